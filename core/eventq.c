@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * eventq.c - implicit 4-ary heap of events.
+ *
+ * Knows order; knows nothing about what an event means.
+ */
+#include "eventq.h"
+
+#include <glib.h>
+
+#define ARITY 4
+
+static inline bool before(const Event *a, const Event *b)
+{
+    if (a->at_ps != b->at_ps) {
+        return a->at_ps < b->at_ps;
+    }
+    return (int32_t)(a->seq - b->seq) < 0;
+}
+
+void eventq_init(EventQueue *q)
+{
+    *q = (EventQueue){.capacity = 64};
+    q->heap = g_new(Event, q->capacity);
+}
+
+void eventq_destroy(EventQueue *q)
+{
+    g_free(q->heap);
+    q->heap = NULL;
+}
+
+static void sift_up(EventQueue *q, size_t i, Event e)
+{
+    while (i > 0) {
+        size_t parent = (i - 1) / ARITY;
+
+        if (!before(&e, &q->heap[parent])) {
+            break;
+        }
+        q->heap[i] = q->heap[parent];
+        i = parent;
+    }
+    q->heap[i] = e;
+}
+
+static void sift_down(EventQueue *q, size_t i, Event e)
+{
+    for (;;) {
+        size_t first = i * ARITY + 1;
+        size_t last = MIN(first + ARITY, q->n);
+        size_t least = first;
+
+        if (first >= q->n) {
+            break;
+        }
+        for (size_t c = first + 1; c < last; c++) {
+            if (before(&q->heap[c], &q->heap[least])) {
+                least = c;
+            }
+        }
+        if (!before(&q->heap[least], &e)) {
+            break;
+        }
+        q->heap[i] = q->heap[least];
+        i = least;
+    }
+    q->heap[i] = e;
+}
+
+void eventq_push(EventQueue *q, uint64_t at_ps, unsigned kind, uint32_t index)
+{
+    Event e = {
+        .at_ps = at_ps,
+        .seq = q->next_seq++,
+        .what = index << EVENT_KIND_BITS | kind,
+    };
+
+    g_assert(kind < 1U << EVENT_KIND_BITS && index <= EVENT_INDEX_MAX);
+    if (q->n == q->capacity) {
+        q->capacity *= 2;
+        q->heap = g_renew(Event, q->heap, q->capacity);
+    }
+    sift_up(q, q->n++, e);
+}
+
+Event eventq_pop(EventQueue *q)
+{
+    Event top;
+
+    g_assert(q->n > 0);
+    top = q->heap[0];
+    q->n--;
+    if (q->n > 0) {
+        sift_down(q, 0, q->heap[q->n]);
+    }
+    return top;
+}
+
+void eventq_filter(EventQueue *q, bool (*keep)(void *opaque, const Event *e),
+                   void *opaque)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < q->n; i++) {
+        if (keep(opaque, &q->heap[i])) {
+            q->heap[kept++] = q->heap[i];
+        }
+    }
+    q->n = kept;
+    /* Sequence numbers kept their places, so re-heaping keeps the order. */
+    for (size_t i = kept / ARITY + 1; i-- > 0;) {
+        if (i < q->n) {
+            sift_down(q, i, q->heap[i]);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * eventq.h - the event queue: a heap of plain data.
+ *
+ * An event is an instant, a kind and an index; what they mean is the owner's
+ * business (one switch in ftl/ssd.c dispatches all of them).  Events leave in
+ * order of instant, and events of one instant leave in the order in which they
+ * were put in, so a run is a function of its inputs alone.
+ *
+ * Algorithm: implicit 4-ary heap (D. B. Johnson, "Priority queues with update
+ * and finding minimum spanning trees", IPL 4(3), 1975); four 16-byte children
+ * share a cache line.
+ */
+#ifndef VSSD_CORE_EVENTQ_H
+#define VSSD_CORE_EVENTQ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "simtime.h"
+
+typedef struct Event {
+    uint64_t at_ps;
+    uint32_t seq;  /* order of insertion; wraps, compared as a difference */
+    uint32_t what; /* kind in the low EVENT_KIND_BITS, index above */
+} Event;
+
+#define EVENT_KIND_BITS 4
+#define EVENT_INDEX_MAX ((1U << (32 - EVENT_KIND_BITS)) - 1)
+
+typedef struct EventQueue {
+    Event *heap;
+    size_t n;
+    size_t capacity;
+    uint32_t next_seq;
+} EventQueue;
+
+void eventq_init(EventQueue *q);
+void eventq_destroy(EventQueue *q);
+
+/* kind < 1 << EVENT_KIND_BITS; index <= EVENT_INDEX_MAX. */
+void eventq_push(EventQueue *q, uint64_t at_ps, unsigned kind, uint32_t index);
+
+/* Take the earliest event; the queue must not be empty. */
+Event eventq_pop(EventQueue *q);
+
+/* Drop every event whose filter(opaque, event) is false; order is kept. */
+void eventq_filter(EventQueue *q, bool (*keep)(void *opaque, const Event *e),
+                   void *opaque);
+
+/* The instant of the earliest event, or SIM_NEVER. */
+static inline uint64_t eventq_next_ps(const EventQueue *q)
+{
+    return q->n ? q->heap[0].at_ps : SIM_NEVER;
+}
+
+static inline unsigned event_kind(const Event *e)
+{
+    return e->what & ((1U << EVENT_KIND_BITS) - 1);
+}
+
+static inline uint32_t event_index(const Event *e)
+{
+    return e->what >> EVENT_KIND_BITS;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* lazymem.c - anonymous mappings without reserved swap. */
+#include "lazymem.h"
+
+#include <stdint.h>
+#include <sys/mman.h>
+#include <glib.h>
+
+static size_t total(size_t n, size_t size)
+{
+    g_assert(size > 0 && n < SIZE_MAX / size);
+    return n * size > 0 ? n * size : 1;
+}
+
+void *lazy_alloc(size_t n, size_t size)
+{
+    void *p = mmap(NULL, total(n, size), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (p == MAP_FAILED) {
+        g_error("no address space for %zu bytes", total(n, size));
+    }
+    return p;
+}
+
+void lazy_free(void *p, size_t n, size_t size)
+{
+    if (p) {
+        munmap(p, total(n, size));
+    }
+}

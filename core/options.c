@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * options.c - parse and print option values by their table rows.
+ *
+ * Numbers are read as exact decimals (integer part and up to 18 fractional
+ * digits), never through floating point, so "1.1us" is 1,100,000 ps exactly.
+ */
+#include "options.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct Suffix {
+    const char *name;
+    uint64_t scale;
+} Suffix;
+
+/* Largest first, so that printing finds the widest exact unit. */
+static const Suffix size_suffixes[] = {
+    {"TiB", 1ULL << 40}, {"GiB", 1ULL << 30}, {"MiB", 1ULL << 20},
+    {"KiB", 1ULL << 10}, {"TB", 1000000000000}, {"GB", 1000000000},
+    {"MB", 1000000},     {"KB", 1000},          {"B", 1},
+    {"", 1},             {NULL, 0},
+};
+
+static const Suffix time_suffixes[] = {
+    {"h", 3600000000000000}, {"min", 60000000000000}, {"s", 1000000000000},
+    {"ms", 1000000000},      {"us", 1000000},         {"ns", 1000},
+    {"ps", 1},               {"", 1000},              {NULL, 0},
+};
+
+static const Suffix ppm_suffixes[] = {{"%", 10000}, {"", 10000}, {NULL, 0}};
+
+static const Suffix no_suffixes[] = {{"", 1}, {NULL, 0}};
+
+GQuark opt_error_quark(void)
+{
+    return g_quark_from_static_string("vssd-option");
+}
+
+static const Suffix *suffixes_of(OptType type)
+{
+    switch (type) {
+    case OPT_SIZE:
+        return size_suffixes;
+    case OPT_TIME:
+        return time_suffixes;
+    case OPT_PPM:
+        return ppm_suffixes;
+    default:
+        return no_suffixes;
+    }
+}
+
+const OptDesc *opt_find(const OptDesc *table, size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(table[i].key, key) == 0) {
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+/* "12.5us" -> 12500000 with time_suffixes; false: malformed or not exact. */
+static bool parse_scaled(const char *s, const Suffix *suffixes, uint64_t *out)
+{
+    unsigned __int128 value = 0;
+    unsigned __int128 divisor = 1;
+    bool digits = false;
+    bool fraction = false;
+
+    for (; g_ascii_isdigit(*s) || (*s == '.' && !fraction) || *s == '_'; s++) {
+        if (*s == '.') {
+            fraction = true;
+            continue;
+        }
+        if (*s == '_') {
+            if (!digits) {
+                return false;
+            }
+            continue;
+        }
+        digits = true;
+        value = value * 10 + (unsigned)(*s - '0');
+        divisor *= fraction ? 10 : 1;
+        if (value > UINT64_MAX || divisor > 1000000000000000000ULL) {
+            return false;
+        }
+    }
+    while (*s == ' ') {
+        s++;
+    }
+    if (!digits) {
+        return false;
+    }
+    for (const Suffix *x = suffixes; x->name; x++) {
+        if (g_ascii_strcasecmp(x->name, s) == 0) {
+            value *= x->scale;
+            if (value % divisor || value / divisor > UINT64_MAX) {
+                return false;
+            }
+            *out = (uint64_t)(value / divisor);
+            return true;
+        }
+    }
+    return false;
+}
+
+static char *print_scaled(OptType type, uint64_t v)
+{
+    const Suffix *x = suffixes_of(type);
+
+    if (type == OPT_PPM) {
+        char *s = g_strdup_printf("%" PRIu64 ".%04" PRIu64, v / 10000,
+                                  v % 10000);
+        size_t len = strlen(s);
+
+        while (s[len - 1] == '0') {
+            s[--len] = '\0';
+        }
+        if (s[len - 1] == '.') {
+            s[--len] = '\0';
+        }
+        return g_strconcat(s, "%", NULL);
+    }
+    if (v == 0 && type == OPT_TIME) {
+        return g_strdup("0ns");
+    }
+    while (v == 0 ? x->scale != 1 : v % x->scale != 0) {
+        x++;
+    }
+    return g_strdup_printf("%" PRIu64 "%s", v / x->scale, x->name);
+}
+
+static bool bad_value(const OptDesc *d, const char *value, GError **error)
+{
+    g_autofree char *range = opt_range(d);
+
+    g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE, "%s=%s: allowed %s", d->key,
+                value, range);
+    return false;
+}
+
+static bool parse_bool(const char *value, bool *out)
+{
+    static const char *const words[] = {"off", "on",    "no", "yes",
+                                        "false", "true", "0",  "1"};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+        if (g_ascii_strcasecmp(words[i], value) == 0) {
+            *out = i % 2;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool set_number(void *field, const OptDesc *d, const char *value,
+                       GError **error)
+{
+    uint64_t v;
+
+    if (!parse_scaled(value, suffixes_of(d->type), &v) || v < d->min ||
+        v > d->max) {
+        return bad_value(d, value, error);
+    }
+    if (d->type == OPT_U32 || d->type == OPT_PPM) {
+        g_assert(v <= UINT32_MAX);
+        *(uint32_t *)field = (uint32_t)v;
+    } else {
+        *(uint64_t *)field = v;
+    }
+    return true;
+}
+
+bool opt_set(void *base, const OptDesc *d, const char *value, GError **error)
+{
+    void *field = (char *)base + d->offset;
+
+    switch (d->type) {
+    case OPT_U32:
+    case OPT_U64:
+    case OPT_SIZE:
+    case OPT_TIME:
+    case OPT_PPM:
+        return set_number(field, d, value, error);
+    case OPT_BOOL:
+        return parse_bool(value, field) || bad_value(d, value, error);
+    case OPT_ENUM:
+        for (unsigned i = 0; d->name_at(i); i++) {
+            if (strcmp(d->name_at(i), value) == 0) {
+                *(uint32_t *)field = i;
+                return true;
+            }
+        }
+        return bad_value(d, value, error);
+    case OPT_STRING:
+        g_free(*(char **)field);
+        *(char **)field = g_strdup(value);
+        return true;
+    }
+    g_assert_not_reached();
+}
+
+void opt_set_defaults(void *base, const OptDesc *table, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        GError *error = NULL;
+        bool ok = true;
+
+        if (table[i].def) {
+            ok = opt_set(base, &table[i], table[i].def, &error);
+        }
+        if (!ok) {
+            g_error("default of %s", error->message); /* a bug in the table */
+        }
+    }
+}
+
+void opt_clear(void *base, const OptDesc *table, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (table[i].type == OPT_STRING) {
+            g_clear_pointer((char **)((char *)base + table[i].offset), g_free);
+        }
+    }
+}
+
+char *opt_get(const void *base, const OptDesc *d)
+{
+    const void *field = (const char *)base + d->offset;
+
+    switch (d->type) {
+    case OPT_U32:
+    case OPT_PPM:
+        return print_scaled(d->type, *(const uint32_t *)field);
+    case OPT_U64:
+    case OPT_SIZE:
+    case OPT_TIME:
+        return print_scaled(d->type, *(const uint64_t *)field);
+    case OPT_BOOL:
+        return g_strdup(*(const bool *)field ? "on" : "off");
+    case OPT_ENUM:
+        return g_strdup(d->name_at(*(const uint32_t *)field));
+    case OPT_STRING:
+        return g_strdup(*(char *const *)field ? *(char *const *)field : "");
+    }
+    g_assert_not_reached();
+}
+
+char *opt_range(const OptDesc *d)
+{
+    if (d->type == OPT_BOOL) {
+        return g_strdup("on, off");
+    }
+    if (d->type == OPT_STRING) {
+        return g_strdup("any text");
+    }
+    if (d->type == OPT_ENUM) {
+        GString *s = g_string_new(NULL);
+
+        for (unsigned i = 0; d->name_at(i); i++) {
+            g_string_append_printf(s, "%s%s", i ? ", " : "", d->name_at(i));
+        }
+        return g_string_free(s, FALSE);
+    } else {
+        g_autofree char *low = print_scaled(d->type, d->min);
+        g_autofree char *high = print_scaled(d->type, d->max);
+
+        return g_strdup_printf("%s..%s", low, high);
+    }
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * options.h - tables of options: parse, check, print, document.
+ *
+ * A layer lists its options once, as an x-macro; the table made from it gives
+ * the struct field, the key, the range with a message that names it, the
+ * default, --help and the reference page.  Values are stored as:
+ *
+ *   OPT_U32     uint32_t   plain number
+ *   OPT_U64     uint64_t   plain number
+ *   OPT_SIZE    uint64_t   bytes; suffixes B KB MB GB TB (1000), KiB.. (1024)
+ *   OPT_TIME    uint64_t   picoseconds; suffixes ps ns us ms s min h; bare
+ *                          numbers are nanoseconds; a fraction is fine
+ *   OPT_PPM     uint32_t   millionths; "25%", "0.25%", bare numbers percent
+ *   OPT_BOOL    bool       on/off, yes/no, true/false, 1/0
+ *   OPT_ENUM    uint32_t   index of a name
+ *   OPT_STRING  char *     owned by the struct (g_free)
+ */
+#ifndef VSSD_CORE_OPTIONS_H
+#define VSSD_CORE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <glib.h>
+
+typedef enum OptType {
+    OPT_U32,
+    OPT_U64,
+    OPT_SIZE,
+    OPT_TIME,
+    OPT_PPM,
+    OPT_BOOL,
+    OPT_ENUM,
+    OPT_STRING,
+} OptType;
+
+typedef struct OptDesc {
+    const char *key; /* "section.name", or "name" for the [drive] section */
+    OptType type;
+    size_t offset;     /* of the field in the struct given to the functions */
+    uint64_t min, max; /* in stored units; ignored for BOOL, ENUM, STRING */
+    const char *def;   /* default, as a user would type it; NULL: 0/NULL */
+    /* ENUM: the name of value i, NULL past the last; else NULL. */
+    const char *(*name_at)(unsigned i);
+    const char *help; /* one line, with the unit if the key has none */
+} OptDesc;
+
+#define OPT_ERROR opt_error_quark()
+GQuark opt_error_quark(void);
+
+typedef enum OptError {
+    OPT_ERROR_UNKNOWN, /* no such key */
+    OPT_ERROR_VALUE,   /* malformed, or out of range */
+    OPT_ERROR_SYNTAX,  /* not key=value */
+    OPT_ERROR_COMBINATION, /* values that do not fit together */
+} OptError;
+
+/* The row of key, or NULL. */
+const OptDesc *opt_find(const OptDesc *table, size_t n, const char *key);
+
+/* Parse value into the field of base.  false: *error says what is wrong, in
+ * one line that begins with key=value, and the field is unchanged. */
+bool opt_set(void *base, const OptDesc *d, const char *value, GError **error);
+
+/* Set every field to its default; strings must be NULL or owned. */
+void opt_set_defaults(void *base, const OptDesc *table, size_t n);
+
+/* Free the strings of base and set them to NULL. */
+void opt_clear(void *base, const OptDesc *table, size_t n);
+
+/* The field as a user would type it; opt_set() of it gives the same value. */
+char *opt_get(const void *base, const OptDesc *d);
+
+/* The allowed values in words: "1..64", "0 ns..1 s", "fifo, lru". */
+char *opt_range(const OptDesc *d);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * simtime.h - modelled time.
+ *
+ * Inside the model an instant or a duration is a count of picoseconds in an
+ * unsigned 64-bit integer (*_ps): 213 days fit.  Doors and options speak
+ * nanoseconds (*_ns); sim_ceil_ns() is the one place where ps become ns, and
+ * it rounds upward, so nothing is ever reported before it happened.
+ */
+#ifndef VSSD_CORE_SIMTIME_H
+#define VSSD_CORE_SIMTIME_H
+
+#include <stdint.h>
+
+#define PS_PER_NS 1000ULL
+#define NS_PER_US 1000ULL
+#define NS_PER_MS 1000000ULL
+#define NS_PER_S 1000000000ULL
+
+#define SIM_NEVER UINT64_MAX
+
+/* The last instant, in ns, that a 64-bit count of picoseconds can hold. */
+#define SIM_MAX_NS (UINT64_MAX / PS_PER_NS - 1)
+
+static inline uint64_t sim_ceil_ns(uint64_t ps)
+{
+    return ps / PS_PER_NS + (ps % PS_PER_NS != 0);
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ssd-options.h - the options of the drive above the array, one row each.
+ *
+ * X(type, ctype, field, key, min, max, default, names, help); see options.h.
+ */
+#ifndef VSSD_SSD_OPTIONS_H
+#define VSSD_SSD_OPTIONS_H
+
+#include <stdint.h>
+
+#define SSD_OPTIONS(X)                                                         \
+    X(U64, uint64_t, seed, "seed", 0, UINT64_MAX, "1", NULL,                   \
+      "seed of everything random")                                             \
+    X(SIZE, uint64_t, unit_bytes, "ftl.unit", 512, 262144, "4KiB", NULL,       \
+      "mapping unit, a power of two up to the page size")                      \
+    X(PPM, uint32_t, op_ppm, "ftl.op_percent", 0, 10000000, "7%", NULL,        \
+      "over-provisioning: (physical - user capacity) / user capacity")         \
+    X(ENUM, uint32_t, alloc, "ftl.alloc", 0, 0, "stripe", ssd_alloc_name,      \
+      "page allocation")                                                       \
+    X(ENUM, uint32_t, gc, "ftl.gc", 0, 0, "greedy", ssd_gc_name,               \
+      "victim selection of cleaning")                                          \
+    X(PPM, uint32_t, gc_low_ppm, "ftl.gc_low", 0, 500000, "1%", NULL,          \
+      "cleaning of a plane starts at this share of free blocks (never fewer "  \
+      "than 2 blocks)")                                                        \
+    X(PPM, uint32_t, gc_high_ppm, "ftl.gc_high", 0, 600000, "1.5%", NULL,      \
+      "cleaning of a plane ends at this share of free blocks (always above "   \
+      "ftl.gc_low)")                                                           \
+    X(ENUM, uint32_t, buffer, "buffer.policy", 0, 0, "fifo", ssd_buffer_name,  \
+      "replacement in the DRAM buffer")                                        \
+    X(SIZE, uint64_t, buffer_bytes, "buffer.size", 4096, 1099511627776,        \
+      "16MiB", NULL, "DRAM for data of the host; at least one NAND page")      \
+    X(TIME, uint64_t, flush_interval_ps, "buffer.flush_interval", 0,           \
+      3600000000000000, "0ns", NULL,                                           \
+      "everything dirty goes to NAND this often; 0: only when a page is full " \
+      "or the host asks")                                                      \
+    X(TIME, uint64_t, t_buffer_ps, "buffer.access", 0, 1000000000, "500ns",    \
+      NULL, "DRAM time of one mapping unit")                                   \
+    X(ENUM, uint32_t, complete_at, "host.complete_at", 0, 0, "buffer",         \
+      ssd_complete_at_name,                                                    \
+      "when a write completes: in the buffer, or programmed")                  \
+    X(U32, uint32_t, queue_depth, "host.queue_depth", 1, 65536, "1024", NULL,  \
+      "host commands that the drive works on at a time")                       \
+    X(TIME, uint64_t, t_firmware_ps, "host.firmware", 0, 1000000000000,        \
+      "3us", NULL, "controller time of one command, not contended")            \
+    X(U64, uint64_t, link_mb_s, "host.link_mb_s", 0, 1000000, "3500", NULL,    \
+      "host link, 10^6 bytes per second each way; 0: takes no time")
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ssd.h - the one interface between a host front end and the modelled drive.
+ *
+ * Time:    uint64_t nanoseconds since ssd_create(), named *_ns.  The drive
+ *          reads no clock: the caller passes now_ns, which never decreases and
+ *          stays below SIM_MAX_NS (213 days).
+ * Polling: when and how often ssd_advance() runs changes no complete_ns.
+ * Order:   results depend on (config, seed, calls) alone; events due at the
+ *          same instant run in scheduling order.
+ * Data:    none.  The caller keeps payload; SsdHostOps tells it what became
+ *          durable and what no longer matters.
+ * Threads: one thread per Ssd at a time; no globals, so many Ssds may coexist.
+ * Errors:  0, or a negative errno the caller can act on.  What the drive tells
+ *          its host is SsdCompletion.status.  A broken precondition aborts.
+ */
+#ifndef VSSD_SSD_H
+#define VSSD_SSD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <glib.h>
+
+#include "hist.h"
+#include "json.h"
+
+#define SSD_TIME_NEVER UINT64_MAX
+
+typedef struct Ssd Ssd;
+typedef struct SsdConfig SsdConfig; /* opaque to front ends; ssd-config.h */
+
+/* ---- configuration ------------------------------------------------------ */
+
+/* A configuration with every option at its default; free with _free(). */
+SsdConfig *ssd_config_new(void);
+void ssd_config_free(SsdConfig *cfg);
+
+/* Read a profile (INI: a section and a name make the key "section.name"; keys
+ * of section [drive] have no prefix).  *error: file, key, range. */
+bool ssd_config_load(SsdConfig *cfg, const char *path, GError **error);
+
+/* Apply "key=value;key=value"; empty parts are skipped.  On failure the parts
+ * before the bad one stay applied. */
+bool ssd_config_set(SsdConfig *cfg, const char *options, GError **error);
+
+/* Set the host's logical block size: 512 or 4096, at most ftl.unit. */
+bool ssd_config_set_block_bytes(SsdConfig *cfg, uint32_t bytes, GError **error);
+
+/* The value of key as a user would type it (g_free), or NULL: no such key. */
+char *ssd_config_get(const SsdConfig *cfg, const char *key);
+
+/* Can a drive be made of it?  ssd_create() calls it too. */
+bool ssd_config_check(const SsdConfig *cfg, GError **error);
+
+/* Append every option as docs/options.md shows it, or as "key=value" lines. */
+void ssd_config_document(GString *out);
+void ssd_config_print(const SsdConfig *cfg, GString *out);
+
+/* ---- the drive ---------------------------------------------------------- */
+
+typedef struct SsdInfo {
+    uint32_t block_bytes;  /* unit of SsdCmd.lba and .nblocks */
+    uint32_t unit_bytes;   /* mapping unit: what a power cut keeps or loses
+                              whole; a multiple of block_bytes */
+    uint64_t nblocks;      /* user capacity; a multiple of a unit */
+    uint64_t page_bytes;   /* NAND page */
+    uint64_t raw_bytes;    /* physical capacity */
+    uint64_t erase_bytes;  /* one erase block */
+    uint32_t nstreams;     /* streams 0..nstreams-1 may be used; 1: none */
+    uint32_t queue_depth;  /* commands in flight before -EBUSY */
+    uint64_t memory_bytes; /* host memory that the model's tables may take */
+} SsdInfo;
+
+typedef enum SsdOp {
+    SSD_OP_READ,
+    SSD_OP_WRITE,
+    SSD_OP_TRIM,     /* one range; the front end splits a DSM command */
+    SSD_OP_FLUSH,    /* lba and nblocks ignored, as for SHUTDOWN */
+    SSD_OP_SHUTDOWN, /* flush, then write the clean-shutdown mark */
+    SSD_N_OPS,
+} SsdOp;
+
+typedef enum SsdStatus {
+    SSD_STATUS_OK,
+    SSD_STATUS_UNRECOVERED_READ,
+    SSD_STATUS_WRITE_FAULT,
+    SSD_STATUS_READ_ONLY,
+    SSD_STATUS_ABORTED,
+    SSD_STATUS_POWER_LOSS, /* in flight when the power went */
+} SsdStatus;
+
+/* A host command.  ssd_submit() copies it; the caller may reuse it at once. */
+typedef struct SsdCmd {
+    uint64_t tag;     /* caller's cookie, unique among commands in flight */
+    uint64_t version; /* WRITE: caller's counter, above that of every earlier
+                         WRITE, below 2^48; goes to the spare area with each
+                         unit, and comes back in SsdHostOps */
+    SsdOp op;
+    bool fua;         /* WRITE: complete only once durable */
+    uint16_t stream;  /* placement: 0 = none, else an open stream or RU handle */
+    uint32_t nblocks; /* count (1-based), in SsdInfo.block_bytes units */
+    uint64_t lba;
+} SsdCmd;
+
+/*
+ * Where the latency of one command went, in ns.  Row by row these sum to
+ * complete_ns - submit_ns exactly.  Of parallel parts, that of the part that
+ * finished last is shown.
+ */
+#define SSD_COSTS(X)                                                           \
+    X(queue, "waiting for one of host.queue_depth places")                     \
+    X(firmware, "controller firmware")                                         \
+    X(link, "host link, waiting for it included")                              \
+    X(buffer, "DRAM access, and waiting for room in the buffer")               \
+    X(bus_wait, "waiting for a NAND channel")                                  \
+    X(bus, "command, address and data on a NAND channel")                      \
+    X(die_wait, "waiting for a die")                                           \
+    X(cell, "array operation (tR, tPROG)")                                     \
+    X(ecc, "ECC decode and read retry")                                        \
+    X(gc_wait, "waiting for cleaning to free a block")                         \
+    X(flush, "waiting for earlier writes to become durable")
+
+typedef struct SsdBreakdown {
+#define SSD_COST_FIELD(name, help) uint64_t name##_ns;
+    SSD_COSTS(SSD_COST_FIELD)
+#undef SSD_COST_FIELD
+} SsdBreakdown;
+
+typedef struct SsdCompletion {
+    uint64_t tag;
+    uint64_t submit_ns;
+    uint64_t complete_ns; /* submit_ns <= complete_ns <= now_ns of the call */
+    SsdStatus status;
+    uint64_t bad_lba; /* only for SSD_STATUS_UNRECOVERED_READ */
+    SsdBreakdown cost;
+} SsdCompletion;
+
+/*
+ * What the drive tells the keeper of the payload, per mapping unit: lpn counts
+ * SsdInfo.unit_bytes.  Both are leaf calls: they run inside ssd_submit() or
+ * ssd_advance() and must not call the same Ssd.  Each unit of each WRITE that
+ * ssd_submit() took ends in exactly one of:
+ *
+ *   programmed  the unit is in NAND and survives a power cut from now on;
+ *   superseded  it will never be: a later WRITE or TRIM of the unit came
+ *               first.  The later one carries the whole unit on: blocks of the
+ *               unit that the later WRITE did not touch now belong to it;
+ *   a power cut, which drops every unit not reported as programmed.
+ *
+ * For one lpn the calls come in the order of the versions.  A programmed() for
+ * a unit that a TRIM, or a newer WRITE, has overtaken may still come, and is
+ * true (after a power cut that version may be what is found).
+ */
+typedef struct SsdHostOps {
+    void (*programmed)(void *opaque, uint64_t lpn, uint64_t version);
+    void (*superseded)(void *opaque, uint64_t lpn, uint64_t version);
+} SsdHostOps;
+
+/*
+ * host may be NULL: then versions are not kept (they cost 8 bytes for each
+ * physical unit) and ssd_power_cut() may not be used.  cfg is copied.
+ */
+Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
+                GError **error);
+void ssd_destroy(Ssd *ssd);
+
+const SsdInfo *ssd_info(const Ssd *ssd);
+
+/*
+ * Without modelled time, and before the first ssd_submit(): the blocks of the
+ * range hold data, in version 0, as if written long ago.  For a drive that
+ * starts from an image.  -EINVAL: beyond the capacity.
+ */
+int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks);
+
+/*
+ * 0: exactly one completion will carry cmd->tag.  -EBUSY: SsdInfo.queue_depth
+ * commands are in flight, retry after a completion.  -EINVAL: empty range, or
+ * beyond the capacity, or no such stream.  -ENODEV: the power is off.  Runs
+ * every event due by now_ns first.
+ */
+int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *cmd);
+
+/*
+ * Earliest instant ssd_advance() may return something, or SSD_TIME_NEVER.
+ * A lower bound: waking then and getting 0 is normal, and makes progress.
+ */
+uint64_t ssd_next_event_ns(const Ssd *ssd);
+
+/*
+ * Run up to and including now_ns.  Store at most max completions, oldest
+ * first; return how many.  Call again while it returns max.
+ */
+size_t ssd_advance(Ssd *ssd, uint64_t now_ns, SsdCompletion *done, size_t max);
+
+/*
+ * Is the unit that holds this block mapped, in the buffer or in NAND?  A block
+ * that is not reads as zeroes, and costs no NAND time.  version, if not NULL,
+ * is set to that of the newest WRITE taken (0: preloaded).
+ */
+bool ssd_mapped(const Ssd *ssd, uint64_t lba, uint64_t *version);
+
+/*
+ * Ask for a command to end early.  true: it will complete soon, with
+ * SSD_STATUS_ABORTED and no effect; false: too late, it runs to its end.
+ */
+bool ssd_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag);
+
+/*
+ * Lose power: commands in flight complete with SSD_STATUS_POWER_LOSS (fetch
+ * them with ssd_advance()), what the buffer holds is gone, pages being
+ * programmed are torn.  Until ssd_power_on(), ssd_submit() says -ENODEV.
+ */
+void ssd_power_cut(Ssd *ssd, uint64_t now_ns);
+
+/* Rebuild the map from the spare areas; commands may be submitted at once and
+ * wait, in modelled time, until the drive is ready. */
+void ssd_power_on(Ssd *ssd, uint64_t now_ns);
+
+/* ---- statistics --------------------------------------------------------- */
+
+/* Append one JSON object (no key: pass NULL) or the members of docs/results.md
+ * that come from the drive, under key. */
+void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key);
+
+typedef struct SsdCounters {
+    uint64_t commands[SSD_N_OPS]; /* completed */
+    uint64_t host_units_read;     /* mapping units touched by READ */
+    uint64_t host_units_written;
+    uint64_t host_bytes_read;
+    uint64_t host_bytes_written;
+    uint64_t nand_reads;
+    uint64_t nand_programs;
+    uint64_t nand_erases;
+    uint64_t nand_bytes_written;
+    uint64_t max_erase_count;
+    double mean_erase_count;
+    double waf; /* NAND bytes programmed / host bytes taken; 0 before any */
+} SsdCounters;
+
+void ssd_get_counters(const Ssd *ssd, SsdCounters *c);
+
+/* Latency of every completed command of one kind, in ns; owned by the drive. */
+const Hist *ssd_latency(const Ssd *ssd, SsdOp op);
+
+/* Forget latencies and counters (not wear): the warm-up is over. */
+void ssd_reset_stats(Ssd *ssd);
+
+/* ---- tests -------------------------------------------------------------- */
+
+/* Every invariant of map, spare areas, blocks and queues.  Slow. */
+bool ssd_check(const Ssd *ssd, GError **error);
+
+#endif

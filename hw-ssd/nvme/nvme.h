@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nvme.h - an NVMe controller in plain C, in front of one modelled drive.
+ *
+ * Knows the NVMe registers, queues, commands, features and log pages (NVM
+ * Express Base Specification 1.4 and NVM Command Set), and keeps the payload
+ * that the drive has not yet programmed (payload.c).  Knows nothing of QEMU,
+ * PCI configuration space, threads or clocks: it is driven by four calls
+ * (register write, register read, run, store done) and speaks to its machine
+ * through NvmeMachine (DMA, interrupts) and NvmeStore (where bytes rest).
+ *
+ * Threads: one at a time per controller; the caller locks.
+ * Time:    now_ns as in ssd.h: given by the caller, never decreasing.
+ * Guests:  nothing that a guest writes to registers, doorbells, queues, PRPs
+ *          or data may abort the process, block it, or reach outside the
+ *          namespace.  Guest memory is read once per field.
+ */
+#ifndef VSSD_NVME_H
+#define VSSD_NVME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <glib.h>
+
+#include "json.h"
+#include "ssd.h"
+
+typedef struct NvmeCtrl NvmeCtrl;
+
+/*
+ * What the controller asks of the machine around it.  All are leaf calls: they
+ * must not call the controller.
+ */
+typedef struct NvmeMachine {
+    /* Copy len bytes between guest physical memory and buf.  0, or -EFAULT if
+     * any byte of the range is not ordinary RAM. */
+    int (*dma_read)(void *opaque, uint64_t addr, void *buf, size_t len);
+    int (*dma_write)(void *opaque, uint64_t addr, const void *buf, size_t len);
+
+    /* Send message `vector` (MSI-X, edge).  Only when msix_enabled(). */
+    void (*msix)(void *opaque, unsigned vector);
+
+    /* Drive the INTx pin.  Called on changes only; never when MSI-X is on. */
+    void (*pin)(void *opaque, bool level);
+
+    bool (*msix_enabled)(void *opaque);
+} NvmeMachine;
+
+/*
+ * One transfer between host memory and the place where bytes rest.  Filled in
+ * and owned by the controller until nvme_store_done().
+ */
+typedef enum NvmeStoreOp {
+    NVME_STORE_READ,
+    NVME_STORE_WRITE,
+    NVME_STORE_ZERO,  /* reads as zeroes from now on; may free space */
+    NVME_STORE_FLUSH, /* all WRITE and ZERO done so far are durable */
+} NvmeStoreOp;
+
+typedef struct NvmeStoreReq {
+    NvmeStoreOp op;
+    uint64_t offset; /* bytes from the start of the namespace */
+    uint64_t bytes;  /* READ, WRITE, ZERO */
+    void *buf;       /* READ, WRITE: bytes long */
+    void *opaque;    /* the store's, free to use while it has the request */
+} NvmeStoreReq;
+
+typedef struct NvmeStore {
+    /*
+     * Start one request.  0: done already.  -EINPROGRESS: nvme_store_done()
+     * will follow, from outside any controller call.  Other negative errno:
+     * failed already.  Requests of one namespace may finish in any order; the
+     * controller never has two in flight that overlap, except READs.
+     */
+    int (*submit)(void *opaque, NvmeStoreReq *req);
+} NvmeStore;
+
+typedef struct NvmeConfig {
+    const char *serial;    /* 1..20 printable ASCII */
+    const char *model;     /* 1..40 printable ASCII */
+    const char *firmware;  /* 1..8 printable ASCII */
+    uint16_t pci_vid;
+    uint16_t pci_ssvid;
+    uint16_t n_queues;     /* I/O queue pairs, 1..64 */
+    uint16_t n_vectors;    /* MSI-X vectors, 1..65 */
+    uint32_t queue_size;   /* entries of the largest queue, 2..65536 */
+    uint8_t mdts;          /* largest transfer, 2^mdts pages of 4 KiB; 1..10 */
+    uint64_t eui64;        /* 0: none */
+    uint64_t nblocks;      /* namespace size; 1..SsdInfo.nblocks */
+} NvmeConfig;
+
+/* Bytes of BAR 0 that hold registers and doorbells (power of two). */
+#define NVME_REG_SIZE 8192
+
+/*
+ * cfg is copied; ssd, which must have been made with nvme_host_ops() and the
+ * address of the controller's own slot, belongs to the caller.  So the order
+ * is: nvme_new(), ssd_create(cfg, nvme_host_ops(), ctrl), nvme_attach().
+ */
+NvmeCtrl *nvme_new(const NvmeMachine *machine, const NvmeStore *store,
+                   void *opaque);
+const SsdHostOps *nvme_host_ops(void);
+
+/* false and *error (option and range) if a field of cfg is out of range. */
+bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
+                 GError **error);
+
+/* No request may be at the store. */
+void nvme_free(NvmeCtrl *ctrl);
+
+/*
+ * Registers and doorbells at offset 0..NVME_REG_SIZE-1.  Accesses that the
+ * standard does not define read as 0 and are ignored when written.  A write
+ * may leave work behind: call nvme_run() after it (a caller with a thread of
+ * its own for the drive may leave that to the thread).
+ */
+uint64_t nvme_reg_read(NvmeCtrl *ctrl, uint64_t offset, unsigned size);
+void nvme_reg_write(NvmeCtrl *ctrl, uint64_t now_ns, uint64_t offset,
+                    uint64_t value, unsigned size);
+
+/*
+ * Do everything that can be done at now_ns: run the drive, post completions
+ * and raise interrupts, look at (shadow) doorbells, fetch and submit commands.
+ * true: it stopped early to bound its time, call it again.
+ */
+bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns);
+
+/* When nvme_run() should be called next if nothing else happens. */
+uint64_t nvme_next_event_ns(const NvmeCtrl *ctrl);
+
+/*
+ * Shadow doorbells: does a queue hold commands that nvme_run() has not seen?
+ * Cheap; for a thread that polls for a while before it sleeps.
+ */
+bool nvme_has_new_commands(NvmeCtrl *ctrl);
+
+/*
+ * While polling is on, the guest is asked (through EventIdx) not to ring the
+ * doorbell register.  Turning it off re-arms the doorbells; check
+ * nvme_has_new_commands() once more before sleeping.
+ */
+void nvme_set_polling(NvmeCtrl *ctrl, bool on);
+
+/* A request that submit() left at the store has ended; ret as there. */
+void nvme_store_done(NvmeCtrl *ctrl, uint64_t now_ns, NvmeStoreReq *req,
+                     int ret);
+
+/* Requests at the store now. */
+unsigned nvme_store_in_flight(const NvmeCtrl *ctrl);
+
+/* PCI function reset, or reset of the machine: as CC.EN 1 to 0, and registers
+ * to their defaults.  What the buffer holds stays: the power is still on. */
+void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns);
+
+/*
+ * Lose power: payload that the drive has not programmed is dropped.  Requests
+ * at the store end normally, as the host machine's own writes would.
+ */
+void nvme_power_cut(NvmeCtrl *ctrl, uint64_t now_ns);
+void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns);
+
+/*
+ * Lateness: how long after its modelled instant each command's completion was
+ * posted, in ns.  Owned by the controller.
+ */
+const Hist *nvme_lateness(const NvmeCtrl *ctrl);
+
+/* Append the members of the results schema that the controller knows. */
+void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key);
+
+#endif

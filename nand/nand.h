@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nand.h - the array of NAND dies behind their channels.
+ *
+ * Knows geometry, timing, contention and the rules of the medium (erase before
+ * program, pages of a block in order, no second program).  Knows nothing of
+ * logical addresses, mapping or hosts: an operation carries a cookie that the
+ * owner understands.
+ *
+ * Time: picoseconds.  The owner keeps the event queue and hands each event of
+ *       kind NAND_EVENT_* to nand_event().
+ * Rules: a broken rule of the medium is the owner's bug and aborts with the
+ *       operation that broke it.
+ */
+#ifndef VSSD_NAND_H
+#define VSSD_NAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <glib.h>
+
+#include "eventq.h"
+#include "nand-options.h"
+#include "options.h"
+
+typedef struct NandConfig {
+#define NAND_FIELD(type, ctype, field, ...) ctype field;
+    NAND_OPTIONS(NAND_FIELD)
+#undef NAND_FIELD
+} NandConfig;
+
+extern const OptDesc nand_options[];
+extern const size_t nand_n_options;
+
+/* The rows of nand_options checked together; true: a Nand can be made. */
+bool nand_config_check(const NandConfig *cfg, GError **error);
+
+/* Bus time of one byte, whichever of the two options gives it. */
+uint64_t nand_ps_per_byte(const NandConfig *cfg);
+
+/*
+ * Physical page: ((plane * blocks + block) * pages + page), where plane is
+ * ((channel * chips + chip) * dies + die) * planes + plane of the die.
+ * A struct, so that the compiler keeps it apart from other numbers.
+ */
+typedef struct NandPpa {
+    uint32_t page;
+} NandPpa;
+
+/* Sizes that follow from a NandConfig. */
+typedef struct NandGeometry {
+    uint32_t n_channels;
+    uint32_t n_dies;   /* in the whole array */
+    uint32_t n_planes; /* in the whole array */
+    uint32_t planes_per_die;
+    uint32_t dies_per_channel;
+    uint32_t blocks_per_plane;
+    uint32_t pages_per_block;
+    uint32_t n_blocks; /* in the whole array */
+    uint32_t n_pages;  /* in the whole array */
+    uint32_t page_bytes;
+} NandGeometry;
+
+typedef enum NandOpKind {
+    NAND_READ,
+    NAND_PROGRAM,
+    NAND_ERASE,
+    NAND_N_KINDS,
+} NandOpKind;
+
+/* Why an operation is done; rows of the accounts. */
+#define NAND_CAUSES(X)                                                         \
+    X(HOST, host)                                                              \
+    X(GC, gc)                                                                  \
+    X(WEAR, wear)                                                              \
+    X(REFRESH, refresh)                                                        \
+    X(META, meta)                                                              \
+    X(MAP, map)
+
+typedef enum NandCause {
+#define NAND_CAUSE_ENUM(upper, lower) NAND_CAUSE_##upper,
+    NAND_CAUSES(NAND_CAUSE_ENUM)
+#undef NAND_CAUSE_ENUM
+    NAND_N_CAUSES,
+} NandCause;
+
+/*
+ * One operation.  The first block is the owner's to fill in, the second is
+ * filled in by the array and may be read in the done callback.  Durations add
+ * up: done_ps - submit_ps = die_wait + bus_wait + bus + cell.
+ */
+typedef struct NandOp {
+    NandOpKind kind;
+    NandCause cause;
+    NandPpa ppa;     /* ERASE: any page of the block */
+    uint32_t bytes;  /* over the bus; 0..page_bytes; ignored for ERASE */
+    uint32_t cookie; /* the owner's */
+
+    uint32_t die;
+    uint32_t next; /* link in the queue the operation waits in */
+    uint8_t phase;
+    uint64_t submit_ps;
+    uint64_t mark_ps; /* since when the present phase lasts */
+    uint64_t die_wait_ps;
+    uint64_t bus_wait_ps;
+    uint64_t bus_ps;
+    uint64_t cell_ps;
+} NandOp;
+
+typedef struct NandStats {
+    uint64_t ops[NAND_N_KINDS][NAND_N_CAUSES];
+    uint64_t bus_busy_ps; /* summed over channels */
+    uint64_t die_busy_ps; /* summed over dies, bus phases included */
+} NandStats;
+
+/* Events that the array puts into the owner's queue. */
+enum {
+    NAND_EVENT_BUS_DONE,  /* index: operation */
+    NAND_EVENT_CELL_DONE, /* index: operation */
+    NAND_N_EVENTS,
+};
+
+typedef struct Nand Nand;
+
+/*
+ * done runs when an operation has finished (inside nand_event()); op is valid
+ * until it returns.  It may submit further operations.
+ */
+typedef void NandDone(void *opaque, const NandOp *op, uint64_t now_ps);
+
+/* cfg must have passed nand_config_check(); q must outlive the array. */
+Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
+                  void *opaque);
+void nand_destroy(Nand *nand);
+
+const NandGeometry *nand_geometry(const Nand *nand);
+const NandStats *nand_stats(const Nand *nand);
+
+/*
+ * Queue an operation on its die (kind, cause, ppa, bytes and cookie of *op
+ * count).  Operations of one die start in the order they are submitted.
+ * Programs of one block must come in page order, each page once per erase.
+ */
+void nand_submit(Nand *nand, const NandOp *op, uint64_t now_ps);
+
+/* Dispatch an event whose kind is below NAND_N_EVENTS. */
+void nand_event(Nand *nand, const Event *e);
+
+/* Operations queued or running on the die of a plane. */
+uint32_t nand_die_load(const Nand *nand, uint32_t plane);
+
+/* Erase cycles of a block (plane * blocks_per_plane + block). */
+uint32_t nand_erase_count(const Nand *nand, uint32_t block);
+
+/*
+ * The page of the block that the next program must go to; pages below it are
+ * programmed, or being programmed.
+ */
+uint32_t nand_next_page(const Nand *nand, uint32_t block);
+
+/*
+ * Lose power: every queued or running operation stops where it is and no done
+ * callback runs for it.  torn() is told of each page whose program and each
+ * block whose erase was in the array at that moment (neither old nor new).
+ * The owner drops the array's events from its queue.
+ */
+void nand_power_cut(Nand *nand, uint64_t now_ps,
+                    void (*torn)(void *opaque, const NandOp *op));
+
+/* Every rule of the array's own book-keeping; false and *error if one fails. */
+bool nand_check(const Nand *nand, GError **error);
+
+#endif
