@@ -8,9 +8,9 @@
  * The model and the controller write JSON text; here it becomes QMP objects.
  */
 #include "qemu/osdep.h"
+#include "block/qdict.h"
 #include "qapi/error.h"
 #include "qapi/visitor.h"
-#include "qobject/block-qdict.h"
 #include "qobject/qdict.h"
 #include "qobject/qjson.h"
 
@@ -59,7 +59,7 @@ static QDict *stats_new(VssdDev *s, Error **errp)
     nvme_stats_json(s->ctrl, &w_ctrl, NULL);
     vssd_unlock(s);
 
-    qdict_put_str(dict, "profile", s->profile);
+    
     if (!join(dict, drive, errp) || !join(dict, ctrl, errp)) {
         qobject_unref(dict);
         return NULL;

@@ -11,13 +11,10 @@
 #include "hw/pci/msix.h"
 #include "hw/pci/pci.h"
 #include "hw/pci/pcie.h"
-#include "hw/qdev-properties.h"
-#include "hw/qdev-properties-system.h"
 #include "migration/blocker.h"
 #include "qapi/error.h"
 #include "qemu/module.h"
 #include "system/block-backend.h"
-#include "system/cpu-timers.h"
 #include "system/system.h"
 #include "trace.h"
 
