@@ -169,4 +169,7 @@ const Hist *nvme_lateness(const NvmeCtrl *ctrl);
 /* Append the members of the results schema that the controller knows. */
 void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key);
 
+/* Forget lateness and counters (not the SMART log): the warm-up is over. */
+void nvme_reset_stats(NvmeCtrl *ctrl);
+
 #endif
