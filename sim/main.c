@@ -221,8 +221,7 @@ static bool find_fill(Sim *s, GError **error)
             s->fill = i;
             return true;
         }
-        g_string_append_printf(all, "%s%s", i ? ", " : "",
-                               player_fill_name(i));
+        g_string_append_printf(all, "%s%s", i ? ", " : "", player_fill_name(i));
     }
     g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD, "--fill=%s: allowed %s",
                 name, all->str);
@@ -238,9 +237,9 @@ static bool open_source(Sim *s, GError **error)
         return usage(error, "give either --workload or --trace");
     }
     if (s->args.workload) {
-        s->workload = workload_new(s->args.workload,
-                                   info->nblocks * info->block_bytes,
-                                   info->block_bytes, s->seed, error);
+        s->workload =
+            workload_new(s->args.workload, info->nblocks * info->block_bytes,
+                         info->block_bytes, s->seed, error);
         if (s->workload) {
             s->source = workload_source(s->workload);
         }

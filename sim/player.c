@@ -32,7 +32,7 @@ struct Player {
 
     uint32_t max_flying;
     uint32_t n_flying;
-    uint32_t *free_slot; /* stack of tags; max_flying - n_flying of them */
+    uint32_t *free_slot;  /* stack of tags; max_flying - n_flying of them */
     uint64_t *arrival_ns; /* by tag */
     uint64_t *nbytes;     /* by tag */
     uint8_t *op;          /* by tag */
@@ -115,8 +115,8 @@ static bool to_blocks(Player *p, GError **error)
     const Request *r = &p->pending;
     uint64_t first = r->offset / p->info->block_bytes;
     uint64_t within = r->offset % p->info->block_bytes;
-    uint64_t n = (within + r->nbytes + p->info->block_bytes - 1) /
-                 p->info->block_bytes;
+    uint64_t n =
+        (within + r->nbytes + p->info->block_bytes - 1) / p->info->block_bytes;
 
     if (n > p->info->nblocks || n > UINT32_MAX) {
         return beyond(p, error);
@@ -154,8 +154,8 @@ static bool fetch(Player *p, GError **error)
         break;
     }
     p->have_pending = true;
-    p->pending.at_ns = p->source->iodepth ? p->now_ns
-                                          : p->start_ns + p->pending.at_ns;
+    p->pending.at_ns =
+        p->source->iodepth ? p->now_ns : p->start_ns + p->pending.at_ns;
     p->cmd = (SsdCmd){.op = p->pending.op, .version = ++p->version};
     return p->pending.nbytes == 0 || to_blocks(p, error);
 }
@@ -297,8 +297,8 @@ static bool fill_with(Player *p, const char *workload, uint64_t seed,
                       GError **error)
 {
     uint64_t capacity = p->info->nblocks * p->info->block_bytes;
-    Workload *w = workload_new(workload, capacity, p->info->block_bytes, seed,
-                               error);
+    Workload *w =
+        workload_new(workload, capacity, p->info->block_bytes, seed, error);
     RequestSource source;
     bool ok;
 
@@ -328,8 +328,8 @@ static bool fill_seq(Player *p, uint64_t seed, GError **error)
 
 static bool fill_random(Player *p, uint64_t seed, GError **error)
 {
-    uint64_t n = 2 * p->info->nblocks * p->info->block_bytes /
-                 p->info->unit_bytes;
+    uint64_t n =
+        2 * p->info->nblocks * p->info->block_bytes / p->info->unit_bytes;
     g_autofree char *text = g_strdup_printf(
         "rw=randwrite bs=%u iodepth=32 number_ios=%" G_GUINT64_FORMAT,
         p->info->unit_bytes, n);

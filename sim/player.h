@@ -19,7 +19,8 @@
 
 /* How the drive is filled before the run that is measured. */
 #define PLAYER_FILLS(X)                                                        \
-    X(NONE, "none", "empty: reads of what was never written cost no NAND time") \
+    X(NONE, "none",                                                            \
+      "empty: reads of what was never written cost no NAND time")              \
     X(PRELOAD, "preload",                                                      \
       "full of old data, without modelled time: no cleaning has happened yet") \
     X(SEQ, "seq", "the whole capacity written once, in order, then flushed")   \
@@ -31,7 +32,7 @@ typedef enum PlayerFill {
 #define PLAYER_FILL_ENUM(upper, name, help) PLAYER_FILL_##upper,
     PLAYER_FILLS(PLAYER_FILL_ENUM)
 #undef PLAYER_FILL_ENUM
-    PLAYER_N_FILLS,
+        PLAYER_N_FILLS,
 } PlayerFill;
 
 /* The name of fill i; NULL past the last. */

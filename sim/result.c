@@ -11,10 +11,8 @@
 #include "simtime.h"
 
 static const char *const op_names[SSD_N_OPS] = {
-    [SSD_OP_READ] = "read",
-    [SSD_OP_WRITE] = "write",
-    [SSD_OP_TRIM] = "trim",
-    [SSD_OP_FLUSH] = "flush",
+    [SSD_OP_READ] = "read",         [SSD_OP_WRITE] = "write",
+    [SSD_OP_TRIM] = "trim",         [SSD_OP_FLUSH] = "flush",
     [SSD_OP_SHUTDOWN] = "shutdown",
 };
 
@@ -54,8 +52,8 @@ static void latency_json(JsonWriter *w, const char *key, const Hist *h)
     json_close(w, '}');
 }
 
-static void run_json(JsonWriter *w, const ResultRun *run,
-                     const PlayerResult *r, const SsdInfo *info)
+static void run_json(JsonWriter *w, const ResultRun *run, const PlayerResult *r,
+                     const SsdInfo *info)
 {
     json_u64(w, "schema_version", RESULT_SCHEMA_VERSION);
     json_string(w, "profile", run->profile);
@@ -152,14 +150,15 @@ static void latency_text(GString *out, const char *name, const Hist *h)
     if (h->n == 0) {
         return;
     }
-    g_string_append_printf(
-        out, "  %-6s %10" G_GUINT64_FORMAT " %11.1f %11.1f %11.1f %11.1f "
-             "%11.1f\n",
-        name, h->n, hist_mean(h) / NS_PER_US,
-        (double)hist_quantile(h, 500000) / NS_PER_US,
-        (double)hist_quantile(h, 990000) / NS_PER_US,
-        (double)hist_quantile(h, 999000) / NS_PER_US,
-        (double)h->max / NS_PER_US);
+    g_string_append_printf(out,
+                           "  %-6s %10" G_GUINT64_FORMAT
+                           " %11.1f %11.1f %11.1f %11.1f "
+                           "%11.1f\n",
+                           name, h->n, hist_mean(h) / NS_PER_US,
+                           (double)hist_quantile(h, 500000) / NS_PER_US,
+                           (double)hist_quantile(h, 990000) / NS_PER_US,
+                           (double)hist_quantile(h, 999000) / NS_PER_US,
+                           (double)h->max / NS_PER_US);
 }
 
 static void drive_text(GString *out, const Ssd *ssd)
@@ -172,8 +171,8 @@ static void drive_text(GString *out, const Ssd *ssd)
         "write amplification %.3f; NAND reads %" G_GUINT64_FORMAT
         ", programs %" G_GUINT64_FORMAT ", erases %" G_GUINT64_FORMAT
         "; erase count mean %.1f, max %" G_GUINT64_FORMAT "\n",
-        c.waf, c.nand_reads, c.nand_programs, c.nand_erases,
-        c.mean_erase_count, c.max_erase_count);
+        c.waf, c.nand_reads, c.nand_programs, c.nand_erases, c.mean_erase_count,
+        c.max_erase_count);
 }
 
 static void trouble_text(const ResultRun *run, const PlayerResult *r,
@@ -211,19 +210,19 @@ void result_text(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
     g_string_append_printf(out, "%s, seed %" G_GUINT64_FORMAT ", fill %s: %s\n",
                            run->profile, run->seed, run->fill,
                            run->workload ? run->workload : run->trace);
-    g_string_append_printf(
-        out,
-        "%" G_GUINT64_FORMAT " requests in %.6f s of modelled time: %.0f per "
-        "second, %.1f MB/s read, %.1f MB/s written\n",
-        r->n_requests, (double)r->sim_ns / NS_PER_S,
-        per_second(r->n_requests, r->sim_ns),
-        per_second(r->bytes[SSD_OP_READ], r->sim_ns) / 1e6,
-        per_second(r->bytes[SSD_OP_WRITE], r->sim_ns) / 1e6);
+    g_string_append_printf(out,
+                           "%" G_GUINT64_FORMAT
+                           " requests in %.6f s of modelled time: %.0f per "
+                           "second, %.1f MB/s read, %.1f MB/s written\n",
+                           r->n_requests, (double)r->sim_ns / NS_PER_S,
+                           per_second(r->n_requests, r->sim_ns),
+                           per_second(r->bytes[SSD_OP_READ], r->sim_ns) / 1e6,
+                           per_second(r->bytes[SSD_OP_WRITE], r->sim_ns) / 1e6);
     g_string_append_printf(out, "wall time %.3f s: %.0f requests per second\n",
                            (double)run->wall_ns / NS_PER_S,
                            per_second(r->n_requests, run->wall_ns));
-    g_string_append_printf(out, "  %-6s %10s %11s %11s %11s %11s %11s\n",
-                           "us", "n", "mean", "p50", "p99", "p99.9", "max");
+    g_string_append_printf(out, "  %-6s %10s %11s %11s %11s %11s %11s\n", "us",
+                           "n", "mean", "p50", "p99", "p99.9", "max");
     latency_text(out, "all", all);
     for (unsigned i = 0; i < G_N_ELEMENTS(shown); i++) {
         latency_text(out, op_names[shown[i]], &r->latency[shown[i]]);

@@ -12,7 +12,7 @@
 
 #include "simtime.h"
 
-#define LINE_MAX_BYTES 4096
+#define LINE_MAX_BYTES    4096
 #define READ_BUFFER_BYTES (256 * 1024)
 
 const TraceFormat *const trace_formats[] = {&trace_msr, NULL};

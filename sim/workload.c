@@ -41,8 +41,8 @@ static const char *workload_rw_name(unsigned i)
 }
 
 #define WORKLOAD_DESC(type, ctype, field, key, min, max, def, names, help)     \
-    {key, OPT_##type, offsetof(WorkloadConfig, field), min, max, def, names,   \
-     help},
+    {key,   OPT_##type, offsetof(WorkloadConfig, field), min, max, def,        \
+     names, help},
 
 const OptDesc workload_options[] = {WORKLOAD_OPTIONS(WORKLOAD_DESC)};
 const size_t workload_n_options = G_N_ELEMENTS(workload_options);
@@ -117,8 +117,7 @@ static bool bad_keyword(GError **error, const char *key, const char *value,
 
 static bool parse_bytes(const char *text, uint64_t *out)
 {
-    const OptDesc d = {
-        .key = "", .type = OPT_SIZE, .max = UINT64_MAX};
+    const OptDesc d = {.key = "", .type = OPT_SIZE, .max = UINT64_MAX};
     g_autofree char *house = translate(&d, text);
 
     return opt_set(out, &d, house, NULL);
@@ -128,8 +127,7 @@ static bool parse_bytes(const char *text, uint64_t *out)
 static bool parse_extent(const char *key, const char *text, uint64_t capacity,
                          uint32_t block_bytes, uint64_t *out, GError **error)
 {
-    const OptDesc percent = {
-        .key = "", .type = OPT_PPM, .max = 1000000};
+    const OptDesc percent = {.key = "", .type = OPT_PPM, .max = 1000000};
     uint32_t ppm;
 
     if (g_str_has_suffix(text, "%")) {
@@ -261,8 +259,8 @@ static bool parse_region(Workload *w, uint64_t capacity, GError **error)
 {
     const WorkloadConfig *c = &w->cfg;
 
-    if (!parse_extent("offset", c->offset, capacity, w->block_bytes,
-                      &w->offset, error) ||
+    if (!parse_extent("offset", c->offset, capacity, w->block_bytes, &w->offset,
+                      error) ||
         !parse_extent("size", c->size, capacity, w->block_bytes, &w->size,
                       error)) {
         return false;
