@@ -3,7 +3,7 @@
  * result.c - print the results of a run.
  *
  * Latencies are the player's (what the host sees); the members that describe
- * the drive come from ssd_stats_json().
+ * the drive come from ssd_stats_json_drive().
  */
 #include "result.h"
 
@@ -37,20 +37,6 @@ static double per_second(uint64_t n, uint64_t ns)
 }
 
 /* ---- JSON ---------------------------------------------------------------- */
-
-static void latency_json(JsonWriter *w, const char *key, const Hist *h)
-{
-    json_open(w, key, '{');
-    json_u64(w, "n", h->n);
-    json_double(w, "mean", hist_mean(h));
-    json_u64(w, "p50", hist_quantile(h, 500000));
-    json_u64(w, "p99", hist_quantile(h, 990000));
-    json_u64(w, "p999", hist_quantile(h, 999000));
-    json_u64(w, "max", h->max);
-    json_double(w, "tail_1pct_mean", hist_tail_mean(h, 10000));
-    json_double(w, "tail_001pct_mean", hist_tail_mean(h, 100));
-    json_close(w, '}');
-}
 
 static void run_json(JsonWriter *w, const ResultRun *run, const PlayerResult *r,
                      const SsdInfo *info)
@@ -88,20 +74,6 @@ static void speed_json(JsonWriter *w, const ResultRun *run,
     json_close(w, '}');
 }
 
-/* The members of the object that the drive writes, without its brackets. */
-static void drive_json(JsonWriter *w, const Ssd *ssd)
-{
-    g_autoptr(GString) object = g_string_new(NULL);
-    JsonWriter inner = {.out = object};
-
-    ssd_stats_json(ssd, &inner, NULL);
-    g_assert(object->len >= 2 && object->str[0] == '{');
-    if (object->len > 2) {
-        g_string_append_c(w->out, ',');
-        g_string_append_len(w->out, object->str + 1, (gssize)object->len - 2);
-    }
-}
-
 void result_json(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
                  GString *out)
 {
@@ -112,12 +84,12 @@ void result_json(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
     run_json(&w, run, r, ssd_info(ssd));
     speed_json(&w, run, r);
     json_open(&w, "latency_ns", '{');
-    latency_json(&w, "all", all);
+    json_hist(&w, "all", all);
     for (unsigned i = 0; i < G_N_ELEMENTS(shown); i++) {
-        latency_json(&w, op_names[shown[i]], &r->latency[shown[i]]);
+        json_hist(&w, op_names[shown[i]], &r->latency[shown[i]]);
     }
     json_close(&w, '}');
-    drive_json(&w, ssd);
+    ssd_stats_json_drive(ssd, &w);
     json_close(&w, '}');
     g_string_append_c(out, '\n');
 }

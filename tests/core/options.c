@@ -114,7 +114,6 @@ static void test_good(void)
         Box b = {.u64 = 99, .size = 99, .time_ps = 99};
         g_autoptr(GError) error = NULL;
 
-        g_test_message("%s=%s", t[i].key, t[i].value);
         g_assert_true(opt_set(&b, row(t[i].key), t[i].value, &error));
         g_assert_no_error(error);
         g_assert_cmpuint(stored(&b, row(t[i].key)), ==, t[i].want);
@@ -133,7 +132,6 @@ static void refuse(const char *key, const char *value)
 
     memset(&b, 0x5a, sizeof(b));
     before = b;
-    g_test_message("%s=%s", key, value);
     g_assert_false(opt_set(&b, d, value, &error));
     g_assert_error(error, OPT_ERROR, OPT_ERROR_VALUE);
     g_assert_true(g_str_has_prefix(error->message, start));
@@ -227,7 +225,6 @@ static void round_trip(const char *key, uint64_t v)
         *(uint64_t *)((char *)&a + d->offset) = v;
     }
     text = opt_get(&a, d);
-    g_test_message("%s %" G_GUINT64_FORMAT " -> %s", key, v, text);
     g_assert_true(opt_set(&b, d, text, NULL));
     g_assert_cmpuint(stored(&a, d), ==, stored(&b, d));
 }
