@@ -109,7 +109,6 @@ typedef struct SsdCmd {
  * finished last is shown.
  */
 #define SSD_COSTS(X)                                                           \
-    X(queue, "waiting for one of host.queue_depth places")                     \
     X(firmware, "controller firmware")                                         \
     X(link, "host link, waiting for it included")                              \
     X(buffer, "DRAM access, and waiting for room in the buffer")               \
@@ -117,7 +116,6 @@ typedef struct SsdCmd {
     X(bus, "command, address and data on a NAND channel")                      \
     X(die_wait, "waiting for a die")                                           \
     X(cell, "array operation (tR, tPROG)")                                     \
-    X(ecc, "ECC decode and read retry")                                        \
     X(gc_wait, "waiting for cleaning to free a block")                         \
     X(flush, "waiting for earlier writes to become durable")
 
@@ -214,8 +212,11 @@ bool ssd_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag);
  */
 void ssd_power_cut(Ssd *ssd, uint64_t now_ns);
 
-/* Rebuild the map from the spare areas; commands may be submitted at once and
- * wait, in modelled time, until the drive is ready. */
+/*
+ * Power is back.  The map is kept in memory that capacitors protect, so the
+ * drive is ready at once; a unit that was being written reads as its previous
+ * version.  A trim is durable when it completes.
+ */
 void ssd_power_on(Ssd *ssd, uint64_t now_ns);
 
 /* ---- statistics --------------------------------------------------------- */

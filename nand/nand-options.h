@@ -20,9 +20,9 @@
       "dies (LUNs) per chip; each does one array operation at a time")         \
     X(U32, uint32_t, planes, "nand.planes", 1, 16, "2", NULL,                  \
       "planes per die")                                                        \
-    X(U32, uint32_t, blocks, "nand.blocks", 4, 1048576, "128", NULL,           \
+    X(U32, uint32_t, blocks, "nand.blocks", 16, 1048576, "256", NULL,           \
       "blocks per plane")                                                      \
-    X(U32, uint32_t, pages, "nand.pages", 1, 16384, "256", NULL,               \
+    X(U32, uint32_t, pages, "nand.pages", 4, 16384, "256", NULL,               \
       "pages per block")                                                       \
     X(SIZE, uint64_t, page_bytes, "nand.page_size", 512, 262144, "16KiB",      \
       NULL, "user bytes per page, a power of two")                             \

@@ -35,8 +35,15 @@ extern const size_t nand_n_options;
 /* The rows of nand_options checked together; true: a Nand can be made. */
 bool nand_config_check(const NandConfig *cfg, GError **error);
 
-/* Bus time of one byte, whichever of the two options gives it. */
-uint64_t nand_ps_per_byte(const NandConfig *cfg);
+/*
+ * opt_set() of a row of nand_options.  nand.bus_mt_s and nand.bus_ns_per_byte
+ * say the same thing in two ways: setting one sets the other to 0.
+ */
+bool nand_config_set(NandConfig *cfg, const OptDesc *d, const char *value,
+                     GError **error);
+
+/* Bus time of a data transfer, rounded up once to a picosecond. */
+uint64_t nand_transfer_ps(const NandConfig *cfg, uint32_t bytes);
 
 /*
  * Physical page: ((plane * blocks + block) * pages + page), where plane is
@@ -159,13 +166,19 @@ uint32_t nand_erase_count(const Nand *nand, uint32_t block);
 uint32_t nand_next_page(const Nand *nand, uint32_t block);
 
 /*
- * Lose power: every queued or running operation stops where it is and no done
- * callback runs for it.  torn() is told of each page whose program and each
- * block whose erase was in the array at that moment (neither old nor new).
- * The owner drops the array's events from its queue.
+ * Without modelled time: the next page of a block holds data, as if programmed
+ * long ago.  For a drive that starts from an image.
  */
-void nand_power_cut(Nand *nand, uint64_t now_ps,
-                    void (*torn)(void *opaque, const NandOp *op));
+void nand_preload_page(Nand *nand, NandPpa ppa);
+
+/*
+ * Lose power: every queued or running operation stops where it is and no done
+ * callback runs for it.  A page whose program was in the array is torn: it
+ * counts as programmed and holds nothing.  A block whose erase was queued or
+ * running must be erased (again) before use.  The owner drops the array's
+ * events from its queue.
+ */
+void nand_power_cut(Nand *nand, uint64_t now_ps);
 
 /* Every rule of the array's own book-keeping; false and *error if one fails. */
 bool nand_check(const Nand *nand, GError **error);

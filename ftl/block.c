@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * block.c - blocks and planes: free lists, open blocks, counts of valid units.
+ *
+ * Knows in which state each block is and keeps the FULL blocks of a plane in
+ * buckets by their number of valid units, so that finding and moving one costs
+ * O(1).  Knows nothing about what a unit means or which block is best.
+ *
+ * Room: the host never takes the last free block of a plane; it belongs to
+ * cleaning, which gives back a block for each one that it takes.  A plane that
+ * holds more than its share of the drive (SsdLayout) is passed over, so every
+ * plane keeps enough invalid units for cleaning to gain by.
+ */
+#include "ftl.h"
+#include "lazymem.h"
+
+#define FREE_BLOCKS_FOR_GC 1
+
+static void bucket_insert(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
+    Block *b = &ssd->block[block];
+    uint32_t head = p->bucket[b->valid];
+
+    b->prev = NONE;
+    b->next = head;
+    if (head != NONE) {
+        ssd->block[head].prev = block;
+    }
+    p->bucket[b->valid] = block;
+    p->min_valid = MIN(p->min_valid, b->valid);
+}
+
+static void bucket_remove(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
+    Block *b = &ssd->block[block];
+
+    if (b->prev == NONE) {
+        p->bucket[b->valid] = b->next;
+    } else {
+        ssd->block[b->prev].next = b->next;
+    }
+    if (b->next != NONE) {
+        ssd->block[b->next].prev = b->prev;
+    }
+}
+
+static void free_push(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
+
+    ssd->block[block].state = BLOCK_FREE;
+    ssd->block[block].next = NONE;
+    /* First freed, first used: wear spreads over all blocks. */
+    if (p->n_free == 0) {
+        p->free_head = block;
+    } else {
+        ssd->block[p->free_tail].next = block;
+    }
+    p->free_tail = block;
+    p->n_free++;
+}
+
+static uint32_t free_pop(Ssd *ssd, Plane *p)
+{
+    uint32_t block = p->free_head;
+
+    g_assert(p->n_free > 0);
+    p->free_head = ssd->block[block].next;
+    p->n_free--;
+    return block;
+}
+
+static void init_plane(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t n = ssd->l.units_per_block + 1;
+
+    p->bucket = g_new(uint32_t, n);
+    for (uint32_t i = 0; i < n; i++) {
+        p->bucket[i] = NONE;
+    }
+    p->min_valid = ssd->l.units_per_block;
+    p->staged = g_new(uint32_t, (GC_READS_PER_PLANE + 1) *
+                                    ssd->l.units_per_page);
+    for (int k = 0; k < N_OPEN; k++) {
+        p->open[k].block = NONE;
+    }
+    p->gc.victim = NONE;
+    for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
+        free_push(ssd, plane * ssd->geo->blocks_per_plane + i);
+    }
+    plane_update(ssd, plane);
+}
+
+/* Position in the stripe: channel fastest, then chip, die, plane. */
+static void init_stripe(Ssd *ssd)
+{
+    const NandConfig *c = &ssd->cfg->nand;
+    uint32_t pos = 0;
+
+    for (uint32_t plane = 0; plane < c->planes; plane++) {
+        for (uint32_t die = 0; die < c->dies; die++) {
+            for (uint32_t chip = 0; chip < c->chips; chip++) {
+                for (uint32_t ch = 0; ch < c->channels; ch++) {
+                    uint32_t i = ((ch * c->chips + chip) * c->dies + die) *
+                                     c->planes +
+                                 plane;
+
+                    ssd->stripe_plane[pos] = i;
+                    ssd->stripe_pos[i] = pos++;
+                }
+            }
+        }
+    }
+}
+
+void block_init(Ssd *ssd)
+{
+    ssd->block = lazy_new(Block, ssd->geo->n_blocks);
+    ssd->plane = g_new0(Plane, ssd->l.n_planes);
+    ssd->accepting = g_new0(uint64_t, ssd->l.n_planes / 64 + 1);
+    ssd->stripe_plane = g_new(uint32_t, ssd->l.n_planes);
+    ssd->stripe_pos = g_new(uint32_t, ssd->l.n_planes);
+    init_stripe(ssd);
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        init_plane(ssd, i);
+    }
+}
+
+void block_destroy(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        g_free(ssd->plane[i].bucket);
+        g_free(ssd->plane[i].staged);
+    }
+    g_free(ssd->plane);
+    g_free(ssd->accepting);
+    g_free(ssd->stripe_plane);
+    g_free(ssd->stripe_pos);
+    lazy_free(ssd->block, ssd->geo->n_blocks, sizeof(*ssd->block));
+}
+
+void block_make_full(Ssd *ssd, uint32_t block)
+{
+    ssd->block[block].state = BLOCK_FULL;
+    ssd->block[block].pending = 0;
+    bucket_insert(ssd, block);
+}
+
+bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind)
+{
+    const Plane *p = &ssd->plane[plane];
+    uint32_t reserve = kind == OPEN_HOST ? FREE_BLOCKS_FOR_GC : 0;
+
+    return p->open[kind].block != NONE || p->n_free > reserve;
+}
+
+uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind)
+{
+    Plane *p = &ssd->plane[plane];
+    Open *o = &p->open[kind];
+    uint32_t page;
+
+    if (!block_can_take_page(ssd, plane, kind)) {
+        return NONE;
+    }
+    if (o->block == NONE) {
+        o->block = free_pop(ssd, p);
+        o->next_page = 0;
+        ssd->block[o->block].state = BLOCK_OPEN;
+        plane_update(ssd, plane);
+    }
+    page = o->block * ssd->geo->pages_per_block + o->next_page++;
+    ssd->block[o->block].pending++;
+    if (o->next_page == ssd->geo->pages_per_block) {
+        ssd->block[o->block].state = BLOCK_CLOSING;
+        o->block = NONE;
+        plane_update(ssd, plane);
+    }
+    return page;
+}
+
+void block_page_done(Ssd *ssd, uint32_t block)
+{
+    Block *b = &ssd->block[block];
+
+    b->pending--;
+    if (b->state == BLOCK_CLOSING && b->pending == 0) {
+        block_make_full(ssd, block);
+    }
+}
+
+static void change_valid(Ssd *ssd, uint32_t block, int by)
+{
+    Block *b = &ssd->block[block];
+
+    if (b->state == BLOCK_FULL) {
+        bucket_remove(ssd, block);
+        b->valid += (uint32_t)by;
+        bucket_insert(ssd, block);
+    } else {
+        b->valid += (uint32_t)by;
+    }
+}
+
+void block_set_valid(Ssd *ssd, uint32_t ppu)
+{
+    uint32_t block = ppu_block(ssd, ppu);
+
+    g_assert(!unit_is_valid(ssd, ppu));
+    ssd->valid[ppu / 64] |= 1ULL << (ppu % 64);
+    ssd->plane[block_plane(ssd, block)].valid++;
+    change_valid(ssd, block, 1);
+}
+
+void block_clear_valid(Ssd *ssd, uint32_t ppu)
+{
+    uint32_t block = ppu_block(ssd, ppu);
+    uint32_t plane = block_plane(ssd, block);
+
+    g_assert(unit_is_valid(ssd, ppu));
+    ssd->valid[ppu / 64] &= ~(1ULL << (ppu % 64));
+    ssd->plane[plane].valid--;
+    change_valid(ssd, block, -1);
+    if (!ssd->plane[plane].accepting) {
+        plane_update(ssd, plane);
+    }
+}
+
+void block_start_victim(Ssd *ssd, uint32_t block)
+{
+    g_assert(ssd->block[block].state == BLOCK_FULL);
+    bucket_remove(ssd, block);
+    ssd->block[block].state = BLOCK_VICTIM;
+    ssd->block[block].pending = 0;
+}
+
+void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause)
+{
+    Block *b = &ssd->block[block];
+    NandOp op = {
+        .kind = NAND_ERASE,
+        .cause = cause,
+        .ppa = {block * ssd->geo->pages_per_block},
+    };
+
+    g_assert(b->valid == 0 && b->pending == 0);
+    b->state = BLOCK_ERASING;
+    ssd->plane[block_plane(ssd, block)].erases++;
+    nand_submit(ssd->nand, &op, ssd->now_ps);
+}
+
+void block_erased(Ssd *ssd, uint32_t block)
+{
+    uint32_t plane = block_plane(ssd, block);
+
+    ssd->plane[plane].erases--;
+    free_push(ssd, block);
+    plane_update(ssd, plane);
+}
+
+void plane_update(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t pos = ssd->stripe_pos[plane];
+    uint64_t coming = (uint64_t)p->host_programs * ssd->l.units_per_page;
+    bool willing = p->host_programs < HOST_PROGRAMS_PER_PLANE &&
+                   p->valid + coming < ssd->l.share_units + ssd->l.slack_units;
+    bool room = block_can_take_page(ssd, plane, OPEN_HOST);
+
+    ssd->n_starved -= p->starved;
+    p->starved = willing && !room;
+    ssd->n_starved += p->starved;
+    p->accepting = willing && room;
+    if (p->accepting) {
+        ssd->accepting[pos / 64] |= 1ULL << (pos % 64);
+    } else {
+        ssd->accepting[pos / 64] &= ~(1ULL << (pos % 64));
+    }
+}

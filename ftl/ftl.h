@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ftl.h - what the files of ftl/ share.
+ *
+ * One struct per noun, one file per noun:
+ *
+ *   ssd.c      create, event loop, the calls of ssd.h
+ *   host.c     commands: link, firmware, reads, completions
+ *   write.c    buffer slots: from a host write to a programmed page
+ *   map.c      logical unit -> slot or physical unit; trim
+ *   block.c    blocks and planes: free, open, full; valid units
+ *   gc.c       cleaning: when, and the copy loop
+ *   power.c    power cut and return; preload
+ *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*
+ *
+ * Numbers: lpn counts mapping units of the host, ppu those of the array:
+ * ppu = page * units_per_page + unit within the page.
+ */
+#ifndef VSSD_FTL_H
+#define VSSD_FTL_H
+
+#include <inttypes.h>
+
+#include "eventq.h"
+#include "nand.h"
+#include "ssd-config.h"
+#include "ssd.h"
+
+#define NONE UINT32_MAX
+
+/* Events of the drive; the array's own come first. */
+enum {
+    SSD_EVENT_CMD_START = NAND_N_EVENTS, /* firmware, and link of a write */
+    SSD_EVENT_CMD_DATA,                  /* DRAM access has ended */
+    SSD_EVENT_CMD_DONE,
+    SSD_EVENT_FLUSH_TICK, /* buffer.flush_interval */
+};
+
+/* ---- map ----------------------------------------------------------------- */
+
+/*
+ * Entry of the map: 0, unmapped; MAP_BUFFERED | slot, the newest data is in
+ * the buffer; else ppu + 1.
+ */
+#define MAP_BUFFERED 0x80000000U
+
+/* Spare area of a unit that holds nothing (padding, torn). */
+#define SPARE_NONE 0U
+
+/* ---- buffer -------------------------------------------------------------- */
+
+typedef enum SlotState {
+    SLOT_FREE,
+    SLOT_FILLING,     /* waits for the rest of its unit to be read from NAND */
+    SLOT_BLOCKED,     /* an older version of the unit is being programmed */
+    SLOT_DIRTY,       /* may be programmed at any time */
+    SLOT_PROGRAMMING, /* part of a page on its way to NAND */
+} SlotState;
+
+/*
+ * One unit in the buffer.  Per lpn there is at most one slot that is not
+ * PROGRAMMING, and at most one that is; the map leads to the newer.
+ */
+typedef struct Slot {
+    uint32_t lpn;
+    uint32_t next, prev; /* free list; list of the buffer policy */
+    uint32_t older;      /* BLOCKED: the slot being programmed */
+    uint32_t newer;      /* PROGRAMMING: the slot that waits for it */
+    uint32_t old_entry;  /* map entry (0 or ppu + 1) of the copy in NAND that
+                            stays valid until this slot is programmed; kept
+                            by the oldest slot of the lpn */
+    uint32_t waiters;    /* commands to be told when the slot is durable */
+    uint32_t epoch;      /* of flush, at creation */
+    uint64_t version;
+    uint8_t state; /* SlotState */
+    bool force;    /* a command waits for it: do not wait for a full page */
+    bool dead;     /* trimmed while it could not be freed: reads as unmapped */
+} Slot;
+
+/* A command that waits for a slot to become durable. */
+typedef struct Waiter {
+    uint32_t cmd;
+    uint32_t next;
+} Waiter;
+
+/*
+ * A flush barrier.  Slots made since the barrier before it carry its number;
+ * it is reached when no slot of it or of an earlier one is left.
+ */
+typedef struct Epoch {
+    uint32_t left; /* slots not yet durable */
+    uint32_t cmd;  /* the command to complete, or NONE */
+} Epoch;
+
+/* ---- pages on their way to NAND ------------------------------------------ */
+
+typedef struct PageJob {
+    uint32_t plane;
+    uint32_t ppa;
+    uint32_t n;    /* units used; the rest of the page is padding */
+    uint32_t next; /* free list */
+    bool gc;       /* unit[] holds source ppus instead of slots */
+    bool active;
+} PageJob;
+
+/* ---- blocks and planes ---------------------------------------------------- */
+
+typedef enum BlockState {
+    BLOCK_FREE,
+    BLOCK_OPEN,
+    BLOCK_CLOSING, /* no page left to take, programs still in flight */
+    BLOCK_FULL,   /* in a bucket of its plane, may be picked for cleaning */
+    BLOCK_VICTIM, /* being cleaned */
+    BLOCK_ERASING,
+} BlockState;
+
+typedef struct Block {
+    uint32_t valid; /* units */
+    uint32_t next, prev;
+    uint32_t pending; /* OPEN, CLOSING: programs in flight; VICTIM: copies that
+                         have not ended */
+    uint8_t state;    /* BlockState */
+} Block;
+
+/* Who writes into an open block. */
+typedef enum OpenKind {
+    OPEN_HOST,
+    OPEN_GC,
+    N_OPEN,
+} OpenKind;
+
+typedef struct Open {
+    uint32_t block; /* or NONE */
+    uint32_t next_page;
+} Open;
+
+typedef struct PlaneGc {
+    bool active;
+    uint32_t victim; /* or NONE */
+    uint32_t scan;   /* next page of the victim to look at */
+    uint32_t reads;  /* page reads in flight */
+    uint32_t programs;
+    uint32_t n_staged; /* units read, not yet on their way */
+} PlaneGc;
+
+typedef struct Plane {
+    uint32_t free_head, free_tail;
+    uint32_t n_free;
+    uint32_t host_programs; /* in flight */
+    uint32_t erases;        /* in flight */
+    uint64_t valid;         /* units */
+    Open open[N_OPEN];
+    uint32_t *bucket;   /* heads of FULL blocks by valid count */
+    uint32_t min_valid; /* no FULL block has fewer */
+    uint32_t *staged;   /* ppus in controller memory, gc.n_staged of them */
+    PlaneGc gc;
+    bool accepting;
+    bool starved; /* would accept a page if cleaning freed a block */
+} Plane;
+
+/* Programs of the host in flight per plane: one in the array, one on the bus. */
+#define HOST_PROGRAMS_PER_PLANE 2
+
+/* Cleaning reads ahead by this many pages per plane. */
+#define GC_READS_PER_PLANE 2
+
+/* ---- commands -------------------------------------------------------------- */
+
+typedef enum CmdPhase {
+    CMD_FREE,
+    CMD_SUBMITTED, /* before it has any effect */
+    CMD_RUNNING,
+    CMD_DONE, /* its completion waits to be fetched */
+} CmdPhase;
+
+typedef enum CostIndex {
+#define COST_INDEX(name, help) COST_##name,
+    SSD_COSTS(COST_INDEX)
+#undef COST_INDEX
+    N_COSTS,
+} CostIndex;
+
+typedef struct Cmd {
+    SsdCmd req;
+    uint64_t submit_ps;
+    uint64_t mark_ps;     /* up to here cost_ps accounts for the time */
+    uint64_t stall_ps;    /* Ssd.stall_ps at mark_ps */
+    uint64_t data_ps;     /* READ: when the part that comes from DRAM is there;
+                             WRITE: DRAM time */
+    uint64_t complete_ps;
+    uint64_t cost_ps[N_COSTS];
+    uint64_t next_lpn;  /* WRITE: next unit to put into the buffer */
+    uint32_t pending;   /* READ: NAND operations; WRITE: slots to be durable */
+    uint32_t next;      /* free list, list of those waiting for room, FIFO of
+                           completions */
+    uint8_t phase;      /* CmdPhase */
+    uint8_t status;     /* SsdStatus */
+} Cmd;
+
+typedef struct CmdFifo {
+    uint32_t head;
+    uint32_t tail;
+} CmdFifo;
+
+typedef struct BufferStats {
+    uint64_t hits;
+    uint64_t misses;
+    uint64_t dirty_evictions;
+    uint64_t early_flushes;
+    uint64_t rewrites_after_flush;
+} BufferStats;
+
+typedef struct GcPolicy GcPolicy;
+typedef struct AllocPolicy AllocPolicy;
+typedef struct BufferPolicy BufferPolicy;
+
+struct Ssd {
+    SsdConfig *cfg;
+    SsdLayout l;
+    SsdInfo info;
+    const SsdHostOps *host;
+    void *opaque;
+    const GcPolicy *gc;
+    const AllocPolicy *alloc;
+    const BufferPolicy *buf;
+
+    EventQueue events;
+    Nand *nand;
+    const NandGeometry *geo;
+    uint64_t now_ps;
+    bool power_on;
+    bool submitted; /* the first ssd_submit() has been */
+    uint32_t preload_next; /* ppu */
+    uint32_t preload_left; /* units of its page */
+
+    /* Shifts, because units, pages and blocks are counted all the time. */
+    unsigned unit_shift;       /* bytes to units */
+    unsigned block_shift;      /* host blocks to units */
+    unsigned page_units_shift; /* physical units to pages */
+
+    uint32_t *map;           /* by lpn */
+    uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
+    uint64_t *spare_version; /* by ppu; NULL without a host */
+    uint64_t *valid;         /* bitmap by ppu */
+    uint64_t mapped_units;
+
+    Block *block;
+    Plane *plane;
+    uint64_t *accepting;    /* bitmap by position in the stripe */
+    uint32_t *stripe_plane; /* position in the stripe -> plane */
+    uint32_t *stripe_pos;   /* plane -> position */
+    uint32_t stripe_cursor;
+    uint32_t n_starved; /* planes */
+
+    Slot *slot;
+    uint32_t free_slot;
+    uint32_t n_free_slots;
+    uint32_t dirty_head, dirty_tail; /* list of the buffer policy */
+    uint32_t n_dirty;                /* slots in it */
+    uint32_t n_must; /* of those, how many must not wait for a full page */
+    uint64_t last_version;
+    Waiter *waiter;
+    uint32_t n_waiters;
+    uint32_t free_waiter;
+    Epoch *epoch; /* ring, first_epoch..cur_epoch */
+    uint32_t epoch_mask;
+    uint32_t first_epoch, cur_epoch;
+    bool tick_armed;
+
+    PageJob *job;
+    uint32_t *job_unit; /* units_per_page entries for each job */
+    uint32_t n_jobs;
+    uint32_t free_job;
+
+    Cmd *cmd;
+    uint32_t n_cmds;
+    uint32_t free_cmd;
+    uint32_t running;   /* submitted and not yet completed */
+    CmdFifo waiting;    /* writes that wait for slots */
+    CmdFifo done;
+    uint64_t link_in_ps; /* host link is busy until, toward the drive */
+    uint64_t link_out_ps;
+    uint64_t dram_in_ps; /* DRAM is busy with writes until */
+
+    /* Total time in which a full page was ready and only cleaning could have
+     * made room for it. */
+    uint64_t stall_ps;
+    uint64_t stalled_since_ps; /* or SIM_NEVER */
+
+    Hist *latency; /* by SsdOp, then one for all */
+    SsdCounters counters;
+    BufferStats buffer_stats;
+    NandStats nand_base; /* counts up to the last ssd_reset_stats() */
+    uint64_t stats_since_ps;
+    uint64_t gc_copied_units;
+    uint64_t gc_victims;
+    uint64_t padded_units;
+};
+
+/* ---- policies --------------------------------------------------------------- */
+
+struct GcPolicy {
+    const char *name;
+    const char *help;
+    /* Required.  A FULL block of the plane to clean, or NONE if none would
+     * gain anything.  Changes nothing. */
+    uint32_t (*pick)(Ssd *ssd, uint32_t plane);
+};
+
+struct AllocPolicy {
+    const char *name;
+    const char *help;
+    /* Required.  The plane for the next page of the host, among those that
+     * accept one, or NONE.  May move its own cursor. */
+    uint32_t (*pick)(Ssd *ssd);
+};
+
+struct BufferPolicy {
+    const char *name;
+    const char *help;
+    /* All required.  A slot has become DIRTY; was written again while DIRTY;
+     * leaves; which DIRTY slot should be programmed next (NONE: none left). */
+    void (*insert)(Ssd *ssd, uint32_t slot);
+    void (*rewrite)(Ssd *ssd, uint32_t slot);
+    void (*remove)(Ssd *ssd, uint32_t slot);
+    uint32_t (*pick)(Ssd *ssd);
+};
+
+extern const GcPolicy *const gc_policies[];       /* NULL at the end */
+extern const AllocPolicy *const alloc_policies[]; /* NULL at the end */
+extern const BufferPolicy *const buffer_policies[];
+
+extern const GcPolicy gc_greedy;
+extern const AllocPolicy alloc_stripe;
+extern const BufferPolicy buf_fifo;
+
+/* ---- map.c ------------------------------------------------------------------- */
+
+static inline bool map_is_buffered(uint32_t entry)
+{
+    return entry & MAP_BUFFERED;
+}
+
+static inline uint32_t map_slot(uint32_t entry)
+{
+    return entry & ~MAP_BUFFERED;
+}
+
+static inline bool unit_is_valid(const Ssd *ssd, uint32_t ppu)
+{
+    return ssd->valid[ppu / 64] >> (ppu % 64) & 1;
+}
+
+static inline uint32_t ppu_page(const Ssd *ssd, uint32_t ppu)
+{
+    return ppu >> ssd->page_units_shift;
+}
+
+/* The newest version of lpn that the map knows; 0 if unmapped. */
+uint64_t map_version(const Ssd *ssd, uint32_t lpn);
+
+/* Trim: lpn reads as unmapped from now on. */
+void map_trim(Ssd *ssd, uint32_t lpn);
+
+/* The map entry of the copy in NAND that is current (0: none). */
+uint32_t map_nand_entry(const Ssd *ssd, uint32_t lpn);
+
+/* Let the copy of a unit that cleaning has moved be the current one, if the
+ * old one still is; true: it was. */
+bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu);
+
+/* ---- block.c ------------------------------------------------------------------ */
+
+void block_init(Ssd *ssd);
+void block_destroy(Ssd *ssd);
+
+/* Take the next page of the plane's open block of that kind, opening a free
+ * block if need be.  NONE: there is no block that this kind may take. */
+uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind);
+bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind);
+
+/* A unit of a programmed page became current, or stopped being so. */
+void block_set_valid(Ssd *ssd, uint32_t ppu);
+void block_clear_valid(Ssd *ssd, uint32_t ppu);
+
+/* A program of the block has ended. */
+void block_page_done(Ssd *ssd, uint32_t block);
+
+void block_start_victim(Ssd *ssd, uint32_t block);
+void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause);
+void block_erased(Ssd *ssd, uint32_t block);
+
+/* Put a block whose cleaning or filling was cut short back among the FULL. */
+void block_make_full(Ssd *ssd, uint32_t block);
+
+/* Work out anew whether the allocator may give the plane a page. */
+void plane_update(Ssd *ssd, uint32_t plane);
+
+/* ---- write.c ------------------------------------------------------------------- */
+
+/* Put as much of the command into the buffer as has room.  true: all of it. */
+bool write_insert(Ssd *ssd, uint32_t cmd);
+
+/* Give NAND every page that is due and that a plane accepts. */
+void write_pump(Ssd *ssd);
+
+void write_page_done(Ssd *ssd, uint32_t job);
+void write_fill_done(Ssd *ssd, uint32_t slot);
+
+/* Start a barrier; cmd completes when it is reached.  cmd may be NONE. */
+void write_barrier(Ssd *ssd, uint32_t cmd);
+
+void write_flush_tick(Ssd *ssd);
+
+/* Drop a slot without programming it; SLOT_DIRTY leaves the policy's list. */
+void slot_free(Ssd *ssd, uint32_t slot);
+
+uint32_t job_take(Ssd *ssd);
+void job_give(Ssd *ssd, uint32_t job);
+
+static inline uint32_t *job_units(Ssd *ssd, uint32_t job)
+{
+    return &ssd->job_unit[(size_t)job * ssd->l.units_per_page];
+}
+
+/* ---- gc.c ----------------------------------------------------------------------- */
+
+/* Look whether the plane needs cleaning, and go on with it. */
+void gc_kick(Ssd *ssd, uint32_t plane);
+void gc_read_done(Ssd *ssd, uint32_t plane, uint32_t page);
+void gc_page_done(Ssd *ssd, uint32_t job);
+void gc_erase_done(Ssd *ssd, uint32_t block);
+
+/* ---- host.c --------------------------------------------------------------------- */
+
+void host_start(Ssd *ssd, uint32_t cmd);
+void host_data(Ssd *ssd, uint32_t cmd);
+void host_done(Ssd *ssd, uint32_t cmd);
+void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op);
+
+/* The command need wait no longer for one of its slots. */
+void host_slot_durable(Ssd *ssd, uint32_t cmd);
+/* Slots have become free: go on with the writes that wait for them. */
+void host_room(Ssd *ssd);
+
+/* Account the time since the last mark to a cost. */
+void host_account(Ssd *ssd, Cmd *c, CostIndex cost);
+
+/* End the command now. */
+void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status);
+
+void fifo_push(Ssd *ssd, CmdFifo *f, uint32_t cmd);
+uint32_t fifo_pop(Ssd *ssd, CmdFifo *f);
+
+/* ---- ssd.c ----------------------------------------------------------------------- */
+
+/* Run every event due by now_ns. */
+void ssd_run(Ssd *ssd, uint64_t now_ns);
+
+/* Empty buffer, no barrier, no page on its way. */
+void ssd_init_buffer(Ssd *ssd);
+
+static inline uint32_t block_plane(const Ssd *ssd, uint32_t block)
+{
+    return block / ssd->geo->blocks_per_plane;
+}
+
+static inline uint32_t ppu_block(const Ssd *ssd, uint32_t ppu)
+{
+    return ppu_page(ssd, ppu) / ssd->geo->pages_per_block;
+}
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gc.c - cleaning: when to start, how far to read ahead, and the copy loop.
+ *
+ * Knows blocks and pages; knows nothing about host commands, or which block is
+ * best (gc-*.c decide that).
+ *
+ * A plane is cleaned by itself: valid units are read into controller memory,
+ * packed into full pages and programmed into the plane's block that is open
+ * for cleaning.  Units that do not fill a page wait for those of the next
+ * victim, so cleaning writes no padding and each victim with an invalid unit
+ * gains room: that is why it cannot run in circles.  A victim is erased when
+ * the last of its copies is programmed; until then a power cut finds the
+ * originals.
+ */
+#include <string.h>
+
+#include "ftl.h"
+
+#define GC_PROGRAMS_PER_PLANE 2
+
+static void maybe_erase(Ssd *ssd, uint32_t block)
+{
+    Block *b = &ssd->block[block];
+
+    if (ssd->plane[block_plane(ssd, block)].gc.victim != block &&
+        b->pending == 0) {
+        block_start_erase(ssd, block, NAND_CAUSE_GC);
+    }
+}
+
+static void copy_ended(Ssd *ssd, uint32_t block)
+{
+    ssd->block[block].pending--;
+    maybe_erase(ssd, block);
+}
+
+/* Forget staged units that the host has overwritten or trimmed meanwhile. */
+static void drop_stale(Ssd *ssd, Plane *p)
+{
+    uint32_t n = p->gc.n_staged;
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t ppu = p->staged[i];
+
+        if (unit_is_valid(ssd, ppu)) {
+            p->staged[kept++] = ppu;
+        } else {
+            copy_ended(ssd, ppu_block(ssd, ppu));
+        }
+    }
+    p->gc.n_staged = kept;
+}
+
+static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t upp = ssd->l.units_per_page;
+    uint32_t first = ppa << ssd->page_units_shift;
+    uint32_t j = job_take(ssd);
+    uint32_t *unit = job_units(ssd, j);
+    NandOp op = {
+        .kind = NAND_PROGRAM,
+        .cause = NAND_CAUSE_GC,
+        .ppa = {ppa},
+        .bytes = ssd->geo->page_bytes,
+        .cookie = j,
+    };
+
+    ssd->job[j].plane = plane;
+    ssd->job[j].ppa = ppa;
+    ssd->job[j].n = upp;
+    ssd->job[j].gc = true;
+    for (uint32_t i = 0; i < upp; i++) {
+        unit[i] = p->staged[i];
+        ssd->spare_lpn[first + i] = ssd->spare_lpn[unit[i]];
+        if (ssd->spare_version) {
+            ssd->spare_version[first + i] = ssd->spare_version[unit[i]];
+        }
+    }
+    p->gc.n_staged -= upp;
+    memmove(p->staged, p->staged + upp, p->gc.n_staged * sizeof(*p->staged));
+    p->gc.programs++;
+    nand_submit(ssd->nand, &op, ssd->now_ps);
+}
+
+/* true: a page of staged units is on its way. */
+static bool try_program(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t ppa;
+
+    if (p->gc.n_staged < ssd->l.units_per_page ||
+        p->gc.programs == GC_PROGRAMS_PER_PLANE) {
+        return false;
+    }
+    drop_stale(ssd, p);
+    if (p->gc.n_staged < ssd->l.units_per_page) {
+        return false;
+    }
+    ppa = block_take_page(ssd, plane, OPEN_GC);
+    if (ppa == NONE) {
+        return false; /* an erase is on its way */
+    }
+    program_staged(ssd, plane, ppa);
+    return true;
+}
+
+static bool pick_victim(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t block;
+
+    if (!p->gc.active) {
+        return false;
+    }
+    if (p->n_free + p->erases >= ssd->l.gc_high_blocks) {
+        p->gc.active = false;
+        return false;
+    }
+    block = ssd->gc->pick(ssd, plane);
+    if (block == NONE) {
+        return false;
+    }
+    /* Less than a page to gain is worth it only when there is no choice. */
+    if (ssd->block[block].valid + ssd->l.units_per_page >
+            ssd->l.units_per_block &&
+        p->n_free > 1) {
+        return false;
+    }
+    block_start_victim(ssd, block);
+    ssd->gc_victims++;
+    p->gc.victim = block;
+    p->gc.scan = 0;
+    return true;
+}
+
+static uint32_t valid_units_of_page(const Ssd *ssd, uint32_t page)
+{
+    uint32_t upp = ssd->l.units_per_page;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < upp; i++) {
+        n += unit_is_valid(ssd, page * upp + i);
+    }
+    return n;
+}
+
+/* Read the next page of the victim that holds something; false: none left. */
+static bool read_next(Ssd *ssd, Plane *p)
+{
+    uint32_t pages = ssd->geo->pages_per_block;
+    uint32_t victim = p->gc.victim;
+
+    while (p->gc.scan < pages) {
+        uint32_t page = victim * pages + p->gc.scan++;
+        uint32_t n = valid_units_of_page(ssd, page);
+        NandOp op = {
+            .kind = NAND_READ,
+            .cause = NAND_CAUSE_GC,
+            .ppa = {page},
+            .bytes = n << ssd->unit_shift,
+        };
+
+        if (n > 0) {
+            ssd->block[victim].pending++;
+            p->gc.reads++;
+            nand_submit(ssd->nand, &op, ssd->now_ps);
+            return true;
+        }
+    }
+    p->gc.victim = NONE;
+    maybe_erase(ssd, victim);
+    return false;
+}
+
+static void step(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+    bool more = true;
+
+    while (more) {
+        more = try_program(ssd, plane);
+        if (p->gc.n_staged >= ssd->l.units_per_page ||
+            p->gc.reads == GC_READS_PER_PLANE) {
+            continue;
+        }
+        if (p->gc.victim != NONE || pick_victim(ssd, plane)) {
+            read_next(ssd, p);
+            more = true;
+        }
+    }
+}
+
+void gc_kick(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+
+    if (p->n_free <= ssd->l.gc_low_blocks) {
+        p->gc.active = true;
+    }
+    if (p->gc.active) {
+        step(ssd, plane);
+    }
+}
+
+void gc_read_done(Ssd *ssd, uint32_t plane, uint32_t page)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t upp = ssd->l.units_per_page;
+    uint32_t block = page / ssd->geo->pages_per_block;
+
+    p->gc.reads--;
+    for (uint32_t i = 0; i < upp; i++) {
+        uint32_t ppu = page * upp + i;
+
+        if (unit_is_valid(ssd, ppu)) {
+            p->staged[p->gc.n_staged++] = ppu;
+            ssd->block[block].pending++;
+        }
+    }
+    copy_ended(ssd, block); /* the read itself */
+    step(ssd, plane);
+}
+
+void gc_page_done(Ssd *ssd, uint32_t j)
+{
+    PageJob *job = &ssd->job[j];
+    uint32_t *unit = job_units(ssd, j);
+    uint32_t first = job->ppa << ssd->page_units_shift;
+    uint32_t plane = job->plane;
+
+    for (uint32_t i = 0; i < job->n; i++) {
+        ssd->gc_copied_units += map_move(ssd, unit[i], first + i);
+        copy_ended(ssd, ppu_block(ssd, unit[i]));
+    }
+    block_page_done(ssd, job->ppa / ssd->geo->pages_per_block);
+    ssd->plane[plane].gc.programs--;
+    job_give(ssd, j);
+    step(ssd, plane);
+}
+
+void gc_erase_done(Ssd *ssd, uint32_t block)
+{
+    uint32_t plane = block_plane(ssd, block);
+
+    block_erased(ssd, block);
+    gc_kick(ssd, plane);
+}

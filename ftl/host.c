@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * host.c - host commands: firmware, link, DRAM, and what they wait for.
+ *
+ * Knows commands and their latency, split by cause; leaves slots to write.c
+ * and units to map.c.
+ *
+ *   READ   firmware; NAND reads of all its pages at once, DRAM for buffered
+ *          units beside them; data over the link; done
+ *   WRITE  firmware; data over the link; DRAM; room in the buffer; done, or
+ *          (FUA, host.complete_at=program) done when durable
+ *   TRIM   firmware; done        FLUSH  firmware; barrier reached; done
+ *
+ * The link carries one transfer at a time in each direction, and writes enter
+ * DRAM one after another.
+ */
+#include <errno.h>
+
+#include "ftl.h"
+
+void fifo_push(Ssd *ssd, CmdFifo *f, uint32_t cmd)
+{
+    ssd->cmd[cmd].next = NONE;
+    if (f->head == NONE) {
+        f->head = cmd;
+    } else {
+        ssd->cmd[f->tail].next = cmd;
+    }
+    f->tail = cmd;
+}
+
+uint32_t fifo_pop(Ssd *ssd, CmdFifo *f)
+{
+    uint32_t cmd = f->head;
+
+    if (cmd != NONE) {
+        f->head = ssd->cmd[cmd].next;
+    }
+    return cmd;
+}
+
+void host_account(Ssd *ssd, Cmd *c, CostIndex cost)
+{
+    c->cost_ps[cost] += ssd->now_ps - c->mark_ps;
+    c->mark_ps = ssd->now_ps;
+}
+
+void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
+{
+    Cmd *c = &ssd->cmd[cmd];
+    uint64_t ns;
+
+    c->complete_ps = ssd->now_ps;
+    c->phase = CMD_DONE;
+    c->status = status;
+    ssd->running--;
+    fifo_push(ssd, &ssd->done, cmd);
+    ns = sim_ceil_ns(c->complete_ps - c->submit_ps);
+    ssd->counters.commands[c->req.op]++;
+    hist_add(&ssd->latency[c->req.op], ns);
+    hist_add(&ssd->latency[SSD_N_OPS], ns);
+}
+
+/* When a transfer that is ready at from_ps ends; the link is taken till then. */
+static uint64_t link_transfer(Ssd *ssd, uint64_t *busy_ps, uint64_t from_ps,
+                              const Cmd *c)
+{
+    uint64_t bytes = (uint64_t)c->req.nblocks * ssd->info.block_bytes;
+    uint64_t mb_s = ssd->cfg->link_mb_s;
+    uint64_t ps = mb_s ? (bytes * 1000000 + mb_s - 1) / mb_s : 0;
+
+    *busy_ps = MAX(*busy_ps, from_ps) + ps;
+    return *busy_ps;
+}
+
+/* ---- reads --------------------------------------------------------------------- */
+
+static void check_spare(const Ssd *ssd, uint32_t lpn, uint32_t ppu)
+{
+    /* The map led to the right place: asked of every read that has a host. */
+    g_assert(!ssd->host || ssd->spare_lpn[ppu] == lpn + 1);
+}
+
+static void read_page(Ssd *ssd, uint32_t cmd, uint32_t page, uint32_t units)
+{
+    NandOp op = {
+        .kind = NAND_READ,
+        .cause = NAND_CAUSE_HOST,
+        .ppa = {page},
+        .bytes = units << ssd->unit_shift,
+        .cookie = cmd,
+    };
+
+    ssd->cmd[cmd].pending++;
+    nand_submit(ssd->nand, &op, ssd->now_ps);
+}
+
+/* The data is in the drive's memory: send it to the host. */
+static void read_ready(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->cmd[cmd];
+    uint64_t end = link_transfer(ssd, &ssd->link_out_ps, ssd->now_ps, c);
+
+    eventq_push(&ssd->events, end, SSD_EVENT_CMD_DONE, cmd);
+}
+
+static void start_read(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->cmd[cmd];
+    uint32_t first = (uint32_t)(c->req.lba >> ssd->block_shift);
+    uint32_t last = (uint32_t)((c->req.lba + c->req.nblocks - 1) >>
+                               ssd->block_shift);
+    uint32_t hits = 0;
+    uint32_t page = NONE;
+    uint32_t units = 0;
+
+    for (uint32_t lpn = first; lpn <= last; lpn++) {
+        uint32_t entry = ssd->map[lpn];
+
+        if (map_is_buffered(entry)) {
+            hits += !ssd->slot[map_slot(entry)].dead;
+            continue;
+        }
+        if (entry == 0) {
+            continue;
+        }
+        check_spare(ssd, lpn, entry - 1);
+        ssd->buffer_stats.misses++;
+        if (units > 0 && page != ppu_page(ssd, entry - 1)) {
+            read_page(ssd, cmd, page, units);
+            units = 0;
+        }
+        page = ppu_page(ssd, entry - 1);
+        units++;
+    }
+    if (units > 0) {
+        read_page(ssd, cmd, page, units);
+    }
+    c = &ssd->cmd[cmd];
+    ssd->buffer_stats.hits += hits;
+    ssd->counters.host_units_read += last - first + 1;
+    ssd->counters.host_bytes_read += (uint64_t)c->req.nblocks *
+                                     ssd->info.block_bytes;
+    c->data_ps = ssd->now_ps + hits * ssd->cfg->t_buffer_ps;
+    if (c->pending == 0) {
+        eventq_push(&ssd->events, c->data_ps, SSD_EVENT_CMD_DATA, cmd);
+    }
+}
+
+void host_data(Ssd *ssd, uint32_t cmd)
+{
+    host_account(ssd, &ssd->cmd[cmd], COST_buffer);
+    read_ready(ssd, cmd);
+}
+
+void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
+{
+    Cmd *c = &ssd->cmd[cmd];
+
+    if (--c->pending > 0) {
+        return;
+    }
+    if (c->data_ps > ssd->now_ps) {
+        eventq_push(&ssd->events, c->data_ps, SSD_EVENT_CMD_DATA, cmd);
+        return;
+    }
+    c->cost_ps[COST_die_wait] += op->die_wait_ps;
+    c->cost_ps[COST_bus_wait] += op->bus_wait_ps;
+    c->cost_ps[COST_bus] += op->bus_ps;
+    c->cost_ps[COST_cell] += op->cell_ps;
+    c->mark_ps = ssd->now_ps;
+    read_ready(ssd, cmd);
+}
+
+/* ---- writes --------------------------------------------------------------------- */
+
+static uint64_t stall_clock(const Ssd *ssd)
+{
+    return ssd->stall_ps + (ssd->stalled_since_ps == SIM_NEVER
+                                ? 0
+                                : ssd->now_ps - ssd->stalled_since_ps);
+}
+
+/* Every unit of the write is in the buffer. */
+static void write_inserted(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->cmd[cmd];
+    uint64_t waited = ssd->now_ps - c->mark_ps;
+    uint64_t stalled = MIN(stall_clock(ssd) - c->stall_ps, waited);
+
+    c->cost_ps[COST_gc_wait] += stalled;
+    c->cost_ps[COST_buffer] += waited - stalled;
+    c->mark_ps = ssd->now_ps;
+    if (c->pending == 0) {
+        host_finish(ssd, cmd, SSD_STATUS_OK);
+    }
+}
+
+void host_slot_durable(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->cmd[cmd];
+    uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
+
+    /* Not while some of its units still wait for room. */
+    if (--c->pending == 0 && c->phase == CMD_RUNNING && c->next_lpn > last) {
+        host_account(ssd, c, COST_flush);
+        host_finish(ssd, cmd, SSD_STATUS_OK);
+    }
+}
+
+static void start_write(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->cmd[cmd];
+    uint64_t first = c->req.lba >> ssd->block_shift;
+    uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
+
+    c->next_lpn = first;
+    c->stall_ps = stall_clock(ssd);
+    ssd->counters.host_units_written += last - first + 1;
+    ssd->counters.host_bytes_written += (uint64_t)c->req.nblocks *
+                                        ssd->info.block_bytes;
+    fifo_push(ssd, &ssd->waiting, cmd);
+    if (ssd->waiting.head == cmd) {
+        host_room(ssd);
+    }
+}
+
+void host_room(Ssd *ssd)
+{
+    while (ssd->waiting.head != NONE) {
+        uint32_t cmd = ssd->waiting.head;
+        bool all = write_insert(ssd, cmd);
+
+        if (all) {
+            fifo_pop(ssd, &ssd->waiting);
+            write_inserted(ssd, cmd);
+        }
+        write_pump(ssd);
+        if (!all) {
+            return;
+        }
+    }
+}
+
+/* ---- the rest ------------------------------------------------------------------- */
+
+/* Trim the units that lie wholly inside the range. */
+static void start_trim(Ssd *ssd, uint32_t cmd)
+{
+    const SsdCmd *r = &ssd->cmd[cmd].req;
+    uint64_t units = 1ULL << ssd->block_shift;
+    uint64_t first = (r->lba + units - 1) >> ssd->block_shift;
+    uint64_t end = (r->lba + r->nblocks) >> ssd->block_shift;
+
+    for (uint64_t lpn = first; lpn < end; lpn++) {
+        map_trim(ssd, (uint32_t)lpn);
+    }
+    host_finish(ssd, cmd, SSD_STATUS_OK);
+    host_room(ssd);
+    write_pump(ssd);
+}
+
+/* Split the time since submission: firmware, link, and DRAM of a write. */
+static void account_start(Ssd *ssd, Cmd *c)
+{
+    uint64_t passed = ssd->now_ps - c->submit_ps;
+
+    c->cost_ps[COST_firmware] = ssd->cfg->t_firmware_ps;
+    c->cost_ps[COST_buffer] = c->req.op == SSD_OP_WRITE ? c->data_ps : 0;
+    c->cost_ps[COST_link] = passed - c->cost_ps[COST_firmware] -
+                            c->cost_ps[COST_buffer];
+    c->mark_ps = ssd->now_ps;
+}
+
+void host_start(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->cmd[cmd];
+
+    account_start(ssd, c);
+    if (c->status == SSD_STATUS_ABORTED) {
+        host_finish(ssd, cmd, SSD_STATUS_ABORTED);
+        return;
+    }
+    c->phase = CMD_RUNNING;
+    switch (c->req.op) {
+    case SSD_OP_READ:
+        start_read(ssd, cmd);
+        break;
+    case SSD_OP_WRITE:
+        start_write(ssd, cmd);
+        break;
+    case SSD_OP_TRIM:
+        start_trim(ssd, cmd);
+        break;
+    case SSD_OP_FLUSH:
+    case SSD_OP_SHUTDOWN:
+        write_barrier(ssd, cmd);
+        break;
+    default:
+        g_assert_not_reached();
+    }
+}
+
+void host_done(Ssd *ssd, uint32_t cmd)
+{
+    host_account(ssd, &ssd->cmd[cmd], COST_link);
+    host_finish(ssd, cmd, SSD_STATUS_OK);
+}
+
+/* ---- submission ------------------------------------------------------------------ */
+
+static uint32_t cmd_take(Ssd *ssd)
+{
+    uint32_t i;
+
+    if (ssd->free_cmd == NONE) {
+        uint32_t old = ssd->n_cmds;
+
+        ssd->n_cmds = old ? old * 2 : 64;
+        ssd->cmd = g_renew(Cmd, ssd->cmd, ssd->n_cmds);
+        for (i = ssd->n_cmds; i-- > old;) {
+            ssd->cmd[i].phase = CMD_FREE;
+            ssd->cmd[i].next = ssd->free_cmd;
+            ssd->free_cmd = i;
+        }
+    }
+    i = ssd->free_cmd;
+    ssd->free_cmd = ssd->cmd[i].next;
+    return i;
+}
+
+static bool range_is_bad(const Ssd *ssd, const SsdCmd *r)
+{
+    return r->op != SSD_OP_FLUSH && r->op != SSD_OP_SHUTDOWN &&
+           (r->nblocks == 0 || r->lba >= ssd->info.nblocks ||
+            r->nblocks > ssd->info.nblocks - r->lba);
+}
+
+static int check_submit(const Ssd *ssd, const SsdCmd *r)
+{
+    if (!ssd->power_on) {
+        return -ENODEV;
+    }
+    if (range_is_bad(ssd, r) || r->stream >= ssd->info.nstreams) {
+        return -EINVAL;
+    }
+    return ssd->running >= ssd->info.queue_depth ? -EBUSY : 0;
+}
+
+/*
+ * When the command begins to act: firmware, then the data of a write over the
+ * link and into DRAM.  Both are first come, first served, so writes reach the
+ * buffer in the order of their versions.
+ */
+static uint64_t start_ps(Ssd *ssd, Cmd *c)
+{
+    uint64_t ps = ssd->now_ps + ssd->cfg->t_firmware_ps;
+    uint64_t units;
+    uint64_t linked_ps;
+
+    if (c->req.op != SSD_OP_WRITE) {
+        return ps;
+    }
+    units = ((c->req.lba + c->req.nblocks - 1) >> ssd->block_shift) -
+            (c->req.lba >> ssd->block_shift) + 1;
+    linked_ps = link_transfer(ssd, &ssd->link_in_ps, ps, c);
+    ssd->dram_in_ps = MAX(ssd->dram_in_ps, linked_ps) +
+                      units * ssd->cfg->t_buffer_ps;
+    c->data_ps = ssd->dram_in_ps - linked_ps;
+    return ssd->dram_in_ps;
+}
+
+int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
+{
+    uint32_t i;
+    int ret;
+
+    ssd_run(ssd, now_ns);
+    ret = check_submit(ssd, req);
+    if (ret) {
+        return ret;
+    }
+    if (req->op == SSD_OP_WRITE && ssd->host) {
+        g_assert(req->version > ssd->last_version &&
+                 req->version < 1ULL << 48);
+        ssd->last_version = req->version;
+    }
+    ssd->submitted = true;
+    i = cmd_take(ssd);
+    ssd->cmd[i] = (Cmd){
+        .req = *req,
+        .submit_ps = ssd->now_ps,
+        .mark_ps = ssd->now_ps,
+        .phase = CMD_SUBMITTED,
+        .next = NONE,
+    };
+    ssd->running++;
+    eventq_push(&ssd->events, start_ps(ssd, &ssd->cmd[i]), SSD_EVENT_CMD_START,
+                i);
+    return 0;
+}
+
+bool ssd_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag)
+{
+    ssd_run(ssd, now_ns);
+    for (uint32_t i = 0; i < ssd->n_cmds; i++) {
+        Cmd *c = &ssd->cmd[i];
+
+        if (c->phase == CMD_SUBMITTED && c->req.tag == tag) {
+            c->status = SSD_STATUS_ABORTED;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- completion ------------------------------------------------------------------- */
+
+/*
+ * ps to ns, part by part: each part is the difference of two rounded sums, so
+ * the parts sum to the rounded latency.
+ */
+static void convert_costs(const Cmd *c, SsdBreakdown *b)
+{
+    uint64_t *out = (uint64_t *)b;
+    uint64_t sum_ps = 0;
+    uint64_t sum_ns = 0;
+
+    G_STATIC_ASSERT(sizeof(*b) == N_COSTS * sizeof(uint64_t));
+    for (int i = 0; i < N_COSTS; i++) {
+        sum_ps += c->cost_ps[i];
+        out[i] = sim_ceil_ns(sum_ps) - sum_ns;
+        sum_ns += out[i];
+    }
+    g_assert(sum_ps == c->complete_ps - c->submit_ps);
+}
+
+static void fetch(Ssd *ssd, SsdCompletion *done)
+{
+    uint32_t i = fifo_pop(ssd, &ssd->done);
+    Cmd *c = &ssd->cmd[i];
+
+    *done = (SsdCompletion){
+        .tag = c->req.tag,
+        .submit_ns = c->submit_ps / PS_PER_NS,
+        .complete_ns = sim_ceil_ns(c->complete_ps),
+        .status = c->status,
+    };
+    convert_costs(c, &done->cost);
+    c->phase = CMD_FREE;
+    c->next = ssd->free_cmd;
+    ssd->free_cmd = i;
+}
+
+size_t ssd_advance(Ssd *ssd, uint64_t now_ns, SsdCompletion *done, size_t max)
+{
+    size_t n = 0;
+
+    ssd_run(ssd, now_ns);
+    while (n < max && ssd->done.head != NONE) {
+        fetch(ssd, &done[n++]);
+    }
+    return n;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * map.c - the page-level map: logical unit to buffer slot or physical unit.
+ *
+ * Knows which copy of a unit is current.  Knows nothing of time.
+ *
+ * The copy in NAND of a unit that has been written again stays valid until the
+ * newer one is programmed: a power cut before that must find it.  Such a copy
+ * is remembered in the oldest slot of the unit (Slot.old_entry).
+ */
+#include "ftl.h"
+
+/* The slot of the buffered unit that remembers its copy in NAND. */
+static Slot *oldest_slot(const Ssd *ssd, uint32_t entry)
+{
+    Slot *s = &ssd->slot[map_slot(entry)];
+
+    return s->older != NONE ? &ssd->slot[s->older] : s;
+}
+
+uint32_t map_nand_entry(const Ssd *ssd, uint32_t lpn)
+{
+    uint32_t entry = ssd->map[lpn];
+
+    return map_is_buffered(entry) ? oldest_slot(ssd, entry)->old_entry : entry;
+}
+
+uint64_t map_version(const Ssd *ssd, uint32_t lpn)
+{
+    uint32_t entry = ssd->map[lpn];
+
+    if (map_is_buffered(entry)) {
+        return ssd->slot[map_slot(entry)].version;
+    }
+    return entry && ssd->spare_version ? ssd->spare_version[entry - 1] : 0;
+}
+
+bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu)
+{
+    uint32_t lpn = ssd->spare_lpn[from_ppu] - 1;
+    uint32_t *place = &ssd->map[lpn];
+
+    if (!unit_is_valid(ssd, from_ppu)) {
+        return false;
+    }
+    if (map_is_buffered(*place)) {
+        place = &oldest_slot(ssd, *place)->old_entry;
+    }
+    g_assert(*place == from_ppu + 1);
+    *place = to_ppu + 1;
+    block_clear_valid(ssd, from_ppu);
+    block_set_valid(ssd, to_ppu);
+    return true;
+}
+
+static void drop_nand_copy(Ssd *ssd, Slot *s)
+{
+    if (s->old_entry) {
+        block_clear_valid(ssd, s->old_entry - 1);
+        s->old_entry = 0;
+    }
+}
+
+static void superseded(Ssd *ssd, const Slot *s)
+{
+    if (ssd->host) {
+        ssd->host->superseded(ssd->opaque, s->lpn, s->version);
+    }
+}
+
+static void trim_buffered(Ssd *ssd, uint32_t lpn)
+{
+    uint32_t i = map_slot(ssd->map[lpn]);
+    Slot *s = &ssd->slot[i];
+
+    switch (s->state) {
+    case SLOT_DIRTY:
+        superseded(ssd, s);
+        drop_nand_copy(ssd, s);
+        ssd->map[lpn] = 0;
+        slot_free(ssd, i);
+        break;
+    case SLOT_BLOCKED: {
+        uint32_t older = s->older;
+
+        superseded(ssd, s);
+        ssd->slot[older].newer = NONE;
+        ssd->slot[older].dead = true;
+        drop_nand_copy(ssd, &ssd->slot[older]);
+        ssd->map[lpn] = MAP_BUFFERED | older;
+        slot_free(ssd, i);
+        break;
+    }
+    case SLOT_FILLING:
+        superseded(ssd, s);
+        s->dead = true;
+        drop_nand_copy(ssd, s);
+        break;
+    case SLOT_PROGRAMMING:
+        s->dead = true;
+        drop_nand_copy(ssd, s);
+        break;
+    default:
+        g_assert_not_reached();
+    }
+}
+
+void map_trim(Ssd *ssd, uint32_t lpn)
+{
+    uint32_t entry = ssd->map[lpn];
+
+    if (entry == 0) {
+        return;
+    }
+    if (!map_is_buffered(entry)) {
+        block_clear_valid(ssd, entry - 1);
+        ssd->map[lpn] = 0;
+        ssd->mapped_units--;
+        return;
+    }
+    if (!ssd->slot[map_slot(entry)].dead) {
+        ssd->mapped_units--;
+        trim_buffered(ssd, lpn);
+    }
+}

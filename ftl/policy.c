@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * policy.c - the lists of policies.  A policy that is not listed here does not
+ * exist; one that is listed is an option value, is documented, and is tested.
+ */
+#include "ftl.h"
+
+const GcPolicy *const gc_policies[] = {
+    &gc_greedy,
+    NULL,
+};
+
+const AllocPolicy *const alloc_policies[] = {
+    &alloc_stripe,
+    NULL,
+};
+
+const BufferPolicy *const buffer_policies[] = {
+    &buf_fifo,
+    NULL,
+};
+
+const char *ssd_gc_name(unsigned i)
+{
+    return gc_policies[i] ? gc_policies[i]->name : NULL;
+}
+
+const char *ssd_alloc_name(unsigned i)
+{
+    return alloc_policies[i] ? alloc_policies[i]->name : NULL;
+}
+
+const char *ssd_buffer_name(unsigned i)
+{
+    return buffer_policies[i] ? buffer_policies[i]->name : NULL;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * power.c - losing power, getting it back, and starting from an image.
+ *
+ * Knows what survives: pages whose program had ended, and the map, which is
+ * kept in memory that capacitors protect.  The buffer's data does not survive.
+ */
+#include <errno.h>
+
+#include "ftl.h"
+
+static bool drop_all(void *opaque, const Event *e)
+{
+    (void)opaque;
+    (void)e;
+    return false;
+}
+
+static void fail_commands(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->n_cmds; i++) {
+        Cmd *c = &ssd->cmd[i];
+
+        if (c->phase == CMD_SUBMITTED || c->phase == CMD_RUNNING) {
+            for (int k = 0; k < N_COSTS; k++) {
+                c->cost_ps[k] = 0;
+            }
+            c->cost_ps[COST_firmware] = ssd->now_ps - c->submit_ps;
+            host_finish(ssd, i, SSD_STATUS_POWER_LOSS);
+        }
+    }
+}
+
+/* Every unit in the buffer goes back to what NAND holds of it. */
+static void revert_map(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_slots; i++) {
+        const Slot *s = &ssd->slot[i];
+        uint32_t entry;
+
+        if (s->state == SLOT_FREE || !map_is_buffered(ssd->map[s->lpn])) {
+            continue;
+        }
+        entry = map_nand_entry(ssd, s->lpn);
+        if (entry == 0 && !ssd->slot[map_slot(ssd->map[s->lpn])].dead) {
+            ssd->mapped_units--;
+        }
+        ssd->map[s->lpn] = entry;
+    }
+}
+
+/* Pages on their way are torn or were never begun: they hold nothing. */
+static void tear_pages(Ssd *ssd)
+{
+    uint32_t upp = ssd->l.units_per_page;
+
+    for (uint32_t j = 0; j < ssd->n_jobs; j++) {
+        uint32_t first = ssd->job[j].ppa << ssd->page_units_shift;
+
+        for (uint32_t k = 0; ssd->job[j].active && k < upp; k++) {
+            ssd->spare_lpn[first + k] = SPARE_NONE;
+        }
+    }
+}
+
+static void settle_open(Ssd *ssd, Plane *p)
+{
+    for (int k = 0; k < N_OPEN; k++) {
+        Open *o = &p->open[k];
+
+        if (o->block == NONE) {
+            continue;
+        }
+        ssd->block[o->block].pending = 0;
+        o->next_page = nand_next_page(ssd->nand, o->block);
+        if (o->next_page == ssd->geo->pages_per_block) {
+            block_make_full(ssd, o->block);
+            o->block = NONE;
+        }
+    }
+}
+
+static void settle_blocks(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        Plane *p = &ssd->plane[i];
+
+        p->gc = (PlaneGc){.victim = NONE};
+        p->host_programs = 0;
+        p->erases = 0;
+        settle_open(ssd, p);
+    }
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        if (ssd->block[b].state == BLOCK_VICTIM ||
+            ssd->block[b].state == BLOCK_CLOSING) {
+            block_make_full(ssd, b);
+        }
+    }
+}
+
+void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
+{
+    g_assert(ssd->host && ssd->power_on);
+    ssd_run(ssd, now_ns);
+    eventq_filter(&ssd->events, drop_all, NULL);
+    fail_commands(ssd);
+    nand_power_cut(ssd->nand, ssd->now_ps);
+    revert_map(ssd);
+    tear_pages(ssd);
+    settle_blocks(ssd);
+    ssd_init_buffer(ssd);
+    g_clear_pointer(&ssd->waiter, g_free);
+    g_clear_pointer(&ssd->job, g_free);
+    g_clear_pointer(&ssd->job_unit, g_free);
+    ssd->link_in_ps = ssd->now_ps;
+    ssd->link_out_ps = ssd->now_ps;
+    ssd->dram_in_ps = ssd->now_ps;
+    ssd->power_on = false;
+}
+
+void ssd_power_on(Ssd *ssd, uint64_t now_ns)
+{
+    g_assert(!ssd->power_on);
+    ssd_run(ssd, now_ns);
+    ssd->power_on = true;
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        if (ssd->block[b].state == BLOCK_ERASING) {
+            block_start_erase(ssd, b, NAND_CAUSE_GC);
+        }
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        plane_update(ssd, i);
+        gc_kick(ssd, i);
+    }
+}
+
+/* ---- preload ---------------------------------------------------------------- */
+
+/* The physical unit for the next preloaded unit: pages round the stripe. */
+static uint32_t preload_take(Ssd *ssd)
+{
+    uint32_t upp = ssd->l.units_per_page;
+    uint32_t ppu;
+
+    if (ssd->preload_left == 0) {
+        uint32_t plane = ssd->alloc->pick(ssd);
+        uint32_t page;
+
+        g_assert(plane != NONE);
+        page = block_take_page(ssd, plane, OPEN_HOST);
+        nand_preload_page(ssd->nand, (NandPpa){page});
+        block_page_done(ssd, page / ssd->geo->pages_per_block);
+        plane_update(ssd, plane);
+        for (uint32_t i = 0; i < upp; i++) {
+            ssd->spare_lpn[page * upp + i] = SPARE_NONE;
+        }
+        ssd->preload_next = page * upp;
+        ssd->preload_left = upp;
+    }
+    ppu = ssd->preload_next++;
+    ssd->preload_left--;
+    return ppu;
+}
+
+int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
+{
+    uint64_t last;
+
+    g_assert(!ssd->submitted);
+    if (nblocks == 0 || lba >= ssd->info.nblocks ||
+        nblocks > ssd->info.nblocks - lba) {
+        return -EINVAL;
+    }
+    last = (lba + nblocks - 1) >> ssd->block_shift;
+    for (uint64_t lpn = lba >> ssd->block_shift; lpn <= last; lpn++) {
+        uint32_t ppu;
+
+        if (ssd->map[lpn]) {
+            continue;
+        }
+        ppu = preload_take(ssd);
+        ssd->map[lpn] = ppu + 1;
+        ssd->spare_lpn[ppu] = (uint32_t)lpn + 1;
+        ssd->mapped_units++;
+        block_set_valid(ssd, ppu);
+    }
+    return 0;
+}

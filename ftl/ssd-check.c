@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ssd-check.c - every invariant of the drive's own book-keeping.
+ *
+ * Counts everything afresh from the map, the spare areas and the slots, and
+ * compares with what the drive keeps.  For tests.
+ */
+#include "ftl.h"
+
+#define CHECK(condition, ...)                                                  \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE, __VA_ARGS__);       \
+            return false;                                                      \
+        }                                                                      \
+    } while (0)
+
+static bool check_map(const Ssd *ssd, GError **error)
+{
+    uint64_t in_nand = 0;
+    uint64_t mapped = 0;
+    uint64_t valid = 0;
+
+    for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
+        uint32_t entry = map_nand_entry(ssd, lpn);
+
+        mapped += ssd_mapped(ssd, (uint64_t)lpn << ssd->block_shift, NULL);
+        if (map_is_buffered(ssd->map[lpn])) {
+            const Slot *s = &ssd->slot[map_slot(ssd->map[lpn])];
+
+            CHECK(s->state != SLOT_FREE && s->lpn == lpn,
+                  "lpn %u: its slot holds lpn %u in state %d", lpn, s->lpn,
+                  s->state);
+        }
+        if (entry == 0) {
+            continue;
+        }
+        in_nand++;
+        CHECK(entry - 1 < ssd->l.raw_units, "lpn %u: entry %u", lpn, entry);
+        CHECK(unit_is_valid(ssd, entry - 1), "lpn %u: ppu %u is not valid",
+              lpn, entry - 1);
+        CHECK(ssd->spare_lpn[entry - 1] == lpn + 1,
+              "lpn %u: the spare area of ppu %u says %u", lpn, entry - 1,
+              ssd->spare_lpn[entry - 1] - 1);
+    }
+    for (uint64_t w = 0; w < ssd->l.raw_units / 64 + 1; w++) {
+        valid += (uint64_t)__builtin_popcountll(ssd->valid[w]);
+    }
+    CHECK(valid == in_nand, "%" G_GUINT64_FORMAT " valid units, %"
+          G_GUINT64_FORMAT " mapped to NAND", valid, in_nand);
+    CHECK(mapped == ssd->mapped_units, "%" G_GUINT64_FORMAT
+          " units mapped, %" G_GUINT64_FORMAT " counted", mapped,
+          ssd->mapped_units);
+    return true;
+}
+
+static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
+{
+    uint32_t n = ssd->l.units_per_block;
+    uint32_t valid = 0;
+    uint32_t written = nand_next_page(ssd->nand, b) * ssd->l.units_per_page;
+
+    for (uint32_t i = 0; i < n; i++) {
+        bool v = unit_is_valid(ssd, b * n + i);
+
+        valid += v;
+        CHECK(!v || i < written, "block %u: unit %u is valid, not written", b,
+              i);
+    }
+    CHECK(valid == ssd->block[b].valid, "block %u: %u valid, counted %u", b,
+          valid, ssd->block[b].valid);
+    CHECK(valid == 0 || (ssd->block[b].state != BLOCK_FREE &&
+                         ssd->block[b].state != BLOCK_ERASING),
+          "block %u: free or being erased, with %u valid units", b, valid);
+    return true;
+}
+
+/* Each block is in exactly one place: count the places. */
+static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    const Plane *p = &ssd->plane[plane];
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
+    uint32_t in_state[BLOCK_ERASING + 1] = {0};
+    uint32_t n_free = 0;
+    uint32_t n_full = 0;
+    uint32_t n_open = 0;
+    uint64_t valid = 0;
+
+    for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
+        in_state[ssd->block[first + i].state]++;
+        valid += ssd->block[first + i].valid;
+    }
+    for (uint32_t b = p->free_head; n_free < p->n_free; n_free++) {
+        CHECK(ssd->block[b].state == BLOCK_FREE, "block %u in the free list",
+              b);
+        b = ssd->block[b].next;
+    }
+    for (uint32_t v = 0; v <= ssd->l.units_per_block; v++) {
+        for (uint32_t b = p->bucket[v]; b != NONE; b = ssd->block[b].next) {
+            CHECK(ssd->block[b].state == BLOCK_FULL && ssd->block[b].valid == v,
+                  "block %u in bucket %u of plane %u", b, v, plane);
+            CHECK(v >= p->min_valid, "plane %u: min_valid %u, block with %u",
+                  plane, p->min_valid, v);
+            n_full++;
+        }
+    }
+    for (int k = 0; k < N_OPEN; k++) {
+        n_open += p->open[k].block != NONE;
+    }
+    CHECK(n_free == in_state[BLOCK_FREE] && n_full == in_state[BLOCK_FULL] &&
+              n_open == in_state[BLOCK_OPEN] &&
+              p->erases == (ssd->power_on ? in_state[BLOCK_ERASING] : 0),
+          "plane %u: %u of %u free, %u of %u full, %u of %u open, %u of %u "
+          "erasing",
+          plane, n_free, in_state[BLOCK_FREE], n_full, in_state[BLOCK_FULL],
+          n_open, in_state[BLOCK_OPEN], p->erases, in_state[BLOCK_ERASING]);
+    CHECK(valid == p->valid, "plane %u: %" G_GUINT64_FORMAT
+          " valid units, counted %" G_GUINT64_FORMAT, plane, valid, p->valid);
+    return true;
+}
+
+static bool check_open(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    for (int k = 0; k < N_OPEN; k++) {
+        const Open *o = &ssd->plane[plane].open[k];
+
+        CHECK(o->block == NONE ||
+                  o->next_page == nand_next_page(ssd->nand, o->block),
+              "plane %u: open block %u at page %u, the array at %u", plane,
+              o->block, o->next_page, nand_next_page(ssd->nand, o->block));
+    }
+    return true;
+}
+
+static bool check_slots(const Ssd *ssd, GError **error)
+{
+    uint32_t in_state[SLOT_PROGRAMMING + 1] = {0};
+    uint32_t must = 0;
+    uint32_t listed = 0;
+    uint64_t left = 0;
+
+    for (uint32_t i = 0; i < ssd->l.n_slots; i++) {
+        const Slot *s = &ssd->slot[i];
+
+        in_state[s->state]++;
+        if (s->state == SLOT_FREE) {
+            continue;
+        }
+        must += s->state == SLOT_DIRTY &&
+                (s->force || s->epoch != ssd->cur_epoch);
+        CHECK(map_is_buffered(ssd->map[s->lpn]), "slot %u of lpn %u is lost", i,
+              s->lpn);
+        CHECK((s->state == SLOT_BLOCKED) == (s->older != NONE),
+              "slot %u in state %d, older %u", i, s->state, s->older);
+    }
+    for (uint32_t f = ssd->free_slot; f != NONE; f = ssd->slot[f].next) {
+        listed++;
+    }
+    for (uint32_t e = ssd->first_epoch; e != ssd->cur_epoch + 1; e++) {
+        left += ssd->epoch[e & ssd->epoch_mask].left;
+    }
+    CHECK(listed == in_state[SLOT_FREE] && listed == ssd->n_free_slots,
+          "%u free slots, %u listed, %u counted", in_state[SLOT_FREE], listed,
+          ssd->n_free_slots);
+    CHECK(in_state[SLOT_DIRTY] == ssd->n_dirty && must == ssd->n_must,
+          "%u dirty slots, %u counted; %u must go, %u counted",
+          in_state[SLOT_DIRTY], ssd->n_dirty, must, ssd->n_must);
+    CHECK(left == ssd->l.n_slots - listed,
+          "barriers wait for %" G_GUINT64_FORMAT " slots of %u", left,
+          ssd->l.n_slots - listed);
+    return true;
+}
+
+static bool check_commands(const Ssd *ssd, GError **error)
+{
+    uint32_t running = 0;
+
+    for (uint32_t i = 0; i < ssd->n_cmds; i++) {
+        running += ssd->cmd[i].phase == CMD_SUBMITTED ||
+                   ssd->cmd[i].phase == CMD_RUNNING;
+    }
+    CHECK(running == ssd->running, "%u commands run, %u counted", running,
+          ssd->running);
+    CHECK(running == 0 || eventq_next_ps(&ssd->events) != SIM_NEVER,
+          "%u commands wait for nothing", running);
+    return true;
+}
+
+bool ssd_check(const Ssd *ssd, GError **error)
+{
+    if (!check_map(ssd, error) || !check_slots(ssd, error) ||
+        !check_commands(ssd, error) || !nand_check(ssd->nand, error)) {
+        return false;
+    }
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        if (!check_block(ssd, b, error)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        if (!check_lists(ssd, i, error) || !check_open(ssd, i, error)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ssd-config.c - profiles and options of a drive: read, check, print.
+ *
+ * Knows every option table of the model.  Knows nothing of a running drive.
+ */
+#include "ssd-config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define SSD_DESC(type, ctype, field, key, min, max, def, names, help)          \
+    {key, OPT_##type, offsetof(SsdConfig, field), min, max, def, names, help},
+
+static const OptDesc ssd_options[] = {SSD_OPTIONS(SSD_DESC)};
+
+static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static bool fail(GError **error, const char *format, ...)
+{
+    va_list ap;
+    g_autofree char *message = NULL;
+
+    va_start(ap, format);
+    message = g_strdup_vprintf(format, ap);
+    va_end(ap);
+    g_set_error_literal(error, OPT_ERROR, OPT_ERROR_COMBINATION, message);
+    return false;
+}
+
+const char *ssd_complete_at_name(unsigned i)
+{
+    static const char *const names[] = {"buffer", "program"};
+
+    return i < G_N_ELEMENTS(names) ? names[i] : NULL;
+}
+
+SsdConfig *ssd_config_new(void)
+{
+    SsdConfig *cfg = g_new0(SsdConfig, 1);
+
+    cfg->block_bytes = 512;
+    opt_set_defaults(&cfg->nand, nand_options, nand_n_options);
+    opt_set_defaults(cfg, ssd_options, G_N_ELEMENTS(ssd_options));
+    return cfg;
+}
+
+void ssd_config_free(SsdConfig *cfg)
+{
+    if (cfg) {
+        opt_clear(&cfg->nand, nand_options, nand_n_options);
+        opt_clear(cfg, ssd_options, G_N_ELEMENTS(ssd_options));
+        g_free(cfg->profile);
+        g_free(cfg);
+    }
+}
+
+SsdConfig *ssd_config_copy(const SsdConfig *cfg)
+{
+    SsdConfig *copy = g_new(SsdConfig, 1);
+
+    *copy = *cfg; /* no option of today is a string that would be shared */
+    copy->profile = g_strdup(cfg->profile);
+    return copy;
+}
+
+static bool set_one(SsdConfig *cfg, const char *key, const char *value,
+                    GError **error)
+{
+    const OptDesc *d = opt_find(nand_options, nand_n_options, key);
+
+    if (d) {
+        return nand_config_set(&cfg->nand, d, value, error);
+    }
+    d = opt_find(ssd_options, G_N_ELEMENTS(ssd_options), key);
+    if (d) {
+        return opt_set(cfg, d, value, error);
+    }
+    g_set_error(error, OPT_ERROR, OPT_ERROR_UNKNOWN,
+                "%s: no such option (docs/options.md lists them)", key);
+    return false;
+}
+
+static bool load_group(SsdConfig *cfg, GKeyFile *file, const char *group,
+                       GError **error)
+{
+    g_auto(GStrv) names = g_key_file_get_keys(file, group, NULL, error);
+
+    for (char **name = names; name && *name; name++) {
+        g_autofree char *key = strcmp(group, "drive") == 0
+                                   ? g_strdup(*name)
+                                   : g_strdup_printf("%s.%s", group, *name);
+        g_autofree char *value = g_key_file_get_value(file, group, *name,
+                                                      error);
+
+        if (!value || !set_one(cfg, key, g_strstrip(value), error)) {
+            return false;
+        }
+    }
+    return names != NULL;
+}
+
+bool ssd_config_load(SsdConfig *cfg, const char *path, GError **error)
+{
+    g_autoptr(GKeyFile) file = g_key_file_new();
+    g_auto(GStrv) groups = NULL;
+
+    if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, error)) {
+        g_prefix_error(error, "profile %s: ", path);
+        return false;
+    }
+    groups = g_key_file_get_groups(file, NULL);
+    for (char **group = groups; *group; group++) {
+        if (!load_group(cfg, file, *group, error)) {
+            g_prefix_error(error, "profile %s: ", path);
+            return false;
+        }
+    }
+    g_free(cfg->profile);
+    cfg->profile = g_path_get_basename(path);
+    if (g_str_has_suffix(cfg->profile, ".ini")) {
+        cfg->profile[strlen(cfg->profile) - strlen(".ini")] = '\0';
+    }
+    return true;
+}
+
+bool ssd_config_set(SsdConfig *cfg, const char *options, GError **error)
+{
+    g_auto(GStrv) parts = g_strsplit(options, ";", -1);
+
+    for (char **part = parts; *part; part++) {
+        char *equals;
+
+        g_strstrip(*part);
+        if (**part == '\0') {
+            continue;
+        }
+        equals = strchr(*part, '=');
+        if (!equals) {
+            g_set_error(error, OPT_ERROR, OPT_ERROR_SYNTAX,
+                        "%s: not of the form key=value", *part);
+            return false;
+        }
+        *equals = '\0';
+        if (!set_one(cfg, g_strchomp(*part), g_strchug(equals + 1), error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool ssd_config_set_block_bytes(SsdConfig *cfg, uint32_t bytes, GError **error)
+{
+    if (bytes != 512 && bytes != 4096) {
+        return fail(error, "block size %u: allowed 512, 4096", bytes);
+    }
+    cfg->block_bytes = bytes;
+    return true;
+}
+
+char *ssd_config_get(const SsdConfig *cfg, const char *key)
+{
+    const OptDesc *d = opt_find(nand_options, nand_n_options, key);
+
+    if (d) {
+        return opt_get(&cfg->nand, d);
+    }
+    d = opt_find(ssd_options, G_N_ELEMENTS(ssd_options), key);
+    return d ? opt_get(cfg, d) : NULL;
+}
+
+/* ---- checks across options ----------------------------------------------- */
+
+static bool check_units(const SsdConfig *cfg, GError **error)
+{
+    uint64_t unit = cfg->unit_bytes;
+    uint64_t raw_units = (uint64_t)cfg->nand.channels * cfg->nand.chips *
+                         cfg->nand.dies * cfg->nand.planes * cfg->nand.blocks *
+                         cfg->nand.pages * (cfg->nand.page_bytes / unit);
+
+    if (unit & (unit - 1) || unit > cfg->nand.page_bytes) {
+        return fail(error,
+                    "ftl.unit=%" PRIu64 ": must be a power of two, at most "
+                    "nand.page_size=%" PRIu64,
+                    unit, cfg->nand.page_bytes);
+    }
+    if (unit < cfg->block_bytes) {
+        return fail(error,
+                    "ftl.unit=%" PRIu64
+                    ": must not be smaller than the logical block, %u",
+                    unit, cfg->block_bytes);
+    }
+    if (raw_units >= 1ULL << 31) {
+        return fail(error,
+                    "ftl.unit=%" PRIu64 ": makes %" PRIu64
+                    " units, allowed 1..2147483647",
+                    unit, raw_units);
+    }
+    if (cfg->buffer_bytes < cfg->nand.page_bytes ||
+        cfg->buffer_bytes / unit > 1U << 24) {
+        return fail(error,
+                    "buffer.size=%" PRIu64 ": allowed one page (%" PRIu64
+                    ")..16777216 units (%" PRIu64 ")",
+                    cfg->buffer_bytes, cfg->nand.page_bytes, unit << 24);
+    }
+    return true;
+}
+
+static bool layout_cleaning(const SsdConfig *cfg, SsdLayout *l, GError **error)
+{
+    uint64_t blocks = cfg->nand.blocks;
+    uint32_t slack_blocks = (l->spare_blocks - 4) / 2;
+    uint32_t most = l->spare_blocks - 3 - slack_blocks;
+
+    l->slack_units = (uint64_t)slack_blocks * l->units_per_block;
+    l->gc_low_blocks = (uint32_t)(blocks * cfg->gc_low_ppm / 1000000);
+    l->gc_low_blocks = MAX(l->gc_low_blocks, 2);
+    l->gc_high_blocks = (uint32_t)(blocks * cfg->gc_high_ppm / 1000000);
+    l->gc_high_blocks = MAX(l->gc_high_blocks, l->gc_low_blocks + 1);
+    if (l->gc_high_blocks > most) {
+        return fail(error,
+                    "ftl.gc_high: %u free blocks per plane, at most %u can be "
+                    "kept free with ftl.op_percent=%.4g",
+                    l->gc_high_blocks, most, cfg->op_ppm / 1e4);
+    }
+    return true;
+}
+
+bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
+{
+    uint64_t share_blocks;
+
+    *l = (SsdLayout){
+        .units_per_page = (uint32_t)(cfg->nand.page_bytes / cfg->unit_bytes),
+        .n_planes = cfg->nand.channels * cfg->nand.chips * cfg->nand.dies *
+                    cfg->nand.planes,
+        .n_slots = (uint32_t)(cfg->buffer_bytes / cfg->unit_bytes),
+    };
+    l->units_per_block = l->units_per_page * cfg->nand.pages;
+    l->raw_units = (uint64_t)l->n_planes * cfg->nand.blocks *
+                   l->units_per_block;
+    l->user_units = (uint64_t)((unsigned __int128)l->raw_units * 1000000 /
+                               (1000000 + cfg->op_ppm));
+    l->share_units = (l->user_units + l->n_planes - 1) / l->n_planes;
+    share_blocks = (l->share_units + l->units_per_block - 1) /
+                   l->units_per_block;
+    if (cfg->nand.blocks < share_blocks + SSD_MIN_SPARE_BLOCKS) {
+        return fail(error,
+                    "ftl.op_percent=%.4g: leaves %" PRIu64
+                    " spare blocks of %u in each plane, at least %u are needed",
+                    cfg->op_ppm / 1e4, cfg->nand.blocks - share_blocks,
+                    cfg->nand.blocks, SSD_MIN_SPARE_BLOCKS);
+    }
+    l->spare_blocks = cfg->nand.blocks - (uint32_t)share_blocks;
+    return layout_cleaning(cfg, l, error);
+}
+
+bool ssd_config_check(const SsdConfig *cfg, GError **error)
+{
+    SsdLayout layout;
+
+    return nand_config_check(&cfg->nand, error) && check_units(cfg, error) &&
+           ssd_layout(cfg, &layout, error);
+}
+
+/* ---- documentation ------------------------------------------------------- */
+
+static void document_table(GString *out, const OptDesc *table, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        g_autofree char *range = opt_range(&table[i]);
+
+        g_string_append_printf(out, "| `%s` | %s | %s | %s |\n", table[i].key,
+                               table[i].def ? table[i].def : "0", range,
+                               table[i].help);
+    }
+}
+
+void ssd_config_document(GString *out)
+{
+    g_string_append(out, "| option | default | allowed | meaning |\n"
+                         "|---|---|---|---|\n");
+    document_table(out, ssd_options, G_N_ELEMENTS(ssd_options));
+    document_table(out, nand_options, nand_n_options);
+}
+
+static void print_table(GString *out, const void *base, const OptDesc *table,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        g_autofree char *value = opt_get(base, &table[i]);
+
+        g_string_append_printf(out, "%s=%s\n", table[i].key, value);
+    }
+}
+
+void ssd_config_print(const SsdConfig *cfg, GString *out)
+{
+    print_table(out, cfg, ssd_options, G_N_ELEMENTS(ssd_options));
+    print_table(out, &cfg->nand, nand_options, nand_n_options);
+}

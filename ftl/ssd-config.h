@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ssd-config.h - the whole configuration of a drive; private to ftl/. */
+#ifndef VSSD_SSD_CONFIG_H
+#define VSSD_SSD_CONFIG_H
+
+#include "nand.h"
+#include "ssd-options.h"
+#include "ssd.h"
+
+struct SsdConfig {
+    NandConfig nand;
+    uint32_t block_bytes; /* host's logical block; not an option of a profile */
+    char *profile;        /* name of the file that was loaded, or NULL */
+#define SSD_FIELD(type, ctype, field, ...) ctype field;
+    SSD_OPTIONS(SSD_FIELD)
+#undef SSD_FIELD
+};
+
+typedef enum SsdCompleteAt {
+    SSD_COMPLETE_AT_BUFFER,
+    SSD_COMPLETE_AT_PROGRAM,
+} SsdCompleteAt;
+
+/* Sizes that follow from a configuration; see ssd_layout(). */
+typedef struct SsdLayout {
+    uint32_t units_per_page;
+    uint32_t units_per_block;
+    uint32_t n_planes;
+    uint64_t raw_units;
+    uint64_t user_units;
+    uint32_t n_slots; /* units that the buffer holds */
+
+    /*
+     * Room in a plane.  share is the plane's part of the user capacity; a
+     * plane may hold up to share + slack valid units before the allocator
+     * passes it over, and the spare blocks beyond that keep cleaning going:
+     * one open for the host, one open for cleaning, one being cleaned, one
+     * free, and at least one with something to gain.
+     */
+    uint64_t share_units;
+    uint64_t slack_units;
+    uint32_t spare_blocks;
+    uint32_t gc_low_blocks;
+    uint32_t gc_high_blocks;
+} SsdLayout;
+
+#define SSD_MIN_SPARE_BLOCKS 8
+
+/* Derive the layout.  false: the options do not fit together. */
+bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error);
+
+/* A deep copy; free with ssd_config_free(). */
+SsdConfig *ssd_config_copy(const SsdConfig *cfg);
+
+/* Names of enumerated options, NULL past the last. */
+const char *ssd_alloc_name(unsigned i);
+const char *ssd_gc_name(unsigned i);
+const char *ssd_buffer_name(unsigned i);
+const char *ssd_complete_at_name(unsigned i);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ssd-stats.c - counters and histograms, as structs and as JSON
+ * (docs/results.md).
+ */
+#include "ftl.h"
+
+#include <string.h>
+
+static const char *const op_names[SSD_N_OPS + 1] = {
+    "read", "write", "trim", "flush", "shutdown", "all",
+};
+
+/* Operations of one kind since the last reset. */
+static uint64_t ops_of(const Ssd *ssd, NandOpKind kind, NandCause cause)
+{
+    return nand_stats(ssd->nand)->ops[kind][cause] -
+           ssd->nand_base.ops[kind][cause];
+}
+
+static uint64_t ops_of_kind(const Ssd *ssd, NandOpKind kind)
+{
+    uint64_t n = 0;
+
+    for (int c = 0; c < NAND_N_CAUSES; c++) {
+        n += ops_of(ssd, kind, c);
+    }
+    return n;
+}
+
+void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
+{
+    uint64_t erases = 0;
+
+    *c = ssd->counters;
+    c->nand_reads = ops_of_kind(ssd, NAND_READ);
+    c->nand_programs = ops_of_kind(ssd, NAND_PROGRAM);
+    c->nand_erases = ops_of_kind(ssd, NAND_ERASE);
+    c->nand_bytes_written = c->nand_programs * ssd->geo->page_bytes;
+    c->max_erase_count = 0;
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        uint32_t n = nand_erase_count(ssd->nand, b);
+
+        erases += n;
+        c->max_erase_count = MAX(c->max_erase_count, n);
+    }
+    c->mean_erase_count = (double)erases / ssd->geo->n_blocks;
+    c->waf = c->host_bytes_written ? (double)c->nand_bytes_written /
+                                         (double)c->host_bytes_written
+                                   : 0;
+}
+
+const Hist *ssd_latency(const Ssd *ssd, SsdOp op)
+{
+    return &ssd->latency[op];
+}
+
+void ssd_reset_stats(Ssd *ssd)
+{
+    for (int i = 0; i <= SSD_N_OPS; i++) {
+        hist_init(&ssd->latency[i]);
+    }
+    memset(&ssd->counters, 0, sizeof(ssd->counters));
+    memset(&ssd->buffer_stats, 0, sizeof(ssd->buffer_stats));
+    ssd->nand_base = *nand_stats(ssd->nand);
+    ssd->stats_since_ps = ssd->now_ps;
+    ssd->gc_copied_units = 0;
+    ssd->gc_victims = 0;
+    ssd->padded_units = 0;
+}
+
+static void latency_json(JsonWriter *w, const char *key, const Hist *h)
+{
+    json_open(w, key, '{');
+    json_u64(w, "count", h->n);
+    json_double(w, "mean", hist_mean(h));
+    json_u64(w, "min", h->n ? h->min : 0);
+    json_u64(w, "p50", hist_quantile(h, 500000));
+    json_u64(w, "p99", hist_quantile(h, 990000));
+    json_u64(w, "p999", hist_quantile(h, 999000));
+    json_u64(w, "max", h->max);
+    json_double(w, "tail_1pct_mean", hist_tail_mean(h, 10000));
+    json_double(w, "tail_001pct_mean", hist_tail_mean(h, 100));
+    json_close(w, '}');
+}
+
+static void cause_json(const Ssd *ssd, JsonWriter *w, const char *key,
+                       NandCause cause)
+{
+    json_open(w, key, '{');
+    json_u64(w, "reads", ops_of(ssd, NAND_READ, cause));
+    json_u64(w, "programs", ops_of(ssd, NAND_PROGRAM, cause));
+    json_u64(w, "erases", ops_of(ssd, NAND_ERASE, cause));
+    json_close(w, '}');
+}
+
+static void nand_json(const Ssd *ssd, JsonWriter *w, const SsdCounters *c)
+{
+    const NandStats *s = nand_stats(ssd->nand);
+    double elapsed = (double)(ssd->now_ps - ssd->stats_since_ps);
+
+    json_open(w, "nand", '{');
+    json_u64(w, "reads", c->nand_reads);
+    json_u64(w, "programs", c->nand_programs);
+    json_u64(w, "erases", c->nand_erases);
+    json_open(w, "by_cause", '{');
+#define CAUSE_JSON(upper, lower) cause_json(ssd, w, #lower, NAND_CAUSE_##upper);
+    NAND_CAUSES(CAUSE_JSON)
+#undef CAUSE_JSON
+    json_close(w, '}');
+    json_double(w, "bus_utilization",
+                elapsed > 0 ? (double)(s->bus_busy_ps -
+                                       ssd->nand_base.bus_busy_ps) /
+                                  elapsed / ssd->geo->n_channels
+                            : 0);
+    json_double(w, "die_utilization",
+                elapsed > 0 ? (double)(s->die_busy_ps -
+                                       ssd->nand_base.die_busy_ps) /
+                                  elapsed / ssd->geo->n_dies
+                            : 0);
+    json_u64(w, "max_erase_count", c->max_erase_count);
+    json_double(w, "mean_erase_count", c->mean_erase_count);
+    json_close(w, '}');
+}
+
+static void buffer_json(const Ssd *ssd, JsonWriter *w)
+{
+    const BufferStats *b = &ssd->buffer_stats;
+
+    json_open(w, "buffer", '{');
+    json_u64(w, "hits", b->hits);
+    json_u64(w, "misses", b->misses);
+    json_u64(w, "dirty_evictions", b->dirty_evictions);
+    json_u64(w, "early_flushes", b->early_flushes);
+    json_u64(w, "rewrites_after_flush", b->rewrites_after_flush);
+    json_u64(w, "units", ssd->l.n_slots);
+    json_u64(w, "units_used", ssd->l.n_slots - ssd->n_free_slots);
+    json_u64(w, "padded_units", ssd->padded_units);
+    json_close(w, '}');
+}
+
+static void gc_json(const Ssd *ssd, JsonWriter *w)
+{
+    uint64_t n_free = 0;
+
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        n_free += ssd->plane[i].n_free;
+    }
+    json_open(w, "gc", '{');
+    json_u64(w, "victims", ssd->gc_victims);
+    json_u64(w, "copied_units", ssd->gc_copied_units);
+    json_u64(w, "free_blocks", n_free);
+    json_u64(w, "mapped_units", ssd->mapped_units);
+    json_close(w, '}');
+}
+
+static void streams_json(const SsdCounters *c, JsonWriter *w)
+{
+    json_open(w, "streams", '[');
+    json_open(w, NULL, '{');
+    json_u64(w, "id", 0);
+    json_u64(w, "host_bytes_written", c->host_bytes_written);
+    json_close(w, '}');
+    json_close(w, ']');
+}
+
+void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key)
+{
+    uint64_t ns = (ssd->now_ps - ssd->stats_since_ps) / PS_PER_NS;
+    uint64_t n = ssd->latency[SSD_N_OPS].n;
+    SsdCounters c;
+
+    ssd_get_counters(ssd, &c);
+    json_open(w, key, '{');
+    json_u64(w, "schema_version", 1);
+    json_string(w, "profile", ssd->cfg->profile ? ssd->cfg->profile : "");
+    json_u64(w, "seed", ssd->cfg->seed);
+    json_u64(w, "requests", n);
+    json_u64(w, "sim_ns", ns);
+    json_double(w, "iops", ns ? (double)n * 1e9 / (double)ns : 0);
+    json_open(w, "latency_ns", '{');
+    for (int i = SSD_N_OPS; i >= 0; i--) {
+        latency_json(w, op_names[i], &ssd->latency[i]);
+    }
+    json_close(w, '}');
+    json_u64(w, "host_bytes_read", c.host_bytes_read);
+    json_u64(w, "host_bytes_written", c.host_bytes_written);
+    json_double(w, "waf", c.waf);
+    nand_json(ssd, w, &c);
+    gc_json(ssd, w);
+    buffer_json(ssd, w);
+    streams_json(&c, w);
+    json_close(w, '}');
+}

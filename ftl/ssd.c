@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ssd.c - the drive as a whole: create, the event loop, and who is told what.
+ *
+ * Knows every event and hands it to the file it belongs to.  Nothing else in
+ * the model moves time on.
+ */
+#include "ftl.h"
+
+#include "lazymem.h"
+
+/* ---- events ---------------------------------------------------------------- */
+
+static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
+{
+    Ssd *ssd = opaque;
+    uint32_t block = op->ppa.page / ssd->geo->pages_per_block;
+
+    switch (op->kind) {
+    case NAND_READ:
+        if (op->cause == NAND_CAUSE_GC) {
+            gc_read_done(ssd, block_plane(ssd, block), op->ppa.page);
+        } else if (map_is_buffered(op->cookie)) {
+            write_fill_done(ssd, map_slot(op->cookie));
+        } else {
+            host_read_done(ssd, op->cookie, op);
+        }
+        break;
+    case NAND_PROGRAM:
+        if (ssd->job[op->cookie].gc) {
+            gc_page_done(ssd, op->cookie);
+        } else {
+            write_page_done(ssd, op->cookie);
+        }
+        break;
+    case NAND_ERASE:
+        gc_erase_done(ssd, block);
+        write_pump(ssd);
+        break;
+    default:
+        g_assert_not_reached();
+    }
+}
+
+static void dispatch(Ssd *ssd, const Event *e)
+{
+    switch (event_kind(e)) {
+    case SSD_EVENT_CMD_START:
+        host_start(ssd, event_index(e));
+        break;
+    case SSD_EVENT_CMD_DATA:
+        host_data(ssd, event_index(e));
+        break;
+    case SSD_EVENT_CMD_DONE:
+        host_done(ssd, event_index(e));
+        break;
+    case SSD_EVENT_FLUSH_TICK:
+        write_flush_tick(ssd);
+        break;
+    default:
+        nand_event(ssd->nand, e);
+    }
+}
+
+void ssd_run(Ssd *ssd, uint64_t now_ns)
+{
+    uint64_t until_ps = now_ns * PS_PER_NS;
+
+    g_assert(now_ns < SIM_MAX_NS && until_ps >= ssd->now_ps);
+    while (eventq_next_ps(&ssd->events) <= until_ps) {
+        Event e = eventq_pop(&ssd->events);
+
+        ssd->now_ps = e.at_ps;
+        dispatch(ssd, &e);
+    }
+    ssd->now_ps = until_ps;
+}
+
+uint64_t ssd_next_event_ns(const Ssd *ssd)
+{
+    uint64_t next_ns;
+
+    if (ssd->done.head != NONE) {
+        return sim_ceil_ns(ssd->cmd[ssd->done.head].complete_ps);
+    }
+    if (eventq_next_ps(&ssd->events) == SIM_NEVER) {
+        return SSD_TIME_NEVER;
+    }
+    next_ns = sim_ceil_ns(eventq_next_ps(&ssd->events));
+    if (ssd->running == 0) {
+        /* Background work returns nothing; look after it once in a while. */
+        next_ns = MAX(next_ns, ssd->now_ps / PS_PER_NS + NS_PER_MS);
+    }
+    return next_ns;
+}
+
+/* ---- create and destroy ------------------------------------------------------ */
+
+static unsigned log2_of(uint64_t power_of_two)
+{
+    return (unsigned)__builtin_ctzll(power_of_two);
+}
+
+static size_t valid_words(const Ssd *ssd)
+{
+    return ssd->l.raw_units / 64 + 1;
+}
+
+static void init_tables(Ssd *ssd)
+{
+    ssd->map = lazy_new(uint32_t, ssd->l.user_units);
+    ssd->spare_lpn = lazy_new(uint32_t, ssd->l.raw_units);
+    if (ssd->host) {
+        ssd->spare_version = lazy_new(uint64_t, ssd->l.raw_units);
+    }
+    ssd->valid = lazy_new(uint64_t, valid_words(ssd));
+    ssd->latency = g_new(Hist, SSD_N_OPS + 1);
+    for (int i = 0; i <= SSD_N_OPS; i++) {
+        hist_init(&ssd->latency[i]);
+    }
+}
+
+static void init_info(Ssd *ssd)
+{
+    const SsdConfig *cfg = ssd->cfg;
+    SsdInfo *info = &ssd->info;
+
+    info->block_bytes = cfg->block_bytes;
+    info->unit_bytes = (uint32_t)cfg->unit_bytes;
+    info->nblocks = ssd->l.user_units << ssd->block_shift;
+    info->page_bytes = cfg->nand.page_bytes;
+    info->raw_bytes = ssd->l.raw_units * cfg->unit_bytes;
+    info->erase_bytes = cfg->nand.page_bytes * cfg->nand.pages;
+    info->nstreams = 1;
+    info->queue_depth = cfg->queue_depth;
+    info->memory_bytes = ssd->l.user_units * sizeof(*ssd->map) +
+                         ssd->l.raw_units * sizeof(*ssd->spare_lpn) +
+                         (ssd->host ? ssd->l.raw_units *
+                                          sizeof(*ssd->spare_version)
+                                    : 0) +
+                         valid_words(ssd) * sizeof(*ssd->valid) +
+                         (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->block) +
+                         (uint64_t)ssd->l.n_slots * sizeof(*ssd->slot);
+}
+
+static void init_shifts(Ssd *ssd)
+{
+    ssd->unit_shift = log2_of(ssd->cfg->unit_bytes);
+    ssd->block_shift = log2_of(ssd->cfg->unit_bytes / ssd->cfg->block_bytes);
+    ssd->page_units_shift = log2_of(ssd->l.units_per_page);
+}
+
+void ssd_init_buffer(Ssd *ssd)
+{
+    uint32_t n = ssd->l.n_slots;
+
+    ssd->free_slot = NONE;
+    for (uint32_t i = n; i-- > 0;) {
+        ssd->slot[i] = (Slot){.state = SLOT_FREE, .next = ssd->free_slot};
+        ssd->free_slot = i;
+    }
+    ssd->n_free_slots = n;
+    ssd->dirty_head = NONE;
+    ssd->dirty_tail = NONE;
+    ssd->n_dirty = 0;
+    ssd->n_must = 0;
+    ssd->free_waiter = NONE;
+    ssd->n_waiters = 0;
+    ssd->free_job = NONE;
+    ssd->n_jobs = 0;
+    ssd->first_epoch = 0;
+    ssd->cur_epoch = 0;
+    ssd->epoch[0] = (Epoch){.left = 0, .cmd = NONE};
+    ssd->tick_armed = false;
+    ssd->waiting = (CmdFifo){NONE, NONE};
+    ssd->stalled_since_ps = SIM_NEVER;
+}
+
+Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
+                GError **error)
+{
+    Ssd *ssd;
+
+    if (!ssd_config_check(cfg, error)) {
+        return NULL;
+    }
+    ssd = g_new0(Ssd, 1);
+    ssd->cfg = ssd_config_copy(cfg);
+    ssd_layout(ssd->cfg, &ssd->l, NULL);
+    ssd->host = host;
+    ssd->opaque = opaque;
+    ssd->gc = gc_policies[cfg->gc];
+    ssd->alloc = alloc_policies[cfg->alloc];
+    ssd->buf = buffer_policies[cfg->buffer];
+    ssd->power_on = true;
+    eventq_init(&ssd->events);
+    ssd->nand = nand_create(&ssd->cfg->nand, &ssd->events, op_done, ssd);
+    ssd->geo = nand_geometry(ssd->nand);
+    init_shifts(ssd);
+    init_tables(ssd);
+    block_init(ssd);
+    ssd->slot = lazy_new(Slot, ssd->l.n_slots);
+    ssd->epoch_mask = 15;
+    ssd->epoch = g_new0(Epoch, ssd->epoch_mask + 1);
+    ssd_init_buffer(ssd);
+    ssd->free_cmd = NONE;
+    ssd->done = (CmdFifo){NONE, NONE};
+    init_info(ssd);
+    return ssd;
+}
+
+void ssd_destroy(Ssd *ssd)
+{
+    if (!ssd) {
+        return;
+    }
+    block_destroy(ssd);
+    nand_destroy(ssd->nand);
+    eventq_destroy(&ssd->events);
+    lazy_free(ssd->map, ssd->l.user_units, sizeof(*ssd->map));
+    lazy_free(ssd->spare_lpn, ssd->l.raw_units, sizeof(*ssd->spare_lpn));
+    lazy_free(ssd->spare_version, ssd->l.raw_units,
+              sizeof(*ssd->spare_version));
+    lazy_free(ssd->valid, valid_words(ssd), sizeof(*ssd->valid));
+    lazy_free(ssd->slot, ssd->l.n_slots, sizeof(*ssd->slot));
+    g_free(ssd->waiter);
+    g_free(ssd->epoch);
+    g_free(ssd->job);
+    g_free(ssd->job_unit);
+    g_free(ssd->cmd);
+    g_free(ssd->latency);
+    ssd_config_free(ssd->cfg);
+    g_free(ssd);
+}
+
+const SsdInfo *ssd_info(const Ssd *ssd)
+{
+    return &ssd->info;
+}
+
+bool ssd_mapped(const Ssd *ssd, uint64_t lba, uint64_t *version)
+{
+    uint32_t lpn = (uint32_t)(lba >> ssd->block_shift);
+    uint32_t entry;
+
+    g_assert(lba < ssd->info.nblocks);
+    entry = ssd->map[lpn];
+    if (version) {
+        *version = map_version(ssd, lpn);
+    }
+    return map_is_buffered(entry) ? !ssd->slot[map_slot(entry)].dead
+                                  : entry != 0;
+}
