@@ -10,6 +10,7 @@
 #include "block/aio-wait.h"
 #include "hw/core/cpu.h"
 #include "qemu/defer-call.h"
+#include "system/qtest.h"
 #include "trace.h"
 
 #include "simtime.h"
@@ -19,6 +20,10 @@
 
 /* nvme_run() calls in one go before the rest is left to the thread of ctx. */
 #define RUN_ROUNDS 4
+
+/* The host's timers wake a thread late, by tens of microseconds on a virtual
+ * machine.  So the timer is set that much earlier, and the rest is spun. */
+#define LEAD_MAX_NS 50000
 
 /* ---- lock and clock ----------------------------------------------------- */
 
@@ -67,11 +72,41 @@ uint64_t vssd_now(VssdDev *s)
 static void arm_timer(VssdDev *s)
 {
     uint64_t next_ns = nvme_next_event_ns(s->ctrl);
+    uint64_t fire_ns;
 
     /* A timer that fires early costs less than one that is often moved. */
-    if (next_ns < s->timer_ns && next_ns < SIM_MAX_NS) {
-        s->timer_ns = next_ns;
-        timer_mod_ns(s->timer, s->epoch_ns + next_ns);
+    if (next_ns >= s->timer_ns || next_ns >= SIM_MAX_NS) {
+        return;
+    }
+    fire_ns = next_ns - MIN(next_ns, s->lead_ns);
+    qatomic_set(&s->timer_ns, next_ns);
+    s->timer_fire_ns = MAX(fire_ns, s->now_ns);
+    timer_mod_ns(s->timer, s->epoch_ns + fire_ns);
+}
+
+/* Follow the host's wake-up delay: quickly up, slowly down. */
+static void learn_lead(VssdDev *s, uint64_t late_ns)
+{
+    if (late_ns > s->lead_ns) {
+        s->lead_ns += (MIN(late_ns, LEAD_MAX_NS) - s->lead_ns) / 4;
+    } else {
+        s->lead_ns -= (s->lead_ns - late_ns) / 32;
+    }
+}
+
+static uint64_t clock_ns(VssdDev *s)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - s->epoch_ns;
+}
+
+/* Until the instant that the timer was set for; another thread may move it
+ * nearer, and the virtual clock may stop. */
+static void spin_until_due(VssdDev *s)
+{
+    int64_t end = get_clock() + LEAD_MAX_NS;
+
+    while (clock_ns(s) < qatomic_read(&s->timer_ns) && get_clock() < end) {
+        cpu_relax();
     }
 }
 
@@ -135,12 +170,19 @@ static void run_bh(void *opaque)
 static void timer_cb(void *opaque)
 {
     VssdDev *s = opaque;
+    uint64_t woken_ns = clock_ns(s);
 
+    if (s->spin) {
+        spin_until_due(s);
+    }
     if (!vssd_lock(s)) {
         return;
     }
-    trace_vssd_timer(s, s->timer_ns, vssd_now(s) - s->timer_ns);
-    s->timer_ns = SSD_TIME_NEVER;
+    trace_vssd_timer(s, s->timer_ns, s->timer_fire_ns, vssd_now(s));
+    if (s->spin && woken_ns > s->timer_fire_ns) {
+        learn_lead(s, woken_ns - s->timer_fire_ns);
+    }
+    qatomic_set(&s->timer_ns, SSD_TIME_NEVER);
     if (s->icount) {
         catch_up(s);
     }
@@ -273,6 +315,8 @@ void vssd_serve_init(VssdDev *s)
     DeviceState *dev = DEVICE(s);
 
     s->timer_ns = SSD_TIME_NEVER;
+    /* A test steps its clock by itself: nothing to spin for. */
+    s->spin = !s->icount && !qtest_enabled();
     s->run_bh = aio_bh_new_guarded(s->ctx, run_bh, s,
                                    &dev->mem_reentrancy_guard);
     if (s->icount) {

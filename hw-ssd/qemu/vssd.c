@@ -36,8 +36,6 @@
 #define VSSD_MSIX_PBA (VSSD_MSIX_TABLE + 0x1000)
 #define VSSD_BAR0_SIZE (VSSD_MSIX_TABLE + 0x2000)
 
-#define VSSD_DEFAULT_POLL_NS 50000
-
 /* ---- what the controller asks of the machine ---------------------------- */
 
 /* RAM only: no device's registers, so no other device's code runs. */
@@ -79,12 +77,27 @@ static bool machine_msix_enabled(void *opaque)
     return msix_enabled(PCI_DEVICE(opaque));
 }
 
+static void machine_trace(void *opaque, const NvmeTrace *t)
+{
+    VssdDev *s = opaque;
+    uint64_t late_ns = t->complete_ns ? s->now_ns - t->complete_ns : 0;
+
+    if (t->end) {
+        trace_vssd_command_end(s, t->sqid, t->cid, t->admin, t->opcode,
+                               t->status, s->now_ns, late_ns);
+    } else {
+        trace_vssd_command_start(s, t->sqid, t->cid, t->admin, t->opcode,
+                                 t->nsid, t->lba, t->nblocks);
+    }
+}
+
 static const NvmeMachine vssd_machine = {
     .dma_read = machine_dma_read,
     .dma_write = machine_dma_write,
     .msix = machine_msix,
     .pin = machine_pin,
     .msix_enabled = machine_msix_enabled,
+    .trace = machine_trace,
 };
 
 /* ---- realize ------------------------------------------------------------ */

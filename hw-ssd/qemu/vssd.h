@@ -68,7 +68,6 @@ struct VssdDev {
     uint32_t queue_size;
     uint8_t mdts;
     uint64_t eui64;
-    uint32_t poll_max_ns;
 
     /* PCI */
     MemoryRegion bar0;
@@ -83,7 +82,10 @@ struct VssdDev {
     bool icount;
     bool online;         /* false before realize has ended and in unrealize */
     QEMUTimer *timer;    /* in ctx; with icount: of the main loop */
-    uint64_t timer_ns;   /* when it fires; SSD_TIME_NEVER: not armed */
+    uint64_t timer_ns;   /* atomic; what it is for; SSD_TIME_NEVER: nothing */
+    uint64_t timer_fire_ns; /* when it was set to fire, a little earlier */
+    uint64_t lead_ns;    /* how much earlier */
+    bool spin;           /* for the rest of the lead */
     int64_t epoch_ns;    /* QEMU_CLOCK_VIRTUAL at the drive's time 0 */
     uint64_t now_ns;     /* the last instant given to the controller */
     QEMUBH *run_bh;      /* in ctx */
