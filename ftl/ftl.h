@@ -280,6 +280,7 @@ struct Ssd {
     CmdFifo done;
     uint64_t link_in_ps; /* host link is busy until, toward the drive */
     uint64_t link_out_ps;
+    uint64_t dram_in_ps; /* DRAM is busy with writes until */
 
     /* Total time in which a full page was ready and only cleaning could have
      * made room for it. */

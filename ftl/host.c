@@ -11,7 +11,8 @@
  *          (FUA, host.complete_at=program) done when durable
  *   TRIM   firmware; done        FLUSH  firmware; barrier reached; done
  *
- * The link carries one transfer at a time in each direction.
+ * The link carries one transfer at a time in each direction, and writes enter
+ * DRAM one after another.
  */
 #include <errno.h>
 
@@ -346,19 +347,27 @@ static int check_submit(const Ssd *ssd, const SsdCmd *r)
     return ssd->running >= ssd->info.queue_depth ? -EBUSY : 0;
 }
 
-/* When the command begins to act: firmware, then the data of a write. */
+/*
+ * When the command begins to act: firmware, then the data of a write over the
+ * link and into DRAM.  Both are first come, first served, so writes reach the
+ * buffer in the order of their versions.
+ */
 static uint64_t start_ps(Ssd *ssd, Cmd *c)
 {
     uint64_t ps = ssd->now_ps + ssd->cfg->t_firmware_ps;
     uint64_t units;
+    uint64_t linked_ps;
 
-    if (c->req.op == SSD_OP_WRITE) {
-        units = ((c->req.lba + c->req.nblocks - 1) >> ssd->block_shift) -
-                (c->req.lba >> ssd->block_shift) + 1;
-        c->data_ps = units * ssd->cfg->t_buffer_ps;
-        ps = link_transfer(ssd, &ssd->link_in_ps, ps, c) + c->data_ps;
+    if (c->req.op != SSD_OP_WRITE) {
+        return ps;
     }
-    return ps;
+    units = ((c->req.lba + c->req.nblocks - 1) >> ssd->block_shift) -
+            (c->req.lba >> ssd->block_shift) + 1;
+    linked_ps = link_transfer(ssd, &ssd->link_in_ps, ps, c);
+    ssd->dram_in_ps = MAX(ssd->dram_in_ps, linked_ps) +
+                      units * ssd->cfg->t_buffer_ps;
+    c->data_ps = ssd->dram_in_ps - linked_ps;
+    return ssd->dram_in_ps;
 }
 
 int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)

@@ -114,6 +114,7 @@ void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
     g_clear_pointer(&ssd->job_unit, g_free);
     ssd->link_in_ps = ssd->now_ps;
     ssd->link_out_ps = ssd->now_ps;
+    ssd->dram_in_ps = ssd->now_ps;
     ssd->power_on = false;
 }
 
