@@ -432,7 +432,11 @@ void nand_preload_page(Nand *n, NandPpa ppa)
     b->next_page++;
 }
 
-/* What the medium holds of an operation that the power cut stopped. */
+/*
+ * What the medium holds of an operation that the power cut stopped.  Erases
+ * come after all programs: a program queued behind an erase of its block has
+ * not happened, and neither has the erase.
+ */
 static void cut_op(Nand *n, const NandOp *op)
 {
     uint32_t page = op->ppa.page % n->geo.pages_per_block;
@@ -450,9 +454,12 @@ static void cut_op(Nand *n, const NandOp *op)
 
 void nand_power_cut(Nand *n, uint64_t now_ps)
 {
-    for (uint32_t i = 0; i < n->n_op; i++) {
-        if (n->op[i].phase != PHASE_FREE) {
-            cut_op(n, &n->op[i]);
+    for (int erases = 0; erases <= 1; erases++) {
+        for (uint32_t i = 0; i < n->n_op; i++) {
+            if (n->op[i].phase != PHASE_FREE &&
+                (n->op[i].kind == NAND_ERASE) == erases) {
+                cut_op(n, &n->op[i]);
+            }
         }
     }
     for (uint32_t i = 0; i < n->geo.n_dies; i++) {
