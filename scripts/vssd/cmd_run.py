@@ -211,6 +211,8 @@ async def _execute(m: "machine.Machine", timeout_s: float | None) -> int:
     with Stage(f"booting the guest {how}") as stage:
         m.on_console = lambda _: stage.note(m.last_console_lines()[:60])
         up = await m.first(m.greeted, m.ended, timeout_s=timeout_s or 900)
+    if m.end_reason == "QEMU ended":
+        raise UserError(await m.why_it_ended())
     if not up or not m.greeted.is_set():
         raise UserError("the guest did not come up to run the command"
                         f" ({m.end_reason or 'time is up'}); its console said:"
@@ -218,6 +220,8 @@ async def _execute(m: "machine.Machine", timeout_s: float | None) -> int:
     if not await m.first(m.exit_status, m.ended, timeout_s=timeout_s):
         say(f"the command took longer than {timeout_s:g} s")
         return 124
+    if m.end_reason == "QEMU ended" and not m.exit_status.done():
+        raise UserError(await m.why_it_ended())
     if not m.exit_status.done():
         raise UserError(f"the guest ended ({m.end_reason}) before the command;"
                         f" its console said: {m.last_console_lines(3)}")
@@ -238,7 +242,7 @@ async def _session(args: argparse.Namespace, spec: "machine.Spec") -> int:
         else:
             await console.relay_pipe(m)
         if m.end_reason == "QEMU ended":
-            raise UserError(m.complaint())
+            raise UserError(await m.why_it_ended())
         stats = await m.stats()
     if stats is not None:
         if args.stats:

@@ -266,8 +266,13 @@ class Machine:
             await self.kill()
             raise UserError(self.complaint()) from e
 
+    async def why_it_ended(self) -> str:
+        """Why QEMU ended, once it has."""
+        await self.kill(wait_s=10)
+        return self.complaint()
+
     def complaint(self) -> str:
-        """Why QEMU ended."""
+        """What QEMU said, or how it ended."""
         text = check_text(self.stderr.decode(errors="replace"))
         if text == "no message" and self.proc and self.proc.returncode:
             code = self.proc.returncode
