@@ -130,6 +130,9 @@ static int store_submit(void *opaque, NvmeStoreReq *req)
 {
     Host *h = opaque;
 
+    if (h->null_store) {
+        return 0;
+    }
     check_overlap(h, req);
     if (!h->slow) {
         return store_do(h, req);

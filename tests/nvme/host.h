@@ -66,6 +66,7 @@ typedef struct Host {
 
     /* the store */
     bool slow;         /* requests end in host_store_step() only */
+    bool null_store;   /* keep nothing: to measure the rest */
     bool fail_writes;
     bool fail_reads;
     bool fail_flushes;
