@@ -8,7 +8,7 @@
 static void json_lateness(JsonWriter *w, const Hist *h)
 {
     json_open(w, "lateness_ns", '{');
-    json_u64(w, "n", h->n);
+    json_u64(w, "count", h->n);
     json_double(w, "mean", hist_mean(h));
     json_u64(w, "p50", hist_quantile(h, 500000));
     json_u64(w, "p99", hist_quantile(h, 990000));
@@ -51,6 +51,15 @@ void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key)
     json_payload(ctrl, w);
     json_lateness(w, ctrl->lateness);
     json_close(w, '}');
+}
+
+void nvme_reset_stats(NvmeCtrl *ctrl)
+{
+    hist_init(ctrl->lateness);
+    ctrl->doorbell_writes = 0;
+    ctrl->sq_dma_reads = 0;
+    ctrl->interrupts = 0;
+    ctrl->runs = 0;
 }
 
 static void document_commands(GString *out, const NvmeCommand *c, unsigned n)
