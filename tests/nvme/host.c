@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "lazymem.h"
+
 /* ---- the machine -------------------------------------------------------- */
 
 static bool in_ram(uint64_t addr, size_t len)
@@ -216,7 +218,7 @@ Host *host_new(const HostOptions *o)
     };
 
     o = o ? o : &defaults;
-    h->ram = g_malloc0(HOST_RAM_BYTES);
+    h->ram = lazy_alloc(1, HOST_RAM_BYTES); /* a fuzzer makes many hosts */
     h->at_store = g_ptr_array_new();
     h->msix_on = !o->pin;
     h->slow = o->slow;
@@ -249,7 +251,7 @@ void host_free(Host *h)
     nvme_free(h->ctrl);
     ssd_destroy(h->ssd);
     g_ptr_array_free(h->at_store, TRUE);
-    g_free(h->ram);
+    lazy_free(h->ram, 1, HOST_RAM_BYTES);
     g_free(h->disk);
     g_free(h->durable);
     g_free(h);
