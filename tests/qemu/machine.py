@@ -108,7 +108,7 @@ class Machine:
                 "-chardev", f"socket,id=qmp,fd={fds['qmp']}",
                 "-mon", "chardev=qmp,mode=control"]
         if self._qtest:
-            line += ["-accel", "qtest",
+            line += ["-accel", "qtest", "-qtest-log", "/dev/null",
                      "-chardev", f"socket,id=qt,fd={fds['qtest']}",
                      "-qtest", "chardev:qt"]
         return line + list(self._args)
