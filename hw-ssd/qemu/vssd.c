@@ -108,6 +108,24 @@ static void propagate(Error **errp, GError *error)
     g_error_free(error);
 }
 
+static bool choose_block_size(VssdDev *s, Error **errp)
+{
+    BlockConf *conf = &s->conf;
+
+    if (conf->logical_block_size && !conf->physical_block_size) {
+        conf->physical_block_size = conf->logical_block_size;
+    }
+    if (!blkconf_blocksizes(conf, errp)) {
+        return false;
+    }
+    if (conf->logical_block_size != 512 && conf->logical_block_size != 4096) {
+        error_setg(errp, "vssd: logical_block_size=%" PRIu32
+                         ": allowed 512, 4096", conf->logical_block_size);
+        return false;
+    }
+    return true;
+}
+
 static bool open_drive(VssdDev *s, Error **errp)
 {
     if (!s->conf.blk) {
@@ -125,13 +143,7 @@ static bool open_drive(VssdDev *s, Error **errp)
                          "give it a temporary overlay (snapshot=on)");
         return false;
     }
-    if (!blkconf_blocksizes(&s->conf, errp)) {
-        return false;
-    }
-    if (s->conf.logical_block_size != 512 &&
-        s->conf.logical_block_size != 4096) {
-        error_setg(errp, "vssd: logical_block_size=%" PRIu32
-                         ": allowed 512, 4096", s->conf.logical_block_size);
+    if (!choose_block_size(s, errp)) {
         return false;
     }
     /* Not resizable: block_resize is refused while the device has the node. */

@@ -18,7 +18,7 @@ from qemu.qmp.legacy import QEMUMonitorProtocol
 
 PROJECT = Path(__file__).resolve().parents[2]
 PROFILES = PROJECT / "profiles"
-FIRMWARE_DIRS = ("/usr/share/seabios", "/usr/share/qemu")
+FIRMWARE = ("-L", "/usr/share/seabios", "-L", "/usr/share/qemu")
 
 
 def emulator() -> str:
@@ -104,13 +104,11 @@ class Machine:
     def command_line(self, fds: dict[str, int]) -> list[str]:
         """QEMU's arguments; fds: the sockets it inherits."""
         line = [emulator(), "-machine", "q35", "-m", "256", "-display", "none",
-                "-nic", "none", "-nodefaults", "-no-user-config",
+                "-nic", "none", "-nodefaults", *FIRMWARE, "-no-user-config",
                 "-chardev", f"socket,id=qmp,fd={fds['qmp']}",
                 "-mon", "chardev=qmp,mode=control"]
-        for folder in FIRMWARE_DIRS:
-            line += ["-L", folder]
         if self._qtest:
-            line += ["-accel", "qtest",
+            line += ["-accel", "qtest", "-qtest-log", "/dev/null",
                      "-chardev", f"socket,id=qt,fd={fds['qtest']}",
                      "-qtest", "chardev:qt"]
         return line + list(self._args)
@@ -167,7 +165,7 @@ class Machine:
 def start_and_fail(*args: str) -> str:
     """Start QEMU with arguments that it must refuse; what it printed."""
     line = [emulator(), "-machine", "q35,accel=qtest", "-display", "none",
-            "-nodefaults", "-no-user-config", *args]
+            "-nodefaults", "-no-user-config", *FIRMWARE, *args]
     done = subprocess.run(line, capture_output=True, text=True, timeout=30,
                           stdin=subprocess.DEVNULL, check=False)
     assert done.returncode == 1, done.stderr

@@ -91,7 +91,8 @@ def test_image_in_use(image: Path) -> None:
 
 def test_every_failure_leaves_the_machine_usable(image: Path) -> None:
     """device_add that fails at each step, then one that works."""
-    with Machine("-blockdev", f"driver=raw,file.driver=file,"
+    with Machine("-machine", "pc", "-blockdev",
+                 f"driver=raw,file.driver=file,"
                  f"file.filename={image},node-name=d0") as machine:
         assert machine.qmp
         tiny = str(PROFILES / "tiny.ini")
