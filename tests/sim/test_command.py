@@ -210,10 +210,9 @@ class Pages(unittest.TestCase):
 @unittest.skipUnless(os.environ.get("VSSD_TRACES"), "VSSD_TRACES is not set")
 class RealTraces(unittest.TestCase):
     def test_msr(self) -> None:
-        names = ["msr_wdev_1.csv", "tupdateb_hm_1.csv", "tupdateb_proj_0.csv"]
-        for name in names:
+        for name in ("hm_1.csv", "wdev_1.csv", "proj_0.csv"):
             paths = glob.glob(os.path.join(os.environ["VSSD_TRACES"],
-                                           name + "*"))
+                                           f"*{name}*"))
             if not paths:
                 continue
             with tempfile.TemporaryDirectory() as tmp:
