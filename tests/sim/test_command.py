@@ -16,7 +16,8 @@ TRACE = ROOT / "tests/sim/small-msr.csv"
 TINY = ROOT / "profiles/tiny.ini"
 
 # What depends on the machine and not on the model.
-OF_THE_MACHINE = ("wall_s", "requests_per_s_wall", "peak_rss_bytes")
+OF_THE_MACHINE = ("wall_s", "requests_per_s_wall", "cpu_s",
+                  "requests_per_s_cpu", "peak_rss_bytes")
 
 
 def run(*args: object) -> subprocess.CompletedProcess[str]:
