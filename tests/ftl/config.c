@@ -346,7 +346,7 @@ static const char *const changes[] = {
 static const char *const no_choice[] = {"seed", "ftl.gc", "ftl.alloc",
                                         "buffer.policy"};
 
-static bool covered(const char *key)
+static bool has_row(const char *key)
 {
     g_autofree char *start = g_strconcat(key, "=", NULL);
 
@@ -355,30 +355,33 @@ static bool covered(const char *key)
             return true;
         }
     }
+    return false;
+}
+
+static bool covered(const char *key)
+{
     for (size_t i = 0; i < G_N_ELEMENTS(no_choice); i++) {
         if (strcmp(no_choice[i], key) == 0) {
             return true;
         }
     }
-    return false;
+    return has_row(key);
 }
 
 /* An enumeration without a row in changes[] must have one value. */
-static void check_no_choice(void)
+static void check_no_choice(const char *key)
 {
-    for (size_t i = 1; i < G_N_ELEMENTS(no_choice); i++) {
-        g_autofree char *set = g_strconcat(no_choice[i], "=?", NULL);
-        SsdConfig *cfg = ssd_config_new();
-        GError *error = NULL;
+    g_autofree char *set = g_strconcat(key, "=?", NULL);
+    SsdConfig *cfg = ssd_config_new();
+    GError *error = NULL;
 
-        g_assert_false(ssd_config_set(cfg, set, &error));
-        if (strchr(error->message, ',')) {
-            g_error("%s: has a choice now, give it a row in changes[]",
-                    error->message);
-        }
-        g_clear_error(&error);
-        ssd_config_free(cfg);
+    g_assert_false(ssd_config_set(cfg, set, &error));
+    if (!has_row(key) && strchr(error->message, ',')) {
+        g_error("%s: has a choice now, give it a row in changes[]",
+                error->message);
     }
+    g_clear_error(&error);
+    ssd_config_free(cfg);
 }
 
 static void test_every_option(void)
@@ -396,7 +399,9 @@ static void test_every_option(void)
             g_error("option %s: no test shows that it does anything", key);
         }
     }
-    check_no_choice();
+    for (size_t i = 1; i < G_N_ELEMENTS(no_choice); i++) {
+        check_no_choice(no_choice[i]);
+    }
     for (size_t i = 0; i < G_N_ELEMENTS(changes); i++) {
         g_autofree char *other = observe(changes[i]);
 
