@@ -218,6 +218,7 @@ static void test_prp_scattered(void)
         put_le64(list2 + 8 * (page - 8), HOST_DATA + (511 - page) * 4096);
     }
     g_assert_cmphex(do_code(h, &sqe), ==, 0);
+    g_assert_cmphex(do_code(h, &sqe), ==, 0); /* with what the first gave back */
     g_assert_cmphex(host_flush(h, 1), ==, 0);
     for (unsigned i = 0; i < 512; i++) {
         g_assert_cmpuint(h->disk[i * 4096], ==, (511 - i) & 0xff);
