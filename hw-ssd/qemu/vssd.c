@@ -386,6 +386,10 @@ static void tear_down(VssdDev *s)
     if (msix_present(pci)) {
         msix_uninit(pci, &s->bar0, &s->bar0);
     }
+    if (memory_region_is_mapped(&s->regs)) {
+        /* A mapped region holds a reference to its owner: to this device. */
+        memory_region_del_subregion(&s->bar0, &s->regs);
+    }
     leave_thread(s);
     destroy_model(s);
     qemu_mutex_destroy(&s->lock);
