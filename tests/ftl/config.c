@@ -10,8 +10,7 @@
 #include "options.h"
 #include "ref.h"
 
-/* ---- every option, from what the configuration prints
- * --------------------------- */
+/* ---- every option, from what the configuration prints -------------------- */
 
 static char **printed(const SsdConfig *cfg)
 {
@@ -112,8 +111,7 @@ static void test_documented(void)
     ssd_config_free(cfg);
 }
 
-/* ---- what is out of range, or does not fit together
- * ------------------------------- */
+/* ---- what is out of range, or does not fit together ---------------------- */
 
 static void test_ranges(void)
 {
@@ -193,8 +191,7 @@ static void test_block_bytes(void)
     ssd_config_free(cfg);
 }
 
-/* ---- profiles
- * ------------------------------------------------------------------------ */
+/* ---- profiles ------------------------------------------------------------ */
 
 static bool load(const char *text, GError **error)
 {
@@ -277,8 +274,7 @@ static void test_shipped(void)
     g_assert_cmpint(n, >=, 4);
 }
 
-/* ---- every option does something
- * ------------------------------------------------------- */
+/* ---- every option does something ----------------------------------------- */
 
 #define BASE                                                                   \
     "nand.blocks=140;nand.pages=4;ftl.op_percent=60%;ftl.gc_low=2%;"           \

@@ -236,8 +236,7 @@ static void test_small_buffer(void)
     ref_free(r);
 }
 
-/* ---- errors
- * --------------------------------------------------------------------- */
+/* ---- errors -------------------------------------------------------------- */
 
 static void test_bad_range(void)
 {
@@ -323,8 +322,36 @@ static void test_abort(void)
     ssd_config_free(cfg);
 }
 
-/* ---- preload
- * ---------------------------------------------------------------------- */
+/*
+ * Who waits for a command is woken for it; who waits for nothing is not woken
+ * for each page that the drive programs by itself.
+ */
+static void test_wakeups(void)
+{
+    Ref *r = ref_new(ref_config(""), false);
+    uint64_t next_ns;
+
+    g_assert_cmpuint(ssd_next_event_ns(r->ssd), ==, SSD_TIME_NEVER);
+    ref_do(r, SSD_OP_WRITE, 0, 4 * UNIT, false);
+    next_ns = ssd_next_event_ns(r->ssd);
+    g_assert_cmpuint(next_ns, <, 100000);
+    ref_drain(r);
+    next_ns = ssd_next_event_ns(r->ssd); /* its page is being programmed */
+    g_assert_cmpuint(next_ns, >=, r->now_ns + NS_PER_MS);
+    g_assert_cmpuint(next_ns, !=, SSD_TIME_NEVER);
+    ref_pass(r, 10 * NS_PER_MS);
+    g_assert_cmpuint(ssd_next_event_ns(r->ssd), ==, SSD_TIME_NEVER);
+
+    /* A completion that nobody has fetched is due. */
+    ref_do(r, SSD_OP_TRIM, 0, UNIT, false);
+    r->now_ns += 100000;
+    g_assert_cmpuint(ssd_advance(r->ssd, r->now_ns, NULL, 0), ==, 0);
+    g_assert_cmpuint(ssd_next_event_ns(r->ssd), <, r->now_ns);
+    ref_drain(r);
+    ref_free(r);
+}
+
+/* ---- preload ------------------------------------------------------------- */
 
 static void test_preload(void)
 {
@@ -353,15 +380,14 @@ static void test_preload(void)
     ssd_config_free(cfg);
 }
 
-/* ---- statistics
- * ------------------------------------------------------------------- */
+/* ---- statistics ---------------------------------------------------------- */
 
 static void test_counters(void)
 {
     Ref *r = ref_new(ref_config(""), true);
     SsdCounters c;
 
-    ref_one(r, SSD_OP_WRITE, 4, 8, false); /* halves of two units */
+    ref_one(r, SSD_OP_WRITE, 4, 8, true); /* halves of two units */
     ref_one(r, SSD_OP_READ, 0, 3, false);
     ref_one(r, SSD_OP_TRIM, 0, 64, false);
     ref_one(r, SSD_OP_FLUSH, 0, 0, false);
@@ -374,6 +400,8 @@ static void test_counters(void)
     g_assert_cmpuint(c.host_bytes_written, ==, 4096);
     g_assert_cmpuint(c.host_units_read, ==, 1);
     g_assert_cmpuint(c.host_bytes_read, ==, 1536);
+    g_assert_cmpuint(c.nand_programs, ==, 2); /* as each half arrives */
+    g_assert_cmpuint(c.nand_reads, ==, 3); /* the halves, and the host */
     g_assert_cmpuint(ssd_latency(r->ssd, SSD_OP_READ)->n, ==, 1);
 
     ssd_reset_stats(r->ssd);
@@ -426,6 +454,7 @@ int main(int argc, char **argv)
     g_test_add_func("/drive/bad-stream", test_bad_stream);
     g_test_add_func("/drive/busy", test_busy);
     g_test_add_func("/drive/abort", test_abort);
+    g_test_add_func("/drive/wakeups", test_wakeups);
     g_test_add_func("/drive/preload", test_preload);
     g_test_add_func("/drive/counters", test_counters);
     g_test_add_func("/drive/same-again", test_same_again);

@@ -88,8 +88,7 @@ static RefOp *find_write(Ref *r, uint64_t lpn, uint64_t version)
     return NULL;
 }
 
-/* ---- reports of the drive
- * ---------------------------------------------------- */
+/* ---- reports of the drive ------------------------------------------------ */
 
 static void on_programmed(void *opaque, uint64_t lpn, uint64_t version)
 {
@@ -189,8 +188,7 @@ void ref_free(Ref *r)
     g_free(r);
 }
 
-/* ---- which units a command changes
- * --------------------------------------------- */
+/* ---- which units a command changes --------------------------------------- */
 
 /* Writes change every unit they touch, trims those that lie inside. */
 static void units_of(const Ref *r, const SsdCmd *c, uint64_t *first,
@@ -384,8 +382,7 @@ int ref_submit(Ref *r, SsdOp op, uint64_t lba, uint32_t nblocks, bool fua)
     return ret;
 }
 
-/* ---- completions
- * -------------------------------------------------------------- */
+/* ---- completions --------------------------------------------------------- */
 
 static void check_cost(const SsdCompletion *c)
 {
@@ -582,8 +579,7 @@ bool ref_abort_one(Ref *r, Prng *rng)
     return true;
 }
 
-/* ---- verification
- * --------------------------------------------------------------- */
+/* ---- verification -------------------------------------------------------- */
 
 static G_GNUC_NORETURN void wrong_unit(Ref *r, uint64_t lpn, bool mapped,
                                        uint64_t version, const char *why)

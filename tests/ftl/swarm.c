@@ -159,8 +159,7 @@ static SsdConfig *make_drive(Prng *r, bool verbose)
     return cfg;
 }
 
-/* ---- the host
- * ---------------------------------------------------------------- */
+/* ---- the host ------------------------------------------------------------ */
 
 static void draw_mix(Prng *r, const Ref *ref, Mix *m)
 {
@@ -287,8 +286,7 @@ static void run(uint64_t seed, RefBug bug)
     ref_free(ref);
 }
 
-/* ---- the command
- * ---------------------------------------------------------------- */
+/* ---- the command --------------------------------------------------------- */
 
 static void replay(const char *path)
 {
