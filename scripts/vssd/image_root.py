@@ -31,7 +31,9 @@ MASKED = ("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer",
           "e2scrub_all.timer", "e2scrub_reap.service", "fstrim.timer",
           "systemd-networkd-wait-online.service", "logrotate.timer",
           "systemd-pcrphase.service", "systemd-hwdb-update.service",
-          "xfs_scrub_all.timer", "getty@tty1.service")
+          "xfs_scrub_all.timer", "getty@tty1.service",
+          "modprobe@drm.service", "modprobe@efi_pstore.service",
+          "nvmf-autoconnect.service")
 GRUB_CONFIG = """\
 serial --unit=0 --speed=115200
 terminal_input serial
