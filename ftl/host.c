@@ -164,10 +164,10 @@ void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
         eventq_push(&ssd->events, c->data_ps, SSD_EVENT_CMD_DATA, cmd);
         return;
     }
-    c->cost_ps[COST_die_wait] += op->die_wait_ps;
-    c->cost_ps[COST_bus_wait] += op->bus_wait_ps;
-    c->cost_ps[COST_bus] += op->bus_ps;
-    c->cost_ps[COST_cell] += op->cell_ps;
+    c->cost_ps[COST_die_wait] += op->time_ps[NAND_TIME_DIE_WAIT];
+    c->cost_ps[COST_bus_wait] += op->time_ps[NAND_TIME_BUS_WAIT];
+    c->cost_ps[COST_bus] += op->time_ps[NAND_TIME_BUS];
+    c->cost_ps[COST_cell] += op->time_ps[NAND_TIME_CELL];
     c->mark_ps = ssd->now_ps;
     read_ready(ssd, cmd);
 }

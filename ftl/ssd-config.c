@@ -40,7 +40,7 @@ SsdConfig *ssd_config_new(void)
     SsdConfig *cfg = g_new0(SsdConfig, 1);
 
     cfg->block_bytes = 512;
-    opt_set_defaults(&cfg->nand, nand_options, nand_n_options);
+    nand_config_defaults(&cfg->nand);
     opt_set_defaults(cfg, ssd_options, G_N_ELEMENTS(ssd_options));
     return cfg;
 }
