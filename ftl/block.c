@@ -83,7 +83,7 @@ static void init_plane(Ssd *ssd, uint32_t plane)
     }
     p->min_valid = ssd->l.units_per_block;
     p->staged = g_new(uint32_t, (GC_READS_PER_PLANE + 1) *
-                                    ssd->l.units_per_page);
+                                    ssd->l.units_per_program);
     for (int k = 0; k < N_OPEN; k++) {
         p->open[k].block = NONE;
     }
@@ -172,7 +172,8 @@ uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind)
         ssd->block[o->block].state = BLOCK_OPEN;
         plane_update(ssd, plane);
     }
-    page = o->block * ssd->geo->pages_per_block + o->next_page++;
+    page = o->block * ssd->geo->pages_per_block + o->next_page;
+    o->next_page += ssd->l.pages_per_program;
     ssd->block[o->block].pending++;
     if (o->next_page == ssd->geo->pages_per_block) {
         ssd->block[o->block].state = BLOCK_CLOSING;
@@ -265,7 +266,7 @@ void plane_update(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
     uint32_t pos = ssd->stripe_pos[plane];
-    uint64_t coming = (uint64_t)p->host_programs * ssd->l.units_per_page;
+    uint64_t coming = (uint64_t)p->host_programs * ssd->l.units_per_program;
     bool willing = p->host_programs < HOST_PROGRAMS_PER_PLANE &&
                    p->valid + coming < ssd->l.share_units + ssd->l.slack_units;
     bool room = block_can_take_page(ssd, plane, OPEN_HOST);

@@ -96,8 +96,8 @@ typedef struct Epoch {
 
 typedef struct PageJob {
     uint32_t plane;
-    uint32_t ppa;
-    uint32_t n;    /* units used; the rest of the page is padding */
+    uint32_t ppa;  /* first page of the program */
+    uint32_t n;    /* units used; the rest is padding */
     uint32_t next; /* free list */
     bool gc;       /* unit[] holds source ppus instead of slots */
     bool active;
@@ -268,7 +268,7 @@ struct Ssd {
     bool tick_armed;
 
     PageJob *job;
-    uint32_t *job_unit; /* units_per_page entries for each job */
+    uint32_t *job_unit; /* units_per_program entries for each job */
     uint32_t n_jobs;
     uint32_t free_job;
 
@@ -374,8 +374,9 @@ bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu);
 void block_init(Ssd *ssd);
 void block_destroy(Ssd *ssd);
 
-/* Take the next page of the plane's open block of that kind, opening a free
- * block if need be.  NONE: there is no block that this kind may take. */
+/* Take the next page (the pages of one program) of the plane's open block of
+ * that kind, opening a free block if need be.  NONE: there is no block that
+ * this kind may take. */
 uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind);
 bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind);
 
@@ -420,7 +421,7 @@ void job_give(Ssd *ssd, uint32_t job);
 
 static inline uint32_t *job_units(Ssd *ssd, uint32_t job)
 {
-    return &ssd->job_unit[(size_t)job * ssd->l.units_per_page];
+    return &ssd->job_unit[(size_t)job * ssd->l.units_per_program];
 }
 
 /* ---- gc.c ----------------------------------------------------------------------- */

@@ -53,10 +53,18 @@ static void drop_stale(Ssd *ssd, Plane *p)
     p->gc.n_staged = kept;
 }
 
+static void copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
+{
+    ssd->spare_lpn[to] = ssd->spare_lpn[from];
+    if (ssd->spare_version) {
+        ssd->spare_version[to] = ssd->spare_version[from];
+    }
+}
+
 static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa)
 {
     Plane *p = &ssd->plane[plane];
-    uint32_t upp = ssd->l.units_per_page;
+    uint32_t n = ssd->l.units_per_program;
     uint32_t first = ppa << ssd->page_units_shift;
     uint32_t j = job_take(ssd);
     uint32_t *unit = job_units(ssd, j);
@@ -70,17 +78,14 @@ static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa)
 
     ssd->job[j].plane = plane;
     ssd->job[j].ppa = ppa;
-    ssd->job[j].n = upp;
+    ssd->job[j].n = n;
     ssd->job[j].gc = true;
-    for (uint32_t i = 0; i < upp; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         unit[i] = p->staged[i];
-        ssd->spare_lpn[first + i] = ssd->spare_lpn[unit[i]];
-        if (ssd->spare_version) {
-            ssd->spare_version[first + i] = ssd->spare_version[unit[i]];
-        }
+        copy_spare(ssd, unit[i], first + i);
     }
-    p->gc.n_staged -= upp;
-    memmove(p->staged, p->staged + upp, p->gc.n_staged * sizeof(*p->staged));
+    p->gc.n_staged -= n;
+    memmove(p->staged, p->staged + n, p->gc.n_staged * sizeof(*p->staged));
     p->gc.programs++;
     nand_submit(ssd->nand, &op, ssd->now_ps);
 }
@@ -91,12 +96,12 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     uint32_t ppa;
 
-    if (p->gc.n_staged < ssd->l.units_per_page ||
+    if (p->gc.n_staged < ssd->l.units_per_program ||
         p->gc.programs == GC_PROGRAMS_PER_PLANE) {
         return false;
     }
     drop_stale(ssd, p);
-    if (p->gc.n_staged < ssd->l.units_per_page) {
+    if (p->gc.n_staged < ssd->l.units_per_program) {
         return false;
     }
     ppa = block_take_page(ssd, plane, OPEN_GC);
@@ -123,8 +128,8 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     if (block == NONE) {
         return false;
     }
-    /* Less than a page to gain is worth it only when there is no choice. */
-    if (ssd->block[block].valid + ssd->l.units_per_page >
+    /* Less than a program to gain is worth it only when there is no choice. */
+    if (ssd->block[block].valid + ssd->l.units_per_program >
             ssd->l.units_per_block &&
         p->n_free > 1) {
         return false;
@@ -147,9 +152,45 @@ static uint32_t valid_units_of_page(const Ssd *ssd, uint32_t page)
     return n;
 }
 
-/* Read the next page of the victim that holds something; false: none left. */
-static bool read_next(Ssd *ssd, Plane *p)
+/* Move a wholly valid page inside its plane; false: there is no room now. */
+static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
 {
+    Plane *p = &ssd->plane[plane];
+    uint32_t upp = ssd->l.units_per_page;
+    NandOp op = {
+        .kind = NAND_COPYBACK,
+        .cause = NAND_CAUSE_GC,
+        .from = {page},
+    };
+    uint32_t *unit;
+
+    if (p->gc.programs == GC_PROGRAMS_PER_PLANE) {
+        return false;
+    }
+    op.ppa.page = block_take_page(ssd, plane, OPEN_GC);
+    if (op.ppa.page == NONE) {
+        return false;
+    }
+    op.cookie = job_take(ssd);
+    ssd->job[op.cookie].plane = plane;
+    ssd->job[op.cookie].ppa = op.ppa.page;
+    ssd->job[op.cookie].n = upp;
+    ssd->job[op.cookie].gc = true;
+    unit = job_units(ssd, op.cookie);
+    for (uint32_t i = 0; i < upp; i++) {
+        unit[i] = page * upp + i;
+        copy_spare(ssd, unit[i], op.ppa.page * upp + i);
+    }
+    ssd->block[page / ssd->geo->pages_per_block].pending += upp;
+    p->gc.programs++;
+    nand_submit(ssd->nand, &op, ssd->now_ps);
+    return true;
+}
+
+/* Read the next page of the victim that holds something; false: none left. */
+static bool read_next(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
     uint32_t pages = ssd->geo->pages_per_block;
     uint32_t victim = p->gc.victim;
 
@@ -163,6 +204,10 @@ static bool read_next(Ssd *ssd, Plane *p)
             .bytes = n << ssd->unit_shift,
         };
 
+        if (n == ssd->l.units_per_page && ssd->cfg->nand.copyback &&
+            copy_back(ssd, plane, page)) {
+            return true;
+        }
         if (n > 0) {
             ssd->block[victim].pending++;
             p->gc.reads++;
@@ -182,12 +227,12 @@ static void step(Ssd *ssd, uint32_t plane)
 
     while (more) {
         more = try_program(ssd, plane);
-        if (p->gc.n_staged >= ssd->l.units_per_page ||
+        if (p->gc.n_staged >= ssd->l.units_per_program ||
             p->gc.reads == GC_READS_PER_PLANE) {
             continue;
         }
         if (p->gc.victim != NONE || pick_victim(ssd, plane)) {
-            read_next(ssd, p);
+            read_next(ssd, plane);
             more = true;
         }
     }

@@ -52,12 +52,12 @@ static void revert_map(Ssd *ssd)
 /* Pages on their way are torn or were never begun: they hold nothing. */
 static void tear_pages(Ssd *ssd)
 {
-    uint32_t upp = ssd->l.units_per_page;
+    uint32_t n = ssd->l.units_per_program;
 
     for (uint32_t j = 0; j < ssd->n_jobs; j++) {
         uint32_t first = ssd->job[j].ppa << ssd->page_units_shift;
 
-        for (uint32_t k = 0; ssd->job[j].active && k < upp; k++) {
+        for (uint32_t k = 0; ssd->job[j].active && k < n; k++) {
             ssd->spare_lpn[first + k] = SPARE_NONE;
         }
     }
@@ -139,7 +139,6 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
 /* The physical unit for the next preloaded unit: pages round the stripe. */
 static uint32_t preload_take(Ssd *ssd)
 {
-    uint32_t upp = ssd->l.units_per_page;
     uint32_t ppu;
 
     if (ssd->preload_left == 0) {
@@ -148,14 +147,16 @@ static uint32_t preload_take(Ssd *ssd)
 
         g_assert(plane != NONE);
         page = block_take_page(ssd, plane, OPEN_HOST);
-        nand_preload_page(ssd->nand, (NandPpa){page});
+        for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
+            nand_preload_page(ssd->nand, (NandPpa){page + i});
+        }
         block_page_done(ssd, page / ssd->geo->pages_per_block);
         plane_update(ssd, plane);
-        for (uint32_t i = 0; i < upp; i++) {
-            ssd->spare_lpn[page * upp + i] = SPARE_NONE;
+        ssd->preload_next = page << ssd->page_units_shift;
+        ssd->preload_left = ssd->l.units_per_program;
+        for (uint32_t i = 0; i < ssd->preload_left; i++) {
+            ssd->spare_lpn[ssd->preload_next + i] = SPARE_NONE;
         }
-        ssd->preload_next = page * upp;
-        ssd->preload_left = upp;
     }
     ppu = ssd->preload_next++;
     ssd->preload_left--;

@@ -177,6 +177,8 @@ static bool check_units(const SsdConfig *cfg, GError **error)
     uint64_t raw_units = (uint64_t)cfg->nand.channels * cfg->nand.chips *
                          cfg->nand.dies * cfg->nand.planes * cfg->nand.blocks *
                          cfg->nand.pages * (cfg->nand.page_bytes / unit);
+    uint64_t program = cfg->nand.page_bytes *
+                       (cfg->nand.one_shot ? cfg->nand.cell + 1 : 1);
 
     if (unit & (unit - 1) || unit > cfg->nand.page_bytes) {
         return fail(error,
@@ -196,12 +198,16 @@ static bool check_units(const SsdConfig *cfg, GError **error)
                     " units, allowed 1..2147483647",
                     unit, raw_units);
     }
-    if (cfg->buffer_bytes < cfg->nand.page_bytes ||
-        cfg->buffer_bytes / unit > 1U << 24) {
+    if (cfg->buffer_bytes < program || cfg->buffer_bytes / unit > 1U << 24) {
         return fail(error,
-                    "buffer.size=%" PRIu64 ": allowed one page (%" PRIu64
-                    ")..16777216 units (%" PRIu64 ")",
-                    cfg->buffer_bytes, cfg->nand.page_bytes, unit << 24);
+                    "buffer.size=%" PRIu64 ": allowed what is programmed at "
+                    "once (%" PRIu64 ")..16777216 units (%" PRIu64 ")",
+                    cfg->buffer_bytes, program, unit << 24);
+    }
+    if (cfg->nand.one_shot && cfg->nand.pages < 4 * (cfg->nand.cell + 1)) {
+        return fail(error, "nand.pages=%u: with nand.one_shot a block needs "
+                    "at least 4 word lines",
+                    cfg->nand.pages);
     }
     return true;
 }
@@ -236,6 +242,8 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
                     cfg->nand.planes,
         .n_slots = (uint32_t)(cfg->buffer_bytes / cfg->unit_bytes),
     };
+    l->pages_per_program = cfg->nand.one_shot ? cfg->nand.cell + 1 : 1;
+    l->units_per_program = l->units_per_page * l->pages_per_program;
     l->units_per_block = l->units_per_page * cfg->nand.pages;
     l->raw_units = (uint64_t)l->n_planes * cfg->nand.blocks *
                    l->units_per_block;

@@ -24,6 +24,8 @@ typedef enum SsdCompleteAt {
 /* Sizes that follow from a configuration; see ssd_layout(). */
 typedef struct SsdLayout {
     uint32_t units_per_page;
+    uint32_t pages_per_program; /* 1, or with nand.one_shot a word line's */
+    uint32_t units_per_program;
     uint32_t units_per_block;
     uint32_t n_planes;
     uint64_t raw_units;

@@ -27,6 +27,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         }
         break;
     case NAND_PROGRAM:
+    case NAND_COPYBACK:
         if (ssd->job[op->cookie].gc) {
             gc_page_done(ssd, op->cookie);
         } else {

@@ -314,7 +314,7 @@ uint32_t job_take(Ssd *ssd)
         ssd->n_jobs = old ? old * 2 : 64;
         ssd->job = g_renew(PageJob, ssd->job, ssd->n_jobs);
         ssd->job_unit = g_renew(uint32_t, ssd->job_unit,
-                                (size_t)ssd->n_jobs * ssd->l.units_per_page);
+                                (size_t)ssd->n_jobs * ssd->l.units_per_program);
         for (j = old; j < ssd->n_jobs; j++) {
             ssd->job[j] = (PageJob){.next = ssd->free_job};
             ssd->free_job = j;
@@ -339,9 +339,9 @@ static void gather_page(Ssd *ssd, uint32_t j)
     PageJob *job = &ssd->job[j];
     uint32_t *unit = job_units(ssd, j);
     uint32_t first = job->ppa << ssd->page_units_shift;
-    uint32_t upp = ssd->l.units_per_page;
+    uint32_t most = ssd->l.units_per_program;
 
-    while (job->n < upp && ssd->n_dirty > 0) {
+    while (job->n < most && ssd->n_dirty > 0) {
         uint32_t i = ssd->buf->pick(ssd);
         Slot *s = &ssd->slot[i];
 
@@ -353,10 +353,10 @@ static void gather_page(Ssd *ssd, uint32_t j)
         }
         unit[job->n++] = i;
     }
-    for (uint32_t k = job->n; k < upp; k++) {
+    for (uint32_t k = job->n; k < most; k++) {
         ssd->spare_lpn[first + k] = SPARE_NONE;
     }
-    ssd->padded_units += upp - job->n;
+    ssd->padded_units += most - job->n;
     if (ssd->waiting.head != NONE) {
         ssd->buffer_stats.dirty_evictions += job->n;
     }
@@ -401,7 +401,7 @@ static void stall_ends(Ssd *ssd)
 
 void write_pump(Ssd *ssd)
 {
-    while (ssd->n_dirty >= ssd->l.units_per_page || ssd->n_must > 0) {
+    while (ssd->n_dirty >= ssd->l.units_per_program || ssd->n_must > 0) {
         uint32_t plane = ssd->alloc->pick(ssd);
 
         if (plane == NONE) {

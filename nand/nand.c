@@ -585,6 +585,7 @@ static void go_out(Nand *n, Unit *u, uint64_t now_ps)
 
     u->array = NONE;
     u->out = leader;
+    enter_group(n, leader, PHASE_TURN, now_ps);
     if (n->cfg.cache_read) {
         unit_step(n, u, now_ps); /* the next command goes before the data */
     }
