@@ -101,7 +101,8 @@ typedef enum NandCause {
     X(BUS_WAIT, bus_wait) /* for the channel, or its turn in a multi-plane     \
                              command */                                        \
     X(BUS, bus)           /* command, address, data, status on the channel */  \
-    X(CELL, cell)         /* array operation, and the busy times around it */
+    X(CELL, cell)         /* array operation, and the busy times around it */  \
+    X(ECC, ecc)           /* decoding, and waiting for the decoder */
 
 typedef enum NandTime {
 #define NAND_TIME_ENUM(upper, lower) NAND_TIME_##upper,
@@ -173,6 +174,9 @@ typedef void NandDone(void *opaque, const NandOp *op, uint64_t now_ps);
 Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
                   void *opaque);
 void nand_destroy(Nand *nand);
+
+/* data_in, if not NULL, runs when the data of a PROGRAM has crossed the bus. */
+void nand_on_data_in(Nand *nand, NandDone *data_in);
 
 const NandGeometry *nand_geometry(const Nand *nand);
 const NandStats *nand_stats(const Nand *nand);
