@@ -478,6 +478,10 @@ static void convert_costs(const Cmd *c, SsdBreakdown *b)
 
     G_STATIC_ASSERT(sizeof(*b) == N_COSTS * sizeof(uint64_t));
     for (int i = 0; i < N_COSTS; i++) {
+        if (c->cost_ps[i] == 0) {
+            out[i] = 0;
+            continue;
+        }
         sum_ps += c->cost_ps[i];
         out[i] = sim_ceil_ns(sum_ps) - sum_ns;
         sum_ns += out[i];
