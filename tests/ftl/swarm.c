@@ -129,8 +129,7 @@ static char *draw_drive(Prng *r)
         s,
         "buffer.size=%" PRIu64 ";buffer.flush_interval=%" PRIu64
         ";host.complete_at=%s;host.queue_depth=%" PRIu64,
-        MAX(page_bytes * (1 + prng_below(r, 40)), 4096),
-        ONE_OF(r, 0, 0, 100000, 5000000),
+        page_bytes * (1 + prng_below(r, 40)), ONE_OF(r, 0, 0, 100000, 5000000),
         prng_below(r, 4) ? "buffer" : "program", ONE_OF(r, 1, 2, 8, 32, 64));
     return g_string_free(s, FALSE);
 }
