@@ -583,6 +583,51 @@ static void test_bounded_run(void)
     host_free(h);
 }
 
+static uint64_t units_in_overlay(Host *h)
+{
+    g_autoptr(GString) s = g_string_new(NULL);
+    JsonWriter w = { .out = s };
+    const char *at;
+
+    nvme_stats_json(h->ctrl, &w, NULL);
+    at = strstr(s->str, "\"units\":");
+    g_assert_nonnull(at);
+    return g_ascii_strtoull(at + strlen("\"units\":"), NULL, 10);
+}
+
+/* A drive that is faster than the store: the overlay does not grow without
+ * end, and goes on when the store does. */
+static void test_store_too_slow(void)
+{
+    Host *h = ready(&(HostOptions){ .profile = "zero-latency",
+                                    .slow = true, .nblocks = 1 << 20 });
+    unsigned sent = 0;
+    unsigned done = 0;
+    HostCqe cqe;
+
+    for (unsigned i = 0; i < 1000; i++) { /* 500 MiB */
+        NvmeSqe sqe = host_rw(h, NVME_IO_WRITE, i * 1024, 1024, HOST_DATA);
+
+        if (sent - done < 200) {
+            host_send(h, 1, &sqe);
+            sent++;
+        }
+        host_run(h);
+        while (host_poll(h, 1, &cqe)) {
+            done++;
+        }
+    }
+    g_assert_cmpuint(sent - done, >, 100); /* it stopped taking them */
+    g_assert_cmpuint(units_in_overlay(h), <, 40000); /* 160 MiB */
+    while (done < sent) {
+        host_wait(h, 1);
+        done++;
+    }
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    g_assert_cmpuint(units_in_overlay(h), ==, 0);
+    host_free(h);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -600,6 +645,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/io/store/write-fails", test_store_write_fails);
     g_test_add_func("/nvme/io/store/read-fails", test_store_read_fails);
     g_test_add_func("/nvme/io/store/flush-fails", test_store_flush_fails);
+    g_test_add_func("/nvme/io/store/too-slow", test_store_too_slow);
     g_test_add_func("/nvme/io/abort", test_abort);
     g_test_add_func("/nvme/io/reset-in-flight", test_reset_in_flight);
     g_test_add_func("/nvme/io/bounded-run", test_bounded_run);

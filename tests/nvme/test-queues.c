@@ -197,6 +197,43 @@ static void test_delete_under_load(void)
     host_free(h);
 }
 
+/* Two queues with work for the same completion queue: how many of queue 2's
+ * commands are among the first 32 of both? */
+static unsigned share_of_queue_2(uint32_t arbitration)
+{
+    Host *h = enabled(&(HostOptions){ .profile = "zero-latency",
+                                      .nblocks = 1024 });
+    NvmeSqe sqe = host_sqe(NVME_ADM_SET_FEATURES, 0, 0);
+    unsigned n = 0;
+
+    sqe.dw[10] = 1;
+    sqe.dw[11] = arbitration;
+    g_assert_cmphex(host_do(h, 0, &sqe).status, ==, 0);
+    g_assert_cmphex(host_create_queues(h, 1, 3, 256), ==, 0);
+    g_assert_cmphex(host_create_queues(h, 2, 3, 256), ==, 0);
+    for (unsigned id = 1; id <= 2; id++) {
+        for (unsigned i = 0; i < 100; i++) {
+            sqe = host_rw(h, NVME_IO_READ, i, 1, HOST_DATA);
+            host_put(h, id, &sqe);
+        }
+        host_ring(h, id);
+    }
+    for (unsigned i = 0; i < 32; i++) {
+        n += host_wait(h, 3).sqid == 2;
+    }
+    host_free(h);
+    return n;
+}
+
+static void test_arbitration(void)
+{
+    unsigned all = share_of_queue_2(7); /* no limit: one queue, then another */
+
+    g_assert_true(all == 0 || all == 32);
+    g_assert_cmpuint(share_of_queue_2(0), ==, 16);
+    g_assert_cmpuint(share_of_queue_2(3), ==, 16);
+}
+
 /* ---- doorbells ---------------------------------------------------------- */
 
 static void test_hostile_doorbells(void)
@@ -543,6 +580,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/queues/mapping", test_mapping);
     g_test_add_func("/nvme/queues/64-pairs", test_64_pairs);
     g_test_add_func("/nvme/queues/delete-under-load", test_delete_under_load);
+    g_test_add_func("/nvme/queues/arbitration", test_arbitration);
     g_test_add_func("/nvme/queues/hostile-doorbells", test_hostile_doorbells);
     g_test_add_func("/nvme/queues/full-cq", test_full_cq);
     g_test_add_func("/nvme/queues/shadow/bad", test_shadow_bad);
