@@ -229,7 +229,7 @@ Host *host_new(const HostOptions *o)
     h->nblocks = o->nblocks ? o->nblocks : h->info->nblocks;
     h->disk_bytes = h->nblocks * h->info->block_bytes;
     h->disk = o->disk ? o->disk : g_malloc0(h->disk_bytes);
-    if (o->disk) {
+    if (o->disk && !o->no_preload) {
         preload(h);
     }
     if (o->durable) {
