@@ -571,6 +571,11 @@ static void test_reset_in_flight(void)
         NvmeSqe sqe;
         g_autofree uint8_t *before = NULL;
 
+        memset(h->ram + HOST_DATA, 0x5a, 0x40000);
+        g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 0, 512, HOST_DATA), ==,
+                        0);
+        g_assert_cmphex(host_flush(h, 1), ==, 0);
+        memset(h->ram + HOST_DATA, 0, 0x40000);
         for (unsigned i = 0; i < 32; i++) {
             sqe = host_rw(h, i % 3 ? NVME_IO_READ : NVME_IO_WRITE, 8 * i, 64,
                           HOST_DATA + 0x10000 * i);
