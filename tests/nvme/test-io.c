@@ -402,6 +402,7 @@ static void test_cache(void)
 {
     Host *h = ready(NULL);
     NvmeSqe sqe = host_rw(h, NVME_IO_WRITE, 8, 8, HOST_DATA);
+    unsigned flushes;
 
     memset(h->ram + HOST_DATA, 0x21, 4096);
     g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 0, 8, HOST_DATA), ==, 0);
@@ -422,8 +423,10 @@ static void test_cache(void)
 
     set_feature(h, 6, 0);
     g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 24, 8, HOST_DATA), ==, 0);
+    flushes = h->flushes;
     g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE_ZEROES, 8, 8, HOST_DATA), ==,
                     0);
+    g_assert_cmpuint(h->flushes, ==, flushes + 1);
     cut(h);
     g_assert_cmpuint(first_byte(h, 24), ==, 0x21);
     g_assert_cmpuint(first_byte(h, 8), ==, 0);
