@@ -66,6 +66,7 @@ typedef struct Host {
 
     /* the store */
     bool slow;         /* requests end in host_store_step() only */
+    bool null_store;   /* keep nothing: to measure the rest */
     bool fail_writes;
     bool fail_reads;
     bool fail_flushes;
@@ -97,6 +98,7 @@ typedef struct HostOptions {
     bool slow;
     bool durable;
     uint8_t *disk; /* start from this store; taken over */
+    bool no_preload; /* the drive knows nothing of what is in it */
 } HostOptions;
 
 /* Power on, not enabled. */
