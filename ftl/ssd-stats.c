@@ -12,10 +12,21 @@ static const char *const op_names[SSD_N_OPS + 1] = {
 };
 
 /* Operations of one kind since the last reset. */
-static uint64_t ops_of(const Ssd *ssd, NandOpKind kind, NandCause cause)
+static uint64_t ops_of_exactly(const Ssd *ssd, NandOpKind kind, NandCause cause)
 {
     return nand_stats(ssd->nand)->ops[kind][cause] -
            ssd->nand_base.ops[kind][cause];
+}
+
+/* Pages and blocks: a copyback reads a page and programs one. */
+static uint64_t ops_of(const Ssd *ssd, NandOpKind kind, NandCause cause)
+{
+    uint64_t n = ops_of_exactly(ssd, kind, cause);
+
+    if (kind == NAND_READ || kind == NAND_PROGRAM) {
+        n += ops_of_exactly(ssd, NAND_COPYBACK, cause);
+    }
+    return n;
 }
 
 static uint64_t ops_of_kind(const Ssd *ssd, NandOpKind kind)

@@ -7,13 +7,16 @@
  * One seed picks geometry (tiny: full in a moment), times, policies, the mix of
  * commands, aborts, power cuts and the style of polling.  The line that repeats
  * a run is printed before it starts.  --file replays the seeds of a file, one a
- * line.  --bug plants a bug between the reference model and the drive; then the
- * run has to fail.
+ * line.  --bug plants a bug between the reference model and the drive: with
+ * --seed that run shows how it is found; without, each seed runs in a process
+ * of its own, and at least a quarter of them must find it.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "ftl.h"
 #include "ref.h"
@@ -117,6 +120,49 @@ static void draw_policies(Prng *r, GString *s)
                            buffer_policies[prng_below(r, n_buffer)]->name);
 }
 
+static const char *on_off(Prng *r)
+{
+    return prng_below(r, 2) ? "on" : "off";
+}
+
+/* Features of the array that go together; planes says whether there are two. */
+static void draw_array(Prng *r, GString *s, bool planes)
+{
+    bool multi = planes && prng_below(r, 2);
+    uint64_t kind = prng_below(r, 3); /* one-shot, copyback, neither */
+
+    g_string_append_printf(
+        s,
+        ";nand.schedule=%s;nand.write_deadline=%" PRIu64
+        ";nand.cache_read=%s;nand.cache_program=%s;nand.suspend=%s"
+        ";nand.suspend_limit=%" PRIu64 ";nand.suspend_min_run=%" PRIu64
+        ";nand.ecc_decode=%" PRIu64 ";host.cores=%" PRIu64,
+        nand_sched_name((unsigned)prng_below(r, 4)),
+        ONE_OF(r, 0, 100000, 10000000), on_off(r), on_off(r),
+        nand_suspend_name((unsigned)prng_below(r, 4)), 1 + prng_below(r, 4),
+        ONE_OF(r, 0, 50000), ONE_OF(r, 0, 0, 1000, 30000),
+        ONE_OF(r, 0, 0, 1, 3));
+    if (multi) {
+        g_string_append_printf(s, ";nand.multi_plane=on"
+                               ";nand.independent_reads=%s", on_off(r));
+    } else {
+        g_string_append_printf(s, ";nand.lock=%s",
+                               nand_lock_name((unsigned)prng_below(r, 3)));
+    }
+    if (prng_below(r, 3) == 0) {
+        g_string_append_printf(
+            s, ";nand.interface=%s;nand.status_poll=%s",
+            nand_interface_name(1 + (unsigned)prng_below(r, 5)), on_off(r));
+    }
+    if (kind == 0) {
+        g_string_append_printf(s, ";nand.cell=mlc;nand.one_shot=on;"
+                               "nand.pages=8;nand.slc_blocks=%" PRIu64,
+                               ONE_OF(r, 0, 0, 1, 3));
+    } else if (kind == 1) {
+        g_string_append(s, ";nand.copyback=on;nand.cell=tlc;nand.read_2=70000");
+    }
+}
+
 static char *draw_drive(Prng *r)
 {
     GString *s = g_string_new(NULL);
@@ -129,9 +175,13 @@ static char *draw_drive(Prng *r)
         s,
         "buffer.size=%" PRIu64 ";buffer.flush_interval=%" PRIu64
         ";host.complete_at=%s;host.queue_depth=%" PRIu64,
-        MAX(page_bytes * (1 + prng_below(r, 40)), 4096),
+        page_bytes * (2 + prng_below(r, 40)),
         ONE_OF(r, 0, 0, 100000, 5000000),
-        prng_below(r, 4) ? "buffer" : "program", ONE_OF(r, 1, 2, 8, 32, 64));
+        ssd_complete_at_name((unsigned)ONE_OF(r, 0, 0, 0, 1, 2)),
+        ONE_OF(r, 1, 2, 8, 32, 64));
+    if (prng_below(r, 2)) {
+        draw_array(r, s, strstr(s->str, "nand.planes=2") != NULL);
+    }
     return g_string_free(s, FALSE);
 }
 
@@ -317,6 +367,35 @@ static RefBug find_bug(void)
     return REF_BUG_NONE;
 }
 
+/* true: a process of its own ran the seed and failed. */
+static bool finds(uint64_t seed, RefBug bug)
+{
+    int status;
+    pid_t child = fork();
+
+    g_assert_cmpint(child, >=, 0);
+    if (child == 0) {
+        if (!freopen("/dev/null", "w", stderr)) {
+            _exit(EXIT_SUCCESS); /* counts as not found */
+        }
+        run(seed, bug);
+        _exit(EXIT_SUCCESS);
+    }
+    g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+    return !WIFEXITED(status) || WEXITSTATUS(status) != EXIT_SUCCESS;
+}
+
+static int canary(RefBug bug)
+{
+    int found = 0;
+
+    for (int i = 1; i <= opt_runs; i++) {
+        found += finds((uint64_t)i, bug);
+    }
+    printf("# %s: %d of %d seeds found it\n", bug_names[bug], found, opt_runs);
+    return found * 4 >= opt_runs ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
     const GOptionEntry entries[] = {
@@ -342,11 +421,14 @@ int main(int argc, char **argv)
         run((uint64_t)opt_seed, bug);
         return EXIT_SUCCESS;
     }
+    if (bug != REF_BUG_NONE) {
+        return canary(bug);
+    }
     if (opt_file) {
         replay(opt_file);
     }
     for (int i = 1; i <= opt_runs; i++) {
-        run((uint64_t)i, bug);
+        run((uint64_t)i, REF_BUG_NONE);
     }
     return EXIT_SUCCESS;
 }

@@ -229,7 +229,7 @@ Host *host_new(const HostOptions *o)
     h->nblocks = o->nblocks ? o->nblocks : h->info->nblocks;
     h->disk_bytes = h->nblocks * h->info->block_bytes;
     h->disk = o->disk ? o->disk : g_malloc0(h->disk_bytes);
-    if (o->disk) {
+    if (o->disk && !o->no_preload) {
         preload(h);
     }
     if (o->durable) {
@@ -280,10 +280,12 @@ bool host_step(Host *h)
     uint64_t next;
 
     host_run(h);
-    if (host_store_step(h)) {
-        return true;
-    }
     next = nvme_next_event_ns(h->ctrl);
+    /* A slow store is slower than the drive. */
+    if (h->at_store->len &&
+        (next == SSD_TIME_NEVER || prng_below(&h->prng, 4) == 0)) {
+        return host_store_step(h);
+    }
     if (next == SSD_TIME_NEVER) {
         return false;
     }

@@ -98,6 +98,7 @@ typedef struct HostOptions {
     bool slow;
     bool durable;
     uint8_t *disk; /* start from this store; taken over */
+    bool no_preload; /* the drive knows nothing of what is in it */
 } HostOptions;
 
 /* Power on, not enabled. */

@@ -157,6 +157,40 @@ static void test_odd_end(void)
     host_free(h);
 }
 
+/* What the drive does not map reads as zeroes, whatever the store holds; a
+ * write to a part of such a unit makes the rest of it zeroes. */
+static void test_unmapped(void)
+{
+    Host *h = host_new(NULL);
+    HostOptions o = { .no_preload = true, .disk = g_malloc(h->disk_bytes) };
+    uint8_t *d;
+
+    memset(o.disk, 0xff, h->disk_bytes);
+    host_free(h);
+    h = ready(&o);
+    d = h->ram + HOST_DATA;
+    memset(d, 0x11, 8192);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_READ, 0, 16, HOST_DATA), ==, 0);
+    g_assert_cmpuint(d[0], ==, 0);
+    g_assert_cmpuint(d[8191], ==, 0);
+    memset(d, 0x22, 512);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 3, 1, HOST_DATA), ==, 0);
+    for (unsigned round = 0; round < 2; round++) {
+        memset(d, 0x11, 4096);
+        g_assert_cmphex(host_io(h, 1, NVME_IO_READ, 0, 8, HOST_DATA), ==, 0);
+        g_assert_cmpuint(d[1535], ==, 0);
+        g_assert_cmpuint(d[1536], ==, 0x22);
+        g_assert_cmpuint(d[2047], ==, 0x22);
+        g_assert_cmpuint(d[2048], ==, 0);
+        g_assert_cmpuint(d[4095], ==, 0);
+        g_assert_cmphex(host_flush(h, 1), ==, 0);
+    }
+    g_assert_cmpuint(h->disk[0], ==, 0);
+    g_assert_cmpuint(h->disk[4095], ==, 0);
+    g_assert_cmpuint(h->disk[4096], ==, 0xff);
+    host_free(h);
+}
+
 static void test_compare(void)
 {
     Host *h = ready(NULL);
@@ -368,6 +402,7 @@ static void test_cache(void)
 {
     Host *h = ready(NULL);
     NvmeSqe sqe = host_rw(h, NVME_IO_WRITE, 8, 8, HOST_DATA);
+    unsigned flushes;
 
     memset(h->ram + HOST_DATA, 0x21, 4096);
     g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 0, 8, HOST_DATA), ==, 0);
@@ -388,8 +423,10 @@ static void test_cache(void)
 
     set_feature(h, 6, 0);
     g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 24, 8, HOST_DATA), ==, 0);
+    flushes = h->flushes;
     g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE_ZEROES, 8, 8, HOST_DATA), ==,
                     0);
+    g_assert_cmpuint(h->flushes, ==, flushes + 1);
     cut(h);
     g_assert_cmpuint(first_byte(h, 24), ==, 0x21);
     g_assert_cmpuint(first_byte(h, 8), ==, 0);
@@ -537,6 +574,11 @@ static void test_reset_in_flight(void)
         NvmeSqe sqe;
         g_autofree uint8_t *before = NULL;
 
+        memset(h->ram + HOST_DATA, 0x5a, 0x40000);
+        g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 0, 512, HOST_DATA), ==,
+                        0);
+        g_assert_cmphex(host_flush(h, 1), ==, 0);
+        memset(h->ram + HOST_DATA, 0, 0x40000);
         for (unsigned i = 0; i < 32; i++) {
             sqe = host_rw(h, i % 3 ? NVME_IO_READ : NVME_IO_WRITE, 8 * i, 64,
                           HOST_DATA + 0x10000 * i);
@@ -583,12 +625,155 @@ static void test_bounded_run(void)
     host_free(h);
 }
 
+static uint64_t units_in_overlay(Host *h)
+{
+    g_autoptr(GString) s = g_string_new(NULL);
+    JsonWriter w = { .out = s };
+    const char *at;
+
+    nvme_stats_json(h->ctrl, &w, NULL);
+    at = strstr(s->str, "\"units\":");
+    g_assert_nonnull(at);
+    return g_ascii_strtoull(at + strlen("\"units\":"), NULL, 10);
+}
+
+/* Let the drive work while the store does nothing. */
+static void drive_only(Host *h, uint64_t ns)
+{
+    uint64_t until = h->now_ns + ns;
+
+    host_run(h);
+    while (nvme_next_event_ns(h->ctrl) <= until) {
+        h->now_ns = nvme_next_event_ns(h->ctrl);
+        host_run(h);
+    }
+    h->now_ns = until;
+}
+
+static unsigned at_store(Host *h, NvmeStoreOp op)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < h->at_store->len; i++) {
+        const NvmeStoreReq *req = g_ptr_array_index(h->at_store, i);
+
+        n += req->op == op;
+    }
+    return n;
+}
+
+/*
+ * A read is at the store; the unit is written, twice, and flushed, twice.  The
+ * writes wait for the read, the flushes for the writes, also the flush of the
+ * first write, whose place the second one has taken.
+ */
+static void test_order_at_store(void)
+{
+    Host *h = ready(&(HostOptions){ .slow = true });
+    NvmeSqe wr = host_rw(h, NVME_IO_WRITE, 0, 8, HOST_DATA);
+    NvmeSqe rd = host_rw(h, NVME_IO_READ, 0, 8, HOST_DATA + 0x10000);
+    NvmeSqe fl = host_sqe(NVME_IO_FLUSH, 1, 0);
+    HostCqe cqe;
+
+    memset(h->ram + HOST_DATA, 0x11, 4096);
+    g_assert_cmphex(host_do(h, 1, &wr).status, ==, 0);
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    host_send(h, 1, &rd);
+    drive_only(h, 1000000);
+    g_assert_cmpuint(at_store(h, NVME_STORE_READ), ==, 1);
+    for (unsigned i = 2; i <= 3; i++) {
+        memset(h->ram + HOST_DATA, i * 0x11, 4096);
+        host_send(h, 1, &wr);
+        drive_only(h, 30000); /* into the buffer */
+        host_send(h, 1, &fl);
+        drive_only(h, 100000000);
+        g_assert_cmpuint(h->at_store->len, ==, 1); /* all wait for the read */
+        g_assert_true(host_poll(h, 1, &cqe)); /* but the write itself */
+        g_assert_false(host_poll(h, 1, &cqe));
+    }
+    host_store_step(h);
+    g_assert_cmpuint(h->ram[HOST_DATA + 0x10000], ==, 0x11);
+    drive_only(h, 1000000);
+    g_assert_cmpuint(at_store(h, NVME_STORE_WRITE), ==, 1);
+    g_assert_cmpuint(at_store(h, NVME_STORE_FLUSH), ==, 0);
+    host_store_step(h);
+    g_assert_cmpuint(h->disk[0], ==, 0x33);
+    g_assert_cmpuint(at_store(h, NVME_STORE_FLUSH), ==, 1);
+    for (unsigned i = 0; i < 3; i++) { /* the read and the flushes */
+        g_assert_cmphex(host_wait(h, 1).status, ==, 0);
+    }
+    host_free(h);
+}
+
+/* What the drive has programmed outlives a power cut, however slow the store
+ * is; what it has not does not. */
+static void test_cut_with_backlog(void)
+{
+    Host *h = ready(&(HostOptions){ .slow = true });
+    NvmeSqe wr = host_rw(h, NVME_IO_WRITE, 0, 8, HOST_DATA);
+    NvmeSqe rd = host_rw(h, NVME_IO_READ, 0, 8, HOST_DATA + 0x10000);
+
+    memset(h->ram + HOST_DATA, 0x11, 4096);
+    g_assert_cmphex(host_do(h, 1, &wr).status, ==, 0);
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    host_send(h, 1, &rd); /* keeps the next one from the store */
+    host_run(h);
+    memset(h->ram + HOST_DATA, 0x22, 4096);
+    host_send(h, 1, &wr);
+    drive_only(h, 30000);
+    host_send(h, 1, &(NvmeSqe){ .dw = { NVME_IO_FLUSH, 1 } });
+    drive_only(h, 100000000);
+    memset(h->ram + HOST_DATA, 0x33, 4096);
+    host_send(h, 1, &wr);
+    drive_only(h, 30000);
+    g_assert_cmpuint(at_store(h, NVME_STORE_WRITE), ==, 0);
+    cut(h);
+    g_assert_cmpuint(first_byte(h, 0), ==, 0x22);
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    g_assert_cmpuint(h->disk[0], ==, 0x22);
+    host_free(h);
+}
+
+/* A drive that is faster than the store: the overlay does not grow without
+ * end, and goes on when the store does. */
+static void test_store_too_slow(void)
+{
+    Host *h = ready(&(HostOptions){ .profile = "zero-latency",
+                                    .slow = true, .nblocks = 1 << 20 });
+    unsigned sent = 0;
+    unsigned done = 0;
+    HostCqe cqe;
+
+    for (unsigned i = 0; i < 1000; i++) { /* 500 MiB */
+        NvmeSqe sqe = host_rw(h, NVME_IO_WRITE, i * 1024, 1024, HOST_DATA);
+
+        if (sent - done < 200) {
+            host_send(h, 1, &sqe);
+            sent++;
+        }
+        host_run(h);
+        while (host_poll(h, 1, &cqe)) {
+            done++;
+        }
+    }
+    g_assert_cmpuint(sent - done, >, 100); /* it stopped taking them */
+    g_assert_cmpuint(units_in_overlay(h), <, 40000); /* 160 MiB */
+    while (done < sent) {
+        host_wait(h, 1);
+        done++;
+    }
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    g_assert_cmpuint(units_in_overlay(h), ==, 0);
+    host_free(h);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/nvme/io/bad-fields", test_bad_fields);
     g_test_add_func("/nvme/io/dsm", test_dsm);
     g_test_add_func("/nvme/io/odd-end", test_odd_end);
+    g_test_add_func("/nvme/io/unmapped", test_unmapped);
     g_test_add_func("/nvme/io/compare", test_compare);
     g_test_add_func("/nvme/io/prp/shapes", test_prp_shapes);
     g_test_add_func("/nvme/io/prp/scattered", test_prp_scattered);
@@ -600,6 +785,9 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/io/store/write-fails", test_store_write_fails);
     g_test_add_func("/nvme/io/store/read-fails", test_store_read_fails);
     g_test_add_func("/nvme/io/store/flush-fails", test_store_flush_fails);
+    g_test_add_func("/nvme/io/store/order", test_order_at_store);
+    g_test_add_func("/nvme/io/store/cut", test_cut_with_backlog);
+    g_test_add_func("/nvme/io/store/too-slow", test_store_too_slow);
     g_test_add_func("/nvme/io/abort", test_abort);
     g_test_add_func("/nvme/io/reset-in-flight", test_reset_in_flight);
     g_test_add_func("/nvme/io/bounded-run", test_bounded_run);

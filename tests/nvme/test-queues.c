@@ -178,6 +178,7 @@ static void test_delete_under_load(void)
 
             host_send(h, 1, &sqe);
         }
+        host_run(h); /* all are fetched */
         for (unsigned i = 0; i < round; i++) {
             host_step(h);
         }
@@ -195,6 +196,43 @@ static void test_delete_under_load(void)
         g_assert_cmpuint(nvme_store_in_flight(h->ctrl), ==, 0);
     }
     host_free(h);
+}
+
+/* Two queues with work for the same completion queue: how many of queue 2's
+ * commands are among the first 32 of both? */
+static unsigned share_of_queue_2(uint32_t arbitration)
+{
+    Host *h = enabled(&(HostOptions){ .profile = "zero-latency",
+                                      .nblocks = 1024 });
+    NvmeSqe sqe = host_sqe(NVME_ADM_SET_FEATURES, 0, 0);
+    unsigned n = 0;
+
+    sqe.dw[10] = 1;
+    sqe.dw[11] = arbitration;
+    g_assert_cmphex(host_do(h, 0, &sqe).status, ==, 0);
+    g_assert_cmphex(host_create_queues(h, 1, 3, 256), ==, 0);
+    g_assert_cmphex(host_create_queues(h, 2, 3, 256), ==, 0);
+    for (unsigned id = 1; id <= 2; id++) {
+        for (unsigned i = 0; i < 100; i++) {
+            sqe = host_rw(h, NVME_IO_READ, i, 1, HOST_DATA);
+            host_put(h, id, &sqe);
+        }
+        host_ring(h, id);
+    }
+    for (unsigned i = 0; i < 32; i++) {
+        n += host_wait(h, 3).sqid == 2;
+    }
+    host_free(h);
+    return n;
+}
+
+static void test_arbitration(void)
+{
+    unsigned all = share_of_queue_2(7); /* no limit: one queue, then another */
+
+    g_assert_true(all == 0 || all == 32);
+    g_assert_cmpuint(share_of_queue_2(0), ==, 16);
+    g_assert_cmpuint(share_of_queue_2(3), ==, 16);
 }
 
 /* ---- doorbells ---------------------------------------------------------- */
@@ -340,6 +378,13 @@ static void test_shadow_polling(void)
         host_wait(h, 1);
     }
     g_assert_cmpuint(doorbells(h), ==, before);
+    for (unsigned i = 0; i < 640; i++) { /* around the queue ten times */
+        NvmeSqe sqe = host_rw(h, NVME_IO_READ, i, 1, HOST_DATA);
+
+        host_do(h, 1, &sqe);
+    }
+    g_assert_cmpuint(doorbells(h), <=, before + 11); /* heads only */
+    before = doorbells(h);
     nvme_set_polling(h->ctrl, false);
     for (unsigned i = 0; i < 20; i++) {
         for (unsigned k = 0; k < 5; k++) {
@@ -543,6 +588,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/queues/mapping", test_mapping);
     g_test_add_func("/nvme/queues/64-pairs", test_64_pairs);
     g_test_add_func("/nvme/queues/delete-under-load", test_delete_under_load);
+    g_test_add_func("/nvme/queues/arbitration", test_arbitration);
     g_test_add_func("/nvme/queues/hostile-doorbells", test_hostile_doorbells);
     g_test_add_func("/nvme/queues/full-cq", test_full_cq);
     g_test_add_func("/nvme/queues/shadow/bad", test_shadow_bad);
