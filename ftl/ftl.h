@@ -81,6 +81,7 @@ typedef struct Slot {
 typedef struct Waiter {
     uint32_t cmd;
     uint32_t next;
+    bool data_in; /* until its data has crossed the bus, no longer */
 } Waiter;
 
 /*
@@ -96,8 +97,8 @@ typedef struct Epoch {
 
 typedef struct PageJob {
     uint32_t plane;
-    uint32_t ppa;
-    uint32_t n;    /* units used; the rest of the page is padding */
+    uint32_t ppa;  /* first page of the program */
+    uint32_t n;    /* units used; the rest is padding */
     uint32_t next; /* free list */
     bool gc;       /* unit[] holds source ppus instead of slots */
     bool active;
@@ -135,7 +136,8 @@ typedef struct Open {
 } Open;
 
 typedef struct PlaneGc {
-    bool active;
+    bool active; /* from ftl.gc_low to ftl.gc_high */
+    bool folding; /* blocks in SLC mode are emptied */
     uint32_t victim; /* or NONE */
     uint32_t scan;   /* next page of the victim to look at */
     uint32_t reads;  /* page reads in flight */
@@ -146,6 +148,9 @@ typedef struct PlaneGc {
 typedef struct Plane {
     uint32_t free_head, free_tail;
     uint32_t n_free;
+    uint32_t slc_free_head, slc_free_tail; /* those in SLC mode */
+    uint32_t n_slc_free;
+    uint32_t slc_full_head, slc_full_tail; /* oldest first */
     uint32_t host_programs; /* in flight */
     uint32_t erases;        /* in flight */
     uint64_t valid;         /* units */
@@ -185,6 +190,7 @@ typedef struct Cmd {
     uint64_t submit_ps;
     uint64_t mark_ps;     /* up to here cost_ps accounts for the time */
     uint64_t stall_ps;    /* Ssd.stall_ps at mark_ps */
+    uint64_t firmware_ps; /* time of and for a core */
     uint64_t data_ps;     /* READ: when the part that comes from DRAM is there;
                              WRITE: DRAM time */
     uint64_t complete_ps;
@@ -268,7 +274,7 @@ struct Ssd {
     bool tick_armed;
 
     PageJob *job;
-    uint32_t *job_unit; /* units_per_page entries for each job */
+    uint32_t *job_unit; /* units_per_program entries for each job */
     uint32_t n_jobs;
     uint32_t free_job;
 
@@ -281,6 +287,8 @@ struct Ssd {
     uint64_t link_in_ps; /* host link is busy until, toward the drive */
     uint64_t link_out_ps;
     uint64_t dram_in_ps; /* DRAM is busy with writes until */
+    uint64_t *core_ps;   /* by core: busy until */
+    uint64_t link_num, link_den; /* ps = bytes * num / den; den 0: no time */
 
     /* Total time in which a full page was ready and only cleaning could have
      * made room for it. */
@@ -374,8 +382,9 @@ bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu);
 void block_init(Ssd *ssd);
 void block_destroy(Ssd *ssd);
 
-/* Take the next page of the plane's open block of that kind, opening a free
- * block if need be.  NONE: there is no block that this kind may take. */
+/* Take the next page (the pages of one program) of the plane's open block of
+ * that kind, opening a free block if need be.  NONE: there is no block that
+ * this kind may take. */
 uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind);
 bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind);
 
@@ -404,6 +413,7 @@ bool write_insert(Ssd *ssd, uint32_t cmd);
 /* Give NAND every page that is due and that a plane accepts. */
 void write_pump(Ssd *ssd);
 
+void write_page_data_in(Ssd *ssd, uint32_t job);
 void write_page_done(Ssd *ssd, uint32_t job);
 void write_fill_done(Ssd *ssd, uint32_t slot);
 
@@ -420,7 +430,7 @@ void job_give(Ssd *ssd, uint32_t job);
 
 static inline uint32_t *job_units(Ssd *ssd, uint32_t job)
 {
-    return &ssd->job_unit[(size_t)job * ssd->l.units_per_page];
+    return &ssd->job_unit[(size_t)job * ssd->l.units_per_program];
 }
 
 /* ---- gc.c ----------------------------------------------------------------------- */
@@ -433,13 +443,14 @@ void gc_erase_done(Ssd *ssd, uint32_t block);
 
 /* ---- host.c --------------------------------------------------------------------- */
 
+void host_init_link(Ssd *ssd);
 void host_start(Ssd *ssd, uint32_t cmd);
 void host_data(Ssd *ssd, uint32_t cmd);
 void host_done(Ssd *ssd, uint32_t cmd);
 void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op);
 
 /* The command need wait no longer for one of its slots. */
-void host_slot_durable(Ssd *ssd, uint32_t cmd);
+void host_slot_settled(Ssd *ssd, uint32_t cmd);
 /* Slots have become free: go on with the writes that wait for them. */
 void host_room(Ssd *ssd);
 

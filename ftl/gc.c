@@ -12,6 +12,9 @@
  * gains room: that is why it cannot run in circles.  A victim is erased when
  * the last of its copies is programmed; until then a power cut finds the
  * originals.
+ *
+ * Blocks in SLC mode (nand.slc_blocks) are emptied in the same way ("folded")
+ * once more than half of them are in use, while there is room.
  */
 #include <string.h>
 
@@ -53,10 +56,18 @@ static void drop_stale(Ssd *ssd, Plane *p)
     p->gc.n_staged = kept;
 }
 
+static void copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
+{
+    ssd->spare_lpn[to] = ssd->spare_lpn[from];
+    if (ssd->spare_version) {
+        ssd->spare_version[to] = ssd->spare_version[from];
+    }
+}
+
 static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa)
 {
     Plane *p = &ssd->plane[plane];
-    uint32_t upp = ssd->l.units_per_page;
+    uint32_t n = ssd->l.units_per_program;
     uint32_t first = ppa << ssd->page_units_shift;
     uint32_t j = job_take(ssd);
     uint32_t *unit = job_units(ssd, j);
@@ -70,17 +81,14 @@ static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa)
 
     ssd->job[j].plane = plane;
     ssd->job[j].ppa = ppa;
-    ssd->job[j].n = upp;
+    ssd->job[j].n = n;
     ssd->job[j].gc = true;
-    for (uint32_t i = 0; i < upp; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         unit[i] = p->staged[i];
-        ssd->spare_lpn[first + i] = ssd->spare_lpn[unit[i]];
-        if (ssd->spare_version) {
-            ssd->spare_version[first + i] = ssd->spare_version[unit[i]];
-        }
+        copy_spare(ssd, unit[i], first + i);
     }
-    p->gc.n_staged -= upp;
-    memmove(p->staged, p->staged + upp, p->gc.n_staged * sizeof(*p->staged));
+    p->gc.n_staged -= n;
+    memmove(p->staged, p->staged + n, p->gc.n_staged * sizeof(*p->staged));
     p->gc.programs++;
     nand_submit(ssd->nand, &op, ssd->now_ps);
 }
@@ -91,12 +99,12 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     uint32_t ppa;
 
-    if (p->gc.n_staged < ssd->l.units_per_page ||
+    if (p->gc.n_staged < ssd->l.units_per_program ||
         p->gc.programs == GC_PROGRAMS_PER_PLANE) {
         return false;
     }
     drop_stale(ssd, p);
-    if (p->gc.n_staged < ssd->l.units_per_page) {
+    if (p->gc.n_staged < ssd->l.units_per_program) {
         return false;
     }
     ppa = block_take_page(ssd, plane, OPEN_GC);
@@ -107,26 +115,52 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     return true;
 }
 
-static bool pick_victim(Ssd *ssd, uint32_t plane)
+/* A victim that gains room; NONE: cleaning is over, or nothing would gain. */
+static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
     uint32_t block;
 
-    if (!p->gc.active) {
-        return false;
-    }
     if (p->n_free + p->erases >= ssd->l.gc_high_blocks) {
         p->gc.active = false;
-        return false;
+    }
+    if (!p->gc.active) {
+        return NONE;
     }
     block = ssd->gc->pick(ssd, plane);
-    if (block == NONE) {
-        return false;
-    }
-    /* Less than a page to gain is worth it only when there is no choice. */
-    if (ssd->block[block].valid + ssd->l.units_per_page >
+    /* Less than a program to gain is worth it only when there is no choice. */
+    if (block != NONE &&
+        ssd->block[block].valid + ssd->l.units_per_program >
             ssd->l.units_per_block &&
         p->n_free > 1) {
+        return NONE;
+    }
+    return block;
+}
+
+/* A block in SLC mode to be emptied into others, oldest first: only while
+ * cleaning itself wants no room. */
+static uint32_t folding_victim(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+
+    if (p->slc_full_head == NONE) {
+        p->gc.folding = false;
+    }
+    return p->gc.folding && p->n_free > ssd->l.gc_low_blocks
+               ? p->slc_full_head
+               : NONE;
+}
+
+static bool pick_victim(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t block = cleaning_victim(ssd, plane);
+
+    if (block == NONE) {
+        block = folding_victim(ssd, plane);
+    }
+    if (block == NONE) {
         return false;
     }
     block_start_victim(ssd, block);
@@ -147,13 +181,49 @@ static uint32_t valid_units_of_page(const Ssd *ssd, uint32_t page)
     return n;
 }
 
-/* Read the next page of the victim that holds something; false: none left. */
-static bool read_next(Ssd *ssd, Plane *p)
+/* Move a wholly valid page inside its plane; false: there is no room now. */
+static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
 {
+    Plane *p = &ssd->plane[plane];
+    uint32_t upp = ssd->l.units_per_page;
+    NandOp op = {
+        .kind = NAND_COPYBACK,
+        .cause = NAND_CAUSE_GC,
+        .from = {page},
+    };
+    uint32_t *unit;
+
+    if (p->gc.programs == GC_PROGRAMS_PER_PLANE) {
+        return false;
+    }
+    op.ppa.page = block_take_page(ssd, plane, OPEN_GC);
+    if (op.ppa.page == NONE) {
+        return false;
+    }
+    op.cookie = job_take(ssd);
+    ssd->job[op.cookie].plane = plane;
+    ssd->job[op.cookie].ppa = op.ppa.page;
+    ssd->job[op.cookie].n = upp;
+    ssd->job[op.cookie].gc = true;
+    unit = job_units(ssd, op.cookie);
+    for (uint32_t i = 0; i < upp; i++) {
+        unit[i] = page * upp + i;
+        copy_spare(ssd, unit[i], op.ppa.page * upp + i);
+    }
+    ssd->block[page / ssd->geo->pages_per_block].pending += upp;
+    p->gc.programs++;
+    nand_submit(ssd->nand, &op, ssd->now_ps);
+    return true;
+}
+
+/* Read the next page of the victim that holds something; false: none left. */
+static bool read_next(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
     uint32_t pages = ssd->geo->pages_per_block;
     uint32_t victim = p->gc.victim;
 
-    while (p->gc.scan < pages) {
+    while (p->gc.scan < nand_block_pages(ssd->geo, victim)) {
         uint32_t page = victim * pages + p->gc.scan++;
         uint32_t n = valid_units_of_page(ssd, page);
         NandOp op = {
@@ -163,6 +233,10 @@ static bool read_next(Ssd *ssd, Plane *p)
             .bytes = n << ssd->unit_shift,
         };
 
+        if (n == ssd->l.units_per_page && ssd->cfg->nand.copyback &&
+            copy_back(ssd, plane, page)) {
+            return true;
+        }
         if (n > 0) {
             ssd->block[victim].pending++;
             p->gc.reads++;
@@ -182,12 +256,12 @@ static void step(Ssd *ssd, uint32_t plane)
 
     while (more) {
         more = try_program(ssd, plane);
-        if (p->gc.n_staged >= ssd->l.units_per_page ||
+        if (p->gc.n_staged >= ssd->l.units_per_program ||
             p->gc.reads == GC_READS_PER_PLANE) {
             continue;
         }
         if (p->gc.victim != NONE || pick_victim(ssd, plane)) {
-            read_next(ssd, p);
+            read_next(ssd, plane);
             more = true;
         }
     }
@@ -200,7 +274,10 @@ void gc_kick(Ssd *ssd, uint32_t plane)
     if (p->n_free <= ssd->l.gc_low_blocks) {
         p->gc.active = true;
     }
-    if (p->gc.active) {
+    if (2 * p->n_slc_free < ssd->geo->slc_blocks) {
+        p->gc.folding = true;
+    }
+    if (p->gc.active || p->gc.folding) {
         step(ssd, plane);
     }
 }
@@ -231,6 +308,10 @@ void gc_page_done(Ssd *ssd, uint32_t j)
     uint32_t first = job->ppa << ssd->page_units_shift;
     uint32_t plane = job->plane;
 
+    for (uint32_t i = 0; i < job->n; i++) {
+        /* The map is large and its entries lie far apart: fetch them at once. */
+        __builtin_prefetch(&ssd->map[ssd->spare_lpn[first + i] - 1], 1);
+    }
     for (uint32_t i = 0; i < job->n; i++) {
         ssd->gc_copied_units += map_move(ssd, unit[i], first + i);
         copy_ended(ssd, ppu_block(ssd, unit[i]));

@@ -52,12 +52,12 @@ static void revert_map(Ssd *ssd)
 /* Pages on their way are torn or were never begun: they hold nothing. */
 static void tear_pages(Ssd *ssd)
 {
-    uint32_t upp = ssd->l.units_per_page;
+    uint32_t n = ssd->l.units_per_program;
 
     for (uint32_t j = 0; j < ssd->n_jobs; j++) {
         uint32_t first = ssd->job[j].ppa << ssd->page_units_shift;
 
-        for (uint32_t k = 0; ssd->job[j].active && k < upp; k++) {
+        for (uint32_t k = 0; ssd->job[j].active && k < n; k++) {
             ssd->spare_lpn[first + k] = SPARE_NONE;
         }
     }
@@ -73,7 +73,7 @@ static void settle_open(Ssd *ssd, Plane *p)
         }
         ssd->block[o->block].pending = 0;
         o->next_page = nand_next_page(ssd->nand, o->block);
-        if (o->next_page == ssd->geo->pages_per_block) {
+        if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
             block_make_full(ssd, o->block);
             o->block = NONE;
         }
@@ -115,6 +115,9 @@ void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
     ssd->link_in_ps = ssd->now_ps;
     ssd->link_out_ps = ssd->now_ps;
     ssd->dram_in_ps = ssd->now_ps;
+    for (uint32_t i = 0; i < ssd->cfg->cores; i++) {
+        ssd->core_ps[i] = ssd->now_ps;
+    }
     ssd->power_on = false;
 }
 
@@ -139,7 +142,6 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
 /* The physical unit for the next preloaded unit: pages round the stripe. */
 static uint32_t preload_take(Ssd *ssd)
 {
-    uint32_t upp = ssd->l.units_per_page;
     uint32_t ppu;
 
     if (ssd->preload_left == 0) {
@@ -147,15 +149,17 @@ static uint32_t preload_take(Ssd *ssd)
         uint32_t page;
 
         g_assert(plane != NONE);
-        page = block_take_page(ssd, plane, OPEN_HOST);
-        nand_preload_page(ssd->nand, (NandPpa){page});
+        page = block_take_page(ssd, plane, OPEN_GC); /* never in SLC mode */
+        for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
+            nand_preload_page(ssd->nand, (NandPpa){page + i});
+        }
         block_page_done(ssd, page / ssd->geo->pages_per_block);
         plane_update(ssd, plane);
-        for (uint32_t i = 0; i < upp; i++) {
-            ssd->spare_lpn[page * upp + i] = SPARE_NONE;
+        ssd->preload_next = page << ssd->page_units_shift;
+        ssd->preload_left = ssd->l.units_per_program;
+        for (uint32_t i = 0; i < ssd->preload_left; i++) {
+            ssd->spare_lpn[ssd->preload_next + i] = SPARE_NONE;
         }
-        ssd->preload_next = page * upp;
-        ssd->preload_left = upp;
     }
     ppu = ssd->preload_next++;
     ssd->preload_left--;

@@ -30,7 +30,7 @@ static bool fail(GError **error, const char *format, ...)
 
 const char *ssd_complete_at_name(unsigned i)
 {
-    static const char *const names[] = {"buffer", "program"};
+    static const char *const names[] = {"buffer", "data-in", "program"};
 
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
@@ -40,7 +40,7 @@ SsdConfig *ssd_config_new(void)
     SsdConfig *cfg = g_new0(SsdConfig, 1);
 
     cfg->block_bytes = 512;
-    opt_set_defaults(&cfg->nand, nand_options, nand_n_options);
+    nand_config_defaults(&cfg->nand);
     opt_set_defaults(cfg, ssd_options, G_N_ELEMENTS(ssd_options));
     return cfg;
 }
@@ -64,6 +64,21 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg)
     return copy;
 }
 
+/* The link's rate is given in one of two ways: setting one unsets the other. */
+static bool set_own(SsdConfig *cfg, const OptDesc *d, const char *value,
+                    GError **error)
+{
+    if (!opt_set(cfg, d, value, error)) {
+        return false;
+    }
+    if (d->offset == offsetof(SsdConfig, link_mb_s) && cfg->link_mb_s) {
+        cfg->pcie_gen = 0;
+    } else if (d->offset == offsetof(SsdConfig, pcie_gen) && cfg->pcie_gen) {
+        cfg->link_mb_s = 0;
+    }
+    return true;
+}
+
 static bool set_one(SsdConfig *cfg, const char *key, const char *value,
                     GError **error)
 {
@@ -74,7 +89,7 @@ static bool set_one(SsdConfig *cfg, const char *key, const char *value,
     }
     d = opt_find(ssd_options, G_N_ELEMENTS(ssd_options), key);
     if (d) {
-        return opt_set(cfg, d, value, error);
+        return set_own(cfg, d, value, error);
     }
     g_set_error(error, OPT_ERROR, OPT_ERROR_UNKNOWN,
                 "%s: no such option (docs/options.md lists them)", key);
@@ -177,6 +192,8 @@ static bool check_units(const SsdConfig *cfg, GError **error)
     uint64_t raw_units = (uint64_t)cfg->nand.channels * cfg->nand.chips *
                          cfg->nand.dies * cfg->nand.planes * cfg->nand.blocks *
                          cfg->nand.pages * (cfg->nand.page_bytes / unit);
+    uint64_t program = cfg->nand.page_bytes *
+                       (cfg->nand.one_shot ? cfg->nand.cell + 1 : 1);
 
     if (unit & (unit - 1) || unit > cfg->nand.page_bytes) {
         return fail(error,
@@ -196,19 +213,23 @@ static bool check_units(const SsdConfig *cfg, GError **error)
                     " units, allowed 1..2147483647",
                     unit, raw_units);
     }
-    if (cfg->buffer_bytes < cfg->nand.page_bytes ||
-        cfg->buffer_bytes / unit > 1U << 24) {
+    if (cfg->buffer_bytes < program || cfg->buffer_bytes / unit > 1U << 24) {
         return fail(error,
-                    "buffer.size=%" PRIu64 ": allowed one page (%" PRIu64
-                    ")..16777216 units (%" PRIu64 ")",
-                    cfg->buffer_bytes, cfg->nand.page_bytes, unit << 24);
+                    "buffer.size=%" PRIu64 ": allowed what is programmed at "
+                    "once (%" PRIu64 ")..16777216 units (%" PRIu64 ")",
+                    cfg->buffer_bytes, program, unit << 24);
+    }
+    if (cfg->nand.one_shot && cfg->nand.pages < 4 * (cfg->nand.cell + 1)) {
+        return fail(error, "nand.pages=%u: with nand.one_shot a block needs "
+                    "at least 4 word lines",
+                    cfg->nand.pages);
     }
     return true;
 }
 
 static bool layout_cleaning(const SsdConfig *cfg, SsdLayout *l, GError **error)
 {
-    uint64_t blocks = cfg->nand.blocks;
+    uint64_t blocks = cfg->nand.blocks - cfg->nand.slc_blocks;
     uint32_t slack_blocks = (l->spare_blocks - 4) / 2;
     uint32_t most = l->spare_blocks - 3 - slack_blocks;
 
@@ -228,6 +249,8 @@ static bool layout_cleaning(const SsdConfig *cfg, SsdLayout *l, GError **error)
 
 bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
 {
+    /* Blocks in SLC mode are a cache beside the capacity. */
+    uint32_t blocks = cfg->nand.blocks - cfg->nand.slc_blocks;
     uint64_t share_blocks;
 
     *l = (SsdLayout){
@@ -236,22 +259,25 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
                     cfg->nand.planes,
         .n_slots = (uint32_t)(cfg->buffer_bytes / cfg->unit_bytes),
     };
+    l->pages_per_program = cfg->nand.one_shot ? cfg->nand.cell + 1 : 1;
+    l->units_per_program = l->units_per_page * l->pages_per_program;
     l->units_per_block = l->units_per_page * cfg->nand.pages;
     l->raw_units = (uint64_t)l->n_planes * cfg->nand.blocks *
                    l->units_per_block;
-    l->user_units = (uint64_t)((unsigned __int128)l->raw_units * 1000000 /
+    l->user_units = (uint64_t)((unsigned __int128)l->n_planes * blocks *
+                               l->units_per_block * 1000000 /
                                (1000000 + cfg->op_ppm));
     l->share_units = (l->user_units + l->n_planes - 1) / l->n_planes;
     share_blocks = (l->share_units + l->units_per_block - 1) /
                    l->units_per_block;
-    if (cfg->nand.blocks < share_blocks + SSD_MIN_SPARE_BLOCKS) {
+    if (blocks < share_blocks + SSD_MIN_SPARE_BLOCKS) {
         return fail(error,
                     "ftl.op_percent=%.4g: leaves %" PRIu64
                     " spare blocks of %u in each plane, at least %u are needed",
-                    cfg->op_ppm / 1e4, cfg->nand.blocks - share_blocks,
-                    cfg->nand.blocks, SSD_MIN_SPARE_BLOCKS);
+                    cfg->op_ppm / 1e4, blocks - share_blocks, blocks,
+                    SSD_MIN_SPARE_BLOCKS);
     }
-    l->spare_blocks = cfg->nand.blocks - (uint32_t)share_blocks;
+    l->spare_blocks = blocks - (uint32_t)share_blocks;
     return layout_cleaning(cfg, l, error);
 }
 

@@ -18,15 +18,18 @@ struct SsdConfig {
 
 typedef enum SsdCompleteAt {
     SSD_COMPLETE_AT_BUFFER,
+    SSD_COMPLETE_AT_DATA_IN,
     SSD_COMPLETE_AT_PROGRAM,
 } SsdCompleteAt;
 
 /* Sizes that follow from a configuration; see ssd_layout(). */
 typedef struct SsdLayout {
     uint32_t units_per_page;
+    uint32_t pages_per_program; /* 1, or with nand.one_shot a word line's */
+    uint32_t units_per_program;
     uint32_t units_per_block;
     uint32_t n_planes;
-    uint64_t raw_units;
+    uint64_t raw_units; /* addresses of physical units, SLC blocks' included */
     uint64_t user_units;
     uint32_t n_slots; /* units that the buffer holds */
 

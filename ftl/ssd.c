@@ -27,6 +27,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         }
         break;
     case NAND_PROGRAM:
+    case NAND_COPYBACK:
         if (ssd->job[op->cookie].gc) {
             gc_page_done(ssd, op->cookie);
         } else {
@@ -39,6 +40,15 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         break;
     default:
         g_assert_not_reached();
+    }
+}
+
+static void op_data_in(void *opaque, const NandOp *op, uint64_t now_ps)
+{
+    Ssd *ssd = opaque;
+
+    if (!ssd->job[op->cookie].gc) {
+        write_page_data_in(ssd, op->cookie);
     }
 }
 
@@ -195,6 +205,9 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->power_on = true;
     eventq_init(&ssd->events);
     ssd->nand = nand_create(&ssd->cfg->nand, &ssd->events, op_done, ssd);
+    if (cfg->complete_at == SSD_COMPLETE_AT_DATA_IN) {
+        nand_on_data_in(ssd->nand, op_data_in);
+    }
     ssd->geo = nand_geometry(ssd->nand);
     init_shifts(ssd);
     init_tables(ssd);
@@ -205,6 +218,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd_init_buffer(ssd);
     ssd->free_cmd = NONE;
     ssd->done = (CmdFifo){NONE, NONE};
+    host_init_link(ssd);
     init_info(ssd);
     return ssd;
 }
@@ -228,6 +242,7 @@ void ssd_destroy(Ssd *ssd)
     g_free(ssd->job);
     g_free(ssd->job_unit);
     g_free(ssd->cmd);
+    g_free(ssd->core_ps);
     g_free(ssd->latency);
     ssd_config_free(ssd->cfg);
     g_free(ssd);

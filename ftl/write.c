@@ -136,7 +136,7 @@ static void tell_waiters(Ssd *ssd, uint32_t w)
 
         ssd->waiter[w].next = ssd->free_waiter;
         ssd->free_waiter = w;
-        host_slot_durable(ssd, cmd);
+        host_slot_settled(ssd, cmd);
         w = next;
     }
 }
@@ -158,7 +158,7 @@ void slot_free(Ssd *ssd, uint32_t i)
     epochs_advance(ssd);
 }
 
-static void add_waiter(Ssd *ssd, Slot *s, uint32_t cmd)
+static void add_waiter(Ssd *ssd, Slot *s, uint32_t cmd, bool data_in)
 {
     uint32_t w;
 
@@ -174,7 +174,9 @@ static void add_waiter(Ssd *ssd, Slot *s, uint32_t cmd)
     }
     w = ssd->free_waiter;
     ssd->free_waiter = ssd->waiter[w].next;
-    ssd->waiter[w] = (Waiter){.cmd = cmd, .next = s->waiters};
+    ssd->waiter[w] = (Waiter){.cmd = cmd,
+                              .next = s->waiters,
+                              .data_in = data_in};
     s->waiters = w;
     ssd->cmd[cmd].pending++;
     force_slot(ssd, s);
@@ -285,7 +287,9 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
     unsigned shift = ssd->block_shift;
     uint64_t end = c->req.lba + c->req.nblocks;
     uint64_t last = (end - 1) >> shift;
-    bool wait = c->req.fua || ssd->cfg->complete_at == SSD_COMPLETE_AT_PROGRAM;
+    bool data_in = !c->req.fua &&
+                   ssd->cfg->complete_at == SSD_COMPLETE_AT_DATA_IN;
+    bool wait = c->req.fua || ssd->cfg->complete_at != SSD_COMPLETE_AT_BUFFER;
 
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint64_t lpn = c->next_lpn;
@@ -296,7 +300,7 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
             return false;
         }
         if (wait) {
-            add_waiter(ssd, &ssd->slot[i], cmd);
+            add_waiter(ssd, &ssd->slot[i], cmd, data_in);
         }
     }
     return true;
@@ -314,7 +318,7 @@ uint32_t job_take(Ssd *ssd)
         ssd->n_jobs = old ? old * 2 : 64;
         ssd->job = g_renew(PageJob, ssd->job, ssd->n_jobs);
         ssd->job_unit = g_renew(uint32_t, ssd->job_unit,
-                                (size_t)ssd->n_jobs * ssd->l.units_per_page);
+                                (size_t)ssd->n_jobs * ssd->l.units_per_program);
         for (j = old; j < ssd->n_jobs; j++) {
             ssd->job[j] = (PageJob){.next = ssd->free_job};
             ssd->free_job = j;
@@ -339,9 +343,11 @@ static void gather_page(Ssd *ssd, uint32_t j)
     PageJob *job = &ssd->job[j];
     uint32_t *unit = job_units(ssd, j);
     uint32_t first = job->ppa << ssd->page_units_shift;
-    uint32_t upp = ssd->l.units_per_page;
+    uint32_t block = job->ppa / ssd->geo->pages_per_block;
+    uint32_t most = ssd->l.units_per_page *
+                    nand_block_program(ssd->geo, block);
 
-    while (job->n < upp && ssd->n_dirty > 0) {
+    while (job->n < most && ssd->n_dirty > 0) {
         uint32_t i = ssd->buf->pick(ssd);
         Slot *s = &ssd->slot[i];
 
@@ -353,10 +359,10 @@ static void gather_page(Ssd *ssd, uint32_t j)
         }
         unit[job->n++] = i;
     }
-    for (uint32_t k = job->n; k < upp; k++) {
+    for (uint32_t k = job->n; k < most; k++) {
         ssd->spare_lpn[first + k] = SPARE_NONE;
     }
-    ssd->padded_units += upp - job->n;
+    ssd->padded_units += most - job->n;
     if (ssd->waiting.head != NONE) {
         ssd->buffer_stats.dirty_evictions += job->n;
     }
@@ -401,7 +407,7 @@ static void stall_ends(Ssd *ssd)
 
 void write_pump(Ssd *ssd)
 {
-    while (ssd->n_dirty >= ssd->l.units_per_page || ssd->n_must > 0) {
+    while (ssd->n_dirty >= ssd->l.units_per_program || ssd->n_must > 0) {
         uint32_t plane = ssd->alloc->pick(ssd);
 
         if (plane == NONE) {
@@ -412,6 +418,28 @@ void write_pump(Ssd *ssd)
         send_page(ssd, plane);
     }
     stall_ends(ssd);
+}
+
+/* Let go the commands that wait for no more than this. */
+void write_page_data_in(Ssd *ssd, uint32_t j)
+{
+    for (uint32_t k = 0; k < ssd->job[j].n; k++) {
+        uint32_t *link = &ssd->slot[job_units(ssd, j)[k]].waiters;
+        uint32_t ready = NONE;
+
+        while (*link != NONE) {
+            uint32_t w = *link;
+
+            if (ssd->waiter[w].data_in) {
+                *link = ssd->waiter[w].next;
+                ssd->waiter[w].next = ready;
+                ready = w;
+            } else {
+                link = &ssd->waiter[w].next;
+            }
+        }
+        tell_waiters(ssd, ready);
+    }
 }
 
 /* The slot's unit is in NAND, at ppu. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nand-config.c - the options of the array: table, and checks across rows. */
-#include "nand.h"
+#include "nand-internal.h"
 
 #define NAND_DESC(type, ctype, field, key, min, max, def, names, help)         \
     {key, OPT_##type, offsetof(NandConfig, field), min, max, def, names, help},
@@ -8,16 +8,141 @@
 const OptDesc nand_options[] = {NAND_OPTIONS(NAND_DESC)};
 const size_t nand_n_options = G_N_ELEMENTS(nand_options);
 
+static const char *name_of(const char *const *names, size_t n, unsigned i)
+{
+    return i < n ? names[i] : NULL;
+}
+
+const char *nand_cell_name(unsigned i)
+{
+    static const char *const names[] = {"slc", "mlc", "tlc", "qlc"};
+
+    return name_of(names, G_N_ELEMENTS(names), i);
+}
+
+const char *nand_lock_name(unsigned i)
+{
+    static const char *const names[] = {
+        [NAND_LOCK_DIE] = "die",
+        [NAND_LOCK_PLANE] = "plane",
+        [NAND_LOCK_CHIP] = "chip",
+    };
+
+    return name_of(names, G_N_ELEMENTS(names), i);
+}
+
+const char *nand_suspend_name(unsigned i)
+{
+    static const char *const names[] = {
+        [NAND_SUSPEND_OFF] = "off",
+        [NAND_SUSPEND_ERASE] = "erase",
+        [NAND_SUSPEND_PROGRAM] = "program",
+        [NAND_SUSPEND_BOTH] = "both",
+    };
+
+    return name_of(names, G_N_ELEMENTS(names), i);
+}
+
 bool nand_config_set(NandConfig *cfg, const OptDesc *d, const char *value,
                      GError **error)
 {
     if (!opt_set(cfg, d, value, error)) {
         return false;
     }
-    if (d->offset == offsetof(NandConfig, bus_mt_s)) {
-        cfg->bus_ps_per_byte = 0;
-    } else if (d->offset == offsetof(NandConfig, bus_ps_per_byte)) {
+    switch (d->offset) {
+    case offsetof(NandConfig, bus_mt_s):
+        if (cfg->bus_mt_s) {
+            cfg->bus_ps_per_byte = 0;
+        }
+        break;
+    case offsetof(NandConfig, bus_ps_per_byte):
         cfg->bus_mt_s = 0;
+        break;
+    case offsetof(NandConfig, t_read_ps):
+        cfg->t_read2_ps = cfg->t_read3_ps = cfg->t_read4_ps = cfg->t_read_ps;
+        break;
+    case offsetof(NandConfig, t_prog_ps):
+        cfg->t_prog2_ps = cfg->t_prog3_ps = cfg->t_prog4_ps = cfg->t_prog_ps;
+        break;
+    case offsetof(NandConfig, interface):
+        nand_timing_preset(cfg);
+        break;
+    default:
+        break;
+    }
+    return true;
+}
+
+void nand_config_defaults(NandConfig *cfg)
+{
+    for (size_t i = 0; i < nand_n_options; i++) {
+        GError *error = NULL;
+
+        if (nand_options[i].def &&
+            !nand_config_set(cfg, &nand_options[i], nand_options[i].def,
+                             &error)) {
+            g_error("default of %s", error->message); /* a bug in the table */
+        }
+    }
+}
+
+static bool refuse(GError **error, const char *message)
+{
+    g_set_error_literal(error, OPT_ERROR, OPT_ERROR_COMBINATION, message);
+    return false;
+}
+
+/* Features that the rest of the array does not allow. */
+static bool check_features(const NandConfig *cfg, GError **error)
+{
+    if (cfg->bus_width != 8 && cfg->bus_width != 16) {
+        return refuse(error, "nand.bus_width: allowed 8, 16");
+    }
+    if (cfg->codeword_bytes & (cfg->codeword_bytes - 1) ||
+        cfg->codeword_bytes > cfg->page_bytes) {
+        return refuse(error, "nand.ecc_codeword: must be a power of two, at "
+                             "most nand.page_size");
+    }
+    if (cfg->multi_plane && cfg->planes == 1) {
+        return refuse(error, "nand.multi_plane=on: needs nand.planes of 2 or "
+                             "more");
+    }
+    if (cfg->multi_plane && cfg->lock == NAND_LOCK_PLANE) {
+        return refuse(error, "nand.multi_plane=on: planes that are locked one "
+                             "by one (nand.lock=plane) share no command");
+    }
+    if (cfg->independent_reads && !cfg->multi_plane) {
+        return refuse(error, "nand.independent_reads=on: needs "
+                             "nand.multi_plane=on");
+    }
+    if ((cfg->cache_read || cfg->cache_program) && cfg->registers < 2) {
+        return refuse(error, cfg->cache_read
+                                 ? "nand.cache_read=on: needs nand.registers=2"
+                                 : "nand.cache_program=on: needs "
+                                   "nand.registers=2");
+    }
+    if (cfg->slc_blocks && cfg->cell == 0) {
+        return refuse(error, "nand.slc_blocks: with nand.cell=slc every block "
+                             "is one");
+    }
+    if (cfg->slc_blocks && cfg->pages < 4 * (cfg->cell + 1)) {
+        return refuse(error, "nand.slc_blocks: nand.pages must be 4 word lines "
+                             "or more");
+    }
+    if (cfg->slc_blocks >= cfg->blocks) {
+        return refuse(error, "nand.slc_blocks: must be fewer than nand.blocks");
+    }
+    if (cfg->one_shot && cfg->pages % (cfg->cell + 1)) {
+        return refuse(error, "nand.one_shot=on: nand.pages must be a multiple "
+                             "of the pages of a word line (nand.cell)");
+    }
+    if (cfg->one_shot && cfg->copyback) {
+        return refuse(error, "nand.copyback=on: moves single pages, "
+                             "nand.one_shot=on programs whole word lines");
+    }
+    if (cfg->status_poll && cfg->interface == 0) {
+        return refuse(error, "nand.status_poll=on: nand.interface=simple has "
+                             "no status command");
     }
     return true;
 }
@@ -50,13 +175,5 @@ bool nand_config_check(const NandConfig *cfg, GError **error)
                     pages);
         return false;
     }
-    return true;
-}
-
-uint64_t nand_transfer_ps(const NandConfig *cfg, uint32_t bytes)
-{
-    if (cfg->bus_mt_s) {
-        return ((uint64_t)bytes * 1000000 + cfg->bus_mt_s - 1) / cfg->bus_mt_s;
-    }
-    return bytes * cfg->bus_ps_per_byte;
+    return check_features(cfg, error);
 }

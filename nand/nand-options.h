@@ -3,6 +3,8 @@
  * nand-options.h - the options of the array, one row each.
  *
  * X(type, ctype, field, key, min, max, default, names, help); see options.h.
+ * Some rows set others too (nand_config_set()): nand.read every page type's tR,
+ * nand.interface the timing parameters of that interface.
  */
 #ifndef VSSD_NAND_OPTIONS_H
 #define VSSD_NAND_OPTIONS_H
@@ -17,27 +19,118 @@
     X(U32, uint32_t, chips, "nand.chips", 1, 64, "2", NULL,                    \
       "chips (ways) per channel")                                              \
     X(U32, uint32_t, dies, "nand.dies", 1, 64, "2", NULL,                      \
-      "dies (LUNs) per chip; each does one array operation at a time")         \
+      "dies (LUNs) per chip")                                                  \
     X(U32, uint32_t, planes, "nand.planes", 1, 16, "2", NULL,                  \
       "planes per die")                                                        \
-    X(U32, uint32_t, blocks, "nand.blocks", 16, 1048576, "256", NULL,           \
+    X(U32, uint32_t, blocks, "nand.blocks", 16, 1048576, "256", NULL,          \
       "blocks per plane")                                                      \
     X(U32, uint32_t, pages, "nand.pages", 4, 16384, "256", NULL,               \
       "pages per block")                                                       \
     X(SIZE, uint64_t, page_bytes, "nand.page_size", 512, 262144, "16KiB",      \
       NULL, "user bytes per page, a power of two")                             \
-    X(TIME, uint64_t, t_read_ps, "nand.read", 0, 10000000000, "45us", NULL,    \
-      "tR: array to page register")                                            \
-    X(TIME, uint64_t, t_prog_ps, "nand.program", 0, 100000000000, "660us",     \
-      NULL, "tPROG: page register to array")                                   \
+    X(ENUM, uint32_t, cell, "nand.cell", 0, 0, "slc", nand_cell_name,          \
+      "bits per cell: a word line holds 1, 2, 3 or 4 pages, page p of a block "\
+      "being of type p modulo that")                                           \
+    X(TIME, uint64_t, t_read_ps, "nand.read", 0, 10000000000, "45us", NULL, \
+      "tR: array to page register; sets it for every page type")               \
+    X(TIME, uint64_t, t_read2_ps, "nand.read_2", 0, 10000000000, NULL, NULL, \
+      "tR of the second page of a word line (MSB of MLC, CSB of TLC)")         \
+    X(TIME, uint64_t, t_read3_ps, "nand.read_3", 0, 10000000000, NULL, NULL, \
+      "tR of the third page of a word line (MSB of TLC)")                      \
+    X(TIME, uint64_t, t_read4_ps, "nand.read_4", 0, 10000000000, NULL, NULL, \
+      "tR of the fourth page of a word line (MSB of QLC)")                     \
+    X(TIME, uint64_t, t_prog_ps, "nand.program", 0, 100000000000, "660us",  \
+      NULL, "tPROG: page register to array; sets it for every page type")      \
+    X(TIME, uint64_t, t_prog2_ps, "nand.program_2", 0, 100000000000, NULL,   \
+      NULL, "tPROG of the second page of a word line")                         \
+    X(TIME, uint64_t, t_prog3_ps, "nand.program_3", 0, 100000000000, NULL,   \
+      NULL, "tPROG of the third page of a word line")                          \
+    X(TIME, uint64_t, t_prog4_ps, "nand.program_4", 0, 100000000000, NULL,   \
+      NULL, "tPROG of the fourth page of a word line")                         \
+    X(U32, uint32_t, slc_blocks, "nand.slc_blocks", 0, 65536, "0", NULL,       \
+      "blocks per plane in SLC mode, a write cache beside the capacity; their " \
+      "pages are those of one page type")                                      \
+    X(TIME, uint64_t, t_slc_read_ps, "nand.slc_read", 0, 10000000000, "25us",  \
+      NULL, "tR of a block in SLC mode")                                       \
+    X(TIME, uint64_t, t_slc_prog_ps, "nand.slc_program", 0, 100000000000,      \
+      "200us", NULL, "tPROG of a block in SLC mode")                           \
     X(TIME, uint64_t, t_erase_ps, "nand.erase", 0, 1000000000000, "3500us",    \
       NULL, "tBERS: block erase")                                              \
+    X(ENUM, uint32_t, interface, "nand.interface", 0, 0, "simple",             \
+      nand_interface_name,                                                     \
+      "simple: nand.command and a time per byte; else ONFI cycles, and "       \
+      "setting it loads the timing parameters below")                          \
     X(TIME, uint64_t, t_cmd_ps, "nand.command", 0, 1000000000, "200ns", NULL,  \
-      "command and address cycles of one operation on the bus")                \
+      "simple: command and address cycles of one operation on the bus")        \
     X(TIME, uint64_t, bus_ps_per_byte, "nand.bus_ns_per_byte", 0, 1000000,     \
       NULL, NULL, "bus time per byte; 0: a bus that takes no time")            \
     X(U32, uint32_t, bus_mt_s, "nand.bus_mt_s", 0, 10000, "800", NULL,         \
-      "mega-transfers per second of an 8-bit bus; 0: nand.bus_ns_per_byte "    \
-      "says it")
+      "mega-transfers per second; 0: nand.bus_ns_per_byte says it")            \
+    X(U32, uint32_t, bus_width, "nand.bus_width", 8, 16, "8", NULL,            \
+      "bits per transfer, 8 or 16")                                            \
+    X(TIME, uint64_t, t_wc_ps, "nand.t_wc", 0, 1000000, NULL, NULL,            \
+      "tWC, tCAD or tCK: one command or address cycle")                        \
+    X(TIME, uint64_t, t_adl_ps, "nand.t_adl", 0, 10000000, NULL, NULL,         \
+      "tADL: address to data loading")                                         \
+    X(TIME, uint64_t, t_whr_ps, "nand.t_whr", 0, 10000000, NULL, NULL,         \
+      "tWHR: command to data output, as of a status read")                     \
+    X(TIME, uint64_t, t_wb_ps, "nand.t_wb", 0, 10000000, NULL, NULL,           \
+      "tWB: last cycle to busy")                                               \
+    X(TIME, uint64_t, t_rr_ps, "nand.t_rr", 0, 10000000, NULL, NULL,           \
+      "tRR: ready to data output")                                             \
+    X(TIME, uint64_t, t_ccs_ps, "nand.t_ccs", 0, 10000000, NULL, NULL,         \
+      "tCCS: change of column or plane to data output")                        \
+    X(TIME, uint64_t, t_pre_ps, "nand.t_preamble", 0, 10000000, NULL, NULL,    \
+      "tRPRE, tWPRE: DQS preamble of a data burst")                            \
+    X(TIME, uint64_t, t_post_ps, "nand.t_postamble", 0, 10000000, NULL, NULL,  \
+      "tRPST, tWPST + tWPSTH: DQS postamble of a data burst")                  \
+    X(TIME, uint64_t, t_dbsy_ps, "nand.t_dbsy", 0, 100000000, "500ns", NULL,   \
+      "tDBSY (tPLxBSY): busy between the planes of a multi-plane command")     \
+    X(TIME, uint64_t, t_cbsy_ps, "nand.t_cbsy", 0, 100000000, "1us", NULL,     \
+      "tCBSY (tRCBSY, tPCBSY): busy when cache and page register swap")        \
+    X(BOOL, bool, status_poll, "nand.status_poll", 0, 0, "off", NULL,          \
+      "a status read on the bus ends each array operation (ONFI cycles)")      \
+    X(TIME, uint64_t, t_ecc_ps, "nand.ecc_decode", 0, 1000000000, "0ns", NULL, \
+      "the channel's decoder takes this long for a codeword")                  \
+    X(SIZE, uint64_t, codeword_bytes, "nand.ecc_codeword", 512, 16384, "2KiB", \
+      NULL, "user bytes per codeword, a power of two up to a page")            \
+    X(ENUM, uint32_t, lock, "nand.lock", 0, 0, "die", nand_lock_name,          \
+      "what does one operation at a time")                                     \
+    X(BOOL, bool, multi_plane, "nand.multi_plane", 0, 0, "off", NULL,          \
+      "waiting operations of one kind on different planes of a die run as one "\
+      "multi-plane command, if at the same page of their blocks")              \
+    X(BOOL, bool, independent_reads, "nand.independent_reads", 0, 0, "off",    \
+      NULL, "multi-plane reads need not be of the same page")                  \
+    X(BOOL, bool, one_shot, "nand.one_shot", 0, 0, "off", NULL,                \
+      "all pages of a word line are programmed at once, in nand.program")      \
+    X(BOOL, bool, copyback, "nand.copyback", 0, 0, "off", NULL,                \
+      "cleaning moves wholly valid pages inside a plane, not over the bus")    \
+    X(BOOL, bool, cache_read, "nand.cache_read", 0, 0, "off", NULL,            \
+      "the next read runs in the array while data leaves the cache register")  \
+    X(BOOL, bool, cache_program, "nand.cache_program", 0, 0, "off", NULL,      \
+      "the next program's data is loaded while the array programs")            \
+    X(U32, uint32_t, registers, "nand.registers", 1, 2, "2", NULL,             \
+      "registers per plane; cache operations need 2")                          \
+    X(ENUM, uint32_t, sched, "nand.schedule", 0, 0, "fifo", nand_sched_name,   \
+      "which waiting operation a die takes next")                              \
+    X(TIME, uint64_t, write_deadline_ps, "nand.write_deadline", 0,             \
+      1000000000000, "10ms", NULL,                                             \
+      "read-first-deadline: a write that has waited longer goes first")        \
+    X(ENUM, uint32_t, suspend, "nand.suspend", 0, 0, "off", nand_suspend_name,  \
+      "what a waiting read may suspend")                                       \
+    X(U32, uint32_t, suspend_limit, "nand.suspend_limit", 1, 1000, "4", NULL,  \
+      "times that one operation may be suspended")                             \
+    X(TIME, uint64_t, t_suspend_ps, "nand.suspend_time", 0, 1000000000,        \
+      "20us", NULL, "tESPD, tPSPD: suspend command to ready")                  \
+    X(TIME, uint64_t, t_resume_ps, "nand.resume_time", 0, 1000000000, "10us",  \
+      NULL, "what an operation takes longer for each resume")                  \
+    X(TIME, uint64_t, t_min_run_ps, "nand.suspend_min_run", 0, 10000000000,    \
+      "50us", NULL, "an operation runs at least this long between suspends")
+
+const char *nand_cell_name(unsigned i);
+const char *nand_interface_name(unsigned i);
+const char *nand_lock_name(unsigned i);
+const char *nand_sched_name(unsigned i);
+const char *nand_suspend_name(unsigned i);
 
 #endif

@@ -32,18 +32,20 @@ typedef struct NandConfig {
 extern const OptDesc nand_options[];
 extern const size_t nand_n_options;
 
+/* Every row at its default. */
+void nand_config_defaults(NandConfig *cfg);
+
 /* The rows of nand_options checked together; true: a Nand can be made. */
 bool nand_config_check(const NandConfig *cfg, GError **error);
 
 /*
- * opt_set() of a row of nand_options.  nand.bus_mt_s and nand.bus_ns_per_byte
- * say the same thing in two ways: setting one sets the other to 0.
+ * opt_set() of a row of nand_options, and what it implies: nand.bus_mt_s and
+ * nand.bus_ns_per_byte say the same thing in two ways, so setting one sets the
+ * other to 0; nand.read and nand.program set the time of every page type;
+ * nand.interface loads the timing parameters of the interface.
  */
 bool nand_config_set(NandConfig *cfg, const OptDesc *d, const char *value,
                      GError **error);
-
-/* Bus time of a data transfer, rounded up once to a picosecond. */
-uint64_t nand_transfer_ps(const NandConfig *cfg, uint32_t bytes);
 
 /*
  * Physical page: ((plane * blocks + block) * pages + page), where plane is
@@ -66,12 +68,33 @@ typedef struct NandGeometry {
     uint32_t n_blocks; /* in the whole array */
     uint32_t n_pages;  /* in the whole array */
     uint32_t page_bytes;
+    uint32_t pages_per_program; /* 1, or with nand.one_shot a word line's */
+    uint32_t slc_blocks;        /* the first ones of each plane are in SLC mode */
+    uint32_t slc_pages;         /* pages of such a block */
 } NandGeometry;
+
+static inline bool nand_block_is_slc(const NandGeometry *g, uint32_t block)
+{
+    return block % g->blocks_per_plane < g->slc_blocks;
+}
+
+/* Pages that a block has; the rest of its addresses is not used. */
+static inline uint32_t nand_block_pages(const NandGeometry *g, uint32_t block)
+{
+    return nand_block_is_slc(g, block) ? g->slc_pages : g->pages_per_block;
+}
+
+/* Pages that one program of the block takes. */
+static inline uint32_t nand_block_program(const NandGeometry *g, uint32_t block)
+{
+    return nand_block_is_slc(g, block) ? 1 : g->pages_per_program;
+}
 
 typedef enum NandOpKind {
     NAND_READ,
     NAND_PROGRAM,
     NAND_ERASE,
+    NAND_COPYBACK, /* read one page, program it elsewhere in its plane */
     NAND_N_KINDS,
 } NandOpKind;
 
@@ -91,39 +114,70 @@ typedef enum NandCause {
     NAND_N_CAUSES,
 } NandCause;
 
+/* What an operation, or a resource, spends its time on. */
+#define NAND_TIMES(X)                                                          \
+    X(DIE_WAIT, die_wait) /* for its die; suspended */                         \
+    X(BUS_WAIT, bus_wait) /* for the channel, or its turn in a multi-plane     \
+                             command */                                        \
+    X(BUS, bus)           /* command, address, data, status on the channel */  \
+    X(CELL, cell)         /* array operation, and the busy times around it */  \
+    X(ECC, ecc)           /* decoding, and waiting for the decoder */
+
+typedef enum NandTime {
+#define NAND_TIME_ENUM(upper, lower) NAND_TIME_##upper,
+    NAND_TIMES(NAND_TIME_ENUM)
+#undef NAND_TIME_ENUM
+    NAND_N_TIMES,
+} NandTime;
+
 /*
  * One operation.  The first block is the owner's to fill in, the second is
- * filled in by the array and may be read in the done callback.  Durations add
- * up: done_ps - submit_ps = die_wait + bus_wait + bus + cell.
+ * filled in by the array and may be read in the done callback.  The times add
+ * up: done - submit_ps = the sum of time_ps[].
  */
 typedef struct NandOp {
     NandOpKind kind;
     NandCause cause;
-    NandPpa ppa;     /* ERASE: any page of the block */
-    uint32_t bytes;  /* over the bus; 0..page_bytes; ignored for ERASE */
+    NandPpa ppa;     /* ERASE: any page of the block; PROGRAM: the first of
+                        pages_per_program; COPYBACK: where to */
+    NandPpa from;    /* COPYBACK: where from, in the same plane */
+    uint32_t bytes;  /* READ, PROGRAM: data over the bus; READ: 0..page_bytes */
     uint32_t cookie; /* the owner's */
 
-    uint32_t die;
     uint32_t next; /* link in the queue the operation waits in */
+    uint32_t mate;   /* next operation of the same multi-plane command */
+    uint32_t leader; /* first operation of it */
+    uint32_t plane;
+    uint32_t unit;     /* what it occupies alone (nand.lock) */
+    uint16_t suspends; /* so far */
     uint8_t phase;
+    uint8_t step;
+    bool grouped; /* the command has several planes */
+    bool second;  /* COPYBACK: the program half */
     uint64_t submit_ps;
     uint64_t mark_ps; /* since when the present phase lasts */
-    uint64_t die_wait_ps;
-    uint64_t bus_wait_ps;
-    uint64_t bus_ps;
-    uint64_t cell_ps;
+    uint64_t cell_start_ps;
+    uint64_t cell_end_ps;
+    uint64_t left_ps; /* of the array time, when suspended */
+    uint64_t time_ps[NAND_N_TIMES];
 } NandOp;
 
 typedef struct NandStats {
-    uint64_t ops[NAND_N_KINDS][NAND_N_CAUSES];
+    uint64_t ops[NAND_N_KINDS][NAND_N_CAUSES]; /* PROGRAM: pages */
+    uint64_t time_ps[NAND_N_CAUSES][NAND_N_TIMES]; /* summed over operations */
     uint64_t bus_busy_ps; /* summed over channels */
-    uint64_t die_busy_ps; /* summed over dies, bus phases included */
+    uint64_t die_busy_ps; /* summed over dies: from the first operation's grant
+                             to the end of the last */
+    uint64_t suspends;
+    uint64_t multi_plane; /* commands that joined two planes or more */
+    uint64_t cached;      /* operations that overlapped with another's data */
 } NandStats;
 
 /* Events that the array puts into the owner's queue. */
 enum {
     NAND_EVENT_BUS_DONE,  /* index: operation */
     NAND_EVENT_CELL_DONE, /* index: operation */
+    NAND_EVENT_RETRY,     /* index: unit that may be suspended now */
     NAND_N_EVENTS,
 };
 
@@ -140,13 +194,17 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
                   void *opaque);
 void nand_destroy(Nand *nand);
 
+/* data_in, if not NULL, runs when the data of a PROGRAM has crossed the bus. */
+void nand_on_data_in(Nand *nand, NandDone *data_in);
+
 const NandGeometry *nand_geometry(const Nand *nand);
 const NandStats *nand_stats(const Nand *nand);
 
 /*
- * Queue an operation on its die (kind, cause, ppa, bytes and cookie of *op
- * count).  Operations of one die start in the order they are submitted.
- * Programs of one block must come in page order, each page once per erase.
+ * Queue an operation on its die (the first block of *op counts).  In which
+ * order a die takes them is nand.schedule's business, but operations on one
+ * block never change places unless both are reads.  Programs of one block must
+ * come in page order, each page once per erase.
  */
 void nand_submit(Nand *nand, const NandOp *op, uint64_t now_ps);
 
@@ -155,6 +213,11 @@ void nand_event(Nand *nand, const Event *e);
 
 /* Operations queued or running on the die of a plane. */
 uint32_t nand_die_load(const Nand *nand, uint32_t plane);
+
+/* Busy time so far of one channel, die or plane (its array), in ps. */
+uint64_t nand_channel_busy_ps(const Nand *nand, uint32_t channel);
+uint64_t nand_die_busy_ps(const Nand *nand, uint32_t die, uint64_t now_ps);
+uint64_t nand_plane_busy_ps(const Nand *nand, uint32_t plane);
 
 /* Erase cycles of a block (plane * blocks_per_plane + block). */
 uint32_t nand_erase_count(const Nand *nand, uint32_t block);

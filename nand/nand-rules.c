@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nand-rules.c - the rules of the medium, and the array's own book-keeping.
+ *
+ * Erase before program; pages of a block in order; no second program; what is
+ * read was programmed.  Operations on one block keep their order (nand.c), so
+ * the rules can be checked at submission.  A broken rule is the owner's bug.
+ */
+#include "nand-internal.h"
+
+static uint32_t block_of_page(const Nand *n, NandPpa ppa)
+{
+    return ppa.page / n->geo.pages_per_block;
+}
+
+static G_GNUC_NORETURN void broken_rule(const Nand *n, const NandOp *op,
+                                        const char *rule)
+{
+    static const char *const kind[] = {"read", "program", "erase", "copyback"};
+    uint32_t block = block_of_page(n, op->ppa);
+
+    g_error("nand: %s of page %u, block %u (next page %u, %u in the array, "
+            "erased %u times): %s",
+            kind[op->kind], op->ppa.page % n->geo.pages_per_block, block,
+            n->block[block].next_page, n->block[block].in_array,
+            n->block[block].erase_count, rule);
+}
+
+static void check_read(const Nand *n, const NandOp *op, NandPpa ppa)
+{
+    const BlockWear *b = &n->block[block_of_page(n, ppa)];
+
+    if (ppa.page % n->geo.pages_per_block >= b->next_page) {
+        broken_rule(n, op, "the page is not programmed");
+    }
+}
+
+static void take_pages(Nand *n, const NandOp *op, uint32_t pages)
+{
+    BlockWear *b = &n->block[block_of_page(n, op->ppa)];
+
+    if (op->ppa.page % n->geo.pages_per_block != b->next_page ||
+        b->next_page + pages > nand_block_pages(&n->geo,
+                                                block_of_page(n, op->ppa))) {
+        broken_rule(n, op, "pages must be programmed once, in order");
+    }
+    b->next_page += (uint16_t)pages;
+    b->in_array++;
+}
+
+void nand_rules_submit(Nand *n, const NandOp *op)
+{
+    BlockWear *b;
+
+    g_assert(op->ppa.page < n->geo.n_pages);
+    g_assert(op->kind == NAND_ERASE || op->bytes <= n->geo.page_bytes);
+    b = &n->block[block_of_page(n, op->ppa)];
+    switch (op->kind) {
+    case NAND_READ:
+        check_read(n, op, op->ppa);
+        break;
+    case NAND_PROGRAM:
+        take_pages(n, op, nand_block_program(&n->geo, block_of_page(n, op->ppa)));
+        break;
+    case NAND_COPYBACK:
+        check_read(n, op, op->from);
+        if (block_of_page(n, op->from) / n->geo.blocks_per_plane !=
+            block_of_page(n, op->ppa) / n->geo.blocks_per_plane) {
+            broken_rule(n, op, "copyback must stay inside its plane");
+        }
+        take_pages(n, op, 1);
+        break;
+    case NAND_ERASE:
+        if (b->in_array) {
+            broken_rule(n, op, "programs of the block have not finished");
+        }
+        b->next_page = 0;
+        break;
+    default:
+        g_assert_not_reached();
+    }
+}
+
+void nand_rules_done(Nand *n, const NandOp *op)
+{
+    BlockWear *b = &n->block[block_of_page(n, op->ppa)];
+
+    if (op->kind == NAND_PROGRAM || op->kind == NAND_COPYBACK) {
+        b->in_array--;
+    } else if (op->kind == NAND_ERASE) {
+        b->erase_count++;
+    }
+}
+
+uint32_t nand_erase_count(const Nand *n, uint32_t block)
+{
+    return n->block[block].erase_count;
+}
+
+uint32_t nand_next_page(const Nand *n, uint32_t block)
+{
+    return n->block[block].next_page;
+}
+
+void nand_preload_page(Nand *n, NandPpa ppa)
+{
+    BlockWear *b = &n->block[block_of_page(n, ppa)];
+
+    g_assert(ppa.page % n->geo.pages_per_block == b->next_page);
+    b->next_page++;
+}
+
+/* Was the array changing cells of the block for the operation? */
+static bool in_cells(const NandOp *op)
+{
+    return (op->phase == PHASE_CELL || op->phase == PHASE_SUSPENDING ||
+            op->phase == PHASE_SUSPENDED ||
+            (op->step == STEP_STATUS &&
+             (op->phase == PHASE_TURN || op->phase == PHASE_BUS_WAIT ||
+              op->phase == PHASE_BUS))) &&
+           (op->kind != NAND_COPYBACK || op->second);
+}
+
+/*
+ * What the medium holds of an operation that the power cut stopped.  Erases
+ * come after all programs: a program queued behind an erase of its block has
+ * not happened, and neither has the erase.
+ */
+static void cut_op(Nand *n, const NandOp *op)
+{
+    uint32_t page = op->ppa.page % n->geo.pages_per_block;
+    BlockWear *b = &n->block[block_of_page(n, op->ppa)];
+
+    if (op->kind == NAND_ERASE) {
+        b->next_page = (uint16_t)nand_block_pages(&n->geo,
+                                                  block_of_page(n, op->ppa));
+    } else if (op->kind != NAND_READ) {
+        b->in_array--;
+        if (!in_cells(op) && page < b->next_page) {
+            b->next_page = (uint16_t)page; /* never reached the array */
+        }
+    }
+}
+
+void nand_rules_power_cut(Nand *n)
+{
+    for (int erases = 0; erases <= 1; erases++) {
+        for (uint32_t i = 0; i < n->n_op; i++) {
+            if (n->op[i].phase != PHASE_FREE &&
+                (n->op[i].kind == NAND_ERASE) == erases) {
+                cut_op(n, &n->op[i]);
+            }
+        }
+    }
+}
+
+/* ---- checks -------------------------------------------------------------- */
+
+static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static bool fail(GError **error, const char *format, ...)
+{
+    va_list ap;
+    g_autofree char *message = NULL;
+
+    va_start(ap, format);
+    message = g_strdup_vprintf(format, ap);
+    va_end(ap);
+    g_set_error_literal(error, OPT_ERROR, OPT_ERROR_VALUE, message);
+    return false;
+}
+
+static bool check_die(const Nand *n, uint32_t d, GError **error)
+{
+    uint32_t load = 0;
+    uint32_t holders = 0;
+
+    for (uint32_t i = 0; i < n->n_op; i++) {
+        const NandOp *op = &n->op[i];
+
+        if (op->phase != PHASE_FREE && op->phase != PHASE_ECC &&
+            op->plane / n->geo.planes_per_die == d) {
+            load++;
+            holders += op->phase != PHASE_DIE_WAIT;
+        }
+    }
+    if (load != n->die[d].load || holders != n->die[d].holders) {
+        return fail(error, "die %u: load %u, counted %u; %u hold it, counted "
+                    "%u", d, n->die[d].load, load, n->die[d].holders, holders);
+    }
+    return true;
+}
+
+/* The array of a unit works on one command at a time. */
+static bool check_unit(const Nand *n, uint32_t unit, GError **error)
+{
+    uint32_t leader = NONE;
+
+    for (uint32_t i = 0; i < n->n_op; i++) {
+        const NandOp *op = &n->op[i];
+
+        if (op->unit != unit || op->phase != PHASE_CELL) {
+            continue;
+        }
+        if (leader != NONE && op->leader != leader) {
+            return fail(error, "unit %u: the array works on operations %u and "
+                        "%u at once", unit, leader, op->leader);
+        }
+        leader = op->leader;
+    }
+    return true;
+}
+
+static bool check_channel(const Nand *n, uint32_t c, GError **error)
+{
+    uint32_t transfers = 0;
+
+    for (uint32_t i = 0; i < n->n_op; i++) {
+        transfers += n->op[i].phase == PHASE_BUS &&
+                     n->op[i].plane / n->planes_per_channel == c;
+    }
+    if (transfers != (n->channel[c].owner != NONE)) {
+        return fail(error, "channel %u: %u transfers at once", c, transfers);
+    }
+    return true;
+}
+
+bool nand_check(const Nand *n, GError **error)
+{
+    for (uint32_t d = 0; d < n->geo.n_dies; d++) {
+        if (!check_die(n, d, error)) {
+            return false;
+        }
+    }
+    for (uint32_t u = 0; u < n->n_units; u++) {
+        if (!check_unit(n, u, error)) {
+            return false;
+        }
+    }
+    for (uint32_t c = 0; c < n->geo.n_channels; c++) {
+        if (!check_channel(n, c, error)) {
+            return false;
+        }
+    }
+    for (uint32_t b = 0; b < n->geo.n_blocks; b++) {
+        if (n->block[b].next_page > nand_block_pages(&n->geo, b)) {
+            return fail(error, "block %u: next page %u", b,
+                        n->block[b].next_page);
+        }
+    }
+    return true;
+}
