@@ -79,7 +79,7 @@ def test_file_systems(guest: Guest, disks: list[str], mkfs: str, kind: str,
               " dd if=/dev/urandom of=/mnt/r bs=1M count=20 2>/dev/null;"
               " cd /mnt && find . -type f | sort | xargs -d '\\n' sha256sum"
               " > /root/sums; cd /; fstrim -v /mnt; umount /mnt")
-    assert guest.result(f"{check} /dev/nvme1n1").status == 0
+    assert guest.result(f"{check} {disks[1]}n1").status == 0
     guest.run(f"echo 3 > /proc/sys/vm/drop_caches;"
               f" mount -t {kind} {disks[1]}n1 /mnt")
     lines = guest.run("cd /mnt && sha256sum -c --quiet /root/sums && wc -l"
