@@ -138,6 +138,7 @@ static void init_plane(Ssd *ssd, uint32_t plane)
         p->open[k].block = NONE;
     }
     p->gc.victim = NONE;
+    p->last_gc_block = NONE;
     p->slc_full_head = NONE;
     p->slc_full_tail = NONE;
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
@@ -227,6 +228,9 @@ uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind)
         o->block = take_free_block(ssd, p, kind);
         o->next_page = 0;
         ssd->block[o->block].state = BLOCK_OPEN;
+        if (kind == OPEN_GC) {
+            p->last_gc_block = o->block;
+        }
         plane_update(ssd, plane);
     }
     page = o->block * ssd->geo->pages_per_block + o->next_page;
@@ -312,6 +316,20 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause)
     b->state = BLOCK_ERASING;
     ssd->plane[block_plane(ssd, block)].erases++;
     nand_submit(ssd->nand, &op, ssd->now_ps);
+}
+
+void block_discard(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
+
+    for (int k = 0; k < N_OPEN; k++) {
+        if (p->open[k].block == block) {
+            p->open[k].block = NONE;
+            block_make_full(ssd, block);
+        }
+    }
+    block_start_victim(ssd, block);
+    block_start_erase(ssd, block, NAND_CAUSE_GC);
 }
 
 void block_erased(Ssd *ssd, uint32_t block)

@@ -159,6 +159,7 @@ typedef struct Plane {
     uint32_t min_valid; /* no FULL block has fewer */
     uint32_t *staged;   /* ppus in controller memory, gc.n_staged of them */
     PlaneGc gc;
+    uint32_t last_gc_block; /* last one opened for cleaning, or NONE */
     bool accepting;
     bool starved; /* would accept a page if cleaning freed a block */
 } Plane;
@@ -396,6 +397,9 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu);
 void block_page_done(Ssd *ssd, uint32_t block);
 
 void block_start_victim(Ssd *ssd, uint32_t block);
+
+/* Erase a block that is open or FULL and holds nothing valid. */
+void block_discard(Ssd *ssd, uint32_t block);
 void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause);
 void block_erased(Ssd *ssd, uint32_t block);
 

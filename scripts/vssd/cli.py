@@ -9,7 +9,7 @@ import signal
 import sys
 
 from . import cmd_libvirt, cmd_run, cmd_setup, cmd_sim, cmd_test
-from .errors import UserError
+from .errors import UserError, one_line
 
 DESCRIPTION = """\
 vssd: a virtual SSD.  A guest boots inside QEMU from an NVMe drive whose
@@ -33,13 +33,17 @@ def main(argv: list[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     args = None
     try:
-        args = parser().parse_args(argv)
+        if argv[:1] == ["sim"]:
+            # vssd-sim reads its own options.
+            args = argparse.Namespace(call=cmd_sim.main, rest=argv[1:])
+        else:
+            args = parser().parse_args(argv)
         if not getattr(args, "dry_run", False):
             from . import venv
             venv.enter(argv)
         return int(args.call(args))
     except UserError as e:
-        print(f"vssd: {e}", file=sys.stderr)
+        print(f"vssd: {one_line(str(e))}", file=sys.stderr)
     except KeyboardInterrupt:
         print("vssd: interrupted", file=sys.stderr)
         return 130

@@ -66,6 +66,8 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
     p.add_argument("--stats", metavar="FILE",
                    help="write the drive's statistics as JSON; - is standard"
                    " output")
+    p.add_argument("--console", metavar="FILE",
+                   help="write what the serial console shows to FILE too")
     p.add_argument("--mem", default="1G", metavar="SIZE",
                    help="the guest's memory (default: 1G)")
     p.add_argument("--smp", type=int, default=2, metavar="N",
@@ -241,6 +243,8 @@ async def _session(args: argparse.Namespace, spec: "machine.Spec") -> int:
             await console.relay_terminal(m)
         else:
             await console.relay_pipe(m)
+        if args.console:
+            report.write_file(bytes(m.console_log), args.console, "--console")
         if m.end_reason == "QEMU ended":
             raise UserError(await m.why_it_ended())
         stats = await m.stats()

@@ -149,8 +149,9 @@ def _untar(path: Path, work: Path) -> Path:
                 else:
                     tar.extractall(into)
         except (tarfile.TarError, EOFError) as e:
+            why = str(e).splitlines()[0].rstrip(":")
             raise UserError(f"{path.name} is no tar archive that can be read:"
-                            f" {e}") from e
+                            f" {why}") from e
     found = [p for p in into.iterdir() if (p / "VERSION").is_file()]
     if len(found) != 1:
         raise UserError(f"{path.name} holds no QEMU source tree")

@@ -17,10 +17,15 @@ def write(stats: dict[str, Any], name: str) -> None:
     if name == "-":
         sys.stdout.write(text)
         return
+    write_file(text.encode(), name, "--stats")
+
+
+def write_file(data: bytes, name: str, option: str) -> None:
+    """A result into the file that an option names."""
     try:
-        Path(name).write_text(text, encoding="utf-8")
+        Path(name).write_bytes(data)
     except OSError as e:
-        raise UserError(f"--stats {name}: {e.strerror}") from e
+        raise UserError(f"{option} {name}: {e.strerror}") from e
 
 
 def time_text(ns: float) -> str:

@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 
 from vssd import image as image_module
-from vssd import kvm, machine, paths, qemu_build
+from vssd import kvm, machine, model, paths, qemu_build
 from vssd.guest import Guest
 
 MIB = 1 << 20
+SMALL = ["nand.channels=2", "nand.dies=1", "nand.pages=32",
+         "ftl.op_percent=7%"]
 
 
 @dataclass
@@ -86,16 +88,17 @@ def guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         -> Iterator[Guest]:
     """The shared guest.
 
-    /dev/nvme0 is its root; nvme1, 512 MiB, is for file systems; nvme2 is as
-    large as a small drive of 7 % over-provisioning, to be overwritten.
+    /dev/nvme0 is its root; nvme1, 512 MiB, is for file systems; nvme2 fills a
+    small drive of 7 % over-provisioning, to be overwritten.
     """
     folder = tmp_path_factory.mktemp("guest")
-    small = ["nand.blocks=40", "nand.pages=32", "ftl.op_percent=7%"]
+    small_bytes = model.drive_info(paths.find_profile("tlc-consumer"),
+                                   SMALL)["capacity_bytes"]
     drives = [
         drive(env.overlay(folder)),
         drive(blank(folder / "fs.raw", 512 * MIB), "raw", "zero-latency"),
-        drive(blank(folder / "small.raw", 280 * MIB), "raw", "tlc-consumer",
-              small),
+        drive(blank(folder / "small.raw", small_bytes), "raw", "tlc-consumer",
+              SMALL),
     ]
     with Guest(env.spec(drives)) as running:
         running.wait_agent()

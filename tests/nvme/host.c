@@ -34,6 +34,9 @@ static int dma_write(void *opaque, uint64_t addr, const void *buf, size_t len)
     Host *h = opaque;
 
     h->dma_writes++;
+    if (h->before_write) {
+        h->before_write(h, addr, len);
+    }
     if (!in_ram(addr, len)) {
         h->dma_faults++;
         return -EFAULT;

@@ -77,6 +77,8 @@ typedef struct Host {
 
     /* called before each DMA read, so that a test may change memory */
     void (*before_read)(struct Host *h, uint64_t addr, size_t len);
+    /* and before each DMA write takes effect */
+    void (*before_write)(struct Host *h, uint64_t addr, size_t len);
     unsigned dma_reads;
     unsigned dma_writes;
     unsigned dma_faults;

@@ -410,6 +410,45 @@ static void test_shadow_polling(void)
     host_free(h);
 }
 
+static unsigned racing;
+
+/* The guest's other processor is faster: just before EventIdx of queue 1 is
+ * written it sends a command, and sees the old EventIdx: no doorbell. */
+static void race(Host *h, uint64_t addr, size_t len)
+{
+    NvmeSqe sqe = host_rw(h, NVME_IO_READ, 0, 1, HOST_DATA);
+
+    if (addr == HOST_SHADOW_EI + 8 && racing) {
+        racing--;
+        sqe.dw[0] |= 0x7777U << 16;
+        host_send(h, 1, &sqe);
+    }
+}
+
+static void test_shadow_race(void)
+{
+    Host *h = enabled(&(HostOptions){ .profile = "zero-latency",
+                                      .nblocks = 1024 });
+    NvmeSqe sqe = host_rw(h, NVME_IO_READ, 0, 1, HOST_DATA);
+    unsigned before;
+    HostCqe cqe;
+
+    g_assert_cmphex(host_shadow_config(h), ==, 0);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    before = doorbells(h);
+    racing = 10;
+    h->before_write = race;
+    host_send(h, 1, &sqe);
+    host_run(h); /* until it says that there is nothing left to do */
+    for (unsigned i = 0; i < 11; i++) {
+        g_assert_true(host_poll(h, 1, &cqe));
+    }
+    h->before_write = NULL;
+    g_assert_cmpuint(racing, ==, 0);
+    g_assert_cmpuint(doorbells(h), ==, before + 1);
+    host_free(h);
+}
+
 /* A shadow entry with nonsense in it: an event, no harm, and it recovers. */
 static void test_shadow_nonsense(void)
 {
@@ -594,6 +633,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/queues/shadow/bad", test_shadow_bad);
     g_test_add_func("/nvme/queues/shadow/orders", test_shadow_orders);
     g_test_add_func("/nvme/queues/shadow/polling", test_shadow_polling);
+    g_test_add_func("/nvme/queues/shadow/race", test_shadow_race);
     g_test_add_func("/nvme/queues/shadow/nonsense", test_shadow_nonsense);
     g_test_add_func("/nvme/queues/shadow/unused", test_shadow_unused);
     g_test_add_func("/nvme/queues/pin", test_pin);
