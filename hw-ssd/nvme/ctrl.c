@@ -434,7 +434,6 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
 
     ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
     ctrl->more = false;
-    ctrl->runs++;
     if (nvme_running(ctrl)) {
         nvme_read_shadows(ctrl);
     }

@@ -290,7 +290,6 @@ struct NvmeCtrl {
     uint64_t doorbell_writes;
     uint64_t sq_dma_reads;
     uint64_t interrupts;
-    uint64_t runs;
 };
 
 /* ctrl.c */

@@ -44,7 +44,6 @@ void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key)
     json_u64(w, "doorbell_writes", ctrl->doorbell_writes);
     json_u64(w, "fetches", ctrl->sq_dma_reads);
     json_u64(w, "interrupts", ctrl->interrupts);
-    json_u64(w, "runs", ctrl->runs);
     json_bool(w, "shadow_doorbells", ctrl->shadow_on);
     json_u64(w, "media_errors", ctrl->media_errors);
     json_u64(w, "unsafe_shutdowns", ctrl->unsafe_shutdowns);
@@ -59,7 +58,6 @@ void nvme_reset_stats(NvmeCtrl *ctrl)
     ctrl->doorbell_writes = 0;
     ctrl->sq_dma_reads = 0;
     ctrl->interrupts = 0;
-    ctrl->runs = 0;
 }
 
 static void document_commands(GString *out, const NvmeCommand *c, unsigned n)
