@@ -101,7 +101,8 @@ def test_overwrite_three_times_the_capacity(guest: Guest,
                                             disks: list[str]) -> None:
     """At 7 % over-provisioning the drive must clean, and lose nothing."""
     before = guest.stats(2)
-    capacity = int(guest.run(f"blockdev --getsize64 {disks[2]}n1"))
+    size = int(guest.run(f"blockdev --getsize64 {disks[2]}n1"))
+    capacity = size // 16384 * 16384
     for turn in range(3):
         job = fio(guest, f"--name=o --filename={disks[2]}n1 --rw=randwrite"
                   f" --bs=16k --size={capacity} --iodepth=8 --ioengine=libaio"
