@@ -245,69 +245,6 @@ const MemoryRegionOps vssd_reg_ops = {
     .impl = { .min_access_size = 1, .max_access_size = 8 },
 };
 
-/* ---- shadow doorbells --------------------------------------------------- */
-
-static bool has_new_commands(VssdDev *s)
-{
-    bool found = false;
-
-    if (vssd_lock(s)) {
-        found = nvme_has_new_commands(s->ctrl);
-        qatomic_set(&s->owner, NULL);
-        qemu_mutex_unlock(&s->lock);
-    }
-    return found;
-}
-
-static void set_polling(VssdDev *s, bool on)
-{
-    if (vssd_lock(s)) {
-        trace_vssd_polling(s, on);
-        s->polling = on;
-        nvme_set_polling(s->ctrl, on);
-        vssd_unlock(s);
-    }
-}
-
-static VssdDev *from_notifier(EventNotifier *e)
-{
-    return container_of(e, VssdDev, poll_notifier);
-}
-
-static void poll_begin(EventNotifier *e)
-{
-    set_polling(from_notifier(e), true);
-}
-
-static void poll_end(EventNotifier *e)
-{
-    VssdDev *s = from_notifier(e);
-
-    set_polling(s, false);
-    /* A command may have come in before the guest was asked to ring again. */
-    if (has_new_commands(s)) {
-        qemu_bh_schedule(s->run_bh);
-    }
-}
-
-static bool poll_look(void *opaque)
-{
-    VssdDev *s = from_notifier(opaque);
-
-    return s->polling && has_new_commands(s);
-}
-
-static void poll_ready(EventNotifier *e)
-{
-    serve(from_notifier(e));
-}
-
-static void poll_kicked(EventNotifier *e)
-{
-    event_notifier_test_and_clear(e);
-    serve(from_notifier(e));
-}
-
 /* ---- life --------------------------------------------------------------- */
 
 void vssd_serve_init(VssdDev *s)
@@ -324,11 +261,6 @@ void vssd_serve_init(VssdDev *s)
     } else {
         s->timer = aio_timer_new(s->ctx, QEMU_CLOCK_VIRTUAL, SCALE_NS,
                                  timer_cb, s);
-        event_notifier_init(&s->poll_notifier, 0);
-        aio_set_event_notifier(s->ctx, &s->poll_notifier, poll_kicked,
-                               poll_look, poll_ready);
-        aio_set_event_notifier_poll(s->ctx, &s->poll_notifier, poll_begin,
-                                    poll_end);
     }
     s->online = true;
 }
@@ -338,9 +270,6 @@ static void stop_bh(void *opaque)
 {
     VssdDev *s = opaque;
 
-    if (!s->icount) {
-        aio_set_event_notifier(s->ctx, &s->poll_notifier, NULL, NULL, NULL);
-    }
     timer_free(s->timer);
     s->timer = NULL;
     qemu_bh_delete(s->run_bh);
@@ -358,7 +287,4 @@ void vssd_serve_stop(VssdDev *s)
         aio_wait_bh_oneshot(s->ctx, stop_bh, s);
     }
     vssd_store_drain(s);
-    if (!s->icount) {
-        event_notifier_cleanup(&s->poll_notifier);
-    }
 }

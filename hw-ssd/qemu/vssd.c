@@ -28,6 +28,10 @@
 #define VSSD_PCI_VENDOR_ID 0x1234
 #define VSSD_PCI_DEVICE_ID 0x7653
 
+/* How long the drive's own thread may look for work before it sleeps; QEMU
+ * adapts to what pays, and sleeps at once when the drive is idle. */
+#define VSSD_POLL_MAX_NS 100000
+
 #define VSSD_PCI_PM_OFFSET 0x60
 #define VSSD_PCI_EXP_OFFSET 0x80
 
@@ -326,6 +330,8 @@ static bool choose_thread(VssdDev *s, Error **errp)
             return false;
         }
         s->ctx = iothread_get_aio_context(s->own_iothread);
+        aio_context_set_poll_params(s->ctx, VSSD_POLL_MAX_NS, 0, 0,
+                                    &error_abort);
     }
     return blk_set_aio_context(s->conf.blk, s->ctx, errp) == 0;
 }

@@ -14,8 +14,7 @@
  *   a vCPU         in a register or doorbell write (holds the BQL): commands
  *                  that cost no modelled time end before the guest's store
  *                  instruction does, without any thread being woken;
- *   the IOThread   when modelled time has come, a block request has ended, or
- *                  new commands lie in shadow doorbells;
+ *   the IOThread   when modelled time has come, or a block request has ended;
  *   the main loop  when a block request that a vCPU started has ended.
  *
  * With -icount there is no IOThread: everything runs in the main loop's
@@ -34,7 +33,6 @@
 #include "block/aio.h"
 #include "hw/block/block.h"
 #include "hw/pci/pci_device.h"
-#include "qemu/event_notifier.h"
 #include "qemu/main-loop.h"
 #include "qemu/thread.h"
 #include "qemu/timer.h"
@@ -89,8 +87,6 @@ struct VssdDev {
     int64_t epoch_ns;    /* QEMU_CLOCK_VIRTUAL at the drive's time 0 */
     uint64_t now_ns;     /* the last instant given to the controller */
     QEMUBH *run_bh;      /* in ctx */
-    EventNotifier poll_notifier; /* carries the poll callbacks */
-    bool polling;        /* the guest was asked not to ring */
 
     /* under lock */
     NvmeCtrl *ctrl;
@@ -113,7 +109,7 @@ struct VssdDev {
 
 extern const MemoryRegionOps vssd_reg_ops;
 
-/* Set up and tear down lock, timer, bottom half and poll callbacks.  stop
+/* Set up and tear down timer and bottom half.  stop
  * returns when no thread runs the controller and none will. */
 void vssd_serve_init(VssdDev *s);
 void vssd_serve_stop(VssdDev *s);
