@@ -25,9 +25,16 @@
 static void maybe_erase(Ssd *ssd, uint32_t block)
 {
     Block *b = &ssd->block[block];
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
 
-    if (ssd->plane[block_plane(ssd, block)].gc.victim != block &&
-        b->pending == 0) {
+    if (p->gc.victim == block || b->pending > 0) {
+        return;
+    }
+    if (nand_block_is_slc(ssd->geo, block) && p->n_free == 0) {
+        /* Its erase would free no block for cleaning, and a power cut might
+         * need the originals (take_back_copies()): later. */
+        block_make_full(ssd, block);
+    } else {
         block_start_erase(ssd, block, NAND_CAUSE_GC);
     }
 }

@@ -88,7 +88,7 @@ def guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         -> Iterator[Guest]:
     """The shared guest.
 
-    /dev/nvme0 is its root; nvme1, 512 MiB, is for file systems; nvme2 fills a
+    Drive 0 is its root; drive 1, 512 MiB, is for file systems; drive 2 fills a
     small drive of 7 % over-provisioning, to be overwritten.
     """
     folder = tmp_path_factory.mktemp("guest")
@@ -103,3 +103,15 @@ def guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
     with Guest(env.spec(drives)) as running:
         running.wait_agent()
         yield running
+
+
+@pytest.fixture(scope="session")
+def disks(guest: Guest) -> list[str]:
+    """The drives' names in the shared guest, as /dev/nvme1; Linux gives the
+    numbers in the order in which its probes end."""
+    names = []
+    for i in range(3):
+        found = guest.run(f"grep -lw VSSD{i:04d} /sys/class/nvme/*/serial")
+        names.append("/dev/" + found.split("/")[-2])
+    assert len(set(names)) == 3
+    return names

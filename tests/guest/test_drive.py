@@ -25,26 +25,26 @@ def test_nvme_list(guest: Guest) -> None:
         assert f"VSSD000{i}" in text
 
 
-def test_nvme_id_ctrl_and_ns(guest: Guest) -> None:
+def test_nvme_id_ctrl_and_ns(guest: Guest, disks: list[str]) -> None:
     """Identify says what the drive is."""
-    ctrl = json.loads(guest.run("nvme id-ctrl /dev/nvme2 -o json"))
+    ctrl = json.loads(guest.run(f"nvme id-ctrl {disks[2]} -o json"))
     assert ctrl["sn"].strip() == "VSSD0002"
     assert ctrl["ver"] >= 0x10400
     assert ctrl["nn"] == 1
-    ns = json.loads(guest.run("nvme id-ns /dev/nvme2n1 -o json"))
+    ns = json.loads(guest.run(f"nvme id-ns {disks[2]}n1 -o json"))
     assert 200 << 20 < ns["nsze"] * 512 < 300 << 20
 
 
-def test_nvme_smart_log_counts(guest: Guest) -> None:
+def test_nvme_smart_log_counts(guest: Guest, disks: list[str]) -> None:
     """SMART's numbers are those of the drive."""
     def log() -> dict[str, int]:
         found: dict[str, int] = json.loads(
-            guest.run("nvme smart-log /dev/nvme1 -o json"))
+            guest.run(f"nvme smart-log {disks[1]} -o json"))
         return found
 
     before = log()
-    guest.run("dd if=/dev/zero of=/dev/nvme1n1 bs=1M count=8 oflag=direct"
-              " 2>/dev/null; dd if=/dev/nvme1n1 of=/dev/null bs=1M count=4"
+    guest.run(f"dd if=/dev/zero of={disks[1]}n1 bs=1M count=8 oflag=direct"
+              f" 2>/dev/null; dd if={disks[1]}n1 of=/dev/null bs=1M count=4"
               " iflag=direct 2>/dev/null")
     after = log()
     assert after["critical_warning"] == 0
@@ -56,12 +56,12 @@ def test_nvme_smart_log_counts(guest: Guest) -> None:
     assert commands >= 8
 
 
-def test_nvme_error_log(guest: Guest) -> None:
+def test_nvme_error_log(guest: Guest, disks: list[str]) -> None:
     """A refused command is in the error log."""
-    bad = guest.result("nvme read /dev/nvme1n1 -s 99999999 -z 512 -c 0"
+    bad = guest.result(f"nvme read {disks[1]}n1 -s 99999999 -z 512 -c 0"
                        " -d /dev/null")
     assert bad.status != 0
-    text = guest.run("nvme error-log /dev/nvme1 -o json")
+    text = guest.run(f"nvme error-log {disks[1]} -o json")
     entries = json.loads(text)["errors"]
     assert any(e["error_count"] for e in entries)
 
@@ -71,24 +71,25 @@ def test_nvme_error_log(guest: Guest) -> None:
     ("mkfs.xfs -q -f", "xfs", "xfs_repair -n"),
     ("mkfs.f2fs -q -f", "f2fs", "fsck.f2fs --dry-run"),
 ])
-def test_file_systems(guest: Guest, mkfs: str, kind: str, check: str) -> None:
+def test_file_systems(guest: Guest, disks: list[str], mkfs: str, kind: str,
+                      check: str) -> None:
     """Make it, fill it, look at the files after a remount, check it."""
-    guest.run(f"{mkfs} /dev/nvme1n1 && mount -t {kind} /dev/nvme1n1 /mnt")
+    guest.run(f"{mkfs} {disks[1]}n1 && mount -t {kind} {disks[1]}n1 /mnt")
     guest.run("cp -a /usr/lib/systemd /etc /mnt/; rm -rf /mnt/etc;"
               " dd if=/dev/urandom of=/mnt/r bs=1M count=20 2>/dev/null;"
               " cd /mnt && find . -type f | sort | xargs -d '\\n' sha256sum"
               " > /root/sums; cd /; fstrim -v /mnt; umount /mnt")
-    assert guest.result(f"{check} /dev/nvme1n1").status == 0
+    assert guest.result(f"{check} {disks[1]}n1").status == 0
     guest.run(f"echo 3 > /proc/sys/vm/drop_caches;"
-              f" mount -t {kind} /dev/nvme1n1 /mnt")
+              f" mount -t {kind} {disks[1]}n1 /mnt")
     lines = guest.run("cd /mnt && sha256sum -c --quiet /root/sums && wc -l"
                       " < /root/sums; cd /; umount /mnt")
     assert int(lines) > 200
 
 
-def test_fio_verify(guest: Guest) -> None:
+def test_fio_verify(guest: Guest, disks: list[str]) -> None:
     """Random writes of mixed sizes, read back and compared."""
-    job = fio(guest, "--name=v --filename=/dev/nvme1n1 --size=64m"
+    job = fio(guest, f"--name=v --filename={disks[1]}n1 --size=64m"
               " --rw=randwrite --bssplit=512/10:4k/60:64k/30 --iodepth=16"
               " --ioengine=libaio --direct=1 --verify=crc32c"
               " --verify_fatal=1 --randseed=7")
@@ -96,12 +97,13 @@ def test_fio_verify(guest: Guest) -> None:
     assert job["read"]["io_bytes"] >= 64 << 20  # type: ignore[index]
 
 
-def test_overwrite_three_times_the_capacity(guest: Guest) -> None:
+def test_overwrite_three_times_the_capacity(guest: Guest,
+                                            disks: list[str]) -> None:
     """At 7 % over-provisioning the drive must clean, and lose nothing."""
     before = guest.stats(2)
-    capacity = int(guest.run("blockdev --getsize64 /dev/nvme2n1"))
+    capacity = int(guest.run(f"blockdev --getsize64 {disks[2]}n1"))
     for turn in range(3):
-        job = fio(guest, "--name=o --filename=/dev/nvme2n1 --rw=randwrite"
+        job = fio(guest, f"--name=o --filename={disks[2]}n1 --rw=randwrite"
                   f" --bs=16k --size={capacity} --iodepth=8 --ioengine=libaio"
                   " --direct=1 --verify=crc32c --verify_fatal=1"
                   f" --randseed={turn}")
@@ -114,11 +116,11 @@ def test_overwrite_three_times_the_capacity(guest: Guest) -> None:
     assert not guest.run("dmesg | grep -E 'I/O error|nvme.*timeout' || :")
 
 
-def test_trim_is_seen_by_the_drive(guest: Guest) -> None:
+def test_trim_is_seen_by_the_drive(guest: Guest, disks: list[str]) -> None:
     """blkdiscard: the blocks read as zeroes afterwards."""
-    guest.run("dd if=/dev/urandom of=/dev/nvme1n1 bs=1M count=4 oflag=direct"
-              " 2>/dev/null; blkdiscard -o 0 -l 4194304 /dev/nvme1n1")
-    same = guest.result("cmp -n 4194304 /dev/nvme1n1 /dev/zero")
+    guest.run(f"dd if=/dev/urandom of={disks[1]}n1 bs=1M count=4 oflag=direct"
+              f" 2>/dev/null; blkdiscard -o 0 -l 4194304 {disks[1]}n1")
+    same = guest.result(f"cmp -n 4194304 {disks[1]}n1 /dev/zero")
     assert same.status == 0
     assert guest.stats(1)["latency_ns"]["trim"]["max"] >= 0
 

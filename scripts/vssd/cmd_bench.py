@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd bench: figures of speed, each as a ratio measured in one run.
+
+Benchmarks are not tests: they report, and fail nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from . import model, paths
+from .errors import UserError, one_line
+from .ui import Stage, table
+
+SIM_WORKLOAD = "rw=randwrite bs=4k iodepth=32 number_ios={n}"
+LARGER = ["nand.blocks=552"]
+LOGIN_S = 1800
+
+
+def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+        -> None:
+    """The command's options."""
+    p = sub.add_parser(
+        "bench", help="measure speed, lateness, idle CPU, start-up",
+        description="Measures: " + ", ".join(
+            f"{k} ({v.__doc__ or ''})" for k, v in BENCHES.items()),
+        epilog="Without NAME: all but those that are marked as slow.")
+    p.add_argument("names", nargs="*", metavar="NAME",
+                   help="one of " + ", ".join(BENCHES))
+    p.add_argument("--json", action="store_true",
+                   help="rows as JSON on standard output")
+    p.add_argument("--repeat", type=int, default=3, metavar="N",
+                   help="runs of each, in turns; the median is told"
+                   " (default: 3)")
+    p.add_argument("--runtime", type=int, default=3, metavar="SECONDS",
+                   help="of each fio run (default: 3)")
+    p.set_defaults(call=main)
+
+
+def _fio(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """4 KiB random I/O in a guest, against QEMU's nvme"""
+    from . import bench_guest as guest
+
+    return guest.speed(guest.Effort(args.repeat, args.runtime))
+
+
+def _lateness(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """how well real time keeps to modelled time"""
+    from . import bench_guest as guest
+
+    return guest.lateness(guest.Effort(args.repeat, args.runtime))
+
+
+def _idle(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """CPU time while the guest idles"""
+    from . import bench_guest as guest
+
+    return guest.idle(guest.Effort(args.repeat, args.runtime))
+
+
+def _icount(_args: argparse.Namespace) -> list[dict[str, Any]]:
+    """lateness in virtual time"""
+    from .bench_guest import row
+
+    with tempfile.TemporaryDirectory(prefix="vssd-bench-") as name:
+        stats = Path(name) / "stats.json"
+        with Stage("a guest in virtual time"):
+            done = subprocess.run(
+                [str(paths.PROJECT / "vssd"), "run", "--icount", "--profile",
+                 "read-40us", "--exec", "fio --name=i --filename=/dev/nvme0n1"
+                 " --readonly --rw=randread --bs=4k --number_ios=5000"
+                 " --ioengine=libaio --direct=1 --output=/dev/null",
+                 "--stats", str(stats)], stdin=subprocess.DEVNULL,
+                capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise UserError(one_line(done.stderr.splitlines()[-1]))
+        late = json.loads(stats.read_text())["lateness_ns"]
+    return [row("lateness max, -icount", late["max"] / 1000, None, "us",
+                "aim: 0")]
+
+
+def _sim_run(profile: str, ios: int, fill: str, sets: list[str]) \
+        -> tuple[dict[str, Any], int]:
+    """vssd-sim's result and its peak memory in bytes."""
+    args = [str(model.sim()), "--profile", str(paths.find_profile(profile)),
+            "--workload", SIM_WORKLOAD.format(n=ios), "--fill", fill,
+            "--json"]
+    for one in sets:
+        args += ["--set", one]
+    with tempfile.TemporaryFile() as out:
+        proc = subprocess.Popen(args, stdout=out, stdin=subprocess.DEVNULL)
+        _, status, usage = os.wait4(proc.pid, 0)
+        proc.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        if proc.returncode != 0:
+            raise UserError("vssd-sim failed")
+        return json.loads(out.read()), usage.ru_maxrss * 1024
+
+
+def _full_drive(profile: str, sets: list[str]) -> tuple[int, int]:
+    """Units of a drive, and peak memory once all have been written."""
+    info = model.drive_info(paths.find_profile(profile), sets)
+    _, rss = _sim_run(profile, 1000, "seq", sets)
+    return info["capacity_bytes"] // info["unit_bytes"], rss
+
+
+def _sim(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """steady-state writes a second, and memory, of vssd-sim"""
+    from .bench_guest import row
+
+    profile = "tlc-consumer"
+    with Stage("vssd-sim in steady state"):
+        runs = [_sim_run(profile, 1_000_000, "random", [])
+                for _ in range(args.repeat)]
+    speed = statistics.median(r["requests_per_s_wall"] for r, _ in runs)
+    with Stage("vssd-sim: memory of a full drive, and of a larger one"):
+        sizes = [_full_drive(profile, s) for s in ([], LARGER)]
+    per_unit = (sizes[1][1] - sizes[0][1]) / (sizes[1][0] - sizes[0][0])
+    return [
+        row("vssd-sim 4k randwrite, cleaning", speed, 500_000, "requests/s",
+            f"peer: the aim; WAF {runs[0][0]['waf']:.3g}"),
+        row("vssd-sim memory per 4 KiB unit", per_unit, 10, "bytes",
+            "peer: the aim, at most; growth of peak memory with capacity"),
+    ]
+
+
+def _seconds_to_login(command: Path, env: dict[str, str]) -> float:
+    begin = time.monotonic()
+    proc = subprocess.Popen(
+        [str(command), "run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, env=dict(os.environ, **env))
+    assert proc.stdin and proc.stdout
+    try:
+        seen = b""
+        while b"login: " not in seen:
+            data = os.read(proc.stdout.fileno(), 65536)
+            if not data or time.monotonic() - begin > LOGIN_S:
+                raise UserError("./vssd run showed no login prompt")
+            seen = seen[-64:] + data
+        return time.monotonic() - begin
+    finally:
+        proc.terminate()
+        proc.stdout.close()
+        proc.stdin.close()
+        proc.wait()
+
+
+def _warm(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """seconds from ./vssd run to the login prompt"""
+    from .bench_guest import row
+
+    _seconds_to_login(paths.PROJECT / "vssd", {})
+    with Stage("./vssd run to the login prompt"):
+        runs = [_seconds_to_login(paths.PROJECT / "vssd", {})
+                for _ in range(args.repeat)]
+    return [row("start to login, warm cache", statistics.median(runs), None,
+                "s", "median of " + ", ".join(f"{r:.1f}" for r in runs))]
+
+
+def _cold(_args: argparse.Namespace) -> list[dict[str, Any]]:
+    """slow: the same in a fresh clone with an empty cache"""
+    from .bench_guest import row
+
+    with tempfile.TemporaryDirectory(prefix="vssd-cold-") as name:
+        clone, cache = Path(name) / "clone", Path(name) / "cache"
+        done = subprocess.run(
+            ["git", "clone", "-q", str(paths.PROJECT), str(clone)],
+            capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise UserError("git clone: " + one_line(done.stderr))
+        with Stage("./vssd run in a fresh clone, empty cache"):
+            took = _seconds_to_login(clone / "vssd",
+                                     {"VSSD_CACHE": str(cache)})
+    return [row("start to login, fresh clone, empty cache", took, None, "s",
+                "Debian packages that were there already are not counted")]
+
+
+BENCHES: dict[str, Callable[[argparse.Namespace], list[dict[str, Any]]]] = {
+    "fio": _fio,
+    "lateness": _lateness,
+    "icount": _icount,
+    "idle": _idle,
+    "sim": _sim,
+    "warm": _warm,
+    "cold": _cold,
+}
+SLOW = ("cold",)
+
+
+def _cell(value: float | None) -> str:
+    if value is None:
+        return "-"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd bench"""
+    unknown = [n for n in args.names if n not in BENCHES]
+    if unknown:
+        raise UserError(f"no benchmark {unknown[0]!r}: one of "
+                        + ", ".join(BENCHES))
+    if args.repeat < 1 or args.runtime < 1:
+        raise UserError("--repeat and --runtime: 1 or more")
+    rows: list[dict[str, Any]] = []
+    for name in args.names or [n for n in BENCHES if n not in SLOW]:
+        rows += BENCHES[name](args)
+    if args.json:
+        json.dump(rows, sys.stdout, indent=2)
+        print()
+        return 0
+    table("vssd bench", ["what", "ours", "peer", "ratio", "unit", "note"],
+          [[r["name"], _cell(r["ours"]), _cell(r["peer"]), _cell(r["ratio"]),
+            r["unit"], r["note"]] for r in rows])
+    return 0

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A real libvirt daemon runs a domain that ./vssd libvirt prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import Env, vssd
+
+from vssd import packages
+
+NAME = "vssd-test"
+START_S = 60
+LOGIN_S = 400
+Virsh = Callable[..., str]
+
+
+@pytest.fixture
+def virsh() -> Iterator[Virsh]:
+    """A daemon in a mount namespace of its own, and virsh to talk to it."""
+    if os.geteuid() != 0:
+        pytest.skip("a daemon of one's own needs root")
+    packages.ensure(packages.LIBVIRT)
+    script = Path(__file__).with_name("libvirtd.sh")
+    daemon = subprocess.Popen(
+        ["unshare", "-m", "--propagation", "private", "sh", str(script)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True)
+
+    def call(*args: str, text: str = "") -> str:
+        done = subprocess.run(
+            ["nsenter", "-m", "-t", str(daemon.pid), "virsh", "-c",
+             "qemu:///system", *args], input=text, capture_output=True,
+            text=True, check=False)
+        if done.returncode != 0:
+            raise AssertionError(f"virsh {args}: {done.stderr}")
+        return done.stdout
+
+    try:
+        _wait_until_up(daemon, call)
+        yield call
+    finally:
+        daemon.terminate()
+        daemon.communicate(timeout=30)
+
+
+def _wait_until_up(daemon: "subprocess.Popen[str]", call: Virsh) -> None:
+    end = time.monotonic() + START_S
+    while True:
+        if daemon.poll() is not None:
+            assert daemon.stderr
+            text = daemon.stderr.read()
+            if "unshare failed" in text or "permission denied" in text:
+                pytest.skip("no mount namespaces here")
+            raise AssertionError(f"libvirtd ended: {text}")
+        try:
+            call("list")
+            return
+        except AssertionError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.5)
+
+
+def read_until(path: str, wanted: bytes, seconds: float) -> bytes:
+    """Read a terminal until it shows something."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    seen = b""
+    end = time.monotonic() + seconds
+    try:
+        while wanted not in seen and time.monotonic() < end:
+            try:
+                seen += os.read(fd, 65536)
+            except BlockingIOError:
+                time.sleep(0.2)
+    finally:
+        os.close(fd)
+    return seen
+
+
+def test_a_domain_from_define_to_undefine(env: Env, virsh: Virsh) -> None:
+    """Define, start, log in, read statistics, destroy, undefine."""
+    made = vssd("libvirt", NAME, "--profile", "zero-latency")
+    assert made.returncode == 0, made.stderr
+    try:
+        assert NAME in virsh("define", "/dev/stdin", text=made.stdout)
+        virsh("start", NAME)
+        console = virsh("ttyconsole", NAME).strip()
+        shown = read_until(console, b"vssd login: ", LOGIN_S)
+        assert b"GNU GRUB" in shown
+        assert b"vssd login: " in shown, shown[-2000:]
+        answer = json.loads(virsh(
+            "qemu-monitor-command", NAME, json.dumps(
+                {"execute": "qom-get", "arguments":
+                 {"path": "/machine/peripheral/ssd0", "property": "stats"}})))
+        assert answer["return"]["requests"] > 100
+        assert answer["return"]["profile"] == "zero-latency"
+        assert "running" in virsh("domstate", NAME)
+        virsh("destroy", NAME)
+        virsh("undefine", NAME)
+        assert NAME not in virsh("list", "--all")
+    finally:
+        for path in env.image.folder.parent.glob(f"libvirt-{NAME}-*"):
+            path.unlink()
+
+
+def test_define_needs_virsh(env: Env, tmp_path: Path) -> None:
+    """Without virsh: what to install."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("env", "sh", "dirname", "readlink", "id", "uname", "cat",
+                 "dpkg-query", "ninja"):
+        for folder in ("/usr/bin", "/bin"):
+            if Path(folder, name).exists():
+                (tools / name).symlink_to(Path(folder, name))
+                break
+    done = vssd("libvirt", NAME, "--define", env={"PATH": str(tools)})
+    for path in env.image.folder.parent.glob(f"libvirt-{NAME}-*"):
+        path.unlink()
+    assert done.returncode == 1
+    assert "libvirt-clients" in done.stderr

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parts of the vssd command that need neither QEMU nor a network."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import struct
+import subprocess
+import tarfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from vssd import (cmd_libvirt, cmd_run, cmd_sim, disk, machine, paths, proc,
+                  qemu_source, rundir)
+from vssd.errors import UserError
+from vssd.paths import PROJECT
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own for each test."""
+    monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def qemu_tree(folder: Path, version: str = "10.0.2") -> Path:
+    """What a QEMU tree has of what we edit."""
+    (folder / "subprojects").mkdir(parents=True)
+    (folder / "hw").mkdir()
+    (folder / "VERSION").write_text(version + "\n")
+    (folder / "hw/meson.build").write_text("subdir('xtensa')\n")
+    (folder / "hw/Kconfig").write_text("source xtensa/Kconfig")
+    (folder / "meson.build").write_text("a = 1\nsubdir('trace')\nb = 2\n")
+    return folder
+
+
+def test_cache_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) \
+        -> None:
+    """VSSD_CACHE before XDG_CACHE_HOME before the home directory."""
+    assert paths.cache_dir() == tmp_path / "cache"
+    monkeypatch.delenv("VSSD_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert paths.cache_dir() == tmp_path / "xdg/vssd"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert paths.cache_dir() == tmp_path / "home/.cache/vssd"
+
+
+def test_key_of_tells_its_parts_apart() -> None:
+    """No two lists of parts run together."""
+    assert paths.key_of("ab", "c") != paths.key_of("a", "bc")
+    assert paths.key_of("ab", "c") == paths.key_of("ab", "c")
+
+
+def test_need_space(tmp_path: Path) -> None:
+    """More than any disk has is refused with a way out."""
+    with pytest.raises(UserError, match="VSSD_CACHE"):
+        paths.need_space(tmp_path, 1 << 60, "this")
+
+
+def test_find_profile(tmp_path: Path) -> None:
+    """By name, by file; or the list of names."""
+    assert paths.find_profile("tiny") == PROJECT / "profiles/tiny.ini"
+    assert paths.find_profile("tiny.ini") == PROJECT / "profiles/tiny.ini"
+    own = tmp_path / "own.ini"
+    own.touch()
+    assert paths.find_profile(str(own)) == own
+    with pytest.raises(UserError, match="tlc-consumer"):
+        paths.find_profile("none")
+
+
+def test_prepare_edits_once(tmp_path: Path) -> None:
+    """The edits of hw-ssd/qemu/README.md, the same after a second time."""
+    tree = qemu_tree(tmp_path / "q")
+    for _ in range(2):
+        qemu_source.prepare(tree, PROJECT)
+    assert (tree / "hw/meson.build").read_text() == \
+        "subdir('xtensa')\nsubdir('ssd')\n"
+    assert (tree / "hw/Kconfig").read_text() == \
+        "source xtensa/Kconfig\nsource ssd/Kconfig\n"
+    assert (tree / "meson.build").read_text() == (
+        "a = 1\ntrace_events_subdirs += [ 'hw/ssd' ]\nsubdir('trace')\n"
+        "b = 2\n")
+    assert (tree / "hw/ssd").resolve() == PROJECT / "hw-ssd/qemu"
+    assert (tree / "subprojects/vssd").resolve() == PROJECT
+
+
+def test_edits_are_those_of_the_readme() -> None:
+    """The page that people read says the same."""
+    text = (PROJECT / "hw-ssd/qemu/README.md").read_text()
+    for line in ("subdir('ssd')", "source ssd/Kconfig",
+                 "trace_events_subdirs += [ 'hw/ssd' ]"):
+        assert line in text
+
+
+def test_old_or_foreign_qemu(tmp_path: Path) -> None:
+    """7.2 is too old; a tree without VERSION is none."""
+    with pytest.raises(UserError, match="10.0 or later"):
+        qemu_source.check_version(qemu_tree(tmp_path / "q", "7.2.1"))
+    with pytest.raises(UserError, match="no QEMU source"):
+        qemu_source.check_version(tmp_path)
+
+
+def test_source_from_a_tarball(tmp_path: Path) -> None:
+    """Unpacked, checked and edited; a wrong checksum leaves nothing."""
+    qemu_tree(tmp_path / "qemu-10.0.2")
+    tar = tmp_path / "qemu.tar.gz"
+    with tarfile.open(tar, "w:gz") as t:
+        t.add(tmp_path / "qemu-10.0.2", "qemu-10.0.2")
+    with pytest.raises(UserError, match="sha256"):
+        qemu_source.obtain(qemu_source.Origin(str(tar), "00"))
+    assert not [p for p in paths.cache_dir().iterdir() if p.is_dir()
+                and p.name.startswith("qemu-")]
+    tree = qemu_source.obtain(qemu_source.Origin(str(tar)))
+    assert (tree / "hw/ssd").is_symlink()
+    assert qemu_source.obtain(qemu_source.Origin(str(tar))) == tree
+
+
+def test_address_needs_a_checksum() -> None:
+    """Nothing is fetched that nothing vouches for."""
+    with pytest.raises(UserError, match="--sha256"):
+        qemu_source.obtain(qemu_source.Origin("https://x.example/qemu.tar"))
+
+
+def test_telling_line() -> None:
+    """The line that says why, not the last one."""
+    assert proc.telling_line(["a.c:1: error: x\n", "ninja: build stopped.\n"
+                              ]) == "a.c:1: error: x"
+    assert "space" in proc.telling_line(["No space left on device\n", "z\n"])
+    assert proc.telling_line([]) == "no output"
+
+
+def test_run_logged_names_the_log(cache: Path) -> None:
+    """The error tells where the rest is."""
+    with pytest.raises(UserError, match=r"thing failed: ERROR: bad \(log: "):
+        proc.run_logged(["sh", "-c", "echo ERROR: bad; exit 3"], "t", "thing")
+
+
+def test_rundir_is_removed(cache: Path) -> None:
+    """Also after an error, and after a run that was killed."""
+    with pytest.raises(ValueError), rundir.rundir() as path:
+        (path / "x").touch()
+        raise ValueError
+    assert not path.exists()
+    dead = cache / "runs/run-dead"
+    dead.mkdir()
+    os.utime(dead, (1, 1))
+    with rundir.rundir() as path:
+        assert path.exists() and not dead.exists()
+
+
+def frames(*parts: tuple[bytes, bytes]) -> bytes:
+    """As the agent writes them."""
+    return b"".join(kind + struct.pack("<I", len(data)) + data
+                    for kind, data in parts)
+
+
+@pytest.mark.parametrize("step", [1, 3, 7, 1000])
+def test_frames_in_any_pieces(step: int) -> None:
+    """Firmware's noise is skipped, frames come out whole."""
+    data = b"BdsDxe: noise \0" + machine.HELLO + frames(
+        (b"O", b"out\n"), (b"E", b""), (b"X", struct.pack("<I", 3)))
+    reader = machine.FrameReader()
+    found = []
+    for i in range(0, len(data), step):
+        found += reader.feed(data[i:i + step])
+    assert found == [("O", b"out\n"), ("E", b""), ("X", b"\3\0\0\0")]
+
+
+def test_qemus_complaint_is_one_line() -> None:
+    """Without the program's name and the device's arguments."""
+    text = ("/x/qemu-system-x86_64: warning: nothing\n"
+            '/x/qemu-system-x86_64: -device {"driver": "vssd", "id": "a"}:'
+            " vssd: nand.channels=0: allowed 1..64\n")
+    assert machine.check_text(text) == \
+        "vssd: nand.channels=0: allowed 1..64"
+
+
+def test_mem_sizes() -> None:
+    """As QEMU takes them."""
+    assert cmd_run.mebibytes("512") == 512
+    assert cmd_run.mebibytes("2G") == 2048
+    assert cmd_run.mebibytes("768M") == 768
+    for bad in ("", "1", "1T", "-5M", "2.5G"):
+        with pytest.raises(UserError, match="--mem"):
+            cmd_run.mebibytes(bad)
+
+
+def test_image_formats(tmp_path: Path) -> None:
+    """By content, not by name."""
+    path = tmp_path / "x.img"
+    path.write_bytes(b"QFI\xfb" + bytes(100))
+    assert cmd_run.image_format(path) == "qcow2"
+    path.write_bytes(bytes(100))
+    assert cmd_run.image_format(path) == "raw"
+    path.write_bytes(b"KDMV" + bytes(100))
+    with pytest.raises(UserError, match="convert"):
+        cmd_run.image_format(path)
+
+
+def test_sim_resolves_profiles() -> None:
+    """Names of shipped profiles become files."""
+    tiny = str(PROJECT / "profiles/tiny.ini")
+    assert cmd_sim.resolved(["--profile", "tiny", "--json"]) == \
+        ["--profile", tiny, "--json"]
+    assert cmd_sim.resolved(["--profile=tiny"]) == ["--profile=" + tiny]
+
+
+def test_libvirt_domain_is_xml() -> None:
+    """Whatever the names hold."""
+    image = Path('/a "b" & <c>.qcow2')
+    args = cmd_libvirt.qemu_arguments(image, "qcow2", Path("/p.ini"),
+                                      ["nand.read=1us"])
+    xml = cmd_libvirt.domain("d", Path("/q"), "tcg", 512, 2, args)
+    top = ElementTree.fromstring(xml)
+    assert top.get("type") == "qemu"
+    values = [e.get("value") or "" for e in
+              top.iter(f"{{{cmd_libvirt.QEMU_NS}}}arg")]
+    assert any('"driver": "vssd"' in v for v in values)
+    assert any("<c>" in v for v in values)
+
+
+def test_libvirt_refuses_odd_names() -> None:
+    """A name that a shell or libvirt would trip over."""
+    with pytest.raises(UserError, match="NAME"):
+        cmd_libvirt.make(argparse.Namespace(name="../x", disk=None))
+
+
+def test_disk_layout(tmp_path: Path) -> None:
+    """A GPT that sfdisk reads, GRUB's first sector pointing to the second."""
+    if not (disk.GRUB / "i386-pc/boot.img").exists():
+        pytest.skip("GRUB's images are not installed")
+    image = tmp_path / "d.raw"
+    uuid = "11111111-2222-3333-4444-555555555555"
+    layout = disk.make(image, uuid, tmp_path)
+    out = subprocess.run(["/sbin/sfdisk", "-d", image], text=True,
+                         capture_output=True, check=True).stdout
+    assert out.count("start=") == 3
+    assert uuid in out.lower()
+    with image.open("rb") as f:
+        mbr = f.read(512)
+        f.seek(disk.BIOS_START * 512)
+        core = f.read(512)
+        f.seek(disk.ESP_START * 512)
+        esp = f.read(512)
+    assert struct.unpack_from("<Q", mbr, disk.BOOT_KERNEL_SECTOR)[0] == \
+        disk.BIOS_START
+    assert struct.unpack_from("<Q", core, disk.CORE_BLOCKLIST)[0] == \
+        disk.BIOS_START + 1
+    assert mbr[510:] == b"\x55\xaa" and esp[510:] == b"\x55\xaa"
+    assert layout.root_start_bytes % (1 << 20) == 0
+    assert layout.root_start_bytes + layout.root_bytes < disk.DISK_BYTES
+
+
+def vssd(*args: str) -> subprocess.CompletedProcess[str]:
+    """The command, on paths that need no build."""
+    return subprocess.run([str(PROJECT / "vssd"), *args], text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True,
+                          check=False)
+
+
+@pytest.mark.parametrize("command", ["setup", "run", "test", "bench",
+                                     "libvirt"])
+def test_help_everywhere(command: str) -> None:
+    """Each command explains itself, without setting anything up."""
+    done = vssd(command, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"usage: vssd {command}")
+
+
+def test_dry_run_changes_nothing(cache: Path) -> None:
+    """It says what it would do."""
+    done = vssd("setup", "--dry-run")
+    assert done.returncode == 0
+    assert "would make in" in done.stdout
+    assert list(cache.iterdir()) == []

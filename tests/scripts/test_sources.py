@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rules that every file of the project keeps."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from vssd.paths import PROJECT
+
+SOURCE = re.compile(r"\.(?:c|h|py|sh|build|service|network)$")
+NAMED = ("vssd", "run", "Kconfig", "meson.build")
+# Spelled in parts, so that this file keeps its own rule.
+FORBIDDEN = {
+    "a path of one machine": re.compile(r"/wor" r"k/|/root/\.|/home/\w"),
+    "a mirror's name": re.compile(r"\b(?:deb|security|ftp|archive|snapshot)\."
+                                  r"(?:debian|ubuntu)\.(?:org|com)\b|pypi\."
+                                  r"org|files\.pythonhosted", re.I),
+    "work left over": re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b"
+                                 r"|not im" r"plemented", re.I),
+}
+
+
+def files() -> list[Path]:
+    """What git knows, or would add."""
+    done = subprocess.run(
+        ["git", "-C", str(PROJECT), "ls-files", "-co", "--exclude-standard"],
+        capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip("not a git checkout")
+    paths = [PROJECT / name for name in done.stdout.splitlines()]
+    return [p for p in paths if p.is_file() and "corpus" not in str(p)]
+
+
+def text_of(path: Path) -> str:
+    """The file; empty when it is not text."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return ""
+
+
+def violations(text: str) -> list[str]:
+    """The rules that a text breaks."""
+    return [what for what, rule in FORBIDDEN.items() if rule.search(text)]
+
+
+def test_the_rules_find_violations() -> None:
+    """Each rule has a text that breaks it."""
+    assert violations("open('/wor" "k/x')") == ["a path of one machine"]
+    assert violations("http://deb." "debian.org/debian") == ["a mirror's name"]
+    assert violations("/* FIX" "ME: later */") == ["work left over"]
+    assert violations("a plain line") == []
+
+
+def test_sources_keep_the_rules() -> None:
+    """No file names a machine or a mirror, none leaves work over."""
+    found = [f"{p.relative_to(PROJECT)}: {what}" for p in files()
+             if p.name != "LICENSE" for what in violations(text_of(p))]
+    assert found == []
+
+
+def test_sources_name_their_licence() -> None:
+    """An SPDX line within the first lines of each source."""
+    sources = [p for p in files()
+               if SOURCE.search(p.name) or p.name in NAMED]
+    assert len(sources) > 60
+    missing = [str(p.relative_to(PROJECT)) for p in sources
+               if not p.name.endswith(".build") and p.name != "Kconfig"
+               and "SPDX-License-Identifier: GPL-2.0-or-later"
+               not in "\n".join(text_of(p).splitlines()[:4])]
+    assert missing == []
+
+
+def test_readme_commands_exist() -> None:
+    """Each ./vssd command of the documents is one that --help lists."""
+    helped = subprocess.run([str(PROJECT / "vssd"), "--help"],
+                            capture_output=True, text=True, check=True).stdout
+    commands = set(re.findall(r"^    (\w+) ", helped, re.M))
+    assert {"setup", "run", "sim", "test", "bench", "libvirt"} <= commands
+    for path in [PROJECT / "README.md", *(PROJECT / "docs").glob("*.md")]:
+        used = set(re.findall(r"\./vssd (\w+)", text_of(path)))
+        assert used <= commands, path.name
