@@ -49,28 +49,36 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
 
 def _fio(args: argparse.Namespace) -> list[dict[str, Any]]:
     """4 KiB random I/O in a guest, against QEMU's nvme"""
-    from . import bench_guest as guest
+    from . import bench_guest, bench_vm
 
-    return guest.speed(guest.Effort(args.repeat, args.runtime))
+    drives = [bench_vm.null_drive("vssd", bench_guest.OURS, "zero-latency"),
+              bench_vm.null_drive("nvme", bench_guest.PEER)]
+    with bench_vm.booted(*drives) as guest, \
+            Stage("fio: vssd and nvme in turns"):
+        return bench_guest.speed(guest, args.repeat, args.runtime)
 
 
 def _lateness(args: argparse.Namespace) -> list[dict[str, Any]]:
     """how well real time keeps to modelled time"""
-    from . import bench_guest as guest
+    from . import bench_guest, bench_vm
 
-    return guest.lateness(guest.Effort(args.repeat, args.runtime))
+    drives = [bench_vm.null_drive("vssd", bench_guest.OURS, "zero-latency"),
+              bench_vm.null_drive("vssd", bench_guest.READ40, "read-40us")]
+    with bench_vm.booted(*drives) as guest, Stage("fio: lateness"):
+        bench_vm.reset_stats(guest, 2)
+        return bench_guest.lateness(guest, 2, args.repeat, args.runtime)
 
 
 def _idle(args: argparse.Namespace) -> list[dict[str, Any]]:
     """CPU time while the guest idles"""
-    from . import bench_guest as guest
+    from . import bench_vm
 
-    return guest.idle(guest.Effort(args.repeat, args.runtime))
+    return bench_vm.idle(args.repeat)
 
 
 def _icount(_args: argparse.Namespace) -> list[dict[str, Any]]:
     """lateness in virtual time"""
-    from .bench_guest import row
+    from .bench_vm import row
 
     with tempfile.TemporaryDirectory(prefix="vssd-bench-") as name:
         stats = Path(name) / "stats.json"
@@ -85,7 +93,7 @@ def _icount(_args: argparse.Namespace) -> list[dict[str, Any]]:
         if done.returncode != 0:
             raise UserError(one_line(done.stderr.splitlines()[-1]))
         late = json.loads(stats.read_text())["lateness_ns"]
-    return [row("lateness max, -icount", late["max"] / 1000, None, "us",
+    return [row("icount_lateness_max", late["max"] / 1000, None, "us",
                 "aim: 0")]
 
 
@@ -116,7 +124,7 @@ def _full_drive(profile: str, sets: list[str]) -> tuple[int, int]:
 
 def _sim(args: argparse.Namespace) -> list[dict[str, Any]]:
     """steady-state writes a second, and memory, of vssd-sim"""
-    from .bench_guest import row
+    from .bench_vm import row
 
     profile = "tlc-consumer"
     with Stage("vssd-sim in steady state"):
@@ -127,9 +135,9 @@ def _sim(args: argparse.Namespace) -> list[dict[str, Any]]:
         sizes = [_full_drive(profile, s) for s in ([], LARGER)]
     per_unit = (sizes[1][1] - sizes[0][1]) / (sizes[1][0] - sizes[0][0])
     return [
-        row("vssd-sim 4k randwrite, cleaning", speed, 500_000, "requests/s",
+        row("sim_randwrite_4k_steady", speed, 500_000, "requests/s",
             f"peer: the aim; WAF {runs[0][0]['waf']:.3g}"),
-        row("vssd-sim memory per 4 KiB unit", per_unit, 10, "bytes",
+        row("sim_bytes_per_unit", per_unit, 10, "bytes",
             "peer: the aim, at most; growth of peak memory with capacity"),
     ]
 
@@ -157,19 +165,19 @@ def _seconds_to_login(command: Path, env: dict[str, str]) -> float:
 
 def _warm(args: argparse.Namespace) -> list[dict[str, Any]]:
     """seconds from ./vssd run to the login prompt"""
-    from .bench_guest import row
+    from .bench_vm import row
 
     _seconds_to_login(paths.PROJECT / "vssd", {})
     with Stage("./vssd run to the login prompt"):
         runs = [_seconds_to_login(paths.PROJECT / "vssd", {})
                 for _ in range(args.repeat)]
-    return [row("start to login, warm cache", statistics.median(runs), None,
+    return [row("login_warm", statistics.median(runs), None,
                 "s", "median of " + ", ".join(f"{r:.1f}" for r in runs))]
 
 
 def _cold(_args: argparse.Namespace) -> list[dict[str, Any]]:
     """slow: the same in a fresh clone with an empty cache"""
-    from .bench_guest import row
+    from .bench_vm import row
 
     with tempfile.TemporaryDirectory(prefix="vssd-cold-") as name:
         clone, cache = Path(name) / "clone", Path(name) / "cache"
@@ -181,7 +189,7 @@ def _cold(_args: argparse.Namespace) -> list[dict[str, Any]]:
         with Stage("./vssd run in a fresh clone, empty cache"):
             took = _seconds_to_login(clone / "vssd",
                                      {"VSSD_CACHE": str(cache)})
-    return [row("start to login, fresh clone, empty cache", took, None, "s",
+    return [row("login_cold", took, None, "s",
                 "Debian packages that were there already are not counted")]
 
 
