@@ -225,6 +225,10 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns);
  * that come from the drive, under key. */
 void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key);
 
+/* Append only those of its members that describe what went on in the drive, to
+ * an object that is open; for a front end that measures latency itself. */
+void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w);
+
 typedef struct SsdCounters {
     uint64_t commands[SSD_N_OPS]; /* completed */
     uint64_t host_units_read;     /* mapping units touched by READ */
