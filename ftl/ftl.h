@@ -11,6 +11,7 @@
  *   block.c    blocks and planes: free, open, full; valid units
  *   gc.c       cleaning: when, and the copy loop
  *   power.c    power cut and return; preload
+ *   oplog.c    the operation log
  *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*
  *
  * Numbers: lpn counts mapping units of the host, ppu those of the array:
@@ -23,6 +24,7 @@
 
 #include "eventq.h"
 #include "nand.h"
+#include "oplog.h"
 #include "ssd-config.h"
 #include "ssd.h"
 
@@ -182,6 +184,7 @@ typedef enum CostIndex {
 
 typedef struct Cmd {
     SsdCmd req;
+    uint64_t serial;      /* counts submissions, from 1 */
     uint64_t submit_ps;
     uint64_t mark_ps;     /* up to here cost_ps accounts for the time */
     uint64_t stall_ps;    /* Ssd.stall_ps at mark_ps */
@@ -275,6 +278,7 @@ struct Ssd {
     Cmd *cmd;
     uint32_t n_cmds;
     uint32_t free_cmd;
+    uint64_t last_serial;
     uint32_t running;   /* submitted and not yet completed */
     CmdFifo waiting;    /* writes that wait for slots */
     CmdFifo done;
@@ -295,6 +299,8 @@ struct Ssd {
     uint64_t gc_copied_units;
     uint64_t gc_victims;
     uint64_t padded_units;
+
+    Oplog *log; /* or NULL */
 };
 
 /* ---- policies --------------------------------------------------------------- */

@@ -55,6 +55,8 @@ static void drop_stale(Ssd *ssd, Plane *p)
 
 static void copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
 {
+    oplog_add(ssd->log, OPLOG_PLACE, 1, ssd->spare_lpn[from] - 1, ssd->now_ps,
+              from, to);
     ssd->spare_lpn[to] = ssd->spare_lpn[from];
     if (ssd->spare_version) {
         ssd->spare_version[to] = ssd->spare_version[from];

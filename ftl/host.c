@@ -55,6 +55,7 @@ void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
     c->status = status;
     ssd->running--;
     fifo_push(ssd, &ssd->done, cmd);
+    oplog_add(ssd->log, OPLOG_CMD_DONE, status, 0, ssd->now_ps, c->serial, 0);
     ns = sim_ceil_ns(c->complete_ps - c->submit_ps);
     ssd->counters.commands[c->req.op]++;
     hist_add(&ssd->latency[c->req.op], ns);
@@ -104,6 +105,21 @@ static void read_ready(Ssd *ssd, uint32_t cmd)
     eventq_push(&ssd->events, end, SSD_EVENT_CMD_DONE, cmd);
 }
 
+static void log_lookup(Ssd *ssd, uint32_t cmd, uint32_t lpn)
+{
+    uint32_t entry = ssd->map[lpn];
+    OplogWhere where = OPLOG_IN_NAND;
+
+    if (map_is_buffered(entry)) {
+        where = ssd->slot[map_slot(entry)].dead ? OPLOG_UNMAPPED
+                                                : OPLOG_IN_BUFFER;
+    } else if (entry == 0) {
+        where = OPLOG_UNMAPPED;
+    }
+    oplog_add(ssd->log, OPLOG_LOOKUP, where, lpn, ssd->now_ps,
+              ssd->cmd[cmd].serial, where == OPLOG_IN_NAND ? entry - 1 : 0);
+}
+
 static void start_read(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->cmd[cmd];
@@ -117,6 +133,7 @@ static void start_read(Ssd *ssd, uint32_t cmd)
     for (uint32_t lpn = first; lpn <= last; lpn++) {
         uint32_t entry = ssd->map[lpn];
 
+        log_lookup(ssd, cmd, lpn);
         if (map_is_buffered(entry)) {
             hits += !ssd->slot[map_slot(entry)].dead;
             continue;
@@ -253,6 +270,8 @@ static void start_trim(Ssd *ssd, uint32_t cmd)
     uint64_t end = (r->lba + r->nblocks) >> ssd->block_shift;
 
     for (uint64_t lpn = first; lpn < end; lpn++) {
+        oplog_add(ssd->log, OPLOG_TRIM, 0, (uint32_t)lpn, ssd->now_ps,
+                  ssd->cmd[cmd].serial, 0);
         map_trim(ssd, (uint32_t)lpn);
     }
     host_finish(ssd, cmd, SSD_STATUS_OK);
@@ -389,12 +408,15 @@ int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
     i = cmd_take(ssd);
     ssd->cmd[i] = (Cmd){
         .req = *req,
+        .serial = ++ssd->last_serial,
         .submit_ps = ssd->now_ps,
         .mark_ps = ssd->now_ps,
         .phase = CMD_SUBMITTED,
         .next = NONE,
     };
     ssd->running++;
+    oplog_add(ssd->log, OPLOG_CMD, req->op | (req->fua ? 0x80 : 0),
+              req->nblocks, ssd->now_ps, ssd->cmd[i].serial, req->lba);
     eventq_push(&ssd->events, start_ps(ssd, &ssd->cmd[i]), SSD_EVENT_CMD_START,
                 i);
     return 0;

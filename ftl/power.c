@@ -103,6 +103,7 @@ void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
     g_assert(ssd->host && ssd->power_on);
     ssd_run(ssd, now_ns);
     eventq_filter(&ssd->events, drop_all, NULL);
+    oplog_add(ssd->log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
     fail_commands(ssd);
     nand_power_cut(ssd->nand, ssd->now_ps);
     revert_map(ssd);
@@ -148,6 +149,8 @@ static uint32_t preload_take(Ssd *ssd)
         g_assert(plane != NONE);
         page = block_take_page(ssd, plane, OPEN_HOST);
         for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
+            oplog_add(ssd->log, OPLOG_PRELOAD_PAGE, 0, page + i, ssd->now_ps, 0,
+                      0);
             nand_preload_page(ssd->nand, (NandPpa){page + i});
         }
         block_page_done(ssd, page / ssd->geo->pages_per_block);
@@ -180,6 +183,8 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
             continue;
         }
         ppu = preload_take(ssd);
+        oplog_add(ssd->log, OPLOG_PRELOAD, 0, (uint32_t)lpn, ssd->now_ps, 0,
+                  ppu);
         ssd->map[lpn] = ppu + 1;
         ssd->spare_lpn[ppu] = (uint32_t)lpn + 1;
         ssd->mapped_units++;

@@ -215,6 +215,7 @@ void ssd_destroy(Ssd *ssd)
     if (!ssd) {
         return;
     }
+    ssd_oplog_close(ssd, NULL);
     block_destroy(ssd);
     nand_destroy(ssd->nand);
     eventq_destroy(&ssd->events);

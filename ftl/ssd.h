@@ -252,6 +252,19 @@ const Hist *ssd_latency(const Ssd *ssd, SsdOp op);
 /* Forget latencies and counters (not wear): the warm-up is over. */
 void ssd_reset_stats(Ssd *ssd);
 
+/* ---- operation log ------------------------------------------------------- */
+
+/*
+ * Write everything that the drive does from now on to a file (docs/oplog.md),
+ * for vssd-oplog-check.  Before ssd_preload() and the first ssd_submit().
+ * false: the file cannot be written; *error names it.
+ */
+bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error);
+
+/* End the log, if there is one; false: not all of it could be written.
+ * ssd_destroy() ends it, too. */
+bool ssd_oplog_close(Ssd *ssd, GError **error);
+
 /* ---- tests -------------------------------------------------------------- */
 
 /* Every invariant of map, spare areas, blocks and queues.  Slow. */

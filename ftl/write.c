@@ -295,6 +295,8 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
         if (i == NONE) {
             return false;
         }
+        oplog_add(ssd->log, OPLOG_BUFFER, 0, (uint32_t)lpn, ssd->now_ps,
+                  ssd->cmd[cmd].serial, 0);
         if (wait) {
             add_waiter(ssd, &ssd->slot[i], cmd);
         }
@@ -351,6 +353,8 @@ static void gather_page(Ssd *ssd, uint32_t j)
         if (ssd->spare_version) {
             ssd->spare_version[first + job->n] = s->version;
         }
+        oplog_add(ssd->log, OPLOG_PLACE, 0, s->lpn, ssd->now_ps, 0,
+                  first + job->n);
         unit[job->n++] = i;
     }
     for (uint32_t k = job->n; k < most; k++) {

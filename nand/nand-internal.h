@@ -69,7 +69,8 @@ typedef struct Die {
 typedef struct Channel {
     OpList waiting;
     uint32_t owner; /* operation on the bus, or NONE */
-    uint64_t busy_ps;
+    uint64_t busy_ps;  /* what owner asked for included */
+    uint64_t until_ps; /* while there is an owner: when it ends */
 } Channel;
 
 typedef struct BlockWear {
@@ -77,6 +78,8 @@ typedef struct BlockWear {
     uint16_t in_array;  /* programs queued or running */
     uint32_t erase_count;
 } BlockWear;
+
+typedef struct NandHistory NandHistory;
 
 struct Nand {
     NandConfig cfg;
@@ -100,11 +103,28 @@ struct Nand {
     uint64_t *plane_busy_ps;
     BlockWear *block;
     NandStats stats;
+    uint64_t last_id;
+    const NandWatch *watch; /* or NULL */
+    void *watch_opaque;
+    NandHistory *history; /* or NULL; nand-history.c */
 };
 
+/* nand-watch.c: the phase of op ends now; n->watch is set. */
+void nand_watch_phase(const Nand *n, const NandOp *op, uint64_t now_ps);
+
+/* nand-history.c: the operations of late, for nand.history. */
+NandHistory *nand_history_new(uint32_t n_ops);
+void nand_history_free(NandHistory *h);
+void nand_history_submit(NandHistory *h, const NandOp *op, uint64_t now_ps);
+void nand_history_done(NandHistory *h, const NandOp *op, uint64_t now_ps);
+
+/* What is remembered of operations on a block, oldest first, a line each. */
+char *nand_history_of_block(const NandHistory *h, const NandGeometry *g,
+                            uint32_t block);
+
 /* nand-rules.c: the medium's book-keeping. */
-void nand_rules_submit(Nand *n, const NandOp *op);
-void nand_rules_done(Nand *n, const NandOp *op);
+void nand_rules_submit(Nand *n, const NandOp *op, uint64_t now_ps);
+void nand_rules_done(Nand *n, const NandOp *op, uint64_t now_ps);
 void nand_rules_power_cut(Nand *n);
 
 #endif

@@ -18,12 +18,14 @@ static G_GNUC_NORETURN void broken_rule(const Nand *n, const NandOp *op,
 {
     static const char *const kind[] = {"read", "program", "erase", "copyback"};
     uint32_t block = block_of_page(n, op->ppa);
+    g_autofree char *history = nand_history_of_block(n->history, &n->geo,
+                                                     block);
 
     g_error("nand: %s of page %u, block %u (next page %u, %u in the array, "
-            "erased %u times): %s",
+            "erased %u times): %s%s",
             kind[op->kind], op->ppa.page % n->geo.pages_per_block, block,
             n->block[block].next_page, n->block[block].in_array,
-            n->block[block].erase_count, rule);
+            n->block[block].erase_count, rule, history);
 }
 
 static void check_read(const Nand *n, const NandOp *op, NandPpa ppa)
@@ -46,10 +48,13 @@ static void take_pages(Nand *n, const NandOp *op, uint32_t pages)
     b->in_array++;
 }
 
-void nand_rules_submit(Nand *n, const NandOp *op)
+void nand_rules_submit(Nand *n, const NandOp *op, uint64_t now_ps)
 {
     BlockWear *b;
 
+    if (n->history) {
+        nand_history_submit(n->history, op, now_ps);
+    }
     g_assert(op->ppa.page < n->geo.n_pages);
     g_assert(op->kind == NAND_ERASE || op->bytes <= n->geo.page_bytes);
     b = &n->block[block_of_page(n, op->ppa)];
@@ -79,10 +84,13 @@ void nand_rules_submit(Nand *n, const NandOp *op)
     }
 }
 
-void nand_rules_done(Nand *n, const NandOp *op)
+void nand_rules_done(Nand *n, const NandOp *op, uint64_t now_ps)
 {
     BlockWear *b = &n->block[block_of_page(n, op->ppa)];
 
+    if (n->history) {
+        nand_history_done(n->history, op, now_ps);
+    }
     if (op->kind == NAND_PROGRAM || op->kind == NAND_COPYBACK) {
         b->in_array--;
     } else if (op->kind == NAND_ERASE) {

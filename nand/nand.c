@@ -113,6 +113,9 @@ static void enter(Nand *n, uint32_t i, Phase phase, uint64_t now_ps)
     if (op->phase == PHASE_CELL) {
         n->plane_busy_ps[op->plane] += ps;
     }
+    if (G_UNLIKELY(n->watch)) {
+        nand_watch_phase(n, op, now_ps);
+    }
     op->mark_ps = now_ps;
     op->phase = phase;
 }
@@ -186,6 +189,7 @@ static void bus_grant(Nand *n, uint32_t c, uint32_t i, uint64_t now_ps)
     ps = bus_phase_ps(n, &n->op[i]);
     ch->owner = i;
     ch->busy_ps += ps;
+    ch->until_ps = now_ps + ps;
     n->stats.bus_busy_ps += ps;
     eventq_push(n->q, now_ps + ps, NAND_EVENT_BUS_DONE, i);
 }
@@ -328,6 +332,7 @@ static void gather_mates(Nand *n, Unit *u, uint32_t leader)
             list_remove(n, &u->waiting, i);
             n->op[last].mate = i;
             n->op[i].leader = leader;
+            n->op[i].group = n->op[leader].id;
             n->op[i].grouped = true;
             last = i;
         }
@@ -341,6 +346,7 @@ static uint32_t take(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 {
     list_remove(n, &u->waiting, i);
     n->op[i].leader = i;
+    n->op[i].group = n->op[i].id;
     if (n->cfg.multi_plane) {
         gather_mates(n, u, i);
     }
@@ -393,14 +399,30 @@ static void cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
     eventq_push(n->q, op->cell_end_ps, NAND_EVENT_CELL_DONE, leader);
 }
 
+static uint64_t bus_bytes(const Nand *n, const NandOp *op)
+{
+    switch (op->kind) {
+    case NAND_READ:
+        return op->bytes;
+    case NAND_PROGRAM:
+        return (uint64_t)op->bytes * n->geo.pages_per_program;
+    default:
+        return 0;
+    }
+}
+
 static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
 {
     NandOp op;
 
     enter(n, i, PHASE_FREE, now_ps);
     op = n->op[i]; /* the callback may grow the pool */
-    nand_rules_done(n, &op);
+    nand_rules_done(n, &op, now_ps);
+    if (G_UNLIKELY(n->watch)) {
+        n->watch->done(n->watch_opaque, &op, now_ps);
+    }
     n->stats.ops[op.kind][op.cause]++;
+    n->stats.bus_bytes[op.cause] += bus_bytes(n, &op);
     for (int t = 0; t < NAND_N_TIMES; t++) {
         n->stats.time_ps[op.cause][t] += op.time_ps[t];
     }
@@ -741,7 +763,6 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
     NandOp *op;
     Unit *u;
 
-    nand_rules_submit(n, request);
     i = pool_take(n);
     op = &n->op[i];
     *op = (NandOp){
@@ -755,9 +776,14 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
         .unit = unit_of(n, plane),
         .mate = NONE,
         .phase = PHASE_DIE_WAIT,
+        .id = ++n->last_id,
         .submit_ps = now_ps,
         .mark_ps = now_ps,
     };
+    nand_rules_submit(n, op, now_ps);
+    if (G_UNLIKELY(n->watch)) {
+        n->watch->submit(n->watch_opaque, op, now_ps);
+    }
     u = &n->unit[op->unit];
     n->die[plane / n->geo.planes_per_die].load++;
     list_push(n, &u->waiting, i);
@@ -829,6 +855,7 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
     n->plane_busy_ps = g_new0(uint64_t, n->geo.n_planes);
     n->block = lazy_new(BlockWear, n->geo.n_blocks);
     init_idle(n);
+    n->history = nand_history_new(cfg->history);
     return n;
 }
 
@@ -838,6 +865,7 @@ void nand_destroy(Nand *n)
         return;
     }
     lazy_free(n->block, n->geo.n_blocks, sizeof(*n->block));
+    nand_history_free(n->history);
     g_free(n->plane_busy_ps);
     g_free(n->channel);
     g_free(n->die);
@@ -861,26 +889,51 @@ uint32_t nand_die_load(const Nand *n, uint32_t plane)
     return n->die[plane / n->geo.planes_per_die].load;
 }
 
-uint64_t nand_channel_busy_ps(const Nand *n, uint32_t channel)
+void nand_get_busy(const Nand *n, uint64_t now_ps, const NandBusy *busy)
 {
-    return n->channel[channel].busy_ps;
+    for (uint32_t c = 0; c < n->geo.n_channels; c++) {
+        const Channel *ch = &n->channel[c];
+
+        busy->channel[c] = ch->busy_ps -
+                           (ch->owner == NONE ? 0 : ch->until_ps - now_ps);
+    }
+    for (uint32_t i = 0; i < n->geo.n_dies; i++) {
+        const Die *d = &n->die[i];
+
+        busy->die[i] = d->busy_ps + (d->holders ? now_ps - d->since_ps : 0);
+    }
+    for (uint32_t p = 0; p < n->geo.n_planes; p++) {
+        busy->plane[p] = n->plane_busy_ps[p];
+    }
+    for (uint32_t i = 0; i < n->n_op; i++) {
+        if (n->op[i].phase == PHASE_CELL) {
+            busy->plane[n->op[i].plane] += now_ps - n->op[i].mark_ps;
+        }
+    }
 }
 
-uint64_t nand_die_busy_ps(const Nand *n, uint32_t die, uint64_t now_ps)
+/* What the power cut stops was busy up to now, and not longer. */
+static void account_cut(Nand *n, uint64_t now_ps)
 {
-    const Die *d = &n->die[die];
+    for (uint32_t c = 0; c < n->geo.n_channels; c++) {
+        Channel *ch = &n->channel[c];
 
-    return d->busy_ps + (d->holders ? now_ps - d->since_ps : 0);
-}
-
-uint64_t nand_plane_busy_ps(const Nand *n, uint32_t plane)
-{
-    return n->plane_busy_ps[plane];
+        if (ch->owner != NONE) {
+            ch->busy_ps -= ch->until_ps - now_ps;
+            n->stats.bus_busy_ps -= ch->until_ps - now_ps;
+        }
+    }
+    for (uint32_t i = 0; i < n->n_op; i++) {
+        if (n->op[i].phase == PHASE_CELL) {
+            n->plane_busy_ps[n->op[i].plane] += now_ps - n->op[i].mark_ps;
+        }
+    }
 }
 
 void nand_power_cut(Nand *n, uint64_t now_ps)
 {
     nand_rules_power_cut(n);
+    account_cut(n, now_ps);
     for (uint32_t i = 0; i < n->geo.n_dies; i++) {
         Die *d = &n->die[i];
 

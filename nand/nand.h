@@ -124,6 +124,8 @@ typedef struct NandOp {
     uint32_t bytes;  /* READ, PROGRAM: data over the bus; READ: 0..page_bytes */
     uint32_t cookie; /* the owner's */
 
+    uint64_t id;    /* counts submissions, from 1 */
+    uint64_t group; /* id of the first operation of the same command */
     uint32_t next; /* link in the queue the operation waits in */
     uint32_t mate;   /* next operation of the same multi-plane command */
     uint32_t leader; /* first operation of it */
@@ -145,6 +147,7 @@ typedef struct NandOp {
 typedef struct NandStats {
     uint64_t ops[NAND_N_KINDS][NAND_N_CAUSES];
     uint64_t time_ps[NAND_N_CAUSES][NAND_N_TIMES]; /* summed over operations */
+    uint64_t bus_bytes[NAND_N_CAUSES]; /* data over channels, both ways */
     uint64_t bus_busy_ps; /* summed over channels */
     uint64_t die_busy_ps; /* summed over dies: from the first operation's grant
                              to the end of the last */
@@ -174,6 +177,33 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
                   void *opaque);
 void nand_destroy(Nand *nand);
 
+/* What an operation does for a while, and what it holds meanwhile. */
+typedef enum NandSpan {
+    NAND_SPAN_IN = 1,  /* channel: command, address, data of a program */
+    NAND_SPAN_STATUS,  /* channel: status read */
+    NAND_SPAN_OUT,     /* channel: data of a read */
+    NAND_SPAN_CELL,    /* plane: the array works */
+    NAND_SPAN_GAP,     /* plane: tDBSY before its turn in a command */
+    NAND_SPAN_SUSPEND, /* plane: the array comes to rest */
+    NAND_SPAN_ECC,     /* channel's decoder, waiting for it included */
+} NandSpan;
+
+/*
+ * Who watches the array: for a log, or a test.  All three are required, are
+ * leaf calls, and run at the instant they tell of; span tells of what has just
+ * ended, and op is still as it was meanwhile.
+ */
+typedef struct NandWatch {
+    void (*submit)(void *opaque, const NandOp *op, uint64_t now_ps);
+    void (*span)(void *opaque, const NandOp *op, NandSpan span,
+                 uint64_t from_ps, uint64_t now_ps);
+    void (*done)(void *opaque, const NandOp *op, uint64_t now_ps);
+} NandWatch;
+
+/* watch may be NULL, and then nothing is told; else it must outlive the array
+ * or the next call. */
+void nand_watch(Nand *nand, const NandWatch *watch, void *opaque);
+
 const NandGeometry *nand_geometry(const Nand *nand);
 const NandStats *nand_stats(const Nand *nand);
 
@@ -191,10 +221,19 @@ void nand_event(Nand *nand, const Event *e);
 /* Operations queued or running on the die of a plane. */
 uint32_t nand_die_load(const Nand *nand, uint32_t plane);
 
-/* Busy time so far of one channel, die or plane (its array), in ps. */
-uint64_t nand_channel_busy_ps(const Nand *nand, uint32_t channel);
-uint64_t nand_die_busy_ps(const Nand *nand, uint32_t die, uint64_t now_ps);
-uint64_t nand_plane_busy_ps(const Nand *nand, uint32_t plane);
+/*
+ * Busy time in ps up to now_ps, what is going on included: of a channel, while
+ * it carries something; of a die, while an operation holds any of it; of a
+ * plane, while its array works.
+ */
+typedef struct NandBusy {
+    uint64_t *channel; /* by channel; n_channels of them, and so on */
+    uint64_t *die;
+    uint64_t *plane;
+} NandBusy;
+
+/* Fill in the arrays, which are the caller's. */
+void nand_get_busy(const Nand *nand, uint64_t now_ps, const NandBusy *busy);
 
 /* Erase cycles of a block (plane * blocks_per_plane + block). */
 uint32_t nand_erase_count(const Nand *nand, uint32_t block);
