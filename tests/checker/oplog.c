@@ -185,7 +185,8 @@ static struct {
     char *bytes;
     gsize len;
     size_t n;
-    uint32_t pages; /* per block */
+    uint32_t blocks; /* per plane */
+    uint32_t pages;  /* per block */
     uint32_t units_per_page;
 } log0;
 
@@ -213,6 +214,8 @@ static void load_log(void)
     g_assert_true(g_file_get_contents(path, &log0.bytes, &log0.len, NULL));
     g_unlink(path);
     log0.n = (log0.len - OPLOG_HEADER_BYTES) / OPLOG_RECORD_BYTES;
+    memcpy(&word, log0.bytes + 32, 4);
+    log0.blocks = word;
     memcpy(&word, log0.bytes + 36, 4);
     log0.pages = word;
     memcpy(&word, log0.bytes + 40, 4);
@@ -392,16 +395,53 @@ static size_t bus_in_use(void)
     g_assert_not_reached();
 }
 
+/*
+ * A span of an operation that was submitted while another was in the array of
+ * its plane (a die of one plane here); *end: until when that was.
+ */
+static size_t array_in_use(NandSpan span, uint64_t *end)
+{
+    g_autoptr(GHashTable) ops = g_hash_table_new(NULL, NULL);
+    uint64_t busy[64] = {0};
+    size_t found = 0;
+
+    for (size_t i = 0; i < log0.n && found == 0; i++) {
+        OplogRecord r = get(i);
+        gpointer id = GSIZE_TO_POINTER(r.x);
+        size_t submit = GPOINTER_TO_SIZE(g_hash_table_lookup(ops, id));
+        uint32_t plane;
+
+        if (r.type == OPLOG_SUBMIT) {
+            g_hash_table_insert(ops, id, GSIZE_TO_POINTER(i));
+        }
+        if (r.type != OPLOG_SPAN) {
+            continue;
+        }
+        plane = get(submit).c / log0.pages / log0.blocks;
+        if (i > log0.n / 2 && r.a == span &&
+            get(submit).at_ps < busy[plane] - 1) {
+            *end = busy[plane];
+            found = i;
+        }
+        if (r.a == NAND_SPAN_CELL) {
+            busy[plane] = r.at_ps;
+        }
+    }
+    g_assert_cmpuint(found, >, 0);
+    return found;
+}
+
 static void test_overlap(void)
 {
+    uint64_t end;
     size_t i;
 
     load_log();
     MUTATE(bus_in_use(), r.y--, "overlap");
-    /* The unit belongs to a command until its last bus cycle: let a command of
-     * another unit come between. */
-    i = find(OPLOG_SPAN, NAND_SPAN_CELL);
-    MUTATE(i, r.c ^= 0x40000000, "overlap");
+    i = array_in_use(NAND_SPAN_CELL, &end);
+    MUTATE(i, r.y = end - 1, "overlap");
+    i = array_in_use(NAND_SPAN_IN, &end);
+    MUTATE(i, r.y = end - 1, "overlap");
 }
 
 static void test_durability(void)
