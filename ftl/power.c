@@ -116,6 +116,9 @@ void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
     ssd->link_in_ps = ssd->now_ps;
     ssd->link_out_ps = ssd->now_ps;
     ssd->dram_in_ps = ssd->now_ps;
+    for (uint32_t i = 0; i < ssd->cfg->cores; i++) {
+        ssd->core_ps[i] = ssd->now_ps;
+    }
     ssd->power_on = false;
 }
 

@@ -43,6 +43,15 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
     }
 }
 
+static void op_data_in(void *opaque, const NandOp *op, uint64_t now_ps)
+{
+    Ssd *ssd = opaque;
+
+    if (!ssd->job[op->cookie].gc) {
+        write_page_data_in(ssd, op->cookie);
+    }
+}
+
 static void dispatch(Ssd *ssd, const Event *e)
 {
     switch (event_kind(e)) {
@@ -196,6 +205,9 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->power_on = true;
     eventq_init(&ssd->events);
     ssd->nand = nand_create(&ssd->cfg->nand, &ssd->events, op_done, ssd);
+    if (cfg->complete_at == SSD_COMPLETE_AT_DATA_IN) {
+        nand_on_data_in(ssd->nand, op_data_in);
+    }
     ssd->geo = nand_geometry(ssd->nand);
     init_shifts(ssd);
     init_tables(ssd);
@@ -206,6 +218,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd_init_buffer(ssd);
     ssd->free_cmd = NONE;
     ssd->done = (CmdFifo){NONE, NONE};
+    host_init_link(ssd);
     init_info(ssd);
     return ssd;
 }
@@ -230,6 +243,7 @@ void ssd_destroy(Ssd *ssd)
     g_free(ssd->job);
     g_free(ssd->job_unit);
     g_free(ssd->cmd);
+    g_free(ssd->core_ps);
     g_free(ssd->latency);
     ssd_config_free(ssd->cfg);
     g_free(ssd);

@@ -116,6 +116,7 @@ typedef struct SsdCmd {
     X(bus, "command, address and data on a NAND channel")                      \
     X(die_wait, "waiting for a die")                                           \
     X(cell, "array operation (tR, tPROG)")                                     \
+    X(ecc, "ECC decoding, and waiting for the decoder")                        \
     X(gc_wait, "waiting for cleaning to free a block")                         \
     X(flush, "waiting for earlier writes to become durable")
 

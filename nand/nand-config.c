@@ -96,6 +96,11 @@ static bool check_features(const NandConfig *cfg, GError **error)
     if (cfg->bus_width != 8 && cfg->bus_width != 16) {
         return refuse(error, "nand.bus_width: allowed 8, 16");
     }
+    if (cfg->codeword_bytes & (cfg->codeword_bytes - 1) ||
+        cfg->codeword_bytes > cfg->page_bytes) {
+        return refuse(error, "nand.ecc_codeword: must be a power of two, at "
+                             "most nand.page_size");
+    }
     if (cfg->multi_plane && cfg->planes == 1) {
         return refuse(error, "nand.multi_plane=on: needs nand.planes of 2 or "
                              "more");

@@ -30,6 +30,8 @@ static NandSpan span_of(const NandOp *op)
         return NAND_SPAN_GAP;
     case PHASE_SUSPENDING:
         return NAND_SPAN_SUSPEND;
+    case PHASE_ECC:
+        return NAND_SPAN_ECC;
     default:
         return 0;
     }

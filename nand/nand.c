@@ -101,6 +101,7 @@ static const uint8_t time_of_phase[N_PHASES] = {
     [PHASE_SUSPENDING] = NAND_TIME_DIE_WAIT,
     [PHASE_SUSPENDED] = NAND_TIME_DIE_WAIT,
     [PHASE_READY] = NAND_TIME_BUS_WAIT,
+    [PHASE_ECC] = NAND_TIME_ECC,
 };
 
 static void enter(Nand *n, uint32_t i, Phase phase, uint64_t now_ps)
@@ -413,6 +414,7 @@ static uint64_t bus_bytes(const Nand *n, const NandOp *op)
 
 static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
 {
+    bool left = n->op[i].phase == PHASE_ECC; /* the die already */
     NandOp op;
 
     enter(n, i, PHASE_FREE, now_ps);
@@ -426,7 +428,9 @@ static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
     for (int t = 0; t < NAND_N_TIMES; t++) {
         n->stats.time_ps[op.cause][t] += op.time_ps[t];
     }
-    die_let_go(n, &op, now_ps);
+    if (!left) {
+        die_let_go(n, &op, now_ps);
+    }
     pool_give(n, i);
     n->done(n->opaque, &op, now_ps);
 }
@@ -638,6 +642,12 @@ static void in_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
     uint32_t mate = n->op[i].mate;
     uint32_t leader = n->op[i].leader;
 
+    if (n->data_in && n->op[i].kind == NAND_PROGRAM) {
+        NandOp op = n->op[i];
+
+        n->data_in(n->opaque, &op, now_ps);
+    }
+
     if (mate != NONE) {
         /* tDBSY, then the next plane of the command. */
         enter(n, i, PHASE_TURN, now_ps);
@@ -659,6 +669,29 @@ static void in_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
     }
 }
 
+/*
+ * The data has left the die; the channel's decoder took its codewords as they
+ * came.  Each takes t_ecc; the last one came now, the first when it had crossed
+ * the bus, and the decoder may have been at work on another page then.
+ */
+static void decode(Nand *n, uint32_t i, uint64_t now_ps)
+{
+    NandOp *op = &n->op[i];
+    Channel *ch = &n->channel[channel_of(n, op)];
+    uint32_t cw = (uint32_t)n->cfg.codeword_bytes;
+    uint64_t words = (op->bytes + cw - 1) / cw;
+    uint64_t rest_ps = nand_data_ps(&n->timing, op->bytes) -
+                       nand_data_ps(&n->timing, MIN(cw, op->bytes));
+    uint64_t start_ps = MAX(ch->ecc_free_ps, now_ps - rest_ps);
+
+    die_let_go(n, op, now_ps);
+    op->cell_end_ps = MAX(start_ps + words * n->cfg.t_ecc_ps,
+                          now_ps + n->cfg.t_ecc_ps);
+    ch->ecc_free_ps = op->cell_end_ps;
+    enter(n, i, PHASE_ECC, now_ps);
+    eventq_push(n->q, op->cell_end_ps, NAND_EVENT_CELL_DONE, i);
+}
+
 static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 {
     uint32_t mate = n->op[i].mate;
@@ -669,7 +702,11 @@ static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
         u->out = mate;
         bus_ask(n, mate, STEP_OUT, now_ps);
     }
-    finish_op(n, i, now_ps);
+    if (n->cfg.t_ecc_ps && n->op[i].bytes > 0) {
+        decode(n, i, now_ps);
+    } else {
+        finish_op(n, i, now_ps);
+    }
     if (mate != NONE) {
         return;
     }
@@ -717,6 +754,9 @@ static void cell_done(Nand *n, uint32_t i, uint64_t now_ps)
         break;
     case PHASE_SUSPENDING:
         suspended(n, u, now_ps);
+        break;
+    case PHASE_ECC:
+        finish_op(n, i, now_ps);
         break;
     case PHASE_CELL:
         if (n->timing.status_ps) {
@@ -832,6 +872,7 @@ static void init_idle(Nand *n)
     for (uint32_t i = 0; i < n->geo.n_channels; i++) {
         n->channel[i].waiting = (OpList){NONE, NONE};
         n->channel[i].owner = NONE;
+        n->channel[i].ecc_free_ps = 0;
     }
     n->free_op = NONE;
     n->n_op = 0;
@@ -874,6 +915,11 @@ void nand_destroy(Nand *n)
     g_free(n);
 }
 
+void nand_on_data_in(Nand *n, NandDone *data_in)
+{
+    n->data_in = data_in;
+}
+
 const NandGeometry *nand_geometry(const Nand *n)
 {
     return &n->geo;
@@ -889,6 +935,13 @@ uint32_t nand_die_load(const Nand *n, uint32_t plane)
     return n->die[plane / n->geo.planes_per_die].load;
 }
 
+uint64_t nand_die_busy_ps(const Nand *n, uint32_t die, uint64_t now_ps)
+{
+    const Die *d = &n->die[die];
+
+    return d->busy_ps + (d->holders ? now_ps - d->since_ps : 0);
+}
+
 void nand_get_busy(const Nand *n, uint64_t now_ps, const NandBusy *busy)
 {
     for (uint32_t c = 0; c < n->geo.n_channels; c++) {
@@ -898,9 +951,7 @@ void nand_get_busy(const Nand *n, uint64_t now_ps, const NandBusy *busy)
                            (ch->owner == NONE ? 0 : ch->until_ps - now_ps);
     }
     for (uint32_t i = 0; i < n->geo.n_dies; i++) {
-        const Die *d = &n->die[i];
-
-        busy->die[i] = d->busy_ps + (d->holders ? now_ps - d->since_ps : 0);
+        busy->die[i] = nand_die_busy_ps(n, i, now_ps);
     }
     for (uint32_t p = 0; p < n->geo.n_planes; p++) {
         busy->plane[p] = n->plane_busy_ps[p];

@@ -101,7 +101,8 @@ typedef enum NandCause {
     X(BUS_WAIT, bus_wait) /* for the channel, or its turn in a multi-plane     \
                              command */                                        \
     X(BUS, bus)           /* command, address, data, status on the channel */  \
-    X(CELL, cell)         /* array operation, and the busy times around it */
+    X(CELL, cell)         /* array operation, and the busy times around it */  \
+    X(ECC, ecc)           /* decoding, and waiting for the decoder */
 
 typedef enum NandTime {
 #define NAND_TIME_ENUM(upper, lower) NAND_TIME_##upper,
@@ -204,6 +205,9 @@ typedef struct NandWatch {
  * or the next call. */
 void nand_watch(Nand *nand, const NandWatch *watch, void *opaque);
 
+/* data_in, if not NULL, runs when the data of a PROGRAM has crossed the bus. */
+void nand_on_data_in(Nand *nand, NandDone *data_in);
+
 const NandGeometry *nand_geometry(const Nand *nand);
 const NandStats *nand_stats(const Nand *nand);
 
@@ -231,6 +235,8 @@ typedef struct NandBusy {
     uint64_t *die;
     uint64_t *plane;
 } NandBusy;
+
+uint64_t nand_die_busy_ps(const Nand *nand, uint32_t die, uint64_t now_ps);
 
 /* Fill in the arrays, which are the caller's. */
 void nand_get_busy(const Nand *nand, uint64_t now_ps, const NandBusy *busy);

@@ -50,7 +50,8 @@ typedef struct Sim {
     RequestSource source;
 
     int64_t started_us; /* wall clock */
-    int64_t shown_us;   /* when progress was last shown */
+    uint64_t started_cpu_ns;
+    int64_t shown_us; /* when progress was last shown */
     const char *stage;
 } Sim;
 
@@ -290,6 +291,15 @@ static void end_progress(Sim *s)
     }
 }
 
+static uint64_t cpu_ns(void)
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * NS_PER_S +
+           (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * NS_PER_US;
+}
+
 static bool play(Sim *s, GError **error)
 {
     PlayerConfig cfg = {
@@ -306,6 +316,7 @@ static bool play(Sim *s, GError **error)
     end_progress(s);
     if (ok) {
         s->started_us = g_get_monotonic_time();
+        s->started_cpu_ns = cpu_ns();
         s->stage = "playing";
         ok = player_run(s->player, &s->source, error);
         end_progress(s);
@@ -325,6 +336,7 @@ static void print_result(Sim *s, int64_t wall_us)
         .seed = s->seed,
         .n_disordered = s->trace ? trace_n_disordered(s->trace) : 0,
         .wall_ns = (uint64_t)wall_us * NS_PER_US,
+        .cpu_ns = cpu_ns() - s->started_cpu_ns,
     };
 
     getrusage(RUSAGE_SELF, &usage_now);

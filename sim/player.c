@@ -37,6 +37,15 @@ struct Player {
     uint64_t *nbytes;     /* by tag */
     uint8_t *op;          /* by tag */
 
+    /*
+     * Closed loop: since when each place of iodepth that no request has taken
+     * is free, oldest first.  A request arrives when its place became free,
+     * though it may be taken from the source later, when the drive has room.
+     */
+    uint64_t *place_ns; /* ring of iodepth */
+    uint32_t first_place;
+    uint32_t n_places;
+
     PlayerResult result;
 };
 
@@ -80,6 +89,7 @@ Player *player_new(Ssd *ssd, const PlayerConfig *cfg)
 void player_free(Player *p)
 {
     if (p) {
+        g_free(p->place_ns);
         g_free(p->op);
         g_free(p->nbytes);
         g_free(p->arrival_ns);
@@ -134,6 +144,26 @@ static bool to_blocks(Player *p, GError **error)
     return true;
 }
 
+/* ---- places of the closed loop ------------------------------------------- */
+
+static void place_give(Player *p, uint64_t at_ns)
+{
+    uint32_t depth = p->source->iodepth;
+
+    if (depth) {
+        p->place_ns[(p->first_place + p->n_places++) % depth] = at_ns;
+    }
+}
+
+static uint64_t place_take(Player *p)
+{
+    uint64_t at_ns = p->place_ns[p->first_place];
+
+    p->first_place = (p->first_place + 1) % p->source->iodepth;
+    p->n_places--;
+    return at_ns;
+}
+
 /* ---- the loop ------------------------------------------------------------ */
 
 /* Take the next request from the source, if it has one. */
@@ -155,7 +185,7 @@ static bool fetch(Player *p, GError **error)
     }
     p->have_pending = true;
     p->pending.at_ns =
-        p->source->iodepth ? p->now_ns : p->start_ns + p->pending.at_ns;
+        p->source->iodepth ? place_take(p) : p->start_ns + p->pending.at_ns;
     p->cmd = (SsdCmd){.op = p->pending.op, .version = ++p->version};
     return p->pending.nbytes == 0 || to_blocks(p, error);
 }
@@ -196,11 +226,11 @@ static bool submit(Player *p, GError **error)
 /* Submit whatever may start now. */
 static bool offer(Player *p, GError **error)
 {
-    uint32_t depth = p->source->iodepth;
+    bool closed = p->source->iodepth > 0;
 
     for (;;) {
         if (!p->have_pending) {
-            if (p->ended || (depth && p->n_flying >= depth)) {
+            if (p->ended || (closed && p->n_places == 0)) {
                 return true;
             }
             if (!fetch(p, error)) {
@@ -231,6 +261,7 @@ static void note(Player *p, const SsdCompletion *c)
     p->result.bytes[op] += p->nbytes[tag];
     p->result.n_errors += c->status != SSD_STATUS_OK;
     p->result.sim_ns = c->complete_ns - p->start_ns;
+    place_give(p, c->complete_ns);
     p->n_flying--;
     p->free_slot[p->max_flying - p->n_flying - 1] = tag;
     if (++p->result.n_requests % PROGRESS_EVERY == 0 && p->cfg.progress) {
@@ -272,6 +303,12 @@ static void begin(Player *p, const RequestSource *source)
     memset(&p->result, 0, sizeof(p->result));
     for (unsigned i = 0; i < SSD_N_OPS; i++) {
         hist_init(&p->result.latency[i]);
+    }
+    p->place_ns = g_renew(uint64_t, p->place_ns, source->iodepth);
+    p->first_place = 0;
+    p->n_places = 0;
+    for (uint32_t i = 0; i < source->iodepth; i++) {
+        place_give(p, p->now_ns);
     }
 }
 

@@ -65,6 +65,9 @@ static void speed_json(JsonWriter *w, const ResultRun *run,
     json_double(w, "wall_s", (double)run->wall_ns / NS_PER_S);
     json_double(w, "requests_per_s_wall",
                 per_second(r->n_requests, run->wall_ns));
+    json_double(w, "cpu_s", (double)run->cpu_ns / NS_PER_S);
+    json_double(w, "requests_per_s_cpu",
+                per_second(r->n_requests, run->cpu_ns));
     json_u64(w, "peak_rss_bytes", run->peak_rss_bytes);
     json_u64(w, "sim_ns", r->sim_ns);
     json_double(w, "iops", per_second(r->n_requests, r->sim_ns));
@@ -190,9 +193,13 @@ void result_text(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
                            per_second(r->n_requests, r->sim_ns),
                            per_second(r->bytes[SSD_OP_READ], r->sim_ns) / 1e6,
                            per_second(r->bytes[SSD_OP_WRITE], r->sim_ns) / 1e6);
-    g_string_append_printf(out, "wall time %.3f s: %.0f requests per second\n",
-                           (double)run->wall_ns / NS_PER_S,
-                           per_second(r->n_requests, run->wall_ns));
+    g_string_append_printf(
+        out,
+        "wall time %.3f s: %.0f requests per second; processor time %.3f s: "
+        "%.0f per second\n",
+        (double)run->wall_ns / NS_PER_S,
+        per_second(r->n_requests, run->wall_ns), (double)run->cpu_ns / NS_PER_S,
+        per_second(r->n_requests, run->cpu_ns));
     g_string_append_printf(out, "  %-6s %10s %11s %11s %11s %11s %11s\n", "us",
                            "n", "mean", "p50", "p99", "p99.9", "max");
     latency_text(out, "all", all);

@@ -23,6 +23,7 @@ typedef struct ResultRun {
     uint64_t seed;
     uint64_t n_disordered;   /* trace lines older than the one before */
     uint64_t wall_ns;        /* of the run, without the fill */
+    uint64_t cpu_ns;         /* processor time of the same */
     uint64_t peak_rss_bytes; /* of the process */
 } ResultRun;
 

@@ -160,6 +160,8 @@ static const Clean cleans[] = {
      PLAYER_FILL_RANDOM},
     {"mlc", "tiny", "nand.cell=mlc;nand.read_2=80us;nand.program_2=900us",
      PLAYER_FILL_RANDOM},
+    {"ecc", "tiny", "nand.ecc_decode=10us", PLAYER_FILL_RANDOM},
+    {"data-in", "tiny", "host.complete_at=data-in", PLAYER_FILL_RANDOM},
     {"at-program", "tiny", "host.complete_at=program", PLAYER_FILL_RANDOM},
     {"zero", "zero-latency", "nand.blocks=16;nand.pages=16;ftl.op_percent=120",
      PLAYER_FILL_RANDOM},

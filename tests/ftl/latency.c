@@ -119,6 +119,30 @@ static void test_write_buffered(void)
     ref_free(r);
 }
 
+/*
+ * Two writes of four units at once, DRAM slower than the link (2000 for a
+ * unit).  The second is over the link at F + 8 L, and waits for DRAM until the
+ * first is done there, at F + 4 L + 8000.
+ */
+static void test_write_two(void)
+{
+    Ref *r = ref_new(ref_config("buffer.access=2us"), false);
+    const SsdCompletion *c;
+
+    r->log = g_array_new(false, false, sizeof(SsdCompletion));
+    ref_do(r, SSD_OP_WRITE, 0, 4 * UNIT, false);
+    ref_do(r, SSD_OP_WRITE, 2 * UNIT, 4 * UNIT, false);
+    ref_drain(r);
+    c = &g_array_index(r->log, SsdCompletion, 0);
+    same_cost(c, (SsdBreakdown){
+                     .firmware_ns = F, .link_ns = 4 * L, .buffer_ns = 8000});
+    c = &g_array_index(r->log, SsdCompletion, 1);
+    same_cost(c, (SsdBreakdown){.firmware_ns = F,
+                                .link_ns = 8 * L,
+                                .buffer_ns = (4 * L + 8000 - 8 * L) + 8000});
+    ref_free(r);
+}
+
 /* FUA: then a padded page to NAND, C + X + tPROG. */
 static void test_write_fua(void)
 {
@@ -210,8 +234,7 @@ static void test_read_behind_program(void)
     ref_free(r);
 }
 
-/* ---- a NAND-bound run, twice as slow
- * ------------------------------------------ */
+/* ---- a NAND-bound run, twice as slow ------------------------------------- */
 
 static uint64_t run_ns(const char *options)
 {
@@ -254,6 +277,7 @@ int main(int argc, char **argv)
     g_test_add_func("/latency/read-two-pages", test_read_two_pages);
     g_test_add_func("/latency/read-one-die", test_read_one_die);
     g_test_add_func("/latency/write-buffered", test_write_buffered);
+    g_test_add_func("/latency/write-two", test_write_two);
     g_test_add_func("/latency/write-fua", test_write_fua);
     g_test_add_func("/latency/complete-at-program", test_complete_at_program);
     g_test_add_func("/latency/flush", test_flush);

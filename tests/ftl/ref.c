@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "simtime.h"
+#include "ftl.h"
 
 #define NEVER     UINT64_MAX
 #define COARSE_NS 333000
@@ -54,9 +54,11 @@ static void owe(Ref *r, uint64_t lpn, uint64_t version)
     g_hash_table_add(r->owed, g_memdup2(&key, sizeof(key)));
 }
 
+/* Within one instant it counts whether the host had fetched the completion. */
 static bool over(const RefOp *y, const RefOp *x)
 {
-    return x->complete_ns <= y->submit_ns && x != y;
+    return x->complete_ns < y->submit_ns ||
+           (x->complete_ns == y->submit_ns && x->seen_seq < y->submit_seq);
 }
 
 static RefOp *op_at(Ref *r, uint64_t lpn, unsigned i)
@@ -68,8 +70,7 @@ static RefOp *op_at(Ref *r, uint64_t lpn, unsigned i)
 static void prune(Ref *r, uint64_t lpn, RefOp y)
 {
     for (unsigned i = r->ops[lpn]->len; i-- > 0;) {
-        if (op_at(r, lpn, i)->complete_ns <= y.submit_ns &&
-            op_at(r, lpn, i)->version != y.version) {
+        if (over(&y, op_at(r, lpn, i))) {
             g_array_remove_index(r->ops[lpn], i);
         }
     }
@@ -87,8 +88,7 @@ static RefOp *find_write(Ref *r, uint64_t lpn, uint64_t version)
     return NULL;
 }
 
-/* ---- reports of the drive
- * ---------------------------------------------------- */
+/* ---- reports of the drive ------------------------------------------------ */
 
 static void on_programmed(void *opaque, uint64_t lpn, uint64_t version)
 {
@@ -188,8 +188,7 @@ void ref_free(Ref *r)
     g_free(r);
 }
 
-/* ---- which units a command changes
- * --------------------------------------------- */
+/* ---- which units a command changes --------------------------------------- */
 
 /* Writes change every unit they touch, trims those that lie inside. */
 static void units_of(const Ref *r, const SsdCmd *c, uint64_t *first,
@@ -214,6 +213,7 @@ static void note_submit(Ref *r, const SsdCmd *c)
         .version = c->version,
         .unmapped = c->op == SSD_OP_TRIM,
         .submit_ns = r->now_ns,
+        .submit_seq = r->seq,
         .complete_ns = NEVER,
     };
     uint64_t first, end;
@@ -258,6 +258,7 @@ static void note_ended(Ref *r, const SsdCmd *c, const SsdCompletion *done)
             }
         } else if (op && done->status == SSD_STATUS_OK) {
             op->complete_ns = done->complete_ns;
+            op->seen_seq = ++r->seq;
             if (c->op == SSD_OP_TRIM || c->fua || r->always_durable) {
                 op->durable = true;
                 prune(r, lpn, *op);
@@ -267,14 +268,19 @@ static void note_ended(Ref *r, const SsdCmd *c, const SsdCompletion *done)
 }
 
 /* Every write that had completed when the flush was submitted is durable. */
-static void note_flushed(Ref *r, uint64_t submit_ns)
+static void note_flushed(Ref *r, const RefFlight *flush)
 {
+    const RefOp barrier = {
+        .submit_ns = flush->submit_ns,
+        .submit_seq = flush->submit_seq,
+    };
+
     for (uint64_t lpn = 0; lpn < r->n_units; lpn++) {
         for (unsigned i = 0; i < r->ops[lpn]->len; i++) {
             RefOp *op = op_at(r, lpn, i);
             uint64_t key = owed_key(r, lpn, op->version);
 
-            if (op->complete_ns > submit_ns) {
+            if (!over(&barrier, op)) {
                 continue;
             }
             op->durable = true;
@@ -366,16 +372,17 @@ int ref_submit(Ref *r, SsdOp op, uint64_t lba, uint32_t nblocks, bool fua)
     ret = ssd_submit(r->ssd, r->now_ns, &sent);
     if (ret == 0) {
         r->version++;
-        r->flight[c.tag] =
-            (RefFlight){.used = true, .cmd = c, .submit_ns = r->now_ns};
+        r->flight[c.tag] = (RefFlight){.used = true,
+                                       .cmd = c,
+                                       .submit_ns = r->now_ns,
+                                       .submit_seq = ++r->seq};
         r->n_flying++;
         note_submit(r, &c);
     }
     return ret;
 }
 
-/* ---- completions
- * -------------------------------------------------------------- */
+/* ---- completions --------------------------------------------------------- */
 
 static void check_cost(const SsdCompletion *c)
 {
@@ -419,7 +426,7 @@ static void complete(Ref *r, const SsdCompletion *c)
         return;
     }
     if (f->cmd.op == SSD_OP_FLUSH || f->cmd.op == SSD_OP_SHUTDOWN) {
-        note_flushed(r, c->submit_ns);
+        note_flushed(r, f);
     }
     if (f->cmd.op == SSD_OP_WRITE && (f->cmd.fua || r->always_durable)) {
         check_durable_write(r, &f->cmd);
@@ -445,6 +452,21 @@ void ref_collect(Ref *r)
     } while (n == G_N_ELEMENTS(done));
 }
 
+/* Move to an instant, or to where the run is to stop; false: it stops. */
+static bool go_to(Ref *r, uint64_t ns)
+{
+    if (r->stop_ns && ns >= r->stop_ns) {
+        r->now_ns = r->stop_ns;
+        r->stopped = true;
+        return false;
+    }
+    r->now_ns = ns;
+    if (r->instants) {
+        g_array_append_val(r->instants, ns);
+    }
+    return true;
+}
+
 /* The next instant at which this style of polling looks, at most end_ns. */
 static uint64_t next_look(Ref *r, uint64_t end_ns)
 {
@@ -453,6 +475,11 @@ static uint64_t next_look(Ref *r, uint64_t end_ns)
     switch (r->polling) {
     case REF_POLL_EXACT:
         next_ns = ssd_next_event_ns(r->ssd);
+        break;
+    case REF_POLL_EVENTS:
+        next_ns = eventq_next_ps(&r->ssd->events) == SIM_NEVER
+                      ? end_ns
+                      : sim_ceil_ns(eventq_next_ps(&r->ssd->events));
         break;
     case REF_POLL_COARSE:
         next_ns = (r->now_ns / COARSE_NS + 1) * COARSE_NS;
@@ -471,15 +498,17 @@ void ref_pass(Ref *r, uint64_t ns)
 {
     uint64_t end_ns = r->now_ns + ns;
 
-    while (r->now_ns < end_ns) {
-        r->now_ns = next_look(r, end_ns);
+    while (r->now_ns < end_ns && !r->stopped) {
+        if (!go_to(r, next_look(r, end_ns))) {
+            return;
+        }
         if (r->polling != REF_POLL_NEVER) {
             ref_collect(r);
         }
     }
 }
 
-/* Until a command completes. */
+/* Until a command completes, or the run stops. */
 static void wait_one(Ref *r)
 {
     uint32_t n = r->n_flying;
@@ -495,25 +524,28 @@ static void wait_one(Ref *r)
         if (r->now_ns > 1000 * NS_PER_S * 1000) {
             FAIL("%u commands do not complete", n);
         }
-        r->now_ns = MAX(r->now_ns, next_ns);
+        if (!go_to(r, MAX(r->now_ns, next_ns))) {
+            return;
+        }
         ref_collect(r);
     }
 }
 
 void ref_do(Ref *r, SsdOp op, uint64_t lba, uint32_t nblocks, bool fua)
 {
-    int ret;
+    int ret = -EBUSY;
 
-    while ((ret = ref_submit(r, op, lba, nblocks, fua)) == -EBUSY) {
+    while (!r->stopped &&
+           (ret = ref_submit(r, op, lba, nblocks, fua)) == -EBUSY) {
         wait_one(r);
     }
-    g_assert_cmpint(ret, ==, 0);
+    g_assert_true(ret == 0 || r->stopped);
 }
 
 void ref_drain(Ref *r)
 {
     ref_collect(r);
-    while (r->n_flying > 0) {
+    while (r->n_flying > 0 && !r->stopped) {
         wait_one(r);
     }
 }
@@ -547,8 +579,7 @@ bool ref_abort_one(Ref *r, Prng *rng)
     return true;
 }
 
-/* ---- verification
- * --------------------------------------------------------------- */
+/* ---- verification -------------------------------------------------------- */
 
 static G_GNUC_NORETURN void wrong_unit(Ref *r, uint64_t lpn, bool mapped,
                                        uint64_t version, const char *why)
@@ -644,6 +675,7 @@ static void settle_unit(Ref *r, uint64_t lpn)
     found.durable = true;
     found.submit_ns = r->now_ns;
     found.complete_ns = r->now_ns;
+    found.submit_seq = found.seen_seq = ++r->seq;
     g_array_set_size(r->ops[lpn], 0);
     g_array_append_val(r->ops[lpn], found);
 }

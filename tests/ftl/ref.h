@@ -35,6 +35,7 @@ typedef enum RefPolling {
     REF_POLL_RANDOM,
     REF_POLL_NEVER, /* not at all: only ssd_submit() drives the drive */
     REF_N_POLLINGS,
+    REF_POLL_EVENTS = REF_N_POLLINGS, /* at every event, background too */
 } RefPolling;
 
 /*
@@ -58,6 +59,8 @@ typedef struct RefOp {
     bool durable;
     uint64_t submit_ns;
     uint64_t complete_ns; /* UINT64_MAX: not seen */
+    uint64_t submit_seq;  /* Ref.seq at submission */
+    uint64_t seen_seq;    /* Ref.seq when the completion was fetched */
 } RefOp;
 
 typedef struct RefFlight {
@@ -65,6 +68,7 @@ typedef struct RefFlight {
     bool aborted; /* ssd_abort() said it would be */
     SsdCmd cmd;
     uint64_t submit_ns;
+    uint64_t submit_seq;
 } RefFlight;
 
 typedef struct Ref {
@@ -74,6 +78,7 @@ typedef struct Ref {
     uint64_t n_units;
     uint64_t now_ns;
     uint64_t version;
+    uint64_t seq; /* counts submissions and completions fetched */
     RefPolling polling;
     RefBug bug;
     bool always_durable; /* host.complete_at=program */
@@ -90,6 +95,15 @@ typedef struct Ref {
     uint64_t n_programmed; /* units */
     uint64_t n_superseded;
     uint64_t n_completed[SSD_N_OPS];
+    /*
+     * For tests that stop a run at an instant: 0, or where; once there, nothing
+     * is submitted and no time passes.  instants, if not NULL, collects every
+     * instant at which something happens.
+     */
+    uint64_t stop_ns;
+    bool stopped;
+    GArray *instants;
+
     GArray *log;      /* of SsdCompletion, in order; NULL: not kept */
     GString *reports; /* of SsdHostOps, in order; NULL: not kept */
 } Ref;

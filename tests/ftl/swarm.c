@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "ftl.h"
 #include "ref.h"
@@ -41,7 +42,7 @@ typedef struct Mix {
 
 static gint64 opt_seed = -1;
 static int opt_runs = 40;
-static int opt_commands = 4000;
+static int opt_commands = 6000;
 static char *opt_bug;
 static char *opt_file;
 
@@ -60,21 +61,25 @@ static uint64_t one_of(Prng *r, const uint64_t *v, size_t n)
 static void draw_geometry(Prng *r, GString *s, uint64_t *page_bytes,
                           uint64_t *unit_bytes)
 {
-    uint64_t blocks = 16 + prng_below(r, 24);
-    uint64_t spare = 9 + prng_below(r, blocks - 12);
+    /* Few planes of many blocks can do with little over-provisioning. */
+    bool tall = prng_below(r, 2);
+    uint64_t blocks = (tall ? 100 : 18) + prng_below(r, 24);
+    uint64_t spare = 9 + prng_below(r, prng_below(r, 2) ? 3 : blocks - 15);
+    uint64_t most = tall ? 1 : 2;
 
     *page_bytes = ONE_OF(r, 4096, 4096, 8192, 16384, 16384);
     *unit_bytes = ONE_OF(r, 512, 4096, 4096, 4096, 8192, 16384);
-    *unit_bytes = MIN(*unit_bytes, *page_bytes);
+    *unit_bytes = CLAMP(*unit_bytes, *page_bytes / 8, *page_bytes);
     g_string_append_printf(
         s,
         "nand.channels=%" PRIu64 ";nand.chips=%" PRIu64 ";nand.dies=%" PRIu64
         ";nand.planes=%" PRIu64 ";nand.blocks=%" PRIu64 ";nand.pages=%" PRIu64
         ";nand.page_size=%" PRIu64 ";ftl.unit=%" PRIu64
         ";ftl.op_percent=%" PRIu64 ";",
-        1 + prng_below(r, 3), 1 + prng_below(r, 2), 1 + prng_below(r, 2),
-        1 + prng_below(r, 2), blocks, 4 + prng_below(r, 9), *page_bytes,
-        *unit_bytes, spare * 100 / (blocks - spare) + 1);
+        1 + prng_below(r, 2), 1 + prng_below(r, most), 1 + prng_below(r, most),
+        1 + prng_below(r, 2), blocks, 4 + prng_below(r, tall ? 3 : 9),
+        *page_bytes, *unit_bytes,
+        MIN(spare * 100 / (blocks - spare) + 1, 1000));
 }
 
 static void draw_times(Prng *r, GString *s)
@@ -154,8 +159,7 @@ static SsdConfig *make_drive(Prng *r, bool verbose)
     return cfg;
 }
 
-/* ---- the host
- * ---------------------------------------------------------------- */
+/* ---- the host ------------------------------------------------------------ */
 
 static void draw_mix(Prng *r, const Ref *ref, Mix *m)
 {
@@ -265,7 +269,7 @@ static void run(uint64_t seed, RefBug bug)
     fflush(stdout);
     prng_seed(&drive, seed, DRAW_DRIVE);
     prng_seed(&host, seed, DRAW_HOST);
-    ref = ref_new(make_drive(&drive, verbose), prng_below(&drive, 3) == 0);
+    ref = ref_new(make_drive(&drive, verbose), prng_below(&drive, 2));
     ref->bug = bug;
     ref->polling = (RefPolling)prng_below(&drive, REF_N_POLLINGS);
     play(ref, &host, seed);
@@ -282,8 +286,7 @@ static void run(uint64_t seed, RefBug bug)
     ref_free(ref);
 }
 
-/* ---- the command
- * ---------------------------------------------------------------- */
+/* ---- the command --------------------------------------------------------- */
 
 static void replay(const char *path)
 {
@@ -333,6 +336,8 @@ int main(int argc, char **argv)
     g_assert_no_error(error);
     g_option_context_free(ctx);
     bug = find_bug();
+    /* A failure aborts; a core file of each would help nobody. */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     if (opt_seed >= 0) {
         run((uint64_t)opt_seed, bug);
         return EXIT_SUCCESS;

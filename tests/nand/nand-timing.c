@@ -6,6 +6,7 @@
  * X = 16384 * 2.5 = 40960 ns and a unit of 4 KiB U = 10240 ns;
  * tR = 50000, tPROG = 500000, tBERS = 3000000 ns.
  */
+#include "nand-timing.h"
 #include "rig.h"
 
 #include "prng.h"
@@ -18,6 +19,14 @@
 #define TBERS 3000000ULL
 #define PAGE  16384
 
+static uint64_t transfer_ps(const NandConfig *cfg, uint32_t bytes)
+{
+    NandTiming t;
+
+    nand_timing_init(&t, cfg);
+    return nand_data_ps(&t, bytes);
+}
+
 /* Operation number i to complete: its time and the four parts of it, in ns. */
 static void expect(const Rig *r, unsigned i, uint64_t done_ns,
                    uint64_t die_wait_ns, uint64_t bus_wait_ns, uint64_t bus_ns,
@@ -27,10 +36,10 @@ static void expect(const Rig *r, unsigned i, uint64_t done_ns,
 
     g_assert_cmpuint(i, <, r->n_done);
     g_assert_cmpuint(r->done_ps[i], ==, done_ns * PS_PER_NS);
-    g_assert_cmpuint(op->die_wait_ps, ==, die_wait_ns * PS_PER_NS);
-    g_assert_cmpuint(op->bus_wait_ps, ==, bus_wait_ns * PS_PER_NS);
-    g_assert_cmpuint(op->bus_ps, ==, bus_ns * PS_PER_NS);
-    g_assert_cmpuint(op->cell_ps, ==, cell_ns * PS_PER_NS);
+    g_assert_cmpuint(op->time_ps[NAND_TIME_DIE_WAIT], ==, die_wait_ns * PS_PER_NS);
+    g_assert_cmpuint(op->time_ps[NAND_TIME_BUS_WAIT], ==, bus_wait_ns * PS_PER_NS);
+    g_assert_cmpuint(op->time_ps[NAND_TIME_BUS], ==, bus_ns * PS_PER_NS);
+    g_assert_cmpuint(op->time_ps[NAND_TIME_CELL], ==, cell_ns * PS_PER_NS);
 }
 
 /* C + tR + X */
@@ -208,16 +217,16 @@ static void test_transfer(void)
 
     rig_config(&cfg);
     set(&cfg, "nand.bus_mt_s", "333");
-    g_assert_cmpuint(nand_transfer_ps(&cfg, 100), ==, 300301);
-    g_assert_cmpuint(nand_transfer_ps(&cfg, 0), ==, 0);
+    g_assert_cmpuint(transfer_ps(&cfg, 100), ==, 300301);
+    g_assert_cmpuint(transfer_ps(&cfg, 0), ==, 0);
     set(&cfg, "nand.bus_mt_s", "1");
-    g_assert_cmpuint(nand_transfer_ps(&cfg, 262144), ==, 262144000000);
+    g_assert_cmpuint(transfer_ps(&cfg, 262144), ==, 262144000000);
     set(&cfg, "nand.bus_ns_per_byte", "1.25");
     g_assert_cmpuint(cfg.bus_mt_s, ==, 0);
-    g_assert_cmpuint(nand_transfer_ps(&cfg, 3), ==, 3750);
+    g_assert_cmpuint(transfer_ps(&cfg, 3), ==, 3750);
     set(&cfg, "nand.bus_mt_s", "800");
     g_assert_cmpuint(cfg.bus_ps_per_byte, ==, 0);
-    g_assert_cmpuint(nand_transfer_ps(&cfg, 16384), ==, 20480000);
+    g_assert_cmpuint(transfer_ps(&cfg, 16384), ==, 20480000);
 }
 
 /* A drive whose every time is 0 finishes where it started. */
@@ -312,16 +321,16 @@ static void test_parts(void)
             const NandOp *op = &r->done[i];
 
             g_assert_cmpuint(r->done_ps[i] - op->submit_ps, ==,
-                             op->die_wait_ps + op->bus_wait_ps + op->bus_ps +
-                                 op->cell_ps);
-            g_assert_cmpuint(op->cell_ps, ==,
+                             op->time_ps[NAND_TIME_DIE_WAIT] + op->time_ps[NAND_TIME_BUS_WAIT] + op->time_ps[NAND_TIME_BUS] +
+                                 op->time_ps[NAND_TIME_CELL]);
+            g_assert_cmpuint(op->time_ps[NAND_TIME_CELL], ==,
                              (op->kind == NAND_READ      ? TR
                               : op->kind == NAND_PROGRAM ? TPROG
                                                          : TBERS) *
                                  PS_PER_NS);
-            g_assert_cmpuint(op->bus_ps, ==,
+            g_assert_cmpuint(op->time_ps[NAND_TIME_BUS], ==,
                              C * PS_PER_NS +
-                                 nand_transfer_ps(&r->cfg, op->bytes));
+                                 transfer_ps(&r->cfg, op->bytes));
             last_ps = MAX(last_ps, r->done_ps[i]);
         }
         g_assert_cmpuint(nand_stats(r->nand)->bus_busy_ps, <=, 2 * last_ps);

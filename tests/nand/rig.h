@@ -44,7 +44,7 @@ static inline void rig_config(NandConfig *cfg)
         {"nand.bus_mt_s", "400"},
     };
 
-    opt_set_defaults(cfg, nand_options, nand_n_options);
+    nand_config_defaults(cfg);
     for (size_t i = 0; i < G_N_ELEMENTS(set); i++) {
         const OptDesc *d = opt_find(nand_options, nand_n_options, set[i][0]);
         GError *error = NULL;
