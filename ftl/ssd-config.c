@@ -71,9 +71,9 @@ static bool set_own(SsdConfig *cfg, const OptDesc *d, const char *value,
     if (!opt_set(cfg, d, value, error)) {
         return false;
     }
-    if (d->offset == offsetof(SsdConfig, link_mb_s)) {
+    if (d->offset == offsetof(SsdConfig, link_mb_s) && cfg->link_mb_s) {
         cfg->pcie_gen = 0;
-    } else if (d->offset == offsetof(SsdConfig, pcie_gen)) {
+    } else if (d->offset == offsetof(SsdConfig, pcie_gen) && cfg->pcie_gen) {
         cfg->link_mb_s = 0;
     }
     return true;

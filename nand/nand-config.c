@@ -51,7 +51,9 @@ bool nand_config_set(NandConfig *cfg, const OptDesc *d, const char *value,
     }
     switch (d->offset) {
     case offsetof(NandConfig, bus_mt_s):
-        cfg->bus_ps_per_byte = 0;
+        if (cfg->bus_mt_s) {
+            cfg->bus_ps_per_byte = 0;
+        }
         break;
     case offsetof(NandConfig, bus_ps_per_byte):
         cfg->bus_mt_s = 0;

@@ -117,6 +117,47 @@ static void draw_policies(Prng *r, GString *s)
                            buffer_policies[prng_below(r, n_buffer)]->name);
 }
 
+static const char *on_off(Prng *r)
+{
+    return prng_below(r, 2) ? "on" : "off";
+}
+
+/* Features of the array that go together; planes says whether there are two. */
+static void draw_array(Prng *r, GString *s, bool planes)
+{
+    bool multi = planes && prng_below(r, 2);
+    uint64_t kind = prng_below(r, 3); /* one-shot, copyback, neither */
+
+    g_string_append_printf(
+        s,
+        ";nand.schedule=%s;nand.write_deadline=%" PRIu64
+        ";nand.cache_read=%s;nand.cache_program=%s;nand.suspend=%s"
+        ";nand.suspend_limit=%" PRIu64 ";nand.suspend_min_run=%" PRIu64
+        ";nand.ecc_decode=%" PRIu64 ";host.cores=%" PRIu64,
+        nand_sched_name((unsigned)prng_below(r, 4)),
+        ONE_OF(r, 0, 100000, 10000000), on_off(r), on_off(r),
+        nand_suspend_name((unsigned)prng_below(r, 4)), 1 + prng_below(r, 4),
+        ONE_OF(r, 0, 50000), ONE_OF(r, 0, 0, 1000, 30000),
+        ONE_OF(r, 0, 0, 1, 3));
+    if (multi) {
+        g_string_append_printf(s, ";nand.multi_plane=on"
+                               ";nand.independent_reads=%s", on_off(r));
+    } else {
+        g_string_append_printf(s, ";nand.lock=%s",
+                               nand_lock_name((unsigned)prng_below(r, 3)));
+    }
+    if (prng_below(r, 3) == 0) {
+        g_string_append_printf(
+            s, ";nand.interface=%s;nand.status_poll=%s",
+            nand_interface_name(1 + (unsigned)prng_below(r, 5)), on_off(r));
+    }
+    if (kind == 0) {
+        g_string_append(s, ";nand.cell=mlc;nand.one_shot=on;nand.pages=8");
+    } else if (kind == 1) {
+        g_string_append(s, ";nand.copyback=on;nand.cell=tlc;nand.read_2=70000");
+    }
+}
+
 static char *draw_drive(Prng *r)
 {
     GString *s = g_string_new(NULL);
@@ -129,9 +170,13 @@ static char *draw_drive(Prng *r)
         s,
         "buffer.size=%" PRIu64 ";buffer.flush_interval=%" PRIu64
         ";host.complete_at=%s;host.queue_depth=%" PRIu64,
-        MAX(page_bytes * (1 + prng_below(r, 40)), 4096),
+        MAX(page_bytes * (2 + prng_below(r, 40)), 4096),
         ONE_OF(r, 0, 0, 100000, 5000000),
-        prng_below(r, 4) ? "buffer" : "program", ONE_OF(r, 1, 2, 8, 32, 64));
+        ssd_complete_at_name((unsigned)ONE_OF(r, 0, 0, 0, 1, 2)),
+        ONE_OF(r, 1, 2, 8, 32, 64));
+    if (prng_below(r, 2)) {
+        draw_array(r, s, strstr(s->str, "nand.planes=2") != NULL);
+    }
     return g_string_free(s, FALSE);
 }
 
