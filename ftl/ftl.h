@@ -12,6 +12,7 @@
  *   gc.c       cleaning: when, and the copy loop
  *   power.c    power cut and return; preload
  *   oplog.c    the operation log
+ *   accounts.c time and energy of the array
  *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*
  *
  * Numbers: lpn counts mapping units of the host, ppu those of the array:
@@ -299,6 +300,7 @@ struct Ssd {
     SsdCounters counters;
     BufferStats buffer_stats;
     NandStats nand_base; /* counts up to the last ssd_reset_stats() */
+    uint64_t *busy_base; /* of channels, dies, planes; or NULL: no reset yet */
     uint64_t stats_since_ps;
     uint64_t gc_copied_units;
     uint64_t gc_victims;
@@ -464,6 +466,14 @@ void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status);
 
 void fifo_push(Ssd *ssd, CmdFifo *f, uint32_t cmd);
 uint32_t fifo_pop(Ssd *ssd, CmdFifo *f);
+
+/* ---- accounts.c ------------------------------------------------------------------ */
+
+/* Count from now on. */
+void accounts_reset(Ssd *ssd);
+
+/* Append to the object "nand" of the statistics. */
+void accounts_json(const Ssd *ssd, JsonWriter *w);
 
 /* ---- ssd.c ----------------------------------------------------------------------- */
 

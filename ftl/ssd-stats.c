@@ -78,6 +78,7 @@ void ssd_reset_stats(Ssd *ssd)
     memset(&ssd->counters, 0, sizeof(ssd->counters));
     memset(&ssd->buffer_stats, 0, sizeof(ssd->buffer_stats));
     ssd->nand_base = *nand_stats(ssd->nand);
+    accounts_reset(ssd);
     ssd->stats_since_ps = ssd->now_ps;
     ssd->gc_copied_units = 0;
     ssd->gc_victims = 0;
@@ -96,9 +97,6 @@ static void cause_json(const Ssd *ssd, JsonWriter *w, const char *key,
 
 static void nand_json(const Ssd *ssd, JsonWriter *w, const SsdCounters *c)
 {
-    const NandStats *s = nand_stats(ssd->nand);
-    double elapsed = (double)(ssd->now_ps - ssd->stats_since_ps);
-
     json_open(w, "nand", '{');
     json_u64(w, "reads", c->nand_reads);
     json_u64(w, "programs", c->nand_programs);
@@ -108,18 +106,9 @@ static void nand_json(const Ssd *ssd, JsonWriter *w, const SsdCounters *c)
     NAND_CAUSES(CAUSE_JSON)
 #undef CAUSE_JSON
     json_close(w, '}');
-    json_double(w, "bus_utilization",
-                elapsed > 0 ? (double)(s->bus_busy_ps -
-                                       ssd->nand_base.bus_busy_ps) /
-                                  elapsed / ssd->geo->n_channels
-                            : 0);
-    json_double(w, "die_utilization",
-                elapsed > 0 ? (double)(s->die_busy_ps -
-                                       ssd->nand_base.die_busy_ps) /
-                                  elapsed / ssd->geo->n_dies
-                            : 0);
     json_u64(w, "max_erase_count", c->max_erase_count);
     json_double(w, "mean_erase_count", c->mean_erase_count);
+    accounts_json(ssd, w);
     json_close(w, '}');
 }
 

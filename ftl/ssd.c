@@ -245,6 +245,7 @@ void ssd_destroy(Ssd *ssd)
     g_free(ssd->cmd);
     g_free(ssd->core_ps);
     g_free(ssd->latency);
+    g_free(ssd->busy_base);
     ssd_config_free(ssd->cfg);
     g_free(ssd);
 }
