@@ -170,7 +170,7 @@ static char *draw_drive(Prng *r)
         s,
         "buffer.size=%" PRIu64 ";buffer.flush_interval=%" PRIu64
         ";host.complete_at=%s;host.queue_depth=%" PRIu64,
-        MAX(page_bytes * (2 + prng_below(r, 40)), 4096),
+        page_bytes * (2 + prng_below(r, 40)),
         ONE_OF(r, 0, 0, 100000, 5000000),
         ssd_complete_at_name((unsigned)ONE_OF(r, 0, 0, 0, 1, 2)),
         ONE_OF(r, 1, 2, 8, 32, 64));
