@@ -69,6 +69,7 @@ typedef struct Die {
 
 typedef struct Channel {
     OpList waiting;
+    OpList commands; /* wait, too, and carry no data: they go first */
     uint32_t owner; /* operation on the bus, or NONE */
     uint64_t busy_ps;  /* what owner asked for included */
     uint64_t until_ps; /* while there is an owner: when it ends */

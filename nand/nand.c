@@ -195,6 +195,17 @@ static void bus_grant(Nand *n, uint32_t c, uint32_t i, uint64_t now_ps)
     eventq_push(n->q, now_ps + ps, NAND_EVENT_BUS_DONE, i);
 }
 
+/*
+ * A command that waits behind a transfer keeps its die from working, for want
+ * of some hundred nanoseconds; and once two dies have met on the channel, they
+ * would meet in every round.
+ */
+static bool carries_data(const NandOp *op)
+{
+    return op->step == STEP_OUT ||
+           (op->step == STEP_IN && op->kind == NAND_PROGRAM);
+}
+
 static void bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps)
 {
     uint32_t c = channel_of(n, &n->op[i]);
@@ -203,8 +214,10 @@ static void bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps)
     enter(n, i, PHASE_BUS_WAIT, now_ps);
     if (n->channel[c].owner == NONE) {
         bus_grant(n, c, i, now_ps);
-    } else {
+    } else if (carries_data(&n->op[i])) {
         list_push(n, &n->channel[c].waiting, i);
+    } else {
+        list_push(n, &n->channel[c].commands, i);
     }
 }
 
@@ -232,11 +245,12 @@ static uint32_t best_of(const Nand *n, const OpList *l, uint64_t now_ps)
 static void bus_release(Nand *n, uint32_t c, uint64_t now_ps)
 {
     Channel *ch = &n->channel[c];
-    uint32_t next = best_of(n, &ch->waiting, now_ps);
+    OpList *list = ch->commands.head == NONE ? &ch->waiting : &ch->commands;
+    uint32_t next = best_of(n, list, now_ps);
 
     ch->owner = NONE;
     if (next != NONE) {
-        list_remove(n, &ch->waiting, next);
+        list_remove(n, list, next);
         bus_grant(n, c, next, now_ps);
     }
 }
@@ -734,8 +748,8 @@ static void bus_done(Nand *n, uint32_t i, uint64_t now_ps)
         after_cell(n, u, i, now_ps);
         break;
     default:
+        out_done(n, u, i, now_ps); /* and with it the die's next command */
         bus_release(n, c, now_ps);
-        out_done(n, u, i, now_ps);
         break;
     }
 }
@@ -871,6 +885,7 @@ static void init_idle(Nand *n)
     }
     for (uint32_t i = 0; i < n->geo.n_channels; i++) {
         n->channel[i].waiting = (OpList){NONE, NONE};
+        n->channel[i].commands = (OpList){NONE, NONE};
         n->channel[i].owner = NONE;
         n->channel[i].ecc_free_ps = 0;
     }
