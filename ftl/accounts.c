@@ -132,8 +132,7 @@ static Energy energy_of(const Ssd *ssd, int cause)
     const NandConfig *c = &ssd->cfg->nand;
     uint64_t copies = ops_since(ssd, NAND_COPYBACK, cause);
     uint64_t reads = ops_since(ssd, NAND_READ, cause) + copies;
-    uint64_t programs = ops_since(ssd, NAND_PROGRAM, cause) *
-                            ssd->l.pages_per_program + copies;
+    uint64_t programs = ops_since(ssd, NAND_PROGRAM, cause) + copies;
     uint64_t bytes = nand_stats(ssd->nand)->bus_bytes[cause] -
                      ssd->nand_base.bus_bytes[cause];
 

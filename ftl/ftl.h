@@ -139,7 +139,8 @@ typedef struct Open {
 } Open;
 
 typedef struct PlaneGc {
-    bool active;
+    bool active; /* from ftl.gc_low to ftl.gc_high */
+    bool folding; /* blocks in SLC mode are emptied */
     uint32_t victim; /* or NONE */
     uint32_t scan;   /* next page of the victim to look at */
     uint32_t reads;  /* page reads in flight */
@@ -150,6 +151,9 @@ typedef struct PlaneGc {
 typedef struct Plane {
     uint32_t free_head, free_tail;
     uint32_t n_free;
+    uint32_t slc_free_head, slc_free_tail; /* those in SLC mode */
+    uint32_t n_slc_free;
+    uint32_t slc_full_head, slc_full_tail; /* oldest first */
     uint32_t host_programs; /* in flight */
     uint32_t erases;        /* in flight */
     uint64_t valid;         /* units */

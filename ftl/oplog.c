@@ -157,11 +157,16 @@ static void write_header(Oplog *log)
     };
     const uint64_t wide[] = {
         c->bus_ps_per_byte,
-        least(c->t_read_ps, c->t_read2_ps, c->t_read3_ps, c->t_read4_ps, types),
-        least(c->t_prog_ps, c->t_prog2_ps, c->t_prog3_ps, c->t_prog4_ps, types),
+        MIN(least(c->t_read_ps, c->t_read2_ps, c->t_read3_ps, c->t_read4_ps,
+                  types),
+            c->slc_blocks ? c->t_slc_read_ps : UINT64_MAX),
+        MIN(least(c->t_prog_ps, c->t_prog2_ps, c->t_prog3_ps, c->t_prog4_ps,
+                  types),
+            c->slc_blocks ? c->t_slc_prog_ps : UINT64_MAX),
         c->t_erase_ps,
         ssd->l.user_units,
     };
+    const uint32_t last[] = {ssd->geo->slc_blocks, ssd->geo->slc_pages};
     uint8_t head[OPLOG_HEADER_BYTES] = {0};
     uint8_t *p = head + 8;
 
@@ -171,6 +176,9 @@ static void write_header(Oplog *log)
     }
     for (size_t i = 0; i < G_N_ELEMENTS(wide); i++, p += 8) {
         put(p, wide[i], 8);
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(last); i++, p += 4) {
+        put(p, last[i], 4);
     }
     g_assert((size_t)(p - head) <= sizeof(head));
     (void)fwrite(head, sizeof(head), 1, log->file);

@@ -345,7 +345,9 @@ static void gather_page(Ssd *ssd, uint32_t j)
     PageJob *job = &ssd->job[j];
     uint32_t *unit = job_units(ssd, j);
     uint32_t first = job->ppa << ssd->page_units_shift;
-    uint32_t most = ssd->l.units_per_program;
+    uint32_t block = job->ppa / ssd->geo->pages_per_block;
+    uint32_t most = ssd->l.units_per_page *
+                    nand_block_program(ssd->geo, block);
 
     while (job->n < most && ssd->n_dirty > 0) {
         uint32_t i = ssd->buf->pick(ssd);

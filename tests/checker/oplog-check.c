@@ -48,6 +48,7 @@ typedef struct Header {
     uint32_t unit_bytes, block_bytes, pages_per_program, lock, flags;
     uint32_t mt_s, width;
     uint64_t ps_per_byte, read_ps, prog_ps, erase_ps, user_units;
+    uint32_t slc_blocks, slc_pages; /* the first blocks of each plane */
 } Header;
 
 /* A unit that a program puts into its page. */
@@ -162,6 +163,24 @@ static Check k;
 static uint32_t block_of(uint32_t page)
 {
     return page / k.h.pages;
+}
+
+/* A block in SLC mode has fewer pages, and takes them one by one. */
+static bool is_slc(uint32_t page)
+{
+    return block_of(page) % k.h.blocks < k.h.slc_blocks;
+}
+
+static uint32_t pages_of(uint32_t page)
+{
+    return is_slc(page) ? k.h.slc_pages : k.h.pages;
+}
+
+/* Pages that the operation programs. */
+static uint32_t programs(const Op *op)
+{
+    return op->kind == COPYBACK || is_slc(op->page) ? 1
+                                                    : k.h.pages_per_program;
 }
 
 static void print_record(uint64_t no, const Record *r)
@@ -339,7 +358,7 @@ static void medium_program(const Op *op, uint32_t n)
                "block %u has not been erased since its erase was begun",
                block_of(op->page));
     }
-    if (page + n > k.h.pages || k.page[op->page] == WRITTEN_TO ||
+    if (page + n > pages_of(op->page) || k.page[op->page] == WRITTEN_TO ||
         k.page[op->page] == HOLDS) {
         broken(op->page, 0, "erase-before-program",
                "page %u of block %u was programmed since the last erase", page,
@@ -553,7 +572,7 @@ static void claim_placed(Op *op, uint32_t pages)
 static void begin_program(Op *op)
 {
     bool copyback = op->kind == COPYBACK;
-    uint32_t pages = copyback ? 1 : k.h.pages_per_program;
+    uint32_t pages = programs(op);
 
     if (copyback) {
         check_page(op->from);
@@ -638,7 +657,7 @@ static void check_transfer(const Op *op, uint64_t ps)
     if (op->kind == READ && k.r.a == OUT) {
         bytes = op->bytes;
     } else if (op->kind == PROGRAM && k.r.a == IN) {
-        bytes = (uint64_t)op->bytes * k.h.pages_per_program;
+        bytes = (uint64_t)op->bytes * programs(op);
     }
     if (ps < least_transfer_ps(bytes)) {
         broken(op->page, op->owner, "duration", "%" PRIu64 " bytes cross the "
@@ -744,7 +763,7 @@ static void check_complete(const Op *op)
 
 static void end_program(const Op *op, bool failed)
 {
-    uint32_t pages = op->kind == COPYBACK ? 1 : k.h.pages_per_program;
+    uint32_t pages = programs(op);
 
     k.block[block_of(op->page)].programs--;
     set_pages(op->page, pages, failed ? TORN : HOLDS);
@@ -1069,8 +1088,7 @@ static void cut_op(const Op *op)
     } else if (op->kind != READ) {
         b->programs--;
         b->low = page < b->low ? page : b->low;
-        set_pages(op->page, op->kind == COPYBACK ? 1 : k.h.pages_per_program,
-                  TORN);
+        set_pages(op->page, programs(op), TORN);
     }
 }
 
@@ -1187,7 +1205,8 @@ static bool header_is_bad(void)
            planes * h->blocks * h->pages > 1ULL << 31 || h->block_bytes == 0 ||
            h->unit_bytes < h->block_bytes || h->page_bytes < h->unit_bytes ||
            h->pages_per_program == 0 || h->lock > LOCK_CHIP || h->width < 8 ||
-           h->user_units > 1ULL << 31;
+           h->user_units > 1ULL << 31 || h->slc_blocks > h->blocks ||
+           h->slc_pages > h->pages;
 }
 
 static void read_header(void)
@@ -1207,6 +1226,8 @@ static void read_header(void)
     for (unsigned i = 0; i < 5; i++) {
         wide[i] = get(head + 72 + 8 * i, 8);
     }
+    k.h.slc_blocks = (uint32_t)get(head + 112, 4);
+    k.h.slc_pages = (uint32_t)get(head + 116, 4);
     if (header_is_bad()) {
         unreadable("the header describes no possible drive");
     }
