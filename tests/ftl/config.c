@@ -389,13 +389,18 @@ static const Change changes[] = {
     {"nand.suspend_time=50us", SUSPEND},
     {"nand.resume_time=100us", SUSPEND},
     {"nand.suspend_min_run=300us", SUSPEND},
+    {"nand.energy_read=5000", ""},
+    {"nand.energy_program=5000", ""},
+    {"nand.energy_erase=5000", "ftl.op_percent=90%;nand.blocks=24;"},
+    {"nand.energy_bus=5", ""},
 };
 
-/* Options with one value only, so far; what only allows others (registers); the seed,
- * which is the generator's
- * (tests/sim): the drive itself draws nothing. */
+/* Options with one value only, so far; what only allows others (registers);
+ * what is seen when a rule is broken (history: tests/nand/nand-rules.c); the
+ * seed, which is the generator's (tests/sim): the drive itself draws nothing. */
 static const char *const no_choice[] = {"seed", "ftl.gc", "ftl.alloc",
-                                        "buffer.policy", "nand.registers"};
+                                        "buffer.policy", "nand.registers",
+                                        "nand.history"};
 
 static bool has_row(const char *key)
 {
