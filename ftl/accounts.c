@@ -61,24 +61,43 @@ static double utilization(const uint64_t *busy_ps, uint32_t n,
     return elapsed_ps ? sum / (double)elapsed_ps / n : 0;
 }
 
-static void busy_json(const Ssd *ssd, JsonWriter *w)
+/* Busy since the last reset; the result is *b's memory. */
+static uint64_t *busy_since(const Ssd *ssd, NandBusy *b)
 {
     const NandGeometry *g = ssd->geo;
-    uint64_t elapsed_ps = ssd->now_ps - ssd->stats_since_ps;
-    uint64_t elapsed_ns = elapsed_ps / PS_PER_NS;
-    NandBusy busy;
-    g_autofree uint64_t *all = busy_new(ssd, &busy);
+    uint64_t *all = busy_new(ssd, b);
 
-    nand_get_busy(ssd->nand, ssd->now_ps, &busy);
+    nand_get_busy(ssd->nand, ssd->now_ps, b);
     if (ssd->busy_base) {
         for (uint32_t i = 0; i < g->n_channels + g->n_dies + g->n_planes; i++) {
             all[i] -= ssd->busy_base[i];
         }
     }
-    json_double(w, "bus_utilization",
-                utilization(busy.channel, g->n_channels, elapsed_ps));
-    json_double(w, "die_utilization",
-                utilization(busy.die, g->n_dies, elapsed_ps));
+    return all;
+}
+
+void ssd_utilization(const Ssd *ssd, double *bus, double *die)
+{
+    uint64_t elapsed_ps = ssd->now_ps - ssd->stats_since_ps;
+    NandBusy busy;
+    g_autofree uint64_t *all = busy_since(ssd, &busy);
+
+    *bus = utilization(busy.channel, ssd->geo->n_channels, elapsed_ps);
+    *die = utilization(busy.die, ssd->geo->n_dies, elapsed_ps);
+}
+
+static void busy_json(const Ssd *ssd, JsonWriter *w)
+{
+    const NandGeometry *g = ssd->geo;
+    uint64_t elapsed_ns = (ssd->now_ps - ssd->stats_since_ps) / PS_PER_NS;
+    double bus;
+    double die;
+    NandBusy busy;
+    g_autofree uint64_t *all = busy_since(ssd, &busy);
+
+    ssd_utilization(ssd, &bus, &die);
+    json_double(w, "bus_utilization", bus);
+    json_double(w, "die_utilization", die);
     json_open(w, "busy_ns", '{');
     busy_list(w, "channel", busy.channel, g->n_channels);
     busy_list(w, "die", busy.die, g->n_dies);

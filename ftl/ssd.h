@@ -247,6 +247,10 @@ typedef struct SsdCounters {
 
 void ssd_get_counters(const Ssd *ssd, SsdCounters *c);
 
+/* Share of the time since the last reset in which channels, and dies, were
+ * busy, averaged over them. */
+void ssd_utilization(const Ssd *ssd, double *bus, double *die);
+
 /* Latency of every completed command of one kind, in ns; owned by the drive. */
 const Hist *ssd_latency(const Ssd *ssd, SsdOp op);
 
