@@ -4,6 +4,8 @@
 #define VSSD_NAND_INTERNAL_H
 
 #include "nand.h"
+#include "nand-faults.h"
+#include "nand-reliability.h"
 #include "nand-sched.h"
 #include "nand-timing.h"
 
@@ -99,11 +101,15 @@ struct Nand {
     Channel *channel;
     uint64_t *plane_busy_ps;
     BlockWear *block;
+    NandMedia *media; /* NULL: the medium has no errors */
+    Faults *faults;   /* the owner's; NULL: none */
+    void (*cut)(void *opaque);
+    uint32_t load; /* operations submitted and not done */
     NandStats stats;
 };
 
 /* nand-rules.c: the medium's book-keeping. */
-void nand_rules_submit(Nand *n, const NandOp *op);
+void nand_rules_submit(Nand *n, const NandOp *op, uint64_t now_ps);
 void nand_rules_done(Nand *n, const NandOp *op);
 void nand_rules_power_cut(Nand *n);
 

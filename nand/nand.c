@@ -38,6 +38,15 @@ static void list_push(Nand *n, OpList *l, uint32_t i)
     l->tail = i;
 }
 
+static void list_push_front(Nand *n, OpList *l, uint32_t i)
+{
+    n->op[i].next = l->head;
+    if (l->head == NONE) {
+        l->tail = i;
+    }
+    l->head = i;
+}
+
 static void list_remove(Nand *n, OpList *l, uint32_t i)
 {
     uint32_t prev = NONE;
@@ -138,7 +147,6 @@ static void die_let_go(Nand *n, const NandOp *op, uint64_t now_ps)
 {
     Die *d = &n->die[op->plane / n->geo.planes_per_die];
 
-    d->load--;
     if (--d->holders == 0) {
         d->busy_ps += now_ps - d->since_ps;
         n->stats.die_busy_ps += now_ps - d->since_ps;
@@ -377,6 +385,51 @@ static uint64_t cell_ps(const Nand *n, const NandOp *op)
     }
 }
 
+FaultPlace nand_place(const Nand *n, const NandOp *op)
+{
+    uint32_t block = block_of(n, op);
+    uint32_t plane = block / n->geo.blocks_per_plane;
+
+    return (FaultPlace){
+        .kind = op->kind,
+        .cause = op->cause,
+        .channel = plane / n->planes_per_channel,
+        .die = plane / n->geo.planes_per_die,
+        .plane = plane % n->geo.planes_per_die,
+        .block = block % n->geo.blocks_per_plane,
+        .page = op->ppa.page % n->geo.pages_per_block,
+    };
+}
+
+/* Scripted faults that show when the array takes the operation up. */
+static uint64_t faulty_cell_ps(Nand *n, const NandOp *op, uint64_t ps,
+                               uint64_t now_ps)
+{
+    FaultPlace place = nand_place(n, op);
+
+    if (op->cut) {
+        n->cut(n->opaque);
+    }
+    if (op->stretch_milli) {
+        ps = fault_stretch(ps, op->stretch_milli);
+    }
+    return faults_stretch(n->faults, &place, now_ps, ps);
+}
+
+static void decree_faults(Nand *n, NandOp *op, uint64_t now_ps)
+{
+    FaultPlace place = nand_place(n, op);
+    FaultEffect e = {.cut = op->cut, .stretch_milli = op->stretch_milli};
+
+    faults_op(n->faults, &place, now_ps, &e);
+    op->cut = e.cut;
+    op->stretch_milli = e.stretch_milli;
+    op->fail = op->fail || e.fail;
+    if (e.uncorrectable) {
+        op->bad_parts = op->parts ? op->parts : UINT64_MAX;
+    }
+}
+
 /* The array works on the group, whose slowest member counts. */
 static void cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
                        uint64_t now_ps)
@@ -385,12 +438,40 @@ static void cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
     uint64_t ps = 0;
 
     for (uint32_t i = leader; i != NONE; i = n->op[i].mate) {
-        ps = MAX(ps, cell_ps(n, &n->op[i]));
+        uint64_t own_ps = cell_ps(n, &n->op[i]);
+
+        if (n->op[i].retries) {
+            own_ps += n->cfg.t_retry_ps;
+        }
+        if (n->faults) {
+            own_ps = faulty_cell_ps(n, &n->op[i], own_ps, now_ps);
+        }
+        ps = MAX(ps, own_ps);
     }
     enter_group(n, leader, PHASE_CELL, now_ps);
     op->cell_start_ps = now_ps;
     op->cell_end_ps = now_ps + ps + extra_ps;
     eventq_push(n->q, op->cell_end_ps, NAND_EVENT_CELL_DONE, leader);
+}
+
+/* How did it end? */
+static void settle(Nand *n, NandOp *op)
+{
+    if (op->kind == NAND_READ) {
+        op->status = op->bad_parts ? NAND_UNCORRECTABLE : NAND_OK;
+        n->stats.uncorrectable += op->bad_parts != 0;
+        return;
+    }
+    if (op->fail ||
+        (n->media && media_op_fails(n->media, op,
+                                    n->block[block_of(n, op)].erase_count))) {
+        op->status = NAND_FAILED;
+        if (op->kind == NAND_ERASE) {
+            n->stats.erase_failures++;
+        } else {
+            n->stats.program_failures++;
+        }
+    }
 }
 
 static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
@@ -399,7 +480,10 @@ static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
 
     enter(n, i, PHASE_FREE, now_ps);
     op = n->op[i]; /* the callback may grow the pool */
+    settle(n, &op);
     nand_rules_done(n, &op);
+    n->load--;
+    n->die[op.plane / n->geo.planes_per_die].load--;
     n->stats.ops[op.kind][op.cause]++;
     for (int t = 0; t < NAND_N_TIMES; t++) {
         n->stats.time_ps[op.cause][t] += op.time_ps[t];
@@ -637,6 +721,27 @@ static void in_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
     }
 }
 
+/* ECC gave up on a read: it goes to the front of its unit's queue. */
+static void read_again(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
+{
+    NandOp *op = &n->op[i];
+
+    n->stats.read_retries++;
+    op->mate = NONE;
+    op->grouped = false;
+    enter(n, i, PHASE_DIE_WAIT, now_ps);
+    die_let_go(n, op, now_ps);
+    list_push_front(n, &u->waiting, i);
+}
+
+static bool must_read_again(Nand *n, NandOp *op, uint64_t now_ps)
+{
+    uint32_t block = block_of(n, op);
+
+    return n->media && media_read_again(n->media, op, block,
+                                        n->block[block].erase_count, now_ps);
+}
+
 static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 {
     uint32_t mate = n->op[i].mate;
@@ -647,7 +752,11 @@ static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
         u->out = mate;
         bus_ask(n, mate, STEP_OUT, now_ps);
     }
-    finish_op(n, i, now_ps);
+    if (must_read_again(n, &n->op[i], now_ps)) {
+        read_again(n, u, i, now_ps);
+    } else {
+        finish_op(n, i, now_ps);
+    }
     if (mate != NONE) {
         return;
     }
@@ -741,7 +850,7 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
     NandOp *op;
     Unit *u;
 
-    nand_rules_submit(n, request);
+    nand_rules_submit(n, request, now_ps);
     i = pool_take(n);
     op = &n->op[i];
     *op = (NandOp){
@@ -751,6 +860,11 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
         .from = request->from,
         .bytes = request->kind == NAND_ERASE ? 0 : request->bytes,
         .cookie = request->cookie,
+        .parts = request->parts,
+        .bad_parts = request->bad_parts,
+        .fail = request->fail,
+        .cut = request->cut,
+        .stretch_milli = request->stretch_milli,
         .plane = plane,
         .unit = unit_of(n, plane),
         .mate = NONE,
@@ -759,6 +873,10 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
         .mark_ps = now_ps,
     };
     u = &n->unit[op->unit];
+    if (n->faults) {
+        decree_faults(n, op, now_ps);
+    }
+    n->load++;
     n->die[plane / n->geo.planes_per_die].load++;
     list_push(n, &u->waiting, i);
     unit_step(n, u, now_ps);
@@ -828,6 +946,7 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
     n->channel = g_new0(Channel, n->geo.n_channels);
     n->plane_busy_ps = g_new0(uint64_t, n->geo.n_planes);
     n->block = lazy_new(BlockWear, n->geo.n_blocks);
+    n->media = media_new(&n->cfg, &n->geo);
     init_idle(n);
     return n;
 }
@@ -837,6 +956,7 @@ void nand_destroy(Nand *n)
     if (!n) {
         return;
     }
+    media_free(n->media);
     lazy_free(n->block, n->geo.n_blocks, sizeof(*n->block));
     g_free(n->plane_busy_ps);
     g_free(n->channel);
@@ -844,6 +964,12 @@ void nand_destroy(Nand *n)
     g_free(n->unit);
     g_free(n->op);
     g_free(n);
+}
+
+void nand_set_faults(Nand *n, Faults *faults, void (*cut)(void *opaque))
+{
+    n->faults = faults;
+    n->cut = cut;
 }
 
 const NandGeometry *nand_geometry(const Nand *n)
@@ -854,6 +980,11 @@ const NandGeometry *nand_geometry(const Nand *n)
 const NandStats *nand_stats(const Nand *n)
 {
     return &n->stats;
+}
+
+uint32_t nand_load(const Nand *n)
+{
+    return n->load;
 }
 
 uint32_t nand_die_load(const Nand *n, uint32_t plane)
@@ -890,6 +1021,10 @@ void nand_power_cut(Nand *n, uint64_t now_ps)
         }
         d->holders = 0;
         d->load = 0;
+    }
+    n->load = 0;
+    if (n->media) {
+        media_power_off(n->media);
     }
     g_clear_pointer(&n->op, g_free);
     init_idle(n);
