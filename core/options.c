@@ -114,8 +114,8 @@ static char *print_scaled(OptType type, uint64_t v)
     const Suffix *x = suffixes_of(type);
 
     if (type == OPT_PPM) {
-        char *s = g_strdup_printf("%" PRIu64 ".%04" PRIu64, v / 10000,
-                                  v % 10000);
+        g_autofree char *s = g_strdup_printf("%" PRIu64 ".%04" PRIu64,
+                                             v / 10000, v % 10000);
         size_t len = strlen(s);
 
         while (s[len - 1] == '0') {

@@ -90,6 +90,7 @@ typedef struct Slot {
 typedef struct Waiter {
     uint32_t cmd;
     uint32_t next;
+    bool data_in; /* until its data has crossed the bus, no longer */
 } Waiter;
 
 /*
@@ -212,6 +213,7 @@ typedef struct Cmd {
     uint64_t submit_ps;
     uint64_t mark_ps;     /* up to here cost_ps accounts for the time */
     uint64_t stall_ps;    /* Ssd.stall_ps at mark_ps */
+    uint64_t firmware_ps; /* time of and for a core */
     uint64_t data_ps;     /* READ: when the part that comes from DRAM is there;
                              WRITE: DRAM time */
     uint64_t complete_ps;
@@ -320,6 +322,8 @@ struct Ssd {
     uint64_t link_in_ps; /* host link is busy until, toward the drive */
     uint64_t link_out_ps;
     uint64_t dram_in_ps; /* DRAM is busy with writes until */
+    uint64_t *core_ps;   /* by core: busy until */
+    uint64_t link_num, link_den; /* ps = bytes * num / den; den 0: no time */
 
     /* Total time in which a full page was ready and only cleaning could have
      * made room for it. */
@@ -462,6 +466,7 @@ bool write_insert(Ssd *ssd, uint32_t cmd);
 /* Give NAND every page that is due and that a plane accepts. */
 void write_pump(Ssd *ssd);
 
+void write_page_data_in(Ssd *ssd, uint32_t job);
 void write_page_done(Ssd *ssd, uint32_t job);
 void write_fill_done(Ssd *ssd, uint32_t slot, const NandOp *op);
 
@@ -547,6 +552,7 @@ void power_lost(Ssd *ssd);
 
 /* ---- host.c --------------------------------------------------------------------- */
 
+void host_init_link(Ssd *ssd);
 void host_start(Ssd *ssd, uint32_t cmd);
 void host_data(Ssd *ssd, uint32_t cmd);
 void host_done(Ssd *ssd, uint32_t cmd);
@@ -556,7 +562,7 @@ void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op);
 void host_fail_waiting(Ssd *ssd);
 
 /* The command need wait no longer for one of its slots. */
-void host_slot_durable(Ssd *ssd, uint32_t cmd);
+void host_slot_settled(Ssd *ssd, uint32_t cmd);
 /* Slots have become free: go on with the writes that wait for them. */
 void host_room(Ssd *ssd);
 

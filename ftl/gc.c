@@ -357,6 +357,10 @@ void gc_page_done(Ssd *ssd, uint32_t j)
     uint32_t plane = job->plane;
 
     for (uint32_t i = 0; i < job->n; i++) {
+        /* The map is large and its entries lie far apart: fetch them at once. */
+        __builtin_prefetch(&ssd->map[ssd->spare_lpn[first + i] - 1], 1);
+    }
+    for (uint32_t i = 0; i < job->n; i++) {
         ssd->gc_copied_units += map_move(ssd, unit[i], first + i);
         copy_ended(ssd, ppu_block(ssd, unit[i]));
     }

@@ -66,11 +66,59 @@ static uint64_t link_transfer(Ssd *ssd, uint64_t *busy_ps, uint64_t from_ps,
                               const Cmd *c)
 {
     uint64_t bytes = (uint64_t)c->req.nblocks * ssd->info.block_bytes;
-    uint64_t mb_s = ssd->cfg->link_mb_s;
-    uint64_t ps = mb_s ? (bytes * 1000000 + mb_s - 1) / mb_s : 0;
+    uint64_t ps = 0;
 
+    if (ssd->link_den) {
+        ps = (uint64_t)(((unsigned __int128)bytes * ssd->link_num +
+                         ssd->link_den - 1) /
+                        ssd->link_den);
+    }
     *busy_ps = MAX(*busy_ps, from_ps) + ps;
     return *busy_ps;
+}
+
+/*
+ * PCIe carries GT/s x lanes bits, 8b/10b coded up to generation 2 and 128b/130b
+ * from 3 to 5 (PCI Express Base Specification, section 4.2); generation 6 is
+ * PAM4 in 256-byte flits of which 236 are transaction layer bytes.
+ */
+void host_init_link(Ssd *ssd)
+{
+    static const struct {
+        uint64_t mt_s, code_num, code_den;
+    } gen[] = {
+        [1] = {2500, 8, 10},      [2] = {5000, 8, 10},
+        [3] = {8000, 128, 130},   [4] = {16000, 128, 130},
+        [5] = {32000, 128, 130},  [6] = {64000, 236, 256},
+    };
+    const SsdConfig *cfg = ssd->cfg;
+
+    ssd->link_num = 1000000;
+    ssd->link_den = cfg->link_mb_s;
+    if (cfg->pcie_gen) {
+        ssd->link_num = 8 * 1000000 * gen[cfg->pcie_gen].code_den;
+        ssd->link_den = gen[cfg->pcie_gen].mt_s * cfg->pcie_lanes *
+                        gen[cfg->pcie_gen].code_num;
+    }
+    ssd->core_ps = g_new0(uint64_t, MAX(cfg->cores, 1));
+}
+
+/* When firmware has done its part: the core that is free first takes it. */
+static uint64_t firmware_end(Ssd *ssd)
+{
+    uint32_t first = 0;
+
+    if (ssd->cfg->cores == 0) {
+        return ssd->now_ps + ssd->cfg->t_firmware_ps;
+    }
+    for (uint32_t i = 1; i < ssd->cfg->cores; i++) {
+        if (ssd->core_ps[i] < ssd->core_ps[first]) {
+            first = i;
+        }
+    }
+    ssd->core_ps[first] = MAX(ssd->core_ps[first], ssd->now_ps) +
+                          ssd->cfg->t_firmware_ps;
+    return ssd->core_ps[first];
 }
 
 /* ---- reads --------------------------------------------------------------------- */
@@ -206,6 +254,7 @@ void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
     c->cost_ps[COST_bus_wait] += op->time_ps[NAND_TIME_BUS_WAIT];
     c->cost_ps[COST_bus] += op->time_ps[NAND_TIME_BUS];
     c->cost_ps[COST_cell] += op->time_ps[NAND_TIME_CELL];
+    c->cost_ps[COST_ecc] += op->time_ps[NAND_TIME_ECC];
     c->mark_ps = ssd->now_ps;
     read_ready(ssd, cmd);
 }
@@ -234,7 +283,7 @@ static void write_inserted(Ssd *ssd, uint32_t cmd)
     }
 }
 
-void host_slot_durable(Ssd *ssd, uint32_t cmd)
+void host_slot_settled(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->cmd[cmd];
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
@@ -316,7 +365,7 @@ static void account_start(Ssd *ssd, Cmd *c)
 {
     uint64_t passed = ssd->now_ps - c->submit_ps;
 
-    c->cost_ps[COST_firmware] = ssd->cfg->t_firmware_ps;
+    c->cost_ps[COST_firmware] = c->firmware_ps;
     c->cost_ps[COST_buffer] = c->req.op == SSD_OP_WRITE ? c->data_ps : 0;
     c->cost_ps[COST_link] = passed - c->cost_ps[COST_firmware] -
                             c->cost_ps[COST_buffer];
@@ -417,10 +466,11 @@ static int check_submit(const Ssd *ssd, const SsdCmd *r)
  */
 static uint64_t start_ps(Ssd *ssd, Cmd *c)
 {
-    uint64_t ps = ssd->now_ps + ssd->cfg->t_firmware_ps;
+    uint64_t ps = firmware_end(ssd);
     uint64_t units;
     uint64_t linked_ps;
 
+    c->firmware_ps = ps - ssd->now_ps;
     if (c->req.op != SSD_OP_WRITE) {
         return ps;
     }
@@ -495,6 +545,10 @@ static void convert_costs(const Cmd *c, SsdBreakdown *b)
 
     G_STATIC_ASSERT(sizeof(*b) == N_COSTS * sizeof(uint64_t));
     for (int i = 0; i < N_COSTS; i++) {
+        if (c->cost_ps[i] == 0) {
+            out[i] = 0;
+            continue;
+        }
         sum_ps += c->cost_ps[i];
         out[i] = sim_ceil_ns(sum_ps) - sum_ns;
         sum_ns += out[i];

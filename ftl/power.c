@@ -117,6 +117,9 @@ void power_lost(Ssd *ssd)
     ssd->link_in_ps = ssd->now_ps;
     ssd->link_out_ps = ssd->now_ps;
     ssd->dram_in_ps = ssd->now_ps;
+    for (uint32_t i = 0; i < ssd->cfg->cores; i++) {
+        ssd->core_ps[i] = ssd->now_ps;
+    }
     ssd->power_on = false;
     if (ssd->host && ssd->host->power_lost) {
         ssd->host->power_lost(ssd->opaque);

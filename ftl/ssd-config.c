@@ -31,7 +31,7 @@ static bool fail(GError **error, const char *format, ...)
 
 const char *ssd_complete_at_name(unsigned i)
 {
-    static const char *const names[] = {"buffer", "program"};
+    static const char *const names[] = {"buffer", "data-in", "program"};
 
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
@@ -66,6 +66,21 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg)
     return copy;
 }
 
+/* The link's rate is given in one of two ways: setting one unsets the other. */
+static bool set_own(SsdConfig *cfg, const OptDesc *d, const char *value,
+                    GError **error)
+{
+    if (!opt_set(cfg, d, value, error)) {
+        return false;
+    }
+    if (d->offset == offsetof(SsdConfig, link_mb_s) && cfg->link_mb_s) {
+        cfg->pcie_gen = 0;
+    } else if (d->offset == offsetof(SsdConfig, pcie_gen) && cfg->pcie_gen) {
+        cfg->link_mb_s = 0;
+    }
+    return true;
+}
+
 static bool set_one(SsdConfig *cfg, const char *key, const char *value,
                     GError **error)
 {
@@ -76,7 +91,7 @@ static bool set_one(SsdConfig *cfg, const char *key, const char *value,
     }
     d = opt_find(ssd_options, G_N_ELEMENTS(ssd_options), key);
     if (d) {
-        return opt_set(cfg, d, value, error);
+        return set_own(cfg, d, value, error);
     }
     g_set_error(error, OPT_ERROR, OPT_ERROR_UNKNOWN,
                 "%s: no such option (docs/options.md lists them)", key);

@@ -18,6 +18,7 @@ struct SsdConfig {
 
 typedef enum SsdCompleteAt {
     SSD_COMPLETE_AT_BUFFER,
+    SSD_COMPLETE_AT_DATA_IN,
     SSD_COMPLETE_AT_PROGRAM,
 } SsdCompleteAt;
 

@@ -40,12 +40,21 @@
       NULL, "DRAM time of one mapping unit")                                   \
     X(ENUM, uint32_t, complete_at, "host.complete_at", 0, 0, "buffer",         \
       ssd_complete_at_name,                                                    \
-      "when a write completes: in the buffer, or programmed")                  \
+      "when a write completes: in the buffer, when its data has crossed the "  \
+      "NAND bus, or programmed")                  \
     X(U32, uint32_t, queue_depth, "host.queue_depth", 1, 65536, "1024", NULL,  \
       "host commands that the drive works on at a time")                       \
     X(TIME, uint64_t, t_firmware_ps, "host.firmware", 0, 1000000000000,        \
-      "3us", NULL, "controller time of one command, not contended")            \
+      "3us", NULL, "controller time of one command on one core")               \
+    X(U32, uint32_t, cores, "host.cores", 0, 64, "0", NULL,                    \
+      "controller cores, each with one command at a time; 0: never a wait")    \
+    X(U32, uint32_t, pcie_gen, "host.pcie_gen", 0, 6, "0", NULL,               \
+      "PCIe generation; with host.pcie_lanes it gives the link's rate, after " \
+      "encoding; 0: host.link_mb_s gives it")                                  \
+    X(U32, uint32_t, pcie_lanes, "host.pcie_lanes", 1, 16, "4", NULL,          \
+      "PCIe lanes")                                                            \
     X(U64, uint64_t, link_mb_s, "host.link_mb_s", 0, 1000000, "3500", NULL,    \
-      "host link, 10^6 bytes per second each way; 0: takes no time")
+      "host link, 10^6 bytes per second each way; 0: takes no time, "          \
+      "or host.pcie_gen gives it")
 
 #endif

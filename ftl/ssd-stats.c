@@ -108,21 +108,6 @@ void ssd_reset_stats(Ssd *ssd)
     ssd->padded_units = 0;
 }
 
-static void latency_json(JsonWriter *w, const char *key, const Hist *h)
-{
-    json_open(w, key, '{');
-    json_u64(w, "count", h->n);
-    json_double(w, "mean", hist_mean(h));
-    json_u64(w, "min", h->n ? h->min : 0);
-    json_u64(w, "p50", hist_quantile(h, 500000));
-    json_u64(w, "p99", hist_quantile(h, 990000));
-    json_u64(w, "p999", hist_quantile(h, 999000));
-    json_u64(w, "max", h->max);
-    json_double(w, "tail_1pct_mean", hist_tail_mean(h, 10000));
-    json_double(w, "tail_001pct_mean", hist_tail_mean(h, 100));
-    json_close(w, '}');
-}
-
 static void cause_json(const Ssd *ssd, JsonWriter *w, const char *key,
                        NandCause cause)
 {
@@ -217,13 +202,26 @@ static void streams_json(const SsdCounters *c, JsonWriter *w)
     json_close(w, ']');
 }
 
+void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
+{
+    SsdCounters c;
+
+    ssd_get_counters(ssd, &c);
+    json_u64(w, "host_bytes_read", c.host_bytes_read);
+    json_u64(w, "host_bytes_written", c.host_bytes_written);
+    json_double(w, "waf", c.waf);
+    nand_json(ssd, w, &c);
+    media_json(w, &c);
+    gc_json(ssd, w);
+    buffer_json(ssd, w);
+    streams_json(&c, w);
+}
+
 void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key)
 {
     uint64_t ns = (ssd->now_ps - ssd->stats_since_ps) / PS_PER_NS;
     uint64_t n = ssd->latency[SSD_N_OPS].n;
-    SsdCounters c;
 
-    ssd_get_counters(ssd, &c);
     json_open(w, key, '{');
     json_u64(w, "schema_version", 1);
     json_string(w, "profile", ssd->cfg->profile ? ssd->cfg->profile : "");
@@ -233,16 +231,9 @@ void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key)
     json_double(w, "iops", ns ? (double)n * 1e9 / (double)ns : 0);
     json_open(w, "latency_ns", '{');
     for (int i = SSD_N_OPS; i >= 0; i--) {
-        latency_json(w, op_names[i], &ssd->latency[i]);
+        json_hist(w, op_names[i], &ssd->latency[i]);
     }
     json_close(w, '}');
-    json_u64(w, "host_bytes_read", c.host_bytes_read);
-    json_u64(w, "host_bytes_written", c.host_bytes_written);
-    json_double(w, "waf", c.waf);
-    nand_json(ssd, w, &c);
-    media_json(w, &c);
-    gc_json(ssd, w);
-    buffer_json(ssd, w);
-    streams_json(&c, w);
+    ssd_stats_json_drive(ssd, w);
     json_close(w, '}');
 }

@@ -49,6 +49,15 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
     }
 }
 
+static void op_data_in(void *opaque, const NandOp *op, uint64_t now_ps)
+{
+    Ssd *ssd = opaque;
+
+    if (!ssd->job[op->cookie].gc) {
+        write_page_data_in(ssd, op->cookie);
+    }
+}
+
 static void dispatch(Ssd *ssd, const Event *e)
 {
     switch (event_kind(e)) {
@@ -232,6 +241,9 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->cfg->nand.seed = ssd->cfg->seed;
     ssd->nand = nand_create(&ssd->cfg->nand, &ssd->events, op_done, ssd);
     nand_set_faults(ssd->nand, ssd->faults, faulty_cut);
+    if (cfg->complete_at == SSD_COMPLETE_AT_DATA_IN) {
+        nand_on_data_in(ssd->nand, op_data_in);
+    }
     ssd->geo = nand_geometry(ssd->nand);
     init_shifts(ssd);
     init_tables(ssd);
@@ -242,6 +254,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd_init_buffer(ssd);
     ssd->free_cmd = NONE;
     ssd->done = (CmdFifo){NONE, NONE};
+    host_init_link(ssd);
     init_info(ssd);
     faulty_arm(ssd);
     if (!bad_enough_left(ssd, error)) {
@@ -270,6 +283,7 @@ void ssd_destroy(Ssd *ssd)
     g_free(ssd->job);
     g_free(ssd->job_unit);
     g_free(ssd->cmd);
+    g_free(ssd->core_ps);
     g_free(ssd->latency);
     faults_free(ssd->faults);
     ssd_config_free(ssd->cfg);

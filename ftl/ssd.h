@@ -116,6 +116,7 @@ typedef struct SsdCmd {
     X(bus, "command, address and data on a NAND channel")                      \
     X(die_wait, "waiting for a die")                                           \
     X(cell, "array operation (tR, tPROG)")                                     \
+    X(ecc, "ECC decoding, and waiting for the decoder")                        \
     X(gc_wait, "waiting for cleaning to free a block")                         \
     X(flush, "waiting for earlier writes to become durable")
 
@@ -236,6 +237,10 @@ bool ssd_powered(const Ssd *ssd);
 /* Append one JSON object (no key: pass NULL) or the members of docs/results.md
  * that come from the drive, under key. */
 void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key);
+
+/* Append only those of its members that describe what went on in the drive, to
+ * an object that is open; for a front end that measures latency itself. */
+void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w);
 
 typedef struct SsdCounters {
     uint64_t commands[SSD_N_OPS]; /* completed */

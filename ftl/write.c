@@ -150,7 +150,7 @@ static void tell_waiters(Ssd *ssd, uint32_t w)
 
         ssd->waiter[w].next = ssd->free_waiter;
         ssd->free_waiter = w;
-        host_slot_durable(ssd, cmd);
+        host_slot_settled(ssd, cmd);
         w = next;
     }
 }
@@ -187,7 +187,7 @@ void write_fail_waiters(Ssd *ssd)
     }
 }
 
-static void add_waiter(Ssd *ssd, Slot *s, uint32_t cmd)
+static void add_waiter(Ssd *ssd, Slot *s, uint32_t cmd, bool data_in)
 {
     uint32_t w;
 
@@ -203,7 +203,9 @@ static void add_waiter(Ssd *ssd, Slot *s, uint32_t cmd)
     }
     w = ssd->free_waiter;
     ssd->free_waiter = ssd->waiter[w].next;
-    ssd->waiter[w] = (Waiter){.cmd = cmd, .next = s->waiters};
+    ssd->waiter[w] = (Waiter){.cmd = cmd,
+                              .next = s->waiters,
+                              .data_in = data_in};
     s->waiters = w;
     ssd->cmd[cmd].pending++;
     force_slot(ssd, s);
@@ -333,7 +335,9 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
     unsigned shift = ssd->block_shift;
     uint64_t end = c->req.lba + c->req.nblocks;
     uint64_t last = (end - 1) >> shift;
-    bool wait = c->req.fua || ssd->cfg->complete_at == SSD_COMPLETE_AT_PROGRAM;
+    bool data_in = !c->req.fua &&
+                   ssd->cfg->complete_at == SSD_COMPLETE_AT_DATA_IN;
+    bool wait = c->req.fua || ssd->cfg->complete_at != SSD_COMPLETE_AT_BUFFER;
 
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint64_t lpn = c->next_lpn;
@@ -344,7 +348,7 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
             return false;
         }
         if (wait) {
-            add_waiter(ssd, &ssd->slot[i], cmd);
+            add_waiter(ssd, &ssd->slot[i], cmd, data_in);
         }
     }
     return true;
@@ -481,6 +485,28 @@ void write_pump(Ssd *ssd)
         send_page(ssd, plane);
     }
     stall_ends(ssd);
+}
+
+/* Let go the commands that wait for no more than this. */
+void write_page_data_in(Ssd *ssd, uint32_t j)
+{
+    for (uint32_t k = 0; k < ssd->job[j].n; k++) {
+        uint32_t *link = &ssd->slot[job_units(ssd, j)[k]].waiters;
+        uint32_t ready = NONE;
+
+        while (*link != NONE) {
+            uint32_t w = *link;
+
+            if (ssd->waiter[w].data_in) {
+                *link = ssd->waiter[w].next;
+                ssd->waiter[w].next = ready;
+                ready = w;
+            } else {
+                link = &ssd->waiter[w].next;
+            }
+        }
+        tell_waiters(ssd, ready);
+    }
 }
 
 /* The slot's unit is in NAND, at ppu. */

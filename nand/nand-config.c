@@ -53,7 +53,9 @@ bool nand_config_set(NandConfig *cfg, const OptDesc *d, const char *value,
     }
     switch (d->offset) {
     case offsetof(NandConfig, bus_mt_s):
-        cfg->bus_ps_per_byte = 0;
+        if (cfg->bus_mt_s) {
+            cfg->bus_ps_per_byte = 0;
+        }
         break;
     case offsetof(NandConfig, bus_ps_per_byte):
         cfg->bus_mt_s = 0;
@@ -97,6 +99,11 @@ static bool check_features(const NandConfig *cfg, GError **error)
 {
     if (cfg->bus_width != 8 && cfg->bus_width != 16) {
         return refuse(error, "nand.bus_width: allowed 8, 16");
+    }
+    if (cfg->codeword_bytes & (cfg->codeword_bytes - 1) ||
+        cfg->codeword_bytes > cfg->page_bytes) {
+        return refuse(error, "nand.ecc_codeword: must be a power of two, at "
+                             "most nand.page_size");
     }
     if (cfg->multi_plane && cfg->planes == 1) {
         return refuse(error, "nand.multi_plane=on: needs nand.planes of 2 or "

@@ -23,6 +23,7 @@ typedef enum Phase {
     PHASE_SUSPENDING,
     PHASE_SUSPENDED,
     PHASE_READY, /* out of the array; the cache register is taken */
+    PHASE_ECC,   /* out of the die; being decoded */
     N_PHASES,
 } Phase;
 
@@ -72,6 +73,7 @@ typedef struct Channel {
     OpList waiting;
     uint32_t owner; /* operation on the bus, or NONE */
     uint64_t busy_ps;
+    uint64_t ecc_free_ps; /* when the decoder has done what it has */
 } Channel;
 
 typedef struct BlockWear {
@@ -90,6 +92,7 @@ struct Nand {
     uint32_t n_units;
     EventQueue *q;
     NandDone *done;
+    NandDone *data_in; /* or NULL */
     void *opaque;
 
     NandOp *op; /* pool; index is the operation's name */

@@ -37,10 +37,8 @@
       NULL, "exponent of PE in the disturb term")                              \
     X(DOUBLE, double, rber_dist_exp, "media.disturb_exp", 0, 16, "1.71", NULL, \
       "exponent of r in the disturb term")                                     \
-    X(SIZE, uint64_t, codeword_bytes, "media.codeword", 512, 262144, "1KiB",   \
-      NULL, "user bytes of an ECC codeword, a power of two, at most a page")   \
-    X(U32, uint32_t, ecc_bits, "media.ecc_bits", 0, 65535, "72", NULL,         \
-      "wrong bits of a codeword that ECC corrects")                            \
+    X(U32, uint32_t, ecc_bits, "media.ecc_bits", 0, 65535, "120", NULL,        \
+      "wrong bits of a codeword (nand.ecc_codeword) that ECC corrects")       \
     X(U32, uint32_t, retry_limit, "media.retry_limit", 0, 64, "5", NULL,       \
       "times that a page with uncorrectable codewords is read again")          \
     X(DOUBLE, double, retry_factor, "media.retry_factor", 0, 1, "0.7", NULL,   \

@@ -83,6 +83,10 @@
       "tCBSY (tRCBSY, tPCBSY): busy when cache and page register swap")        \
     X(BOOL, bool, status_poll, "nand.status_poll", 0, 0, "off", NULL,          \
       "a status read on the bus ends each array operation (ONFI cycles)")      \
+    X(TIME, uint64_t, t_ecc_ps, "nand.ecc_decode", 0, 1000000000, "0ns", NULL, \
+      "the channel's decoder takes this long for a codeword")                  \
+    X(SIZE, uint64_t, codeword_bytes, "nand.ecc_codeword", 512, 16384, "2KiB", \
+      NULL, "user bytes per codeword, a power of two up to a page")            \
     X(ENUM, uint32_t, lock, "nand.lock", 0, 0, "die", nand_lock_name,          \
       "what does one operation at a time")                                     \
     X(BOOL, bool, multi_plane, "nand.multi_plane", 0, 0, "off", NULL,          \

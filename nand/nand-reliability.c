@@ -109,17 +109,9 @@ static bool refuse(GError **error, const char *message)
 
 bool nand_media_check(const NandConfig *c, GError **error)
 {
-    if (!c->errors) {
-        return true;
-    }
-    if (c->codeword_bytes & (c->codeword_bytes - 1) ||
-        c->codeword_bytes > c->page_bytes) {
-        return refuse(error, "media.codeword: must be a power of two, at most "
-                             "nand.page_size");
-    }
-    if (c->ecc_bits >= c->codeword_bytes * 8) {
+    if (c->errors && c->ecc_bits >= c->codeword_bytes * 8) {
         return refuse(error, "media.ecc_bits: must be less than the bits of "
-                             "media.codeword");
+                             "nand.ecc_codeword");
     }
     return true;
 }

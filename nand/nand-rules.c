@@ -203,7 +203,8 @@ static bool check_die(const Nand *n, uint32_t d, GError **error)
     for (uint32_t i = 0; i < n->n_op; i++) {
         const NandOp *op = &n->op[i];
 
-        if (op->phase != PHASE_FREE && op->plane / n->geo.planes_per_die == d) {
+        if (op->phase != PHASE_FREE && op->phase != PHASE_ECC &&
+            op->plane / n->geo.planes_per_die == d) {
             load++;
             holders += op->phase != PHASE_DIE_WAIT;
         }

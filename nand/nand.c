@@ -110,6 +110,7 @@ static const uint8_t time_of_phase[N_PHASES] = {
     [PHASE_SUSPENDING] = NAND_TIME_DIE_WAIT,
     [PHASE_SUSPENDED] = NAND_TIME_DIE_WAIT,
     [PHASE_READY] = NAND_TIME_BUS_WAIT,
+    [PHASE_ECC] = NAND_TIME_ECC,
 };
 
 static void enter(Nand *n, uint32_t i, Phase phase, uint64_t now_ps)
@@ -147,6 +148,7 @@ static void die_let_go(Nand *n, const NandOp *op, uint64_t now_ps)
 {
     Die *d = &n->die[op->plane / n->geo.planes_per_die];
 
+    d->load--;
     if (--d->holders == 0) {
         d->busy_ps += now_ps - d->since_ps;
         n->stats.die_busy_ps += now_ps - d->since_ps;
@@ -211,12 +213,21 @@ static void bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps)
     }
 }
 
-/* The operation of the list that the policy puts first; NONE: it is empty. */
+/* An operation in a queue that will be read again, once it is decoded. */
+static bool not_yet(const Nand *n, uint32_t i)
+{
+    return n->op[i].phase == PHASE_ECC;
+}
+
+/* The operation of the list that the policy puts first; NONE: there is none. */
 static uint32_t best_of(const Nand *n, const OpList *l, uint64_t now_ps)
 {
     uint32_t best = l->head;
     unsigned best_rank;
 
+    while (best != NONE && not_yet(n, best)) {
+        best = n->op[best].next;
+    }
     if (best == NONE || !n->sched->rank || n->op[best].next == NONE) {
         return best;
     }
@@ -224,7 +235,7 @@ static uint32_t best_of(const Nand *n, const OpList *l, uint64_t now_ps)
     for (uint32_t i = n->op[best].next; i != NONE; i = n->op[i].next) {
         unsigned rank = n->sched->rank(&n->cfg, &n->op[i], now_ps);
 
-        if (rank < best_rank) {
+        if (rank < best_rank && !not_yet(n, i)) {
             best_rank = rank;
             best = i;
         }
@@ -282,7 +293,7 @@ static uint32_t pick(const Nand *n, const Unit *u, uint64_t now_ps)
 {
     uint32_t i = best_of(n, &u->waiting, now_ps);
 
-    while (i != u->waiting.head) {
+    while (i != NONE && i != u->waiting.head) {
         uint32_t k = first_in_the_way(n, u, i);
 
         if (k == i) {
@@ -290,14 +301,15 @@ static uint32_t pick(const Nand *n, const Unit *u, uint64_t now_ps)
         }
         i = k;
     }
-    return i;
+    return i != NONE && not_yet(n, i) ? NONE : i;
 }
 
 /* The first waiting read that may go before all that came before it. */
 static uint32_t pick_read(const Nand *n, const Unit *u)
 {
     for (uint32_t i = u->waiting.head; i != NONE; i = n->op[i].next) {
-        if (n->op[i].kind == NAND_READ && first_in_the_way(n, u, i) == i) {
+        if (n->op[i].kind == NAND_READ && !not_yet(n, i) &&
+            first_in_the_way(n, u, i) == i) {
             return i;
         }
     }
@@ -332,7 +344,8 @@ static void gather_mates(Nand *n, Unit *u, uint32_t leader)
 
     for (uint32_t i = u->waiting.head; i != NONE; i = next) {
         next = n->op[i].next;
-        if (may_join(n, leader, i) && first_in_the_way(n, u, i) == i) {
+        if (!not_yet(n, i) && may_join(n, leader, i) &&
+            first_in_the_way(n, u, i) == i) {
             list_remove(n, &u->waiting, i);
             n->op[last].mate = i;
             n->op[i].leader = leader;
@@ -476,6 +489,7 @@ static void settle(Nand *n, NandOp *op)
 
 static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
 {
+    bool left = n->op[i].phase == PHASE_ECC; /* the die already */
     NandOp op;
 
     enter(n, i, PHASE_FREE, now_ps);
@@ -483,12 +497,13 @@ static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
     settle(n, &op);
     nand_rules_done(n, &op);
     n->load--;
-    n->die[op.plane / n->geo.planes_per_die].load--;
     n->stats.ops[op.kind][op.cause]++;
     for (int t = 0; t < NAND_N_TIMES; t++) {
         n->stats.time_ps[op.cause][t] += op.time_ps[t];
     }
-    die_let_go(n, &op, now_ps);
+    if (!left) {
+        die_let_go(n, &op, now_ps);
+    }
     pool_give(n, i);
     n->done(n->opaque, &op, now_ps);
 }
@@ -700,6 +715,12 @@ static void in_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
     uint32_t mate = n->op[i].mate;
     uint32_t leader = n->op[i].leader;
 
+    if (n->data_in && n->op[i].kind == NAND_PROGRAM) {
+        NandOp op = n->op[i];
+
+        n->data_in(n->opaque, &op, now_ps);
+    }
+
     if (mate != NONE) {
         /* tDBSY, then the next plane of the command. */
         enter(n, i, PHASE_TURN, now_ps);
@@ -721,17 +742,25 @@ static void in_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
     }
 }
 
-/* ECC gave up on a read: it goes to the front of its unit's queue. */
-static void read_again(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
+/*
+ * ECC will give up on a read: it goes to the front of its unit's queue, from
+ * where it keeps its block from being erased, even while it is being decoded.
+ */
+static void queue_again(Nand *n, Unit *u, uint32_t i)
 {
     NandOp *op = &n->op[i];
 
     n->stats.read_retries++;
     op->mate = NONE;
     op->grouped = false;
-    enter(n, i, PHASE_DIE_WAIT, now_ps);
-    die_let_go(n, op, now_ps);
     list_push_front(n, &u->waiting, i);
+}
+
+static void read_again(Nand *n, uint32_t i, uint64_t now_ps)
+{
+    n->op[i].again = false;
+    n->die[n->op[i].plane / n->geo.planes_per_die].load++;
+    enter(n, i, PHASE_DIE_WAIT, now_ps);
 }
 
 static bool must_read_again(Nand *n, NandOp *op, uint64_t now_ps)
@@ -742,9 +771,33 @@ static bool must_read_again(Nand *n, NandOp *op, uint64_t now_ps)
                                         n->block[block].erase_count, now_ps);
 }
 
+/*
+ * The data has left the die; the channel's decoder took its codewords as they
+ * came.  Each takes t_ecc; the last one came now, the first when it had crossed
+ * the bus, and the decoder may have been at work on another page then.
+ */
+static void decode(Nand *n, uint32_t i, uint64_t now_ps)
+{
+    NandOp *op = &n->op[i];
+    Channel *ch = &n->channel[channel_of(n, op)];
+    uint32_t cw = (uint32_t)n->cfg.codeword_bytes;
+    uint64_t words = (op->bytes + cw - 1) / cw;
+    uint64_t rest_ps = nand_data_ps(&n->timing, op->bytes) -
+                       nand_data_ps(&n->timing, MIN(cw, op->bytes));
+    uint64_t start_ps = MAX(ch->ecc_free_ps, now_ps - rest_ps);
+
+    die_let_go(n, op, now_ps);
+    op->cell_end_ps = MAX(start_ps + words * n->cfg.t_ecc_ps,
+                          now_ps + n->cfg.t_ecc_ps);
+    ch->ecc_free_ps = op->cell_end_ps;
+    enter(n, i, PHASE_ECC, now_ps);
+    eventq_push(n->q, op->cell_end_ps, NAND_EVENT_CELL_DONE, i);
+}
+
 static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 {
     uint32_t mate = n->op[i].mate;
+    bool again = must_read_again(n, &n->op[i], now_ps);
 
     if (mate == NONE) {
         u->out = NONE;
@@ -752,8 +805,15 @@ static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
         u->out = mate;
         bus_ask(n, mate, STEP_OUT, now_ps);
     }
-    if (must_read_again(n, &n->op[i], now_ps)) {
-        read_again(n, u, i, now_ps);
+    if (again) {
+        queue_again(n, u, i);
+    }
+    n->op[i].again = again;
+    if (n->cfg.t_ecc_ps && n->op[i].bytes > 0) {
+        decode(n, i, now_ps);
+    } else if (again) {
+        die_let_go(n, &n->op[i], now_ps);
+        read_again(n, i, now_ps);
     } else {
         finish_op(n, i, now_ps);
     }
@@ -804,6 +864,15 @@ static void cell_done(Nand *n, uint32_t i, uint64_t now_ps)
         break;
     case PHASE_SUSPENDING:
         suspended(n, u, now_ps);
+        break;
+    case PHASE_ECC:
+        if (op->again) {
+            read_again(n, i, now_ps);
+            unit_step(n, u, now_ps);
+            try_suspend(n, op->unit, now_ps);
+        } else {
+            finish_op(n, i, now_ps);
+        }
         break;
     case PHASE_CELL:
         if (n->timing.status_ps) {
@@ -924,6 +993,7 @@ static void init_idle(Nand *n)
     for (uint32_t i = 0; i < n->geo.n_channels; i++) {
         n->channel[i].waiting = (OpList){NONE, NONE};
         n->channel[i].owner = NONE;
+        n->channel[i].ecc_free_ps = 0;
     }
     n->free_op = NONE;
     n->n_op = 0;
@@ -970,6 +1040,11 @@ void nand_set_faults(Nand *n, Faults *faults, void (*cut)(void *opaque))
 {
     n->faults = faults;
     n->cut = cut;
+}
+
+void nand_on_data_in(Nand *n, NandDone *data_in)
+{
+    n->data_in = data_in;
 }
 
 const NandGeometry *nand_geometry(const Nand *n)

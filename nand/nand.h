@@ -114,7 +114,8 @@ typedef enum NandCause {
     X(BUS_WAIT, bus_wait) /* for the channel, or its turn in a multi-plane     \
                              command */                                        \
     X(BUS, bus)           /* command, address, data, status on the channel */  \
-    X(CELL, cell)         /* array operation, and the busy times around it */
+    X(CELL, cell)         /* array operation, and the busy times around it */  \
+    X(ECC, ecc)           /* decoding, and waiting for the decoder */
 
 typedef enum NandTime {
 #define NAND_TIME_ENUM(upper, lower) NAND_TIME_##upper,
@@ -156,6 +157,7 @@ typedef struct NandOp {
     uint8_t step;
     bool grouped; /* the command has several planes */
     bool second;  /* COPYBACK: the program half */
+    bool again;   /* READ: ECC gives up on it, and it is in its queue again */
     uint64_t submit_ps;
     uint64_t mark_ps; /* since when the present phase lasts */
     uint64_t cell_start_ps;
@@ -207,6 +209,9 @@ void nand_destroy(Nand *nand);
  * the owner calls nand_power_cut() once nand_event() has returned.
  */
 void nand_set_faults(Nand *nand, Faults *faults, void (*cut)(void *opaque));
+
+/* data_in, if not NULL, runs when the data of a PROGRAM has crossed the bus. */
+void nand_on_data_in(Nand *nand, NandDone *data_in);
 
 const NandGeometry *nand_geometry(const Nand *nand);
 const NandStats *nand_stats(const Nand *nand);

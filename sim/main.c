@@ -1,5 +1,403 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-int main(void)
+/*
+ * main.c - the vssd-sim command: options, files, the wall clock, the terminal.
+ *
+ * The only file of the player that reads a clock or the environment.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <glib.h>
+
+#include "player.h"
+#include "result.h"
+#include "simtime.h"
+#include "trace.h"
+#include "workload.h"
+
+#define PROGRESS_AFTER_US (2 * G_USEC_PER_SEC)
+#define PROGRESS_EVERY_US (G_USEC_PER_SEC / 2)
+
+typedef struct Args {
+    char *profile;
+    char *workload;
+    char *trace;
+    char *format;
+    char **set;
+    char *fill;
+    char *seed;
+    int block_bytes;
+    gboolean wrap;
+    gboolean json;
+    gboolean options;
+    gboolean info;
+} Args;
+
+typedef struct Sim {
+    Args args;
+    char *profile_path;
+    SsdConfig *cfg;
+    uint64_t seed;
+    PlayerFill fill;
+    Ssd *ssd;
+    Player *player;
+    Trace *trace;
+    Workload *workload;
+    RequestSource source;
+
+    int64_t started_us; /* wall clock */
+    uint64_t started_cpu_ns;
+    int64_t shown_us; /* when progress was last shown */
+    const char *stage;
+} Sim;
+
+static bool usage(GError **error, const char *what)
 {
-    return 0;
+    g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                "%s (vssd-sim --help says more)", what);
+    return false;
+}
+
+/* ---- help ---------------------------------------------------------------- */
+
+static void help_keywords(GString *s)
+{
+    g_string_append(s, "Keywords of --workload, as in fio (sizes: 4k, 64m; "
+                       "addresses may repeat):\n");
+    for (size_t i = 0; i < workload_n_options; i++) {
+        const OptDesc *d = &workload_options[i];
+        g_autofree char *range = opt_range(d);
+
+        g_string_append_printf(s, "  %-12s %s", d->key, d->help);
+        if (d->type != OPT_STRING && d->max != UINT64_MAX &&
+            d->max != UINT64_MAX / 2) {
+            g_string_append_printf(s, "; %s", range);
+        }
+        g_string_append_printf(s, "%s%s\n", d->def ? "; default " : "",
+                               d->def ? d->def : "");
+    }
+}
+
+static void help_lists(GString *s)
+{
+    g_string_append(s, "\nFormats of --trace:\n");
+    for (unsigned i = 0; trace_formats[i]; i++) {
+        g_string_append_printf(s, "  %-12s %s\n", trace_formats[i]->name,
+                               trace_formats[i]->help);
+    }
+    g_string_append(s, "\nFills, before the run that is measured:\n");
+    for (unsigned i = 0; player_fill_name(i); i++) {
+        g_string_append_printf(s, "  %-12s %s\n", player_fill_name(i),
+                               player_fill_help(i));
+    }
+}
+
+static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
+{
+    const GOptionEntry entries[] = {
+        {"profile", 0, 0, G_OPTION_ARG_FILENAME, &a->profile,
+         "drive: a file, or the name of a shipped profile", "PROFILE"},
+        {"workload", 0, 0, G_OPTION_ARG_STRING, &a->workload,
+         "generate requests, each replaced when it completes", "'rw=... ...'"},
+        {"trace", 0, 0, G_OPTION_ARG_FILENAME, &a->trace,
+         "play a block trace at its own times", "FILE"},
+        {"format", 0, 0, G_OPTION_ARG_STRING, &a->format,
+         "format of the trace (default msr)", "NAME"},
+        {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &a->set,
+         "override an option of the profile; may be repeated", "KEY=VALUE"},
+        {"fill", 0, 0, G_OPTION_ARG_STRING, &a->fill,
+         "state of the drive at the start (default preload)", "HOW"},
+        {"seed", 0, 0, G_OPTION_ARG_STRING, &a->seed,
+         "seed of drive and workload (default: the profile's)", "N"},
+        {"block", 0, 0, G_OPTION_ARG_INT, &a->block_bytes,
+         "logical block size, 512 or 4096 (default 512)", "BYTES"},
+        {"wrap", 0, 0, G_OPTION_ARG_NONE, &a->wrap,
+         "fold addresses beyond the drive into it", NULL},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &a->json,
+         "print results as JSON (docs/results.md)", NULL},
+        {"info", 0, 0, G_OPTION_ARG_NONE, &a->info,
+         "print the drive's geometry as JSON, and end", NULL},
+        {"options", 0, 0, G_OPTION_ARG_NONE, &a->options,
+         "print the reference of profile options (docs/options.md), and end",
+         NULL},
+        {.long_name = NULL},
+    };
+    g_autoptr(GString) more = g_string_new(NULL);
+    GOptionContext *ctx = g_option_context_new("- play requests to a modelled "
+                                               "SSD, without a guest");
+    bool ok;
+
+    help_keywords(more);
+    help_lists(more);
+    g_option_context_add_main_entries(ctx, entries, NULL);
+    g_option_context_set_description(ctx, more->str);
+    ok = g_option_context_parse(ctx, argc, argv, error);
+    g_option_context_free(ctx);
+    if (ok && *argc > 1) {
+        g_autofree char *what = g_strdup_printf("what is \"%s\"?", (*argv)[1]);
+
+        return usage(error, what);
+    }
+    return ok;
+}
+
+static void clear_args(Args *a)
+{
+    g_free(a->profile);
+    g_free(a->workload);
+    g_free(a->trace);
+    g_free(a->format);
+    g_strfreev(a->set);
+    g_free(a->fill);
+    g_free(a->seed);
+}
+
+/* ---- set-up -------------------------------------------------------------- */
+
+/* A file as given, or NAME.ini among the shipped profiles. */
+static char *find_profile(const char *name)
+{
+    g_autofree char *file = g_strconcat(name, ".ini", NULL);
+    g_autofree char *shipped = g_build_filename(VSSD_PROFILE_DIR, file, NULL);
+
+    if (!strchr(name, '/') && !g_file_test(name, G_FILE_TEST_EXISTS) &&
+        g_file_test(shipped, G_FILE_TEST_EXISTS)) {
+        return g_steal_pointer(&shipped);
+    }
+    return g_strdup(name);
+}
+
+static bool set_seed(Sim *s, GError **error)
+{
+    g_autofree char *seed = NULL;
+
+    if (s->args.seed) {
+        g_autofree char *set = g_strconcat("seed=", s->args.seed, NULL);
+
+        if (!ssd_config_set(s->cfg, set, error)) {
+            return false;
+        }
+    }
+    seed = ssd_config_get(s->cfg, "seed");
+    s->seed = g_ascii_strtoull(seed, NULL, 10);
+    return true;
+}
+
+static bool make_config(Sim *s, GError **error)
+{
+    int block_bytes = s->args.block_bytes;
+
+    if (!s->args.profile) {
+        return usage(error, "--profile is missing: which drive?");
+    }
+    if (block_bytes != 512 && block_bytes != 4096) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--block=%d: allowed 512, 4096", block_bytes);
+        return false;
+    }
+    s->profile_path = find_profile(s->args.profile);
+    s->cfg = ssd_config_new();
+    if (!ssd_config_load(s->cfg, s->profile_path, error)) {
+        return false;
+    }
+    for (char **set = s->args.set; set && *set; set++) {
+        if (!ssd_config_set(s->cfg, *set, error)) {
+            return false;
+        }
+    }
+    return ssd_config_set_block_bytes(s->cfg, (uint32_t)block_bytes, error) &&
+           set_seed(s, error);
+}
+
+static bool find_fill(Sim *s, GError **error)
+{
+    const char *name = s->args.fill ? s->args.fill : "preload";
+    g_autoptr(GString) all = g_string_new(NULL);
+
+    for (unsigned i = 0; player_fill_name(i); i++) {
+        if (strcmp(player_fill_name(i), name) == 0) {
+            s->fill = i;
+            return true;
+        }
+        g_string_append_printf(all, "%s%s", i ? ", " : "", player_fill_name(i));
+    }
+    g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD, "--fill=%s: allowed %s",
+                name, all->str);
+    return false;
+}
+
+static bool open_source(Sim *s, GError **error)
+{
+    const SsdInfo *info = ssd_info(s->ssd);
+    const TraceFormat *format;
+
+    if (!s->args.trace == !s->args.workload) {
+        return usage(error, "give either --workload or --trace");
+    }
+    if (s->args.workload) {
+        s->workload =
+            workload_new(s->args.workload, info->nblocks * info->block_bytes,
+                         info->block_bytes, s->seed, error);
+        if (s->workload) {
+            s->source = workload_source(s->workload);
+        }
+        return s->workload != NULL;
+    }
+    format = trace_format_find(s->args.format ? s->args.format : "msr");
+    if (!format) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                    "--format=%s: no such trace format (vssd-sim --help lists "
+                    "them)",
+                    s->args.format);
+        return false;
+    }
+    s->trace = trace_open(s->args.trace, format, error);
+    if (s->trace) {
+        s->source = trace_source(s->trace);
+    }
+    return s->trace != NULL;
+}
+
+/* ---- running ------------------------------------------------------------- */
+
+static void show_progress(void *opaque, uint64_t n_requests)
+{
+    Sim *s = opaque;
+    int64_t now_us = g_get_monotonic_time();
+
+    if (now_us - s->started_us > PROGRESS_AFTER_US &&
+        now_us - s->shown_us > PROGRESS_EVERY_US) {
+        s->shown_us = now_us;
+        fprintf(stderr, "\r%s: %.1f million requests, %.0f s", s->stage,
+                (double)n_requests / 1e6,
+                (double)(now_us - s->started_us) / G_USEC_PER_SEC);
+    }
+}
+
+static void end_progress(Sim *s)
+{
+    if (s->shown_us) {
+        fprintf(stderr, "\r%60s\r", "");
+        s->shown_us = 0;
+    }
+}
+
+static uint64_t cpu_ns(void)
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * NS_PER_S +
+           (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * NS_PER_US;
+}
+
+static bool play(Sim *s, GError **error)
+{
+    PlayerConfig cfg = {
+        .wrap = s->args.wrap,
+        .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
+        .opaque = s,
+    };
+    bool ok;
+
+    s->player = player_new(s->ssd, &cfg);
+    s->started_us = g_get_monotonic_time();
+    s->stage = "filling the drive";
+    ok = player_fill(s->player, s->fill, s->seed, error);
+    end_progress(s);
+    if (ok) {
+        s->started_us = g_get_monotonic_time();
+        s->started_cpu_ns = cpu_ns();
+        s->stage = "playing";
+        ok = player_run(s->player, &s->source, error);
+        end_progress(s);
+    }
+    return ok;
+}
+
+static void print_result(Sim *s, int64_t wall_us)
+{
+    struct rusage usage_now;
+    g_autoptr(GString) out = g_string_new(NULL);
+    ResultRun run = {
+        .profile = s->args.profile,
+        .workload = s->args.workload,
+        .trace = s->args.trace,
+        .fill = player_fill_name(s->fill),
+        .seed = s->seed,
+        .n_disordered = s->trace ? trace_n_disordered(s->trace) : 0,
+        .wall_ns = (uint64_t)wall_us * NS_PER_US,
+        .cpu_ns = cpu_ns() - s->started_cpu_ns,
+    };
+
+    getrusage(RUSAGE_SELF, &usage_now);
+    run.peak_rss_bytes = (uint64_t)usage_now.ru_maxrss * 1024;
+    if (s->args.json) {
+        result_json(&run, player_result(s->player), s->ssd, out);
+    } else {
+        result_text(&run, player_result(s->player), s->ssd, out);
+    }
+    fputs(out->str, stdout);
+}
+
+static bool run(Sim *s, GError **error)
+{
+    if (!make_config(s, error) || !find_fill(s, error)) {
+        return false;
+    }
+    s->ssd = ssd_create(s->cfg, NULL, NULL, error);
+    if (!s->ssd) {
+        return false;
+    }
+    if (s->args.info) {
+        g_autoptr(GString) out = g_string_new(NULL);
+
+        result_info_json(s->args.profile, ssd_info(s->ssd), out);
+        fputs(out->str, stdout);
+        return true;
+    }
+    if (!open_source(s, error) || !play(s, error)) {
+        return false;
+    }
+    print_result(s, g_get_monotonic_time() - s->started_us);
+    return true;
+}
+
+static void clear(Sim *s)
+{
+    workload_free(s->workload);
+    trace_close(s->trace);
+    player_free(s->player);
+    g_clear_pointer(&s->ssd, ssd_destroy);
+    g_clear_pointer(&s->cfg, ssd_config_free);
+    g_free(s->profile_path);
+    clear_args(&s->args);
+}
+
+int main(int argc, char **argv)
+{
+    Sim s = {.args.block_bytes = 512};
+    g_autoptr(GError) error = NULL;
+    bool ok = parse_args(&s.args, &argc, &argv, &error);
+
+    if (ok && s.args.options) {
+        g_autoptr(GString) out = g_string_new(NULL);
+
+        ssd_config_document(out);
+        fputs(out->str, stdout);
+    } else if (ok) {
+        ok = run(&s, &error);
+    }
+    clear(&s);
+    if (ok && fflush(stdout) != 0) {
+        fprintf(stderr, "vssd-sim: cannot write the result\n");
+        ok = false;
+    }
+    if (error) {
+        fprintf(stderr, "vssd-sim: %s\n", error->message);
+    }
+    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -28,6 +28,20 @@
 
 typedef struct NvmeCtrl NvmeCtrl;
 
+/* The start or the end of one command, for those who watch. */
+typedef struct NvmeTrace {
+    bool end;
+    bool admin;
+    uint8_t opcode;
+    uint16_t sqid;
+    uint16_t cid;
+    uint16_t status; /* end: as in the completion, without the phase bit */
+    uint32_t nsid;
+    uint32_t nblocks; /* I/O commands with a range, else 0 */
+    uint64_t lba;
+    uint64_t complete_ns; /* end: by the model; 0: it had no part in it */
+} NvmeTrace;
+
 /*
  * What the controller asks of the machine around it.  All are leaf calls: they
  * must not call the controller.
@@ -41,10 +55,14 @@ typedef struct NvmeMachine {
     /* Send message `vector` (MSI-X, edge).  Only when msix_enabled(). */
     void (*msix)(void *opaque, unsigned vector);
 
-    /* Drive the INTx pin.  Called on changes only; never when MSI-X is on. */
+    /* Drive the INTx pin.  Called on changes only; when MSI-X is on, only to
+     * lower it. */
     void (*pin)(void *opaque, bool level);
 
     bool (*msix_enabled)(void *opaque);
+
+    /* Optional (NULL): told of every command. */
+    void (*trace)(void *opaque, const NvmeTrace *t);
 } NvmeMachine;
 
 /*
@@ -165,6 +183,9 @@ void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns);
  * posted, in ns.  Owned by the controller.
  */
 const Hist *nvme_lateness(const NvmeCtrl *ctrl);
+
+/* docs/nvme-support.md: what is supported, from the controller's tables. */
+void nvme_document(GString *out);
 
 /* Append the members of the results schema that the controller knows. */
 void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * events.c - Asynchronous Event Requests (clause 5.2).
+ *
+ * An event waits for a request, a request for an event.  Once an event of a
+ * type has been reported, that type is silent until the guest reads the log
+ * page that goes with it.
+ */
+#include "nvme-internal.h"
+
+/* The log page to read, by type of event. */
+static const uint8_t event_log_page[NVME_EVENT_TYPES] = {
+    [NVME_EVENT_ERROR] = 0x01,
+    [NVME_EVENT_SMART] = 0x02,
+};
+
+void nvme_deliver_events(NvmeCtrl *ctrl)
+{
+    for (unsigned type = 0; type < NVME_EVENT_TYPES; type++) {
+        NvmeRequest *req;
+
+        if (!ctrl->naer || !ctrl->event_pending[type] ||
+            ctrl->event_masked[type]) {
+            continue;
+        }
+        req = ctrl->aer[0];
+        ctrl->naer--;
+        memmove(&ctrl->aer[0], &ctrl->aer[1], ctrl->naer * sizeof(req));
+        ctrl->event_pending[type] = false;
+        ctrl->event_masked[type] = true;
+        req->waiting = false;
+        req->dw0 = type | (uint32_t)ctrl->event_info[type] << 8 |
+                   (uint32_t)event_log_page[type] << 16;
+        nvme_request_complete(ctrl, req);
+    }
+}
+
+uint16_t nvme_async_event(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+{
+    if (ctrl->naer == NVME_AERL) {
+        return NVME_SC_AER_LIMIT;
+    }
+    req->waiting = true;
+    req->pending = 0;
+    ctrl->aer[ctrl->naer++] = req;
+    return 0;
+}
+
+void nvme_event(NvmeCtrl *ctrl, unsigned type, unsigned info)
+{
+    if (ctrl->event_pending[type] || ctrl->event_masked[type]) {
+        return;
+    }
+    if (type == NVME_EVENT_ERROR) { /* it is to be found in its log */
+        nvme_log_error(ctrl, 0xffff, NULL, NVME_SC_INVALID_FIELD);
+    }
+    ctrl->event_pending[type] = true;
+    ctrl->event_info[type] = info;
+    nvme_deliver_events(ctrl);
+}
+
+void nvme_event_unmask(NvmeCtrl *ctrl, unsigned type)
+{
+    ctrl->event_masked[type] = false;
+    nvme_deliver_events(ctrl);
+}
+
+bool nvme_event_abort(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    for (unsigned i = 0; i < ctrl->naer; i++) {
+        if (ctrl->aer[i] == req) {
+            ctrl->naer--;
+            memmove(&ctrl->aer[i], &ctrl->aer[i + 1],
+                    (ctrl->naer - i) * sizeof(req));
+            req->waiting = false;
+            req->status = NVME_SC_ABORT_REQUESTED;
+            nvme_request_complete(ctrl, req);
+            return true;
+        }
+    }
+    return false;
+}
+
+void nvme_check_health(NvmeCtrl *ctrl)
+{
+    uint8_t warning = nvme_critical_warning(ctrl) &
+                      ctrl->feature[NVME_FEAT_EVENTS];
+    uint8_t fresh = warning & ~ctrl->warned;
+
+    ctrl->warned = warning;
+    if (fresh) {
+        nvme_event(ctrl, NVME_EVENT_SMART,
+                   fresh & NVME_WARN_TEMPERATURE
+                       ? NVME_EVENT_SMART_TEMPERATURE
+                       : NVME_EVENT_SMART_RELIABILITY);
+    }
+}

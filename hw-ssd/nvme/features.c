@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * features.c - Get and Set Features (clauses 5.14 and 5.21).
+ *
+ * A row of the table is a feature: where its value is, its default, which bits
+ * may be set, and a function of its own if it has more rules than that.  No
+ * feature is saveable: a reset brings the defaults back.
+ */
+#include "nvme-internal.h"
+
+#define SEL_CURRENT 0
+#define SEL_CAPABILITIES 3
+
+typedef struct Feature Feature;
+struct Feature {
+    uint8_t id;
+    const char *name;
+    uint8_t slot;  /* of NvmeCtrl.feature */
+    uint32_t def;
+    uint32_t bits; /* that Set Features may set; any other: Invalid Field */
+    bool ns;       /* namespace specific */
+    /* Optional: instead of the plain slot. */
+    uint16_t (*get)(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
+                    const NvmeSqe *sqe, bool current);
+    uint16_t (*set)(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
+                    const NvmeSqe *sqe);
+    const char *help;
+};
+
+/* ---- temperature -------------------------------------------------------- */
+
+/* TMPSEL 0 is the composite temperature, the only sensor; TMPSEL Fh sets all. */
+static uint16_t temperature_slot(uint32_t dw11, bool set, unsigned *slot)
+{
+    uint32_t sensor = dw11 >> 16 & 0xf;
+    uint32_t type = dw11 >> 20 & 0x3;
+
+    if (type > 1 || (sensor != 0 && !(set && sensor == 0xf))) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    *slot = type ? NVME_FEAT_TEMP_UNDER : NVME_FEAT_TEMP_OVER;
+    return 0;
+}
+
+static uint16_t get_temperature(NvmeCtrl *ctrl, const Feature *f,
+                                NvmeRequest *req, const NvmeSqe *sqe,
+                                bool current)
+{
+    unsigned slot;
+    uint16_t status = temperature_slot(sqe->dw[11], false, &slot);
+
+    if (status) {
+        return status;
+    }
+    req->dw0 = slot == NVME_FEAT_TEMP_OVER ? NVME_WCTEMP_K : 0;
+    if (current) {
+        req->dw0 = ctrl->feature[slot];
+    }
+    return 0;
+}
+
+static uint16_t set_temperature(NvmeCtrl *ctrl, const Feature *f,
+                                NvmeRequest *req, const NvmeSqe *sqe)
+{
+    unsigned slot;
+    uint16_t status = temperature_slot(sqe->dw[11], true, &slot);
+
+    if (!status) {
+        ctrl->feature[slot] = sqe->dw[11] & 0xffff;
+        nvme_check_health(ctrl);
+    }
+    return status;
+}
+
+/* ---- queues and interrupts ---------------------------------------------- */
+
+static uint16_t get_queues(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
+                           const NvmeSqe *sqe, bool current)
+{
+    req->dw0 = (uint32_t)(ctrl->cfg.n_queues - 1) * 0x10001;
+    return 0;
+}
+
+/* Everyone gets all queues, whatever they ask for. */
+static uint16_t set_queues(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
+                           const NvmeSqe *sqe)
+{
+    if ((sqe->dw[11] & 0xffff) == 0xffff || sqe->dw[11] >> 16 == 0xffff) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    if (ctrl->nio_queues) {
+        return NVME_SC_COMMAND_SEQUENCE;
+    }
+    return get_queues(ctrl, f, req, sqe, true);
+}
+
+static uint16_t get_vector(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
+                           const NvmeSqe *sqe, bool current)
+{
+    uint32_t vector = sqe->dw[11] & 0xffff;
+
+    if (vector >= ctrl->cfg.n_vectors) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    req->dw0 = vector | (vector == 0 ? 0x10000 : 0);
+    if (current) {
+        req->dw0 = ctrl->vector_config[vector];
+    }
+    return 0;
+}
+
+static uint16_t set_vector(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
+                           const NvmeSqe *sqe)
+{
+    uint32_t vector = sqe->dw[11] & 0xffff;
+
+    /* The admin queue's vector is never coalesced. */
+    if (vector >= ctrl->cfg.n_vectors ||
+        (vector == 0 && !(sqe->dw[11] & 0x10000))) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    ctrl->vector_config[vector] = sqe->dw[11] & 0x1ffff;
+    return 0;
+}
+
+/* ---- cache -------------------------------------------------------------- */
+
+/* What is in the cache when it is switched off becomes durable first. */
+static uint16_t set_cache(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
+                          const NvmeSqe *sqe)
+{
+    bool on = sqe->dw[11] & 1;
+
+    if (!on && ctrl->feature[f->slot]) {
+        req->barrier = true;
+        nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
+    }
+    ctrl->feature[f->slot] = on;
+    return 0;
+}
+
+/* ---- events ------------------------------------------------------------- */
+
+static uint16_t set_events(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
+                           const NvmeSqe *sqe)
+{
+    ctrl->feature[f->slot] = sqe->dw[11];
+    nvme_check_health(ctrl);
+    return 0;
+}
+
+/* ---- features with data ------------------------------------------------- */
+
+static uint16_t get_timestamp(NvmeCtrl *ctrl, const Feature *f,
+                              NvmeRequest *req, const NvmeSqe *sqe,
+                              bool current)
+{
+    uint8_t data[8] = { 0 };
+    uint64_t ms = ctrl->timestamp_ms +
+                  (ctrl->now_ns - ctrl->timestamp_at_ns) / 1000000;
+
+    if (current) {
+        put_le64(data, ms & 0xffffffffffffULL);
+        data[6] = ctrl->timestamp_set ? 1 << 1 : 0; /* origin */
+    }
+    return nvme_to_host(ctrl, sqe, data, sizeof(data));
+}
+
+static uint16_t set_timestamp(NvmeCtrl *ctrl, const Feature *f,
+                              NvmeRequest *req, const NvmeSqe *sqe)
+{
+    uint8_t data[8];
+    uint16_t status = nvme_from_host(ctrl, sqe, data, sizeof(data));
+
+    if (!status) {
+        ctrl->timestamp_ms = get_le64(data) & 0xffffffffffffULL;
+        ctrl->timestamp_at_ns = ctrl->now_ns;
+        ctrl->timestamp_set = true;
+    }
+    return status;
+}
+
+static uint16_t get_host_id(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
+                            const NvmeSqe *sqe, bool current)
+{
+    static const uint8_t zeroes[16];
+    size_t n = sqe->dw[11] & 1 ? 16 : 8; /* EXHID */
+
+    return nvme_to_host(ctrl, sqe, current ? ctrl->host_id : zeroes, n);
+}
+
+static uint16_t set_host_id(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
+                            const NvmeSqe *sqe)
+{
+    uint8_t data[16] = { 0 };
+    uint16_t status =
+        nvme_from_host(ctrl, sqe, data, sqe->dw[11] & 1 ? 16 : 8);
+
+    if (!status) {
+        memcpy(ctrl->host_id, data, sizeof(data));
+    }
+    return status;
+}
+
+/* ---- the table ---------------------------------------------------------- */
+
+static const Feature features[] = {
+    { .id = 0x01, .name = "Arbitration", .slot = NVME_FEAT_ARBITRATION,
+      .def = 5, .bits = 0xffffff07,
+      .help = "the burst counts; weights have no effect (round robin)" },
+    { .id = 0x02, .name = "Power Management", .slot = NVME_FEAT_POWER,
+      .bits = 0xe0, .help = "power state 0" },
+    { .id = 0x04, .name = "Temperature Threshold", .slot = NVME_FEAT_TEMP_OVER,
+      .get = get_temperature, .set = set_temperature,
+      .help = "composite; the temperature is constant" },
+    { .id = 0x05, .name = "Error Recovery", .slot = NVME_FEAT_ERROR_RECOVERY,
+      .bits = 0xffff, .ns = true, .help = "kept, without effect; no DULBE" },
+    { .id = 0x06, .name = "Volatile Write Cache", .slot = NVME_FEAT_VWC,
+      .def = 1, .set = set_cache,
+      .help = "off: every write completes when it is durable" },
+    { .id = 0x07, .name = "Number of Queues", .slot = NVME_FEATURE_SLOTS - 1,
+      .get = get_queues, .set = set_queues, .help = "" },
+    { .id = 0x08, .name = "Interrupt Coalescing", .slot = NVME_FEAT_COALESCING,
+      .bits = 0xffff, .help = "time and threshold" },
+    { .id = 0x09, .name = "Interrupt Vector Configuration",
+      .slot = NVME_FEATURE_SLOTS - 1, .get = get_vector, .set = set_vector,
+      .help = "" },
+    { .id = 0x0a, .name = "Write Atomicity Normal",
+      .slot = NVME_FEAT_ATOMICITY, .bits = 1,
+      .help = "writes are atomic either way" },
+    { .id = 0x0b, .name = "Asynchronous Event Configuration",
+      .slot = NVME_FEAT_EVENTS, .set = set_events, .help = "SMART warnings" },
+    { .id = 0x0e, .name = "Timestamp", .slot = NVME_FEATURE_SLOTS - 1,
+      .get = get_timestamp, .set = set_timestamp, .help = "" },
+    { .id = 0x81, .name = "Host Identifier", .slot = NVME_FEATURE_SLOTS - 1,
+      .get = get_host_id, .set = set_host_id, .help = "64 and 128 bits" },
+};
+
+static const Feature *find_feature(uint8_t id)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(features); i++) {
+        if (features[i].id == id) {
+            return &features[i];
+        }
+    }
+    return NULL;
+}
+
+void nvme_features_reset(NvmeCtrl *ctrl)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(features); i++) {
+        ctrl->feature[features[i].slot] = features[i].def;
+    }
+    ctrl->feature[NVME_FEAT_TEMP_OVER] = NVME_WCTEMP_K;
+    ctrl->feature[NVME_FEAT_TEMP_UNDER] = 0;
+    for (unsigned v = 0; v < NVME_MAX_VECTORS; v++) {
+        ctrl->vector_config[v] = v | (v == 0 ? 0x10000 : 0);
+    }
+    ctrl->warned = 0;
+    memset(ctrl->event_pending, 0, sizeof(ctrl->event_pending));
+    memset(ctrl->event_masked, 0, sizeof(ctrl->event_masked));
+}
+
+uint16_t nvme_get_features(NvmeCtrl *ctrl, NvmeRequest *req,
+                           const NvmeSqe *sqe)
+{
+    const Feature *f = find_feature(sqe->dw[10] & 0xff);
+    unsigned sel = sqe->dw[10] >> 8 & 7;
+
+    if (!f || sel > SEL_CAPABILITIES) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    if (f->ns && !nvme_is_io_nsid(req->nsid)) {
+        return NVME_SC_INVALID_NSID;
+    }
+    if (sel == SEL_CAPABILITIES) {
+        req->dw0 = 1 << 2 | (f->ns ? 1 << 1 : 0); /* changeable */
+        return 0;
+    }
+    if (f->get) { /* saved is default: nothing can be saved */
+        return f->get(ctrl, f, req, sqe, sel == SEL_CURRENT);
+    }
+    req->dw0 = sel == SEL_CURRENT ? ctrl->feature[f->slot] : f->def;
+    return 0;
+}
+
+static uint16_t check_set_nsid(const Feature *f, uint32_t nsid)
+{
+    if (nsid == NVME_NSID_ALL) {
+        return 0;
+    }
+    if (f->ns) {
+        return nvme_is_io_nsid(nsid) ? 0 : NVME_SC_INVALID_NSID;
+    }
+    if (nvme_is_io_nsid(nsid)) {
+        return NVME_SC_FEATURE_NOT_NS;
+    }
+    return nsid ? NVME_SC_INVALID_NSID : 0;
+}
+
+uint16_t nvme_set_features(NvmeCtrl *ctrl, NvmeRequest *req,
+                           const NvmeSqe *sqe)
+{
+    const Feature *f = find_feature(sqe->dw[10] & 0xff);
+    uint16_t status;
+
+    if (!f) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    if (sqe->dw[10] >> 31) {
+        return NVME_SC_FEATURE_NOT_SAVEABLE;
+    }
+    status = check_set_nsid(f, req->nsid);
+    if (status) {
+        return status;
+    }
+    if (f->set) {
+        return f->set(ctrl, f, req, sqe);
+    }
+    if (sqe->dw[11] & ~f->bits) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    ctrl->feature[f->slot] = sqe->dw[11];
+    return 0;
+}
+
+void nvme_document_features(GString *out)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(features); i++) {
+        g_string_append_printf(out, "| %02Xh | %s | %s |\n", features[i].id,
+                               features[i].name, features[i].help);
+    }
+}

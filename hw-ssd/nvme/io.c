@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * io.c - the commands of the NVM command set: what is checked, and which steps
+ * of the drive and the payload they are made of.
+ *
+ * Data moves when a command is taken: a WRITE's payload is in the overlay, and
+ * a READ's in guest memory, before the drive has worked out when the command
+ * completes.  Guest memory is read once.
+ */
+#include "nvme-internal.h"
+
+#define EFFECT_SUPPORTED 0x1
+#define EFFECT_CHANGES_DATA 0x2
+
+#define DSM_MAX_RANGES 256
+#define DSM_RANGE_BYTES 16
+#define DSM_DEALLOCATE 0x4
+
+/* From the drive's words to the standard's, clause 4.6.1.2. */
+uint16_t nvme_status_of(SsdStatus status)
+{
+    static const uint16_t code[] = {
+        [SSD_STATUS_OK] = NVME_SC_SUCCESS,
+        [SSD_STATUS_UNRECOVERED_READ] = NVME_SC_UNRECOVERED_READ,
+        [SSD_STATUS_WRITE_FAULT] = NVME_SC_WRITE_FAULT,
+        [SSD_STATUS_READ_ONLY] = NVME_SC_READ_ONLY,
+        [SSD_STATUS_ABORTED] = NVME_SC_ABORT_REQUESTED,
+        [SSD_STATUS_POWER_LOSS] = NVME_SC_POWER_LOSS,
+    };
+
+    return status < G_N_ELEMENTS(code) ? code[status] : NVME_SC_INTERNAL;
+}
+
+bool nvme_is_io_nsid(uint32_t nsid)
+{
+    return nsid == 1;
+}
+
+static bool in_namespace(const NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
+{
+    return lba <= ctrl->cfg.nblocks && nblocks <= ctrl->cfg.nblocks - lba;
+}
+
+/* The fields that commands with one range share. */
+static uint16_t take_range(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
+                           bool has_data)
+{
+    req->lba = nvme_sqe_slba(sqe);
+    req->nblocks = (sqe->dw[12] & 0xffff) + 1;
+    if (!nvme_is_io_nsid(req->nsid)) {
+        return NVME_SC_INVALID_NSID;
+    }
+    if (has_data &&
+        (uint64_t)req->nblocks << ctrl->block_shift > ctrl->max_bytes) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    if (sqe->dw[12] >> 26 & 0xf) {
+        return NVME_SC_PROT_INFO; /* the format has no metadata */
+    }
+    if (!in_namespace(ctrl, req->lba, req->nblocks)) {
+        return NVME_SC_LBA_RANGE;
+    }
+    return 0;
+}
+
+static uint16_t map_data(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+{
+    return nvme_prp_map(ctrl, &req->sg, nvme_sqe_prp1(sqe), nvme_sqe_prp2(sqe),
+                        (uint64_t)req->nblocks << ctrl->block_shift);
+}
+
+/* With the volatile write cache off, every write is a FUA write. */
+static bool wants_fua(const NvmeCtrl *ctrl, const NvmeSqe *sqe)
+{
+    return sqe->dw[12] >> 30 & 1 || !(ctrl->feature[NVME_FEAT_VWC] & 1);
+}
+
+static uint16_t io_flush(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+{
+    if (!nvme_is_io_nsid(req->nsid) && req->nsid != NVME_NSID_ALL) {
+        return NVME_SC_INVALID_NSID;
+    }
+    req->barrier = true;
+    nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
+    return 0;
+}
+
+/* Fill the entries of a WRITE from guest memory, or with zeroes. */
+static uint16_t fill(NvmeCtrl *ctrl, NvmeRequest *req, PayloadEntry *list,
+                     bool zeroes)
+{
+    PayloadEntry *cursor = list;
+    uint16_t status = 0;
+    uint8_t *piece;
+    size_t bytes;
+
+    while (!status &&
+           (piece = payload_write_piece(ctrl->payload, &cursor, &bytes))) {
+        if (zeroes) {
+            memset(piece, 0, bytes);
+        } else {
+            status = nvme_sg_read(ctrl, &req->sg, piece, bytes);
+        }
+    }
+    return status;
+}
+
+static uint16_t add_write(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t lba,
+                          uint32_t nblocks, bool zeroes)
+{
+    NvmeStep *step = nvme_add_step(req, SSD_OP_WRITE, lba, nblocks);
+
+    step->entries = payload_write_new(ctrl->payload, lba, nblocks);
+    return fill(ctrl, req, step->entries, zeroes);
+}
+
+static uint16_t io_write(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+{
+    uint16_t status = take_range(ctrl, req, sqe, true);
+
+    if (!status) {
+        status = map_data(ctrl, req, sqe);
+    }
+    if (!status) {
+        req->fua = wants_fua(ctrl, sqe);
+        req->barrier = req->fua;
+        status = add_write(ctrl, req, req->lba, req->nblocks, false);
+    }
+    return status;
+}
+
+void nvme_io_read_done(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    uint16_t status = 0;
+
+    if (!req->sq) {
+        return;
+    }
+    if (req->rd.ret) {
+        ctrl->media_errors++;
+        status = NVME_SC_UNRECOVERED_READ;
+    } else if (req->compare) {
+        status = memcmp(req->buf, req->compare,
+                        (size_t)req->nblocks << ctrl->block_shift)
+                     ? NVME_SC_COMPARE_FAILURE
+                     : 0;
+    } else {
+        status = nvme_sg_write(ctrl, &req->sg, req->buf,
+                               (size_t)req->nblocks << ctrl->block_shift);
+    }
+    if (!req->status) {
+        req->status = status;
+    }
+}
+
+static void start_read(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+{
+    if (sqe->dw[12] >> 30 & 1) { /* FUA: what is read must be durable */
+        nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
+        req->barrier = true;
+    }
+    nvme_add_step(req, SSD_OP_READ, req->lba, req->nblocks);
+    req->rd = (PayloadRead){
+        .lba = req->lba,
+        .nblocks = req->nblocks,
+        .buf = req->buf,
+        .owner = req,
+    };
+    if (payload_read(ctrl->payload, &req->rd)) {
+        nvme_io_read_done(ctrl, req);
+    } else {
+        req->pending++;
+    }
+}
+
+static uint16_t io_read(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+{
+    uint16_t status = take_range(ctrl, req, sqe, true);
+
+    if (!status) {
+        status = map_data(ctrl, req, sqe);
+    }
+    if (!status) {
+        req->buf_bytes = (size_t)req->nblocks << ctrl->block_shift;
+        req->buf = payload_buf_get(ctrl->payload, req->buf_bytes);
+        start_read(ctrl, req, sqe);
+    }
+    return status;
+}
+
+static uint16_t io_compare(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+{
+    uint16_t status = take_range(ctrl, req, sqe, true);
+
+    if (!status) {
+        status = map_data(ctrl, req, sqe);
+    }
+    if (!status) {
+        req->buf_bytes = (size_t)req->nblocks << ctrl->block_shift;
+        req->buf = payload_buf_get(ctrl->payload, req->buf_bytes);
+        req->compare = payload_buf_get(ctrl->payload, req->buf_bytes);
+        status = nvme_sg_read(ctrl, &req->sg, req->compare, req->buf_bytes);
+    }
+    if (!status) {
+        start_read(ctrl, req, sqe);
+    }
+    return status;
+}
+
+/* The whole mapping units of a range; *nblocks is 0 if there are none. */
+static uint64_t whole_units(const NvmeCtrl *ctrl, uint64_t lba,
+                            uint64_t nblocks, uint64_t *whole)
+{
+    uint64_t unit = ctrl->unit_blocks;
+    uint64_t first = (lba + unit - 1) / unit * unit;
+    uint64_t end = (lba + nblocks) / unit * unit;
+
+    *whole = end > first ? end - first : 0;
+    return first;
+}
+
+/* Whole units are deallocated, and so read as zeroes; what is left over at
+ * either end is written. */
+static uint16_t io_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
+                                const NvmeSqe *sqe)
+{
+    uint16_t status = take_range(ctrl, req, sqe, false);
+    uint64_t end = req->lba + req->nblocks;
+    uint64_t whole;
+    uint64_t first = whole_units(ctrl, req->lba, req->nblocks, &whole);
+
+    if (status) {
+        return status;
+    }
+    req->fua = wants_fua(ctrl, sqe);
+    req->barrier = req->fua;
+    if (!whole) {
+        return add_write(ctrl, req, req->lba, req->nblocks, true);
+    }
+    if (first > req->lba) {
+        add_write(ctrl, req, req->lba, first - req->lba, true);
+    }
+    nvme_add_step(req, SSD_OP_TRIM, first, whole);
+    if (end > first + whole) {
+        add_write(ctrl, req, first + whole, end - first - whole, true);
+    }
+    return 0;
+}
+
+static uint16_t io_dsm(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+{
+    uint8_t range[DSM_MAX_RANGES * DSM_RANGE_BYTES];
+    unsigned n = (sqe->dw[10] & 0xff) + 1;
+    uint16_t status;
+
+    if (!nvme_is_io_nsid(req->nsid)) {
+        return NVME_SC_INVALID_NSID;
+    }
+    status = nvme_from_host(ctrl, sqe, range, n * DSM_RANGE_BYTES);
+    if (status) {
+        return status;
+    }
+    if (n > NVME_STEPS_SMALL) {
+        req->steps = g_new(NvmeStep, n);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        const uint8_t *r = &range[i * DSM_RANGE_BYTES];
+        uint64_t lba = get_le64(r + 8);
+        uint32_t nblocks = get_le32(r + 4);
+        uint64_t first, whole;
+
+        if (!in_namespace(ctrl, lba, nblocks)) {
+            return NVME_SC_LBA_RANGE;
+        }
+        first = whole_units(ctrl, lba, nblocks, &whole);
+        if (whole && sqe->dw[11] & DSM_DEALLOCATE) {
+            nvme_add_step(req, SSD_OP_TRIM, first, whole);
+        }
+    }
+    return 0;
+}
+
+static const NvmeCommand io_commands[] = {
+    { NVME_IO_READ, "Read", io_read, EFFECT_SUPPORTED,
+      "FUA; protection information must be 0" },
+    { NVME_IO_WRITE, "Write", io_write, EFFECT_SUPPORTED | EFFECT_CHANGES_DATA,
+      "FUA; always FUA while the volatile write cache is off" },
+    { NVME_IO_FLUSH, "Flush", io_flush, EFFECT_SUPPORTED | EFFECT_CHANGES_DATA,
+      "one namespace, or FFFFFFFFh" },
+    { NVME_IO_COMPARE, "Compare", io_compare, EFFECT_SUPPORTED,
+      "not fused" },
+    { NVME_IO_WRITE_ZEROES, "Write Zeroes", io_write_zeroes,
+      EFFECT_SUPPORTED | EFFECT_CHANGES_DATA,
+      "whole mapping units are deallocated, the rest is written" },
+    { NVME_IO_DSM, "Dataset Management", io_dsm,
+      EFFECT_SUPPORTED | EFFECT_CHANGES_DATA,
+      "deallocate, whole mapping units; other attributes are hints without "
+      "effect; up to 256 ranges" },
+};
+
+const NvmeCommand *nvme_io_commands(unsigned *n)
+{
+    *n = G_N_ELEMENTS(io_commands);
+    return io_commands;
+}

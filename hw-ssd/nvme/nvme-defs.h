@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nvme-defs.h - numbers of the standard: registers, opcodes, status codes.
+ *
+ * From NVM Express Base Specification 1.4; figures and clauses are named where
+ * a number is not plain.  Knows no state.
+ */
+#ifndef VSSD_NVME_DEFS_H
+#define VSSD_NVME_DEFS_H
+
+#include <stdint.h>
+#include <string.h>
+#include <glib.h>
+
+#define NVME_VERSION_1_4 0x00010400
+
+/* Controller registers, clause 3.1. */
+enum {
+    NVME_REG_CAP = 0x00,
+    NVME_REG_VS = 0x08,
+    NVME_REG_INTMS = 0x0c,
+    NVME_REG_INTMC = 0x10,
+    NVME_REG_CC = 0x14,
+    NVME_REG_CSTS = 0x1c,
+    NVME_REG_NSSR = 0x20,
+    NVME_REG_AQA = 0x24,
+    NVME_REG_ASQ = 0x28,
+    NVME_REG_ACQ = 0x30,
+    NVME_REG_DOORBELLS = 0x1000,
+};
+
+#define NVME_CC_EN 0x1U
+#define NVME_CC_CSS(cc) ((cc) >> 4 & 0x7)
+#define NVME_CC_MPS(cc) ((cc) >> 7 & 0xf)
+#define NVME_CC_AMS(cc) ((cc) >> 11 & 0x7)
+#define NVME_CC_SHN(cc) ((cc) >> 14 & 0x3)
+#define NVME_CC_IOSQES(cc) ((cc) >> 16 & 0xf)
+#define NVME_CC_IOCQES(cc) ((cc) >> 20 & 0xf)
+#define NVME_CC_MASK 0x00fffff1U
+
+#define NVME_CSTS_RDY 0x1U
+#define NVME_CSTS_CFS 0x2U
+#define NVME_CSTS_SHST_MASK 0xcU
+#define NVME_CSTS_SHST_BUSY 0x4U
+#define NVME_CSTS_SHST_DONE 0x8U
+
+#define NVME_SQE_BYTES 64
+#define NVME_CQE_BYTES 16
+#define NVME_SQE_SHIFT 6
+#define NVME_CQE_SHIFT 4
+#define NVME_PAGE_BITS 12 /* CAP.MPSMIN */
+#define NVME_PAGE_BITS_MAX 16 /* CAP.MPSMAX */
+#define NVME_NSID_ALL 0xffffffffU
+
+enum {
+    NVME_ADM_DELETE_SQ = 0x00,
+    NVME_ADM_CREATE_SQ = 0x01,
+    NVME_ADM_GET_LOG_PAGE = 0x02,
+    NVME_ADM_DELETE_CQ = 0x04,
+    NVME_ADM_CREATE_CQ = 0x05,
+    NVME_ADM_IDENTIFY = 0x06,
+    NVME_ADM_ABORT = 0x08,
+    NVME_ADM_SET_FEATURES = 0x09,
+    NVME_ADM_GET_FEATURES = 0x0a,
+    NVME_ADM_ASYNC_EVENT = 0x0c,
+    NVME_ADM_DOORBELL_BUFFER = 0x7c,
+};
+
+enum {
+    NVME_IO_FLUSH = 0x00,
+    NVME_IO_WRITE = 0x01,
+    NVME_IO_READ = 0x02,
+    NVME_IO_COMPARE = 0x05,
+    NVME_IO_WRITE_ZEROES = 0x08,
+    NVME_IO_DSM = 0x09,
+};
+
+/*
+ * Status field of a completion without the phase bit (clause 4.6.1): code in
+ * bits 7:0, type in 10:8, More in 13, Do Not Retry in 14.
+ */
+enum {
+    NVME_SC_SUCCESS = 0x000,
+    NVME_SC_INVALID_OPCODE = 0x001,
+    NVME_SC_INVALID_FIELD = 0x002,
+    NVME_SC_DATA_TRANSFER = 0x004,
+    NVME_SC_POWER_LOSS = 0x005,
+    NVME_SC_INTERNAL = 0x006,
+    NVME_SC_ABORT_REQUESTED = 0x007,
+    NVME_SC_ABORT_SQ_DELETED = 0x008,
+    NVME_SC_INVALID_NSID = 0x00b,
+    NVME_SC_COMMAND_SEQUENCE = 0x00c,
+    NVME_SC_PRP_OFFSET = 0x013,
+    NVME_SC_LBA_RANGE = 0x080,
+
+    NVME_SC_CQ_INVALID = 0x100,
+    NVME_SC_QID_INVALID = 0x101,
+    NVME_SC_QUEUE_SIZE = 0x102,
+    NVME_SC_AER_LIMIT = 0x105,
+    NVME_SC_INTERRUPT_VECTOR = 0x108,
+    NVME_SC_INVALID_LOG_PAGE = 0x109,
+    NVME_SC_QUEUE_DELETION = 0x10c,
+    NVME_SC_FEATURE_NOT_SAVEABLE = 0x10d,
+    NVME_SC_FEATURE_NOT_CHANGEABLE = 0x10e,
+    NVME_SC_FEATURE_NOT_NS = 0x10f,
+    NVME_SC_PROT_INFO = 0x181,
+    NVME_SC_READ_ONLY = 0x182,
+
+    NVME_SC_WRITE_FAULT = 0x280,
+    NVME_SC_UNRECOVERED_READ = 0x281,
+    NVME_SC_COMPARE_FAILURE = 0x285,
+
+    NVME_SC_CODE_MASK = 0x7ff,
+    NVME_SC_MORE = 0x2000,
+    NVME_SC_DNR = 0x4000,
+};
+
+/* A submission queue entry in the byte order of the host. */
+typedef struct NvmeSqe {
+    uint32_t dw[16];
+} NvmeSqe;
+
+static inline uint8_t nvme_sqe_opcode(const NvmeSqe *sqe)
+{
+    return sqe->dw[0] & 0xff;
+}
+
+static inline uint16_t nvme_sqe_cid(const NvmeSqe *sqe)
+{
+    return sqe->dw[0] >> 16;
+}
+
+static inline uint64_t nvme_sqe_u64(const NvmeSqe *sqe, unsigned dw)
+{
+    return sqe->dw[dw] | (uint64_t)sqe->dw[dw + 1] << 32;
+}
+
+#define nvme_sqe_prp1(sqe) nvme_sqe_u64(sqe, 6)
+#define nvme_sqe_prp2(sqe) nvme_sqe_u64(sqe, 8)
+#define nvme_sqe_slba(sqe) nvme_sqe_u64(sqe, 10)
+
+/* Little-endian fields of structures in guest memory. */
+static inline void put_le16(uint8_t *p, uint16_t v)
+{
+    v = GUINT16_TO_LE(v);
+    memcpy(p, &v, sizeof(v));
+}
+
+static inline void put_le32(uint8_t *p, uint32_t v)
+{
+    v = GUINT32_TO_LE(v);
+    memcpy(p, &v, sizeof(v));
+}
+
+static inline void put_le64(uint8_t *p, uint64_t v)
+{
+    v = GUINT64_TO_LE(v);
+    memcpy(p, &v, sizeof(v));
+}
+
+static inline uint16_t get_le16(const uint8_t *p)
+{
+    uint16_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return GUINT16_FROM_LE(v);
+}
+
+static inline uint32_t get_le32(const uint8_t *p)
+{
+    uint32_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return GUINT32_FROM_LE(v);
+}
+
+static inline uint64_t get_le64(const uint8_t *p)
+{
+    uint64_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return GUINT64_FROM_LE(v);
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * payload.h - user data on its way between the guest and its resting place.
+ *
+ * Keeps, in units of the drive's mapping, what the guest wrote and the drive
+ * has not programmed (lost in a power cut), and what it has programmed and the
+ * store does not hold yet (not lost).  Knows nothing of NVMe: commands, queues
+ * and guest memory are io.c's business.
+ *
+ * Order of things for a WRITE: payload_write_new(), fill the entries,
+ * payload_write_commit(), ssd_submit().  For a TRIM: payload_trim_begin(),
+ * ssd_submit(), payload_trim_end() when the drive has completed it.
+ */
+#ifndef VSSD_NVME_PAYLOAD_H
+#define VSSD_NVME_PAYLOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <glib.h>
+
+#include "nvme.h"
+#include "ssd.h"
+
+typedef struct Payload Payload;
+typedef struct PayloadEntry PayloadEntry;
+
+/* One read of nblocks into buf; owned by the caller until it is done. */
+typedef struct PayloadRead {
+    uint64_t lba;
+    uint32_t nblocks;
+    uint8_t *buf;
+    void *owner;        /* the caller's */
+    unsigned in_flight; /* payload.c's */
+    int ret;            /* 0 or -EIO */
+} PayloadRead;
+
+/* Waits until all that the drive has programmed is durable in the store. */
+typedef struct PayloadBarrier {
+    GList link;
+    uint64_t seq;
+    int ret;
+    void *owner; /* the caller's */
+} PayloadBarrier;
+
+/* Called from payload_kick() and payload_store_done() only. */
+typedef struct PayloadClient {
+    void (*read_done)(void *opaque, PayloadRead *rd);
+    void (*barrier_done)(void *opaque, PayloadBarrier *b, int ret);
+} PayloadClient;
+
+typedef struct PayloadStats {
+    uint64_t units;       /* in the overlay now */
+    uint64_t units_peak;
+    uint64_t units_failed; /* programmed, and the store refused them */
+    uint64_t destaged_units;
+    uint64_t store_reads;
+    uint64_t store_writes;
+    uint64_t store_zeroes;
+    uint64_t store_flushes;
+    uint64_t store_errors;
+} PayloadStats;
+
+/* store_opaque is handed to the store. */
+Payload *payload_new(const NvmeStore *store, void *store_opaque,
+                     const PayloadClient *client, void *client_opaque);
+
+/* Once, before any other use: what the drive is, and the size the guest sees. */
+void payload_attach(Payload *p, const Ssd *ssd, uint64_t nblocks);
+void payload_free(Payload *p);
+
+/* Page-aligned memory for transfers; bytes up to 8 MiB. */
+void *payload_buf_get(Payload *p, size_t bytes);
+void payload_buf_put(Payload *p, void *buf, size_t bytes);
+
+/* A list of entries for the range, without data, not yet visible. */
+PayloadEntry *payload_write_new(Payload *p, uint64_t lba, uint32_t nblocks);
+
+/* The next piece of memory to fill, or NULL; *bytes is its length.  Start with
+ * *cursor set to the list. */
+uint8_t *payload_write_piece(Payload *p, PayloadEntry **cursor, size_t *bytes);
+
+/* Forget a list that was not committed. */
+void payload_write_drop(Payload *p, PayloadEntry *list);
+
+/* Make it visible to reads, as version. */
+void payload_write_commit(Payload *p, PayloadEntry *list, uint64_t version);
+
+/* The drive refused the write, or ended it without effect. */
+void payload_write_failed(Payload *p, uint64_t lba, uint32_t nblocks,
+                          uint64_t version);
+
+/* true: done, see rd->ret; false: client->read_done() will follow. */
+bool payload_read(Payload *p, PayloadRead *rd);
+
+/* Whole units only.  ok: the drive has done it. */
+uint64_t payload_trim_begin(Payload *p, uint64_t lba, uint64_t nblocks);
+void payload_trim_end(Payload *p, uint64_t lba, uint64_t nblocks, uint64_t id,
+                      bool ok);
+
+/* client->barrier_done() will follow, from the next payload_kick() at the
+ * earliest. */
+void payload_barrier(Payload *p, PayloadBarrier *b);
+
+/* What SsdHostOps reports. */
+void payload_programmed(Payload *p, uint64_t lpn, uint64_t version);
+void payload_superseded(Payload *p, uint64_t lpn, uint64_t version);
+
+/* Start what can be started at the store. */
+void payload_kick(Payload *p);
+void payload_store_done(Payload *p, NvmeStoreReq *req, int ret);
+unsigned payload_store_in_flight(const Payload *p);
+
+/* Programmed data waits for a slow store: take no more from the guest. */
+bool payload_congested(const Payload *p);
+
+/* Drop what the drive has not programmed. */
+void payload_power_cut(Payload *p);
+
+void payload_get_stats(const Payload *p, PayloadStats *stats);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * prp.c - Physical Region Pages (clause 4.3): from PRP1 and PRP2 to pieces of
+ * guest memory, and moving bytes to and from them.
+ *
+ * Every PRP entry is read once.  A list cannot be endless: each of its pages
+ * but the first must start at offset 0 and so carries entries that the
+ * transfer needs.
+ */
+#include "nvme-internal.h"
+
+void nvme_sg_init(NvmeSg *sg)
+{
+    sg->seg = sg->small;
+    sg->n = 0;
+    sg->idx = 0;
+    sg->done = 0;
+}
+
+void nvme_sg_free(NvmeCtrl *ctrl, NvmeSg *sg)
+{
+    if (sg->seg != sg->small) {
+        g_ptr_array_add(ctrl->sg_pool, sg->seg);
+    }
+    nvme_sg_init(sg);
+}
+
+static void sg_grow(NvmeCtrl *ctrl, NvmeSg *sg)
+{
+    NvmeSeg *large = NULL;
+
+    if (ctrl->sg_pool->len) {
+        large = g_ptr_array_remove_index_fast(ctrl->sg_pool,
+                                              ctrl->sg_pool->len - 1);
+    } else {
+        large = g_new(NvmeSeg, NVME_SG_LARGE);
+    }
+    memcpy(large, sg->small, sizeof(sg->small));
+    sg->seg = large;
+}
+
+static void sg_add(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr, uint32_t len)
+{
+    NvmeSeg *last = sg->n ? &sg->seg[sg->n - 1] : NULL;
+
+    if (last && last->addr + last->len == addr && addr != 0) {
+        last->len += len;
+        return;
+    }
+    if (sg->n == NVME_SG_SMALL && sg->seg == sg->small) {
+        sg_grow(ctrl, sg);
+    }
+    g_assert(sg->n < NVME_SG_LARGE);
+    sg->seg[sg->n++] = (NvmeSeg){ .addr = addr, .len = len };
+}
+
+/* The rest of a transfer, from the list at addr. */
+static uint16_t map_list(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr,
+                         uint64_t bytes)
+{
+    uint64_t page = 1ULL << ctrl->page_bits;
+    uint64_t entry[512];
+
+    if (addr & 7) {
+        return NVME_SC_PRP_OFFSET;
+    }
+    for (;;) {
+        uint64_t slots = (page - (addr & (page - 1))) / 8;
+        uint64_t need = (bytes + page - 1) >> ctrl->page_bits;
+        bool chained = need > slots;
+        uint64_t left = chained ? slots : need;
+
+        while (left) {
+            uint64_t n = MIN(left, G_N_ELEMENTS(entry));
+
+            if (ctrl->machine->dma_read(ctrl->opaque, addr, entry, n * 8)) {
+                return NVME_SC_DATA_TRANSFER;
+            }
+            addr += n * 8;
+            left -= n;
+            for (uint64_t i = 0; i < n; i++) {
+                uint64_t prp = GUINT64_FROM_LE(entry[i]);
+
+                if (prp & (page - 1)) {
+                    return NVME_SC_PRP_OFFSET;
+                }
+                if (chained && !left && i == n - 1) {
+                    addr = prp;
+                    break;
+                }
+                sg_add(ctrl, sg, prp, MIN(bytes, page));
+                bytes -= MIN(bytes, page);
+            }
+        }
+        if (!chained) {
+            return 0;
+        }
+    }
+}
+
+uint16_t nvme_prp_map(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t prp1, uint64_t prp2,
+                      uint64_t bytes)
+{
+    uint64_t page = 1ULL << ctrl->page_bits;
+    uint64_t first = MIN(bytes, page - (prp1 & (page - 1)));
+
+    if (prp1 & 3) {
+        return NVME_SC_PRP_OFFSET;
+    }
+    sg_add(ctrl, sg, prp1, first);
+    bytes -= first;
+    if (!bytes) {
+        return 0;
+    }
+    if (bytes > page) {
+        return map_list(ctrl, sg, prp2, bytes);
+    }
+    if (prp2 & (page - 1)) {
+        return NVME_SC_PRP_OFFSET;
+    }
+    sg_add(ctrl, sg, prp2, bytes);
+    return 0;
+}
+
+/* The piece at the cursor, at most len bytes; the cursor moves past it. */
+static size_t sg_piece(NvmeSg *sg, size_t len, uint64_t *addr)
+{
+    NvmeSeg *seg = &sg->seg[sg->idx];
+    size_t n = MIN(len, seg->len - sg->done);
+
+    g_assert(sg->idx < sg->n);
+    *addr = seg->addr + sg->done;
+    sg->done += n;
+    if (sg->done == seg->len) {
+        sg->idx++;
+        sg->done = 0;
+    }
+    return n;
+}
+
+uint16_t nvme_sg_read(NvmeCtrl *ctrl, NvmeSg *sg, void *buf, size_t len)
+{
+    uint8_t *to = buf;
+
+    while (len) {
+        uint64_t addr;
+        size_t n = sg_piece(sg, len, &addr);
+
+        if (ctrl->machine->dma_read(ctrl->opaque, addr, to, n)) {
+            return NVME_SC_DATA_TRANSFER;
+        }
+        to += n;
+        len -= n;
+    }
+    return 0;
+}
+
+uint16_t nvme_sg_write(NvmeCtrl *ctrl, NvmeSg *sg, const void *buf, size_t len)
+{
+    const uint8_t *from = buf;
+
+    while (len) {
+        uint64_t addr;
+        size_t n = sg_piece(sg, len, &addr);
+
+        if (ctrl->machine->dma_write(ctrl->opaque, addr, from, n)) {
+            return NVME_SC_DATA_TRANSFER;
+        }
+        from += n;
+        len -= n;
+    }
+    return 0;
+}
+
+uint16_t nvme_to_host(NvmeCtrl *ctrl, const NvmeSqe *sqe, const void *buf,
+                      size_t len)
+{
+    NvmeSg sg;
+    uint16_t status;
+
+    nvme_sg_init(&sg);
+    status = nvme_prp_map(ctrl, &sg, nvme_sqe_prp1(sqe), nvme_sqe_prp2(sqe),
+                          len);
+    if (!status) {
+        status = nvme_sg_write(ctrl, &sg, buf, len);
+    }
+    nvme_sg_free(ctrl, &sg);
+    return status;
+}
+
+uint16_t nvme_from_host(NvmeCtrl *ctrl, const NvmeSqe *sqe, void *buf,
+                        size_t len)
+{
+    NvmeSg sg;
+    uint16_t status;
+
+    nvme_sg_init(&sg);
+    status = nvme_prp_map(ctrl, &sg, nvme_sqe_prp1(sqe), nvme_sqe_prp2(sqe),
+                          len);
+    if (!status) {
+        status = nvme_sg_read(ctrl, &sg, buf, len);
+    }
+    nvme_sg_free(ctrl, &sg);
+    return status;
+}

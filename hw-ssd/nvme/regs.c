@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * regs.c - the controller registers (clause 3.1): enable, disable, reset,
+ * shutdown notification.
+ *
+ * Registers are 4 or 8 bytes wide and accessed as such, aligned; a 64-bit one
+ * may be accessed in halves.  Everything else reads as 0 and is not written.
+ * A controller without power reads as all ones.
+ */
+#include "nvme-internal.h"
+
+#define CAP_TIMEOUT 60 /* units of 500 ms */
+
+uint64_t nvme_cap(const NvmeCtrl *ctrl)
+{
+    return (uint64_t)(ctrl->cfg.queue_size - 1) | /* MQES */
+           1ULL << 16 |                           /* CQR */
+           (uint64_t)CAP_TIMEOUT << 24 |          /* TO */
+           1ULL << 37 |                           /* CSS: NVM command set */
+           (uint64_t)(NVME_PAGE_BITS_MAX - NVME_PAGE_BITS) << 52; /* MPSMAX */
+}
+
+static uint32_t read_dword(const NvmeCtrl *ctrl, uint64_t offset)
+{
+    switch (offset) {
+    case NVME_REG_CAP:
+        return (uint32_t)nvme_cap(ctrl);
+    case NVME_REG_CAP + 4:
+        return nvme_cap(ctrl) >> 32;
+    case NVME_REG_VS:
+        return NVME_VERSION_1_4;
+    case NVME_REG_INTMS:
+    case NVME_REG_INTMC:
+        return ctrl->intms;
+    case NVME_REG_CC:
+        return ctrl->cc;
+    case NVME_REG_CSTS:
+        return ctrl->csts;
+    case NVME_REG_AQA:
+        return ctrl->aqa;
+    case NVME_REG_ASQ:
+        return (uint32_t)ctrl->asq;
+    case NVME_REG_ASQ + 4:
+        return ctrl->asq >> 32;
+    case NVME_REG_ACQ:
+        return (uint32_t)ctrl->acq;
+    case NVME_REG_ACQ + 4:
+        return ctrl->acq >> 32;
+    default:
+        return 0;
+    }
+}
+
+static bool access_ok(uint64_t offset, unsigned size)
+{
+    return (size == 4 || size == 8) && offset % size == 0 &&
+           offset < NVME_REG_SIZE;
+}
+
+uint64_t nvme_reg_read(NvmeCtrl *ctrl, uint64_t offset, unsigned size)
+{
+    uint64_t v;
+
+    if (!access_ok(offset, size)) {
+        return 0;
+    }
+    if (!ctrl->powered) {
+        return size == 4 ? UINT32_MAX : UINT64_MAX;
+    }
+    v = read_dword(ctrl, offset);
+    if (size == 8) {
+        v |= (uint64_t)read_dword(ctrl, offset + 4) << 32;
+    }
+    return v;
+}
+
+/* ---- enable and disable ------------------------------------------------- */
+
+void nvme_disable(NvmeCtrl *ctrl)
+{
+    ctrl->naer = 0; /* closing the queues frees the requests */
+    nvme_queues_close(ctrl);
+    ctrl->shutdown_req = NULL;
+    ctrl->csts = 0;
+    ctrl->intms = 0;
+    ctrl->polling = false;
+    ctrl->page_bits = NVME_PAGE_BITS;
+    nvme_features_reset(ctrl);
+}
+
+/* Can the admin queues be what the registers say? */
+static bool settings_ok(const NvmeCtrl *ctrl)
+{
+    uint32_t asqs = ctrl->aqa & 0xfff;
+    uint32_t acqs = ctrl->aqa >> 16 & 0xfff;
+    uint64_t page = 1ULL << (NVME_CC_MPS(ctrl->cc) + NVME_PAGE_BITS);
+
+    return NVME_CC_CSS(ctrl->cc) == 0 && NVME_CC_AMS(ctrl->cc) == 0 &&
+           NVME_CC_MPS(ctrl->cc) <= NVME_PAGE_BITS_MAX - NVME_PAGE_BITS &&
+           asqs && acqs && !(ctrl->asq & (page - 1)) &&
+           !(ctrl->acq & (page - 1));
+}
+
+static void enable(NvmeCtrl *ctrl)
+{
+    if (!settings_ok(ctrl)) {
+        nvme_set_fatal(ctrl);
+        return;
+    }
+    ctrl->page_bits = NVME_CC_MPS(ctrl->cc) + NVME_PAGE_BITS;
+    nvme_cq_open(ctrl, 0, ctrl->acq, (ctrl->aqa >> 16 & 0xfff) + 1, 0, true);
+    nvme_sq_open(ctrl, 0, &ctrl->cq[0], ctrl->asq, (ctrl->aqa & 0xfff) + 1);
+    ctrl->csts |= NVME_CSTS_RDY;
+    ctrl->shutdown_clean = false;
+}
+
+static void begin_shutdown(NvmeCtrl *ctrl)
+{
+    NvmeRequest *req = nvme_request_new(ctrl);
+
+    ctrl->csts = (ctrl->csts & ~NVME_CSTS_SHST_MASK) | NVME_CSTS_SHST_BUSY;
+    ctrl->shutdown_req = req;
+    req->shutdown = true;
+    req->barrier = true;
+    req->pending = 1;
+    nvme_add_step(req, SSD_OP_SHUTDOWN, 0, 0);
+    nvme_request_start(ctrl, req);
+    nvme_request_part_done(ctrl, req);
+}
+
+static void write_cc(NvmeCtrl *ctrl, uint32_t value)
+{
+    uint32_t old = ctrl->cc;
+
+    ctrl->cc = value & NVME_CC_MASK;
+    if (old & NVME_CC_EN && !(value & NVME_CC_EN)) {
+        nvme_disable(ctrl);
+    } else if (!(old & NVME_CC_EN) && value & NVME_CC_EN) {
+        enable(ctrl);
+    }
+    if (!NVME_CC_SHN(old) && NVME_CC_SHN(value) &&
+        !(ctrl->csts & NVME_CSTS_SHST_MASK)) {
+        begin_shutdown(ctrl);
+    }
+}
+
+void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns)
+{
+    ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
+    nvme_disable(ctrl);
+    ctrl->cc = 0;
+    ctrl->aqa = 0;
+    ctrl->asq = 0;
+    ctrl->acq = 0;
+    ctrl->timestamp_set = false;
+    ctrl->timestamp_ms = 0;
+    ctrl->timestamp_at_ns = ctrl->now_ns;
+    memset(ctrl->host_id, 0, sizeof(ctrl->host_id));
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+static void set_half(uint64_t *reg, bool high, uint32_t value)
+{
+    unsigned shift = high ? 32 : 0;
+
+    *reg = (*reg & ~(0xffffffffULL << shift)) | (uint64_t)value << shift;
+}
+
+static void write_dword(NvmeCtrl *ctrl, uint64_t offset, uint32_t value)
+{
+    bool enabled = ctrl->cc & NVME_CC_EN;
+
+    switch (offset) {
+    case NVME_REG_INTMS:
+        ctrl->intms |= value;
+        nvme_update_pin(ctrl);
+        break;
+    case NVME_REG_INTMC:
+        ctrl->intms &= ~value;
+        nvme_update_pin(ctrl);
+        break;
+    case NVME_REG_CC:
+        write_cc(ctrl, value);
+        break;
+    case NVME_REG_AQA: /* the three are for a controller that is off */
+        ctrl->aqa = enabled ? ctrl->aqa : value & 0x0fff0fff;
+        break;
+    case NVME_REG_ASQ:
+    case NVME_REG_ASQ + 4:
+        if (!enabled) {
+            set_half(&ctrl->asq, offset & 4, value);
+            ctrl->asq &= ~0xfffULL;
+        }
+        break;
+    case NVME_REG_ACQ:
+    case NVME_REG_ACQ + 4:
+        if (!enabled) {
+            set_half(&ctrl->acq, offset & 4, value);
+            ctrl->acq &= ~0xfffULL;
+        }
+        break;
+    default:
+        if (offset >= NVME_REG_DOORBELLS) {
+            nvme_doorbell(ctrl, offset, value);
+        }
+        break;
+    }
+}
+
+void nvme_reg_write(NvmeCtrl *ctrl, uint64_t now_ns, uint64_t offset,
+                    uint64_t value, unsigned size)
+{
+    if (!access_ok(offset, size) || !ctrl->powered) {
+        return;
+    }
+    ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
+    write_dword(ctrl, offset, (uint32_t)value);
+    if (size == 8 && offset < NVME_REG_DOORBELLS) {
+        write_dword(ctrl, offset + 4, value >> 32);
+    }
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * player.c - the loop between a source of requests and the drive.
+ *
+ * Everything that happens per request is here: fold bytes to blocks, submit,
+ * collect, measure.  Nothing is allocated on the way.
+ */
+#include "player.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "workload.h"
+
+#define PROGRESS_EVERY (1U << 16)
+
+struct Player {
+    Ssd *ssd;
+    const SsdInfo *info;
+    PlayerConfig cfg;
+    const RequestSource *source;
+
+    uint64_t now_ns;
+    uint64_t start_ns; /* of the run */
+    uint64_t version;  /* of the last write */
+
+    Request pending; /* taken from the source, not yet submitted */
+    SsdCmd cmd;      /* the same as the drive sees it */
+    bool have_pending;
+    bool blocked; /* the drive's queue is full */
+    bool ended;   /* the source has no more */
+
+    uint32_t max_flying;
+    uint32_t n_flying;
+    uint32_t *free_slot;  /* stack of tags; max_flying - n_flying of them */
+    uint64_t *arrival_ns; /* by tag */
+    uint64_t *nbytes;     /* by tag */
+    uint8_t *op;          /* by tag */
+
+    /*
+     * Closed loop: since when each place of iodepth that no request has taken
+     * is free, oldest first.  A request arrives when its place became free,
+     * though it may be taken from the source later, when the drive has room.
+     */
+    uint64_t *place_ns; /* ring of iodepth */
+    uint32_t first_place;
+    uint32_t n_places;
+
+    PlayerResult result;
+};
+
+static const struct {
+    const char *name;
+    const char *help;
+} fills[] = {
+#define PLAYER_FILL_ROW(upper, name, help) {name, help},
+    PLAYER_FILLS(PLAYER_FILL_ROW)
+#undef PLAYER_FILL_ROW
+};
+
+const char *player_fill_name(unsigned i)
+{
+    return i < PLAYER_N_FILLS ? fills[i].name : NULL;
+}
+
+const char *player_fill_help(unsigned i)
+{
+    return fills[i].help;
+}
+
+Player *player_new(Ssd *ssd, const PlayerConfig *cfg)
+{
+    Player *p = g_new0(Player, 1);
+
+    p->ssd = ssd;
+    p->info = ssd_info(ssd);
+    p->cfg = *cfg;
+    p->max_flying = p->info->queue_depth;
+    p->free_slot = g_new(uint32_t, p->max_flying);
+    p->arrival_ns = g_new(uint64_t, p->max_flying);
+    p->nbytes = g_new(uint64_t, p->max_flying);
+    p->op = g_new(uint8_t, p->max_flying);
+    for (uint32_t i = 0; i < p->max_flying; i++) {
+        p->free_slot[i] = i;
+    }
+    return p;
+}
+
+void player_free(Player *p)
+{
+    if (p) {
+        g_free(p->place_ns);
+        g_free(p->op);
+        g_free(p->nbytes);
+        g_free(p->arrival_ns);
+        g_free(p->free_slot);
+        g_free(p);
+    }
+}
+
+const PlayerResult *player_result(const Player *p)
+{
+    return &p->result;
+}
+
+/* ---- from bytes to blocks ------------------------------------------------ */
+
+static bool beyond(Player *p, GError **error)
+{
+    g_autofree char *where = p->source->where(p->source->opaque);
+
+    g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE,
+                "%s: %" G_GUINT64_FORMAT " bytes at offset %" G_GUINT64_FORMAT
+                " lie beyond the drive's %" G_GUINT64_FORMAT
+                " bytes (--wrap folds addresses; --set nand.blocks=... makes "
+                "the drive larger)",
+                where, p->pending.nbytes, p->pending.offset,
+                p->info->nblocks * p->info->block_bytes);
+    return false;
+}
+
+/* Round outward to whole blocks; fold what lies beyond the drive. */
+static bool to_blocks(Player *p, GError **error)
+{
+    const Request *r = &p->pending;
+    uint64_t first = r->offset / p->info->block_bytes;
+    uint64_t within = r->offset % p->info->block_bytes;
+    uint64_t n =
+        (within + r->nbytes + p->info->block_bytes - 1) / p->info->block_bytes;
+
+    if (n > p->info->nblocks || n > UINT32_MAX) {
+        return beyond(p, error);
+    }
+    if (first > p->info->nblocks - n) {
+        if (!p->cfg.wrap) {
+            return beyond(p, error);
+        }
+        first %= p->info->nblocks;
+        first = MIN(first, p->info->nblocks - n);
+        p->result.n_wrapped++;
+    }
+    p->cmd.lba = first;
+    p->cmd.nblocks = (uint32_t)n;
+    return true;
+}
+
+/* ---- places of the closed loop ------------------------------------------- */
+
+static void place_give(Player *p, uint64_t at_ns)
+{
+    uint32_t depth = p->source->iodepth;
+
+    if (depth) {
+        p->place_ns[(p->first_place + p->n_places++) % depth] = at_ns;
+    }
+}
+
+static uint64_t place_take(Player *p)
+{
+    uint64_t at_ns = p->place_ns[p->first_place];
+
+    p->first_place = (p->first_place + 1) % p->source->iodepth;
+    p->n_places--;
+    return at_ns;
+}
+
+/* ---- the loop ------------------------------------------------------------ */
+
+/* Take the next request from the source, if it has one. */
+static bool fetch(Player *p, GError **error)
+{
+    if (p->source->runtime_ns &&
+        p->now_ns - p->start_ns >= p->source->runtime_ns) {
+        p->ended = true;
+        return true;
+    }
+    switch (p->source->next(p->source->opaque, &p->pending, error)) {
+    case REQUEST_END:
+        p->ended = true;
+        return true;
+    case REQUEST_ERROR:
+        return false;
+    case REQUEST_OK:
+        break;
+    }
+    p->have_pending = true;
+    p->pending.at_ns =
+        p->source->iodepth ? place_take(p) : p->start_ns + p->pending.at_ns;
+    p->cmd = (SsdCmd){.op = p->pending.op, .version = ++p->version};
+    return p->pending.nbytes == 0 || to_blocks(p, error);
+}
+
+static bool submit(Player *p, GError **error)
+{
+    uint32_t tag = 0;
+    int r;
+
+    if (p->n_flying == p->max_flying) {
+        r = -EBUSY;
+    } else {
+        tag = p->free_slot[p->max_flying - p->n_flying - 1];
+        p->cmd.tag = tag;
+        r = ssd_submit(p->ssd, p->now_ns, &p->cmd);
+    }
+    if (r == -EBUSY) {
+        p->result.n_waited += !p->blocked;
+        p->blocked = true;
+        return true;
+    }
+    if (r < 0) {
+        g_autofree char *where = p->source->where(p->source->opaque);
+
+        g_set_error(error, SIM_ERROR, SIM_ERROR_DRIVE,
+                    "%s: the drive refused it: %s", where, g_strerror(-r));
+        return false;
+    }
+    p->arrival_ns[tag] = p->pending.at_ns;
+    p->nbytes[tag] = p->pending.nbytes;
+    p->op[tag] = (uint8_t)p->pending.op;
+    p->n_flying++;
+    p->blocked = false;
+    p->have_pending = false;
+    return true;
+}
+
+/* Submit whatever may start now. */
+static bool offer(Player *p, GError **error)
+{
+    bool closed = p->source->iodepth > 0;
+
+    for (;;) {
+        if (!p->have_pending) {
+            if (p->ended || (closed && p->n_places == 0)) {
+                return true;
+            }
+            if (!fetch(p, error)) {
+                return false;
+            }
+            if (!p->have_pending) {
+                return true;
+            }
+        }
+        if (p->pending.at_ns > p->now_ns) {
+            return true;
+        }
+        if (!submit(p, error)) {
+            return false;
+        }
+        if (p->blocked) {
+            return true;
+        }
+    }
+}
+
+static void note(Player *p, const SsdCompletion *c)
+{
+    uint32_t tag = (uint32_t)c->tag;
+    uint8_t op = p->op[tag];
+
+    hist_add(&p->result.latency[op], c->complete_ns - p->arrival_ns[tag]);
+    p->result.bytes[op] += p->nbytes[tag];
+    p->result.n_errors += c->status != SSD_STATUS_OK;
+    p->result.sim_ns = c->complete_ns - p->start_ns;
+    place_give(p, c->complete_ns);
+    p->n_flying--;
+    p->free_slot[p->max_flying - p->n_flying - 1] = tag;
+    if (++p->result.n_requests % PROGRESS_EVERY == 0 && p->cfg.progress) {
+        p->cfg.progress(p->cfg.opaque, p->result.n_requests);
+    }
+}
+
+static void collect(Player *p)
+{
+    SsdCompletion done[64];
+    size_t n;
+
+    do {
+        n = ssd_advance(p->ssd, p->now_ns, done, G_N_ELEMENTS(done));
+        for (size_t i = 0; i < n; i++) {
+            note(p, &done[i]);
+        }
+    } while (n == G_N_ELEMENTS(done));
+}
+
+/*
+ * When something can happen next.  In the open loop a completion changes
+ * nothing before the next arrival, unless the drive's queue was full.
+ */
+static uint64_t wake_ns(const Player *p)
+{
+    if (p->have_pending && !p->blocked) {
+        return p->pending.at_ns;
+    }
+    return MAX(ssd_next_event_ns(p->ssd), p->now_ns);
+}
+
+static void begin(Player *p, const RequestSource *source)
+{
+    ssd_reset_stats(p->ssd);
+    p->source = source;
+    p->start_ns = p->now_ns;
+    p->have_pending = p->blocked = p->ended = false;
+    memset(&p->result, 0, sizeof(p->result));
+    for (unsigned i = 0; i < SSD_N_OPS; i++) {
+        hist_init(&p->result.latency[i]);
+    }
+    p->place_ns = g_renew(uint64_t, p->place_ns, source->iodepth);
+    p->first_place = 0;
+    p->n_places = 0;
+    for (uint32_t i = 0; i < source->iodepth; i++) {
+        place_give(p, p->now_ns);
+    }
+}
+
+bool player_run(Player *p, const RequestSource *source, GError **error)
+{
+    begin(p, source);
+    for (;;) {
+        if (!offer(p, error)) {
+            return false;
+        }
+        if (p->ended && p->n_flying == 0) {
+            return true;
+        }
+        p->now_ns = wake_ns(p);
+        g_assert(p->now_ns != SSD_TIME_NEVER);
+        collect(p);
+    }
+}
+
+/* ---- filling ------------------------------------------------------------- */
+
+static bool fill_with(Player *p, const char *workload, uint64_t seed,
+                      GError **error)
+{
+    uint64_t capacity = p->info->nblocks * p->info->block_bytes;
+    Workload *w =
+        workload_new(workload, capacity, p->info->block_bytes, seed, error);
+    RequestSource source;
+    bool ok;
+
+    if (!w) {
+        return false;
+    }
+    source = workload_source(w);
+    ok = player_run(p, &source, error);
+    workload_free(w);
+    return ok;
+}
+
+static bool fill_seq(Player *p, uint64_t seed, GError **error)
+{
+    uint64_t capacity = p->info->nblocks * p->info->block_bytes;
+    uint64_t bs = 131072;
+    g_autofree char *text = NULL;
+
+    while (bs > p->info->block_bytes && capacity % bs) {
+        bs /= 2;
+    }
+    text = g_strdup_printf("rw=write bs=%" G_GUINT64_FORMAT
+                           " iodepth=32 fsync=%" G_GUINT64_FORMAT,
+                           bs, capacity / bs);
+    return fill_with(p, text, seed, error);
+}
+
+static bool fill_random(Player *p, uint64_t seed, GError **error)
+{
+    uint64_t n =
+        2 * p->info->nblocks * p->info->block_bytes / p->info->unit_bytes;
+    g_autofree char *text = g_strdup_printf(
+        "rw=randwrite bs=%u iodepth=32 number_ios=%" G_GUINT64_FORMAT,
+        p->info->unit_bytes, n);
+
+    return fill_seq(p, seed, error) && fill_with(p, text, seed ^ 1, error);
+}
+
+bool player_fill(Player *p, PlayerFill fill, uint64_t seed, GError **error)
+{
+    int r;
+
+    switch (fill) {
+    case PLAYER_FILL_NONE:
+        return true;
+    case PLAYER_FILL_PRELOAD:
+        r = ssd_preload(p->ssd, 0, p->info->nblocks);
+        g_assert(r == 0);
+        return true;
+    case PLAYER_FILL_SEQ:
+        return fill_seq(p, seed, error);
+    case PLAYER_FILL_RANDOM:
+        return fill_random(p, seed, error);
+    default:
+        g_assert_not_reached();
+    }
+}

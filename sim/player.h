@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * player.h - put requests to a drive, in modelled time, and measure.
+ *
+ * Latency is what the host sees: from the request's arrival (open loop) or
+ * start (closed loop) to its completion, so waiting for a place in the drive's
+ * queue counts.  No clock is read here: wall time is the command's business.
+ */
+#ifndef VSSD_SIM_PLAYER_H
+#define VSSD_SIM_PLAYER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <glib.h>
+
+#include "hist.h"
+#include "request.h"
+#include "ssd.h"
+
+/* How the drive is filled before the run that is measured. */
+#define PLAYER_FILLS(X)                                                        \
+    X(NONE, "none",                                                            \
+      "empty: reads of what was never written cost no NAND time")              \
+    X(PRELOAD, "preload",                                                      \
+      "full of old data, without modelled time: no cleaning has happened yet") \
+    X(SEQ, "seq", "the whole capacity written once, in order, then flushed")   \
+    X(RANDOM, "random",                                                        \
+      "seq, then twice the capacity written at random: the steady state of "   \
+      "cleaning")
+
+typedef enum PlayerFill {
+#define PLAYER_FILL_ENUM(upper, name, help) PLAYER_FILL_##upper,
+    PLAYER_FILLS(PLAYER_FILL_ENUM)
+#undef PLAYER_FILL_ENUM
+        PLAYER_N_FILLS,
+} PlayerFill;
+
+/* The name of fill i; NULL past the last. */
+const char *player_fill_name(unsigned i);
+const char *player_fill_help(unsigned i);
+
+typedef struct PlayerConfig {
+    bool wrap; /* fold addresses beyond the capacity instead of refusing */
+    /* Called now and then with the requests done so far; NULL: never. */
+    void (*progress)(void *opaque, uint64_t n_requests);
+    void *opaque;
+} PlayerConfig;
+
+typedef struct PlayerResult {
+    uint64_t n_requests; /* completed */
+    uint64_t n_errors;   /* of them: status other than OK */
+    uint64_t n_waited;   /* requests that found the drive's queue full */
+    uint64_t n_wrapped;  /* requests whose address was folded */
+    uint64_t sim_ns;     /* from the start to the last completion */
+    uint64_t bytes[SSD_N_OPS];
+    Hist latency[SSD_N_OPS]; /* ns */
+} PlayerResult;
+
+typedef struct Player Player;
+
+/* ssd must be fresh, and outlive the player. */
+Player *player_new(Ssd *ssd, const PlayerConfig *cfg);
+void player_free(Player *p);
+
+/* Before the first player_run(), at most once. */
+bool player_fill(Player *p, PlayerFill fill, uint64_t seed, GError **error);
+
+/*
+ * Play a source to its end and wait for the last completion; statistics of the
+ * drive and of the player begin anew.  false: a bad trace line, an address
+ * beyond the drive; *error says where.
+ */
+bool player_run(Player *p, const RequestSource *source, GError **error);
+
+const PlayerResult *player_result(const Player *p);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * request.h - where the player's requests come from.
+ *
+ * A source is a generator (workload.h) or a trace (trace.h).  It knows bytes;
+ * blocks, capacity and the drive's limits are the player's business.
+ */
+#ifndef VSSD_SIM_REQUEST_H
+#define VSSD_SIM_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <glib.h>
+
+#include "ssd.h"
+
+typedef struct Request {
+    uint64_t at_ns;  /* arrival, from the start of the run; open loop only */
+    uint64_t offset; /* bytes */
+    uint64_t nbytes; /* bytes; 0 only for FLUSH */
+    SsdOp op;
+} Request;
+
+typedef enum RequestNext {
+    REQUEST_OK,
+    REQUEST_END,   /* no more; so it stays */
+    REQUEST_ERROR, /* *error is set; the source is of no further use */
+} RequestNext;
+
+typedef struct RequestSource {
+    RequestNext (*next)(void *opaque, Request *req, GError **error);
+    /* Say in words which request was the last one: "trace.csv:17". */
+    char *(*where)(void *opaque);
+    void *opaque;
+    /*
+     * Closed loop: how many requests are kept in flight, each replaced at the
+     * instant it completes.  0: open loop, requests come at their at_ns, which
+     * never decreases.
+     */
+    uint32_t iodepth;
+    uint64_t runtime_ns; /* no request starts later than this; 0: no limit */
+} RequestSource;
+
+#define SIM_ERROR sim_error_quark()
+GQuark sim_error_quark(void);
+
+typedef enum SimError {
+    SIM_ERROR_WORKLOAD, /* a keyword, its value, or their combination */
+    SIM_ERROR_TRACE,    /* a trace cannot be read, or a line is damaged */
+    SIM_ERROR_RANGE,    /* a request does not fit the drive */
+    SIM_ERROR_DRIVE,    /* the drive refused what it should not */
+} SimError;
+
+#endif

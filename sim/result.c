@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * result.c - print the results of a run.
+ *
+ * Latencies are the player's (what the host sees); the members that describe
+ * the drive come from ssd_stats_json_drive().
+ */
+#include "result.h"
+
+#include "json.h"
+#include "simtime.h"
+
+static const char *const op_names[SSD_N_OPS] = {
+    [SSD_OP_READ] = "read",         [SSD_OP_WRITE] = "write",
+    [SSD_OP_TRIM] = "trim",         [SSD_OP_FLUSH] = "flush",
+    [SSD_OP_SHUTDOWN] = "shutdown",
+};
+
+/* The kinds that results show, in the order of docs/results.md. */
+static const SsdOp shown[] = {SSD_OP_READ, SSD_OP_WRITE, SSD_OP_FLUSH,
+                              SSD_OP_TRIM};
+
+static Hist *merged(const PlayerResult *r)
+{
+    Hist *all = g_new(Hist, 1);
+
+    hist_init(all);
+    for (unsigned i = 0; i < SSD_N_OPS; i++) {
+        hist_merge(all, &r->latency[i]);
+    }
+    return all;
+}
+
+static double per_second(uint64_t n, uint64_t ns)
+{
+    return ns ? (double)n * NS_PER_S / (double)ns : 0;
+}
+
+/* ---- JSON ---------------------------------------------------------------- */
+
+static void run_json(JsonWriter *w, const ResultRun *run, const PlayerResult *r,
+                     const SsdInfo *info)
+{
+    json_u64(w, "schema_version", RESULT_SCHEMA_VERSION);
+    json_string(w, "profile", run->profile);
+    json_u64(w, "seed", run->seed);
+    if (run->workload) {
+        json_string(w, "workload", run->workload);
+    } else {
+        json_string(w, "trace", run->trace);
+        json_u64(w, "disordered", run->n_disordered);
+    }
+    json_string(w, "fill", run->fill);
+    json_u64(w, "block_bytes", info->block_bytes);
+    json_u64(w, "capacity_bytes", info->nblocks * info->block_bytes);
+    json_u64(w, "requests", r->n_requests);
+    json_u64(w, "errors", r->n_errors);
+    json_u64(w, "waited", r->n_waited);
+    json_u64(w, "wrapped", r->n_wrapped);
+}
+
+static void speed_json(JsonWriter *w, const ResultRun *run,
+                       const PlayerResult *r)
+{
+    json_double(w, "wall_s", (double)run->wall_ns / NS_PER_S);
+    json_double(w, "requests_per_s_wall",
+                per_second(r->n_requests, run->wall_ns));
+    json_double(w, "cpu_s", (double)run->cpu_ns / NS_PER_S);
+    json_double(w, "requests_per_s_cpu",
+                per_second(r->n_requests, run->cpu_ns));
+    json_u64(w, "peak_rss_bytes", run->peak_rss_bytes);
+    json_u64(w, "sim_ns", r->sim_ns);
+    json_double(w, "iops", per_second(r->n_requests, r->sim_ns));
+    json_open(w, "bytes_per_s", '{');
+    json_double(w, "read", per_second(r->bytes[SSD_OP_READ], r->sim_ns));
+    json_double(w, "write", per_second(r->bytes[SSD_OP_WRITE], r->sim_ns));
+    json_close(w, '}');
+}
+
+void result_json(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
+                 GString *out)
+{
+    g_autofree Hist *all = merged(r);
+    JsonWriter w = {.out = out};
+
+    json_open(&w, NULL, '{');
+    run_json(&w, run, r, ssd_info(ssd));
+    speed_json(&w, run, r);
+    json_open(&w, "latency_ns", '{');
+    json_hist(&w, "all", all);
+    for (unsigned i = 0; i < G_N_ELEMENTS(shown); i++) {
+        json_hist(&w, op_names[shown[i]], &r->latency[shown[i]]);
+    }
+    json_close(&w, '}');
+    ssd_stats_json_drive(ssd, &w);
+    json_close(&w, '}');
+    g_string_append_c(out, '\n');
+}
+
+void result_info_json(const char *profile, const SsdInfo *info, GString *out)
+{
+    JsonWriter w = {.out = out};
+
+    json_open(&w, NULL, '{');
+    json_u64(&w, "schema_version", RESULT_SCHEMA_VERSION);
+    json_string(&w, "profile", profile);
+    json_u64(&w, "capacity_bytes", info->nblocks * info->block_bytes);
+    json_u64(&w, "block_bytes", info->block_bytes);
+    json_u64(&w, "nblocks", info->nblocks);
+    json_u64(&w, "unit_bytes", info->unit_bytes);
+    json_u64(&w, "page_bytes", info->page_bytes);
+    json_u64(&w, "erase_bytes", info->erase_bytes);
+    json_u64(&w, "raw_bytes", info->raw_bytes);
+    json_u64(&w, "nstreams", info->nstreams);
+    json_u64(&w, "queue_depth", info->queue_depth);
+    json_u64(&w, "memory_bytes", info->memory_bytes);
+    json_close(&w, '}');
+    g_string_append_c(out, '\n');
+}
+
+/* ---- text ---------------------------------------------------------------- */
+
+static void latency_text(GString *out, const char *name, const Hist *h)
+{
+    if (h->n == 0) {
+        return;
+    }
+    g_string_append_printf(out,
+                           "  %-6s %10" G_GUINT64_FORMAT
+                           " %11.1f %11.1f %11.1f %11.1f "
+                           "%11.1f\n",
+                           name, h->n, hist_mean(h) / NS_PER_US,
+                           (double)hist_quantile(h, 500000) / NS_PER_US,
+                           (double)hist_quantile(h, 990000) / NS_PER_US,
+                           (double)hist_quantile(h, 999000) / NS_PER_US,
+                           (double)h->max / NS_PER_US);
+}
+
+static void drive_text(GString *out, const Ssd *ssd)
+{
+    SsdCounters c;
+
+    ssd_get_counters(ssd, &c);
+    g_string_append_printf(
+        out,
+        "write amplification %.3f; NAND reads %" G_GUINT64_FORMAT
+        ", programs %" G_GUINT64_FORMAT ", erases %" G_GUINT64_FORMAT
+        "; erase count mean %.1f, max %" G_GUINT64_FORMAT "\n",
+        c.waf, c.nand_reads, c.nand_programs, c.nand_erases, c.mean_erase_count,
+        c.max_erase_count);
+}
+
+static void trouble_text(const ResultRun *run, const PlayerResult *r,
+                         GString *out)
+{
+    if (r->n_errors) {
+        g_string_append_printf(out, "%" G_GUINT64_FORMAT " requests failed\n",
+                               r->n_errors);
+    }
+    if (r->n_waited) {
+        g_string_append_printf(out,
+                               "%" G_GUINT64_FORMAT
+                               " requests found the drive's queue full\n",
+                               r->n_waited);
+    }
+    if (r->n_wrapped) {
+        g_string_append_printf(out,
+                               "%" G_GUINT64_FORMAT
+                               " requests beyond the drive were folded\n",
+                               r->n_wrapped);
+    }
+    if (run->n_disordered) {
+        g_string_append_printf(out,
+                               "%" G_GUINT64_FORMAT
+                               " trace lines were older than the one before\n",
+                               run->n_disordered);
+    }
+}
+
+void result_text(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
+                 GString *out)
+{
+    g_autofree Hist *all = merged(r);
+
+    g_string_append_printf(out, "%s, seed %" G_GUINT64_FORMAT ", fill %s: %s\n",
+                           run->profile, run->seed, run->fill,
+                           run->workload ? run->workload : run->trace);
+    g_string_append_printf(out,
+                           "%" G_GUINT64_FORMAT
+                           " requests in %.6f s of modelled time: %.0f per "
+                           "second, %.1f MB/s read, %.1f MB/s written\n",
+                           r->n_requests, (double)r->sim_ns / NS_PER_S,
+                           per_second(r->n_requests, r->sim_ns),
+                           per_second(r->bytes[SSD_OP_READ], r->sim_ns) / 1e6,
+                           per_second(r->bytes[SSD_OP_WRITE], r->sim_ns) / 1e6);
+    g_string_append_printf(
+        out,
+        "wall time %.3f s: %.0f requests per second; processor time %.3f s: "
+        "%.0f per second\n",
+        (double)run->wall_ns / NS_PER_S,
+        per_second(r->n_requests, run->wall_ns), (double)run->cpu_ns / NS_PER_S,
+        per_second(r->n_requests, run->cpu_ns));
+    g_string_append_printf(out, "  %-6s %10s %11s %11s %11s %11s %11s\n", "us",
+                           "n", "mean", "p50", "p99", "p99.9", "max");
+    latency_text(out, "all", all);
+    for (unsigned i = 0; i < G_N_ELEMENTS(shown); i++) {
+        latency_text(out, op_names[shown[i]], &r->latency[shown[i]]);
+    }
+    drive_text(out, ssd);
+    trouble_text(run, r, out);
+}

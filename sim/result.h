@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * result.h - what a run says about itself: JSON (docs/results.md), or a few
+ * lines for people.
+ */
+#ifndef VSSD_SIM_RESULT_H
+#define VSSD_SIM_RESULT_H
+
+#include <stdint.h>
+#include <glib.h>
+
+#include "player.h"
+#include "ssd.h"
+
+#define RESULT_SCHEMA_VERSION 1
+
+/* What only the command knows. */
+typedef struct ResultRun {
+    const char *profile;
+    const char *workload; /* NULL: a trace was played */
+    const char *trace;    /* NULL: a workload was */
+    const char *fill;
+    uint64_t seed;
+    uint64_t n_disordered;   /* trace lines older than the one before */
+    uint64_t wall_ns;        /* of the run, without the fill */
+    uint64_t cpu_ns;         /* processor time of the same */
+    uint64_t peak_rss_bytes; /* of the process */
+} ResultRun;
+
+void result_json(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
+                 GString *out);
+void result_text(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
+                 GString *out);
+void result_info_json(const char *profile, const SsdInfo *info, GString *out);
+
+#endif

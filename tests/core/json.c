@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* json.c - the exact text that the JSON writer makes. */
+#include "json.h"
+
+#include <math.h>
+#include <string.h>
+
+static void test_nesting(void)
+{
+    g_autoptr(GString) s = g_string_new(NULL);
+    JsonWriter w = {.out = s};
+
+    json_open(&w, NULL, '{');
+    json_u64(&w, "a", UINT64_MAX);
+    json_open(&w, "empty", '{');
+    json_close(&w, '}');
+    json_open(&w, "list", '[');
+    json_bool(&w, NULL, true);
+    json_bool(&w, NULL, false);
+    json_open(&w, NULL, '{');
+    json_u64(&w, "x", 0);
+    json_close(&w, '}');
+    json_open(&w, NULL, '[');
+    json_close(&w, ']');
+    json_close(&w, ']');
+    json_string(&w, "z", "end");
+    json_close(&w, '}');
+    g_assert_cmpstr(s->str, ==,
+                    "{\"a\":18446744073709551615,\"empty\":{},"
+                    "\"list\":[true,false,{\"x\":0},[]],\"z\":\"end\"}");
+}
+
+static void test_escapes(void)
+{
+    g_autoptr(GString) s = g_string_new(NULL);
+    JsonWriter w = {.out = s};
+
+    json_string(&w, NULL, "a\"b\\c\n\t\x01 \xc3\xa9/");
+    g_assert_cmpstr(s->str, ==,
+                    "\"a\\\"b\\\\c\\u000a\\u0009\\u0001 \xc3\xa9/\"");
+}
+
+static void test_doubles(void)
+{
+    g_autoptr(GString) s = g_string_new(NULL);
+    JsonWriter w = {.out = s};
+
+    json_open(&w, NULL, '[');
+    json_double(&w, NULL, 0);
+    json_double(&w, NULL, 1.5);
+    json_double(&w, NULL, 1e300);
+    json_double(&w, NULL, NAN);
+    json_double(&w, NULL, -INFINITY);
+    json_close(&w, ']');
+    g_assert_cmpstr(s->str, ==, "[0,1.5,1e+300,null,null]");
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/json/nesting", test_nesting);
+    g_test_add_func("/json/escapes", test_escapes);
+    g_test_add_func("/json/doubles", test_doubles);
+    return g_test_run();
+}

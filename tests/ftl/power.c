@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * power.c - the power goes at every instant at which anything happens on a
+ * tiny drive: each media operation, cleaning included, is cut at its start, in
+ * each of its phases and at its end.
+ *
+ * The run without a cut gives the instants; then the same run is made once for
+ * each, cut there, verified (ref.h says what must be found), and gone on with.
+ */
+#include <string.h>
+
+#include "ref.h"
+
+#define UNIT 8
+
+typedef struct Script {
+    const char *options;
+    uint64_t seed;
+    int n_commands;
+    int n_after; /* after the power is back */
+    bool preload;
+    uint64_t min_erases; /* so many must there be to cut */
+} Script;
+
+static void one_command(Ref *r, Prng *rng, const Script *s)
+{
+    uint64_t lba = prng_below(rng, r->info->nblocks);
+    uint32_t n = 1 + (uint32_t)prng_below(rng, 4 * UNIT);
+    uint64_t kind = prng_below(rng, 20);
+    SsdOp op = kind < 14   ? SSD_OP_WRITE
+               : kind < 17 ? SSD_OP_READ
+               : kind < 19 ? SSD_OP_TRIM
+                           : SSD_OP_FLUSH;
+
+    if (prng_below(rng, 2)) {
+        lba -= lba % UNIT;
+        n = UNIT * (1 + n / UNIT);
+    }
+    n = (uint32_t)MIN(n, r->info->nblocks - lba);
+    ref_do(r, op, lba, n, prng_below(rng, 10) == 0);
+    ref_pass(r, prng_below(rng, 150000));
+}
+
+/* Instants up to which events are run, without repeats. */
+static GArray *find_instants(const Script *s)
+{
+    GArray *at_ns = g_array_new(false, false, sizeof(uint64_t));
+    Ref *r = ref_new(ref_config(s->options), s->preload);
+    SsdCounters c;
+    Prng rng;
+
+    r->instants = at_ns;
+    r->polling = REF_POLL_EVENTS;
+    prng_seed(&rng, s->seed, 1);
+    for (int i = 0; i < s->n_commands; i++) {
+        one_command(r, &rng, s);
+    }
+    ref_finish(r);
+    ssd_get_counters(r->ssd, &c);
+    g_assert_cmpuint(c.nand_erases, >=, s->min_erases);
+    ref_free(r);
+    return at_ns;
+}
+
+/* The same run, cut at one instant.  false: it ended before. */
+static void run_cut(const Script *s, uint64_t cut_ns, bool twice)
+{
+    Ref *r = ref_new(ref_config(s->options), s->preload);
+    Prng rng;
+
+    r->stop_ns = cut_ns;
+    r->polling = REF_POLL_EVENTS;
+    prng_seed(&rng, s->seed, 1);
+    for (int i = 0; i < s->n_commands && !r->stopped; i++) {
+        one_command(r, &rng, s);
+    }
+    if (!r->stopped) {
+        ref_drain(r);
+        r->now_ns = MAX(r->now_ns, cut_ns);
+    }
+    r->stop_ns = 0;
+    r->stopped = false;
+    ref_power_cycle(r);
+    if (twice) {
+        ref_pass(r, 1 + prng_below(&rng, 4000000));
+        ref_power_cycle(r);
+    }
+    for (int i = 0; i < s->n_after; i++) {
+        one_command(r, &rng, s);
+    }
+    ref_finish(r);
+    ref_free(r);
+}
+
+static void cut_everywhere(const Script *s)
+{
+    GArray *at_ns = find_instants(s);
+
+    g_assert_cmpuint(at_ns->len, >, 100);
+    for (unsigned i = 0; i < at_ns->len; i++) {
+        run_cut(s, g_array_index(at_ns, uint64_t, i), i % 3 == 0);
+    }
+    g_test_message("%u cuts", at_ns->len);
+    g_array_free(at_ns, true);
+}
+
+#define TINY                                                                   \
+    "nand.channels=1;nand.blocks=18;nand.pages=4;ftl.op_percent=120;"          \
+    "buffer.size=64KiB;nand.erase=1ms;"
+
+/* A fresh drive: first pages of blocks, nothing to clean. */
+static void test_fresh(void)
+{
+    cut_everywhere(&(Script){TINY, 1, 120, 20, false, 0});
+}
+
+/* A full drive: cleaning all the time. */
+static void test_full(void)
+{
+    cut_everywhere(&(Script){TINY, 2, 250, 20, true, 20});
+}
+
+/* Two dies, small units, a periodic flush. */
+static void test_units(void)
+{
+    cut_everywhere(
+        &(Script){TINY "nand.dies=2;ftl.unit=8KiB;buffer.flush_interval=700us",
+                  3, 200, 20, true, 5});
+}
+
+/* Writes complete when they are programmed. */
+static void test_at_program(void)
+{
+    cut_everywhere(&(Script){TINY "host.complete_at=program;host.queue_depth=4",
+                             4, 150, 20, true, 5});
+}
+
+/* An array without time: everything happens at a few instants. */
+static void test_zero(void)
+{
+    Script s = {
+        "nand.blocks=18;nand.pages=4;ftl.op_percent=120;nand.read=0;"
+        "nand.program=0;nand.erase=0;nand.command=0;nand.bus_ns_per_byte=0",
+        5,
+        400,
+        50,
+        true,
+        20};
+    cut_everywhere(&s);
+}
+
+/* A drive that is cut while it is idle finds everything it had flushed. */
+static void test_idle(void)
+{
+    Ref *r = ref_new(ref_config(TINY), false);
+
+    for (uint32_t lpn = 0; lpn < r->n_units; lpn += 2) {
+        ref_do(r, SSD_OP_WRITE, lpn * UNIT, UNIT, false);
+    }
+    ref_finish(r);
+    ref_power_cycle(r);
+    for (uint32_t lpn = 0; lpn < r->n_units; lpn++) {
+        g_assert_cmpint(ssd_mapped(r->ssd, lpn * UNIT, NULL), ==, lpn % 2 == 0);
+    }
+    ref_free(r);
+}
+
+/* What was never flushed is gone: the buffer does not survive. */
+static void test_buffer_lost(void)
+{
+    Ref *r = ref_new(ref_config(TINY), false);
+
+    ref_one(r, SSD_OP_WRITE, 0, UNIT, false);
+    g_assert_true(ssd_mapped(r->ssd, 0, NULL));
+    ref_power_cycle(r);
+    g_assert_false(ssd_mapped(r->ssd, 0, NULL));
+    ref_free(r);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/power/idle", test_idle);
+    g_test_add_func("/power/buffer-lost", test_buffer_lost);
+    g_test_add_func("/power/fresh", test_fresh);
+    g_test_add_func("/power/full", test_full);
+    g_test_add_func("/power/units", test_units);
+    g_test_add_func("/power/at-program", test_at_program);
+    g_test_add_func("/power/zero", test_zero);
+    return g_test_run();
+}

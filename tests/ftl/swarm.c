@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * swarm.c - random drives under random hosts, each from one seed.
+ *
+ *   test-swarm [--seed N] [--runs N] [--commands N] [--bug NAME] [--file FILE]
+ *
+ * One seed picks geometry (tiny: full in a moment), times, policies, the mix of
+ * commands, aborts, power cuts and the style of polling.  The line that repeats
+ * a run is printed before it starts.  --file replays the seeds of a file, one a
+ * line.  --bug plants a bug between the reference model and the drive; then the
+ * run has to fail.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "ftl.h"
+#include "ref.h"
+
+static const char *const bug_names[REF_N_BUGS] = {
+    [REF_BUG_NONE] = "none",           [REF_BUG_WRONG_UNIT] = "wrong-unit",
+    [REF_BUG_LOST_TRIM] = "lost-trim", [REF_BUG_LOST_FLUSH] = "lost-flush",
+    [REF_BUG_LOST_FUA] = "lost-fua",   [REF_BUG_LOST_REPORT] = "lost-report",
+    [REF_BUG_LATE] = "late",
+};
+
+enum { DRAW_DRIVE = 1, DRAW_HOST, DRAW_ABORT };
+
+typedef struct Mix {
+    unsigned read, write, trim, flush; /* weights */
+    unsigned fua_percent;
+    unsigned abort_percent;
+    unsigned cut_permille;
+    unsigned hot_percent; /* of commands, on a tenth of the drive */
+    unsigned idle_percent;
+    uint64_t max_think_ns;
+    uint64_t max_idle_ns;
+    uint32_t max_blocks;
+    bool whole_units;
+} Mix;
+
+static gint64 opt_seed = -1;
+static int opt_runs = 40;
+static int opt_commands = 6000;
+static char *opt_bug;
+static char *opt_file;
+
+/* ---- the drive --------------------------------------------------------------
+ */
+
+static uint64_t one_of(Prng *r, const uint64_t *v, size_t n)
+{
+    return v[prng_below(r, n)];
+}
+
+#define ONE_OF(r, ...)                                                         \
+    one_of(r, (const uint64_t[]){__VA_ARGS__},                                 \
+           sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static void draw_geometry(Prng *r, GString *s, uint64_t *page_bytes,
+                          uint64_t *unit_bytes)
+{
+    /* Few planes of many blocks can do with little over-provisioning. */
+    bool tall = prng_below(r, 2);
+    uint64_t blocks = (tall ? 100 : 18) + prng_below(r, 24);
+    uint64_t spare = 9 + prng_below(r, prng_below(r, 2) ? 3 : blocks - 15);
+    uint64_t most = tall ? 1 : 2;
+
+    *page_bytes = ONE_OF(r, 4096, 4096, 8192, 16384, 16384);
+    *unit_bytes = ONE_OF(r, 512, 4096, 4096, 4096, 8192, 16384);
+    *unit_bytes = CLAMP(*unit_bytes, *page_bytes / 8, *page_bytes);
+    g_string_append_printf(
+        s,
+        "nand.channels=%" PRIu64 ";nand.chips=%" PRIu64 ";nand.dies=%" PRIu64
+        ";nand.planes=%" PRIu64 ";nand.blocks=%" PRIu64 ";nand.pages=%" PRIu64
+        ";nand.page_size=%" PRIu64 ";ftl.unit=%" PRIu64
+        ";ftl.op_percent=%" PRIu64 ";",
+        1 + prng_below(r, 2), 1 + prng_below(r, most), 1 + prng_below(r, most),
+        1 + prng_below(r, 2), blocks, 4 + prng_below(r, tall ? 3 : 9),
+        *page_bytes, *unit_bytes,
+        MIN(spare * 100 / (blocks - spare) + 1, 1000));
+}
+
+static void draw_times(Prng *r, GString *s)
+{
+    g_string_append_printf(
+        s,
+        "nand.read=%" PRIu64 ";nand.program=%" PRIu64 ";nand.erase=%" PRIu64
+        ";nand.command=%" PRIu64 ";nand.bus_ns_per_byte=%s;"
+        "host.firmware=%" PRIu64 ";host.link_mb_s=%" PRIu64
+        ";buffer.access=%" PRIu64 ";",
+        ONE_OF(r, 0, 1, 40000, 60001), ONE_OF(r, 0, 7, 200000, 700000),
+        ONE_OF(r, 0, 11, 1000000, 3500003), ONE_OF(r, 0, 1, 200),
+        prng_below(r, 3) ? "1.251" : "0", ONE_OF(r, 0, 1, 4000),
+        ONE_OF(r, 0, 1000, 3501), ONE_OF(r, 0, 333, 500));
+}
+
+static void draw_policies(Prng *r, GString *s)
+{
+    size_t n_gc = 0;
+    size_t n_alloc = 0;
+    size_t n_buffer = 0;
+
+    while (gc_policies[n_gc]) {
+        n_gc++;
+    }
+    while (alloc_policies[n_alloc]) {
+        n_alloc++;
+    }
+    while (buffer_policies[n_buffer]) {
+        n_buffer++;
+    }
+    g_string_append_printf(s, "ftl.gc=%s;ftl.alloc=%s;buffer.policy=%s;",
+                           gc_policies[prng_below(r, n_gc)]->name,
+                           alloc_policies[prng_below(r, n_alloc)]->name,
+                           buffer_policies[prng_below(r, n_buffer)]->name);
+}
+
+static const char *on_off(Prng *r)
+{
+    return prng_below(r, 2) ? "on" : "off";
+}
+
+/* Features of the array that go together; planes says whether there are two. */
+static void draw_array(Prng *r, GString *s, bool planes)
+{
+    bool multi = planes && prng_below(r, 2);
+    uint64_t kind = prng_below(r, 3); /* one-shot, copyback, neither */
+
+    g_string_append_printf(
+        s,
+        ";nand.schedule=%s;nand.write_deadline=%" PRIu64
+        ";nand.cache_read=%s;nand.cache_program=%s;nand.suspend=%s"
+        ";nand.suspend_limit=%" PRIu64 ";nand.suspend_min_run=%" PRIu64
+        ";nand.ecc_decode=%" PRIu64 ";host.cores=%" PRIu64,
+        nand_sched_name((unsigned)prng_below(r, 4)),
+        ONE_OF(r, 0, 100000, 10000000), on_off(r), on_off(r),
+        nand_suspend_name((unsigned)prng_below(r, 4)), 1 + prng_below(r, 4),
+        ONE_OF(r, 0, 50000), ONE_OF(r, 0, 0, 1000, 30000),
+        ONE_OF(r, 0, 0, 1, 3));
+    if (multi) {
+        g_string_append_printf(s, ";nand.multi_plane=on"
+                               ";nand.independent_reads=%s", on_off(r));
+    } else {
+        g_string_append_printf(s, ";nand.lock=%s",
+                               nand_lock_name((unsigned)prng_below(r, 3)));
+    }
+    if (prng_below(r, 3) == 0) {
+        g_string_append_printf(
+            s, ";nand.interface=%s;nand.status_poll=%s",
+            nand_interface_name(1 + (unsigned)prng_below(r, 5)), on_off(r));
+    }
+    if (kind == 0) {
+        g_string_append(s, ";nand.cell=mlc;nand.one_shot=on;nand.pages=8");
+    } else if (kind == 1) {
+        g_string_append(s, ";nand.copyback=on;nand.cell=tlc;nand.read_2=70000");
+    }
+}
+
+static char *draw_drive(Prng *r)
+{
+    GString *s = g_string_new(NULL);
+    uint64_t page_bytes, unit_bytes;
+
+    draw_geometry(r, s, &page_bytes, &unit_bytes);
+    draw_times(r, s);
+    draw_policies(r, s);
+    g_string_append_printf(
+        s,
+        "buffer.size=%" PRIu64 ";buffer.flush_interval=%" PRIu64
+        ";host.complete_at=%s;host.queue_depth=%" PRIu64,
+        page_bytes * (2 + prng_below(r, 40)),
+        ONE_OF(r, 0, 0, 100000, 5000000),
+        ssd_complete_at_name((unsigned)ONE_OF(r, 0, 0, 0, 1, 2)),
+        ONE_OF(r, 1, 2, 8, 32, 64));
+    if (prng_below(r, 2)) {
+        draw_array(r, s, strstr(s->str, "nand.planes=2") != NULL);
+    }
+    return g_string_free(s, FALSE);
+}
+
+/* A drive that fits together: the spare part is raised until it does. */
+static SsdConfig *make_drive(Prng *r, bool verbose)
+{
+    g_autofree char *options = draw_drive(r);
+    SsdConfig *cfg = ref_config(options);
+    uint32_t block_bytes = prng_below(r, 2) ? 512 : 4096;
+    unsigned op = 0;
+
+    g_assert_true(ssd_config_set_block_bytes(cfg, block_bytes, NULL));
+    if (!ssd_config_check(cfg, NULL)) {
+        g_assert_true(ssd_config_set_block_bytes(cfg, 512, NULL));
+    }
+    while (!ssd_config_check(cfg, NULL)) {
+        g_autofree char *more = g_strdup_printf("ftl.op_percent=%u", op += 40);
+        bool ok = ssd_config_set(cfg, more, NULL);
+
+        g_assert_true(ok);
+    }
+    if (verbose) {
+        fprintf(stderr, "# %s\n", options);
+    }
+    return cfg;
+}
+
+/* ---- the host ------------------------------------------------------------ */
+
+static void draw_mix(Prng *r, const Ref *ref, Mix *m)
+{
+    uint64_t sizes[] = {1, ref->unit_blocks, 4 * ref->unit_blocks,
+                        64 * ref->unit_blocks};
+
+    *m = (Mix){
+        .read = (unsigned)prng_below(r, 40),
+        .write = 20 + (unsigned)prng_below(r, 60),
+        .trim = (unsigned)prng_below(r, 3) * 8,
+        .flush = (unsigned)prng_below(r, 3) * 3,
+        .fua_percent = (unsigned)ONE_OF(r, 0, 0, 5, 50),
+        .abort_percent = (unsigned)ONE_OF(r, 0, 0, 3),
+        .cut_permille = (unsigned)ONE_OF(r, 0, 2, 10),
+        .hot_percent = (unsigned)ONE_OF(r, 0, 50, 90),
+        .idle_percent = (unsigned)ONE_OF(r, 0, 1, 5),
+        .max_think_ns = ONE_OF(r, 1, 3000, 100000),
+        .max_idle_ns = ONE_OF(r, 1000000, 50000000),
+        .max_blocks = (uint32_t)one_of(r, sizes, G_N_ELEMENTS(sizes)),
+        .whole_units = prng_below(r, 2),
+    };
+    m->max_blocks = (uint32_t)MIN(m->max_blocks, ref->info->nblocks);
+}
+
+static SsdOp draw_op(Prng *r, const Mix *m)
+{
+    uint64_t x = prng_below(r, m->read + m->write + m->trim + m->flush);
+
+    if (x < m->read) {
+        return SSD_OP_READ;
+    }
+    x -= m->read;
+    if (x < m->write) {
+        return SSD_OP_WRITE;
+    }
+    x -= m->write;
+    if (x < m->trim) {
+        return SSD_OP_TRIM;
+    }
+    return prng_below(r, 20) ? SSD_OP_FLUSH : SSD_OP_SHUTDOWN;
+}
+
+static void one_command(Ref *ref, Prng *r, const Mix *m)
+{
+    uint32_t ub = ref->unit_blocks;
+    uint32_t n = 1 + (uint32_t)prng_below(r, m->max_blocks);
+    uint64_t space = ref->info->nblocks;
+    SsdOp op = draw_op(r, m);
+    uint64_t lba;
+
+    if (prng_below(r, 100) < m->hot_percent) {
+        space = MAX(space / 10, n);
+    }
+    if (op == SSD_OP_TRIM) {
+        n = (uint32_t)MIN(n * 4ULL, ref->info->nblocks);
+    }
+    lba = prng_below(r, MAX(space, n) - n + 1);
+    if (m->whole_units) {
+        lba -= lba % ub;
+        n = (n + ub - 1) / ub * ub;
+    }
+    ref_do(ref, op, lba, n, prng_below(r, 100) < m->fua_percent);
+}
+
+static void pass_time(Ref *ref, Prng *r, const Mix *m)
+{
+    if (prng_below(r, 100) < m->idle_percent) {
+        ref_pass(ref, prng_below(r, m->max_idle_ns));
+    } else if (prng_below(r, 2)) {
+        ref_pass(ref, prng_below(r, m->max_think_ns));
+    }
+}
+
+static void play(Ref *ref, Prng *r, uint64_t seed)
+{
+    Prng abort_rng;
+    Mix m;
+
+    draw_mix(r, ref, &m);
+    prng_seed(&abort_rng, seed, DRAW_ABORT);
+    for (int i = 0; i < opt_commands; i++) {
+        one_command(ref, r, &m);
+        if (prng_below(r, 100) < m.abort_percent) {
+            ref_abort_one(ref, &abort_rng);
+        }
+        pass_time(ref, r, &m);
+        if (prng_below(r, 1000) < m.cut_permille) {
+            ref_power_cycle(ref);
+        }
+        if (i % 97 == 0) {
+            ref_verify(ref);
+        }
+    }
+    ref_finish(ref);
+    ref_power_cycle(ref);
+    ref_finish(ref);
+}
+
+static void run(uint64_t seed, RefBug bug)
+{
+    Prng drive, host;
+    Ref *ref;
+    bool verbose = opt_seed >= 0;
+
+    printf("# test-swarm --seed %" PRIu64 " --commands %d --bug %s\n", seed,
+           opt_commands, bug_names[bug]);
+    fflush(stdout);
+    prng_seed(&drive, seed, DRAW_DRIVE);
+    prng_seed(&host, seed, DRAW_HOST);
+    ref = ref_new(make_drive(&drive, verbose), prng_below(&drive, 2));
+    ref->bug = bug;
+    ref->polling = (RefPolling)prng_below(&drive, REF_N_POLLINGS);
+    play(ref, &host, seed);
+    if (verbose) {
+        SsdCounters c;
+
+        ssd_get_counters(ref->ssd, &c);
+        fprintf(stderr,
+                "# %" PRIu64 " units, polling %d: %" PRIu64 " writes, %" PRIu64
+                " programs, %" PRIu64 " erases, waf %.2f\n",
+                ref->n_units, ref->polling, ref->n_completed[SSD_OP_WRITE],
+                c.nand_programs, c.nand_erases, c.waf);
+    }
+    ref_free(ref);
+}
+
+/* ---- the command --------------------------------------------------------- */
+
+static void replay(const char *path)
+{
+    g_autofree char *text = NULL;
+    g_auto(GStrv) lines = NULL;
+    GError *error = NULL;
+
+    g_file_get_contents(path, &text, NULL, &error);
+    g_assert_no_error(error);
+    lines = g_strsplit(text, "\n", -1);
+    for (char **l = lines; *l; l++) {
+        if (g_ascii_isdigit(**l)) {
+            run(g_ascii_strtoull(*l, NULL, 10), REF_BUG_NONE);
+        }
+    }
+}
+
+static RefBug find_bug(void)
+{
+    for (int i = 0; opt_bug && i < REF_N_BUGS; i++) {
+        if (strcmp(bug_names[i], opt_bug) == 0) {
+            return i;
+        }
+    }
+    if (opt_bug) {
+        g_error("--bug=%s: no such bug", opt_bug);
+    }
+    return REF_BUG_NONE;
+}
+
+int main(int argc, char **argv)
+{
+    const GOptionEntry entries[] = {
+        {"seed", 0, 0, G_OPTION_ARG_INT64, &opt_seed, "run this one", "N"},
+        {"runs", 0, 0, G_OPTION_ARG_INT, &opt_runs, "run seeds 1..N", "N"},
+        {"commands", 0, 0, G_OPTION_ARG_INT, &opt_commands, "per run", "N"},
+        {"bug", 0, 0, G_OPTION_ARG_STRING, &opt_bug, "plant a bug", "NAME"},
+        {"file", 0, 0, G_OPTION_ARG_FILENAME, &opt_file, "replay", "FILE"},
+        {.long_name = NULL},
+    };
+    GOptionContext *ctx = g_option_context_new(NULL);
+    GError *error = NULL;
+    RefBug bug;
+
+    g_option_context_add_main_entries(ctx, entries, NULL);
+    g_option_context_parse(ctx, &argc, &argv, &error);
+    g_assert_no_error(error);
+    g_option_context_free(ctx);
+    bug = find_bug();
+    /* A failure aborts; a core file of each would help nobody. */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    if (opt_seed >= 0) {
+        run((uint64_t)opt_seed, bug);
+        return EXIT_SUCCESS;
+    }
+    if (opt_file) {
+        replay(opt_file);
+    }
+    for (int i = 1; i <= opt_runs; i++) {
+        run((uint64_t)i, bug);
+    }
+    return EXIT_SUCCESS;
+}

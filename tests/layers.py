@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Arrows go down only: a layer that includes a header from above, or from
+beside, does not compile.  Each layer's own compile command says so."""
+
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["VSSD_BUILD"])
+
+# Folder: (what it may include, what it must not).
+LAYERS = {
+    "core": (["eventq.h"], ["nand.h", "ssd.h", "nvme.h", "player.h"]),
+    "nand": (["nand.h", "eventq.h"], ["ssd.h", "nvme.h", "player.h"]),
+    "ftl": (["ssd.h", "nand.h", "eventq.h"], ["nvme.h", "player.h"]),
+    "sim": (["player.h", "ssd.h", "hist.h"], ["nvme.h", "nand.h"]),
+    "hw-ssd/nvme": (["nvme.h", "ssd.h"], ["player.h", "nand.h"]),
+}
+NOWHERE = ["qemu/osdep.h", "hw/pci/pci.h"]
+
+
+def command_of(folder: str) -> list[str] | None:
+    """The command that compiles some file of the folder, without the file."""
+    for entry in json.loads((BUILD / "compile_commands.json").read_text()):
+        source = pathlib.PurePath(entry["file"])
+        if str(source.parent).endswith(f"/{folder}") and \
+                "tests" not in source.parts:
+            words = shlex.split(entry["command"])
+            end = words.index("-o") if "-o" in words else words.index("-c")
+            return [w for w in words[:end] if not w.startswith("-M")]
+    return None
+
+
+def compiles(command: list[str], header: str) -> bool:
+    with tempfile.TemporaryDirectory() as tmp:
+        source = pathlib.Path(tmp, "probe.c")
+        source.write_text(f'#include "{header}"\n')
+        words = [w for w in command if not w.endswith(".d")
+                 and not w.endswith(".o")]
+        done = subprocess.run([*words, "-fsyntax-only", str(source)],
+                              cwd=BUILD, capture_output=True, check=False)
+    return done.returncode == 0
+
+
+class Layers(unittest.TestCase):
+    def test_layers(self) -> None:
+        checked = 0
+        for folder, (allowed, forbidden) in LAYERS.items():
+            command = command_of(folder)
+            if command is None:
+                continue
+            checked += 1
+            for header in allowed:
+                self.assertTrue(compiles(command, header),
+                                f"{folder} cannot include {header}")
+            for header in forbidden + NOWHERE:
+                self.assertFalse(compiles(command, header),
+                                 f"{folder} can include {header}")
+        self.assertGreaterEqual(checked, 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,633 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nand-features.c - each feature of the array against a closed form, worked
+ * out by hand and exact to the nanosecond.
+ *
+ * With the rig's options: command C = 200 ns; a byte takes 2.5 ns, so a page
+ * X = 40960 ns; tR = 50000, tPROG = 500000, tBERS = 3000000 ns; tDBSY = 500 and
+ * tCBSY = 1000 ns.  Planes 0 and 1 are one die.
+ */
+#include "rig.h"
+
+#define C     200ULL
+#define X     40960ULL
+#define TR    50000ULL
+#define TPROG 500000ULL
+#define TBERS 3000000ULL
+#define TDBSY 500ULL
+#define TCBSY 1000ULL
+#define PAGE  16384
+
+/* A rig with "key=value;key=value" on top of the rig's own options. */
+static Rig *rig_with(const char *options)
+{
+    g_auto(GStrv) parts = g_strsplit(options, ";", -1);
+    NandConfig cfg;
+
+    rig_config(&cfg);
+    for (char **p = parts; *p; p++) {
+        g_auto(GStrv) kv = g_strsplit(*p, "=", 2);
+        const OptDesc *d = opt_find(nand_options, nand_n_options, kv[0]);
+        GError *error = NULL;
+
+        g_assert_nonnull(d);
+        nand_config_set(&cfg, d, kv[1], &error);
+        g_assert_no_error(error);
+    }
+    return rig_new(&cfg);
+}
+
+/* When the operation on that page ended, in ps. */
+static uint64_t done_ps(const Rig *r, NandOpKind kind, uint32_t page)
+{
+    for (unsigned i = 0; i < r->n_done; i++) {
+        if (r->done[i].kind == kind && r->done[i].ppa.page == page) {
+            return r->done_ps[i];
+        }
+    }
+    g_assert_not_reached();
+}
+
+static void expect_done(const Rig *r, NandOpKind kind, uint32_t page,
+                        uint64_t ns)
+{
+    g_assert_cmpuint(done_ps(r, kind, page), ==, ns * PS_PER_NS);
+}
+
+/* The times of every operation sum to its latency; then the rig goes. */
+static void finish(Rig *r)
+{
+    for (unsigned i = 0; i < r->n_done; i++) {
+        uint64_t sum_ps = 0;
+
+        for (int t = 0; t < NAND_N_TIMES; t++) {
+            sum_ps += r->done[i].time_ps[t];
+        }
+        g_assert_cmpuint(sum_ps, ==, r->done_ps[i] - r->done[i].submit_ps);
+    }
+    rig_free(r);
+}
+
+static void submit_as(Rig *r, uint64_t now_ns, NandOpKind kind, NandCause cause,
+                      uint32_t page, uint32_t from)
+{
+    NandOp op = {
+        .kind = kind,
+        .cause = cause,
+        .ppa = {page},
+        .from = {from},
+        .bytes = PAGE,
+    };
+
+    nand_submit(r->nand, &op, now_ns * PS_PER_NS);
+}
+
+/* ---- interface cycles ------------------------------------------------------- */
+
+/*
+ * NV-DDR3 at 800 MT/s: tWC 25, tADL 150, tWB 100, tRR 20, bursts of 15 + 27 and
+ * 16384 x 1.25 = 20480 ns.  Read: 7 tWC, tWB + tR, tRR + burst.  Program: 7 tWC +
+ * tADL + burst, tWB + tPROG.  Erase: 5 tWC, tWB + tBERS.
+ */
+static void test_cycles(void)
+{
+    const uint64_t burst = 15 + 27 + 20480;
+    Rig *r = rig_with("nand.interface=nv-ddr3");
+
+    rig_preload(r, 0, 0, 1);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 2, 0, 0), PAGE);
+    rig_submit(r, 0, NAND_ERASE, rig_page(r, 4, 0, 0), 0);
+    rig_run_all(r);
+    expect_done(r, NAND_READ, rig_page(r, 0, 0, 0),
+                7 * 25 + 100 + TR + 20 + burst);
+    /* Plane 2 shares the channel: its command waits for the read's. */
+    expect_done(r, NAND_PROGRAM, rig_page(r, 2, 0, 0),
+                7 * 25 + 7 * 25 + 150 + burst + 100 + TPROG);
+    expect_done(r, NAND_ERASE, rig_page(r, 4, 0, 0), 5 * 25 + 100 + TBERS);
+    finish(r);
+}
+
+/* A status read: tWC + tWHR + burst ends + one transfer of 1.25 ns. */
+static void test_status(void)
+{
+    const uint64_t status_ps = (25 + 80 + 15 + 27) * PS_PER_NS + 1250;
+    Rig *r = rig_with("nand.interface=nv-ddr3;nand.status_poll=on");
+
+    rig_submit(r, 0, NAND_ERASE, rig_page(r, 4, 0, 0), 0);
+    rig_run_all(r);
+    g_assert_cmpuint(done_ps(r, NAND_ERASE, rig_page(r, 4, 0, 0)), ==,
+                     (5 * 25 + 100 + TBERS) * PS_PER_NS + status_ps);
+    finish(r);
+}
+
+/* 16 bits at a time: half the data time. */
+static void test_width(void)
+{
+    Rig *r = rig_with("nand.bus_width=16");
+
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, 0), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 0), C + X / 2 + TPROG);
+    finish(r);
+}
+
+/* Every interface preset, one read: faster interfaces are faster. */
+static void test_interfaces(void)
+{
+    static const char *const names[] = {"sdr", "nv-ddr", "nv-ddr2", "nv-ddr3",
+                                        "nv-lpddr4"};
+    uint64_t last_ps = UINT64_MAX;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *option = g_strdup_printf("nand.interface=%s",
+                                                  names[i]);
+        Rig *r = rig_with(option);
+
+        rig_preload(r, 0, 0, 1);
+        rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+        rig_run_all(r);
+        g_assert_cmpuint(r->done_ps[0], <, last_ps);
+        last_ps = r->done_ps[0];
+        finish(r);
+    }
+}
+
+/* ---- page types ------------------------------------------------------------- */
+
+static void test_page_types(void)
+{
+    Rig *r = rig_with("nand.cell=tlc;nand.pages=6;nand.read_2=70us;"
+                      "nand.read_3=90us;nand.program_3=900us");
+
+    rig_preload(r, 0, 0, 6);
+    for (uint32_t p = 0; p < 6; p++) {
+        const uint64_t tr[] = {TR, 70000, 90000};
+        uint32_t page = rig_page(r, 0, 0, p);
+        uint64_t start_ns = p * 10000000ULL;
+
+        rig_submit(r, start_ns, NAND_READ, page, PAGE);
+        rig_run(r, start_ns + 9000000);
+        expect_done(r, NAND_READ, page, start_ns + C + tr[p % 3] + X);
+    }
+    rig_preload(r, 1, 0, 2);
+    rig_submit(r, 100000000, NAND_PROGRAM, rig_page(r, 1, 0, 2), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 1, 0, 2),
+                100000000 + C + X + 900000);
+    finish(r);
+}
+
+/* A TLC word line at once: three loads, one tPROG; the block's next page is 3. */
+static void test_one_shot(void)
+{
+    Rig *r = rig_with("nand.cell=tlc;nand.one_shot=on;nand.pages=12");
+
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, 0), PAGE);
+    g_assert_cmpuint(nand_next_page(r->nand, 0), ==, 3);
+    rig_run_all(r);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 0), 3 * (C + X) + TPROG);
+    finish(r);
+}
+
+/* ---- multi-plane ------------------------------------------------------------- */
+
+/* Keeps the die busy until C + TR + X, so that what follows waits together. */
+static uint64_t busy_die(Rig *r)
+{
+    rig_preload(r, 0, 9, 1);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 9, 0), PAGE);
+    return C + TR + X;
+}
+
+/* Commands with tDBSY between, one tR, then the pages one after the other. */
+static void test_multi_plane_read(void)
+{
+    Rig *r = rig_with("nand.multi_plane=on");
+    uint64_t t0 = busy_die(r);
+    uint64_t ready = t0 + C + TDBSY + C + TR;
+
+    rig_preload(r, 0, 0, 1);
+    rig_preload(r, 1, 3, 1);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 1, 3, 0), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_READ, rig_page(r, 0, 0, 0), ready + X);
+    expect_done(r, NAND_READ, rig_page(r, 1, 3, 0), ready + 2 * X);
+    g_assert_cmpuint(nand_stats(r->nand)->multi_plane, ==, 1);
+    finish(r);
+}
+
+/* Page 0 and page 1 share a command only if planes read independently. */
+static void test_page_offset_rule(void)
+{
+    for (int independent = 0; independent <= 1; independent++) {
+        Rig *r = rig_with(independent
+                              ? "nand.multi_plane=on;nand.independent_reads=on"
+                              : "nand.multi_plane=on");
+        uint64_t t0 = busy_die(r);
+
+        rig_preload(r, 0, 0, 1);
+        rig_preload(r, 1, 3, 2);
+        rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+        rig_submit(r, 0, NAND_READ, rig_page(r, 1, 3, 1), PAGE);
+        rig_run_all(r);
+        expect_done(r, NAND_READ, rig_page(r, 1, 3, 1),
+                    independent ? t0 + C + TDBSY + C + TR + 2 * X
+                                : t0 + 2 * (C + TR + X));
+        finish(r);
+    }
+}
+
+static void test_multi_plane_program(void)
+{
+    Rig *r = rig_with("nand.multi_plane=on");
+    uint64_t end = busy_die(r) + 2 * (C + X) + TDBSY + TPROG;
+
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, 0), PAGE);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 1, 0, 0), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 0), end);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 1, 0, 0), end);
+    finish(r);
+}
+
+static void test_multi_plane_erase(void)
+{
+    Rig *r = rig_with("nand.multi_plane=on");
+    uint64_t end = busy_die(r) + 2 * C + TDBSY + TBERS;
+
+    rig_submit(r, 0, NAND_ERASE, rig_page(r, 0, 2, 0), 0);
+    rig_submit(r, 0, NAND_ERASE, rig_page(r, 1, 5, 0), 0);
+    rig_run_all(r);
+    expect_done(r, NAND_ERASE, rig_page(r, 0, 2, 0), end);
+    expect_done(r, NAND_ERASE, rig_page(r, 1, 5, 0), end);
+    finish(r);
+}
+
+/* ---- cache operations, copyback -------------------------------------------- */
+
+/* The second page loads while the first is programmed; tCBSY between. */
+static void test_cache_program(void)
+{
+    Rig *r = rig_with("nand.cache_program=on");
+    uint64_t first = C + X + TPROG;
+
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, 0), PAGE);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, 1), PAGE);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, 2), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 0), first);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 1), first + TCBSY + TPROG);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 2),
+                first + 2 * (TCBSY + TPROG));
+    g_assert_cmpuint(nand_stats(r->nand)->cached, ==, 2);
+    finish(r);
+}
+
+/* A load that takes longer than tPROG: the array waits for the data. */
+static void test_cache_program_slow_bus(void)
+{
+    Rig *r = rig_with("nand.cache_program=on;nand.program=10us");
+
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, 0), PAGE);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, 1), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 1), 2 * (C + X) + 10000);
+    finish(r);
+}
+
+/*
+ * The second command goes out before the first one's data, and the array reads
+ * on (tCBSY, tR = 51000) while the data (X = 40960) leaves.
+ */
+static void test_cache_read(void)
+{
+    Rig *r = rig_with("nand.cache_read=on");
+
+    rig_preload(r, 0, 0, 2);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 1), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_READ, rig_page(r, 0, 0, 0), C + TR + C + X);
+    expect_done(r, NAND_READ, rig_page(r, 0, 0, 1),
+                C + TR + C + TCBSY + TR + X);
+    finish(r);
+}
+
+/* Data that takes longer than tR: the bus never rests. */
+static void test_cache_read_slow_bus(void)
+{
+    Rig *r = rig_with("nand.cache_read=on;nand.read=5us");
+    uint64_t first = C + 5000 + C + X;
+
+    rig_preload(r, 0, 0, 2);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 1), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_READ, rig_page(r, 0, 0, 0), first);
+    expect_done(r, NAND_READ, rig_page(r, 0, 0, 1), first + X);
+    finish(r);
+}
+
+/* No data crosses the bus. */
+static void test_copyback(void)
+{
+    Rig *r = rig_with("nand.copyback=on");
+
+    rig_preload(r, 0, 0, 1);
+    submit_as(r, 0, NAND_COPYBACK, NAND_CAUSE_GC, rig_page(r, 0, 4, 0),
+              rig_page(r, 0, 0, 0));
+    rig_run_all(r);
+    expect_done(r, NAND_COPYBACK, rig_page(r, 0, 4, 0), C + TR + C + TPROG);
+    g_assert_cmpuint(nand_next_page(r->nand, 4), ==, 1);
+    finish(r);
+}
+
+/* ---- locks -------------------------------------------------------------------- */
+
+/* Two reads on the planes of a die, or on the dies of a chip. */
+static void test_lock(void)
+{
+    const uint64_t one = C + TR + X;
+    const struct {
+        const char *options;
+        uint32_t second_plane;
+        uint64_t done_ns;
+    } rows[] = {
+        {"nand.lock=die", 1, 2 * one},
+        {"nand.lock=plane", 1, one + X}, /* both cells at once, one bus */
+        {"nand.lock=die;nand.dies=2", 2, one + X},
+        {"nand.lock=chip;nand.dies=2", 2, 2 * one},
+        {"nand.lock=chip;nand.dies=2", 4, one + X}, /* the other chip */
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        Rig *r = rig_with(rows[i].options);
+        uint32_t second = rig_page(r, rows[i].second_plane, 0, 0);
+
+        rig_preload(r, 0, 0, 1);
+        rig_preload(r, rows[i].second_plane, 0, 1);
+        rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+        rig_submit(r, 0, NAND_READ, second, PAGE);
+        rig_run_all(r);
+        expect_done(r, NAND_READ, second, rows[i].done_ns);
+        finish(r);
+    }
+}
+
+/* ---- scheduling ---------------------------------------------------------------- */
+
+/*
+ * While the die is busy there come, in this order: a program of cleaning, a
+ * program of the host, a read of cleaning, a read of the host.
+ */
+static void check_order(const char *options, const char *order)
+{
+    Rig *r = rig_with(options);
+    GString *seen = g_string_new(NULL);
+
+    rig_preload(r, 1, 0, 1);
+    rig_preload(r, 1, 1, 1);
+    busy_die(r);
+    submit_as(r, 0, NAND_PROGRAM, NAND_CAUSE_GC, rig_page(r, 0, 0, 0), 0);
+    submit_as(r, 0, NAND_PROGRAM, NAND_CAUSE_HOST, rig_page(r, 0, 1, 0), 0);
+    submit_as(r, 0, NAND_READ, NAND_CAUSE_GC, rig_page(r, 1, 0, 0), 0);
+    submit_as(r, 0, NAND_READ, NAND_CAUSE_HOST, rig_page(r, 1, 1, 0), 0);
+    rig_run_all(r);
+    for (unsigned i = 1; i < r->n_done; i++) {
+        bool host = r->done[i].cause == NAND_CAUSE_HOST;
+
+        g_string_append_c(seen, r->done[i].kind == NAND_READ ? (host ? 'R' : 'r')
+                                                             : (host ? 'P' : 'p'));
+    }
+    g_assert_cmpstr(seen->str, ==, order);
+    g_string_free(seen, TRUE);
+    finish(r);
+}
+
+static void test_schedules(void)
+{
+    check_order("nand.schedule=fifo", "pPrR");
+    check_order("nand.schedule=read-first", "rRpP");
+    check_order("nand.schedule=host-first", "RPrp");
+    /* Nothing waits 1 s; everything waits longer than nothing. */
+    check_order("nand.schedule=read-first-deadline;nand.write_deadline=1s",
+                "rRpP");
+    check_order("nand.schedule=read-first-deadline;nand.write_deadline=0",
+                "pPrR");
+    /* After the first read (181.4 us) the programs have waited too long. */
+    check_order("nand.schedule=read-first-deadline;nand.write_deadline=100us",
+                "rpPR");
+}
+
+/* An erase that is overdue still does not overtake a read of its block. */
+static void test_no_overtaking(void)
+{
+    Rig *r = rig_with("nand.schedule=read-first-deadline;"
+                      "nand.write_deadline=0");
+
+    rig_preload(r, 1, 0, 1);
+    busy_die(r);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 1, 0, 0), PAGE);
+    rig_submit(r, 0, NAND_ERASE, rig_page(r, 1, 0, 0), 0);
+    rig_run_all(r);
+    g_assert_cmpint(r->done[1].kind, ==, NAND_READ);
+    g_assert_cmpint(r->done[2].kind, ==, NAND_ERASE);
+    finish(r);
+}
+
+/* ---- suspend -------------------------------------------------------------------- */
+
+#define SUSPEND "nand.suspend=both;nand.suspend_time=20us;" \
+                "nand.resume_time=10us;nand.suspend_min_run=50us;"
+
+/* The read waits tESPD; the erase ends later by all of that and tRESUME. */
+static void test_suspend(void)
+{
+    Rig *r = rig_with(SUSPEND "nand.suspend_limit=1");
+    const uint64_t t = 1000000;
+    uint64_t read_end = t + 20000 + C + TR + X;
+    uint64_t left = C + TBERS - t;
+
+    rig_preload(r, 1, 0, 2);
+    rig_submit(r, 0, NAND_ERASE, rig_page(r, 0, 2, 0), 0);
+    rig_run(r, t);
+    rig_submit(r, t, NAND_READ, rig_page(r, 1, 0, 0), PAGE);
+    rig_run(r, read_end + 60000);
+    /* The limit is used up: the second read waits for the end. */
+    rig_submit(r, read_end + 60000, NAND_READ, rig_page(r, 1, 0, 1), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_READ, rig_page(r, 1, 0, 0), read_end);
+    expect_done(r, NAND_ERASE, rig_page(r, 0, 2, 0), read_end + left + 10000);
+    expect_done(r, NAND_READ, rig_page(r, 1, 0, 1),
+                read_end + left + 10000 + C + TR + X);
+    g_assert_cmpuint(nand_stats(r->nand)->suspends, ==, 1);
+    finish(r);
+}
+
+/* A read that comes 10 us after the start waits until 50 us have passed. */
+static void test_suspend_min_run(void)
+{
+    Rig *r = rig_with(SUSPEND "nand.suspend_limit=4");
+    uint64_t start = C + X;
+
+    rig_preload(r, 1, 0, 1);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, 0), PAGE);
+    rig_run(r, start + 10000);
+    rig_submit(r, start + 10000, NAND_READ, rig_page(r, 1, 0, 0), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_READ, rig_page(r, 1, 0, 0),
+                start + 50000 + 20000 + C + TR + X);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 0),
+                start + TPROG + 20000 + C + TR + X + 10000);
+    finish(r);
+}
+
+/* What would be done before it could be suspended is not. */
+static void test_suspend_not_worth(void)
+{
+    Rig *r = rig_with(SUSPEND "nand.suspend_limit=4");
+    uint64_t end = C + X + TPROG;
+
+    rig_preload(r, 1, 0, 1);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, 0), PAGE);
+    rig_run(r, end - 20000);
+    rig_submit(r, end - 20000, NAND_READ, rig_page(r, 1, 0, 0), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 0), end);
+    expect_done(r, NAND_READ, rig_page(r, 1, 0, 0), end + C + TR + X);
+    finish(r);
+}
+
+/* nand.suspend=erase leaves programs alone. */
+static void test_suspend_kind(void)
+{
+    Rig *r = rig_with("nand.suspend=erase;nand.suspend_min_run=0");
+
+    rig_preload(r, 1, 0, 1);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, 0), PAGE);
+    rig_run(r, 100000);
+    rig_submit(r, 100000, NAND_READ, rig_page(r, 1, 0, 0), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 0), C + X + TPROG);
+    finish(r);
+}
+
+/* ---- ECC -------------------------------------------------------------------------- */
+
+/*
+ * Codewords of 2 KiB cross the bus in 5120 ns.  A decoder that is faster adds
+ * the last codeword; a slower one starts with the first and takes eight times
+ * its time.
+ */
+static void test_ecc(void)
+{
+    const uint64_t out_end = C + TR + X;
+    Rig *r = rig_with("nand.ecc_decode=1us");
+
+    rig_preload(r, 0, 0, 1);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_READ, rig_page(r, 0, 0, 0), out_end + 1000);
+    finish(r);
+
+    r = rig_with("nand.ecc_decode=10us");
+    rig_preload(r, 0, 0, 1);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_READ, rig_page(r, 0, 0, 0),
+                out_end - (X - 5120) + 8 * 10000);
+    finish(r);
+}
+
+/* The decoder of a channel has the second page only when it is done with the
+ * first, and the die is free meanwhile. */
+static void test_ecc_shared(void)
+{
+    Rig *r = rig_with("nand.ecc_decode=20us");
+    uint64_t first = C + TR + 5120 + 8 * 20000;
+
+    rig_preload(r, 0, 0, 1);
+    rig_preload(r, 2, 0, 1);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 2, 0, 0), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_READ, rig_page(r, 0, 0, 0), first);
+    expect_done(r, NAND_READ, rig_page(r, 2, 0, 0), first + 8 * 20000);
+    g_assert_cmpuint(nand_die_busy_ps(r->nand, 0, r->now_ps), ==,
+                     (C + TR + X) * PS_PER_NS);
+    finish(r);
+}
+
+/* ---- options ------------------------------------------------------------------------ */
+
+static void check_refused(const char *options, const char *name)
+{
+    g_auto(GStrv) parts = g_strsplit(options, ";", -1);
+    GError *error = NULL;
+    NandConfig cfg;
+    bool ok = true;
+
+    rig_config(&cfg);
+    for (char **p = parts; *p && ok; p++) {
+        g_auto(GStrv) kv = g_strsplit(*p, "=", 2);
+
+        ok = nand_config_set(&cfg, opt_find(nand_options, nand_n_options, kv[0]),
+                             kv[1], &error);
+    }
+    ok = ok && nand_config_check(&cfg, &error);
+    g_assert_false(ok);
+    g_assert_nonnull(strstr(error->message, name));
+    g_error_free(error);
+}
+
+static void test_combinations(void)
+{
+    check_refused("nand.multi_plane=on;nand.planes=1", "nand.multi_plane");
+    check_refused("nand.multi_plane=on;nand.lock=plane", "nand.multi_plane");
+    check_refused("nand.independent_reads=on", "nand.independent_reads");
+    check_refused("nand.cache_program=on;nand.registers=1",
+                  "nand.cache_program");
+    check_refused("nand.cache_read=on;nand.registers=1", "nand.cache_read");
+    check_refused("nand.suspend_limit=0", "nand.suspend_limit=0");
+    check_refused("nand.one_shot=on;nand.cell=tlc", "nand.one_shot");
+    check_refused("nand.one_shot=on;nand.copyback=on", "nand.copyback");
+    check_refused("nand.status_poll=on", "nand.status_poll");
+    check_refused("nand.bus_width=12", "nand.bus_width");
+    check_refused("nand.ecc_codeword=3000", "nand.ecc_codeword");
+    check_refused("nand.ecc_codeword=16KiB;nand.page_size=4KiB",
+                  "nand.ecc_codeword");
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/features/cycles", test_cycles);
+    g_test_add_func("/features/status", test_status);
+    g_test_add_func("/features/width", test_width);
+    g_test_add_func("/features/interfaces", test_interfaces);
+    g_test_add_func("/features/page-types", test_page_types);
+    g_test_add_func("/features/one-shot", test_one_shot);
+    g_test_add_func("/features/multi-plane/read", test_multi_plane_read);
+    g_test_add_func("/features/multi-plane/page-offset", test_page_offset_rule);
+    g_test_add_func("/features/multi-plane/program", test_multi_plane_program);
+    g_test_add_func("/features/multi-plane/erase", test_multi_plane_erase);
+    g_test_add_func("/features/cache/program", test_cache_program);
+    g_test_add_func("/features/cache/program-slow-bus",
+                    test_cache_program_slow_bus);
+    g_test_add_func("/features/cache/read", test_cache_read);
+    g_test_add_func("/features/cache/read-slow-bus", test_cache_read_slow_bus);
+    g_test_add_func("/features/copyback", test_copyback);
+    g_test_add_func("/features/lock", test_lock);
+    g_test_add_func("/features/schedules", test_schedules);
+    g_test_add_func("/features/no-overtaking", test_no_overtaking);
+    g_test_add_func("/features/suspend", test_suspend);
+    g_test_add_func("/features/suspend/min-run", test_suspend_min_run);
+    g_test_add_func("/features/suspend/not-worth", test_suspend_not_worth);
+    g_test_add_func("/features/suspend/kind", test_suspend_kind);
+    g_test_add_func("/features/ecc", test_ecc);
+    g_test_add_func("/features/ecc/shared", test_ecc_shared);
+    g_test_add_func("/features/combinations", test_combinations);
+    return g_test_run();
+}

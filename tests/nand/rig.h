@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rig.h - an array with an event queue of its own, for tests.
+ *
+ * Geometry: 2 channels x 2 chips x 1 die x 2 planes, 16 blocks of 4 pages of
+ * 16 KiB.  Planes 0, 1 are one die, 2, 3 the other die of channel 0; planes
+ * 4 to 7 are channel 1.
+ */
+#ifndef VSSD_TESTS_NAND_RIG_H
+#define VSSD_TESTS_NAND_RIG_H
+
+#include "nand.h"
+
+#define RIG_MAX_DONE 65536
+
+typedef struct Rig {
+    NandConfig cfg;
+    EventQueue q;
+    Nand *nand;
+    NandOp done[RIG_MAX_DONE]; /* in order of completion */
+    uint64_t done_ps[RIG_MAX_DONE];
+    unsigned n_done;
+    uint64_t now_ps; /* of the last event */
+    bool check; /* nand_check() after each event */
+} Rig;
+
+static inline void rig_done(void *opaque, const NandOp *op, uint64_t now_ps)
+{
+    Rig *r = opaque;
+
+    g_assert_cmpuint(r->n_done, <, RIG_MAX_DONE);
+    r->done_ps[r->n_done] = now_ps;
+    r->done[r->n_done++] = *op;
+}
+
+static inline void rig_config(NandConfig *cfg)
+{
+    static const char *const set[][2] = {
+        {"nand.channels", "2"},   {"nand.chips", "2"},
+        {"nand.dies", "1"},       {"nand.planes", "2"},
+        {"nand.blocks", "16"},    {"nand.pages", "4"},
+        {"nand.read", "50us"},    {"nand.program", "500us"},
+        {"nand.erase", "3ms"},    {"nand.command", "200ns"},
+        {"nand.bus_mt_s", "400"},
+    };
+
+    nand_config_defaults(cfg);
+    for (size_t i = 0; i < G_N_ELEMENTS(set); i++) {
+        const OptDesc *d = opt_find(nand_options, nand_n_options, set[i][0]);
+        GError *error = NULL;
+
+        nand_config_set(cfg, d, set[i][1], &error);
+        g_assert_no_error(error);
+    }
+}
+
+static inline Rig *rig_new(const NandConfig *cfg)
+{
+    Rig *r = g_new0(Rig, 1);
+
+    if (cfg) {
+        r->cfg = *cfg;
+    } else {
+        rig_config(&r->cfg);
+    }
+    g_assert_true(nand_config_check(&r->cfg, NULL));
+    eventq_init(&r->q);
+    r->nand = nand_create(&r->cfg, &r->q, rig_done, r);
+    return r;
+}
+
+static inline void rig_free(Rig *r)
+{
+    nand_destroy(r->nand);
+    eventq_destroy(&r->q);
+    g_free(r);
+}
+
+static inline uint32_t rig_page(const Rig *r, uint32_t plane, uint32_t block,
+                                uint32_t page)
+{
+    return (plane * r->cfg.blocks + block) * r->cfg.pages + page;
+}
+
+static inline void rig_submit(Rig *r, uint64_t now_ns, NandOpKind kind,
+                              uint32_t page, uint32_t bytes)
+{
+    NandOp op = {
+        .kind = kind,
+        .cause = NAND_CAUSE_HOST,
+        .ppa = {page},
+        .bytes = bytes,
+        .cookie = page,
+    };
+
+    nand_submit(r->nand, &op, now_ns * PS_PER_NS);
+}
+
+/* Run the events up to and including now_ns. */
+static inline void rig_run(Rig *r, uint64_t now_ns)
+{
+    while (eventq_next_ps(&r->q) <= now_ns * PS_PER_NS) {
+        Event e = eventq_pop(&r->q);
+        GError *error = NULL;
+
+        r->now_ps = e.at_ps;
+        nand_event(r->nand, &e);
+        if (r->check) {
+            nand_check(r->nand, &error);
+            g_assert_no_error(error);
+        }
+    }
+}
+
+static inline void rig_run_all(Rig *r)
+{
+    rig_run(r, SIM_MAX_NS);
+}
+
+/* Pages 0..n-1 of a block hold data, without modelled time. */
+static inline void rig_preload(Rig *r, uint32_t plane, uint32_t block,
+                               uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        nand_preload_page(r->nand, (NandPpa){rig_page(r, plane, block, i)});
+    }
+}
+
+#endif

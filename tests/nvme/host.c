@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* host.c - a machine and a driver around the controller; see host.h. */
+#include "host.h"
+
+#include <errno.h>
+
+/* ---- the machine -------------------------------------------------------- */
+
+static bool in_ram(uint64_t addr, size_t len)
+{
+    return addr < HOST_RAM_BYTES && len <= HOST_RAM_BYTES - addr;
+}
+
+static int dma_read(void *opaque, uint64_t addr, void *buf, size_t len)
+{
+    Host *h = opaque;
+
+    h->dma_reads++;
+    if (h->before_read) {
+        h->before_read(h, addr, len);
+    }
+    if (!in_ram(addr, len)) {
+        h->dma_faults++;
+        return -EFAULT;
+    }
+    memcpy(buf, h->ram + addr, len);
+    return 0;
+}
+
+static int dma_write(void *opaque, uint64_t addr, const void *buf, size_t len)
+{
+    Host *h = opaque;
+
+    h->dma_writes++;
+    if (!in_ram(addr, len)) {
+        h->dma_faults++;
+        return -EFAULT;
+    }
+    memcpy(h->ram + addr, buf, len);
+    return 0;
+}
+
+static void msix(void *opaque, unsigned vector)
+{
+    Host *h = opaque;
+
+    g_assert_true(h->msix_on);
+    g_assert_cmpuint(vector, <, 65);
+    h->msix_count[vector]++;
+}
+
+static void pin(void *opaque, bool level)
+{
+    Host *h = opaque;
+
+    g_assert_true(h->pin != level);
+    g_assert_true(!h->msix_on || !level);
+    h->pin = level;
+}
+
+static bool msix_enabled(void *opaque)
+{
+    Host *h = opaque;
+
+    return h->msix_on;
+}
+
+static const NvmeMachine machine = {
+    .dma_read = dma_read,
+    .dma_write = dma_write,
+    .msix = msix,
+    .pin = pin,
+    .msix_enabled = msix_enabled,
+};
+
+/* ---- the store ---------------------------------------------------------- */
+
+/* Do the work of a request; returns what its end is to say. */
+static int store_do(Host *h, NvmeStoreReq *req)
+{
+    g_assert_cmpuint(req->offset, <=, h->disk_bytes);
+    g_assert_cmpuint(req->bytes, <=, h->disk_bytes - req->offset);
+    switch (req->op) {
+    case NVME_STORE_READ:
+        if (h->fail_reads) {
+            return -EIO;
+        }
+        memcpy(req->buf, h->disk + req->offset, req->bytes);
+        return 0;
+    case NVME_STORE_WRITE:
+        if (h->fail_writes) {
+            return -EIO;
+        }
+        memcpy(h->disk + req->offset, req->buf, req->bytes);
+        return 0;
+    case NVME_STORE_ZERO:
+        if (h->fail_zeroes) {
+            return -EIO;
+        }
+        memset(h->disk + req->offset, 0, req->bytes);
+        return 0;
+    case NVME_STORE_FLUSH:
+        if (h->fail_flushes) {
+            return -EIO;
+        }
+        h->flushes++;
+        if (h->durable) {
+            memcpy(h->durable, h->disk, h->disk_bytes);
+        }
+        return 0;
+    }
+    g_assert_not_reached();
+}
+
+/* The contract: no two overlap, except reads. */
+static void check_overlap(Host *h, const NvmeStoreReq *req)
+{
+    for (unsigned i = 0; i < h->at_store->len; i++) {
+        const NvmeStoreReq *o = g_ptr_array_index(h->at_store, i);
+
+        if (o->op == NVME_STORE_READ && req->op == NVME_STORE_READ) {
+            continue;
+        }
+        g_assert_true(o->offset + o->bytes <= req->offset ||
+                      req->offset + req->bytes <= o->offset);
+    }
+}
+
+static int store_submit(void *opaque, NvmeStoreReq *req)
+{
+    Host *h = opaque;
+
+    check_overlap(h, req);
+    if (!h->slow) {
+        return store_do(h, req);
+    }
+    g_ptr_array_add(h->at_store, req);
+    return -EINPROGRESS;
+}
+
+bool host_store_step(Host *h)
+{
+    NvmeStoreReq *req;
+
+    if (!h->at_store->len) {
+        return false;
+    }
+    req = g_ptr_array_remove_index_fast(h->at_store,
+                                        prng_below(&h->prng,
+                                                   h->at_store->len));
+    nvme_store_done(h->ctrl, h->now_ns, req, store_do(h, req));
+    return true;
+}
+
+static const NvmeStore store = { .submit = store_submit };
+
+/* ---- life --------------------------------------------------------------- */
+
+static Ssd *make_drive(Host *h, const HostOptions *o)
+{
+    SsdConfig *cfg = ssd_config_new();
+    GError *error = NULL;
+    g_autofree char *path = NULL;
+    Ssd *ssd;
+
+    path = g_strdup_printf("%s/%s.ini", PROFILE_DIR,
+                           o->profile ? o->profile : "tiny");
+    ssd_config_load(cfg, path, &error);
+    g_assert_no_error(error);
+    ssd_config_set_block_bytes(cfg, o->block_bytes ? o->block_bytes : 512,
+                               &error);
+    g_assert_no_error(error);
+    if (o->set) {
+        ssd_config_set(cfg, o->set, &error);
+        g_assert_no_error(error);
+    }
+    ssd = ssd_create(cfg, nvme_host_ops(), h->ctrl, &error);
+    g_assert_no_error(error);
+    ssd_config_free(cfg);
+    return ssd;
+}
+
+/* Units of a given store that are not all zeroes hold data. */
+static void preload(Host *h)
+{
+    uint64_t unit = h->info->unit_bytes;
+    uint64_t n = unit / h->info->block_bytes;
+
+    for (uint64_t at = 0; at + unit <= h->disk_bytes; at += unit) {
+        bool data = h->disk[at] ||
+                    memcmp(h->disk + at, h->disk + at + 1, unit - 1);
+
+        if (data) {
+            g_assert_cmpint(ssd_preload(h->ssd, at / unit * n, n), ==, 0);
+        }
+    }
+}
+
+Host *host_new(const HostOptions *o)
+{
+    static const HostOptions defaults;
+    Host *h = g_new0(Host, 1);
+    GError *error = NULL;
+    NvmeConfig cfg = {
+        .serial = "TEST0001",
+        .model = "vssd test drive",
+        .firmware = "1.0",
+        .pci_vid = 0x1b36,
+        .pci_ssvid = 0x1af4,
+        .n_vectors = 65,
+        .queue_size = 1024,
+        .eui64 = 0x0123456789abcdefULL,
+    };
+
+    o = o ? o : &defaults;
+    h->ram = g_malloc0(HOST_RAM_BYTES);
+    h->at_store = g_ptr_array_new();
+    h->msix_on = !o->pin;
+    h->slow = o->slow;
+    prng_seed(&h->prng, 1, 0x405);
+    h->ctrl = nvme_new(&machine, &store, h);
+    h->ssd = make_drive(h, o);
+    h->info = ssd_info(h->ssd);
+    h->nblocks = o->nblocks ? o->nblocks : h->info->nblocks;
+    h->disk_bytes = h->nblocks * h->info->block_bytes;
+    h->disk = o->disk ? o->disk : g_malloc0(h->disk_bytes);
+    if (o->disk) {
+        preload(h);
+    }
+    if (o->durable) {
+        h->durable = g_malloc0(h->disk_bytes);
+        memcpy(h->durable, h->disk, h->disk_bytes);
+    }
+    cfg.n_queues = o->n_queues ? o->n_queues : 8;
+    cfg.mdts = o->mdts ? o->mdts : 7;
+    cfg.nblocks = h->nblocks;
+    nvme_attach(h->ctrl, h->ssd, &cfg, &error);
+    g_assert_no_error(error);
+    return h;
+}
+
+void host_free(Host *h)
+{
+    while (host_store_step(h)) {
+    }
+    nvme_free(h->ctrl);
+    ssd_destroy(h->ssd);
+    g_ptr_array_free(h->at_store, TRUE);
+    g_free(h->ram);
+    g_free(h->disk);
+    g_free(h->durable);
+    g_free(h);
+}
+
+/* ---- time --------------------------------------------------------------- */
+
+uint32_t host_read32(Host *h, uint64_t offset)
+{
+    return nvme_reg_read(h->ctrl, offset, 4);
+}
+
+void host_write32(Host *h, uint64_t offset, uint32_t value)
+{
+    nvme_reg_write(h->ctrl, h->now_ns, offset, value, 4);
+}
+
+void host_run(Host *h)
+{
+    while (nvme_run(h->ctrl, h->now_ns)) {
+    }
+}
+
+bool host_step(Host *h)
+{
+    uint64_t next;
+
+    host_run(h);
+    if (host_store_step(h)) {
+        return true;
+    }
+    next = nvme_next_event_ns(h->ctrl);
+    if (next == SSD_TIME_NEVER) {
+        return false;
+    }
+    h->now_ns = MAX(h->now_ns, next);
+    host_run(h);
+    return true;
+}
+
+void host_sleep(Host *h, uint64_t ns)
+{
+    uint64_t until = h->now_ns + ns;
+
+    for (;;) {
+        uint64_t next;
+
+        host_run(h);
+        while (host_store_step(h)) {
+        }
+        next = nvme_next_event_ns(h->ctrl);
+        if (next > until) {
+            break;
+        }
+        h->now_ns = MAX(h->now_ns, next);
+    }
+    h->now_ns = until;
+    host_run(h);
+}
+
+/* ---- the driver --------------------------------------------------------- */
+
+void host_enable(Host *h)
+{
+    h->q[0] = (HostQueue){ .sq_addr = HOST_ADMIN_SQ, .sq_size = 32 };
+    h->cq[0] = (HostCqRing){ .addr = HOST_ADMIN_CQ, .size = 32, .phase = 1 };
+    memset(h->ram + HOST_ADMIN_CQ, 0, 4096);
+    host_write32(h, NVME_REG_AQA, 31 << 16 | 31);
+    nvme_reg_write(h->ctrl, h->now_ns, NVME_REG_ASQ, HOST_ADMIN_SQ, 8);
+    nvme_reg_write(h->ctrl, h->now_ns, NVME_REG_ACQ, HOST_ADMIN_CQ, 8);
+    host_write32(h, NVME_REG_CC, 0x00460001);
+    host_run(h);
+    g_assert_cmphex(host_read32(h, NVME_REG_CSTS), ==, NVME_CSTS_RDY);
+}
+
+static uint64_t doorbell(unsigned index)
+{
+    return NVME_REG_DOORBELLS + 4 * index;
+}
+
+/*
+ * Shadow doorbells as clause 7.13 has them: write the value, then ring if it
+ * passes EventIdx.
+ */
+static void ring(Host *h, bool shadow, unsigned index, uint32_t value)
+{
+    uint16_t old;
+    uint16_t event;
+
+    if (!shadow) {
+        host_write32(h, doorbell(index), value);
+        return;
+    }
+    old = get_le32(h->ram + HOST_SHADOW_DB + 4 * index);
+    put_le32(h->ram + HOST_SHADOW_DB + 4 * index, value);
+    event = get_le32(h->ram + HOST_SHADOW_EI + 4 * index);
+    if ((uint16_t)(value - event - 1) < (uint16_t)(value - old)) {
+        host_write32(h, doorbell(index), value);
+    }
+}
+
+void host_put(Host *h, unsigned id, const NvmeSqe *sqe)
+{
+    HostQueue *q = &h->q[id];
+    uint8_t *to = h->ram + q->sq_addr + q->sq_tail * 64;
+
+    for (unsigned i = 0; i < 16; i++) {
+        put_le32(to + 4 * i, sqe->dw[i]);
+    }
+    q->sq_tail = (q->sq_tail + 1) % q->sq_size;
+}
+
+void host_ring(Host *h, unsigned id)
+{
+    ring(h, h->q[id].shadow, 2 * id, h->q[id].sq_tail);
+}
+
+uint16_t host_send(Host *h, unsigned id, const NvmeSqe *sqe)
+{
+    NvmeSqe s = *sqe;
+
+    if (!nvme_sqe_cid(&s)) {
+        h->next_cid = h->next_cid == 0xffff ? 1 : h->next_cid + 1;
+        s.dw[0] |= (uint32_t)h->next_cid << 16;
+    }
+    host_put(h, id, &s);
+    host_ring(h, id);
+    return nvme_sqe_cid(&s);
+}
+
+bool host_poll(Host *h, unsigned cqid, HostCqe *cqe)
+{
+    HostCqRing *cq = &h->cq[cqid];
+    const uint8_t *p = h->ram + cq->addr + cq->head * 16;
+    uint16_t status = get_le16(p + 14);
+
+    if ((status & 1) != cq->phase) {
+        return false;
+    }
+    *cqe = (HostCqe){
+        .dw0 = get_le32(p),
+        .sqhd = get_le16(p + 8),
+        .sqid = get_le16(p + 10),
+        .cid = get_le16(p + 12),
+        .status = status >> 1,
+    };
+    if (++cq->head == cq->size) {
+        cq->head = 0;
+        cq->phase ^= 1;
+    }
+    ring(h, cq->shadow, 2 * cqid + 1, cq->head);
+    return true;
+}
+
+HostCqe host_wait(Host *h, unsigned cqid)
+{
+    HostCqe cqe;
+
+    host_run(h);
+    while (!host_poll(h, cqid, &cqe)) {
+        bool moved = host_step(h);
+
+        if (!moved) {
+            g_error("completion queue %u: nothing will ever come", cqid);
+        }
+    }
+    return cqe;
+}
+
+HostCqe host_do(Host *h, unsigned id, const NvmeSqe *sqe)
+{
+    uint16_t cid = host_send(h, id, sqe);
+    HostCqe cqe = host_wait(h, h->q[id].cqid);
+
+    g_assert_cmphex(cqe.cid, ==, cid);
+    g_assert_cmpuint(cqe.sqid, ==, id);
+    return cqe;
+}
+
+uint16_t host_code(uint16_t status)
+{
+    return status & NVME_SC_CODE_MASK;
+}
+
+/* ---- commands ----------------------------------------------------------- */
+
+NvmeSqe host_sqe(uint8_t opcode, uint32_t nsid, uint64_t prp1)
+{
+    NvmeSqe sqe = { .dw = { [0] = opcode, [1] = nsid } };
+
+    sqe.dw[6] = (uint32_t)prp1;
+    sqe.dw[7] = prp1 >> 32;
+    return sqe;
+}
+
+/* PRPs for a buffer that is contiguous; a list, if needed, at HOST_LISTS. */
+void host_map(Host *h, NvmeSqe *sqe, uint64_t addr, uint64_t bytes)
+{
+    uint64_t first = 4096 - addr % 4096;
+    uint64_t prp2 = 0;
+
+    sqe->dw[6] = (uint32_t)addr;
+    sqe->dw[7] = addr >> 32;
+    if (bytes > first + 4096) {
+        uint8_t *list = h->ram + HOST_LISTS;
+
+        for (uint64_t at = first; at < bytes; at += 4096) {
+            if ((list - h->ram) % 4096 == 4088 && bytes - at > 4096) {
+                put_le64(list, list - h->ram + 8);
+                list += 8;
+            }
+            put_le64(list, addr + at);
+            list += 8;
+        }
+        prp2 = HOST_LISTS;
+    } else if (bytes > first) {
+        prp2 = addr + first;
+    }
+    sqe->dw[8] = (uint32_t)prp2;
+    sqe->dw[9] = prp2 >> 32;
+}
+
+uint16_t host_create_queues(Host *h, unsigned id, unsigned cqid, uint32_t size)
+{
+    NvmeSqe sqe;
+    uint16_t status;
+    bool shadow = h->q[0].shadow; /* set when the driver uses shadows */
+
+    if (!h->cq[cqid].size) {
+        h->cq[cqid] = (HostCqRing){
+            .addr = HOST_QUEUES + (2 * cqid + 1) * 0x10000,
+            .size = size,
+            .phase = 1,
+            .shadow = shadow,
+        };
+        memset(h->ram + h->cq[cqid].addr, 0, size * 16);
+        sqe = host_sqe(NVME_ADM_CREATE_CQ, 0, h->cq[cqid].addr);
+        sqe.dw[10] = (size - 1) << 16 | cqid;
+        sqe.dw[11] = (h->msix_on ? cqid << 16 : 0) | 3;
+        status = host_do(h, 0, &sqe).status;
+        if (status) {
+            h->cq[cqid].size = 0;
+            return status;
+        }
+    }
+    h->q[id] = (HostQueue){
+        .id = id,
+        .cqid = cqid,
+        .sq_addr = HOST_QUEUES + 2 * id * 0x10000,
+        .sq_size = size,
+        .shadow = shadow,
+    };
+    sqe = host_sqe(NVME_ADM_CREATE_SQ, 0, h->q[id].sq_addr);
+    sqe.dw[10] = (size - 1) << 16 | id;
+    sqe.dw[11] = cqid << 16 | 1;
+    return host_do(h, 0, &sqe).status;
+}
+
+uint16_t host_delete_queues(Host *h, unsigned id)
+{
+    NvmeSqe sqe = host_sqe(NVME_ADM_DELETE_SQ, 0, 0);
+    uint16_t status;
+
+    sqe.dw[10] = id;
+    status = host_do(h, 0, &sqe).status;
+    if (status) {
+        return status;
+    }
+    sqe = host_sqe(NVME_ADM_DELETE_CQ, 0, 0);
+    sqe.dw[10] = h->q[id].cqid;
+    status = host_do(h, 0, &sqe).status;
+    h->cq[h->q[id].cqid].size = 0;
+    return status;
+}
+
+NvmeSqe host_rw(Host *h, uint8_t opcode, uint64_t lba, uint32_t nblocks,
+                uint64_t addr)
+{
+    NvmeSqe sqe = host_sqe(opcode, 1, 0);
+
+    host_map(h, &sqe, addr, (uint64_t)nblocks * h->info->block_bytes);
+    sqe.dw[10] = (uint32_t)lba;
+    sqe.dw[11] = lba >> 32;
+    sqe.dw[12] = nblocks - 1;
+    return sqe;
+}
+
+uint16_t host_io(Host *h, unsigned id, uint8_t opcode, uint64_t lba,
+                 uint32_t nblocks, uint64_t addr)
+{
+    NvmeSqe sqe = host_rw(h, opcode, lba, nblocks, addr);
+
+    return host_do(h, id, &sqe).status;
+}
+
+uint16_t host_flush(Host *h, unsigned id)
+{
+    NvmeSqe sqe = host_sqe(NVME_IO_FLUSH, 1, 0);
+
+    return host_do(h, id, &sqe).status;
+}
+
+/* From now on the driver uses shadow doorbells, for queues that exist too. */
+uint16_t host_shadow_config(Host *h)
+{
+    NvmeSqe sqe = host_sqe(NVME_ADM_DOORBELL_BUFFER, 0, HOST_SHADOW_DB);
+    uint16_t status;
+
+    sqe.dw[8] = HOST_SHADOW_EI;
+    status = host_do(h, 0, &sqe).status;
+    for (unsigned i = 0; i < 65 && !status; i++) {
+        h->q[i].shadow = true;
+        h->cq[i].shadow = true;
+    }
+    return status;
+}

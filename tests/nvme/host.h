@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * host.h - the other side of the controller, for tests and fuzzers: guest
+ * memory, a clock, interrupts that are counted, a store in memory that can be
+ * slow and can fail, and a driver that knows queues.
+ *
+ * A test that uses the driver gets a real controller and a real drive model.
+ */
+#ifndef VSSD_TESTS_NVME_HOST_H
+#define VSSD_TESTS_NVME_HOST_H
+
+#include "nvme-defs.h"
+#include "nvme.h"
+#include "prng.h"
+#include "ssd.h"
+
+#define HOST_RAM_BYTES (32U << 20)
+
+/* Where the driver keeps its things; tests may use what is above. */
+#define HOST_ADMIN_SQ 0x1000
+#define HOST_ADMIN_CQ 0x2000
+#define HOST_SHADOW_DB 0x4000
+#define HOST_SHADOW_EI 0x5000
+#define HOST_QUEUES 0x100000 /* 64 KiB for each queue */
+#define HOST_DATA 0x1000000  /* data, and PRP lists in the last MiB */
+#define HOST_LISTS 0x1f00000
+
+typedef struct HostCqe {
+    uint32_t dw0;
+    uint16_t sqhd;
+    uint16_t sqid;
+    uint16_t cid;
+    uint16_t status; /* without the phase bit */
+} HostCqe;
+
+typedef struct HostQueue {
+    unsigned id;
+    unsigned cqid;
+    uint64_t sq_addr;
+    uint32_t sq_size;
+    uint32_t sq_tail;
+    bool shadow; /* use shadow doorbells */
+} HostQueue;
+
+typedef struct HostCqRing {
+    uint64_t addr;
+    uint32_t size;
+    uint32_t head;
+    uint8_t phase;
+    bool shadow;
+} HostCqRing;
+
+typedef struct Host {
+    uint8_t *ram;
+    uint8_t *disk;
+    uint64_t disk_bytes;
+    Ssd *ssd;
+    NvmeCtrl *ctrl;
+    const SsdInfo *info;
+    uint64_t nblocks;
+    uint64_t now_ns;
+
+    bool msix_on;
+    bool pin;
+    unsigned msix_count[65];
+
+    /* the store */
+    bool slow;         /* requests end in host_store_step() only */
+    bool fail_writes;
+    bool fail_reads;
+    bool fail_flushes;
+    bool fail_zeroes;
+    GPtrArray *at_store;
+    unsigned flushes;
+    uint8_t *durable; /* what the store had at its last FLUSH; NULL: not kept */
+
+    /* called before each DMA read, so that a test may change memory */
+    void (*before_read)(struct Host *h, uint64_t addr, size_t len);
+    unsigned dma_reads;
+    unsigned dma_writes;
+    unsigned dma_faults;
+
+    HostQueue q[65];
+    HostCqRing cq[65];
+    uint16_t next_cid;
+    Prng prng;
+} Host;
+
+typedef struct HostOptions {
+    const char *profile;  /* NULL: tiny */
+    const char *set;      /* ssd_config_set() */
+    uint32_t block_bytes; /* 0: 512 */
+    uint64_t nblocks;     /* 0: all */
+    unsigned n_queues;    /* 0: 8 */
+    uint8_t mdts;         /* 0: 7, 512 KiB */
+    bool pin;             /* no MSI-X */
+    bool slow;
+    bool durable;
+    uint8_t *disk; /* start from this store; taken over */
+} HostOptions;
+
+/* Power on, not enabled. */
+Host *host_new(const HostOptions *o);
+void host_free(Host *h);
+
+/* Registers. */
+uint32_t host_read32(Host *h, uint64_t offset);
+void host_write32(Host *h, uint64_t offset, uint32_t value);
+
+/* Admin queue of 32 entries, CC.EN, wait for CSTS.RDY. */
+void host_enable(Host *h);
+
+/* Let the controller run; when nothing moves, go to the next event. */
+void host_run(Host *h);
+bool host_step(Host *h);      /* false: nothing will ever happen */
+void host_sleep(Host *h, uint64_t ns);
+bool host_store_step(Host *h); /* end one request at the store, any */
+
+/* Put an entry in queue id and ring; the cid is chosen if it is 0 in dw[0]. */
+uint16_t host_send(Host *h, unsigned id, const NvmeSqe *sqe);
+void host_put(Host *h, unsigned id, const NvmeSqe *sqe); /* do not ring */
+void host_ring(Host *h, unsigned id);
+/* The next completion of completion queue id, if there is one. */
+bool host_poll(Host *h, unsigned cqid, HostCqe *cqe);
+/* Wait for one; aborts the test if it never comes. */
+HostCqe host_wait(Host *h, unsigned cqid);
+HostCqe host_do(Host *h, unsigned id, const NvmeSqe *sqe);
+
+/* Commands. */
+NvmeSqe host_sqe(uint8_t opcode, uint32_t nsid, uint64_t prp1);
+void host_map(Host *h, NvmeSqe *sqe, uint64_t addr, uint64_t bytes);
+uint16_t host_create_queues(Host *h, unsigned id, unsigned cqid, uint32_t size);
+uint16_t host_delete_queues(Host *h, unsigned id);
+NvmeSqe host_rw(Host *h, uint8_t opcode, uint64_t lba, uint32_t nblocks,
+                uint64_t addr);
+uint16_t host_io(Host *h, unsigned id, uint8_t opcode, uint64_t lba,
+                 uint32_t nblocks, uint64_t addr);
+uint16_t host_flush(Host *h, unsigned id);
+uint16_t host_shadow_config(Host *h);
+uint16_t host_code(uint16_t status); /* without More and DNR */
+
+#endif

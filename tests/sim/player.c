@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * player.c - the player's loop: closed and open, exact to the ns.
+ *
+ * The drive: firmware 3000 ns, link 1000 ns for 4 KiB, DRAM 500 ns; reads from
+ * NAND take 200 + 50000 + 10240 ns more; one die.
+ */
+#include "player.h"
+
+#include <string.h>
+
+#include "workload.h"
+
+#define F    3000ULL
+#define L    1000ULL
+#define B    500ULL
+#define NAND (200ULL + 50000 + 10240)
+
+static const char drive[] =
+    "nand.channels=1;nand.chips=1;nand.dies=1;nand.planes=1;nand.blocks=24;"
+    "nand.pages=8;nand.page_size=16KiB;nand.read=50us;nand.program=500us;"
+    "nand.erase=3ms;nand.command=200ns;nand.bus_mt_s=400;ftl.unit=4KiB;"
+    "ftl.op_percent=60%;buffer.size=128KiB;buffer.access=500ns;"
+    "host.firmware=3us;host.link_mb_s=4096;host.queue_depth=4;";
+
+typedef struct Fixture {
+    Ssd *ssd;
+    Player *player;
+} Fixture;
+
+static Fixture set_up(const char *options, bool wrap)
+{
+    SsdConfig *cfg = ssd_config_new();
+    PlayerConfig pc = {.wrap = wrap};
+    Fixture f;
+
+    g_assert_true(ssd_config_set(cfg, drive, NULL));
+    g_assert_true(ssd_config_set(cfg, options, NULL));
+    f.ssd = ssd_create(cfg, NULL, NULL, NULL);
+    f.player = player_new(f.ssd, &pc);
+    ssd_config_free(cfg);
+    return f;
+}
+
+static void tear_down(Fixture *f)
+{
+    player_free(f->player);
+    ssd_destroy(f->ssd);
+}
+
+static const PlayerResult *play(Fixture *f, const char *text)
+{
+    const SsdInfo *info = ssd_info(f->ssd);
+    GError *error = NULL;
+    Workload *w = workload_new(text, info->nblocks * info->block_bytes,
+                               info->block_bytes, 1, &error);
+    RequestSource s;
+
+    g_assert_no_error(error);
+    s = workload_source(w);
+    player_run(f->player, &s, &error);
+    g_assert_no_error(error);
+    workload_free(w);
+    return player_result(f->player);
+}
+
+/* One at a time, each at the instant at which the one before completes. */
+static void test_closed_one(void)
+{
+    Fixture f = set_up("", false);
+    const PlayerResult *r;
+
+    player_fill(f.player, PLAYER_FILL_PRELOAD, 1, NULL);
+    r = play(&f, "rw=randread number_ios=100");
+    g_assert_cmpuint(r->n_requests, ==, 100);
+    g_assert_cmpuint(r->sim_ns, ==, 100 * (F + NAND + L));
+    g_assert_cmpuint(r->latency[SSD_OP_READ].min, ==, F + NAND + L);
+    g_assert_cmpuint(r->latency[SSD_OP_READ].max, ==, F + NAND + L);
+    g_assert_cmpuint(r->bytes[SSD_OP_READ], ==, 100 * 4096);
+    g_assert_cmpuint(r->n_waited, ==, 0);
+    tear_down(&f);
+}
+
+/* One die serves them one after the other, whatever the depth: the n-th read
+ * ends at F + n NAND + L. */
+static void test_closed_deep(void)
+{
+    Fixture f = set_up("", false);
+    const PlayerResult *r;
+
+    player_fill(f.player, PLAYER_FILL_PRELOAD, 1, NULL);
+    r = play(&f, "rw=randread number_ios=100 iodepth=3");
+    g_assert_cmpuint(r->sim_ns, ==, F + 100 * NAND + L);
+    g_assert_cmpuint(r->latency[SSD_OP_READ].min, ==, F + NAND + L);
+    tear_down(&f);
+}
+
+/* Deeper than the drive's queue: the rest waits at the host, and it counts. */
+static void test_closed_beyond_queue(void)
+{
+    Fixture f = set_up("", false);
+    const PlayerResult *r;
+
+    player_fill(f.player, PLAYER_FILL_PRELOAD, 1, NULL);
+    r = play(&f, "rw=randread number_ios=8 iodepth=8");
+    /* Four find a place.  When the first completes, at F + NAND + L, the fifth
+     * gets it, and so on; the die is never idle. */
+    g_assert_cmpuint(r->n_requests, ==, 8);
+    g_assert_cmpuint(r->sim_ns, ==, F + 8 * NAND + L);
+    g_assert_cmpuint(r->n_waited, ==, 4);
+    g_assert_cmpuint(r->latency[SSD_OP_READ].max, ==, F + 8 * NAND + L);
+    tear_down(&f);
+}
+
+static void test_runtime(void)
+{
+    Fixture f = set_up("", false);
+    const PlayerResult *r;
+
+    player_fill(f.player, PLAYER_FILL_PRELOAD, 1, NULL);
+    r = play(&f, "rw=randread runtime=1ms");
+    /* Requests start at multiples of F + NAND + L = 64440 ns, below 1 ms. */
+    g_assert_cmpuint(r->n_requests, ==, 1000000 / (F + NAND + L) + 1);
+    tear_down(&f);
+}
+
+/* ---- open loop --------------------------------------------------------------
+ */
+
+typedef struct List {
+    const Request *req;
+    size_t n;
+    size_t next;
+} List;
+
+static RequestNext list_next(void *opaque, Request *req, GError **error)
+{
+    List *l = opaque;
+
+    if (l->next == l->n) {
+        return REQUEST_END;
+    }
+    *req = l->req[l->next++];
+    return REQUEST_OK;
+}
+
+static char *list_where(void *opaque)
+{
+    return g_strdup_printf("list:%zu", ((List *)opaque)->next);
+}
+
+static bool play_list(Fixture *f, const Request *req, size_t n, GError **error)
+{
+    List l = {req, n, 0};
+    RequestSource s = {.next = list_next, .where = list_where, .opaque = &l};
+
+    return player_run(f->player, &s, error);
+}
+
+/* Far apart, each has its own latency, and sim_ns is that of the last. */
+static void test_open(void)
+{
+    Fixture f = set_up("", false);
+    static const Request req[] = {
+        {0, 0, 4096, SSD_OP_WRITE},
+        {1000000, 0, 4096, SSD_OP_READ},
+        {2000000, 40960, 4096, SSD_OP_READ}, /* never written */
+        {9000000, 0, 4096, SSD_OP_TRIM},
+    };
+    const PlayerResult *r = player_result(f.player);
+
+    g_assert_true(play_list(&f, req, 4, NULL));
+    g_assert_cmpuint(r->n_requests, ==, 4);
+    g_assert_cmpuint(r->latency[SSD_OP_WRITE].max, ==, F + L + B);
+    g_assert_cmpuint(r->latency[SSD_OP_READ].max, ==, F + B + L);
+    g_assert_cmpuint(r->latency[SSD_OP_READ].min, ==, F + L);
+    g_assert_cmpuint(r->latency[SSD_OP_TRIM].max, ==, F);
+    g_assert_cmpuint(r->sim_ns, ==, 9000000 + F);
+    tear_down(&f);
+}
+
+/* Six at once on a drive with four places: two wait at the host. */
+static void test_open_waits(void)
+{
+    Fixture f = set_up("", false);
+    Request req[6];
+    const PlayerResult *r = player_result(f.player);
+
+    player_fill(f.player, PLAYER_FILL_PRELOAD, 1, NULL);
+    for (int i = 0; i < 6; i++) {
+        req[i] = (Request){500, (uint64_t)i * 4096 * 4, 4096, SSD_OP_READ};
+    }
+    g_assert_true(play_list(&f, req, 6, NULL));
+    g_assert_cmpuint(r->n_waited, ==, 2);
+    g_assert_cmpuint(r->latency[SSD_OP_READ].max, ==, F + 6 * NAND + L);
+    g_assert_cmpuint(r->sim_ns, ==, 500 + F + 6 * NAND + L);
+    tear_down(&f);
+}
+
+/* A second run has its own start. */
+static void test_again(void)
+{
+    Fixture f = set_up("", false);
+    static const Request req = {700, 0, 4096, SSD_OP_READ};
+    const PlayerResult *r = player_result(f.player);
+
+    for (int i = 0; i < 3; i++) {
+        g_assert_true(play_list(&f, &req, 1, NULL));
+        g_assert_cmpuint(r->n_requests, ==, 1);
+        g_assert_cmpuint(r->sim_ns, ==, 700 + F + L);
+    }
+    tear_down(&f);
+}
+
+/* Parts of blocks are rounded outward; bytes are those asked for. */
+static void test_rounding(void)
+{
+    Fixture f = set_up("", false);
+    static const Request req = {0, 511, 514, SSD_OP_WRITE}; /* blocks 0..2 */
+    SsdCounters c;
+
+    g_assert_true(play_list(&f, &req, 1, NULL));
+    ssd_get_counters(f.ssd, &c);
+    g_assert_cmpuint(c.host_bytes_written, ==, 3 * 512);
+    g_assert_cmpuint(player_result(f.player)->bytes[SSD_OP_WRITE], ==, 514);
+    tear_down(&f);
+}
+
+static void test_beyond(void)
+{
+    Fixture f = set_up("", false);
+    uint64_t end = ssd_info(f.ssd)->nblocks * 512;
+    const Request bad[] = {
+        {0, end, 512, SSD_OP_READ},
+        {0, end - 512, 513, SSD_OP_READ},
+        {0, UINT64_MAX - 100, 4096, SSD_OP_READ},
+        {0, 0, end + 1, SSD_OP_READ},
+    };
+    const Request good = {0, end - 512, 512, SSD_OP_READ};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+        g_autoptr(GError) error = NULL;
+
+        g_assert_false(play_list(&f, &bad[i], 1, &error));
+        g_assert_error(error, SIM_ERROR, SIM_ERROR_RANGE);
+        g_assert_true(g_str_has_prefix(error->message, "list:1: "));
+        g_assert_nonnull(strstr(error->message, "--wrap"));
+    }
+    g_assert_true(play_list(&f, &good, 1, NULL));
+    tear_down(&f);
+}
+
+static void test_wrap(void)
+{
+    Fixture f = set_up("", true);
+    uint64_t end = ssd_info(f.ssd)->nblocks * 512;
+    const Request req[] = {
+        {0, end, 4096, SSD_OP_WRITE},           /* to 0 */
+        {0, end - 512, 4096, SSD_OP_WRITE},     /* to the end */
+        {0, 5 * end + 8192, 512, SSD_OP_WRITE}, /* to 8192 */
+        {0, 16384, 4096, SSD_OP_WRITE},         /* as it is */
+    };
+    const Request huge = {0, 0, end + 1, SSD_OP_WRITE};
+
+    g_assert_true(play_list(&f, req, G_N_ELEMENTS(req), NULL));
+    g_assert_cmpuint(player_result(f.player)->n_wrapped, ==, 3);
+    g_assert_true(ssd_mapped(f.ssd, 0, NULL));
+    g_assert_true(ssd_mapped(f.ssd, end / 512 - 1, NULL));
+    g_assert_true(ssd_mapped(f.ssd, 16, NULL));
+    g_assert_true(ssd_mapped(f.ssd, 32, NULL));
+    g_assert_false(ssd_mapped(f.ssd, 8, NULL));
+    g_assert_false(play_list(&f, &huge, 1, NULL));
+    tear_down(&f);
+}
+
+/* ---- fills --------------------------------------------------------------- */
+
+static void test_fills(void)
+{
+    for (PlayerFill fill = 0; fill < PLAYER_N_FILLS; fill++) {
+        Fixture f = set_up("", false);
+        uint64_t n = ssd_info(f.ssd)->nblocks;
+        GError *error = NULL;
+        SsdCounters c;
+
+        g_assert_nonnull(player_fill_name(fill));
+        player_fill(f.player, fill, 1, &error);
+        g_assert_no_error(error);
+        for (uint64_t lba = 0; lba < n; lba++) {
+            g_assert_cmpint(ssd_mapped(f.ssd, lba, NULL), ==,
+                            fill != PLAYER_FILL_NONE);
+        }
+        ssd_get_counters(f.ssd, &c);
+        g_assert_true(fill == PLAYER_FILL_RANDOM || c.max_erase_count == 0);
+        g_assert_true(fill != PLAYER_FILL_RANDOM || c.mean_erase_count > 0.5);
+        play(&f, "rw=randread number_ios=10");
+        ssd_get_counters(f.ssd, &c);
+        g_assert_cmpuint(c.commands[SSD_OP_READ], ==, 10);
+        g_assert_cmpuint(c.host_bytes_written, ==, 0);
+        tear_down(&f);
+    }
+    g_assert_null(player_fill_name(PLAYER_N_FILLS));
+}
+
+/* A drive that wakes up by itself for ever does not keep the player. */
+static void test_tick(void)
+{
+    Fixture f = set_up("buffer.flush_interval=10us", false);
+    const PlayerResult *r = play(&f, "rw=randwrite number_ios=1000 iodepth=4");
+
+    g_assert_cmpuint(r->n_requests, ==, 1000);
+    tear_down(&f);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/player/closed-one", test_closed_one);
+    g_test_add_func("/player/closed-deep", test_closed_deep);
+    g_test_add_func("/player/closed-beyond-queue", test_closed_beyond_queue);
+    g_test_add_func("/player/runtime", test_runtime);
+    g_test_add_func("/player/open", test_open);
+    g_test_add_func("/player/open-waits", test_open_waits);
+    g_test_add_func("/player/again", test_again);
+    g_test_add_func("/player/rounding", test_rounding);
+    g_test_add_func("/player/beyond", test_beyond);
+    g_test_add_func("/player/wrap", test_wrap);
+    g_test_add_func("/player/fills", test_fills);
+    g_test_add_func("/player/tick", test_tick);
+    return g_test_run();
+}

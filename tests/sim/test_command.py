@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The vssd-sim command: results, errors, and the pages made from its tables."""
+
+import glob
+import json
+import lzma
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+SIM = os.environ["VSSD_SIM"]
+ROOT = pathlib.Path(os.environ["VSSD_ROOT"])
+TRACE = ROOT / "tests/sim/small-msr.csv"
+TINY = ROOT / "profiles/tiny.ini"
+
+# What depends on the machine and not on the model.
+OF_THE_MACHINE = ("wall_s", "requests_per_s_wall", "cpu_s",
+                  "requests_per_s_cpu", "peak_rss_bytes")
+
+
+def run(*args: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([SIM, *map(str, args)], capture_output=True,
+                          text=True, timeout=60, check=False)
+
+
+def no_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    names = [name for name, _ in pairs]
+    assert len(set(names)) == len(names), names
+    return dict(pairs)
+
+
+def result(*args: object) -> dict:
+    done = run("--json", *args)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return json.loads(done.stdout, object_pairs_hook=no_repeats)
+
+
+class Results(unittest.TestCase):
+    def test_members(self) -> None:
+        r = result("--profile", TINY, "--workload",
+                   "rw=randrw iodepth=8 number_ios=5000 fsync=100")
+        self.assertEqual(r["schema_version"], 1)
+        self.assertEqual(r["requests"], 5000)
+        self.assertEqual(r["errors"], 0)
+        for kind in ("all", "read", "write", "flush", "trim"):
+            row = r["latency_ns"][kind]
+            self.assertEqual(set(row), {
+                "count", "mean", "min", "p50", "p99", "p999", "max",
+                "tail_1pct_mean", "tail_001pct_mean"})
+            self.assertLessEqual(row["p50"], row["p99"])
+            self.assertLessEqual(row["p999"], row["max"])
+        lat = r["latency_ns"]
+        self.assertEqual(lat["all"]["count"], 5000)
+        self.assertEqual(sum(lat[k]["count"] for k in
+                             ("read", "write", "flush", "trim")), 5000)
+        self.assertGreater(lat["flush"]["count"], 10)
+        self.assertAlmostEqual(r["iops"], 5000e9 / r["sim_ns"], places=3)
+        self.assertEqual(set(r["nand"]["by_cause"]),
+                         {"host", "gc", "wear", "refresh", "meta", "map"})
+        by_cause = r["nand"]["by_cause"].values()
+        for kind in ("reads", "programs", "erases"):
+            self.assertEqual(r["nand"][kind], sum(c[kind] for c in by_cause))
+        for name in ("hits", "misses", "dirty_evictions", "early_flushes",
+                     "rewrites_after_flush"):
+            self.assertIn(name, r["buffer"])
+        self.assertAlmostEqual(r["waf"], r["nand"]["programs"] * 16384 /
+                               r["host_bytes_written"])
+
+    def test_same_seed(self) -> None:
+        args = ("--profile", TINY, "--workload", "rw=randrw number_ios=3000")
+        runs = [result(*args, "--seed", seed) for seed in (7, 7, 8)]
+        for r in runs:
+            for name in OF_THE_MACHINE:
+                del r[name]
+        self.assertEqual(runs[0], runs[1])
+        self.assertNotEqual(runs[0]["latency_ns"], runs[2]["latency_ns"])
+        self.assertEqual(runs[2]["seed"], 8)
+
+    def test_trace(self) -> None:
+        r = result("--profile", TINY, "--trace", TRACE)
+        self.assertEqual(r["requests"], 4)
+        self.assertEqual(r["disordered"], 1)
+        self.assertEqual(r["latency_ns"]["read"]["count"], 2)
+
+    def test_profile_name(self) -> None:
+        r = result("--profile", "tiny", "--workload", "number_ios=1")
+        self.assertEqual(r["profile"], "tiny")
+
+    def test_set(self) -> None:
+        args = ("--profile", TINY, "--workload", "rw=randread number_ios=10")
+        slow = result(*args, "--set", "nand.read=1ms", "--set",
+                      "host.firmware=0")
+        self.assertGreater(slow["latency_ns"]["read"]["min"], 1000000)
+
+    def test_text(self) -> None:
+        done = run("--profile", TINY, "--workload", "rw=randwrite "
+                   "number_ios=1000")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("1000 requests", done.stdout)
+        self.assertIn("write amplification", done.stdout)
+
+    def test_info(self) -> None:
+        done = run("--profile", TINY, "--info", "--block", 4096)
+        info = json.loads(done.stdout, object_pairs_hook=no_repeats)
+        self.assertEqual(info["block_bytes"], 4096)
+        self.assertEqual(info["nblocks"] * 4096, info["capacity_bytes"])
+        self.assertEqual(info["unit_bytes"], 4096)
+
+
+class Errors(unittest.TestCase):
+    """One line that names what is wrong, and a non-zero exit."""
+
+    def refuse(self, says: str, *args: object) -> None:
+        done = run(*args)
+        self.assertEqual(done.returncode, 1, args)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("vssd-sim: "), done.stderr)
+        self.assertIn(says, done.stderr)
+
+    def test_arguments(self) -> None:
+        w = ("--workload", "number_ios=1")
+        p = ("--profile", TINY)
+        self.refuse("--profile is missing", *w)
+        self.refuse("--workload or --trace", *p)
+        self.refuse("--workload or --trace", *p, *w, "--trace", TRACE)
+        self.refuse("what is \"x\"?", *p, *w, "x")
+        self.refuse("--bogus", *p, *w, "--bogus")
+        self.refuse("--block=1000: allowed 512, 4096", *p, *w, "--block", 1000)
+        self.refuse("--fill=half: allowed none, preload", *p, *w, "--fill",
+                    "half")
+        self.refuse("--format=x: no such", *p, "--trace", TRACE, "--format",
+                    "x")
+        self.refuse("seed=x: allowed", *p, *w, "--seed", "x")
+        self.refuse("unknown keyword \"bz\"", *p, "--workload", "bz=4k")
+        self.refuse("nand.channels=65: allowed 1..64", *p, *w, "--set",
+                    "nand.channels=65")
+        self.refuse("ftl.op_percent", *p, *w, "--set", "ftl.op_percent=0")
+
+    def test_files(self) -> None:
+        w = ("--workload", "number_ios=1")
+        self.refuse("/nowhere.ini", "--profile", "/nowhere.ini", *w)
+        self.refuse("/nowhere.csv", "--profile", TINY, "--trace",
+                    "/nowhere.csv")
+        with tempfile.TemporaryDirectory() as tmp:
+            bad = pathlib.Path(tmp, "bad.ini")
+            bad.write_text("[nand]\nchanels = 4\n")
+            self.refuse(f"{bad}: nand.chanels: no such option", "--profile",
+                        bad, *w)
+            trace = pathlib.Path(tmp, "bad.csv")
+            trace.write_text(TRACE.read_text() + "garbage\n")
+            self.refuse(f"{trace}:5: field 1", "--profile", TINY, "--trace",
+                        trace)
+            trace.write_text("5,h,0,Read,99999999999,4096,1\n")
+            self.refuse(f"{trace}:1: 4096 bytes at offset 99999999999",
+                        "--profile", TINY, "--trace", trace)
+            r = result("--profile", TINY, "--trace", trace, "--wrap")
+            self.assertEqual(r["wrapped"], 1)
+
+    def test_full_disk(self) -> None:
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([SIM, "--options"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True,
+                                  check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot write", done.stderr)
+
+
+class Pages(unittest.TestCase):
+    def test_help(self) -> None:
+        done = run("--help")
+        self.assertEqual(done.returncode, 0)
+        for word in ("--profile", "rwmixread", "msr", "preload"):
+            self.assertIn(word, done.stdout)
+
+    def test_options(self) -> None:
+        """docs/options.md ends with what the tables say."""
+        page = (ROOT / "docs/options.md").read_text()
+        done = run("--options")
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue(page.endswith(done.stdout),
+                        "put the output of vssd-sim --options there")
+
+    def test_results_page(self) -> None:
+        """docs/results.md names every member, and no other."""
+        page = (ROOT / "docs/results.md").read_text()
+        names = set()
+
+        def walk(path: str, value: object) -> None:
+            if isinstance(value, dict):
+                for k, v in value.items():
+                    walk(f"{path}.{k}" if path else k, v)
+            elif isinstance(value, list):
+                for v in value:
+                    walk(path + "[]", v)
+            else:
+                names.add(path)
+
+        walk("", result("--profile", TINY, "--trace", TRACE))
+        walk("", result("--profile", TINY, "--workload", "number_ios=1"))
+        for name in sorted(names):
+            parts = name.split(".")
+            leaf = parts[-1]
+            self.assertTrue(f"`{name}`" in page or f"`{leaf}`" in page,
+                            f"docs/results.md does not explain {name}")
+
+
+@unittest.skipUnless(os.environ.get("VSSD_TRACES"), "VSSD_TRACES is not set")
+class RealTraces(unittest.TestCase):
+    def test_msr(self) -> None:
+        for name in ("hm_1.csv", "wdev_1.csv", "proj_0.csv"):
+            paths = glob.glob(os.path.join(os.environ["VSSD_TRACES"],
+                                           f"*{name}*"))
+            if not paths:
+                continue
+            with tempfile.TemporaryDirectory() as tmp:
+                data = pathlib.Path(paths[0]).read_bytes()
+                if paths[0].endswith(".xz"):
+                    data = lzma.decompress(data)
+                plain = pathlib.Path(tmp, name)
+                plain.write_bytes(data)
+                r = result("--profile", "tlc-consumer", "--trace", plain,
+                           "--wrap")
+                self.assertEqual(r["requests"], data.count(b"\n"))
+                self.assertEqual(r["errors"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
