@@ -75,14 +75,14 @@ static void give_up(Ssd *ssd)
     host_fail_waiting(ssd);
 }
 
-/* A block of the plane has gone bad. */
-static void lose_block(Ssd *ssd, uint32_t plane)
+static void lose_block(Ssd *ssd, uint32_t block)
 {
+    uint32_t plane = block_plane(ssd, block);
     Plane *p = &ssd->plane[plane];
     bool was_read_only = ssd->read_only;
 
     ssd->n_grown_bad++;
-    p->spare_blocks -= MIN(p->spare_blocks, 1);
+    block_count_lost(ssd, block);
     plane_size(ssd, plane);
     if (p->spare_blocks < SSD_MIN_SPARE_BLOCKS) {
         ssd->read_only = true;
@@ -96,7 +96,7 @@ static void forget_page(Ssd *ssd, uint32_t ppa)
 {
     uint32_t first = ppa << ssd->page_units_shift;
 
-    for (uint32_t i = 0; i < ssd->l.units_per_program; i++) {
+    for (uint32_t i = 0; i < block_program_units(ssd, ppa); i++) {
         ssd->spare_lpn[first + i] = SPARE_NONE;
     }
 }
@@ -109,7 +109,7 @@ void bad_program_done(Ssd *ssd, uint32_t j)
     forget_page(ssd, ssd->job[j].ppa);
     if (!ssd->block[block].bad) {
         block_mark_bad(ssd, block);
-        lose_block(ssd, plane);
+        lose_block(ssd, block);
     }
     if (ssd->job[j].gc) {
         gc_page_failed(ssd, j);
@@ -130,7 +130,7 @@ void bad_erase_done(Ssd *ssd, uint32_t block)
 
     ssd->block[block].bad = true;
     block_retire(ssd, block);
-    lose_block(ssd, plane);
+    lose_block(ssd, block);
     plane_update(ssd, plane);
     gc_kick(ssd, plane);
 }

@@ -15,6 +15,36 @@
 #include "ftl.h"
 #include "lazymem.h"
 
+static void slc_full_insert(Ssd *ssd, Plane *p, uint32_t block)
+{
+    Block *b = &ssd->block[block];
+
+    b->prev = p->slc_full_tail;
+    b->next = NONE;
+    if (p->slc_full_tail == NONE) {
+        p->slc_full_head = block;
+    } else {
+        ssd->block[p->slc_full_tail].next = block;
+    }
+    p->slc_full_tail = block;
+}
+
+static void slc_full_remove(Ssd *ssd, Plane *p, uint32_t block)
+{
+    const Block *b = &ssd->block[block];
+
+    if (b->prev == NONE) {
+        p->slc_full_head = b->next;
+    } else {
+        ssd->block[b->prev].next = b->next;
+    }
+    if (b->next == NONE) {
+        p->slc_full_tail = b->prev;
+    } else {
+        ssd->block[b->next].prev = b->prev;
+    }
+}
+
 static void bucket_insert(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->plane[block_plane(ssd, block)];
@@ -45,30 +75,59 @@ static void bucket_remove(Ssd *ssd, uint32_t block)
     }
 }
 
+/* First freed, first used: wear spreads over all blocks. */
+static void free_append(Ssd *ssd, uint32_t block, uint32_t *head,
+                        uint32_t *tail, uint32_t *n)
+{
+    ssd->block[block].state = BLOCK_FREE;
+    ssd->block[block].next = NONE;
+    if (*n == 0) {
+        *head = block;
+    } else {
+        ssd->block[*tail].next = block;
+    }
+    *tail = block;
+    (*n)++;
+}
+
 static void free_push(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->plane[block_plane(ssd, block)];
 
-    ssd->block[block].state = BLOCK_FREE;
-    ssd->block[block].next = NONE;
-    /* First freed, first used: wear spreads over all blocks. */
-    if (p->n_free == 0) {
-        p->free_head = block;
+    if (nand_block_is_slc(ssd->geo, block)) {
+        free_append(ssd, block, &p->slc_free_head, &p->slc_free_tail,
+                    &p->n_slc_free);
     } else {
-        ssd->block[p->free_tail].next = block;
+        free_append(ssd, block, &p->free_head, &p->free_tail, &p->n_free);
     }
-    p->free_tail = block;
-    p->n_free++;
 }
 
-static uint32_t free_pop(Ssd *ssd, Plane *p)
+static uint32_t free_pop(Ssd *ssd, uint32_t *head, uint32_t *n)
 {
-    uint32_t block = p->free_head;
+    uint32_t block = *head;
 
-    g_assert(p->n_free > 0);
-    p->free_head = ssd->block[block].next;
-    p->n_free--;
+    g_assert(*n > 0);
+    *head = ssd->block[block].next;
+    (*n)--;
     return block;
+}
+
+/* The host fills blocks in SLC mode as long as there are any. */
+static uint32_t take_free_block(Ssd *ssd, Plane *p, OpenKind kind)
+{
+    if (kind == OPEN_HOST && p->n_slc_free > 0) {
+        return free_pop(ssd, &p->slc_free_head, &p->n_slc_free);
+    }
+    return free_pop(ssd, &p->free_head, &p->n_free);
+}
+
+void block_count_lost(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
+
+    if (!nand_block_is_slc(ssd->geo, block)) {
+        p->spare_blocks -= MIN(p->spare_blocks, 1);
+    }
 }
 
 static void init_plane(Ssd *ssd, uint32_t plane)
@@ -89,13 +148,15 @@ static void init_plane(Ssd *ssd, uint32_t plane)
     }
     p->gc.victim = NONE;
     p->gc.redo = (JobFifo){NONE, NONE};
+    p->slc_full_head = NONE;
+    p->slc_full_tail = NONE;
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
         uint32_t block = plane * ssd->geo->blocks_per_plane + i;
 
         if (nand_factory_bad(ssd->nand, block)) {
             ssd->block[block].state = BLOCK_BAD;
             ssd->n_factory_bad++;
-            p->spare_blocks -= MIN(p->spare_blocks, 1);
+            block_count_lost(ssd, block);
         } else {
             free_push(ssd, block);
         }
@@ -157,7 +218,11 @@ void block_make_full(Ssd *ssd, uint32_t block)
     ssd->block[block].state = BLOCK_FULL;
     ssd->block[block].pending = 0;
     ssd->plane[block_plane(ssd, block)].n_retiring += ssd->block[block].bad;
-    bucket_insert(ssd, block);
+    if (nand_block_is_slc(ssd->geo, block)) {
+        slc_full_insert(ssd, &ssd->plane[block_plane(ssd, block)], block);
+    } else {
+        bucket_insert(ssd, block);
+    }
 }
 
 bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind)
@@ -165,7 +230,8 @@ bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind)
     const Plane *p = &ssd->plane[plane];
     uint32_t reserve = kind == OPEN_HOST ? ssd->free_for_gc : 0;
 
-    return p->open[kind].block != NONE || p->n_free > reserve;
+    return p->open[kind].block != NONE || p->n_free > reserve ||
+           (kind == OPEN_HOST && p->n_slc_free > 0);
 }
 
 uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind)
@@ -178,15 +244,15 @@ uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind)
         return NONE;
     }
     if (o->block == NONE) {
-        o->block = free_pop(ssd, p);
+        o->block = take_free_block(ssd, p, kind);
         o->next_page = 0;
         ssd->block[o->block].state = BLOCK_OPEN;
         plane_update(ssd, plane);
     }
     page = o->block * ssd->geo->pages_per_block + o->next_page;
-    o->next_page += ssd->l.pages_per_program;
+    o->next_page += nand_block_program(ssd->geo, o->block);
     ssd->block[o->block].pending++;
-    if (o->next_page == ssd->geo->pages_per_block) {
+    if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
         ssd->block[o->block].state = BLOCK_CLOSING;
         o->block = NONE;
         plane_update(ssd, plane);
@@ -208,7 +274,7 @@ static void change_valid(Ssd *ssd, uint32_t block, int by)
 {
     Block *b = &ssd->block[block];
 
-    if (b->state == BLOCK_FULL) {
+    if (b->state == BLOCK_FULL && !nand_block_is_slc(ssd->geo, block)) {
         bucket_remove(ssd, block);
         b->valid += (uint32_t)by;
         bucket_insert(ssd, block);
@@ -244,8 +310,12 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu)
 void block_start_victim(Ssd *ssd, uint32_t block)
 {
     g_assert(ssd->block[block].state == BLOCK_FULL);
-    bucket_remove(ssd, block);
     ssd->plane[block_plane(ssd, block)].n_retiring -= ssd->block[block].bad;
+    if (nand_block_is_slc(ssd->geo, block)) {
+        slc_full_remove(ssd, &ssd->plane[block_plane(ssd, block)], block);
+    } else {
+        bucket_remove(ssd, block);
+    }
     ssd->block[block].state = BLOCK_VICTIM;
     ssd->block[block].pending = 0;
 }

@@ -66,8 +66,9 @@ static uint64_t touched_parts(const Ssd *ssd, uint32_t ppu, uint64_t first,
 static uint64_t carried(const Ssd *ssd, const NandOp *op, uint64_t first,
                         uint64_t last)
 {
-    uint32_t n = op->kind == NAND_PROGRAM ? ssd->l.units_per_program
-                                          : ssd->l.units_per_page;
+    uint32_t n = op->kind == NAND_PROGRAM
+                     ? block_program_units(ssd, op->ppa.page)
+                     : ssd->l.units_per_page;
     uint32_t ppu = op->ppa.page << ssd->page_units_shift;
     uint64_t parts = 0;
 

@@ -155,7 +155,8 @@ typedef struct Open {
 } Open;
 
 typedef struct PlaneGc {
-    bool active;
+    bool active; /* from ftl.gc_low to ftl.gc_high */
+    bool folding; /* blocks in SLC mode are emptied */
     uint32_t victim; /* or NONE */
     uint32_t scan;   /* next page of the victim to look at */
     uint32_t reads;  /* page reads in flight */
@@ -167,6 +168,9 @@ typedef struct PlaneGc {
 typedef struct Plane {
     uint32_t free_head, free_tail;
     uint32_t n_free;
+    uint32_t slc_free_head, slc_free_tail; /* those in SLC mode */
+    uint32_t n_slc_free;
+    uint32_t slc_full_head, slc_full_tail; /* oldest first */
     uint32_t host_programs; /* in flight */
     uint32_t erases;        /* in flight */
     uint64_t valid;         /* units */
@@ -448,6 +452,9 @@ void block_erased(Ssd *ssd, uint32_t block);
  * or VICTIM and empty. */
 void block_retire(Ssd *ssd, uint32_t block);
 
+/* One block less for the capacity of its plane. */
+void block_count_lost(Ssd *ssd, uint32_t block);
+
 /* A program of the block failed: close it, and empty it when it is FULL. */
 void block_mark_bad(Ssd *ssd, uint32_t block);
 
@@ -470,7 +477,8 @@ void write_page_data_in(Ssd *ssd, uint32_t job);
 void write_page_done(Ssd *ssd, uint32_t job);
 void write_fill_done(Ssd *ssd, uint32_t slot, const NandOp *op);
 
-/* Choose a page of the plane for a job of the host, and program it. */
+/* Choose a page of the plane for a job of the host, units for it if it has none
+ * yet, and program it. */
 void write_send(Ssd *ssd, uint32_t job, uint32_t plane);
 
 /* Barriers, and writes that wait for slots to be durable, end in vain. */
@@ -586,6 +594,13 @@ void ssd_init_buffer(Ssd *ssd);
 static inline uint32_t block_plane(const Ssd *ssd, uint32_t block)
 {
     return block / ssd->geo->blocks_per_plane;
+}
+
+/* Units of one program of the block that holds the page. */
+static inline uint32_t block_program_units(const Ssd *ssd, uint32_t page)
+{
+    return ssd->l.units_per_page *
+           nand_block_program(ssd->geo, page / ssd->geo->pages_per_block);
 }
 
 static inline uint32_t ppu_block(const Ssd *ssd, uint32_t ppu)

@@ -12,6 +12,9 @@
  * gains room: that is why it cannot run in circles.  A victim is erased when
  * the last of its copies is programmed; until then a power cut finds the
  * originals.
+ *
+ * Blocks in SLC mode (nand.slc_blocks) are emptied in the same way ("folded")
+ * once more than half of them are in use, while there is room.
  */
 #include <string.h>
 
@@ -172,14 +175,16 @@ static uint32_t bad_victim(const Ssd *ssd, uint32_t plane)
     return block;
 }
 
-/* A FULL block with something to gain, or NONE. */
-static uint32_t good_victim(Ssd *ssd, uint32_t plane)
+/* A victim that gains room; NONE: cleaning is over, or nothing would gain. */
+static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
     uint32_t block;
 
     if (p->n_free + p->erases >= p->gc_high_blocks) {
         p->gc.active = false;
+    }
+    if (!p->gc.active) {
         return NONE;
     }
     block = ssd->gc->pick(ssd, plane);
@@ -193,18 +198,33 @@ static uint32_t good_victim(Ssd *ssd, uint32_t plane)
     return block;
 }
 
+/* A block in SLC mode to be emptied into others, oldest first: only while
+ * cleaning itself wants no room. */
+static uint32_t folding_victim(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+
+    if (p->slc_full_head == NONE) {
+        p->gc.folding = false;
+    }
+    return p->gc.folding && p->n_free > p->gc_low_blocks ? p->slc_full_head
+                                                         : NONE;
+}
+
 static bool pick_victim(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
     uint32_t block;
 
-    if (!p->gc.active) {
-        return false;
-    }
     /* Emptying a bad block takes room and gives none back. */
-    block = p->n_retiring > 0 && p->n_free > ssd->free_for_gc
-                ? bad_victim(ssd, plane)
-                : good_victim(ssd, plane);
+    if (p->n_retiring > 0 && p->n_free > ssd->free_for_gc) {
+        block = bad_victim(ssd, plane);
+    } else {
+        block = cleaning_victim(ssd, plane);
+    }
+    if (block == NONE) {
+        block = folding_victim(ssd, plane);
+    }
     if (block == NONE) {
         return false;
     }
@@ -263,7 +283,7 @@ static bool read_next(Ssd *ssd, uint32_t plane)
     uint32_t pages = ssd->geo->pages_per_block;
     uint32_t victim = p->gc.victim;
 
-    while (p->gc.scan < pages) {
+    while (p->gc.scan < nand_block_pages(ssd->geo, victim)) {
         uint32_t page = victim * pages + p->gc.scan++;
         uint64_t parts;
         uint32_t n = valid_units_of_page(ssd, page, &parts);
@@ -316,7 +336,10 @@ void gc_kick(Ssd *ssd, uint32_t plane)
     if (p->n_free <= p->gc_low_blocks || p->n_retiring > 0) {
         p->gc.active = true;
     }
-    if (p->gc.active) {
+    if (2 * p->n_slc_free < ssd->geo->slc_blocks) {
+        p->gc.folding = true;
+    }
+    if (p->gc.active || p->gc.folding) {
         step(ssd, plane);
     }
 }

@@ -76,7 +76,7 @@ static void settle_open(Ssd *ssd, Plane *p)
         }
         ssd->block[o->block].pending = 0;
         o->next_page = nand_next_page(ssd->nand, o->block);
-        if (o->next_page == ssd->geo->pages_per_block) {
+        if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
             block_make_full(ssd, o->block);
             o->block = NONE;
         }
@@ -164,7 +164,7 @@ static uint32_t preload_take(Ssd *ssd)
         uint32_t page;
 
         g_assert(plane != NONE);
-        page = block_take_page(ssd, plane, OPEN_HOST);
+        page = block_take_page(ssd, plane, OPEN_GC); /* never in SLC mode */
         for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
             nand_preload_page(ssd->nand, (NandPpa){page + i});
         }

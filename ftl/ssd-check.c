@@ -99,6 +99,17 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
               b);
         b = ssd->block[b].next;
     }
+    for (uint32_t b = p->slc_free_head, i = 0; i < p->n_slc_free; i++) {
+        CHECK(ssd->block[b].state == BLOCK_FREE && nand_block_is_slc(ssd->geo, b),
+              "block %u in the list of free SLC blocks", b);
+        b = ssd->block[b].next;
+        n_free++;
+    }
+    for (uint32_t b = p->slc_full_head; b != NONE; b = ssd->block[b].next) {
+        CHECK(ssd->block[b].state == BLOCK_FULL && nand_block_is_slc(ssd->geo, b),
+              "block %u in the list of full SLC blocks", b);
+        n_full++;
+    }
     for (uint32_t v = 0; v <= ssd->l.units_per_block; v++) {
         for (uint32_t b = p->bucket[v]; b != NONE; b = ssd->block[b].next) {
             CHECK(ssd->block[b].state == BLOCK_FULL && ssd->block[b].valid == v,

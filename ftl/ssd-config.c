@@ -231,7 +231,7 @@ static bool check_units(const SsdConfig *cfg, GError **error)
 
 static bool layout_cleaning(const SsdConfig *cfg, SsdLayout *l, GError **error)
 {
-    uint64_t blocks = cfg->nand.blocks;
+    uint64_t blocks = cfg->nand.blocks - cfg->nand.slc_blocks;
     uint32_t slack_blocks = (l->spare_blocks - 4) / 2;
     uint32_t most = l->spare_blocks - 3 - slack_blocks;
 
@@ -251,6 +251,8 @@ static bool layout_cleaning(const SsdConfig *cfg, SsdLayout *l, GError **error)
 
 bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
 {
+    /* Blocks in SLC mode are a cache beside the capacity. */
+    uint32_t blocks = cfg->nand.blocks - cfg->nand.slc_blocks;
     uint64_t share_blocks;
 
     *l = (SsdLayout){
@@ -264,19 +266,20 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     l->units_per_block = l->units_per_page * cfg->nand.pages;
     l->raw_units = (uint64_t)l->n_planes * cfg->nand.blocks *
                    l->units_per_block;
-    l->user_units = (uint64_t)((unsigned __int128)l->raw_units * 1000000 /
+    l->user_units = (uint64_t)((unsigned __int128)l->n_planes * blocks *
+                               l->units_per_block * 1000000 /
                                (1000000 + cfg->op_ppm));
     l->share_units = (l->user_units + l->n_planes - 1) / l->n_planes;
     share_blocks = (l->share_units + l->units_per_block - 1) /
                    l->units_per_block;
-    if (cfg->nand.blocks < share_blocks + SSD_MIN_SPARE_BLOCKS) {
+    if (blocks < share_blocks + SSD_MIN_SPARE_BLOCKS) {
         return fail(error,
                     "ftl.op_percent=%.4g: leaves %" PRIu64
                     " spare blocks of %u in each plane, at least %u are needed",
-                    cfg->op_ppm / 1e4, cfg->nand.blocks - share_blocks,
-                    cfg->nand.blocks, SSD_MIN_SPARE_BLOCKS);
+                    cfg->op_ppm / 1e4, blocks - share_blocks, blocks,
+                    SSD_MIN_SPARE_BLOCKS);
     }
-    l->spare_blocks = cfg->nand.blocks - (uint32_t)share_blocks;
+    l->spare_blocks = blocks - (uint32_t)share_blocks;
     return layout_cleaning(cfg, l, error);
 }
 

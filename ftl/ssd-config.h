@@ -29,7 +29,7 @@ typedef struct SsdLayout {
     uint32_t units_per_program;
     uint32_t units_per_block;
     uint32_t n_planes;
-    uint64_t raw_units;
+    uint64_t raw_units; /* addresses of physical units, SLC blocks' included */
     uint64_t user_units;
     uint32_t n_slots; /* units that the buffer holds */
 

@@ -18,15 +18,11 @@ static uint64_t ops_of_exactly(const Ssd *ssd, NandOpKind kind, NandCause cause)
            ssd->nand_base.ops[kind][cause];
 }
 
-/* As the array sees them: a copyback reads a page and programs one, and a
- * one-shot program programs several. */
+/* Pages and blocks: a copyback reads a page and programs one. */
 static uint64_t ops_of(const Ssd *ssd, NandOpKind kind, NandCause cause)
 {
     uint64_t n = ops_of_exactly(ssd, kind, cause);
 
-    if (kind == NAND_PROGRAM) {
-        n *= ssd->l.pages_per_program;
-    }
     if (kind == NAND_READ || kind == NAND_PROGRAM) {
         n += ops_of_exactly(ssd, NAND_COPYBACK, cause);
     }

@@ -10,6 +10,8 @@
  * A page is sent when it is full, or when something waits for one of its units
  * (a flush barrier, FUA, host.complete_at=program).
  */
+#include <string.h>
+
 #include "ftl.h"
 
 /* ---- flush barriers ------------------------------------------------------- */
@@ -390,7 +392,7 @@ static void gather_page(Ssd *ssd, uint32_t j)
 {
     PageJob *job = &ssd->job[j];
     uint32_t *unit = job_units(ssd, j);
-    uint32_t most = ssd->l.units_per_program;
+    uint32_t most = block_program_units(ssd, job->ppa);
 
     while (job->n < most && ssd->n_dirty > 0) {
         uint32_t i = ssd->buf->pick(ssd);
@@ -409,6 +411,7 @@ static void stamp_page(Ssd *ssd, uint32_t j)
 {
     const PageJob *job = &ssd->job[j];
     uint32_t first = job->ppa << ssd->page_units_shift;
+    uint32_t most = block_program_units(ssd, job->ppa);
 
     for (uint32_t k = 0; k < job->n; k++) {
         const Slot *s = &ssd->slot[job_units(ssd, j)[k]];
@@ -419,26 +422,49 @@ static void stamp_page(Ssd *ssd, uint32_t j)
             ssd->spare_version[first + k] = s->version;
         }
     }
-    for (uint32_t k = job->n; k < ssd->l.units_per_program; k++) {
+    for (uint32_t k = job->n; k < most; k++) {
         ssd->spare_lpn[first + k] = SPARE_NONE;
     }
-    ssd->padded_units += ssd->l.units_per_program - job->n;
+    ssd->padded_units += most - job->n;
+}
+
+/* More units than the page takes, which failed in a larger one: the rest is
+ * next. */
+static void split_job(Ssd *ssd, uint32_t j)
+{
+    uint32_t most = block_program_units(ssd, ssd->job[j].ppa);
+    uint32_t rest;
+
+    if (ssd->job[j].n <= most) {
+        return;
+    }
+    rest = job_take(ssd);
+    ssd->job[rest].ppa = NONE;
+    ssd->job[rest].n = ssd->job[j].n - most;
+    memcpy(job_units(ssd, rest), job_units(ssd, j) + most,
+           ssd->job[rest].n * sizeof(uint32_t));
+    ssd->job[j].n = most;
+    job_fifo_push(ssd, &ssd->redo, rest);
 }
 
 void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
 {
-    PageJob *job = &ssd->job[j];
     NandOp op = {
         .kind = NAND_PROGRAM,
         .cause = NAND_CAUSE_HOST,
+        .ppa = {block_take_page(ssd, plane, OPEN_HOST)},
         .bytes = ssd->geo->page_bytes,
         .cookie = j,
     };
 
-    job->plane = plane;
-    job->ppa = block_take_page(ssd, plane, OPEN_HOST);
-    g_assert(job->ppa != NONE);
-    op.ppa.page = job->ppa;
+    g_assert(op.ppa.page != NONE);
+    ssd->job[j].plane = plane;
+    ssd->job[j].ppa = op.ppa.page;
+    if (ssd->job[j].n == 0) {
+        gather_page(ssd, j);
+    } else {
+        split_job(ssd, j);
+    }
     stamp_page(ssd, j);
     ssd->plane[plane].host_programs++;
     plane_update(ssd, plane);
@@ -448,10 +474,7 @@ void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
 
 static void send_page(Ssd *ssd, uint32_t plane)
 {
-    uint32_t j = job_take(ssd);
-
-    gather_page(ssd, j);
-    write_send(ssd, j, plane);
+    write_send(ssd, job_take(ssd), plane);
 }
 
 static void stall_begins(Ssd *ssd)

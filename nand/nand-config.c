@@ -123,6 +123,17 @@ static bool check_features(const NandConfig *cfg, GError **error)
                                  : "nand.cache_program=on: needs "
                                    "nand.registers=2");
     }
+    if (cfg->slc_blocks && cfg->cell == 0) {
+        return refuse(error, "nand.slc_blocks: with nand.cell=slc every block "
+                             "is one");
+    }
+    if (cfg->slc_blocks && cfg->pages < 4 * (cfg->cell + 1)) {
+        return refuse(error, "nand.slc_blocks: nand.pages must be 4 word lines "
+                             "or more");
+    }
+    if (cfg->slc_blocks >= cfg->blocks) {
+        return refuse(error, "nand.slc_blocks: must be fewer than nand.blocks");
+    }
     if (cfg->one_shot && cfg->pages % (cfg->cell + 1)) {
         return refuse(error, "nand.one_shot=on: nand.pages must be a multiple "
                              "of the pages of a word line (nand.cell)");

@@ -47,6 +47,13 @@
       NULL, "tPROG of the third page of a word line")                          \
     X(TIME, uint64_t, t_prog4_ps, "nand.program_4", 0, 100000000000, NULL,   \
       NULL, "tPROG of the fourth page of a word line")                         \
+    X(U32, uint32_t, slc_blocks, "nand.slc_blocks", 0, 65536, "0", NULL,       \
+      "blocks per plane in SLC mode, a write cache beside the capacity; their " \
+      "pages are those of one page type")                                      \
+    X(TIME, uint64_t, t_slc_read_ps, "nand.slc_read", 0, 10000000000, "25us",  \
+      NULL, "tR of a block in SLC mode")                                       \
+    X(TIME, uint64_t, t_slc_prog_ps, "nand.slc_program", 0, 100000000000,      \
+      "200us", NULL, "tPROG of a block in SLC mode")                           \
     X(TIME, uint64_t, t_erase_ps, "nand.erase", 0, 1000000000000, "3500us",    \
       NULL, "tBERS: block erase")                                              \
     X(ENUM, uint32_t, interface, "nand.interface", 0, 0, "simple",             \

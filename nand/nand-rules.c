@@ -40,7 +40,9 @@ static void take_pages(Nand *n, const NandOp *op, uint32_t pages,
 {
     BlockWear *b = &n->block[block_of_page(n, op->ppa)];
 
-    if (op->ppa.page % n->geo.pages_per_block != b->next_page) {
+    if (op->ppa.page % n->geo.pages_per_block != b->next_page ||
+        b->next_page + pages > nand_block_pages(&n->geo,
+                                                block_of_page(n, op->ppa))) {
         broken_rule(n, op, "pages must be programmed once, in order");
     }
     if (b->next_page == 0 && n->media) {
@@ -62,7 +64,9 @@ void nand_rules_submit(Nand *n, const NandOp *op, uint64_t now_ps)
         check_read(n, op, op->ppa);
         break;
     case NAND_PROGRAM:
-        take_pages(n, op, n->geo.pages_per_program, now_ps);
+        take_pages(n, op, nand_block_program(&n->geo,
+                                             block_of_page(n, op->ppa)),
+                   now_ps);
         break;
     case NAND_COPYBACK:
         check_read(n, op, op->from);
@@ -96,7 +100,8 @@ void nand_rules_done(Nand *n, const NandOp *op)
     } else if (op->kind == NAND_ERASE) {
         b->erase_count++;
         if (op->status == NAND_FAILED) {
-            b->next_page = (uint16_t)n->geo.pages_per_block;
+            b->next_page = (uint16_t)nand_block_pages(
+                &n->geo, block_of_page(n, op->ppa));
         }
         if (n->media) {
             media_erased(n->media, block_of_page(n, op->ppa));
@@ -158,7 +163,8 @@ static void cut_op(Nand *n, const NandOp *op)
     BlockWear *b = &n->block[block_of_page(n, op->ppa)];
 
     if (op->kind == NAND_ERASE) {
-        b->next_page = (uint16_t)n->geo.pages_per_block;
+        b->next_page = (uint16_t)nand_block_pages(&n->geo,
+                                                  block_of_page(n, op->ppa));
     } else if (op->kind != NAND_READ) {
         b->in_array--;
         if (!in_cells(op) && page < b->next_page) {
@@ -268,7 +274,7 @@ bool nand_check(const Nand *n, GError **error)
         }
     }
     for (uint32_t b = 0; b < n->geo.n_blocks; b++) {
-        if (n->block[b].next_page > n->geo.pages_per_block) {
+        if (n->block[b].next_page > nand_block_pages(&n->geo, b)) {
             return fail(error, "block %u: next page %u", b,
                         n->block[b].next_page);
         }

@@ -101,11 +101,11 @@ static void init_array(NandTiming *t, const NandConfig *c)
 {
     uint64_t wb = c->interface == INTERFACE_SIMPLE ? 0 : c->t_wb_ps;
     const uint64_t read[] = {c->t_read_ps, c->t_read2_ps, c->t_read3_ps,
-                             c->t_read4_ps};
+                             c->t_read4_ps, c->t_slc_read_ps};
     const uint64_t prog[] = {c->t_prog_ps, c->t_prog2_ps, c->t_prog3_ps,
-                             c->t_prog4_ps};
+                             c->t_prog4_ps, c->t_slc_prog_ps};
 
-    for (int i = 0; i < NAND_MAX_PAGE_TYPES; i++) {
+    for (int i = 0; i <= NAND_SLC_MODE; i++) {
         t->read_ps[i] = wb + read[i];
         t->program_ps[i] = wb + prog[i];
     }

@@ -13,6 +13,7 @@
 #include "nand.h"
 
 #define NAND_MAX_PAGE_TYPES 4
+#define NAND_SLC_MODE NAND_MAX_PAGE_TYPES /* row of a block in SLC mode */
 
 typedef struct NandTiming {
     /* Bus. */
@@ -27,8 +28,8 @@ typedef struct NandTiming {
     uint64_t page_ps;        /* transfer of a whole page, burst included */
 
     /* Array, tWB included; by page type. */
-    uint64_t read_ps[NAND_MAX_PAGE_TYPES];
-    uint64_t program_ps[NAND_MAX_PAGE_TYPES];
+    uint64_t read_ps[NAND_MAX_PAGE_TYPES + 1];
+    uint64_t program_ps[NAND_MAX_PAGE_TYPES + 1];
     uint64_t erase_ps;
 
     uint32_t n_page_types;

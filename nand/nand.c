@@ -157,6 +157,11 @@ static void die_let_go(Nand *n, const NandOp *op, uint64_t now_ps)
 
 /* ---- the channel ------------------------------------------------------------ */
 
+static uint32_t block_of(const Nand *n, const NandOp *op)
+{
+    return op->ppa.page / n->geo.pages_per_block;
+}
+
 static uint64_t bus_phase_ps(const Nand *n, const NandOp *op)
 {
     const NandTiming *t = &n->timing;
@@ -167,7 +172,7 @@ static uint64_t bus_phase_ps(const Nand *n, const NandOp *op)
         case NAND_READ:
             return t->read_cmd_ps;
         case NAND_PROGRAM:
-            return n->geo.pages_per_program *
+            return nand_block_program(&n->geo, block_of(n, op)) *
                    (t->program_cmd_ps + nand_data_ps(t, op->bytes));
         case NAND_COPYBACK:
             return op->second ? t->program_cmd_ps : t->read_cmd_ps;
@@ -256,11 +261,6 @@ static void bus_release(Nand *n, uint32_t c, uint64_t now_ps)
 }
 
 /* ---- choosing what a unit does next ----------------------------------------- */
-
-static uint32_t block_of(const Nand *n, const NandOp *op)
-{
-    return op->ppa.page / n->geo.pages_per_block;
-}
 
 static bool touches(const Nand *n, const NandOp *op, uint32_t block)
 {
@@ -376,9 +376,14 @@ static uint32_t take(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 
 static void unit_step(Nand *n, Unit *u, uint64_t now_ps);
 
+/* Row of the timing tables: by page type, and a last one for SLC mode. */
 static uint32_t page_type(const Nand *n, uint32_t page)
 {
-    return page % n->geo.pages_per_block % n->timing.n_page_types;
+    uint32_t block = page / n->geo.pages_per_block;
+
+    return nand_block_is_slc(&n->geo, block)
+               ? NAND_SLC_MODE
+               : page % n->geo.pages_per_block % n->timing.n_page_types;
 }
 
 static uint64_t cell_ps(const Nand *n, const NandOp *op)
@@ -497,7 +502,9 @@ static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
     settle(n, &op);
     nand_rules_done(n, &op);
     n->load--;
-    n->stats.ops[op.kind][op.cause]++;
+    n->stats.ops[op.kind][op.cause] +=
+        op.kind == NAND_PROGRAM ? nand_block_program(&n->geo, block_of(n, &op))
+                                : 1;
     for (int t = 0; t < NAND_N_TIMES; t++) {
         n->stats.time_ps[op.cause][t] += op.time_ps[t];
     }
@@ -972,6 +979,8 @@ static void init_geometry(Nand *n)
     g->n_pages = g->n_blocks * cfg->pages;
     g->page_bytes = (uint32_t)cfg->page_bytes;
     g->pages_per_program = cfg->one_shot ? cfg->cell + 1 : 1;
+    g->slc_blocks = cfg->slc_blocks;
+    g->slc_pages = cfg->pages / (cfg->cell + 1);
     n->planes_per_channel = cfg->planes * g->dies_per_channel;
     n->planes_per_unit = cfg->lock == NAND_LOCK_CHIP ? cfg->planes * cfg->dies
                          : cfg->lock == NAND_LOCK_DIE ? cfg->planes

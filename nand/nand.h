@@ -72,7 +72,26 @@ typedef struct NandGeometry {
     uint32_t n_pages;  /* in the whole array */
     uint32_t page_bytes;
     uint32_t pages_per_program; /* 1, or with nand.one_shot a word line's */
+    uint32_t slc_blocks;        /* the first ones of each plane are in SLC mode */
+    uint32_t slc_pages;         /* pages of such a block */
 } NandGeometry;
+
+static inline bool nand_block_is_slc(const NandGeometry *g, uint32_t block)
+{
+    return block % g->blocks_per_plane < g->slc_blocks;
+}
+
+/* Pages that a block has; the rest of its addresses is not used. */
+static inline uint32_t nand_block_pages(const NandGeometry *g, uint32_t block)
+{
+    return nand_block_is_slc(g, block) ? g->slc_pages : g->pages_per_block;
+}
+
+/* Pages that one program of the block takes. */
+static inline uint32_t nand_block_program(const NandGeometry *g, uint32_t block)
+{
+    return nand_block_is_slc(g, block) ? 1 : g->pages_per_program;
+}
 
 typedef enum NandOpKind {
     NAND_READ,
@@ -167,7 +186,7 @@ typedef struct NandOp {
 } NandOp;
 
 typedef struct NandStats {
-    uint64_t ops[NAND_N_KINDS][NAND_N_CAUSES];
+    uint64_t ops[NAND_N_KINDS][NAND_N_CAUSES]; /* PROGRAM: pages */
     uint64_t time_ps[NAND_N_CAUSES][NAND_N_TIMES]; /* summed over operations */
     uint64_t bus_busy_ps; /* summed over channels */
     uint64_t die_busy_ps; /* summed over dies: from the first operation's grant

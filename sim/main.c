@@ -392,7 +392,7 @@ int main(int argc, char **argv)
         ok = run(&s, &error);
     }
     clear(&s);
-    if (ok && fflush(stdout) != 0) {
+    if (ok && (fflush(stdout) != 0 || ferror(stdout))) {
         fprintf(stderr, "vssd-sim: cannot write the result\n");
         ok = false;
     }

@@ -152,7 +152,9 @@ static void draw_array(Prng *r, GString *s, bool planes)
             nand_interface_name(1 + (unsigned)prng_below(r, 5)), on_off(r));
     }
     if (kind == 0) {
-        g_string_append(s, ";nand.cell=mlc;nand.one_shot=on;nand.pages=8");
+        g_string_append_printf(s, ";nand.cell=mlc;nand.one_shot=on;"
+                               "nand.pages=8;nand.slc_blocks=%" PRIu64,
+                               ONE_OF(r, 0, 0, 1, 3));
     } else if (kind == 1) {
         g_string_append(s, ";nand.copyback=on;nand.cell=tlc;nand.read_2=70000");
     }

@@ -190,6 +190,46 @@ static void test_one_shot(void)
     finish(r);
 }
 
+/* A block in SLC mode: a third of the pages, in times of its own. */
+static void test_slc_mode(void)
+{
+    Rig *r = rig_with("nand.cell=tlc;nand.one_shot=on;nand.pages=12;"
+                      "nand.slc_blocks=2;nand.slc_program=100us;"
+                      "nand.slc_read=20us");
+    const NandGeometry *g = nand_geometry(r->nand);
+
+    g_assert_cmpuint(nand_block_pages(g, 1), ==, 4);
+    g_assert_cmpuint(nand_block_pages(g, 2), ==, 12);
+    for (uint32_t p = 0; p < 4; p++) {
+        rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 1, p), PAGE);
+    }
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 1, 3), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 1, 3), 4 * (C + X + 100000));
+    expect_done(r, NAND_READ, rig_page(r, 0, 1, 3),
+                4 * (C + X + 100000) + C + 20000 + X);
+    finish(r);
+}
+
+static void slc_page_too_many(void)
+{
+    Rig *r = rig_with("nand.cell=tlc;nand.pages=12;nand.slc_blocks=2");
+
+    rig_preload(r, 0, 1, 4);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 1, 4), PAGE);
+}
+
+static void test_slc_pages(void)
+{
+    if (g_test_subprocess()) {
+        slc_page_too_many();
+        return;
+    }
+    g_test_trap_subprocess(NULL, 0, 0);
+    g_test_trap_assert_failed();
+    g_test_trap_assert_stderr("*in order*");
+}
+
 /* ---- multi-plane ------------------------------------------------------------- */
 
 /* Keeps the die busy until C + TR + X, so that what follows waits together. */
@@ -591,6 +631,10 @@ static void test_combinations(void)
                   "nand.cache_program");
     check_refused("nand.cache_read=on;nand.registers=1", "nand.cache_read");
     check_refused("nand.suspend_limit=0", "nand.suspend_limit=0");
+    check_refused("nand.slc_blocks=1", "nand.slc_blocks");
+    check_refused("nand.slc_blocks=1;nand.cell=tlc", "nand.slc_blocks");
+    check_refused("nand.slc_blocks=16;nand.cell=mlc;nand.pages=8",
+                  "nand.slc_blocks");
     check_refused("nand.one_shot=on;nand.cell=tlc", "nand.one_shot");
     check_refused("nand.one_shot=on;nand.copyback=on", "nand.copyback");
     check_refused("nand.status_poll=on", "nand.status_poll");
@@ -609,6 +653,8 @@ int main(int argc, char **argv)
     g_test_add_func("/features/interfaces", test_interfaces);
     g_test_add_func("/features/page-types", test_page_types);
     g_test_add_func("/features/one-shot", test_one_shot);
+    g_test_add_func("/features/slc-mode", test_slc_mode);
+    g_test_add_func("/features/slc-mode/pages", test_slc_pages);
     g_test_add_func("/features/multi-plane/read", test_multi_plane_read);
     g_test_add_func("/features/multi-plane/page-offset", test_page_offset_rule);
     g_test_add_func("/features/multi-plane/program", test_multi_plane_program);
