@@ -44,9 +44,8 @@ uint64_t unit_first_lba(const Ssd *ssd, uint32_t ppu, uint64_t parts)
     return byte > from ? lba + (byte - from) / ssd->info.block_bytes : lba;
 }
 
-/* Parts of the page that hold blocks first..last in the unit; 0: none. */
-static uint64_t touched_parts(const Ssd *ssd, uint32_t ppu, uint64_t first,
-                              uint64_t last)
+uint64_t unit_lba_parts(const Ssd *ssd, uint32_t ppu, uint64_t first,
+                        uint64_t last)
 {
     uint64_t lba = (uint64_t)spare_lpn(ssd, ppu) << ssd->block_shift;
     uint64_t end = lba + (1ULL << ssd->block_shift) - 1;
@@ -74,7 +73,7 @@ static uint64_t carried(const Ssd *ssd, const NandOp *op, uint64_t first,
 
     for (uint32_t i = 0; i < n; i++) {
         if (op->kind != NAND_READ || op->parts & unit_parts(ssd, ppu + i)) {
-            parts |= touched_parts(ssd, ppu + i, first, last);
+            parts |= unit_lba_parts(ssd, ppu + i, first, last);
         }
     }
     return parts;

@@ -143,9 +143,11 @@ static void note_bad_parts(const Ssd *ssd, Cmd *c, const NandOp *op)
 
     for (uint32_t ppu = op->ppa.page * upp; ppu < (op->ppa.page + 1) * upp;
          ppu++) {
-        uint64_t bad = op->bad_parts & unit_parts(ssd, ppu);
+        uint64_t wanted = unit_lba_parts(ssd, ppu, c->req.lba,
+                                         c->req.lba + c->req.nblocks - 1);
+        uint64_t bad = op->bad_parts & wanted;
 
-        if (bad && ssd->spare_lpn[ppu] != SPARE_NONE) {
+        if (bad) {
             note_bad(c, unit_first_lba(ssd, ppu, bad));
         }
     }

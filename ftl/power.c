@@ -128,7 +128,7 @@ void power_lost(Ssd *ssd)
 
 void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
 {
-    g_assert(ssd->host && ssd->power_on);
+    g_assert(ssd->host && (ssd->power_on || ssd->faults));
     ssd_run(ssd, now_ns);
     if (ssd->power_on) {
         power_lost(ssd);
