@@ -95,7 +95,7 @@ static void op_span(void *opaque, const NandOp *op, NandSpan span,
 
 static void op_ended(void *opaque, const NandOp *op, uint64_t now_ps)
 {
-    oplog_add(opaque, OPLOG_DONE, 0, 0, now_ps, op->id, 0);
+    oplog_add(opaque, OPLOG_DONE, op->status, 0, now_ps, op->id, 0);
 }
 
 static const NandWatch watch = {
@@ -106,16 +106,36 @@ static const NandWatch watch = {
 
 /* ---- the file --------------------------------------------------------------- */
 
-static uint64_t least(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
-                      uint32_t n)
+static uint64_t least(const uint64_t *v, uint32_t n)
 {
-    const uint64_t v[] = {a, b, c, d};
-    uint64_t m = a;
+    uint64_t m = v[0];
 
     for (uint32_t i = 1; i < n; i++) {
         m = MIN(m, v[i]);
     }
     return m;
+}
+
+/* The least time in the array of a page read, and of a program.  A script of
+ * faults may make any operation faster. */
+static uint64_t least_read_ps(const Ssd *ssd)
+{
+    const NandConfig *c = &ssd->cfg->nand;
+    const uint64_t t[] = {c->t_read_ps, c->t_read2_ps, c->t_read3_ps,
+                          c->t_read4_ps};
+    uint64_t ps = ssd->faults ? 0 : least(t, c->cell + 1);
+
+    return c->slc_blocks ? MIN(ps, c->t_slc_read_ps) : ps;
+}
+
+static uint64_t least_program_ps(const Ssd *ssd)
+{
+    const NandConfig *c = &ssd->cfg->nand;
+    const uint64_t t[] = {c->t_prog_ps, c->t_prog2_ps, c->t_prog3_ps,
+                          c->t_prog4_ps};
+    uint64_t ps = ssd->faults ? 0 : least(t, c->cell + 1);
+
+    return c->slc_blocks ? MIN(ps, c->t_slc_prog_ps) : ps;
 }
 
 /* Several operations may hold one unit at a time: cache and suspend. */
@@ -136,7 +156,6 @@ static void write_header(Oplog *log)
 {
     const Ssd *ssd = log->ssd;
     const NandConfig *c = &ssd->cfg->nand;
-    uint32_t types = c->cell + 1;
     const uint32_t word[] = {
         OPLOG_HEADER_BYTES,
         OPLOG_RECORD_BYTES,
@@ -157,13 +176,9 @@ static void write_header(Oplog *log)
     };
     const uint64_t wide[] = {
         c->bus_ps_per_byte,
-        MIN(least(c->t_read_ps, c->t_read2_ps, c->t_read3_ps, c->t_read4_ps,
-                  types),
-            c->slc_blocks ? c->t_slc_read_ps : UINT64_MAX),
-        MIN(least(c->t_prog_ps, c->t_prog2_ps, c->t_prog3_ps, c->t_prog4_ps,
-                  types),
-            c->slc_blocks ? c->t_slc_prog_ps : UINT64_MAX),
-        c->t_erase_ps,
+        least_read_ps(ssd),
+        least_program_ps(ssd),
+        ssd->faults ? 0 : c->t_erase_ps,
         ssd->l.user_units,
     };
     const uint32_t last[] = {ssd->geo->slc_blocks, ssd->geo->slc_pages};

@@ -57,7 +57,10 @@ static void tear_pages(Ssd *ssd)
     for (uint32_t j = 0; j < ssd->n_jobs; j++) {
         uint32_t first = ssd->job[j].ppa << ssd->page_units_shift;
 
-        for (uint32_t k = 0; ssd->job[j].active && k < n; k++) {
+        if (!ssd->job[j].active || ssd->job[j].ppa == NONE) {
+            continue;
+        }
+        for (uint32_t k = 0; k < n; k++) {
             ssd->spare_lpn[first + k] = SPARE_NONE;
         }
     }
@@ -85,7 +88,7 @@ static void settle_blocks(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         Plane *p = &ssd->plane[i];
 
-        p->gc = (PlaneGc){.victim = NONE};
+        p->gc = (PlaneGc){.victim = NONE, .redo = {NONE, NONE}};
         p->host_programs = 0;
         p->erases = 0;
         settle_open(ssd, p);
@@ -98,10 +101,9 @@ static void settle_blocks(Ssd *ssd)
     }
 }
 
-void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
+void power_lost(Ssd *ssd)
 {
-    g_assert(ssd->host && ssd->power_on);
-    ssd_run(ssd, now_ns);
+    ssd->cut_due = false;
     eventq_filter(&ssd->events, drop_all, NULL);
     oplog_add(ssd->log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
     fail_commands(ssd);
@@ -120,6 +122,18 @@ void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
         ssd->core_ps[i] = ssd->now_ps;
     }
     ssd->power_on = false;
+    if (ssd->host && ssd->host->power_lost) {
+        ssd->host->power_lost(ssd->opaque);
+    }
+}
+
+void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
+{
+    g_assert(ssd->host && (ssd->power_on || ssd->faults));
+    ssd_run(ssd, now_ns);
+    if (ssd->power_on) {
+        power_lost(ssd);
+    }
 }
 
 void ssd_power_on(Ssd *ssd, uint64_t now_ns)
@@ -136,6 +150,7 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
         plane_update(ssd, i);
         gc_kick(ssd, i);
     }
+    faulty_arm(ssd);
 }
 
 /* ---- preload ---------------------------------------------------------------- */

@@ -39,6 +39,29 @@ static uint64_t ops_of_kind(const Ssd *ssd, NandOpKind kind)
     return n;
 }
 
+static void fill_media_counters(const Ssd *ssd, SsdCounters *c)
+{
+    const NandStats *s = nand_stats(ssd->nand);
+    const NandStats *base = &ssd->nand_base;
+    uint32_t most = ssd->l.spare_blocks - SSD_MIN_SPARE_BLOCKS;
+    uint32_t left = most;
+
+    c->read_retries = s->read_retries - base->read_retries;
+    c->uncorrectable_reads = s->uncorrectable - base->uncorrectable;
+    c->program_failures = s->program_failures - base->program_failures;
+    c->erase_failures = s->erase_failures - base->erase_failures;
+    c->factory_bad_blocks = ssd->n_factory_bad;
+    c->grown_bad_blocks = ssd->n_grown_bad;
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        uint32_t spare = ssd->plane[i].spare_blocks;
+
+        left = MIN(left, spare - MIN(spare, SSD_MIN_SPARE_BLOCKS));
+    }
+    c->spare_percent = most ? left * 100 / most
+                            : ssd->read_only ? 0 : 100;
+    c->read_only = ssd->read_only;
+}
+
 void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
 {
     uint64_t erases = 0;
@@ -48,6 +71,7 @@ void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
     c->nand_programs = ops_of_kind(ssd, NAND_PROGRAM);
     c->nand_erases = ops_of_kind(ssd, NAND_ERASE);
     c->nand_bytes_written = c->nand_programs * ssd->geo->page_bytes;
+    fill_media_counters(ssd, c);
     c->max_erase_count = 0;
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         uint32_t n = nand_erase_count(ssd->nand, b);
@@ -108,6 +132,20 @@ static void nand_json(const Ssd *ssd, JsonWriter *w, const SsdCounters *c)
     json_close(w, '}');
 }
 
+static void media_json(JsonWriter *w, const SsdCounters *c)
+{
+    json_open(w, "media", '{');
+    json_u64(w, "read_retries", c->read_retries);
+    json_u64(w, "uncorrectable_reads", c->uncorrectable_reads);
+    json_u64(w, "program_failures", c->program_failures);
+    json_u64(w, "erase_failures", c->erase_failures);
+    json_u64(w, "factory_bad_blocks", c->factory_bad_blocks);
+    json_u64(w, "grown_bad_blocks", c->grown_bad_blocks);
+    json_u64(w, "spare_percent", c->spare_percent);
+    json_bool(w, "read_only", c->read_only);
+    json_close(w, '}');
+}
+
 static void buffer_json(const Ssd *ssd, JsonWriter *w)
 {
     const BufferStats *b = &ssd->buffer_stats;
@@ -158,6 +196,7 @@ void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
     json_u64(w, "host_bytes_written", c.host_bytes_written);
     json_double(w, "waf", c.waf);
     nand_json(ssd, w, &c);
+    media_json(w, &c);
     gc_json(ssd, w);
     buffer_json(ssd, w);
     streams_json(&c, w);

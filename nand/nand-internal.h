@@ -4,6 +4,8 @@
 #define VSSD_NAND_INTERNAL_H
 
 #include "nand.h"
+#include "nand-faults.h"
+#include "nand-reliability.h"
 #include "nand-sched.h"
 #include "nand-timing.h"
 
@@ -106,6 +108,10 @@ struct Nand {
     Channel *channel;
     uint64_t *plane_busy_ps;
     BlockWear *block;
+    NandMedia *media; /* NULL: the medium has no errors */
+    Faults *faults;   /* the owner's; NULL: none */
+    void (*cut)(void *opaque);
+    uint32_t load; /* operations submitted and not done */
     NandStats stats;
     uint64_t last_id;
     const NandWatch *watch; /* or NULL */

@@ -38,6 +38,15 @@ static void list_push(Nand *n, OpList *l, uint32_t i)
     l->tail = i;
 }
 
+static void list_push_front(Nand *n, OpList *l, uint32_t i)
+{
+    n->op[i].next = l->head;
+    if (l->head == NONE) {
+        l->tail = i;
+    }
+    l->head = i;
+}
+
 static void list_remove(Nand *n, OpList *l, uint32_t i)
 {
     uint32_t prev = NONE;
@@ -226,12 +235,21 @@ static void bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps)
     }
 }
 
-/* The operation of the list that the policy puts first; NONE: it is empty. */
+/* An operation in a queue that will be read again, once it is decoded. */
+static bool not_yet(const Nand *n, uint32_t i)
+{
+    return n->op[i].phase == PHASE_ECC;
+}
+
+/* The operation of the list that the policy puts first; NONE: there is none. */
 static uint32_t best_of(const Nand *n, const OpList *l, uint64_t now_ps)
 {
     uint32_t best = l->head;
     unsigned best_rank;
 
+    while (best != NONE && not_yet(n, best)) {
+        best = n->op[best].next;
+    }
     if (best == NONE || !n->sched->rank || n->op[best].next == NONE) {
         return best;
     }
@@ -239,7 +257,7 @@ static uint32_t best_of(const Nand *n, const OpList *l, uint64_t now_ps)
     for (uint32_t i = n->op[best].next; i != NONE; i = n->op[i].next) {
         unsigned rank = n->sched->rank(&n->cfg, &n->op[i], now_ps);
 
-        if (rank < best_rank) {
+        if (rank < best_rank && !not_yet(n, i)) {
             best_rank = rank;
             best = i;
         }
@@ -293,7 +311,7 @@ static uint32_t pick(const Nand *n, const Unit *u, uint64_t now_ps)
 {
     uint32_t i = best_of(n, &u->waiting, now_ps);
 
-    while (i != u->waiting.head) {
+    while (i != NONE && i != u->waiting.head) {
         uint32_t k = first_in_the_way(n, u, i);
 
         if (k == i) {
@@ -301,14 +319,15 @@ static uint32_t pick(const Nand *n, const Unit *u, uint64_t now_ps)
         }
         i = k;
     }
-    return i;
+    return i != NONE && not_yet(n, i) ? NONE : i;
 }
 
 /* The first waiting read that may go before all that came before it. */
 static uint32_t pick_read(const Nand *n, const Unit *u)
 {
     for (uint32_t i = u->waiting.head; i != NONE; i = n->op[i].next) {
-        if (n->op[i].kind == NAND_READ && first_in_the_way(n, u, i) == i) {
+        if (n->op[i].kind == NAND_READ && !not_yet(n, i) &&
+            first_in_the_way(n, u, i) == i) {
             return i;
         }
     }
@@ -343,7 +362,8 @@ static void gather_mates(Nand *n, Unit *u, uint32_t leader)
 
     for (uint32_t i = u->waiting.head; i != NONE; i = next) {
         next = n->op[i].next;
-        if (may_join(n, leader, i) && first_in_the_way(n, u, i) == i) {
+        if (!not_yet(n, i) && may_join(n, leader, i) &&
+            first_in_the_way(n, u, i) == i) {
             list_remove(n, &u->waiting, i);
             n->op[last].mate = i;
             n->op[i].leader = leader;
@@ -403,6 +423,51 @@ static uint64_t cell_ps(const Nand *n, const NandOp *op)
     }
 }
 
+FaultPlace nand_place(const Nand *n, const NandOp *op)
+{
+    uint32_t block = block_of(n, op);
+    uint32_t plane = block / n->geo.blocks_per_plane;
+
+    return (FaultPlace){
+        .kind = op->kind,
+        .cause = op->cause,
+        .channel = plane / n->planes_per_channel,
+        .die = plane / n->geo.planes_per_die,
+        .plane = plane % n->geo.planes_per_die,
+        .block = block % n->geo.blocks_per_plane,
+        .page = op->ppa.page % n->geo.pages_per_block,
+    };
+}
+
+/* Scripted faults that show when the array takes the operation up. */
+static uint64_t faulty_cell_ps(Nand *n, const NandOp *op, uint64_t ps,
+                               uint64_t now_ps)
+{
+    FaultPlace place = nand_place(n, op);
+
+    if (op->cut) {
+        n->cut(n->opaque);
+    }
+    if (op->stretch_milli) {
+        ps = fault_stretch(ps, op->stretch_milli);
+    }
+    return faults_stretch(n->faults, &place, now_ps, ps);
+}
+
+static void decree_faults(Nand *n, NandOp *op, uint64_t now_ps)
+{
+    FaultPlace place = nand_place(n, op);
+    FaultEffect e = {.cut = op->cut, .stretch_milli = op->stretch_milli};
+
+    faults_op(n->faults, &place, now_ps, &e);
+    op->cut = e.cut;
+    op->stretch_milli = e.stretch_milli;
+    op->fail = op->fail || e.fail;
+    if (e.uncorrectable) {
+        op->bad_parts = op->parts ? op->parts : UINT64_MAX;
+    }
+}
+
 /* The array works on the group, whose slowest member counts. */
 static void cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
                        uint64_t now_ps)
@@ -411,7 +476,15 @@ static void cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
     uint64_t ps = 0;
 
     for (uint32_t i = leader; i != NONE; i = n->op[i].mate) {
-        ps = MAX(ps, cell_ps(n, &n->op[i]));
+        uint64_t own_ps = cell_ps(n, &n->op[i]);
+
+        if (n->op[i].retries) {
+            own_ps += n->cfg.t_retry_ps;
+        }
+        if (n->faults) {
+            own_ps = faulty_cell_ps(n, &n->op[i], own_ps, now_ps);
+        }
+        ps = MAX(ps, own_ps);
     }
     enter_group(n, leader, PHASE_CELL, now_ps);
     op->cell_start_ps = now_ps;
@@ -432,6 +505,26 @@ static uint64_t bus_bytes(const Nand *n, const NandOp *op)
     }
 }
 
+/* How did it end? */
+static void settle(Nand *n, NandOp *op)
+{
+    if (op->kind == NAND_READ) {
+        op->status = op->bad_parts ? NAND_UNCORRECTABLE : NAND_OK;
+        n->stats.uncorrectable += op->bad_parts != 0;
+        return;
+    }
+    if (op->fail ||
+        (n->media && media_op_fails(n->media, op,
+                                    n->block[block_of(n, op)].erase_count))) {
+        op->status = NAND_FAILED;
+        if (op->kind == NAND_ERASE) {
+            n->stats.erase_failures++;
+        } else {
+            n->stats.program_failures++;
+        }
+    }
+}
+
 static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
 {
     bool left = n->op[i].phase == PHASE_ECC; /* the die already */
@@ -439,10 +532,12 @@ static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
 
     enter(n, i, PHASE_FREE, now_ps);
     op = n->op[i]; /* the callback may grow the pool */
+    settle(n, &op);
     nand_rules_done(n, &op, now_ps);
     if (G_UNLIKELY(n->watch)) {
         n->watch->done(n->watch_opaque, &op, now_ps);
     }
+    n->load--;
     n->stats.ops[op.kind][op.cause] +=
         op.kind == NAND_PROGRAM ? nand_block_program(&n->geo, block_of(n, &op))
                                 : 1;
@@ -692,6 +787,35 @@ static void in_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 }
 
 /*
+ * ECC will give up on a read: it goes to the front of its unit's queue, from
+ * where it keeps its block from being erased, even while it is being decoded.
+ */
+static void queue_again(Nand *n, Unit *u, uint32_t i)
+{
+    NandOp *op = &n->op[i];
+
+    n->stats.read_retries++;
+    op->mate = NONE;
+    op->grouped = false;
+    list_push_front(n, &u->waiting, i);
+}
+
+static void read_again(Nand *n, uint32_t i, uint64_t now_ps)
+{
+    n->op[i].again = false;
+    n->die[n->op[i].plane / n->geo.planes_per_die].load++;
+    enter(n, i, PHASE_DIE_WAIT, now_ps);
+}
+
+static bool must_read_again(Nand *n, NandOp *op, uint64_t now_ps)
+{
+    uint32_t block = block_of(n, op);
+
+    return n->media && media_read_again(n->media, op, block,
+                                        n->block[block].erase_count, now_ps);
+}
+
+/*
  * The data has left the die; the channel's decoder took its codewords as they
  * came.  Each takes t_ecc; the last one came now, the first when it had crossed
  * the bus, and the decoder may have been at work on another page then.
@@ -717,6 +841,7 @@ static void decode(Nand *n, uint32_t i, uint64_t now_ps)
 static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 {
     uint32_t mate = n->op[i].mate;
+    bool again = must_read_again(n, &n->op[i], now_ps);
 
     if (mate == NONE) {
         u->out = NONE;
@@ -724,8 +849,15 @@ static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
         u->out = mate;
         bus_ask(n, mate, STEP_OUT, now_ps);
     }
+    if (again) {
+        queue_again(n, u, i);
+    }
+    n->op[i].again = again;
     if (n->cfg.t_ecc_ps && n->op[i].bytes > 0) {
         decode(n, i, now_ps);
+    } else if (again) {
+        die_let_go(n, &n->op[i], now_ps);
+        read_again(n, i, now_ps);
     } else {
         finish_op(n, i, now_ps);
     }
@@ -778,7 +910,13 @@ static void cell_done(Nand *n, uint32_t i, uint64_t now_ps)
         suspended(n, u, now_ps);
         break;
     case PHASE_ECC:
-        finish_op(n, i, now_ps);
+        if (op->again) {
+            read_again(n, i, now_ps);
+            unit_step(n, u, now_ps);
+            try_suspend(n, op->unit, now_ps);
+        } else {
+            finish_op(n, i, now_ps);
+        }
         break;
     case PHASE_CELL:
         if (n->timing.status_ps) {
@@ -834,6 +972,11 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
         .from = request->from,
         .bytes = request->kind == NAND_ERASE ? 0 : request->bytes,
         .cookie = request->cookie,
+        .parts = request->parts,
+        .bad_parts = request->bad_parts,
+        .fail = request->fail,
+        .cut = request->cut,
+        .stretch_milli = request->stretch_milli,
         .plane = plane,
         .unit = unit_of(n, plane),
         .mate = NONE,
@@ -847,6 +990,10 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
         n->watch->submit(n->watch_opaque, op, now_ps);
     }
     u = &n->unit[op->unit];
+    if (n->faults) {
+        decree_faults(n, op, now_ps);
+    }
+    n->load++;
     n->die[plane / n->geo.planes_per_die].load++;
     list_push(n, &u->waiting, i);
     unit_step(n, u, now_ps);
@@ -920,6 +1067,7 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
     n->channel = g_new0(Channel, n->geo.n_channels);
     n->plane_busy_ps = g_new0(uint64_t, n->geo.n_planes);
     n->block = lazy_new(BlockWear, n->geo.n_blocks);
+    n->media = media_new(&n->cfg, &n->geo);
     init_idle(n);
     n->history = nand_history_new(cfg->history);
     return n;
@@ -930,6 +1078,7 @@ void nand_destroy(Nand *n)
     if (!n) {
         return;
     }
+    media_free(n->media);
     lazy_free(n->block, n->geo.n_blocks, sizeof(*n->block));
     nand_history_free(n->history);
     g_free(n->plane_busy_ps);
@@ -938,6 +1087,12 @@ void nand_destroy(Nand *n)
     g_free(n->unit);
     g_free(n->op);
     g_free(n);
+}
+
+void nand_set_faults(Nand *n, Faults *faults, void (*cut)(void *opaque))
+{
+    n->faults = faults;
+    n->cut = cut;
 }
 
 void nand_on_data_in(Nand *n, NandDone *data_in)
@@ -953,6 +1108,11 @@ const NandGeometry *nand_geometry(const Nand *n)
 const NandStats *nand_stats(const Nand *n)
 {
     return &n->stats;
+}
+
+uint32_t nand_load(const Nand *n)
+{
+    return n->load;
 }
 
 uint32_t nand_die_load(const Nand *n, uint32_t plane)
@@ -1019,6 +1179,10 @@ void nand_power_cut(Nand *n, uint64_t now_ps)
         }
         d->holders = 0;
         d->load = 0;
+    }
+    n->load = 0;
+    if (n->media) {
+        media_power_off(n->media);
     }
     g_clear_pointer(&n->op, g_free);
     init_idle(n);

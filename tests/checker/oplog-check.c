@@ -24,6 +24,7 @@
 #define HISTORY (1U << 17) /* records looked through when a rule is broken */
 #define HISTORY_LINES 40
 #define BUCKETS (1U << 16)
+#define FAILED_COPIES 65536
 
 enum { SUBMIT = 1, SPAN, DONE, CMD, CMD_DONE, BUFFER, PLACE, LOOKUP, TRIM,
        PRELOAD, PRELOAD_PAGE, POWER_CUT, END, N_TYPES };
@@ -115,6 +116,8 @@ typedef struct Lpn {
     uint32_t placed; /* generation that a page was given */
     uint32_t clean;  /* generation that is durable, or dropped */
     uint32_t serial; /* of the command of gen */
+    uint32_t failed; /* generation whose program failed, to be placed again */
+    bool dropped;    /* trimmed meanwhile: it will be stale */
     uint64_t trim_no;
 } Lpn;
 
@@ -143,6 +146,8 @@ typedef struct Check {
 
     Placed *pending; /* placed, program not yet submitted */
     uint32_t n_pending, max_pending;
+    uint32_t failed[FAILED_COPIES]; /* where the units came from */
+    uint32_t n_failed;
     Entered *fifo;
     uint64_t fifo_head, fifo_tail, fifo_size;
 
@@ -454,9 +459,28 @@ static void unit_failed(const Placed *p)
 {
     Lpn *l = &k.lpn[p->lpn];
 
-    if (p->from == NONE && l->placed == p->gen && l->trim_no < p->no) {
-        l->placed = p->gen - 1;
+    if (p->from != NONE) {
+        if (k.n_failed == FAILED_COPIES) {
+            unreadable("more programs failed at a time than this can follow");
+        }
+        k.failed[k.n_failed++] = p->from;
+        return;
     }
+    l->failed = p->gen;
+    l->dropped = l->trim_no > p->no;
+}
+
+/* Is the unit there copied again, because the first copy failed?  The host may
+ * have written it anew meanwhile. */
+static bool copied_again(uint64_t ppu)
+{
+    for (uint32_t i = 0; i < k.n_failed; i++) {
+        if (k.failed[i] == ppu) {
+            k.failed[i] = k.failed[--k.n_failed];
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---- resources --------------------------------------------------------------- */
@@ -983,6 +1007,19 @@ static void add_pending(Placed p)
     k.pending[k.n_pending++] = p;
 }
 
+/* A unit whose program failed goes to another page. */
+static void place_again(const Record *r, Lpn *l)
+{
+    add_pending((Placed){
+        .lpn = r->c,
+        .ppu = (uint32_t)r->y,
+        .from = NONE,
+        .gen = l->failed,
+        .no = l->dropped ? 0 : k.no,
+    });
+    l->failed = 0;
+}
+
 static void on_place(const Record *r)
 {
     Lpn *l = lpn_of(r->c);
@@ -992,10 +1029,14 @@ static void on_place(const Record *r)
         broken(NONE, 0, "map", "physical unit %" PRIu64 " of %" PRIu64, r->y,
                k.ppus);
     }
-    if (copy && l->ppu != r->x + 1) {
+    if (copy && !copied_again(r->x) && l->ppu != r->x + 1) {
         broken((uint32_t)(r->x / k.units_per_page), 0, "map", "unit %u is "
                "copied from %" PRIu64 ", it is at %d", r->c, r->x,
                (int)l->ppu - 1);
+    }
+    if (!copy && l->failed) {
+        place_again(r, l);
+        return;
     }
     if (!copy && l->placed == l->gen) {
         broken((uint32_t)(r->y / k.units_per_page), 0, "bytes", "unit %u is "
@@ -1045,6 +1086,7 @@ static void on_trim(const Record *r)
     k.trimmed += l->placed != l->gen;
     l->placed = l->gen;
     l->clean = l->gen;
+    l->dropped = true;
     l->trim_no = k.no;
     map_set(l, 0);
 }
@@ -1105,7 +1147,9 @@ static void on_power_cut(void)
     }
     for (uint64_t u = 0; u < k.h.user_units; u++) {
         k.lpn[u].clean = k.lpn[u].placed = k.lpn[u].gen;
+        k.lpn[u].failed = 0;
     }
+    k.n_failed = 0;
     for (uint32_t i = 0; i < k.units; i++) {
         k.unit[i] = (Unit){.holder = NONE, .cell = {.group = NONE}};
     }
