@@ -1349,10 +1349,10 @@ int main(int argc, char **argv)
     set_up();
     read_records();
     printf("%" PRIu64 " records, %" PRIu64 " commands; %" PRIu64 " reads, %"
-           PRIu64 " programs, %" PRIu64 " erases, %" PRIu64 " copybacks; every "
-           "rule holds\n",
+           PRIu64 " programs, %" PRIu64 " erases, %" PRIu64 " copybacks, %"
+           PRIu64 " power cuts; every rule holds\n",
            k.no, k.n_done_cmds, k.n_ops[READ], k.n_ops[PROGRAM], k.n_ops[ERASE],
-           k.n_ops[COPYBACK]);
+           k.n_ops[COPYBACK], k.cuts);
     printf("units: %" PRIu64 " written = %" PRIu64 " programmed + %" PRIu64
            " rewritten in the buffer + %" PRIu64 " trimmed there + those still "
            "in it; %" PRIu64 " copied, %" PRIu64 " padding\n",

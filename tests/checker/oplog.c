@@ -33,16 +33,25 @@ static void play(Player *p, const Ssd *ssd, const char *text)
     workload_free(w);
 }
 
-/* Trims, flushes and FUA writes, which the generator does not make. */
-static void play_odd(Ssd *ssd)
+static void ignore_unit(void *opaque, uint64_t lpn, uint64_t version)
+{
+}
+
+static const SsdHostOps host = {
+    .programmed = ignore_unit,
+    .superseded = ignore_unit,
+};
+
+/* Trims, flushes, FUA writes and power cuts, which the generator does not
+ * make. */
+static void play_odd(Ssd *ssd, bool cuts)
 {
     const SsdInfo *info = ssd_info(ssd);
-    uint64_t now = ssd_next_event_ns(ssd);
+    uint64_t now = 10000 * NS_PER_S; /* long after what was played before */
     SsdCompletion done[64];
     uint64_t n_done = 0;
     uint64_t lba = 1;
 
-    now = now == SSD_TIME_NEVER ? NS_PER_S : now + NS_PER_S;
     for (uint64_t i = 0; i < 4000; i++) {
         SsdCmd cmd = {
             .tag = i,
@@ -61,6 +70,10 @@ static void play_odd(Ssd *ssd)
             n_done++;
         }
         n_done += ssd_advance(ssd, now, done, G_N_ELEMENTS(done));
+        if (cuts && i % 97 == 96) {
+            ssd_power_cut(ssd, now);
+            ssd_power_on(ssd, now);
+        }
     }
     while (n_done < 4000) {
         now = MAX(now, ssd_next_event_ns(ssd));
@@ -76,7 +89,7 @@ static char *log_path(void)
 
 /* Run a drive and leave its log at path. */
 static void make_log(const char *profile, const char *set, PlayerFill fill,
-                     const char *path)
+                     bool cuts, const char *path)
 {
     g_autofree char *ini = g_strdup_printf("%s/%s.ini", VSSD_PROFILE_DIR,
                                            profile);
@@ -90,14 +103,14 @@ static void make_log(const char *profile, const char *set, PlayerFill fill,
     g_assert_no_error(error);
     ssd_config_set(cfg, set, &error);
     g_assert_no_error(error);
-    ssd = ssd_create(cfg, NULL, NULL, &error);
+    ssd = ssd_create(cfg, cuts ? &host : NULL, NULL, &error);
     g_assert_no_error(error);
     g_assert_true(ssd_oplog_open(ssd, path, &error));
     p = player_new(ssd, &player);
     g_assert_true(player_fill(p, fill, 3, &error));
     play(p, ssd, "rw=randrw bs=4k iodepth=16 number_ios=6000 fsync=100");
     play(p, ssd, "rw=rw bssplit=512/20:4k/30:64k/50 iodepth=4 number_ios=1000");
-    play_odd(ssd);
+    play_odd(ssd, cuts);
     g_assert_true(ssd_check(ssd, &error));
     g_assert_no_error(error);
     g_assert_true(ssd_oplog_close(ssd, &error));
@@ -129,47 +142,70 @@ typedef struct Clean {
     const char *profile;
     const char *set;
     PlayerFill fill;
+    bool cuts;
 } Clean;
 
 #define RICH "nand.multi_plane=on;nand.planes=2;nand.blocks=32;"                \
              "nand.channels=1;nand.dies=2;"
 
 static const Clean cleans[] = {
-    {"tiny", "tiny", "", PLAYER_FILL_RANDOM},
-    {"empty", "tiny", "", PLAYER_FILL_NONE},
-    {"preload", "tiny", "", PLAYER_FILL_PRELOAD},
+    {"tiny", "tiny", "", PLAYER_FILL_RANDOM, false},
+    {"empty", "tiny", "", PLAYER_FILL_NONE, false},
+    {"preload", "tiny", "", PLAYER_FILL_PRELOAD, false},
     {"onfi", "tiny", "nand.interface=nv-ddr3;nand.status_poll=on",
-     PLAYER_FILL_RANDOM},
-    {"sdr", "tiny", "nand.interface=sdr", PLAYER_FILL_PRELOAD},
-    {"chip", "tiny", "nand.lock=chip", PLAYER_FILL_RANDOM},
+     PLAYER_FILL_RANDOM, false},
+    {"sdr", "tiny", "nand.interface=sdr", PLAYER_FILL_PRELOAD, false},
+    {"chip", "tiny", "nand.lock=chip", PLAYER_FILL_RANDOM, false},
     {"plane", "tiny", "nand.lock=plane;nand.planes=2;nand.channels=1",
-     PLAYER_FILL_RANDOM},
-    {"multi-plane", "tiny", RICH, PLAYER_FILL_RANDOM},
+     PLAYER_FILL_RANDOM, false},
+    {"multi-plane", "tiny", RICH, PLAYER_FILL_RANDOM, false},
     {"independent", "tiny", RICH "nand.independent_reads=on",
-     PLAYER_FILL_RANDOM},
+     PLAYER_FILL_RANDOM, false},
     {"cache", "tiny", "nand.cache_read=on;nand.cache_program=on",
-     PLAYER_FILL_RANDOM},
+     PLAYER_FILL_RANDOM, false},
     {"cache-multi", "tiny", RICH "nand.cache_read=on;nand.cache_program=on",
-     PLAYER_FILL_RANDOM},
+     PLAYER_FILL_RANDOM, false},
     {"suspend", "tiny", "nand.suspend=both;nand.schedule=read-first",
-     PLAYER_FILL_RANDOM},
+     PLAYER_FILL_RANDOM, false},
     {"suspend-multi", "tiny",
-     RICH "nand.suspend=both;nand.schedule=host-first", PLAYER_FILL_RANDOM},
-    {"copyback", "tiny", "nand.copyback=on", PLAYER_FILL_RANDOM},
+     RICH "nand.suspend=both;nand.schedule=host-first", PLAYER_FILL_RANDOM, false},
+    {"copyback", "tiny", "nand.copyback=on", PLAYER_FILL_RANDOM, false},
     {"one-shot", "tiny", "nand.cell=tlc;nand.one_shot=on;nand.pages=18",
-     PLAYER_FILL_RANDOM},
+     PLAYER_FILL_RANDOM, false},
     {"mlc", "tiny", "nand.cell=mlc;nand.read_2=80us;nand.program_2=900us",
-     PLAYER_FILL_RANDOM},
+     PLAYER_FILL_RANDOM, false},
     {"slc-mode", "tiny", "nand.cell=tlc;nand.pages=18;nand.slc_blocks=4",
-     PLAYER_FILL_RANDOM},
+     PLAYER_FILL_RANDOM, false},
     {"slc-mode-one-shot", "tiny",
      "nand.cell=tlc;nand.one_shot=on;nand.pages=18;nand.slc_blocks=4",
-     PLAYER_FILL_RANDOM},
-    {"ecc", "tiny", "nand.ecc_decode=10us", PLAYER_FILL_RANDOM},
-    {"data-in", "tiny", "host.complete_at=data-in", PLAYER_FILL_RANDOM},
-    {"at-program", "tiny", "host.complete_at=program", PLAYER_FILL_RANDOM},
+     PLAYER_FILL_RANDOM, false},
+    {"power-cuts", "tiny", "", PLAYER_FILL_RANDOM, true},
+    {"power-cuts-features", "tiny", RICH "nand.cache_program=on;"
+     "nand.suspend=both;nand.copyback=on", PLAYER_FILL_RANDOM, true},
+    {"power-cuts-one-shot", "tiny",
+     "nand.cell=tlc;nand.one_shot=on;nand.pages=18;nand.slc_blocks=4",
+     PLAYER_FILL_RANDOM, true},
+    {"power-cuts-failures", "tiny", "media.program_fail=0.001;nand.blocks=48;"
+     "media.erase_fail=0.001;ftl.op_percent=60%", PLAYER_FILL_RANDOM, true},
+    {"retry", "tiny", "media.errors=on;media.start_cycles=2500;"
+     "media.preload_hours=2000;media.retry_time=20us;nand.ecc_decode=2us",
+     PLAYER_FILL_PRELOAD, false},
+    {"retry-features", "tiny",
+     RICH "media.errors=on;media.start_cycles=2500;media.preload_hours=2000;"
+     "nand.cache_read=on;nand.suspend=both", PLAYER_FILL_PRELOAD, false},
+    {"failures", "tiny", "media.program_fail=0.002;media.erase_fail=0.001;"
+     "media.factory_bad=2%;nand.blocks=48;ftl.op_percent=60%",
+     PLAYER_FILL_RANDOM, false},
+    {"failures-copyback", "tiny", "media.program_fail=0.001;nand.copyback=on;"
+     "nand.blocks=48;ftl.op_percent=60%", PLAYER_FILL_RANDOM, false},
+    {"failures-one-shot", "tiny", "media.program_fail=0.001;nand.blocks=48;"
+     "nand.cell=tlc;nand.one_shot=on;nand.pages=18;nand.slc_blocks=4;"
+     "ftl.op_percent=90%", PLAYER_FILL_RANDOM, false},
+    {"ecc", "tiny", "nand.ecc_decode=10us", PLAYER_FILL_RANDOM, false},
+    {"data-in", "tiny", "host.complete_at=data-in", PLAYER_FILL_RANDOM, false},
+    {"at-program", "tiny", "host.complete_at=program", PLAYER_FILL_RANDOM, false},
     {"zero", "zero-latency", "nand.blocks=16;nand.pages=16;ftl.op_percent=120",
-     PLAYER_FILL_RANDOM},
+     PLAYER_FILL_RANDOM, false},
 };
 
 static void test_clean(gconstpointer data)
@@ -179,7 +215,7 @@ static void test_clean(gconstpointer data)
     g_autofree char *said = NULL;
     int status;
 
-    make_log(c->profile, c->set, c->fill, path);
+    make_log(c->profile, c->set, c->fill, c->cuts, path);
     status = check_log(path, &said);
     g_unlink(path);
     g_assert_cmpstr(said, ==, "");
@@ -217,7 +253,7 @@ static void load_log(void)
     if (log0.bytes) {
         return;
     }
-    make_log("tiny", "", PLAYER_FILL_RANDOM, path);
+    make_log("tiny", "", PLAYER_FILL_RANDOM, false, path);
     g_assert_true(g_file_get_contents(path, &log0.bytes, &log0.len, NULL));
     g_unlink(path);
     log0.n = (log0.len - OPLOG_HEADER_BYTES) / OPLOG_RECORD_BYTES;
