@@ -39,12 +39,31 @@ static uint64_t ops_of_kind(const Ssd *ssd, NandOpKind kind)
     return n;
 }
 
+bool ssd_read_only(const Ssd *ssd)
+{
+    return ssd->read_only;
+}
+
+uint32_t ssd_spare_percent(const Ssd *ssd)
+{
+    uint32_t most = ssd->l.spare_blocks - SSD_MIN_SPARE_BLOCKS;
+    uint32_t left = most;
+
+    if (most == 0) {
+        return ssd->read_only ? 0 : 100;
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        uint32_t spare = ssd->plane[i].spare_blocks;
+
+        left = MIN(left, spare - MIN(spare, SSD_MIN_SPARE_BLOCKS));
+    }
+    return left * 100 / most;
+}
+
 static void fill_media_counters(const Ssd *ssd, SsdCounters *c)
 {
     const NandStats *s = nand_stats(ssd->nand);
     const NandStats *base = &ssd->nand_base;
-    uint32_t most = ssd->l.spare_blocks - SSD_MIN_SPARE_BLOCKS;
-    uint32_t left = most;
 
     c->read_retries = s->read_retries - base->read_retries;
     c->uncorrectable_reads = s->uncorrectable - base->uncorrectable;
@@ -52,13 +71,7 @@ static void fill_media_counters(const Ssd *ssd, SsdCounters *c)
     c->erase_failures = s->erase_failures - base->erase_failures;
     c->factory_bad_blocks = ssd->n_factory_bad;
     c->grown_bad_blocks = ssd->n_grown_bad;
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        uint32_t spare = ssd->plane[i].spare_blocks;
-
-        left = MIN(left, spare - MIN(spare, SSD_MIN_SPARE_BLOCKS));
-    }
-    c->spare_percent = most ? left * 100 / most
-                            : ssd->read_only ? 0 : 100;
+    c->spare_percent = ssd_spare_percent(ssd);
     c->read_only = ssd->read_only;
 }
 

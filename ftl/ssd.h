@@ -266,6 +266,10 @@ typedef struct SsdCounters {
     double waf; /* NAND bytes programmed / host bytes taken; 0 before any */
 } SsdCounters;
 
+/* Two of them alone, at little cost. */
+bool ssd_read_only(const Ssd *ssd);
+uint32_t ssd_spare_percent(const Ssd *ssd);
+
 void ssd_get_counters(const Ssd *ssd, SsdCounters *c);
 
 /* Share of the time since the last reset in which channels, and dies, were
