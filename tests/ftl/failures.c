@@ -86,6 +86,40 @@ static const char *const drives[] = {
     "nand.planes=2;nand.multi_plane=on;nand.cache_program=on",
 };
 
+/* Cleaning has stopped: each copy that has not ended waits for more units. */
+static void no_copy_lost(const Ref *r)
+{
+    for (uint32_t i = 0; i < r->ssd->l.n_planes; i++) {
+        const Plane *p = &r->ssd->plane[i];
+        uint32_t first = i * r->ssd->geo->blocks_per_plane;
+        uint32_t pending = 0;
+
+        for (uint32_t b = 0; b < r->ssd->geo->blocks_per_plane; b++) {
+            const Block *block = &r->ssd->block[first + b];
+
+            pending += block->state == BLOCK_VICTIM ? block->pending : 0;
+        }
+        g_assert_cmpuint(pending, ==, p->gc.n_staged);
+        g_assert_cmpuint(p->gc.redo.head, ==, NONE);
+        g_assert_cmpuint(p->gc.programs, ==, 0);
+    }
+}
+
+/* The block that failed is out of use, or on its way. */
+static uint32_t blocks_out_of_use(const Ref *r)
+{
+    uint32_t n = 0;
+
+    for (uint32_t b = 0; b < r->ssd->geo->n_blocks; b++) {
+        const Block *block = &r->ssd->block[b];
+
+        g_assert_true(block->state != BLOCK_BAD || block->bad);
+        n += block->bad && block->state != BLOCK_FREE &&
+             block->state != BLOCK_OPEN;
+    }
+    return n;
+}
+
 /* The drive again and again, with the n-th program or erase failing. */
 static void fail_at(const char *options, const char *on, uint64_t nth,
                     bool cut)
@@ -105,6 +139,9 @@ static void fail_at(const char *options, const char *on, uint64_t nth,
                      ==, 1);
     g_assert_cmpuint(counters(r).grown_bad_blocks, ==, 1);
     g_assert_false(counters(r).read_only);
+    ref_pass(r, NS_PER_S);
+    no_copy_lost(r);
+    g_assert_cmpuint(blocks_out_of_use(r), ==, 1);
     ref_power_cycle(r);
     ref_free(r);
 }
@@ -179,6 +216,11 @@ static void wear_out(const char *options, const char *rules, uint64_t seed)
     }
     g_assert_cmpint(c.status, ==, SSD_STATUS_READ_ONLY);
     g_assert_true(counters(r).read_only);
+    for (uint32_t i = 0; i < r->ssd->l.n_planes; i++) {
+        /* One too few, and one more when it gave up. */
+        g_assert_cmpuint(r->ssd->plane[i].spare_blocks, >=,
+                         SSD_MIN_SPARE_BLOCKS - 2);
+    }
     c = ref_one(r, SSD_OP_TRIM, 0, UNIT, false);
     g_assert_cmpint(c.status, ==, SSD_STATUS_READ_ONLY);
     ref_verify(r);

@@ -90,6 +90,7 @@ static void test_tail(void)
     g_assert_true(media_tail(100, 5, 0) == 0);
     g_assert_true(media_tail(100, 100, 0.5) == 0);
     g_assert_true(media_tail(100, 5, 1) == 1);
+    g_assert_true(media_tail(BITS, 120, 0.5) == 1);
     for (size_t i = 0; i < G_N_ELEMENTS(p); i++) {
         double want = slow_tail(BITS, 120, p[i]);
 
