@@ -61,8 +61,8 @@ static double utilization(const uint64_t *busy_ps, uint32_t n,
     return elapsed_ps ? sum / (double)elapsed_ps / n : 0;
 }
 
-/* Busy since the last reset; the result is *b's memory. */
-static uint64_t *busy_since(const Ssd *ssd, NandBusy *b)
+/* Busy since the last reset; free it with g_free(b->channel). */
+static void busy_since(const Ssd *ssd, NandBusy *b)
 {
     const NandGeometry *g = ssd->geo;
     uint64_t *all = busy_new(ssd, b);
@@ -73,17 +73,17 @@ static uint64_t *busy_since(const Ssd *ssd, NandBusy *b)
             all[i] -= ssd->busy_base[i];
         }
     }
-    return all;
 }
 
 void ssd_utilization(const Ssd *ssd, double *bus, double *die)
 {
     uint64_t elapsed_ps = ssd->now_ps - ssd->stats_since_ps;
     NandBusy busy;
-    g_autofree uint64_t *all = busy_since(ssd, &busy);
 
+    busy_since(ssd, &busy);
     *bus = utilization(busy.channel, ssd->geo->n_channels, elapsed_ps);
     *die = utilization(busy.die, ssd->geo->n_dies, elapsed_ps);
+    g_free(busy.channel);
 }
 
 static void busy_json(const Ssd *ssd, JsonWriter *w)
@@ -93,8 +93,8 @@ static void busy_json(const Ssd *ssd, JsonWriter *w)
     double bus;
     double die;
     NandBusy busy;
-    g_autofree uint64_t *all = busy_since(ssd, &busy);
 
+    busy_since(ssd, &busy);
     ssd_utilization(ssd, &bus, &die);
     json_double(w, "bus_utilization", bus);
     json_double(w, "die_utilization", die);
@@ -109,6 +109,7 @@ static void busy_json(const Ssd *ssd, JsonWriter *w)
     }
     json_close(w, ']');
     json_u64(w, "elapsed_ns", elapsed_ns);
+    g_free(busy.channel);
 }
 
 /* ---- time of operations ------------------------------------------------------ */
