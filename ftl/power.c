@@ -57,7 +57,10 @@ static void tear_pages(Ssd *ssd)
     for (uint32_t j = 0; j < ssd->n_jobs; j++) {
         uint32_t first = ssd->job[j].ppa << ssd->page_units_shift;
 
-        for (uint32_t k = 0; ssd->job[j].active && k < n; k++) {
+        if (!ssd->job[j].active || ssd->job[j].ppa == NONE) {
+            continue;
+        }
+        for (uint32_t k = 0; k < n; k++) {
             ssd->spare_lpn[first + k] = SPARE_NONE;
         }
     }
@@ -85,7 +88,7 @@ static void settle_blocks(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         Plane *p = &ssd->plane[i];
 
-        p->gc = (PlaneGc){.victim = NONE};
+        p->gc = (PlaneGc){.victim = NONE, .redo = {NONE, NONE}};
         p->host_programs = 0;
         p->erases = 0;
         settle_open(ssd, p);
@@ -98,11 +101,11 @@ static void settle_blocks(Ssd *ssd)
     }
 }
 
-void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
+void power_lost(Ssd *ssd)
 {
-    g_assert(ssd->host && ssd->power_on);
-    ssd_run(ssd, now_ns);
+    ssd->cut_due = false;
     eventq_filter(&ssd->events, drop_all, NULL);
+    oplog_add(ssd->log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
     fail_commands(ssd);
     nand_power_cut(ssd->nand, ssd->now_ps);
     revert_map(ssd);
@@ -119,6 +122,18 @@ void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
         ssd->core_ps[i] = ssd->now_ps;
     }
     ssd->power_on = false;
+    if (ssd->host && ssd->host->power_lost) {
+        ssd->host->power_lost(ssd->opaque);
+    }
+}
+
+void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
+{
+    g_assert(ssd->host && (ssd->power_on || ssd->faults));
+    ssd_run(ssd, now_ns);
+    if (ssd->power_on) {
+        power_lost(ssd);
+    }
 }
 
 /* The copy of the unit that the map leads to lies in the block, and ppu holds
@@ -145,7 +160,7 @@ static bool is_original(const Ssd *ssd, uint32_t ppu, uint32_t block)
  */
 static void take_back_copies(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->plane[plane];
+    uint32_t last = ssd->plane[plane].last_gc_block;
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
@@ -154,13 +169,28 @@ static void take_back_copies(Ssd *ssd, uint32_t plane)
                      << ssd->page_units_shift;
 
         for (; ssd->block[first + i].state == BLOCK_FULL && n > 0; n--, ppu++) {
-            if (is_original(ssd, ppu, p->last_gc_block)) {
+            if (is_original(ssd, ppu, last)) {
                 map_move(ssd, map_nand_entry(ssd, ssd->spare_lpn[ppu] - 1) - 1,
                          ppu);
             }
         }
     }
-    block_discard(ssd, p->last_gc_block);
+    /* Where blocks fail, a victim may have been retired instead: then some of
+     * what it held is here only. */
+    if (ssd->block[last].valid == 0) {
+        block_discard(ssd, last);
+    }
+}
+
+static bool is_stuck(const Ssd *ssd, const Plane *p)
+{
+    const Block *b;
+
+    if (p->n_free > 0 || p->erases > 0 || p->last_gc_block == NONE) {
+        return false;
+    }
+    b = &ssd->block[p->last_gc_block];
+    return !b->bad && (b->state == BLOCK_OPEN || b->state == BLOCK_FULL);
 }
 
 void ssd_power_on(Ssd *ssd, uint64_t now_ns)
@@ -174,12 +204,13 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (ssd->plane[i].n_free == 0 && ssd->plane[i].erases == 0) {
+        if (is_stuck(ssd, &ssd->plane[i])) {
             take_back_copies(ssd, i);
         }
         plane_update(ssd, i);
         gc_kick(ssd, i);
     }
+    faulty_arm(ssd);
 }
 
 /* ---- preload ---------------------------------------------------------------- */
@@ -196,6 +227,8 @@ static uint32_t preload_take(Ssd *ssd)
         g_assert(plane != NONE);
         page = block_take_page(ssd, plane, OPEN_GC); /* never in SLC mode */
         for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
+            oplog_add(ssd->log, OPLOG_PRELOAD_PAGE, 0, page + i, ssd->now_ps, 0,
+                      0);
             nand_preload_page(ssd->nand, (NandPpa){page + i});
         }
         block_page_done(ssd, page / ssd->geo->pages_per_block);
@@ -228,6 +261,8 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
             continue;
         }
         ppu = preload_take(ssd);
+        oplog_add(ssd->log, OPLOG_PRELOAD, 0, (uint32_t)lpn, ssd->now_ps, 0,
+                  ppu);
         ssd->map[lpn] = ppu + 1;
         ssd->spare_lpn[ppu] = (uint32_t)lpn + 1;
         ssd->mapped_units++;
