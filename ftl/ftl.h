@@ -281,6 +281,7 @@ struct Ssd {
     unsigned unit_shift;       /* bytes to units */
     unsigned block_shift;      /* host blocks to units */
     unsigned page_units_shift; /* physical units to pages */
+    uint64_t first_unit_parts; /* unit_parts() of a page's first unit */
 
     uint32_t *map;           /* by lpn */
     uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
@@ -389,6 +390,15 @@ static inline uint32_t spare_lpn(const Ssd *ssd, uint32_t ppu)
 static inline bool spare_poisoned(const Ssd *ssd, uint32_t ppu)
 {
     return ssd->spare_lpn[ppu] & SPARE_POISON;
+}
+
+/* A bit for each of NAND_PAGE_PARTS that holds some of the unit. */
+static inline uint64_t unit_parts(const Ssd *ssd, uint32_t ppu)
+{
+    uint64_t offset = ppu & (ssd->l.units_per_page - 1);
+
+    return ssd->first_unit_parts
+           << (offset * NAND_PAGE_PARTS >> ssd->page_units_shift);
 }
 
 /* ---- map.c ------------------------------------------------------------------- */
@@ -546,9 +556,6 @@ void faulty_cut(void *opaque);
 
 /* Wait for the next rule that cuts the power by the clock. */
 void faulty_arm(Ssd *ssd);
-
-/* A bit for each of NAND_PAGE_PARTS that holds some of the unit. */
-uint64_t unit_parts(const Ssd *ssd, uint32_t ppu);
 
 /* Those that hold some of the blocks first..last of the host, if the unit holds
  * any (by its spare area); else 0. */
