@@ -148,6 +148,7 @@ static void init_plane(Ssd *ssd, uint32_t plane)
     }
     p->gc.victim = NONE;
     p->gc.redo = (JobFifo){NONE, NONE};
+    p->last_gc_block = NONE;
     p->slc_full_head = NONE;
     p->slc_full_tail = NONE;
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
@@ -247,6 +248,9 @@ uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind)
         o->block = take_free_block(ssd, p, kind);
         o->next_page = 0;
         ssd->block[o->block].state = BLOCK_OPEN;
+        if (kind == OPEN_GC) {
+            p->last_gc_block = o->block;
+        }
         plane_update(ssd, plane);
     }
     page = o->block * ssd->geo->pages_per_block + o->next_page;
@@ -333,6 +337,20 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause)
     b->state = BLOCK_ERASING;
     ssd->plane[block_plane(ssd, block)].erases++;
     faulty_submit(ssd, &op);
+}
+
+void block_discard(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
+
+    for (int k = 0; k < N_OPEN; k++) {
+        if (p->open[k].block == block) {
+            p->open[k].block = NONE;
+            block_make_full(ssd, block);
+        }
+    }
+    block_start_victim(ssd, block);
+    block_start_erase(ssd, block, NAND_CAUSE_GC);
 }
 
 void block_erased(Ssd *ssd, uint32_t block)

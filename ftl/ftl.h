@@ -185,6 +185,7 @@ typedef struct Plane {
     uint32_t gc_low_blocks;
     uint32_t gc_high_blocks;
     uint32_t n_retiring; /* FULL blocks that are bad */
+    uint32_t last_gc_block; /* last one opened for cleaning, or NONE */
     bool accepting;
     bool starved; /* would accept a page if cleaning freed a block */
 } Plane;
@@ -455,6 +456,9 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu);
 void block_page_done(Ssd *ssd, uint32_t block);
 
 void block_start_victim(Ssd *ssd, uint32_t block);
+
+/* Erase a block that is open or FULL and holds nothing valid. */
+void block_discard(Ssd *ssd, uint32_t block);
 void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause);
 void block_erased(Ssd *ssd, uint32_t block);
 

@@ -23,13 +23,17 @@
 static void maybe_erase(Ssd *ssd, uint32_t block)
 {
     Block *b = &ssd->block[block];
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
 
-    if (ssd->plane[block_plane(ssd, block)].gc.victim == block ||
-        b->pending > 0 || b->valid > 0) {
+    if (p->gc.victim == block || b->pending > 0 || b->valid > 0) {
         return;
     }
     if (b->bad) {
         block_retire(ssd, block);
+    } else if (nand_block_is_slc(ssd->geo, block) && p->n_free == 0) {
+        /* Its erase would free no block for cleaning, and a power cut might
+         * need the originals (take_back_copies()): later. */
+        block_make_full(ssd, block);
     } else {
         block_start_erase(ssd, block, NAND_CAUSE_GC);
     }
@@ -381,7 +385,7 @@ void gc_page_done(Ssd *ssd, uint32_t j)
 
     for (uint32_t i = 0; i < job->n; i++) {
         /* The map is large and its entries lie far apart: fetch them at once. */
-        __builtin_prefetch(&ssd->map[ssd->spare_lpn[first + i] - 1], 1);
+        __builtin_prefetch(&ssd->map[spare_lpn(ssd, first + i)], 1);
     }
     for (uint32_t i = 0; i < job->n; i++) {
         ssd->gc_copied_units += map_move(ssd, unit[i], first + i);

@@ -187,8 +187,8 @@ void result_text(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
                            run->workload ? run->workload : run->trace);
     g_string_append_printf(out,
                            "%" G_GUINT64_FORMAT
-                           " requests in %.6f s of modelled time: %.0f per "
-                           "second, %.1f MB/s read, %.1f MB/s written\n",
+                           " requests in %.6f s of modelled time: %.1f per "
+                           "second, %.2f MB/s read, %.2f MB/s written\n",
                            r->n_requests, (double)r->sim_ns / NS_PER_S,
                            per_second(r->n_requests, r->sim_ns),
                            per_second(r->bytes[SSD_OP_READ], r->sim_ns) / 1e6,

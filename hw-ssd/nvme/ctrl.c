@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "options.h"
+
 #define REQUEST_SLAB 64
 #define DONE_BATCH 64
 
@@ -562,7 +564,7 @@ static bool check_text(const char *name, const char *s, size_t max,
         }
     }
     if (n < 1 || n > max) {
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+        g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE,
                     "%s=%s: allowed are 1..%zu printable ASCII characters",
                     name, s ? s : "", max);
         return false;
@@ -574,7 +576,7 @@ static bool check_number(const char *name, uint64_t v, uint64_t min,
                          uint64_t max, GError **error)
 {
     if (v < min || v > max) {
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+        g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE,
                     "%s=%" PRIu64 ": allowed %" PRIu64 "..%" PRIu64, name, v,
                     min, max);
         return false;

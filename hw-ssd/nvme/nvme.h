@@ -193,4 +193,7 @@ void nvme_document(GString *out);
 /* Append the members of the results schema that the controller knows. */
 void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key);
 
+/* Forget lateness and counters (not the SMART log): the warm-up is over. */
+void nvme_reset_stats(NvmeCtrl *ctrl);
+
 #endif

@@ -13,144 +13,19 @@
  *   FAILED   the store refused it: kept, tried again at the next barrier
  *   TRIM     no data: a TRIM that the drive is working on
  *
- * What is to reach the store (READY and WRITING entries, zeroed ranges) stands
- * in one queue in the order in which it became durable; a barrier is done when
- * nothing older than itself is left in it and the store has flushed.
- *
- * Two requests that overlap never meet in the store: an entry waits for an
- * older entry of its unit, for zeroed ranges and for reads; a zeroed range
- * waits for all.  A read never waits, because what is being written is in the
- * overlay, and a range being zeroed is known to be zero.
- *
- * Knows nothing of commands, guest memory or NVMe.
+ * Knows what a block reads as and what a power cut leaves; knows nothing of
+ * commands, guest memory or NVMe.  How data gets to the store is destage.c's
+ * business.
  */
-#include "payload.h"
+#include "payload-internal.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "lazymem.h"
 
-#define SLAB_ENTRIES 64
-#define MASK_WORDS 8 /* 256 KiB units of 512-byte blocks */
-#define MAX_WRITES_IN_FLIGHT 64
-#define MAX_ZEROES_IN_FLIGHT 16
-#define MAX_BACKLOG_BYTES (64ULL << 20)
-#define MAX_PENDING_ZEROES 4096
-#define MAX_GROUP_BYTES (256U << 10)
-
-/* Transfer buffers: powers of two from 4 KiB to 8 MiB. */
-#define BUF_MIN_BITS 12
-#define BUF_CLASSES 12
+#define SLAB_ENTRIES   64
+#define BUF_MIN_BITS   12
 #define BUF_KEEP_BYTES (4U << 20)
-
-typedef enum EntryState {
-    ENTRY_DIRTY,
-    ENTRY_READY,
-    ENTRY_STALLED,
-    ENTRY_WRITING,
-    ENTRY_FAILED,
-    ENTRY_TRIM,
-} EntryState;
-
-/* A place in the queue of what is to reach the store. */
-typedef struct Due {
-    GList link;
-    uint64_t seq;
-} Due;
-
-struct PayloadEntry {
-    PayloadEntry *hnext; /* of the newest entry of a chain: the next chain */
-    PayloadEntry *newer;
-    PayloadEntry *older;
-    PayloadEntry *next; /* in a list before commit, in a group, free */
-    uint64_t lpn;
-    uint64_t version; /* TRIM: id */
-    uint8_t *data;    /* a whole unit */
-    uint8_t state;
-    bool dead;         /* WRITING, and trimmed meanwhile */
-    bool absorbed;     /* holds blocks of older entries */
-    bool write_failed; /* WRITING: a part of it was refused */
-    uint16_t first;    /* before commit: the blocks that the WRITE covers */
-    uint16_t count;
-    uint16_t nvalid;
-    uint16_t writes; /* requests at the store */
-    uint64_t valid[MASK_WORDS];
-    GList turn; /* in ready, stalled or failed */
-    Due due;
-};
-
-typedef struct ZeroRange {
-    uint64_t lpn;
-    uint64_t nunits;
-    bool started;
-    GList link; /* in zeroes */
-    Due due;
-} ZeroRange;
-
-typedef struct Job {
-    NvmeStoreReq req; /* first: the store hands it back */
-    GList link;       /* in reads or writes, or free */
-    uint64_t first_lpn;
-    uint64_t last_lpn;
-    union {
-        PayloadRead *rd;
-        PayloadEntry *group;
-        ZeroRange *zero;
-    };
-    bool copied; /* WRITE: req.buf is a transfer buffer */
-} Job;
-
-typedef struct Slab {
-    PayloadEntry *entries;
-    uint8_t *data;
-} Slab;
-
-struct Payload {
-    const NvmeStore *store;
-    void *store_opaque;
-    const PayloadClient *client;
-    void *client_opaque;
-
-    const Ssd *ssd;
-    uint64_t nblocks;
-    uint32_t block_bytes;
-    uint32_t unit_bytes;
-    uint32_t unit_blocks;
-
-    PayloadEntry **hash;
-    unsigned hash_bits;
-    size_t nchains;
-    PayloadEntry *free_entries;
-    GArray *slabs;
-    void *free_bufs[BUF_CLASSES];
-    unsigned nfree_bufs[BUF_CLASSES];
-    GQueue free_jobs;
-
-    GQueue ready;
-    GQueue stalled;
-    GQueue failed;
-    GQueue zeroes;
-    GQueue due;
-    uint64_t next_seq;
-    uint64_t next_trim_id;
-
-    GQueue reads;  /* Jobs at the store */
-    GQueue writes; /* WRITE and ZERO */
-    unsigned nwrites;
-    unsigned nzeroes;
-    unsigned in_flight;
-
-    GQueue barriers;   /* wait for what is due */
-    GQueue flush_next; /* wait for the next FLUSH */
-    GQueue flushing;   /* wait for the one at the store */
-    GQueue flushed;    /* done, to be told */
-    bool flush_in_flight;
-    bool store_dirty; /* something was written since the last FLUSH began */
-    bool zero_lost;   /* a ZERO failed since the last barrier was told */
-
-    PayloadStats stats;
-};
 
 /* ---- memory ------------------------------------------------------------- */
 
@@ -234,44 +109,13 @@ static PayloadEntry *entry_alloc(Payload *p, uint64_t lpn)
     return e;
 }
 
-static void entry_free(Payload *p, PayloadEntry *e)
+void payload_entry_free(Payload *p, PayloadEntry *e)
 {
     e->next = p->free_entries;
     p->free_entries = e;
 }
 
-static Job *job_new(Payload *p, NvmeStoreOp op, uint64_t offset, uint64_t bytes)
-{
-    GList *link = g_queue_pop_head_link(&p->free_jobs);
-    Job *job = link ? link->data : g_new0(Job, 1);
-
-    job->link.data = job;
-    job->req = (NvmeStoreReq){ .op = op, .offset = offset, .bytes = bytes };
-    job->copied = false;
-    return job;
-}
-
-static void job_free(Payload *p, Job *job)
-{
-    g_queue_push_head_link(&p->free_jobs, &job->link);
-}
-
 /* ---- chains ------------------------------------------------------------- */
-
-static uint32_t blocks_of_unit(const Payload *p, uint64_t lpn)
-{
-    return MIN(p->unit_blocks, p->nblocks - lpn * p->unit_blocks);
-}
-
-static bool entry_full(const Payload *p, const PayloadEntry *e)
-{
-    return e->nvalid == blocks_of_unit(p, e->lpn);
-}
-
-static bool entry_has(const PayloadEntry *e, unsigned block)
-{
-    return e->valid[block / 64] >> (block % 64) & 1;
-}
 
 static void entry_set(PayloadEntry *e, unsigned first, unsigned count)
 {
@@ -346,7 +190,7 @@ static void chain_push(Payload *p, PayloadEntry *e)
     }
 }
 
-static void chain_remove(Payload *p, PayloadEntry *e)
+void payload_chain_remove(Payload *p, PayloadEntry *e)
 {
     p->stats.units--;
     if (e->older) {
@@ -369,14 +213,14 @@ static void chain_remove(Payload *p, PayloadEntry *e)
 
 /* ---- what is due -------------------------------------------------------- */
 
-static void due_push(Payload *p, Due *d)
+void payload_due_push(Payload *p, Due *d)
 {
     d->seq = ++p->next_seq;
     g_queue_push_tail_link(&p->due, &d->link);
 }
 
 /* d takes over the place of from, which leaves. */
-static void due_inherit(Payload *p, Due *d, Due *from)
+void payload_due_inherit(Payload *p, Due *d, Due *from)
 {
     if (from->seq < d->seq) {
         g_queue_unlink(&p->due, &d->link);
@@ -387,7 +231,7 @@ static void due_inherit(Payload *p, Due *d, Due *from)
 }
 
 /* Leave ready, stalled or failed. */
-static void turn_leave(Payload *p, PayloadEntry *e)
+void payload_turn_leave(Payload *p, PayloadEntry *e)
 {
     if (e->state == ENTRY_FAILED) {
         g_queue_unlink(&p->failed, &e->turn);
@@ -398,11 +242,6 @@ static void turn_leave(Payload *p, PayloadEntry *e)
     }
 }
 
-static bool entry_waits(const PayloadEntry *e)
-{
-    return e->state == ENTRY_READY || e->state == ENTRY_STALLED;
-}
-
 /* Remove an entry that is not at the store, whatever its state. */
 static void entry_drop(Payload *p, PayloadEntry *e)
 {
@@ -410,14 +249,14 @@ static void entry_drop(Payload *p, PayloadEntry *e)
         g_queue_unlink(&p->due, &e->due.link);
     }
     if (entry_waits(e) || e->state == ENTRY_FAILED) {
-        turn_leave(p, e);
+        payload_turn_leave(p, e);
     }
-    chain_remove(p, e);
-    entry_free(p, e);
+    payload_chain_remove(p, e);
+    payload_entry_free(p, e);
 }
 
 /* Copy the blocks that only the older entry has. */
-static void merge(Payload *p, const PayloadEntry *from, PayloadEntry *to)
+void payload_merge(Payload *p, const PayloadEntry *from, PayloadEntry *to)
 {
     if (entry_full(p, to)) {
         return;
@@ -442,12 +281,12 @@ static void absorb_older(Payload *p, PayloadEntry *e)
         if (o->state == ENTRY_TRIM || o->state == ENTRY_WRITING) {
             return;
         }
-        merge(p, o, e);
+        payload_merge(p, o, e);
         if (entry_waits(o)) {
-            due_inherit(p, &e->due, &o->due);
-            turn_leave(p, o);
-            chain_remove(p, o);
-            entry_free(p, o);
+            payload_due_inherit(p, &e->due, &o->due);
+            payload_turn_leave(p, o);
+            payload_chain_remove(p, o);
+            payload_entry_free(p, o);
         } else {
             entry_drop(p, o);
         }
@@ -474,7 +313,7 @@ void payload_programmed(Payload *p, uint64_t lpn, uint64_t version)
     }
     e->state = ENTRY_READY;
     g_queue_push_tail_link(&p->ready, &e->turn);
-    due_push(p, &e->due);
+    payload_due_push(p, &e->due);
     absorb_older(p, e);
 }
 
@@ -486,7 +325,7 @@ void payload_superseded(Payload *p, uint64_t lpn, uint64_t version)
         return;
     }
     if (e->newer && e->newer->state == ENTRY_DIRTY) {
-        merge(p, e, e->newer);
+        payload_merge(p, e, e->newer);
     }
     entry_drop(p, e);
 }
@@ -529,7 +368,7 @@ void payload_write_drop(Payload *p, PayloadEntry *list)
     while (list) {
         PayloadEntry *next = list->next;
 
-        entry_free(p, list);
+        payload_entry_free(p, list);
         list = next;
     }
 }
@@ -582,8 +421,7 @@ void payload_write_failed(Payload *p, uint64_t lba, uint32_t nblocks,
 /* Call fn for the newest entry of each chain of the range.  fn may remove
  * entries of that chain only. */
 static void for_each_chain(Payload *p, uint64_t lpn, uint64_t nunits,
-                           void (*fn)(Payload *p, PayloadEntry *e,
-                                      uint64_t id),
+                           void (*fn)(Payload *p, PayloadEntry *e, uint64_t id),
                            uint64_t id)
 {
     if (nunits <= p->nchains) {
@@ -664,8 +502,8 @@ uint64_t payload_trim_begin(Payload *p, uint64_t lba, uint64_t nblocks)
 {
     uint64_t id = ++p->next_trim_id;
 
-    for_each_chain(p, lba / p->unit_blocks, nblocks / p->unit_blocks,
-                   trim_mark, id);
+    for_each_chain(p, lba / p->unit_blocks, nblocks / p->unit_blocks, trim_mark,
+                   id);
     return id;
 }
 
@@ -684,7 +522,7 @@ static void zero_range_add(Payload *p, uint64_t lpn, uint64_t nunits)
         z->due.link.data = &z->due;
         g_queue_push_tail_link(&p->zeroes, &z->link);
     }
-    due_push(p, &z->due);
+    payload_due_push(p, &z->due);
 }
 
 void payload_trim_end(Payload *p, uint64_t lba, uint64_t nblocks, uint64_t id,
@@ -699,7 +537,7 @@ void payload_trim_end(Payload *p, uint64_t lba, uint64_t nblocks, uint64_t id,
     }
 }
 
-static bool zeroes_cover(const Payload *p, uint64_t first, uint64_t last)
+bool payload_zeroes_cover(const Payload *p, uint64_t first, uint64_t last)
 {
     for (GList *l = p->zeroes.head; l; l = l->next) {
         const ZeroRange *z = l->data;
@@ -711,188 +549,7 @@ static bool zeroes_cover(const Payload *p, uint64_t first, uint64_t last)
     return false;
 }
 
-/* ---- the store ---------------------------------------------------------- */
-
-static bool jobs_overlap(const GQueue *q, uint64_t first, uint64_t last)
-{
-    for (GList *l = q->head; l; l = l->next) {
-        const Job *job = l->data;
-
-        if (job->first_lpn <= last && first <= job->last_lpn) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* What waited for a request that has ended may go now. */
-static void unstall(Payload *p)
-{
-    GList *l;
-
-    while ((l = g_queue_pop_head_link(&p->stalled))) {
-        PayloadEntry *e = l->data;
-
-        e->state = ENTRY_READY;
-        g_queue_push_tail_link(&p->ready, l);
-    }
-}
-
-static void entry_written(Payload *p, PayloadEntry *e)
-{
-    PayloadEntry *n;
-
-    if (e->dead || !e->write_failed) {
-        g_queue_unlink(&p->due, &e->due.link);
-        p->stats.destaged_units += !e->write_failed;
-        chain_remove(p, e);
-        entry_free(p, e);
-        return;
-    }
-    e->write_failed = false;
-    for (n = e->newer; n && !entry_waits(n); n = n->newer) {
-        if (n->state == ENTRY_TRIM) {
-            n = NULL;
-            break;
-        }
-    }
-    if (n) { /* it goes to the store next, and takes this one's place */
-        merge(p, e, n);
-        due_inherit(p, &n->due, &e->due);
-        chain_remove(p, e);
-        entry_free(p, e);
-        return;
-    }
-    g_queue_unlink(&p->due, &e->due.link);
-    e->state = ENTRY_FAILED;
-    p->stats.units_failed++;
-    g_queue_push_tail_link(&p->failed, &e->turn);
-}
-
-static void write_ended(Payload *p, Job *job, int ret)
-{
-    PayloadEntry *next;
-
-    p->store_dirty = true;
-    p->nwrites--;
-    g_queue_unlink(&p->writes, &job->link);
-    if (job->copied) {
-        payload_buf_put(p, job->req.buf, job->req.bytes);
-    }
-    for (PayloadEntry *e = job->group; e; e = next) {
-        next = e->next;
-        e->write_failed |= ret != 0;
-        if (--e->writes == 0) {
-            entry_written(p, e);
-        }
-    }
-    unstall(p);
-}
-
-static void zero_ended(Payload *p, Job *job, int ret)
-{
-    ZeroRange *z = job->zero;
-
-    p->store_dirty = true;
-    p->zero_lost |= ret != 0;
-    p->nzeroes--;
-    g_queue_unlink(&p->writes, &job->link);
-    g_queue_unlink(&p->zeroes, &z->link);
-    g_queue_unlink(&p->due, &z->due.link);
-    g_free(z);
-    unstall(p);
-}
-
-static void flush_ended(Payload *p, int ret)
-{
-    GList *l;
-
-    p->flush_in_flight = false;
-    p->store_dirty |= ret != 0;
-    while ((l = g_queue_pop_head_link(&p->flushing))) {
-        PayloadBarrier *b = l->data;
-
-        b->ret = ret;
-        g_queue_push_tail_link(&p->flushed, l);
-    }
-}
-
-/* true: the read is done as a whole. */
-static bool read_ended(Payload *p, Job *job, int ret)
-{
-    PayloadRead *rd = job->rd;
-
-    g_queue_unlink(&p->reads, &job->link);
-    if (ret) {
-        rd->ret = -EIO;
-    }
-    unstall(p);
-    return --rd->in_flight == 0;
-}
-
-static void job_ended(Payload *p, Job *job, int ret, bool tell)
-{
-    p->stats.store_errors += ret != 0;
-    switch (job->req.op) {
-    case NVME_STORE_READ:
-        if (read_ended(p, job, ret) && tell) {
-            p->client->read_done(p->client_opaque, job->rd);
-        }
-        break;
-    case NVME_STORE_WRITE:
-        write_ended(p, job, ret);
-        break;
-    case NVME_STORE_ZERO:
-        zero_ended(p, job, ret);
-        break;
-    case NVME_STORE_FLUSH:
-        flush_ended(p, ret);
-        break;
-    }
-    job_free(p, job);
-}
-
-static void job_start(Payload *p, Job *job)
-{
-    int ret = p->store->submit(p->store_opaque, &job->req);
-
-    if (ret == -EINPROGRESS) {
-        p->in_flight++;
-    } else {
-        job_ended(p, job, ret, false);
-    }
-}
-
-void payload_store_done(Payload *p, NvmeStoreReq *req, int ret)
-{
-    g_assert(p->in_flight > 0);
-    p->in_flight--;
-    job_ended(p, (Job *)req, ret, true);
-}
-
-unsigned payload_store_in_flight(const Payload *p)
-{
-    return p->in_flight;
-}
-
 /* ---- reads -------------------------------------------------------------- */
-
-static void read_from_store(Payload *p, PayloadRead *rd, uint32_t first,
-                            uint32_t count)
-{
-    uint64_t lba = rd->lba + first;
-    Job *job = job_new(p, NVME_STORE_READ, lba * p->block_bytes,
-                       (uint64_t)count * p->block_bytes);
-
-    job->req.buf = rd->buf + (size_t)first * p->block_bytes;
-    job->rd = rd;
-    job->first_lpn = lba / p->unit_blocks;
-    job->last_lpn = (lba + count - 1) / p->unit_blocks;
-    p->stats.store_reads++;
-    rd->in_flight++;
-    g_queue_push_tail_link(&p->reads, &job->link);
-    job_start(p, job);
-}
 
 /* The entry that has the block, as reads see it; *zero: it reads as zeroes. */
 static const PayloadEntry *find_block(const PayloadEntry *e, unsigned block,
@@ -938,7 +595,7 @@ static uint32_t read_piece(Payload *p, PayloadRead *rd, uint32_t i,
     if (e) {
         memcpy(to, e->data + (size_t)block * p->block_bytes,
                (size_t)n * p->block_bytes);
-    } else if (zero || zeroes_cover(p, lpn, lpn) ||
+    } else if (zero || payload_zeroes_cover(p, lpn, lpn) ||
                !ssd_mapped(p->ssd, rd->lba + i, NULL)) {
         memset(to, 0, (size_t)n * p->block_bytes);
     } else {
@@ -957,11 +614,11 @@ bool payload_read(Payload *p, PayloadRead *rd)
     while (i < rd->nblocks) {
         uint32_t in_unit = p->unit_blocks - (rd->lba + i) % p->unit_blocks;
         bool from_store;
-        uint32_t n = read_piece(p, rd, i, MIN(in_unit, rd->nblocks - i),
-                                &from_store);
+        uint32_t n =
+            read_piece(p, rd, i, MIN(in_unit, rd->nblocks - i), &from_store);
 
         if (!from_store && store_blocks) {
-            read_from_store(p, rd, i - store_blocks, store_blocks);
+            payload_read_from_store(p, rd, i - store_blocks, store_blocks);
             store_blocks = 0;
         } else if (from_store) {
             store_blocks += n;
@@ -969,266 +626,9 @@ bool payload_read(Payload *p, PayloadRead *rd)
         i += n;
     }
     if (store_blocks) {
-        read_from_store(p, rd, i - store_blocks, store_blocks);
+        payload_read_from_store(p, rd, i - store_blocks, store_blocks);
     }
     return --rd->in_flight == 0;
-}
-
-/* ---- from the overlay to the store -------------------------------------- */
-
-static bool entry_blocked(const Payload *p, const PayloadEntry *e)
-{
-    for (const PayloadEntry *o = e->older; o; o = o->older) {
-        if (o->state == ENTRY_WRITING) {
-            return true;
-        }
-    }
-    return (p->zeroes.head && zeroes_cover(p, e->lpn, e->lpn)) ||
-           (p->reads.head && jobs_overlap(&p->reads, e->lpn, e->lpn));
-}
-
-static void stall(Payload *p, PayloadEntry *e)
-{
-    g_queue_unlink(&p->ready, &e->turn);
-    e->state = ENTRY_STALLED;
-    g_queue_push_tail_link(&p->stalled, &e->turn);
-}
-
-static void entry_leave_ready(Payload *p, PayloadEntry *e)
-{
-    g_queue_unlink(&p->ready, &e->turn);
-    e->state = ENTRY_WRITING;
-    e->next = NULL;
-}
-
-static void start_write(Payload *p, PayloadEntry *group, uint64_t offset,
-                        uint64_t bytes, uint8_t *buf, bool copied)
-{
-    Job *job = job_new(p, NVME_STORE_WRITE, offset, bytes);
-
-    job->req.buf = buf;
-    job->group = group;
-    job->copied = copied;
-    job->first_lpn = group->lpn;
-    job->last_lpn = (offset + bytes - 1) / p->unit_bytes;
-    p->stats.store_writes++;
-    p->nwrites++;
-    g_queue_push_tail_link(&p->writes, &job->link);
-    job_start(p, job);
-}
-
-/* Some blocks of the unit are in the store already: write the runs that are
- * not. */
-static void start_partial(Payload *p, PayloadEntry *e)
-{
-    uint64_t unit_offset = e->lpn * p->unit_bytes;
-    unsigned b = 0;
-
-    entry_leave_ready(p, e);
-    e->writes = 1; /* keeps it while its runs are started */
-    while (b < p->unit_blocks) {
-        unsigned first = b;
-
-        while (b < p->unit_blocks && entry_has(e, b)) {
-            b++;
-        }
-        if (b > first) {
-            e->writes++;
-            start_write(p, e, unit_offset + (uint64_t)first * p->block_bytes,
-                        (uint64_t)(b - first) * p->block_bytes,
-                        e->data + (size_t)first * p->block_bytes, false);
-        } else {
-            b++;
-        }
-    }
-    if (--e->writes == 0) {
-        entry_written(p, e);
-    }
-}
-
-static bool may_join(const Payload *p, const PayloadEntry *last,
-                     const PayloadEntry *e)
-{
-    return e->lpn == last->lpn + 1 &&
-           last->nvalid == p->unit_blocks && entry_full(p, e) &&
-           !entry_blocked(p, e);
-}
-
-/* Whole units that follow each other go in one request. */
-static void start_group(Payload *p, PayloadEntry *head)
-{
-    PayloadEntry *last = head;
-    uint64_t bytes = (uint64_t)head->nvalid * p->block_bytes;
-    unsigned n = 1;
-    uint8_t *buf;
-
-    entry_leave_ready(p, head);
-    head->writes = 1;
-    while (p->ready.head && bytes + p->unit_bytes <= MAX_GROUP_BYTES &&
-           may_join(p, last, p->ready.head->data)) {
-        last->next = p->ready.head->data;
-        last = last->next;
-        entry_leave_ready(p, last);
-        last->writes = 1;
-        bytes += (uint64_t)last->nvalid * p->block_bytes;
-        n++;
-    }
-    if (n == 1) {
-        start_write(p, head, head->lpn * p->unit_bytes, bytes, head->data,
-                    false);
-        return;
-    }
-    buf = payload_buf_get(p, bytes);
-    n = 0;
-    for (PayloadEntry *e = head; e; e = e->next) {
-        memcpy(buf + (size_t)n++ * p->unit_bytes, e->data,
-               (size_t)e->nvalid * p->block_bytes);
-    }
-    start_write(p, head, head->lpn * p->unit_bytes, bytes, buf, true);
-}
-
-static void start_writes(Payload *p)
-{
-    while (p->ready.head && p->nwrites < MAX_WRITES_IN_FLIGHT) {
-        PayloadEntry *e = p->ready.head->data;
-
-        if (entry_blocked(p, e)) {
-            stall(p, e);
-        } else if (entry_full(p, e)) {
-            start_group(p, e);
-        } else {
-            start_partial(p, e);
-        }
-    }
-}
-
-static void start_zeroes(Payload *p)
-{
-    GList *next;
-
-    for (GList *l = p->zeroes.head; l && p->nzeroes < MAX_ZEROES_IN_FLIGHT;
-         l = next) {
-        ZeroRange *z = l->data;
-        uint64_t last = z->lpn + z->nunits - 1;
-        Job *job;
-
-        next = l->next;
-        if (z->started || jobs_overlap(&p->reads, z->lpn, last) ||
-            jobs_overlap(&p->writes, z->lpn, last)) {
-            continue;
-        }
-        z->started = true;
-        job = job_new(p, NVME_STORE_ZERO, z->lpn * p->unit_bytes,
-                      z->nunits * p->unit_bytes);
-        job->zero = z;
-        job->first_lpn = z->lpn;
-        job->last_lpn = last;
-        p->stats.store_zeroes++;
-        p->nzeroes++;
-        g_queue_push_tail_link(&p->writes, &job->link);
-        job_start(p, job);
-    }
-}
-
-/* ---- barriers ----------------------------------------------------------- */
-
-void payload_barrier(Payload *p, PayloadBarrier *b)
-{
-    GList *l;
-
-    while ((l = p->failed.head)) { /* another chance */
-        PayloadEntry *e = l->data;
-
-        turn_leave(p, e);
-        e->state = ENTRY_READY;
-        g_queue_push_tail_link(&p->ready, &e->turn);
-        due_push(p, &e->due);
-    }
-    b->link.data = b;
-    b->seq = p->next_seq;
-    b->ret = 0;
-    g_queue_push_tail_link(&p->barriers, &b->link);
-}
-
-static uint64_t oldest_due(const Payload *p)
-{
-    const Due *d = p->due.head ? p->due.head->data : NULL;
-
-    return d ? d->seq : UINT64_MAX;
-}
-
-/* Everything before the barrier is written: is there anything to flush? */
-static void barrier_reached(Payload *p, PayloadBarrier *b)
-{
-    if (p->store_dirty) {
-        g_queue_push_tail_link(&p->flush_next, &b->link);
-    } else if (p->flush_in_flight) {
-        g_queue_push_tail_link(&p->flushing, &b->link);
-    } else {
-        g_queue_push_tail_link(&p->flushed, &b->link);
-    }
-}
-
-static void start_flush(Payload *p)
-{
-    if (p->flush_in_flight || !p->flush_next.head) {
-        return;
-    }
-    p->flushing = p->flush_next;
-    g_queue_init(&p->flush_next);
-    p->flush_in_flight = true;
-    p->store_dirty = false;
-    p->stats.store_flushes++;
-    job_start(p, job_new(p, NVME_STORE_FLUSH, 0, 0));
-}
-
-static void tell_barriers(Payload *p)
-{
-    GList *l;
-
-    while ((l = g_queue_pop_head_link(&p->flushed))) {
-        PayloadBarrier *b = l->data;
-        bool bad = b->ret || p->stats.units_failed || p->zero_lost;
-
-        p->zero_lost = false;
-        p->client->barrier_done(p->client_opaque, b, bad ? -EIO : 0);
-    }
-}
-
-static void run_barriers(Payload *p)
-{
-    while (p->barriers.head) {
-        PayloadBarrier *b = p->barriers.head->data;
-
-        if (b->seq >= oldest_due(p)) {
-            break;
-        }
-        g_queue_unlink(&p->barriers, &b->link);
-        barrier_reached(p, b);
-    }
-    start_flush(p);
-    tell_barriers(p);
-}
-
-void payload_kick(Payload *p)
-{
-    if (p->zeroes.head) {
-        start_zeroes(p);
-    }
-    if (p->ready.head) {
-        start_writes(p);
-    }
-    if (p->barriers.head || p->flush_next.head || p->flushed.head) {
-        run_barriers(p);
-    }
-}
-
-bool payload_congested(const Payload *p)
-{
-    uint64_t units = (uint64_t)p->ready.length + p->stalled.length;
-
-    return units * p->unit_bytes > MAX_BACKLOG_BYTES ||
-           p->zeroes.length > MAX_PENDING_ZEROES;
 }
 
 /* ---- life --------------------------------------------------------------- */
@@ -1285,9 +685,7 @@ void payload_free(Payload *p)
     GList *l;
 
     g_assert(p->in_flight == 0);
-    while ((l = g_queue_pop_head_link(&p->free_jobs))) {
-        g_free(l->data);
-    }
+    payload_free_jobs(p);
     while ((l = g_queue_pop_head_link(&p->zeroes))) {
         g_free(l->data);
     }

@@ -30,7 +30,7 @@ static void sg_grow(NvmeCtrl *ctrl, NvmeSg *sg)
     NvmeSeg *large = NULL;
 
     if (ctrl->sg_pool->len) {
-        large = g_ptr_array_remove_index_fast(ctrl->sg_pool,
+        large = g_ptr_array_steal_index_fast(ctrl->sg_pool,
                                               ctrl->sg_pool->len - 1);
     } else {
         large = g_new(NvmeSeg, NVME_SG_LARGE);

@@ -45,12 +45,24 @@ static void write_event_idx(NvmeCtrl *ctrl, NvmeShadow *s, uint32_t value)
 }
 
 /*
+ * The guest rings when it passes EventIdx.  One behind the place where it
+ * stands is passed last: once around the queue.
+ */
+static uint32_t one_behind(uint32_t value)
+{
+    return (value - 1) & 0xffff;
+}
+
+/*
  * value is where the queue stands.  It goes to the guest's entry too: what was
- * there belongs to an earlier queue, or was never written.
+ * there belongs to an earlier queue, or was never written.  The head of an I/O
+ * completion queue is looked up when it matters.
  */
 static void shadow_open(NvmeCtrl *ctrl, NvmeShadow *s, unsigned index,
                         uint32_t value)
 {
+    bool quiet = index > 1 && index % 2 == 1;
+
     uint32_t le = GUINT32_TO_LE(value);
 
     *s = (NvmeShadow){
@@ -62,7 +74,7 @@ static void shadow_open(NvmeCtrl *ctrl, NvmeShadow *s, unsigned index,
     };
     if (s->on) {
         dma_write(ctrl, s->db_addr, &le, sizeof(le));
-        write_event_idx(ctrl, s, value);
+        write_event_idx(ctrl, s, quiet ? one_behind(value) : value);
     }
 }
 
@@ -147,6 +159,19 @@ static bool arm_doorbells(NvmeCtrl *ctrl)
     return false;
 }
 
+/* While polling: keep the tails far from their EventIdx. */
+static void quieten(NvmeCtrl *ctrl, bool now)
+{
+    for (unsigned i = 1; i <= ctrl->max_sqid; i++) {
+        NvmeSq *sq = &ctrl->sq[i];
+        uint32_t gone = (sq->tail - sq->shadow.event_idx - 1) & 0xffff;
+
+        if (sq->live && sq->shadow.on && (now || gone > sq->size / 2)) {
+            write_event_idx(ctrl, &sq->shadow, one_behind(sq->tail));
+        }
+    }
+}
+
 void nvme_set_polling(NvmeCtrl *ctrl, bool on)
 {
     if (ctrl->polling == on || !ctrl->powered) {
@@ -160,15 +185,7 @@ void nvme_set_polling(NvmeCtrl *ctrl, bool on)
         ctrl->more |= arm_doorbells(ctrl);
         return;
     }
-    for (unsigned i = 1; i <= ctrl->max_sqid; i++) {
-        NvmeSq *sq = &ctrl->sq[i];
-
-        /* One behind the tail: the guest's test for "passes EventIdx" fails
-         * until it has come around 65536 entries. */
-        if (sq->live && sq->shadow.on) {
-            write_event_idx(ctrl, &sq->shadow, (sq->tail - 1) & 0xffff);
-        }
-    }
+    quieten(ctrl, true);
 }
 
 bool nvme_has_new_commands(NvmeCtrl *ctrl)
@@ -213,6 +230,16 @@ static void shadow_head_read(NvmeCtrl *ctrl, NvmeCq *cq)
         s->used = true;
         s->last = value;
         set_head(ctrl, cq, value);
+    }
+}
+
+/* Have the guest ring when it moves the head, which may be now. */
+static void watch_head(NvmeCtrl *ctrl, NvmeCq *cq)
+{
+    if (cq->shadow.on) {
+        write_event_idx(ctrl, &cq->shadow, cq->head);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* as in arm_doorbells() */
+        shadow_head_read(ctrl, cq);
     }
 }
 
@@ -340,10 +367,8 @@ static bool cq_has_room(NvmeCtrl *ctrl, NvmeCq *cq)
     if (cq_full(cq)) {
         shadow_head_read(ctrl, cq);
     }
-    if (cq_full(cq) && cq->shadow.on) {
-        write_event_idx(ctrl, &cq->shadow, cq->head);
-        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* as in arm_doorbells() */
-        shadow_head_read(ctrl, cq);
+    if (cq_full(cq)) {
+        watch_head(ctrl, cq);
     }
     return !cq_full(cq);
 }
@@ -496,9 +521,8 @@ static void raise_interrupts(NvmeCtrl *ctrl)
         }
         cq->asserted = !msix;
         pin |= cq->asserted;
-        if (cq->asserted && cq->shadow.on) {
-            /* The pin falls with the head: the guest must tell. */
-            write_event_idx(ctrl, &cq->shadow, cq->head);
+        if (cq->asserted) {
+            watch_head(ctrl, cq); /* the pin falls with the head */
         }
         if (msix && !(sent[v / 64] >> (v % 64) & 1)) {
             sent[v / 64] |= 1ULL << (v % 64);
@@ -520,8 +544,8 @@ bool nvme_run_end(NvmeCtrl *ctrl)
 
         if (cq->live && cq->dirty) {
             cq->dirty = false;
-            if (cq->asserted && cq->shadow.on) {
-                shadow_head_read(ctrl, cq);
+            if (cq->asserted) {
+                watch_head(ctrl, cq);
             }
             cq_post_waiting(ctrl, cq);
             cq_write_out(ctrl, cq);
@@ -531,7 +555,9 @@ bool nvme_run_end(NvmeCtrl *ctrl)
         return true;
     }
     raise_interrupts(ctrl);
-    if (ctrl->shadow_on && !ctrl->polling) {
+    if (ctrl->shadow_on && ctrl->polling) {
+        quieten(ctrl, false);
+    } else if (ctrl->shadow_on) {
         fresh = arm_doorbells(ctrl);
     }
     return !fresh;

@@ -8,7 +8,7 @@
 static void json_lateness(JsonWriter *w, const Hist *h)
 {
     json_open(w, "lateness_ns", '{');
-    json_u64(w, "n", h->n);
+    json_u64(w, "count", h->n);
     json_double(w, "mean", hist_mean(h));
     json_u64(w, "p50", hist_quantile(h, 500000));
     json_u64(w, "p99", hist_quantile(h, 990000));
@@ -53,6 +53,15 @@ void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key)
     json_close(w, '}');
 }
 
+void nvme_reset_stats(NvmeCtrl *ctrl)
+{
+    hist_init(ctrl->lateness);
+    ctrl->doorbell_writes = 0;
+    ctrl->sq_dma_reads = 0;
+    ctrl->interrupts = 0;
+    ctrl->runs = 0;
+}
+
 static void document_commands(GString *out, const NvmeCommand *c, unsigned n)
 {
     g_string_append(out, "| opcode | command | notes |\n|---|---|---|\n");
@@ -62,11 +71,46 @@ static void document_commands(GString *out, const NvmeCommand *c, unsigned n)
     }
 }
 
+static const char intro[] =
+    "# What the controller supports\n"
+    "\n"
+    "NVM Express 1.4, one namespace, the NVM command set. This page is made "
+    "from the\n"
+    "controller's tables by `tests/nvme/test-document.c`, which fails when it "
+    "is out of\n"
+    "date; `VSSD_WRITE_DOCS=1` writes it anew. Each row is tested in "
+    "`tests/nvme/`, with the\n"
+    "status of every bad field.\n"
+    "\n"
+    "- Registers: CAP, VS, INTMS, INTMC, CC, CSTS, AQA, ASQ, ACQ, doorbells; "
+    "no NSSR, no CMB,\n"
+    "  no PMR. Host memory pages of 4 to 64 KiB. Round robin arbitration.\n"
+    "- Queues: up to 64 pairs of up to 65536 entries, contiguous, any "
+    "submission queue to any\n"
+    "  completion queue. MSI-X, or the pin with INTMS/INTMC. Interrupt "
+    "coalescing.\n"
+    "- Data: PRP lists; no SGL, no metadata, no fused commands.\n"
+    "- Shadow doorbells for the I/O queues; the admin queue goes by its "
+    "registers.\n"
+    "- Admin queues that cannot work, and queues that DMA cannot reach, end "
+    "in CSTS.CFS.\n"
+    "- A mapping unit is written whole or not at all when the power goes "
+    "(NAWUPF, NABSPF). Deallocated\n"
+    "  blocks read as zeroes.\n"
+    "- More is set in every failing status: the Error Information log has "
+    "the entry. Do Not\n"
+    "  Retry is set unless the same command may succeed later.\n"
+    "- Not modelled, and constant: temperature (40 degrees), available spare. "
+    "Percentage used\n"
+    "  is of 3000 erases of each block.\n"
+    "\n";
+
 void nvme_document(GString *out)
 {
     unsigned n;
     const NvmeCommand *c = nvme_admin_commands(&n);
 
+    g_string_append(out, intro);
     g_string_append(out, "## Admin commands\n\n");
     document_commands(out, c, n);
     g_string_append(out, "\n## I/O commands\n\n");
@@ -74,9 +118,11 @@ void nvme_document(GString *out)
     document_commands(out, c, n);
     g_string_append(out, "\n## Identify\n\n| CNS | structure |\n|---|---|\n");
     nvme_document_identify(out);
-    g_string_append(out,
-                    "\n## Features\n\n| FID | feature | notes |\n|---|---|---|\n");
+    g_string_append(out, "\n## Features\n\nNone is saveable: a reset brings "
+                         "the defaults back.\n\n"
+                         "| FID | feature | notes |\n|---|---|---|\n");
     nvme_document_features(out);
-    g_string_append(out, "\n## Log pages\n\n| LID | page | bytes |\n|---|---|---|\n");
+    g_string_append(out,
+                    "\n## Log pages\n\n| LID | page | bytes |\n|---|---|---|\n");
     nvme_document_logs(out);
 }

@@ -135,6 +135,35 @@ static void test_at_program(void)
                              4, 150, 20, true, 5});
 }
 
+/*
+ * Power goes again and again while a full drive cleans: each cut tears pages
+ * of the block that cleaning fills.  The drive must go on, however often.
+ */
+static void test_storm(void)
+{
+    Ref *r = ref_new(ref_config(TINY "ftl.op_percent=80"),
+                     true);
+    Prng rng;
+
+    prng_seed(&rng, 5, 1);
+    for (int i = 0; i < 3000; i++) {
+        for (uint64_t n = prng_below(&rng, 12); n > 0; n--) {
+            uint64_t lba = prng_below(&rng, r->n_units) * r->unit_blocks;
+
+            ref_submit(r, SSD_OP_WRITE, lba, r->unit_blocks, true);
+        }
+        ref_pass(r, prng_below(&rng, 6000000));
+        ref_power_cycle(r);
+    }
+    for (int i = 0; i < 400; i++) {
+        ref_do(r, SSD_OP_WRITE,
+               prng_below(&rng, r->n_units) * r->unit_blocks, r->unit_blocks,
+               true);
+    }
+    ref_finish(r);
+    ref_free(r);
+}
+
 /* An array without time: everything happens at a few instants. */
 static void test_zero(void)
 {
@@ -185,6 +214,7 @@ int main(int argc, char **argv)
     g_test_add_func("/power/fresh", test_fresh);
     g_test_add_func("/power/full", test_full);
     g_test_add_func("/power/units", test_units);
+    g_test_add_func("/power/storm", test_storm);
     g_test_add_func("/power/at-program", test_at_program);
     g_test_add_func("/power/zero", test_zero);
     return g_test_run();

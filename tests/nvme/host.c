@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "lazymem.h"
+
 /* ---- the machine -------------------------------------------------------- */
 
 static bool in_ram(uint64_t addr, size_t len)
@@ -32,6 +34,9 @@ static int dma_write(void *opaque, uint64_t addr, const void *buf, size_t len)
     Host *h = opaque;
 
     h->dma_writes++;
+    if (h->before_write) {
+        h->before_write(h, addr, len);
+    }
     if (!in_ram(addr, len)) {
         h->dma_faults++;
         return -EFAULT;
@@ -130,6 +135,9 @@ static int store_submit(void *opaque, NvmeStoreReq *req)
 {
     Host *h = opaque;
 
+    if (h->null_store) {
+        return 0;
+    }
     check_overlap(h, req);
     if (!h->slow) {
         return store_do(h, req);
@@ -213,7 +221,7 @@ Host *host_new(const HostOptions *o)
     };
 
     o = o ? o : &defaults;
-    h->ram = g_malloc0(HOST_RAM_BYTES);
+    h->ram = lazy_alloc(1, HOST_RAM_BYTES); /* a fuzzer makes many hosts */
     h->at_store = g_ptr_array_new();
     h->msix_on = !o->pin;
     h->slow = o->slow;
@@ -224,7 +232,7 @@ Host *host_new(const HostOptions *o)
     h->nblocks = o->nblocks ? o->nblocks : h->info->nblocks;
     h->disk_bytes = h->nblocks * h->info->block_bytes;
     h->disk = o->disk ? o->disk : g_malloc0(h->disk_bytes);
-    if (o->disk) {
+    if (o->disk && !o->no_preload) {
         preload(h);
     }
     if (o->durable) {
@@ -246,7 +254,7 @@ void host_free(Host *h)
     nvme_free(h->ctrl);
     ssd_destroy(h->ssd);
     g_ptr_array_free(h->at_store, TRUE);
-    g_free(h->ram);
+    lazy_free(h->ram, 1, HOST_RAM_BYTES);
     g_free(h->disk);
     g_free(h->durable);
     g_free(h);
@@ -275,10 +283,12 @@ bool host_step(Host *h)
     uint64_t next;
 
     host_run(h);
-    if (host_store_step(h)) {
-        return true;
-    }
     next = nvme_next_event_ns(h->ctrl);
+    /* A slow store is slower than the drive. */
+    if (h->at_store->len &&
+        (next == SSD_TIME_NEVER || prng_below(&h->prng, 4) == 0)) {
+        return host_store_step(h);
+    }
     if (next == SSD_TIME_NEVER) {
         return false;
     }

@@ -66,6 +66,7 @@ typedef struct Host {
 
     /* the store */
     bool slow;         /* requests end in host_store_step() only */
+    bool null_store;   /* keep nothing: to measure the rest */
     bool fail_writes;
     bool fail_reads;
     bool fail_flushes;
@@ -76,6 +77,8 @@ typedef struct Host {
 
     /* called before each DMA read, so that a test may change memory */
     void (*before_read)(struct Host *h, uint64_t addr, size_t len);
+    /* and before each DMA write takes effect */
+    void (*before_write)(struct Host *h, uint64_t addr, size_t len);
     unsigned dma_reads;
     unsigned dma_writes;
     unsigned dma_faults;
@@ -97,6 +100,7 @@ typedef struct HostOptions {
     bool slow;
     bool durable;
     uint8_t *disk; /* start from this store; taken over */
+    bool no_preload; /* the drive knows nothing of what is in it */
 } HostOptions;
 
 /* Power on, not enabled. */

@@ -533,6 +533,19 @@ static void test_power_slow(void)
               true);
 }
 
+/* Few units: everything happens to the same ones. */
+static void test_crowded(void)
+{
+    run_seeds(&(HostOptions){ .durable = true, .nblocks = 256, .slow = true,
+                              .set = "buffer.size=32KiB" }, true);
+}
+
+static void test_crowded_slowly(void)
+{
+    run_seeds(&(HostOptions){ .durable = true, .nblocks = 256, .slow = true,
+                              .profile = "zero-latency" }, true);
+}
+
 static void test_4k_blocks(void)
 {
     run_seeds(&(HostOptions){ .durable = true, .block_bytes = 4096,
@@ -564,6 +577,8 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/data/slow-store", test_slow_store);
     g_test_add_func("/nvme/data/power/fast-store", test_power_fast);
     g_test_add_func("/nvme/data/power/slow-store", test_power_slow);
+    g_test_add_func("/nvme/data/crowded", test_crowded);
+    g_test_add_func("/nvme/data/crowded-slowly", test_crowded_slowly);
     g_test_add_func("/nvme/data/4k-blocks", test_4k_blocks);
     g_test_add_func("/nvme/data/large-units", test_large_units);
     g_test_add_func("/nvme/data/shallow-drive", test_shallow_drive);

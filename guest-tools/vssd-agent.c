@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vssd-agent.c - runs commands in the guest for ./vssd run --exec and tests.
+ *
+ * Started once at boot.  What it is to do stands in QEMU's fw_cfg, read through
+ * its I/O ports, so that any kernel will do:
+ *
+ *   opt/vssd/exec   one command: run it, report, power the guest off
+ *   opt/vssd/serve  run what the second serial port asks for, until told off
+ *
+ * Neither: it ends at once.  Answers go to the second serial port as frames: a
+ * byte of type, four of length (little-endian), the payload.  The port is used
+ * rather than virtio because a vCPU drives it synchronously: under -icount two
+ * runs then are equal to the instruction.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/io.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define PORT "/dev/ttyS1"
+#define HELLO "\0\0vssd-agent 1\n"
+
+enum {
+    FW_CFG_SELECT = 0x510,
+    FW_CFG_DATA = 0x511,
+    FW_CFG_FILE_DIR = 0x19,
+    FW_CFG_NAME_BYTES = 56,
+    COMMAND_MAX = 1 << 20,
+    NETWORK_WAIT_MS = 10000,
+    NETWORK_STEP_MS = 100,
+};
+
+enum { FRAME_OUT = 'O', FRAME_ERR = 'E', FRAME_EXIT = 'X' };
+enum { REQUEST_RUN = 'R', REQUEST_OFF = 'P' };
+
+/* ---- fw_cfg ------------------------------------------------------------- */
+
+static void fw_cfg_read(void *buf, size_t len)
+{
+    uint8_t *p = buf;
+
+    for (size_t i = 0; i < len; i++) {
+        p[i] = inb(FW_CFG_DATA);
+    }
+}
+
+static uint32_t fw_cfg_be32(void)
+{
+    uint8_t b[4];
+
+    fw_cfg_read(b, sizeof(b));
+    return (uint32_t)b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3];
+}
+
+static bool fw_cfg_there(void)
+{
+    char sign[4];
+
+    outw(0, FW_CFG_SELECT);
+    fw_cfg_read(sign, sizeof(sign));
+    return memcmp(sign, "QEMU", 4) == 0;
+}
+
+/* The file as a string (free() it), or NULL if there is none. */
+static char *fw_cfg_file(const char *wanted)
+{
+    outw(FW_CFG_FILE_DIR, FW_CFG_SELECT);
+
+    for (uint32_t n = fw_cfg_be32(); n > 0; n--) {
+        uint32_t len = fw_cfg_be32();
+        uint8_t key[4]; /* select, reserved */
+        char name[FW_CFG_NAME_BYTES];
+
+        fw_cfg_read(key, sizeof(key));
+        fw_cfg_read(name, sizeof(name));
+        name[sizeof(name) - 1] = '\0';
+        if (strcmp(name, wanted) == 0 && len <= COMMAND_MAX) {
+            char *text = calloc(1, len + 1);
+
+            if (text) {
+                outw((uint16_t)(key[0] << 8 | key[1]), FW_CFG_SELECT);
+                fw_cfg_read(text, len);
+            }
+            return text;
+        }
+    }
+    return NULL;
+}
+
+/* ---- the port ----------------------------------------------------------- */
+
+static int port_open(void)
+{
+    struct termios raw;
+    int fd = open(PORT, O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+    if (fd < 0 || tcgetattr(fd, &raw) < 0) {
+        perror(PORT);
+        exit(1);
+    }
+    cfmakeraw(&raw);
+    raw.c_cflag |= CLOCAL;
+    cfsetspeed(&raw, B115200);
+    tcsetattr(fd, TCSANOW, &raw);
+    return fd;
+}
+
+static void port_write(int fd, const void *buf, size_t len)
+{
+    const char *p = buf;
+
+    while (len > 0) {
+        ssize_t n = write(fd, p, len);
+
+        if (n < 0 && errno != EINTR) {
+            perror(PORT);
+            exit(1);
+        }
+        if (n > 0) {
+            p += n;
+            len -= (size_t)n;
+        }
+    }
+}
+
+static bool port_read(int fd, void *buf, size_t len)
+{
+    char *p = buf;
+
+    while (len > 0) {
+        ssize_t n = read(fd, p, len);
+
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            return false;
+        }
+        if (n > 0) {
+            p += n;
+            len -= (size_t)n;
+        }
+    }
+    return true;
+}
+
+static void put_le32(uint8_t *p, uint32_t value)
+{
+    for (int i = 0; i < 4; i++) {
+        p[i] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+static uint32_t get_le32(const uint8_t *p)
+{
+    return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static void send_frame(int port, char type, const void *payload, uint32_t len)
+{
+    uint8_t head[5] = { (uint8_t)type };
+
+    put_le32(head + 1, len);
+    port_write(port, head, sizeof(head));
+    port_write(port, payload, len);
+}
+
+/* ---- commands ----------------------------------------------------------- */
+
+static pid_t start(const char *command, int out, int err)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        int null = open("/dev/null", O_RDONLY);
+
+        setsid();
+        dup2(null, STDIN_FILENO);
+        dup2(out, STDOUT_FILENO);
+        dup2(err, STDERR_FILENO);
+        signal(SIGPIPE, SIG_DFL);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    return pid;
+}
+
+/* Pass on what comes from one pipe; false at its end. */
+static bool relay(int port, int from, char type)
+{
+    char buf[4096];
+    ssize_t n = read(from, buf, sizeof(buf));
+
+    if (n > 0) {
+        send_frame(port, type, buf, (uint32_t)n);
+    }
+    return n > 0 || (n < 0 && errno == EINTR);
+}
+
+static void relay_all(int port, int out, int err)
+{
+    struct pollfd fds[2] = {
+        { .fd = out, .events = POLLIN },
+        { .fd = err, .events = POLLIN },
+    };
+    const char types[2] = { FRAME_OUT, FRAME_ERR };
+
+    while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+        if (poll(fds, 2, -1) < 0 && errno != EINTR) {
+            return;
+        }
+        for (int i = 0; i < 2; i++) {
+            if (fds[i].fd >= 0 && fds[i].revents &&
+                !relay(port, fds[i].fd, types[i])) {
+                fds[i].fd = -1;
+            }
+        }
+    }
+}
+
+/* The command's exit status, as a shell shows it. */
+static uint32_t run(int port, const char *command)
+{
+    int out[2], err[2], status = 0;
+    pid_t pid;
+
+    if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0) {
+        return 126;
+    }
+    pid = start(command, out[1], err[1]);
+    close(out[1]);
+    close(err[1]);
+    relay_all(port, out[0], err[0]);
+    close(out[0]);
+    close(err[0]);
+    if (pid < 0 || waitpid(pid, &status, 0) < 0) {
+        return 126;
+    }
+    return WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status)
+                             : 128u + (uint32_t)WTERMSIG(status);
+}
+
+static void run_and_report(int port, const char *command)
+{
+    uint8_t status[4];
+
+    put_le32(status, run(port, command));
+    send_frame(port, FRAME_EXIT, status, sizeof(status));
+    tcdrain(port);
+}
+
+static void power_off(void)
+{
+    execl("/usr/bin/systemctl", "systemctl", "poweroff", (char *)NULL);
+    execl("/sbin/poweroff", "poweroff", "-f", (char *)NULL);
+    exit(1);
+}
+
+static void serve(int port)
+{
+    uint8_t head[5];
+
+    while (port_read(port, head, sizeof(head))) {
+        uint32_t len = get_le32(head + 1);
+        char *command;
+
+        if (head[0] == REQUEST_OFF) {
+            power_off();
+        }
+        if (head[0] != REQUEST_RUN || len > COMMAND_MAX) {
+            fprintf(stderr, "vssd-agent: request 0x%02x of %u bytes\n",
+                    head[0], len);
+            exit(1);
+        }
+        command = calloc(1, len + 1);
+        if (!command || !port_read(port, command, len)) {
+            exit(1);
+        }
+        run_and_report(port, command);
+        free(command);
+    }
+}
+
+/* ---- the network -------------------------------------------------------- */
+
+/* Does the table of routes have more than its head line? */
+static bool have_route(void)
+{
+    char line[256];
+    int lines = 0;
+    FILE *f = fopen("/proc/net/route", "r");
+
+    while (f && fgets(line, sizeof(line), f)) {
+        lines++;
+    }
+    if (f) {
+        fclose(f);
+    }
+    return lines > 1;
+}
+
+/* Commands may want the network: give it a moment where there is a card. */
+static void wait_for_network(void)
+{
+    for (int ms = 0; ms < NETWORK_WAIT_MS && !have_route();
+         ms += NETWORK_STEP_MS) {
+        poll(NULL, 0, NETWORK_STEP_MS);
+    }
+}
+
+int main(void)
+{
+    char *command, *how;
+    int port;
+
+    if (ioperm(FW_CFG_SELECT, 2, 1) < 0 || !fw_cfg_there()) {
+        return 0;
+    }
+    command = fw_cfg_file("opt/vssd/exec");
+    how = fw_cfg_file("opt/vssd/serve");
+    if (!command && !how) {
+        return 0;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    port = port_open();
+    if (fw_cfg_file("opt/vssd/network")) {
+        wait_for_network();
+    }
+    port_write(port, HELLO, sizeof(HELLO) - 1);
+    if (command) {
+        run_and_report(port, command);
+        power_off();
+    }
+    serve(port);
+    return 0;
+}

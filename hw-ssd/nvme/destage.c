@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * destage.c - from the overlay to the store: requests, their order, barriers.
+ *
+ * What is to reach the store (READY, STALLED and WRITING entries, zeroed
+ * ranges) stands in one queue in the order in which it became durable; a
+ * barrier is done when nothing older than itself is left in it and the store
+ * has flushed.
+ *
+ * Two requests that overlap never meet in the store: an entry waits for an
+ * older entry of its unit, for zeroed ranges and for reads; a zeroed range
+ * waits for all.  A read never waits, because what is being written is in the
+ * overlay, and a range being zeroed is known to be zero.
+ */
+#include "payload-internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MAX_WRITES_IN_FLIGHT 64
+#define MAX_ZEROES_IN_FLIGHT 16
+#define MAX_BACKLOG_BYTES    (64ULL << 20)
+#define MAX_PENDING_ZEROES   4096
+#define MAX_GROUP_BYTES      (256U << 10)
+
+/* ---- the store ---------------------------------------------------------- */
+
+static Job *job_new(Payload *p, NvmeStoreOp op, uint64_t offset, uint64_t bytes)
+{
+    GList *link = g_queue_pop_head_link(&p->free_jobs);
+    Job *job = link ? link->data : g_new0(Job, 1);
+
+    job->link.data = job;
+    job->req = (NvmeStoreReq){.op = op, .offset = offset, .bytes = bytes};
+    job->copied = false;
+    return job;
+}
+
+static void job_free(Payload *p, Job *job)
+{
+    g_queue_push_head_link(&p->free_jobs, &job->link);
+}
+
+void payload_free_jobs(Payload *p)
+{
+    GList *l;
+
+    while ((l = g_queue_pop_head_link(&p->free_jobs))) {
+        g_free(l->data);
+    }
+}
+
+static bool jobs_overlap(const GQueue *q, uint64_t first, uint64_t last)
+{
+    for (GList *l = q->head; l; l = l->next) {
+        const Job *job = l->data;
+
+        if (job->first_lpn <= last && first <= job->last_lpn) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What waited for a request that has ended may go now. */
+static void unstall(Payload *p)
+{
+    GList *l;
+
+    while ((l = g_queue_pop_head_link(&p->stalled))) {
+        PayloadEntry *e = l->data;
+
+        e->state = ENTRY_READY;
+        g_queue_push_tail_link(&p->ready, l);
+    }
+}
+
+static void entry_written(Payload *p, PayloadEntry *e)
+{
+    PayloadEntry *n;
+
+    if (e->dead || !e->write_failed) {
+        g_queue_unlink(&p->due, &e->due.link);
+        p->stats.destaged_units += !e->write_failed;
+        payload_chain_remove(p, e);
+        payload_entry_free(p, e);
+        return;
+    }
+    e->write_failed = false;
+    for (n = e->newer; n && !entry_waits(n); n = n->newer) {
+        if (n->state == ENTRY_TRIM) {
+            n = NULL;
+            break;
+        }
+    }
+    if (n) { /* it goes to the store next, and takes this one's place */
+        payload_merge(p, e, n);
+        payload_due_inherit(p, &n->due, &e->due);
+        payload_chain_remove(p, e);
+        payload_entry_free(p, e);
+        return;
+    }
+    g_queue_unlink(&p->due, &e->due.link);
+    e->state = ENTRY_FAILED;
+    p->stats.units_failed++;
+    g_queue_push_tail_link(&p->failed, &e->turn);
+}
+
+static void write_ended(Payload *p, Job *job, int ret)
+{
+    PayloadEntry *next;
+
+    p->store_dirty = true;
+    p->nwrites--;
+    g_queue_unlink(&p->writes, &job->link);
+    if (job->copied) {
+        payload_buf_put(p, job->req.buf, job->req.bytes);
+    }
+    for (PayloadEntry *e = job->group; e; e = next) {
+        next = e->next;
+        e->write_failed |= ret != 0;
+        if (--e->writes == 0) {
+            entry_written(p, e);
+        }
+    }
+    unstall(p);
+}
+
+static void zero_ended(Payload *p, Job *job, int ret)
+{
+    ZeroRange *z = job->zero;
+
+    p->store_dirty = true;
+    p->zero_lost |= ret != 0;
+    p->nzeroes--;
+    g_queue_unlink(&p->writes, &job->link);
+    g_queue_unlink(&p->zeroes, &z->link);
+    g_queue_unlink(&p->due, &z->due.link);
+    g_free(z);
+    unstall(p);
+}
+
+static void flush_ended(Payload *p, int ret)
+{
+    GList *l;
+
+    p->flush_in_flight = false;
+    p->store_dirty |= ret != 0;
+    while ((l = g_queue_pop_head_link(&p->flushing))) {
+        PayloadBarrier *b = l->data;
+
+        b->ret = ret;
+        g_queue_push_tail_link(&p->flushed, l);
+    }
+}
+
+/* true: the read is done as a whole. */
+static bool read_ended(Payload *p, Job *job, int ret)
+{
+    PayloadRead *rd = job->rd;
+
+    g_queue_unlink(&p->reads, &job->link);
+    if (ret) {
+        rd->ret = -EIO;
+    }
+    unstall(p);
+    return --rd->in_flight == 0;
+}
+
+static void job_ended(Payload *p, Job *job, int ret, bool tell)
+{
+    p->stats.store_errors += ret != 0;
+    switch (job->req.op) {
+    case NVME_STORE_READ:
+        if (read_ended(p, job, ret) && tell) {
+            p->client->read_done(p->client_opaque, job->rd);
+        }
+        break;
+    case NVME_STORE_WRITE:
+        write_ended(p, job, ret);
+        break;
+    case NVME_STORE_ZERO:
+        zero_ended(p, job, ret);
+        break;
+    case NVME_STORE_FLUSH:
+        flush_ended(p, ret);
+        break;
+    }
+    job_free(p, job);
+}
+
+static void job_start(Payload *p, Job *job)
+{
+    int ret = p->store->submit(p->store_opaque, &job->req);
+
+    if (ret == -EINPROGRESS) {
+        p->in_flight++;
+    } else {
+        job_ended(p, job, ret, false);
+    }
+}
+
+void payload_store_done(Payload *p, NvmeStoreReq *req, int ret)
+{
+    g_assert(p->in_flight > 0);
+    p->in_flight--;
+    job_ended(p, (Job *)req, ret, true);
+}
+
+unsigned payload_store_in_flight(const Payload *p)
+{
+    return p->in_flight;
+}
+
+void payload_read_from_store(Payload *p, PayloadRead *rd, uint32_t first,
+                             uint32_t count)
+{
+    uint64_t lba = rd->lba + first;
+    Job *job = job_new(p, NVME_STORE_READ, lba * p->block_bytes,
+                       (uint64_t)count * p->block_bytes);
+
+    job->req.buf = rd->buf + (size_t)first * p->block_bytes;
+    job->rd = rd;
+    job->first_lpn = lba / p->unit_blocks;
+    job->last_lpn = (lba + count - 1) / p->unit_blocks;
+    p->stats.store_reads++;
+    rd->in_flight++;
+    g_queue_push_tail_link(&p->reads, &job->link);
+    job_start(p, job);
+}
+
+/* ---- from the overlay to the store -------------------------------------- */
+
+static bool entry_blocked(const Payload *p, const PayloadEntry *e)
+{
+    for (const PayloadEntry *o = e->older; o; o = o->older) {
+        if (o->state == ENTRY_WRITING) {
+            return true;
+        }
+    }
+    return (p->zeroes.head && payload_zeroes_cover(p, e->lpn, e->lpn)) ||
+           (p->reads.head && jobs_overlap(&p->reads, e->lpn, e->lpn));
+}
+
+static void stall(Payload *p, PayloadEntry *e)
+{
+    g_queue_unlink(&p->ready, &e->turn);
+    e->state = ENTRY_STALLED;
+    g_queue_push_tail_link(&p->stalled, &e->turn);
+}
+
+static void entry_leave_ready(Payload *p, PayloadEntry *e)
+{
+    g_queue_unlink(&p->ready, &e->turn);
+    e->state = ENTRY_WRITING;
+    e->next = NULL;
+}
+
+static void start_write(Payload *p, PayloadEntry *group, uint64_t offset,
+                        uint64_t bytes, uint8_t *buf, bool copied)
+{
+    Job *job = job_new(p, NVME_STORE_WRITE, offset, bytes);
+
+    job->req.buf = buf;
+    job->group = group;
+    job->copied = copied;
+    job->first_lpn = group->lpn;
+    job->last_lpn = (offset + bytes - 1) / p->unit_bytes;
+    p->stats.store_writes++;
+    p->nwrites++;
+    g_queue_push_tail_link(&p->writes, &job->link);
+    job_start(p, job);
+}
+
+/* Some blocks of the unit are in the store already: write the runs that are
+ * not. */
+static void start_partial(Payload *p, PayloadEntry *e)
+{
+    uint64_t unit_offset = e->lpn * p->unit_bytes;
+    unsigned b = 0;
+
+    entry_leave_ready(p, e);
+    e->writes = 1; /* keeps it while its runs are started */
+    while (b < p->unit_blocks) {
+        unsigned first = b;
+
+        while (b < p->unit_blocks && entry_has(e, b)) {
+            b++;
+        }
+        if (b > first) {
+            e->writes++;
+            start_write(p, e, unit_offset + (uint64_t)first * p->block_bytes,
+                        (uint64_t)(b - first) * p->block_bytes,
+                        e->data + (size_t)first * p->block_bytes, false);
+        } else {
+            b++;
+        }
+    }
+    if (--e->writes == 0) {
+        entry_written(p, e);
+    }
+}
+
+static bool may_join(const Payload *p, const PayloadEntry *last,
+                     const PayloadEntry *e)
+{
+    return e->lpn == last->lpn + 1 && entry_full(p, e) && !entry_blocked(p, e);
+}
+
+/* Whole units that follow each other go in one request. */
+static void start_group(Payload *p, PayloadEntry *head)
+{
+    PayloadEntry *last = head;
+    uint64_t bytes = (uint64_t)head->nvalid * p->block_bytes;
+    unsigned n = 1;
+    uint8_t *buf;
+
+    entry_leave_ready(p, head);
+    head->writes = 1;
+    while (p->ready.head && bytes + p->unit_bytes <= MAX_GROUP_BYTES &&
+           may_join(p, last, p->ready.head->data)) {
+        last->next = p->ready.head->data;
+        last = last->next;
+        entry_leave_ready(p, last);
+        last->writes = 1;
+        bytes += (uint64_t)last->nvalid * p->block_bytes;
+        n++;
+    }
+    if (n == 1) {
+        start_write(p, head, head->lpn * p->unit_bytes, bytes, head->data,
+                    false);
+        return;
+    }
+    buf = payload_buf_get(p, bytes);
+    n = 0;
+    for (PayloadEntry *e = head; e; e = e->next) {
+        memcpy(buf + (size_t)n++ * p->unit_bytes, e->data,
+               (size_t)e->nvalid * p->block_bytes);
+    }
+    start_write(p, head, head->lpn * p->unit_bytes, bytes, buf, true);
+}
+
+static void start_writes(Payload *p)
+{
+    while (p->ready.head && p->nwrites < MAX_WRITES_IN_FLIGHT) {
+        PayloadEntry *e = p->ready.head->data;
+
+        if (entry_blocked(p, e)) {
+            stall(p, e);
+        } else if (entry_full(p, e)) {
+            start_group(p, e);
+        } else {
+            start_partial(p, e);
+        }
+    }
+}
+
+static void start_zeroes(Payload *p)
+{
+    GList *next;
+
+    for (GList *l = p->zeroes.head; l && p->nzeroes < MAX_ZEROES_IN_FLIGHT;
+         l = next) {
+        ZeroRange *z = l->data;
+        uint64_t last = z->lpn + z->nunits - 1;
+        Job *job;
+
+        next = l->next;
+        if (z->started || jobs_overlap(&p->reads, z->lpn, last) ||
+            jobs_overlap(&p->writes, z->lpn, last)) {
+            continue;
+        }
+        z->started = true;
+        job = job_new(p, NVME_STORE_ZERO, z->lpn * p->unit_bytes,
+                      z->nunits * p->unit_bytes);
+        job->zero = z;
+        job->first_lpn = z->lpn;
+        job->last_lpn = last;
+        p->stats.store_zeroes++;
+        p->nzeroes++;
+        g_queue_push_tail_link(&p->writes, &job->link);
+        job_start(p, job);
+    }
+}
+
+/* ---- barriers ----------------------------------------------------------- */
+
+void payload_barrier(Payload *p, PayloadBarrier *b)
+{
+    GList *l;
+
+    while ((l = p->failed.head)) { /* another chance */
+        PayloadEntry *e = l->data;
+
+        payload_turn_leave(p, e);
+        e->state = ENTRY_READY;
+        g_queue_push_tail_link(&p->ready, &e->turn);
+        payload_due_push(p, &e->due);
+    }
+    b->link.data = b;
+    b->seq = p->next_seq;
+    b->ret = 0;
+    g_queue_push_tail_link(&p->barriers, &b->link);
+}
+
+static uint64_t oldest_due(const Payload *p)
+{
+    const Due *d = p->due.head ? p->due.head->data : NULL;
+
+    return d ? d->seq : UINT64_MAX;
+}
+
+/* Everything before the barrier is written: is there anything to flush? */
+static void barrier_reached(Payload *p, PayloadBarrier *b)
+{
+    if (p->store_dirty) {
+        g_queue_push_tail_link(&p->flush_next, &b->link);
+    } else if (p->flush_in_flight) {
+        g_queue_push_tail_link(&p->flushing, &b->link);
+    } else {
+        g_queue_push_tail_link(&p->flushed, &b->link);
+    }
+}
+
+static void start_flush(Payload *p)
+{
+    if (p->flush_in_flight || !p->flush_next.head) {
+        return;
+    }
+    p->flushing = p->flush_next;
+    g_queue_init(&p->flush_next);
+    p->flush_in_flight = true;
+    p->store_dirty = false;
+    p->stats.store_flushes++;
+    job_start(p, job_new(p, NVME_STORE_FLUSH, 0, 0));
+}
+
+static void tell_barriers(Payload *p)
+{
+    GList *l;
+
+    while ((l = g_queue_pop_head_link(&p->flushed))) {
+        PayloadBarrier *b = l->data;
+        bool bad = b->ret || p->stats.units_failed || p->zero_lost;
+
+        p->zero_lost = false;
+        p->client->barrier_done(p->client_opaque, b, bad ? -EIO : 0);
+    }
+}
+
+static void run_barriers(Payload *p)
+{
+    while (p->barriers.head) {
+        PayloadBarrier *b = p->barriers.head->data;
+
+        if (b->seq >= oldest_due(p)) {
+            break;
+        }
+        g_queue_unlink(&p->barriers, &b->link);
+        barrier_reached(p, b);
+    }
+    start_flush(p);
+    tell_barriers(p);
+}
+
+void payload_kick(Payload *p)
+{
+    if (p->zeroes.head) {
+        start_zeroes(p);
+    }
+    if (p->ready.head) {
+        start_writes(p);
+    }
+    if (p->barriers.head || p->flush_next.head || p->flushed.head) {
+        run_barriers(p);
+    }
+}
+
+bool payload_congested(const Payload *p)
+{
+    uint64_t units = (uint64_t)p->ready.length + p->stalled.length;
+
+    return units * p->unit_bytes > MAX_BACKLOG_BYTES ||
+           p->zeroes.length > MAX_PENDING_ZEROES;
+}

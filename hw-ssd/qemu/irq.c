@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * irq.c - interrupts, from any thread, without waiting for the BQL.
+ *
+ * Interrupts are noted under VssdDev.lock and sent when it has been let go.
+ * Sending takes the BQL, and an IOThread must never wait for it (the main loop
+ * waits for IOThreads with the BQL held).  So a thread that has the BQL sends at
+ * once, and another one hands over: under TCG to the vCPU that rang last, which
+ * must be stopped for the interrupt anyway, so no further thread is woken; else
+ * to the main loop.  Vectors noted before the sender runs go out together.
+ */
+#include "qemu/osdep.h"
+#include "hw/core/cpu.h"
+#include "hw/pci/msix.h"
+#include "system/tcg.h"
+#include "trace.h"
+
+#include "vssd.h"
+
+void vssd_irq_msix(VssdDev *s, unsigned vector)
+{
+    qatomic_or(&s->irq_vectors[vector / 64], 1ULL << vector % 64);
+}
+
+void vssd_irq_pin(VssdDev *s, bool level)
+{
+    qatomic_set(&s->pin_level, level);
+}
+
+static bool irq_noted(VssdDev *s)
+{
+    for (unsigned i = 0; i < VSSD_IRQ_WORDS; i++) {
+        if (qatomic_read(&s->irq_vectors[i])) {
+            return true;
+        }
+    }
+    return qatomic_read(&s->pin_level) != qatomic_read(&s->pin_sent);
+}
+
+/* BQL held. */
+static void irq_send(VssdDev *s)
+{
+    PCIDevice *pci = PCI_DEVICE(s);
+    bool level;
+
+    for (unsigned i = 0; i < VSSD_IRQ_WORDS; i++) {
+        uint64_t bits = qatomic_xchg(&s->irq_vectors[i], 0);
+
+        for (; bits; bits &= bits - 1) {
+            unsigned vector = i * 64 + ctz64(bits);
+
+            if (msix_enabled(pci)) {
+                trace_vssd_irq_msix(s, vector);
+                msix_notify(pci, vector);
+            }
+        }
+    }
+
+    level = qatomic_read(&s->pin_level);
+    if (level != s->pin_sent) {
+        trace_vssd_irq_pin(s, level);
+        qatomic_set(&s->pin_sent, level);
+        pci_set_irq(pci, level);
+    }
+}
+
+static void irq_bh(void *opaque)
+{
+    VssdDev *s = opaque;
+
+    qatomic_set_mb(&s->irq_scheduled, false);
+    irq_send(s);
+}
+
+static void irq_work(CPUState *cpu, run_on_cpu_data data)
+{
+    VssdDev *s = data.host_ptr;
+
+    irq_bh(s);
+    object_unref(OBJECT(s));
+}
+
+static CPUState *irq_target(VssdDev *s)
+{
+    int index = qatomic_read(&s->irq_cpu);
+    CPUState *cpu = index >= 0 ? qemu_get_cpu(index) : NULL;
+
+    return cpu ? cpu : first_cpu;
+}
+
+void vssd_irq_deliver(VssdDev *s)
+{
+    if (!irq_noted(s)) {
+        return;
+    }
+    if (bql_locked()) {
+        irq_send(s);
+        return;
+    }
+    if (qatomic_xchg(&s->irq_scheduled, true)) {
+        return;
+    }
+    if (tcg_enabled()) {
+        object_ref(OBJECT(s));
+        async_run_on_cpu(irq_target(s), irq_work, RUN_ON_CPU_HOST_PTR(s));
+    } else {
+        qemu_bh_schedule(s->irq_bh);
+    }
+}
+
+void vssd_irq_init(VssdDev *s)
+{
+    s->irq_cpu = -1;
+    s->irq_bh = qemu_bh_new_guarded(irq_bh, s,
+                                    &DEVICE(s)->mem_reentrancy_guard);
+}
+
+void vssd_irq_stop(VssdDev *s)
+{
+    qemu_bh_delete(s->irq_bh);
+    s->irq_bh = NULL;
+    memset(s->irq_vectors, 0, sizeof(s->irq_vectors));
+    vssd_irq_pin(s, false);
+    irq_send(s);
+}

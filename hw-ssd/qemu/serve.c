@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * serve.c - who runs the controller, and when.
+ *
+ * A vCPU that rings a doorbell runs the controller itself; the thread of ctx
+ * runs it when modelled time has come.  Knows the lock, the clock and the
+ * threads; knows nothing of commands.
+ */
+#include "qemu/osdep.h"
+#include "block/aio-wait.h"
+#include "hw/core/cpu.h"
+#include "qemu/defer-call.h"
+#include "system/qtest.h"
+#include "trace.h"
+
+#include "simtime.h"
+#include "vssd.h"
+
+#define DOORBELL_BASE 0x1000
+
+/* nvme_run() calls in one go before the rest is left to the thread of ctx. */
+#define RUN_ROUNDS 4
+
+/* The host's timers wake a thread late, by tens of microseconds on a virtual
+ * machine.  So the timer is set that much earlier, and the rest is spun. */
+#define LEAD_MAX_NS 50000
+
+/* ---- lock and clock ----------------------------------------------------- */
+
+/* Its address names the thread.  Not inlined: a coroutine may change threads. */
+static __attribute__((noinline)) void *this_thread(void)
+{
+    static __thread char marker;
+
+    return &marker;
+}
+
+bool vssd_lock(VssdDev *s)
+{
+    void *self = this_thread();
+
+    if (qatomic_read(&s->owner) == self) {
+        return false;
+    }
+    qemu_mutex_lock(&s->lock);
+    qatomic_set(&s->owner, self);
+    return true;
+}
+
+void vssd_unlock(VssdDev *s)
+{
+    while (s->done_jobs) {
+        vssd_run(s);
+    }
+    qatomic_set(&s->owner, NULL);
+    qemu_mutex_unlock(&s->lock);
+    vssd_irq_deliver(s);
+}
+
+uint64_t vssd_now(VssdDev *s)
+{
+    int64_t t = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - s->epoch_ns;
+
+    /* Two threads may have read the clock in one order and locked in the
+     * other; and a model that counts picoseconds ends after 213 days. */
+    s->now_ns = MAX(s->now_ns, MIN(MAX(t, 0), SIM_MAX_NS - 1));
+    return s->now_ns;
+}
+
+/* ---- run ---------------------------------------------------------------- */
+
+static void arm_timer(VssdDev *s)
+{
+    uint64_t next_ns = nvme_next_event_ns(s->ctrl);
+    uint64_t fire_ns;
+
+    /* A timer that fires early costs less than one that is often moved. */
+    if (next_ns >= s->timer_ns || next_ns >= SIM_MAX_NS) {
+        return;
+    }
+    fire_ns = next_ns - MIN(next_ns, s->lead_ns);
+    qatomic_set(&s->timer_ns, next_ns);
+    s->timer_fire_ns = MAX(fire_ns, s->now_ns);
+    timer_mod_ns(s->timer, s->epoch_ns + fire_ns);
+}
+
+/* Follow the host's wake-up delay: quickly up, slowly down. */
+static void learn_lead(VssdDev *s, uint64_t late_ns)
+{
+    if (late_ns > s->lead_ns) {
+        s->lead_ns += (MIN(late_ns, LEAD_MAX_NS) - s->lead_ns) / 4;
+    } else {
+        s->lead_ns -= (s->lead_ns - late_ns) / 32;
+    }
+}
+
+static uint64_t clock_ns(VssdDev *s)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - s->epoch_ns;
+}
+
+/* Until the instant that the timer was set for; another thread may move it
+ * nearer, and the virtual clock may stop. */
+static void spin_until_due(VssdDev *s)
+{
+    int64_t end = get_clock() + LEAD_MAX_NS;
+
+    while (clock_ns(s) < qatomic_read(&s->timer_ns) && get_clock() < end) {
+        cpu_relax();
+    }
+}
+
+/*
+ * With -icount: let each event happen at its own instant.  The virtual clock
+ * steps by whole instructions, so it may stand some ns after the event that the
+ * vCPU was stopped for.
+ */
+static void catch_up(VssdDev *s)
+{
+    uint64_t now_ns = vssd_now(s);
+    uint64_t next_ns;
+
+    while ((next_ns = nvme_next_event_ns(s->ctrl)) < now_ns) {
+        while (nvme_run(s->ctrl, next_ns)) {
+        }
+    }
+}
+
+void vssd_run(VssdDev *s)
+{
+    bool more;
+
+    if (!s->online) {
+        vssd_store_reap(s);
+        return;
+    }
+    defer_call_begin();
+    for (unsigned round = 0;; round++) {
+        more = nvme_run(s->ctrl, vssd_now(s));
+        if (vssd_store_reap(s)) {
+            more = true;
+        }
+        if (!more || (round >= RUN_ROUNDS && !s->icount)) {
+            break;
+        }
+    }
+    defer_call_end();
+    if (more) {
+        qemu_bh_schedule(s->run_bh);
+    }
+    arm_timer(s);
+}
+
+static void serve(VssdDev *s)
+{
+    if (vssd_lock(s)) {
+        if (s->icount) {
+            catch_up(s);
+        }
+        vssd_run(s);
+        vssd_unlock(s);
+    }
+}
+
+static void run_bh(void *opaque)
+{
+    serve(opaque);
+}
+
+static void timer_cb(void *opaque)
+{
+    VssdDev *s = opaque;
+    uint64_t woken_ns = clock_ns(s);
+
+    if (s->spin) {
+        spin_until_due(s);
+    }
+    if (!vssd_lock(s)) {
+        return;
+    }
+    trace_vssd_timer(s, s->timer_ns, s->timer_fire_ns, vssd_now(s));
+    if (s->spin && woken_ns > s->timer_fire_ns) {
+        learn_lead(s, woken_ns - s->timer_fire_ns);
+    }
+    qatomic_set(&s->timer_ns, SSD_TIME_NEVER);
+    if (s->icount) {
+        catch_up(s);
+    }
+    vssd_run(s);
+    vssd_unlock(s);
+}
+
+/* ---- registers and doorbells -------------------------------------------- */
+
+static uint64_t reg_read(void *opaque, hwaddr addr, unsigned size)
+{
+    VssdDev *s = opaque;
+    uint64_t value = 0;
+
+    if (vssd_lock(s)) {
+        if (s->icount) {
+            catch_up(s);
+        }
+        value = nvme_reg_read(s->ctrl, addr, size);
+        vssd_unlock(s);
+    }
+    trace_vssd_mmio_read(s, addr, size, value);
+    return value;
+}
+
+static void trace_write(VssdDev *s, hwaddr addr, uint64_t value, unsigned size)
+{
+    if (addr >= DOORBELL_BASE) {
+        trace_vssd_doorbell(s, (addr - DOORBELL_BASE) / 8,
+                            addr & 4 ? "head" : "tail", value);
+    } else {
+        trace_vssd_mmio_write(s, addr, size, value);
+    }
+}
+
+static void reg_write(void *opaque, hwaddr addr, uint64_t value, unsigned size)
+{
+    VssdDev *s = opaque;
+
+    trace_write(s, addr, value, size);
+    if (!vssd_lock(s)) {
+        return;
+    }
+    if (current_cpu) {
+        qatomic_set(&s->irq_cpu, current_cpu->cpu_index);
+    }
+    if (s->icount) {
+        catch_up(s);
+    }
+    nvme_reg_write(s->ctrl, vssd_now(s), addr, value, size);
+    vssd_run(s);
+    vssd_unlock(s);
+}
+
+const MemoryRegionOps vssd_reg_ops = {
+    .read = reg_read,
+    .write = reg_write,
+    .endianness = DEVICE_LITTLE_ENDIAN,
+    .valid = { .min_access_size = 1, .max_access_size = 8 },
+    .impl = { .min_access_size = 1, .max_access_size = 8 },
+};
+
+/* ---- shadow doorbells --------------------------------------------------- */
+
+static bool has_new_commands(VssdDev *s)
+{
+    bool found = false;
+
+    if (vssd_lock(s)) {
+        found = nvme_has_new_commands(s->ctrl);
+        qatomic_set(&s->owner, NULL);
+        qemu_mutex_unlock(&s->lock);
+    }
+    return found;
+}
+
+static void set_polling(VssdDev *s, bool on)
+{
+    if (vssd_lock(s)) {
+        trace_vssd_polling(s, on);
+        s->polling = on;
+        nvme_set_polling(s->ctrl, on);
+        vssd_unlock(s);
+    }
+}
+
+static VssdDev *from_notifier(EventNotifier *e)
+{
+    return container_of(e, VssdDev, poll_notifier);
+}
+
+static void poll_begin(EventNotifier *e)
+{
+    set_polling(from_notifier(e), true);
+}
+
+static void poll_end(EventNotifier *e)
+{
+    VssdDev *s = from_notifier(e);
+
+    set_polling(s, false);
+    /* A command may have come in before the guest was asked to ring again. */
+    if (has_new_commands(s)) {
+        qemu_bh_schedule(s->run_bh);
+    }
+}
+
+static bool poll_look(void *opaque)
+{
+    VssdDev *s = from_notifier(opaque);
+
+    return s->polling && has_new_commands(s);
+}
+
+static void poll_ready(EventNotifier *e)
+{
+    serve(from_notifier(e));
+}
+
+static void poll_kicked(EventNotifier *e)
+{
+    event_notifier_test_and_clear(e);
+    serve(from_notifier(e));
+}
+
+/* ---- life --------------------------------------------------------------- */
+
+void vssd_serve_init(VssdDev *s)
+{
+    DeviceState *dev = DEVICE(s);
+
+    s->timer_ns = SSD_TIME_NEVER;
+    /* A test steps its clock by itself: nothing to spin for. */
+    s->spin = !s->icount && !qtest_enabled();
+    s->run_bh = aio_bh_new_guarded(s->ctx, run_bh, s,
+                                   &dev->mem_reentrancy_guard);
+    if (s->icount) {
+        s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, timer_cb, s);
+    } else {
+        s->timer = aio_timer_new(s->ctx, QEMU_CLOCK_VIRTUAL, SCALE_NS,
+                                 timer_cb, s);
+        event_notifier_init(&s->poll_notifier, 0);
+        aio_set_event_notifier(s->ctx, &s->poll_notifier, poll_kicked,
+                               poll_look, poll_ready);
+        aio_set_event_notifier_poll(s->ctx, &s->poll_notifier, poll_begin,
+                                    poll_end);
+    }
+    s->online = true;
+}
+
+/* In the thread of ctx. */
+static void stop_bh(void *opaque)
+{
+    VssdDev *s = opaque;
+
+    if (!s->icount) {
+        aio_set_event_notifier(s->ctx, &s->poll_notifier, NULL, NULL, NULL);
+    }
+    timer_free(s->timer);
+    s->timer = NULL;
+    qemu_bh_delete(s->run_bh);
+    s->run_bh = NULL;
+}
+
+void vssd_serve_stop(VssdDev *s)
+{
+    vssd_lock(s);
+    s->online = false;
+    vssd_unlock(s);
+    if (s->ctx == qemu_get_aio_context()) {
+        stop_bh(s);
+    } else {
+        aio_wait_bh_oneshot(s->ctx, stop_bh, s);
+    }
+    vssd_store_drain(s);
+    if (!s->icount) {
+        event_notifier_cleanup(&s->poll_notifier);
+    }
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stats.c - statistics as QOM properties.
+ *
+ *   qom-get  PATH stats                one JSON object, docs/results.md
+ *   qom-set  PATH reset-stats true     forget latencies and counters
+ *
+ * The model and the controller write JSON text; here it becomes QMP objects.
+ */
+#include "qemu/osdep.h"
+#include "block/qdict.h"
+#include "qapi/error.h"
+#include "qapi/visitor.h"
+#include "qobject/qdict.h"
+#include "qobject/qjson.h"
+
+#include "json.h"
+#include "vssd.h"
+
+static QDict *parse(const char *text, Error **errp)
+{
+    QObject *obj = qobject_from_json(text, errp);
+    QDict *dict = obj ? qobject_to(QDict, obj) : NULL;
+
+    if (obj && !dict) {
+        error_setg(errp, "vssd: the statistics are not an object");
+        qobject_unref(obj);
+    }
+    return dict;
+}
+
+/* Add the members of one writer's object to dict; what is there stays. */
+static bool join(QDict *dict, const GString *text, Error **errp)
+{
+    QDict *part = parse(text->str, errp);
+
+    if (!part) {
+        return false;
+    }
+    qdict_join(dict, part, false);
+    qobject_unref(part);
+    return true;
+}
+
+static QDict *stats_new(VssdDev *s, Error **errp)
+{
+    g_autoptr(GString) drive = g_string_new(NULL);
+    g_autoptr(GString) ctrl = g_string_new(NULL);
+    JsonWriter w_drive = { .out = drive };
+    JsonWriter w_ctrl = { .out = ctrl };
+    QDict *dict = qdict_new();
+
+    if (!vssd_lock(s)) {
+        error_setg(errp, "vssd: the drive is busy");
+        qobject_unref(dict);
+        return NULL;
+    }
+    ssd_stats_json(s->ssd, &w_drive, NULL);
+    nvme_stats_json(s->ctrl, &w_ctrl, NULL);
+    vssd_unlock(s);
+
+    
+    if (!join(dict, drive, errp) || !join(dict, ctrl, errp)) {
+        qobject_unref(dict);
+        return NULL;
+    }
+    return dict;
+}
+
+static void stats_get(Object *obj, Visitor *v, const char *name, void *opaque,
+                      Error **errp)
+{
+    VssdDev *s = VSSD(obj);
+    QObject *stats;
+
+    if (!DEVICE(s)->realized) {
+        error_setg(errp, "vssd: no statistics before the device is realized");
+        return;
+    }
+    stats = QOBJECT(stats_new(s, errp));
+    if (stats) {
+        visit_type_any(v, name, &stats, errp);
+        qobject_unref(stats);
+    }
+}
+
+static void stats_reset(Object *obj, bool value, Error **errp)
+{
+    VssdDev *s = VSSD(obj);
+
+    if (!DEVICE(s)->realized) {
+        error_setg(errp, "vssd: no statistics before the device is realized");
+        return;
+    }
+    if (value && vssd_lock(s)) {
+        ssd_reset_stats(s->ssd);
+        nvme_reset_stats(s->ctrl);
+        vssd_unlock(s);
+    }
+}
+
+void vssd_stats_class_init(ObjectClass *klass)
+{
+    object_class_property_add(klass, "stats", "any", stats_get, NULL, NULL,
+                              NULL);
+    object_class_property_set_description(klass, "stats",
+                                          "statistics of the drive");
+    object_class_property_add_bool(klass, "reset-stats", NULL, stats_reset);
+    object_class_property_set_description(
+        klass, "reset-stats", "set to true: forget latencies and counters");
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * store.c - payload in a block node.
+ *
+ * Each request of the controller is one coroutine.  One that never has to wait
+ * (null-co, a hole in qcow2) ends inside submit(), in the caller's thread; the
+ * others end where the block layer wakes them, take the lock and run the
+ * controller on.  With -icount every request is awaited inside submit().
+ *
+ * Knows bytes and offsets; knows nothing of commands or of the drive, except in
+ * vssd_store_preload().
+ */
+#include "qemu/osdep.h"
+#include "block/aio-wait.h"
+#include "qapi/error.h"
+#include "qemu/coroutine.h"
+#include "system/block-backend.h"
+#include "trace.h"
+
+#include "vssd.h"
+
+typedef enum VssdJobState {
+    JOB_STARTING, /* inside submit() */
+    JOB_WAITING,  /* submit() has said -EINPROGRESS */
+    JOB_ENDED,    /* ret is valid */
+} VssdJobState;
+
+struct VssdJob {
+    VssdDev *dev;
+    NvmeStoreReq *req;
+    VssdJobState state; /* under VssdDev.lock */
+    int ret;
+};
+
+static const char *const op_names[] = {
+    [NVME_STORE_READ] = "read",
+    [NVME_STORE_WRITE] = "write",
+    [NVME_STORE_ZERO] = "zero",
+    [NVME_STORE_FLUSH] = "flush",
+};
+
+static int coroutine_mixed_fn store_do(BlockBackend *blk,
+                                       const NvmeStoreReq *req)
+{
+    switch (req->op) {
+    case NVME_STORE_READ:
+        return blk_pread(blk, req->offset, req->bytes, req->buf, 0);
+    case NVME_STORE_WRITE:
+        return blk_pwrite(blk, req->offset, req->bytes, req->buf, 0);
+    case NVME_STORE_ZERO:
+        return blk_pwrite_zeroes(blk, req->offset, req->bytes,
+                                 BDRV_REQ_MAY_UNMAP);
+    case NVME_STORE_FLUSH:
+        return blk_flush(blk);
+    }
+    g_assert_not_reached();
+}
+
+static int coroutine_fn store_co_do(BlockBackend *blk, const NvmeStoreReq *req)
+{
+    switch (req->op) {
+    case NVME_STORE_READ:
+        return blk_co_pread(blk, req->offset, req->bytes, req->buf, 0);
+    case NVME_STORE_WRITE:
+        return blk_co_pwrite(blk, req->offset, req->bytes, req->buf, 0);
+    case NVME_STORE_ZERO:
+        return blk_co_pwrite_zeroes(blk, req->offset, req->bytes,
+                                    BDRV_REQ_MAY_UNMAP);
+    case NVME_STORE_FLUSH:
+        return blk_co_flush(blk);
+    }
+    g_assert_not_reached();
+}
+
+/* Lock held. */
+static void job_finish(VssdDev *s, VssdJob *job)
+{
+    NvmeStoreReq *req = job->req;
+    int ret = job->ret;
+
+    g_free(job);
+    nvme_store_done(s->ctrl, vssd_now(s), req, ret);
+}
+
+bool vssd_store_reap(VssdDev *s)
+{
+    GSList *jobs = g_slist_reverse(s->done_jobs);
+
+    s->done_jobs = NULL;
+    for (GSList *l = jobs; l; l = l->next) {
+        job_finish(s, l->data);
+    }
+    g_slist_free(jobs);
+    return jobs != NULL;
+}
+
+/*
+ * The coroutine's last act, kept out of it: thread-local variables must not be
+ * read by a function that may have changed threads.
+ */
+static __attribute__((noinline)) void job_end(VssdJob *job)
+{
+    VssdDev *s = job->dev;
+    NvmeStoreReq *req = job->req;
+
+    trace_vssd_store_done(s, op_names[req->op], req->offset, req->bytes,
+                          job->ret);
+    if (!vssd_lock(s)) {
+        /* This thread is inside the controller: it looks at the job later. */
+        if (job->state == JOB_WAITING) {
+            s->done_jobs = g_slist_prepend(s->done_jobs, job);
+        }
+        job->state = JOB_ENDED;
+    } else {
+        job_finish(s, job);
+        vssd_run(s);
+        vssd_unlock(s);
+    }
+    qatomic_dec(&s->jobs_in_flight);
+    aio_wait_kick();
+}
+
+static void coroutine_fn job_entry(void *opaque)
+{
+    VssdJob *job = opaque;
+
+    job->ret = store_co_do(job->dev->conf.blk, job->req);
+    job_end(job);
+}
+
+/* Lock held, by this thread. */
+static int store_submit(void *opaque, NvmeStoreReq *req)
+{
+    VssdDev *s = opaque;
+    VssdJob *job;
+    int ret;
+
+    trace_vssd_store_start(s, op_names[req->op], req->offset, req->bytes);
+    if (s->icount) {
+        ret = store_do(s->conf.blk, req);
+        trace_vssd_store_done(s, op_names[req->op], req->offset, req->bytes,
+                              ret);
+        return MIN(ret, 0);
+    }
+
+    job = g_new(VssdJob, 1);
+    *job = (VssdJob){ .dev = s, .req = req, .state = JOB_STARTING };
+    qatomic_inc(&s->jobs_in_flight);
+    qemu_coroutine_enter(qemu_coroutine_create(job_entry, job));
+    if (job->state != JOB_ENDED) {
+        job->state = JOB_WAITING;
+        return -EINPROGRESS;
+    }
+    ret = job->ret;
+    g_free(job);
+    return MIN(ret, 0);
+}
+
+const NvmeStore vssd_store = {
+    .submit = store_submit,
+};
+
+void vssd_store_drain(VssdDev *s)
+{
+    AIO_WAIT_WHILE(NULL, qatomic_read(&s->jobs_in_flight) > 0);
+}
+
+bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
+                        Error **errp)
+{
+    uint32_t block_bytes = ssd_info(s->ssd)->block_bytes;
+    int64_t end = nblocks * block_bytes;
+    int64_t at = 0;
+
+    *data_bytes = 0;
+    while (at < end) {
+        int64_t n;
+        int ret;
+
+        ret = bdrv_block_status_above(blk_bs(s->conf.blk), NULL, at, end - at,
+                                      &n, NULL, NULL);
+        if (ret < 0 || n <= 0) {
+            error_setg_errno(errp, ret < 0 ? -ret : EIO,
+                             "vssd: cannot read the allocation map of the "
+                             "drive's image at byte %" PRId64, at);
+            return false;
+        }
+        if (!(ret & BDRV_BLOCK_ZERO)) {
+            uint64_t first = at / block_bytes;
+            uint64_t last = DIV_ROUND_UP(at + n, block_bytes);
+
+            *data_bytes += n;
+            ret = ssd_preload(s->ssd, first, MIN(last, nblocks) - first);
+            g_assert(ret == 0);
+        }
+        at += n;
+    }
+    return true;
+}

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vssd.c - the PCI function: properties, life and death.
+ *
+ * Knows PCI configuration space, the block node's size and permissions, and how
+ * the parts are put together and taken apart; knows nothing of NVMe beyond the
+ * class code, and nothing of time.
+ */
+#include "qemu/osdep.h"
+#include "block/block.h"
+#include "hw/pci/msix.h"
+#include "hw/pci/pci.h"
+#include "hw/pci/pcie.h"
+#include "migration/blocker.h"
+#include "qapi/error.h"
+#include "qemu/module.h"
+#include "system/block-backend.h"
+#include "system/system.h"
+#include "trace.h"
+
+#include "compat.h"
+#include "vssd.h"
+
+/*
+ * No vendor ID of the PCI-SIG: 0x1234 is what QEMU gives its own inventions
+ * (VGA, edu), so no driver has a quirk for it.  Drivers bind by class code.
+ */
+#define VSSD_PCI_VENDOR_ID 0x1234
+#define VSSD_PCI_DEVICE_ID 0x7653
+
+#define VSSD_PCI_PM_OFFSET 0x60
+#define VSSD_PCI_EXP_OFFSET 0x80
+
+/* BAR 0: registers and doorbells, the MSI-X table, its pending bits. */
+#define VSSD_MSIX_TABLE NVME_REG_SIZE
+#define VSSD_MSIX_PBA (VSSD_MSIX_TABLE + 0x1000)
+#define VSSD_BAR0_SIZE (VSSD_MSIX_TABLE + 0x2000)
+
+/* ---- what the controller asks of the machine ---------------------------- */
+
+/* RAM only: no device's registers, so no other device's code runs. */
+static MemTxAttrs dma_attrs(VssdDev *s)
+{
+    return (MemTxAttrs){ .memory = 1, .requester_id = pci_requester_id(
+                                          PCI_DEVICE(s)) };
+}
+
+static int machine_dma_read(void *opaque, uint64_t addr, void *buf, size_t len)
+{
+    VssdDev *s = opaque;
+    AddressSpace *as = pci_get_address_space(PCI_DEVICE(s));
+
+    return address_space_read(as, addr, dma_attrs(s), buf, len) ? -EFAULT : 0;
+}
+
+static int machine_dma_write(void *opaque, uint64_t addr, const void *buf,
+                             size_t len)
+{
+    VssdDev *s = opaque;
+    AddressSpace *as = pci_get_address_space(PCI_DEVICE(s));
+
+    return address_space_write(as, addr, dma_attrs(s), buf, len) ? -EFAULT : 0;
+}
+
+static void machine_msix(void *opaque, unsigned vector)
+{
+    vssd_irq_msix(opaque, vector);
+}
+
+static void machine_pin(void *opaque, bool level)
+{
+    vssd_irq_pin(opaque, level);
+}
+
+static bool machine_msix_enabled(void *opaque)
+{
+    return msix_enabled(PCI_DEVICE(opaque));
+}
+
+static void machine_trace(void *opaque, const NvmeTrace *t)
+{
+    VssdDev *s = opaque;
+    uint64_t late_ns = t->complete_ns ? s->now_ns - t->complete_ns : 0;
+
+    if (t->end) {
+        trace_vssd_command_end(s, t->sqid, t->cid, t->admin, t->opcode,
+                               t->status, s->now_ns, late_ns);
+    } else {
+        trace_vssd_command_start(s, t->sqid, t->cid, t->admin, t->opcode,
+                                 t->nsid, t->lba, t->nblocks);
+    }
+}
+
+static const NvmeMachine vssd_machine = {
+    .dma_read = machine_dma_read,
+    .dma_write = machine_dma_write,
+    .msix = machine_msix,
+    .pin = machine_pin,
+    .msix_enabled = machine_msix_enabled,
+    .trace = machine_trace,
+};
+
+/* ---- realize ------------------------------------------------------------ */
+
+static void propagate(Error **errp, GError *error)
+{
+    error_setg(errp, "vssd: %s", error->message);
+    g_error_free(error);
+}
+
+static bool choose_block_size(VssdDev *s, Error **errp)
+{
+    BlockConf *conf = &s->conf;
+
+    if (conf->logical_block_size && !conf->physical_block_size) {
+        conf->physical_block_size = conf->logical_block_size;
+    }
+    if (!blkconf_blocksizes(conf, errp)) {
+        return false;
+    }
+    if (conf->logical_block_size != 512 && conf->logical_block_size != 4096) {
+        error_setg(errp, "vssd: logical_block_size=%" PRIu32
+                         ": allowed 512, 4096", conf->logical_block_size);
+        return false;
+    }
+    return true;
+}
+
+static bool open_drive(VssdDev *s, Error **errp)
+{
+    if (!s->conf.blk) {
+        error_setg(errp, "vssd: drive=ID is missing: give the block node that "
+                         "holds the data");
+        return false;
+    }
+    if (!blk_is_inserted(s->conf.blk)) {
+        error_setg(errp, "vssd: drive '%s' has no medium",
+                   blk_name(s->conf.blk));
+        return false;
+    }
+    if (!blk_supports_write_perm(s->conf.blk)) {
+        error_setg(errp, "vssd: the image is read-only: open it read-write, or "
+                         "give it a temporary overlay (snapshot=on)");
+        return false;
+    }
+    if (!choose_block_size(s, errp)) {
+        return false;
+    }
+    /* Not resizable: block_resize is refused while the device has the node. */
+    return blkconf_apply_backend_options(&s->conf, false, false, errp);
+}
+
+static SsdConfig *read_config(VssdDev *s, Error **errp)
+{
+    SsdConfig *cfg;
+    GError *error = NULL;
+
+    if (!s->profile) {
+        error_setg(errp, "vssd: profile=FILE is missing: give the description "
+                         "of the drive (*.ini)");
+        return NULL;
+    }
+    cfg = ssd_config_new();
+    if (!ssd_config_load(cfg, s->profile, &error) ||
+        (s->options && !ssd_config_set(cfg, s->options, &error)) ||
+        !ssd_config_set_block_bytes(cfg, s->conf.logical_block_size, &error)) {
+        propagate(errp, error);
+        ssd_config_free(cfg);
+        return NULL;
+    }
+    return cfg;
+}
+
+/* The namespace is the image, rounded down to whole blocks. */
+static bool namespace_blocks(VssdDev *s, uint64_t *nblocks, Error **errp)
+{
+    const SsdInfo *info = ssd_info(s->ssd);
+    int64_t image_bytes = blk_getlength(s->conf.blk);
+
+    if (image_bytes < 0) {
+        error_setg_errno(errp, -image_bytes, "vssd: the image has no size");
+        return false;
+    }
+    *nblocks = image_bytes / info->block_bytes;
+    if (*nblocks == 0) {
+        error_setg(errp, "vssd: the image is smaller than one block of %" PRIu32
+                         " bytes", info->block_bytes);
+        return false;
+    }
+    if (*nblocks > info->nblocks) {
+        error_setg(errp, "vssd: the image has %" PRId64 " bytes, the drive of "
+                         "profile '%s' only %" PRIu64 ": take a larger profile "
+                         "or set nand.blocks higher", image_bytes, s->profile,
+                   info->nblocks * info->block_bytes);
+        return false;
+    }
+    return true;
+}
+
+static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
+{
+    NvmeConfig cfg = {
+        .serial = s->serial,
+        .model = s->model,
+        .firmware = "vssd0.1",
+        .pci_vid = VSSD_PCI_VENDOR_ID,
+        .pci_ssvid = VSSD_PCI_VENDOR_ID,
+        .n_queues = s->num_queues,
+        .n_vectors = s->num_vectors,
+        .queue_size = s->queue_size,
+        .mdts = s->mdts,
+        .eui64 = s->eui64,
+        .nblocks = nblocks,
+    };
+    GError *error = NULL;
+
+    if (!nvme_attach(s->ctrl, s->ssd, &cfg, &error)) {
+        propagate(errp, error);
+        return false;
+    }
+    return true;
+}
+
+/* The model and its controller; on failure the caller tears down. */
+static bool create_model(VssdDev *s, Error **errp)
+{
+    SsdConfig *cfg = read_config(s, errp);
+    GError *error = NULL;
+    uint64_t nblocks, data_bytes;
+
+    if (!cfg) {
+        return false;
+    }
+    s->ctrl = nvme_new(&vssd_machine, &vssd_store, s);
+    s->ssd = ssd_create(cfg, nvme_host_ops(), s->ctrl, &error);
+    ssd_config_free(cfg);
+    if (!s->ssd) {
+        propagate(errp, error);
+        return false;
+    }
+    if (!namespace_blocks(s, &nblocks, errp) ||
+        !attach_controller(s, nblocks, errp) ||
+        !vssd_store_preload(s, nblocks, &data_bytes, errp)) {
+        return false;
+    }
+    trace_vssd_realize(s, s->profile, nblocks, data_bytes);
+    return true;
+}
+
+static void destroy_model(VssdDev *s)
+{
+    if (s->ctrl) {
+        nvme_free(s->ctrl);
+        s->ctrl = NULL;
+    }
+    if (s->ssd) {
+        ssd_destroy(s->ssd);
+        s->ssd = NULL;
+    }
+}
+
+static bool init_pci(VssdDev *s, Error **errp)
+{
+    PCIDevice *pci = PCI_DEVICE(s);
+    int ret;
+
+    pci_config_set_interrupt_pin(pci->config, 1);
+    pci_config_set_prog_interface(pci->config, 0x02); /* NVM Express */
+
+    if (pci_add_capability(pci, PCI_CAP_ID_PM, VSSD_PCI_PM_OFFSET,
+                           PCI_PM_SIZEOF, errp) < 0) {
+        return false;
+    }
+    pci_set_word(pci->config + VSSD_PCI_PM_OFFSET + PCI_PM_PMC, 3);
+    pci_set_word(pci->config + VSSD_PCI_PM_OFFSET + PCI_PM_CTRL,
+                 PCI_PM_CTRL_NO_SOFT_RESET);
+    pci_set_word(pci->wmask + VSSD_PCI_PM_OFFSET + PCI_PM_CTRL,
+                 PCI_PM_CTRL_STATE_MASK);
+    if (pci_bus_is_express(pci_get_bus(pci))) {
+        ret = pcie_endpoint_cap_init(pci, VSSD_PCI_EXP_OFFSET);
+        if (ret < 0) {
+            error_setg_errno(errp, -ret, "vssd: no PCI Express capability");
+            return false;
+        }
+        pcie_cap_flr_init(pci);
+        pcie_cap_deverr_init(pci);
+    }
+
+    memory_region_init(&s->bar0, OBJECT(s), "vssd-bar0", VSSD_BAR0_SIZE);
+    memory_region_init_io(&s->regs, OBJECT(s), &vssd_reg_ops, s, "vssd",
+                          NVME_REG_SIZE);
+    memory_region_add_subregion(&s->bar0, 0, &s->regs);
+    pci_register_bar(pci, 0,
+                     PCI_BASE_ADDRESS_SPACE_MEMORY |
+                         PCI_BASE_ADDRESS_MEM_TYPE_64,
+                     &s->bar0);
+    if (msix_init(pci, s->num_vectors, &s->bar0, 0, VSSD_MSIX_TABLE, &s->bar0,
+                  0, VSSD_MSIX_PBA, 0, errp) < 0) {
+        return false;
+    }
+    for (unsigned i = 0; i < s->num_vectors; i++) {
+        msix_vector_use(pci, i);
+    }
+    return true;
+}
+
+/* Where the drive is served. */
+static bool choose_thread(VssdDev *s, Error **errp)
+{
+    s->icount = icount_enabled();
+    if (s->icount) {
+        if (s->iothread) {
+            error_setg(errp, "vssd: iothread= does not go with -icount, which "
+                             "serves the drive in virtual time");
+            return false;
+        }
+        s->ctx = qemu_get_aio_context();
+    } else if (s->iothread) {
+        object_ref(OBJECT(s->iothread));
+        s->ctx = iothread_get_aio_context(s->iothread);
+    } else {
+        g_autofree char *id = g_strdup_printf("vssd-%p", s);
+
+        s->own_iothread = iothread_create(id, errp);
+        if (!s->own_iothread) {
+            return false;
+        }
+        s->ctx = iothread_get_aio_context(s->own_iothread);
+    }
+    return blk_set_aio_context(s->conf.blk, s->ctx, errp) == 0;
+}
+
+static void leave_thread(VssdDev *s)
+{
+    if (!s->ctx) {
+        return;
+    }
+    blk_set_aio_context(s->conf.blk, qemu_get_aio_context(), NULL);
+    if (s->own_iothread) {
+        iothread_destroy(s->own_iothread);
+        s->own_iothread = NULL;
+    } else if (s->iothread) {
+        object_unref(OBJECT(s->iothread));
+    }
+    s->ctx = NULL;
+}
+
+static bool check_properties(VssdDev *s, Error **errp)
+{
+    if (s->num_queues < 1 || s->num_queues > VSSD_MAX_VECTORS - 1) {
+        error_setg(errp, "vssd: num_queues=%u: allowed 1..%u", s->num_queues,
+                   VSSD_MAX_VECTORS - 1);
+        return false;
+    }
+    if (!s->num_vectors) {
+        s->num_vectors = s->num_queues + 1;
+    }
+    if (s->num_vectors > VSSD_MAX_VECTORS) {
+        error_setg(errp, "vssd: num_vectors=%u: allowed 1..%u", s->num_vectors,
+                   VSSD_MAX_VECTORS);
+        return false;
+    }
+    if (!s->serial) {
+        s->serial = g_strdup("vssd0");
+    }
+    if (!s->model) {
+        s->model = g_strdup("vssd virtual SSD");
+    }
+    return true;
+}
+
+static bool block_migration(VssdDev *s, Error **errp)
+{
+    error_setg(&s->migration_blocker,
+               "vssd: the state of a modelled drive cannot be saved or moved "
+               "while its machine runs");
+    return migrate_add_blocker(&s->migration_blocker, errp) == 0;
+}
+
+/* Whatever realize has made, in reverse order; the serving has ended. */
+static void tear_down(VssdDev *s)
+{
+    PCIDevice *pci = PCI_DEVICE(s);
+
+    migrate_del_blocker(&s->migration_blocker);
+    if (msix_present(pci)) {
+        msix_uninit(pci, &s->bar0, &s->bar0);
+    }
+    if (memory_region_is_mapped(&s->regs)) {
+        /* A mapped region holds a reference to its owner: to this device. */
+        memory_region_del_subregion(&s->bar0, &s->regs);
+    }
+    leave_thread(s);
+    destroy_model(s);
+    qemu_mutex_destroy(&s->lock);
+}
+
+static void vssd_realize(PCIDevice *pci, Error **errp)
+{
+    VssdDev *s = VSSD(pci);
+
+    qemu_mutex_init(&s->lock);
+    s->epoch_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+    s->now_ns = 0;
+    if (!check_properties(s, errp) || !open_drive(s, errp) ||
+        !create_model(s, errp) || !init_pci(s, errp) ||
+        !choose_thread(s, errp) || !block_migration(s, errp)) {
+        tear_down(s);
+        return;
+    }
+    vssd_irq_init(s);
+    vssd_serve_init(s);
+}
+
+static void vssd_exit(PCIDevice *pci)
+{
+    VssdDev *s = VSSD(pci);
+
+    vssd_serve_stop(s);
+    vssd_irq_stop(s);
+    tear_down(s);
+}
+
+static void vssd_reset(DeviceState *dev)
+{
+    VssdDev *s = VSSD(dev);
+
+    trace_vssd_reset(s);
+    if (vssd_lock(s)) {
+        nvme_reset(s->ctrl, vssd_now(s));
+        vssd_unlock(s);
+    }
+}
+
+static void vssd_write_config(PCIDevice *pci, uint32_t addr, uint32_t value,
+                              int len)
+{
+    pci_default_write_config(pci, addr, value, len);
+    if (pci_is_express(pci)) {
+        pcie_cap_flr_write_config(pci, addr, value, len);
+    }
+}
+
+/* ---- class -------------------------------------------------------------- */
+
+static const Property vssd_properties[] = {
+    DEFINE_PROP_DRIVE_IOTHREAD("drive", VssdDev, conf.blk),
+    DEFINE_BLOCK_PROPERTIES_BASE(VssdDev, conf),
+    DEFINE_PROP_STRING("profile", VssdDev, profile),
+    DEFINE_PROP_STRING("options", VssdDev, options),
+    DEFINE_PROP_STRING("serial", VssdDev, serial),
+    DEFINE_PROP_STRING("model", VssdDev, model),
+    DEFINE_PROP_LINK("iothread", VssdDev, iothread, TYPE_IOTHREAD, IOThread *),
+    DEFINE_PROP_UINT16("num_queues", VssdDev, num_queues, 16),
+    DEFINE_PROP_UINT16("num_vectors", VssdDev, num_vectors, 0),
+    DEFINE_PROP_UINT32("queue_size", VssdDev, queue_size, 1024),
+    DEFINE_PROP_UINT8("mdts", VssdDev, mdts, 7),
+    DEFINE_PROP_UINT64("eui64", VssdDev, eui64, 0),
+};
+
+static void vssd_instance_init(Object *obj)
+{
+    VssdDev *s = VSSD(obj);
+
+    device_add_bootindex_property(obj, &s->conf.bootindex, "bootindex",
+                                  "/namespace@1,0", DEVICE(obj));
+}
+
+static void vssd_class_init(ObjectClass *klass, VssdClassData data)
+{
+    DeviceClass *dc = DEVICE_CLASS(klass);
+    PCIDeviceClass *pc = PCI_DEVICE_CLASS(klass);
+
+    pc->realize = vssd_realize;
+    pc->exit = vssd_exit;
+    pc->config_write = vssd_write_config;
+    pc->vendor_id = VSSD_PCI_VENDOR_ID;
+    pc->device_id = VSSD_PCI_DEVICE_ID;
+    pc->subsystem_vendor_id = VSSD_PCI_VENDOR_ID;
+    pc->subsystem_id = VSSD_PCI_DEVICE_ID;
+    pc->class_id = PCI_CLASS_STORAGE_EXPRESS;
+    pc->revision = 1;
+
+    set_bit(DEVICE_CATEGORY_STORAGE, dc->categories);
+    dc->desc = "modelled NVMe SSD";
+    device_class_set_props(dc, vssd_properties);
+    device_class_set_legacy_reset(dc, vssd_reset);
+    vssd_stats_class_init(klass);
+}
+
+static const TypeInfo vssd_type = {
+    .name = TYPE_VSSD,
+    .parent = TYPE_PCI_DEVICE,
+    .instance_size = sizeof(VssdDev),
+    .instance_init = vssd_instance_init,
+    .class_init = vssd_class_init,
+    .interfaces = (InterfaceInfo[]){ { INTERFACE_PCIE_DEVICE }, {} },
+};
+
+static void vssd_register(void)
+{
+    type_register_static(&vssd_type);
+}
+
+type_init(vssd_register)

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * vssd.h - the QEMU device in front of the controller: what its files share.
+ *
+ *   vssd.c   PCI function, properties, life and death
+ *   serve.c  who runs the controller, and when
+ *   irq.c    how an interrupt reaches the guest without waiting for anybody
+ *   store.c  payload in a block node
+ *   stats.c  statistics as QOM properties
+ *
+ * Threads.  The controller has no thread of its own: whoever holds
+ * VssdDev.lock may run it.  These do:
+ *
+ *   a vCPU         in a register or doorbell write (holds the BQL): commands
+ *                  that cost no modelled time end before the guest's store
+ *                  instruction does, without any thread being woken;
+ *   the IOThread   when modelled time has come, a block request has ended, or
+ *                  new commands lie in shadow doorbells;
+ *   the main loop  when a block request that a vCPU started has ended.
+ *
+ * With -icount there is no IOThread: everything runs in the main loop's
+ * context (timers included), and block requests are awaited where they start,
+ * so host speed cannot show in virtual time.
+ *
+ * Lock order: BQL, then VssdDev.lock.  No thread that holds lock may wait for
+ * the BQL; interrupts are noted under lock and sent after it (irq.c).  The
+ * controller's callbacks (DMA, interrupts, store) run under lock.  DMA reaches
+ * RAM only, so it runs no other device's code.
+ */
+#ifndef VSSD_QEMU_VSSD_H
+#define VSSD_QEMU_VSSD_H
+
+#include "qemu/osdep.h"
+#include "block/aio.h"
+#include "hw/block/block.h"
+#include "hw/pci/pci_device.h"
+#include "qemu/event_notifier.h"
+#include "qemu/main-loop.h"
+#include "qemu/thread.h"
+#include "qemu/timer.h"
+#include "qom/object.h"
+#include "system/iothread.h"
+
+#include "nvme.h"
+#include "ssd.h"
+
+#define TYPE_VSSD "vssd"
+OBJECT_DECLARE_SIMPLE_TYPE(VssdDev, VSSD)
+
+/* MSI-X: the admin queue and 64 I/O queues. */
+#define VSSD_MAX_VECTORS 65
+#define VSSD_IRQ_WORDS DIV_ROUND_UP(VSSD_MAX_VECTORS, 64)
+
+typedef struct VssdJob VssdJob; /* store.c */
+
+struct VssdDev {
+    PCIDevice parent_obj;
+
+    /* properties */
+    BlockConf conf;
+    char *profile;
+    char *options;
+    char *serial;
+    char *model;
+    IOThread *iothread; /* the user's, or NULL */
+    uint16_t num_queues;
+    uint16_t num_vectors; /* 0: num_queues + 1 */
+    uint32_t queue_size;
+    uint8_t mdts;
+    uint64_t eui64;
+
+    /* PCI */
+    MemoryRegion bar0;
+    MemoryRegion regs;
+    Error *migration_blocker;
+
+    /* serve.c: who runs the controller */
+    QemuMutex lock;
+    void *owner;         /* atomic; names the thread that holds lock */
+    AioContext *ctx;     /* timers, polling, block requests */
+    IOThread *own_iothread;
+    bool icount;
+    bool online;         /* false before realize has ended and in unrealize */
+    QEMUTimer *timer;    /* in ctx; with icount: of the main loop */
+    uint64_t timer_ns;   /* atomic; what it is for; SSD_TIME_NEVER: nothing */
+    uint64_t timer_fire_ns; /* when it was set to fire, a little earlier */
+    uint64_t lead_ns;    /* how much earlier */
+    bool spin;           /* for the rest of the lead */
+    int64_t epoch_ns;    /* QEMU_CLOCK_VIRTUAL at the drive's time 0 */
+    uint64_t now_ns;     /* the last instant given to the controller */
+    QEMUBH *run_bh;      /* in ctx */
+    EventNotifier poll_notifier; /* carries the poll callbacks */
+    bool polling;        /* the guest was asked not to ring */
+
+    /* under lock */
+    NvmeCtrl *ctrl;
+    Ssd *ssd;
+
+    /* irq.c */
+    uint64_t irq_vectors[VSSD_IRQ_WORDS]; /* atomic */
+    bool pin_level;                       /* atomic */
+    bool pin_sent;                        /* BQL */
+    bool irq_scheduled;                   /* atomic */
+    int irq_cpu; /* atomic; index of the vCPU that last rang, or -1 */
+    QEMUBH *irq_bh;
+
+    /* store.c */
+    unsigned jobs_in_flight; /* atomic */
+    GSList *done_jobs;       /* under lock: ended while this thread held it */
+};
+
+/* ---- serve.c ------------------------------------------------------------ */
+
+extern const MemoryRegionOps vssd_reg_ops;
+
+/* Set up and tear down lock, timer, bottom half and poll callbacks.  stop
+ * returns when no thread runs the controller and none will. */
+void vssd_serve_init(VssdDev *s);
+void vssd_serve_stop(VssdDev *s);
+
+/* false: the calling thread holds the lock already (nested event loop). */
+bool vssd_lock(VssdDev *s);
+/* Send what interrupts were noted, after the lock has been let go. */
+void vssd_unlock(VssdDev *s);
+
+/* Lock held: run the controller until it has nothing to do now, within
+ * limits; what is left goes to the thread of ctx. */
+void vssd_run(VssdDev *s);
+
+/* Lock held: the drive's clock. */
+uint64_t vssd_now(VssdDev *s);
+
+/* ---- irq.c -------------------------------------------------------------- */
+
+/* Lock held. */
+void vssd_irq_msix(VssdDev *s, unsigned vector);
+void vssd_irq_pin(VssdDev *s, bool level);
+
+/* Lock not held: send what was noted, from here if this thread holds the BQL,
+ * else from a thread that may take it. */
+void vssd_irq_deliver(VssdDev *s);
+void vssd_irq_init(VssdDev *s);
+void vssd_irq_stop(VssdDev *s); /* BQL held */
+
+/* ---- store.c ------------------------------------------------------------ */
+
+extern const NvmeStore vssd_store;
+
+/* Lock held: hand requests that ended meanwhile to the controller.  true: there
+ * were some. */
+bool vssd_store_reap(VssdDev *s);
+
+/* Main loop: wait until no request is in flight; lock not held. */
+void vssd_store_drain(VssdDev *s);
+
+/* Main loop, before the guest runs: tell the drive which parts of the node
+ * hold data.  *data_bytes: how many. */
+bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
+                        Error **errp);
+
+/* ---- stats.c ------------------------------------------------------------ */
+
+void vssd_stats_class_init(ObjectClass *klass);
+
+#endif

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The vssd command: its sub-commands, and what becomes of errors."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+
+from . import cmd_libvirt, cmd_run, cmd_setup, cmd_sim, cmd_test
+from .errors import UserError, one_line
+
+DESCRIPTION = """\
+vssd: a virtual SSD.  A guest boots inside QEMU from an NVMe drive whose
+controller, FTL and NAND are modelled; the same model plays block traces.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """All options of all commands."""
+    p = argparse.ArgumentParser(
+        prog="vssd", description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    sub = p.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for module in (cmd_setup, cmd_run, cmd_sim, cmd_libvirt, cmd_test):
+        module.add_parser(sub)
+    return p
+
+
+def main(argv: list[str]) -> int:
+    """Run one command; its exit status."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    args = None
+    try:
+        if argv[:1] == ["sim"]:
+            # vssd-sim reads its own options.
+            args = argparse.Namespace(call=cmd_sim.main, rest=argv[1:])
+        else:
+            args = parser().parse_args(argv)
+        if not getattr(args, "dry_run", False):
+            from . import venv
+            venv.enter(argv)
+        return int(args.call(args))
+    except UserError as e:
+        print(f"vssd: {one_line(str(e))}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("vssd: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except OSError as e:
+        if os.environ.get("VSSD_DEBUG"):
+            raise
+        where = f" ({e.filename})" if e.filename else ""
+        print(f"vssd: {e.strerror or e}{where}", file=sys.stderr)
+    return 1

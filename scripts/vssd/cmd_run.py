@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd run: boot a guest from a modelled drive."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from . import paths
+from .errors import UserError
+from .ui import Stage, say
+
+DEFAULT_PROFILE = "tlc-consumer"
+EPILOG = """\
+Without --disk and --kernel the guest is a small Debian that is made once and
+kept in the cache.  Its root needs no password.  What the guest writes is
+forgotten at the end of the run, unless --keep is given.  On the console,
+Ctrl-A x ends the guest.  Arguments after -- go to QEMU as they are.
+
+examples:
+  ./vssd run
+  ./vssd run --profile zero-latency --exec 'nvme smart-log /dev/nvme0'
+  ./vssd run --disk server.qcow2 --firmware ovmf --mem 4G --keep
+  ./vssd run --icount --seed 7 --exec 'fio ...' --stats run.json
+"""
+
+
+def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+        -> None:
+    """The command's options."""
+    p = sub.add_parser(
+        "run", help="boot a guest from a modelled drive", epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--profile", default=DEFAULT_PROFILE, metavar="P",
+                   help="a profile's file, or the name of a shipped one"
+                   " (default: %(default)s)")
+    p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
+                   help="override one option of the profile; may be repeated")
+    p.add_argument("--disk", type=Path, metavar="IMAGE",
+                   help="boot this raw or qcow2 image through firmware")
+    p.add_argument("--firmware", choices=("seabios", "ovmf"),
+                   help="boot through this firmware (default with --disk:"
+                   " seabios; without: the kernel is loaded directly)")
+    p.add_argument("--kernel", type=Path, metavar="K",
+                   help="boot this kernel instead of the image's own")
+    p.add_argument("--initrd", type=Path, metavar="I",
+                   help="the initial RAM disk of --kernel")
+    p.add_argument("--append", default=None, metavar="ARGS",
+                   help="the kernel's command line (default: the root of the"
+                   " built-in guest, console on ttyS0)")
+    p.add_argument("--exec", metavar="COMMAND", dest="command",
+                   help="run one shell command in the guest, show its output,"
+                   " power off, exit with its status")
+    p.add_argument("--icount", action="store_true",
+                   help="virtual time: one vCPU, no network, and two runs with"
+                   " the same --seed give the same statistics")
+    p.add_argument("--seed", type=int, default=1, metavar="N",
+                   help="seed of everything random (default: 1)")
+    p.add_argument("--stats", metavar="FILE",
+                   help="write the drive's statistics as JSON; - is standard"
+                   " output")
+    p.add_argument("--console", metavar="FILE",
+                   help="write what the serial console shows to FILE too")
+    p.add_argument("--mem", default="1G", metavar="SIZE",
+                   help="the guest's memory (default: 1G)")
+    p.add_argument("--smp", type=int, default=2, metavar="N",
+                   help="the guest's CPUs (default: 2)")
+    p.add_argument("--keep", action="store_true",
+                   help="keep what the guest writes: in IMAGE itself, or for"
+                   " the built-in guest in a file of the cache")
+    p.add_argument("--device", choices=("vssd", "nvme"), default="vssd",
+                   help="nvme: QEMU's own device, to compare with")
+    p.add_argument("--timeout", type=float, metavar="SECONDS",
+                   help="with --exec: end the guest after so long, status 124")
+    p.add_argument("qemu", nargs="*", metavar="-- QEMU-ARGUMENT",
+                   help=argparse.SUPPRESS)
+    p.set_defaults(call=main)
+
+
+def mebibytes(text: str) -> int:
+    """--mem as QEMU takes it: MiB, or with a suffix."""
+    m = re.fullmatch(r"(\d+)(?:([MG])i?B?)?", text, re.I)
+    mib = int(m[1]) * (1024 if (m[2] or "M").upper() == "G" else 1) if m else 0
+    if not 64 <= mib <= 1 << 20:
+        raise UserError(f"--mem {text}: give 64M or more, as 512M or 4G")
+    return mib
+
+
+def check(args: argparse.Namespace) -> None:
+    """What can be refused before anything is made."""
+    for name in ("disk", "kernel", "initrd"):
+        path = getattr(args, name)
+        if path and not path.is_file():
+            raise UserError(f"--{name} {path}: no such file")
+    if args.initrd and not args.kernel:
+        raise UserError("--initrd needs --kernel")
+    if args.kernel and args.firmware:
+        raise UserError("--kernel and --firmware exclude each other")
+    if not 1 <= args.smp <= 255:
+        raise UserError(f"--smp {args.smp}: allowed 1..255")
+    if not 0 <= args.seed < 1 << 63:
+        raise UserError(f"--seed {args.seed}: allowed 0..2^63-1")
+    for one in args.set:
+        if "=" not in one or ";" in one:
+            raise UserError(f"--set {one}: give KEY=VALUE")
+    mebibytes(args.mem)
+    paths.find_profile(args.profile)
+
+
+def image_format(path: Path) -> str:
+    """raw or qcow2, by what the file begins with."""
+    try:
+        with open(path, "rb") as f:
+            head = f.read(4)
+    except OSError as e:
+        raise UserError(f"--disk {path}: {e.strerror}") from e
+    if head in (b"KDMV", b"vhdx", b"conectix"[:4], b"<<< "):
+        raise UserError(f"--disk {path}: convert it first, with qemu-img"
+                        " convert -O qcow2")
+    return "qcow2" if head == b"QFI\xfb" else "raw"
+
+
+@contextlib.contextmanager
+def prepared(args: argparse.Namespace) -> Iterator["machine.Spec"]:
+    """The machine's description; its files live as long as the context."""
+    from . import image, kvm, machine, qemu_build
+    from .rundir import rundir
+
+    qemu = qemu_build.ensure()
+    built_in = None if args.disk else image.ensure()
+    with rundir() as folder:
+        if args.disk:
+            backing, fmt = args.disk, image_format(args.disk)
+        else:
+            assert built_in
+            backing, fmt = built_in.disk, "raw"
+        path = folder / "drive.qcow2"
+        if args.keep:
+            path, fmt = _kept(args, qemu, built_in, backing, fmt)
+        else:
+            image.overlay(qemu.img, backing, path, fmt)
+            fmt = "qcow2"
+        sets = list(args.set)
+        if not any(s.startswith("seed=") for s in sets):
+            sets.append(f"seed={args.seed}")
+        drive = machine.Drive(path, fmt, args.device,
+                              paths.find_profile(args.profile), sets)
+        spec = machine.Spec(
+            qemu.emulator, "tcg" if args.icount else kvm.accelerator(qemu),
+            [drive], mebibytes(args.mem), args.smp, network=not args.icount,
+            icount=args.icount, seed=args.seed, command=args.command,
+            reboot_ends=args.command is not None, extra=args.qemu)
+        _boot(args, spec, built_in, folder)
+        yield spec
+
+
+def _kept(args: argparse.Namespace, qemu: "qemu_build.Qemu",
+          built_in: "image.Image | None", backing: Path, fmt: str) \
+        -> tuple[Path, str]:
+    from . import image
+
+    if built_in is None:
+        if not os.access(backing, os.W_OK):
+            raise UserError(f"--keep: {backing} cannot be written")
+        return backing, fmt
+    path = paths.cache_dir() / f"kept-{built_in.key}.qcow2"
+    if not path.exists():
+        part = path.with_suffix(".part")
+        image.overlay(qemu.img, backing, part, fmt)
+        part.rename(path)
+    say(f"keeps what the guest writes in {path}")
+    return path, "qcow2"
+
+
+def _boot(args: argparse.Namespace, spec: "machine.Spec",
+          built_in: "image.Image | None", folder: Path) -> None:
+    from . import machine
+
+    root = f"root={built_in.root} rw " if built_in else ""
+    default = f"{root}console=ttyS0"
+    if args.command is not None:
+        default += " panic=-1"
+    spec.append = default if args.append is None else args.append
+    if args.kernel:
+        spec.kernel, spec.initrd = args.kernel, args.initrd
+    elif args.firmware or args.disk:
+        spec.firmware = args.firmware or "seabios"
+        if spec.firmware == "ovmf":
+            spec.ovmf_vars = folder / "vars.fd"
+            shutil.copy(machine.find_ovmf_vars(), spec.ovmf_vars)
+    else:
+        assert built_in
+        spec.kernel, spec.initrd = built_in.kernel, built_in.initrd
+
+
+async def _execute(m: "machine.Machine", timeout_s: float | None) -> int:
+    """Run the guest that runs a command; the command's status."""
+    def output(kind: str, data: bytes) -> None:
+        stream = sys.stdout if kind == "O" else sys.stderr
+        stream.buffer.write(data)
+        stream.buffer.flush()
+
+    m.on_output = output
+    assert m.exit_status
+    how = "in virtual time" if m.spec.icount else f"with {m.spec.accel.upper()}"
+    with Stage(f"booting the guest {how}") as stage:
+        m.on_console = lambda _: stage.note(m.last_console_lines()[:60])
+        up = await m.first(m.greeted, m.ended, timeout_s=timeout_s or 900)
+    if m.end_reason == "QEMU ended":
+        raise UserError(await m.why_it_ended())
+    if not up or not m.greeted.is_set():
+        raise UserError("the guest did not come up to run the command"
+                        f" ({m.end_reason or 'time is up'}); its console said:"
+                        f" {m.last_console_lines(3)}")
+    if not await m.first(m.exit_status, m.ended, timeout_s=timeout_s):
+        say(f"the command took longer than {timeout_s:g} s")
+        return 124
+    if m.end_reason == "QEMU ended" and not m.exit_status.done():
+        raise UserError(await m.why_it_ended())
+    if not m.exit_status.done():
+        raise UserError(f"the guest ended ({m.end_reason}) before the command;"
+                        f" its console said: {m.last_console_lines(3)}")
+    await m.first(m.ended, timeout_s=120)
+    return m.exit_status.result()
+
+
+async def _session(args: argparse.Namespace, spec: "machine.Spec") -> int:
+    from . import console, machine, report
+
+    status = 0
+    async with machine.running(spec) as m:
+        if args.command is not None:
+            status = await _execute(m, args.timeout)
+        elif sys.stdin.isatty():
+            say("the guest's console follows; Ctrl-A x ends the guest")
+            await console.relay_terminal(m)
+        else:
+            await console.relay_pipe(m)
+        if args.console:
+            report.write_file(bytes(m.console_log), args.console, "--console")
+        if m.end_reason == "QEMU ended":
+            raise UserError(await m.why_it_ended())
+        stats = await m.stats()
+    if stats is not None:
+        if args.stats:
+            report.write(stats, args.stats)
+        say(report.summary(stats))
+    return status
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd run"""
+    check(args)
+    with prepared(args) as spec:
+        return asyncio.run(_session(args, spec))

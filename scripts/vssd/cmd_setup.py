@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd setup: make everything that the other commands need."""
+
+from __future__ import annotations
+
+import argparse
+
+from . import packages
+from .errors import UserError
+from .ui import say
+
+EPILOG = """\
+The other commands make what they need too; setup does all of it at once, and
+is where QEMU's source can be named.  Everything but the Debian packages goes
+to the cache: VSSD_CACHE, else XDG_CACHE_HOME/vssd, else ~/.cache/vssd.
+"""
+
+
+def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+        -> None:
+    """The command's options."""
+    p = sub.add_parser(
+        "setup", help="install packages, build QEMU and the model, make the"
+        " guest image", epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--qemu-source", default="", metavar="WHERE",
+                   help="QEMU's source: a directory, a tarball, or the http"
+                   " address of one (default: Debian's source package)")
+    p.add_argument("--sha256", default="", metavar="SUM",
+                   help="the checksum of --qemu-source; needed for an address")
+    p.add_argument("--mirror", default="", metavar="URI",
+                   help="the Debian mirror (default: as this machine's apt)")
+    p.add_argument("--dry-run", action="store_true",
+                   help="say what would be installed and made, and end")
+    p.add_argument("--no-image", action="store_true",
+                   help="do not make the guest image")
+    p.set_defaults(call=main)
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd setup"""
+    from . import qemu_build
+    from .qemu_source import Origin
+
+    if args.sha256 and not args.qemu_source:
+        raise UserError("--sha256 is the checksum of --qemu-source: give both")
+    if args.dry_run:
+        return _dry_run(args)
+    packages.ensure(*packages.SETUP)
+    origin = Origin(args.qemu_source, args.sha256, args.mirror)
+    if origin == Origin():
+        origin = qemu_build.remembered_origin()
+    qemu = qemu_build.ensure(origin)
+    qemu_build.remember_origin(origin)
+    return _rest(args, qemu)
+
+
+def _rest(args: argparse.Namespace, qemu: "qemu_build.Qemu") -> int:
+    from . import image, kvm, model
+
+    model.sim()
+    if not args.no_image:
+        image.ensure(args.mirror)
+    accel = kvm.accelerator(qemu)
+    say(f"ready; guests run with {accel.upper()}"
+        + ("" if accel == "kvm" else ", since KVM does not work here"))
+    return 0
+
+
+def _dry_run(args: argparse.Namespace) -> int:
+    from . import paths
+
+    packages.print_plan(*packages.SETUP)
+    print(f"would make in {paths.cache_dir()}: a Python environment, QEMU from "
+          + (args.qemu_source or "Debian's source package")
+          + ", vssd-sim, the guest image")
+    return 0

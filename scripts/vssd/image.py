@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guest image: Debian, made once by mmdebstrap, kept in the cache.
+
+Two steps, each kept by a hash of what goes in: the packages as a tar archive,
+then a disk with a partition table, both boot loaders and the root file system.
+No root, no loop device, no mount: fakeroot keeps the owners of files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import aptsrc, disk, packages, qemu_build
+from .errors import UserError
+from .paths import PROJECT, cache_dir, file_bytes, key_of, locked, need_space
+from .proc import run_logged
+from .ui import Stage
+
+SUITE = "trixie"
+KERNEL = "linux-image-amd64"
+PACKAGES = (
+    "systemd-sysv", "udev", "kmod", "initramfs-tools", "zstd", KERNEL,
+    "login", "procps", "iproute2", "iputils-ping", "acpid", "util-linux",
+    "fdisk", "e2fsprogs", "xfsprogs", "f2fs-tools", "fio", "nvme-cli",
+    "ca-certificates", "vim-tiny", "less")
+NEED_BYTES = 2500 << 20
+FOLDERS = ("guest-tools/rootfs", "guest-tools/initramfs")
+STEPS = {
+    "I: running apt-get update": "reading the mirror's index",
+    "I: downloading packages": "downloading packages",
+    "I: extracting archives": "unpacking the base",
+    "I: installing essential": "installing the base",
+    "I: installing remaining": "installing packages",
+    "I: cleaning": "cleaning",
+    "I: creating tarball": "writing the archive",
+}
+PARTUUID_SPACE = uuid.UUID("6a0f0b5e-6c39-4d8c-9b5b-2b3a6a7f1d10")
+
+
+@dataclass(frozen=True)
+class Image:
+    """A guest image that is there."""
+
+    folder: Path
+
+    @property
+    def disk(self) -> Path:
+        """The disk, raw and sparse."""
+        return self.folder / "disk.raw"
+
+    @property
+    def kernel(self) -> Path:
+        """Its kernel, for direct boot."""
+        return self.folder / "vmlinuz"
+
+    @property
+    def initrd(self) -> Path:
+        """Its initial RAM disk."""
+        return self.folder / "initrd.img"
+
+    @property
+    def root(self) -> str:
+        """root= for its kernel."""
+        return "PARTUUID=" + json.loads(
+            (self.folder / "image.json").read_text())["partuuid"]
+
+    @property
+    def key(self) -> str:
+        """Names what it was made of."""
+        return self.folder.name.removeprefix("image-")
+
+
+def _tree_bytes(folder: str) -> bytes:
+    files = sorted(p for p in (PROJECT / folder).rglob("*") if p.is_file())
+    return b"\0".join(str(p.relative_to(PROJECT)).encode() + b"\0"
+                      + p.read_bytes() for p in files)
+
+
+def _root_key() -> str:
+    return key_of("root-1", SUITE, PACKAGES, _tree_bytes(FOLDERS[1]))
+
+
+def _image_key() -> str:
+    return key_of("image-1", _root_key(), _tree_bytes(FOLDERS[0]),
+                  file_bytes("guest-tools/vssd-agent.c",
+                             "guest-tools/vssd-agent.service",
+                             "scripts/vssd/image.py", "scripts/vssd/disk.py",
+                             "scripts/vssd/image_root.py"))
+
+
+def ensure(mirror: str = "") -> Image:
+    """The image; made when it is not there."""
+    folder = cache_dir() / f"image-{_image_key()}"
+    image = Image(folder)
+    if (folder / "image.json").exists():
+        return image
+    with locked("image"):
+        if (folder / "image.json").exists():
+            return image
+        packages.ensure(packages.IMAGE)
+        need_space(cache_dir(), NEED_BYTES, "making the guest image")
+        tar = _root_tar(mirror or qemu_build.remembered_origin().mirror)
+        part = folder.with_name(folder.name + ".part")
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir()
+        try:
+            with Stage("making the guest's disk") as stage:
+                _assemble(tar, part, stage)
+            part.rename(folder)
+        except OSError as e:
+            raise UserError(f"cannot make the guest image: {e}") from e
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    return image
+
+
+def _root_tar(mirror: str) -> Path:
+    tar = cache_dir() / f"root-{_root_key()}.tar"
+    if tar.exists():
+        return tar
+    part = tar.with_suffix(".part")
+    try:
+        with Stage("making a Debian root file system (once)") as stage:
+            _mmdebstrap(part, mirror, stage)
+        part.rename(tar)
+    finally:
+        part.unlink(missing_ok=True)
+    return tar
+
+
+def _mmdebstrap(to: Path, mirror: str, stage: Stage) -> None:
+    sources = aptsrc.debian_sources(SUITE, mirror)
+    args = ["mmdebstrap", "--format=tar", "--variant=minbase",
+            "--include=" + ",".join(PACKAGES),
+            f"--essential-hook=copy-in {PROJECT}/{FOLDERS[1]}/etc"
+            f" {PROJECT}/{FOLDERS[1]}/usr /",
+            "--dpkgopt=path-exclude=/usr/share/man/*",
+            "--dpkgopt=path-exclude=/usr/share/doc/*",
+            "--dpkgopt=path-include=/usr/share/doc/*/copyright",
+            "--dpkgopt=path-exclude=/usr/share/locale/*",
+            "--dpkgopt=path-exclude=/usr/share/info/*"]
+    args += [f"--aptopt={o}" for o in aptsrc.network_options()]
+    args += [SUITE, str(to)]
+    args += [aptsrc.one_line_format(s) for s in sources]
+
+    def on_line(line: str) -> None:
+        for head, text in STEPS.items():
+            if line.startswith(head):
+                stage.note(text)
+
+    # mmdebstrap's user namespace cannot look into a private home directory.
+    with open(to, "wb"):
+        pass
+    run_logged(args, "mmdebstrap", "making a Debian root file system",
+               on_line=on_line, env={"LC_ALL": "C"})
+
+
+def _assemble(tar: Path, part: Path, stage: Stage) -> None:
+    stage.note("agent")
+    agent = part / "vssd-agent"
+    run_logged(["gcc", "-std=gnu11", "-O2", "-static", "-Wall", "-Werror",
+                PROJECT / "guest-tools/vssd-agent.c", "-o", agent],
+               "agent", "building the guest's agent")
+    partuuid = str(uuid.uuid5(PARTUUID_SPACE, _image_key()))
+    raw = part / "disk.raw"
+    stage.note("partitions and boot loaders")
+    layout = disk.make(raw, partuuid, part)
+    stage.note("root file system")
+    args = [sys.executable, "-m", "vssd.image_root", tar, agent, raw, part,
+            partuuid, layout.root_start_bytes, layout.root_bytes]
+    if os.geteuid() != 0:
+        args = ["fakeroot", *args]
+    run_logged([str(a) for a in args], "image", "making the root file system",
+               env={"PYTHONPATH": str(PROJECT / "scripts"), "LC_ALL": "C",
+                    "PATH": "/usr/sbin:/sbin:" + os.environ["PATH"]})
+    agent.unlink()
+    (part / "image.json").write_text(json.dumps(
+        {"partuuid": partuuid, "suite": SUITE}), encoding="utf-8")
+
+
+def overlay(qemu_img: Path, backing: Path, to: Path, fmt: str = "raw") -> None:
+    """A qcow2 file that takes the writes meant for `backing`."""
+    done = subprocess.run(
+        [str(qemu_img), "create", "-q", "-f", "qcow2", "-F", fmt, "-b",
+         str(backing.resolve()), str(to)],
+        capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise UserError("cannot make an overlay of the image: "
+                        + " ".join(done.stderr.split()))

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fill the root file system of the guest's disk.
+
+Runs as a program of its own, under fakeroot when the user is not root:
+python -m vssd.image_root TAR AGENT DISK OUT PARTUUID START BYTES
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from .paths import PROJECT
+
+UNITS = "etc/systemd/system"
+ENABLED = {
+    "multi-user.target.wants/vssd-agent.service":
+        "/etc/systemd/system/vssd-agent.service",
+    "multi-user.target.wants/systemd-networkd.service":
+        "/usr/lib/systemd/system/systemd-networkd.service",
+    "getty.target.wants/serial-getty@ttyS0.service":
+        "/usr/lib/systemd/system/serial-getty@.service",
+}
+# Work in the background that would only show up in the drive's counts.
+MASKED = ("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer",
+          "e2scrub_all.timer", "e2scrub_reap.service", "fstrim.timer",
+          "systemd-networkd-wait-online.service", "logrotate.timer",
+          "systemd-pcrphase.service", "systemd-hwdb-update.service",
+          "xfs_scrub_all.timer", "getty@tty1.service",
+          "modprobe@drm.service", "modprobe@efi_pstore.service",
+          "nvmf-autoconnect.service")
+GRUB_CONFIG = """\
+serial --unit=0 --speed=115200
+terminal_input serial
+terminal_output serial
+set timeout=1
+menuentry "Debian on vssd" {{
+    linux /boot/{kernel} root=PARTUUID={partuuid} rw console=ttyS0
+    initrd /boot/{initrd}
+}}
+"""
+
+
+def fill(root: Path, agent: Path, partuuid: str) -> tuple[Path, Path]:
+    """Put our files into an unpacked root; its kernel and initrd."""
+    shutil.copytree(PROJECT / "guest-tools/rootfs", root, dirs_exist_ok=True)
+    place = root / "usr/local/lib/vssd"
+    place.mkdir(parents=True)
+    shutil.copy(agent, place / "vssd-agent")
+    os.chmod(place / "vssd-agent", 0o755)
+    shutil.copy(PROJECT / "guest-tools/vssd-agent.service", root / UNITS)
+    for name, target in ENABLED.items():
+        _symlink(root / UNITS / name, target)
+    for name in MASKED:
+        _symlink(root / UNITS / name, "/dev/null")
+    shadow = root / "etc/shadow"
+    lines = shadow.read_text().splitlines()
+    shadow.write_text("\n".join("root:" + x[x.index(":", 5):]
+                                if x.startswith("root:") else x
+                                for x in lines) + "\n")
+    machine = hashlib.sha256(partuuid.encode()).hexdigest()[:32]
+    (root / "etc/machine-id").write_text(machine + "\n")
+    kernel = max((root / "boot").glob("vmlinuz-*"))
+    initrd = root / "boot" / kernel.name.replace("vmlinuz", "initrd.img")
+    (root / "boot/grub").mkdir()
+    (root / "boot/grub/grub.cfg").write_text(GRUB_CONFIG.format(
+        kernel=kernel.name, initrd=initrd.name, partuuid=partuuid))
+    for name in ("etc/.updated", "var/.updated"):
+        (root / name).touch()
+    return kernel, initrd
+
+
+def _symlink(path: Path, target: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    path.symlink_to(target)
+
+
+def main(argv: list[str]) -> None:
+    """See the head of this file."""
+    tar, agent, disk, out, partuuid, start, nbytes = argv
+    with tempfile.TemporaryDirectory(dir=out, prefix="root.") as name:
+        root = Path(name)
+        os.chmod(root, 0o755)
+        subprocess.run(["tar", "-C", name, "--exclude=./dev/*", "-xpf", tar],
+                       check=True)
+        kernel, initrd = fill(root, Path(agent), partuuid)
+        shutil.copy(kernel, Path(out) / "vmlinuz")
+        shutil.copy(initrd, Path(out) / "initrd.img")
+        subprocess.run(
+            ["mke2fs", "-q", "-F", "-t", "ext4", "-L", "vssd-root", "-m", "1",
+             "-O", "^metadata_csum_seed,^orphan_file",
+             "-E", f"offset={start},root_owner=0:0,lazy_itable_init=0,"
+                   "lazy_journal_init=0,nodiscard",
+             "-b", "4096", "-d", name, disk, str(int(nbytes) // 4096)],
+            check=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,500 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One QEMU process: its command line, its monitor, its serial console and the
+guest's agent.
+
+All channels are sockets made before QEMU starts, so there are no paths to
+clean up and nothing to wait for.  The guest's power-off pauses QEMU, so that
+the drive's statistics can still be read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .errors import UserError, one_line
+from .qemu_build import FIRMWARE_DIRS
+
+HELLO = b"\0\0vssd-agent 1\n"
+OVMF_CODE = ("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_CODE.fd")
+OVMF_VARS = ("/usr/share/OVMF/OVMF_VARS_4M.fd", "/usr/share/OVMF/OVMF_VARS.fd")
+ICOUNT = "shift=3,sleep=off"
+PR_SET_PDEATHSIG = 1
+FOLLOW_S = 0.2
+
+
+@dataclass
+class Drive:
+    """A block node and the NVMe device in front of it."""
+
+    image: Path
+    fmt: str = "qcow2"
+    device: str = "vssd"  # or nvme, QEMU's own, to compare with
+    profile: Path | None = None
+    sets: list[str] = field(default_factory=list)
+    serial: str = ""
+    node: dict[str, Any] | None = None  # instead of image and fmt
+
+
+@dataclass
+class Spec:
+    """What to start."""
+
+    emulator: Path
+    accel: str
+    drives: list[Drive]
+    mem_mib: int = 1024
+    smp: int = 2
+    firmware: str = ""          # "", "seabios" or "ovmf"
+    ovmf_vars: Path | None = None
+    kernel: Path | None = None
+    initrd: Path | None = None
+    append: str = ""
+    network: bool = True
+    icount: bool = False
+    seed: int = 1
+    command: str | None = None  # run it and power off
+    serve: bool = False         # the agent takes requests
+    reboot_ends: bool = False
+    extra: list[str] = field(default_factory=list)
+
+
+def check_text(text: str) -> str:
+    """QEMU's first complaint, without its name and the device's arguments."""
+    lines = [x for x in text.splitlines() if x.strip()
+             and "warning:" not in x]
+    if not lines:
+        return "no message"
+    line = re.sub(r"^\S*qemu-system-x86_64: ", "", lines[0])
+    line = re.sub(r"^-(?:device|blockdev) (?:\{.*?\}|\S+): ", "", line)
+    return one_line(line)
+
+
+def _drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
+    node = drive.node or {
+        "driver": drive.fmt, "discard": "unmap",
+        "file": {"driver": "file", "filename": str(drive.image)}}
+    device: dict[str, Any] = {
+        "driver": drive.device, "id": f"ssd{i}", "drive": f"disk{i}",
+        "serial": drive.serial or f"VSSD{i:04d}"}
+    if drive.device == "vssd":
+        if drive.profile:
+            device["profile"] = str(drive.profile)
+        if drive.sets:
+            device["options"] = ";".join(drive.sets)
+    if boot:
+        device["bootindex"] = i
+    return ["-blockdev", json.dumps({**node, "node-name": f"disk{i}"}),
+            "-device", json.dumps(device)]
+
+
+def _first_file(names: tuple[str, ...]) -> str:
+    for name in names:
+        if os.path.exists(name):
+            return name
+    raise UserError(f"no OVMF firmware ({names[0]}): run ./vssd setup")
+
+
+def find_ovmf_vars() -> str:
+    """The template of OVMF's variables."""
+    return _first_file(OVMF_VARS)
+
+
+def _firmware_args(spec: Spec) -> list[str]:
+    if spec.firmware != "ovmf":
+        return []
+    return ["-drive", "if=pflash,format=raw,readonly=on,file="
+            + _first_file(OVMF_CODE),
+            "-drive", f"if=pflash,format=raw,file={spec.ovmf_vars}"]
+
+
+def command_line(spec: Spec) -> list[str]:
+    """QEMU's arguments, all but those of the channels."""
+    args = [str(spec.emulator), "-nodefaults", "-no-user-config",
+            "-display", "none", "-machine", "q35", "-accel", spec.accel,
+            "-cpu", "host" if spec.accel == "kvm" else "max,svm=off",
+            "-m", str(spec.mem_mib),
+            "-smp", str(1 if spec.icount else spec.smp),
+            "-action", "shutdown=pause" + (",reboot=shutdown"
+                                           if spec.reboot_ends else "")]
+    for folder in FIRMWARE_DIRS:
+        args += ["-L", folder]
+    args += _firmware_args(spec)
+    if spec.icount:
+        args += ["-icount", ICOUNT, "-seed", str(spec.seed),
+                 "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
+    for i, drive in enumerate(spec.drives):
+        args += _drive_args(i, drive, spec.kernel is None)
+    if spec.kernel:
+        args += ["-kernel", str(spec.kernel), "-append", spec.append]
+        if spec.initrd:
+            args += ["-initrd", str(spec.initrd)]
+    if spec.network and not spec.icount:
+        args += ["-netdev", "user,id=net0", "-device",
+                 "virtio-net-pci,netdev=net0,romfile=",
+                 "-fw_cfg", "name=opt/vssd/network,string=1"]
+    if spec.serve:
+        args += ["-fw_cfg", "name=opt/vssd/serve,string=1"]
+    return args + spec.extra
+
+
+class FrameReader:
+    """Takes the agent's frames out of a stream of bytes."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.greeted = False
+
+    def feed(self, chunk: bytes) -> list[tuple[str, bytes]]:
+        """The frames that are complete now."""
+        self.data += chunk
+        if not self.greeted:
+            at = self.data.find(HELLO)
+            if at < 0:
+                del self.data[:-len(HELLO)]
+                return []
+            del self.data[:at + len(HELLO)]
+            self.greeted = True
+        frames = []
+        while len(self.data) >= 5:
+            kind, size = chr(self.data[0]), int.from_bytes(self.data[1:5],
+                                                           "little")
+            if len(self.data) < 5 + size:
+                break
+            frames.append((kind, bytes(self.data[5:5 + size])))
+            del self.data[:5 + size]
+        return frames
+
+
+@dataclass
+class Result:
+    """What a command in the guest did."""
+
+    status: int
+    out: bytes
+    err: bytes
+
+
+class Machine:
+    """A running guest; use within one event loop."""
+
+    def __init__(self, spec: Spec) -> None:
+        from qemu.qmp import QMPClient
+
+        self.spec = spec
+        self.qmp = QMPClient("vssd")
+        self.proc: subprocess.Popen[bytes] | None = None
+        self.ended = asyncio.Event()      # the guest, or QEMU itself
+        self.greeted = asyncio.Event()    # the agent
+        self.prompt = asyncio.Event()     # a login prompt was seen
+        self.end_reason = ""
+        self.console_log = bytearray()
+        self.on_console: Callable[[bytes], None] | None = None
+        self.on_output: Callable[[str, bytes], None] | None = None
+        self.frames = FrameReader()
+        self.exit_status: asyncio.Future[int] | None = None
+        self.console: socket.socket | None = None
+        self.agent: socket.socket | None = None
+        self.stderr = b""
+        self.tasks: list[asyncio.Task[None]] = []
+        self.readers: list[int] = []
+        self.tails: list[list[Any]] = []  # fd, offset, what takes the data
+
+    # -- life -----------------------------------------------------------
+
+    async def start(self) -> None:
+        """Start QEMU; UserError if it refuses."""
+        loop = asyncio.get_running_loop()
+        self.exit_status = loop.create_future()
+        names = ["qmp"] if self._to_files() else ["qmp", "console", "agent"]
+        mine, theirs = zip(*(socket.socketpair() for _ in names))
+        args = command_line(self.spec)
+        for name, end in zip(names, theirs):
+            args += ["-chardev", f"socket,id={name},fd={end.fileno()}"]
+        fds = [end.fileno() for end in theirs]
+        if self._to_files():
+            fds += self._make_files(args)
+        args += ["-mon", "chardev=qmp,mode=control",
+                 "-serial", "chardev:console", "-serial", "chardev:agent"]
+        with self._command_file() as (more, more_fds):
+            try:
+                self.proc = subprocess.Popen(
+                    args + more, pass_fds=fds + more_fds,
+                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE, preexec_fn=_die_with_parent)
+            except OSError as e:
+                raise UserError(f"cannot start {self.spec.emulator}: "
+                                f"{e.strerror}; run ./vssd setup") from e
+            finally:
+                for end in theirs:
+                    end.close()
+            self._watch_stderr()
+            await self._connect(mine[0])
+        if self.tails:
+            self.tasks.append(asyncio.create_task(self._follow_files()))
+        else:
+            self.console, self.agent = mine[1:]
+            self._watch(self.console, self._console_data)
+            self._watch(self.agent, self._agent_data)
+        self.tasks.append(asyncio.create_task(self._events()))
+
+    def _to_files(self) -> bool:
+        """Nobody types, and two runs must be equal: a socket may be full for a
+        moment, which the guest's serial port then notices; a file never is."""
+        return self.spec.icount and self.spec.command is not None
+
+    def _make_files(self, args: list[str]) -> list[int]:
+        for name, take in (("console", self._console_data),
+                           ("agent", self._agent_data)):
+            fd = os.memfd_create(f"vssd-{name}", 0)
+            self.tails.append([fd, 0, take])
+            args += ["-chardev", f"file,id={name},path=/proc/self/fd/{fd}"]
+        return [tail[0] for tail in self.tails]
+
+    async def _follow_files(self) -> None:
+        while True:
+            self._read_files()
+            await asyncio.sleep(FOLLOW_S)
+
+    def _read_files(self) -> None:
+        for tail in self.tails:
+            fd, at, take = tail
+            while data := os.pread(fd, 65536, at):
+                at += len(data)
+                tail[1] = at
+                take(data)
+
+    @contextlib.contextmanager
+    def _command_file(self) -> Any:
+        """The command, where QEMU can read it whatever it holds."""
+        if self.spec.command is None:
+            yield [], []
+            return
+        fd = os.memfd_create("vssd-command", 0)
+        try:
+            os.write(fd, self.spec.command.encode())
+            yield ["-fw_cfg", "name=opt/vssd/exec,file=/proc/self/fd/"
+                   f"{fd}"], [fd]
+        finally:
+            os.close(fd)
+
+    async def _connect(self, qmp: socket.socket) -> None:
+        from qemu.qmp import ConnectError
+
+        qmp.setblocking(False)
+        try:
+            await asyncio.wait_for(self.qmp.connect(qmp), 60)
+        except (ConnectError, asyncio.TimeoutError, OSError) as e:
+            await self.kill()
+            raise UserError(self.complaint()) from e
+
+    async def why_it_ended(self) -> str:
+        """Why QEMU ended, once it has."""
+        await self.kill(wait_s=10)
+        return self.complaint()
+
+    def complaint(self) -> str:
+        """What QEMU said, or how it ended."""
+        text = check_text(self.stderr.decode(errors="replace"))
+        if text == "no message" and self.proc and self.proc.returncode:
+            code = self.proc.returncode
+            what = signal.Signals(-code).name if code < 0 else f"status {code}"
+            return f"QEMU ended by itself ({what})"
+        return text
+
+    def _watch_stderr(self) -> None:
+        assert self.proc and self.proc.stderr
+        pipe = self.proc.stderr
+        os.set_blocking(pipe.fileno(), False)
+        loop = asyncio.get_running_loop()
+
+        def ready() -> None:
+            data = pipe.read() or b""
+            self.stderr = (self.stderr + data)[-65536:]
+            if not data:
+                loop.remove_reader(pipe.fileno())
+                self.readers.remove(pipe.fileno())
+                self._end("QEMU ended")
+
+        loop.add_reader(pipe.fileno(), ready)
+        self.readers.append(pipe.fileno())
+
+    def _watch(self, sock: socket.socket,
+               take: Callable[[bytes], None]) -> None:
+        loop = asyncio.get_running_loop()
+        sock.setblocking(False)
+
+        def ready() -> None:
+            try:
+                data = sock.recv(65536)
+            except BlockingIOError:
+                return
+            except OSError:
+                data = b""
+            if data:
+                take(data)
+            else:
+                loop.remove_reader(sock.fileno())
+                self.readers.remove(sock.fileno())
+
+        loop.add_reader(sock.fileno(), ready)
+        self.readers.append(sock.fileno())
+
+    async def _events(self) -> None:
+        async for event in self.qmp.events:
+            if event["event"] == "SHUTDOWN":
+                self._end(event["data"]["reason"])
+
+    def _end(self, reason: str) -> None:
+        if not self.ended.is_set():
+            self._read_files()
+            self.end_reason = reason
+            self.ended.set()
+
+    async def quit(self) -> None:
+        """End QEMU in an orderly way."""
+        with contextlib.suppress(Exception):
+            await asyncio.wait_for(self.qmp.execute("quit"), 20)
+        await self.kill(wait_s=20)
+
+    async def kill(self, wait_s: float = 0) -> None:
+        """End QEMU in any way."""
+        assert self.proc
+        try:
+            await asyncio.to_thread(self.proc.wait, wait_s or 2)
+        except subprocess.TimeoutExpired:
+            self.proc.kill()
+            await asyncio.to_thread(self.proc.wait)
+        await asyncio.sleep(0)
+        loop = asyncio.get_running_loop()
+        if self.proc.stderr:
+            with contextlib.suppress(OSError, ValueError):
+                self.stderr += self.proc.stderr.read() or b""
+        for fd in self.readers:
+            loop.remove_reader(fd)
+        self.readers.clear()
+        with contextlib.suppress(Exception):
+            await asyncio.wait_for(self.qmp.disconnect(), 5)
+        for task in self.tasks:
+            task.cancel()
+        for sock in (self.console, self.agent):
+            if sock:
+                sock.close()
+        self._read_files()
+        for tail in self.tails:
+            os.close(tail[0])
+        self.tails.clear()
+        if self.proc.stderr:
+            self.proc.stderr.close()
+
+    # -- the console ----------------------------------------------------
+
+    def _console_data(self, data: bytes) -> None:
+        self.console_log += data
+        del self.console_log[:-(4 << 20)]
+        if not self.prompt.is_set() and b"login: " in self.console_log[-8192:]:
+            self.prompt.set()
+        if self.on_console:
+            self.on_console(data)
+
+    async def type(self, data: bytes) -> None:
+        """Type on the serial console."""
+        assert self.console
+        await asyncio.get_running_loop().sock_sendall(self.console, data)
+
+    def last_console_lines(self, count: int = 1) -> str:
+        """The end of what the console showed, in plain text."""
+        text = self.console_log[-8192:].decode(errors="replace")
+        text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+        lines = [x.strip() for x in text.splitlines() if x.strip()]
+        return " / ".join(lines[-count:]) or "nothing"
+
+    # -- the agent ------------------------------------------------------
+
+    def _agent_data(self, data: bytes) -> None:
+        frames = self.frames.feed(data)
+        if self.frames.greeted:
+            self.greeted.set()
+        for kind, payload in frames:
+            if kind == "X":
+                assert self.exit_status
+                if not self.exit_status.done():
+                    self.exit_status.set_result(
+                        struct.unpack("<I", payload)[0])
+            elif self.on_output:
+                self.on_output(kind, payload)
+
+    async def request(self, command: str) -> Result:
+        """Have the agent run a command (Spec.serve)."""
+        assert self.agent
+        out: dict[str, bytearray] = {"O": bytearray(), "E": bytearray()}
+        loop = asyncio.get_running_loop()
+        self.exit_status = loop.create_future()
+        self.on_output = lambda kind, data: out[kind].extend(data)
+        data = command.encode()
+        await loop.sock_sendall(self.agent,
+                                b"R" + struct.pack("<I", len(data)) + data)
+        await self.first(self.exit_status, self.ended)
+        if not self.exit_status.done():
+            raise UserError(f"the guest ended ({self.end_reason}); the console"
+                            f" said: {self.last_console_lines(3)}")
+        return Result(self.exit_status.result(), bytes(out["O"]),
+                      bytes(out["E"]))
+
+    async def power_off(self) -> None:
+        """Have the agent power the guest off."""
+        assert self.agent
+        await asyncio.get_running_loop().sock_sendall(
+            self.agent, b"P" + struct.pack("<I", 0))
+
+    # -- waiting and asking ---------------------------------------------
+
+    @staticmethod
+    async def first(*things: asyncio.Event | asyncio.Future[Any],
+                    timeout_s: float | None = None) -> bool:
+        """Wait for the first of these; false when the time is up."""
+        tasks = [asyncio.ensure_future(
+            t.wait() if isinstance(t, asyncio.Event) else asyncio.shield(t))
+            for t in things]
+        done, rest = await asyncio.wait(
+            tasks, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        for task in rest:
+            task.cancel()
+        return bool(done)
+
+    async def stats(self, drive: int = 0) -> dict[str, Any] | None:
+        """The statistics of a vssd drive; None for another kind."""
+        if self.spec.drives[drive].device != "vssd":
+            return None
+        found = await self.qmp.execute(
+            "qom-get", {"path": f"/machine/peripheral/ssd{drive}",
+                        "property": "stats"})
+        assert isinstance(found, dict)
+        return found
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+@contextlib.asynccontextmanager
+async def running(spec: Spec) -> AsyncIterator[Machine]:
+    """A started machine that is ended at the end."""
+    machine = Machine(spec)
+    await machine.start()
+    try:
+        yield machine
+    finally:
+        await machine.quit()

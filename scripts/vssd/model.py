@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Building the model by itself: vssd-sim and the tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from . import packages, venv
+from .errors import UserError, one_line
+from .paths import PROJECT, cache_dir, key_of, locked
+from .proc import ninja_step, run_logged
+from .ui import Stage
+
+KINDS = {
+    "release": ("-Dbuildtype=release",),
+    "gcc": ("-Dbuildtype=debugoptimized", "-Db_sanitize=address,undefined"),
+    "clang": ("-Dbuildtype=debugoptimized", "-Db_sanitize=address,undefined",
+              "-Db_lundef=false"),
+}
+
+
+def build_dir(kind: str) -> Path:
+    """Where the build `kind` is."""
+    return cache_dir() / f"model-{kind}-{key_of(PROJECT, KINDS[kind])}"
+
+
+def _configure(kind: str) -> None:
+    build = build_dir(kind)
+    if (build / "build.ninja").exists():
+        return
+    shutil.rmtree(build, ignore_errors=True)
+    compiler = "clang" if kind == "clang" else "gcc"
+    try:
+        run_logged([venv.tool("meson"), "setup", *KINDS[kind], build, PROJECT],
+                   f"model-{kind}-setup", f"configuring the model ({kind})",
+                   env=dict(venv.path_env(), CC=compiler))
+    except BaseException:
+        shutil.rmtree(build, ignore_errors=True)
+        raise
+
+
+def ensure(kind: str, *targets: str) -> Path:
+    """Build `targets` (all when none is named); the build directory."""
+    groups = [packages.BUILD]
+    if kind == "clang":
+        groups.append(packages.CLANG)
+    packages.ensure(*groups)
+    venv.ensure()
+    build = build_dir(kind)
+    with locked(f"model-{kind}"):
+        _configure(kind)
+        if _up_to_date(build, targets):
+            return build
+        with Stage(f"building the model ({kind})") as stage:
+            run_logged(["ninja", "-C", build, *targets], f"model-{kind}",
+                       f"building the model ({kind})",
+                       on_line=ninja_step(stage.step), env=venv.path_env())
+    return build
+
+
+def _up_to_date(build: Path, targets: tuple[str, ...]) -> bool:
+    done = subprocess.run(["ninja", "-C", str(build), "-n", *targets],
+                          capture_output=True, text=True, check=False,
+                          env=dict(os.environ, **venv.path_env()))
+    return "no work to do" in done.stdout
+
+
+def sim() -> Path:
+    """vssd-sim, up to date."""
+    return ensure("release", "sim/vssd-sim") / "sim/vssd-sim"
+
+
+def drive_info(profile: Path, sets: list[str]) -> dict[str, Any]:
+    """SsdInfo of a profile; UserError with the model's own words."""
+    args: list[str] = [str(sim()), "--profile", str(profile), "--info"]
+    for one in sets:
+        args += ["--set", one]
+    done = subprocess.run(args, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        text = one_line(done.stderr) or "vssd-sim refused the profile"
+        raise UserError(text.removeprefix("vssd-sim: "))
+    info: dict[str, Any] = json.loads(done.stdout)
+    return info

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where things are: the project, and what is made from it in the cache.
+
+The cache is VSSD_CACHE, else XDG_CACHE_HOME/vssd, else ~/.cache/vssd.  All in
+it can be made again; nothing else on the machine is written, except by the
+system's package manager.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import sys
+from pathlib import Path
+from typing import Iterator
+
+from .errors import UserError
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def cache_dir() -> Path:
+    """The cache directory; made when it is not there."""
+    env = os.environ.get("VSSD_CACHE")
+    if env:
+        path = Path(env).expanduser().absolute()
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+        path = Path(base).expanduser().absolute() / "vssd"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise UserError(f"cannot make the cache directory {path}: {e.strerror};"
+                        " set VSSD_CACHE to a directory you can write") from e
+    return path
+
+
+def key_of(*parts: object) -> str:
+    """A short name for a set of inputs."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part if isinstance(part, bytes) else str(part).encode()
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()[:16]
+
+
+def file_bytes(*names: str) -> bytes:
+    """The contents of files of the project, for key_of()."""
+    return b"\0".join((PROJECT / name).read_bytes() for name in names)
+
+
+@contextlib.contextmanager
+def locked(name: str) -> Iterator[None]:
+    """Hold the lock `name` of the cache: one maker at a time."""
+    path = cache_dir() / f"{name}.lock"
+    with open(path, "w", encoding="ascii") as f:
+        try:
+            fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"vssd: waiting for another vssd that makes: {name}",
+                  file=sys.stderr)
+            fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
+def find_profile(name: str) -> Path:
+    """The file of --profile NAME: a path, or the name of a shipped profile."""
+    if "/" in name or name.endswith(".ini"):
+        path = Path(name)
+        if not path.is_file() and "/" not in name:
+            path = PROJECT / "profiles" / name
+    else:
+        path = PROJECT / "profiles" / f"{name}.ini"
+    if not path.is_file():
+        have = sorted(p.stem for p in (PROJECT / "profiles").glob("*.ini"))
+        raise UserError(f"no profile {name!r}: give a file, or one of "
+                        + ", ".join(have))
+    return path.resolve()
+
+
+def need_space(path: Path, nbytes: int, what: str) -> None:
+    """Refuse early what would fill the disk."""
+    st = os.statvfs(path)
+    free = st.f_bavail * st.f_frsize
+    if free < nbytes:
+        raise UserError(
+            f"{what} needs {nbytes >> 20} MiB in {path}, {free >> 20} MiB are"
+            " free: make room, or set VSSD_CACHE to a directory elsewhere")

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Building QEMU with our device, out of tree, in the cache.
+
+The first build takes minutes; after a change of our C code ninja builds only
+that.  When no file that goes in has changed, not even ninja is started.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import packages, venv
+from .errors import UserError
+from .paths import PROJECT, cache_dir, key_of, locked, need_space
+from .proc import ninja_step, run_logged
+from .qemu_source import Origin, obtain
+from .ui import Stage
+
+CONFIGURE = (
+    "--target-list=x86_64-softmmu", "--without-default-features",
+    "--enable-kvm", "--enable-tcg", "--enable-slirp", "--enable-linux-aio",
+    "--enable-linux-io-uring", "--enable-tools", "--enable-attr",
+    "--enable-cap-ng", "--enable-virtfs", "--enable-vnc", "--enable-pixman",
+    "--enable-numa", "--enable-trace-backends=log", "--enable-fdt=system",
+    "--disable-docs", "--disable-install-blobs", "--disable-werror")
+TARGETS = ("qemu-system-x86_64", "qemu-img", "qemu-io")
+BUILD_BYTES = 1500 << 20
+FIRMWARE_DIRS = ("/usr/share/seabios", "/usr/share/qemu")
+OUR_FOLDERS = ("core", "nand", "ftl", "hw-ssd")
+
+
+@dataclass(frozen=True)
+class Qemu:
+    """A built QEMU."""
+
+    build: Path
+
+    @property
+    def emulator(self) -> Path:
+        """The program."""
+        return self.build / "qemu-system-x86_64"
+
+    @property
+    def img(self) -> Path:
+        """qemu-img."""
+        return self.build / "qemu-img"
+
+
+def fingerprint() -> str:
+    """Changes when a file of ours that goes into QEMU changes."""
+    parts: list[object] = [CONFIGURE]
+    files = [PROJECT / "meson.build"]
+    for folder in OUR_FOLDERS:
+        files += sorted(p for p in (PROJECT / folder).rglob("*")
+                        if p.is_file())
+    for path in files:
+        st = path.stat()
+        parts += [path, st.st_mtime_ns, st.st_size]
+    return key_of(*parts)
+
+
+def origin_file() -> Path:
+    """Remembers --qemu-source of the last setup of this project."""
+    return cache_dir() / f"origin-{key_of(PROJECT)}"
+
+
+def remembered_origin() -> Origin:
+    """The origin that the last ./vssd setup was given."""
+    try:
+        lines = origin_file().read_text(encoding="utf-8").split("\n")
+        return Origin(*lines[:3])
+    except (OSError, TypeError):
+        return Origin()
+
+
+def remember_origin(origin: Origin) -> None:
+    """So that ./vssd run builds from the same source."""
+    origin_file().write_text(
+        "\n".join((origin.source, origin.sha256, origin.mirror)),
+        encoding="utf-8")
+
+
+def ensure(origin: Origin | None = None) -> Qemu:
+    """Build what is not built or out of date."""
+    origin = origin or remembered_origin()
+    tree = obtain(origin)
+    build = cache_dir() / ("build-" + key_of(tree, CONFIGURE))
+    qemu = Qemu(build)
+    if _built(build) == fingerprint():
+        return qemu
+    with locked("qemu-build"):
+        now = fingerprint()
+        if _built(build) == now:
+            return qemu
+        packages.ensure(packages.BUILD, packages.FIRMWARE)
+        venv.ensure()
+        if not (build / "configured").exists():
+            _configure(tree, build)
+        _ninja(build)
+        (build / "built").write_text(now, encoding="ascii")
+    return qemu
+
+
+def _built(build: Path) -> str:
+    try:
+        return (build / "built").read_text(encoding="ascii")
+    except OSError:
+        return ""
+
+
+def _configure(tree: Path, build: Path) -> None:
+    need_space(cache_dir(), BUILD_BYTES, "building QEMU")
+    shutil.rmtree(build, ignore_errors=True)
+    build.mkdir()
+    with Stage("configuring QEMU") as stage:
+        try:
+            run_logged([tree / "configure", *CONFIGURE], "qemu-configure",
+                       "configuring QEMU", on_line=stage.note, cwd=build,
+                       env=venv.path_env())
+        except BaseException:
+            shutil.rmtree(build, ignore_errors=True)
+            raise
+    (build / "configured").touch()
+
+
+def _ninja(build: Path) -> None:
+    first = not (build / "built").exists()
+    title = "building QEMU (once)" if first else "building what changed in QEMU"
+    with Stage(title) as stage:
+        run_logged(["ninja", "-C", build, *TARGETS], "qemu-build",
+                   "building QEMU", on_line=ninja_step(stage.step),
+                   env=venv.path_env())
+
+
+def built(origin: Origin | None = None) -> Qemu:
+    """The QEMU that is there; UserError if none is."""
+    origin = origin or remembered_origin()
+    tree = cache_dir() / ("qemu-" + key_of(PROJECT, origin.source,
+                                           origin.sha256, "source-1"))
+    qemu = Qemu(cache_dir() / ("build-" + key_of(tree, CONFIGURE)))
+    if not qemu.emulator.exists():
+        raise UserError("QEMU is not built: run ./vssd setup")
+    return qemu

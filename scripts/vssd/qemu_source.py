@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""QEMU's source: from the user, or Debian's source package; and the few edits
+that put our device into it (hw-ssd/qemu/README.md lists them)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tarfile
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import aptsrc, packages
+from .errors import UserError
+from .paths import PROJECT, cache_dir, key_of, locked, need_space
+from .proc import run_logged
+from .ui import Stage, say
+
+SUITE = "trixie"
+OLDEST = (10, 0)
+SOURCE_BYTES = 900 << 20
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the user says that QEMU's source is; all empty: Debian."""
+
+    source: str = ""
+    sha256: str = ""
+    mirror: str = ""
+
+
+def version_of(tree: Path) -> str:
+    """The version of a QEMU source tree."""
+    try:
+        return (tree / "VERSION").read_text(encoding="ascii").strip()
+    except OSError as e:
+        raise UserError(f"{tree} is no QEMU source: it has no file VERSION") \
+            from e
+
+
+def check_version(tree: Path) -> None:
+    """Refuse what the device was not written for."""
+    text = version_of(tree)
+    try:
+        number = tuple(int(x) for x in text.split(".")[:2])
+    except ValueError as e:
+        raise UserError(f"{tree}: cannot read version {text!r}") from e
+    if number < OLDEST:
+        raise UserError(f"{tree} is QEMU {text}: 10.0 or later is needed")
+
+
+def obtain(origin: Origin) -> Path:
+    """A prepared source tree in the cache."""
+    tree = cache_dir() / ("qemu-" + key_of(PROJECT, origin.source,
+                                           origin.sha256, "source-1"))
+    if (tree / "vssd-prepared").exists():
+        return tree
+    with locked("qemu-source"):
+        if (tree / "vssd-prepared").exists():
+            return tree
+        packages.ensure(packages.SOURCE)
+        need_space(cache_dir(), SOURCE_BYTES, "QEMU's source")
+        work = tree.with_name(tree.name + ".part")
+        shutil.rmtree(work, ignore_errors=True)
+        shutil.rmtree(tree, ignore_errors=True)
+        work.mkdir()
+        try:
+            found = _unpack(origin, work)
+            check_version(found)
+            prepare(found, PROJECT)
+            (found / "vssd-prepared").touch()
+            found.rename(tree)
+        except OSError as e:
+            raise UserError(f"cannot prepare QEMU's source: {e}") from e
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    return tree
+
+
+def _unpack(origin: Origin, work: Path) -> Path:
+    if not origin.source:
+        return _from_debian(origin.mirror, work)
+    if origin.source.startswith(("http://", "https://")):
+        return _untar(_download(origin, work), work)
+    path = Path(origin.source).expanduser()
+    if path.is_dir():
+        check_version(path)
+        say(f"copies QEMU's source from {path}")
+        return _copy_tree(path, work / "tree")
+    if path.is_file():
+        if origin.sha256:
+            _check_sum(path, origin.sha256)
+        return _untar(path, work)
+    raise UserError(f"--qemu-source {origin.source}: no such file or directory")
+
+
+def _copy_tree(path: Path, to: Path) -> Path:
+    def skip(_dir: str, names: list[str]) -> list[str]:
+        return [n for n in names if n == ".git" or n.startswith("build")
+                and os.path.exists(os.path.join(_dir, n, "build.ninja"))]
+
+    shutil.copytree(path, to, symlinks=True, ignore=skip)
+    return to
+
+
+def _download(origin: Origin, work: Path) -> Path:
+    if not origin.sha256:
+        raise UserError("--qemu-source with an address needs --sha256, the"
+                        " checksum that you trust")
+    to = work / "qemu.tar"
+    with Stage(f"downloading {origin.source}") as stage:
+        try:
+            with urllib.request.urlopen(origin.source, timeout=60) as answer, \
+                    open(to, "wb") as f:
+                total = int(answer.headers.get("Content-Length") or 0)
+                done = 0
+                while chunk := answer.read(1 << 20):
+                    f.write(chunk)
+                    done += len(chunk)
+                    stage.step(done >> 20, max(total, done) >> 20, "MiB")
+        except (urllib.error.URLError, OSError) as e:
+            reason = getattr(e, "reason", e)
+            raise UserError(f"cannot download {origin.source}: {reason}") from e
+    _check_sum(to, origin.sha256)
+    return to
+
+
+def _check_sum(path: Path, wanted: str) -> None:
+    with open(path, "rb") as f:
+        found = hashlib.file_digest(f, "sha256").hexdigest() \
+            if hasattr(hashlib, "file_digest") \
+            else hashlib.sha256(f.read()).hexdigest()
+    if found != wanted.lower():
+        raise UserError(f"{path.name}: sha256 is {found}, not {wanted.lower()}")
+
+
+def _untar(path: Path, work: Path) -> Path:
+    into = work / "untar"
+    into.mkdir()
+    with Stage("unpacking QEMU's source"):
+        try:
+            with tarfile.open(path) as tar:
+                if hasattr(tarfile, "tar_filter"):
+                    tar.extractall(into, filter="tar")
+                else:
+                    tar.extractall(into)
+        except (tarfile.TarError, EOFError) as e:
+            why = str(e).splitlines()[0].rstrip(":")
+            raise UserError(f"{path.name} is no tar archive that can be read:"
+                            f" {why}") from e
+    found = [p for p in into.iterdir() if (p / "VERSION").is_file()]
+    if len(found) != 1:
+        raise UserError(f"{path.name} holds no QEMU source tree")
+    return found[0]
+
+
+def _from_debian(mirror: str, work: Path) -> Path:
+    sources = aptsrc.require(SUITE, mirror, "QEMU's source")
+    apt = aptsrc.PrivateApt(work / "apt", sources)
+    with Stage("fetching QEMU's source package by apt") as stage:
+        stage.note("index of " + sources[0].suite)
+        apt.get("update", what="reading the mirror's index of sources")
+        version = _fetch_newest(apt, work, stage)
+    with Stage(f"unpacking QEMU's source package, {version}"):
+        dsc = next(work.glob("*.dsc"))
+        run_logged(["dpkg-source", "--no-check", "-x", dsc, work / "tree"],
+                   "qemu-unpack", "unpacking QEMU's source package")
+    return work / "tree"
+
+
+def _fetch_newest(apt: aptsrc.PrivateApt, work: Path, stage: Stage) -> str:
+    """The newest version that the mirror really has."""
+    versions = [v for v in apt.versions("qemu") if _upstream(v) >= OLDEST]
+    if not versions:
+        raise UserError("the mirror has no source package of QEMU 10.0 or"
+                        " later: give QEMU's source with --qemu-source")
+    problem = UserError("no version")
+    for version in versions:
+        stage.note(f"qemu {version}")
+        try:
+            apt.get("source", "--download-only", f"qemu={version}", cwd=work,
+                    what=f"fetching the source of qemu {version}")
+            return version
+        except UserError as e:
+            problem = e
+    raise problem
+
+
+def _upstream(version: str) -> tuple[int, ...]:
+    text = version.split(":", 1)[-1]
+    number = []
+    for part in text.split("+")[0].split("-")[0].split("~")[0].split("."):
+        if not part.isdigit():
+            break
+        number.append(int(part))
+    return tuple(number)
+
+
+def prepare(tree: Path, project: Path) -> None:
+    """Put our device into a QEMU tree; may be repeated."""
+    _link(tree / "subprojects/vssd", project)
+    _link(tree / "hw/ssd", project / "hw-ssd/qemu")
+    _append(tree / "hw/meson.build", "subdir('ssd')")
+    _append(tree / "hw/Kconfig", "source ssd/Kconfig")
+    _insert(tree / "meson.build", "subdir('trace')",
+            "trace_events_subdirs += [ 'hw/ssd' ]")
+
+
+def _link(path: Path, target: Path) -> None:
+    if path.is_symlink() or path.exists():
+        path.unlink()
+    path.symlink_to(target)
+
+
+def _append(path: Path, line: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    if line not in text.splitlines():
+        if not text.endswith("\n"):
+            text += "\n"
+        path.write_text(text + line + "\n", encoding="utf-8")
+
+
+def _insert(path: Path, before: str, line: str) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if line in lines:
+        return
+    if before not in lines:
+        raise UserError(f"{path}: this QEMU has no line {before!r}; it is too"
+                        " different from the versions that are known")
+    lines.insert(lines.index(before), line)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")

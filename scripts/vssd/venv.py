@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The Python environment of the vssd command, in the cache.
+
+QEMU's build wants a newer Meson than Debian 12 has; tables, QMP and the tests
+use libraries.  Versions are fixed in scripts/requirements.txt.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from . import packages
+from .errors import UserError
+from .paths import PROJECT, cache_dir, file_bytes, key_of, locked
+from .proc import run_logged
+from .ui import Stage
+
+REQUIREMENTS = "scripts/requirements.txt"
+
+
+def venv_dir() -> Path:
+    """Where the environment is, or will be."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    base = sys.base_prefix
+    return cache_dir() / ("venv-" + key_of(version, base,
+                                           file_bytes(REQUIREMENTS)))
+
+
+def inside() -> bool:
+    """Is this Python that of the environment?"""
+    return Path(sys.prefix).resolve() == venv_dir().resolve()
+
+
+def ensure() -> Path:
+    """Make the environment if it is not there; its directory."""
+    path = venv_dir()
+    if (path / "done").exists():
+        return path
+    with locked("venv"):
+        if (path / "done").exists():
+            return path
+        packages.ensure(packages.PYTHON)
+        shutil.rmtree(path, ignore_errors=True)
+        with Stage("installing Python libraries into the cache") as stage:
+            stage.note("venv")
+            try:
+                _make(path)
+            except BaseException:
+                shutil.rmtree(path, ignore_errors=True)
+                raise
+    return path
+
+
+def _make(path: Path) -> None:
+    run_logged([sys.executable, "-m", "venv", path], "venv",
+               "making a Python environment")
+    try:
+        run_logged([path / "bin/python", "-m", "pip", "install", "--quiet",
+                    "--disable-pip-version-check", "--no-input",
+                    "--retries", "2",
+                    "-r", PROJECT / REQUIREMENTS], "venv",
+                   "installing Python libraries", append=True)
+    except UserError as e:
+        raise UserError(f"{e}; is the network there, and pip configured?") \
+            from e
+    (path / "done").touch()
+
+
+def enter(argv: list[str]) -> None:
+    """Run this command again in the environment, unless it is there."""
+    if inside():
+        return
+    path = ensure()
+    if inside():
+        return
+    os.environ["VSSD_IN_VENV"] = "1"
+    python = str(path / "bin/python")
+    os.execv(python, [python, "-m", "vssd", *argv])
+
+
+def tool(name: str) -> Path:
+    """A program of the environment."""
+    return venv_dir() / "bin" / name
+
+
+def path_env() -> dict[str, str]:
+    """PATH with the environment's programs first."""
+    return {"PATH": f"{venv_dir() / 'bin'}:{os.environ.get('PATH', '')}"}

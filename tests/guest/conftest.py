@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the tests with guests share: one booted guest with three vssd drives,
+and ways to boot others."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vssd import image as image_module
+from vssd import kvm, machine, model, paths, qemu_build
+from vssd.guest import Guest
+
+MIB = 1 << 20
+SMALL = ["nand.channels=2", "nand.dies=1", "nand.pages=32",
+         "ftl.op_percent=7%"]
+
+
+@dataclass
+class Env:
+    """What is built."""
+
+    qemu: qemu_build.Qemu
+    image: image_module.Image
+    accel: str
+
+    def overlay(self, folder: Path) -> Path:
+        """A fresh copy of the guest image's disk, qcow2."""
+        path = folder / "root.qcow2"
+        image_module.overlay(self.qemu.img, self.image.disk, path)
+        return path
+
+    def spec(self, drives: list[machine.Drive], **more: Any) -> machine.Spec:
+        """Direct boot of the image's kernel, agent at work."""
+        given: dict[str, Any] = {
+            "kernel": self.image.kernel, "initrd": self.image.initrd,
+            "append": f"root={self.image.root} rw console=ttyS0",
+            "serve": True}
+        given.update(more)
+        return machine.Spec(self.qemu.emulator, self.accel, drives, **given)
+
+
+def drive(path: Path, fmt: str = "qcow2", profile: str = "tlc-consumer",
+          sets: list[str] | None = None) -> machine.Drive:
+    """A vssd drive in front of a file."""
+    return machine.Drive(path, fmt, "vssd", paths.find_profile(profile),
+                         sets or [])
+
+
+def blank(path: Path, nbytes: int) -> Path:
+    """An empty raw image."""
+    with path.open("wb") as f:
+        f.truncate(nbytes)
+    return path
+
+
+def vssd(*args: str, env: dict[str, str] | None = None,
+         timeout_s: float = 600) -> subprocess.CompletedProcess[str]:
+    """Run ./vssd as a user would, without a terminal."""
+    return subprocess.run(
+        [str(paths.PROJECT / "vssd"), *args], text=True,
+        stdin=subprocess.DEVNULL, capture_output=True, check=False,
+        timeout=timeout_s, env=dict(os.environ, **(env or {})))
+
+
+def load(path: Path) -> dict[str, Any]:
+    """A JSON file."""
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+@pytest.fixture(scope="session")
+def env() -> Env:
+    """Built when it is not."""
+    qemu = qemu_build.ensure()
+    return Env(qemu, image_module.ensure(), kvm.accelerator(qemu))
+
+
+@pytest.fixture(scope="session")
+def guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
+        -> Iterator[Guest]:
+    """The shared guest.
+
+    /dev/nvme0 is its root; nvme1, 512 MiB, is for file systems; nvme2 fills a
+    small drive of 7 % over-provisioning, to be overwritten.
+    """
+    folder = tmp_path_factory.mktemp("guest")
+    small_bytes = model.drive_info(paths.find_profile("tlc-consumer"),
+                                   SMALL)["capacity_bytes"]
+    drives = [
+        drive(env.overlay(folder)),
+        drive(blank(folder / "fs.raw", 512 * MIB), "raw", "zero-latency"),
+        drive(blank(folder / "small.raw", small_bytes), "raw", "tlc-consumer",
+              SMALL),
+    ]
+    with Guest(env.spec(drives)) as running:
+        running.wait_agent()
+        yield running

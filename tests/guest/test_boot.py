@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Guests boot from a vssd drive: through firmware, directly, and again."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import Env, drive
+
+from vssd import machine
+from vssd.guest import Guest
+
+
+def firmware_spec(env: Env, path: Path, firmware: str, fmt: str = "qcow2") \
+        -> machine.Spec:
+    """A machine that finds its system on the drive by itself."""
+    spec = env.spec([drive(path, fmt)], kernel=None, initrd=None, append="",
+                    firmware=firmware)
+    if firmware == "ovmf":
+        spec.ovmf_vars = path.parent / "vars.fd"
+        spec.ovmf_vars.write_bytes(Path(machine.find_ovmf_vars()).read_bytes())
+    return spec
+
+
+@pytest.mark.parametrize("firmware", ["seabios", "ovmf"])
+def test_firmware_boots_grub_from_the_drive(env: Env, tmp_path: Path,
+                                            firmware: str) -> None:
+    """GRUB's menu, its kernel, a login prompt; and the root is our drive."""
+    with Guest(firmware_spec(env, env.overlay(tmp_path), firmware)) as guest:
+        guest.wait_prompt()
+        assert "GNU GRUB" in guest.console
+        assert "BOOT_IMAGE=/boot/vmlinuz" in guest.run("cat /proc/cmdline")
+        efi = guest.result("test -d /sys/firmware/efi").status == 0
+        assert efi == (firmware == "ovmf")
+        assert guest.run("findmnt -no SOURCE /").startswith("/dev/nvme0n1p")
+        assert "vssd" in guest.run("cat /sys/class/nvme/nvme0/model").lower()
+        stats = guest.stats()
+        assert stats["requests"] > 100
+        assert stats["latency_ns"]["read"]["mean"] > 0
+
+
+def test_direct_boot_and_second_boot(env: Env, tmp_path: Path) -> None:
+    """What was written before the shutdown is there after it."""
+    root = env.overlay(tmp_path)
+    with Guest(env.spec([drive(root)])) as guest:
+        guest.wait_prompt()
+        guest.run("dd if=/dev/urandom of=/root/big bs=1M count=16 2>/dev/null;"
+                  " cp -a /usr/bin /root/bin; sync")
+        sums = guest.run("cd /root && find big bin -type f | sort"
+                         " | xargs sha256sum")
+        guest.power_off()
+        assert guest.live.end_reason == "guest-shutdown"
+    with Guest(env.spec([drive(root)])) as guest:
+        again = guest.run("cd /root && find big bin -type f | sort"
+                          " | xargs sha256sum")
+        assert again == sums
+        assert len(sums.splitlines()) > 100
+        assert "error" not in guest.run(
+            "dmesg --level=err,crit,alert,emerg | grep -iE 'nvme|ext4' || :")
+
+
+def test_guest_reboot_keeps_the_drive(env: Env, tmp_path: Path) -> None:
+    """A reset of the machine, without a shutdown of the system."""
+    with Guest(env.spec([drive(env.overlay(tmp_path))])) as guest:
+        guest.run("echo kept > /root/file; sync")
+        guest.live.greeted.clear()
+        guest.live.frames.greeted = False
+        guest.qmp("system_reset")
+        guest.wait_agent()
+        assert guest.run("cat /root/file") == "kept\n"
+
+
+def test_raw_and_qcow2_images_boot(env: Env, tmp_path: Path) -> None:
+    """Both formats, given as such, hold the same bytes afterwards."""
+    raw = tmp_path / "disk.raw"
+    subprocess.run([env.qemu.img, "convert", "-O", "raw", "-f", "qcow2",
+                    env.overlay(tmp_path), raw], check=True)
+    before = hashlib.sha256(raw.read_bytes()).hexdigest()
+    with Guest(firmware_spec(env, raw, "seabios", "raw")) as guest:
+        guest.run("echo raw > /root/format; sync")
+        guest.power_off()
+    assert hashlib.sha256(raw.read_bytes()).hexdigest() != before
+    qcow2 = tmp_path / "disk.qcow2"
+    subprocess.run([env.qemu.img, "convert", "-O", "qcow2", "-f", "raw", raw,
+                    qcow2], check=True)
+    with Guest(firmware_spec(env, qcow2, "seabios")) as guest:
+        assert guest.run("cat /root/format") == "raw\n"
+
+
+def test_smp_uses_a_queue_per_cpu(env: Env, tmp_path: Path) -> None:
+    """Linux gets an I/O queue for each of its CPUs."""
+    with Guest(env.spec([drive(env.overlay(tmp_path))], smp=4)) as guest:
+        text = guest.run("dmesg | grep 'default/read/poll queues'")
+        assert re.search(r"\b4/0/0 default", text)

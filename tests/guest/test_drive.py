@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a running guest does with its vssd drives: one guest for all tests."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from vssd.guest import Guest
+
+def fio(guest: Guest, options: str) -> dict[str, object]:
+    """Run fio; its only job's result."""
+    text = guest.run("fio --output-format=json " + options)
+    job: dict[str, object] = json.loads(text[text.index("{"):])["jobs"][0]
+    assert job["error"] == 0
+    return job
+
+
+def test_nvme_list(guest: Guest) -> None:
+    """All three drives, by name and serial number."""
+    text = guest.run("nvme list")
+    for i in range(3):
+        assert f"/dev/nvme{i}n1" in text
+        assert f"VSSD000{i}" in text
+
+
+def test_nvme_id_ctrl_and_ns(guest: Guest) -> None:
+    """Identify says what the drive is."""
+    ctrl = json.loads(guest.run("nvme id-ctrl /dev/nvme2 -o json"))
+    assert ctrl["sn"].strip() == "VSSD0002"
+    assert ctrl["ver"] >= 0x10400
+    assert ctrl["nn"] == 1
+    ns = json.loads(guest.run("nvme id-ns /dev/nvme2n1 -o json"))
+    assert 200 << 20 < ns["nsze"] * 512 < 300 << 20
+
+
+def test_nvme_smart_log_counts(guest: Guest) -> None:
+    """SMART's numbers are those of the drive."""
+    def log() -> dict[str, int]:
+        found: dict[str, int] = json.loads(
+            guest.run("nvme smart-log /dev/nvme1 -o json"))
+        return found
+
+    before = log()
+    guest.run("dd if=/dev/zero of=/dev/nvme1n1 bs=1M count=8 oflag=direct"
+              " 2>/dev/null; dd if=/dev/nvme1n1 of=/dev/null bs=1M count=4"
+              " iflag=direct 2>/dev/null")
+    after = log()
+    assert after["critical_warning"] == 0
+    written = after["data_units_written"] - before["data_units_written"]
+    assert written in (16, 17)  # units of 512,000 bytes, rounded up
+    read = after["data_units_read"] - before["data_units_read"]
+    assert read >= 8
+    commands = after["host_write_commands"] - before["host_write_commands"]
+    assert commands >= 8
+
+
+def test_nvme_error_log(guest: Guest) -> None:
+    """A refused command is in the error log."""
+    bad = guest.result("nvme read /dev/nvme1n1 -s 99999999 -z 512 -c 0"
+                       " -d /dev/null")
+    assert bad.status != 0
+    text = guest.run("nvme error-log /dev/nvme1 -o json")
+    entries = json.loads(text)["errors"]
+    assert any(e["error_count"] for e in entries)
+
+
+@pytest.mark.parametrize("mkfs, kind, check", [
+    ("mkfs.ext4 -q -F", "ext4", "e2fsck -fn"),
+    ("mkfs.xfs -q -f", "xfs", "xfs_repair -n"),
+    ("mkfs.f2fs -q -f", "f2fs", "fsck.f2fs --dry-run"),
+])
+def test_file_systems(guest: Guest, mkfs: str, kind: str, check: str) -> None:
+    """Make it, fill it, look at the files after a remount, check it."""
+    guest.run(f"{mkfs} /dev/nvme1n1 && mount -t {kind} /dev/nvme1n1 /mnt")
+    guest.run("cp -a /usr/lib/systemd /etc /mnt/; rm -rf /mnt/etc;"
+              " dd if=/dev/urandom of=/mnt/r bs=1M count=20 2>/dev/null;"
+              " cd /mnt && find . -type f | sort | xargs -d '\\n' sha256sum"
+              " > /root/sums; cd /; fstrim -v /mnt; umount /mnt")
+    assert guest.result(f"{check} /dev/nvme1n1").status == 0
+    guest.run(f"echo 3 > /proc/sys/vm/drop_caches;"
+              f" mount -t {kind} /dev/nvme1n1 /mnt")
+    lines = guest.run("cd /mnt && sha256sum -c --quiet /root/sums && wc -l"
+                      " < /root/sums; cd /; umount /mnt")
+    assert int(lines) > 200
+
+
+def test_fio_verify(guest: Guest) -> None:
+    """Random writes of mixed sizes, read back and compared."""
+    job = fio(guest, "--name=v --filename=/dev/nvme1n1 --size=64m"
+              " --rw=randwrite --bssplit=512/10:4k/60:64k/30 --iodepth=16"
+              " --ioengine=libaio --direct=1 --verify=crc32c"
+              " --verify_fatal=1 --randseed=7")
+    assert job["write"]["io_bytes"] == 64 << 20  # type: ignore[index]
+    assert job["read"]["io_bytes"] >= 64 << 20  # type: ignore[index]
+
+
+def test_overwrite_three_times_the_capacity(guest: Guest) -> None:
+    """At 7 % over-provisioning the drive must clean, and lose nothing."""
+    before = guest.stats(2)
+    capacity = int(guest.run("blockdev --getsize64 /dev/nvme2n1"))
+    for turn in range(3):
+        job = fio(guest, "--name=o --filename=/dev/nvme2n1 --rw=randwrite"
+                  f" --bs=16k --size={capacity} --iodepth=8 --ioengine=libaio"
+                  " --direct=1 --verify=crc32c --verify_fatal=1"
+                  f" --randseed={turn}")
+        assert job["write"]["io_bytes"] == capacity  # type: ignore[index]
+        assert job["read"]["io_bytes"] >= capacity  # type: ignore[index]
+    after = guest.stats(2)
+    assert after["nand"]["erases"] > before["nand"]["erases"]
+    assert after["nand"]["by_cause"]["gc"]["programs"] > 0
+    assert after["waf"] > 1
+    assert not guest.run("dmesg | grep -E 'I/O error|nvme.*timeout' || :")
+
+
+def test_trim_is_seen_by_the_drive(guest: Guest) -> None:
+    """blkdiscard: the blocks read as zeroes afterwards."""
+    guest.run("dd if=/dev/urandom of=/dev/nvme1n1 bs=1M count=4 oflag=direct"
+              " 2>/dev/null; blkdiscard -o 0 -l 4194304 /dev/nvme1n1")
+    same = guest.result("cmp -n 4194304 /dev/nvme1n1 /dev/zero")
+    assert same.status == 0
+    assert guest.stats(1)["latency_ns"]["trim"]["max"] >= 0
+
+
+def test_network(guest: Guest) -> None:
+    """User-mode NAT: an address and a way out."""
+    assert "10.0.2.2" in guest.run("ip route show default")

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test-document.c - docs/nvme-support.md says what the tables say, and the
+ * statistics are JSON that names what they count.
+ */
+#include "host.h"
+
+static void test_support_page(void)
+{
+    g_autoptr(GString) want = g_string_new(NULL);
+    g_autofree char *have = NULL;
+    GError *error = NULL;
+
+    nvme_document(want);
+    if (g_getenv("VSSD_WRITE_DOCS")) {
+        g_file_set_contents(SUPPORT_PAGE, want->str, want->len, &error);
+        g_assert_no_error(error);
+    }
+    g_file_get_contents(SUPPORT_PAGE, &have, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpstr(have, ==, want->str);
+}
+
+static uint64_t member(const char *json, const char *name)
+{
+    g_autofree char *key = g_strdup_printf("\"%s\":", name);
+    const char *at = strstr(json, key);
+
+    g_assert_nonnull(at);
+    return g_ascii_strtoull(at + strlen(key), NULL, 10);
+}
+
+static void test_statistics(void)
+{
+    Host *h = host_new(NULL);
+    g_autoptr(GString) s = g_string_new(NULL);
+    JsonWriter w = { .out = s };
+
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 0, 64, HOST_DATA), ==, 0);
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_READ, h->nblocks, 1, HOST_DATA), !=,
+                    0);
+    nvme_stats_json(h->ctrl, &w, NULL);
+    g_assert_cmpuint(member(s->str, "commands_admin"), ==, 2);
+    g_assert_cmpuint(member(s->str, "commands_io"), ==, 3);
+    g_assert_cmpuint(member(s->str, "commands_failed"), ==, 1);
+    g_assert_cmpuint(member(s->str, "destaged_units"), ==, 8);
+    g_assert_cmpuint(member(s->str, "units"), ==, 0);
+    g_assert_cmpuint(member(s->str, "store_flushes"), ==, 1);
+    g_assert_cmpuint(member(s->str, "count"), ==, 2); /* of lateness */
+    nvme_reset_stats(h->ctrl);
+    g_assert_cmpuint(nvme_lateness(h->ctrl)->n, ==, 0);
+    host_free(h);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/nvme/document/support-page", test_support_page);
+    g_test_add_func("/nvme/document/statistics", test_statistics);
+    return g_test_run();
+}
