@@ -147,8 +147,8 @@ static void init_plane(Ssd *ssd, uint32_t plane)
         p->open[k].block = NONE;
     }
     p->gc.victim = NONE;
-    p->last_gc_block = NONE;
     p->gc.redo = (JobFifo){NONE, NONE};
+    p->last_gc_block = NONE;
     p->slc_full_head = NONE;
     p->slc_full_tail = NONE;
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {

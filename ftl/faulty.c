@@ -27,13 +27,6 @@ static uint32_t byte_of_unit(const Ssd *ssd, uint32_t ppu)
     return (ppu & (ssd->l.units_per_page - 1)) << ssd->unit_shift;
 }
 
-uint64_t unit_parts(const Ssd *ssd, uint32_t ppu)
-{
-    uint32_t from = byte_of_unit(ssd, ppu);
-
-    return parts_between(ssd, from, from + ssd->info.unit_bytes);
-}
-
 uint64_t unit_first_lba(const Ssd *ssd, uint32_t ppu, uint64_t parts)
 {
     uint64_t lba = (uint64_t)spare_lpn(ssd, ppu) << ssd->block_shift;

@@ -182,13 +182,13 @@ typedef struct Plane {
     uint32_t min_valid; /* no FULL block has fewer */
     uint32_t *staged;   /* ppus in controller memory, gc.n_staged of them */
     PlaneGc gc;
-    uint32_t last_gc_block; /* last one opened for cleaning, or NONE */
     /* Room, as in SsdLayout; less with each block that goes bad. */
     uint32_t spare_blocks;
     uint64_t slack_units;
     uint32_t gc_low_blocks;
     uint32_t gc_high_blocks;
     uint32_t n_retiring; /* FULL blocks that are bad */
+    uint32_t last_gc_block; /* last one opened for cleaning, or NONE */
     bool accepting;
     bool starved; /* would accept a page if cleaning freed a block */
 } Plane;
@@ -286,6 +286,7 @@ struct Ssd {
     unsigned unit_shift;       /* bytes to units */
     unsigned block_shift;      /* host blocks to units */
     unsigned page_units_shift; /* physical units to pages */
+    uint64_t first_unit_parts; /* unit_parts() of a page's first unit */
 
     uint32_t *map;           /* by lpn */
     uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
@@ -398,6 +399,15 @@ static inline uint32_t spare_lpn(const Ssd *ssd, uint32_t ppu)
 static inline bool spare_poisoned(const Ssd *ssd, uint32_t ppu)
 {
     return ssd->spare_lpn[ppu] & SPARE_POISON;
+}
+
+/* A bit for each of NAND_PAGE_PARTS that holds some of the unit. */
+static inline uint64_t unit_parts(const Ssd *ssd, uint32_t ppu)
+{
+    uint64_t offset = ppu & (ssd->l.units_per_page - 1);
+
+    return ssd->first_unit_parts
+           << (offset * NAND_PAGE_PARTS >> ssd->page_units_shift);
 }
 
 /* ---- map.c ------------------------------------------------------------------- */
@@ -558,9 +568,6 @@ void faulty_cut(void *opaque);
 
 /* Wait for the next rule that cuts the power by the clock. */
 void faulty_arm(Ssd *ssd);
-
-/* A bit for each of NAND_PAGE_PARTS that holds some of the unit. */
-uint64_t unit_parts(const Ssd *ssd, uint32_t ppu);
 
 /* Those that hold some of the blocks first..last of the host, if the unit holds
  * any (by its spare area); else 0. */

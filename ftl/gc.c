@@ -268,7 +268,8 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
     if (p->gc.programs == GC_PROGRAMS_PER_PLANE) {
         return false;
     }
-    if (p->n_free <= 1 && (p->gc.n_staged > 0 || p->gc.reads > 0)) {
+    if (p->n_free <= ssd->free_for_gc &&
+        (p->gc.n_staged > 0 || p->gc.reads > 0)) {
         /* Where room is short it is for the victim that came first, whose
          * erase makes more. */
         return false;
@@ -392,7 +393,7 @@ void gc_page_done(Ssd *ssd, uint32_t j)
 
     for (uint32_t i = 0; i < job->n; i++) {
         /* The map is large and its entries lie far apart: fetch them at once. */
-        __builtin_prefetch(&ssd->map[ssd->spare_lpn[first + i] - 1], 1);
+        __builtin_prefetch(&ssd->map[spare_lpn(ssd, first + i)], 1);
     }
     for (uint32_t i = 0; i < job->n; i++) {
         ssd->gc_copied_units += map_move(ssd, unit[i], first + i);

@@ -29,6 +29,7 @@ typedef enum OplogType {
     OPLOG_PRELOAD_PAGE, /* a page was programmed from the beginning */
     OPLOG_POWER_CUT,
     OPLOG_END,
+    OPLOG_TAKE_BACK, /* after a power cut: a copy's original is current again */
     OPLOG_N_TYPES,
 } OplogType;
 

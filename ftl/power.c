@@ -140,15 +140,22 @@ void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
  * the same version of it. */
 static bool is_original(const Ssd *ssd, uint32_t ppu, uint32_t block)
 {
-    uint32_t lpn = ssd->spare_lpn[ppu];
     uint32_t entry;
 
-    if (lpn == SPARE_NONE || unit_is_valid(ssd, ppu)) {
+    if (ssd->spare_lpn[ppu] == SPARE_NONE || unit_is_valid(ssd, ppu) ||
+        !ssd->spare_version) {
         return false;
     }
-    entry = map_nand_entry(ssd, lpn - 1);
+    entry = map_nand_entry(ssd, spare_lpn(ssd, ppu));
     return entry && ppu_block(ssd, entry - 1) == block &&
            ssd->spare_version[entry - 1] == ssd->spare_version[ppu];
+}
+
+static bool may_discard(const Ssd *ssd, uint32_t block)
+{
+    return block != NONE && !ssd->block[block].bad &&
+           (ssd->block[block].state == BLOCK_OPEN ||
+            ssd->block[block].state == BLOCK_FULL);
 }
 
 /*
@@ -157,40 +164,39 @@ static bool is_original(const Ssd *ssd, uint32_t ppu, uint32_t block)
  * free block, whatever that block holds came from victims that are not erased
  * yet: let the map lead to the originals again, and erase the block.  So every
  * return of power finds a free block in each plane, however often it goes.
+ *
+ * Where blocks may go bad, the block may be one, or an original may be in one:
+ * then the plane stays as it is, and the drive turns read-only.
  */
 static void take_back_copies(Ssd *ssd, uint32_t plane)
 {
-    uint32_t last = ssd->plane[plane].last_gc_block;
+    Plane *p = &ssd->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
+    if (ssd->may_fail && !may_discard(ssd, p->last_gc_block)) {
+        ssd->read_only = true;
+        return;
+    }
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
         uint32_t ppu = (first + i) * ssd->l.units_per_block;
         uint32_t n = nand_next_page(ssd->nand, first + i)
                      << ssd->page_units_shift;
 
         for (; ssd->block[first + i].state == BLOCK_FULL && n > 0; n--, ppu++) {
-            if (is_original(ssd, ppu, last)) {
-                map_move(ssd, map_nand_entry(ssd, ssd->spare_lpn[ppu] - 1) - 1,
+            if (is_original(ssd, ppu, p->last_gc_block)) {
+                oplog_add(ssd->log, OPLOG_TAKE_BACK, 0, spare_lpn(ssd, ppu),
+                          ssd->now_ps, 0, ppu);
+                map_move(ssd, map_nand_entry(ssd, spare_lpn(ssd, ppu)) - 1,
                          ppu);
             }
         }
     }
-    /* Where blocks fail, a victim may have been retired instead: then some of
-     * what it held is here only. */
-    if (ssd->block[last].valid == 0) {
-        block_discard(ssd, last);
+    if (ssd->block[p->last_gc_block].valid == 0) {
+        block_discard(ssd, p->last_gc_block);
+    } else {
+        g_assert(ssd->may_fail || !ssd->spare_version);
+        ssd->read_only = true;
     }
-}
-
-static bool is_stuck(const Ssd *ssd, const Plane *p)
-{
-    const Block *b;
-
-    if (p->n_free > 0 || p->erases > 0 || p->last_gc_block == NONE) {
-        return false;
-    }
-    b = &ssd->block[p->last_gc_block];
-    return !b->bad && (b->state == BLOCK_OPEN || b->state == BLOCK_FULL);
 }
 
 void ssd_power_on(Ssd *ssd, uint64_t now_ns)
@@ -204,7 +210,7 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (is_stuck(ssd, &ssd->plane[i])) {
+        if (ssd->plane[i].n_free == 0 && ssd->plane[i].erases == 0) {
             take_back_copies(ssd, i);
         }
         plane_update(ssd, i);

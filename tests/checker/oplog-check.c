@@ -27,7 +27,7 @@
 #define FAILED_COPIES 65536
 
 enum { SUBMIT = 1, SPAN, DONE, CMD, CMD_DONE, BUFFER, PLACE, LOOKUP, TRIM,
-       PRELOAD, PRELOAD_PAGE, POWER_CUT, END, N_TYPES };
+       PRELOAD, PRELOAD_PAGE, POWER_CUT, END, TAKE_BACK, N_TYPES };
 enum { READ, PROGRAM, ERASE, COPYBACK, N_KINDS };
 enum { IN = 1, STATUS, OUT, CELL, GAP, SUSPEND, ECC, N_SPANS };
 enum { CMD_READ, CMD_WRITE, CMD_TRIM, CMD_FLUSH, CMD_SHUTDOWN, N_CMDS };
@@ -112,6 +112,7 @@ typedef struct Unit {
 /* A logical unit.  Its buffer is told apart by generations. */
 typedef struct Lpn {
     uint32_t ppu;    /* + 1; 0: not in NAND */
+    uint32_t from;   /* + 1; what ppu is a copy of; 0: of nothing */
     uint32_t gen;    /* entered the buffer */
     uint32_t placed; /* generation that a page was given */
     uint32_t clean;  /* generation that is durable, or dropped */
@@ -430,6 +431,7 @@ static void map_set(Lpn *l, uint32_t ppu_plus_1)
         block_of_ppu(l->ppu - 1)->live--;
     }
     l->ppu = ppu_plus_1;
+    l->from = 0;
     if (l->ppu) {
         block_of_ppu(l->ppu - 1)->live++;
     }
@@ -442,6 +444,7 @@ static void unit_programmed(const Placed *p)
     if (p->from != NONE) {
         if (l->ppu == p->from + 1) {
             map_set(l, p->ppu + 1);
+            l->from = p->from + 1;
         }
         return;
     }
@@ -1091,6 +1094,19 @@ static void on_trim(const Record *r)
     map_set(l, 0);
 }
 
+/* The original must still be there: the copy came from it. */
+static void on_take_back(const Record *r)
+{
+    Lpn *l = lpn_of(r->c);
+
+    if (r->y >= k.ppus || k.page[r->y / k.units_per_page] != HOLDS ||
+        l->from != r->y + 1) {
+        broken(NONE, 0, "map", "unit %u is taken back to %" PRIu64
+               ", but was not copied from there", r->c, r->y);
+    }
+    map_set(l, (uint32_t)r->y + 1);
+}
+
 static void on_preload(const Record *r)
 {
     Lpn *l = lpn_of(r->c);
@@ -1220,6 +1236,9 @@ static void handle(const Record *r)
         break;
     case POWER_CUT:
         on_power_cut();
+        break;
+    case TAKE_BACK:
+        on_take_back(r);
         break;
     case END:
         on_end(r);
