@@ -71,7 +71,8 @@ def test_piped_console(env: Env) -> None:
         input="root\necho $((6*7)) > /root/x; cat /root/x\n",
         capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "vssd login: root" in done.stdout
+    assert "vssd login: " in done.stdout
+    assert "root@vssd" in done.stdout
     assert "\n42" in done.stdout.replace("\r", "")
     assert "reboot: Power down" in done.stdout
     assert "drive: profile" in done.stderr
