@@ -3,11 +3,13 @@
  * options.c - parse and print option values by their table rows.
  *
  * Numbers are read as exact decimals (integer part and up to 18 fractional
- * digits), never through floating point, so "1.1us" is 1,100,000 ps exactly.
+ * digits), never through floating point, so "1.1us" is 1,100,000 ps exactly;
+ * OPT_DOUBLE is for what is not an amount: probabilities and exponents.
  */
 #include "options.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct Suffix {
@@ -174,6 +176,27 @@ static bool set_number(void *field, const OptDesc *d, const char *value,
     return true;
 }
 
+static bool set_double(double *field, const OptDesc *d, const char *value,
+                       GError **error)
+{
+    char *end;
+    double v = g_ascii_strtod(value, &end);
+
+    if (end == value || *end != '\0' || !isfinite(v) || v < (double)d->min ||
+        v > (double)d->max) {
+        return bad_value(d, value, error);
+    }
+    *field = v;
+    return true;
+}
+
+static char *print_double(double v)
+{
+    char buf[G_ASCII_DTOSTR_BUF_SIZE];
+
+    return g_strdup(g_ascii_dtostr(buf, sizeof(buf), v));
+}
+
 bool opt_set(void *base, const OptDesc *d, const char *value, GError **error)
 {
     void *field = (char *)base + d->offset;
@@ -185,6 +208,8 @@ bool opt_set(void *base, const OptDesc *d, const char *value, GError **error)
     case OPT_TIME:
     case OPT_PPM:
         return set_number(field, d, value, error);
+    case OPT_DOUBLE:
+        return set_double(field, d, value, error);
     case OPT_BOOL:
         return parse_bool(value, field) || bad_value(d, value, error);
     case OPT_ENUM:
@@ -239,6 +264,8 @@ char *opt_get(const void *base, const OptDesc *d)
     case OPT_SIZE:
     case OPT_TIME:
         return print_scaled(d->type, *(const uint64_t *)field);
+    case OPT_DOUBLE:
+        return print_double(*(const double *)field);
     case OPT_BOOL:
         return g_strdup(*(const bool *)field ? "on" : "off");
     case OPT_ENUM:

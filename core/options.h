@@ -12,6 +12,7 @@
  *   OPT_TIME    uint64_t   picoseconds; suffixes ps ns us ms s min h; bare
  *                          numbers are nanoseconds; a fraction is fine
  *   OPT_PPM     uint32_t   millionths; "25%", "0.25%", bare numbers percent
+ *   OPT_DOUBLE  double     plain number, "0.5", "3.9e-10"; min and max are whole
  *   OPT_BOOL    bool       on/off, yes/no, true/false, 1/0
  *   OPT_ENUM    uint32_t   index of a name
  *   OPT_STRING  char *     owned by the struct (g_free)
@@ -30,6 +31,7 @@ typedef enum OptType {
     OPT_SIZE,
     OPT_TIME,
     OPT_PPM,
+    OPT_DOUBLE,
     OPT_BOOL,
     OPT_ENUM,
     OPT_STRING,

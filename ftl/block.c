@@ -6,15 +6,14 @@
  * buckets by their number of valid units, so that finding and moving one costs
  * O(1).  Knows nothing about what a unit means or which block is best.
  *
- * Room: the host never takes the last free block of a plane; it belongs to
- * cleaning, which gives back a block for each one that it takes.  A plane that
+ * Room: the host never takes the last free block of a plane (the last two, if
+ * programs may fail); it belongs to cleaning, which gives back a block for each
+ * one that it takes.  A plane that
  * holds more than its share of the drive (SsdLayout) is passed over, so every
  * plane keeps enough invalid units for cleaning to gain by.
  */
 #include "ftl.h"
 #include "lazymem.h"
-
-#define FREE_BLOCKS_FOR_GC 1
 
 static void slc_full_insert(Ssd *ssd, Plane *p, uint32_t block)
 {
@@ -122,6 +121,15 @@ static uint32_t take_free_block(Ssd *ssd, Plane *p, OpenKind kind)
     return free_pop(ssd, &p->free_head, &p->n_free);
 }
 
+void block_count_lost(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
+
+    if (!nand_block_is_slc(ssd->geo, block)) {
+        p->spare_blocks -= MIN(p->spare_blocks, 1);
+    }
+}
+
 static void init_plane(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
@@ -134,16 +142,27 @@ static void init_plane(Ssd *ssd, uint32_t plane)
     p->min_valid = ssd->l.units_per_block;
     p->staged = g_new(uint32_t, (GC_READS_PER_PLANE + 1) *
                                     ssd->l.units_per_program);
+    p->spare_blocks = ssd->l.spare_blocks;
     for (int k = 0; k < N_OPEN; k++) {
         p->open[k].block = NONE;
     }
     p->gc.victim = NONE;
+    p->gc.redo = (JobFifo){NONE, NONE};
     p->last_gc_block = NONE;
     p->slc_full_head = NONE;
     p->slc_full_tail = NONE;
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
-        free_push(ssd, plane * ssd->geo->blocks_per_plane + i);
+        uint32_t block = plane * ssd->geo->blocks_per_plane + i;
+
+        if (nand_factory_bad(ssd->nand, block)) {
+            ssd->block[block].state = BLOCK_BAD;
+            ssd->n_factory_bad++;
+            block_count_lost(ssd, block);
+        } else {
+            free_push(ssd, block);
+        }
     }
+    plane_size(ssd, plane);
     plane_update(ssd, plane);
 }
 
@@ -199,6 +218,7 @@ void block_make_full(Ssd *ssd, uint32_t block)
 {
     ssd->block[block].state = BLOCK_FULL;
     ssd->block[block].pending = 0;
+    ssd->plane[block_plane(ssd, block)].n_retiring += ssd->block[block].bad;
     if (nand_block_is_slc(ssd->geo, block)) {
         slc_full_insert(ssd, &ssd->plane[block_plane(ssd, block)], block);
     } else {
@@ -209,7 +229,7 @@ void block_make_full(Ssd *ssd, uint32_t block)
 bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind)
 {
     const Plane *p = &ssd->plane[plane];
-    uint32_t reserve = kind == OPEN_HOST ? FREE_BLOCKS_FOR_GC : 0;
+    uint32_t reserve = kind == OPEN_HOST ? ssd->free_for_gc : 0;
 
     return p->open[kind].block != NONE || p->n_free > reserve ||
            (kind == OPEN_HOST && p->n_slc_free > 0);
@@ -294,6 +314,7 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu)
 void block_start_victim(Ssd *ssd, uint32_t block)
 {
     g_assert(ssd->block[block].state == BLOCK_FULL);
+    ssd->plane[block_plane(ssd, block)].n_retiring -= ssd->block[block].bad;
     if (nand_block_is_slc(ssd->geo, block)) {
         slc_full_remove(ssd, &ssd->plane[block_plane(ssd, block)], block);
     } else {
@@ -315,7 +336,7 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause)
     g_assert(b->valid == 0 && b->pending == 0);
     b->state = BLOCK_ERASING;
     ssd->plane[block_plane(ssd, block)].erases++;
-    nand_submit(ssd->nand, &op, ssd->now_ps);
+    faulty_submit(ssd, &op);
 }
 
 void block_discard(Ssd *ssd, uint32_t block)
@@ -341,13 +362,41 @@ void block_erased(Ssd *ssd, uint32_t block)
     plane_update(ssd, plane);
 }
 
+void block_retire(Ssd *ssd, uint32_t block)
+{
+    Block *b = &ssd->block[block];
+    uint32_t plane = block_plane(ssd, block);
+
+    g_assert(b->valid == 0 && b->pending == 0);
+    g_assert(b->state == BLOCK_ERASING || b->state == BLOCK_VICTIM);
+    ssd->plane[plane].erases -= b->state == BLOCK_ERASING;
+    b->state = BLOCK_BAD;
+    plane_update(ssd, plane);
+}
+
+void block_mark_bad(Ssd *ssd, uint32_t block)
+{
+    Block *b = &ssd->block[block];
+    uint32_t plane = block_plane(ssd, block);
+
+    g_assert(b->state == BLOCK_OPEN || b->state == BLOCK_CLOSING);
+    b->bad = true;
+    b->state = BLOCK_CLOSING;
+    for (int k = 0; k < N_OPEN; k++) {
+        if (ssd->plane[plane].open[k].block == block) {
+            ssd->plane[plane].open[k].block = NONE;
+        }
+    }
+    plane_update(ssd, plane);
+}
+
 void plane_update(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
     uint32_t pos = ssd->stripe_pos[plane];
     uint64_t coming = (uint64_t)p->host_programs * ssd->l.units_per_program;
     bool willing = p->host_programs < HOST_PROGRAMS_PER_PLANE &&
-                   p->valid + coming < ssd->l.share_units + ssd->l.slack_units;
+                   p->valid + coming < ssd->l.share_units + p->slack_units;
     bool room = block_can_take_page(ssd, plane, OPEN_HOST);
 
     ssd->n_starved -= p->starved;

@@ -10,7 +10,11 @@
  *   map.c      logical unit -> slot or physical unit; trim
  *   block.c    blocks and planes: free, open, full; valid units
  *   gc.c       cleaning: when, and the copy loop
+ *   bad-blocks.c  what becomes of blocks and pages whose program or erase fails
+ *   faulty.c   scripted faults that name logical blocks, commands or a time
  *   power.c    power cut and return; preload
+ *   oplog.c    the operation log
+ *   accounts.c time and energy of the array
  *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*
  *
  * Numbers: lpn counts mapping units of the host, ppu those of the array:
@@ -22,7 +26,9 @@
 #include <inttypes.h>
 
 #include "eventq.h"
+#include "nand-faults.h"
 #include "nand.h"
+#include "oplog.h"
 #include "ssd-config.h"
 #include "ssd.h"
 
@@ -34,6 +40,7 @@ enum {
     SSD_EVENT_CMD_DATA,                  /* DRAM access has ended */
     SSD_EVENT_CMD_DONE,
     SSD_EVENT_FLUSH_TICK, /* buffer.flush_interval */
+    SSD_EVENT_FAULT,      /* a rule cuts the power now */
 };
 
 /* ---- map ----------------------------------------------------------------- */
@@ -46,6 +53,9 @@ enum {
 
 /* Spare area of a unit that holds nothing (padding, torn). */
 #define SPARE_NONE 0U
+
+/* Bit of a spare area: the unit's data was lost before it came here. */
+#define SPARE_POISON 0x80000000U
 
 /* ---- buffer -------------------------------------------------------------- */
 
@@ -74,6 +84,8 @@ typedef struct Slot {
     uint64_t version;
     uint8_t state; /* SlotState */
     bool force;    /* a command waits for it: do not wait for a full page */
+    bool poison;   /* part of the unit could not be read and is lost */
+    bool whole;    /* the host has written all of it */
     bool dead;     /* trimmed while it could not be freed: reads as unmapped */
 } Slot;
 
@@ -97,12 +109,19 @@ typedef struct Epoch {
 
 typedef struct PageJob {
     uint32_t plane;
-    uint32_t ppa;  /* first page of the program */
+    uint32_t ppa;  /* first page of the program; NONE: it failed, and waits */
     uint32_t n;    /* units used; the rest is padding */
-    uint32_t next; /* free list */
+    uint32_t next; /* free list; JobFifo */
     bool gc;       /* unit[] holds source ppus instead of slots */
+    bool copyback; /* gc: all of one page, inside the array */
     bool active;
 } PageJob;
+
+/* Pages that must be programmed again, because their program failed. */
+typedef struct JobFifo {
+    uint32_t head;
+    uint32_t tail;
+} JobFifo;
 
 /* ---- blocks and planes ---------------------------------------------------- */
 
@@ -113,6 +132,8 @@ typedef enum BlockState {
     BLOCK_FULL,   /* in a bucket of its plane, may be picked for cleaning */
     BLOCK_VICTIM, /* being cleaned */
     BLOCK_ERASING,
+    BLOCK_BAD, /* never used again */
+    N_BLOCK_STATES,
 } BlockState;
 
 typedef struct Block {
@@ -121,6 +142,7 @@ typedef struct Block {
     uint32_t pending; /* OPEN, CLOSING: programs in flight; VICTIM: copies that
                          have not ended */
     uint8_t state;    /* BlockState */
+    bool bad;         /* a program of it failed: empty it, then retire it */
 } Block;
 
 /* Who writes into an open block. */
@@ -143,6 +165,7 @@ typedef struct PlaneGc {
     uint32_t reads;  /* page reads in flight */
     uint32_t programs;
     uint32_t n_staged; /* units read, not yet on their way */
+    JobFifo redo;
 } PlaneGc;
 
 typedef struct Plane {
@@ -159,6 +182,12 @@ typedef struct Plane {
     uint32_t min_valid; /* no FULL block has fewer */
     uint32_t *staged;   /* ppus in controller memory, gc.n_staged of them */
     PlaneGc gc;
+    /* Room, as in SsdLayout; less with each block that goes bad. */
+    uint32_t spare_blocks;
+    uint64_t slack_units;
+    uint32_t gc_low_blocks;
+    uint32_t gc_high_blocks;
+    uint32_t n_retiring; /* FULL blocks that are bad */
     uint32_t last_gc_block; /* last one opened for cleaning, or NONE */
     bool accepting;
     bool starved; /* would accept a page if cleaning freed a block */
@@ -169,6 +198,7 @@ typedef struct Plane {
 
 /* Cleaning reads ahead by this many pages per plane. */
 #define GC_READS_PER_PLANE 2
+#define GC_PROGRAMS_PER_PLANE 2
 
 /* ---- commands -------------------------------------------------------------- */
 
@@ -188,6 +218,7 @@ typedef enum CostIndex {
 
 typedef struct Cmd {
     SsdCmd req;
+    uint64_t serial;      /* counts submissions, from 1 */
     uint64_t submit_ps;
     uint64_t mark_ps;     /* up to here cost_ps accounts for the time */
     uint64_t stall_ps;    /* Ssd.stall_ps at mark_ps */
@@ -196,6 +227,7 @@ typedef struct Cmd {
                              WRITE: DRAM time */
     uint64_t complete_ps;
     uint64_t cost_ps[N_COSTS];
+    uint64_t bad_lba;   /* READ: first uncorrectable block, or NO_LBA */
     uint64_t next_lpn;  /* WRITE: next unit to put into the buffer */
     uint32_t pending;   /* READ: NAND operations; WRITE: slots to be durable */
     uint32_t next;      /* free list, list of those waiting for room, FIFO of
@@ -203,6 +235,8 @@ typedef struct Cmd {
     uint8_t phase;      /* CmdPhase */
     uint8_t status;     /* SsdStatus */
 } Cmd;
+
+#define NO_LBA UINT64_MAX
 
 typedef struct CmdFifo {
     uint32_t head;
@@ -234,6 +268,14 @@ struct Ssd {
     EventQueue events;
     Nand *nand;
     const NandGeometry *geo;
+    Faults *faults; /* or NULL */
+    bool may_fail;  /* programs and erases */
+    bool cut_due;   /* a rule has cut the power: act on it at once */
+    bool read_only; /* too few good blocks are left */
+    bool given_up;  /* nor can it program what is in the buffer */
+    uint32_t free_for_gc; /* free blocks that the host leaves to cleaning */
+    uint32_t n_factory_bad;
+    uint32_t n_grown_bad;
     uint64_t now_ps;
     bool power_on;
     bool submitted; /* the first ssd_submit() has been */
@@ -244,6 +286,7 @@ struct Ssd {
     unsigned unit_shift;       /* bytes to units */
     unsigned block_shift;      /* host blocks to units */
     unsigned page_units_shift; /* physical units to pages */
+    uint64_t first_unit_parts; /* unit_parts() of a page's first unit */
 
     uint32_t *map;           /* by lpn */
     uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
@@ -278,10 +321,12 @@ struct Ssd {
     uint32_t *job_unit; /* units_per_program entries for each job */
     uint32_t n_jobs;
     uint32_t free_job;
+    JobFifo redo; /* of the host */
 
     Cmd *cmd;
     uint32_t n_cmds;
     uint32_t free_cmd;
+    uint64_t last_serial;
     uint32_t running;   /* submitted and not yet completed */
     CmdFifo waiting;    /* writes that wait for slots */
     CmdFifo done;
@@ -300,10 +345,13 @@ struct Ssd {
     SsdCounters counters;
     BufferStats buffer_stats;
     NandStats nand_base; /* counts up to the last ssd_reset_stats() */
+    uint64_t *busy_base; /* of channels, dies, planes; or NULL: no reset yet */
     uint64_t stats_since_ps;
     uint64_t gc_copied_units;
     uint64_t gc_victims;
     uint64_t padded_units;
+
+    Oplog *log; /* or NULL */
 };
 
 /* ---- policies --------------------------------------------------------------- */
@@ -342,6 +390,25 @@ extern const BufferPolicy *const buffer_policies[];
 extern const GcPolicy gc_greedy;
 extern const AllocPolicy alloc_stripe;
 extern const BufferPolicy buf_fifo;
+
+static inline uint32_t spare_lpn(const Ssd *ssd, uint32_t ppu)
+{
+    return (ssd->spare_lpn[ppu] & ~SPARE_POISON) - 1;
+}
+
+static inline bool spare_poisoned(const Ssd *ssd, uint32_t ppu)
+{
+    return ssd->spare_lpn[ppu] & SPARE_POISON;
+}
+
+/* A bit for each of NAND_PAGE_PARTS that holds some of the unit. */
+static inline uint64_t unit_parts(const Ssd *ssd, uint32_t ppu)
+{
+    uint64_t offset = ppu & (ssd->l.units_per_page - 1);
+
+    return ssd->first_unit_parts
+           << (offset * NAND_PAGE_PARTS >> ssd->page_units_shift);
+}
 
 /* ---- map.c ------------------------------------------------------------------- */
 
@@ -403,6 +470,17 @@ void block_discard(Ssd *ssd, uint32_t block);
 void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause);
 void block_erased(Ssd *ssd, uint32_t block);
 
+/* The block is good for nothing any more: out of every list.  It is ERASING,
+ * or VICTIM and empty. */
+void block_retire(Ssd *ssd, uint32_t block);
+
+/* One block less for the capacity of its plane. */
+void block_count_lost(Ssd *ssd, uint32_t block);
+
+/* A program of the block failed: close it, and empty it when it is FULL. */
+void block_mark_bad(Ssd *ssd, uint32_t block);
+
+
 /* Put a block whose cleaning or filling was cut short back among the FULL. */
 void block_make_full(Ssd *ssd, uint32_t block);
 
@@ -419,7 +497,14 @@ void write_pump(Ssd *ssd);
 
 void write_page_data_in(Ssd *ssd, uint32_t job);
 void write_page_done(Ssd *ssd, uint32_t job);
-void write_fill_done(Ssd *ssd, uint32_t slot);
+void write_fill_done(Ssd *ssd, uint32_t slot, const NandOp *op);
+
+/* Choose a page of the plane for a job of the host, units for it if it has none
+ * yet, and program it. */
+void write_send(Ssd *ssd, uint32_t job, uint32_t plane);
+
+/* Barriers, and writes that wait for slots to be durable, end in vain. */
+void write_fail_waiters(Ssd *ssd);
 
 /* Start a barrier; cmd completes when it is reached.  cmd may be NONE. */
 void write_barrier(Ssd *ssd, uint32_t cmd);
@@ -441,9 +526,61 @@ static inline uint32_t *job_units(Ssd *ssd, uint32_t job)
 
 /* Look whether the plane needs cleaning, and go on with it. */
 void gc_kick(Ssd *ssd, uint32_t plane);
-void gc_read_done(Ssd *ssd, uint32_t plane, uint32_t page);
+void gc_read_done(Ssd *ssd, const NandOp *op);
 void gc_page_done(Ssd *ssd, uint32_t job);
 void gc_erase_done(Ssd *ssd, uint32_t block);
+
+/* A job's page failed: it is programmed again elsewhere in its plane, or, if
+ * the drive has given up, forgotten. */
+void gc_page_failed(Ssd *ssd, uint32_t job);
+
+/* ---- bad-blocks.c --------------------------------------------------------------- */
+
+/* Do factory bad blocks leave every plane enough?  *error names the plane. */
+bool bad_enough_left(const Ssd *ssd, GError **error);
+
+/* How much room a plane has, with the blocks that are left. */
+void plane_size(Ssd *ssd, uint32_t plane);
+
+void bad_program_done(Ssd *ssd, uint32_t job);
+void bad_erase_done(Ssd *ssd, uint32_t block);
+
+/* Something has ended: is there still a way on for what waits?  If not, give
+ * up. */
+void bad_look_for_way(Ssd *ssd);
+
+/* Give NAND the pages of the host that failed; false: no plane takes one. */
+bool bad_redo(Ssd *ssd);
+
+/* Is what the host wrote not yet in NAND, and never will be? */
+bool bad_flush_fails(const Ssd *ssd);
+
+void job_fifo_push(Ssd *ssd, JobFifo *f, uint32_t job);
+uint32_t job_fifo_pop(Ssd *ssd, JobFifo *f);
+
+/* ---- faulty.c ---------------------------------------------------------------------- */
+
+/* nand_submit(), after the rules that name LBAs. */
+void faulty_submit(Ssd *ssd, NandOp *op);
+
+/* Array found a rule that cuts the power. */
+void faulty_cut(void *opaque);
+
+/* Wait for the next rule that cuts the power by the clock. */
+void faulty_arm(Ssd *ssd);
+
+/* Those that hold some of the blocks first..last of the host, if the unit holds
+ * any (by its spare area); else 0. */
+uint64_t unit_lba_parts(const Ssd *ssd, uint32_t ppu, uint64_t first,
+                        uint64_t last);
+
+/* The first of a unit's blocks that is in one of the parts (at least one is). */
+uint64_t unit_first_lba(const Ssd *ssd, uint32_t ppu, uint64_t parts);
+
+/* ---- power.c ---------------------------------------------------------------------- */
+
+/* ssd_power_cut() at Ssd.now_ps. */
+void power_lost(Ssd *ssd);
 
 /* ---- host.c --------------------------------------------------------------------- */
 
@@ -452,6 +589,9 @@ void host_start(Ssd *ssd, uint32_t cmd);
 void host_data(Ssd *ssd, uint32_t cmd);
 void host_done(Ssd *ssd, uint32_t cmd);
 void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op);
+
+/* Writes that wait for room will get none. */
+void host_fail_waiting(Ssd *ssd);
 
 /* The command need wait no longer for one of its slots. */
 void host_slot_settled(Ssd *ssd, uint32_t cmd);
@@ -467,6 +607,14 @@ void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status);
 void fifo_push(Ssd *ssd, CmdFifo *f, uint32_t cmd);
 uint32_t fifo_pop(Ssd *ssd, CmdFifo *f);
 
+/* ---- accounts.c ------------------------------------------------------------------ */
+
+/* Count from now on. */
+void accounts_reset(Ssd *ssd);
+
+/* Append to the object "nand" of the statistics. */
+void accounts_json(const Ssd *ssd, JsonWriter *w);
+
 /* ---- ssd.c ----------------------------------------------------------------------- */
 
 /* Run every event due by now_ns. */
@@ -478,6 +626,13 @@ void ssd_init_buffer(Ssd *ssd);
 static inline uint32_t block_plane(const Ssd *ssd, uint32_t block)
 {
     return block / ssd->geo->blocks_per_plane;
+}
+
+/* Units of one program of the block that holds the page. */
+static inline uint32_t block_program_units(const Ssd *ssd, uint32_t page)
+{
+    return ssd->l.units_per_page *
+           nand_block_program(ssd->geo, page / ssd->geo->pages_per_block);
 }
 
 static inline uint32_t ppu_block(const Ssd *ssd, uint32_t ppu)

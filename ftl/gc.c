@@ -20,17 +20,17 @@
 
 #include "ftl.h"
 
-#define GC_PROGRAMS_PER_PLANE 2
-
 static void maybe_erase(Ssd *ssd, uint32_t block)
 {
     Block *b = &ssd->block[block];
     Plane *p = &ssd->plane[block_plane(ssd, block)];
 
-    if (p->gc.victim == block || b->pending > 0) {
+    if (p->gc.victim == block || b->pending > 0 || b->valid > 0) {
         return;
     }
-    if (nand_block_is_slc(ssd->geo, block) && p->n_free == 0) {
+    if (b->bad) {
+        block_retire(ssd, block);
+    } else if (nand_block_is_slc(ssd->geo, block) && p->n_free == 0) {
         /* Its erase would free no block for cleaning, and a power cut might
          * need the originals (take_back_copies()): later. */
         block_make_full(ssd, block);
@@ -65,39 +65,87 @@ static void drop_stale(Ssd *ssd, Plane *p)
 
 static void copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
 {
+    oplog_add(ssd->log, OPLOG_PLACE, 1, spare_lpn(ssd, from), ssd->now_ps, from,
+              to);
     ssd->spare_lpn[to] = ssd->spare_lpn[from];
     if (ssd->spare_version) {
         ssd->spare_version[to] = ssd->spare_version[from];
     }
 }
 
+/* Program a job's units to the page. */
+static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
+{
+    PageJob *job = &ssd->job[j];
+    const uint32_t *unit = job_units(ssd, j);
+    uint32_t first = ppa << ssd->page_units_shift;
+    NandOp op = {
+        .kind = job->copyback ? NAND_COPYBACK : NAND_PROGRAM,
+        .cause = NAND_CAUSE_GC,
+        .ppa = {ppa},
+        .from = {ppu_page(ssd, unit[0])},
+        .bytes = job->copyback ? 0 : ssd->geo->page_bytes,
+        .cookie = j,
+    };
+
+    job->ppa = ppa;
+    ssd->plane[job->plane].gc.programs++;
+    for (uint32_t i = 0; i < job->n; i++) {
+        copy_spare(ssd, unit[i], first + i);
+    }
+    faulty_submit(ssd, &op);
+}
+
+static uint32_t new_job(Ssd *ssd, uint32_t plane, uint32_t n)
+{
+    uint32_t j = job_take(ssd);
+
+    ssd->job[j].plane = plane;
+    ssd->job[j].n = n;
+    ssd->job[j].gc = true;
+    return j;
+}
+
 static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa)
 {
     Plane *p = &ssd->plane[plane];
     uint32_t n = ssd->l.units_per_program;
-    uint32_t first = ppa << ssd->page_units_shift;
-    uint32_t j = job_take(ssd);
-    uint32_t *unit = job_units(ssd, j);
-    NandOp op = {
-        .kind = NAND_PROGRAM,
-        .cause = NAND_CAUSE_GC,
-        .ppa = {ppa},
-        .bytes = ssd->geo->page_bytes,
-        .cookie = j,
-    };
+    uint32_t j = new_job(ssd, plane, n);
 
-    ssd->job[j].plane = plane;
-    ssd->job[j].ppa = ppa;
-    ssd->job[j].n = n;
-    ssd->job[j].gc = true;
-    for (uint32_t i = 0; i < n; i++) {
-        unit[i] = p->staged[i];
-        copy_spare(ssd, unit[i], first + i);
-    }
+    memcpy(job_units(ssd, j), p->staged, n * sizeof(*p->staged));
     p->gc.n_staged -= n;
     memmove(p->staged, p->staged + n, p->gc.n_staged * sizeof(*p->staged));
-    p->gc.programs++;
-    nand_submit(ssd->nand, &op, ssd->now_ps);
+    send(ssd, j, ppa);
+}
+
+/* The next page for cleaning; NONE: an erase is on its way, or else failures
+ * have left the plane without room, and it cannot be cleaned any more. */
+static uint32_t take_page(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t page = block_take_page(ssd, plane, OPEN_GC);
+
+    if (page == NONE && p->erases == 0 && p->gc.programs == 0) {
+        ssd->read_only = true;
+    }
+    return page;
+}
+
+/* true: a page that had failed is on its way again. */
+static bool try_redo(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t ppa;
+
+    if (p->gc.redo.head == NONE) {
+        return false;
+    }
+    ppa = take_page(ssd, plane);
+    if (ppa == NONE) {
+        return false;
+    }
+    send(ssd, job_fifo_pop(ssd, &p->gc.redo), ppa);
+    return true;
 }
 
 /* true: a page of staged units is on its way. */
@@ -114,12 +162,23 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     if (p->gc.n_staged < ssd->l.units_per_program) {
         return false;
     }
-    ppa = block_take_page(ssd, plane, OPEN_GC);
+    ppa = take_page(ssd, plane);
     if (ppa == NONE) {
         return false; /* an erase is on its way */
     }
     program_staged(ssd, plane, ppa);
     return true;
+}
+
+/* A FULL block of the plane that is bad. */
+static uint32_t bad_victim(const Ssd *ssd, uint32_t plane)
+{
+    uint32_t block = plane * ssd->geo->blocks_per_plane;
+
+    while (ssd->block[block].state != BLOCK_FULL || !ssd->block[block].bad) {
+        block++;
+    }
+    return block;
 }
 
 /* A victim that gains room; NONE: cleaning is over, or nothing would gain. */
@@ -128,7 +187,7 @@ static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     uint32_t block;
 
-    if (p->n_free + p->erases >= ssd->l.gc_high_blocks) {
+    if (p->n_free + p->erases >= p->gc_high_blocks) {
         p->gc.active = false;
     }
     if (!p->gc.active) {
@@ -139,7 +198,7 @@ static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
     if (block != NONE &&
         ssd->block[block].valid + ssd->l.units_per_program >
             ssd->l.units_per_block &&
-        p->n_free > 1) {
+        p->n_free > ssd->free_for_gc) {
         return NONE;
     }
     return block;
@@ -154,16 +213,21 @@ static uint32_t folding_victim(Ssd *ssd, uint32_t plane)
     if (p->slc_full_head == NONE) {
         p->gc.folding = false;
     }
-    return p->gc.folding && p->n_free > ssd->l.gc_low_blocks
-               ? p->slc_full_head
-               : NONE;
+    return p->gc.folding && p->n_free > p->gc_low_blocks ? p->slc_full_head
+                                                         : NONE;
 }
 
 static bool pick_victim(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
-    uint32_t block = cleaning_victim(ssd, plane);
+    uint32_t block;
 
+    /* Emptying a bad block takes room and gives none back. */
+    if (p->n_retiring > 0 && p->n_free > ssd->free_for_gc) {
+        block = bad_victim(ssd, plane);
+    } else {
+        block = cleaning_victim(ssd, plane);
+    }
     if (block == NONE) {
         block = folding_victim(ssd, plane);
     }
@@ -177,13 +241,18 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     return true;
 }
 
-static uint32_t valid_units_of_page(const Ssd *ssd, uint32_t page)
+static uint32_t valid_units_of_page(const Ssd *ssd, uint32_t page,
+                                    uint64_t *parts)
 {
     uint32_t upp = ssd->l.units_per_page;
     uint32_t n = 0;
 
+    *parts = 0;
     for (uint32_t i = 0; i < upp; i++) {
-        n += unit_is_valid(ssd, page * upp + i);
+        if (unit_is_valid(ssd, page * upp + i)) {
+            *parts |= unit_parts(ssd, page * upp + i);
+            n++;
+        }
     }
     return n;
 }
@@ -193,33 +262,29 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
 {
     Plane *p = &ssd->plane[plane];
     uint32_t upp = ssd->l.units_per_page;
-    NandOp op = {
-        .kind = NAND_COPYBACK,
-        .cause = NAND_CAUSE_GC,
-        .from = {page},
-    };
-    uint32_t *unit;
+    uint32_t ppa;
+    uint32_t j;
 
     if (p->gc.programs == GC_PROGRAMS_PER_PLANE) {
         return false;
     }
-    op.ppa.page = block_take_page(ssd, plane, OPEN_GC);
-    if (op.ppa.page == NONE) {
+    if (p->n_free <= ssd->free_for_gc &&
+        (p->gc.n_staged > 0 || p->gc.reads > 0)) {
+        /* Where room is short it is for the victim that came first, whose
+         * erase makes more. */
         return false;
     }
-    op.cookie = job_take(ssd);
-    ssd->job[op.cookie].plane = plane;
-    ssd->job[op.cookie].ppa = op.ppa.page;
-    ssd->job[op.cookie].n = upp;
-    ssd->job[op.cookie].gc = true;
-    unit = job_units(ssd, op.cookie);
+    ppa = take_page(ssd, plane);
+    if (ppa == NONE) {
+        return false;
+    }
+    j = new_job(ssd, plane, upp);
+    ssd->job[j].copyback = true;
     for (uint32_t i = 0; i < upp; i++) {
-        unit[i] = page * upp + i;
-        copy_spare(ssd, unit[i], op.ppa.page * upp + i);
+        job_units(ssd, j)[i] = page * upp + i;
     }
     ssd->block[page / ssd->geo->pages_per_block].pending += upp;
-    p->gc.programs++;
-    nand_submit(ssd->nand, &op, ssd->now_ps);
+    send(ssd, j, ppa);
     return true;
 }
 
@@ -232,12 +297,14 @@ static bool read_next(Ssd *ssd, uint32_t plane)
 
     while (p->gc.scan < nand_block_pages(ssd->geo, victim)) {
         uint32_t page = victim * pages + p->gc.scan++;
-        uint32_t n = valid_units_of_page(ssd, page);
+        uint64_t parts;
+        uint32_t n = valid_units_of_page(ssd, page, &parts);
         NandOp op = {
             .kind = NAND_READ,
             .cause = NAND_CAUSE_GC,
             .ppa = {page},
             .bytes = n << ssd->unit_shift,
+            .parts = parts,
         };
 
         if (n == ssd->l.units_per_page && ssd->cfg->nand.copyback &&
@@ -247,7 +314,7 @@ static bool read_next(Ssd *ssd, uint32_t plane)
         if (n > 0) {
             ssd->block[victim].pending++;
             p->gc.reads++;
-            nand_submit(ssd->nand, &op, ssd->now_ps);
+            faulty_submit(ssd, &op);
             return true;
         }
     }
@@ -259,10 +326,10 @@ static bool read_next(Ssd *ssd, uint32_t plane)
 static void step(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
-    bool more = true;
+    bool more = !ssd->given_up;
 
     while (more) {
-        more = try_program(ssd, plane);
+        more = try_redo(ssd, plane) || try_program(ssd, plane);
         if (p->gc.n_staged >= ssd->l.units_per_program ||
             p->gc.reads == GC_READS_PER_PLANE) {
             continue;
@@ -278,7 +345,7 @@ void gc_kick(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
 
-    if (p->n_free <= ssd->l.gc_low_blocks) {
+    if (p->n_free <= p->gc_low_blocks || p->n_retiring > 0) {
         p->gc.active = true;
     }
     if (2 * p->n_slc_free < ssd->geo->slc_blocks) {
@@ -289,17 +356,26 @@ void gc_kick(Ssd *ssd, uint32_t plane)
     }
 }
 
-void gc_read_done(Ssd *ssd, uint32_t plane, uint32_t page)
+/*
+ * What cleaning cannot read it moves all the same, marked: the host shall be
+ * told, whenever it asks for it.
+ */
+void gc_read_done(Ssd *ssd, const NandOp *op)
 {
-    Plane *p = &ssd->plane[plane];
+    uint32_t page = op->ppa.page;
     uint32_t upp = ssd->l.units_per_page;
     uint32_t block = page / ssd->geo->pages_per_block;
+    uint32_t plane = block_plane(ssd, block);
+    Plane *p = &ssd->plane[plane];
 
     p->gc.reads--;
     for (uint32_t i = 0; i < upp; i++) {
         uint32_t ppu = page * upp + i;
 
         if (unit_is_valid(ssd, ppu)) {
+            if (op->bad_parts & unit_parts(ssd, ppu)) {
+                ssd->spare_lpn[ppu] |= SPARE_POISON;
+            }
             p->staged[p->gc.n_staged++] = ppu;
             ssd->block[block].pending++;
         }
@@ -317,7 +393,7 @@ void gc_page_done(Ssd *ssd, uint32_t j)
 
     for (uint32_t i = 0; i < job->n; i++) {
         /* The map is large and its entries lie far apart: fetch them at once. */
-        __builtin_prefetch(&ssd->map[ssd->spare_lpn[first + i] - 1], 1);
+        __builtin_prefetch(&ssd->map[spare_lpn(ssd, first + i)], 1);
     }
     for (uint32_t i = 0; i < job->n; i++) {
         ssd->gc_copied_units += map_move(ssd, unit[i], first + i);
@@ -327,6 +403,23 @@ void gc_page_done(Ssd *ssd, uint32_t j)
     ssd->plane[plane].gc.programs--;
     job_give(ssd, j);
     step(ssd, plane);
+}
+
+void gc_page_failed(Ssd *ssd, uint32_t j)
+{
+    PageJob *job = &ssd->job[j];
+    Plane *p = &ssd->plane[job->plane];
+
+    p->gc.programs--;
+    if (!ssd->given_up) {
+        job->ppa = NONE;
+        job_fifo_push(ssd, &p->gc.redo, j);
+        return;
+    }
+    for (uint32_t i = 0; i < job->n; i++) {
+        copy_ended(ssd, ppu_block(ssd, job_units(ssd, j)[i]));
+    }
+    job_give(ssd, j);
 }
 
 void gc_erase_done(Ssd *ssd, uint32_t block)

@@ -55,6 +55,7 @@ void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
     c->status = status;
     ssd->running--;
     fifo_push(ssd, &ssd->done, cmd);
+    oplog_add(ssd->log, OPLOG_CMD_DONE, status, 0, ssd->now_ps, c->serial, 0);
     ns = sim_ceil_ns(c->complete_ps - c->submit_ps);
     ssd->counters.commands[c->req.op]++;
     hist_add(&ssd->latency[c->req.op], ns);
@@ -126,10 +127,35 @@ static uint64_t firmware_end(Ssd *ssd)
 static void check_spare(const Ssd *ssd, uint32_t lpn, uint32_t ppu)
 {
     /* The map led to the right place: asked of every read that has a host. */
-    g_assert(!ssd->host || ssd->spare_lpn[ppu] == lpn + 1);
+    g_assert(!ssd->host || spare_lpn(ssd, ppu) == lpn);
 }
 
-static void read_page(Ssd *ssd, uint32_t cmd, uint32_t page, uint32_t units)
+/* The block cannot be read; of several, the command reports the first. */
+static void note_bad(Cmd *c, uint64_t lba)
+{
+    uint64_t last = c->req.lba + c->req.nblocks - 1;
+
+    c->bad_lba = MIN(c->bad_lba, CLAMP(lba, c->req.lba, last));
+}
+
+static void note_bad_parts(const Ssd *ssd, Cmd *c, const NandOp *op)
+{
+    uint32_t upp = ssd->l.units_per_page;
+
+    for (uint32_t ppu = op->ppa.page * upp; ppu < (op->ppa.page + 1) * upp;
+         ppu++) {
+        uint64_t wanted = unit_lba_parts(ssd, ppu, c->req.lba,
+                                         c->req.lba + c->req.nblocks - 1);
+        uint64_t bad = op->bad_parts & wanted;
+
+        if (bad) {
+            note_bad(c, unit_first_lba(ssd, ppu, bad));
+        }
+    }
+}
+
+static void read_page(Ssd *ssd, uint32_t cmd, uint32_t page, uint32_t units,
+                      uint64_t parts)
 {
     NandOp op = {
         .kind = NAND_READ,
@@ -137,10 +163,11 @@ static void read_page(Ssd *ssd, uint32_t cmd, uint32_t page, uint32_t units)
         .ppa = {page},
         .bytes = units << ssd->unit_shift,
         .cookie = cmd,
+        .parts = parts,
     };
 
     ssd->cmd[cmd].pending++;
-    nand_submit(ssd->nand, &op, ssd->now_ps);
+    faulty_submit(ssd, &op);
 }
 
 /* The data is in the drive's memory: send it to the host. */
@@ -152,6 +179,21 @@ static void read_ready(Ssd *ssd, uint32_t cmd)
     eventq_push(&ssd->events, end, SSD_EVENT_CMD_DONE, cmd);
 }
 
+static void log_lookup(Ssd *ssd, uint32_t cmd, uint32_t lpn)
+{
+    uint32_t entry = ssd->map[lpn];
+    OplogWhere where = OPLOG_IN_NAND;
+
+    if (map_is_buffered(entry)) {
+        where = ssd->slot[map_slot(entry)].dead ? OPLOG_UNMAPPED
+                                                : OPLOG_IN_BUFFER;
+    } else if (entry == 0) {
+        where = OPLOG_UNMAPPED;
+    }
+    oplog_add(ssd->log, OPLOG_LOOKUP, where, lpn, ssd->now_ps,
+              ssd->cmd[cmd].serial, where == OPLOG_IN_NAND ? entry - 1 : 0);
+}
+
 static void start_read(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->cmd[cmd];
@@ -161,28 +203,40 @@ static void start_read(Ssd *ssd, uint32_t cmd)
     uint32_t hits = 0;
     uint32_t page = NONE;
     uint32_t units = 0;
+    uint64_t parts = 0;
 
     for (uint32_t lpn = first; lpn <= last; lpn++) {
         uint32_t entry = ssd->map[lpn];
 
+        log_lookup(ssd, cmd, lpn);
         if (map_is_buffered(entry)) {
-            hits += !ssd->slot[map_slot(entry)].dead;
+            const Slot *s = &ssd->slot[map_slot(entry)];
+
+            hits += !s->dead;
+            if (s->poison && !s->dead) {
+                note_bad(c, (uint64_t)lpn << ssd->block_shift);
+            }
             continue;
         }
         if (entry == 0) {
             continue;
         }
         check_spare(ssd, lpn, entry - 1);
+        if (spare_poisoned(ssd, entry - 1)) {
+            note_bad(c, (uint64_t)lpn << ssd->block_shift);
+        }
         ssd->buffer_stats.misses++;
         if (units > 0 && page != ppu_page(ssd, entry - 1)) {
-            read_page(ssd, cmd, page, units);
+            read_page(ssd, cmd, page, units, parts);
             units = 0;
+            parts = 0;
         }
         page = ppu_page(ssd, entry - 1);
+        parts |= unit_parts(ssd, entry - 1);
         units++;
     }
     if (units > 0) {
-        read_page(ssd, cmd, page, units);
+        read_page(ssd, cmd, page, units, parts);
     }
     c = &ssd->cmd[cmd];
     ssd->buffer_stats.hits += hits;
@@ -205,6 +259,9 @@ void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
 {
     Cmd *c = &ssd->cmd[cmd];
 
+    if (op->status == NAND_UNCORRECTABLE) {
+        note_bad_parts(ssd, c, op);
+    }
     if (--c->pending > 0) {
         return;
     }
@@ -253,7 +310,7 @@ void host_slot_settled(Ssd *ssd, uint32_t cmd)
     /* Not while some of its units still wait for room. */
     if (--c->pending == 0 && c->phase == CMD_RUNNING && c->next_lpn > last) {
         host_account(ssd, c, COST_flush);
-        host_finish(ssd, cmd, SSD_STATUS_OK);
+        host_finish(ssd, cmd, c->status);
     }
 }
 
@@ -291,6 +348,19 @@ void host_room(Ssd *ssd)
     }
 }
 
+void host_fail_waiting(Ssd *ssd)
+{
+    while (ssd->waiting.head != NONE) {
+        uint32_t cmd = fifo_pop(ssd, &ssd->waiting);
+        Cmd *c = &ssd->cmd[cmd];
+        bool begun = c->next_lpn > c->req.lba >> ssd->block_shift;
+
+        host_account(ssd, c, COST_buffer);
+        host_finish(ssd, cmd, begun ? SSD_STATUS_WRITE_FAULT
+                                    : SSD_STATUS_READ_ONLY);
+    }
+}
+
 /* ---- the rest ------------------------------------------------------------------- */
 
 /* Trim the units that lie wholly inside the range. */
@@ -302,6 +372,8 @@ static void start_trim(Ssd *ssd, uint32_t cmd)
     uint64_t end = (r->lba + r->nblocks) >> ssd->block_shift;
 
     for (uint64_t lpn = first; lpn < end; lpn++) {
+        oplog_add(ssd->log, OPLOG_TRIM, 0, (uint32_t)lpn, ssd->now_ps,
+                  ssd->cmd[cmd].serial, 0);
         map_trim(ssd, (uint32_t)lpn);
     }
     host_finish(ssd, cmd, SSD_STATUS_OK);
@@ -331,6 +403,11 @@ void host_start(Ssd *ssd, uint32_t cmd)
         return;
     }
     c->phase = CMD_RUNNING;
+    if (ssd->read_only &&
+        (c->req.op == SSD_OP_WRITE || c->req.op == SSD_OP_TRIM)) {
+        host_finish(ssd, cmd, SSD_STATUS_READ_ONLY);
+        return;
+    }
     switch (c->req.op) {
     case SSD_OP_READ:
         start_read(ssd, cmd);
@@ -343,7 +420,11 @@ void host_start(Ssd *ssd, uint32_t cmd)
         break;
     case SSD_OP_FLUSH:
     case SSD_OP_SHUTDOWN:
-        write_barrier(ssd, cmd);
+        if (bad_flush_fails(ssd)) {
+            host_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
+        } else {
+            write_barrier(ssd, cmd);
+        }
         break;
     default:
         g_assert_not_reached();
@@ -352,8 +433,11 @@ void host_start(Ssd *ssd, uint32_t cmd)
 
 void host_done(Ssd *ssd, uint32_t cmd)
 {
-    host_account(ssd, &ssd->cmd[cmd], COST_link);
-    host_finish(ssd, cmd, SSD_STATUS_OK);
+    Cmd *c = &ssd->cmd[cmd];
+
+    host_account(ssd, c, COST_link);
+    host_finish(ssd, cmd, c->bad_lba == NO_LBA ? SSD_STATUS_OK
+                                               : SSD_STATUS_UNRECOVERED_READ);
 }
 
 /* ---- submission ------------------------------------------------------------------ */
@@ -439,14 +523,21 @@ int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
     i = cmd_take(ssd);
     ssd->cmd[i] = (Cmd){
         .req = *req,
+        .serial = ++ssd->last_serial,
         .submit_ps = ssd->now_ps,
         .mark_ps = ssd->now_ps,
+        .bad_lba = NO_LBA,
         .phase = CMD_SUBMITTED,
         .next = NONE,
     };
     ssd->running++;
+    oplog_add(ssd->log, OPLOG_CMD, req->op | (req->fua ? 0x80 : 0),
+              req->nblocks, ssd->now_ps, ssd->cmd[i].serial, req->lba);
     eventq_push(&ssd->events, start_ps(ssd, &ssd->cmd[i]), SSD_EVENT_CMD_START,
                 i);
+    if (ssd->faults && faults_cmd(ssd->faults, ssd->now_ps)) {
+        power_lost(ssd);
+    }
     return 0;
 }
 
@@ -499,6 +590,7 @@ static void fetch(Ssd *ssd, SsdCompletion *done)
         .submit_ns = c->submit_ps / PS_PER_NS,
         .complete_ns = sim_ceil_ns(c->complete_ps),
         .status = c->status,
+        .bad_lba = c->status == SSD_STATUS_UNRECOVERED_READ ? c->bad_lba : 0,
     };
     convert_costs(c, &done->cost);
     c->phase = CMD_FREE;

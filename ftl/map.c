@@ -37,7 +37,7 @@ uint64_t map_version(const Ssd *ssd, uint32_t lpn)
 
 bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu)
 {
-    uint32_t lpn = ssd->spare_lpn[from_ppu] - 1;
+    uint32_t lpn = spare_lpn(ssd, from_ppu);
     uint32_t *place = &ssd->map[lpn];
 
     if (!unit_is_valid(ssd, from_ppu)) {

@@ -57,7 +57,10 @@ static void tear_pages(Ssd *ssd)
     for (uint32_t j = 0; j < ssd->n_jobs; j++) {
         uint32_t first = ssd->job[j].ppa << ssd->page_units_shift;
 
-        for (uint32_t k = 0; ssd->job[j].active && k < n; k++) {
+        if (!ssd->job[j].active || ssd->job[j].ppa == NONE) {
+            continue;
+        }
+        for (uint32_t k = 0; k < n; k++) {
             ssd->spare_lpn[first + k] = SPARE_NONE;
         }
     }
@@ -85,7 +88,7 @@ static void settle_blocks(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         Plane *p = &ssd->plane[i];
 
-        p->gc = (PlaneGc){.victim = NONE};
+        p->gc = (PlaneGc){.victim = NONE, .redo = {NONE, NONE}};
         p->host_programs = 0;
         p->erases = 0;
         settle_open(ssd, p);
@@ -98,11 +101,11 @@ static void settle_blocks(Ssd *ssd)
     }
 }
 
-void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
+void power_lost(Ssd *ssd)
 {
-    g_assert(ssd->host && ssd->power_on);
-    ssd_run(ssd, now_ns);
+    ssd->cut_due = false;
     eventq_filter(&ssd->events, drop_all, NULL);
+    oplog_add(ssd->log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
     fail_commands(ssd);
     nand_power_cut(ssd->nand, ssd->now_ps);
     revert_map(ssd);
@@ -119,21 +122,40 @@ void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
         ssd->core_ps[i] = ssd->now_ps;
     }
     ssd->power_on = false;
+    if (ssd->host && ssd->host->power_lost) {
+        ssd->host->power_lost(ssd->opaque);
+    }
+}
+
+void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
+{
+    g_assert(ssd->host && (ssd->power_on || ssd->faults));
+    ssd_run(ssd, now_ns);
+    if (ssd->power_on) {
+        power_lost(ssd);
+    }
 }
 
 /* The copy of the unit that the map leads to lies in the block, and ppu holds
  * the same version of it. */
 static bool is_original(const Ssd *ssd, uint32_t ppu, uint32_t block)
 {
-    uint32_t lpn = ssd->spare_lpn[ppu];
     uint32_t entry;
 
-    if (lpn == SPARE_NONE || unit_is_valid(ssd, ppu)) {
+    if (ssd->spare_lpn[ppu] == SPARE_NONE || unit_is_valid(ssd, ppu) ||
+        !ssd->spare_version) {
         return false;
     }
-    entry = map_nand_entry(ssd, lpn - 1);
+    entry = map_nand_entry(ssd, spare_lpn(ssd, ppu));
     return entry && ppu_block(ssd, entry - 1) == block &&
            ssd->spare_version[entry - 1] == ssd->spare_version[ppu];
+}
+
+static bool may_discard(const Ssd *ssd, uint32_t block)
+{
+    return block != NONE && !ssd->block[block].bad &&
+           (ssd->block[block].state == BLOCK_OPEN ||
+            ssd->block[block].state == BLOCK_FULL);
 }
 
 /*
@@ -142,12 +164,19 @@ static bool is_original(const Ssd *ssd, uint32_t ppu, uint32_t block)
  * free block, whatever that block holds came from victims that are not erased
  * yet: let the map lead to the originals again, and erase the block.  So every
  * return of power finds a free block in each plane, however often it goes.
+ *
+ * Where blocks may go bad, the block may be one, or an original may be in one:
+ * then the plane stays as it is, and the drive turns read-only.
  */
 static void take_back_copies(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
+    if (ssd->may_fail && !may_discard(ssd, p->last_gc_block)) {
+        ssd->read_only = true;
+        return;
+    }
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
         uint32_t ppu = (first + i) * ssd->l.units_per_block;
         uint32_t n = nand_next_page(ssd->nand, first + i)
@@ -155,12 +184,19 @@ static void take_back_copies(Ssd *ssd, uint32_t plane)
 
         for (; ssd->block[first + i].state == BLOCK_FULL && n > 0; n--, ppu++) {
             if (is_original(ssd, ppu, p->last_gc_block)) {
-                map_move(ssd, map_nand_entry(ssd, ssd->spare_lpn[ppu] - 1) - 1,
+                oplog_add(ssd->log, OPLOG_TAKE_BACK, 0, spare_lpn(ssd, ppu),
+                          ssd->now_ps, 0, ppu);
+                map_move(ssd, map_nand_entry(ssd, spare_lpn(ssd, ppu)) - 1,
                          ppu);
             }
         }
     }
-    block_discard(ssd, p->last_gc_block);
+    if (ssd->block[p->last_gc_block].valid == 0) {
+        block_discard(ssd, p->last_gc_block);
+    } else {
+        g_assert(ssd->may_fail || !ssd->spare_version);
+        ssd->read_only = true;
+    }
 }
 
 void ssd_power_on(Ssd *ssd, uint64_t now_ns)
@@ -180,6 +216,7 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
         plane_update(ssd, i);
         gc_kick(ssd, i);
     }
+    faulty_arm(ssd);
 }
 
 /* ---- preload ---------------------------------------------------------------- */
@@ -196,6 +233,8 @@ static uint32_t preload_take(Ssd *ssd)
         g_assert(plane != NONE);
         page = block_take_page(ssd, plane, OPEN_GC); /* never in SLC mode */
         for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
+            oplog_add(ssd->log, OPLOG_PRELOAD_PAGE, 0, page + i, ssd->now_ps, 0,
+                      0);
             nand_preload_page(ssd->nand, (NandPpa){page + i});
         }
         block_page_done(ssd, page / ssd->geo->pages_per_block);
@@ -228,6 +267,8 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
             continue;
         }
         ppu = preload_take(ssd);
+        oplog_add(ssd->log, OPLOG_PRELOAD, 0, (uint32_t)lpn, ssd->now_ps, 0,
+                  ppu);
         ssd->map[lpn] = ppu + 1;
         ssd->spare_lpn[ppu] = (uint32_t)lpn + 1;
         ssd->mapped_units++;

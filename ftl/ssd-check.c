@@ -39,9 +39,9 @@ static bool check_map(const Ssd *ssd, GError **error)
         CHECK(entry - 1 < ssd->l.raw_units, "lpn %u: entry %u", lpn, entry);
         CHECK(unit_is_valid(ssd, entry - 1), "lpn %u: ppu %u is not valid",
               lpn, entry - 1);
-        CHECK(ssd->spare_lpn[entry - 1] == lpn + 1,
+        CHECK(spare_lpn(ssd, entry - 1) == lpn,
               "lpn %u: the spare area of ppu %u says %u", lpn, entry - 1,
-              ssd->spare_lpn[entry - 1] - 1);
+              spare_lpn(ssd, entry - 1));
     }
     for (uint64_t w = 0; w < ssd->l.raw_units / 64 + 1; w++) {
         valid += (uint64_t)__builtin_popcountll(ssd->valid[w]);
@@ -70,8 +70,9 @@ static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
     CHECK(valid == ssd->block[b].valid, "block %u: %u valid, counted %u", b,
           valid, ssd->block[b].valid);
     CHECK(valid == 0 || (ssd->block[b].state != BLOCK_FREE &&
-                         ssd->block[b].state != BLOCK_ERASING),
-          "block %u: free or being erased, with %u valid units", b, valid);
+                         ssd->block[b].state != BLOCK_ERASING &&
+                         ssd->block[b].state != BLOCK_BAD),
+          "block %u: free, bad or being erased, with %u valid units", b, valid);
     return true;
 }
 
@@ -80,7 +81,8 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
 {
     const Plane *p = &ssd->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
-    uint32_t in_state[BLOCK_ERASING + 1] = {0};
+    uint32_t in_state[N_BLOCK_STATES] = {0};
+    uint32_t retiring = 0;
     uint32_t n_free = 0;
     uint32_t n_full = 0;
     uint32_t n_open = 0;
@@ -89,6 +91,8 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
         in_state[ssd->block[first + i].state]++;
         valid += ssd->block[first + i].valid;
+        retiring += ssd->block[first + i].state == BLOCK_FULL &&
+                    ssd->block[first + i].bad;
     }
     for (uint32_t b = p->free_head; n_free < p->n_free; n_free++) {
         CHECK(ssd->block[b].state == BLOCK_FREE, "block %u in the free list",
@@ -125,6 +129,8 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
           "erasing",
           plane, n_free, in_state[BLOCK_FREE], n_full, in_state[BLOCK_FULL],
           n_open, in_state[BLOCK_OPEN], p->erases, in_state[BLOCK_ERASING]);
+    CHECK(retiring == p->n_retiring, "plane %u: %u blocks to retire, counted "
+          "%u", plane, retiring, p->n_retiring);
     CHECK(valid == p->valid, "plane %u: %" G_GUINT64_FORMAT
           " valid units, counted %" G_GUINT64_FORMAT, plane, valid, p->valid);
     return true;

@@ -4,6 +4,7 @@
  *
  * Knows every option table of the model.  Knows nothing of a running drive.
  */
+#include "nand-faults.h"
 #include "ssd-config.h"
 
 #include <inttypes.h>
@@ -59,8 +60,9 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg)
 {
     SsdConfig *copy = g_new(SsdConfig, 1);
 
-    *copy = *cfg; /* no option of today is a string that would be shared */
+    *copy = *cfg;
     copy->profile = g_strdup(cfg->profile);
+    copy->faults = g_strdup(cfg->faults);
     return copy;
 }
 
@@ -281,12 +283,45 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     return layout_cleaning(cfg, l, error);
 }
 
+bool ssd_config_faults(const SsdConfig *cfg, const SsdLayout *l,
+                       Faults **faults, GError **error)
+{
+    const FaultLimits limits = {
+        .n_channels = cfg->nand.channels,
+        .n_dies = cfg->nand.channels * cfg->nand.chips * cfg->nand.dies,
+        .planes_per_die = cfg->nand.planes,
+        .blocks_per_plane = cfg->nand.blocks,
+        .pages_per_block = cfg->nand.pages,
+        .n_lbas = l->user_units * (cfg->unit_bytes / cfg->block_bytes),
+    };
+
+    *faults = NULL;
+    if (!cfg->faults || *cfg->faults == '\0') {
+        return true;
+    }
+    *faults = faults_load(cfg->faults, &limits, error);
+    return *faults != NULL;
+}
+
+static bool check_faults(const SsdConfig *cfg, const SsdLayout *l,
+                         GError **error)
+{
+    Faults *faults;
+
+    if (!ssd_config_faults(cfg, l, &faults, error)) {
+        return false;
+    }
+    faults_free(faults);
+    return true;
+}
+
 bool ssd_config_check(const SsdConfig *cfg, GError **error)
 {
     SsdLayout layout;
 
     return nand_config_check(&cfg->nand, error) && check_units(cfg, error) &&
-           ssd_layout(cfg, &layout, error);
+           ssd_layout(cfg, &layout, error) &&
+           check_faults(cfg, &layout, error);
 }
 
 /* ---- documentation ------------------------------------------------------- */

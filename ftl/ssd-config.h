@@ -52,6 +52,11 @@ typedef struct SsdLayout {
 /* Derive the layout.  false: the options do not fit together. */
 bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error);
 
+/* The scripted faults of the drive; *faults is NULL if there are none.  false:
+ * *error names the file and line. */
+bool ssd_config_faults(const SsdConfig *cfg, const SsdLayout *l,
+                       Faults **faults, GError **error);
+
 /* A deep copy; free with ssd_config_free(). */
 SsdConfig *ssd_config_copy(const SsdConfig *cfg);
 

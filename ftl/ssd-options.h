@@ -12,6 +12,8 @@
 #define SSD_OPTIONS(X)                                                         \
     X(U64, uint64_t, seed, "seed", 0, UINT64_MAX, "1", NULL,                   \
       "seed of everything random")                                             \
+    X(STRING, char *, faults, "faults", 0, 0, NULL, NULL,                      \
+      "file with the rules of scripted faults (docs/faults.md); empty: none")  \
     X(SIZE, uint64_t, unit_bytes, "ftl.unit", 512, 262144, "4KiB", NULL,       \
       "mapping unit, a power of two up to the page size")                      \
     X(PPM, uint32_t, op_ppm, "ftl.op_percent", 0, 10000000, "7%", NULL,        \

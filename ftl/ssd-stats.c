@@ -39,6 +39,42 @@ static uint64_t ops_of_kind(const Ssd *ssd, NandOpKind kind)
     return n;
 }
 
+bool ssd_read_only(const Ssd *ssd)
+{
+    return ssd->read_only;
+}
+
+uint32_t ssd_spare_percent(const Ssd *ssd)
+{
+    uint32_t most = ssd->l.spare_blocks - SSD_MIN_SPARE_BLOCKS;
+    uint32_t left = most;
+
+    if (most == 0) {
+        return ssd->read_only ? 0 : 100;
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        uint32_t spare = ssd->plane[i].spare_blocks;
+
+        left = MIN(left, spare - MIN(spare, SSD_MIN_SPARE_BLOCKS));
+    }
+    return left * 100 / most;
+}
+
+static void fill_media_counters(const Ssd *ssd, SsdCounters *c)
+{
+    const NandStats *s = nand_stats(ssd->nand);
+    const NandStats *base = &ssd->nand_base;
+
+    c->read_retries = s->read_retries - base->read_retries;
+    c->uncorrectable_reads = s->uncorrectable - base->uncorrectable;
+    c->program_failures = s->program_failures - base->program_failures;
+    c->erase_failures = s->erase_failures - base->erase_failures;
+    c->factory_bad_blocks = ssd->n_factory_bad;
+    c->grown_bad_blocks = ssd->n_grown_bad;
+    c->spare_percent = ssd_spare_percent(ssd);
+    c->read_only = ssd->read_only;
+}
+
 void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
 {
     uint64_t erases = 0;
@@ -48,6 +84,7 @@ void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
     c->nand_programs = ops_of_kind(ssd, NAND_PROGRAM);
     c->nand_erases = ops_of_kind(ssd, NAND_ERASE);
     c->nand_bytes_written = c->nand_programs * ssd->geo->page_bytes;
+    fill_media_counters(ssd, c);
     c->max_erase_count = 0;
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         uint32_t n = nand_erase_count(ssd->nand, b);
@@ -74,6 +111,7 @@ void ssd_reset_stats(Ssd *ssd)
     memset(&ssd->counters, 0, sizeof(ssd->counters));
     memset(&ssd->buffer_stats, 0, sizeof(ssd->buffer_stats));
     ssd->nand_base = *nand_stats(ssd->nand);
+    accounts_reset(ssd);
     ssd->stats_since_ps = ssd->now_ps;
     ssd->gc_copied_units = 0;
     ssd->gc_victims = 0;
@@ -92,9 +130,6 @@ static void cause_json(const Ssd *ssd, JsonWriter *w, const char *key,
 
 static void nand_json(const Ssd *ssd, JsonWriter *w, const SsdCounters *c)
 {
-    const NandStats *s = nand_stats(ssd->nand);
-    double elapsed = (double)(ssd->now_ps - ssd->stats_since_ps);
-
     json_open(w, "nand", '{');
     json_u64(w, "reads", c->nand_reads);
     json_u64(w, "programs", c->nand_programs);
@@ -104,18 +139,23 @@ static void nand_json(const Ssd *ssd, JsonWriter *w, const SsdCounters *c)
     NAND_CAUSES(CAUSE_JSON)
 #undef CAUSE_JSON
     json_close(w, '}');
-    json_double(w, "bus_utilization",
-                elapsed > 0 ? (double)(s->bus_busy_ps -
-                                       ssd->nand_base.bus_busy_ps) /
-                                  elapsed / ssd->geo->n_channels
-                            : 0);
-    json_double(w, "die_utilization",
-                elapsed > 0 ? (double)(s->die_busy_ps -
-                                       ssd->nand_base.die_busy_ps) /
-                                  elapsed / ssd->geo->n_dies
-                            : 0);
     json_u64(w, "max_erase_count", c->max_erase_count);
     json_double(w, "mean_erase_count", c->mean_erase_count);
+    accounts_json(ssd, w);
+    json_close(w, '}');
+}
+
+static void media_json(JsonWriter *w, const SsdCounters *c)
+{
+    json_open(w, "media", '{');
+    json_u64(w, "read_retries", c->read_retries);
+    json_u64(w, "uncorrectable_reads", c->uncorrectable_reads);
+    json_u64(w, "program_failures", c->program_failures);
+    json_u64(w, "erase_failures", c->erase_failures);
+    json_u64(w, "factory_bad_blocks", c->factory_bad_blocks);
+    json_u64(w, "grown_bad_blocks", c->grown_bad_blocks);
+    json_u64(w, "spare_percent", c->spare_percent);
+    json_bool(w, "read_only", c->read_only);
     json_close(w, '}');
 }
 
@@ -169,6 +209,7 @@ void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
     json_u64(w, "host_bytes_written", c.host_bytes_written);
     json_double(w, "waf", c.waf);
     nand_json(ssd, w, &c);
+    media_json(w, &c);
     gc_json(ssd, w);
     buffer_json(ssd, w);
     streams_json(&c, w);

@@ -19,23 +19,29 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
     switch (op->kind) {
     case NAND_READ:
         if (op->cause == NAND_CAUSE_GC) {
-            gc_read_done(ssd, block_plane(ssd, block), op->ppa.page);
+            gc_read_done(ssd, op);
         } else if (map_is_buffered(op->cookie)) {
-            write_fill_done(ssd, map_slot(op->cookie));
+            write_fill_done(ssd, map_slot(op->cookie), op);
         } else {
             host_read_done(ssd, op->cookie, op);
         }
         break;
     case NAND_PROGRAM:
     case NAND_COPYBACK:
-        if (ssd->job[op->cookie].gc) {
+        if (op->status == NAND_FAILED) {
+            bad_program_done(ssd, op->cookie);
+        } else if (ssd->job[op->cookie].gc) {
             gc_page_done(ssd, op->cookie);
         } else {
             write_page_done(ssd, op->cookie);
         }
         break;
     case NAND_ERASE:
-        gc_erase_done(ssd, block);
+        if (op->status == NAND_FAILED) {
+            bad_erase_done(ssd, block);
+        } else {
+            gc_erase_done(ssd, block);
+        }
         write_pump(ssd);
         break;
     default:
@@ -67,8 +73,17 @@ static void dispatch(Ssd *ssd, const Event *e)
     case SSD_EVENT_FLUSH_TICK:
         write_flush_tick(ssd);
         break;
+    case SSD_EVENT_FAULT:
+        ssd->cut_due = true;
+        break;
     default:
         nand_event(ssd->nand, e);
+    }
+    if (ssd->may_fail) {
+        bad_look_for_way(ssd);
+    }
+    if (ssd->cut_due) {
+        power_lost(ssd);
     }
 }
 
@@ -158,6 +173,9 @@ static void init_shifts(Ssd *ssd)
     ssd->unit_shift = log2_of(ssd->cfg->unit_bytes);
     ssd->block_shift = log2_of(ssd->cfg->unit_bytes / ssd->cfg->block_bytes);
     ssd->page_units_shift = log2_of(ssd->l.units_per_page);
+    ssd->first_unit_parts = UINT64_MAX >>
+                            (NAND_PAGE_PARTS -
+                             MAX(NAND_PAGE_PARTS >> ssd->page_units_shift, 1));
 }
 
 void ssd_init_buffer(Ssd *ssd)
@@ -183,7 +201,21 @@ void ssd_init_buffer(Ssd *ssd)
     ssd->epoch[0] = (Epoch){.left = 0, .cmd = NONE};
     ssd->tick_armed = false;
     ssd->waiting = (CmdFifo){NONE, NONE};
+    ssd->redo = (JobFifo){NONE, NONE};
     ssd->stalled_since_ps = SIM_NEVER;
+}
+
+static bool init_faults(Ssd *ssd, GError **error)
+{
+    const NandConfig *n = &ssd->cfg->nand;
+
+    if (!ssd_config_faults(ssd->cfg, &ssd->l, &ssd->faults, error)) {
+        return false;
+    }
+    ssd->may_fail = n->program_fail > 0 || n->erase_fail > 0 ||
+                    (ssd->faults && faults_may_fail(ssd->faults));
+    ssd->free_for_gc = ssd->may_fail ? 2 : 1;
+    return true;
 }
 
 Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
@@ -197,6 +229,11 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd = g_new0(Ssd, 1);
     ssd->cfg = ssd_config_copy(cfg);
     ssd_layout(ssd->cfg, &ssd->l, NULL);
+    if (!init_faults(ssd, error)) {
+        ssd_config_free(ssd->cfg);
+        g_free(ssd);
+        return NULL;
+    }
     ssd->host = host;
     ssd->opaque = opaque;
     ssd->gc = gc_policies[cfg->gc];
@@ -204,7 +241,9 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->buf = buffer_policies[cfg->buffer];
     ssd->power_on = true;
     eventq_init(&ssd->events);
+    ssd->cfg->nand.seed = ssd->cfg->seed;
     ssd->nand = nand_create(&ssd->cfg->nand, &ssd->events, op_done, ssd);
+    nand_set_faults(ssd->nand, ssd->faults, faulty_cut);
     if (cfg->complete_at == SSD_COMPLETE_AT_DATA_IN) {
         nand_on_data_in(ssd->nand, op_data_in);
     }
@@ -220,6 +259,11 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->done = (CmdFifo){NONE, NONE};
     host_init_link(ssd);
     init_info(ssd);
+    faulty_arm(ssd);
+    if (!bad_enough_left(ssd, error)) {
+        ssd_destroy(ssd);
+        return NULL;
+    }
     return ssd;
 }
 
@@ -228,6 +272,7 @@ void ssd_destroy(Ssd *ssd)
     if (!ssd) {
         return;
     }
+    ssd_oplog_close(ssd, NULL);
     block_destroy(ssd);
     nand_destroy(ssd->nand);
     eventq_destroy(&ssd->events);
@@ -244,8 +289,15 @@ void ssd_destroy(Ssd *ssd)
     g_free(ssd->cmd);
     g_free(ssd->core_ps);
     g_free(ssd->latency);
+    g_free(ssd->busy_base);
+    faults_free(ssd->faults);
     ssd_config_free(ssd->cfg);
     g_free(ssd);
+}
+
+bool ssd_powered(const Ssd *ssd)
+{
+    return ssd->power_on;
 }
 
 const SsdInfo *ssd_info(const Ssd *ssd)

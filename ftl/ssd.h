@@ -147,6 +147,10 @@ typedef struct SsdCompletion {
  *               unit that the later WRITE did not touch now belong to it;
  *   a power cut, which drops every unit not reported as programmed.
  *
+ * A drive that can program no more (worn out) keeps what it could not program
+ * in its buffer until the power goes; flushes and FUA writes that wait for it
+ * end with SSD_STATUS_WRITE_FAULT.
+ *
  * For one lpn the calls come in the order of the versions.  A programmed() for
  * a unit that a TRIM, or a newer WRITE, has overtaken may still come, and is
  * true (after a power cut that version may be what is found).
@@ -154,6 +158,10 @@ typedef struct SsdCompletion {
 typedef struct SsdHostOps {
     void (*programmed)(void *opaque, uint64_t lpn, uint64_t version);
     void (*superseded)(void *opaque, uint64_t lpn, uint64_t version);
+    /* Optional (NULL): the power has gone, by ssd_power_cut() or by a scripted
+     * fault.  Of the latter the host learns only by this, by commands that end
+     * with SSD_STATUS_POWER_LOSS, and by -ENODEV. */
+    void (*power_lost)(void *opaque);
 } SsdHostOps;
 
 /*
@@ -210,6 +218,7 @@ bool ssd_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag);
  * Lose power: commands in flight complete with SSD_STATUS_POWER_LOSS (fetch
  * them with ssd_advance()), what the buffer holds is gone, pages being
  * programmed are torn.  Until ssd_power_on(), ssd_submit() says -ENODEV.
+ * Nothing happens if a scripted fault has cut the power before now_ns.
  */
 void ssd_power_cut(Ssd *ssd, uint64_t now_ns);
 
@@ -219,6 +228,9 @@ void ssd_power_cut(Ssd *ssd, uint64_t now_ns);
  * version.  A trim is durable when it completes.
  */
 void ssd_power_on(Ssd *ssd, uint64_t now_ns);
+
+/* Is the power on?  A scripted fault may have cut it. */
+bool ssd_powered(const Ssd *ssd);
 
 /* ---- statistics --------------------------------------------------------- */
 
@@ -240,18 +252,48 @@ typedef struct SsdCounters {
     uint64_t nand_programs;
     uint64_t nand_erases;
     uint64_t nand_bytes_written;
+    uint64_t read_retries;
+    uint64_t uncorrectable_reads; /* of NAND pages, for whatever cause */
+    uint64_t program_failures;
+    uint64_t erase_failures;
+    uint64_t factory_bad_blocks; /* this and the following: not reset */
+    uint64_t grown_bad_blocks;
+    uint32_t spare_percent; /* of the blocks that may yet go bad; 0: any more
+                               makes the drive read-only */
+    bool read_only;
     uint64_t max_erase_count;
     double mean_erase_count;
     double waf; /* NAND bytes programmed / host bytes taken; 0 before any */
 } SsdCounters;
 
+/* Two of them alone, at little cost. */
+bool ssd_read_only(const Ssd *ssd);
+uint32_t ssd_spare_percent(const Ssd *ssd);
+
 void ssd_get_counters(const Ssd *ssd, SsdCounters *c);
+
+/* Share of the time since the last reset in which channels, and dies, were
+ * busy, averaged over them. */
+void ssd_utilization(const Ssd *ssd, double *bus, double *die);
 
 /* Latency of every completed command of one kind, in ns; owned by the drive. */
 const Hist *ssd_latency(const Ssd *ssd, SsdOp op);
 
 /* Forget latencies and counters (not wear): the warm-up is over. */
 void ssd_reset_stats(Ssd *ssd);
+
+/* ---- operation log ------------------------------------------------------- */
+
+/*
+ * Write everything that the drive does from now on to a file (docs/oplog.md),
+ * for vssd-oplog-check.  Before ssd_preload() and the first ssd_submit().
+ * false: the file cannot be written; *error names it.
+ */
+bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error);
+
+/* End the log, if there is one; false: not all of it could be written.
+ * ssd_destroy() ends it, too. */
+bool ssd_oplog_close(Ssd *ssd, GError **error);
 
 /* ---- tests -------------------------------------------------------------- */
 

@@ -10,6 +10,8 @@
  * A page is sent when it is full, or when something waits for one of its units
  * (a flush barrier, FUA, host.complete_at=program).
  */
+#include <string.h>
+
 #include "ftl.h"
 
 /* ---- flush barriers ------------------------------------------------------- */
@@ -74,6 +76,20 @@ static void arm_tick(Ssd *ssd)
         ssd->tick_armed = true;
         eventq_push(&ssd->events, (ssd->now_ps / every + 1) * every,
                     SSD_EVENT_FLUSH_TICK, 0);
+    }
+}
+
+/* Barriers that commands wait for will not be reached. */
+static void fail_barriers(Ssd *ssd)
+{
+    for (uint32_t e = ssd->first_epoch; e != ssd->cur_epoch; e++) {
+        uint32_t cmd = epoch_at(ssd, e)->cmd;
+
+        epoch_at(ssd, e)->cmd = NONE;
+        if (cmd != NONE) {
+            host_account(ssd, &ssd->cmd[cmd], COST_flush);
+            host_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
+        }
     }
 }
 
@@ -158,6 +174,21 @@ void slot_free(Ssd *ssd, uint32_t i)
     epochs_advance(ssd);
 }
 
+void write_fail_waiters(Ssd *ssd)
+{
+    fail_barriers(ssd);
+    for (uint32_t i = 0; i < ssd->l.n_slots; i++) {
+        Slot *s = &ssd->slot[i];
+        uint32_t waiters = s->state == SLOT_FREE ? NONE : s->waiters;
+
+        for (uint32_t w = waiters; w != NONE; w = ssd->waiter[w].next) {
+            ssd->cmd[ssd->waiter[w].cmd].status = SSD_STATUS_WRITE_FAULT;
+        }
+        s->waiters = NONE;
+        tell_waiters(ssd, waiters);
+    }
+}
+
 static void add_waiter(Ssd *ssd, Slot *s, uint32_t cmd, bool data_in)
 {
     uint32_t w;
@@ -194,16 +225,22 @@ static void start_fill(Ssd *ssd, uint32_t i)
         .ppa = {ppu_page(ssd, s->old_entry - 1)},
         .bytes = (uint32_t)ssd->cfg->unit_bytes,
         .cookie = MAP_BUFFERED | i,
+        .parts = unit_parts(ssd, s->old_entry - 1),
     };
 
     s->state = SLOT_FILLING;
-    nand_submit(ssd->nand, &op, ssd->now_ps);
+    faulty_submit(ssd, &op);
 }
 
-void write_fill_done(Ssd *ssd, uint32_t i)
+void write_fill_done(Ssd *ssd, uint32_t i, const NandOp *op)
 {
     Slot *s = &ssd->slot[i];
 
+    if (s->old_entry && !s->whole &&
+        (op->status == NAND_UNCORRECTABLE ||
+         spare_poisoned(ssd, s->old_entry - 1))) {
+        s->poison = true;
+    }
     if (s->dead) {
         ssd->map[s->lpn] = 0;
         slot_free(ssd, i);
@@ -221,6 +258,7 @@ static void rewrite_slot(Ssd *ssd, uint32_t i, uint64_t version)
 
     if (s->dead) {
         s->dead = false;
+        s->poison = false;
         ssd->mapped_units++;
     } else if (ssd->host) {
         ssd->host->superseded(ssd->opaque, s->lpn, s->version);
@@ -240,6 +278,7 @@ static uint32_t queue_behind(Ssd *ssd, uint32_t older)
     ssd->mapped_units += ssd->slot[older].dead;
     ssd->slot[i].state = SLOT_BLOCKED;
     ssd->slot[i].older = older;
+    ssd->slot[i].poison = ssd->slot[older].poison && !ssd->slot[older].dead;
     ssd->slot[older].newer = i;
     return i;
 }
@@ -259,6 +298,15 @@ static uint32_t new_slot(Ssd *ssd, uint32_t lpn, bool partial)
     return i;
 }
 
+/* What is lost of a unit stays lost until the host writes all of it. */
+static void note_extent(Slot *s, bool partial)
+{
+    if (!partial) {
+        s->whole = true;
+        s->poison = false;
+    }
+}
+
 /* Put one unit into the buffer; NONE: there is no room. */
 static uint32_t insert_unit(Ssd *ssd, uint32_t lpn, uint64_t version,
                             bool partial)
@@ -270,6 +318,7 @@ static uint32_t insert_unit(Ssd *ssd, uint32_t lpn, uint64_t version,
     if (buffered && ssd->slot[i].state != SLOT_PROGRAMMING) {
         ssd->buffer_stats.hits++;
         rewrite_slot(ssd, i, version);
+        note_extent(&ssd->slot[i], partial);
         return i;
     }
     if (ssd->n_free_slots == 0) {
@@ -278,6 +327,7 @@ static uint32_t insert_unit(Ssd *ssd, uint32_t lpn, uint64_t version,
     ssd->buffer_stats.misses++;
     i = buffered ? queue_behind(ssd, i) : new_slot(ssd, lpn, partial);
     ssd->slot[i].version = version;
+    note_extent(&ssd->slot[i], partial);
     return i;
 }
 
@@ -299,6 +349,8 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
         if (i == NONE) {
             return false;
         }
+        oplog_add(ssd->log, OPLOG_BUFFER, 0, (uint32_t)lpn, ssd->now_ps,
+                  ssd->cmd[cmd].serial, 0);
         if (wait) {
             add_waiter(ssd, &ssd->slot[i], cmd, data_in);
         }
@@ -337,57 +389,95 @@ void job_give(Ssd *ssd, uint32_t j)
     ssd->free_job = j;
 }
 
-/* Fill in the units of a page and its spare area. */
+/* Choose the units of a page. */
 static void gather_page(Ssd *ssd, uint32_t j)
 {
     PageJob *job = &ssd->job[j];
     uint32_t *unit = job_units(ssd, j);
-    uint32_t first = job->ppa << ssd->page_units_shift;
-    uint32_t block = job->ppa / ssd->geo->pages_per_block;
-    uint32_t most = ssd->l.units_per_page *
-                    nand_block_program(ssd->geo, block);
+    uint32_t most = block_program_units(ssd, job->ppa);
 
     while (job->n < most && ssd->n_dirty > 0) {
         uint32_t i = ssd->buf->pick(ssd);
-        Slot *s = &ssd->slot[i];
 
         leave_dirty(ssd, i);
-        s->state = SLOT_PROGRAMMING;
-        ssd->spare_lpn[first + job->n] = s->lpn + 1;
-        if (ssd->spare_version) {
-            ssd->spare_version[first + job->n] = s->version;
-        }
+        ssd->slot[i].state = SLOT_PROGRAMMING;
         unit[job->n++] = i;
     }
-    for (uint32_t k = job->n; k < most; k++) {
-        ssd->spare_lpn[first + k] = SPARE_NONE;
-    }
-    ssd->padded_units += most - job->n;
     if (ssd->waiting.head != NONE) {
         ssd->buffer_stats.dirty_evictions += job->n;
     }
 }
 
-static void send_page(Ssd *ssd, uint32_t plane)
+/* Fill in the spare area of a job's page. */
+static void stamp_page(Ssd *ssd, uint32_t j)
 {
-    Plane *p = &ssd->plane[plane];
-    uint32_t j = job_take(ssd);
+    const PageJob *job = &ssd->job[j];
+    uint32_t first = job->ppa << ssd->page_units_shift;
+    uint32_t most = block_program_units(ssd, job->ppa);
+
+    for (uint32_t k = 0; k < job->n; k++) {
+        const Slot *s = &ssd->slot[job_units(ssd, j)[k]];
+
+        oplog_add(ssd->log, OPLOG_PLACE, 0, s->lpn, ssd->now_ps, 0, first + k);
+        ssd->spare_lpn[first + k] = (s->lpn + 1) |
+                                    (s->poison ? SPARE_POISON : 0);
+        if (ssd->spare_version) {
+            ssd->spare_version[first + k] = s->version;
+        }
+    }
+    for (uint32_t k = job->n; k < most; k++) {
+        ssd->spare_lpn[first + k] = SPARE_NONE;
+    }
+    ssd->padded_units += most - job->n;
+}
+
+/* More units than the page takes, which failed in a larger one: the rest is
+ * next. */
+static void split_job(Ssd *ssd, uint32_t j)
+{
+    uint32_t most = block_program_units(ssd, ssd->job[j].ppa);
+    uint32_t rest;
+
+    if (ssd->job[j].n <= most) {
+        return;
+    }
+    rest = job_take(ssd);
+    ssd->job[rest].ppa = NONE;
+    ssd->job[rest].n = ssd->job[j].n - most;
+    memcpy(job_units(ssd, rest), job_units(ssd, j) + most,
+           ssd->job[rest].n * sizeof(uint32_t));
+    ssd->job[j].n = most;
+    job_fifo_push(ssd, &ssd->redo, rest);
+}
+
+void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
+{
     NandOp op = {
         .kind = NAND_PROGRAM,
         .cause = NAND_CAUSE_HOST,
+        .ppa = {block_take_page(ssd, plane, OPEN_HOST)},
         .bytes = ssd->geo->page_bytes,
         .cookie = j,
     };
 
+    g_assert(op.ppa.page != NONE);
     ssd->job[j].plane = plane;
-    ssd->job[j].ppa = block_take_page(ssd, plane, OPEN_HOST);
-    g_assert(ssd->job[j].ppa != NONE);
-    op.ppa.page = ssd->job[j].ppa;
-    gather_page(ssd, j);
-    p->host_programs++;
+    ssd->job[j].ppa = op.ppa.page;
+    if (ssd->job[j].n == 0) {
+        gather_page(ssd, j);
+    } else {
+        split_job(ssd, j);
+    }
+    stamp_page(ssd, j);
+    ssd->plane[plane].host_programs++;
     plane_update(ssd, plane);
-    nand_submit(ssd->nand, &op, ssd->now_ps);
+    faulty_submit(ssd, &op);
     gc_kick(ssd, plane);
+}
+
+static void send_page(Ssd *ssd, uint32_t plane)
+{
+    write_send(ssd, job_take(ssd), plane);
 }
 
 static void stall_begins(Ssd *ssd)
@@ -407,6 +497,9 @@ static void stall_ends(Ssd *ssd)
 
 void write_pump(Ssd *ssd)
 {
+    if (ssd->given_up || !bad_redo(ssd)) {
+        return;
+    }
     while (ssd->n_dirty >= ssd->l.units_per_program || ssd->n_must > 0) {
         uint32_t plane = ssd->alloc->pick(ssd);
 

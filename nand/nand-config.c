@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nand-config.c - the options of the array: table, and checks across rows. */
 #include "nand-internal.h"
+#include "nand-reliability.h"
 
 #define NAND_DESC(type, ctype, field, key, min, max, def, names, help)         \
     {key, OPT_##type, offsetof(NandConfig, field), min, max, def, names, help},
 
-const OptDesc nand_options[] = {NAND_OPTIONS(NAND_DESC)};
+const OptDesc nand_options[] = {NAND_OPTIONS(NAND_DESC)
+                                  NAND_MEDIA_OPTIONS(NAND_DESC)};
 const size_t nand_n_options = G_N_ELEMENTS(nand_options);
 
 static const char *name_of(const char *const *names, size_t n, unsigned i)
@@ -175,5 +177,5 @@ bool nand_config_check(const NandConfig *cfg, GError **error)
                     pages);
         return false;
     }
-    return check_features(cfg, error);
+    return check_features(cfg, error) && nand_media_check(cfg, error);
 }

@@ -4,6 +4,8 @@
 #define VSSD_NAND_INTERNAL_H
 
 #include "nand.h"
+#include "nand-faults.h"
+#include "nand-reliability.h"
 #include "nand-sched.h"
 #include "nand-timing.h"
 
@@ -69,8 +71,10 @@ typedef struct Die {
 
 typedef struct Channel {
     OpList waiting;
+    OpList commands; /* wait, too, and carry no data: they go first */
     uint32_t owner; /* operation on the bus, or NONE */
-    uint64_t busy_ps;
+    uint64_t busy_ps;  /* what owner asked for included */
+    uint64_t until_ps; /* while there is an owner: when it ends */
     uint64_t ecc_free_ps; /* when the decoder has done what it has */
 } Channel;
 
@@ -79,6 +83,8 @@ typedef struct BlockWear {
     uint16_t in_array;  /* programs queued or running */
     uint32_t erase_count;
 } BlockWear;
+
+typedef struct NandHistory NandHistory;
 
 struct Nand {
     NandConfig cfg;
@@ -102,12 +108,33 @@ struct Nand {
     Channel *channel;
     uint64_t *plane_busy_ps;
     BlockWear *block;
+    NandMedia *media; /* NULL: the medium has no errors */
+    Faults *faults;   /* the owner's; NULL: none */
+    void (*cut)(void *opaque);
+    uint32_t load; /* operations submitted and not done */
     NandStats stats;
+    uint64_t last_id;
+    const NandWatch *watch; /* or NULL */
+    void *watch_opaque;
+    NandHistory *history; /* or NULL; nand-history.c */
 };
 
+/* nand-watch.c: the phase of op ends now; n->watch is set. */
+void nand_watch_phase(const Nand *n, const NandOp *op, uint64_t now_ps);
+
+/* nand-history.c: the operations of late, for nand.history. */
+NandHistory *nand_history_new(uint32_t n_ops);
+void nand_history_free(NandHistory *h);
+void nand_history_submit(NandHistory *h, const NandOp *op, uint64_t now_ps);
+void nand_history_done(NandHistory *h, const NandOp *op, uint64_t now_ps);
+
+/* What is remembered of operations on a block, oldest first, a line each. */
+char *nand_history_of_block(const NandHistory *h, const NandGeometry *g,
+                            uint32_t block);
+
 /* nand-rules.c: the medium's book-keeping. */
-void nand_rules_submit(Nand *n, const NandOp *op);
-void nand_rules_done(Nand *n, const NandOp *op);
+void nand_rules_submit(Nand *n, const NandOp *op, uint64_t now_ps);
+void nand_rules_done(Nand *n, const NandOp *op, uint64_t now_ps);
 void nand_rules_power_cut(Nand *n);
 
 #endif

@@ -125,7 +125,18 @@
     X(TIME, uint64_t, t_resume_ps, "nand.resume_time", 0, 1000000000, "10us",  \
       NULL, "what an operation takes longer for each resume")                  \
     X(TIME, uint64_t, t_min_run_ps, "nand.suspend_min_run", 0, 10000000000,    \
-      "50us", NULL, "an operation runs at least this long between suspends")
+      "50us", NULL, "an operation runs at least this long between suspends")    \
+    X(U64, uint64_t, energy_read_nj, "nand.energy_read", 0, 1000000000, "0",   \
+      NULL, "nJ of one page read in the array")                                \
+    X(U64, uint64_t, energy_program_nj, "nand.energy_program", 0, 1000000000,  \
+      "0", NULL, "nJ of one page programmed in the array")                     \
+    X(U64, uint64_t, energy_erase_nj, "nand.energy_erase", 0, 1000000000, "0", \
+      NULL, "nJ of one block erased")                                          \
+    X(U64, uint64_t, energy_bus_pj, "nand.energy_bus", 0, 1000000, "0", NULL,  \
+      "pJ of one byte of data over a channel")                                 \
+    X(U32, uint32_t, history, "nand.history", 0, 1048576, "0", NULL,           \
+      "operations remembered, to be told with a broken rule of the medium; "   \
+      "0: none")
 
 const char *nand_cell_name(unsigned i);
 const char *nand_interface_name(unsigned i);

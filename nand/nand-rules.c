@@ -18,12 +18,14 @@ static G_GNUC_NORETURN void broken_rule(const Nand *n, const NandOp *op,
 {
     static const char *const kind[] = {"read", "program", "erase", "copyback"};
     uint32_t block = block_of_page(n, op->ppa);
+    g_autofree char *history = nand_history_of_block(n->history, &n->geo,
+                                                     block);
 
     g_error("nand: %s of page %u, block %u (next page %u, %u in the array, "
-            "erased %u times): %s",
+            "erased %u times): %s%s",
             kind[op->kind], op->ppa.page % n->geo.pages_per_block, block,
             n->block[block].next_page, n->block[block].in_array,
-            n->block[block].erase_count, rule);
+            n->block[block].erase_count, rule, history);
 }
 
 static void check_read(const Nand *n, const NandOp *op, NandPpa ppa)
@@ -35,7 +37,8 @@ static void check_read(const Nand *n, const NandOp *op, NandPpa ppa)
     }
 }
 
-static void take_pages(Nand *n, const NandOp *op, uint32_t pages)
+static void take_pages(Nand *n, const NandOp *op, uint32_t pages,
+                       uint64_t now_ps)
 {
     BlockWear *b = &n->block[block_of_page(n, op->ppa)];
 
@@ -44,14 +47,20 @@ static void take_pages(Nand *n, const NandOp *op, uint32_t pages)
                                                 block_of_page(n, op->ppa))) {
         broken_rule(n, op, "pages must be programmed once, in order");
     }
+    if (b->next_page == 0 && n->media) {
+        media_programmed(n->media, block_of_page(n, op->ppa), now_ps, 0);
+    }
     b->next_page += (uint16_t)pages;
     b->in_array++;
 }
 
-void nand_rules_submit(Nand *n, const NandOp *op)
+void nand_rules_submit(Nand *n, const NandOp *op, uint64_t now_ps)
 {
     BlockWear *b;
 
+    if (n->history) {
+        nand_history_submit(n->history, op, now_ps);
+    }
     g_assert(op->ppa.page < n->geo.n_pages);
     g_assert(op->kind == NAND_ERASE || op->bytes <= n->geo.page_bytes);
     b = &n->block[block_of_page(n, op->ppa)];
@@ -60,7 +69,9 @@ void nand_rules_submit(Nand *n, const NandOp *op)
         check_read(n, op, op->ppa);
         break;
     case NAND_PROGRAM:
-        take_pages(n, op, nand_block_program(&n->geo, block_of_page(n, op->ppa)));
+        take_pages(n, op, nand_block_program(&n->geo,
+                                             block_of_page(n, op->ppa)),
+                   now_ps);
         break;
     case NAND_COPYBACK:
         check_read(n, op, op->from);
@@ -68,7 +79,11 @@ void nand_rules_submit(Nand *n, const NandOp *op)
             block_of_page(n, op->ppa) / n->geo.blocks_per_plane) {
             broken_rule(n, op, "copyback must stay inside its plane");
         }
-        take_pages(n, op, 1);
+        take_pages(n, op, 1, now_ps);
+        if (n->media) {
+            media_copied(n->media, block_of_page(n, op->from),
+                         block_of_page(n, op->ppa));
+        }
         break;
     case NAND_ERASE:
         if (b->in_array) {
@@ -81,20 +96,40 @@ void nand_rules_submit(Nand *n, const NandOp *op)
     }
 }
 
-void nand_rules_done(Nand *n, const NandOp *op)
+void nand_rules_done(Nand *n, const NandOp *op, uint64_t now_ps)
 {
     BlockWear *b = &n->block[block_of_page(n, op->ppa)];
 
+    if (n->history) {
+        nand_history_done(n->history, op, now_ps);
+    }
     if (op->kind == NAND_PROGRAM || op->kind == NAND_COPYBACK) {
         b->in_array--;
     } else if (op->kind == NAND_ERASE) {
         b->erase_count++;
+        if (op->status == NAND_FAILED) {
+            b->next_page = (uint16_t)nand_block_pages(
+                &n->geo, block_of_page(n, op->ppa));
+        }
+        if (n->media) {
+            media_erased(n->media, block_of_page(n, op->ppa));
+        }
     }
 }
 
 uint32_t nand_erase_count(const Nand *n, uint32_t block)
 {
     return n->block[block].erase_count;
+}
+
+bool nand_factory_bad(const Nand *n, uint32_t block)
+{
+    return n->media && media_factory_bad(n->media, block);
+}
+
+uint32_t nand_read_count(const Nand *n, uint32_t block)
+{
+    return n->media ? media_read_count(n->media, block) : 0;
 }
 
 uint32_t nand_next_page(const Nand *n, uint32_t block)
@@ -107,6 +142,10 @@ void nand_preload_page(Nand *n, NandPpa ppa)
     BlockWear *b = &n->block[block_of_page(n, ppa)];
 
     g_assert(ppa.page % n->geo.pages_per_block == b->next_page);
+    if (b->next_page == 0 && n->media) {
+        media_programmed(n->media, block_of_page(n, ppa), 0,
+                         n->cfg.preload_hours);
+    }
     b->next_page++;
 }
 

@@ -38,6 +38,15 @@ static void list_push(Nand *n, OpList *l, uint32_t i)
     l->tail = i;
 }
 
+static void list_push_front(Nand *n, OpList *l, uint32_t i)
+{
+    n->op[i].next = l->head;
+    if (l->head == NONE) {
+        l->tail = i;
+    }
+    l->head = i;
+}
+
 static void list_remove(Nand *n, OpList *l, uint32_t i)
 {
     uint32_t prev = NONE;
@@ -113,6 +122,9 @@ static void enter(Nand *n, uint32_t i, Phase phase, uint64_t now_ps)
     op->time_ps[t] += ps;
     if (op->phase == PHASE_CELL) {
         n->plane_busy_ps[op->plane] += ps;
+    }
+    if (G_UNLIKELY(n->watch)) {
+        nand_watch_phase(n, op, now_ps);
     }
     op->mark_ps = now_ps;
     op->phase = phase;
@@ -192,8 +204,20 @@ static void bus_grant(Nand *n, uint32_t c, uint32_t i, uint64_t now_ps)
     ps = bus_phase_ps(n, &n->op[i]);
     ch->owner = i;
     ch->busy_ps += ps;
+    ch->until_ps = now_ps + ps;
     n->stats.bus_busy_ps += ps;
     eventq_push(n->q, now_ps + ps, NAND_EVENT_BUS_DONE, i);
+}
+
+/*
+ * A command that waits behind a transfer keeps its die from working, for want
+ * of some hundred nanoseconds; and once two dies have met on the channel, they
+ * would meet in every round.
+ */
+static bool carries_data(const NandOp *op)
+{
+    return op->step == STEP_OUT ||
+           (op->step == STEP_IN && op->kind == NAND_PROGRAM);
 }
 
 static void bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps)
@@ -204,17 +228,28 @@ static void bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps)
     enter(n, i, PHASE_BUS_WAIT, now_ps);
     if (n->channel[c].owner == NONE) {
         bus_grant(n, c, i, now_ps);
-    } else {
+    } else if (carries_data(&n->op[i])) {
         list_push(n, &n->channel[c].waiting, i);
+    } else {
+        list_push(n, &n->channel[c].commands, i);
     }
 }
 
-/* The operation of the list that the policy puts first; NONE: it is empty. */
+/* An operation in a queue that will be read again, once it is decoded. */
+static bool not_yet(const Nand *n, uint32_t i)
+{
+    return n->op[i].phase == PHASE_ECC;
+}
+
+/* The operation of the list that the policy puts first; NONE: there is none. */
 static uint32_t best_of(const Nand *n, const OpList *l, uint64_t now_ps)
 {
     uint32_t best = l->head;
     unsigned best_rank;
 
+    while (best != NONE && not_yet(n, best)) {
+        best = n->op[best].next;
+    }
     if (best == NONE || !n->sched->rank || n->op[best].next == NONE) {
         return best;
     }
@@ -222,7 +257,7 @@ static uint32_t best_of(const Nand *n, const OpList *l, uint64_t now_ps)
     for (uint32_t i = n->op[best].next; i != NONE; i = n->op[i].next) {
         unsigned rank = n->sched->rank(&n->cfg, &n->op[i], now_ps);
 
-        if (rank < best_rank) {
+        if (rank < best_rank && !not_yet(n, i)) {
             best_rank = rank;
             best = i;
         }
@@ -233,11 +268,12 @@ static uint32_t best_of(const Nand *n, const OpList *l, uint64_t now_ps)
 static void bus_release(Nand *n, uint32_t c, uint64_t now_ps)
 {
     Channel *ch = &n->channel[c];
-    uint32_t next = best_of(n, &ch->waiting, now_ps);
+    OpList *list = ch->commands.head == NONE ? &ch->waiting : &ch->commands;
+    uint32_t next = best_of(n, list, now_ps);
 
     ch->owner = NONE;
     if (next != NONE) {
-        list_remove(n, &ch->waiting, next);
+        list_remove(n, list, next);
         bus_grant(n, c, next, now_ps);
     }
 }
@@ -275,7 +311,7 @@ static uint32_t pick(const Nand *n, const Unit *u, uint64_t now_ps)
 {
     uint32_t i = best_of(n, &u->waiting, now_ps);
 
-    while (i != u->waiting.head) {
+    while (i != NONE && i != u->waiting.head) {
         uint32_t k = first_in_the_way(n, u, i);
 
         if (k == i) {
@@ -283,14 +319,15 @@ static uint32_t pick(const Nand *n, const Unit *u, uint64_t now_ps)
         }
         i = k;
     }
-    return i;
+    return i != NONE && not_yet(n, i) ? NONE : i;
 }
 
 /* The first waiting read that may go before all that came before it. */
 static uint32_t pick_read(const Nand *n, const Unit *u)
 {
     for (uint32_t i = u->waiting.head; i != NONE; i = n->op[i].next) {
-        if (n->op[i].kind == NAND_READ && first_in_the_way(n, u, i) == i) {
+        if (n->op[i].kind == NAND_READ && !not_yet(n, i) &&
+            first_in_the_way(n, u, i) == i) {
             return i;
         }
     }
@@ -325,10 +362,12 @@ static void gather_mates(Nand *n, Unit *u, uint32_t leader)
 
     for (uint32_t i = u->waiting.head; i != NONE; i = next) {
         next = n->op[i].next;
-        if (may_join(n, leader, i) && first_in_the_way(n, u, i) == i) {
+        if (!not_yet(n, i) && may_join(n, leader, i) &&
+            first_in_the_way(n, u, i) == i) {
             list_remove(n, &u->waiting, i);
             n->op[last].mate = i;
             n->op[i].leader = leader;
+            n->op[i].group = n->op[leader].id;
             n->op[i].grouped = true;
             last = i;
         }
@@ -342,6 +381,7 @@ static uint32_t take(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 {
     list_remove(n, &u->waiting, i);
     n->op[i].leader = i;
+    n->op[i].group = n->op[i].id;
     if (n->cfg.multi_plane) {
         gather_mates(n, u, i);
     }
@@ -383,6 +423,51 @@ static uint64_t cell_ps(const Nand *n, const NandOp *op)
     }
 }
 
+FaultPlace nand_place(const Nand *n, const NandOp *op)
+{
+    uint32_t block = block_of(n, op);
+    uint32_t plane = block / n->geo.blocks_per_plane;
+
+    return (FaultPlace){
+        .kind = op->kind,
+        .cause = op->cause,
+        .channel = plane / n->planes_per_channel,
+        .die = plane / n->geo.planes_per_die,
+        .plane = plane % n->geo.planes_per_die,
+        .block = block % n->geo.blocks_per_plane,
+        .page = op->ppa.page % n->geo.pages_per_block,
+    };
+}
+
+/* Scripted faults that show when the array takes the operation up. */
+static uint64_t faulty_cell_ps(Nand *n, const NandOp *op, uint64_t ps,
+                               uint64_t now_ps)
+{
+    FaultPlace place = nand_place(n, op);
+
+    if (op->cut) {
+        n->cut(n->opaque);
+    }
+    if (op->stretch_milli) {
+        ps = fault_stretch(ps, op->stretch_milli);
+    }
+    return faults_stretch(n->faults, &place, now_ps, ps);
+}
+
+static void decree_faults(Nand *n, NandOp *op, uint64_t now_ps)
+{
+    FaultPlace place = nand_place(n, op);
+    FaultEffect e = {.cut = op->cut, .stretch_milli = op->stretch_milli};
+
+    faults_op(n->faults, &place, now_ps, &e);
+    op->cut = e.cut;
+    op->stretch_milli = e.stretch_milli;
+    op->fail = op->fail || e.fail;
+    if (e.uncorrectable) {
+        op->bad_parts = op->parts ? op->parts : UINT64_MAX;
+    }
+}
+
 /* The array works on the group, whose slowest member counts. */
 static void cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
                        uint64_t now_ps)
@@ -391,12 +476,53 @@ static void cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
     uint64_t ps = 0;
 
     for (uint32_t i = leader; i != NONE; i = n->op[i].mate) {
-        ps = MAX(ps, cell_ps(n, &n->op[i]));
+        uint64_t own_ps = cell_ps(n, &n->op[i]);
+
+        if (n->op[i].retries) {
+            own_ps += n->cfg.t_retry_ps;
+        }
+        if (n->faults) {
+            own_ps = faulty_cell_ps(n, &n->op[i], own_ps, now_ps);
+        }
+        ps = MAX(ps, own_ps);
     }
     enter_group(n, leader, PHASE_CELL, now_ps);
     op->cell_start_ps = now_ps;
     op->cell_end_ps = now_ps + ps + extra_ps;
     eventq_push(n->q, op->cell_end_ps, NAND_EVENT_CELL_DONE, leader);
+}
+
+static uint64_t bus_bytes(const Nand *n, const NandOp *op)
+{
+    switch (op->kind) {
+    case NAND_READ:
+        return op->bytes;
+    case NAND_PROGRAM:
+        return (uint64_t)op->bytes *
+               nand_block_program(&n->geo, block_of(n, op));
+    default:
+        return 0;
+    }
+}
+
+/* How did it end? */
+static void settle(Nand *n, NandOp *op)
+{
+    if (op->kind == NAND_READ) {
+        op->status = op->bad_parts ? NAND_UNCORRECTABLE : NAND_OK;
+        n->stats.uncorrectable += op->bad_parts != 0;
+        return;
+    }
+    if (op->fail ||
+        (n->media && media_op_fails(n->media, op,
+                                    n->block[block_of(n, op)].erase_count))) {
+        op->status = NAND_FAILED;
+        if (op->kind == NAND_ERASE) {
+            n->stats.erase_failures++;
+        } else {
+            n->stats.program_failures++;
+        }
+    }
 }
 
 static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
@@ -406,10 +532,16 @@ static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
 
     enter(n, i, PHASE_FREE, now_ps);
     op = n->op[i]; /* the callback may grow the pool */
-    nand_rules_done(n, &op);
+    settle(n, &op);
+    nand_rules_done(n, &op, now_ps);
+    if (G_UNLIKELY(n->watch)) {
+        n->watch->done(n->watch_opaque, &op, now_ps);
+    }
+    n->load--;
     n->stats.ops[op.kind][op.cause] +=
         op.kind == NAND_PROGRAM ? nand_block_program(&n->geo, block_of(n, &op))
                                 : 1;
+    n->stats.bus_bytes[op.cause] += bus_bytes(n, &op);
     for (int t = 0; t < NAND_N_TIMES; t++) {
         n->stats.time_ps[op.cause][t] += op.time_ps[t];
     }
@@ -655,6 +787,35 @@ static void in_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 }
 
 /*
+ * ECC will give up on a read: it goes to the front of its unit's queue, from
+ * where it keeps its block from being erased, even while it is being decoded.
+ */
+static void queue_again(Nand *n, Unit *u, uint32_t i)
+{
+    NandOp *op = &n->op[i];
+
+    n->stats.read_retries++;
+    op->mate = NONE;
+    op->grouped = false;
+    list_push_front(n, &u->waiting, i);
+}
+
+static void read_again(Nand *n, uint32_t i, uint64_t now_ps)
+{
+    n->op[i].again = false;
+    n->die[n->op[i].plane / n->geo.planes_per_die].load++;
+    enter(n, i, PHASE_DIE_WAIT, now_ps);
+}
+
+static bool must_read_again(Nand *n, NandOp *op, uint64_t now_ps)
+{
+    uint32_t block = block_of(n, op);
+
+    return n->media && media_read_again(n->media, op, block,
+                                        n->block[block].erase_count, now_ps);
+}
+
+/*
  * The data has left the die; the channel's decoder took its codewords as they
  * came.  Each takes t_ecc; the last one came now, the first when it had crossed
  * the bus, and the decoder may have been at work on another page then.
@@ -680,6 +841,7 @@ static void decode(Nand *n, uint32_t i, uint64_t now_ps)
 static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 {
     uint32_t mate = n->op[i].mate;
+    bool again = must_read_again(n, &n->op[i], now_ps);
 
     if (mate == NONE) {
         u->out = NONE;
@@ -687,8 +849,15 @@ static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
         u->out = mate;
         bus_ask(n, mate, STEP_OUT, now_ps);
     }
+    if (again) {
+        queue_again(n, u, i);
+    }
+    n->op[i].again = again;
     if (n->cfg.t_ecc_ps && n->op[i].bytes > 0) {
         decode(n, i, now_ps);
+    } else if (again) {
+        die_let_go(n, &n->op[i], now_ps);
+        read_again(n, i, now_ps);
     } else {
         finish_op(n, i, now_ps);
     }
@@ -719,8 +888,8 @@ static void bus_done(Nand *n, uint32_t i, uint64_t now_ps)
         after_cell(n, u, i, now_ps);
         break;
     default:
+        out_done(n, u, i, now_ps); /* and with it the die's next command */
         bus_release(n, c, now_ps);
-        out_done(n, u, i, now_ps);
         break;
     }
 }
@@ -741,7 +910,13 @@ static void cell_done(Nand *n, uint32_t i, uint64_t now_ps)
         suspended(n, u, now_ps);
         break;
     case PHASE_ECC:
-        finish_op(n, i, now_ps);
+        if (op->again) {
+            read_again(n, i, now_ps);
+            unit_step(n, u, now_ps);
+            try_suspend(n, op->unit, now_ps);
+        } else {
+            finish_op(n, i, now_ps);
+        }
         break;
     case PHASE_CELL:
         if (n->timing.status_ps) {
@@ -788,7 +963,6 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
     NandOp *op;
     Unit *u;
 
-    nand_rules_submit(n, request);
     i = pool_take(n);
     op = &n->op[i];
     *op = (NandOp){
@@ -798,14 +972,28 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
         .from = request->from,
         .bytes = request->kind == NAND_ERASE ? 0 : request->bytes,
         .cookie = request->cookie,
+        .parts = request->parts,
+        .bad_parts = request->bad_parts,
+        .fail = request->fail,
+        .cut = request->cut,
+        .stretch_milli = request->stretch_milli,
         .plane = plane,
         .unit = unit_of(n, plane),
         .mate = NONE,
         .phase = PHASE_DIE_WAIT,
+        .id = ++n->last_id,
         .submit_ps = now_ps,
         .mark_ps = now_ps,
     };
+    nand_rules_submit(n, op, now_ps);
+    if (G_UNLIKELY(n->watch)) {
+        n->watch->submit(n->watch_opaque, op, now_ps);
+    }
     u = &n->unit[op->unit];
+    if (n->faults) {
+        decree_faults(n, op, now_ps);
+    }
+    n->load++;
     n->die[plane / n->geo.planes_per_die].load++;
     list_push(n, &u->waiting, i);
     unit_step(n, u, now_ps);
@@ -854,6 +1042,7 @@ static void init_idle(Nand *n)
     }
     for (uint32_t i = 0; i < n->geo.n_channels; i++) {
         n->channel[i].waiting = (OpList){NONE, NONE};
+        n->channel[i].commands = (OpList){NONE, NONE};
         n->channel[i].owner = NONE;
         n->channel[i].ecc_free_ps = 0;
     }
@@ -878,7 +1067,9 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
     n->channel = g_new0(Channel, n->geo.n_channels);
     n->plane_busy_ps = g_new0(uint64_t, n->geo.n_planes);
     n->block = lazy_new(BlockWear, n->geo.n_blocks);
+    n->media = media_new(&n->cfg, &n->geo);
     init_idle(n);
+    n->history = nand_history_new(cfg->history);
     return n;
 }
 
@@ -887,13 +1078,21 @@ void nand_destroy(Nand *n)
     if (!n) {
         return;
     }
+    media_free(n->media);
     lazy_free(n->block, n->geo.n_blocks, sizeof(*n->block));
+    nand_history_free(n->history);
     g_free(n->plane_busy_ps);
     g_free(n->channel);
     g_free(n->die);
     g_free(n->unit);
     g_free(n->op);
     g_free(n);
+}
+
+void nand_set_faults(Nand *n, Faults *faults, void (*cut)(void *opaque))
+{
+    n->faults = faults;
+    n->cut = cut;
 }
 
 void nand_on_data_in(Nand *n, NandDone *data_in)
@@ -911,14 +1110,14 @@ const NandStats *nand_stats(const Nand *n)
     return &n->stats;
 }
 
+uint32_t nand_load(const Nand *n)
+{
+    return n->load;
+}
+
 uint32_t nand_die_load(const Nand *n, uint32_t plane)
 {
     return n->die[plane / n->geo.planes_per_die].load;
-}
-
-uint64_t nand_channel_busy_ps(const Nand *n, uint32_t channel)
-{
-    return n->channel[channel].busy_ps;
 }
 
 uint64_t nand_die_busy_ps(const Nand *n, uint32_t die, uint64_t now_ps)
@@ -928,14 +1127,49 @@ uint64_t nand_die_busy_ps(const Nand *n, uint32_t die, uint64_t now_ps)
     return d->busy_ps + (d->holders ? now_ps - d->since_ps : 0);
 }
 
-uint64_t nand_plane_busy_ps(const Nand *n, uint32_t plane)
+void nand_get_busy(const Nand *n, uint64_t now_ps, const NandBusy *busy)
 {
-    return n->plane_busy_ps[plane];
+    for (uint32_t c = 0; c < n->geo.n_channels; c++) {
+        const Channel *ch = &n->channel[c];
+
+        busy->channel[c] = ch->busy_ps -
+                           (ch->owner == NONE ? 0 : ch->until_ps - now_ps);
+    }
+    for (uint32_t i = 0; i < n->geo.n_dies; i++) {
+        busy->die[i] = nand_die_busy_ps(n, i, now_ps);
+    }
+    for (uint32_t p = 0; p < n->geo.n_planes; p++) {
+        busy->plane[p] = n->plane_busy_ps[p];
+    }
+    for (uint32_t i = 0; i < n->n_op; i++) {
+        if (n->op[i].phase == PHASE_CELL) {
+            busy->plane[n->op[i].plane] += now_ps - n->op[i].mark_ps;
+        }
+    }
+}
+
+/* What the power cut stops was busy up to now, and not longer. */
+static void account_cut(Nand *n, uint64_t now_ps)
+{
+    for (uint32_t c = 0; c < n->geo.n_channels; c++) {
+        Channel *ch = &n->channel[c];
+
+        if (ch->owner != NONE) {
+            ch->busy_ps -= ch->until_ps - now_ps;
+            n->stats.bus_busy_ps -= ch->until_ps - now_ps;
+        }
+    }
+    for (uint32_t i = 0; i < n->n_op; i++) {
+        if (n->op[i].phase == PHASE_CELL) {
+            n->plane_busy_ps[n->op[i].plane] += now_ps - n->op[i].mark_ps;
+        }
+    }
 }
 
 void nand_power_cut(Nand *n, uint64_t now_ps)
 {
     nand_rules_power_cut(n);
+    account_cut(n, now_ps);
     for (uint32_t i = 0; i < n->geo.n_dies; i++) {
         Die *d = &n->die[i];
 
@@ -945,6 +1179,10 @@ void nand_power_cut(Nand *n, uint64_t now_ps)
         }
         d->holders = 0;
         d->load = 0;
+    }
+    n->load = 0;
+    if (n->media) {
+        media_power_off(n->media);
     }
     g_clear_pointer(&n->op, g_free);
     init_idle(n);

@@ -20,13 +20,16 @@
 #include <glib.h>
 
 #include "eventq.h"
+#include "nand-media-options.h"
 #include "nand-options.h"
 #include "options.h"
 
 typedef struct NandConfig {
 #define NAND_FIELD(type, ctype, field, ...) ctype field;
     NAND_OPTIONS(NAND_FIELD)
+    NAND_MEDIA_OPTIONS(NAND_FIELD)
 #undef NAND_FIELD
+    uint64_t seed; /* of everything random in the array; not an option */
 } NandConfig;
 
 extern const OptDesc nand_options[];
@@ -98,6 +101,16 @@ typedef enum NandOpKind {
     NAND_N_KINDS,
 } NandOpKind;
 
+/* How an operation ended. */
+typedef enum NandStatus {
+    NAND_OK,
+    NAND_FAILED,        /* program, copyback, erase: not done; the block is bad */
+    NAND_UNCORRECTABLE, /* read: the parts in bad_parts are lost */
+} NandStatus;
+
+/* A page is looked at in this many equal parts, as bits of a mask. */
+#define NAND_PAGE_PARTS 64
+
 /* Why an operation is done; rows of the accounts. */
 #define NAND_CAUSES(X)                                                         \
     X(HOST, host)                                                              \
@@ -143,7 +156,18 @@ typedef struct NandOp {
     NandPpa from;    /* COPYBACK: where from, in the same plane */
     uint32_t bytes;  /* READ, PROGRAM: data over the bus; READ: 0..page_bytes */
     uint32_t cookie; /* the owner's */
+    uint64_t parts;  /* READ: which parts of the page are wanted; 0: all */
+    uint64_t bad_parts; /* READ, in: those that are uncorrectable by decree;
+                           done: those that are */
+    bool fail;          /* PROGRAM, COPYBACK, ERASE: fails by decree */
 
+    uint64_t id;    /* counts submissions, from 1 */
+    uint64_t group; /* id of the first operation of the same command */
+    uint8_t status;  /* NandStatus */
+    uint8_t retries; /* READ: beyond the first attempt */
+    bool cut;        /* the power goes when the array takes it up */
+    uint32_t stretch_milli; /* array time, in thousandths; 0: as it is */
+    double chance;          /* drawn once: the weakest codeword of the read */
     uint32_t next; /* link in the queue the operation waits in */
     uint32_t mate;   /* next operation of the same multi-plane command */
     uint32_t leader; /* first operation of it */
@@ -154,6 +178,7 @@ typedef struct NandOp {
     uint8_t step;
     bool grouped; /* the command has several planes */
     bool second;  /* COPYBACK: the program half */
+    bool again;   /* READ: ECC gives up on it, and it is in its queue again */
     uint64_t submit_ps;
     uint64_t mark_ps; /* since when the present phase lasts */
     uint64_t cell_start_ps;
@@ -165,12 +190,17 @@ typedef struct NandOp {
 typedef struct NandStats {
     uint64_t ops[NAND_N_KINDS][NAND_N_CAUSES]; /* PROGRAM: pages */
     uint64_t time_ps[NAND_N_CAUSES][NAND_N_TIMES]; /* summed over operations */
+    uint64_t bus_bytes[NAND_N_CAUSES]; /* data over channels, both ways */
     uint64_t bus_busy_ps; /* summed over channels */
     uint64_t die_busy_ps; /* summed over dies: from the first operation's grant
                              to the end of the last */
     uint64_t suspends;
     uint64_t multi_plane; /* commands that joined two planes or more */
     uint64_t cached;      /* operations that overlapped with another's data */
+    uint64_t read_retries;
+    uint64_t uncorrectable; /* reads */
+    uint64_t program_failures;
+    uint64_t erase_failures;
 } NandStats;
 
 /* Events that the array puts into the owner's queue. */
@@ -182,6 +212,7 @@ enum {
 };
 
 typedef struct Nand Nand;
+typedef struct Faults Faults; /* nand-faults.h */
 
 /*
  * done runs when an operation has finished (inside nand_event()); op is valid
@@ -193,6 +224,40 @@ typedef void NandDone(void *opaque, const NandOp *op, uint64_t now_ps);
 Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
                   void *opaque);
 void nand_destroy(Nand *nand);
+
+/* What an operation does for a while, and what it holds meanwhile. */
+typedef enum NandSpan {
+    NAND_SPAN_IN = 1,  /* channel: command, address, data of a program */
+    NAND_SPAN_STATUS,  /* channel: status read */
+    NAND_SPAN_OUT,     /* channel: data of a read */
+    NAND_SPAN_CELL,    /* plane: the array works */
+    NAND_SPAN_GAP,     /* plane: tDBSY before its turn in a command */
+    NAND_SPAN_SUSPEND, /* plane: the array comes to rest */
+    NAND_SPAN_ECC,     /* channel's decoder, waiting for it included */
+} NandSpan;
+
+/*
+ * Who watches the array: for a log, or a test.  All three are required, are
+ * leaf calls, and run at the instant they tell of; span tells of what has just
+ * ended, and op is still as it was meanwhile.
+ */
+typedef struct NandWatch {
+    void (*submit)(void *opaque, const NandOp *op, uint64_t now_ps);
+    void (*span)(void *opaque, const NandOp *op, NandSpan span,
+                 uint64_t from_ps, uint64_t now_ps);
+    void (*done)(void *opaque, const NandOp *op, uint64_t now_ps);
+} NandWatch;
+
+/* watch may be NULL, and then nothing is told; else it must outlive the array
+ * or the next call. */
+void nand_watch(Nand *nand, const NandWatch *watch, void *opaque);
+
+/*
+ * Scripted faults (nand-faults.h), before the first operation; they must
+ * outlive the array.  cut runs inside nand_event() when a rule cuts the power:
+ * the owner calls nand_power_cut() once nand_event() has returned.
+ */
+void nand_set_faults(Nand *nand, Faults *faults, void (*cut)(void *opaque));
 
 /* data_in, if not NULL, runs when the data of a PROGRAM has crossed the bus. */
 void nand_on_data_in(Nand *nand, NandDone *data_in);
@@ -211,13 +276,33 @@ void nand_submit(Nand *nand, const NandOp *op, uint64_t now_ps);
 /* Dispatch an event whose kind is below NAND_N_EVENTS. */
 void nand_event(Nand *nand, const Event *e);
 
+/* Operations queued or running in the whole array. */
+uint32_t nand_load(const Nand *nand);
+
 /* Operations queued or running on the die of a plane. */
 uint32_t nand_die_load(const Nand *nand, uint32_t plane);
 
-/* Busy time so far of one channel, die or plane (its array), in ps. */
-uint64_t nand_channel_busy_ps(const Nand *nand, uint32_t channel);
+/*
+ * Busy time in ps up to now_ps, what is going on included: of a channel, while
+ * it carries something; of a die, while an operation holds any of it; of a
+ * plane, while its array works.
+ */
+typedef struct NandBusy {
+    uint64_t *channel; /* by channel; n_channels of them, and so on */
+    uint64_t *die;
+    uint64_t *plane;
+} NandBusy;
+
 uint64_t nand_die_busy_ps(const Nand *nand, uint32_t die, uint64_t now_ps);
-uint64_t nand_plane_busy_ps(const Nand *nand, uint32_t plane);
+
+/* Fill in the arrays, which are the caller's. */
+void nand_get_busy(const Nand *nand, uint64_t now_ps, const NandBusy *busy);
+
+/* Was the block bad when it left the factory?  It must not be used. */
+bool nand_factory_bad(const Nand *nand, uint32_t block);
+
+/* Reads of a block since its last erase; 0 while media.errors is off. */
+uint32_t nand_read_count(const Nand *nand, uint32_t block);
 
 /* Erase cycles of a block (plane * blocks_per_plane + block). */
 uint32_t nand_erase_count(const Nand *nand, uint32_t block);

@@ -29,6 +29,7 @@ typedef struct Args {
     char **set;
     char *fill;
     char *seed;
+    char *oplog;
     int block_bytes;
     gboolean wrap;
     gboolean json;
@@ -114,6 +115,10 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
          "seed of drive and workload (default: the profile's)", "N"},
         {"block", 0, 0, G_OPTION_ARG_INT, &a->block_bytes,
          "logical block size, 512 or 4096 (default 512)", "BYTES"},
+        {"oplog", 0, 0, G_OPTION_ARG_FILENAME, &a->oplog,
+         "write all that the drive does to FILE, for vssd-oplog-check "
+         "(docs/oplog.md)",
+         "FILE"},
         {"wrap", 0, 0, G_OPTION_ARG_NONE, &a->wrap,
          "fold addresses beyond the drive into it", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &a->json,
@@ -153,6 +158,7 @@ static void clear_args(Args *a)
     g_strfreev(a->set);
     g_free(a->fill);
     g_free(a->seed);
+    g_free(a->oplog);
 }
 
 /* ---- set-up -------------------------------------------------------------- */
@@ -359,7 +365,11 @@ static bool run(Sim *s, GError **error)
         fputs(out->str, stdout);
         return true;
     }
-    if (!open_source(s, error) || !play(s, error)) {
+    if (s->args.oplog && !ssd_oplog_open(s->ssd, s->args.oplog, error)) {
+        return false;
+    }
+    if (!open_source(s, error) || !play(s, error) ||
+        !ssd_oplog_close(s->ssd, error)) {
         return false;
     }
     print_result(s, g_get_monotonic_time() - s->started_us);

@@ -365,6 +365,9 @@ static bool drain_drive(NvmeCtrl *ctrl)
 
     do {
         n = ssd_advance(ctrl->ssd, ctrl->now_ns, done, DONE_BATCH);
+        if (ctrl->drive_lost) {
+            nvme_disable(ctrl); /* nothing more reaches the guest */
+        }
         for (size_t i = 0; i < n; i++) {
             step_completed(ctrl, &done[i]);
         }
@@ -415,11 +418,19 @@ static void host_superseded(void *opaque, uint64_t lpn, uint64_t version)
     payload_superseded(ctrl->payload, lpn, version);
 }
 
+static void host_power_lost(void *opaque)
+{
+    NvmeCtrl *ctrl = opaque;
+
+    ctrl->drive_lost = true;
+}
+
 const SsdHostOps *nvme_host_ops(void)
 {
     static const SsdHostOps ops = {
         .programmed = host_programmed,
         .superseded = host_superseded,
+        .power_lost = host_power_lost,
     };
 
     return &ops;
@@ -444,6 +455,10 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
         if (nvme_running(ctrl)) {
             again |= nvme_fetch(ctrl, &budget);
         }
+        if (ctrl->drive_lost && ctrl->powered) {
+            nvme_power_cut(ctrl, now_ns);
+            return false;
+        }
     } while (again && budget);
     if (nvme_running(ctrl)) {
         ctrl->more = !nvme_run_end(ctrl);
@@ -454,7 +469,7 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
 
 uint64_t nvme_next_event_ns(const NvmeCtrl *ctrl)
 {
-    if (ctrl->more) {
+    if (ctrl->more || ctrl->drive_lost) {
         return ctrl->now_ns;
     }
     return MIN(ssd_next_event_ns(ctrl->ssd), nvme_coalescing_deadline_ns(ctrl));
@@ -496,7 +511,13 @@ void nvme_power_cut(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->unsafe_shutdowns += !ctrl->shutdown_clean;
     ctrl->shutdown_clean = true;
     ctrl->powered = false;
+    ctrl->drive_lost = false;
     payload_kick(ctrl->payload);
+}
+
+bool nvme_powered(const NvmeCtrl *ctrl)
+{
+    return ctrl->powered;
 }
 
 void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)

@@ -71,6 +71,12 @@ uint8_t nvme_critical_warning(const NvmeCtrl *ctrl)
     if (stats.units_failed) {
         warning |= NVME_WARN_RELIABILITY;
     }
+    if (ssd_read_only(ctrl->ssd)) {
+        warning |= NVME_WARN_READ_ONLY;
+    }
+    if (ssd_spare_percent(ctrl->ssd) < NVME_SPARE_THRESHOLD) {
+        warning |= NVME_WARN_SPARE;
+    }
     return warning;
 }
 
@@ -89,8 +95,8 @@ static void fill_smart(const NvmeCtrl *ctrl, uint8_t *page)
     used = c.mean_erase_count * 100 / RATED_CYCLES;
     page[0] = nvme_critical_warning(ctrl);
     put_le16(page + 1, NVME_TEMPERATURE_K);
-    page[3] = 100; /* available spare, % */
-    page[4] = 10;  /* its threshold */
+    page[3] = (uint8_t)c.spare_percent;
+    page[4] = NVME_SPARE_THRESHOLD;
     page[5] = used > 255 ? 255 : (uint8_t)used;
     put_le64(page + 32, data_units(c.host_bytes_read));
     put_le64(page + 48, data_units(c.host_bytes_written));

@@ -196,8 +196,13 @@ enum {
 };
 
 /* Critical warnings of the SMART log. */
+#define NVME_WARN_SPARE       0x01
 #define NVME_WARN_TEMPERATURE 0x02
 #define NVME_WARN_RELIABILITY 0x04
+#define NVME_WARN_READ_ONLY   0x08
+
+/* Available spare below this share is worth a warning, in %. */
+#define NVME_SPARE_THRESHOLD 10
 
 #define NVME_FEATURE_SLOTS 16
 
@@ -219,6 +224,7 @@ struct NvmeCtrl {
 
     /* registers */
     bool powered;
+    bool drive_lost; /* the drive has lost its power, we do not know yet */
     uint32_t cc;
     uint32_t csts;
     uint32_t intms;

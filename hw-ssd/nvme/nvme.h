@@ -173,10 +173,13 @@ void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns);
 
 /*
  * Lose power: payload that the drive has not programmed is dropped.  Requests
- * at the store end normally, as the host machine's own writes would.
+ * at the store end normally, as the host machine's own writes would.  A scripted
+ * fault that cuts the power of the drive does the same from inside nvme_run();
+ * the registers then read as all ones until nvme_power_on().
  */
 void nvme_power_cut(NvmeCtrl *ctrl, uint64_t now_ns);
 void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns);
+bool nvme_powered(const NvmeCtrl *ctrl);
 
 /*
  * Lateness: how long after its modelled instant each command's completion was

@@ -54,7 +54,10 @@ static void superseded(void *opaque, uint64_t lpn, uint64_t version)
                            "s%" PRIu64 ".%" PRIu64 " ", lpn, version);
 }
 
-static const SsdHostOps host_ops = {programmed, superseded};
+static const SsdHostOps host_ops = {
+    .programmed = programmed,
+    .superseded = superseded,
+};
 
 static void fetch(Drive *d, size_t most)
 {

@@ -81,6 +81,7 @@ typedef struct Ref {
     uint64_t seq; /* counts submissions and completions fetched */
     RefPolling polling;
     RefBug bug;
+    bool faults; /* commands may fail, and the power may go */
     bool always_durable; /* host.complete_at=program */
     Prng poll_rng;
     Prng bug_rng;

@@ -28,7 +28,7 @@ static const char *const bug_names[REF_N_BUGS] = {
     [REF_BUG_LATE] = "late",
 };
 
-enum { DRAW_DRIVE = 1, DRAW_HOST, DRAW_ABORT };
+enum { DRAW_DRIVE = 1, DRAW_HOST, DRAW_ABORT, DRAW_MEDIA };
 
 typedef struct Mix {
     unsigned read, write, trim, flush; /* weights */
@@ -185,13 +185,38 @@ static char *draw_drive(Prng *r)
     return g_string_free(s, FALSE);
 }
 
-/* A drive that fits together: the spare part is raised until it does. */
-static SsdConfig *make_drive(Prng *r, bool verbose)
+/* A medium with errors, from a stream of its own. */
+static void draw_media(Prng *r, GString *s)
 {
-    g_autofree char *options = draw_drive(r);
-    SsdConfig *cfg = ref_config(options);
+    if (prng_below(r, 2)) {
+        g_string_append_printf(s, ";media.errors=on;media.base=%s"
+                               ";media.retry_factor=0.97;media.retry_limit=%"
+                               PRIu64,
+                               prng_below(r, 2) ? "6.8e-3" : "7.5e-3",
+                               prng_below(r, 5));
+    }
+    if (prng_below(r, 2)) {
+        g_string_append_printf(s, ";media.program_fail=%s;media.erase_fail=%s",
+                               prng_below(r, 2) ? "0.0005" : "0.005",
+                               prng_below(r, 2) ? "0.0005" : "0.01");
+    }
+}
+
+/* A drive that fits together: the spare part is raised until it does. */
+static SsdConfig *make_drive(Prng *r, Prng *media, bool verbose)
+{
+    g_autofree char *drive = draw_drive(r);
+    g_autoptr(GString) errors = g_string_new(NULL);
+    g_autofree char *options = NULL;
+    SsdConfig *cfg;
     uint32_t block_bytes = prng_below(r, 2) ? 512 : 4096;
     unsigned op = 0;
+
+    if (prng_below(media, 3) == 0) {
+        draw_media(media, errors);
+    }
+    options = g_strconcat(drive, errors->str, NULL);
+    cfg = ref_config(options);
 
     g_assert_true(ssd_config_set_block_bytes(cfg, block_bytes, NULL));
     if (!ssd_config_check(cfg, NULL)) {
@@ -310,7 +335,7 @@ static void play(Ref *ref, Prng *r, uint64_t seed)
 
 static void run(uint64_t seed, RefBug bug)
 {
-    Prng drive, host;
+    Prng drive, media, host;
     Ref *ref;
     bool verbose = opt_seed >= 0;
 
@@ -318,8 +343,10 @@ static void run(uint64_t seed, RefBug bug)
            opt_commands, bug_names[bug]);
     fflush(stdout);
     prng_seed(&drive, seed, DRAW_DRIVE);
+    prng_seed(&media, seed, DRAW_MEDIA);
     prng_seed(&host, seed, DRAW_HOST);
-    ref = ref_new(make_drive(&drive, verbose), prng_below(&drive, 2));
+    ref = ref_new(make_drive(&drive, &media, verbose), prng_below(&drive, 2));
+    ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;
     ref->bug = bug;
     ref->polling = (RefPolling)prng_below(&drive, REF_N_POLLINGS);
     play(ref, &host, seed);

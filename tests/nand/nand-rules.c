@@ -38,6 +38,29 @@ static void test_program_twice(void)
     rig_submit(r, 600000, NAND_PROGRAM, rig_page(r, 0, 0, 0), PAGE);
 }
 
+/* With nand.history, what the block went through is told. */
+static void test_history(void)
+{
+    NandConfig cfg;
+    Rig *r;
+
+    EXPECT_ABORT("*programmed once*block 0 of late:\n"
+                 "*0.000 ns: operation 1, program of page 0 (host) submitted\n"
+                 "*ns: operation 1, program of page 0 (host) done\n"
+                 "*ns: operation 3, read of page 0 (host) submitted\n"
+                 "*ns: operation 3, read of page 0 (host) done\n"
+                 "*ns: operation 4, program of page 0 (host) submitted*");
+    rig_config(&cfg);
+    cfg.history = 8;
+    r = rig_new(&cfg);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, 0), PAGE);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 1, 0), PAGE);
+    rig_run_all(r);
+    rig_submit(r, 2000000, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+    rig_run_all(r);
+    rig_submit(r, 3000000, NAND_PROGRAM, rig_page(r, 0, 0, 0), PAGE);
+}
+
 static void test_program_full(void)
 {
     EXPECT_ABORT("*program of page 3, block 17*programmed once*");
@@ -245,6 +268,7 @@ int main(int argc, char **argv)
                     test_program_out_of_order);
     g_test_add_func("/nand/rules/program-twice", test_program_twice);
     g_test_add_func("/nand/rules/program-full", test_program_full);
+    g_test_add_func("/nand/rules/history", test_history);
     g_test_add_func("/nand/rules/read-unprogrammed", test_read_unprogrammed);
     g_test_add_func("/nand/rules/read-erased", test_read_erased);
     g_test_add_func("/nand/rules/erase-busy", test_erase_busy);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test-smoke.c - bring-up, identify, a queue pair, data there and back. */
+#include <glib/gstdio.h>
+
 #include "host.h"
 
 static void test_bring_up(void)
@@ -45,10 +47,104 @@ static void test_read_write(void)
     host_free(h);
 }
 
+/* Rules of a file of faults; the drive has read it when this returns. */
+static Host *faulty_host(const char *rules)
+{
+    g_autofree char *path = NULL;
+    g_autofree char *set = NULL;
+    Host *h;
+    int fd = g_file_open_tmp("vssd-faults-XXXXXX", &path, NULL);
+
+    g_assert_cmpint(fd, >=, 0);
+    g_close(fd, NULL);
+    g_assert_true(g_file_set_contents(path, rules, -1, NULL));
+    set = g_strconcat("faults=", path, NULL);
+    h = host_new(&(HostOptions){.set = set});
+    g_unlink(path);
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    return h;
+}
+
+/* A rule cuts the drive's power: the controller is gone with it, what was
+ * flushed is there afterwards, what was not is not. */
+static void test_drive_loses_power(void)
+{
+    Host *h = faulty_host("cmd=3 -> cut power");
+    NvmeSqe sqe;
+
+    memset(h->ram + HOST_DATA, 1, 4096);
+    memset(h->ram + HOST_DATA + 4096, 2, 4096);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 0, 8, HOST_DATA), ==, 0);
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    sqe = host_sqe(NVME_IO_WRITE, 1, HOST_DATA + 4096);
+    sqe.dw[12] = 7;
+    host_send(h, 1, &sqe);
+    while (nvme_powered(h->ctrl) && host_step(h)) {
+    }
+    g_assert_false(nvme_powered(h->ctrl));
+    g_assert_cmphex(host_read32(h, NVME_REG_CSTS), ==, 0xffffffff);
+    host_sleep(h, 1000);
+    nvme_power_on(h->ctrl, h->now_ns);
+    memset(h->cq, 0, sizeof(h->cq));
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_READ, 0, 8, HOST_DATA + 4096), ==,
+                    0);
+    g_assert_cmpmem(h->ram + HOST_DATA, 4096, h->ram + HOST_DATA + 4096, 4096);
+    host_free(h);
+}
+
+/* Unrecovered Read Error, and its block in the error log. */
+static void test_unrecovered_read(void)
+{
+    Host *h = faulty_host("on=read lba=5 -> uncorrectable once");
+    NvmeSqe sqe;
+    uint64_t lba;
+
+    g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 0, 8, HOST_DATA), ==, 0);
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_READ, 0, 8, HOST_DATA) & 0x7ff, ==,
+                    0x281);
+    sqe = host_sqe(NVME_ADM_GET_LOG_PAGE, 0, HOST_DATA);
+    sqe.dw[10] = 1 | 15 << 16;
+    g_assert_cmphex(host_do(h, 0, &sqe).status, ==, 0);
+    memcpy(&lba, h->ram + HOST_DATA + 16, sizeof(lba));
+    g_assert_cmpuint(GUINT64_FROM_LE(lba), ==, 5);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_READ, 0, 8, HOST_DATA), ==, 0);
+    host_free(h);
+}
+
+/* The end of life shows in the SMART log. */
+static void test_read_only(void)
+{
+    Host *h = faulty_host("on=program -> fail always");
+    NvmeSqe sqe = host_sqe(NVME_ADM_GET_LOG_PAGE, 0, HOST_DATA);
+    uint16_t status;
+
+    sqe.dw[10] = 2 | 127 << 16;
+    g_assert_cmphex(host_do(h, 0, &sqe).status, ==, 0);
+    g_assert_cmphex(h->ram[HOST_DATA], ==, 0);
+    g_assert_cmpuint(h->ram[HOST_DATA + 3], ==, 100);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 0, 8, HOST_DATA), ==, 0);
+    status = host_flush(h, 1);
+    g_assert_cmphex(status & 0x7ff, ==, 0x280); /* Write Fault */
+    status = host_io(h, 1, NVME_IO_WRITE, 0, 8, HOST_DATA);
+    /* Attempted Write to Read Only Range */
+    g_assert_cmphex(status & 0x7ff, ==, 0x182);
+    g_assert_cmphex(host_do(h, 0, &sqe).status, ==, 0);
+    g_assert_cmphex(h->ram[HOST_DATA] & 9, ==, 9);
+    g_assert_cmpuint(h->ram[HOST_DATA + 3], ==, 0);
+    host_free(h);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/nvme/smoke/bring-up", test_bring_up);
     g_test_add_func("/nvme/smoke/read-write", test_read_write);
+    g_test_add_func("/nvme/smoke/drive-loses-power", test_drive_loses_power);
+    g_test_add_func("/nvme/smoke/unrecovered-read", test_unrecovered_read);
+    g_test_add_func("/nvme/smoke/read-only", test_read_only);
     return g_test_run();
 }

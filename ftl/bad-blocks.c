@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bad-blocks.c - what becomes of blocks and pages whose program or erase fails.
+ *
+ * Knows what is left of each plane, and when the drive's life ends.  Knows
+ * nothing of why an operation failed.
+ *
+ * A failed program is done again elsewhere, with the same units: the host's in
+ * any plane, cleaning's in its own.  Slots stay PROGRAMMING meanwhile, so the
+ * order of the versions of a unit is that of their slots, as ever.  The block is
+ * closed, emptied by cleaning and retired.  A block whose erase fails is empty
+ * and retired at once.
+ *
+ * When a plane has fewer than SSD_MIN_SPARE_BLOCKS left, the drive is read-only:
+ * it still programs what it has taken, and still cleans.  If a program or erase
+ * fails then, or if nothing that is under way can make room for what waits, the
+ * drive gives up: what is in the buffer stays there, readable, until the power
+ * goes.
+ */
+#include "ftl.h"
+
+void job_fifo_push(Ssd *ssd, JobFifo *f, uint32_t j)
+{
+    ssd->job[j].next = NONE;
+    if (f->head == NONE) {
+        f->head = j;
+    } else {
+        ssd->job[f->tail].next = j;
+    }
+    f->tail = j;
+}
+
+uint32_t job_fifo_pop(Ssd *ssd, JobFifo *f)
+{
+    uint32_t j = f->head;
+
+    f->head = ssd->job[j].next;
+    return j;
+}
+
+/* As layout_cleaning() in ssd-config.c, for the spare blocks that are left. */
+void plane_size(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t spare = MAX(p->spare_blocks, SSD_MIN_SPARE_BLOCKS);
+    uint32_t slack_blocks = (spare - 4) / 2;
+    uint32_t most = spare - 3 - slack_blocks;
+
+    p->slack_units = (uint64_t)slack_blocks * ssd->l.units_per_block;
+    p->gc_high_blocks = MIN(ssd->l.gc_high_blocks, most);
+    p->gc_low_blocks = MIN(ssd->l.gc_low_blocks, p->gc_high_blocks - 1);
+}
+
+bool bad_enough_left(const Ssd *ssd, GError **error)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        if (ssd->plane[i].spare_blocks < SSD_MIN_SPARE_BLOCKS) {
+            g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
+                        "media.factory_bad=%.4g%%: leaves plane %u with %u "
+                        "spare blocks, at least %u are needed (more "
+                        "ftl.op_percent, or another seed)",
+                        ssd->cfg->nand.factory_bad_ppm / 1e4, i,
+                        ssd->plane[i].spare_blocks, SSD_MIN_SPARE_BLOCKS);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void give_up(Ssd *ssd)
+{
+    ssd->read_only = true;
+    ssd->given_up = true;
+    write_fail_waiters(ssd);
+    host_fail_waiting(ssd);
+}
+
+static void lose_block(Ssd *ssd, uint32_t block)
+{
+    uint32_t plane = block_plane(ssd, block);
+    Plane *p = &ssd->plane[plane];
+    bool was_read_only = ssd->read_only;
+
+    ssd->n_grown_bad++;
+    block_count_lost(ssd, block);
+    plane_size(ssd, plane);
+    if (p->spare_blocks < SSD_MIN_SPARE_BLOCKS) {
+        ssd->read_only = true;
+    }
+    if (was_read_only && !ssd->given_up) {
+        give_up(ssd);
+    }
+}
+
+static void forget_page(Ssd *ssd, uint32_t ppa)
+{
+    uint32_t first = ppa << ssd->page_units_shift;
+
+    for (uint32_t i = 0; i < block_program_units(ssd, ppa); i++) {
+        ssd->spare_lpn[first + i] = SPARE_NONE;
+    }
+}
+
+void bad_program_done(Ssd *ssd, uint32_t j)
+{
+    uint32_t plane = ssd->job[j].plane;
+    uint32_t block = ssd->job[j].ppa / ssd->geo->pages_per_block;
+
+    forget_page(ssd, ssd->job[j].ppa);
+    if (!ssd->block[block].bad) {
+        block_mark_bad(ssd, block);
+        lose_block(ssd, block);
+    }
+    if (ssd->job[j].gc) {
+        gc_page_failed(ssd, j);
+    } else {
+        ssd->job[j].ppa = NONE;
+        ssd->plane[plane].host_programs--;
+        job_fifo_push(ssd, &ssd->redo, j);
+    }
+    block_page_done(ssd, block);
+    plane_update(ssd, plane);
+    gc_kick(ssd, plane);
+    write_pump(ssd);
+}
+
+void bad_erase_done(Ssd *ssd, uint32_t block)
+{
+    uint32_t plane = block_plane(ssd, block);
+
+    ssd->block[block].bad = true;
+    block_retire(ssd, block);
+    lose_block(ssd, block);
+    plane_update(ssd, plane);
+    gc_kick(ssd, plane);
+}
+
+bool bad_redo(Ssd *ssd)
+{
+    while (ssd->redo.head != NONE) {
+        uint32_t plane = ssd->alloc->pick(ssd);
+
+        if (plane == NONE) {
+            return false;
+        }
+        write_send(ssd, job_fifo_pop(ssd, &ssd->redo), plane);
+    }
+    return true;
+}
+
+/* Does something in the buffer have to go to NAND now? */
+static bool pages_wait(const Ssd *ssd)
+{
+    return ssd->redo.head != NONE || ssd->n_must > 0 ||
+           ssd->n_dirty >= ssd->l.units_per_program ||
+           ssd->waiting.head != NONE;
+}
+
+void bad_look_for_way(Ssd *ssd)
+{
+    if (ssd->given_up || nand_load(ssd->nand) > 0 || !pages_wait(ssd)) {
+        return;
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        gc_kick(ssd, i);
+    }
+    write_pump(ssd);
+    if (nand_load(ssd->nand) == 0 && pages_wait(ssd)) {
+        give_up(ssd);
+    }
+}
+
+bool bad_flush_fails(const Ssd *ssd)
+{
+    return ssd->given_up && ssd->n_free_slots < ssd->l.n_slots;
+}

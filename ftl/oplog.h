@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * oplog.h - everything that a drive does, as a file of records.
+ *
+ * docs/oplog.md describes the format; vssd-oplog-check reads it and shares no
+ * code with the model.  A drive without a log pays one branch at each place.
+ */
+#ifndef VSSD_FTL_OPLOG_H
+#define VSSD_FTL_OPLOG_H
+
+#include "nand.h"
+#include "ssd.h"
+
+#define OPLOG_MAGIC "VSSDLOG1"
+#define OPLOG_HEADER_BYTES 128
+#define OPLOG_RECORD_BYTES 32
+
+typedef enum OplogType {
+    OPLOG_SUBMIT = 1,   /* an operation is queued */
+    OPLOG_SPAN,         /* it has held something for a while */
+    OPLOG_DONE,         /* it has ended */
+    OPLOG_CMD,          /* a host command is submitted */
+    OPLOG_CMD_DONE,     /* it has completed */
+    OPLOG_BUFFER,       /* a unit of a WRITE has entered the buffer */
+    OPLOG_PLACE,        /* a unit will be in the page submitted next */
+    OPLOG_LOOKUP,       /* a unit of a READ: where it was found */
+    OPLOG_TRIM,         /* a unit is unmapped */
+    OPLOG_PRELOAD,      /* a unit was there from the beginning */
+    OPLOG_PRELOAD_PAGE, /* a page was programmed from the beginning */
+    OPLOG_POWER_CUT,
+    OPLOG_END,
+    OPLOG_TAKE_BACK, /* after a power cut: a copy's original is current again */
+    OPLOG_N_TYPES,
+} OplogType;
+
+/* Little-endian in the file, in this order, without gaps. */
+typedef struct OplogRecord {
+    uint8_t type;
+    uint8_t a;
+    uint16_t b;
+    uint32_t c;
+    uint64_t at_ps;
+    uint64_t x;
+    uint64_t y;
+} OplogRecord;
+
+typedef enum OplogWhere {
+    OPLOG_UNMAPPED,
+    OPLOG_IN_BUFFER,
+    OPLOG_IN_NAND,
+} OplogWhere;
+
+/* What ftl/ tells the log; oplog_add() does nothing without one. */
+typedef struct Oplog Oplog;
+
+void oplog_write(Oplog *log, const OplogRecord *r);
+
+static inline void oplog_add(Oplog *log, OplogType type, unsigned a, uint32_t c,
+                             uint64_t at_ps, uint64_t x, uint64_t y)
+{
+    if (G_UNLIKELY(log)) {
+        OplogRecord r = {
+            .type = (uint8_t)type,
+            .a = (uint8_t)a,
+            .c = c,
+            .at_ps = at_ps,
+            .x = x,
+            .y = y,
+        };
+
+        oplog_write(log, &r);
+    }
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nand-media-options.h - the options of how the medium wears and fails, one row
+ * each, as in nand-options.h.  All of it is off by default.
+ *
+ * docs/reliability.md has the formulas and where the defaults come from.
+ */
+#ifndef VSSD_NAND_MEDIA_OPTIONS_H
+#define VSSD_NAND_MEDIA_OPTIONS_H
+
+#include <stdint.h>
+
+#define NAND_MEDIA_OPTIONS(X)                                                  \
+    X(BOOL, bool, errors, "media.errors", 0, 0, "off", NULL,                   \
+      "reads have bit errors: raw bit error rate base + wear PE^wear_exp + "   \
+      "retention PE^retention_pe_exp t^retention_exp + disturb "               \
+      "PE^disturb_pe_exp r^disturb_exp")                                       \
+    X(DOUBLE, double, rber_base, "media.base", 0, 1, "1.48e-3", NULL,          \
+      "raw bit error rate of a new block")                                     \
+    X(DOUBLE, double, rber_wear, "media.wear", 0, 1, "3.9e-10", NULL,          \
+      "factor of the wear term; PE counts program/erase cycles of the block")  \
+    X(DOUBLE, double, rber_wear_exp, "media.wear_exp", 0, 16, "2.05", NULL,    \
+      "exponent of PE in the wear term")                                       \
+    X(DOUBLE, double, rber_ret, "media.retention", 0, 1, "6.28e-5", NULL,      \
+      "factor of the retention term; t is the time since the block's first "   \
+      "program, in media.retention_unit")                                      \
+    X(DOUBLE, double, rber_ret_pe_exp, "media.retention_pe_exp", 0, 16,        \
+      "0.14", NULL, "exponent of PE in the retention term")                    \
+    X(DOUBLE, double, rber_ret_exp, "media.retention_exp", 0, 16, "0.54",      \
+      NULL, "exponent of t in the retention term")                             \
+    X(TIME, uint64_t, ret_unit_ps, "media.retention_unit", 1000000000,         \
+      86400000000000000, "24h", NULL, "unit of t in the retention term")       \
+    X(DOUBLE, double, rber_dist, "media.disturb", 0, 1, "3.73e-9", NULL,       \
+      "factor of the disturb term; r is the number of reads of the block "     \
+      "since its erase, divided by its pages")                                 \
+    X(DOUBLE, double, rber_dist_pe_exp, "media.disturb_pe_exp", 0, 16, "0.33", \
+      NULL, "exponent of PE in the disturb term")                              \
+    X(DOUBLE, double, rber_dist_exp, "media.disturb_exp", 0, 16, "1.71", NULL, \
+      "exponent of r in the disturb term")                                     \
+    X(U32, uint32_t, ecc_bits, "media.ecc_bits", 0, 65535, "120", NULL,        \
+      "wrong bits of a codeword (nand.ecc_codeword) that ECC corrects")       \
+    X(U32, uint32_t, retry_limit, "media.retry_limit", 0, 64, "5", NULL,       \
+      "times that a page with uncorrectable codewords is read again")          \
+    X(DOUBLE, double, retry_factor, "media.retry_factor", 0, 1, "0.7", NULL,   \
+      "what each read retry multiplies the raw bit error rate with")           \
+    X(TIME, uint64_t, t_retry_ps, "media.retry_time", 0, 10000000000, NULL,    \
+      NULL, "array time of a read retry beyond tR")                            \
+    X(U32, uint32_t, start_cycles, "media.start_cycles", 0, 10000000, NULL,    \
+      NULL, "program/erase cycles that every block has at the start")          \
+    X(U32, uint32_t, preload_hours, "media.preload_hours", 0, 1000000, NULL,   \
+      NULL, "age of the data that the drive starts with")                      \
+    X(U32, uint32_t, off_hours, "media.off_hours", 0, 1000000, NULL, NULL,     \
+      "how long the drive is off after each power cut, for retention")         \
+    X(DOUBLE, double, program_fail, "media.program_fail", 0, 1, NULL, NULL,    \
+      "probability that a program fails, without wear")                        \
+    X(DOUBLE, double, erase_fail, "media.erase_fail", 0, 1, NULL, NULL,        \
+      "probability that an erase fails, without wear")                         \
+    X(U32, uint32_t, rated_cycles, "media.rated_cycles", 0, 10000000, "3000",  \
+      NULL, "at this PE those probabilities have doubled; 0: they do not "     \
+      "grow")                                                                  \
+    X(DOUBLE, double, fail_exp, "media.fail_exp", 0, 16, "4", NULL,            \
+      "they grow with (PE / media.rated_cycles) to this power")                \
+    X(PPM, uint32_t, factory_bad_ppm, "media.factory_bad", 0, 500000, NULL,    \
+      NULL, "probability that a block is bad from the start")
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nand-reliability.c - how the medium wears and fails.
+ *
+ * Knows wear, age and reads of blocks, and codewords; knows nothing of time on
+ * buses and dies (nand.c), nor of what becomes of a block that failed (the
+ * owner).
+ *
+ * Raw bit error rate: the additive power laws of wear, retention and disturb of
+ * B. S. Kim, J. Choi, S. L. Min, "Design Tradeoffs for SSD Reliability", FAST
+ * 2019.  Bits of a codeword fail independently.  The errors of a read are in
+ * the cells, so one draw counts for the read and all its retries: what differs
+ * between them is the threshold, through the raw bit error rate.
+ */
+#include "nand-reliability.h"
+
+#include <math.h>
+
+#include "lazymem.h"
+#include "prng.h"
+
+/* Streams of the seed; see prng_seed(). */
+#define PURPOSE_READ 0x6d656469612d7264ULL
+#define PURPOSE_FAIL 0x6d656469612d666cULL
+#define PURPOSE_BAD  0x6d656469612d6264ULL
+
+#define PS_PER_HOUR 3.6e15
+
+/* ---- formulas -------------------------------------------------------------- */
+
+/* factor * a^x * b^y, where factor 0 switches the term off. */
+static double power_term(double factor, double a, double x, double b, double y)
+{
+    return factor > 0 ? factor * pow(a, x) * pow(b, y) : 0;
+}
+
+double media_rber(const NandConfig *c, double cycles, double t, double reads)
+{
+    double p = c->rber_base +
+               power_term(c->rber_wear, cycles, c->rber_wear_exp, 1, 1) +
+               power_term(c->rber_ret, cycles, c->rber_ret_pe_exp, t,
+                          c->rber_ret_exp) +
+               power_term(c->rber_dist, cycles, c->rber_dist_pe_exp, reads,
+                          c->rber_dist_exp);
+
+    return MIN(p, 0.5);
+}
+
+static double log_choose(double n, double k)
+{
+    int sign; /* lgamma() would keep it in a global */
+
+    return lgamma_r(n + 1, &sign) - lgamma_r(k + 1, &sign) -
+           lgamma_r(n - k + 1, &sign);
+}
+
+/* Probability of exactly k of n. */
+static double binomial(double n, double k, double p)
+{
+    return exp(log_choose(n, k) + k * log(p) + (n - k) * log1p(-p));
+}
+
+/*
+ * Summed from the term next to the limit outwards, on the side where terms
+ * shrink; a term that no longer changes the sum ends it.
+ */
+double media_tail(uint32_t n, uint32_t correctable, double p)
+{
+    double odds = p / (1 - p);
+    double sum = 0;
+    double term;
+
+    if (p <= 0 || correctable >= n) {
+        return 0;
+    }
+    if (p >= 1) {
+        return 1;
+    }
+    if (n * p < correctable + 1.0) {
+        term = binomial(n, correctable + 1.0, p);
+        for (double k = correctable + 1.0; k <= n && sum + term > sum; k++) {
+            sum += term;
+            term *= odds * (n - k) / (k + 1);
+        }
+        return sum;
+    }
+    term = binomial(n, correctable, p);
+    for (double k = correctable; k >= 0 && sum + term > sum; k--) {
+        sum += term;
+        term *= k / (odds * (n - k + 1));
+    }
+    return MAX(1 - sum, 0);
+}
+
+double media_fail(const NandConfig *c, double base, double cycles)
+{
+    double growth = c->rated_cycles
+                        ? pow(cycles / c->rated_cycles, c->fail_exp)
+                        : 0;
+
+    return MIN(base * (1 + growth), 1);
+}
+
+static bool refuse(GError **error, const char *message)
+{
+    g_set_error_literal(error, OPT_ERROR, OPT_ERROR_COMBINATION, message);
+    return false;
+}
+
+bool nand_media_check(const NandConfig *c, GError **error)
+{
+    if (c->errors && c->ecc_bits >= c->codeword_bytes * 8) {
+        return refuse(error, "media.ecc_bits: must be less than the bits of "
+                             "nand.ecc_codeword");
+    }
+    return true;
+}
+
+/* ---- state ----------------------------------------------------------------- */
+
+typedef struct BlockHistory {
+    double since_h; /* when the oldest data was programmed, on clock_h() */
+    uint32_t reads;
+} BlockHistory;
+
+struct NandMedia {
+    const NandConfig *cfg;
+    uint32_t n_blocks;
+    uint32_t pages_per_block;
+    uint32_t parts_per_codeword; /* at least 1 */
+    uint32_t codewords_per_part; /* at least 1 */
+    Prng read_rng;
+    Prng fail_rng;
+    double off_h;            /* hours spent without power */
+    BlockHistory *history;   /* by block; NULL without media.errors */
+    uint64_t *factory_bad;   /* bitmap by block; NULL if there are none */
+};
+
+static void draw_factory_bad(NandMedia *m)
+{
+    Prng r;
+
+    prng_seed(&r, m->cfg->seed, PURPOSE_BAD);
+    m->factory_bad = g_new0(uint64_t, m->n_blocks / 64 + 1);
+    for (uint32_t b = 0; b < m->n_blocks; b++) {
+        if (prng_below(&r, 1000000) < m->cfg->factory_bad_ppm) {
+            m->factory_bad[b / 64] |= 1ULL << (b % 64);
+        }
+    }
+}
+
+static void init_codewords(NandMedia *m)
+{
+    uint64_t part = m->cfg->page_bytes / NAND_PAGE_PARTS;
+    uint64_t codeword = m->cfg->codeword_bytes;
+
+    m->parts_per_codeword = (uint32_t)MAX(codeword / part, 1);
+    m->codewords_per_part = (uint32_t)MAX(part / codeword, 1);
+}
+
+NandMedia *media_new(const NandConfig *cfg, const NandGeometry *geo)
+{
+    NandMedia *m;
+
+    if (!cfg->errors && cfg->program_fail == 0 && cfg->erase_fail == 0 &&
+        cfg->factory_bad_ppm == 0) {
+        return NULL;
+    }
+    m = g_new0(NandMedia, 1);
+    m->cfg = cfg;
+    m->n_blocks = geo->n_blocks;
+    m->pages_per_block = geo->pages_per_block;
+    init_codewords(m);
+    prng_seed(&m->read_rng, cfg->seed, PURPOSE_READ);
+    prng_seed(&m->fail_rng, cfg->seed, PURPOSE_FAIL);
+    if (cfg->errors) {
+        m->history = lazy_new(BlockHistory, m->n_blocks);
+    }
+    if (cfg->factory_bad_ppm) {
+        draw_factory_bad(m);
+    }
+    return m;
+}
+
+void media_free(NandMedia *m)
+{
+    if (!m) {
+        return;
+    }
+    if (m->history) {
+        lazy_free(m->history, m->n_blocks, sizeof(*m->history));
+    }
+    g_free(m->factory_bad);
+    g_free(m);
+}
+
+/* Hours since the drive was made, those without power included. */
+static double clock_h(const NandMedia *m, uint64_t now_ps)
+{
+    return (double)now_ps / PS_PER_HOUR + m->off_h;
+}
+
+void media_programmed(NandMedia *m, uint32_t block, uint64_t now_ps,
+                      double data_age_hours)
+{
+    if (m->history) {
+        m->history[block].since_h = clock_h(m, now_ps) - data_age_hours;
+    }
+}
+
+/* Copyback corrects nothing: the copy is as old as the original. */
+void media_copied(NandMedia *m, uint32_t from_block, uint32_t to_block)
+{
+    if (m->history) {
+        m->history[to_block].since_h = MIN(m->history[to_block].since_h,
+                                           m->history[from_block].since_h);
+        m->history[from_block].reads++;
+    }
+}
+
+void media_erased(NandMedia *m, uint32_t block)
+{
+    if (m->history) {
+        m->history[block].reads = 0;
+    }
+}
+
+void media_power_off(NandMedia *m)
+{
+    m->off_h += m->cfg->off_hours;
+}
+
+/* ---- reads ----------------------------------------------------------------- */
+
+static double rber_now(const NandMedia *m, const NandOp *op, uint32_t block,
+                       uint32_t cycles, uint64_t now_ps)
+{
+    const BlockHistory *h = &m->history[block];
+    double age_h = clock_h(m, now_ps) - h->since_h;
+    double unit_h = (double)m->cfg->ret_unit_ps / PS_PER_HOUR;
+
+    return media_rber(m->cfg, cycles + (double)m->cfg->start_cycles,
+                      age_h / unit_h,
+                      (double)h->reads / m->pages_per_block) *
+           pow(m->cfg->retry_factor, op->retries);
+}
+
+/* The parts of the codeword that begins at a part. */
+static uint64_t codeword_parts(const NandMedia *m, uint32_t part)
+{
+    return m->parts_per_codeword >= NAND_PAGE_PARTS
+               ? UINT64_MAX
+               : ((1ULL << m->parts_per_codeword) - 1) << part;
+}
+
+/* Codewords that must be decoded for the parts. */
+static uint32_t count_codewords(const NandMedia *m, uint64_t parts)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < NAND_PAGE_PARTS; i += m->parts_per_codeword) {
+        n += (parts & codeword_parts(m, i)) ? m->codewords_per_part : 0;
+    }
+    return n;
+}
+
+/*
+ * At least one of the n codewords cannot be corrected, each with probability
+ * p: which parts are lost?  The first bad codeword is drawn on that condition,
+ * the later ones freely.
+ */
+static uint64_t draw_bad_parts(NandMedia *m, uint64_t parts, uint32_t n,
+                               double p)
+{
+    uint64_t bad = 0;
+    uint32_t left = n;
+
+    for (uint32_t i = 0; i < NAND_PAGE_PARTS; i += m->parts_per_codeword) {
+        uint64_t covers = codeword_parts(m, i);
+
+        if (!(parts & covers)) {
+            continue;
+        }
+        for (uint32_t k = 0; k < m->codewords_per_part; k++, left--) {
+            double any = bad ? 1 : -expm1(left * log1p(-p));
+
+            if (left == 1 && !bad) {
+                bad |= covers; /* it must be the last one */
+            } else if (prng_double(&m->read_rng) * any < p) {
+                bad |= covers;
+            }
+        }
+    }
+    return bad & parts;
+}
+
+bool media_read_again(NandMedia *m, NandOp *op, uint32_t block, uint32_t cycles,
+                      uint64_t now_ps)
+{
+    uint64_t parts = op->parts ? op->parts : UINT64_MAX;
+    uint32_t n;
+    double p;
+
+    if (!m->history || op->bytes == 0) {
+        return false;
+    }
+    n = count_codewords(m, parts);
+    p = media_tail((uint32_t)m->cfg->codeword_bytes * 8, m->cfg->ecc_bits,
+                   rber_now(m, op, block, cycles, now_ps));
+    m->history[block].reads++;
+    if (op->retries == 0) {
+        op->chance = prng_double(&m->read_rng);
+    }
+    if (op->chance >= -expm1(n * log1p(-p)) && !op->bad_parts) {
+        return false;
+    }
+    if (op->retries < m->cfg->retry_limit) {
+        op->retries++;
+        return true;
+    }
+    if (!op->bad_parts) {
+        op->bad_parts = draw_bad_parts(m, parts, n, p);
+    }
+    return false;
+}
+
+uint32_t media_read_count(const NandMedia *m, uint32_t block)
+{
+    return m->history ? m->history[block].reads : 0;
+}
+
+/* ---- programs, erases, factory bad blocks ----------------------------------- */
+
+bool media_op_fails(NandMedia *m, const NandOp *op, uint32_t cycles)
+{
+    double base = op->kind == NAND_ERASE ? m->cfg->erase_fail
+                                         : m->cfg->program_fail;
+
+    return base > 0 &&
+           prng_double(&m->fail_rng) <
+               media_fail(m->cfg, base,
+                          cycles + (double)m->cfg->start_cycles);
+}
+
+bool media_factory_bad(const NandMedia *m, uint32_t block)
+{
+    return m->factory_bad && m->factory_bad[block / 64] >> (block % 64) & 1;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nand-reliability.h - raw bit errors, ECC, read retry, failures of programs and
+ * erases, bad blocks.
+ *
+ * The first part is pure functions (docs/reliability.md has the formulas); the
+ * second is the array's own state and draws, each purpose from a stream of its
+ * own.
+ */
+#ifndef VSSD_NAND_RELIABILITY_H
+#define VSSD_NAND_RELIABILITY_H
+
+#include "nand.h"
+
+bool nand_media_check(const NandConfig *cfg, GError **error);
+
+/* Raw bit error rate, 0..0.5, of a block after so many program/erase cycles,
+ * t units of time (media.retention_unit) and reads per page. */
+double media_rber(const NandConfig *cfg, double cycles, double t, double reads);
+
+/* Probability that more than `correctable` of n bits are wrong, each with
+ * probability p: the upper tail of the binomial distribution. */
+double media_tail(uint32_t n, uint32_t correctable, double p);
+
+/* Probability that a program or erase fails. */
+double media_fail(const NandConfig *cfg, double base, double cycles);
+
+/* ---- state, private to nand/ ------------------------------------------------- */
+
+typedef struct NandMedia NandMedia;
+
+/* NULL if nothing of it is switched on. */
+NandMedia *media_new(const NandConfig *cfg, const NandGeometry *geo);
+void media_free(NandMedia *m);
+
+/* Book-keeping: the first page of a block is programmed (data_age_hours ago), a
+ * page of it is copied to another block inside the array, it is erased, the
+ * drive has been off. */
+void media_programmed(NandMedia *m, uint32_t block, uint64_t now_ps,
+                      double data_age_hours);
+void media_copied(NandMedia *m, uint32_t from_block, uint32_t to_block);
+void media_erased(NandMedia *m, uint32_t block);
+void media_power_off(NandMedia *m);
+
+/*
+ * The data of a read has left the array.  true: it must be read again (retries
+ * and statistics are counted); else op->status and op->bad_parts are final.
+ */
+bool media_read_again(NandMedia *m, NandOp *op, uint32_t block, uint32_t cycles,
+                      uint64_t now_ps);
+
+/* A program or erase ends: does it fail? */
+bool media_op_fails(NandMedia *m, const NandOp *op, uint32_t cycles);
+
+bool media_factory_bad(const NandMedia *m, uint32_t block);
+uint32_t media_read_count(const NandMedia *m, uint32_t block);
+
+#endif

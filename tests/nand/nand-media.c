@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nand-media.c - bit errors, ECC, read retry and failures against their closed
+ * forms.
+ *
+ * Draws are seeded, so a count repeats exactly; where it is compared with a
+ * probability, the tolerance is four standard deviations.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "nand-reliability.h"
+#include "rig.h"
+
+#define C     200ULL   /* command, ns */
+#define X     40960ULL /* a page over the bus */
+#define U     10240ULL /* 4 KiB */
+#define TR    50000ULL
+#define READS 20000
+#define BITS  16384 /* of a codeword of 2 KiB */
+
+static void set(NandConfig *cfg, const char *key, const char *value)
+{
+    GError *error = NULL;
+
+    nand_config_set(cfg, opt_find(nand_options, nand_n_options, key), value,
+                    &error);
+    g_assert_no_error(error);
+}
+
+/* The rig's array with errors that come from media.base alone. */
+static void config(NandConfig *cfg, const char *base)
+{
+    rig_config(cfg);
+    set(cfg, "media.errors", "on");
+    set(cfg, "media.base", base);
+    set(cfg, "media.wear", "0");
+    set(cfg, "media.retention", "0");
+    set(cfg, "media.disturb", "0");
+}
+
+static void near(double a, double b, double tolerance)
+{
+    if (!(fabs(a - b) <= tolerance)) {
+        g_error("%.17g should be %.17g", a, b);
+    }
+}
+
+/* ---- formulas -------------------------------------------------------------- */
+
+static void test_rber(void)
+{
+    NandConfig cfg = {.seed = 1};
+
+    config(&cfg, "1e-4");
+    near(media_rber(&cfg, 5000, 3, 7), 1e-4, 1e-18);
+    set(&cfg, "media.wear", "1e-9");
+    set(&cfg, "media.wear_exp", "2");
+    near(media_rber(&cfg, 1000, 3, 7), 1e-4 + 1e-3, 1e-15);
+    set(&cfg, "media.retention", "1e-5");
+    set(&cfg, "media.retention_pe_exp", "1");
+    set(&cfg, "media.retention_exp", "0.5");
+    near(media_rber(&cfg, 100, 4, 7), 1e-4 + 1e-5 + 2e-3, 1e-15);
+    set(&cfg, "media.disturb", "1e-6");
+    set(&cfg, "media.disturb_pe_exp", "1");
+    set(&cfg, "media.disturb_exp", "2");
+    near(media_rber(&cfg, 10, 0, 3), 1e-4 + 1e-7 + 9e-5, 1e-15);
+    near(media_rber(&cfg, 1e7, 1e9, 1e9), 0.5, 0);
+}
+
+/* From the other end, and in long double. */
+static double slow_tail(uint32_t n, uint32_t correctable, double p)
+{
+    long double term = expl((long double)n * log1pl(-(long double)p));
+    long double sum = 0;
+
+    for (uint32_t k = 0; k <= n; k++) {
+        sum += k > correctable ? term : 0;
+        term *= (long double)(n - k) / (k + 1) * p / (1 - p);
+    }
+    return (double)sum;
+}
+
+static void test_tail(void)
+{
+    static const double p[] = {1e-4, 1e-3, 3e-3, 5e-3, 7e-3, 7.4e-3, 8e-3, 2e-2};
+
+    near(media_tail(4, 1, 0.5), 11.0 / 16, 1e-14);
+    near(media_tail(10, 0, 0.1), 1 - pow(0.9, 10), 1e-14);
+    g_assert_true(media_tail(100, 5, 0) == 0);
+    g_assert_true(media_tail(100, 100, 0.5) == 0);
+    g_assert_true(media_tail(100, 5, 1) == 1);
+    g_assert_true(media_tail(BITS, 120, 0.5) == 1);
+    for (size_t i = 0; i < G_N_ELEMENTS(p); i++) {
+        double want = slow_tail(BITS, 120, p[i]);
+
+        near(media_tail(BITS, 120, p[i]), want, want * 1e-9 + 1e-300);
+    }
+}
+
+static void test_fail_growth(void)
+{
+    NandConfig cfg = {.seed = 1};
+
+    config(&cfg, "0");
+    set(&cfg, "media.rated_cycles", "1000");
+    set(&cfg, "media.fail_exp", "3");
+    near(media_fail(&cfg, 1e-3, 0), 1e-3, 1e-18);
+    near(media_fail(&cfg, 1e-3, 1000), 2e-3, 1e-15);
+    near(media_fail(&cfg, 1e-3, 2000), 9e-3, 1e-15);
+    near(media_fail(&cfg, 1e-3, 1e6), 1, 0);
+    set(&cfg, "media.rated_cycles", "0");
+    near(media_fail(&cfg, 1e-3, 1e6), 1e-3, 1e-18);
+}
+
+/* ---- draws ----------------------------------------------------------------- */
+
+/* How many of READS reads of 4 KiB needed at least so many retries. */
+static void count_retries(const NandConfig *cfg, unsigned *at_least,
+                          unsigned *bad)
+{
+    Rig *r = rig_new(cfg);
+
+    *bad = 0;
+    memset(at_least, 0, 5 * sizeof(*at_least));
+    rig_preload(r, 0, 0, 1);
+    for (unsigned i = 0; i < READS; i++) {
+        rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_READ, rig_page(r, 0, 0, 0),
+                   4096);
+        rig_run_all(r);
+        g_assert_cmpuint(r->n_done, ==, i + 1);
+        for (unsigned k = 0; k <= r->done[i].retries; k++) {
+            at_least[k]++;
+        }
+        *bad += r->done[i].status == NAND_UNCORRECTABLE;
+    }
+    g_assert_cmpuint(nand_stats(r->nand)->uncorrectable, ==, *bad);
+    rig_free(r);
+}
+
+static void near_share(unsigned n, double p)
+{
+    near(n, READS * p, 4 * sqrt(READS * p * (1 - p)));
+}
+
+/* A read decodes all 8 codewords of the page (parts = 0); it fails at retry s with
+ * probability 1 - (1 - tail(rber factor^s))^8. */
+static void test_retry_statistics(void)
+{
+    NandConfig cfg = {.seed = 1};
+    unsigned n[5], again[5];
+    unsigned bad, bad_again;
+
+    config(&cfg, "7e-3");
+    set(&cfg, "media.retry_limit", "3");
+    set(&cfg, "media.retry_factor", "0.95");
+    count_retries(&cfg, n, &bad);
+    for (int s = 0; s <= 3; s++) {
+        double cw = media_tail(BITS, 120, 7e-3 * pow(0.95, s));
+        double page = 1 - pow(1 - cw, 8);
+
+        near_share(s < 3 ? n[s + 1] : bad, page);
+    }
+    g_assert_cmpuint(n[1], >, 100);
+    g_assert_cmpuint(bad, >, 10);
+    count_retries(&cfg, again, &bad_again);
+    g_assert_cmpmem(n, sizeof(n), again, sizeof(again));
+    g_assert_cmpuint(bad, ==, bad_again);
+    cfg.seed = 2;
+    count_retries(&cfg, again, &bad_again);
+    g_assert_cmpuint(n[1], !=, again[1]);
+}
+
+/* Which codewords: each is lost with the same probability. */
+static void test_bad_parts(void)
+{
+    NandConfig cfg = {.seed = 1};
+    Rig *r;
+    unsigned n[8] = {0};
+    double cw = media_tail(BITS, 120, 7e-3);
+
+    config(&cfg, "7e-3");
+    set(&cfg, "media.retry_limit", "0");
+    r = rig_new(&cfg);
+    rig_preload(r, 0, 0, 1);
+    for (unsigned i = 0; i < READS; i++) {
+        NandOp op = {
+            .kind = NAND_READ,
+            .ppa = {rig_page(r, 0, 0, 0)},
+            .bytes = 4096,
+            .parts = 0xffff00, /* the third and the fourth codeword */
+        };
+
+        nand_submit(r->nand, &op, r->now_ps);
+        rig_run_all(r);
+        g_assert_cmphex(r->done[i].bad_parts & ~op.parts, ==, 0);
+        g_assert_true((r->done[i].bad_parts != 0) ==
+                      (r->done[i].status == NAND_UNCORRECTABLE));
+        for (unsigned k = 0; k < 8; k++) {
+            uint64_t bad = r->done[i].bad_parts >> (8 * k) & 0xff;
+
+            g_assert_true(bad == 0 || bad == 0xff);
+            n[k] += bad != 0;
+        }
+    }
+    near_share(n[1], cw);
+    near_share(n[2], cw);
+    g_assert_cmpuint(n[1] + n[2], >, 100);
+    rig_free(r);
+}
+
+static void test_factory_bad(void)
+{
+    NandConfig cfg = {.seed = 1};
+    unsigned n = 0;
+    Rig *a, *b;
+
+    config(&cfg, "0");
+    set(&cfg, "nand.blocks", "5000");
+    set(&cfg, "media.factory_bad", "5%");
+    a = rig_new(&cfg);
+    b = rig_new(&cfg);
+    for (uint32_t i = 0; i < 8 * 5000; i++) {
+        n += nand_factory_bad(a->nand, i);
+        g_assert_true(nand_factory_bad(a->nand, i) ==
+                      nand_factory_bad(b->nand, i));
+    }
+    near(n, 40000 * 0.05, 4 * sqrt(40000 * 0.05 * 0.95));
+    rig_free(a);
+    rig_free(b);
+}
+
+/* Programs and erases, a thousand blocks of four pages. */
+static void test_failures(void)
+{
+    NandConfig cfg = {.seed = 1};
+    unsigned n[NAND_N_KINDS] = {0};
+    Rig *r;
+
+    rig_config(&cfg);
+    set(&cfg, "nand.blocks", "500");
+    set(&cfg, "media.program_fail", "0.05");
+    set(&cfg, "media.erase_fail", "0.1");
+    r = rig_new(&cfg);
+    for (uint32_t block = 0; block < 4000; block++) {
+        for (uint32_t p = 0; p < 4; p++) {
+            rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_PROGRAM,
+                       block * 4 + p, 16384);
+        }
+        rig_run_all(r);
+        rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_ERASE, block * 4, 0);
+        rig_run_all(r);
+    }
+    for (unsigned i = 0; i < r->n_done; i++) {
+        n[r->done[i].kind] += r->done[i].status == NAND_FAILED;
+        if (r->done[i].kind == NAND_ERASE) {
+            uint32_t block = r->done[i].ppa.page / 4;
+
+            g_assert_cmpuint(nand_next_page(r->nand, block), ==,
+                             r->done[i].status == NAND_FAILED ? 4 : 0);
+        }
+    }
+    near(n[NAND_PROGRAM], 800, 4 * sqrt(800 * 0.95));
+    near(n[NAND_ERASE], 400, 4 * sqrt(400 * 0.9));
+    g_assert_cmpuint(nand_stats(r->nand)->program_failures, ==,
+                     n[NAND_PROGRAM]);
+    g_assert_cmpuint(nand_stats(r->nand)->erase_failures, ==, n[NAND_ERASE]);
+    rig_free(r);
+}
+
+/* ---- time, wear, age, disturb ---------------------------------------------- */
+
+/* Every attempt: command, tR (and what a retry adds), data out. */
+static void retry_latency(const char *decode, uint64_t decode_ns)
+{
+    NandConfig cfg = {.seed = 1};
+    NandOp op = {.kind = NAND_READ, .bytes = 16384, .bad_parts = 1};
+    Rig *r;
+
+    config(&cfg, "0");
+    set(&cfg, "media.retry_limit", "2");
+    set(&cfg, "media.retry_time", "7us");
+    set(&cfg, "nand.ecc_decode", decode);
+    r = rig_new(&cfg);
+    rig_preload(r, 0, 0, 2);
+    rig_preload(r, 0, 1, 2);
+    nand_submit(r->nand, &op, 0);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 1, 0), 16384); /* waits */
+    rig_run_all(r);
+    g_assert_cmpuint(r->n_done, ==, 2);
+    if (decode_ns == 0) {
+        g_assert_cmpuint(r->done[0].retries, ==, 2);
+        g_assert_cmpuint(r->done[0].status, ==, NAND_UNCORRECTABLE);
+        g_assert_cmpuint(r->done_ps[0] / PS_PER_NS, ==,
+                         3 * (C + TR + X) + 2 * 7000);
+        g_assert_cmpuint(r->done_ps[1] / PS_PER_NS, ==,
+                         4 * (C + TR + X) + 2 * 7000);
+        g_assert_cmpuint(r->done[0].time_ps[NAND_TIME_CELL] / PS_PER_NS, ==,
+                         3 * TR + 2 * 7000);
+        g_assert_cmpuint(r->done[0].time_ps[NAND_TIME_BUS] / PS_PER_NS, ==,
+                         3 * (C + X));
+        g_assert_cmpuint(r->done[0].time_ps[NAND_TIME_DIE_WAIT], ==, 0);
+    } else {
+        /* The other read uses the die while the page is being decoded; then
+         * the two retries follow, each with its last codeword's decode. */
+        g_assert_cmpuint(r->done[0].retries, ==, 0);
+        g_assert_cmpuint(r->done_ps[0] / PS_PER_NS, ==,
+                         2 * (C + TR + X) + decode_ns);
+        g_assert_cmpuint(r->done_ps[1] / PS_PER_NS, ==,
+                         4 * (C + TR + X) + 2 * 7000 + 2 * decode_ns);
+    }
+    g_assert_cmpuint(nand_stats(r->nand)->read_retries, ==, 2);
+    g_assert_cmpuint(nand_read_count(r->nand, 0), ==, 3);
+    rig_free(r);
+}
+
+static void test_retry_latency(void)
+{
+    retry_latency("0", 0);
+    retry_latency("1us", 1000);
+}
+
+/* Nothing overtakes a read that is tried again and then erases its block. */
+static void test_retry_before_erase(void)
+{
+    NandConfig cfg = {.seed = 1};
+    NandOp op = {.kind = NAND_READ, .bytes = 16384, .bad_parts = 1};
+    Rig *r;
+
+    config(&cfg, "0");
+    set(&cfg, "nand.ecc_decode", "100us");
+    r = rig_new(&cfg);
+    rig_preload(r, 0, 0, 1);
+    nand_submit(r->nand, &op, 0);
+    rig_submit(r, 0, NAND_ERASE, 0, 0);
+    r->check = true;
+    rig_run_all(r);
+    g_assert_cmpuint(r->done[0].kind, ==, NAND_READ);
+    g_assert_cmpuint(r->done[0].retries, ==, 5);
+    rig_free(r);
+}
+
+static uint8_t read_status(Rig *r, uint64_t now_ns)
+{
+    rig_submit(r, now_ns, NAND_READ, 0, 16384);
+    rig_run_all(r);
+    return r->done[r->n_done - 1].status;
+}
+
+/* With ecc_bits=0 a page fails for certain once RBER is 1e-3 or more. */
+static void test_disturb(void)
+{
+    NandConfig cfg = {.seed = 1};
+    Rig *r;
+
+    config(&cfg, "0");
+    set(&cfg, "media.ecc_bits", "0");
+    set(&cfg, "media.retry_limit", "0");
+    set(&cfg, "media.disturb", "0.01");
+    set(&cfg, "media.disturb_pe_exp", "0");
+    set(&cfg, "media.disturb_exp", "1");
+    r = rig_new(&cfg);
+    rig_preload(r, 0, 0, 4);
+    g_assert_cmpuint(read_status(r, 0), ==, NAND_OK);
+    g_assert_cmpuint(read_status(r, 1000000), ==, NAND_UNCORRECTABLE);
+    g_assert_cmpuint(nand_read_count(r->nand, 0), ==, 2);
+    rig_submit(r, 2000000, NAND_ERASE, 0, 0);
+    rig_run_all(r);
+    g_assert_cmpuint(nand_read_count(r->nand, 0), ==, 0);
+    rig_submit(r, 9000000, NAND_PROGRAM, 0, 16384);
+    rig_run_all(r);
+    g_assert_cmpuint(read_status(r, 10000000), ==, NAND_OK);
+    rig_free(r);
+}
+
+static void test_retention(void)
+{
+    NandConfig cfg = {.seed = 1};
+    Rig *r;
+
+    config(&cfg, "0");
+    set(&cfg, "media.ecc_bits", "0");
+    set(&cfg, "media.retry_limit", "0");
+    set(&cfg, "media.retention", "1e-3");
+    set(&cfg, "media.retention_pe_exp", "0");
+    set(&cfg, "media.retention_exp", "1");
+    set(&cfg, "media.retention_unit", "1h");
+    r = rig_new(&cfg);
+    rig_preload(r, 0, 0, 1);
+    g_assert_cmpuint(read_status(r, 1000), ==, NAND_OK);
+    g_assert_cmpuint(read_status(r, 3600 * NS_PER_S), ==, NAND_UNCORRECTABLE);
+    rig_free(r);
+    set(&cfg, "media.preload_hours", "1");
+    r = rig_new(&cfg);
+    rig_preload(r, 0, 0, 1);
+    g_assert_cmpuint(read_status(r, 1000), ==, NAND_UNCORRECTABLE);
+    rig_free(r);
+    set(&cfg, "media.preload_hours", "0");
+    set(&cfg, "media.off_hours", "1");
+    r = rig_new(&cfg);
+    rig_preload(r, 0, 0, 1);
+    nand_power_cut(r->nand, 1000);
+    g_assert_cmpuint(read_status(r, 1000), ==, NAND_UNCORRECTABLE);
+    rig_free(r);
+}
+
+static void test_start_cycles(void)
+{
+    NandConfig cfg = {.seed = 1};
+    Rig *r;
+
+    config(&cfg, "0");
+    set(&cfg, "media.ecc_bits", "0");
+    set(&cfg, "media.wear", "1e-3");
+    set(&cfg, "media.wear_exp", "1");
+    r = rig_new(&cfg);
+    rig_preload(r, 0, 0, 1);
+    g_assert_cmpuint(read_status(r, 0), ==, NAND_OK);
+    rig_free(r);
+    set(&cfg, "media.start_cycles", "400");
+    r = rig_new(&cfg);
+    rig_preload(r, 0, 0, 1);
+    g_assert_cmpuint(read_status(r, 0), ==, NAND_UNCORRECTABLE);
+    rig_free(r);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/media/rber", test_rber);
+    g_test_add_func("/media/tail", test_tail);
+    g_test_add_func("/media/fail-growth", test_fail_growth);
+    g_test_add_func("/media/retry-statistics", test_retry_statistics);
+    g_test_add_func("/media/bad-parts", test_bad_parts);
+    g_test_add_func("/media/factory-bad", test_factory_bad);
+    g_test_add_func("/media/failures", test_failures);
+    g_test_add_func("/media/retry-latency", test_retry_latency);
+    g_test_add_func("/media/retry-before-erase", test_retry_before_erase);
+    g_test_add_func("/media/disturb", test_disturb);
+    g_test_add_func("/media/retention", test_retention);
+    g_test_add_func("/media/start-cycles", test_start_cycles);
+    return g_test_run();
+}
