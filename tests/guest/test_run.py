@@ -74,9 +74,9 @@ def test_piped_console(env: Env) -> None:
     assert done.returncode == 0, done.stderr
     # The kernel may speak between the prompt and what is typed there; what the
     # shell echoes and answers stands together.
-    text = re.sub(r"\x1b\[[?\d;]*\w|\r", "", done.stdout)
+    text = re.sub(r"\x1b\[[?\d;]*\w", "", done.stdout)
     assert "vssd login: " in text
-    assert "root@vssd:~# echo $((6*7)) > /root/x; cat /root/x\n42\n" in text
+    assert re.search(r"root@vssd:~# echo .*; cat /root/x\n+42\n", text)
     assert "reboot: Power down" in done.stdout
     assert "drive: profile" in done.stderr
 
