@@ -68,7 +68,7 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
         "test", help="run the project's tests", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--long", action="store_true",
-                   help="longer swarms and fuzzing (hours)")
+                   help="give slow tests a hundred times their time")
     p.add_argument("--list", action="store_true",
                    help="list the groups and end")
     p.add_argument("names", nargs="*", metavar="NAME",
