@@ -75,17 +75,22 @@ static void slot_notify(PCIDevice *port)
     }
 }
 
+/*
+ * Linux asks a slot with an attention button for interrupts by the button only,
+ * but then looks at presence, too; so the button is pressed as well.
+ */
 static void slot_set_present(PCIDevice *port, bool present)
 {
     uint8_t *cap = slot_cap(port);
     bool link = pci_get_long(cap + PCI_EXP_LNKCAP) & PCI_EXP_LNKCAP_DLLLARC;
+    bool button = pci_get_long(cap + PCI_EXP_SLTCAP) & PCI_EXP_SLTCAP_ABP;
     uint16_t sta = pci_get_word(cap + PCI_EXP_SLTSTA);
+    uint16_t events = PCI_EXP_SLTSTA_PDC | (button ? PCI_EXP_SLTSTA_ABP : 0);
 
     if (!!(sta & PCI_EXP_SLTSTA_PDS) == present) {
         return;
     }
-    pci_set_word(cap + PCI_EXP_SLTSTA,
-                 (sta ^ PCI_EXP_SLTSTA_PDS) | PCI_EXP_SLTSTA_PDC);
+    pci_set_word(cap + PCI_EXP_SLTSTA, (sta ^ PCI_EXP_SLTSTA_PDS) | events);
     if (link && present) {
         pci_word_test_and_set_mask(cap + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_DLLLA);
     } else if (link) {
@@ -106,7 +111,7 @@ static bool slot_is_ready(PCIDevice *port)
     uint16_t ctl = pci_get_word(cap + PCI_EXP_SLTCTL);
     uint32_t can = pci_get_long(cap + PCI_EXP_SLTCAP);
 
-    if (!(ctl & PCI_EXP_SLTCTL_HPIE) || !(ctl & PCI_EXP_SLTCTL_PDCE)) {
+    if (!(ctl & PCI_EXP_SLTCTL_HPIE)) {
         return true;
     }
     if (pci_get_word(cap + PCI_EXP_SLTSTA) & PCI_EXP_SLTSTA_PDC) {
