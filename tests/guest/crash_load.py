@@ -69,6 +69,8 @@ def lost_files(folder: str, notes: list[str]) -> list[str]:
 
 def lost_rows(folder: str, mode: str, notes: list[str]) -> list[str]:
     """Rows that were noted and are not there; damage to the database."""
+    if not notes:
+        return []  # perhaps there is no table yet
     try:
         db = sqlite3.connect(f"{folder}/{mode}.db")
         damage = [row[0] for row in db.execute("PRAGMA integrity_check")]

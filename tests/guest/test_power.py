@@ -35,7 +35,7 @@ def cut_guest(request: pytest.FixtureRequest, env: Env,
               tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
     """A guest whose second drive is in a slot; sound, or ignoring flushes."""
     folder = tmp_path_factory.mktemp("power")
-    data = drive(blank(folder / "data.raw", 256 * MIB), "raw",
+    data = drive(blank(folder / "data.raw", 512 * MIB), "raw",
                  sets=[f"buffer.ignore_flush={request.param}"])
     data.slot = True
     with Guest(env.spec([drive(env.overlay(folder)), data])) as running:
@@ -50,11 +50,17 @@ def device(guest: Guest) -> str:
     return guest.run(FIND).strip()
 
 
-def cut_and_check(guest: Guest, seconds: float) -> tuple[int, str]:
-    """One cut under load: status of the check, and what it said."""
+def cut_and_check(guest: Guest, more: int, seconds: float) \
+        -> tuple[int, str]:
+    """One cut under load, some time after each program has been promised this
+    much: status of the check, and what it said."""
     for kind in KINDS:
         guest.run(f"python3 /run/load.py {kind} /mnt /run/{kind}-notes"
                   f" >/run/{kind}.out 2>&1 </dev/null &")
+    guest.run("n=0; for i in $(seq 600); do sleep 0.2; n=0; for f in "
+              + " ".join(f"/run/{kind}-notes" for kind in KINDS)
+              + f"; do [ $(wc -l <$f) -ge {more} ] && n=$((n+1)); done;"
+              " [ $n = 3 ] && exit 0; done; exit 1")
     time.sleep(seconds)
     guest.qmp("qom-set", path="/machine/peripheral/ssd1",
               property="power-cut", value="running")
@@ -84,7 +90,8 @@ def test_file_system(cut_guest: Guest, mkfs: str, check: str,
                   f" mount {device(cut_guest)} /mnt")
     found = []
     for turn in range(CUTS):
-        status, said = cut_and_check(cut_guest, 2 + 3 * chance.random())
+        status, said = cut_and_check(cut_guest, 8 * (turn + 1),
+                                     2 * chance.random())
         print(f"cut {turn + 1}: {said}")
         if lies and status != 0:
             return  # it was found out
