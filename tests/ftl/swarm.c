@@ -220,7 +220,7 @@ static SsdConfig *make_drive(Prng *r, Prng *media, bool verbose)
         draw_media(media, errors);
     }
     /* A protected buffer hides the bugs about flush and FUA. */
-    if (!opt_bug && prng_below(media, 5) == 0) {
+    if (!opt_bug && prng_below(media, 5) == 1) {
         g_string_append(errors, ";buffer.plp=on");
     }
     options = g_strconcat(drive, errors->str, NULL);
