@@ -317,6 +317,8 @@ struct Ssd {
     uint32_t epoch_mask;
     uint32_t first_epoch, cur_epoch;
     bool tick_armed;
+    Slot *kept; /* without power, buffer.plp: what the buffer held */
+    uint32_t n_kept;
 
     PageJob *job;
     uint32_t *job_unit; /* units_per_program entries for each job */
@@ -499,6 +501,9 @@ void plane_update(Ssd *ssd, uint32_t plane);
 /* Put as much of the command into the buffer as has room.  true: all of it. */
 bool write_insert(Ssd *ssd, uint32_t cmd);
 
+/* Power is back: a unit that the buffer has kept is in it again, dirty. */
+void write_restore(Ssd *ssd, const Slot *kept);
+
 /* Give NAND every page that is due and that a plane accepts. */
 void write_pump(Ssd *ssd);
 
@@ -583,6 +588,37 @@ uint64_t unit_lba_parts(const Ssd *ssd, uint32_t ppu, uint64_t first,
 
 /* The first of a unit's blocks that is in one of the parts (at least one is). */
 uint64_t unit_first_lba(const Ssd *ssd, uint32_t ppu, uint64_t parts);
+
+/* ---- reports to the keeper of the payload ------------------------------------ */
+
+/* Flush and FUA have nothing to wait for, or do not care. */
+static inline bool no_drain(const Ssd *ssd)
+{
+    return ssd->cfg->plp || ssd->cfg->ignore_flush;
+}
+
+/* With buffer.plp a unit is safe from the moment that the buffer has it, and
+ * that is all that its keeper is told of it. */
+static inline void tell_buffered(const Ssd *ssd, const Slot *s)
+{
+    if (ssd->host && ssd->cfg->plp) {
+        ssd->host->programmed(ssd->opaque, s->lpn, s->version);
+    }
+}
+
+static inline void tell_programmed(const Ssd *ssd, const Slot *s)
+{
+    if (ssd->host && !ssd->cfg->plp) {
+        ssd->host->programmed(ssd->opaque, s->lpn, s->version);
+    }
+}
+
+static inline void tell_superseded(const Ssd *ssd, const Slot *s)
+{
+    if (ssd->host && !ssd->cfg->plp) {
+        ssd->host->superseded(ssd->opaque, s->lpn, s->version);
+    }
+}
 
 /* ---- power.c ---------------------------------------------------------------------- */
 

@@ -381,6 +381,18 @@ static void start_trim(Ssd *ssd, uint32_t cmd)
     write_pump(ssd);
 }
 
+/* A shutdown drains the buffer in any case. */
+static void start_flush(Ssd *ssd, uint32_t cmd)
+{
+    if (ssd->cmd[cmd].req.op == SSD_OP_FLUSH && no_drain(ssd)) {
+        host_finish(ssd, cmd, SSD_STATUS_OK);
+    } else if (bad_flush_fails(ssd)) {
+        host_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
+    } else {
+        write_barrier(ssd, cmd);
+    }
+}
+
 /* Split the time since submission: firmware, link, and DRAM of a write. */
 static void account_start(Ssd *ssd, Cmd *c)
 {
@@ -420,11 +432,7 @@ void host_start(Ssd *ssd, uint32_t cmd)
         break;
     case SSD_OP_FLUSH:
     case SSD_OP_SHUTDOWN:
-        if (bad_flush_fails(ssd)) {
-            host_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
-        } else {
-            write_barrier(ssd, cmd);
-        }
+        start_flush(ssd, cmd);
         break;
     default:
         g_assert_not_reached();

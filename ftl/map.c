@@ -61,13 +61,6 @@ static void drop_nand_copy(Ssd *ssd, Slot *s)
     }
 }
 
-static void superseded(Ssd *ssd, const Slot *s)
-{
-    if (ssd->host) {
-        ssd->host->superseded(ssd->opaque, s->lpn, s->version);
-    }
-}
-
 static void trim_buffered(Ssd *ssd, uint32_t lpn)
 {
     uint32_t i = map_slot(ssd->map[lpn]);
@@ -75,7 +68,7 @@ static void trim_buffered(Ssd *ssd, uint32_t lpn)
 
     switch (s->state) {
     case SLOT_DIRTY:
-        superseded(ssd, s);
+        tell_superseded(ssd, s);
         drop_nand_copy(ssd, s);
         ssd->map[lpn] = 0;
         slot_free(ssd, i);
@@ -83,7 +76,7 @@ static void trim_buffered(Ssd *ssd, uint32_t lpn)
     case SLOT_BLOCKED: {
         uint32_t older = s->older;
 
-        superseded(ssd, s);
+        tell_superseded(ssd, s);
         ssd->slot[older].newer = NONE;
         ssd->slot[older].dead = true;
         drop_nand_copy(ssd, &ssd->slot[older]);
@@ -92,7 +85,7 @@ static void trim_buffered(Ssd *ssd, uint32_t lpn)
         break;
     }
     case SLOT_FILLING:
-        superseded(ssd, s);
+        tell_superseded(ssd, s);
         s->dead = true;
         drop_nand_copy(ssd, s);
         break;

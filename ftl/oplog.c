@@ -149,7 +149,8 @@ static uint32_t header_flags(const NandConfig *c)
 static uint32_t flags_of(const SsdConfig *cfg)
 {
     return header_flags(&cfg->nand) |
-           (cfg->complete_at == SSD_COMPLETE_AT_PROGRAM ? 16 : 0);
+           (cfg->complete_at == SSD_COMPLETE_AT_PROGRAM ? 16 : 0) |
+           (cfg->plp || cfg->ignore_flush ? 32 : 0) | (cfg->plp ? 64 : 0);
 }
 
 static void write_header(Oplog *log)

@@ -30,6 +30,7 @@ typedef enum OplogType {
     OPLOG_POWER_CUT,
     OPLOG_END,
     OPLOG_TAKE_BACK, /* after a power cut: a copy's original is current again */
+    OPLOG_RESTORE,   /* power is back: the buffer still has this unit */
     OPLOG_N_TYPES,
 } OplogType;
 

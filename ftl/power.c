@@ -3,7 +3,8 @@
  * power.c - losing power, getting it back, and starting from an image.
  *
  * Knows what survives: pages whose program had ended, and the map, which is
- * kept in memory that capacitors protect.  The buffer's data does not survive.
+ * kept in memory that capacitors protect.  The buffer's data survives with
+ * buffer.plp only.
  */
 #include <errno.h>
 
@@ -29,6 +30,31 @@ static void fail_commands(Ssd *ssd)
             host_finish(ssd, i, SSD_STATUS_POWER_LOSS);
         }
     }
+}
+
+/* With buffer.plp: remember the newest version of every unit in the buffer. */
+static void keep_buffer(Ssd *ssd)
+{
+    ssd->kept = g_new(Slot, ssd->l.n_slots - ssd->n_free_slots);
+    ssd->n_kept = 0;
+    for (uint32_t i = 0; i < ssd->l.n_slots; i++) {
+        const Slot *s = &ssd->slot[i];
+
+        if (s->state != SLOT_FREE && !s->dead &&
+            ssd->map[s->lpn] == (MAP_BUFFERED | i)) {
+            ssd->kept[ssd->n_kept++] = *s;
+        }
+    }
+}
+
+static void restore_buffer(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->n_kept; i++) {
+        write_restore(ssd, &ssd->kept[i]);
+    }
+    g_clear_pointer(&ssd->kept, g_free);
+    ssd->n_kept = 0;
+    write_pump(ssd);
 }
 
 /* Every unit in the buffer goes back to what NAND holds of it. */
@@ -108,6 +134,9 @@ void power_lost(Ssd *ssd)
     oplog_add(ssd->log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
     fail_commands(ssd);
     nand_power_cut(ssd->nand, ssd->now_ps);
+    if (ssd->cfg->plp) {
+        keep_buffer(ssd);
+    }
     revert_map(ssd);
     tear_pages(ssd);
     settle_blocks(ssd);
@@ -218,6 +247,7 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
         gc_kick(ssd, i);
     }
     faulty_arm(ssd);
+    restore_buffer(ssd);
 }
 
 /* ---- preload ---------------------------------------------------------------- */

@@ -221,6 +221,10 @@ static bool check_units(const SsdConfig *cfg, GError **error)
                     "once (%" PRIu64 ")..16777216 units (%" PRIu64 ")",
                     cfg->buffer_bytes, program, unit << 24);
     }
+    if (cfg->plp && cfg->ignore_flush) {
+        return fail(error, "buffer.ignore_flush=on: not with buffer.plp=on, "
+                    "which leaves a flush nothing to do");
+    }
     if (cfg->nand.one_shot && cfg->nand.pages < 4 * (cfg->nand.cell + 1)) {
         return fail(error, "nand.pages=%u: with nand.one_shot a block needs "
                     "at least 4 word lines",

@@ -36,6 +36,12 @@
       3600000000000000, "0ns", NULL,                                           \
       "everything dirty goes to NAND this often; 0: only when a page is full " \
       "or the host asks")                                                      \
+    X(BOOL, bool, plp, "buffer.plp", 0, 0, "off", NULL,                        \
+      "power-loss protection: what the buffer holds survives a power cut, so "  \
+      "a flush has nothing to wait for and no volatile cache is reported")      \
+    X(BOOL, bool, ignore_flush, "buffer.ignore_flush", 0, 0, "off", NULL,      \
+      "a broken drive: flush and FUA complete without making anything "         \
+      "durable (docs/power.md); to see that a test notices")                    \
     X(TIME, uint64_t, t_buffer_ps, "buffer.access", 0, 1000000000, "500ns",    \
       NULL, "DRAM time of one mapping unit")                                   \
     X(ENUM, uint32_t, complete_at, "host.complete_at", 0, 0, "buffer",         \

@@ -158,6 +158,7 @@ static void init_info(Ssd *ssd)
     info->erase_bytes = cfg->nand.page_bytes * cfg->nand.pages;
     info->nstreams = 1;
     info->queue_depth = cfg->queue_depth;
+    info->keeps_buffer = cfg->plp;
     info->memory_bytes = ssd->l.user_units * sizeof(*ssd->map) +
                          ssd->l.raw_units * sizeof(*ssd->spare_lpn) +
                          (ssd->host ? ssd->l.raw_units *
@@ -288,6 +289,7 @@ void ssd_destroy(Ssd *ssd)
     g_free(ssd->job_unit);
     g_free(ssd->cmd);
     g_free(ssd->core_ps);
+    g_free(ssd->kept);
     g_free(ssd->latency);
     g_free(ssd->busy_base);
     faults_free(ssd->faults);

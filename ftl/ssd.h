@@ -70,6 +70,7 @@ typedef struct SsdInfo {
     uint32_t nstreams;     /* streams 0..nstreams-1 may be used; 1: none */
     uint32_t queue_depth;  /* commands in flight before -EBUSY */
     uint64_t memory_bytes; /* host memory that the model's tables may take */
+    bool keeps_buffer; /* buffer.plp: a completed WRITE survives a power cut */
 } SsdInfo;
 
 typedef enum SsdOp {
@@ -141,7 +142,8 @@ typedef struct SsdCompletion {
  * ssd_advance() and must not call the same Ssd.  Each unit of each WRITE that
  * ssd_submit() took ends in exactly one of:
  *
- *   programmed  the unit is in NAND and survives a power cut from now on;
+ *   programmed  the unit survives a power cut from now on: it is in NAND or,
+ *               with SsdInfo.keeps_buffer, in the buffer;
  *   superseded  it will never be: a later WRITE or TRIM of the unit came
  *               first.  The later one carries the whole unit on: blocks of the
  *               unit that the later WRITE did not touch now belong to it;
@@ -216,8 +218,8 @@ bool ssd_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag);
 
 /*
  * Lose power: commands in flight complete with SSD_STATUS_POWER_LOSS (fetch
- * them with ssd_advance()), what the buffer holds is gone, pages being
- * programmed are torn.  Until ssd_power_on(), ssd_submit() says -ENODEV.
+ * them with ssd_advance()), what the buffer holds is gone (unless
+ * SsdInfo.keeps_buffer), pages being programmed are torn.  Until ssd_power_on(), ssd_submit() says -ENODEV.
  * Nothing happens if a scripted fault has cut the power before now_ns.
  */
 void ssd_power_cut(Ssd *ssd, uint64_t now_ns);
@@ -225,7 +227,8 @@ void ssd_power_cut(Ssd *ssd, uint64_t now_ns);
 /*
  * Power is back.  The map is kept in memory that capacitors protect, so the
  * drive is ready at once; a unit that was being written reads as its previous
- * version.  A trim is durable when it completes.
+ * version.  A trim is durable when it completes.  With buffer.plp the buffer is
+ * as it was, which takes no modelled time either.
  */
 void ssd_power_on(Ssd *ssd, uint64_t now_ns);
 

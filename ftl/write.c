@@ -260,8 +260,8 @@ static void rewrite_slot(Ssd *ssd, uint32_t i, uint64_t version)
         s->dead = false;
         s->poison = false;
         ssd->mapped_units++;
-    } else if (ssd->host) {
-        ssd->host->superseded(ssd->opaque, s->lpn, s->version);
+    } else {
+        tell_superseded(ssd, s);
     }
     s->version = version;
     if (s->state == SLOT_DIRTY) {
@@ -337,9 +337,9 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
     unsigned shift = ssd->block_shift;
     uint64_t end = c->req.lba + c->req.nblocks;
     uint64_t last = (end - 1) >> shift;
-    bool data_in = !c->req.fua &&
-                   ssd->cfg->complete_at == SSD_COMPLETE_AT_DATA_IN;
-    bool wait = c->req.fua || ssd->cfg->complete_at != SSD_COMPLETE_AT_BUFFER;
+    bool fua = c->req.fua && !no_drain(ssd);
+    bool data_in = !fua && ssd->cfg->complete_at == SSD_COMPLETE_AT_DATA_IN;
+    bool wait = fua || ssd->cfg->complete_at != SSD_COMPLETE_AT_BUFFER;
 
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint64_t lpn = c->next_lpn;
@@ -351,11 +351,26 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
         }
         oplog_add(ssd->log, OPLOG_BUFFER, 0, (uint32_t)lpn, ssd->now_ps,
                   ssd->cmd[cmd].serial, 0);
+        tell_buffered(ssd, &ssd->slot[i]);
         if (wait) {
             add_waiter(ssd, &ssd->slot[i], cmd, data_in);
         }
     }
     return true;
+}
+
+/* ---- after a power cut ------------------------------------------------------ */
+
+void write_restore(Ssd *ssd, const Slot *kept)
+{
+    bool partial = kept->state == SLOT_FILLING && !kept->whole;
+    uint32_t i = new_slot(ssd, kept->lpn, partial);
+    Slot *s = &ssd->slot[i];
+
+    s->version = kept->version;
+    s->whole = kept->whole;
+    s->poison = kept->poison;
+    oplog_add(ssd->log, OPLOG_RESTORE, 0, kept->lpn, ssd->now_ps, 0, 0);
 }
 
 /* ---- pages -------------------------------------------------------------------- */
@@ -556,9 +571,7 @@ static void slot_programmed(Ssd *ssd, uint32_t i, uint32_t ppu)
         ssd->slot[newer].old_entry = entry;
         make_dirty(ssd, newer);
     }
-    if (ssd->host) {
-        ssd->host->programmed(ssd->opaque, s->lpn, s->version);
-    }
+    tell_programmed(ssd, s);
     slot_free(ssd, i);
 }
 

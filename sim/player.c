@@ -190,6 +190,15 @@ static bool fetch(Player *p, GError **error)
     return p->pending.nbytes == 0 || to_blocks(p, error);
 }
 
+/* A scripted fault has cut the power: switch the drive on again. */
+static void restore_power(Player *p)
+{
+    if (!ssd_powered(p->ssd)) {
+        ssd_power_on(p->ssd, p->now_ns);
+        p->result.n_power_cuts++;
+    }
+}
+
 static bool submit(Player *p, GError **error)
 {
     uint32_t tag = 0;
@@ -201,6 +210,10 @@ static bool submit(Player *p, GError **error)
         tag = p->free_slot[p->max_flying - p->n_flying - 1];
         p->cmd.tag = tag;
         r = ssd_submit(p->ssd, p->now_ns, &p->cmd);
+        if (r == -ENODEV) {
+            restore_power(p);
+            r = ssd_submit(p->ssd, p->now_ns, &p->cmd);
+        }
     }
     if (r == -EBUSY) {
         p->result.n_waited += !p->blocked;
@@ -280,6 +293,7 @@ static void collect(Player *p)
             note(p, &done[i]);
         }
     } while (n == G_N_ELEMENTS(done));
+    restore_power(p);
 }
 
 /*

@@ -51,6 +51,7 @@ typedef struct PlayerResult {
     uint64_t n_errors;   /* of them: status other than OK */
     uint64_t n_waited;   /* requests that found the drive's queue full */
     uint64_t n_wrapped;  /* requests whose address was folded */
+    uint64_t n_power_cuts; /* by scripted faults */
     uint64_t sim_ns;     /* from the start to the last completion */
     uint64_t bytes[SSD_N_OPS];
     Hist latency[SSD_N_OPS]; /* ns */
@@ -67,7 +68,8 @@ bool player_fill(Player *p, PlayerFill fill, uint64_t seed, GError **error);
 
 /*
  * Play a source to its end and wait for the last completion; statistics of the
- * drive and of the player begin anew.  false: a bad trace line, an address
+ * drive and of the player begin anew.  When a scripted fault cuts the power, it
+ * comes back at once, and the run goes on.  false: a bad trace line, an address
  * beyond the drive; *error says where.
  */
 bool player_run(Player *p, const RequestSource *source, GError **error);

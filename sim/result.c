@@ -57,6 +57,7 @@ static void run_json(JsonWriter *w, const ResultRun *run, const PlayerResult *r,
     json_u64(w, "errors", r->n_errors);
     json_u64(w, "waited", r->n_waited);
     json_u64(w, "wrapped", r->n_wrapped);
+    json_u64(w, "power_cuts", r->n_power_cuts);
 }
 
 static void speed_json(JsonWriter *w, const ResultRun *run,
@@ -156,6 +157,12 @@ static void trouble_text(const ResultRun *run, const PlayerResult *r,
     if (r->n_errors) {
         g_string_append_printf(out, "%" G_GUINT64_FORMAT " requests failed\n",
                                r->n_errors);
+    }
+    if (r->n_power_cuts) {
+        g_string_append_printf(out,
+                               "the power went %" G_GUINT64_FORMAT
+                               " times, and came back at once\n",
+                               r->n_power_cuts);
     }
     if (r->n_waited) {
         g_string_append_printf(out,

@@ -243,6 +243,7 @@ void nvme_request_part_done(NvmeCtrl *ctrl, NvmeRequest *req)
         req->barrier = false;
         req->pending++;
         req->bar.owner = req;
+        req->bar.unflushed = req->unflushed;
         payload_barrier(ctrl->payload, &req->bar);
         return;
     }
@@ -513,6 +514,9 @@ void nvme_power_cut(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->powered = false;
     ctrl->drive_lost = false;
     payload_kick(ctrl->payload);
+    if (ctrl->machine->power_lost) {
+        ctrl->machine->power_lost(ctrl->opaque);
+    }
 }
 
 bool nvme_powered(const NvmeCtrl *ctrl)

@@ -413,7 +413,9 @@ static uint64_t oldest_due(const Payload *p)
 /* Everything before the barrier is written: is there anything to flush? */
 static void barrier_reached(Payload *p, PayloadBarrier *b)
 {
-    if (p->store_dirty) {
+    if (b->unflushed) {
+        g_queue_push_tail_link(&p->flushed, &b->link);
+    } else if (p->store_dirty) {
         g_queue_push_tail_link(&p->flush_next, &b->link);
     } else if (p->flush_in_flight) {
         g_queue_push_tail_link(&p->flushing, &b->link);

@@ -125,12 +125,26 @@ static uint16_t set_vector(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
 
 /* ---- cache -------------------------------------------------------------- */
 
+/* A drive whose cache is not volatile does not have this feature. */
+static uint16_t get_cache(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
+                          const NvmeSqe *sqe, bool current)
+{
+    if (ssd_info(ctrl->ssd)->keeps_buffer) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    req->dw0 = current ? ctrl->feature[f->slot] : f->def;
+    return 0;
+}
+
 /* What is in the cache when it is switched off becomes durable first. */
 static uint16_t set_cache(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
                           const NvmeSqe *sqe)
 {
     bool on = sqe->dw[11] & 1;
 
+    if (ssd_info(ctrl->ssd)->keeps_buffer) {
+        return NVME_SC_INVALID_FIELD;
+    }
     if (!on && ctrl->feature[f->slot]) {
         req->barrier = true;
         nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
@@ -216,8 +230,9 @@ static const Feature features[] = {
     { .id = 0x05, .name = "Error Recovery", .slot = NVME_FEAT_ERROR_RECOVERY,
       .bits = 0xffff, .ns = true, .help = "kept, without effect; no DULBE" },
     { .id = 0x06, .name = "Volatile Write Cache", .slot = NVME_FEAT_VWC,
-      .def = 1, .set = set_cache,
-      .help = "off: every write completes when it is durable" },
+      .def = 1, .get = get_cache, .set = set_cache,
+      .help = "off: every write completes when it is durable; not with "
+              "buffer.plp, whose cache is not volatile" },
     { .id = 0x07, .name = "Number of Queues", .slot = NVME_FEATURE_SLOTS - 1,
       .get = get_queues, .set = set_queues, .help = "" },
     { .id = 0x08, .name = "Interrupt Coalescing", .slot = NVME_FEAT_COALESCING,

@@ -68,7 +68,9 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     /* ONCS: Compare, Dataset Management, Write Zeroes, Save/Select field,
      * Timestamp. */
     put_le16(d + 520, 1 << 0 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 6);
-    d[525] = 3 << 1 | 1;        /* VWC: present; Flush takes FFFFFFFFh */
+    /* VWC: present unless power-loss protection keeps it from being volatile;
+     * Flush takes FFFFFFFFh. */
+    d[525] = 3 << 1 | !ssd_info(ctrl->ssd)->keeps_buffer;
     put_le16(d + 526, ctrl->unit_blocks - 1); /* AWUN */
     put_le16(d + 528, 0);       /* AWUPF: one block; see NAWUPF and NABSPF */
     put_subnqn(ctrl, d + 768);

@@ -75,6 +75,19 @@ static bool wants_fua(const NvmeCtrl *ctrl, const NvmeSqe *sqe)
     return sqe->dw[12] >> 30 & 1 || !(ctrl->feature[NVME_FEAT_VWC] & 1);
 }
 
+/*
+ * When a write is done.  A drive that keeps its buffer promises that what it
+ * has taken survives, and hosts send it no Flush: so the store has the data
+ * before the guest is told, and the end of this process loses none of it.
+ */
+static void set_durability(const NvmeCtrl *ctrl, NvmeRequest *req,
+                           const NvmeSqe *sqe)
+{
+    req->fua = wants_fua(ctrl, sqe);
+    req->barrier = req->fua || ssd_info(ctrl->ssd)->keeps_buffer;
+    req->unflushed = !req->fua;
+}
+
 static uint16_t io_flush(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
     if (!nvme_is_io_nsid(req->nsid) && req->nsid != NVME_NSID_ALL) {
@@ -122,8 +135,7 @@ static uint16_t io_write(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
         status = map_data(ctrl, req, sqe);
     }
     if (!status) {
-        req->fua = wants_fua(ctrl, sqe);
-        req->barrier = req->fua;
+        set_durability(ctrl, req, sqe);
         status = add_write(ctrl, req, req->lba, req->nblocks, false);
     }
     return status;
@@ -232,8 +244,7 @@ static uint16_t io_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
     if (status) {
         return status;
     }
-    req->fua = wants_fua(ctrl, sqe);
-    req->barrier = req->fua;
+    set_durability(ctrl, req, sqe);
     if (!whole) {
         return add_write(ctrl, req, req->lba, req->nblocks, true);
     }

@@ -90,6 +90,7 @@ struct NvmeRequest {
     bool admin;
     bool fua;      /* WRITE steps: complete once durable */
     bool barrier;  /* ends with a barrier of the payload */
+    bool unflushed; /* which does not make the store flush */
     bool waiting;  /* Async Event Request: for an event */
     bool starved;  /* in the list that waits for places in the drive */
     bool aborted;

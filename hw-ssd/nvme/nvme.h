@@ -61,6 +61,10 @@ typedef struct NvmeMachine {
 
     bool (*msix_enabled)(void *opaque);
 
+    /* Optional (NULL): the drive has lost its power, by nvme_power_cut() or by
+     * a scripted fault. */
+    void (*power_lost)(void *opaque);
+
     /* Optional (NULL): told of every command. */
     void (*trace)(void *opaque, const NvmeTrace *t);
 } NvmeMachine;

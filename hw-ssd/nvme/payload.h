@@ -34,11 +34,13 @@ typedef struct PayloadRead {
     int ret;            /* 0 or -EIO */
 } PayloadRead;
 
-/* Waits until all that the drive has programmed is durable in the store. */
+/* Waits until the store has all that the drive has programmed, and has flushed
+ * it. */
 typedef struct PayloadBarrier {
     GList link;
     uint64_t seq;
     int ret;
+    bool unflushed; /* the caller's, before payload_barrier(): has it, is all */
     void *owner; /* the caller's */
 } PayloadBarrier;
 

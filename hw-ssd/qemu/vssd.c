@@ -81,6 +81,11 @@ static bool machine_msix_enabled(void *opaque)
     return msix_enabled(PCI_DEVICE(opaque));
 }
 
+static void machine_power_lost(void *opaque)
+{
+    vssd_power_lost(opaque);
+}
+
 static void machine_trace(void *opaque, const NvmeTrace *t)
 {
     VssdDev *s = opaque;
@@ -101,6 +106,7 @@ static const NvmeMachine vssd_machine = {
     .msix = machine_msix,
     .pin = machine_pin,
     .msix_enabled = machine_msix_enabled,
+    .power_lost = machine_power_lost,
     .trace = machine_trace,
 };
 
@@ -415,6 +421,7 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
         return;
     }
     vssd_irq_init(s);
+    vssd_power_init(s);
     vssd_serve_init(s);
 }
 
@@ -423,24 +430,44 @@ static void vssd_exit(PCIDevice *pci)
     VssdDev *s = VSSD(pci);
 
     vssd_serve_stop(s);
+    vssd_power_stop(s);
     vssd_irq_stop(s);
     tear_down(s);
 }
 
+/* Of the machine, of the function, or because the guest has switched the power
+ * of the slot off or on. */
 static void vssd_reset(DeviceState *dev)
 {
     VssdDev *s = VSSD(dev);
 
     trace_vssd_reset(s);
-    if (vssd_lock(s)) {
-        nvme_reset(s->ctrl, vssd_now(s));
-        vssd_unlock(s);
+    if (!vssd_lock(s)) {
+        return;
     }
+    if (!PCI_DEVICE(s)->enabled) {
+        nvme_power_cut(s->ctrl, vssd_now(s));
+    } else if (!nvme_powered(s->ctrl)) {
+        vssd_power_restore(s);
+    } else {
+        nvme_reset(s->ctrl, vssd_now(s));
+    }
+    vssd_unlock(s);
+}
+
+static uint32_t vssd_read_config(PCIDevice *pci, uint32_t addr, int len)
+{
+    return qatomic_read(&VSSD(pci)->power_off)
+               ? UINT32_MAX >> (32 - 8 * len)
+               : pci_default_read_config(pci, addr, len);
 }
 
 static void vssd_write_config(PCIDevice *pci, uint32_t addr, uint32_t value,
                               int len)
 {
+    if (qatomic_read(&VSSD(pci)->power_off)) {
+        return;
+    }
     pci_default_write_config(pci, addr, value, len);
     if (pci_is_express(pci)) {
         pcie_cap_flr_write_config(pci, addr, value, len);
@@ -462,6 +489,7 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT32("queue_size", VssdDev, queue_size, 1024),
     DEFINE_PROP_UINT8("mdts", VssdDev, mdts, 7),
     DEFINE_PROP_UINT64("eui64", VssdDev, eui64, 0),
+    DEFINE_PROP_UINT32("power_return_ms", VssdDev, power_return_ms, 1000),
 };
 
 static void vssd_instance_init(Object *obj)
@@ -479,6 +507,7 @@ static void vssd_class_init(ObjectClass *klass, VssdClassData data)
 
     pc->realize = vssd_realize;
     pc->exit = vssd_exit;
+    pc->config_read = vssd_read_config;
     pc->config_write = vssd_write_config;
     pc->vendor_id = VSSD_PCI_VENDOR_ID;
     pc->device_id = VSSD_PCI_DEVICE_ID;
@@ -492,6 +521,7 @@ static void vssd_class_init(ObjectClass *klass, VssdClassData data)
     device_class_set_props(dc, vssd_properties);
     device_class_set_legacy_reset(dc, vssd_reset);
     vssd_stats_class_init(klass);
+    vssd_power_class_init(klass);
 }
 
 static const TypeInfo vssd_type = {

@@ -7,6 +7,7 @@
  *   irq.c    how an interrupt reaches the guest without waiting for anybody
  *   store.c  payload in a block node
  *   stats.c  statistics as QOM properties
+ *   power.c  power cuts, and what the machine sees of them
  *
  * Threads.  The controller has no thread of its own: whoever holds
  * VssdDev.lock may run it.  These do:
@@ -66,6 +67,7 @@ struct VssdDev {
     uint32_t queue_size;
     uint8_t mdts;
     uint64_t eui64;
+    uint32_t power_return_ms; /* 0: it stays off until a reset */
 
     /* PCI */
     MemoryRegion bar0;
@@ -99,6 +101,11 @@ struct VssdDev {
     bool irq_scheduled;                   /* atomic */
     int irq_cpu; /* atomic; index of the vCPU that last rang, or -1 */
     QEMUBH *irq_bh;
+
+    /* power.c */
+    bool power_off;          /* atomic */
+    QEMUTimer *power_timer;  /* main loop: power comes back */
+    QEMUBH *power_bh;        /* main loop: show that it has gone */
 
     /* store.c */
     unsigned jobs_in_flight; /* atomic */
@@ -153,6 +160,18 @@ void vssd_store_drain(VssdDev *s);
  * hold data.  *data_bytes: how many. */
 bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
                         Error **errp);
+
+/* ---- power.c ------------------------------------------------------------ */
+
+/* Lock held: the controller has lost its power. */
+void vssd_power_lost(VssdDev *s);
+
+/* BQL and lock held: a reset finds the power off. */
+void vssd_power_restore(VssdDev *s);
+
+void vssd_power_init(VssdDev *s);
+void vssd_power_stop(VssdDev *s); /* BQL held */
+void vssd_power_class_init(ObjectClass *klass);
 
 /* ---- stats.c ------------------------------------------------------------ */
 

@@ -156,9 +156,19 @@ def prepared(args: argparse.Namespace) -> Iterator["machine.Spec"]:
             qemu.emulator, "tcg" if args.icount else kvm.accelerator(qemu),
             [drive], mebibytes(args.mem), args.smp, network=not args.icount,
             icount=args.icount, seed=args.seed, command=args.command,
-            reboot_ends=args.command is not None, extra=args.qemu)
+            reboot_ends=args.command is not None,
+            extra=_monitor(folder) + args.qemu)
         _boot(args, spec, built_in, folder)
         yield spec
+
+
+def _monitor(folder: Path) -> list[str]:
+    """A monitor for ./vssd powercut, where a socket's name is not too long."""
+    path = str(folder / "qmp.sock")
+    if len(path) > 100:
+        return []
+    return ["-chardev", "socket,id=control,server=on,wait=off,path="
+            + path.replace(",", ",,"), "-mon", "chardev=control,mode=control"]
 
 
 def _kept(args: argparse.Namespace, qemu: "qemu_build.Qemu",

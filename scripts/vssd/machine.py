@@ -46,6 +46,7 @@ class Drive:
     sets: list[str] = field(default_factory=list)
     serial: str = ""
     node: dict[str, Any] | None = None  # instead of image and fmt
+    slot: bool = False  # in a hot-plug slot: it can go and come back
 
 
 @dataclass
@@ -96,7 +97,14 @@ def _drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
             device["options"] = ";".join(drive.sets)
     if boot:
         device["bootindex"] = i
-    return ["-blockdev", json.dumps({**node, "node-name": f"disk{i}"}),
+    slot: list[str] = []
+    if drive.slot:
+        # The slot's own hot-plug, which can say that a drive has gone; ACPI's
+        # cannot.
+        slot = ["-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
+                "-device", f"pcie-root-port,id=slot{i},slot={i}"]
+        device["bus"] = f"slot{i}"
+    return [*slot, "-blockdev", json.dumps({**node, "node-name": f"disk{i}"}),
             "-device", json.dumps(device)]
 
 

@@ -27,14 +27,14 @@
 #define FAILED_COPIES 65536
 
 enum { SUBMIT = 1, SPAN, DONE, CMD, CMD_DONE, BUFFER, PLACE, LOOKUP, TRIM,
-       PRELOAD, PRELOAD_PAGE, POWER_CUT, END, TAKE_BACK, N_TYPES };
+       PRELOAD, PRELOAD_PAGE, POWER_CUT, END, TAKE_BACK, RESTORE, N_TYPES };
 enum { READ, PROGRAM, ERASE, COPYBACK, N_KINDS };
 enum { IN = 1, STATUS, OUT, CELL, GAP, SUSPEND, ECC, N_SPANS };
 enum { CMD_READ, CMD_WRITE, CMD_TRIM, CMD_FLUSH, CMD_SHUTDOWN, N_CMDS };
 enum { UNMAPPED, BUFFERED, IN_NAND };
 enum { LOCK_DIE, LOCK_PLANE, LOCK_CHIP };
 enum { FLAG_CACHE = 1, FLAG_SUSPEND = 2, FLAG_MULTI = 4, FLAG_INDEPENDENT = 8,
-       FLAG_AT_PROGRAM = 16 };
+       FLAG_AT_PROGRAM = 16, FLAG_NO_DRAIN = 32, FLAG_KEEPS = 64 };
 enum { ERASED, WRITTEN_TO, HOLDS, TORN }; /* a page */
 
 typedef struct Record {
@@ -119,6 +119,7 @@ typedef struct Lpn {
     uint32_t serial; /* of the command of gen */
     uint32_t failed; /* generation whose program failed, to be placed again */
     bool dropped;    /* trimmed meanwhile: it will be stale */
+    bool kept;       /* was in the buffer when the power went */
     uint64_t trim_no;
 } Lpn;
 
@@ -160,6 +161,7 @@ typedef struct Check {
 
     uint64_t n_ops[N_KINDS], n_done_cmds, entered, rewritten, trimmed, placed;
     uint64_t copied, padded, cuts;
+    uint64_t n_kept; /* units that must still be restored */
 } Check;
 
 static Check k;
@@ -842,6 +844,10 @@ static void on_cmd(const Record *r)
         broken(NONE, r->x, "request", "command %" PRIu64 "%s", r->x,
                *p ? " is in flight already" : " is of no known kind");
     }
+    if (k.n_kept) {
+        broken(NONE, r->x, "durability", "%" PRIu64 " units of the protected "
+               "buffer did not survive the power cut", k.n_kept);
+    }
     if (op < CMD_FLUSH && (r->c == 0 || (r->y + r->c - 1) / k.blocks_per_unit >=
                                             k.h.user_units)) {
         broken(NONE, r->x, "request", "blocks %" PRIu64 "..%" PRIu64
@@ -887,14 +893,17 @@ static void check_durable(const Cmd *c)
 {
     const Entered *e;
 
-    if (c->op == CMD_FLUSH || c->op == CMD_SHUTDOWN) {
+    if ((c->op == CMD_FLUSH && !(k.h.flags & FLAG_NO_DRAIN)) ||
+        c->op == CMD_SHUTDOWN) {
         e = oldest_buffered();
         if (e && e->no < c->no) {
             broken(NONE, c->serial, "durability", "the flush is done, unit %u "
                    "of record %" PRIu64 " is in the buffer", e->lpn, e->no);
         }
     }
-    if (c->op != CMD_WRITE || (!c->fua && !(k.h.flags & FLAG_AT_PROGRAM))) {
+    if (c->op != CMD_WRITE ||
+        (!(k.h.flags & FLAG_AT_PROGRAM) &&
+         (!c->fua || k.h.flags & FLAG_NO_DRAIN))) {
         return;
     }
     for (uint64_t u = first_unit(c); u <= last_unit(c); u++) {
@@ -1107,6 +1116,23 @@ static void on_take_back(const Record *r)
     map_set(l, (uint32_t)r->y + 1);
 }
 
+/* What a protected buffer held is in it again. */
+static void on_restore(const Record *r)
+{
+    Lpn *l = lpn_of(r->c);
+
+    if (!l->kept) {
+        broken(NONE, 0, "durability", "unit %u was not in a protected buffer "
+               "when the power went", r->c);
+    }
+    l->kept = false;
+    k.n_kept--;
+    k.entered++;
+    l->placed = l->gen++;
+    l->serial = 0;
+    fifo_push(r->c, l->gen);
+}
+
 static void on_preload(const Record *r)
 {
     Lpn *l = lpn_of(r->c);
@@ -1162,6 +1188,8 @@ static void on_power_cut(void)
         }
     }
     for (uint64_t u = 0; u < k.h.user_units; u++) {
+        k.lpn[u].kept = k.h.flags & FLAG_KEEPS && is_buffered(&k.lpn[u]);
+        k.n_kept += k.lpn[u].kept;
         k.lpn[u].clean = k.lpn[u].placed = k.lpn[u].gen;
         k.lpn[u].failed = 0;
     }
@@ -1239,6 +1267,9 @@ static void handle(const Record *r)
         break;
     case TAKE_BACK:
         on_take_back(r);
+        break;
+    case RESTORE:
+        on_restore(r);
         break;
     case END:
         on_end(r);

@@ -187,6 +187,10 @@ static const Clean cleans[] = {
      PLAYER_FILL_RANDOM, true},
     {"power-cuts-failures", "tiny", "media.program_fail=0.001;nand.blocks=48;"
      "media.erase_fail=0.001;ftl.op_percent=60%", PLAYER_FILL_RANDOM, true},
+    {"power-cuts-protected", "tiny", "buffer.plp=on;ftl.unit=8KiB",
+     PLAYER_FILL_RANDOM, true},
+    {"ignored-flushes", "tiny", "buffer.ignore_flush=on", PLAYER_FILL_RANDOM,
+     true},
     {"retry", "tiny", "media.errors=on;media.start_cycles=2500;"
      "media.preload_hours=2000;media.retry_time=20us;nand.ecc_decode=2us",
      PLAYER_FILL_PRELOAD, false},

@@ -155,6 +155,8 @@ static void test_combinations(void)
            "65536");
     refuse("ftl.gc_high=50%", "ftl.gc_high", "ftl.op_percent");
     refuse("ftl.unit=512;buffer.size=1TiB", "buffer.size", "16777216");
+    refuse("buffer.plp=on;buffer.ignore_flush=on", "buffer.ignore_flush=on: ",
+           "buffer.plp=on");
     refuse("media.errors=on;nand.ecc_codeword=512;media.ecc_bits=4096",
            "media.ecc_bits: ", "nand.ecc_codeword");
     refuse("faults=/nonexistent", "faults=/nonexistent: ", "No such file");
@@ -368,6 +370,7 @@ static const Change changes[] = {
     {"buffer.size=256KiB", ""},
     {"buffer.access=1us", ""},
     {"buffer.flush_interval=0", ""},
+    {"buffer.plp=on", ""}, /* FUA waits for nothing; and power.c */
     {"host.complete_at=program", ""},
     {"host.queue_depth=2", ""},
     {"host.firmware=4us", ""},
@@ -462,7 +465,8 @@ static bool covered(const char *key)
             return true;
         }
     }
-    return has_row(key) || strcmp(key, "faults") == 0; /* failures.c */
+    return has_row(key) || strcmp(key, "faults") == 0 || /* failures.c */
+           strcmp(key, "buffer.ignore_flush") == 0;      /* power.c */
 }
 
 /* An enumeration without a row in changes[] must have one value. */

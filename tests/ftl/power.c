@@ -135,14 +135,24 @@ static void test_at_program(void)
                              4, 150, 20, true, 5});
 }
 
+/* What the buffer had taken is there: whole units, and parts whose rest was
+ * being read from NAND. */
+static void test_protected(void)
+{
+    cut_everywhere(&(Script){TINY "buffer.plp=on", 6, 150, 20, true, 5});
+    cut_everywhere(&(Script){TINY "buffer.plp=on;ftl.unit=16KiB;nand.read=2ms",
+                             7, 100, 20, true, 0});
+}
+
 /*
  * Power goes again and again while a full drive cleans: each cut tears pages
  * of the block that cleaning fills.  The drive must go on, however often.
  */
-static void test_storm(void)
+static void storm(const char *options)
 {
-    Ref *r = ref_new(ref_config(TINY "ftl.op_percent=80"),
-                     true);
+    g_autofree char *all = g_strconcat(TINY "ftl.op_percent=80;", options,
+                                       NULL);
+    Ref *r = ref_new(ref_config(all), true);
     Prng rng;
 
     prng_seed(&rng, 5, 1);
@@ -162,6 +172,12 @@ static void test_storm(void)
     }
     ref_finish(r);
     ref_free(r);
+}
+
+static void test_storm(void)
+{
+    storm("");
+    storm("buffer.plp=on");
 }
 
 /* An array without time: everything happens at a few instants. */
@@ -206,11 +222,61 @@ static void test_buffer_lost(void)
     ref_free(r);
 }
 
+/* The same, and partial units, with a protected buffer: nothing is gone, a
+ * flush takes no time, and trims hold. */
+static void test_buffer_kept(void)
+{
+    Ref *r = ref_new(ref_config(TINY "buffer.plp=on"), true);
+    uint64_t version;
+    uint64_t start_ns;
+
+    ref_one(r, SSD_OP_WRITE, 0, 2 * UNIT, false);
+    ref_one(r, SSD_OP_WRITE, 5 * UNIT + 1, 2, false);
+    ref_one(r, SSD_OP_TRIM, UNIT, UNIT, false);
+    start_ns = r->now_ns;
+    ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    g_assert_cmpuint(r->now_ns - start_ns, ==, 3000); /* host.firmware */
+    for (int i = 0; i < 3; i++) {
+        ref_power_cycle(r);
+        g_assert_true(ssd_mapped(r->ssd, 0, &version));
+        g_assert_cmpuint(version, ==, 1);
+        g_assert_false(ssd_mapped(r->ssd, UNIT, NULL));
+        g_assert_true(ssd_mapped(r->ssd, 5 * UNIT, &version));
+        g_assert_cmpuint(version, ==, 2);
+    }
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* A broken drive: what it says it has flushed is gone. */
+static void test_ignored_flush(void)
+{
+    Ref *r = ref_new(ref_config(TINY "buffer.ignore_flush=on"), false);
+    SsdCmd c = {.op = SSD_OP_WRITE, .nblocks = UNIT, .version = 1,
+                .fua = true};
+    SsdCompletion done;
+
+    g_assert_cmpint(ssd_submit(r->ssd, 0, &c), ==, 0);
+    c.op = SSD_OP_FLUSH;
+    g_assert_cmpint(ssd_submit(r->ssd, 0, &c), ==, 0);
+    g_assert_cmpuint(ssd_advance(r->ssd, 1000000, &done, 1), ==, 1);
+    g_assert_cmpuint(ssd_advance(r->ssd, 1000000, &done, 1), ==, 1);
+    g_assert_cmpint(done.status, ==, SSD_STATUS_OK);
+    g_assert_true(ssd_mapped(r->ssd, 0, NULL));
+    ssd_power_cut(r->ssd, 1000000);
+    ssd_power_on(r->ssd, 1000000);
+    g_assert_false(ssd_mapped(r->ssd, 0, NULL));
+    ref_free(r);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/power/idle", test_idle);
     g_test_add_func("/power/buffer-lost", test_buffer_lost);
+    g_test_add_func("/power/buffer-kept", test_buffer_kept);
+    g_test_add_func("/power/ignored-flush", test_ignored_flush);
+    g_test_add_func("/power/protected", test_protected);
     g_test_add_func("/power/fresh", test_fresh);
     g_test_add_func("/power/full", test_full);
     g_test_add_func("/power/units", test_units);

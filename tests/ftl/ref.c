@@ -148,7 +148,8 @@ Ref *ref_new(SsdConfig *cfg, bool preload)
     r->info = ssd_info(r->ssd);
     r->unit_blocks = r->info->unit_bytes / r->info->block_bytes;
     r->n_units = r->info->nblocks / r->unit_blocks;
-    r->always_durable = strcmp(complete_at, "program") == 0;
+    r->always_durable = strcmp(complete_at, "program") == 0 ||
+                        r->info->keeps_buffer;
     r->ops = g_new(GArray *, r->n_units);
     r->in_nand = g_new0(uint64_t, r->n_units);
     r->flight = g_new0(RefFlight, r->info->queue_depth);

@@ -82,7 +82,7 @@ typedef struct Ref {
     RefPolling polling;
     RefBug bug;
     bool faults; /* commands may fail, and the power may go */
-    bool always_durable; /* host.complete_at=program */
+    bool always_durable; /* host.complete_at=program, buffer.plp */
     Prng poll_rng;
     Prng bug_rng;
 

@@ -219,6 +219,10 @@ static SsdConfig *make_drive(Prng *r, Prng *media, bool verbose)
     if (prng_below(media, 3) == 0) {
         draw_media(media, errors);
     }
+    /* A protected buffer hides the bugs about flush and FUA. */
+    if (!opt_bug && prng_below(media, 5) == 1) {
+        g_string_append(errors, ";buffer.plp=on");
+    }
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
 

@@ -398,6 +398,34 @@ static uint8_t first_byte(Host *h, uint64_t lba)
     return h->ram[HOST_DATA + 0x4000];
 }
 
+/* Power-loss protection: no volatile cache, nothing to switch off, and what
+ * has completed is in the store. */
+static void test_protected(void)
+{
+    Host *h = ready(&(HostOptions){ .set = "buffer.plp=on", .slow = true });
+    NvmeSqe sqe = host_sqe(NVME_ADM_IDENTIFY, 0, HOST_DATA);
+
+    sqe.dw[10] = 1;
+    g_assert_cmphex(host_do(h, 0, &sqe).status, ==, 0);
+    g_assert_cmphex(h->ram[HOST_DATA + 525], ==, 6);
+    for (unsigned op = NVME_ADM_SET_FEATURES; op <= NVME_ADM_GET_FEATURES;
+         op++) {
+        sqe = host_sqe((uint8_t)op, 0, 0);
+        sqe.dw[10] = 6;
+        g_assert_cmphex(host_code(host_do(h, 0, &sqe).status), ==,
+                        NVME_SC_INVALID_FIELD);
+    }
+    memset(h->ram + HOST_DATA, 0x21, 4096);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 3, 2, HOST_DATA), ==, 0);
+    g_assert_cmpuint(h->disk[3 * 512], ==, 0x21);
+    g_assert_cmpuint(h->flushes, ==, 0);
+    cut(h);
+    g_assert_cmpuint(first_byte(h, 3), ==, 0x21);
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    g_assert_cmpuint(h->flushes, ==, 1);
+    host_free(h);
+}
+
 static void test_cache(void)
 {
     Host *h = ready(NULL);
@@ -781,6 +809,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/io/prp/large-pages", test_large_pages);
     g_test_add_func("/nvme/io/changing-memory", test_changing_memory);
     g_test_add_func("/nvme/io/cache", test_cache);
+    g_test_add_func("/nvme/io/protected", test_protected);
     g_test_add_func("/nvme/io/latency", test_latency);
     g_test_add_func("/nvme/io/store/write-fails", test_store_write_fails);
     g_test_add_func("/nvme/io/store/read-fails", test_store_read_fails);

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include <glib/gstdio.h>
+
 #include "workload.h"
 
 #define F    3000ULL
@@ -46,6 +48,17 @@ static void tear_down(Fixture *f)
 {
     player_free(f->player);
     ssd_destroy(f->ssd);
+}
+
+static char *rules_file(const char *rules)
+{
+    char *path = NULL;
+    int fd = g_file_open_tmp("vssd-faults-XXXXXX", &path, NULL);
+
+    g_assert_cmpint(fd, >=, 0);
+    g_close(fd, NULL);
+    g_assert_true(g_file_set_contents(path, rules, -1, NULL));
+    return path;
 }
 
 static const PlayerResult *play(Fixture *f, const char *text)
@@ -312,6 +325,30 @@ static void test_tick(void)
     tear_down(&f);
 }
 
+/* The power goes at a command, at an operation and by the clock: each time the
+ * requests in flight fail, and the run goes on to its end. */
+static void test_power_cuts(void)
+{
+    g_autofree char *path = rules_file("cmd=50 -> cut power\n"
+                                       "op=100 -> cut power\n"
+                                       "time=20ms -> cut power\n");
+    g_autofree char *set = g_strconcat("faults=", path, NULL);
+    Fixture f = set_up(set, false);
+    const PlayerResult *r;
+    GError *error = NULL;
+
+    r = play(&f, "rw=randwrite number_ios=2000 iodepth=3");
+    g_assert_cmpuint(r->n_requests, ==, 2000);
+    g_assert_cmpuint(r->n_power_cuts, ==, 3);
+    g_assert_cmpuint(r->n_errors, >=, 3);
+    g_assert_cmpuint(r->n_errors, <=, 9);
+    g_assert_true(ssd_powered(f.ssd));
+    g_assert_true(ssd_check(f.ssd, &error));
+    g_assert_no_error(error);
+    tear_down(&f);
+    g_unlink(path);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -327,5 +364,6 @@ int main(int argc, char **argv)
     g_test_add_func("/player/wrap", test_wrap);
     g_test_add_func("/player/fills", test_fills);
     g_test_add_func("/player/tick", test_tick);
+    g_test_add_func("/player/power-cuts", test_power_cuts);
     return g_test_run();
 }

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * power.c - the drive's power, as the machine sees it go and come back.
+ *
+ *   qom-set  PATH power-cut MODE   running, reset or stop; docs/power.md
+ *   qom-set  PATH powered BOOL     off, or on again
+ *
+ * A drive without power answers all ones, in its registers and in configuration
+ * space, and takes no writes.  In a hot-plug slot its absence is reported, as by
+ * a drive that is pulled out; its return likewise.  Power comes back by itself
+ * after power_return_ms, or with a reset of the machine, or when told.
+ *
+ * Knows PCI slots; what a cut does to data is the controller's and the model's
+ * business.
+ */
+#include "qemu/osdep.h"
+#include "hw/pci/msi.h"
+#include "hw/pci/msix.h"
+#include "hw/pci/pci.h"
+#include "hw/pci/pci_bridge.h"
+#include "hw/pci/pcie.h"
+#include "qapi/error.h"
+#include "system/runstate.h"
+#include "trace.h"
+
+#include "compat.h"
+#include "vssd.h"
+
+/* A guest that has not yet taken leave of the drive is asked again so often. */
+#define RETURN_RETRY_MS 100
+
+/* ---- the slot ----------------------------------------------------------- */
+
+/* The port whose hot-plug slot the drive is in, or NULL. */
+static PCIDevice *slot_of(VssdDev *s)
+{
+    PCIBus *bus = pci_get_bus(PCI_DEVICE(s));
+    PCIDevice *port = pci_bus_is_root(bus) ? NULL : pci_bridge_get_device(bus);
+    uint8_t *cap;
+
+    if (!port || !pci_is_express(port)) {
+        return NULL;
+    }
+    cap = port->config + port->exp.exp_cap;
+    if (!(pci_get_word(cap + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_SLOT) ||
+        !(pci_get_long(cap + PCI_EXP_SLTCAP) & PCI_EXP_SLTCAP_HPC)) {
+        return NULL;
+    }
+    return port;
+}
+
+static uint8_t *slot_cap(PCIDevice *port)
+{
+    return port->config + port->exp.exp_cap;
+}
+
+/* Interrupt on a change of presence: PCI Express Base Specification, 6.7.3.4. */
+static void slot_notify(PCIDevice *port)
+{
+    uint16_t ctl = pci_get_word(slot_cap(port) + PCI_EXP_SLTCTL);
+    uint16_t sta = pci_get_word(slot_cap(port) + PCI_EXP_SLTSTA);
+    bool before = port->exp.hpev_notified;
+    bool now = ctl & PCI_EXP_SLTCTL_HPIE && sta & ctl & PCI_EXP_HP_EV_SUPPORTED;
+
+    port->exp.hpev_notified = now;
+    if (now == before) {
+        return;
+    }
+    if (msix_enabled(port)) {
+        msix_notify(port, pcie_cap_flags_get_vector(port));
+    } else if (msi_enabled(port)) {
+        msi_notify(port, pcie_cap_flags_get_vector(port));
+    } else {
+        pci_set_irq(port, now);
+    }
+}
+
+/*
+ * Linux asks a slot with an attention button for interrupts by the button only,
+ * but then looks at presence, too; so the button is pressed as well.
+ */
+static void slot_set_present(PCIDevice *port, bool present)
+{
+    uint8_t *cap = slot_cap(port);
+    bool link = pci_get_long(cap + PCI_EXP_LNKCAP) & PCI_EXP_LNKCAP_DLLLARC;
+    bool button = pci_get_long(cap + PCI_EXP_SLTCAP) & PCI_EXP_SLTCAP_ABP;
+    uint16_t sta = pci_get_word(cap + PCI_EXP_SLTSTA);
+    uint16_t events = PCI_EXP_SLTSTA_PDC | (button ? PCI_EXP_SLTSTA_ABP : 0);
+
+    if (!!(sta & PCI_EXP_SLTSTA_PDS) == present) {
+        return;
+    }
+    pci_set_word(cap + PCI_EXP_SLTSTA, (sta ^ PCI_EXP_SLTSTA_PDS) | events);
+    if (link && present) {
+        pci_word_test_and_set_mask(cap + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_DLLLA);
+    } else if (link) {
+        pci_word_test_and_clear_mask(cap + PCI_EXP_LNKSTA,
+                                     PCI_EXP_LNKSTA_DLLLA);
+    }
+    slot_notify(port);
+}
+
+/*
+ * May the drive appear again?  A guest that listens to the slot must have seen
+ * it go, and have switched the slot off; a drive that is there at that moment
+ * would be taken out by QEMU, for good.
+ */
+static bool slot_is_ready(PCIDevice *port)
+{
+    uint8_t *cap = slot_cap(port);
+    uint16_t ctl = pci_get_word(cap + PCI_EXP_SLTCTL);
+    uint32_t can = pci_get_long(cap + PCI_EXP_SLTCAP);
+
+    if (!(ctl & PCI_EXP_SLTCTL_HPIE)) {
+        return true;
+    }
+    if (pci_get_word(cap + PCI_EXP_SLTSTA) & PCI_EXP_SLTSTA_PDC) {
+        return false;
+    }
+    if (can & PCI_EXP_SLTCAP_PCP && !(ctl & PCI_EXP_SLTCTL_PCC)) {
+        return false;
+    }
+    return !(can & PCI_EXP_SLTCAP_PIP) ||
+           (ctl & PCI_EXP_SLTCTL_PIC) == PCI_EXP_SLTCTL_PWR_IND_OFF;
+}
+
+/* ---- it goes ------------------------------------------------------------ */
+
+/* BQL held. */
+static void show_absence(VssdDev *s)
+{
+    PCIDevice *port = slot_of(s);
+
+    /* In a slot that the guest has switched off it was not to be seen. */
+    if (port && qatomic_read(&s->power_off) && PCI_DEVICE(s)->enabled) {
+        slot_set_present(port, false);
+    }
+}
+
+static void power_bh(void *opaque)
+{
+    show_absence(opaque);
+}
+
+/* Lock held; any thread. */
+void vssd_power_lost(VssdDev *s)
+{
+    int64_t now_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+
+    trace_vssd_power(s, "lost");
+    qatomic_set(&s->power_off, true);
+    if (s->power_return_ms) {
+        timer_mod_ns(s->power_timer, now_ns + (int64_t)s->power_return_ms * SCALE_MS);
+    }
+    if (bql_locked()) {
+        show_absence(s);
+    } else {
+        qemu_bh_schedule(s->power_bh);
+    }
+}
+
+/* ---- it comes back ------------------------------------------------------ */
+
+/* BQL and lock held: with a reset that finds the power off. */
+void vssd_power_restore(VssdDev *s)
+{
+    PCIDevice *port = slot_of(s);
+
+    trace_vssd_power(s, "on");
+    timer_del(s->power_timer);
+    qatomic_set(&s->power_off, false);
+    nvme_power_on(s->ctrl, vssd_now(s));
+    if (port) {
+        slot_set_present(port, true);
+    }
+}
+
+/* The machine finds a drive that has just been switched on. */
+static void come_back(VssdDev *s)
+{
+    PCIDevice *pci = PCI_DEVICE(s);
+    PCIDevice *port = slot_of(s);
+
+    if (pci->enabled) {
+        pci_device_reset(pci); /* which switches it on */
+    } else if (port) {
+        slot_set_present(port, true); /* the guest switches the slot on */
+    }
+}
+
+static void return_cb(void *opaque)
+{
+    VssdDev *s = opaque;
+    PCIDevice *port = slot_of(s);
+
+    if (!qatomic_read(&s->power_off)) {
+        return;
+    }
+    if (port && !slot_is_ready(port)) {
+        timer_mod_ns(s->power_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
+                                         RETURN_RETRY_MS * SCALE_MS);
+        return;
+    }
+    come_back(s);
+}
+
+/* ---- properties --------------------------------------------------------- */
+
+static bool may_switch(VssdDev *s, Error **errp)
+{
+    if (!DEVICE(s)->realized) {
+        error_setg(errp, "vssd: no power before the device is realized");
+        return false;
+    }
+    return true;
+}
+
+static void cut(VssdDev *s)
+{
+    if (vssd_lock(s)) {
+        nvme_power_cut(s->ctrl, vssd_now(s));
+        vssd_unlock(s);
+    }
+}
+
+static bool powered_get(Object *obj, Error **errp)
+{
+    return !qatomic_read(&VSSD(obj)->power_off);
+}
+
+static void powered_set(Object *obj, bool on, Error **errp)
+{
+    VssdDev *s = VSSD(obj);
+
+    if (!may_switch(s, errp) || on == powered_get(obj, NULL)) {
+        return;
+    }
+    if (on) {
+        come_back(s);
+    } else {
+        cut(s);
+        timer_del(s->power_timer); /* it stays off */
+    }
+}
+
+static void power_cut_set(Object *obj, const char *mode, Error **errp)
+{
+    VssdDev *s = VSSD(obj);
+
+    if (!may_switch(s, errp)) {
+        return;
+    }
+    if (g_str_equal(mode, "running")) {
+        cut(s);
+    } else if (g_str_equal(mode, "reset")) {
+        cut(s);
+        timer_del(s->power_timer);
+        qemu_system_reset_request(SHUTDOWN_CAUSE_HOST_QMP_SYSTEM_RESET);
+    } else if (g_str_equal(mode, "stop")) {
+        cut(s);
+        timer_del(s->power_timer);
+        qemu_system_shutdown_request(SHUTDOWN_CAUSE_HOST_UI);
+    } else {
+        error_setg(errp, "vssd: power-cut=%s: allowed running, reset, stop",
+                   mode);
+    }
+}
+
+/* ---- life --------------------------------------------------------------- */
+
+void vssd_power_init(VssdDev *s)
+{
+    s->power_bh = qemu_bh_new_guarded(power_bh, s,
+                                      &DEVICE(s)->mem_reentrancy_guard);
+    s->power_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, return_cb, s);
+}
+
+void vssd_power_stop(VssdDev *s)
+{
+    timer_free(s->power_timer);
+    s->power_timer = NULL;
+    qemu_bh_delete(s->power_bh);
+    s->power_bh = NULL;
+}
+
+void vssd_power_class_init(ObjectClass *klass)
+{
+    object_class_property_add_bool(klass, "powered", powered_get, powered_set);
+    object_class_property_set_description(
+        klass, "powered", "has the drive power; set to false or true: cut it, "
+                          "switch the drive on");
+    object_class_property_add_str(klass, "power-cut", NULL, power_cut_set);
+    object_class_property_set_description(
+        klass, "power-cut", "cut the power and let the machine go on, reset it "
+                            "or stop it: running, reset, stop");
+}

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd powercut: cut the power of a running guest's drives."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from .errors import UserError
+from .paths import cache_dir
+from .ui import say
+
+MODES = ("reset", "stop", "running")
+EPILOG = """\
+modes:
+  reset    the whole machine loses power and starts anew (default)
+  stop     the machine ends; with ./vssd run --keep the image then holds what
+           was durable
+  running  the drives vanish under the guest, and come back a second later
+What survives, and what the guest sees: docs/power.md.
+"""
+
+
+def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+        -> None:
+    """The command's options."""
+    p = sub.add_parser(
+        "powercut", help="cut the power of a running guest's drives",
+        epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--mode", choices=MODES, default="reset",
+                   help="what becomes of the machine (default: %(default)s)")
+    p.add_argument("--drive", metavar="ID",
+                   help="with running: only this one, as ssd0 (default: all)")
+    p.add_argument("--run", metavar="NAME",
+                   help="which guest, when several run (their names are shown)")
+    p.set_defaults(call=main)
+
+
+def find_socket(name: str | None) -> Path:
+    """The monitor of the one guest that runs, or of the one that is named."""
+    found = {p.parent.name: p
+             for p in sorted((cache_dir() / "runs").glob("run-*/qmp.sock"))}
+    if name:
+        if name not in found:
+            raise UserError(f"--run {name}: no such guest; there are: "
+                            + (", ".join(found) or "none"))
+        return found[name]
+    if not found:
+        raise UserError("no guest runs: start one with ./vssd run")
+    if len(found) > 1:
+        raise UserError("several guests run, say which: --run "
+                        + " or ".join(found))
+    return next(iter(found.values()))
+
+
+def find_drives(qmp: Any, wanted: str | None) -> list[str]:
+    """The vssd drives of the machine."""
+    drives = [x["name"] for x in qmp.cmd("qom-list", path="/machine/peripheral")
+              if x["type"] == "child<vssd>"]
+    if wanted and wanted not in drives:
+        raise UserError(f"--drive {wanted}: the guest has "
+                        + (", ".join(drives) or "no vssd drive"))
+    if not drives:
+        raise UserError("the guest has no vssd drive")
+    return [wanted] if wanted else drives
+
+
+def cut(qmp: Any, mode: str, drives: list[str]) -> None:
+    """All at one instant of the guest; then what the mode says."""
+    def put(drive: str, name: str, value: object) -> None:
+        qmp.cmd("qom-set", path=f"/machine/peripheral/{drive}", property=name,
+                value=value)
+
+    qmp.cmd("stop")
+    if mode == "running":
+        for drive in drives:
+            put(drive, "power-cut", mode)
+    else:
+        for drive in drives[1:]:
+            put(drive, "powered", False)
+        put(drives[0], "power-cut", mode)
+    if mode != "stop":
+        qmp.cmd("cont")
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd powercut"""
+    from qemu.qmp import QMPError
+    from qemu.qmp.legacy import QEMUMonitorProtocol
+
+    if args.drive and args.mode != "running":
+        raise UserError("--drive goes with --mode running only: the machine"
+                        " loses the power of all its drives")
+    path = find_socket(args.run)
+    qmp = QEMUMonitorProtocol(str(path))
+    try:
+        qmp.connect()
+        drives = find_drives(qmp, args.drive)
+        cut(qmp, args.mode, drives)
+    except (OSError, QMPError) as e:
+        raise UserError(f"the guest {path.parent.name} does not answer: {e}") \
+            from e
+    finally:
+        qmp.close()
+    say(f"cut the power of {', '.join(drives)}: {args.mode}")
+    return 0
