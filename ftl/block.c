@@ -45,6 +45,48 @@ static void slc_full_remove(Ssd *ssd, Plane *p, uint32_t block)
     }
 }
 
+/* ---- FULL blocks by age ---------------------------------------------------- */
+
+static void age_append(Ssd *ssd, Plane *p, uint32_t block)
+{
+    Block *b = &ssd->block[block];
+
+    b->older = p->newest;
+    b->newer = NONE;
+    if (p->newest == NONE) {
+        p->oldest = block;
+    } else {
+        ssd->block[p->newest].newer = block;
+    }
+    p->newest = block;
+}
+
+static void age_remove(Ssd *ssd, Plane *p, uint32_t block)
+{
+    const Block *b = &ssd->block[block];
+
+    if (b->older == NONE) {
+        p->oldest = b->newer;
+    } else {
+        ssd->block[b->older].newer = b->newer;
+    }
+    if (b->newer == NONE) {
+        p->newest = b->older;
+    } else {
+        ssd->block[b->newer].older = b->older;
+    }
+}
+
+void block_renew(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
+
+    age_remove(ssd, p, block);
+    age_append(ssd, p, block);
+}
+
+/* ---- FULL blocks by valid units --------------------------------------------- */
+
 static void bucket_insert(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->plane[block_plane(ssd, block)];
@@ -140,6 +182,8 @@ static void init_plane(Ssd *ssd, uint32_t plane)
         p->bucket[i] = NONE;
     }
     p->min_valid = ssd->l.units_per_block;
+    p->oldest = NONE;
+    p->newest = NONE;
     p->staged = g_new(uint32_t, (GC_READS_PER_PLANE + 1) *
                                     ssd->l.units_per_program);
     p->spare_blocks = ssd->l.spare_blocks;
@@ -196,6 +240,7 @@ void block_make_full(Ssd *ssd, uint32_t block)
         slc_full_insert(ssd, &ssd->plane[block_plane(ssd, block)], block);
     } else {
         bucket_insert(ssd, block);
+        age_append(ssd, &ssd->plane[block_plane(ssd, block)], block);
     }
 }
 
@@ -229,6 +274,7 @@ uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind)
     page = o->block * ssd->geo->pages_per_block + o->next_page;
     o->next_page += nand_block_program(ssd->geo, o->block);
     ssd->block[o->block].pending++;
+    ssd->block[o->block].mtime = p->clock += kind == OPEN_HOST;
     if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
         ssd->block[o->block].state = BLOCK_CLOSING;
         o->block = NONE;
@@ -292,6 +338,7 @@ void block_start_victim(Ssd *ssd, uint32_t block)
         slc_full_remove(ssd, &ssd->plane[block_plane(ssd, block)], block);
     } else {
         bucket_remove(ssd, block);
+        age_remove(ssd, &ssd->plane[block_plane(ssd, block)], block);
     }
     ssd->block[block].state = BLOCK_VICTIM;
     ssd->block[block].pending = 0;

@@ -143,6 +143,8 @@ typedef struct Block {
     uint32_t next, prev;
     uint32_t pending; /* OPEN, CLOSING: programs in flight; VICTIM: copies that
                          have not ended */
+    uint32_t older, newer; /* FULL: list of the plane by when they became so */
+    uint32_t mtime;        /* Plane.clock when data in it last changed */
     uint8_t state;    /* BlockState */
     bool bad;         /* a program of it failed: empty it, then retire it */
 } Block;
@@ -181,6 +183,8 @@ typedef struct Plane {
     uint32_t erases;        /* in flight */
     uint64_t valid;         /* units */
     Open open[N_OPEN];
+    uint32_t oldest, newest; /* FULL blocks, but not those in SLC mode */
+    uint32_t clock;     /* programs of the host in the plane */
     uint32_t *bucket;   /* heads of FULL blocks by valid count */
     uint32_t min_valid; /* no FULL block has fewer */
     uint32_t *staged;   /* ppus in controller memory, gc.n_staged of them */
@@ -307,6 +311,7 @@ struct Ssd {
     uint32_t *die_token;      /* by chip */
     uint32_t *plane_token;    /* by die */
     Prng alloc_rng;
+    Prng gc_rng;
     uint32_t n_starved; /* planes */
 
     Slot *slot;
@@ -366,8 +371,10 @@ struct Ssd {
 struct GcPolicy {
     const char *name;
     const char *help;
-    /* Required.  A FULL block of the plane to clean, or NONE if none would
-     * gain anything.  Changes nothing. */
+    /* Required.  A FULL block of the plane to clean (not one in SLC mode), or
+     * NONE if none would gain anything.  Changes nothing but the order of
+     * Plane.oldest.  Blocks that gain less than a program (gc_gains()) only if
+     * there is no other. */
     uint32_t (*pick)(Ssd *ssd, uint32_t plane);
 };
 
@@ -398,11 +405,19 @@ struct BufferPolicy {
     uint32_t (*pick)(Ssd *ssd);
 };
 
+/* For policies that found nothing: the fewest valid units, whatever it gains. */
+uint32_t gc_greedy_pick(Ssd *ssd, uint32_t plane);
+
 extern const GcPolicy *const gc_policies[];       /* NULL at the end */
 extern const AllocPolicy *const alloc_policies[]; /* NULL at the end */
 extern const BufferPolicy *const buffer_policies[];
 
 extern const GcPolicy gc_greedy;
+extern const GcPolicy gc_cost_benefit;
+extern const GcPolicy gc_fifo;
+extern const GcPolicy gc_random;
+extern const GcPolicy gc_d_choices;
+extern const GcPolicy gc_windowed_greedy;
 extern const AllocPolicy alloc_stripe;
 extern const AllocPolicy alloc_static;
 extern const AllocPolicy alloc_dynamic;
@@ -504,6 +519,9 @@ void block_mark_bad(Ssd *ssd, uint32_t block);
 /* Put a block whose cleaning or filling was cut short back among the FULL. */
 void block_make_full(Ssd *ssd, uint32_t block);
 
+/* A FULL block goes to the end of the list by age. */
+void block_renew(Ssd *ssd, uint32_t block);
+
 /* Work out anew whether the allocator may give the plane a page. */
 void plane_update(Ssd *ssd, uint32_t plane);
 
@@ -511,6 +529,7 @@ void plane_update(Ssd *ssd, uint32_t plane);
 
 /* Streams of the seed; see prng_seed(). */
 #define PURPOSE_ALLOC 0x66746c2d616c6c6fULL
+#define PURPOSE_GC    0x66746c2d67632d76ULL
 
 void alloc_init(Ssd *ssd);
 void alloc_destroy(Ssd *ssd);
@@ -571,6 +590,9 @@ void gc_force(Ssd *ssd, uint32_t plane);
 void gc_read_done(Ssd *ssd, const NandOp *op);
 void gc_page_done(Ssd *ssd, uint32_t job);
 void gc_erase_done(Ssd *ssd, uint32_t block);
+
+/* A FULL block of the plane at random that gains; NONE: many draws found none. */
+uint32_t gc_draw(Ssd *ssd, uint32_t plane);
 
 /* A job's page failed: it is programmed again elsewhere in its plane, or, if
  * the drive has given up, forgotten. */
@@ -680,6 +702,13 @@ static inline uint32_t block_program_units(const Ssd *ssd, uint32_t page)
 static inline uint32_t ppu_block(const Ssd *ssd, uint32_t ppu)
 {
     return ppu_page(ssd, ppu) / ssd->geo->pages_per_block;
+}
+
+/* Does cleaning the block give back a program's pages at least? */
+static inline bool gc_gains(const Ssd *ssd, uint32_t block)
+{
+    return ssd->block[block].valid + ssd->l.units_per_program <=
+           ssd->l.units_per_block;
 }
 
 #endif

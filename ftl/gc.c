@@ -181,6 +181,22 @@ static uint32_t bad_victim(const Ssd *ssd, uint32_t plane)
     return block;
 }
 
+uint32_t gc_draw(Ssd *ssd, uint32_t plane)
+{
+    uint32_t slc = ssd->geo->slc_blocks;
+    uint32_t n = ssd->geo->blocks_per_plane;
+
+    for (int tries = 0; tries < 64; tries++) {
+        uint32_t block = plane * n + slc +
+                         (uint32_t)prng_below(&ssd->gc_rng, n - slc);
+
+        if (ssd->block[block].state == BLOCK_FULL && gc_gains(ssd, block)) {
+            return block;
+        }
+    }
+    return NONE;
+}
+
 /* A victim that gains room; NONE: cleaning is over, or nothing would gain. */
 static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
 {
@@ -196,9 +212,7 @@ static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
     p->gc.forced = false;
     block = ssd->gc->pick(ssd, plane);
     /* Less than a program to gain is worth it only when there is no choice. */
-    if (block != NONE &&
-        ssd->block[block].valid + ssd->l.units_per_program >
-            ssd->l.units_per_block &&
+    if (block != NONE && !gc_gains(ssd, block) &&
         p->n_free > ssd->free_for_gc) {
         return NONE;
     }

@@ -6,7 +6,8 @@
 #include "ftl.h"
 
 const GcPolicy *const gc_policies[] = {
-    &gc_greedy,
+    &gc_greedy, &gc_cost_benefit, &gc_fifo,
+    &gc_random, &gc_d_choices,    &gc_windowed_greedy,
     NULL,
 };
 

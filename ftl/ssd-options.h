@@ -27,6 +27,10 @@
       "of its room that is not in free blocks")                                \
     X(ENUM, uint32_t, gc, "ftl.gc", 0, 0, "greedy", ssd_gc_name,               \
       "victim selection of cleaning")                                          \
+    X(U32, uint32_t, gc_choices, "ftl.gc_choices", 1, 1024, "10", NULL,        \
+      "blocks that ftl.gc=d-choices draws for each victim")                    \
+    X(U32, uint32_t, gc_window, "ftl.gc_window", 1, 65536, "32", NULL,         \
+      "blocks that ftl.gc=windowed-greedy looks at, the oldest ones")          \
     X(PPM, uint32_t, gc_low_ppm, "ftl.gc_low", 0, 500000, "1%", NULL,          \
       "cleaning of a plane starts at this share of free blocks (never fewer "  \
       "than 2 blocks)")                                                        \

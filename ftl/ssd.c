@@ -240,6 +240,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->host = host;
     ssd->opaque = opaque;
     ssd->gc = gc_policies[cfg->gc];
+    prng_seed(&ssd->gc_rng, cfg->seed, PURPOSE_GC);
     ssd->alloc = alloc_policies[cfg->alloc];
     ssd->buf = buffer_policies[cfg->buffer];
     ssd->power_on = true;

@@ -372,6 +372,13 @@ static const Change changes[] = {
     {"ftl.alloc=superblock", PARALLEL},
     {"ftl.stripe=pdwc", PARALLEL},
     {"ftl.dl_threshold=20%", PARALLEL "ftl.alloc=dl;"},
+    {"ftl.gc=cost-benefit", ""},
+    {"ftl.gc=fifo", ""},
+    {"ftl.gc=random", ""},
+    {"ftl.gc=d-choices", ""},
+    {"ftl.gc=windowed-greedy", ""},
+    {"ftl.gc_choices=2", "ftl.gc=d-choices;"},
+    {"ftl.gc_window=4", "ftl.gc=windowed-greedy;"},
     {"ftl.gc_low=8%", ""},
     {"ftl.gc_high=5%", ""},
     {"buffer.size=256KiB", ""},
@@ -448,7 +455,7 @@ static const Change changes[] = {
  * (off_hours: tests/nand both); the seed, which is the generator's (tests/sim):
  * the drive itself draws only with media.* options.
  */
-static const char *const no_choice[] = {"seed", "ftl.gc",
+static const char *const no_choice[] = {"seed",
                                         "buffer.policy", "nand.registers",
                                         "media.off_hours", "nand.history"};
 
