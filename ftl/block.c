@@ -417,7 +417,8 @@ void plane_update(Ssd *ssd, uint32_t plane)
     uint64_t coming = (uint64_t)p->host_programs * ssd->l.units_per_program;
     bool willing = p->host_programs < ssd->alloc->depth &&
                    p->valid + coming < ssd->l.share_units + p->slack_units;
-    bool room = block_can_take_page(ssd, plane, OPEN_HOST);
+    bool room = block_can_take_page(ssd, plane, OPEN_HOST) &&
+                !gc_holds_host(ssd, p);
 
     ssd->n_starved -= p->starved;
     p->starved = willing && !room;

@@ -170,6 +170,8 @@ typedef struct PlaneGc {
     uint32_t reads;  /* page reads in flight */
     uint32_t programs;
     uint32_t n_staged; /* units read, not yet on their way */
+    uint64_t rate;     /* what each page of the victim gives to credit */
+    uint64_t credit;   /* units that the host may write, << 16 */
     JobFifo redo;
 } PlaneGc;
 
@@ -197,7 +199,7 @@ typedef struct Plane {
     uint32_t n_retiring; /* FULL blocks that are bad */
     uint32_t last_gc_block; /* last one opened for cleaning, or NONE */
     bool accepting;
-    bool starved; /* would accept a page if cleaning freed a block */
+    bool starved; /* would accept a page if cleaning got on */
 } Plane;
 
 /* Cleaning reads ahead by this many pages per plane. */
@@ -702,6 +704,25 @@ static inline uint32_t block_program_units(const Ssd *ssd, uint32_t page)
 static inline uint32_t ppu_block(const Ssd *ssd, uint32_t ppu)
 {
     return ppu_page(ssd, ppu) / ssd->geo->pages_per_block;
+}
+
+/* What a page of the host takes of PlaneGc.credit. */
+static inline uint64_t gc_price(const Ssd *ssd)
+{
+    return (uint64_t)ssd->l.units_per_program << 16;
+}
+
+/* Must the host wait until cleaning has gained as much as a page takes? */
+static inline bool gc_holds_host(const Ssd *ssd, const Plane *p)
+{
+    return p->gc.active && p->gc.credit < gc_price(ssd) &&
+           p->gc.reads + p->gc.programs + p->erases > 0;
+}
+
+/* The host has taken a page of the plane. */
+static inline void gc_charge_host(const Ssd *ssd, Plane *p)
+{
+    p->gc.credit -= MIN(p->gc.credit, gc_price(ssd));
 }
 
 /* Does cleaning the block give back a program's pages at least? */

@@ -249,6 +249,9 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     if (block == NONE) {
         return false;
     }
+    p->gc.rate = (uint64_t)(ssd->l.units_per_block - ssd->block[block].valid)
+                 << 16;
+    p->gc.rate /= nand_block_pages(ssd->geo, block);
     block_start_victim(ssd, block);
     ssd->gc_victims++;
     p->gc.victim = block;
@@ -303,6 +306,19 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
     return true;
 }
 
+/*
+ * Cleaning has got on by a page of its victim: the host may write as much as
+ * that gains, and twice as much while there is more than the least.  What it
+ * does not use does not grow beyond a block.
+ */
+static void give_credit(Ssd *ssd, Plane *p)
+{
+    uint64_t most = (uint64_t)ssd->l.units_per_block << 16;
+
+    p->gc.credit += p->n_free > ssd->free_for_gc ? 2 * p->gc.rate : p->gc.rate;
+    p->gc.credit = MIN(p->gc.credit, most);
+}
+
 /* Read the next page of the victim that holds something; false: none left. */
 static bool read_next(Ssd *ssd, uint32_t plane)
 {
@@ -322,6 +338,7 @@ static bool read_next(Ssd *ssd, uint32_t plane)
             .parts = parts,
         };
 
+        give_credit(ssd, p);
         if (n == ssd->l.units_per_page && ssd->cfg->nand.copyback &&
             copy_back(ssd, plane, page)) {
             return true;
@@ -336,6 +353,19 @@ static bool read_next(Ssd *ssd, uint32_t plane)
     p->gc.victim = NONE;
     maybe_erase(ssd, victim);
     return false;
+}
+
+/* Cleaning may have got on so far that the host need not wait any longer. */
+static void let_host(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+
+    if (p->starved) {
+        plane_update(ssd, plane);
+        if (p->accepting) {
+            write_pump(ssd);
+        }
+    }
 }
 
 static void step(Ssd *ssd, uint32_t plane)
@@ -403,6 +433,7 @@ void gc_read_done(Ssd *ssd, const NandOp *op)
     }
     copy_ended(ssd, block); /* the read itself */
     step(ssd, plane);
+    let_host(ssd, plane);
 }
 
 void gc_page_done(Ssd *ssd, uint32_t j)
@@ -424,6 +455,7 @@ void gc_page_done(Ssd *ssd, uint32_t j)
     ssd->plane[plane].gc.programs--;
     job_give(ssd, j);
     step(ssd, plane);
+    let_host(ssd, plane);
 }
 
 void gc_page_failed(Ssd *ssd, uint32_t j)

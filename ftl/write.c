@@ -470,6 +470,7 @@ void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
     }
     stamp_page(ssd, j);
     ssd->plane[plane].host_programs++;
+    gc_charge_host(ssd, &ssd->plane[plane]);
     plane_update(ssd, plane);
     faulty_submit(ssd, &op);
     gc_kick(ssd, plane);
