@@ -316,6 +316,7 @@ struct Ssd {
     Prng alloc_rng;
     Prng gc_rng;
     uint32_t n_starved; /* planes */
+    bool pump_waits;    /* write_pump() has found no plane for what is due */
 
     Slot *slot;
     uint32_t free_slot;

@@ -235,6 +235,9 @@ static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
         return NONE;
     }
     p->gc.forced = false;
+    if (p->bucket[0] != NONE) {
+        return p->bucket[0]; /* costs no copy: no policy could do better */
+    }
     block = ssd->gc->pick(ssd, plane);
     /* Less than a program to gain is worth it only when there is no choice. */
     if (block != NONE && !gc_gains(ssd, block) &&
@@ -391,11 +394,14 @@ static void let_host(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
 
-    if (p->starved) {
+    if (!ssd->pump_waits) {
+        return;
+    }
+    if (!p->accepting) {
         plane_update(ssd, plane);
-        if (p->accepting) {
-            write_pump(ssd);
-        }
+    }
+    if (p->accepting) {
+        write_pump(ssd);
     }
 }
 

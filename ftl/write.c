@@ -498,6 +498,7 @@ static void stall_ends(Ssd *ssd)
 
 void write_pump(Ssd *ssd)
 {
+    ssd->pump_waits = true;
     if (ssd->given_up || !bad_redo(ssd)) {
         return;
     }
@@ -513,6 +514,7 @@ void write_pump(Ssd *ssd)
         stall_ends(ssd);
         send_page(ssd, plane);
     }
+    ssd->pump_waits = false;
     stall_ends(ssd);
 }
 
