@@ -145,6 +145,13 @@ static void free_push(Ssd *ssd, uint32_t block)
     }
 }
 
+static void note_free(Ssd *ssd)
+{
+    if (ssd->now_ps >= ssd->series.next_ps) {
+        numbers_sample(ssd);
+    }
+}
+
 static uint32_t free_pop(Ssd *ssd, uint32_t *head, uint32_t *n)
 {
     uint32_t block = *head;
@@ -152,6 +159,7 @@ static uint32_t free_pop(Ssd *ssd, uint32_t *head, uint32_t *n)
     g_assert(*n > 0);
     *head = ssd->block[block].next;
     (*n)--;
+    note_free(ssd);
     return block;
 }
 
@@ -395,6 +403,7 @@ void block_erased(Ssd *ssd, uint32_t block)
 
     ssd->plane[plane].erases--;
     free_push(ssd, block);
+    note_free(ssd);
     plane_update(ssd, plane);
 }
 

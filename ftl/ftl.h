@@ -16,6 +16,7 @@
  *   power.c    power cut and return; preload
  *   oplog.c    the operation log
  *   accounts.c time and energy of the array
+ *   numbers.c  valid units, wear and free blocks, for the statistics
  *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*
  *
  * Numbers: lpn counts mapping units of the host, ppu those of the array:
@@ -258,6 +259,21 @@ typedef struct BufferStats {
     uint64_t rewrites_after_flush;
 } BufferStats;
 
+/* A value over time, in a bounded number of points. */
+#define SERIES_POINTS 128
+
+typedef struct SeriesPoint {
+    uint64_t at_ps;
+    uint32_t value;
+} SeriesPoint;
+
+typedef struct Series {
+    uint64_t interval_ps; /* between points, at least */
+    uint64_t next_ps;     /* no point before that */
+    uint32_t n;
+    SeriesPoint point[SERIES_POINTS];
+} Series;
+
 typedef struct GcPolicy GcPolicy;
 typedef struct AllocPolicy AllocPolicy;
 typedef struct BufferPolicy BufferPolicy;
@@ -365,6 +381,9 @@ struct Ssd {
     uint64_t stats_since_ps;
     uint64_t gc_copied_units;
     uint64_t gc_victims;
+    uint64_t gc_victim_units; /* of them, and how many of these were valid */
+    uint64_t gc_victim_valid;
+    Series series; /* free blocks */
     uint64_t padded_units;
 
     Oplog *log; /* or NULL */
@@ -692,6 +711,21 @@ void accounts_reset(Ssd *ssd);
 
 /* Append to the object "nand" of the statistics. */
 void accounts_json(const Ssd *ssd, JsonWriter *w);
+
+/* ---- numbers.c ------------------------------------------------------------------- */
+
+/* Begin the series of free blocks anew. */
+void numbers_reset(Ssd *ssd);
+
+/* The number of free blocks has changed, and Series.next_ps has come. */
+void numbers_sample(Ssd *ssd);
+
+/* A block is to be cleaned. */
+void numbers_victim(Ssd *ssd, uint32_t block);
+
+/* Append to the objects "gc" and "nand" of the statistics. */
+void numbers_gc_json(const Ssd *ssd, JsonWriter *w);
+void numbers_wear_json(const Ssd *ssd, JsonWriter *w);
 
 /* ---- ssd.c ----------------------------------------------------------------------- */
 

@@ -285,8 +285,8 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     p->gc.rate = (uint64_t)(ssd->l.units_per_block - ssd->block[block].valid)
                  << 16;
     p->gc.rate /= nand_block_pages(ssd->geo, block);
+    numbers_victim(ssd, block);
     block_start_victim(ssd, block);
-    ssd->gc_victims++;
     p->gc.victim = block;
     p->gc.scan = 0;
     return true;

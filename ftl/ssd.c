@@ -254,6 +254,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->geo = nand_geometry(ssd->nand);
     init_shifts(ssd);
     init_tables(ssd);
+    numbers_reset(ssd);
     block_init(ssd);
     ssd->slot = lazy_new(Slot, ssd->l.n_slots);
     ssd->epoch_mask = 15;
