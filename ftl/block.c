@@ -46,6 +46,48 @@ static void slc_full_remove(Ssd *ssd, Plane *p, uint32_t block)
     }
 }
 
+/* ---- FULL blocks by age ---------------------------------------------------- */
+
+static void age_append(Ssd *ssd, Plane *p, uint32_t block)
+{
+    Block *b = &ssd->block[block];
+
+    b->older = p->newest;
+    b->newer = NONE;
+    if (p->newest == NONE) {
+        p->oldest = block;
+    } else {
+        ssd->block[p->newest].newer = block;
+    }
+    p->newest = block;
+}
+
+static void age_remove(Ssd *ssd, Plane *p, uint32_t block)
+{
+    const Block *b = &ssd->block[block];
+
+    if (b->older == NONE) {
+        p->oldest = b->newer;
+    } else {
+        ssd->block[b->older].newer = b->newer;
+    }
+    if (b->newer == NONE) {
+        p->newest = b->older;
+    } else {
+        ssd->block[b->newer].older = b->older;
+    }
+}
+
+void block_renew(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
+
+    age_remove(ssd, p, block);
+    age_append(ssd, p, block);
+}
+
+/* ---- FULL blocks by valid units --------------------------------------------- */
+
 static void bucket_insert(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->plane[block_plane(ssd, block)];
@@ -103,6 +145,13 @@ static void free_push(Ssd *ssd, uint32_t block)
     }
 }
 
+static void note_free(Ssd *ssd)
+{
+    if (ssd->now_ps >= ssd->series.next_ps) {
+        numbers_sample(ssd);
+    }
+}
+
 static uint32_t free_pop(Ssd *ssd, uint32_t *head, uint32_t *n)
 {
     uint32_t block = *head;
@@ -110,6 +159,7 @@ static uint32_t free_pop(Ssd *ssd, uint32_t *head, uint32_t *n)
     g_assert(*n > 0);
     *head = ssd->block[block].next;
     (*n)--;
+    note_free(ssd);
     return block;
 }
 
@@ -141,6 +191,8 @@ static void init_plane(Ssd *ssd, uint32_t plane)
         p->bucket[i] = NONE;
     }
     p->min_valid = ssd->l.units_per_block;
+    p->oldest = NONE;
+    p->newest = NONE;
     p->staged = g_new(uint32_t, (GC_READS_PER_PLANE + 1) *
                                     ssd->l.units_per_program);
     p->spare_blocks = ssd->l.spare_blocks;
@@ -167,36 +219,11 @@ static void init_plane(Ssd *ssd, uint32_t plane)
     plane_update(ssd, plane);
 }
 
-/* Position in the stripe: channel fastest, then chip, die, plane. */
-static void init_stripe(Ssd *ssd)
-{
-    const NandConfig *c = &ssd->cfg->nand;
-    uint32_t pos = 0;
-
-    for (uint32_t plane = 0; plane < c->planes; plane++) {
-        for (uint32_t die = 0; die < c->dies; die++) {
-            for (uint32_t chip = 0; chip < c->chips; chip++) {
-                for (uint32_t ch = 0; ch < c->channels; ch++) {
-                    uint32_t i = ((ch * c->chips + chip) * c->dies + die) *
-                                     c->planes +
-                                 plane;
-
-                    ssd->stripe_plane[pos] = i;
-                    ssd->stripe_pos[i] = pos++;
-                }
-            }
-        }
-    }
-}
-
 void block_init(Ssd *ssd)
 {
     ssd->block = lazy_new(Block, ssd->geo->n_blocks);
     ssd->plane = g_new0(Plane, ssd->l.n_planes);
-    ssd->accepting = g_new0(uint64_t, ssd->l.n_planes / 64 + 1);
-    ssd->stripe_plane = g_new(uint32_t, ssd->l.n_planes);
-    ssd->stripe_pos = g_new(uint32_t, ssd->l.n_planes);
-    init_stripe(ssd);
+    alloc_init(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_plane(ssd, i);
     }
@@ -209,9 +236,7 @@ void block_destroy(Ssd *ssd)
         g_free(ssd->plane[i].staged);
     }
     g_free(ssd->plane);
-    g_free(ssd->accepting);
-    g_free(ssd->stripe_plane);
-    g_free(ssd->stripe_pos);
+    alloc_destroy(ssd);
     lazy_free(ssd->block, ssd->geo->n_blocks, sizeof(*ssd->block));
 }
 
@@ -237,6 +262,7 @@ void block_make_full(Ssd *ssd, uint32_t block)
         slc_full_insert(ssd, &ssd->plane[block_plane(ssd, block)], block);
     } else {
         bucket_insert(ssd, block);
+        age_append(ssd, &ssd->plane[block_plane(ssd, block)], block);
     }
 }
 
@@ -270,6 +296,7 @@ uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind)
     page = o->block * ssd->geo->pages_per_block + o->next_page;
     o->next_page += nand_block_program(ssd->geo, o->block);
     ssd->block[o->block].pending++;
+    ssd->block[o->block].mtime = p->clock += kind == OPEN_HOST;
     if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
         ssd->block[o->block].state = BLOCK_CLOSING;
         o->block = NONE;
@@ -333,6 +360,7 @@ void block_start_victim(Ssd *ssd, uint32_t block)
         slc_full_remove(ssd, &ssd->plane[block_plane(ssd, block)], block);
     } else {
         bucket_remove(ssd, block);
+        age_remove(ssd, &ssd->plane[block_plane(ssd, block)], block);
     }
     set_state(ssd, block, BLOCK_VICTIM);
     ssd->block[block].pending = 0;
@@ -375,6 +403,7 @@ void block_erased(Ssd *ssd, uint32_t block)
 
     ssd->plane[plane].erases--;
     free_push(ssd, block);
+    note_free(ssd);
     plane_update(ssd, plane);
 }
 
@@ -411,9 +440,10 @@ void plane_update(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     uint32_t pos = ssd->stripe_pos[plane];
     uint64_t coming = (uint64_t)p->host_programs * ssd->l.units_per_program;
-    bool willing = p->host_programs < HOST_PROGRAMS_PER_PLANE &&
+    bool willing = p->host_programs < ssd->alloc->depth &&
                    p->valid + coming < ssd->l.share_units + p->slack_units;
-    bool room = block_can_take_page(ssd, plane, OPEN_HOST);
+    bool room = block_can_take_page(ssd, plane, OPEN_HOST) &&
+                !gc_holds_host(ssd, p);
 
     ssd->n_starved -= p->starved;
     p->starved = willing && !room;

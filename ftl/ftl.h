@@ -9,12 +9,14 @@
  *   write.c    buffer slots: from a host write to a programmed page
  *   map.c      logical unit -> slot or physical unit; trim
  *   block.c    blocks and planes: free, open, full; valid units
+ *   alloc.c    the stripe, and how to insist on a plane
  *   gc.c       cleaning: when, and the copy loop
  *   bad-blocks.c  what becomes of blocks and pages whose program or erase fails
  *   faulty.c   scripted faults that name logical blocks, commands or a time
  *   power.c    power cut and return; preload
  *   oplog.c    the operation log
  *   accounts.c time and energy of the array
+ *   numbers.c  valid units, wear and free blocks, for the statistics
  *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*
  *
  * Numbers: lpn counts mapping units of the host, ppu those of the array:
@@ -29,6 +31,7 @@
 #include "nand-faults.h"
 #include "nand.h"
 #include "oplog.h"
+#include "prng.h"
 #include "ssd-config.h"
 #include "ssd.h"
 
@@ -141,6 +144,8 @@ typedef struct Block {
     uint32_t next, prev;
     uint32_t pending; /* OPEN, CLOSING: programs in flight; VICTIM: copies that
                          have not ended */
+    uint32_t older, newer; /* FULL: list of the plane by when they became so */
+    uint32_t mtime;        /* Plane.clock when data in it last changed */
     uint8_t state;    /* BlockState */
     bool bad;         /* a program of it failed: empty it, then retire it */
 } Block;
@@ -159,12 +164,15 @@ typedef struct Open {
 
 typedef struct PlaneGc {
     bool active; /* from ftl.gc_low to ftl.gc_high */
+    bool forced; /* a victim is wanted, whatever there is of free blocks */
     bool folding; /* blocks in SLC mode are emptied */
     uint32_t victim; /* or NONE */
     uint32_t scan;   /* next page of the victim to look at */
     uint32_t reads;  /* page reads in flight */
     uint32_t programs;
     uint32_t n_staged; /* units read, not yet on their way */
+    uint64_t rate;     /* what each page of the victim gives to credit */
+    uint64_t credit;   /* units that the host may write, << 16 */
     JobFifo redo;
 } PlaneGc;
 
@@ -178,6 +186,8 @@ typedef struct Plane {
     uint32_t erases;        /* in flight */
     uint64_t valid;         /* units */
     Open open[N_OPEN];
+    uint32_t oldest, newest; /* FULL blocks, but not those in SLC mode */
+    uint32_t clock;     /* programs of the host in the plane */
     uint32_t *bucket;   /* heads of FULL blocks by valid count */
     uint32_t min_valid; /* no FULL block has fewer */
     uint32_t *staged;   /* ppus in controller memory, gc.n_staged of them */
@@ -191,11 +201,8 @@ typedef struct Plane {
     uint32_t n_folding;  /* victims in SLC mode */
     uint32_t last_gc_block; /* last one opened for cleaning, or NONE */
     bool accepting;
-    bool starved; /* would accept a page if cleaning freed a block */
+    bool starved; /* would accept a page if cleaning got on */
 } Plane;
-
-/* Programs of the host in flight per plane: one in the array, one on the bus. */
-#define HOST_PROGRAMS_PER_PLANE 2
 
 /* Cleaning reads ahead by this many pages per plane. */
 #define GC_READS_PER_PLANE 2
@@ -252,6 +259,21 @@ typedef struct BufferStats {
     uint64_t rewrites_after_flush;
 } BufferStats;
 
+/* A value over time, in a bounded number of points. */
+#define SERIES_POINTS 128
+
+typedef struct SeriesPoint {
+    uint64_t at_ps;
+    uint32_t value;
+} SeriesPoint;
+
+typedef struct Series {
+    uint64_t interval_ps; /* between points, at least */
+    uint64_t next_ps;     /* no point before that */
+    uint32_t n;
+    SeriesPoint point[SERIES_POINTS];
+} Series;
+
 typedef struct GcPolicy GcPolicy;
 typedef struct AllocPolicy AllocPolicy;
 typedef struct BufferPolicy BufferPolicy;
@@ -301,7 +323,16 @@ struct Ssd {
     uint32_t *stripe_plane; /* position in the stripe -> plane */
     uint32_t *stripe_pos;   /* plane -> position */
     uint32_t stripe_cursor;
+    uint32_t alloc_chosen;    /* random: plane that waits to be taken, or NONE */
+    uint32_t alloc_waits_for; /* plane that alloc_insist() waits for, or NONE */
+    uint32_t channel_token;   /* dynamic: whose turn it is */
+    uint32_t *chip_token;     /* by channel */
+    uint32_t *die_token;      /* by chip */
+    uint32_t *plane_token;    /* by die */
+    Prng alloc_rng;
+    Prng gc_rng;
     uint32_t n_starved; /* planes */
+    bool pump_waits;    /* write_pump() has found no plane for what is due */
 
     Slot *slot;
     uint32_t free_slot;
@@ -352,6 +383,9 @@ struct Ssd {
     uint64_t stats_since_ps;
     uint64_t gc_copied_units;
     uint64_t gc_victims;
+    uint64_t gc_victim_units; /* of them, and how many of these were valid */
+    uint64_t gc_victim_valid;
+    Series series; /* free blocks */
     uint64_t padded_units;
 
     Oplog *log; /* or NULL */
@@ -362,17 +396,27 @@ struct Ssd {
 struct GcPolicy {
     const char *name;
     const char *help;
-    /* Required.  A FULL block of the plane to clean, or NONE if none would
-     * gain anything.  Changes nothing. */
+    /* Required.  A FULL block of the plane to clean (not one in SLC mode), or
+     * NONE if none would gain anything.  Changes nothing but the order of
+     * Plane.oldest.  Blocks that gain less than a program (gc_gains()) only if
+     * there is no other. */
     uint32_t (*pick)(Ssd *ssd, uint32_t plane);
 };
+
+/* AllocPolicy.depth of a policy that does not look where there is room. */
+#define ALLOC_DEEP 64
 
 struct AllocPolicy {
     const char *name;
     const char *help;
+    uint32_t depth; /* programs of the host in flight per plane: 2 are one in
+                       the array and one on the bus */
+    bool by_lpn;    /* pick wants to know what is written */
     /* Required.  The plane for the next page of the host, among those that
-     * accept one, or NONE.  May move its own cursor. */
-    uint32_t (*pick)(Ssd *ssd);
+     * accept one, or NONE: wait.  It may wait (by alloc_insist()) only for
+     * something that is under way.  lpn is the first unit of the page, or NONE
+     * without by_lpn.  May move its own cursor. */
+    uint32_t (*pick)(Ssd *ssd, uint32_t lpn);
 };
 
 struct BufferPolicy {
@@ -386,12 +430,25 @@ struct BufferPolicy {
     uint32_t (*pick)(Ssd *ssd);
 };
 
+/* For policies that found nothing: the fewest valid units, whatever it gains. */
+uint32_t gc_greedy_pick(Ssd *ssd, uint32_t plane);
+
 extern const GcPolicy *const gc_policies[];       /* NULL at the end */
 extern const AllocPolicy *const alloc_policies[]; /* NULL at the end */
 extern const BufferPolicy *const buffer_policies[];
 
 extern const GcPolicy gc_greedy;
+extern const GcPolicy gc_cost_benefit;
+extern const GcPolicy gc_fifo;
+extern const GcPolicy gc_random;
+extern const GcPolicy gc_d_choices;
+extern const GcPolicy gc_windowed_greedy;
 extern const AllocPolicy alloc_stripe;
+extern const AllocPolicy alloc_static;
+extern const AllocPolicy alloc_dynamic;
+extern const AllocPolicy alloc_dl;
+extern const AllocPolicy alloc_random;
+extern const AllocPolicy alloc_superblock;
 extern const BufferPolicy buf_fifo;
 
 static inline uint32_t spare_lpn(const Ssd *ssd, uint32_t ppu)
@@ -493,8 +550,31 @@ void block_mark_bad(Ssd *ssd, uint32_t block);
 /* Put a block whose cleaning or filling was cut short back among the FULL. */
 void block_make_full(Ssd *ssd, uint32_t block);
 
+/* A FULL block goes to the end of the list by age. */
+void block_renew(Ssd *ssd, uint32_t block);
+
 /* Work out anew whether the allocator may give the plane a page. */
 void plane_update(Ssd *ssd, uint32_t plane);
+
+/* ---- alloc.c ------------------------------------------------------------------ */
+
+/* Streams of the seed; see prng_seed(). */
+#define PURPOSE_ALLOC 0x66746c2d616c6c6fULL
+#define PURPOSE_GC    0x66746c2d67632d76ULL
+
+void alloc_init(Ssd *ssd);
+void alloc_destroy(Ssd *ssd);
+
+/* The first position of the stripe at from, or after it and round, whose plane
+ * accepts a page; NONE: there is none. */
+uint32_t alloc_next(const Ssd *ssd, uint32_t from);
+
+/* The plane, if it accepts a page; NONE, while something under way there may
+ * change that; else the next one in the stripe that does, or NONE. */
+uint32_t alloc_insist(Ssd *ssd, uint32_t plane);
+
+/* Ssd.alloc_waits_for is not NONE: is there still something to wait for? */
+void alloc_look_again(Ssd *ssd);
 
 /* ---- write.c ------------------------------------------------------------------- */
 
@@ -538,9 +618,15 @@ static inline uint32_t *job_units(Ssd *ssd, uint32_t job)
 
 /* Look whether the plane needs cleaning, and go on with it. */
 void gc_kick(Ssd *ssd, uint32_t plane);
+
+/* Clean a block of the plane, if one gains, however many are free. */
+void gc_force(Ssd *ssd, uint32_t plane);
 void gc_read_done(Ssd *ssd, const NandOp *op);
 void gc_page_done(Ssd *ssd, uint32_t job);
 void gc_erase_done(Ssd *ssd, uint32_t block);
+
+/* A FULL block of the plane at random that gains; NONE: many draws found none. */
+uint32_t gc_draw(Ssd *ssd, uint32_t plane);
 
 /* A job's page failed: it is programmed again elsewhere in its plane, or, if
  * the drive has given up, forgotten. */
@@ -662,6 +748,21 @@ void accounts_reset(Ssd *ssd);
 /* Append to the object "nand" of the statistics. */
 void accounts_json(const Ssd *ssd, JsonWriter *w);
 
+/* ---- numbers.c ------------------------------------------------------------------- */
+
+/* Begin the series of free blocks anew. */
+void numbers_reset(Ssd *ssd);
+
+/* The number of free blocks has changed, and Series.next_ps has come. */
+void numbers_sample(Ssd *ssd);
+
+/* A block is to be cleaned. */
+void numbers_victim(Ssd *ssd, uint32_t block);
+
+/* Append to the objects "gc" and "nand" of the statistics. */
+void numbers_gc_json(const Ssd *ssd, JsonWriter *w);
+void numbers_wear_json(const Ssd *ssd, JsonWriter *w);
+
 /* ---- ssd.c ----------------------------------------------------------------------- */
 
 /* Run every event due by now_ns. */
@@ -685,6 +786,32 @@ static inline uint32_t block_program_units(const Ssd *ssd, uint32_t page)
 static inline uint32_t ppu_block(const Ssd *ssd, uint32_t ppu)
 {
     return ppu_page(ssd, ppu) / ssd->geo->pages_per_block;
+}
+
+/* What a page of the host takes of PlaneGc.credit. */
+static inline uint64_t gc_price(const Ssd *ssd)
+{
+    return (uint64_t)ssd->l.units_per_program << 16;
+}
+
+/* Must the host wait until cleaning has gained as much as a page takes? */
+static inline bool gc_holds_host(const Ssd *ssd, const Plane *p)
+{
+    return p->gc.active && p->gc.credit < gc_price(ssd) &&
+           p->gc.reads + p->gc.programs + p->erases > 0;
+}
+
+/* The host has taken a page of the plane. */
+static inline void gc_charge_host(const Ssd *ssd, Plane *p)
+{
+    p->gc.credit -= MIN(p->gc.credit, gc_price(ssd));
+}
+
+/* Does cleaning the block give back a program's pages at least? */
+static inline bool gc_gains(const Ssd *ssd, uint32_t block)
+{
+    return ssd->block[block].valid + ssd->l.units_per_program <=
+           ssd->l.units_per_block;
 }
 
 #endif

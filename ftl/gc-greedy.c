@@ -8,7 +8,7 @@
  */
 #include "ftl.h"
 
-static uint32_t greedy_pick(Ssd *ssd, uint32_t plane)
+uint32_t gc_greedy_pick(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
 
@@ -24,5 +24,5 @@ static uint32_t greedy_pick(Ssd *ssd, uint32_t plane)
 const GcPolicy gc_greedy = {
     .name = "greedy",
     .help = "the block with the fewest valid units",
-    .pick = greedy_pick,
+    .pick = gc_greedy_pick,
 };

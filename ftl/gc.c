@@ -206,6 +206,22 @@ static uint32_t bad_victim(const Ssd *ssd, uint32_t plane)
     return block;
 }
 
+uint32_t gc_draw(Ssd *ssd, uint32_t plane)
+{
+    uint32_t slc = ssd->geo->slc_blocks;
+    uint32_t n = ssd->geo->blocks_per_plane;
+
+    for (int tries = 0; tries < 64; tries++) {
+        uint32_t block = plane * n + slc +
+                         (uint32_t)prng_below(&ssd->gc_rng, n - slc);
+
+        if (ssd->block[block].state == BLOCK_FULL && gc_gains(ssd, block)) {
+            return block;
+        }
+    }
+    return NONE;
+}
+
 /* A victim that gains room; NONE: cleaning is over, or nothing would gain. */
 static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
 {
@@ -215,14 +231,16 @@ static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
     if (p->n_free + p->erases >= p->gc_high_blocks) {
         p->gc.active = false;
     }
-    if (!p->gc.active) {
+    if (!p->gc.active && !p->gc.forced) {
         return NONE;
+    }
+    p->gc.forced = false;
+    if (p->bucket[0] != NONE) {
+        return p->bucket[0]; /* costs no copy: no policy could do better */
     }
     block = ssd->gc->pick(ssd, plane);
     /* Less than a program to gain is worth it only when there is no choice. */
-    if (block != NONE &&
-        ssd->block[block].valid + ssd->l.units_per_program >
-            ssd->l.units_per_block &&
+    if (block != NONE && !gc_gains(ssd, block) &&
         p->n_free > plane_reserve(ssd, p)) {
         return NONE;
     }
@@ -264,8 +282,11 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     if (block == NONE) {
         return false;
     }
+    p->gc.rate = (uint64_t)(ssd->l.units_per_block - ssd->block[block].valid)
+                 << 16;
+    p->gc.rate /= nand_block_pages(ssd->geo, block);
+    numbers_victim(ssd, block);
     block_start_victim(ssd, block);
-    ssd->gc_victims++;
     p->gc.victim = block;
     p->gc.scan = 0;
     return true;
@@ -318,6 +339,20 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
     return true;
 }
 
+/*
+ * Cleaning has got on by a page of its victim: the host may write as much as
+ * that gains, and twice as much while there is more than the least.  What it
+ * does not use does not grow beyond a block.
+ */
+static void give_credit(Ssd *ssd, Plane *p)
+{
+    uint64_t most = (uint64_t)ssd->l.units_per_block << 16;
+
+    p->gc.credit += p->n_free > plane_reserve(ssd, p) ? 2 * p->gc.rate
+                                                      : p->gc.rate;
+    p->gc.credit = MIN(p->gc.credit, most);
+}
+
 /* Read the next page of the victim that holds something; false: none left. */
 static bool read_next(Ssd *ssd, uint32_t plane)
 {
@@ -337,6 +372,7 @@ static bool read_next(Ssd *ssd, uint32_t plane)
             .parts = parts,
         };
 
+        give_credit(ssd, p);
         if (n == ssd->l.units_per_page && ssd->cfg->nand.copyback &&
             copy_back(ssd, plane, page)) {
             return true;
@@ -351,6 +387,22 @@ static bool read_next(Ssd *ssd, uint32_t plane)
     p->gc.victim = NONE;
     maybe_erase(ssd, victim);
     return false;
+}
+
+/* Cleaning may have got on so far that the host need not wait any longer. */
+static void let_host(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+
+    if (!ssd->pump_waits) {
+        return;
+    }
+    if (!p->accepting) {
+        plane_update(ssd, plane);
+    }
+    if (p->accepting) {
+        write_pump(ssd);
+    }
 }
 
 static void step(Ssd *ssd, uint32_t plane)
@@ -387,6 +439,12 @@ void gc_kick(Ssd *ssd, uint32_t plane)
     }
 }
 
+void gc_force(Ssd *ssd, uint32_t plane)
+{
+    ssd->plane[plane].gc.forced = true;
+    step(ssd, plane);
+}
+
 /*
  * What cleaning cannot read it moves all the same, marked: the host shall be
  * told, whenever it asks for it.
@@ -413,6 +471,7 @@ void gc_read_done(Ssd *ssd, const NandOp *op)
     }
     copy_ended(ssd, block); /* the read itself */
     step(ssd, plane);
+    let_host(ssd, plane);
 }
 
 void gc_page_done(Ssd *ssd, uint32_t j)
@@ -434,6 +493,7 @@ void gc_page_done(Ssd *ssd, uint32_t j)
     ssd->plane[plane].gc.programs--;
     job_give(ssd, j);
     step(ssd, plane);
+    let_host(ssd, plane);
 }
 
 void gc_page_failed(Ssd *ssd, uint32_t j)

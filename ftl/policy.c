@@ -6,12 +6,14 @@
 #include "ftl.h"
 
 const GcPolicy *const gc_policies[] = {
-    &gc_greedy,
+    &gc_greedy, &gc_cost_benefit, &gc_fifo,
+    &gc_random, &gc_d_choices,    &gc_windowed_greedy,
     NULL,
 };
 
 const AllocPolicy *const alloc_policies[] = {
-    &alloc_stripe,
+    &alloc_stripe, &alloc_static,     &alloc_dynamic, &alloc_dl,
+    &alloc_random, &alloc_superblock,
     NULL,
 };
 

@@ -115,6 +115,9 @@ void ssd_reset_stats(Ssd *ssd)
     ssd->stats_since_ps = ssd->now_ps;
     ssd->gc_copied_units = 0;
     ssd->gc_victims = 0;
+    ssd->gc_victim_units = 0;
+    ssd->gc_victim_valid = 0;
+    numbers_reset(ssd);
     ssd->padded_units = 0;
 }
 
@@ -125,6 +128,24 @@ static void cause_json(const Ssd *ssd, JsonWriter *w, const char *key,
     json_u64(w, "reads", ops_of(ssd, NAND_READ, cause));
     json_u64(w, "programs", ops_of(ssd, NAND_PROGRAM, cause));
     json_u64(w, "erases", ops_of(ssd, NAND_ERASE, cause));
+    json_close(w, '}');
+}
+
+/* Bytes programmed for each cause per byte of the host; they add up to waf. */
+static void waf_json(const Ssd *ssd, JsonWriter *w, const SsdCounters *c)
+{
+    double page = ssd->geo->page_bytes;
+    double host = (double)c->host_bytes_written;
+
+    json_open(w, "waf_by_cause", '{');
+#define WAF_JSON(upper, lower)                                                 \
+    json_double(w, #lower,                                                     \
+                host > 0 ? (double)ops_of(ssd, NAND_PROGRAM,                   \
+                                          NAND_CAUSE_##upper) *                \
+                               page / host                                     \
+                         : 0);
+    NAND_CAUSES(WAF_JSON)
+#undef WAF_JSON
     json_close(w, '}');
 }
 
@@ -141,6 +162,7 @@ static void nand_json(const Ssd *ssd, JsonWriter *w, const SsdCounters *c)
     json_close(w, '}');
     json_u64(w, "max_erase_count", c->max_erase_count);
     json_double(w, "mean_erase_count", c->mean_erase_count);
+    numbers_wear_json(ssd, w);
     accounts_json(ssd, w);
     json_close(w, '}');
 }
@@ -187,6 +209,7 @@ static void gc_json(const Ssd *ssd, JsonWriter *w)
     json_u64(w, "copied_units", ssd->gc_copied_units);
     json_u64(w, "free_blocks", n_free);
     json_u64(w, "mapped_units", ssd->mapped_units);
+    numbers_gc_json(ssd, w);
     json_close(w, '}');
 }
 
@@ -208,6 +231,7 @@ void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
     json_u64(w, "host_bytes_read", c.host_bytes_read);
     json_u64(w, "host_bytes_written", c.host_bytes_written);
     json_double(w, "waf", c.waf);
+    waf_json(ssd, w, &c);
     nand_json(ssd, w, &c);
     media_json(w, &c);
     gc_json(ssd, w);

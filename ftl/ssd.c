@@ -79,6 +79,9 @@ static void dispatch(Ssd *ssd, const Event *e)
     default:
         nand_event(ssd->nand, e);
     }
+    if (ssd->alloc_waits_for != NONE) {
+        alloc_look_again(ssd);
+    }
     if (ssd->may_fail) {
         bad_look_for_way(ssd);
     }
@@ -238,6 +241,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->host = host;
     ssd->opaque = opaque;
     ssd->gc = gc_policies[cfg->gc];
+    prng_seed(&ssd->gc_rng, cfg->seed, PURPOSE_GC);
     ssd->alloc = alloc_policies[cfg->alloc];
     ssd->buf = buffer_policies[cfg->buffer];
     ssd->power_on = true;
@@ -251,6 +255,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->geo = nand_geometry(ssd->nand);
     init_shifts(ssd);
     init_tables(ssd);
+    numbers_reset(ssd);
     block_init(ssd);
     ssd->slot = lazy_new(Slot, ssd->l.n_slots);
     ssd->epoch_mask = 15;

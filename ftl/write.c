@@ -485,6 +485,7 @@ void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
     }
     stamp_page(ssd, j);
     ssd->plane[plane].host_programs++;
+    gc_charge_host(ssd, &ssd->plane[plane]);
     plane_update(ssd, plane);
     faulty_submit(ssd, &op);
     gc_kick(ssd, plane);
@@ -512,11 +513,14 @@ static void stall_ends(Ssd *ssd)
 
 void write_pump(Ssd *ssd)
 {
+    ssd->pump_waits = true;
     if (ssd->given_up || !bad_redo(ssd)) {
         return;
     }
     while (ssd->n_dirty >= ssd->l.units_per_program || ssd->n_must > 0) {
-        uint32_t plane = ssd->alloc->pick(ssd);
+        uint32_t lpn = ssd->alloc->by_lpn ? ssd->slot[ssd->buf->pick(ssd)].lpn
+                                          : NONE;
+        uint32_t plane = ssd->alloc->pick(ssd, lpn);
 
         if (plane == NONE) {
             stall_begins(ssd);
@@ -525,6 +529,7 @@ void write_pump(Ssd *ssd)
         stall_ends(ssd);
         send_page(ssd, plane);
     }
+    ssd->pump_waits = false;
     stall_ends(ssd);
 }
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gc-windowed-greedy.c - of the ftl.gc_window blocks that were filled first the
+ * one with the fewest valid units.
+ *
+ * Source: X.-Y. Hu et al., "Write Amplification Analysis in Flash-Based Solid
+ * State Drives", SYSTOR 2009 (windowed greedy).
+ */
+#include "ftl.h"
+
+static uint32_t windowed_greedy_pick(Ssd *ssd, uint32_t plane)
+{
+    uint32_t block = ssd->plane[plane].oldest;
+    uint32_t best = block;
+
+    for (uint32_t i = 0; block != NONE && i < ssd->cfg->gc_window; i++) {
+        if (ssd->block[block].valid < ssd->block[best].valid) {
+            best = block;
+        }
+        block = ssd->block[block].newer;
+    }
+    return best == NONE || !gc_gains(ssd, best) ? gc_greedy_pick(ssd, plane)
+                                                : best;
+}
+
+const GcPolicy gc_windowed_greedy = {
+    .name = "windowed-greedy",
+    .help = "the fewest valid units among the ftl.gc_window oldest blocks",
+    .pick = windowed_greedy_pick,
+};

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * theory.c - write amplification against closed forms, and victim policies
+ * against each other, on a drive of one plane that takes no time.
+ *
+ * Uniform random writes of single units, a being physical / user capacity, n
+ * units per block.  A block that is cleaned holds on average v valid units, and
+ * the write amplification is n / (n - v).
+ *
+ * FIFO: from when a block is filled until it is cleaned all others are filled,
+ * too.  Of these a U units (U: those of the user) a share 1 - v / n is written
+ * by the host, each to the same place with probability 1 / U; so a unit stays
+ * valid with probability v / n = exp(-a (1 - v / n)), whence
+ *
+ *     A = a / (a + W(-a exp(-a))),       W: Lambert's function
+ *
+ * P. Desnoyers, "Analytic Modeling of SSD Write Performance", SYSTOR 2012 (LRU
+ * cleaning); so already J. Menon, "A Performance Comparison of RAID-5 and
+ * Log-Structured Arrays", HPDC 1995.
+ *
+ * Greedy: blocks lose their valid units one by one, in proportion to how many
+ * they have; in the steady state the number of blocks with i valid units goes
+ * with 1 / i, from n down to those that are cleaned.  With the sum of 1 / i as a
+ * logarithm
+ *
+ *     y = -(n / a) W(-b exp(-b)), b = a (1 + 1 / (2 n)),   v = y - 1 / 2
+ *
+ * Desnoyers, ibid. (greedy cleaning).  For large n both are the form of
+ * L. Xiang, B. Kurkoski, "An Improved Analytic Expression for Write
+ * Amplification in NAND Flash", ICNC 2012 (arXiv:1110.4245).
+ *
+ * The forms know no blocks that are free, open or being cleaned, so these are
+ * taken off the physical capacity (RESERVE).
+ */
+#include <math.h>
+
+#include "ftl.h"
+#include "prng.h"
+
+#define BLOCKS 1600
+#define PAGES  32
+
+/* 2 to 3 free (ftl.gc_low, ftl.gc_high), two half full that are open, one being
+ * cleaned. */
+#define RESERVE 4.5
+
+/* The branch of W that is not -a, for a > 1: Newton from 0. */
+static double lambert(double x)
+{
+    double w = 0;
+
+    for (int i = 0; i < 100; i++) {
+        w -= (w * exp(w) - x) / (exp(w) * (w + 1));
+    }
+    return w;
+}
+
+static double fifo_waf(double a)
+{
+    return a / (a + lambert(-a * exp(-a)));
+}
+
+static double greedy_waf(double a)
+{
+    double b = a * (1 + 1.0 / (2 * PAGES));
+    double y = -(PAGES / a) * lambert(-b * exp(-b));
+
+    return PAGES / (PAGES - (y - 0.5));
+}
+
+/* ---- a drive and a host ------------------------------------------------------- */
+
+static Ssd *drive(const char *gc, double op_percent)
+{
+    char op[G_ASCII_DTOSTR_BUF_SIZE];
+    g_autofree char *options = g_strdup_printf(
+        "nand.channels=1;nand.dies=1;nand.planes=1;nand.blocks=%d;"
+        "nand.pages=%d;nand.page_size=4KiB;nand.read=0;nand.program=0;"
+        "nand.erase=0;nand.command=0;nand.bus_mt_s=0;nand.bus_ns_per_byte=0;"
+        "buffer.size=16KiB;buffer.access=0;host.firmware=0;host.link_mb_s=0;"
+        "ftl.gc_low=0%%;ftl.gc_high=0%%;ftl.gc=%s;ftl.op_percent=%s",
+        BLOCKS, PAGES, gc, g_ascii_dtostr(op, sizeof(op), op_percent));
+    SsdConfig *cfg = ssd_config_new();
+    GError *error = NULL;
+    Ssd *ssd;
+
+    ssd_config_set(cfg, options, &error);
+    g_assert_no_error(error);
+    ssd_config_set_block_bytes(cfg, 4096, &error);
+    g_assert_no_error(error);
+    ssd = ssd_create(cfg, NULL, NULL, &error);
+    g_assert_no_error(error);
+    ssd_config_free(cfg);
+    return ssd;
+}
+
+/* hot_percent of the writes go to as much of the drive as the others leave. */
+static void write_some(Ssd *ssd, Prng *rng, uint64_t n, uint32_t hot_percent)
+{
+    uint64_t all = ssd_info(ssd)->nblocks;
+    uint64_t hot = all * (100 - hot_percent) / 100;
+
+    for (uint64_t i = 0; i < n; i++) {
+        bool cold = prng_below(rng, 100) >= hot_percent;
+        uint64_t to = cold ? prng_below(rng, all - hot) + hot
+                           : prng_below(rng, hot);
+        SsdCmd cmd = {
+            .tag = i,
+            .op = SSD_OP_WRITE,
+            .lba = hot_percent ? to : prng_below(rng, all),
+            .nblocks = 1,
+        };
+        SsdCompletion done;
+
+        g_assert_cmpint(ssd_submit(ssd, 0, &cmd), ==, 0);
+        g_assert_cmpuint(ssd_advance(ssd, 0, &done, 1), ==, 1);
+    }
+}
+
+/* In the steady state. */
+static double measure(const char *gc, double op_percent, uint32_t hot_percent)
+{
+    Ssd *ssd = drive(gc, op_percent);
+    uint64_t user = ssd_info(ssd)->nblocks;
+    SsdCounters c;
+    Prng rng;
+
+    prng_seed(&rng, 6, 6);
+    g_assert_cmpint(ssd_preload(ssd, 0, user), ==, 0);
+    write_some(ssd, &rng, 3 * user, hot_percent);
+    ssd_reset_stats(ssd);
+    write_some(ssd, &rng, 3 * user, hot_percent);
+    ssd_get_counters(ssd, &c);
+    ssd_destroy(ssd);
+    return c.waf;
+}
+
+/* ---- tests ------------------------------------------------------------------------ */
+
+static const double ops[] = {7, 15, 28};
+
+static double alpha(double op_percent)
+{
+    double physical = BLOCKS - RESERVE;
+
+    return physical / BLOCKS * (1 + op_percent / 100);
+}
+
+static void compare(const char *gc, double closed_form(double))
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(ops); i++) {
+        double measured = measure(gc, ops[i], 0);
+        double expected = closed_form(alpha(ops[i]));
+
+        g_test_message("%s, %g %%: %.3f, closed form %.3f (%+.2f %%)", gc,
+                       ops[i], measured, expected,
+                       (measured / expected - 1) * 100);
+        g_assert_cmpfloat_with_epsilon(measured / expected, 1, 0.03);
+    }
+}
+
+static void test_fifo(void)
+{
+    compare("fifo", fifo_waf);
+}
+
+static void test_greedy(void)
+{
+    compare("greedy", greedy_waf);
+}
+
+/* The known order under uniform writes: the more a policy looks at, the less it
+ * copies. */
+static void test_order(void)
+{
+    double fifo = measure("fifo", 15, 0);
+    double windowed = measure("windowed-greedy", 15, 0);
+    double random = measure("random", 15, 0);
+    double choices = measure("d-choices", 15, 0);
+    double greedy = measure("greedy", 15, 0);
+
+    g_test_message("random %.3f, fifo %.3f, windowed %.3f, d-choices %.3f, "
+                   "greedy %.3f",
+                   random, fifo, windowed, choices, greedy);
+    g_assert_cmpfloat(greedy, <, choices);
+    g_assert_cmpfloat(choices, <, random);
+    g_assert_cmpfloat(greedy, <, windowed);
+    g_assert_cmpfloat(windowed, <, fifo);
+    g_assert_cmpfloat(fifo, <, random);
+}
+
+/* Nine writes in ten go to a tenth of the drive. */
+static void test_skew(void)
+{
+    double greedy = measure("greedy", 15, 90);
+    double cost_benefit = measure("cost-benefit", 15, 90);
+
+    g_test_message("90/10: greedy %.3f, cost-benefit %.3f", greedy,
+                   cost_benefit);
+    g_assert_cmpfloat(cost_benefit, <, greedy);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/theory/fifo", test_fifo);
+    g_test_add_func("/theory/greedy", test_greedy);
+    g_test_add_func("/theory/order", test_order);
+    g_test_add_func("/theory/skew", test_skew);
+    return g_test_run();
+}
