@@ -15,7 +15,7 @@
 #include "player.h"
 #include "result.h"
 #include "simtime.h"
-#include "trace.h"
+#include "source.h"
 #include "workload.h"
 
 #define PROGRESS_AFTER_US (2 * G_USEC_PER_SEC)
@@ -23,9 +23,7 @@
 
 typedef struct Args {
     char *profile;
-    char *workload;
-    char *trace;
-    char *format;
+    SourceArgs source;
     char **set;
     char *fill;
     char *seed;
@@ -45,9 +43,7 @@ typedef struct Sim {
     PlayerFill fill;
     Ssd *ssd;
     Player *player;
-    Trace *trace;
-    Workload *workload;
-    RequestSource source;
+    Source *source;
 
     int64_t started_us; /* wall clock */
     uint64_t started_cpu_ns;
@@ -89,6 +85,11 @@ static void help_lists(GString *s)
         g_string_append_printf(s, "  %-12s %s\n", trace_formats[i]->name,
                                trace_formats[i]->help);
     }
+    g_string_append(s, "\nWays of --remap:\n");
+    for (unsigned i = 0; traces_remap_name(i); i++) {
+        g_string_append_printf(s, "  %-12s %s\n", traces_remap_name(i),
+                               traces_remap_help(i));
+    }
     g_string_append(s, "\nFills, before the run that is measured:\n");
     for (unsigned i = 0; player_fill_name(i); i++) {
         g_string_append_printf(s, "  %-12s %s\n", player_fill_name(i),
@@ -98,15 +99,38 @@ static void help_lists(GString *s)
 
 static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
 {
+    SourceArgs *from = &a->source;
     const GOptionEntry entries[] = {
         {"profile", 0, 0, G_OPTION_ARG_FILENAME, &a->profile,
          "drive: a file, or the name of a shipped profile", "PROFILE"},
-        {"workload", 0, 0, G_OPTION_ARG_STRING, &a->workload,
-         "generate requests, each replaced when it completes", "'rw=... ...'"},
-        {"trace", 0, 0, G_OPTION_ARG_FILENAME, &a->trace,
-         "play a block trace at its own times", "FILE"},
-        {"format", 0, 0, G_OPTION_ARG_STRING, &a->format,
-         "format of the trace (default msr)", "NAME"},
+        {"workload", 0, 0, G_OPTION_ARG_STRING, &from->workload,
+         "generate requests", "'rw=... ...'"},
+        {"trace", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &from->traces,
+         "play a block trace (gzip, xz and zstd are unpacked); several are "
+         "merged by time",
+         "FILE"},
+        {"format", 0, 0, G_OPTION_ARG_STRING, &from->format,
+         "format of the traces (default: by the first bytes)", "NAME"},
+        {"columns", 0, 0, G_OPTION_ARG_STRING, &from->columns,
+         "names of the columns, for --format=csv without a header line",
+         "NAME,NAME..."},
+        {"action", 0, 0, G_OPTION_ARG_STRING, &from->action,
+         "blktrace: which action is a request (default D if there is any, "
+         "else Q)",
+         "D|Q|C"},
+        {"device", 0, 0, G_OPTION_ARG_STRING, &from->device,
+         "play only this device of the traces", "N"},
+        {"skip-bad", 0, 0, G_OPTION_ARG_NONE, &from->skip_bad,
+         "count damaged lines of traces and go on", NULL},
+        {"remap", 0, 0, G_OPTION_ARG_STRING, &from->remap,
+         "what is done to the addresses of traces", "HOW"},
+        {"time-scale", 0, 0, G_OPTION_ARG_STRING, &from->time_scale,
+         "multiply the times of traces: 0.5 is twice as fast", "FACTOR"},
+        {"retime", 0, 0, G_OPTION_ARG_STRING, &from->retime,
+         "let the writes of traces come in batches of 1..k (docs/traces.md)",
+         "Dk"},
+        {"iodepth", 0, 0, G_OPTION_ARG_STRING, &from->iodepth,
+         "play traces with N requests in flight, without regard to time", "N"},
         {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &a->set,
          "override an option of the profile; may be repeated", "KEY=VALUE"},
         {"fill", 0, 0, G_OPTION_ARG_STRING, &a->fill,
@@ -152,9 +176,7 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
 static void clear_args(Args *a)
 {
     g_free(a->profile);
-    g_free(a->workload);
-    g_free(a->trace);
-    g_free(a->format);
+    source_args_clear(&a->source);
     g_strfreev(a->set);
     g_free(a->fill);
     g_free(a->seed);
@@ -238,33 +260,11 @@ static bool find_fill(Sim *s, GError **error)
 static bool open_source(Sim *s, GError **error)
 {
     const SsdInfo *info = ssd_info(s->ssd);
-    const TraceFormat *format;
 
-    if (!s->args.trace == !s->args.workload) {
-        return usage(error, "give either --workload or --trace");
-    }
-    if (s->args.workload) {
-        s->workload =
-            workload_new(s->args.workload, info->nblocks * info->block_bytes,
-                         info->block_bytes, s->seed, error);
-        if (s->workload) {
-            s->source = workload_source(s->workload);
-        }
-        return s->workload != NULL;
-    }
-    format = trace_format_find(s->args.format ? s->args.format : "msr");
-    if (!format) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
-                    "--format=%s: no such trace format (vssd-sim --help lists "
-                    "them)",
-                    s->args.format);
-        return false;
-    }
-    s->trace = trace_open(s->args.trace, format, error);
-    if (s->trace) {
-        s->source = trace_source(s->trace);
-    }
-    return s->trace != NULL;
+    s->source = source_open(&s->args.source,
+                            info->nblocks * info->block_bytes,
+                            info->block_bytes, s->seed, error);
+    return s->source != NULL;
 }
 
 /* ---- running ------------------------------------------------------------- */
@@ -303,7 +303,7 @@ static uint64_t cpu_ns(void)
 static bool play(Sim *s, GError **error)
 {
     PlayerConfig cfg = {
-        .wrap = s->args.wrap,
+        .wrap = s->args.wrap || source_wraps(s->source),
         .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
         .opaque = s,
     };
@@ -318,7 +318,7 @@ static bool play(Sim *s, GError **error)
         s->started_us = g_get_monotonic_time();
         s->started_cpu_ns = cpu_ns();
         s->stage = "playing";
-        ok = player_run(s->player, &s->source, error);
+        ok = player_run(s->player, source_requests(s->source), error);
         end_progress(s);
     }
     return ok;
@@ -330,11 +330,9 @@ static void print_result(Sim *s, int64_t wall_us)
     g_autoptr(GString) out = g_string_new(NULL);
     ResultRun run = {
         .profile = s->args.profile,
-        .workload = s->args.workload,
-        .trace = s->args.trace,
+        .source = s->source,
         .fill = player_fill_name(s->fill),
         .seed = s->seed,
-        .n_disordered = s->trace ? trace_n_disordered(s->trace) : 0,
         .wall_ns = (uint64_t)wall_us * NS_PER_US,
         .cpu_ns = cpu_ns() - s->started_cpu_ns,
     };
@@ -378,8 +376,7 @@ static bool run(Sim *s, GError **error)
 
 static void clear(Sim *s)
 {
-    workload_free(s->workload);
-    trace_close(s->trace);
+    source_close(s->source);
     player_free(s->player);
     g_clear_pointer(&s->ssd, ssd_destroy);
     g_clear_pointer(&s->cfg, ssd_config_free);

@@ -197,7 +197,8 @@ static bool look_ahead(Player *p, GError **error)
         case REQUEST_OK:
             break;
         }
-        c->cmd = (SsdCmd){.op = c->req.op, .version = ++p->version};
+        c->cmd = (SsdCmd){.op = c->req.op, .version = ++p->version,
+                          .fua = c->req.fua};
         if (c->req.nbytes > 0 && !to_blocks(p, &c->req, &c->cmd, error)) {
             return false;
         }
