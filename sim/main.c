@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <glib.h>
 
+#include "describe.h"
+#include "fit.h"
 #include "player.h"
 #include "result.h"
 #include "simtime.h"
@@ -31,6 +33,7 @@ typedef struct Args {
     int block_bytes;
     gboolean wrap;
     gboolean json;
+    gboolean describe;
     gboolean options;
     gboolean info;
 } Args;
@@ -60,12 +63,10 @@ static bool usage(GError **error, const char *what)
 
 /* ---- help ---------------------------------------------------------------- */
 
-static void help_keywords(GString *s)
+static void help_table(GString *s, const OptDesc *table, size_t n)
 {
-    g_string_append(s, "Keywords of --workload, as in fio (sizes: 4k, 64m; "
-                       "addresses may repeat):\n");
-    for (size_t i = 0; i < workload_n_options; i++) {
-        const OptDesc *d = &workload_options[i];
+    for (size_t i = 0; i < n; i++) {
+        const OptDesc *d = &table[i];
         g_autofree char *range = opt_range(d);
 
         g_string_append_printf(s, "  %-12s %s", d->key, d->help);
@@ -76,6 +77,20 @@ static void help_keywords(GString *s)
         g_string_append_printf(s, "%s%s\n", d->def ? "; default " : "",
                                d->def ? d->def : "");
     }
+}
+
+static void help_keywords(GString *s)
+{
+    g_string_append(s, "Keywords of --workload, as in fio (sizes: 4k, 64m; "
+                       "addresses may repeat):\n");
+    help_table(s, workload_options, workload_n_options);
+    g_string_append(s, "\nWorkloads of preset:\n");
+    for (unsigned i = 0; preset_name(i); i++) {
+        g_string_append_printf(s, "  %-12s %s\n", preset_name(i),
+                               presets[i].help);
+    }
+    g_string_append(s, "\nAttributes of --fit:\n");
+    help_table(s, fit_options, fit_n_options);
 }
 
 static void help_lists(GString *s)
@@ -104,7 +119,21 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
         {"profile", 0, 0, G_OPTION_ARG_FILENAME, &a->profile,
          "drive: a file, or the name of a shipped profile", "PROFILE"},
         {"workload", 0, 0, G_OPTION_ARG_STRING, &from->workload,
-         "generate requests", "'rw=... ...'"},
+         "generate requests; @FILE: keywords from a file, as --save writes",
+         "'rw=... ...'"},
+        {"job", 0, 0, G_OPTION_ARG_FILENAME, &from->job,
+         "generate what a fio job file says", "FILE"},
+        {"section", 0, 0, G_OPTION_ARG_STRING, &from->section,
+         "which job of the file, if it has several", "NAME"},
+        {"fit", 0, 0, G_OPTION_ARG_STRING, &from->fit,
+         "generate requests with these attributes of a trace, and tell how "
+         "well they fit",
+         "'read_gb=... ...'"},
+        {"save", 0, 0, G_OPTION_ARG_FILENAME, &from->save,
+         "write what is generated, exactly, to FILE for --workload @FILE",
+         "FILE"},
+        {"describe", 0, 0, G_OPTION_ARG_NONE, &a->describe,
+         "do not play the requests, tell what they are like", NULL},
         {"trace", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &from->traces,
          "play a block trace (gzip, xz and zstd are unpacked); several are "
          "merged by time",
@@ -347,8 +376,37 @@ static void print_result(Sim *s, int64_t wall_us)
     fputs(out->str, stdout);
 }
 
+static bool tell(Sim *s, GError **error)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+    JsonWriter w = {.out = out};
+    Description d;
+
+    if (!describe(source_requests(s->source), UINT64_MAX, &d, error)) {
+        return false;
+    }
+    if (s->args.json) {
+        describe_json(&d, &w);
+    } else {
+        describe_text(&d, out);
+        source_trouble_text(s->source, out);
+    }
+    fputs(out->str, stdout);
+    return true;
+}
+
+/* Of traces alone; a workload needs to know the drive. */
+static bool describe_traces(Sim *s, GError **error)
+{
+    s->source = source_open(&s->args.source, 0, 512, 1, error);
+    return s->source && tell(s, error);
+}
+
 static bool run(Sim *s, GError **error)
 {
+    if (s->args.describe && s->args.source.traces && !s->args.profile) {
+        return describe_traces(s, error);
+    }
     if (!make_config(s, error) || !find_fill(s, error)) {
         return false;
     }
@@ -366,8 +424,16 @@ static bool run(Sim *s, GError **error)
     if (s->args.oplog && !ssd_oplog_open(s->ssd, s->args.oplog, error)) {
         return false;
     }
-    if (!open_source(s, error) || !play(s, error) ||
-        !ssd_oplog_close(s->ssd, error)) {
+    if (!open_source(s, error)) {
+        return false;
+    }
+    if (s->args.describe) {
+        return tell(s, error);
+    }
+    if (source_report(s->source)) {
+        fputs(source_report(s->source), stderr);
+    }
+    if (!play(s, error) || !ssd_oplog_close(s->ssd, error)) {
         return false;
     }
     print_result(s, g_get_monotonic_time() - s->started_us);

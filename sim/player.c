@@ -10,9 +10,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "simtime.h"
 #include "workload.h"
 
 #define PROGRESS_EVERY (1U << 16)
+
+/* Modelled time ends some days after this (SIM_MAX_NS). */
+#define LAST_NS (200ULL * 24 * 3600 * NS_PER_S)
 
 /* Requests taken from the source ahead of time, so that the drive's tables are
  * in the cache when their turn comes; a power of two. */
@@ -372,6 +376,13 @@ bool player_run(Player *p, const RequestSource *source, GError **error)
         }
         p->now_ns = wake_ns(p);
         g_assert(p->now_ns != SSD_TIME_NEVER);
+        if (p->now_ns > LAST_NS) {
+            g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE,
+                        "after %" G_GUINT64_FORMAT " requests: modelled time "
+                        "ends after 200 days",
+                        p->result.n_requests);
+            return false;
+        }
         collect(p);
     }
 }

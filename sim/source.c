@@ -7,12 +7,15 @@
 #include <string.h>
 
 #include "fields.h"
+#include "fit.h"
+#include "job.h"
 #include "options.h"
 #include "workload.h"
 
 struct Source {
     const SourceArgs *args;
     char *name;
+    GString *report; /* of the fit; or NULL */
     Workload *workload;
     Traces *traces;
     TracesConfig cfg; /* of traces */
@@ -23,6 +26,10 @@ struct Source {
 void source_args_clear(SourceArgs *a)
 {
     g_free(a->workload);
+    g_free(a->fit);
+    g_free(a->job);
+    g_free(a->section);
+    g_free(a->save);
     g_strfreev(a->traces);
     g_free(a->format);
     g_free(a->columns);
@@ -181,19 +188,89 @@ static bool only_of_traces(const SourceArgs *a, GError **error)
     return !given;
 }
 
+/* Write the description, so that --workload @FILE makes the same requests. */
+static bool save(const Source *s, GError **error)
+{
+    g_autofree char *line = NULL;
+    GString *text;
+    bool ok;
+
+    if (!s->args->save) {
+        return true;
+    }
+    line = workload_describe(s->workload);
+    text = g_string_new("# A workload of vssd-sim: --workload @FILE\n");
+    if (s->report) {
+        g_auto(GStrv) lines = g_strsplit(s->report->str, "\n", -1);
+
+        for (char **p = lines; *p && **p; p++) {
+            g_string_append_printf(text, "# %s\n", *p);
+        }
+    }
+    g_string_append(text, g_strdelimit(line, " ", '\n'));
+    g_string_append_c(text, '\n');
+    ok = g_file_set_contents(s->args->save, text->str, (gssize)text->len,
+                             error);
+    g_string_free(text, TRUE);
+    return ok;
+}
+
+/* The keywords, from wherever they come. */
+static char *keywords(Source *s, uint64_t capacity_bytes, uint32_t block_bytes,
+                      uint64_t seed, GError **error)
+{
+    const SourceArgs *a = s->args;
+
+    if (a->job) {
+        return job_keywords(a->job, a->section, error);
+    }
+    if (a->fit) {
+        s->report = g_string_new(NULL);
+        return fit_workload(a->fit, capacity_bytes, block_bytes, seed,
+                            s->report, error);
+    }
+    return workload_text(a->workload, error);
+}
+
 static bool open_workload(Source *s, uint64_t capacity_bytes,
                           uint32_t block_bytes, uint64_t seed, GError **error)
 {
     if (!only_of_traces(s->args, error)) {
         return false;
     }
-    s->workload = workload_new(s->args->workload, capacity_bytes, block_bytes,
-                               seed, error);
-    if (s->workload) {
-        s->requests = workload_source(s->workload);
-        s->name = g_strdup(s->args->workload);
+    s->name = keywords(s, capacity_bytes, block_bytes, seed, error);
+    if (!s->name) {
+        return false;
     }
-    return s->workload != NULL;
+    s->workload =
+        workload_new(s->name, capacity_bytes, block_bytes, seed, error);
+    if (!s->workload) {
+        return false;
+    }
+    s->requests = workload_source(s->workload);
+    return save(s, error);
+}
+
+/* Exactly one of them. */
+static bool check_kinds(const SourceArgs *a, GError **error)
+{
+    if (!!a->traces + !!a->workload + !!a->job + !!a->fit != 1) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "give one of --workload or --trace, --job, --fit "
+                    "(vssd-sim --help says more)");
+        return false;
+    }
+    if (a->section && !a->job) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--section: only with --job");
+        return false;
+    }
+    if (a->save && a->traces) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--save: not with --trace");
+        return false;
+    }
+    return true;
 }
 
 Source *source_open(const SourceArgs *args, uint64_t capacity_bytes,
@@ -203,14 +280,10 @@ Source *source_open(const SourceArgs *args, uint64_t capacity_bytes,
     bool ok = false;
 
     s->args = args;
-    if (!args->traces == !args->workload) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
-                    "give either --workload or --trace (vssd-sim --help says "
-                    "more)");
-    } else if (args->workload) {
-        ok = open_workload(s, capacity_bytes, block_bytes, seed, error);
-    } else {
-        ok = open_traces(s, seed, error);
+    if (check_kinds(args, error)) {
+        ok = args->traces ? open_traces(s, seed, error)
+                          : open_workload(s, capacity_bytes, block_bytes,
+                                          seed, error);
     }
     if (!ok) {
         source_close(s);
@@ -225,6 +298,9 @@ void source_close(Source *s)
         workload_free(s->workload);
         traces_close(s->traces);
         g_free(s->name);
+        if (s->report) {
+            g_string_free(s->report, TRUE);
+        }
         g_free(s);
     }
 }
@@ -242,6 +318,11 @@ bool source_wraps(const Source *s)
 const char *source_name(const Source *s)
 {
     return s->name;
+}
+
+const char *source_report(const Source *s)
+{
+    return s->report ? s->report->str : NULL;
 }
 
 /* ---- results --------------------------------------------------------------- */
@@ -262,6 +343,7 @@ void source_json(const Source *s, JsonWriter *w)
         traces_json(s, w);
     } else {
         json_string(w, "workload", s->name);
+        json_bool(w, "synthetic_fit", s->report != NULL);
     }
 }
 

@@ -14,6 +14,10 @@
 /* As typed; NULL: not given. */
 typedef struct SourceArgs {
     char *workload;
+    char *fit;
+    char *job;
+    char *section; /* of job */
+    char *save;
     char **traces; /* NULL at the end */
     char *format;
     char *columns;
@@ -46,6 +50,9 @@ const char *source_name(const Source *s);
 
 /* Members of the result (docs/results.md) that come from the source. */
 void source_json(const Source *s, JsonWriter *w);
+
+/* What --fit came to, for people; or NULL.  Owned by the source. */
+const char *source_report(const Source *s);
 
 /* Lines for people, if there was anything odd. */
 void source_trouble_text(const Source *s, GString *out);

@@ -45,7 +45,7 @@ static void test_refused(void)
     refuse("bs=128m", "is more than size=");
     refuse("iodepth=0", "iodepth=0: allowed 1..65536");
     refuse("iodepth=65537", "iodepth=65537: allowed 1..65536");
-    refuse("rwmixread=101", "rwmixread=101: allowed 0..100");
+    refuse("rwmixread=101", "rwmixread=101: allowed 0%..100%");
     refuse("size=65m", "size=65m: allowed multiples of 512 bytes up to");
     refuse("size=0", "size=0");
     refuse("size=101%", "size=101%: allowed 0%..100%");
@@ -55,7 +55,7 @@ static void test_refused(void)
     refuse("offset=32m size=33m", "size=33m: allowed multiples");
     refuse("number_ios=x", "number_ios=x: allowed");
     refuse("runtime=1parsec", "runtime=1parsec: allowed");
-    refuse("rate_iops=5", "unknown keyword \"rate_iops\"");
+    refuse("rate_min=5", "unknown keyword \"rate_min\"");
     refuse("rw", "\"rw\" is not keyword=value");
     refuse("=read", "unknown keyword \"\"");
     refuse("bssplit=4k", "bssplit=4k: allowed size/percent");
