@@ -15,6 +15,7 @@
 #include "describe.h"
 #include "fit.h"
 #include "player.h"
+#include "record.h"
 #include "result.h"
 #include "simtime.h"
 #include "source.h"
@@ -30,6 +31,8 @@ typedef struct Args {
     char *fill;
     char *seed;
     char *oplog;
+    char *csv;
+    double series_s;
     int block_bytes;
     gboolean wrap;
     gboolean json;
@@ -47,6 +50,7 @@ typedef struct Sim {
     Ssd *ssd;
     Player *player;
     Source *source;
+    Record *record;
 
     int64_t started_us; /* wall clock */
     uint64_t started_cpu_ns;
@@ -172,6 +176,13 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
          "write all that the drive does to FILE, for vssd-oplog-check "
          "(docs/oplog.md)",
          "FILE"},
+        {"csv", 0, 0, G_OPTION_ARG_FILENAME, &a->csv,
+         "write a line per command, with the parts of its latency "
+         "(docs/results.md)",
+         "FILE"},
+        {"series", 0, 0, G_OPTION_ARG_DOUBLE, &a->series_s,
+         "show the course of the run in intervals of this modelled time",
+         "SECONDS"},
         {"wrap", 0, 0, G_OPTION_ARG_NONE, &a->wrap,
          "fold addresses beyond the drive into it", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &a->json,
@@ -210,6 +221,7 @@ static void clear_args(Args *a)
     g_free(a->fill);
     g_free(a->seed);
     g_free(a->oplog);
+    g_free(a->csv);
 }
 
 /* ---- set-up -------------------------------------------------------------- */
@@ -249,6 +261,10 @@ static bool make_config(Sim *s, GError **error)
 
     if (!s->args.profile) {
         return usage(error, "--profile is missing: which drive?");
+    }
+    if (s->args.series_s != 0 &&
+        !(s->args.series_s >= 1e-6 && s->args.series_s <= 1e6)) {
+        return usage(error, "--series: allowed 0.000001..1000000 seconds");
     }
     if (block_bytes != 512 && block_bytes != 4096) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
@@ -335,9 +351,17 @@ static bool play(Sim *s, GError **error)
         .wrap = s->args.wrap || source_wraps(s->source),
         .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
         .opaque = s,
+        .done = s->args.csv || s->args.series_s > 0 ? record_done : NULL,
     };
     bool ok;
 
+    s->record = record_open(s->args.csv,
+                            (uint64_t)(s->args.series_s * NS_PER_S), s->ssd,
+                            error);
+    if (!s->record) {
+        return false;
+    }
+    cfg.done_opaque = s->record;
     s->player = player_new(s->ssd, &cfg);
     s->started_us = g_get_monotonic_time();
     s->stage = "filling the drive";
@@ -350,7 +374,7 @@ static bool play(Sim *s, GError **error)
         ok = player_run(s->player, source_requests(s->source), error);
         end_progress(s);
     }
-    return ok;
+    return ok && record_end(s->record, error);
 }
 
 static void print_result(Sim *s, int64_t wall_us)
@@ -360,6 +384,7 @@ static void print_result(Sim *s, int64_t wall_us)
     ResultRun run = {
         .profile = s->args.profile,
         .source = s->source,
+        .record = s->record,
         .fill = player_fill_name(s->fill),
         .seed = s->seed,
         .wall_ns = (uint64_t)wall_us * NS_PER_US,
@@ -443,6 +468,7 @@ static bool run(Sim *s, GError **error)
 static void clear(Sim *s)
 {
     source_close(s->source);
+    record_free(s->record);
     player_free(s->player);
     g_clear_pointer(&s->ssd, ssd_destroy);
     g_clear_pointer(&s->cfg, ssd_config_free);

@@ -48,13 +48,12 @@ struct Player {
     bool have_pending;
     bool blocked; /* the drive's queue is full */
     bool ended;   /* no more will be submitted */
+    bool measuring; /* not filling */
 
     uint32_t max_flying;
     uint32_t n_flying;
-    uint32_t *free_slot;  /* stack of tags; max_flying - n_flying of them */
-    uint64_t *arrival_ns; /* by tag */
-    uint64_t *nbytes;     /* by tag */
-    uint8_t *op;          /* by tag */
+    uint32_t *free_slot; /* stack of tags; max_flying - n_flying of them */
+    Request *flying;      /* by tag; at_ns since ssd_create() */
 
     /*
      * Closed loop: since when each place of iodepth that no request has taken
@@ -97,9 +96,7 @@ Player *player_new(Ssd *ssd, const PlayerConfig *cfg)
     p->cfg = *cfg;
     p->max_flying = p->info->queue_depth;
     p->free_slot = g_new(uint32_t, p->max_flying);
-    p->arrival_ns = g_new(uint64_t, p->max_flying);
-    p->nbytes = g_new(uint64_t, p->max_flying);
-    p->op = g_new(uint8_t, p->max_flying);
+    p->flying = g_new(Request, p->max_flying);
     for (uint32_t i = 0; i < p->max_flying; i++) {
         p->free_slot[i] = i;
     }
@@ -110,9 +107,7 @@ void player_free(Player *p)
 {
     if (p) {
         g_free(p->place_ns);
-        g_free(p->op);
-        g_free(p->nbytes);
-        g_free(p->arrival_ns);
+        g_free(p->flying);
         g_free(p->free_slot);
         g_free(p);
     }
@@ -264,9 +259,7 @@ static bool submit(Player *p, GError **error)
                     p->pending.cmd.version, g_strerror(-r));
         return false;
     }
-    p->arrival_ns[tag] = p->pending.req.at_ns;
-    p->nbytes[tag] = p->pending.req.nbytes;
-    p->op[tag] = (uint8_t)p->pending.req.op;
+    p->flying[tag] = p->pending.req;
     p->n_flying++;
     p->blocked = false;
     p->have_pending = false;
@@ -305,12 +298,17 @@ static bool offer(Player *p, GError **error)
 static void note(Player *p, const SsdCompletion *c)
 {
     uint32_t tag = (uint32_t)c->tag;
-    uint8_t op = p->op[tag];
+    const Request *r = &p->flying[tag];
 
-    hist_add(&p->result.latency[op], c->complete_ns - p->arrival_ns[tag]);
-    p->result.bytes[op] += p->nbytes[tag];
+    hist_add(&p->result.latency[r->op], c->complete_ns - r->at_ns);
+    p->result.bytes[r->op] += r->nbytes;
     p->result.n_errors += c->status != SSD_STATUS_OK;
     p->result.sim_ns = c->complete_ns - p->start_ns;
+    if (p->cfg.done && p->measuring) {
+        PlayerDone d = {r, c, p->start_ns, r->at_ns - p->start_ns};
+
+        p->cfg.done(p->cfg.done_opaque, &d);
+    }
     place_give(p, c->complete_ns);
     p->n_flying--;
     p->free_slot[p->max_flying - p->n_flying - 1] = tag;
@@ -364,7 +362,7 @@ static void begin(Player *p, const RequestSource *source)
     }
 }
 
-bool player_run(Player *p, const RequestSource *source, GError **error)
+static bool play(Player *p, const RequestSource *source, GError **error)
 {
     begin(p, source);
     for (;;) {
@@ -387,6 +385,12 @@ bool player_run(Player *p, const RequestSource *source, GError **error)
     }
 }
 
+bool player_run(Player *p, const RequestSource *source, GError **error)
+{
+    p->measuring = true;
+    return play(p, source, error);
+}
+
 /* ---- filling ------------------------------------------------------------- */
 
 static bool fill_with(Player *p, const char *workload, uint64_t seed,
@@ -402,7 +406,7 @@ static bool fill_with(Player *p, const char *workload, uint64_t seed,
         return false;
     }
     source = workload_source(w);
-    ok = player_run(p, &source, error);
+    ok = play(p, &source, error);
     workload_free(w);
     return ok;
 }

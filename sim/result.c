@@ -87,6 +87,7 @@ void result_json(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
         json_hist(&w, op_names[shown[i]], &r->latency[shown[i]]);
     }
     json_close(&w, '}');
+    record_json(run->record, &w);
     ssd_stats_json_drive(ssd, &w);
     json_close(&w, '}');
     g_string_append_c(out, '\n');
@@ -198,4 +199,5 @@ void result_text(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
     }
     drive_text(out, ssd);
     trouble_text(run, r, out);
+    record_text(run->record, out);
 }

@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "player.h"
+#include "record.h"
 #include "source.h"
 #include "ssd.h"
 
@@ -19,6 +20,7 @@
 typedef struct ResultRun {
     const char *profile;
     const Source *source;
+    const Record *record;
     const char *fill;
     uint64_t seed;
     uint64_t wall_ns;        /* of the run, without the fill */
