@@ -64,7 +64,7 @@ static void begin_state(const TraceFormat *f, TraceState *s,
     }
 }
 
-/* Do most of the first lines parse, and does one of them hold a request? */
+/* Do at least as many of the first lines hold a request as are damaged? */
 static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
                       const char *head, size_t n)
 {
@@ -88,7 +88,7 @@ static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
         good += !reason;
         bad += reason && reason != trace_skip;
     }
-    return good > bad;
+    return good > 0 && good >= bad;
 }
 
 static const TraceFormat *detect(const TraceOptions *o, const char *head,
