@@ -122,6 +122,18 @@ uint64_t ssd_next_event_ns(const Ssd *ssd)
     return next_ns;
 }
 
+void ssd_hint(const Ssd *ssd, uint64_t lba, bool soon)
+{
+    const uint32_t *entry = &ssd->map[lba >> ssd->block_shift];
+
+    if (!soon) {
+        __builtin_prefetch(entry);
+    } else if (*entry && !map_is_buffered(*entry)) {
+        __builtin_prefetch(&ssd->spare_lpn[*entry - 1]);
+        __builtin_prefetch(&ssd->valid[(*entry - 1) / 64]);
+    }
+}
+
 /* ---- create and destroy ------------------------------------------------------ */
 
 static unsigned log2_of(uint64_t power_of_two)

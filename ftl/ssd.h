@@ -192,6 +192,12 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks);
 int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *cmd);
 
 /*
+ * A command for that block will come, and then: will come soon.  The drive has
+ * its table entries fetched from memory meanwhile.  Changes nothing.
+ */
+void ssd_hint(const Ssd *ssd, uint64_t lba, bool soon);
+
+/*
  * Earliest instant ssd_advance() may return something, or SSD_TIME_NEVER.
  * A lower bound: waking then and getting 0 is normal, and makes progress.
  */

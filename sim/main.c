@@ -12,10 +12,13 @@
 #include <unistd.h>
 #include <glib.h>
 
+#include "describe.h"
+#include "fit.h"
 #include "player.h"
+#include "record.h"
 #include "result.h"
 #include "simtime.h"
-#include "trace.h"
+#include "source.h"
 #include "workload.h"
 
 #define PROGRESS_AFTER_US (2 * G_USEC_PER_SEC)
@@ -23,16 +26,17 @@
 
 typedef struct Args {
     char *profile;
-    char *workload;
-    char *trace;
-    char *format;
+    SourceArgs source;
     char **set;
     char *fill;
     char *seed;
     char *oplog;
+    char *csv;
+    double series_s;
     int block_bytes;
     gboolean wrap;
     gboolean json;
+    gboolean describe;
     gboolean options;
     gboolean info;
 } Args;
@@ -45,9 +49,8 @@ typedef struct Sim {
     PlayerFill fill;
     Ssd *ssd;
     Player *player;
-    Trace *trace;
-    Workload *workload;
-    RequestSource source;
+    Source *source;
+    Record *record;
 
     int64_t started_us; /* wall clock */
     uint64_t started_cpu_ns;
@@ -64,12 +67,10 @@ static bool usage(GError **error, const char *what)
 
 /* ---- help ---------------------------------------------------------------- */
 
-static void help_keywords(GString *s)
+static void help_table(GString *s, const OptDesc *table, size_t n)
 {
-    g_string_append(s, "Keywords of --workload, as in fio (sizes: 4k, 64m; "
-                       "addresses may repeat):\n");
-    for (size_t i = 0; i < workload_n_options; i++) {
-        const OptDesc *d = &workload_options[i];
+    for (size_t i = 0; i < n; i++) {
+        const OptDesc *d = &table[i];
         g_autofree char *range = opt_range(d);
 
         g_string_append_printf(s, "  %-12s %s", d->key, d->help);
@@ -82,12 +83,31 @@ static void help_keywords(GString *s)
     }
 }
 
+static void help_keywords(GString *s)
+{
+    g_string_append(s, "Keywords of --workload, as in fio (sizes: 4k, 64m; "
+                       "addresses may repeat):\n");
+    help_table(s, workload_options, workload_n_options);
+    g_string_append(s, "\nWorkloads of preset:\n");
+    for (unsigned i = 0; preset_name(i); i++) {
+        g_string_append_printf(s, "  %-12s %s\n", preset_name(i),
+                               presets[i].help);
+    }
+    g_string_append(s, "\nAttributes of --fit:\n");
+    help_table(s, fit_options, fit_n_options);
+}
+
 static void help_lists(GString *s)
 {
     g_string_append(s, "\nFormats of --trace:\n");
     for (unsigned i = 0; trace_formats[i]; i++) {
         g_string_append_printf(s, "  %-12s %s\n", trace_formats[i]->name,
                                trace_formats[i]->help);
+    }
+    g_string_append(s, "\nWays of --remap:\n");
+    for (unsigned i = 0; traces_remap_name(i); i++) {
+        g_string_append_printf(s, "  %-12s %s\n", traces_remap_name(i),
+                               traces_remap_help(i));
     }
     g_string_append(s, "\nFills, before the run that is measured:\n");
     for (unsigned i = 0; player_fill_name(i); i++) {
@@ -98,15 +118,52 @@ static void help_lists(GString *s)
 
 static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
 {
+    SourceArgs *from = &a->source;
     const GOptionEntry entries[] = {
         {"profile", 0, 0, G_OPTION_ARG_FILENAME, &a->profile,
          "drive: a file, or the name of a shipped profile", "PROFILE"},
-        {"workload", 0, 0, G_OPTION_ARG_STRING, &a->workload,
-         "generate requests, each replaced when it completes", "'rw=... ...'"},
-        {"trace", 0, 0, G_OPTION_ARG_FILENAME, &a->trace,
-         "play a block trace at its own times", "FILE"},
-        {"format", 0, 0, G_OPTION_ARG_STRING, &a->format,
-         "format of the trace (default msr)", "NAME"},
+        {"workload", 0, 0, G_OPTION_ARG_STRING, &from->workload,
+         "generate requests; @FILE: keywords from a file, as --save writes",
+         "'rw=... ...'"},
+        {"job", 0, 0, G_OPTION_ARG_FILENAME, &from->job,
+         "generate what a fio job file says", "FILE"},
+        {"section", 0, 0, G_OPTION_ARG_STRING, &from->section,
+         "which job of the file, if it has several", "NAME"},
+        {"fit", 0, 0, G_OPTION_ARG_STRING, &from->fit,
+         "generate requests with these attributes of a trace, and tell how "
+         "well they fit",
+         "'read_gb=... ...'"},
+        {"save", 0, 0, G_OPTION_ARG_FILENAME, &from->save,
+         "write what is generated, exactly, to FILE for --workload @FILE",
+         "FILE"},
+        {"describe", 0, 0, G_OPTION_ARG_NONE, &a->describe,
+         "do not play the requests, tell what they are like", NULL},
+        {"trace", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &from->traces,
+         "play a block trace (gzip, xz and zstd are unpacked); several are "
+         "merged by time",
+         "FILE"},
+        {"format", 0, 0, G_OPTION_ARG_STRING, &from->format,
+         "format of the traces (default: by the first bytes)", "NAME"},
+        {"columns", 0, 0, G_OPTION_ARG_STRING, &from->columns,
+         "names of the columns, for --format=csv without a header line",
+         "NAME,NAME..."},
+        {"action", 0, 0, G_OPTION_ARG_STRING, &from->action,
+         "blktrace: which action is a request (default D if there is any, "
+         "else Q)",
+         "D|Q|C"},
+        {"device", 0, 0, G_OPTION_ARG_STRING, &from->device,
+         "play only this device of the traces", "N"},
+        {"skip-bad", 0, 0, G_OPTION_ARG_NONE, &from->skip_bad,
+         "count damaged lines of traces and go on", NULL},
+        {"remap", 0, 0, G_OPTION_ARG_STRING, &from->remap,
+         "what is done to the addresses of traces", "HOW"},
+        {"time-scale", 0, 0, G_OPTION_ARG_STRING, &from->time_scale,
+         "multiply the times of traces: 0.5 is twice as fast", "FACTOR"},
+        {"retime", 0, 0, G_OPTION_ARG_STRING, &from->retime,
+         "let the writes of traces come in batches of 1..k (docs/traces.md)",
+         "Dk"},
+        {"iodepth", 0, 0, G_OPTION_ARG_STRING, &from->iodepth,
+         "play traces with N requests in flight, without regard to time", "N"},
         {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &a->set,
          "override an option of the profile; may be repeated", "KEY=VALUE"},
         {"fill", 0, 0, G_OPTION_ARG_STRING, &a->fill,
@@ -119,6 +176,13 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
          "write all that the drive does to FILE, for vssd-oplog-check "
          "(docs/oplog.md)",
          "FILE"},
+        {"csv", 0, 0, G_OPTION_ARG_FILENAME, &a->csv,
+         "write a line per command, with the parts of its latency "
+         "(docs/results.md)",
+         "FILE"},
+        {"series", 0, 0, G_OPTION_ARG_DOUBLE, &a->series_s,
+         "show the course of the run in intervals of this modelled time",
+         "SECONDS"},
         {"wrap", 0, 0, G_OPTION_ARG_NONE, &a->wrap,
          "fold addresses beyond the drive into it", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &a->json,
@@ -152,13 +216,12 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
 static void clear_args(Args *a)
 {
     g_free(a->profile);
-    g_free(a->workload);
-    g_free(a->trace);
-    g_free(a->format);
+    source_args_clear(&a->source);
     g_strfreev(a->set);
     g_free(a->fill);
     g_free(a->seed);
     g_free(a->oplog);
+    g_free(a->csv);
 }
 
 /* ---- set-up -------------------------------------------------------------- */
@@ -199,6 +262,10 @@ static bool make_config(Sim *s, GError **error)
     if (!s->args.profile) {
         return usage(error, "--profile is missing: which drive?");
     }
+    if (s->args.series_s != 0 &&
+        !(s->args.series_s >= 1e-6 && s->args.series_s <= 1e6)) {
+        return usage(error, "--series: allowed 0.000001..1000000 seconds");
+    }
     if (block_bytes != 512 && block_bytes != 4096) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
                     "--block=%d: allowed 512, 4096", block_bytes);
@@ -238,33 +305,11 @@ static bool find_fill(Sim *s, GError **error)
 static bool open_source(Sim *s, GError **error)
 {
     const SsdInfo *info = ssd_info(s->ssd);
-    const TraceFormat *format;
 
-    if (!s->args.trace == !s->args.workload) {
-        return usage(error, "give either --workload or --trace");
-    }
-    if (s->args.workload) {
-        s->workload =
-            workload_new(s->args.workload, info->nblocks * info->block_bytes,
-                         info->block_bytes, s->seed, error);
-        if (s->workload) {
-            s->source = workload_source(s->workload);
-        }
-        return s->workload != NULL;
-    }
-    format = trace_format_find(s->args.format ? s->args.format : "msr");
-    if (!format) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
-                    "--format=%s: no such trace format (vssd-sim --help lists "
-                    "them)",
-                    s->args.format);
-        return false;
-    }
-    s->trace = trace_open(s->args.trace, format, error);
-    if (s->trace) {
-        s->source = trace_source(s->trace);
-    }
-    return s->trace != NULL;
+    s->source = source_open(&s->args.source,
+                            info->nblocks * info->block_bytes,
+                            info->block_bytes, s->seed, error);
+    return s->source != NULL;
 }
 
 /* ---- running ------------------------------------------------------------- */
@@ -303,12 +348,20 @@ static uint64_t cpu_ns(void)
 static bool play(Sim *s, GError **error)
 {
     PlayerConfig cfg = {
-        .wrap = s->args.wrap,
+        .wrap = s->args.wrap || source_wraps(s->source),
         .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
         .opaque = s,
+        .done = s->args.csv || s->args.series_s > 0 ? record_done : NULL,
     };
     bool ok;
 
+    s->record = record_open(s->args.csv,
+                            (uint64_t)(s->args.series_s * NS_PER_S), s->ssd,
+                            error);
+    if (!s->record) {
+        return false;
+    }
+    cfg.done_opaque = s->record;
     s->player = player_new(s->ssd, &cfg);
     s->started_us = g_get_monotonic_time();
     s->stage = "filling the drive";
@@ -318,10 +371,10 @@ static bool play(Sim *s, GError **error)
         s->started_us = g_get_monotonic_time();
         s->started_cpu_ns = cpu_ns();
         s->stage = "playing";
-        ok = player_run(s->player, &s->source, error);
+        ok = player_run(s->player, source_requests(s->source), error);
         end_progress(s);
     }
-    return ok;
+    return ok && record_end(s->record, error);
 }
 
 static void print_result(Sim *s, int64_t wall_us)
@@ -330,11 +383,10 @@ static void print_result(Sim *s, int64_t wall_us)
     g_autoptr(GString) out = g_string_new(NULL);
     ResultRun run = {
         .profile = s->args.profile,
-        .workload = s->args.workload,
-        .trace = s->args.trace,
+        .source = s->source,
+        .record = s->record,
         .fill = player_fill_name(s->fill),
         .seed = s->seed,
-        .n_disordered = s->trace ? trace_n_disordered(s->trace) : 0,
         .wall_ns = (uint64_t)wall_us * NS_PER_US,
         .cpu_ns = cpu_ns() - s->started_cpu_ns,
     };
@@ -349,8 +401,37 @@ static void print_result(Sim *s, int64_t wall_us)
     fputs(out->str, stdout);
 }
 
+static bool tell(Sim *s, GError **error)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+    JsonWriter w = {.out = out};
+    Description d;
+
+    if (!describe(source_requests(s->source), UINT64_MAX, &d, error)) {
+        return false;
+    }
+    if (s->args.json) {
+        describe_json(&d, &w);
+    } else {
+        describe_text(&d, out);
+        source_trouble_text(s->source, out);
+    }
+    fputs(out->str, stdout);
+    return true;
+}
+
+/* Of traces alone; a workload needs to know the drive. */
+static bool describe_traces(Sim *s, GError **error)
+{
+    s->source = source_open(&s->args.source, 0, 512, 1, error);
+    return s->source && tell(s, error);
+}
+
 static bool run(Sim *s, GError **error)
 {
+    if (s->args.describe && s->args.source.traces && !s->args.profile) {
+        return describe_traces(s, error);
+    }
     if (!make_config(s, error) || !find_fill(s, error)) {
         return false;
     }
@@ -368,8 +449,16 @@ static bool run(Sim *s, GError **error)
     if (s->args.oplog && !ssd_oplog_open(s->ssd, s->args.oplog, error)) {
         return false;
     }
-    if (!open_source(s, error) || !play(s, error) ||
-        !ssd_oplog_close(s->ssd, error)) {
+    if (!open_source(s, error)) {
+        return false;
+    }
+    if (s->args.describe) {
+        return tell(s, error);
+    }
+    if (source_report(s->source)) {
+        fputs(source_report(s->source), stderr);
+    }
+    if (!play(s, error) || !ssd_oplog_close(s->ssd, error)) {
         return false;
     }
     print_result(s, g_get_monotonic_time() - s->started_us);
@@ -378,8 +467,8 @@ static bool run(Sim *s, GError **error)
 
 static void clear(Sim *s)
 {
-    workload_free(s->workload);
-    trace_close(s->trace);
+    source_close(s->source);
+    record_free(s->record);
     player_free(s->player);
     g_clear_pointer(&s->ssd, ssd_destroy);
     g_clear_pointer(&s->cfg, ssd_config_free);

@@ -10,9 +10,23 @@
 #include <errno.h>
 #include <string.h>
 
+#include "simtime.h"
 #include "workload.h"
 
 #define PROGRESS_EVERY (1U << 16)
+
+/* Modelled time ends some days after this (SIM_MAX_NS). */
+#define LAST_NS (200ULL * 24 * 3600 * NS_PER_S)
+
+/* Requests taken from the source ahead of time, so that the drive's tables are
+ * in the cache when their turn comes; a power of two. */
+#define AHEAD 16
+
+/* A request and the same as the drive sees it. */
+typedef struct Coming {
+    Request req;
+    SsdCmd cmd;
+} Coming;
 
 struct Player {
     Ssd *ssd;
@@ -20,22 +34,26 @@ struct Player {
     PlayerConfig cfg;
     const RequestSource *source;
 
+    unsigned block_shift; /* of info->block_bytes */
     uint64_t now_ns;
     uint64_t start_ns; /* of the run */
     uint64_t version;  /* of the last write */
 
-    Request pending; /* taken from the source, not yet submitted */
-    SsdCmd cmd;      /* the same as the drive sees it */
+    Coming ahead[AHEAD]; /* ring, first_ahead.. */
+    uint32_t first_ahead;
+    uint32_t n_ahead;
+    bool source_ended;
+
+    Coming pending; /* the next to be submitted */
     bool have_pending;
     bool blocked; /* the drive's queue is full */
-    bool ended;   /* the source has no more */
+    bool ended;   /* no more will be submitted */
+    bool measuring; /* not filling */
 
     uint32_t max_flying;
     uint32_t n_flying;
-    uint32_t *free_slot;  /* stack of tags; max_flying - n_flying of them */
-    uint64_t *arrival_ns; /* by tag */
-    uint64_t *nbytes;     /* by tag */
-    uint8_t *op;          /* by tag */
+    uint32_t *free_slot; /* stack of tags; max_flying - n_flying of them */
+    Request *flying;      /* by tag; at_ns since ssd_create() */
 
     /*
      * Closed loop: since when each place of iodepth that no request has taken
@@ -74,12 +92,11 @@ Player *player_new(Ssd *ssd, const PlayerConfig *cfg)
 
     p->ssd = ssd;
     p->info = ssd_info(ssd);
+    p->block_shift = (unsigned)__builtin_ctz(p->info->block_bytes);
     p->cfg = *cfg;
     p->max_flying = p->info->queue_depth;
     p->free_slot = g_new(uint32_t, p->max_flying);
-    p->arrival_ns = g_new(uint64_t, p->max_flying);
-    p->nbytes = g_new(uint64_t, p->max_flying);
-    p->op = g_new(uint8_t, p->max_flying);
+    p->flying = g_new(Request, p->max_flying);
     for (uint32_t i = 0; i < p->max_flying; i++) {
         p->free_slot[i] = i;
     }
@@ -90,9 +107,7 @@ void player_free(Player *p)
 {
     if (p) {
         g_free(p->place_ns);
-        g_free(p->op);
-        g_free(p->nbytes);
-        g_free(p->arrival_ns);
+        g_free(p->flying);
         g_free(p->free_slot);
         g_free(p);
     }
@@ -105,7 +120,7 @@ const PlayerResult *player_result(const Player *p)
 
 /* ---- from bytes to blocks ------------------------------------------------ */
 
-static bool beyond(Player *p, GError **error)
+static bool beyond(Player *p, const Request *r, GError **error)
 {
     g_autofree char *where = p->source->where(p->source->opaque);
 
@@ -114,33 +129,32 @@ static bool beyond(Player *p, GError **error)
                 " lie beyond the drive's %" G_GUINT64_FORMAT
                 " bytes (--wrap folds addresses; --set nand.blocks=... makes "
                 "the drive larger)",
-                where, p->pending.nbytes, p->pending.offset,
+                where, r->nbytes, r->offset,
                 p->info->nblocks * p->info->block_bytes);
     return false;
 }
 
 /* Round outward to whole blocks; fold what lies beyond the drive. */
-static bool to_blocks(Player *p, GError **error)
+static bool to_blocks(Player *p, const Request *r, SsdCmd *cmd, GError **error)
 {
-    const Request *r = &p->pending;
-    uint64_t first = r->offset / p->info->block_bytes;
-    uint64_t within = r->offset % p->info->block_bytes;
+    uint64_t first = r->offset >> p->block_shift;
+    uint64_t within = r->offset & (p->info->block_bytes - 1);
     uint64_t n =
-        (within + r->nbytes + p->info->block_bytes - 1) / p->info->block_bytes;
+        (within + r->nbytes + p->info->block_bytes - 1) >> p->block_shift;
 
     if (n > p->info->nblocks || n > UINT32_MAX) {
-        return beyond(p, error);
+        return beyond(p, r, error);
     }
     if (first > p->info->nblocks - n) {
         if (!p->cfg.wrap) {
-            return beyond(p, error);
+            return beyond(p, r, error);
         }
         first %= p->info->nblocks;
         first = MIN(first, p->info->nblocks - n);
         p->result.n_wrapped++;
     }
-    p->cmd.lba = first;
-    p->cmd.nblocks = (uint32_t)n;
+    cmd->lba = first;
+    cmd->nblocks = (uint32_t)n;
     return true;
 }
 
@@ -166,28 +180,60 @@ static uint64_t place_take(Player *p)
 
 /* ---- the loop ------------------------------------------------------------ */
 
-/* Take the next request from the source, if it has one. */
+/* Keep the ring full.  The middle of it is near enough for the second look. */
+static bool look_ahead(Player *p, GError **error)
+{
+    while (p->n_ahead < AHEAD && !p->source_ended) {
+        uint32_t last = p->first_ahead + p->n_ahead;
+        Coming *c = &p->ahead[last % AHEAD];
+
+        switch (p->source->next(p->source->opaque, &c->req, error)) {
+        case REQUEST_END:
+            p->source_ended = true;
+            return true;
+        case REQUEST_ERROR:
+            return false;
+        case REQUEST_OK:
+            break;
+        }
+        c->cmd = (SsdCmd){.op = c->req.op, .version = ++p->version,
+                          .fua = c->req.fua};
+        if (c->req.nbytes > 0 && !to_blocks(p, &c->req, &c->cmd, error)) {
+            return false;
+        }
+        ssd_hint(p->ssd, c->cmd.lba, false);
+        ssd_hint(p->ssd, p->ahead[(last + AHEAD / 2) % AHEAD].cmd.lba, true);
+        p->n_ahead++;
+    }
+    return true;
+}
+
+/* The next request becomes pending, if there is one. */
 static bool fetch(Player *p, GError **error)
 {
-    if (p->source->runtime_ns &&
-        p->now_ns - p->start_ns >= p->source->runtime_ns) {
+    uint64_t runtime_ns = p->source->runtime_ns;
+    Coming *c = &p->pending;
+
+    if (!look_ahead(p, error)) {
+        return false;
+    }
+    if (p->n_ahead == 0 ||
+        (runtime_ns && p->now_ns - p->start_ns >= runtime_ns)) {
         p->ended = true;
         return true;
     }
-    switch (p->source->next(p->source->opaque, &p->pending, error)) {
-    case REQUEST_END:
+    *c = p->ahead[p->first_ahead++ % AHEAD];
+    p->n_ahead--;
+    if (p->source->iodepth) {
+        c->req.at_ns = place_take(p);
+    } else if (runtime_ns && c->req.at_ns >= runtime_ns) {
         p->ended = true;
         return true;
-    case REQUEST_ERROR:
-        return false;
-    case REQUEST_OK:
-        break;
+    } else {
+        c->req.at_ns += p->start_ns;
     }
     p->have_pending = true;
-    p->pending.at_ns =
-        p->source->iodepth ? place_take(p) : p->start_ns + p->pending.at_ns;
-    p->cmd = (SsdCmd){.op = p->pending.op, .version = ++p->version};
-    return p->pending.nbytes == 0 || to_blocks(p, error);
+    return true;
 }
 
 /* A scripted fault has cut the power: switch the drive on again. */
@@ -208,11 +254,11 @@ static bool submit(Player *p, GError **error)
         r = -EBUSY;
     } else {
         tag = p->free_slot[p->max_flying - p->n_flying - 1];
-        p->cmd.tag = tag;
-        r = ssd_submit(p->ssd, p->now_ns, &p->cmd);
+        p->pending.cmd.tag = tag;
+        r = ssd_submit(p->ssd, p->now_ns, &p->pending.cmd);
         if (r == -ENODEV) {
             restore_power(p);
-            r = ssd_submit(p->ssd, p->now_ns, &p->cmd);
+            r = ssd_submit(p->ssd, p->now_ns, &p->pending.cmd);
         }
     }
     if (r == -EBUSY) {
@@ -221,15 +267,12 @@ static bool submit(Player *p, GError **error)
         return true;
     }
     if (r < 0) {
-        g_autofree char *where = p->source->where(p->source->opaque);
-
         g_set_error(error, SIM_ERROR, SIM_ERROR_DRIVE,
-                    "%s: the drive refused it: %s", where, g_strerror(-r));
+                    "request %" G_GUINT64_FORMAT ": the drive refused it: %s",
+                    p->pending.cmd.version, g_strerror(-r));
         return false;
     }
-    p->arrival_ns[tag] = p->pending.at_ns;
-    p->nbytes[tag] = p->pending.nbytes;
-    p->op[tag] = (uint8_t)p->pending.op;
+    p->flying[tag] = p->pending.req;
     p->n_flying++;
     p->blocked = false;
     p->have_pending = false;
@@ -253,7 +296,7 @@ static bool offer(Player *p, GError **error)
                 return true;
             }
         }
-        if (p->pending.at_ns > p->now_ns) {
+        if (p->pending.req.at_ns > p->now_ns) {
             return true;
         }
         if (!submit(p, error)) {
@@ -268,12 +311,17 @@ static bool offer(Player *p, GError **error)
 static void note(Player *p, const SsdCompletion *c)
 {
     uint32_t tag = (uint32_t)c->tag;
-    uint8_t op = p->op[tag];
+    const Request *r = &p->flying[tag];
 
-    hist_add(&p->result.latency[op], c->complete_ns - p->arrival_ns[tag]);
-    p->result.bytes[op] += p->nbytes[tag];
+    hist_add(&p->result.latency[r->op], c->complete_ns - r->at_ns);
+    p->result.bytes[r->op] += r->nbytes;
     p->result.n_errors += c->status != SSD_STATUS_OK;
     p->result.sim_ns = c->complete_ns - p->start_ns;
+    if (p->cfg.done && p->measuring) {
+        PlayerDone d = {r, c, p->start_ns, r->at_ns - p->start_ns};
+
+        p->cfg.done(p->cfg.done_opaque, &d);
+    }
     place_give(p, c->complete_ns);
     p->n_flying--;
     p->free_slot[p->max_flying - p->n_flying - 1] = tag;
@@ -303,7 +351,7 @@ static void collect(Player *p)
 static uint64_t wake_ns(const Player *p)
 {
     if (p->have_pending && !p->blocked) {
-        return p->pending.at_ns;
+        return p->pending.req.at_ns;
     }
     return MAX(ssd_next_event_ns(p->ssd), p->now_ns);
 }
@@ -313,7 +361,9 @@ static void begin(Player *p, const RequestSource *source)
     ssd_reset_stats(p->ssd);
     p->source = source;
     p->start_ns = p->now_ns;
-    p->have_pending = p->blocked = p->ended = false;
+    p->have_pending = p->blocked = p->ended = p->source_ended = false;
+    p->n_ahead = 0;
+    memset(p->ahead, 0, sizeof(p->ahead));
     memset(&p->result, 0, sizeof(p->result));
     for (unsigned i = 0; i < SSD_N_OPS; i++) {
         hist_init(&p->result.latency[i]);
@@ -326,7 +376,7 @@ static void begin(Player *p, const RequestSource *source)
     }
 }
 
-bool player_run(Player *p, const RequestSource *source, GError **error)
+static bool play(Player *p, const RequestSource *source, GError **error)
 {
     begin(p, source);
     for (;;) {
@@ -338,8 +388,21 @@ bool player_run(Player *p, const RequestSource *source, GError **error)
         }
         p->now_ns = wake_ns(p);
         g_assert(p->now_ns != SSD_TIME_NEVER);
+        if (p->now_ns > LAST_NS) {
+            g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE,
+                        "after %" G_GUINT64_FORMAT " requests: modelled time "
+                        "ends after 200 days",
+                        p->result.n_requests);
+            return false;
+        }
         collect(p);
     }
+}
+
+bool player_run(Player *p, const RequestSource *source, GError **error)
+{
+    p->measuring = true;
+    return play(p, source, error);
 }
 
 /* ---- filling ------------------------------------------------------------- */
@@ -357,7 +420,7 @@ static bool fill_with(Player *p, const char *workload, uint64_t seed,
         return false;
     }
     source = workload_source(w);
-    ok = player_run(p, &source, error);
+    ok = play(p, &source, error);
     workload_free(w);
     return ok;
 }

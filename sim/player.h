@@ -39,11 +39,22 @@ typedef enum PlayerFill {
 const char *player_fill_name(unsigned i);
 const char *player_fill_help(unsigned i);
 
+/* A request that has completed; valid during the call. */
+typedef struct PlayerDone {
+    const Request *req;
+    const SsdCompletion *completion; /* times since ssd_create() */
+    uint64_t start_ns;               /* of the run, by the same clock */
+    uint64_t arrival_ns;             /* since the start of the run */
+} PlayerDone;
+
 typedef struct PlayerConfig {
     bool wrap; /* fold addresses beyond the capacity instead of refusing */
     /* Called now and then with the requests done so far; NULL: never. */
     void (*progress)(void *opaque, uint64_t n_requests);
     void *opaque;
+    /* Called with each completion of a player_run(), in order; or NULL. */
+    void (*done)(void *opaque, const PlayerDone *d);
+    void *done_opaque;
 } PlayerConfig;
 
 typedef struct PlayerResult {

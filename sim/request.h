@@ -19,6 +19,8 @@ typedef struct Request {
     uint64_t offset; /* bytes */
     uint64_t nbytes; /* bytes; 0 only for FLUSH */
     SsdOp op;
+    bool fua;       /* WRITE: complete only once durable */
+    uint32_t space; /* which of several address spaces; 0 if there is one */
 } Request;
 
 typedef enum RequestNext {

@@ -44,12 +44,7 @@ static void run_json(JsonWriter *w, const ResultRun *run, const PlayerResult *r,
     json_u64(w, "schema_version", RESULT_SCHEMA_VERSION);
     json_string(w, "profile", run->profile);
     json_u64(w, "seed", run->seed);
-    if (run->workload) {
-        json_string(w, "workload", run->workload);
-    } else {
-        json_string(w, "trace", run->trace);
-        json_u64(w, "disordered", run->n_disordered);
-    }
+    source_json(run->source, w);
     json_string(w, "fill", run->fill);
     json_u64(w, "block_bytes", info->block_bytes);
     json_u64(w, "capacity_bytes", info->nblocks * info->block_bytes);
@@ -93,6 +88,7 @@ void result_json(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
         json_hist(&w, op_names[shown[i]], &r->latency[shown[i]]);
     }
     json_close(&w, '}');
+    record_json(run->record, &w);
     ssd_stats_json_drive(ssd, &w);
     json_close(&w, '}');
     g_string_append_c(out, '\n');
@@ -176,12 +172,7 @@ static void trouble_text(const ResultRun *run, const PlayerResult *r,
                                " requests beyond the drive were folded\n",
                                r->n_wrapped);
     }
-    if (run->n_disordered) {
-        g_string_append_printf(out,
-                               "%" G_GUINT64_FORMAT
-                               " trace lines were older than the one before\n",
-                               run->n_disordered);
-    }
+    source_trouble_text(run->source, out);
 }
 
 void result_text(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
@@ -191,7 +182,7 @@ void result_text(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
 
     g_string_append_printf(out, "%s, seed %" G_GUINT64_FORMAT ", fill %s: %s\n",
                            run->profile, run->seed, run->fill,
-                           run->workload ? run->workload : run->trace);
+                           source_name(run->source));
     g_string_append_printf(out,
                            "%" G_GUINT64_FORMAT
                            " requests in %.6f s of modelled time: %.1f per "
@@ -215,4 +206,5 @@ void result_text(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
     }
     drive_text(out, ssd);
     trouble_text(run, r, out);
+    record_text(run->record, out);
 }

@@ -10,6 +10,8 @@
 #include <glib.h>
 
 #include "player.h"
+#include "record.h"
+#include "source.h"
 #include "ssd.h"
 
 #define RESULT_SCHEMA_VERSION 1
@@ -17,11 +19,10 @@
 /* What only the command knows. */
 typedef struct ResultRun {
     const char *profile;
-    const char *workload; /* NULL: a trace was played */
-    const char *trace;    /* NULL: a workload was */
+    const Source *source;
+    const Record *record;
     const char *fill;
     uint64_t seed;
-    uint64_t n_disordered;   /* trace lines older than the one before */
     uint64_t wall_ns;        /* of the run, without the fill */
     uint64_t cpu_ns;         /* processor time of the same */
     uint64_t peak_rss_bytes; /* of the process */

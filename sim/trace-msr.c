@@ -7,76 +7,42 @@
  * Seven fields: time in ticks of 100 ns, host name, disk number, Read or
  * Write, offset and size in bytes, response time (which is not used).
  */
-#include "trace.h"
-
 #include <string.h>
 
-/* A decimal number and what must come after it (',' or NUL). */
-static bool take_number(const char **s, char end, uint64_t *out)
-{
-    const char *p = *s;
-    uint64_t v = 0;
+#include "fields.h"
+#include "trace.h"
 
-    if (!g_ascii_isdigit(*p)) {
-        return false;
-    }
-    for (; g_ascii_isdigit(*p); p++) {
-        unsigned digit = (unsigned)(*p - '0');
+#define TICK_NS 100
 
-        if (v > (UINT64_MAX - digit) / 10) {
-            return false;
-        }
-        v = v * 10 + digit;
-    }
-    if (*p != end) {
-        return false;
-    }
-    *s = p + (end != '\0');
-    *out = v;
-    return true;
-}
-
-static bool take_type(const char **s, SsdOp *op)
-{
-    if (g_ascii_strncasecmp(*s, "read,", 5) == 0) {
-        *op = SSD_OP_READ;
-        *s += 5;
-    } else if (g_ascii_strncasecmp(*s, "write,", 6) == 0) {
-        *op = SSD_OP_WRITE;
-        *s += 6;
-    } else {
-        return false;
-    }
-    return true;
-}
-
-static const char *msr_parse(const char *line, TraceLine *out)
+static const char *msr_parse(TraceState *state, const char *line,
+                             TraceRecord *out)
 {
     const char *s = line;
+    const char *text;
+    size_t len;
     uint64_t ignored;
 
-    if (!take_number(&s, ',', &out->ticks)) {
+    if (!field_time(&s, TICK_NS, &out->at_ns) || !field_char(&s, ',')) {
         return "field 1 is not a time";
     }
-    s = strchr(s, ',');
-    if (!s) {
+    if (!field_text(&s, ',', &text, &len)) {
         return "fewer than 7 fields";
     }
-    s++;
-    if (!take_number(&s, ',', &ignored)) {
+    if (!field_u64(&s, &out->device) || !field_char(&s, ',')) {
         return "field 3 is not a disk number";
     }
-    if (!take_type(&s, &out->op)) {
+    if (!field_text(&s, ',', &text, &len) ||
+        !op_from_text(text, len, &out->op)) {
         return "field 4 is not Read or Write";
     }
-    if (!take_number(&s, ',', &out->offset)) {
+    if (!field_u64(&s, &out->offset) || !field_char(&s, ',')) {
         return "field 5 is not an offset in bytes";
     }
-    if (!take_number(&s, ',', &out->nbytes) || out->nbytes == 0 ||
-        out->nbytes > UINT32_MAX) {
+    if (!field_u64(&s, &out->nbytes) || !field_char(&s, ',') ||
+        out->nbytes == 0 || out->nbytes > UINT32_MAX) {
         return "field 6 is not a size, 1..4294967295 bytes";
     }
-    if (!take_number(&s, '\0', &ignored)) {
+    if (!field_u64(&s, &ignored) || !field_char(&s, '\0')) {
         return "field 7 is not a response time, or is not the last";
     }
     return NULL;
@@ -85,6 +51,5 @@ static const char *msr_parse(const char *line, TraceLine *out)
 const TraceFormat trace_msr = {
     .name = "msr",
     .help = "time/100ns,host,disk,Read|Write,offset,size,response",
-    .tick_ns = 100,
     .parse = msr_parse,
 };

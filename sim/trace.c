@@ -2,32 +2,45 @@
 /*
  * trace.c - read a trace file as a source of requests.
  *
- * Knows files, lines and arrival times; the formats know the fields.
+ * Knows records, arrival times and damage; input.c knows files, the formats
+ * know the fields.
  */
 #include "trace.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "simtime.h"
 
-#define LINE_MAX_BYTES    4096
-#define READ_BUFFER_BYTES (256 * 1024)
+/* Lines of the head that are tried when the format is not given. */
+#define SAMPLE_LINES 32
 
-const TraceFormat *const trace_formats[] = {&trace_msr, NULL};
+#define MAX_BYTES  UINT32_MAX
+#define MAX_OFFSET (1ULL << 62)
+
+const char trace_skip[] = "no request";
+
+const TraceFormat *const trace_formats[] = {
+    &trace_blktrace, &trace_fio,     &trace_msr,      &trace_systor17,
+    &trace_spc,      &trace_ssdsim,  &trace_disksim,  &trace_blkparse,
+    &trace_csv,      &trace_mqsim,   NULL,
+};
 
 struct Trace {
     const TraceFormat *format;
-    FILE *f;
+    TraceOptions options;
+    TraceState state;
+    Input *in;
     char *path;
-    char *buffer; /* of f */
-    uint64_t line_number;
-    uint64_t first_ticks;
+    uint64_t line_number; /* or number of the record */
+    uint64_t first_ns;
     uint64_t last_ns;
     uint64_t n_disordered;
+    uint64_t n_skipped;
+    uint64_t n_requests;
     bool begun;
-    char line[LINE_MAX_BYTES];
+    uint64_t devices[TRACE_MAX_DEVICES]; /* by space */
+    uint32_t n_devices;
+    uint32_t last_space;
 };
 
 const TraceFormat *trace_format_find(const char *name)
@@ -40,33 +53,136 @@ const TraceFormat *trace_format_find(const char *name)
     return NULL;
 }
 
-Trace *trace_open(const char *path, const TraceFormat *format, GError **error)
+/* ---- which format? --------------------------------------------------------- */
+
+static void begin_state(const TraceFormat *f, TraceState *s,
+                        const TraceOptions *o, const char *head, size_t n)
 {
-    FILE *f = fopen(path, "r");
+    *s = (TraceState){.columns = o->columns, .action = o->action};
+    if (f->begin) {
+        f->begin(s, head, n);
+    }
+}
+
+/* Do at least as many of the first lines hold a request as are damaged? */
+static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
+                      const char *head, size_t n)
+{
+    g_auto(GStrv) lines = g_strsplit(head, "\n", SAMPLE_LINES + 1);
+    unsigned n_lines = g_strv_length(lines);
+    unsigned good = 0;
+    unsigned bad = 0;
+    TraceState s;
+
+    begin_state(f, &s, o, head, n);
+    /* The last piece may be cut off by the end of the head. */
+    for (unsigned i = 0; i < MAX(n_lines, 2) - 1 && i < n_lines; i++) {
+        char *line = g_strchomp(lines[i]);
+        TraceRecord rec = {0};
+        const char *reason;
+
+        if (line[0] == '\0' || line[0] == '#') {
+            continue;
+        }
+        reason = f->parse(&s, line, &rec);
+        good += !reason;
+        bad += reason && reason != trace_skip;
+    }
+    return good > 0 && good >= bad;
+}
+
+static const TraceFormat *detect(const TraceOptions *o, const char *head,
+                                 size_t n)
+{
+    for (unsigned i = 0; trace_formats[i]; i++) {
+        const TraceFormat *f = trace_formats[i];
+
+        if (f->detect ? f->detect(head, n) : lines_fit(f, o, head, n)) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+static bool no_format(const char *path, GError **error)
+{
+    g_autoptr(GString) all = g_string_new(NULL);
+
+    for (unsigned i = 0; trace_formats[i]; i++) {
+        g_string_append_printf(all, "%s%s", i ? ", " : "",
+                               trace_formats[i]->name);
+    }
+    g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                "%s: looks like no trace format that is known; if it is one, "
+                "name it: --format=%s",
+                path, all->str);
+    return false;
+}
+
+static bool begin(Trace *t, GError **error)
+{
+    size_t n;
+    const char *head = input_head(t->in, &n, error);
+
+    if (!head) {
+        return false;
+    }
+    t->format = t->options.format;
+    if (!t->format) {
+        t->format = detect(&t->options, head, n);
+    }
+    if (!t->format && n == 0) {
+        t->format = &trace_csv; /* empty, whatever it was */
+    }
+    if (!t->format) {
+        return no_format(t->path, error);
+    }
+    begin_state(t->format, &t->state, &t->options, head, n);
+    return true;
+}
+
+static Trace *new_trace(Input *in, const char *path, const TraceOptions *o,
+                        GError **error)
+{
     Trace *t;
 
-    if (!f) {
-        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE, "%s: %s", path,
-                    g_strerror(errno));
+    if (!in) {
         return NULL;
     }
     t = g_new0(Trace, 1);
-    t->f = f;
-    t->format = format;
+    t->in = in;
     t->path = g_strdup(path);
-    t->buffer = g_malloc(READ_BUFFER_BYTES);
-    setvbuf(f, t->buffer, _IOFBF, READ_BUFFER_BYTES);
+    t->options = *o;
+    if (!begin(t, error)) {
+        g_clear_pointer(&t, trace_close);
+    }
     return t;
+}
+
+Trace *trace_open(const char *path, const TraceOptions *options, GError **error)
+{
+    return new_trace(input_open(path, error), path, options, error);
+}
+
+Trace *trace_from_memory(const void *data, size_t n,
+                         const TraceOptions *options, GError **error)
+{
+    return new_trace(input_from_memory(data, n, error), "memory", options,
+                     error);
 }
 
 void trace_close(Trace *t)
 {
     if (t) {
-        fclose(t->f);
-        g_free(t->buffer);
+        input_close(t->in);
         g_free(t->path);
         g_free(t);
     }
+}
+
+const TraceFormat *trace_format(const Trace *t)
+{
+    return t->format;
 }
 
 uint64_t trace_n_disordered(const Trace *t)
@@ -74,92 +190,171 @@ uint64_t trace_n_disordered(const Trace *t)
     return t->n_disordered;
 }
 
-static RequestNext damaged(const Trace *t, const char *reason, GError **error)
+uint64_t trace_n_skipped(const Trace *t)
 {
+    return t->n_skipped;
+}
+
+/* ---- records --------------------------------------------------------------- */
+
+/* REQUEST_OK: counted, go on. */
+static RequestNext damaged(Trace *t, const char *reason, GError **error)
+{
+    if (t->options.skip_bad) {
+        t->n_skipped++;
+        return REQUEST_OK;
+    }
     g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
-                "%s:%" G_GUINT64_FORMAT ": %s (%s: %s)", t->path,
-                t->line_number, reason, t->format->name, t->format->help);
+                "%s:%" G_GUINT64_FORMAT ": %s (%s: %s; --skip-bad goes on)",
+                t->path, t->line_number, reason, t->format->name,
+                t->format->help);
     return REQUEST_ERROR;
 }
 
-/* Take the line end off; false: there was none where one had to be. */
-static bool chomp(Trace *t)
+/* As TraceFormat.read, for lines. */
+static InputRead read_line(Trace *t, TraceRecord *out, const char **reason,
+                           GError **error)
 {
-    size_t len = strlen(t->line);
+    char *line;
+    InputRead r = input_line(t->in, &line, error);
 
-    if (len == 0 || t->line[len - 1] != '\n') {
-        return feof(t->f) && len > 0;
+    if (r == INPUT_BAD) {
+        *reason = "the line is too long, or not text";
+        return INPUT_OK;
     }
-    t->line[--len] = '\0';
-    if (len > 0 && t->line[len - 1] == '\r') {
-        t->line[len - 1] = '\0';
+    if (r == INPUT_OK) {
+        *reason = line[0] == '\0' || line[0] == '#'
+                      ? trace_skip
+                      : t->format->parse(&t->state, line, out);
     }
-    return true;
+    return r;
 }
 
-static RequestNext read_line(Trace *t, GError **error)
+/* false: more devices than anybody has. */
+static bool find_space(Trace *t, uint64_t device, uint32_t *space)
 {
-    do {
-        if (!fgets(t->line, sizeof(t->line), t->f)) {
-            if (ferror(t->f)) {
-                g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE, "%s: %s",
-                            t->path, g_strerror(errno));
-                return REQUEST_ERROR;
-            }
-            return REQUEST_END;
-        }
-        t->line_number++;
-        if (!chomp(t)) {
-            return damaged(t, "the line is too long, or not text", error);
-        }
-    } while (t->line[0] == '\0' || t->line[0] == '#');
-    return REQUEST_OK;
-}
-
-/* false: the arrival lies beyond what modelled time can hold. */
-static bool arrival_ns(Trace *t, uint64_t ticks, uint64_t *at_ns)
-{
-    if (!t->begun) {
-        t->begun = true;
-        t->first_ticks = ticks;
+    if (t->n_devices && t->devices[t->last_space] == device) {
+        *space = t->last_space;
+        return true;
     }
-    if (ticks < t->first_ticks) {
-        ticks = t->first_ticks;
+    for (uint32_t i = 0; i < t->n_devices; i++) {
+        if (t->devices[i] == device) {
+            *space = t->last_space = i;
+            return true;
+        }
     }
-    if (ticks - t->first_ticks > SIM_MAX_NS / 2 / t->format->tick_ns) {
+    if (t->n_devices == TRACE_MAX_DEVICES) {
         return false;
     }
-    *at_ns = (ticks - t->first_ticks) * t->format->tick_ns;
+    t->devices[t->n_devices] = device;
+    *space = t->last_space = t->n_devices++;
     return true;
+}
+
+/* When it arrives, by the drive's clock; false: too late for any clock. */
+static bool arrival_ns(Trace *t, uint64_t own_ns, uint64_t *at_ns)
+{
+    uint64_t since_ns;
+
+    if (!t->begun) {
+        t->begun = true;
+        t->first_ns = own_ns;
+    }
+    since_ns = own_ns > t->first_ns ? own_ns - t->first_ns : 0;
+    if (t->options.scale_ppm != 1000000) {
+        unsigned __int128 scaled =
+            (unsigned __int128)since_ns * t->options.scale_ppm / 1000000;
+
+        since_ns = scaled > UINT64_MAX ? UINT64_MAX : (uint64_t)scaled;
+    }
+    if (since_ns > SIM_MAX_NS / 2) {
+        return false;
+    }
+    if (own_ns < t->first_ns || since_ns < t->last_ns) {
+        t->n_disordered++;
+        since_ns = t->last_ns;
+    }
+    *at_ns = t->last_ns = since_ns;
+    return true;
+}
+
+/* NULL, or what is wrong. */
+static const char *to_request(Trace *t, const TraceRecord *rec, Request *req)
+{
+    if (rec->op != SSD_OP_FLUSH &&
+        (rec->nbytes == 0 || rec->nbytes > MAX_BYTES)) {
+        return "the size is not 1..4294967295 bytes";
+    }
+    if (rec->offset > MAX_OFFSET) {
+        return "the address is beyond 2^62 bytes";
+    }
+    *req = (Request){
+        .offset = rec->offset,
+        .nbytes = rec->nbytes,
+        .op = rec->op,
+        .fua = rec->fua && rec->op == SSD_OP_WRITE,
+    };
+    if (rec->op == SSD_OP_FLUSH) {
+        req->offset = req->nbytes = 0;
+    }
+    if (!find_space(t, rec->device, &req->space)) {
+        return "more than 4096 devices";
+    }
+    if (!arrival_ns(t, rec->at_ns, &req->at_ns)) {
+        return "arrives more than 100 days after the first line";
+    }
+    return NULL;
+}
+
+static RequestNext ended(Trace *t, GError **error)
+{
+    if (t->n_requests == 0 && t->line_number > 0) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                    "%s: holds no request%s (%s: %s)", t->path,
+                    t->options.device >= 0 ? " for that --device" : "",
+                    t->format->name, t->format->help);
+        return REQUEST_ERROR;
+    }
+    return REQUEST_END;
 }
 
 static RequestNext trace_next(void *opaque, Request *req, GError **error)
 {
     Trace *t = opaque;
-    RequestNext r = read_line(t, error);
-    TraceLine l = {0};
-    const char *reason;
 
-    if (r != REQUEST_OK) {
-        return r;
+    for (;;) {
+        TraceRecord rec = {0};
+        const char *reason = NULL;
+        InputRead r = t->format->parse
+                          ? read_line(t, &rec, &reason, error)
+                          : t->format->read(&t->state, t->in, &rec, &reason,
+                                            error);
+
+        if (r == INPUT_ERROR) {
+            return REQUEST_ERROR;
+        }
+        if (r == INPUT_END) {
+            return ended(t, error);
+        }
+        t->line_number++;
+        if (!reason && t->options.device >= 0 &&
+            rec.device != (uint64_t)t->options.device) {
+            reason = trace_skip;
+        }
+        if (!reason) {
+            reason = to_request(t, &rec, req);
+        }
+        if (!reason) {
+            t->n_requests++;
+            return REQUEST_OK;
+        }
+        if (reason != trace_skip && damaged(t, reason, error) != REQUEST_OK) {
+            return REQUEST_ERROR;
+        }
+        if (r == INPUT_BAD) {
+            return ended(t, error);
+        }
     }
-    reason = t->format->parse(t->line, &l);
-    if (reason) {
-        return damaged(t, reason, error);
-    }
-    if (!arrival_ns(t, l.ticks, &req->at_ns)) {
-        return damaged(t, "arrives more than 100 days after the first line",
-                       error);
-    }
-    if (l.ticks < t->first_ticks || req->at_ns < t->last_ns) {
-        t->n_disordered++;
-        req->at_ns = t->last_ns;
-    }
-    t->last_ns = req->at_ns;
-    req->op = l.op;
-    req->offset = l.offset;
-    req->nbytes = l.nbytes;
-    return REQUEST_OK;
 }
 
 static char *trace_where(void *opaque)

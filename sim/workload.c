@@ -11,10 +11,17 @@
 
 #include "prng.h"
 #include "simtime.h"
+#include "spread.h"
 
 #define MAX_SIZES 64
 
-enum { DRAW_ADDRESS = 1, DRAW_DIRECTION, DRAW_SIZE };
+enum {
+    DRAW_ADDRESS = 1,
+    DRAW_DIRECTION,
+    DRAW_SIZE,
+    DRAW_ARRIVAL,
+    DRAW_RANDOM,
+};
 
 typedef struct RwKind {
     const char *name;
@@ -49,8 +56,13 @@ const size_t workload_n_options = G_N_ELEMENTS(workload_options);
 
 typedef struct SizeShare {
     uint64_t nbytes;
-    uint32_t percent_end; /* sum of the shares up to this one */
+    uint32_t ppm_end; /* sum of the shares up to this one */
 } SizeShare;
+
+typedef struct SizeMix {
+    SizeShare size[MAX_SIZES];
+    unsigned n;
+} SizeMix;
 
 struct Workload {
     WorkloadConfig cfg;
@@ -58,13 +70,17 @@ struct Workload {
     uint32_t block_bytes;
     uint64_t offset; /* of the part that is touched, bytes */
     uint64_t size;   /* of it */
-    SizeShare sizes[MAX_SIZES];
-    unsigned n_sizes;
-    uint64_t align; /* of random addresses */
+    SizeMix sizes[2]; /* of writes in [1] */
+    uint64_t align;   /* of random addresses */
+    Spread spread;
+    Arrivals arrivals;
+    bool open_loop;
+    uint64_t seed;
 
     Prng address;
     Prng direction;
     Prng which_size;
+    Prng whether_random;
     uint64_t next_offset; /* sequential, relative to offset */
     uint64_t n_done;
     uint64_t bytes_done;
@@ -147,15 +163,16 @@ static bool parse_extent(const char *key, const char *text, uint64_t capacity,
 
 /* ---- sizes --------------------------------------------------------------- */
 
-static bool add_size(Workload *w, const char *part, uint32_t *total,
-                     GError **error)
+static bool add_size(Workload *w, SizeMix *mix, const char *part,
+                     uint32_t *total, GError **error)
 {
     g_auto(GStrv) f = g_strsplit(part, "/", 3);
-    const OptDesc percent = {.key = "", .type = OPT_U32, .min = 1, .max = 100};
-    SizeShare *s = &w->sizes[w->n_sizes];
+    const OptDesc percent = {
+        .key = "", .type = OPT_PPM, .min = 1, .max = 1000000};
+    SizeShare *s = &mix->size[mix->n];
     uint32_t share;
 
-    if (w->n_sizes == MAX_SIZES) {
+    if (mix->n == MAX_SIZES) {
         return bad_keyword(error, "bssplit", w->cfg.bssplit,
                            "allowed up to 64 sizes");
     }
@@ -166,32 +183,63 @@ static bool add_size(Workload *w, const char *part, uint32_t *total,
                            "4k/70:64k/30");
     }
     *total += share;
-    s->percent_end = *total;
-    w->n_sizes++;
+    s->ppm_end = *total;
+    mix->n++;
+    return true;
+}
+
+static bool parse_mix(Workload *w, SizeMix *mix, const char *text,
+                      GError **error)
+{
+    g_auto(GStrv) parts = g_strsplit(text, ":", -1);
+    uint32_t total = 0;
+
+    for (char **p = parts; *p; p++) {
+        if (!add_size(w, mix, *p, &total, error)) {
+            return false;
+        }
+    }
+    if (total != 1000000) {
+        return bad_keyword(error, "bssplit", w->cfg.bssplit,
+                           "the shares must add up to 100");
+    }
     return true;
 }
 
 static bool parse_sizes(Workload *w, GError **error)
 {
-    g_auto(GStrv) parts = NULL;
-    uint32_t total = 0;
+    g_auto(GStrv) kinds = NULL;
 
     if (!w->cfg.bssplit) {
-        w->sizes[0] = (SizeShare){w->cfg.bs, 100};
-        w->n_sizes = 1;
+        w->sizes[0] = (SizeMix){{{w->cfg.bs, 1000000}}, 1};
+        w->sizes[1] = w->sizes[0];
         return true;
     }
-    parts = g_strsplit(w->cfg.bssplit, ":", -1);
-    for (char **p = parts; *p; p++) {
-        if (!add_size(w, *p, &total, error)) {
-            return false;
-        }
-    }
-    if (total != 100) {
+    kinds = g_strsplit(w->cfg.bssplit, ",", 3);
+    if (g_strv_length(kinds) > 2) {
         return bad_keyword(error, "bssplit", w->cfg.bssplit,
-                           "the shares must add up to 100");
+                           "allowed one comma: sizes of reads, of writes");
     }
-    return true;
+    return parse_mix(w, &w->sizes[0], kinds[0] ? kinds[0] : "", error) &&
+           parse_mix(w, &w->sizes[1], kinds[0] && kinds[1] ? kinds[1]
+                     : kinds[0] ? kinds[0] : "", error);
+}
+
+static bool check_size(Workload *w, uint64_t nbytes, GError **error)
+{
+    g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT, nbytes);
+    g_autofree char *allowed = NULL;
+
+    if (nbytes % w->block_bytes) {
+        allowed = g_strdup_printf("must be a multiple of the drive's block "
+                                  "of %u bytes",
+                                  w->block_bytes);
+    } else if (nbytes > w->size) {
+        allowed = g_strdup_printf("is more than size=%" G_GUINT64_FORMAT,
+                                  w->size);
+    }
+    return !allowed || bad_keyword(error, w->cfg.bssplit ? "bssplit" : "bs",
+                                   text, allowed);
 }
 
 /* Every size is a multiple of a block and fits; random addresses are multiples
@@ -199,29 +247,34 @@ static bool parse_sizes(Workload *w, GError **error)
 static bool check_sizes(Workload *w, GError **error)
 {
     w->align = UINT64_MAX;
-    for (unsigned i = 0; i < w->n_sizes; i++) {
-        uint64_t nbytes = w->sizes[i].nbytes;
-        g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT, nbytes);
-        g_autofree char *allowed = NULL;
-
-        if (nbytes % w->block_bytes) {
-            allowed = g_strdup_printf("must be a multiple of the drive's block "
-                                      "of %u bytes",
-                                      w->block_bytes);
-        } else if (nbytes > w->size) {
-            allowed = g_strdup_printf("is more than size=%" G_GUINT64_FORMAT,
-                                      w->size);
+    for (unsigned k = 0; k < 2; k++) {
+        for (unsigned i = 0; i < w->sizes[k].n; i++) {
+            if (!check_size(w, w->sizes[k].size[i].nbytes, error)) {
+                return false;
+            }
+            w->align = MIN(w->align, w->sizes[k].size[i].nbytes);
         }
-        if (allowed) {
-            return bad_keyword(error, w->cfg.bssplit ? "bssplit" : "bs", text,
-                               allowed);
-        }
-        w->align = MIN(w->align, nbytes);
     }
     return true;
 }
 
 /* ---- parsing ------------------------------------------------------------- */
+
+/* The preset's keywords come first, wherever it is named. */
+static const char *preset_keywords(const char *text)
+{
+    g_auto(GStrv) words = g_strsplit_set(text, " \t\n", -1);
+
+    for (char **p = words; *p; p++) {
+        for (unsigned i = 0; g_str_has_prefix(*p, "preset=") && preset_name(i);
+             i++) {
+            if (strcmp(*p + strlen("preset="), preset_name(i)) == 0) {
+                return presets[i].keywords;
+            }
+        }
+    }
+    return "";
+}
 
 static bool parse_keywords(Workload *w, const char *text, GError **error)
 {
@@ -283,6 +336,77 @@ static bool parse_region(Workload *w, uint64_t capacity, GError **error)
     return true;
 }
 
+/* ---- the rest of the keywords ---------------------------------------------- */
+
+static bool parse_rate(Workload *w, GError **error)
+{
+    const WorkloadConfig *c = &w->cfg;
+    uint64_t mean_ps = c->interval_ps;
+
+    if (c->rate_iops && c->interval_ps) {
+        return bad_keyword(error, "interval", "...",
+                           "allowed only without rate_iops");
+    }
+    if (c->rate_iops) {
+        mean_ps = NS_PER_S * PS_PER_NS / c->rate_iops;
+    }
+    if (c->rate_process == ARRIVALS_PARETO && c->rate_alpha <= 1) {
+        return bad_keyword(error, "rate_alpha", "1", "allowed above 1");
+    }
+    w->open_loop = mean_ps > 0;
+    arrivals_init(&w->arrivals, c->rate_process, MAX(mean_ps, 1), c->on_ps,
+                  c->off_ps, c->rate_alpha, w->seed, DRAW_ARRIVAL);
+    return true;
+}
+
+static bool parse_spread(Workload *w, GError **error)
+{
+    const char *allowed = spread_parse(&w->spread, w->cfg.distribution);
+
+    return !allowed || bad_keyword(error, "random_distribution",
+                                   w->cfg.distribution, allowed);
+}
+
+char *workload_text(const char *text, GError **error)
+{
+    g_autofree char *contents = NULL;
+    g_auto(GStrv) lines = NULL;
+
+    if (text[0] != '@') {
+        return g_strdup(text);
+    }
+    if (!g_file_get_contents(text + 1, &contents, NULL, error)) {
+        return NULL;
+    }
+    lines = g_strsplit(contents, "\n", -1);
+    for (char **line = lines; *line; line++) {
+        (*line)[strcspn(*line, "#")] = '\0';
+    }
+    return g_strjoinv(" ", lines);
+}
+
+char *workload_describe(const Workload *w)
+{
+    GString *s = g_string_new(NULL);
+
+    for (size_t i = 0; i < workload_n_options; i++) {
+        const OptDesc *d = &workload_options[i];
+        g_autofree char *value = opt_get(&w->cfg, d);
+        bool extent = strcmp(d->key, "size") == 0;
+
+        if (extent || strcmp(d->key, "offset") == 0) {
+            g_string_append_printf(s, "%s=%" G_GUINT64_FORMAT " ", d->key,
+                                   extent ? w->size : w->offset);
+        } else if (strcmp(d->key, "seed") == 0) {
+            g_string_append_printf(s, "seed=%" G_GUINT64_FORMAT " ", w->seed);
+        } else if (strcmp(d->key, "preset") != 0 && value && *value) {
+            g_string_append_printf(s, "%s=%s ", d->key, value);
+        }
+    }
+    g_string_truncate(s, s->len - 1);
+    return g_string_free(s, FALSE);
+}
+
 Workload *workload_new(const char *text, uint64_t capacity_bytes,
                        uint32_t block_bytes, uint64_t seed, GError **error)
 {
@@ -290,18 +414,25 @@ Workload *workload_new(const char *text, uint64_t capacity_bytes,
 
     w->block_bytes = block_bytes;
     opt_set_defaults(&w->cfg, workload_options, workload_n_options);
-    if (!parse_keywords(w, text, error) || !parse_sizes(w, error) ||
+    if (!parse_keywords(w, preset_keywords(text), error) ||
+        !parse_keywords(w, text, error) || !parse_sizes(w, error) ||
         !parse_region(w, capacity_bytes, error) || !check_sizes(w, error)) {
         workload_free(w);
         return NULL;
     }
     w->kind = &rw_kinds[w->cfg.rw];
+    w->seed = w->cfg.seed ? w->cfg.seed : seed;
+    if (!parse_rate(w, error) || !parse_spread(w, error)) {
+        workload_free(w);
+        return NULL;
+    }
     if (!w->cfg.number_ios && !w->cfg.io_size && !w->cfg.runtime_ps) {
         w->cfg.io_size = w->size;
     }
-    prng_seed(&w->address, seed, DRAW_ADDRESS);
-    prng_seed(&w->direction, seed, DRAW_DIRECTION);
-    prng_seed(&w->which_size, seed, DRAW_SIZE);
+    prng_seed(&w->address, w->seed, DRAW_ADDRESS);
+    prng_seed(&w->direction, w->seed, DRAW_DIRECTION);
+    prng_seed(&w->which_size, w->seed, DRAW_SIZE);
+    prng_seed(&w->whether_random, w->seed, DRAW_RANDOM);
     return w;
 }
 
@@ -320,34 +451,48 @@ static SsdOp draw_op(Workload *w)
     if (!w->kind->mixed) {
         return w->kind->op;
     }
-    return prng_below(&w->direction, 100) < w->cfg.rwmixread ? SSD_OP_READ
-                                                             : SSD_OP_WRITE;
+    return prng_below(&w->direction, 1000000) < w->cfg.rwmixread_ppm
+               ? SSD_OP_READ
+               : SSD_OP_WRITE;
 }
 
-static uint64_t draw_size(Workload *w)
+static uint64_t draw_size(Workload *w, SsdOp op)
 {
-    uint64_t percent;
+    const SizeMix *mix = &w->sizes[op == SSD_OP_WRITE];
+    uint64_t ppm;
     unsigned i = 0;
 
-    if (w->n_sizes == 1) {
-        return w->sizes[0].nbytes;
+    if (mix->n == 1) {
+        return mix->size[0].nbytes;
     }
-    percent = prng_below(&w->which_size, 100);
-    while (percent >= w->sizes[i].percent_end) {
+    ppm = prng_below(&w->which_size, 1000000);
+    while (ppm >= mix->size[i].ppm_end) {
         i++;
     }
-    return w->sizes[i].nbytes;
+    return mix->size[i].nbytes;
+}
+
+static bool draw_random(Workload *w)
+{
+    return w->kind->random &&
+           (w->cfg.random_ppm == 1000000 ||
+            prng_below(&w->whether_random, 1000000) < w->cfg.random_ppm);
 }
 
 static uint64_t draw_offset(Workload *w, uint64_t nbytes)
 {
-    uint64_t at;
+    uint64_t at = w->next_offset;
 
-    if (w->kind->random) {
-        at = prng_below(&w->address, (w->size - nbytes) / w->align + 1);
-        return at * w->align;
+    if (draw_random(w)) {
+        uint64_t last = w->size / w->align - 1;
+
+        /* The same choice of places for every size, so that what is hot does
+         * not depend on it; the largest sizes move down from the end. */
+        at = w->spread.kind == SPREAD_UNIFORM
+                 ? prng_below(&w->address, (w->size - nbytes) / w->align + 1)
+                 : spread_draw(&w->spread, &w->address, last + 1);
+        at = MIN(at * w->align, (w->size - nbytes) / w->align * w->align);
     }
-    at = w->next_offset;
     if (at + nbytes > w->size) {
         at = 0;
     }
@@ -358,6 +503,11 @@ static uint64_t draw_offset(Workload *w, uint64_t nbytes)
 static bool flush_due(Workload *w)
 {
     return w->cfg.fsync && w->writes_since_flush >= w->cfg.fsync;
+}
+
+static uint64_t arrival_ns(Workload *w)
+{
+    return w->open_loop ? arrivals_next_ns(&w->arrivals) : 0;
 }
 
 static RequestNext workload_next(void *opaque, Request *req, GError **error)
@@ -371,15 +521,15 @@ static RequestNext workload_next(void *opaque, Request *req, GError **error)
     if (flush_due(w)) {
         w->writes_since_flush = 0;
         w->n_done++;
-        *req = (Request){.op = SSD_OP_FLUSH};
+        *req = (Request){.op = SSD_OP_FLUSH, .at_ns = arrival_ns(w)};
         return REQUEST_OK;
     }
     if (c->io_size && w->bytes_done >= c->io_size) {
         return REQUEST_END;
     }
-    req->at_ns = 0;
+    *req = (Request){.at_ns = arrival_ns(w)};
     req->op = draw_op(w);
-    req->nbytes = draw_size(w);
+    req->nbytes = draw_size(w, req->op);
     req->offset = w->offset + draw_offset(w, req->nbytes);
     w->n_done++;
     w->bytes_done += req->nbytes;
@@ -400,7 +550,7 @@ RequestSource workload_source(Workload *w)
         .next = workload_next,
         .where = workload_where,
         .opaque = w,
-        .iodepth = w->cfg.iodepth,
+        .iodepth = w->open_loop ? 0 : w->cfg.iodepth,
         .runtime_ns = w->cfg.runtime_ps / PS_PER_NS,
     };
 }

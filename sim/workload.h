@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * workload.h - a closed-loop generator that speaks fio's job keywords.
+ * workload.h - a generator that speaks fio's job keywords: a closed loop, or
+ * with a rate an open one.
  *
  * Knows bytes and fio's vocabulary; knows nothing of the drive but its
  * capacity.  Addresses are drawn independently of each other (what fio calls
@@ -13,20 +14,25 @@
 #include <stdint.h>
 #include <glib.h>
 
+#include "arrivals.h"
 #include "options.h"
+#include "presets.h"
 #include "request.h"
 
 /* X(type, ctype, field, key, min, max, default, names, help); see options.h. */
 #define WORKLOAD_OPTIONS(X)                                                    \
+    X(ENUM, uint32_t, preset, "preset", 0, 0, "none", preset_name,             \
+      "keywords that go before all others")                                    \
     X(ENUM, uint32_t, rw, "rw", 0, 0, "read", workload_rw_name,                \
       "what is done, and whether at random addresses")                         \
     X(SIZE, uint64_t, bs, "bs", 512, 1073741824, "4KiB", NULL,                 \
       "bytes of each request")                                                 \
     X(STRING, char *, bssplit, "bssplit", 0, 0, NULL, NULL,                    \
-      "sizes and their shares, size/percent:size/percent..., instead of bs")   \
+      "sizes and their shares, size/percent:size/percent..., instead of bs; "  \
+      "after a comma, those of writes")                                        \
     X(U32, uint32_t, iodepth, "iodepth", 1, 65536, "1", NULL,                  \
       "requests kept in flight")                                               \
-    X(U32, uint32_t, rwmixread, "rwmixread", 0, 100, "50", NULL,               \
+    X(PPM, uint32_t, rwmixread_ppm, "rwmixread", 0, 1000000, "50%", NULL,      \
       "percent of reads when rw mixes reads and writes")                       \
     X(STRING, char *, size, "size", 0, 0, "100%", NULL,                        \
       "bytes, or percent of the drive, that are touched, from offset on")      \
@@ -39,6 +45,27 @@
     X(TIME, uint64_t, runtime_ps, "runtime", 0, UINT64_MAX / 2, "0s", NULL,    \
       "end after this much modelled time; bare numbers are seconds; 0: no "    \
       "limit")                                                                 \
+    X(U64, uint64_t, rate_iops, "rate_iops", 0, 1000000000, "0", NULL,         \
+      "open loop: so many requests a second; 0: closed loop")                  \
+    X(TIME, uint64_t, interval_ps, "interval", 0, UINT64_MAX / 8, "0s", NULL,  \
+      "open loop: mean time between requests, instead of rate_iops")           \
+    X(ENUM, uint32_t, rate_process, "rate_process", 0, 0, "linear",            \
+      arrivals_name, "how the requests of an open loop come")                  \
+    X(DOUBLE, double, rate_alpha, "rate_alpha", 1, 10, "1.5", NULL,            \
+      "shape of rate_process=pareto, above 1")                                 \
+    X(TIME, uint64_t, on_ps, "on_time", 1000, 86400000000000000, "100ms",      \
+      NULL, "rate_process=onoff: length of a time with requests")              \
+    X(TIME, uint64_t, off_ps, "off_time", 0, 86400000000000000, "900ms", NULL, \
+      "rate_process=onoff: length of a time without; rate_iops is the mean "   \
+      "of both")                                                               \
+    X(STRING, char *, distribution, "random_distribution", 0, 0, "random",     \
+      NULL, "random, zipf:THETA, zoned:ACCESS/AREA:... (percent): which "      \
+      "random addresses are hot")                                              \
+    X(PPM, uint32_t, random_ppm, "percentage_random", 0, 1000000, "100%",      \
+      NULL, "percent of random addresses when rw is random; the rest go on "   \
+      "where the last request ended")                                          \
+    X(U64, uint64_t, seed, "seed", 0, UINT64_MAX, "0", NULL,                   \
+      "of the draws; 0: that of the drive")                                    \
     X(U64, uint64_t, fsync, "fsync", 0, UINT64_MAX, "0", NULL,                 \
       "a flush after this many writes, in one of the iodepth places; 0: none")
 
@@ -54,6 +81,12 @@ extern const size_t workload_n_options;
 typedef struct Workload Workload;
 
 /*
+ * The keywords of a text: itself, or the contents of FILE if it is "@FILE"
+ * (lines; # begins a comment).  NULL: *error names the file.
+ */
+char *workload_text(const char *text, GError **error);
+
+/*
  * Parse "rw=randwrite bs=4k ..." for a drive of that capacity.  Without a
  * limit (number_ios, io_size, runtime) it ends, as fio does, after as many
  * bytes as size.  NULL: *error names the keyword and what it allows.
@@ -61,6 +94,10 @@ typedef struct Workload Workload;
 Workload *workload_new(const char *text, uint64_t capacity_bytes,
                        uint32_t block_bytes, uint64_t seed, GError **error);
 void workload_free(Workload *w);
+
+/* The workload in one line of keywords that, given to workload_new() for any
+ * drive that holds it, makes the same requests again; g_free(). */
+char *workload_describe(const Workload *w);
 
 /* Valid as long as the workload. */
 RequestSource workload_source(Workload *w);

@@ -31,7 +31,7 @@ BUILD = Group("building the model and QEMU", (
     "gcc", "libc6-dev", "make", "pkg-config", "ninja-build", "flex", "bison",
     "libglib2.0-dev", "libpixman-1-dev", "libslirp-dev", "liburing-dev",
     "libaio-dev", "libcap-ng-dev", "libattr1-dev", "libnuma-dev",
-    "libfdt-dev", "zlib1g-dev"))
+    "libfdt-dev", "zlib1g-dev", "liblzma-dev", "libzstd-dev"))
 SOURCE = Group("unpacking QEMU's source", ("dpkg-dev", "xz-utils", "patch"))
 FIRMWARE = Group("firmware that boots guests",
                  ("seabios", "ovmf", "qemu-system-data"))

@@ -191,6 +191,9 @@ static void test_workload(void)
     g_assert_cmpuint(taken, >, ROUNDS / 20);
 }
 
+static const TraceOptions msr = {
+    .format = &trace_msr, .device = -1, .scale_ppm = 1000000};
+
 /* A trace; times never go back, sizes are never 0. */
 static void test_trace(void)
 {
@@ -213,7 +216,7 @@ static void test_trace(void)
         Trace *t;
 
         write_file(path, s);
-        t = trace_open(path, &trace_msr, &error);
+        t = trace_open(path, &msr, &error);
         g_assert_no_error(error);
         source = trace_source(t);
         while ((next = source.next(source.opaque, &req, &error)) ==

@@ -6,6 +6,9 @@
 #include <unistd.h>
 #include <glib/gstdio.h>
 
+static const TraceOptions msr = {
+    .format = &trace_msr, .device = -1, .scale_ppm = 1000000};
+
 #define GOOD "128166372000000000,h,0,Write,0,4096,1\n"
 
 static char *temp_path(void)
@@ -24,7 +27,7 @@ static RequestNext read_all(const char *text, gssize len, Request *req,
     Trace *t;
 
     g_assert_true(g_file_set_contents(path, text, len, NULL));
-    t = trace_open(path, &trace_msr, error);
+    t = trace_open(path, &msr, error);
     g_assert_nonnull(t);
     s = trace_source(t);
     for (*n = 0; *n < max; (*n)++) {
@@ -45,13 +48,13 @@ static void test_file(void)
     g_autofree char *where = NULL;
     g_autofree char *want = g_strconcat(path, ":4", NULL);
     static const Request wanted[] = {
-        {0, 0, 4096, SSD_OP_WRITE},
-        {50000, 8192, 16384, SSD_OP_READ},
-        {50000, 4096, 512, SSD_OP_WRITE}, /* older than the one before */
-        {1000000, 1048576, 1024, SSD_OP_READ},
+        {0, 0, 4096, SSD_OP_WRITE, false, 0},
+        {50000, 8192, 16384, SSD_OP_READ, false, 0},
+        {50000, 4096, 512, SSD_OP_WRITE, false, 0}, /* older than the one before */
+        {1000000, 1048576, 1024, SSD_OP_READ, false, 0},
     };
     GError *error = NULL;
-    Trace *t = trace_open(path, &trace_msr, &error);
+    Trace *t = trace_open(path, &msr, &error);
     RequestSource s;
     Request req;
 
@@ -117,7 +120,7 @@ static void test_damaged(void)
     damaged("5,h,0,Write,0,4096,\n", 1, "field 7");
     damaged("5,h,0,Write,0,4096,1,2\n", 1, "field 7");
     damaged(GOOD "5,h,0,Write,0,40", 2, "field 6"); /* cut off */
-    damaged(GOOD "999999999999999999,h,0,Read,0,4096,1\n", 2, "100 days");
+    damaged(GOOD "138166372000000000,h,0,Read,0,4096,1\n", 2, "100 days");
     damaged(too_long, 2, "too long");
     damaged_n("5,h\0,0,Write,0,4096,1\n", 22, 1, "not text");
     damaged_n("\0\n", 2, 1, "not text");
@@ -162,7 +165,7 @@ static void test_no_file(void)
 {
     GError *error = NULL;
 
-    g_assert_null(trace_open("/nowhere/x.csv", &trace_msr, &error));
+    g_assert_null(trace_open("/nowhere/x.csv", &msr, &error));
     g_assert_nonnull(strstr(error->message, "/nowhere/x.csv"));
     g_clear_error(&error);
     g_assert_null(trace_format_find("nosuch"));
@@ -173,7 +176,7 @@ static void test_no_file(void)
 static void test_directory(void)
 {
     GError *error = NULL;
-    Trace *t = trace_open("/", &trace_msr, &error);
+    Trace *t = trace_open("/", &msr, &error);
     RequestSource s;
     Request req;
 

@@ -45,7 +45,7 @@ static void test_refused(void)
     refuse("bs=128m", "is more than size=");
     refuse("iodepth=0", "iodepth=0: allowed 1..65536");
     refuse("iodepth=65537", "iodepth=65537: allowed 1..65536");
-    refuse("rwmixread=101", "rwmixread=101: allowed 0..100");
+    refuse("rwmixread=101", "rwmixread=101: allowed 0%..100%");
     refuse("size=65m", "size=65m: allowed multiples of 512 bytes up to");
     refuse("size=0", "size=0");
     refuse("size=101%", "size=101%: allowed 0%..100%");
@@ -55,7 +55,7 @@ static void test_refused(void)
     refuse("offset=32m size=33m", "size=33m: allowed multiples");
     refuse("number_ios=x", "number_ios=x: allowed");
     refuse("runtime=1parsec", "runtime=1parsec: allowed");
-    refuse("rate_iops=5", "unknown keyword \"rate_iops\"");
+    refuse("rate_min=5", "unknown keyword \"rate_min\"");
     refuse("rw", "\"rw\" is not keyword=value");
     refuse("=read", "unknown keyword \"\"");
     refuse("bssplit=4k", "bssplit=4k: allowed size/percent");
@@ -272,6 +272,217 @@ static void test_seeds(void)
     workload_free(c);
 }
 
+/* ---- open loop ------------------------------------------------------------- */
+
+/* Mean of the intervals and mean of their squares, in units of the mean. */
+static void intervals(const char *text, uint64_t n, double *mean_ns,
+                      double *square, uint64_t *longest_ns)
+{
+    Workload *w = make(text);
+    RequestSource s = workload_source(w);
+    Request req;
+    uint64_t last_ns = 0;
+    double sum = 0;
+    double sum2 = 0;
+
+    g_assert_cmpuint(s.iodepth, ==, 0);
+    *longest_ns = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        double d;
+
+        g_assert_true(next(&s, &req));
+        g_assert_cmpuint(req.at_ns, >=, last_ns);
+        d = (double)(req.at_ns - last_ns);
+        *longest_ns = MAX(*longest_ns, req.at_ns - last_ns);
+        last_ns = req.at_ns;
+        sum += d;
+        sum2 += d * d;
+    }
+    *mean_ns = sum / (double)(n - 1);
+    *square = sum2 / (double)(n - 1) / (*mean_ns * *mean_ns);
+    workload_free(w);
+}
+
+/*
+ * Means within 2 % (Pareto: 15 %, its variance is infinite); E[x^2]/E[x]^2 is 1
+ * for equal and 2 for exponential intervals.
+ */
+static void test_arrivals(void)
+{
+    double mean, square;
+    uint64_t longest;
+
+    intervals("rate_iops=1000 number_ios=100000", 100000, &mean, &square,
+              &longest);
+    g_assert_cmpuint(longest, ==, 1000000);
+    g_assert_cmpfloat(mean, ==, 1e6);
+    intervals("interval=1ms rate_process=poisson number_ios=100000", 100000,
+              &mean, &square, &longest);
+    g_assert_cmpfloat_with_epsilon(mean, 1e6, 2e4);
+    g_assert_cmpfloat_with_epsilon(square, 2, 0.08);
+    intervals("rate_iops=1000 rate_process=onoff on_time=10ms off_time=90ms "
+              "number_ios=100000",
+              100000, &mean, &square, &longest);
+    g_assert_cmpfloat_with_epsilon(mean, 1e6, 2e4);
+    g_assert_cmpuint(longest, >=, 90000000);
+    g_assert_cmpfloat(square, >, 10);
+    intervals("rate_iops=1000 rate_process=pareto number_ios=1000000", 1000000,
+              &mean, &square, &longest);
+    g_assert_cmpfloat_with_epsilon(mean, 1e6, 1.5e5);
+    g_assert_cmpfloat(square, >, 10);
+}
+
+/* While off, nothing comes. */
+static void test_off(void)
+{
+    Workload *w = make("rate_iops=1000 rate_process=onoff on_time=10ms "
+                       "off_time=90ms number_ios=10000");
+    RequestSource s = workload_source(w);
+    Request req;
+
+    while (next(&s, &req)) {
+        g_assert_cmpuint(req.at_ns % 100000000, <=, 10000000);
+    }
+    workload_free(w);
+}
+
+/* ---- addresses ------------------------------------------------------------- */
+
+/* Requests of 100000 at the most used page, and in the first tenth. */
+static void heat(const char *text, unsigned *top, unsigned *tenth)
+{
+    Workload *w = make(text);
+    RequestSource s = workload_source(w);
+    g_autofree unsigned *count = g_new0(unsigned, CAPACITY / 4096);
+    Request req;
+
+    *top = *tenth = 0;
+    while (next(&s, &req)) {
+        unsigned page = (unsigned)(req.offset / 4096);
+
+        *top = MAX(*top, ++count[page]);
+        *tenth += page < CAPACITY / 4096 / 10;
+    }
+    workload_free(w);
+}
+
+/*
+ * Zipf with theta = 1 over 16384 pages: the hottest takes 1 / H(16384) =
+ * 1 / (ln 16384 + 0.5772) = 9.73 %; theta = 0.5: 1 / (2 sqrt(16384) - 1.46) =
+ * 0.393 %.
+ */
+static void test_spread(void)
+{
+    unsigned top, tenth;
+
+    heat("rw=randread number_ios=100000 random_distribution=zipf:1", &top,
+         &tenth);
+    g_assert_cmpuint(top, >, 9500);
+    g_assert_cmpuint(top, <, 9950);
+    heat("rw=randread number_ios=100000 random_distribution=zipf:0.5", &top,
+         &tenth);
+    g_assert_cmpuint(top, >, 340);
+    g_assert_cmpuint(top, <, 450);
+    heat("rw=randread number_ios=100000 random_distribution=zoned:80/10:20/90",
+         &top, &tenth);
+    g_assert_cmpuint(tenth, >, 79500);
+    g_assert_cmpuint(tenth, <, 80500);
+    heat("rw=randread number_ios=100000", &top, &tenth);
+    g_assert_cmpuint(tenth, >, 9600);
+    g_assert_cmpuint(tenth, <, 10400);
+}
+
+static void test_runs(void)
+{
+    Workload *w = make("rw=randwrite number_ios=10000 percentage_random=25");
+    RequestSource s = workload_source(w);
+    uint64_t end = UINT64_MAX;
+    unsigned goes_on = 0;
+    Request req;
+
+    while (next(&s, &req)) {
+        goes_on += req.offset == end;
+        end = req.offset + req.nbytes;
+    }
+    g_assert_cmpuint(goes_on, >, 7300);
+    g_assert_cmpuint(goes_on, <, 7700);
+    workload_free(w);
+}
+
+/* Sizes of reads before the comma, of writes behind it. */
+static void test_two_mixes(void)
+{
+    Workload *w = make("rw=randrw bssplit=4k/99.5:8k/0.5,64k/100 "
+                       "number_ios=20000");
+    RequestSource s = workload_source(w);
+    unsigned n8k = 0;
+    Request req;
+
+    while (next(&s, &req)) {
+        if (req.op == SSD_OP_WRITE) {
+            g_assert_cmpuint(req.nbytes, ==, 65536);
+        } else {
+            n8k += req.nbytes == 8192;
+        }
+    }
+    g_assert_cmpuint(n8k, >, 20);
+    g_assert_cmpuint(n8k, <, 90);
+    workload_free(w);
+}
+
+/* ---- descriptions ---------------------------------------------------------- */
+
+/* The description makes the same requests, with another seed given. */
+static void test_replay(void)
+{
+    static const char *const texts[] = {
+        "preset=oltp number_ios=3000",
+        "preset=s1 number_ios=3000 size=32m",
+        "rw=randrw rwmixread=12.5% bssplit=512/10:4k/90,8k/100 "
+        "random_distribution=zipf:0.9 percentage_random=60 iodepth=7 "
+        "number_ios=3000 fsync=10 offset=1m size=20m",
+        "rw=randwrite interval=1.5ms rate_process=pareto rate_alpha=1.25 "
+        "runtime=2s number_ios=3000 random_distribution=zoned:70/1:30/99",
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+        Workload *a = make(texts[i]);
+        g_autofree char *text = workload_describe(a);
+        GError *error = NULL;
+        Workload *b = workload_new(text, 2 * CAPACITY, 512, 99, &error);
+        RequestSource sa = workload_source(a);
+        RequestSource sb;
+        Request ra, rb;
+
+        g_assert_no_error(error);
+        sb = workload_source(b);
+        g_assert_cmpuint(sa.iodepth, ==, sb.iodepth);
+        g_assert_cmpuint(sa.runtime_ns, ==, sb.runtime_ns);
+        while (next(&sa, &ra)) {
+            g_assert_true(next(&sb, &rb));
+            g_assert_cmpmem(&ra, sizeof(ra), &rb, sizeof(rb));
+        }
+        g_assert_false(next(&sb, &rb));
+        workload_free(a);
+        workload_free(b);
+    }
+}
+
+static void test_refused_rates(void)
+{
+    refuse("rate_iops=5 interval=1ms", "only without rate_iops");
+    refuse("rate_process=bursts", "allowed linear, poisson, onoff, pareto");
+    refuse("rate_process=pareto rate_alpha=1 rate_iops=1", "allowed above 1");
+    refuse("random_distribution=zipf", "allowed random, zipf:THETA");
+    refuse("random_distribution=zipf:0", "0 < THETA <= 10");
+    refuse("random_distribution=zoned:50/50", "summing to 100");
+    refuse("random_distribution=zoned:50/0:50/100", "summing to 100");
+    refuse("preset=s6", "allowed none, oltp, s1");
+    refuse("bssplit=4k/100,4k/100,4k/100", "one comma");
+    refuse("bssplit=4k/100,4k/99", "add up to 100");
+    refuse("bssplit=", "bssplit");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -285,5 +496,12 @@ int main(int argc, char **argv)
     g_test_add_func("/workload/fsync", test_fsync);
     g_test_add_func("/workload/bssplit", test_bssplit);
     g_test_add_func("/workload/seeds", test_seeds);
+    g_test_add_func("/workload/arrivals", test_arrivals);
+    g_test_add_func("/workload/off", test_off);
+    g_test_add_func("/workload/spread", test_spread);
+    g_test_add_func("/workload/runs", test_runs);
+    g_test_add_func("/workload/two-mixes", test_two_mixes);
+    g_test_add_func("/workload/replay", test_replay);
+    g_test_add_func("/workload/refused-rates", test_refused_rates);
     return g_test_run();
 }

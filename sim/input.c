@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * input.c - read and unpack a file.
+ *
+ * Unpacking is the libraries' (zlib, liblzma, libzstd); one row per packing.
+ */
+#include "input.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <lzma.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "request.h"
+
+#define BUFFER_BYTES (256 * 1024)
+#define RAW_BYTES    (64 * 1024)
+
+/* A file that asks the unpacker for more than this is refused. */
+#define UNPACK_LIMIT_BYTES (1ULL << 30)
+
+/* What an unpacker is given, and what it leaves. */
+typedef struct Flow {
+    const uint8_t *in;
+    size_t n_in;
+    uint8_t *out;
+    size_t n_out;
+    bool eof;      /* nothing will come after in */
+    bool complete; /* the file may end here */
+} Flow;
+
+typedef struct Packing {
+    const char *name;
+    const char *magic;
+    size_t n_magic;
+    void *(*open)(void); /* NULL: no memory */
+    bool (*run)(void *state, Flow *f); /* false: damaged */
+    void (*close)(void *state);
+} Packing;
+
+struct Input {
+    char *path;
+    FILE *f;
+    const Packing *packing; /* NULL: none */
+    void *state;
+    Flow flow;
+    uint8_t *raw; /* packed bytes */
+
+    char *buffer; /* BUFFER_BYTES + 1 for a NUL */
+    size_t begin, end;
+    bool ended; /* nothing comes after end */
+};
+
+/* ---- gzip ------------------------------------------------------------------ */
+
+static void *gzip_open(void)
+{
+    z_stream *z = g_new0(z_stream, 1);
+
+    if (inflateInit2(z, 15 + 16) != Z_OK) {
+        g_free(z);
+        return NULL;
+    }
+    return z;
+}
+
+static bool gzip_run(void *state, Flow *f)
+{
+    z_stream *z = state;
+    int r;
+
+    if (f->n_in == 0) {
+        return true;
+    }
+    if (f->complete && inflateReset(z) != Z_OK) { /* one more member */
+        return false;
+    }
+    z->next_in = (Bytef *)f->in;
+    z->avail_in = (uInt)f->n_in;
+    z->next_out = f->out;
+    z->avail_out = (uInt)f->n_out;
+    r = inflate(z, Z_NO_FLUSH);
+    f->in = z->next_in;
+    f->n_in = z->avail_in;
+    f->out = z->next_out;
+    f->n_out = z->avail_out;
+    f->complete = r == Z_STREAM_END;
+    return r == Z_OK || r == Z_STREAM_END || r == Z_BUF_ERROR;
+}
+
+static void gzip_close(void *state)
+{
+    inflateEnd(state);
+    g_free(state);
+}
+
+/* ---- xz -------------------------------------------------------------------- */
+
+static void *xz_open(void)
+{
+    static const lzma_stream init = LZMA_STREAM_INIT;
+    lzma_stream *z = g_new(lzma_stream, 1);
+
+    *z = init;
+    if (lzma_stream_decoder(z, UNPACK_LIMIT_BYTES, LZMA_CONCATENATED) !=
+        LZMA_OK) {
+        g_free(z);
+        return NULL;
+    }
+    return z;
+}
+
+static bool xz_run(void *state, Flow *f)
+{
+    lzma_stream *z = state;
+    lzma_ret r;
+
+    if (f->complete) {
+        return true;
+    }
+    z->next_in = f->in;
+    z->avail_in = f->n_in;
+    z->next_out = f->out;
+    z->avail_out = f->n_out;
+    r = lzma_code(z, f->eof ? LZMA_FINISH : LZMA_RUN);
+    f->in = z->next_in;
+    f->n_in = z->avail_in;
+    f->out = z->next_out;
+    f->n_out = z->avail_out;
+    f->complete = r == LZMA_STREAM_END;
+    return r == LZMA_OK || r == LZMA_STREAM_END || r == LZMA_BUF_ERROR;
+}
+
+static void xz_close(void *state)
+{
+    lzma_end(state);
+    g_free(state);
+}
+
+/* ---- zstd ------------------------------------------------------------------ */
+
+static void *zstd_open(void)
+{
+    ZSTD_DStream *z = ZSTD_createDStream();
+
+    if (z) {
+        ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, 30);
+    }
+    return z;
+}
+
+static bool zstd_run(void *state, Flow *f)
+{
+    ZSTD_inBuffer in = {f->in, f->n_in, 0};
+    ZSTD_outBuffer out = {f->out, f->n_out, 0};
+    size_t r;
+
+    if (f->n_in == 0 && f->complete) {
+        return true;
+    }
+    r = ZSTD_decompressStream(state, &out, &in);
+    f->in += in.pos;
+    f->n_in -= in.pos;
+    f->out += out.pos;
+    f->n_out -= out.pos;
+    f->complete = r == 0;
+    return !ZSTD_isError(r);
+}
+
+static void zstd_close(void *state)
+{
+    ZSTD_freeDStream(state);
+}
+
+static const Packing packings[] = {
+    {"gzip", "\x1f\x8b", 2, gzip_open, gzip_run, gzip_close},
+    {"xz", "\xfd" "7zXZ\0", 6, xz_open, xz_run, xz_close},
+    {"zstd", "\x28\xb5\x2f\xfd", 4, zstd_open, zstd_run, zstd_close},
+};
+
+/* ---- the file -------------------------------------------------------------- */
+
+static bool broken(const Input *in, const char *what, GError **error)
+{
+    g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE, "%s: %s", in->path, what);
+    return false;
+}
+
+static bool read_raw(Input *in, GError **error)
+{
+    Flow *f = &in->flow;
+
+    f->in = in->raw;
+    f->n_in = fread(in->raw, 1, RAW_BYTES, in->f);
+    f->eof = feof(in->f);
+    return !ferror(in->f) || broken(in, g_strerror(errno), error);
+}
+
+static bool find_packing(Input *in, GError **error)
+{
+    if (!read_raw(in, error)) {
+        return false;
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(packings); i++) {
+        const Packing *p = &packings[i];
+
+        if (in->flow.n_in >= p->n_magic &&
+            memcmp(in->raw, p->magic, p->n_magic) == 0) {
+            in->packing = p;
+            in->state = p->open();
+            return in->state || broken(in, "no memory to unpack it", error);
+        }
+    }
+    return true;
+}
+
+/* Put something at out, or know that nothing is left. */
+static bool unpack(Input *in, GError **error)
+{
+    Flow *f = &in->flow;
+    size_t room = f->n_out;
+
+    while (f->n_out == room) {
+        if (f->n_in == 0 && !f->eof && !read_raw(in, error)) {
+            return false;
+        }
+        if (!in->packing) {
+            size_t n = MIN(f->n_in, f->n_out);
+
+            memcpy(f->out, f->in, n);
+            f->in += n;
+            f->n_in -= n;
+            f->out += n;
+            f->n_out -= n;
+            f->complete = true;
+        } else if (!in->packing->run(in->state, f)) {
+            g_autofree char *what = g_strdup_printf("the %s data is damaged",
+                                                    in->packing->name);
+
+            return broken(in, what, error);
+        }
+        if (f->n_out == room && f->n_in == 0 && f->eof) {
+            break;
+        }
+        if (f->n_out == room && f->complete && in->packing &&
+            f->n_in > 0 && f->eof && in->packing->open == xz_open) {
+            break; /* padding after the last stream */
+        }
+    }
+    if (f->n_out == room && !f->complete) {
+        g_autofree char *what =
+            g_strdup_printf("the %s data is cut off", in->packing->name);
+
+        return broken(in, what, error);
+    }
+    in->ended = f->n_out == room;
+    return true;
+}
+
+/* Bring what is left to the front of the buffer, and more behind it. */
+static bool fill(Input *in, GError **error)
+{
+    Flow *f = &in->flow;
+
+    memmove(in->buffer, in->buffer + in->begin, in->end - in->begin);
+    in->end -= in->begin;
+    in->begin = 0;
+    f->out = (uint8_t *)in->buffer + in->end;
+    f->n_out = BUFFER_BYTES - in->end;
+    if (f->n_out > 0) {
+        if (!unpack(in, error)) {
+            return false;
+        }
+        in->end = (size_t)((char *)f->out - in->buffer);
+    }
+    return true;
+}
+
+static Input *input_new(FILE *f, const char *path)
+{
+    Input *in = g_new0(Input, 1);
+
+    in->f = f;
+    in->path = g_strdup(path);
+    in->raw = g_malloc(RAW_BYTES);
+    in->buffer = g_malloc(BUFFER_BYTES + 1);
+    setvbuf(f, NULL, _IONBF, 0);
+    return in;
+}
+
+Input *input_open(const char *path, GError **error)
+{
+    FILE *f = fopen(path, "r");
+    Input *in;
+
+    if (!f) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE, "%s: %s", path,
+                    g_strerror(errno));
+        return NULL;
+    }
+    in = input_new(f, path);
+    if (!find_packing(in, error)) {
+        input_close(in);
+        return NULL;
+    }
+    return in;
+}
+
+Input *input_from_memory(const void *data, size_t n, GError **error)
+{
+    FILE *f = n ? fmemopen((void *)data, n, "r") : fopen("/dev/null", "r");
+    Input *in;
+
+    g_assert(f);
+    in = input_new(f, "memory");
+    if (!find_packing(in, error)) {
+        g_clear_pointer(&in, input_close);
+    }
+    return in;
+}
+
+void input_close(Input *in)
+{
+    if (in) {
+        if (in->state) {
+            in->packing->close(in->state);
+        }
+        fclose(in->f);
+        g_free(in->buffer);
+        g_free(in->raw);
+        g_free(in->path);
+        g_free(in);
+    }
+}
+
+/* ---- reading --------------------------------------------------------------- */
+
+/* Where the line ends that begins at begin, or NULL: not in the buffer. */
+static char *line_end(const Input *in)
+{
+    return memchr(in->buffer + in->begin, '\n', in->end - in->begin);
+}
+
+/* Drop a line that does not fit the buffer. */
+static InputRead drop_line(Input *in, GError **error)
+{
+    char *end;
+
+    while (!(end = line_end(in)) && !in->ended) {
+        in->begin = in->end;
+        if (!fill(in, error)) {
+            return INPUT_ERROR;
+        }
+    }
+    in->begin = end ? (size_t)(end + 1 - in->buffer) : in->end;
+    return INPUT_BAD;
+}
+
+InputRead input_line(Input *in, char **line, GError **error)
+{
+    char *end = line_end(in);
+    size_t len;
+
+    while (!end && !in->ended) {
+        if (in->end - in->begin > INPUT_LINE_BYTES) {
+            return drop_line(in, error);
+        }
+        if (!fill(in, error)) {
+            return INPUT_ERROR;
+        }
+        end = line_end(in);
+    }
+    if (!end && in->begin == in->end) {
+        return INPUT_END;
+    }
+    *line = in->buffer + in->begin;
+    len = end ? (size_t)(end - *line) : in->end - in->begin;
+    in->begin += len + (end != NULL);
+    if (len >= INPUT_LINE_BYTES || memchr(*line, '\0', len)) {
+        return INPUT_BAD;
+    }
+    if (len > 0 && (*line)[len - 1] == '\r') {
+        len--;
+    }
+    (*line)[len] = '\0';
+    return INPUT_OK;
+}
+
+InputRead input_bytes(Input *in, void *data, size_t n, GError **error)
+{
+    char *to = data;
+    bool some = in->end > in->begin;
+
+    while (n > 0) {
+        size_t part = MIN(n, in->end - in->begin);
+
+        if (part == 0 && in->ended) {
+            return some ? INPUT_BAD : INPUT_END;
+        }
+        if (part == 0 && !fill(in, error)) {
+            return INPUT_ERROR;
+        }
+        if (to) {
+            memcpy(to, in->buffer + in->begin, part);
+            to += part;
+        }
+        some |= part > 0;
+        in->begin += part;
+        n -= part;
+    }
+    return INPUT_OK;
+}
+
+const char *input_head(Input *in, size_t *n, GError **error)
+{
+    while (in->end - in->begin < BUFFER_BYTES && !in->ended) {
+        if (!fill(in, error)) {
+            return NULL;
+        }
+    }
+    *n = in->end - in->begin;
+    in->buffer[in->end] = '\0';
+    return in->buffer + in->begin;
+}

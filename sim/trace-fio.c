@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * trace-fio.c - fio's I/O logs, versions 2 and 3 (fio manual, "Trace file
+ * format").
+ *
+ * Version 2 has no times but "wait" lines; what stands between two of them
+ * arrives at once.  Version 3 begins each line with microseconds.
+ */
+#include <string.h>
+
+#include "fields.h"
+#include "simtime.h"
+#include "trace.h"
+
+#define HEADER "fio version "
+
+static bool take_word(const char **s, const char **word, size_t *len)
+{
+    *word = *s;
+    *len = strcspn(*s, " \t");
+    *s += *len;
+    return *len > 0;
+}
+
+static bool word_is(const char *word, size_t len, const char *what)
+{
+    return strlen(what) == len && memcmp(word, what, len) == 0;
+}
+
+static const char *header(TraceState *state, const char *line)
+{
+    if (strcmp(line, HEADER "2 iolog") == 0) {
+        state->version = 2;
+    } else if (strcmp(line, HEADER "3 iolog") == 0) {
+        state->version = 3;
+    } else {
+        return "the first line is not \"fio version 2 iolog\" or \"... 3\"";
+    }
+    return trace_skip;
+}
+
+static bool is_data(const char *word, size_t len, SsdOp *op)
+{
+    if (word_is(word, len, "sync") || word_is(word, len, "datasync")) {
+        *op = SSD_OP_FLUSH;
+        return true;
+    }
+    return len > 1 && op_from_text(word, len, op);
+}
+
+/* Files are told apart by a hash of their names (FNV-1a, 64 bits). */
+static uint64_t file_number(const char *name, size_t len)
+{
+    uint64_t h = 0xcbf29ce484222325ULL;
+
+    for (size_t i = 0; i < len; i++) {
+        h = (h ^ (uint8_t)name[i]) * 0x100000001b3ULL;
+    }
+    return h;
+}
+
+static const char *fio_parse(TraceState *state, const char *line,
+                             TraceRecord *out)
+{
+    const char *s = line;
+    const char *name, *action;
+    size_t len, action_len;
+
+    if (!state->version) {
+        return header(state, line);
+    }
+    if (state->version == 3 &&
+        (!field_time(&s, NS_PER_US, &out->at_ns) || !field_space(&s))) {
+        return "the line does not begin with microseconds";
+    }
+    if (!take_word(&s, &name, &len) || !field_space(&s) ||
+        !take_word(&s, &action, &action_len)) {
+        return "not: file action";
+    }
+    if (word_is(action, action_len, "add") ||
+        word_is(action, action_len, "open") ||
+        word_is(action, action_len, "close")) {
+        return trace_skip;
+    }
+    if (word_is(action, action_len, "wait")) {
+        uint64_t wait_ns;
+
+        if (!field_space(&s) || !field_time(&s, NS_PER_US, &wait_ns) ||
+            wait_ns > UINT64_MAX / 2 - state->waited_ns) {
+            return "wait without a number of microseconds";
+        }
+        state->waited_ns += wait_ns;
+        return trace_skip;
+    }
+    if (!is_data(action, action_len, &out->op)) {
+        return "the action is not read, write, trim, sync, datasync, wait, "
+               "add, open or close";
+    }
+    if (state->version == 2) {
+        out->at_ns = state->waited_ns;
+    }
+    out->device = file_number(name, len);
+    if (out->op == SSD_OP_FLUSH) {
+        return NULL; /* what follows means nothing */
+    }
+    if (!field_space(&s) || !field_u64(&s, &out->offset) || !field_space(&s) ||
+        !field_u64(&s, &out->nbytes) || !field_char(&s, '\0')) {
+        return "not: file action offset length";
+    }
+    return NULL;
+}
+
+static bool fio_detect(const char *head, size_t n)
+{
+    return g_str_has_prefix(head, HEADER);
+}
+
+const TraceFormat trace_fio = {
+    .name = "fio",
+    .help = "fio's iolog, version 2 or 3",
+    .parse = fio_parse,
+    .detect = fio_detect,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * trace-systor17.c - the format of the SYSTOR '17 traces.
+ *
+ * C. Lee et al., "Understanding Storage Traffic Characteristics on Enterprise
+ * Virtual Desktop Infrastructure", SYSTOR 2017; distributed by SNIA IOTTA.
+ * Six fields: seconds, response in seconds (may be empty), R or W, logical
+ * unit, offset and size in bytes.  The first line names the columns.
+ */
+#include <string.h>
+
+#include "fields.h"
+#include "trace.h"
+
+static const char *systor_parse(TraceState *state, const char *line,
+                                TraceRecord *out)
+{
+    const char *s = line;
+    const char *text;
+    size_t len;
+
+    if (!state->headed && g_ascii_strncasecmp(line, "timestamp,", 10) == 0) {
+        state->headed = true;
+        return trace_skip;
+    }
+    if (!field_time(&s, 1000000000, &out->at_ns) || !field_char(&s, ',')) {
+        return "field 1 is not a time in seconds";
+    }
+    if (!field_text(&s, ',', &text, &len)) {
+        return "fewer than 6 fields";
+    }
+    if (!field_text(&s, ',', &text, &len) || len != 1 ||
+        !op_from_text(text, len, &out->op)) {
+        return "field 3 is not R or W";
+    }
+    if (!field_u64(&s, &out->device) || !field_char(&s, ',')) {
+        return "field 4 is not the number of a logical unit";
+    }
+    if (!field_u64(&s, &out->offset) || !field_char(&s, ',')) {
+        return "field 5 is not an offset in bytes";
+    }
+    if (!field_u64(&s, &out->nbytes) || !field_char(&s, '\0')) {
+        return "field 6 is not a size in bytes, or is not the last";
+    }
+    return NULL;
+}
+
+const TraceFormat trace_systor17 = {
+    .name = "systor17",
+    .help = "seconds,response,R|W,unit,offset,size",
+    .parse = systor_parse,
+};

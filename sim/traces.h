@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * traces.h - one or more traces as one source of requests.
+ *
+ * Merges them by time, lays their addresses out, and re-times writes.  What
+ * needs to know a trace as a whole (its addresses, its mean write interval)
+ * costs one more reading of the file before the run; memory grows with the
+ * addresses touched, never with the length of the traces.
+ */
+#ifndef VSSD_SIM_TRACES_H
+#define VSSD_SIM_TRACES_H
+
+#include "trace.h"
+
+#define TRACES_MAX 64
+
+/* Granularity of TRACES_REMAP_COMPACT. */
+#define TRACES_CHUNK_BYTES 4096
+
+/* X(upper, name, help) */
+#define TRACES_REMAPS(X)                                                       \
+    X(NONE, "none", "addresses as they are; devices lie over each other")      \
+    X(MODULO, "modulo",                                                        \
+      "addresses beyond the drive are folded into it (the same as --wrap)")    \
+    X(BESIDE, "beside",                                                        \
+      "the address spaces of devices and traces side by side; the default "    \
+      "for several traces")                                                    \
+    X(COMPACT, "compact",                                                      \
+      "the same, without the 4 KiB chunks that are never touched")
+
+typedef enum TracesRemap {
+#define TRACES_REMAP_ENUM(upper, name, help) TRACES_REMAP_##upper,
+    TRACES_REMAPS(TRACES_REMAP_ENUM)
+#undef TRACES_REMAP_ENUM
+        TRACES_N_REMAPS,
+} TracesRemap;
+
+/* The name of way i; NULL past the last. */
+const char *traces_remap_name(unsigned i);
+const char *traces_remap_help(unsigned i);
+
+typedef struct TracesConfig {
+    const char *const *paths; /* NULL at the end; 1..TRACES_MAX */
+    TraceOptions options;
+    TracesRemap remap;
+    /*
+     * 0: times as they are.  k: writes come in batches of 1..k (uniform) at
+     * once, and the next batch comes N mean write intervals after a batch of N;
+     * reads keep their times (D1..D64 of B. Shin et al., "Scattering write
+     * arrivals", 2018).
+     */
+    uint32_t retime;
+    uint64_t seed; /* of the sizes of batches */
+} TracesConfig;
+
+typedef struct Traces Traces;
+
+/* NULL: *error says which file, line and why. */
+Traces *traces_open(const TracesConfig *cfg, GError **error);
+void traces_close(Traces *t);
+
+RequestSource traces_source(Traces *t);
+
+uint64_t traces_n_disordered(const Traces *t);
+uint64_t traces_n_skipped(const Traces *t);
+
+#endif

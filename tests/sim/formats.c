@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* formats.c - every trace format: found, read, damaged, packed. */
+#include <string.h>
+#include <lzma.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "trace.h"
+
+/* Three requests that every format can say: a write, a read 1 ms later, and a
+ * write 2 ms after that. */
+static const Request wanted[] = {
+    {0, 8192, 4096, SSD_OP_WRITE, false, 0},
+    {1000000, 1048576, 16384, SSD_OP_READ, false, 0},
+    {3000000, 4096, 512, SSD_OP_WRITE, false, 0},
+};
+
+#define MSR                                                                    \
+    "128166372000000000,h,0,Write,8192,4096,1\n"                               \
+    "128166372000010000,h,0,Read,1048576,16384,1\n"                            \
+    "128166372000030000,h,0,Write,4096,512,1\n"
+
+static const struct {
+    const char *name; /* as detected */
+    const char *text;
+} texts[] = {
+    {"msr", MSR},
+    {"spc", "0,16,4096,w,5.000000\n0,2048,16384,R,5.001\n0,8,512,W,5.003000\n"},
+    {"systor17", "Timestamp,Response,IOType,LUN,Offset,Size\n"
+                 "1456095145.133076000,0.0008,W,0,8192,4096\n"
+                 "1456095145.134076000,,R,0,1048576,16384\n"
+                 "1456095145.136076000,0.1,W,0,4096,512\n"},
+    {"blkparse",
+     "  8,16   5        1     0.000000000 18615  Q   W 16 + 8 [java]\n"
+     "  8,16   5        2     7.000000000 18615  D   W 16 + 8 [java]\n"
+     "  8,16   5        3     7.000500000 18615  P   N [java]\n"
+     "  8,16   1        1     7.001000000     0  D  RS 2048 + 32 [a b]\n"
+     "  8,16   1        9     7.002000000     0  C  RS 2048 + 32 [0]\n"
+     "  8,16   1       10     7.003000000     0  D  WS 8 + 1 [x]\n"
+     "CPU5 (8,16):\n Reads Queued:           1,        4KiB\n"},
+    {"fio", "fio version 2 iolog\n/dev/x add\n/dev/x open\n"
+            "/dev/x write 8192 4096\n/dev/x wait 1000 0\n"
+            "/dev/x read 1048576 16384\n/dev/x wait 2000 0\n"
+            "/dev/x write 4096 512\n/dev/x close\n"},
+    {"fio", "fio version 3 iolog\n1 /dev/x add\n2 /dev/x open\n"
+            "100 /dev/x write 8192 4096\n1100 /dev/x read 1048576 16384\n"
+            "3100 /dev/x write 4096 512\n3200 /dev/x close\n"},
+    {"ssdsim", "77000 0 16 8 0\n1077000 0 2048 32 1\n3077000 0 8 1 0\n"},
+    {"disksim", "640.875000\t0\t16\t8\t0\n641.875\t0\t2048\t32\t1\n"
+                "643.875 0 8 1 0\n"},
+    {"csv", "# made by hand\nhost,time_us,op,sector,bytes\n"
+            "a,5,write,16,4096\nb,1005,R,2048,16384\nc,3005,W,8,512\n"},
+    {"csv", "time_ms;is_read;offset;sectors\n0;0;8192;8\n1.0;1;1048576;32\n"
+            "3;0;4096;1\n"},
+};
+
+static Trace *open_text(const char *text, gssize n, TraceOptions o)
+{
+    GError *error = NULL;
+    Trace *t = trace_from_memory(text, n < 0 ? strlen(text) : (size_t)n, &o,
+                                 &error);
+
+    g_assert_no_error(error);
+    g_assert_nonnull(t);
+    return t;
+}
+
+static void check_three(Trace *t)
+{
+    RequestSource s = trace_source(t);
+    GError *error = NULL;
+    Request req;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(wanted); i++) {
+        g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_OK);
+        g_assert_cmpuint(req.at_ns, ==, wanted[i].at_ns);
+        g_assert_cmpuint(req.offset, ==, wanted[i].offset);
+        g_assert_cmpuint(req.nbytes, ==, wanted[i].nbytes);
+        g_assert_cmpint(req.op, ==, wanted[i].op);
+        g_assert_cmpuint(req.space, ==, 0);
+    }
+    g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_END);
+    g_assert_no_error(error);
+    trace_close(t);
+}
+
+static void test_texts(void)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+        TraceOptions o = TRACE_OPTIONS_INIT;
+        Trace *t = open_text(texts[i].text, -1, o);
+
+        g_test_message("%s", texts[i].name);
+        g_assert_cmpstr(trace_format(t)->name, ==, texts[i].name);
+        check_three(t);
+        o.format = trace_format_find(texts[i].name);
+        check_three(open_text(texts[i].text, -1, o));
+    }
+}
+
+/* ---- blktrace -------------------------------------------------------------- */
+
+static void put(GByteArray *a, uint64_t v, unsigned nbytes, bool big)
+{
+    for (unsigned i = 0; i < nbytes; i++) {
+        uint8_t byte = v >> 8 * (big ? nbytes - 1 - i : i);
+
+        g_byte_array_append(a, &byte, 1);
+    }
+}
+
+/* One struct blk_io_trace with more bytes behind it. */
+static void blk(GByteArray *a, bool big, uint64_t ns, uint64_t sector,
+                uint32_t nbytes, uint32_t action, unsigned more)
+{
+    put(a, 0x65617407, 4, big);
+    put(a, 1, 4, big);
+    put(a, ns, 8, big);
+    put(a, sector, 8, big);
+    put(a, nbytes, 4, big);
+    put(a, action, 4, big);
+    put(a, 4711, 4, big);
+    put(a, 8 << 20 | 16, 4, big);
+    put(a, 3, 4, big);
+    put(a, 0, 2, big);
+    put(a, more, 2, big);
+    put(a, 0, more, big);
+}
+
+static GByteArray *blk_three(bool big)
+{
+    GByteArray *a = g_byte_array_new();
+
+    blk(a, big, 1, 0, 5, 1 << 26, 5);             /* a note of a process */
+    blk(a, big, 2, 16, 4096, 1 | 2 << 16, 0);     /* queued */
+    blk(a, big, 7000, 16, 4096, 7 | 2 << 16, 3);  /* issued */
+    blk(a, big, 1007000, 2048, 16384, 7 | 1 << 16, 0);
+    blk(a, big, 1008000, 2048, 16384, 8 | 1 << 16, 0); /* completed */
+    blk(a, big, 3007000, 8, 512, 7 | 2 << 16, 0);
+    return a;
+}
+
+static void test_blktrace(void)
+{
+    for (int big = 0; big < 2; big++) {
+        g_autoptr(GByteArray) a = blk_three(big);
+        TraceOptions o = TRACE_OPTIONS_INIT;
+        GError *error = NULL;
+        Trace *t = open_text((char *)a->data, a->len, o);
+        RequestSource s;
+        Request req;
+
+        g_assert_true(trace_format(t) == &trace_blktrace);
+        check_three(t);
+        o.action = 'C';
+        t = open_text((char *)a->data, a->len, o);
+        s = trace_source(t);
+        g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_OK);
+        g_assert_cmpint(req.op, ==, SSD_OP_READ);
+        g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_END);
+        trace_close(t);
+        t = open_text((char *)a->data, a->len - 1, ((TraceOptions)TRACE_OPTIONS_INIT));
+        s = trace_source(t);
+        for (int i = 0; i < 2; i++) {
+            g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_OK);
+        }
+        g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_ERROR);
+        g_assert_nonnull(strstr(error->message, "ends within a record"));
+        g_clear_error(&error);
+        trace_close(t);
+    }
+}
+
+/* Discards, flushes, FUA. */
+static void test_kinds(void)
+{
+    static const char text[] =
+        "8,0 0 1 0.0 1 D D 16 + 8 [x]\n"
+        "8,0 0 2 0.1 1 D WFS 32 + 8 [x]\n"
+        "8,0 0 3 0.2 1 D FWS 0 + 0 [x]\n"
+        "8,0 0 4 0.3 1 D FN [x]\n"
+        "8,0 0 5 0.4 1 D RA 8 + 8 [x]\n";
+    static const struct {
+        SsdOp op;
+        bool fua;
+    } want[] = {{SSD_OP_TRIM, false},
+                {SSD_OP_WRITE, true},
+                {SSD_OP_FLUSH, false},
+                {SSD_OP_FLUSH, false},
+                {SSD_OP_READ, false}};
+    Trace *t = open_text(text, -1, ((TraceOptions)TRACE_OPTIONS_INIT));
+    RequestSource s = trace_source(t);
+    GError *error = NULL;
+    Request req;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(want); i++) {
+        g_assert_cmpint(s.next(s.opaque, &req, &error), ==, REQUEST_OK);
+        g_assert_cmpint(req.op, ==, want[i].op);
+        g_assert_cmpint(req.fua, ==, want[i].fua);
+    }
+    trace_close(t);
+}
+
+/* ---- packed ---------------------------------------------------------------- */
+
+static size_t pack_gzip(const char *text, uint8_t *out, size_t room)
+{
+    z_stream z = {0};
+
+    g_assert_cmpint(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8,
+                                 Z_DEFAULT_STRATEGY),
+                    ==, Z_OK);
+    z.next_in = (Bytef *)text;
+    z.avail_in = (uInt)strlen(text);
+    z.next_out = out;
+    z.avail_out = (uInt)room;
+    g_assert_cmpint(deflate(&z, Z_FINISH), ==, Z_STREAM_END);
+    deflateEnd(&z);
+    return room - z.avail_out;
+}
+
+static size_t pack_xz(const char *text, uint8_t *out, size_t room)
+{
+    size_t n = 0;
+
+    g_assert_cmpint(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC32, NULL,
+                                            (const uint8_t *)text,
+                                            strlen(text), out, &n, room),
+                    ==, LZMA_OK);
+    return n;
+}
+
+static size_t pack_zstd(const char *text, uint8_t *out, size_t room)
+{
+    return ZSTD_compress(out, room, text, strlen(text), 3);
+}
+
+static const struct {
+    const char *name;
+    size_t (*pack)(const char *text, uint8_t *out, size_t room);
+} packers[] = {{"gzip", pack_gzip}, {"xz", pack_xz}, {"zstd", pack_zstd}};
+
+/* Read it all; NULL, or what went wrong. */
+static char *read_packed(const uint8_t *data, size_t n, uint64_t *n_requests)
+{
+    TraceOptions o = TRACE_OPTIONS_INIT;
+    g_autoptr(GError) error = NULL;
+    Trace *t;
+    RequestNext r;
+    RequestSource s;
+    Request req;
+
+    o.format = &trace_msr;
+    t = trace_from_memory(data, n, &o, &error);
+    *n_requests = 0;
+    if (!t) {
+        return g_strdup(error->message);
+    }
+    s = trace_source(t);
+    while ((r = s.next(s.opaque, &req, &error)) == REQUEST_OK) {
+        ++*n_requests;
+    }
+    trace_close(t);
+    return r == REQUEST_ERROR ? g_strdup(error->message) : NULL;
+}
+
+/* More than a buffer, two parts one after the other, cut off, damaged. */
+static void test_packed(void)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    size_t room = 1 << 20;
+    g_autofree uint8_t *out = g_malloc(2 * room);
+    uint64_t n;
+
+    for (int i = 0; i < 20000; i++) {
+        g_string_append(text, MSR);
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(packers); i++) {
+        size_t len = packers[i].pack(text->str, out, room);
+        g_autofree char *whole = read_packed(out, len, &n);
+        g_autofree char *cut = NULL;
+        g_autofree char *twice = NULL;
+        g_autofree char *torn = NULL;
+
+        g_test_message("%s: %zu bytes", packers[i].name, len);
+        g_assert_cmpstr(whole, ==, NULL);
+        g_assert_cmpuint(n, ==, 60000);
+        cut = read_packed(out, len - 9, &n);
+        g_assert_nonnull(cut);
+        g_assert_nonnull(strstr(cut, packers[i].name));
+        memcpy(out + len, out, len);
+        twice = read_packed(out, 2 * len, &n);
+        g_assert_cmpstr(twice, ==, NULL);
+        g_assert_cmpuint(n, ==, 120000);
+        out[len / 2] ^= 0x55;
+        torn = read_packed(out, len, &n);
+        g_assert_nonnull(torn);
+    }
+}
+
+/* ---- options --------------------------------------------------------------- */
+
+static uint64_t count(const char *text, TraceOptions o, GError **error,
+                      uint64_t *skipped, Request *last)
+{
+    Trace *t = open_text(text, -1, o);
+    RequestSource s = trace_source(t);
+    uint64_t n = 0;
+
+    while (s.next(s.opaque, last, error) == REQUEST_OK) {
+        n++;
+    }
+    *skipped = trace_n_skipped(t);
+    trace_close(t);
+    return n;
+}
+
+static void test_options(void)
+{
+    static const char damaged[] = MSR "rubbish\n" MSR "5,h,0,Read,1,0,1\n";
+    g_autofree char *longer = g_strnfill(300000, 'x');
+    g_autofree char *long_line = g_strconcat(MSR, longer, "\n" MSR, NULL);
+    TraceOptions o = TRACE_OPTIONS_INIT;
+    GError *error = NULL;
+    uint64_t skipped;
+    Request last;
+
+    o.skip_bad = true;
+    g_assert_cmpuint(count(damaged, o, &error, &skipped, &last), ==, 6);
+    g_assert_cmpuint(skipped, ==, 2);
+    g_assert_cmpuint(count(long_line, o, &error, &skipped, &last), ==, 6);
+    g_assert_cmpuint(skipped, ==, 1);
+    g_assert_no_error(error);
+
+    o = ((TraceOptions)TRACE_OPTIONS_INIT);
+    g_assert_cmpuint(count(damaged, o, &error, &skipped, &last), ==, 3);
+    g_assert_nonnull(strstr(error->message, "memory:4: field 1"));
+    g_clear_error(&error);
+
+    o.scale_ppm = 2500000;
+    count(MSR, o, &error, &skipped, &last);
+    g_assert_cmpuint(last.at_ns, ==, 7500000);
+
+    o = ((TraceOptions)TRACE_OPTIONS_INIT);
+    o.device = 7;
+    g_assert_cmpuint(count("0 7 16 8 0\n9 1 16 8 0\n12 7 8 8 1\n", o, &error,
+                           &skipped, &last),
+                     ==, 2);
+    g_assert_cmpuint(last.at_ns, ==, 12);
+    g_assert_cmpuint(count("0 1 16 8 0\n", o, &error, &skipped, &last), ==, 0);
+    g_assert_nonnull(strstr(error->message, "no request for that --device"));
+    g_clear_error(&error);
+
+    o = ((TraceOptions)TRACE_OPTIONS_INIT);
+    o.format = &trace_csv;
+    o.columns = "time_ms,device,offset,size,is_read";
+    check_three(open_text("5.0 0 8192 4096 0\n6.0 0 1048576 16384 1\n"
+                          "8.000 0 4096 512 0\n",
+                          -1, o));
+}
+
+/* Each device is a space of its own. */
+static void test_devices(void)
+{
+    Trace *t = open_text("0,1,512,W,0.0\n9,1,512,W,0.1\n0,2,512,R,0.2\n", -1,
+                         ((TraceOptions)TRACE_OPTIONS_INIT));
+    RequestSource s = trace_source(t);
+    static const uint32_t spaces[] = {0, 1, 0};
+    Request req;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(spaces); i++) {
+        g_assert_cmpint(s.next(s.opaque, &req, NULL), ==, REQUEST_OK);
+        g_assert_cmpuint(req.space, ==, spaces[i]);
+    }
+    trace_close(t);
+}
+
+static void test_unknown(void)
+{
+    TraceOptions o = TRACE_OPTIONS_INIT;
+    static const char *const nonsense[] = {
+        "hello\nworld\n", "1 2 3\n", "\x7f\x45LF\n\n", "a,b,c,d,e,f,g\n"};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(nonsense); i++) {
+        g_autoptr(GError) error = NULL;
+
+        g_assert_null(trace_from_memory(nonsense[i], strlen(nonsense[i]), &o,
+                                        &error));
+        g_assert_nonnull(strstr(error->message, "--format="));
+        g_assert_null(strchr(error->message, '\n'));
+    }
+}
+
+/* What each format says of lines that it cannot read. */
+static void test_damage(void)
+{
+    static const struct {
+        const TraceFormat *format;
+        const char *text;
+        const char *says;
+    } t[] = {
+        {&trace_spc, "x,1,512,R,0\n", ":1: field 1"},
+        {&trace_spc, "0,-1,512,R,0\n", "field 2"},
+        {&trace_spc, "0,99999999999999999999,512,R,0\n", "field 2"},
+        {&trace_spc, "0,1,x,R,0\n", "field 3"},
+        {&trace_spc, "0,1,512,RW,0\n", "field 4"},
+        {&trace_spc, "0,1,512,R,\n", "field 5"},
+        {&trace_spc, "0,1,0,R,1\n", "size is not 1..4294967295"},
+        {&trace_systor17, "1,2,R,0,5\n", "field 5"},
+        {&trace_systor17, "1,2,R,0,5,6,7\n", "field 6"},
+        {&trace_ssdsim, "1 0 1 0 1\n", "field 4"},
+        {&trace_ssdsim, "1.5 0 1 1 1\n", "whole nanoseconds"},
+        {&trace_disksim, "1.5 0 1 1\n", "field 4"},
+        {&trace_disksim, "1.5 0 1 1 1 1\n", "field 5"},
+        {&trace_blkparse, "rubbish\n", "not: device cpu"},
+        {&trace_blkparse, "8,0 0 1 0.0 1 D R x + 8 [x]\n"
+                          "8,0 0 1 0.0 1 D R 1 + 8 [x]\n",
+         ":1: not: sector + sectors"},
+        {&trace_blkparse, "8,0 0 1 0.0 1 D R 99999999999999999 + 8\n",
+         "too large"},
+        {&trace_fio, "x\n", "first line"},
+        {&trace_fio, "fio version 2 iolog\nf read 0\n", ":2: not: file"},
+        {&trace_fio, "fio version 2 iolog\nf frob 0 1\n", "the action"},
+        {&trace_fio, "fio version 3 iolog\nf read 0 1\n", "microseconds"},
+        {&trace_csv, "time_ns,op,size\n", "no header"},
+        {&trace_csv, "time_ns,op,offset,size\n1,R,2\n", ":2: fewer"},
+        {&trace_csv, "time_ns,op,offset,size\n1,X,2,3\n", "the kind"},
+        {&trace_csv, "time_ns,op,offset,size\n1,R,-2,3\n", "not a number"},
+        {&trace_blktrace, "rubbish that is longer than a record, for it to be "
+                          "read as one\n",
+         "magic"},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(t); i++) {
+        TraceOptions o = TRACE_OPTIONS_INIT;
+        g_autoptr(GError) error = NULL;
+        uint64_t skipped;
+        Request last;
+
+        o.format = t[i].format;
+        count(t[i].text, o, &error, &skipped, &last);
+        if (!error || !strstr(error->message, t[i].says) ||
+            strchr(error->message, '\n')) {
+            g_error("\"%s\": \"%s\" should say \"%s\"", t[i].text,
+                    error ? error->message : "nothing", t[i].says);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/formats/texts", test_texts);
+    g_test_add_func("/formats/blktrace", test_blktrace);
+    g_test_add_func("/formats/kinds", test_kinds);
+    g_test_add_func("/formats/packed", test_packed);
+    g_test_add_func("/formats/options", test_options);
+    g_test_add_func("/formats/devices", test_devices);
+    g_test_add_func("/formats/unknown", test_unknown);
+    g_test_add_func("/formats/damage", test_damage);
+    return g_test_run();
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* traces.c - merging, layout and re-timing of traces. */
+#include "traces.h"
+
+#include <string.h>
+#include <unistd.h>
+#include <glib/gstdio.h>
+
+#include "prng.h"
+
+static char *dir;
+
+/* A trace in SSDSim's format. */
+static char *write_trace(const char *name, const char *text)
+{
+    char *path = g_build_filename(dir, name, NULL);
+
+    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    return path;
+}
+
+static GArray *read_all(const TracesConfig *cfg)
+{
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(Request));
+    GError *error = NULL;
+    Traces *t = traces_open(cfg, &error);
+    RequestNext r;
+    RequestSource s;
+    Request req;
+
+    g_assert_no_error(error);
+    s = traces_source(t);
+    while ((r = s.next(s.opaque, &req, &error)) == REQUEST_OK) {
+        g_array_append_val(all, req);
+    }
+    g_assert_no_error(error);
+    g_assert_cmpint(r, ==, REQUEST_END);
+    traces_close(t);
+    return all;
+}
+
+static TracesConfig config(const char *const *paths)
+{
+    return (TracesConfig){
+        .paths = paths,
+        .options = TRACE_OPTIONS_INIT,
+        .seed = 5,
+    };
+}
+
+static const Request *at(const GArray *a, unsigned i)
+{
+    g_assert_cmpuint(i, <, a->len);
+    return &g_array_index(a, Request, i);
+}
+
+#define MIB (1ULL << 20)
+
+static void test_merge(void)
+{
+    /* Extents: 3 MiB + 4 KiB (so the next begins at 4 MiB), and 8 KiB. */
+    g_autofree char *one = write_trace("one", "10 0 8 8 0\n30 0 6144 8 1\n"
+                                              "50 0 8 8 0\n");
+    g_autofree char *two = write_trace("two", "7 0 0 8 0\n17 0 8 8 1\n"
+                                              "67 0 0 8 0\n");
+    const char *paths[] = {one, two, NULL};
+    static const Request want[] = {
+        {0, 4096, 4096, SSD_OP_WRITE, false, 0},
+        {0, 4 * MIB, 4096, SSD_OP_WRITE, false, 4096},
+        {10, 4 * MIB + 4096, 4096, SSD_OP_READ, false, 4096},
+        {20, 3 * MIB, 4096, SSD_OP_READ, false, 0},
+        {40, 4096, 4096, SSD_OP_WRITE, false, 0},
+        {60, 4 * MIB, 4096, SSD_OP_WRITE, false, 4096},
+    };
+    TracesConfig cfg = config(paths);
+    GArray *all;
+
+    cfg.remap = TRACES_REMAP_BESIDE;
+    all = read_all(&cfg);
+    g_assert_cmpuint(all->len, ==, G_N_ELEMENTS(want));
+    for (unsigned i = 0; i < all->len; i++) {
+        g_assert_cmpuint(at(all, i)->at_ns, ==, want[i].at_ns);
+        g_assert_cmpuint(at(all, i)->offset, ==, want[i].offset);
+        g_assert_cmpint(at(all, i)->op, ==, want[i].op);
+        g_assert_cmpuint(at(all, i)->space, ==, want[i].space);
+    }
+    g_array_free(all, TRUE);
+
+    /* Touched: chunks 1 and 768 of the one, 0 and 1 of the other. */
+    cfg.remap = TRACES_REMAP_COMPACT;
+    all = read_all(&cfg);
+    g_assert_cmpuint(at(all, 0)->offset, ==, 0);
+    g_assert_cmpuint(at(all, 1)->offset, ==, 2 * 4096);
+    g_assert_cmpuint(at(all, 2)->offset, ==, 3 * 4096);
+    g_assert_cmpuint(at(all, 3)->offset, ==, 4096);
+    g_array_free(all, TRUE);
+
+    cfg.remap = TRACES_REMAP_NONE;
+    all = read_all(&cfg);
+    g_assert_cmpuint(at(all, 1)->offset, ==, 0);
+    g_array_free(all, TRUE);
+}
+
+/* Requests stay in one piece and in order, whatever is left out. */
+static void test_compact(void)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_autofree char *path = NULL;
+    const char *paths[2] = {NULL};
+    g_autoptr(GHashTable) image = g_hash_table_new(NULL, NULL);
+    TracesConfig cfg;
+    GArray *plain, *compact;
+    uint64_t highest = 0;
+    Prng r;
+
+    prng_seed(&r, 1, 1);
+    for (int i = 0; i < 3000; i++) {
+        uint64_t sector = prng_below(&r, 1 << 24);
+        uint64_t n = 1 + prng_below(&r, 64);
+
+        g_string_append_printf(text, "%d 0 %u %u 0\n", i, (unsigned)sector,
+                               (unsigned)n);
+    }
+    path = write_trace("random", text->str);
+    paths[0] = path;
+    cfg = config(paths);
+    plain = read_all(&cfg);
+    cfg.remap = TRACES_REMAP_COMPACT;
+    compact = read_all(&cfg);
+    g_assert_cmpuint(plain->len, ==, compact->len);
+    for (unsigned i = 0; i < plain->len; i++) {
+        const Request *a = at(plain, i);
+        const Request *b = at(compact, i);
+
+        g_assert_cmpuint(a->nbytes, ==, b->nbytes);
+        g_assert_cmpuint(a->offset % 4096, ==, b->offset % 4096);
+        for (uint64_t c = 0; c <= (a->offset % 4096 + a->nbytes - 1) / 4096;
+             c++) {
+            gpointer from = GUINT_TO_POINTER(a->offset / 4096 + c + 1);
+            gpointer to = GUINT_TO_POINTER(b->offset / 4096 + c + 1);
+            gpointer before = g_hash_table_lookup(image, from);
+
+            g_assert_true(!before || before == to);
+            g_hash_table_insert(image, from, to);
+        }
+        highest = MAX(highest, b->offset + b->nbytes);
+    }
+    /* As many chunks as were touched, no gap. */
+    g_assert_cmpuint((highest + 4095) / 4096, ==, g_hash_table_size(image));
+    g_array_free(plain, TRUE);
+    g_array_free(compact, TRUE);
+}
+
+/* ---- re-timing ------------------------------------------------------------- */
+
+#define N_WRITES 4001
+
+/* Writes in bursts at any time, a read every 10 us. */
+static char *bursts(void)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    uint64_t at_ns = 0;
+    unsigned writes = 0;
+    Prng r;
+
+    prng_seed(&r, 2, 2);
+    while (writes < N_WRITES) {
+        at_ns += 5000;
+        if (at_ns % 10000 == 0) {
+            g_string_append_printf(text, "%u 0 800000 8 1\n", (unsigned)at_ns);
+        }
+        for (uint64_t n = prng_below(&r, 3); n > 0 && writes < N_WRITES; n--) {
+            g_string_append_printf(text, "%u 0 %u 8 0\n", (unsigned)at_ns,
+                                   8 * writes++);
+        }
+    }
+    return write_trace("bursts", text->str);
+}
+
+static void check_retimed(const GArray *before, const GArray *after, unsigned k)
+{
+    uint64_t first_ns = UINT64_MAX, last_ns = 0, span_ns;
+    unsigned reads = 0, writes = 0, old_reads = 0, batch = 0, largest = 0;
+    uint64_t batch_ns = UINT64_MAX;
+
+    for (unsigned i = 0; i < before->len; i++) {
+        if (at(before, i)->op == SSD_OP_WRITE) {
+            first_ns = MIN(first_ns, at(before, i)->at_ns);
+            last_ns = at(before, i)->at_ns;
+        }
+    }
+    span_ns = last_ns - first_ns;
+    g_assert_cmpuint(before->len, ==, after->len);
+    for (unsigned i = 0; i < after->len; i++) {
+        const Request *r = at(after, i);
+
+        g_assert_true(i == 0 || r->at_ns >= at(after, i - 1)->at_ns);
+        if (r->op == SSD_OP_READ) {
+            while (at(before, old_reads)->op != SSD_OP_READ) {
+                old_reads++;
+            }
+            g_assert_cmpuint(r->at_ns, ==, at(before, old_reads++)->at_ns);
+            reads++;
+            continue;
+        }
+        g_assert_cmpuint(r->offset, ==, 4096ULL * writes);
+        if (r->at_ns != batch_ns) {
+            /* A batch of N is followed by N mean intervals. */
+            uint64_t want = first_ns + (uint64_t)((unsigned __int128)writes *
+                                                  span_ns / (N_WRITES - 1));
+
+            g_assert_cmpuint(r->at_ns, ==, want);
+            batch_ns = r->at_ns;
+            batch = 0;
+        }
+        batch++;
+        largest = MAX(largest, batch);
+        writes++;
+    }
+    g_assert_cmpuint(writes, ==, N_WRITES);
+    g_assert_cmpuint(reads, >, 100);
+    g_assert_cmpuint(largest, ==, k);
+}
+
+static void test_retime(void)
+{
+    g_autofree char *path = bursts();
+    const char *paths[] = {path, NULL};
+    TracesConfig cfg = config(paths);
+    GArray *before = read_all(&cfg);
+
+    for (unsigned k = 1; k <= 64; k *= 4) {
+        GArray *after;
+
+        cfg.retime = k;
+        after = read_all(&cfg);
+        check_retimed(before, after, k);
+        g_array_free(after, TRUE);
+    }
+    g_array_free(before, TRUE);
+}
+
+static void test_errors(void)
+{
+    g_autofree char *good = write_trace("good", "1 0 8 8 0\n");
+    g_autofree char *bad = write_trace("bad", "1 0 8 8 0\n2 0 x 8 0\n");
+    const char *missing[] = {good, "/nowhere/trace", NULL};
+    const char *damaged[] = {good, bad, NULL};
+    TracesConfig cfg = config(missing);
+    GError *error = NULL;
+
+    g_assert_null(traces_open(&cfg, &error));
+    g_assert_nonnull(strstr(error->message, "/nowhere/trace"));
+    g_clear_error(&error);
+    cfg = config(damaged);
+    cfg.remap = TRACES_REMAP_COMPACT;
+    g_assert_null(traces_open(&cfg, &error));
+    g_assert_nonnull(strstr(error->message, "bad:2: field 3"));
+    g_clear_error(&error);
+    cfg.options.skip_bad = true;
+    g_array_free(read_all(&cfg), TRUE);
+}
+
+int main(int argc, char **argv)
+{
+    int ret;
+
+    g_test_init(&argc, &argv, NULL);
+    dir = g_dir_make_tmp("vssd-traces-XXXXXX", NULL);
+    g_assert_nonnull(dir);
+    g_test_add_func("/traces/merge", test_merge);
+    g_test_add_func("/traces/compact", test_compact);
+    g_test_add_func("/traces/retime", test_retime);
+    g_test_add_func("/traces/errors", test_errors);
+    ret = g_test_run();
+    for (const char *const *name =
+             (const char *const[]){"one", "two", "random", "bursts", "good",
+                                   "bad", NULL};
+         *name; name++) {
+        g_autofree char *path = g_build_filename(dir, *name, NULL);
+
+        g_unlink(path);
+    }
+    g_rmdir(dir);
+    g_free(dir);
+    return ret;
+}
