@@ -1,49 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * alloc-stripe.c - pages go round the planes: channel fastest, then chip, die
- * and plane, so that consecutive pages use as many buses and dies as there are.
+ * alloc-stripe.c - pages go round the planes in the order of ftl.stripe (by
+ * default channel fastest, then chip, die and plane), so that consecutive pages
+ * use as many buses and dies as there are.
  *
  * A plane that cannot take a page now is passed over, and the stripe goes on
  * behind the one that took it.
  */
 #include "ftl.h"
 
-/* First accepting position in from..n-1, or n. */
-static uint32_t find_accepting(const Ssd *ssd, uint32_t from, uint32_t n)
+static uint32_t stripe_pick(Ssd *ssd, uint32_t lpn)
 {
-    uint32_t word = from / 64;
-    uint64_t bits;
+    uint32_t pos = alloc_next(ssd, ssd->stripe_cursor);
 
-    if (from >= n) {
-        return n;
-    }
-    bits = ssd->accepting[word] >> (from % 64) << (from % 64);
-    while (bits == 0) {
-        if (++word * 64 >= n) {
-            return n;
-        }
-        bits = ssd->accepting[word];
-    }
-    return word * 64 + (uint32_t)__builtin_ctzll(bits);
-}
-
-static uint32_t stripe_pick(Ssd *ssd)
-{
-    uint32_t n = ssd->l.n_planes;
-    uint32_t pos = find_accepting(ssd, ssd->stripe_cursor, n);
-
-    if (pos == n) {
-        pos = find_accepting(ssd, 0, n);
-    }
-    if (pos == n) {
+    (void)lpn;
+    if (pos == NONE) {
         return NONE;
     }
-    ssd->stripe_cursor = pos + 1 == n ? 0 : pos + 1;
+    ssd->stripe_cursor = pos + 1 == ssd->l.n_planes ? 0 : pos + 1;
     return ssd->stripe_plane[pos];
 }
 
 const AllocPolicy alloc_stripe = {
     .name = "stripe",
-    .help = "round the planes: channel, chip, die, plane",
+    .help = "round the planes in the order of ftl.stripe, busy ones left out",
+    .depth = 2,
     .pick = stripe_pick,
 };

@@ -138,7 +138,8 @@ void bad_erase_done(Ssd *ssd, uint32_t block)
 bool bad_redo(Ssd *ssd)
 {
     while (ssd->redo.head != NONE) {
-        uint32_t plane = ssd->alloc->pick(ssd);
+        uint32_t slot = job_units(ssd, ssd->redo.head)[0];
+        uint32_t plane = ssd->alloc->pick(ssd, ssd->slot[slot].lpn);
 
         if (plane == NONE) {
             return false;

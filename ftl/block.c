@@ -166,36 +166,11 @@ static void init_plane(Ssd *ssd, uint32_t plane)
     plane_update(ssd, plane);
 }
 
-/* Position in the stripe: channel fastest, then chip, die, plane. */
-static void init_stripe(Ssd *ssd)
-{
-    const NandConfig *c = &ssd->cfg->nand;
-    uint32_t pos = 0;
-
-    for (uint32_t plane = 0; plane < c->planes; plane++) {
-        for (uint32_t die = 0; die < c->dies; die++) {
-            for (uint32_t chip = 0; chip < c->chips; chip++) {
-                for (uint32_t ch = 0; ch < c->channels; ch++) {
-                    uint32_t i = ((ch * c->chips + chip) * c->dies + die) *
-                                     c->planes +
-                                 plane;
-
-                    ssd->stripe_plane[pos] = i;
-                    ssd->stripe_pos[i] = pos++;
-                }
-            }
-        }
-    }
-}
-
 void block_init(Ssd *ssd)
 {
     ssd->block = lazy_new(Block, ssd->geo->n_blocks);
     ssd->plane = g_new0(Plane, ssd->l.n_planes);
-    ssd->accepting = g_new0(uint64_t, ssd->l.n_planes / 64 + 1);
-    ssd->stripe_plane = g_new(uint32_t, ssd->l.n_planes);
-    ssd->stripe_pos = g_new(uint32_t, ssd->l.n_planes);
-    init_stripe(ssd);
+    alloc_init(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_plane(ssd, i);
     }
@@ -208,9 +183,7 @@ void block_destroy(Ssd *ssd)
         g_free(ssd->plane[i].staged);
     }
     g_free(ssd->plane);
-    g_free(ssd->accepting);
-    g_free(ssd->stripe_plane);
-    g_free(ssd->stripe_pos);
+    alloc_destroy(ssd);
     lazy_free(ssd->block, ssd->geo->n_blocks, sizeof(*ssd->block));
 }
 
@@ -395,7 +368,7 @@ void plane_update(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     uint32_t pos = ssd->stripe_pos[plane];
     uint64_t coming = (uint64_t)p->host_programs * ssd->l.units_per_program;
-    bool willing = p->host_programs < HOST_PROGRAMS_PER_PLANE &&
+    bool willing = p->host_programs < ssd->alloc->depth &&
                    p->valid + coming < ssd->l.share_units + p->slack_units;
     bool room = block_can_take_page(ssd, plane, OPEN_HOST);
 

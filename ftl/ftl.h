@@ -9,6 +9,7 @@
  *   write.c    buffer slots: from a host write to a programmed page
  *   map.c      logical unit -> slot or physical unit; trim
  *   block.c    blocks and planes: free, open, full; valid units
+ *   alloc.c    the stripe, and how to insist on a plane
  *   gc.c       cleaning: when, and the copy loop
  *   bad-blocks.c  what becomes of blocks and pages whose program or erase fails
  *   faulty.c   scripted faults that name logical blocks, commands or a time
@@ -29,6 +30,7 @@
 #include "nand-faults.h"
 #include "nand.h"
 #include "oplog.h"
+#include "prng.h"
 #include "ssd-config.h"
 #include "ssd.h"
 
@@ -159,6 +161,7 @@ typedef struct Open {
 
 typedef struct PlaneGc {
     bool active; /* from ftl.gc_low to ftl.gc_high */
+    bool forced; /* a victim is wanted, whatever there is of free blocks */
     bool folding; /* blocks in SLC mode are emptied */
     uint32_t victim; /* or NONE */
     uint32_t scan;   /* next page of the victim to look at */
@@ -192,9 +195,6 @@ typedef struct Plane {
     bool accepting;
     bool starved; /* would accept a page if cleaning freed a block */
 } Plane;
-
-/* Programs of the host in flight per plane: one in the array, one on the bus. */
-#define HOST_PROGRAMS_PER_PLANE 2
 
 /* Cleaning reads ahead by this many pages per plane. */
 #define GC_READS_PER_PLANE 2
@@ -300,6 +300,13 @@ struct Ssd {
     uint32_t *stripe_plane; /* position in the stripe -> plane */
     uint32_t *stripe_pos;   /* plane -> position */
     uint32_t stripe_cursor;
+    uint32_t alloc_chosen;    /* random: plane that waits to be taken, or NONE */
+    uint32_t alloc_waits_for; /* plane that alloc_insist() waits for, or NONE */
+    uint32_t channel_token;   /* dynamic: whose turn it is */
+    uint32_t *chip_token;     /* by channel */
+    uint32_t *die_token;      /* by chip */
+    uint32_t *plane_token;    /* by die */
+    Prng alloc_rng;
     uint32_t n_starved; /* planes */
 
     Slot *slot;
@@ -364,12 +371,20 @@ struct GcPolicy {
     uint32_t (*pick)(Ssd *ssd, uint32_t plane);
 };
 
+/* AllocPolicy.depth of a policy that does not look where there is room. */
+#define ALLOC_DEEP 64
+
 struct AllocPolicy {
     const char *name;
     const char *help;
+    uint32_t depth; /* programs of the host in flight per plane: 2 are one in
+                       the array and one on the bus */
+    bool by_lpn;    /* pick wants to know what is written */
     /* Required.  The plane for the next page of the host, among those that
-     * accept one, or NONE.  May move its own cursor. */
-    uint32_t (*pick)(Ssd *ssd);
+     * accept one, or NONE: wait.  It may wait (by alloc_insist()) only for
+     * something that is under way.  lpn is the first unit of the page, or NONE
+     * without by_lpn.  May move its own cursor. */
+    uint32_t (*pick)(Ssd *ssd, uint32_t lpn);
 };
 
 struct BufferPolicy {
@@ -389,6 +404,11 @@ extern const BufferPolicy *const buffer_policies[];
 
 extern const GcPolicy gc_greedy;
 extern const AllocPolicy alloc_stripe;
+extern const AllocPolicy alloc_static;
+extern const AllocPolicy alloc_dynamic;
+extern const AllocPolicy alloc_dl;
+extern const AllocPolicy alloc_random;
+extern const AllocPolicy alloc_superblock;
 extern const BufferPolicy buf_fifo;
 
 static inline uint32_t spare_lpn(const Ssd *ssd, uint32_t ppu)
@@ -487,6 +507,25 @@ void block_make_full(Ssd *ssd, uint32_t block);
 /* Work out anew whether the allocator may give the plane a page. */
 void plane_update(Ssd *ssd, uint32_t plane);
 
+/* ---- alloc.c ------------------------------------------------------------------ */
+
+/* Streams of the seed; see prng_seed(). */
+#define PURPOSE_ALLOC 0x66746c2d616c6c6fULL
+
+void alloc_init(Ssd *ssd);
+void alloc_destroy(Ssd *ssd);
+
+/* The first position of the stripe at from, or after it and round, whose plane
+ * accepts a page; NONE: there is none. */
+uint32_t alloc_next(const Ssd *ssd, uint32_t from);
+
+/* The plane, if it accepts a page; NONE, while something under way there may
+ * change that; else the next one in the stripe that does, or NONE. */
+uint32_t alloc_insist(Ssd *ssd, uint32_t plane);
+
+/* Ssd.alloc_waits_for is not NONE: is there still something to wait for? */
+void alloc_look_again(Ssd *ssd);
+
 /* ---- write.c ------------------------------------------------------------------- */
 
 /* Put as much of the command into the buffer as has room.  true: all of it. */
@@ -526,6 +565,9 @@ static inline uint32_t *job_units(Ssd *ssd, uint32_t job)
 
 /* Look whether the plane needs cleaning, and go on with it. */
 void gc_kick(Ssd *ssd, uint32_t plane);
+
+/* Clean a block of the plane, if one gains, however many are free. */
+void gc_force(Ssd *ssd, uint32_t plane);
 void gc_read_done(Ssd *ssd, const NandOp *op);
 void gc_page_done(Ssd *ssd, uint32_t job);
 void gc_erase_done(Ssd *ssd, uint32_t block);

@@ -190,9 +190,10 @@ static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
     if (p->n_free + p->erases >= p->gc_high_blocks) {
         p->gc.active = false;
     }
-    if (!p->gc.active) {
+    if (!p->gc.active && !p->gc.forced) {
         return NONE;
     }
+    p->gc.forced = false;
     block = ssd->gc->pick(ssd, plane);
     /* Less than a program to gain is worth it only when there is no choice. */
     if (block != NONE &&
@@ -354,6 +355,12 @@ void gc_kick(Ssd *ssd, uint32_t plane)
     if (p->gc.active || p->gc.folding) {
         step(ssd, plane);
     }
+}
+
+void gc_force(Ssd *ssd, uint32_t plane)
+{
+    ssd->plane[plane].gc.forced = true;
+    step(ssd, plane);
 }
 
 /*

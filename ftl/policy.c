@@ -11,7 +11,8 @@ const GcPolicy *const gc_policies[] = {
 };
 
 const AllocPolicy *const alloc_policies[] = {
-    &alloc_stripe,
+    &alloc_stripe, &alloc_static,     &alloc_dynamic, &alloc_dl,
+    &alloc_random, &alloc_superblock,
     NULL,
 };
 

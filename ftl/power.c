@@ -221,13 +221,13 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
 
 /* ---- preload ---------------------------------------------------------------- */
 
-/* The physical unit for the next preloaded unit: pages round the stripe. */
-static uint32_t preload_take(Ssd *ssd)
+/* The physical unit for the next preloaded unit: pages as the host's. */
+static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
 {
     uint32_t ppu;
 
     if (ssd->preload_left == 0) {
-        uint32_t plane = ssd->alloc->pick(ssd);
+        uint32_t plane = ssd->alloc->pick(ssd, lpn);
         uint32_t page;
 
         g_assert(plane != NONE);
@@ -266,7 +266,7 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
         if (ssd->map[lpn]) {
             continue;
         }
-        ppu = preload_take(ssd);
+        ppu = preload_take(ssd, (uint32_t)lpn);
         oplog_add(ssd->log, OPLOG_PRELOAD, 0, (uint32_t)lpn, ssd->now_ps, 0,
                   ppu);
         ssd->map[lpn] = ppu + 1;

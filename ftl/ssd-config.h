@@ -62,6 +62,7 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg);
 
 /* Names of enumerated options, NULL past the last. */
 const char *ssd_alloc_name(unsigned i);
+const char *ssd_stripe_name(unsigned i);
 const char *ssd_gc_name(unsigned i);
 const char *ssd_buffer_name(unsigned i);
 const char *ssd_complete_at_name(unsigned i);

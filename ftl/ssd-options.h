@@ -20,6 +20,11 @@
       "over-provisioning: (physical - user capacity) / user capacity")         \
     X(ENUM, uint32_t, alloc, "ftl.alloc", 0, 0, "stripe", ssd_alloc_name,      \
       "page allocation")                                                       \
+    X(ENUM, uint32_t, stripe, "ftl.stripe", 0, 0, "cwdp", ssd_stripe_name,     \
+      "order of the planes: channel, way (chip), die, plane, fastest first")   \
+    X(PPM, uint32_t, dl_threshold_ppm, "ftl.dl_threshold", 0, 1000000, "90%",  \
+      NULL, "ftl.alloc=dl leaves a plane from this GC indicator on: the part " \
+      "of its room that is not in free blocks")                                \
     X(ENUM, uint32_t, gc, "ftl.gc", 0, 0, "greedy", ssd_gc_name,               \
       "victim selection of cleaning")                                          \
     X(PPM, uint32_t, gc_low_ppm, "ftl.gc_low", 0, 500000, "1%", NULL,          \

@@ -79,6 +79,9 @@ static void dispatch(Ssd *ssd, const Event *e)
     default:
         nand_event(ssd->nand, e);
     }
+    if (ssd->alloc_waits_for != NONE) {
+        alloc_look_again(ssd);
+    }
     if (ssd->may_fail) {
         bad_look_for_way(ssd);
     }

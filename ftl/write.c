@@ -501,7 +501,9 @@ void write_pump(Ssd *ssd)
         return;
     }
     while (ssd->n_dirty >= ssd->l.units_per_program || ssd->n_must > 0) {
-        uint32_t plane = ssd->alloc->pick(ssd);
+        uint32_t lpn = ssd->alloc->by_lpn ? ssd->slot[ssd->buf->pick(ssd)].lpn
+                                          : NONE;
+        uint32_t plane = ssd->alloc->pick(ssd, lpn);
 
         if (plane == NONE) {
             stall_begins(ssd);

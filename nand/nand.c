@@ -1120,6 +1120,11 @@ uint32_t nand_die_load(const Nand *n, uint32_t plane)
     return n->die[plane / n->geo.planes_per_die].load;
 }
 
+bool nand_channel_busy(const Nand *n, uint32_t channel)
+{
+    return n->channel[channel].owner != NONE;
+}
+
 uint64_t nand_die_busy_ps(const Nand *n, uint32_t die, uint64_t now_ps)
 {
     const Die *d = &n->die[die];

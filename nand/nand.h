@@ -282,6 +282,9 @@ uint32_t nand_load(const Nand *nand);
 /* Operations queued or running on the die of a plane. */
 uint32_t nand_die_load(const Nand *nand, uint32_t plane);
 
+/* Does the channel carry something? */
+bool nand_channel_busy(const Nand *nand, uint32_t channel);
+
 /*
  * Busy time in ps up to now_ps, what is going on included: of a channel, while
  * it carries something; of a die, while an operation holds any of it; of a

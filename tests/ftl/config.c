@@ -330,6 +330,8 @@ typedef struct Change {
 #define TLC "nand.cell=tlc;nand.pages=6;ftl.op_percent=90%;"
 #define QLC "nand.cell=qlc;nand.pages=8;"
 #define PLANES "nand.planes=2;nand.multi_plane=on;ftl.op_percent=90%;"
+#define PARALLEL                                                               \
+    "nand.channels=2;nand.chips=2;nand.dies=2;nand.planes=2;nand.blocks=40;"
 #define SUSPEND "nand.suspend=both;nand.suspend_min_run=0;"
 
 #define ERRORS "media.errors=on;media.base=7e-3;media.retry_factor=0.98;"
@@ -363,6 +365,13 @@ static const Change changes[] = {
     {"media.factory_bad=1%", ""},
     {"ftl.unit=8KiB", ""},
     {"ftl.op_percent=55%", ""},
+    {"ftl.alloc=static", PARALLEL},
+    {"ftl.alloc=dynamic", PARALLEL},
+    {"ftl.alloc=dl", PARALLEL},
+    {"ftl.alloc=random", PARALLEL},
+    {"ftl.alloc=superblock", PARALLEL},
+    {"ftl.stripe=pdwc", PARALLEL},
+    {"ftl.dl_threshold=20%", PARALLEL "ftl.alloc=dl;"},
     {"ftl.gc_low=8%", ""},
     {"ftl.gc_high=5%", ""},
     {"buffer.size=256KiB", ""},
@@ -439,7 +448,7 @@ static const Change changes[] = {
  * (off_hours: tests/nand both); the seed, which is the generator's (tests/sim):
  * the drive itself draws only with media.* options.
  */
-static const char *const no_choice[] = {"seed", "ftl.gc", "ftl.alloc",
+static const char *const no_choice[] = {"seed", "ftl.gc",
                                         "buffer.policy", "nand.registers",
                                         "media.off_hours", "nand.history"};
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * alloc-superblock.c - strictly one page after the other in the order of
+ * ftl.stripe: the blocks that are open on all planes fill in step, like one
+ * block as wide as the drive.
+ *
+ * A page waits for its plane rather than go elsewhere, unless the plane has no
+ * room at all.  Cleaning is by plane, as with every other policy.
+ */
+#include "ftl.h"
+
+static uint32_t superblock_pick(Ssd *ssd, uint32_t lpn)
+{
+    uint32_t plane = alloc_insist(ssd, ssd->stripe_plane[ssd->stripe_cursor]);
+
+    (void)lpn;
+    if (plane != NONE) {
+        ssd->stripe_cursor = ssd->stripe_pos[plane] + 1 == ssd->l.n_planes
+                                 ? 0
+                                 : ssd->stripe_pos[plane] + 1;
+    }
+    return plane;
+}
+
+const AllocPolicy alloc_superblock = {
+    .name = "superblock",
+    .help = "strictly round the planes in the order of ftl.stripe",
+    .depth = 2,
+    .pick = superblock_pick,
+};
