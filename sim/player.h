@@ -47,11 +47,13 @@ typedef struct PlayerConfig {
 } PlayerConfig;
 
 typedef struct PlayerResult {
-    uint64_t n_requests; /* completed */
+    uint64_t n_warm_up;  /* completed before the measurement began */
+    uint64_t n_requests; /* completed since */
     uint64_t n_errors;   /* of them: status other than OK */
     uint64_t n_waited;   /* requests that found the drive's queue full */
     uint64_t n_wrapped;  /* requests whose address was folded */
-    uint64_t sim_ns;     /* from the start to the last completion */
+    uint64_t sim_ns;     /* from the start, or the last completion of the
+                            warm-up, to the last completion */
     uint64_t bytes[SSD_N_OPS];
     Hist latency[SSD_N_OPS]; /* ns */
 } PlayerResult;

@@ -39,6 +39,8 @@ typedef struct RequestSource {
      */
     uint32_t iodepth;
     uint64_t runtime_ns; /* no request starts later than this; 0: no limit */
+    uint64_t warm_up; /* so many completions are not measured: the result, and
+                         the drive's statistics, begin after them */
 } RequestSource;
 
 #define SIM_ERROR sim_error_quark()

@@ -70,13 +70,13 @@ def band(panel: str, point: str, ours: float | None, low: float | None,
 
 def distance(r: Row) -> str:
     """By how much a row deviates from its band: "+17 %"."""
-    ours, low, high = r["ours"], r.get("low"), r.get("high")
+    ours = r["ours"]
     if ours is None:
         return ""
-    if low is not None and ours < low:
-        return f"{100 * (ours / low - 1):+.0f} %"
-    if high is not None and ours > high:
-        return f"{100 * (ours / high - 1):+.0f} %" if high else f"+{ours:g}"
+    for end, beyond in ((r.get("low"), -1), (r.get("high"), 1)):
+        if end is not None and (ours - end) * beyond > 0:
+            return f"{100 * (ours / end - 1):+.1f} %" if end \
+                else f"{ours:+.3g}"
     return ""
 
 

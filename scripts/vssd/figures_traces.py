@@ -224,6 +224,12 @@ def retime(trace: Trace, k: int, seed: int) -> Trace:
                  trace.nbytes[order], trace.source)
 
 
+def head(trace: Trace, n: int) -> Trace:
+    """The first n requests."""
+    return replace(trace, at_ns=trace.at_ns[:n], write=trace.write[:n],
+                   offset=trace.offset[:n], nbytes=trace.nbytes[:n])
+
+
 def compact(trace: Trace) -> Trace:
     """The same on the pages that are touched, moved together."""
     first = trace.offset // PAGE
@@ -252,3 +258,65 @@ def write_msr(trace: Trace, path: Path) -> None:
             zip((trace.at_ns // 100).tolist(), kind.tolist(),
                 trace.offset.tolist(), trace.nbytes.tolist()))
     tmp.replace(path)
+
+
+# ---- Zertal 2015 ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Mix:
+    """A workload of that paper: Table I, and what it leaves open."""
+
+    read_share: float  # of the requests
+    sequential: bool
+    one_page: bool  # OLTP; else sizes from 1 KiB to 2 MiB
+    region: int  # bytes that are touched
+
+
+def mix_sizes() -> tuple[Any, Any]:
+    """The sizes and their shares: all powers of two from 1 KiB to 2 MiB, the
+    share falling with the root of the size (the paper gives none)."""
+    sizes = 1024 << np.arange(12)
+    weight = sizes ** -0.5
+    return sizes, weight / weight.sum()
+
+
+def _runs(rng: Any, write: Any, nbytes: Any, region: int) -> Any:
+    """Two sequential runs, of the reads and of the writes, round the region
+    from places of their own."""
+    offset = np.zeros(len(nbytes), "i8")
+    for kind in (False, True):
+        mine = write == kind
+        end = np.cumsum(nbytes[mine])
+        first = int(rng.integers(0, region // PAGE)) * PAGE
+        offset[mine] = (first + end - nbytes[mine]) % region
+    return offset
+
+
+def mix(name: str, m: Mix, n: int, per_second: float, seed: int) -> Trace:
+    """n requests, Poisson arrivals."""
+    rng = np.random.default_rng(seed)
+    at = np.cumsum(rng.exponential(NS / per_second, n)).astype("i8")
+    write = rng.random(n) >= m.read_share
+    if m.one_page:
+        nbytes = np.full(n, PAGE, "i8")
+    else:
+        sizes, share = mix_sizes()
+        nbytes = rng.choice(sizes, n, p=share)
+    if m.sequential:
+        offset = _runs(rng, write, nbytes, m.region)
+    else:
+        offset = rng.integers(0, m.region // PAGE, n) * PAGE
+    offset = np.minimum(offset, m.region - nbytes)
+    return Trace(at, write, offset, nbytes, f"{name}, generated, {n} requests,"
+                 f" {per_second:.0f} per second")
+
+
+def pages_of(trace: Trace, kind: bool) -> float:
+    """Mean pages of a write (kind) or of a read."""
+    mine = trace.write == kind
+    if not mine.any():
+        return 0.0
+    first = trace.offset[mine] // PAGE
+    last = (trace.offset[mine] + trace.nbytes[mine] - 1) // PAGE
+    return float((last - first + 1).mean())
