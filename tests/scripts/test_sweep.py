@@ -28,7 +28,7 @@ w = "rw=randwrite bs=4k iodepth=4 number_ios=2000"
 r = "rw=randread bs=4k iodepth=4 number_ios=2000"
 [run]
 fill = "seq"
-columns = ["iops", "waf", "latency_ns.all.p99", "requests"]
+columns = ["iops", "waf", "latency_ns.all.mean", "requests"]
 """
 
 
@@ -57,9 +57,9 @@ def test_cross_product(file: Path) -> None:
     axes = ("workload", "seed", "host.firmware", "ftl.op_percent")
     assert len(got) == len({tuple(r[a] for a in axes) for r in got}) == 16
     assert all(r["requests"] == "2000" for r in got)
-    p99 = {r["host.firmware"]: float(r["latency_ns.all.p99"]) for r in got
+    mean = {r["host.firmware"]: float(r["latency_ns.all.mean"]) for r in got
            if r["workload"] == "r" and r["seed"] == "1"}
-    assert p99["1us"] < p99["3us"]
+    assert mean["1us"] < mean["3us"]
     waf = {r["ftl.op_percent"]: float(r["waf"]) for r in got
            if r["workload"] == "w" and r["seed"] == "1"}
     assert waf["60%"] < waf["40%"]
@@ -89,7 +89,7 @@ def test_goes_on(file: Path) -> None:
 
 def test_interrupted(file: Path) -> None:
     """Ctrl-C in the middle loses only what was running."""
-    file.write_text(FILE.replace("number_ios=2000", "number_ios=3000000")
+    file.write_text(FILE.replace("number_ios=2000", "number_ios=600000")
                     .replace("seeds = [1, 2]", "seeds = [1]"))
     assert vssd("sweep", "--list", file).returncode == 0  # venv is there
     proc = subprocess.Popen([str(PROJECT / "vssd"), "sweep", str(file),
@@ -222,4 +222,4 @@ def test_compare_refuses(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="No such file"):
         cmd_compare.load(str(tmp_path / "c.json"))
     done = vssd("compare", a, result(other, schema_version=2))
-    assert done.returncode == 1 and "schema_version 2" in done.stderr
+    assert done.returncode == 1 and "b.json has 2" in done.stderr
