@@ -146,18 +146,18 @@ def _remote(address: str, sim: Path, points: list[Point], done: Done) -> None:
 # ---- the command --------------------------------------------------------------
 
 
-def _run(args: argparse.Namespace, sim: Path, todo: list[Point],
+def _run(args: argparse.Namespace, sim: Path, missing: list[Point],
          store: Store) -> None:
-    estimate = simrun.Estimate(len(todo))
+    estimate = simrun.Estimate(len(missing))
     with Stage("sweep") as stage:
         def done(point: Point, result: Result) -> None:
             store.put(point, result)
             stage.note(estimate.add())
 
         if args.scheduler:
-            _remote(args.scheduler, sim, todo, done)
+            _remote(args.scheduler, sim, missing, done)
         else:
-            simrun.Runner(sim, args.jobs).points(todo, done)
+            simrun.Runner(sim, args.jobs).points(missing, done)
 
 
 def _prepare(args: argparse.Namespace, out: Path) -> None:
@@ -186,12 +186,12 @@ def main(args: argparse.Namespace) -> int:
     store = Store(out.with_name(out.name + ".results"), sim.read_bytes())
     have = {} if args.again else {
         job.point: r for job in plan.jobs if (r := store.get(job.point))}
-    todo = list(dict.fromkeys(j.point for j in plan.jobs
+    missing = list(dict.fromkeys(j.point for j in plan.jobs
                               if j.point not in have))
     if have:
         say(f"{len(have)} of {len(plan.jobs)} points are there already")
-    if todo:
-        _run(args, sim, todo, store)
+    if missing:
+        _run(args, sim, missing, store)
     results = [store.get(job.point) or {} for job in plan.jobs]
     head, rows = sweep.table(plan, results)
     try:
