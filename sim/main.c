@@ -33,6 +33,7 @@ typedef struct Args {
     char *oplog;
     char *csv;
     double series_s;
+    gint64 warm_up;
     int block_bytes;
     gboolean wrap;
     gboolean json;
@@ -172,6 +173,8 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
          "seed of drive and workload (default: the profile's)", "N"},
         {"block", 0, 0, G_OPTION_ARG_INT, &a->block_bytes,
          "logical block size, 512 or 4096 (default 512)", "BYTES"},
+        {"warm-up", 0, 0, G_OPTION_ARG_INT64, &a->warm_up,
+         "results begin when N requests have completed", "N"},
         {"oplog", 0, 0, G_OPTION_ARG_FILENAME, &a->oplog,
          "write all that the drive does to FILE, for vssd-oplog-check "
          "(docs/oplog.md)",
@@ -266,6 +269,9 @@ static bool make_config(Sim *s, GError **error)
         !(s->args.series_s >= 1e-6 && s->args.series_s <= 1e6)) {
         return usage(error, "--series: allowed 0.000001..1000000 seconds");
     }
+    if (s->args.warm_up < 0) {
+        return usage(error, "--warm-up: 0 or more requests");
+    }
     if (block_bytes != 512 && block_bytes != 4096) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
                     "--block=%d: allowed 512, 4096", block_bytes);
@@ -345,12 +351,28 @@ static uint64_t cpu_ns(void)
            (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * NS_PER_US;
 }
 
+/* Results of nothing but the warm-up would be zeros. */
+static bool warmed_up(const Sim *s, GError **error)
+{
+    const PlayerResult *r = player_result(s->player);
+
+    if (s->args.warm_up && r->n_warm_up < (uint64_t)s->args.warm_up) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--warm-up=%" G_GINT64_FORMAT
+                    ": the run ended after %" G_GUINT64_FORMAT " requests",
+                    s->args.warm_up, r->n_requests);
+        return false;
+    }
+    return true;
+}
+
 static bool play(Sim *s, GError **error)
 {
     PlayerConfig cfg = {
         .wrap = s->args.wrap || source_wraps(s->source),
         .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
         .opaque = s,
+        .warm_up = (uint64_t)s->args.warm_up,
         .done = s->args.csv || s->args.series_s > 0 ? record_done : NULL,
     };
     bool ok;
@@ -373,6 +395,7 @@ static bool play(Sim *s, GError **error)
         s->stage = "playing";
         ok = player_run(s->player, source_requests(s->source), error);
         end_progress(s);
+        ok = ok && warmed_up(s, error);
     }
     return ok && record_end(s->record, error);
 }

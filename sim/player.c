@@ -37,6 +37,8 @@ struct Player {
     unsigned block_shift; /* of info->block_bytes */
     uint64_t now_ns;
     uint64_t start_ns; /* of the run */
+    uint64_t measured_ns; /* since when there are results */
+    uint64_t warm_left;   /* completions that are still not to count */
     uint64_t version;  /* of the last write */
 
     Coming ahead[AHEAD]; /* ring, first_ahead.. */
@@ -308,6 +310,19 @@ static bool offer(Player *p, GError **error)
     }
 }
 
+static void clear_result(Player *p, uint64_t at_ns)
+{
+    uint64_t n_warm_up = p->result.n_warm_up + p->result.n_requests;
+
+    ssd_reset_stats(p->ssd);
+    memset(&p->result, 0, sizeof(p->result));
+    p->result.n_warm_up = n_warm_up;
+    p->measured_ns = at_ns;
+    for (unsigned i = 0; i < SSD_N_OPS; i++) {
+        hist_init(&p->result.latency[i]);
+    }
+}
+
 static void note(Player *p, const SsdCompletion *c)
 {
     uint32_t tag = (uint32_t)c->tag;
@@ -316,8 +331,8 @@ static void note(Player *p, const SsdCompletion *c)
     hist_add(&p->result.latency[r->op], c->complete_ns - r->at_ns);
     p->result.bytes[r->op] += r->nbytes;
     p->result.n_errors += c->status != SSD_STATUS_OK;
-    p->result.sim_ns = c->complete_ns - p->start_ns;
-    if (p->cfg.done && p->measuring) {
+    p->result.sim_ns = c->complete_ns - p->measured_ns;
+    if (p->cfg.done && p->measuring && !p->warm_left) {
         PlayerDone d = {r, c, p->start_ns, r->at_ns - p->start_ns};
 
         p->cfg.done(p->cfg.done_opaque, &d);
@@ -327,6 +342,9 @@ static void note(Player *p, const SsdCompletion *c)
     p->free_slot[p->max_flying - p->n_flying - 1] = tag;
     if (++p->result.n_requests % PROGRESS_EVERY == 0 && p->cfg.progress) {
         p->cfg.progress(p->cfg.opaque, p->result.n_requests);
+    }
+    if (p->warm_left && --p->warm_left == 0) {
+        clear_result(p, c->complete_ns);
     }
 }
 
@@ -358,16 +376,14 @@ static uint64_t wake_ns(const Player *p)
 
 static void begin(Player *p, const RequestSource *source)
 {
-    ssd_reset_stats(p->ssd);
+    memset(&p->result, 0, sizeof(p->result));
+    clear_result(p, p->now_ns);
     p->source = source;
     p->start_ns = p->now_ns;
     p->have_pending = p->blocked = p->ended = p->source_ended = false;
     p->n_ahead = 0;
     memset(p->ahead, 0, sizeof(p->ahead));
-    memset(&p->result, 0, sizeof(p->result));
-    for (unsigned i = 0; i < SSD_N_OPS; i++) {
-        hist_init(&p->result.latency[i]);
-    }
+    p->warm_left = p->measuring ? p->cfg.warm_up : 0;
     p->place_ns = g_renew(uint64_t, p->place_ns, source->iodepth);
     p->first_place = 0;
     p->n_places = 0;

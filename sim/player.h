@@ -52,18 +52,23 @@ typedef struct PlayerConfig {
     /* Called now and then with the requests done so far; NULL: never. */
     void (*progress)(void *opaque, uint64_t n_requests);
     void *opaque;
-    /* Called with each completion of a player_run(), in order; or NULL. */
+    /* So many completions of a player_run() are not measured: the result, and
+     * the drive's statistics, begin after them. */
+    uint64_t warm_up;
+    /* Called with each completion that is measured, in order; or NULL. */
     void (*done)(void *opaque, const PlayerDone *d);
     void *done_opaque;
 } PlayerConfig;
 
 typedef struct PlayerResult {
-    uint64_t n_requests; /* completed */
+    uint64_t n_warm_up;  /* completed before the measurement began */
+    uint64_t n_requests; /* completed since */
     uint64_t n_errors;   /* of them: status other than OK */
     uint64_t n_waited;   /* requests that found the drive's queue full */
     uint64_t n_wrapped;  /* requests whose address was folded */
     uint64_t n_power_cuts; /* by scripted faults */
-    uint64_t sim_ns;     /* from the start to the last completion */
+    uint64_t sim_ns;     /* from the start, or the last completion of the
+                            warm-up, to the last completion */
     uint64_t bytes[SSD_N_OPS];
     Hist latency[SSD_N_OPS]; /* ns */
 } PlayerResult;

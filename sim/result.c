@@ -48,6 +48,7 @@ static void run_json(JsonWriter *w, const ResultRun *run, const PlayerResult *r,
     json_string(w, "fill", run->fill);
     json_u64(w, "block_bytes", info->block_bytes);
     json_u64(w, "capacity_bytes", info->nblocks * info->block_bytes);
+    json_u64(w, "warm_up", r->n_warm_up);
     json_u64(w, "requests", r->n_requests);
     json_u64(w, "errors", r->n_errors);
     json_u64(w, "waited", r->n_waited);

@@ -8,8 +8,8 @@ import os
 import signal
 import sys
 
-from . import (cmd_bench, cmd_libvirt, cmd_powercut, cmd_run, cmd_setup,
-               cmd_sim, cmd_test)
+from . import (cmd_bench, cmd_compare, cmd_figures, cmd_libvirt, cmd_powercut,
+               cmd_run, cmd_setup, cmd_sim, cmd_sweep, cmd_test)
 from .errors import UserError, one_line
 
 DESCRIPTION = """\
@@ -24,8 +24,9 @@ def parser() -> argparse.ArgumentParser:
         prog="vssd", description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     sub = p.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (cmd_setup, cmd_run, cmd_powercut, cmd_sim, cmd_libvirt,
-                   cmd_test, cmd_bench):
+    for module in (cmd_setup, cmd_run, cmd_powercut, cmd_sim, cmd_sweep,
+                   cmd_compare, cmd_figures, cmd_libvirt, cmd_test,
+                   cmd_bench):
         module.add_parser(sub)
     return p
 

@@ -2,11 +2,13 @@
 """The Python environment of the vssd command, in the cache.
 
 QEMU's build wants a newer Meson than Debian 12 has; tables, QMP and the tests
-use libraries.  Versions are fixed in scripts/requirements.txt.
+use libraries.  Versions are fixed in scripts/requirements.txt, and what few
+commands use, and what is large, in scripts/requirements-NAME.txt.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import sys
@@ -57,16 +59,37 @@ def ensure() -> Path:
 def _make(path: Path) -> None:
     run_logged([sys.executable, "-m", "venv", path], "venv",
                "making a Python environment")
+    _install(path, REQUIREMENTS)
+    (path / "done").touch()
+
+
+def _install(path: Path, requirements: str) -> None:
     try:
         run_logged([path / "bin/python", "-m", "pip", "install", "--quiet",
                     "--disable-pip-version-check", "--no-input",
                     "--retries", "2",
-                    "-r", PROJECT / REQUIREMENTS], "venv",
+                    "-r", PROJECT / requirements], "venv",
                    "installing Python libraries", append=True)
     except UserError as e:
         raise UserError(f"{e}; is the network there, and pip configured?") \
             from e
-    (path / "done").touch()
+
+
+def extra(name: str) -> None:
+    """Have what scripts/requirements-NAME.txt lists; installed on first use,
+    into the environment that enter() has entered."""
+    requirements = f"scripts/requirements-{name}.txt"
+    path = ensure()
+    done = path / f"done-{name}-{key_of(file_bytes(requirements))}"
+    if done.exists():
+        return
+    with locked("venv"):
+        if not done.exists():
+            with Stage(f"installing Python libraries for {name}") as stage:
+                stage.note("pip")
+                _install(path, requirements)
+            done.touch()
+    importlib.invalidate_caches()
 
 
 def enter(argv: list[str]) -> None:

@@ -39,6 +39,26 @@ def result(*args: object) -> dict:
 
 
 class Results(unittest.TestCase):
+    def test_warm_up(self) -> None:
+        """What is left out and what is counted add up to the whole."""
+        text = "rw=randwrite bs=4k number_ios={}"
+        whole, first, rest = (
+            result("--profile", TINY, "--workload", text.format(n), *more)
+            for n, more in ((1000, ()), (400, ()),
+                            (1000, ("--warm-up", 400))))
+        self.assertEqual([r["warm_up"] for r in (whole, first, rest)],
+                         [0, 0, 400])
+        for part in (lambda r: r["requests"], lambda r: r["sim_ns"],
+                     lambda r: r["host_bytes_written"],
+                     lambda r: round(r["latency_ns"]["all"]["mean"] *
+                                     r["requests"])):
+            self.assertAlmostEqual(part(whole), part(first) + part(rest),
+                                   delta=2)
+        done = run("--profile", TINY, "--workload", text.format(100),
+                   "--warm-up", 101)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--warm-up=101", done.stderr)
+
     def test_members(self) -> None:
         r = result("--profile", TINY, "--workload",
                    "rw=randrw iodepth=8 number_ios=5000 fsync=100")

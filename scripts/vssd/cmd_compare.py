@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd compare: two results side by side, with ratios."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from .errors import UserError
+from .simrun import flat
+
+OF_THE_RUN = ("profile", "workload", "trace", "fill", "seed",
+              "capacity_bytes")
+MAIN = ("requests", "errors", "sim_ns", "iops", "bytes_per_s.", "latency_ns.",
+        "waf", "nand.reads", "nand.programs", "nand.erases",
+        "nand.by_cause.", "gc.", "buffer.", "lateness_ns.")
+
+
+def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+        -> None:
+    """The command's options."""
+    p = sub.add_parser(
+        "compare", help="show two results side by side, with ratios",
+        description="Compares two results, as vssd-sim --json and"
+        " ./vssd run --stats write them.  The ratio is B / A.")
+    p.add_argument("a", metavar="A.json")
+    p.add_argument("b", metavar="B.json")
+    p.add_argument("--all", action="store_true",
+                   help="every number, also those that are equal or zero")
+    p.add_argument("--json", action="store_true",
+                   help="rows as JSON on standard output")
+    p.set_defaults(call=main)
+
+
+def load(name: str) -> dict[str, Any]:
+    """A result; UserError says why the file is none."""
+    try:
+        data = json.loads(Path(name).read_bytes())
+    except OSError as e:
+        raise UserError(f"{name}: {e.strerror}") from e
+    except ValueError as e:
+        raise UserError(f"{name}: no JSON ({e}); give what vssd-sim --json"
+                        " wrote") from e
+    if not isinstance(data, dict) or \
+            not isinstance(data.get("schema_version"), int):
+        raise UserError(f"{name}: no result: schema_version is missing; give"
+                        " what vssd-sim --json or ./vssd run --stats wrote")
+    return data
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def rows(a: dict[str, Any], b: dict[str, Any]) -> list[dict[str, Any]]:
+    """A row for each number that either has; ratio is None where A has none,
+    or zero."""
+    fa, fb = flat(a), flat(b)
+    out = []
+    for name in [*fa, *(n for n in fb if n not in fa)]:
+        x, y = fa.get(name), fb.get(name)
+        if name in ("schema_version", *OF_THE_RUN) or \
+                not (_number(x) or _number(y)):
+            continue
+        x, y = (x if _number(x) else None), (y if _number(y) else None)
+        ratio = y / x if x and y is not None else None
+        out.append({"name": name, "a": x, "b": y, "ratio": ratio})
+    return out
+
+
+def _shown(row: dict[str, Any]) -> bool:
+    name = row["name"]
+    return any(name == m or m[-1] == "." and name.startswith(m)
+               for m in MAIN) and bool(row["a"] or row["b"])
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.4g}" if abs(value) < 1e6 else f"{value:,.0f}"
+
+
+def _print(a: dict[str, Any], b: dict[str, Any], names: tuple[str, str],
+           every: bool) -> None:
+    from .ui import table
+
+    for what in OF_THE_RUN:
+        x, y = a.get(what), b.get(what)
+        if x is not None or y is not None:
+            print(f"{what}: {x}" if x == y else f"{what}: {x} | {y}")
+    table("", ["what", *names, "B / A"],
+          [[r["name"], _cell(r["a"]), _cell(r["b"]),
+            "=" if r["a"] == r["b"] else _cell(r["ratio"])]
+           for r in rows(a, b) if every or _shown(r)])
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd compare"""
+    a, b = load(args.a), load(args.b)
+    if a["schema_version"] != b["schema_version"]:
+        raise UserError(
+            f"{args.a} has schema_version {a['schema_version']}, {args.b} has"
+            f" {b['schema_version']}: their members differ in meaning; make"
+            " both with one vssd")
+    if args.json:
+        json.dump(rows(a, b), sys.stdout, indent=2)
+        print()
+        return 0
+    _print(a, b, ("A", "B"), args.all)
+    return 0

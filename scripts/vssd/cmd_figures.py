@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd figures: published figures, made again on the model."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import re
+import shlex
+import sys
+import tempfile
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from . import model, simrun, venv
+from .errors import UserError
+from .ui import Stage, table
+
+# Name: the module that makes it, and what it is.
+FIGURES = {
+    "scatter": ("figures_scatter", "scattering write arrivals, Shin 2018"),
+    "layout": ("figures_layout", "data layout and parallelism, Zertal 2015"),
+}
+OUT = "vssd-figures"
+
+
+def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+        -> None:
+    """The command's options."""
+    p = sub.add_parser(
+        "figures", help="reproduce published figures",
+        description="Figures: " + "; ".join(
+            f"{k} ({v[1]})" for k, v in FIGURES.items()) + "; all.  Pictures"
+        " and a report page go to a folder (docs/figures.md).")
+    p.add_argument("names", nargs="+", metavar="NAME",
+                   help="all, or some of " + ", ".join(FIGURES))
+    p.add_argument("--traces", default="", metavar="DIR",
+                   help="folder with real traces; without, and for those it"
+                   " does not have, traces are generated")
+    p.add_argument("--out", default=OUT, metavar="DIR",
+                   help=f"where pictures and report go (default: {OUT})")
+    p.add_argument("--scale", type=float, default=1.0, metavar="X",
+                   help="make generated inputs so much longer or shorter"
+                   " (default: 1)")
+    p.add_argument("--jobs", type=int, default=0, metavar="N",
+                   help="runs at a time (default: the cores)")
+    p.add_argument("--json", action="store_true",
+                   help="rows as JSON on standard output")
+    p.set_defaults(call=main)
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f".{FIGURES[name][0]}", __package__)
+
+
+def _check(args: argparse.Namespace) -> list[str]:
+    names = list(FIGURES) if "all" in args.names else args.names
+    for name in names:
+        if name not in FIGURES:
+            raise UserError(f"no figure {name!r}: all, or one of "
+                            + ", ".join(FIGURES))
+    if args.traces and not Path(args.traces).is_dir():
+        raise UserError(f"--traces {args.traces}: no such folder")
+    if not 0.001 <= args.scale <= 1000:
+        raise UserError("--scale: allowed 0.001 to 1000")
+    if args.jobs < 0:
+        raise UserError("--jobs: 1 or more")
+    return list(dict.fromkeys(names))
+
+
+def _picture(panel: Any, figure: str, out: Path) -> str | None:
+    from . import figures_plot
+
+    stem = f"{figure}-" + re.sub(r"[^a-z0-9]+", "-", panel.name.lower())
+    files = figures_plot.draw(panel, out / stem)
+    return files[0].name if files else None
+
+
+def _make(args: argparse.Namespace, names: list[str], out: Path) \
+        -> list[dict[str, Any]]:
+    from . import figures, figures_report
+
+    rows: list[dict[str, Any]] = []
+    pages = []
+    runner = simrun.Runner(model.sim(), args.jobs)
+    with tempfile.TemporaryDirectory(prefix="vssd-figures-") as scratch:
+        ctx = figures.Context(
+            runner, Path(args.traces).absolute() if args.traces else None,
+            Path(scratch), args.scale)
+        for name in names:
+            module = _module(name)
+            panels = []
+            for panel in figures.collect(module.panels(ctx)):
+                panels.append((panel, _picture(panel, name, out)))
+                rows += [{"figure": name, **r} for r in panel.rows]
+                _say(args, panel)
+            pages.append((module.TITLE, panels))
+    how = shlex.join(["./vssd", *sys.argv[1:]])
+    figures_report.write(out / "index.html", pages, how)
+    (out / "rows.json").write_text(json.dumps(rows, indent=2) + "\n")
+    return rows
+
+
+def _say(args: argparse.Namespace, panel: Any) -> None:
+    from .figures import verdict
+    from .figures_report import judgement, number
+
+    stream = sys.stderr if args.json else sys.stdout
+    if not args.json:
+        table(panel.title, ["point", "ours", "paper", "holds"],
+              [[str(r["point"]), number(r["ours"]), str(r["paper"]),
+                judgement(r["holds"])] for r in panel.rows])
+    print(f"{panel.name}: {verdict(panel)}", file=stream, flush=True)
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd figures"""
+    names = _check(args)
+    out = Path(args.out)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise UserError(f"--out {out}: {e.strerror}") from e
+    venv.extra("figures")
+    with Stage("figures: " + ", ".join(names)):
+        rows = _make(args, names, out)
+    if args.json:
+        json.dump(rows, sys.stdout, indent=2)
+        print()
+    else:
+        print(f"report: {out / 'index.html'}")
+    return 0

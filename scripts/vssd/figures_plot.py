@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pictures of panels, SVG and PNG, with matplotlib."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from .figures import Chart, Panel
+from .paths import cache_dir
+
+BAND = "#f2c744"
+BAND_ALPHA = 0.35
+
+
+def _pyplot() -> Any:
+    os.environ.setdefault("MPLCONFIGDIR", str(cache_dir() / "matplotlib"))
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "vssd"
+    import matplotlib.pyplot as plt
+
+    return plt
+
+
+def _bands(ax: Any, chart: Chart) -> None:
+    """The paper's range behind each point of x."""
+    named = False
+    for i, (low, high) in enumerate(zip(chart.low, chart.high)):
+        if low is None and high is None:
+            continue
+        bottom, top = ax.get_ylim()
+        floor = bottom if low is None else low
+        roof = max(top, floor) if high is None else high
+        ax.fill_between([i - 0.45, i + 0.45], floor, roof, color=BAND,
+                        alpha=BAND_ALPHA, zorder=0,
+                        label=None if named else "paper")
+        named = True
+
+
+def _bars(ax: Any, chart: Chart) -> None:
+    width = 0.8 / max(len(chart.series), 1)
+    for n, (name, values) in enumerate(chart.series.items()):
+        at = [i - 0.4 + width * (n + 0.5) for i in range(len(values))]
+        ax.bar(at, [float("nan") if v is None else v for v in values],
+               width * 0.92, label=name, zorder=2)
+
+
+def _lines(ax: Any, chart: Chart) -> None:
+    for name, values in chart.series.items():
+        ax.plot(range(len(values)),
+                [float("nan") if v is None else v for v in values],
+                marker="o", label=name, zorder=2)
+
+
+def draw(panel: Panel, stem: Path) -> list[Path]:
+    """Write the panel's picture as stem.svg and stem.png."""
+    chart = panel.chart
+    if not chart:
+        return []
+    plt = _pyplot()
+    fig, ax = plt.subplots(
+        figsize=(max(6.4, 1.5 + 0.45 * len(chart.x)
+                     * max(1, len(chart.series) / 3)), 4.0),
+        layout="constrained")
+    (_lines if chart.lines else _bars)(ax, chart)
+    if chart.log:
+        ax.set_yscale("log")
+    _bands(ax, chart)
+    long = len(chart.x) > 8 or any(len(x) > 14 for x in chart.x)
+    ax.set_xticks(range(len(chart.x)), chart.x, rotation=40 if long else 0,
+                  ha="right" if long else "center")
+    ax.set_title(panel.title, fontsize=10)
+    ax.set_ylabel(chart.ylabel)
+    ax.grid(axis="y", alpha=0.3, zorder=0)
+    ax.legend(fontsize=8)
+    files = [stem.with_name(stem.name + end) for end in (".svg", ".png")]
+    for file in files:
+        meta = {"Date": None} if file.suffix == ".svg" else {}
+        fig.savefig(file, dpi=120, metadata=meta)
+    plt.close(fig)
+    return files

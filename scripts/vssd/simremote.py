@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What runs on a worker of a cluster: one vssd-sim.
+
+Sent to the worker as it stands, so it imports nothing of the project: a worker
+needs Dask's distributed and the shared libraries of vssd-sim (GLib), no more.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+
+def _have(folder: Path, name: str, data: bytes, mode: int) -> str:
+    """The file, made by whoever comes first."""
+    path = folder / name
+    if not path.exists():
+        folder.mkdir(mode=0o700, exist_ok=True)
+        fd, tmp = tempfile.mkstemp(dir=folder)
+        with os.fdopen(fd, "wb") as f:
+            f.write(data)
+        os.chmod(tmp, mode)
+        os.rename(tmp, path)
+    return str(path)
+
+
+def run(sim_name: str, sim: bytes, profile_name: str, profile: bytes,
+        args: list[str]) -> tuple[int, str, str]:
+    """Run vssd-sim, given as a file's contents like the profile; a name stands
+    for one content.  Its status, output, and errors."""
+    where = Path(tempfile.gettempdir()) / f"vssd-sweep-{os.getuid()}"
+    program = _have(where, sim_name, sim, 0o700)
+    drive = _have(where, profile_name, profile, 0o600)
+    for attempt in range(10):
+        try:
+            done = subprocess.run(
+                [program, "--json", "--profile", drive, *args],
+                capture_output=True, text=True, errors="replace", check=False)
+            return done.returncode, done.stdout, done.stderr
+        except OSError as e:
+            # Another thread forked while the program was being written.
+            if e.errno != errno.ETXTBSY or attempt == 9:
+                return 1, "", f"{program}: {e.strerror}"
+            time.sleep(0.05)
+    raise AssertionError

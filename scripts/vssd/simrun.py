@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs of vssd-sim: one point, or many at a time on the cores of this machine.
+
+Knows vssd-sim's command line and its JSON; knows neither sweeps nor figures.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import UserError, one_line
+from .paths import key_of
+
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run: a drive and what it is given."""
+
+    profile: Path
+    workload: str = ""
+    trace: Path | None = None
+    sets: tuple[str, ...] = ()  # "key=value"
+    args: tuple[str, ...] = ()  # further options of vssd-sim
+
+    def command(self, sim: str) -> list[str]:
+        """The command line."""
+        cmd = [sim, "--json", "--profile", str(self.profile)]
+        for one in self.sets:
+            cmd += ["--set", one]
+        if self.trace:
+            cmd += ["--trace", str(self.trace)]
+        else:
+            cmd += ["--workload", self.workload]
+        return cmd + list(self.args)
+
+    def key(self, version: bytes) -> str:
+        """A name for the point: the same inputs, the same name."""
+        trace = _identity(self.trace) if self.trace else ""
+        return key_of(version, self.profile.read_bytes(), self.workload,
+                      trace, *self.sets, "args", *self.args)
+
+
+def _identity(path: Path) -> str:
+    st = path.stat()
+    return f"{path.resolve()} {st.st_size} {st.st_mtime_ns}"
+
+
+def result_of(status: int, out: str, err: str) -> Result:
+    """vssd-sim's answer; UserError in its own words."""
+    if status != 0:
+        text = one_line(err) or f"vssd-sim ended with status {status}"
+        raise UserError(text.removeprefix("vssd-sim: "))
+    result: Result = json.loads(out)
+    return result
+
+
+class Runner:
+    """Runs points on this machine, `jobs` at a time."""
+
+    def __init__(self, sim: Path, jobs: int = 0) -> None:
+        self.sim = sim
+        self.jobs = jobs or len(os.sched_getaffinity(0))
+        self.running: set[subprocess.Popen[str]] = set()
+        self.lock = threading.Lock()
+        self.stopped = False
+
+    def one(self, point: Point) -> Result:
+        """Run one point to its end."""
+        with self.lock:
+            if self.stopped:
+                raise UserError("stopped")
+            proc = subprocess.Popen(
+                point.command(str(self.sim)), text=True, errors="replace",
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE)
+            self.running.add(proc)
+        try:
+            out, err = proc.communicate()
+        finally:
+            with self.lock:
+                self.running.discard(proc)
+        return result_of(proc.returncode, out, err)
+
+    def stop(self) -> None:
+        """End what runs; later runs are refused."""
+        with self.lock:
+            self.stopped = True
+            for proc in self.running:
+                proc.terminate()
+
+    def each(self, call: Callable[[Any], Result], items: Iterable[Any],
+             done: Callable[[Any, Result], None]) -> None:
+        """call(item) for each, several at a time; done(item, result) here, as
+        they end.  The first failure ends all."""
+        pool = concurrent.futures.ThreadPoolExecutor(self.jobs)
+        waiting = {pool.submit(call, i): i for i in items}
+        try:
+            for future in concurrent.futures.as_completed(waiting):
+                done(waiting[future], future.result())
+        except BaseException:
+            for future in waiting:
+                future.cancel()
+            self.stop()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def points(self, points: list[Point],
+               done: Callable[[Point, Result], None]) -> None:
+        """Run all of them."""
+        self.each(self.one, points, done)
+
+
+class Estimate:
+    """How long the rest will take, by what was done so far."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.done = 0
+        self.begin = time.monotonic()
+
+    def add(self) -> str:
+        """One more is done: a line that says how far it is."""
+        self.done += 1
+        left = (time.monotonic() - self.begin) / self.done \
+            * (self.total - self.done)
+        return (f"{self.done} of {self.total} runs, about"
+                f" {duration(left)} left")
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def flat(value: Any, prefix: str = "") -> dict[str, Any]:
+    """A result's scalars by dotted name; lists are left out."""
+    if isinstance(value, dict):
+        out: dict[str, Any] = {}
+        for name, one in value.items():
+            out.update(flat(one, f"{prefix}.{name}" if prefix else name))
+        return out
+    return {} if isinstance(value, list) else {prefix: value}

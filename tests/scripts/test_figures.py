@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd figures: the frame, the traces behind it, and a short run."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from vssd import cmd_figures, figures, venv
+from vssd.errors import UserError
+from vssd.paths import PROJECT
+
+# The tests run in the project's environment; this is what figures add to it.
+venv.extra("figures")
+np = pytest.importorskip("numpy")
+from vssd import figures_traces as ft  # noqa: E402
+
+TABLE = ft.Table(0.3273, 14.74, 16.67, 0.15, 4096, 64 << 20)
+
+
+def vssd(*args: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(PROJECT / "vssd"), *map(str, args)],
+                          capture_output=True, text=True, check=False)
+
+
+def test_generated_fits_the_table() -> None:
+    """Shares, sizes and rate are those of the table."""
+    t = ft.generate("hm0", TABLE, 100_000, 1)
+    reads = t.nbytes[~t.write]
+    writes = t.nbytes[t.write]
+    assert reads.sum() / t.nbytes.sum() == pytest.approx(0.3273, rel=0.03)
+    assert reads.mean() / 512 == pytest.approx(14.74, rel=0.03)
+    assert writes.mean() / 512 == pytest.approx(16.67, rel=0.03)
+    assert t.at_ns[-1] / 1e9 / len(t) == pytest.approx(0.15, rel=0.03)
+    places, count = np.unique(t.offset // 4096, return_counts=True)
+    top = np.sort(count)[::-1][:(64 << 20) // 4096 // 100]
+    assert top.sum() / count.sum() == pytest.approx(0.7, abs=0.05)
+    assert ft.extent(t) <= TABLE.footprint
+    again = ft.generate("hm0", TABLE, 100_000, 1)
+    assert (again.offset == t.offset).all()
+
+
+@pytest.mark.parametrize("k", [1, 4, 64])
+def test_retime(k: int) -> None:
+    """Reads keep their times, writes their addresses and mean rate; batches
+    have 1..k writes, and N mean times follow a batch of N."""
+    t = ft.generate("hm0", TABLE, 20_000, 1)
+    r = ft.retime(t, k, 5)
+    assert (np.diff(r.at_ns) >= 0).all()
+    assert (r.at_ns[~r.write] == t.at_ns[~t.write]).all()
+    assert (r.offset[r.write] == t.offset[t.write]).all()
+    before, after = t.at_ns[t.write], r.at_ns[r.write]
+    mean = (before[-1] - before[0]) / (len(before) - 1)
+    at, size = np.unique(after, return_counts=True)
+    assert size.max() == k if k < 64 else 48 < size.max() <= 64
+    assert np.diff(at)[:-1] == pytest.approx(size[:-2] * mean, abs=2)
+    assert after[-1] - after[0] == pytest.approx(before[-1] - before[0],
+                                                 rel=0.01)
+
+
+def test_compact() -> None:
+    """What lay together lies together, and nothing else is between."""
+    t = ft.Trace(np.arange(3), np.array([True] * 3),
+                 np.array([1 << 30, (1 << 30) + 4096 + 512, 512]),
+                 np.array([8192, 512, 1024]), "")
+    c = ft.compact(t)
+    assert c.offset.tolist() == [4096, 8192 + 512, 512]
+    assert ft.extent(c) == 3 * 4096
+
+
+def test_real_traces(tmp_path: Path) -> None:
+    """The whole week before excerpts; of excerpts, the nearest in writes."""
+    line = "1280{0},hm,0,{1},4096,8192,0\n"
+
+    def put(name: str, kinds: str) -> None:
+        text = "".join(line.format(i, {"R": "Read", "W": "Write"}[k])
+                       for i, k in enumerate(kinds))
+        (tmp_path / name).write_bytes(lzma.compress(text.encode()))
+
+    put("x_hm_0.csv.xz", "RRRW")
+    put("y_hm_0.csv.xz", "RWWW")
+    near = ft.find(tmp_path, "hm0", 0.7)
+    assert near and near.source == "y_hm_0.csv.xz" and len(near) == 4
+    assert near.at_ns.tolist() == [0, 100, 200, 300]
+    put("hm_0.csv.xz", "RR")
+    whole = ft.find(tmp_path, "hm0", 0.7)
+    assert whole and whole.source == "hm_0.csv.xz"
+    assert ft.find(tmp_path, "fin2", 0.5) is None
+    (tmp_path / "Financial2.spc").write_text("0,1,512,W,x\n")
+    with pytest.raises(UserError, match="Financial2.spc"):
+        ft.find(tmp_path, "fin2", 0.5)
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    """What is written as MSR CSV is read as it was."""
+    t = ft.generate("hm0", TABLE, 1000, 3)
+    ft.write_msr(t, tmp_path / "t.csv")
+    r = ft.read_msr(tmp_path / "t.csv")
+    assert (r.offset == t.offset).all() and (r.write == t.write).all()
+    assert (abs(r.at_ns - (t.at_ns - t.at_ns[0])) <= 100).all()
+
+
+def test_bands_and_verdicts() -> None:
+    """Both ends, open ends, and what is not judged."""
+    assert figures.band("p", "x", 5, 3.7, 9.1)["holds"] is True
+    over = figures.band("p", "over", 18.2, 3.7, 9.1, "reasons")
+    under = figures.band("p", "under", 1.85, 3.7, None)
+    assert over["holds"] is False and figures.distance(over) == "+100.0 %"
+    assert under["holds"] is False and figures.distance(under) == "-50.0 %"
+    none = figures.band("p", "none", None, 0, 1)
+    assert none["holds"] is None
+    good = figures.Panel("p", "", [], [figures.band("p", "x", 5, 3, 9), none])
+    assert figures.verdict(good) == "holds (1 of 1)"
+    bad = figures.Panel("p", "", [], [over, none])
+    assert figures.verdict(bad) == \
+        "deviates (0 of 1 hold): over by +100.0 %, because reasons"
+
+
+def test_plain_rows_become_a_panel() -> None:
+    """A module may yield rows alone."""
+    rows = [figures.band("a", "x", 1, 0, 2), figures.band("b", "y", 3, 0, 2)]
+    got = list(figures.collect(iter(rows)))
+    assert [p.name for p in got] == ["a", "b"]
+    assert got[0].chart and got[0].chart.series == {"ours": [1]}
+    assert got[1].chart and got[1].chart.high == [2]
+
+
+@pytest.mark.parametrize("name", sorted(cmd_figures.FIGURES))
+def test_short_run(name: str, tmp_path: Path) -> None:
+    """Each figure makes rows, pictures and the page."""
+    done = vssd("figures", name, "--scale", "0.01", "--out", tmp_path / "o",
+                "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert {"panel", "point", "ours", "paper", "holds"} <= set(rows[0])
+    assert any(r["holds"] is not None for r in rows)
+    panels = {r["panel"] for r in rows}
+    for end, magic in ((".svg", b"<?xml"), (".png", b"\x89PNG")):
+        files = list((tmp_path / "o").glob(f"{name}-*{end}"))
+        assert len(files) == len(panels)
+        assert all(f.read_bytes().startswith(magic) for f in files)
+    page = (tmp_path / "o/index.html").read_text()
+    for file in (tmp_path / "o").glob("*.svg"):
+        assert file.name in page
+    assert "deviates" in page or "holds" in page
+    assert json.loads((tmp_path / "o/rows.json").read_text()) == rows
+
+
+def test_refusals(tmp_path: Path) -> None:
+    """One line each."""
+    for args, word in ((["nothing"], "scatter"),
+                       (["scatter", "--traces", str(tmp_path / "x")],
+                        "no such folder"),
+                       (["scatter", "--scale", "0"], "0.001")):
+        done = vssd("figures", *args)
+        assert done.returncode == 1, args
+        assert word in done.stderr and "Traceback" not in done.stderr

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd sweep and ./vssd compare, as commands."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from vssd import cmd_compare, sweep, venv
+from vssd.errors import UserError
+from vssd.paths import PROJECT
+
+FILE = """\
+profiles = ["tiny"]
+seeds = [1, 2]
+[options]
+"host.firmware" = ["1us", "3us"]
+ftl.op_percent = ["40%", "60%"]
+[workloads]
+w = "rw=randwrite bs=4k iodepth=4 number_ios=2000"
+r = "rw=randread bs=4k iodepth=4 number_ios=2000"
+[run]
+fill = "seq"
+columns = ["iops", "waf", "latency_ns.all.mean", "requests"]
+"""
+
+
+def vssd(*args: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(PROJECT / "vssd"), *map(str, args)],
+                          capture_output=True, text=True, check=False)
+
+
+@pytest.fixture()
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "s.toml"
+    path.write_text(FILE)
+    return path
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with open(path, newline="", encoding="utf-8") as f:
+        return list(csv.DictReader(f))
+
+
+def test_cross_product(file: Path) -> None:
+    """Every combination once, and the options reach the drive."""
+    done = vssd("sweep", file)
+    assert done.returncode == 0, done.stderr
+    got = rows(file.with_suffix(".csv"))
+    axes = ("workload", "seed", "host.firmware", "ftl.op_percent")
+    assert len(got) == len({tuple(r[a] for a in axes) for r in got}) == 16
+    assert all(r["requests"] == "2000" for r in got)
+    mean = {r["host.firmware"]: float(r["latency_ns.all.mean"]) for r in got
+           if r["workload"] == "r" and r["seed"] == "1"}
+    assert mean["1us"] < mean["3us"]
+    waf = {r["ftl.op_percent"]: float(r["waf"]) for r in got
+           if r["workload"] == "w" and r["seed"] == "1"}
+    assert waf["60%"] < waf["40%"]
+
+
+def test_goes_on(file: Path) -> None:
+    """What has a result is not run again; what has lost it is."""
+    assert vssd("sweep", file).returncode == 0
+    table = file.with_suffix(".csv")
+    first = table.read_bytes()
+    kept = sorted((file.parent / "s.csv.results").glob("*.json"))
+    assert len(kept) == 16
+    # A result that is there is taken as it is: the proof that nothing ran.
+    fake = json.loads(kept[0].read_text())
+    fake["iops"] = 12345.5
+    kept[0].write_text(json.dumps(fake))
+    kept[1].unlink()
+    kept[2].write_text('{"cut off')
+    table.unlink()
+    again = vssd("sweep", file)
+    assert again.returncode == 0
+    assert "14 of 16 points are there already" in again.stderr
+    assert sum(r["iops"] == "12345.5" for r in rows(table)) == 1
+    assert vssd("sweep", file, "--again").returncode == 0
+    assert table.read_bytes() == first
+
+
+def test_interrupted(file: Path) -> None:
+    """Ctrl-C in the middle loses only what was running."""
+    file.write_text(FILE.replace("number_ios=2000", "number_ios=600000")
+                    .replace("seeds = [1, 2]", "seeds = [1]"))
+    assert vssd("sweep", "--list", file).returncode == 0  # venv is there
+    proc = subprocess.Popen([str(PROJECT / "vssd"), "sweep", str(file),
+                             "--jobs", "1"], stderr=subprocess.DEVNULL)
+    folder = file.parent / "s.csv.results"
+    begin = time.monotonic()
+    while not list(folder.glob("*.json")) and time.monotonic() - begin < 300:
+        time.sleep(0.1)
+    proc.send_signal(signal.SIGINT)
+    assert proc.wait(60) == 130
+    done = len(list(folder.glob("*.json")))
+    assert 1 <= done < 8
+    assert not file.with_suffix(".csv").exists()
+    file_now = vssd("sweep", file)
+    assert f"{done} of 8 points are there already" in file_now.stderr
+    assert len(rows(file.with_suffix(".csv"))) == 8
+
+
+def test_cluster(file: Path) -> None:
+    """Two worker processes give the table that this machine gives."""
+    venv.extra("sweep")
+    cluster = subprocess.Popen(
+        [sys.executable, "-c",
+         "import sys\n"
+         "from distributed import LocalCluster\n"
+         "if __name__ == '__main__':\n"
+         "    with LocalCluster(n_workers=2, threads_per_worker=1,\n"
+         "                      processes=True, dashboard_address=None,\n"
+         "                      host='127.0.0.1') as c:\n"
+         "        print(c.scheduler_address, len(c.workers), flush=True)\n"
+         "        sys.stdin.read()\n"],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(file.parent)},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        cwd=file.parent)
+    assert cluster.stdin and cluster.stdout
+    try:
+        address, workers = cluster.stdout.readline().split()
+        assert workers == "2"
+        done = vssd("sweep", file, "--out", file.parent / "c.csv",
+                    "--scheduler", address)
+        assert done.returncode == 0, done.stderr
+    finally:
+        cluster.stdin.close()
+        cluster.wait(60)
+    assert vssd("sweep", file).returncode == 0
+    assert (file.parent / "c.csv").read_bytes() == \
+        file.with_suffix(".csv").read_bytes()
+
+
+def test_parquet(file: Path) -> None:
+    """The same numbers, typed."""
+    assert vssd("sweep", file).returncode == 0
+    done = vssd("sweep", file, "--out", file.parent / "t.parquet")
+    assert done.returncode == 0, done.stderr
+    read = ("import pyarrow.parquet, json\n"
+            "print(json.dumps(pyarrow.parquet.read_table('t.parquet')"
+            ".to_pydict()))")
+    got = subprocess.run([sys.executable, "-c", read], cwd=file.parent,
+                         capture_output=True, text=True, check=True)
+    columns = json.loads(got.stdout)
+    assert columns["iops"] == [float(r["iops"]) for r in
+                               rows(file.with_suffix(".csv"))]
+
+
+@pytest.mark.parametrize("old,new,word", [
+    ('["tiny"]', '["none"]', "none"),
+    ("[workloads]", "[workload]", "allowed profiles"),
+    ("[run]", "[run]\nfil = 1", "run.fil"),
+    ('["1us", "3us"]', "[]", "host.firmware"),
+    ('["1us", "3us"]', "[[1]]", "host.firmware"),
+    ("seeds = [1, 2]", "seeds = [1, 2", "docs/sweeps.md"),
+    ('fill = "seq"', "fill = 1", "run.fill"),
+])
+def test_bad_file(file: Path, old: str, new: str, word: str) -> None:
+    """One line that names the file's key."""
+    assert old in FILE
+    file.write_text(FILE.replace(old, new))
+    with pytest.raises(UserError, match=word):
+        sweep.read(file)
+
+
+def test_bad_value(file: Path) -> None:
+    """What vssd-sim refuses is told in its words; so is a wrong column."""
+    file.write_text(FILE.replace('"60%"', '"60000%"'))
+    done = vssd("sweep", file)
+    assert done.returncode == 1
+    assert "ftl.op_percent" in done.stderr and "Traceback" not in done.stderr
+    file.write_text(FILE.replace('"waf"', '"wof"'))
+    done = vssd("sweep", file)
+    assert done.returncode == 1 and "wof" in done.stderr
+    done = vssd("sweep", file, "--out", "x.txt")
+    assert done.returncode == 1 and ".parquet" in done.stderr
+
+
+# ---- compare ------------------------------------------------------------------
+
+
+def result(path: Path, **more: object) -> Path:
+    path.write_text(json.dumps({"schema_version": 1, "profile": "p",
+                                "iops": 100.0, "waf": 0, **more}))
+    return path
+
+
+def test_compare(tmp_path: Path) -> None:
+    """Ratios are B / A; what one has not, or is zero, has none."""
+    a = result(tmp_path / "a.json", nand={"reads": 4})
+    b = result(tmp_path / "b.json", iops=150.0, gc={"victims": 2})
+    done = vssd("compare", a, b, "--json")
+    assert done.returncode == 0, done.stderr
+    got = {r["name"]: r for r in json.loads(done.stdout)}
+    assert got["iops"] == {"name": "iops", "a": 100.0, "b": 150.0,
+                           "ratio": 1.5}
+    assert got["waf"]["ratio"] is None
+    assert got["nand.reads"]["b"] is None
+    assert got["gc.victims"]["a"] is None
+    shown = vssd("compare", a, b)
+    assert shown.returncode == 0 and "1.5" in shown.stdout
+
+
+def test_compare_refuses(tmp_path: Path) -> None:
+    """What is no result, and results that mean different things."""
+    a = result(tmp_path / "a.json")
+    other = tmp_path / "b.json"
+    other.write_text("[1]")
+    with pytest.raises(UserError, match="schema_version"):
+        cmd_compare.load(str(other))
+    other.write_text("{")
+    with pytest.raises(UserError, match="no JSON"):
+        cmd_compare.load(str(other))
+    with pytest.raises(UserError, match="No such file"):
+        cmd_compare.load(str(tmp_path / "c.json"))
+    done = vssd("compare", a, result(other, schema_version=2))
+    assert done.returncode == 1 and "b.json has 2" in done.stderr
