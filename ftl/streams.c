@@ -188,6 +188,9 @@ void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
 {
     g_assert(stream < ssd->l.n_streams);
     ssd_run(ssd, now_ns);
+    if (!ssd->power_on) {
+        return;
+    }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         Open *o = &ssd->plane[i].open[stream];
 
