@@ -10,6 +10,7 @@
  *   map.c      logical unit -> slot or physical unit; trim
  *   block.c    blocks and planes: free, open, full; valid units
  *   alloc.c    the stripe, and how to insist on a plane
+ *   streams.c  placement streams: what waits for each, its accounts
  *   gc.c       cleaning: when, and the copy loop
  *   bad-blocks.c  what becomes of blocks and pages whose program or erase fails
  *   faulty.c   scripted faults that name logical blocks, commands or a time
@@ -84,8 +85,10 @@ typedef struct Slot {
                             by the oldest slot of the lpn */
     uint32_t waiters;    /* commands to be told when the slot is durable */
     uint32_t epoch;      /* of flush, at creation */
+    uint32_t snext, sprev; /* DIRTY: list of the stream, if there are several */
     uint64_t version;
     uint8_t state; /* SlotState */
+    uint8_t stream;
     bool force;    /* a command waits for it: do not wait for a full page */
     bool poison;   /* part of the unit could not be read and is lost */
     bool whole;    /* the host has written all of it */
@@ -115,6 +118,7 @@ typedef struct PageJob {
     uint32_t ppa;  /* first page of the program; NONE: it failed, and waits */
     uint32_t n;    /* units used; the rest is padding */
     uint32_t next; /* free list; JobFifo */
+    uint8_t stream; /* gc: the class of its units */
     bool gc;       /* unit[] holds source ppus instead of slots */
     bool copyback; /* gc: all of one page, inside the array */
     bool active;
@@ -147,14 +151,15 @@ typedef struct Block {
     uint32_t older, newer; /* FULL: list of the plane by when they became so */
     uint32_t mtime;        /* Plane.clock when data in it last changed */
     uint8_t state;    /* BlockState */
+    uint8_t stream;   /* since it was opened; l.n_streams: of several */
     bool bad;         /* a program of it failed: empty it, then retire it */
 } Block;
 
-/* Who writes into an open block. */
+/* Who writes into an open block.  The host has one for each stream, cleaning
+ * one for each of its classes (gc_class()). */
 typedef enum OpenKind {
     OPEN_HOST,
     OPEN_GC,
-    N_OPEN,
 } OpenKind;
 
 typedef struct Open {
@@ -185,12 +190,14 @@ typedef struct Plane {
     uint32_t host_programs; /* in flight */
     uint32_t erases;        /* in flight */
     uint64_t valid;         /* units */
-    Open open[N_OPEN];
+    Open *open; /* by open_index(); l.n_open of them */
+    uint32_t n_host_open; /* of those, the host's that are open */
     uint32_t oldest, newest; /* FULL blocks, but not those in SLC mode */
     uint32_t clock;     /* programs of the host in the plane */
     uint32_t *bucket;   /* heads of FULL blocks by valid count */
     uint32_t min_valid; /* no FULL block has fewer */
     uint32_t *staged;   /* ppus in controller memory, gc.n_staged of them */
+    uint32_t *staged_of; /* how many of them, by class */
     PlaneGc gc;
     /* Room, as in SsdLayout; less with each block that goes bad. */
     uint32_t spare_blocks;
@@ -250,6 +257,17 @@ typedef struct CmdFifo {
     uint32_t head;
     uint32_t tail;
 } CmdFifo;
+
+/* ---- streams --------------------------------------------------------------- */
+
+typedef struct Stream {
+    uint32_t head, tail; /* DIRTY slots, oldest first, if there are several
+                            streams */
+    uint32_t n_dirty;
+    uint32_t n_must; /* of those, how many must not wait for a full page */
+    SsdStreamCounters n;    /* since the drive was made */
+    SsdStreamCounters base; /* at the last ssd_reset_stats() */
+} Stream;
 
 typedef struct BufferStats {
     uint64_t hits;
@@ -314,6 +332,7 @@ struct Ssd {
     uint32_t *map;           /* by lpn */
     uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
     uint64_t *spare_version; /* by ppu; NULL without a host */
+    uint8_t *spare_stream;   /* by ppu; NULL if there is one stream */
     uint64_t *valid;         /* bitmap by ppu */
     uint64_t mapped_units;
 
@@ -340,6 +359,9 @@ struct Ssd {
     uint32_t dirty_head, dirty_tail; /* list of the buffer policy */
     uint32_t n_dirty;                /* slots in it */
     uint32_t n_must; /* of those, how many must not wait for a full page */
+    Stream *stream; /* l.n_streams, and one for blocks of several */
+    uint32_t stream_cursor;
+    uint64_t mixed_pages; /* that cleaning could not keep apart */
     uint64_t last_version;
     Waiter *waiter;
     uint32_t n_waiters;
@@ -517,10 +539,25 @@ void block_init(Ssd *ssd);
 void block_destroy(Ssd *ssd);
 
 /* Take the next page (the pages of one program) of the plane's open block of
- * that kind, opening a free block if need be.  NONE: there is no block that
- * this kind may take. */
-uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind);
-bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind);
+ * that kind and stream (OPEN_GC: class), opening a free block if need be.  NONE:
+ * there is no block that this kind may take. */
+uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
+                         uint32_t stream);
+bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind,
+                         uint32_t stream);
+
+/* Take no more pages of an open block: it is FULL once its programs have
+ * ended. */
+void block_close(Ssd *ssd, uint32_t plane, Open *open);
+
+static inline uint32_t open_index(const Ssd *ssd, OpenKind kind,
+                                  uint32_t stream)
+{
+    return kind == OPEN_HOST ? stream : ssd->l.n_streams + stream;
+}
+
+/* Work out anew what Plane.n_host_open counts. */
+void plane_count_open(Ssd *ssd, uint32_t plane);
 
 /* A unit of a programmed page became current, or stopped being so. */
 void block_set_valid(Ssd *ssd, uint32_t ppu);
@@ -575,6 +612,45 @@ uint32_t alloc_insist(Ssd *ssd, uint32_t plane);
 
 /* Ssd.alloc_waits_for is not NONE: is there still something to wait for? */
 void alloc_look_again(Ssd *ssd);
+
+/* ---- streams.c ------------------------------------------------------------------ */
+
+void stream_init(Ssd *ssd);
+void stream_destroy(Ssd *ssd);
+
+/* Nothing is in the buffer. */
+void stream_forget_slots(Ssd *ssd);
+
+/* A slot has become DIRTY; leaves; has to go to NAND (whether it had to before
+ * or not is the caller's business). */
+void stream_insert(Ssd *ssd, uint32_t slot, bool must);
+void stream_remove(Ssd *ssd, uint32_t slot, bool must);
+
+/* A DIRTY slot, or one that is not yet, belongs to another stream now. */
+void stream_change(Ssd *ssd, uint32_t slot, uint32_t stream, bool must);
+
+/* All that is DIRTY must go. */
+void stream_must_all(Ssd *ssd);
+
+/* The stream whose page goes to NAND next, or NONE. */
+uint32_t stream_ready(Ssd *ssd);
+
+/* Which DIRTY slot of the stream goes next; NONE: there is none. */
+uint32_t stream_pick(Ssd *ssd, uint32_t stream);
+
+static inline uint32_t unit_stream(const Ssd *ssd, uint32_t ppu)
+{
+    return ssd->spare_stream ? ssd->spare_stream[ppu] : 0;
+}
+
+/* Units of different classes do not meet in a page of cleaning. */
+static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu)
+{
+    return ssd->l.n_gc_classes > 1 ? ssd->spare_stream[ppu] : 0;
+}
+
+void stream_reset_stats(Ssd *ssd);
+void stream_json(const Ssd *ssd, JsonWriter *w);
 
 /* ---- write.c ------------------------------------------------------------------- */
 

@@ -7,8 +7,8 @@
  *
  * A plane is cleaned by itself: valid units are read into controller memory,
  * packed into full pages and programmed into the plane's block that is open
- * for cleaning.  Units that do not fill a page wait for those of the next
- * victim, so cleaning writes no padding and each victim with an invalid unit
+ * for cleaning (of each class, if streams are kept apart).  Units that do not
+ * fill a page wait for those of the next victim, so cleaning writes no padding and each victim with an invalid unit
  * gains room: that is why it cannot run in circles.  A victim is erased when
  * the last of its copies is programmed; until then a power cut finds the
  * originals.
@@ -57,6 +57,7 @@ static void drop_stale(Ssd *ssd, Plane *p)
         if (unit_is_valid(ssd, ppu)) {
             p->staged[kept++] = ppu;
         } else {
+            p->staged_of[gc_class(ssd, ppu)]--;
             copy_ended(ssd, ppu_block(ssd, ppu));
         }
     }
@@ -71,6 +72,10 @@ static void copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
     if (ssd->spare_version) {
         ssd->spare_version[to] = ssd->spare_version[from];
     }
+    if (ssd->spare_stream) {
+        ssd->spare_stream[to] = ssd->spare_stream[from];
+    }
+    ssd->stream[unit_stream(ssd, from)].n.copied_units++;
 }
 
 /* Program a job's units to the page. */
@@ -96,25 +101,54 @@ static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
     faulty_submit(ssd, &op);
 }
 
-static uint32_t new_job(Ssd *ssd, uint32_t plane, uint32_t n)
+static uint32_t new_job(Ssd *ssd, uint32_t plane, uint32_t n, uint32_t class)
 {
     uint32_t j = job_take(ssd);
 
     ssd->job[j].plane = plane;
     ssd->job[j].n = n;
+    ssd->job[j].stream = (uint8_t)class;
     ssd->job[j].gc = true;
     return j;
 }
 
-static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa)
+/* The class that has units for a page in memory, or NONE. */
+static uint32_t ready_class(const Ssd *ssd, const Plane *p)
+{
+    uint32_t n = ssd->l.units_per_program;
+
+    if (p->gc.n_staged < n) {
+        return NONE;
+    }
+    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
+        if (p->staged_of[k] >= n) {
+            return k;
+        }
+    }
+    return NONE;
+}
+
+/* The first units of the class that are staged make a page. */
+static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa,
+                           uint32_t class)
 {
     Plane *p = &ssd->plane[plane];
     uint32_t n = ssd->l.units_per_program;
-    uint32_t j = new_job(ssd, plane, n);
+    uint32_t j = new_job(ssd, plane, n, class);
+    uint32_t kept = 0;
+    uint32_t taken = 0;
 
-    memcpy(job_units(ssd, j), p->staged, n * sizeof(*p->staged));
-    p->gc.n_staged -= n;
-    memmove(p->staged, p->staged + n, p->gc.n_staged * sizeof(*p->staged));
+    for (uint32_t i = 0; i < p->gc.n_staged; i++) {
+        uint32_t ppu = p->staged[i];
+
+        if (taken < n && gc_class(ssd, ppu) == class) {
+            job_units(ssd, j)[taken++] = ppu;
+        } else {
+            p->staged[kept++] = ppu;
+        }
+    }
+    p->gc.n_staged = kept;
+    p->staged_of[class] -= n;
     send(ssd, j, ppa);
 }
 
@@ -134,6 +168,7 @@ static void start_over(Ssd *ssd, uint32_t plane)
         return;
     }
     p->gc.n_staged = 0;
+    memset(p->staged_of, 0, ssd->l.n_gc_classes * sizeof(*p->staged_of));
     p->gc.victim = NONE;
     for (uint32_t b = first; b < first + ssd->geo->blocks_per_plane; b++) {
         if (ssd->block[b].state == BLOCK_VICTIM) {
@@ -143,15 +178,34 @@ static void start_over(Ssd *ssd, uint32_t plane)
     power_take_back(ssd, plane);
 }
 
+/* A page of whatever block is open for cleaning: failures and power cuts may
+ * have left no room for one of each class. */
+static uint32_t take_any_page(Ssd *ssd, uint32_t plane)
+{
+    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
+        const Open *o = &ssd->plane[plane].open[open_index(ssd, OPEN_GC, k)];
+
+        if (o->block != NONE) {
+            ssd->block[o->block].stream = (uint8_t)ssd->l.n_streams;
+            ssd->mixed_pages++;
+            return block_take_page(ssd, plane, OPEN_GC, k);
+        }
+    }
+    return NONE;
+}
+
 /* The next page for cleaning; NONE: none until something on its way ends. */
-static uint32_t take_page(Ssd *ssd, uint32_t plane)
+static uint32_t take_page(Ssd *ssd, uint32_t plane, uint32_t class)
 {
     Plane *p = &ssd->plane[plane];
-    uint32_t page = block_take_page(ssd, plane, OPEN_GC);
+    uint32_t page = block_take_page(ssd, plane, OPEN_GC, class);
 
     if (page == NONE && p->erases == 0 && p->gc.programs == 0 &&
         p->gc.reads == 0) {
-        start_over(ssd, plane);
+        page = take_any_page(ssd, plane);
+        if (page == NONE) {
+            start_over(ssd, plane);
+        }
     }
     return page;
 }
@@ -165,7 +219,7 @@ static bool try_redo(Ssd *ssd, uint32_t plane)
     if (p->gc.redo.head == NONE) {
         return false;
     }
-    ppa = take_page(ssd, plane);
+    ppa = take_page(ssd, plane, ssd->job[p->gc.redo.head].stream);
     if (ppa == NONE) {
         return false;
     }
@@ -177,21 +231,23 @@ static bool try_redo(Ssd *ssd, uint32_t plane)
 static bool try_program(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
+    uint32_t class;
     uint32_t ppa;
 
-    if (p->gc.n_staged < ssd->l.units_per_program ||
+    if (ready_class(ssd, p) == NONE ||
         p->gc.programs == GC_PROGRAMS_PER_PLANE) {
         return false;
     }
     drop_stale(ssd, p);
-    if (p->gc.n_staged < ssd->l.units_per_program) {
+    class = ready_class(ssd, p);
+    if (class == NONE) {
         return false;
     }
-    ppa = take_page(ssd, plane);
+    ppa = take_page(ssd, plane, class);
     if (ppa == NONE) {
         return false;
     }
-    program_staged(ssd, plane, ppa);
+    program_staged(ssd, plane, ppa, class);
     return true;
 }
 
@@ -287,6 +343,9 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     p->gc.rate /= nand_block_pages(ssd->geo, block);
     numbers_victim(ssd, block);
     block_start_victim(ssd, block);
+    ssd->stream[ssd->block[block].stream].n.victims++;
+    ssd->stream[ssd->block[block].stream].n.victim_valid_units +=
+        ssd->block[block].valid;
     p->gc.victim = block;
     p->gc.scan = 0;
     return true;
@@ -308,6 +367,18 @@ static uint32_t valid_units_of_page(const Ssd *ssd, uint32_t page,
     return n;
 }
 
+static bool of_one_class(const Ssd *ssd, uint32_t page)
+{
+    uint32_t first = page * ssd->l.units_per_page;
+
+    for (uint32_t i = 1; i < ssd->l.units_per_page; i++) {
+        if (gc_class(ssd, first + i) != gc_class(ssd, first)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Move a wholly valid page inside its plane; false: there is no room now. */
 static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
 {
@@ -325,11 +396,11 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
          * erase makes more. */
         return false;
     }
-    ppa = take_page(ssd, plane);
+    ppa = take_page(ssd, plane, gc_class(ssd, page * upp));
     if (ppa == NONE) {
         return false;
     }
-    j = new_job(ssd, plane, upp);
+    j = new_job(ssd, plane, upp, gc_class(ssd, page * upp));
     ssd->job[j].copyback = true;
     for (uint32_t i = 0; i < upp; i++) {
         job_units(ssd, j)[i] = page * upp + i;
@@ -374,7 +445,7 @@ static bool read_next(Ssd *ssd, uint32_t plane)
 
         give_credit(ssd, p);
         if (n == ssd->l.units_per_page && ssd->cfg->nand.copyback &&
-            copy_back(ssd, plane, page)) {
+            of_one_class(ssd, page) && copy_back(ssd, plane, page)) {
             return true;
         }
         if (n > 0) {
@@ -418,7 +489,7 @@ static void step(Ssd *ssd, uint32_t plane)
     }
     while (more) {
         more = try_redo(ssd, plane) || try_program(ssd, plane);
-        if (p->gc.n_staged >= ssd->l.units_per_program ||
+        if (ready_class(ssd, p) != NONE ||
             p->gc.reads == GC_READS_PER_PLANE) {
             continue;
         }
@@ -466,6 +537,7 @@ void gc_read_done(Ssd *ssd, const NandOp *op)
                 ssd->spare_lpn[ppu] |= SPARE_POISON;
             }
             p->staged[p->gc.n_staged++] = ppu;
+            p->staged_of[gc_class(ssd, ppu)]++;
             ssd->block[block].pending++;
         }
     }

@@ -7,6 +7,7 @@
  * buffer.plp only.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "ftl.h"
 
@@ -94,7 +95,7 @@ static void tear_pages(Ssd *ssd)
 
 static void settle_open(Ssd *ssd, Plane *p)
 {
-    for (int k = 0; k < N_OPEN; k++) {
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         Open *o = &p->open[k];
 
         if (o->block == NONE) {
@@ -117,7 +118,9 @@ static void settle_blocks(Ssd *ssd)
         p->gc = (PlaneGc){.victim = NONE, .redo = {NONE, NONE}};
         p->host_programs = 0;
         p->erases = 0;
+        memset(p->staged_of, 0, ssd->l.n_gc_classes * sizeof(*p->staged_of));
         settle_open(ssd, p);
+        plane_count_open(ssd, i);
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         if (ssd->block[b].state == BLOCK_VICTIM ||
@@ -262,7 +265,7 @@ static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
         uint32_t page;
 
         g_assert(plane != NONE);
-        page = block_take_page(ssd, plane, OPEN_GC); /* never in SLC mode */
+        page = block_take_page(ssd, plane, OPEN_GC, 0); /* never in SLC mode */
         for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
             oplog_add(ssd->log, OPLOG_PRELOAD_PAGE, 0, page + i, ssd->now_ps, 0,
                       0);

@@ -28,7 +28,7 @@ static const char *const bug_names[REF_N_BUGS] = {
     [REF_BUG_LATE] = "late",
 };
 
-enum { DRAW_DRIVE = 1, DRAW_HOST, DRAW_ABORT, DRAW_MEDIA };
+enum { DRAW_DRIVE = 1, DRAW_HOST, DRAW_ABORT, DRAW_MEDIA, DRAW_STREAMS };
 
 typedef struct Mix {
     unsigned read, write, trim, flush; /* weights */
@@ -206,8 +206,22 @@ static void draw_media(Prng *r, GString *s)
     }
 }
 
+/* Streams or reclaim units, from a stream of their own. */
+static void draw_streams(Prng *r, GString *s)
+{
+    uint64_t n = 1 + prng_below(r, 6);
+    const char *key = prng_below(r, 2) ? "streams.max" : "fdp.ruhs";
+    bool merge = prng_below(r, 2);
+
+    /* Blocks enough to set some apart for each. */
+    g_string_append_printf(s, ";nand.blocks=%" PRIu64 ";%s=%" PRIu64
+                           ";streams.gc=%s",
+                           60 + prng_below(r, 40), key, n,
+                           merge ? "merge" : "separate");
+}
+
 /* A drive that fits together: the spare part is raised until it does. */
-static SsdConfig *make_drive(Prng *r, Prng *media, bool verbose)
+static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, bool verbose)
 {
     g_autofree char *drive = draw_drive(r);
     g_autoptr(GString) errors = g_string_new(NULL);
@@ -222,6 +236,9 @@ static SsdConfig *make_drive(Prng *r, Prng *media, bool verbose)
     /* A protected buffer hides the bugs about flush and FUA. */
     if (!opt_bug && prng_below(media, 5) == 1) {
         g_string_append(errors, ";buffer.plp=on");
+    }
+    if (prng_below(streams, 3) == 0) {
+        draw_streams(streams, errors);
     }
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
@@ -341,7 +358,8 @@ static void play(Ref *ref, Prng *r, uint64_t seed)
 
 static void run(uint64_t seed, RefBug bug)
 {
-    Prng drive, media, host;
+    Prng drive, media, streams, host;
+    SsdConfig *cfg;
     Ref *ref;
     bool verbose = opt_seed >= 0;
 
@@ -350,8 +368,11 @@ static void run(uint64_t seed, RefBug bug)
     fflush(stdout);
     prng_seed(&drive, seed, DRAW_DRIVE);
     prng_seed(&media, seed, DRAW_MEDIA);
+    prng_seed(&streams, seed, DRAW_STREAMS);
     prng_seed(&host, seed, DRAW_HOST);
-    ref = ref_new(make_drive(&drive, &media, verbose), prng_below(&drive, 2));
+    cfg = make_drive(&drive, &media, &streams, verbose);
+    ref = ref_new(cfg, prng_below(&drive, 2));
+    ref->n_streams = ref->info->nstreams;
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;
     ref->bug = bug;
     ref->polling = (RefPolling)prng_below(&drive, REF_N_POLLINGS);

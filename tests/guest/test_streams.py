@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Streams and FDP by nvme-cli in a stock guest: what it writes lands in the
+stream it names, as the drive counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from conftest import Env, blank, drive
+
+from vssd import model, paths
+from vssd.guest import Guest
+
+SETS = ["nand.channels=2", "nand.dies=1", "nand.pages=32",
+        "ftl.op_percent=60%"]
+UNIT = 4096
+
+
+@pytest.fixture(scope="module", name="guest")
+def placed_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
+        -> Iterator[Guest]:
+    """Drive 1 has four streams, drive 2 four reclaim unit handles."""
+    folder = tmp_path_factory.mktemp("streams")
+    drives = [drive(env.overlay(folder))]
+    for i, option in enumerate(["streams.max=4", "fdp.ruhs=4"], start=1):
+        sets = [*SETS, option]
+        size = model.drive_info(paths.find_profile("tlc-consumer"),
+                                sets)["capacity_bytes"]
+        drives.append(drive(blank(folder / f"{i}.raw", size), "raw",
+                            "tlc-consumer", sets))
+    with Guest(env.spec(drives)) as running:
+        running.wait_agent()
+        yield running
+
+
+def device(guest: Guest, i: int) -> str:
+    """Drive i in the guest, as /dev/nvme1."""
+    found = guest.run(f"grep -lw VSSD{i:04d} /sys/class/nvme/*/serial")
+    return "/dev/" + str(found.split("/")[-2])
+
+
+def written(guest: Guest, i: int) -> list[int]:
+    """Bytes by stream."""
+    return [s["host_bytes_written"] for s in guest.stats(i)["streams"]]
+
+
+def write(guest: Guest, dev: str, kind: int, spec: int, lba: int,
+          nbytes: int = 64 * UNIT) -> None:
+    """A write of zeroes with a directive, by the passthrough ioctl."""
+    guest.run(f"head -c {nbytes} /dev/zero > /tmp/w && nvme io-passthru"
+              f" {dev}n1 --opcode=1 --namespace-id=1 --write"
+              f" --data-len={nbytes} --input-file=/tmp/w --cdw10={lba}"
+              f" --cdw12={nbytes // 512 - 1 | kind << 20}"
+              f" --cdw13={spec << 16}")
+
+
+def as_json(guest: Guest, command: str) -> Any:
+    """What nvme-cli prints."""
+    text = guest.run(command + " -o json")
+    return json.loads(text[text.index("{"):])
+
+
+def test_streams_directive(guest: Guest) -> None:
+    """Enable, write, look at what is open, release, disable."""
+    dev = device(guest, 1)
+    before = written(guest, 1)
+    assert len(before) == 5
+    guest.run(f"nvme dir-send {dev}n1 -n 1 -D 0 -O 1 -T 1 -e 1")
+    text = guest.run(f"nvme dir-receive {dev}n1 -n 1 -D 0 -O 1 -H")
+    assert "Streams" in text
+    text = guest.run(f"nvme dir-receive {dev}n1 -n 1 -D 1 -O 1 -H")
+    assert "MSL" in text and "4" in text
+    for stream in (1, 2, 3):
+        write(guest, dev, 1, 100 + stream, 10000 * stream,
+              stream * 16 * UNIT)
+    after = written(guest, 1)
+    assert [b - a for a, b in zip(before, after, strict=True)] == \
+        [0, 16 * UNIT, 32 * UNIT, 48 * UNIT, 0]
+    text = guest.run(f"nvme dir-receive {dev}n1 -n 1 -D 1 -O 2 -H")
+    assert all(str(100 + s) in text for s in (1, 2, 3))
+    guest.run(f"nvme dir-send {dev}n1 -n 1 -D 1 -O 1 -S 102")
+    text = guest.run(f"nvme dir-receive {dev}n1 -n 1 -D 1 -O 2 -H")
+    assert "102" not in text and "103" in text
+    guest.run(f"nvme dir-send {dev}n1 -n 1 -D 0 -O 1 -T 1 -e 0")
+    assert guest.result(f"nvme dir-receive {dev}n1 -n 1 -D 1 -O 1").status != 0
+
+
+def test_fdp(guest: Guest) -> None:
+    """Configurations, usage, statistics, status and writes by handle."""
+    dev = device(guest, 2)
+    config = as_json(guest, f"nvme fdp configs {dev} -e 1")
+    assert "4" in json.dumps(config)
+    text = guest.run(f"nvme fdp configs {dev} -e 1")
+    assert "Number of Reclaim Unit Handles: 4" in text
+    assert "Persistently Isolated" in text
+    text = guest.run(f"nvme fdp usage {dev} -e 1")
+    assert text.count("Host Specified") == 4
+    before = written(guest, 2)
+    for handle in range(4):
+        write(guest, dev, 2, handle, 10000 * handle, (handle + 1) * 16 * UNIT)
+    guest.run(f"nvme flush {dev} -n 1")
+    after = written(guest, 2)
+    assert [b - a for a, b in zip(before, after, strict=True)] == \
+        [(h + 1) * 16 * UNIT for h in range(4)]
+    text = guest.run(f"nvme fdp stats {dev} -e 1")
+    assert f"{sum(after)}" in text
+    text = guest.run(f"nvme fdp status {dev}n1")
+    assert text.count("Reclaim Unit Handle Identifier") == 4
+    guest.run(f"nvme fdp update {dev}n1 -p 1")
+    assert guest.result(f"nvme fdp update {dev}n1 -p 9").status != 0
+
+
+def test_ordinary_writes_belong_to_no_stream(guest: Guest) -> None:
+    """The page cache of this kernel sends no directive."""
+    dev = device(guest, 1)
+    before = written(guest, 1)
+    guest.run(f"dd if=/dev/zero of={dev}n1 bs=1M count=2 oflag=direct"
+              " 2>/dev/null")
+    after = written(guest, 1)
+    assert after[0] - before[0] == 2 << 20
+    assert after[1:] == before[1:]
