@@ -8,7 +8,8 @@ import os
 import signal
 import sys
 
-from . import cmd_bench, cmd_libvirt, cmd_run, cmd_setup, cmd_sim, cmd_test
+from . import (cmd_bench, cmd_kernel, cmd_libvirt, cmd_run, cmd_setup,
+               cmd_sim, cmd_test)
 from .errors import UserError, one_line
 
 DESCRIPTION = """\
@@ -23,8 +24,8 @@ def parser() -> argparse.ArgumentParser:
         prog="vssd", description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     sub = p.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (cmd_setup, cmd_run, cmd_sim, cmd_libvirt, cmd_test,
-                   cmd_bench):
+    for module in (cmd_setup, cmd_run, cmd_sim, cmd_libvirt, cmd_kernel,
+                   cmd_test, cmd_bench):
         module.add_parser(sub)
     return p
 

@@ -48,8 +48,9 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
     p.add_argument("--firmware", choices=("seabios", "ovmf"),
                    help="boot through this firmware (default with --disk:"
                    " seabios; without: the kernel is loaded directly)")
-    p.add_argument("--kernel", type=Path, metavar="K",
-                   help="boot this kernel instead of the image's own")
+    p.add_argument("--kernel", metavar="K",
+                   help="boot this kernel instead of the image's own: a file,"
+                   " or the name of one that ./vssd kernel build made")
     p.add_argument("--initrd", type=Path, metavar="I",
                    help="the initial RAM disk of --kernel")
     p.add_argument("--append", default=None, metavar="ARGS",
@@ -95,7 +96,10 @@ def mebibytes(text: str) -> int:
 
 def check(args: argparse.Namespace) -> None:
     """What can be refused before anything is made."""
-    for name in ("disk", "kernel", "initrd"):
+    if args.kernel:
+        from . import kernel_build
+        args.kernel = kernel_build.find(args.kernel)
+    for name in ("disk", "initrd"):
         path = getattr(args, name)
         if path and not path.is_file():
             raise UserError(f"--{name} {path}: no such file")
