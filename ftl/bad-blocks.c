@@ -11,7 +11,7 @@
  * closed, emptied by cleaning and retired.  A block whose erase fails is empty
  * and retired at once.
  *
- * When a plane has fewer than SSD_MIN_SPARE_BLOCKS left, the drive is read-only:
+ * When a plane has fewer than SsdLayout.min_spare_blocks left, the drive is read-only:
  * it still programs what it has taken, and still cleans.  If a program or erase
  * fails then, or if nothing that is under way can make room for what waits, the
  * drive gives up: what is in the buffer stays there, readable, until the power
@@ -42,9 +42,9 @@ uint32_t job_fifo_pop(Ssd *ssd, JobFifo *f)
 void plane_size(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
-    uint32_t spare = MAX(p->spare_blocks, SSD_MIN_SPARE_BLOCKS);
-    uint32_t slack_blocks = (spare - 4) / 2;
-    uint32_t most = spare - 3 - slack_blocks;
+    uint32_t spare = MAX(p->spare_blocks, ssd->l.min_spare_blocks);
+    uint32_t slack_blocks = (spare - ssd->l.busy_blocks) / 2;
+    uint32_t most = spare - (ssd->l.busy_blocks - 1) - slack_blocks;
 
     p->slack_units = (uint64_t)slack_blocks * ssd->l.units_per_block;
     p->gc_high_blocks = MIN(ssd->l.gc_high_blocks, most);
@@ -54,13 +54,13 @@ void plane_size(Ssd *ssd, uint32_t plane)
 bool bad_enough_left(const Ssd *ssd, GError **error)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (ssd->plane[i].spare_blocks < SSD_MIN_SPARE_BLOCKS) {
+        if (ssd->plane[i].spare_blocks < ssd->l.min_spare_blocks) {
             g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
                         "media.factory_bad=%.4g%%: leaves plane %u with %u "
                         "spare blocks, at least %u are needed (more "
                         "ftl.op_percent, or another seed)",
                         ssd->cfg->nand.factory_bad_ppm / 1e4, i,
-                        ssd->plane[i].spare_blocks, SSD_MIN_SPARE_BLOCKS);
+                        ssd->plane[i].spare_blocks, ssd->l.min_spare_blocks);
             return false;
         }
     }
@@ -84,7 +84,7 @@ static void lose_block(Ssd *ssd, uint32_t block)
     ssd->n_grown_bad++;
     block_count_lost(ssd, block);
     plane_size(ssd, plane);
-    if (p->spare_blocks < SSD_MIN_SPARE_BLOCKS) {
+    if (p->spare_blocks < ssd->l.min_spare_blocks) {
         ssd->read_only = true;
     }
     if (was_read_only && !ssd->given_up) {

@@ -6,9 +6,10 @@
  * buckets by their number of valid units, so that finding and moving one costs
  * O(1).  Knows nothing about what a unit means or which block is best.
  *
- * Room: the host never takes the last free block of a plane (the last two, if
- * programs may fail); it belongs to cleaning, which gives back a block for each
- * one that it takes.  A plane that
+ * Room: the host never takes the last free block of a plane (one for each class
+ * of cleaning, and one more if programs may fail); it belongs to cleaning, which
+ * gives back a block for each one that it takes.  Emptying a block in SLC mode
+ * gives none back, so meanwhile the host leaves one more.  A plane that
  * holds more than its share of the drive (SsdLayout) is passed over, so every
  * plane keeps enough invalid units for cleaning to gain by.
  */
@@ -140,10 +141,12 @@ static void init_plane(Ssd *ssd, uint32_t plane)
         p->bucket[i] = NONE;
     }
     p->min_valid = ssd->l.units_per_block;
-    p->staged = g_new(uint32_t, (GC_READS_PER_PLANE + 1) *
+    p->staged = g_new(uint32_t, (GC_READS_PER_PLANE + ssd->l.n_gc_classes) *
                                     ssd->l.units_per_program);
+    p->staged_of = g_new0(uint32_t, ssd->l.n_gc_classes);
     p->spare_blocks = ssd->l.spare_blocks;
-    for (int k = 0; k < N_OPEN; k++) {
+    p->open = g_new(Open, ssd->l.n_open);
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         p->open[k].block = NONE;
     }
     p->gc.victim = NONE;
@@ -206,6 +209,8 @@ void block_destroy(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         g_free(ssd->plane[i].bucket);
         g_free(ssd->plane[i].staged);
+        g_free(ssd->plane[i].staged_of);
+        g_free(ssd->plane[i].open);
     }
     g_free(ssd->plane);
     g_free(ssd->accepting);
@@ -214,9 +219,22 @@ void block_destroy(Ssd *ssd)
     lazy_free(ssd->block, ssd->geo->n_blocks, sizeof(*ssd->block));
 }
 
+/* Set the state, and count the victims in SLC mode. */
+static void set_state(Ssd *ssd, uint32_t block, BlockState state)
+{
+    Block *b = &ssd->block[block];
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
+
+    if (nand_block_is_slc(ssd->geo, block)) {
+        p->n_folding -= b->state == BLOCK_VICTIM;
+        p->n_folding += state == BLOCK_VICTIM;
+    }
+    b->state = (uint8_t)state;
+}
+
 void block_make_full(Ssd *ssd, uint32_t block)
 {
-    ssd->block[block].state = BLOCK_FULL;
+    set_state(ssd, block, BLOCK_FULL);
     ssd->block[block].pending = 0;
     ssd->plane[block_plane(ssd, block)].n_retiring += ssd->block[block].bad;
     if (nand_block_is_slc(ssd->geo, block)) {
@@ -226,40 +244,87 @@ void block_make_full(Ssd *ssd, uint32_t block)
     }
 }
 
-bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind)
+/* Is there a free block that this kind may open? */
+static bool can_open(const Ssd *ssd, const Plane *p, OpenKind kind)
 {
-    const Plane *p = &ssd->plane[plane];
-    uint32_t reserve = kind == OPEN_HOST ? ssd->free_for_gc : 0;
+    uint32_t reserve = kind == OPEN_HOST ? plane_reserve(ssd, p) : 0;
 
-    return p->open[kind].block != NONE || p->n_free > reserve ||
-           (kind == OPEN_HOST && p->n_slc_free > 0);
+    return p->n_free > reserve || (kind == OPEN_HOST && p->n_slc_free > 0);
 }
 
-uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind)
+bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind,
+                         uint32_t stream)
+{
+    const Plane *p = &ssd->plane[plane];
+
+    return p->open[open_index(ssd, kind, stream)].block != NONE ||
+           can_open(ssd, p, kind);
+}
+
+static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
 {
     Plane *p = &ssd->plane[plane];
-    Open *o = &p->open[kind];
+    Open *o = &p->open[open_index(ssd, kind, stream)];
+    Block *b;
+
+    o->block = take_free_block(ssd, p, kind);
+    o->next_page = 0;
+    b = &ssd->block[o->block];
+    b->state = BLOCK_OPEN;
+    b->stream = (uint8_t)stream;
+    if (kind == OPEN_HOST) {
+        p->n_host_open++;
+    } else {
+        p->last_gc_block = o->block;
+        if (ssd->l.n_gc_classes < ssd->l.n_streams) {
+            b->stream = (uint8_t)ssd->l.n_streams;
+        }
+    }
+    plane_update(ssd, plane);
+}
+
+void plane_count_open(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+
+    p->n_host_open = 0;
+    for (uint32_t k = 0; k < ssd->l.n_streams; k++) {
+        p->n_host_open += p->open[k].block != NONE;
+    }
+}
+
+void block_close(Ssd *ssd, uint32_t plane, Open *o)
+{
+    Block *b = &ssd->block[o->block];
+
+    if (b->pending > 0) {
+        b->state = BLOCK_CLOSING;
+    } else {
+        block_make_full(ssd, o->block);
+    }
+    o->block = NONE;
+    plane_count_open(ssd, plane);
+    plane_update(ssd, plane);
+}
+
+uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
+                         uint32_t stream)
+{
+    Plane *p = &ssd->plane[plane];
+    Open *o = &p->open[open_index(ssd, kind, stream)];
     uint32_t page;
 
-    if (!block_can_take_page(ssd, plane, kind)) {
+    if (!block_can_take_page(ssd, plane, kind, stream)) {
         return NONE;
     }
     if (o->block == NONE) {
-        o->block = take_free_block(ssd, p, kind);
-        o->next_page = 0;
-        ssd->block[o->block].state = BLOCK_OPEN;
-        if (kind == OPEN_GC) {
-            p->last_gc_block = o->block;
-        }
-        plane_update(ssd, plane);
+        open_block(ssd, plane, kind, stream);
     }
     page = o->block * ssd->geo->pages_per_block + o->next_page;
     o->next_page += nand_block_program(ssd->geo, o->block);
     ssd->block[o->block].pending++;
     if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
-        ssd->block[o->block].state = BLOCK_CLOSING;
-        o->block = NONE;
-        plane_update(ssd, plane);
+        block_close(ssd, plane, o);
     }
     return page;
 }
@@ -320,8 +385,9 @@ void block_start_victim(Ssd *ssd, uint32_t block)
     } else {
         bucket_remove(ssd, block);
     }
-    ssd->block[block].state = BLOCK_VICTIM;
+    set_state(ssd, block, BLOCK_VICTIM);
     ssd->block[block].pending = 0;
+    plane_update(ssd, block_plane(ssd, block));
 }
 
 void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause)
@@ -334,8 +400,10 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause)
     };
 
     g_assert(b->valid == 0 && b->pending == 0);
-    b->state = BLOCK_ERASING;
+    set_state(ssd, block, BLOCK_ERASING);
+    ssd->stream[b->stream].n.erases++;
     ssd->plane[block_plane(ssd, block)].erases++;
+    plane_update(ssd, block_plane(ssd, block));
     faulty_submit(ssd, &op);
 }
 
@@ -343,10 +411,9 @@ void block_discard(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->plane[block_plane(ssd, block)];
 
-    for (int k = 0; k < N_OPEN; k++) {
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         if (p->open[k].block == block) {
-            p->open[k].block = NONE;
-            block_make_full(ssd, block);
+            block_close(ssd, block_plane(ssd, block), &p->open[k]);
         }
     }
     block_start_victim(ssd, block);
@@ -370,7 +437,7 @@ void block_retire(Ssd *ssd, uint32_t block)
     g_assert(b->valid == 0 && b->pending == 0);
     g_assert(b->state == BLOCK_ERASING || b->state == BLOCK_VICTIM);
     ssd->plane[plane].erases -= b->state == BLOCK_ERASING;
-    b->state = BLOCK_BAD;
+    set_state(ssd, block, BLOCK_BAD);
     plane_update(ssd, plane);
 }
 
@@ -382,11 +449,12 @@ void block_mark_bad(Ssd *ssd, uint32_t block)
     g_assert(b->state == BLOCK_OPEN || b->state == BLOCK_CLOSING);
     b->bad = true;
     b->state = BLOCK_CLOSING;
-    for (int k = 0; k < N_OPEN; k++) {
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         if (ssd->plane[plane].open[k].block == block) {
             ssd->plane[plane].open[k].block = NONE;
         }
     }
+    plane_count_open(ssd, plane);
     plane_update(ssd, plane);
 }
 
@@ -397,7 +465,9 @@ void plane_update(Ssd *ssd, uint32_t plane)
     uint64_t coming = (uint64_t)p->host_programs * ssd->l.units_per_program;
     bool willing = p->host_programs < HOST_PROGRAMS_PER_PLANE &&
                    p->valid + coming < ssd->l.share_units + p->slack_units;
-    bool room = block_can_take_page(ssd, plane, OPEN_HOST);
+    /* Whatever stream comes, the plane has a page for it. */
+    bool room = p->n_host_open == ssd->l.n_streams ||
+                can_open(ssd, p, OPEN_HOST);
 
     ssd->n_starved -= p->starved;
     p->starved = willing && !room;

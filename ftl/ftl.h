@@ -9,6 +9,7 @@
  *   write.c    buffer slots: from a host write to a programmed page
  *   map.c      logical unit -> slot or physical unit; trim
  *   block.c    blocks and planes: free, open, full; valid units
+ *   streams.c  placement streams: what waits for each, its accounts
  *   gc.c       cleaning: when, and the copy loop
  *   bad-blocks.c  what becomes of blocks and pages whose program or erase fails
  *   faulty.c   scripted faults that name logical blocks, commands or a time
@@ -81,8 +82,10 @@ typedef struct Slot {
                             by the oldest slot of the lpn */
     uint32_t waiters;    /* commands to be told when the slot is durable */
     uint32_t epoch;      /* of flush, at creation */
+    uint32_t snext, sprev; /* DIRTY: list of the stream, if there are several */
     uint64_t version;
     uint8_t state; /* SlotState */
+    uint8_t stream;
     bool force;    /* a command waits for it: do not wait for a full page */
     bool poison;   /* part of the unit could not be read and is lost */
     bool whole;    /* the host has written all of it */
@@ -112,6 +115,7 @@ typedef struct PageJob {
     uint32_t ppa;  /* first page of the program; NONE: it failed, and waits */
     uint32_t n;    /* units used; the rest is padding */
     uint32_t next; /* free list; JobFifo */
+    uint8_t stream; /* gc: the class of its units */
     bool gc;       /* unit[] holds source ppus instead of slots */
     bool copyback; /* gc: all of one page, inside the array */
     bool active;
@@ -142,14 +146,15 @@ typedef struct Block {
     uint32_t pending; /* OPEN, CLOSING: programs in flight; VICTIM: copies that
                          have not ended */
     uint8_t state;    /* BlockState */
+    uint8_t stream;   /* since it was opened; l.n_streams: of several */
     bool bad;         /* a program of it failed: empty it, then retire it */
 } Block;
 
-/* Who writes into an open block. */
+/* Who writes into an open block.  The host has one for each stream, cleaning
+ * one for each of its classes (gc_class()). */
 typedef enum OpenKind {
     OPEN_HOST,
     OPEN_GC,
-    N_OPEN,
 } OpenKind;
 
 typedef struct Open {
@@ -177,10 +182,12 @@ typedef struct Plane {
     uint32_t host_programs; /* in flight */
     uint32_t erases;        /* in flight */
     uint64_t valid;         /* units */
-    Open open[N_OPEN];
+    Open *open; /* by open_index(); l.n_open of them */
+    uint32_t n_host_open; /* of those, the host's that are open */
     uint32_t *bucket;   /* heads of FULL blocks by valid count */
     uint32_t min_valid; /* no FULL block has fewer */
     uint32_t *staged;   /* ppus in controller memory, gc.n_staged of them */
+    uint32_t *staged_of; /* how many of them, by class */
     PlaneGc gc;
     /* Room, as in SsdLayout; less with each block that goes bad. */
     uint32_t spare_blocks;
@@ -188,6 +195,7 @@ typedef struct Plane {
     uint32_t gc_low_blocks;
     uint32_t gc_high_blocks;
     uint32_t n_retiring; /* FULL blocks that are bad */
+    uint32_t n_folding;  /* victims in SLC mode */
     uint32_t last_gc_block; /* last one opened for cleaning, or NONE */
     bool accepting;
     bool starved; /* would accept a page if cleaning freed a block */
@@ -243,6 +251,17 @@ typedef struct CmdFifo {
     uint32_t tail;
 } CmdFifo;
 
+/* ---- streams --------------------------------------------------------------- */
+
+typedef struct Stream {
+    uint32_t head, tail; /* DIRTY slots, oldest first, if there are several
+                            streams */
+    uint32_t n_dirty;
+    uint32_t n_must; /* of those, how many must not wait for a full page */
+    SsdStreamCounters n;    /* since the drive was made */
+    SsdStreamCounters base; /* at the last ssd_reset_stats() */
+} Stream;
+
 typedef struct BufferStats {
     uint64_t hits;
     uint64_t misses;
@@ -291,6 +310,7 @@ struct Ssd {
     uint32_t *map;           /* by lpn */
     uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
     uint64_t *spare_version; /* by ppu; NULL without a host */
+    uint8_t *spare_stream;   /* by ppu; NULL if there is one stream */
     uint64_t *valid;         /* bitmap by ppu */
     uint64_t mapped_units;
 
@@ -308,6 +328,9 @@ struct Ssd {
     uint32_t dirty_head, dirty_tail; /* list of the buffer policy */
     uint32_t n_dirty;                /* slots in it */
     uint32_t n_must; /* of those, how many must not wait for a full page */
+    Stream *stream; /* l.n_streams, and one for blocks of several */
+    uint32_t stream_cursor;
+    uint64_t mixed_pages; /* that cleaning could not keep apart */
     uint64_t last_version;
     Waiter *waiter;
     uint32_t n_waiters;
@@ -410,6 +433,12 @@ static inline uint64_t unit_parts(const Ssd *ssd, uint32_t ppu)
            << (offset * NAND_PAGE_PARTS >> ssd->page_units_shift);
 }
 
+/* Free blocks of the plane that the host leaves to cleaning. */
+static inline uint32_t plane_reserve(const Ssd *ssd, const Plane *p)
+{
+    return ssd->free_for_gc + (p->n_folding > 0);
+}
+
 /* ---- map.c ------------------------------------------------------------------- */
 
 static inline bool map_is_buffered(uint32_t entry)
@@ -451,10 +480,25 @@ void block_init(Ssd *ssd);
 void block_destroy(Ssd *ssd);
 
 /* Take the next page (the pages of one program) of the plane's open block of
- * that kind, opening a free block if need be.  NONE: there is no block that
- * this kind may take. */
-uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind);
-bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind);
+ * that kind and stream (OPEN_GC: class), opening a free block if need be.  NONE:
+ * there is no block that this kind may take. */
+uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
+                         uint32_t stream);
+bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind,
+                         uint32_t stream);
+
+/* Take no more pages of an open block: it is FULL once its programs have
+ * ended. */
+void block_close(Ssd *ssd, uint32_t plane, Open *open);
+
+static inline uint32_t open_index(const Ssd *ssd, OpenKind kind,
+                                  uint32_t stream)
+{
+    return kind == OPEN_HOST ? stream : ssd->l.n_streams + stream;
+}
+
+/* Work out anew what Plane.n_host_open counts. */
+void plane_count_open(Ssd *ssd, uint32_t plane);
 
 /* A unit of a programmed page became current, or stopped being so. */
 void block_set_valid(Ssd *ssd, uint32_t ppu);
@@ -486,6 +530,45 @@ void block_make_full(Ssd *ssd, uint32_t block);
 
 /* Work out anew whether the allocator may give the plane a page. */
 void plane_update(Ssd *ssd, uint32_t plane);
+
+/* ---- streams.c ------------------------------------------------------------------ */
+
+void stream_init(Ssd *ssd);
+void stream_destroy(Ssd *ssd);
+
+/* Nothing is in the buffer. */
+void stream_forget_slots(Ssd *ssd);
+
+/* A slot has become DIRTY; leaves; has to go to NAND (whether it had to before
+ * or not is the caller's business). */
+void stream_insert(Ssd *ssd, uint32_t slot, bool must);
+void stream_remove(Ssd *ssd, uint32_t slot, bool must);
+
+/* A DIRTY slot, or one that is not yet, belongs to another stream now. */
+void stream_change(Ssd *ssd, uint32_t slot, uint32_t stream, bool must);
+
+/* All that is DIRTY must go. */
+void stream_must_all(Ssd *ssd);
+
+/* The stream whose page goes to NAND next, or NONE. */
+uint32_t stream_ready(Ssd *ssd);
+
+/* Which DIRTY slot of the stream goes next; NONE: there is none. */
+uint32_t stream_pick(Ssd *ssd, uint32_t stream);
+
+static inline uint32_t unit_stream(const Ssd *ssd, uint32_t ppu)
+{
+    return ssd->spare_stream ? ssd->spare_stream[ppu] : 0;
+}
+
+/* Units of different classes do not meet in a page of cleaning. */
+static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu)
+{
+    return ssd->l.n_gc_classes > 1 ? ssd->spare_stream[ppu] : 0;
+}
+
+void stream_reset_stats(Ssd *ssd);
+void stream_json(const Ssd *ssd, JsonWriter *w);
 
 /* ---- write.c ------------------------------------------------------------------- */
 
@@ -581,6 +664,10 @@ uint64_t unit_first_lba(const Ssd *ssd, uint32_t ppu, uint64_t parts);
 
 /* ssd_power_cut() at Ssd.now_ps. */
 void power_lost(Ssd *ssd);
+
+/* Erase the block that cleaning opened last; the plane has no free block, no
+ * operation in flight, and no victim.  Sets Ssd.read_only if it cannot be. */
+void power_take_back(Ssd *ssd, uint32_t plane);
 
 /* ---- host.c --------------------------------------------------------------------- */
 

@@ -7,8 +7,8 @@
  *
  * A plane is cleaned by itself: valid units are read into controller memory,
  * packed into full pages and programmed into the plane's block that is open
- * for cleaning.  Units that do not fill a page wait for those of the next
- * victim, so cleaning writes no padding and each victim with an invalid unit
+ * for cleaning (of each class, if streams are kept apart).  Units that do not
+ * fill a page wait for those of the next victim, so cleaning writes no padding and each victim with an invalid unit
  * gains room: that is why it cannot run in circles.  A victim is erased when
  * the last of its copies is programmed; until then a power cut finds the
  * originals.
@@ -32,7 +32,7 @@ static void maybe_erase(Ssd *ssd, uint32_t block)
         block_retire(ssd, block);
     } else if (nand_block_is_slc(ssd->geo, block) && p->n_free == 0) {
         /* Its erase would free no block for cleaning, and a power cut might
-         * need the originals (take_back_copies()): later. */
+         * need the originals (power_take_back()): later. */
         block_make_full(ssd, block);
     } else {
         block_start_erase(ssd, block, NAND_CAUSE_GC);
@@ -57,6 +57,7 @@ static void drop_stale(Ssd *ssd, Plane *p)
         if (unit_is_valid(ssd, ppu)) {
             p->staged[kept++] = ppu;
         } else {
+            p->staged_of[gc_class(ssd, ppu)]--;
             copy_ended(ssd, ppu_block(ssd, ppu));
         }
     }
@@ -71,6 +72,10 @@ static void copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
     if (ssd->spare_version) {
         ssd->spare_version[to] = ssd->spare_version[from];
     }
+    if (ssd->spare_stream) {
+        ssd->spare_stream[to] = ssd->spare_stream[from];
+    }
+    ssd->stream[unit_stream(ssd, from)].n.copied_units++;
 }
 
 /* Program a job's units to the page. */
@@ -96,37 +101,111 @@ static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
     faulty_submit(ssd, &op);
 }
 
-static uint32_t new_job(Ssd *ssd, uint32_t plane, uint32_t n)
+static uint32_t new_job(Ssd *ssd, uint32_t plane, uint32_t n, uint32_t class)
 {
     uint32_t j = job_take(ssd);
 
     ssd->job[j].plane = plane;
     ssd->job[j].n = n;
+    ssd->job[j].stream = (uint8_t)class;
     ssd->job[j].gc = true;
     return j;
 }
 
-static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa)
+/* The class that has units for a page in memory, or NONE. */
+static uint32_t ready_class(const Ssd *ssd, const Plane *p)
+{
+    uint32_t n = ssd->l.units_per_program;
+
+    if (p->gc.n_staged < n) {
+        return NONE;
+    }
+    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
+        if (p->staged_of[k] >= n) {
+            return k;
+        }
+    }
+    return NONE;
+}
+
+/* The first units of the class that are staged make a page. */
+static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa,
+                           uint32_t class)
 {
     Plane *p = &ssd->plane[plane];
     uint32_t n = ssd->l.units_per_program;
-    uint32_t j = new_job(ssd, plane, n);
+    uint32_t j = new_job(ssd, plane, n, class);
+    uint32_t kept = 0;
+    uint32_t taken = 0;
 
-    memcpy(job_units(ssd, j), p->staged, n * sizeof(*p->staged));
-    p->gc.n_staged -= n;
-    memmove(p->staged, p->staged + n, p->gc.n_staged * sizeof(*p->staged));
+    for (uint32_t i = 0; i < p->gc.n_staged; i++) {
+        uint32_t ppu = p->staged[i];
+
+        if (taken < n && gc_class(ssd, ppu) == class) {
+            job_units(ssd, j)[taken++] = ppu;
+        } else {
+            p->staged[kept++] = ppu;
+        }
+    }
+    p->gc.n_staged = kept;
+    p->staged_of[class] -= n;
     send(ssd, j, ppa);
 }
 
-/* The next page for cleaning; NONE: an erase is on its way, or else failures
- * have left the plane without room, and it cannot be cleaned any more. */
-static uint32_t take_page(Ssd *ssd, uint32_t plane)
+/*
+ * The plane has no page left and nothing is on its way that would free one:
+ * several victims are partly copied, and none wholly.  Forget these copies and
+ * start with one victim again.  Where programs may fail, failures have taken
+ * the room, and the drive turns read-only.
+ */
+static void start_over(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
-    uint32_t page = block_take_page(ssd, plane, OPEN_GC);
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
 
-    if (page == NONE && p->erases == 0 && p->gc.programs == 0) {
+    if (ssd->may_fail) {
         ssd->read_only = true;
+        return;
+    }
+    p->gc.n_staged = 0;
+    memset(p->staged_of, 0, ssd->l.n_gc_classes * sizeof(*p->staged_of));
+    p->gc.victim = NONE;
+    for (uint32_t b = first; b < first + ssd->geo->blocks_per_plane; b++) {
+        if (ssd->block[b].state == BLOCK_VICTIM) {
+            block_make_full(ssd, b);
+        }
+    }
+    power_take_back(ssd, plane);
+}
+
+/* A page of whatever block is open for cleaning: failures and power cuts may
+ * have left no room for one of each class. */
+static uint32_t take_any_page(Ssd *ssd, uint32_t plane)
+{
+    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
+        const Open *o = &ssd->plane[plane].open[open_index(ssd, OPEN_GC, k)];
+
+        if (o->block != NONE) {
+            ssd->block[o->block].stream = (uint8_t)ssd->l.n_streams;
+            ssd->mixed_pages++;
+            return block_take_page(ssd, plane, OPEN_GC, k);
+        }
+    }
+    return NONE;
+}
+
+/* The next page for cleaning; NONE: none until something on its way ends. */
+static uint32_t take_page(Ssd *ssd, uint32_t plane, uint32_t class)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t page = block_take_page(ssd, plane, OPEN_GC, class);
+
+    if (page == NONE && p->erases == 0 && p->gc.programs == 0 &&
+        p->gc.reads == 0) {
+        page = take_any_page(ssd, plane);
+        if (page == NONE) {
+            start_over(ssd, plane);
+        }
     }
     return page;
 }
@@ -140,7 +219,7 @@ static bool try_redo(Ssd *ssd, uint32_t plane)
     if (p->gc.redo.head == NONE) {
         return false;
     }
-    ppa = take_page(ssd, plane);
+    ppa = take_page(ssd, plane, ssd->job[p->gc.redo.head].stream);
     if (ppa == NONE) {
         return false;
     }
@@ -152,21 +231,23 @@ static bool try_redo(Ssd *ssd, uint32_t plane)
 static bool try_program(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
+    uint32_t class;
     uint32_t ppa;
 
-    if (p->gc.n_staged < ssd->l.units_per_program ||
+    if (ready_class(ssd, p) == NONE ||
         p->gc.programs == GC_PROGRAMS_PER_PLANE) {
         return false;
     }
     drop_stale(ssd, p);
-    if (p->gc.n_staged < ssd->l.units_per_program) {
+    class = ready_class(ssd, p);
+    if (class == NONE) {
         return false;
     }
-    ppa = take_page(ssd, plane);
+    ppa = take_page(ssd, plane, class);
     if (ppa == NONE) {
-        return false; /* an erase is on its way */
+        return false;
     }
-    program_staged(ssd, plane, ppa);
+    program_staged(ssd, plane, ppa, class);
     return true;
 }
 
@@ -198,7 +279,7 @@ static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
     if (block != NONE &&
         ssd->block[block].valid + ssd->l.units_per_program >
             ssd->l.units_per_block &&
-        p->n_free > ssd->free_for_gc) {
+        p->n_free > plane_reserve(ssd, p)) {
         return NONE;
     }
     return block;
@@ -222,8 +303,13 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     uint32_t block;
 
+    if (p->n_free <= plane_reserve(ssd, p) && p->gc.reads > 0) {
+        /* Where room is short it is for the victim that came first, whose
+         * erase makes more. */
+        return false;
+    }
     /* Emptying a bad block takes room and gives none back. */
-    if (p->n_retiring > 0 && p->n_free > ssd->free_for_gc) {
+    if (p->n_retiring > 0 && p->n_free > plane_reserve(ssd, p)) {
         block = bad_victim(ssd, plane);
     } else {
         block = cleaning_victim(ssd, plane);
@@ -236,6 +322,9 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     }
     block_start_victim(ssd, block);
     ssd->gc_victims++;
+    ssd->stream[ssd->block[block].stream].n.victims++;
+    ssd->stream[ssd->block[block].stream].n.victim_valid_units +=
+        ssd->block[block].valid;
     p->gc.victim = block;
     p->gc.scan = 0;
     return true;
@@ -257,6 +346,18 @@ static uint32_t valid_units_of_page(const Ssd *ssd, uint32_t page,
     return n;
 }
 
+static bool of_one_class(const Ssd *ssd, uint32_t page)
+{
+    uint32_t first = page * ssd->l.units_per_page;
+
+    for (uint32_t i = 1; i < ssd->l.units_per_page; i++) {
+        if (gc_class(ssd, first + i) != gc_class(ssd, first)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Move a wholly valid page inside its plane; false: there is no room now. */
 static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
 {
@@ -268,17 +369,17 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
     if (p->gc.programs == GC_PROGRAMS_PER_PLANE) {
         return false;
     }
-    if (p->n_free <= ssd->free_for_gc &&
+    if (p->n_free <= plane_reserve(ssd, p) &&
         (p->gc.n_staged > 0 || p->gc.reads > 0)) {
         /* Where room is short it is for the victim that came first, whose
          * erase makes more. */
         return false;
     }
-    ppa = take_page(ssd, plane);
+    ppa = take_page(ssd, plane, gc_class(ssd, page * upp));
     if (ppa == NONE) {
         return false;
     }
-    j = new_job(ssd, plane, upp);
+    j = new_job(ssd, plane, upp, gc_class(ssd, page * upp));
     ssd->job[j].copyback = true;
     for (uint32_t i = 0; i < upp; i++) {
         job_units(ssd, j)[i] = page * upp + i;
@@ -308,7 +409,7 @@ static bool read_next(Ssd *ssd, uint32_t plane)
         };
 
         if (n == ssd->l.units_per_page && ssd->cfg->nand.copyback &&
-            copy_back(ssd, plane, page)) {
+            of_one_class(ssd, page) && copy_back(ssd, plane, page)) {
             return true;
         }
         if (n > 0) {
@@ -328,9 +429,15 @@ static void step(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     bool more = !ssd->given_up;
 
+    if (p->n_free <= p->gc_low_blocks || p->n_retiring > 0) {
+        p->gc.active = true;
+    }
+    if (2 * p->n_slc_free < ssd->geo->slc_blocks) {
+        p->gc.folding = true;
+    }
     while (more) {
         more = try_redo(ssd, plane) || try_program(ssd, plane);
-        if (p->gc.n_staged >= ssd->l.units_per_program ||
+        if (ready_class(ssd, p) != NONE ||
             p->gc.reads == GC_READS_PER_PLANE) {
             continue;
         }
@@ -345,13 +452,8 @@ void gc_kick(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
 
-    if (p->n_free <= p->gc_low_blocks || p->n_retiring > 0) {
-        p->gc.active = true;
-    }
-    if (2 * p->n_slc_free < ssd->geo->slc_blocks) {
-        p->gc.folding = true;
-    }
-    if (p->gc.active || p->gc.folding) {
+    if (p->gc.active || p->gc.folding || p->n_free <= p->gc_low_blocks ||
+        p->n_retiring > 0 || 2 * p->n_slc_free < ssd->geo->slc_blocks) {
         step(ssd, plane);
     }
 }
@@ -377,6 +479,7 @@ void gc_read_done(Ssd *ssd, const NandOp *op)
                 ssd->spare_lpn[ppu] |= SPARE_POISON;
             }
             p->staged[p->gc.n_staged++] = ppu;
+            p->staged_of[gc_class(ssd, ppu)]++;
             ssd->block[block].pending++;
         }
     }

@@ -325,6 +325,8 @@ static void start_write(Ssd *ssd, uint32_t cmd)
     ssd->counters.host_units_written += last - first + 1;
     ssd->counters.host_bytes_written += (uint64_t)c->req.nblocks *
                                         ssd->info.block_bytes;
+    ssd->stream[c->req.stream].n.host_bytes_written +=
+        (uint64_t)c->req.nblocks * ssd->info.block_bytes;
     fifo_push(ssd, &ssd->waiting, cmd);
     if (ssd->waiting.head == cmd) {
         host_room(ssd);
@@ -474,7 +476,8 @@ static int check_submit(const Ssd *ssd, const SsdCmd *r)
     if (!ssd->power_on) {
         return -ENODEV;
     }
-    if (range_is_bad(ssd, r) || r->stream >= ssd->info.nstreams) {
+    if (range_is_bad(ssd, r) ||
+        (r->op == SSD_OP_WRITE && r->stream >= ssd->info.nstreams)) {
         return -EINVAL;
     }
     return ssd->running >= ssd->info.queue_depth ? -EBUSY : 0;

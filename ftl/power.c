@@ -6,6 +6,7 @@
  * kept in memory that capacitors protect.  The buffer's data does not survive.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "ftl.h"
 
@@ -68,7 +69,7 @@ static void tear_pages(Ssd *ssd)
 
 static void settle_open(Ssd *ssd, Plane *p)
 {
-    for (int k = 0; k < N_OPEN; k++) {
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         Open *o = &p->open[k];
 
         if (o->block == NONE) {
@@ -91,7 +92,9 @@ static void settle_blocks(Ssd *ssd)
         p->gc = (PlaneGc){.victim = NONE, .redo = {NONE, NONE}};
         p->host_programs = 0;
         p->erases = 0;
+        memset(p->staged_of, 0, ssd->l.n_gc_classes * sizeof(*p->staged_of));
         settle_open(ssd, p);
+        plane_count_open(ssd, i);
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         if (ssd->block[b].state == BLOCK_VICTIM ||
@@ -164,11 +167,12 @@ static bool may_discard(const Ssd *ssd, uint32_t block)
  * free block, whatever that block holds came from victims that are not erased
  * yet: let the map lead to the originals again, and erase the block.  So every
  * return of power finds a free block in each plane, however often it goes.
+ * Cleaning that runs out of room makes use of it, too.
  *
  * Where blocks may go bad, the block may be one, or an original may be in one:
  * then the plane stays as it is, and the drive turns read-only.
  */
-static void take_back_copies(Ssd *ssd, uint32_t plane)
+void power_take_back(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
@@ -211,7 +215,7 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         if (ssd->plane[i].n_free == 0 && ssd->plane[i].erases == 0) {
-            take_back_copies(ssd, i);
+            power_take_back(ssd, i);
         }
         plane_update(ssd, i);
         gc_kick(ssd, i);
@@ -231,7 +235,7 @@ static uint32_t preload_take(Ssd *ssd)
         uint32_t page;
 
         g_assert(plane != NONE);
-        page = block_take_page(ssd, plane, OPEN_GC); /* never in SLC mode */
+        page = block_take_page(ssd, plane, OPEN_GC, 0); /* never in SLC mode */
         for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
             oplog_add(ssd->log, OPLOG_PRELOAD_PAGE, 0, page + i, ssd->now_ps, 0,
                       0);

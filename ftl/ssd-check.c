@@ -83,9 +83,11 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
     uint32_t first = plane * ssd->geo->blocks_per_plane;
     uint32_t in_state[N_BLOCK_STATES] = {0};
     uint32_t retiring = 0;
+    uint32_t folding = 0;
     uint32_t n_free = 0;
     uint32_t n_full = 0;
     uint32_t n_open = 0;
+    uint32_t n_host_open = 0;
     uint64_t valid = 0;
 
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
@@ -93,6 +95,8 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
         valid += ssd->block[first + i].valid;
         retiring += ssd->block[first + i].state == BLOCK_FULL &&
                     ssd->block[first + i].bad;
+        folding += ssd->block[first + i].state == BLOCK_VICTIM &&
+                   nand_block_is_slc(ssd->geo, first + i);
     }
     for (uint32_t b = p->free_head; n_free < p->n_free; n_free++) {
         CHECK(ssd->block[b].state == BLOCK_FREE, "block %u in the free list",
@@ -119,9 +123,12 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
             n_full++;
         }
     }
-    for (int k = 0; k < N_OPEN; k++) {
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         n_open += p->open[k].block != NONE;
+        n_host_open += k < ssd->l.n_streams && p->open[k].block != NONE;
     }
+    CHECK(n_host_open == p->n_host_open, "plane %u: %u open for the host, "
+          "counted %u", plane, n_host_open, p->n_host_open);
     CHECK(n_free == in_state[BLOCK_FREE] && n_full == in_state[BLOCK_FULL] &&
               n_open == in_state[BLOCK_OPEN] &&
               p->erases == (ssd->power_on ? in_state[BLOCK_ERASING] : 0),
@@ -131,6 +138,8 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
           n_open, in_state[BLOCK_OPEN], p->erases, in_state[BLOCK_ERASING]);
     CHECK(retiring == p->n_retiring, "plane %u: %u blocks to retire, counted "
           "%u", plane, retiring, p->n_retiring);
+    CHECK(folding == p->n_folding, "plane %u: %u victims in SLC mode, counted "
+          "%u", plane, folding, p->n_folding);
     CHECK(valid == p->valid, "plane %u: %" G_GUINT64_FORMAT
           " valid units, counted %" G_GUINT64_FORMAT, plane, valid, p->valid);
     return true;
@@ -138,7 +147,7 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
 
 static bool check_open(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    for (int k = 0; k < N_OPEN; k++) {
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         const Open *o = &ssd->plane[plane].open[k];
 
         CHECK(o->block == NONE ||
@@ -188,6 +197,54 @@ static bool check_slots(const Ssd *ssd, GError **error)
     return true;
 }
 
+/* What waits for each stream, and that units of streams kept apart are. */
+static bool check_streams(const Ssd *ssd, GError **error)
+{
+    for (uint32_t k = 0; ssd->l.n_streams > 1 && k < ssd->l.n_streams; k++) {
+        const Stream *st = &ssd->stream[k];
+        uint32_t dirty = 0;
+        uint32_t must = 0;
+
+        for (uint32_t i = st->head; i != NONE; i = ssd->slot[i].snext) {
+            const Slot *s = &ssd->slot[i];
+
+            CHECK(s->state == SLOT_DIRTY && s->stream == k,
+                  "slot %u of stream %u in the list of stream %u", i,
+                  s->stream, k);
+            dirty++;
+            must += s->force || s->epoch != ssd->cur_epoch;
+        }
+        CHECK(dirty == st->n_dirty && must == st->n_must,
+              "stream %u: %u dirty slots, %u counted; %u must go, %u counted",
+              k, dirty, st->n_dirty, must, st->n_must);
+    }
+    for (uint32_t ppu = 0; ssd->spare_stream && ppu < ssd->l.raw_units; ppu++) {
+        uint32_t of = ssd->block[ppu_block(ssd, ppu)].stream;
+
+        CHECK(!unit_is_valid(ssd, ppu) || of == ssd->l.n_streams ||
+                  of == unit_stream(ssd, ppu),
+              "ppu %u of stream %u in a block of stream %u", ppu,
+              unit_stream(ssd, ppu), of);
+    }
+    return true;
+}
+
+static bool check_staged(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    const Plane *p = &ssd->plane[plane];
+
+    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
+        uint32_t n = 0;
+
+        for (uint32_t i = 0; i < p->gc.n_staged; i++) {
+            n += gc_class(ssd, p->staged[i]) == k;
+        }
+        CHECK(n == p->staged_of[k], "plane %u: %u staged of class %u, counted "
+              "%u", plane, n, k, p->staged_of[k]);
+    }
+    return true;
+}
+
 static bool check_commands(const Ssd *ssd, GError **error)
 {
     uint32_t running = 0;
@@ -206,6 +263,7 @@ static bool check_commands(const Ssd *ssd, GError **error)
 bool ssd_check(const Ssd *ssd, GError **error)
 {
     if (!check_map(ssd, error) || !check_slots(ssd, error) ||
+        !check_streams(ssd, error) ||
         !check_commands(ssd, error) || !nand_check(ssd->nand, error)) {
         return false;
     }
@@ -215,7 +273,8 @@ bool ssd_check(const Ssd *ssd, GError **error)
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (!check_lists(ssd, i, error) || !check_open(ssd, i, error)) {
+        if (!check_lists(ssd, i, error) || !check_open(ssd, i, error) ||
+            !check_staged(ssd, i, error)) {
             return false;
         }
     }

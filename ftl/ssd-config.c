@@ -36,6 +36,13 @@ const char *ssd_complete_at_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
+const char *ssd_streams_gc_name(unsigned i)
+{
+    static const char *const names[] = {"separate", "merge"};
+
+    return i < G_N_ELEMENTS(names) ? names[i] : NULL;
+}
+
 SsdConfig *ssd_config_new(void)
 {
     SsdConfig *cfg = g_new0(SsdConfig, 1);
@@ -188,6 +195,16 @@ char *ssd_config_get(const SsdConfig *cfg, const char *key)
 
 /* ---- checks across options ----------------------------------------------- */
 
+static bool check_streams(const SsdConfig *cfg, GError **error)
+{
+    if (cfg->ruhs && cfg->streams) {
+        return fail(error, "fdp.ruhs=%u: needs streams.max=0 (it is %u): a "
+                    "drive has streams or reclaim unit handles",
+                    cfg->ruhs, cfg->streams);
+    }
+    return true;
+}
+
 static bool check_units(const SsdConfig *cfg, GError **error)
 {
     uint64_t unit = cfg->unit_bytes;
@@ -232,12 +249,12 @@ static bool check_units(const SsdConfig *cfg, GError **error)
 static bool layout_cleaning(const SsdConfig *cfg, SsdLayout *l, GError **error)
 {
     uint64_t blocks = cfg->nand.blocks - cfg->nand.slc_blocks;
-    uint32_t slack_blocks = (l->spare_blocks - 4) / 2;
-    uint32_t most = l->spare_blocks - 3 - slack_blocks;
+    uint32_t slack_blocks = (l->spare_blocks - l->busy_blocks) / 2;
+    uint32_t most = l->spare_blocks - (l->busy_blocks - 1) - slack_blocks;
 
     l->slack_units = (uint64_t)slack_blocks * l->units_per_block;
     l->gc_low_blocks = (uint32_t)(blocks * cfg->gc_low_ppm / 1000000);
-    l->gc_low_blocks = MAX(l->gc_low_blocks, 2);
+    l->gc_low_blocks = MAX(l->gc_low_blocks, l->gc_free_blocks + 1);
     l->gc_high_blocks = (uint32_t)(blocks * cfg->gc_high_ppm / 1000000);
     l->gc_high_blocks = MAX(l->gc_high_blocks, l->gc_low_blocks + 1);
     if (l->gc_high_blocks > most) {
@@ -247,6 +264,38 @@ static bool layout_cleaning(const SsdConfig *cfg, SsdLayout *l, GError **error)
                     l->gc_high_blocks, most, cfg->op_ppm / 1e4);
     }
     return true;
+}
+
+/* Streams, and what they take of a plane's room; see SsdLayout. */
+static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
+{
+    bool merge = cfg->streams_gc == SSD_STREAMS_GC_MERGE;
+
+    l->n_streams = cfg->ruhs ? cfg->ruhs : cfg->streams + 1;
+    l->n_gc_classes = merge ? 1 : l->n_streams;
+    l->n_open = l->n_streams + l->n_gc_classes;
+    l->gc_free_blocks = l->n_gc_classes;
+    l->busy_blocks = l->n_open + 2 * l->n_gc_classes;
+    /* So that gc_low and gc_high find room between these and the slack. */
+    l->min_spare_blocks = l->busy_blocks + 2 * (l->gc_free_blocks + 1);
+}
+
+static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
+                     GError **error)
+{
+    if (l->n_streams > 1) {
+        return fail(error, "%s=%u: needs %u spare blocks in each plane, there "
+                    "are %" PRIu64 " (more ftl.op_percent%s)",
+                    cfg->ruhs ? "fdp.ruhs" : "streams.max",
+                    cfg->ruhs ? cfg->ruhs : cfg->streams, l->min_spare_blocks,
+                    spare,
+                    l->n_gc_classes > 1 ? ", or streams.gc=merge" : "");
+    }
+    return fail(error,
+                "ftl.op_percent=%.4g: leaves %" PRIu64
+                " spare blocks of %u in each plane, at least %u are needed",
+                cfg->op_ppm / 1e4, spare, cfg->nand.blocks - cfg->nand.slc_blocks,
+                l->min_spare_blocks);
 }
 
 bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
@@ -272,12 +321,9 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     l->share_units = (l->user_units + l->n_planes - 1) / l->n_planes;
     share_blocks = (l->share_units + l->units_per_block - 1) /
                    l->units_per_block;
-    if (blocks < share_blocks + SSD_MIN_SPARE_BLOCKS) {
-        return fail(error,
-                    "ftl.op_percent=%.4g: leaves %" PRIu64
-                    " spare blocks of %u in each plane, at least %u are needed",
-                    cfg->op_ppm / 1e4, blocks - share_blocks, blocks,
-                    SSD_MIN_SPARE_BLOCKS);
+    layout_streams(cfg, l);
+    if (blocks < share_blocks + l->min_spare_blocks) {
+        return no_spare(cfg, l, blocks - share_blocks, error);
     }
     l->spare_blocks = blocks - (uint32_t)share_blocks;
     return layout_cleaning(cfg, l, error);
@@ -320,6 +366,7 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
     SsdLayout layout;
 
     return nand_config_check(&cfg->nand, error) && check_units(cfg, error) &&
+           check_streams(cfg, error) &&
            ssd_layout(cfg, &layout, error) &&
            check_faults(cfg, &layout, error);
 }

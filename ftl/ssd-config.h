@@ -16,6 +16,11 @@ struct SsdConfig {
 #undef SSD_FIELD
 };
 
+typedef enum SsdStreamsGc {
+    SSD_STREAMS_GC_SEPARATE,
+    SSD_STREAMS_GC_MERGE,
+} SsdStreamsGc;
+
 typedef enum SsdCompleteAt {
     SSD_COMPLETE_AT_BUFFER,
     SSD_COMPLETE_AT_DATA_IN,
@@ -33,21 +38,28 @@ typedef struct SsdLayout {
     uint64_t user_units;
     uint32_t n_slots; /* units that the buffer holds */
 
+    uint32_t n_streams;    /* 0..n_streams-1; 1 without streams and FDP */
+    uint32_t n_gc_classes; /* 1, or one for each stream (streams.gc) */
+    uint32_t n_open;       /* open blocks in a plane, at most */
+
     /*
      * Room in a plane.  share is the plane's part of the user capacity; a
      * plane may hold up to share + slack valid units before the allocator
      * passes it over, and the spare blocks beyond that keep cleaning going:
-     * one open for the host, one open for cleaning, one being cleaned, one
-     * free, and at least one with something to gain.
+     * for each stream one open for the host; for each class one open for
+     * cleaning, one that is cleaned but for units that do not fill a page, and
+     * one free (gc_free_blocks; these are busy_blocks); and at least one with
+     * something to gain.
      */
+    uint32_t busy_blocks;
+    uint32_t gc_free_blocks; /* free blocks that the host leaves to cleaning */
+    uint32_t min_spare_blocks;
     uint64_t share_units;
     uint64_t slack_units;
     uint32_t spare_blocks;
     uint32_t gc_low_blocks;
     uint32_t gc_high_blocks;
 } SsdLayout;
-
-#define SSD_MIN_SPARE_BLOCKS 8
 
 /* Derive the layout.  false: the options do not fit together. */
 bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error);
@@ -64,6 +76,7 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg);
 const char *ssd_alloc_name(unsigned i);
 const char *ssd_gc_name(unsigned i);
 const char *ssd_buffer_name(unsigned i);
+const char *ssd_streams_gc_name(unsigned i);
 const char *ssd_complete_at_name(unsigned i);
 
 #endif

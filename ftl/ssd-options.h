@@ -28,6 +28,15 @@
     X(PPM, uint32_t, gc_high_ppm, "ftl.gc_high", 0, 600000, "1.5%", NULL,      \
       "cleaning of a plane ends at this share of free blocks (always above "   \
       "ftl.gc_low)")                                                           \
+    X(U32, uint32_t, streams, "streams.max", 0, 63, "0", NULL,                 \
+      "streams that the host may have open at a time, by the Streams "         \
+      "directive; 0: none")                                                    \
+    X(U32, uint32_t, ruhs, "fdp.ruhs", 0, 64, "0", NULL,                       \
+      "reclaim unit handles of Flexible Data Placement; 0: no FDP")            \
+    X(ENUM, uint32_t, streams_gc, "streams.gc", 0, 0, "separate",              \
+      ssd_streams_gc_name,                                                     \
+      "cleaning keeps the units of each stream (reclaim unit handle) in "      \
+      "blocks of their own, or merges them")                                   \
     X(ENUM, uint32_t, buffer, "buffer.policy", 0, 0, "fifo", ssd_buffer_name,  \
       "replacement in the DRAM buffer")                                        \
     X(SIZE, uint64_t, buffer_bytes, "buffer.size", 4096, 1099511627776,        \

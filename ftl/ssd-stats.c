@@ -46,7 +46,8 @@ bool ssd_read_only(const Ssd *ssd)
 
 uint32_t ssd_spare_percent(const Ssd *ssd)
 {
-    uint32_t most = ssd->l.spare_blocks - SSD_MIN_SPARE_BLOCKS;
+    uint32_t least = ssd->l.min_spare_blocks;
+    uint32_t most = ssd->l.spare_blocks - least;
     uint32_t left = most;
 
     if (most == 0) {
@@ -55,7 +56,7 @@ uint32_t ssd_spare_percent(const Ssd *ssd)
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         uint32_t spare = ssd->plane[i].spare_blocks;
 
-        left = MIN(left, spare - MIN(spare, SSD_MIN_SPARE_BLOCKS));
+        left = MIN(left, spare - MIN(spare, least));
     }
     return left * 100 / most;
 }
@@ -116,6 +117,7 @@ void ssd_reset_stats(Ssd *ssd)
     ssd->gc_copied_units = 0;
     ssd->gc_victims = 0;
     ssd->padded_units = 0;
+    stream_reset_stats(ssd);
 }
 
 static void cause_json(const Ssd *ssd, JsonWriter *w, const char *key,
@@ -190,16 +192,6 @@ static void gc_json(const Ssd *ssd, JsonWriter *w)
     json_close(w, '}');
 }
 
-static void streams_json(const SsdCounters *c, JsonWriter *w)
-{
-    json_open(w, "streams", '[');
-    json_open(w, NULL, '{');
-    json_u64(w, "id", 0);
-    json_u64(w, "host_bytes_written", c->host_bytes_written);
-    json_close(w, '}');
-    json_close(w, ']');
-}
-
 void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
 {
     SsdCounters c;
@@ -212,7 +204,7 @@ void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
     media_json(w, &c);
     gc_json(ssd, w);
     buffer_json(ssd, w);
-    streams_json(&c, w);
+    stream_json(ssd, w);
 }
 
 void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key)

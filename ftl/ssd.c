@@ -138,6 +138,9 @@ static void init_tables(Ssd *ssd)
     if (ssd->host) {
         ssd->spare_version = lazy_new(uint64_t, ssd->l.raw_units);
     }
+    if (ssd->l.n_streams > 1) {
+        ssd->spare_stream = lazy_new(uint8_t, ssd->l.raw_units);
+    }
     ssd->valid = lazy_new(uint64_t, valid_words(ssd));
     ssd->latency = g_new(Hist, SSD_N_OPS + 1);
     for (int i = 0; i <= SSD_N_OPS; i++) {
@@ -156,13 +159,18 @@ static void init_info(Ssd *ssd)
     info->page_bytes = cfg->nand.page_bytes;
     info->raw_bytes = ssd->l.raw_units * cfg->unit_bytes;
     info->erase_bytes = cfg->nand.page_bytes * cfg->nand.pages;
-    info->nstreams = 1;
+    info->nstreams = ssd->l.n_streams;
+    info->ruhs = cfg->ruhs;
+    info->isolated = cfg->streams_gc == SSD_STREAMS_GC_SEPARATE;
+    info->program_bytes = (uint64_t)ssd->l.units_per_program << ssd->unit_shift;
+    info->reclaim_bytes = info->erase_bytes * ssd->l.n_planes;
     info->queue_depth = cfg->queue_depth;
     info->memory_bytes = ssd->l.user_units * sizeof(*ssd->map) +
                          ssd->l.raw_units * sizeof(*ssd->spare_lpn) +
                          (ssd->host ? ssd->l.raw_units *
                                           sizeof(*ssd->spare_version)
                                     : 0) +
+                         (ssd->spare_stream ? ssd->l.raw_units : 0) +
                          valid_words(ssd) * sizeof(*ssd->valid) +
                          (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->block) +
                          (uint64_t)ssd->l.n_slots * sizeof(*ssd->slot);
@@ -192,6 +200,7 @@ void ssd_init_buffer(Ssd *ssd)
     ssd->dirty_tail = NONE;
     ssd->n_dirty = 0;
     ssd->n_must = 0;
+    stream_forget_slots(ssd);
     ssd->free_waiter = NONE;
     ssd->n_waiters = 0;
     ssd->free_job = NONE;
@@ -214,7 +223,7 @@ static bool init_faults(Ssd *ssd, GError **error)
     }
     ssd->may_fail = n->program_fail > 0 || n->erase_fail > 0 ||
                     (ssd->faults && faults_may_fail(ssd->faults));
-    ssd->free_for_gc = ssd->may_fail ? 2 : 1;
+    ssd->free_for_gc = ssd->l.gc_free_blocks + (ssd->may_fail ? 1 : 0);
     return true;
 }
 
@@ -250,6 +259,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->geo = nand_geometry(ssd->nand);
     init_shifts(ssd);
     init_tables(ssd);
+    stream_init(ssd);
     block_init(ssd);
     ssd->slot = lazy_new(Slot, ssd->l.n_slots);
     ssd->epoch_mask = 15;
@@ -274,12 +284,14 @@ void ssd_destroy(Ssd *ssd)
     }
     ssd_oplog_close(ssd, NULL);
     block_destroy(ssd);
+    stream_destroy(ssd);
     nand_destroy(ssd->nand);
     eventq_destroy(&ssd->events);
     lazy_free(ssd->map, ssd->l.user_units, sizeof(*ssd->map));
     lazy_free(ssd->spare_lpn, ssd->l.raw_units, sizeof(*ssd->spare_lpn));
     lazy_free(ssd->spare_version, ssd->l.raw_units,
               sizeof(*ssd->spare_version));
+    lazy_free(ssd->spare_stream, ssd->l.raw_units, 1);
     lazy_free(ssd->valid, valid_words(ssd), sizeof(*ssd->valid));
     lazy_free(ssd->slot, ssd->l.n_slots, sizeof(*ssd->slot));
     g_free(ssd->waiter);

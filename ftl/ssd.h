@@ -68,6 +68,11 @@ typedef struct SsdInfo {
     uint64_t raw_bytes;    /* physical capacity */
     uint64_t erase_bytes;  /* one erase block */
     uint32_t nstreams;     /* streams 0..nstreams-1 may be used; 1: none */
+    uint32_t ruhs;         /* FDP: reclaim unit handles, streams 0..ruhs-1; 0: no
+                              FDP, stream 0 is what belongs to no stream */
+    bool isolated;         /* cleaning keeps streams apart */
+    uint64_t program_bytes; /* that NAND programs at once */
+    uint64_t reclaim_bytes; /* of a stream's blocks, one in each plane */
     uint32_t queue_depth;  /* commands in flight before -EBUSY */
     uint64_t memory_bytes; /* host memory that the model's tables may take */
 } SsdInfo;
@@ -98,7 +103,7 @@ typedef struct SsdCmd {
                          unit, and comes back in SsdHostOps */
     SsdOp op;
     bool fua;         /* WRITE: complete only once durable */
-    uint16_t stream;  /* placement: 0 = none, else an open stream or RU handle */
+    uint16_t stream;  /* WRITE: placement, below SsdInfo.nstreams */
     uint32_t nblocks; /* count (1-based), in SsdInfo.block_bytes units */
     uint64_t lba;
 } SsdCmd;
@@ -231,6 +236,55 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns);
 
 /* Is the power on?  A scripted fault may have cut it. */
 bool ssd_powered(const Ssd *ssd);
+
+/* ---- streams ------------------------------------------------------------ */
+
+/*
+ * What one stream wrote and cost, in mapping units, since the drive was made.
+ * A unit counts where it was written last: what cleaning copies stays in its
+ * stream.
+ */
+typedef struct SsdStreamCounters {
+    uint64_t host_bytes_written;
+    uint64_t host_units;   /* programmed for the host */
+    uint64_t padded_units; /* programmed empty beside them */
+    uint64_t copied_units; /* programmed again by cleaning */
+    uint64_t victims;      /* blocks of the stream alone, chosen for cleaning */
+    uint64_t victim_valid_units; /* in them when they were chosen */
+    uint64_t erases;             /* of such blocks */
+} SsdStreamCounters;
+
+/* stream < SsdInfo.nstreams; nstreams itself: blocks that cleaning filled from
+ * several streams (their victims and erases). */
+void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c);
+
+/* Blocks that the stream has open now, for the host and for cleaning. */
+uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream);
+
+/* Bytes that the host can write before the stream's blocks are full, at most
+ * SsdInfo.reclaim_bytes. */
+uint64_t ssd_stream_room(const Ssd *ssd, uint32_t stream);
+
+/*
+ * The stream's next write goes to fresh blocks: those open for the host are
+ * left as they are.  For a stream that ends, and whose number another one may
+ * get, or a reclaim unit handle that moves on.
+ */
+void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream);
+
+/* Where a block of the host is. */
+typedef struct SsdPlace {
+    bool mapped;
+    bool in_nand;    /* the newest data is; else in the buffer */
+    uint32_t stream; /* of the last WRITE, if mapped */
+    /* If in_nand: */
+    uint32_t erase_block;
+    uint32_t page;         /* in it */
+    uint32_t block_stream; /* whose units the erase block takes; nstreams: of
+                              several */
+} SsdPlace;
+
+void ssd_place(const Ssd *ssd, uint64_t lba, SsdPlace *place);
 
 /* ---- statistics --------------------------------------------------------- */
 

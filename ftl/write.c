@@ -7,7 +7,8 @@
  *
  * A slot is made by a write (or written again in place), becomes DIRTY, is
  * gathered with others into a page, and ends when that page is programmed.
- * A page is sent when it is full, or when something waits for one of its units
+ * A page holds units of one stream (streams.c), and
+ * is sent when it is full, or when something waits for one of its units
  * (a flush barrier, FUA, host.complete_at=program).
  */
 #include <string.h>
@@ -57,6 +58,7 @@ void write_barrier(Ssd *ssd, uint32_t cmd)
     ssd->cur_epoch++;
     *epoch_at(ssd, ssd->cur_epoch) = (Epoch){.left = 0, .cmd = NONE};
     ssd->n_must = ssd->n_dirty; /* every slot is now of an earlier epoch */
+    stream_must_all(ssd);
     epochs_advance(ssd);
     write_pump(ssd);
 }
@@ -100,7 +102,7 @@ static bool slot_must(const Ssd *ssd, const Slot *s)
     return s->force || s->epoch != ssd->cur_epoch;
 }
 
-static uint32_t slot_take(Ssd *ssd, uint32_t lpn)
+static uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream)
 {
     uint32_t i = ssd->free_slot;
 
@@ -108,6 +110,7 @@ static uint32_t slot_take(Ssd *ssd, uint32_t lpn)
     ssd->n_free_slots--;
     ssd->slot[i] = (Slot){
         .lpn = lpn,
+        .stream = (uint8_t)stream,
         .older = NONE,
         .newer = NONE,
         .waiters = NONE,
@@ -126,6 +129,7 @@ static void make_dirty(Ssd *ssd, uint32_t i)
     s->state = SLOT_DIRTY;
     ssd->n_dirty++;
     ssd->n_must += slot_must(ssd, s);
+    stream_insert(ssd, i, slot_must(ssd, s));
     ssd->buf->insert(ssd, i);
 }
 
@@ -133,6 +137,7 @@ static void leave_dirty(Ssd *ssd, uint32_t i)
 {
     ssd->n_dirty--;
     ssd->n_must -= slot_must(ssd, &ssd->slot[i]);
+    stream_remove(ssd, i, slot_must(ssd, &ssd->slot[i]));
     ssd->buf->remove(ssd, i);
 }
 
@@ -140,6 +145,7 @@ static void force_slot(Ssd *ssd, Slot *s)
 {
     if (s->state == SLOT_DIRTY && !slot_must(ssd, s)) {
         ssd->n_must++;
+        ssd->stream[s->stream].n_must++;
     }
     s->force = true;
 }
@@ -252,7 +258,8 @@ void write_fill_done(Ssd *ssd, uint32_t i, const NandOp *op)
 }
 
 /* Write into the slot that already holds the unit. */
-static void rewrite_slot(Ssd *ssd, uint32_t i, uint64_t version)
+static void rewrite_slot(Ssd *ssd, uint32_t i, uint64_t version,
+                         uint32_t stream)
 {
     Slot *s = &ssd->slot[i];
 
@@ -264,16 +271,17 @@ static void rewrite_slot(Ssd *ssd, uint32_t i, uint64_t version)
         ssd->host->superseded(ssd->opaque, s->lpn, s->version);
     }
     s->version = version;
+    stream_change(ssd, i, stream, slot_must(ssd, s));
     if (s->state == SLOT_DIRTY) {
         ssd->buf->rewrite(ssd, i);
     }
 }
 
 /* A newer version of a unit that is just being programmed. */
-static uint32_t queue_behind(Ssd *ssd, uint32_t older)
+static uint32_t queue_behind(Ssd *ssd, uint32_t older, uint32_t stream)
 {
     uint32_t lpn = ssd->slot[older].lpn;
-    uint32_t i = slot_take(ssd, lpn);
+    uint32_t i = slot_take(ssd, lpn, stream);
 
     ssd->mapped_units += ssd->slot[older].dead;
     ssd->slot[i].state = SLOT_BLOCKED;
@@ -283,10 +291,10 @@ static uint32_t queue_behind(Ssd *ssd, uint32_t older)
     return i;
 }
 
-static uint32_t new_slot(Ssd *ssd, uint32_t lpn, bool partial)
+static uint32_t new_slot(Ssd *ssd, uint32_t lpn, bool partial, uint32_t stream)
 {
     uint32_t entry = ssd->map[lpn];
-    uint32_t i = slot_take(ssd, lpn);
+    uint32_t i = slot_take(ssd, lpn, stream);
 
     ssd->slot[i].old_entry = entry;
     ssd->mapped_units += entry == 0;
@@ -308,7 +316,7 @@ static void note_extent(Slot *s, bool partial)
 }
 
 /* Put one unit into the buffer; NONE: there is no room. */
-static uint32_t insert_unit(Ssd *ssd, uint32_t lpn, uint64_t version,
+static uint32_t insert_unit(Ssd *ssd, uint32_t lpn, const SsdCmd *req,
                             bool partial)
 {
     uint32_t entry = ssd->map[lpn];
@@ -317,7 +325,7 @@ static uint32_t insert_unit(Ssd *ssd, uint32_t lpn, uint64_t version,
 
     if (buffered && ssd->slot[i].state != SLOT_PROGRAMMING) {
         ssd->buffer_stats.hits++;
-        rewrite_slot(ssd, i, version);
+        rewrite_slot(ssd, i, req->version, req->stream);
         note_extent(&ssd->slot[i], partial);
         return i;
     }
@@ -325,8 +333,9 @@ static uint32_t insert_unit(Ssd *ssd, uint32_t lpn, uint64_t version,
         return NONE;
     }
     ssd->buffer_stats.misses++;
-    i = buffered ? queue_behind(ssd, i) : new_slot(ssd, lpn, partial);
-    ssd->slot[i].version = version;
+    i = buffered ? queue_behind(ssd, i, req->stream)
+                 : new_slot(ssd, lpn, partial, req->stream);
+    ssd->slot[i].version = req->version;
     note_extent(&ssd->slot[i], partial);
     return i;
 }
@@ -344,7 +353,7 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint64_t lpn = c->next_lpn;
         bool partial = lpn << shift < c->req.lba || (lpn + 1) << shift > end;
-        uint32_t i = insert_unit(ssd, (uint32_t)lpn, c->req.version, partial);
+        uint32_t i = insert_unit(ssd, (uint32_t)lpn, &c->req, partial);
 
         if (i == NONE) {
             return false;
@@ -395,10 +404,10 @@ static void gather_page(Ssd *ssd, uint32_t j)
     PageJob *job = &ssd->job[j];
     uint32_t *unit = job_units(ssd, j);
     uint32_t most = block_program_units(ssd, job->ppa);
+    uint32_t i;
 
-    while (job->n < most && ssd->n_dirty > 0) {
-        uint32_t i = ssd->buf->pick(ssd);
-
+    while (job->n < most &&
+           (i = stream_pick(ssd, job->stream)) != NONE) {
         leave_dirty(ssd, i);
         ssd->slot[i].state = SLOT_PROGRAMMING;
         unit[job->n++] = i;
@@ -414,6 +423,7 @@ static void stamp_page(Ssd *ssd, uint32_t j)
     const PageJob *job = &ssd->job[j];
     uint32_t first = job->ppa << ssd->page_units_shift;
     uint32_t most = block_program_units(ssd, job->ppa);
+    SsdStreamCounters *count = &ssd->stream[job->stream].n;
 
     for (uint32_t k = 0; k < job->n; k++) {
         const Slot *s = &ssd->slot[job_units(ssd, j)[k]];
@@ -424,11 +434,16 @@ static void stamp_page(Ssd *ssd, uint32_t j)
         if (ssd->spare_version) {
             ssd->spare_version[first + k] = s->version;
         }
+        if (ssd->spare_stream) {
+            ssd->spare_stream[first + k] = job->stream;
+        }
     }
     for (uint32_t k = job->n; k < most; k++) {
         ssd->spare_lpn[first + k] = SPARE_NONE;
     }
     ssd->padded_units += most - job->n;
+    count->padded_units += most - job->n;
+    count->host_units += job->n;
 }
 
 /* More units than the page takes, which failed in a larger one: the rest is
@@ -443,6 +458,7 @@ static void split_job(Ssd *ssd, uint32_t j)
     }
     rest = job_take(ssd);
     ssd->job[rest].ppa = NONE;
+    ssd->job[rest].stream = ssd->job[j].stream;
     ssd->job[rest].n = ssd->job[j].n - most;
     memcpy(job_units(ssd, rest), job_units(ssd, j) + most,
            ssd->job[rest].n * sizeof(uint32_t));
@@ -455,7 +471,7 @@ void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
     NandOp op = {
         .kind = NAND_PROGRAM,
         .cause = NAND_CAUSE_HOST,
-        .ppa = {block_take_page(ssd, plane, OPEN_HOST)},
+        .ppa = {block_take_page(ssd, plane, OPEN_HOST, ssd->job[j].stream)},
         .bytes = ssd->geo->page_bytes,
         .cookie = j,
     };
@@ -475,9 +491,12 @@ void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
     gc_kick(ssd, plane);
 }
 
-static void send_page(Ssd *ssd, uint32_t plane)
+static void send_page(Ssd *ssd, uint32_t plane, uint32_t stream)
 {
-    write_send(ssd, job_take(ssd), plane);
+    uint32_t j = job_take(ssd);
+
+    ssd->job[j].stream = (uint8_t)stream;
+    write_send(ssd, j, plane);
 }
 
 static void stall_begins(Ssd *ssd)
@@ -497,10 +516,12 @@ static void stall_ends(Ssd *ssd)
 
 void write_pump(Ssd *ssd)
 {
+    uint32_t stream;
+
     if (ssd->given_up || !bad_redo(ssd)) {
         return;
     }
-    while (ssd->n_dirty >= ssd->l.units_per_program || ssd->n_must > 0) {
+    while ((stream = stream_ready(ssd)) != NONE) {
         uint32_t plane = ssd->alloc->pick(ssd);
 
         if (plane == NONE) {
@@ -508,7 +529,7 @@ void write_pump(Ssd *ssd)
             return;
         }
         stall_ends(ssd);
-        send_page(ssd, plane);
+        send_page(ssd, plane, stream);
     }
     stall_ends(ssd);
 }

@@ -207,6 +207,14 @@ static const NvmeCommand admin_commands[] = {
       EFFECT_SUPPORTED, "current, default, saved, capabilities" },
     { NVME_ADM_ASYNC_EVENT, "Asynchronous Event Request", nvme_async_event,
       EFFECT_SUPPORTED, "error and SMART events; 4 outstanding" },
+    { NVME_ADM_DIRECTIVE_SEND, "Directive Send", nvme_directive_send,
+      EFFECT_SUPPORTED | NVME_ONLY_DIRECTIVES,
+      "with streams.max or fdp.ruhs: Enable; Streams: Release Identifier, "
+      "Release Resources" },
+    { NVME_ADM_DIRECTIVE_RECEIVE, "Directive Receive", nvme_directive_receive,
+      EFFECT_SUPPORTED | NVME_ONLY_DIRECTIVES,
+      "with streams.max or fdp.ruhs: Return Parameters; Streams: Get Status, "
+      "Allocate Resources" },
     { NVME_ADM_DOORBELL_BUFFER, "Doorbell Buffer Config",
       admin_doorbell_buffer, EFFECT_SUPPORTED,
       "before or after the creation of queues" },
@@ -220,11 +228,22 @@ const NvmeCommand *nvme_admin_commands(unsigned *n)
 
 /* ---- taking an entry ---------------------------------------------------- */
 
-static const NvmeCommand *find_command(const NvmeCommand *table, unsigned n,
+uint32_t nvme_command_effects(const NvmeCtrl *ctrl, const NvmeCommand *c)
+{
+    if ((c->effects & NVME_ONLY_DIRECTIVES && !nvme_has_directives(ctrl)) ||
+        (c->effects & NVME_ONLY_FDP && !nvme_has_fdp(ctrl))) {
+        return 0;
+    }
+    return c->effects & ~(NVME_ONLY_DIRECTIVES | NVME_ONLY_FDP);
+}
+
+static const NvmeCommand *find_command(const NvmeCtrl *ctrl,
+                                       const NvmeCommand *table, unsigned n,
                                        uint8_t opcode)
 {
     for (unsigned i = 0; i < n; i++) {
-        if (table[i].opcode == opcode) {
+        if (table[i].opcode == opcode &&
+            nvme_command_effects(ctrl, &table[i])) {
             return &table[i];
         }
     }
@@ -260,7 +279,7 @@ static uint16_t dispatch(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     unsigned n;
     const NvmeCommand *table =
         req->admin ? nvme_admin_commands(&n) : nvme_io_commands(&n);
-    const NvmeCommand *command = find_command(table, n, req->opcode);
+    const NvmeCommand *command = find_command(ctrl, table, n, req->opcode);
 
     if (!command) {
         return NVME_SC_INVALID_OPCODE;
@@ -275,7 +294,9 @@ static void trace_start(NvmeCtrl *ctrl, const NvmeSqe *sqe,
                         const NvmeRequest *req)
 {
     bool range = !req->admin && req->opcode != NVME_IO_FLUSH &&
-                 req->opcode != NVME_IO_DSM;
+                 req->opcode != NVME_IO_DSM &&
+                 req->opcode != NVME_IO_MGMT_RECEIVE &&
+                 req->opcode != NVME_IO_MGMT_SEND;
     NvmeTrace t = {
         .admin = req->admin,
         .opcode = req->opcode,

@@ -180,6 +180,7 @@ static void submit_next_step(NvmeCtrl *ctrl, NvmeRequest *req)
         .version = step->op == SSD_OP_WRITE ? step->id : 0,
         .op = step->op,
         .fua = step->op == SSD_OP_WRITE && req->fua,
+        .stream = req->stream,
         .nblocks = step->nblocks,
         .lba = step->lba,
     };
@@ -630,6 +631,7 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     ctrl->max_bytes = 1ULL << (cfg->mdts + NVME_PAGE_BITS);
     payload_attach(ctrl->payload, ssd, cfg->nblocks);
     make_slots(ctrl, info->queue_depth);
+    nvme_streams_init(ctrl);
     ctrl->powered = true;
     nvme_reset(ctrl, 0);
     return true;

@@ -25,6 +25,7 @@ struct Feature {
     uint16_t (*set)(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
                     const NvmeSqe *sqe);
     const char *help;
+    bool fdp; /* only with FDP */
 };
 
 /* ---- temperature -------------------------------------------------------- */
@@ -151,17 +152,23 @@ static uint16_t set_events(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
 
 /* ---- features with data ------------------------------------------------- */
 
+void nvme_timestamp(const NvmeCtrl *ctrl, uint8_t *data)
+{
+    uint64_t ms = ctrl->timestamp_ms +
+                  (ctrl->now_ns - ctrl->timestamp_at_ns) / 1000000;
+
+    put_le64(data, ms & 0xffffffffffffULL);
+    data[6] = ctrl->timestamp_set ? 1 << 1 : 0; /* origin */
+}
+
 static uint16_t get_timestamp(NvmeCtrl *ctrl, const Feature *f,
                               NvmeRequest *req, const NvmeSqe *sqe,
                               bool current)
 {
     uint8_t data[8] = { 0 };
-    uint64_t ms = ctrl->timestamp_ms +
-                  (ctrl->now_ns - ctrl->timestamp_at_ns) / 1000000;
 
     if (current) {
-        put_le64(data, ms & 0xffffffffffffULL);
-        data[6] = ctrl->timestamp_set ? 1 << 1 : 0; /* origin */
+        nvme_timestamp(ctrl, data);
     }
     return nvme_to_host(ctrl, sqe, data, sizeof(data));
 }
@@ -202,6 +209,33 @@ static uint16_t set_host_id(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
     return status;
 }
 
+/* ---- FDP ---------------------------------------------------------------- */
+
+static uint16_t get_fdp(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
+                        const NvmeSqe *sqe, bool current)
+{
+    return nvme_fdp_get_mode(ctrl, req, sqe);
+}
+
+static uint16_t set_fdp(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
+                        const NvmeSqe *sqe)
+{
+    return nvme_fdp_set_mode(ctrl, req, sqe);
+}
+
+static uint16_t get_fdp_events(NvmeCtrl *ctrl, const Feature *f,
+                               NvmeRequest *req, const NvmeSqe *sqe,
+                               bool current)
+{
+    return nvme_fdp_get_events(ctrl, req, sqe, current);
+}
+
+static uint16_t set_fdp_events(NvmeCtrl *ctrl, const Feature *f,
+                               NvmeRequest *req, const NvmeSqe *sqe)
+{
+    return nvme_fdp_set_events(ctrl, req, sqe);
+}
+
 /* ---- the table ---------------------------------------------------------- */
 
 static const Feature features[] = {
@@ -232,14 +266,23 @@ static const Feature features[] = {
       .slot = NVME_FEAT_EVENTS, .set = set_events, .help = "SMART warnings" },
     { .id = 0x0e, .name = "Timestamp", .slot = NVME_FEATURE_SLOTS - 1,
       .get = get_timestamp, .set = set_timestamp, .help = "" },
+    { .id = 0x1d, .name = "Flexible Data Placement",
+      .slot = NVME_FEATURE_SLOTS - 1, .get = get_fdp, .set = set_fdp,
+      .fdp = true,
+      .help = "with fdp.ruhs; enabled, configuration 0; the namespace keeps it "
+              "from being changed" },
+    { .id = 0x1e, .name = "Flexible Data Placement Events",
+      .slot = NVME_FEATURE_SLOTS - 1, .ns = true, .get = get_fdp_events,
+      .set = set_fdp_events, .fdp = true,
+      .help = "with fdp.ruhs; by placement handle, kept across resets" },
     { .id = 0x81, .name = "Host Identifier", .slot = NVME_FEATURE_SLOTS - 1,
       .get = get_host_id, .set = set_host_id, .help = "64 and 128 bits" },
 };
 
-static const Feature *find_feature(uint8_t id)
+static const Feature *find_feature(const NvmeCtrl *ctrl, uint8_t id)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(features); i++) {
-        if (features[i].id == id) {
+        if (features[i].id == id && (!features[i].fdp || nvme_has_fdp(ctrl))) {
             return &features[i];
         }
     }
@@ -264,7 +307,7 @@ void nvme_features_reset(NvmeCtrl *ctrl)
 uint16_t nvme_get_features(NvmeCtrl *ctrl, NvmeRequest *req,
                            const NvmeSqe *sqe)
 {
-    const Feature *f = find_feature(sqe->dw[10] & 0xff);
+    const Feature *f = find_feature(ctrl, sqe->dw[10] & 0xff);
     unsigned sel = sqe->dw[10] >> 8 & 7;
 
     if (!f || sel > SEL_CAPABILITIES) {
@@ -301,7 +344,7 @@ static uint16_t check_set_nsid(const Feature *f, uint32_t nsid)
 uint16_t nvme_set_features(NvmeCtrl *ctrl, NvmeRequest *req,
                            const NvmeSqe *sqe)
 {
-    const Feature *f = find_feature(sqe->dw[10] & 0xff);
+    const Feature *f = find_feature(ctrl, sqe->dw[10] & 0xff);
     uint16_t status;
 
     if (!f) {

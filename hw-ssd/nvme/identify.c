@@ -51,9 +51,11 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     put_le32(d + 84, 10000000); /* RTD3R: 10 s at most, in us */
     put_le32(d + 88, 10000000); /* RTD3E */
     put_le32(d + 92, 0);        /* OAES: no notices */
-    put_le32(d + 96, 1);        /* CTRATT: 128-bit host identifier */
+    /* CTRATT: 128-bit host identifier, endurance groups, FDP. */
+    put_le32(d + 96, 1 | (nvme_has_fdp(ctrl) ? 1U << 4 | 1U << 19 : 0));
     d[111] = 1;                 /* CNTRLTYPE: I/O controller */
-    put_le16(d + 256, 1 << 8);  /* OACS: Doorbell Buffer Config */
+    /* OACS: Doorbell Buffer Config, Directives. */
+    put_le16(d + 256, 1 << 8 | (nvme_has_directives(ctrl) ? 1 << 5 : 0));
     d[258] = NVME_ACL - 1;
     d[259] = NVME_AERL - 1;
     d[260] = 1 << 1 | 1;        /* FRMW: one slot, read only */
@@ -62,6 +64,7 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     d[263] = 0;                 /* NPSS: one power state */
     put_le16(d + 266, NVME_WCTEMP_K);
     put_le16(d + 268, NVME_CCTEMP_K);
+    put_le16(d + 340, nvme_has_fdp(ctrl)); /* ENDGIDMAX */
     d[512] = NVME_SQE_SHIFT << 4 | NVME_SQE_SHIFT; /* SQES */
     d[513] = NVME_CQE_SHIFT << 4 | NVME_CQE_SHIFT; /* CQES */
     put_le32(d + 516, 1);       /* NN */
@@ -120,6 +123,7 @@ static uint16_t fill_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     put_le64(d + 8, ctrl->cfg.nblocks);  /* NCAP */
     put_le64(d + 16, ctrl->cfg.nblocks); /* NUSE: not thin */
     put_formats(ctrl, d);
+    put_le16(d + 102, nvme_has_fdp(ctrl)); /* ENDGID */
     if (ctrl->cfg.eui64) {
         put_be64(d + 120, ctrl->cfg.eui64);
     }
@@ -186,6 +190,20 @@ static uint16_t fill_controllers(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     return 0;
 }
 
+/* From the identifier in CDW11 on. */
+static uint16_t fill_endurance_groups(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                                      uint8_t *d)
+{
+    if (!nvme_has_fdp(ctrl)) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    if ((sqe->dw[11] & 0xffff) <= 1) {
+        put_le16(d, 1);
+        put_le16(d + 2, 1);
+    }
+    return 0;
+}
+
 static const Identify identify_table[] = {
     { 0x00, "Identify Namespace", fill_namespace },
     { 0x01, "Identify Controller", fill_controller },
@@ -195,6 +213,7 @@ static const Identify identify_table[] = {
     { 0x11, "Identify Namespace, allocated", fill_namespace },
     { 0x12, "Controllers attached to a namespace", fill_controllers },
     { 0x13, "Controllers of the subsystem", fill_controllers },
+    { 0x19, "Endurance Group list (with fdp.ruhs)", fill_endurance_groups },
 };
 
 uint16_t nvme_identify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)

@@ -122,6 +122,9 @@ static uint16_t io_write(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
         status = map_data(ctrl, req, sqe);
     }
     if (!status) {
+        status = nvme_take_directive(ctrl, req, sqe);
+    }
+    if (!status) {
         req->fua = wants_fua(ctrl, sqe);
         req->barrier = req->fua;
         status = add_write(ctrl, req, req->lba, req->nblocks, false);
@@ -284,7 +287,7 @@ static const NvmeCommand io_commands[] = {
     { NVME_IO_READ, "Read", io_read, EFFECT_SUPPORTED,
       "FUA; protection information must be 0" },
     { NVME_IO_WRITE, "Write", io_write, EFFECT_SUPPORTED | EFFECT_CHANGES_DATA,
-      "FUA; always FUA while the volatile write cache is off" },
+      "FUA; always FUA while the volatile write cache is off; directives" },
     { NVME_IO_FLUSH, "Flush", io_flush, EFFECT_SUPPORTED | EFFECT_CHANGES_DATA,
       "one namespace, or FFFFFFFFh" },
     { NVME_IO_COMPARE, "Compare", io_compare, EFFECT_SUPPORTED,
@@ -296,6 +299,12 @@ static const NvmeCommand io_commands[] = {
       EFFECT_SUPPORTED | EFFECT_CHANGES_DATA,
       "deallocate, whole mapping units; other attributes are hints without "
       "effect; up to 256 ranges" },
+    { NVME_IO_MGMT_RECEIVE, "I/O Management Receive", nvme_io_mgmt_receive,
+      EFFECT_SUPPORTED | NVME_ONLY_FDP,
+      "with fdp.ruhs: Reclaim Unit Handle Status" },
+    { NVME_IO_MGMT_SEND, "I/O Management Send", nvme_io_mgmt_send,
+      EFFECT_SUPPORTED | NVME_ONLY_FDP,
+      "with fdp.ruhs: Reclaim Unit Handle Update" },
 };
 
 const NvmeCommand *nvme_io_commands(unsigned *n)

@@ -15,8 +15,9 @@ typedef struct LogPage {
     uint8_t id;
     const char *name;
     uint32_t bytes;
-    void (*fill)(const NvmeCtrl *ctrl, uint8_t *page);
+    void (*fill)(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint8_t *page);
     int event; /* the type of events that reading it unmasks, or -1 */
+    bool group; /* of an endurance group: only with FDP */
 } LogPage;
 
 /* ---- errors (01h) ------------------------------------------------------- */
@@ -37,7 +38,8 @@ void nvme_log_error(NvmeCtrl *ctrl, unsigned sqid, const NvmeRequest *req,
     };
 }
 
-static void fill_errors(const NvmeCtrl *ctrl, uint8_t *page)
+static void fill_errors(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                        uint8_t *page)
 {
     uint64_t n = MIN(ctrl->nerrors, NVME_ERROR_ENTRIES);
 
@@ -86,7 +88,8 @@ static uint64_t data_units(uint64_t bytes)
     return (bytes + 511999) / 512000;
 }
 
-static void fill_smart(const NvmeCtrl *ctrl, uint8_t *page)
+static void fill_smart(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                       uint8_t *page)
 {
     SsdCounters c;
     double used;
@@ -112,24 +115,26 @@ static void fill_smart(const NvmeCtrl *ctrl, uint8_t *page)
 
 /* ---- firmware (03h), effects (05h) -------------------------------------- */
 
-static void fill_firmware(const NvmeCtrl *ctrl, uint8_t *page)
+static void fill_firmware(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                          uint8_t *page)
 {
     page[0] = 1; /* AFI: slot 1 runs */
     memset(page + 8, ' ', 8);
     memcpy(page + 8, ctrl->cfg.firmware, strlen(ctrl->cfg.firmware));
 }
 
-static void fill_effects(const NvmeCtrl *ctrl, uint8_t *page)
+static void fill_effects(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                         uint8_t *page)
 {
     unsigned n;
     const NvmeCommand *c = nvme_admin_commands(&n);
 
     for (unsigned i = 0; i < n; i++) {
-        put_le32(page + 4 * c[i].opcode, c[i].effects);
+        put_le32(page + 4 * c[i].opcode, nvme_command_effects(ctrl, &c[i]));
     }
     c = nvme_io_commands(&n);
     for (unsigned i = 0; i < n; i++) {
-        put_le32(page + 1024 + 4 * c[i].opcode, c[i].effects);
+        put_le32(page + 1024 + 4 * c[i].opcode, nvme_command_effects(ctrl, &c[i]));
     }
 }
 
@@ -137,16 +142,29 @@ static void fill_effects(const NvmeCtrl *ctrl, uint8_t *page)
 
 static const LogPage log_pages[] = {
     { 0x01, "Error Information", NVME_ERROR_ENTRIES * ERROR_ENTRY_BYTES,
-      fill_errors, NVME_EVENT_ERROR },
-    { 0x02, "SMART / Health Information", 512, fill_smart, NVME_EVENT_SMART },
-    { 0x03, "Firmware Slot Information", 512, fill_firmware, -1 },
-    { 0x05, "Commands Supported and Effects", 4096, fill_effects, -1 },
+      fill_errors, NVME_EVENT_ERROR, false },
+    { 0x02, "SMART / Health Information", 512, fill_smart, NVME_EVENT_SMART,
+      false },
+    { 0x03, "Firmware Slot Information", 512, fill_firmware, -1, false },
+    { 0x05, "Commands Supported and Effects", 4096, fill_effects, -1,
+      false },
+    { 0x09, "Endurance Group Information (with fdp.ruhs)", 512,
+      nvme_fdp_fill_group, -1, true },
+    { 0x20, "FDP Configurations (with fdp.ruhs)", 512, nvme_fdp_fill_configs,
+      -1, true },
+    { 0x21, "Reclaim Unit Handle Usage (with fdp.ruhs)", 520,
+      nvme_fdp_fill_usage, -1, true },
+    { 0x22, "FDP Statistics (with fdp.ruhs)", 64, nvme_fdp_fill_statistics, -1,
+      true },
+    { 0x23, "FDP Events (with fdp.ruhs)", 4096, nvme_fdp_fill_events, -1,
+      true },
 };
 
-static const LogPage *find_page(uint8_t id)
+static const LogPage *find_page(const NvmeCtrl *ctrl, uint8_t id)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(log_pages); i++) {
-        if (log_pages[i].id == id) {
+        if (log_pages[i].id == id &&
+            (!log_pages[i].group || nvme_has_fdp(ctrl))) {
             return &log_pages[i];
         }
     }
@@ -162,7 +180,7 @@ static uint16_t send_page(NvmeCtrl *ctrl, const NvmeSqe *sqe,
     uint8_t *out = payload_buf_get(ctrl->payload, bytes);
     uint16_t status;
 
-    log->fill(ctrl, page);
+    log->fill(ctrl, sqe, page);
     memcpy(out, page + offset, n);
     memset(out + n, 0, bytes - n);
     status = nvme_to_host(ctrl, sqe, out, bytes);
@@ -173,7 +191,7 @@ static uint16_t send_page(NvmeCtrl *ctrl, const NvmeSqe *sqe,
 uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,
                            const NvmeSqe *sqe)
 {
-    const LogPage *log = find_page(sqe->dw[10] & 0xff);
+    const LogPage *log = find_page(ctrl, sqe->dw[10] & 0xff);
     uint64_t numd = (sqe->dw[10] >> 16) | (uint64_t)(sqe->dw[11] & 0xffff) << 16;
     uint64_t bytes = (numd + 1) * 4;
     uint64_t offset = nvme_sqe_u64(sqe, 12);
@@ -187,6 +205,9 @@ uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,
     if ((req->nsid && req->nsid != NVME_NSID_ALL) || offset % 4 ||
         offset > log->bytes || bytes > ctrl->max_bytes) {
         return NVME_SC_INVALID_FIELD;
+    }
+    if (log->group && sqe->dw[11] >> 16 != 1) {
+        return NVME_SC_INVALID_FIELD; /* the only endurance group */
     }
     status = send_page(ctrl, sqe, log, offset, bytes);
     if (!status && !retain && log->event >= 0) {

@@ -2,8 +2,8 @@
 /*
  * nvme-defs.h - numbers of the standard: registers, opcodes, status codes.
  *
- * From NVM Express Base Specification 1.4; figures and clauses are named where
- * a number is not plain.  Knows no state.
+ * From NVM Express Base Specification 1.4, and 2.2 where that is said; figures
+ * and clauses are named where a number is not plain.  Knows no state.
  */
 #ifndef VSSD_NVME_DEFS_H
 #define VSSD_NVME_DEFS_H
@@ -63,6 +63,8 @@ enum {
     NVME_ADM_SET_FEATURES = 0x09,
     NVME_ADM_GET_FEATURES = 0x0a,
     NVME_ADM_ASYNC_EVENT = 0x0c,
+    NVME_ADM_DIRECTIVE_SEND = 0x19,
+    NVME_ADM_DIRECTIVE_RECEIVE = 0x1a,
     NVME_ADM_DOORBELL_BUFFER = 0x7c,
 };
 
@@ -73,6 +75,22 @@ enum {
     NVME_IO_COMPARE = 0x05,
     NVME_IO_WRITE_ZEROES = 0x08,
     NVME_IO_DSM = 0x09,
+    NVME_IO_MGMT_RECEIVE = 0x12,
+    NVME_IO_MGMT_SEND = 0x1d,
+};
+
+/* Directive types, and operations of each; Base 2.2, clause 8.1.8. */
+enum {
+    NVME_DIR_IDENTIFY = 0,
+    NVME_DIR_STREAMS = 1,
+    NVME_DIR_PLACEMENT = 2,
+
+    NVME_DIR_RECEIVE_PARAMETERS = 1, /* of either type */
+    NVME_DIR_SEND_ENABLE = 1,        /* Identify */
+    NVME_DIR_RECEIVE_STATUS = 2,     /* Streams, and the following */
+    NVME_DIR_RECEIVE_ALLOCATE = 3,
+    NVME_DIR_SEND_RELEASE_ID = 1,
+    NVME_DIR_SEND_RELEASE = 2,
 };
 
 /*
@@ -91,6 +109,7 @@ enum {
     NVME_SC_INVALID_NSID = 0x00b,
     NVME_SC_COMMAND_SEQUENCE = 0x00c,
     NVME_SC_PRP_OFFSET = 0x013,
+    NVME_SC_FDP_DISABLED = 0x029,
     NVME_SC_LBA_RANGE = 0x080,
 
     NVME_SC_CQ_INVALID = 0x100,
@@ -103,6 +122,7 @@ enum {
     NVME_SC_FEATURE_NOT_SAVEABLE = 0x10d,
     NVME_SC_FEATURE_NOT_CHANGEABLE = 0x10e,
     NVME_SC_FEATURE_NOT_NS = 0x10f,
+    NVME_SC_STREAM_RESOURCES = 0x17f,
     NVME_SC_PROT_INFO = 0x181,
     NVME_SC_READ_ONLY = 0x182,
 

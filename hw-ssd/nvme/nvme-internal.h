@@ -67,6 +67,10 @@ uint16_t nvme_to_host(NvmeCtrl *ctrl, const NvmeSqe *sqe, const void *buf,
 uint16_t nvme_from_host(NvmeCtrl *ctrl, const NvmeSqe *sqe, void *buf,
                         size_t len);
 
+/* As much of a structure as the host asks for, zeroes beyond its end. */
+uint16_t nvme_to_host_padded(NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                             const void *buf, size_t len, uint64_t wanted);
+
 /* ---- requests ----------------------------------------------------------- */
 
 /* One command for the drive. */
@@ -101,6 +105,7 @@ struct NvmeRequest {
     uint32_t nsid;
     uint64_t lba;
     uint32_t nblocks;
+    uint16_t stream;      /* of the drive, for WRITE steps */
     uint64_t complete_ns; /* of the last step, by the model */
     bool modelled;        /* complete_ns is set */
 
@@ -206,6 +211,43 @@ enum {
 
 #define NVME_FEATURE_SLOTS 16
 
+/* ---- placement (directives.c, fdp.c) ------------------------------------ */
+
+#define NVME_MAX_STREAMS 63
+#define NVME_MAX_RUHS 64
+
+/* An open stream; the drive's stream is its index + 1. */
+typedef struct NvmeStream {
+    uint16_t id;   /* the host's; 0: not open */
+    uint64_t used; /* NvmeStreams.clock at the last write */
+} NvmeStream;
+
+typedef struct NvmeStreams {
+    unsigned max; /* 0: the drive has none, or has FDP */
+    bool enabled;
+    unsigned allocated; /* for the namespace alone */
+    unsigned open;
+    uint64_t clock;
+    NvmeStream stream[NVME_MAX_STREAMS];
+} NvmeStreams;
+
+#define NVME_FDP_EVENTS 63 /* of the log, which has a header of that size */
+
+typedef struct NvmeFdpEvent {
+    uint8_t type;
+    uint16_t pid;
+    uint8_t timestamp[8];
+    uint32_t nsid;
+} NvmeFdpEvent;
+
+typedef struct NvmeFdp {
+    unsigned ruhs; /* 0: the drive has no FDP */
+    bool placement; /* the Data Placement directive is enabled */
+    uint8_t wanted[NVME_MAX_RUHS]; /* events: bits by place in their table */
+    NvmeFdpEvent event[NVME_FDP_EVENTS];
+    uint64_t nevents; /* since the beginning */
+} NvmeFdp;
+
 /* ---- the controller ----------------------------------------------------- */
 
 struct NvmeCtrl {
@@ -266,6 +308,9 @@ struct NvmeCtrl {
     uint64_t timestamp_at_ns;
     bool timestamp_set;
     uint8_t host_id[16];
+
+    NvmeStreams streams;
+    NvmeFdp fdp;
 
     /* events and logs */
     NvmeRequest *aer[NVME_AERL];
@@ -355,9 +400,16 @@ typedef struct NvmeCommand {
     uint8_t opcode;
     const char *name;
     uint16_t (*run)(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
-    uint32_t effects; /* of log page 05h */
+    uint32_t effects; /* of log page 05h, and NVME_ONLY_... */
     const char *help; /* for docs/nvme-support.md */
 } NvmeCommand;
+
+/* Only controllers with directives, or with FDP, have the command. */
+#define NVME_ONLY_DIRECTIVES 0x80000000U
+#define NVME_ONLY_FDP 0x40000000U
+
+/* As log page 05h has it; 0: the controller does not have the command. */
+uint32_t nvme_command_effects(const NvmeCtrl *ctrl, const NvmeCommand *c);
 
 /* admin.c, io.c */
 const NvmeCommand *nvme_admin_commands(unsigned *n);
@@ -368,6 +420,47 @@ bool nvme_is_io_nsid(uint32_t nsid);
 /* Read data has arrived: hand it to the guest, or compare. */
 void nvme_io_read_done(NvmeCtrl *ctrl, NvmeRequest *req);
 uint16_t nvme_status_of(SsdStatus status);
+
+/* directives.c */
+uint16_t nvme_directive_send(NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeSqe *sqe);
+uint16_t nvme_directive_receive(NvmeCtrl *ctrl, NvmeRequest *req,
+                                const NvmeSqe *sqe);
+bool nvme_has_directives(const NvmeCtrl *ctrl);
+/* The directive of a Write sets req->stream; it may open a stream. */
+uint16_t nvme_take_directive(NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeSqe *sqe);
+void nvme_streams_init(NvmeCtrl *ctrl);
+/* A Controller Level Reset: disabled, nothing open or allocated. */
+void nvme_streams_reset(NvmeCtrl *ctrl);
+
+/* fdp.c */
+bool nvme_has_fdp(const NvmeCtrl *ctrl);
+/* The drive's stream for a placement identifier of a Write. */
+uint16_t nvme_fdp_place(NvmeCtrl *ctrl, uint16_t pid);
+uint16_t nvme_io_mgmt_receive(NvmeCtrl *ctrl, NvmeRequest *req,
+                              const NvmeSqe *sqe);
+uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
+                           const NvmeSqe *sqe);
+void nvme_fdp_fill_group(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                         uint8_t *page);
+void nvme_fdp_fill_configs(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                           uint8_t *page);
+void nvme_fdp_fill_usage(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                         uint8_t *page);
+void nvme_fdp_fill_statistics(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                              uint8_t *page);
+void nvme_fdp_fill_events(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                          uint8_t *page);
+/* Features 1Dh and 1Eh. */
+uint16_t nvme_fdp_get_mode(NvmeCtrl *ctrl, NvmeRequest *req,
+                           const NvmeSqe *sqe);
+uint16_t nvme_fdp_set_mode(NvmeCtrl *ctrl, NvmeRequest *req,
+                           const NvmeSqe *sqe);
+uint16_t nvme_fdp_get_events(NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeSqe *sqe, bool current);
+uint16_t nvme_fdp_set_events(NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeSqe *sqe);
 
 /* identify.c */
 uint16_t nvme_identify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
@@ -385,6 +478,8 @@ enum {
     NVME_FEAT_EVENTS,
 };
 void nvme_features_reset(NvmeCtrl *ctrl);
+/* As Get Features 0Eh has it: 8 bytes. */
+void nvme_timestamp(const NvmeCtrl *ctrl, uint8_t *data);
 uint16_t nvme_get_features(NvmeCtrl *ctrl, NvmeRequest *req,
                            const NvmeSqe *sqe);
 uint16_t nvme_set_features(NvmeCtrl *ctrl, NvmeRequest *req,

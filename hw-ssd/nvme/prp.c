@@ -188,6 +188,24 @@ uint16_t nvme_to_host(NvmeCtrl *ctrl, const NvmeSqe *sqe, const void *buf,
     return status;
 }
 
+uint16_t nvme_to_host_padded(NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                             const void *buf, size_t len, uint64_t wanted)
+{
+    size_t n = (size_t)MIN(wanted, len);
+    uint8_t *out;
+    uint16_t status;
+
+    if (wanted > ctrl->max_bytes) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    out = payload_buf_get(ctrl->payload, (size_t)wanted);
+    memcpy(out, buf, n);
+    memset(out + n, 0, (size_t)wanted - n);
+    status = nvme_to_host(ctrl, sqe, out, (size_t)wanted);
+    payload_buf_put(ctrl->payload, out, (size_t)wanted);
+    return status;
+}
+
 uint16_t nvme_from_host(NvmeCtrl *ctrl, const NvmeSqe *sqe, void *buf,
                         size_t len)
 {

@@ -86,6 +86,7 @@ void nvme_disable(NvmeCtrl *ctrl)
     ctrl->polling = false;
     ctrl->page_bits = NVME_PAGE_BITS;
     nvme_features_reset(ctrl);
+    nvme_streams_reset(ctrl);
 }
 
 /* Can the admin queues be what the registers say? */

@@ -299,6 +299,7 @@ static char *observe(const char *options)
     Prng rng;
 
     r->faults = true; /* reads may be uncorrectable */
+    r->n_streams = r->info->nstreams;
     prng_seed(&rng, 4, 4);
     for (int i = 0; i < 12000; i++) {
         uint32_t n = 8 * (1 + (uint32_t)prng_below(&rng, 4));
@@ -332,6 +333,8 @@ typedef struct Change {
 #define PLANES "nand.planes=2;nand.multi_plane=on;ftl.op_percent=90%;"
 #define SUSPEND "nand.suspend=both;nand.suspend_min_run=0;"
 
+#define SPARE "ftl.op_percent=90%;"
+
 #define ERRORS "media.errors=on;media.base=7e-3;media.retry_factor=0.98;"
 #define OLD ERRORS "media.start_cycles=100;media.preload_hours=1000;"
 #define READ_OFTEN ERRORS "media.start_cycles=100;media.disturb=1e-5;"
@@ -361,6 +364,9 @@ static const Change changes[] = {
     {"media.rated_cycles=2000", WORN},
     {"media.fail_exp=8", WORN},
     {"media.factory_bad=1%", ""},
+    {"streams.max=3", SPARE},
+    {"fdp.ruhs=3", SPARE},
+    {"streams.gc=merge", SPARE "streams.max=3;"},
     {"ftl.unit=8KiB", ""},
     {"ftl.op_percent=55%", ""},
     {"ftl.gc_low=8%", ""},

@@ -219,7 +219,7 @@ static void wear_out(const char *options, const char *rules, uint64_t seed)
     for (uint32_t i = 0; i < r->ssd->l.n_planes; i++) {
         /* One too few, and one more when it gave up. */
         g_assert_cmpuint(r->ssd->plane[i].spare_blocks, >=,
-                         SSD_MIN_SPARE_BLOCKS - 2);
+                         r->ssd->l.min_spare_blocks - 2);
     }
     c = ref_one(r, SSD_OP_TRIM, 0, UNIT, false);
     g_assert_cmpint(c.status, ==, SSD_STATUS_READ_ONLY);

@@ -153,7 +153,9 @@ Ref *ref_new(SsdConfig *cfg, bool preload)
     r->in_nand = g_new0(uint64_t, r->n_units);
     r->flight = g_new0(RefFlight, r->info->queue_depth);
     r->owed = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    r->n_streams = 1;
     prng_seed(&r->poll_rng, 1, 77);
+    prng_seed(&r->stream_rng, 1, 79);
     prng_seed(&r->bug_rng, 1, 78);
     for (uint64_t lpn = 0; lpn < r->n_units; lpn++) {
         RefOp first = {.unmapped = !preload, .durable = true};
@@ -353,6 +355,17 @@ static uint64_t free_tag(const Ref *r)
     return tag;
 }
 
+/* Streams change no data: the reference knows nothing of them. */
+static void draw_stream(Ref *r, SsdCmd *c)
+{
+    if (r->n_streams > 1) {
+        c->stream = (uint16_t)prng_below(&r->stream_rng, r->n_streams);
+        if (prng_below(&r->stream_rng, 200) == 0 && ssd_powered(r->ssd)) {
+            ssd_stream_close(r->ssd, r->now_ns, c->stream);
+        }
+    }
+}
+
 int ref_submit(Ref *r, SsdOp op, uint64_t lba, uint32_t nblocks, bool fua)
 {
     SsdCmd c = {
@@ -369,6 +382,7 @@ int ref_submit(Ref *r, SsdOp op, uint64_t lba, uint32_t nblocks, bool fua)
     if (c.tag == r->info->queue_depth) {
         return -EBUSY; /* as far as we know: not fetched yet */
     }
+    draw_stream(r, &sent);
     plant(r, &sent);
     ret = ssd_submit(r->ssd, r->now_ns, &sent);
     if (ret == -ENODEV && r->faults) {

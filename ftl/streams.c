@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * streams.c - placement streams: what waits for each, and its accounts.
+ *
+ * A stream is a number that the host gives with a write: one of the Streams
+ * directive, or a reclaim unit handle of FDP.  Units of different streams never
+ * share a page or a block that the host fills; whether they do in blocks that
+ * cleaning fills is streams.gc's business.  This file knows slots and counts;
+ * block.c keeps the open blocks, gc.c what is copied.
+ *
+ * With one stream the order of the buffer's policy is all there is.  With
+ * several, each has a list of its DIRTY slots, oldest first, and a page is sent
+ * when one of them has enough for it, or has something that must go.
+ */
+#include "ftl.h"
+
+void stream_init(Ssd *ssd)
+{
+    ssd->stream = g_new0(Stream, ssd->l.n_streams + 1);
+}
+
+void stream_destroy(Ssd *ssd)
+{
+    g_free(ssd->stream);
+}
+
+/* ---- what waits ------------------------------------------------------------- */
+
+void stream_forget_slots(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
+        ssd->stream[i].head = NONE;
+        ssd->stream[i].tail = NONE;
+        ssd->stream[i].n_dirty = 0;
+        ssd->stream[i].n_must = 0;
+    }
+}
+
+void stream_insert(Ssd *ssd, uint32_t slot, bool must)
+{
+    Slot *s = &ssd->slot[slot];
+    Stream *st = &ssd->stream[s->stream];
+
+    if (ssd->l.n_streams == 1) {
+        return;
+    }
+    s->sprev = st->tail;
+    s->snext = NONE;
+    if (st->tail == NONE) {
+        st->head = slot;
+    } else {
+        ssd->slot[st->tail].snext = slot;
+    }
+    st->tail = slot;
+    st->n_dirty++;
+    st->n_must += must;
+}
+
+void stream_remove(Ssd *ssd, uint32_t slot, bool must)
+{
+    const Slot *s = &ssd->slot[slot];
+    Stream *st = &ssd->stream[s->stream];
+
+    if (ssd->l.n_streams == 1) {
+        return;
+    }
+    if (s->sprev == NONE) {
+        st->head = s->snext;
+    } else {
+        ssd->slot[s->sprev].snext = s->snext;
+    }
+    if (s->snext == NONE) {
+        st->tail = s->sprev;
+    } else {
+        ssd->slot[s->snext].sprev = s->sprev;
+    }
+    st->n_dirty--;
+    st->n_must -= must;
+}
+
+void stream_change(Ssd *ssd, uint32_t slot, uint32_t stream, bool must)
+{
+    Slot *s = &ssd->slot[slot];
+
+    if (s->stream == stream) {
+        return;
+    }
+    if (s->state != SLOT_DIRTY) {
+        s->stream = (uint8_t)stream;
+        return;
+    }
+    stream_remove(ssd, slot, must);
+    s->stream = (uint8_t)stream;
+    stream_insert(ssd, slot, must);
+}
+
+void stream_must_all(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
+        ssd->stream[i].n_must = ssd->stream[i].n_dirty;
+    }
+}
+
+/*
+ * Round the streams, so that each gets its turn.  A buffer that is full of
+ * units which make no page in any stream cannot wait for more of them.
+ */
+static uint32_t next_ready(const Ssd *ssd)
+{
+    uint32_t n = ssd->l.n_streams;
+    bool full = ssd->n_dirty == ssd->l.n_slots;
+    uint32_t most = NONE;
+
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = (ssd->stream_cursor + k) % n;
+        const Stream *st = &ssd->stream[i];
+
+        if (st->n_dirty >= ssd->l.units_per_program || st->n_must > 0) {
+            return i;
+        }
+        if (full && (most == NONE || st->n_dirty > ssd->stream[most].n_dirty)) {
+            most = i;
+        }
+    }
+    return most;
+}
+
+uint32_t stream_ready(Ssd *ssd)
+{
+    uint32_t stream;
+
+    if (ssd->l.n_streams == 1) {
+        return ssd->n_dirty >= ssd->l.units_per_program || ssd->n_must > 0
+                   ? 0
+                   : NONE;
+    }
+    if (ssd->n_dirty < ssd->l.units_per_program && ssd->n_must == 0 &&
+        ssd->n_dirty < ssd->l.n_slots) {
+        return NONE;
+    }
+    stream = next_ready(ssd);
+    if (stream != NONE) {
+        ssd->stream_cursor = (stream + 1) % ssd->l.n_streams;
+    }
+    return stream;
+}
+
+uint32_t stream_pick(Ssd *ssd, uint32_t stream)
+{
+    if (ssd->l.n_streams > 1) {
+        return ssd->stream[stream].head;
+    }
+    return ssd->n_dirty > 0 ? ssd->buf->pick(ssd) : NONE;
+}
+
+/* ---- blocks ----------------------------------------------------------------- */
+
+uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream)
+{
+    uint32_t gc = ssd->l.n_gc_classes > 1 ? open_index(ssd, OPEN_GC, stream)
+                                          : NONE;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        const Open *open = ssd->plane[i].open;
+
+        n += open[stream].block != NONE;
+        n += gc != NONE && open[gc].block != NONE;
+    }
+    return n;
+}
+
+uint64_t ssd_stream_room(const Ssd *ssd, uint32_t stream)
+{
+    uint64_t pages = 0;
+
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        const Open *o = &ssd->plane[i].open[stream];
+
+        pages += o->block == NONE
+                     ? ssd->geo->pages_per_block
+                     : nand_block_pages(ssd->geo, o->block) - o->next_page;
+    }
+    return pages * ssd->geo->page_bytes;
+}
+
+void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
+{
+    g_assert(stream < ssd->l.n_streams);
+    ssd_run(ssd, now_ns);
+    if (!ssd->power_on) {
+        return;
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        Open *o = &ssd->plane[i].open[stream];
+
+        if (o->block != NONE) {
+            block_close(ssd, i, o);
+        }
+    }
+}
+
+static void place_in_nand(const Ssd *ssd, uint32_t ppu, SsdPlace *place)
+{
+    uint32_t page = ppu_page(ssd, ppu);
+
+    place->in_nand = true;
+    place->stream = unit_stream(ssd, ppu);
+    place->erase_block = ppu_block(ssd, ppu);
+    place->page = page % ssd->geo->pages_per_block;
+    place->block_stream = ssd->block[place->erase_block].stream;
+}
+
+void ssd_place(const Ssd *ssd, uint64_t lba, SsdPlace *place)
+{
+    uint32_t entry;
+
+    *place = (SsdPlace){.mapped = ssd_mapped(ssd, lba, NULL)};
+    entry = ssd->map[lba >> ssd->block_shift];
+    if (!place->mapped) {
+        return;
+    }
+    if (map_is_buffered(entry)) {
+        place->stream = ssd->slot[map_slot(entry)].stream;
+    } else {
+        place_in_nand(ssd, entry - 1, place);
+    }
+}
+
+/* ---- accounts --------------------------------------------------------------- */
+
+void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c)
+{
+    *c = ssd->stream[stream].n;
+}
+
+void stream_reset_stats(Ssd *ssd)
+{
+    for (uint32_t i = 0; i <= ssd->l.n_streams; i++) {
+        ssd->stream[i].base = ssd->stream[i].n;
+    }
+    ssd->mixed_pages = 0;
+}
+
+static SsdStreamCounters since_reset(const Stream *st)
+{
+    return (SsdStreamCounters){
+        .host_bytes_written = st->n.host_bytes_written -
+                              st->base.host_bytes_written,
+        .host_units = st->n.host_units - st->base.host_units,
+        .padded_units = st->n.padded_units - st->base.padded_units,
+        .copied_units = st->n.copied_units - st->base.copied_units,
+        .victims = st->n.victims - st->base.victims,
+        .victim_valid_units = st->n.victim_valid_units -
+                              st->base.victim_valid_units,
+        .erases = st->n.erases - st->base.erases,
+    };
+}
+
+static void victims_json(const Ssd *ssd, JsonWriter *w,
+                         const SsdStreamCounters *c)
+{
+    double units = (double)c->victims * ssd->l.units_per_block;
+
+    json_u64(w, "victims", c->victims);
+    json_u64(w, "erases", c->erases);
+    /* Of none it is 0 / 0, which is printed as null. */
+    json_double(w, "invalid_at_erase",
+                (units - (double)c->victim_valid_units) / units);
+}
+
+static void one_json(const Ssd *ssd, JsonWriter *w, uint32_t stream)
+{
+    SsdStreamCounters c = since_reset(&ssd->stream[stream]);
+    uint64_t units = c.host_units + c.padded_units + c.copied_units;
+    double bytes = (double)(units << ssd->unit_shift);
+
+    json_open(w, NULL, '{');
+    json_u64(w, "id", stream);
+    json_u64(w, "host_bytes_written", c.host_bytes_written);
+    json_u64(w, "host_units", c.host_units);
+    json_u64(w, "padded_units", c.padded_units);
+    json_u64(w, "copied_units", c.copied_units);
+    json_double(w, "waf", c.host_bytes_written
+                              ? bytes / (double)c.host_bytes_written
+                              : 0);
+    json_u64(w, "open_blocks", ssd_stream_open_blocks(ssd, stream));
+    victims_json(ssd, w, &c);
+    json_close(w, '}');
+}
+
+void stream_json(const Ssd *ssd, JsonWriter *w)
+{
+    SsdStreamCounters c = since_reset(&ssd->stream[ssd->l.n_streams]);
+
+    json_open(w, "streams", '[');
+    for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
+        one_json(ssd, w, i);
+    }
+    json_close(w, ']');
+    json_open(w, "streams_merged", '{');
+    json_u64(w, "mixed_pages", ssd->mixed_pages);
+    victims_json(ssd, w, &c);
+    json_close(w, '}');
+}

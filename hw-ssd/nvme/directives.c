@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * directives.c - Directive Send and Receive, and directives in a Write (Base
+ * 2.2, clause 8.1.8; 1.4, clause 9).
+ *
+ * Knows which stream identifiers of the host are open and which stream of the
+ * drive each has; knows nothing of where the drive puts them.  One namespace
+ * and one host: exclusive resources are a limit of their own, and "the
+ * subsystem's" streams are the namespace's as long as it has none.  A stream is
+ * opened by a Write; when there is no room, the one that was written least
+ * recently is closed.
+ */
+#include "nvme-internal.h"
+
+#define PARAMETERS_BYTES 4096
+#define STREAMS_PARAMETERS_BYTES 32
+
+/* ---- streams ------------------------------------------------------------ */
+
+void nvme_streams_init(NvmeCtrl *ctrl)
+{
+    const SsdInfo *info = ssd_info(ctrl->ssd);
+
+    ctrl->streams = (NvmeStreams){
+        .max = info->ruhs ? 0 : info->nstreams - 1,
+    };
+    ctrl->fdp = (NvmeFdp){
+        .ruhs = info->ruhs,
+        .placement = info->ruhs > 0,
+    };
+}
+
+static void close_stream(NvmeCtrl *ctrl, unsigned i)
+{
+    NvmeStreams *s = &ctrl->streams;
+
+    if (s->stream[i].id) {
+        s->stream[i].id = 0;
+        s->open--;
+        ssd_stream_close(ctrl->ssd, ctrl->now_ns, i + 1);
+    }
+}
+
+static void close_all(NvmeCtrl *ctrl)
+{
+    for (unsigned i = 0; i < ctrl->streams.max; i++) {
+        close_stream(ctrl, i);
+    }
+}
+
+void nvme_streams_reset(NvmeCtrl *ctrl)
+{
+    close_all(ctrl);
+    ctrl->streams.enabled = false;
+    ctrl->streams.allocated = 0;
+}
+
+/* How many the namespace may have open. */
+static unsigned limit(const NvmeStreams *s)
+{
+    return s->allocated ? s->allocated : s->max;
+}
+
+static unsigned find_stream(const NvmeStreams *s, uint16_t id)
+{
+    unsigned i = 0;
+
+    while (i < s->max && s->stream[i].id != id) {
+        i++;
+    }
+    return i;
+}
+
+static unsigned least_recent(const NvmeStreams *s)
+{
+    unsigned least = s->max;
+
+    for (unsigned i = 0; i < s->max; i++) {
+        if (s->stream[i].id && (least == s->max || s->stream[i].used <
+                                                       s->stream[least].used)) {
+            least = i;
+        }
+    }
+    return least;
+}
+
+/* The drive's stream of an identifier; it is open from now on. */
+static uint16_t use_stream(NvmeCtrl *ctrl, uint16_t id)
+{
+    NvmeStreams *s = &ctrl->streams;
+    unsigned i = find_stream(s, id);
+
+    if (i == s->max) {
+        if (s->open == limit(s)) {
+            close_stream(ctrl, least_recent(s));
+        }
+        i = find_stream(s, 0);
+        s->stream[i].id = id;
+        s->open++;
+    }
+    s->stream[i].used = ++s->clock;
+    return (uint16_t)(i + 1);
+}
+
+/* ---- directives in I/O commands ----------------------------------------- */
+
+uint16_t nvme_take_directive(NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeSqe *sqe)
+{
+    unsigned type = sqe->dw[12] >> 20 & 0xf;
+    uint16_t spec = sqe->dw[13] >> 16;
+
+    if ((!ctrl->streams.enabled && !ctrl->fdp.placement) ||
+        type == NVME_DIR_IDENTIFY) {
+        return 0; /* both fields are ignored */
+    }
+    if (type == NVME_DIR_STREAMS && ctrl->streams.enabled) {
+        req->stream = spec ? use_stream(ctrl, spec) : 0;
+        return 0;
+    }
+    if (type == NVME_DIR_PLACEMENT && ctrl->fdp.placement) {
+        req->stream = nvme_fdp_place(ctrl, spec);
+        return 0;
+    }
+    return NVME_SC_INVALID_FIELD;
+}
+
+/* ---- Identify ----------------------------------------------------------- */
+
+static uint64_t wanted_bytes(const NvmeSqe *sqe)
+{
+    return ((uint64_t)sqe->dw[10] + 1) * 4; /* NUMD */
+}
+
+static uint16_t identify_parameters(NvmeCtrl *ctrl, NvmeRequest *req,
+                                    const NvmeSqe *sqe)
+{
+    uint8_t d[PARAMETERS_BYTES] = { 0 };
+
+    d[0] = 1 << NVME_DIR_IDENTIFY |
+           (ctrl->streams.max ? 1 << NVME_DIR_STREAMS : 0) |
+           (ctrl->fdp.ruhs ? 1 << NVME_DIR_PLACEMENT : 0);
+    d[32] = 1 << NVME_DIR_IDENTIFY |
+            (ctrl->streams.enabled ? 1 << NVME_DIR_STREAMS : 0) |
+            (ctrl->fdp.placement ? 1 << NVME_DIR_PLACEMENT : 0);
+    d[64] = ctrl->fdp.ruhs ? 1 << NVME_DIR_PLACEMENT : 0; /* persistent */
+    return nvme_to_host_padded(ctrl, sqe, d, sizeof(d), wanted_bytes(sqe));
+}
+
+static uint16_t identify_enable(NvmeCtrl *ctrl, NvmeRequest *req,
+                                const NvmeSqe *sqe)
+{
+    bool on = sqe->dw[12] & 1;
+    unsigned type = sqe->dw[12] >> 8 & 0xff;
+
+    if (type == NVME_DIR_STREAMS && ctrl->streams.max) {
+        if (!on) {
+            nvme_streams_reset(ctrl);
+        }
+        ctrl->streams.enabled = on;
+        return 0;
+    }
+    if (type == NVME_DIR_PLACEMENT && ctrl->fdp.ruhs) {
+        if (req->nsid == NVME_NSID_ALL) {
+            return NVME_SC_INVALID_NSID;
+        }
+        ctrl->fdp.placement = on;
+        return 0;
+    }
+    return NVME_SC_INVALID_FIELD;
+}
+
+/* ---- Streams ------------------------------------------------------------ */
+
+static uint16_t streams_parameters(NvmeCtrl *ctrl, NvmeRequest *req,
+                                   const NvmeSqe *sqe)
+{
+    const NvmeStreams *s = &ctrl->streams;
+    const SsdInfo *info = ssd_info(ctrl->ssd);
+    uint64_t sgs = info->reclaim_bytes / info->program_bytes;
+    uint8_t d[STREAMS_PARAMETERS_BYTES] = { 0 };
+
+    put_le16(d + 0, s->max);                           /* MSL */
+    put_le16(d + 2, s->max - s->allocated);            /* NSSA */
+    put_le16(d + 4, s->allocated ? 0 : s->open);       /* NSSO */
+    put_le32(d + 16, info->program_bytes / ctrl->block_bytes); /* SWS */
+    put_le16(d + 20, MIN(sgs, UINT16_MAX));            /* SGS */
+    if (req->nsid != NVME_NSID_ALL) {
+        put_le16(d + 22, s->allocated); /* NSA */
+        put_le16(d + 24, s->open);      /* NSO */
+    }
+    return nvme_to_host_padded(ctrl, sqe, d, sizeof(d), wanted_bytes(sqe));
+}
+
+/* FFFFFFFFh: the streams that use no exclusive resources. */
+static uint16_t streams_status(NvmeCtrl *ctrl, NvmeRequest *req,
+                               const NvmeSqe *sqe)
+{
+    const NvmeStreams *s = &ctrl->streams;
+    uint8_t d[2 + 2 * NVME_MAX_STREAMS] = { 0 };
+    unsigned n = 0;
+    uint16_t last = 0;
+    bool none = req->nsid == NVME_NSID_ALL && s->allocated;
+
+    while (!none && n < s->open) { /* in numerical order */
+        uint16_t next = UINT16_MAX;
+
+        for (unsigned i = 0; i < s->max; i++) {
+            if (s->stream[i].id > last) {
+                next = MIN(next, s->stream[i].id);
+            }
+        }
+        put_le16(d + 2 + 2 * n++, next);
+        last = next;
+    }
+    put_le16(d, n);
+    return nvme_to_host_padded(ctrl, sqe, d, sizeof(d), wanted_bytes(sqe));
+}
+
+/* Streams that are open stay so, as far as there are resources for them. */
+static uint16_t streams_allocate(NvmeCtrl *ctrl, NvmeRequest *req,
+                                 const NvmeSqe *sqe)
+{
+    NvmeStreams *s = &ctrl->streams;
+
+    if (s->allocated) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    s->allocated = MIN(sqe->dw[12] & 0xffff, s->max);
+    while (s->open > limit(s)) {
+        close_stream(ctrl, least_recent(s));
+    }
+    req->dw0 = s->allocated;
+    return 0;
+}
+
+static uint16_t streams_release_id(NvmeCtrl *ctrl, NvmeRequest *req,
+                                   const NvmeSqe *sqe)
+{
+    uint16_t id = sqe->dw[11] >> 16;
+    unsigned i = find_stream(&ctrl->streams, id);
+
+    if (id && i < ctrl->streams.max) {
+        close_stream(ctrl, i);
+    }
+    return 0; /* nor is it an error if it is not open */
+}
+
+static uint16_t streams_release(NvmeCtrl *ctrl, NvmeRequest *req,
+                                const NvmeSqe *sqe)
+{
+    if (ctrl->streams.allocated) {
+        close_all(ctrl);
+        ctrl->streams.allocated = 0;
+    }
+    return 0;
+}
+
+/* ---- the commands ------------------------------------------------------- */
+
+typedef struct Operation {
+    uint8_t opcode;
+    uint8_t type;
+    uint8_t operation;
+    bool all; /* takes FFFFFFFFh */
+    uint16_t (*run)(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
+} Operation;
+
+static const Operation operations[] = {
+    { NVME_ADM_DIRECTIVE_RECEIVE, NVME_DIR_IDENTIFY,
+      NVME_DIR_RECEIVE_PARAMETERS, false, identify_parameters },
+    { NVME_ADM_DIRECTIVE_SEND, NVME_DIR_IDENTIFY, NVME_DIR_SEND_ENABLE, true,
+      identify_enable },
+    { NVME_ADM_DIRECTIVE_RECEIVE, NVME_DIR_STREAMS,
+      NVME_DIR_RECEIVE_PARAMETERS, true, streams_parameters },
+    { NVME_ADM_DIRECTIVE_RECEIVE, NVME_DIR_STREAMS, NVME_DIR_RECEIVE_STATUS,
+      true, streams_status },
+    { NVME_ADM_DIRECTIVE_RECEIVE, NVME_DIR_STREAMS, NVME_DIR_RECEIVE_ALLOCATE,
+      false, streams_allocate },
+    { NVME_ADM_DIRECTIVE_SEND, NVME_DIR_STREAMS, NVME_DIR_SEND_RELEASE_ID,
+      false, streams_release_id },
+    { NVME_ADM_DIRECTIVE_SEND, NVME_DIR_STREAMS, NVME_DIR_SEND_RELEASE, false,
+      streams_release },
+};
+
+bool nvme_has_directives(const NvmeCtrl *ctrl)
+{
+    return ctrl->streams.max || ctrl->fdp.ruhs;
+}
+
+static uint16_t directive(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+{
+    uint8_t operation = sqe->dw[11];
+    uint8_t type = sqe->dw[11] >> 8;
+
+    if (req->nsid != NVME_NSID_ALL && !nvme_is_io_nsid(req->nsid)) {
+        return NVME_SC_INVALID_NSID;
+    }
+    if (type == NVME_DIR_STREAMS && !ctrl->streams.enabled) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    for (unsigned i = 0; i < G_N_ELEMENTS(operations); i++) {
+        const Operation *o = &operations[i];
+
+        if (o->opcode == req->opcode && o->type == type &&
+            o->operation == operation) {
+            return req->nsid == NVME_NSID_ALL && !o->all
+                       ? NVME_SC_INVALID_FIELD
+                       : o->run(ctrl, req, sqe);
+        }
+    }
+    return NVME_SC_INVALID_FIELD;
+}
+
+uint16_t nvme_directive_send(NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeSqe *sqe)
+{
+    return directive(ctrl, req, sqe);
+}
+
+uint16_t nvme_directive_receive(NvmeCtrl *ctrl, NvmeRequest *req,
+                                const NvmeSqe *sqe)
+{
+    return directive(ctrl, req, sqe);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fdp.c - Flexible Data Placement (Base 2.2, clauses 8.1.10, 7.3, 7.4, 5.1.12
+ * and 5.1.25): one endurance group, one configuration, one reclaim group.
+ *
+ * Knows placement identifiers and what the host is told.  A placement handle of
+ * the namespace is the reclaim unit handle of the same number, and that is the
+ * drive's stream of that number; a reclaim unit is a block of it in each plane.
+ */
+#include "nvme-internal.h"
+
+#define CONFIG_HEADER_BYTES 16
+#define CONFIG_BYTES 64
+#define RUH_BYTES 4
+#define USAGE_BYTES 8
+#define STATUS_HEADER_BYTES 16
+#define STATUS_BYTES 32
+#define EVENT_BYTES 64
+
+#define RUHT_INITIALLY_ISOLATED 1
+#define RUHT_PERSISTENTLY_ISOLATED 2
+#define RUHA_HOST_SPECIFIED 1
+
+/* Events that this controller has, all of them for the host. */
+enum {
+    EVENT_NOT_FULLY_WRITTEN = 0x00,
+    EVENT_INVALID_PID = 0x03,
+};
+static const uint8_t event_types[] = { EVENT_NOT_FULLY_WRITTEN,
+                                       EVENT_INVALID_PID };
+
+bool nvme_has_fdp(const NvmeCtrl *ctrl)
+{
+    return ctrl->fdp.ruhs > 0;
+}
+
+/* ---- events ------------------------------------------------------------- */
+
+static unsigned event_bit(uint8_t type)
+{
+    unsigned i = 0;
+
+    while (i < G_N_ELEMENTS(event_types) && event_types[i] != type) {
+        i++;
+    }
+    return i;
+}
+
+static void add_event(NvmeCtrl *ctrl, uint8_t type, uint16_t pid, unsigned ruh)
+{
+    NvmeFdp *f = &ctrl->fdp;
+    NvmeFdpEvent *e;
+
+    if (!(f->wanted[ruh] >> event_bit(type) & 1)) {
+        return;
+    }
+    e = &f->event[f->nevents++ % NVME_FDP_EVENTS];
+    *e = (NvmeFdpEvent){ .type = type, .pid = pid, .nsid = 1 };
+    nvme_timestamp(ctrl, e->timestamp);
+}
+
+/* ---- writes ------------------------------------------------------------- */
+
+/* An identifier that does not exist goes where one goes that is not given. */
+uint16_t nvme_fdp_place(NvmeCtrl *ctrl, uint16_t pid)
+{
+    if (pid < ctrl->fdp.ruhs) {
+        return pid;
+    }
+    add_event(ctrl, EVENT_INVALID_PID, pid, 0);
+    return 0;
+}
+
+/* ---- I/O Management ----------------------------------------------------- */
+
+uint16_t nvme_io_mgmt_receive(NvmeCtrl *ctrl, NvmeRequest *req,
+                              const NvmeSqe *sqe)
+{
+    uint8_t d[STATUS_HEADER_BYTES + NVME_MAX_RUHS * STATUS_BYTES] = { 0 };
+    size_t n = STATUS_HEADER_BYTES + ctrl->fdp.ruhs * STATUS_BYTES;
+    uint8_t operation = sqe->dw[10];
+
+    if (!nvme_is_io_nsid(req->nsid)) {
+        return NVME_SC_INVALID_NSID;
+    }
+    if (operation > 1) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    if (operation == 0) {
+        return 0; /* no action */
+    }
+    put_le16(d + 14, ctrl->fdp.ruhs);
+    for (unsigned i = 0; i < ctrl->fdp.ruhs; i++) {
+        uint8_t *p = d + STATUS_HEADER_BYTES + i * STATUS_BYTES;
+
+        put_le16(p, i);     /* placement identifier */
+        put_le16(p + 2, i); /* reclaim unit handle */
+        put_le64(p + 8, ssd_stream_room(ctrl->ssd, i) / ctrl->block_bytes);
+    }
+    return nvme_to_host_padded(ctrl, sqe, d, n, ((uint64_t)sqe->dw[11] + 1) * 4);
+}
+
+static void update_handle(NvmeCtrl *ctrl, uint16_t pid)
+{
+    if (ssd_stream_room(ctrl->ssd, pid) <
+        ssd_info(ctrl->ssd)->reclaim_bytes) {
+        add_event(ctrl, EVENT_NOT_FULLY_WRITTEN, pid, pid);
+        ssd_stream_close(ctrl->ssd, ctrl->now_ns, pid);
+    }
+}
+
+uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
+                           const NvmeSqe *sqe)
+{
+    uint8_t pids[2 * NVME_MAX_RUHS];
+    unsigned n = (sqe->dw[10] >> 16) + 1;
+    uint8_t operation = sqe->dw[10];
+    uint16_t status;
+
+    if (!nvme_is_io_nsid(req->nsid)) {
+        return NVME_SC_INVALID_NSID;
+    }
+    if (operation > 1 || (operation == 1 && n > ctrl->fdp.ruhs)) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    if (operation == 0) {
+        return 0;
+    }
+    status = nvme_from_host(ctrl, sqe, pids, 2 * n);
+    for (unsigned i = 0; !status && i < n; i++) {
+        if (get_le16(pids + 2 * i) >= ctrl->fdp.ruhs) {
+            status = NVME_SC_INVALID_FIELD;
+        }
+    }
+    for (unsigned i = 0; !status && i < n; i++) {
+        update_handle(ctrl, get_le16(pids + 2 * i));
+    }
+    return status;
+}
+
+/* ---- features ----------------------------------------------------------- */
+
+uint16_t nvme_fdp_get_mode(NvmeCtrl *ctrl, NvmeRequest *req,
+                           const NvmeSqe *sqe)
+{
+    if ((sqe->dw[11] & 0xffff) != 1) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    req->dw0 = 1; /* enabled, configuration 0 */
+    return 0;
+}
+
+/* Not while the group has a namespace, and it always has. */
+uint16_t nvme_fdp_set_mode(NvmeCtrl *ctrl, NvmeRequest *req,
+                           const NvmeSqe *sqe)
+{
+    return (sqe->dw[11] & 0xffff) == 1 ? NVME_SC_COMMAND_SEQUENCE
+                                       : NVME_SC_INVALID_FIELD;
+}
+
+/* A descriptor for each event that is supported, as many as there is room for.
+ * By default none is wanted. */
+uint16_t nvme_fdp_get_events(NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeSqe *sqe, bool current)
+{
+    unsigned handle = sqe->dw[11] & 0xffff;
+    unsigned room = sqe->dw[11] >> 16 & 0xff;
+    uint8_t d[2 * G_N_ELEMENTS(event_types)];
+
+    if (handle >= ctrl->fdp.ruhs) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    for (unsigned i = 0; i < G_N_ELEMENTS(event_types); i++) {
+        d[2 * i] = event_types[i];
+        d[2 * i + 1] = current ? ctrl->fdp.wanted[handle] >> i & 1 : 0;
+    }
+    req->dw0 = G_N_ELEMENTS(event_types);
+    room = MIN(room, G_N_ELEMENTS(event_types));
+    return room ? nvme_to_host(ctrl, sqe, d, 2 * room) : 0;
+}
+
+uint16_t nvme_fdp_set_events(NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeSqe *sqe)
+{
+    unsigned handle = sqe->dw[11] & 0xffff;
+    unsigned n = sqe->dw[11] >> 16 & 0xff;
+    uint8_t bits = 0;
+    uint8_t types[255];
+    uint16_t status;
+
+    if (handle >= ctrl->fdp.ruhs || n == 0) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    status = nvme_from_host(ctrl, sqe, types, n);
+    for (unsigned i = 0; !status && i < n; i++) {
+        unsigned bit = event_bit(types[i]);
+
+        if (bit == G_N_ELEMENTS(event_types)) {
+            return NVME_SC_INVALID_FIELD;
+        }
+        bits |= 1U << bit;
+    }
+    if (status) {
+        return status;
+    }
+    if (sqe->dw[12] & 1) {
+        ctrl->fdp.wanted[handle] |= bits;
+    } else {
+        ctrl->fdp.wanted[handle] &= ~bits;
+    }
+    return 0;
+}
+
+/* ---- log pages ---------------------------------------------------------- */
+
+void nvme_fdp_fill_group(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                         uint8_t *page)
+{
+    SsdCounters c;
+
+    ssd_get_counters(ctrl->ssd, &c);
+    page[0] = nvme_critical_warning(ctrl) &
+              (NVME_WARN_SPARE | NVME_WARN_RELIABILITY | NVME_WARN_READ_ONLY);
+    page[3] = (uint8_t)c.spare_percent;
+    page[4] = NVME_SPARE_THRESHOLD;
+    put_le64(page + 48, c.host_bytes_read / 1000000000); /* in 10^9 bytes */
+    put_le64(page + 64, c.host_bytes_written / 1000000000);
+    put_le64(page + 80, c.nand_bytes_written / 1000000000);
+    put_le64(page + 96, c.commands[SSD_OP_READ]);
+    put_le64(page + 112, c.commands[SSD_OP_WRITE]);
+    put_le64(page + 128, ctrl->media_errors);
+    put_le64(page + 144, ctrl->nerrors);
+    put_le64(page + 160, ctrl->cfg.nblocks * ctrl->block_bytes); /* TEGCAP */
+}
+
+void nvme_fdp_fill_configs(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                           uint8_t *page)
+{
+    const SsdInfo *info = ssd_info(ctrl->ssd);
+    unsigned n = ctrl->fdp.ruhs;
+    unsigned bytes = CONFIG_BYTES + n * RUH_BYTES;
+    uint8_t *d = page + CONFIG_HEADER_BYTES;
+
+    put_le16(page, 0); /* one configuration */
+    put_le32(page + 4, CONFIG_HEADER_BYTES + bytes);
+    put_le16(d, bytes);
+    d[2] = 1 << 7;             /* valid; RGIF 0: the identifier is a handle */
+    put_le32(d + 4, 1);        /* reclaim groups */
+    put_le16(d + 8, n);        /* reclaim unit handles */
+    put_le16(d + 10, n - 1);   /* MAXPIDS */
+    put_le32(d + 12, 1);       /* namespaces */
+    put_le64(d + 16, info->reclaim_bytes); /* RUNS */
+    for (unsigned i = 0; i < n; i++) {
+        d[CONFIG_BYTES + i * RUH_BYTES] = info->isolated
+                                              ? RUHT_PERSISTENTLY_ISOLATED
+                                              : RUHT_INITIALLY_ISOLATED;
+    }
+}
+
+void nvme_fdp_fill_usage(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                         uint8_t *page)
+{
+    put_le16(page, ctrl->fdp.ruhs);
+    for (unsigned i = 0; i < ctrl->fdp.ruhs; i++) {
+        page[USAGE_BYTES + i * USAGE_BYTES] = RUHA_HOST_SPECIFIED;
+    }
+}
+
+/* Bytes since the drive was made: written by the host, to media, erased. */
+void nvme_fdp_fill_statistics(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                              uint8_t *page)
+{
+    const SsdInfo *info = ssd_info(ctrl->ssd);
+    uint64_t host = 0;
+    uint64_t units = 0;
+    uint64_t erases = 0;
+
+    for (unsigned i = 0; i <= info->nstreams; i++) {
+        SsdStreamCounters c;
+
+        ssd_get_stream(ctrl->ssd, i, &c);
+        host += c.host_bytes_written;
+        units += c.host_units + c.padded_units + c.copied_units;
+        erases += c.erases;
+    }
+    put_le64(page, host);
+    put_le64(page + 16, units * info->unit_bytes);
+    put_le64(page + 32, erases * info->erase_bytes);
+}
+
+/* LSP bit 0: those for the host; the controller's own kind has none.  The
+ * oldest comes first. */
+void nvme_fdp_fill_events(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                          uint8_t *page)
+{
+    const NvmeFdp *f = &ctrl->fdp;
+    unsigned n = (unsigned)MIN(f->nevents, NVME_FDP_EVENTS);
+
+    if (!(sqe->dw[10] >> 8 & 1)) {
+        return;
+    }
+    put_le32(page, n);
+    for (unsigned i = 0; i < n; i++) {
+        const NvmeFdpEvent *e =
+            &f->event[(f->nevents - n + i) % NVME_FDP_EVENTS];
+        uint8_t *p = page + EVENT_BYTES + i * EVENT_BYTES;
+
+        p[0] = e->type;
+        p[1] = 1 << 0 | 1 << 1; /* PID and NSID are valid */
+        put_le16(p + 2, e->pid);
+        memcpy(p + 4, e->timestamp, sizeof(e->timestamp));
+        put_le32(p + 12, e->nsid);
+    }
+}
