@@ -358,6 +358,7 @@ static uint64_t free_tag(const Ref *r)
 /* Streams change no data: the reference knows nothing of them. */
 static void draw_stream(Ref *r, SsdCmd *c)
 {
+    c->stream = r->stream;
     if (r->n_streams > 1) {
         c->stream = (uint16_t)prng_below(&r->stream_rng, r->n_streams);
         if (prng_below(&r->stream_rng, 200) == 0 && ssd_powered(r->ssd)) {

@@ -83,7 +83,8 @@ typedef struct Ref {
     RefBug bug;
     bool faults; /* commands may fail, and the power may go */
     bool always_durable; /* host.complete_at=program */
-    uint32_t n_streams;  /* writes go to a random one below it; 1 at first */
+    uint32_t n_streams;  /* writes go to a random one below it; 1 (at first): */
+    uint16_t stream;     /* to this one */
     Prng stream_rng;
     Prng poll_rng;
     Prng bug_rng;

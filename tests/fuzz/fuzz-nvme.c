@@ -164,6 +164,31 @@ static void act_io(Host *h, Input *in)
     }
 }
 
+/* Directives, I/O management, and writes with a directive. */
+static void act_placement(Host *h, Input *in)
+{
+    static const uint8_t opcode[] = {
+        NVME_ADM_DIRECTIVE_SEND, NVME_ADM_DIRECTIVE_RECEIVE, NVME_IO_WRITE,
+        NVME_IO_WRITE, NVME_IO_MGMT_RECEIVE, NVME_IO_MGMT_SEND,
+    };
+    uint8_t k = take(in, 1);
+    unsigned kind = k % G_N_ELEMENTS(opcode);
+    unsigned id = kind < 2 ? 0 : 1 + (k >> 3) % 3;
+    NvmeSqe sqe = { .dw = { opcode[kind], k & 0x40 ? NVME_NSID_ALL : 1 } };
+    uint8_t lba = take(in, 1);
+
+    host_map(h, &sqe, HOST_DATA, 8192);
+    sqe.dw[10] = kind < 2 ? 31 : kind > 3 ? (uint32_t)take(in, 1) << 16 | 1
+                                          : lba;
+    sqe.dw[11] = kind < 2 ? (uint32_t)take(in, 3) : kind == 4 ? 31 : 0;
+    sqe.dw[12] = kind < 2 ? (uint32_t)take(in, 2)
+                          : 7 | (uint32_t)(take(in, 1) & 3) << 20;
+    sqe.dw[13] = (uint32_t)take(in, 1) << 16;
+    if (h->q[id].sq_size) {
+        host_send(h, id, &sqe);
+    }
+}
+
 static void act_reg_write(Host *h, Input *in)
 {
     static const uint16_t reg[] = { 0x00, 0x08, 0x0c, 0x10, 0x14, 0x1c, 0x20,
@@ -279,7 +304,7 @@ static void (*const actions[])(Host *h, Input *in) = {
     act_bring_up, act_create_pair, act_admin,   act_io,      act_reg_write,
     act_any_reg,  act_doorbell,    act_memory,  act_shadow,  act_run,
     act_steps,    act_store,       act_poll,    act_power,   act_polling,
-    act_failures, act_io,          act_io,      act_steps,   act_run,
+    act_failures, act_io,          act_placement, act_steps, act_run,
 };
 
 static void settle(Host *h)
@@ -291,15 +316,27 @@ static void settle(Host *h)
     g_assert_cmpuint(nvme_store_in_flight(h->ctrl), ==, 0);
 }
 
+static GString *options_of(uint8_t mode)
+{
+    GString *s = g_string_new(mode & 8 ? "host.queue_depth=2;" : "");
+
+    if (mode & 0xc0 && !(mode & 16)) {
+        g_string_append(s, "nand.blocks=64;ftl.op_percent=120%;");
+        g_string_append(s, mode & 64 ? "streams.max=3;" : "fdp.ruhs=3;");
+    }
+    return s;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     Input in = { data, size };
     uint8_t mode = take(&in, 1);
+    g_autoptr(GString) set = options_of(mode);
     HostOptions o = {
         .nblocks = mode & 1 ? 1024 : 1021,
         .pin = mode & 2,
         .slow = mode & 4,
-        .set = mode & 8 ? "host.queue_depth=2" : NULL,
+        .set = set->str,
         .profile = mode & 16 ? "zero-latency" : NULL,
         .mdts = 5,
     };

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * streams.c - placement streams: what lies where, what is counted, and that
+ * streams which a host opens and leaves do not stop the drive.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "ftl.h"
+#include "ref.h"
+
+/* 4 planes of 60 blocks of 16 pages of 4 units; a unit is 8 blocks. */
+#define DRIVE                                                                  \
+    "nand.channels=2;nand.dies=2;nand.blocks=60;nand.pages=16;"                \
+    "nand.page_size=16KiB;ftl.unit=4KiB;buffer.size=256KiB;"
+#define UNIT 8
+#define PAGE_UNITS 4
+#define SPARE "ftl.op_percent=130%;"
+
+static Ref *drive(const char *options)
+{
+    g_autofree char *all = g_strconcat(DRIVE, options, NULL);
+
+    return ref_new(ref_config(all), false);
+}
+
+static void put(Ref *r, uint16_t stream, uint64_t lpn, uint32_t units)
+{
+    r->stream = stream;
+    ref_do(r, SSD_OP_WRITE, lpn * UNIT, units * UNIT, false);
+}
+
+static void settle(Ref *r)
+{
+    ref_finish(r);
+    while (nand_load(r->ssd->nand) > 0) {
+        ref_pass(r, 10000000);
+    }
+    ref_verify(r);
+}
+
+static SsdStreamCounters count(const Ref *r, uint32_t stream)
+{
+    SsdStreamCounters c;
+
+    ssd_get_stream(r->ssd, stream, &c);
+    return c;
+}
+
+/* ---- what lies where ----------------------------------------------------- */
+
+/* Every unit is where its stream is, and every erase block is of one stream. */
+static void check_apart(Ref *r, uint16_t (*stream_of)(uint64_t lpn))
+{
+    for (uint64_t lpn = 0; lpn < r->n_units; lpn++) {
+        SsdPlace p;
+
+        ssd_place(r->ssd, lpn * UNIT, &p);
+        if (!p.mapped) {
+            continue;
+        }
+        g_assert_true(p.in_nand);
+        g_assert_cmpuint(p.stream, ==, stream_of(lpn));
+        g_assert_cmpuint(p.block_stream, ==, p.stream);
+    }
+}
+
+static uint16_t by_lpn(uint64_t lpn)
+{
+    return lpn % 4;
+}
+
+/* Units of four streams come by turns; none shares a page or a block. */
+static void test_apart(void)
+{
+    Ref *r = drive(SPARE "streams.max=3");
+
+    g_assert_cmpuint(r->info->nstreams, ==, 4);
+    for (uint64_t lpn = 0; lpn < 1000; lpn++) {
+        put(r, by_lpn(lpn), lpn, 1);
+    }
+    settle(r);
+    check_apart(r, by_lpn);
+    for (uint32_t s = 0; s < 4; s++) {
+        SsdStreamCounters c = count(r, s);
+
+        g_assert_cmpuint(c.host_bytes_written, ==, 250 * 4096);
+        g_assert_cmpuint(c.host_units, ==, 250);
+        g_assert_cmpuint(c.padded_units, ==, 2); /* 250 units in 63 pages */
+        g_assert_cmpuint(c.copied_units, ==, 0);
+        g_assert_cmpuint(ssd_stream_open_blocks(r->ssd, s), >=, 1);
+    }
+    ref_free(r);
+}
+
+/* A unit that is written again belongs to the newest command's stream. */
+static void test_rewrite(void)
+{
+    Ref *r = drive(SPARE "streams.max=3");
+    SsdPlace p;
+
+    put(r, 1, 7, 1); /* stays in the buffer: no full page */
+    ref_drain(r);
+    ssd_place(r->ssd, 7 * UNIT, &p);
+    g_assert_true(p.mapped && !p.in_nand);
+    g_assert_cmpuint(p.stream, ==, 1);
+    put(r, 2, 7, 1);
+    ref_drain(r);
+    settle(r);
+    ssd_place(r->ssd, 7 * UNIT, &p);
+    g_assert_true(p.in_nand);
+    g_assert_cmpuint(p.stream, ==, 2);
+    g_assert_cmpuint(count(r, 1).host_units, ==, 0);
+    g_assert_cmpuint(count(r, 2).host_units, ==, 1);
+    put(r, 3, 7, 1);
+    settle(r);
+    ssd_place(r->ssd, 7 * UNIT, &p);
+    g_assert_cmpuint(p.stream, ==, 3);
+    ref_free(r);
+}
+
+/* A stream that is closed goes on in fresh blocks. */
+static void test_close(void)
+{
+    Ref *r = drive(SPARE "streams.max=3");
+    SsdPlace before, after;
+    uint64_t room = r->info->reclaim_bytes;
+
+    g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, room);
+    put(r, 2, 0, 4 * PAGE_UNITS); /* a page in each plane */
+    settle(r);
+    g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, room - 4 * 16384);
+    g_assert_cmpuint(ssd_stream_open_blocks(r->ssd, 2), ==, 4);
+    ssd_stream_close(r->ssd, r->now_ns, 2);
+    g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, room);
+    g_assert_cmpuint(ssd_stream_open_blocks(r->ssd, 2), ==, 0);
+    put(r, 2, 100, 4 * PAGE_UNITS);
+    settle(r);
+    for (uint32_t i = 0; i < 4 * PAGE_UNITS; i++) {
+        ssd_place(r->ssd, i * UNIT, &before);
+        for (uint32_t k = 0; k < 4 * PAGE_UNITS; k++) {
+            ssd_place(r->ssd, (100 + k) * UNIT, &after);
+            g_assert_cmpuint(before.erase_block, !=, after.erase_block);
+        }
+    }
+    ref_free(r);
+}
+
+/* ---- cleaning ------------------------------------------------------------- */
+
+static uint16_t hot_or_cold(uint64_t lpn)
+{
+    return lpn % 8 == 0 ? 1 : 2;
+}
+
+/* An eighth of the drive, all over it, is written nine times in ten. */
+static void skewed_load(Ref *r, bool streams, int rounds)
+{
+    Prng rng;
+
+    prng_seed(&rng, 3, 3);
+    for (uint64_t lpn = 0; lpn < r->n_units; lpn++) {
+        put(r, streams ? hot_or_cold(lpn) : 0, lpn, 1);
+    }
+    settle(r);
+    ssd_reset_stats(r->ssd);
+    for (uint64_t i = 0; i < (uint64_t)rounds * r->n_units; i++) {
+        bool hot = prng_below(&rng, 10) > 0;
+        uint64_t lpn = prng_below(&rng, r->n_units / 8) * 8;
+
+        if (!hot) {
+            lpn += 1 + prng_below(&rng, 7);
+        }
+        put(r, streams ? hot_or_cold(lpn) : 0, lpn, 1);
+    }
+    settle(r);
+}
+
+static double waf(const Ref *r)
+{
+    SsdCounters c;
+
+    ssd_get_counters(r->ssd, &c);
+    return c.waf;
+}
+
+/* Every page programmed since the drive was made is in some stream's account,
+ * and every erase. */
+static void check_sums(const Ref *r)
+{
+    uint64_t units = 0;
+    uint64_t erases = 0;
+    uint64_t victims = 0;
+    const NandStats *n = nand_stats(r->ssd->nand);
+    uint64_t programs = 0;
+    uint64_t nand_erases = 0;
+
+    for (uint32_t s = 0; s <= r->info->nstreams; s++) {
+        SsdStreamCounters c = count(r, s);
+
+        units += c.host_units + c.padded_units + c.copied_units;
+        erases += c.erases;
+        victims += c.victims;
+    }
+    for (int c = 0; c < NAND_N_CAUSES; c++) {
+        programs += n->ops[NAND_PROGRAM][c];
+        nand_erases += n->ops[NAND_ERASE][c];
+    }
+    g_assert_cmpuint(units, ==, programs * PAGE_UNITS);
+    g_assert_cmpuint(erases, ==, nand_erases);
+    g_assert_cmpuint(victims, >=, erases);
+}
+
+static double clean(const char *options, bool streams)
+{
+    Ref *r = drive(options);
+    double w;
+
+    skewed_load(r, streams, 4);
+    check_sums(r);
+    if (streams && r->info->isolated) {
+        check_apart(r, hot_or_cold);
+        g_assert_cmpuint(r->ssd->mixed_pages, ==, 0);
+        g_assert_cmpuint(count(r, r->info->nstreams).victims, ==, 0);
+    }
+    if (streams && !r->info->isolated) {
+        g_assert_cmpuint(count(r, r->info->nstreams).victims, >, 0);
+    }
+    w = waf(r);
+    ref_free(r);
+    return w;
+}
+
+/* Hot and cold data apart cost less than together.  (Of the two ways to clean
+ * neither is always the better: keeping apart takes more blocks.) */
+static void test_cleaning(void)
+{
+#define TALL "nand.blocks=300;nand.pages=8;ftl.op_percent=20%;streams.max=2"
+    double together = clean(TALL, false);
+    double merged = clean(TALL ";streams.gc=merge", true);
+    double apart = clean(TALL, true);
+
+    g_test_message("waf %.3f together, %.3f merged, %.3f apart", together,
+                   merged, apart);
+    g_assert_cmpfloat(apart, <, together * 0.95);
+    g_assert_cmpfloat(merged, <, together * 0.95);
+}
+
+/* Every stream is opened, in every plane, and left; then the host fills the
+ * drive by another one, over and over. */
+static void hostile(const char *options)
+{
+    Ref *r = drive(options);
+    uint32_t n = r->info->nstreams;
+    Prng rng;
+
+    prng_seed(&rng, 5, 5);
+    for (uint32_t s = 1; s < n; s++) {
+        put(r, (uint16_t)s, s * 4 * PAGE_UNITS, 4 * PAGE_UNITS);
+    }
+    settle(r);
+    for (uint32_t s = 1; s < n; s++) {
+        g_assert_cmpuint(ssd_stream_open_blocks(r->ssd, s), ==, 4);
+    }
+    for (uint64_t lpn = 0; lpn < r->n_units; lpn++) {
+        put(r, 0, lpn, 1);
+    }
+    for (uint64_t i = 0; i < 6 * r->n_units; i++) {
+        put(r, 0, prng_below(&rng, r->n_units), 1);
+    }
+    settle(r);
+    g_assert_cmpuint(count(r, 0).host_bytes_written, >=,
+                     7 * r->n_units * 4096);
+    g_assert_false(ssd_read_only(r->ssd));
+    ref_free(r);
+}
+
+static void test_hostile(void)
+{
+    /* About the least over-provisioning that each may have. */
+    hostile("nand.blocks=100;ftl.op_percent=132%;streams.max=8");
+    hostile("ftl.op_percent=40%;streams.max=8;streams.gc=merge");
+    hostile("nand.blocks=100;ftl.op_percent=132%;fdp.ruhs=9");
+}
+
+/* The same unit in every stream in turn, each of which is closed at once. */
+static void test_close_and_close(void)
+{
+    Ref *r = drive("ftl.op_percent=70%;streams.max=2");
+
+    for (uint64_t lpn = 0; lpn < r->n_units; lpn++) {
+        put(r, 0, lpn, 1);
+    }
+    for (uint32_t i = 0; i < 20000; i++) {
+        put(r, 1 + i % 2, i * 7 % r->n_units, 1);
+        if (i % 16 == 0) {
+            ssd_stream_close(r->ssd, r->now_ns, 1 + i % 2);
+        }
+    }
+    settle(r);
+    ref_free(r);
+}
+
+/* A buffer that is smaller than a page of each stream still drains. */
+static void test_small_buffer(void)
+{
+    Ref *r = drive("nand.blocks=100;ftl.op_percent=132%;streams.max=8;"
+                   "buffer.size=32KiB");
+
+    for (uint32_t i = 0; i < 3000; i++) {
+        put(r, i % 9, i, 1);
+    }
+    g_assert_cmpuint(count(r, 3).padded_units, >, 0);
+    settle(r);
+    ref_free(r);
+}
+
+/* ---- what is refused ------------------------------------------------------ */
+
+static void refuse(const char *options, const char *says)
+{
+    SsdConfig *cfg = ssd_config_new();
+    GError *error = NULL;
+
+    g_assert_true(ssd_config_set(cfg, DRIVE, NULL));
+    g_assert_true(ssd_config_set(cfg, options, NULL));
+    g_assert_false(ssd_config_check(cfg, &error));
+    if (!strstr(error->message, says)) {
+        g_error("\"%s\" should say \"%s\"", error->message, says);
+    }
+    g_clear_error(&error);
+    ssd_config_free(cfg);
+}
+
+static void test_refused(void)
+{
+    Ref *r = drive(SPARE "streams.max=3");
+    SsdCmd c = {.op = SSD_OP_WRITE, .nblocks = UNIT, .stream = 4, .version = 1};
+
+    g_assert_cmpint(ssd_submit(r->ssd, r->now_ns, &c), ==, -EINVAL);
+    g_assert_cmpuint(count(r, 0).host_bytes_written, ==, 0);
+    ref_free(r);
+    refuse("ftl.op_percent=30%;streams.max=4", "streams.max=4: needs 32 spare");
+    refuse("ftl.op_percent=30%;streams.max=4", "or streams.gc=merge");
+    refuse("ftl.op_percent=30%;fdp.ruhs=8", "fdp.ruhs=8: needs 50 spare");
+    refuse("ftl.op_percent=90%;fdp.ruhs=2;streams.max=2", "streams.max=0");
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/streams/apart", test_apart);
+    g_test_add_func("/streams/rewrite", test_rewrite);
+    g_test_add_func("/streams/close", test_close);
+    g_test_add_func("/streams/cleaning", test_cleaning);
+    g_test_add_func("/streams/hostile", test_hostile);
+    g_test_add_func("/streams/close-and-close", test_close_and_close);
+    g_test_add_func("/streams/small-buffer", test_small_buffer);
+    g_test_add_func("/streams/refused", test_refused);
+    return g_test_run();
+}
