@@ -17,7 +17,7 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import aptsrc, disk, packages, qemu_build
+from . import aptsrc, disk, guest_tools, packages, qemu_build
 from .errors import UserError
 from .paths import PROJECT, cache_dir, file_bytes, key_of, locked, need_space
 from .proc import run_logged
@@ -89,8 +89,8 @@ def _root_key() -> str:
 
 def _image_key() -> str:
     return key_of("image-1", _root_key(), _tree_bytes(FOLDERS[0]),
-                  file_bytes("guest-tools/vssd-agent.c",
-                             "guest-tools/vssd-agent.service",
+                  guest_tools.source_bytes(),
+                  file_bytes("guest-tools/vssd-agent.service",
                              "scripts/vssd/image.py", "scripts/vssd/disk.py",
                              "scripts/vssd/image_root.py"))
 
@@ -163,24 +163,23 @@ def _mmdebstrap(to: Path, mirror: str, stage: Stage) -> None:
 
 
 def _assemble(tar: Path, part: Path, stage: Stage) -> None:
-    stage.note("agent")
-    agent = part / "vssd-agent"
-    run_logged(["gcc", "-std=gnu11", "-O2", "-static", "-Wall", "-Werror",
-                PROJECT / "guest-tools/vssd-agent.c", "-o", agent],
-               "agent", "building the guest's agent")
+    stage.note("guest tools")
+    tools = part / "tools"
+    tools.mkdir()
+    guest_tools.build(tools)
     partuuid = str(uuid.uuid5(PARTUUID_SPACE, _image_key()))
     raw = part / "disk.raw"
     stage.note("partitions and boot loaders")
     layout = disk.make(raw, partuuid, part)
     stage.note("root file system")
-    args = [sys.executable, "-m", "vssd.image_root", tar, agent, raw, part,
+    args = [sys.executable, "-m", "vssd.image_root", tar, tools, raw, part,
             partuuid, layout.root_start_bytes, layout.root_bytes]
     if os.geteuid() != 0:
         args = ["fakeroot", *args]
     run_logged([str(a) for a in args], "image", "making the root file system",
                env={"PYTHONPATH": str(PROJECT / "scripts"), "LC_ALL": "C",
                     "PATH": "/usr/sbin:/sbin:" + os.environ["PATH"]})
-    agent.unlink()
+    shutil.rmtree(tools)
     stage.note("holes")
     _punch(raw)
     (part / "image.json").write_text(json.dumps(
