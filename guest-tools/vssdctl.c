@@ -126,7 +126,7 @@ static void show_place(const Drive *d, uint64_t unit, const VssdLogPlace *p)
         return;
     }
     if (id == DRIVE_NO_STREAM) {
-        printf("stream %u (no id)", p->stream);
+        printf(p->stream ? "stream closed by the host," : "no stream,");
     } else {
         printf("stream %u", id);
     }

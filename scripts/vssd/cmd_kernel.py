@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
 from . import kernel_build
 from .errors import UserError
@@ -81,7 +82,7 @@ def show(_args: argparse.Namespace) -> int:
     for kernel in kernel_build.built():
         facts = kernel.facts()
         rows.append([kernel.name, facts["release"], facts["source"],
-                     ", ".join(facts["patches"]) or "none",
+                     _patches(facts),
                      facts["config"] or "-",
                      time.strftime("%Y-%m-%d %H:%M",
                                    time.localtime(facts["built"])),
@@ -92,6 +93,11 @@ def show(_args: argparse.Namespace) -> int:
     table("kernels", ["name", "release", "source", "patches", "config",
                       "built", "took"], rows)
     return 0
+
+
+def _patches(facts: dict[str, Any]) -> str:
+    n = len(facts["patches"])
+    return f"{n} of {facts['patch_folder']}" if n else "none"
 
 
 def remove(args: argparse.Namespace) -> int:

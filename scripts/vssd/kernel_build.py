@@ -172,6 +172,8 @@ def _build(kernel: Kernel, wanted: Wanted, key: str, config: Path | None,
         + kernel_source.version_of(tree),
         "patches": [p.name for p in kernel_source.patch_files(folder)]
         if folder else [],
+        "patch_folder": "vssd" if folder == kernel_source.OUR_PATCHES
+        else str(folder or ""),
         "config": str(config) if config else "",
         "objects": _count(build), "built": int(time.time()),
         "seconds": round(time.monotonic() - begin)}, indent=1))
