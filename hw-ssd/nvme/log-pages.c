@@ -188,23 +188,43 @@ static uint16_t send_page(NvmeCtrl *ctrl, const NvmeSqe *sqe,
     return status;
 }
 
+static uint16_t send_vendor_page(NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                                 uint64_t whole, uint64_t offset,
+                                 uint64_t bytes)
+{
+    uint64_t n = MIN(bytes, whole - offset);
+    uint8_t *out = payload_buf_get(ctrl->payload, bytes);
+    uint16_t status;
+
+    nvme_vendor_log_read(ctrl, sqe->dw[10] & 0xff, offset, out, n);
+    memset(out + n, 0, bytes - n);
+    status = nvme_to_host(ctrl, sqe, out, bytes);
+    payload_buf_put(ctrl->payload, out, bytes);
+    return status;
+}
+
 uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,
                            const NvmeSqe *sqe)
 {
     const LogPage *log = find_page(ctrl, sqe->dw[10] & 0xff);
+    uint64_t whole = log ? log->bytes
+                         : nvme_vendor_log_bytes(ctrl, sqe->dw[10] & 0xff);
     uint64_t numd = (sqe->dw[10] >> 16) | (uint64_t)(sqe->dw[11] & 0xffff) << 16;
     uint64_t bytes = (numd + 1) * 4;
     uint64_t offset = nvme_sqe_u64(sqe, 12);
     bool retain = sqe->dw[10] >> 15 & 1;
     uint16_t status;
 
-    if (!log) {
+    if (whole == 0) {
         return NVME_SC_INVALID_LOG_PAGE;
     }
     /* One log for the whole controller: LPA bit 0 is 0. */
     if ((req->nsid && req->nsid != NVME_NSID_ALL) || offset % 4 ||
-        offset > log->bytes || bytes > ctrl->max_bytes) {
+        offset > whole || bytes > ctrl->max_bytes) {
         return NVME_SC_INVALID_FIELD;
+    }
+    if (!log) {
+        return send_vendor_page(ctrl, sqe, whole, offset, bytes);
     }
     if (log->group && sqe->dw[11] >> 16 != 1) {
         return NVME_SC_INVALID_FIELD; /* the only endurance group */
@@ -222,4 +242,5 @@ void nvme_document_logs(GString *out)
         g_string_append_printf(out, "| %02Xh | %s | %u |\n", log_pages[i].id,
                                log_pages[i].name, log_pages[i].bytes);
     }
+    nvme_document_vendor_logs(out);
 }

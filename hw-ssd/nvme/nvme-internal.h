@@ -508,4 +508,11 @@ void nvme_document_identify(GString *out);
 void nvme_document_features(GString *out);
 void nvme_document_logs(GString *out);
 
+/* log-vendor.c.  0: there is no such page. */
+uint64_t nvme_vendor_log_bytes(const NvmeCtrl *ctrl, uint8_t id);
+/* offset + bytes is within the page. */
+void nvme_vendor_log_read(const NvmeCtrl *ctrl, uint8_t id, uint64_t offset,
+                          uint8_t *to, uint64_t bytes);
+void nvme_document_vendor_logs(GString *out);
+
 #endif

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import paths
+from . import image, paths
 from .errors import UserError
 from .ui import Stage, say
 
@@ -43,18 +43,26 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
                    " (default: %(default)s)")
     p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
                    help="override one option of the profile; may be repeated")
+    p.add_argument("--suite", choices=image.SUITES, metavar="SUITE",
+                   help="make the built-in guest of this suite of Debian: "
+                   + "; ".join(f"{k}, {v}" for k, v in image.SUITES.items())
+                   + f" (default: {image.SUITE})")
     p.add_argument("--disk", type=Path, metavar="IMAGE",
                    help="boot this raw or qcow2 image through firmware")
     p.add_argument("--firmware", choices=("seabios", "ovmf"),
                    help="boot through this firmware (default with --disk:"
                    " seabios; without: the kernel is loaded directly)")
-    p.add_argument("--kernel", type=Path, metavar="K",
-                   help="boot this kernel instead of the image's own")
+    p.add_argument("--kernel", metavar="K",
+                   help="boot this kernel instead of the image's own: a file,"
+                   " or the name of one that ./vssd kernel build made")
     p.add_argument("--initrd", type=Path, metavar="I",
                    help="the initial RAM disk of --kernel")
     p.add_argument("--append", default=None, metavar="ARGS",
                    help="the kernel's command line (default: the root of the"
                    " built-in guest, console on ttyS0)")
+    p.add_argument("--param", action="append", default=[], metavar="ARG",
+                   help="add one argument to the kernel's command line, as"
+                   " nvme_core.streams=1; may be repeated")
     p.add_argument("--exec", metavar="COMMAND", dest="command",
                    help="run one shell command in the guest, show its output,"
                    " power off, exit with its status")
@@ -95,10 +103,18 @@ def mebibytes(text: str) -> int:
 
 def check(args: argparse.Namespace) -> None:
     """What can be refused before anything is made."""
-    for name in ("disk", "kernel", "initrd"):
+    if args.kernel:
+        from . import kernel_build
+        args.kernel = kernel_build.find(args.kernel)
+    for name in ("disk", "initrd"):
         path = getattr(args, name)
         if path and not path.is_file():
             raise UserError(f"--{name} {path}: no such file")
+    if args.suite and args.disk:
+        raise UserError("--suite and --disk exclude each other")
+    if args.param and (args.firmware or args.disk):
+        raise UserError("--param needs a kernel that is loaded directly: not"
+                        " --firmware or --disk")
     if args.initrd and not args.kernel:
         raise UserError("--initrd needs --kernel")
     if args.kernel and args.firmware:
@@ -130,11 +146,12 @@ def image_format(path: Path) -> str:
 @contextlib.contextmanager
 def prepared(args: argparse.Namespace) -> Iterator["machine.Spec"]:
     """The machine's description; its files live as long as the context."""
-    from . import image, kvm, machine, qemu_build
+    from . import kvm, machine, qemu_build
     from .rundir import rundir
 
     qemu = qemu_build.ensure()
-    built_in = None if args.disk else image.ensure()
+    built_in = None if args.disk \
+        else image.ensure(suite=args.suite or image.SUITE)
     with rundir() as folder:
         if args.disk:
             backing, fmt = args.disk, image_format(args.disk)
@@ -172,10 +189,8 @@ def _monitor(folder: Path) -> list[str]:
 
 
 def _kept(args: argparse.Namespace, qemu: "qemu_build.Qemu",
-          built_in: "image.Image | None", backing: Path, fmt: str) \
+          built_in: image.Image | None, backing: Path, fmt: str) \
         -> tuple[Path, str]:
-    from . import image
-
     if built_in is None:
         if not os.access(backing, os.W_OK):
             raise UserError(f"--keep: {backing} cannot be written")
@@ -190,14 +205,15 @@ def _kept(args: argparse.Namespace, qemu: "qemu_build.Qemu",
 
 
 def _boot(args: argparse.Namespace, spec: "machine.Spec",
-          built_in: "image.Image | None", folder: Path) -> None:
+          built_in: image.Image | None, folder: Path) -> None:
     from . import machine
 
     root = f"root={built_in.root} rw " if built_in else ""
     default = f"{root}console=ttyS0"
     if args.command is not None:
         default += " panic=-1"
-    spec.append = default if args.append is None else args.append
+    spec.append = " ".join([default if args.append is None else args.append,
+                            *args.param])
     if args.kernel:
         spec.kernel, spec.initrd = args.kernel, args.initrd
     elif args.firmware or args.disk:

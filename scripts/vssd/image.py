@@ -17,13 +17,21 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import aptsrc, disk, packages, qemu_build
+from . import aptsrc, disk, guest_tools, packages, qemu_build
 from .errors import UserError
 from .paths import PROJECT, cache_dir, file_bytes, key_of, locked, need_space
 from .proc import run_logged
 from .ui import Stage
 
 SUITE = "trixie"
+# Debian's suites that a guest can be made of, and what their kernels are good
+# for.  One with -backports is the suite before it, with that kernel.
+SUITES = {
+    "bullseye": "Linux 5.10: write hints of files become NVMe streams",
+    "bookworm": "Linux 6.1",
+    "trixie": "Linux 6.12",
+    "trixie-backports": "Linux 6.16 or later: block write streams, FDP",
+}
 KERNEL = "linux-image-amd64"
 PACKAGES = (
     "systemd-sysv", "udev", "kmod", "initramfs-tools", "zstd", KERNEL,
@@ -83,21 +91,21 @@ def _tree_bytes(folder: str) -> bytes:
                       + p.read_bytes() for p in files)
 
 
-def _root_key() -> str:
-    return key_of("root-1", SUITE, PACKAGES, _tree_bytes(FOLDERS[1]))
+def _root_key(suite: str) -> str:
+    return key_of("root-1", suite, PACKAGES, _tree_bytes(FOLDERS[1]))
 
 
-def _image_key() -> str:
-    return key_of("image-1", _root_key(), _tree_bytes(FOLDERS[0]),
-                  file_bytes("guest-tools/vssd-agent.c",
-                             "guest-tools/vssd-agent.service",
+def _image_key(suite: str) -> str:
+    return key_of("image-1", _root_key(suite), _tree_bytes(FOLDERS[0]),
+                  guest_tools.source_bytes(),
+                  file_bytes("guest-tools/vssd-agent.service",
                              "scripts/vssd/image.py", "scripts/vssd/disk.py",
                              "scripts/vssd/image_root.py"))
 
 
-def ensure(mirror: str = "") -> Image:
-    """The image; made when it is not there."""
-    folder = cache_dir() / f"image-{_image_key()}"
+def ensure(mirror: str = "", suite: str = SUITE) -> Image:
+    """The image of a suite; made when it is not there."""
+    folder = cache_dir() / f"image-{_image_key(suite)}"
     image = Image(folder)
     if (folder / "image.json").exists():
         return image
@@ -106,13 +114,14 @@ def ensure(mirror: str = "") -> Image:
             return image
         packages.ensure(packages.IMAGE)
         need_space(cache_dir(), NEED_BYTES, "making the guest image")
-        tar = _root_tar(mirror or qemu_build.remembered_origin().mirror)
+        tar = _root_tar(mirror or qemu_build.remembered_origin().mirror,
+                        suite)
         part = folder.with_name(folder.name + ".part")
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir()
         try:
             with Stage("making the guest's disk") as stage:
-                _assemble(tar, part, stage)
+                _assemble(tar, part, stage, suite)
             part.rename(folder)
         except OSError as e:
             raise UserError(f"cannot make the guest image: {e}") from e
@@ -121,24 +130,37 @@ def ensure(mirror: str = "") -> Image:
     return image
 
 
-def _root_tar(mirror: str) -> Path:
-    tar = cache_dir() / f"root-{_root_key()}.tar"
+def _root_tar(mirror: str, suite: str) -> Path:
+    tar = cache_dir() / f"root-{_root_key(suite)}.tar"
     if tar.exists():
         return tar
     part = tar.with_suffix(".part")
     try:
-        with Stage("making a Debian root file system (once)") as stage:
-            _mmdebstrap(part, mirror, stage)
+        with Stage(f"making a Debian root file system of {suite} (once)") \
+                as stage:
+            _mmdebstrap(part, mirror, stage, suite)
         part.rename(tar)
     finally:
         part.unlink(missing_ok=True)
     return tar
 
 
-def _mmdebstrap(to: Path, mirror: str, stage: Stage) -> None:
-    sources = aptsrc.debian_sources(SUITE, mirror)
+def _sources(suite: str, mirror: str) -> tuple[str, list[aptsrc.Source]]:
+    """The suite to begin with, and where all that is needed comes from."""
+    base = suite.removesuffix("-backports")
+    sources = aptsrc.debian_sources(base, mirror)
+    if base != suite:
+        sources += [s for s in aptsrc.debian_sources(suite, mirror)
+                    if s.suite == suite]
+    return base, sources
+
+
+def _mmdebstrap(to: Path, mirror: str, stage: Stage, suite: str) -> None:
+    base, sources = _sources(suite, mirror)
+    names = [f"{p}/{suite}" if p == KERNEL and base != suite else p
+             for p in PACKAGES]
     args = ["mmdebstrap", "--format=tar", "--variant=minbase",
-            "--include=" + ",".join(PACKAGES),
+            "--include=" + ",".join(names),
             f"--essential-hook=copy-in {PROJECT}/{FOLDERS[1]}/etc"
             f" {PROJECT}/{FOLDERS[1]}/usr /",
             "--dpkgopt=path-exclude=/usr/share/man/*",
@@ -147,7 +169,7 @@ def _mmdebstrap(to: Path, mirror: str, stage: Stage) -> None:
             "--dpkgopt=path-exclude=/usr/share/locale/*",
             "--dpkgopt=path-exclude=/usr/share/info/*"]
     args += [f"--aptopt={o}" for o in aptsrc.network_options()]
-    args += [SUITE, str(to)]
+    args += [base, str(to)]
     args += [aptsrc.one_line_format(s) for s in sources]
 
     def on_line(line: str) -> None:
@@ -162,29 +184,28 @@ def _mmdebstrap(to: Path, mirror: str, stage: Stage) -> None:
                on_line=on_line, env={"LC_ALL": "C"})
 
 
-def _assemble(tar: Path, part: Path, stage: Stage) -> None:
-    stage.note("agent")
-    agent = part / "vssd-agent"
-    run_logged(["gcc", "-std=gnu11", "-O2", "-static", "-Wall", "-Werror",
-                PROJECT / "guest-tools/vssd-agent.c", "-o", agent],
-               "agent", "building the guest's agent")
-    partuuid = str(uuid.uuid5(PARTUUID_SPACE, _image_key()))
+def _assemble(tar: Path, part: Path, stage: Stage, suite: str) -> None:
+    stage.note("guest tools")
+    tools = part / "tools"
+    tools.mkdir()
+    guest_tools.build(tools)
+    partuuid = str(uuid.uuid5(PARTUUID_SPACE, _image_key(suite)))
     raw = part / "disk.raw"
     stage.note("partitions and boot loaders")
     layout = disk.make(raw, partuuid, part)
     stage.note("root file system")
-    args = [sys.executable, "-m", "vssd.image_root", tar, agent, raw, part,
+    args = [sys.executable, "-m", "vssd.image_root", tar, tools, raw, part,
             partuuid, layout.root_start_bytes, layout.root_bytes]
     if os.geteuid() != 0:
         args = ["fakeroot", *args]
     run_logged([str(a) for a in args], "image", "making the root file system",
                env={"PYTHONPATH": str(PROJECT / "scripts"), "LC_ALL": "C",
                     "PATH": "/usr/sbin:/sbin:" + os.environ["PATH"]})
-    agent.unlink()
+    shutil.rmtree(tools)
     stage.note("holes")
     _punch(raw)
     (part / "image.json").write_text(json.dumps(
-        {"partuuid": partuuid, "suite": SUITE}), encoding="utf-8")
+        {"partuuid": partuuid, "suite": suite}), encoding="utf-8")
 
 
 def _punch(raw: Path) -> None:

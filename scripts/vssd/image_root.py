@@ -2,7 +2,7 @@
 """Fill the root file system of the guest's disk.
 
 Runs as a program of its own, under fakeroot when the user is not root:
-python -m vssd.image_root TAR AGENT DISK OUT PARTUUID START BYTES
+python -m vssd.image_root TAR TOOLS DISK OUT PARTUUID START BYTES
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from . import guest_tools
 from .paths import PROJECT
 
 UNITS = "etc/systemd/system"
@@ -46,13 +47,15 @@ menuentry "Debian on vssd" {{
 """
 
 
-def fill(root: Path, agent: Path, partuuid: str) -> tuple[Path, Path]:
+def fill(root: Path, tools: Path, partuuid: str) -> tuple[Path, Path]:
     """Put our files into an unpacked root; its kernel and initrd."""
     shutil.copytree(PROJECT / "guest-tools/rootfs", root, dirs_exist_ok=True)
-    place = root / "usr/local/lib/vssd"
-    place.mkdir(parents=True)
-    shutil.copy(agent, place / "vssd-agent")
-    os.chmod(place / "vssd-agent", 0o755)
+    for name in guest_tools.TOOLS:
+        place = root / ("usr/local/lib/vssd" if name == guest_tools.AGENT
+                        else "usr/local/bin")
+        place.mkdir(parents=True, exist_ok=True)
+        shutil.copy(tools / name, place / name)
+        os.chmod(place / name, 0o755)
     shutil.copy(PROJECT / "guest-tools/vssd-agent.service", root / UNITS)
     for name, target in ENABLED.items():
         _symlink(root / UNITS / name, target)
@@ -83,13 +86,13 @@ def _symlink(path: Path, target: str) -> None:
 
 def main(argv: list[str]) -> None:
     """See the head of this file."""
-    tar, agent, disk, out, partuuid, start, nbytes = argv
+    tar, tools, disk, out, partuuid, start, nbytes = argv
     with tempfile.TemporaryDirectory(dir=out, prefix="root.") as name:
         root = Path(name)
         os.chmod(root, 0o755)
         subprocess.run(["tar", "-C", name, "--exclude=./dev/*", "-xpf", tar],
                        check=True)
-        kernel, initrd = fill(root, Path(agent), partuuid)
+        kernel, initrd = fill(root, Path(tools), partuuid)
         shutil.copy(kernel, Path(out) / "vmlinuz")
         shutil.copy(initrd, Path(out) / "initrd.img")
         subprocess.run(

@@ -39,6 +39,9 @@ IMAGE = Group("making the guest image", (
     "mmdebstrap", "fakeroot", "e2fsprogs", "fdisk", "mtools", "dosfstools",
     "grub-common", "grub-pc-bin", "grub-efi-amd64-bin", "uidmap",
     "debian-archive-keyring", "libc6-dev"))
+KERNEL = Group("building a guest kernel", (
+    "gcc", "libc6-dev", "make", "flex", "bison", "bc", "libelf-dev",
+    "libssl-dev", "patch"))
 CLANG = Group("the tests' second compiler and sanitizers", ("clang", "llvm"))
 LIBVIRT = Group("the libvirt test", (
     "libvirt-daemon", "libvirt-daemon-driver-qemu", "libvirt-clients"))

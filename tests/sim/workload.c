@@ -360,7 +360,8 @@ static void heat(const char *text, unsigned *top, unsigned *tenth)
     while (next(&s, &req)) {
         unsigned page = (unsigned)(req.offset / 4096);
 
-        *top = MAX(*top, ++count[page]);
+        count[page]++;
+        *top = MAX(*top, count[page]);
         *tenth += page < CAPACITY / 4096 / 10;
     }
     workload_free(w);

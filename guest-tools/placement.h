@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * placement.h - the ways in which a program can tell Linux the stream of a file.
+ *
+ *   fadvise   POSIX_FADV_STREAMID, of the patches in guest-tools/kernel
+ *   hint      F_SET_RW_HINT, which reaches the drive up to Linux 5.17, and
+ *             there with nvme_core.streams=1: streams 1 to 4
+ *
+ * Both are kept with the inode: whoever writes to it writes to the stream.
+ */
+#ifndef VSSD_GUEST_PLACEMENT_H
+#define VSSD_GUEST_PLACEMENT_H
+
+#include <stdbool.h>
+
+#define POSIX_FADV_STREAMID 8
+#define FADVISE_STREAMS 255
+#define HINT_STREAMS 4
+
+typedef enum Placement {
+    PLACEMENT_AUTO,
+    PLACEMENT_FADVISE,
+    PLACEMENT_HINT,
+    PLACEMENT_PASSTHRU, /* NVMe commands of the program's own: block devices */
+} Placement;
+
+/* The placement of that name; -1: there is none. */
+int placement_named(const char *name);
+const char *placement_name(Placement how);
+
+/* What this kernel has; PLACEMENT_AUTO: nothing.  fd: a file or folder to try
+ * it on; it has no stream afterwards. */
+Placement placement_found(int fd);
+
+/* The greatest stream. */
+unsigned placement_streams(Placement how);
+
+/* Set the stream of an open file; 0: none.  0, or -1 and errno. */
+int placement_set(int fd, Placement how, unsigned stream);
+
+#endif

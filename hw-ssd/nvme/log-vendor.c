@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * log-vendor.c - the drive's own log pages (vendor-log.h): what a model can tell
+ * and a real drive keeps to itself.
+ *
+ * Each page is an array of items of one size, made as they are asked for, so
+ * that a page may be far larger than memory.  Offset and length were checked by
+ * log-pages.c.
+ */
+#include "nvme-internal.h"
+#include "vendor-log.h"
+
+#define MAX_ITEM_BYTES sizeof(VssdLogDrive)
+
+typedef struct VendorLog {
+    uint8_t id;
+    const char *name;
+    uint32_t item_bytes;
+    const char *help; /* how many items, for docs/nvme-support.md */
+    uint64_t (*count)(const SsdInfo *info);
+    void (*fill)(const NvmeCtrl *ctrl, uint64_t i, void *item); /* zeroed */
+} VendorLog;
+
+/* ---- C0h: the drive ----------------------------------------------------- */
+
+static uint64_t one(const SsdInfo *info)
+{
+    return 1;
+}
+
+static void fill_counters(const SsdCounters *c, VssdLogDrive *d)
+{
+    d->read_only = GUINT32_TO_LE(c->read_only);
+    d->host_bytes_read = GUINT64_TO_LE(c->host_bytes_read);
+    d->host_bytes_written = GUINT64_TO_LE(c->host_bytes_written);
+    d->nand_reads = GUINT64_TO_LE(c->nand_reads);
+    d->nand_programs = GUINT64_TO_LE(c->nand_programs);
+    d->nand_erases = GUINT64_TO_LE(c->nand_erases);
+    d->nand_bytes_written = GUINT64_TO_LE(c->nand_bytes_written);
+    d->read_retries = GUINT64_TO_LE(c->read_retries);
+    d->uncorrectable_reads = GUINT64_TO_LE(c->uncorrectable_reads);
+    d->program_failures = GUINT64_TO_LE(c->program_failures);
+    d->erase_failures = GUINT64_TO_LE(c->erase_failures);
+    d->grown_bad_blocks = GUINT64_TO_LE(c->grown_bad_blocks);
+    d->max_erase_count = GUINT64_TO_LE(c->max_erase_count);
+    d->mean_erase_count_milli =
+        GUINT64_TO_LE((uint64_t)(c->mean_erase_count * 1000));
+    d->waf_milli = GUINT64_TO_LE((uint64_t)(c->waf * 1000));
+    d->spare_percent = GUINT64_TO_LE(c->spare_percent);
+}
+
+static void fill_drive(const NvmeCtrl *ctrl, uint64_t i, void *item)
+{
+    const SsdInfo *info = ssd_info(ctrl->ssd);
+    VssdLogDrive *d = item;
+    SsdCounters c;
+
+    memcpy(d->magic, VSSD_LOG_MAGIC, sizeof(d->magic));
+    d->version = GUINT16_TO_LE(VSSD_LOG_VERSION);
+    d->nstreams = GUINT16_TO_LE(info->nstreams);
+    d->block_bytes = GUINT32_TO_LE(info->block_bytes);
+    d->unit_bytes = GUINT32_TO_LE(info->unit_bytes);
+    d->page_bytes = GUINT32_TO_LE(info->page_bytes);
+    d->erase_bytes = GUINT64_TO_LE(info->erase_bytes);
+    d->raw_bytes = GUINT64_TO_LE(info->raw_bytes);
+    d->units = GUINT64_TO_LE(info->nblocks * info->block_bytes /
+                             info->unit_bytes);
+    ssd_get_counters(ctrl->ssd, &c);
+    fill_counters(&c, d);
+}
+
+/* ---- C1h: its streams --------------------------------------------------- */
+
+static uint64_t all_streams(const SsdInfo *info)
+{
+    return info->nstreams + 1ULL;
+}
+
+/* By which number a host knows a stream of the drive now. */
+static uint16_t host_id(const NvmeCtrl *ctrl, uint64_t stream)
+{
+    uint16_t id = 0;
+
+    if (stream < ctrl->fdp.ruhs) {
+        return (uint16_t)stream; /* a placement identifier is its handle */
+    }
+    if (stream > 0 && stream <= ctrl->streams.max) {
+        id = ctrl->streams.stream[stream - 1].id;
+    }
+    return id ? id : VSSD_LOG_NO_ID;
+}
+
+static void fill_stream(const NvmeCtrl *ctrl, uint64_t i, void *item)
+{
+    VssdLogStream *s = item;
+    SsdStreamCounters c;
+
+    ssd_get_stream(ctrl->ssd, (uint32_t)i, &c);
+    s->stream = GUINT16_TO_LE((uint16_t)i);
+    s->id = GUINT16_TO_LE(host_id(ctrl, i));
+    if (i < ssd_info(ctrl->ssd)->nstreams) {
+        s->open_blocks =
+            GUINT32_TO_LE(ssd_stream_open_blocks(ctrl->ssd, (uint32_t)i));
+    }
+    s->host_bytes_written = GUINT64_TO_LE(c.host_bytes_written);
+    s->host_units = GUINT64_TO_LE(c.host_units);
+    s->padded_units = GUINT64_TO_LE(c.padded_units);
+    s->copied_units = GUINT64_TO_LE(c.copied_units);
+    s->victims = GUINT64_TO_LE(c.victims);
+    s->victim_valid_units = GUINT64_TO_LE(c.victim_valid_units);
+    s->erases = GUINT64_TO_LE(c.erases);
+}
+
+/* ---- C2h: where units are ----------------------------------------------- */
+
+static uint64_t all_units(const SsdInfo *info)
+{
+    return info->nblocks * info->block_bytes / info->unit_bytes;
+}
+
+static void fill_place(const NvmeCtrl *ctrl, uint64_t i, void *item)
+{
+    const SsdInfo *info = ssd_info(ctrl->ssd);
+    VssdLogPlace *p = item;
+    SsdPlace place;
+
+    ssd_place(ctrl->ssd, i * info->unit_bytes / info->block_bytes, &place);
+    if (!place.mapped) {
+        return; /* VSSD_PLACE_NOWHERE */
+    }
+    p->where = place.in_nand ? VSSD_PLACE_NAND : VSSD_PLACE_BUFFER;
+    p->stream = GUINT16_TO_LE(place.stream);
+    if (place.in_nand) {
+        p->erase_block = GUINT32_TO_LE(place.erase_block);
+        p->page = GUINT32_TO_LE(place.page);
+        p->block_stream = GUINT16_TO_LE(place.block_stream);
+    }
+}
+
+/* ---- the table ---------------------------------------------------------- */
+
+static const VendorLog vendor_logs[] = {
+    { VSSD_LOG_DRIVE, "Drive and its counters", sizeof(VssdLogDrive), "", one,
+      fill_drive },
+    { VSSD_LOG_STREAMS, "Streams", sizeof(VssdLogStream), " for each stream",
+      all_streams, fill_stream },
+    { VSSD_LOG_PLACE, "Places in NAND", sizeof(VssdLogPlace),
+      " for each mapping unit", all_units, fill_place },
+};
+
+static const VendorLog *find_log(uint8_t id)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(vendor_logs); i++) {
+        if (vendor_logs[i].id == id) {
+            return &vendor_logs[i];
+        }
+    }
+    return NULL;
+}
+
+uint64_t nvme_vendor_log_bytes(const NvmeCtrl *ctrl, uint8_t id)
+{
+    const VendorLog *log = find_log(id);
+
+    return log ? log->count(ssd_info(ctrl->ssd)) * log->item_bytes : 0;
+}
+
+void nvme_vendor_log_read(const NvmeCtrl *ctrl, uint8_t id, uint64_t offset,
+                          uint8_t *to, uint64_t bytes)
+{
+    const VendorLog *log = find_log(id);
+    uint64_t end = offset + bytes;
+
+    while (offset < end) {
+        _Alignas(8) uint8_t item[MAX_ITEM_BYTES] = { 0 };
+        uint64_t within = offset % log->item_bytes;
+        uint64_t n = MIN(end - offset, log->item_bytes - within);
+
+        log->fill(ctrl, offset / log->item_bytes, item);
+        memcpy(to, item + within, n);
+        to += n;
+        offset += n;
+    }
+}
+
+void nvme_document_vendor_logs(GString *out)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(vendor_logs); i++) {
+        const VendorLog *log = &vendor_logs[i];
+
+        g_string_append_printf(out, "| %02Xh | vssd: %s | %u%s |\n", log->id,
+                               log->name, log->item_bytes, log->help);
+    }
+}
