@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * buf-fifo.c - units leave the buffer in the order in which they came; a unit
- * that is written again keeps its place.
+ * buf-fifo.c - a write buffer: units leave it in the order in which they came;
+ * a unit that is written again keeps its place.
  */
-#include "ftl.h"
+#include "buf-list.h"
 
 static void fifo_insert(Ssd *ssd, uint32_t slot)
 {
-    Slot *s = &ssd->slot[slot];
-
-    s->prev = ssd->dirty_tail;
-    s->next = NONE;
-    if (ssd->dirty_tail == NONE) {
-        ssd->dirty_head = slot;
-    } else {
-        ssd->slot[ssd->dirty_tail].next = slot;
-    }
-    ssd->dirty_tail = slot;
+    list_push_tail(ssd, &ssd->list[0], slot);
 }
 
-static void fifo_rewrite(Ssd *ssd, uint32_t slot)
+static void fifo_write_hit(Ssd *ssd, uint32_t slot)
 {
     (void)ssd;
     (void)slot;
@@ -27,30 +18,31 @@ static void fifo_rewrite(Ssd *ssd, uint32_t slot)
 
 static void fifo_remove(Ssd *ssd, uint32_t slot)
 {
-    const Slot *s = &ssd->slot[slot];
-
-    if (s->prev == NONE) {
-        ssd->dirty_head = s->next;
-    } else {
-        ssd->slot[s->prev].next = s->next;
-    }
-    if (s->next == NONE) {
-        ssd->dirty_tail = s->prev;
-    } else {
-        ssd->slot[s->next].prev = s->prev;
-    }
+    list_remove(ssd, &ssd->list[0], slot);
 }
 
-static uint32_t fifo_pick(Ssd *ssd)
+static uint32_t fifo_victim(Ssd *ssd)
 {
-    return ssd->dirty_head;
+    return ssd->list[0].head;
 }
 
 const BufferPolicy buf_fifo = {
     .name = "fifo",
     .help = "a write buffer that is drained in order of arrival",
     .insert = fifo_insert,
-    .rewrite = fifo_rewrite,
+    .write_hit = fifo_write_hit,
     .remove = fifo_remove,
-    .pick = fifo_pick,
+    .victim = fifo_victim,
+};
+
+/* Write through: units pass through the buffer in order, and no write
+ * completes before its units are in NAND. */
+const BufferPolicy buf_none = {
+    .name = "none",
+    .help = "write through: a write completes when it is in NAND",
+    .write_through = true,
+    .insert = fifo_insert,
+    .write_hit = fifo_write_hit,
+    .remove = fifo_remove,
+    .victim = fifo_victim,
 };

@@ -34,7 +34,7 @@ static void fail_commands(Ssd *ssd)
 /* Every unit in the buffer goes back to what NAND holds of it. */
 static void revert_map(Ssd *ssd)
 {
-    for (uint32_t i = 0; i < ssd->l.n_slots; i++) {
+    for (uint32_t i = 0; i < ssd->n_slot_records; i++) {
         const Slot *s = &ssd->slot[i];
         uint32_t entry;
 

@@ -21,7 +21,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         if (op->cause == NAND_CAUSE_GC) {
             gc_read_done(ssd, op);
         } else if (map_is_buffered(op->cookie)) {
-            write_fill_done(ssd, map_slot(op->cookie), op);
+            buffer_loaded(ssd, map_slot(op->cookie), op);
         } else {
             host_read_done(ssd, op->cookie, op);
         }
@@ -84,6 +84,9 @@ static void dispatch(Ssd *ssd, const Event *e)
     }
     if (ssd->cut_due) {
         power_lost(ssd);
+    }
+    if (ssd->running == 0 && ssd->buf->early) {
+        buffer_idle(ssd);
     }
 }
 
@@ -165,7 +168,7 @@ static void init_info(Ssd *ssd)
                                     : 0) +
                          valid_words(ssd) * sizeof(*ssd->valid) +
                          (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->block) +
-                         (uint64_t)ssd->l.n_slots * sizeof(*ssd->slot);
+                         (uint64_t)ssd->n_slot_records * sizeof(*ssd->slot);
 }
 
 static void init_shifts(Ssd *ssd)
@@ -180,18 +183,7 @@ static void init_shifts(Ssd *ssd)
 
 void ssd_init_buffer(Ssd *ssd)
 {
-    uint32_t n = ssd->l.n_slots;
-
-    ssd->free_slot = NONE;
-    for (uint32_t i = n; i-- > 0;) {
-        ssd->slot[i] = (Slot){.state = SLOT_FREE, .next = ssd->free_slot};
-        ssd->free_slot = i;
-    }
-    ssd->n_free_slots = n;
-    ssd->dirty_head = NONE;
-    ssd->dirty_tail = NONE;
-    ssd->n_dirty = 0;
-    ssd->n_must = 0;
+    buffer_init(ssd);
     ssd->free_waiter = NONE;
     ssd->n_waiters = 0;
     ssd->free_job = NONE;
@@ -216,6 +208,21 @@ static bool init_faults(Ssd *ssd, GError **error)
                     (ssd->faults && faults_may_fail(ssd->faults));
     ssd->free_for_gc = ssd->may_fail ? 2 : 1;
     return true;
+}
+
+/*
+ * A released slot lives on until its page is programmed: two pages per plane
+ * are under way, and as many may wait for another try.
+ */
+static void init_slots(Ssd *ssd)
+{
+    ssd->n_slot_records = ssd->l.n_slots;
+    if (ssd->cfg->free_at == SSD_FREE_AT_DATA_IN) {
+        ssd->n_slot_records += 2 * HOST_PROGRAMS_PER_PLANE * ssd->l.n_planes *
+                               ssd->l.units_per_program;
+    }
+    ssd->slot = lazy_new(Slot, ssd->n_slot_records);
+    ssd->dram_unit_ps = ssd_dram_unit_ps(ssd->cfg);
 }
 
 Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
@@ -244,14 +251,15 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->cfg->nand.seed = ssd->cfg->seed;
     ssd->nand = nand_create(&ssd->cfg->nand, &ssd->events, op_done, ssd);
     nand_set_faults(ssd->nand, ssd->faults, faulty_cut);
-    if (cfg->complete_at == SSD_COMPLETE_AT_DATA_IN) {
+    if (cfg->complete_at == SSD_COMPLETE_AT_DATA_IN ||
+        cfg->free_at == SSD_FREE_AT_DATA_IN) {
         nand_on_data_in(ssd->nand, op_data_in);
     }
     ssd->geo = nand_geometry(ssd->nand);
     init_shifts(ssd);
     init_tables(ssd);
     block_init(ssd);
-    ssd->slot = lazy_new(Slot, ssd->l.n_slots);
+    init_slots(ssd);
     ssd->epoch_mask = 15;
     ssd->epoch = g_new0(Epoch, ssd->epoch_mask + 1);
     ssd_init_buffer(ssd);
@@ -273,6 +281,9 @@ void ssd_destroy(Ssd *ssd)
         return;
     }
     ssd_oplog_close(ssd, NULL);
+    if (ssd->buf->destroy) {
+        ssd->buf->destroy(ssd);
+    }
     block_destroy(ssd);
     nand_destroy(ssd->nand);
     eventq_destroy(&ssd->events);
@@ -281,7 +292,7 @@ void ssd_destroy(Ssd *ssd)
     lazy_free(ssd->spare_version, ssd->l.raw_units,
               sizeof(*ssd->spare_version));
     lazy_free(ssd->valid, valid_words(ssd), sizeof(*ssd->valid));
-    lazy_free(ssd->slot, ssd->l.n_slots, sizeof(*ssd->slot));
+    lazy_free(ssd->slot, ssd->n_slot_records, sizeof(*ssd->slot));
     g_free(ssd->waiter);
     g_free(ssd->epoch);
     g_free(ssd->job);
