@@ -8,7 +8,8 @@
  *
  * Room: the host never takes the last free block of a plane (the last two, if
  * programs may fail); it belongs to cleaning, which gives back a block for each
- * one that it takes.  A plane that
+ * one that it takes.  Emptying a block in SLC mode gives none back, so meanwhile
+ * the host leaves one more.  A plane that
  * holds more than its share of the drive (SsdLayout) is passed over, so every
  * plane keeps enough invalid units for cleaning to gain by.
  */
@@ -214,9 +215,22 @@ void block_destroy(Ssd *ssd)
     lazy_free(ssd->block, ssd->geo->n_blocks, sizeof(*ssd->block));
 }
 
+/* Set the state, and count the victims in SLC mode. */
+static void set_state(Ssd *ssd, uint32_t block, BlockState state)
+{
+    Block *b = &ssd->block[block];
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
+
+    if (nand_block_is_slc(ssd->geo, block)) {
+        p->n_folding -= b->state == BLOCK_VICTIM;
+        p->n_folding += state == BLOCK_VICTIM;
+    }
+    b->state = (uint8_t)state;
+}
+
 void block_make_full(Ssd *ssd, uint32_t block)
 {
-    ssd->block[block].state = BLOCK_FULL;
+    set_state(ssd, block, BLOCK_FULL);
     ssd->block[block].pending = 0;
     ssd->plane[block_plane(ssd, block)].n_retiring += ssd->block[block].bad;
     if (nand_block_is_slc(ssd->geo, block)) {
@@ -229,7 +243,7 @@ void block_make_full(Ssd *ssd, uint32_t block)
 bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind)
 {
     const Plane *p = &ssd->plane[plane];
-    uint32_t reserve = kind == OPEN_HOST ? ssd->free_for_gc : 0;
+    uint32_t reserve = kind == OPEN_HOST ? plane_reserve(ssd, p) : 0;
 
     return p->open[kind].block != NONE || p->n_free > reserve ||
            (kind == OPEN_HOST && p->n_slc_free > 0);
@@ -320,8 +334,9 @@ void block_start_victim(Ssd *ssd, uint32_t block)
     } else {
         bucket_remove(ssd, block);
     }
-    ssd->block[block].state = BLOCK_VICTIM;
+    set_state(ssd, block, BLOCK_VICTIM);
     ssd->block[block].pending = 0;
+    plane_update(ssd, block_plane(ssd, block));
 }
 
 void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause)
@@ -334,8 +349,9 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause)
     };
 
     g_assert(b->valid == 0 && b->pending == 0);
-    b->state = BLOCK_ERASING;
+    set_state(ssd, block, BLOCK_ERASING);
     ssd->plane[block_plane(ssd, block)].erases++;
+    plane_update(ssd, block_plane(ssd, block));
     faulty_submit(ssd, &op);
 }
 
@@ -370,7 +386,7 @@ void block_retire(Ssd *ssd, uint32_t block)
     g_assert(b->valid == 0 && b->pending == 0);
     g_assert(b->state == BLOCK_ERASING || b->state == BLOCK_VICTIM);
     ssd->plane[plane].erases -= b->state == BLOCK_ERASING;
-    b->state = BLOCK_BAD;
+    set_state(ssd, block, BLOCK_BAD);
     plane_update(ssd, plane);
 }
 

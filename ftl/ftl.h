@@ -221,6 +221,7 @@ typedef struct Plane {
     uint32_t gc_low_blocks;
     uint32_t gc_high_blocks;
     uint32_t n_retiring; /* FULL blocks that are bad */
+    uint32_t n_folding;  /* victims in SLC mode */
     uint32_t last_gc_block; /* last one opened for cleaning, or NONE */
     bool accepting;
     bool starved; /* would accept a page if cleaning freed a block */
@@ -506,6 +507,12 @@ static inline uint64_t unit_parts(const Ssd *ssd, uint32_t ppu)
            << (offset * NAND_PAGE_PARTS >> ssd->page_units_shift);
 }
 
+/* Free blocks of the plane that the host leaves to cleaning. */
+static inline uint32_t plane_reserve(const Ssd *ssd, const Plane *p)
+{
+    return ssd->free_for_gc + (p->n_folding > 0);
+}
+
 /* ---- map.c ------------------------------------------------------------------- */
 
 static inline bool map_is_buffered(uint32_t entry)
@@ -776,6 +783,10 @@ uint64_t unit_first_lba(const Ssd *ssd, uint32_t ppu, uint64_t parts);
 
 /* ssd_power_cut() at Ssd.now_ps. */
 void power_lost(Ssd *ssd);
+
+/* Erase the block that cleaning opened last; the plane has no free block, no
+ * operation in flight, and no victim.  Sets Ssd.read_only if it cannot be. */
+void power_take_back(Ssd *ssd, uint32_t plane);
 
 /* ---- host.c --------------------------------------------------------------------- */
 

@@ -32,7 +32,7 @@ static void maybe_erase(Ssd *ssd, uint32_t block)
         block_retire(ssd, block);
     } else if (nand_block_is_slc(ssd->geo, block) && p->n_free == 0) {
         /* Its erase would free no block for cleaning, and a power cut might
-         * need the originals (take_back_copies()): later. */
+         * need the originals (power_take_back()): later. */
         block_make_full(ssd, block);
     } else {
         block_start_erase(ssd, block, NAND_CAUSE_GC);
@@ -118,15 +118,40 @@ static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa)
     send(ssd, j, ppa);
 }
 
-/* The next page for cleaning; NONE: an erase is on its way, or else failures
- * have left the plane without room, and it cannot be cleaned any more. */
+/*
+ * The plane has no page left and nothing is on its way that would free one:
+ * several victims are partly copied, and none wholly.  Forget these copies and
+ * start with one victim again.  Where programs may fail, failures have taken
+ * the room, and the drive turns read-only.
+ */
+static void start_over(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
+
+    if (ssd->may_fail) {
+        ssd->read_only = true;
+        return;
+    }
+    p->gc.n_staged = 0;
+    p->gc.victim = NONE;
+    for (uint32_t b = first; b < first + ssd->geo->blocks_per_plane; b++) {
+        if (ssd->block[b].state == BLOCK_VICTIM) {
+            block_make_full(ssd, b);
+        }
+    }
+    power_take_back(ssd, plane);
+}
+
+/* The next page for cleaning; NONE: none until something on its way ends. */
 static uint32_t take_page(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
     uint32_t page = block_take_page(ssd, plane, OPEN_GC);
 
-    if (page == NONE && p->erases == 0 && p->gc.programs == 0) {
-        ssd->read_only = true;
+    if (page == NONE && p->erases == 0 && p->gc.programs == 0 &&
+        p->gc.reads == 0) {
+        start_over(ssd, plane);
     }
     return page;
 }
@@ -164,7 +189,7 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     }
     ppa = take_page(ssd, plane);
     if (ppa == NONE) {
-        return false; /* an erase is on its way */
+        return false;
     }
     program_staged(ssd, plane, ppa);
     return true;
@@ -198,7 +223,7 @@ static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
     if (block != NONE &&
         ssd->block[block].valid + ssd->l.units_per_program >
             ssd->l.units_per_block &&
-        p->n_free > ssd->free_for_gc) {
+        p->n_free > plane_reserve(ssd, p)) {
         return NONE;
     }
     return block;
@@ -222,8 +247,13 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     uint32_t block;
 
+    if (p->n_free <= plane_reserve(ssd, p) && p->gc.reads > 0) {
+        /* Where room is short it is for the victim that came first, whose
+         * erase makes more. */
+        return false;
+    }
     /* Emptying a bad block takes room and gives none back. */
-    if (p->n_retiring > 0 && p->n_free > ssd->free_for_gc) {
+    if (p->n_retiring > 0 && p->n_free > plane_reserve(ssd, p)) {
         block = bad_victim(ssd, plane);
     } else {
         block = cleaning_victim(ssd, plane);
@@ -268,7 +298,7 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
     if (p->gc.programs == GC_PROGRAMS_PER_PLANE) {
         return false;
     }
-    if (p->n_free <= ssd->free_for_gc &&
+    if (p->n_free <= plane_reserve(ssd, p) &&
         (p->gc.n_staged > 0 || p->gc.reads > 0)) {
         /* Where room is short it is for the victim that came first, whose
          * erase makes more. */
@@ -328,6 +358,12 @@ static void step(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     bool more = !ssd->given_up;
 
+    if (p->n_free <= p->gc_low_blocks || p->n_retiring > 0) {
+        p->gc.active = true;
+    }
+    if (2 * p->n_slc_free < ssd->geo->slc_blocks) {
+        p->gc.folding = true;
+    }
     while (more) {
         more = try_redo(ssd, plane) || try_program(ssd, plane);
         if (p->gc.n_staged >= ssd->l.units_per_program ||
@@ -345,13 +381,8 @@ void gc_kick(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
 
-    if (p->n_free <= p->gc_low_blocks || p->n_retiring > 0) {
-        p->gc.active = true;
-    }
-    if (2 * p->n_slc_free < ssd->geo->slc_blocks) {
-        p->gc.folding = true;
-    }
-    if (p->gc.active || p->gc.folding) {
+    if (p->gc.active || p->gc.folding || p->n_free <= p->gc_low_blocks ||
+        p->n_retiring > 0 || 2 * p->n_slc_free < ssd->geo->slc_blocks) {
         step(ssd, plane);
     }
 }

@@ -164,11 +164,12 @@ static bool may_discard(const Ssd *ssd, uint32_t block)
  * free block, whatever that block holds came from victims that are not erased
  * yet: let the map lead to the originals again, and erase the block.  So every
  * return of power finds a free block in each plane, however often it goes.
+ * Cleaning that runs out of room makes use of it, too.
  *
  * Where blocks may go bad, the block may be one, or an original may be in one:
  * then the plane stays as it is, and the drive turns read-only.
  */
-static void take_back_copies(Ssd *ssd, uint32_t plane)
+void power_take_back(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
@@ -211,7 +212,7 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         if (ssd->plane[i].n_free == 0 && ssd->plane[i].erases == 0) {
-            take_back_copies(ssd, i);
+            power_take_back(ssd, i);
         }
         plane_update(ssd, i);
         gc_kick(ssd, i);

@@ -83,6 +83,7 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
     uint32_t first = plane * ssd->geo->blocks_per_plane;
     uint32_t in_state[N_BLOCK_STATES] = {0};
     uint32_t retiring = 0;
+    uint32_t folding = 0;
     uint32_t n_free = 0;
     uint32_t n_full = 0;
     uint32_t n_open = 0;
@@ -93,6 +94,8 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
         valid += ssd->block[first + i].valid;
         retiring += ssd->block[first + i].state == BLOCK_FULL &&
                     ssd->block[first + i].bad;
+        folding += ssd->block[first + i].state == BLOCK_VICTIM &&
+                   nand_block_is_slc(ssd->geo, first + i);
     }
     for (uint32_t b = p->free_head; n_free < p->n_free; n_free++) {
         CHECK(ssd->block[b].state == BLOCK_FREE, "block %u in the free list",
@@ -131,6 +134,8 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
           n_open, in_state[BLOCK_OPEN], p->erases, in_state[BLOCK_ERASING]);
     CHECK(retiring == p->n_retiring, "plane %u: %u blocks to retire, counted "
           "%u", plane, retiring, p->n_retiring);
+    CHECK(folding == p->n_folding, "plane %u: %u victims in SLC mode, counted "
+          "%u", plane, folding, p->n_folding);
     CHECK(valid == p->valid, "plane %u: %" G_GUINT64_FORMAT
           " valid units, counted %" G_GUINT64_FORMAT, plane, valid, p->valid);
     return true;

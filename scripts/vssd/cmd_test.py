@@ -68,7 +68,7 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
         "test", help="run the project's tests", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--long", action="store_true",
-                   help="give slow tests a hundred times their time")
+                   help="run the long tests, too: hours")
     p.add_argument("--list", action="store_true",
                    help="list the groups and end")
     p.add_argument("names", nargs="*", metavar="NAME",
@@ -108,11 +108,12 @@ def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
     env = {**SANITIZERS, **venv.path_env()}
     if long:
         env["VSSD_LONG"] = "1"
-    names = _meson_names(build, parts, env)
+    setup = ["--setup", "long" if long else "quick"]
+    names = _meson_names(build, parts, env, setup)
     if not names:
         return
     args = [str(venv.tool("meson")), "test", "-C", str(build), "--no-rebuild",
-            "--print-errorlogs", "--timeout-multiplier",
+            *setup, "--print-errorlogs", "--timeout-multiplier",
             "100" if long else "4", *names]
     log = log_file(f"test-{kind}")
     counted, status = 0, 0
@@ -129,11 +130,11 @@ def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
         tally.note(f"{kind}: meson test", "FAIL", f" (log: {log})")
 
 
-def _meson_names(build: Path, parts: list[str], env: dict[str, str]) \
-        -> list[str]:
+def _meson_names(build: Path, parts: list[str], env: dict[str, str],
+                 setup: list[str]) -> list[str]:
     out = subprocess.run(
         [str(venv.tool("meson")), "test", "-C", str(build), "--list",
-         "--no-rebuild"], capture_output=True, text=True, check=True,
+         "--no-rebuild", *setup], capture_output=True, text=True, check=True,
         env=dict(os.environ, **env)).stdout
     names = [x.split(" / ")[-1].strip() for x in out.splitlines() if " / " in x]
     return [n for n in dict.fromkeys(names)

@@ -61,42 +61,56 @@ static uint64_t one_of(Prng *r, const uint64_t *v, size_t n)
     one_of(r, (const uint64_t[]){__VA_ARGS__},                                 \
            sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
-static void draw_geometry(Prng *r, GString *s, uint64_t *page_bytes,
-                          uint64_t *unit_bytes)
+/* One draw to a statement: the order in which a compiler evaluates arguments is
+ * its own, and a seed must mean the same drive everywhere. */
+static void put(GString *s, const char *key, uint64_t value)
+{
+    g_string_append_printf(s, "%s=%" PRIu64 ";", key, value);
+}
+
+static void put_name(GString *s, const char *key, const char *name)
+{
+    g_string_append_printf(s, "%s=%s;", key, name);
+}
+
+static void put_on_off(GString *s, const char *key, Prng *r)
+{
+    put_name(s, key, prng_below(r, 2) ? "on" : "off");
+}
+
+static void draw_geometry(Prng *r, GString *s, uint64_t *page_bytes)
 {
     /* Few planes of many blocks can do with little over-provisioning. */
     bool tall = prng_below(r, 2);
     uint64_t blocks = (tall ? 100 : 18) + prng_below(r, 24);
-    uint64_t spare = 9 + prng_below(r, prng_below(r, 2) ? 3 : blocks - 15);
+    uint64_t most_spare = prng_below(r, 2) ? 3 : blocks - 15;
+    uint64_t spare = 9 + prng_below(r, most_spare);
     uint64_t most = tall ? 1 : 2;
+    uint64_t unit_bytes;
 
     *page_bytes = ONE_OF(r, 4096, 4096, 8192, 16384, 16384);
-    *unit_bytes = ONE_OF(r, 512, 4096, 4096, 4096, 8192, 16384);
-    *unit_bytes = CLAMP(*unit_bytes, *page_bytes / 8, *page_bytes);
-    g_string_append_printf(
-        s,
-        "nand.channels=%" PRIu64 ";nand.chips=%" PRIu64 ";nand.dies=%" PRIu64
-        ";nand.planes=%" PRIu64 ";nand.blocks=%" PRIu64 ";nand.pages=%" PRIu64
-        ";nand.page_size=%" PRIu64 ";ftl.unit=%" PRIu64
-        ";ftl.op_percent=%" PRIu64 ";",
-        1 + prng_below(r, 2), 1 + prng_below(r, most), 1 + prng_below(r, most),
-        1 + prng_below(r, 2), blocks, 4 + prng_below(r, tall ? 3 : 9),
-        *page_bytes, *unit_bytes,
-        MIN(spare * 100 / (blocks - spare) + 1, 1000));
+    unit_bytes = ONE_OF(r, 512, 4096, 4096, 4096, 8192, 16384);
+    put(s, "nand.channels", 1 + prng_below(r, 2));
+    put(s, "nand.chips", 1 + prng_below(r, most));
+    put(s, "nand.dies", 1 + prng_below(r, most));
+    put(s, "nand.planes", 1 + prng_below(r, 2));
+    put(s, "nand.blocks", blocks);
+    put(s, "nand.pages", 4 + prng_below(r, tall ? 3 : 9));
+    put(s, "nand.page_size", *page_bytes);
+    put(s, "ftl.unit", CLAMP(unit_bytes, *page_bytes / 8, *page_bytes));
+    put(s, "ftl.op_percent", MIN(spare * 100 / (blocks - spare) + 1, 1000));
 }
 
 static void draw_times(Prng *r, GString *s)
 {
-    g_string_append_printf(
-        s,
-        "nand.read=%" PRIu64 ";nand.program=%" PRIu64 ";nand.erase=%" PRIu64
-        ";nand.command=%" PRIu64 ";nand.bus_ns_per_byte=%s;"
-        "host.firmware=%" PRIu64 ";host.link_mb_s=%" PRIu64
-        ";buffer.access=%" PRIu64 ";",
-        ONE_OF(r, 0, 1, 40000, 60001), ONE_OF(r, 0, 7, 200000, 700000),
-        ONE_OF(r, 0, 11, 1000000, 3500003), ONE_OF(r, 0, 1, 200),
-        prng_below(r, 3) ? "1.251" : "0", ONE_OF(r, 0, 1, 4000),
-        ONE_OF(r, 0, 1000, 3501), ONE_OF(r, 0, 333, 500));
+    put(s, "nand.read", ONE_OF(r, 0, 1, 40000, 60001));
+    put(s, "nand.program", ONE_OF(r, 0, 7, 200000, 700000));
+    put(s, "nand.erase", ONE_OF(r, 0, 11, 1000000, 3500003));
+    put(s, "nand.command", ONE_OF(r, 0, 1, 200));
+    put_name(s, "nand.bus_ns_per_byte", prng_below(r, 3) ? "1.251" : "0");
+    put(s, "host.firmware", ONE_OF(r, 0, 1, 4000));
+    put(s, "host.link_mb_s", ONE_OF(r, 0, 1000, 3501));
+    put(s, "buffer.access", ONE_OF(r, 0, 333, 500));
 }
 
 static void draw_policies(Prng *r, GString *s)
@@ -114,71 +128,62 @@ static void draw_policies(Prng *r, GString *s)
     while (buffer_policies[n_buffer]) {
         n_buffer++;
     }
-    g_string_append_printf(s, "ftl.gc=%s;ftl.alloc=%s;buffer.policy=%s;",
-                           gc_policies[prng_below(r, n_gc)]->name,
-                           alloc_policies[prng_below(r, n_alloc)]->name,
-                           buffer_policies[prng_below(r, n_buffer)]->name);
-}
-
-static const char *on_off(Prng *r)
-{
-    return prng_below(r, 2) ? "on" : "off";
+    put_name(s, "ftl.gc", gc_policies[prng_below(r, n_gc)]->name);
+    put_name(s, "ftl.alloc", alloc_policies[prng_below(r, n_alloc)]->name);
+    put_name(s, "buffer.policy", buffer_policies[prng_below(r, n_buffer)]->name);
 }
 
 /* Features of the array that go together; planes says whether there are two. */
 static void draw_array(Prng *r, GString *s, bool planes)
 {
-    bool multi = planes && prng_below(r, 2);
+    bool multi = prng_below(r, 2) && planes;
     uint64_t kind = prng_below(r, 3); /* one-shot, copyback, neither */
 
-    g_string_append_printf(
-        s,
-        ";nand.schedule=%s;nand.write_deadline=%" PRIu64
-        ";nand.cache_read=%s;nand.cache_program=%s;nand.suspend=%s"
-        ";nand.suspend_limit=%" PRIu64 ";nand.suspend_min_run=%" PRIu64
-        ";nand.ecc_decode=%" PRIu64 ";host.cores=%" PRIu64,
-        nand_sched_name((unsigned)prng_below(r, 4)),
-        ONE_OF(r, 0, 100000, 10000000), on_off(r), on_off(r),
-        nand_suspend_name((unsigned)prng_below(r, 4)), 1 + prng_below(r, 4),
-        ONE_OF(r, 0, 50000), ONE_OF(r, 0, 0, 1000, 30000),
-        ONE_OF(r, 0, 0, 1, 3));
+    put_name(s, "nand.schedule", nand_sched_name((unsigned)prng_below(r, 4)));
+    put(s, "nand.write_deadline", ONE_OF(r, 0, 100000, 10000000));
+    put_on_off(s, "nand.cache_read", r);
+    put_on_off(s, "nand.cache_program", r);
+    put_name(s, "nand.suspend", nand_suspend_name((unsigned)prng_below(r, 4)));
+    put(s, "nand.suspend_limit", 1 + prng_below(r, 4));
+    put(s, "nand.suspend_min_run", ONE_OF(r, 0, 50000));
+    put(s, "nand.ecc_decode", ONE_OF(r, 0, 0, 1000, 30000));
+    put(s, "host.cores", ONE_OF(r, 0, 0, 1, 3));
     if (multi) {
-        g_string_append_printf(s, ";nand.multi_plane=on"
-                               ";nand.independent_reads=%s", on_off(r));
+        put_name(s, "nand.multi_plane", "on");
+        put_on_off(s, "nand.independent_reads", r);
     } else {
-        g_string_append_printf(s, ";nand.lock=%s",
-                               nand_lock_name((unsigned)prng_below(r, 3)));
+        put_name(s, "nand.lock", nand_lock_name((unsigned)prng_below(r, 3)));
     }
     if (prng_below(r, 3) == 0) {
-        g_string_append_printf(
-            s, ";nand.interface=%s;nand.status_poll=%s",
-            nand_interface_name(1 + (unsigned)prng_below(r, 5)), on_off(r));
+        put_name(s, "nand.interface",
+                 nand_interface_name(1 + (unsigned)prng_below(r, 5)));
+        put_on_off(s, "nand.status_poll", r);
     }
     if (kind == 0) {
-        g_string_append_printf(s, ";nand.cell=mlc;nand.one_shot=on;"
-                               "nand.pages=8;nand.slc_blocks=%" PRIu64,
-                               ONE_OF(r, 0, 0, 1, 3));
+        put_name(s, "nand.cell", "mlc");
+        put_name(s, "nand.one_shot", "on");
+        put(s, "nand.pages", 8);
+        put(s, "nand.slc_blocks", ONE_OF(r, 0, 0, 1, 3));
     } else if (kind == 1) {
-        g_string_append(s, ";nand.copyback=on;nand.cell=tlc;nand.read_2=70000");
+        put_name(s, "nand.copyback", "on");
+        put_name(s, "nand.cell", "tlc");
+        put(s, "nand.read_2", 70000);
     }
 }
 
 static char *draw_drive(Prng *r)
 {
     GString *s = g_string_new(NULL);
-    uint64_t page_bytes, unit_bytes;
+    uint64_t page_bytes;
 
-    draw_geometry(r, s, &page_bytes, &unit_bytes);
+    draw_geometry(r, s, &page_bytes);
     draw_times(r, s);
     draw_policies(r, s);
-    g_string_append_printf(
-        s,
-        "buffer.size=%" PRIu64 ";buffer.flush_interval=%" PRIu64
-        ";host.complete_at=%s;host.queue_depth=%" PRIu64,
-        page_bytes * (2 + prng_below(r, 40)),
-        ONE_OF(r, 0, 0, 100000, 5000000),
-        ssd_complete_at_name((unsigned)ONE_OF(r, 0, 0, 0, 1, 2)),
-        ONE_OF(r, 1, 2, 8, 32, 64));
+    put(s, "buffer.size", page_bytes * (2 + prng_below(r, 40)));
+    put(s, "buffer.flush_interval", ONE_OF(r, 0, 0, 100000, 5000000));
+    put_name(s, "host.complete_at",
+             ssd_complete_at_name((unsigned)ONE_OF(r, 0, 0, 0, 1, 2)));
+    put(s, "host.queue_depth", ONE_OF(r, 1, 2, 8, 32, 64));
     if (prng_below(r, 2)) {
         draw_array(r, s, strstr(s->str, "nand.planes=2") != NULL);
     }
@@ -189,16 +194,15 @@ static char *draw_drive(Prng *r)
 static void draw_media(Prng *r, GString *s)
 {
     if (prng_below(r, 2)) {
-        g_string_append_printf(s, ";media.errors=on;media.base=%s"
-                               ";media.retry_factor=0.97;media.retry_limit=%"
-                               PRIu64,
-                               prng_below(r, 2) ? "6.8e-3" : "7.5e-3",
-                               prng_below(r, 5));
+        put_name(s, "media.errors", "on");
+        put_name(s, "media.base", prng_below(r, 2) ? "6.8e-3" : "7.5e-3");
+        put_name(s, "media.retry_factor", "0.97");
+        put(s, "media.retry_limit", prng_below(r, 5));
     }
     if (prng_below(r, 2)) {
-        g_string_append_printf(s, ";media.program_fail=%s;media.erase_fail=%s",
-                               prng_below(r, 2) ? "0.0005" : "0.005",
-                               prng_below(r, 2) ? "0.0005" : "0.01");
+        put_name(s, "media.program_fail",
+                 prng_below(r, 2) ? "0.0005" : "0.005");
+        put_name(s, "media.erase_fail", prng_below(r, 2) ? "0.0005" : "0.01");
     }
 }
 
@@ -241,21 +245,19 @@ static void draw_mix(Prng *r, const Ref *ref, Mix *m)
     uint64_t sizes[] = {1, ref->unit_blocks, 4 * ref->unit_blocks,
                         64 * ref->unit_blocks};
 
-    *m = (Mix){
-        .read = (unsigned)prng_below(r, 40),
-        .write = 20 + (unsigned)prng_below(r, 60),
-        .trim = (unsigned)prng_below(r, 3) * 8,
-        .flush = (unsigned)prng_below(r, 3) * 3,
-        .fua_percent = (unsigned)ONE_OF(r, 0, 0, 5, 50),
-        .abort_percent = (unsigned)ONE_OF(r, 0, 0, 3),
-        .cut_permille = (unsigned)ONE_OF(r, 0, 2, 10),
-        .hot_percent = (unsigned)ONE_OF(r, 0, 50, 90),
-        .idle_percent = (unsigned)ONE_OF(r, 0, 1, 5),
-        .max_think_ns = ONE_OF(r, 1, 3000, 100000),
-        .max_idle_ns = ONE_OF(r, 1000000, 50000000),
-        .max_blocks = (uint32_t)one_of(r, sizes, G_N_ELEMENTS(sizes)),
-        .whole_units = prng_below(r, 2),
-    };
+    m->read = (unsigned)prng_below(r, 40);
+    m->write = 20 + (unsigned)prng_below(r, 60);
+    m->trim = (unsigned)prng_below(r, 3) * 8;
+    m->flush = (unsigned)prng_below(r, 3) * 3;
+    m->fua_percent = (unsigned)ONE_OF(r, 0, 0, 5, 50);
+    m->abort_percent = (unsigned)ONE_OF(r, 0, 0, 3);
+    m->cut_permille = (unsigned)ONE_OF(r, 0, 2, 10);
+    m->hot_percent = (unsigned)ONE_OF(r, 0, 50, 90);
+    m->idle_percent = (unsigned)ONE_OF(r, 0, 1, 5);
+    m->max_think_ns = ONE_OF(r, 1, 3000, 100000);
+    m->max_idle_ns = ONE_OF(r, 1000000, 50000000);
+    m->max_blocks = (uint32_t)one_of(r, sizes, G_N_ELEMENTS(sizes));
+    m->whole_units = prng_below(r, 2);
     m->max_blocks = (uint32_t)MIN(m->max_blocks, ref->info->nblocks);
 }
 
