@@ -53,6 +53,7 @@ void buffer_init(Ssd *ssd)
     ssd->n_dirty = 0;
     ssd->n_must = 0;
     ssd->n_evicting = 0;
+    ssd->n_victims = 0;
     ssd->n_promised = 0;
     ssd->due = empty_list;
     ssd->fresh = empty_list;
@@ -105,6 +106,7 @@ static void order_remove(Ssd *ssd, uint32_t i)
 void buffer_all_due(Ssd *ssd)
 {
     ssd->n_must = ssd->n_dirty;
+    ssd->n_victims = 0;
     if (ssd->fresh.n == 0) {
         return;
     }
@@ -131,12 +133,15 @@ uint32_t buffer_next_dirty(Ssd *ssd)
 static void make_due(Ssd *ssd, uint32_t i, bool *flag)
 {
     Slot *s = &ssd->slot[i];
-    bool moves = s->state == SLOT_DIRTY && !slot_must(ssd, s);
+    bool dirty = s->state == SLOT_DIRTY;
+    bool moves = dirty && !slot_must(ssd, s);
 
     if (moves && ssd->buf->caches) {
         order_remove(ssd, i);
     }
+    ssd->n_victims -= dirty && slot_only_victim(ssd, s);
     *flag = true;
+    ssd->n_victims += dirty && slot_only_victim(ssd, s);
     if (moves) {
         ssd->n_must++;
         if (ssd->buf->caches) {
@@ -187,6 +192,7 @@ void slot_make_dirty(Ssd *ssd, uint32_t i)
     s->state = SLOT_DIRTY;
     ssd->n_dirty++;
     ssd->n_must += slot_must(ssd, s);
+    ssd->n_victims += slot_only_victim(ssd, s);
     if (ssd->buf->caches) {
         order_push(ssd, i);
     } else {
@@ -198,6 +204,7 @@ void slot_leave_dirty(Ssd *ssd, uint32_t i)
 {
     ssd->n_dirty--;
     ssd->n_must -= slot_must(ssd, &ssd->slot[i]);
+    ssd->n_victims -= slot_only_victim(ssd, &ssd->slot[i]);
     if (!ssd->buf->caches) {
         ssd->buf->remove(ssd, i);
         return;
@@ -614,7 +621,7 @@ void buffer_idle(Ssd *ssd)
 {
     uint32_t pages = 0;
 
-    if (ssd->early.busy > 0 || ssd->n_must > 0 || ssd->redo.head != NONE ||
+    if (ssd->early.busy > 0 || ssd->n_must > ssd->n_victims || ssd->redo.head != NONE ||
         ssd->given_up || !too_dirty(ssd)) {
         return;
     }

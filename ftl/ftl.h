@@ -368,6 +368,7 @@ struct Ssd {
     SlotList due, fresh; /* DIRTY slots of a policy that caches, oldest first:
                             those that must go, and the others */
     uint32_t n_evicting; /* victims that are not free yet */
+    uint32_t n_victims;  /* of those, DIRTY and due for no other reason */
     uint32_t n_promised; /* sum of Cmd.promised */
     uint64_t dram_unit_ps;
     EarlyFlush early;
@@ -673,17 +674,19 @@ static inline bool slot_must(const Ssd *ssd, const Slot *s)
     return s->force || s->evict || s->epoch != ssd->cur_epoch;
 }
 
+/* Due as a victim and for no other reason: it may wait for others. */
+static inline bool slot_only_victim(const Ssd *ssd, const Slot *s)
+{
+    return s->evict && !s->force && s->epoch == ssd->cur_epoch;
+}
+
 /* ---- write.c ------------------------------------------------------------------- */
 
 /* Put as much of the command into the buffer as has room.  true: all of it. */
 bool write_insert(Ssd *ssd, uint32_t cmd);
 
 /* Does something in the buffer have to go to NAND now? */
-static inline bool write_is_due(const Ssd *ssd)
-{
-    return ssd->n_must > 0 ||
-           (!ssd->buf->caches && ssd->n_dirty >= ssd->l.units_per_program);
-}
+bool write_is_due(const Ssd *ssd);
 
 /* Give NAND every page that is due and that a plane accepts. */
 void write_pump(Ssd *ssd);

@@ -157,7 +157,7 @@ static bool check_open(const Ssd *ssd, uint32_t plane, GError **error)
 /* What the slots themselves say, counted. */
 typedef struct SlotCount {
     uint32_t in_state[N_SLOT_STATES];
-    uint32_t must, unsafe, listed, evicting, released, early;
+    uint32_t must, victims, unsafe, listed, evicting, released, early;
 } SlotCount;
 
 static void count_slot(const Ssd *ssd, const Slot *s, SlotCount *n)
@@ -167,6 +167,7 @@ static void count_slot(const Ssd *ssd, const Slot *s, SlotCount *n)
         return;
     }
     n->must += s->state == SLOT_DIRTY && slot_must(ssd, s);
+    n->victims += s->state == SLOT_DIRTY && slot_only_victim(ssd, s);
     n->unsafe += state_is_unsafe(s->state);
     n->listed += s->listed;
     n->evicting += s->evict && !s->released;
@@ -239,6 +240,8 @@ static bool check_cache(const Ssd *ssd, const SlotCount *n, GError **error)
     for (unsigned i = 0; i < BUFFER_LISTS; i++) {
         listed += ssd->list[i].n;
     }
+    CHECK(n->victims == ssd->n_victims, "%u dirty victims, %u counted",
+          n->victims, ssd->n_victims);
     CHECK(promised == ssd->n_promised && n->evicting == ssd->n_evicting &&
               n->released == ssd->n_released && n->early == ssd->early.busy,
           "%u promised, %u counted; %u victims, %u counted; %u released, %u "

@@ -449,6 +449,22 @@ static void stall_ends(Ssd *ssd)
     }
 }
 
+/*
+ * A write buffer sends full pages, and whatever is due.  A cache sends what is
+ * due; victims alone wait until they fill a page, with other dirty units if
+ * need be, unless a command needs them and nothing else will make room.
+ */
+bool write_is_due(const Ssd *ssd)
+{
+    if (ssd->n_dirty >= ssd->l.units_per_program &&
+        (ssd->n_must > 0 || !ssd->buf->caches)) {
+        return true;
+    }
+    return ssd->n_must > ssd->n_victims ||
+           (ssd->n_must > 0 && ssd->n_evicting == ssd->n_victims &&
+            ssd->n_promised > ssd->n_free_slots);
+}
+
 void write_pump(Ssd *ssd)
 {
     if (ssd->given_up || !bad_redo(ssd)) {
