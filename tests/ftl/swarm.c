@@ -28,7 +28,7 @@ static const char *const bug_names[REF_N_BUGS] = {
     [REF_BUG_LATE] = "late",
 };
 
-enum { DRAW_DRIVE = 1, DRAW_HOST, DRAW_ABORT, DRAW_MEDIA };
+enum { DRAW_DRIVE = 1, DRAW_HOST, DRAW_ABORT, DRAW_MEDIA, DRAW_BUFFER };
 
 typedef struct Mix {
     unsigned read, write, trim, flush; /* weights */
@@ -117,7 +117,6 @@ static void draw_policies(Prng *r, GString *s)
 {
     size_t n_gc = 0;
     size_t n_alloc = 0;
-    size_t n_buffer = 0;
 
     while (gc_policies[n_gc]) {
         n_gc++;
@@ -125,12 +124,24 @@ static void draw_policies(Prng *r, GString *s)
     while (alloc_policies[n_alloc]) {
         n_alloc++;
     }
-    while (buffer_policies[n_buffer]) {
-        n_buffer++;
-    }
     put_name(s, "ftl.gc", gc_policies[prng_below(r, n_gc)]->name);
     put_name(s, "ftl.alloc", alloc_policies[prng_below(r, n_alloc)]->name);
-    put_name(s, "buffer.policy", buffer_policies[prng_below(r, n_buffer)]->name);
+    prng_below(r, 1); /* was the buffer's: seeds keep their meaning */
+}
+
+/* The buffer's policy and its options, from a stream of their own. */
+static void draw_buffer(Prng *r, GString *s)
+{
+    size_t n = 0;
+
+    while (buffer_policies[n]) {
+        n++;
+    }
+    put_name(s, "buffer.policy", buffer_policies[prng_below(r, n)]->name);
+    put_name(s, "buffer.free_at", ssd_free_at_name(prng_below(r, 3) == 0));
+    put(s, "buffer.window", ONE_OF(r, 0, 10, 50, 100, 100));
+    put(s, "buffer.early_threshold", ONE_OF(r, 0, 10, 50, 80));
+    put(s, "buffer.early_adapt", ONE_OF(r, 0, 10, 100));
 }
 
 /* Features of the array that go together; planes says whether there are two. */
@@ -179,7 +190,8 @@ static char *draw_drive(Prng *r)
     draw_geometry(r, s, &page_bytes);
     draw_times(r, s);
     draw_policies(r, s);
-    put(s, "buffer.size", page_bytes * (2 + prng_below(r, 40)));
+    /* A little more, for a policy that keeps records there. */
+    put(s, "buffer.size", page_bytes * (2 + prng_below(r, 40)) + 256);
     put(s, "buffer.flush_interval", ONE_OF(r, 0, 0, 100000, 5000000));
     put_name(s, "host.complete_at",
              ssd_complete_at_name((unsigned)ONE_OF(r, 0, 0, 0, 1, 2)));
@@ -207,7 +219,7 @@ static void draw_media(Prng *r, GString *s)
 }
 
 /* A drive that fits together: the spare part is raised until it does. */
-static SsdConfig *make_drive(Prng *r, Prng *media, bool verbose)
+static SsdConfig *make_drive(Prng *r, Prng *media, Prng *buffer, bool verbose)
 {
     g_autofree char *drive = draw_drive(r);
     g_autoptr(GString) errors = g_string_new(NULL);
@@ -219,6 +231,7 @@ static SsdConfig *make_drive(Prng *r, Prng *media, bool verbose)
     if (prng_below(media, 3) == 0) {
         draw_media(media, errors);
     }
+    draw_buffer(buffer, errors);
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
 
@@ -337,7 +350,7 @@ static void play(Ref *ref, Prng *r, uint64_t seed)
 
 static void run(uint64_t seed, RefBug bug)
 {
-    Prng drive, media, host;
+    Prng drive, media, buffer, host;
     Ref *ref;
     bool verbose = opt_seed >= 0;
 
@@ -346,8 +359,9 @@ static void run(uint64_t seed, RefBug bug)
     fflush(stdout);
     prng_seed(&drive, seed, DRAW_DRIVE);
     prng_seed(&media, seed, DRAW_MEDIA);
+    prng_seed(&buffer, seed, DRAW_BUFFER);
     prng_seed(&host, seed, DRAW_HOST);
-    ref = ref_new(make_drive(&drive, &media, verbose), prng_below(&drive, 2));
+    ref = ref_new(make_drive(&drive, &media, &buffer, verbose), prng_below(&drive, 2));
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;
     ref->bug = bug;
     ref->polling = (RefPolling)prng_below(&drive, REF_N_POLLINGS);
