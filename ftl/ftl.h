@@ -686,7 +686,14 @@ static inline bool slot_only_victim(const Ssd *ssd, const Slot *s)
 bool write_insert(Ssd *ssd, uint32_t cmd);
 
 /* Does something in the buffer have to go to NAND now? */
-bool write_is_due(const Ssd *ssd);
+bool write_cache_is_due(const Ssd *ssd);
+
+static inline bool write_is_due(const Ssd *ssd)
+{
+    return ssd->buf->caches ? write_cache_is_due(ssd)
+                            : ssd->n_must > 0 ||
+                                  ssd->n_dirty >= ssd->l.units_per_program;
+}
 
 /* Give NAND every page that is due and that a plane accepts. */
 void write_pump(Ssd *ssd);

@@ -450,14 +450,13 @@ static void stall_ends(Ssd *ssd)
 }
 
 /*
- * A write buffer sends full pages, and whatever is due.  A cache sends what is
- * due; victims alone wait until they fill a page, with other dirty units if
- * need be, unless a command needs them and nothing else will make room.
+ * What is due goes; but victims alone wait until they fill a page, with other
+ * dirty units if need be, unless a command needs them and nothing else will make
+ * room.
  */
-bool write_is_due(const Ssd *ssd)
+bool write_cache_is_due(const Ssd *ssd)
 {
-    if (ssd->n_dirty >= ssd->l.units_per_program &&
-        (ssd->n_must > 0 || !ssd->buf->caches)) {
+    if (ssd->n_must > 0 && ssd->n_dirty >= ssd->l.units_per_program) {
         return true;
     }
     return ssd->n_must > ssd->n_victims ||
