@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "ftl.h"
 #include "ref.h"
 
 #define UNIT 8
@@ -135,6 +136,19 @@ static void test_at_program(void)
                              4, 150, 20, true, 5});
 }
 
+/* Buffers that keep clean units, and flush early: every state of a slot. */
+static void test_caches(void)
+{
+    for (int i = 0; buffer_policies[i]; i++) {
+        g_autofree char *options = g_strconcat(
+            TINY "ftl.unit=8KiB;buffer.early_threshold=10%;buffer.policy=",
+            buffer_policies[i]->name, i % 2 ? ";buffer.free_at=data-in" : "",
+            NULL);
+
+        cut_everywhere(&(Script){options, 6 + (uint64_t)i, 120, 20, true, 2});
+    }
+}
+
 /*
  * Power goes again and again while a full drive cleans: each cut tears pages
  * of the block that cleaning fills.  The drive must go on, however often.
@@ -214,6 +228,7 @@ int main(int argc, char **argv)
     g_test_add_func("/power/fresh", test_fresh);
     g_test_add_func("/power/full", test_full);
     g_test_add_func("/power/units", test_units);
+    g_test_add_func("/power/caches", test_caches);
     g_test_add_func("/power/storm", test_storm);
     g_test_add_func("/power/at-program", test_at_program);
     g_test_add_func("/power/zero", test_zero);
