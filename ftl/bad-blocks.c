@@ -152,8 +152,7 @@ bool bad_redo(Ssd *ssd)
 /* Does something in the buffer have to go to NAND now? */
 static bool pages_wait(const Ssd *ssd)
 {
-    return ssd->redo.head != NONE || ssd->n_must > 0 ||
-           ssd->n_dirty >= ssd->l.units_per_program ||
+    return ssd->redo.head != NONE || stream_waits(ssd) ||
            ssd->waiting.head != NONE;
 }
 
@@ -173,5 +172,5 @@ void bad_look_for_way(Ssd *ssd)
 
 bool bad_flush_fails(const Ssd *ssd)
 {
-    return ssd->given_up && ssd->n_free_slots < ssd->l.n_slots;
+    return ssd->given_up && ssd->n_unsafe > 0;
 }

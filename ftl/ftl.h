@@ -7,6 +7,7 @@
  *   ssd.c      create, event loop, the calls of ssd.h
  *   host.c     commands: link, firmware, reads, completions
  *   write.c    buffer slots: from a host write to a programmed page
+ *   buffer.c   what stays in the buffer, and what leaves it when
  *   map.c      logical unit -> slot or physical unit; trim
  *   block.c    blocks and planes: free, open, full; valid units
  *   alloc.c    the stripe, and how to insist on a plane
@@ -65,27 +66,36 @@ enum {
 
 typedef enum SlotState {
     SLOT_FREE,
+    SLOT_LOADING,     /* a read of its unit from NAND is under way */
+    SLOT_CLEAN,       /* same as the copy in NAND */
     SLOT_FILLING,     /* waits for the rest of its unit to be read from NAND */
     SLOT_BLOCKED,     /* an older version of the unit is being programmed */
     SLOT_DIRTY,       /* may be programmed at any time */
     SLOT_PROGRAMMING, /* part of a page on its way to NAND */
+    N_SLOT_STATES,
 } SlotState;
 
 /*
  * One unit in the buffer.  Per lpn there is at most one slot that is not
  * PROGRAMMING, and at most one that is; the map leads to the newer.
+ *
+ * The records that follow SLOT_FREE, LOADING and CLEAN in the list of states
+ * are of units whose newest data is not in NAND: each belongs to an epoch.
  */
 typedef struct Slot {
     uint32_t lpn;
     uint32_t next, prev; /* free list; list of the buffer policy */
+    uint32_t after, before; /* DIRTY: list of the stream, due or fresh;
+                               LOADING, FILLING: the next slot of the same
+                               read, and the command it is for (or NONE) */
     uint32_t older;      /* BLOCKED: the slot being programmed */
-    uint32_t newer;      /* PROGRAMMING: the slot that waits for it */
+    uint32_t newer;      /* PROGRAMMING: the slot that waits for it;
+                            LOADING, FILLING: the physical unit that is read */
     uint32_t old_entry;  /* map entry (0 or ppu + 1) of the copy in NAND that
                             stays valid until this slot is programmed; kept
                             by the oldest slot of the lpn */
     uint32_t waiters;    /* commands to be told when the slot is durable */
     uint32_t epoch;      /* of flush, at creation */
-    uint32_t snext, sprev; /* DIRTY: list of the stream, if there are several */
     uint64_t version;
     uint8_t state; /* SlotState */
     uint8_t stream;
@@ -93,13 +103,35 @@ typedef struct Slot {
     bool poison;   /* part of the unit could not be read and is lost */
     bool whole;    /* the host has written all of it */
     bool dead;     /* trimmed while it could not be freed: reads as unmapped */
+    bool listed;   /* the policy has it in its lists */
+    bool evict;    /* chosen as victim: free it as soon as it is in NAND */
+    bool sent;     /* PROGRAMMING: its data has crossed the bus */
+    bool released; /* its room is another unit's already */
+    bool early;    /* on its way to NAND by early flush */
+    bool early_done; /* was, and has not been written again */
+    uint8_t list;    /* of the policy: in which of Ssd.list it is */
+    uint8_t writes;  /* of the policy: how often it was written (saturates) */
 } Slot;
 
-/* A command that waits for a slot to become durable. */
+/* Slots in the order of a list; the ends are NONE when it is empty. */
+typedef struct SlotList {
+    uint32_t head, tail;
+    uint32_t n;
+} SlotList;
+
+#define BUFFER_LISTS 4
+
+typedef enum WaitFor {
+    WAIT_DURABLE,
+    WAIT_DATA_IN, /* until its data has crossed the bus, no longer */
+    WAIT_LOADED,  /* a READ: until the unit has been read from NAND */
+} WaitFor;
+
+/* A command that waits for a slot. */
 typedef struct Waiter {
     uint32_t cmd;
     uint32_t next;
-    bool data_in; /* until its data has crossed the bus, no longer */
+    uint8_t what; /* WaitFor */
 } Waiter;
 
 /*
@@ -243,10 +275,15 @@ typedef struct Cmd {
     uint64_t complete_ps;
     uint64_t cost_ps[N_COSTS];
     uint64_t bad_lba;   /* READ: first uncorrectable block, or NO_LBA */
-    uint64_t next_lpn;  /* WRITE: next unit to put into the buffer */
-    uint32_t pending;   /* READ: NAND operations; WRITE: slots to be durable */
+    uint64_t next_lpn;  /* READ, WRITE: next unit to look up, or to put into
+                           the buffer */
+    uint64_t room_lpn;  /* waits for room: from here on none is promised yet */
+    uint32_t promised;  /* room that others must not take */
+    uint32_t pending;   /* READ: NAND operations and slots being loaded; WRITE:
+                           slots to be durable */
     uint32_t next;      /* free list, list of those waiting for room, FIFO of
                            completions */
+    bool waits;         /* for room */
     uint8_t phase;      /* CmdPhase */
     uint8_t status;     /* SsdStatus */
 } Cmd;
@@ -261,17 +298,19 @@ typedef struct CmdFifo {
 /* ---- streams --------------------------------------------------------------- */
 
 typedef struct Stream {
-    uint32_t head, tail; /* DIRTY slots, oldest first, if there are several
-                            streams */
-    uint32_t n_dirty;
-    uint32_t n_must; /* of those, how many must not wait for a full page */
+    SlotList due, fresh; /* its DIRTY slots, oldest first: those that must not
+                            wait for a full page, and the others */
+    uint32_t n_victims;  /* of those due, victims and due for no other reason */
     SsdStreamCounters n;    /* since the drive was made */
     SsdStreamCounters base; /* at the last ssd_reset_stats() */
 } Stream;
 
 typedef struct BufferStats {
-    uint64_t hits;
-    uint64_t misses;
+    uint64_t read_hits;
+    uint64_t read_misses;
+    uint64_t write_hits;
+    uint64_t write_misses;
+    uint64_t clean_evictions;
     uint64_t dirty_evictions;
     uint64_t early_flushes;
     uint64_t rewrites_after_flush;
@@ -291,6 +330,17 @@ typedef struct Series {
     uint32_t n;
     SeriesPoint point[SERIES_POINTS];
 } Series;
+
+/* When to flush before there is a need; see buffer.c. */
+typedef struct EarlyFlush {
+    uint32_t threshold_ppm; /* share of slots that may be dirty */
+    uint32_t limit;         /* the same, in slots */
+    uint32_t busy;          /* slots on their way */
+    uint32_t writes;        /* commands since the last adjustment */
+    uint32_t evictions, last_evictions; /* of dirty slots: since then, and in
+                                           the period before */
+    uint32_t rewrites, last_rewrites;   /* of slots flushed early */
+} EarlyFlush;
 
 typedef struct GcPolicy GcPolicy;
 typedef struct AllocPolicy AllocPolicy;
@@ -354,14 +404,23 @@ struct Ssd {
     bool pump_waits;    /* write_pump() has found no plane for what is due */
 
     Slot *slot;
+    uint32_t n_slot_records; /* l.n_slots, and some for released ones */
     uint32_t free_slot;
-    uint32_t n_free_slots;
-    uint32_t dirty_head, dirty_tail; /* list of the buffer policy */
-    uint32_t n_dirty;                /* slots in it */
+    uint32_t n_free_slots; /* units for which there is room */
+    uint32_t n_released;   /* slots in use whose room counts as free */
+    uint32_t n_unsafe;     /* slots whose newest data is not in NAND */
+    uint32_t n_dirty;      /* slots that are DIRTY */
     uint32_t n_must; /* of those, how many must not wait for a full page */
     Stream *stream; /* l.n_streams, and one for blocks of several */
     uint32_t stream_cursor;
     uint64_t mixed_pages; /* that cleaning could not keep apart */
+    SlotList list[BUFFER_LISTS]; /* of the buffer policy */
+    void *policy_data;           /* of the buffer policy */
+    uint32_t n_evicting; /* victims that are not free yet */
+    uint32_t n_victims;  /* of those, DIRTY and due for no other reason */
+    uint32_t n_promised; /* sum of Cmd.promised */
+    uint64_t dram_unit_ps;
+    EarlyFlush early;
     uint64_t last_version;
     Waiter *waiter;
     uint32_t n_waiters;
@@ -441,15 +500,44 @@ struct AllocPolicy {
     uint32_t (*pick)(Ssd *ssd, uint32_t lpn);
 };
 
+/*
+ * Two kinds.  A write buffer (caches is false) holds only what is on its way to
+ * NAND, in order of arrival, and gives units up as soon as they fill a page; it
+ * needs no functions.  A cache is told of every slot that it may give up,
+ * whatever its state, and is asked for one when there is no room; what is
+ * written out stays, clean.  Everything must be done in time that does not grow
+ * with the buffer.
+ */
 struct BufferPolicy {
     const char *name;
     const char *help;
-    /* All required.  A slot has become DIRTY; was written again while DIRTY;
-     * leaves; which DIRTY slot should be programmed next (NONE: none left). */
+    bool caches;
+    bool write_through; /* a write completes when it is in NAND */
+    uint32_t overhead;  /* bytes of DRAM that it needs for each slot */
+
+    /* Required of a cache.  A slot comes (slot_is_clean() says which kind); is
+     * written again; leaves; the one to give up, which is then removed (NONE:
+     * there is none). */
     void (*insert)(Ssd *ssd, uint32_t slot);
-    void (*rewrite)(Ssd *ssd, uint32_t slot);
+    void (*write_hit)(Ssd *ssd, uint32_t slot);
     void (*remove)(Ssd *ssd, uint32_t slot);
-    uint32_t (*pick)(Ssd *ssd);
+    uint32_t (*victim)(Ssd *ssd);
+
+    /* Required of a cache.  The slot is read; goes to NAND without being given
+     * up, and counts as clean from now on; to takes the place of from (a newer
+     * version of the same unit; write_hit follows). */
+    void (*read_hit)(Ssd *ssd, uint32_t slot);
+    void (*cleaned)(Ssd *ssd, uint32_t slot);
+    void (*replace)(Ssd *ssd, uint32_t from, uint32_t to);
+
+    /* Optional.  A DIRTY slot to be flushed while the drive is idle, or NONE;
+     * it may move slots among its lists.  A batch of them is on its way. */
+    uint32_t (*early)(Ssd *ssd);
+    void (*early_sent)(Ssd *ssd);
+
+    /* Optional.  The buffer is empty (also after a power cut); the drive ends. */
+    void (*init)(Ssd *ssd);
+    void (*destroy)(Ssd *ssd);
 };
 
 /* For policies that found nothing: the fewest valid units, whatever it gains. */
@@ -472,6 +560,11 @@ extern const AllocPolicy alloc_dl;
 extern const AllocPolicy alloc_random;
 extern const AllocPolicy alloc_superblock;
 extern const BufferPolicy buf_fifo;
+extern const BufferPolicy buf_none;
+extern const BufferPolicy buf_lru;
+extern const BufferPolicy buf_cflru;
+extern const BufferPolicy buf_cflru_ef;
+extern const BufferPolicy buf_cflru_ef_sc;
 
 static inline uint32_t spare_lpn(const Ssd *ssd, uint32_t ppu)
 {
@@ -621,22 +714,28 @@ void stream_destroy(Ssd *ssd);
 /* Nothing is in the buffer. */
 void stream_forget_slots(Ssd *ssd);
 
-/* A slot has become DIRTY; leaves; has to go to NAND (whether it had to before
- * or not is the caller's business). */
-void stream_insert(Ssd *ssd, uint32_t slot, bool must);
-void stream_remove(Ssd *ssd, uint32_t slot, bool must);
+/* A slot has become DIRTY; leaves.  Whether it is due must not change between
+ * the two but by stream_make_due() and stream_all_due(). */
+void stream_insert(Ssd *ssd, uint32_t slot);
+void stream_remove(Ssd *ssd, uint32_t slot);
 
-/* A DIRTY slot, or one that is not yet, belongs to another stream now. */
-void stream_change(Ssd *ssd, uint32_t slot, uint32_t stream, bool must);
+/* A slot, DIRTY or not, belongs to another stream now. */
+void stream_change(Ssd *ssd, uint32_t slot, uint32_t stream);
 
-/* All that is DIRTY must go. */
-void stream_must_all(Ssd *ssd);
+/* Set one of the slot's flags that make it due, be it DIRTY or not yet. */
+void stream_make_due(Ssd *ssd, uint32_t slot, bool *flag);
+
+/* Every DIRTY slot is of an earlier epoch now, and due. */
+void stream_all_due(Ssd *ssd);
 
 /* The stream whose page goes to NAND next, or NONE. */
 uint32_t stream_ready(Ssd *ssd);
 
+/* Is there one? */
+bool stream_waits(const Ssd *ssd);
+
 /* Which DIRTY slot of the stream goes next; NONE: there is none. */
-uint32_t stream_pick(Ssd *ssd, uint32_t stream);
+uint32_t stream_pick(const Ssd *ssd, uint32_t stream);
 
 static inline uint32_t unit_stream(const Ssd *ssd, uint32_t ppu)
 {
@@ -652,6 +751,89 @@ static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu)
 void stream_reset_stats(Ssd *ssd);
 void stream_json(const Ssd *ssd, JsonWriter *w);
 
+/* ---- buffer.c ------------------------------------------------------------------ */
+
+/* Empty, with the policy's lists. */
+void buffer_init(Ssd *ssd);
+
+/* A slot for the unit, to which the map leads from now on; there is room
+ * (buffer_room()).  The caller gives it a state, then calls buffer_insert(). */
+uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream);
+
+/* The slot has come, and is in the state it starts with. */
+void buffer_insert(Ssd *ssd, uint32_t slot);
+
+/* The slot holds data that NAND does not, from now on. */
+void slot_unsafe(Ssd *ssd, uint32_t slot);
+
+void slot_make_dirty(Ssd *ssd, uint32_t slot);
+void slot_leave_dirty(Ssd *ssd, uint32_t slot);
+
+/* PROGRAMMING: the unit is in NAND, as the map entry says; it may stay. */
+void slot_cleaned(Ssd *ssd, uint32_t slot, uint32_t entry);
+
+/* PROGRAMMING: its data is in the array's registers. */
+void slot_sent(Ssd *ssd, uint32_t slot);
+
+/* A command waits for it: it is due. */
+void slot_force(Ssd *ssd, uint32_t slot);
+
+/* Drop a slot without programming it, whatever lists it is in. */
+void slot_free(Ssd *ssd, uint32_t slot);
+
+/* The policy hears of a hit. */
+void buffer_read_hit(Ssd *ssd, uint32_t slot);
+void buffer_write_hit(Ssd *ssd, uint32_t slot);
+
+/* newer is a later version of older, which is PROGRAMMING. */
+void buffer_replace(Ssd *ssd, uint32_t older, uint32_t newer);
+
+/* Is there room for one more unit?  A clean slot may have to go. */
+bool buffer_room(Ssd *ssd);
+
+/* The command has taken room for one unit; has all the room it needs. */
+void buffer_took(Ssd *ssd, uint32_t cmd);
+void buffer_settle(Ssd *ssd, uint32_t cmd);
+
+/* The command waits for room: choose victims for all that it needs.  true:
+ * there is room for a unit at once. */
+bool buffer_make_room(Ssd *ssd, uint32_t cmd);
+
+/* A read from NAND for slots (the first of them) has ended. */
+void buffer_loaded(Ssd *ssd, uint32_t slot, const NandOp *op);
+
+/* No command is running: flush early what there is to. */
+void buffer_idle(Ssd *ssd);
+
+/* The host has written once more. */
+void buffer_count_write(Ssd *ssd);
+
+void slot_wait(Ssd *ssd, uint32_t slot, uint32_t cmd, WaitFor what);
+void slot_tell_waiters(Ssd *ssd, uint32_t waiter);
+
+static inline bool state_is_unsafe(unsigned state)
+{
+    return state > SLOT_CLEAN;
+}
+
+/* For a policy: nothing more need be done to give it up. */
+static inline bool slot_is_clean(const Slot *s)
+{
+    return s->state == SLOT_CLEAN || s->state == SLOT_LOADING ||
+           s->state == SLOT_PROGRAMMING;
+}
+
+static inline bool slot_must(const Ssd *ssd, const Slot *s)
+{
+    return s->force || s->evict || s->epoch != ssd->cur_epoch;
+}
+
+/* Due as a victim and for no other reason: it may wait for others. */
+static inline bool slot_only_victim(const Ssd *ssd, const Slot *s)
+{
+    return s->evict && !s->force && s->epoch == ssd->cur_epoch;
+}
+
 /* ---- write.c ------------------------------------------------------------------- */
 
 /* Put as much of the command into the buffer as has room.  true: all of it. */
@@ -659,17 +841,21 @@ bool write_insert(Ssd *ssd, uint32_t cmd);
 
 /* Power is back: a unit that the buffer has kept is in it again, dirty. */
 void write_restore(Ssd *ssd, const Slot *kept);
-
 /* Give NAND every page that is due and that a plane accepts. */
 void write_pump(Ssd *ssd);
 
 void write_page_data_in(Ssd *ssd, uint32_t job);
 void write_page_done(Ssd *ssd, uint32_t job);
-void write_fill_done(Ssd *ssd, uint32_t slot, const NandOp *op);
+
+/* A FILLING slot has been read, or what is wanted of it. */
+void write_filled(Ssd *ssd, uint32_t slot, bool bad);
 
 /* Choose a page of the plane for a job of the host, units for it if it has none
  * yet, and program it. */
 void write_send(Ssd *ssd, uint32_t job, uint32_t plane);
+
+/* Gather a page of what is due and program it in the plane. */
+void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream);
 
 /* Barriers, and writes that wait for slots to be durable, end in vain. */
 void write_fail_waiters(Ssd *ssd);
@@ -679,8 +865,12 @@ void write_barrier(Ssd *ssd, uint32_t cmd);
 
 void write_flush_tick(Ssd *ssd);
 
-/* Drop a slot without programming it; SLOT_DIRTY leaves the policy's list. */
-void slot_free(Ssd *ssd, uint32_t slot);
+/* The slot begins, and ceases, to count for the current barrier. */
+void write_join_epoch(Ssd *ssd, Slot *s);
+void write_leave_epoch(Ssd *ssd, Slot *s);
+
+/* Complete the barriers that have been reached. */
+void write_epochs_advance(Ssd *ssd);
 
 uint32_t job_take(Ssd *ssd);
 void job_give(Ssd *ssd, uint32_t job);
@@ -804,6 +994,8 @@ void host_fail_waiting(Ssd *ssd);
 
 /* The command need wait no longer for one of its slots. */
 void host_slot_settled(Ssd *ssd, uint32_t cmd);
+/* A READ: a unit that another one was loading is there, or cannot be read. */
+void host_load_settled(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool bad);
 /* Slots have become free: go on with the writes that wait for them. */
 void host_room(Ssd *ssd);
 

@@ -465,13 +465,10 @@ static void let_host(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
 
-    if (!ssd->pump_waits) {
-        return;
-    }
     if (!p->accepting) {
         plane_update(ssd, plane);
     }
-    if (p->accepting) {
+    if (p->accepting && ssd->pump_waits) {
         write_pump(ssd);
     }
 }
@@ -591,4 +588,5 @@ void gc_erase_done(Ssd *ssd, uint32_t block)
 
     block_erased(ssd, block);
     gc_kick(ssd, plane);
+    let_host(ssd, plane); /* cleaning may have ended, which nothing else tells */
 }

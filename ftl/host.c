@@ -6,7 +6,8 @@
  * and units to map.c.
  *
  *   READ   firmware; NAND reads of all its pages at once, DRAM for buffered
- *          units beside them; data over the link; done
+ *          units beside them; data over the link; done.  With a policy that
+ *          caches, what NAND holds needs room in the buffer first
  *   WRITE  firmware; data over the link; DRAM; room in the buffer; done, or
  *          (FUA, host.complete_at=program) done when durable
  *   TRIM   firmware; done        FLUSH  firmware; barrier reached; done
@@ -154,20 +155,56 @@ static void note_bad_parts(const Ssd *ssd, Cmd *c, const NandOp *op)
     }
 }
 
-static void read_page(Ssd *ssd, uint32_t cmd, uint32_t page, uint32_t units,
-                      uint64_t parts)
+/* Units of a READ that lie in one physical page, collected for one operation:
+ * slots that keep them, as a chain, or none. */
+typedef struct ReadRun {
+    uint32_t page;
+    uint32_t units;
+    uint32_t first, last; /* slots, or NONE */
+    uint64_t parts;
+} ReadRun;
+
+static const ReadRun empty_run = {.page = NONE, .first = NONE, .last = NONE};
+
+static void run_send(Ssd *ssd, uint32_t cmd, ReadRun *run)
 {
     NandOp op = {
         .kind = NAND_READ,
         .cause = NAND_CAUSE_HOST,
-        .ppa = {page},
-        .bytes = units << ssd->unit_shift,
-        .cookie = cmd,
-        .parts = parts,
+        .ppa = {run->page},
+        .bytes = run->units << ssd->unit_shift,
+        .cookie = run->first == NONE ? cmd : MAP_BUFFERED | run->first,
+        .parts = run->parts,
     };
 
-    ssd->cmd[cmd].pending++;
-    faulty_submit(ssd, &op);
+    if (run->units > 0) {
+        ssd->cmd[cmd].pending++;
+        faulty_submit(ssd, &op);
+        *run = empty_run;
+    }
+}
+
+static void run_add(Ssd *ssd, uint32_t cmd, ReadRun *run, uint32_t ppu,
+                    uint32_t slot)
+{
+    if (run->page != ppu_page(ssd, ppu) ||
+        (run->first == NONE) != (slot == NONE)) {
+        run_send(ssd, cmd, run);
+    }
+    run->page = ppu_page(ssd, ppu);
+    run->parts |= unit_parts(ssd, ppu);
+    run->units++;
+    if (slot == NONE) {
+        return;
+    }
+    ssd->slot[slot].before = cmd;
+    ssd->slot[slot].after = NONE;
+    if (run->first == NONE) {
+        run->first = slot;
+    } else {
+        ssd->slot[run->last].after = slot;
+    }
+    run->last = slot;
 }
 
 /* The data is in the drive's memory: send it to the host. */
@@ -185,8 +222,11 @@ static void log_lookup(Ssd *ssd, uint32_t cmd, uint32_t lpn)
     OplogWhere where = OPLOG_IN_NAND;
 
     if (map_is_buffered(entry)) {
-        where = ssd->slot[map_slot(entry)].dead ? OPLOG_UNMAPPED
-                                                : OPLOG_IN_BUFFER;
+        const Slot *s = &ssd->slot[map_slot(entry)];
+
+        where = s->dead                      ? OPLOG_UNMAPPED
+                : state_is_unsafe(s->state)  ? OPLOG_IN_BUFFER
+                                             : OPLOG_CACHED;
     } else if (entry == 0) {
         where = OPLOG_UNMAPPED;
     }
@@ -194,58 +234,141 @@ static void log_lookup(Ssd *ssd, uint32_t cmd, uint32_t lpn)
               ssd->cmd[cmd].serial, where == OPLOG_IN_NAND ? entry - 1 : 0);
 }
 
+/* The unit is in the buffer, or will be when a read of it has ended. */
+static void read_slot(Ssd *ssd, uint32_t cmd, uint32_t i)
+{
+    const Slot *s = &ssd->slot[i];
+    Cmd *c = &ssd->cmd[cmd];
+
+    if (s->dead) {
+        return;
+    }
+    ssd->buffer_stats.read_hits++;
+    c->data_ps = MAX(c->data_ps, ssd->now_ps) + ssd->dram_unit_ps;
+    if (s->poison) {
+        note_bad(c, (uint64_t)s->lpn << ssd->block_shift);
+    }
+    if (s->state == SLOT_LOADING) {
+        slot_wait(ssd, i, cmd, WAIT_LOADED);
+    }
+    buffer_read_hit(ssd, i);
+}
+
+/* A slot for a unit that is being read from NAND. */
+static uint32_t loading_slot(Ssd *ssd, uint32_t cmd, uint32_t lpn)
+{
+    uint32_t entry = ssd->map[lpn];
+    uint64_t version = map_version(ssd, lpn);
+    uint32_t i = slot_take(ssd, lpn, unit_stream(ssd, entry - 1));
+
+    ssd->slot[i].state = SLOT_LOADING;
+    ssd->slot[i].old_entry = entry;
+    ssd->slot[i].version = version;
+    ssd->slot[i].newer = entry - 1;
+    buffer_insert(ssd, i);
+    buffer_took(ssd, cmd);
+    return i;
+}
+
+/* Is the unit to be kept in the buffer once it is read?  What is lost is not,
+ * nor anything when the drive can make no more room. */
+static bool read_keeps(Ssd *ssd, uint32_t ppu)
+{
+    return ssd->buf->caches && !spare_poisoned(ssd, ppu) &&
+           (!ssd->given_up || buffer_room(ssd));
+}
+
+/* Room for one more unit, for which others do not wait already? */
+static bool read_has_room(Ssd *ssd, uint32_t cmd)
+{
+    return (ssd->waiting.head == NONE || ssd->waiting.head == cmd) &&
+           buffer_room(ssd);
+}
+
+static void read_nand(Ssd *ssd, uint32_t cmd, uint32_t lpn, ReadRun *run,
+                      bool keeps)
+{
+    uint32_t ppu = ssd->map[lpn] - 1;
+    uint32_t slot = NONE;
+
+    check_spare(ssd, lpn, ppu);
+    if (spare_poisoned(ssd, ppu)) {
+        note_bad(&ssd->cmd[cmd], (uint64_t)lpn << ssd->block_shift);
+    }
+    ssd->buffer_stats.read_misses++;
+    if (keeps) {
+        slot = loading_slot(ssd, cmd, lpn);
+    }
+    run_add(ssd, cmd, run, ppu, slot);
+}
+
+/* Look up the command's units and read what is in NAND.  false: some wait for
+ * room in the buffer. */
+static bool read_units(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->cmd[cmd];
+    uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
+    ReadRun run = empty_run;
+
+    for (; c->next_lpn <= last; c->next_lpn++) {
+        uint32_t lpn = (uint32_t)c->next_lpn;
+        uint32_t entry = ssd->map[lpn];
+        bool in_nand = entry && !map_is_buffered(entry);
+        bool keeps = in_nand && read_keeps(ssd, entry - 1);
+
+        if (keeps && !ssd->given_up && !read_has_room(ssd, cmd)) {
+            break;
+        }
+        log_lookup(ssd, cmd, lpn);
+        if (in_nand) {
+            read_nand(ssd, cmd, lpn, &run, keeps);
+        } else if (entry) {
+            read_slot(ssd, cmd, map_slot(entry));
+        }
+    }
+    run_send(ssd, cmd, &run);
+    return c->next_lpn > last;
+}
+
+/* Every unit has been looked up. */
+static void read_looked_up(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->cmd[cmd];
+
+    if (c->pending == 0) {
+        eventq_push(&ssd->events, MAX(c->data_ps, ssd->now_ps),
+                    SSD_EVENT_CMD_DATA, cmd);
+    }
+}
+
+/* The command joins those that wait for room. */
+static void wait_for_room(Ssd *ssd, uint32_t cmd)
+{
+    ssd->cmd[cmd].waits = true;
+    fifo_push(ssd, &ssd->waiting, cmd);
+    if (ssd->waiting.head == cmd) {
+        host_room(ssd);
+    } else if (buffer_make_room(ssd, cmd)) {
+        host_room(ssd);
+    } else {
+        write_pump(ssd);
+    }
+}
+
 static void start_read(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->cmd[cmd];
-    uint32_t first = (uint32_t)(c->req.lba >> ssd->block_shift);
-    uint32_t last = (uint32_t)((c->req.lba + c->req.nblocks - 1) >>
-                               ssd->block_shift);
-    uint32_t hits = 0;
-    uint32_t page = NONE;
-    uint32_t units = 0;
-    uint64_t parts = 0;
+    uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
 
-    for (uint32_t lpn = first; lpn <= last; lpn++) {
-        uint32_t entry = ssd->map[lpn];
-
-        log_lookup(ssd, cmd, lpn);
-        if (map_is_buffered(entry)) {
-            const Slot *s = &ssd->slot[map_slot(entry)];
-
-            hits += !s->dead;
-            if (s->poison && !s->dead) {
-                note_bad(c, (uint64_t)lpn << ssd->block_shift);
-            }
-            continue;
-        }
-        if (entry == 0) {
-            continue;
-        }
-        check_spare(ssd, lpn, entry - 1);
-        if (spare_poisoned(ssd, entry - 1)) {
-            note_bad(c, (uint64_t)lpn << ssd->block_shift);
-        }
-        ssd->buffer_stats.misses++;
-        if (units > 0 && page != ppu_page(ssd, entry - 1)) {
-            read_page(ssd, cmd, page, units, parts);
-            units = 0;
-            parts = 0;
-        }
-        page = ppu_page(ssd, entry - 1);
-        parts |= unit_parts(ssd, entry - 1);
-        units++;
-    }
-    if (units > 0) {
-        read_page(ssd, cmd, page, units, parts);
-    }
-    c = &ssd->cmd[cmd];
-    ssd->buffer_stats.hits += hits;
-    ssd->counters.host_units_read += last - first + 1;
+    c->next_lpn = c->req.lba >> ssd->block_shift;
+    c->data_ps = ssd->now_ps;
+    ssd->counters.host_units_read += last - c->next_lpn + 1;
     ssd->counters.host_bytes_read += (uint64_t)c->req.nblocks *
                                      ssd->info.block_bytes;
-    c->data_ps = ssd->now_ps + hits * ssd->cfg->t_buffer_ps;
-    if (c->pending == 0) {
-        eventq_push(&ssd->events, c->data_ps, SSD_EVENT_CMD_DATA, cmd);
+    if (read_units(ssd, cmd)) {
+        read_looked_up(ssd, cmd);
+    } else {
+        wait_for_room(ssd, cmd);
     }
 }
 
@@ -255,27 +378,62 @@ void host_data(Ssd *ssd, uint32_t cmd)
     read_ready(ssd, cmd);
 }
 
-void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
+/* The operation that ended last began after the command: it waited for room. */
+static void account_read(Ssd *ssd, Cmd *c, const NandOp *op)
 {
-    Cmd *c = &ssd->cmd[cmd];
+    uint64_t spent = 0;
 
-    if (op->status == NAND_UNCORRECTABLE) {
-        note_bad_parts(ssd, c, op);
+    for (int i = 0; i < NAND_N_TIMES; i++) {
+        spent += op->time_ps[i];
     }
-    if (--c->pending > 0) {
-        return;
-    }
-    if (c->data_ps > ssd->now_ps) {
-        eventq_push(&ssd->events, c->data_ps, SSD_EVENT_CMD_DATA, cmd);
-        return;
-    }
+    c->cost_ps[COST_buffer] += ssd->now_ps - c->mark_ps - spent;
     c->cost_ps[COST_die_wait] += op->time_ps[NAND_TIME_DIE_WAIT];
     c->cost_ps[COST_bus_wait] += op->time_ps[NAND_TIME_BUS_WAIT];
     c->cost_ps[COST_bus] += op->time_ps[NAND_TIME_BUS];
     c->cost_ps[COST_cell] += op->time_ps[NAND_TIME_CELL];
     c->cost_ps[COST_ecc] += op->time_ps[NAND_TIME_ECC];
     c->mark_ps = ssd->now_ps;
+}
+
+/* A part of the command's data has come, by op or by another's operation. */
+static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
+{
+    Cmd *c = &ssd->cmd[cmd];
+
+    if (--c->pending > 0 || c->waits) {
+        return;
+    }
+    if (op && ssd->buf->caches) {
+        /* The last unit goes into DRAM. */
+        account_read(ssd, c, op);
+        c->data_ps = MAX(c->data_ps, ssd->now_ps + ssd->dram_unit_ps);
+    }
+    if (c->data_ps > ssd->now_ps) {
+        eventq_push(&ssd->events, c->data_ps, SSD_EVENT_CMD_DATA, cmd);
+        return;
+    }
+    if (!op) {
+        host_account(ssd, c, COST_buffer);
+    } else if (!ssd->buf->caches) {
+        account_read(ssd, c, op);
+    }
     read_ready(ssd, cmd);
+}
+
+void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
+{
+    if (op->status == NAND_UNCORRECTABLE) {
+        note_bad_parts(ssd, &ssd->cmd[cmd], op);
+    }
+    read_part_done(ssd, cmd, op);
+}
+
+void host_load_settled(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool bad)
+{
+    if (bad) {
+        note_bad(&ssd->cmd[cmd], (uint64_t)lpn << ssd->block_shift);
+    }
+    read_part_done(ssd, cmd, NULL);
 }
 
 /* ---- writes --------------------------------------------------------------------- */
@@ -327,21 +485,45 @@ static void start_write(Ssd *ssd, uint32_t cmd)
                                         ssd->info.block_bytes;
     ssd->stream[c->req.stream].n.host_bytes_written +=
         (uint64_t)c->req.nblocks * ssd->info.block_bytes;
-    fifo_push(ssd, &ssd->waiting, cmd);
-    if (ssd->waiting.head == cmd) {
-        host_room(ssd);
+    buffer_count_write(ssd);
+    wait_for_room(ssd, cmd);
+}
+
+/* Take the command from those that wait for room. */
+static uint32_t end_waiting(Ssd *ssd)
+{
+    uint32_t cmd = fifo_pop(ssd, &ssd->waiting);
+
+    ssd->cmd[cmd].waits = false;
+    buffer_settle(ssd, cmd);
+    return cmd;
+}
+
+/* Go on with the first command that waits; false: it still has to. */
+static bool go_on(Ssd *ssd)
+{
+    uint32_t cmd = ssd->waiting.head;
+    bool reads = ssd->cmd[cmd].req.op == SSD_OP_READ;
+
+    if (!(reads ? read_units(ssd, cmd) : write_insert(ssd, cmd))) {
+        return false;
     }
+    end_waiting(ssd);
+    if (reads) {
+        read_looked_up(ssd, cmd);
+    } else {
+        write_inserted(ssd, cmd);
+    }
+    return true;
 }
 
 void host_room(Ssd *ssd)
 {
     while (ssd->waiting.head != NONE) {
-        uint32_t cmd = ssd->waiting.head;
-        bool all = write_insert(ssd, cmd);
+        bool all = go_on(ssd);
 
-        if (all) {
-            fifo_pop(ssd, &ssd->waiting);
-            write_inserted(ssd, cmd);
+        if (!all && buffer_make_room(ssd, ssd->waiting.head)) {
+            continue;
         }
         write_pump(ssd);
         if (!all) {
@@ -350,13 +532,21 @@ void host_room(Ssd *ssd)
     }
 }
 
+/* The drive has given up: reads go on without the buffer. */
 void host_fail_waiting(Ssd *ssd)
 {
     while (ssd->waiting.head != NONE) {
-        uint32_t cmd = fifo_pop(ssd, &ssd->waiting);
+        uint32_t cmd = end_waiting(ssd);
         Cmd *c = &ssd->cmd[cmd];
         bool begun = c->next_lpn > c->req.lba >> ssd->block_shift;
 
+        if (c->req.op == SSD_OP_READ) {
+            bool all = read_units(ssd, cmd);
+
+            g_assert(all);
+            read_looked_up(ssd, cmd);
+            continue;
+        }
         host_account(ssd, c, COST_buffer);
         host_finish(ssd, cmd, begun ? SSD_STATUS_WRITE_FAULT
                                     : SSD_STATUS_READ_ONLY);
@@ -510,7 +700,7 @@ static uint64_t start_ps(Ssd *ssd, Cmd *c)
             (c->req.lba >> ssd->block_shift) + 1;
     linked_ps = link_transfer(ssd, &ssd->link_in_ps, ps, c);
     ssd->dram_in_ps = MAX(ssd->dram_in_ps, linked_ps) +
-                      units * ssd->cfg->t_buffer_ps;
+                      units * ssd->dram_unit_ps;
     c->data_ps = ssd->dram_in_ps - linked_ps;
     return ssd->dram_in_ps;
 }

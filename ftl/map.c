@@ -67,6 +67,15 @@ static void trim_buffered(Ssd *ssd, uint32_t lpn)
     Slot *s = &ssd->slot[i];
 
     switch (s->state) {
+    case SLOT_CLEAN:
+        drop_nand_copy(ssd, s);
+        ssd->map[lpn] = 0;
+        slot_free(ssd, i);
+        break;
+    case SLOT_LOADING:
+        s->dead = true;
+        drop_nand_copy(ssd, s);
+        break;
     case SLOT_DIRTY:
         tell_superseded(ssd, s);
         drop_nand_copy(ssd, s);

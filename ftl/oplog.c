@@ -46,11 +46,15 @@ void oplog_write(Oplog *log, const OplogRecord *r)
 /* The command that a read is for, in 32 bits; 0: none. */
 static uint32_t owner_of(const Ssd *ssd, const NandOp *op)
 {
-    if (op->kind != NAND_READ || op->cause != NAND_CAUSE_HOST ||
-        map_is_buffered(op->cookie)) {
+    uint32_t cmd = op->cookie;
+
+    if (op->kind != NAND_READ || op->cause != NAND_CAUSE_HOST) {
         return 0;
     }
-    return (uint32_t)ssd->cmd[op->cookie].serial;
+    if (map_is_buffered(cmd)) {
+        cmd = ssd->slot[map_slot(cmd)].before;
+    }
+    return cmd == NONE ? 0 : (uint32_t)ssd->cmd[cmd].serial;
 }
 
 static void op_submitted(void *opaque, const NandOp *op, uint64_t now_ps)

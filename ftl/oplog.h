@@ -49,6 +49,7 @@ typedef enum OplogWhere {
     OPLOG_UNMAPPED,
     OPLOG_IN_BUFFER,
     OPLOG_IN_NAND,
+    OPLOG_CACHED, /* in NAND, and the same in the buffer */
 } OplogWhere;
 
 /* What ftl/ tells the log; oplog_add() does nothing without one. */

@@ -19,6 +19,11 @@ const AllocPolicy *const alloc_policies[] = {
 
 const BufferPolicy *const buffer_policies[] = {
     &buf_fifo,
+    &buf_none,
+    &buf_lru,
+    &buf_cflru,
+    &buf_cflru_ef,
+    &buf_cflru_ef_sc,
     NULL,
 };
 
@@ -35,4 +40,9 @@ const char *ssd_alloc_name(unsigned i)
 const char *ssd_buffer_name(unsigned i)
 {
     return buffer_policies[i] ? buffer_policies[i]->name : NULL;
+}
+
+uint32_t ssd_buffer_overhead(unsigned policy)
+{
+    return buffer_policies[policy]->overhead;
 }

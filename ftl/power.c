@@ -36,12 +36,12 @@ static void fail_commands(Ssd *ssd)
 /* With buffer.plp: remember the newest version of every unit in the buffer. */
 static void keep_buffer(Ssd *ssd)
 {
-    ssd->kept = g_new(Slot, ssd->l.n_slots - ssd->n_free_slots);
+    ssd->kept = g_new(Slot, ssd->n_unsafe);
     ssd->n_kept = 0;
-    for (uint32_t i = 0; i < ssd->l.n_slots; i++) {
+    for (uint32_t i = 0; i < ssd->n_slot_records; i++) {
         const Slot *s = &ssd->slot[i];
 
-        if (s->state != SLOT_FREE && !s->dead &&
+        if (state_is_unsafe(s->state) && !s->dead &&
             ssd->map[s->lpn] == (MAP_BUFFERED | i)) {
             ssd->kept[ssd->n_kept++] = *s;
         }
@@ -61,7 +61,7 @@ static void restore_buffer(Ssd *ssd)
 /* Every unit in the buffer goes back to what NAND holds of it. */
 static void revert_map(Ssd *ssd)
 {
-    for (uint32_t i = 0; i < ssd->l.n_slots; i++) {
+    for (uint32_t i = 0; i < ssd->n_slot_records; i++) {
         const Slot *s = &ssd->slot[i];
         uint32_t entry;
 

@@ -158,66 +158,96 @@ static bool check_open(const Ssd *ssd, uint32_t plane, GError **error)
     return true;
 }
 
-static bool check_slots(const Ssd *ssd, GError **error)
-{
-    uint32_t in_state[SLOT_PROGRAMMING + 1] = {0};
-    uint32_t must = 0;
-    uint32_t listed = 0;
-    uint64_t left = 0;
+/* What the slots themselves say, counted. */
+typedef struct SlotCount {
+    uint32_t in_state[N_SLOT_STATES];
+    uint32_t must, victims, unsafe, listed, evicting, released, early;
+} SlotCount;
 
-    for (uint32_t i = 0; i < ssd->l.n_slots; i++) {
+static void count_slot(const Ssd *ssd, const Slot *s, SlotCount *n)
+{
+    n->in_state[s->state]++;
+    if (s->state == SLOT_FREE) {
+        return;
+    }
+    n->must += s->state == SLOT_DIRTY && slot_must(ssd, s);
+    n->victims += s->state == SLOT_DIRTY && slot_only_victim(ssd, s);
+    n->unsafe += state_is_unsafe(s->state);
+    n->listed += s->listed;
+    n->evicting += s->evict && !s->released;
+    n->released += s->released;
+    n->early += s->early;
+}
+
+static bool check_slot(const Ssd *ssd, uint32_t i, GError **error)
+{
+    const Slot *s = &ssd->slot[i];
+
+    CHECK(map_is_buffered(ssd->map[s->lpn]), "slot %u of lpn %u is lost", i,
+          s->lpn);
+    CHECK((s->state == SLOT_BLOCKED) == (s->older != NONE),
+          "slot %u in state %d, older %u", i, s->state, s->older);
+    CHECK(s->state != SLOT_CLEAN || (s->old_entry && s->waiters == NONE &&
+                                     map_slot(ssd->map[s->lpn]) == i),
+          "slot %u is clean, copy in NAND %u, waiters %u", i, s->old_entry,
+          s->waiters);
+    CHECK(s->state != SLOT_CLEAN || !ssd->spare_version ||
+              s->version == ssd->spare_version[s->old_entry - 1],
+          "slot %u is clean, but not as the copy in NAND", i);
+    CHECK(!ssd->buf->caches || s->listed || s->evict || s->newer != NONE ||
+              s->dead,
+          "slot %u in state %d is in no list", i, s->state);
+    return true;
+}
+
+/* A chain of DIRTY slots that all are, or all are not, due. */
+static bool check_order(const Ssd *ssd, uint32_t stream, const SlotList *l,
+                        bool must, GError **error)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = l->head; i != NONE; i = ssd->slot[i].after, n++) {
         const Slot *s = &ssd->slot[i];
 
-        in_state[s->state]++;
-        if (s->state == SLOT_FREE) {
-            continue;
-        }
-        must += s->state == SLOT_DIRTY &&
-                (s->force || s->epoch != ssd->cur_epoch);
-        CHECK(map_is_buffered(ssd->map[s->lpn]), "slot %u of lpn %u is lost", i,
-              s->lpn);
-        CHECK((s->state == SLOT_BLOCKED) == (s->older != NONE),
-              "slot %u in state %d, older %u", i, s->state, s->older);
+        CHECK(n < l->n && s->state == SLOT_DIRTY && s->stream == stream &&
+                  slot_must(ssd, s) == must,
+              "slot %u of stream %u in state %d: due %d, in the wrong list", i,
+              s->stream, s->state, must);
     }
-    for (uint32_t f = ssd->free_slot; f != NONE; f = ssd->slot[f].next) {
-        listed++;
-    }
+    CHECK(n == l->n, "%u slots listed, %u counted (due %d)", n, l->n, must);
+    return true;
+}
+
+static bool check_barriers(const Ssd *ssd, uint32_t unsafe, GError **error)
+{
+    uint64_t left = 0;
+
     for (uint32_t e = ssd->first_epoch; e != ssd->cur_epoch + 1; e++) {
         left += ssd->epoch[e & ssd->epoch_mask].left;
     }
-    CHECK(listed == in_state[SLOT_FREE] && listed == ssd->n_free_slots,
-          "%u free slots, %u listed, %u counted", in_state[SLOT_FREE], listed,
-          ssd->n_free_slots);
-    CHECK(in_state[SLOT_DIRTY] == ssd->n_dirty && must == ssd->n_must,
-          "%u dirty slots, %u counted; %u must go, %u counted",
-          in_state[SLOT_DIRTY], ssd->n_dirty, must, ssd->n_must);
-    CHECK(left == ssd->l.n_slots - listed,
-          "barriers wait for %" G_GUINT64_FORMAT " slots of %u", left,
-          ssd->l.n_slots - listed);
+    CHECK(left == unsafe && unsafe == ssd->n_unsafe,
+          "barriers wait for %" G_GUINT64_FORMAT
+          " slots of %u that are not safe, %u counted",
+          left, unsafe, ssd->n_unsafe);
     return true;
 }
 
 /* What waits for each stream, and that units of streams kept apart are. */
 static bool check_streams(const Ssd *ssd, GError **error)
 {
-    for (uint32_t k = 0; ssd->l.n_streams > 1 && k < ssd->l.n_streams; k++) {
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < ssd->l.n_streams; k++) {
         const Stream *st = &ssd->stream[k];
-        uint32_t dirty = 0;
-        uint32_t must = 0;
 
-        for (uint32_t i = st->head; i != NONE; i = ssd->slot[i].snext) {
-            const Slot *s = &ssd->slot[i];
-
-            CHECK(s->state == SLOT_DIRTY && s->stream == k,
-                  "slot %u of stream %u in the list of stream %u", i,
-                  s->stream, k);
-            dirty++;
-            must += s->force || s->epoch != ssd->cur_epoch;
+        if (!check_order(ssd, k, &st->due, true, error) ||
+            !check_order(ssd, k, &st->fresh, false, error)) {
+            return false;
         }
-        CHECK(dirty == st->n_dirty && must == st->n_must,
-              "stream %u: %u dirty slots, %u counted; %u must go, %u counted",
-              k, dirty, st->n_dirty, must, st->n_must);
+        n += st->due.n + st->fresh.n;
     }
+    CHECK(n == ssd->n_dirty, "%u dirty slots in streams, %u counted", n,
+          ssd->n_dirty);
     for (uint32_t ppu = 0; ssd->spare_stream && ppu < ssd->l.raw_units; ppu++) {
         uint32_t of = ssd->block[ppu_block(ssd, ppu)].stream;
 
@@ -243,6 +273,59 @@ static bool check_staged(const Ssd *ssd, uint32_t plane, GError **error)
               "%u", plane, n, k, p->staged_of[k]);
     }
     return true;
+}
+
+static bool check_cache(const Ssd *ssd, const SlotCount *n, GError **error)
+{
+    uint32_t promised = 0;
+    uint32_t listed = 0;
+
+    for (uint32_t i = 0; i < ssd->n_cmds; i++) {
+        if (ssd->cmd[i].phase == CMD_RUNNING) {
+            promised += ssd->cmd[i].promised;
+        }
+    }
+    for (unsigned i = 0; i < BUFFER_LISTS; i++) {
+        listed += ssd->list[i].n;
+    }
+    CHECK(n->victims == ssd->n_victims, "%u dirty victims, %u counted",
+          n->victims, ssd->n_victims);
+    CHECK(promised == ssd->n_promised && n->evicting == ssd->n_evicting &&
+              n->released == ssd->n_released && n->early == ssd->early.busy,
+          "%u promised, %u counted; %u victims, %u counted; %u released, %u "
+          "counted; %u flushed early, %u counted",
+          promised, ssd->n_promised, n->evicting, ssd->n_evicting, n->released,
+          ssd->n_released, n->early, ssd->early.busy);
+    CHECK(listed == 0 || listed == n->listed, "the policy lists %u slots of %u",
+          listed, n->listed);
+    return true;
+}
+
+static bool check_slots(const Ssd *ssd, GError **error)
+{
+    SlotCount n = {.must = 0};
+    uint32_t records = ssd->n_slot_records;
+    uint32_t n_free = 0;
+
+    for (uint32_t i = 0; i < records; i++) {
+        count_slot(ssd, &ssd->slot[i], &n);
+        if (ssd->slot[i].state != SLOT_FREE && !check_slot(ssd, i, error)) {
+            return false;
+        }
+    }
+    for (uint32_t f = ssd->free_slot; f != NONE; f = ssd->slot[f].next) {
+        n_free++;
+    }
+    CHECK(n_free == n.in_state[SLOT_FREE] &&
+              ssd->l.n_slots + n.released - (records - n_free) ==
+                  ssd->n_free_slots,
+          "%u free slots of %u, %u listed, %u released, room for %u counted",
+          n.in_state[SLOT_FREE], records, n_free, n.released,
+          ssd->n_free_slots);
+    CHECK(n.in_state[SLOT_DIRTY] == ssd->n_dirty && n.must == ssd->n_must,
+          "%u dirty slots, %u counted; %u must go, %u counted",
+          n.in_state[SLOT_DIRTY], ssd->n_dirty, n.must, ssd->n_must);
+    return check_barriers(ssd, n.unsafe, error) && check_cache(ssd, &n, error);
 }
 
 static bool check_commands(const Ssd *ssd, GError **error)

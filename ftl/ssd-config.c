@@ -43,6 +43,24 @@ const char *ssd_streams_gc_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
+const char *ssd_free_at_name(unsigned i)
+{
+    static const char *const names[] = {"program", "data-in"};
+
+    return i < G_N_ELEMENTS(names) ? names[i] : NULL;
+}
+
+uint64_t ssd_dram_unit_ps(const SsdConfig *cfg)
+{
+    uint64_t words = (cfg->unit_bytes + cfg->dram_word - 1) / cfg->dram_word;
+    uint64_t ps = cfg->t_buffer_ps + words * cfg->t_dram_word_ps;
+
+    if (cfg->dram_mb_s > 0) {
+        ps += (cfg->unit_bytes * 1000000 + cfg->dram_mb_s - 1) / cfg->dram_mb_s;
+    }
+    return ps;
+}
+
 SsdConfig *ssd_config_new(void)
 {
     SsdConfig *cfg = g_new0(SsdConfig, 1);
@@ -213,6 +231,8 @@ static bool check_units(const SsdConfig *cfg, GError **error)
                          cfg->nand.pages * (cfg->nand.page_bytes / unit);
     uint64_t program = cfg->nand.page_bytes *
                        (cfg->nand.one_shot ? cfg->nand.cell + 1 : 1);
+    uint32_t overhead = ssd_buffer_overhead(cfg->buffer);
+    uint64_t slots = cfg->buffer_bytes / (unit + overhead);
 
     if (unit & (unit - 1) || unit > cfg->nand.page_bytes) {
         return fail(error,
@@ -232,15 +252,20 @@ static bool check_units(const SsdConfig *cfg, GError **error)
                     " units, allowed 1..2147483647",
                     unit, raw_units);
     }
-    if (cfg->buffer_bytes < program || cfg->buffer_bytes / unit > 1U << 24) {
+    if (slots < program / unit || cfg->buffer_bytes / unit > 1U << 24) {
         return fail(error,
                     "buffer.size=%" PRIu64 ": allowed what is programmed at "
                     "once (%" PRIu64 ")..16777216 units (%" PRIu64 ")",
-                    cfg->buffer_bytes, program, unit << 24);
+                    cfg->buffer_bytes, program / unit * (unit + overhead),
+                    unit << 24);
     }
     if (cfg->plp && cfg->ignore_flush) {
         return fail(error, "buffer.ignore_flush=on: not with buffer.plp=on, "
                     "which leaves a flush nothing to do");
+    }
+    if (cfg->plp && cfg->free_at == SSD_FREE_AT_DATA_IN) {
+        return fail(error, "buffer.free_at=data-in: not with buffer.plp=on, "
+                    "which keeps a unit until it is programmed");
     }
     if (cfg->nand.one_shot && cfg->nand.pages < 4 * (cfg->nand.cell + 1)) {
         return fail(error, "nand.pages=%u: with nand.one_shot a block needs "
@@ -312,7 +337,9 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
         .units_per_page = (uint32_t)(cfg->nand.page_bytes / cfg->unit_bytes),
         .n_planes = cfg->nand.channels * cfg->nand.chips * cfg->nand.dies *
                     cfg->nand.planes,
-        .n_slots = (uint32_t)(cfg->buffer_bytes / cfg->unit_bytes),
+        .n_slots = (uint32_t)(cfg->buffer_bytes /
+                              (cfg->unit_bytes +
+                               ssd_buffer_overhead(cfg->buffer))),
     };
     l->pages_per_program = cfg->nand.one_shot ? cfg->nand.cell + 1 : 1;
     l->units_per_program = l->units_per_page * l->pages_per_program;

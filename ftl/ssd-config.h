@@ -27,6 +27,11 @@ typedef enum SsdCompleteAt {
     SSD_COMPLETE_AT_PROGRAM,
 } SsdCompleteAt;
 
+typedef enum SsdFreeAt {
+    SSD_FREE_AT_PROGRAM,
+    SSD_FREE_AT_DATA_IN,
+} SsdFreeAt;
+
 /* Sizes that follow from a configuration; see ssd_layout(). */
 typedef struct SsdLayout {
     uint32_t units_per_page;
@@ -79,5 +84,12 @@ const char *ssd_gc_name(unsigned i);
 const char *ssd_buffer_name(unsigned i);
 const char *ssd_streams_gc_name(unsigned i);
 const char *ssd_complete_at_name(unsigned i);
+const char *ssd_free_at_name(unsigned i);
+
+/* Bytes of DRAM that a buffer policy takes beside each unit. */
+uint32_t ssd_buffer_overhead(unsigned policy);
+
+/* DRAM time of one mapping unit. */
+uint64_t ssd_dram_unit_ps(const SsdConfig *cfg);
 
 #endif

@@ -61,7 +61,28 @@
       "a broken drive: flush and FUA complete without making anything "         \
       "durable (docs/power.md); to see that a test notices")                    \
     X(TIME, uint64_t, t_buffer_ps, "buffer.access", 0, 1000000000, "500ns",    \
-      NULL, "DRAM time of one mapping unit")                                   \
+      NULL, "DRAM time of one mapping unit, whatever its size")                \
+    X(SIZE, uint64_t, dram_word, "buffer.word", 1, 4096, "4", NULL,            \
+      "bytes in a word of DRAM")                                               \
+    X(TIME, uint64_t, t_dram_word_ps, "buffer.word_time", 0, 1000000,          \
+      "0ns", NULL, "DRAM time of each word, on top of buffer.access")          \
+    X(U64, uint64_t, dram_mb_s, "buffer.mb_s", 0, 10000000, "0", NULL,         \
+      "DRAM rate, 10^6 bytes per second, on top of buffer.access; 0: takes "   \
+      "no time")                                                               \
+    X(ENUM, uint32_t, free_at, "buffer.free_at", 0, 0, "program",              \
+      ssd_free_at_name,                                                        \
+      "when the room of a unit that leaves is free: its page is programmed, "  \
+      "or has crossed the NAND bus")                                           \
+    X(PPM, uint32_t, window_ppm, "buffer.window", 0, 1000000, "100%", NULL,    \
+      "cflru, cflru-ef: least recently used share of the buffer in which "     \
+      "clean units go first")                                                  \
+    X(PPM, uint32_t, early_threshold_ppm, "buffer.early_threshold", 0,         \
+      1000000, "80%", NULL,                                                    \
+      "share of dirty units above which a policy with early flush flushes "    \
+      "while the drive is idle, at the start")                                 \
+    X(U32, uint32_t, early_adapt, "buffer.early_adapt", 0, 1000000000,         \
+      "1000", NULL,                                                            \
+      "host writes between two adjustments of that share; 0: it is fixed")     \
     X(ENUM, uint32_t, complete_at, "host.complete_at", 0, 0, "buffer",         \
       ssd_complete_at_name,                                                    \
       "when a write completes: in the buffer, when its data has crossed the "  \

@@ -188,13 +188,21 @@ static void buffer_json(const Ssd *ssd, JsonWriter *w)
     const BufferStats *b = &ssd->buffer_stats;
 
     json_open(w, "buffer", '{');
-    json_u64(w, "hits", b->hits);
-    json_u64(w, "misses", b->misses);
+    json_string(w, "policy", ssd->buf->name);
+    json_u64(w, "hits", b->read_hits + b->write_hits);
+    json_u64(w, "misses", b->read_misses + b->write_misses);
+    json_u64(w, "read_hits", b->read_hits);
+    json_u64(w, "read_misses", b->read_misses);
+    json_u64(w, "write_hits", b->write_hits);
+    json_u64(w, "write_misses", b->write_misses);
+    json_u64(w, "clean_evictions", b->clean_evictions);
     json_u64(w, "dirty_evictions", b->dirty_evictions);
     json_u64(w, "early_flushes", b->early_flushes);
     json_u64(w, "rewrites_after_flush", b->rewrites_after_flush);
+    json_double(w, "threshold", ssd->early.threshold_ppm / 1e6);
     json_u64(w, "units", ssd->l.n_slots);
     json_u64(w, "units_used", ssd->l.n_slots - ssd->n_free_slots);
+    json_u64(w, "units_dirty", ssd->n_unsafe);
     json_u64(w, "padded_units", ssd->padded_units);
     json_close(w, '}');
 }

@@ -21,7 +21,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         if (op->cause == NAND_CAUSE_GC) {
             gc_read_done(ssd, op);
         } else if (map_is_buffered(op->cookie)) {
-            write_fill_done(ssd, map_slot(op->cookie), op);
+            buffer_loaded(ssd, map_slot(op->cookie), op);
         } else {
             host_read_done(ssd, op->cookie, op);
         }
@@ -87,6 +87,9 @@ static void dispatch(Ssd *ssd, const Event *e)
     }
     if (ssd->cut_due) {
         power_lost(ssd);
+    }
+    if (ssd->running == 0 && ssd->buf->early) {
+        buffer_idle(ssd);
     }
 }
 
@@ -189,7 +192,7 @@ static void init_info(Ssd *ssd)
                          (ssd->spare_stream ? ssd->l.raw_units : 0) +
                          valid_words(ssd) * sizeof(*ssd->valid) +
                          (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->block) +
-                         (uint64_t)ssd->l.n_slots * sizeof(*ssd->slot);
+                         (uint64_t)ssd->n_slot_records * sizeof(*ssd->slot);
 }
 
 static void init_shifts(Ssd *ssd)
@@ -204,19 +207,7 @@ static void init_shifts(Ssd *ssd)
 
 void ssd_init_buffer(Ssd *ssd)
 {
-    uint32_t n = ssd->l.n_slots;
-
-    ssd->free_slot = NONE;
-    for (uint32_t i = n; i-- > 0;) {
-        ssd->slot[i] = (Slot){.state = SLOT_FREE, .next = ssd->free_slot};
-        ssd->free_slot = i;
-    }
-    ssd->n_free_slots = n;
-    ssd->dirty_head = NONE;
-    ssd->dirty_tail = NONE;
-    ssd->n_dirty = 0;
-    ssd->n_must = 0;
-    stream_forget_slots(ssd);
+    buffer_init(ssd);
     ssd->free_waiter = NONE;
     ssd->n_waiters = 0;
     ssd->free_job = NONE;
@@ -241,6 +232,21 @@ static bool init_faults(Ssd *ssd, GError **error)
                     (ssd->faults && faults_may_fail(ssd->faults));
     ssd->free_for_gc = ssd->l.gc_free_blocks + (ssd->may_fail ? 1 : 0);
     return true;
+}
+
+/*
+ * A released slot lives on until its page is programmed: two pages per plane
+ * are under way, and as many may wait for another try.
+ */
+static void init_slots(Ssd *ssd)
+{
+    ssd->n_slot_records = ssd->l.n_slots;
+    if (ssd->cfg->free_at == SSD_FREE_AT_DATA_IN) {
+        ssd->n_slot_records += 2 * 2 * ssd->l.n_planes *
+                               ssd->l.units_per_program;
+    }
+    ssd->slot = lazy_new(Slot, ssd->n_slot_records);
+    ssd->dram_unit_ps = ssd_dram_unit_ps(ssd->cfg);
 }
 
 Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
@@ -270,7 +276,8 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->cfg->nand.seed = ssd->cfg->seed;
     ssd->nand = nand_create(&ssd->cfg->nand, &ssd->events, op_done, ssd);
     nand_set_faults(ssd->nand, ssd->faults, faulty_cut);
-    if (cfg->complete_at == SSD_COMPLETE_AT_DATA_IN) {
+    if (cfg->complete_at == SSD_COMPLETE_AT_DATA_IN ||
+        cfg->free_at == SSD_FREE_AT_DATA_IN) {
         nand_on_data_in(ssd->nand, op_data_in);
     }
     ssd->geo = nand_geometry(ssd->nand);
@@ -279,7 +286,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     numbers_reset(ssd);
     stream_init(ssd);
     block_init(ssd);
-    ssd->slot = lazy_new(Slot, ssd->l.n_slots);
+    init_slots(ssd);
     ssd->epoch_mask = 15;
     ssd->epoch = g_new0(Epoch, ssd->epoch_mask + 1);
     ssd_init_buffer(ssd);
@@ -301,6 +308,9 @@ void ssd_destroy(Ssd *ssd)
         return;
     }
     ssd_oplog_close(ssd, NULL);
+    if (ssd->buf->destroy) {
+        ssd->buf->destroy(ssd);
+    }
     block_destroy(ssd);
     stream_destroy(ssd);
     nand_destroy(ssd->nand);
@@ -311,7 +321,7 @@ void ssd_destroy(Ssd *ssd)
               sizeof(*ssd->spare_version));
     lazy_free(ssd->spare_stream, ssd->l.raw_units, 1);
     lazy_free(ssd->valid, valid_words(ssd), sizeof(*ssd->valid));
-    lazy_free(ssd->slot, ssd->l.n_slots, sizeof(*ssd->slot));
+    lazy_free(ssd->slot, ssd->n_slot_records, sizeof(*ssd->slot));
     g_free(ssd->waiter);
     g_free(ssd->epoch);
     g_free(ssd->job);

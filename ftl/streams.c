@@ -8,9 +8,9 @@
  * cleaning fills is streams.gc's business.  This file knows slots and counts;
  * block.c keeps the open blocks, gc.c what is copied.
  *
- * With one stream the order of the buffer's policy is all there is.  With
- * several, each has a list of its DIRTY slots, oldest first, and a page is sent
- * when one of them has enough for it, or has something that must go.
+ * Each stream has its DIRTY slots in two lists: those that are due (something
+ * waits for them: a barrier, FUA, a victim's place, early flush), which go
+ * first, and the others, which fill the page up.
  */
 #include "ftl.h"
 
@@ -26,59 +26,73 @@ void stream_destroy(Ssd *ssd)
 
 /* ---- what waits ------------------------------------------------------------- */
 
+static const SlotList empty_list = {.head = NONE, .tail = NONE};
+
 void stream_forget_slots(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
-        ssd->stream[i].head = NONE;
-        ssd->stream[i].tail = NONE;
-        ssd->stream[i].n_dirty = 0;
-        ssd->stream[i].n_must = 0;
+        ssd->stream[i].due = empty_list;
+        ssd->stream[i].fresh = empty_list;
+        ssd->stream[i].n_victims = 0;
     }
 }
 
-void stream_insert(Ssd *ssd, uint32_t slot, bool must)
+static SlotList *list_of(Ssd *ssd, const Slot *s)
+{
+    Stream *st = &ssd->stream[s->stream];
+
+    return slot_must(ssd, s) ? &st->due : &st->fresh;
+}
+
+/* Add (1) or subtract (-1) what the slot makes of the sums. */
+static void count_due(Ssd *ssd, const Slot *s, uint32_t by)
+{
+    if (slot_must(ssd, s)) {
+        ssd->n_must += by;
+        if (slot_only_victim(ssd, s)) {
+            ssd->n_victims += by;
+            ssd->stream[s->stream].n_victims += by;
+        }
+    }
+}
+
+void stream_insert(Ssd *ssd, uint32_t slot)
 {
     Slot *s = &ssd->slot[slot];
-    Stream *st = &ssd->stream[s->stream];
+    SlotList *l = list_of(ssd, s);
 
-    if (ssd->l.n_streams == 1) {
-        return;
-    }
-    s->sprev = st->tail;
-    s->snext = NONE;
-    if (st->tail == NONE) {
-        st->head = slot;
+    s->after = NONE;
+    s->before = l->tail;
+    if (l->tail == NONE) {
+        l->head = slot;
     } else {
-        ssd->slot[st->tail].snext = slot;
+        ssd->slot[l->tail].after = slot;
     }
-    st->tail = slot;
-    st->n_dirty++;
-    st->n_must += must;
+    l->tail = slot;
+    l->n++;
+    count_due(ssd, s, 1);
 }
 
-void stream_remove(Ssd *ssd, uint32_t slot, bool must)
+void stream_remove(Ssd *ssd, uint32_t slot)
 {
     const Slot *s = &ssd->slot[slot];
-    Stream *st = &ssd->stream[s->stream];
+    SlotList *l = list_of(ssd, s);
 
-    if (ssd->l.n_streams == 1) {
-        return;
-    }
-    if (s->sprev == NONE) {
-        st->head = s->snext;
+    if (s->before == NONE) {
+        l->head = s->after;
     } else {
-        ssd->slot[s->sprev].snext = s->snext;
+        ssd->slot[s->before].after = s->after;
     }
-    if (s->snext == NONE) {
-        st->tail = s->sprev;
+    if (s->after == NONE) {
+        l->tail = s->before;
     } else {
-        ssd->slot[s->snext].sprev = s->sprev;
+        ssd->slot[s->after].before = s->before;
     }
-    st->n_dirty--;
-    st->n_must -= must;
+    l->n--;
+    count_due(ssd, s, (uint32_t)-1);
 }
 
-void stream_change(Ssd *ssd, uint32_t slot, uint32_t stream, bool must)
+void stream_change(Ssd *ssd, uint32_t slot, uint32_t stream)
 {
     Slot *s = &ssd->slot[slot];
 
@@ -89,36 +103,90 @@ void stream_change(Ssd *ssd, uint32_t slot, uint32_t stream, bool must)
         s->stream = (uint8_t)stream;
         return;
     }
-    stream_remove(ssd, slot, must);
+    stream_remove(ssd, slot);
     s->stream = (uint8_t)stream;
-    stream_insert(ssd, slot, must);
+    stream_insert(ssd, slot);
 }
 
-void stream_must_all(Ssd *ssd)
+void stream_make_due(Ssd *ssd, uint32_t slot, bool *flag)
 {
-    for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
-        ssd->stream[i].n_must = ssd->stream[i].n_dirty;
+    const Slot *s = &ssd->slot[slot];
+
+    if (s->state != SLOT_DIRTY) {
+        *flag = true;
+    } else if (slot_must(ssd, s)) { /* it keeps its place */
+        count_due(ssd, s, (uint32_t)-1);
+        *flag = true;
+        count_due(ssd, s, 1);
+    } else {
+        stream_remove(ssd, slot);
+        *flag = true;
+        stream_insert(ssd, slot);
     }
 }
 
+static void all_due(Ssd *ssd, Stream *st)
+{
+    st->n_victims = 0;
+    if (st->fresh.n == 0) {
+        return;
+    }
+    if (st->due.n == 0) {
+        st->due = st->fresh;
+    } else {
+        ssd->slot[st->due.tail].after = st->fresh.head;
+        ssd->slot[st->fresh.head].before = st->due.tail;
+        st->due.tail = st->fresh.tail;
+        st->due.n += st->fresh.n;
+    }
+    st->fresh = empty_list;
+}
+
+void stream_all_due(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
+        all_due(ssd, &ssd->stream[i]);
+    }
+    ssd->n_must = ssd->n_dirty;
+    ssd->n_victims = 0;
+}
+
 /*
- * Round the streams, so that each gets its turn.  A buffer that is full of
+ * Does a page of the stream go to NAND now?  What is due does; but victims
+ * alone wait until they fill a page, with other dirty units if need be, unless a
+ * command needs their room and nothing else will make it.
+ */
+static bool is_ready(const Ssd *ssd, const Stream *st)
+{
+    bool page = st->due.n + st->fresh.n >= ssd->l.units_per_program;
+
+    if (!ssd->buf->caches) {
+        return page || st->due.n > 0;
+    }
+    return st->due.n > 0 &&
+           (page || st->due.n > st->n_victims ||
+            (ssd->n_evicting == ssd->n_victims &&
+             ssd->n_promised > ssd->n_free_slots));
+}
+
+/*
+ * Round the streams, so that each gets its turn.  A write buffer that is full of
  * units which make no page in any stream cannot wait for more of them.
  */
 static uint32_t next_ready(const Ssd *ssd)
 {
     uint32_t n = ssd->l.n_streams;
-    bool full = ssd->n_dirty == ssd->l.n_slots;
+    bool full = ssd->n_dirty == ssd->l.n_slots && !ssd->buf->caches;
     uint32_t most = NONE;
 
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = (ssd->stream_cursor + k) % n;
-        const Stream *st = &ssd->stream[i];
 
-        if (st->n_dirty >= ssd->l.units_per_program || st->n_must > 0) {
+        if (is_ready(ssd, &ssd->stream[i])) {
             return i;
         }
-        if (full && (most == NONE || st->n_dirty > ssd->stream[most].n_dirty)) {
+        if (full && (most == NONE ||
+                     ssd->stream[i].fresh.n > ssd->stream[most].fresh.n)) {
             most = i;
         }
     }
@@ -130,9 +198,7 @@ uint32_t stream_ready(Ssd *ssd)
     uint32_t stream;
 
     if (ssd->l.n_streams == 1) {
-        return ssd->n_dirty >= ssd->l.units_per_program || ssd->n_must > 0
-                   ? 0
-                   : NONE;
+        return is_ready(ssd, &ssd->stream[0]) ? 0 : NONE;
     }
     if (ssd->n_dirty < ssd->l.units_per_program && ssd->n_must == 0 &&
         ssd->n_dirty < ssd->l.n_slots) {
@@ -145,12 +211,16 @@ uint32_t stream_ready(Ssd *ssd)
     return stream;
 }
 
-uint32_t stream_pick(Ssd *ssd, uint32_t stream)
+bool stream_waits(const Ssd *ssd)
 {
-    if (ssd->l.n_streams > 1) {
-        return ssd->stream[stream].head;
-    }
-    return ssd->n_dirty > 0 ? ssd->buf->pick(ssd) : NONE;
+    return next_ready(ssd) != NONE;
+}
+
+uint32_t stream_pick(const Ssd *ssd, uint32_t stream)
+{
+    const Stream *st = &ssd->stream[stream];
+
+    return st->due.n > 0 ? st->due.head : st->fresh.head;
 }
 
 /* ---- blocks ----------------------------------------------------------------- */

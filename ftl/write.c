@@ -3,13 +3,13 @@
  * write.c - buffer slots: from a host write to a programmed page.
  *
  * Knows slots, flush barriers and pages on their way; knows nothing of links,
- * firmware or which slot should go first (buf-*.c decide that).
+ * firmware, room (buffer.c) or which slot should go first (buf-*.c).
  *
  * A slot is made by a write (or written again in place), becomes DIRTY, is
- * gathered with others into a page, and ends when that page is programmed.
- * A page holds units of one stream (streams.c), and
- * is sent when it is full, or when something waits for one of its units
- * (a flush barrier, FUA, host.complete_at=program).
+ * gathered with others of its stream (streams.c) into a page, and when that page
+ * is programmed it ends, or stays, clean.  A write buffer sends a page when it is
+ * full, or when something waits for one of its units (a flush barrier, FUA,
+ * host.complete_at=program); a cache when a unit is due.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ static Epoch *epoch_at(Ssd *ssd, uint32_t e)
     return &ssd->epoch[e & ssd->epoch_mask];
 }
 
-static void epochs_advance(Ssd *ssd)
+void write_epochs_advance(Ssd *ssd)
 {
     while (ssd->first_epoch != ssd->cur_epoch &&
            epoch_at(ssd, ssd->first_epoch)->left == 0) {
@@ -57,9 +57,8 @@ void write_barrier(Ssd *ssd, uint32_t cmd)
     epoch_at(ssd, ssd->cur_epoch)->cmd = cmd;
     ssd->cur_epoch++;
     *epoch_at(ssd, ssd->cur_epoch) = (Epoch){.left = 0, .cmd = NONE};
-    ssd->n_must = ssd->n_dirty; /* every slot is now of an earlier epoch */
-    stream_must_all(ssd);
-    epochs_advance(ssd);
+    stream_all_due(ssd);
+    write_epochs_advance(ssd);
     write_pump(ssd);
 }
 
@@ -95,128 +94,51 @@ static void fail_barriers(Ssd *ssd)
     }
 }
 
-/* ---- slots ----------------------------------------------------------------- */
-
-static bool slot_must(const Ssd *ssd, const Slot *s)
+void write_join_epoch(Ssd *ssd, Slot *s)
 {
-    return s->force || s->epoch != ssd->cur_epoch;
-}
-
-static uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream)
-{
-    uint32_t i = ssd->free_slot;
-
-    ssd->free_slot = ssd->slot[i].next;
-    ssd->n_free_slots--;
-    ssd->slot[i] = (Slot){
-        .lpn = lpn,
-        .stream = (uint8_t)stream,
-        .older = NONE,
-        .newer = NONE,
-        .waiters = NONE,
-        .epoch = ssd->cur_epoch,
-    };
-    epoch_at(ssd, ssd->cur_epoch)->left++;
-    ssd->map[lpn] = MAP_BUFFERED | i;
+    s->epoch = ssd->cur_epoch;
+    epoch_at(ssd, s->epoch)->left++;
     arm_tick(ssd);
-    return i;
 }
 
-static void make_dirty(Ssd *ssd, uint32_t i)
+void write_leave_epoch(Ssd *ssd, Slot *s)
 {
-    Slot *s = &ssd->slot[i];
-
-    s->state = SLOT_DIRTY;
-    ssd->n_dirty++;
-    ssd->n_must += slot_must(ssd, s);
-    stream_insert(ssd, i, slot_must(ssd, s));
-    ssd->buf->insert(ssd, i);
-}
-
-static void leave_dirty(Ssd *ssd, uint32_t i)
-{
-    ssd->n_dirty--;
-    ssd->n_must -= slot_must(ssd, &ssd->slot[i]);
-    stream_remove(ssd, i, slot_must(ssd, &ssd->slot[i]));
-    ssd->buf->remove(ssd, i);
-}
-
-static void force_slot(Ssd *ssd, Slot *s)
-{
-    if (s->state == SLOT_DIRTY && !slot_must(ssd, s)) {
-        ssd->n_must++;
-        ssd->stream[s->stream].n_must++;
-    }
-    s->force = true;
-}
-
-static void tell_waiters(Ssd *ssd, uint32_t w)
-{
-    while (w != NONE) {
-        uint32_t next = ssd->waiter[w].next;
-        uint32_t cmd = ssd->waiter[w].cmd;
-
-        ssd->waiter[w].next = ssd->free_waiter;
-        ssd->free_waiter = w;
-        host_slot_settled(ssd, cmd);
-        w = next;
-    }
-}
-
-void slot_free(Ssd *ssd, uint32_t i)
-{
-    Slot *s = &ssd->slot[i];
-    uint32_t waiters = s->waiters;
-
-    if (s->state == SLOT_DIRTY) {
-        leave_dirty(ssd, i);
-    }
     epoch_at(ssd, s->epoch)->left--;
-    s->state = SLOT_FREE;
-    s->next = ssd->free_slot;
-    ssd->free_slot = i;
-    ssd->n_free_slots++;
-    tell_waiters(ssd, waiters);
-    epochs_advance(ssd);
+}
+
+/* Take those that wait for the unit to be durable out of the slot's list. */
+static uint32_t take_durable_waiters(Ssd *ssd, Slot *s)
+{
+    uint32_t *link = &s->waiters;
+    uint32_t taken = NONE;
+
+    while (*link != NONE) {
+        uint32_t w = *link;
+
+        if (ssd->waiter[w].what == WAIT_LOADED) {
+            link = &ssd->waiter[w].next;
+            continue;
+        }
+        *link = ssd->waiter[w].next;
+        ssd->waiter[w].next = taken;
+        taken = w;
+    }
+    return taken;
 }
 
 void write_fail_waiters(Ssd *ssd)
 {
     fail_barriers(ssd);
-    for (uint32_t i = 0; i < ssd->l.n_slots; i++) {
+    for (uint32_t i = 0; i < ssd->n_slot_records; i++) {
         Slot *s = &ssd->slot[i];
-        uint32_t waiters = s->state == SLOT_FREE ? NONE : s->waiters;
+        uint32_t waiters = s->state == SLOT_FREE ? NONE
+                                                 : take_durable_waiters(ssd, s);
 
         for (uint32_t w = waiters; w != NONE; w = ssd->waiter[w].next) {
             ssd->cmd[ssd->waiter[w].cmd].status = SSD_STATUS_WRITE_FAULT;
         }
-        s->waiters = NONE;
-        tell_waiters(ssd, waiters);
+        slot_tell_waiters(ssd, waiters);
     }
-}
-
-static void add_waiter(Ssd *ssd, Slot *s, uint32_t cmd, bool data_in)
-{
-    uint32_t w;
-
-    if (ssd->free_waiter == NONE) {
-        uint32_t old = ssd->n_waiters;
-
-        ssd->n_waiters = old ? old * 2 : 64;
-        ssd->waiter = g_renew(Waiter, ssd->waiter, ssd->n_waiters);
-        for (w = old; w < ssd->n_waiters; w++) {
-            ssd->waiter[w].next = ssd->free_waiter;
-            ssd->free_waiter = w;
-        }
-    }
-    w = ssd->free_waiter;
-    ssd->free_waiter = ssd->waiter[w].next;
-    ssd->waiter[w] = (Waiter){.cmd = cmd,
-                              .next = s->waiters,
-                              .data_in = data_in};
-    s->waiters = w;
-    ssd->cmd[cmd].pending++;
-    force_slot(ssd, s);
 }
 
 /* ---- host writes ----------------------------------------------------------- */
@@ -235,26 +157,39 @@ static void start_fill(Ssd *ssd, uint32_t i)
     };
 
     s->state = SLOT_FILLING;
+    s->newer = s->old_entry - 1;
+    s->after = NONE;
+    s->before = NONE;
     faulty_submit(ssd, &op);
 }
 
-void write_fill_done(Ssd *ssd, uint32_t i, const NandOp *op)
+void write_filled(Ssd *ssd, uint32_t i, bool bad)
 {
     Slot *s = &ssd->slot[i];
 
     if (s->old_entry && !s->whole &&
-        (op->status == NAND_UNCORRECTABLE ||
-         spare_poisoned(ssd, s->old_entry - 1))) {
+        (bad || spare_poisoned(ssd, s->old_entry - 1))) {
         s->poison = true;
     }
     if (s->dead) {
         ssd->map[s->lpn] = 0;
         slot_free(ssd, i);
-        host_room(ssd);
     } else {
-        make_dirty(ssd, i);
+        slot_make_dirty(ssd, i);
     }
-    write_pump(ssd);
+}
+
+/* The data of a slot that NAND held is overtaken. */
+static void dirty_again(Ssd *ssd, uint32_t i)
+{
+    bool loading = ssd->slot[i].state == SLOT_LOADING;
+
+    slot_unsafe(ssd, i);
+    if (loading) {
+        ssd->slot[i].state = SLOT_FILLING;
+    } else {
+        slot_make_dirty(ssd, i);
+    }
 }
 
 /* Write into the slot that already holds the unit. */
@@ -262,19 +197,21 @@ static void rewrite_slot(Ssd *ssd, uint32_t i, uint64_t version,
                          uint32_t stream)
 {
     Slot *s = &ssd->slot[i];
+    bool unsafe = state_is_unsafe(s->state);
 
     if (s->dead) {
         s->dead = false;
         s->poison = false;
         ssd->mapped_units++;
-    } else {
+    } else if (unsafe) {
         tell_superseded(ssd, s);
     }
     s->version = version;
-    stream_change(ssd, i, stream, slot_must(ssd, s));
-    if (s->state == SLOT_DIRTY) {
-        ssd->buf->rewrite(ssd, i);
+    stream_change(ssd, i, stream);
+    if (!unsafe) {
+        dirty_again(ssd, i);
     }
+    buffer_write_hit(ssd, i);
 }
 
 /* A newer version of a unit that is just being programmed. */
@@ -283,11 +220,13 @@ static uint32_t queue_behind(Ssd *ssd, uint32_t older, uint32_t stream)
     uint32_t lpn = ssd->slot[older].lpn;
     uint32_t i = slot_take(ssd, lpn, stream);
 
+    slot_unsafe(ssd, i);
     ssd->mapped_units += ssd->slot[older].dead;
     ssd->slot[i].state = SLOT_BLOCKED;
     ssd->slot[i].older = older;
     ssd->slot[i].poison = ssd->slot[older].poison && !ssd->slot[older].dead;
     ssd->slot[older].newer = i;
+    buffer_replace(ssd, older, i);
     return i;
 }
 
@@ -296,13 +235,15 @@ static uint32_t new_slot(Ssd *ssd, uint32_t lpn, bool partial, uint32_t stream)
     uint32_t entry = ssd->map[lpn];
     uint32_t i = slot_take(ssd, lpn, stream);
 
+    slot_unsafe(ssd, i);
     ssd->slot[i].old_entry = entry;
     ssd->mapped_units += entry == 0;
     if (partial && entry) {
         start_fill(ssd, i);
     } else {
-        make_dirty(ssd, i);
+        slot_make_dirty(ssd, i);
     }
+    buffer_insert(ssd, i);
     return i;
 }
 
@@ -316,26 +257,32 @@ static void note_extent(Slot *s, bool partial)
 }
 
 /* Put one unit into the buffer; NONE: there is no room. */
-static uint32_t insert_unit(Ssd *ssd, uint32_t lpn, const SsdCmd *req,
-                            bool partial)
+static uint32_t insert_unit(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool partial)
 {
+    uint64_t version = ssd->cmd[cmd].req.version;
+    uint32_t stream = ssd->cmd[cmd].req.stream;
     uint32_t entry = ssd->map[lpn];
     bool buffered = map_is_buffered(entry);
     uint32_t i = map_slot(entry);
 
     if (buffered && ssd->slot[i].state != SLOT_PROGRAMMING) {
-        ssd->buffer_stats.hits++;
-        rewrite_slot(ssd, i, req->version, req->stream);
+        ssd->buffer_stats.write_hits++;
+        rewrite_slot(ssd, i, version, stream);
         note_extent(&ssd->slot[i], partial);
         return i;
     }
-    if (ssd->n_free_slots == 0) {
+    if (!buffer_room(ssd)) {
         return NONE;
     }
-    ssd->buffer_stats.misses++;
-    i = buffered ? queue_behind(ssd, i, req->stream)
-                 : new_slot(ssd, lpn, partial, req->stream);
-    ssd->slot[i].version = req->version;
+    buffer_took(ssd, cmd);
+    if (buffered && ssd->slot[i].listed) {
+        ssd->buffer_stats.write_hits++;
+    } else {
+        ssd->buffer_stats.write_misses++;
+    }
+    i = buffered ? queue_behind(ssd, i, stream)
+                 : new_slot(ssd, lpn, partial, stream);
+    ssd->slot[i].version = version;
     note_extent(&ssd->slot[i], partial);
     return i;
 }
@@ -348,12 +295,13 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
     uint64_t last = (end - 1) >> shift;
     bool fua = c->req.fua && !no_drain(ssd);
     bool data_in = !fua && ssd->cfg->complete_at == SSD_COMPLETE_AT_DATA_IN;
-    bool wait = fua || ssd->cfg->complete_at != SSD_COMPLETE_AT_BUFFER;
+    bool wait = fua || ssd->buf->write_through ||
+                ssd->cfg->complete_at != SSD_COMPLETE_AT_BUFFER;
 
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint64_t lpn = c->next_lpn;
         bool partial = lpn << shift < c->req.lba || (lpn + 1) << shift > end;
-        uint32_t i = insert_unit(ssd, (uint32_t)lpn, &c->req, partial);
+        uint32_t i = insert_unit(ssd, cmd, (uint32_t)lpn, partial);
 
         if (i == NONE) {
             return false;
@@ -362,7 +310,8 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
                   ssd->cmd[cmd].serial, 0);
         tell_buffered(ssd, &ssd->slot[i]);
         if (wait) {
-            add_waiter(ssd, &ssd->slot[i], cmd, data_in);
+            slot_wait(ssd, i, cmd, data_in ? WAIT_DATA_IN : WAIT_DURABLE);
+            slot_force(ssd, i);
         }
     }
     return true;
@@ -423,11 +372,11 @@ static void gather_page(Ssd *ssd, uint32_t j)
 
     while (job->n < most &&
            (i = stream_pick(ssd, job->stream)) != NONE) {
-        leave_dirty(ssd, i);
+        slot_leave_dirty(ssd, i);
         ssd->slot[i].state = SLOT_PROGRAMMING;
         unit[job->n++] = i;
     }
-    if (ssd->waiting.head != NONE) {
+    if (ssd->waiting.head != NONE && !ssd->buf->caches) {
         ssd->buffer_stats.dirty_evictions += job->n;
     }
 }
@@ -507,7 +456,7 @@ void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
     gc_kick(ssd, plane);
 }
 
-static void send_page(Ssd *ssd, uint32_t plane, uint32_t stream)
+void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream)
 {
     uint32_t j = job_take(ssd);
 
@@ -549,7 +498,7 @@ void write_pump(Ssd *ssd)
             return;
         }
         stall_ends(ssd);
-        send_page(ssd, plane, stream);
+        write_send_page(ssd, plane, stream);
     }
     ssd->pump_waits = false;
     stall_ends(ssd);
@@ -559,13 +508,16 @@ void write_pump(Ssd *ssd)
 void write_page_data_in(Ssd *ssd, uint32_t j)
 {
     for (uint32_t k = 0; k < ssd->job[j].n; k++) {
-        uint32_t *link = &ssd->slot[job_units(ssd, j)[k]].waiters;
+        uint32_t i = job_units(ssd, j)[k];
+        uint32_t *link = &ssd->slot[i].waiters;
         uint32_t ready = NONE;
+
+        slot_sent(ssd, i);
 
         while (*link != NONE) {
             uint32_t w = *link;
 
-            if (ssd->waiter[w].data_in) {
+            if (ssd->waiter[w].what == WAIT_DATA_IN) {
                 *link = ssd->waiter[w].next;
                 ssd->waiter[w].next = ready;
                 ready = w;
@@ -573,7 +525,10 @@ void write_page_data_in(Ssd *ssd, uint32_t j)
                 link = &ssd->waiter[w].next;
             }
         }
-        tell_waiters(ssd, ready);
+        slot_tell_waiters(ssd, ready);
+    }
+    if (ssd->cfg->free_at == SSD_FREE_AT_DATA_IN) {
+        host_room(ssd);
     }
 }
 
@@ -591,15 +546,19 @@ static void slot_programmed(Ssd *ssd, uint32_t i, uint32_t ppu)
         block_set_valid(ssd, ppu);
         entry = ppu + 1;
     }
-    if (newer == NONE) {
-        ssd->map[s->lpn] = entry;
-    } else {
+    if (newer != NONE) {
         ssd->slot[newer].older = NONE;
         ssd->slot[newer].old_entry = entry;
-        make_dirty(ssd, newer);
+        slot_make_dirty(ssd, newer);
+    } else if (!s->listed || s->dead) {
+        ssd->map[s->lpn] = entry;
     }
     tell_programmed(ssd, s);
-    slot_free(ssd, i);
+    if (s->listed && !s->dead) {
+        slot_cleaned(ssd, i, entry);
+    } else {
+        slot_free(ssd, i);
+    }
 }
 
 void write_page_done(Ssd *ssd, uint32_t j)

@@ -31,7 +31,7 @@ enum { SUBMIT = 1, SPAN, DONE, CMD, CMD_DONE, BUFFER, PLACE, LOOKUP, TRIM,
 enum { READ, PROGRAM, ERASE, COPYBACK, N_KINDS };
 enum { IN = 1, STATUS, OUT, CELL, GAP, SUSPEND, ECC, N_SPANS };
 enum { CMD_READ, CMD_WRITE, CMD_TRIM, CMD_FLUSH, CMD_SHUTDOWN, N_CMDS };
-enum { UNMAPPED, BUFFERED, IN_NAND };
+enum { UNMAPPED, BUFFERED, IN_NAND, CACHED };
 enum { LOCK_DIE, LOCK_PLANE, LOCK_CHIP };
 enum { FLAG_CACHE = 1, FLAG_SUSPEND = 2, FLAG_MULTI = 4, FLAG_INDEPENDENT = 8,
        FLAG_AT_PROGRAM = 16, FLAG_NO_DRAIN = 32, FLAG_KEEPS = 64 };
@@ -120,6 +120,7 @@ typedef struct Lpn {
     uint32_t failed; /* generation whose program failed, to be placed again */
     bool dropped;    /* trimmed meanwhile: it will be stale */
     bool kept;       /* was in the buffer when the power went */
+    bool seen;       /* written or read since the power came: may be cached */
     uint64_t trim_no;
 } Lpn;
 
@@ -1004,6 +1005,7 @@ static void on_buffer(const Record *r)
     k.rewritten += l->placed != l->gen;
     l->placed = l->gen++; /* what was not placed yet never will be */
     l->serial = (uint32_t)r->x;
+    l->seen = true;
     fifo_push(r->c, l->gen);
 }
 
@@ -1071,21 +1073,22 @@ static void on_place(const Record *r)
 
 static void on_lookup(const Record *r)
 {
+    static const char *const name[] = {"unmapped", "in the buffer", "in NAND",
+                                       "in NAND and cached"};
     Lpn *l = lpn_of(r->c);
     Cmd *c = cmd_find(r->x);
     unsigned where = is_buffered(l) ? BUFFERED : l->ppu ? IN_NAND : UNMAPPED;
+    bool cached = r->a == CACHED && where == IN_NAND && l->seen;
 
     next_unit(r, CMD_READ, first_unit(c));
-    if (r->a != where || (where == IN_NAND && r->y + 1 != l->ppu)) {
+    if (!cached && (r->a != where || (where == IN_NAND && r->y + 1 != l->ppu))) {
         broken(l->ppu ? (l->ppu - 1) / k.units_per_page : NONE, r->x, "map",
-               "unit %u was found %s at %" PRIu64 ", it is %s at %d", r->c,
-               r->a == IN_NAND ? "in NAND" : r->a ? "in the buffer" : "unmapped",
-               r->y,
-               where == IN_NAND ? "in NAND" : where ? "in the buffer"
-                                                    : "unmapped",
-               (int)l->ppu - 1);
+               "unit %u was found %s at %" PRIu64 ", it is %s at %d%s", r->c,
+               name[r->a & 3], r->y, name[where], (int)l->ppu - 1,
+               r->a == CACHED && !l->seen ? ", never read or written" : "");
     }
-    c->in_nand += where == IN_NAND;
+    c->in_nand += where == IN_NAND && !cached;
+    l->seen = l->seen || where == IN_NAND;
 }
 
 static void on_trim(const Record *r)
@@ -1192,6 +1195,7 @@ static void on_power_cut(void)
         k.n_kept += k.lpn[u].kept;
         k.lpn[u].clean = k.lpn[u].placed = k.lpn[u].gen;
         k.lpn[u].failed = 0;
+        k.lpn[u].seen = false;
     }
     k.n_failed = 0;
     for (uint32_t i = 0; i < k.units; i++) {

@@ -208,6 +208,17 @@ static const Clean cleans[] = {
     {"ecc", "tiny", "nand.ecc_decode=10us", PLAYER_FILL_RANDOM, false},
     {"data-in", "tiny", "host.complete_at=data-in", PLAYER_FILL_RANDOM, false},
     {"at-program", "tiny", "host.complete_at=program", PLAYER_FILL_RANDOM, false},
+    {"free-at-data-in", "tiny", "buffer.free_at=data-in", PLAYER_FILL_RANDOM,
+     false},
+    {"write-through", "tiny", "buffer.policy=none", PLAYER_FILL_RANDOM, false},
+    {"lru", "tiny", "buffer.policy=lru;buffer.size=1MiB", PLAYER_FILL_RANDOM,
+     false},
+    {"cflru", "tiny", "buffer.policy=cflru;buffer.size=1MiB;buffer.window=50%;"
+     "buffer.free_at=data-in", PLAYER_FILL_RANDOM, false},
+    {"early-flush", "tiny", "buffer.policy=cflru-ef-sc;buffer.size=1MiB;"
+     "buffer.early_threshold=20%", PLAYER_FILL_RANDOM, false},
+    {"power-cuts-lru", "tiny", "buffer.policy=lru;buffer.size=1MiB",
+     PLAYER_FILL_RANDOM, true},
     {"zero", "zero-latency", "nand.blocks=16;nand.pages=16;ftl.op_percent=120",
      PLAYER_FILL_RANDOM, false},
 };
@@ -356,6 +367,8 @@ static void test_map(void)
     MUTATE(find(OPLOG_LOOKUP, OPLOG_IN_NAND), r.y++, "map");
     MUTATE(find(OPLOG_LOOKUP, OPLOG_IN_NAND), r.a = OPLOG_IN_BUFFER, "map");
     MUTATE(find(OPLOG_LOOKUP, OPLOG_IN_BUFFER), r.a = OPLOG_UNMAPPED, "map");
+    MUTATE(find(OPLOG_LOOKUP, OPLOG_IN_BUFFER), r.a = OPLOG_CACHED, "map");
+    MUTATE(find(OPLOG_LOOKUP, OPLOG_IN_NAND), r.a = OPLOG_CACHED, "bytes");
     MUTATE(find(OPLOG_LOOKUP, OPLOG_UNMAPPED), r.a = OPLOG_IN_BUFFER, "map");
     MUTATE(find(OPLOG_PLACE, 1), r.x++, "map");
     MUTATE(find(OPLOG_PLACE, 1), r.y += 64 * log0.pages, "map");

@@ -130,6 +130,9 @@ static void test_ranges(void)
     refuse("ftl.gc=best", "ftl.gc=best", "greedy");
     refuse("ftl.alloc=best", "ftl.alloc=best", "stripe");
     refuse("buffer.policy=best", "buffer.policy=best", "fifo");
+    refuse("buffer.free_at=best", "buffer.free_at=best", "data-in");
+    refuse("buffer.window=101%", "buffer.window=101%", "100%");
+    refuse("buffer.word=0", "buffer.word=0", "1B");
     refuse("buffer.size=1KiB", "buffer.size=1KiB", "4KiB");
     refuse("host.complete_at=never", "host.complete_at=never",
            "buffer, data-in, program");
@@ -154,8 +157,12 @@ static void test_combinations(void)
     refuse("nand.page_size=64KiB;buffer.size=32KiB", "buffer.size=32768",
            "65536");
     refuse("ftl.gc_high=50%", "ftl.gc_high", "ftl.op_percent");
+    refuse("nand.page_size=64KiB;buffer.size=64KiB;buffer.policy=cflru-ef-sc",
+           "buffer.size=65536", "65600");
     refuse("ftl.unit=512;buffer.size=1TiB", "buffer.size", "16777216");
     refuse("buffer.plp=on;buffer.ignore_flush=on", "buffer.ignore_flush=on: ",
+           "buffer.plp=on");
+    refuse("buffer.plp=on;buffer.free_at=data-in", "buffer.free_at=data-in: ",
            "buffer.plp=on");
     refuse("media.errors=on;nand.ecc_codeword=512;media.ecc_bits=4096",
            "media.ecc_bits: ", "nand.ecc_codeword");
@@ -338,6 +345,7 @@ typedef struct Change {
 #define SUSPEND "nand.suspend=both;nand.suspend_min_run=0;"
 
 #define SPARE "ftl.op_percent=90%;"
+#define EARLY "buffer.policy=cflru-ef;buffer.flush_interval=0;"
 
 #define ERRORS "media.errors=on;media.base=7e-3;media.retry_factor=0.98;"
 #define OLD ERRORS "media.start_cycles=100;media.preload_hours=1000;"
@@ -391,6 +399,18 @@ static const Change changes[] = {
     {"ftl.gc_high=5%", ""},
     {"buffer.size=256KiB", ""},
     {"buffer.access=1us", ""},
+    {"buffer.policy=none", ""},
+    {"buffer.policy=lru", ""},
+    {"buffer.policy=cflru", "buffer.policy=lru;"},
+    {"buffer.policy=cflru-ef", "buffer.policy=cflru;buffer.flush_interval=0;"},
+    {"buffer.policy=cflru-ef-sc", EARLY},
+    {"buffer.word_time=15ns", ""},
+    {"buffer.word=8", "buffer.word_time=15ns;"},
+    {"buffer.mb_s=1600", ""},
+    {"buffer.free_at=data-in", ""},
+    {"buffer.window=30%", "buffer.policy=cflru;"},
+    {"buffer.early_threshold=20%", EARLY},
+    {"buffer.early_adapt=100", EARLY},
     {"buffer.flush_interval=0", ""},
     {"buffer.plp=on", ""}, /* FUA waits for nothing; and power.c */
     {"host.complete_at=program", ""},
@@ -464,8 +484,7 @@ static const Change changes[] = {
  * (off_hours: tests/nand both); the seed, which is the generator's (tests/sim):
  * the drive itself draws only with media.* options.
  */
-static const char *const no_choice[] = {"seed",
-                                        "buffer.policy", "nand.registers",
+static const char *const no_choice[] = {"seed", "nand.registers",
                                         "media.off_hours", "nand.history"};
 
 static bool has_row(const char *key)

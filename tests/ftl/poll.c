@@ -253,5 +253,16 @@ int main(int argc, char **argv)
                                "host.firmware=0;buffer.access=0;nand.read=0;"
                                "nand.program=0;nand.erase=0;nand.command=0",
                          all_styles);
+    for (int i = 0; buffer_policies[i]; i++) {
+        const char *policy = buffer_policies[i]->name;
+        g_autofree char *name = g_strconcat("/poll/", policy, NULL);
+
+        g_test_add_data_func_full(
+            name,
+            g_strconcat(SMALL "buffer.early_threshold=10%;"
+                              "buffer.early_adapt=20;buffer.policy=",
+                        policy, NULL),
+            all_styles, g_free);
+    }
     return g_test_run();
 }

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "ftl.h"
 #include "ref.h"
 
 #define UNIT 8
@@ -142,6 +143,19 @@ static void test_protected(void)
     cut_everywhere(&(Script){TINY "buffer.plp=on", 6, 150, 20, true, 5});
     cut_everywhere(&(Script){TINY "buffer.plp=on;ftl.unit=16KiB;nand.read=2ms",
                              7, 100, 20, true, 0});
+}
+
+/* Buffers that keep clean units, and flush early: every state of a slot. */
+static void test_caches(void)
+{
+    for (int i = 0; buffer_policies[i]; i++) {
+        g_autofree char *options = g_strconcat(
+            TINY "ftl.unit=8KiB;buffer.early_threshold=10%;buffer.policy=",
+            buffer_policies[i]->name, i % 2 ? ";buffer.free_at=data-in" : "",
+            NULL);
+
+        cut_everywhere(&(Script){options, 6 + (uint64_t)i, 120, 20, true, 2});
+    }
 }
 
 /*
@@ -280,6 +294,7 @@ int main(int argc, char **argv)
     g_test_add_func("/power/fresh", test_fresh);
     g_test_add_func("/power/full", test_full);
     g_test_add_func("/power/units", test_units);
+    g_test_add_func("/power/caches", test_caches);
     g_test_add_func("/power/storm", test_storm);
     g_test_add_func("/power/at-program", test_at_program);
     g_test_add_func("/power/zero", test_zero);

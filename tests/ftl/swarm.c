@@ -28,7 +28,14 @@ static const char *const bug_names[REF_N_BUGS] = {
     [REF_BUG_LATE] = "late",
 };
 
-enum { DRAW_DRIVE = 1, DRAW_HOST, DRAW_ABORT, DRAW_MEDIA, DRAW_STREAMS };
+enum {
+    DRAW_DRIVE = 1,
+    DRAW_HOST,
+    DRAW_ABORT,
+    DRAW_MEDIA,
+    DRAW_STREAMS,
+    DRAW_BUFFER
+};
 
 typedef struct Mix {
     unsigned read, write, trim, flush; /* weights */
@@ -117,7 +124,6 @@ static void draw_policies(Prng *r, GString *s)
 {
     size_t n_gc = 0;
     size_t n_alloc = 0;
-    size_t n_buffer = 0;
 
     while (gc_policies[n_gc]) {
         n_gc++;
@@ -125,12 +131,26 @@ static void draw_policies(Prng *r, GString *s)
     while (alloc_policies[n_alloc]) {
         n_alloc++;
     }
-    while (buffer_policies[n_buffer]) {
-        n_buffer++;
-    }
     put_name(s, "ftl.gc", gc_policies[prng_below(r, n_gc)]->name);
     put_name(s, "ftl.alloc", alloc_policies[prng_below(r, n_alloc)]->name);
-    put_name(s, "buffer.policy", buffer_policies[prng_below(r, n_buffer)]->name);
+    prng_below(r, 1); /* was the buffer's: seeds keep their meaning */
+}
+
+/* The buffer's policy and its options, from a stream of their own. */
+static void draw_buffer(Prng *r, GString *s)
+{
+    size_t n = 0;
+
+    while (buffer_policies[n]) {
+        n++;
+    }
+    put_name(s, "buffer.policy", buffer_policies[prng_below(r, n)]->name);
+    put_name(s, "buffer.free_at",
+             ssd_free_at_name(!strstr(s->str, "plp=on") &&
+                              prng_below(r, 3) == 0));
+    put(s, "buffer.window", ONE_OF(r, 0, 10, 50, 100, 100));
+    put(s, "buffer.early_threshold", ONE_OF(r, 0, 10, 50, 80));
+    put(s, "buffer.early_adapt", ONE_OF(r, 0, 10, 100));
 }
 
 /* Features of the array that go together; planes says whether there are two. */
@@ -179,7 +199,8 @@ static char *draw_drive(Prng *r)
     draw_geometry(r, s, &page_bytes);
     draw_times(r, s);
     draw_policies(r, s);
-    put(s, "buffer.size", page_bytes * (2 + prng_below(r, 40)));
+    /* A little more, for a policy that keeps records there. */
+    put(s, "buffer.size", page_bytes * (2 + prng_below(r, 40)) + 256);
     put(s, "buffer.flush_interval", ONE_OF(r, 0, 0, 100000, 5000000));
     put_name(s, "host.complete_at",
              ssd_complete_at_name((unsigned)ONE_OF(r, 0, 0, 0, 1, 2)));
@@ -214,14 +235,15 @@ static void draw_streams(Prng *r, GString *s)
     bool merge = prng_below(r, 2);
 
     /* Blocks enough to set some apart for each. */
-    g_string_append_printf(s, ";nand.blocks=%" PRIu64 ";%s=%" PRIu64
-                           ";streams.gc=%s",
+    g_string_append_printf(s, "nand.blocks=%" PRIu64 ";%s=%" PRIu64
+                           ";streams.gc=%s;",
                            60 + prng_below(r, 40), key, n,
                            merge ? "merge" : "separate");
 }
 
 /* A drive that fits together: the spare part is raised until it does. */
-static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, bool verbose)
+static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
+                             bool verbose)
 {
     g_autofree char *drive = draw_drive(r);
     g_autoptr(GString) errors = g_string_new(NULL);
@@ -235,11 +257,12 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, bool verbose)
     }
     /* A protected buffer hides the bugs about flush and FUA. */
     if (!opt_bug && prng_below(media, 5) == 1) {
-        g_string_append(errors, ";buffer.plp=on");
+        g_string_append(errors, "buffer.plp=on;");
     }
     if (prng_below(streams, 3) == 0) {
         draw_streams(streams, errors);
     }
+    draw_buffer(buffer, errors);
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
 
@@ -358,7 +381,7 @@ static void play(Ref *ref, Prng *r, uint64_t seed)
 
 static void run(uint64_t seed, RefBug bug)
 {
-    Prng drive, media, streams, host;
+    Prng drive, media, streams, buffer, host;
     SsdConfig *cfg;
     Ref *ref;
     bool verbose = opt_seed >= 0;
@@ -369,8 +392,9 @@ static void run(uint64_t seed, RefBug bug)
     prng_seed(&drive, seed, DRAW_DRIVE);
     prng_seed(&media, seed, DRAW_MEDIA);
     prng_seed(&streams, seed, DRAW_STREAMS);
+    prng_seed(&buffer, seed, DRAW_BUFFER);
     prng_seed(&host, seed, DRAW_HOST);
-    cfg = make_drive(&drive, &media, &streams, verbose);
+    cfg = make_drive(&drive, &media, &streams, &buffer, verbose);
     ref = ref_new(cfg, prng_below(&drive, 2));
     ref->n_streams = ref->info->nstreams;
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;

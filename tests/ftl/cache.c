@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cache.c - a buffer that holds clean and dirty units: what a hit, a miss, a
+ * dirty victim cost, worked out by hand; who goes when; early flush.
+ *
+ * With ref_config() and pages of one unit: firmware F = 3000; link: a unit of
+ * 4 KiB takes L = 1000; DRAM B = 500; command C = 200; a unit over the bus
+ * U = 10240; tR = 50000, tPROG = 500000 ns.
+ */
+#include "ftl.h"
+#include "ref.h"
+#include "simtime.h"
+
+#define F     3000ULL
+#define L     1000ULL
+#define B     500ULL
+#define C     200ULL
+#define U     10240ULL
+#define TR    50000ULL
+#define TPROG 500000ULL
+
+#define UNIT 8 /* blocks of 512 bytes */
+
+/* One die, pages of one unit, a buffer of four. */
+#define FOUR                                                                   \
+    "nand.channels=1;nand.page_size=4KiB;buffer.size=16KiB;nand.pages=16;"
+
+static SsdCompletion do_unit(Ref *r, SsdOp op, uint64_t lpn)
+{
+    return ref_one(r, op, lpn * UNIT, UNIT, false);
+}
+
+static uint64_t latency(const SsdCompletion *c)
+{
+    return c->complete_ns - c->submit_ns;
+}
+
+static uint64_t read_unit(Ref *r, uint64_t lpn)
+{
+    SsdCompletion c = do_unit(r, SSD_OP_READ, lpn);
+
+    return latency(&c);
+}
+
+static uint64_t write_unit(Ref *r, uint64_t lpn)
+{
+    SsdCompletion c = do_unit(r, SSD_OP_WRITE, lpn);
+
+    return latency(&c);
+}
+
+static uint64_t programs(const Ref *r)
+{
+    SsdCounters c;
+
+    ssd_get_counters(r->ssd, &c);
+    return c.nand_programs;
+}
+
+#define READ_MISS  (F + C + TR + U + B + L)
+#define READ_HIT   (F + B + L)
+#define WRITE_HIT  (F + L + B)
+
+/* What was read is there the next time; a miss goes through DRAM. */
+static void test_read(void)
+{
+    Ref *r = ref_new(ref_config(FOUR "buffer.policy=lru"), true);
+    SsdCompletion c = do_unit(r, SSD_OP_READ, 7);
+
+    g_assert_cmpuint(latency(&c), ==, READ_MISS);
+    g_assert_cmpuint(c.cost.cell_ns, ==, TR);
+    g_assert_cmpuint(c.cost.buffer_ns, ==, B);
+    g_assert_cmpuint(read_unit(r, 7), ==, READ_HIT);
+    g_assert_cmpuint(r->ssd->buffer_stats.read_hits, ==, 1);
+    g_assert_cmpuint(r->ssd->buffer_stats.read_misses, ==, 1);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* Two reads of one unit at once: one operation, the second waits for it. */
+static void test_read_twice(void)
+{
+    Ref *r = ref_new(ref_config(FOUR "buffer.policy=lru"), true);
+    SsdCounters c;
+
+    ref_submit(r, SSD_OP_READ, 7 * UNIT, UNIT, false);
+    ref_submit(r, SSD_OP_READ, 7 * UNIT, UNIT, false);
+    ref_drain(r);
+    ssd_get_counters(r->ssd, &c);
+    g_assert_cmpuint(c.nand_reads, ==, 1);
+    g_assert_cmpuint(ssd_latency(r->ssd, SSD_OP_READ)->max, >=,
+                     F + C + TR + U + L);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* A clean victim costs nothing, a dirty one its program, then the read. */
+static void test_victims(void)
+{
+    Ref *r = ref_new(ref_config(FOUR "buffer.policy=lru"), true);
+    SsdCompletion c;
+
+    for (uint64_t lpn = 0; lpn < 6; lpn++) {
+        g_assert_cmpuint(read_unit(r, lpn), ==, READ_MISS);
+    }
+    for (uint64_t lpn = 10; lpn < 14; lpn++) {
+        g_assert_cmpuint(write_unit(r, lpn), ==, WRITE_HIT);
+    }
+    g_assert_cmpuint(programs(r), ==, 0);
+    g_assert_cmpuint(write_unit(r, 11), ==, WRITE_HIT);
+    g_assert_cmpuint(write_unit(r, 20), ==, WRITE_HIT + C + U + TPROG);
+    c = do_unit(r, SSD_OP_READ, 21);
+    g_assert_cmpuint(latency(&c), ==, READ_MISS + C + U + TPROG);
+    g_assert_cmpuint(c.cost.buffer_ns, ==, B + C + U + TPROG);
+    g_assert_cmpuint(programs(r), ==, 2); /* units 10 and 12 */
+    g_assert_cmpuint(read_unit(r, 11), ==, READ_HIT);
+    g_assert_cmpuint(r->ssd->buffer_stats.dirty_evictions, ==, 2);
+    g_assert_cmpuint(r->ssd->buffer_stats.clean_evictions, ==, 6);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* Its room is free when its data has crossed the bus. */
+static void test_free_at_data_in(void)
+{
+    Ref *r = ref_new(ref_config(FOUR "buffer.policy=lru;"
+                                     "buffer.free_at=data-in"), true);
+
+    for (uint64_t lpn = 10; lpn < 14; lpn++) {
+        g_assert_cmpuint(write_unit(r, lpn), ==, WRITE_HIT);
+    }
+    g_assert_cmpuint(write_unit(r, 20), ==, WRITE_HIT + C + U);
+    ref_verify(r);
+    ref_pass(r, 10 * NS_PER_MS);
+    ref_power_cycle(r);
+    g_assert_true(r->in_nand[10] > 0 && r->in_nand[11] == 0);
+    ref_free(r);
+}
+
+/* Dirty units stay while there are clean ones. */
+static void test_clean_first(void)
+{
+    Ref *r = ref_new(ref_config(FOUR "buffer.policy=cflru"), true);
+
+    write_unit(r, 1);
+    write_unit(r, 2);
+    for (uint64_t lpn = 10; lpn < 50; lpn++) {
+        g_assert_cmpuint(read_unit(r, lpn), ==, READ_MISS);
+    }
+    g_assert_cmpuint(programs(r), ==, 0);
+    g_assert_cmpuint(read_unit(r, 1), ==, READ_HIT);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* A flush writes what is dirty, once, and leaves it in the buffer. */
+static void test_flush(void)
+{
+    Ref *r = ref_new(ref_config(FOUR "buffer.policy=lru"), true);
+
+    write_unit(r, 1);
+    write_unit(r, 2);
+    read_unit(r, 3);
+    ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    g_assert_cmpuint(programs(r), ==, 2);
+    g_assert_cmpuint(r->ssd->n_unsafe, ==, 0);
+    g_assert_cmpuint(read_unit(r, 1), ==, READ_HIT);
+    ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    g_assert_cmpuint(programs(r), ==, 2);
+    /* FUA: that unit and no other; it stays, too. */
+    write_unit(r, 1);
+    ref_one(r, SSD_OP_WRITE, 2 * UNIT, UNIT, true);
+    g_assert_cmpuint(programs(r), ==, 3);
+    g_assert_cmpuint(r->ssd->n_unsafe, ==, 1);
+    g_assert_cmpuint(read_unit(r, 2), ==, READ_HIT);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* The periodic flush does the same, and rests when there is nothing dirty. */
+static void test_tick(void)
+{
+    Ref *r = ref_new(ref_config(FOUR "buffer.policy=cflru;"
+                                     "buffer.flush_interval=30ms"), true);
+
+    write_unit(r, 1);
+    ref_pass(r, 20 * NS_PER_MS);
+    g_assert_cmpuint(programs(r), ==, 0);
+    ref_pass(r, 20 * NS_PER_MS);
+    g_assert_cmpuint(programs(r), ==, 1);
+    g_assert_cmpuint(read_unit(r, 1), ==, READ_HIT);
+    ref_pass(r, 200 * NS_PER_MS);
+    g_assert_cmpuint(programs(r), ==, 1);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* Write through: no completion before the program. */
+static void test_none(void)
+{
+    Ref *r = ref_new(ref_config(FOUR "buffer.policy=none"), true);
+
+    g_assert_cmpuint(write_unit(r, 1), ==, WRITE_HIT + C + U + TPROG);
+    g_assert_cmpuint(r->ssd->n_unsafe, ==, 0);
+    g_assert_cmpuint(read_unit(r, 1), ==, F + C + TR + U + L);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* DRAM: access + words + bytes at the rate. */
+static void test_dram(void)
+{
+    Ref *r = ref_new(ref_config(FOUR "buffer.policy=lru;buffer.word=8;"
+                                     "buffer.word_time=15ns;buffer.mb_s=1024"),
+                     true);
+
+    g_assert_cmpuint(write_unit(r, 1), ==, F + L + 500 + 512 * 15 + 4000);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* 1 GiB of 8 KiB pages: 131072 of them, and with 4 bytes each 64 fewer
+ * (shin2023, section 4.1). */
+static void test_overhead(void)
+{
+    static const char drive[] =
+        "nand.blocks=911;nand.pages=64;nand.page_size=8KiB;ftl.unit=8KiB;"
+        "buffer.size=1GiB;";
+    g_autofree char *sc = g_strconcat(drive, "buffer.policy=cflru-ef-sc", NULL);
+    g_autofree char *ef = g_strconcat(drive, "buffer.policy=cflru-ef", NULL);
+    Ref *a = ref_new(ref_config(ef), false);
+    Ref *b = ref_new(ref_config(sc), false);
+
+    g_assert_cmpuint(a->ssd->l.n_slots, ==, 131072);
+    g_assert_cmpuint(b->ssd->l.n_slots, ==, 131072 - 64);
+    ref_free(a);
+    ref_free(b);
+}
+
+/* ---- early flush ------------------------------------------------------------ */
+
+/* Ten slots on a chip of two dies; more than half may not be dirty. */
+#define TEN                                                                    \
+    "nand.channels=1;nand.dies=2;nand.page_size=4KiB;nand.pages=16;"           \
+    "buffer.size=40KiB;buffer.early_threshold=50%;buffer.early_adapt=0;"       \
+    "buffer.policy=cflru-ef"
+
+static void test_early(void)
+{
+    Ref *r = ref_new(ref_config(TEN), true);
+
+    for (uint64_t lpn = 0; lpn < 5; lpn++) {
+        write_unit(r, lpn);
+    }
+    ref_pass(r, 50 * NS_PER_MS);
+    g_assert_cmpuint(programs(r), ==, 0); /* half: not more */
+    write_unit(r, 5);
+    write_unit(r, 6);
+    write_unit(r, 7);
+    ref_pass(r, 50 * NS_PER_MS);
+    g_assert_cmpuint(programs(r), ==, 3);
+    g_assert_cmpuint(r->ssd->buffer_stats.early_flushes, ==, 3);
+    g_assert_cmpuint(r->ssd->n_unsafe, ==, 5);
+    g_assert_true(r->in_nand[0] && r->in_nand[1] && r->in_nand[2] &&
+                  !r->in_nand[3]);
+    g_assert_cmpuint(read_unit(r, 0), ==, READ_HIT);
+    /* Written again: for that the flush was in vain. */
+    write_unit(r, 1);
+    g_assert_cmpuint(r->ssd->buffer_stats.rewrites_after_flush, ==, 1);
+    write_unit(r, 1);
+    g_assert_cmpuint(r->ssd->buffer_stats.rewrites_after_flush, ==, 1);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* As many at once as a chip has dies; none is begun while a command runs. */
+static void test_early_idle(void)
+{
+    Ref *r = ref_new(ref_config(TEN), true);
+
+    for (uint64_t lpn = 0; lpn < 9; lpn++) {
+        ref_submit(r, SSD_OP_WRITE, lpn * UNIT, UNIT, false);
+    }
+    ref_submit(r, SSD_OP_READ, 50 * UNIT, UNIT, false);
+    r->now_ns = 40000; /* the writes are done, the read is in the array */
+    ref_collect(r);
+    g_assert_cmpuint(r->n_flying, ==, 1);
+    g_assert_cmpuint(r->ssd->early.busy, ==, 0);
+    ref_drain(r);
+    g_assert_cmpuint(r->ssd->early.busy, ==, 2);
+    g_assert_cmpuint(r->ssd->n_must, ==, 0);
+    /* A read finds both dies busy, and no more than that in its way. */
+    ref_submit(r, SSD_OP_READ, 60 * UNIT, UNIT, false);
+    ref_drain(r);
+    g_assert_cmpuint(r->ssd->buffer_stats.early_flushes, <=, 4);
+    ref_pass(r, 50 * NS_PER_MS);
+    g_assert_cmpuint(r->ssd->n_unsafe, ==, 5);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* The second chance: what was written twice stays dirty longer. */
+static void test_second_chance(void)
+{
+    Ref *r = ref_new(ref_config(TEN "-sc"), true);
+
+    g_assert_cmpuint(r->ssd->l.n_slots, ==, 9); /* limit: 4 */
+    for (uint64_t lpn = 0; lpn < 4; lpn++) {
+        write_unit(r, lpn);
+    }
+    write_unit(r, 0);
+    write_unit(r, 1);
+    write_unit(r, 2); /* oldest first: 3, 0, 1, 2 */
+    write_unit(r, 4);
+    ref_pass(r, 50 * NS_PER_MS);
+    g_assert_true(r->in_nand[3] && !r->in_nand[0]);
+    write_unit(r, 5);
+    ref_pass(r, 50 * NS_PER_MS);
+    g_assert_true(r->in_nand[4] && !r->in_nand[0] && !r->in_nand[1]);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* Down when more dirty units had to leave, up when more was in vain. */
+static void test_threshold(void)
+{
+    Ref *r = ref_new(ref_config("nand.channels=1;nand.page_size=4KiB;"
+                                "nand.pages=16;nand.blocks=40;buffer.size=400KiB;"
+                                "buffer.early_adapt=100;"
+                                "buffer.policy=cflru-ef"), true);
+    uint32_t low;
+
+    g_assert_cmpuint(r->ssd->early.threshold_ppm, ==, 800000);
+    for (uint64_t i = 0; i < 400; i++) { /* without a pause: dirty victims */
+        ref_do(r, SSD_OP_WRITE, i % 150 * UNIT, UNIT, false);
+    }
+    ref_drain(r);
+    low = r->ssd->early.threshold_ppm;
+    g_assert_cmpuint(low, <, 800000);
+    for (uint64_t i = 0; i < 400; i++) { /* with pauses: flushes in vain */
+        write_unit(r, 150 + i % 95);
+        ref_pass(r, NS_PER_MS);
+    }
+    g_assert_cmpuint(r->ssd->early.threshold_ppm, >, low);
+    ref_finish(r);
+    ref_free(r);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/cache/read", test_read);
+    g_test_add_func("/cache/read-twice", test_read_twice);
+    g_test_add_func("/cache/victims", test_victims);
+    g_test_add_func("/cache/free-at-data-in", test_free_at_data_in);
+    g_test_add_func("/cache/clean-first", test_clean_first);
+    g_test_add_func("/cache/flush", test_flush);
+    g_test_add_func("/cache/tick", test_tick);
+    g_test_add_func("/cache/none", test_none);
+    g_test_add_func("/cache/dram", test_dram);
+    g_test_add_func("/cache/overhead", test_overhead);
+    g_test_add_func("/cache/early", test_early);
+    g_test_add_func("/cache/early-idle", test_early_idle);
+    g_test_add_func("/cache/second-chance", test_second_chance);
+    g_test_add_func("/cache/threshold", test_threshold);
+    return g_test_run();
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * policies.c - each buffer policy that caches against a model of it that is
+ * slow and obvious: an array of units, each with the name of its list and the
+ * time at which it came to the head of it, searched from end to end.
+ *
+ * The policies are driven through their hooks alone, by random requests to a
+ * buffer of a few slots; there is no drive.
+ */
+#include <string.h>
+
+#include "ftl.h"
+#include "prng.h"
+
+#define SLOTS 40
+#define UNITS 90
+
+/* ---- the model ------------------------------------------------------------ */
+
+enum { NOWHERE, CLEAN, DIRTY, SECOND, WORKING, ANY };
+
+typedef struct Unit {
+    int list;
+    uint64_t at;
+    int writes;
+    bool dirty;
+} Unit;
+
+typedef struct Model {
+    Unit unit[SLOTS]; /* by slot */
+    uint64_t clock;
+    unsigned working_most; /* cflru: so many outside the region */
+} Model;
+
+static void put(Model *m, unsigned i, int list)
+{
+    m->unit[i].list = list;
+    m->unit[i].at = ++m->clock;
+}
+
+/* The unit of the list that has been in its place for longest. */
+static uint32_t oldest(const Model *m, int list)
+{
+    uint32_t best = NONE;
+
+    for (unsigned i = 0; i < SLOTS; i++) {
+        const Unit *u = &m->unit[i];
+
+        if (u->list != NOWHERE && (list == ANY || u->list == list) &&
+            (best == NONE || u->at < m->unit[best].at)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static unsigned length(const Model *m, int list)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < SLOTS; i++) {
+        n += m->unit[i].list == list;
+    }
+    return n;
+}
+
+typedef struct Rules {
+    const char *policy;
+    unsigned window_percent;
+    void (*used)(Model *m, unsigned i, bool write, bool comes);
+    void (*cleaned)(Model *m, unsigned i);
+    uint32_t (*victim)(const Model *m);
+    uint32_t (*early)(Model *m);
+    void (*balance)(Model *m);
+} Rules;
+
+/* ---- lru: one order of use --------------------------------------------------- */
+
+static void lru_used(Model *m, unsigned i, bool write, bool comes)
+{
+    put(m, i, CLEAN);
+}
+
+static void lru_cleaned(Model *m, unsigned i)
+{
+}
+
+static uint32_t lru_victim(const Model *m)
+{
+    return oldest(m, ANY);
+}
+
+/* ---- cflru: what was used last is outside of the region ------------------------ */
+
+static void cflru_used(Model *m, unsigned i, bool write, bool comes)
+{
+    put(m, i, WORKING);
+    if (length(m, WORKING) > m->working_most) {
+        uint32_t last = oldest(m, WORKING);
+
+        put(m, last, m->unit[last].dirty ? DIRTY : CLEAN);
+    }
+}
+
+static void cflru_cleaned(Model *m, unsigned i)
+{
+    if (m->unit[i].list == DIRTY) {
+        put(m, i, CLEAN);
+    }
+}
+
+static uint32_t cflru_victim(const Model *m)
+{
+    uint32_t clean = oldest(m, CLEAN);
+    uint32_t dirty = oldest(m, DIRTY);
+
+    return clean != NONE ? clean : dirty != NONE ? dirty : oldest(m, WORKING);
+}
+
+static uint32_t cflru_early(Model *m)
+{
+    return oldest(m, DIRTY);
+}
+
+/* ---- cflru-ef-sc: the rules of the paper's section 3.3, one by one ------------- */
+
+static void sc_used(Model *m, unsigned i, bool write, bool comes)
+{
+    Unit *u = &m->unit[i];
+
+    if (comes) {
+        u->writes = write ? 1 : 0;
+        put(m, i, write ? DIRTY : CLEAN);
+    } else if (!write) {
+        put(m, i, u->list);
+    } else {
+        u->writes = MIN(u->writes + 1, 255);
+        put(m, i, u->list == SECOND ? SECOND : DIRTY);
+    }
+}
+
+static void sc_cleaned(Model *m, unsigned i)
+{
+    put(m, i, CLEAN);
+}
+
+static uint32_t sc_victim(const Model *m)
+{
+    uint32_t i = oldest(m, CLEAN);
+
+    i = i == NONE ? oldest(m, DIRTY) : i;
+    return i == NONE ? oldest(m, SECOND) : i;
+}
+
+static uint32_t sc_early(Model *m)
+{
+    for (;;) {
+        uint32_t i = oldest(m, DIRTY);
+
+        if (i == NONE || m->unit[i].writes <= 1) {
+            return i;
+        }
+        m->unit[i].writes = 1;
+        put(m, i, SECOND);
+    }
+}
+
+static void sc_balance(Model *m)
+{
+    while (length(m, SECOND) > length(m, DIRTY)) {
+        put(m, oldest(m, SECOND), DIRTY);
+    }
+}
+
+static const Rules rules[] = {
+    {"lru", 100, lru_used, lru_cleaned, lru_victim, NULL, NULL},
+    {"cflru", 100, cflru_used, cflru_cleaned, cflru_victim, NULL, NULL},
+    {"cflru", 40, cflru_used, cflru_cleaned, cflru_victim, NULL, NULL},
+    {"cflru", 0, cflru_used, cflru_cleaned, cflru_victim, NULL, NULL},
+    {"cflru-ef", 100, cflru_used, cflru_cleaned, cflru_victim, cflru_early,
+     NULL},
+    {"cflru-ef", 60, cflru_used, cflru_cleaned, cflru_victim, cflru_early,
+     NULL},
+    {"cflru-ef-sc", 100, sc_used, sc_cleaned, sc_victim, sc_early, sc_balance},
+};
+
+/* ---- the two side by side ------------------------------------------------------ */
+
+typedef struct Bench {
+    const Rules *rules;
+    const BufferPolicy *buf;
+    Ssd ssd; /* what policies look at, and nothing else */
+    Model m;
+    uint32_t slot_of[UNITS]; /* or NONE */
+    unsigned n_used;
+    uint64_t n_victims, n_early;
+} Bench;
+
+static void bench_init(Bench *b, const Rules *r)
+{
+    *b = (Bench){.rules = r};
+    for (int i = 0; buffer_policies[i]; i++) {
+        if (strcmp(buffer_policies[i]->name, r->policy) == 0) {
+            b->buf = buffer_policies[i];
+        }
+    }
+    g_assert_nonnull(b->buf);
+    g_assert_true((b->buf->early != NULL) == (r->early != NULL));
+    g_assert_true((b->buf->early_sent != NULL) == (r->balance != NULL));
+    b->ssd.cfg = ssd_config_new();
+    b->ssd.cfg->window_ppm = r->window_percent * 10000;
+    b->ssd.l.n_slots = SLOTS;
+    b->ssd.slot = g_new0(Slot, SLOTS);
+    b->m.working_most = SLOTS - SLOTS * r->window_percent / 100;
+    for (int i = 0; i < BUFFER_LISTS; i++) {
+        b->ssd.list[i] = (SlotList){NONE, NONE, 0};
+    }
+    memset(b->slot_of, 0xff, sizeof(b->slot_of));
+}
+
+static void bench_free(Bench *b)
+{
+    ssd_config_free(b->ssd.cfg);
+    g_free(b->ssd.slot);
+}
+
+static void drop(Bench *b, uint32_t i)
+{
+    b->buf->remove(&b->ssd, i);
+    b->slot_of[b->ssd.slot[i].lpn] = NONE;
+    b->ssd.slot[i].state = SLOT_FREE;
+    b->m.unit[i].list = NOWHERE;
+    b->n_used--;
+}
+
+static void compare_victims(Bench *b)
+{
+    uint32_t ours = b->buf->victim(&b->ssd);
+
+    g_assert_cmpuint(ours, ==, b->rules->victim(&b->m));
+    g_assert_cmpuint(b->buf->victim(&b->ssd), ==, ours);
+}
+
+static uint32_t free_slot(Bench *b)
+{
+    uint32_t i = 0;
+
+    if (b->n_used == SLOTS) {
+        drop(b, b->buf->victim(&b->ssd));
+        b->n_victims++;
+    }
+    while (b->ssd.slot[i].state != SLOT_FREE) {
+        i++;
+    }
+    return i;
+}
+
+static void request(Bench *b, uint32_t lpn, bool write)
+{
+    uint32_t i = b->slot_of[lpn];
+    bool comes = i == NONE;
+
+    if (comes) {
+        i = free_slot(b);
+        b->ssd.slot[i] = (Slot){.lpn = lpn};
+        b->ssd.slot[i].state = write ? SLOT_DIRTY : SLOT_LOADING;
+        b->slot_of[lpn] = i;
+        b->m.unit[i] = (Unit){.dirty = write};
+        b->n_used++;
+        b->buf->insert(&b->ssd, i);
+    } else if (write) {
+        b->ssd.slot[i].state = SLOT_DIRTY;
+        b->buf->write_hit(&b->ssd, i);
+    } else {
+        b->buf->read_hit(&b->ssd, i);
+    }
+    b->m.unit[i].dirty |= write;
+    b->rules->used(&b->m, i, write, comes);
+}
+
+static void clean(Bench *b, uint32_t i)
+{
+    b->ssd.slot[i].state = SLOT_PROGRAMMING;
+    b->buf->cleaned(&b->ssd, i);
+    b->ssd.slot[i].state = SLOT_CLEAN;
+    b->m.unit[i].dirty = false;
+    b->rules->cleaned(&b->m, i);
+}
+
+/* A newer version of the unit, in another slot, takes over its place. */
+static void replace(Bench *b, uint32_t from)
+{
+    uint32_t to = 0;
+
+    while (b->ssd.slot[to].state != SLOT_FREE) {
+        to++;
+    }
+    b->ssd.slot[to] = (Slot){.lpn = b->ssd.slot[from].lpn,
+                             .state = SLOT_BLOCKED};
+    b->ssd.slot[from].state = SLOT_FREE;
+    b->slot_of[b->ssd.slot[to].lpn] = to;
+    b->buf->replace(&b->ssd, from, to);
+    b->buf->write_hit(&b->ssd, to);
+    b->m.unit[to] = b->m.unit[from];
+    b->m.unit[from].list = NOWHERE;
+    b->m.unit[to].dirty = true;
+    b->rules->used(&b->m, to, true, false);
+}
+
+static void early_batch(Bench *b)
+{
+    for (int k = 0; k < 2; k++) {
+        uint32_t ours = b->buf->early(&b->ssd);
+
+        g_assert_cmpuint(ours, ==, b->rules->early(&b->m));
+        if (ours == NONE) {
+            break;
+        }
+        g_assert_true(b->m.unit[ours].dirty);
+        clean(b, ours);
+        b->n_early++;
+    }
+    if (b->buf->early_sent) {
+        b->buf->early_sent(&b->ssd);
+        b->rules->balance(&b->m);
+    }
+}
+
+static void one_step(Bench *b, Prng *rng)
+{
+    uint32_t lpn = (uint32_t)MIN(prng_below(rng, UNITS), prng_below(rng, UNITS));
+    uint64_t kind = prng_below(rng, 100);
+    uint32_t i = b->slot_of[lpn];
+
+    if (kind < 80 || i == NONE) {
+        request(b, lpn, kind % 2);
+    } else if (kind < 85) {
+        drop(b, i); /* trimmed */
+    } else if (kind < 90 && b->m.unit[i].dirty) {
+        clean(b, i); /* flushed */
+    } else if (kind < 95 && b->n_used < SLOTS) {
+        replace(b, i);
+    } else if (b->buf->early) {
+        early_batch(b);
+    }
+    compare_victims(b);
+}
+
+static void test_policy(gconstpointer data)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        Bench b;
+        Prng rng;
+
+        bench_init(&b, data);
+        prng_seed(&rng, seed, 9);
+        for (int k = 0; k < 4000; k++) {
+            one_step(&b, &rng);
+        }
+        g_assert_cmpuint(b.n_victims, >, 500);
+        g_assert_true(!b.buf->early || b.n_early > 50);
+        bench_free(&b);
+    }
+}
+
+/* Every policy that caches has rules here. */
+static void test_all_here(void)
+{
+    for (int i = 0; buffer_policies[i]; i++) {
+        bool found = !buffer_policies[i]->caches;
+
+        for (size_t k = 0; k < G_N_ELEMENTS(rules); k++) {
+            found |= strcmp(rules[k].policy, buffer_policies[i]->name) == 0;
+        }
+        if (!found) {
+            g_error("buffer.policy=%s: not in rules[]",
+                    buffer_policies[i]->name);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/policies/all-here", test_all_here);
+    for (size_t i = 0; i < G_N_ELEMENTS(rules); i++) {
+        g_autofree char *name = g_strdup_printf(
+            "/policies/%s-%u", rules[i].policy, rules[i].window_percent);
+
+        g_test_add_data_func(name, &rules[i], test_policy);
+    }
+    return g_test_run();
+}
