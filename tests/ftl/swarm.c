@@ -140,11 +140,16 @@ static void draw_policies(Prng *r, GString *s)
 static void draw_buffer(Prng *r, GString *s)
 {
     size_t n = 0;
+    size_t i;
 
     while (buffer_policies[n]) {
         n++;
     }
-    put_name(s, "buffer.policy", buffer_policies[prng_below(r, n)]->name);
+    i = prng_below(r, n);
+    if (opt_bug && buffer_policies[i]->write_through) {
+        i = 0; /* it hides the bugs about flush and FUA, too */
+    }
+    put_name(s, "buffer.policy", buffer_policies[i]->name);
     put_name(s, "buffer.free_at",
              ssd_free_at_name(!strstr(s->str, "plp=on") &&
                               prng_below(r, 3) == 0));

@@ -36,7 +36,8 @@ def cut_guest(request: pytest.FixtureRequest, env: Env,
     """A guest whose second drive is in a slot; sound, or ignoring flushes."""
     folder = tmp_path_factory.mktemp("power")
     data = drive(blank(folder / "data.raw", 512 * MIB), "raw",
-                 sets=[f"buffer.ignore_flush={request.param}"])
+                 sets=["buffer.policy=lru",  # keeps what it is not told to flush
+                       f"buffer.ignore_flush={request.param}"])
     data.slot = True
     with Guest(env.spec([drive(env.overlay(folder)), data])) as running:
         running.wait_agent()
@@ -86,6 +87,7 @@ def test_file_system(cut_guest: Guest, mkfs: str, check: str,
     if lies and "ext4" not in mkfs:
         pytest.skip("one file system shows that the check can fail")
     chance = random.Random(7)
+    cut_guest.run("umount -f /mnt", check=False)
     cut_guest.run(f"{mkfs} {device(cut_guest)} && rm -f /run/*-notes &&"
                   f" mount {device(cut_guest)} /mnt")
     found = []

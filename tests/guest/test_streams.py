@@ -5,6 +5,7 @@ stream it names, as the drive counts."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -70,7 +71,8 @@ def test_streams_directive(guest: Guest) -> None:
     assert len(before) == 5
     guest.run(f"nvme dir-send {dev}n1 -n 1 -D 0 -O 1 -T 1 -e 1")
     text = guest.run(f"nvme dir-receive {dev}n1 -n 1 -D 0 -O 1 -H")
-    assert "Streams" in text
+    enabled = text[text.index("Directive enabled"):]
+    assert re.search(r"Stream Directive +: enabled", enabled)
     text = guest.run(f"nvme dir-receive {dev}n1 -n 1 -D 1 -O 1 -H")
     assert "MSL" in text and "4" in text
     for stream in (1, 2, 3):

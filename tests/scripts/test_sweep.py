@@ -89,7 +89,7 @@ def test_goes_on(file: Path) -> None:
 
 def test_interrupted(file: Path) -> None:
     """Ctrl-C in the middle loses only what was running."""
-    file.write_text(FILE.replace("number_ios=2000", "number_ios=600000")
+    file.write_text(FILE.replace("number_ios=2000", "number_ios=2000000")
                     .replace("seeds = [1, 2]", "seeds = [1]"))
     assert vssd("sweep", "--list", file).returncode == 0  # venv is there
     proc = subprocess.Popen([str(PROJECT / "vssd"), "sweep", str(file),

@@ -439,11 +439,11 @@ static void test_replay(void)
     static const char *const texts[] = {
         "preset=oltp number_ios=3000",
         "preset=s1 number_ios=3000 size=32m",
-        "rw=randrw rwmixread=12.5% bssplit=512/10:4k/90,8k/100 "
-        "random_distribution=zipf:0.9 percentage_random=60 iodepth=7 "
-        "number_ios=3000 fsync=10 offset=1m size=20m",
-        "rw=randwrite interval=1.5ms rate_process=pareto rate_alpha=1.25 "
-        "runtime=2s number_ios=3000 random_distribution=zoned:70/1:30/99",
+        ("rw=randrw rwmixread=12.5% bssplit=512/10:4k/90,8k/100 "
+         "random_distribution=zipf:0.9 percentage_random=60 iodepth=7 "
+         "number_ios=3000 fsync=10 offset=1m size=20m"),
+        ("rw=randwrite interval=1.5ms rate_process=pareto rate_alpha=1.25 "
+         "runtime=2s number_ios=3000 random_distribution=zoned:70/1:30/99"),
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
