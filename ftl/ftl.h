@@ -513,6 +513,7 @@ struct BufferPolicy {
     const char *help;
     bool caches;
     bool write_through; /* a write completes when it is in NAND */
+    bool writes_only;   /* of a cache: what is read is not kept */
     uint32_t overhead;  /* bytes of DRAM that it needs for each slot */
 
     /* Required of a cache.  A slot comes (slot_is_clean() says which kind); is
@@ -529,6 +530,10 @@ struct BufferPolicy {
     void (*read_hit)(Ssd *ssd, uint32_t slot);
     void (*cleaned)(Ssd *ssd, uint32_t slot);
     void (*replace)(Ssd *ssd, uint32_t from, uint32_t to);
+
+    /* Optional.  Another slot that leaves with the victim that was of lpn, or
+     * NONE: there is none left. */
+    uint32_t (*mate)(Ssd *ssd, uint32_t lpn);
 
     /* Optional.  A DIRTY slot to be flushed while the drive is idle, or NONE;
      * it may move slots among its lists.  A batch of them is on its way. */
@@ -565,6 +570,9 @@ extern const BufferPolicy buf_lru;
 extern const BufferPolicy buf_cflru;
 extern const BufferPolicy buf_cflru_ef;
 extern const BufferPolicy buf_cflru_ef_sc;
+extern const BufferPolicy buf_fab;
+extern const BufferPolicy buf_bplru;
+extern const BufferPolicy buf_ccf_lru;
 
 static inline uint32_t spare_lpn(const Ssd *ssd, uint32_t ppu)
 {
@@ -810,6 +818,11 @@ void buffer_count_write(Ssd *ssd);
 
 void slot_wait(Ssd *ssd, uint32_t slot, uint32_t cmd, WaitFor what);
 void slot_tell_waiters(Ssd *ssd, uint32_t waiter);
+
+static inline bool buffer_keeps_reads(const Ssd *ssd)
+{
+    return ssd->buf->caches && !ssd->buf->writes_only;
+}
 
 static inline bool state_is_unsafe(unsigned state)
 {

@@ -274,7 +274,7 @@ static uint32_t loading_slot(Ssd *ssd, uint32_t cmd, uint32_t lpn)
  * nor anything when the drive can make no more room. */
 static bool read_keeps(Ssd *ssd, uint32_t ppu)
 {
-    return ssd->buf->caches && !spare_poisoned(ssd, ppu) &&
+    return buffer_keeps_reads(ssd) && !spare_poisoned(ssd, ppu) &&
            (!ssd->given_up || buffer_room(ssd));
 }
 
@@ -403,7 +403,7 @@ static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
     if (--c->pending > 0 || c->waits) {
         return;
     }
-    if (op && ssd->buf->caches) {
+    if (op && buffer_keeps_reads(ssd)) {
         /* The last unit goes into DRAM. */
         account_read(ssd, c, op);
         c->data_ps = MAX(c->data_ps, ssd->now_ps + ssd->dram_unit_ps);
@@ -414,7 +414,7 @@ static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
     }
     if (!op) {
         host_account(ssd, c, COST_buffer);
-    } else if (!ssd->buf->caches) {
+    } else if (!buffer_keeps_reads(ssd)) {
         account_read(ssd, c, op);
     }
     read_ready(ssd, cmd);

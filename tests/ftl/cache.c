@@ -237,6 +237,84 @@ static void test_overhead(void)
     ref_free(b);
 }
 
+/* ---- the policies of whole blocks, and of cold ones ----------------------------- */
+
+/* Room for four units and what is kept of them; blocks of two units. */
+#define BLOCKS                                                                 \
+    "nand.channels=1;nand.page_size=4KiB;buffer.size=17KiB;nand.pages=16;"     \
+    "buffer.block=8KiB;"
+
+/* All of the block leaves, though room for one unit would do. */
+static void test_fab(void)
+{
+    Ref *r = ref_new(ref_config(BLOCKS "buffer.policy=fab"), true);
+
+    g_assert_cmpuint(r->ssd->l.n_slots, ==, 4);
+    write_unit(r, 4);
+    write_unit(r, 0);
+    write_unit(r, 1);
+    write_unit(r, 6);
+    g_assert_cmpuint(write_unit(r, 8), ==, WRITE_HIT + C + U + TPROG);
+    ref_pass(r, 10 * NS_PER_MS);
+    g_assert_cmpuint(programs(r), ==, 2);
+    g_assert_true(r->in_nand[0] && r->in_nand[1] && !r->in_nand[4]);
+    g_assert_cmpuint(r->ssd->n_free_slots, ==, 1);
+    g_assert_cmpuint(read_unit(r, 4), ==, READ_HIT);
+    g_assert_cmpuint(read_unit(r, 0), ==, READ_MISS);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* What is read is not kept, and does not pass through DRAM; a block written in
+ * order goes first. */
+static void test_bplru(void)
+{
+    Ref *r = ref_new(ref_config(BLOCKS "buffer.policy=bplru"), true);
+
+    write_unit(r, 0);
+    write_unit(r, 4);
+    g_assert_cmpuint(read_unit(r, 7), ==, F + C + TR + U + L);
+    g_assert_cmpuint(read_unit(r, 7), ==, F + C + TR + U + L);
+    g_assert_cmpuint(r->ssd->n_free_slots, ==, 2);
+    g_assert_cmpuint(read_unit(r, 0), ==, READ_HIT);
+    write_unit(r, 2);
+    write_unit(r, 3);
+    write_unit(r, 8);
+    ref_pass(r, 10 * NS_PER_MS);
+    g_assert_true(r->in_nand[2] && r->in_nand[3] && !r->in_nand[0]);
+    write_unit(r, 4);
+    write_unit(r, 9); /* 8 and 9 are in order, too */
+    write_unit(r, 12);
+    ref_pass(r, 10 * NS_PER_MS);
+    g_assert_true(r->in_nand[8] && r->in_nand[9] && !r->in_nand[0]);
+    write_unit(r, 14);
+    write_unit(r, 16);
+    ref_pass(r, 10 * NS_PER_MS);
+    g_assert_true(r->in_nand[0] && !r->in_nand[4]);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* Read once: goes first.  Read twice: stays, longer than what was written. */
+static void test_ccf_lru(void)
+{
+    Ref *r = ref_new(ref_config(BLOCKS "buffer.policy=ccf-lru"), true);
+
+    read_unit(r, 1);
+    read_unit(r, 1);
+    read_unit(r, 2);
+    write_unit(r, 10);
+    for (uint64_t lpn = 20; lpn < 40; lpn++) {
+        g_assert_cmpuint(read_unit(r, lpn), ==, READ_MISS);
+    }
+    g_assert_cmpuint(programs(r), ==, 0);
+    g_assert_cmpuint(read_unit(r, 1), ==, READ_HIT);
+    g_assert_cmpuint(read_unit(r, 10), ==, READ_HIT);
+    g_assert_cmpuint(read_unit(r, 2), ==, READ_MISS);
+    ref_finish(r);
+    ref_free(r);
+}
+
 /* ---- early flush ------------------------------------------------------------ */
 
 /* Ten slots on a chip of two dies; more than half may not be dirty. */
@@ -359,6 +437,9 @@ int main(int argc, char **argv)
     g_test_add_func("/cache/none", test_none);
     g_test_add_func("/cache/dram", test_dram);
     g_test_add_func("/cache/overhead", test_overhead);
+    g_test_add_func("/cache/fab", test_fab);
+    g_test_add_func("/cache/bplru", test_bplru);
+    g_test_add_func("/cache/ccf-lru", test_ccf_lru);
     g_test_add_func("/cache/early", test_early);
     g_test_add_func("/cache/early-idle", test_early_idle);
     g_test_add_func("/cache/second-chance", test_second_chance);
