@@ -92,12 +92,14 @@ void slot_unsafe(Ssd *ssd, uint32_t i)
 {
     write_join_epoch(ssd, &ssd->slot[i]);
     ssd->n_unsafe++;
+    ssd->stream[ssd->slot[i].stream].n_unsafe++;
 }
 
 static void slot_safe(Ssd *ssd, Slot *s)
 {
     write_leave_epoch(ssd, s);
     ssd->n_unsafe--;
+    ssd->stream[s->stream].n_unsafe--;
 }
 
 void slot_make_dirty(Ssd *ssd, uint32_t i)

@@ -301,6 +301,7 @@ typedef struct Stream {
     SlotList due, fresh; /* its DIRTY slots, oldest first: those that must not
                             wait for a full page, and the others */
     uint32_t n_victims;  /* of those due, victims and due for no other reason */
+    uint32_t n_unsafe;   /* slots whose newest data is not in NAND */
     SsdStreamCounters n;    /* since the drive was made */
     SsdStreamCounters base; /* at the last ssd_reset_stats() */
 } Stream;
@@ -316,12 +317,13 @@ typedef struct BufferStats {
     uint64_t rewrites_after_flush;
 } BufferStats;
 
-/* A value over time, in a bounded number of points. */
+/* Values over time, in a bounded number of points. */
 #define SERIES_POINTS 128
+#define SERIES_VALUES 8
 
 typedef struct SeriesPoint {
     uint64_t at_ps;
-    uint32_t value;
+    uint64_t value[SERIES_VALUES];
 } SeriesPoint;
 
 typedef struct Series {
@@ -467,6 +469,7 @@ struct Ssd {
     uint64_t gc_victim_units; /* of them, and how many of these were valid */
     uint64_t gc_victim_valid;
     Series series; /* free blocks */
+    Series buffer_series; /* see numbers_sample_buffer() */
     uint64_t padded_units;
 
     Oplog *log; /* or NULL */
@@ -1031,11 +1034,22 @@ void accounts_json(const Ssd *ssd, JsonWriter *w);
 
 /* ---- numbers.c ------------------------------------------------------------------- */
 
-/* Begin the series of free blocks anew. */
+/* Begin the series anew. */
 void numbers_reset(Ssd *ssd);
 
 /* The number of free blocks has changed, and Series.next_ps has come. */
 void numbers_sample(Ssd *ssd);
+
+/* The buffer has changed, or is about to, and Series.next_ps has come. */
+void numbers_sample_buffer(Ssd *ssd);
+void numbers_buffer_json(const Ssd *ssd, JsonWriter *w);
+
+static inline void note_buffer(Ssd *ssd)
+{
+    if (ssd->now_ps >= ssd->buffer_series.next_ps) {
+        numbers_sample_buffer(ssd);
+    }
+}
 
 /* A block is to be cleaned. */
 void numbers_victim(Ssd *ssd, uint32_t block);

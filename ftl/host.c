@@ -360,6 +360,7 @@ static void start_read(Ssd *ssd, uint32_t cmd)
     Cmd *c = &ssd->cmd[cmd];
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
 
+    note_buffer(ssd);
     c->next_lpn = c->req.lba >> ssd->block_shift;
     c->data_ps = ssd->now_ps;
     ssd->counters.host_units_read += last - c->next_lpn + 1;
@@ -485,6 +486,7 @@ static void start_write(Ssd *ssd, uint32_t cmd)
                                         ssd->info.block_bytes;
     ssd->stream[c->req.stream].n.host_bytes_written +=
         (uint64_t)c->req.nblocks * ssd->info.block_bytes;
+    note_buffer(ssd);
     buffer_count_write(ssd);
     wait_for_room(ssd, cmd);
 }
