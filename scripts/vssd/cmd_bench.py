@@ -142,6 +142,14 @@ def _sim(args: argparse.Namespace) -> list[dict[str, Any]]:
     ]
 
 
+def _buffer(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """requests for each second of processor time with each buffer policy"""
+    from . import bench_buffer
+
+    with Stage("vssd-sim: buffer policies in turns"):
+        return bench_buffer.measure(args.repeat)
+
+
 def _seconds_to_login(command: Path, env: dict[str, str]) -> float:
     begin = time.monotonic()
     proc = subprocess.Popen(
@@ -199,6 +207,7 @@ BENCHES: dict[str, Callable[[argparse.Namespace], list[dict[str, Any]]]] = {
     "icount": _icount,
     "idle": _idle,
     "sim": _sim,
+    "buffer": _buffer,
     "warm": _warm,
     "cold": _cold,
 }

@@ -156,6 +156,9 @@ static void draw_buffer(Prng *r, GString *s)
     put(s, "buffer.window", ONE_OF(r, 0, 10, 50, 100, 100));
     put(s, "buffer.early_threshold", ONE_OF(r, 0, 10, 50, 80));
     put(s, "buffer.early_adapt", ONE_OF(r, 0, 10, 100));
+    if (prng_below(r, 2)) {
+        put(s, "buffer.block", ONE_OF(r, 0, 16384, 65536));
+    }
 }
 
 /* Features of the array that go together; planes says whether there are two. */
