@@ -7,8 +7,9 @@
  * SSD Parallelism", IJAEE 5(1), 2015, section III: (1) the plane of the old
  * version, if it has a free page and its GC indicator is below a
  * threshold; (2) else another plane of the die; (3) else cleaning is forced on
- * the plane of the die with the highest GC indicator, and the page waits for it.
- * Data that had no old version is spread over the planes in the order of
+ * the plane of the die with the highest GC indicator, one victim at a time, and
+ * the page goes there, at once if there is room.  A plane that is below the
+ * threshold and only busy is waited for: it needs no cleaning.  Data that had no old version is spread over the planes in the order of
  * ftl.stripe, by logical address.
  *
  * The paper does not say what the GC indicator is.  Here: which part of the
@@ -30,10 +31,9 @@ static uint32_t gc_indicator(const Ssd *ssd, uint32_t plane)
     return clean >= empty ? 0 : (uint32_t)((empty - clean) * 1000000 / empty);
 }
 
-static bool takes(const Ssd *ssd, uint32_t plane)
+static bool is_clean(const Ssd *ssd, uint32_t plane)
 {
-    return ssd->plane[plane].accepting &&
-           gc_indicator(ssd, plane) < ssd->cfg->dl_threshold_ppm;
+    return gc_indicator(ssd, plane) < ssd->cfg->dl_threshold_ppm;
 }
 
 /* Where the current version of the unit is, or would be if it had one. */
@@ -64,15 +64,20 @@ static uint32_t dl_pick(Ssd *ssd, uint32_t lpn)
     uint32_t n = ssd->geo->planes_per_die;
     uint32_t home = home_of(ssd, lpn);
     uint32_t first = home / n * n;
+    uint32_t busy = NONE;
 
     for (uint32_t i = 0; i < n; i++) {
         uint32_t plane = first + (home - first + i) % n;
 
-        if (takes(ssd, plane)) {
+        if (!is_clean(ssd, plane)) {
+            continue;
+        }
+        if (ssd->plane[plane].accepting) {
             return plane;
         }
+        busy = busy == NONE ? plane : busy;
     }
-    return force_cleaning(ssd, first);
+    return busy == NONE ? force_cleaning(ssd, first) : alloc_insist(ssd, busy);
 }
 
 const AllocPolicy alloc_dl = {

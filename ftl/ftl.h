@@ -901,7 +901,8 @@ static inline uint32_t *job_units(Ssd *ssd, uint32_t job)
 /* Look whether the plane needs cleaning, and go on with it. */
 void gc_kick(Ssd *ssd, uint32_t plane);
 
-/* Clean a block of the plane, if one gains, however many are free. */
+/* Clean a block of the plane, if one gains, however many are free; nothing, as
+ * long as the plane is at it. */
 void gc_force(Ssd *ssd, uint32_t plane);
 void gc_read_done(Ssd *ssd, const NandOp *op);
 void gc_page_done(Ssd *ssd, uint32_t job);

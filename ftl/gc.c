@@ -507,10 +507,18 @@ void gc_kick(Ssd *ssd, uint32_t plane)
     }
 }
 
+/* The victim of the last time counts until its block is free: else each page
+ * that comes meanwhile would have one more erased, and the erases fill the
+ * plane's queue for seconds. */
 void gc_force(Ssd *ssd, uint32_t plane)
 {
-    ssd->plane[plane].gc.forced = true;
-    step(ssd, plane);
+    Plane *p = &ssd->plane[plane];
+
+    if (p->erases == 0 && p->gc.victim == NONE && p->gc.reads == 0 &&
+        p->gc.programs == 0) {
+        p->gc.forced = true;
+        step(ssd, plane);
+    }
 }
 
 /*
