@@ -576,6 +576,8 @@ extern const BufferPolicy buf_cflru_ef_sc;
 extern const BufferPolicy buf_fab;
 extern const BufferPolicy buf_bplru;
 extern const BufferPolicy buf_ccf_lru;
+extern const BufferPolicy buf_prlru;
+extern const BufferPolicy buf_clock_dnv;
 
 static inline uint32_t spare_lpn(const Ssd *ssd, uint32_t ppu)
 {

@@ -27,6 +27,8 @@ const BufferPolicy *const buffer_policies[] = {
     &buf_fab,
     &buf_bplru,
     &buf_ccf_lru,
+    &buf_prlru,
+    &buf_clock_dnv,
     NULL,
 };
 

@@ -408,6 +408,8 @@ static const Change changes[] = {
     {"buffer.policy=fab", "buffer.policy=lru;"},
     {"buffer.policy=bplru", "buffer.policy=fab;"},
     {"buffer.policy=ccf-lru", "buffer.policy=lru;"},
+    {"buffer.policy=prlru", "buffer.policy=lru;"},
+    {"buffer.policy=clock-dnv", "buffer.policy=fab;"},
     {"buffer.block=16KiB", "buffer.policy=fab;"},
     {"buffer.word_time=15ns", ""},
     {"buffer.word=8", "buffer.word_time=15ns;"},

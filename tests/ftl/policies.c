@@ -24,7 +24,8 @@ typedef struct Unit {
     uint32_t lpn;
     int list;
     int64_t at;
-    int64_t since; /* fab, bplru: since when it is there */
+    int64_t since; /* fab, bplru: since when it is there; clock-dnv: dirty */
+    int64_t last, interval; /* prlru: of references */
     int writes;
     bool dirty;
 } Unit;
@@ -33,9 +34,12 @@ typedef struct Model {
     Unit unit[SLOTS]; /* by slot */
     int64_t clock;
     unsigned working_most; /* cflru: so many outside the region */
-    struct {               /* fab, bplru: by number of the block */
+    int64_t references;    /* prlru */
+    int leaving;           /* clock-dnv: block of the last victim */
+    struct {               /* fab, bplru, clock-dnv: by number of the block */
         int64_t at;
         unsigned in_order;
+        bool used;
     } block[UNITS];
 } Model;
 
@@ -80,6 +84,7 @@ typedef struct Rules {
     uint32_t (*early)(Model *m);
     void (*balance)(Model *m);
     void (*gone)(Model *m, unsigned i); /* other than by eviction of a block */
+    uint32_t (*mate)(const Model *m, uint32_t lpn);
 } Rules;
 
 /* ---- lru: one order of use --------------------------------------------------- */
@@ -204,6 +209,13 @@ static uint32_t first_of_block(const Model *m, unsigned block, unsigned *n)
     return best;
 }
 
+static uint32_t block_mate(const Model *m, uint32_t lpn)
+{
+    unsigned n;
+
+    return first_of_block(m, lpn / BLOCK, &n);
+}
+
 static void block_used(Model *m, unsigned i, bool comes)
 {
     m->unit[i].list = CLEAN;
@@ -321,20 +333,170 @@ static uint32_t ccf_victim(const Model *model)
     }
 }
 
+/* ---- prlru: references by the time they span ------------------------------------- */
+
+static void prlru_used(Model *m, unsigned i, bool write, bool comes)
+{
+    Unit *u = &m->unit[i];
+
+    m->references++;
+    u->interval = comes ? SLOTS : m->references - u->last;
+    u->last = m->references;
+    u->writes = comes ? 1 : MIN(u->writes + 1, 255);
+    put(m, i, write ? DIRTY : comes ? CLEAN : u->list);
+}
+
+static double probability(const Model *m, uint32_t i)
+{
+    const Unit *u = &m->unit[i];
+
+    return (double)u->writes /
+           (double)(m->references - u->last + u->interval);
+}
+
+static uint32_t prlru_victim(const Model *m)
+{
+    uint32_t clean = oldest(m, CLEAN);
+    uint32_t dirty = oldest(m, DIRTY);
+
+    if (clean == NONE || dirty == NONE) {
+        return clean == NONE ? dirty : clean;
+    }
+    return probability(m, clean) <= 4 * probability(m, dirty) ? clean : dirty;
+}
+
+/* ---- clock-dnv: CLEAN is the first part, SECOND the second ------------------------ */
+
+static void dnv_used(Model *m, unsigned i, bool write, bool comes)
+{
+    Unit *u = &m->unit[i];
+
+    if (comes) {
+        u->writes = 0;
+        put(m, i, CLEAN);
+    } else if (u->list == SECOND) {
+        m->block[block_of(m, i)].used = true;
+    } else {
+        u->writes = 1;
+    }
+    if (write && !u->since) {
+        u->since = ++m->clock;
+    }
+}
+
+static void dnv_cleaned(Model *m, unsigned i)
+{
+    m->unit[i].since = 0;
+    if (m->unit[i].list == SECOND) {
+        put(m, i, CLEAN);
+    }
+}
+
+/* The unit of the block that has been dirty for longest; *second: how many of it
+ * are in the second part. */
+static uint32_t dnv_oldest(const Model *m, unsigned block, unsigned *second)
+{
+    uint32_t best = NONE;
+
+    *second = 0;
+    for (unsigned i = 0; i < SLOTS; i++) {
+        const Unit *u = &m->unit[i];
+
+        if (u->list != NOWHERE && u->since && block_of(m, i) == block) {
+            *second += u->list == SECOND;
+            if (best == NONE || u->since < m->unit[best].since) {
+                best = i;
+            }
+        }
+    }
+    return best;
+}
+
+static uint32_t dnv_block_victim(Model *m)
+{
+    for (;;) {
+        unsigned best = UNITS;
+        unsigned n;
+
+        for (unsigned b = 0; b < UNITS / BLOCK + 1; b++) {
+            dnv_oldest(m, b, &n);
+            if (n > 0 && (best == UNITS || m->block[b].at < m->block[best].at)) {
+                best = b;
+            }
+        }
+        if (best == UNITS) {
+            return NONE;
+        }
+        if (!m->block[best].used) {
+            m->leaving = (int)best;
+            return dnv_oldest(m, best, &n);
+        }
+        m->block[best].used = false;
+        m->block[best].at = ++m->clock;
+    }
+}
+
+static void dnv_move_on(Model *m, unsigned i)
+{
+    unsigned b = block_of(m, i);
+    unsigned n;
+
+    dnv_oldest(m, b, &n);
+    if (n == 0) {
+        m->block[b].at = ++m->clock;
+        m->block[b].used = false;
+    }
+    put(m, i, SECOND);
+}
+
+static uint32_t dnv_victim(const Model *model)
+{
+    Model *m = (Model *)model;
+
+    m->leaving = -1;
+    while (length(m, SECOND) < SLOTS / 4) {
+        uint32_t i = oldest(m, CLEAN);
+
+        if (i == NONE) {
+            break;
+        }
+        if (m->unit[i].writes) {
+            m->unit[i].writes = 0;
+            put(m, i, CLEAN);
+        } else if (m->unit[i].dirty) {
+            dnv_move_on(m, i);
+        } else {
+            return i;
+        }
+    }
+    return dnv_block_victim(m);
+}
+
+static uint32_t dnv_mate(const Model *m, uint32_t lpn)
+{
+    unsigned n;
+
+    return (int)(lpn / BLOCK) == m->leaving ? dnv_oldest(m, lpn / BLOCK, &n)
+                                            : NONE;
+}
+
 static const Rules rules[] = {
-    {"lru", 100, lru_used, lru_cleaned, lru_victim, NULL, NULL, NULL},
-    {"cflru", 100, cflru_used, cflru_cleaned, cflru_victim, NULL, NULL, NULL},
-    {"cflru", 40, cflru_used, cflru_cleaned, cflru_victim, NULL, NULL, NULL},
-    {"cflru", 0, cflru_used, cflru_cleaned, cflru_victim, NULL, NULL, NULL},
-    {"cflru-ef", 100, cflru_used, cflru_cleaned, cflru_victim, cflru_early,
-     NULL, NULL},
-    {"cflru-ef", 60, cflru_used, cflru_cleaned, cflru_victim, cflru_early,
-     NULL, NULL},
-    {"cflru-ef-sc", 100, sc_used, sc_cleaned, sc_victim, sc_early, sc_balance,
-     NULL},
-    {"fab", 100, fab_used, lru_cleaned, fab_victim, NULL, NULL, fab_gone},
-    {"bplru", 100, bplru_used, lru_cleaned, bplru_victim, NULL, NULL, NULL},
-    {"ccf-lru", 100, ccf_used, ccf_cleaned, ccf_victim, NULL, NULL, NULL},
+    {"lru", 100, lru_used, lru_cleaned, lru_victim, .early = NULL},
+    {"cflru", 100, cflru_used, cflru_cleaned, cflru_victim, .early = NULL},
+    {"cflru", 40, cflru_used, cflru_cleaned, cflru_victim, .early = NULL},
+    {"cflru", 0, cflru_used, cflru_cleaned, cflru_victim, .early = NULL},
+    {"cflru-ef", 100, cflru_used, cflru_cleaned, cflru_victim,
+     .early = cflru_early},
+    {"cflru-ef", 60, cflru_used, cflru_cleaned, cflru_victim,
+     .early = cflru_early},
+    {"cflru-ef-sc", 100, sc_used, sc_cleaned, sc_victim, .early = sc_early,
+     .balance = sc_balance},
+    {"fab", 100, fab_used, lru_cleaned, fab_victim, .gone = fab_gone,
+     .mate = block_mate},
+    {"bplru", 100, bplru_used, lru_cleaned, bplru_victim, .mate = block_mate},
+    {"ccf-lru", 100, ccf_used, ccf_cleaned, ccf_victim, .early = NULL},
+    {"prlru", 100, prlru_used, sc_cleaned, prlru_victim, .early = NULL},
+    {"clock-dnv", 100, dnv_used, dnv_cleaned, dnv_victim, .mate = dnv_mate},
 };
 
 /* ---- the two side by side ------------------------------------------------------ */
@@ -398,17 +560,15 @@ static void drop(Bench *b, uint32_t i)
 static void give_up(Bench *b, uint32_t i)
 {
     uint32_t lpn = b->ssd.slot[i].lpn;
-    unsigned n;
 
     drop(b, i);
     b->n_victims++;
-    while (b->buf->mate && (i = b->buf->mate(&b->ssd, lpn)) != NONE) {
-        g_assert_cmpuint(i, ==, first_of_block(&b->m, lpn / BLOCK, &n));
-        drop(b, i);
-    }
-    if (b->buf->mate) {
-        first_of_block(&b->m, lpn / BLOCK, &n);
-        g_assert_cmpuint(n, ==, 0);
+    while (b->buf->mate && i != NONE) {
+        i = b->buf->mate(&b->ssd, lpn);
+        g_assert_cmpuint(i, ==, b->rules->mate(&b->m, lpn));
+        if (i != NONE) {
+            drop(b, i);
+        }
     }
 }
 

@@ -208,7 +208,7 @@ static char *draw_drive(Prng *r)
     draw_times(r, s);
     draw_policies(r, s);
     /* A little more, for a policy that keeps records there. */
-    put(s, "buffer.size", page_bytes * (2 + prng_below(r, 40)) + 256);
+    put(s, "buffer.size", page_bytes * (2 + prng_below(r, 40)) + 384);
     put(s, "buffer.flush_interval", ONE_OF(r, 0, 0, 100000, 5000000));
     put_name(s, "host.complete_at",
              ssd_complete_at_name((unsigned)ONE_OF(r, 0, 0, 0, 1, 2)));
