@@ -8,17 +8,16 @@ Knows the table, traces and how large they are; knows nothing of policies.
 from __future__ import annotations
 
 import re
-import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from . import figures_traces as ft
-from .errors import UserError, one_line
+from .errors import UserError
 from .figures import Context
 from .paths import find_profile
+from .simrun import result_of
 from .ui import Stage
 
 PAGE = 8192  # of the drive, and the unit of its map
@@ -166,13 +165,10 @@ def generate(ctx: Context, name: str) -> Input:
     scale = min(ctx.scale, 1.0)
     part = min(scale, FITTED)
     path = ctx.scratch / f"buffer-{name}.workload"
-    done = subprocess.run(
+    result_of(*ctx.runner.output(
         [str(ctx.runner.sim), "--profile", str(find_profile("shin2023")),
-         "--set", "ftl.op_percent=100%", "--seed", str(SEED),
-         "--fit", _fit_text(name, part), "--save", str(path), "--describe"],
-        capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise UserError(one_line(done.stderr) or f"vssd-sim --fit: {name}")
+         "--set", "ftl.op_percent=100%", "--seed", str(SEED), "--json",
+         "--fit", _fit_text(name, part), "--save", str(path), "--describe"]))
     words, fits = parse_saved(path.read_text(encoding="utf-8"))
     whole = int(TABLE[name].requests() * scale)
     n = min(whole, int((MOST_MIX if name == "mix" else MOST) * ctx.scale))
@@ -256,9 +252,10 @@ def inputs(ctx: Context) -> dict[str, Input]:
     with Stage("buffer: inputs") as stage:
         out = real(ctx) if ctx.traces else {}
         missing = [n for n in TABLE if n not in out]
-        with ThreadPoolExecutor(ctx.runner.jobs) as pool:
-            for i, one in enumerate(pool.map(
-                    lambda n: generate(ctx, n), missing)):
-                out[one.name] = one
-                stage.step(i + 1, len(missing), f"{one.name} fitted")
+
+        def done(name: str, one: Input) -> None:
+            out[name] = one
+            stage.step(len(out), len(TABLE), f"{name} is there")
+
+        ctx.runner.each(lambda n: generate(ctx, n), missing, done)
     return {n: out[n] for n in TABLE}
