@@ -3,7 +3,7 @@
  * fit.c - choose keywords, measure what they make, correct.
  *
  * Sizes: two of them, mixed so that the mean is right.  Addresses: 4 KiB pages,
- * one hot zone of 1 %.  How much is touched follows from the length of
+ * one hot zone of 1 %, or the zones that are given.  How much is touched follows from the length of
  * the run in no simple way, so the area is searched for.
  */
 #include "fit.h"
@@ -19,7 +19,7 @@
 
 /* Measured per round; what is touched is a property of the whole run, so a
  * shorter look would not do. */
-#define MAX_REQUESTS 20000000
+#define MAX_REQUESTS 30000000
 
 #define FIT_DESC(type, ctype, field, key, min, max, def, names, help)          \
     {key, OPT_##type, offsetof(FitTarget, field), min, max, def, names, help},
@@ -82,6 +82,12 @@ static bool check(Fit *f, GError **error)
         return refuse(error, "read_sectors and write_sectors: allowed 1..65536;"
                              " scale: above 0");
     }
+    if (t->spread && t->top_ppm) {
+        return refuse(error, "top and spread say the same: give one of them");
+    }
+    if (t->write_spread && !t->spread) {
+        return refuse(error, "write_spread: allowed with spread");
+    }
     f->n_reads = (uint64_t)llround(t->scale * t->read_gb * 1e9 /
                                    (t->read_sectors * SECTOR_BYTES));
     f->n_writes = (uint64_t)llround(t->scale * t->written_gb * 1e9 /
@@ -91,7 +97,7 @@ static bool check(Fit *f, GError **error)
         return refuse(error, "read_gb and written_gb: one must be above 0");
     }
     if (f->n_reads + f->n_writes > MAX_REQUESTS) {
-        return refuse(error, "more than 20 million requests: give a smaller "
+        return refuse(error, "more than 30 million requests: give a smaller "
                              "scale");
     }
     if (t->accessed_gb * 1e9 < PAGE_BYTES || t->accessed_gb > bytes * 1.001) {
@@ -153,7 +159,11 @@ static char *keywords(const Fit *f)
                                "ns rate_process=poisson",
                                (uint64_t)llround(t->interval_s * 1e9));
     }
-    if (t->top_ppm) {
+    if (t->spread) {
+        g_string_append_printf(s, " random_distribution=%s%s%s", t->spread,
+                               t->write_spread ? "," : "",
+                               t->write_spread ? t->write_spread : "");
+    } else if (t->top_ppm) {
         g_string_append_printf(s,
                                " random_distribution=zoned:%u.%04u/1:"
                                "%u.%04u/99",
@@ -261,13 +271,13 @@ char *fit_workload(const char *text, uint64_t capacity_bytes,
         .block_bytes = block_bytes,
         .seed = seed,
     };
-    char *result;
+    char *result = NULL;
 
-    if (!parse(&f.target, text, error) || !check(&f, error) ||
-        !search(&f, error)) {
-        return NULL;
+    if (parse(&f.target, text, error) && check(&f, error) &&
+        search(&f, error)) {
+        result = keywords(&f);
+        tell(&f, result, report);
     }
-    result = keywords(&f);
-    tell(&f, result, report);
+    opt_clear(&f.target, fit_options, fit_n_options);
     return result;
 }

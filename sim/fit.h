@@ -29,6 +29,10 @@
     X(PPM, uint32_t, top_ppm, "top", 0, 990000, "0%", NULL,                    \
       "percent of the requests that go to the hottest 1 % of the addresses; "  \
       "0: uniform")                                                            \
+    X(STRING, char *, spread, "spread", 0, 0, NULL, NULL,                      \
+      "the random_distribution to use, zoned:...; instead of top")             \
+    X(STRING, char *, write_spread, "write_spread", 0, 0, NULL, NULL,          \
+      "with spread: that of writes, if it is another")                         \
     X(DOUBLE, double, scale, "scale", 0, 1, "1", NULL,                         \
       "make only this part of the requests, above 0")
 

@@ -72,7 +72,7 @@ struct Workload {
     uint64_t size;   /* of it */
     SizeMix sizes[2]; /* of writes in [1] */
     uint64_t align;   /* of random addresses */
-    Spread spread;
+    Spread spread[2]; /* of writes in [1] */
     Arrivals arrivals;
     bool open_loop;
     uint64_t seed;
@@ -361,8 +361,17 @@ static bool parse_rate(Workload *w, GError **error)
 
 static bool parse_spread(Workload *w, GError **error)
 {
-    const char *allowed = spread_parse(&w->spread, w->cfg.distribution);
+    g_auto(GStrv) kinds = g_strsplit(w->cfg.distribution, ",", 3);
+    const char *reads = kinds[0] ? kinds[0] : "";
+    const char *allowed = spread_parse(&w->spread[0], reads);
 
+    if (!allowed) {
+        allowed = spread_parse(&w->spread[1],
+                               kinds[0] && kinds[1] ? kinds[1] : reads);
+    }
+    if (!allowed && g_strv_length(kinds) > 2) {
+        allowed = "allowed one comma: where reads go, where writes go";
+    }
     return !allowed || bad_keyword(error, "random_distribution",
                                    w->cfg.distribution, allowed);
 }
@@ -479,8 +488,9 @@ static bool draw_random(Workload *w)
             prng_below(&w->whether_random, 1000000) < w->cfg.random_ppm);
 }
 
-static uint64_t draw_offset(Workload *w, uint64_t nbytes)
+static uint64_t draw_offset(Workload *w, SsdOp op, uint64_t nbytes)
 {
+    Spread *spread = &w->spread[op == SSD_OP_WRITE];
     uint64_t at = w->next_offset;
 
     if (draw_random(w)) {
@@ -488,9 +498,9 @@ static uint64_t draw_offset(Workload *w, uint64_t nbytes)
 
         /* The same choice of places for every size, so that what is hot does
          * not depend on it; the largest sizes move down from the end. */
-        at = w->spread.kind == SPREAD_UNIFORM
+        at = spread->kind == SPREAD_UNIFORM
                  ? prng_below(&w->address, (w->size - nbytes) / w->align + 1)
-                 : spread_draw(&w->spread, &w->address, last + 1);
+                 : spread_draw(spread, &w->address, last + 1);
         at = MIN(at * w->align, (w->size - nbytes) / w->align * w->align);
     }
     if (at + nbytes > w->size) {
@@ -530,7 +540,7 @@ static RequestNext workload_next(void *opaque, Request *req, GError **error)
     *req = (Request){.at_ns = arrival_ns(w)};
     req->op = draw_op(w);
     req->nbytes = draw_size(w, req->op);
-    req->offset = w->offset + draw_offset(w, req->nbytes);
+    req->offset = w->offset + draw_offset(w, req->op, req->nbytes);
     w->n_done++;
     w->bytes_done += req->nbytes;
     w->writes_since_flush += req->op == SSD_OP_WRITE;

@@ -60,7 +60,7 @@
       "of both")                                                               \
     X(STRING, char *, distribution, "random_distribution", 0, 0, "random",     \
       NULL, "random, zipf:THETA, zoned:ACCESS/AREA:... (percent): which "      \
-      "random addresses are hot")                                              \
+      "random addresses are hot; after a comma, those of writes")                                              \
     X(PPM, uint32_t, random_ppm, "percentage_random", 0, 1000000, "100%",      \
       NULL, "percent of random addresses when rw is random; the rest go on "   \
       "where the last request ended")                                          \

@@ -22,6 +22,7 @@ from .ui import Stage, table
 FIGURES = {
     "scatter": ("figures_scatter", "scattering write arrivals, Shin 2018"),
     "layout": ("figures_layout", "data layout and parallelism, Zertal 2015"),
+    "buffer": ("figures_buffer", "early flush with second chance, Shin 2023"),
 }
 OUT = "vssd-figures"
 

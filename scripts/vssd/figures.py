@@ -69,12 +69,15 @@ def band(panel: str, point: str, ours: float | None, low: float | None,
 
 
 def distance(r: Row) -> str:
-    """By how much a row deviates from its band: "+17 %"."""
+    """By how much a row deviates from its band: "+17 %"; in points, if the
+    row says so."""
     ours = r["ours"]
     if ours is None:
         return ""
     for end, beyond in ((r.get("low"), -1), (r.get("high"), 1)):
         if end is not None and (ours - end) * beyond > 0:
+            if r.get("points"):
+                return f"{ours - end:+.1f} points"
             return f"{100 * (ours / end - 1):+.1f} %" if end \
                 else f"{ours:+.3g}"
     return ""

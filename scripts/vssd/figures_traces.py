@@ -114,6 +114,9 @@ FILES: dict[str, list[tuple[str, Callable[[Path], Trace]]]] = {
             ("*msr*rw_*.trace", read_ms_list)],
     "proj0": [("proj_0.csv", read_msr), ("*proj_0.csv", read_msr)],
     "prn0": [("prn_0.csv", read_msr)],
+    "prxy0": [("prxy_0.csv", read_msr), ("*prxy_0.csv", read_msr)],
+    "web0": [("web_0.csv", read_msr), ("CAMRESWEBA03-lvm0.csv", read_msr),
+             ("*web_0.csv", read_msr)],
     "fin1": [("Financial1.spc", read_spc),
              ("ssdsim_example.ascii", read_ssdsim)],
     "fin2": [("Financial2.spc", read_spc)],
@@ -230,16 +233,16 @@ def head(trace: Trace, n: int) -> Trace:
                    offset=trace.offset[:n], nbytes=trace.nbytes[:n])
 
 
-def compact(trace: Trace) -> Trace:
+def compact(trace: Trace, page: int = PAGE) -> Trace:
     """The same on the pages that are touched, moved together."""
-    first = trace.offset // PAGE
-    last = (trace.offset + trace.nbytes - 1) // PAGE
+    first = trace.offset // page
+    last = (trace.offset + trace.nbytes - 1) // page
     count = (last - first + 1).astype("i8")
     base = np.repeat(first - np.concatenate([[0], np.cumsum(count)[:-1]]),
                      count)
     touched = np.unique(base + np.arange(count.sum()))
     rank = np.searchsorted(touched, first)
-    return replace(trace, offset=rank * PAGE + trace.offset % PAGE)
+    return replace(trace, offset=rank * page + trace.offset % page)
 
 
 def extent(trace: Trace) -> int:

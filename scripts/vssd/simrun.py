@@ -77,11 +77,15 @@ class Runner:
 
     def one(self, point: Point) -> Result:
         """Run one point to its end."""
+        return result_of(*self.output(point.command(str(self.sim))))
+
+    def output(self, command: list[str]) -> tuple[int, str, str]:
+        """Run a command that stop() ends: status, output, errors."""
         with self.lock:
             if self.stopped:
                 raise UserError("stopped")
             proc = subprocess.Popen(
-                point.command(str(self.sim)), text=True, errors="replace",
+                command, text=True, errors="replace",
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE)
             self.running.add(proc)
@@ -90,7 +94,7 @@ class Runner:
         finally:
             with self.lock:
                 self.running.discard(proc)
-        return result_of(proc.returncode, out, err)
+        return proc.returncode, out, err
 
     def stop(self) -> None:
         """End what runs; later runs are refused."""
@@ -99,8 +103,8 @@ class Runner:
             for proc in self.running:
                 proc.terminate()
 
-    def each(self, call: Callable[[Any], Result], items: Iterable[Any],
-             done: Callable[[Any, Result], None]) -> None:
+    def each(self, call: Callable[[Any], Any], items: Iterable[Any],
+             done: Callable[[Any, Any], None]) -> None:
         """call(item) for each, several at a time; done(item, result) here, as
         they end.  The first failure ends all."""
         pool = concurrent.futures.ThreadPoolExecutor(self.jobs)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import lzma
 import subprocess
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from vssd.paths import PROJECT
 # The tests run in the project's environment; this is what figures add to it.
 venv.extra("figures")
 np = pytest.importorskip("numpy")
+from vssd import figures_buffer_input as fb  # noqa: E402
 from vssd import figures_traces as ft  # noqa: E402
 
 TABLE = ft.Table(0.3273, 14.74, 16.67, 0.15, 4096, 64 << 20)
@@ -127,6 +129,68 @@ def test_plain_rows_become_a_panel() -> None:
     assert [p.name for p in got] == ["a", "b"]
     assert got[0].chart and got[0].chart.series == {"ours": [1]}
     assert got[1].chart and got[1].chart.high == [2]
+
+
+def test_points() -> None:
+    """A row in points deviates by points, not by a share of its bound."""
+    r = figures.band("p", "below, %", -6.0, -4.5, 28.5) | {"points": True}
+    assert figures.distance(r) == "-1.5 points"
+    del r["points"]
+    assert figures.distance(r) == "+33.3 %"
+
+
+def test_zones() -> None:
+    """What is given to vssd-sim sums to 100 exactly, whatever is rounded."""
+    for r in fb.TABLE.values():
+        for zones in filter(None, (r.zones, r.write_zones)):
+            pairs = [p.split("/") for p in
+                     fb.spread(zones).removeprefix("zoned:").split(":")]
+            assert len(pairs) <= 16
+            for i in (0, 1):
+                assert sum(Decimal(p[i]) for p in pairs) == 100
+    # The mix is that of its four: section 4.1's "merged by time".
+    whole = sum(fb.TABLE[n].requests() for n in fb.MIXED)
+    assert fb.TABLE["mix"].requests() == pytest.approx(whole, rel=0.01)
+
+
+def test_saved_workload() -> None:
+    """Keywords and fit from what vssd-sim --save writes."""
+    words, fits = fb.parse_saved(
+        "# fit (synthetic): rw=randrw size=8192\n"
+        "#                 asked           made\n"
+        "#   read_gb      1.2500         1.2453    +0.03 %\n"
+        "#   top (%)      0.0000        59.8213\n"
+        "rw=randrw\nsize=8192\n")
+    assert words == "rw=randrw size=8192"
+    assert [(f.name, f.asked, f.made) for f in fits] == \
+        [("read_gb", 1.25, 1.2453)]
+
+
+def test_beside() -> None:
+    """Two traces side by side: no address in common, in order of time."""
+    one = ft.Trace(np.array([0, 20]), np.array([True, False]),
+                   np.array([1 << 30, 0]), np.array([8192, 512]), "one")
+    two = ft.Trace(np.array([10]), np.array([True]), np.array([4096]),
+                   np.array([4096]), "two")
+    both = fb.beside([one, two])
+    assert both.at_ns.tolist() == [0, 10, 20]
+    assert both.offset.tolist() == [8192, 2 * 8192 + 4096, 0]
+    assert both.source == "one + two"
+
+
+def test_excerpt_scales_the_buffer(tmp_path: Path) -> None:
+    """An excerpt of the buffer figures is played with buffers as much smaller
+    as it touches less; the traces that are there make the mix."""
+    for name, n in (("hm_0", 100), ("proj_0", 50)):
+        (tmp_path / f"x_{name}.csv").write_text("".join(
+            f"{1000 + i},hm,0,Write,{i * 8192},8192,0\n" for i in range(n)))
+    ctx = figures.Context(None, tmp_path, tmp_path)  # type: ignore[arg-type]
+    found = fb.real(ctx)
+    assert sorted(found) == ["hm0", "mix", "proj0"]
+    assert found["hm0"].scale == pytest.approx(100 * 8192 / 2.5e9)
+    assert found["mix"].scale == pytest.approx(150 * 8192 / (2.5e9 + 3.27e9))
+    assert "without prn0, prxy0" in found["mix"].source
+    assert all(one.real and one.trace for one in found.values())
 
 
 @pytest.mark.parametrize("name", sorted(cmd_figures.FIGURES))

@@ -38,6 +38,38 @@ def result(*args: object) -> dict:
     return json.loads(done.stdout, object_pairs_hook=no_repeats)
 
 
+class Fits(unittest.TestCase):
+    ASKED = ("read_gb=0.02 written_gb=0.04 accessed_gb=0.01 read_sectors=14.7"
+             " write_sectors=16.7 interval_s=0.15")
+
+    def test_attributes(self) -> None:
+        """What --fit makes has what was asked for, within 4 %."""
+        done = run("--profile", TINY, "--set", "nand.blocks=128", "--fit",
+                   self.ASKED + " spread=zoned:70/10:30/90"
+                   " write_spread=zoned:40/10:60/90", "--describe", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        got = json.loads(done.stdout)
+        for key, asked in (("read_bytes", 2e7), ("written_bytes", 4e7),
+                           ("accessed_bytes", 1e7),
+                           ("mean_read_bytes", 14.7 * 512),
+                           ("mean_write_bytes", 16.7 * 512),
+                           ("mean_interval_s", 0.15)):
+            self.assertAlmostEqual(got[key] / asked, 1, delta=0.04, msg=key)
+
+    def test_refusals(self) -> None:
+        """One line each."""
+        for more, word in (("top=50% spread=random", "give one of them"),
+                           ("write_spread=random", "allowed with spread"),
+                           ("spread=zoned:1/1", "summing to 100"),
+                           ("accessed_gb=9", "accessed_gb"),
+                           ("nothing=1", "no such attribute")):
+            done = run("--profile", TINY, "--fit", f"{self.ASKED} {more}",
+                       "--describe")
+            self.assertEqual(done.returncode, 1, more)
+            self.assertIn(word, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+
+
 class Results(unittest.TestCase):
     def test_warm_up(self) -> None:
         """What is left out and what is counted add up to the whole."""

@@ -393,6 +393,27 @@ static void test_spread(void)
     g_assert_cmpuint(tenth, <, 10400);
 }
 
+/* After a comma, where writes go. */
+static void test_spread_of_writes(void)
+{
+    Workload *w = make("rw=randrw number_ios=100000 "
+                       "random_distribution=zoned:80/10:20/90,zoned:30/10:70/90");
+    RequestSource s = workload_source(w);
+    unsigned all[2] = {0};
+    unsigned tenth[2] = {0};
+    Request req;
+
+    while (next(&s, &req)) {
+        bool write = req.op == SSD_OP_WRITE;
+
+        all[write]++;
+        tenth[write] += req.offset < CAPACITY / 10;
+    }
+    g_assert_cmpfloat_with_epsilon((double)tenth[0] / all[0], 0.8, 0.01);
+    g_assert_cmpfloat_with_epsilon((double)tenth[1] / all[1], 0.3, 0.01);
+    workload_free(w);
+}
+
 static void test_runs(void)
 {
     Workload *w = make("rw=randwrite number_ios=10000 percentage_random=25");
@@ -478,6 +499,9 @@ static void test_refused_rates(void)
     refuse("random_distribution=zipf:0", "0 < THETA <= 10");
     refuse("random_distribution=zoned:50/50", "summing to 100");
     refuse("random_distribution=zoned:50/0:50/100", "summing to 100");
+    refuse("random_distribution=random,zipf", "allowed random, zipf:THETA");
+    refuse("random_distribution=random,random,random", "one comma");
+    refuse("random_distribution=", "allowed random, zipf:THETA");
     refuse("preset=s6", "allowed none, oltp, s1");
     refuse("bssplit=4k/100,4k/100,4k/100", "one comma");
     refuse("bssplit=4k/100,4k/99", "add up to 100");
@@ -500,6 +524,7 @@ int main(int argc, char **argv)
     g_test_add_func("/workload/arrivals", test_arrivals);
     g_test_add_func("/workload/off", test_off);
     g_test_add_func("/workload/spread", test_spread);
+    g_test_add_func("/workload/spread-of-writes", test_spread_of_writes);
     g_test_add_func("/workload/runs", test_runs);
     g_test_add_func("/workload/two-mixes", test_two_mixes);
     g_test_add_func("/workload/replay", test_replay);
