@@ -22,6 +22,7 @@ from .ui import Stage, table
 FIGURES = {
     "scatter": ("figures_scatter", "scattering write arrivals, Shin 2018"),
     "layout": ("figures_layout", "data layout and parallelism, Zertal 2015"),
+    "streams": ("figures_streams", "multi-streamed SSD, Kang 2014"),
 }
 OUT = "vssd-figures"
 
