@@ -105,7 +105,8 @@ def _write(ctx: Context, minutes: int) -> tuple[lsm.Writer, dict[bool, Path]]:
         writer.run(int(minutes * MINUTE_S * FRESH_BYTES_S))
         paths = {}
         for trim in (True, False):
-            paths[trim] = ctx.scratch / f"streams-{'' if trim else 'no'}trim.csv"
+            stem = "trim" if trim else "no-trim"
+            paths[trim] = ctx.scratch / f"streams-{stem}.csv"
             lsm.save(writer, paths[trim], trim)
     return writer, paths
 
