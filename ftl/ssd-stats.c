@@ -85,6 +85,7 @@ void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
     c->nand_programs = ops_of_kind(ssd, NAND_PROGRAM);
     c->nand_erases = ops_of_kind(ssd, NAND_ERASE);
     c->nand_bytes_written = c->nand_programs * ssd->geo->page_bytes;
+    c->copied_units = ssd->gc_copied_units;
     fill_media_counters(ssd, c);
     c->max_erase_count = 0;
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {

@@ -315,6 +315,7 @@ typedef struct SsdCounters {
     uint64_t nand_programs;
     uint64_t nand_erases;
     uint64_t nand_bytes_written;
+    uint64_t copied_units; /* by cleaning */
     uint64_t read_retries;
     uint64_t uncorrectable_reads; /* of NAND pages, for whatever cause */
     uint64_t program_failures;

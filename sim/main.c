@@ -165,6 +165,10 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
          "Dk"},
         {"iodepth", 0, 0, G_OPTION_ARG_STRING, &from->iodepth,
          "play traces with N requests in flight, without regard to time", "N"},
+        {"stream-map", 0, 0, G_OPTION_ARG_STRING, &from->stream_map,
+         "the streams that streams 0, 1, 2... of traces become "
+         "(docs/streams.md)",
+         "N,N..."},
         {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &a->set,
          "override an option of the profile; may be repeated", "KEY=VALUE"},
         {"fill", 0, 0, G_OPTION_ARG_STRING, &a->fill,

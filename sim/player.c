@@ -8,6 +8,7 @@
 #include "player.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "simtime.h"
@@ -160,6 +161,17 @@ static bool to_blocks(Player *p, const Request *r, SsdCmd *cmd, GError **error)
     return true;
 }
 
+static bool no_such_stream(Player *p, const Request *r, GError **error)
+{
+    g_autofree char *where = p->source->where(p->source->opaque);
+
+    g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE,
+                "%s: stream %u, but the drive has 0..%" PRIu32
+                " (--set streams.max=%u; --stream-map changes streams)",
+                where, r->stream, p->info->nstreams - 1, r->stream);
+    return false;
+}
+
 /* ---- places of the closed loop ------------------------------------------- */
 
 static void place_give(Player *p, uint64_t at_ns)
@@ -199,7 +211,10 @@ static bool look_ahead(Player *p, GError **error)
             break;
         }
         c->cmd = (SsdCmd){.op = c->req.op, .version = ++p->version,
-                          .fua = c->req.fua};
+                          .fua = c->req.fua, .stream = c->req.stream};
+        if (c->req.stream >= p->info->nstreams) {
+            return no_such_stream(p, &c->req, error);
+        }
         if (c->req.nbytes > 0 && !to_blocks(p, &c->req, &c->cmd, error)) {
             return false;
         }

@@ -19,6 +19,7 @@ typedef struct Interval {
     uint64_t latency_ns; /* sum */
     uint64_t max_ns;
     uint64_t programs, erases; /* of the array */
+    uint64_t copied_units;     /* by cleaning */
 } Interval;
 
 struct Record {
@@ -31,7 +32,7 @@ struct Record {
     GArray *intervals; /* Interval */
     Interval now;
     uint64_t end_ns; /* of the interval */
-    uint64_t programs_before, erases_before;
+    uint64_t programs_before, erases_before, copied_before;
     bool too_long;
 };
 
@@ -136,6 +137,8 @@ static void end_interval(Record *r)
     r->now.erases = c.nand_erases - r->erases_before;
     r->programs_before = c.nand_programs;
     r->erases_before = c.nand_erases;
+    r->now.copied_units = c.copied_units - r->copied_before;
+    r->copied_before = c.copied_units;
     g_array_append_val(r->intervals, r->now);
     r->now = (Interval){0};
     r->end_ns += r->interval_ns;
@@ -234,7 +237,8 @@ static const Interval *interval(const Record *r, unsigned i)
     X("mean_ns", v->n ? v->latency_ns / v->n : 0)                              \
     X("max_ns", v->max_ns)                                                     \
     X("nand_programs", v->programs)                                            \
-    X("nand_erases", v->erases)
+    X("nand_erases", v->erases)                                                \
+    X("copied_units", v->copied_units)
 
 void record_json(const Record *r, JsonWriter *w)
 {

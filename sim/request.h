@@ -21,6 +21,7 @@ typedef struct Request {
     SsdOp op;
     bool fua;       /* WRITE: complete only once durable */
     uint32_t space; /* which of several address spaces; 0 if there is one */
+    uint16_t stream; /* WRITE: placement stream; 0: of none */
 } Request;
 
 typedef enum RequestNext {

@@ -39,6 +39,7 @@ void source_args_clear(SourceArgs *a)
     g_free(a->time_scale);
     g_free(a->retime);
     g_free(a->iodepth);
+    g_free(a->stream_map);
 }
 
 /* ---- options of traces ----------------------------------------------------- */
@@ -87,6 +88,24 @@ static bool set_format(const SourceArgs *a, TraceOptions *o, GError **error)
     return true;
 }
 
+/* "0,1,1": stream 0 stays, 1 stays, 2 becomes 1. */
+static bool set_streams(const SourceArgs *a, TraceOptions *o, GError **error)
+{
+    g_auto(GStrv) part = a->stream_map ? g_strsplit(a->stream_map, ",", -1)
+                                       : NULL;
+    unsigned n = part ? g_strv_length(part) : 0;
+    bool ok = !part || (n > 0 && n <= TRACE_MAX_STREAMS);
+    uint64_t v;
+
+    for (unsigned i = 0; ok && i < n; i++) {
+        ok = number(part[i], "", 0, TRACE_MAX_STREAMS - 1, &v);
+        o->stream[i] = (uint16_t)v;
+    }
+    o->n_streams = n;
+    return ok || refuse("stream-map", a->stream_map,
+                        "1 to 64 numbers 0..63 with commas between", error);
+}
+
 static bool set_options(const SourceArgs *a, TraceOptions *o, GError **error)
 {
     uint64_t v;
@@ -109,7 +128,7 @@ static bool set_options(const SourceArgs *a, TraceOptions *o, GError **error)
         o->scale_ppm = v;
     }
     o->skip_bad = a->skip_bad;
-    return set_format(a, o, error);
+    return set_streams(a, o, error) && set_format(a, o, error);
 }
 
 static bool set_remap(const SourceArgs *a, TracesConfig *cfg, GError **error)
@@ -178,6 +197,7 @@ static bool only_of_traces(const SourceArgs *a, GError **error)
                         : a->time_scale ? "time-scale"
                         : a->retime     ? "retime"
                         : a->iodepth    ? "iodepth"
+                        : a->stream_map ? "stream-map"
                         : a->skip_bad   ? "skip-bad"
                                         : NULL;
 
@@ -332,6 +352,8 @@ static void traces_json(const Source *s, JsonWriter *w)
     json_string(w, "trace", s->name);
     json_string(w, "remap", traces_remap_name(s->cfg.remap));
     json_u64(w, "retime", s->cfg.retime);
+    json_string(w, "stream_map",
+                s->args->stream_map ? s->args->stream_map : "");
     json_double(w, "time_scale", (double)s->cfg.options.scale_ppm / 1e6);
     json_u64(w, "disordered", traces_n_disordered(s->traces));
     json_u64(w, "skipped", traces_n_skipped(s->traces));

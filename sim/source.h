@@ -27,6 +27,7 @@ typedef struct SourceArgs {
     char *time_scale;
     char *retime;
     char *iodepth;
+    char *stream_map;
     gboolean skip_bad;
 } SourceArgs;
 

@@ -20,6 +20,7 @@ enum {
     CSV_DEVICE,
     CSV_READ,  /* 1: a read, 0: a write */
     CSV_WRITE, /* the other way round */
+    CSV_STREAM,
     CSV_N_ROLES,
 };
 
@@ -54,6 +55,7 @@ static const struct {
     {"device", CSV_DEVICE, 1},
     {"disk", CSV_DEVICE, 1},
     {"lun", CSV_DEVICE, 1},
+    {"stream", CSV_STREAM, 1},
 };
 
 /* The next field; NULL: there is none left. */
@@ -137,7 +139,7 @@ static const char *take_number(TraceState *state, unsigned i, const char *text,
 
     if (!field_u64(&s, out) || s != text + len ||
         *out > UINT64_MAX / state->column[i].unit) {
-        return "an offset, a size or a device is not a number";
+        return "an offset, a size, a device or a stream is not a number";
     }
     *out *= state->column[i].unit;
     return NULL;
@@ -164,6 +166,8 @@ static const char *take_column(TraceState *state, unsigned i, const char *text,
         return take_number(state, i, text, len, &out->nbytes);
     case CSV_DEVICE:
         return take_number(state, i, text, len, &out->device);
+    case CSV_STREAM:
+        return take_number(state, i, text, len, &out->stream);
     default:
         return NULL;
     }
@@ -202,6 +206,6 @@ static const char *csv_parse(TraceState *state, const char *line,
 const TraceFormat trace_csv = {
     .name = "csv",
     .help = "columns with names: time_ns|time_us|time_ms|time_s, op|is_read, "
-            "offset|sector, size|sectors, device",
+            "offset|sector, size|sectors, device, stream",
     .parse = csv_parse,
 };

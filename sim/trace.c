@@ -278,6 +278,20 @@ static bool arrival_ns(Trace *t, uint64_t own_ns, uint64_t *at_ns)
     return true;
 }
 
+/* false: there is no such stream. */
+static bool find_stream(const Trace *t, const TraceRecord *rec,
+                        uint16_t *stream)
+{
+    const TraceOptions *o = &t->options;
+    uint64_t n = rec->op == SSD_OP_WRITE ? rec->stream : 0;
+
+    if (n >= (o->n_streams ? o->n_streams : TRACE_MAX_STREAMS)) {
+        return false;
+    }
+    *stream = o->n_streams ? o->stream[n] : (uint16_t)n;
+    return true;
+}
+
 /* NULL, or what is wrong. */
 static const char *to_request(Trace *t, const TraceRecord *rec, Request *req)
 {
@@ -294,6 +308,9 @@ static const char *to_request(Trace *t, const TraceRecord *rec, Request *req)
         .op = rec->op,
         .fua = rec->fua && rec->op == SSD_OP_WRITE,
     };
+    if (!find_stream(t, rec, &req->stream)) {
+        return "the stream is not 0..63, or not in --stream-map";
+    }
     if (rec->op == SSD_OP_FLUSH) {
         req->offset = req->nbytes = 0;
     }

@@ -23,6 +23,9 @@
 
 #define TRACE_SECTOR_BYTES 512
 
+/* Streams that a trace may name: 0..TRACE_MAX_STREAMS - 1. */
+#define TRACE_MAX_STREAMS 64
+
 /* One record. */
 typedef struct TraceRecord {
     uint64_t at_ns; /* by the trace's own clock */
@@ -31,6 +34,7 @@ typedef struct TraceRecord {
     uint64_t device; /* whatever number tells devices of the trace apart */
     SsdOp op;
     bool fua;
+    uint64_t stream; /* of a write; 0: none */
 } TraceRecord;
 
 /* What a parser says of a line that is no request and no damage. */
@@ -95,6 +99,8 @@ typedef struct TraceOptions {
     bool skip_bad;             /* count damaged lines and go on */
     int64_t device;            /* only that one; negative: all */
     uint64_t scale_ppm;        /* of times; 1000000: as they are */
+    unsigned n_streams;        /* of stream[]; 0: streams as they are */
+    uint16_t stream[TRACE_MAX_STREAMS]; /* what each stream becomes */
 } TraceOptions;
 
 #define TRACE_OPTIONS_INIT                                                     \

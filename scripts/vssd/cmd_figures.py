@@ -23,6 +23,7 @@ FIGURES = {
     "scatter": ("figures_scatter", "scattering write arrivals, Shin 2018"),
     "layout": ("figures_layout", "data layout and parallelism, Zertal 2015"),
     "buffer": ("figures_buffer", "early flush with second chance, Shin 2023"),
+    "streams": ("figures_streams", "multi-streamed SSD, Kang 2014"),
 }
 OUT = "vssd-figures"
 

@@ -12,6 +12,7 @@ from .paths import cache_dir
 
 BAND = "#f2c744"
 BAND_ALPHA = 0.35
+MANY = 20  # points of a curve, of which not each is marked and named
 
 
 def _pyplot() -> Any:
@@ -52,7 +53,26 @@ def _lines(ax: Any, chart: Chart) -> None:
     for name, values in chart.series.items():
         ax.plot(range(len(values)),
                 [float("nan") if v is None else v for v in values],
-                marker="o", label=name, zorder=2)
+                marker="o" if len(values) <= MANY else None, label=name,
+                zorder=2)
+
+
+def _width(chart: Chart) -> float:
+    """Inches."""
+    if chart.lines and len(chart.x) > MANY:
+        return 8.0
+    return max(6.4, 1.5 + 0.45 * len(chart.x)
+               * max(1, len(chart.series) / 3))
+
+
+def _ticks(ax: Any, chart: Chart) -> None:
+    at = range(len(chart.x))
+    if chart.lines and len(at) > MANY:
+        at = range(MANY // 4 - 1, len(chart.x), MANY // 4)
+    names = [chart.x[i] for i in at]
+    long = len(names) > 8 or any(len(x) > 14 for x in names)
+    ax.set_xticks(at, names, rotation=40 if long else 0,
+                  ha="right" if long else "center")
 
 
 def draw(panel: Panel, stem: Path) -> list[Path]:
@@ -61,17 +81,13 @@ def draw(panel: Panel, stem: Path) -> list[Path]:
     if not chart:
         return []
     plt = _pyplot()
-    fig, ax = plt.subplots(
-        figsize=(max(6.4, 1.5 + 0.45 * len(chart.x)
-                     * max(1, len(chart.series) / 3)), 4.0),
-        layout="constrained")
+    fig, ax = plt.subplots(figsize=(_width(chart), 4.0),
+                           layout="constrained")
     (_lines if chart.lines else _bars)(ax, chart)
     if chart.log:
         ax.set_yscale("log")
     _bands(ax, chart)
-    long = len(chart.x) > 8 or any(len(x) > 14 for x in chart.x)
-    ax.set_xticks(range(len(chart.x)), chart.x, rotation=40 if long else 0,
-                  ha="right" if long else "center")
+    _ticks(ax, chart)
     ax.set_title(panel.title, fontsize=10)
     ax.set_ylabel(chart.ylabel)
     ax.grid(axis="y", alpha=0.3, zorder=0)

@@ -19,6 +19,7 @@ from vssd.paths import PROJECT
 venv.extra("figures")
 np = pytest.importorskip("numpy")
 from vssd import figures_buffer_input as fb  # noqa: E402
+from vssd import figures_lsm as lsm  # noqa: E402
 from vssd import figures_traces as ft  # noqa: E402
 
 TABLE = ft.Table(0.3273, 14.74, 16.67, 0.15, 4096, 64 << 20)
@@ -104,6 +105,67 @@ def test_round_trip(tmp_path: Path) -> None:
     r = ft.read_msr(tmp_path / "t.csv")
     assert (r.offset == t.offset).all() and (r.write == t.write).all()
     assert (abs(r.at_ns - (t.at_ns - t.at_ns[0])) <= 100).all()
+
+
+def lsm_writer(seed: int = 1) -> "lsm.Writer":
+    store = lsm.Store(records=20_000, memtable=1 << 20, piece=256 << 10,
+                      journal=1 << 20, metadata=1 << 20)
+    w = lsm.Writer(store, 200 << 20, seed)
+    w.load()
+    w.run(500 << 20)
+    return w
+
+
+def test_lsm_store_writes_to_what_is_free() -> None:
+    """Tables lie where nothing is; what is trimmed was a table's; what is left
+    is what the store has.  Without this its streams would mean nothing."""
+    w = lsm_writer()
+    begin = w.log + w.cfg.segment * w.cfg.segments
+    page = lsm.PAGE
+    live = np.zeros((200 << 20) // page, dtype=bool)
+    written = [0] * len(lsm.KINDS)
+    for op, offset, n, kind in zip(w.op, w.offset, w.nbytes, w.kind):
+        part = live[offset // page:(offset + n) // page]
+        assert offset % page == 0 and n % page == 0 and len(part) * page == n
+        if op == "D":
+            assert offset >= begin and part.all()
+            part[:] = False
+            continue
+        written[kind] += n
+        assert (offset >= begin) == (kind in (lsm.FLUSH, lsm.TIER1, lsm.TIER2))
+        if offset >= begin:
+            assert not part.any()
+            part[:] = True
+    assert written == w.written and min(written) > 0
+    tables = w.tables + [t for k in w.tasks for t in (k.table, *k.inputs)]
+    used = sum(e[1] for t in tables for e in t.extents)
+    assert used == live.sum() * page
+    held = sum(e[2] for t in tables for e in t.extents)
+    assert held + w.space.free == (200 << 20) - begin
+    keys = np.unique(np.concatenate([t.keys for t in tables] + w.memtable))
+    assert keys.tolist() == list(range(20_000))
+    again, other = lsm_writer(), lsm_writer(2)
+    assert again.offset == w.offset and other.offset != w.offset
+
+
+def test_lsm_merges_fours() -> None:
+    """A merge has four tables or more of like size, and one of each key."""
+    w = lsm_writer()
+    for task in w.tasks:
+        if task.inputs:
+            sizes = [len(t.keys) for t in task.inputs]
+            assert len(sizes) >= 4
+            assert max(sizes) <= 1.5 * sum(sizes) / len(sizes) + 1
+        assert len(np.unique(task.table.keys)) == len(task.table.keys)
+    assert max(t.tier for t in w.tables) >= 2
+
+
+def test_lsm_full() -> None:
+    """A store that does not fit says so."""
+    w = lsm.Writer(lsm.Store(records=100_000, journal=1 << 20,
+                             metadata=1 << 20), 100 << 20, 1)
+    with pytest.raises(lsm.Full):
+        w.load()
 
 
 def test_bands_and_verdicts() -> None:

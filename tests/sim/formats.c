@@ -10,9 +10,9 @@
 /* Three requests that every format can say: a write, a read 1 ms later, and a
  * write 2 ms after that. */
 static const Request wanted[] = {
-    {0, 8192, 4096, SSD_OP_WRITE, false, 0},
-    {1000000, 1048576, 16384, SSD_OP_READ, false, 0},
-    {3000000, 4096, 512, SSD_OP_WRITE, false, 0},
+    {0, 8192, 4096, SSD_OP_WRITE, false, 0, 0},
+    {1000000, 1048576, 16384, SSD_OP_READ, false, 0, 0},
+    {3000000, 4096, 512, SSD_OP_WRITE, false, 0, 0},
 };
 
 #define MSR                                                                    \
@@ -426,6 +426,10 @@ static void test_damage(void)
         {&trace_csv, "time_ns,op,offset,size\n1,R,2\n", ":2: fewer"},
         {&trace_csv, "time_ns,op,offset,size\n1,X,2,3\n", "the kind"},
         {&trace_csv, "time_ns,op,offset,size\n1,R,-2,3\n", "not a number"},
+        {&trace_csv, "time_ns,op,offset,size,stream\n1,W,2,3,x\n",
+         "not a number"},
+        {&trace_csv, "time_ns,op,offset,size,stream\n1,W,2,3,64\n",
+         ":2: the stream is not 0..63"},
         {&trace_blktrace, "rubbish that is longer than a record, for it to be "
                           "read as one\n",
          "magic"},

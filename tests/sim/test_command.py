@@ -137,6 +137,41 @@ class Results(unittest.TestCase):
         self.assertEqual(r["disordered"], 1)
         self.assertEqual(r["latency_ns"]["read"]["count"], 2)
 
+    def test_streams_of_a_trace(self) -> None:
+        """The column, --stream-map, and streams that there are not."""
+        def lines(*numbers: object) -> str:
+            return "time_ns,op,offset,size,stream\n" + "".join(
+                f"{i},{'W' if n != 'R' else 'R'},{i * 16384},16384,"
+                f"{n if n != 'R' else 60}\n" for i, n in enumerate(numbers))
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "t.csv")
+            path.write_text(lines(0, 1, 2, 2, 3, "R"))
+            args = ("--profile", TINY, "--set", "streams.gc=merge",
+                    "--set", "ftl.op_percent=100%",
+                    "--trace", path)
+            three = (*args, "--set", "streams.max=3")
+            two = (*args, "--set", "streams.max=2")
+
+            def written(*more: object) -> list[int]:
+                return [s["host_bytes_written"] // 16384
+                        for s in result(*more)["streams"]]
+
+            self.assertEqual(written(*three), [1, 1, 2, 1])
+            self.assertEqual(written(*two, "--stream-map", "0,1,1,2"),
+                             [1, 3, 1])
+            for more, word in (
+                    ((*two,), ":6: stream 3, but the drive has 0..2"),
+                    ((*two, "--stream-map", "0,1,1"), ":6: the stream"),
+                    ((*two, "--stream-map", "0,64"), "--stream-map=0,64"),
+                    ((*two, "--stream-map", ""), "--stream-map="),
+                    (("--profile", TINY, "--workload", "number_ios=1",
+                      "--stream-map", "0"), "only with --trace")):
+                done = run(*more)
+                self.assertEqual(done.returncode, 1, more)
+                self.assertIn(word, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1)
+
     def test_profile_name(self) -> None:
         r = result("--profile", "tiny", "--workload", "number_ios=1")
         self.assertEqual(r["profile"], "tiny")
