@@ -289,7 +289,7 @@ int main(int argc, char **argv)
         } else if (c == 'm') {
             int named = placement_named(optarg);
 
-            if (named < 0 || named == PLACEMENT_PASSTHRU) {
+            if (named < 0 || named > PLACEMENT_HINT) {
                 fail("-m %s: fadvise, hint or auto", optarg);
             }
             how = (Placement)named;

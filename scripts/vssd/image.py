@@ -130,8 +130,17 @@ def ensure(mirror: str = "", suite: str = SUITE) -> Image:
     return image
 
 
+def is_cached(suite: str) -> bool:
+    """Is what takes long about the image of a suite in the cache?"""
+    return _tar_path(suite).exists()
+
+
+def _tar_path(suite: str) -> Path:
+    return cache_dir() / f"root-{_root_key(suite)}.tar"
+
+
 def _root_tar(mirror: str, suite: str) -> Path:
-    tar = cache_dir() / f"root-{_root_key(suite)}.tar"
+    tar = _tar_path(suite)
     if tar.exists():
         return tar
     part = tar.with_suffix(".part")
