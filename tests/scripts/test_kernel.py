@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cli, guest_tools, image, kernel_build, kernel_source
+from vssd import aptsrc, cli, guest_tools, image, kernel_build, kernel_source
 from vssd.errors import UserError
 from vssd.kernel_source import Wanted
 from vssd.paths import PROJECT
+from vssd.proc import log_file
+from vssd.ui import Stage
 
 MAKEFILE = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 3\nEXTRAVERSION =\n"
 GOOD = """\
@@ -209,3 +211,52 @@ def test_an_image_of_a_suite_that_is_not_there(cache: Path) -> None:
     assert not kernel_build.is_built(Wanted())
     with pytest.raises(SystemExit):
         cli.parser().parse_args(["run", "--suite", "potato"])
+
+
+def repository(folder: Path, packages: list[str]) -> aptsrc.Source:
+    """An apt repository on this disk."""
+    index = folder / "dists/s/main/binary-amd64/Packages"
+    index.parent.mkdir(parents=True)
+    index.write_text("".join(
+        f"Package: {name}\nVersion: 1\nArchitecture: amd64\nFilename: x.deb\n"
+        f"Size: 1\nSHA256: {'0' * 64}\nDescription: x\n\n" for name in packages))
+    return aptsrc.Source(f"file:{folder}", "s", ("main",), trusted=True)
+
+
+def test_kernels_before_the_newest(tmp_path: Path) -> None:
+    """Newest first, of the plain flavour, without the newest itself."""
+    source = repository(tmp_path / "r", [
+        f"linux-image-{v}+deb13{f}-amd64" for v in
+        ("6.16.3", "6.9.1", "7.3.4", "6.16.12", "6.18.5", "6.17.1")
+        for f in ("", "-cloud", "-rt")] + ["linux-image-amd64", "linux-base"])
+    assert image.older_kernels("s", [source]) == [
+        f"linux-image-{v}+deb13-amd64" for v in
+        ("6.18.5", "6.17.1", "6.16.12", "6.16.3")]
+
+
+def test_a_kernel_that_the_mirror_only_lists(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one before is taken; any other failure is told as it is."""
+    tried: list[str] = []
+    said = "E: Failed to fetch http://mirror/x.deb  404  Not Found"
+
+    def fail_twice(_to: Path, _base: str, _sources: list[aptsrc.Source],
+                   kernel: str, _stage: Stage) -> None:
+        tried.append(kernel)
+        log_file("mmdebstrap").write_text(said)
+        if len(tried) < 3:
+            raise UserError("mmdebstrap failed")
+
+    monkeypatch.setattr(image, "_mmdebstrap", fail_twice)
+    monkeypatch.setattr(image, "older_kernels", lambda *_: ["k2", "k3", "k4"])
+    with Stage("x") as stage:
+        image._install(tmp_path / "t", "http://mirror", stage,
+                       "trixie-backports")
+        assert tried == ["linux-image-amd64/trixie-backports",
+                         "k2/trixie-backports", "k3/trixie-backports"]
+        tried.clear()
+        said = "E: No space left on device"
+        with pytest.raises(UserError):
+            image._install(tmp_path / "t", "http://mirror", stage,
+                           "trixie-backports")
+        assert len(tried) == 1
