@@ -468,7 +468,7 @@ int main(int argc, char **argv)
     }
     drive_open_below(&j.drive, j.target, &j.start);
     if (j.drive.info.nstreams < 2 && !j.none) {
-        die("%s has no streams: give the drive some (streams.max)",
+        die("%s has no streams: give it some (streams.max, fdp.ruhs)",
             j.drive.name);
     }
     j.buf = aligned_alloc(4096, j.chunk);
