@@ -21,8 +21,8 @@ from vssd import image, kernel_build, model, paths
 from vssd.guest import Guest
 from vssd.kernel_source import Wanted
 
-GEOMETRY = ["nand.channels=2", "nand.dies=1", "nand.pages=64",
-            "ftl.op_percent=60%"]
+GEOMETRY = ["nand.channels=2", "nand.dies=1", "nand.pages=128",
+            "ftl.op_percent=100%"]
 MIB = 1 << 20
 FILE_SYSTEMS = {"ext4": "mkfs.ext4 -q -F -E nodiscard",
                 "xfs": "mkfs.xfs -q -f -K"}
