@@ -197,16 +197,19 @@ void drive_open_below(Drive *d, const char *path, uint64_t *start)
 
 /* ---- files -------------------------------------------------------------- */
 
+/* size: of the file; file systems keep room beyond its end. */
 static void add_extent(const struct fiemap_extent *e, const char *path,
-                       uint64_t start, DriveRange *r)
+                       uint64_t start, uint64_t size, DriveRange *r)
 {
+    uint64_t left = size - e->fe_logical;
+
     if (e->fe_flags & (FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC |
                        FIEMAP_EXTENT_ENCODED | FIEMAP_EXTENT_DATA_INLINE)) {
         die("%s: not all of it has a place on the device (flags 0x%x)", path,
             e->fe_flags);
     }
     r->start = start + e->fe_physical;
-    r->bytes = e->fe_length;
+    r->bytes = e->fe_length < left ? e->fe_length : left;
 }
 
 DriveRange *drive_file_ranges(int fd, const char *path, uint64_t start,
@@ -217,12 +220,16 @@ DriveRange *drive_file_ranges(int fd, const char *path, uint64_t start,
     DriveRange *ranges = NULL;
     uint64_t from = 0;
     bool last = false;
+    struct stat st;
 
+    if (fstat(fd, &st) < 0) {
+        die("%s: %s", path, strerror(errno));
+    }
     *n = 0;
-    while (m && !last) {
+    while (m && !last && from < (uint64_t)st.st_size) {
         memset(m, 0, head);
         m->fm_start = from;
-        m->fm_length = FIEMAP_MAX_OFFSET - from;
+        m->fm_length = (uint64_t)st.st_size - from;
         m->fm_flags = FIEMAP_FLAG_SYNC;
         m->fm_extent_count = EXTENTS;
         if (ioctl(fd, FS_IOC_FIEMAP, m) < 0) {
@@ -239,7 +246,8 @@ DriveRange *drive_file_ranges(int fd, const char *path, uint64_t start,
         for (unsigned i = 0; i < m->fm_mapped_extents; i++) {
             const struct fiemap_extent *e = &m->fm_extents[i];
 
-            add_extent(e, path, start, &ranges[(*n)++]);
+            add_extent(e, path, start, (uint64_t)st.st_size,
+                       &ranges[(*n)++]);
             from = e->fe_logical + e->fe_length;
             last = e->fe_flags & FIEMAP_EXTENT_LAST;
         }

@@ -14,7 +14,8 @@
 #endif
 #define RWH_NONE 1 /* stream n is hint n + 1 */
 
-static const char *const names[] = { "auto", "fadvise", "hint", "passthru" };
+static const char *const names[] = { "auto", "fadvise", "hint", "uring",
+                                    "passthru" };
 
 int placement_named(const char *name)
 {

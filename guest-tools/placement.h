@@ -6,7 +6,11 @@
  *   hint      F_SET_RW_HINT, which reaches the drive up to Linux 5.17, and
  *             there with nvme_core.streams=1: streams 1 to 4
  *
- * Both are kept with the inode: whoever writes to it writes to the stream.
+ * Both are kept with the inode: whoever writes to it writes to the stream.  For
+ * block devices there are two more, which say the stream with each write:
+ *
+ *   uring     write_stream of io_uring (uring.h): Linux 6.16 and later, FDP
+ *   passthru  NVMe commands of the program's own: any Linux, streams or FDP
  */
 #ifndef VSSD_GUEST_PLACEMENT_H
 #define VSSD_GUEST_PLACEMENT_H
@@ -21,14 +25,15 @@ typedef enum Placement {
     PLACEMENT_AUTO,
     PLACEMENT_FADVISE,
     PLACEMENT_HINT,
-    PLACEMENT_PASSTHRU, /* NVMe commands of the program's own: block devices */
+    PLACEMENT_URING,
+    PLACEMENT_PASSTHRU,
 } Placement;
 
 /* The placement of that name; -1: there is none. */
 int placement_named(const char *name);
 const char *placement_name(Placement how);
 
-/* What this kernel has; PLACEMENT_AUTO: nothing.  fd: a file or folder to try
+/* What this kernel has for inodes; PLACEMENT_AUTO: nothing.  fd: a file or folder to try
  * it on; it has no stream afterwards. */
 Placement placement_found(int fd);
 

@@ -104,7 +104,8 @@ static Rule *match(const char *path)
     return NULL;
 }
 
-/* The folder that all paths of a pattern are below. */
+/* The folder that all paths of a pattern are below; where the program is to
+ * make it, the one above it that is there. */
 static void fixed_folder(const char *pattern, char *folder)
 {
     size_t n = strcspn(pattern, "*?[\\");
@@ -114,7 +115,9 @@ static void fixed_folder(const char *pattern, char *folder)
     }
     memcpy(folder, pattern, n);
     folder[n] = '\0';
-    *strrchr(folder, '/') = '\0';
+    do {
+        *strrchr(folder, '/') = '\0';
+    } while (folder[0] != '\0' && access(folder, F_OK) < 0);
     if (folder[0] == '\0') {
         strcpy(folder, "/");
     }
@@ -289,7 +292,7 @@ int main(int argc, char **argv)
         } else if (c == 'm') {
             int named = placement_named(optarg);
 
-            if (named < 0 || named == PLACEMENT_PASSTHRU) {
+            if (named < 0 || named > PLACEMENT_HINT) {
                 fail("-m %s: fadvise, hint or auto", optarg);
             }
             how = (Placement)named;

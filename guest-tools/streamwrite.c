@@ -6,12 +6,14 @@
  * The files are written in turns, a chunk each, so that without streams they
  * would share every page.  Where they lie on the drive tells FIEMAP, where that
  * is in NAND the drive's log page C2h (vendor-log.h).  On a block device it
- * writes parts of the device in place of files; there also by NVMe commands of
- * its own (passthru), which any kernel lets through.
+ * writes parts of the device in place of files; there also by io_uring's write
+ * streams, and by NVMe commands of its own (passthru), which any kernel lets
+ * through.  On a drive with FDP stream n is reclaim unit handle n - 1.
  */
 #define _GNU_SOURCE
 #include "drive.h"
 #include "placement.h"
+#include "uring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,20 +35,28 @@ static const char usage[] =
     "  -n STREAMS  write to streams 1..STREAMS, a file each (default: 4)\n"
     "  -s MIB      size of each file (default: 8)\n"
     "  -c KIB      write so much of a file at a time (default: 64)\n"
-    "  -m METHOD   fadvise, hint, passthru (devices only), none; default: what\n"
-    "              the kernel has\n"
+    "  -m METHOD   fadvise, hint, none; for devices also uring (with -o) and\n"
+    "              passthru; default: what the kernel has\n"
     "  -o          O_DIRECT\n"
     "  -k          keep the files\n"
     "\n"
     "On a DEVICE the first STREAMS * MIB MiB are overwritten.\n"
     "Ends with 0 if every unit lies in blocks of its stream, with 1 if not.\n";
 
-enum { MAX_STREAMS = 255, PLACES_AT_ONCE = 256, OPCODE_WRITE = 0x01 };
+enum {
+    MAX_STREAMS = 255,
+    PLACES_AT_ONCE = 256,
+    OPCODE_WRITE = 0x01,
+    OPCODE_DIRECTIVE_SEND = 0x19,
+    DIRECTIVE_STREAMS = 1,
+    DIRECTIVE_PLACEMENT = 2,
+};
 
 typedef struct Job {
     const char *target;
     bool device;
     bool none; /* write without streams */
+    bool fdp;  /* stream n is reclaim unit handle n - 1 */
     bool direct;
     bool keep;
     Placement how;
@@ -56,6 +66,7 @@ typedef struct Job {
     uint8_t *buf;
     int fd[MAX_STREAMS]; /* of the device: all the same */
     Drive drive;
+    Uring uring;
     uint64_t start; /* of the file system or device on the drive */
 } Job;
 
@@ -101,44 +112,120 @@ static void open_all(Job *j)
     }
 }
 
+/* The write streams that the kernel offers for the device. */
+static unsigned write_streams(const Job *j)
+{
+    char path[128];
+    unsigned n = 0;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/sys/block/%s/queue/max_write_streams",
+             strrchr(j->drive.name, '/') + 1);
+    f = fopen(path, "re");
+    if (f) {
+        if (fscanf(f, "%u", &n) != 1) {
+            n = 0;
+        }
+        fclose(f);
+    }
+    return n;
+}
+
+static void find_method(Job *j)
+{
+    j->how = placement_found(j->fd[0]);
+    if (j->how == PLACEMENT_AUTO && j->device) {
+        j->how = j->direct && write_streams(j) ? PLACEMENT_URING
+                                               : PLACEMENT_PASSTHRU;
+    }
+    if (j->how == PLACEMENT_AUTO) {
+        die("this kernel knows no streams for files (fadvise: ./vssd kernel"
+            " build; hint: Linux up to 5.17 with nvme_core.streams=1)");
+    }
+}
+
+static unsigned greatest_stream(const Job *j)
+{
+    if (j->how == PLACEMENT_URING) {
+        return write_streams(j);
+    }
+    if (j->how == PLACEMENT_PASSTHRU) {
+        return j->fdp ? j->drive.info.nstreams : FADVISE_STREAMS;
+    }
+    return placement_streams(j->how);
+}
+
+/* Identify directive, Enable Directive (Base 1.4, clause 9.2.2.1). */
+static void enable_directive(const Job *j)
+{
+    struct nvme_admin_cmd c = {
+        .opcode = OPCODE_DIRECTIVE_SEND,
+        .nsid = (uint32_t)ioctl(j->fd[0], NVME_IOCTL_ID),
+        .cdw11 = 1, /* type 0, operation 1 */
+        .cdw12 = 1 | DIRECTIVE_STREAMS << 8,
+    };
+
+    if (ioctl(j->fd[0], NVME_IOCTL_ADMIN_CMD, &c) != 0) {
+        die("%s: cannot enable the streams directive", j->drive.name);
+    }
+}
+
+static void prepare_method(Job *j)
+{
+    if (j->how == PLACEMENT_URING && !j->direct) {
+        die("-m uring: the page cache forgets write streams, so give -o");
+    }
+    if (j->how == PLACEMENT_URING && write_streams(j) == 0) {
+        die("-m uring: no write streams: needs Linux 6.16 or later, and a drive"
+            " with FDP (fdp.ruhs)");
+    }
+    if (j->how == PLACEMENT_URING && uring_open(&j->uring) < 0) {
+        die("-m uring: %s", strerror(errno));
+    }
+    if (j->how == PLACEMENT_PASSTHRU && !j->fdp) {
+        enable_directive(j);
+    }
+}
+
 static void choose_method(Job *j)
 {
     if (j->none) {
         return;
     }
     if (j->how == PLACEMENT_AUTO) {
-        j->how = placement_found(j->fd[0]);
-        if (j->how == PLACEMENT_AUTO && j->device) {
-            j->how = PLACEMENT_PASSTHRU;
-        }
+        find_method(j);
     }
-    if (j->how == PLACEMENT_AUTO) {
-        die("this kernel knows no streams for files (fadvise: ./vssd kernel"
-            " build; hint: Linux up to 5.17 with nvme_core.streams=1)");
+    if (j->how > PLACEMENT_HINT && !j->device) {
+        die("-m %s: writes blocks, so give a device", placement_name(j->how));
     }
-    if (j->how == PLACEMENT_PASSTHRU && !j->device) {
-        die("-m passthru: writes blocks, so give a device");
-    }
-    if (j->nstreams > placement_streams(j->how)) {
+    prepare_method(j);
+    if (j->nstreams > greatest_stream(j)) {
         die("-n %u: %s gives streams 1..%u", j->nstreams,
-            placement_name(j->how), placement_streams(j->how));
+            placement_name(j->how), greatest_stream(j));
     }
 }
 
 static void set_stream(Job *j, int fd, unsigned stream)
 {
-    if (!j->none && j->how != PLACEMENT_PASSTHRU &&
+    if (!j->none && j->how <= PLACEMENT_HINT &&
         placement_set(fd, j->how, stream) < 0) {
         die("stream %u by %s: %s", stream, placement_name(j->how),
             strerror(errno));
     }
 }
 
-/* Directive type 1 in CDW12, the stream in CDW13 (NVM command set, Write). */
+/* By which number the drive knows a stream. */
+static unsigned id_of(const Job *j, unsigned stream)
+{
+    return j->fdp ? stream - 1 : stream;
+}
+
+/* DTYPE in CDW12, DSPEC in CDW13 (NVM command set, Write). */
 static void write_passthru(Job *j, unsigned stream, uint64_t at)
 {
     uint32_t block = j->drive.info.block_bytes;
     uint64_t lba = (j->start + at) / block;
+    uint32_t type = j->fdp ? DIRECTIVE_PLACEMENT : DIRECTIVE_STREAMS;
     struct nvme_passthru_cmd c = {
         .opcode = OPCODE_WRITE,
         .nsid = (uint32_t)ioctl(j->fd[0], NVME_IOCTL_ID),
@@ -146,8 +233,8 @@ static void write_passthru(Job *j, unsigned stream, uint64_t at)
         .data_len = (uint32_t)j->chunk,
         .cdw10 = (uint32_t)lba,
         .cdw11 = (uint32_t)(lba >> 32),
-        .cdw12 = (uint32_t)(j->chunk / block - 1) | 1u << 20,
-        .cdw13 = stream << 16,
+        .cdw12 = (uint32_t)(j->chunk / block - 1) | type << 20,
+        .cdw13 = id_of(j, stream) << 16,
     };
     int status = ioctl(j->fd[0], NVME_IOCTL_IO_CMD, &c);
 
@@ -156,6 +243,15 @@ static void write_passthru(Job *j, unsigned stream, uint64_t at)
             status < 0 ? strerror(errno) : "NVMe status",
             status < 0 ? 0 : (unsigned)status);
     }
+}
+
+static int64_t write_file(Job *j, unsigned i, uint64_t at)
+{
+    if (j->how == PLACEMENT_URING) {
+        return uring_write(&j->uring, j->fd[i], j->buf, (uint32_t)j->chunk, at,
+                           (uint8_t)(i + 1));
+    }
+    return pwrite(j->fd[i], j->buf, j->chunk, (off_t)at);
 }
 
 static void write_chunk(Job *j, unsigned i, uint64_t at)
@@ -171,8 +267,8 @@ static void write_chunk(Job *j, unsigned i, uint64_t at)
     if (j->device) {
         set_stream(j, j->fd[i], i + 1); /* one inode for all of them */
     }
-    if (pwrite(j->fd[i], j->buf, j->chunk, (off_t)(base + at)) !=
-        (ssize_t)j->chunk) {
+    errno = 0;
+    if (write_file(j, i, base + at) != (int64_t)j->chunk) {
         die("%s: writing: %s", j->target, errno ? strerror(errno) : "short");
     }
     if (j->device && !j->direct && fdatasync(j->fd[i]) < 0) {
@@ -208,7 +304,7 @@ static void count_place(const Job *j, unsigned stream, const VssdLogPlace *p,
     f->units++;
     if (p->where != VSSD_PLACE_NAND) {
         f->pending++;
-    } else if (drive_stream_id(&j->drive, p->stream) != stream) {
+    } else if (drive_stream_id(&j->drive, p->stream) != id_of(j, stream)) {
         f->other++;
     } else if (p->block_stream != p->stream) {
         f->mixed++;
@@ -311,7 +407,7 @@ static void method(Job *j, const char *name)
 
     j->none = strcmp(name, "none") == 0;
     if (how < 0 && !j->none) {
-        die("-m %s: fadvise, hint, passthru, none or auto", name);
+        die("-m %s: fadvise, hint, uring, passthru, none or auto", name);
     }
     j->how = j->none ? PLACEMENT_AUTO : (Placement)how;
 }
@@ -372,13 +468,15 @@ int main(int argc, char **argv)
     }
     drive_open_below(&j.drive, j.target, &j.start);
     if (j.drive.info.nstreams < 2 && !j.none) {
-        die("%s has no streams: give the drive some (streams.max)",
+        die("%s has no streams: give it some (streams.max, fdp.ruhs)",
             j.drive.name);
     }
     j.buf = aligned_alloc(4096, j.chunk);
     if (!j.buf) {
         die("out of memory");
     }
+    drive_read_streams(&j.drive);
+    j.fdp = drive_stream_id(&j.drive, 0) == 0; /* handle 0: FDP */
     open_all(&j);
     choose_method(&j);
     write_all(&j);

@@ -170,11 +170,12 @@ def network_options() -> list[str]:
 class PrivateApt:
     """apt-get with directories of its own below `root`."""
 
-    def __init__(self, root: Path, sources: list[Source]) -> None:
+    def __init__(self, root: Path, sources: list[Source],
+                 kind: str = "deb-src") -> None:
         self.root = root
         for name in ("parts", "lists/partial", "archives/partial"):
             (root / name).mkdir(parents=True, exist_ok=True)
-        lines = [one_line_format(s, "deb-src") for s in sources]
+        lines = [one_line_format(s, kind) for s in sources]
         (root / "parts/vssd.list").write_text("\n".join(lines) + "\n",
                                               encoding="utf-8")
         self.options = [
@@ -191,6 +192,13 @@ class PrivateApt:
         """Run apt-get with these arguments."""
         run_logged(["apt-get", *self.options, *args], "apt", what, cwd=cwd,
                    env={"LC_ALL": "C"})
+
+    def names(self, pattern: str) -> list[str]:
+        """The binary packages whose whole name matches."""
+        out = subprocess.run(
+            ["apt-cache", *self.options, "pkgnames"], capture_output=True,
+            text=True, check=False, env=dict(os.environ, LC_ALL="C")).stdout
+        return [x for x in out.splitlines() if re.fullmatch(pattern, x)]
 
     def versions(self, package: str) -> list[str]:
         """The versions of a source package, newest first."""

@@ -15,10 +15,10 @@ TOOLS = {
     AGENT: ("vssd-agent.c",),
     "vssdctl": ("vssdctl.c", "drive.c"),
     "streamrun": ("streamrun.c", "placement.c"),
-    "streamwrite": ("streamwrite.c", "drive.c", "placement.c"),
+    "streamwrite": ("streamwrite.c", "drive.c", "placement.c", "uring.c"),
 }
 HEADERS = ("guest-tools/drive.h", "guest-tools/placement.h",
-           "hw-ssd/nvme/vendor-log.h")
+           "guest-tools/uring.h", "hw-ssd/nvme/vendor-log.h")
 FLAGS = ("-std=gnu11", "-O2", "-static", "-Wall", "-Wextra", "-Werror",
          f"-I{PROJECT / 'hw-ssd/nvme'}")
 

@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from pathlib import Path
 from . import aptsrc, disk, guest_tools, packages, qemu_build
 from .errors import UserError
 from .paths import PROJECT, cache_dir, file_bytes, key_of, locked, need_space
-from .proc import run_logged
+from .proc import log_file, run_logged
 from .ui import Stage
 
 SUITE = "trixie"
@@ -33,6 +34,8 @@ SUITES = {
     "trixie-backports": "Linux 6.16 or later: block write streams, FDP",
 }
 KERNEL = "linux-image-amd64"
+KERNEL_NAME = r"linux-image-\d[\d.]*\+deb\d+-amd64"
+OLDER_KERNELS = 4  # to try when the newest cannot be had
 PACKAGES = (
     "systemd-sysv", "udev", "kmod", "initramfs-tools", "zstd", KERNEL,
     "login", "procps", "iproute2", "iputils-ping", "acpid", "util-linux",
@@ -130,15 +133,24 @@ def ensure(mirror: str = "", suite: str = SUITE) -> Image:
     return image
 
 
+def is_cached(suite: str) -> bool:
+    """Is what takes long about the image of a suite in the cache?"""
+    return _tar_path(suite).exists()
+
+
+def _tar_path(suite: str) -> Path:
+    return cache_dir() / f"root-{_root_key(suite)}.tar"
+
+
 def _root_tar(mirror: str, suite: str) -> Path:
-    tar = cache_dir() / f"root-{_root_key(suite)}.tar"
+    tar = _tar_path(suite)
     if tar.exists():
         return tar
     part = tar.with_suffix(".part")
     try:
         with Stage(f"making a Debian root file system of {suite} (once)") \
                 as stage:
-            _mmdebstrap(part, mirror, stage, suite)
+            _install(part, mirror, stage, suite)
         part.rename(tar)
     finally:
         part.unlink(missing_ok=True)
@@ -155,10 +167,48 @@ def _sources(suite: str, mirror: str) -> tuple[str, list[aptsrc.Source]]:
     return base, sources
 
 
-def _mmdebstrap(to: Path, mirror: str, stage: Stage, suite: str) -> None:
+def _install(to: Path, mirror: str, stage: Stage, suite: str) -> None:
+    """With the newest kernel of the suite that its mirror really has: an index
+    may name one that is not there."""
     base, sources = _sources(suite, mirror)
-    names = [f"{p}/{suite}" if p == KERNEL and base != suite else p
-             for p in PACKAGES]
+    if base == suite:
+        _mmdebstrap(to, base, sources, KERNEL, stage)
+        return
+    try:
+        _mmdebstrap(to, base, sources, f"{KERNEL}/{suite}", stage)
+    except UserError as problem:
+        if not _could_not_fetch():
+            raise
+        for kernel in older_kernels(suite, sources):
+            try:
+                stage.note(f"trying {kernel}")
+                _mmdebstrap(to, base, sources, f"{kernel}/{suite}", stage)
+                return
+            except UserError:
+                if not _could_not_fetch():
+                    raise
+        raise problem
+
+
+def _could_not_fetch() -> bool:
+    said = log_file("mmdebstrap").read_text(errors="replace")
+    return "Failed to fetch" in said or "404 " in said
+
+
+def older_kernels(suite: str, sources: list[aptsrc.Source]) -> list[str]:
+    """The packages of the kernels before the newest of a suite."""
+    with tempfile.TemporaryDirectory(dir=cache_dir(), prefix="apt.") as name:
+        apt = aptsrc.PrivateApt(Path(name), [s for s in sources
+                                             if s.suite == suite], "deb")
+        apt.get("update", what="reading the mirror's index")
+        found = {x.split("-")[2]: x for x in apt.names(KERNEL_NAME)}
+    ordered = aptsrc.sort_versions(list(found))
+    return [found[v] for v in ordered[1:1 + OLDER_KERNELS]]
+
+
+def _mmdebstrap(to: Path, base: str, sources: list[aptsrc.Source],
+                kernel: str, stage: Stage) -> None:
+    names = [kernel if p == KERNEL else p for p in PACKAGES]
     args = ["mmdebstrap", "--format=tar", "--variant=minbase",
             "--include=" + ",".join(names),
             f"--essential-hook=copy-in {PROJECT}/{FOLDERS[1]}/etc"

@@ -238,7 +238,7 @@ def apply(tree: Path, patch: Path) -> set[str]:
     """Apply one patch; the files that it changed."""
     said: list[str] = []
     try:
-        run_logged(["patch", "-p1", "-N", "-f", "--no-backup-if-mismatch",
+        run_logged(["patch", "-p1", "-N", "-f", "-F0", "--no-backup-if-mismatch",
                     "-d", tree, "-i", patch.resolve()], "kernel-patch",
                    "applying " + patch.name, on_line=said.append,
                    env={"LC_ALL": "C"})

@@ -124,3 +124,35 @@ def test_ordinary_writes_belong_to_no_stream(guest: Guest) -> None:
     after = written(guest, 1)
     assert after[0] - before[0] == 2 << 20
     assert after[1:] == before[1:]
+
+
+def test_tools_ask_the_drive(guest: Guest) -> None:
+    """vssdctl and nvme-cli read the same log pages; what they say is what the
+    statistics have."""
+    dev = device(guest, 1)
+    raw = f"nvme get-log {dev} --log-id=0xc0 --log-len=512 --raw-binary"
+    assert guest.run(f"{raw} | head -c 4") == "VSSD"
+    assert guest.result(f"{raw} > /tmp/a; vssdctl -d {dev} raw c0 > /tmp/b;"
+                        " cmp /tmp/a /tmp/b").status == 0
+    said = dict(line.split() for line in
+                guest.run(f"vssdctl -d {dev} stats").splitlines())
+    found = guest.stats(1)
+    assert int(said["nand_programs"]) == found["nand"]["programs"]
+    assert int(said["streams"]) == 5
+    lines = guest.run(f"vssdctl -d {dev} streams").splitlines()
+    assert [int(x.split()[3]) for x in lines[1:-1]] == written(guest, 1)
+    head = guest.run("vssdctl where /etc/hostname | head -n 1")
+    assert head.startswith("/etc/hostname: 1 extents on /dev/nvme")
+    assert "beyond the end" in guest.result(
+        f"vssdctl -d {dev} where 99999999999").err.decode()
+
+
+@pytest.mark.parametrize("i", [1, 2], ids=["directive", "fdp"])
+def test_streamwrite_by_passthrough(guest: Guest, i: int) -> None:
+    """What any kernel can do; and without streams the check fails."""
+    dev = device(guest, i)
+    said = guest.run(f"streamwrite -n 4 -s 2 {dev}n1")
+    assert "every unit lies in blocks of its stream by passthru" in said
+    assert guest.result(f"streamwrite -m none -n 4 -s 2 {dev}n1").status == 1
+    said = guest.result("streamwrite /root").err.decode()
+    assert "has no streams: give it some" in said

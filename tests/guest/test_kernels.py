@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Streams from files and block devices of guests with other kernels: what a
+program writes to a stream lies in erase blocks of that stream, as the drive
+itself says.
+
+A kernel and an image each take minutes to make, so these tests run when the
+cache has them, and always with --long.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Env, blank, drive
+
+from vssd import image, kernel_build, model, paths
+from vssd.guest import Guest
+from vssd.kernel_source import Wanted
+
+GEOMETRY = ["nand.channels=2", "nand.dies=1", "nand.pages=128",
+            "ftl.op_percent=100%"]
+MIB = 1 << 20
+FILE_SYSTEMS = {"ext4": "mkfs.ext4 -q -F -E nodiscard",
+                "xfs": "mkfs.xfs -q -f -K"}
+
+
+def image_of(suite: str) -> image.Image:
+    """The guest image of a suite, or skip."""
+    if not image.is_cached(suite) and "VSSD_LONG" not in os.environ:
+        pytest.skip(f"no image of {suite}: --long makes it, or ./vssd run"
+                    f" --suite {suite}")
+    return image.ensure(suite=suite)
+
+
+def our_kernel() -> Path:
+    """The kernel with the project's patches, or skip."""
+    if not kernel_build.is_built(Wanted()) and "VSSD_LONG" not in os.environ:
+        pytest.skip("no kernel with our patches: --long makes it, or ./vssd"
+                    " kernel build")
+    return kernel_build.ensure(Wanted()).image
+
+
+def started(env: Env, folder: Path, made: image.Image, option: str,
+            **more: Any) -> Iterator[Guest]:
+    """A guest of an image, with a second drive that has `option`."""
+    sets = [*GEOMETRY, option]
+    size = model.drive_info(paths.find_profile("tlc-consumer"),
+                            sets)["capacity_bytes"]
+    given: dict[str, Any] = {"kernel": made.kernel, "initrd": made.initrd,
+                             "append": f"root={made.root} rw console=ttyS0"}
+    given["append"] += more.pop("params", "")
+    root = folder / "root.qcow2"
+    image.overlay(env.qemu.img, made.disk, root)
+    drives = [drive(root), drive(blank(folder / "data.raw", size), "raw",
+                                 "tlc-consumer", sets)]
+    with Guest(env.spec(drives, **{**given, **more})) as running:
+        running.wait_agent()
+        yield running
+
+
+@pytest.fixture(scope="module", name="patched")
+def patched_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
+        -> Iterator[Guest]:
+    """Linux 6.12 with guest-tools/kernel, eight streams."""
+    yield from started(env, tmp_path_factory.mktemp("patched"), env.image,
+                       "streams.max=8", kernel=our_kernel(), initrd=None)
+
+
+@pytest.fixture(scope="module", name="old")
+def old_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
+        -> Iterator[Guest]:
+    """Debian 11 as it is, four streams."""
+    yield from started(env, tmp_path_factory.mktemp("old"),
+                       image_of("bullseye"), "streams.max=4",
+                       params=" nvme_core.streams=1")
+
+
+@pytest.fixture(scope="module", name="new")
+def new_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
+        -> Iterator[Guest]:
+    """Debian's newest kernel as it is, four reclaim unit handles."""
+    yield from started(env, tmp_path_factory.mktemp("new"),
+                       image_of("trixie-backports"), "fdp.ruhs=4")
+
+
+def device(guest: Guest) -> str:
+    """The second drive in the guest, as /dev/nvme1n1."""
+    found = guest.run("grep -lw VSSD0001 /sys/class/nvme/*/serial")
+    return f"/dev/{found.split('/')[-2]}n1"
+
+
+def by_id(guest: Guest) -> dict[int, int]:
+    """Bytes that the host wrote, by the number it gave the stream; -1 for
+    what belongs to none."""
+    found: dict[int, int] = {}
+    lines = guest.run(f"vssdctl -d {device(guest)} streams").splitlines()
+    for line in lines[1:]:
+        stream, host_id, _, nbytes, *_ = line.split()
+        if stream == "mixed":
+            continue
+        key = int(host_id) if host_id != "-" else -1
+        found[key] = found.get(key, 0) + int(nbytes)
+    return found
+
+
+def grown(guest: Guest, work: Callable[[], None]) -> dict[int, int]:
+    """How much more each stream was written by some work."""
+    before = by_id(guest)
+    work()
+    return {i: n - before.get(i, 0) for i, n in by_id(guest).items()}
+
+
+def make_fs(guest: Guest, kind: str) -> None:
+    """A fresh file system on the second drive, at /mnt."""
+    guest.run(f"umount /mnt 2>/dev/null; {FILE_SYSTEMS[kind]} {device(guest)}"
+              f" && mount -t {kind} {device(guest)} /mnt")
+
+
+def placed(guest: Guest, args: str, n: int, mib: int = 4) -> dict[int, int]:
+    """streamwrite finds every unit in its place, n files of `mib` MiB; how
+    much each stream grew."""
+    def work() -> None:
+        said = guest.run(f"sync; streamwrite -n {n} -s {mib} {args}")
+        assert "every unit lies in blocks of its stream" in said, said
+        assert "NOT" not in said, said
+    found = grown(guest, work)
+    return {i: b for i, b in found.items() if b}
+
+
+@pytest.fixture(autouse=True)
+def unmounted(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whatever a test mounted is gone after it."""
+    yield
+    for name in ("patched", "old", "new"):
+        if name in request.fixturenames:
+            request.getfixturevalue(name).run("umount /mnt 2>/dev/null; true")
+
+
+# ---- Linux 6.12 with POSIX_FADV_STREAMID ------------------------------------
+
+@pytest.mark.parametrize("direct", ["", "-o "], ids=["buffered", "direct"])
+@pytest.mark.parametrize("kind", FILE_SYSTEMS)
+def test_fadvise_files(patched: Guest, kind: str, direct: str) -> None:
+    """Eight files under eight streams, by write-back and by O_DIRECT."""
+    make_fs(patched, kind)
+    assert "-vssd" in patched.run("uname -r")
+    found = placed(patched, f"{direct}/mnt", 8)
+    assert {i: found.get(i, 0) for i in range(1, 9)} == \
+        dict.fromkeys(range(1, 9), 4 * MIB)
+
+
+@pytest.mark.parametrize("direct", ["", "-o "], ids=["buffered", "direct"])
+def test_fadvise_block_device(patched: Guest, direct: str) -> None:
+    """The same on the device itself, whose one inode changes its stream."""
+    found = placed(patched, direct + device(patched), 8)
+    assert found == dict.fromkeys(range(1, 9), 4 * MIB)
+
+
+def test_streamwrite_can_fail(patched: Guest) -> None:
+    """Without streams the files share blocks, and streamwrite says so."""
+    make_fs(patched, "ext4")
+    done = patched.result("streamwrite -m none -n 8 -s 4 /mnt")
+    assert done.status == 1
+    assert b"NOT every unit" in done.out
+
+
+def test_streamrun_by_rules(patched: Guest) -> None:
+    """A program that knows nothing of streams; the first rule that matches."""
+    make_fs(patched, "ext4")
+    command = ("streamrun -v -r '/mnt/*.log=3' -r '/mnt/a/*=5' -- sh -c '"
+               "mkdir /mnt/a; for i in 1 2 3; do"
+               " head -c 1M /dev/urandom >> /mnt/a/x.log;"
+               " head -c 2M /dev/urandom > /mnt/a/$i; done; sync; exit 7'")
+
+    def work() -> None:
+        done = patched.result(command)
+        assert done.status == 7, done.err
+        assert b"/mnt/*.log=3 by fadvise" in done.err
+    found = grown(patched, work)
+    assert found[3] == 3 * MIB and found[5] == 6 * MIB
+    assert all(n == 0 for i, n in found.items() if i > 0 and i not in (3, 5))
+    where = patched.run("vssdctl where /mnt/a/x.log")
+    assert where.count("stream 3 erase block") == 3 * MIB // 4096
+    assert "among others" not in where
+
+
+def test_fadvise_refuses(patched: Guest) -> None:
+    """What is no stream, and files of somebody else."""
+    make_fs(patched, "ext4")
+    perl = ("perl -e '"
+            "open(F, \"+>\", \"/mnt/f\"); for (-1, 256, 255, 0) {"
+            " my $r = syscall(221, fileno(F), $_, 0, 8);"
+            " print $r < 0 ? $!+0 : \"ok\", \"\\n\" }'")
+    assert patched.run(perl).split() == ["22", "22", "ok", "ok"]
+    theirs = ("touch /mnt/g; chmod 666 /mnt/g; setpriv --reuid=1000 --clear-groups"
+              " perl -e 'open(F, \"+<\", \"/mnt/g\") or die;"
+              " my $r = syscall(221, fileno(F), 1, 0, 8);"
+              " print $r < 0 ? $!+0 : \"ok\"'")
+    assert patched.run(theirs) == "1"
+
+
+# ---- Linux 5.10: write hints ------------------------------------------------
+
+def test_hints_become_streams(old: Guest) -> None:
+    """The stock driver enables the directive and says how many there are."""
+    assert old.run("uname -r").startswith("5.10.")
+    assert old.run("cat /sys/module/nvme_core/parameters/streams") == "Y\n"
+    name = device(old).removeprefix("/dev/")
+    best = int(old.run(f"cat /sys/block/{name}/queue/optimal_io_size"))
+    assert best >= MIB  # the driver makes it of SWS and SGS
+
+
+@pytest.mark.parametrize("direct", ["", "-o "], ids=["buffered", "direct"])
+@pytest.mark.parametrize("kind", FILE_SYSTEMS)
+def test_hints_of_files(old: Guest, kind: str, direct: str) -> None:
+    """F_SET_RW_HINT on files reaches the drive as streams 1 to 4."""
+    make_fs(old, kind)
+    found = placed(old, f"-m hint {direct}/mnt", 4)
+    assert {i: found.get(i, 0) for i in range(1, 5)} == \
+        dict.fromkeys(range(1, 5), 4 * MIB)
+
+
+def test_streamrun_by_hints(old: Guest) -> None:
+    """Rules work with the stock kernel, too."""
+    make_fs(old, "xfs")
+
+    def work() -> None:
+        old.run("streamrun -r '/mnt/*=2' -- dd if=/dev/zero of=/mnt/x bs=1M"
+                " count=5 conv=fsync 2>/dev/null")
+    assert grown(old, work)[2] == 5 * MIB
+    done = old.result("streamrun -r '/mnt/*=5' -- true")
+    assert done.status == 125
+    assert b"hint gives streams 0..4" in done.err
+
+
+# ---- Linux 6.16 and later: block write streams ------------------------------
+
+def test_write_streams_in_sysfs(new: Guest) -> None:
+    """The kernel shows the handles of the drive."""
+    major, minor = map(int, new.run("uname -r").split(".")[:2])
+    assert (major, minor) >= (6, 16)
+    queue = f"/sys/block/{device(new).removeprefix('/dev/')}/queue"
+    assert new.run(f"cat {queue}/max_write_streams") == "4\n"
+    assert int(new.run(f"cat {queue}/write_stream_granularity")) > 0
+
+
+def test_write_streams_of_io_uring(new: Guest) -> None:
+    """Write stream n is reclaim unit handle n - 1."""
+    found = placed(new, f"-m uring -o {device(new)}", 4)
+    assert found == dict.fromkeys(range(4), 4 * MIB)
+    usage = new.run(f"nvme fdp status {device(new)}")
+    assert usage.count("Reclaim Unit Handle Identifier") == 4
+
+
+def test_more_write_streams_than_there_are(new: Guest) -> None:
+    """Refused, and nothing is written."""
+    def work() -> None:
+        done = new.result(f"streamwrite -n 5 -m uring -o {device(new)}")
+        assert done.status == 2
+        assert b"uring gives streams 1..4" in done.err
+    assert not any(grown(new, work).values())
+
+
+def test_passthrough_to_handles(new: Guest) -> None:
+    """NVMe commands of streamwrite's own."""
+    found = placed(new, f"-m passthru {device(new)}", 4)
+    assert found == dict.fromkeys(range(4), 4 * MIB)
