@@ -75,6 +75,12 @@ def sim() -> Path:
     return ensure("release", "sim/vssd-sim") / "sim/vssd-sim"
 
 
+def oplog_check() -> Path:
+    """vssd-oplog-check, up to date."""
+    target = "tests/checker/vssd-oplog-check"
+    return ensure("release", target) / target
+
+
 def drive_info(profile: Path, sets: list[str]) -> dict[str, Any]:
     """SsdInfo of a profile; UserError with the model's own words."""
     args: list[str] = [str(sim()), "--profile", str(profile), "--info"]
