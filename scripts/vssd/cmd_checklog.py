@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""./vssd oplog-check: judge an operation log (docs/oplog.md)."""
+"""./vssd checklog: judge an operation log (docs/oplog.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
         -> None:
     """The command's options."""
     p = sub.add_parser(
-        "oplog-check", help="judge an operation log by the rules of the medium",
+        "checklog", help="judge an operation log by the rules of the medium",
         description="Reads what --oplog FILE of ./vssd sim or ./vssd run has"
         " written.  Exit status: 0, all rules hold; 1, one does not; 2, the"
         " file cannot be read.")
@@ -21,7 +21,7 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
 
 
 def main(args: argparse.Namespace) -> int:
-    """./vssd oplog-check"""
+    """./vssd checklog"""
     from . import model
 
     program = str(model.oplog_check())

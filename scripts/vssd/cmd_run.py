@@ -76,7 +76,7 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
                    " output")
     p.add_argument("--oplog", type=Path, metavar="FILE",
                    help="write all that the drive does to FILE, for ./vssd"
-                   " oplog-check (docs/oplog.md)")
+                   " checklog (docs/oplog.md)")
     p.add_argument("--console", metavar="FILE",
                    help="write what the serial console shows to FILE too")
     p.add_argument("--mem", default="1G", metavar="SIZE",

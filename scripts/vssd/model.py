@@ -81,6 +81,11 @@ def oplog_check() -> Path:
     return ensure("release", target) / target
 
 
+def bench_nand() -> Path:
+    """vssd-bench-nand, up to date."""
+    return ensure("release", "sim/vssd-bench-nand") / "sim/vssd-bench-nand"
+
+
 def drive_info(profile: Path, sets: list[str]) -> dict[str, Any]:
     """SsdInfo of a profile; UserError with the model's own words."""
     args: list[str] = [str(sim()), "--profile", str(profile), "--info"]
