@@ -17,7 +17,7 @@ static G_GNUC_NORETURN void broken_rule(const Nand *n, const NandOp *op,
                                         const char *rule)
 {
     static const char *const kind[] = {"read", "program", "erase", "copyback"};
-    uint32_t block = op->block;
+    uint32_t block = block_of_page(n, op->ppa);
     g_autofree char *history = nand_history_of_block(n->history, &n->geo,
                                                      block);
 
@@ -40,15 +40,15 @@ static void check_read(const Nand *n, const NandOp *op, NandPpa ppa)
 static void take_pages(Nand *n, const NandOp *op, uint32_t pages,
                        uint64_t now_ps)
 {
-    BlockWear *b = &n->block[op->block];
+    uint32_t block = block_of_page(n, op->ppa);
+    BlockWear *b = &n->block[block];
 
     if (op->ppa.page % n->geo.pages_per_block != b->next_page ||
-        b->next_page + pages > nand_block_pages(&n->geo,
-                                                op->block)) {
+        b->next_page + pages > nand_block_pages(&n->geo, block)) {
         broken_rule(n, op, "pages must be programmed once, in order");
     }
     if (b->next_page == 0 && n->media) {
-        media_programmed(n->media, op->block, now_ps, 0);
+        media_programmed(n->media, block, now_ps, 0);
     }
     b->next_page += (uint16_t)pages;
     b->in_array++;
@@ -69,9 +69,7 @@ void nand_rules_submit(Nand *n, const NandOp *op, uint64_t now_ps)
         check_read(n, op, op->ppa);
         break;
     case NAND_PROGRAM:
-        take_pages(n, op, nand_block_program(&n->geo,
-                                             op->block),
-                   now_ps);
+        take_pages(n, op, nand_block_program(&n->geo, op->block), now_ps);
         break;
     case NAND_COPYBACK:
         check_read(n, op, op->from);
@@ -81,8 +79,7 @@ void nand_rules_submit(Nand *n, const NandOp *op, uint64_t now_ps)
         }
         take_pages(n, op, 1, now_ps);
         if (n->media) {
-            media_copied(n->media, block_of_page(n, op->from),
-                         op->block);
+            media_copied(n->media, block_of_page(n, op->from), op->block);
         }
         break;
     case NAND_ERASE:
@@ -108,8 +105,7 @@ void nand_rules_done(Nand *n, const NandOp *op, uint64_t now_ps)
     } else if (op->kind == NAND_ERASE) {
         b->erase_count++;
         if (op->status == NAND_FAILED) {
-            b->next_page = (uint16_t)nand_block_pages(
-                &n->geo, op->block);
+            b->next_page = (uint16_t)nand_block_pages(&n->geo, op->block);
         }
         if (n->media) {
             media_erased(n->media, op->block);
@@ -171,8 +167,7 @@ static void cut_op(Nand *n, const NandOp *op)
     BlockWear *b = &n->block[op->block];
 
     if (op->kind == NAND_ERASE) {
-        b->next_page = (uint16_t)nand_block_pages(&n->geo,
-                                                  op->block);
+        b->next_page = (uint16_t)nand_block_pages(&n->geo, op->block);
     } else if (op->kind != NAND_READ) {
         b->in_array--;
         if (!in_cells(op) && page < b->next_page) {
