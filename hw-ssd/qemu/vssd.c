@@ -250,6 +250,7 @@ static bool create_model(VssdDev *s, Error **errp)
     }
     if (!namespace_blocks(s, &nblocks, errp) ||
         !attach_controller(s, nblocks, errp) ||
+        !vssd_oplog_open(s, errp) ||
         !vssd_store_preload(s, nblocks, &data_bytes, errp)) {
         return false;
     }
@@ -422,6 +423,7 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     }
     vssd_irq_init(s);
     vssd_power_init(s);
+    vssd_oplog_init(s);
     vssd_serve_init(s);
 }
 
@@ -430,6 +432,7 @@ static void vssd_exit(PCIDevice *pci)
     VssdDev *s = VSSD(pci);
 
     vssd_serve_stop(s);
+    vssd_oplog_stop(s);
     vssd_power_stop(s);
     vssd_irq_stop(s);
     tear_down(s);
@@ -481,6 +484,7 @@ static const Property vssd_properties[] = {
     DEFINE_BLOCK_PROPERTIES_BASE(VssdDev, conf),
     DEFINE_PROP_STRING("profile", VssdDev, profile),
     DEFINE_PROP_STRING("options", VssdDev, options),
+    DEFINE_PROP_STRING("oplog", VssdDev, oplog),
     DEFINE_PROP_STRING("serial", VssdDev, serial),
     DEFINE_PROP_STRING("model", VssdDev, model),
     DEFINE_PROP_LINK("iothread", VssdDev, iothread, TYPE_IOTHREAD, IOThread *),

@@ -8,6 +8,7 @@
  *   store.c  payload in a block node
  *   stats.c  statistics as QOM properties
  *   power.c  power cuts, and what the machine sees of them
+ *   oplog.c  the drive's operation log
  *
  * Threads.  The controller has no thread of its own: whoever holds
  * VssdDev.lock may run it.  These do:
@@ -59,6 +60,7 @@ struct VssdDev {
     BlockConf conf;
     char *profile;
     char *options;
+    char *oplog; /* file of the operation log, or NULL */
     char *serial;
     char *model;
     IOThread *iothread; /* the user's, or NULL */
@@ -106,6 +108,9 @@ struct VssdDev {
     bool power_off;          /* atomic */
     QEMUTimer *power_timer;  /* main loop: power comes back */
     QEMUBH *power_bh;        /* main loop: show that it has gone */
+
+    /* oplog.c */
+    Notifier oplog_exit; /* QEMU ends: complete the log */
 
     /* store.c */
     unsigned jobs_in_flight; /* atomic */
@@ -172,6 +177,13 @@ void vssd_power_restore(VssdDev *s);
 void vssd_power_init(VssdDev *s);
 void vssd_power_stop(VssdDev *s); /* BQL held */
 void vssd_power_class_init(ObjectClass *klass);
+
+/* ---- oplog.c ------------------------------------------------------------ */
+
+/* Before the drive is told of any data. */
+bool vssd_oplog_open(VssdDev *s, Error **errp);
+void vssd_oplog_init(VssdDev *s);
+void vssd_oplog_stop(VssdDev *s);
 
 /* ---- stats.c ------------------------------------------------------------ */
 

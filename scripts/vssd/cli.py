@@ -8,8 +8,9 @@ import os
 import signal
 import sys
 
-from . import (cmd_bench, cmd_compare, cmd_figures, cmd_kernel, cmd_libvirt,
-               cmd_powercut, cmd_run, cmd_setup, cmd_sim, cmd_sweep, cmd_test)
+from . import (cmd_bench, cmd_checklog, cmd_compare, cmd_figures, cmd_kernel,
+               cmd_libvirt, cmd_powercut, cmd_run, cmd_setup, cmd_sim,
+               cmd_sweep, cmd_test)
 from .errors import UserError, one_line
 
 DESCRIPTION = """\
@@ -26,7 +27,7 @@ def parser() -> argparse.ArgumentParser:
     sub = p.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for module in (cmd_setup, cmd_run, cmd_powercut, cmd_sim, cmd_sweep,
                    cmd_compare, cmd_figures, cmd_libvirt, cmd_kernel, cmd_test,
-                   cmd_bench):
+                   cmd_bench, cmd_checklog):
         module.add_parser(sub)
     return p
 
