@@ -21,6 +21,12 @@ typedef enum SsdStreamsGc {
     SSD_STREAMS_GC_MERGE,
 } SsdStreamsGc;
 
+typedef enum SsdWear {
+    SSD_WEAR_FIFO,
+    SSD_WEAR_DYNAMIC,
+    SSD_WEAR_STATIC,
+} SsdWear;
+
 typedef enum SsdCompleteAt {
     SSD_COMPLETE_AT_BUFFER,
     SSD_COMPLETE_AT_DATA_IN,
@@ -64,6 +70,7 @@ typedef struct SsdLayout {
     uint32_t spare_blocks;
     uint32_t gc_low_blocks;
     uint32_t gc_high_blocks;
+    uint32_t gc_soft_blocks; /* 0: none */
 } SsdLayout;
 
 /* Derive the layout.  false: the options do not fit together. */
@@ -83,6 +90,7 @@ const char *ssd_stripe_name(unsigned i);
 const char *ssd_gc_name(unsigned i);
 const char *ssd_buffer_name(unsigned i);
 const char *ssd_streams_gc_name(unsigned i);
+const char *ssd_wear_name(unsigned i);
 const char *ssd_complete_at_name(unsigned i);
 const char *ssd_free_at_name(unsigned i);
 
