@@ -321,7 +321,8 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
         p->n_host_open++;
     } else {
         p->last_gc_block = o->block;
-        if (ssd->l.n_gc_classes < ssd->l.n_streams) {
+        if (ssd->l.n_stream_classes < ssd->l.n_streams ||
+            (stream >= ssd->l.n_stream_classes && ssd->l.n_streams > 1)) {
             b->stream = (uint8_t)ssd->l.n_streams;
         }
     }

@@ -773,10 +773,7 @@ static inline uint32_t unit_stream(const Ssd *ssd, uint32_t ppu)
 }
 
 /* Units of different classes do not meet in a page of cleaning. */
-static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu)
-{
-    return ssd->l.n_gc_classes > 1 ? ssd->spare_stream[ppu] : 0;
-}
+static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu);
 
 void stream_reset_stats(Ssd *ssd);
 void stream_json(const Ssd *ssd, JsonWriter *w);
@@ -1134,6 +1131,16 @@ static inline uint32_t block_program_units(const Ssd *ssd, uint32_t page)
 static inline uint32_t ppu_block(const Ssd *ssd, uint32_t ppu)
 {
     return ppu_page(ssd, ppu) / ssd->geo->pages_per_block;
+}
+
+/* What wear levelling moves is cold: it does not meet what cleaning copies. */
+static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu)
+{
+    if (ssd->l.n_gc_classes > ssd->l.n_stream_classes &&
+        ssd->block[ppu_block(ssd, ppu)].cause == NAND_CAUSE_WEAR) {
+        return ssd->l.n_stream_classes;
+    }
+    return ssd->l.n_stream_classes > 1 ? ssd->spare_stream[ppu] : 0;
 }
 
 /* What a page of the host takes of PlaneGc.credit. */

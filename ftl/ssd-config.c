@@ -342,7 +342,8 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
     bool merge = cfg->streams_gc == SSD_STREAMS_GC_MERGE;
 
     l->n_streams = cfg->ruhs ? cfg->ruhs : cfg->streams + 1;
-    l->n_gc_classes = merge ? 1 : l->n_streams;
+    l->n_stream_classes = merge ? 1 : l->n_streams;
+    l->n_gc_classes = l->n_stream_classes + (cfg->wear == SSD_WEAR_STATIC);
     l->n_open = l->n_streams + l->n_gc_classes;
     l->gc_free_blocks = l->n_gc_classes;
     l->busy_blocks = l->n_open + 2 * l->n_gc_classes;
@@ -361,7 +362,7 @@ static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
                     cfg->ruhs ? "fdp.ruhs" : "streams.max",
                     cfg->ruhs ? cfg->ruhs : cfg->streams, l->min_spare_blocks,
                     spare,
-                    l->n_gc_classes > 1 ? ", or streams.gc=merge" : "");
+                    l->n_stream_classes > 1 ? ", or streams.gc=merge" : "");
     }
     return fail(error,
                 "%s: leaves %" PRIu64

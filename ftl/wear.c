@@ -10,9 +10,11 @@
  * erased least, cleaning the one that was erased most.
  *
  * Static: data that is never overwritten keeps its block from wearing.  When a
- * block is erased that has ftl.wear_spread more erases than the least worn FULL
- * one of its plane, the latter is emptied: its data goes to a worn block, by the
- * rule above, and the block that it leaves to the host.  As one erase calls for
+ * block is erased that has over ftl.wear_spread more erases than the least worn
+ * of its plane that has long been FULL, the latter is emptied: its data goes to a worn block, by the
+ * rule above, and the block that it leaves to the host.  It does not meet what
+ * cleaning copies (gc_class()), or its blocks would be cleaned time and again for
+ * the few units in them that are not cold.  As one erase calls for
  * one move at most, there is always a worn block for what is moved.  The idea of
  * exchanging the two extremes at a threshold is that of L.-P. Chang, "On
  * efficient wear leveling for large-scale flash-memory storage systems", SAC
@@ -63,32 +65,43 @@ void wear_erased(Ssd *ssd, uint32_t block)
     }
 }
 
-uint32_t wear_victim(Ssd *ssd, uint32_t plane)
+static uint32_t count_least(const Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
-    uint32_t least = p->most_erased; /* of all blocks */
-    uint32_t found_erases = p->most_erased;
-    uint32_t found = NONE;
-    bool apart;
+    uint32_t least = ssd->plane[plane].most_erased;
 
     for (uint32_t b = first + ssd->geo->slc_blocks;
          b < first + ssd->geo->blocks_per_plane; b++) {
+        if (ssd->block[b].state != BLOCK_BAD) {
+            least = MIN(least, nand_erase_count(ssd->nand, b));
+        }
+    }
+    return least;
+}
+
+/*
+ * Among the blocks that have been FULL longest, half of them: what was filled of
+ * late may be hot, however little the block is worn, and is soon erased.
+ */
+uint32_t wear_victim(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t n = ssd->geo->blocks_per_plane / 2;
+    uint32_t found_erases = p->wear_due - ssd->cfg->wear_spread;
+    uint32_t found = NONE;
+
+    for (uint32_t b = p->oldest; b != NONE && n > 0; n--) {
         uint32_t erases = nand_erase_count(ssd->nand, b);
 
-        if (ssd->block[b].state == BLOCK_BAD) {
-            continue;
-        }
-        least = MIN(least, erases);
-        if (ssd->block[b].state == BLOCK_FULL && erases < found_erases) {
+        if (erases < found_erases) {
             found = b;
             found_erases = erases;
         }
+        b = ssd->block[b].newer;
     }
-    p->least_erased = least;
-    apart = p->wear_due > found_erases + ssd->cfg->wear_spread;
+    p->least_erased = count_least(ssd, plane);
     p->wear_due = 0;
-    return apart ? found : NONE;
+    return found;
 }
 
 uint32_t wear_percent_used(const Ssd *ssd, double mean_erase_count)
