@@ -54,5 +54,6 @@ bool media_op_fails(NandMedia *m, const NandOp *op, uint32_t cycles);
 
 bool media_factory_bad(const NandMedia *m, uint32_t block);
 uint32_t media_read_count(const NandMedia *m, uint32_t block);
+double media_data_hours(const NandMedia *m, uint32_t block, uint64_t now_ps);
 
 #endif
