@@ -172,6 +172,18 @@ class Results(unittest.TestCase):
                 self.assertIn(word, done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1)
 
+    def test_series_of_cleaning(self) -> None:
+        """The intervals add up to the run, without the fill before it."""
+        r = result("--profile", TINY, "--fill", "random", "--workload",
+                   "rw=randwrite bs=4k iodepth=8 number_ios=20000",
+                   "--series", "0.05")
+        copied = r["series"]["copied_units"]
+        self.assertGreater(len(copied), 3)
+        self.assertGreater(min(copied[:-1]), 0)
+        self.assertGreater(r["gc"]["copied_units"], 1000)
+        self.assertLessEqual(sum(copied), r["gc"]["copied_units"])
+        self.assertGreater(sum(copied), 0.98 * r["gc"]["copied_units"])
+
     def test_profile_name(self) -> None:
         r = result("--profile", "tiny", "--workload", "number_ios=1")
         self.assertEqual(r["profile"], "tiny")
