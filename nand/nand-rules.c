@@ -213,7 +213,7 @@ static bool check_die(const Nand *n, uint32_t d, GError **error)
         const NandOp *op = &n->op[i];
 
         if (op->phase != PHASE_FREE && op->phase != PHASE_ECC &&
-            op->die == d) {
+            op->plane / n->geo.planes_per_die == d) {
             load++;
             holders += op->phase != PHASE_DIE_WAIT;
         }
