@@ -211,12 +211,32 @@ static bool cannot(const char *path, int err, GError **error)
     return false;
 }
 
+/* Has nothing been written to the drive?  The checker's books begin empty. */
+static bool is_new(const Ssd *ssd)
+{
+    if (ssd->submitted || ssd->mapped_units) {
+        return false;
+    }
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        if (nand_next_page(ssd->nand, b)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error)
 {
     FILE *file;
     Oplog *log;
 
-    g_assert(!ssd->log && !ssd->submitted && ssd->mapped_units == 0);
+    g_assert(!ssd->log);
+    if (!is_new(ssd)) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
+                    "operation log %s: needs a drive that begins new, and this "
+                    "one has been written to", path);
+        return false;
+    }
     file = fopen(path, "wb");
     if (!file) {
         return cannot(path, errno, error);

@@ -353,7 +353,7 @@ void ssd_reset_stats(Ssd *ssd);
 /*
  * Write everything that the drive does from now on to a file (docs/oplog.md),
  * for vssd-oplog-check.  Before ssd_preload() and the first ssd_submit().
- * false: the file cannot be written; *error names it.
+ * false: the file cannot be written, or the drive has been; *error names it.
  */
 bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error);
 

@@ -120,8 +120,43 @@ struct Nand {
     NandHistory *history; /* or NULL; nand-history.c */
 };
 
-/* nand-watch.c: the phase of op ends now; n->watch is set. */
-void nand_watch_phase(const Nand *n, const NandOp *op, uint64_t now_ps);
+/* ---- nand-create.c --------------------------------------------------------- */
+
+/* Nothing is in flight; the pool is empty. */
+void nand_set_idle(Nand *n);
+
+/* ---- nand-queue.c ---------------------------------------------------------- */
+
+void nand_list_remove(Nand *n, OpList *l, uint32_t i);
+
+/* Operations may move. */
+void nand_pool_grow(Nand *n);
+
+/* The operation of a list that the policy puts first; NONE: there is none. */
+uint32_t nand_best_of(const Nand *n, const OpList *l, uint64_t now_ps);
+
+/* The same of a unit's, which must not overtake one on its block. */
+uint32_t nand_pick(const Nand *n, const Unit *u, uint64_t now_ps);
+/* The first waiting read that may go before all that came before it. */
+uint32_t nand_pick_read(const Nand *n, const Unit *u);
+
+/* Take what may run with the leader out of the unit's queue. */
+void nand_gather_mates(Nand *n, Unit *u, uint32_t leader);
+
+/* ---- nand-bus.c ------------------------------------------------------------ */
+
+/* The channel for a bus phase, now or when it is free. */
+void nand_bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps);
+/* The transfer is over: whoever is next. */
+void nand_bus_release(Nand *n, uint32_t c, uint64_t now_ps);
+
+/* ---- nand-cell.c ----------------------------------------------------------- */
+
+/* Scripted faults that an operation meets when it is submitted. */
+void nand_decree_faults(Nand *n, NandOp *op, uint64_t now_ps);
+/* The array works on the group, whose slowest member counts. */
+void nand_cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
+                     uint64_t now_ps);
 
 /* nand-history.c: the operations of late, for nand.history. */
 NandHistory *nand_history_new(uint32_t n_ops);
@@ -137,5 +172,90 @@ char *nand_history_of_block(const NandHistory *h, const NandGeometry *g,
 void nand_rules_submit(Nand *n, const NandOp *op, uint64_t now_ps);
 void nand_rules_done(Nand *n, const NandOp *op, uint64_t now_ps);
 void nand_rules_power_cut(Nand *n);
+
+/* nand-watch.c: the phase of op ends now; n->watch is set. */
+void nand_watch_phase(const Nand *n, const NandOp *op, uint64_t now_ps);
+
+/* ---- lists, the pool, and phases: inline, they are most of the work --------- */
+
+static inline void nand_list_push(Nand *n, OpList *l, uint32_t i)
+{
+    n->op[i].next = NONE;
+    if (l->head == NONE) {
+        l->head = i;
+    } else {
+        n->op[l->tail].next = i;
+    }
+    l->tail = i;
+}
+
+static inline void nand_list_push_front(Nand *n, OpList *l, uint32_t i)
+{
+    n->op[i].next = l->head;
+    if (l->head == NONE) {
+        l->tail = i;
+    }
+    l->head = i;
+}
+
+/* An operation's place in the pool, which may move for it. */
+static inline uint32_t nand_pool_take(Nand *n)
+{
+    uint32_t i;
+
+    if (n->free_op == NONE) {
+        nand_pool_grow(n);
+    }
+    i = n->free_op;
+    n->free_op = n->op[i].next;
+    return i;
+}
+
+static inline void nand_pool_give(Nand *n, uint32_t i)
+{
+    n->op[i].phase = PHASE_FREE;
+    n->op[i].next = n->free_op;
+    n->free_op = i;
+}
+
+static const uint8_t time_of_phase[N_PHASES] = {
+    [PHASE_FREE] = NAND_TIME_DIE_WAIT,
+    [PHASE_DIE_WAIT] = NAND_TIME_DIE_WAIT,
+    [PHASE_TURN] = NAND_TIME_BUS_WAIT,
+    [PHASE_BUS_WAIT] = NAND_TIME_BUS_WAIT,
+    [PHASE_BUS] = NAND_TIME_BUS,
+    [PHASE_LOADED] = NAND_TIME_DIE_WAIT,
+    [PHASE_GAP] = NAND_TIME_CELL,
+    [PHASE_CELL] = NAND_TIME_CELL,
+    [PHASE_SUSPENDING] = NAND_TIME_DIE_WAIT,
+    [PHASE_SUSPENDED] = NAND_TIME_DIE_WAIT,
+    [PHASE_READY] = NAND_TIME_BUS_WAIT,
+    [PHASE_ECC] = NAND_TIME_ECC,
+};
+
+/* The operation's phase ends, and another begins. */
+static inline void nand_enter(Nand *n, uint32_t i, Phase phase, uint64_t now_ps)
+{
+    NandOp *op = &n->op[i];
+    uint64_t ps = now_ps - op->mark_ps;
+    NandTime t = time_of_phase[op->phase];
+
+    op->time_ps[t] += ps;
+    if (op->phase == PHASE_CELL) {
+        n->plane_busy_ps[op->plane] += ps;
+    }
+    if (G_UNLIKELY(n->watch)) {
+        nand_watch_phase(n, op, now_ps);
+    }
+    op->mark_ps = now_ps;
+    op->phase = phase;
+}
+
+static inline void nand_enter_group(Nand *n, uint32_t leader, Phase phase, uint64_t now_ps)
+{
+    for (uint32_t i = leader; i != NONE; i = n->op[i].mate) {
+        nand_enter(n, i, phase, now_ps);
+    }
+}
 
 #endif

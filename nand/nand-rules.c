@@ -218,7 +218,7 @@ static bool check_die(const Nand *n, uint32_t d, GError **error)
     for (uint32_t i = 0; i < n->n_op; i++) {
         const NandOp *op = &n->op[i];
 
-        if (op->phase == PHASE_FREE || op->die != d) {
+        if (op->phase == PHASE_FREE || op->plane / n->geo.planes_per_die != d) {
             continue;
         }
         host_reads += op->kind == NAND_READ && op->cause == NAND_CAUSE_HOST;

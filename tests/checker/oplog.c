@@ -588,6 +588,29 @@ static void test_history(void)
     g_assert_nonnull(strstr(strstr(said, "history of block"), ": submit a=1"));
 }
 
+/* The checker begins with an empty drive: a log of another is refused. */
+static void test_used_drive(void)
+{
+    g_autofree char *ini = g_strdup_printf("%s/tiny.ini", VSSD_PROFILE_DIR);
+    g_autofree char *path = log_path();
+    SsdConfig *cfg = ssd_config_new();
+    GError *error = NULL;
+    Ssd *ssd;
+
+    ssd_config_load(cfg, ini, &error);
+    g_assert_no_error(error);
+    ssd = ssd_create(cfg, NULL, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(ssd_preload(ssd, 0, 8), ==, 0);
+    g_assert_false(ssd_oplog_open(ssd, path, &error));
+    g_assert_error(error, OPT_ERROR, OPT_ERROR_COMBINATION);
+    g_assert_nonnull(strstr(error->message, path));
+    g_clear_error(&error);
+    g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+    ssd_destroy(ssd);
+    ssd_config_free(cfg);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -610,5 +633,6 @@ int main(int argc, char **argv)
     g_test_add_func("/oplog/changed/flush", test_flush);
     g_test_add_func("/oplog/changed/format", test_format);
     g_test_add_func("/oplog/history", test_history);
+    g_test_add_func("/oplog/used-drive", test_used_drive);
     return g_test_run();
 }

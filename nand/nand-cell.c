@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nand-cell.c - how long the array works on a command, and the scripted faults
+ * that show then.
+ */
+#include "nand-internal.h"
+
+/* Row of the timing tables: by page type, and a last one for SLC mode. */
+static uint32_t page_type(const Nand *n, uint32_t block, NandPpa ppa)
+{
+    uint32_t page = ppa.page - block * n->geo.pages_per_block;
+
+    if (nand_block_is_slc(&n->geo, block)) {
+        return NAND_SLC_MODE;
+    }
+    return n->timing.n_page_types == 1 ? 0 : page % n->timing.n_page_types;
+}
+
+static uint64_t cell_ps(const Nand *n, const NandOp *op)
+{
+    const NandTiming *t = &n->timing;
+
+    switch (op->kind) {
+    case NAND_READ:
+        return t->read_ps[page_type(n, op->block, op->ppa)];
+    case NAND_PROGRAM:
+        return t->program_ps[page_type(n, op->block, op->ppa)];
+    case NAND_COPYBACK:
+        return op->second ? t->program_ps[page_type(n, op->block, op->ppa)]
+                          : t->read_ps[page_type(
+                                n, op->from.page / n->geo.pages_per_block,
+                                op->from)];
+    default:
+        return t->erase_ps;
+    }
+}
+
+FaultPlace nand_place(const Nand *n, const NandOp *op)
+{
+    uint32_t block = op->ppa.page / n->geo.pages_per_block;
+    uint32_t plane = block / n->geo.blocks_per_plane;
+
+    return (FaultPlace){
+        .kind = op->kind,
+        .cause = op->cause,
+        .channel = plane / n->planes_per_channel,
+        .die = plane / n->geo.planes_per_die,
+        .plane = plane % n->geo.planes_per_die,
+        .block = block % n->geo.blocks_per_plane,
+        .page = op->ppa.page % n->geo.pages_per_block,
+    };
+}
+
+/* Scripted faults that show when the array takes the operation up. */
+static uint64_t faulty_cell_ps(Nand *n, const NandOp *op, uint64_t ps,
+                               uint64_t now_ps)
+{
+    FaultPlace place = nand_place(n, op);
+
+    if (op->cut) {
+        n->cut(n->opaque);
+    }
+    if (op->stretch_milli) {
+        ps = fault_stretch(ps, op->stretch_milli);
+    }
+    return faults_stretch(n->faults, &place, now_ps, ps);
+}
+
+void nand_decree_faults(Nand *n, NandOp *op, uint64_t now_ps)
+{
+    FaultPlace place = nand_place(n, op);
+    FaultEffect e = {.cut = op->cut, .stretch_milli = op->stretch_milli};
+
+    faults_op(n->faults, &place, now_ps, &e);
+    op->cut = e.cut;
+    op->stretch_milli = e.stretch_milli;
+    op->fail = op->fail || e.fail;
+    if (e.uncorrectable) {
+        op->bad_parts = op->parts ? op->parts : UINT64_MAX;
+    }
+}
+
+void nand_cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
+                     uint64_t now_ps)
+{
+    NandOp *op = &n->op[leader];
+    uint64_t ps = 0;
+
+    for (uint32_t i = leader; i != NONE; i = n->op[i].mate) {
+        uint64_t own_ps = cell_ps(n, &n->op[i]);
+
+        if (n->op[i].retries) {
+            own_ps += n->cfg.t_retry_ps;
+        }
+        if (n->faults) {
+            own_ps = faulty_cell_ps(n, &n->op[i], own_ps, now_ps);
+        }
+        ps = MAX(ps, own_ps);
+    }
+    nand_enter_group(n, leader, PHASE_CELL, now_ps);
+    op->cell_start_ps = now_ps;
+    op->cell_end_ps = now_ps + ps + extra_ps;
+    eventq_push(n->q, op->cell_end_ps, NAND_EVENT_CELL_DONE, leader);
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* check-units.c - records of commands, units and power cuts. */
+#include "check.h"
+
+#include <stdlib.h>
+
+/* ---- records: commands and units ---------------------------------------------- */
+
+void on_cmd(const Record *r)
+{
+    Cmd **p = cmd_place(r->x);
+    uint8_t op = r->a & 0x7f;
+    Cmd *c;
+
+    if (op >= N_CMDS || *p) {
+        broken(NONE, r->x, "request", "command %" PRIu64 "%s", r->x,
+               *p ? " is in flight already" : " is of no known kind");
+    }
+    if (k.n_kept) {
+        broken(NONE, r->x, "durability", "%" PRIu64 " units of the protected "
+               "buffer did not survive the power cut", k.n_kept);
+    }
+    if (op < CMD_FLUSH && (r->c == 0 || (r->y + r->c - 1) / k.blocks_per_unit >=
+                                            k.h.user_units)) {
+        broken(NONE, r->x, "request", "blocks %" PRIu64 "..%" PRIu64
+               " lie outside the drive", r->y, r->y + r->c - 1);
+    }
+    c = take(1, sizeof(*c));
+    c->serial = r->x;
+    c->op = op;
+    c->fua = r->a >> 7;
+    c->nblocks = r->c;
+    c->lba = r->y;
+    c->submitted = r->at;
+    c->no = k.no;
+    *p = c;
+    k.n_cmds++;
+}
+
+static uint64_t first_unit(const Cmd *c)
+{
+    return c->lba / k.blocks_per_unit;
+}
+
+static uint64_t last_unit(const Cmd *c)
+{
+    return (c->lba + c->nblocks - 1) / k.blocks_per_unit;
+}
+
+/* Is a unit that entered the buffer before the record still only there? */
+static const Entered *oldest_buffered(void)
+{
+    while (k.fifo_head < k.fifo_tail) {
+        const Entered *e = &k.fifo[k.fifo_head % k.fifo_size];
+
+        if (k.lpn[e->lpn].gen == e->gen && is_buffered(&k.lpn[e->lpn])) {
+            return e;
+        }
+        k.fifo_head++;
+    }
+    return NULL;
+}
+
+static void check_durable(const Cmd *c)
+{
+    const Entered *e;
+
+    if ((c->op == CMD_FLUSH && !(k.h.flags & FLAG_NO_DRAIN)) ||
+        c->op == CMD_SHUTDOWN) {
+        e = oldest_buffered();
+        if (e && e->no < c->no) {
+            broken(NONE, c->serial, "durability", "the flush is done, unit %u "
+                   "of record %" PRIu64 " is in the buffer", e->lpn, e->no);
+        }
+    }
+    if (c->op != CMD_WRITE ||
+        (!(k.h.flags & FLAG_AT_PROGRAM) &&
+         (!c->fua || k.h.flags & FLAG_NO_DRAIN))) {
+        return;
+    }
+    for (uint64_t u = first_unit(c); u <= last_unit(c); u++) {
+        if (is_buffered(&k.lpn[u]) &&
+            k.lpn[u].serial == (uint32_t)c->serial) {
+            broken(NONE, c->serial, "durability", "the write is done, its unit "
+                   "%" PRIu64 " is in the buffer", u);
+        }
+    }
+}
+
+/* How many units the command must touch; a trim only those wholly inside. */
+static uint64_t units_of(const Cmd *c)
+{
+    uint64_t first;
+    uint64_t end;
+
+    switch (c->op) {
+    case CMD_READ:
+    case CMD_WRITE:
+        return last_unit(c) - first_unit(c) + 1;
+    case CMD_TRIM:
+        first = (c->lba + k.blocks_per_unit - 1) / k.blocks_per_unit;
+        end = (c->lba + c->nblocks) / k.blocks_per_unit;
+        return end > first ? end - first : 0;
+    default:
+        return 0;
+    }
+}
+
+static void check_bytes(const Cmd *c)
+{
+    uint64_t units = units_of(c);
+
+    if (c->units != units) {
+        broken(NONE, c->serial, "bytes", "command %" PRIu64 " is done after %"
+               PRIu64 " units of %" PRIu64, c->serial, c->units, units);
+    }
+    if (c->bytes != c->in_nand * k.h.unit_bytes || c->reads) {
+        broken(NONE, c->serial, "bytes", "command %" PRIu64 ": %" PRIu64
+               " units in NAND, %" PRIu64 " bytes read, %u reads in flight",
+               c->serial, c->in_nand, c->bytes, c->reads);
+    }
+}
+
+void on_cmd_done(const Record *r)
+{
+    Cmd **p = cmd_place(r->x);
+    Cmd *c = cmd_find(r->x);
+
+    if (r->a == 0) {
+        check_bytes(c);
+        check_durable(c);
+    }
+    *p = c->next;
+    free(c);
+    k.n_cmds--;
+    k.n_done_cmds++;
+}
+
+/* The next unit of the command, in order. */
+static Cmd *next_unit(const Record *r, unsigned op, uint64_t first)
+{
+    Cmd *c = cmd_find(r->x);
+
+    if (c->op != op || r->c != first + c->units) {
+        broken(NONE, r->x, "request", "unit %u is not the next of command %"
+               PRIu64, r->c, r->x);
+    }
+    c->units++;
+    return c;
+}
+
+static void fifo_push(uint32_t lpn, uint32_t gen)
+{
+    oldest_buffered();
+    if (k.fifo_tail - k.fifo_head == k.fifo_size) {
+        uint64_t size = k.fifo_size ? k.fifo_size * 2 : 1024;
+        Entered *fifo = take(size, sizeof(*fifo));
+
+        for (uint64_t i = k.fifo_head; i < k.fifo_tail; i++) {
+            fifo[i % size] = k.fifo[i % k.fifo_size];
+        }
+        free(k.fifo);
+        k.fifo = fifo;
+        k.fifo_size = size;
+    }
+    k.fifo[k.fifo_tail++ % k.fifo_size] = (Entered){k.no, lpn, gen};
+}
+
+void on_buffer(const Record *r)
+{
+    Cmd *c = cmd_find(r->x);
+    Lpn *l = lpn_of(r->c);
+
+    next_unit(r, CMD_WRITE, first_unit(c));
+    k.entered++;
+    k.rewritten += l->placed != l->gen;
+    l->placed = l->gen++; /* what was not placed yet never will be */
+    l->serial = (uint32_t)r->x;
+    l->seen = true;
+    fifo_push(r->c, l->gen);
+}
+
+static void add_pending(Placed p)
+{
+    if (k.n_pending == k.max_pending) {
+        k.max_pending = k.max_pending ? 2 * k.max_pending : 64;
+        k.pending = realloc(k.pending, k.max_pending * sizeof(Placed));
+        if (!k.pending) {
+            unreadable("not enough memory");
+        }
+    }
+    k.pending[k.n_pending++] = p;
+}
+
+/* A unit whose program failed goes to another page. */
+static void place_again(const Record *r, Lpn *l)
+{
+    add_pending((Placed){
+        .lpn = r->c,
+        .ppu = (uint32_t)r->y,
+        .from = NONE,
+        .gen = l->failed,
+        .no = l->dropped ? 0 : k.no,
+    });
+    l->failed = 0;
+}
+
+void on_place(const Record *r)
+{
+    Lpn *l = lpn_of(r->c);
+    bool copy = r->a == 1;
+
+    if (r->y >= k.ppus || (copy && r->x >= k.ppus)) {
+        broken(NONE, 0, "map", "physical unit %" PRIu64 " of %" PRIu64, r->y,
+               k.ppus);
+    }
+    if (copy && !copied_again(r->x) && l->ppu != r->x + 1) {
+        broken((uint32_t)(r->x / k.units_per_page), 0, "map", "unit %u is "
+               "copied from %" PRIu64 ", it is at %d", r->c, r->x,
+               (int)l->ppu - 1);
+    }
+    if (!copy && l->failed) {
+        place_again(r, l);
+        return;
+    }
+    if (!copy && l->placed == l->gen) {
+        broken((uint32_t)(r->y / k.units_per_page), 0, "bytes", "unit %u is "
+               "programmed, but nothing of it is in the buffer", r->c);
+    }
+    if (!copy) {
+        l->placed = l->gen;
+        k.placed++;
+    } else {
+        k.copied++;
+    }
+    add_pending((Placed){
+        .lpn = r->c,
+        .ppu = (uint32_t)r->y,
+        .from = copy ? (uint32_t)r->x : NONE,
+        .gen = l->gen,
+        .no = k.no,
+    });
+}
+
+void on_lookup(const Record *r)
+{
+    static const char *const name[] = {"unmapped", "in the buffer", "in NAND",
+                                       "in NAND and cached"};
+    Lpn *l = lpn_of(r->c);
+    Cmd *c = cmd_find(r->x);
+    unsigned where = is_buffered(l) ? BUFFERED : l->ppu ? IN_NAND : UNMAPPED;
+    bool cached = r->a == CACHED && where == IN_NAND && l->seen;
+
+    next_unit(r, CMD_READ, first_unit(c));
+    if (!cached && (r->a != where || (where == IN_NAND && r->y + 1 != l->ppu))) {
+        broken(l->ppu ? (l->ppu - 1) / k.units_per_page : NONE, r->x, "map",
+               "unit %u was found %s at %" PRIu64 ", it is %s at %d%s", r->c,
+               name[r->a & 3], r->y, name[where], (int)l->ppu - 1,
+               r->a == CACHED && !l->seen ? ", never read or written" : "");
+    }
+    c->in_nand += where == IN_NAND && !cached;
+    l->seen = l->seen || where == IN_NAND;
+}
+
+void on_trim(const Record *r)
+{
+    Cmd *c = cmd_find(r->x);
+    Lpn *l = lpn_of(r->c);
+
+    next_unit(r, CMD_TRIM,
+              (c->lba + k.blocks_per_unit - 1) / k.blocks_per_unit);
+    k.trimmed += l->placed != l->gen;
+    l->placed = l->gen;
+    l->clean = l->gen;
+    l->dropped = true;
+    l->trim_no = k.no;
+    map_set(l, 0);
+}
+
+/* The original must still be there: the copy came from it. */
+void on_take_back(const Record *r)
+{
+    Lpn *l = lpn_of(r->c);
+
+    if (r->y >= k.ppus || k.page[r->y / k.units_per_page] != HOLDS ||
+        l->from != r->y + 1) {
+        broken(NONE, 0, "map", "unit %u is taken back to %" PRIu64
+               ", but was not copied from there", r->c, r->y);
+    }
+    map_set(l, (uint32_t)r->y + 1);
+}
+
+/* What a protected buffer held is in it again. */
+void on_restore(const Record *r)
+{
+    Lpn *l = lpn_of(r->c);
+
+    if (!l->kept) {
+        broken(NONE, 0, "durability", "unit %u was not in a protected buffer "
+               "when the power went", r->c);
+    }
+    l->kept = false;
+    k.n_kept--;
+    k.entered++;
+    l->placed = l->gen++;
+    l->serial = 0;
+    fifo_push(r->c, l->gen);
+}
+
+void on_preload(const Record *r)
+{
+    Lpn *l = lpn_of(r->c);
+
+    if (r->y >= k.ppus || k.page[r->y / k.units_per_page] != HOLDS || l->ppu) {
+        broken(NONE, 0, "map", "unit %u cannot have been at %" PRIu64
+               " from the beginning", r->c, r->y);
+    }
+    map_set(l, (uint32_t)r->y + 1);
+}
+
+void on_preload_page(const Record *r)
+{
+    Block *b;
+
+    check_page(r->c);
+    b = &k.block[block_of(r->c)];
+    if (b->low != r->c % k.h.pages) {
+        broken(r->c, 0, "page-order", "page %u of block %u, expected %u",
+               r->c % k.h.pages, block_of(r->c), b->low);
+    }
+    b->low = ++b->high;
+    b->cell_page = b->low;
+    k.page[r->c] = HOLDS;
+}
+
+/* ---- power cut ---------------------------------------------------------------- */
+
+/* A program that was stopped may or may not have touched its pages. */
+static void cut_op(const Op *op)
+{
+    Block *b = &k.block[block_of(op->page)];
+    uint32_t page = op->page % k.h.pages;
+
+    if (op->kind == ERASE) {
+        b->erase_running = false;
+    } else if (op->kind != READ) {
+        b->programs--;
+        b->low = page < b->low ? page : b->low;
+        set_pages(op->page, programs(op), TORN);
+    }
+}
+
+void on_power_cut(void)
+{
+    for (uint32_t i = 0; i < BUCKETS; i++) {
+        while (k.op[i]) {
+            cut_op(k.op[i]);
+            op_drop(k.op[i]->id);
+        }
+        for (Cmd *c = k.cmd[i]; c; c = c->next) {
+            c->reads = 0;
+        }
+    }
+    for (uint64_t u = 0; u < k.h.user_units; u++) {
+        k.lpn[u].kept = k.h.flags & FLAG_KEEPS && is_buffered(&k.lpn[u]);
+        k.n_kept += k.lpn[u].kept;
+        k.lpn[u].clean = k.lpn[u].placed = k.lpn[u].gen;
+        k.lpn[u].failed = 0;
+        k.lpn[u].seen = false;
+    }
+    k.n_failed = 0;
+    for (uint32_t i = 0; i < k.units; i++) {
+        k.unit[i] = (Unit){.holder = NONE, .cell = {.group = NONE}};
+    }
+    for (uint32_t i = 0; i < k.planes; i++) {
+        k.plane[i] = (Held){.group = NONE};
+    }
+    k.n_pending = 0;
+    k.cuts++;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * check.h - what the files of vssd-oplog-check share: the format's names, and the
+ * books.
+ *
+ *   oplog-check.c      the file: header, records in turn, the result
+ *   check-ops.c        records of operations
+ *   check-units.c      records of commands, units and power cuts
+ *   check-medium.c     which page holds what; where each logical unit is
+ *   check-resources.c  who holds each channel, plane and unit
+ *   check-report.c     a broken rule, with the history
+ */
+#ifndef VSSD_CHECK_H
+#define VSSD_CHECK_H
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define NONE UINT32_MAX
+#define RECORD_BYTES 32
+#define HEADER_BYTES 128
+#define HISTORY (1U << 17) /* records looked through when a rule is broken */
+#define HISTORY_LINES 40
+#define BUCKETS (1U << 16)
+#define FAILED_COPIES 65536
+
+enum { SUBMIT = 1, SPAN, DONE, CMD, CMD_DONE, BUFFER, PLACE, LOOKUP, TRIM,
+       PRELOAD, PRELOAD_PAGE, POWER_CUT, END, TAKE_BACK, RESTORE, N_TYPES };
+enum { READ, PROGRAM, ERASE, COPYBACK, N_KINDS };
+enum { IN = 1, STATUS, OUT, CELL, GAP, SUSPEND, ECC, N_SPANS };
+enum { CMD_READ, CMD_WRITE, CMD_TRIM, CMD_FLUSH, CMD_SHUTDOWN, N_CMDS };
+enum { UNMAPPED, BUFFERED, IN_NAND, CACHED };
+enum { LOCK_DIE, LOCK_PLANE, LOCK_CHIP };
+enum { FLAG_CACHE = 1, FLAG_SUSPEND = 2, FLAG_MULTI = 4, FLAG_INDEPENDENT = 8,
+       FLAG_AT_PROGRAM = 16, FLAG_NO_DRAIN = 32, FLAG_KEEPS = 64 };
+enum { ERASED, WRITTEN_TO, HOLDS, TORN }; /* a page */
+
+typedef struct Record {
+    uint8_t type, a;
+    uint16_t b;
+    uint32_t c;
+    uint64_t at, x, y;
+} Record;
+
+typedef struct Header {
+    uint32_t channels, chips, dies, planes, blocks, pages, page_bytes;
+    uint32_t unit_bytes, block_bytes, pages_per_program, lock, flags;
+    uint32_t mt_s, width;
+    uint64_t ps_per_byte, read_ps, prog_ps, erase_ps, user_units;
+    uint32_t slc_blocks, slc_pages; /* the first blocks of each plane */
+} Header;
+
+/* A unit that a program puts into its page. */
+typedef struct Placed {
+    uint32_t lpn, ppu;
+    uint32_t from; /* a copy: where it was; else NONE */
+    uint32_t gen;  /* of the unit in the buffer */
+    uint64_t no;   /* of the record */
+} Placed;
+
+typedef struct Op {
+    struct Op *next;
+    uint64_t id, submitted;
+    uint64_t no;
+    uint32_t page, from, bytes, owner, group;
+    uint8_t kind;
+    bool holds; /* its unit */
+    uint32_t n_span[N_SPANS];
+    uint64_t cell_ps;
+    Placed *placed;
+    uint32_t n_placed;
+} Op;
+
+typedef struct Cmd {
+    struct Cmd *next;
+    uint64_t serial, lba, submitted;
+    uint64_t no; /* of the record */
+    uint32_t nblocks;
+    uint8_t op;
+    bool fua;
+    uint64_t units; /* entered or looked up so far */
+    uint64_t in_nand;
+    uint64_t bytes; /* of NAND reads for it */
+    uint32_t reads; /* in flight */
+} Cmd;
+
+typedef struct Block {
+    uint32_t low, high; /* the next program goes to a page from low to high */
+    uint32_t programs;  /* in flight */
+    uint32_t live;      /* units that the map needs */
+    uint32_t cell_page; /* the last program in the array, + 1 */
+    bool erasing;       /* or to be erased again */
+    bool erase_running;
+} Block;
+
+/* What has held a resource last. */
+typedef struct Held {
+    uint64_t end;       /* of the last group */
+    uint64_t other_end; /* of the groups before it */
+    uint32_t group;
+} Held;
+
+typedef struct Unit {
+    Held cell;
+    uint32_t holder; /* group */
+    uint32_t n_holders;
+    uint64_t released;
+} Unit;
+
+/* A logical unit.  Its buffer is told apart by generations. */
+typedef struct Lpn {
+    uint32_t ppu;    /* + 1; 0: not in NAND */
+    uint32_t from;   /* + 1; what ppu is a copy of; 0: of nothing */
+    uint32_t gen;    /* entered the buffer */
+    uint32_t placed; /* generation that a page was given */
+    uint32_t clean;  /* generation that is durable, or dropped */
+    uint32_t serial; /* of the command of gen */
+    uint32_t failed; /* generation whose program failed, to be placed again */
+    bool dropped;    /* trimmed meanwhile: it will be stale */
+    bool kept;       /* was in the buffer when the power went */
+    bool seen;       /* written or read since the power came: may be cached */
+    uint64_t trim_no;
+} Lpn;
+
+/* Buffered units in the order in which they came. */
+typedef struct Entered {
+    uint64_t no;
+    uint32_t lpn, gen;
+} Entered;
+
+typedef struct Check {
+    FILE *file;
+    Header h;
+    uint32_t planes, units, planes_per_unit, planes_per_channel;
+    uint32_t units_per_page, blocks_per_unit; /* host blocks per unit */
+    uint64_t pages, ppus;
+
+    Block *block;
+    uint8_t *page;
+    Unit *unit;
+    Held *plane;
+    uint64_t *channel_end;
+    Lpn *lpn;
+    Op *op[BUCKETS];
+    Cmd *cmd[BUCKETS];
+    uint64_t n_cmds; /* in flight */
+
+    Placed *pending; /* placed, program not yet submitted */
+    uint32_t n_pending, max_pending;
+    uint32_t failed[FAILED_COPIES]; /* where the units came from */
+    uint32_t n_failed;
+    Entered *fifo;
+    uint64_t fifo_head, fifo_tail, fifo_size;
+
+    Record *ring;
+    Record r;    /* the present record */
+    uint64_t no; /* its number, from 1 */
+    uint64_t now;
+    bool ended;
+
+    uint64_t n_ops[N_KINDS], n_done_cmds, entered, rewritten, trimmed, placed;
+    uint64_t copied, padded, cuts;
+    uint64_t n_kept; /* units that must still be restored */
+} Check;
+
+extern Check k;
+
+/* ---- check-report.c ------------------------------------------------------ */
+
+uint32_t block_of(uint32_t page);
+uint32_t pages_of(uint32_t page);  /* of its block */
+uint32_t programs(const Op *op);   /* pages that it programs */
+
+/* A rule is broken: name it, show the record and what the page's block (or NONE)
+ * and the command (or 0) went through before, and end with status 1. */
+void broken(uint32_t page, uint64_t serial, const char *rule,
+            const char *format, ...)
+    __attribute__((noreturn, format(printf, 4, 5)));
+
+/* The log cannot be judged: status 2. */
+void unreadable(const char *what) __attribute__((noreturn));
+void *take(uint64_t n, size_t bytes);
+
+/* What is in flight, by number; _place: where it is linked, _find: it must be
+ * there. */
+Op **op_place(uint64_t id);
+Op *op_find(uint64_t id);
+void op_drop(uint64_t id);
+Cmd **cmd_place(uint64_t serial);
+Cmd *cmd_find(uint64_t serial);
+
+/* ---- check-medium.c ------------------------------------------------------ */
+
+void set_pages(uint32_t first, uint32_t n, uint8_t state);
+void medium_read(const Op *op, uint32_t page);
+void medium_program(const Op *op, uint32_t n);
+void medium_erase(const Op *op);
+void medium_erased(const Op *op);
+Lpn *lpn_of(uint32_t lpn);
+bool is_buffered(const Lpn *l);
+void map_set(Lpn *l, uint32_t ppu_plus_1);
+void unit_programmed(const Placed *p);
+void unit_failed(const Placed *p);
+bool copied_again(uint64_t ppu);
+
+/* ---- check-resources.c --------------------------------------------------- */
+
+uint32_t plane_of(uint32_t page);
+void hold_bus(const Op *op, uint64_t from);
+void hold_array(const Op *op, uint64_t from);
+void hold_unit(Op *op, uint64_t from);
+void let_go(Op *op);
+
+/* ---- check-ops.c --------------------------------------------------------- */
+
+void check_page(uint32_t page);
+void on_submit(const Record *r);
+void on_span(const Record *r);
+void on_done(const Record *r);
+
+/* ---- check-units.c ------------------------------------------------------- */
+
+void on_cmd(const Record *r);
+void on_cmd_done(const Record *r);
+void on_buffer(const Record *r);
+void on_place(const Record *r);
+void on_lookup(const Record *r);
+void on_trim(const Record *r);
+void on_take_back(const Record *r);
+void on_restore(const Record *r);
+void on_preload(const Record *r);
+void on_preload_page(const Record *r);
+void on_power_cut(void);
+
+#endif
