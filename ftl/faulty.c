@@ -113,6 +113,20 @@ void faulty_cut(void *opaque)
     ssd->cut_due = true;
 }
 
+static bool is_no_fault(void *opaque, const Event *e)
+{
+    (void)opaque;
+    return event_kind(e) != SSD_EVENT_FAULT;
+}
+
+void faulty_rearm(Ssd *ssd)
+{
+    eventq_filter(&ssd->events, is_no_fault, NULL);
+    if (ssd->power_on) {
+        faulty_arm(ssd);
+    }
+}
+
 void faulty_arm(Ssd *ssd)
 {
     uint64_t at_ps = ssd->faults

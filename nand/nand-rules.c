@@ -149,6 +149,44 @@ void nand_preload_page(Nand *n, NandPpa ppa)
     b->next_page++;
 }
 
+/* ---- aging ----------------------------------------------------------------- */
+
+void nand_age_program(Nand *n, NandPpa ppa, NandCause cause, uint64_t now_ps)
+{
+    uint32_t block = block_of_page(n, ppa);
+    uint32_t pages = nand_block_program(&n->geo, block);
+    BlockWear *b = &n->block[block];
+
+    g_assert(ppa.page % n->geo.pages_per_block == b->next_page &&
+             b->in_array == 0);
+    if (b->next_page == 0 && n->media) {
+        media_programmed(n->media, block, now_ps, 0);
+    }
+    b->next_page += (uint16_t)pages;
+    n->stats.ops[NAND_PROGRAM][cause] += pages;
+}
+
+void nand_age_erase(Nand *n, uint32_t block, NandCause cause)
+{
+    g_assert(n->block[block].in_array == 0);
+    n->block[block].next_page = 0;
+    n->block[block].erase_count++;
+    if (n->media) {
+        media_erased(n->media, block);
+    }
+    n->stats.ops[NAND_ERASE][cause]++;
+}
+
+void nand_age_reads(Nand *n, uint32_t block, uint32_t reads, NandCause cause)
+{
+    if (n->media) {
+        media_age_reads(n->media, block, reads);
+    }
+    n->stats.ops[NAND_READ][cause] += reads;
+}
+
+/* ---- power ------------------------------------------------------------------ */
+
 /* Was the array changing cells of the block for the operation? */
 static bool in_cells(const NandOp *op)
 {
