@@ -100,6 +100,9 @@ static void apply_lba_rules(Ssd *ssd, NandOp *op)
 
 void faulty_submit(Ssd *ssd, NandOp *op)
 {
+    if (age_takes(ssd, op)) {
+        return;
+    }
     if (ssd->faults && faults_lba_rules(ssd->faults) > 0) {
         apply_lba_rules(ssd, op);
     }

@@ -346,6 +346,7 @@ typedef struct EarlyFlush {
     uint32_t rewrites, last_rewrites;   /* of slots flushed early */
 } EarlyFlush;
 
+typedef struct Age Age;
 typedef struct GcPolicy GcPolicy;
 typedef struct AllocPolicy AllocPolicy;
 typedef struct BufferPolicy BufferPolicy;
@@ -474,6 +475,7 @@ struct Ssd {
     uint64_t padded_units;
 
     Oplog *log; /* or NULL */
+    Age *age;   /* or NULL: ssd_age() has not been called */
 };
 
 /* ---- policies --------------------------------------------------------------- */
@@ -1048,6 +1050,12 @@ void numbers_victim(Ssd *ssd, uint32_t block);
 /* Append to the objects "gc" and "nand" of the statistics. */
 void numbers_gc_json(const Ssd *ssd, JsonWriter *w);
 void numbers_wear_json(const Ssd *ssd, JsonWriter *w);
+
+/* ---- age.c ---------------------------------------------------------------------- */
+
+/* true: no time passes, and the operation will end by itself. */
+bool age_takes(Ssd *ssd, const NandOp *op);
+void age_destroy(Ssd *ssd);
 
 /* ---- state.c -------------------------------------------------------------------- */
 

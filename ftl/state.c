@@ -166,6 +166,7 @@ static const StateRow ssd_rows[] = {
     VALUE(series),
     VALUE(padded_units),
     KEPT(log),
+    KEPT(age), /* empty, but during ssd_age() */
 };
 
 #undef VALUE

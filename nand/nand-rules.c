@@ -151,38 +151,38 @@ void nand_preload_page(Nand *n, NandPpa ppa)
 
 /* ---- aging ----------------------------------------------------------------- */
 
-void nand_age_program(Nand *n, NandPpa ppa, NandCause cause, uint64_t now_ps)
+void nand_age(Nand *n, const NandOp *op, uint64_t now_ps)
 {
-    uint32_t block = block_of_page(n, ppa);
-    uint32_t pages = nand_block_program(&n->geo, block);
-    BlockWear *b = &n->block[block];
+    uint32_t block = block_of_page(n, op->ppa);
+    uint32_t pages = 1;
 
-    g_assert(ppa.page % n->geo.pages_per_block == b->next_page &&
-             b->in_array == 0);
-    if (b->next_page == 0 && n->media) {
-        media_programmed(n->media, block, now_ps, 0);
+    switch (op->kind) {
+    case NAND_READ:
+        check_read(n, op, op->ppa);
+        if (n->media) {
+            media_age_reads(n->media, block, 1);
+        }
+        break;
+    case NAND_ERASE:
+        n->block[block].next_page = 0;
+        n->block[block].erase_count++;
+        if (n->media) {
+            media_erased(n->media, block);
+        }
+        break;
+    case NAND_PROGRAM:
+        pages = nand_block_program(&n->geo, block);
+        take_pages(n, op, pages, now_ps);
+        n->block[block].in_array--;
+        break;
+    default:
+        take_pages(n, op, pages, now_ps);
+        n->block[block].in_array--;
+        if (n->media) {
+            media_copied(n->media, block_of_page(n, op->from), block);
+        }
     }
-    b->next_page += (uint16_t)pages;
-    n->stats.ops[NAND_PROGRAM][cause] += pages;
-}
-
-void nand_age_erase(Nand *n, uint32_t block, NandCause cause)
-{
-    g_assert(n->block[block].in_array == 0);
-    n->block[block].next_page = 0;
-    n->block[block].erase_count++;
-    if (n->media) {
-        media_erased(n->media, block);
-    }
-    n->stats.ops[NAND_ERASE][cause]++;
-}
-
-void nand_age_reads(Nand *n, uint32_t block, uint32_t reads, NandCause cause)
-{
-    if (n->media) {
-        media_age_reads(n->media, block, reads);
-    }
-    n->stats.ops[NAND_READ][cause] += reads;
+    n->stats.ops[op->kind][op->cause] += pages;
 }
 
 /* ---- power ------------------------------------------------------------------ */

@@ -348,14 +348,11 @@ bool nand_state_check(const Nand *nand, GError **error);
 const StateStruct *nand_state_struct(unsigned i);
 
 /*
- * Without modelled time, for a drive that is aged: what programs of the next
- * page(s) of a block, an erase of it, and reads of n pages would leave behind,
- * accounts of operations included.  The block must have no operation in flight.
+ * Without modelled time, for a drive that is aged (ftl/age.c): an operation as it
+ * would be when it has ended well.  Blocks are worn, operations counted, and no
+ * rule of the medium is bent; nothing on the block may be in flight.
  */
-void nand_age_program(Nand *nand, NandPpa ppa, NandCause cause,
-                      uint64_t now_ps);
-void nand_age_erase(Nand *nand, uint32_t block, NandCause cause);
-void nand_age_reads(Nand *nand, uint32_t block, uint32_t n, NandCause cause);
+void nand_age(Nand *nand, const NandOp *op, uint64_t now_ps);
 
 /* Every rule of the array's own book-keeping; false and *error if one fails. */
 bool nand_check(const Nand *nand, GError **error);
