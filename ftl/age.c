@@ -124,9 +124,19 @@ static uint32_t put_page(Ssd *ssd, uint32_t plane, const uint64_t *lpn,
     return used;
 }
 
+static bool in_buffer(const Ssd *ssd, const uint64_t *lpn, uint64_t n)
+{
+    for (uint64_t i = 0; i < n && ssd->n_free_slots != ssd->l.n_slots; i++) {
+        if (map_is_buffered(ssd->map[lpn[i]])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool ready(Ssd *ssd)
 {
-    if (!ssd_at_rest(ssd) || ssd->n_free_slots != ssd->l.n_slots) {
+    if (!ssd_at_rest(ssd)) {
         return false;
     }
     if (!ssd->age) {
@@ -173,7 +183,7 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     if (!ssd->power_on || ssd->log || !in_range(ssd, lpn, n)) {
         return !ssd->power_on ? -ENODEV : -EINVAL;
     }
-    if (!ready(ssd)) {
+    if (in_buffer(ssd, lpn, n) || !ready(ssd)) {
         return -EBUSY;
     }
     ssd->counters.host_units_written += n;

@@ -351,8 +351,8 @@ void ssd_reset_stats(Ssd *ssd);
 /*
  * Write n mapping units (lpn counts SsdInfo.unit_bytes), in this order, without
  * modelled time: allocation, cleaning and wear are as for writes of stream 0, and
- * the last page is filled up.  For a drive at rest whose buffer is empty.
- * -EBUSY: it is not; -ENODEV: no power; -EINVAL: beyond the capacity, or there is
+ * the last page is filled up.  For a drive at rest, and units that its buffer
+ * does not hold.  -EBUSY: it is not, it does; -ENODEV: no power; -EINVAL: beyond the capacity, or there is
  * an operation log; -EROFS: the drive takes no more.
  */
 int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n);

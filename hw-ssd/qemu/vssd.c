@@ -242,7 +242,9 @@ static bool create_model(VssdDev *s, Error **errp)
         return false;
     }
     s->ctrl = nvme_new(&vssd_machine, &vssd_store, s);
-    s->ssd = ssd_create(cfg, nvme_host_ops(), s->ctrl, &error);
+    s->ssd = vssd_state_exists(s)
+                 ? vssd_state_load(s, cfg, &error)
+                 : ssd_create(cfg, nvme_host_ops(), s->ctrl, &error);
     ssd_config_free(cfg);
     if (!s->ssd) {
         propagate(errp, error);
@@ -253,6 +255,7 @@ static bool create_model(VssdDev *s, Error **errp)
         !vssd_store_preload(s, nblocks, &data_bytes, errp)) {
         return false;
     }
+    vssd_state_set_clock(s);
     trace_vssd_realize(s, s->profile, nblocks, data_bytes);
     return true;
 }
@@ -423,6 +426,7 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     vssd_irq_init(s);
     vssd_power_init(s);
     vssd_serve_init(s);
+    vssd_state_init(s);
 }
 
 static void vssd_exit(PCIDevice *pci)
@@ -430,6 +434,7 @@ static void vssd_exit(PCIDevice *pci)
     VssdDev *s = VSSD(pci);
 
     vssd_serve_stop(s);
+    vssd_state_stop(s);
     vssd_power_stop(s);
     vssd_irq_stop(s);
     tear_down(s);
@@ -481,6 +486,7 @@ static const Property vssd_properties[] = {
     DEFINE_BLOCK_PROPERTIES_BASE(VssdDev, conf),
     DEFINE_PROP_STRING("profile", VssdDev, profile),
     DEFINE_PROP_STRING("options", VssdDev, options),
+    DEFINE_PROP_STRING("state", VssdDev, state),
     DEFINE_PROP_STRING("serial", VssdDev, serial),
     DEFINE_PROP_STRING("model", VssdDev, model),
     DEFINE_PROP_LINK("iothread", VssdDev, iothread, TYPE_IOTHREAD, IOThread *),

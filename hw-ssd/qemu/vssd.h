@@ -35,6 +35,7 @@
 #include "hw/block/block.h"
 #include "hw/pci/pci_device.h"
 #include "qemu/main-loop.h"
+#include "qemu/notify.h"
 #include "qemu/thread.h"
 #include "qemu/timer.h"
 #include "qom/object.h"
@@ -59,6 +60,7 @@ struct VssdDev {
     BlockConf conf;
     char *profile;
     char *options;
+    char *state; /* file, or NULL */
     char *serial;
     char *model;
     IOThread *iothread; /* the user's, or NULL */
@@ -106,6 +108,11 @@ struct VssdDev {
     bool power_off;          /* atomic */
     QEMUTimer *power_timer;  /* main loop: power comes back */
     QEMUBH *power_bh;        /* main loop: show that it has gone */
+
+    /* state.c */
+    VMChangeStateEntry *vm_change;
+    Notifier exit_notifier;
+    bool state_saved;
 
     /* store.c */
     unsigned jobs_in_flight; /* atomic */
@@ -172,6 +179,18 @@ void vssd_power_restore(VssdDev *s);
 void vssd_power_init(VssdDev *s);
 void vssd_power_stop(VssdDev *s); /* BQL held */
 void vssd_power_class_init(ObjectClass *klass);
+
+/* ---- state.c ------------------------------------------------------------ */
+
+/* The drive of state=FILE, if the file is there, with its power on. */
+bool vssd_state_exists(const VssdDev *s);
+Ssd *vssd_state_load(VssdDev *s, const SsdConfig *cfg, GError **error);
+void vssd_state_set_clock(VssdDev *s);
+
+/* Save it when the machine ends; when the device is unplugged, and the serving
+ * has ended. */
+void vssd_state_init(VssdDev *s);
+void vssd_state_stop(VssdDev *s);
 
 /* ---- stats.c ------------------------------------------------------------ */
 
