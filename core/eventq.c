@@ -10,12 +10,13 @@
 
 #define ARITY 4
 
+/* Without a branch: which of two events is earlier cannot be foretold. */
 static inline bool before(const Event *a, const Event *b)
 {
-    if (a->at_ps != b->at_ps) {
-        return a->at_ps < b->at_ps;
-    }
-    return (int32_t)(a->seq - b->seq) < 0;
+    int sooner = (int32_t)(a->seq - b->seq) < 0;
+
+    /* a < b + 1 is a <= b; no instant is the last one of 64 bits. */
+    return a->at_ps < b->at_ps + (uint64_t)sooner;
 }
 
 void eventq_init(EventQueue *q)
@@ -44,21 +45,30 @@ static void sift_up(EventQueue *q, size_t i, Event e)
     q->heap[i] = e;
 }
 
+/* Of the children of i, which are there in part at least, the earliest. */
+static inline size_t earliest_child(const EventQueue *q, size_t i)
+{
+    const Event *h = q->heap;
+    size_t first = i * ARITY + 1;
+    size_t least = first;
+
+    if (G_LIKELY(first + ARITY <= q->n)) {
+        size_t left = first + before(&h[first + 1], &h[first]);
+        size_t right = first + 2 + before(&h[first + 3], &h[first + 2]);
+
+        return before(&h[right], &h[left]) ? right : left;
+    }
+    for (size_t c = first + 1; c < q->n; c++) {
+        least = before(&h[c], &h[least]) ? c : least;
+    }
+    return least;
+}
+
 static void sift_down(EventQueue *q, size_t i, Event e)
 {
-    for (;;) {
-        size_t first = i * ARITY + 1;
-        size_t last = MIN(first + ARITY, q->n);
-        size_t least = first;
+    while (i * ARITY + 1 < q->n) {
+        size_t least = earliest_child(q, i);
 
-        if (first >= q->n) {
-            break;
-        }
-        for (size_t c = first + 1; c < last; c++) {
-            if (before(&q->heap[c], &q->heap[least])) {
-                least = c;
-            }
-        }
         if (!before(&q->heap[least], &e)) {
             break;
         }
@@ -76,6 +86,7 @@ void eventq_push(EventQueue *q, uint64_t at_ps, unsigned kind, uint32_t index)
         .what = index << EVENT_KIND_BITS | kind,
     };
 
+    g_assert(at_ps < SIM_NEVER);
     g_assert(kind < 1U << EVENT_KIND_BITS && index <= EVENT_INDEX_MAX);
     if (q->n == q->capacity) {
         q->capacity *= 2;

@@ -77,6 +77,7 @@ bool nand_config_set(NandConfig *cfg, const OptDesc *d, const char *value,
 
 void nand_config_defaults(NandConfig *cfg)
 {
+    *cfg = (NandConfig){0};
     for (size_t i = 0; i < nand_n_options; i++) {
         GError *error = NULL;
 

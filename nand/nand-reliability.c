@@ -123,6 +123,13 @@ typedef struct BlockHistory {
     uint32_t reads;
 } BlockHistory;
 
+/* The last answer of media_fail(): most blocks are equally worn. */
+typedef struct FailChance {
+    bool known;
+    uint32_t cycles;
+    double p;
+} FailChance;
+
 struct NandMedia {
     const NandConfig *cfg;
     uint32_t n_blocks;
@@ -133,6 +140,7 @@ struct NandMedia {
     Prng fail_rng;
     double off_h;            /* hours spent without power */
     BlockHistory *history;   /* by block; NULL without media.errors */
+    FailChance chance[2];    /* of a program, of an erase */
     uint64_t *factory_bad;   /* bitmap by block; NULL if there are none */
 };
 
@@ -333,13 +341,22 @@ uint32_t media_read_count(const NandMedia *m, uint32_t block)
 
 bool media_op_fails(NandMedia *m, const NandOp *op, uint32_t cycles)
 {
-    double base = op->kind == NAND_ERASE ? m->cfg->erase_fail
-                                         : m->cfg->program_fail;
+    bool erase = op->kind == NAND_ERASE;
+    double base = erase ? m->cfg->erase_fail : m->cfg->program_fail;
+    FailChance *c = &m->chance[erase];
 
-    return base > 0 &&
-           prng_double(&m->fail_rng) <
-               media_fail(m->cfg, base,
-                          cycles + (double)m->cfg->start_cycles);
+    if (base <= 0) {
+        return false;
+    }
+    if (!c->known || c->cycles != cycles) {
+        *c = (FailChance){
+            .known = true,
+            .cycles = cycles,
+            .p = media_fail(m->cfg, base,
+                            cycles + (double)m->cfg->start_cycles),
+        };
+    }
+    return prng_double(&m->fail_rng) < c->p;
 }
 
 bool media_factory_bad(const NandMedia *m, uint32_t block)

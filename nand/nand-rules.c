@@ -40,15 +40,15 @@ static void check_read(const Nand *n, const NandOp *op, NandPpa ppa)
 static void take_pages(Nand *n, const NandOp *op, uint32_t pages,
                        uint64_t now_ps)
 {
-    BlockWear *b = &n->block[block_of_page(n, op->ppa)];
+    uint32_t block = block_of_page(n, op->ppa);
+    BlockWear *b = &n->block[block];
 
     if (op->ppa.page % n->geo.pages_per_block != b->next_page ||
-        b->next_page + pages > nand_block_pages(&n->geo,
-                                                block_of_page(n, op->ppa))) {
+        b->next_page + pages > nand_block_pages(&n->geo, block)) {
         broken_rule(n, op, "pages must be programmed once, in order");
     }
     if (b->next_page == 0 && n->media) {
-        media_programmed(n->media, block_of_page(n, op->ppa), now_ps, 0);
+        media_programmed(n->media, block, now_ps, 0);
     }
     b->next_page += (uint16_t)pages;
     b->in_array++;
@@ -63,26 +63,23 @@ void nand_rules_submit(Nand *n, const NandOp *op, uint64_t now_ps)
     }
     g_assert(op->ppa.page < n->geo.n_pages);
     g_assert(op->kind == NAND_ERASE || op->bytes <= n->geo.page_bytes);
-    b = &n->block[block_of_page(n, op->ppa)];
+    b = &n->block[op->block];
     switch (op->kind) {
     case NAND_READ:
         check_read(n, op, op->ppa);
         break;
     case NAND_PROGRAM:
-        take_pages(n, op, nand_block_program(&n->geo,
-                                             block_of_page(n, op->ppa)),
-                   now_ps);
+        take_pages(n, op, nand_block_program(&n->geo, op->block), now_ps);
         break;
     case NAND_COPYBACK:
         check_read(n, op, op->from);
         if (block_of_page(n, op->from) / n->geo.blocks_per_plane !=
-            block_of_page(n, op->ppa) / n->geo.blocks_per_plane) {
+            op->block / n->geo.blocks_per_plane) {
             broken_rule(n, op, "copyback must stay inside its plane");
         }
         take_pages(n, op, 1, now_ps);
         if (n->media) {
-            media_copied(n->media, block_of_page(n, op->from),
-                         block_of_page(n, op->ppa));
+            media_copied(n->media, block_of_page(n, op->from), op->block);
         }
         break;
     case NAND_ERASE:
@@ -98,7 +95,7 @@ void nand_rules_submit(Nand *n, const NandOp *op, uint64_t now_ps)
 
 void nand_rules_done(Nand *n, const NandOp *op, uint64_t now_ps)
 {
-    BlockWear *b = &n->block[block_of_page(n, op->ppa)];
+    BlockWear *b = &n->block[op->block];
 
     if (n->history) {
         nand_history_done(n->history, op, now_ps);
@@ -108,11 +105,10 @@ void nand_rules_done(Nand *n, const NandOp *op, uint64_t now_ps)
     } else if (op->kind == NAND_ERASE) {
         b->erase_count++;
         if (op->status == NAND_FAILED) {
-            b->next_page = (uint16_t)nand_block_pages(
-                &n->geo, block_of_page(n, op->ppa));
+            b->next_page = (uint16_t)nand_block_pages(&n->geo, op->block);
         }
         if (n->media) {
-            media_erased(n->media, block_of_page(n, op->ppa));
+            media_erased(n->media, op->block);
         }
     }
 }
@@ -206,11 +202,10 @@ static bool in_cells(const NandOp *op)
 static void cut_op(Nand *n, const NandOp *op)
 {
     uint32_t page = op->ppa.page % n->geo.pages_per_block;
-    BlockWear *b = &n->block[block_of_page(n, op->ppa)];
+    BlockWear *b = &n->block[op->block];
 
     if (op->kind == NAND_ERASE) {
-        b->next_page = (uint16_t)nand_block_pages(&n->geo,
-                                                  block_of_page(n, op->ppa));
+        b->next_page = (uint16_t)nand_block_pages(&n->geo, op->block);
     } else if (op->kind != NAND_READ) {
         b->in_array--;
         if (!in_cells(op) && page < b->next_page) {
@@ -256,7 +251,7 @@ static bool check_die(const Nand *n, uint32_t d, GError **error)
         const NandOp *op = &n->op[i];
 
         if (op->phase != PHASE_FREE && op->phase != PHASE_ECC &&
-            op->plane / n->geo.planes_per_die == d) {
+            op->die == d) {
             load++;
             holders += op->phase != PHASE_DIE_WAIT;
         }
@@ -293,8 +288,7 @@ static bool check_channel(const Nand *n, uint32_t c, GError **error)
     uint32_t transfers = 0;
 
     for (uint32_t i = 0; i < n->n_op; i++) {
-        transfers += n->op[i].phase == PHASE_BUS &&
-                     n->op[i].plane / n->planes_per_channel == c;
+        transfers += n->op[i].phase == PHASE_BUS && n->op[i].channel == c;
     }
     if (transfers != (n->channel[c].owner != NONE)) {
         return fail(error, "channel %u: %u transfers at once", c, transfers);

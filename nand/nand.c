@@ -140,7 +140,7 @@ static void enter_group(Nand *n, uint32_t leader, Phase phase, uint64_t now_ps)
 /* One more, or one less, operation holds something of the die. */
 static void die_hold(Nand *n, const NandOp *op, uint64_t now_ps)
 {
-    Die *d = &n->die[op->plane / n->geo.planes_per_die];
+    Die *d = &n->die[op->die];
 
     if (d->holders++ == 0) {
         d->since_ps = now_ps;
@@ -149,7 +149,7 @@ static void die_hold(Nand *n, const NandOp *op, uint64_t now_ps)
 
 static void die_let_go(Nand *n, const NandOp *op, uint64_t now_ps)
 {
-    Die *d = &n->die[op->plane / n->geo.planes_per_die];
+    Die *d = &n->die[op->die];
 
     d->load--;
     if (--d->holders == 0) {
@@ -159,11 +159,6 @@ static void die_let_go(Nand *n, const NandOp *op, uint64_t now_ps)
 }
 
 /* ---- the channel ------------------------------------------------------------ */
-
-static uint32_t block_of(const Nand *n, const NandOp *op)
-{
-    return op->ppa.page / n->geo.pages_per_block;
-}
 
 static uint64_t bus_phase_ps(const Nand *n, const NandOp *op)
 {
@@ -175,7 +170,7 @@ static uint64_t bus_phase_ps(const Nand *n, const NandOp *op)
         case NAND_READ:
             return t->read_cmd_ps;
         case NAND_PROGRAM:
-            return nand_block_program(&n->geo, block_of(n, op)) *
+            return nand_block_program(&n->geo, op->block) *
                    (t->program_cmd_ps + nand_data_ps(t, op->bytes));
         case NAND_COPYBACK:
             return op->second ? t->program_cmd_ps : t->read_cmd_ps;
@@ -188,11 +183,6 @@ static uint64_t bus_phase_ps(const Nand *n, const NandOp *op)
         return t->read_out_ps + nand_data_ps(t, op->bytes) +
                (op->grouped ? t->change_ps : 0);
     }
-}
-
-static uint32_t channel_of(const Nand *n, const NandOp *op)
-{
-    return op->plane / n->planes_per_channel;
 }
 
 static void bus_grant(Nand *n, uint32_t c, uint32_t i, uint64_t now_ps)
@@ -222,7 +212,7 @@ static bool carries_data(const NandOp *op)
 
 static void bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps)
 {
-    uint32_t c = channel_of(n, &n->op[i]);
+    uint32_t c = n->op[i].channel;
 
     n->op[i].step = (uint8_t)step;
     enter(n, i, PHASE_BUS_WAIT, now_ps);
@@ -282,7 +272,7 @@ static void bus_release(Nand *n, uint32_t c, uint64_t now_ps)
 
 static bool touches(const Nand *n, const NandOp *op, uint32_t block)
 {
-    return block_of(n, op) == block ||
+    return op->block == block ||
            (op->kind == NAND_COPYBACK &&
             op->from.page / n->geo.pages_per_block == block);
 }
@@ -293,7 +283,7 @@ static bool may_overtake(const Nand *n, const NandOp *b, const NandOp *a)
     if (a->kind == NAND_READ && b->kind == NAND_READ) {
         return true;
     }
-    return !touches(n, a, block_of(n, b)) && !touches(n, b, block_of(n, a));
+    return !touches(n, a, b->block) && !touches(n, b, a->block);
 }
 
 /* The first waiting operation that must not be overtaken by i; i if none. */
@@ -342,7 +332,7 @@ static bool may_join(const Nand *n, uint32_t leader, uint32_t i)
     uint32_t pages = n->geo.pages_per_block;
 
     if (a->kind != b->kind || a->kind == NAND_COPYBACK ||
-        a->plane / n->geo.planes_per_die != b->plane / n->geo.planes_per_die) {
+        a->die != b->die) {
         return false;
     }
     for (uint32_t k = leader; k != NONE; k = n->op[k].mate) {
@@ -397,13 +387,14 @@ static uint32_t take(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 static void unit_step(Nand *n, Unit *u, uint64_t now_ps);
 
 /* Row of the timing tables: by page type, and a last one for SLC mode. */
-static uint32_t page_type(const Nand *n, uint32_t page)
+static uint32_t page_type(const Nand *n, uint32_t block, NandPpa ppa)
 {
-    uint32_t block = page / n->geo.pages_per_block;
+    uint32_t page = ppa.page - block * n->geo.pages_per_block;
 
-    return nand_block_is_slc(&n->geo, block)
-               ? NAND_SLC_MODE
-               : page % n->geo.pages_per_block % n->timing.n_page_types;
+    if (nand_block_is_slc(&n->geo, block)) {
+        return NAND_SLC_MODE;
+    }
+    return n->timing.n_page_types == 1 ? 0 : page % n->timing.n_page_types;
 }
 
 static uint64_t cell_ps(const Nand *n, const NandOp *op)
@@ -412,12 +403,14 @@ static uint64_t cell_ps(const Nand *n, const NandOp *op)
 
     switch (op->kind) {
     case NAND_READ:
-        return t->read_ps[page_type(n, op->ppa.page)];
+        return t->read_ps[page_type(n, op->block, op->ppa)];
     case NAND_PROGRAM:
-        return t->program_ps[page_type(n, op->ppa.page)];
+        return t->program_ps[page_type(n, op->block, op->ppa)];
     case NAND_COPYBACK:
-        return op->second ? t->program_ps[page_type(n, op->ppa.page)]
-                          : t->read_ps[page_type(n, op->from.page)];
+        return op->second ? t->program_ps[page_type(n, op->block, op->ppa)]
+                          : t->read_ps[page_type(
+                                n, op->from.page / n->geo.pages_per_block,
+                                op->from)];
     default:
         return t->erase_ps;
     }
@@ -425,7 +418,7 @@ static uint64_t cell_ps(const Nand *n, const NandOp *op)
 
 FaultPlace nand_place(const Nand *n, const NandOp *op)
 {
-    uint32_t block = block_of(n, op);
+    uint32_t block = op->ppa.page / n->geo.pages_per_block;
     uint32_t plane = block / n->geo.blocks_per_plane;
 
     return (FaultPlace){
@@ -499,7 +492,7 @@ static uint64_t bus_bytes(const Nand *n, const NandOp *op)
         return op->bytes;
     case NAND_PROGRAM:
         return (uint64_t)op->bytes *
-               nand_block_program(&n->geo, block_of(n, op));
+               nand_block_program(&n->geo, op->block);
     default:
         return 0;
     }
@@ -515,7 +508,7 @@ static void settle(Nand *n, NandOp *op)
     }
     if (op->fail ||
         (n->media && media_op_fails(n->media, op,
-                                    n->block[block_of(n, op)].erase_count))) {
+                                    n->block[op->block].erase_count))) {
         op->status = NAND_FAILED;
         if (op->kind == NAND_ERASE) {
             n->stats.erase_failures++;
@@ -539,7 +532,7 @@ static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
     }
     n->load--;
     n->stats.ops[op.kind][op.cause] +=
-        op.kind == NAND_PROGRAM ? nand_block_program(&n->geo, block_of(n, &op))
+        op.kind == NAND_PROGRAM ? nand_block_program(&n->geo, op.block)
                                 : 1;
     n->stats.bus_bytes[op.cause] += bus_bytes(n, &op);
     for (int t = 0; t < NAND_N_TIMES; t++) {
@@ -803,13 +796,13 @@ static void queue_again(Nand *n, Unit *u, uint32_t i)
 static void read_again(Nand *n, uint32_t i, uint64_t now_ps)
 {
     n->op[i].again = false;
-    n->die[n->op[i].plane / n->geo.planes_per_die].load++;
+    n->die[n->op[i].die].load++;
     enter(n, i, PHASE_DIE_WAIT, now_ps);
 }
 
 static bool must_read_again(Nand *n, NandOp *op, uint64_t now_ps)
 {
-    uint32_t block = block_of(n, op);
+    uint32_t block = op->block;
 
     return n->media && media_read_again(n->media, op, block,
                                         n->block[block].erase_count, now_ps);
@@ -823,7 +816,7 @@ static bool must_read_again(Nand *n, NandOp *op, uint64_t now_ps)
 static void decode(Nand *n, uint32_t i, uint64_t now_ps)
 {
     NandOp *op = &n->op[i];
-    Channel *ch = &n->channel[channel_of(n, op)];
+    Channel *ch = &n->channel[op->channel];
     uint32_t cw = (uint32_t)n->cfg.codeword_bytes;
     uint64_t words = (op->bytes + cw - 1) / cw;
     uint64_t rest_ps = nand_data_ps(&n->timing, op->bytes) -
@@ -874,7 +867,7 @@ static void bus_done(Nand *n, uint32_t i, uint64_t now_ps)
 {
     NandOp *op = &n->op[i];
     Unit *u = &n->unit[op->unit];
-    uint32_t c = channel_of(n, op);
+    uint32_t c = op->channel;
     Step step = op->step;
 
     switch (step) {
@@ -950,15 +943,11 @@ void nand_event(Nand *n, const Event *e)
 
 /* ---- submission ------------------------------------------------------------------ */
 
-static uint32_t unit_of(const Nand *n, uint32_t plane)
-{
-    return plane / n->planes_per_unit;
-}
-
 void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
 {
-    uint32_t plane = request->ppa.page / n->geo.pages_per_block /
-                     n->geo.blocks_per_plane;
+    uint32_t block = request->ppa.page / n->geo.pages_per_block;
+    uint32_t plane = block / n->geo.blocks_per_plane;
+    uint32_t die = plane / n->geo.planes_per_die;
     uint32_t i;
     NandOp *op;
     Unit *u;
@@ -977,8 +966,11 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
         .fail = request->fail,
         .cut = request->cut,
         .stretch_milli = request->stretch_milli,
+        .block = block,
         .plane = plane,
-        .unit = unit_of(n, plane),
+        .die = die,
+        .channel = die / n->geo.dies_per_channel,
+        .unit = plane / n->planes_per_unit,
         .mate = NONE,
         .phase = PHASE_DIE_WAIT,
         .id = ++n->last_id,
@@ -994,11 +986,11 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
         decree_faults(n, op, now_ps);
     }
     n->load++;
-    n->die[plane / n->geo.planes_per_die].load++;
+    n->die[die].load++;
     list_push(n, &u->waiting, i);
     unit_step(n, u, now_ps);
     if (request->kind == NAND_READ) {
-        try_suspend(n, unit_of(n, plane), now_ps);
+        try_suspend(n, (uint32_t)(u - n->unit), now_ps);
     }
 }
 

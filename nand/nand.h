@@ -79,7 +79,7 @@ typedef struct NandGeometry {
 
 static inline bool nand_block_is_slc(const NandGeometry *g, uint32_t block)
 {
-    return block % g->blocks_per_plane < g->slc_blocks;
+    return g->slc_blocks && block % g->blocks_per_plane < g->slc_blocks;
 }
 
 /* Pages that a block has; the rest of its addresses is not used. */
@@ -162,30 +162,33 @@ typedef struct NandOp {
                            done: those that are */
     bool fail;          /* PROGRAM, COPYBACK, ERASE: fails by decree */
 
-    uint64_t id;    /* counts submissions, from 1 */
-    uint64_t group; /* id of the first operation of the same command */
     uint8_t status;  /* NandStatus */
     uint8_t retries; /* READ: beyond the first attempt */
     bool cut;        /* the power goes when the array takes it up */
-    uint32_t stretch_milli; /* array time, in thousandths; 0: as it is */
-    double chance;          /* drawn once: the weakest codeword of the read */
-    uint32_t next; /* link in the queue the operation waits in */
-    uint32_t mate;   /* next operation of the same multi-plane command */
-    uint32_t leader; /* first operation of it */
-    uint32_t plane;
-    uint32_t unit;     /* what it occupies alone (nand.lock) */
-    uint16_t suspends; /* so far */
+    bool grouped;    /* the command has several planes */
+    bool second;     /* COPYBACK: the program half */
+    bool again; /* READ: ECC gives up on it, and it is in its queue again */
     uint8_t phase;
     uint8_t step;
-    bool grouped; /* the command has several planes */
-    bool second;  /* COPYBACK: the program half */
-    bool again;   /* READ: ECC gives up on it, and it is in its queue again */
-    uint64_t submit_ps;
-    uint64_t mark_ps; /* since when the present phase lasts */
+    uint16_t suspends; /* so far */
+    uint32_t next;     /* link in the queue the operation waits in */
+    uint32_t mate;     /* next operation of the same multi-plane command */
+    uint32_t leader;   /* first operation of it */
+    uint32_t block; /* in the whole array, as plane, die and channel are */
+    uint32_t plane;
+    uint32_t die;
+    uint32_t channel;
+    uint32_t unit;          /* what it occupies alone (nand.lock) */
+    uint32_t stretch_milli; /* array time, in thousandths; 0: as it is */
+    uint64_t mark_ps;       /* since when the present phase lasts */
     uint64_t cell_start_ps;
     uint64_t cell_end_ps;
-    uint64_t left_ps; /* of the array time, when suspended */
     uint64_t time_ps[NAND_N_TIMES];
+    uint64_t submit_ps;
+    uint64_t left_ps; /* of the array time, when suspended */
+    uint64_t id;      /* counts submissions, from 1 */
+    uint64_t group;   /* id of the first operation of the same command */
+    double chance;    /* drawn once: the weakest codeword of the read */
 } NandOp;
 
 typedef struct NandStats {

@@ -252,6 +252,7 @@ static bool create_model(VssdDev *s, Error **errp)
     }
     if (!namespace_blocks(s, &nblocks, errp) ||
         !attach_controller(s, nblocks, errp) ||
+        !vssd_oplog_open(s, errp) ||
         !vssd_store_preload(s, nblocks, &data_bytes, errp)) {
         return false;
     }
@@ -367,6 +368,11 @@ static bool check_properties(VssdDev *s, Error **errp)
                    VSSD_MAX_VECTORS - 1);
         return false;
     }
+    if (s->state && s->oplog) {
+        error_setg(errp, "vssd: oplog= does not go with state=: the log must "
+                         "tell all from the beginning");
+        return false;
+    }
     if (!s->num_vectors) {
         s->num_vectors = s->num_queues + 1;
     }
@@ -425,6 +431,7 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     }
     vssd_irq_init(s);
     vssd_power_init(s);
+    vssd_oplog_init(s);
     vssd_serve_init(s);
     vssd_state_init(s);
 }
@@ -435,6 +442,7 @@ static void vssd_exit(PCIDevice *pci)
 
     vssd_serve_stop(s);
     vssd_state_stop(s);
+    vssd_oplog_stop(s);
     vssd_power_stop(s);
     vssd_irq_stop(s);
     tear_down(s);
@@ -487,6 +495,7 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_STRING("profile", VssdDev, profile),
     DEFINE_PROP_STRING("options", VssdDev, options),
     DEFINE_PROP_STRING("state", VssdDev, state),
+    DEFINE_PROP_STRING("oplog", VssdDev, oplog),
     DEFINE_PROP_STRING("serial", VssdDev, serial),
     DEFINE_PROP_STRING("model", VssdDev, model),
     DEFINE_PROP_LINK("iothread", VssdDev, iothread, TYPE_IOTHREAD, IOThread *),

@@ -8,6 +8,7 @@
  *   store.c  payload in a block node
  *   stats.c  statistics as QOM properties
  *   power.c  power cuts, and what the machine sees of them
+ *   oplog.c  the drive's operation log
  *
  * Threads.  The controller has no thread of its own: whoever holds
  * VssdDev.lock may run it.  These do:
@@ -61,6 +62,7 @@ struct VssdDev {
     char *profile;
     char *options;
     char *state; /* file, or NULL */
+    char *oplog; /* file of the operation log, or NULL */
     char *serial;
     char *model;
     IOThread *iothread; /* the user's, or NULL */
@@ -113,6 +115,9 @@ struct VssdDev {
     VMChangeStateEntry *vm_change;
     Notifier exit_notifier;
     bool state_saved;
+
+    /* oplog.c */
+    Notifier oplog_exit; /* QEMU ends: complete the log */
 
     /* store.c */
     unsigned jobs_in_flight; /* atomic */
@@ -191,6 +196,13 @@ void vssd_state_set_clock(VssdDev *s);
  * has ended. */
 void vssd_state_init(VssdDev *s);
 void vssd_state_stop(VssdDev *s);
+
+/* ---- oplog.c ------------------------------------------------------------ */
+
+/* Before the drive is told of any data. */
+bool vssd_oplog_open(VssdDev *s, Error **errp);
+void vssd_oplog_init(VssdDev *s);
+void vssd_oplog_stop(VssdDev *s);
 
 /* ---- stats.c ------------------------------------------------------------ */
 

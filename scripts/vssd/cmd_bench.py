@@ -142,6 +142,22 @@ def _sim(args: argparse.Namespace) -> list[dict[str, Any]]:
     ]
 
 
+def _nand(_args: argparse.Namespace) -> list[dict[str, Any]]:
+    """speed of the array's model, and what each of its features costs"""
+    from . import bench_nand
+
+    with Stage("the array's model, with each feature and without"):
+        return bench_nand.speed()
+
+
+def _scaling(_args: argparse.Namespace) -> list[dict[str, Any]]:
+    """modelled throughput, channels x dies; peer: one die, times their number"""
+    from . import bench_nand
+
+    with Stage("throughput by channels and dies"):
+        return bench_nand.scaling()
+
+
 def _seconds_to_login(command: Path, env: dict[str, str]) -> float:
     begin = time.monotonic()
     proc = subprocess.Popen(
@@ -199,6 +215,8 @@ BENCHES: dict[str, Callable[[argparse.Namespace], list[dict[str, Any]]]] = {
     "icount": _icount,
     "idle": _idle,
     "sim": _sim,
+    "nand": _nand,
+    "scaling": _scaling,
     "warm": _warm,
     "cold": _cold,
 }

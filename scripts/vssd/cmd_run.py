@@ -78,6 +78,9 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
     p.add_argument("--stats", metavar="FILE",
                    help="write the drive's statistics as JSON; - is standard"
                    " output")
+    p.add_argument("--oplog", type=Path, metavar="FILE",
+                   help="write all that the drive does to FILE, for ./vssd"
+                   " checklog (docs/oplog.md)")
     p.add_argument("--console", metavar="FILE",
                    help="write what the serial console shows to FILE too")
     p.add_argument("--mem", default="1G", metavar="SIZE",
@@ -123,6 +126,8 @@ def check(args: argparse.Namespace) -> None:
         raise UserError("--initrd needs --kernel")
     if args.kernel and args.firmware:
         raise UserError("--kernel and --firmware exclude each other")
+    if args.oplog and args.device != "vssd":
+        raise UserError("--oplog needs --device vssd")
     if not 1 <= args.smp <= 255:
         raise UserError(f"--smp {args.smp}: allowed 1..255")
     if not 0 <= args.seed < 1 << 63:
@@ -173,7 +178,7 @@ def prepared(args: argparse.Namespace) -> Iterator["machine.Spec"]:
             sets.append(f"seed={args.seed}")
         drive = machine.Drive(path, fmt, args.device,
                               paths.find_profile(args.profile), sets,
-                              args.state)
+                              state=args.state, oplog=args.oplog)
         spec = machine.Spec(
             qemu.emulator, "tcg" if args.icount else kvm.accelerator(qemu),
             [drive], mebibytes(args.mem), args.smp, network=not args.icount,

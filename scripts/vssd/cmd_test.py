@@ -150,6 +150,8 @@ def run_pytest(group: str, parts: list[str], tally: Tally, long: bool) -> None:
         if group != "scripts":
             env["VSSD_QEMU"] = str(qemu_build.ensure().emulator)
             env["VSSD_QEMU_IMG"] = str(qemu_build.built().img)
+        if group == "qemu":
+            env["VSSD_OPLOG_CHECK"] = str(model.oplog_check())
     except UserError as e:
         tally.note(f"{group}: build of QEMU", "FAIL", f": {e}")
         return

@@ -47,6 +47,7 @@ class Drive:
     state: Path | None = None  # the drive of the last run; saved at the end
     serial: str = ""
     node: dict[str, Any] | None = None  # instead of image and fmt
+    oplog: Path | None = None  # what the drive does; vssd only
     slot: bool = False  # in a hot-plug slot: it can go and come back
 
 
@@ -98,6 +99,8 @@ def _drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
             device["options"] = ";".join(drive.sets)
         if drive.state:
             device["state"] = str(drive.state.absolute())
+        if drive.oplog:
+            device["oplog"] = str(drive.oplog.absolute())
     if boot:
         device["bootindex"] = i
     slot: list[str] = []

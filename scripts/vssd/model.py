@@ -75,6 +75,17 @@ def sim() -> Path:
     return ensure("release", "sim/vssd-sim") / "sim/vssd-sim"
 
 
+def oplog_check() -> Path:
+    """vssd-oplog-check, up to date."""
+    target = "tests/checker/vssd-oplog-check"
+    return ensure("release", target) / target
+
+
+def bench_nand() -> Path:
+    """vssd-bench-nand, up to date."""
+    return ensure("release", "sim/vssd-bench-nand") / "sim/vssd-bench-nand"
+
+
 def drive_info(profile: Path, sets: list[str]) -> dict[str, Any]:
     """SsdInfo of a profile; UserError with the model's own words."""
     args: list[str] = [str(sim()), "--profile", str(profile), "--info"]

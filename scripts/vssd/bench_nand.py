@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The array's model by itself: vssd-bench-nand's figures as rows."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from typing import Any
+
+from . import model
+from .bench_vm import row
+from .errors import UserError, one_line
+
+AIM_OPS_PER_S = 5_000_000
+LOADS = {
+    "read": "random reads",
+    "program": "erases and programs",
+    "mixed": "three reads to a program",
+}
+
+
+def _measure(what: str) -> dict[str, Any]:
+    done = subprocess.run([str(model.bench_nand()), what],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise UserError("vssd-bench-nand: " + one_line(done.stderr))
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def _word(text: str) -> str:
+    return re.sub(r"\W+", "_", text)
+
+
+def speed() -> list[dict[str, Any]]:
+    """Operations a second of one core, and what each feature costs."""
+    found = _measure("--speed")
+    rows = [row(f"nand_{load}", rate, AIM_OPS_PER_S, "operations/s",
+                f"peer: the aim; {LOADS[load]}")
+            for load, rate in found["nand_ops_per_s"].items()]
+    return rows + [
+        row("nand_with_" + _word(f["feature"]), f["ns_with"], f["ns_without"],
+            "ns/operation", "peer: the mixed load without it")
+        for f in found["features"]]
+
+
+def scaling() -> list[dict[str, Any]]:
+    """Modelled throughput by channels and dies, and what limits it."""
+    rows = []
+    for kind, points in _measure("--scaling")["scaling"].items():
+        one = points[0]["iops"]
+        for p in points:
+            n = p["channels"] * p["dies"]
+            rows.append(row(
+                f"scaling_{kind}_{p['channels']}x{p['dies']}", p["iops"],
+                one * n, "IOPS",
+                f"limit: {p['bottleneck']}; busy: dies"
+                f" {p['die_utilization']:.0%}, bus"
+                f" {p['bus_utilization']:.0%}"))
+    return rows
