@@ -48,6 +48,7 @@ void plane_size(Ssd *ssd, uint32_t plane)
 
     p->slack_units = (uint64_t)slack_blocks * ssd->l.units_per_block;
     p->gc_high_blocks = MIN(ssd->l.gc_high_blocks, most);
+    p->gc_soft_blocks = MIN(ssd->l.gc_soft_blocks, most);
     p->gc_low_blocks = MIN(ssd->l.gc_low_blocks, p->gc_high_blocks - 1);
 }
 

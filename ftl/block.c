@@ -118,7 +118,6 @@ static void bucket_remove(Ssd *ssd, uint32_t block)
     }
 }
 
-/* First freed, first used: wear spreads over all blocks. */
 static void free_append(Ssd *ssd, uint32_t block, uint32_t *head,
                         uint32_t *tail, uint32_t *n)
 {
@@ -152,13 +151,33 @@ static void note_free(Ssd *ssd)
     }
 }
 
-static uint32_t free_pop(Ssd *ssd, uint32_t *head, uint32_t *n)
+static uint32_t slc_free_pop(Ssd *ssd, Plane *p)
 {
-    uint32_t block = *head;
+    uint32_t block = p->slc_free_head;
 
-    g_assert(*n > 0);
-    *head = ssd->block[block].next;
-    (*n)--;
+    p->slc_free_head = ssd->block[block].next;
+    p->n_slc_free--;
+    note_free(ssd);
+    return block;
+}
+
+/* Which one is wear levelling's business. */
+static uint32_t free_take(Ssd *ssd, Plane *p, OpenKind kind)
+{
+    uint32_t before;
+    uint32_t block;
+
+    g_assert(p->n_free > 0);
+    block = wear_choose_free(ssd, p, kind, &before);
+    if (before == NONE) {
+        p->free_head = ssd->block[block].next;
+    } else {
+        ssd->block[before].next = ssd->block[block].next;
+    }
+    if (p->free_tail == block) {
+        p->free_tail = before;
+    }
+    p->n_free--;
     note_free(ssd);
     return block;
 }
@@ -167,9 +186,9 @@ static uint32_t free_pop(Ssd *ssd, uint32_t *head, uint32_t *n)
 static uint32_t take_free_block(Ssd *ssd, Plane *p, OpenKind kind)
 {
     if (kind == OPEN_HOST && p->n_slc_free > 0) {
-        return free_pop(ssd, &p->slc_free_head, &p->n_slc_free);
+        return slc_free_pop(ssd, p);
     }
-    return free_pop(ssd, &p->free_head, &p->n_free);
+    return free_take(ssd, p, kind);
 }
 
 void block_count_lost(Ssd *ssd, uint32_t block)
@@ -301,7 +320,8 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
         p->n_host_open++;
     } else {
         p->last_gc_block = o->block;
-        if (ssd->l.n_gc_classes < ssd->l.n_streams) {
+        if (ssd->l.n_stream_classes < ssd->l.n_streams ||
+            (stream >= ssd->l.n_stream_classes && ssd->l.n_streams > 1)) {
             b->stream = (uint8_t)ssd->l.n_streams;
         }
     }
@@ -452,6 +472,7 @@ void block_erased(Ssd *ssd, uint32_t block)
     uint32_t plane = block_plane(ssd, block);
 
     ssd->plane[plane].erases--;
+    wear_erased(ssd, block);
     free_push(ssd, block);
     note_free(ssd);
     plane_update(ssd, plane);

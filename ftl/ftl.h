@@ -13,6 +13,8 @@
  *   alloc.c    the stripe, and how to insist on a plane
  *   streams.c  placement streams: what waits for each, its accounts
  *   gc.c       cleaning: when, and the copy loop
+ *   background.c  what the drive does while the host is silent
+ *   wear.c     wear levelling
  *   bad-blocks.c  what becomes of blocks and pages whose program or erase fails
  *   faulty.c   scripted faults that name logical blocks, commands or a time
  *   power.c    power cut and return; preload
@@ -50,6 +52,7 @@ enum {
     SSD_EVENT_CMD_DONE,
     SSD_EVENT_FLUSH_TICK, /* buffer.flush_interval */
     SSD_EVENT_FAULT,      /* a rule cuts the power now */
+    SSD_EVENT_BACKGROUND, /* index: BackgroundEvent */
 };
 
 /* ---- map ----------------------------------------------------------------- */
@@ -189,6 +192,7 @@ typedef struct Block {
     uint8_t state;    /* BlockState */
     uint8_t stream;   /* since it was opened; l.n_streams: of several */
     bool bad;         /* a program of it failed: empty it, then retire it */
+    uint8_t cause;    /* NandCause; VICTIM: why it is emptied */
 } Block;
 
 /* Who writes into an open block.  The host has one for each stream, cleaning
@@ -207,6 +211,8 @@ typedef struct PlaneGc {
     bool active; /* from ftl.gc_low to ftl.gc_high */
     bool forced; /* a victim is wanted, whatever there is of free blocks */
     bool folding; /* blocks in SLC mode are emptied */
+    bool background; /* the victim was taken while the host was silent */
+    bool yielded; /* to reads of the host; it will be woken */
     uint32_t victim; /* or NONE */
     uint32_t scan;   /* next page of the victim to look at */
     uint32_t reads;  /* page reads in flight */
@@ -240,6 +246,11 @@ typedef struct Plane {
     uint64_t slack_units;
     uint32_t gc_low_blocks;
     uint32_t gc_high_blocks;
+    uint32_t gc_soft_blocks;
+    uint32_t most_erased;  /* of its blocks */
+    uint32_t least_erased; /* none has been erased less often */
+    uint32_t wear_due; /* erases of a block that calls for a move; 0: none does */
+    uint32_t scanned;  /* blocks that the scan has looked at */
     uint32_t n_retiring; /* FULL blocks that are bad */
     uint32_t n_folding;  /* victims in SLC mode */
     uint32_t last_gc_block; /* last one opened for cleaning, or NONE */
@@ -347,6 +358,23 @@ typedef struct EarlyFlush {
 } EarlyFlush;
 
 typedef struct Age Age;
+/* The host's silence, and what is done in it; see background.c. */
+typedef struct Background {
+    bool idle;          /* the silence has lasted ftl.idle */
+    bool idle_armed;    /* events that are on their way */
+    bool scan_armed;
+    uint64_t quiet_ps;  /* no command has run since */
+    uint64_t scan_ps;   /* when the next scan begins */
+} Background;
+
+/* Blocks emptied for other reasons than that room was short. */
+typedef struct BackgroundStats {
+    uint64_t soft_victims;
+    uint64_t wear_victims;
+    uint64_t refresh_victims;
+    uint64_t yields; /* cleaning waited for reads of the host */
+} BackgroundStats;
+
 typedef struct GcPolicy GcPolicy;
 typedef struct AllocPolicy AllocPolicy;
 typedef struct BufferPolicy BufferPolicy;
@@ -426,6 +454,7 @@ struct Ssd {
     uint32_t n_promised; /* sum of Cmd.promised */
     uint64_t dram_unit_ps;
     EarlyFlush early;
+    Background background;
     uint64_t last_version;
     Waiter *waiter;
     uint32_t n_waiters;
@@ -464,6 +493,7 @@ struct Ssd {
     Hist *latency; /* by SsdOp, then one for all */
     SsdCounters counters;
     BufferStats buffer_stats;
+    BackgroundStats background_stats;
     NandStats nand_base; /* counts up to the last ssd_reset_stats() */
     uint64_t *busy_base; /* of channels, dies, planes; or NULL: no reset yet */
     uint64_t stats_since_ps;
@@ -761,10 +791,7 @@ static inline uint32_t unit_stream(const Ssd *ssd, uint32_t ppu)
 }
 
 /* Units of different classes do not meet in a page of cleaning. */
-static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu)
-{
-    return ssd->l.n_gc_classes > 1 ? ssd->spare_stream[ppu] : 0;
-}
+static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu);
 
 void stream_reset_stats(Ssd *ssd);
 void stream_json(const Ssd *ssd, JsonWriter *w);
@@ -903,6 +930,10 @@ static inline uint32_t *job_units(Ssd *ssd, uint32_t job)
 /* Look whether the plane needs cleaning, and go on with it. */
 void gc_kick(Ssd *ssd, uint32_t plane);
 
+/* Reads of the host on the die have ended: cleaning that had yielded to them
+ * goes on. */
+void gc_resume(Ssd *ssd, uint32_t page);
+
 /* Clean a block of the plane, if one gains, however many are free. */
 void gc_force(Ssd *ssd, uint32_t plane);
 void gc_read_done(Ssd *ssd, const NandOp *op);
@@ -915,6 +946,52 @@ uint32_t gc_draw(Ssd *ssd, uint32_t plane);
 /* A job's page failed: it is programmed again elsewhere in its plane, or, if
  * the drive has given up, forgotten. */
 void gc_page_failed(Ssd *ssd, uint32_t job);
+
+/* Does the operation belong to emptying a block? */
+static inline bool cause_is_cleaning(unsigned cause)
+{
+    return cause == NAND_CAUSE_GC || cause == NAND_CAUSE_WEAR ||
+           cause == NAND_CAUSE_REFRESH;
+}
+
+/* ---- background.c --------------------------------------------------------------- */
+
+typedef enum BackgroundEvent {
+    BACKGROUND_IDLE,
+    BACKGROUND_SCAN,
+} BackgroundEvent;
+
+/* No command runs, from now on. */
+void background_quiet(Ssd *ssd);
+
+/* A command has come, or the power has gone. */
+void background_stop(Ssd *ssd);
+void background_power_lost(Ssd *ssd);
+
+void background_event(Ssd *ssd, BackgroundEvent event);
+
+/* A block of the plane to be emptied while the host is silent, and why; NONE:
+ * there is none. */
+uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause);
+
+void background_json(const Ssd *ssd, JsonWriter *w);
+
+/* ---- wear.c ----------------------------------------------------------------------- */
+
+/* The free block of the plane that is to be opened next, and the one before it
+ * in the list, or NONE; the list is not empty. */
+uint32_t wear_choose_free(const Ssd *ssd, const Plane *p, OpenKind kind,
+                          uint32_t *before);
+
+/* A block of the plane has been erased. */
+void wear_erased(Ssd *ssd, uint32_t block);
+
+/* A FULL block of the plane that is so little worn that what it holds is to go
+ * elsewhere, or NONE. */
+uint32_t wear_victim(Ssd *ssd, uint32_t plane);
+
+/* Share of the rated erases that the blocks have seen, on average. */
+uint32_t wear_percent_used(const Ssd *ssd, double mean_erase_count);
 
 /* ---- bad-blocks.c --------------------------------------------------------------- */
 
@@ -1086,6 +1163,16 @@ static inline uint32_t block_program_units(const Ssd *ssd, uint32_t page)
 static inline uint32_t ppu_block(const Ssd *ssd, uint32_t ppu)
 {
     return ppu_page(ssd, ppu) / ssd->geo->pages_per_block;
+}
+
+/* What wear levelling moves is cold: it does not meet what cleaning copies. */
+static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu)
+{
+    if (ssd->l.n_gc_classes > ssd->l.n_stream_classes &&
+        ssd->block[ppu_block(ssd, ppu)].cause == NAND_CAUSE_WEAR) {
+        return ssd->l.n_stream_classes;
+    }
+    return ssd->l.n_stream_classes > 1 ? ssd->spare_stream[ppu] : 0;
 }
 
 /* What a page of the host takes of PlaneGc.credit. */

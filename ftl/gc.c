@@ -13,6 +13,11 @@
  * the last of its copies is programmed; until then a power cut finds the
  * originals.
  *
+ * Blocks are emptied for other reasons, too: wear (wear.c), age (background.c).
+ * What is begun while the host is silent pauses when it comes back; and with
+ * ftl.gc_preempt cleaning waits, while there is room, as long as reads of the
+ * host wait for the die.
+ *
  * Blocks in SLC mode (nand.slc_blocks) are emptied in the same way ("folded")
  * once more than half of them are in use, while there is room.
  */
@@ -35,7 +40,7 @@ static void maybe_erase(Ssd *ssd, uint32_t block)
          * need the originals (power_take_back()): later. */
         block_make_full(ssd, block);
     } else {
-        block_start_erase(ssd, block, NAND_CAUSE_GC);
+        block_start_erase(ssd, block, b->cause);
     }
 }
 
@@ -86,7 +91,7 @@ static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
     uint32_t first = ppa << ssd->page_units_shift;
     NandOp op = {
         .kind = job->copyback ? NAND_COPYBACK : NAND_PROGRAM,
-        .cause = NAND_CAUSE_GC,
+        .cause = ssd->block[ppu_block(ssd, unit[0])].cause,
         .ppa = {ppa},
         .from = {ppu_page(ssd, unit[0])},
         .bytes = job->copyback ? 0 : ssd->geo->page_bytes,
@@ -316,9 +321,65 @@ static uint32_t folding_victim(Ssd *ssd, uint32_t plane)
                                                          : NONE;
 }
 
+/* A block to be emptied, and why; NONE: there is none now. */
+static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
+{
+    Plane *p = &ssd->plane[plane];
+    bool room = p->n_free > plane_reserve(ssd, p);
+    uint32_t block;
+
+    *cause = NAND_CAUSE_GC;
+    p->gc.background = false;
+    /* Emptying a bad block takes room and gives none back. */
+    if (p->n_retiring > 0 && room) {
+        return bad_victim(ssd, plane);
+    }
+    block = cleaning_victim(ssd, plane);
+    if (block == NONE && room && p->wear_due) {
+        *cause = NAND_CAUSE_WEAR;
+        block = wear_victim(ssd, plane);
+    }
+    if (block == NONE) {
+        *cause = NAND_CAUSE_GC;
+        block = folding_victim(ssd, plane);
+    }
+    if (block == NONE) {
+        block = background_victim(ssd, plane, cause);
+        p->gc.background = true;
+    }
+    return block;
+}
+
+/* What each page of the victim lets the host write: a victim that is emptied
+ * for other reasons than room need not pay for it. */
+static uint64_t credit_rate(const Ssd *ssd, uint32_t block, NandCause cause)
+{
+    uint64_t gain = ssd->l.units_per_block - ssd->block[block].valid;
+
+    return cause == NAND_CAUSE_GC
+               ? (gain << 16) / nand_block_pages(ssd->geo, block)
+               : (uint64_t)ssd->l.units_per_page << 16;
+}
+
+static void count_victim(Ssd *ssd, uint32_t block, NandCause cause)
+{
+    const Plane *p = &ssd->plane[block_plane(ssd, block)];
+    SsdStreamCounters *n = &ssd->stream[ssd->block[block].stream].n;
+
+    ssd->background_stats.wear_victims += cause == NAND_CAUSE_WEAR;
+    ssd->background_stats.refresh_victims += cause == NAND_CAUSE_REFRESH;
+    if (cause == NAND_CAUSE_GC) {
+        ssd->background_stats.soft_victims += p->gc.background;
+        numbers_victim(ssd, block);
+        n->victims++;
+        n->victim_valid_units += ssd->block[block].valid;
+    }
+}
+
 static bool pick_victim(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
+    NandCause cause;
     uint32_t block;
 
     if (p->n_free <= plane_reserve(ssd, p) && p->gc.reads > 0) {
@@ -326,26 +387,14 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
          * erase makes more. */
         return false;
     }
-    /* Emptying a bad block takes room and gives none back. */
-    if (p->n_retiring > 0 && p->n_free > plane_reserve(ssd, p)) {
-        block = bad_victim(ssd, plane);
-    } else {
-        block = cleaning_victim(ssd, plane);
-    }
-    if (block == NONE) {
-        block = folding_victim(ssd, plane);
-    }
+    block = choose_victim(ssd, plane, &cause);
     if (block == NONE) {
         return false;
     }
-    p->gc.rate = (uint64_t)(ssd->l.units_per_block - ssd->block[block].valid)
-                 << 16;
-    p->gc.rate /= nand_block_pages(ssd->geo, block);
-    numbers_victim(ssd, block);
+    p->gc.rate = credit_rate(ssd, block, cause);
+    count_victim(ssd, block, cause);
+    ssd->block[block].cause = (uint8_t)cause;
     block_start_victim(ssd, block);
-    ssd->stream[ssd->block[block].stream].n.victims++;
-    ssd->stream[ssd->block[block].stream].n.victim_valid_units +=
-        ssd->block[block].valid;
     p->gc.victim = block;
     p->gc.scan = 0;
     return true;
@@ -437,15 +486,17 @@ static bool read_next(Ssd *ssd, uint32_t plane)
         uint32_t n = valid_units_of_page(ssd, page, &parts);
         NandOp op = {
             .kind = NAND_READ,
-            .cause = NAND_CAUSE_GC,
+            .cause = ssd->block[victim].cause,
             .ppa = {page},
             .bytes = n << ssd->unit_shift,
             .parts = parts,
         };
 
         give_credit(ssd, p);
+        /* Copyback corrects nothing, and does not make data young. */
         if (n == ssd->l.units_per_page && ssd->cfg->nand.copyback &&
-            of_one_class(ssd, page) && copy_back(ssd, plane, page)) {
+            op.cause != NAND_CAUSE_REFRESH && of_one_class(ssd, page) &&
+            copy_back(ssd, plane, page)) {
             return true;
         }
         if (n > 0) {
@@ -473,6 +524,26 @@ static void let_host(Ssd *ssd, uint32_t plane)
     }
 }
 
+/* Is this the time for reads of the host?  Not where room is short. */
+static bool yields(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+
+    if (!ssd->cfg->gc_preempt || nand_host_reads(ssd->nand, plane) == 0 ||
+        p->n_free <= plane_reserve(ssd, p)) {
+        return false;
+    }
+    ssd->background_stats.yields += !p->gc.yielded;
+    p->gc.yielded = true;
+    return true;
+}
+
+/* The victim was taken while the host was silent, and now the host is back. */
+static bool paused(const Ssd *ssd, const Plane *p)
+{
+    return p->gc.background && !ssd->background.idle && !p->gc.active;
+}
+
 static void step(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
@@ -484,15 +555,33 @@ static void step(Ssd *ssd, uint32_t plane)
     if (2 * p->n_slc_free < ssd->geo->slc_blocks) {
         p->gc.folding = true;
     }
-    while (more) {
+    while (more && !yields(ssd, plane)) {
         more = try_redo(ssd, plane) || try_program(ssd, plane);
         if (ready_class(ssd, p) != NONE ||
             p->gc.reads == GC_READS_PER_PLANE) {
             continue;
         }
-        if (p->gc.victim != NONE || pick_victim(ssd, plane)) {
+        if (p->gc.victim != NONE ? !paused(ssd, p) : pick_victim(ssd, plane)) {
             read_next(ssd, plane);
             more = true;
+        }
+    }
+}
+
+void gc_resume(Ssd *ssd, uint32_t page)
+{
+    uint32_t plane = page / ssd->geo->pages_per_block /
+                     ssd->geo->blocks_per_plane;
+    uint32_t n = ssd->geo->planes_per_die;
+
+    if (nand_host_reads(ssd->nand, plane) > 0) {
+        return;
+    }
+    plane = plane / n * n;
+    for (uint32_t i = plane; i < plane + n; i++) {
+        if (ssd->plane[i].gc.yielded) {
+            ssd->plane[i].gc.yielded = false;
+            step(ssd, i);
         }
     }
 }
@@ -502,7 +591,8 @@ void gc_kick(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
 
     if (p->gc.active || p->gc.folding || p->n_free <= p->gc_low_blocks ||
-        p->n_retiring > 0 || 2 * p->n_slc_free < ssd->geo->slc_blocks) {
+        p->n_retiring > 0 || 2 * p->n_slc_free < ssd->geo->slc_blocks ||
+        ssd->background.idle || p->wear_due) {
         step(ssd, plane);
     }
 }

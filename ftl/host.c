@@ -54,7 +54,9 @@ void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
     c->complete_ps = ssd->now_ps;
     c->phase = CMD_DONE;
     c->status = status;
-    ssd->running--;
+    if (--ssd->running == 0) {
+        background_quiet(ssd);
+    }
     fifo_push(ssd, &ssd->done, cmd);
     oplog_add(ssd->log, OPLOG_CMD_DONE, status, 0, ssd->now_ps, c->serial, 0);
     ns = sim_ceil_ns(c->complete_ps - c->submit_ps);
@@ -732,6 +734,7 @@ int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
         .next = NONE,
     };
     ssd->running++;
+    background_stop(ssd);
     oplog_add(ssd->log, OPLOG_CMD, req->op | (req->fua ? 0x80 : 0),
               req->nblocks, ssd->now_ps, ssd->cmd[i].serial, req->lba);
     eventq_push(&ssd->events, start_ps(ssd, &ssd->cmd[i]), SSD_EVENT_CMD_START,

@@ -133,6 +133,8 @@ static void settle_blocks(Ssd *ssd)
 void power_lost(Ssd *ssd)
 {
     ssd->cut_due = false;
+    ssd->power_on = false;
+    background_power_lost(ssd);
     eventq_filter(&ssd->events, drop_all, NULL);
     oplog_add(ssd->log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
     fail_commands(ssd);
@@ -153,7 +155,6 @@ void power_lost(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->cfg->cores; i++) {
         ssd->core_ps[i] = ssd->now_ps;
     }
-    ssd->power_on = false;
     if (ssd->host && ssd->host->power_lost) {
         ssd->host->power_lost(ssd->opaque);
     }
@@ -250,6 +251,7 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
         gc_kick(ssd, i);
     }
     faulty_arm(ssd);
+    background_quiet(ssd);
     restore_buffer(ssd);
 }
 

@@ -43,6 +43,13 @@ const char *ssd_streams_gc_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
+const char *ssd_wear_name(unsigned i)
+{
+    static const char *const names[] = {"fifo", "dynamic", "static"};
+
+    return i < G_N_ELEMENTS(names) ? names[i] : NULL;
+}
+
 const char *ssd_free_at_name(unsigned i)
 {
     static const char *const names[] = {"program", "data-in"};
@@ -91,7 +98,8 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg)
     return copy;
 }
 
-/* The link's rate is given in one of two ways: setting one unsets the other. */
+/* The link's rate is given in one of two ways, and so is the capacity: setting
+ * one unsets the other. */
 static bool set_own(SsdConfig *cfg, const OptDesc *d, const char *value,
                     GError **error)
 {
@@ -102,6 +110,8 @@ static bool set_own(SsdConfig *cfg, const OptDesc *d, const char *value,
         cfg->pcie_gen = 0;
     } else if (d->offset == offsetof(SsdConfig, pcie_gen) && cfg->pcie_gen) {
         cfg->link_mb_s = 0;
+    } else if (d->offset == offsetof(SsdConfig, op_ppm)) {
+        cfg->capacity = 0;
     }
     return true;
 }
@@ -233,6 +243,23 @@ static bool check_streams(const SsdConfig *cfg, GError **error)
     return true;
 }
 
+static bool check_upkeep(const SsdConfig *cfg, GError **error)
+{
+    if (cfg->refresh_reads && !cfg->nand.errors) {
+        return fail(error, "ftl.refresh_reads=%u: needs media.errors=on, "
+                    "which counts reads", cfg->refresh_reads);
+    }
+    if (cfg->refresh_hours && !cfg->nand.errors) {
+        return fail(error, "ftl.refresh_hours=%u: needs media.errors=on, "
+                    "without which data does not age", cfg->refresh_hours);
+    }
+    if (cfg->capacity && cfg->capacity < cfg->unit_bytes) {
+        return fail(error, "ftl.capacity=%" PRIu64 ": must be 0 or at least "
+                    "ftl.unit=%" PRIu64, cfg->capacity, cfg->unit_bytes);
+    }
+    return true;
+}
+
 static bool check_units(const SsdConfig *cfg, GError **error)
 {
     uint64_t unit = cfg->unit_bytes;
@@ -285,6 +312,24 @@ static bool check_units(const SsdConfig *cfg, GError **error)
     return true;
 }
 
+/* What gave the user capacity, and its value. */
+static char *room_option(const SsdConfig *cfg)
+{
+    return cfg->capacity
+               ? g_strdup_printf("ftl.capacity=%" PRIu64, cfg->capacity)
+               : g_strdup_printf("ftl.op_percent=%.4g", cfg->op_ppm / 1e4);
+}
+
+static bool fit_free(const SsdConfig *cfg, const char *key, uint32_t blocks,
+                     uint32_t most, GError **error)
+{
+    g_autofree char *room = room_option(cfg);
+
+    return blocks <= most ||
+           fail(error, "%s: %u free blocks per plane, at most %u can be kept "
+                "free with %s", key, blocks, most, room);
+}
+
 static bool layout_cleaning(const SsdConfig *cfg, SsdLayout *l, GError **error)
 {
     uint64_t blocks = cfg->nand.blocks - cfg->nand.slc_blocks;
@@ -296,13 +341,9 @@ static bool layout_cleaning(const SsdConfig *cfg, SsdLayout *l, GError **error)
     l->gc_low_blocks = MAX(l->gc_low_blocks, l->gc_free_blocks + 1);
     l->gc_high_blocks = (uint32_t)(blocks * cfg->gc_high_ppm / 1000000);
     l->gc_high_blocks = MAX(l->gc_high_blocks, l->gc_low_blocks + 1);
-    if (l->gc_high_blocks > most) {
-        return fail(error,
-                    "ftl.gc_high: %u free blocks per plane, at most %u can be "
-                    "kept free with ftl.op_percent=%.4g",
-                    l->gc_high_blocks, most, cfg->op_ppm / 1e4);
-    }
-    return true;
+    l->gc_soft_blocks = (uint32_t)(blocks * cfg->gc_soft_ppm / 1000000);
+    return fit_free(cfg, "ftl.gc_high", l->gc_high_blocks, most, error) &&
+           fit_free(cfg, "ftl.gc_soft", l->gc_soft_blocks, most, error);
 }
 
 /* Streams, and what they take of a plane's room; see SsdLayout. */
@@ -311,7 +352,8 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
     bool merge = cfg->streams_gc == SSD_STREAMS_GC_MERGE;
 
     l->n_streams = cfg->ruhs ? cfg->ruhs : cfg->streams + 1;
-    l->n_gc_classes = merge ? 1 : l->n_streams;
+    l->n_stream_classes = merge ? 1 : l->n_streams;
+    l->n_gc_classes = l->n_stream_classes + (cfg->wear == SSD_WEAR_STATIC);
     l->n_open = l->n_streams + l->n_gc_classes;
     l->gc_free_blocks = l->n_gc_classes;
     l->busy_blocks = l->n_open + 2 * l->n_gc_classes;
@@ -322,19 +364,28 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
 static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
                      GError **error)
 {
+    g_autofree char *room = room_option(cfg);
+
     if (l->n_streams > 1) {
         return fail(error, "%s=%u: needs %u spare blocks in each plane, there "
                     "are %" PRIu64 " (more ftl.op_percent%s)",
                     cfg->ruhs ? "fdp.ruhs" : "streams.max",
                     cfg->ruhs ? cfg->ruhs : cfg->streams, l->min_spare_blocks,
                     spare,
-                    l->n_gc_classes > 1 ? ", or streams.gc=merge" : "");
+                    l->n_stream_classes > 1 ? ", or streams.gc=merge" : "");
     }
     return fail(error,
-                "ftl.op_percent=%.4g: leaves %" PRIu64
+                "%s: leaves %" PRIu64
                 " spare blocks of %u in each plane, at least %u are needed",
-                cfg->op_ppm / 1e4, spare, cfg->nand.blocks - cfg->nand.slc_blocks,
+                room, spare, cfg->nand.blocks - cfg->nand.slc_blocks,
                 l->min_spare_blocks);
+}
+
+static uint64_t user_units(const SsdConfig *cfg, uint64_t physical_units)
+{
+    return cfg->capacity ? cfg->capacity / cfg->unit_bytes
+                         : (uint64_t)((unsigned __int128)physical_units *
+                                      1000000 / (1000000 + cfg->op_ppm));
 }
 
 bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
@@ -356,15 +407,14 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     l->units_per_block = l->units_per_page * cfg->nand.pages;
     l->raw_units = (uint64_t)l->n_planes * cfg->nand.blocks *
                    l->units_per_block;
-    l->user_units = (uint64_t)((unsigned __int128)l->n_planes * blocks *
-                               l->units_per_block * 1000000 /
-                               (1000000 + cfg->op_ppm));
+    l->user_units = user_units(cfg, (uint64_t)l->n_planes * blocks *
+                                        l->units_per_block);
     l->share_units = (l->user_units + l->n_planes - 1) / l->n_planes;
     share_blocks = (l->share_units + l->units_per_block - 1) /
                    l->units_per_block;
     layout_streams(cfg, l);
     if (blocks < share_blocks + l->min_spare_blocks) {
-        return no_spare(cfg, l, blocks - share_blocks, error);
+        return no_spare(cfg, l, blocks - MIN(blocks, share_blocks), error);
     }
     l->spare_blocks = blocks - (uint32_t)share_blocks;
     return layout_cleaning(cfg, l, error);
@@ -407,7 +457,7 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
     SsdLayout layout;
 
     return nand_config_check(&cfg->nand, error) && check_units(cfg, error) &&
-           check_streams(cfg, error) &&
+           check_streams(cfg, error) && check_upkeep(cfg, error) &&
            ssd_layout(cfg, &layout, error) &&
            check_faults(cfg, &layout, error);
 }

@@ -21,6 +21,12 @@ typedef enum SsdStreamsGc {
     SSD_STREAMS_GC_MERGE,
 } SsdStreamsGc;
 
+typedef enum SsdWear {
+    SSD_WEAR_FIFO,
+    SSD_WEAR_DYNAMIC,
+    SSD_WEAR_STATIC,
+} SsdWear;
+
 typedef enum SsdCompleteAt {
     SSD_COMPLETE_AT_BUFFER,
     SSD_COMPLETE_AT_DATA_IN,
@@ -44,7 +50,8 @@ typedef struct SsdLayout {
     uint32_t n_slots; /* units that the buffer holds */
 
     uint32_t n_streams;    /* 0..n_streams-1; 1 without streams and FDP */
-    uint32_t n_gc_classes; /* 1, or one for each stream (streams.gc) */
+    uint32_t n_stream_classes; /* 1, or one for each stream (streams.gc) */
+    uint32_t n_gc_classes; /* and one for what wear levelling moves */
     uint32_t n_open;       /* open blocks in a plane, at most */
 
     /*
@@ -64,6 +71,7 @@ typedef struct SsdLayout {
     uint32_t spare_blocks;
     uint32_t gc_low_blocks;
     uint32_t gc_high_blocks;
+    uint32_t gc_soft_blocks; /* 0: none */
 } SsdLayout;
 
 /* Derive the layout.  false: the options do not fit together. */
@@ -86,6 +94,7 @@ const char *ssd_stripe_name(unsigned i);
 const char *ssd_gc_name(unsigned i);
 const char *ssd_buffer_name(unsigned i);
 const char *ssd_streams_gc_name(unsigned i);
+const char *ssd_wear_name(unsigned i);
 const char *ssd_complete_at_name(unsigned i);
 const char *ssd_free_at_name(unsigned i);
 

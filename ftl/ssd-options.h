@@ -18,6 +18,8 @@
       "mapping unit, a power of two up to the page size")                      \
     X(PPM, uint32_t, op_ppm, "ftl.op_percent", 0, 10000000, "7%", NULL,        \
       "over-provisioning: (physical - user capacity) / user capacity")         \
+    X(SIZE, uint64_t, capacity, "ftl.capacity", 0, 70368744177664, "0", NULL,  \
+      "user capacity, in place of ftl.op_percent; 0: that gives it")           \
     X(ENUM, uint32_t, alloc, "ftl.alloc", 0, 0, "stripe", ssd_alloc_name,      \
       "page allocation")                                                       \
     X(ENUM, uint32_t, stripe, "ftl.stripe", 0, 0, "cwdp", ssd_stripe_name,     \
@@ -37,6 +39,31 @@
     X(PPM, uint32_t, gc_high_ppm, "ftl.gc_high", 0, 600000, "1.5%", NULL,      \
       "cleaning of a plane ends at this share of free blocks (always above "   \
       "ftl.gc_low)")                                                           \
+    X(PPM, uint32_t, gc_soft_ppm, "ftl.gc_soft", 0, 600000, "0%", NULL,        \
+      "while the host is silent, cleaning of a plane goes on up to this share " \
+      "of free blocks; 0: only what ftl.gc_low began")                         \
+    X(TIME, uint64_t, t_idle_ps, "ftl.idle", 0, 3600000000000000, "1ms", NULL, \
+      "silence of the host after which work in the background begins "         \
+      "(ftl.gc_soft, ftl.refresh_reads, ftl.refresh_hours)")                   \
+    X(BOOL, bool, gc_preempt, "ftl.gc_preempt", 0, 0, "off", NULL,             \
+      "cleaning begins no read or program in a die for which reads of the "    \
+      "host wait, while there are more free blocks than the host may use")     \
+    X(ENUM, uint32_t, wear, "ftl.wear", 0, 0, "fifo", ssd_wear_name,           \
+      "wear levelling: free blocks in the order in which they became free; "   \
+      "dynamic: the least worn for the host, the most worn for cleaning; "     \
+      "static: and cold blocks are moved (docs/wear.md)")                      \
+    X(U32, uint32_t, wear_spread, "ftl.wear_spread", 1, 1000000, "20", NULL,   \
+      "ftl.wear=static moves the least worn block of a plane when another "    \
+      "has been erased so many times more")                                    \
+    X(U32, uint32_t, refresh_reads, "ftl.refresh_reads", 0, 1000000000, "0",   \
+      NULL, "in the background a block is written anew that has been read "    \
+      "more often than this since its erase, per page; 0: never")              \
+    X(U32, uint32_t, refresh_hours, "ftl.refresh_hours", 0, 1000000, "0",      \
+      NULL, "in the background a block is written anew that holds data older " \
+      "than so many hours; 0: never")                                          \
+    X(TIME, uint64_t, scan_interval_ps, "ftl.scan_interval", 1000000000,       \
+      86400000000000000, "1min", NULL, "the drive looks for such blocks this " \
+      "often, while the host is silent")                                       \
     X(U32, uint32_t, streams, "streams.max", 0, 63, "0", NULL,                 \
       "streams that the host may have open at a time, by the Streams "         \
       "directive; 0: none")                                                    \

@@ -94,6 +94,7 @@ void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
         c->max_erase_count = MAX(c->max_erase_count, n);
     }
     c->mean_erase_count = (double)erases / ssd->geo->n_blocks;
+    c->percent_used = wear_percent_used(ssd, c->mean_erase_count);
     c->waf = c->host_bytes_written ? (double)c->nand_bytes_written /
                                          (double)c->host_bytes_written
                                    : 0;
@@ -111,6 +112,7 @@ void ssd_reset_stats(Ssd *ssd)
     }
     memset(&ssd->counters, 0, sizeof(ssd->counters));
     memset(&ssd->buffer_stats, 0, sizeof(ssd->buffer_stats));
+    memset(&ssd->background_stats, 0, sizeof(ssd->background_stats));
     ssd->nand_base = *nand_stats(ssd->nand);
     accounts_reset(ssd);
     ssd->stats_since_ps = ssd->now_ps;
@@ -164,6 +166,7 @@ static void nand_json(const Ssd *ssd, JsonWriter *w, const SsdCounters *c)
     json_close(w, '}');
     json_u64(w, "max_erase_count", c->max_erase_count);
     json_double(w, "mean_erase_count", c->mean_erase_count);
+    json_u64(w, "percent_used", c->percent_used);
     numbers_wear_json(ssd, w);
     accounts_json(ssd, w);
     json_close(w, '}');
@@ -235,6 +238,7 @@ void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
     nand_json(ssd, w, &c);
     media_json(w, &c);
     gc_json(ssd, w);
+    background_json(ssd, w);
     buffer_json(ssd, w);
     stream_json(ssd, w);
 }

@@ -11,6 +11,18 @@
 
 /* ---- events ---------------------------------------------------------------- */
 
+static void host_op_read(Ssd *ssd, const NandOp *op)
+{
+    if (map_is_buffered(op->cookie)) {
+        buffer_loaded(ssd, map_slot(op->cookie), op);
+    } else {
+        host_read_done(ssd, op->cookie, op);
+    }
+    if (ssd->cfg->gc_preempt) {
+        gc_resume(ssd, op->ppa.page);
+    }
+}
+
 static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
 {
     Ssd *ssd = opaque;
@@ -18,12 +30,10 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
 
     switch (op->kind) {
     case NAND_READ:
-        if (op->cause == NAND_CAUSE_GC) {
+        if (cause_is_cleaning(op->cause)) {
             gc_read_done(ssd, op);
-        } else if (map_is_buffered(op->cookie)) {
-            buffer_loaded(ssd, map_slot(op->cookie), op);
         } else {
-            host_read_done(ssd, op->cookie, op);
+            host_op_read(ssd, op);
         }
         break;
     case NAND_PROGRAM:
@@ -75,6 +85,9 @@ static void dispatch(Ssd *ssd, const Event *e)
         break;
     case SSD_EVENT_FAULT:
         ssd->cut_due = true;
+        break;
+    case SSD_EVENT_BACKGROUND:
+        background_event(ssd, event_index(e));
         break;
     default:
         nand_event(ssd->nand, e);
@@ -299,6 +312,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
         ssd_destroy(ssd);
         return NULL;
     }
+    background_quiet(ssd);
     return ssd;
 }
 

@@ -227,7 +227,7 @@ uint32_t stream_pick(const Ssd *ssd, uint32_t stream)
 
 uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream)
 {
-    uint32_t gc = ssd->l.n_gc_classes > 1 ? open_index(ssd, OPEN_GC, stream)
+    uint32_t gc = ssd->l.n_stream_classes > 1 ? open_index(ssd, OPEN_GC, stream)
                                           : NONE;
     uint32_t n = 0;
 

@@ -65,6 +65,7 @@ typedef struct Unit {
 typedef struct Die {
     uint32_t load;    /* operations submitted and not done */
     uint32_t holders; /* of those, granted */
+    uint32_t host_reads; /* submitted and not done */
     uint64_t since_ps;
     uint64_t busy_ps;
 } Die;

@@ -244,7 +244,7 @@ static double rber_now(const NandMedia *m, const NandOp *op, uint32_t block,
                        uint32_t cycles, uint64_t now_ps)
 {
     const BlockHistory *h = &m->history[block];
-    double age_h = clock_h(m, now_ps) - h->since_h;
+    double age_h = media_data_hours(m, block, now_ps);
     double unit_h = (double)m->cfg->ret_unit_ps / PS_PER_HOUR;
 
     return media_rber(m->cfg, cycles + (double)m->cfg->start_cycles,
@@ -335,6 +335,11 @@ bool media_read_again(NandMedia *m, NandOp *op, uint32_t block, uint32_t cycles,
 uint32_t media_read_count(const NandMedia *m, uint32_t block)
 {
     return m->history ? m->history[block].reads : 0;
+}
+
+double media_data_hours(const NandMedia *m, uint32_t block, uint64_t now_ps)
+{
+    return m->history ? clock_h(m, now_ps) - m->history[block].since_h : 0;
 }
 
 /* ---- programs, erases, factory bad blocks ----------------------------------- */

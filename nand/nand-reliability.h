@@ -59,5 +59,6 @@ const StateStruct *media_state_struct(void);
 
 void media_age_reads(NandMedia *m, uint32_t block, uint32_t n);
 uint32_t media_read_count(const NandMedia *m, uint32_t block);
+double media_data_hours(const NandMedia *m, uint32_t block, uint64_t now_ps);
 
 #endif

@@ -128,6 +128,11 @@ uint32_t nand_read_count(const Nand *n, uint32_t block)
     return n->media ? media_read_count(n->media, block) : 0;
 }
 
+double nand_data_hours(const Nand *n, uint32_t block, uint64_t now_ps)
+{
+    return n->media ? media_data_hours(n->media, block, now_ps) : 0;
+}
+
 uint32_t nand_next_page(const Nand *n, uint32_t block)
 {
     return n->block[block].next_page;
@@ -246,19 +251,25 @@ static bool check_die(const Nand *n, uint32_t d, GError **error)
 {
     uint32_t load = 0;
     uint32_t holders = 0;
+    uint32_t host_reads = 0;
 
     for (uint32_t i = 0; i < n->n_op; i++) {
         const NandOp *op = &n->op[i];
 
-        if (op->phase != PHASE_FREE && op->phase != PHASE_ECC &&
-            op->die == d) {
-            load++;
-            holders += op->phase != PHASE_DIE_WAIT;
+        if (op->phase == PHASE_FREE || op->die != d) {
+            continue;
         }
+        host_reads += op->kind == NAND_READ && op->cause == NAND_CAUSE_HOST;
+        load += op->phase != PHASE_ECC;
+        holders += op->phase != PHASE_ECC && op->phase != PHASE_DIE_WAIT;
     }
     if (load != n->die[d].load || holders != n->die[d].holders) {
         return fail(error, "die %u: load %u, counted %u; %u hold it, counted "
                     "%u", d, n->die[d].load, load, n->die[d].holders, holders);
+    }
+    if (host_reads != n->die[d].host_reads) {
+        return fail(error, "die %u: %u reads of the host, counted %u", d,
+                    n->die[d].host_reads, host_reads);
     }
     return true;
 }

@@ -137,6 +137,12 @@ static void enter_group(Nand *n, uint32_t leader, Phase phase, uint64_t now_ps)
     }
 }
 
+/* A read that the host waits for. */
+static bool of_host(const NandOp *op)
+{
+    return op->kind == NAND_READ && op->cause == NAND_CAUSE_HOST;
+}
+
 /* One more, or one less, operation holds something of the die. */
 static void die_hold(Nand *n, const NandOp *op, uint64_t now_ps)
 {
@@ -531,6 +537,7 @@ static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
         n->watch->done(n->watch_opaque, &op, now_ps);
     }
     n->load--;
+    n->die[op.die].host_reads -= of_host(&op);
     n->stats.ops[op.kind][op.cause] +=
         op.kind == NAND_PROGRAM ? nand_block_program(&n->geo, op.block)
                                 : 1;
@@ -987,6 +994,7 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
     }
     n->load++;
     n->die[die].load++;
+    n->die[die].host_reads += of_host(op);
     list_push(n, &u->waiting, i);
     unit_step(n, u, now_ps);
     if (request->kind == NAND_READ) {
@@ -1112,6 +1120,11 @@ uint32_t nand_die_load(const Nand *n, uint32_t plane)
     return n->die[plane / n->geo.planes_per_die].load;
 }
 
+uint32_t nand_host_reads(const Nand *n, uint32_t plane)
+{
+    return n->die[plane / n->geo.planes_per_die].host_reads;
+}
+
 bool nand_channel_busy(const Nand *n, uint32_t channel)
 {
     return n->channel[channel].owner != NONE;
@@ -1176,6 +1189,7 @@ void nand_power_cut(Nand *n, uint64_t now_ps)
         }
         d->holders = 0;
         d->load = 0;
+        d->host_reads = 0;
     }
     n->load = 0;
     if (n->media) {

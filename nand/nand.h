@@ -289,6 +289,9 @@ uint32_t nand_load(const Nand *nand);
 /* Operations queued or running on the die of a plane. */
 uint32_t nand_die_load(const Nand *nand, uint32_t plane);
 
+/* Reads of the host, queued or running on the die of a plane. */
+uint32_t nand_host_reads(const Nand *nand, uint32_t plane);
+
 /* Does the channel carry something? */
 bool nand_channel_busy(const Nand *nand, uint32_t channel);
 
@@ -313,6 +316,10 @@ bool nand_factory_bad(const Nand *nand, uint32_t block);
 
 /* Reads of a block since its last erase; 0 while media.errors is off. */
 uint32_t nand_read_count(const Nand *nand, uint32_t block);
+
+/* Hours since the first program of a block after its erase, those without power
+ * included; 0 while media.errors is off. */
+double nand_data_hours(const Nand *nand, uint32_t block, uint64_t now_ps);
 
 /* Erase cycles of a block (plane * blocks_per_plane + block). */
 uint32_t nand_erase_count(const Nand *nand, uint32_t block);

@@ -223,6 +223,7 @@ void nvme_fdp_fill_group(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
               (NVME_WARN_SPARE | NVME_WARN_RELIABILITY | NVME_WARN_READ_ONLY);
     page[3] = (uint8_t)c.spare_percent;
     page[4] = NVME_SPARE_THRESHOLD;
+    page[5] = (uint8_t)MIN(c.percent_used, 255);
     put_le64(page + 48, c.host_bytes_read / 1000000000); /* in 10^9 bytes */
     put_le64(page + 64, c.host_bytes_written / 1000000000);
     put_le64(page + 80, c.nand_bytes_written / 1000000000);

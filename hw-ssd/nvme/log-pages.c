@@ -9,7 +9,6 @@
 
 #define LOG_MAX_BYTES 4096
 #define ERROR_ENTRY_BYTES 64
-#define RATED_CYCLES 3000 /* erases of a block that "percentage used" is of */
 
 typedef struct LogPage {
     uint8_t id;
@@ -92,15 +91,13 @@ static void fill_smart(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                        uint8_t *page)
 {
     SsdCounters c;
-    double used;
 
     ssd_get_counters(ctrl->ssd, &c);
-    used = c.mean_erase_count * 100 / RATED_CYCLES;
     page[0] = nvme_critical_warning(ctrl);
     put_le16(page + 1, NVME_TEMPERATURE_K);
     page[3] = (uint8_t)c.spare_percent;
     page[4] = NVME_SPARE_THRESHOLD;
-    page[5] = used > 255 ? 255 : (uint8_t)used;
+    page[5] = (uint8_t)MIN(c.percent_used, 255);
     put_le64(page + 32, data_units(c.host_bytes_read));
     put_le64(page + 48, data_units(c.host_bytes_written));
     put_le64(page + 64, c.commands[SSD_OP_READ]);

@@ -98,9 +98,11 @@ static const char intro[] =
     "- More is set in every failing status: the Error Information log has "
     "the entry. Do Not\n"
     "  Retry is set unless the same command may succeed later.\n"
-    "- Not modelled, and constant: temperature (40 degrees), available spare. "
-    "Percentage used\n"
-    "  is of 3000 erases of each block.\n"
+    "- SMART: available spare is of the blocks that may yet go bad, "
+    "percentage used is of media.rated_cycles\n"
+    "  erases of each block, on average; both warn, and the end is a read-only "
+    "drive (docs/wear.md). Not modelled,\n"
+    "  and constant: temperature (40 degrees).\n"
     "\n";
 
 void nvme_document(GString *out)

@@ -129,6 +129,8 @@ static void test_ranges(void)
     refuse("ftl.unit=256", "ftl.unit=256", "512B");
     refuse("ftl.gc=best", "ftl.gc=best", "greedy");
     refuse("ftl.alloc=best", "ftl.alloc=best", "stripe");
+    refuse("ftl.wear=best", "ftl.wear=best", "fifo, dynamic, static");
+    refuse("ftl.wear_spread=0", "ftl.wear_spread=0", "1..1000000");
     refuse("buffer.policy=best", "buffer.policy=best", "fifo");
     refuse("buffer.free_at=best", "buffer.free_at=best", "data-in");
     refuse("buffer.window=101%", "buffer.window=101%", "100%");
@@ -157,6 +159,12 @@ static void test_combinations(void)
     refuse("nand.page_size=64KiB;buffer.size=32KiB", "buffer.size=32768",
            "65536");
     refuse("ftl.gc_high=50%", "ftl.gc_high", "ftl.op_percent");
+    refuse("ftl.gc_soft=50%", "ftl.gc_soft", "ftl.op_percent");
+    refuse("ftl.capacity=2KiB", "ftl.capacity=2048", "ftl.unit=4096");
+    refuse("nand.blocks=64;ftl.capacity=64GiB", "ftl.capacity=68719476736",
+           "spare blocks");
+    refuse("ftl.refresh_reads=5", "ftl.refresh_reads=5", "media.errors=on");
+    refuse("ftl.refresh_hours=5", "ftl.refresh_hours=5", "media.errors=on");
     refuse("nand.page_size=64KiB;buffer.size=64KiB;buffer.policy=cflru-ef-sc",
            "buffer.size=65536", "65600");
     refuse("ftl.unit=512;buffer.size=1TiB", "buffer.size", "16777216");
@@ -347,6 +355,15 @@ typedef struct Change {
 #define SPARE "ftl.op_percent=90%;"
 #define EARLY "buffer.policy=cflru-ef;buffer.flush_interval=0;"
 
+/* So fast that the host's pauses are pauses. */
+#define SILENT                                                                 \
+    "ftl.idle=50us;nand.channels=8;nand.blocks=35;nand.program=50us;"          \
+    "nand.erase=50us;"
+#define AGES                                                                   \
+    "media.errors=on;media.base=1e-4;media.preload_hours=1000;"                \
+    "ftl.scan_interval=5ms;"
+#define COLD "nand.blocks=200;ftl.wear_spread=2;" /* part is never written */
+
 #define ERRORS "media.errors=on;media.base=7e-3;media.retry_factor=0.98;"
 #define OLD ERRORS "media.start_cycles=100;media.preload_hours=1000;"
 #define READ_OFTEN ERRORS "media.start_cycles=100;media.disturb=1e-5;"
@@ -381,6 +398,16 @@ static const Change changes[] = {
     {"streams.gc=merge", SPARE "streams.max=3;"},
     {"ftl.unit=8KiB", ""},
     {"ftl.op_percent=55%", ""},
+    {"ftl.capacity=10MiB", ""},
+    {"ftl.gc_soft=15%", SILENT},
+    {"ftl.idle=200us", SILENT "ftl.gc_soft=15%;"},
+    {"ftl.gc_preempt=on", ""},
+    {"ftl.wear=dynamic", ""},
+    {"ftl.wear=static", COLD "ftl.wear=dynamic;"},
+    {"ftl.wear_spread=4", COLD "ftl.wear=static;"},
+    {"ftl.refresh_reads=1", SILENT AGES},
+    {"ftl.refresh_hours=100", SILENT AGES},
+    {"ftl.scan_interval=1ms", SILENT AGES "ftl.refresh_reads=1;"},
     {"ftl.alloc=static", PARALLEL},
     {"ftl.alloc=dynamic", PARALLEL},
     {"ftl.alloc=dl", PARALLEL},

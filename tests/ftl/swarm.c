@@ -37,7 +37,8 @@ enum {
     DRAW_ABORT,
     DRAW_MEDIA,
     DRAW_STREAMS,
-    DRAW_BUFFER
+    DRAW_BUFFER,
+    DRAW_UPKEEP = 20
 };
 
 typedef struct Mix {
@@ -250,9 +251,26 @@ static void draw_streams(Prng *r, GString *s)
                            merge ? "merge" : "separate");
 }
 
+/* Wear levelling, and work in the background, from a stream of their own. */
+static void draw_upkeep(Prng *r, GString *s)
+{
+    put_name(s, "ftl.wear", ssd_wear_name((unsigned)prng_below(r, 3)));
+    put(s, "ftl.wear_spread", 1 + prng_below(r, 8));
+    put(s, "ftl.gc_soft", ONE_OF(r, 0, 10, 30));
+    put(s, "ftl.idle", ONE_OF(r, 0, 50000, 1000000));
+    put_on_off(s, "ftl.gc_preempt", r);
+    if (strstr(s->str, "media.errors=on")) {
+        put(s, "ftl.refresh_reads", ONE_OF(r, 0, 1, 3));
+        put(s, "ftl.refresh_hours", ONE_OF(r, 0, 1, 30));
+        put(s, "media.preload_hours", ONE_OF(r, 0, 2, 40));
+        put(s, "media.off_hours", ONE_OF(r, 0, 2, 40));
+        put(s, "ftl.scan_interval", ONE_OF(r, 1000000, 20000000));
+    }
+}
+
 /* A drive that fits together: the spare part is raised until it does. */
 static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
-                             bool verbose)
+                             Prng *upkeep, bool verbose)
 {
     g_autofree char *drive = draw_drive(r);
     g_autoptr(GString) errors = g_string_new(NULL);
@@ -272,6 +290,9 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
         draw_streams(streams, errors);
     }
     draw_buffer(buffer, errors);
+    if (prng_below(upkeep, 2)) {
+        draw_upkeep(upkeep, errors);
+    }
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
 
@@ -421,7 +442,7 @@ static void forget(Seen *seen)
 static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
                         Seen *seen)
 {
-    Prng drive, media, streams, buffer, host;
+    Prng drive, media, streams, buffer, upkeep, host;
     SsdConfig *cfg;
     Ref *ref;
     bool verbose = opt_seed >= 0;
@@ -433,8 +454,9 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     prng_seed(&media, seed, DRAW_MEDIA);
     prng_seed(&streams, seed, DRAW_STREAMS);
     prng_seed(&buffer, seed, DRAW_BUFFER);
+    prng_seed(&upkeep, seed, DRAW_UPKEEP);
     prng_seed(&host, seed, DRAW_HOST);
-    cfg = make_drive(&drive, &media, &streams, &buffer, verbose);
+    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, verbose);
     ref = ref_new(cfg, prng_below(&drive, 2));
     ref->n_streams = ref->info->nstreams;
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;

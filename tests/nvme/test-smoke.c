@@ -138,6 +138,58 @@ static void test_read_only(void)
     host_free(h);
 }
 
+static void get_smart(Host *h)
+{
+    NvmeSqe sqe = host_sqe(NVME_ADM_GET_LOG_PAGE, 0, HOST_DATA);
+
+    sqe.dw[10] = 2 | 127 << 16;
+    g_assert_cmphex(host_do(h, 0, &sqe).status, ==, 0);
+}
+
+/* A drive is written until its blocks have gone: spare falls to nothing, use
+ * rises beyond what was rated, each warning comes in its turn, and then it can
+ * only be read. */
+static void test_wears_out(void)
+{
+    Host *h = host_new(&(HostOptions){
+        .set = "nand.blocks=48;nand.pages=4;media.erase_fail=0.002;"
+               "media.rated_cycles=40;media.fail_exp=4;media.start_cycles=10;"});
+    const uint8_t *page = h->ram + HOST_DATA;
+    uint8_t spare = 100;
+    uint8_t used = 25;
+    bool warned = false;
+    uint16_t status = 0;
+
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    get_smart(h);
+    g_assert_cmpuint(page[3], ==, 100);
+    g_assert_cmpuint(page[5], ==, 25);
+    for (uint64_t i = 0; i < 200000 && (status & 0x7ff) == 0; i++) {
+        status = host_io(h, 1, NVME_IO_WRITE, i * 128 % 8192, 128, HOST_DATA);
+        if (i % 16 == 0) {
+            get_smart(h);
+            g_assert_cmpuint(page[3], <=, spare);
+            g_assert_cmpuint(page[5], >=, used);
+            g_assert_true(!(page[0] & 8) || page[3] == 0);
+            g_assert_true((page[0] & 1) == (page[3] < page[4]));
+            warned |= (page[0] & 9) == 1;
+            spare = page[3];
+            used = page[5];
+        }
+    }
+    /* Attempted Write to Read Only Range */
+    g_assert_cmphex(status & 0x7ff, ==, 0x182);
+    get_smart(h);
+    g_test_message("percentage used at the end: %u", page[5]);
+    g_assert_cmphex(page[0] & 9, ==, 9);
+    g_assert_cmpuint(page[3], ==, 0);
+    g_assert_cmpuint(page[5], >, 60);
+    g_assert_true(warned);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_READ, 0, 128, HOST_DATA), ==, 0);
+    host_free(h);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -146,5 +198,6 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/smoke/drive-loses-power", test_drive_loses_power);
     g_test_add_func("/nvme/smoke/unrecovered-read", test_unrecovered_read);
     g_test_add_func("/nvme/smoke/read-only", test_read_only);
+    g_test_add_func("/nvme/smoke/wears-out", test_wears_out);
     return g_test_run();
 }

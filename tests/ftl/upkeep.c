@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * upkeep.c - what a drive does of its own accord: cleaning while the host is
+ * silent, wear levelling, and writing old data anew.  Each is shown to do what
+ * it is for, to cost what it costs, and to do nothing without its option.
+ */
+#include <string.h>
+
+#include "ftl.h"
+#include "ref.h"
+
+static SsdCounters counters(const Ref *r)
+{
+    SsdCounters c;
+
+    ssd_get_counters(r->ssd, &c);
+    return c;
+}
+
+static uint64_t by_cause(const Ref *r, NandOpKind kind, NandCause cause)
+{
+    return nand_stats(r->ssd->nand)->ops[kind][cause];
+}
+
+/* ---- cleaning in idle time ----------------------------------------------------- */
+
+#define BURSTS                                                                 \
+    "nand.blocks=200;ftl.op_percent=40%;ftl.gc_low=1%;ftl.gc_high=1.5%;"
+
+static uint64_t one_unit(const Ref *r, Prng *rng)
+{
+    return prng_below(rng, r->n_units) * r->unit_blocks;
+}
+
+static void write_burst(Ref *r, uint64_t seed)
+{
+    Prng rng;
+
+    prng_seed(&rng, seed, 5);
+    for (int i = 0; i < 400; i++) {
+        ref_do(r, SSD_OP_WRITE, one_unit(r, &rng), r->unit_blocks, false);
+    }
+    ref_drain(r);
+}
+
+/* A host that writes for a while, then thinks. */
+static Ref *pausing_host(const char *options, uint64_t think_ns)
+{
+    g_autofree char *all = g_strconcat(BURSTS, options, NULL);
+    Ref *r = ref_new(ref_config(all), true);
+
+    for (int burst = 0; burst < 150; burst++) {
+        if (burst == 75) {
+            ssd_reset_stats(r->ssd);
+        }
+        write_burst(r, (uint64_t)burst);
+        ref_pass(r, think_ns);
+    }
+    return r;
+}
+
+#define THINK_NS 200000000 /* enough to clean what a burst takes */
+
+static void test_soft(void)
+{
+    Ref *without = pausing_host("", THINK_NS);
+    Ref *with = pausing_host("ftl.gc_soft=12%", THINK_NS);
+    const Hist *a = ssd_latency(without->ssd, SSD_OP_WRITE);
+    const Hist *b = ssd_latency(with->ssd, SSD_OP_WRITE);
+    double waf_a = counters(without).waf;
+    double waf_b = counters(with).waf;
+
+    g_test_message("write latency mean %.0f us, p99 %.0f us, WAF %.2f; with "
+                   "ftl.gc_soft %.0f us, %.0f us, %.2f",
+                   hist_mean(a) / 1e3, (double)hist_quantile(a, 990000) / 1e3,
+                   waf_a, hist_mean(b) / 1e3,
+                   (double)hist_quantile(b, 990000) / 1e3, waf_b);
+    g_assert_cmpfloat(hist_mean(b), <, 0.8 * hist_mean(a));
+    g_assert_cmpuint(hist_quantile(b, 990000), <, hist_quantile(a, 990000));
+    g_assert_cmpfloat(waf_b, >, waf_a);
+    g_assert_cmpuint(without->ssd->background_stats.soft_victims, ==, 0);
+    g_assert_cmpuint(with->ssd->background_stats.soft_victims, >, 100);
+    ref_finish(without);
+    ref_finish(with);
+    ref_free(without);
+    ref_free(with);
+}
+
+/* It begins after ftl.idle, not before. */
+static void test_soft_begins(void)
+{
+    Ref *r = pausing_host("ftl.gc_soft=12%;ftl.idle=10ms", 9000000);
+
+    g_assert_cmpuint(r->ssd->background_stats.soft_victims, ==, 0);
+    ref_pass(r, 100000000);
+    g_assert_cmpuint(r->ssd->background_stats.soft_victims, >, 0);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* All planes reach the mark, and then nothing more happens. */
+static void test_soft_ends(void)
+{
+    Ref *r = pausing_host("ftl.gc_soft=12%", THINK_NS);
+    uint64_t victims;
+
+    ref_pass(r, 2000000000);
+    for (uint32_t i = 0; i < r->ssd->l.n_planes; i++) {
+        g_assert_cmpuint(r->ssd->plane[i].n_free, >=, 24);
+    }
+    victims = r->ssd->background_stats.soft_victims;
+    ref_pass(r, 2000000000);
+    g_assert_cmpuint(r->ssd->background_stats.soft_victims, ==, victims);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* The host comes back in the middle: cleaning stops at once but for what is in
+ * the array, and the data is where it should be. */
+static void test_soft_pauses(void)
+{
+    Ref *r = pausing_host("ftl.gc_soft=12%", THINK_NS);
+    uint64_t reads;
+
+    write_burst(r, 77);
+    ref_pass(r, 4000000);
+    g_assert_true(r->ssd->background.idle);
+    g_assert_cmpuint(nand_load(r->ssd->nand), >, 0);
+    for (int i = 0; i < 40; i++) {
+        ref_do(r, SSD_OP_READ, 0, 1, false);
+        ref_pass(r, 500000);
+    }
+    g_assert_cmpuint(nand_load(r->ssd->nand), ==, 0);
+    reads = by_cause(r, NAND_READ, NAND_CAUSE_GC);
+    for (int i = 0; i < 40; i++) {
+        ref_do(r, SSD_OP_READ, 0, 1, false);
+        ref_pass(r, 500000);
+    }
+    g_assert_cmpuint(by_cause(r, NAND_READ, NAND_CAUSE_GC), ==, reads);
+    ref_verify(r);
+    ref_pass(r, 50000000);
+    g_assert_cmpuint(by_cause(r, NAND_READ, NAND_CAUSE_GC), >, reads);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* ---- reads of the host first ----------------------------------------------------- */
+
+/* Random reads and writes at a steady pace. */
+static Ref *mixed_host(const char *options)
+{
+    g_autofree char *all = g_strconcat(BURSTS "nand.erase=1ms;"
+                                       "ftl.gc_low=4%;ftl.gc_high=6%;",
+                                       options, NULL);
+    Ref *r = ref_new(ref_config(all), true);
+    Prng rng;
+
+    prng_seed(&rng, 6, 6);
+    for (int i = 0; i < 40000; i++) {
+        if (i == 20000) {
+            ssd_reset_stats(r->ssd);
+        }
+        ref_do(r, i % 2 ? SSD_OP_READ : SSD_OP_WRITE, one_unit(r, &rng),
+               r->unit_blocks, false);
+        ref_pass(r, 300000);
+    }
+    ref_drain(r);
+    return r;
+}
+
+static void test_preempt(void)
+{
+    Ref *without = mixed_host("");
+    Ref *with = mixed_host("ftl.gc_preempt=on");
+    const Hist *a = ssd_latency(without->ssd, SSD_OP_READ);
+    const Hist *b = ssd_latency(with->ssd, SSD_OP_READ);
+
+    g_test_message("read latency mean %.0f us, p99 %.0f us; with "
+                   "ftl.gc_preempt %.0f us, %.0f us; %" PRIu64 " yields",
+                   hist_mean(a) / 1e3, (double)hist_quantile(a, 990000) / 1e3,
+                   hist_mean(b) / 1e3, (double)hist_quantile(b, 990000) / 1e3,
+                   with->ssd->background_stats.yields);
+    g_assert_cmpfloat(hist_mean(b), <, hist_mean(a));
+    g_assert_cmpuint(with->ssd->background_stats.yields, >, 100);
+    g_assert_cmpuint(without->ssd->background_stats.yields, ==, 0);
+    ref_finish(without);
+    ref_finish(with);
+    ref_free(without);
+    ref_free(with);
+}
+
+/* ---- wear ------------------------------------------------------------------------ */
+
+#define NO_TIME                                                                \
+    "nand.channels=1;nand.page_size=4KiB;nand.read=0;nand.program=0;"          \
+    "nand.erase=0;nand.command=0;nand.bus_mt_s=0;nand.bus_ns_per_byte=0;"      \
+    "buffer.size=16KiB;buffer.access=0;host.firmware=0;host.link_mb_s=0;"      \
+    "nand.blocks=200;nand.pages=16;ftl.op_percent=15%;ftl.gc_low=0%;"          \
+    "ftl.gc_high=0%;"
+
+typedef struct Spread {
+    uint32_t least, most;
+    double waf;
+} Spread;
+
+static Spread spread_of(const Ssd *ssd)
+{
+    Spread s = {.least = UINT32_MAX};
+    SsdCounters c;
+
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        uint32_t n = nand_erase_count(ssd->nand, b);
+
+        s.least = MIN(s.least, n);
+        s.most = MAX(s.most, n);
+    }
+    ssd_get_counters(ssd, &c);
+    s.waf = c.waf;
+    return s;
+}
+
+/* Nine writes in ten go to a tenth of the drive; or all of them. */
+static void write_hot(Ssd *ssd, Prng *rng, uint64_t n, bool cold_is_dead)
+{
+    uint64_t all = ssd_info(ssd)->nblocks;
+
+    for (uint64_t i = 0; i < n; i++) {
+        bool hot = cold_is_dead || prng_below(rng, 10) > 0;
+        uint64_t lba = prng_below(rng, hot ? all / 10 : all - all / 10);
+        SsdCmd cmd = {
+            .tag = i,
+            .op = SSD_OP_WRITE,
+            .lba = hot ? lba : lba + all / 10,
+            .nblocks = 1,
+        };
+        SsdCompletion done;
+
+        g_assert_cmpint(ssd_submit(ssd, 0, &cmd), ==, 0);
+        g_assert_cmpuint(ssd_advance(ssd, 0, &done, 1), ==, 1);
+    }
+}
+
+/* The spread after one part of a long run, and after all four. */
+static void wear_out(const char *options, bool cold_is_dead, Spread at[2])
+{
+    g_autofree char *all = g_strconcat(NO_TIME, options, NULL);
+    SsdConfig *cfg = ref_config(all);
+    GError *error = NULL;
+    uint64_t user;
+    Ssd *ssd;
+    Prng rng;
+
+    ssd_config_set_block_bytes(cfg, 4096, &error);
+    g_assert_no_error(error);
+    ssd = ssd_create(cfg, NULL, NULL, &error);
+    g_assert_no_error(error);
+    ssd_config_free(cfg);
+    user = ssd_info(ssd)->nblocks;
+    prng_seed(&rng, 7, 7);
+    g_assert_cmpint(ssd_preload(ssd, 0, user), ==, 0);
+    write_hot(ssd, &rng, 50 * user, cold_is_dead);
+    at[0] = spread_of(ssd);
+    write_hot(ssd, &rng, 150 * user, cold_is_dead);
+    at[1] = spread_of(ssd);
+    g_assert_true(ssd_check(ssd, NULL));
+    g_test_message("%s, cold %s: erases %u..%u, then %u..%u; WAF %.3f", options,
+                   cold_is_dead ? "never written" : "seldom written",
+                   at[0].least, at[0].most, at[1].least, at[1].most, at[1].waf);
+    ssd_destroy(ssd);
+}
+
+static uint32_t width(const Spread *s)
+{
+    return s->most - s->least;
+}
+
+#define SPREAD "ftl.wear_spread=16"
+#define BOUND 32 /* blocks that are open, or filled of late, lag behind */
+
+static void test_static_wear(void)
+{
+    Spread fifo[2], dynamic[2], level[2];
+
+    wear_out("ftl.wear=fifo", true, fifo);
+    wear_out("ftl.wear=dynamic", true, dynamic);
+    wear_out("ftl.wear=static;" SPREAD, true, level);
+    g_assert_cmpuint(fifo[1].least, ==, 0);
+    g_assert_cmpuint(width(&fifo[1]), >, 3 * width(&fifo[0]));
+    g_assert_cmpuint(width(&dynamic[1]), >, 3 * width(&dynamic[0]));
+    g_assert_cmpuint(width(&level[0]), <=, BOUND);
+    g_assert_cmpuint(width(&level[1]), <=, BOUND);
+    g_assert_cmpfloat(level[1].waf, >, dynamic[1].waf);
+}
+
+static void test_skewed_wear(void)
+{
+    Spread fifo[2], level[2];
+
+    wear_out("ftl.wear=fifo", false, fifo);
+    wear_out("ftl.wear=static;" SPREAD, false, level);
+    g_assert_cmpuint(width(&level[0]), <=, BOUND);
+    g_assert_cmpuint(width(&level[1]), <=, BOUND);
+    g_assert_cmpuint(width(&fifo[1]), >, 2 * width(&level[1]));
+}
+
+/* Moves have a cause of their own; data, streams and bad blocks get along. */
+static void test_moves(void)
+{
+    Ref *r = ref_new(ref_config("nand.blocks=60;nand.pages=4;nand.erase=100us;"
+                                "ftl.op_percent=40%;ftl.wear=static;"
+                                "ftl.wear_spread=3;nand.copyback=on;"
+                                "media.program_fail=1e-4"),
+                     true);
+    Prng rng;
+
+    r->faults = true;
+    prng_seed(&rng, 8, 8);
+    for (int i = 0; i < 12000; i++) {
+        uint64_t lpn = prng_below(&rng, r->n_units / 8);
+
+        ref_do(r, SSD_OP_WRITE, lpn * r->unit_blocks, r->unit_blocks,
+               i % 50 == 0);
+        if (i % 3000 == 0) {
+            ref_power_cycle(r);
+        }
+    }
+    g_assert_cmpuint(r->ssd->background_stats.wear_victims, >, 20);
+    g_assert_cmpuint(by_cause(r, NAND_ERASE, NAND_CAUSE_WEAR), >, 20);
+    g_assert_cmpuint(by_cause(r, NAND_PROGRAM, NAND_CAUSE_WEAR) +
+                         by_cause(r, NAND_COPYBACK, NAND_CAUSE_WEAR),
+                     >, 20);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* ---- refresh ----------------------------------------------------------------------- */
+
+#define TENDER                                                                 \
+    "nand.blocks=40;media.errors=on;media.wear=0;"             \
+    "media.retry_factor=0.9;media.start_cycles=500;ftl.scan_interval=1s;"
+
+#define OLD                                                                    \
+    TENDER "media.base=4e-3;media.retention=6.28e-5;media.disturb=0;"          \
+           "media.preload_hours=8000;"
+
+static uint64_t retries_of_reading_all(Ref *r)
+{
+    uint64_t before = counters(r).read_retries;
+
+    for (uint64_t lpn = 0; lpn < r->n_units; lpn++) {
+        ref_do(r, SSD_OP_READ, lpn * r->unit_blocks, r->unit_blocks, false);
+    }
+    ref_drain(r);
+    return counters(r).read_retries - before;
+}
+
+/* A drive of old data that the host leaves alone for ten seconds. */
+static Ref *old_drive(const char *options)
+{
+    g_autofree char *all = g_strconcat(OLD, options, NULL);
+    Ref *r = ref_new(ref_config(all), true);
+
+    r->faults = true;
+    ref_do(r, SSD_OP_READ, 0, 1, false);
+    ref_drain(r);
+    for (int i = 0; i < 10; i++) {
+        ref_pass(r, 1000000000);
+    }
+    return r;
+}
+
+static void test_retention(void)
+{
+    Ref *without = old_drive("");
+    Ref *with = old_drive("ftl.refresh_hours=4000");
+    uint64_t a = retries_of_reading_all(without);
+    uint64_t b = retries_of_reading_all(with);
+    uint64_t moved = with->ssd->background_stats.refresh_victims;
+
+    g_test_message("%" PRIu64 " retries of reading all, after a refresh of %"
+                   PRIu64 " blocks %" PRIu64, a, moved, b);
+    g_assert_cmpuint(a, >, 200);
+    g_assert_cmpuint(b, <, a / 10);
+    g_assert_cmpuint(by_cause(without, NAND_READ, NAND_CAUSE_REFRESH), ==, 0);
+    g_assert_cmpuint(moved, >, 30);
+    g_assert_cmpuint(by_cause(with, NAND_READ, NAND_CAUSE_REFRESH), >, 200);
+    g_assert_cmpuint(by_cause(with, NAND_PROGRAM, NAND_CAUSE_REFRESH), >, 200);
+    g_assert_cmpuint(by_cause(with, NAND_ERASE, NAND_CAUSE_REFRESH), >, 30);
+    /* What is young now is left alone. */
+    ref_pass(with, 5000000000);
+    g_assert_cmpuint(with->ssd->background_stats.refresh_victims, ==, moved);
+    ref_finish(with);
+    ref_free(without);
+    ref_free(with);
+}
+
+/* A copy inside the array is as old as the original: refresh does without. */
+static void test_copyback(void)
+{
+    Ref *r = old_drive("ftl.refresh_hours=4000;nand.copyback=on");
+
+    g_assert_cmpuint(by_cause(r, NAND_ERASE, NAND_CAUSE_REFRESH), >, 30);
+    g_assert_cmpuint(by_cause(r, NAND_COPYBACK, NAND_CAUSE_REFRESH), ==, 0);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* Reads of one place, with a pause after each thousand. */
+static Ref *reading_host(const char *options, uint64_t pause_ns)
+{
+    g_autofree char *all = g_strconcat(TENDER "media.base=1e-3;"
+                                       "media.retention=0;media.disturb=1e-7;",
+                                       options, NULL);
+    Ref *r = ref_new(ref_config(all), true);
+
+    r->faults = true;
+    for (int i = 0; i < 30000; i++) {
+        ref_do(r, SSD_OP_READ, (uint64_t)(i % 16) * r->unit_blocks,
+               r->unit_blocks, false);
+        if (i % 1000 == 999) {
+            ref_drain(r);
+            ref_pass(r, pause_ns);
+        }
+    }
+    ref_drain(r);
+    return r;
+}
+
+static void test_disturb(void)
+{
+    Ref *without = reading_host("", 1000000000);
+    Ref *with = reading_host("ftl.refresh_reads=100", 1000000000);
+    Ref *busy = reading_host("ftl.refresh_reads=100", 0);
+
+    g_test_message("retries %" PRIu64 ", with refresh of %" PRIu64 " blocks %"
+                   PRIu64 ", with no pauses %" PRIu64,
+                   counters(without).read_retries,
+                   with->ssd->background_stats.refresh_victims,
+                   counters(with).read_retries, counters(busy).read_retries);
+    g_assert_cmpuint(counters(with).read_retries, <,
+                     counters(without).read_retries / 2);
+    g_assert_cmpuint(with->ssd->background_stats.refresh_victims, >, 0);
+    g_assert_cmpuint(busy->ssd->background_stats.refresh_victims, ==, 0);
+    ref_free(without);
+    ref_free(with);
+    ref_free(busy);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/upkeep/soft", test_soft);
+    g_test_add_func("/upkeep/soft-begins", test_soft_begins);
+    g_test_add_func("/upkeep/soft-ends", test_soft_ends);
+    g_test_add_func("/upkeep/soft-pauses", test_soft_pauses);
+    g_test_add_func("/upkeep/preempt", test_preempt);
+    g_test_add_func("/upkeep/static-wear", test_static_wear);
+    g_test_add_func("/upkeep/skewed-wear", test_skewed_wear);
+    g_test_add_func("/upkeep/moves", test_moves);
+    g_test_add_func("/upkeep/retention", test_retention);
+    g_test_add_func("/upkeep/copyback", test_copyback);
+    g_test_add_func("/upkeep/disturb", test_disturb);
+    return g_test_run();
+}
