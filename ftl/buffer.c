@@ -92,12 +92,14 @@ void slot_unsafe(Ssd *ssd, uint32_t i)
 {
     write_join_epoch(ssd, &ssd->slot[i]);
     ssd->n_unsafe++;
+    ssd->stream[ssd->slot[i].stream].n_unsafe++;
 }
 
 static void slot_safe(Ssd *ssd, Slot *s)
 {
     write_leave_epoch(ssd, s);
     ssd->n_unsafe--;
+    ssd->stream[s->stream].n_unsafe--;
 }
 
 void slot_make_dirty(Ssd *ssd, uint32_t i)
@@ -319,20 +321,30 @@ static void start_eviction(Ssd *ssd, uint32_t i)
     }
 }
 
-/* false: nothing more can be given up now.  *stream: of a slot that must be
- * programmed first. */
-static bool evict_one(Ssd *ssd, uint32_t *stream)
+static void evict_slot(Ssd *ssd, uint32_t i, uint32_t *stream)
 {
-    uint32_t i = ssd->buf->victim(ssd);
-
-    if (i == NONE) {
-        return false;
-    }
     if (ssd->slot[i].state == SLOT_CLEAN) {
         give_up_clean(ssd, i);
     } else {
         start_eviction(ssd, i);
         *stream = ssd->slot[i].stream;
+    }
+}
+
+/* Give up a victim, and those that leave with it.  false: nothing more can be
+ * given up now.  *stream: of a slot that must be programmed first. */
+static bool evict(Ssd *ssd, uint32_t *stream)
+{
+    uint32_t i = ssd->buf->victim(ssd);
+    uint32_t lpn;
+
+    if (i == NONE) {
+        return false;
+    }
+    lpn = ssd->slot[i].lpn;
+    while (i != NONE) {
+        evict_slot(ssd, i, stream);
+        i = ssd->buf->mate ? ssd->buf->mate(ssd, lpn) : NONE;
     }
     return true;
 }
@@ -344,7 +356,7 @@ bool buffer_room(Ssd *ssd)
     if (has_room(ssd)) {
         return true;
     }
-    if (!ssd->buf->caches) {
+    if (!ssd->buf->caches || ssd->buf->mate) {
         return false;
     }
     i = ssd->buf->victim(ssd);
@@ -410,9 +422,9 @@ bool buffer_make_room(Ssd *ssd, uint32_t cmd)
         promise(ssd, c);
     }
     while (ssd->n_free_slots + ssd->n_evicting < ssd->n_promised &&
-           evict_one(ssd, &stream)) {
+           evict(ssd, &stream)) {
     }
-    if (stream != NONE) {
+    if (stream != NONE && !ssd->buf->mate) {
         fill_victims(ssd, stream);
     }
     return has_room(ssd);

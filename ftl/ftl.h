@@ -316,6 +316,7 @@ typedef struct Stream {
     SlotList due, fresh; /* its DIRTY slots, oldest first: those that must not
                             wait for a full page, and the others */
     uint32_t n_victims;  /* of those due, victims and due for no other reason */
+    uint32_t n_unsafe;   /* slots whose newest data is not in NAND */
     SsdStreamCounters n;    /* since the drive was made */
     SsdStreamCounters base; /* at the last ssd_reset_stats() */
 } Stream;
@@ -331,12 +332,13 @@ typedef struct BufferStats {
     uint64_t rewrites_after_flush;
 } BufferStats;
 
-/* A value over time, in a bounded number of points. */
+/* Values over time, in a bounded number of points. */
 #define SERIES_POINTS 128
+#define SERIES_VALUES 8
 
 typedef struct SeriesPoint {
     uint64_t at_ps;
-    uint32_t value;
+    uint64_t value[SERIES_VALUES];
 } SeriesPoint;
 
 typedef struct Series {
@@ -502,6 +504,7 @@ struct Ssd {
     uint64_t gc_victim_units; /* of them, and how many of these were valid */
     uint64_t gc_victim_valid;
     Series series; /* free blocks */
+    Series buffer_series; /* see numbers_sample_buffer() */
     uint64_t padded_units;
 
     Oplog *log; /* or NULL */
@@ -549,6 +552,7 @@ struct BufferPolicy {
     const char *help;
     bool caches;
     bool write_through; /* a write completes when it is in NAND */
+    bool writes_only;   /* of a cache: what is read is not kept */
     uint32_t overhead;  /* bytes of DRAM that it needs for each slot */
 
     /* Required of a cache.  A slot comes (slot_is_clean() says which kind); is
@@ -565,6 +569,10 @@ struct BufferPolicy {
     void (*read_hit)(Ssd *ssd, uint32_t slot);
     void (*cleaned)(Ssd *ssd, uint32_t slot);
     void (*replace)(Ssd *ssd, uint32_t from, uint32_t to);
+
+    /* Optional.  Another slot that leaves with the victim that was of lpn, or
+     * NONE: there is none left. */
+    uint32_t (*mate)(Ssd *ssd, uint32_t lpn);
 
     /* Optional.  A DIRTY slot to be flushed while the drive is idle, or NONE;
      * it may move slots among its lists.  A batch of them is on its way. */
@@ -606,6 +614,11 @@ extern const BufferPolicy buf_lru;
 extern const BufferPolicy buf_cflru;
 extern const BufferPolicy buf_cflru_ef;
 extern const BufferPolicy buf_cflru_ef_sc;
+extern const BufferPolicy buf_fab;
+extern const BufferPolicy buf_bplru;
+extern const BufferPolicy buf_ccf_lru;
+extern const BufferPolicy buf_prlru;
+extern const BufferPolicy buf_clock_dnv;
 
 static inline uint32_t spare_lpn(const Ssd *ssd, uint32_t ppu)
 {
@@ -855,6 +868,11 @@ void buffer_count_write(Ssd *ssd);
 
 void slot_wait(Ssd *ssd, uint32_t slot, uint32_t cmd, WaitFor what);
 void slot_tell_waiters(Ssd *ssd, uint32_t waiter);
+
+static inline bool buffer_keeps_reads(const Ssd *ssd)
+{
+    return ssd->buf->caches && !ssd->buf->writes_only;
+}
 
 static inline bool state_is_unsafe(unsigned state)
 {
@@ -1115,11 +1133,22 @@ void accounts_json(const Ssd *ssd, JsonWriter *w);
 
 /* ---- numbers.c ------------------------------------------------------------------- */
 
-/* Begin the series of free blocks anew. */
+/* Begin the series anew. */
 void numbers_reset(Ssd *ssd);
 
 /* The number of free blocks has changed, and Series.next_ps has come. */
 void numbers_sample(Ssd *ssd);
+
+/* The buffer has changed, or is about to, and Series.next_ps has come. */
+void numbers_sample_buffer(Ssd *ssd);
+void numbers_buffer_json(const Ssd *ssd, JsonWriter *w);
+
+static inline void note_buffer(Ssd *ssd)
+{
+    if (ssd->now_ps >= ssd->buffer_series.next_ps) {
+        numbers_sample_buffer(ssd);
+    }
+}
 
 /* A block is to be cleaned. */
 void numbers_victim(Ssd *ssd, uint32_t block);

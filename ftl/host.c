@@ -276,7 +276,7 @@ static uint32_t loading_slot(Ssd *ssd, uint32_t cmd, uint32_t lpn)
  * nor anything when the drive can make no more room. */
 static bool read_keeps(Ssd *ssd, uint32_t ppu)
 {
-    return ssd->buf->caches && !spare_poisoned(ssd, ppu) &&
+    return buffer_keeps_reads(ssd) && !spare_poisoned(ssd, ppu) &&
            (!ssd->given_up || buffer_room(ssd));
 }
 
@@ -362,6 +362,7 @@ static void start_read(Ssd *ssd, uint32_t cmd)
     Cmd *c = &ssd->cmd[cmd];
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
 
+    note_buffer(ssd);
     c->next_lpn = c->req.lba >> ssd->block_shift;
     c->data_ps = ssd->now_ps;
     ssd->counters.host_units_read += last - c->next_lpn + 1;
@@ -405,7 +406,7 @@ static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
     if (--c->pending > 0 || c->waits) {
         return;
     }
-    if (op && ssd->buf->caches) {
+    if (op && buffer_keeps_reads(ssd)) {
         /* The last unit goes into DRAM. */
         account_read(ssd, c, op);
         c->data_ps = MAX(c->data_ps, ssd->now_ps + ssd->dram_unit_ps);
@@ -416,7 +417,7 @@ static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
     }
     if (!op) {
         host_account(ssd, c, COST_buffer);
-    } else if (!ssd->buf->caches) {
+    } else if (!buffer_keeps_reads(ssd)) {
         account_read(ssd, c, op);
     }
     read_ready(ssd, cmd);
@@ -487,6 +488,7 @@ static void start_write(Ssd *ssd, uint32_t cmd)
                                         ssd->info.block_bytes;
     ssd->stream[c->req.stream].n.host_bytes_written +=
         (uint64_t)c->req.nblocks * ssd->info.block_bytes;
+    note_buffer(ssd);
     buffer_count_write(ssd);
     wait_for_room(ssd, cmd);
 }

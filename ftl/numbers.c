@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * numbers.c - what blocks look like, now and over time: valid units, wear, free
- * blocks, and what cleaning found.
+ * blocks, and what cleaning found; what the buffer does over time.
  *
- * Knows blocks; knows nothing of why they are as they are.  The members are in
+ * Knows blocks and counters; knows nothing of why they are as they are.  The members are in
  * docs/results.md.
  */
 #include <math.h>
@@ -13,24 +13,17 @@
 
 #define FIRST_INTERVAL_PS (PS_PER_NS * NS_PER_MS)
 
-/* ---- free blocks over time ---------------------------------------------------- */
+/* ---- values over time ----------------------------------------------------------- */
+
+static void series_begin(Series *s, uint64_t now_ps)
+{
+    *s = (Series){.interval_ps = FIRST_INTERVAL_PS, .next_ps = now_ps};
+}
 
 void numbers_reset(Ssd *ssd)
 {
-    ssd->series = (Series){
-        .interval_ps = FIRST_INTERVAL_PS,
-        .next_ps = ssd->now_ps,
-    };
-}
-
-static uint32_t free_blocks(const Ssd *ssd)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        n += ssd->plane[i].n_free;
-    }
-    return n;
+    series_begin(&ssd->series, ssd->now_ps);
+    series_begin(&ssd->buffer_series, ssd->now_ps);
 }
 
 /* Every other point goes; from now on they come half as often. */
@@ -43,30 +36,100 @@ static void thin_out(Series *s)
     s->interval_ps *= 2;
 }
 
-void numbers_sample(Ssd *ssd)
+/* A point, with room for its values. */
+static SeriesPoint *series_add(Series *s, uint64_t now_ps)
 {
-    Series *s = &ssd->series;
+    SeriesPoint *p;
 
     if (s->n == SERIES_POINTS) {
         thin_out(s);
     }
-    s->point[s->n++] = (SeriesPoint){ssd->now_ps, free_blocks(ssd)};
-    s->next_ps = (ssd->now_ps / s->interval_ps + 1) * s->interval_ps;
+    p = &s->point[s->n++];
+    p->at_ps = now_ps;
+    s->next_ps = (now_ps / s->interval_ps + 1) * s->interval_ps;
+    return p;
 }
 
-static void series_json(const Ssd *ssd, JsonWriter *w)
+static uint64_t since_ns(const Ssd *ssd, const SeriesPoint *p)
+{
+    return (p->at_ps - ssd->stats_since_ps) / PS_PER_NS;
+}
+
+/* ---- free blocks over time ---------------------------------------------------- */
+
+static uint32_t free_blocks(const Ssd *ssd)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        n += ssd->plane[i].n_free;
+    }
+    return n;
+}
+
+void numbers_sample(Ssd *ssd)
+{
+    series_add(&ssd->series, ssd->now_ps)->value[0] = free_blocks(ssd);
+}
+
+static void free_blocks_json(const Ssd *ssd, JsonWriter *w)
 {
     const Series *s = &ssd->series;
 
     json_open(w, "free_blocks_over_time", '[');
     for (uint32_t i = 0; i < s->n; i++) {
         json_open(w, NULL, '[');
-        json_u64(w, NULL,
-                 (s->point[i].at_ps - ssd->stats_since_ps) / PS_PER_NS);
-        json_u64(w, NULL, s->point[i].value);
+        json_u64(w, NULL, since_ns(ssd, &s->point[i]));
+        json_u64(w, NULL, s->point[i].value[0]);
         json_close(w, ']');
     }
     json_close(w, ']');
+}
+
+/* ---- the buffer over time ------------------------------------------------------- */
+
+void numbers_sample_buffer(Ssd *ssd)
+{
+    const BufferStats *b = &ssd->buffer_stats;
+    SeriesPoint *p = series_add(&ssd->buffer_series, ssd->now_ps);
+
+    *p = (SeriesPoint){
+        .at_ps = p->at_ps,
+        .value = {ssd->n_unsafe, ssd->early.threshold_ppm,
+                  b->read_hits + b->write_hits,
+                  b->read_misses + b->write_misses, b->clean_evictions,
+                  b->dirty_evictions, b->early_flushes,
+                  b->rewrites_after_flush},
+    };
+}
+
+/* One array for each value, in the order above. */
+void numbers_buffer_json(const Ssd *ssd, JsonWriter *w)
+{
+    static const char *const names[SERIES_VALUES] = {
+        "units_dirty", "threshold", "hits", "misses", "clean_evictions",
+        "dirty_evictions", "early_flushes", "rewrites_after_flush",
+    };
+    const Series *s = &ssd->buffer_series;
+
+    json_open(w, "over_time", '{');
+    json_open(w, "at_ns", '[');
+    for (uint32_t i = 0; i < s->n; i++) {
+        json_u64(w, NULL, since_ns(ssd, &s->point[i]));
+    }
+    json_close(w, ']');
+    for (unsigned k = 0; k < SERIES_VALUES; k++) {
+        json_open(w, names[k], '[');
+        for (uint32_t i = 0; i < s->n; i++) {
+            if (k == 1) {
+                json_double(w, NULL, (double)s->point[i].value[k] / 1e6);
+            } else {
+                json_u64(w, NULL, s->point[i].value[k]);
+            }
+        }
+        json_close(w, ']');
+    }
+    json_close(w, '}');
 }
 
 /* ---- cleaning ------------------------------------------------------------------- */
@@ -105,7 +168,7 @@ void numbers_gc_json(const Ssd *ssd, JsonWriter *w)
                                            (double)ssd->gc_victim_units
                                      : 0);
     valid_json(ssd, w);
-    series_json(ssd, w);
+    free_blocks_json(ssd, w);
 }
 
 /* ---- wear ------------------------------------------------------------------------- */

@@ -24,6 +24,11 @@ const BufferPolicy *const buffer_policies[] = {
     &buf_cflru,
     &buf_cflru_ef,
     &buf_cflru_ef_sc,
+    &buf_fab,
+    &buf_bplru,
+    &buf_ccf_lru,
+    &buf_prlru,
+    &buf_clock_dnv,
     NULL,
 };
 

@@ -232,9 +232,21 @@ static bool check_barriers(const Ssd *ssd, uint32_t unsafe, GError **error)
     return true;
 }
 
+static uint32_t count_unsafe(const Ssd *ssd, uint32_t stream)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ssd->n_slot_records; i++) {
+        n += state_is_unsafe(ssd->slot[i].state) &&
+             ssd->slot[i].stream == stream;
+    }
+    return n;
+}
+
 /* What waits for each stream, and that units of streams kept apart are. */
 static bool check_streams(const Ssd *ssd, GError **error)
 {
+    uint32_t unsafe = 0;
     uint32_t n = 0;
 
     for (uint32_t k = 0; k < ssd->l.n_streams; k++) {
@@ -245,7 +257,12 @@ static bool check_streams(const Ssd *ssd, GError **error)
             return false;
         }
         n += st->due.n + st->fresh.n;
+        unsafe += st->n_unsafe;
+        CHECK(st->n_unsafe == count_unsafe(ssd, k),
+              "stream %u: %u dirty units counted", k, st->n_unsafe);
     }
+    CHECK(unsafe == ssd->n_unsafe, "%u dirty units of streams, %u of all",
+          unsafe, ssd->n_unsafe);
     CHECK(n == ssd->n_dirty, "%u dirty slots in streams, %u counted", n,
           ssd->n_dirty);
     for (uint32_t ppu = 0; ssd->spare_stream && ppu < ssd->l.raw_units; ppu++) {

@@ -296,6 +296,10 @@ static bool check_units(const SsdConfig *cfg, GError **error)
                     cfg->buffer_bytes, program / unit * (unit + overhead),
                     unit << 24);
     }
+    if (cfg->group_bytes % unit != 0) {
+        return fail(error, "buffer.block=%" PRIu64 ": must be a multiple of "
+                    "ftl.unit=%" PRIu64, cfg->group_bytes, unit);
+    }
     if (cfg->plp && cfg->ignore_flush) {
         return fail(error, "buffer.ignore_flush=on: not with buffer.plp=on, "
                     "which leaves a flush nothing to do");

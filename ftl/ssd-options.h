@@ -110,6 +110,9 @@
     X(U32, uint32_t, early_adapt, "buffer.early_adapt", 0, 1000000000,         \
       "1000", NULL,                                                            \
       "host writes between two adjustments of that share; 0: it is fixed")     \
+    X(SIZE, uint64_t, group_bytes, "buffer.block", 0, 1099511627776, "0",      \
+      NULL, "fab, bplru, clock-dnv: what lies in one such range of addresses leaves "     \
+      "together; 0: the size of an erase block")                               \
     X(ENUM, uint32_t, complete_at, "host.complete_at", 0, 0, "buffer",         \
       ssd_complete_at_name,                                                    \
       "when a write completes: in the buffer, when its data has crossed the "  \

@@ -207,6 +207,7 @@ static void buffer_json(const Ssd *ssd, JsonWriter *w)
     json_u64(w, "units_used", ssd->l.n_slots - ssd->n_free_slots);
     json_u64(w, "units_dirty", ssd->n_unsafe);
     json_u64(w, "padded_units", ssd->padded_units);
+    numbers_buffer_json(ssd, w);
     json_close(w, '}');
 }
 

@@ -34,6 +34,7 @@ void stream_forget_slots(Ssd *ssd)
         ssd->stream[i].due = empty_list;
         ssd->stream[i].fresh = empty_list;
         ssd->stream[i].n_victims = 0;
+        ssd->stream[i].n_unsafe = 0;
     }
 }
 
@@ -98,6 +99,10 @@ void stream_change(Ssd *ssd, uint32_t slot, uint32_t stream)
 
     if (s->stream == stream) {
         return;
+    }
+    if (state_is_unsafe(s->state)) {
+        ssd->stream[s->stream].n_unsafe--;
+        ssd->stream[stream].n_unsafe++;
     }
     if (s->state != SLOT_DIRTY) {
         s->stream = (uint8_t)stream;
@@ -354,6 +359,7 @@ static void one_json(const Ssd *ssd, JsonWriter *w, uint32_t stream)
     json_double(w, "waf", c.host_bytes_written
                               ? bytes / (double)c.host_bytes_written
                               : 0);
+    json_u64(w, "units_dirty", ssd->stream[stream].n_unsafe);
     json_u64(w, "open_blocks", ssd_stream_open_blocks(ssd, stream));
     victims_json(ssd, w, &c);
     json_close(w, '}');

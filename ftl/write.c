@@ -569,6 +569,7 @@ void write_page_done(Ssd *ssd, uint32_t j)
     for (uint32_t k = 0; k < job.n; k++) {
         slot_programmed(ssd, job_units(ssd, j)[k], first + k);
     }
+    note_buffer(ssd);
     job_give(ssd, j);
     block_page_done(ssd, job.ppa / ssd->geo->pages_per_block);
     ssd->plane[job.plane].host_programs--;

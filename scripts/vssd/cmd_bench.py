@@ -142,6 +142,14 @@ def _sim(args: argparse.Namespace) -> list[dict[str, Any]]:
     ]
 
 
+def _buffer(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """requests for each second of processor time with each buffer policy"""
+    from . import bench_buffer
+
+    with Stage("vssd-sim: buffer policies in turns"):
+        return bench_buffer.measure(args.repeat)
+
+
 def _nand(_args: argparse.Namespace) -> list[dict[str, Any]]:
     """speed of the array's model, and what each of its features costs"""
     from . import bench_nand
@@ -215,6 +223,7 @@ BENCHES: dict[str, Callable[[argparse.Namespace], list[dict[str, Any]]]] = {
     "icount": _icount,
     "idle": _idle,
     "sim": _sim,
+    "buffer": _buffer,
     "nand": _nand,
     "scaling": _scaling,
     "warm": _warm,

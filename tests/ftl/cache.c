@@ -177,6 +177,101 @@ static void test_flush(void)
     ref_free(r);
 }
 
+/* A drive whose pages take one unit each, with one of the policies. */
+static Ref *drive_with(const BufferPolicy *policy, const char *more)
+{
+    g_autofree char *options = g_strconcat(
+        "nand.channels=1;nand.page_size=4KiB;nand.pages=16;buffer.size=64KiB;"
+        "buffer.policy=", policy->name, ";", more, NULL);
+
+    return ref_new(ref_config(options), true);
+}
+
+/* What was written before it is in NAND when it completes; what is written
+ * while it runs is not its business. */
+static void drain(const BufferPolicy *policy, SsdOp op)
+{
+    Ref *r = drive_with(policy, "");
+    uint64_t before;
+
+    for (uint64_t lpn = 1; lpn <= 5; lpn++) {
+        write_unit(r, lpn);
+    }
+    before = programs(r);
+    g_assert_true(!policy->caches || before == 0);
+    ref_submit(r, op, 0, 0, false);
+    r->now_ns += 10000; /* it has begun */
+    ref_collect(r);
+    g_assert_true(!policy->caches || r->n_flying == 1);
+    ref_submit(r, SSD_OP_WRITE, 6 * UNIT, UNIT, false);
+    ref_submit(r, SSD_OP_WRITE, 1 * UNIT, UNIT, false);
+    ref_drain(r);
+    for (uint64_t lpn = 1; lpn <= 5; lpn++) {
+        g_assert_cmpuint(r->in_nand[lpn], >, 0);
+    }
+    if (policy->caches) {
+        g_assert_cmpuint(programs(r), ==, 5);
+        g_assert_cmpuint(r->ssd->n_unsafe, ==, 2);
+        ref_one(r, op, 0, 0, false);
+        g_assert_cmpuint(programs(r), ==, 7);
+    }
+    ref_one(r, op, 0, 0, false);
+    before = programs(r);
+    g_assert_cmpuint(ref_one(r, op, 0, 0, false).cost.flush_ns, ==, 0);
+    g_assert_cmpuint(programs(r), ==, before);
+    g_assert_cmpuint(r->ssd->n_unsafe, ==, 0);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* FUA: in NAND when it completes, and no other unit for its sake. */
+static void drain_fua(const BufferPolicy *policy)
+{
+    Ref *r = drive_with(policy, "");
+
+    for (uint64_t lpn = 1; lpn <= 3; lpn++) {
+        write_unit(r, lpn);
+    }
+    ref_one(r, SSD_OP_WRITE, 2 * UNIT, UNIT, true);
+    g_assert_cmpuint(r->in_nand[2], >, 0);
+    if (policy->caches) {
+        g_assert_cmpuint(programs(r), ==, 1);
+        g_assert_cmpuint(r->ssd->n_unsafe, ==, 2);
+    }
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* With power-loss protection flush and FUA have nothing to wait for; a shutdown
+ * empties the buffer all the same. */
+static void drain_protected(const BufferPolicy *policy)
+{
+    Ref *r = drive_with(policy, "buffer.plp=on");
+
+    if (policy->caches) {
+        write_unit(r, 1);
+        ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+        ref_one(r, SSD_OP_WRITE, 2 * UNIT, UNIT, true);
+        g_assert_cmpuint(programs(r), ==, 0);
+        g_assert_cmpuint(r->ssd->n_unsafe, ==, 2);
+        ref_one(r, SSD_OP_SHUTDOWN, 0, 0, false);
+        g_assert_cmpuint(programs(r), ==, 2);
+        g_assert_cmpuint(r->ssd->n_unsafe, ==, 0);
+    }
+    ref_finish(r);
+    ref_free(r);
+}
+
+static void test_drain(void)
+{
+    for (int i = 0; buffer_policies[i]; i++) {
+        drain(buffer_policies[i], SSD_OP_FLUSH);
+        drain(buffer_policies[i], SSD_OP_SHUTDOWN);
+        drain_fua(buffer_policies[i]);
+        drain_protected(buffer_policies[i]);
+    }
+}
+
 /* The periodic flush does the same, and rests when there is nothing dirty. */
 static void test_tick(void)
 {
@@ -235,6 +330,84 @@ static void test_overhead(void)
     g_assert_cmpuint(b->ssd->l.n_slots, ==, 131072 - 64);
     ref_free(a);
     ref_free(b);
+}
+
+/* ---- the policies of whole blocks, and of cold ones ----------------------------- */
+
+/* Room for four units and what is kept of them; blocks of two units. */
+#define BLOCKS                                                                 \
+    "nand.channels=1;nand.page_size=4KiB;buffer.size=17KiB;nand.pages=16;"     \
+    "buffer.block=8KiB;"
+
+/* All of the block leaves, though room for one unit would do. */
+static void test_fab(void)
+{
+    Ref *r = ref_new(ref_config(BLOCKS "buffer.policy=fab"), true);
+
+    g_assert_cmpuint(r->ssd->l.n_slots, ==, 4);
+    write_unit(r, 4);
+    write_unit(r, 0);
+    write_unit(r, 1);
+    write_unit(r, 6);
+    g_assert_cmpuint(write_unit(r, 8), ==, WRITE_HIT + C + U + TPROG);
+    ref_pass(r, 10 * NS_PER_MS);
+    g_assert_cmpuint(programs(r), ==, 2);
+    g_assert_true(r->in_nand[0] && r->in_nand[1] && !r->in_nand[4]);
+    g_assert_cmpuint(r->ssd->n_free_slots, ==, 1);
+    g_assert_cmpuint(read_unit(r, 4), ==, READ_HIT);
+    g_assert_cmpuint(read_unit(r, 0), ==, READ_MISS);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* What is read is not kept, and does not pass through DRAM; a block written in
+ * order goes first. */
+static void test_bplru(void)
+{
+    Ref *r = ref_new(ref_config(BLOCKS "buffer.policy=bplru"), true);
+
+    write_unit(r, 0);
+    write_unit(r, 4);
+    g_assert_cmpuint(read_unit(r, 7), ==, F + C + TR + U + L);
+    g_assert_cmpuint(read_unit(r, 7), ==, F + C + TR + U + L);
+    g_assert_cmpuint(r->ssd->n_free_slots, ==, 2);
+    g_assert_cmpuint(read_unit(r, 0), ==, READ_HIT);
+    write_unit(r, 2);
+    write_unit(r, 3);
+    write_unit(r, 8);
+    ref_pass(r, 10 * NS_PER_MS);
+    g_assert_true(r->in_nand[2] && r->in_nand[3] && !r->in_nand[0]);
+    write_unit(r, 4);
+    write_unit(r, 9); /* 8 and 9 are in order, too */
+    write_unit(r, 12);
+    ref_pass(r, 10 * NS_PER_MS);
+    g_assert_true(r->in_nand[8] && r->in_nand[9] && !r->in_nand[0]);
+    write_unit(r, 14);
+    write_unit(r, 16);
+    ref_pass(r, 10 * NS_PER_MS);
+    g_assert_true(r->in_nand[0] && !r->in_nand[4]);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* Read once: goes first.  Read twice: stays, longer than what was written. */
+static void test_ccf_lru(void)
+{
+    Ref *r = ref_new(ref_config(BLOCKS "buffer.policy=ccf-lru"), true);
+
+    read_unit(r, 1);
+    read_unit(r, 1);
+    read_unit(r, 2);
+    write_unit(r, 10);
+    for (uint64_t lpn = 20; lpn < 40; lpn++) {
+        g_assert_cmpuint(read_unit(r, lpn), ==, READ_MISS);
+    }
+    g_assert_cmpuint(programs(r), ==, 0);
+    g_assert_cmpuint(read_unit(r, 1), ==, READ_HIT);
+    g_assert_cmpuint(read_unit(r, 10), ==, READ_HIT);
+    g_assert_cmpuint(read_unit(r, 2), ==, READ_MISS);
+    ref_finish(r);
+    ref_free(r);
 }
 
 /* ---- early flush ------------------------------------------------------------ */
@@ -321,6 +494,39 @@ static void test_second_chance(void)
     ref_free(r);
 }
 
+/* Counters over time: in order, never more than at the end, from a reset on. */
+static void test_series(void)
+{
+    Ref *r = ref_new(ref_config(TEN), true);
+    const Series *s = &r->ssd->buffer_series;
+    uint64_t most_dirty = 0;
+
+    for (uint64_t i = 0; i < 300; i++) {
+        write_unit(r, i % 12);
+        ref_pass(r, NS_PER_MS);
+    }
+    g_assert_cmpuint(s->n, >, SERIES_POINTS / 2);
+    g_assert_cmpuint(s->interval_ps, >, NS_PER_MS * PS_PER_NS);
+    for (uint32_t i = 1; i < s->n; i++) {
+        g_assert_cmpuint(s->point[i - 1].at_ps, <, s->point[i].at_ps);
+        for (int k = 2; k < SERIES_VALUES; k++) {
+            g_assert_cmpuint(s->point[i - 1].value[k], <=,
+                             s->point[i].value[k]);
+        }
+        most_dirty = MAX(most_dirty, s->point[i].value[0]);
+    }
+    g_assert_cmpuint(most_dirty, >=, 5);
+    g_assert_cmpuint(most_dirty, <=, 10);
+    g_assert_cmpuint(s->point[s->n - 1].value[1], ==, 500000);
+    g_assert_cmpuint(s->point[s->n - 1].value[6], >, 0);
+    g_assert_cmpuint(s->point[s->n - 1].value[6], <=,
+                     r->ssd->buffer_stats.early_flushes);
+    ssd_reset_stats(r->ssd);
+    g_assert_cmpuint(s->n, ==, 0);
+    ref_finish(r);
+    ref_free(r);
+}
+
 /* Down when more dirty units had to leave, up when more was in vain. */
 static void test_threshold(void)
 {
@@ -355,13 +561,18 @@ int main(int argc, char **argv)
     g_test_add_func("/cache/free-at-data-in", test_free_at_data_in);
     g_test_add_func("/cache/clean-first", test_clean_first);
     g_test_add_func("/cache/flush", test_flush);
+    g_test_add_func("/cache/drain", test_drain);
     g_test_add_func("/cache/tick", test_tick);
     g_test_add_func("/cache/none", test_none);
     g_test_add_func("/cache/dram", test_dram);
     g_test_add_func("/cache/overhead", test_overhead);
+    g_test_add_func("/cache/fab", test_fab);
+    g_test_add_func("/cache/bplru", test_bplru);
+    g_test_add_func("/cache/ccf-lru", test_ccf_lru);
     g_test_add_func("/cache/early", test_early);
     g_test_add_func("/cache/early-idle", test_early_idle);
     g_test_add_func("/cache/second-chance", test_second_chance);
+    g_test_add_func("/cache/series", test_series);
     g_test_add_func("/cache/threshold", test_threshold);
     return g_test_run();
 }

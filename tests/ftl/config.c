@@ -135,6 +135,7 @@ static void test_ranges(void)
     refuse("buffer.free_at=best", "buffer.free_at=best", "data-in");
     refuse("buffer.window=101%", "buffer.window=101%", "100%");
     refuse("buffer.word=0", "buffer.word=0", "1B");
+    refuse("buffer.block=6KiB", "buffer.block=6144", "ftl.unit=4096");
     refuse("buffer.size=1KiB", "buffer.size=1KiB", "4KiB");
     refuse("host.complete_at=never", "host.complete_at=never",
            "buffer, data-in, program");
@@ -431,6 +432,12 @@ static const Change changes[] = {
     {"buffer.policy=cflru", "buffer.policy=lru;"},
     {"buffer.policy=cflru-ef", "buffer.policy=cflru;buffer.flush_interval=0;"},
     {"buffer.policy=cflru-ef-sc", EARLY},
+    {"buffer.policy=fab", "buffer.policy=lru;"},
+    {"buffer.policy=bplru", "buffer.policy=fab;"},
+    {"buffer.policy=ccf-lru", "buffer.policy=lru;"},
+    {"buffer.policy=prlru", "buffer.policy=lru;"},
+    {"buffer.policy=clock-dnv", "buffer.policy=fab;"},
+    {"buffer.block=16KiB", "buffer.policy=fab;"},
     {"buffer.word_time=15ns", ""},
     {"buffer.word=8", "buffer.word_time=15ns;"},
     {"buffer.mb_s=1600", ""},

@@ -104,9 +104,13 @@ static void test_rewrite(void)
     ssd_place(r->ssd, 7 * UNIT, &p);
     g_assert_true(p.mapped && !p.in_nand);
     g_assert_cmpuint(p.stream, ==, 1);
+    g_assert_cmpuint(r->ssd->stream[1].n_unsafe, ==, 1);
     put(r, 2, 7, 1);
     ref_drain(r);
+    g_assert_cmpuint(r->ssd->stream[1].n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->stream[2].n_unsafe, ==, 1);
     settle(r);
+    g_assert_cmpuint(r->ssd->stream[2].n_unsafe, ==, 0);
     ssd_place(r->ssd, 7 * UNIT, &p);
     g_assert_true(p.in_nand);
     g_assert_cmpuint(p.stream, ==, 2);

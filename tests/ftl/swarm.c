@@ -161,6 +161,9 @@ static void draw_buffer(Prng *r, GString *s)
     put(s, "buffer.window", ONE_OF(r, 0, 10, 50, 100, 100));
     put(s, "buffer.early_threshold", ONE_OF(r, 0, 10, 50, 80));
     put(s, "buffer.early_adapt", ONE_OF(r, 0, 10, 100));
+    if (prng_below(r, 2)) {
+        put(s, "buffer.block", ONE_OF(r, 0, 16384, 65536));
+    }
 }
 
 /* Features of the array that go together; planes says whether there are two. */
@@ -210,7 +213,7 @@ static char *draw_drive(Prng *r)
     draw_times(r, s);
     draw_policies(r, s);
     /* A little more, for a policy that keeps records there. */
-    put(s, "buffer.size", page_bytes * (2 + prng_below(r, 40)) + 256);
+    put(s, "buffer.size", page_bytes * (2 + prng_below(r, 40)) + 384);
     put(s, "buffer.flush_interval", ONE_OF(r, 0, 0, 100000, 5000000));
     put_name(s, "host.complete_at",
              ssd_complete_at_name((unsigned)ONE_OF(r, 0, 0, 0, 1, 2)));

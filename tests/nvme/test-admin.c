@@ -222,7 +222,8 @@ static void test_identify_controller(void)
     g_assert_cmphex(d[513], ==, 0x44);
     g_assert_cmpuint(get_le32(d + 516), ==, 1);
     g_assert_cmphex(d[525], ==, 7);
-    g_assert_cmpuint(get_le16(d + 528), ==, 0); /* AWUPF */
+    g_assert_cmpuint(get_le16(d + 526), ==, 7); /* AWUN: a unit */
+    g_assert_cmpuint(get_le16(d + 528), ==, 0); /* AWUPF: a block */
     g_assert_true(g_str_has_prefix((char *)d + 768,
                                    "nqn.2014.08.org.nvmexpress:1b361af4TEST"));
     host_free(h);
