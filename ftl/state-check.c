@@ -51,7 +51,9 @@ static bool check_bools(const Ssd *ssd, GError **error)
         offsetof(Ssd, cut_due),   offsetof(Ssd, read_only),
         offsetof(Ssd, given_up),  offsetof(Ssd, power_on),
         offsetof(Ssd, submitted), offsetof(Ssd, pump_waits),
-        offsetof(Ssd, tick_armed),
+        offsetof(Ssd, tick_armed), offsetof(Ssd, background.idle),
+        offsetof(Ssd, background.idle_armed),
+        offsetof(Ssd, background.scan_armed),
     };
     static const size_t of_slot[] = {
         offsetof(Slot, force),  offsetof(Slot, poison),
@@ -63,7 +65,8 @@ static bool check_bools(const Ssd *ssd, GError **error)
     static const size_t of_block[] = {offsetof(Block, bad)};
     static const size_t of_plane[] = {
         offsetof(Plane, gc.active),  offsetof(Plane, gc.forced),
-        offsetof(Plane, gc.folding), offsetof(Plane, accepting),
+        offsetof(Plane, gc.folding), offsetof(Plane, gc.background),
+        offsetof(Plane, gc.yielded), offsetof(Plane, accepting),
         offsetof(Plane, starved),
     };
     static const size_t of_job[] = {
@@ -102,7 +105,10 @@ static bool check_events(const Ssd *ssd, GError **error)
         unsigned kind = event_kind(e);
 
         CHECK(kind == SSD_EVENT_FLUSH_TICK || kind == SSD_EVENT_FAULT ||
-                  kind == NAND_EVENT_RETRY,
+                  kind == NAND_EVENT_RETRY || kind == SSD_EVENT_BACKGROUND,
+              "an event");
+        CHECK(kind != SSD_EVENT_BACKGROUND ||
+                  event_index(e) <= BACKGROUND_SCAN,
               "an event");
         CHECK(kind != NAND_EVENT_RETRY ||
                   event_index(e) < nand_units(ssd->nand),
@@ -132,6 +138,13 @@ static bool check_clocks(const Ssd *ssd, GError **error)
     CHECK(ssd->series.n <= SERIES_POINTS && ssd->series.interval_ps > 0 &&
               ssd->series.interval_ps <= UINT64_MAX / 4,
           "the series of free blocks");
+    CHECK(ssd->buffer_series.n <= SERIES_POINTS &&
+              ssd->buffer_series.interval_ps > 0 &&
+              ssd->buffer_series.interval_ps <= UINT64_MAX / 4,
+          "the series of the buffer");
+    CHECK(ssd->background.quiet_ps <= ssd->now_ps &&
+              ssd->background.scan_ps < SIM_MAX_NS * PS_PER_NS,
+          "a time");
     return true;
 }
 
@@ -392,7 +405,8 @@ static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
               (block->state != BLOCK_ERASING || !ssd->power_on),
           "the state of a block");
     CHECK(block->valid <= ssd->l.units_per_block &&
-              block->stream <= ssd->l.n_streams,
+              block->stream <= ssd->l.n_streams &&
+              block->cause < NAND_N_CAUSES,
           "a block");
     for (uint32_t i = 0; i < p->gc.n_staged; i++) {
         staged += ppu_block(ssd, p->staged[i]) == b;
@@ -493,7 +507,9 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
               (in_plane(ssd, p->gc.victim, plane) &&
                ssd->block[p->gc.victim].state == BLOCK_VICTIM),
           "the victim of cleaning");
-    CHECK(p->gc.scan <= ssd->geo->pages_per_block, "the victim of cleaning");
+    CHECK(p->gc.scan <= ssd->geo->pages_per_block &&
+              p->scanned <= ssd->geo->blocks_per_plane,
+          "the victim of cleaning");
     CHECK(p->last_gc_block == NONE || in_plane(ssd, p->last_gc_block, plane),
           "the block of cleaning");
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {

@@ -388,6 +388,7 @@ static const StateRow media_rows[] = {
     STATE_VALUE_ROW(NandMedia, fail_rng),
     STATE_VALUE_ROW(NandMedia, off_h),
     STATE_TABLE_ROW(NandMedia, history, 0),
+    STATE_KEPT_ROW(NandMedia, chance), /* remembers a calculation */
     STATE_KEPT_ROW(NandMedia, factory_bad), /* drawn from the seed */
 };
 

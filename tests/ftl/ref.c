@@ -217,7 +217,9 @@ static void maybe_replace(Ref *r)
     GError *error = NULL;
     Ssd *copy;
 
-    if (prng_below(&r->replace_rng, 1000) >= r->replace_permille) {
+    /* A policy with data of its own may be one that cannot be saved. */
+    if (prng_below(&r->replace_rng, 1000) >= r->replace_permille ||
+        (r->ssd->policy_data && !r->ssd->buf->state)) {
         return;
     }
     if (ssd_at_rest(r->ssd)) {
