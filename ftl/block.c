@@ -212,8 +212,7 @@ static void init_plane(Ssd *ssd, uint32_t plane)
     p->min_valid = ssd->l.units_per_block;
     p->oldest = NONE;
     p->newest = NONE;
-    p->staged = g_new(uint32_t, (GC_READS_PER_PLANE + ssd->l.n_gc_classes) *
-                                    ssd->l.units_per_program);
+    p->staged = g_new0(uint32_t, plane_staged_room(ssd));
     p->staged_of = g_new0(uint32_t, ssd->l.n_gc_classes);
     p->spare_blocks = ssd->l.spare_blocks;
     p->open = g_new(Open, ssd->l.n_open);

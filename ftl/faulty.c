@@ -100,6 +100,9 @@ static void apply_lba_rules(Ssd *ssd, NandOp *op)
 
 void faulty_submit(Ssd *ssd, NandOp *op)
 {
+    if (age_takes(ssd, op)) {
+        return;
+    }
     if (ssd->faults && faults_lba_rules(ssd->faults) > 0) {
         apply_lba_rules(ssd, op);
     }
@@ -111,6 +114,20 @@ void faulty_cut(void *opaque)
     Ssd *ssd = opaque;
 
     ssd->cut_due = true;
+}
+
+static bool is_no_fault(void *opaque, const Event *e)
+{
+    (void)opaque;
+    return event_kind(e) != SSD_EVENT_FAULT;
+}
+
+void faulty_rearm(Ssd *ssd)
+{
+    eventq_filter(&ssd->events, is_no_fault, NULL);
+    if (ssd->power_on) {
+        faulty_arm(ssd);
+    }
 }
 
 void faulty_arm(Ssd *ssd)

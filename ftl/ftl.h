@@ -19,6 +19,10 @@
  *   faulty.c   scripted faults that name logical blocks, commands or a time
  *   power.c    power cut and return; preload
  *   oplog.c    the operation log
+ *   state.c    save, load and clone: every member of these structs, as rows
+ *   state-check.c  what a loaded state must be like
+ *   state-file.c   such a state in a file
+ *   age.c      writes without modelled time, for a drive that starts used
  *   accounts.c time and energy of the array
  *   numbers.c  valid units, wear and free blocks, for the statistics
  *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*
@@ -355,6 +359,7 @@ typedef struct EarlyFlush {
     uint32_t rewrites, last_rewrites;   /* of slots flushed early */
 } EarlyFlush;
 
+typedef struct Age Age;
 /* The host's silence, and what is done in it; see background.c. */
 typedef struct Background {
     bool idle;          /* the silence has lasted ftl.idle */
@@ -503,6 +508,7 @@ struct Ssd {
     uint64_t padded_units;
 
     Oplog *log; /* or NULL */
+    Age *age;   /* or NULL: ssd_age() has not been called */
 };
 
 /* ---- policies --------------------------------------------------------------- */
@@ -576,6 +582,11 @@ struct BufferPolicy {
     /* Optional.  The buffer is empty (also after a power cut); the drive ends. */
     void (*init)(Ssd *ssd);
     void (*destroy)(Ssd *ssd);
+
+    /* Required with Ssd.policy_data: save it, or load it into what init has made
+     * (core/state.h), and believe no number.  Without it such a drive cannot be
+     * saved. */
+    bool (*state)(Ssd *ssd, State *s);
 };
 
 /* For policies that found nothing: the fewest valid units, whatever it gains. */
@@ -670,6 +681,13 @@ uint32_t map_nand_entry(const Ssd *ssd, uint32_t lpn);
 bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu);
 
 /* ---- block.c ------------------------------------------------------------------ */
+
+/* Entries of Plane.staged. */
+static inline uint32_t plane_staged_room(const Ssd *ssd)
+{
+    return (GC_READS_PER_PLANE + ssd->l.n_gc_classes) *
+           ssd->l.units_per_program;
+}
 
 void block_init(Ssd *ssd);
 void block_destroy(Ssd *ssd);
@@ -1026,8 +1044,10 @@ void faulty_submit(Ssd *ssd, NandOp *op);
 /* Array found a rule that cuts the power. */
 void faulty_cut(void *opaque);
 
-/* Wait for the next rule that cuts the power by the clock. */
+/* Wait for the next rule that cuts the power by the clock; the same, when there
+ * may be one that was waited for. */
 void faulty_arm(Ssd *ssd);
+void faulty_rearm(Ssd *ssd);
 
 /* Those that hold some of the blocks first..last of the host, if the unit holds
  * any (by its spare area); else 0. */
@@ -1137,6 +1157,18 @@ void numbers_victim(Ssd *ssd, uint32_t block);
 /* Append to the objects "gc" and "nand" of the statistics. */
 void numbers_gc_json(const Ssd *ssd, JsonWriter *w);
 void numbers_wear_json(const Ssd *ssd, JsonWriter *w);
+
+/* ---- age.c ---------------------------------------------------------------------- */
+
+/* true: no time passes, and the operation will end by itself. */
+bool age_takes(Ssd *ssd, const NandOp *op);
+void age_destroy(Ssd *ssd);
+
+/* ---- state.c -------------------------------------------------------------------- */
+
+/* The structs whose members are listed to be saved, for a test; NULL past the
+ * last. */
+const StateStruct *ssd_state_struct(unsigned i);
 
 /* ---- ssd.c ----------------------------------------------------------------------- */
 

@@ -133,6 +133,16 @@ static bool set_one(SsdConfig *cfg, const char *key, const char *value,
     return false;
 }
 
+bool ssd_config_is_time(const char *key)
+{
+    const OptDesc *d = opt_find(nand_options, nand_n_options, key);
+
+    if (!d) {
+        d = opt_find(ssd_options, G_N_ELEMENTS(ssd_options), key);
+    }
+    return d && d->type == OPT_TIME;
+}
+
 static bool load_group(SsdConfig *cfg, GKeyFile *file, const char *group,
                        GError **error)
 {

@@ -85,6 +85,9 @@ bool ssd_config_faults(const SsdConfig *cfg, const SsdLayout *l,
 /* A deep copy; free with ssd_config_free(). */
 SsdConfig *ssd_config_copy(const SsdConfig *cfg);
 
+/* Is the value of the option a time? */
+bool ssd_config_is_time(const char *key);
+
 /* Names of enumerated options, NULL past the last. */
 const char *ssd_alloc_name(unsigned i);
 const char *ssd_stripe_name(unsigned i);

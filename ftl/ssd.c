@@ -345,6 +345,7 @@ void ssd_destroy(Ssd *ssd)
     g_free(ssd->kept);
     g_free(ssd->latency);
     g_free(ssd->busy_base);
+    age_destroy(ssd);
     faults_free(ssd->faults);
     ssd_config_free(ssd->cfg);
     g_free(ssd);

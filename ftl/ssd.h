@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <glib.h>
 
 #include "hist.h"
@@ -347,6 +348,57 @@ const Hist *ssd_latency(const Ssd *ssd, SsdOp op);
 
 /* Forget latencies and counters (not wear): the warm-up is over. */
 void ssd_reset_stats(Ssd *ssd);
+
+/* ---- aging ------------------------------------------------------------------- */
+
+/*
+ * Write n mapping units (lpn counts SsdInfo.unit_bytes), in this order, without
+ * modelled time: allocation, cleaning and wear are as for writes of stream 0, and
+ * the last page is filled up.  For a drive at rest, and units that its buffer
+ * does not hold.  -EBUSY: it is not, it does; -ENODEV: no power; -EINVAL: beyond the capacity, or there is
+ * an operation log; -EROFS: the drive takes no more.
+ */
+int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n);
+
+/* ---- saving ------------------------------------------------------------------ */
+
+/* Modelled time of the drive, and the newest version it has taken: where a
+ * caller of a drive that was loaded goes on. */
+uint64_t ssd_now_ns(const Ssd *ssd);
+uint64_t ssd_last_version(const Ssd *ssd);
+
+/*
+ * At rest: no command is in flight, every completion has been fetched, the array
+ * does nothing.  The buffer may hold what the host has written, and cleaning
+ * units that wait for more.
+ */
+bool ssd_at_rest(const Ssd *ssd);
+
+/* Let time pass until it is, at most so long.  false: that was not enough, or
+ * there are completions to fetch. */
+bool ssd_rest(Ssd *ssd, uint64_t most_ns);
+
+/*
+ * Save a drive at rest, or load one, exactly: from then on both do the same at
+ * the same calls.  docs/state.md has the format, and which options may differ.
+ * Loading believes nothing.  false or NULL: *error says in one line what is
+ * wrong with "it", the stream.
+ */
+bool ssd_save(const Ssd *ssd, FILE *out, GError **error);
+Ssd *ssd_load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
+              FILE *in, GError **error);
+
+/* The same with a file, which *error names.  Saving leaves the old file or the
+ * whole new one, whatever happens meanwhile. */
+bool ssd_save_file(const Ssd *ssd, const char *path, GError **error);
+Ssd *ssd_load_file(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
+                   const char *path, GError **error);
+
+/* A copy of the drive as it is, commands in flight included; their completions
+ * come from both.  host must be NULL if and only if the drive's is.  NULL: the
+ * buffer policy cannot be saved, or a file of the configuration is gone. */
+Ssd *ssd_clone(const Ssd *ssd, const SsdHostOps *host, void *opaque,
+               GError **error);
 
 /* ---- operation log ------------------------------------------------------- */
 

@@ -368,3 +368,43 @@ bool media_factory_bad(const NandMedia *m, uint32_t block)
 {
     return m->factory_bad && m->factory_bad[block / 64] >> (block % 64) & 1;
 }
+
+void media_age_reads(NandMedia *m, uint32_t block, uint32_t n)
+{
+    if (m->history) {
+        m->history[block].reads += n;
+    }
+}
+
+/* ---- saving --------------------------------------------------------------------- */
+
+static const StateRow media_rows[] = {
+    STATE_KEPT_ROW(NandMedia, cfg),
+    STATE_KEPT_ROW(NandMedia, n_blocks),
+    STATE_KEPT_ROW(NandMedia, pages_per_block),
+    STATE_KEPT_ROW(NandMedia, parts_per_codeword),
+    STATE_KEPT_ROW(NandMedia, codewords_per_part),
+    STATE_VALUE_ROW(NandMedia, read_rng),
+    STATE_VALUE_ROW(NandMedia, fail_rng),
+    STATE_VALUE_ROW(NandMedia, off_h),
+    STATE_TABLE_ROW(NandMedia, history, 0),
+    STATE_KEPT_ROW(NandMedia, chance), /* remembers a calculation */
+    STATE_KEPT_ROW(NandMedia, factory_bad), /* drawn from the seed */
+};
+
+static const StateStruct media_struct = {
+    "NandMedia", media_rows, G_N_ELEMENTS(media_rows), sizeof(NandMedia),
+};
+
+const StateStruct *media_state_struct(void)
+{
+    return &media_struct;
+}
+
+bool media_state(NandMedia *m, State *s)
+{
+    uint64_t n_blocks = m->n_blocks;
+
+    return state_values(s, &media_struct, m) &&
+           state_tables(s, &media_struct, m, &n_blocks);
+}

@@ -53,6 +53,11 @@ bool media_read_again(NandMedia *m, NandOp *op, uint32_t block, uint32_t cycles,
 bool media_op_fails(NandMedia *m, const NandOp *op, uint32_t cycles);
 
 bool media_factory_bad(const NandMedia *m, uint32_t block);
+/* As nand_state() and nand_state_struct(). */
+bool media_state(NandMedia *m, State *s);
+const StateStruct *media_state_struct(void);
+
+void media_age_reads(NandMedia *m, uint32_t block, uint32_t n);
 uint32_t media_read_count(const NandMedia *m, uint32_t block);
 double media_data_hours(const NandMedia *m, uint32_t block, uint64_t now_ps);
 

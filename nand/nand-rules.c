@@ -150,6 +150,44 @@ void nand_preload_page(Nand *n, NandPpa ppa)
     b->next_page++;
 }
 
+/* ---- aging ----------------------------------------------------------------- */
+
+void nand_age(Nand *n, const NandOp *op, uint64_t now_ps)
+{
+    uint32_t block = block_of_page(n, op->ppa);
+    uint32_t pages = 1;
+
+    switch (op->kind) {
+    case NAND_READ:
+        check_read(n, op, op->ppa);
+        if (n->media) {
+            media_age_reads(n->media, block, 1);
+        }
+        break;
+    case NAND_ERASE:
+        n->block[block].next_page = 0;
+        n->block[block].erase_count++;
+        if (n->media) {
+            media_erased(n->media, block);
+        }
+        break;
+    case NAND_PROGRAM:
+        pages = nand_block_program(&n->geo, block);
+        take_pages(n, op, pages, now_ps);
+        n->block[block].in_array--;
+        break;
+    default:
+        take_pages(n, op, pages, now_ps);
+        n->block[block].in_array--;
+        if (n->media) {
+            media_copied(n->media, block_of_page(n, op->from), block);
+        }
+    }
+    n->stats.ops[op->kind][op->cause] += pages;
+}
+
+/* ---- power ------------------------------------------------------------------ */
+
 /* Was the array changing cells of the block for the operation? */
 static bool in_cells(const NandOp *op)
 {

@@ -23,6 +23,7 @@
 #include "nand-media-options.h"
 #include "nand-options.h"
 #include "options.h"
+#include "state.h"
 
 typedef struct NandConfig {
 #define NAND_FIELD(type, ctype, field, ...) ctype field;
@@ -279,6 +280,9 @@ void nand_submit(Nand *nand, const NandOp *op, uint64_t now_ps);
 /* Dispatch an event whose kind is below NAND_N_EVENTS. */
 void nand_event(Nand *nand, const Event *e);
 
+/* What operations occupy alone (nand.lock); index of NAND_EVENT_RETRY. */
+uint32_t nand_units(const Nand *nand);
+
 /* Operations queued or running in the whole array. */
 uint32_t nand_load(const Nand *nand);
 
@@ -340,6 +344,25 @@ void nand_preload_page(Nand *nand, NandPpa ppa);
  * events from its queue.
  */
 void nand_power_cut(Nand *nand, uint64_t now_ps);
+
+/*
+ * Save the array, or load into one just made from the same configuration.  Its
+ * events are the owner's to save.  Loading believes what it finds; what comes from
+ * a file needs nand_state_check(): nothing is in flight, and every number can be
+ * used.
+ */
+bool nand_state(Nand *nand, State *s);
+bool nand_state_check(const Nand *nand, GError **error);
+
+/* The structs whose rows these are, for a test; NULL past the last. */
+const StateStruct *nand_state_struct(unsigned i);
+
+/*
+ * Without modelled time, for a drive that is aged (ftl/age.c): an operation as it
+ * would be when it has ended well.  Blocks are worn, operations counted, and no
+ * rule of the medium is bent; nothing on the block may be in flight.
+ */
+void nand_age(Nand *nand, const NandOp *op, uint64_t now_ps);
 
 /* Every rule of the array's own book-keeping; false and *error if one fails. */
 bool nand_check(const Nand *nand, GError **error);

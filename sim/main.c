@@ -15,6 +15,7 @@
 #include "describe.h"
 #include "fit.h"
 #include "player.h"
+#include "precondition.h"
 #include "record.h"
 #include "result.h"
 #include "simtime.h"
@@ -32,6 +33,8 @@ typedef struct Args {
     char *seed;
     char *oplog;
     char *csv;
+    char *state;
+    char *save_state;
     double series_s;
     gint64 warm_up;
     int block_bytes;
@@ -40,6 +43,7 @@ typedef struct Args {
     gboolean describe;
     gboolean options;
     gboolean info;
+    gboolean precondition;
 } Args;
 
 typedef struct Sim {
@@ -173,6 +177,14 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
          "override an option of the profile; may be repeated", "KEY=VALUE"},
         {"fill", 0, 0, G_OPTION_ARG_STRING, &a->fill,
          "state of the drive at the start (default preload)", "HOW"},
+        {"precondition", 0, 0, G_OPTION_ARG_NONE, &a->precondition,
+         "write the drive at random until cleaning is in its steady state, "
+         "without modelled time",
+         NULL},
+        {"state", 0, 0, G_OPTION_ARG_FILENAME, &a->state,
+         "go on with the drive saved in FILE (docs/state.md)", "FILE"},
+        {"save-state", 0, 0, G_OPTION_ARG_FILENAME, &a->save_state,
+         "save the drive to FILE at the end", "FILE"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &a->seed,
          "seed of drive and workload (default: the profile's)", "N"},
         {"block", 0, 0, G_OPTION_ARG_INT, &a->block_bytes,
@@ -229,6 +241,8 @@ static void clear_args(Args *a)
     g_free(a->seed);
     g_free(a->oplog);
     g_free(a->csv);
+    g_free(a->state);
+    g_free(a->save_state);
 }
 
 /* ---- set-up -------------------------------------------------------------- */
@@ -297,9 +311,15 @@ static bool make_config(Sim *s, GError **error)
 
 static bool find_fill(Sim *s, GError **error)
 {
-    const char *name = s->args.fill ? s->args.fill : "preload";
+    bool made = s->args.state || s->args.precondition;
+    const char *name = s->args.fill ? s->args.fill
+                                    : made ? "none" : "preload";
     g_autoptr(GString) all = g_string_new(NULL);
 
+    if (made && strcmp(name, "none") != 0) {
+        return usage(error, "--fill does not go with --state and "
+                            "--precondition, which say what is on the drive");
+    }
     for (unsigned i = 0; player_fill_name(i); i++) {
         if (strcmp(player_fill_name(i), name) == 0) {
             s->fill = i;
@@ -454,6 +474,105 @@ static bool describe_traces(Sim *s, GError **error)
     return s->source && tell(s, error);
 }
 
+/* ---- drives that are not new ----------------------------------------------- */
+
+static void forget(void *opaque, uint64_t lpn, uint64_t version)
+{
+    (void)opaque;
+    (void)lpn;
+    (void)version;
+}
+
+/* A drive that is saved keeps the versions of its units, as QEMU needs them. */
+static const SsdHostOps keeps_versions = {
+    .programmed = forget,
+    .superseded = forget,
+};
+
+static bool make_drive(Sim *s, GError **error)
+{
+    const SsdHostOps *host = s->args.save_state ? &keeps_versions : NULL;
+
+    if (s->args.oplog && (s->args.state || s->args.precondition)) {
+        return usage(error, "--oplog does not go with --state and "
+                            "--precondition: the log must tell all from the "
+                            "beginning");
+    }
+    s->ssd = s->args.state
+                 ? ssd_load_file(s->cfg, host, NULL, s->args.state, error)
+                 : ssd_create(s->cfg, host, NULL, error);
+    return s->ssd != NULL;
+}
+
+static void show_units(void *opaque, uint64_t n_units)
+{
+    Sim *s = opaque;
+    int64_t now_us = g_get_monotonic_time();
+
+    if (now_us - s->started_us > PROGRESS_AFTER_US &&
+        now_us - s->shown_us > PROGRESS_EVERY_US) {
+        s->shown_us = now_us;
+        fprintf(stderr, "\rpreconditioning: %.1f million units, %.0f s",
+                (double)n_units / 1e6,
+                (double)(now_us - s->started_us) / G_USEC_PER_SEC);
+    }
+}
+
+/* One line for people, on stderr: the result is that of the run. */
+static void report_precondition(const Precondition *p, uint64_t cpu)
+{
+    double seconds = (double)MAX(cpu, 1) / NS_PER_S;
+
+    fprintf(stderr,
+            "preconditioned: WAF %.3f after the fill and %.1f capacities at "
+            "random%s; %.2f million units of the host, %.2f million NAND pages "
+            "in %.2f s of processor time: %.2f million host units, %.2f million "
+            "NAND units, %.2f million NAND pages per second\n",
+            p->waf, p->capacities,
+            p->converged ? "" : " (it has not ceased to change)",
+            (double)p->host_units / 1e6, (double)p->nand_pages / 1e6, seconds,
+            (double)p->host_units / 1e6 / seconds,
+            (double)p->nand_units / 1e6 / seconds,
+            (double)p->nand_pages / 1e6 / seconds);
+}
+
+static bool make_used(Sim *s, GError **error)
+{
+    uint64_t cpu = cpu_ns();
+    Precondition p;
+
+    if (!s->args.precondition) {
+        return true;
+    }
+    s->started_us = g_get_monotonic_time();
+    if (!precondition(s->ssd, s->seed, &p,
+                      isatty(STDERR_FILENO) ? show_units : NULL, s, error)) {
+        return false;
+    }
+    end_progress(s);
+    report_precondition(&p, cpu_ns() - cpu);
+    return true;
+}
+
+/* The run has ended; what the drive still does by itself has, too, soon. */
+#define MOST_REST_NS (3600 * NS_PER_S)
+
+static bool save(Sim *s, GError **error)
+{
+    if (!s->args.save_state) {
+        return true;
+    }
+    ssd_rest(s->ssd, MOST_REST_NS);
+    return ssd_save_file(s->ssd, s->args.save_state, error);
+}
+
+static bool has_source(const Sim *s)
+{
+    const SourceArgs *from = &s->args.source;
+
+    return from->workload || from->fit || from->job || from->traces;
+}
+
 static bool run(Sim *s, GError **error)
 {
     if (s->args.describe && s->args.source.traces && !s->args.profile) {
@@ -462,8 +581,7 @@ static bool run(Sim *s, GError **error)
     if (!make_config(s, error) || !find_fill(s, error)) {
         return false;
     }
-    s->ssd = ssd_create(s->cfg, NULL, NULL, error);
-    if (!s->ssd) {
+    if (!make_drive(s, error)) {
         return false;
     }
     if (s->args.info) {
@@ -476,16 +594,22 @@ static bool run(Sim *s, GError **error)
     if (s->args.oplog && !ssd_oplog_open(s->ssd, s->args.oplog, error)) {
         return false;
     }
+    if (!has_source(s) && s->args.save_state) {
+        return make_used(s, error) && save(s, error);
+    }
     if (!open_source(s, error)) {
         return false;
     }
     if (s->args.describe) {
         return tell(s, error);
     }
+    if (!make_used(s, error)) {
+        return false;
+    }
     if (source_report(s->source)) {
         fputs(source_report(s->source), stderr);
     }
-    if (!play(s, error) || !ssd_oplog_close(s->ssd, error)) {
+    if (!play(s, error) || !ssd_oplog_close(s->ssd, error) || !save(s, error)) {
         return false;
     }
     print_result(s, g_get_monotonic_time() - s->started_us);

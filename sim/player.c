@@ -95,6 +95,8 @@ Player *player_new(Ssd *ssd, const PlayerConfig *cfg)
 
     p->ssd = ssd;
     p->info = ssd_info(ssd);
+    p->now_ns = ssd_now_ns(ssd);
+    p->version = ssd_last_version(ssd);
     p->block_shift = (unsigned)__builtin_ctz(p->info->block_bytes);
     p->cfg = *cfg;
     p->max_flying = p->info->queue_depth;

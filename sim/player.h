@@ -75,7 +75,8 @@ typedef struct PlayerResult {
 
 typedef struct Player Player;
 
-/* ssd must be fresh, and outlive the player. */
+/* ssd must be fresh, aged or loaded, with nothing in flight, and outlive the
+ * player. */
 Player *player_new(Ssd *ssd, const PlayerConfig *cfg);
 void player_free(Player *p);
 

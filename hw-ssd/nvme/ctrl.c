@@ -637,7 +637,8 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     make_slots(ctrl, info->queue_depth);
     nvme_streams_init(ctrl);
     ctrl->powered = true;
-    nvme_reset(ctrl, 0);
+    ctrl->next_version = ssd_last_version(ssd);
+    nvme_reset(ctrl, ssd_now_ns(ssd));
     return true;
 }
 

@@ -165,6 +165,46 @@ void vssd_store_drain(VssdDev *s)
     AIO_WAIT_WHILE(NULL, qatomic_read(&s->jobs_in_flight) > 0);
 }
 
+#define AGE_BATCH 1024
+
+static int age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
+{
+    int ret = n > 0 ? ssd_age(ssd, lpn, n) : 0;
+
+    if (ret == -EBUSY && ssd_rest(ssd, 10000ULL * SCALE_MS)) {
+        ret = ssd_age(ssd, lpn, n);
+    }
+    return ret;
+}
+
+/* The blocks hold data.  A drive that is not new may hold them already; what it
+ * does not, somebody has written to the image without it. */
+static int hold_data(Ssd *ssd, uint64_t first, uint64_t n)
+{
+    const SsdInfo *info = ssd_info(ssd);
+    uint64_t per_unit = info->unit_bytes / info->block_bytes;
+    uint64_t lpn[AGE_BATCH];
+    unsigned k = 0;
+
+    if (ssd_last_version(ssd) == 0 && ssd_now_ns(ssd) == 0) {
+        return ssd_preload(ssd, first, n);
+    }
+    for (uint64_t u = first / per_unit; u <= (first + n - 1) / per_unit; u++) {
+        if (!ssd_mapped(ssd, u * per_unit, NULL)) {
+            lpn[k++] = u;
+        }
+        if (k == AGE_BATCH) {
+            int ret = age(ssd, lpn, k);
+
+            if (ret < 0) {
+                return ret;
+            }
+            k = 0;
+        }
+    }
+    return age(ssd, lpn, k);
+}
+
 bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
                         Error **errp)
 {
@@ -190,8 +230,12 @@ bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
             uint64_t last = DIV_ROUND_UP(at + n, block_bytes);
 
             *data_bytes += n;
-            ret = ssd_preload(s->ssd, first, MIN(last, nblocks) - first);
-            g_assert(ret == 0);
+            ret = hold_data(s->ssd, first, MIN(last, nblocks) - first);
+            if (ret < 0) {
+                error_setg_errno(errp, -ret, "vssd: the drive of '%s' has no "
+                                 "room for the data of the image", s->state);
+                return false;
+            }
         }
         at += n;
     }

@@ -242,7 +242,9 @@ static bool create_model(VssdDev *s, Error **errp)
         return false;
     }
     s->ctrl = nvme_new(&vssd_machine, &vssd_store, s);
-    s->ssd = ssd_create(cfg, nvme_host_ops(), s->ctrl, &error);
+    s->ssd = vssd_state_exists(s)
+                 ? vssd_state_load(s, cfg, &error)
+                 : ssd_create(cfg, nvme_host_ops(), s->ctrl, &error);
     ssd_config_free(cfg);
     if (!s->ssd) {
         propagate(errp, error);
@@ -254,6 +256,7 @@ static bool create_model(VssdDev *s, Error **errp)
         !vssd_store_preload(s, nblocks, &data_bytes, errp)) {
         return false;
     }
+    vssd_state_set_clock(s);
     trace_vssd_realize(s, s->profile, nblocks, data_bytes);
     return true;
 }
@@ -365,6 +368,11 @@ static bool check_properties(VssdDev *s, Error **errp)
                    VSSD_MAX_VECTORS - 1);
         return false;
     }
+    if (s->state && s->oplog) {
+        error_setg(errp, "vssd: oplog= does not go with state=: the log must "
+                         "tell all from the beginning");
+        return false;
+    }
     if (!s->num_vectors) {
         s->num_vectors = s->num_queues + 1;
     }
@@ -425,6 +433,7 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     vssd_power_init(s);
     vssd_oplog_init(s);
     vssd_serve_init(s);
+    vssd_state_init(s);
 }
 
 static void vssd_exit(PCIDevice *pci)
@@ -432,6 +441,7 @@ static void vssd_exit(PCIDevice *pci)
     VssdDev *s = VSSD(pci);
 
     vssd_serve_stop(s);
+    vssd_state_stop(s);
     vssd_oplog_stop(s);
     vssd_power_stop(s);
     vssd_irq_stop(s);
@@ -484,6 +494,7 @@ static const Property vssd_properties[] = {
     DEFINE_BLOCK_PROPERTIES_BASE(VssdDev, conf),
     DEFINE_PROP_STRING("profile", VssdDev, profile),
     DEFINE_PROP_STRING("options", VssdDev, options),
+    DEFINE_PROP_STRING("state", VssdDev, state),
     DEFINE_PROP_STRING("oplog", VssdDev, oplog),
     DEFINE_PROP_STRING("serial", VssdDev, serial),
     DEFINE_PROP_STRING("model", VssdDev, model),

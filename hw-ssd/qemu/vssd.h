@@ -36,6 +36,7 @@
 #include "hw/block/block.h"
 #include "hw/pci/pci_device.h"
 #include "qemu/main-loop.h"
+#include "qemu/notify.h"
 #include "qemu/thread.h"
 #include "qemu/timer.h"
 #include "qom/object.h"
@@ -60,6 +61,7 @@ struct VssdDev {
     BlockConf conf;
     char *profile;
     char *options;
+    char *state; /* file, or NULL */
     char *oplog; /* file of the operation log, or NULL */
     char *serial;
     char *model;
@@ -108,6 +110,11 @@ struct VssdDev {
     bool power_off;          /* atomic */
     QEMUTimer *power_timer;  /* main loop: power comes back */
     QEMUBH *power_bh;        /* main loop: show that it has gone */
+
+    /* state.c */
+    VMChangeStateEntry *vm_change;
+    Notifier exit_notifier;
+    bool state_saved;
 
     /* oplog.c */
     Notifier oplog_exit; /* QEMU ends: complete the log */
@@ -177,6 +184,18 @@ void vssd_power_restore(VssdDev *s);
 void vssd_power_init(VssdDev *s);
 void vssd_power_stop(VssdDev *s); /* BQL held */
 void vssd_power_class_init(ObjectClass *klass);
+
+/* ---- state.c ------------------------------------------------------------ */
+
+/* The drive of state=FILE, if the file is there, with its power on. */
+bool vssd_state_exists(const VssdDev *s);
+Ssd *vssd_state_load(VssdDev *s, const SsdConfig *cfg, GError **error);
+void vssd_state_set_clock(VssdDev *s);
+
+/* Save it when the machine ends; when the device is unplugged, and the serving
+ * has ended. */
+void vssd_state_init(VssdDev *s);
+void vssd_state_stop(VssdDev *s);
 
 /* ---- oplog.c ------------------------------------------------------------ */
 

@@ -8,9 +8,9 @@ import os
 import signal
 import sys
 
-from . import (cmd_bench, cmd_checklog, cmd_compare, cmd_figures, cmd_kernel,
-               cmd_libvirt, cmd_powercut, cmd_run, cmd_setup, cmd_sim,
-               cmd_sweep, cmd_test)
+from . import (cmd_age, cmd_bench, cmd_checklog, cmd_compare, cmd_figures,
+               cmd_kernel, cmd_libvirt, cmd_powercut, cmd_run, cmd_setup,
+               cmd_sim, cmd_sweep, cmd_test)
 from .errors import UserError, one_line
 
 DESCRIPTION = """\
@@ -25,7 +25,8 @@ def parser() -> argparse.ArgumentParser:
         prog="vssd", description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     sub = p.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (cmd_setup, cmd_run, cmd_powercut, cmd_sim, cmd_sweep,
+    for module in (cmd_setup, cmd_run, cmd_powercut, cmd_sim, cmd_age,
+                   cmd_sweep,
                    cmd_compare, cmd_figures, cmd_libvirt, cmd_kernel, cmd_test,
                    cmd_bench, cmd_checklog):
         module.add_parser(sub)

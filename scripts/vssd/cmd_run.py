@@ -43,6 +43,10 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
                    " (default: %(default)s)")
     p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
                    help="override one option of the profile; may be repeated")
+    p.add_argument("--state", type=Path, metavar="FILE",
+                   help="go on with the drive saved in FILE (./vssd age makes"
+                   " one; a new drive if there is none), and save it there at"
+                   " the end")
     p.add_argument("--suite", choices=image.SUITES, metavar="SUITE",
                    help="make the built-in guest of this suite of Debian: "
                    + "; ".join(f"{k}, {v}" for k, v in image.SUITES.items())
@@ -174,7 +178,7 @@ def prepared(args: argparse.Namespace) -> Iterator["machine.Spec"]:
             sets.append(f"seed={args.seed}")
         drive = machine.Drive(path, fmt, args.device,
                               paths.find_profile(args.profile), sets,
-                              oplog=args.oplog)
+                              state=args.state, oplog=args.oplog)
         spec = machine.Spec(
             qemu.emulator, "tcg" if args.icount else kvm.accelerator(qemu),
             [drive], mebibytes(args.mem), args.smp, network=not args.icount,

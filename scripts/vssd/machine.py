@@ -44,6 +44,7 @@ class Drive:
     device: str = "vssd"  # or nvme, QEMU's own, to compare with
     profile: Path | None = None
     sets: list[str] = field(default_factory=list)
+    state: Path | None = None  # the drive of the last run; saved at the end
     serial: str = ""
     node: dict[str, Any] | None = None  # instead of image and fmt
     oplog: Path | None = None  # what the drive does; vssd only
@@ -96,6 +97,8 @@ def _drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
             device["profile"] = str(drive.profile)
         if drive.sets:
             device["options"] = ";".join(drive.sets)
+        if drive.state:
+            device["state"] = str(drive.state.absolute())
         if drive.oplog:
             device["oplog"] = str(drive.oplog.absolute())
     if boot:

@@ -3,6 +3,7 @@
 #include "ref.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ftl.h"
@@ -158,6 +159,7 @@ Ref *ref_new(SsdConfig *cfg, bool preload)
     prng_seed(&r->poll_rng, 1, 77);
     prng_seed(&r->stream_rng, 1, 79);
     prng_seed(&r->bug_rng, 1, 78);
+    prng_seed(&r->replace_rng, 1, 80);
     for (uint64_t lpn = 0; lpn < r->n_units; lpn++) {
         RefOp first = {.unmapped = !preload, .durable = true};
 
@@ -189,6 +191,48 @@ void ref_free(Ref *r)
         g_string_free(r->reports, true);
     }
     g_free(r);
+}
+
+/* ---- copies ---------------------------------------------------------------- */
+
+static Ssd *save_and_load(Ref *r, GError **error)
+{
+    char *bytes = NULL;
+    size_t n;
+    FILE *f = open_memstream(&bytes, &n);
+    Ssd *copy;
+    bool ok = ssd_save(r->ssd, f, error);
+
+    fclose(f);
+    g_assert_true(ok);
+    f = fmemopen(bytes, n, "rb");
+    copy = ssd_load(r->ssd->cfg, &host_ops, r, f, error);
+    fclose(f);
+    free(bytes);
+    return copy;
+}
+
+static void maybe_replace(Ref *r)
+{
+    GError *error = NULL;
+    Ssd *copy;
+
+    /* A policy with data of its own may be one that cannot be saved. */
+    if (prng_below(&r->replace_rng, 1000) >= r->replace_permille ||
+        (r->ssd->policy_data && !r->ssd->buf->state)) {
+        return;
+    }
+    if (ssd_at_rest(r->ssd)) {
+        copy = save_and_load(r, &error);
+        r->n_loaded++;
+    } else {
+        copy = ssd_clone(r->ssd, &host_ops, r, &error);
+        r->n_cloned++;
+    }
+    g_assert_no_error(error);
+    ssd_destroy(r->ssd);
+    r->ssd = copy;
+    r->info = ssd_info(copy);
 }
 
 /* ---- which units a command changes --------------------------------------- */
@@ -384,6 +428,7 @@ int ref_submit(Ref *r, SsdOp op, uint64_t lba, uint32_t nblocks, bool fua)
     if (c.tag == r->info->queue_depth) {
         return -EBUSY; /* as far as we know: not fetched yet */
     }
+    maybe_replace(r);
     draw_stream(r, &sent);
     plant(r, &sent);
     ret = ssd_submit(r->ssd, r->now_ns, &sent);
@@ -707,6 +752,7 @@ void ref_power_cycle(Ref *r)
 
     ssd_power_cut(r->ssd, r->now_ns);
     ref_collect(r);
+    maybe_replace(r);
     if (r->n_flying > 0) {
         FAIL("%u commands did not end with the power", r->n_flying);
     }

@@ -108,6 +108,15 @@ typedef struct Ref {
     bool stopped;
     GArray *instants;
 
+    /*
+     * How often, in thousandths of the commands and power cuts, a copy takes the
+     * place of the drive: one that was saved and loaded if it is at rest, else a
+     * clone.
+     */
+    unsigned replace_permille;
+    uint64_t n_cloned, n_loaded;
+    Prng replace_rng;
+
     GArray *log;      /* of SsdCompletion, in order; NULL: not kept */
     GString *reports; /* of SsdHostOps, in order; NULL: not kept */
 } Ref;

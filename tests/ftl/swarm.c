@@ -3,13 +3,16 @@
  * swarm.c - random drives under random hosts, each from one seed.
  *
  *   test-swarm [--seed N] [--runs N] [--commands N] [--bug NAME] [--file FILE]
+ *              [--copies]
  *
  * One seed picks geometry (tiny: full in a moment), times, policies, the mix of
  * commands, aborts, power cuts and the style of polling.  The line that repeats
  * a run is printed before it starts.  --file replays the seeds of a file, one a
  * line.  --bug plants a bug between the reference model and the drive: with
  * --seed that run shows how it is found; without, each seed runs in a process
- * of its own, and at least a quarter of them must find it.
+ * of its own, and at least a quarter of them must find it.  --copies runs each
+ * seed twice, once with copies that take the place of the drive now and then:
+ * clones, and drives saved and loaded; all that is seen must be the same.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +59,7 @@ static int opt_runs = 40;
 static int opt_commands = 6000;
 static char *opt_bug;
 static char *opt_file;
+static gboolean opt_copies;
 
 /* ---- the drive --------------------------------------------------------------
  */
@@ -408,7 +412,38 @@ static void play(Ref *ref, Prng *r, uint64_t seed)
     ref_finish(ref);
 }
 
-static void run(uint64_t seed, RefBug bug)
+/* Everything that a host sees of a run. */
+typedef struct Seen {
+    GArray *log;
+    GString *reports;
+    GString *stats;
+    uint64_t n_cloned, n_loaded;
+} Seen;
+
+static void keep(Ref *ref, Seen *seen)
+{
+    JsonWriter w = {.out = g_string_new(NULL)};
+
+    ssd_stats_json(ref->ssd, &w, NULL);
+    *seen = (Seen){
+        .log = g_steal_pointer(&ref->log),
+        .reports = g_steal_pointer(&ref->reports),
+        .stats = w.out,
+        .n_cloned = ref->n_cloned,
+        .n_loaded = ref->n_loaded,
+    };
+}
+
+static void forget(Seen *seen)
+{
+    g_array_free(seen->log, true);
+    g_string_free(seen->reports, true);
+    g_string_free(seen->stats, true);
+}
+
+/* seen: NULL, or what to fill in, with copies as often as permille says. */
+static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
+                        Seen *seen)
 {
     Prng drive, media, streams, buffer, upkeep, host;
     SsdConfig *cfg;
@@ -429,6 +464,11 @@ static void run(uint64_t seed, RefBug bug)
     ref->n_streams = ref->info->nstreams;
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;
     ref->bug = bug;
+    ref->replace_permille = copies_permille;
+    if (seen) {
+        ref->log = g_array_new(false, false, sizeof(SsdCompletion));
+        ref->reports = g_string_new(NULL);
+    }
     ref->polling = (RefPolling)prng_below(&drive, REF_N_POLLINGS);
     play(ref, &host, seed);
     if (verbose) {
@@ -441,7 +481,39 @@ static void run(uint64_t seed, RefBug bug)
                 ref->n_units, ref->polling, ref->n_completed[SSD_OP_WRITE],
                 c.nand_programs, c.nand_erases, c.waf);
     }
+    if (seen) {
+        keep(ref, seen);
+    }
     ref_free(ref);
+}
+
+static uint64_t n_copies; /* in all runs */
+
+static void run_with_copies(uint64_t seed, RefBug bug)
+{
+    Seen plain, copied;
+
+    run_and_see(seed, bug, 0, &plain);
+    run_and_see(seed, bug, 5, &copied);
+    printf("# %" PRIu64 " times cloned, %" PRIu64 " times saved and loaded\n",
+           copied.n_cloned, copied.n_loaded);
+    n_copies += copied.n_cloned + copied.n_loaded;
+    g_assert_cmpuint(plain.log->len, ==, copied.log->len);
+    g_assert_cmpmem(plain.log->data, plain.log->len * sizeof(SsdCompletion),
+                    copied.log->data, copied.log->len * sizeof(SsdCompletion));
+    g_assert_cmpstr(plain.reports->str, ==, copied.reports->str);
+    g_assert_cmpstr(plain.stats->str, ==, copied.stats->str);
+    forget(&plain);
+    forget(&copied);
+}
+
+static void run(uint64_t seed, RefBug bug)
+{
+    if (opt_copies) {
+        run_with_copies(seed, bug);
+    } else {
+        run_and_see(seed, bug, 0, NULL);
+    }
 }
 
 /* ---- the command --------------------------------------------------------- */
@@ -512,6 +584,8 @@ int main(int argc, char **argv)
         {"commands", 0, 0, G_OPTION_ARG_INT, &opt_commands, "per run", "N"},
         {"bug", 0, 0, G_OPTION_ARG_STRING, &opt_bug, "plant a bug", "NAME"},
         {"file", 0, 0, G_OPTION_ARG_FILENAME, &opt_file, "replay", "FILE"},
+        {"copies", 0, 0, G_OPTION_ARG_NONE, &opt_copies,
+         "and again with copies of the drive", NULL},
         {.long_name = NULL},
     };
     GOptionContext *ctx = g_option_context_new(NULL);
@@ -538,5 +612,6 @@ int main(int argc, char **argv)
     for (int i = 1; i <= opt_runs; i++) {
         run((uint64_t)i, REF_BUG_NONE);
     }
+    g_assert_true(!opt_copies || n_copies > 0);
     return EXIT_SUCCESS;
 }

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * state.h - structs and tables as a stream of bytes, and back.
+ *
+ * A layer lists the members of each of its structs once, as rows; one walk over
+ * the rows saves them, the same walk loads them.  docs/state.md describes the
+ * format: rows in a fixed order, each with its name and size, tables without
+ * their pages of zeroes, a checksum at the end.
+ *
+ * Knows bytes; knows nothing of what they mean.  Bytes are those of the host:
+ * a stream from a machine of other byte order, or with other structs, is
+ * refused.  A stream is never believed: whatever it says of sizes is compared
+ * with what the reader expects.
+ */
+#ifndef VSSD_CORE_STATE_H
+#define VSSD_CORE_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <glib.h>
+
+typedef enum StateKind {
+    STATE_VALUE, /* the member itself */
+    STATE_TABLE, /* what the member, a pointer, leads to: its size follows from
+                    the configuration.  NULL: not saved, and skipped */
+    STATE_POOL,  /* the same, from g_new(): made anew on loading */
+    STATE_KEPT,  /* follows from the configuration, or is this process's own */
+} StateKind;
+
+typedef struct StateRow {
+    const char *name;
+    uint32_t offset; /* of the member in its struct */
+    uint32_t bytes;
+    uint32_t align;
+    uint32_t elem; /* TABLE, POOL: bytes of an element */
+    uint8_t kind;  /* StateKind */
+    uint8_t count; /* TABLE, POOL: how many, as an index into the counts */
+} StateRow;
+
+#define STATE_MEMBER(type, m)                                                  \
+    .name = #type "." #m, .offset = offsetof(type, m),                         \
+    .bytes = sizeof(((type *)0)->m), .align = __alignof__(((type *)0)->m)
+#define STATE_VALUE_ROW(type, m)                                               \
+    {STATE_MEMBER(type, m), .kind = STATE_VALUE}
+#define STATE_KEPT_ROW(type, m)                                                \
+    {STATE_MEMBER(type, m), .kind = STATE_KEPT}
+#define STATE_TABLE_ROW(type, m, n)                                            \
+    {STATE_MEMBER(type, m), .kind = STATE_TABLE,                               \
+     .elem = sizeof(*((type *)0)->m), .count = (n)}
+#define STATE_POOL_ROW(type, m, n)                                             \
+    {STATE_MEMBER(type, m), .kind = STATE_POOL,                                \
+     .elem = sizeof(*((type *)0)->m), .count = (n)}
+
+/* Every member of a struct, in order. */
+typedef struct StateStruct {
+    const char *name;
+    const StateRow *row;
+    size_t n_rows;
+    size_t bytes;
+} StateStruct;
+
+/* NULL, or the name of the row before which, or "end" at whose end, a member is
+ * missing in the rows. */
+const char *state_gap(const StateStruct *d);
+
+#define STATE_ERROR state_error_quark()
+GQuark state_error_quark(void);
+
+typedef struct State {
+    FILE *file;
+    bool loading;
+    uint64_t hash;
+    char *error; /* the first one; nothing more is done after it */
+} State;
+
+/* The file stays the caller's. */
+void state_begin(State *s, FILE *file, bool loading);
+
+/* End with the checksum.  false: *error is set, in one line, without the name of
+ * the file.  Call it in any case: it frees what there is. */
+bool state_end(State *s, GError **error);
+
+/* The first error counts.  Returns false. */
+bool state_fail(State *s, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* The checksum at the end of a stream that begins with these bytes; n is a
+ * multiple of 8, as whatever is saved is filled up to words. */
+uint64_t state_sum(const void *p, size_t n);
+
+/* Each of these returns false once there is an error. */
+bool state_bytes(State *s, void *p, size_t n);
+bool state_u64(State *s, uint64_t *v);
+
+/* Text: written as it is; read anew (g_free), of at most `most` bytes. */
+bool state_text(State *s, char **text, size_t most);
+
+/* The VALUE rows; then the TABLE and POOL rows.  counts by StateRow.count; of
+ * pools, they are those of the values just loaded, and at most STATE_POOL_MOST. */
+#define STATE_POOL_MOST (1U << 24)
+bool state_values(State *s, const StateStruct *d, void *base);
+bool state_tables(State *s, const StateStruct *d, void *base,
+                  const uint64_t *counts);
+
+#endif

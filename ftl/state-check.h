@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* state-check.h - can a drive that was loaded from a stream be believed? */
+#ifndef VSSD_FTL_STATE_CHECK_H
+#define VSSD_FTL_STATE_CHECK_H
+
+#include "ftl.h"
+
+/*
+ * The drive is at rest, every number in it can be used, and ssd_check() holds.
+ * To be called before anything else is done with it.  false: *error says in one
+ * line what is wrong.
+ */
+bool ssd_state_check(const Ssd *ssd, GError **error);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * state.c - state=FILE: the drive of the last run, and what becomes of this one.
+ *
+ * When the machine is switched off, the drive's power goes with it, and the
+ * drive is saved as it is then.  Knows when that is; knows nothing of what is in
+ * the file (ftl/state.c).
+ */
+#include "qemu/osdep.h"
+#include "qemu/error-report.h"
+#include "system/runstate.h"
+#include "system/system.h"
+#include "trace.h"
+
+#include "vssd.h"
+
+bool vssd_state_exists(const VssdDev *s)
+{
+    return s->state && g_file_test(s->state, G_FILE_TEST_EXISTS);
+}
+
+Ssd *vssd_state_load(VssdDev *s, const SsdConfig *cfg, GError **error)
+{
+    Ssd *ssd = ssd_load_file(cfg, nvme_host_ops(), s->ctrl, s->state, error);
+
+    if (ssd && !ssd_powered(ssd)) {
+        ssd_power_on(ssd, ssd_now_ns(ssd));
+    }
+    return ssd;
+}
+
+/* The drive's clock goes on where it stood. */
+void vssd_state_set_clock(VssdDev *s)
+{
+    s->now_ns = ssd_now_ns(s->ssd);
+    s->epoch_ns -= s->now_ns;
+}
+
+/* Nobody runs the controller any more. */
+static void save(VssdDev *s)
+{
+    SsdCompletion done[16];
+    g_autoptr(GError) error = NULL;
+
+    if (ssd_powered(s->ssd)) {
+        ssd_power_cut(s->ssd, s->now_ns);
+    }
+    while (ssd_advance(s->ssd, s->now_ns, done, ARRAY_SIZE(done)) > 0) {
+    }
+    if (!ssd_save_file(s->ssd, s->state, &error)) {
+        error_report("vssd: %s", error->message);
+    }
+    trace_vssd_state(s, s->state, s->now_ns);
+}
+
+/*
+ * The machine is switched off (and may be switched on again by a reset, with
+ * -no-shutdown): what is on its way to the image goes there, which the block
+ * layer waits for when it has been told.
+ */
+static void run_state_changed(void *opaque, bool running, RunState state)
+{
+    VssdDev *s = opaque;
+
+    if (running) {
+        s->state_saved = false;
+        return;
+    }
+    if (state != RUN_STATE_SHUTDOWN || !vssd_lock(s)) {
+        return;
+    }
+    nvme_power_cut(s->ctrl, vssd_now(s));
+    timer_del(s->power_timer);
+    save(s);
+    s->state_saved = true;
+    vssd_unlock(s);
+}
+
+/* QEMU ends; with a machine that was stopped before, nothing else tells. */
+static void at_exit(Notifier *n, void *data)
+{
+    VssdDev *s = container_of(n, VssdDev, exit_notifier);
+
+    if (!s->state_saved && vssd_lock(s)) {
+        s->online = false;
+        save(s);
+        s->state_saved = true;
+        qemu_mutex_unlock(&s->lock);
+    }
+}
+
+void vssd_state_init(VssdDev *s)
+{
+    if (s->state) {
+        s->vm_change = qemu_add_vm_change_state_handler(run_state_changed, s);
+        s->exit_notifier.notify = at_exit;
+        qemu_add_exit_notifier(&s->exit_notifier);
+    }
+}
+
+void vssd_state_stop(VssdDev *s)
+{
+    if (s->state) {
+        qemu_del_vm_change_state_handler(s->vm_change);
+        qemu_remove_exit_notifier(&s->exit_notifier);
+        save(s);
+    }
+}

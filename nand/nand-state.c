@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nand-state.c - the array's part of a saved drive, as rows (core/state.h).
+ *
+ * Every member of Nand is listed: a test finds one that is not.  Operations in
+ * flight are saved as they are, which is what a copy of a running drive needs; a
+ * state that comes from a file has none (nand_state_check()).
+ */
+#include "nand-internal.h"
+
+enum {
+    N_OP,
+    N_UNITS,
+    N_DIES,
+    N_CHANNELS,
+    N_PLANES,
+    N_BLOCKS,
+    N_COUNTS,
+};
+
+static const StateRow nand_rows[] = {
+    STATE_KEPT_ROW(Nand, cfg),
+    STATE_KEPT_ROW(Nand, geo),
+    STATE_KEPT_ROW(Nand, timing),
+    STATE_KEPT_ROW(Nand, sched),
+    STATE_KEPT_ROW(Nand, planes_per_channel),
+    STATE_KEPT_ROW(Nand, planes_per_unit),
+    STATE_KEPT_ROW(Nand, n_units),
+    STATE_KEPT_ROW(Nand, q),
+    STATE_KEPT_ROW(Nand, done),
+    STATE_KEPT_ROW(Nand, data_in),
+    STATE_KEPT_ROW(Nand, opaque),
+    STATE_POOL_ROW(Nand, op, N_OP),
+    STATE_VALUE_ROW(Nand, n_op),
+    STATE_VALUE_ROW(Nand, free_op),
+    STATE_TABLE_ROW(Nand, unit, N_UNITS),
+    STATE_TABLE_ROW(Nand, die, N_DIES),
+    STATE_TABLE_ROW(Nand, channel, N_CHANNELS),
+    STATE_TABLE_ROW(Nand, plane_busy_ps, N_PLANES),
+    STATE_TABLE_ROW(Nand, block, N_BLOCKS),
+    STATE_KEPT_ROW(Nand, media), /* has rows of its own */
+    STATE_KEPT_ROW(Nand, faults), /* the owner's */
+    STATE_KEPT_ROW(Nand, cut),
+    STATE_VALUE_ROW(Nand, load),
+    STATE_VALUE_ROW(Nand, stats),
+    STATE_VALUE_ROW(Nand, last_id),
+    STATE_KEPT_ROW(Nand, watch),
+    STATE_KEPT_ROW(Nand, watch_opaque),
+    STATE_KEPT_ROW(Nand, history), /* only for messages */
+};
+
+static const StateStruct nand_struct = {
+    "Nand", nand_rows, G_N_ELEMENTS(nand_rows), sizeof(Nand),
+};
+
+const StateStruct *nand_state_struct(unsigned i)
+{
+    return i == 0 ? &nand_struct : i == 1 ? media_state_struct() : NULL;
+}
+
+bool nand_state(Nand *n, State *s)
+{
+    uint64_t counts[N_COUNTS];
+
+    if (!state_values(s, &nand_struct, n)) {
+        return false;
+    }
+    counts[N_OP] = n->n_op;
+    counts[N_UNITS] = n->n_units;
+    counts[N_DIES] = n->geo.n_dies;
+    counts[N_CHANNELS] = n->geo.n_channels;
+    counts[N_PLANES] = n->geo.n_planes;
+    counts[N_BLOCKS] = n->geo.n_blocks;
+    return state_tables(s, &nand_struct, n, counts) &&
+           (!n->media || media_state(n->media, s));
+}
+
+uint32_t nand_units(const Nand *n)
+{
+    return n->n_units;
+}
+
+/* ---- is a state from a file sound? ---------------------------------------------- */
+
+static bool refuse(GError **error, const char *what)
+{
+    g_set_error(error, STATE_ERROR, 0, "it is damaged: %s", what);
+    return false;
+}
+
+/* Every operation of the pool is in the list of free ones, once. */
+static bool all_free(const Nand *n)
+{
+    uint32_t i = n->free_op;
+    uint32_t k;
+
+    for (k = 0; k < n->n_op && i < n->n_op; k++) {
+        if (n->op[i].phase != PHASE_FREE) {
+            return false;
+        }
+        i = n->op[i].next;
+    }
+    return k == n->n_op && i == NONE;
+}
+
+static bool idle(const Nand *n)
+{
+    for (uint32_t i = 0; i < n->n_units; i++) {
+        const Unit *u = &n->unit[i];
+
+        if (u->waiting.head != NONE || u->array != NONE || u->loading != NONE ||
+            u->out != NONE || u->suspended != NONE) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < n->geo.n_channels; i++) {
+        const Channel *c = &n->channel[i];
+
+        if (c->waiting.head != NONE || c->commands.head != NONE ||
+            c->owner != NONE) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < n->geo.n_dies; i++) {
+        if (n->die[i].load || n->die[i].holders) {
+            return false;
+        }
+    }
+    return n->load == 0;
+}
+
+bool nand_state_check(const Nand *n, GError **error)
+{
+    if (!all_free(n) || !idle(n)) {
+        return refuse(error, "operations of the array are in flight");
+    }
+    for (uint32_t b = 0; b < n->geo.n_blocks; b++) {
+        if (n->block[b].in_array ||
+            n->block[b].next_page > nand_block_pages(&n->geo, b)) {
+            return refuse(error, "pages of a block");
+        }
+    }
+    return true;
+}

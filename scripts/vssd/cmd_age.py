@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd age: make a used drive, for QEMU or vssd-sim to start from."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+from pathlib import Path
+
+from . import paths
+from .errors import UserError, one_line
+
+EPILOG = """\
+The drive is filled, then overwritten at random, without modelled time, until
+its write amplification changes no more (docs/state.md).
+
+  ./vssd age tlc-consumer -o used.state
+  ./vssd run --profile tlc-consumer --state used.state
+  ./vssd sim --profile tlc-consumer --state used.state --workload 'rw=randread'
+"""
+
+
+def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+        -> None:
+    """The command's options."""
+    p = sub.add_parser(
+        "age", help="make a used drive to start from", epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("profile", metavar="PROFILE",
+                   help="a profile's file, or the name of a shipped one")
+    p.add_argument("-o", "--output", type=Path, required=True, metavar="FILE",
+                   help="the state file")
+    p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
+                   help="override one option of the profile; may be repeated")
+    p.add_argument("--seed", type=int, default=1, metavar="N",
+                   help="which units are overwritten (default: 1)")
+    p.add_argument("--block", choices=("512", "4096"), default="512",
+                   help="logical block size (default: 512)")
+    p.set_defaults(call=main)
+
+
+def command(sim: str, args: argparse.Namespace) -> list[str]:
+    """vssd-sim's command line."""
+    cmd = [sim, "--profile", str(paths.find_profile(args.profile)),
+           "--precondition", "--save-state", str(args.output),
+           "--seed", str(args.seed), "--block", args.block]
+    for one in args.set:
+        cmd += ["--set", one]
+    return cmd
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd age"""
+    from . import model
+
+    ran = subprocess.run(command(str(model.sim()), args), check=False,
+                         stderr=subprocess.PIPE, text=True)
+    if ran.returncode:
+        text = ran.stderr.strip() or f"vssd-sim ended with {ran.returncode}"
+        raise UserError(one_line(text.removeprefix("vssd-sim: ")))
+    print(ran.stderr.strip())
+    print(f"{args.output}: {args.output.stat().st_size / 1e6:.1f} MB")
+    return 0

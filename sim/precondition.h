@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * precondition.h - bring a drive to the steady state of random overwrites,
+ * without modelled time (ssd_age()).
+ */
+#ifndef VSSD_SIM_PRECONDITION_H
+#define VSSD_SIM_PRECONDITION_H
+
+#include "json.h"
+#include "ssd.h"
+
+typedef struct Precondition {
+    uint64_t host_units;     /* written, the fill included */
+    uint64_t nand_pages;     /* programmed */
+    uint64_t nand_units;     /* in them */
+    double capacities;       /* overwritten at random after the fill */
+    double waf;              /* of the last two of them */
+    bool converged;          /* it had ceased to change */
+} Precondition;
+
+/*
+ * Write every unit in order, then units at random, each as likely, until the
+ * write amplification of two capacities differs by less than half a percent from
+ * that of the two before, 40 capacities at most.  Statistics of the drive begin
+ * anew; wear stays.  progress may be NULL.  false: the drive takes no more.
+ */
+bool precondition(Ssd *ssd, uint64_t seed, Precondition *result,
+                  void (*progress)(void *opaque, uint64_t n_units),
+                  void *opaque, GError **error);
+
+#endif

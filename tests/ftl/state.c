@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * state.c - saved drives: every member is listed, options are compared, and
+ * what is damaged, forged or foreign is refused.
+ *
+ * That a loaded drive, or a clone, goes on exactly as its original is the
+ * business of test-swarm --copies.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <glib/gstdio.h>
+#include <unistd.h>
+
+#include "ftl.h"
+#include "ref.h"
+
+#define SMALL "nand.blocks=26;nand.pages=4;buffer.size=64KiB;"
+
+/* ---- the rows ------------------------------------------------------------- */
+
+static void test_rows(void)
+{
+    for (unsigned i = 0; ssd_state_struct(i); i++) {
+        const StateStruct *d = ssd_state_struct(i);
+        const char *gap = state_gap(d);
+
+        if (gap) {
+            g_error("struct %s has a member, before %s, that the rows of its "
+                    "state do not list (ftl/state.c, nand/nand-state.c)",
+                    d->name, gap);
+        }
+    }
+}
+
+typedef struct Pair {
+    uint32_t a;
+    uint32_t b;
+    uint64_t c;
+} Pair;
+
+/* The test above can fail. */
+static void test_gap(void)
+{
+    static const StateRow no_a[] = {
+        STATE_VALUE_ROW(Pair, b), STATE_VALUE_ROW(Pair, c),
+    };
+    static const StateRow no_b[] = {
+        STATE_VALUE_ROW(Pair, a), STATE_VALUE_ROW(Pair, b),
+    };
+    const StateStruct first = {"Pair", no_a, 2, sizeof(Pair)};
+    const StateStruct last = {"Pair", no_b, 2, sizeof(Pair)};
+
+    g_assert_cmpstr(state_gap(&first), ==, "Pair.b");
+    g_assert_cmpstr(state_gap(&last), ==, "end");
+}
+
+/* ---- a saved drive ---------------------------------------------------------- */
+
+static void ignore(void *opaque, uint64_t lpn, uint64_t version)
+{
+}
+
+static const SsdHostOps host_ops = {.programmed = ignore, .superseded = ignore};
+
+/* A used drive, at rest, with something in its buffer. */
+static Ref *used(const char *options)
+{
+    g_autofree char *all = g_strconcat(SMALL, options, NULL);
+    Ref *r = ref_new(ref_config(all), true);
+    Prng rng;
+
+    prng_seed(&rng, 3, 3);
+    for (uint64_t i = 0; i < 4 * r->n_units; i++) {
+        uint64_t lba = prng_below(&rng, r->n_units) * r->unit_blocks;
+
+        ref_do(r, i % 40 ? SSD_OP_WRITE : SSD_OP_TRIM, lba, r->unit_blocks,
+               false);
+    }
+    ref_drain(r);
+    ref_do(r, SSD_OP_FLUSH, 0, 0, false);
+    ref_drain(r);
+    ref_do(r, SSD_OP_WRITE, 0, r->unit_blocks, false);
+    ref_drain(r);
+    g_assert_true(ssd_rest(r->ssd, NS_PER_S));
+    r->now_ns = ssd_now_ns(r->ssd);
+    g_assert_cmpuint(r->ssd->n_free_slots, <, r->ssd->l.n_slots);
+    return r;
+}
+
+static GByteArray *saved(const Ssd *ssd)
+{
+    GError *error = NULL;
+    char *bytes = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&bytes, &n);
+    GByteArray *all = g_byte_array_new();
+
+    ssd_save(ssd, f, &error);
+    g_assert_no_error(error);
+    fclose(f);
+    g_byte_array_append(all, (guint8 *)bytes, (guint)n);
+    free(bytes);
+    return all;
+}
+
+static Ssd *loaded(const SsdConfig *cfg, const GByteArray *bytes,
+                   GError **error)
+{
+    FILE *f = fmemopen(bytes->data, bytes->len, "rb");
+    Ssd *ssd = ssd_load(cfg, &host_ops, NULL, f, error);
+
+    fclose(f);
+    return ssd;
+}
+
+static void must_refuse(const SsdConfig *cfg, const GByteArray *bytes,
+                        const char *why)
+{
+    GError *error = NULL;
+    Ssd *ssd = loaded(cfg, bytes, &error);
+
+    g_assert_null(ssd);
+    g_assert_nonnull(error);
+    g_assert_null(strchr(error->message, '\n'));
+    if (why) {
+        g_assert_nonnull(strstr(error->message, why));
+    }
+    g_error_free(error);
+}
+
+/* ---- what fits ------------------------------------------------------------------ */
+
+static void test_options(void)
+{
+    static const struct {
+        const char *option;
+        const char *refused; /* or NULL */
+    } with[] = {
+        {"nand.read=99us", NULL},
+        {"ftl.gc=fifo", NULL},
+        {"seed=99", NULL},
+        {"buffer.flush_interval=1ms", NULL},
+        {"nand.pages=5", "nand.pages=5"},
+        {"ftl.op_percent=70%", "ftl.op_percent"},
+        {"buffer.policy=lru", "buffer.policy"},
+        {"media.errors=on", "media.errors"},
+    };
+    Ref *r = used("");
+    g_autoptr(GByteArray) bytes = saved(r->ssd);
+
+    for (size_t i = 0; i < G_N_ELEMENTS(with); i++) {
+        g_autofree char *all = g_strconcat(SMALL, with[i].option, NULL);
+        SsdConfig *cfg = ref_config(all);
+
+        if (with[i].refused) {
+            must_refuse(cfg, bytes, with[i].refused);
+        } else {
+            GError *error = NULL;
+            Ssd *ssd = loaded(cfg, bytes, &error);
+
+            g_assert_no_error(error);
+            ssd_destroy(ssd);
+        }
+        ssd_config_free(cfg);
+    }
+    ref_free(r);
+}
+
+/* A thin drive costs what is written. */
+static void test_sparse(void)
+{
+    SsdConfig *cfg = ref_config("nand.blocks=4096;nand.pages=256");
+    Ssd *ssd = ssd_create(cfg, NULL, NULL, NULL);
+    g_autoptr(GByteArray) bytes = saved(ssd);
+
+    g_assert_cmpuint(ssd_info(ssd)->memory_bytes, >, 30000000);
+    g_assert_cmpuint(bytes->len, <, 1500000);
+    ssd_destroy(ssd);
+    ssd_config_free(cfg);
+}
+
+static void test_busy(void)
+{
+    Ref *r = used("");
+    GError *error = NULL;
+    FILE *f = fopen("/dev/null", "wb");
+
+    ref_submit(r, SSD_OP_READ, 0, 1, false);
+    g_assert_false(ssd_at_rest(r->ssd));
+    g_assert_false(ssd_save(r->ssd, f, &error));
+    g_assert_cmpstr(error->message, ==, "commands are in flight");
+    g_error_free(error);
+    fclose(f);
+    ref_free(r);
+}
+
+/* ---- what does not ------------------------------------------------------------- */
+
+static void test_damage(void)
+{
+    Ref *r = used("");
+    g_autoptr(GByteArray) bytes = saved(r->ssd);
+    Prng rng;
+
+    prng_seed(&rng, 1, 1);
+    for (int i = 0; i < 400; i++) {
+        uint64_t at = i < 100 ? (uint64_t)i : prng_below(&rng, bytes->len);
+        uint8_t flip = (uint8_t)(1U << prng_below(&rng, 8));
+
+        bytes->data[at] ^= flip;
+        must_refuse(r->ssd->cfg, bytes, NULL);
+        bytes->data[at] ^= flip;
+    }
+    for (int i = 0; i < 100; i++) {
+        GByteArray cut = {
+            .data = bytes->data,
+            .len = i ? 1 + (guint)prng_below(&rng, bytes->len - 1)
+                     : bytes->len - 1,
+        };
+
+        must_refuse(r->ssd->cfg, &cut, "it");
+    }
+    g_byte_array_append(bytes, (const guint8 *)"more", 4);
+    must_refuse(r->ssd->cfg, bytes, "more after its end");
+    g_byte_array_set_size(bytes, 4096);
+    memset(bytes->data, 'x', bytes->len);
+    must_refuse(r->ssd->cfg, bytes, "no saved drive");
+    ref_free(r);
+}
+
+static void forge(GByteArray *bytes)
+{
+    uint64_t sum = state_sum(bytes->data, bytes->len - sizeof(sum));
+
+    memcpy(bytes->data + bytes->len - sizeof(sum), &sum, sizeof(sum));
+}
+
+/* Whatever was taken for a drive must behave like one. */
+static void use(Ssd *ssd, Prng *rng)
+{
+    const SsdInfo *info = ssd_info(ssd);
+    uint64_t version = ssd_last_version(ssd);
+    uint64_t now_ns = ssd_now_ns(ssd);
+    g_autoptr(GString) stats = g_string_new(NULL);
+    JsonWriter w = {.out = stats};
+    SsdCompletion done[32];
+    GError *error = NULL;
+
+    if (!ssd_powered(ssd)) {
+        ssd_power_on(ssd, now_ns);
+    }
+    for (int i = 0; i < 300; i++) {
+        SsdCmd cmd = {
+            .tag = (uint64_t)i,
+            .op = (SsdOp)prng_below(rng, SSD_OP_FLUSH + 1),
+            .nblocks = 1,
+            .version = version + 1 + (uint64_t)i,
+        };
+
+        cmd.lba = prng_below(rng, info->nblocks);
+        now_ns += 20000;
+        ssd_submit(ssd, now_ns, &cmd);
+        ssd_advance(ssd, now_ns, done, G_N_ELEMENTS(done));
+    }
+    ssd_power_cut(ssd, now_ns);
+    ssd_power_on(ssd, now_ns + 5);
+    ssd_stats_json(ssd, &w, NULL);
+    ssd_check(ssd, &error);
+    g_assert_no_error(error);
+}
+
+/* Random changes under a checksum that is right. */
+static void forged(const char *options, uint64_t n, uint64_t seed)
+{
+    Ref *r = used(options);
+    g_autoptr(GByteArray) good = saved(r->ssd);
+    uint64_t taken = 0;
+    Prng rng;
+
+    prng_seed(&rng, seed, 2);
+    for (uint64_t i = 0; i < n; i++) {
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        GError *error = NULL;
+        Ssd *ssd;
+
+        g_byte_array_append(bytes, good->data, good->len);
+        for (uint64_t k = prng_below(&rng, 3) + 1; k > 0; k--) {
+            uint64_t at = 5000 + prng_below(&rng, bytes->len - 5000);
+
+            switch (prng_below(&rng, 3)) {
+            case 0:
+                bytes->data[at] ^= (uint8_t)(1U << prng_below(&rng, 8));
+                break;
+            case 1:
+                bytes->data[at] = (uint8_t)prng_u64(&rng);
+                break;
+            default:
+                at = MIN(at, bytes->len - 4) & ~3ULL;
+                memset(bytes->data + at, prng_below(&rng, 2) ? 0xff : 0, 4);
+            }
+        }
+        forge(bytes);
+        ssd = loaded(r->ssd->cfg, bytes, &error);
+        g_assert_true(!ssd == !!error);
+        g_clear_error(&error);
+        if (ssd) {
+            taken++;
+            use(ssd, &rng);
+            ssd_destroy(ssd);
+        }
+    }
+    g_test_message("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                   " taken for drives", taken, n);
+    ref_free(r);
+}
+
+static void test_forged(void)
+{
+    const char *n = g_getenv("VSSD_FUZZ_INPUTS");
+    const char *seed = g_getenv("VSSD_SEED");
+    uint64_t inputs = n ? g_ascii_strtoull(n, NULL, 0) : 300;
+    uint64_t from = seed ? g_ascii_strtoull(seed, NULL, 0) : 1;
+
+    forged("", inputs, from);
+    forged("buffer.policy=cflru-ef-sc;nand.blocks=60;streams.max=2;"
+           "buffer.flush_interval=1h;buffer.early_threshold=90%",
+           inputs, from);
+    forged("media.errors=on;media.base=1e-4;nand.slc_blocks=4;nand.cell=mlc;"
+           "nand.pages=8;nand.blocks=60;buffer.plp=on",
+           inputs, from);
+}
+
+/* ---- files -------------------------------------------------------------------------- */
+
+static void test_file(void)
+{
+    g_autofree char *dir = g_dir_make_tmp("vssd-state-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(dir, "drive.state", NULL);
+    g_autofree char *nowhere = g_build_filename(dir, "no", "drive", NULL);
+    Ref *r = used("");
+    GError *error = NULL;
+    Ssd *ssd = ssd_load_file(r->ssd->cfg, &host_ops, NULL, path, &error);
+
+    g_assert_null(ssd);
+    g_assert_nonnull(strstr(error->message, path));
+    g_clear_error(&error);
+    ssd_save_file(r->ssd, path, &error);
+    g_assert_no_error(error);
+    ssd = ssd_load_file(r->ssd->cfg, &host_ops, NULL, path, &error);
+    g_assert_no_error(error);
+    ssd_destroy(ssd);
+    g_assert_false(ssd_save_file(r->ssd, nowhere, &error));
+    g_assert_nonnull(strstr(error->message, "cannot be created"));
+    g_clear_error(&error);
+    /* What fails leaves the old file, and nothing beside it. */
+    ref_submit(r, SSD_OP_READ, 0, 1, false);
+    g_assert_false(ssd_save_file(r->ssd, path, &error));
+    g_clear_error(&error);
+    ref_drain(r);
+    ssd = ssd_load_file(r->ssd->cfg, &host_ops, NULL, path, &error);
+    g_assert_no_error(error);
+    ssd_destroy(ssd);
+    ref_free(r);
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    g_assert_cmpint(g_rmdir(dir), ==, 0);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/state/rows", test_rows);
+    g_test_add_func("/state/gap", test_gap);
+    g_test_add_func("/state/options", test_options);
+    g_test_add_func("/state/sparse", test_sparse);
+    g_test_add_func("/state/busy", test_busy);
+    g_test_add_func("/state/damage", test_damage);
+    g_test_add_func("/state/forged", test_forged);
+    g_test_add_func("/state/file", test_file);
+    return g_test_run();
+}

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""state=FILE: the drive of one run goes on in the next."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from machine import Machine, drive_args, start_and_fail
+from nvme_host import NvmeHost
+
+KIB = 1 << 10
+PATH = "/machine/peripheral/ssd"
+
+
+def stats(machine: Machine) -> dict:
+    """The drive's statistics."""
+    found = machine.cmd("qom-get", path=PATH, property="stats")
+    assert isinstance(found, dict)
+    return found
+
+
+def host_of(machine: Machine) -> NvmeHost:
+    """The machine's drive, brought up."""
+    assert machine.qtest
+    host = NvmeHost(machine.qtest)
+    host.enable()
+    return host
+
+
+@pytest.mark.parametrize("shutdown", [True, False])
+def test_goes_on(image: Path, tmp_path: Path, shutdown: bool) -> None:
+    """Data, map, wear and counters are those of the run before."""
+    state = tmp_path / "drive.state"
+    args = drive_args("tiny", image, state=str(state))
+    with Machine(*args) as machine:
+        host = host_of(machine)
+        for i in range(64):
+            host.write(i * 8, bytes([i]) * 4 * KIB)
+        host.flush()
+        if shutdown:
+            host.shutdown()
+        before = stats(machine)
+        assert machine.quit() == 0
+    assert state.stat().st_size > 0
+    with Machine(*args) as machine:
+        assert machine.qtest
+        after = stats(machine)
+        assert after["gc"]["mapped_units"] == before["gc"]["mapped_units"]
+        assert after["nand"]["programs"] == before["nand"]["programs"]
+        host = host_of(machine)
+        for i in range(64):
+            assert host.read(i * 8, 4 * KIB) == bytes([i]) * 4 * KIB
+        host.write(0, b"new!" * KIB)
+        host.flush()
+        assert host.read(0, 4 * KIB) == b"new!" * KIB
+        assert machine.quit() == 0
+
+
+def test_power_cut(image: Path, tmp_path: Path) -> None:
+    """Switching the machine off is a power cut for what was not flushed."""
+    state = tmp_path / "drive.state"
+    args = drive_args("tiny", image, state=str(state))
+    with Machine(*args) as machine:
+        host = host_of(machine)
+        host.write(0, b"kept" * KIB)
+        host.flush()
+        host.write(8, b"lost" * KIB)
+        assert machine.quit() == 0
+    with Machine(*args) as machine:
+        host = host_of(machine)
+        assert host.read(0, 4 * KIB) == b"kept" * KIB
+        assert host.read(8, 4 * KIB) == bytes(4 * KIB)
+
+
+def test_image_changed(image: Path, tmp_path: Path) -> None:
+    """Data that somebody wrote to the image meanwhile is not lost."""
+    state = tmp_path / "drive.state"
+    args = drive_args("tiny", image, state=str(state))
+    with Machine(*args) as machine:
+        host = host_of(machine)
+        host.write(0, b"mine" * KIB)
+        host.flush()
+        assert machine.quit() == 0
+    with image.open("r+b") as f:
+        f.seek(1 << 20)
+        f.write(b"else" * 16 * KIB)
+    with Machine(*args) as machine:
+        host = host_of(machine)
+        assert host.read(0, 4 * KIB) == b"mine" * KIB
+        assert host.read(2048, 4 * KIB) == b"else" * KIB
+        assert stats(machine)["gc"]["mapped_units"] >= 17
+
+
+def test_refused(image: Path, tmp_path: Path) -> None:
+    """What is no state of this drive is refused in one line."""
+    state = tmp_path / "drive.state"
+    state.write_bytes(b"nonsense" * 100)
+    message = start_and_fail(*drive_args("tiny", image, state=str(state)))
+    assert "no saved drive" in message and str(state) in message
+    os.unlink(state)
+    with Machine(*drive_args("tiny", image, state=str(state))) as machine:
+        assert machine.quit() == 0
+    message = start_and_fail(*drive_args("tiny", image, state=str(state),
+                                         options="nand.pages=32"))
+    assert "nand.pages" in message
