@@ -237,7 +237,7 @@ def _make(make: list[str], name: str, jobs: int, total: int, fresh: bool) \
         -> None:
     title = f"building the kernel {name}"
     if fresh:
-        title += " (ten minutes on two CPUs)"
+        title += " (ten minutes or more)"
     done = 0
     with Stage(title) as stage:
         def on_line(line: str) -> None:
