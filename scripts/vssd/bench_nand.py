@@ -40,8 +40,8 @@ def speed() -> list[dict[str, Any]]:
                 f"peer: the aim; {LOADS[load]}")
             for load, rate in found["nand_ops_per_s"].items()]
     return rows + [
-        row("nand_with_" + _word(f["feature"]), f["ns_with"], f["ns_without"],
-            "ns/operation", "peer: the mixed load without it")
+        row("with_" + _word(f["feature"]), f["ns_with"], f["ns_without"],
+            "ns/operation", "peer: without it; mixed load")
         for f in found["features"]]
 
 

@@ -26,7 +26,7 @@ def test_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_nand, "_measure", printed.__getitem__)
     rate, cost = bench_nand.speed()
     assert rate["name"] == "nand_read" and rate["ratio"] == 2
-    assert cost["name"] == "nand_with_read_first_or_so"
+    assert cost["name"] == "with_read_first_or_so"
     assert cost["ratio"] == 1.5
     one, four = bench_nand.scaling()
     assert one["ratio"] == 1
