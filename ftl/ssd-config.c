@@ -380,9 +380,12 @@ static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
     }
     return fail(error,
                 "%s: leaves %" PRIu64
-                " spare blocks of %u in each plane, at least %u are needed",
+                " spare blocks of %u in each plane, at least %u are needed%s",
                 room, spare, cfg->nand.blocks - cfg->nand.slc_blocks,
-                l->min_spare_blocks);
+                l->min_spare_blocks,
+                cfg->wear == SSD_WEAR_STATIC ? " (fewer without "
+                                               "ftl.wear=static)"
+                                             : "");
 }
 
 static uint64_t user_units(const SsdConfig *cfg, uint64_t physical_units)

@@ -145,6 +145,12 @@ typedef struct Clean {
     bool cuts;
 } Clean;
 
+/* The drive empties blocks of its own accord, too. */
+#define UPKEEP                                                                 \
+    "nand.blocks=48;ftl.op_percent=60%;nand.read=5us;nand.program=20us;"       \
+    "nand.erase=50us;ftl.gc_soft=10%;ftl.idle=2us;ftl.gc_preempt=on;"          \
+    "ftl.wear=static;ftl.wear_spread=1;media.errors=on;media.base=1e-4;"       \
+    "media.preload_hours=5;ftl.refresh_hours=1;ftl.scan_interval=1ms;"
 #define RICH "nand.multi_plane=on;nand.planes=2;nand.blocks=32;"                \
              "nand.channels=1;nand.dies=2;"
 
@@ -205,6 +211,9 @@ static const Clean cleans[] = {
     {"failures-one-shot", "tiny", "media.program_fail=0.001;nand.blocks=48;"
      "nand.cell=tlc;nand.one_shot=on;nand.pages=18;nand.slc_blocks=4;"
      "ftl.op_percent=90%", PLAYER_FILL_RANDOM, false},
+    {"upkeep", "tiny", UPKEEP, PLAYER_FILL_PRELOAD, false},
+    {"power-cuts-upkeep", "tiny", UPKEEP "nand.copyback=on",
+     PLAYER_FILL_PRELOAD, true},
     {"ecc", "tiny", "nand.ecc_decode=10us", PLAYER_FILL_RANDOM, false},
     {"data-in", "tiny", "host.complete_at=data-in", PLAYER_FILL_RANDOM, false},
     {"at-program", "tiny", "host.complete_at=program", PLAYER_FILL_RANDOM, false},

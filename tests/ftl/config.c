@@ -164,6 +164,8 @@ static void test_combinations(void)
     refuse("ftl.capacity=2KiB", "ftl.capacity=2048", "ftl.unit=4096");
     refuse("nand.blocks=64;ftl.capacity=64GiB", "ftl.capacity=68719476736",
            "spare blocks");
+    refuse("nand.blocks=64;ftl.op_percent=20%;ftl.wear=static",
+           "ftl.op_percent=20", "ftl.wear=static");
     refuse("ftl.refresh_reads=5", "ftl.refresh_reads=5", "media.errors=on");
     refuse("ftl.refresh_hours=5", "ftl.refresh_hours=5", "media.errors=on");
     refuse("nand.page_size=64KiB;buffer.size=64KiB;buffer.policy=cflru-ef-sc",

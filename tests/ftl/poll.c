@@ -235,6 +235,13 @@ static void all_styles(gconstpointer options)
     "nand.channels=2;nand.chips=1;nand.dies=1;nand.planes=1;nand.blocks=24;"   \
     "nand.pages=8;nand.program=300us;ftl.op_percent=70%;buffer.size=256KiB;"
 
+#define UPKEEP                                                                 \
+    "nand.blocks=40;nand.read=10us;nand.program=20us;nand.erase=50us;"         \
+    "ftl.gc_soft=15%;ftl.idle=5us;ftl.gc_preempt=on;"                          \
+    "ftl.wear=static;ftl.wear_spread=1;media.errors=on;media.base=1e-4;"       \
+    "media.preload_hours=5;ftl.refresh_hours=1;ftl.refresh_reads=1;"           \
+    "ftl.scan_interval=1ms"
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -253,6 +260,7 @@ int main(int argc, char **argv)
                                "host.firmware=0;buffer.access=0;nand.read=0;"
                                "nand.program=0;nand.erase=0;nand.command=0",
                          all_styles);
+    g_test_add_data_func("/poll/upkeep", SMALL UPKEEP, all_styles);
     for (int i = 0; buffer_policies[i]; i++) {
         const char *policy = buffer_policies[i]->name;
         g_autofree char *name = g_strconcat("/poll/", policy, NULL);

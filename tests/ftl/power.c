@@ -21,6 +21,7 @@ typedef struct Script {
     int n_after; /* after the power is back */
     bool preload;
     uint64_t min_erases; /* so many must there be to cut */
+    uint64_t min_upkeep; /* so many blocks emptied for each other reason */
 } Script;
 
 static void one_command(Ref *r, Prng *rng, const Script *s)
@@ -59,6 +60,10 @@ static GArray *find_instants(const Script *s)
     ref_finish(r);
     ssd_get_counters(r->ssd, &c);
     g_assert_cmpuint(c.nand_erases, >=, s->min_erases);
+    g_assert_cmpuint(r->ssd->background_stats.soft_victims, >=, s->min_upkeep);
+    g_assert_cmpuint(r->ssd->background_stats.wear_victims, >=, s->min_upkeep);
+    g_assert_cmpuint(r->ssd->background_stats.refresh_victims, >=,
+                     s->min_upkeep);
     ref_free(r);
     return at_ns;
 }
@@ -112,13 +117,13 @@ static void cut_everywhere(const Script *s)
 /* A fresh drive: first pages of blocks, nothing to clean. */
 static void test_fresh(void)
 {
-    cut_everywhere(&(Script){TINY, 1, 120, 20, false, 0});
+    cut_everywhere(&(Script){TINY, 1, 120, 20, false, 0, 0});
 }
 
 /* A full drive: cleaning all the time. */
 static void test_full(void)
 {
-    cut_everywhere(&(Script){TINY, 2, 250, 20, true, 20});
+    cut_everywhere(&(Script){TINY, 2, 250, 20, true, 20, 0});
 }
 
 /* Two dies, small units, a periodic flush. */
@@ -126,23 +131,35 @@ static void test_units(void)
 {
     cut_everywhere(
         &(Script){TINY "nand.dies=2;ftl.unit=8KiB;buffer.flush_interval=700us",
-                  3, 200, 20, true, 5});
+                  3, 200, 20, true, 5, 0});
+}
+
+/* The drive moves data of its own accord, too. */
+static void test_upkeep(void)
+{
+    cut_everywhere(
+        &(Script){TINY "nand.blocks=28;nand.read=10us;nand.program=20us;"
+                       "nand.erase=50us;ftl.gc_soft=18%;ftl.idle=5us;"
+                       "ftl.gc_preempt=on;ftl.wear=static;ftl.wear_spread=1;"
+                       "media.errors=on;media.base=1e-4;ftl.refresh_hours=1;"
+                       "media.preload_hours=5;ftl.scan_interval=1ms",
+                  4, 450, 20, true, 5, 2});
 }
 
 /* Writes complete when they are programmed. */
 static void test_at_program(void)
 {
     cut_everywhere(&(Script){TINY "host.complete_at=program;host.queue_depth=4",
-                             4, 150, 20, true, 5});
+                             4, 150, 20, true, 5, 0});
 }
 
 /* What the buffer had taken is there: whole units, and parts whose rest was
  * being read from NAND. */
 static void test_protected(void)
 {
-    cut_everywhere(&(Script){TINY "buffer.plp=on", 6, 150, 20, true, 5});
+    cut_everywhere(&(Script){TINY "buffer.plp=on", 6, 150, 20, true, 5, 0});
     cut_everywhere(&(Script){TINY "buffer.plp=on;ftl.unit=16KiB;nand.read=2ms",
-                             7, 100, 20, true, 0});
+                             7, 100, 20, true, 0, 0});
 }
 
 /* Buffers that keep clean units, and flush early: every state of a slot. */
@@ -154,7 +171,8 @@ static void test_caches(void)
             buffer_policies[i]->name, i % 2 ? ";buffer.free_at=data-in" : "",
             NULL);
 
-        cut_everywhere(&(Script){options, 6 + (uint64_t)i, 120, 20, true, 2});
+        cut_everywhere(&(Script){options, 6 + (uint64_t)i, 120, 20, true, 2,
+                                 0});
     }
 }
 
@@ -204,7 +222,7 @@ static void test_zero(void)
         400,
         50,
         true,
-        20};
+        20, 0};
     cut_everywhere(&s);
 }
 
@@ -294,6 +312,7 @@ int main(int argc, char **argv)
     g_test_add_func("/power/fresh", test_fresh);
     g_test_add_func("/power/full", test_full);
     g_test_add_func("/power/units", test_units);
+    g_test_add_func("/power/upkeep", test_upkeep);
     g_test_add_func("/power/caches", test_caches);
     g_test_add_func("/power/storm", test_storm);
     g_test_add_func("/power/at-program", test_at_program);

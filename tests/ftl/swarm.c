@@ -259,7 +259,9 @@ static void draw_upkeep(Prng *r, GString *s)
 {
     put_name(s, "ftl.wear", ssd_wear_name((unsigned)prng_below(r, 3)));
     put(s, "ftl.wear_spread", 1 + prng_below(r, 8));
-    put(s, "ftl.gc_soft", ONE_OF(r, 0, 10, 30));
+    /* Many streams leave no more room. */
+    put(s, "ftl.gc_soft", strstr(s->str, "streams.gc") ? ONE_OF(r, 0, 10)
+                                                       : ONE_OF(r, 0, 10, 30));
     put(s, "ftl.idle", ONE_OF(r, 0, 50000, 1000000));
     put_on_off(s, "ftl.gc_preempt", r);
     if (strstr(s->str, "media.errors=on")) {

@@ -70,16 +70,8 @@ static double greedy_waf(double a)
 
 /* ---- a drive and a host ------------------------------------------------------- */
 
-static Ssd *drive(const char *gc, double op_percent)
+static Ssd *drive_of(const char *options)
 {
-    char op[G_ASCII_DTOSTR_BUF_SIZE];
-    g_autofree char *options = g_strdup_printf(
-        "nand.channels=1;nand.dies=1;nand.planes=1;nand.blocks=%d;"
-        "nand.pages=%d;nand.page_size=4KiB;nand.read=0;nand.program=0;"
-        "nand.erase=0;nand.command=0;nand.bus_mt_s=0;nand.bus_ns_per_byte=0;"
-        "buffer.size=16KiB;buffer.access=0;host.firmware=0;host.link_mb_s=0;"
-        "ftl.gc_low=0%%;ftl.gc_high=0%%;ftl.gc=%s;ftl.op_percent=%s",
-        BLOCKS, PAGES, gc, g_ascii_dtostr(op, sizeof(op), op_percent));
     SsdConfig *cfg = ssd_config_new();
     GError *error = NULL;
     Ssd *ssd;
@@ -92,6 +84,20 @@ static Ssd *drive(const char *gc, double op_percent)
     g_assert_no_error(error);
     ssd_config_free(cfg);
     return ssd;
+}
+
+static Ssd *drive(const char *gc, double op_percent)
+{
+    char op[G_ASCII_DTOSTR_BUF_SIZE];
+    g_autofree char *options = g_strdup_printf(
+        "nand.channels=1;nand.dies=1;nand.planes=1;nand.blocks=%d;"
+        "nand.pages=%d;nand.page_size=4KiB;nand.read=0;nand.program=0;"
+        "nand.erase=0;nand.command=0;nand.bus_mt_s=0;nand.bus_ns_per_byte=0;"
+        "buffer.size=16KiB;buffer.access=0;host.firmware=0;host.link_mb_s=0;"
+        "ftl.gc_low=0%%;ftl.gc_high=0%%;ftl.gc=%s;ftl.op_percent=%s",
+        BLOCKS, PAGES, gc, g_ascii_dtostr(op, sizeof(op), op_percent));
+
+    return drive_of(options);
 }
 
 /* hot_percent of the writes go to as much of the drive as the others leave. */
@@ -200,6 +206,49 @@ static void test_skew(void)
     g_assert_cmpfloat(cost_benefit, <, greedy);
 }
 
+/*
+ * DL_algo puts a new version where the old one was, so each plane keeps what it
+ * had; at random, planes drift apart.  S. Zertal, "A Data Layout Strategy to
+ * Enhance the Internal SSD Parallelism", IJAEE 5(1), 2015, Figure 2.  Returned:
+ * the largest difference between two planes over their mean, in valid units.
+ */
+static double imbalance(const char *alloc)
+{
+    g_autofree char *options = g_strdup_printf(
+        "nand.channels=1;nand.dies=8;nand.planes=2;nand.blocks=120;"
+        "nand.pages=16;nand.page_size=4KiB;nand.read=0;nand.program=0;"
+        "nand.erase=0;nand.command=0;nand.bus_mt_s=0;nand.bus_ns_per_byte=0;"
+        "buffer.size=16KiB;buffer.access=0;host.firmware=0;host.link_mb_s=0;"
+        "ftl.op_percent=28%%;ftl.alloc=%s", alloc);
+    Ssd *ssd = drive_of(options);
+    uint64_t user = ssd_info(ssd)->nblocks;
+    uint64_t least = UINT64_MAX;
+    uint64_t most = 0;
+    Prng rng;
+
+    prng_seed(&rng, 9, 9);
+    g_assert_cmpint(ssd_preload(ssd, 0, user), ==, 0);
+    write_some(ssd, &rng, 5 * user, 0);
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        least = MIN(least, ssd->plane[i].valid);
+        most = MAX(most, ssd->plane[i].valid);
+    }
+    ssd_destroy(ssd);
+    return (double)(most - least) * 16 / (double)user;
+}
+
+static void test_balance(void)
+{
+    double dl = imbalance("dl");
+    double random = imbalance("random");
+
+    g_test_message("largest difference of planes: dl %.4f, random %.4f of the "
+                   "mean", dl, random);
+    g_assert_cmpfloat(dl, <, 0.02);
+    g_assert_cmpfloat(random, >, 4 * dl);
+    g_assert_cmpfloat(random, >, 0.02);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -207,5 +256,6 @@ int main(int argc, char **argv)
     g_test_add_func("/theory/greedy", test_greedy);
     g_test_add_func("/theory/order", test_order);
     g_test_add_func("/theory/skew", test_skew);
+    g_test_add_func("/theory/balance", test_balance);
     return g_test_run();
 }
