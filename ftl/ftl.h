@@ -17,6 +17,7 @@
  *   faulty.c   scripted faults that name logical blocks, commands or a time
  *   power.c    power cut and return; preload
  *   oplog.c    the operation log
+ *   recording.c  what the host did, as a trace
  *   accounts.c time and energy of the array
  *   numbers.c  valid units, wear and free blocks, for the statistics
  *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*
@@ -34,6 +35,7 @@
 #include "nand.h"
 #include "oplog.h"
 #include "prng.h"
+#include "recording.h"
 #include "ssd-config.h"
 #include "ssd.h"
 
@@ -470,6 +472,7 @@ struct Ssd {
     uint64_t padded_units;
 
     Oplog *log; /* or NULL */
+    Recording *recording; /* or NULL */
 };
 
 /* ---- policies --------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "recorded.h"
 #include "simtime.h"
 #include "workload.h"
 
@@ -199,7 +200,10 @@ static bool look_ahead(Player *p, GError **error)
             break;
         }
         c->cmd = (SsdCmd){.op = c->req.op, .version = ++p->version,
-                          .fua = c->req.fua};
+                          .fua = c->req.fua, .stream = c->req.stream};
+        if (c->cmd.stream >= p->info->nstreams) {
+            c->cmd.stream = 0; /* the drive has fewer */
+        }
         if (c->req.nbytes > 0 && !to_blocks(p, &c->req, &c->cmd, error)) {
             return false;
         }
@@ -467,6 +471,17 @@ static bool fill_random(Player *p, uint64_t seed, GError **error)
     return fill_seq(p, seed, error) && fill_with(p, text, seed ^ 1, error);
 }
 
+static bool fill_recorded(Player *p, GError **error)
+{
+    if (!p->cfg.recorded) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--fill=trace: only with one --trace, and that of vssd's "
+                    "own format");
+        return false;
+    }
+    return recorded_preload(p->cfg.recorded, p->ssd, error);
+}
+
 bool player_fill(Player *p, PlayerFill fill, uint64_t seed, GError **error)
 {
     int r;
@@ -482,6 +497,8 @@ bool player_fill(Player *p, PlayerFill fill, uint64_t seed, GError **error)
         return fill_seq(p, seed, error);
     case PLAYER_FILL_RANDOM:
         return fill_random(p, seed, error);
+    case PLAYER_FILL_TRACE:
+        return fill_recorded(p, error);
     default:
         g_assert_not_reached();
     }

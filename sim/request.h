@@ -21,6 +21,7 @@ typedef struct Request {
     SsdOp op;
     bool fua;       /* WRITE: complete only once durable */
     uint32_t space; /* which of several address spaces; 0 if there is one */
+    uint16_t stream; /* WRITE: placement; 0: none */
 } Request;
 
 typedef enum RequestNext {
@@ -51,6 +52,7 @@ typedef enum SimError {
     SIM_ERROR_TRACE,    /* a trace cannot be read, or a line is damaged */
     SIM_ERROR_RANGE,    /* a request does not fit the drive */
     SIM_ERROR_DRIVE,    /* the drive refused what it should not */
+    SIM_ERROR_DIFFERENT, /* a recorded run went otherwise */
 } SimError;
 
 #endif

@@ -248,7 +248,8 @@ static bool create_model(VssdDev *s, Error **errp)
         propagate(errp, error);
         return false;
     }
-    if (!namespace_blocks(s, &nblocks, errp) ||
+    if (!vssd_recording_begin(s, errp) ||
+        !namespace_blocks(s, &nblocks, errp) ||
         !attach_controller(s, nblocks, errp) ||
         !vssd_store_preload(s, nblocks, &data_bytes, errp)) {
         return false;
@@ -259,6 +260,7 @@ static bool create_model(VssdDev *s, Error **errp)
 
 static void destroy_model(VssdDev *s)
 {
+    vssd_recording_end(s);
     if (s->ctrl) {
         nvme_free(s->ctrl);
         s->ctrl = NULL;
@@ -452,6 +454,7 @@ static void vssd_reset(DeviceState *dev)
     } else {
         nvme_reset(s->ctrl, vssd_now(s));
     }
+    vssd_recording_flush(s);
     vssd_unlock(s);
 }
 
@@ -490,6 +493,7 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT8("mdts", VssdDev, mdts, 7),
     DEFINE_PROP_UINT64("eui64", VssdDev, eui64, 0),
     DEFINE_PROP_UINT32("power_return_ms", VssdDev, power_return_ms, 1000),
+    DEFINE_PROP_STRING("trace", VssdDev, trace_path),
 };
 
 static void vssd_instance_init(Object *obj)

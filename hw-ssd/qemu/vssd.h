@@ -35,6 +35,7 @@
 #include "hw/block/block.h"
 #include "hw/pci/pci_device.h"
 #include "qemu/main-loop.h"
+#include "qemu/notify.h"
 #include "qemu/thread.h"
 #include "qemu/timer.h"
 #include "qom/object.h"
@@ -68,6 +69,7 @@ struct VssdDev {
     uint8_t mdts;
     uint64_t eui64;
     uint32_t power_return_ms; /* 0: it stays off until a reset */
+    char *trace_path; /* trace=FILE, or NULL */
 
     /* PCI */
     MemoryRegion bar0;
@@ -106,6 +108,9 @@ struct VssdDev {
     bool power_off;          /* atomic */
     QEMUTimer *power_timer;  /* main loop: power comes back */
     QEMUBH *power_bh;        /* main loop: show that it has gone */
+
+    /* recording.c */
+    Notifier trace_exit;
 
     /* store.c */
     unsigned jobs_in_flight; /* atomic */
@@ -172,6 +177,13 @@ void vssd_power_restore(VssdDev *s);
 void vssd_power_init(VssdDev *s);
 void vssd_power_stop(VssdDev *s); /* BQL held */
 void vssd_power_class_init(ObjectClass *klass);
+
+/* ---- recording.c -------------------------------------------------------- */
+
+/* The drive is new; false: the file of trace= cannot be written. */
+bool vssd_recording_begin(VssdDev *s, Error **errp);
+void vssd_recording_flush(VssdDev *s); /* lock held */
+void vssd_recording_end(VssdDev *s);   /* nothing runs the controller */
 
 /* ---- stats.c ------------------------------------------------------------ */
 

@@ -74,6 +74,9 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
     p.add_argument("--stats", metavar="FILE",
                    help="write the drive's statistics as JSON; - is standard"
                    " output")
+    p.add_argument("--trace", type=Path, metavar="FILE",
+                   help="write what the guest does to the drive to FILE, for"
+                   " ./vssd sim --trace (docs/traces.md)")
     p.add_argument("--console", metavar="FILE",
                    help="write what the serial console shows to FILE too")
     p.add_argument("--mem", default="1G", metavar="SIZE",
@@ -123,6 +126,8 @@ def check(args: argparse.Namespace) -> None:
         raise UserError(f"--smp {args.smp}: allowed 1..255")
     if not 0 <= args.seed < 1 << 63:
         raise UserError(f"--seed {args.seed}: allowed 0..2^63-1")
+    if args.trace and args.device != "vssd":
+        raise UserError("--trace: only with --device vssd")
     for one in args.set:
         if "=" not in one or ";" in one:
             raise UserError(f"--set {one}: give KEY=VALUE")
@@ -168,7 +173,8 @@ def prepared(args: argparse.Namespace) -> Iterator["machine.Spec"]:
         if not any(s.startswith("seed=") for s in sets):
             sets.append(f"seed={args.seed}")
         drive = machine.Drive(path, fmt, args.device,
-                              paths.find_profile(args.profile), sets)
+                              paths.find_profile(args.profile), sets,
+                              trace=args.trace)
         spec = machine.Spec(
             qemu.emulator, "tcg" if args.icount else kvm.accelerator(qemu),
             [drive], mebibytes(args.mem), args.smp, network=not args.icount,

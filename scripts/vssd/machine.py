@@ -46,6 +46,7 @@ class Drive:
     sets: list[str] = field(default_factory=list)
     serial: str = ""
     node: dict[str, Any] | None = None  # instead of image and fmt
+    trace: Path | None = None  # write what the guest does to this file
     slot: bool = False  # in a hot-plug slot: it can go and come back
 
 
@@ -95,6 +96,8 @@ def _drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
             device["profile"] = str(drive.profile)
         if drive.sets:
             device["options"] = ";".join(drive.sets)
+        if drive.trace:
+            device["trace"] = str(drive.trace)
     if boot:
         device["bootindex"] = i
     slot: list[str] = []

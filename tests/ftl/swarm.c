@@ -3,6 +3,7 @@
  * swarm.c - random drives under random hosts, each from one seed.
  *
  *   test-swarm [--seed N] [--runs N] [--commands N] [--bug NAME] [--file FILE]
+ *              [--trace FILE]
  *
  * One seed picks geometry (tiny: full in a moment), times, policies, the mix of
  * commands, aborts, power cuts and the style of polling.  The line that repeats
@@ -55,6 +56,7 @@ static int opt_runs = 40;
 static int opt_commands = 6000;
 static char *opt_bug;
 static char *opt_file;
+static char *opt_trace;
 
 /* ---- the drive --------------------------------------------------------------
  */
@@ -487,6 +489,8 @@ int main(int argc, char **argv)
         {"commands", 0, 0, G_OPTION_ARG_INT, &opt_commands, "per run", "N"},
         {"bug", 0, 0, G_OPTION_ARG_STRING, &opt_bug, "plant a bug", "NAME"},
         {"file", 0, 0, G_OPTION_ARG_FILENAME, &opt_file, "replay", "FILE"},
+        {"trace", 0, 0, G_OPTION_ARG_FILENAME, &opt_trace,
+         "write a trace of the run (docs/traces.md)", "FILE"},
         {.long_name = NULL},
     };
     GOptionContext *ctx = g_option_context_new(NULL);
@@ -497,6 +501,7 @@ int main(int argc, char **argv)
     g_option_context_parse(ctx, &argc, &argv, &error);
     g_assert_no_error(error);
     g_option_context_free(ctx);
+    ref_trace = opt_trace;
     bug = find_bug();
     /* A failure aborts; a core file of each would help nobody. */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});

@@ -65,12 +65,12 @@ static void test_merge(void)
                                               "67 0 0 8 0\n");
     const char *paths[] = {one, two, NULL};
     static const Request want[] = {
-        {0, 4096, 4096, SSD_OP_WRITE, false, 0},
-        {0, 4 * MIB, 4096, SSD_OP_WRITE, false, 4096},
-        {10, 4 * MIB + 4096, 4096, SSD_OP_READ, false, 4096},
-        {20, 3 * MIB, 4096, SSD_OP_READ, false, 0},
-        {40, 4096, 4096, SSD_OP_WRITE, false, 0},
-        {60, 4 * MIB, 4096, SSD_OP_WRITE, false, 4096},
+        {0, 4096, 4096, SSD_OP_WRITE, false, 0, 0},
+        {0, 4 * MIB, 4096, SSD_OP_WRITE, false, 4096, 0},
+        {10, 4 * MIB + 4096, 4096, SSD_OP_READ, false, 4096, 0},
+        {20, 3 * MIB, 4096, SSD_OP_READ, false, 0, 0},
+        {40, 4096, 4096, SSD_OP_WRITE, false, 0, 0},
+        {60, 4 * MIB, 4096, SSD_OP_WRITE, false, 4096, 0},
     };
     TracesConfig cfg = config(paths);
     GArray *all;
