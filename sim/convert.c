@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "recorded.h"
 #include "request.h"
 #include "simtime.h"
 
@@ -184,21 +183,19 @@ static void free_flying(void *key, void *value, void *opaque)
     g_free(value);
 }
 
-bool convert(const char *path, ConvertFormat format, FILE *out,
+bool convert(Recorded *from, ConvertFormat format, FILE *out,
              uint64_t *n_left_out, GError **error)
 {
     g_autoptr(GError) local = NULL;
-    Recorded *r = recorded_open(path, error);
-    Convert c = {.out = out};
+    Convert c = {
+        .out = out,
+        .block_bytes = recorded_state(from)->block_bytes,
+    };
     RecordedItem item;
 
-    if (!r) {
-        return false;
-    }
     g_queue_init(&c.lines);
-    c.block_bytes = recorded_state(r)->block_bytes;
     c.flying = g_hash_table_new(g_int64_hash, g_int64_equal);
-    while (recorded_read(r, &item, &local)) {
+    while (recorded_read(from, &item, &local)) {
         if (item.type == RECORDING_CMD) {
             add(&c, format, &item);
         } else if (item.type == RECORDING_DONE) {
@@ -211,7 +208,6 @@ bool convert(const char *path, ConvertFormat format, FILE *out,
         g_hash_table_foreach(c.flying, free_flying, NULL);
     }
     g_hash_table_destroy(c.flying);
-    recorded_close(r);
     *n_left_out = c.n_left_out;
     if (local) {
         g_propagate_error(error, g_steal_pointer(&local));

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <glib.h>
 
+#include "recorded.h"
+
 /* X(upper, name, help) */
 #define CONVERT_FORMATS(X)                                                     \
     X(BLKPARSE, "blkparse",                                                    \
@@ -32,8 +34,8 @@ const char *convert_help(unsigned i);
 bool convert_find(const char *name, ConvertFormat *format, GError **error);
 
 /* *n_left_out counts the commands that the format has no words for.  false: the
- * file is no such trace, or is damaged. */
-bool convert(const char *path, ConvertFormat format, FILE *out,
+ * file is damaged. */
+bool convert(Recorded *from, ConvertFormat format, FILE *out,
              uint64_t *n_left_out, GError **error);
 
 #endif

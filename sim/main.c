@@ -563,8 +563,7 @@ static bool write_converted(Sim *s, GError **error)
     uint64_t n_left_out;
 
     if (!convert_find(s->args.convert, &format, error) ||
-        !convert(s->args.source.traces[0], format, stdout, &n_left_out,
-                 error)) {
+        !convert(s->recorded, format, stdout, &n_left_out, error)) {
         return false;
     }
     if (n_left_out) {

@@ -339,9 +339,8 @@ static char *first_line(const GString *text)
                                      : g_strdup("unknown");
 }
 
-Recorded *recorded_open(const char *path, GError **error)
+static Recorded *recorded_new(Input *in, const char *path, GError **error)
 {
-    Input *in = input_open(path, error);
     const char *reason;
     Recorded *r;
     InputRead got;
@@ -363,6 +362,16 @@ Recorded *recorded_open(const char *path, GError **error)
     }
     r->profile = first_line(r->text);
     return r;
+}
+
+Recorded *recorded_open(const char *path, GError **error)
+{
+    return recorded_new(input_open(path, error), path, error);
+}
+
+Recorded *recorded_from_memory(const void *data, size_t n, GError **error)
+{
+    return recorded_new(input_from_memory(data, n, error), "memory", error);
 }
 
 void recorded_close(Recorded *r)

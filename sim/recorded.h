@@ -63,6 +63,9 @@ typedef struct Recorded Recorded;
 
 /* NULL: the file cannot be read, or is no such trace; *error names it. */
 Recorded *recorded_open(const char *path, GError **error);
+
+/* The same from memory, which must outlive it; for tests. */
+Recorded *recorded_from_memory(const void *data, size_t n, GError **error);
 void recorded_close(Recorded *r);
 
 /* Is it one?  false also if it cannot be read. */
