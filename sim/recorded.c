@@ -16,6 +16,9 @@
 
 #define MAX_BLOCKS (1ULL << 53) /* 2^62 bytes of 512 */
 
+/* The model's own clock ends some days later (SIM_MAX_NS). */
+#define MAX_NS (200ULL * 24 * 3600 * NS_PER_S)
+
 static const char cut_off[] = "the file ends within a record";
 
 /* ---- numbers ---------------------------------------------------------------- */
@@ -91,8 +94,8 @@ static void take_instant(Reading *rd, RecordedState *s)
 {
     uint64_t step_ns = take(rd);
 
-    if (step_ns >= SIM_MAX_NS || s->last_ns + step_ns >= SIM_MAX_NS) {
-        bad(rd, "an instant after 213 days");
+    if (step_ns > MAX_NS || s->last_ns + step_ns > MAX_NS) {
+        bad(rd, "an instant after 200 days");
         return;
     }
     s->last_ns += step_ns;
@@ -169,8 +172,8 @@ static void take_done(Reading *rd, const RecordedState *s, unsigned flags,
     item->status = (SsdStatus)flags;
     take_serial(rd, s, item);
     item->latency_ns = take(rd);
-    if (item->latency_ns >= SIM_MAX_NS) {
-        bad(rd, "a latency of more than 213 days");
+    if (item->latency_ns > MAX_NS) {
+        bad(rd, "a latency of more than 200 days");
     }
     if (flags == SSD_STATUS_UNRECOVERED_READ) {
         item->bad_block = take(rd);

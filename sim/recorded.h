@@ -22,12 +22,12 @@ typedef struct RecordedItem {
     bool fua;        /* CMD: only of writes */
     uint16_t stream; /* CMD, CLOSE */
     SsdStatus status; /* DONE */
-    uint64_t at_ns;   /* instant, below SIM_MAX_NS; it never decreases.  Of
+    uint64_t at_ns;   /* instant, at most 200 days; it never decreases.  Of
                          PRELOAD, DONE: that of the record before */
     uint64_t lba;     /* CMD, PRELOAD: with nblocks, within the drive */
     uint64_t nblocks; /* 1..2^32-1 for a CMD with a range */
     uint64_t serial;  /* CMD, DONE, ABORT: counts commands, from 1 */
-    uint64_t latency_ns; /* DONE: below SIM_MAX_NS */
+    uint64_t latency_ns; /* DONE: at most 200 days */
     uint64_t bad_block;  /* DONE, UNRECOVERED_READ: from the command's lba on */
     uint64_t n_running;  /* END: commands that were still in flight */
 } RecordedItem;

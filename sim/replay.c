@@ -18,6 +18,9 @@
 
 #define PROGRESS_EVERY (1U << 16)
 
+/* Nothing that is recorded is later (recorded.h); a day for what ends late. */
+#define LAST_NS (201ULL * 24 * 3600 * NS_PER_S)
+
 /* A command in flight; its tag is its place in Replay.flying. */
 typedef struct Flying {
     Request req;
@@ -105,7 +108,7 @@ static bool next_done(Replay *rp, uint64_t serial, SsdCompletion *c)
     while (rp->first_done == rp->n_done) {
         uint64_t next_ns = MAX(ssd_next_event_ns(rp->ssd), rp->now_ns);
 
-        if (rp->n_free == rp->n_tags || next_ns >= SIM_MAX_NS) {
+        if (rp->n_free == rp->n_tags || next_ns > LAST_NS) {
             return false;
         }
         rp->now_ns = next_ns;
