@@ -38,7 +38,7 @@ static void set_threshold(Ssd *ssd, uint32_t ppm)
 
 static const SlotList empty_list = {.head = NONE, .tail = NONE};
 
-void buffer_init(Ssd *ssd)
+void buffer_create(Ssd *ssd)
 {
     ssd->free_slot = NONE;
     for (uint32_t i = ssd->n_slot_records; i-- > 0;) {

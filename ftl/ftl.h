@@ -757,7 +757,7 @@ void stream_json(const Ssd *ssd, JsonWriter *w);
 /* ---- buffer.c ------------------------------------------------------------------ */
 
 /* Empty, with the policy's lists. */
-void buffer_init(Ssd *ssd);
+void buffer_create(Ssd *ssd);
 
 /* A slot for the unit, to which the map leads from now on; there is room
  * (buffer_room()).  The caller gives it a state, then calls buffer_insert(). */

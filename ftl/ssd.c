@@ -207,7 +207,7 @@ static void init_shifts(Ssd *ssd)
 
 void ssd_init_buffer(Ssd *ssd)
 {
-    buffer_init(ssd);
+    buffer_create(ssd);
     ssd->free_waiter = NONE;
     ssd->n_waiters = 0;
     ssd->free_job = NONE;
