@@ -23,6 +23,7 @@
  *   state-check.c  what a loaded state must be like
  *   state-file.c   such a state in a file
  *   age.c      writes without modelled time, for a drive that starts used
+ *   recording.c  what the host did, as a trace
  *   accounts.c time and energy of the array
  *   numbers.c  valid units, wear and free blocks, for the statistics
  *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*
@@ -40,6 +41,7 @@
 #include "nand.h"
 #include "oplog.h"
 #include "prng.h"
+#include "recording.h"
 #include "ssd-config.h"
 #include "ssd.h"
 
@@ -509,6 +511,7 @@ struct Ssd {
 
     Oplog *log; /* or NULL */
     Age *age;   /* or NULL: ssd_age() has not been called */
+    Recording *recording; /* or NULL */
 };
 
 /* ---- policies --------------------------------------------------------------- */

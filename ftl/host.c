@@ -46,6 +46,18 @@ void host_account(Ssd *ssd, Cmd *c, CostIndex cost)
     c->mark_ps = ssd->now_ps;
 }
 
+static void record_done(Ssd *ssd, const Cmd *c)
+{
+    const SsdCompletion done = {
+        .submit_ns = c->submit_ps / PS_PER_NS,
+        .complete_ns = sim_ceil_ns(c->complete_ps),
+        .status = c->status,
+        .bad_lba = c->bad_lba,
+    };
+
+    recording_done(ssd->recording, c->serial, &done, c->req.lba);
+}
+
 void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
 {
     Cmd *c = &ssd->cmd[cmd];
@@ -59,6 +71,9 @@ void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
     }
     fifo_push(ssd, &ssd->done, cmd);
     oplog_add(ssd->log, OPLOG_CMD_DONE, status, 0, ssd->now_ps, c->serial, 0);
+    if (G_UNLIKELY(ssd->recording)) {
+        record_done(ssd, c);
+    }
     ns = sim_ceil_ns(c->complete_ps - c->submit_ps);
     ssd->counters.commands[c->req.op]++;
     hist_add(&ssd->latency[c->req.op], ns);
@@ -739,6 +754,9 @@ int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
     background_stop(ssd);
     oplog_add(ssd->log, OPLOG_CMD, req->op | (req->fua ? 0x80 : 0),
               req->nblocks, ssd->now_ps, ssd->cmd[i].serial, req->lba);
+    if (G_UNLIKELY(ssd->recording)) {
+        recording_cmd(ssd->recording, req, now_ns);
+    }
     eventq_push(&ssd->events, start_ps(ssd, &ssd->cmd[i]), SSD_EVENT_CMD_START,
                 i);
     if (ssd->faults && faults_cmd(ssd->faults, ssd->now_ps)) {
@@ -755,6 +773,9 @@ bool ssd_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag)
 
         if (c->phase == CMD_SUBMITTED && c->req.tag == tag) {
             c->status = SSD_STATUS_ABORTED;
+            if (ssd->recording) {
+                recording_abort(ssd->recording, c->serial, now_ns);
+            }
             return true;
         }
     }

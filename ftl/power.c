@@ -164,6 +164,9 @@ void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
 {
     g_assert(ssd->host && (ssd->power_on || ssd->faults));
     ssd_run(ssd, now_ns);
+    if (ssd->recording) {
+        recording_power(ssd->recording, false, now_ns);
+    }
     if (ssd->power_on) {
         power_lost(ssd);
     }
@@ -237,6 +240,9 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
 {
     g_assert(!ssd->power_on);
     ssd_run(ssd, now_ns);
+    if (ssd->recording) {
+        recording_power(ssd->recording, true, now_ns);
+    }
     ssd->power_on = true;
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         if (ssd->block[b].state == BLOCK_ERASING) {
@@ -294,6 +300,9 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
     if (nblocks == 0 || lba >= ssd->info.nblocks ||
         nblocks > ssd->info.nblocks - lba) {
         return -EINVAL;
+    }
+    if (ssd->recording) {
+        recording_preload(ssd->recording, lba, nblocks);
     }
     last = (lba + nblocks - 1) >> ssd->block_shift;
     for (uint64_t lpn = lba >> ssd->block_shift; lpn <= last; lpn++) {

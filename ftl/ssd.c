@@ -322,6 +322,7 @@ void ssd_destroy(Ssd *ssd)
         return;
     }
     ssd_oplog_close(ssd, NULL);
+    ssd_trace_close(ssd, NULL);
     if (ssd->buf->destroy) {
         ssd->buf->destroy(ssd);
     }

@@ -413,6 +413,23 @@ bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error);
  * ssd_destroy() ends it, too. */
 bool ssd_oplog_close(Ssd *ssd, GError **error);
 
+/* ---- trace --------------------------------------------------------------- */
+
+/*
+ * Write what the host does to the drive from now on, and when each command
+ * ends, to a file (docs/traces.md) that vssd-sim plays again.  While nothing is
+ * in flight; before ssd_preload(), else what was there from the beginning is
+ * not known.  name: of the profile, for people.  false: the file cannot be
+ * written; *error names it.
+ */
+bool ssd_trace_open(Ssd *ssd, const char *path, const char *name,
+                    GError **error);
+
+/* Write out what is buffered; end the trace.  false: not all of it could be
+ * written.  True without a trace.  ssd_destroy() ends it, too. */
+bool ssd_trace_flush(Ssd *ssd, GError **error);
+bool ssd_trace_close(Ssd *ssd, GError **error);
+
 /* ---- tests -------------------------------------------------------------- */
 
 /* Every invariant of map, spare areas, blocks and queues.  Slow. */

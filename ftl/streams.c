@@ -263,6 +263,9 @@ void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
 {
     g_assert(stream < ssd->l.n_streams);
     ssd_run(ssd, now_ns);
+    if (ssd->recording) {
+        recording_close(ssd->recording, stream, now_ns);
+    }
     if (!ssd->power_on) {
         return;
     }

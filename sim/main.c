@@ -12,11 +12,14 @@
 #include <unistd.h>
 #include <glib.h>
 
+#include "convert.h"
 #include "describe.h"
 #include "fit.h"
 #include "player.h"
 #include "precondition.h"
 #include "record.h"
+#include "recorded.h"
+#include "replay.h"
 #include "result.h"
 #include "simtime.h"
 #include "source.h"
@@ -32,6 +35,8 @@ typedef struct Args {
     char *fill;
     char *seed;
     char *oplog;
+    char *record; /* a trace of this run */
+    char *convert;
     char *csv;
     char *state;
     char *save_state;
@@ -39,6 +44,7 @@ typedef struct Args {
     gint64 warm_up;
     int block_bytes;
     gboolean wrap;
+    gboolean check;
     gboolean json;
     gboolean describe;
     gboolean options;
@@ -55,6 +61,8 @@ typedef struct Sim {
     Ssd *ssd;
     Player *player;
     Source *source;
+    Recorded *recorded; /* the only trace, if it is of vssd's own; or NULL */
+    PlayerResult *replayed; /* --check; or NULL */
     Record *record;
 
     int64_t started_us; /* wall clock */
@@ -109,6 +117,11 @@ static void help_lists(GString *s)
         g_string_append_printf(s, "  %-12s %s\n", trace_formats[i]->name,
                                trace_formats[i]->help);
     }
+    g_string_append(s, "\nFormats of --convert:\n");
+    for (unsigned i = 0; convert_name(i); i++) {
+        g_string_append_printf(s, "  %-12s %s\n", convert_name(i),
+                               convert_help(i));
+    }
     g_string_append(s, "\nWays of --remap:\n");
     for (unsigned i = 0; traces_remap_name(i); i++) {
         g_string_append_printf(s, "  %-12s %s\n", traces_remap_name(i),
@@ -126,7 +139,9 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
     SourceArgs *from = &a->source;
     const GOptionEntry entries[] = {
         {"profile", 0, 0, G_OPTION_ARG_FILENAME, &a->profile,
-         "drive: a file, or the name of a shipped profile", "PROFILE"},
+         "drive: a file, or the name of a shipped profile (a trace of vssd's "
+         "own brings its drive along)",
+         "PROFILE"},
         {"workload", 0, 0, G_OPTION_ARG_STRING, &from->workload,
          "generate requests; @FILE: keywords from a file, as --save writes",
          "'rw=... ...'"},
@@ -173,6 +188,18 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
          "the streams that streams 0, 1, 2... of traces become "
          "(docs/streams.md)",
          "N,N..."},
+        {"check", 0, 0, G_OPTION_ARG_NONE, &a->check,
+         "play a trace of vssd's own exactly, and compare each completion "
+         "with the recorded one; without --profile on the recorded drive",
+         NULL},
+        {"convert", 0, 0, G_OPTION_ARG_STRING, &a->convert,
+         "do not play a trace of vssd's own, write it in another format to "
+         "standard output",
+         "FORMAT"},
+        {"record", 0, 0, G_OPTION_ARG_FILENAME, &a->record,
+         "write a trace of this run, as trace= of the QEMU device does "
+         "(docs/traces.md)",
+         "FILE"},
         {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &a->set,
          "override an option of the profile; may be repeated", "KEY=VALUE"},
         {"fill", 0, 0, G_OPTION_ARG_STRING, &a->fill,
@@ -240,6 +267,8 @@ static void clear_args(Args *a)
     g_free(a->fill);
     g_free(a->seed);
     g_free(a->oplog);
+    g_free(a->record);
+    g_free(a->convert);
     g_free(a->csv);
     g_free(a->state);
     g_free(a->save_state);
@@ -276,11 +305,25 @@ static bool set_seed(Sim *s, GError **error)
     return true;
 }
 
+/* The profile, or the drive that a trace brings along. */
+static bool load_config(Sim *s, GError **error)
+{
+    if (!s->args.profile) {
+        s->args.profile = g_strdup(recorded_profile(s->recorded));
+        return recorded_config(s->recorded, s->cfg, error);
+    }
+    s->profile_path = find_profile(s->args.profile);
+    return ssd_config_load(s->cfg, s->profile_path, error) &&
+           (!s->recorded ||
+            ssd_config_set_block_bytes(
+                s->cfg, recorded_state(s->recorded)->block_bytes, error));
+}
+
 static bool make_config(Sim *s, GError **error)
 {
     int block_bytes = s->args.block_bytes;
 
-    if (!s->args.profile) {
+    if (!s->args.profile && !s->recorded) {
         return usage(error, "--profile is missing: which drive?");
     }
     if (s->args.series_s != 0 &&
@@ -290,14 +333,13 @@ static bool make_config(Sim *s, GError **error)
     if (s->args.warm_up < 0) {
         return usage(error, "--warm-up: 0 or more requests");
     }
-    if (block_bytes != 512 && block_bytes != 4096) {
+    if (block_bytes >= 0 && block_bytes != 512 && block_bytes != 4096) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
                     "--block=%d: allowed 512, 4096", block_bytes);
         return false;
     }
-    s->profile_path = find_profile(s->args.profile);
     s->cfg = ssd_config_new();
-    if (!ssd_config_load(s->cfg, s->profile_path, error)) {
+    if (!load_config(s, error)) {
         return false;
     }
     for (char **set = s->args.set; set && *set; set++) {
@@ -305,15 +347,18 @@ static bool make_config(Sim *s, GError **error)
             return false;
         }
     }
-    return ssd_config_set_block_bytes(s->cfg, (uint32_t)block_bytes, error) &&
+    return (block_bytes < 0 || ssd_config_set_block_bytes(
+                                s->cfg, (uint32_t)block_bytes, error)) &&
            set_seed(s, error);
 }
 
 static bool find_fill(Sim *s, GError **error)
 {
     bool made = s->args.state || s->args.precondition;
-    const char *name = s->args.fill ? s->args.fill
-                                    : made ? "none" : "preload";
+    const char *name = s->args.fill  ? s->args.fill
+                       : made        ? "none"
+                       : s->recorded ? "trace"
+                                     : "preload";
     g_autoptr(GString) all = g_string_new(NULL);
 
     if (made && strcmp(name, "none") != 0) {
@@ -390,6 +435,18 @@ static bool warmed_up(const Sim *s, GError **error)
     return true;
 }
 
+static bool replay(Sim *s, const PlayerConfig *cfg, GError **error)
+{
+    bool ok;
+
+    s->replayed = g_new0(PlayerResult, 1);
+    s->stage = "checking";
+    s->started_cpu_ns = cpu_ns();
+    ok = replay_check(s->recorded, s->ssd, cfg, s->replayed, error);
+    end_progress(s);
+    return ok;
+}
+
 static bool play(Sim *s, GError **error)
 {
     PlayerConfig cfg = {
@@ -397,6 +454,7 @@ static bool play(Sim *s, GError **error)
         .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
         .opaque = s,
         .warm_up = (uint64_t)s->args.warm_up,
+        .recorded = s->recorded ? s->args.source.traces[0] : NULL,
         .done = s->args.csv || s->args.series_s > 0 ? record_done : NULL,
     };
     bool ok;
@@ -408,8 +466,11 @@ static bool play(Sim *s, GError **error)
         return false;
     }
     cfg.done_opaque = s->record;
-    s->player = player_new(s->ssd, &cfg);
     s->started_us = g_get_monotonic_time();
+    if (s->args.check) {
+        return replay(s, &cfg, error) && record_end(s->record, error);
+    }
+    s->player = player_new(s->ssd, &cfg);
     s->stage = "filling the drive";
     ok = player_fill(s->player, s->fill, s->seed, error);
     end_progress(s);
@@ -426,6 +487,8 @@ static bool play(Sim *s, GError **error)
 
 static void print_result(Sim *s, int64_t wall_us)
 {
+    const PlayerResult *result =
+        s->replayed ? s->replayed : player_result(s->player);
     struct rusage usage_now;
     g_autoptr(GString) out = g_string_new(NULL);
     ResultRun run = {
@@ -434,6 +497,7 @@ static void print_result(Sim *s, int64_t wall_us)
         .record = s->record,
         .fill = player_fill_name(s->fill),
         .seed = s->seed,
+        .checked = s->args.check,
         .wall_ns = (uint64_t)wall_us * NS_PER_US,
         .cpu_ns = cpu_ns() - s->started_cpu_ns,
     };
@@ -441,9 +505,9 @@ static void print_result(Sim *s, int64_t wall_us)
     getrusage(RUSAGE_SELF, &usage_now);
     run.peak_rss_bytes = (uint64_t)usage_now.ru_maxrss * 1024;
     if (s->args.json) {
-        result_json(&run, player_result(s->player), s->ssd, out);
+        result_json(&run, result, s->ssd, out);
     } else {
-        result_text(&run, player_result(s->player), s->ssd, out);
+        result_text(&run, result, s->ssd, out);
     }
     fputs(out->str, stdout);
 }
@@ -476,27 +540,23 @@ static bool describe_traces(Sim *s, GError **error)
 
 /* ---- drives that are not new ----------------------------------------------- */
 
-static void forget(void *opaque, uint64_t lpn, uint64_t version)
-{
-    (void)opaque;
-    (void)lpn;
-    (void)version;
-}
-
-/* A drive that is saved keeps the versions of its units, as QEMU needs them. */
-static const SsdHostOps keeps_versions = {
-    .programmed = forget,
-    .superseded = forget,
-};
-
 static bool make_drive(Sim *s, GError **error)
 {
-    const SsdHostOps *host = s->args.save_state ? &keeps_versions : NULL;
+    /* A drive that is saved keeps the versions of its units, as QEMU needs
+     * them; one that is recorded, or was, behaves as in QEMU. */
+    bool keeps = s->args.save_state || s->args.record || s->args.check;
+    const SsdHostOps *host = keeps ? &replay_host : NULL;
+    const char *whole = s->args.oplog    ? "oplog"
+                        : s->args.record ? "record"
+                        : s->args.check  ? "check"
+                                         : NULL;
 
-    if (s->args.oplog && (s->args.state || s->args.precondition)) {
-        return usage(error, "--oplog does not go with --state and "
-                            "--precondition: the log must tell all from the "
-                            "beginning");
+    if (whole && (s->args.state || s->args.precondition)) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--%s does not go with --state and --precondition: it must "
+                    "tell all from the beginning",
+                    whole);
+        return false;
     }
     s->ssd = s->args.state
                  ? ssd_load_file(s->cfg, host, NULL, s->args.state, error)
@@ -573,15 +633,86 @@ static bool has_source(const Sim *s)
     return from->workload || from->fit || from->job || from->traces;
 }
 
+/* --check plays what was recorded; nothing that would change it goes with it. */
+static bool check_alone(const Args *a, GError **error)
+{
+    const SourceArgs *from = &a->source;
+    const char *given = from->device       ? "device"
+                        : from->remap      ? "remap"
+                        : from->time_scale ? "time-scale"
+                        : from->retime     ? "retime"
+                        : from->iodepth    ? "iodepth"
+                        : from->skip_bad   ? "skip-bad"
+                        : a->fill          ? "fill"
+                        : a->warm_up       ? "warm-up"
+                        : a->wrap          ? "wrap"
+                                           : NULL;
+
+    if (a->check && given) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--%s: not with --check, which plays a trace as it is",
+                    given);
+        return false;
+    }
+    return true;
+}
+
+/* What has to do with traces of the project's own, and only with them. */
+static bool open_recorded(Sim *s, GError **error)
+{
+    char **traces = s->args.source.traces;
+
+    if (traces && !traces[1] && recorded_is(traces[0])) {
+        s->recorded = recorded_open(traces[0], error);
+        return s->recorded != NULL;
+    }
+    if (s->args.check || s->args.convert) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                    "--%s: give one --trace, made by trace= of the QEMU device "
+                    "or by --record",
+                    s->args.check ? "check" : "convert");
+        return false;
+    }
+    return true;
+}
+
+static bool write_converted(Sim *s, GError **error)
+{
+    ConvertFormat format;
+    uint64_t n_left_out;
+
+    if (!convert_find(s->args.convert, &format, error) ||
+        !convert(s->recorded, format, stdout, &n_left_out, error)) {
+        return false;
+    }
+    if (n_left_out) {
+        fprintf(stderr, "vssd-sim: %" PRIu64 " commands left out: %s has only "
+                        "reads and writes\n",
+                n_left_out, s->args.convert);
+    }
+    return true;
+}
+
+static bool open_logs(Sim *s, GError **error)
+{
+    return (!s->args.oplog || ssd_oplog_open(s->ssd, s->args.oplog, error)) &&
+           (!s->args.record || ssd_trace_open(s->ssd, s->args.record,
+                                              s->args.profile, error));
+}
+
 static bool run(Sim *s, GError **error)
 {
     if (s->args.describe && s->args.source.traces && !s->args.profile) {
         return describe_traces(s, error);
     }
-    if (!make_config(s, error) || !find_fill(s, error)) {
+    if (!check_alone(&s->args, error) || !open_recorded(s, error)) {
         return false;
     }
-    if (!make_drive(s, error)) {
+    if (s->args.convert) {
+        return write_converted(s, error);
+    }
+    if (!make_config(s, error) || !find_fill(s, error) ||
+        !make_drive(s, error)) {
         return false;
     }
     if (s->args.info) {
@@ -591,7 +722,7 @@ static bool run(Sim *s, GError **error)
         fputs(out->str, stdout);
         return true;
     }
-    if (s->args.oplog && !ssd_oplog_open(s->ssd, s->args.oplog, error)) {
+    if (!open_logs(s, error)) {
         return false;
     }
     if (!has_source(s) && s->args.save_state) {
@@ -609,7 +740,8 @@ static bool run(Sim *s, GError **error)
     if (source_report(s->source)) {
         fputs(source_report(s->source), stderr);
     }
-    if (!play(s, error) || !ssd_oplog_close(s->ssd, error) || !save(s, error)) {
+    if (!play(s, error) || !ssd_oplog_close(s->ssd, error) ||
+        !ssd_trace_close(s->ssd, error) || !save(s, error)) {
         return false;
     }
     print_result(s, g_get_monotonic_time() - s->started_us);
@@ -621,6 +753,8 @@ static void clear(Sim *s)
     source_close(s->source);
     record_free(s->record);
     player_free(s->player);
+    recorded_close(s->recorded);
+    g_free(s->replayed);
     g_clear_pointer(&s->ssd, ssd_destroy);
     g_clear_pointer(&s->cfg, ssd_config_free);
     g_free(s->profile_path);
@@ -629,7 +763,7 @@ static void clear(Sim *s)
 
 int main(int argc, char **argv)
 {
-    Sim s = {.args.block_bytes = 512};
+    Sim s = {.args.block_bytes = -1};
     g_autoptr(GError) error = NULL;
     bool ok = parse_args(&s.args, &argc, &argv, &error);
 

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "recorded.h"
 #include "simtime.h"
 #include "workload.h"
 
@@ -484,6 +485,17 @@ static bool fill_random(Player *p, uint64_t seed, GError **error)
     return fill_seq(p, seed, error) && fill_with(p, text, seed ^ 1, error);
 }
 
+static bool fill_recorded(Player *p, GError **error)
+{
+    if (!p->cfg.recorded) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--fill=trace: only with one --trace, and that of vssd's "
+                    "own format");
+        return false;
+    }
+    return recorded_preload(p->cfg.recorded, p->ssd, error);
+}
+
 bool player_fill(Player *p, PlayerFill fill, uint64_t seed, GError **error)
 {
     int r;
@@ -499,6 +511,8 @@ bool player_fill(Player *p, PlayerFill fill, uint64_t seed, GError **error)
         return fill_seq(p, seed, error);
     case PLAYER_FILL_RANDOM:
         return fill_random(p, seed, error);
+    case PLAYER_FILL_TRACE:
+        return fill_recorded(p, error);
     default:
         g_assert_not_reached();
     }

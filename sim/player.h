@@ -26,7 +26,10 @@
     X(SEQ, "seq", "the whole capacity written once, in order, then flushed")   \
     X(RANDOM, "random",                                                        \
       "seq, then twice the capacity written at random: the steady state of "   \
-      "cleaning")
+      "cleaning")                                                              \
+    X(TRACE, "trace",                                                          \
+      "what the recorded drive held; only, and the default, for a trace of "   \
+      "vssd's own")
 
 typedef enum PlayerFill {
 #define PLAYER_FILL_ENUM(upper, name, help) PLAYER_FILL_##upper,
@@ -58,6 +61,7 @@ typedef struct PlayerConfig {
     /* Called with each completion that is measured, in order; or NULL. */
     void (*done)(void *opaque, const PlayerDone *d);
     void *done_opaque;
+    const char *recorded; /* the trace that PLAYER_FILL_TRACE reads; or NULL */
 } PlayerConfig;
 
 typedef struct PlayerResult {

@@ -51,6 +51,16 @@ static const char *const status_names[] = {
     [SSD_STATUS_POWER_LOSS] = "power_loss",
 };
 
+const char *record_op_name(SsdOp op)
+{
+    return op_names[op];
+}
+
+const char *record_status_name(SsdStatus status)
+{
+    return status_names[status];
+}
+
 /* ---- lines ----------------------------------------------------------------- */
 
 static bool cannot_write(const Record *r, GError **error)

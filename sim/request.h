@@ -52,6 +52,7 @@ typedef enum SimError {
     SIM_ERROR_TRACE,    /* a trace cannot be read, or a line is damaged */
     SIM_ERROR_RANGE,    /* a request does not fit the drive */
     SIM_ERROR_DRIVE,    /* the drive refused what it should not */
+    SIM_ERROR_DIFFERENT, /* a recorded run went otherwise */
 } SimError;
 
 #endif

@@ -54,6 +54,7 @@ static void run_json(JsonWriter *w, const ResultRun *run, const PlayerResult *r,
     json_u64(w, "waited", r->n_waited);
     json_u64(w, "wrapped", r->n_wrapped);
     json_u64(w, "power_cuts", r->n_power_cuts);
+    json_bool(w, "checked", run->checked);
 }
 
 static void speed_json(JsonWriter *w, const ResultRun *run,
@@ -174,6 +175,13 @@ static void trouble_text(const ResultRun *run, const PlayerResult *r,
                                r->n_wrapped);
     }
     source_trouble_text(run->source, out);
+    if (run->checked) {
+        g_string_append_printf(out,
+                               "all %" G_GUINT64_FORMAT
+                               " completions are as recorded, to the "
+                               "nanosecond\n",
+                               r->n_requests);
+    }
 }
 
 void result_text(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,

@@ -20,9 +20,9 @@
 const char trace_skip[] = "no request";
 
 const TraceFormat *const trace_formats[] = {
-    &trace_blktrace, &trace_fio,     &trace_msr,      &trace_systor17,
-    &trace_spc,      &trace_ssdsim,  &trace_disksim,  &trace_blkparse,
-    &trace_csv,      &trace_mqsim,   NULL,
+    &trace_vssd,     &trace_blktrace, &trace_fio,    &trace_msr,
+    &trace_systor17, &trace_spc,      &trace_ssdsim, &trace_disksim,
+    &trace_blkparse, &trace_csv,      &trace_mqsim,  NULL,
 };
 
 struct Trace {
@@ -307,6 +307,7 @@ static const char *to_request(Trace *t, const TraceRecord *rec, Request *req)
         .nbytes = rec->nbytes,
         .op = rec->op,
         .fua = rec->fua && rec->op == SSD_OP_WRITE,
+        .stream = rec->op == SSD_OP_WRITE ? rec->stream : 0,
     };
     if (!find_stream(t, rec, &req->stream)) {
         return "the stream is not 0..63, or not in --stream-map";

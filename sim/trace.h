@@ -16,6 +16,7 @@
 #include <glib.h>
 
 #include "input.h"
+#include "recorded.h"
 #include "request.h"
 
 /* A trace may name so many devices, and no more. */
@@ -50,6 +51,8 @@ typedef struct TraceState {
     bool headed;         /* the header line has been read */
     bool swapped;        /* binary: of the other byte order */
     uint64_t waited_ns;  /* fio version 2: sum of the waits so far */
+    RecordedState recorded; /* vssd; and what is left of a long trim: */
+    uint64_t trim_offset, trim_left;
     unsigned version;    /* fio */
     unsigned n_columns;  /* csv */
     struct {
@@ -78,6 +81,7 @@ typedef struct TraceFormat {
 /* Every format, in the order in which they are tried; NULL at the end. */
 extern const TraceFormat *const trace_formats[];
 
+extern const TraceFormat trace_vssd;
 extern const TraceFormat trace_msr;
 extern const TraceFormat trace_spc;
 extern const TraceFormat trace_systor17;

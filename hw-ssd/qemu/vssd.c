@@ -250,7 +250,8 @@ static bool create_model(VssdDev *s, Error **errp)
         propagate(errp, error);
         return false;
     }
-    if (!namespace_blocks(s, &nblocks, errp) ||
+    if (!vssd_recording_begin(s, errp) ||
+        !namespace_blocks(s, &nblocks, errp) ||
         !attach_controller(s, nblocks, errp) ||
         !vssd_oplog_open(s, errp) ||
         !vssd_store_preload(s, nblocks, &data_bytes, errp)) {
@@ -263,6 +264,7 @@ static bool create_model(VssdDev *s, Error **errp)
 
 static void destroy_model(VssdDev *s)
 {
+    vssd_recording_end(s);
     if (s->ctrl) {
         nvme_free(s->ctrl);
         s->ctrl = NULL;
@@ -368,9 +370,10 @@ static bool check_properties(VssdDev *s, Error **errp)
                    VSSD_MAX_VECTORS - 1);
         return false;
     }
-    if (s->state && s->oplog) {
-        error_setg(errp, "vssd: oplog= does not go with state=: the log must "
-                         "tell all from the beginning");
+    if (s->state && (s->oplog || s->trace_path)) {
+        error_setg(errp, "vssd: %s= does not go with state=: it must tell all "
+                         "from the beginning",
+                   s->oplog ? "oplog" : "trace");
         return false;
     }
     if (!s->num_vectors) {
@@ -465,6 +468,7 @@ static void vssd_reset(DeviceState *dev)
     } else {
         nvme_reset(s->ctrl, vssd_now(s));
     }
+    vssd_recording_flush(s);
     vssd_unlock(s);
 }
 
@@ -505,6 +509,7 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT8("mdts", VssdDev, mdts, 7),
     DEFINE_PROP_UINT64("eui64", VssdDev, eui64, 0),
     DEFINE_PROP_UINT32("power_return_ms", VssdDev, power_return_ms, 1000),
+    DEFINE_PROP_STRING("trace", VssdDev, trace_path),
 };
 
 static void vssd_instance_init(Object *obj)

@@ -72,6 +72,7 @@ struct VssdDev {
     uint8_t mdts;
     uint64_t eui64;
     uint32_t power_return_ms; /* 0: it stays off until a reset */
+    char *trace_path; /* trace=FILE, or NULL */
 
     /* PCI */
     MemoryRegion bar0;
@@ -118,6 +119,9 @@ struct VssdDev {
 
     /* oplog.c */
     Notifier oplog_exit; /* QEMU ends: complete the log */
+
+    /* recording.c */
+    Notifier trace_exit;
 
     /* store.c */
     unsigned jobs_in_flight; /* atomic */
@@ -203,6 +207,13 @@ void vssd_state_stop(VssdDev *s);
 bool vssd_oplog_open(VssdDev *s, Error **errp);
 void vssd_oplog_init(VssdDev *s);
 void vssd_oplog_stop(VssdDev *s);
+
+/* ---- recording.c -------------------------------------------------------- */
+
+/* The drive is new; false: the file of trace= cannot be written. */
+bool vssd_recording_begin(VssdDev *s, Error **errp);
+void vssd_recording_flush(VssdDev *s); /* lock held */
+void vssd_recording_end(VssdDev *s);   /* nothing runs the controller */
 
 /* ---- stats.c ------------------------------------------------------------ */
 

@@ -18,12 +18,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import model, paths
+from . import paths
 from .errors import UserError, one_line
 from .ui import Stage, table
 
-SIM_WORKLOAD = "rw=randwrite bs=4k iodepth=32 number_ios={n}"
-LARGER = ["nand.blocks=552"]
 LOGIN_S = 1800
 
 
@@ -97,49 +95,11 @@ def _icount(_args: argparse.Namespace) -> list[dict[str, Any]]:
                 "aim: 0")]
 
 
-def _sim_run(profile: str, ios: int, fill: str, sets: list[str]) \
-        -> tuple[dict[str, Any], int]:
-    """vssd-sim's result and its peak memory in bytes."""
-    args = [str(model.sim()), "--profile", str(paths.find_profile(profile)),
-            "--workload", SIM_WORKLOAD.format(n=ios), "--fill", fill,
-            "--json"]
-    for one in sets:
-        args += ["--set", one]
-    with tempfile.TemporaryFile() as out:
-        proc = subprocess.Popen(args, stdout=out, stdin=subprocess.DEVNULL)
-        _, status, usage = os.wait4(proc.pid, 0)
-        proc.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        if proc.returncode != 0:
-            raise UserError("vssd-sim failed")
-        return json.loads(out.read()), usage.ru_maxrss * 1024
-
-
-def _full_drive(profile: str, sets: list[str]) -> tuple[int, int]:
-    """Units of a drive, and peak memory once all have been written."""
-    info = model.drive_info(paths.find_profile(profile), sets)
-    _, rss = _sim_run(profile, 1000, "seq", sets)
-    return info["capacity_bytes"] // info["unit_bytes"], rss
-
-
 def _sim(args: argparse.Namespace) -> list[dict[str, Any]]:
-    """steady-state writes a second, and memory, of vssd-sim"""
-    from .bench_vm import row
+    """requests a second, memory and start-up of vssd-sim"""
+    from . import bench_sim
 
-    profile = "tlc-consumer"
-    with Stage("vssd-sim in steady state"):
-        runs = [_sim_run(profile, 1_000_000, "random", [])
-                for _ in range(args.repeat)]
-    speed = statistics.median(r["requests_per_s_wall"] for r, _ in runs)
-    with Stage("vssd-sim: memory of a full drive, and of a larger one"):
-        sizes = [_full_drive(profile, s) for s in ([], LARGER)]
-    per_unit = (sizes[1][1] - sizes[0][1]) / (sizes[1][0] - sizes[0][0])
-    return [
-        row("sim_randwrite_4k_steady", speed, 500_000, "requests/s",
-            f"peer: the aim; WAF {runs[0][0]['waf']:.3g}"),
-        row("sim_bytes_per_unit", per_unit, 10, "bytes",
-            "peer: the aim, at most; growth of peak memory with capacity"),
-    ]
+    return bench_sim.rows(args)
 
 
 def _buffer(args: argparse.Namespace) -> list[dict[str, Any]]:

@@ -81,6 +81,9 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
     p.add_argument("--oplog", type=Path, metavar="FILE",
                    help="write all that the drive does to FILE, for ./vssd"
                    " checklog (docs/oplog.md)")
+    p.add_argument("--trace", type=Path, metavar="FILE",
+                   help="write what the guest does to the drive to FILE, for"
+                   " ./vssd sim --trace (docs/traces.md)")
     p.add_argument("--console", metavar="FILE",
                    help="write what the serial console shows to FILE too")
     p.add_argument("--mem", default="1G", metavar="SIZE",
@@ -132,6 +135,8 @@ def check(args: argparse.Namespace) -> None:
         raise UserError(f"--smp {args.smp}: allowed 1..255")
     if not 0 <= args.seed < 1 << 63:
         raise UserError(f"--seed {args.seed}: allowed 0..2^63-1")
+    if args.trace and args.device != "vssd":
+        raise UserError("--trace: only with --device vssd")
     for one in args.set:
         if "=" not in one or ";" in one:
             raise UserError(f"--set {one}: give KEY=VALUE")
@@ -178,7 +183,8 @@ def prepared(args: argparse.Namespace) -> Iterator["machine.Spec"]:
             sets.append(f"seed={args.seed}")
         drive = machine.Drive(path, fmt, args.device,
                               paths.find_profile(args.profile), sets,
-                              state=args.state, oplog=args.oplog)
+                              state=args.state, oplog=args.oplog,
+                              trace=args.trace)
         spec = machine.Spec(
             qemu.emulator, "tcg" if args.icount else kvm.accelerator(qemu),
             [drive], mebibytes(args.mem), args.smp, network=not args.icount,

@@ -48,6 +48,7 @@ class Drive:
     serial: str = ""
     node: dict[str, Any] | None = None  # instead of image and fmt
     oplog: Path | None = None  # what the drive does; vssd only
+    trace: Path | None = None  # write what the guest does to this file
     slot: bool = False  # in a hot-plug slot: it can go and come back
 
 
@@ -101,6 +102,8 @@ def _drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
             device["state"] = str(drive.state.absolute())
         if drive.oplog:
             device["oplog"] = str(drive.oplog.absolute())
+        if drive.trace:
+            device["trace"] = str(drive.trace.absolute())
     if boot:
         device["bootindex"] = i
     slot: list[str] = []

@@ -137,6 +137,8 @@ static const SsdHostOps host_ops = {
     .superseded = on_superseded,
 };
 
+const char *ref_trace;
+
 Ref *ref_new(SsdConfig *cfg, bool preload)
 {
     Ref *r = g_new0(Ref, 1);
@@ -146,6 +148,10 @@ Ref *ref_new(SsdConfig *cfg, bool preload)
     r->ssd = ssd_create(cfg, &host_ops, r, &error);
     g_assert_no_error(error);
     ssd_config_free(cfg);
+    if (ref_trace) {
+        ssd_trace_open(r->ssd, ref_trace, "reference", &error);
+        g_assert_no_error(error);
+    }
     r->info = ssd_info(r->ssd);
     r->unit_blocks = r->info->unit_bytes / r->info->block_bytes;
     r->n_units = r->info->nblocks / r->unit_blocks;

@@ -124,6 +124,9 @@ typedef struct Ref {
 /* A configuration from "key=value;..." on top of small defaults. */
 SsdConfig *ref_config(const char *options);
 
+/* The next drive writes a trace (docs/traces.md) to this file; NULL: none. */
+extern const char *ref_trace;
+
 /* The configuration must be good; the reference frees it. */
 Ref *ref_new(SsdConfig *cfg, bool preload);
 void ref_free(Ref *r);

@@ -3,7 +3,7 @@
  * swarm.c - random drives under random hosts, each from one seed.
  *
  *   test-swarm [--seed N] [--runs N] [--commands N] [--bug NAME] [--file FILE]
- *              [--copies]
+ *              [--copies] [--trace FILE]
  *
  * One seed picks geometry (tiny: full in a moment), times, policies, the mix of
  * commands, aborts, power cuts and the style of polling.  The line that repeats
@@ -60,6 +60,7 @@ static int opt_commands = 6000;
 static char *opt_bug;
 static char *opt_file;
 static gboolean opt_copies;
+static char *opt_trace;
 
 /* ---- the drive --------------------------------------------------------------
  */
@@ -588,6 +589,8 @@ int main(int argc, char **argv)
         {"file", 0, 0, G_OPTION_ARG_FILENAME, &opt_file, "replay", "FILE"},
         {"copies", 0, 0, G_OPTION_ARG_NONE, &opt_copies,
          "and again with copies of the drive", NULL},
+        {"trace", 0, 0, G_OPTION_ARG_FILENAME, &opt_trace,
+         "write a trace of the run (docs/traces.md)", "FILE"},
         {.long_name = NULL},
     };
     GOptionContext *ctx = g_option_context_new(NULL);
@@ -598,6 +601,7 @@ int main(int argc, char **argv)
     g_option_context_parse(ctx, &argc, &argv, &error);
     g_assert_no_error(error);
     g_option_context_free(ctx);
+    ref_trace = opt_trace;
     bug = find_bug();
     /* A failure aborts; a core file of each would help nobody. */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});

@@ -290,7 +290,7 @@ static void test_wrap(void)
 
 static void test_fills(void)
 {
-    for (PlayerFill fill = 0; fill < PLAYER_N_FILLS; fill++) {
+    for (PlayerFill fill = 0; fill < PLAYER_FILL_TRACE; fill++) {
         Fixture f = set_up("", false);
         uint64_t n = ssd_info(f.ssd)->nblocks;
         GError *error = NULL;

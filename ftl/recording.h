@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recording.h - what the host did to a drive, as a file: the project's own
+ * trace format (docs/traces.md).
+ *
+ * The constants are the format, for who writes it (recording.c) and who reads
+ * it (sim/recorded.c).  A drive without a recording pays one branch at each
+ * place.
+ */
+#ifndef VSSD_FTL_RECORDING_H
+#define VSSD_FTL_RECORDING_H
+
+#include "ssd.h"
+
+#define RECORDING_MAGIC "VSSDTRC1"
+#define RECORDING_HEADER_BYTES 32
+
+/* Of the header: the drive had been used when the recording began, so nothing
+ * but itself can say what it did. */
+#define RECORDING_USED 1
+
+typedef enum RecordingType {
+    RECORDING_CMD = 1,    /* ssd_submit() took a command */
+    RECORDING_DONE,       /* a command has ended */
+    RECORDING_ABORT,      /* ssd_abort() was granted */
+    RECORDING_POWER_CUT,  /* ssd_power_cut() */
+    RECORDING_POWER_ON,   /* ssd_power_on() */
+    RECORDING_CLOSE,      /* ssd_stream_close() */
+    RECORDING_PRELOAD,    /* ssd_preload() */
+    RECORDING_END,        /* the last record */
+    RECORDING_N_TYPES,
+} RecordingType;
+
+/* The upper half of a record's first byte. */
+#define RECORDING_FLAG_SHIFT 4
+#define RECORDING_FUA 8 /* RECORDING_CMD: with SsdOp in the bits below */
+
+typedef struct Recording Recording;
+
+/* Each call at the instant of the call that it tells of, which is the drive's
+ * now.  serial counts the commands that the drive took. */
+void recording_cmd(Recording *r, const SsdCmd *cmd, uint64_t now_ns);
+void recording_done(Recording *r, uint64_t serial, const SsdCompletion *c,
+                    uint64_t lba);
+void recording_abort(Recording *r, uint64_t serial, uint64_t now_ns);
+void recording_close(Recording *r, uint32_t stream, uint64_t now_ns);
+void recording_power(Recording *r, bool on, uint64_t now_ns);
+void recording_preload(Recording *r, uint64_t lba, uint64_t nblocks);
+
+#endif

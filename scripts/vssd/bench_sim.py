@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Speed, memory and start-up of vssd-sim.
+
+Three inputs on which simulators are compared, on the drives c64 and c4: reads
+and fresh writes of 4 KiB, uniform over 40 GiB, and writes over 2.6 GiB, which
+keep cleaning busy.  Each once made on the way and once read from a text of the
+same kind that the peers read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import model, paths
+from .bench_vm import row
+from .errors import UserError, one_line
+from .ui import Stage
+
+STEADY = "rw=randwrite bs=4k iodepth=32 number_ios={n}"
+LARGER = ["nand.blocks=552"]
+TIB = ["nand.blocks=32768"]
+REQUESTS = 4_000_000
+BLOCK = 4096
+
+
+@dataclass
+class Input:
+    """One of the inputs, and what the peers make of it."""
+
+    name: str
+    profile: str
+    rw: str
+    fill: str
+    size: int        # bytes that are touched
+    interval_ns: int
+    peer: int        # requests per second of the fastest peer
+    note: str
+
+    def workload(self, n: int) -> str:
+        """The input as keywords."""
+        return (f"rw={self.rw} bs=4k size={self.size} number_ios={n}"
+                f" interval={self.interval_ns}ns")
+
+    def write(self, path: Path, n: int) -> None:
+        """The input as text: ns, device, sector, sectors, 1 for a read."""
+        draw = random.Random(1)
+        blocks, kind = self.size // BLOCK, int(self.rw == "randread")
+        with path.open("w") as f:
+            for first in range(0, n, 10000):
+                f.writelines(
+                    f"{i * self.interval_ns} 0 {draw.randrange(blocks) * 8} 8"
+                    f" {kind}\n" for i in range(first, min(first + 10000, n)))
+
+
+# Peers: one core of a virtual machine with two of an EPYC (Zen 5), parsing of
+# the text included, start-up of the slowest not.
+INPUTS = [
+    Input("read", "c64", "randread", "preload", 40 << 30, 10_000, 240_000,
+          "MQSim 236 k, SSDSim 240 k, SimpleSSD 178 k"),
+    Input("write", "c64", "randwrite", "none", 40 << 30, 50_000, 385_000,
+          "MQSim 224 k, SSDSim 385 k, SimpleSSD 207 k"),
+    Input("gc", "c4", "randwrite", "none", 2662 << 20, 500_000, 332_000,
+          "MQSim 140 k, SSDSim 332 k, SimpleSSD 110 k"),
+]
+
+
+@dataclass
+class Run:
+    """What one run of vssd-sim was."""
+
+    result: dict[str, Any]
+    rss: int
+    wall_s: float
+
+
+def _run(profile: str, fill: str, *more: str, sets: list[str] | None = None) \
+        -> Run:
+    args = [str(model.sim()), "--profile", str(paths.find_profile(profile)),
+            "--fill", fill, "--json", *more]
+    for one in sets or []:
+        args += ["--set", one]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        begin = time.monotonic()
+        proc = subprocess.Popen(args, stdout=out, stderr=err,
+                                stdin=subprocess.DEVNULL)
+        _, status, usage = os.wait4(proc.pid, 0)
+        wall_s = time.monotonic() - begin
+        proc.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        if proc.returncode != 0:
+            raise UserError("vssd-sim: " + one_line(err.read().decode()))
+        return Run(json.loads(out.read()), usage.ru_maxrss * 1024, wall_s)
+
+
+def _rate(runs: list[Run]) -> float:
+    return statistics.median(r.result["requests_per_s_cpu"] for r in runs)
+
+
+def _speed(one: Input, repeat: int) -> list[dict[str, Any]]:
+    with Stage(f"{one.name}: {REQUESTS / 1e6:g} million requests"):
+        made = [_run(one.profile, one.fill, "--workload",
+                     one.workload(REQUESTS)) for _ in range(repeat)]
+    with tempfile.TemporaryDirectory(prefix="vssd-bench-") as name:
+        path = Path(name) / "requests.txt"
+        with Stage(f"{one.name}: writing them as text"):
+            one.write(path, REQUESTS)
+        with Stage(f"{one.name}: the same from text"):
+            read = [_run(one.profile, one.fill, "--trace", str(path),
+                         "--format", "ssdsim") for _ in range(repeat)]
+    waf = made[0].result["waf"]
+    return [
+        row(f"sim_{one.name}", _rate(made), one.peer, "requests/cpu-s",
+            f"without parsing; WAF {waf:.3g}"),
+        row(f"sim_{one.name}_trace", _rate(read), one.peer, "requests/cpu-s",
+            f"parsing included, as of the peers: {one.note}"),
+    ]
+
+
+def _linear(repeat: int) -> list[dict[str, Any]]:
+    """Ten times the requests, in a drive whose tables are all in use."""
+    runs: dict[int, list[Run]] = {1_000_000: [], 10_000_000: []}
+    one = INPUTS[0]
+    with Stage("read: 1 million and 10 million requests, in turns"):
+        for _ in range(max(repeat, 3)):
+            for n, found in runs.items():
+                found.append(_run(one.profile, one.fill, "--workload",
+                                  one.workload(n)))
+    cpu_s = {n: min(r.result["cpu_s"] for r in found)
+             for n, found in runs.items()}
+    return [row("sim_linear", cpu_s[10_000_000] / cpu_s[1_000_000] / 10, 1,
+                "of 10 times the time", "aim: 0.95 to 1.05")]
+
+
+def _growth() -> list[dict[str, Any]]:
+    """Peak memory with a long trace and with a short one."""
+    one, rss = INPUTS[0], {}
+    with tempfile.TemporaryDirectory(prefix="vssd-bench-") as name, \
+            Stage("memory with a short and a long trace"):
+        path = Path(name) / "requests.txt"
+        for n in (250_000, 2_500_000):
+            one.write(path, n)
+            rss[n] = _run(one.profile, one.fill, "--trace", str(path),
+                          "--format", "ssdsim").rss
+    return [row("sim_memory_per_request",
+                (rss[2_500_000] - rss[250_000]) / 2_250_000, None, "bytes",
+                "aim: 0; growth of peak memory with the trace")]
+
+
+def _memory() -> list[dict[str, Any]]:
+    with Stage("memory of a full drive, and of a larger one"):
+        sizes = []
+        for sets in ([], LARGER):
+            info = model.drive_info(paths.find_profile("tlc-consumer"), sets)
+            full = _run("tlc-consumer", "seq", "--workload",
+                        STEADY.format(n=1000), sets=sets)
+            sizes.append((info["capacity_bytes"] // info["unit_bytes"],
+                          full.rss))
+    per_unit = (sizes[1][1] - sizes[0][1]) / (sizes[1][0] - sizes[0][0])
+    with Stage("memory of c64, full"):
+        info = model.drive_info(paths.find_profile("c64"), [])
+        full = _run("c64", "preload", "--workload", STEADY.format(n=1000))
+    per_page = full.rss / (info["raw_bytes"] / info["page_bytes"])
+    return [
+        row("sim_bytes_per_unit", per_unit, 10, "bytes",
+            "peer: the aim, at most; growth of peak memory with capacity"),
+        row("sim_bytes_per_page", per_page, 24, "bytes",
+            "all memory of c64, full; MQSim 33, SSDSim 24, SimpleSSD 128"),
+    ]
+
+
+def _start(repeat: int) -> list[dict[str, Any]]:
+    with Stage("starting a drive of 1 TiB"):
+        runs = [_run("c64", "none", "--workload", STEADY.format(n=1),
+                     sets=TIB) for _ in range(repeat)]
+    return [row("sim_start_1tib", min(r.wall_s for r in runs),
+                1, "s", "peer: the aim, at most; "
+                f"{runs[0].rss / 1e6:.0f} MB")]
+
+
+def _steady(repeat: int) -> list[dict[str, Any]]:
+    with Stage("steady state"):
+        runs = [_run("tlc-consumer", "random", "--workload",
+                     STEADY.format(n=1_000_000)) for _ in range(repeat)]
+    return [row("sim_randwrite_4k_steady",
+                statistics.median(r.result["requests_per_s_wall"]
+                                  for r in runs), 500_000, "requests/s",
+                f"peer: the aim; WAF {runs[0].result['waf']:.3g}")]
+
+
+def rows(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """requests a second, memory and start-up of vssd-sim"""
+    found = _steady(args.repeat)
+    for one in INPUTS:
+        found += _speed(one, args.repeat)
+    return (found + _linear(args.repeat) + _growth() + _memory()
+            + _start(args.repeat))

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * trace-vssd.c - the project's own traces, as requests like any other's.
+ *
+ * Commands alone, at the instants at which the drive took them; replay.c plays
+ * such a file exactly.  A shutdown is a flush here, and a trim of more than
+ * 2 GiB becomes several.
+ */
+#include "trace.h"
+
+#define TRIM_BYTES (2ULL << 30)
+
+static void next_part(TraceState *s, TraceRecord *out)
+{
+    uint64_t nbytes = MIN(s->trim_left, TRIM_BYTES);
+
+    out->op = SSD_OP_TRIM;
+    out->at_ns = s->recorded.last_ns;
+    out->offset = s->trim_offset;
+    out->nbytes = nbytes;
+    s->trim_offset += nbytes;
+    s->trim_left -= nbytes;
+}
+
+static const char *to_record(TraceState *s, const RecordedItem *item,
+                             TraceRecord *out)
+{
+    uint32_t bytes = s->recorded.block_bytes;
+
+    if (item->type != RECORDING_CMD) {
+        return trace_skip;
+    }
+    if (item->op == SSD_OP_TRIM) {
+        s->trim_offset = item->lba * bytes;
+        s->trim_left = item->nblocks * bytes;
+        next_part(s, out);
+        return NULL;
+    }
+    out->op = item->op == SSD_OP_SHUTDOWN ? SSD_OP_FLUSH : item->op;
+    out->at_ns = item->at_ns;
+    out->offset = item->lba * bytes;
+    out->nbytes = item->nblocks * bytes;
+    out->fua = item->fua;
+    out->stream = item->stream;
+    return NULL;
+}
+
+static InputRead vssd_read(TraceState *s, Input *in, TraceRecord *out,
+                           const char **reason, GError **error)
+{
+    RecordedItem item;
+    InputRead r = INPUT_OK;
+
+    if (s->trim_left) {
+        next_part(s, out);
+        return INPUT_OK;
+    }
+    if (!s->headed) {
+        r = recorded_head(&s->recorded, in, NULL, reason, error);
+        s->headed = true;
+    }
+    if (r == INPUT_OK) {
+        r = recorded_next(&s->recorded, in, &item, reason, error);
+    }
+    if (r == INPUT_OK) {
+        *reason = to_record(s, &item, out);
+    }
+    return r;
+}
+
+const TraceFormat trace_vssd = {
+    .name = "vssd",
+    .help = "what trace= of the QEMU device and --record write",
+    .read = vssd_read,
+    .detect = recorded_detect,
+};
