@@ -169,8 +169,8 @@ static const StateRow ssd_rows[] = {
     VALUE(buffer_series),
     VALUE(padded_units),
     KEPT(log),
-    KEPT(recording),
     KEPT(age), /* empty, but during ssd_age() */
+    KEPT(recording),
 };
 
 #undef VALUE
