@@ -57,7 +57,8 @@ def main(args: argparse.Namespace) -> int:
                          stderr=subprocess.PIPE, text=True)
     if ran.returncode:
         text = ran.stderr.strip() or f"vssd-sim ended with {ran.returncode}"
-        raise UserError(one_line(text.removeprefix("vssd-sim: ")))
+        last = text.splitlines()[-1]
+        raise UserError(one_line(last.removeprefix("vssd-sim: ")))
     print(ran.stderr.strip())
     print(f"{args.output}: {args.output.stat().st_size / 1e6:.1f} MB")
     return 0
