@@ -8,6 +8,7 @@ The notes of what was promised are in the guest's memory, which stays.
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from collections.abc import Iterator
@@ -107,3 +108,40 @@ def test_file_system(cut_guest: Guest, mkfs: str, check: str,
     assert found[-1] > 20, "too little was written for a test"
     if lies:
         raise UserError("a drive that ignores flushes was not found out")
+
+
+FIO = ("fio --name=v --filename={dev} --aux-path=/run --ioengine=libaio"
+       " --direct=1 --sync=1 --rw=randwrite --bs=4k --size=256m"
+       " --verify=crc32c {more}")
+
+
+def test_fio_verify_state(cut_guest: Guest,
+                          request: pytest.FixtureRequest) -> None:
+    """What fio has been told is written (O_SYNC: by FUA) is there after a cut.
+
+    fio keeps in its state file what had completed when the drive vanished, and
+    reads only that when it is run again.
+    """
+    lies = "ignored-flush" in request.node.name
+    cut_guest.run("umount -f /mnt; rm -f /run/*verify.state", check=False)
+    dev = device(cut_guest)
+    writes = "awk '{print $5}' /sys/block/" + Path(dev).name + "/stat"
+    cut_guest.run(f"first=$({writes}); ("
+                  + FIO.format(dev=dev, more="--do_verify=0"
+                               " --verify_state_save=1")
+                  + ") >/run/fio.out 2>&1 </dev/null &"
+                  " for i in $(seq 600); do sleep 0.1;"
+                  f" [ $(($({writes}) - first)) -ge 2000 ] && exit 0; done;"
+                  " exit 1")
+    cut_guest.qmp("qom-set", path="/machine/peripheral/ssd1",
+                  property="power-cut", value="running")
+    cut_guest.run("for i in $(seq 900); do pgrep -x fio >/dev/null || exit 0;"
+                  " sleep 0.1; done; exit 1")
+    cut_guest.run("ls /run/*verify.state")
+    done = cut_guest.result(FIO.format(
+        dev=device(cut_guest), more="--verify_only=1 --verify_state_load=1"
+        " --output-format=json"))
+    job = json.loads(done.out[done.out.index(b"{"):])["jobs"][0]
+    print(f"{job['read']['total_ios']} blocks verified, error {job['error']}")
+    assert job["read"]["total_ios"] > 20, "too little was written for a test"
+    assert (job["error"] != 0) == lies
