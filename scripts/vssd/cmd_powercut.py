@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,8 @@ def find_drives(qmp: Any, wanted: str | None) -> list[str]:
 
 def cut(qmp: Any, mode: str, drives: list[str]) -> None:
     """All at one instant of the guest; then what the mode says."""
+    from qemu.qmp import ExecInterruptedError
+
     def put(drive: str, name: str, value: object) -> None:
         qmp.cmd("qom-set", path=f"/machine/peripheral/{drive}", property=name,
                 value=value)
@@ -79,9 +82,12 @@ def cut(qmp: Any, mode: str, drives: list[str]) -> None:
     else:
         for drive in drives[1:]:
             put(drive, "powered", False)
-        put(drives[0], "power-cut", mode)
+        with contextlib.suppress(ExecInterruptedError):
+            put(drives[0], "power-cut", mode)
     if mode != "stop":
-        qmp.cmd("cont")
+        # A run with --exec ends when the machine is reset.
+        with contextlib.suppress(ExecInterruptedError):
+            qmp.cmd("cont")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -102,6 +108,7 @@ def main(args: argparse.Namespace) -> int:
         raise UserError(f"the guest {path.parent.name} does not answer: {e}") \
             from e
     finally:
-        qmp.close()
+        with contextlib.suppress(EOFError, OSError, QMPError):
+            qmp.close()
     say(f"cut the power of {', '.join(drives)}: {args.mode}")
     return 0
