@@ -40,6 +40,18 @@ GQuark opt_error_quark(void)
     return g_quark_from_static_string("vssd-option");
 }
 
+bool opt_fail(GError **error, OptError code, const char *format, ...)
+{
+    va_list ap;
+    g_autofree char *message = NULL;
+
+    va_start(ap, format);
+    message = g_strdup_vprintf(format, ap);
+    va_end(ap);
+    g_set_error_literal(error, OPT_ERROR, (int)code, message);
+    return false;
+}
+
 static const Suffix *suffixes_of(OptType type)
 {
     switch (type) {

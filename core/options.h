@@ -58,6 +58,10 @@ typedef enum OptError {
     OPT_ERROR_COMBINATION, /* values that do not fit together */
 } OptError;
 
+/* Set *error, in one line.  Returns false. */
+bool opt_fail(GError **error, OptError code, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
+
 /* The row of key, or NULL. */
 const OptDesc *opt_find(const OptDesc *table, size_t n, const char *key);
 

@@ -15,19 +15,7 @@
 
 static const OptDesc ssd_options[] = {SSD_OPTIONS(SSD_DESC)};
 
-static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static bool fail(GError **error, const char *format, ...)
-{
-    va_list ap;
-    g_autofree char *message = NULL;
-
-    va_start(ap, format);
-    message = g_strdup_vprintf(format, ap);
-    va_end(ap);
-    g_set_error_literal(error, OPT_ERROR, OPT_ERROR_COMBINATION, message);
-    return false;
-}
+#define fail(error, ...) opt_fail(error, OPT_ERROR_COMBINATION, __VA_ARGS__)
 
 const char *ssd_complete_at_name(unsigned i)
 {

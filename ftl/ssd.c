@@ -248,14 +248,14 @@ static bool init_faults(Ssd *ssd, GError **error)
 }
 
 /*
- * A released slot lives on until its page is programmed: two pages per plane
- * are under way, and as many may wait for another try.
+ * A released slot lives on until its page is programmed: alloc->depth pages per
+ * plane may be under way, and as many wait for another try.
  */
 static void init_slots(Ssd *ssd)
 {
     ssd->n_slot_records = ssd->l.n_slots;
     if (ssd->cfg->free_at == SSD_FREE_AT_DATA_IN) {
-        ssd->n_slot_records += 2 * 2 * ssd->l.n_planes *
+        ssd->n_slot_records += 2 * ssd->alloc->depth * ssd->l.n_planes *
                                ssd->l.units_per_program;
     }
     ssd->slot = lazy_new(Slot, ssd->n_slot_records);

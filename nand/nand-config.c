@@ -89,11 +89,7 @@ void nand_config_defaults(NandConfig *cfg)
     }
 }
 
-static bool refuse(GError **error, const char *message)
-{
-    g_set_error_literal(error, OPT_ERROR, OPT_ERROR_COMBINATION, message);
-    return false;
-}
+#define refuse(error, ...) opt_fail(error, OPT_ERROR_COMBINATION, __VA_ARGS__)
 
 /* Features that the rest of the array does not allow. */
 static bool check_features(const NandConfig *cfg, GError **error)

@@ -12,20 +12,7 @@
 
 #define ALL UINT64_MAX
 
-static bool complain(GError **error, const char *format, ...)
-    G_GNUC_PRINTF(2, 3);
-
-static bool complain(GError **error, const char *format, ...)
-{
-    va_list ap;
-    g_autofree char *message = NULL;
-
-    va_start(ap, format);
-    message = g_strdup_vprintf(format, ap);
-    va_end(ap);
-    g_set_error_literal(error, OPT_ERROR, OPT_ERROR_SYNTAX, message);
-    return false;
-}
+#define complain(error, ...) opt_fail(error, OPT_ERROR_SYNTAX, __VA_ARGS__)
 
 /* ---- selectors ---------------------------------------------------------------- */
 

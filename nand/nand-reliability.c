@@ -101,11 +101,7 @@ double media_fail(const NandConfig *c, double base, double cycles)
     return MIN(base * (1 + growth), 1);
 }
 
-static bool refuse(GError **error, const char *message)
-{
-    g_set_error_literal(error, OPT_ERROR, OPT_ERROR_COMBINATION, message);
-    return false;
-}
+#define refuse(error, ...) opt_fail(error, OPT_ERROR_COMBINATION, __VA_ARGS__)
 
 bool nand_media_check(const NandConfig *c, GError **error)
 {

@@ -233,19 +233,7 @@ void nand_rules_power_cut(Nand *n)
 
 /* ---- checks -------------------------------------------------------------- */
 
-static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static bool fail(GError **error, const char *format, ...)
-{
-    va_list ap;
-    g_autofree char *message = NULL;
-
-    va_start(ap, format);
-    message = g_strdup_vprintf(format, ap);
-    va_end(ap);
-    g_set_error_literal(error, OPT_ERROR, OPT_ERROR_VALUE, message);
-    return false;
-}
+#define fail(error, ...) opt_fail(error, OPT_ERROR_VALUE, __VA_ARGS__)
 
 static bool check_die(const Nand *n, uint32_t d, GError **error)
 {

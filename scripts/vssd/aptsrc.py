@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -199,6 +200,24 @@ class PrivateApt:
             ["apt-cache", *self.options, "pkgnames"], capture_output=True,
             text=True, check=False, env=dict(os.environ, LC_ALL="C")).stdout
         return [x for x in out.splitlines() if re.fullmatch(pattern, x)]
+
+    def download(self, package: str, versions: list[str], cwd: Path,
+                 note: Callable[[str], None]) -> str:
+        """The source of the first version that the mirror really has: an index
+        may list one that is not there.  Nothing of the others stays in cwd."""
+        problem = UserError(f"no version of the source package {package}")
+        for version in versions:
+            note(f"{package} {version}")
+            try:
+                self.get("source", "--download-only", f"{package}={version}",
+                         cwd=cwd, what=f"fetching the source of {package}"
+                         f" {version}")
+                return version
+            except UserError as e:
+                problem = e
+                for path in cwd.glob(f"{package}_*"):
+                    path.unlink()
+        raise problem
 
     def versions(self, package: str) -> list[str]:
         """The versions of a source package, newest first."""

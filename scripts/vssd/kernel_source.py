@@ -309,15 +309,6 @@ def _fetch(mirror: str, work: Path) -> str:
         stage.note("index of " + sources[0].suite)
         apt.get("update", what="reading the mirror's index of sources")
         versions = [v for v in apt.versions("linux") if v.startswith(SERIES)]
-        problem = UserError(f"the mirror has no source package linux {SERIES}*")
-        for version in versions:
-            stage.note(f"linux {version}")
-            try:
-                apt.get("source", "--download-only", f"linux={version}",
-                        cwd=work, what=f"fetching the source of linux {version}")
-                return version
-            except UserError as e:
-                problem = e
-                for path in work.glob(f"linux_{version}*"):
-                    path.unlink()
-    raise problem
+        if not versions:
+            raise UserError(f"the mirror has no source package linux {SERIES}*")
+        return apt.download("linux", versions, work, stage.note)

@@ -178,16 +178,7 @@ def _fetch_newest(apt: aptsrc.PrivateApt, work: Path, stage: Stage) -> str:
     if not versions:
         raise UserError("the mirror has no source package of QEMU 10.0 or"
                         " later: give QEMU's source with --qemu-source")
-    problem = UserError("no version")
-    for version in versions:
-        stage.note(f"qemu {version}")
-        try:
-            apt.get("source", "--download-only", f"qemu={version}", cwd=work,
-                    what=f"fetching the source of qemu {version}")
-            return version
-        except UserError as e:
-            problem = e
-    raise problem
+    return apt.download("qemu", versions, work, stage.note)
 
 
 def _upstream(version: str) -> tuple[int, ...]:

@@ -12,6 +12,7 @@
 #include "prng.h"
 #include "ssd.h"
 #include "ssd-config.h"
+#include "ref.h"
 
 #define WRITES      200000
 #define INTERVAL_NS 60000
@@ -27,16 +28,10 @@ static Ssd *drive(const char *alloc)
         "host.queue_depth=65536;ftl.op_percent=100%%;ftl.alloc=%s", alloc);
     SsdConfig *cfg = ssd_config_new();
     GError *error = NULL;
-    Ssd *ssd;
 
     ssd_config_set(cfg, options, &error);
     g_assert_no_error(error);
-    ssd_config_set_block_bytes(cfg, 4096, &error);
-    g_assert_no_error(error);
-    ssd = ssd_create(cfg, NULL, NULL, &error);
-    g_assert_no_error(error);
-    ssd_config_free(cfg);
-    return ssd;
+    return ref_drive(cfg);
 }
 
 /* Fetch what has completed; the sum of its latencies. */

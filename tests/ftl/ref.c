@@ -35,6 +35,19 @@ SsdConfig *ref_config(const char *options)
     return cfg;
 }
 
+Ssd *ref_drive(SsdConfig *cfg)
+{
+    GError *error = NULL;
+    Ssd *ssd;
+
+    ssd_config_set_block_bytes(cfg, 4096, &error);
+    g_assert_no_error(error);
+    ssd = ssd_create(cfg, NULL, NULL, &error);
+    g_assert_no_error(error);
+    ssd_config_free(cfg);
+    return ssd;
+}
+
 static uint64_t owed_key(const Ref *r, uint64_t lpn, uint64_t version)
 {
     return version * r->n_units + lpn;

@@ -127,6 +127,10 @@ SsdConfig *ref_config(const char *options);
 /* The next drive writes a trace (docs/traces.md) to this file; NULL: none. */
 extern const char *ref_trace;
 
+/* The drive alone, without a host that keeps its data, in blocks of 4 KiB; frees
+ * the configuration. */
+Ssd *ref_drive(SsdConfig *cfg);
+
 /* The configuration must be good; the reference frees it. */
 Ref *ref_new(SsdConfig *cfg, bool preload);
 void ref_free(Ref *r);

@@ -36,6 +36,7 @@
 
 #include "ftl.h"
 #include "prng.h"
+#include "ref.h"
 
 #define BLOCKS 1600
 #define PAGES  32
@@ -74,16 +75,10 @@ static Ssd *drive_of(const char *options)
 {
     SsdConfig *cfg = ssd_config_new();
     GError *error = NULL;
-    Ssd *ssd;
 
     ssd_config_set(cfg, options, &error);
     g_assert_no_error(error);
-    ssd_config_set_block_bytes(cfg, 4096, &error);
-    g_assert_no_error(error);
-    ssd = ssd_create(cfg, NULL, NULL, &error);
-    g_assert_no_error(error);
-    ssd_config_free(cfg);
-    return ssd;
+    return ref_drive(cfg);
 }
 
 static Ssd *drive(const char *gc, double op_percent)

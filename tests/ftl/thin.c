@@ -24,16 +24,7 @@ static uint64_t resident_bytes(void)
 
 static Ssd *drive(const char *options)
 {
-    SsdConfig *cfg = ref_config(options);
-    GError *error = NULL;
-    Ssd *ssd;
-
-    ssd_config_set_block_bytes(cfg, 4096, &error);
-    g_assert_no_error(error);
-    ssd = ssd_create(cfg, NULL, NULL, &error);
-    g_assert_no_error(error);
-    ssd_config_free(cfg);
-    return ssd;
+    return ref_drive(ref_config(options));
 }
 
 static void write_range(Ssd *ssd, uint64_t first, uint64_t bytes)

@@ -1,0 +1,625 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * drive.h - what a drive consists of: every struct of ftl/, and what a policy is.
+ *
+ * Data only, and the questions that the data answers by itself.  What the files
+ * do with it is in ftl.h, which they include; state.c saves all that is here.
+ */
+#ifndef VSSD_FTL_DRIVE_H
+#define VSSD_FTL_DRIVE_H
+
+#include <inttypes.h>
+
+#include "eventq.h"
+#include "nand-faults.h"
+#include "nand.h"
+#include "oplog.h"
+#include "prng.h"
+#include "recording.h"
+#include "ssd-config.h"
+#include "ssd.h"
+
+#define NONE UINT32_MAX
+
+/* Events of the drive; the array's own come first. */
+enum {
+    SSD_EVENT_CMD_START = NAND_N_EVENTS, /* firmware, and link of a write */
+    SSD_EVENT_CMD_DATA,                  /* DRAM access has ended */
+    SSD_EVENT_CMD_DONE,
+    SSD_EVENT_FLUSH_TICK, /* buffer.flush_interval */
+    SSD_EVENT_FAULT,      /* a rule cuts the power now */
+    SSD_EVENT_BACKGROUND, /* index: BackgroundEvent */
+};
+
+/* ---- map ----------------------------------------------------------------- */
+
+/*
+ * Entry of the map: 0, unmapped; MAP_BUFFERED | slot, the newest data is in
+ * the buffer; else ppu + 1.
+ */
+#define MAP_BUFFERED 0x80000000U
+
+/* Spare area of a unit that holds nothing (padding, torn). */
+#define SPARE_NONE 0U
+
+/* Bit of a spare area: the unit's data was lost before it came here. */
+#define SPARE_POISON 0x80000000U
+
+/* ---- buffer -------------------------------------------------------------- */
+
+typedef enum SlotState {
+    SLOT_FREE,
+    SLOT_LOADING,     /* a read of its unit from NAND is under way */
+    SLOT_CLEAN,       /* same as the copy in NAND */
+    SLOT_FILLING,     /* waits for the rest of its unit to be read from NAND */
+    SLOT_BLOCKED,     /* an older version of the unit is being programmed */
+    SLOT_DIRTY,       /* may be programmed at any time */
+    SLOT_PROGRAMMING, /* part of a page on its way to NAND */
+    N_SLOT_STATES,
+} SlotState;
+
+/*
+ * One unit in the buffer.  Per lpn there is at most one slot that is not
+ * PROGRAMMING, and at most one that is; the map leads to the newer.
+ *
+ * The records that follow SLOT_FREE, LOADING and CLEAN in the list of states
+ * are of units whose newest data is not in NAND: each belongs to an epoch.
+ */
+typedef struct Slot {
+    uint32_t lpn;
+    uint32_t next, prev; /* free list; list of the buffer policy */
+    uint32_t after, before; /* DIRTY: list of the stream, due or fresh;
+                               LOADING, FILLING: the next slot of the same
+                               read, and the command it is for (or NONE) */
+    uint32_t older;      /* BLOCKED: the slot being programmed */
+    uint32_t newer;      /* PROGRAMMING: the slot that waits for it;
+                            LOADING, FILLING: the physical unit that is read */
+    uint32_t old_entry;  /* map entry (0 or ppu + 1) of the copy in NAND that
+                            stays valid until this slot is programmed; kept
+                            by the oldest slot of the lpn */
+    uint32_t waiters;    /* commands to be told when the slot is durable */
+    uint32_t epoch;      /* of flush, at creation */
+    uint64_t version;
+    uint8_t state; /* SlotState */
+    uint8_t stream;
+    bool force;    /* a command waits for it: do not wait for a full page */
+    bool poison;   /* part of the unit could not be read and is lost */
+    bool whole;    /* the host has written all of it */
+    bool dead;     /* trimmed while it could not be freed: reads as unmapped */
+    bool listed;   /* the policy has it in its lists */
+    bool evict;    /* chosen as victim: free it as soon as it is in NAND */
+    bool sent;     /* PROGRAMMING: its data has crossed the bus */
+    bool released; /* its room is another unit's already */
+    bool early;    /* on its way to NAND by early flush */
+    bool early_done; /* was, and has not been written again */
+    uint8_t list;    /* of the policy: in which of Ssd.list it is */
+    uint8_t writes;  /* of the policy: how often it was written (saturates) */
+} Slot;
+
+/* Slots in the order of a list; the ends are NONE when it is empty. */
+typedef struct SlotList {
+    uint32_t head, tail;
+    uint32_t n;
+} SlotList;
+
+#define BUFFER_LISTS 4
+
+typedef enum WaitFor {
+    WAIT_DURABLE,
+    WAIT_DATA_IN, /* until its data has crossed the bus, no longer */
+    WAIT_LOADED,  /* a READ: until the unit has been read from NAND */
+} WaitFor;
+
+/* A command that waits for a slot. */
+typedef struct Waiter {
+    uint32_t cmd;
+    uint32_t next;
+    uint8_t what; /* WaitFor */
+} Waiter;
+
+/*
+ * A flush barrier.  Slots made since the barrier before it carry its number;
+ * it is reached when no slot of it or of an earlier one is left.
+ */
+typedef struct Epoch {
+    uint32_t left; /* slots not yet durable */
+    uint32_t cmd;  /* the command to complete, or NONE */
+} Epoch;
+
+/* ---- pages on their way to NAND ------------------------------------------ */
+
+typedef struct PageJob {
+    uint32_t plane;
+    uint32_t ppa;  /* first page of the program; NONE: it failed, and waits */
+    uint32_t n;    /* units used; the rest is padding */
+    uint32_t next; /* free list; JobFifo */
+    uint8_t stream; /* gc: the class of its units */
+    bool gc;       /* unit[] holds source ppus instead of slots */
+    bool copyback; /* gc: all of one page, inside the array */
+    bool active;
+} PageJob;
+
+/* Pages that must be programmed again, because their program failed. */
+typedef struct JobFifo {
+    uint32_t head;
+    uint32_t tail;
+} JobFifo;
+
+/* ---- blocks and planes ---------------------------------------------------- */
+
+typedef enum BlockState {
+    BLOCK_FREE,
+    BLOCK_OPEN,
+    BLOCK_CLOSING, /* no page left to take, programs still in flight */
+    BLOCK_FULL,   /* in a bucket of its plane, may be picked for cleaning */
+    BLOCK_VICTIM, /* being cleaned */
+    BLOCK_ERASING,
+    BLOCK_BAD, /* never used again */
+    N_BLOCK_STATES,
+} BlockState;
+
+typedef struct Block {
+    uint32_t valid; /* units */
+    uint32_t next, prev;
+    uint32_t pending; /* OPEN, CLOSING: programs in flight; VICTIM: copies that
+                         have not ended */
+    uint32_t older, newer; /* FULL: list of the plane by when they became so */
+    uint32_t mtime;        /* Plane.clock when data in it last changed */
+    uint8_t state;    /* BlockState */
+    uint8_t stream;   /* since it was opened; l.n_streams: of several */
+    bool bad;         /* a program of it failed: empty it, then retire it */
+    uint8_t cause;    /* NandCause; VICTIM: why it is emptied */
+} Block;
+
+/* Who writes into an open block.  The host has one for each stream, cleaning
+ * one for each of its classes (gc_class()). */
+typedef enum OpenKind {
+    OPEN_HOST,
+    OPEN_GC,
+} OpenKind;
+
+typedef struct Open {
+    uint32_t block; /* or NONE */
+    uint32_t next_page;
+} Open;
+
+typedef struct PlaneGc {
+    bool active; /* from ftl.gc_low to ftl.gc_high */
+    bool forced; /* a victim is wanted, whatever there is of free blocks */
+    bool folding; /* blocks in SLC mode are emptied */
+    bool background; /* the victim was taken while the host was silent */
+    bool yielded; /* to reads of the host; it will be woken */
+    uint32_t victim; /* or NONE */
+    uint32_t scan;   /* next page of the victim to look at */
+    uint32_t reads;  /* page reads in flight */
+    uint32_t programs;
+    uint32_t n_staged; /* units read, not yet on their way */
+    uint64_t rate;     /* what each page of the victim gives to credit */
+    uint64_t credit;   /* units that the host may write, << 16 */
+    JobFifo redo;
+} PlaneGc;
+
+typedef struct Plane {
+    uint32_t free_head, free_tail;
+    uint32_t n_free;
+    uint32_t slc_free_head, slc_free_tail; /* those in SLC mode */
+    uint32_t n_slc_free;
+    uint32_t slc_full_head, slc_full_tail; /* oldest first */
+    uint32_t host_programs; /* in flight */
+    uint32_t erases;        /* in flight */
+    uint64_t valid;         /* units */
+    Open *open; /* by open_index(); l.n_open of them */
+    uint32_t n_host_open; /* of those, the host's that are open */
+    uint32_t oldest, newest; /* FULL blocks, but not those in SLC mode */
+    uint32_t clock;     /* programs of the host in the plane */
+    uint32_t *bucket;   /* heads of FULL blocks by valid count */
+    uint32_t min_valid; /* no FULL block has fewer */
+    uint32_t *staged;   /* ppus in controller memory, gc.n_staged of them */
+    uint32_t *staged_of; /* how many of them, by class */
+    PlaneGc gc;
+    /* Room, as in SsdLayout; less with each block that goes bad. */
+    uint32_t spare_blocks;
+    uint64_t slack_units;
+    uint32_t gc_low_blocks;
+    uint32_t gc_high_blocks;
+    uint32_t gc_soft_blocks;
+    uint32_t most_erased;  /* of its blocks */
+    uint32_t least_erased; /* none has been erased less often */
+    uint32_t wear_due; /* erases of a block that calls for a move; 0: none does */
+    uint32_t scanned;  /* blocks that the scan has looked at */
+    uint32_t n_retiring; /* FULL blocks that are bad */
+    uint32_t n_folding;  /* victims in SLC mode */
+    uint32_t last_gc_block; /* last one opened for cleaning, or NONE */
+    bool accepting;
+    bool starved; /* would accept a page if cleaning got on */
+} Plane;
+
+/* Cleaning reads ahead by this many pages per plane. */
+#define GC_READS_PER_PLANE 2
+#define GC_PROGRAMS_PER_PLANE 2
+
+/* ---- commands -------------------------------------------------------------- */
+
+typedef enum CmdPhase {
+    CMD_FREE,
+    CMD_SUBMITTED, /* before it has any effect */
+    CMD_RUNNING,
+    CMD_DONE, /* its completion waits to be fetched */
+} CmdPhase;
+
+typedef enum CostIndex {
+#define COST_INDEX(name, help) COST_##name,
+    SSD_COSTS(COST_INDEX)
+#undef COST_INDEX
+    N_COSTS,
+} CostIndex;
+
+typedef struct Cmd {
+    SsdCmd req;
+    uint64_t serial;      /* counts submissions, from 1 */
+    uint64_t submit_ps;
+    uint64_t mark_ps;     /* up to here cost_ps accounts for the time */
+    uint64_t stall_ps;    /* Ssd.stall_ps at mark_ps */
+    uint64_t firmware_ps; /* time of and for a core */
+    uint64_t data_ps;     /* READ: when the part that comes from DRAM is there;
+                             WRITE: DRAM time */
+    uint64_t complete_ps;
+    uint64_t cost_ps[N_COSTS];
+    uint64_t bad_lba;   /* READ: first uncorrectable block, or NO_LBA */
+    uint64_t next_lpn;  /* READ, WRITE: next unit to look up, or to put into
+                           the buffer */
+    uint64_t room_lpn;  /* waits for room: from here on none is promised yet */
+    uint32_t promised;  /* room that others must not take */
+    uint32_t pending;   /* READ: NAND operations and slots being loaded; WRITE:
+                           slots to be durable */
+    uint32_t next;      /* free list, list of those waiting for room, FIFO of
+                           completions */
+    bool waits;         /* for room */
+    uint8_t phase;      /* CmdPhase */
+    uint8_t status;     /* SsdStatus */
+} Cmd;
+
+#define NO_LBA UINT64_MAX
+
+typedef struct CmdFifo {
+    uint32_t head;
+    uint32_t tail;
+} CmdFifo;
+
+/* ---- streams --------------------------------------------------------------- */
+
+typedef struct Stream {
+    SlotList due, fresh; /* its DIRTY slots, oldest first: those that must not
+                            wait for a full page, and the others */
+    uint32_t n_victims;  /* of those due, victims and due for no other reason */
+    uint32_t n_unsafe;   /* slots whose newest data is not in NAND */
+    SsdStreamCounters n;    /* since the drive was made */
+    SsdStreamCounters base; /* at the last ssd_reset_stats() */
+} Stream;
+
+typedef struct BufferStats {
+    uint64_t read_hits;
+    uint64_t read_misses;
+    uint64_t write_hits;
+    uint64_t write_misses;
+    uint64_t clean_evictions;
+    uint64_t dirty_evictions;
+    uint64_t early_flushes;
+    uint64_t rewrites_after_flush;
+} BufferStats;
+
+/* Values over time, in a bounded number of points. */
+#define SERIES_POINTS 128
+#define SERIES_VALUES 8
+
+typedef struct SeriesPoint {
+    uint64_t at_ps;
+    uint64_t value[SERIES_VALUES];
+} SeriesPoint;
+
+typedef struct Series {
+    uint64_t interval_ps; /* between points, at least */
+    uint64_t next_ps;     /* no point before that */
+    uint32_t n;
+    SeriesPoint point[SERIES_POINTS];
+} Series;
+
+/* When to flush before there is a need; see buffer.c. */
+typedef struct EarlyFlush {
+    uint32_t threshold_ppm; /* share of slots that may be dirty */
+    uint32_t limit;         /* the same, in slots */
+    uint32_t busy;          /* slots on their way */
+    uint32_t writes;        /* commands since the last adjustment */
+    uint32_t evictions, last_evictions; /* of dirty slots: since then, and in
+                                           the period before */
+    uint32_t rewrites, last_rewrites;   /* of slots flushed early */
+} EarlyFlush;
+
+typedef struct Age Age;
+/* The host's silence, and what is done in it; see background.c. */
+typedef struct Background {
+    bool idle;          /* the silence has lasted ftl.idle */
+    bool idle_armed;    /* events that are on their way */
+    bool scan_armed;
+    uint64_t quiet_ps;  /* no command has run since */
+    uint64_t scan_ps;   /* when the next scan begins */
+} Background;
+
+/* Blocks emptied for other reasons than that room was short. */
+typedef struct BackgroundStats {
+    uint64_t soft_victims;
+    uint64_t wear_victims;
+    uint64_t refresh_victims;
+    uint64_t yields; /* cleaning waited for reads of the host */
+} BackgroundStats;
+
+typedef struct GcPolicy GcPolicy;
+typedef struct AllocPolicy AllocPolicy;
+typedef struct BufferPolicy BufferPolicy;
+
+struct Ssd {
+    SsdConfig *cfg;
+    SsdLayout l;
+    SsdInfo info;
+    const SsdHostOps *host;
+    void *opaque;
+    const GcPolicy *gc;
+    const AllocPolicy *alloc;
+    const BufferPolicy *buf;
+
+    EventQueue events;
+    Nand *nand;
+    const NandGeometry *geo;
+    Faults *faults; /* or NULL */
+    bool may_fail;  /* programs and erases */
+    bool cut_due;   /* a rule has cut the power: act on it at once */
+    bool read_only; /* too few good blocks are left */
+    bool given_up;  /* nor can it program what is in the buffer */
+    uint32_t free_for_gc; /* free blocks that the host leaves to cleaning */
+    uint32_t n_factory_bad;
+    uint32_t n_grown_bad;
+    uint64_t now_ps;
+    bool power_on;
+    bool submitted; /* the first ssd_submit() has been */
+    uint32_t preload_next; /* ppu */
+    uint32_t preload_left; /* units of its page */
+
+    /* Shifts, because units, pages and blocks are counted all the time. */
+    unsigned unit_shift;       /* bytes to units */
+    unsigned block_shift;      /* host blocks to units */
+    unsigned page_units_shift; /* physical units to pages */
+    uint64_t first_unit_parts; /* unit_parts() of a page's first unit */
+
+    uint32_t *map;           /* by lpn */
+    uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
+    uint64_t *spare_version; /* by ppu; NULL without a host */
+    uint8_t *spare_stream;   /* by ppu; NULL if there is one stream */
+    uint64_t *valid;         /* bitmap by ppu */
+    uint64_t mapped_units;
+
+    Block *block;
+    Plane *plane;
+    uint64_t *accepting;    /* bitmap by position in the stripe */
+    uint32_t *stripe_plane; /* position in the stripe -> plane */
+    uint32_t *stripe_pos;   /* plane -> position */
+    uint32_t stripe_cursor;
+    uint32_t alloc_chosen;    /* random: plane that waits to be taken, or NONE */
+    uint32_t alloc_waits_for; /* plane that alloc_insist() waits for, or NONE */
+    uint32_t channel_token;   /* dynamic: whose turn it is */
+    uint32_t *chip_token;     /* by channel */
+    uint32_t *die_token;      /* by chip */
+    uint32_t *plane_token;    /* by die */
+    Prng alloc_rng;
+    Prng gc_rng;
+    uint32_t n_starved; /* planes */
+    bool pump_waits;    /* write_pump() has found no plane for what is due */
+
+    Slot *slot;
+    uint32_t n_slot_records; /* l.n_slots, and some for released ones */
+    uint32_t free_slot;
+    uint32_t n_free_slots; /* units for which there is room */
+    uint32_t n_released;   /* slots in use whose room counts as free */
+    uint32_t n_unsafe;     /* slots whose newest data is not in NAND */
+    uint32_t n_dirty;      /* slots that are DIRTY */
+    uint32_t n_must; /* of those, how many must not wait for a full page */
+    Stream *stream; /* l.n_streams, and one for blocks of several */
+    uint32_t stream_cursor;
+    uint64_t mixed_pages; /* that cleaning could not keep apart */
+    SlotList list[BUFFER_LISTS]; /* of the buffer policy */
+    void *policy_data;           /* of the buffer policy */
+    uint32_t n_evicting; /* victims that are not free yet */
+    uint32_t n_victims;  /* of those, DIRTY and due for no other reason */
+    uint32_t n_promised; /* sum of Cmd.promised */
+    uint64_t dram_unit_ps;
+    EarlyFlush early;
+    Background background;
+    uint64_t last_version;
+    Waiter *waiter;
+    uint32_t n_waiters;
+    uint32_t free_waiter;
+    Epoch *epoch; /* ring, first_epoch..cur_epoch */
+    uint32_t epoch_mask;
+    uint32_t first_epoch, cur_epoch;
+    bool tick_armed;
+    Slot *kept; /* without power, buffer.plp: what the buffer held */
+    uint32_t n_kept;
+
+    PageJob *job;
+    uint32_t *job_unit; /* units_per_program entries for each job */
+    uint32_t n_jobs;
+    uint32_t free_job;
+    JobFifo redo; /* of the host */
+
+    Cmd *cmd;
+    uint32_t n_cmds;
+    uint32_t free_cmd;
+    uint64_t last_serial;
+    uint32_t running;   /* submitted and not yet completed */
+    CmdFifo waiting;    /* writes that wait for slots */
+    CmdFifo done;
+    uint64_t link_in_ps; /* host link is busy until, toward the drive */
+    uint64_t link_out_ps;
+    uint64_t dram_in_ps; /* DRAM is busy with writes until */
+    uint64_t *core_ps;   /* by core: busy until */
+    uint64_t link_num, link_den; /* ps = bytes * num / den; den 0: no time */
+
+    /* Total time in which a full page was ready and only cleaning could have
+     * made room for it. */
+    uint64_t stall_ps;
+    uint64_t stalled_since_ps; /* or SIM_NEVER */
+
+    Hist *latency; /* by SsdOp, then one for all */
+    SsdCounters counters;
+    BufferStats buffer_stats;
+    BackgroundStats background_stats;
+    NandStats nand_base; /* counts up to the last ssd_reset_stats() */
+    uint64_t *busy_base; /* of channels, dies, planes; or NULL: no reset yet */
+    uint64_t stats_since_ps;
+    uint64_t gc_copied_units;
+    uint64_t gc_victims;
+    uint64_t gc_victim_units; /* of them, and how many of these were valid */
+    uint64_t gc_victim_valid;
+    Series series; /* free blocks */
+    Series buffer_series; /* see numbers_sample_buffer() */
+    uint64_t padded_units;
+
+    Oplog *log; /* or NULL */
+    Age *age;   /* or NULL: ssd_age() has not been called */
+    Recording *recording; /* or NULL */
+};
+
+/* ---- policies --------------------------------------------------------------- */
+
+struct GcPolicy {
+    const char *name;
+    const char *help;
+    /* Required.  A FULL block of the plane to clean (not one in SLC mode), or
+     * NONE if none would gain anything.  Changes nothing but the order of
+     * Plane.oldest.  Blocks that gain less than a program (gc_gains()) only if
+     * there is no other. */
+    uint32_t (*pick)(Ssd *ssd, uint32_t plane);
+};
+
+/* AllocPolicy.depth of a policy that does not look where there is room. */
+#define ALLOC_DEEP 64
+
+struct AllocPolicy {
+    const char *name;
+    const char *help;
+    uint32_t depth; /* programs of the host in flight per plane: 2 are one in
+                       the array and one on the bus */
+    bool by_lpn;    /* pick wants to know what is written */
+    /* Required.  The plane for the next page of the host, among those that
+     * accept one, or NONE: wait.  It may wait (by alloc_insist()) only for
+     * something that is under way.  lpn is the first unit of the page, or NONE
+     * without by_lpn.  May move its own cursor. */
+    uint32_t (*pick)(Ssd *ssd, uint32_t lpn);
+};
+
+/*
+ * Two kinds.  A write buffer (caches is false) holds only what is on its way to
+ * NAND, in order of arrival, and gives units up as soon as they fill a page; it
+ * needs no functions.  A cache is told of every slot that it may give up,
+ * whatever its state, and is asked for one when there is no room; what is
+ * written out stays, clean.  Everything must be done in time that does not grow
+ * with the buffer.
+ */
+struct BufferPolicy {
+    const char *name;
+    const char *help;
+    bool caches;
+    bool write_through; /* a write completes when it is in NAND */
+    bool writes_only;   /* of a cache: what is read is not kept */
+    uint32_t overhead;  /* bytes of DRAM that it needs for each slot */
+
+    /* Required of a cache.  A slot comes (slot_is_clean() says which kind); is
+     * written again; leaves; the one to give up, which is then removed (NONE:
+     * there is none). */
+    void (*insert)(Ssd *ssd, uint32_t slot);
+    void (*write_hit)(Ssd *ssd, uint32_t slot);
+    void (*remove)(Ssd *ssd, uint32_t slot);
+    uint32_t (*victim)(Ssd *ssd);
+
+    /* Required of a cache.  The slot is read; goes to NAND without being given
+     * up, and counts as clean from now on; to takes the place of from (a newer
+     * version of the same unit; write_hit follows). */
+    void (*read_hit)(Ssd *ssd, uint32_t slot);
+    void (*cleaned)(Ssd *ssd, uint32_t slot);
+    void (*replace)(Ssd *ssd, uint32_t from, uint32_t to);
+
+    /* Optional.  Another slot that leaves with the victim that was of lpn, or
+     * NONE: there is none left. */
+    uint32_t (*mate)(Ssd *ssd, uint32_t lpn);
+
+    /* Optional.  A DIRTY slot to be flushed while the drive is idle, or NONE;
+     * it may move slots among its lists.  A batch of them is on its way. */
+    uint32_t (*early)(Ssd *ssd);
+    void (*early_sent)(Ssd *ssd);
+
+    /* Optional.  The buffer is empty (also after a power cut); the drive ends. */
+    void (*init)(Ssd *ssd);
+    void (*destroy)(Ssd *ssd);
+
+    /* Required with Ssd.policy_data: save it, or load it into what init has made
+     * (core/state.h), and believe no number.  Without it such a drive cannot be
+     * saved. */
+    bool (*state)(Ssd *ssd, State *s);
+};
+
+/* For policies that found nothing: the fewest valid units, whatever it gains. */
+uint32_t gc_greedy_pick(Ssd *ssd, uint32_t plane);
+
+extern const GcPolicy *const gc_policies[];       /* NULL at the end */
+extern const AllocPolicy *const alloc_policies[]; /* NULL at the end */
+extern const BufferPolicy *const buffer_policies[];
+
+extern const GcPolicy gc_greedy;
+extern const GcPolicy gc_cost_benefit;
+extern const GcPolicy gc_fifo;
+extern const GcPolicy gc_random;
+extern const GcPolicy gc_d_choices;
+extern const GcPolicy gc_windowed_greedy;
+extern const AllocPolicy alloc_stripe;
+extern const AllocPolicy alloc_static;
+extern const AllocPolicy alloc_dynamic;
+extern const AllocPolicy alloc_dl;
+extern const AllocPolicy alloc_random;
+extern const AllocPolicy alloc_superblock;
+extern const BufferPolicy buf_fifo;
+extern const BufferPolicy buf_none;
+extern const BufferPolicy buf_lru;
+extern const BufferPolicy buf_cflru;
+extern const BufferPolicy buf_cflru_ef;
+extern const BufferPolicy buf_cflru_ef_sc;
+extern const BufferPolicy buf_fab;
+extern const BufferPolicy buf_bplru;
+extern const BufferPolicy buf_ccf_lru;
+extern const BufferPolicy buf_prlru;
+extern const BufferPolicy buf_clock_dnv;
+
+static inline uint32_t spare_lpn(const Ssd *ssd, uint32_t ppu)
+{
+    return (ssd->spare_lpn[ppu] & ~SPARE_POISON) - 1;
+}
+
+static inline bool spare_poisoned(const Ssd *ssd, uint32_t ppu)
+{
+    return ssd->spare_lpn[ppu] & SPARE_POISON;
+}
+
+/* A bit for each of NAND_PAGE_PARTS that holds some of the unit. */
+static inline uint64_t unit_parts(const Ssd *ssd, uint32_t ppu)
+{
+    uint64_t offset = ppu & (ssd->l.units_per_page - 1);
+
+    return ssd->first_unit_parts
+           << (offset * NAND_PAGE_PARTS >> ssd->page_units_shift);
+}
+
+/* Free blocks of the plane that the host leaves to cleaning. */
+static inline uint32_t plane_reserve(const Ssd *ssd, const Plane *p)
+{
+    return ssd->free_for_gc + (p->n_folding > 0);
+}
+
+#endif
