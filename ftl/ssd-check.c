@@ -364,7 +364,8 @@ bool ssd_check(const Ssd *ssd, GError **error)
 {
     if (!check_map(ssd, error) || !check_slots(ssd, error) ||
         !check_streams(ssd, error) ||
-        !check_commands(ssd, error) || !nand_check(ssd->nand, error)) {
+        !check_commands(ssd, error) || !nand_check(ssd->nand, error) ||
+        !unit_check(ssd, error)) {
         return false;
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {

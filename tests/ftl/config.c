@@ -129,6 +129,7 @@ static void test_ranges(void)
     refuse("ftl.unit=256", "ftl.unit=256", "512B");
     refuse("ftl.gc=best", "ftl.gc=best", "greedy");
     refuse("ftl.alloc=best", "ftl.alloc=best", "stripe");
+    refuse("ftl.gc_unit=best", "ftl.gc_unit=best", "plane, die, superblock");
     refuse("ftl.wear=best", "ftl.wear=best", "fifo, dynamic, static");
     refuse("ftl.wear_spread=0", "ftl.wear_spread=0", "1..1000000");
     refuse("buffer.policy=best", "buffer.policy=best", "fifo");
@@ -423,6 +424,8 @@ static const Change changes[] = {
     {"ftl.gc=random", ""},
     {"ftl.gc=d-choices", ""},
     {"ftl.gc=windowed-greedy", ""},
+    {"ftl.gc_unit=die", PARALLEL},
+    {"ftl.gc_unit=superblock", PARALLEL},
     {"ftl.gc_choices=2", "ftl.gc=d-choices;"},
     {"ftl.gc_window=4", "ftl.gc=windowed-greedy;"},
     {"ftl.gc_low=8%", ""},

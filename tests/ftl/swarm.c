@@ -38,7 +38,8 @@ enum {
     DRAW_MEDIA,
     DRAW_STREAMS,
     DRAW_BUFFER,
-    DRAW_UPKEEP = 20
+    DRAW_UPKEEP = 20,
+    DRAW_GC_UNIT = 30,
 };
 
 typedef struct Mix {
@@ -274,9 +275,18 @@ static void draw_upkeep(Prng *r, GString *s)
     }
 }
 
+/* What is cleaned together, from a stream of its own. */
+static void draw_gc_unit(uint64_t seed, GString *s)
+{
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_GC_UNIT);
+    put_name(s, "ftl.gc_unit", ssd_gc_unit_name((unsigned)ONE_OF(&r, 0, 1, 2, 2)));
+}
+
 /* A drive that fits together: the spare part is raised until it does. */
 static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
-                             Prng *upkeep, bool verbose)
+                             Prng *upkeep, uint64_t seed, bool verbose)
 {
     g_autofree char *drive = draw_drive(r);
     g_autoptr(GString) errors = g_string_new(NULL);
@@ -299,6 +309,7 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
     if (prng_below(upkeep, 2)) {
         draw_upkeep(upkeep, errors);
     }
+    draw_gc_unit(seed, errors);
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
 
@@ -462,7 +473,8 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     prng_seed(&buffer, seed, DRAW_BUFFER);
     prng_seed(&upkeep, seed, DRAW_UPKEEP);
     prng_seed(&host, seed, DRAW_HOST);
-    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, verbose);
+    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, seed,
+                     verbose);
     ref = ref_new(cfg, prng_below(&drive, 2));
     ref->n_streams = ref->info->nstreams;
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;
