@@ -120,7 +120,7 @@ static void test_erases(void)
     Outcome single = measure("die", "nand.multi_plane=off;");
 
     g_assert_cmpuint(plane.erases.grouped * 2, <, plane.erases.n);
-    g_assert_cmpuint(die.erases.grouped * 100, >, die.erases.n * 85);
+    g_assert_cmpuint(die.erases.grouped * 100, >, die.erases.n * 90);
     g_assert_cmpuint(single.erases.grouped, ==, 0);
     g_assert_cmpuint(all.erases.instants * PLANES / 2, <, all.erases.n);
     g_assert_cmpuint(all.erases.instants, <, die.erases.instants);
