@@ -223,7 +223,7 @@ static void test_storm(void)
 {
     storm("");
     storm("buffer.plp=on");
-    storm("ftl.map=dftl;ftl.map_cache=64;nand.blocks=26;ftl.op_percent=120");
+    storm("ftl.map=dftl;ftl.map_cache=64;nand.blocks=30;ftl.op_percent=110");
 }
 
 /* An array without time: everything happens at a few instants. */
