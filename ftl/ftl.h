@@ -25,7 +25,8 @@
  *   state-file.c   such a state in a file
  *   age.c      writes without modelled time, for a drive that starts used
  *   recording.c  what the host did, as a trace
- *   dftl.c     the map on demand: a cache of it, translation pages in NAND; cmt.c
+ *   dftl.c     the map on demand: a cache of it, translation pages in NAND;
+ *              cmt.c, dftl-state.c
  *   accounts.c time and energy of the array
  *   numbers.c  valid units, wear and free blocks, for the statistics
  *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*
