@@ -38,6 +38,13 @@ const char *ssd_wear_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
+const char *ssd_gc_unit_name(unsigned i)
+{
+    static const char *const names[] = {"plane", "die", "superblock"};
+
+    return i < G_N_ELEMENTS(names) ? names[i] : NULL;
+}
+
 const char *ssd_free_at_name(unsigned i)
 {
     static const char *const names[] = {"program", "data-in"};

@@ -39,6 +39,7 @@ enum {
     DRAW_STREAMS,
     DRAW_BUFFER,
     DRAW_UPKEEP = 20,
+    DRAW_GC_UNIT = 30,
     DRAW_DFTL = 41,
 };
 
@@ -276,6 +277,15 @@ static void draw_upkeep(Prng *r, GString *s)
     }
 }
 
+/* What is cleaned together, from a stream of its own. */
+static void draw_gc_unit(uint64_t seed, GString *s)
+{
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_GC_UNIT);
+    put_name(s, "ftl.gc_unit", ssd_gc_unit_name((unsigned)ONE_OF(&r, 0, 1, 2, 2)));
+}
+
 /* The map in NAND, from a stream of its own.  Small pages, so that there are
  * many of them. */
 static void draw_dftl(uint64_t seed, GString *s)
@@ -325,6 +335,7 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
     if (prng_below(upkeep, 2)) {
         draw_upkeep(upkeep, errors);
     }
+    draw_gc_unit(seed, errors);
     draw_dftl(seed, errors);
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
