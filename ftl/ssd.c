@@ -18,9 +18,6 @@ static void host_op_read(Ssd *ssd, const NandOp *op)
     } else {
         host_read_done(ssd, op->cookie, op);
     }
-    if (ssd->cfg->gc_preempt) {
-        gc_resume(ssd, op->ppa.page);
-    }
 }
 
 static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
@@ -36,6 +33,9 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
             meta_read_done(ssd, op);
         } else {
             host_op_read(ssd, op);
+        }
+        if (ssd->cfg->gc_preempt && nand_for_host(op)) {
+            gc_resume(ssd, op->ppa.page);
         }
         break;
     case NAND_PROGRAM:

@@ -192,6 +192,13 @@ typedef struct NandOp {
     double chance;    /* drawn once: the weakest codeword of the read */
 } NandOp;
 
+/* Does the host wait for it?  Translation pages count: most of them are read for
+ * its commands. */
+static inline bool nand_for_host(const NandOp *op)
+{
+    return op->cause == NAND_CAUSE_HOST || op->cause == NAND_CAUSE_MAP;
+}
+
 typedef struct NandStats {
     uint64_t ops[NAND_N_KINDS][NAND_N_CAUSES]; /* PROGRAM: pages */
     uint64_t time_ps[NAND_N_CAUSES][NAND_N_TIMES]; /* summed over operations */
