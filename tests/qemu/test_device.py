@@ -387,14 +387,6 @@ def test_resize_is_refused(image: Path) -> None:
         host_of(machine).write(0, pattern(16, 512))
 
 
-def test_migration_is_refused(image: Path) -> None:
-    with Machine(*drive_args("tiny", image)) as machine:
-        assert machine.qmp
-        answer = machine.qmp.cmd_obj({
-            "execute": "migrate", "arguments": {"uri": "exec:cat >/dev/null"}})
-        assert "vssd" in answer["error"]["desc"]
-
-
 def test_two_drives_and_an_iothread(image: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.img"
     other.write_bytes(bytes(4 * MIB))
