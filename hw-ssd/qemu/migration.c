@@ -212,6 +212,10 @@ static bool get_stream(VssdDev *s, Model *m, QEMUFile *file, GError **error,
     FILE *in = pipe_open(&pipe, file, false);
     bool ok = in && load(s, m, in, error);
 
+    if (ok && !pipe.ended) { /* reading it failed, at its end */
+        g_set_error(error, G_FILE_ERROR, 0, "it is damaged: its end");
+        ok = false;
+    }
     if (in) {
         fclose(in);
     }
