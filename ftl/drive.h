@@ -356,6 +356,7 @@ typedef struct BackgroundStats {
 typedef struct GcPolicy GcPolicy;
 typedef struct AllocPolicy AllocPolicy;
 typedef struct BufferPolicy BufferPolicy;
+typedef struct MapPolicy MapPolicy;
 
 struct Ssd {
     SsdConfig *cfg;
@@ -366,6 +367,7 @@ struct Ssd {
     const GcPolicy *gc;
     const AllocPolicy *alloc;
     const BufferPolicy *buf;
+    const MapPolicy *mapper;
 
     EventQueue events;
     Nand *nand;
@@ -566,12 +568,23 @@ struct BufferPolicy {
     bool (*state)(Ssd *ssd, State *s);
 };
 
+/*
+ * What is kept of where each unit is, and what that costs.  Ssd.map is the
+ * model's own truth under every policy: a policy says what a drive has to do to
+ * know it.
+ */
+struct MapPolicy {
+    const char *name;
+    const char *help;
+};
+
 /* For policies that found nothing: the fewest valid units, whatever it gains. */
 uint32_t gc_greedy_pick(Ssd *ssd, uint32_t plane);
 
 extern const GcPolicy *const gc_policies[];       /* NULL at the end */
 extern const AllocPolicy *const alloc_policies[]; /* NULL at the end */
 extern const BufferPolicy *const buffer_policies[];
+extern const MapPolicy *const map_policies[]; /* NULL at the end */
 
 extern const GcPolicy gc_greedy;
 extern const GcPolicy gc_cost_benefit;
@@ -585,6 +598,7 @@ extern const AllocPolicy alloc_dynamic;
 extern const AllocPolicy alloc_dl;
 extern const AllocPolicy alloc_random;
 extern const AllocPolicy alloc_superblock;
+extern const MapPolicy map_page;
 extern const BufferPolicy buf_fifo;
 extern const BufferPolicy buf_none;
 extern const BufferPolicy buf_lru;

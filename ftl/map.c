@@ -10,6 +10,11 @@
  */
 #include "ftl.h"
 
+const MapPolicy map_page = {
+    .name = "page",
+    .help = "every unit by itself, the whole map in memory",
+};
+
 /* The slot of the buffered unit that remembers its copy in NAND. */
 static Slot *oldest_slot(const Ssd *ssd, uint32_t entry)
 {

@@ -32,6 +32,16 @@ const BufferPolicy *const buffer_policies[] = {
     NULL,
 };
 
+const MapPolicy *const map_policies[] = {
+    &map_page,
+    NULL,
+};
+
+const char *ssd_map_name(unsigned i)
+{
+    return map_policies[i] ? map_policies[i]->name : NULL;
+}
+
 const char *ssd_gc_name(unsigned i)
 {
     return gc_policies[i] ? gc_policies[i]->name : NULL;

@@ -91,6 +91,7 @@ bool ssd_config_is_time(const char *key);
 /* Names of enumerated options, NULL past the last. */
 const char *ssd_alloc_name(unsigned i);
 const char *ssd_stripe_name(unsigned i);
+const char *ssd_map_name(unsigned i);
 const char *ssd_gc_name(unsigned i);
 const char *ssd_buffer_name(unsigned i);
 const char *ssd_streams_gc_name(unsigned i);

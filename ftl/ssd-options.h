@@ -20,6 +20,8 @@
       "over-provisioning: (physical - user capacity) / user capacity")         \
     X(SIZE, uint64_t, capacity, "ftl.capacity", 0, 70368744177664, "0", NULL,  \
       "user capacity, in place of ftl.op_percent; 0: that gives it")           \
+    X(ENUM, uint32_t, mapper, "ftl.map", 0, 0, "page", ssd_map_name,           \
+      "mapping scheme (docs/mapping.md)")                                      \
     X(ENUM, uint32_t, alloc, "ftl.alloc", 0, 0, "stripe", ssd_alloc_name,      \
       "page allocation")                                                       \
     X(ENUM, uint32_t, stripe, "ftl.stripe", 0, 0, "cwdp", ssd_stripe_name,     \

@@ -284,6 +284,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     prng_seed(&ssd->gc_rng, cfg->seed, PURPOSE_GC);
     ssd->alloc = alloc_policies[cfg->alloc];
     ssd->buf = buffer_policies[cfg->buffer];
+    ssd->mapper = map_policies[cfg->mapper];
     ssd->power_on = true;
     eventq_init(&ssd->events);
     ssd->cfg->nand.seed = ssd->cfg->seed;

@@ -62,6 +62,7 @@ static const StateRow ssd_rows[] = {
     KEPT(gc),
     KEPT(alloc),
     KEPT(buf),
+    KEPT(mapper),
     KEPT(events), /* these four have rows of their own */
     KEPT(nand),
     KEPT(geo),

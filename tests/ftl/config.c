@@ -520,7 +520,7 @@ static const Change changes[] = {
  * (off_hours: tests/nand both); the seed, which is the generator's (tests/sim):
  * the drive itself draws only with media.* options.
  */
-static const char *const no_choice[] = {"seed", "nand.registers",
+static const char *const no_choice[] = {"seed", "nand.registers", "ftl.map",
                                         "media.off_hours", "nand.history"};
 
 static bool has_row(const char *key)
