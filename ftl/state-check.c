@@ -344,6 +344,7 @@ static bool check_buffer(const Ssd *ssd, GError **error)
     }
     CHECK(ssd->n_free_slots <= ssd->l.n_slots && ssd->n_released == 0,
           "room in the buffer");
+    CHECK(!ssd->buf->sound || ssd->buf->sound(ssd), "the buffer's order");
     return true;
 }
 
