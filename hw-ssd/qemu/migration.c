@@ -2,11 +2,12 @@
 /*
  * migration.c - savevm, loadvm and live migration, with the drive inside.
  *
- * Whenever the machine is stopped the drive comes to rest: it finishes the
- * commands that it has fetched, and block I/O ends.  It must be done then, and
- * not when the device is saved: completions are written to guest memory, which
- * has been sent by that time.  The drive's clock goes on meanwhile and the
- * guest's does not; when the machine runs again, both go on from where they are.
+ * A machine that is stopped stops its drive, with commands in flight.  If it is to
+ * be saved, the drive comes to rest: it finishes the commands that it has fetched.
+ * That must be before guest memory is sent, since completions are written there:
+ * when the machine stops for it, or else at the beginning.  The drive's clock goes
+ * on meanwhile and the guest's does not; when the machine runs again, both go on
+ * from where they are.
  *
  * What is saved is what PCI has, and two streams that the model writes and checks
  * itself (ftl/state.c, nvme-state.c).  The payload that is in the image stays
@@ -14,9 +15,12 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/error-report.h"
+#include "block/block.h"
 #include "hw/pci/msix.h"
 #include "migration/blocker.h"
+#include "migration/misc.h"
 #include "migration/qemu-file.h"
+#include "migration/register.h"
 #include "migration/vmstate.h"
 #include "qapi/error.h"
 #include "system/block-backend.h"
@@ -29,50 +33,92 @@
 /* In modelled time; a drive that cleans all it can needs a few seconds. */
 #define SETTLE_MOST_NS (1000ULL * NANOSECONDS_PER_SECOND)
 
+/* Of a handler that brings nothing into the stream. */
+#define REST_ID "vssd-rest"
+
 /* A stream goes in pieces: length, bytes; a length of 0 ends it. */
 #define MOST_PIECE 65536
 
 /* ---- rest ----------------------------------------------------------------- */
 
-/* One round.  true: block I/O is to be waited for, and then the next. */
-static bool settle(VssdDev *s)
+/* One round, of a drive that is stopped; with modelled time, or at this instant
+ * only.  true: block I/O is to be waited for, and then the next. */
+static bool settle_some(VssdDev *s, bool with_time)
 {
-    NvmeSettled how;
+    bool more;
 
     if (!vssd_lock(s)) {
         return false;
     }
     vssd_store_reap(s);
-    how = nvme_settle(s->ctrl, &s->now_ns, s->now_ns + SETTLE_MOST_NS);
+    if (with_time) {
+        more = nvme_settle(s->ctrl, &s->now_ns, s->now_ns + SETTLE_MOST_NS) ==
+               NVME_SETTLE_STORE;
+    } else {
+        nvme_run(s->ctrl, s->now_ns);
+        more = nvme_store_in_flight(s->ctrl) > 0;
+    }
     vssd_unlock(s);
-    return how == NVME_SETTLE_STORE;
+    return more;
 }
 
-static void stop(VssdDev *s, bool come_to_rest)
+static void settle(VssdDev *s, bool with_time)
 {
-    if (!vssd_lock(s)) {
-        return;
-    }
-    vssd_serve_pause(s);
-    vssd_unlock(s);
-    while (come_to_rest && settle(s)) {
-        blk_drain(s->conf.blk); /* and past a limit of its rate */
+    while (settle_some(s, with_time)) {
+        bdrv_drain_all(); /* and past a limit of a node's rate */
     }
     vssd_irq_deliver(s);
-    trace_vssd_stopped(s, s->now_ns);
+    trace_vssd_stopped(s, with_time, s->now_ns);
 }
 
-/* A machine that is switched off ends as a power cut finds it (state.c). */
+static void hold_still(VssdDev *s)
+{
+    if (vssd_lock(s)) {
+        vssd_serve_pause(s);
+        vssd_unlock(s);
+    }
+}
+
+/*
+ * Block I/O ends, so that nothing of it reaches an image that loadvm has set
+ * back.  A machine that is switched off ends as a power cut finds it (state.c).
+ */
 static void run_state_changed(void *opaque, bool running, RunState state)
 {
     VssdDev *s = opaque;
 
     if (running) {
         vssd_serve_resume(s);
-    } else {
-        stop(s, state != RUN_STATE_SHUTDOWN);
+        return;
+    }
+    hold_still(s);
+    if (state != RUN_STATE_SHUTDOWN) {
+        settle(s, state == RUN_STATE_SAVE_VM ||
+                      state == RUN_STATE_FINISH_MIGRATE ||
+                      migration_is_running());
     }
 }
+
+/*
+ * The machine is about to be saved or moved, and may have been stopped long ago.
+ * savevm has told the block layer to keep devices' requests back, which it must
+ * not do with these.
+ */
+static int save_prepare(void *opaque, Error **errp)
+{
+    VssdDev *s = opaque;
+
+    if (s->stopped) {
+        blk_set_disable_request_queuing(s->conf.blk, true);
+        settle(s, true);
+        blk_set_disable_request_queuing(s->conf.blk, false);
+    }
+    return 0;
+}
+
+static const SaveVMHandlers rest_handlers = {
+    .save_prepare = save_prepare,
+};
 
 /* ---- the streams ------------------------------------------------------------ */
 
@@ -309,6 +355,7 @@ bool vssd_migration_init(VssdDev *s, Error **errp)
     s->stopped = !runstate_is_running();
     nvme_hold(s->ctrl, s->stopped);
     s->run_change = qemu_add_vm_change_state_handler(run_state_changed, s);
+    register_savevm_live(REST_ID, VMSTATE_INSTANCE_ID_ANY, 1, &rest_handlers, s);
     return true;
 }
 
@@ -317,6 +364,7 @@ void vssd_migration_stop(VssdDev *s)
     migrate_del_blocker(&s->migration_blocker);
     if (s->run_change) {
         qemu_del_vm_change_state_handler(s->run_change);
+        unregister_savevm(NULL, REST_ID, s);
         s->run_change = NULL;
     }
 }

@@ -160,7 +160,9 @@ def test_stopped_machine_stops_the_drive(image: Path) -> None:
         host.io.ring()
         machine.cmd("stop")
         host.qtest.clock_step(1_000_000)
+        assert host.io.poll() is None
         machine.cmd("cont")
+        assert host.io.poll() is None
         host.qtest.clock_step(1_000_000)
         NvmeHost.check(host.io.wait())
 

@@ -147,6 +147,38 @@ def test_snapshot(tmp_path: Path, paused: bool) -> None:
         assert machine.quit() == 0
 
 
+def test_snapshot_with_a_slow_image(tmp_path: Path) -> None:
+    """Block I/O that has begun is waited for, whatever limits its rate."""
+    qcow2(tmp_path / "disk.qcow2")
+    args = ["-object", "throttle-group,id=slow,x-iops-total=1000",
+            "-blockdev", "driver=throttle,throttle-group=slow,file.driver=file,"
+            f"file.filename={tmp_path}/disk.qcow2,node-name=slow0",
+            *drive_args("tiny", "driver=qcow2,file=slow0")]
+    with Machine(*args) as machine:
+        host = host_of(machine)
+        content = busy(host)
+        machine.cmd("qom-set", path="/objects/slow", property="limits",
+                    value={"iops-total": 10})
+        for i in range(8):
+            host.io.push(OP_READ, prp1=BUFFER + 4096 * (20 + i),
+                         cdw=(8 * (8 + i), 0, 7))
+        host.io.ring()
+        machine.cmd("stop")
+        assert monitor(machine, "savevm here") == ""
+        machine.cmd("qom-set", path="/objects/slow", property="limits",
+                    value={"iops-total": 0})
+        machine.cmd("cont")
+        saved = moved(host, machine)
+        for _ in range(2):
+            for _ in range(8):
+                NvmeHost.check(host.io.wait(100_000))
+            finish(host, content)
+            assert monitor(machine, "loadvm here") == ""
+            machine.cmd("cont")
+            host = moved(saved, machine)
+        assert machine.quit() == 0
+
+
 def test_snapshot_of_a_new_process(tmp_path: Path) -> None:
     """QEMU begins with -loadvm."""
     node = qcow2(tmp_path / "disk.qcow2")
