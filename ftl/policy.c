@@ -34,12 +34,18 @@ const BufferPolicy *const buffer_policies[] = {
 
 const MapPolicy *const map_policies[] = {
     &map_page,
+    &map_dftl,
     NULL,
 };
 
 const char *ssd_map_name(unsigned i)
 {
     return map_policies[i] ? map_policies[i]->name : NULL;
+}
+
+bool ssd_map_in_nand(unsigned policy)
+{
+    return map_policies[policy]->in_nand;
 }
 
 const char *ssd_gc_name(unsigned i)
