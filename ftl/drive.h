@@ -607,10 +607,12 @@ struct BufferPolicy {
     void (*init)(Ssd *ssd);
     void (*destroy)(Ssd *ssd);
 
-    /* Required with Ssd.policy_data: save it, or load it into what init has made
-     * (core/state.h), and believe no number.  Without it such a drive cannot be
-     * saved. */
+    /* Required with Ssd.policy_data: the rows of its struct; save it, or load it
+     * into what init has made (core/state.h); can what was loaded be used by a
+     * drive at rest, whose slots have been looked at? */
+    const StateStruct *rows;
     bool (*state)(Ssd *ssd, State *s);
+    bool (*sound)(const Ssd *ssd);
 };
 
 /* Why a unit is somewhere else in NAND. */

@@ -151,14 +151,7 @@ static bool check_clocks(const Ssd *ssd, GError **error)
 static bool check_latency(const Ssd *ssd, GError **error)
 {
     for (unsigned i = 0; i <= SSD_N_OPS; i++) {
-        const Hist *h = &ssd->latency[i];
-        uint64_t left = h->n;
-
-        for (size_t k = 0; k < HIST_BUCKETS; k++) {
-            CHECK(h->bucket[k] <= left, "a histogram");
-            left -= h->bucket[k];
-        }
-        CHECK(left == 0 && (h->n == 0 || h->min <= h->max), "a histogram");
+        CHECK(hist_valid(&ssd->latency[i]), "a histogram");
     }
     return true;
 }
@@ -355,6 +348,7 @@ static bool check_buffer(const Ssd *ssd, GError **error)
     }
     CHECK(ssd->n_free_slots <= ssd->l.n_slots && ssd->n_released == 0,
           "room in the buffer");
+    CHECK(!ssd->buf->sound || ssd->buf->sound(ssd), "the buffer's order");
     return true;
 }
 

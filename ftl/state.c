@@ -285,8 +285,16 @@ const StateStruct *ssd_state_struct(unsigned i)
         &dftl_struct, &cmt_struct,
     };
 
-    return i < G_N_ELEMENTS(own) ? own[i]
-                                 : nand_state_struct(i - G_N_ELEMENTS(own));
+    if (i < G_N_ELEMENTS(own)) {
+        return own[i];
+    }
+    i -= G_N_ELEMENTS(own);
+    for (const BufferPolicy *const *p = buffer_policies; *p; p++) {
+        if ((*p)->rows && i-- == 0) {
+            return (*p)->rows;
+        }
+    }
+    return nand_state_struct(i);
 }
 
 /* ---- what it was saved with --------------------------------------------------- */
@@ -471,12 +479,8 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
 
 static bool walk_policy(State *s, Ssd *ssd)
 {
-    if (ssd->buf->state) {
-        return ssd->buf->state(ssd, s);
-    }
-    return !ssd->policy_data ||
-           state_fail(s, "buffer.policy=%s has data of its own that cannot be "
-                      "saved", ssd->buf->name);
+    g_assert(!ssd->policy_data == !ssd->buf->state);
+    return !ssd->buf->state || ssd->buf->state(ssd, s);
 }
 
 /* A reader without versions skips those that there are. */
