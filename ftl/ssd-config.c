@@ -38,6 +38,13 @@ const char *ssd_wear_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
+const char *ssd_recovery_name(unsigned i)
+{
+    static const char *const names[] = {"capacitors", "scan"};
+
+    return i < G_N_ELEMENTS(names) ? names[i] : NULL;
+}
+
 const char *ssd_free_at_name(unsigned i)
 {
     static const char *const names[] = {"program", "data-in"};
@@ -248,6 +255,16 @@ static bool check_upkeep(const SsdConfig *cfg, GError **error)
     return true;
 }
 
+static bool check_recovery(const SsdConfig *cfg, GError **error)
+{
+    if (cfg->recovery != SSD_RECOVERY_CAPACITORS && cfg->plp) {
+        return fail(error, "ftl.recovery=%s: not with buffer.plp=on, whose "
+                    "capacitors keep the map, too",
+                    ssd_recovery_name(cfg->recovery));
+    }
+    return true;
+}
+
 static bool check_units(const SsdConfig *cfg, GError **error)
 {
     uint64_t unit = cfg->unit_bytes;
@@ -353,6 +370,27 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
     l->min_spare_blocks = l->busy_blocks + 2 * (l->gc_free_blocks + 1);
 }
 
+/*
+ * What is saved takes 8 bytes for each logical unit, in blocks of its own: twice
+ * as many as it fills, one that is written in each plane and one that is free.
+ */
+static void layout_saved(const SsdConfig *cfg, SsdLayout *l)
+{
+    uint64_t program = cfg->nand.page_bytes * l->pages_per_program;
+    uint64_t per_block = (uint64_t)l->n_planes * cfg->nand.pages /
+                         l->pages_per_program;
+
+    if (cfg->recovery == SSD_RECOVERY_CAPACITORS) {
+        return;
+    }
+    l->saved_units = (uint32_t)(program / SAVED_ENTRY_BYTES);
+    l->n_saved = (uint32_t)((l->user_units + l->saved_units - 1) /
+                            l->saved_units) + 1;
+    l->saved_blocks = 2 + (uint32_t)((2 * l->n_saved + per_block - 1) /
+                                     per_block);
+    l->n_saved_flights = MIN(2 * l->n_planes, 256);
+}
+
 static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
                      GError **error)
 {
@@ -369,7 +407,8 @@ static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
     return fail(error,
                 "%s: leaves %" PRIu64
                 " spare blocks of %u in each plane, at least %u are needed%s",
-                room, spare, cfg->nand.blocks - cfg->nand.slc_blocks,
+                room, spare,
+                cfg->nand.blocks - cfg->nand.slc_blocks - l->saved_blocks,
                 l->min_spare_blocks,
                 cfg->wear == SSD_WEAR_STATIC ? " (fewer without "
                                                "ftl.wear=static)"
@@ -408,6 +447,8 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     share_blocks = (l->share_units + l->units_per_block - 1) /
                    l->units_per_block;
     layout_streams(cfg, l);
+    layout_saved(cfg, l);
+    blocks -= MIN(blocks, l->saved_blocks);
     if (blocks < share_blocks + l->min_spare_blocks) {
         return no_spare(cfg, l, blocks - MIN(blocks, share_blocks), error);
     }
@@ -453,6 +494,7 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
 
     return nand_config_check(&cfg->nand, error) && check_units(cfg, error) &&
            check_streams(cfg, error) && check_upkeep(cfg, error) &&
+           check_recovery(cfg, error) &&
            ssd_layout(cfg, &layout, error) &&
            check_faults(cfg, &layout, error);
 }

@@ -244,6 +244,13 @@ void ssd_power_cut(Ssd *ssd, uint64_t now_ns);
  */
 void ssd_power_on(Ssd *ssd, uint64_t now_ns);
 
+/* Has it found all that NAND holds?  Commands that come earlier wait. */
+bool ssd_ready(const Ssd *ssd);
+
+/* Modelled time from the last ssd_power_on() until the drive was ready (0: it is
+ * not, or was at once). */
+uint64_t ssd_recovery_ns(const Ssd *ssd);
+
 /* Is the power on?  A scripted fault may have cut it. */
 bool ssd_powered(const Ssd *ssd);
 

@@ -161,6 +161,8 @@ typedef struct NandOp {
     uint64_t bad_parts; /* READ, in: those that are uncorrectable by decree;
                            done: those that are */
     bool fail;          /* PROGRAM, COPYBACK, ERASE: fails by decree */
+    bool strong; /* READ: of what a code protects that always corrects; and the
+                    page may be blank */
 
     uint8_t status;  /* NandStatus */
     uint8_t retries; /* READ: beyond the first attempt */

@@ -98,6 +98,8 @@ static void run_cut(const Script *s, uint64_t cut_ns, bool twice)
     ref_free(r);
 }
 
+#define SCAN "ftl.recovery=scan;nand.blocks=24;"
+
 static void cut_everywhere(const Script *s)
 {
     GArray *at_ns = find_instants(s);
@@ -124,6 +126,16 @@ static void test_fresh(void)
 static void test_full(void)
 {
     cut_everywhere(&(Script){TINY, 2, 250, 20, true, 20, 0});
+}
+
+/* The map is lost with the power, and found in spare areas. */
+static void test_scan(void)
+{
+    cut_everywhere(&(Script){TINY SCAN, 1, 120, 20, false, 0, 0});
+    cut_everywhere(&(Script){TINY SCAN, 2, 250, 20, true, 20, 0});
+    cut_everywhere(
+        &(Script){TINY SCAN "nand.dies=2;ftl.unit=8KiB;"
+                  "buffer.flush_interval=700us", 3, 200, 20, true, 5, 0});
 }
 
 /* Two dies, small units, a periodic flush. */
@@ -311,6 +323,7 @@ int main(int argc, char **argv)
     g_test_add_func("/power/protected", test_protected);
     g_test_add_func("/power/fresh", test_fresh);
     g_test_add_func("/power/full", test_full);
+    g_test_add_func("/power/scan", test_scan);
     g_test_add_func("/power/units", test_units);
     g_test_add_func("/power/upkeep", test_upkeep);
     g_test_add_func("/power/caches", test_caches);

@@ -38,7 +38,8 @@ enum {
     DRAW_MEDIA,
     DRAW_STREAMS,
     DRAW_BUFFER,
-    DRAW_UPKEEP = 20
+    DRAW_UPKEEP = 20,
+    DRAW_RECOVERY = 30
 };
 
 typedef struct Mix {
@@ -274,9 +275,18 @@ static void draw_upkeep(Prng *r, GString *s)
     }
 }
 
+/* Where the map is found after a power cut, and how often the power goes again
+ * meanwhile: from a stream of its own. */
+static void draw_recovery(Prng *r, GString *s)
+{
+    if (!strstr(s->str, "plp=on") && prng_below(r, 3) == 0) {
+        put_name(s, "ftl.recovery", "scan");
+    }
+}
+
 /* A drive that fits together: the spare part is raised until it does. */
 static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
-                             Prng *upkeep, bool verbose)
+                             Prng *upkeep, Prng *recovery, bool verbose)
 {
     g_autofree char *drive = draw_drive(r);
     g_autoptr(GString) errors = g_string_new(NULL);
@@ -299,6 +309,7 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
     if (prng_below(upkeep, 2)) {
         draw_upkeep(upkeep, errors);
     }
+    draw_recovery(recovery, errors);
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
 
@@ -448,7 +459,7 @@ static void forget(Seen *seen)
 static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
                         Seen *seen)
 {
-    Prng drive, media, streams, buffer, upkeep, host;
+    Prng drive, media, streams, buffer, upkeep, recovery, host;
     SsdConfig *cfg;
     Ref *ref;
     bool verbose = opt_seed >= 0;
@@ -462,12 +473,15 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     prng_seed(&buffer, seed, DRAW_BUFFER);
     prng_seed(&upkeep, seed, DRAW_UPKEEP);
     prng_seed(&host, seed, DRAW_HOST);
-    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, verbose);
+    prng_seed(&recovery, seed, DRAW_RECOVERY);
+    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, &recovery,
+                     verbose);
     ref = ref_new(cfg, prng_below(&drive, 2));
     ref->n_streams = ref->info->nstreams;
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;
     ref->bug = bug;
     ref->replace_permille = copies_permille;
+    ref->recovery_rng = recovery;
     if (seen) {
         ref->log = g_array_new(false, false, sizeof(SsdCompletion));
         ref->reports = g_string_new(NULL);
