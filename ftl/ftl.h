@@ -577,6 +577,9 @@ void recovery_event(Ssd *ssd, uint32_t step);
 /* Does the command have to wait until the drive is ready? */
 bool recovery_waits(Ssd *ssd, uint32_t cmd);
 
+/* No recovery takes longer. */
+uint64_t recovery_longest_ps(const Ssd *ssd);
+
 void recovery_json(const Ssd *ssd, JsonWriter *w);
 
 /* ---- host.c --------------------------------------------------------------------- */

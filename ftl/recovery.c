@@ -463,6 +463,32 @@ void recovery_event(Ssd *ssd, uint32_t step)
     end_step(ssd);
 }
 
+/* ---- bounds ------------------------------------------------------------------------------------ */
+
+/* Reads of so many pages in each plane, of so many bytes: dies do not wait for
+ * each other but at the channel. */
+static uint64_t longest_reads(const Ssd *ssd, uint64_t pages, uint32_t bytes)
+{
+    uint64_t in_die = pages * ssd->geo->planes_per_die;
+    uint64_t in_channel = in_die * ssd->geo->dies_per_channel;
+    uint64_t bus_ps;
+    uint64_t cell_ps;
+
+    nand_longest_read(ssd->nand, bytes, &bus_ps, &cell_ps);
+    return in_die * cell_ps + in_channel * bus_ps;
+}
+
+uint64_t recovery_longest_ps(const Ssd *ssd)
+{
+    uint64_t pages = (uint64_t)ssd->geo->blocks_per_plane *
+                     ssd->geo->pages_per_block;
+    uint64_t saved = (uint64_t)ssd->l.saved_blocks * ssd->geo->pages_per_block;
+
+    return saves(ssd) ? longest_reads(ssd, pages, spare_bytes(ssd)) +
+                            longest_reads(ssd, saved, ssd->geo->page_bytes)
+                      : 0;
+}
+
 /* ---- what callers may ask -------------------------------------------------------------------- */
 
 bool ssd_ready(const Ssd *ssd)

@@ -612,7 +612,7 @@ bool saved_flush(Ssd *ssd, uint32_t cmd)
     }
     ssd->cmd[cmd].next_lpn = q->trim_serial;
     fifo_push(ssd, &q->waiting, cmd);
-    go_on(ssd);
+    pump(ssd);
     return false;
 }
 
@@ -641,7 +641,8 @@ bool saved_holds(Ssd *ssd, uint32_t block)
         }
         q->held_tail = block;
         ssd->plane[block_plane(ssd, block)].gc.held++;
-        go_on(ssd);
+        /* No more than that: cleaning, which calls, must not be called. */
+        pump(ssd);
     }
     return true;
 }

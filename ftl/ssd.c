@@ -206,6 +206,7 @@ static void init_info(Ssd *ssd)
     info->reclaim_bytes = info->erase_bytes * ssd->l.n_planes;
     info->queue_depth = cfg->queue_depth;
     info->keeps_buffer = cfg->plp;
+    info->longest_recovery_ns = sim_ceil_ns(recovery_longest_ps(ssd));
     info->memory_bytes = ssd->l.user_units * sizeof(*ssd->map) +
                          ssd->l.raw_units * sizeof(*ssd->spare_lpn) +
                          (ssd->spare_version ? ssd->l.raw_units *

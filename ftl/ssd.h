@@ -76,6 +76,8 @@ typedef struct SsdInfo {
     uint64_t reclaim_bytes; /* of a stream's blocks, one in each plane */
     uint32_t queue_depth;  /* commands in flight before -EBUSY */
     uint64_t memory_bytes; /* host memory that the model's tables may take */
+    uint64_t longest_recovery_ns; /* ssd_recovery_ns() is below, however full the
+                                     drive */
     bool keeps_buffer; /* buffer.plp: a completed WRITE survives a power cut */
 } SsdInfo;
 

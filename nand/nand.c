@@ -593,6 +593,21 @@ const NandStats *nand_stats(const Nand *n)
     return &n->stats;
 }
 
+void nand_longest_read(const Nand *n, uint32_t bytes, uint64_t *bus_ps,
+                       uint64_t *cell_ps)
+{
+    const NandTiming *t = &n->timing;
+    uint64_t words = (bytes + n->cfg.codeword_bytes - 1) /
+                     n->cfg.codeword_bytes;
+
+    *cell_ps = words * n->cfg.t_ecc_ps;
+    *bus_ps = t->read_cmd_ps + t->status_ps + t->read_out_ps + t->change_ps +
+              nand_data_ps(t, bytes);
+    for (uint32_t i = 0; i <= NAND_SLC_MODE; i++) {
+        *cell_ps = MAX(*cell_ps, words * n->cfg.t_ecc_ps + t->read_ps[i]);
+    }
+}
+
 uint32_t nand_load(const Nand *n)
 {
     return n->load;

@@ -285,6 +285,11 @@ void nand_event(Nand *nand, const Event *e);
 /* What operations occupy alone (nand.lock); index of NAND_EVENT_RETRY. */
 uint32_t nand_units(const Nand *nand);
 
+/* What a read of so many bytes takes at most on the channel, and in all else,
+ * when nothing is in its way and ECC does not fail. */
+void nand_longest_read(const Nand *nand, uint32_t bytes, uint64_t *bus_ps,
+                       uint64_t *cell_ps);
+
 /* Operations queued or running in the whole array. */
 uint32_t nand_load(const Nand *nand);
 

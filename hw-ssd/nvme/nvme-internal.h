@@ -332,6 +332,7 @@ struct NvmeCtrl {
     uint64_t power_cycles;
     uint64_t unsafe_shutdowns;
     bool shutdown_clean;
+    bool enabling; /* CC.EN is set, and the drive is not ready yet */
     uint64_t media_errors;
 
     /* statistics */
@@ -391,6 +392,8 @@ static inline bool nvme_running(const NvmeCtrl *ctrl)
 
 /* regs.c */
 void nvme_disable(NvmeCtrl *ctrl);
+/* CSTS.RDY, if it is asked for and the drive is. */
+void nvme_look_ready(NvmeCtrl *ctrl);
 uint64_t nvme_cap(const NvmeCtrl *ctrl);
 
 /*

@@ -173,6 +173,8 @@ static void test_combinations(void)
     refuse("ftl.unit=512;buffer.size=1TiB", "buffer.size", "16777216");
     refuse("buffer.plp=on;buffer.ignore_flush=on", "buffer.ignore_flush=on: ",
            "buffer.plp=on");
+    refuse("buffer.plp=on;ftl.recovery=scan", "ftl.recovery=scan: ",
+           "buffer.plp=on");
     refuse("buffer.plp=on;buffer.free_at=data-in", "buffer.free_at=data-in: ",
            "buffer.plp=on");
     refuse("media.errors=on;nand.ecc_codeword=512;media.ecc_bits=4096",
@@ -411,6 +413,7 @@ static const Change changes[] = {
     {"ftl.refresh_reads=1", SILENT AGES},
     {"ftl.refresh_hours=100", SILENT AGES},
     {"ftl.scan_interval=1ms", SILENT AGES "ftl.refresh_reads=1;"},
+    {"ftl.recovery=scan", ""},
     {"ftl.alloc=static", PARALLEL},
     {"ftl.alloc=dynamic", PARALLEL},
     {"ftl.alloc=dl", PARALLEL},

@@ -321,6 +321,10 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
         g_autofree char *more = g_strdup_printf("ftl.op_percent=%u", op += 40);
         bool ok = ssd_config_set(cfg, more, NULL);
 
+        if (!ok) { /* too few blocks to set some apart for saved pages */
+            op = 0;
+            ok = ssd_config_set(cfg, "ftl.recovery=capacitors", NULL);
+        }
         g_assert_true(ok);
     }
     if (verbose) {
