@@ -121,8 +121,11 @@ static void forget_planes(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         Plane *p = &ssd->plane[i];
 
-        p->gc = (PlaneGc){.victim = NONE, .redo = {NONE, NONE}};
+        p->gc = (PlaneGc){
+            .victim = NONE, .next = NONE, .redo = {NONE, NONE}};
         p->host_programs = 0;
+        p->meta_programs = 0;
+        p->meta_wait = (JobFifo){NONE, NONE};
         p->erases = 0;
         memset(p->staged_of, 0, ssd->l.n_gc_classes * sizeof(*p->staged_of));
     }
@@ -154,13 +157,17 @@ void power_lost(Ssd *ssd)
     if (ssd->cfg->plp) {
         keep_buffer(ssd);
     }
+    if (!saves(ssd)) {
+        revert_map(ssd);
+    }
+    if (ssd->mapper->power_lost) {
+        ssd->mapper->power_lost(ssd);
+    }
     tear_pages(ssd);
+    forget_planes(ssd);
     if (saves(ssd)) {
-        forget_planes(ssd);
         recovery_power_lost(ssd);
     } else {
-        revert_map(ssd);
-        forget_planes(ssd);
         settle_blocks(ssd);
     }
     ssd_init_buffer(ssd);
@@ -285,7 +292,7 @@ void power_ready(Ssd *ssd)
 {
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         if (ssd->block[b].state == BLOCK_ERASING) {
-            block_start_erase(ssd, b, NAND_CAUSE_GC);
+            block_start_erase(ssd, b, NAND_CAUSE_GC, false);
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -299,7 +306,9 @@ void power_ready(Ssd *ssd)
             }
         }
         plane_update(ssd, i);
-        gc_kick(ssd, i);
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        gc_kick(ssd, i); /* which may concern others, too */
     }
     if (!saves(ssd)) {
         faulty_arm(ssd);
@@ -365,6 +374,9 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
         ssd->spare_lpn[ppu] = (uint32_t)lpn + 1;
         ssd->mapped_units++;
         block_set_valid(ssd, ppu);
+        if (ssd->mapper->aged) {
+            ssd->mapper->aged(ssd, (uint32_t)lpn, false);
+        }
     }
     return 0;
 }

@@ -640,7 +640,7 @@ bool saved_holds(Ssd *ssd, uint32_t block)
             ssd->block[q->held_tail].next = block;
         }
         q->held_tail = block;
-        ssd->plane[block_plane(ssd, block)].gc.held++;
+        ssd->plane[block_plane(ssd, block)].gc.trims++;
         /* No more than that: cleaning, which calls, must not be called. */
         pump(ssd);
     }

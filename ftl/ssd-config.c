@@ -45,6 +45,13 @@ const char *ssd_recovery_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
+const char *ssd_gc_unit_name(unsigned i)
+{
+    static const char *const names[] = {"plane", "die", "superblock"};
+
+    return i < G_N_ELEMENTS(names) ? names[i] : NULL;
+}
+
 const char *ssd_free_at_name(unsigned i)
 {
     static const char *const names[] = {"program", "data-in"};
@@ -262,6 +269,14 @@ static bool check_recovery(const SsdConfig *cfg, GError **error)
                     "capacitors keep the map, too",
                     ssd_recovery_name(cfg->recovery));
     }
+    if (cfg->recovery != SSD_RECOVERY_CAPACITORS && cfg->mapper != 0) {
+        return fail(error, "ftl.recovery=%s: needs ftl.map=page",
+                    ssd_recovery_name(cfg->recovery));
+    }
+    if (cfg->recovery != SSD_RECOVERY_CAPACITORS && cfg->gc_unit != 0) {
+        return fail(error, "ftl.recovery=%s: needs ftl.gc_unit=plane",
+                    ssd_recovery_name(cfg->recovery));
+    }
     return true;
 }
 
@@ -362,8 +377,11 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
 
     l->n_streams = cfg->ruhs ? cfg->ruhs : cfg->streams + 1;
     l->n_stream_classes = merge ? 1 : l->n_streams;
-    l->n_gc_classes = l->n_stream_classes + (cfg->wear == SSD_WEAR_STATIC);
-    l->n_open = l->n_streams + l->n_gc_classes;
+    l->n_gc_classes = l->n_stream_classes;
+    l->cold_class = cfg->wear == SSD_WEAR_STATIC ? l->n_gc_classes++
+                                                 : UINT32_MAX;
+    l->meta_class = l->n_meta_pages ? l->n_gc_classes++ : UINT32_MAX;
+    l->n_open = l->n_streams + (l->n_meta_pages > 0) + l->n_gc_classes;
     l->gc_free_blocks = l->n_gc_classes;
     l->busy_blocks = l->n_open + 2 * l->n_gc_classes;
     /* So that gc_low and gc_high find room between these and the slack. */
@@ -391,6 +409,25 @@ static void layout_saved(const SsdConfig *cfg, SsdLayout *l)
     l->n_saved_flights = MIN(2 * l->n_planes, 256);
 }
 
+/* Bytes of an entry in a translation page: a physical address. */
+#define MAP_ENTRY_BYTES 4
+
+/* Pages of the drive's own, and what they take of a plane. */
+static void layout_meta(const SsdConfig *cfg, SsdLayout *l)
+{
+    uint64_t program = (uint64_t)l->units_per_program * cfg->unit_bytes;
+
+    if (ssd_map_in_nand(cfg->mapper)) {
+        l->map_entries = (uint32_t)(program / MAP_ENTRY_BYTES);
+        l->n_map_pages = (uint32_t)((l->user_units + l->map_entries - 1) /
+                                    l->map_entries);
+    }
+    l->n_meta_pages = l->n_map_pages;
+    l->meta_units = (uint64_t)l->n_meta_pages * l->units_per_program;
+    l->meta_share_units = (uint64_t)l->units_per_program *
+                          ((l->n_meta_pages + l->n_planes - 1) / l->n_planes);
+}
+
 static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
                      GError **error)
 {
@@ -406,13 +443,14 @@ static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
     }
     return fail(error,
                 "%s: leaves %" PRIu64
-                " spare blocks of %u in each plane, at least %u are needed%s",
+                " spare blocks of %u in each plane, at least %u are needed%s%s",
                 room, spare,
                 cfg->nand.blocks - cfg->nand.slc_blocks - l->saved_blocks,
                 l->min_spare_blocks,
                 cfg->wear == SSD_WEAR_STATIC ? " (fewer without "
                                                "ftl.wear=static)"
-                                             : "");
+                                             : "",
+                l->n_map_pages ? " (fewer with ftl.map=page)" : "");
 }
 
 static uint64_t user_units(const SsdConfig *cfg, uint64_t physical_units)
@@ -444,8 +482,9 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     l->user_units = user_units(cfg, (uint64_t)l->n_planes * blocks *
                                         l->units_per_block);
     l->share_units = (l->user_units + l->n_planes - 1) / l->n_planes;
-    share_blocks = (l->share_units + l->units_per_block - 1) /
-                   l->units_per_block;
+    layout_meta(cfg, l);
+    share_blocks = (l->share_units + l->meta_share_units + l->units_per_block -
+                    1) / l->units_per_block;
     layout_streams(cfg, l);
     layout_saved(cfg, l);
     blocks -= MIN(blocks, l->saved_blocks);

@@ -34,6 +34,8 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
             recovery_read_done(ssd, op);
         } else if (cause_is_cleaning(op->cause)) {
             gc_read_done(ssd, op);
+        } else if (op->cause != NAND_CAUSE_HOST) {
+            meta_read_done(ssd, op);
         } else {
             host_op_read(ssd, op);
         }
@@ -46,6 +48,8 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
             bad_program_done(ssd, op->cookie);
         } else if (ssd->job[op->cookie].gc) {
             gc_page_done(ssd, op->cookie);
+        } else if (ssd->job[op->cookie].meta) {
+            meta_page_done(ssd, op->cookie);
         } else {
             write_page_done(ssd, op->cookie);
         }
@@ -69,7 +73,8 @@ static void op_data_in(void *opaque, const NandOp *op, uint64_t now_ps)
 {
     Ssd *ssd = opaque;
 
-    if (op->cause != NAND_CAUSE_META && !ssd->job[op->cookie].gc) {
+    if (op->cause != NAND_CAUSE_META && !ssd->job[op->cookie].gc &&
+        !ssd->job[op->cookie].meta) {
         write_page_data_in(ssd, op->cookie);
     }
 }
@@ -171,9 +176,14 @@ static size_t valid_words(const Ssd *ssd)
     return ssd->l.raw_units / 64 + 1;
 }
 
+static uint64_t map_units(const Ssd *ssd)
+{
+    return ssd->l.user_units + ssd->l.meta_units;
+}
+
 static void init_tables(Ssd *ssd)
 {
-    ssd->map = lazy_new(uint32_t, ssd->l.user_units);
+    ssd->map = lazy_new(uint32_t, map_units(ssd));
     ssd->spare_lpn = lazy_new(uint32_t, ssd->l.raw_units);
     if (ssd->host || saves(ssd)) {
         ssd->spare_version = lazy_new(uint64_t, ssd->l.raw_units);
@@ -207,7 +217,7 @@ static void init_info(Ssd *ssd)
     info->queue_depth = cfg->queue_depth;
     info->keeps_buffer = cfg->plp;
     info->longest_recovery_ns = sim_ceil_ns(recovery_longest_ps(ssd));
-    info->memory_bytes = ssd->l.user_units * sizeof(*ssd->map) +
+    info->memory_bytes = map_units(ssd) * sizeof(*ssd->map) +
                          ssd->l.raw_units * sizeof(*ssd->spare_lpn) +
                          (ssd->spare_version ? ssd->l.raw_units *
                                                    sizeof(*ssd->spare_version)
@@ -216,7 +226,8 @@ static void init_info(Ssd *ssd)
                          (ssd->spare_stream ? ssd->l.raw_units : 0) +
                          valid_words(ssd) * sizeof(*ssd->valid) +
                          (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->block) +
-                         (uint64_t)ssd->n_slot_records * sizeof(*ssd->slot);
+                         (uint64_t)ssd->n_slot_records * sizeof(*ssd->slot) +
+                         ssd->map_bytes;
 }
 
 static void init_shifts(Ssd *ssd)
@@ -242,6 +253,7 @@ void ssd_init_buffer(Ssd *ssd)
     ssd->tick_armed = false;
     ssd->waiting = (CmdFifo){NONE, NONE};
     ssd->redo = (JobFifo){NONE, NONE};
+    meta_init(ssd);
     ssd->stalled_since_ps = SIM_NEVER;
 }
 
@@ -295,6 +307,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     prng_seed(&ssd->gc_rng, cfg->seed, PURPOSE_GC);
     ssd->alloc = alloc_policies[cfg->alloc];
     ssd->buf = buffer_policies[cfg->buffer];
+    ssd->mapper = map_policies[cfg->mapper];
     ssd->power_on = true;
     eventq_init(&ssd->events);
     ssd->cfg->nand.seed = ssd->cfg->seed;
@@ -316,6 +329,9 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->epoch_mask = 15;
     ssd->epoch = g_new0(Epoch, ssd->epoch_mask + 1);
     ssd_init_buffer(ssd);
+    if (ssd->mapper->init) {
+        ssd->mapper->init(ssd);
+    }
     ssd->free_cmd = NONE;
     ssd->done = (CmdFifo){NONE, NONE};
     host_init_link(ssd);
@@ -339,12 +355,15 @@ void ssd_destroy(Ssd *ssd)
     if (ssd->buf->destroy) {
         ssd->buf->destroy(ssd);
     }
+    if (ssd->mapper->destroy) {
+        ssd->mapper->destroy(ssd);
+    }
     block_destroy(ssd);
     stream_destroy(ssd);
     saved_destroy(ssd);
     nand_destroy(ssd->nand);
     eventq_destroy(&ssd->events);
-    lazy_free(ssd->map, ssd->l.user_units, sizeof(*ssd->map));
+    lazy_free(ssd->map, map_units(ssd), sizeof(*ssd->map));
     lazy_free(ssd->spare_lpn, ssd->l.raw_units, sizeof(*ssd->spare_lpn));
     lazy_free(ssd->spare_version, ssd->l.raw_units,
               sizeof(*ssd->spare_version));
@@ -356,6 +375,7 @@ void ssd_destroy(Ssd *ssd)
     g_free(ssd->job);
     g_free(ssd->job_unit);
     g_free(ssd->cmd);
+    g_free(ssd->meta_read);
     g_free(ssd->core_ps);
     g_free(ssd->kept);
     g_free(ssd->latency);

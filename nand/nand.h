@@ -163,6 +163,7 @@ typedef struct NandOp {
     bool fail;          /* PROGRAM, COPYBACK, ERASE: fails by decree */
     bool strong; /* READ: of what a code protects that always corrects; and the
                     page may be blank */
+    bool more; /* the next to be submitted is for the same unit: wait for it */
 
     uint8_t status;  /* NandStatus */
     uint8_t retries; /* READ: beyond the first attempt */
