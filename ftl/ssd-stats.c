@@ -258,6 +258,7 @@ void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
     media_json(w, &c);
     gc_json(ssd, w);
     background_json(ssd, w);
+    recovery_json(ssd, w);
     buffer_json(ssd, w);
     map_json(ssd, w);
     stream_json(ssd, w);

@@ -232,7 +232,11 @@ static bool check_map(const Ssd *ssd, GError **error)
               "the map");
     }
     for (uint64_t ppu = 0; ppu < ssd->l.raw_units; ppu++) {
-        CHECK((ssd->spare_lpn[ppu] & ~SPARE_POISON) <= n, "a spare area");
+        CHECK((ssd->spare_lpn[ppu] & ~SPARE_POISON) <=
+                  (saved_has_block(ssd, ppu_block(ssd, (uint32_t)ppu))
+                       ? ssd->l.user_units + ssd->l.n_saved
+                       : n),
+              "a spare area");
     }
     for (uint64_t ppu = 0; ssd->spare_stream && ppu < ssd->l.raw_units; ppu++) {
         CHECK(ssd->spare_stream[ppu] < ssd->l.n_streams, "a spare area");

@@ -32,7 +32,7 @@ static void check_read(const Nand *n, const NandOp *op, NandPpa ppa)
 {
     const BlockWear *b = &n->block[block_of_page(n, ppa)];
 
-    if (ppa.page % n->geo.pages_per_block >= b->next_page) {
+    if (ppa.page % n->geo.pages_per_block >= b->next_page && !op->strong) {
         broken_rule(n, op, "the page is not programmed");
     }
 }

@@ -41,6 +41,7 @@ enum {
     DRAW_UPKEEP = 20,
     DRAW_GC_UNIT = 30,
     DRAW_DFTL = 41,
+    DRAW_RECOVERY = 50
 };
 
 typedef struct Mix {
@@ -310,9 +311,20 @@ static void draw_dftl(uint64_t seed, GString *s)
     }
 }
 
+/* Where the map is found after a power cut, from a stream of its own. */
+static void draw_recovery(Prng *r, GString *s)
+{
+    if (!strstr(s->str, "plp=on") && !strstr(s->str, "dftl") &&
+        prng_below(r, 3) == 0) {
+        put_name(s, "ftl.recovery", "scan");
+        put_name(s, "ftl.gc_unit", "plane");
+    }
+}
+
 /* A drive that fits together: the spare part is raised until it does. */
 static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
-                             Prng *upkeep, uint64_t seed, bool verbose)
+                             Prng *upkeep, Prng *recovery, uint64_t seed,
+                             bool verbose)
 {
     g_autofree char *drive = draw_drive(r);
     g_autoptr(GString) errors = g_string_new(NULL);
@@ -337,6 +349,7 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
     }
     draw_gc_unit(seed, errors);
     draw_dftl(seed, errors);
+    draw_recovery(recovery, errors);
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
 
@@ -348,6 +361,10 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
         g_autofree char *more = g_strdup_printf("ftl.op_percent=%u", op += 40);
         bool ok = ssd_config_set(cfg, more, NULL);
 
+        if (!ok) { /* too few blocks to set some apart for saved pages */
+            op = 0;
+            ok = ssd_config_set(cfg, "ftl.recovery=capacitors", NULL);
+        }
         g_assert_true(ok);
     }
     if (verbose) {
@@ -486,7 +503,7 @@ static void forget(Seen *seen)
 static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
                         Seen *seen)
 {
-    Prng drive, media, streams, buffer, upkeep, host;
+    Prng drive, media, streams, buffer, upkeep, recovery, host;
     SsdConfig *cfg;
     Ref *ref;
     bool verbose = opt_seed >= 0;
@@ -500,13 +517,15 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     prng_seed(&buffer, seed, DRAW_BUFFER);
     prng_seed(&upkeep, seed, DRAW_UPKEEP);
     prng_seed(&host, seed, DRAW_HOST);
-    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, seed,
+    prng_seed(&recovery, seed, DRAW_RECOVERY);
+    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, &recovery, seed,
                      verbose);
     ref = ref_new(cfg, prng_below(&drive, 2));
     ref->n_streams = ref->info->nstreams;
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;
     ref->bug = bug;
     ref->replace_permille = copies_permille;
+    ref->recovery_rng = recovery;
     if (seen) {
         ref->log = g_array_new(false, false, sizeof(SsdCompletion));
         ref->reports = g_string_new(NULL);
