@@ -619,7 +619,9 @@ static void go_on(Ssd *ssd, uint32_t plane)
         for (uint32_t i = unit_first_plane(ssd, plane); i < end; i++) {
             const PlaneGc *gc = &ssd->plane[i].gc;
 
-            if (gc->victim == NONE && (gc->next != NONE || gc->active)) {
+            if (gc->victim == NONE &&
+                (gc->next != NONE || gc->active || gc->forced ||
+                 gc->held > 0)) {
                 step(ssd, i);
             }
         }
