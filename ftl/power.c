@@ -90,6 +90,9 @@ static void tear_pages(Ssd *ssd)
         for (uint32_t k = 0; k < n; k++) {
             ssd->spare_lpn[first + k] = SPARE_NONE;
         }
+        if (ssd->l.log_blocks > 0) {
+            hybrid_torn(ssd, ssd->job[j].ppa);
+        }
     }
 }
 
@@ -145,6 +148,9 @@ void power_lost(Ssd *ssd)
     revert_map(ssd);
     tear_pages(ssd);
     settle_blocks(ssd);
+    if (ssd->l.log_blocks > 0) {
+        hybrid_power_lost(ssd);
+    }
     ssd_init_buffer(ssd);
     g_clear_pointer(&ssd->waiter, g_free);
     g_clear_pointer(&ssd->job, g_free);
@@ -250,7 +256,8 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (ssd->plane[i].n_free == 0 && ssd->plane[i].erases == 0) {
+        if (ssd->plane[i].n_free == 0 && ssd->plane[i].erases == 0 &&
+            ssd->l.log_blocks == 0) {
             power_take_back(ssd, i);
         }
         plane_update(ssd, i);
@@ -311,7 +318,8 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
         if (ssd->map[lpn]) {
             continue;
         }
-        ppu = preload_take(ssd, (uint32_t)lpn);
+        ppu = ssd->l.log_blocks > 0 ? hybrid_preload(ssd, (uint32_t)lpn)
+                                    : preload_take(ssd, (uint32_t)lpn);
         oplog_add(ssd->log, OPLOG_PRELOAD, 0, (uint32_t)lpn, ssd->now_ps, 0,
                   ppu);
         ssd->map[lpn] = ppu + 1;

@@ -22,6 +22,9 @@
       "user capacity, in place of ftl.op_percent; 0: that gives it")           \
     X(ENUM, uint32_t, mapper, "ftl.map", 0, 0, "page", ssd_map_name,           \
       "mapping scheme (docs/mapping.md)")                                      \
+    X(U32, uint32_t, log_blocks, "ftl.log_blocks", 0, 65536, "0", NULL,        \
+      "ftl.map=bast, fast: log blocks of each plane; 0: as many as "           \
+      "over-provisioning has room for")                                        \
     X(ENUM, uint32_t, alloc, "ftl.alloc", 0, 0, "stripe", ssd_alloc_name,      \
       "page allocation")                                                       \
     X(ENUM, uint32_t, stripe, "ftl.stripe", 0, 0, "cwdp", ssd_stripe_name,     \

@@ -205,6 +205,7 @@ static void init_info(Ssd *ssd)
                          (ssd->spare_stream ? ssd->l.raw_units : 0) +
                          valid_words(ssd) * sizeof(*ssd->valid) +
                          (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->block) +
+                         hybrid_memory(ssd) +
                          (uint64_t)ssd->n_slot_records * sizeof(*ssd->slot);
 }
 
@@ -243,6 +244,14 @@ static bool init_faults(Ssd *ssd, GError **error)
     }
     ssd->may_fail = n->program_fail > 0 || n->erase_fail > 0 ||
                     (ssd->faults && faults_may_fail(ssd->faults));
+    if (ssd->may_fail && ssd->l.log_blocks > 0) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
+                    "faults=%s: ftl.map=%s cannot go on when a program or an "
+                    "erase fails", ssd->cfg->faults,
+                    ssd_map_name(ssd->cfg->mapper));
+        faults_free(ssd->faults);
+        return false;
+    }
     ssd->free_for_gc = ssd->l.gc_free_blocks + (ssd->may_fail ? 1 : 0);
     return true;
 }
@@ -300,6 +309,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     numbers_reset(ssd);
     stream_init(ssd);
     block_init(ssd);
+    hybrid_init(ssd);
     init_slots(ssd);
     ssd->epoch_mask = 15;
     ssd->epoch = g_new0(Epoch, ssd->epoch_mask + 1);
@@ -327,6 +337,7 @@ void ssd_destroy(Ssd *ssd)
     if (ssd->buf->destroy) {
         ssd->buf->destroy(ssd);
     }
+    hybrid_destroy(ssd);
     block_destroy(ssd);
     stream_destroy(ssd);
     nand_destroy(ssd->nand);

@@ -29,6 +29,8 @@ enum {
     N_RAW_UNITS,
     N_VALID_WORDS,
     N_BLOCKS,
+    N_LOGICAL_BLOCKS,
+    N_LOG_BLOCKS,
     N_PLANES,
     N_PLANE_WORDS,
     N_CHANNELS,
@@ -89,6 +91,10 @@ static const StateRow ssd_rows[] = {
     TABLE(spare_stream, N_RAW_UNITS),
     TABLE(valid, N_VALID_WORDS),
     VALUE(mapped_units),
+    TABLE(data_block, N_LOGICAL_BLOCKS),
+    TABLE(log_of, N_LOGICAL_BLOCKS),
+    TABLE(log_block, N_LOG_BLOCKS),
+    VALUE(merge_stats),
     TABLE(block, N_BLOCKS),
     KEPT(plane), /* has rows of its own */
     TABLE(accepting, N_PLANE_WORDS),
@@ -184,6 +190,7 @@ enum {
     PLANE_BUCKETS,
     PLANE_STAGED,
     PLANE_CLASSES,
+    PLANE_ORIGINS,
     N_PLANE_COUNTS,
 };
 
@@ -226,6 +233,8 @@ static const StateRow plane_rows[] = {
     VALUE(last_gc_block),
     VALUE(accepting),
     VALUE(starved),
+    VALUE(logs),
+    TABLE(origin, PLANE_ORIGINS),
 };
 
 #undef VALUE
@@ -364,6 +373,7 @@ static bool walk_planes(State *s, Ssd *ssd)
         [PLANE_BUCKETS] = ssd->l.units_per_block + 1,
         [PLANE_STAGED] = plane_staged_room(ssd),
         [PLANE_CLASSES] = ssd->l.n_gc_classes,
+        [PLANE_ORIGINS] = ssd->l.units_per_block,
     };
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -430,6 +440,8 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_RAW_UNITS] = ssd->l.raw_units;
     n[N_VALID_WORDS] = ssd->l.raw_units / 64 + 1;
     n[N_BLOCKS] = g->n_blocks;
+    n[N_LOGICAL_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.logical_blocks;
+    n[N_LOG_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.log_blocks;
     n[N_PLANES] = ssd->l.n_planes;
     n[N_PLANE_WORDS] = ssd->l.n_planes / 64 + 1;
     n[N_CHANNELS] = g->n_channels;
