@@ -3,7 +3,7 @@
  * swarm.c - random drives under random hosts, each from one seed.
  *
  *   test-swarm [--seed N] [--runs N] [--commands N] [--bug NAME] [--file FILE]
- *              [--copies] [--trace FILE]
+ *              [--copies] [--logs] [--trace FILE]
  *
  * One seed picks geometry (tiny: full in a moment), times, policies, the mix of
  * commands, aborts, power cuts and the style of polling.  The line that repeats
@@ -38,7 +38,8 @@ enum {
     DRAW_MEDIA,
     DRAW_STREAMS,
     DRAW_BUFFER,
-    DRAW_UPKEEP = 20
+    DRAW_UPKEEP = 20,
+    DRAW_LOGS = 30,
 };
 
 typedef struct Mix {
@@ -61,6 +62,7 @@ static char *opt_bug;
 static char *opt_file;
 static gboolean opt_copies;
 static char *opt_trace;
+static gboolean opt_logs;
 
 /* ---- the drive --------------------------------------------------------------
  */
@@ -274,9 +276,25 @@ static void draw_upkeep(Prng *r, GString *s)
     }
 }
 
+/* A log-block map, from a stream of its own, and what it does not go with back at
+ * its default. */
+static void draw_logs(Prng *r, GString *s)
+{
+    bool fast = prng_below(r, 2);
+
+    g_string_append_printf(
+        s, "ftl.map=%s;ftl.alloc=stripe;ftl.gc=greedy;ftl.gc_soft=0;"
+        "ftl.gc_preempt=off;ftl.refresh_reads=0;ftl.refresh_hours=0;"
+        "streams.max=0;fdp.ruhs=0;nand.slc_blocks=0;nand.copyback=off;"
+        "media.program_fail=0;media.erase_fail=0;ftl.wear=%s;",
+        fast ? "fast" : "bast", ssd_wear_name((unsigned)prng_below(r, 2)));
+    put(s, "ftl.log_blocks", fast ? ONE_OF(r, 0, 0, 2, 3, 5)
+                                  : ONE_OF(r, 0, 0, 1, 2, 4));
+}
+
 /* A drive that fits together: the spare part is raised until it does. */
 static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
-                             Prng *upkeep, bool verbose)
+                             Prng *upkeep, Prng *logs, bool verbose)
 {
     g_autofree char *drive = draw_drive(r);
     g_autoptr(GString) errors = g_string_new(NULL);
@@ -298,6 +316,9 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
     draw_buffer(buffer, errors);
     if (prng_below(upkeep, 2)) {
         draw_upkeep(upkeep, errors);
+    }
+    if (prng_below(logs, 6) == 0 || opt_logs) {
+        draw_logs(logs, errors);
     }
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
@@ -448,21 +469,23 @@ static void forget(Seen *seen)
 static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
                         Seen *seen)
 {
-    Prng drive, media, streams, buffer, upkeep, host;
+    Prng drive, media, streams, buffer, upkeep, logs, host;
     SsdConfig *cfg;
     Ref *ref;
     bool verbose = opt_seed >= 0;
 
-    printf("# test-swarm --seed %" PRIu64 " --commands %d --bug %s\n", seed,
-           opt_commands, bug_names[bug]);
+    printf("# test-swarm --seed %" PRIu64 " --commands %d --bug %s%s\n", seed,
+           opt_commands, bug_names[bug], opt_logs ? " --logs" : "");
     fflush(stdout);
     prng_seed(&drive, seed, DRAW_DRIVE);
     prng_seed(&media, seed, DRAW_MEDIA);
     prng_seed(&streams, seed, DRAW_STREAMS);
     prng_seed(&buffer, seed, DRAW_BUFFER);
     prng_seed(&upkeep, seed, DRAW_UPKEEP);
+    prng_seed(&logs, seed, DRAW_LOGS);
     prng_seed(&host, seed, DRAW_HOST);
-    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, verbose);
+    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, &logs,
+                     verbose);
     ref = ref_new(cfg, prng_below(&drive, 2));
     ref->n_streams = ref->info->nstreams;
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;
@@ -589,6 +612,8 @@ int main(int argc, char **argv)
         {"file", 0, 0, G_OPTION_ARG_FILENAME, &opt_file, "replay", "FILE"},
         {"copies", 0, 0, G_OPTION_ARG_NONE, &opt_copies,
          "and again with copies of the drive", NULL},
+        {"logs", 0, 0, G_OPTION_ARG_NONE, &opt_logs,
+         "each drive has a log-block map", NULL},
         {"trace", 0, 0, G_OPTION_ARG_FILENAME, &opt_trace,
          "write a trace of the run (docs/traces.md)", "FILE"},
         {.long_name = NULL},
