@@ -502,6 +502,13 @@ static const Change changes[] = {
     {"nand.cache_read=on", ""},
     {"nand.cache_program=on", ""},
     {"nand.schedule=read-first", ""},
+    {"ftl.map=bast", ""},
+    {"ftl.map=fast", ""},
+    {"ftl.map=fast", "ftl.map=bast;"},
+    {"ftl.log_blocks=3", "ftl.map=bast;"},
+    {"ftl.log_blocks=3", "ftl.map=fast;"},
+    {"ftl.stripe=wcdp", PARALLEL "ftl.op_percent=90%;ftl.map=fast;"},
+    {"ftl.wear=dynamic", "ftl.map=fast;"},
     {"nand.write_deadline=100us", "nand.schedule=read-first-deadline;"},
     {"nand.suspend=both", ""},
     {"nand.suspend_limit=1", SUSPEND},
@@ -520,7 +527,7 @@ static const Change changes[] = {
  * (off_hours: tests/nand both); the seed, which is the generator's (tests/sim):
  * the drive itself draws only with media.* options.
  */
-static const char *const no_choice[] = {"seed", "nand.registers", "ftl.map",
+static const char *const no_choice[] = {"seed", "nand.registers",
                                         "media.off_hours", "nand.history"};
 
 static bool has_row(const char *key)

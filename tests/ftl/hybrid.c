@@ -235,6 +235,32 @@ static void test_new_drive(void)
     ref_free(r);
 }
 
+/* What a merge cannot read stays lost where it goes, and the rest is as it was. */
+static void test_unreadable(void)
+{
+    g_autofree char *path = g_strdup_printf("%s/vssd-hybrid-XXXXXX",
+                                            g_get_tmp_dir());
+    g_autofree char *options = NULL;
+    SsdCompletion c;
+    Ref *r;
+
+    g_assert_cmpint(g_mkstemp(path), >=, 0);
+    g_assert_true(g_file_set_contents(
+        path, "on=read cause=merge nth=1 -> uncorrectable\n", -1, NULL));
+    options = g_strconcat("ftl.map=bast;ftl.log_blocks=1;faults=", path, NULL);
+    r = drive(options, true);
+    r->faults = true;
+    put_quietly(r, 1);
+    put_quietly(r, 6); /* merges logical block 0, page 0 first */
+    c = ref_one(r, SSD_OP_READ, 0, 1, false);
+    g_assert_cmpint(c.status, ==, SSD_STATUS_UNRECOVERED_READ);
+    c = ref_one(r, SSD_OP_READ, 2 * r->unit_blocks, 1, false);
+    g_assert_cmpint(c.status, ==, SSD_STATUS_OK);
+    ref_finish(r);
+    ref_free(r);
+    remove(path);
+}
+
 /* What a trim has left nothing of is erased, and nothing is copied. */
 static void trimmed(const char *map)
 {
@@ -453,6 +479,7 @@ int main(int argc, char **argv)
     g_test_add_func("/hybrid/fast", test_fast);
     g_test_add_func("/hybrid/fast-both", test_fast_both);
     g_test_add_func("/hybrid/new-drive", test_new_drive);
+    g_test_add_func("/hybrid/unreadable", test_unreadable);
     g_test_add_func("/hybrid/trimmed", test_trimmed);
     g_test_add_func("/hybrid/units", test_units);
     g_test_add_func("/hybrid/in-order", test_in_order);

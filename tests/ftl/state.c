@@ -329,6 +329,8 @@ static void test_forged(void)
     forged("media.errors=on;media.base=1e-4;nand.slc_blocks=4;nand.cell=mlc;"
            "nand.pages=8;nand.blocks=60;buffer.plp=on",
            inputs, from);
+    forged("ftl.map=bast", inputs, from);
+    forged("ftl.map=fast;ftl.log_blocks=4", inputs, from);
 }
 
 /* ---- files -------------------------------------------------------------------------- */
