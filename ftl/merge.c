@@ -182,12 +182,14 @@ static void program_page(Ssd *ssd, uint32_t plane)
     NandOp op = {
         .kind = NAND_PROGRAM,
         .cause = NAND_CAUSE_MERGE,
-        .ppa = {hybrid_take_page(ssd, m->to)},
+        .ppa = {m->to * ssd->geo->pages_per_block +
+                m->program * ssd->l.pages_per_program},
         .bytes = ssd->geo->page_bytes,
         .cookie = j,
     };
     uint32_t used;
 
+    ssd->block[m->to].pending++;
     ssd->job[j].plane = plane;
     ssd->job[j].ppa = op.ppa.page;
     ssd->job[j].n = ssd->l.units_per_program;
