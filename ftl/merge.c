@@ -17,6 +17,8 @@
  * (MERGE_WINDOW).  What a merge replaces is erased when its last copy is
  * programmed: until then a power cut finds the originals.
  */
+#include <string.h>
+
 #include "ftl.h"
 
 void merge_forget(Merge *m)
@@ -26,23 +28,27 @@ void merge_forget(Merge *m)
 
 /* ---- one logical block ---------------------------------------------------------- */
 
-/* Where a unit of the logical block lies in NAND, or NONE. */
-static uint32_t source(const Ssd *ssd, uint32_t logical, uint32_t page,
-                       uint32_t unit)
+/* Where each unit of a page of the logical block lies in NAND, or NONE. */
+static void sources(const Ssd *ssd, uint32_t logical, uint32_t page,
+                    uint32_t *ppu)
 {
-    uint32_t lpn = logical_lpn(ssd, logical, page, unit);
+    uint32_t lpn = logical_lpn(ssd, logical, page, 0);
+    uint64_t left = lpn == NONE ? 0 : ssd->l.user_units - lpn;
 
-    return lpn == NONE ? NONE : map_nand_entry(ssd, lpn) - 1;
+    for (uint32_t u = 0; u < ssd->l.units_per_program; u++) {
+        ppu[u] = u < left ? map_nand_entry(ssd, lpn + u) - 1 : NONE;
+    }
 }
 
 /* Pages up to the last that has something in NAND. */
-static uint32_t mapped_pages(const Ssd *ssd, uint32_t logical)
+static uint32_t mapped_pages(const Ssd *ssd, Plane *p, uint32_t logical)
 {
     uint32_t n = hybrid_block_programs(ssd);
 
     for (; n > 0; n--) {
+        sources(ssd, logical, n - 1, p->origin);
         for (uint32_t u = 0; u < ssd->l.units_per_program; u++) {
-            if (source(ssd, logical, n - 1, u) != NONE) {
+            if (p->origin[u] != NONE) {
                 return n;
             }
         }
@@ -57,7 +63,7 @@ static void begin_logical(Ssd *ssd, Plane *p, uint32_t logical)
     uint32_t first = 0;
 
     m->logical = logical;
-    m->end = mapped_pages(ssd, logical);
+    m->end = mapped_pages(ssd, p, logical);
     m->kind = MERGE_FULL;
     if (!m->random && l->in_order) {
         m->to = l->block;
@@ -68,9 +74,7 @@ static void begin_logical(Ssd *ssd, Plane *p, uint32_t logical)
     m->read = first;
     m->read_unit = 0;
     m->program = first;
-    for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
-        p->origin[i] = NONE;
-    }
+    memset(p->origin, 0xff, ssd->l.units_per_block * sizeof(*p->origin));
 }
 
 /* The next logical block to be merged; false: the log block is empty. */
@@ -101,11 +105,11 @@ static bool next_logical(Ssd *ssd, Plane *p)
 
 /* ---- the copy loop ------------------------------------------------------------------ */
 
-/* Read what the page that holds the unit has of the merge's page; false: a unit
- * before it lies there, too, and has had it read. */
-static bool read_page_of(Ssd *ssd, Merge *m, uint32_t unit, uint32_t ppu)
+/* Read what the page of the array that holds the unit has of the merge's page;
+ * false: a unit before it lies there, too, and has had it read. */
+static bool read_page_of(Ssd *ssd, Merge *m, const uint32_t *ppu, uint32_t unit)
 {
-    uint32_t page = ppu_page(ssd, ppu);
+    uint32_t page = ppu_page(ssd, ppu[unit]);
     NandOp op = {
         .kind = NAND_READ,
         .cause = NAND_CAUSE_MERGE,
@@ -114,16 +118,14 @@ static bool read_page_of(Ssd *ssd, Merge *m, uint32_t unit, uint32_t ppu)
     };
 
     for (uint32_t u = 0; u < ssd->l.units_per_program; u++) {
-        uint32_t other = source(ssd, m->logical, m->read, u);
-
-        if (other == NONE || ppu_page(ssd, other) != page) {
+        if (ppu[u] == NONE || ppu_page(ssd, ppu[u]) != page) {
             continue;
         }
         if (u < unit) {
             return false;
         }
         op.bytes += 1U << ssd->unit_shift;
-        op.parts |= unit_parts(ssd, other);
+        op.parts |= unit_parts(ssd, ppu[u]);
     }
     m->reads++;
     m->left[m->read % MERGE_WINDOW]++;
@@ -132,17 +134,20 @@ static bool read_page_of(Ssd *ssd, Merge *m, uint32_t unit, uint32_t ppu)
 }
 
 /* true: a read is on its way, or there is nothing more to read for the page. */
-static bool try_read(Ssd *ssd, Merge *m)
+static bool try_read(Ssd *ssd, Plane *p)
 {
+    Merge *m = &p->logs.merge;
+    uint32_t *ppu = &p->origin[m->read * ssd->l.units_per_program];
+
     if (m->read == m->end || m->read == m->program + MERGE_WINDOW ||
         m->reads == GC_READS_PER_PLANE) {
         return false;
     }
+    sources(ssd, m->logical, m->read, ppu); /* they may be trimmed meanwhile */
     while (m->read_unit < ssd->l.units_per_program) {
         uint32_t unit = m->read_unit++;
-        uint32_t ppu = source(ssd, m->logical, m->read, unit);
 
-        if (ppu != NONE && read_page_of(ssd, m, unit, ppu)) {
+        if (ppu[unit] != NONE && read_page_of(ssd, m, ppu, unit)) {
             return true;
         }
     }
@@ -156,17 +161,16 @@ static uint32_t fill_page(Ssd *ssd, Plane *p, uint32_t j)
 {
     const Merge *m = &p->logs.merge;
     uint32_t first = ssd->job[j].ppa << ssd->page_units_shift;
+    uint32_t *ppu = &p->origin[m->program * ssd->l.units_per_program];
     uint32_t used = 0;
 
+    sources(ssd, m->logical, m->program, ppu);
     for (uint32_t u = 0; u < ssd->job[j].n; u++) {
-        uint32_t from = source(ssd, m->logical, m->program, u);
-
-        job_units(ssd, j)[u] = from;
-        p->origin[m->program * ssd->l.units_per_program + u] = from;
-        if (from == NONE) {
+        job_units(ssd, j)[u] = ppu[u];
+        if (ppu[u] == NONE) {
             ssd->spare_lpn[first + u] = SPARE_NONE;
         } else {
-            gc_copy_spare(ssd, from, first + u);
+            gc_copy_spare(ssd, ppu[u], first + u);
             used++;
         }
     }
@@ -283,7 +287,7 @@ static void step(Ssd *ssd, uint32_t plane)
         if (!has_destination(ssd, plane)) {
             return;
         }
-        while (try_program(ssd, plane) || try_read(ssd, m)) {
+        while (try_program(ssd, plane) || try_read(ssd, p)) {
         }
         if (m->program < m->end || m->programs > 0) {
             return;
