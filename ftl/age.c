@@ -25,6 +25,11 @@ struct Age {
     bool on;
 };
 
+bool age_is_on(const Ssd *ssd)
+{
+    return ssd->age && ssd->age->on;
+}
+
 void age_destroy(Ssd *ssd)
 {
     if (ssd->age) {
@@ -159,6 +164,14 @@ static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     return used;
 }
 
+/* What keeps the map of the units is in NAND, too. */
+static void put_map(Ssd *ssd, const uint64_t *lpn, uint32_t n)
+{
+    for (uint32_t i = 0; ssd->mapper->aged && i < n; i++) {
+        ssd->mapper->aged(ssd, (uint32_t)lpn[i], true);
+    }
+}
+
 static bool in_buffer(const Ssd *ssd, const uint64_t *lpn, uint64_t n)
 {
     for (uint64_t i = 0; i < n && ssd->n_free_slots != ssd->l.n_slots; i++) {
@@ -240,6 +253,7 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
             break;
         }
         used = put_page(ssd, plane, lpn + i, n - i);
+        put_map(ssd, lpn + i, used);
         gc_kick(ssd, plane);
         end_ops(ssd);
         for (uint32_t k = 0; k < used; k++, i++) {

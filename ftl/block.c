@@ -221,6 +221,7 @@ static void init_plane(Ssd *ssd, uint32_t plane)
     }
     p->gc.victim = NONE;
     p->gc.redo = (JobFifo){NONE, NONE};
+    p->meta_wait = (JobFifo){NONE, NONE};
     p->last_gc_block = NONE;
     p->slc_full_head = NONE;
     p->slc_full_tail = NONE;
@@ -306,7 +307,7 @@ void block_make_full(Ssd *ssd, uint32_t block)
 /* Is there a free block that this kind may open? */
 static bool can_open(const Ssd *ssd, const Plane *p, OpenKind kind)
 {
-    uint32_t reserve = kind == OPEN_HOST ? plane_reserve(ssd, p) : 0;
+    uint32_t reserve = kind == OPEN_GC ? 0 : plane_reserve(ssd, p);
 
     return p->n_free > reserve || (kind == OPEN_HOST && p->n_slc_free > 0);
 }
@@ -333,9 +334,12 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
     b->stream = (uint8_t)stream;
     if (kind == OPEN_HOST) {
         p->n_host_open++;
+    } else if (kind == OPEN_META) {
+        b->stream = (uint8_t)ssd->l.n_streams;
     } else {
         p->last_gc_block = o->block;
-        if (ssd->l.n_stream_classes < ssd->l.n_streams ||
+        if (stream == ssd->l.meta_class ||
+            ssd->l.n_stream_classes < ssd->l.n_streams ||
             (stream >= ssd->l.n_stream_classes && ssd->l.n_streams > 1)) {
             b->stream = (uint8_t)ssd->l.n_streams;
         }
@@ -413,13 +417,23 @@ static void change_valid(Ssd *ssd, uint32_t block, int by)
     }
 }
 
+/* Of what the plane holds, metadata is counted by itself. */
+static void change_meta_valid(Ssd *ssd, uint32_t plane, uint32_t ppu, int by)
+{
+    if (ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)) {
+        ssd->plane[plane].meta_valid += (uint64_t)by;
+    }
+}
+
 void block_set_valid(Ssd *ssd, uint32_t ppu)
 {
     uint32_t block = ppu_block(ssd, ppu);
+    uint32_t plane = block_plane(ssd, block);
 
     g_assert(!unit_is_valid(ssd, ppu));
     ssd->valid[ppu / 64] |= 1ULL << (ppu % 64);
-    ssd->plane[block_plane(ssd, block)].valid++;
+    ssd->plane[plane].valid++;
+    change_meta_valid(ssd, plane, ppu, 1);
     change_valid(ssd, block, 1);
 }
 
@@ -431,6 +445,7 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu)
     g_assert(unit_is_valid(ssd, ppu));
     ssd->valid[ppu / 64] &= ~(1ULL << (ppu % 64));
     ssd->plane[plane].valid--;
+    change_meta_valid(ssd, plane, ppu, -1);
     change_valid(ssd, block, -1);
     if (!ssd->plane[plane].accepting) {
         plane_update(ssd, plane);
@@ -528,7 +543,8 @@ void plane_update(Ssd *ssd, uint32_t plane)
     uint32_t pos = ssd->stripe_pos[plane];
     uint64_t coming = (uint64_t)p->host_programs * ssd->l.units_per_program;
     bool willing = p->host_programs < ssd->alloc->depth &&
-                   p->valid + coming < ssd->l.share_units + p->slack_units;
+                   p->valid - p->meta_valid + coming <
+                       ssd->l.share_units + p->slack_units;
     /* Whatever stream comes, the plane has a page for it. */
     bool room = (p->n_host_open == ssd->l.n_streams ||
                  can_open(ssd, p, OPEN_HOST)) &&

@@ -137,6 +137,9 @@ typedef struct PageJob {
     bool gc;       /* unit[] holds source ppus instead of slots */
     bool copyback; /* gc: all of one page, inside the array */
     bool active;
+    bool meta;      /* a page of metadata, all of it; unit[] is not used */
+    uint8_t owner;  /* MetaOwner of it */
+    uint32_t meta_page;
 } PageJob;
 
 /* Pages that must be programmed again, because their program failed. */
@@ -144,6 +147,24 @@ typedef struct JobFifo {
     uint32_t head;
     uint32_t tail;
 } JobFifo;
+
+/* ---- metadata ------------------------------------------------------------- */
+
+/* Whose a page of metadata is: who hears of it (meta.c). */
+typedef enum MetaOwner {
+    META_MAP, /* translation pages */
+    N_META_OWNERS,
+} MetaOwner;
+
+/* A read of metadata: several operations where its units lie apart. */
+typedef struct MetaRead {
+    uint32_t cookie;  /* the owner's */
+    uint32_t pending; /* operations; 0: the record is free */
+    uint32_t next;    /* free list */
+    uint8_t owner;    /* MetaOwner */
+} MetaRead;
+
+#define META_PROGRAMS_PER_PLANE 2
 
 /* ---- blocks and planes ---------------------------------------------------- */
 
@@ -173,10 +194,11 @@ typedef struct Block {
 } Block;
 
 /* Who writes into an open block.  The host has one for each stream, cleaning
- * one for each of its classes (gc_class()). */
+ * one for each of its classes (gc_class()), new metadata one. */
 typedef enum OpenKind {
     OPEN_HOST,
     OPEN_GC,
+    OPEN_META,
 } OpenKind;
 
 typedef struct Open {
@@ -270,6 +292,9 @@ typedef struct Plane {
     uint32_t host_programs; /* in flight */
     uint32_t erases;        /* in flight */
     uint64_t valid;         /* units */
+    uint64_t meta_valid;    /* of them, metadata */
+    uint32_t meta_programs; /* in flight */
+    JobFifo meta_wait;      /* pages of metadata that wait for room */
     Open *open; /* by open_index(); l.n_open of them */
     uint32_t n_host_open; /* of those, the host's that are open */
     uint32_t oldest, newest; /* FULL blocks, but not those in SLC mode */
@@ -337,6 +362,8 @@ typedef struct Cmd {
     uint32_t promised;  /* room that others must not take */
     uint32_t pending;   /* READ: NAND operations and slots being loaded; WRITE:
                            slots to be durable */
+    uint32_t map_pending; /* READ, WRITE: what the mapping scheme waits for,
+                             before anything else is done */
     uint32_t next;      /* free list, list of those waiting for room, FIFO of
                            completions */
     bool waits;         /* for room */
@@ -457,12 +484,19 @@ struct Ssd {
     unsigned page_units_shift; /* physical units to pages */
     uint64_t first_unit_parts; /* unit_parts() of a page's first unit */
 
-    uint32_t *map;           /* by lpn */
+    uint32_t *map;           /* by lpn; metadata behind the user's */
     uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
     uint64_t *spare_version; /* by ppu; NULL without a host */
     uint8_t *spare_stream;   /* by ppu; NULL if there is one stream */
     uint64_t *valid;         /* bitmap by ppu */
-    uint64_t mapped_units;
+    uint64_t mapped_units;  /* of the user */
+
+    MetaRead *meta_read;
+    uint32_t n_meta_reads;
+    uint32_t free_meta_read;
+    uint64_t meta_version; /* of the metadata programmed last */
+    void *map_data;        /* of the mapping scheme */
+    uint64_t map_bytes;    /* host memory that it takes */
 
     /* Log-block maps; else NULL.  Logical blocks count plane by plane, and so
      * do records of log blocks. */
@@ -647,6 +681,12 @@ typedef struct LogicalPage {
     uint32_t page;    /* in it, in programs */
     uint32_t unit;    /* in that */
 } LogicalPage;
+/* Why a unit is somewhere else in NAND. */
+typedef enum MapChange {
+    MAP_PROGRAMMED, /* for the host */
+    MAP_MOVED,      /* by cleaning */
+    MAP_TRIMMED,
+} MapChange;
 
 /*
  * What is kept of where each unit is, and what that costs.  Ssd.map is the
@@ -664,6 +704,41 @@ struct MapPolicy {
      * of the page is valid in NAND but what it replaces, so that it may lie where
      * it would in a data block. */
     uint32_t (*log_for)(Ssd *ssd, const LogicalPage *at, bool in_place);
+    bool in_nand; /* the map lies in translation pages (SsdLayout) */
+
+    /* All optional.  Ssd.map_data is the policy's; init also says what its tables
+     * take of the host's memory, in Ssd.map_bytes. */
+    void (*init)(Ssd *ssd);
+    void (*destroy)(Ssd *ssd);
+
+    /* A READ or WRITE needs to know where its units are.  false: it waits, with
+     * Cmd.map_pending above 0, and host_map_ready() comes when that is 0 again. */
+    bool (*lookup)(Ssd *ssd, uint32_t cmd);
+
+    /* The unit's copy in NAND is at another place, or there is none any more; a
+     * series of such changes (a victim has been emptied, a TRIM is done) ends.
+     * Both must not start anything that takes effect at once. */
+    void (*changed)(Ssd *ssd, uint32_t lpn, MapChange why);
+    void (*changes_end)(Ssd *ssd);
+
+    /* The plane has one more free block. */
+    void (*room)(Ssd *ssd, uint32_t plane);
+
+    /* Without modelled time: the unit is in NAND, as if written long ago, or just
+     * now (aged). */
+    void (*aged)(Ssd *ssd, uint32_t lpn, bool aged);
+
+    /* What memory held is gone. */
+    void (*power_lost)(Ssd *ssd);
+
+    /* Required with Ssd.map_data: save it, or load it into what init has made,
+     * and check every number of it: what was loaded may be forged. */
+    bool (*state)(Ssd *ssd, State *s);
+    bool (*check)(const Ssd *ssd, GError **error);
+
+    /* Append to the object "map" of the statistics; count anew. */
+    void (*json)(const Ssd *ssd, JsonWriter *w);
+    void (*reset_stats)(Ssd *ssd);
 };
 
 /* For policies that found nothing: the fewest valid units, whatever it gains. */
@@ -689,6 +764,7 @@ extern const AllocPolicy alloc_superblock;
 extern const MapPolicy map_page;
 extern const MapPolicy map_bast;
 extern const MapPolicy map_fast;
+extern const MapPolicy map_dftl;
 extern const BufferPolicy buf_fifo;
 extern const BufferPolicy buf_none;
 extern const BufferPolicy buf_lru;

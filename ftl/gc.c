@@ -69,6 +69,14 @@ static void drop_stale(Ssd *ssd, Plane *p)
     p->gc.n_staged = kept;
 }
 
+/* The stream whose account pays for the copy. */
+static uint32_t account_of(const Ssd *ssd, uint32_t ppu)
+{
+    return ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)
+               ? ssd->l.n_streams
+               : unit_stream(ssd, ppu);
+}
+
 void gc_copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
 {
     oplog_add(ssd->log, OPLOG_PLACE, 1, spare_lpn(ssd, from), ssd->now_ps, from,
@@ -80,7 +88,7 @@ void gc_copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
     if (ssd->spare_stream) {
         ssd->spare_stream[to] = ssd->spare_stream[from];
     }
-    ssd->stream[unit_stream(ssd, from)].n.copied_units++;
+    ssd->stream[account_of(ssd, from)].n.copied_units++;
 }
 
 /* Program a job's units to the page. */
@@ -664,7 +672,10 @@ void gc_page_done(Ssd *ssd, uint32_t j)
         __builtin_prefetch(&ssd->map[spare_lpn(ssd, first + i)], 1);
     }
     for (uint32_t i = 0; i < job->n; i++) {
-        ssd->gc_copied_units += map_move(ssd, unit[i], first + i);
+        if (map_move(ssd, unit[i], first + i)) {
+            ssd->gc_copied_units++;
+            map_changed(ssd, spare_lpn(ssd, first + i), MAP_MOVED);
+        }
         copy_ended(ssd, ppu_block(ssd, unit[i]));
     }
     block_page_done(ssd, job->ppa / ssd->geo->pages_per_block);
@@ -700,6 +711,8 @@ void gc_erase_done(Ssd *ssd, uint32_t block)
         return;
     }
     block_erased(ssd, block);
+    meta_pump(ssd, plane);
+    map_room(ssd, plane);
     gc_kick(ssd, plane);
     let_host(ssd, plane); /* cleaning may have ended, which nothing else tells */
 }

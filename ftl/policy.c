@@ -34,6 +34,7 @@ const BufferPolicy *const buffer_policies[] = {
 
 const MapPolicy *const map_policies[] = {
     &map_page,
+    &map_dftl,
     &map_bast,
     &map_fast,
     NULL,
@@ -47,6 +48,11 @@ uint32_t ssd_map_least_logs(unsigned i)
 const char *ssd_map_name(unsigned i)
 {
     return map_policies[i] ? map_policies[i]->name : NULL;
+}
+
+bool ssd_map_in_nand(unsigned policy)
+{
+    return map_policies[policy]->in_nand;
 }
 
 const char *ssd_gc_name(unsigned i)

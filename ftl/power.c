@@ -120,6 +120,8 @@ static void settle_blocks(Ssd *ssd)
 
         p->gc = (PlaneGc){.victim = NONE, .redo = {NONE, NONE}};
         p->host_programs = 0;
+        p->meta_programs = 0;
+        p->meta_wait = (JobFifo){NONE, NONE};
         p->erases = 0;
         memset(p->staged_of, 0, ssd->l.n_gc_classes * sizeof(*p->staged_of));
         settle_open(ssd, p);
@@ -146,6 +148,9 @@ void power_lost(Ssd *ssd)
         keep_buffer(ssd);
     }
     revert_map(ssd);
+    if (ssd->mapper->power_lost) {
+        ssd->mapper->power_lost(ssd);
+    }
     tear_pages(ssd);
     settle_blocks(ssd);
     if (ssd->l.log_blocks > 0) {
@@ -326,6 +331,9 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
         ssd->spare_lpn[ppu] = (uint32_t)lpn + 1;
         ssd->mapped_units++;
         block_set_valid(ssd, ppu);
+        if (ssd->mapper->aged) {
+            ssd->mapper->aged(ssd, (uint32_t)lpn, false);
+        }
     }
     return 0;
 }

@@ -22,6 +22,12 @@
       "user capacity, in place of ftl.op_percent; 0: that gives it")           \
     X(ENUM, uint32_t, mapper, "ftl.map", 0, 0, "page", ssd_map_name,           \
       "mapping scheme (docs/mapping.md)")                                      \
+    X(SIZE, uint64_t, map_cache_bytes, "ftl.map_cache", 64, 1099511627776,     \
+      "1MiB", NULL, "dftl: DRAM for entries of the map, 8 bytes each; beside " \
+      "buffer.size")                                                           \
+    X(U32, uint32_t, map_prefetch, "ftl.map_prefetch", 0, 65536, "0", NULL,    \
+      "dftl: entries that a miss loads beyond those that it needs, if the one " \
+      "before them is cached")                                                 \
     X(U32, uint32_t, log_blocks, "ftl.log_blocks", 0, 65536, "0", NULL,        \
       "ftl.map=bast, fast: log blocks of each plane; 0: as many as "           \
       "over-provisioning has room for")                                        \

@@ -125,6 +125,9 @@ void ssd_reset_stats(Ssd *ssd)
     numbers_reset(ssd);
     ssd->padded_units = 0;
     stream_reset_stats(ssd);
+    if (ssd->mapper->reset_stats) {
+        ssd->mapper->reset_stats(ssd);
+    }
 }
 
 static void cause_json(const Ssd *ssd, JsonWriter *w, const char *key,
@@ -229,6 +232,16 @@ static void gc_json(const Ssd *ssd, JsonWriter *w)
     json_close(w, '}');
 }
 
+static void map_json(const Ssd *ssd, JsonWriter *w)
+{
+    json_open(w, "map", '{');
+    json_string(w, "scheme", ssd->mapper->name);
+    if (ssd->mapper->json) {
+        ssd->mapper->json(ssd, w);
+    }
+    json_close(w, '}');
+}
+
 void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
 {
     SsdCounters c;
@@ -244,6 +257,7 @@ void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
     merge_json(ssd, w);
     background_json(ssd, w);
     buffer_json(ssd, w);
+    map_json(ssd, w);
     stream_json(ssd, w);
 }
 

@@ -25,7 +25,7 @@
 
 /* How many of what there is. */
 enum {
-    N_USER_UNITS,
+    N_MAP_UNITS,
     N_RAW_UNITS,
     N_VALID_WORDS,
     N_BLOCKS,
@@ -45,6 +45,7 @@ enum {
     N_JOBS,
     N_JOB_UNITS,
     N_CMDS,
+    N_META_READS,
     N_BUSY,
     N_EVENTS,
     N_COUNTS,
@@ -85,12 +86,18 @@ static const StateRow ssd_rows[] = {
     KEPT(block_shift),
     KEPT(page_units_shift),
     KEPT(first_unit_parts),
-    TABLE(map, N_USER_UNITS),
+    TABLE(map, N_MAP_UNITS),
     TABLE(spare_lpn, N_RAW_UNITS),
     TABLE(spare_version, N_RAW_UNITS),
     TABLE(spare_stream, N_RAW_UNITS),
     TABLE(valid, N_VALID_WORDS),
     VALUE(mapped_units),
+    POOL(meta_read, N_META_READS),
+    VALUE(n_meta_reads),
+    VALUE(free_meta_read),
+    VALUE(meta_version),
+    KEPT(map_data), /* MapPolicy.state */
+    KEPT(map_bytes),
     TABLE(data_block, N_LOGICAL_BLOCKS),
     TABLE(log_of, N_LOGICAL_BLOCKS),
     TABLE(log_block, N_LOG_BLOCKS),
@@ -209,6 +216,9 @@ static const StateRow plane_rows[] = {
     VALUE(host_programs),
     VALUE(erases),
     VALUE(valid),
+    VALUE(meta_valid),
+    VALUE(meta_programs),
+    VALUE(meta_wait),
     TABLE(open, PLANE_OPEN),
     VALUE(n_host_open),
     VALUE(oldest),
@@ -273,6 +283,7 @@ const StateStruct *ssd_state_struct(unsigned i)
 {
     static const StateStruct *const own[] = {
         &ssd_struct, &plane_struct, &event_struct, &fault_struct,
+        &dftl_struct, &cmt_struct,
     };
 
     return i < G_N_ELEMENTS(own) ? own[i]
@@ -289,6 +300,7 @@ static bool may_differ(const char *key)
 {
     static const char *const names[] = {
         "seed", "faults", "ftl.gc", "ftl.gc_choices", "ftl.gc_window",
+        "ftl.map_prefetch",
         "buffer.word", "buffer.mb_s", "host.pcie_gen", "host.pcie_lanes",
         "host.link_mb_s", "nand.schedule", "nand.history", "nand.bus_mt_s",
         "nand.bus_width", "nand.interface",
@@ -436,7 +448,7 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
 {
     const NandGeometry *g = ssd->geo;
 
-    n[N_USER_UNITS] = ssd->l.user_units;
+    n[N_MAP_UNITS] = ssd->l.user_units + ssd->l.meta_units;
     n[N_RAW_UNITS] = ssd->l.raw_units;
     n[N_VALID_WORDS] = ssd->l.raw_units / 64 + 1;
     n[N_BLOCKS] = g->n_blocks;
@@ -456,6 +468,7 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_JOBS] = ssd->n_jobs;
     n[N_JOB_UNITS] = (uint64_t)ssd->n_jobs * ssd->l.units_per_program;
     n[N_CMDS] = ssd->n_cmds;
+    n[N_META_READS] = ssd->n_meta_reads;
     n[N_BUSY] = busy ? g->n_channels + g->n_dies + g->n_planes : 0;
 }
 
@@ -492,7 +505,9 @@ static bool walk(State *s, Ssd *ssd)
     }
     count(ssd, busy, counts);
     if (!state_tables(s, &ssd_struct, ssd, counts) || !walk_planes(s, ssd) ||
-        !walk_policy(s, ssd) || !walk_events(s, &ssd->events) ||
+        !walk_policy(s, ssd) ||
+        (ssd->mapper->state && !ssd->mapper->state(ssd, s)) ||
+        !walk_events(s, &ssd->events) ||
         !walk_faults(s, ssd, &same_faults) || !nand_state(ssd->nand, s)) {
         return false;
     }

@@ -47,7 +47,9 @@ static void each_policy(PolicyTest *f)
         g_autofree char *s = g_strconcat("ftl.map=", map_policies[i]->name,
                                          NULL);
 
-        f(s);
+        if (map_policies[i]->least_logs > 0) { /* dftl: its own test */
+            f(s);
+        }
     }
 }
 
