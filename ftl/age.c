@@ -190,7 +190,8 @@ static bool ready(Ssd *ssd)
     if (!ssd->age) {
         ssd->age = g_new0(Age, 1);
         ssd->age->capacity = 4096;
-        while (ssd->age->capacity < ssd->geo->n_blocks / 8) {
+        while (ssd->age->capacity < ssd->geo->n_blocks / 8 ||
+               ssd->age->capacity < 8 * ssd->l.n_planes) {
             ssd->age->capacity *= 2;
         }
         ssd->age->op = g_new(NandOp, ssd->age->capacity);

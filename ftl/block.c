@@ -220,6 +220,7 @@ static void init_plane(Ssd *ssd, uint32_t plane)
         p->open[k].block = NONE;
     }
     p->gc.victim = NONE;
+    p->gc.next = NONE;
     p->gc.redo = (JobFifo){NONE, NONE};
     p->meta_wait = (JobFifo){NONE, NONE};
     p->last_gc_block = NONE;
@@ -245,6 +246,7 @@ void block_init(Ssd *ssd)
     ssd->block = lazy_new(Block, ssd->geo->n_blocks);
     ssd->plane = g_new0(Plane, ssd->l.n_planes);
     alloc_init(ssd);
+    unit_init(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_plane(ssd, i);
     }
@@ -275,6 +277,7 @@ void block_destroy(Ssd *ssd)
     }
     g_free(ssd->plane);
     alloc_destroy(ssd);
+    unit_destroy(ssd);
     lazy_free(ssd->block, ssd->geo->n_blocks, sizeof(*ssd->block));
 }
 
@@ -344,6 +347,7 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
             b->stream = (uint8_t)ssd->l.n_streams;
         }
     }
+    unit_opened(ssd, o->block, open_index(ssd, kind, stream));
     plane_update(ssd, plane);
 }
 
@@ -454,29 +458,36 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu)
 
 void block_start_victim(Ssd *ssd, uint32_t block)
 {
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
+
     g_assert(ssd->block[block].state == BLOCK_FULL);
-    ssd->plane[block_plane(ssd, block)].n_retiring -= ssd->block[block].bad;
+    if (p->gc.next == block) {
+        p->gc.next = NONE;
+    }
+    p->n_retiring -= ssd->block[block].bad;
     if (nand_block_is_slc(ssd->geo, block)) {
-        slc_full_remove(ssd, &ssd->plane[block_plane(ssd, block)], block);
+        slc_full_remove(ssd, p, block);
     } else {
         bucket_remove(ssd, block);
-        age_remove(ssd, &ssd->plane[block_plane(ssd, block)], block);
+        age_remove(ssd, p, block);
     }
     set_state(ssd, block, BLOCK_VICTIM);
     ssd->block[block].pending = 0;
     plane_update(ssd, block_plane(ssd, block));
 }
 
-void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause)
+void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
 {
     Block *b = &ssd->block[block];
     NandOp op = {
         .kind = NAND_ERASE,
         .cause = cause,
         .ppa = {block * ssd->geo->pages_per_block},
+        .more = more,
     };
 
     g_assert(b->valid == 0 && b->pending == 0);
+    unit_leave(ssd, block);
     set_state(ssd, block, BLOCK_ERASING);
     ssd->stream[b->stream].n.erases++;
     ssd->plane[block_plane(ssd, block)].erases++;
@@ -494,7 +505,7 @@ void block_discard(Ssd *ssd, uint32_t block)
         }
     }
     block_start_victim(ssd, block);
-    block_start_erase(ssd, block, NAND_CAUSE_GC);
+    block_start_erase(ssd, block, NAND_CAUSE_GC, false);
 }
 
 void block_erased(Ssd *ssd, uint32_t block)
@@ -515,6 +526,7 @@ void block_retire(Ssd *ssd, uint32_t block)
 
     g_assert(b->valid == 0 && b->pending == 0);
     g_assert(b->state == BLOCK_ERASING || b->state == BLOCK_VICTIM);
+    unit_leave(ssd, block);
     ssd->plane[plane].erases -= b->state == BLOCK_ERASING;
     set_state(ssd, block, BLOCK_BAD);
     plane_update(ssd, plane);

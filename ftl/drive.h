@@ -217,6 +217,8 @@ typedef struct PlaneGc {
     uint32_t reads;  /* page reads in flight */
     uint32_t programs;
     uint32_t n_staged; /* units read, not yet on their way */
+    uint32_t next; /* FULL: victim of its stripe, to be taken next; or NONE */
+    uint32_t held; /* empty victims that wait for others of their stripe */
     uint64_t rate;     /* what each page of the victim gives to credit */
     uint64_t credit;   /* units that the host may write, << 16 */
     JobFifo redo;
@@ -519,6 +521,12 @@ struct Ssd {
     uint32_t *plane_token;    /* by die */
     Prng alloc_rng;
     Prng gc_rng;
+    uint32_t *mate; /* by block: the next one of its stripe, round; NULL without
+                       ftl.gc_unit */
+    uint32_t *stripe_serial; /* by plane and open_index(): the newest stripe */
+    uint32_t *stripe_block;  /* and the plane's block in it, or NONE */
+    bool gc_called; /* a plane is to look for its next victim */
+    bool gc_alone; /* a victim is being chosen without regard to its stripe */
     uint32_t n_starved; /* planes */
     bool pump_waits;    /* write_pump() has found no plane for what is due */
 
@@ -587,6 +595,8 @@ struct Ssd {
     uint64_t gc_victims;
     uint64_t gc_victim_units; /* of them, and how many of these were valid */
     uint64_t gc_victim_valid;
+    uint64_t gc_stripes; /* chosen as a whole (ftl.gc_unit), and their blocks */
+    uint64_t gc_stripe_blocks;
     Series series; /* free blocks */
     Series buffer_series; /* see numbers_sample_buffer() */
     uint64_t padded_units;
@@ -604,7 +614,8 @@ struct GcPolicy {
     /* Required.  A FULL block of the plane to clean (not one in SLC mode), or
      * NONE if none would gain anything.  Changes nothing but the order of
      * Plane.oldest.  Blocks that gain less than a program (gc_gains()) only if
-     * there is no other. */
+     * there is no other.  How full a block is gc_valid() says: with ftl.gc_unit
+     * that goes for all of its stripe. */
     uint32_t (*pick)(Ssd *ssd, uint32_t plane);
 };
 
@@ -800,6 +811,12 @@ static inline uint64_t unit_parts(const Ssd *ssd, uint32_t ppu)
 static inline uint32_t plane_reserve(const Ssd *ssd, const Plane *p)
 {
     return ssd->free_for_gc + (p->n_folding > 0);
+}
+
+/* Is there no free block for the host? */
+static inline bool plane_is_short(const Ssd *ssd, const Plane *p)
+{
+    return p->n_free <= plane_reserve(ssd, p);
 }
 
 #endif

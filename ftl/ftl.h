@@ -14,6 +14,7 @@
  *   alloc.c    the stripe, and how to insist on a plane
  *   streams.c  placement streams: what waits for each, its accounts
  *   gc.c       cleaning: when, and the copy loop
+ *   gc-unit.c  blocks of several planes that are cleaned together
  *   hybrid.c   log-block maps: data blocks, log blocks, where a page goes
  *   merge.c    how log blocks are emptied, in place of cleaning
  *   hybrid-check.c  what their books must be like
@@ -215,7 +216,10 @@ void block_start_victim(Ssd *ssd, uint32_t block);
 
 /* Erase a block that is open or FULL and holds nothing valid. */
 void block_discard(Ssd *ssd, uint32_t block);
-void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause);
+
+/* more: another block of the die is erased next, at once, by the same command
+ * if there are such. */
+void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more);
 void block_erased(Ssd *ssd, uint32_t block);
 
 /* The block is good for nothing any more: out of every list.  It is ERASING,
@@ -456,6 +460,43 @@ void gc_erase_done(Ssd *ssd, uint32_t block);
 
 /* A FULL block of the plane at random that gains; NONE: many draws found none. */
 uint32_t gc_draw(Ssd *ssd, uint32_t plane);
+
+/* ---- gc-unit.c: does nothing without ftl.gc_unit ---------------------------------- */
+
+void unit_init(Ssd *ssd);
+void unit_destroy(Ssd *ssd);
+
+/* The planes that clean together with this one: first..end - 1. */
+uint32_t unit_first_plane(const Ssd *ssd, uint32_t plane);
+uint32_t unit_end_plane(const Ssd *ssd, uint32_t plane);
+
+/* The block has been opened; is erased or retired, and of no stripe any more. */
+void unit_opened(Ssd *ssd, uint32_t block, uint32_t open);
+void unit_leave(Ssd *ssd, uint32_t block);
+
+/* Valid units, the mean over the stripe; all of a block, if not every block of
+ * it is FULL. */
+double unit_mean_valid(const Ssd *ssd, uint32_t block);
+
+/* Has a plane not yet begun with what it was called to? */
+bool unit_is_called(const Ssd *ssd, uint32_t plane);
+
+/* The block is a victim: the other planes shall empty theirs of the stripe. */
+void unit_call(Ssd *ssd, uint32_t block);
+
+/* The victim that the plane was called to take, or NONE. */
+uint32_t unit_answer(Ssd *ssd, uint32_t plane);
+
+/* A victim is empty: true, it waits for others of its stripe; else erase it, and
+ * those that have waited for it. */
+bool unit_holds(Ssd *ssd, uint32_t block);
+void unit_erase(Ssd *ssd, uint32_t block);
+
+/* The plane is short of room: erase what waits. */
+void unit_release(Ssd *ssd, uint32_t plane);
+
+/* For ssd_check(). */
+bool unit_check(const Ssd *ssd, GError **error);
 
 /* A job's page failed: it is programmed again elsewhere in its plane, or, if
  * the drive has given up, forgotten. */
@@ -814,6 +855,31 @@ static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu)
     return ssd->l.n_stream_classes > 1 ? ssd->spare_stream[ppu] : 0;
 }
 
+/* Are blocks chosen by their stripes? */
+static inline bool gc_by_stripe(const Ssd *ssd)
+{
+    return ssd->mate && !ssd->gc_alone;
+}
+
+/* Valid units of a FULL block as a policy sees them. */
+static inline double gc_valid(const Ssd *ssd, uint32_t block)
+{
+    return gc_by_stripe(ssd) ? unit_mean_valid(ssd, block)
+                             : ssd->block[block].valid;
+}
+
+/* Is there a FULL block that costs no copy, nor does its stripe? */
+static inline bool gc_costs_nothing(const Ssd *ssd, const Plane *p)
+{
+    return p->bucket[0] != NONE && gc_valid(ssd, p->bucket[0]) == 0;
+}
+
+/* Other planes have not yet begun with the last stripe. */
+static inline bool gc_waits_for_unit(const Ssd *ssd, uint32_t plane)
+{
+    return ssd->mate && unit_is_called(ssd, plane);
+}
+
 /* What a page of the host takes of PlaneGc.credit. */
 static inline uint64_t gc_price(const Ssd *ssd)
 {
@@ -836,8 +902,10 @@ static inline void gc_charge_host(const Ssd *ssd, Plane *p)
 /* Does cleaning the block give back a program's pages at least? */
 static inline bool gc_gains(const Ssd *ssd, uint32_t block)
 {
-    return ssd->block[block].valid + ssd->l.units_per_program <=
-           ssd->l.units_per_block;
+    uint32_t most = ssd->l.units_per_block - ssd->l.units_per_program;
+
+    return ssd->block[block].valid <= most &&
+           (!gc_by_stripe(ssd) || gc_valid(ssd, block) <= most);
 }
 
 #endif

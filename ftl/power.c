@@ -118,7 +118,8 @@ static void settle_blocks(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         Plane *p = &ssd->plane[i];
 
-        p->gc = (PlaneGc){.victim = NONE, .redo = {NONE, NONE}};
+        p->gc = (PlaneGc){
+            .victim = NONE, .next = NONE, .redo = {NONE, NONE}};
         p->host_programs = 0;
         p->meta_programs = 0;
         p->meta_wait = (JobFifo){NONE, NONE};
@@ -257,7 +258,7 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
     ssd->power_on = true;
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         if (ssd->block[b].state == BLOCK_ERASING) {
-            block_start_erase(ssd, b, NAND_CAUSE_GC);
+            block_start_erase(ssd, b, NAND_CAUSE_GC, false);
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -266,7 +267,9 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
             power_take_back(ssd, i);
         }
         plane_update(ssd, i);
-        gc_kick(ssd, i);
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        gc_kick(ssd, i); /* which may concern others, too */
     }
     faulty_arm(ssd);
     background_quiet(ssd);

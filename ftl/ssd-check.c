@@ -400,7 +400,8 @@ bool ssd_check(const Ssd *ssd, GError **error)
 {
     if (!check_map(ssd, error) || !check_slots(ssd, error) ||
         !check_streams(ssd, error) || !check_meta(ssd, error) ||
-        !check_commands(ssd, error) || !nand_check(ssd->nand, error)) {
+        !check_commands(ssd, error) || !nand_check(ssd->nand, error) ||
+        !unit_check(ssd, error)) {
         return false;
     }
     if (ssd->mapper->check && !ssd->mapper->check(ssd, error)) {

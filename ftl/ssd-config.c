@@ -38,6 +38,13 @@ const char *ssd_wear_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
+const char *ssd_gc_unit_name(unsigned i)
+{
+    static const char *const names[] = {"plane", "die", "superblock"};
+
+    return i < G_N_ELEMENTS(names) ? names[i] : NULL;
+}
+
 const char *ssd_free_at_name(unsigned i)
 {
     static const char *const names[] = {"program", "data-in"};
@@ -257,6 +264,7 @@ static bool check_logs(const SsdConfig *cfg, GError **error)
     } other[] = {
         {cfg->alloc != 0, "ftl.alloc other than stripe"},
         {cfg->gc != 0, "ftl.gc other than greedy"},
+        {cfg->gc_unit != 0, "ftl.gc_unit other than plane"},
         {cfg->gc_soft_ppm > 0, "ftl.gc_soft"},
         {cfg->gc_preempt, "ftl.gc_preempt=on"},
         {cfg->wear == SSD_WEAR_STATIC, "ftl.wear=static"},

@@ -21,6 +21,12 @@ typedef enum SsdStreamsGc {
     SSD_STREAMS_GC_MERGE,
 } SsdStreamsGc;
 
+typedef enum SsdGcUnit {
+    SSD_GC_UNIT_PLANE,
+    SSD_GC_UNIT_DIE,
+    SSD_GC_UNIT_SUPERBLOCK,
+} SsdGcUnit;
+
 typedef enum SsdWear {
     SSD_WEAR_FIFO,
     SSD_WEAR_DYNAMIC,
@@ -120,6 +126,7 @@ const char *ssd_gc_name(unsigned i);
 const char *ssd_buffer_name(unsigned i);
 const char *ssd_streams_gc_name(unsigned i);
 const char *ssd_wear_name(unsigned i);
+const char *ssd_gc_unit_name(unsigned i);
 const char *ssd_complete_at_name(unsigned i);
 const char *ssd_free_at_name(unsigned i);
 

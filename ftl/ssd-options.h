@@ -40,6 +40,10 @@
       "of its room that is not in free blocks")                                \
     X(ENUM, uint32_t, gc, "ftl.gc", 0, 0, "greedy", ssd_gc_name,               \
       "victim selection of cleaning")                                          \
+    X(ENUM, uint32_t, gc_unit, "ftl.gc_unit", 0, 0, "plane", ssd_gc_unit_name, \
+      "what is cleaned together: a block of one plane; blocks of all planes "  \
+      "of a die; blocks of all planes (of one superblock). ftl.gc chooses by " \
+      "their mean")                                                            \
     X(U32, uint32_t, gc_choices, "ftl.gc_choices", 1, 1024, "10", NULL,        \
       "blocks that ftl.gc=d-choices draws for each victim")                    \
     X(U32, uint32_t, gc_window, "ftl.gc_window", 1, 65536, "32", NULL,         \

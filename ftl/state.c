@@ -33,6 +33,7 @@ enum {
     N_LOG_BLOCKS,
     N_PLANES,
     N_PLANE_WORDS,
+    N_OPENS,
     N_CHANNELS,
     N_DIES,
     N_SLOTS,
@@ -116,6 +117,11 @@ static const StateRow ssd_rows[] = {
     TABLE(plane_token, N_DIES),
     VALUE(alloc_rng),
     VALUE(gc_rng),
+    TABLE(mate, N_BLOCKS),
+    TABLE(stripe_serial, N_OPENS),
+    TABLE(stripe_block, N_OPENS),
+    KEPT(gc_called), /* these two are false, but during a call */
+    KEPT(gc_alone),
     VALUE(n_starved),
     VALUE(pump_waits),
     TABLE(slot, N_SLOTS),
@@ -179,6 +185,8 @@ static const StateRow ssd_rows[] = {
     VALUE(gc_victims),
     VALUE(gc_victim_units),
     VALUE(gc_victim_valid),
+    VALUE(gc_stripes),
+    VALUE(gc_stripe_blocks),
     VALUE(series),
     VALUE(buffer_series),
     VALUE(padded_units),
@@ -456,6 +464,7 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_LOG_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.log_blocks;
     n[N_PLANES] = ssd->l.n_planes;
     n[N_PLANE_WORDS] = ssd->l.n_planes / 64 + 1;
+    n[N_OPENS] = (uint64_t)ssd->l.n_planes * ssd->l.n_open;
     n[N_CHANNELS] = g->n_channels;
     n[N_DIES] = g->n_dies;
     n[N_SLOTS] = ssd->n_slot_records;

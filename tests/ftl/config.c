@@ -129,6 +129,7 @@ static void test_ranges(void)
     refuse("ftl.unit=256", "ftl.unit=256", "512B");
     refuse("ftl.gc=best", "ftl.gc=best", "greedy");
     refuse("ftl.alloc=best", "ftl.alloc=best", "stripe");
+    refuse("ftl.gc_unit=best", "ftl.gc_unit=best", "plane, die, superblock");
     refuse("ftl.map=best", "ftl.map=best", "page, dftl");
     refuse("ftl.map_cache=32", "ftl.map_cache=32", "64B");
     refuse("ftl.wear=best", "ftl.wear=best", "fifo, dynamic, static");
@@ -430,6 +431,8 @@ static const Change changes[] = {
     {"ftl.gc=random", ""},
     {"ftl.gc=d-choices", ""},
     {"ftl.gc=windowed-greedy", ""},
+    {"ftl.gc_unit=die", PARALLEL},
+    {"ftl.gc_unit=superblock", PARALLEL},
     {"ftl.gc_choices=2", "ftl.gc=d-choices;"},
     {"ftl.gc_window=4", "ftl.gc=windowed-greedy;"},
     {"ftl.gc_low=8%", ""},

@@ -39,8 +39,9 @@ enum {
     DRAW_STREAMS,
     DRAW_BUFFER,
     DRAW_UPKEEP = 20,
+    DRAW_GC_UNIT = 30,
     DRAW_DFTL = 41,
-    DRAW_LOGS = 30,
+    DRAW_LOGS = 52,
 };
 
 typedef struct Mix {
@@ -286,12 +287,22 @@ static void draw_logs(Prng *r, GString *s)
 
     g_string_append_printf(
         s, "ftl.map=%s;ftl.alloc=stripe;ftl.gc=greedy;ftl.gc_soft=0;"
+        "ftl.gc_unit=plane;"
         "ftl.gc_preempt=off;ftl.refresh_reads=0;ftl.refresh_hours=0;"
         "streams.max=0;fdp.ruhs=0;nand.slc_blocks=0;nand.copyback=off;"
         "media.program_fail=0;media.erase_fail=0;ftl.wear=%s;",
         fast ? "fast" : "bast", ssd_wear_name((unsigned)prng_below(r, 2)));
     put(s, "ftl.log_blocks", fast ? ONE_OF(r, 0, 0, 2, 3, 5)
                                   : ONE_OF(r, 0, 0, 1, 2, 4));
+}
+
+/* What is cleaned together, from a stream of its own. */
+static void draw_gc_unit(uint64_t seed, GString *s)
+{
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_GC_UNIT);
+    put_name(s, "ftl.gc_unit", ssd_gc_unit_name((unsigned)ONE_OF(&r, 0, 1, 2, 2)));
 }
 
 /* The map in NAND, from a stream of its own.  Small pages, so that there are
@@ -344,6 +355,7 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
     if (prng_below(upkeep, 2)) {
         draw_upkeep(upkeep, errors);
     }
+    draw_gc_unit(seed, errors);
     draw_dftl(seed, errors);
     if ((prng_below(logs, 6) == 0 && !opt_dftl) || opt_logs) {
         draw_logs(logs, errors);
