@@ -239,11 +239,11 @@ static void drop_dead(Ssd *ssd, const LogicalPage *at)
         uint32_t block = ssd->log_block[log].block;
 
         log_release(ssd, at->plane, log);
-        block_start_erase(ssd, block, NAND_CAUSE_MERGE);
+        block_start_erase(ssd, block, NAND_CAUSE_MERGE, false);
     }
     if (*data != NONE && ssd->log_of[at->logical] == NONE &&
         hybrid_next(ssd, *data) != at->page && is_dead(ssd, *data)) {
-        block_start_erase(ssd, *data, NAND_CAUSE_MERGE);
+        block_start_erase(ssd, *data, NAND_CAUSE_MERGE, false);
         *data = NONE;
     }
 }

@@ -234,11 +234,11 @@ static void commit(Ssd *ssd, uint32_t plane)
 
         log_release(ssd, plane, own);
         if (block != m->to) {
-            block_start_erase(ssd, block, NAND_CAUSE_MERGE);
+            block_start_erase(ssd, block, NAND_CAUSE_MERGE, false);
         }
     }
     if (old != NONE) {
-        block_start_erase(ssd, old, NAND_CAUSE_MERGE);
+        block_start_erase(ssd, old, NAND_CAUSE_MERGE, false);
     }
     m->logical = NONE;
     m->to = NONE;
@@ -254,7 +254,7 @@ static void end_merge(Ssd *ssd, uint32_t plane)
 
         ssd->merge_stats.emptied++;
         log_release(ssd, plane, m->log);
-        block_start_erase(ssd, block, NAND_CAUSE_MERGE);
+        block_start_erase(ssd, block, NAND_CAUSE_MERGE, false);
     }
     p->logs.n_ended++;
     merge_forget(m);
