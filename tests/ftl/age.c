@@ -142,8 +142,7 @@ static void test_policies(void)
         "streams.max=2;ftl.op_percent=60%",
         "media.errors=on;media.program_fail=0.001;media.factory_bad=1%",
         "ftl.map=bast;ftl.log_blocks=2",
-        "ftl.map=bast;nand.page_size=16KiB;nand.cell=tlc;nand.one_shot=on;"
-        "nand.pages=18",
+        "ftl.map=bast;nand.page_size=16KiB;nand.cell=tlc;nand.one_shot=on;nand.pages=18",
         "ftl.map=fast;nand.page_size=16KiB",
     };
     Prng rng;
