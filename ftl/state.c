@@ -34,6 +34,8 @@ enum {
     N_SAVED_FLYING,
     N_VALID_WORDS,
     N_BLOCKS,
+    N_LOGICAL_BLOCKS,
+    N_LOG_BLOCKS,
     N_PLANES,
     N_PLANE_WORDS,
     N_OPENS,
@@ -113,6 +115,10 @@ static const StateRow ssd_rows[] = {
     VALUE(meta_version),
     KEPT(map_data), /* MapPolicy.state */
     KEPT(map_bytes),
+    TABLE(data_block, N_LOGICAL_BLOCKS),
+    TABLE(log_of, N_LOGICAL_BLOCKS),
+    TABLE(log_block, N_LOG_BLOCKS),
+    VALUE(merge_stats),
     TABLE(block, N_BLOCKS),
     KEPT(plane), /* has rows of its own */
     TABLE(accepting, N_PLANE_WORDS),
@@ -215,6 +221,7 @@ enum {
     PLANE_BUCKETS,
     PLANE_STAGED,
     PLANE_CLASSES,
+    PLANE_ORIGINS,
     N_PLANE_COUNTS,
 };
 
@@ -260,6 +267,8 @@ static const StateRow plane_rows[] = {
     VALUE(last_gc_block),
     VALUE(accepting),
     VALUE(starved),
+    VALUE(logs),
+    TABLE(origin, PLANE_ORIGINS),
 };
 
 #undef VALUE
@@ -408,6 +417,7 @@ static bool walk_planes(State *s, Ssd *ssd)
         [PLANE_BUCKETS] = ssd->l.units_per_block + 1,
         [PLANE_STAGED] = plane_staged_room(ssd),
         [PLANE_CLASSES] = ssd->l.n_gc_classes,
+        [PLANE_ORIGINS] = ssd->l.units_per_block,
     };
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -479,6 +489,8 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_SAVED_FLYING] = (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;
     n[N_VALID_WORDS] = ssd->l.raw_units / 64 + 1;
     n[N_BLOCKS] = g->n_blocks;
+    n[N_LOGICAL_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.logical_blocks;
+    n[N_LOG_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.log_blocks;
     n[N_PLANES] = ssd->l.n_planes;
     n[N_PLANE_WORDS] = ssd->l.n_planes / 64 + 1;
     n[N_OPENS] = (uint64_t)ssd->l.n_planes * ssd->l.n_open;

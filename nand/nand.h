@@ -119,7 +119,8 @@ typedef enum NandStatus {
     X(WEAR, wear)                                                              \
     X(REFRESH, refresh)                                                        \
     X(META, meta)                                                              \
-    X(MAP, map)
+    X(MAP, map)                                                                \
+    X(MERGE, merge)
 
 typedef enum NandCause {
 #define NAND_CAUSE_ENUM(upper, lower) NAND_CAUSE_##upper,
