@@ -213,6 +213,18 @@ def test_an_image_of_a_suite_that_is_not_there(cache: Path) -> None:
         cli.parser().parse_args(["run", "--suite", "potato"])
 
 
+def test_more_packages() -> None:
+    """Names are put in order; an image without more is the one it was."""
+    assert image.check_packages(" bb,a++,,bb ") == ("a++", "bb")
+    assert image.check_packages("") == ()
+    for bad in ("a b", "A", "-x", "a;b", "../x"):
+        with pytest.raises(UserError, match="--packages"):
+            image.check_packages(bad)
+    keys = {image._root_key("trixie", more)
+            for more in ((), ("a",), ("a", "b"))}
+    assert len(keys) == 3 and image._root_key("trixie") in keys
+
+
 def repository(folder: Path, packages: list[str]) -> aptsrc.Source:
     """An apt repository on this disk."""
     index = folder / "dists/s/main/binary-amd64/Packages"
@@ -241,7 +253,7 @@ def test_a_kernel_that_the_mirror_only_lists(
     said = "E: Failed to fetch http://mirror/x.deb  404  Not Found"
 
     def fail_twice(_to: Path, _base: str, _sources: list[aptsrc.Source],
-                   kernel: str, _stage: Stage) -> None:
+                   kernel: str, _stage: Stage, _more: tuple[str, ...]) -> None:
         tried.append(kernel)
         log_file("mmdebstrap").write_text(said)
         if len(tried) < 3:
