@@ -25,6 +25,11 @@ struct Age {
     bool on;
 };
 
+bool age_is_on(const Ssd *ssd)
+{
+    return ssd->age && ssd->age->on;
+}
+
 void age_destroy(Ssd *ssd)
 {
     if (ssd->age) {
@@ -124,6 +129,14 @@ static uint32_t put_page(Ssd *ssd, uint32_t plane, const uint64_t *lpn,
     return used;
 }
 
+/* What keeps the map of the units is in NAND, too. */
+static void put_map(Ssd *ssd, const uint64_t *lpn, uint32_t n)
+{
+    for (uint32_t i = 0; ssd->mapper->aged && i < n; i++) {
+        ssd->mapper->aged(ssd, (uint32_t)lpn[i], true);
+    }
+}
+
 static bool in_buffer(const Ssd *ssd, const uint64_t *lpn, uint64_t n)
 {
     for (uint64_t i = 0; i < n && ssd->n_free_slots != ssd->l.n_slots; i++) {
@@ -142,7 +155,8 @@ static bool ready(Ssd *ssd)
     if (!ssd->age) {
         ssd->age = g_new0(Age, 1);
         ssd->age->capacity = 4096;
-        while (ssd->age->capacity < ssd->geo->n_blocks / 8) {
+        while (ssd->age->capacity < ssd->geo->n_blocks / 8 ||
+               ssd->age->capacity < 8 * ssd->l.n_planes) {
             ssd->age->capacity *= 2;
         }
         ssd->age->op = g_new(NandOp, ssd->age->capacity);
@@ -201,6 +215,7 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
             break;
         }
         used = put_page(ssd, plane, lpn + i, n - i);
+        put_map(ssd, lpn + i, used);
         gc_kick(ssd, plane);
         end_ops(ssd);
         for (uint32_t k = 0; k < used; k++, i++) {

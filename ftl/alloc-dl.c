@@ -22,7 +22,8 @@
 static uint32_t gc_indicator(const Ssd *ssd, uint32_t plane)
 {
     const Plane *p = &ssd->plane[plane];
-    uint64_t blocks = ssd->l.share_units / ssd->l.units_per_block +
+    uint64_t blocks = (ssd->l.share_units + ssd->l.meta_share_units) /
+                          ssd->l.units_per_block +
                       p->spare_blocks;
     uint64_t empty = blocks * ssd->l.units_per_block;
     uint64_t clean = (uint64_t)p->n_free * ssd->l.units_per_block;

@@ -146,10 +146,12 @@ static uint32_t soft_victim(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     uint32_t block;
 
-    if (p->n_free + p->erases >= p->gc_soft_blocks) {
+    if (p->n_free + p->erases + p->gc.held >= p->gc_soft_blocks ||
+        gc_waits_for_unit(ssd, plane)) {
         return NONE;
     }
-    block = p->bucket[0] != NONE ? p->bucket[0] : ssd->gc->pick(ssd, plane);
+    block = gc_costs_nothing(ssd, p) ? p->bucket[0]
+                                     : ssd->gc->pick(ssd, plane);
     return block != NONE && gc_gains(ssd, block) ? block : NONE;
 }
 

@@ -72,6 +72,7 @@ static void give_up(Ssd *ssd)
 {
     ssd->read_only = true;
     ssd->given_up = true;
+    meta_give_up(ssd);
     write_fail_waiters(ssd);
     host_fail_waiting(ssd);
 }
@@ -114,6 +115,8 @@ void bad_program_done(Ssd *ssd, uint32_t j)
     }
     if (ssd->job[j].gc) {
         gc_page_failed(ssd, j);
+    } else if (ssd->job[j].meta) {
+        meta_page_failed(ssd, j);
     } else {
         ssd->job[j].ppa = NONE;
         ssd->plane[plane].host_programs--;
@@ -122,6 +125,7 @@ void bad_program_done(Ssd *ssd, uint32_t j)
     block_page_done(ssd, block);
     plane_update(ssd, plane);
     gc_kick(ssd, plane);
+    meta_pump(ssd, plane);
     write_pump(ssd);
 }
 
@@ -133,6 +137,8 @@ void bad_erase_done(Ssd *ssd, uint32_t block)
     block_retire(ssd, block);
     lose_block(ssd, block);
     plane_update(ssd, plane);
+    meta_pump(ssd, plane);
+    map_room(ssd, plane);
     gc_kick(ssd, plane);
 }
 
@@ -150,11 +156,11 @@ bool bad_redo(Ssd *ssd)
     return true;
 }
 
-/* Does something in the buffer have to go to NAND now? */
+/* Does something in memory have to go to NAND now? */
 static bool pages_wait(const Ssd *ssd)
 {
     return ssd->redo.head != NONE || stream_waits(ssd) ||
-           ssd->waiting.head != NONE;
+           ssd->waiting.head != NONE || meta_waits(ssd);
 }
 
 void bad_look_for_way(Ssd *ssd)
@@ -164,6 +170,7 @@ void bad_look_for_way(Ssd *ssd)
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         gc_kick(ssd, i);
+        meta_pump(ssd, i);
     }
     write_pump(ssd);
     if (nand_load(ssd->nand) == 0 && pages_wait(ssd)) {

@@ -220,7 +220,9 @@ static void init_plane(Ssd *ssd, uint32_t plane)
         p->open[k].block = NONE;
     }
     p->gc.victim = NONE;
+    p->gc.next = NONE;
     p->gc.redo = (JobFifo){NONE, NONE};
+    p->meta_wait = (JobFifo){NONE, NONE};
     p->last_gc_block = NONE;
     p->slc_full_head = NONE;
     p->slc_full_tail = NONE;
@@ -244,6 +246,7 @@ void block_init(Ssd *ssd)
     ssd->block = lazy_new(Block, ssd->geo->n_blocks);
     ssd->plane = g_new0(Plane, ssd->l.n_planes);
     alloc_init(ssd);
+    unit_init(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_plane(ssd, i);
     }
@@ -259,6 +262,7 @@ void block_destroy(Ssd *ssd)
     }
     g_free(ssd->plane);
     alloc_destroy(ssd);
+    unit_destroy(ssd);
     lazy_free(ssd->block, ssd->geo->n_blocks, sizeof(*ssd->block));
 }
 
@@ -291,7 +295,7 @@ void block_make_full(Ssd *ssd, uint32_t block)
 /* Is there a free block that this kind may open? */
 static bool can_open(const Ssd *ssd, const Plane *p, OpenKind kind)
 {
-    uint32_t reserve = kind == OPEN_HOST ? plane_reserve(ssd, p) : 0;
+    uint32_t reserve = kind == OPEN_GC ? 0 : plane_reserve(ssd, p);
 
     return p->n_free > reserve || (kind == OPEN_HOST && p->n_slc_free > 0);
 }
@@ -318,13 +322,17 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
     b->stream = (uint8_t)stream;
     if (kind == OPEN_HOST) {
         p->n_host_open++;
+    } else if (kind == OPEN_META) {
+        b->stream = (uint8_t)ssd->l.n_streams;
     } else {
         p->last_gc_block = o->block;
-        if (ssd->l.n_stream_classes < ssd->l.n_streams ||
+        if (stream == ssd->l.meta_class ||
+            ssd->l.n_stream_classes < ssd->l.n_streams ||
             (stream >= ssd->l.n_stream_classes && ssd->l.n_streams > 1)) {
             b->stream = (uint8_t)ssd->l.n_streams;
         }
     }
+    unit_opened(ssd, o->block, open_index(ssd, kind, stream));
     plane_update(ssd, plane);
 }
 
@@ -398,13 +406,23 @@ static void change_valid(Ssd *ssd, uint32_t block, int by)
     }
 }
 
+/* Of what the plane holds, metadata is counted by itself. */
+static void change_meta_valid(Ssd *ssd, uint32_t plane, uint32_t ppu, int by)
+{
+    if (ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)) {
+        ssd->plane[plane].meta_valid += (uint64_t)by;
+    }
+}
+
 void block_set_valid(Ssd *ssd, uint32_t ppu)
 {
     uint32_t block = ppu_block(ssd, ppu);
+    uint32_t plane = block_plane(ssd, block);
 
     g_assert(!unit_is_valid(ssd, ppu));
     ssd->valid[ppu / 64] |= 1ULL << (ppu % 64);
-    ssd->plane[block_plane(ssd, block)].valid++;
+    ssd->plane[plane].valid++;
+    change_meta_valid(ssd, plane, ppu, 1);
     change_valid(ssd, block, 1);
 }
 
@@ -416,6 +434,7 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu)
     g_assert(unit_is_valid(ssd, ppu));
     ssd->valid[ppu / 64] &= ~(1ULL << (ppu % 64));
     ssd->plane[plane].valid--;
+    change_meta_valid(ssd, plane, ppu, -1);
     change_valid(ssd, block, -1);
     if (!ssd->plane[plane].accepting) {
         plane_update(ssd, plane);
@@ -424,29 +443,36 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu)
 
 void block_start_victim(Ssd *ssd, uint32_t block)
 {
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
+
     g_assert(ssd->block[block].state == BLOCK_FULL);
-    ssd->plane[block_plane(ssd, block)].n_retiring -= ssd->block[block].bad;
+    if (p->gc.next == block) {
+        p->gc.next = NONE;
+    }
+    p->n_retiring -= ssd->block[block].bad;
     if (nand_block_is_slc(ssd->geo, block)) {
-        slc_full_remove(ssd, &ssd->plane[block_plane(ssd, block)], block);
+        slc_full_remove(ssd, p, block);
     } else {
         bucket_remove(ssd, block);
-        age_remove(ssd, &ssd->plane[block_plane(ssd, block)], block);
+        age_remove(ssd, p, block);
     }
     set_state(ssd, block, BLOCK_VICTIM);
     ssd->block[block].pending = 0;
     plane_update(ssd, block_plane(ssd, block));
 }
 
-void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause)
+void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
 {
     Block *b = &ssd->block[block];
     NandOp op = {
         .kind = NAND_ERASE,
         .cause = cause,
         .ppa = {block * ssd->geo->pages_per_block},
+        .more = more,
     };
 
     g_assert(b->valid == 0 && b->pending == 0);
+    unit_leave(ssd, block);
     set_state(ssd, block, BLOCK_ERASING);
     ssd->stream[b->stream].n.erases++;
     ssd->plane[block_plane(ssd, block)].erases++;
@@ -464,7 +490,7 @@ void block_discard(Ssd *ssd, uint32_t block)
         }
     }
     block_start_victim(ssd, block);
-    block_start_erase(ssd, block, NAND_CAUSE_GC);
+    block_start_erase(ssd, block, NAND_CAUSE_GC, false);
 }
 
 void block_erased(Ssd *ssd, uint32_t block)
@@ -485,6 +511,7 @@ void block_retire(Ssd *ssd, uint32_t block)
 
     g_assert(b->valid == 0 && b->pending == 0);
     g_assert(b->state == BLOCK_ERASING || b->state == BLOCK_VICTIM);
+    unit_leave(ssd, block);
     ssd->plane[plane].erases -= b->state == BLOCK_ERASING;
     set_state(ssd, block, BLOCK_BAD);
     plane_update(ssd, plane);
@@ -513,7 +540,8 @@ void plane_update(Ssd *ssd, uint32_t plane)
     uint32_t pos = ssd->stripe_pos[plane];
     uint64_t coming = (uint64_t)p->host_programs * ssd->l.units_per_program;
     bool willing = p->host_programs < ssd->alloc->depth &&
-                   p->valid + coming < ssd->l.share_units + p->slack_units;
+                   p->valid - p->meta_valid + coming <
+                       ssd->l.share_units + p->slack_units;
     /* Whatever stream comes, the plane has a page for it. */
     bool room = (p->n_host_open == ssd->l.n_streams ||
                  can_open(ssd, p, OPEN_HOST)) &&

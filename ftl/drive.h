@@ -137,6 +137,9 @@ typedef struct PageJob {
     bool gc;       /* unit[] holds source ppus instead of slots */
     bool copyback; /* gc: all of one page, inside the array */
     bool active;
+    bool meta;      /* a page of metadata, all of it; unit[] is not used */
+    uint8_t owner;  /* MetaOwner of it */
+    uint32_t meta_page;
 } PageJob;
 
 /* Pages that must be programmed again, because their program failed. */
@@ -144,6 +147,24 @@ typedef struct JobFifo {
     uint32_t head;
     uint32_t tail;
 } JobFifo;
+
+/* ---- metadata ------------------------------------------------------------- */
+
+/* Whose a page of metadata is: who hears of it (meta.c). */
+typedef enum MetaOwner {
+    META_MAP, /* translation pages */
+    N_META_OWNERS,
+} MetaOwner;
+
+/* A read of metadata: several operations where its units lie apart. */
+typedef struct MetaRead {
+    uint32_t cookie;  /* the owner's */
+    uint32_t pending; /* operations; 0: the record is free */
+    uint32_t next;    /* free list */
+    uint8_t owner;    /* MetaOwner */
+} MetaRead;
+
+#define META_PROGRAMS_PER_PLANE 2
 
 /* ---- blocks and planes ---------------------------------------------------- */
 
@@ -172,10 +193,11 @@ typedef struct Block {
 } Block;
 
 /* Who writes into an open block.  The host has one for each stream, cleaning
- * one for each of its classes (gc_class()). */
+ * one for each of its classes (gc_class()), new metadata one. */
 typedef enum OpenKind {
     OPEN_HOST,
     OPEN_GC,
+    OPEN_META,
 } OpenKind;
 
 typedef struct Open {
@@ -194,6 +216,8 @@ typedef struct PlaneGc {
     uint32_t reads;  /* page reads in flight */
     uint32_t programs;
     uint32_t n_staged; /* units read, not yet on their way */
+    uint32_t next; /* FULL: victim of its stripe, to be taken next; or NONE */
+    uint32_t held; /* empty victims that wait for others of their stripe */
     uint64_t rate;     /* what each page of the victim gives to credit */
     uint64_t credit;   /* units that the host may write, << 16 */
     JobFifo redo;
@@ -208,6 +232,9 @@ typedef struct Plane {
     uint32_t host_programs; /* in flight */
     uint32_t erases;        /* in flight */
     uint64_t valid;         /* units */
+    uint64_t meta_valid;    /* of them, metadata */
+    uint32_t meta_programs; /* in flight */
+    JobFifo meta_wait;      /* pages of metadata that wait for room */
     Open *open; /* by open_index(); l.n_open of them */
     uint32_t n_host_open; /* of those, the host's that are open */
     uint32_t oldest, newest; /* FULL blocks, but not those in SLC mode */
@@ -272,6 +299,8 @@ typedef struct Cmd {
     uint32_t promised;  /* room that others must not take */
     uint32_t pending;   /* READ: NAND operations and slots being loaded; WRITE:
                            slots to be durable */
+    uint32_t map_pending; /* READ, WRITE: what the mapping scheme waits for,
+                             before anything else is done */
     uint32_t next;      /* free list, list of those waiting for room, FIFO of
                            completions */
     bool waits;         /* for room */
@@ -356,6 +385,7 @@ typedef struct BackgroundStats {
 typedef struct GcPolicy GcPolicy;
 typedef struct AllocPolicy AllocPolicy;
 typedef struct BufferPolicy BufferPolicy;
+typedef struct MapPolicy MapPolicy;
 
 struct Ssd {
     SsdConfig *cfg;
@@ -366,6 +396,7 @@ struct Ssd {
     const GcPolicy *gc;
     const AllocPolicy *alloc;
     const BufferPolicy *buf;
+    const MapPolicy *mapper;
 
     EventQueue events;
     Nand *nand;
@@ -390,12 +421,19 @@ struct Ssd {
     unsigned page_units_shift; /* physical units to pages */
     uint64_t first_unit_parts; /* unit_parts() of a page's first unit */
 
-    uint32_t *map;           /* by lpn */
+    uint32_t *map;           /* by lpn; metadata behind the user's */
     uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
     uint64_t *spare_version; /* by ppu; NULL without a host */
     uint8_t *spare_stream;   /* by ppu; NULL if there is one stream */
     uint64_t *valid;         /* bitmap by ppu */
-    uint64_t mapped_units;
+    uint64_t mapped_units;  /* of the user */
+
+    MetaRead *meta_read;
+    uint32_t n_meta_reads;
+    uint32_t free_meta_read;
+    uint64_t meta_version; /* of the metadata programmed last */
+    void *map_data;        /* of the mapping scheme */
+    uint64_t map_bytes;    /* host memory that it takes */
 
     Block *block;
     Plane *plane;
@@ -411,6 +449,12 @@ struct Ssd {
     uint32_t *plane_token;    /* by die */
     Prng alloc_rng;
     Prng gc_rng;
+    uint32_t *mate; /* by block: the next one of its stripe, round; NULL without
+                       ftl.gc_unit */
+    uint32_t *stripe_serial; /* by plane and open_index(): the newest stripe */
+    uint32_t *stripe_block;  /* and the plane's block in it, or NONE */
+    bool gc_called; /* a plane is to look for its next victim */
+    bool gc_alone; /* a victim is being chosen without regard to its stripe */
     uint32_t n_starved; /* planes */
     bool pump_waits;    /* write_pump() has found no plane for what is due */
 
@@ -479,6 +523,8 @@ struct Ssd {
     uint64_t gc_victims;
     uint64_t gc_victim_units; /* of them, and how many of these were valid */
     uint64_t gc_victim_valid;
+    uint64_t gc_stripes; /* chosen as a whole (ftl.gc_unit), and their blocks */
+    uint64_t gc_stripe_blocks;
     Series series; /* free blocks */
     Series buffer_series; /* see numbers_sample_buffer() */
     uint64_t padded_units;
@@ -496,7 +542,8 @@ struct GcPolicy {
     /* Required.  A FULL block of the plane to clean (not one in SLC mode), or
      * NONE if none would gain anything.  Changes nothing but the order of
      * Plane.oldest.  Blocks that gain less than a program (gc_gains()) only if
-     * there is no other. */
+     * there is no other.  How full a block is gc_valid() says: with ftl.gc_unit
+     * that goes for all of its stripe. */
     uint32_t (*pick)(Ssd *ssd, uint32_t plane);
 };
 
@@ -566,12 +613,65 @@ struct BufferPolicy {
     bool (*state)(Ssd *ssd, State *s);
 };
 
+/* Why a unit is somewhere else in NAND. */
+typedef enum MapChange {
+    MAP_PROGRAMMED, /* for the host */
+    MAP_MOVED,      /* by cleaning */
+    MAP_TRIMMED,
+} MapChange;
+
+/*
+ * What is kept of where each unit is, and what that costs.  Ssd.map is the
+ * model's own truth under every policy: a policy says what a drive has to do to
+ * know it.
+ */
+struct MapPolicy {
+    const char *name;
+    const char *help;
+    bool in_nand; /* the map lies in translation pages (SsdLayout) */
+
+    /* All optional.  Ssd.map_data is the policy's; init also says what its tables
+     * take of the host's memory, in Ssd.map_bytes. */
+    void (*init)(Ssd *ssd);
+    void (*destroy)(Ssd *ssd);
+
+    /* A READ or WRITE needs to know where its units are.  false: it waits, with
+     * Cmd.map_pending above 0, and host_map_ready() comes when that is 0 again. */
+    bool (*lookup)(Ssd *ssd, uint32_t cmd);
+
+    /* The unit's copy in NAND is at another place, or there is none any more; a
+     * series of such changes (a victim has been emptied, a TRIM is done) ends.
+     * Both must not start anything that takes effect at once. */
+    void (*changed)(Ssd *ssd, uint32_t lpn, MapChange why);
+    void (*changes_end)(Ssd *ssd);
+
+    /* The plane has one more free block. */
+    void (*room)(Ssd *ssd, uint32_t plane);
+
+    /* Without modelled time: the unit is in NAND, as if written long ago, or just
+     * now (aged). */
+    void (*aged)(Ssd *ssd, uint32_t lpn, bool aged);
+
+    /* What memory held is gone. */
+    void (*power_lost)(Ssd *ssd);
+
+    /* Required with Ssd.map_data: save it, or load it into what init has made,
+     * and check every number of it: what was loaded may be forged. */
+    bool (*state)(Ssd *ssd, State *s);
+    bool (*check)(const Ssd *ssd, GError **error);
+
+    /* Append to the object "map" of the statistics; count anew. */
+    void (*json)(const Ssd *ssd, JsonWriter *w);
+    void (*reset_stats)(Ssd *ssd);
+};
+
 /* For policies that found nothing: the fewest valid units, whatever it gains. */
 uint32_t gc_greedy_pick(Ssd *ssd, uint32_t plane);
 
 extern const GcPolicy *const gc_policies[];       /* NULL at the end */
 extern const AllocPolicy *const alloc_policies[]; /* NULL at the end */
 extern const BufferPolicy *const buffer_policies[];
+extern const MapPolicy *const map_policies[]; /* NULL at the end */
 
 extern const GcPolicy gc_greedy;
 extern const GcPolicy gc_cost_benefit;
@@ -585,6 +685,8 @@ extern const AllocPolicy alloc_dynamic;
 extern const AllocPolicy alloc_dl;
 extern const AllocPolicy alloc_random;
 extern const AllocPolicy alloc_superblock;
+extern const MapPolicy map_page;
+extern const MapPolicy map_dftl;
 extern const BufferPolicy buf_fifo;
 extern const BufferPolicy buf_none;
 extern const BufferPolicy buf_lru;
@@ -620,6 +722,12 @@ static inline uint64_t unit_parts(const Ssd *ssd, uint32_t ppu)
 static inline uint32_t plane_reserve(const Ssd *ssd, const Plane *p)
 {
     return ssd->free_for_gc + (p->n_folding > 0);
+}
+
+/* Is there no free block for the host? */
+static inline bool plane_is_short(const Ssd *ssd, const Plane *p)
+{
+    return p->n_free <= plane_reserve(ssd, p);
 }
 
 #endif

@@ -9,10 +9,12 @@
  *   write.c    buffer slots: from a host write to a programmed page
  *   buffer.c   what stays in the buffer, and what leaves it when
  *   map.c      logical unit -> slot or physical unit; trim
+ *   meta.c     pages of the drive's own in NAND
  *   block.c    blocks and planes: free, open, full; valid units
  *   alloc.c    the stripe, and how to insist on a plane
  *   streams.c  placement streams: what waits for each, its accounts
  *   gc.c       cleaning: when, and the copy loop
+ *   gc-unit.c  blocks of several planes that are cleaned together
  *   background.c  what the drive does while the host is silent
  *   wear.c     wear levelling
  *   bad-blocks.c  what becomes of blocks and pages whose program or erase fails
@@ -24,6 +26,7 @@
  *   state-file.c   such a state in a file
  *   age.c      writes without modelled time, for a drive that starts used
  *   recording.c  what the host did, as a trace
+ *   dftl.c     the map on demand: a cache of it, translation pages in NAND; cmt.c
  *   accounts.c time and energy of the array
  *   numbers.c  valid units, wear and free blocks, for the statistics
  *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*
@@ -67,9 +70,93 @@ void map_trim(Ssd *ssd, uint32_t lpn);
 /* The map entry of the copy in NAND that is current (0: none). */
 uint32_t map_nand_entry(const Ssd *ssd, uint32_t lpn);
 
+/* The mapping scheme hears that the unit's copy in NAND is elsewhere. */
+static inline void map_changed(Ssd *ssd, uint32_t lpn, MapChange why)
+{
+    if (ssd->mapper->changed && lpn < ssd->l.user_units) {
+        ssd->mapper->changed(ssd, lpn, why);
+    }
+}
+
+static inline void map_changes_end(Ssd *ssd)
+{
+    if (ssd->mapper->changes_end) {
+        ssd->mapper->changes_end(ssd);
+    }
+}
+
+/* A victim has been erased, or would have been. */
+static inline void map_room(Ssd *ssd, uint32_t plane)
+{
+    map_changes_end(ssd);
+    if (ssd->mapper->room) {
+        ssd->mapper->room(ssd, plane);
+    }
+}
+
 /* Let the copy of a unit that cleaning has moved be the current one, if the
  * old one still is; true: it was. */
 bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu);
+
+/* ---- meta.c ------------------------------------------------------------------- */
+
+/* Is the unit, which holds something, the drive's own? */
+static inline bool unit_is_meta(const Ssd *ssd, uint32_t ppu)
+{
+    return spare_lpn(ssd, ppu) >= ssd->l.user_units;
+}
+
+/* The map index of the first unit of a page of metadata. */
+static inline uint32_t meta_lpn(const Ssd *ssd, uint32_t page)
+{
+    return (uint32_t)ssd->l.user_units + page * ssd->l.units_per_program;
+}
+
+/* Has the page ever been programmed? */
+static inline bool meta_in_nand(const Ssd *ssd, uint32_t page)
+{
+    return ssd->map[meta_lpn(ssd, page)] != 0;
+}
+
+/* The plane where the page lies. */
+static inline uint32_t meta_plane(const Ssd *ssd, uint32_t page)
+{
+    return ssd->stripe_plane[page % ssd->l.n_planes];
+}
+
+/* Nothing is under way (at creation, and when the power has gone). */
+void meta_init(Ssd *ssd);
+
+/*
+ * Write a page of metadata: it waits for room in its plane, then is programmed;
+ * a program that fails is done again.  The owner hears when the program begins
+ * (what it holds is what is known then; again, if it has failed), and when it is
+ * durable: until then a power cut finds the older copy.  One write of a page at
+ * a time.
+ */
+void meta_write(Ssd *ssd, uint32_t page, MetaOwner owner);
+
+/* Read n units of a page that is in NAND, from the unit first on; the owner hears
+ * of the end. */
+void meta_read(Ssd *ssd, uint32_t page, uint32_t first, uint32_t n,
+               MetaOwner owner, uint32_t cookie);
+
+/* Without modelled time: the page was written long ago, or just now (aged).
+ * Nothing if it is in NAND already, or its plane has no room. */
+void meta_preload(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged);
+
+/* Program what waits and has room. */
+void meta_pump(Ssd *ssd, uint32_t plane);
+
+void meta_page_done(Ssd *ssd, uint32_t job);
+void meta_page_failed(Ssd *ssd, uint32_t job);
+void meta_read_done(Ssd *ssd, const NandOp *op);
+
+/* Does a page wait for room? */
+bool meta_waits(const Ssd *ssd);
+
+/* The drive programs no more: what waits ends as if it were durable. */
+void meta_give_up(Ssd *ssd);
 
 /* ---- block.c ------------------------------------------------------------------ */
 
@@ -98,7 +185,14 @@ void block_close(Ssd *ssd, uint32_t plane, Open *open);
 static inline uint32_t open_index(const Ssd *ssd, OpenKind kind,
                                   uint32_t stream)
 {
-    return kind == OPEN_HOST ? stream : ssd->l.n_streams + stream;
+    switch (kind) {
+    case OPEN_HOST:
+        return stream;
+    case OPEN_META:
+        return ssd->l.n_streams + ssd->l.n_gc_classes;
+    default:
+        return ssd->l.n_streams + stream;
+    }
 }
 
 /* Work out anew what Plane.n_host_open counts. */
@@ -115,7 +209,10 @@ void block_start_victim(Ssd *ssd, uint32_t block);
 
 /* Erase a block that is open or FULL and holds nothing valid. */
 void block_discard(Ssd *ssd, uint32_t block);
-void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause);
+
+/* more: another block of the die is erased next, at once, by the same command
+ * if there are such. */
+void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more);
 void block_erased(Ssd *ssd, uint32_t block);
 
 /* The block is good for nothing any more: out of every list.  It is ERASING,
@@ -353,6 +450,43 @@ void gc_erase_done(Ssd *ssd, uint32_t block);
 /* A FULL block of the plane at random that gains; NONE: many draws found none. */
 uint32_t gc_draw(Ssd *ssd, uint32_t plane);
 
+/* ---- gc-unit.c: does nothing without ftl.gc_unit ---------------------------------- */
+
+void unit_init(Ssd *ssd);
+void unit_destroy(Ssd *ssd);
+
+/* The planes that clean together with this one: first..end - 1. */
+uint32_t unit_first_plane(const Ssd *ssd, uint32_t plane);
+uint32_t unit_end_plane(const Ssd *ssd, uint32_t plane);
+
+/* The block has been opened; is erased or retired, and of no stripe any more. */
+void unit_opened(Ssd *ssd, uint32_t block, uint32_t open);
+void unit_leave(Ssd *ssd, uint32_t block);
+
+/* Valid units, the mean over the stripe; all of a block, if not every block of
+ * it is FULL. */
+double unit_mean_valid(const Ssd *ssd, uint32_t block);
+
+/* Has a plane not yet begun with what it was called to? */
+bool unit_is_called(const Ssd *ssd, uint32_t plane);
+
+/* The block is a victim: the other planes shall empty theirs of the stripe. */
+void unit_call(Ssd *ssd, uint32_t block);
+
+/* The victim that the plane was called to take, or NONE. */
+uint32_t unit_answer(Ssd *ssd, uint32_t plane);
+
+/* A victim is empty: true, it waits for others of its stripe; else erase it, and
+ * those that have waited for it. */
+bool unit_holds(Ssd *ssd, uint32_t block);
+void unit_erase(Ssd *ssd, uint32_t block);
+
+/* The plane is short of room: erase what waits. */
+void unit_release(Ssd *ssd, uint32_t plane);
+
+/* For ssd_check(). */
+bool unit_check(const Ssd *ssd, GError **error);
+
 /* A job's page failed: it is programmed again elsewhere in its plane, or, if
  * the drive has given up, forgotten. */
 void gc_page_failed(Ssd *ssd, uint32_t job);
@@ -503,6 +637,8 @@ void host_fail_waiting(Ssd *ssd);
 void host_slot_settled(Ssd *ssd, uint32_t cmd);
 /* A READ: a unit that another one was loading is there, or cannot be read. */
 void host_load_settled(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool bad);
+/* The command knows where its units are (Cmd.map_pending is 0 again). */
+void host_map_ready(Ssd *ssd, uint32_t cmd);
 /* Slots have become free: go on with the writes that wait for them. */
 void host_room(Ssd *ssd);
 
@@ -555,6 +691,19 @@ void numbers_wear_json(const Ssd *ssd, JsonWriter *w);
 bool age_takes(Ssd *ssd, const NandOp *op);
 void age_destroy(Ssd *ssd);
 
+/* Is a drive being aged: do operations end without time? */
+bool age_is_on(const Ssd *ssd);
+
+/* ---- dftl.c ----------------------------------------------------------------------- */
+
+/* Of translation pages, from meta.c: one is about to be programmed; has been;
+ * the part that the cookie says has been read. */
+void dftl_page_begins(Ssd *ssd, uint32_t page);
+void dftl_page_written(Ssd *ssd, uint32_t page);
+void dftl_page_read(Ssd *ssd, uint32_t cookie);
+
+extern const StateStruct dftl_struct, cmt_struct;
+
 /* ---- state.c -------------------------------------------------------------------- */
 
 /* The structs whose members are listed to be saved, for a test; NULL past the
@@ -586,14 +735,43 @@ static inline uint32_t ppu_block(const Ssd *ssd, uint32_t ppu)
     return ppu_page(ssd, ppu) / ssd->geo->pages_per_block;
 }
 
-/* What wear levelling moves is cold: it does not meet what cleaning copies. */
+/* What wear levelling moves is cold: it does not meet what cleaning copies; nor
+ * does metadata. */
 static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu)
 {
-    if (ssd->l.n_gc_classes > ssd->l.n_stream_classes &&
+    if (ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)) {
+        return ssd->l.meta_class;
+    }
+    if (ssd->l.cold_class != NONE &&
         ssd->block[ppu_block(ssd, ppu)].cause == NAND_CAUSE_WEAR) {
-        return ssd->l.n_stream_classes;
+        return ssd->l.cold_class;
     }
     return ssd->l.n_stream_classes > 1 ? ssd->spare_stream[ppu] : 0;
+}
+
+/* Are blocks chosen by their stripes? */
+static inline bool gc_by_stripe(const Ssd *ssd)
+{
+    return ssd->mate && !ssd->gc_alone;
+}
+
+/* Valid units of a FULL block as a policy sees them. */
+static inline double gc_valid(const Ssd *ssd, uint32_t block)
+{
+    return gc_by_stripe(ssd) ? unit_mean_valid(ssd, block)
+                             : ssd->block[block].valid;
+}
+
+/* Is there a FULL block that costs no copy, nor does its stripe? */
+static inline bool gc_costs_nothing(const Ssd *ssd, const Plane *p)
+{
+    return p->bucket[0] != NONE && gc_valid(ssd, p->bucket[0]) == 0;
+}
+
+/* Other planes have not yet begun with the last stripe. */
+static inline bool gc_waits_for_unit(const Ssd *ssd, uint32_t plane)
+{
+    return ssd->mate && unit_is_called(ssd, plane);
 }
 
 /* What a page of the host takes of PlaneGc.credit. */
@@ -618,8 +796,10 @@ static inline void gc_charge_host(const Ssd *ssd, Plane *p)
 /* Does cleaning the block give back a program's pages at least? */
 static inline bool gc_gains(const Ssd *ssd, uint32_t block)
 {
-    return ssd->block[block].valid + ssd->l.units_per_program <=
-           ssd->l.units_per_block;
+    uint32_t most = ssd->l.units_per_block - ssd->l.units_per_program;
+
+    return ssd->block[block].valid <= most &&
+           (!gc_by_stripe(ssd) || gc_valid(ssd, block) <= most);
 }
 
 #endif

@@ -11,12 +11,13 @@
  */
 #include "ftl.h"
 
-static double score(const Ssd *ssd, const Plane *p, const Block *b)
+static double score(const Ssd *ssd, const Plane *p, uint32_t b)
 {
     double all = ssd->l.units_per_block;
-    double age = (double)(uint32_t)(p->clock - b->mtime) + 1;
+    double age = (double)(uint32_t)(p->clock - ssd->block[b].mtime) + 1;
+    double valid = gc_valid(ssd, b);
 
-    return (all - b->valid) * age / (all + b->valid);
+    return (all - valid) * age / (all + valid);
 }
 
 static uint32_t cost_benefit_pick(Ssd *ssd, uint32_t plane)
@@ -26,7 +27,7 @@ static uint32_t cost_benefit_pick(Ssd *ssd, uint32_t plane)
     double most = 0;
 
     for (uint32_t b = p->oldest; b != NONE; b = ssd->block[b].newer) {
-        double s = gc_gains(ssd, b) ? score(ssd, p, &ssd->block[b]) : 0;
+        double s = gc_gains(ssd, b) ? score(ssd, p, b) : 0;
 
         if (s > most) {
             most = s;

@@ -18,7 +18,7 @@ static uint32_t d_choices_pick(Ssd *ssd, uint32_t plane)
         if (block == NONE) {
             break;
         }
-        if (best == NONE || ssd->block[block].valid < ssd->block[best].valid) {
+        if (best == NONE || gc_valid(ssd, block) < gc_valid(ssd, best)) {
             best = block;
         }
     }

@@ -14,7 +14,7 @@ static uint32_t windowed_greedy_pick(Ssd *ssd, uint32_t plane)
     uint32_t best = block;
 
     for (uint32_t i = 0; block != NONE && i < ssd->cfg->gc_window; i++) {
-        if (ssd->block[block].valid < ssd->block[best].valid) {
+        if (gc_valid(ssd, block) < gc_valid(ssd, best)) {
             best = block;
         }
         block = ssd->block[block].newer;

@@ -18,6 +18,9 @@
  * ftl.gc_preempt cleaning waits, while there is room, as long as reads of the
  * host wait for the die.
  *
+ * With ftl.gc_unit blocks of several planes are chosen and erased together, but
+ * each plane empties its own (gc-unit.c).
+ *
  * Blocks in SLC mode (nand.slc_blocks) are emptied in the same way ("folded")
  * once more than half of them are in use, while there is room.
  */
@@ -39,8 +42,8 @@ static void maybe_erase(Ssd *ssd, uint32_t block)
         /* Its erase would free no block for cleaning, and a power cut might
          * need the originals (power_take_back()): later. */
         block_make_full(ssd, block);
-    } else {
-        block_start_erase(ssd, block, b->cause);
+    } else if (!unit_holds(ssd, block)) {
+        unit_erase(ssd, block);
     }
 }
 
@@ -69,6 +72,14 @@ static void drop_stale(Ssd *ssd, Plane *p)
     p->gc.n_staged = kept;
 }
 
+/* The stream whose account pays for the copy. */
+static uint32_t account_of(const Ssd *ssd, uint32_t ppu)
+{
+    return ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)
+               ? ssd->l.n_streams
+               : unit_stream(ssd, ppu);
+}
+
 static void copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
 {
     oplog_add(ssd->log, OPLOG_PLACE, 1, spare_lpn(ssd, from), ssd->now_ps, from,
@@ -80,7 +91,7 @@ static void copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
     if (ssd->spare_stream) {
         ssd->spare_stream[to] = ssd->spare_stream[from];
     }
-    ssd->stream[unit_stream(ssd, from)].n.copied_units++;
+    ssd->stream[account_of(ssd, from)].n.copied_units++;
 }
 
 /* Program a job's units to the page. */
@@ -175,6 +186,7 @@ static void start_over(Ssd *ssd, uint32_t plane)
     p->gc.n_staged = 0;
     memset(p->staged_of, 0, ssd->l.n_gc_classes * sizeof(*p->staged_of));
     p->gc.victim = NONE;
+    p->gc.held = 0;
     for (uint32_t b = first; b < first + ssd->geo->blocks_per_plane; b++) {
         if (ssd->block[b].state == BLOCK_VICTIM) {
             block_make_full(ssd, b);
@@ -205,6 +217,9 @@ static uint32_t take_page(Ssd *ssd, uint32_t plane, uint32_t class)
     Plane *p = &ssd->plane[plane];
     uint32_t page = block_take_page(ssd, plane, OPEN_GC, class);
 
+    if (page == NONE) {
+        unit_release(ssd, plane);
+    }
     if (page == NONE && p->erases == 0 && p->gc.programs == 0 &&
         p->gc.reads == 0) {
         page = take_any_page(ssd, plane);
@@ -289,17 +304,23 @@ static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     uint32_t block;
 
-    if (p->n_free + p->erases >= p->gc_high_blocks) {
+    if (p->n_free + p->erases + p->gc.held >= p->gc_high_blocks) {
         p->gc.active = false;
     }
-    if (!p->gc.active && !p->gc.forced) {
+    if ((!p->gc.active && !p->gc.forced) || gc_waits_for_unit(ssd, plane)) {
         return NONE;
     }
     p->gc.forced = false;
-    if (p->bucket[0] != NONE) {
+    if (gc_costs_nothing(ssd, p)) {
         return p->bucket[0]; /* costs no copy: no policy could do better */
     }
     block = ssd->gc->pick(ssd, plane);
+    if (ssd->mate && plane_is_short(ssd, p) &&
+        (block == NONE || !gc_gains(ssd, block))) {
+        ssd->gc_alone = true;
+        block = ssd->gc->pick(ssd, plane);
+        ssd->gc_alone = false;
+    }
     /* Less than a program to gain is worth it only when there is no choice. */
     if (block != NONE && !gc_gains(ssd, block) &&
         p->n_free > plane_reserve(ssd, p)) {
@@ -334,7 +355,10 @@ static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
     if (p->n_retiring > 0 && room) {
         return bad_victim(ssd, plane);
     }
-    block = cleaning_victim(ssd, plane);
+    block = unit_answer(ssd, plane);
+    if (block == NONE) {
+        block = cleaning_victim(ssd, plane);
+    }
     if (block == NONE && room && p->wear_due) {
         *cause = NAND_CAUSE_WEAR;
         block = wear_victim(ssd, plane);
@@ -379,6 +403,7 @@ static void count_victim(Ssd *ssd, uint32_t block, NandCause cause)
 static bool pick_victim(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
+    bool calls = ssd->mate && p->gc.next == NONE;
     NandCause cause;
     uint32_t block;
 
@@ -391,12 +416,17 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     if (block == NONE) {
         return false;
     }
+    calls = calls && cause == NAND_CAUSE_GC && !ssd->block[block].bad &&
+            !nand_block_is_slc(ssd->geo, block) && gc_gains(ssd, block);
     p->gc.rate = credit_rate(ssd, block, cause);
     count_victim(ssd, block, cause);
     ssd->block[block].cause = (uint8_t)cause;
     block_start_victim(ssd, block);
     p->gc.victim = block;
     p->gc.scan = 0;
+    if (calls) {
+        unit_call(ssd, block);
+    }
     return true;
 }
 
@@ -538,10 +568,12 @@ static bool yields(Ssd *ssd, uint32_t plane)
     return true;
 }
 
-/* The victim was taken while the host was silent, and now the host is back. */
+/* The victim was taken while the host was silent, and now the host is back.  A
+ * stripe once begun is emptied: others wait for it. */
 static bool paused(const Ssd *ssd, const Plane *p)
 {
-    return p->gc.background && !ssd->background.idle && !p->gc.active;
+    return p->gc.background && !ssd->background.idle && !p->gc.active &&
+           !ssd->mate;
 }
 
 static void step(Ssd *ssd, uint32_t plane)
@@ -566,6 +598,30 @@ static void step(Ssd *ssd, uint32_t plane)
             more = true;
         }
     }
+    if (p->gc.victim == NONE && plane_is_short(ssd, p) &&
+        !gc_waits_for_unit(ssd, plane)) {
+        unit_release(ssd, plane); /* nothing else will make room */
+    }
+}
+
+/* Go on with the plane, and with those that it has called or that have waited
+ * for it. */
+static void go_on(Ssd *ssd, uint32_t plane)
+{
+    uint32_t end;
+
+    step(ssd, plane);
+    while (ssd->gc_called) {
+        ssd->gc_called = false;
+        end = unit_end_plane(ssd, plane);
+        for (uint32_t i = unit_first_plane(ssd, plane); i < end; i++) {
+            const PlaneGc *gc = &ssd->plane[i].gc;
+
+            if (gc->victim == NONE && (gc->next != NONE || gc->active)) {
+                step(ssd, i);
+            }
+        }
+    }
 }
 
 void gc_resume(Ssd *ssd, uint32_t page)
@@ -581,7 +637,7 @@ void gc_resume(Ssd *ssd, uint32_t page)
     for (uint32_t i = plane; i < plane + n; i++) {
         if (ssd->plane[i].gc.yielded) {
             ssd->plane[i].gc.yielded = false;
-            step(ssd, i);
+            go_on(ssd, i);
         }
     }
 }
@@ -592,8 +648,8 @@ void gc_kick(Ssd *ssd, uint32_t plane)
 
     if (p->gc.active || p->gc.folding || p->n_free <= p->gc_low_blocks ||
         p->n_retiring > 0 || 2 * p->n_slc_free < ssd->geo->slc_blocks ||
-        ssd->background.idle || p->wear_due) {
-        step(ssd, plane);
+        ssd->background.idle || p->wear_due || p->gc.next != NONE) {
+        go_on(ssd, plane);
     }
 }
 
@@ -604,10 +660,11 @@ void gc_force(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
 
+    unit_release(ssd, plane);
     if (p->erases == 0 && p->gc.victim == NONE && p->gc.reads == 0 &&
         p->gc.programs == 0) {
         p->gc.forced = true;
-        step(ssd, plane);
+        go_on(ssd, plane);
     }
 }
 
@@ -637,7 +694,7 @@ void gc_read_done(Ssd *ssd, const NandOp *op)
         }
     }
     copy_ended(ssd, block); /* the read itself */
-    step(ssd, plane);
+    go_on(ssd, plane);
     let_host(ssd, plane);
 }
 
@@ -653,13 +710,16 @@ void gc_page_done(Ssd *ssd, uint32_t j)
         __builtin_prefetch(&ssd->map[spare_lpn(ssd, first + i)], 1);
     }
     for (uint32_t i = 0; i < job->n; i++) {
-        ssd->gc_copied_units += map_move(ssd, unit[i], first + i);
+        if (map_move(ssd, unit[i], first + i)) {
+            ssd->gc_copied_units++;
+            map_changed(ssd, spare_lpn(ssd, first + i), MAP_MOVED);
+        }
         copy_ended(ssd, ppu_block(ssd, unit[i]));
     }
     block_page_done(ssd, job->ppa / ssd->geo->pages_per_block);
     ssd->plane[plane].gc.programs--;
     job_give(ssd, j);
-    step(ssd, plane);
+    go_on(ssd, plane);
     let_host(ssd, plane);
 }
 
@@ -685,6 +745,8 @@ void gc_erase_done(Ssd *ssd, uint32_t block)
     uint32_t plane = block_plane(ssd, block);
 
     block_erased(ssd, block);
+    meta_pump(ssd, plane);
+    map_room(ssd, plane);
     gc_kick(ssd, plane);
     let_host(ssd, plane); /* cleaning may have ended, which nothing else tells */
 }

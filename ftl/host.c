@@ -372,6 +372,22 @@ static void wait_for_room(Ssd *ssd, uint32_t cmd)
     }
 }
 
+/* Does the command know where its units are?  If not, host_map_ready() comes. */
+static bool map_ready(Ssd *ssd, uint32_t cmd)
+{
+    return !ssd->mapper->lookup || ssd->mapper->lookup(ssd, cmd);
+}
+
+static void read_mapped(Ssd *ssd, uint32_t cmd)
+{
+    ssd->cmd[cmd].data_ps = ssd->now_ps;
+    if (read_units(ssd, cmd)) {
+        read_looked_up(ssd, cmd);
+    } else {
+        wait_for_room(ssd, cmd);
+    }
+}
+
 static void start_read(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->cmd[cmd];
@@ -379,14 +395,11 @@ static void start_read(Ssd *ssd, uint32_t cmd)
 
     note_buffer(ssd);
     c->next_lpn = c->req.lba >> ssd->block_shift;
-    c->data_ps = ssd->now_ps;
     ssd->counters.host_units_read += last - c->next_lpn + 1;
     ssd->counters.host_bytes_read += (uint64_t)c->req.nblocks *
                                      ssd->info.block_bytes;
-    if (read_units(ssd, cmd)) {
-        read_looked_up(ssd, cmd);
-    } else {
-        wait_for_room(ssd, cmd);
+    if (map_ready(ssd, cmd)) {
+        read_mapped(ssd, cmd);
     }
 }
 
@@ -505,7 +518,26 @@ static void start_write(Ssd *ssd, uint32_t cmd)
         (uint64_t)c->req.nblocks * ssd->info.block_bytes;
     note_buffer(ssd);
     buffer_count_write(ssd);
+    map_ready(ssd, cmd); /* it has its turn meanwhile: versions stay in order */
     wait_for_room(ssd, cmd);
+}
+
+/* A write that waits no longer for room came too late: the drive gave up. */
+void host_map_ready(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->cmd[cmd];
+
+    host_account(ssd, c, COST_map);
+    if (c->req.op == SSD_OP_READ) {
+        read_mapped(ssd, cmd);
+    } else if (!c->waits) {
+        host_finish(ssd, cmd, SSD_STATUS_READ_ONLY);
+    } else {
+        c->stall_ps = stall_clock(ssd);
+        if (ssd->waiting.head == cmd) {
+            host_room(ssd);
+        }
+    }
 }
 
 /* Take the command from those that wait for room. */
@@ -539,9 +571,10 @@ static bool go_on(Ssd *ssd)
 void host_room(Ssd *ssd)
 {
     while (ssd->waiting.head != NONE) {
-        bool all = go_on(ssd);
+        bool known = ssd->cmd[ssd->waiting.head].map_pending == 0;
+        bool all = known && go_on(ssd);
 
-        if (!all && buffer_make_room(ssd, ssd->waiting.head)) {
+        if (known && !all && buffer_make_room(ssd, ssd->waiting.head)) {
             continue;
         }
         write_pump(ssd);
@@ -566,6 +599,9 @@ void host_fail_waiting(Ssd *ssd)
             read_looked_up(ssd, cmd);
             continue;
         }
+        if (c->map_pending > 0) {
+            continue; /* host_map_ready() ends it */
+        }
         host_account(ssd, c, COST_buffer);
         host_finish(ssd, cmd, begun ? SSD_STATUS_WRITE_FAULT
                                     : SSD_STATUS_READ_ONLY);
@@ -587,6 +623,7 @@ static void start_trim(Ssd *ssd, uint32_t cmd)
                   ssd->cmd[cmd].serial, 0);
         map_trim(ssd, (uint32_t)lpn);
     }
+    map_changes_end(ssd);
     host_finish(ssd, cmd, SSD_STATUS_OK);
     host_room(ssd);
     write_pump(ssd);

@@ -10,6 +10,11 @@
  */
 #include "ftl.h"
 
+const MapPolicy map_page = {
+    .name = "page",
+    .help = "every unit by itself, the whole map in memory",
+};
+
 /* The slot of the buffered unit that remembers its copy in NAND. */
 static Slot *oldest_slot(const Ssd *ssd, uint32_t entry)
 {
@@ -118,10 +123,14 @@ void map_trim(Ssd *ssd, uint32_t lpn)
         block_clear_valid(ssd, entry - 1);
         ssd->map[lpn] = 0;
         ssd->mapped_units--;
+        map_changed(ssd, lpn, MAP_TRIMMED);
         return;
     }
     if (!ssd->slot[map_slot(entry)].dead) {
         ssd->mapped_units--;
+        if (map_nand_entry(ssd, lpn)) {
+            map_changed(ssd, lpn, MAP_TRIMMED);
+        }
         trim_buffered(ssd, lpn);
     }
 }

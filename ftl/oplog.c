@@ -186,7 +186,8 @@ static void write_header(Oplog *log)
         ssd->faults ? 0 : c->t_erase_ps,
         ssd->l.user_units,
     };
-    const uint32_t last[] = {ssd->geo->slc_blocks, ssd->geo->slc_pages};
+    const uint32_t last[] = {ssd->geo->slc_blocks, ssd->geo->slc_pages,
+                             (uint32_t)ssd->l.meta_units};
     uint8_t head[OPLOG_HEADER_BYTES] = {0};
     uint8_t *p = head + 8;
 

@@ -32,6 +32,22 @@ const BufferPolicy *const buffer_policies[] = {
     NULL,
 };
 
+const MapPolicy *const map_policies[] = {
+    &map_page,
+    &map_dftl,
+    NULL,
+};
+
+const char *ssd_map_name(unsigned i)
+{
+    return map_policies[i] ? map_policies[i]->name : NULL;
+}
+
+bool ssd_map_in_nand(unsigned policy)
+{
+    return map_policies[policy]->in_nand;
+}
+
 const char *ssd_gc_name(unsigned i)
 {
     return gc_policies[i] ? gc_policies[i]->name : NULL;

@@ -115,8 +115,11 @@ static void settle_blocks(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         Plane *p = &ssd->plane[i];
 
-        p->gc = (PlaneGc){.victim = NONE, .redo = {NONE, NONE}};
+        p->gc = (PlaneGc){
+            .victim = NONE, .next = NONE, .redo = {NONE, NONE}};
         p->host_programs = 0;
+        p->meta_programs = 0;
+        p->meta_wait = (JobFifo){NONE, NONE};
         p->erases = 0;
         memset(p->staged_of, 0, ssd->l.n_gc_classes * sizeof(*p->staged_of));
         settle_open(ssd, p);
@@ -143,6 +146,9 @@ void power_lost(Ssd *ssd)
         keep_buffer(ssd);
     }
     revert_map(ssd);
+    if (ssd->mapper->power_lost) {
+        ssd->mapper->power_lost(ssd);
+    }
     tear_pages(ssd);
     settle_blocks(ssd);
     ssd_init_buffer(ssd);
@@ -246,7 +252,7 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
     ssd->power_on = true;
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         if (ssd->block[b].state == BLOCK_ERASING) {
-            block_start_erase(ssd, b, NAND_CAUSE_GC);
+            block_start_erase(ssd, b, NAND_CAUSE_GC, false);
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -254,7 +260,9 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
             power_take_back(ssd, i);
         }
         plane_update(ssd, i);
-        gc_kick(ssd, i);
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        gc_kick(ssd, i); /* which may concern others, too */
     }
     faulty_arm(ssd);
     background_quiet(ssd);
@@ -318,6 +326,9 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
         ssd->spare_lpn[ppu] = (uint32_t)lpn + 1;
         ssd->mapped_units++;
         block_set_valid(ssd, ppu);
+        if (ssd->mapper->aged) {
+            ssd->mapper->aged(ssd, (uint32_t)lpn, false);
+        }
     }
     return 0;
 }

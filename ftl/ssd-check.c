@@ -21,10 +21,11 @@ static bool check_map(const Ssd *ssd, GError **error)
     uint64_t mapped = 0;
     uint64_t valid = 0;
 
-    for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
+    for (uint32_t lpn = 0; lpn < ssd->l.user_units + ssd->l.meta_units; lpn++) {
         uint32_t entry = map_nand_entry(ssd, lpn);
 
-        mapped += ssd_mapped(ssd, (uint64_t)lpn << ssd->block_shift, NULL);
+        mapped += lpn < ssd->l.user_units &&
+                  ssd_mapped(ssd, (uint64_t)lpn << ssd->block_shift, NULL);
         if (map_is_buffered(ssd->map[lpn])) {
             const Slot *s = &ssd->slot[map_slot(ssd->map[lpn])];
 
@@ -276,6 +277,41 @@ static bool check_streams(const Ssd *ssd, GError **error)
     return true;
 }
 
+/* Metadata lies in its planes and is counted; user data has its limit. */
+static bool check_meta(const Ssd *ssd, GError **error)
+{
+    g_autofree uint64_t *n = g_new0(uint64_t, ssd->l.n_planes);
+    g_autofree uint32_t *programs = g_new0(uint32_t, ssd->l.n_planes);
+
+    for (uint64_t u = 0; u < ssd->l.meta_units; u++) {
+        uint32_t entry = ssd->map[ssd->l.user_units + u];
+        uint32_t page = (uint32_t)(u / ssd->l.units_per_program);
+
+        if (entry) {
+            uint32_t plane = block_plane(ssd, ppu_block(ssd, entry - 1));
+
+            CHECK(plane == meta_plane(ssd, page), "metadata page %u lies in "
+                  "plane %u", page, plane);
+            n[plane]++;
+        }
+    }
+    for (uint32_t j = 0; j < ssd->n_jobs; j++) {
+        if (ssd->job[j].active && ssd->job[j].meta && ssd->job[j].ppa != NONE) {
+            programs[ssd->job[j].plane]++;
+        }
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        const Plane *p = &ssd->plane[i];
+
+        CHECK(n[i] == p->meta_valid && n[i] <= ssd->l.meta_share_units &&
+                  programs[i] == p->meta_programs,
+              "plane %u: %" G_GUINT64_FORMAT " units of metadata, counted %"
+              G_GUINT64_FORMAT "; %u programs of it, counted %u", i, n[i],
+              p->meta_valid, programs[i], p->meta_programs);
+    }
+    return true;
+}
+
 static bool check_staged(const Ssd *ssd, uint32_t plane, GError **error)
 {
     const Plane *p = &ssd->plane[plane];
@@ -363,8 +399,12 @@ static bool check_commands(const Ssd *ssd, GError **error)
 bool ssd_check(const Ssd *ssd, GError **error)
 {
     if (!check_map(ssd, error) || !check_slots(ssd, error) ||
-        !check_streams(ssd, error) ||
-        !check_commands(ssd, error) || !nand_check(ssd->nand, error)) {
+        !check_streams(ssd, error) || !check_meta(ssd, error) ||
+        !check_commands(ssd, error) || !nand_check(ssd->nand, error) ||
+        !unit_check(ssd, error)) {
+        return false;
+    }
+    if (ssd->mapper->check && !ssd->mapper->check(ssd, error)) {
         return false;
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {

@@ -38,6 +38,13 @@ const char *ssd_wear_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
+const char *ssd_gc_unit_name(unsigned i)
+{
+    static const char *const names[] = {"plane", "die", "superblock"};
+
+    return i < G_N_ELEMENTS(names) ? names[i] : NULL;
+}
+
 const char *ssd_free_at_name(unsigned i)
 {
     static const char *const names[] = {"program", "data-in"};
@@ -345,12 +352,34 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
 
     l->n_streams = cfg->ruhs ? cfg->ruhs : cfg->streams + 1;
     l->n_stream_classes = merge ? 1 : l->n_streams;
-    l->n_gc_classes = l->n_stream_classes + (cfg->wear == SSD_WEAR_STATIC);
-    l->n_open = l->n_streams + l->n_gc_classes;
+    l->n_gc_classes = l->n_stream_classes;
+    l->cold_class = cfg->wear == SSD_WEAR_STATIC ? l->n_gc_classes++
+                                                 : UINT32_MAX;
+    l->meta_class = l->n_meta_pages ? l->n_gc_classes++ : UINT32_MAX;
+    l->n_open = l->n_streams + (l->n_meta_pages > 0) + l->n_gc_classes;
     l->gc_free_blocks = l->n_gc_classes;
     l->busy_blocks = l->n_open + 2 * l->n_gc_classes;
     /* So that gc_low and gc_high find room between these and the slack. */
     l->min_spare_blocks = l->busy_blocks + 2 * (l->gc_free_blocks + 1);
+}
+
+/* Bytes of an entry in a translation page: a physical address. */
+#define MAP_ENTRY_BYTES 4
+
+/* Pages of the drive's own, and what they take of a plane. */
+static void layout_meta(const SsdConfig *cfg, SsdLayout *l)
+{
+    uint64_t program = (uint64_t)l->units_per_program * cfg->unit_bytes;
+
+    if (ssd_map_in_nand(cfg->mapper)) {
+        l->map_entries = (uint32_t)(program / MAP_ENTRY_BYTES);
+        l->n_map_pages = (uint32_t)((l->user_units + l->map_entries - 1) /
+                                    l->map_entries);
+    }
+    l->n_meta_pages = l->n_map_pages;
+    l->meta_units = (uint64_t)l->n_meta_pages * l->units_per_program;
+    l->meta_share_units = (uint64_t)l->units_per_program *
+                          ((l->n_meta_pages + l->n_planes - 1) / l->n_planes);
 }
 
 static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
@@ -368,12 +397,13 @@ static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
     }
     return fail(error,
                 "%s: leaves %" PRIu64
-                " spare blocks of %u in each plane, at least %u are needed%s",
+                " spare blocks of %u in each plane, at least %u are needed%s%s",
                 room, spare, cfg->nand.blocks - cfg->nand.slc_blocks,
                 l->min_spare_blocks,
                 cfg->wear == SSD_WEAR_STATIC ? " (fewer without "
                                                "ftl.wear=static)"
-                                             : "");
+                                             : "",
+                l->n_map_pages ? " (fewer with ftl.map=page)" : "");
 }
 
 static uint64_t user_units(const SsdConfig *cfg, uint64_t physical_units)
@@ -405,8 +435,9 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     l->user_units = user_units(cfg, (uint64_t)l->n_planes * blocks *
                                         l->units_per_block);
     l->share_units = (l->user_units + l->n_planes - 1) / l->n_planes;
-    share_blocks = (l->share_units + l->units_per_block - 1) /
-                   l->units_per_block;
+    layout_meta(cfg, l);
+    share_blocks = (l->share_units + l->meta_share_units + l->units_per_block -
+                    1) / l->units_per_block;
     layout_streams(cfg, l);
     if (blocks < share_blocks + l->min_spare_blocks) {
         return no_spare(cfg, l, blocks - MIN(blocks, share_blocks), error);

@@ -21,6 +21,12 @@ typedef enum SsdStreamsGc {
     SSD_STREAMS_GC_MERGE,
 } SsdStreamsGc;
 
+typedef enum SsdGcUnit {
+    SSD_GC_UNIT_PLANE,
+    SSD_GC_UNIT_DIE,
+    SSD_GC_UNIT_SUPERBLOCK,
+} SsdGcUnit;
+
 typedef enum SsdWear {
     SSD_WEAR_FIFO,
     SSD_WEAR_DYNAMIC,
@@ -51,14 +57,30 @@ typedef struct SsdLayout {
 
     uint32_t n_streams;    /* 0..n_streams-1; 1 without streams and FDP */
     uint32_t n_stream_classes; /* 1, or one for each stream (streams.gc) */
-    uint32_t n_gc_classes; /* and one for what wear levelling moves */
+    uint32_t n_gc_classes; /* and one for what wear levelling moves, and one for
+                              metadata */
+    uint32_t cold_class;   /* which of them these are, or UINT32_MAX */
+    uint32_t meta_class;
     uint32_t n_open;       /* open blocks in a plane, at most */
+
+    /*
+     * Metadata: pages of the drive's own (meta.c), as large as what the NAND
+     * programs at once.  Their units follow those of the user in the map; each
+     * page has a plane where it always lies, so a plane holds at most
+     * meta_share_units of them, beside its share of the user capacity.
+     */
+    uint32_t n_map_pages;  /* translation pages (dftl.c), the first ones */
+    uint32_t map_entries;  /* units whose entries one of them holds */
+    uint32_t n_meta_pages; /* all of them; 0: the drive has none */
+    uint64_t meta_units;
+    uint64_t meta_share_units;
 
     /*
      * Room in a plane.  share is the plane's part of the user capacity; a
      * plane may hold up to share + slack valid units before the allocator
      * passes it over, and the spare blocks beyond that keep cleaning going:
-     * for each stream one open for the host; for each class one open for
+     * for each stream one open for the host; one open for metadata, if there is
+     * any; for each class one open for
      * cleaning, one that is cleaned but for units that do not fill a page, and
      * one free (gc_free_blocks; these are busy_blocks); and at least one with
      * something to gain.
@@ -91,12 +113,17 @@ bool ssd_config_is_time(const char *key);
 /* Names of enumerated options, NULL past the last. */
 const char *ssd_alloc_name(unsigned i);
 const char *ssd_stripe_name(unsigned i);
+const char *ssd_map_name(unsigned i);
 const char *ssd_gc_name(unsigned i);
 const char *ssd_buffer_name(unsigned i);
 const char *ssd_streams_gc_name(unsigned i);
 const char *ssd_wear_name(unsigned i);
+const char *ssd_gc_unit_name(unsigned i);
 const char *ssd_complete_at_name(unsigned i);
 const char *ssd_free_at_name(unsigned i);
+
+/* Does the mapping scheme keep the map in NAND, in translation pages? */
+bool ssd_map_in_nand(unsigned policy);
 
 /* Bytes of DRAM that a buffer policy takes beside each unit. */
 uint32_t ssd_buffer_overhead(unsigned policy);

@@ -20,6 +20,14 @@
       "over-provisioning: (physical - user capacity) / user capacity")         \
     X(SIZE, uint64_t, capacity, "ftl.capacity", 0, 70368744177664, "0", NULL,  \
       "user capacity, in place of ftl.op_percent; 0: that gives it")           \
+    X(ENUM, uint32_t, mapper, "ftl.map", 0, 0, "page", ssd_map_name,           \
+      "mapping scheme (docs/mapping.md)")                                      \
+    X(SIZE, uint64_t, map_cache_bytes, "ftl.map_cache", 64, 1099511627776,     \
+      "1MiB", NULL, "dftl: DRAM for entries of the map, 8 bytes each; beside " \
+      "buffer.size")                                                           \
+    X(U32, uint32_t, map_prefetch, "ftl.map_prefetch", 0, 65536, "0", NULL,    \
+      "dftl: entries that a miss loads beyond those that it needs, if the one " \
+      "before them is cached")                                                 \
     X(ENUM, uint32_t, alloc, "ftl.alloc", 0, 0, "stripe", ssd_alloc_name,      \
       "page allocation")                                                       \
     X(ENUM, uint32_t, stripe, "ftl.stripe", 0, 0, "cwdp", ssd_stripe_name,     \
@@ -29,6 +37,10 @@
       "of its room that is not in free blocks")                                \
     X(ENUM, uint32_t, gc, "ftl.gc", 0, 0, "greedy", ssd_gc_name,               \
       "victim selection of cleaning")                                          \
+    X(ENUM, uint32_t, gc_unit, "ftl.gc_unit", 0, 0, "plane", ssd_gc_unit_name, \
+      "what is cleaned together: a block of one plane; blocks of all planes "  \
+      "of a die; blocks of all planes (of one superblock). ftl.gc chooses by " \
+      "their mean")                                                            \
     X(U32, uint32_t, gc_choices, "ftl.gc_choices", 1, 1024, "10", NULL,        \
       "blocks that ftl.gc=d-choices draws for each victim")                    \
     X(U32, uint32_t, gc_window, "ftl.gc_window", 1, 65536, "32", NULL,         \

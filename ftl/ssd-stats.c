@@ -121,9 +121,14 @@ void ssd_reset_stats(Ssd *ssd)
     ssd->gc_victims = 0;
     ssd->gc_victim_units = 0;
     ssd->gc_victim_valid = 0;
+    ssd->gc_stripes = 0;
+    ssd->gc_stripe_blocks = 0;
     numbers_reset(ssd);
     ssd->padded_units = 0;
     stream_reset_stats(ssd);
+    if (ssd->mapper->reset_stats) {
+        ssd->mapper->reset_stats(ssd);
+    }
 }
 
 static void cause_json(const Ssd *ssd, JsonWriter *w, const char *key,
@@ -222,9 +227,21 @@ static void gc_json(const Ssd *ssd, JsonWriter *w)
     json_open(w, "gc", '{');
     json_u64(w, "victims", ssd->gc_victims);
     json_u64(w, "copied_units", ssd->gc_copied_units);
+    json_u64(w, "stripes", ssd->gc_stripes);
+    json_u64(w, "stripe_blocks", ssd->gc_stripe_blocks);
     json_u64(w, "free_blocks", n_free);
     json_u64(w, "mapped_units", ssd->mapped_units);
     numbers_gc_json(ssd, w);
+    json_close(w, '}');
+}
+
+static void map_json(const Ssd *ssd, JsonWriter *w)
+{
+    json_open(w, "map", '{');
+    json_string(w, "scheme", ssd->mapper->name);
+    if (ssd->mapper->json) {
+        ssd->mapper->json(ssd, w);
+    }
     json_close(w, '}');
 }
 
@@ -242,6 +259,7 @@ void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
     gc_json(ssd, w);
     background_json(ssd, w);
     buffer_json(ssd, w);
+    map_json(ssd, w);
     stream_json(ssd, w);
 }
 

@@ -32,6 +32,8 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
     case NAND_READ:
         if (cause_is_cleaning(op->cause)) {
             gc_read_done(ssd, op);
+        } else if (op->cause != NAND_CAUSE_HOST) {
+            meta_read_done(ssd, op);
         } else {
             host_op_read(ssd, op);
         }
@@ -42,6 +44,8 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
             bad_program_done(ssd, op->cookie);
         } else if (ssd->job[op->cookie].gc) {
             gc_page_done(ssd, op->cookie);
+        } else if (ssd->job[op->cookie].meta) {
+            meta_page_done(ssd, op->cookie);
         } else {
             write_page_done(ssd, op->cookie);
         }
@@ -63,7 +67,7 @@ static void op_data_in(void *opaque, const NandOp *op, uint64_t now_ps)
 {
     Ssd *ssd = opaque;
 
-    if (!ssd->job[op->cookie].gc) {
+    if (!ssd->job[op->cookie].gc && !ssd->job[op->cookie].meta) {
         write_page_data_in(ssd, op->cookie);
     }
 }
@@ -162,9 +166,14 @@ static size_t valid_words(const Ssd *ssd)
     return ssd->l.raw_units / 64 + 1;
 }
 
+static uint64_t map_units(const Ssd *ssd)
+{
+    return ssd->l.user_units + ssd->l.meta_units;
+}
+
 static void init_tables(Ssd *ssd)
 {
-    ssd->map = lazy_new(uint32_t, ssd->l.user_units);
+    ssd->map = lazy_new(uint32_t, map_units(ssd));
     ssd->spare_lpn = lazy_new(uint32_t, ssd->l.raw_units);
     if (ssd->host) {
         ssd->spare_version = lazy_new(uint64_t, ssd->l.raw_units);
@@ -197,7 +206,7 @@ static void init_info(Ssd *ssd)
     info->reclaim_bytes = info->erase_bytes * ssd->l.n_planes;
     info->queue_depth = cfg->queue_depth;
     info->keeps_buffer = cfg->plp;
-    info->memory_bytes = ssd->l.user_units * sizeof(*ssd->map) +
+    info->memory_bytes = map_units(ssd) * sizeof(*ssd->map) +
                          ssd->l.raw_units * sizeof(*ssd->spare_lpn) +
                          (ssd->host ? ssd->l.raw_units *
                                           sizeof(*ssd->spare_version)
@@ -205,7 +214,8 @@ static void init_info(Ssd *ssd)
                          (ssd->spare_stream ? ssd->l.raw_units : 0) +
                          valid_words(ssd) * sizeof(*ssd->valid) +
                          (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->block) +
-                         (uint64_t)ssd->n_slot_records * sizeof(*ssd->slot);
+                         (uint64_t)ssd->n_slot_records * sizeof(*ssd->slot) +
+                         ssd->map_bytes;
 }
 
 static void init_shifts(Ssd *ssd)
@@ -231,6 +241,7 @@ void ssd_init_buffer(Ssd *ssd)
     ssd->tick_armed = false;
     ssd->waiting = (CmdFifo){NONE, NONE};
     ssd->redo = (JobFifo){NONE, NONE};
+    meta_init(ssd);
     ssd->stalled_since_ps = SIM_NEVER;
 }
 
@@ -284,6 +295,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     prng_seed(&ssd->gc_rng, cfg->seed, PURPOSE_GC);
     ssd->alloc = alloc_policies[cfg->alloc];
     ssd->buf = buffer_policies[cfg->buffer];
+    ssd->mapper = map_policies[cfg->mapper];
     ssd->power_on = true;
     eventq_init(&ssd->events);
     ssd->cfg->nand.seed = ssd->cfg->seed;
@@ -303,6 +315,9 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->epoch_mask = 15;
     ssd->epoch = g_new0(Epoch, ssd->epoch_mask + 1);
     ssd_init_buffer(ssd);
+    if (ssd->mapper->init) {
+        ssd->mapper->init(ssd);
+    }
     ssd->free_cmd = NONE;
     ssd->done = (CmdFifo){NONE, NONE};
     host_init_link(ssd);
@@ -326,11 +341,14 @@ void ssd_destroy(Ssd *ssd)
     if (ssd->buf->destroy) {
         ssd->buf->destroy(ssd);
     }
+    if (ssd->mapper->destroy) {
+        ssd->mapper->destroy(ssd);
+    }
     block_destroy(ssd);
     stream_destroy(ssd);
     nand_destroy(ssd->nand);
     eventq_destroy(&ssd->events);
-    lazy_free(ssd->map, ssd->l.user_units, sizeof(*ssd->map));
+    lazy_free(ssd->map, map_units(ssd), sizeof(*ssd->map));
     lazy_free(ssd->spare_lpn, ssd->l.raw_units, sizeof(*ssd->spare_lpn));
     lazy_free(ssd->spare_version, ssd->l.raw_units,
               sizeof(*ssd->spare_version));
@@ -342,6 +360,7 @@ void ssd_destroy(Ssd *ssd)
     g_free(ssd->job);
     g_free(ssd->job_unit);
     g_free(ssd->cmd);
+    g_free(ssd->meta_read);
     g_free(ssd->core_ps);
     g_free(ssd->kept);
     g_free(ssd->latency);

@@ -125,7 +125,8 @@ typedef struct SsdCmd {
     X(cell, "array operation (tR, tPROG)")                                     \
     X(ecc, "ECC decoding, and waiting for the decoder")                        \
     X(gc_wait, "waiting for cleaning to free a block")                         \
-    X(flush, "waiting for earlier writes to become durable")
+    X(flush, "waiting for earlier writes to become durable")                   \
+    X(map, "waiting for translation pages")
 
 typedef struct SsdBreakdown {
 #define SSD_COST_FIELD(name, help) uint64_t name##_ns;

@@ -71,7 +71,7 @@ static bool check_bools(const Ssd *ssd, GError **error)
     };
     static const size_t of_job[] = {
         offsetof(PageJob, gc), offsetof(PageJob, copyback),
-        offsetof(PageJob, active),
+        offsetof(PageJob, active), offsetof(PageJob, meta),
     };
     static const size_t of_rule[] = {
         offsetof(FaultRule, on), offsetof(FaultRule, times_given),
@@ -184,6 +184,8 @@ static bool check_pools(const Ssd *ssd, GError **error)
     CHECK_POOL(ssd->free_cmd, ssd->n_cmds, ssd->cmd,
                ssd->cmd[at].phase == CMD_FREE);
     CHECK_POOL(ssd->free_waiter, ssd->n_waiters, ssd->waiter, true);
+    CHECK_POOL(ssd->free_meta_read, ssd->n_meta_reads, ssd->meta_read,
+               ssd->meta_read[at].pending == 0);
     CHECK_POOL(ssd->free_job, ssd->n_jobs, ssd->job, !ssd->job[at].active);
     for (uint32_t i = 0; i < ssd->n_cmds; i++) {
         CHECK(ssd->cmd[i].phase == CMD_FREE, "commands are in flight");
@@ -226,16 +228,18 @@ static bool check_allocator(const Ssd *ssd, GError **error)
 
 static bool check_map(const Ssd *ssd, GError **error)
 {
-    for (uint64_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
+    uint64_t n = ssd->l.user_units + ssd->l.meta_units;
+
+    for (uint64_t lpn = 0; lpn < n; lpn++) {
         uint32_t entry = ssd->map[lpn];
 
-        CHECK(map_is_buffered(entry) ? map_slot(entry) < ssd->n_slot_records
+        CHECK(map_is_buffered(entry) ? map_slot(entry) < ssd->n_slot_records &&
+                                           lpn < ssd->l.user_units
                                      : entry <= ssd->l.raw_units,
               "the map");
     }
     for (uint64_t ppu = 0; ppu < ssd->l.raw_units; ppu++) {
-        CHECK((ssd->spare_lpn[ppu] & ~SPARE_POISON) <= ssd->l.user_units,
-              "a spare area");
+        CHECK((ssd->spare_lpn[ppu] & ~SPARE_POISON) <= n, "a spare area");
     }
     for (uint64_t ppu = 0; ssd->spare_stream && ppu < ssd->l.raw_units; ppu++) {
         CHECK(ssd->spare_stream[ppu] < ssd->l.n_streams, "a spare area");
@@ -498,7 +502,8 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
     uint32_t n = ssd->geo->blocks_per_plane;
 
     CHECK(p->host_programs == 0 && p->erases == 0 && p->gc.reads == 0 &&
-              p->gc.programs == 0 && p->gc.redo.head == NONE,
+              p->gc.programs == 0 && p->gc.redo.head == NONE &&
+              p->meta_programs == 0 && p->meta_wait.head == NONE,
           "operations are in flight");
     CHECK(p->n_free <= n && p->n_slc_free <= n && p->spare_blocks <= n &&
               p->gc_high_blocks <= n && p->gc_low_blocks <= n,

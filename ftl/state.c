@@ -25,12 +25,13 @@
 
 /* How many of what there is. */
 enum {
-    N_USER_UNITS,
+    N_MAP_UNITS,
     N_RAW_UNITS,
     N_VALID_WORDS,
     N_BLOCKS,
     N_PLANES,
     N_PLANE_WORDS,
+    N_OPENS,
     N_CHANNELS,
     N_DIES,
     N_SLOTS,
@@ -43,6 +44,7 @@ enum {
     N_JOBS,
     N_JOB_UNITS,
     N_CMDS,
+    N_META_READS,
     N_BUSY,
     N_EVENTS,
     N_COUNTS,
@@ -62,6 +64,7 @@ static const StateRow ssd_rows[] = {
     KEPT(gc),
     KEPT(alloc),
     KEPT(buf),
+    KEPT(mapper),
     KEPT(events), /* these four have rows of their own */
     KEPT(nand),
     KEPT(geo),
@@ -82,12 +85,18 @@ static const StateRow ssd_rows[] = {
     KEPT(block_shift),
     KEPT(page_units_shift),
     KEPT(first_unit_parts),
-    TABLE(map, N_USER_UNITS),
+    TABLE(map, N_MAP_UNITS),
     TABLE(spare_lpn, N_RAW_UNITS),
     TABLE(spare_version, N_RAW_UNITS),
     TABLE(spare_stream, N_RAW_UNITS),
     TABLE(valid, N_VALID_WORDS),
     VALUE(mapped_units),
+    POOL(meta_read, N_META_READS),
+    VALUE(n_meta_reads),
+    VALUE(free_meta_read),
+    VALUE(meta_version),
+    KEPT(map_data), /* MapPolicy.state */
+    KEPT(map_bytes),
     TABLE(block, N_BLOCKS),
     KEPT(plane), /* has rows of its own */
     TABLE(accepting, N_PLANE_WORDS),
@@ -102,6 +111,11 @@ static const StateRow ssd_rows[] = {
     TABLE(plane_token, N_DIES),
     VALUE(alloc_rng),
     VALUE(gc_rng),
+    TABLE(mate, N_BLOCKS),
+    TABLE(stripe_serial, N_OPENS),
+    TABLE(stripe_block, N_OPENS),
+    KEPT(gc_called), /* these two are false, but during a call */
+    KEPT(gc_alone),
     VALUE(n_starved),
     VALUE(pump_waits),
     TABLE(slot, N_SLOTS),
@@ -165,6 +179,8 @@ static const StateRow ssd_rows[] = {
     VALUE(gc_victims),
     VALUE(gc_victim_units),
     VALUE(gc_victim_valid),
+    VALUE(gc_stripes),
+    VALUE(gc_stripe_blocks),
     VALUE(series),
     VALUE(buffer_series),
     VALUE(padded_units),
@@ -201,6 +217,9 @@ static const StateRow plane_rows[] = {
     VALUE(host_programs),
     VALUE(erases),
     VALUE(valid),
+    VALUE(meta_valid),
+    VALUE(meta_programs),
+    VALUE(meta_wait),
     TABLE(open, PLANE_OPEN),
     VALUE(n_host_open),
     VALUE(oldest),
@@ -263,6 +282,7 @@ const StateStruct *ssd_state_struct(unsigned i)
 {
     static const StateStruct *const own[] = {
         &ssd_struct, &plane_struct, &event_struct, &fault_struct,
+        &dftl_struct, &cmt_struct,
     };
 
     return i < G_N_ELEMENTS(own) ? own[i]
@@ -279,6 +299,7 @@ static bool may_differ(const char *key)
 {
     static const char *const names[] = {
         "seed", "faults", "ftl.gc", "ftl.gc_choices", "ftl.gc_window",
+        "ftl.map_prefetch",
         "buffer.word", "buffer.mb_s", "host.pcie_gen", "host.pcie_lanes",
         "host.link_mb_s", "nand.schedule", "nand.history", "nand.bus_mt_s",
         "nand.bus_width", "nand.interface",
@@ -425,12 +446,13 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
 {
     const NandGeometry *g = ssd->geo;
 
-    n[N_USER_UNITS] = ssd->l.user_units;
+    n[N_MAP_UNITS] = ssd->l.user_units + ssd->l.meta_units;
     n[N_RAW_UNITS] = ssd->l.raw_units;
     n[N_VALID_WORDS] = ssd->l.raw_units / 64 + 1;
     n[N_BLOCKS] = g->n_blocks;
     n[N_PLANES] = ssd->l.n_planes;
     n[N_PLANE_WORDS] = ssd->l.n_planes / 64 + 1;
+    n[N_OPENS] = (uint64_t)ssd->l.n_planes * ssd->l.n_open;
     n[N_CHANNELS] = g->n_channels;
     n[N_DIES] = g->n_dies;
     n[N_SLOTS] = ssd->n_slot_records;
@@ -443,6 +465,7 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_JOBS] = ssd->n_jobs;
     n[N_JOB_UNITS] = (uint64_t)ssd->n_jobs * ssd->l.units_per_program;
     n[N_CMDS] = ssd->n_cmds;
+    n[N_META_READS] = ssd->n_meta_reads;
     n[N_BUSY] = busy ? g->n_channels + g->n_dies + g->n_planes : 0;
 }
 
@@ -479,7 +502,9 @@ static bool walk(State *s, Ssd *ssd)
     }
     count(ssd, busy, counts);
     if (!state_tables(s, &ssd_struct, ssd, counts) || !walk_planes(s, ssd) ||
-        !walk_policy(s, ssd) || !walk_events(s, &ssd->events) ||
+        !walk_policy(s, ssd) ||
+        (ssd->mapper->state && !ssd->mapper->state(ssd, s)) ||
+        !walk_events(s, &ssd->events) ||
         !walk_faults(s, ssd, &same_faults) || !nand_state(ssd->nand, s)) {
         return false;
     }

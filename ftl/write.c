@@ -544,6 +544,7 @@ static void slot_programmed(Ssd *ssd, uint32_t i, uint32_t ppu)
             block_clear_valid(ssd, s->old_entry - 1);
         }
         block_set_valid(ssd, ppu);
+        map_changed(ssd, s->lpn, MAP_PROGRAMMED);
         entry = ppu + 1;
     }
     if (newer != NONE) {

@@ -577,6 +577,9 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
     n->die[die].load++;
     n->die[die].host_reads += of_host(op);
     nand_list_push(n, &u->waiting, i);
+    if (request->more) {
+        return;
+    }
     unit_step(n, u, now_ps);
     if (request->kind == NAND_READ) {
         try_suspend(n, (uint32_t)(u - n->unit), now_ps);

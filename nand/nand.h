@@ -161,6 +161,7 @@ typedef struct NandOp {
     uint64_t bad_parts; /* READ, in: those that are uncorrectable by decree;
                            done: those that are */
     bool fail;          /* PROGRAM, COPYBACK, ERASE: fails by decree */
+    bool more; /* the next to be submitted is for the same unit: wait for it */
 
     uint8_t status;  /* NandStatus */
     uint8_t retries; /* READ: beyond the first attempt */

@@ -81,6 +81,11 @@ Lpn *lpn_of(uint32_t lpn)
     return &k.lpn[lpn];
 }
 
+Lpn *any_unit(uint32_t lpn)
+{
+    return lpn - k.h.user_units < k.h.meta_units ? &k.lpn[lpn] : lpn_of(lpn);
+}
+
 bool is_buffered(const Lpn *l)
 {
     return l->gen != l->clean;
@@ -128,6 +133,9 @@ void unit_failed(const Placed *p)
 {
     Lpn *l = &k.lpn[p->lpn];
 
+    if (p->lpn >= k.h.user_units && p->from == NONE) {
+        return; /* the drive knows what it wrote */
+    }
     if (p->from != NONE) {
         if (k.n_failed == FAILED_COPIES) {
             unreadable("more programs failed at a time than this can follow");

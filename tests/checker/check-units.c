@@ -205,10 +205,26 @@ static void place_again(const Record *r, Lpn *l)
     l->failed = 0;
 }
 
+/* A unit of the drive's own: it comes from no buffer. */
+static void place_meta(const Record *r)
+{
+    if (r->c < k.h.user_units) {
+        broken((uint32_t)(r->y / k.units_per_page), 0, "map", "unit %u is the "
+               "user's, and is programmed as the drive's own", r->c);
+    }
+    k.meta++;
+    add_pending((Placed){
+        .lpn = r->c,
+        .ppu = (uint32_t)r->y,
+        .from = NONE,
+        .no = k.no,
+    });
+}
+
 void on_place(const Record *r)
 {
-    Lpn *l = lpn_of(r->c);
     bool copy = r->a == 1;
+    Lpn *l = copy || r->a == 2 ? any_unit(r->c) : lpn_of(r->c);
 
     if (r->y >= k.ppus || (copy && r->x >= k.ppus)) {
         broken(NONE, 0, "map", "physical unit %" PRIu64 " of %" PRIu64, r->y,
@@ -218,6 +234,10 @@ void on_place(const Record *r)
         broken((uint32_t)(r->x / k.units_per_page), 0, "map", "unit %u is "
                "copied from %" PRIu64 ", it is at %d", r->c, r->x,
                (int)l->ppu - 1);
+    }
+    if (r->a == 2) {
+        place_meta(r);
+        return;
     }
     if (!copy && l->failed) {
         place_again(r, l);
@@ -280,7 +300,7 @@ void on_trim(const Record *r)
 /* The original must still be there: the copy came from it. */
 void on_take_back(const Record *r)
 {
-    Lpn *l = lpn_of(r->c);
+    Lpn *l = any_unit(r->c);
 
     if (r->y >= k.ppus || k.page[r->y / k.units_per_page] != HOLDS ||
         l->from != r->y + 1) {
@@ -309,7 +329,7 @@ void on_restore(const Record *r)
 
 void on_preload(const Record *r)
 {
-    Lpn *l = lpn_of(r->c);
+    Lpn *l = any_unit(r->c);
 
     if (r->y >= k.ppus || k.page[r->y / k.units_per_page] != HOLDS || l->ppu) {
         broken(NONE, 0, "map", "unit %u cannot have been at %" PRIu64

@@ -50,6 +50,7 @@ typedef struct Header {
     uint32_t mt_s, width;
     uint64_t ps_per_byte, read_ps, prog_ps, erase_ps, user_units;
     uint32_t slc_blocks, slc_pages; /* the first blocks of each plane */
+    uint32_t meta_units;            /* of the drive's own, after the user's */
 } Header;
 
 /* A unit that a program puts into its page. */
@@ -161,7 +162,7 @@ typedef struct Check {
     bool ended;
 
     uint64_t n_ops[N_KINDS], n_done_cmds, entered, rewritten, trimmed, placed;
-    uint64_t copied, padded, cuts;
+    uint64_t copied, padded, meta, cuts;
     uint64_t n_kept; /* units that must still be restored */
 } Check;
 
@@ -198,7 +199,8 @@ void medium_read(const Op *op, uint32_t page);
 void medium_program(const Op *op, uint32_t n);
 void medium_erase(const Op *op);
 void medium_erased(const Op *op);
-Lpn *lpn_of(uint32_t lpn);
+Lpn *lpn_of(uint32_t lpn);      /* a unit of the user */
+Lpn *any_unit(uint32_t lpn);    /* or of the drive's own */
 bool is_buffered(const Lpn *l);
 void map_set(Lpn *l, uint32_t ppu_plus_1);
 void unit_programmed(const Placed *p);

@@ -113,7 +113,7 @@ static bool header_is_bad(void)
            h->unit_bytes < h->block_bytes || h->page_bytes < h->unit_bytes ||
            h->pages_per_program == 0 || h->lock > LOCK_CHIP || h->width < 8 ||
            h->user_units > 1ULL << 31 || h->slc_blocks > h->blocks ||
-           h->slc_pages > h->pages;
+           h->slc_pages > h->pages || h->meta_units > 1U << 31;
 }
 
 static void read_header(void)
@@ -135,6 +135,7 @@ static void read_header(void)
     }
     k.h.slc_blocks = (uint32_t)get(head + 112, 4);
     k.h.slc_pages = (uint32_t)get(head + 116, 4);
+    k.h.meta_units = (uint32_t)get(head + 120, 4);
     if (header_is_bad()) {
         unreadable("the header describes no possible drive");
     }
@@ -159,7 +160,7 @@ static void set_up(void)
     k.unit = take(k.units, sizeof(Unit));
     k.plane = take(k.planes, sizeof(Held));
     k.channel_end = take(h->channels, sizeof(uint64_t));
-    k.lpn = take(h->user_units, sizeof(Lpn));
+    k.lpn = take(h->user_units + h->meta_units, sizeof(Lpn));
     k.ring = take(HISTORY, sizeof(Record));
     for (uint32_t i = 0; i < k.units; i++) {
         k.unit[i].cell.group = k.unit[i].holder = NONE;
@@ -218,7 +219,9 @@ int main(int argc, char **argv)
            k.n_ops[COPYBACK], k.cuts);
     printf("units: %" PRIu64 " written = %" PRIu64 " programmed + %" PRIu64
            " rewritten in the buffer + %" PRIu64 " trimmed there + those still "
-           "in it; %" PRIu64 " copied, %" PRIu64 " padding\n",
-           k.entered, k.placed, k.rewritten, k.trimmed, k.copied, k.padded);
+           "in it; %" PRIu64 " copied, %" PRIu64 " padding, %" PRIu64
+           " of the drive's own\n",
+           k.entered, k.placed, k.rewritten, k.trimmed, k.copied, k.padded,
+           k.meta);
     return 0;
 }

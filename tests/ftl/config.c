@@ -129,6 +129,9 @@ static void test_ranges(void)
     refuse("ftl.unit=256", "ftl.unit=256", "512B");
     refuse("ftl.gc=best", "ftl.gc=best", "greedy");
     refuse("ftl.alloc=best", "ftl.alloc=best", "stripe");
+    refuse("ftl.gc_unit=best", "ftl.gc_unit=best", "plane, die, superblock");
+    refuse("ftl.map=best", "ftl.map=best", "page, dftl");
+    refuse("ftl.map_cache=32", "ftl.map_cache=32", "64B");
     refuse("ftl.wear=best", "ftl.wear=best", "fifo, dynamic, static");
     refuse("ftl.wear_spread=0", "ftl.wear_spread=0", "1..1000000");
     refuse("buffer.policy=best", "buffer.policy=best", "fifo");
@@ -155,6 +158,8 @@ static void test_combinations(void)
     refuse("nand.channels=64;nand.dies=64;nand.blocks=1048576;nand.pages=16384",
            "nand: ", "2147483648");
     refuse("ftl.op_percent=0%", "ftl.op_percent=0", "spare blocks");
+    refuse("nand.blocks=64;ftl.op_percent=20%;ftl.map=dftl",
+           "ftl.op_percent=20", "ftl.map=page");
     refuse("nand.blocks=32;ftl.op_percent=7%", "ftl.op_percent=7",
            "spare blocks");
     refuse("nand.page_size=64KiB;buffer.size=32KiB", "buffer.size=32768",
@@ -411,6 +416,9 @@ static const Change changes[] = {
     {"ftl.refresh_reads=1", SILENT AGES},
     {"ftl.refresh_hours=100", SILENT AGES},
     {"ftl.scan_interval=1ms", SILENT AGES "ftl.refresh_reads=1;"},
+    {"ftl.map=dftl", ""},
+    {"ftl.map_cache=1KiB", "ftl.map=dftl;ftl.map_cache=4KiB;"},
+    {"ftl.map_prefetch=8", "ftl.map=dftl;ftl.map_cache=4KiB;"},
     {"ftl.alloc=static", PARALLEL},
     {"ftl.alloc=dynamic", PARALLEL},
     {"ftl.alloc=dl", PARALLEL},
@@ -423,6 +431,8 @@ static const Change changes[] = {
     {"ftl.gc=random", ""},
     {"ftl.gc=d-choices", ""},
     {"ftl.gc=windowed-greedy", ""},
+    {"ftl.gc_unit=die", PARALLEL},
+    {"ftl.gc_unit=superblock", PARALLEL},
     {"ftl.gc_choices=2", "ftl.gc=d-choices;"},
     {"ftl.gc_window=4", "ftl.gc=windowed-greedy;"},
     {"ftl.gc_low=8%", ""},

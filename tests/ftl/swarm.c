@@ -3,7 +3,7 @@
  * swarm.c - random drives under random hosts, each from one seed.
  *
  *   test-swarm [--seed N] [--runs N] [--commands N] [--bug NAME] [--file FILE]
- *              [--copies] [--trace FILE]
+ *              [--copies] [--dftl] [--trace FILE]
  *
  * One seed picks geometry (tiny: full in a moment), times, policies, the mix of
  * commands, aborts, power cuts and the style of polling.  The line that repeats
@@ -38,7 +38,9 @@ enum {
     DRAW_MEDIA,
     DRAW_STREAMS,
     DRAW_BUFFER,
-    DRAW_UPKEEP = 20
+    DRAW_UPKEEP = 20,
+    DRAW_GC_UNIT = 30,
+    DRAW_DFTL = 41,
 };
 
 typedef struct Mix {
@@ -61,6 +63,7 @@ static char *opt_bug;
 static char *opt_file;
 static gboolean opt_copies;
 static char *opt_trace;
+static gboolean opt_dftl;
 
 /* ---- the drive --------------------------------------------------------------
  */
@@ -274,9 +277,42 @@ static void draw_upkeep(Prng *r, GString *s)
     }
 }
 
+/* What is cleaned together, from a stream of its own. */
+static void draw_gc_unit(uint64_t seed, GString *s)
+{
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_GC_UNIT);
+    put_name(s, "ftl.gc_unit", ssd_gc_unit_name((unsigned)ONE_OF(&r, 0, 1, 2, 2)));
+}
+
+/* The map in NAND, from a stream of its own.  Small pages, so that there are
+ * many of them. */
+static void draw_dftl(uint64_t seed, GString *s)
+{
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_DFTL);
+    if (prng_below(&r, 4) != 0 && !opt_dftl) {
+        return;
+    }
+    put_name(s, "ftl.map", "dftl");
+    put(s, "nand.blocks", (strstr(s->str, "streams.gc") ? 100 : 40) +
+                              prng_below(&r, 100));
+    put(s, "ftl.map_cache", ONE_OF(&r, 64, 128, 1024, 8192, 1048576));
+    put(s, "ftl.map_prefetch", ONE_OF(&r, 0, 0, 1, 8, 1000));
+    if (prng_below(&r, 3)) {
+        put(s, "nand.page_size", ONE_OF(&r, 512, 1024, 2048));
+        put(s, "ftl.unit", 512);
+        put(s, "buffer.size", 8192 << prng_below(&r, 4));
+        put(s, "buffer.block", 0);
+        put(s, "nand.ecc_codeword", 512);
+    }
+}
+
 /* A drive that fits together: the spare part is raised until it does. */
 static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
-                             Prng *upkeep, bool verbose)
+                             Prng *upkeep, uint64_t seed, bool verbose)
 {
     g_autofree char *drive = draw_drive(r);
     g_autoptr(GString) errors = g_string_new(NULL);
@@ -299,6 +335,8 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
     if (prng_below(upkeep, 2)) {
         draw_upkeep(upkeep, errors);
     }
+    draw_gc_unit(seed, errors);
+    draw_dftl(seed, errors);
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
 
@@ -453,8 +491,8 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     Ref *ref;
     bool verbose = opt_seed >= 0;
 
-    printf("# test-swarm --seed %" PRIu64 " --commands %d --bug %s\n", seed,
-           opt_commands, bug_names[bug]);
+    printf("# test-swarm --seed %" PRIu64 " --commands %d --bug %s%s\n", seed,
+           opt_commands, bug_names[bug], opt_dftl ? " --dftl" : "");
     fflush(stdout);
     prng_seed(&drive, seed, DRAW_DRIVE);
     prng_seed(&media, seed, DRAW_MEDIA);
@@ -462,7 +500,8 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     prng_seed(&buffer, seed, DRAW_BUFFER);
     prng_seed(&upkeep, seed, DRAW_UPKEEP);
     prng_seed(&host, seed, DRAW_HOST);
-    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, verbose);
+    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, seed,
+                     verbose);
     ref = ref_new(cfg, prng_below(&drive, 2));
     ref->n_streams = ref->info->nstreams;
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;
@@ -589,6 +628,8 @@ int main(int argc, char **argv)
         {"file", 0, 0, G_OPTION_ARG_FILENAME, &opt_file, "replay", "FILE"},
         {"copies", 0, 0, G_OPTION_ARG_NONE, &opt_copies,
          "and again with copies of the drive", NULL},
+        {"dftl", 0, 0, G_OPTION_ARG_NONE, &opt_dftl,
+         "each drive has its map in NAND", NULL},
         {"trace", 0, 0, G_OPTION_ARG_FILENAME, &opt_trace,
          "write a trace of the run (docs/traces.md)", "FILE"},
         {.long_name = NULL},

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gc-unit.c - blocks that are cleaned together (ftl.gc_unit): of all planes of
+ * a die, or of the whole drive.
+ *
+ * Knows which blocks were opened as one: a stripe has one block of each plane
+ * of the unit at most, all of one open_index().  A plane that opens a block
+ * joins the newest stripe of its unit, or begins one if it is in that already.
+ * So what is allocated in step is in one stripe, a block gone bad is replaced
+ * by whatever its plane has, and a plane that lags behind catches up (as the
+ * superblocks that firmware puts together by a table, not those of fixed block
+ * numbers).  Knows nothing of how a block is emptied (gc.c) or of which stripe
+ * is best: a policy asks gc_valid(), which is the mean over the stripe.
+ *
+ * A plane that has chosen calls the others (PlaneGc.next) to empty theirs, too,
+ * and blocks that are empty wait for the others of the stripe, so that planes
+ * of a die can be erased by one command.
+ *
+ * A plane never needs another one to get on: one that is short of room refuses
+ * what gains nothing in itself, chooses without regard to stripes if none will
+ * do, and erases what waits as soon as it has no page or victim left.  The one
+ * thing it waits for is that all have begun with the last stripe, which they do
+ * when they have read what they are at.
+ */
+#include "ftl.h"
+
+#define CHECK(condition, ...)                                                  \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE, __VA_ARGS__);       \
+            return false;                                                      \
+        }                                                                      \
+    } while (0)
+
+static uint32_t planes_per_unit(const Ssd *ssd)
+{
+    return ssd->cfg->gc_unit == SSD_GC_UNIT_DIE ? ssd->geo->planes_per_die
+                                                : ssd->l.n_planes;
+}
+
+uint32_t unit_first_plane(const Ssd *ssd, uint32_t plane)
+{
+    return plane - plane % planes_per_unit(ssd);
+}
+
+uint32_t unit_end_plane(const Ssd *ssd, uint32_t plane)
+{
+    return unit_first_plane(ssd, plane) + planes_per_unit(ssd);
+}
+
+void unit_init(Ssd *ssd)
+{
+    uint32_t n = ssd->l.n_planes * ssd->l.n_open;
+
+    if (ssd->cfg->gc_unit == SSD_GC_UNIT_PLANE) {
+        return;
+    }
+    ssd->mate = g_new(uint32_t, ssd->geo->n_blocks);
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        ssd->mate[b] = b;
+    }
+    ssd->stripe_serial = g_new0(uint32_t, n);
+    ssd->stripe_block = g_new(uint32_t, n);
+    for (uint32_t i = 0; i < n; i++) {
+        ssd->stripe_block[i] = NONE;
+    }
+}
+
+void unit_destroy(Ssd *ssd)
+{
+    g_free(ssd->mate);
+    g_free(ssd->stripe_serial);
+    g_free(ssd->stripe_block);
+}
+
+/* ---- stripes ------------------------------------------------------------------- */
+
+/* The stripe that the plane's next block belongs to. */
+static uint32_t next_serial(const Ssd *ssd, uint32_t plane, uint32_t open)
+{
+    uint32_t newest = 0;
+
+    for (uint32_t p = unit_first_plane(ssd, plane);
+         p < unit_end_plane(ssd, plane); p++) {
+        newest = MAX(newest, ssd->stripe_serial[p * ssd->l.n_open + open]);
+    }
+    return newest + (ssd->stripe_serial[plane * ssd->l.n_open + open] ==
+                     newest);
+}
+
+void unit_opened(Ssd *ssd, uint32_t block, uint32_t open)
+{
+    uint32_t plane = block_plane(ssd, block);
+    uint32_t own = plane * ssd->l.n_open + open;
+    uint32_t serial;
+
+    if (!ssd->mate || nand_block_is_slc(ssd->geo, block)) {
+        return;
+    }
+    serial = next_serial(ssd, plane, open);
+    for (uint32_t p = unit_first_plane(ssd, plane);
+         p < unit_end_plane(ssd, plane); p++) {
+        uint32_t i = p * ssd->l.n_open + open;
+        uint32_t with = ssd->stripe_block[i];
+
+        if (ssd->stripe_serial[i] == serial && with != NONE) {
+            ssd->mate[block] = ssd->mate[with];
+            ssd->mate[with] = block;
+            break;
+        }
+    }
+    ssd->stripe_serial[own] = serial;
+    ssd->stripe_block[own] = block;
+}
+
+void unit_leave(Ssd *ssd, uint32_t block)
+{
+    uint32_t first = block_plane(ssd, block) * ssd->l.n_open;
+    uint32_t b = block;
+
+    if (!ssd->mate) {
+        return;
+    }
+    while (ssd->mate[b] != block) {
+        b = ssd->mate[b];
+    }
+    ssd->mate[b] = ssd->mate[block];
+    ssd->mate[block] = block;
+    for (uint32_t i = first; i < first + ssd->l.n_open; i++) {
+        if (ssd->stripe_block[i] == block) {
+            ssd->stripe_block[i] = NONE;
+        }
+    }
+}
+
+double unit_mean_valid(const Ssd *ssd, uint32_t block)
+{
+    uint64_t valid = 0;
+    uint32_t n = 0;
+    uint32_t b = block;
+
+    do {
+        if (ssd->block[b].state != BLOCK_FULL) {
+            return ssd->l.units_per_block;
+        }
+        valid += ssd->block[b].valid;
+        n++;
+        b = ssd->mate[b];
+    } while (b != block);
+    return (double)valid / n;
+}
+
+/* ---- victims --------------------------------------------------------------------- */
+
+bool unit_is_called(const Ssd *ssd, uint32_t plane)
+{
+    for (uint32_t p = unit_first_plane(ssd, plane);
+         p < unit_end_plane(ssd, plane); p++) {
+        if (ssd->plane[p].gc.next != NONE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void unit_call(Ssd *ssd, uint32_t block)
+{
+    uint32_t n = 1;
+
+    for (uint32_t b = ssd->mate[block]; b != block; b = ssd->mate[b]) {
+        Plane *p = &ssd->plane[block_plane(ssd, b)];
+
+        if (ssd->block[b].state == BLOCK_FULL && p->gc.next == NONE) {
+            p->gc.next = b;
+            n++;
+        }
+    }
+    ssd->gc_called = n > 1;
+    ssd->gc_stripes++;
+    ssd->gc_stripe_blocks += n;
+}
+
+uint32_t unit_answer(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t block = p->gc.next;
+
+    if (block == NONE) {
+        return NONE;
+    }
+    p->gc.next = NONE;
+    ssd->gc_called = true; /* the next stripe can be chosen */
+    ssd->gc_alone = true; /* the first victim of the stripe is FULL no more */
+    if (plane_is_short(ssd, p) && !gc_gains(ssd, block)) {
+        block = NONE;
+    }
+    ssd->gc_alone = false;
+    return block;
+}
+
+/* ---- erases ----------------------------------------------------------------------- */
+
+static bool is_empty(const Ssd *ssd, uint32_t block)
+{
+    const Block *b = &ssd->block[block];
+
+    return b->state == BLOCK_VICTIM && b->valid == 0 && b->pending == 0 &&
+           !b->bad && ssd->plane[block_plane(ssd, block)].gc.victim != block;
+}
+
+bool unit_holds(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
+
+    if (!ssd->mate || ssd->block[block].cause != NAND_CAUSE_GC) {
+        return false;
+    }
+    for (uint32_t b = ssd->mate[block]; b != block; b = ssd->mate[b]) {
+        const Block *other = &ssd->block[b];
+
+        if ((other->state == BLOCK_VICTIM && !other->bad &&
+             other->cause == NAND_CAUSE_GC && !is_empty(ssd, b)) ||
+            ssd->plane[block_plane(ssd, b)].gc.next == b) {
+            p->gc.held++;
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t die_of(const Ssd *ssd, uint32_t block)
+{
+    return block_plane(ssd, block) / ssd->geo->planes_per_die;
+}
+
+/* Another block of the stripe that is empty, best of the same die. */
+static uint32_t next_empty(const Ssd *ssd, uint32_t block)
+{
+    uint32_t found = NONE;
+
+    for (uint32_t b = ssd->mate[block]; b != block; b = ssd->mate[b]) {
+        if (is_empty(ssd, b) &&
+            (found == NONE || die_of(ssd, found) != die_of(ssd, block))) {
+            found = b;
+        }
+    }
+    return found;
+}
+
+void unit_erase(Ssd *ssd, uint32_t block)
+{
+    while (ssd->mate && ssd->block[block].cause == NAND_CAUSE_GC) {
+        uint32_t next = next_empty(ssd, block);
+        bool more = next != NONE && ssd->cfg->nand.multi_plane &&
+                    die_of(ssd, next) == die_of(ssd, block);
+
+        if (next == NONE) {
+            break;
+        }
+        block_start_erase(ssd, block, NAND_CAUSE_GC, more);
+        ssd->plane[block_plane(ssd, next)].gc.held--;
+        block = next;
+    }
+    block_start_erase(ssd, block, ssd->block[block].cause, false);
+}
+
+void unit_release(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t b = plane * ssd->geo->blocks_per_plane;
+
+    for (; p->gc.held > 0; b++) {
+        if (is_empty(ssd, b)) {
+            p->gc.held--;
+            block_start_erase(ssd, b, ssd->block[b].cause, false);
+        }
+    }
+}
+
+/* ---- checks ------------------------------------------------------------------------ */
+
+/* A stripe is a ring of few blocks, one of a plane. */
+static bool check_stripe(const Ssd *ssd, uint32_t block, GError **error)
+{
+    uint32_t plane = block_plane(ssd, block);
+    uint32_t first = unit_first_plane(ssd, plane);
+    uint32_t left = planes_per_unit(ssd);
+    uint32_t b = block;
+
+    do {
+        b = ssd->mate[b];
+        CHECK(b < ssd->geo->n_blocks && left-- > 0 &&
+                  block_plane(ssd, b) - first < planes_per_unit(ssd) &&
+                  (b == block || block_plane(ssd, b) != plane),
+              "block %u: the blocks cleaned with it", block);
+    } while (b != block);
+    CHECK(ssd->mate[block] == block ||
+              (ssd->block[block].state != BLOCK_FREE &&
+               ssd->block[block].state != BLOCK_ERASING &&
+               ssd->block[block].state != BLOCK_BAD),
+          "block %u: free, bad or being erased, but of a stripe", block);
+    return true;
+}
+
+static bool check_held(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    const Plane *p = &ssd->plane[plane];
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
+    uint32_t next = p->gc.next;
+    uint32_t held = 0;
+
+    CHECK(next == NONE || (next - first < ssd->geo->blocks_per_plane &&
+                           ssd->block[next].state == BLOCK_FULL),
+          "plane %u: block %u to be cleaned next", plane, next);
+    for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
+        held += ssd->mate && is_empty(ssd, first + i);
+    }
+    CHECK(held == p->gc.held, "plane %u: %u empty blocks wait to be erased, "
+          "counted %u", plane, held, p->gc.held);
+    return true;
+}
+
+bool unit_check(const Ssd *ssd, GError **error)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        if (!check_held(ssd, i, error)) {
+            return false;
+        }
+    }
+    for (uint32_t b = 0; ssd->mate && b < ssd->geo->n_blocks; b++) {
+        if (!check_stripe(ssd, b, error)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; ssd->mate && i < ssd->l.n_planes * ssd->l.n_open;
+         i++) {
+        CHECK(ssd->stripe_block[i] == NONE ||
+                  ssd->stripe_block[i] / ssd->geo->blocks_per_plane ==
+                      i / ssd->l.n_open,
+              "plane %u: block %u of its newest stripe", i / ssd->l.n_open,
+              ssd->stripe_block[i]);
+    }
+    return true;
+}

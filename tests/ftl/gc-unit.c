@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gc-unit.c - ftl.gc_unit: what is chosen, emptied and erased together.
+ *
+ * Uniform random writes to a drive of 2 channels with 2 dies of 2 planes each.
+ */
+#include <string.h>
+
+#include "ftl.h"
+#include "ref.h"
+
+#define PLANES 8
+
+/* Erases of cleaning: how many, at how many instants, and of those that have
+ * ended how many shared a command. */
+typedef struct Erases {
+    uint64_t n, instants, grouped;
+    uint64_t last_ps;
+} Erases;
+
+static void on_submit(void *opaque, const NandOp *op, uint64_t now_ps)
+{
+    Erases *e = opaque;
+
+    if (op->kind == NAND_ERASE) {
+        e->n++;
+        e->instants += e->last_ps != now_ps;
+        e->last_ps = now_ps;
+    }
+}
+
+static void on_span(void *opaque, const NandOp *op, NandSpan span,
+                    uint64_t from_ps, uint64_t now_ps)
+{
+}
+
+static void on_done(void *opaque, const NandOp *op, uint64_t now_ps)
+{
+    Erases *e = opaque;
+
+    e->grouped += op->kind == NAND_ERASE && op->grouped;
+}
+
+static const NandWatch watch = {
+    .submit = on_submit,
+    .span = on_span,
+    .done = on_done,
+};
+
+typedef struct Outcome {
+    Erases erases;
+    uint64_t stripes, stripe_blocks, victims;
+    double waf;
+} Outcome;
+
+static void write_some(Ref *r, Prng *rng, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t unit = prng_below(rng, r->n_units);
+
+        ref_do(r, SSD_OP_WRITE, unit * r->unit_blocks, r->unit_blocks, false);
+    }
+}
+
+static Outcome measure(const char *unit, const char *more)
+{
+    g_autofree char *options = g_strdup_printf(
+        "nand.channels=2;nand.chips=1;nand.dies=2;nand.planes=2;"
+        "nand.blocks=80;nand.pages=16;nand.page_size=16KiB;"
+        "nand.multi_plane=on;ftl.op_percent=25%%;ftl.gc_high=3%%;"
+        "ftl.alloc=superblock;host.queue_depth=32;ftl.gc_unit=%s;%s",
+        unit, more);
+    Ref *r = ref_new(ref_config(options), true);
+    Outcome o = {.waf = 0};
+    SsdCounters c;
+    Prng rng;
+
+    prng_seed(&rng, 3, 3);
+    write_some(r, &rng, 2 * r->n_units);
+    ssd_reset_stats(r->ssd);
+    nand_watch(r->ssd->nand, &watch, &o.erases);
+    write_some(r, &rng, 3 * r->n_units);
+    nand_watch(r->ssd->nand, NULL, NULL);
+    ssd_get_counters(r->ssd, &c);
+    o.stripes = r->ssd->gc_stripes;
+    o.stripe_blocks = r->ssd->gc_stripe_blocks;
+    o.victims = r->ssd->gc_victims;
+    o.waf = c.waf;
+    ref_finish(r);
+    ref_free(r);
+    g_test_message("%s %s: WAF %.3f, %" PRIu64 " victims, %" PRIu64
+                   " stripes of %" PRIu64 " blocks, %" PRIu64 " erases at %"
+                   PRIu64 " instants, %" PRIu64 " in multi-plane commands",
+                   unit, more, o.waf, o.victims, o.stripes, o.stripe_blocks,
+                   o.erases.n, o.erases.instants, o.erases.grouped);
+    return o;
+}
+
+/* Nearly every victim comes in a stripe, which spans all planes of the unit. */
+static void test_stripes(void)
+{
+    Outcome plane = measure("plane", "");
+    Outcome die = measure("die", "");
+    Outcome all = measure("superblock", "");
+
+    g_assert_cmpuint(plane.stripes, ==, 0);
+    g_assert_cmpuint(die.stripe_blocks * 100, >, die.victims * 95);
+    g_assert_cmpuint(all.stripe_blocks * 100, >, all.victims * 95);
+    g_assert_cmpuint(die.stripe_blocks * 100, >, die.stripes * 2 * 95);
+    g_assert_cmpuint(all.stripe_blocks * 100, >, all.stripes * PLANES * 90);
+}
+
+/* What is chosen together is erased together: by one command in a die whose
+ * array can. */
+static void test_erases(void)
+{
+    Outcome plane = measure("plane", "");
+    Outcome die = measure("die", "");
+    Outcome all = measure("superblock", "");
+    Outcome single = measure("die", "nand.multi_plane=off;");
+
+    g_assert_cmpuint(plane.erases.grouped * 2, <, plane.erases.n);
+    g_assert_cmpuint(die.erases.grouped * 100, >, die.erases.n * 90);
+    g_assert_cmpuint(single.erases.grouped, ==, 0);
+    g_assert_cmpuint(all.erases.instants * PLANES / 2, <, all.erases.n);
+    g_assert_cmpuint(all.erases.instants, <, die.erases.instants);
+    g_assert_cmpuint(die.erases.instants, <, plane.erases.instants);
+}
+
+/*
+ * The mean over more blocks differs less from stripe to stripe, so there is
+ * less to choose from: greedy loses.  A policy that does not look at what is
+ * valid has nothing to lose.
+ */
+static void test_waf(void)
+{
+    double plane = measure("plane", "").waf;
+    double die = measure("die", "").waf;
+    double all = measure("superblock", "").waf;
+    double fifo = measure("plane", "ftl.gc=fifo;").waf;
+    double fifo_all = measure("superblock", "ftl.gc=fifo;").waf;
+
+    g_assert_cmpfloat(plane, <, die);
+    g_assert_cmpfloat(die, <, all);
+    g_assert_cmpfloat(all, <, fifo_all);
+    g_assert_cmpfloat_with_epsilon(fifo, fifo_all, 0.05 * fifo);
+}
+
+/* Every policy chooses among stripes. */
+static void test_policies(void)
+{
+    for (size_t i = 0; gc_policies[i]; i++) {
+        g_autofree char *gc = g_strdup_printf("ftl.gc=%s;ftl.gc_choices=4;",
+                                              gc_policies[i]->name);
+        Outcome o = measure("superblock", gc);
+
+        g_assert_cmpuint(o.stripe_blocks * 100, >, o.victims * 90);
+        g_assert_cmpuint(o.stripe_blocks * 2, >, o.stripes * PLANES);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/gc-unit/stripes", test_stripes);
+    g_test_add_func("/gc-unit/erases", test_erases);
+    g_test_add_func("/gc-unit/waf", test_waf);
+    g_test_add_func("/gc-unit/policies", test_policies);
+    return g_test_run();
+}
