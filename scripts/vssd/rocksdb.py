@@ -19,6 +19,8 @@ MARK = "==vssd=="
 LOADED = "loaded"
 ENDED = "ended"
 FULL = "No space left on device"
+LATE_MINUTES = 20  # a store that has not ended by then waits for ever
+TIMED_OUT = 124
 
 
 @dataclass(frozen=True)
@@ -26,13 +28,13 @@ class Store:
     """A store that is loaded in order of the keys, then overwritten at random
     places.  The sizes fit a drive of 147 MB."""
 
-    records: int = 40000
+    records: int = 44000
     record_bytes: int = 1000
     key_bytes: int = 16
     memtable: int = 512 << 10
     table: int = 512 << 10  # a file of a level
-    base: int = 2 << 20  # the first level; each further one is 4 times as large
-    times: int = 4
+    base: int = 2 << 20  # the first level, at most
+    times: int = 4  # as much in each further one; the last holds nearly all
     dirty: int = 1 << 20  # bytes that the kernel has not written yet, at most
     expire_s: float = 4.5  # and for how long
     debt: int = 12 << 20  # of compaction, from which on writes are slowed down
@@ -50,6 +52,7 @@ class Store:
             "target_file_size_base": self.table,
             "max_bytes_for_level_base": self.base,
             "max_bytes_for_level_multiplier": self.times,
+            "level_compaction_dynamic_level_bytes": "true",
             "level0_file_num_compaction_trigger": 4,
             "level0_slowdown_writes_trigger": 8,
             "level0_stop_writes_trigger": 12,
@@ -100,7 +103,7 @@ system=$!
 where @loaded@
 (while sleep @minute@; do where minute; done) &
 minutes=$!
-@run@db_bench @options@ --use_existing_db=1 --benchmarks=overwrite \
+timeout @limit@ @run@db_bench @options@ --use_existing_db=1 --benchmarks=overwrite \
     --duration=@duration@ --histogram=1 --report_interval_seconds=@minute@ \
     --report_file=/run/report >/run/out 2>&1
 status=$?
@@ -128,7 +131,8 @@ def script(store: Store, conditions: Conditions, serial: str, minutes: int,
         "expire": int(100 * store.expire_s),
         "pause": f"{1 / store.system_writes_s:.4f}", "seed": store.seed,
         "options": " ".join(store.options()), "minute": minute_s,
-        "duration": minutes * minute_s}
+        "duration": minutes * minute_s,
+        "limit": (minutes + LATE_MINUTES) * minute_s}
     return re.sub("@([a-z]+)@", lambda m: str(given[m[1]]), SCRIPT)
 
 
@@ -215,6 +219,9 @@ def parse(text: str, status: int = 0) -> Run:
     store gave up."""
     if FULL in text:
         raise UserError("db_bench: the file system is full")
+    if status == TIMED_OUT:
+        raise UserError("db_bench waits for ever, as RocksDB does when the"
+                        " file system is full")
     if status:
         raise UserError(f"db_bench ended with status {status}")
     run = Run()

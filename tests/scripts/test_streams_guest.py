@@ -80,8 +80,9 @@ def test_no_results(text: str, word: str) -> None:
     """A run that came to nothing says why."""
     with pytest.raises(UserError, match=word):
         rocksdb.parse(text)
-    with pytest.raises(UserError, match="status 3"):
-        rocksdb.parse(TEXT, 3)
+    for status, said in ((3, "status 3"), (124, "waits for ever")):
+        with pytest.raises(UserError, match=said):
+            rocksdb.parse(TEXT, status)
 
 
 @pytest.mark.parametrize("conditions", fg.CONDITIONS.values())
