@@ -199,8 +199,10 @@ def _cpu_s() -> float:
 def took(kernel: Kernel) -> str:
     """How long its build took, for people."""
     facts = kernel.facts()
-    return (f"{minutes(facts['seconds'])}, with"
-            f" {minutes(facts.get('cpu_seconds', 0))} of CPU time")
+    text = minutes(facts["seconds"])
+    if "cpu_seconds" in facts:
+        text += f", with {minutes(facts['cpu_seconds'])} of CPU time"
+    return text
 
 
 def minutes(seconds: int) -> str:

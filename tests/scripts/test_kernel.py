@@ -213,6 +213,19 @@ def test_an_image_of_a_suite_that_is_not_there(cache: Path) -> None:
         cli.parser().parse_args(["run", "--suite", "potato"])
 
 
+def test_how_long_a_build_took(cache: Path) -> None:
+    """By the clock and by the processors; an older kernel knows the one."""
+    assert kernel_build.minutes(59) == "59 s"
+    assert kernel_build.minutes(723) == "12 min 3 s"
+    kernel = kernel_build.Kernel(cache / "kernel-x")
+    kernel.folder.mkdir()
+    for facts, said in (({"seconds": 61, "cpu_seconds": 100},
+                         "1 min 1 s, with 1 min 40 s of CPU time"),
+                        ({"seconds": 5}, "5 s")):
+        (kernel.folder / "kernel.json").write_text(json.dumps(facts))
+        assert kernel_build.took(kernel) == said
+
+
 def test_more_packages() -> None:
     """Names are put in order; an image without more is the one it was."""
     assert image.check_packages(" bb,a++,,bb ") == ("a++", "bb")
