@@ -212,7 +212,7 @@ def _inputs(runs: dict[str, Run], store: Store) -> list[str]:
         f"RocksDB's db_bench of Debian {SUITE} on the kernel of {KERNEL_SUITE}"
         f", ext4: {store.records} records of {store.record_bytes} bytes loaded,"
         " then overwritten at random, compaction by levels; memtable and files"
-        f" {store.memtable >> 20} MiB; files of the system"
+        f" {store.memtable >> 10} KiB; files of the system"
         f" {store.system >> 20} MiB, of which {store.system_writes_s:g} parts"
         " of 4 KiB a second are written again; the file system is"
         f" {100 * full:.0f} % full at the most",
@@ -237,6 +237,22 @@ def _used(runs: dict[str, Run], inputs: list[str]) -> Panel:
                  inputs, rows)
 
 
+def _explain(panel: Panel, run: Run) -> Panel:
+    """What is copied for Multi-Data, where it deviates because of copies."""
+    first, last = run.samples[0], run.samples[-1]
+    copied = {i: n - first.copied_of.get(i, 0)
+              for i, n in last.copied_of.items()}
+    total = max(sum(copied.values()), 1)
+    text = "; of what is copied " + ", ".join(
+        f"{100 * n / total:.0f} % is "
+        + (f"of stream {i}" if i > 0 else "the system's, which has none")
+        for i, n in sorted(copied.items(), key=lambda x: -x[1])[:2])
+    for r in panel.rows:
+        if r["why"] and r["point"] in (fs.DATA, f"{fs.DATA} / {fs.OFF}"):
+            r["why"] += text
+    return panel
+
+
 def panels(ctx: Context) -> Iterator[Panel]:
     """The figures of its results, with a store in a guest."""
     store = Store()
@@ -245,8 +261,8 @@ def panels(ctx: Context) -> Iterator[Panel]:
     minutes = min(wanted, whole_minutes(runs))
     inputs = _inputs(runs, store)
     found = series(runs, minutes)
-    yield fs.throughput(found, minutes, inputs)
-    yield fs.copies(found, minutes, inputs)
+    yield _explain(fs.throughput(found, minutes, inputs), runs[fs.DATA])
+    yield _explain(fs.copies(found, minutes, inputs), runs[fs.DATA])
     yield fs.tails(found, inputs, "of db_bench's writes, one after the other"
                    " as fast as the store takes them: what is slow is the"
                    " store's own stop, for as long as both memtables are full",

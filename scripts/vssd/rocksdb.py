@@ -141,13 +141,14 @@ def script(store: Store, conditions: Conditions, serial: str, minutes: int,
 
 @dataclass
 class Sample:
-    """The drive at a time: units of 4 KiB by the host and copied, and bytes by
-    the number that the host gave the stream; -1 for none."""
+    """The drive at a time: units of 4 KiB by the host and copied; bytes and
+    copies by the number that the host gave the stream, -1 for none."""
 
     at_s: float
     written: int
     copied: int
     by_stream: dict[int, int]
+    copied_of: dict[int, int]
     full: float  # share of the file system that is in use
 
 
@@ -174,7 +175,7 @@ class Run:
 def _sample(at_s: float, lines: list[str]) -> Sample:
     """A line of df, and the table of vssdctl streams."""
     used, *table = (x.split() for x in lines)
-    found = Sample(at_s, 0, 0, {}, int(used[0]) / int(used[1]))
+    found = Sample(at_s, 0, 0, {}, {}, int(used[0]) / int(used[1]))
     for cells in table[1:]:
         if len(cells) != len(table[0]):
             continue
@@ -185,6 +186,8 @@ def _sample(at_s: float, lines: list[str]) -> Sample:
             number = -1 if row["id"] == "-" else int(row["id"])
             found.by_stream[number] = found.by_stream.get(number, 0) \
                 + int(row["host_bytes"])
+            found.copied_of[number] = found.copied_of.get(number, 0) \
+                + int(row["copied"])
     return found
 
 

@@ -63,6 +63,7 @@ def test_parse() -> None:
     assert [(s.at_s, s.written, s.copied) for s in run.samples] == [
         (100, 1000, 0), (109.1, 5000, 60), (118.2, 8000, 180)]
     assert run.samples[-1].by_stream == {-1: 8192000, 3: 24576000}
+    assert run.samples[-1].copied_of == {-1: 0, 3: 150}
     assert {s.full for s in run.samples} == {0.9}
     assert run.ops == [(9, 900), (18, 600)]
     assert run.quantile_us(60) == 6
@@ -118,7 +119,8 @@ def made(rate: float, waf: float, tail_us: int) -> rocksdb.Run:
     """A run of 20 minutes."""
     m = fg.MINUTE_S
     samples = [rocksdb.Sample(50 + m * i, 1000 * i,
-                              int(1000 * i * (waf - 1)), {-1: 4096000 * i}, 0.9)
+                              int(1000 * i * (waf - 1)), {-1: 4096000 * i},
+                              {-1: 10 * i, 4: 30 * i}, 0.9)
                for i in range(21)]
     return rocksdb.Run(samples, [(m * i, int(rate)) for i in range(1, 21)],
                        [(0, 10, 99_000), (10, tail_us, 1000)])
@@ -139,8 +141,12 @@ def test_judging() -> None:
                 + fs.tails(found, [], "").rows)
         return [r["holds"] for r in rows if r["holds"] is not None]
     assert judged(good) and all(judged(good))
+    panel = fg._explain(fs.copies(fg.series(good, 20), 20, []), good[fs.DATA])
+    assert not any("stream 4" in r["why"] for r in panel.rows)
     bad = {**good, fs.DATA: good[fs.OFF], fs.OFF: good[fs.DATA]}
     assert not any(judged(bad)[i] for i in (0, 1, 6))
+    panel = fg._explain(fs.copies(fg.series(bad, 20), 20, []), bad[fs.DATA])
+    assert "75 % is of stream 4, 25 % is the system's" in panel.rows[4]["why"]
 
 
 def test_not_among_all() -> None:
