@@ -29,6 +29,7 @@ enum {
     N_RAW_UNITS,
     N_USER_UNITS,
     N_PAGES,
+    N_DOUBTS,
     N_SAVED,
     N_SAVED_FLIGHTS,
     N_SAVED_FLYING,
@@ -102,6 +103,8 @@ static const StateRow ssd_rows[] = {
     TABLE(saved_flight, N_SAVED_FLIGHTS),
     TABLE(saved_flying, N_SAVED_FLYING),
     TABLE(saved_open, N_PLANES),
+    VALUE(saved_low),
+    POOL(doubt, N_DOUBTS),
     VALUE(saved_queue),
     VALUE(recovery),
     TABLE(recovery_plane, N_PLANES),
@@ -466,6 +469,7 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_RAW_UNITS] = ssd->l.raw_units;
     n[N_USER_UNITS] = ssd->l.user_units;
     n[N_PAGES] = g->n_pages;
+    n[N_DOUBTS] = ssd->recovery.n_doubts;
     n[N_SAVED] = ssd->l.n_saved;
     n[N_SAVED_FLIGHTS] = ssd->l.n_saved_flights;
     n[N_SAVED_FLYING] = (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;

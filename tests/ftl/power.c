@@ -98,6 +98,7 @@ static void run_cut(const Script *s, uint64_t cut_ns, bool twice)
     ref_free(r);
 }
 
+#define CHECKPOINT "ftl.recovery=checkpoint;nand.blocks=24;"
 #define SCAN "ftl.recovery=scan;nand.blocks=24;"
 
 static void cut_everywhere(const Script *s)
@@ -128,14 +129,35 @@ static void test_full(void)
     cut_everywhere(&(Script){TINY, 2, 250, 20, true, 20, 0});
 }
 
+static void find_everywhere(const char *recovery)
+{
+    static const Script scripts[] = {
+        {TINY, 1, 120, 20, false, 0, 0},
+        {TINY, 2, 250, 20, true, 20, 0},
+        {TINY "nand.dies=2;ftl.unit=8KiB;buffer.flush_interval=700us;", 3, 200,
+         20, true, 5, 0},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(scripts); i++) {
+        Script s = scripts[i];
+        g_autofree char *options = g_strconcat(s.options, recovery, NULL);
+
+        s.options = options;
+        cut_everywhere(&s);
+    }
+}
+
 /* The map is lost with the power, and found in spare areas. */
 static void test_scan(void)
 {
-    cut_everywhere(&(Script){TINY SCAN, 1, 120, 20, false, 0, 0});
-    cut_everywhere(&(Script){TINY SCAN, 2, 250, 20, true, 20, 0});
-    cut_everywhere(
-        &(Script){TINY SCAN "nand.dies=2;ftl.unit=8KiB;"
-                  "buffer.flush_interval=700us", 3, 200, 20, true, 5, 0});
+    find_everywhere(SCAN);
+}
+
+/* The same, and in checkpoints: rare ones, and one after the other. */
+static void test_checkpoint(void)
+{
+    find_everywhere(CHECKPOINT "ftl.checkpoint_interval=40");
+    find_everywhere(CHECKPOINT "ftl.checkpoint_interval=4");
 }
 
 /* The recovery itself is cut: at some of the instants of each; with VSSD_LONG=1
@@ -173,6 +195,9 @@ static void test_recovery_cut(void)
 {
     cut_recovery(TINY SCAN, 8);
     cut_recovery(TINY SCAN "nand.dies=2;ftl.unit=8KiB", 9);
+    cut_recovery(TINY CHECKPOINT "ftl.checkpoint_interval=20", 10);
+    cut_recovery(TINY CHECKPOINT "nand.dies=2;ftl.unit=8KiB;"
+                 "ftl.checkpoint_interval=9", 11);
 }
 
 /* Time to ready, by hand: a spare area of 4 units is 80 bytes, 200 ns on the
@@ -425,6 +450,7 @@ int main(int argc, char **argv)
     g_test_add_func("/power/fresh", test_fresh);
     g_test_add_func("/power/full", test_full);
     g_test_add_func("/power/scan/everywhere", test_scan);
+    g_test_add_func("/power/checkpoint/everywhere", test_checkpoint);
     g_test_add_func("/power/scan/time", test_scan_time);
     g_test_add_func("/power/scan/trim-lost", test_trim_lost);
     g_test_add_func("/power/scan/early-command", test_early_command);
