@@ -651,6 +651,7 @@ static void finish(Ssd *ssd)
 
     rebuild(ssd);
     r->on = false;
+    r->n_doubts = 0;
     r->n++;
     r->times.ready_ps = ssd->now_ps - r->start_ps;
     r->most_ready_ps = MAX(r->most_ready_ps, r->times.ready_ps);

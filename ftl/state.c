@@ -565,7 +565,8 @@ bool ssd_at_rest(const Ssd *ssd)
 {
     return ssd->running == 0 && ssd->done.head == NONE &&
            nand_load(ssd->nand) == 0 && jobs_at_rest(ssd) &&
-           !ssd->recovery.on && ssd->saved_queue.n_flying == 0;
+           !ssd->recovery.on && ssd->saved_queue.n_flying == 0 &&
+           (!saves(ssd) || ssd->saved_queue.held_head == NONE);
 }
 
 bool ssd_rest(Ssd *ssd, uint64_t most_ns)

@@ -226,6 +226,71 @@ static void test_scan_time(void)
     ref_free(r);
 }
 
+/* After a clean shutdown a drive is ready soon, after a cut later, and without
+ * checkpoints much later. */
+static uint64_t fill_and_cut(const char *options, bool clean)
+{
+    Ref *r = ref_new(ref_config(options), true);
+    uint64_t ns;
+
+    for (uint32_t i = 0; i < 30; i++) {
+        ref_one(r, SSD_OP_WRITE, 4ULL * i * UNIT, 4 * UNIT, true);
+    }
+    if (clean) {
+        ref_one(r, SSD_OP_SHUTDOWN, 0, 0, false);
+        ref_pass(r, 100000000);
+    }
+    ref_power_cycle(r);
+    ns = ssd_recovery_ns(r->ssd);
+    g_assert_cmpuint(ns, <=, r->info->longest_recovery_ns);
+    ref_finish(r);
+    ref_free(r);
+    return ns;
+}
+
+static void test_ready(void)
+{
+    const char *checkpoint = TINY CHECKPOINT "nand.pages=64;nand.blocks=24;"
+                             "ftl.checkpoint_interval=100000";
+    const char *scan = TINY SCAN "nand.pages=64;nand.blocks=24";
+    uint64_t clean_ns = fill_and_cut(checkpoint, true);
+    uint64_t cut_ns = fill_and_cut(checkpoint, false);
+    uint64_t scan_ns = fill_and_cut(scan, false);
+
+    g_test_message("ready after %.3f ms, %.3f ms, %.3f ms", clean_ns / 1e6,
+                   cut_ns / 1e6, scan_ns / 1e6);
+    g_assert_cmpuint(clean_ns, <, cut_ns);
+    g_assert_cmpuint(4 * cut_ns, <, scan_ns);
+}
+
+/*
+ * By hand, with blocks of 4 pages: an empty block takes two reads of spare areas
+ * (its last page and its first), one with two pages four (then its third, and its
+ * second).  After a shutdown there are two saved pages, of units and the anchor,
+ * which are found by their spare areas and read; without one there is none, and
+ * the first of the two pages is read, as young as the second.
+ */
+static void test_checkpoint_time(void)
+{
+    Ref *r = ref_new(ref_config(TINY CHECKPOINT), false);
+    const uint64_t spare_ns = 50400;
+    const uint64_t page_ns = 50200 + 40960;
+
+    ref_power_cycle(r);
+    g_assert_cmpuint(ssd_recovery_ns(r->ssd), ==, (3 + 21 * 2) * spare_ns);
+    ref_one(r, SSD_OP_WRITE, 0, 8 * UNIT, false);
+    ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    ref_power_cycle(r);
+    g_assert_cmpuint(ssd_recovery_ns(r->ssd), ==,
+                     (3 + 20 * 2 + 4 + 1) * spare_ns);
+    ref_one(r, SSD_OP_SHUTDOWN, 0, 0, false);
+    ref_power_cycle(r);
+    g_assert_cmpuint(ssd_recovery_ns(r->ssd), ==,
+                     (2 + 3 + 20 * 2 + 4) * spare_ns + 2 * page_ns);
+    g_assert_true(ssd_mapped(r->ssd, 7 * UNIT, NULL));
+    ref_free(r);
+}
+
 /* A trim that was not flushed may be lost with the power. */
 static void test_trim_lost(void)
 {
@@ -451,6 +516,8 @@ int main(int argc, char **argv)
     g_test_add_func("/power/full", test_full);
     g_test_add_func("/power/scan/everywhere", test_scan);
     g_test_add_func("/power/checkpoint/everywhere", test_checkpoint);
+    g_test_add_func("/power/checkpoint/ready", test_ready);
+    g_test_add_func("/power/checkpoint/time", test_checkpoint_time);
     g_test_add_func("/power/scan/time", test_scan_time);
     g_test_add_func("/power/scan/trim-lost", test_trim_lost);
     g_test_add_func("/power/scan/early-command", test_early_command);
