@@ -144,6 +144,7 @@ static void test_options(void)
         {"nand.pages=5", "nand.pages=5"},
         {"ftl.op_percent=70%", "ftl.op_percent"},
         {"buffer.policy=lru", "buffer.policy"},
+        {"ftl.map_cache=2MiB", "ftl.map_cache"},
         {"media.errors=on", "media.errors"},
     };
     Ref *r = used("");
@@ -332,6 +333,9 @@ static void test_forged(void)
     forged("ftl.recovery=checkpoint;ftl.checkpoint_interval=100;"
            "nand.blocks=60;streams.max=2;ftl.op_percent=120", inputs, from);
     forged("ftl.recovery=scan;nand.blocks=40", inputs, from);
+    forged("ftl.map=dftl;ftl.map_cache=256;nand.blocks=60;nand.page_size=1KiB;"
+           "ftl.unit=512;nand.ecc_codeword=512",
+           inputs, from);
 }
 
 /* ---- files -------------------------------------------------------------------------- */
