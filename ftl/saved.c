@@ -696,12 +696,12 @@ void saved_preload(Ssd *ssd)
 static void go_on(Ssd *ssd)
 {
     clean(ssd);
+    end_closing(ssd);
     if (has_checkpoints(ssd)) {
-        step_checkpoint(ssd);
+        step_checkpoint(ssd); /* for those that still wait, too */
     }
     pump(ssd);
     release(ssd);
-    end_closing(ssd);
 }
 
 void saved_program_done(Ssd *ssd, const NandOp *op)

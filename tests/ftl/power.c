@@ -291,6 +291,24 @@ static void test_checkpoint_time(void)
     ref_free(r);
 }
 
+/* Shutdowns that come while another one writes a checkpoint, each at another of
+ * its instants: all end. */
+static void test_shutdowns(void)
+{
+    Ref *r = ref_new(ref_config(TINY CHECKPOINT), false);
+
+    for (uint64_t gap_ns = 1000; gap_ns < 2000000; gap_ns += 53000) {
+        ref_one(r, SSD_OP_WRITE, 0, UNIT, false);
+        for (int i = 0; i < 5; i++) {
+            ref_do(r, SSD_OP_SHUTDOWN, 0, 0, false);
+            ref_pass(r, gap_ns);
+        }
+        ref_drain(r);
+    }
+    g_assert_cmpuint(r->n_completed[SSD_OP_SHUTDOWN], ==, 38 * 5);
+    ref_free(r);
+}
+
 /* A trim that was not flushed may be lost with the power. */
 static void test_trim_lost(void)
 {
@@ -531,6 +549,7 @@ int main(int argc, char **argv)
     g_test_add_func("/power/scan/everywhere", test_scan);
     g_test_add_func("/power/checkpoint/everywhere", test_checkpoint);
     g_test_add_func("/power/checkpoint/ready", test_ready);
+    g_test_add_func("/power/checkpoint/shutdowns", test_shutdowns);
     g_test_add_func("/power/checkpoint/time", test_checkpoint_time);
     g_test_add_func("/power/scan/time", test_scan_time);
     g_test_add_func("/power/scan/trim-lost", test_trim_lost);
