@@ -336,7 +336,8 @@ static void draw_recovery(Prng *r, GString *s)
     if (!strstr(s->str, "plp=on") && !strstr(s->str, "dftl") &&
         !strstr(s->str, "ftl.log_blocks") &&
         prng_below(r, 3) == 0) {
-        put_name(s, "ftl.recovery", "scan");
+        put_name(s, "ftl.recovery", prng_below(r, 3) ? "checkpoint" : "scan");
+        put(s, "ftl.checkpoint_interval", ONE_OF(r, 1, 10, 100, 1000));
         put_name(s, "ftl.gc_unit", "plane");
     }
 }
