@@ -628,6 +628,8 @@ struct Ssd {
     uint32_t *plane_token;    /* by die */
     Prng alloc_rng;
     Prng gc_rng;
+    uint8_t *hot_count;  /* see hot.c; NULL without ftl.hot_cold */
+    uint32_t hot_writes; /* since they were halved */
     uint32_t *mate; /* by block: the next one of its stripe, round; NULL without
                        ftl.gc_unit */
     uint32_t *stripe_serial; /* by plane and open_index(): the newest stripe */

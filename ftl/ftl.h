@@ -13,6 +13,7 @@
  *   block.c    blocks and planes: free, open, full; valid units
  *   alloc.c    the stripe, and how to insist on a plane
  *   streams.c  placement streams: what waits for each, its accounts
+ *   hot.c      which units are written often
  *   gc.c       cleaning: when, and the copy loop
  *   gc-unit.c  blocks of several planes that are cleaned together
  *   hybrid.c   log-block maps: data blocks, log blocks, where a page goes
@@ -278,6 +279,20 @@ uint32_t alloc_insist(Ssd *ssd, uint32_t plane);
 
 /* Ssd.alloc_waits_for is not NONE: is there still something to wait for? */
 void alloc_look_again(Ssd *ssd);
+
+/* ---- hot.c ---------------------------------------------------------------------- */
+
+/* With ftl.hot_cold: the stream of units that are written often; the others are
+ * of stream 0, and the host names none. */
+#define HOT_STREAM 1
+
+void hot_init(Ssd *ssd);
+void hot_destroy(Ssd *ssd);
+void hot_forget(Ssd *ssd);
+
+/* The stream of the unit.  It has been written. */
+uint32_t hot_stream(const Ssd *ssd, uint32_t lpn);
+void hot_written(Ssd *ssd, uint32_t lpn);
 
 /* ---- streams.c ------------------------------------------------------------------ */
 

@@ -515,8 +515,10 @@ static void start_write(Ssd *ssd, uint32_t cmd)
     ssd->counters.host_units_written += last - first + 1;
     ssd->counters.host_bytes_written += (uint64_t)c->req.nblocks *
                                         ssd->info.block_bytes;
-    ssd->stream[c->req.stream].n.host_bytes_written +=
-        (uint64_t)c->req.nblocks * ssd->info.block_bytes;
+    if (!ssd->hot_count) { /* else write.c does it, unit by unit */
+        ssd->stream[c->req.stream].n.host_bytes_written +=
+            (uint64_t)c->req.nblocks * ssd->info.block_bytes;
+    }
     note_buffer(ssd);
     buffer_count_write(ssd);
     map_ready(ssd, cmd); /* it has its turn meanwhile: versions stay in order */
@@ -739,7 +741,7 @@ static int check_submit(const Ssd *ssd, const SsdCmd *r)
         return -ENODEV;
     }
     if (range_is_bad(ssd, r) ||
-        (r->op == SSD_OP_WRITE && r->stream >= ssd->info.nstreams)) {
+        (r->op == SSD_OP_WRITE && r->stream >= ssd->info.host_streams)) {
         return -EINVAL;
     }
     return ssd->running >= ssd->info.queue_depth ? -EBUSY : 0;

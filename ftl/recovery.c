@@ -59,6 +59,7 @@ static void forget(Ssd *ssd)
     lazy_clear(ssd->valid, ssd->l.raw_units / 64 + 1, sizeof(*ssd->valid));
     ssd->mapped_units = 0;
     ssd->prog_seq = 0;
+    hot_forget(ssd);
     block_forget_all(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         plane_update(ssd, i);

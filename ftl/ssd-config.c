@@ -242,6 +242,11 @@ static bool check_streams(const SsdConfig *cfg, GError **error)
                     "drive has streams or reclaim unit handles",
                     cfg->ruhs, cfg->streams);
     }
+    if (cfg->hot_cold && (cfg->ruhs || cfg->streams)) {
+        return fail(error, "ftl.hot_cold=on: needs streams.max=0 and "
+                    "fdp.ruhs=0: the host says what belongs together, or the "
+                    "drive does");
+    }
     return true;
 }
 
@@ -295,6 +300,7 @@ static bool check_logs(const SsdConfig *cfg, GError **error)
         {cfg->wear == SSD_WEAR_STATIC, "ftl.wear=static"},
         {cfg->refresh_reads > 0, "ftl.refresh_reads"},
         {cfg->refresh_hours > 0, "ftl.refresh_hours"},
+        {cfg->hot_cold, "ftl.hot_cold=on"},
         {cfg->streams > 0, "streams.max"},
         {cfg->ruhs > 0, "fdp.ruhs"},
         {cfg->nand.slc_blocks > 0, "nand.slc_blocks"},
@@ -412,11 +418,17 @@ static bool layout_cleaning(const SsdConfig *cfg, SsdLayout *l, GError **error)
 }
 
 /* Streams, and what they take of a plane's room; see SsdLayout. */
+/* Counters of hot.c, a byte each: as many as there are units, up to this. */
+#define MOST_HOT (1U << 26)
+
 static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
 {
     bool merge = cfg->streams_gc == SSD_STREAMS_GC_MERGE;
 
-    l->n_streams = cfg->ruhs ? cfg->ruhs : cfg->streams + 1;
+    l->n_streams = cfg->ruhs ? cfg->ruhs : cfg->streams + 1 + cfg->hot_cold;
+    for (l->n_hot = 0; cfg->hot_cold && l->n_hot < MIN(l->user_units, MOST_HOT);) {
+        l->n_hot = MAX(2 * l->n_hot, 1024);
+    }
     l->n_stream_classes = merge ? 1 : l->n_streams;
     l->n_gc_classes = l->n_stream_classes;
     l->cold_class = cfg->wear == SSD_WEAR_STATIC ? l->n_gc_classes++
@@ -478,7 +490,7 @@ static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
 {
     g_autofree char *room = room_option(cfg);
 
-    if (l->n_streams > 1) {
+    if (l->n_streams > 1 && !cfg->hot_cold) {
         return fail(error, "%s=%u: needs %u spare blocks in each plane, there "
                     "are %" PRIu64 " (more ftl.op_percent%s)",
                     cfg->ruhs ? "fdp.ruhs" : "streams.max",

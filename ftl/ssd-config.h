@@ -65,6 +65,7 @@ typedef struct SsdLayout {
     uint32_t n_slots; /* units that the buffer holds */
 
     uint32_t n_streams;    /* 0..n_streams-1; 1 without streams and FDP */
+    uint32_t n_hot;        /* counters of hot.c, a power of two, or 0 */
     uint32_t n_stream_classes; /* 1, or one for each stream (streams.gc) */
     uint32_t n_gc_classes; /* and one for what wear levelling moves, and one for
                               metadata */

@@ -88,6 +88,9 @@
     X(U32, uint32_t, checkpoint_pages, "ftl.checkpoint_interval", 1,           \
       1000000000, "16384", NULL, "ftl.recovery=checkpoint: NAND programs of "  \
       "data from the beginning of one checkpoint to that of the next")         \
+    X(BOOL, bool, hot_cold, "ftl.hot_cold", 0, 0, "off", NULL,                 \
+      "units that are written often go to blocks of their own, as a stream "   \
+      "that the drive makes by itself; with neither streams.max nor fdp.ruhs") \
     X(U32, uint32_t, streams, "streams.max", 0, 63, "0", NULL,                 \
       "streams that the host may have open at a time, by the Streams "         \
       "directive; 0: none")                                                    \

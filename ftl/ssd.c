@@ -210,6 +210,7 @@ static void init_info(Ssd *ssd)
     info->raw_bytes = ssd->l.raw_units * cfg->unit_bytes;
     info->erase_bytes = cfg->nand.page_bytes * cfg->nand.pages;
     info->nstreams = ssd->l.n_streams;
+    info->host_streams = cfg->hot_cold ? 1 : ssd->l.n_streams;
     info->ruhs = cfg->ruhs;
     info->isolated = cfg->streams_gc == SSD_STREAMS_GC_SEPARATE;
     info->program_bytes = (uint64_t)ssd->l.units_per_program << ssd->unit_shift;
@@ -330,6 +331,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     init_tables(ssd);
     numbers_reset(ssd);
     stream_init(ssd);
+    hot_init(ssd);
     saved_create(ssd);
     block_init(ssd);
     saved_find_blocks(ssd);
@@ -378,6 +380,7 @@ void ssd_destroy(Ssd *ssd)
     lazy_free(ssd->spare_version, ssd->l.raw_units,
               sizeof(*ssd->spare_version));
     lazy_free(ssd->spare_stream, ssd->l.raw_units, 1);
+    hot_destroy(ssd);
     lazy_free(ssd->valid, valid_words(ssd), sizeof(*ssd->valid));
     lazy_free(ssd->slot, ssd->n_slot_records, sizeof(*ssd->slot));
     g_free(ssd->waiter);

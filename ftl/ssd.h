@@ -68,7 +68,9 @@ typedef struct SsdInfo {
     uint64_t page_bytes;   /* NAND page */
     uint64_t raw_bytes;    /* physical capacity */
     uint64_t erase_bytes;  /* one erase block */
-    uint32_t nstreams;     /* streams 0..nstreams-1 may be used; 1: none */
+    uint32_t nstreams;     /* streams 0..nstreams-1 are told apart; 1: none */
+    uint32_t host_streams; /* of those, how many the host may name: all, or with
+                              ftl.hot_cold 1 */
     uint32_t ruhs;         /* FDP: reclaim unit handles, streams 0..ruhs-1; 0: no
                               FDP, stream 0 is what belongs to no stream */
     bool isolated;         /* cleaning keeps streams apart */
@@ -107,7 +109,7 @@ typedef struct SsdCmd {
                          unit, and comes back in SsdHostOps */
     SsdOp op;
     bool fua;         /* WRITE: complete only once durable */
-    uint16_t stream;  /* WRITE: placement, below SsdInfo.nstreams */
+    uint16_t stream;  /* WRITE: placement, below SsdInfo.host_streams */
     uint32_t nblocks; /* count (1-based), in SsdInfo.block_bytes units */
     uint64_t lba;
 } SsdCmd;

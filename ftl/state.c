@@ -35,6 +35,7 @@ enum {
     N_SAVED_FLYING,
     N_VALID_WORDS,
     N_BLOCKS,
+    N_HOT,
     N_LOGICAL_BLOCKS,
     N_LOG_BLOCKS,
     N_PLANES,
@@ -136,6 +137,8 @@ static const StateRow ssd_rows[] = {
     TABLE(plane_token, N_DIES),
     VALUE(alloc_rng),
     VALUE(gc_rng),
+    TABLE(hot_count, N_HOT),
+    VALUE(hot_writes),
     TABLE(mate, N_BLOCKS),
     TABLE(stripe_serial, N_OPENS),
     TABLE(stripe_block, N_OPENS),
@@ -493,6 +496,7 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_SAVED_FLYING] = (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;
     n[N_VALID_WORDS] = ssd->l.raw_units / 64 + 1;
     n[N_BLOCKS] = g->n_blocks;
+    n[N_HOT] = ssd->l.n_hot;
     n[N_LOGICAL_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.logical_blocks;
     n[N_LOG_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.log_blocks;
     n[N_PLANES] = ssd->l.n_planes;

@@ -256,11 +256,23 @@ static void note_extent(Slot *s, bool partial)
     }
 }
 
+/* The unit of a command has been written; the drive has chosen its stream. */
+static void note_hot(Ssd *ssd, uint32_t cmd, uint32_t lpn, uint32_t stream)
+{
+    const SsdCmd *r = &ssd->cmd[cmd].req;
+    uint64_t from = MAX((uint64_t)lpn << ssd->block_shift, r->lba);
+    uint64_t to = MIN((lpn + 1ULL) << ssd->block_shift, r->lba + r->nblocks);
+    uint64_t bytes = (to - from) * ssd->cfg->block_bytes;
+
+    ssd->stream[stream].n.host_bytes_written += bytes;
+    hot_written(ssd, lpn);
+}
+
 /* Put one unit into the buffer; NONE: there is no room. */
-static uint32_t insert_unit(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool partial)
+static uint32_t insert_unit(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool partial,
+                            uint32_t stream)
 {
     uint64_t version = ssd->cmd[cmd].req.version;
-    uint32_t stream = ssd->cmd[cmd].req.stream;
     uint32_t entry = ssd->map[lpn];
     bool buffered = map_is_buffered(entry);
     uint32_t i = map_slot(entry);
@@ -301,10 +313,15 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint64_t lpn = c->next_lpn;
         bool partial = lpn << shift < c->req.lba || (lpn + 1) << shift > end;
-        uint32_t i = insert_unit(ssd, cmd, (uint32_t)lpn, partial);
+        uint32_t stream = ssd->hot_count ? hot_stream(ssd, (uint32_t)lpn)
+                                         : c->req.stream;
+        uint32_t i = insert_unit(ssd, cmd, (uint32_t)lpn, partial, stream);
 
         if (i == NONE) {
             return false;
+        }
+        if (ssd->hot_count) {
+            note_hot(ssd, cmd, (uint32_t)lpn, stream);
         }
         oplog_add(ssd->log, OPLOG_BUFFER, 0, (uint32_t)lpn, ssd->now_ps,
                   ssd->cmd[cmd].serial, 0);

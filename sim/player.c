@@ -171,7 +171,7 @@ static bool no_such_stream(Player *p, const Request *r, GError **error)
     g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE,
                 "%s: stream %u, but the drive has 0..%" PRIu32
                 " (--set streams.max=%u; --stream-map changes streams)",
-                where, r->stream, p->info->nstreams - 1, r->stream);
+                where, r->stream, p->info->host_streams - 1, r->stream);
     return false;
 }
 
@@ -215,7 +215,7 @@ static bool look_ahead(Player *p, GError **error)
         }
         c->cmd = (SsdCmd){.op = c->req.op, .version = ++p->version,
                           .fua = c->req.fua, .stream = c->req.stream};
-        if (c->req.stream >= p->info->nstreams) {
+        if (c->req.stream >= p->info->host_streams) {
             return no_such_stream(p, &c->req, error);
         }
         if (c->req.nbytes > 0 && !to_blocks(p, &c->req, &c->cmd, error)) {

@@ -300,7 +300,7 @@ static bool call(Replay *rp, const RecordedItem *item, GError **error)
     case RECORDING_POWER_ON:
         return call_power(rp, item, error);
     case RECORDING_CLOSE:
-        if (item->stream >= ssd_info(rp->ssd)->nstreams) {
+        if (item->stream >= ssd_info(rp->ssd)->host_streams) {
             return differs(rp, error, "the drive has no stream %u",
                            item->stream);
         }

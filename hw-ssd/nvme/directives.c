@@ -22,7 +22,7 @@ void nvme_streams_init(NvmeCtrl *ctrl)
     const SsdInfo *info = ssd_info(ctrl->ssd);
 
     ctrl->streams = (NvmeStreams){
-        .max = info->ruhs ? 0 : info->nstreams - 1,
+        .max = info->ruhs ? 0 : info->host_streams - 1,
     };
     ctrl->fdp = (NvmeFdp){
         .ruhs = info->ruhs,

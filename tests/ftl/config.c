@@ -330,7 +330,7 @@ static char *observe(const char *options)
     Prng rng;
 
     r->faults = true; /* reads may be uncorrectable */
-    r->n_streams = r->info->nstreams;
+    r->n_streams = r->info->host_streams;
     prng_seed(&rng, 4, 4);
     for (int i = 0; i < 12000; i++) {
         uint32_t n = 8 * (1 + (uint32_t)prng_below(&rng, 4));
@@ -408,6 +408,7 @@ static const Change changes[] = {
     {"media.fail_exp=8", WORN},
     {"media.factory_bad=1%", ""},
     {"streams.max=3", SPARE},
+    {"ftl.hot_cold=on", SPARE},
     {"fdp.ruhs=3", SPARE},
     {"streams.gc=merge", SPARE "streams.max=3;"},
     {"ftl.unit=8KiB", ""},

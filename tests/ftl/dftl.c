@@ -398,7 +398,7 @@ static void overwrite(Ref *r, unsigned times, uint64_t seed)
 {
     Prng rng;
 
-    r->n_streams = r->info->nstreams;
+    r->n_streams = r->info->host_streams;
     prng_seed(&rng, seed, 1);
     for (uint64_t i = 0; i < times * r->n_units; i++) {
         ref_do(r, i % 16 ? SSD_OP_WRITE : SSD_OP_READ,

@@ -277,7 +277,7 @@ static void test_bad_stream(void)
     Ref *r = ref_new(ref_config(""), false);
     SsdCmd c = {.op = SSD_OP_WRITE, .nblocks = 1, .version = 1};
 
-    c.stream = (uint16_t)r->info->nstreams;
+    c.stream = (uint16_t)r->info->host_streams;
     g_assert_cmpint(ssd_submit(r->ssd, 0, &c), ==, -EINVAL);
     c.stream = UINT16_MAX;
     g_assert_cmpint(ssd_submit(r->ssd, 0, &c), ==, -EINVAL);

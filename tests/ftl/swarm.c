@@ -43,6 +43,7 @@ enum {
     DRAW_DFTL = 41,
     DRAW_RECOVERY = 50,
     DRAW_LOGS = 52,
+    DRAW_HOT = 60,
 };
 
 typedef struct Mix {
@@ -297,6 +298,19 @@ static void draw_logs(Prng *r, GString *s)
                                   : ONE_OF(r, 0, 0, 1, 2, 4));
 }
 
+/* The drive's own stream, where the host has none. */
+static void draw_hot(uint64_t seed, GString *s)
+{
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_HOT);
+    if (prng_below(&r, 5) == 0 && !strstr(s->str, "streams.") &&
+        !strstr(s->str, "ftl.log_blocks")) {
+        g_string_append(s, "ftl.hot_cold=on;");
+        put(s, "nand.blocks", 100 + prng_below(&r, 60)); /* some for each */
+    }
+}
+
 /* What is cleaned together, from a stream of its own. */
 static void draw_gc_unit(uint64_t seed, GString *s)
 {
@@ -374,6 +388,7 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
         draw_logs(logs, errors);
     }
     draw_recovery(recovery, errors);
+    draw_hot(seed, errors);
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
 
@@ -547,7 +562,7 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, &recovery, &logs, seed,
                      verbose);
     ref = ref_new(cfg, prng_below(&drive, 2));
-    ref->n_streams = ref->info->nstreams;
+    ref->n_streams = ref->info->host_streams;
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;
     ref->bug = bug;
     ref->replace_permille = copies_permille;
