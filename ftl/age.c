@@ -54,6 +54,14 @@ bool age_takes(Ssd *ssd, const NandOp *op)
 static void end_op(Ssd *ssd, const NandOp *op)
 {
     nand_age(ssd->nand, op, ssd->now_ps);
+    if (op->cause == NAND_CAUSE_META) {
+        if (op->kind == NAND_ERASE) {
+            saved_erase_done(ssd, op);
+        } else {
+            saved_program_done(ssd, op);
+        }
+        return;
+    }
     switch (op->kind) {
     case NAND_READ:
         gc_read_done(ssd, op);

@@ -23,6 +23,8 @@
  *   bad-blocks.c  what becomes of blocks and pages whose program or erase fails
  *   faulty.c   scripted faults that name logical blocks, commands or a time
  *   power.c    power cut and return; preload
+ *   saved.c    pages that tell of the logical units, for a return of power
+ *   recovery.c what the drive finds in NAND when the power is back
  *   oplog.c    the operation log
  *   state.c    save, load and clone: every member of these structs, as rows
  *   state-check.c  what a loaded state must be like
@@ -243,6 +245,13 @@ void block_mark_bad(Ssd *ssd, uint32_t block);
 
 /* Put a block whose cleaning or filling was cut short back among the FULL. */
 void block_make_full(Ssd *ssd, uint32_t block);
+
+/* After a power cut: every block but bad ones and those of saved.c is LOST, and
+ * in no list; one is found again, as the array has it, and filled on by open (an
+ * open_index()) if that is not NONE.  Those of a plane come in the order in which
+ * they were filled. */
+void block_forget_all(Ssd *ssd);
+void block_found(Ssd *ssd, uint32_t block, uint32_t open);
 
 /* A FULL block goes to the end of the list by age. */
 void block_renew(Ssd *ssd, uint32_t block);
@@ -465,6 +474,9 @@ void gc_force(Ssd *ssd, uint32_t plane);
 void gc_read_done(Ssd *ssd, const NandOp *op);
 void gc_page_done(Ssd *ssd, uint32_t job);
 void gc_erase_done(Ssd *ssd, uint32_t block);
+
+/* An empty victim need wait no longer (saved_holds()). */
+void gc_release(Ssd *ssd, uint32_t block);
 
 /* A FULL block of the plane at random that gains; NONE: many draws found none. */
 uint32_t gc_draw(Ssd *ssd, uint32_t plane);
@@ -736,10 +748,95 @@ void power_lost(Ssd *ssd);
  * operation in flight, and no victim.  Sets Ssd.read_only if it cannot be. */
 void power_take_back(Ssd *ssd, uint32_t plane);
 
+/* The power is on and the map is there: the drive goes on. */
+void power_ready(Ssd *ssd);
+
+/* ---- saved.c ---------------------------------------------------------------------- */
+
+/* An entry of a saved page: where the unit is, as in the map; else a version,
+ * below which all copies are trimmed. */
+#define SAVED_MAPPED (1ULL << 63)
+
+/* Is the map found again in NAND after a power cut? */
+static inline bool saves(const Ssd *ssd)
+{
+    return ssd->l.n_saved > 0;
+}
+
+/* The index of the saved page that the page of the array holds; NONE: it holds
+ * none. */
+static inline uint32_t saved_index(const Ssd *ssd, uint32_t page)
+{
+    uint32_t spare = ssd->spare_lpn[page << ssd->page_units_shift];
+
+    return spare > ssd->l.user_units ? spare - 1 - (uint32_t)ssd->l.user_units
+                                     : NONE;
+}
+
+/* Does the block hold saved pages, and nothing else? */
+static inline bool saved_has_block(const Ssd *ssd, uint32_t block)
+{
+    return block % ssd->geo->blocks_per_plane >=
+           ssd->geo->blocks_per_plane - ssd->l.saved_blocks;
+}
+
+/* Before block_init(); after it. */
+void saved_create(Ssd *ssd);
+void saved_find_blocks(Ssd *ssd);
+void saved_destroy(Ssd *ssd);
+uint64_t saved_memory(const Ssd *ssd); /* bytes of host memory */
+void saved_forget(Ssd *ssd);
+
+void saved_program_done(Ssd *ssd, const NandOp *op);
+void saved_erase_done(Ssd *ssd, const NandOp *op);
+
+/* Does the page hold a saved page, and is that the newest of its index? */
+bool saved_is_newest(const Ssd *ssd, uint32_t page);
+
+/* The unit, so far in this version, is trimmed. */
+void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version);
+
+/* true: every trim so far is in NAND.  false: the flush ends when it is. */
+bool saved_flush(Ssd *ssd, uint32_t cmd);
+
+/* The empty victim must not be erased yet; gc_release() comes when it may. */
+bool saved_holds(Ssd *ssd, uint32_t block);
+
+/* The power has gone; what recovery finds; it has ended. */
+void saved_power_lost(Ssd *ssd);
+void saved_found(Ssd *ssd, uint32_t page);
+void saved_loaded(Ssd *ssd, uint32_t page);
+void saved_ready(Ssd *ssd);
+
+/* ---- recovery.c ------------------------------------------------------------------- */
+
+/* What is in memory only is gone: after all that reads it to see what NAND
+ * holds. */
+void recovery_power_lost(Ssd *ssd);
+
+/* The block was being erased: what it held can no longer be read. */
+void recovery_wipe_block(Ssd *ssd, uint32_t block);
+
+/* The power is back: power_ready() runs when the map is, at a later time. */
+void recovery_start(Ssd *ssd);
+void recovery_read_done(Ssd *ssd, const NandOp *op);
+void recovery_event(Ssd *ssd, uint32_t step);
+
+/* Does the command have to wait until the drive is ready? */
+bool recovery_waits(Ssd *ssd, uint32_t cmd);
+
+/* No recovery takes longer. */
+uint64_t recovery_longest_ps(const Ssd *ssd);
+
+void recovery_json(const Ssd *ssd, JsonWriter *w);
+
 /* ---- host.c --------------------------------------------------------------------- */
 
 void host_init_link(Ssd *ssd);
 void host_start(Ssd *ssd, uint32_t cmd);
+
+/* The drive is ready, for which the command has waited. */
+void host_start_now(Ssd *ssd, uint32_t cmd);
 void host_data(Ssd *ssd, uint32_t cmd);
 void host_done(Ssd *ssd, uint32_t cmd);
 void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op);
@@ -898,7 +995,7 @@ static inline uint64_t gc_price(const Ssd *ssd)
 static inline bool gc_holds_host(const Ssd *ssd, const Plane *p)
 {
     return p->gc.active && p->gc.credit < gc_price(ssd) &&
-           p->gc.reads + p->gc.programs + p->erases > 0;
+           p->gc.reads + p->gc.programs + p->erases + p->gc.trims > 0;
 }
 
 /* The host has taken a page of the plane. */

@@ -33,7 +33,8 @@ static void maybe_erase(Ssd *ssd, uint32_t block)
     Block *b = &ssd->block[block];
     Plane *p = &ssd->plane[block_plane(ssd, block)];
 
-    if (p->gc.victim == block || b->pending > 0 || b->valid > 0) {
+    if (p->gc.victim == block || b->pending > 0 || b->valid > 0 ||
+        saved_holds(ssd, block)) {
         return;
     }
     if (b->bad) {
@@ -45,6 +46,16 @@ static void maybe_erase(Ssd *ssd, uint32_t block)
     } else if (!unit_holds(ssd, block)) {
         unit_erase(ssd, block);
     }
+}
+
+void gc_release(Ssd *ssd, uint32_t block)
+{
+    uint32_t plane = block_plane(ssd, block);
+
+    ssd->block[block].held = false;
+    ssd->plane[plane].gc.trims--;
+    maybe_erase(ssd, block);
+    gc_kick(ssd, plane);
 }
 
 static void copy_ended(Ssd *ssd, uint32_t block)
@@ -221,7 +232,7 @@ static uint32_t take_page(Ssd *ssd, uint32_t plane, uint32_t class)
         unit_release(ssd, plane);
     }
     if (page == NONE && p->erases == 0 && p->gc.programs == 0 &&
-        p->gc.reads == 0) {
+        p->gc.reads == 0 && p->gc.trims == 0) {
         page = take_any_page(ssd, plane);
         if (page == NONE) {
             start_over(ssd, plane);

@@ -38,6 +38,13 @@ const char *ssd_wear_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
+const char *ssd_recovery_name(unsigned i)
+{
+    static const char *const names[] = {"capacitors", "scan"};
+
+    return i < G_N_ELEMENTS(names) ? names[i] : NULL;
+}
+
 const char *ssd_gc_unit_name(unsigned i)
 {
     static const char *const names[] = {"plane", "die", "superblock"};
@@ -255,6 +262,24 @@ static bool check_upkeep(const SsdConfig *cfg, GError **error)
     return true;
 }
 
+static bool check_recovery(const SsdConfig *cfg, GError **error)
+{
+    if (cfg->recovery != SSD_RECOVERY_CAPACITORS && cfg->plp) {
+        return fail(error, "ftl.recovery=%s: not with buffer.plp=on, whose "
+                    "capacitors keep the map, too",
+                    ssd_recovery_name(cfg->recovery));
+    }
+    if (cfg->recovery != SSD_RECOVERY_CAPACITORS && cfg->mapper != 0) {
+        return fail(error, "ftl.recovery=%s: needs ftl.map=page",
+                    ssd_recovery_name(cfg->recovery));
+    }
+    if (cfg->recovery != SSD_RECOVERY_CAPACITORS && cfg->gc_unit != 0) {
+        return fail(error, "ftl.recovery=%s: needs ftl.gc_unit=plane",
+                    ssd_recovery_name(cfg->recovery));
+    }
+    return true;
+}
+
 /* What a log-block map places and cleans by itself, or cannot do. */
 static bool check_logs(const SsdConfig *cfg, GError **error)
 {
@@ -408,6 +433,27 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
     }
 }
 
+/*
+ * What is saved takes 8 bytes for each logical unit, in blocks of its own: twice
+ * as many as it fills, one that is written in each plane and one that is free.
+ */
+static void layout_saved(const SsdConfig *cfg, SsdLayout *l)
+{
+    uint64_t program = cfg->nand.page_bytes * l->pages_per_program;
+    uint64_t per_block = (uint64_t)l->n_planes * cfg->nand.pages /
+                         l->pages_per_program;
+
+    if (cfg->recovery == SSD_RECOVERY_CAPACITORS) {
+        return;
+    }
+    l->saved_units = (uint32_t)(program / SAVED_ENTRY_BYTES);
+    l->n_saved = (uint32_t)((l->user_units + l->saved_units - 1) /
+                            l->saved_units) + 1;
+    l->saved_blocks = 2 + (uint32_t)((2 * l->n_saved + per_block - 1) /
+                                     per_block);
+    l->n_saved_flights = MIN(2 * l->n_planes, 256);
+}
+
 /* Bytes of an entry in a translation page: a physical address. */
 #define MAP_ENTRY_BYTES 4
 
@@ -443,7 +489,8 @@ static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
     return fail(error,
                 "%s: leaves %" PRIu64
                 " spare blocks of %u in each plane, at least %u are needed%s%s",
-                room, spare, cfg->nand.blocks - cfg->nand.slc_blocks,
+                room, spare,
+                cfg->nand.blocks - cfg->nand.slc_blocks - l->saved_blocks,
                 l->min_spare_blocks,
                 cfg->wear == SSD_WEAR_STATIC ? " (fewer without "
                                                "ftl.wear=static)"
@@ -521,6 +568,8 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     share_blocks = (l->share_units + l->meta_share_units + l->units_per_block -
                     1) / l->units_per_block;
     layout_streams(cfg, l);
+    layout_saved(cfg, l);
+    blocks -= MIN(blocks, l->saved_blocks);
     if (ssd_map_least_logs(cfg->mapper) > 0) {
         return layout_logs(cfg, l, error);
     }
@@ -569,7 +618,7 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
 
     return nand_config_check(&cfg->nand, error) && check_units(cfg, error) &&
            check_streams(cfg, error) && check_upkeep(cfg, error) &&
-           check_logs(cfg, error) &&
+           check_recovery(cfg, error) && check_logs(cfg, error) &&
            ssd_layout(cfg, &layout, error) &&
            check_faults(cfg, &layout, error);
 }

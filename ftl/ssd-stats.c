@@ -260,6 +260,7 @@ void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
     gc_json(ssd, w);
     merge_json(ssd, w);
     background_json(ssd, w);
+    recovery_json(ssd, w);
     buffer_json(ssd, w);
     map_json(ssd, w);
     stream_json(ssd, w);

@@ -27,6 +27,11 @@
 enum {
     N_MAP_UNITS,
     N_RAW_UNITS,
+    N_USER_UNITS,
+    N_PAGES,
+    N_SAVED,
+    N_SAVED_FLIGHTS,
+    N_SAVED_FLYING,
     N_VALID_WORDS,
     N_BLOCKS,
     N_LOGICAL_BLOCKS,
@@ -91,6 +96,17 @@ static const StateRow ssd_rows[] = {
     TABLE(spare_lpn, N_RAW_UNITS),
     TABLE(spare_version, N_RAW_UNITS),
     TABLE(spare_stream, N_RAW_UNITS),
+    TABLE(spare_seq, N_PAGES),
+    VALUE(prog_seq),
+    TABLE(floor, N_USER_UNITS),
+    TABLE(saved, N_USER_UNITS),
+    TABLE(saved_page, N_SAVED),
+    TABLE(saved_flight, N_SAVED_FLIGHTS),
+    TABLE(saved_flying, N_SAVED_FLYING),
+    TABLE(saved_open, N_PLANES),
+    VALUE(saved_queue),
+    VALUE(recovery),
+    TABLE(recovery_plane, N_PLANES),
     TABLE(valid, N_VALID_WORDS),
     VALUE(mapped_units),
     POOL(meta_read, N_META_READS),
@@ -294,8 +310,16 @@ const StateStruct *ssd_state_struct(unsigned i)
         &dftl_struct, &cmt_struct,
     };
 
-    return i < G_N_ELEMENTS(own) ? own[i]
-                                 : nand_state_struct(i - G_N_ELEMENTS(own));
+    if (i < G_N_ELEMENTS(own)) {
+        return own[i];
+    }
+    i -= G_N_ELEMENTS(own);
+    for (const BufferPolicy *const *p = buffer_policies; *p; p++) {
+        if ((*p)->rows && i-- == 0) {
+            return (*p)->rows;
+        }
+    }
+    return nand_state_struct(i);
 }
 
 /* ---- what it was saved with --------------------------------------------------- */
@@ -458,6 +482,11 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
 
     n[N_MAP_UNITS] = ssd->l.user_units + ssd->l.meta_units;
     n[N_RAW_UNITS] = ssd->l.raw_units;
+    n[N_USER_UNITS] = ssd->l.user_units;
+    n[N_PAGES] = g->n_pages;
+    n[N_SAVED] = ssd->l.n_saved;
+    n[N_SAVED_FLIGHTS] = ssd->l.n_saved_flights;
+    n[N_SAVED_FLYING] = (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;
     n[N_VALID_WORDS] = ssd->l.raw_units / 64 + 1;
     n[N_BLOCKS] = g->n_blocks;
     n[N_LOGICAL_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.logical_blocks;
@@ -483,12 +512,8 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
 
 static bool walk_policy(State *s, Ssd *ssd)
 {
-    if (ssd->buf->state) {
-        return ssd->buf->state(ssd, s);
-    }
-    return !ssd->policy_data ||
-           state_fail(s, "buffer.policy=%s has data of its own that cannot be "
-                      "saved", ssd->buf->name);
+    g_assert(!ssd->policy_data == !ssd->buf->state);
+    return !ssd->buf->state || ssd->buf->state(ssd, s);
 }
 
 /* A reader without versions skips those that there are. */
@@ -551,7 +576,8 @@ static bool jobs_at_rest(const Ssd *ssd)
 bool ssd_at_rest(const Ssd *ssd)
 {
     return ssd->running == 0 && ssd->done.head == NONE &&
-           nand_load(ssd->nand) == 0 && jobs_at_rest(ssd);
+           nand_load(ssd->nand) == 0 && jobs_at_rest(ssd) &&
+           !ssd->recovery.on && ssd->saved_queue.n_flying == 0;
 }
 
 bool ssd_rest(Ssd *ssd, uint64_t most_ns)

@@ -29,7 +29,7 @@ void write_epochs_advance(Ssd *ssd)
         uint32_t cmd = epoch_at(ssd, ssd->first_epoch)->cmd;
 
         ssd->first_epoch++;
-        if (cmd != NONE) {
+        if (cmd != NONE && saved_flush(ssd, cmd)) {
             host_account(ssd, &ssd->cmd[cmd], COST_flush);
             host_finish(ssd, cmd, SSD_STATUS_OK);
         }

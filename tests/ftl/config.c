@@ -178,6 +178,12 @@ static void test_combinations(void)
     refuse("ftl.unit=512;buffer.size=1TiB", "buffer.size", "16777216");
     refuse("buffer.plp=on;buffer.ignore_flush=on", "buffer.ignore_flush=on: ",
            "buffer.plp=on");
+    refuse("ftl.map=dftl;ftl.recovery=scan", "ftl.recovery=scan: ",
+           "ftl.map=page");
+    refuse("ftl.gc_unit=die;ftl.recovery=scan", "ftl.recovery=scan: ",
+           "ftl.gc_unit=plane");
+    refuse("buffer.plp=on;ftl.recovery=scan", "ftl.recovery=scan: ",
+           "buffer.plp=on");
     refuse("buffer.plp=on;buffer.free_at=data-in", "buffer.free_at=data-in: ",
            "buffer.plp=on");
     refuse("media.errors=on;nand.ecc_codeword=512;media.ecc_bits=4096",
@@ -416,6 +422,7 @@ static const Change changes[] = {
     {"ftl.refresh_reads=1", SILENT AGES},
     {"ftl.refresh_hours=100", SILENT AGES},
     {"ftl.scan_interval=1ms", SILENT AGES "ftl.refresh_reads=1;"},
+    {"ftl.recovery=scan", ""},
     {"ftl.map=dftl", ""},
     {"ftl.map_cache=1KiB", "ftl.map=dftl;ftl.map_cache=4KiB;"},
     {"ftl.map_prefetch=8", "ftl.map=dftl;ftl.map_cache=4KiB;"},

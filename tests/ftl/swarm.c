@@ -41,6 +41,7 @@ enum {
     DRAW_UPKEEP = 20,
     DRAW_GC_UNIT = 30,
     DRAW_DFTL = 41,
+    DRAW_RECOVERY = 50,
     DRAW_LOGS = 52,
 };
 
@@ -329,9 +330,20 @@ static void draw_dftl(uint64_t seed, GString *s)
     }
 }
 
+/* Where the map is found after a power cut, from a stream of its own. */
+static void draw_recovery(Prng *r, GString *s)
+{
+    if (!strstr(s->str, "plp=on") && !strstr(s->str, "dftl") &&
+        !strstr(s->str, "ftl.log_blocks") &&
+        prng_below(r, 3) == 0) {
+        put_name(s, "ftl.recovery", "scan");
+        put_name(s, "ftl.gc_unit", "plane");
+    }
+}
+
 /* A drive that fits together: the spare part is raised until it does. */
 static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
-                             Prng *upkeep, Prng *logs, uint64_t seed,
+                             Prng *upkeep, Prng *recovery, Prng *logs, uint64_t seed,
                              bool verbose)
 {
     g_autofree char *drive = draw_drive(r);
@@ -360,6 +372,7 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
     if ((prng_below(logs, 6) == 0 && !opt_dftl) || opt_logs) {
         draw_logs(logs, errors);
     }
+    draw_recovery(recovery, errors);
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
 
@@ -371,6 +384,10 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
         g_autofree char *more = g_strdup_printf("ftl.op_percent=%u", op += 40);
         bool ok = ssd_config_set(cfg, more, NULL);
 
+        if (!ok) { /* too few blocks to set some apart for saved pages */
+            op = 0;
+            ok = ssd_config_set(cfg, "ftl.recovery=capacitors", NULL);
+        }
         g_assert_true(ok);
     }
     if (verbose) {
@@ -509,7 +526,7 @@ static void forget(Seen *seen)
 static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
                         Seen *seen)
 {
-    Prng drive, media, streams, buffer, upkeep, logs, host;
+    Prng drive, media, streams, buffer, upkeep, recovery, logs, host;
     SsdConfig *cfg;
     Ref *ref;
     bool verbose = opt_seed >= 0;
@@ -525,13 +542,15 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     prng_seed(&upkeep, seed, DRAW_UPKEEP);
     prng_seed(&logs, seed, DRAW_LOGS);
     prng_seed(&host, seed, DRAW_HOST);
-    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, &logs, seed,
+    prng_seed(&recovery, seed, DRAW_RECOVERY);
+    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, &recovery, &logs, seed,
                      verbose);
     ref = ref_new(cfg, prng_below(&drive, 2));
     ref->n_streams = ref->info->nstreams;
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;
     ref->bug = bug;
     ref->replace_permille = copies_permille;
+    ref->recovery_rng = recovery;
     if (seen) {
         ref->log = g_array_new(false, false, sizeof(SsdCompletion));
         ref->reports = g_string_new(NULL);
