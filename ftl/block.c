@@ -416,6 +416,9 @@ void block_page_done(Ssd *ssd, uint32_t block)
 {
     Block *b = &ssd->block[block];
 
+    if (ssd->spare_seq) {
+        saved_page_done(ssd);
+    }
     b->pending--;
     if (b->state == BLOCK_CLOSING && b->pending == 0) {
         block_make_full(ssd, block);
@@ -449,6 +452,9 @@ void block_set_valid(Ssd *ssd, uint32_t ppu)
     uint32_t plane = block_plane(ssd, block);
 
     g_assert(!unit_is_valid(ssd, ppu));
+    if (ssd->spare_seq) {
+        saved_changed(ssd, spare_lpn(ssd, ppu));
+    }
     ssd->valid[ppu / 64] |= 1ULL << (ppu % 64);
     ssd->plane[plane].valid++;
     change_meta_valid(ssd, plane, ppu, 1);
