@@ -461,6 +461,7 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
     }
     do {
         again = drain_drive(ctrl);
+        nvme_look_ready(ctrl);
         payload_kick(ctrl->payload);
         again |= feed_starved(ctrl);
         if (nvme_running(ctrl) && !ctrl->held) {

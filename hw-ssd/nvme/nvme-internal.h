@@ -333,6 +333,7 @@ struct NvmeCtrl {
     uint64_t power_cycles;
     uint64_t unsafe_shutdowns;
     bool shutdown_clean;
+    bool enabling; /* CC.EN is set, and the drive is not ready yet */
     uint64_t media_errors;
 
     /* statistics */
@@ -403,6 +404,8 @@ const StateStruct *nvme_state_struct(unsigned i);
 
 /* regs.c */
 void nvme_disable(NvmeCtrl *ctrl);
+/* CSTS.RDY, if it is asked for and the drive is. */
+void nvme_look_ready(NvmeCtrl *ctrl);
 uint64_t nvme_cap(const NvmeCtrl *ctrl);
 
 /*

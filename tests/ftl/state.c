@@ -367,6 +367,8 @@ static void test_forged(void)
             forged(all, inputs, from);
         }
     }
+    forged("ftl.map=bast", inputs, from);
+    forged("ftl.map=fast;ftl.log_blocks=4", inputs, from);
 }
 
 /* ---- files -------------------------------------------------------------------------- */

@@ -438,6 +438,9 @@ void host_enable(Host *h)
     nvme_reg_write(h->ctrl, h->now_ns, NVME_REG_ACQ, HOST_ADMIN_CQ, 8);
     host_write32(h, NVME_REG_CC, 0x00460001);
     host_run(h);
+    while (host_read32(h, NVME_REG_CSTS) == 0) {
+        host_sleep(h, 100000);
+    }
     g_assert_cmphex(host_read32(h, NVME_REG_CSTS), ==, NVME_CSTS_RDY);
 }
 
