@@ -75,7 +75,7 @@ def test_volatile_write_cache(guest: Guest, disks: list[str]) -> None:
         return int(guest.stats(2)["buffer"]["units_dirty"])
 
     def cache(on: int) -> None:
-        guest.run(f"nvme set-feature {disks[2]} -f 6 -v {on}")
+        guest.run(f"nvme set-feature {disks[2]} -f 6 --value={on}")
         assert f"{on:#x}"[2:] == guest.run(
             f"nvme get-feature {disks[2]} -f 6 | grep -o '[01]$'").strip()
 
@@ -100,7 +100,7 @@ def test_protected_write_cache(guest: Guest, disks: list[str]) -> None:
         == "write through\n"
     ctrl = json.loads(guest.run(f"nvme id-ctrl {disks[3]} -o json"))
     assert ctrl["vwc"] & 1 == 0
-    assert guest.result(f"nvme set-feature {disks[3]} -f 6 -v 0").status != 0
+    assert guest.result(f"nvme set-feature {disks[3]} -f 6 --value=0").status != 0
 
 
 @pytest.mark.parametrize("mkfs, kind, check", [
