@@ -16,6 +16,9 @@
 void *lazy_alloc(size_t n, size_t size);
 void lazy_free(void *p, size_t n, size_t size);
 
+/* All zeroes again, as if new. */
+void lazy_clear(void *p, size_t n, size_t size);
+
 #define lazy_new(type, n) ((type *)lazy_alloc((n), sizeof(type)))
 
 #endif

@@ -30,17 +30,6 @@ WORKLOADS = {
 }
 
 
-def policies() -> list[str]:
-    """The choices of buffer.policy."""
-    text = subprocess.run([str(model.sim()), "--options"], check=True,
-                          capture_output=True, text=True).stdout
-    for line in text.splitlines():
-        cells = [c.strip() for c in line.split("|")]
-        if len(cells) > 3 and cells[1] == "`buffer.policy`":
-            return cells[3].split(", ")
-    raise UserError("vssd-sim --options has no buffer.policy")
-
-
 def _play(policy: str, workload: str) -> dict[str, Any]:
     """vssd-sim's results."""
     done = subprocess.run(
@@ -77,7 +66,8 @@ def measure(rounds: int) -> list[dict[str, Any]]:
     """Rows for every policy and workload."""
     rows = []
     for name, workload in WORKLOADS.items():
-        runs: dict[str, list[dict[str, Any]]] = {p: [] for p in policies()}
+        runs: dict[str, list[dict[str, Any]]] = {
+            p: [] for p in model.choices("buffer.policy")}
         for _ in range(rounds):
             for policy, done in runs.items():
                 done.append(_play(policy, workload))

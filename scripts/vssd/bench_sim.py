@@ -27,7 +27,9 @@ from .errors import UserError, one_line
 from .ui import Stage
 
 STEADY = "rw=randwrite bs=4k iodepth=32 number_ios={n}"
-LARGER = ["nand.blocks=552"]
+# Of tlc-consumer: 35 and 138 GB.  A child's peak is never below what this process
+# had when it was started.
+SMALL, LARGE = ["nand.blocks=552"], ["nand.blocks=2208"]
 TIB = ["nand.blocks=32768"]
 REQUESTS = 4_000_000
 BLOCK = 4096
@@ -83,8 +85,9 @@ class Run:
     wall_s: float
 
 
-def _run(profile: str, fill: str, *more: str, sets: list[str] | None = None) \
+def run(profile: str, fill: str, *more: str, sets: list[str] | None = None) \
         -> Run:
+    """One run of vssd-sim."""
     args = [str(model.sim()), "--profile", str(paths.find_profile(profile)),
             "--fill", fill, "--json", *more]
     for one in sets or []:
@@ -109,15 +112,15 @@ def _rate(runs: list[Run]) -> float:
 
 def _speed(one: Input, repeat: int) -> list[dict[str, Any]]:
     with Stage(f"{one.name}: {REQUESTS / 1e6:g} million requests"):
-        made = [_run(one.profile, one.fill, "--workload",
-                     one.workload(REQUESTS)) for _ in range(repeat)]
+        made = [run(one.profile, one.fill, "--workload",
+                    one.workload(REQUESTS)) for _ in range(repeat)]
     with tempfile.TemporaryDirectory(prefix="vssd-bench-") as name:
         path = Path(name) / "requests.txt"
         with Stage(f"{one.name}: writing them as text"):
             one.write(path, REQUESTS)
         with Stage(f"{one.name}: the same from text"):
-            read = [_run(one.profile, one.fill, "--trace", str(path),
-                         "--format", "ssdsim") for _ in range(repeat)]
+            read = [run(one.profile, one.fill, "--trace", str(path),
+                        "--format", "ssdsim") for _ in range(repeat)]
     waf = made[0].result["waf"]
     return [
         row(f"sim_{one.name}", _rate(made), one.peer, "requests/cpu-s",
@@ -134,8 +137,8 @@ def _linear(repeat: int) -> list[dict[str, Any]]:
     with Stage("read: 1 million and 10 million requests, in turns"):
         for _ in range(max(repeat, 3)):
             for n, found in runs.items():
-                found.append(_run(one.profile, one.fill, "--workload",
-                                  one.workload(n)))
+                found.append(run(one.profile, one.fill, "--workload",
+                                 one.workload(n)))
     cpu_s = {n: min(r.result["cpu_s"] for r in found)
              for n, found in runs.items()}
     return [row("sim_linear", cpu_s[10_000_000] / cpu_s[1_000_000] / 10, 1,
@@ -150,8 +153,8 @@ def _growth() -> list[dict[str, Any]]:
         path = Path(name) / "requests.txt"
         for n in (250_000, 2_500_000):
             one.write(path, n)
-            rss[n] = _run(one.profile, one.fill, "--trace", str(path),
-                          "--format", "ssdsim").rss
+            rss[n] = run(one.profile, one.fill, "--trace", str(path),
+                         "--format", "ssdsim").rss
     return [row("sim_memory_per_request",
                 (rss[2_500_000] - rss[250_000]) / 2_250_000, None, "bytes",
                 "aim: 0; growth of peak memory with the trace")]
@@ -160,16 +163,16 @@ def _growth() -> list[dict[str, Any]]:
 def _memory() -> list[dict[str, Any]]:
     with Stage("memory of a full drive, and of a larger one"):
         sizes = []
-        for sets in ([], LARGER):
+        for sets in (SMALL, LARGE):
             info = model.drive_info(paths.find_profile("tlc-consumer"), sets)
-            full = _run("tlc-consumer", "seq", "--workload",
-                        STEADY.format(n=1000), sets=sets)
+            full = run("tlc-consumer", "seq", "--workload",
+                       STEADY.format(n=1000), sets=sets)
             sizes.append((info["capacity_bytes"] // info["unit_bytes"],
                           full.rss))
     per_unit = (sizes[1][1] - sizes[0][1]) / (sizes[1][0] - sizes[0][0])
     with Stage("memory of c64, full"):
         info = model.drive_info(paths.find_profile("c64"), [])
-        full = _run("c64", "preload", "--workload", STEADY.format(n=1000))
+        full = run("c64", "preload", "--workload", STEADY.format(n=1000))
     per_page = full.rss / (info["raw_bytes"] / info["page_bytes"])
     return [
         row("sim_bytes_per_unit", per_unit, 10, "bytes",
@@ -181,8 +184,8 @@ def _memory() -> list[dict[str, Any]]:
 
 def _start(repeat: int) -> list[dict[str, Any]]:
     with Stage("starting a drive of 1 TiB"):
-        runs = [_run("c64", "none", "--workload", STEADY.format(n=1),
-                     sets=TIB) for _ in range(repeat)]
+        runs = [run("c64", "none", "--workload", STEADY.format(n=1),
+                    sets=TIB) for _ in range(repeat)]
     return [row("sim_start_1tib", min(r.wall_s for r in runs),
                 1, "s", "peer: the aim, at most; "
                 f"{runs[0].rss / 1e6:.0f} MB")]
@@ -190,8 +193,8 @@ def _start(repeat: int) -> list[dict[str, Any]]:
 
 def _steady(repeat: int) -> list[dict[str, Any]]:
     with Stage("steady state"):
-        runs = [_run("tlc-consumer", "random", "--workload",
-                     STEADY.format(n=1_000_000)) for _ in range(repeat)]
+        runs = [run("tlc-consumer", "random", "--workload",
+                    STEADY.format(n=1_000_000)) for _ in range(repeat)]
     return [row("sim_randwrite_4k_steady",
                 statistics.median(r.result["requests_per_s_wall"]
                                   for r in runs), 500_000, "requests/s",

@@ -110,6 +110,13 @@ def _buffer(args: argparse.Namespace) -> list[dict[str, Any]]:
         return bench_buffer.measure(args.repeat)
 
 
+def _maps(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """mapping schemes: requests for each second of processor time, memory"""
+    from . import bench_maps
+
+    return bench_maps.measure(args.repeat)
+
+
 def _nand(_args: argparse.Namespace) -> list[dict[str, Any]]:
     """speed of the array's model, and what each of its features costs"""
     from . import bench_nand
@@ -184,6 +191,7 @@ BENCHES: dict[str, Callable[[argparse.Namespace], list[dict[str, Any]]]] = {
     "idle": _idle,
     "sim": _sim,
     "buffer": _buffer,
+    "maps": _maps,
     "nand": _nand,
     "scaling": _scaling,
     "warm": _warm,

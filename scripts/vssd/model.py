@@ -75,6 +75,17 @@ def sim() -> Path:
     return ensure("release", "sim/vssd-sim") / "sim/vssd-sim"
 
 
+def choices(key: str) -> list[str]:
+    """The values that an option of names may have."""
+    text = subprocess.run([str(sim()), "--options"], check=True,
+                          capture_output=True, text=True).stdout
+    for line in text.splitlines():
+        cells = [c.strip() for c in line.split("|")]
+        if len(cells) > 3 and cells[1] == f"`{key}`":
+            return cells[3].split(", ")
+    raise UserError(f"vssd-sim --options has no {key}")
+
+
 def oplog_check() -> Path:
     """vssd-oplog-check, up to date."""
     target = "tests/checker/vssd-oplog-check"

@@ -68,6 +68,9 @@ void medium_erased(const Op *op)
 
     *b = (Block){.live = b->live};
     set_pages(block_of(op->page) * k.h.pages, k.h.pages, ERASED);
+    memset(k.content + (uint64_t)block_of(op->page) * k.h.pages *
+                           k.units_per_page,
+           0, sizeof(Content) * k.h.pages * k.units_per_page);
 }
 
 /* ---- the map ---------------------------------------------------------------- */
@@ -102,7 +105,6 @@ void map_set(Lpn *l, uint32_t ppu_plus_1)
         block_of_ppu(l->ppu - 1)->live--;
     }
     l->ppu = ppu_plus_1;
-    l->from = 0;
     if (l->ppu) {
         block_of_ppu(l->ppu - 1)->live++;
     }
@@ -112,10 +114,12 @@ void unit_programmed(const Placed *p)
 {
     Lpn *l = &k.lpn[p->lpn];
 
+    k.content[p->ppu] = p->from != NONE
+                            ? k.content[p->from]
+                            : (Content){p->lpn + 1, p->gen};
     if (p->from != NONE) {
         if (l->ppu == p->from + 1) {
             map_set(l, p->ppu + 1);
-            l->from = p->from + 1;
         }
         return;
     }

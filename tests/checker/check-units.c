@@ -297,15 +297,17 @@ void on_trim(const Record *r)
     map_set(l, 0);
 }
 
-/* The original must still be there: the copy came from it. */
+/* What is there must be what the unit holds: the copy came from it, maybe by way
+ * of others. */
 void on_take_back(const Record *r)
 {
     Lpn *l = any_unit(r->c);
 
-    if (r->y >= k.ppus || k.page[r->y / k.units_per_page] != HOLDS ||
-        l->from != r->y + 1) {
+    if (r->y >= k.ppus || k.page[r->y / k.units_per_page] != HOLDS || !l->ppu ||
+        k.content[r->y].lpn != r->c + 1 ||
+        k.content[r->y].gen != k.content[l->ppu - 1].gen) {
         broken(NONE, 0, "map", "unit %u is taken back to %" PRIu64
-               ", but was not copied from there", r->c, r->y);
+               ", which does not hold the same", r->c, r->y);
     }
     map_set(l, (uint32_t)r->y + 1);
 }
@@ -335,6 +337,7 @@ void on_preload(const Record *r)
         broken(NONE, 0, "map", "unit %u cannot have been at %" PRIu64
                " from the beginning", r->c, r->y);
     }
+    k.content[r->y] = (Content){r->c + 1, 0};
     map_set(l, (uint32_t)r->y + 1);
 }
 

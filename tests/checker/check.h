@@ -61,6 +61,13 @@ typedef struct Placed {
     uint64_t no;   /* of the record */
 } Placed;
 
+/* What a physical unit holds, if its page HOLDS anything: copies of one
+ * generation of a logical unit are alike. */
+typedef struct Content {
+    uint32_t lpn; /* + 1; 0: nothing */
+    uint32_t gen;
+} Content;
+
 typedef struct Op {
     struct Op *next;
     uint64_t id, submitted;
@@ -113,7 +120,6 @@ typedef struct Unit {
 /* A logical unit.  Its buffer is told apart by generations. */
 typedef struct Lpn {
     uint32_t ppu;    /* + 1; 0: not in NAND */
-    uint32_t from;   /* + 1; what ppu is a copy of; 0: of nothing */
     uint32_t gen;    /* entered the buffer */
     uint32_t placed; /* generation that a page was given */
     uint32_t clean;  /* generation that is durable, or dropped */
@@ -140,6 +146,7 @@ typedef struct Check {
 
     Block *block;
     uint8_t *page;
+    Content *content;
     Unit *unit;
     Held *plane;
     uint64_t *channel_end;

@@ -157,6 +157,7 @@ static void set_up(void)
     k.ppus = k.pages * k.units_per_page;
     k.block = take(k.pages / h->pages, sizeof(Block));
     k.page = take(k.pages, 1);
+    k.content = take(k.ppus, sizeof(Content));
     k.unit = take(k.units, sizeof(Unit));
     k.plane = take(k.planes, sizeof(Held));
     k.channel_end = take(h->channels, sizeof(uint64_t));

@@ -110,6 +110,9 @@ static void make_log(const char *profile, const char *set, PlayerFill fill,
     g_assert_true(player_fill(p, fill, 3, &error));
     play(p, ssd, "rw=randrw bs=4k iodepth=16 number_ios=6000 fsync=100");
     play(p, ssd, "rw=rw bssplit=512/20:4k/30:64k/50 iodepth=4 number_ios=1000");
+    if (cuts) { /* slow writes, so that blocks are emptied one by one */
+        play(p, ssd, "rw=randwrite bs=4k rate_iops=4000 number_ios=1000");
+    }
     play_odd(ssd, cuts);
     g_assert_true(ssd_check(ssd, &error));
     g_assert_no_error(error);
@@ -151,6 +154,8 @@ typedef struct Clean {
     "nand.erase=50us;ftl.gc_soft=10%;ftl.idle=2us;ftl.gc_preempt=on;"          \
     "ftl.wear=static;ftl.wear_spread=1;media.errors=on;media.base=1e-4;"       \
     "media.preload_hours=5;ftl.refresh_hours=1;ftl.scan_interval=1ms;"
+#define ONE_SHOT                                                               \
+    "nand.cell=tlc;nand.one_shot=on;nand.pages=18;nand.slc_blocks=4"
 #define RICH "nand.multi_plane=on;nand.planes=2;nand.blocks=32;"                \
              "nand.channels=1;nand.dies=2;"
 
@@ -188,13 +193,22 @@ static const Clean cleans[] = {
     {"power-cuts", "tiny", "", PLAYER_FILL_RANDOM, true},
     {"power-cuts-features", "tiny", RICH "nand.cache_program=on;"
      "nand.suspend=both;nand.copyback=on", PLAYER_FILL_RANDOM, true},
-    {"power-cuts-one-shot", "tiny",
-     "nand.cell=tlc;nand.one_shot=on;nand.pages=18;nand.slc_blocks=4",
-     PLAYER_FILL_RANDOM, true},
+    {"power-cuts-one-shot", "tiny", ONE_SHOT, PLAYER_FILL_RANDOM, true},
+    {"power-cuts-superblock", "tiny",
+     RICH "ftl.alloc=superblock;ftl.gc_unit=superblock", PLAYER_FILL_RANDOM,
+     true},
     {"power-cuts-failures", "tiny", "media.program_fail=0.001;nand.blocks=48;"
      "media.erase_fail=0.001;ftl.op_percent=60%", PLAYER_FILL_RANDOM, true},
     {"power-cuts-protected", "tiny", "buffer.plp=on;ftl.unit=8KiB",
      PLAYER_FILL_RANDOM, true},
+    {"dftl", "tiny", "ftl.map=dftl;ftl.map_cache=1KiB;ftl.op_percent=100%",
+     PLAYER_FILL_RANDOM, false},
+    {"dftl-preload", "tiny", "ftl.map=dftl;ftl.map_cache=1KiB;nand.copyback=on;"
+     "ftl.op_percent=100%", PLAYER_FILL_PRELOAD, true},
+    {"dftl-power-cuts-failures", "tiny", "ftl.map=dftl;ftl.map_cache=1KiB;"
+     "media.program_fail=0.001;nand.blocks=48;ftl.op_percent=100%;"
+     "media.erase_fail=0.001;ftl.unit=512;nand.page_size=2KiB;"
+     "nand.ecc_codeword=512", PLAYER_FILL_RANDOM, true},
     {"ignored-flushes", "tiny", "buffer.ignore_flush=on", PLAYER_FILL_RANDOM,
      true},
     {"retry", "tiny", "media.errors=on;media.start_cycles=2500;"
@@ -227,6 +241,16 @@ static const Clean cleans[] = {
     {"early-flush", "tiny", "buffer.policy=cflru-ef-sc;buffer.size=1MiB;"
      "buffer.early_threshold=20%", PLAYER_FILL_RANDOM, false},
     {"power-cuts-lru", "tiny", "buffer.policy=lru;buffer.size=1MiB",
+     PLAYER_FILL_RANDOM, true},
+    {"bast", "tiny", "ftl.map=bast;ftl.log_blocks=2", PLAYER_FILL_RANDOM, false},
+    {"fast", "tiny", "ftl.map=fast", PLAYER_FILL_PRELOAD, false},
+    {"bast-one-shot", "tiny", "ftl.map=bast;nand.cell=tlc;nand.one_shot=on;"
+     "nand.pages=18", PLAYER_FILL_RANDOM, false},
+    {"fast-multi-plane", "tiny", RICH "ftl.map=fast;ftl.log_blocks=2",
+     PLAYER_FILL_RANDOM, false},
+    {"power-cuts-bast", "tiny", "ftl.map=bast;ftl.log_blocks=1",
+     PLAYER_FILL_RANDOM, true},
+    {"power-cuts-fast", "tiny", "ftl.map=fast;ftl.log_blocks=3;ftl.unit=8KiB",
      PLAYER_FILL_RANDOM, true},
     {"zero", "zero-latency", "nand.blocks=16;nand.pages=16;ftl.op_percent=120",
      PLAYER_FILL_RANDOM, false},
@@ -268,16 +292,14 @@ static OplogRecord get(size_t i)
     return r;
 }
 
-static void load_log(void)
+static void load_log_of(const char *set, bool cuts)
 {
     g_autofree char *path = log_path();
     uint32_t word;
 
     G_STATIC_ASSERT(G_BYTE_ORDER == G_LITTLE_ENDIAN);
-    if (log0.bytes) {
-        return;
-    }
-    make_log("tiny", "", PLAYER_FILL_RANDOM, false, path);
+    g_free(log0.bytes);
+    make_log("tiny", set, PLAYER_FILL_RANDOM, cuts, path);
     g_assert_true(g_file_get_contents(path, &log0.bytes, &log0.len, NULL));
     g_unlink(path);
     log0.n = (log0.len - OPLOG_HEADER_BYTES) / OPLOG_RECORD_BYTES;
@@ -289,6 +311,13 @@ static void load_log(void)
     log0.units_per_page = word;
     memcpy(&word, log0.bytes + 44, 4);
     log0.units_per_page /= word;
+}
+
+static void load_log(void)
+{
+    if (!log0.bytes) {
+        load_log_of("", false);
+    }
 }
 
 /* The first record from the middle of the log on, of a type, and with an `a`
@@ -383,6 +412,15 @@ static void test_map(void)
     MUTATE(find(OPLOG_PLACE, 1), r.y += 64 * log0.pages, "map");
     MUTATE(find(OPLOG_PLACE, 0), r.y += 64 * log0.pages, "map");
     MUTATE(find(OPLOG_PLACE, 0), r.y = UINT32_MAX, "map");
+}
+
+/* Only what is alike may take the place of a copy: not the next unit. */
+static void test_take_back(void)
+{
+    load_log_of(ONE_SHOT, true);
+    MUTATE(find_from(0, OPLOG_TAKE_BACK, -1), r.y++, "map");
+    MUTATE(find_from(0, OPLOG_TAKE_BACK, -1), r.y = 0, "map");
+    g_clear_pointer(&log0.bytes, g_free);
 }
 
 static void test_lost_data(void)
@@ -633,6 +671,7 @@ int main(int argc, char **argv)
     g_test_add_func("/oplog/changed/requests", test_requests);
     g_test_add_func("/oplog/changed/bytes", test_bytes);
     g_test_add_func("/oplog/changed/map", test_map);
+    g_test_add_func("/oplog/changed/take-back", test_take_back);
     g_test_add_func("/oplog/changed/lost-data", test_lost_data);
     g_test_add_func("/oplog/changed/medium", test_medium);
     g_test_add_func("/oplog/changed/operation", test_operation);

@@ -424,6 +424,11 @@ static const Mode modes[] = {
     {.name = "kill-protected", .set = "buffer.plp=on", .kill = true,
      .slow = true, .acked_is_durable = true},
     {.name = "host-dies", .host_dies = true, .slow = true},
+    {.name = "scan", .set = "ftl.recovery=scan;ftl.op_percent=90%"},
+    {.name = "scan-kill", .kill = true,
+     .set = "ftl.recovery=scan;ftl.op_percent=90%"},
+    {.name = "checkpoint", .set = "ftl.recovery=checkpoint;"
+     "ftl.checkpoint_interval=50;ftl.op_percent=90%"},
     {.name = "ignored-flush", .set = "buffer.ignore_flush=on", .lies = true},
     {.name = "ignored-fua", .set = "buffer.ignore_flush=on", .fua = true,
      .lies = true},
