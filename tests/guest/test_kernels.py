@@ -236,8 +236,8 @@ def test_streamrun_by_hints(old: Guest) -> None:
         old.run("streamrun -r '/mnt/*=2' -- dd if=/dev/zero of=/mnt/x bs=1M"
                 " count=5 conv=fsync 2>/dev/null")
     assert grown(old, work)[2] == 5 * MIB
-    hint = ("perl -e 'open(F, \">\", \"/mnt/y\");"
-            " print fcntl(F, 1036, pack(\"Q\", 4)) ? \"ok\" : $!+0; print F \"x\" x %d;'"
+    hint = ("perl -e 'open(F, \">\", \"/mnt/y\"); my $h = pack(\"Q\", 4);"
+            " print fcntl(F, 1036, $h) ? \"ok\" : $!+0; print F \"x\" x %d;'"
             " && sync" % MIB)
     for option, said, stream in (("", "ok", 3), ("-H", "22", 2)):
         before = by_id(old)

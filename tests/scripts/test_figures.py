@@ -255,7 +255,8 @@ def test_excerpt_scales_the_buffer(tmp_path: Path) -> None:
     assert all(one.real and one.trace for one in found.values())
 
 
-@pytest.mark.parametrize("name", sorted(cmd_figures.FIGURES))
+@pytest.mark.parametrize("name", sorted(set(cmd_figures.FIGURES)
+                                        - set(cmd_figures.LONG)))
 def test_short_run(name: str, tmp_path: Path) -> None:
     """Each figure makes rows, pictures and the page."""
     done = vssd("figures", name, "--scale", "0.01", "--out", tmp_path / "o",
