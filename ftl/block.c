@@ -252,6 +252,21 @@ void block_init(Ssd *ssd)
     }
 }
 
+uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t block;
+
+    if (p->n_free == 0) {
+        return NONE;
+    }
+    block = free_take(ssd, p, kind);
+    ssd->block[block].state = BLOCK_MAPPED;
+    ssd->block[block].stream = 0;
+    ssd->block[block].pending = 0;
+    return block;
+}
+
 void block_destroy(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -630,6 +645,9 @@ void plane_update(Ssd *ssd, uint32_t plane)
                  can_open(ssd, p, OPEN_HOST)) &&
                 !gc_holds_host(ssd, p);
 
+    if (ssd->l.log_blocks > 0) {
+        return; /* pages go by their address: hybrid.c */
+    }
     ssd->n_starved -= p->starved;
     p->starved = willing && !room;
     ssd->n_starved += p->starved;

@@ -179,6 +179,7 @@ typedef enum BlockState {
     BLOCK_BAD, /* never used again */
     BLOCK_SAVED, /* belongs to saved.c */
     BLOCK_LOST,  /* after a power cut, until recovery has looked at it */
+    BLOCK_MAPPED, /* in the books of a log-block map (hybrid.c) */
     N_BLOCK_STATES,
 } BlockState;
 
@@ -232,6 +233,67 @@ typedef struct PlaneGc {
     JobFifo redo;
 } PlaneGc;
 
+/* ---- log-block maps (hybrid.c, merge.c) ------------------------------------ */
+
+/*
+ * A block of the log.  It belongs to one logical block, or (logical is NONE)
+ * takes units of any of its plane.
+ */
+typedef struct LogBlock {
+    uint32_t block; /* NONE: the record is free */
+    uint32_t logical;
+    uint32_t older, newer; /* list of the plane; newer: list of free records */
+    bool in_order; /* every page lies where it would in a data block, and no
+                      unit of such a page is valid in the data block */
+} LogBlock;
+
+typedef enum MergeKind {
+    MERGE_SWITCH,  /* the log block becomes the data block as it is */
+    MERGE_PARTIAL, /* the rest is copied behind its pages first */
+    MERGE_FULL,    /* everything is copied to a free block */
+    N_MERGE_KINDS,
+} MergeKind;
+
+/* Pages that a merge reads ahead of the one that it programs. */
+#define MERGE_WINDOW 2
+
+/* A log block that is being emptied, one logical block after another. */
+typedef struct Merge {
+    uint32_t log;     /* record, or NONE: the plane merges nothing */
+    uint32_t logical; /* which is merged now, or NONE */
+    uint32_t to;      /* the block that it is copied to, or NONE: not yet */
+    uint32_t scan;    /* random: unit of the log block to look at next; else 1
+                         once its logical block has been taken up */
+    uint32_t end;     /* pages of the logical block to copy end here; counted,
+                         as the following, in programs from its beginning */
+    uint32_t read, read_unit; /* what is to be read next */
+    uint32_t program; /* which is to be programmed next */
+    uint32_t left[MERGE_WINDOW]; /* by page: reads in flight for it */
+    uint32_t reads;   /* in flight, and so programs */
+    uint32_t programs;
+    uint8_t kind;     /* MergeKind */
+    bool begun;       /* the host's programs in the plane have ended */
+    bool random;      /* the log block holds units of many logical blocks */
+} Merge;
+
+typedef struct PlaneLogs {
+    uint32_t oldest, newest; /* records in the order of the policy, or NONE */
+    uint32_t n;              /* of them */
+    uint32_t free;           /* records */
+    uint32_t sequential;     /* record beside that list, or NONE */
+    uint64_t n_ended;        /* merges of log blocks */
+    Merge merge;
+} PlaneLogs;
+
+typedef struct MergeStats {
+    uint64_t merges[N_MERGE_KINDS]; /* of logical blocks */
+    uint64_t copied_pages[N_MERGE_KINDS];
+    uint64_t copied_units[N_MERGE_KINDS];
+    uint64_t padded_pages; /* programmed with nothing in them */
+    uint64_t emptied;  /* log blocks of many logical blocks */
+    uint64_t logs;     /* log blocks opened */
+} MergeStats;
+
 typedef struct Plane {
     uint32_t free_head, free_tail;
     uint32_t n_free;
@@ -267,7 +329,10 @@ typedef struct Plane {
     uint32_t n_folding;  /* victims in SLC mode */
     uint32_t last_gc_block; /* last one opened for cleaning, or NONE */
     bool accepting;
-    bool starved; /* would accept a page if cleaning got on */
+    bool starved; /* would accept a page if cleaning got on; merges */
+    PlaneLogs logs;
+    uint32_t *origin; /* by unit of a full merge's destination: which ppu was
+                         copied there, or NONE; NULL without log blocks */
 } Plane;
 
 /* Cleaning reads ahead by this many pages per plane. */
@@ -546,6 +611,13 @@ struct Ssd {
     void *map_data;        /* of the mapping scheme */
     uint64_t map_bytes;    /* host memory that it takes */
 
+    /* Log-block maps; else NULL.  Logical blocks count plane by plane, and so
+     * do records of log blocks. */
+    uint32_t *data_block; /* by logical block, or NONE */
+    uint32_t *log_of;     /* by logical block: record of its own log, or NONE */
+    LogBlock *log_block;  /* records */
+    MergeStats merge_stats;
+
     Block *block;
     Plane *plane;
     uint64_t *accepting;    /* bitmap by position in the stripe */
@@ -718,12 +790,21 @@ struct BufferPolicy {
     void (*init)(Ssd *ssd);
     void (*destroy)(Ssd *ssd);
 
-    /* Required with Ssd.policy_data: save it, or load it into what init has made
-     * (core/state.h), and believe no number.  Without it such a drive cannot be
-     * saved. */
+    /* Required with Ssd.policy_data: the rows of its struct; save it, or load it
+     * into what init has made (core/state.h); can what was loaded be used by a
+     * drive at rest, whose slots have been looked at? */
+    const StateStruct *rows;
     bool (*state)(Ssd *ssd, State *s);
+    bool (*sound)(const Ssd *ssd);
 };
 
+/* Where an lpn belongs under a log-block map. */
+typedef struct LogicalPage {
+    uint32_t plane;
+    uint32_t logical; /* logical block */
+    uint32_t page;    /* in it, in programs */
+    uint32_t unit;    /* in that */
+} LogicalPage;
 /* Why a unit is somewhere else in NAND. */
 typedef enum MapChange {
     MAP_PROGRAMMED, /* for the host */
@@ -739,6 +820,14 @@ typedef enum MapChange {
 struct MapPolicy {
     const char *name;
     const char *help;
+
+    /* Of a log-block map; 0: it is none.  Log blocks that it needs in a plane. */
+    uint32_t least_logs;
+    /* Required of one.  A log block (record) with room for a page of the host, or
+     * NONE: a merge (merge_start()) or an erase comes first.  in_place: nothing
+     * of the page is valid in NAND but what it replaces, so that it may lie where
+     * it would in a data block. */
+    uint32_t (*log_for)(Ssd *ssd, const LogicalPage *at, bool in_place);
     bool in_nand; /* the map lies in translation pages (SsdLayout) */
 
     /* All optional.  Ssd.map_data is the policy's; init also says what its tables
@@ -797,6 +886,8 @@ extern const AllocPolicy alloc_dl;
 extern const AllocPolicy alloc_random;
 extern const AllocPolicy alloc_superblock;
 extern const MapPolicy map_page;
+extern const MapPolicy map_bast;
+extern const MapPolicy map_fast;
 extern const MapPolicy map_dftl;
 extern const BufferPolicy buf_fifo;
 extern const BufferPolicy buf_none;

@@ -15,6 +15,9 @@
  *   streams.c  placement streams: what waits for each, its accounts
  *   gc.c       cleaning: when, and the copy loop
  *   gc-unit.c  blocks of several planes that are cleaned together
+ *   hybrid.c   log-block maps: data blocks, log blocks, where a page goes
+ *   merge.c    how log blocks are emptied, in place of cleaning
+ *   hybrid-check.c  what their books must be like
  *   background.c  what the drive does while the host is silent
  *   wear.c     wear levelling
  *   bad-blocks.c  what becomes of blocks and pages whose program or erase fails
@@ -32,7 +35,8 @@
  *              cmt.c, dftl-state.c
  *   accounts.c time and energy of the array
  *   numbers.c  valid units, wear and free blocks, for the statistics
- *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*
+ *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*,
+ *              map-*
  *
  * Numbers: lpn counts mapping units of the host, ppu those of the array:
  * ppu = page * units_per_page + unit within the page.
@@ -185,6 +189,9 @@ void block_destroy(Ssd *ssd);
  * there is no block that this kind may take. */
 uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream);
+/* A free block (BLOCK_MAPPED from now on), for what the host writes or for
+ * copies; NONE: there is none. */
+uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind);
 bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream);
 
@@ -422,6 +429,10 @@ void write_filled(Ssd *ssd, uint32_t slot, bool bad);
  * yet, and program it. */
 void write_send(Ssd *ssd, uint32_t job, uint32_t plane);
 
+/* A job of the host has its units (NONE: nothing in that place) and its page:
+ * program it. */
+void write_submit(Ssd *ssd, uint32_t job);
+
 /* Gather a page of what is due and program it in the plane. */
 void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream);
 
@@ -515,8 +526,103 @@ void gc_page_failed(Ssd *ssd, uint32_t job);
 static inline bool cause_is_cleaning(unsigned cause)
 {
     return cause == NAND_CAUSE_GC || cause == NAND_CAUSE_WEAR ||
-           cause == NAND_CAUSE_REFRESH;
+           cause == NAND_CAUSE_REFRESH || cause == NAND_CAUSE_MERGE;
 }
+
+/* Spare area and accounts of a unit that is copied. */
+void gc_copy_spare(Ssd *ssd, uint32_t from, uint32_t to);
+
+/* ---- hybrid.c ------------------------------------------------------------------- */
+
+/* All of these are for log-block maps only (SsdLayout.log_blocks > 0), but for
+ * these three. */
+void hybrid_init(Ssd *ssd);
+void hybrid_destroy(Ssd *ssd);
+uint64_t hybrid_memory(const Ssd *ssd);
+
+LogicalPage logical_place(const Ssd *ssd, uint32_t lpn);
+
+/* The lpn at a place in a logical block, or NONE: beyond the capacity. */
+uint32_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
+                     uint32_t unit);
+
+/* Programs that a block takes, and those that it has had. */
+static inline uint32_t hybrid_block_programs(const Ssd *ssd)
+{
+    return ssd->geo->pages_per_block / ssd->l.pages_per_program;
+}
+
+static inline uint32_t hybrid_next(const Ssd *ssd, uint32_t block)
+{
+    return nand_next_page(ssd->nand, block) / ssd->l.pages_per_program;
+}
+
+/* The next page of a block, to be programmed at once. */
+uint32_t hybrid_take_page(Ssd *ssd, uint32_t block);
+
+/* A log block of the plane, for one logical block or (NONE) for any: at the new
+ * end of the plane's list, or beside it; NONE: there is no free block now. */
+uint32_t log_open(Ssd *ssd, uint32_t plane, uint32_t logical, bool listed);
+
+/* To the new end of the list. */
+void log_renew(Ssd *ssd, uint32_t plane, uint32_t log);
+
+/* The record is free; its block is the caller's. */
+void log_release(Ssd *ssd, uint32_t plane, uint32_t log);
+
+static inline bool log_has_room(const Ssd *ssd, uint32_t log)
+{
+    return hybrid_next(ssd, ssd->log_block[log].block) <
+           hybrid_block_programs(ssd);
+}
+
+/* Program one page of what waits for the stream; false: no plane takes any. */
+bool hybrid_send(Ssd *ssd, uint32_t stream);
+
+/* Does the plane of the unit take a page at once? */
+bool hybrid_accepts(const Ssd *ssd, uint32_t lpn);
+
+/* A program of the host in the plane has ended. */
+void hybrid_page_done(Ssd *ssd, uint32_t plane);
+
+/* Where a preloaded unit is to lie. */
+uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn);
+
+/* The page for lpn[0..n-1] without modelled time, and how many of them it takes
+ * (*used), each at ppu[]; NONE: a merge or an erase has to end first. */
+uint32_t hybrid_age_page(Ssd *ssd, const uint64_t *lpn, uint64_t n,
+                         uint32_t *ppu, uint32_t *used);
+void hybrid_age_done(Ssd *ssd, uint32_t lpn);
+
+/* The power has gone. */
+void hybrid_torn(Ssd *ssd, uint32_t ppa);
+void hybrid_power_lost(Ssd *ssd);
+
+/* Books of a drive, whatever its map; false: *error says which is wrong.
+ * _ranges: can they be looked at? */
+bool hybrid_check(const Ssd *ssd, GError **error);
+bool hybrid_check_ranges(const Ssd *ssd, GError **error);
+
+/* ---- merge.c -------------------------------------------------------------------- */
+
+/* Empty the log block, as soon as the host's programs in the plane have ended. */
+void merge_start(Ssd *ssd, uint32_t plane, uint32_t log);
+
+/* They may have. */
+void merge_host_quiet(Ssd *ssd, uint32_t plane);
+
+static inline bool merge_active(const Plane *p)
+{
+    return p->logs.merge.log != NONE;
+}
+
+void merge_read_done(Ssd *ssd, const NandOp *op);
+void merge_page_done(Ssd *ssd, uint32_t job);
+void merge_erase_done(Ssd *ssd, uint32_t block);
+
+/* The plane merges nothing. */
+void merge_forget(Merge *m);
+void merge_json(const Ssd *ssd, JsonWriter *w);
 
 /* ---- background.c --------------------------------------------------------------- */
 

@@ -91,7 +91,7 @@ static uint32_t account_of(const Ssd *ssd, uint32_t ppu)
                : unit_stream(ssd, ppu);
 }
 
-static void copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
+void gc_copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
 {
     oplog_add(ssd->log, OPLOG_PLACE, 1, spare_lpn(ssd, from), ssd->now_ps, from,
               to);
@@ -123,7 +123,7 @@ static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
     job->ppa = ppa;
     ssd->plane[job->plane].gc.programs++;
     for (uint32_t i = 0; i < job->n; i++) {
-        copy_spare(ssd, unit[i], first + i);
+        gc_copy_spare(ssd, unit[i], first + i);
     }
     faulty_submit(ssd, &op);
 }
@@ -661,6 +661,9 @@ void gc_kick(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
 
+    if (ssd->l.log_blocks > 0) {
+        return; /* merge.c cleans */
+    }
     if (p->gc.active || p->gc.folding || p->n_free <= p->gc_low_blocks ||
         p->n_retiring > 0 || 2 * p->n_slc_free < ssd->geo->slc_blocks ||
         ssd->background.idle || p->wear_due || meta_is_short(ssd, p) || p->gc.next != NONE) {
@@ -695,6 +698,10 @@ void gc_read_done(Ssd *ssd, const NandOp *op)
     uint32_t plane = block_plane(ssd, block);
     Plane *p = &ssd->plane[plane];
 
+    if (ssd->l.log_blocks > 0) {
+        merge_read_done(ssd, op);
+        return;
+    }
     p->gc.reads--;
     for (uint32_t i = 0; i < upp; i++) {
         uint32_t ppu = page * upp + i;
@@ -720,6 +727,10 @@ void gc_page_done(Ssd *ssd, uint32_t j)
     uint32_t first = job->ppa << ssd->page_units_shift;
     uint32_t plane = job->plane;
 
+    if (ssd->l.log_blocks > 0) {
+        merge_page_done(ssd, j);
+        return;
+    }
     for (uint32_t i = 0; i < job->n; i++) {
         /* The map is large and its entries lie far apart: fetch them at once. */
         __builtin_prefetch(&ssd->map[spare_lpn(ssd, first + i)], 1);
@@ -759,6 +770,10 @@ void gc_erase_done(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
 
+    if (ssd->l.log_blocks > 0) {
+        merge_erase_done(ssd, block);
+        return;
+    }
     block_erased(ssd, block);
     meta_pump(ssd, plane);
     map_room(ssd, plane);

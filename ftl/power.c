@@ -95,6 +95,9 @@ static void tear_pages(Ssd *ssd)
                    nand_block_program(ssd->geo, ppu_block(ssd, first)) *
                        sizeof(*ssd->spare_seq));
         }
+        if (ssd->l.log_blocks > 0) {
+            hybrid_torn(ssd, ssd->job[j].ppa);
+        }
     }
 }
 
@@ -169,6 +172,9 @@ void power_lost(Ssd *ssd)
         recovery_power_lost(ssd);
     } else {
         settle_blocks(ssd);
+    }
+    if (ssd->l.log_blocks > 0) {
+        hybrid_power_lost(ssd);
     }
     ssd_init_buffer(ssd);
     g_clear_pointer(&ssd->waiter, g_free);
@@ -297,7 +303,8 @@ void power_ready(Ssd *ssd)
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (ssd->plane[i].n_free == 0 && ssd->plane[i].erases == 0) {
+        if (ssd->plane[i].n_free == 0 && ssd->plane[i].erases == 0 &&
+            ssd->l.log_blocks == 0) {
             uint32_t empty = empty_block(ssd, &ssd->plane[i]);
 
             if (empty != NONE) {
@@ -368,7 +375,8 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
         if (ssd->map[lpn]) {
             continue;
         }
-        ppu = preload_take(ssd, (uint32_t)lpn);
+        ppu = ssd->l.log_blocks > 0 ? hybrid_preload(ssd, (uint32_t)lpn)
+                                    : preload_take(ssd, (uint32_t)lpn);
         oplog_add(ssd->log, OPLOG_PRELOAD, 0, (uint32_t)lpn, ssd->now_ps, 0,
                   ppu);
         ssd->map[lpn] = ppu + 1;

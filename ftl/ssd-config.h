@@ -109,6 +109,10 @@ typedef struct SsdLayout {
     uint32_t saved_units;  /* logical units that one of them tells of */
     uint32_t saved_blocks; /* in each plane, the last ones, that hold them */
     uint32_t n_saved_flights; /* on their way at a time */
+    /* A write buffer gives up a page when it holds so many dirty units. */
+    uint32_t ready_units;
+    uint32_t log_blocks; /* in a plane; 0: no log-block map */
+    uint32_t logical_blocks; /* in a plane, of such a map */
 } SsdLayout;
 
 /* Derive the layout.  false: the options do not fit together. */
@@ -129,6 +133,9 @@ bool ssd_config_is_time(const char *key);
 const char *ssd_alloc_name(unsigned i);
 const char *ssd_stripe_name(unsigned i);
 const char *ssd_map_name(unsigned i);
+
+/* Log blocks that a map needs in each plane; 0: it has none. */
+uint32_t ssd_map_least_logs(unsigned i);
 const char *ssd_gc_name(unsigned i);
 const char *ssd_buffer_name(unsigned i);
 const char *ssd_streams_gc_name(unsigned i);

@@ -28,6 +28,9 @@
     X(U32, uint32_t, map_prefetch, "ftl.map_prefetch", 0, 65536, "0", NULL,    \
       "dftl: entries that a miss loads beyond those that it needs, if the one " \
       "before them is cached")                                                 \
+    X(U32, uint32_t, log_blocks, "ftl.log_blocks", 0, 65536, "0", NULL,        \
+      "ftl.map=bast, fast: log blocks of each plane; 0: as many as "           \
+      "over-provisioning has room for")                                        \
     X(ENUM, uint32_t, alloc, "ftl.alloc", 0, 0, "stripe", ssd_alloc_name,      \
       "page allocation")                                                       \
     X(ENUM, uint32_t, stripe, "ftl.stripe", 0, 0, "cwdp", ssd_stripe_name,     \

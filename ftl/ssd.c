@@ -18,9 +18,6 @@ static void host_op_read(Ssd *ssd, const NandOp *op)
     } else {
         host_read_done(ssd, op->cookie, op);
     }
-    if (ssd->cfg->gc_preempt) {
-        gc_resume(ssd, op->ppa.page);
-    }
 }
 
 static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
@@ -38,6 +35,9 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
             meta_read_done(ssd, op);
         } else {
             host_op_read(ssd, op);
+        }
+        if (ssd->cfg->gc_preempt && nand_for_host(op)) {
+            gc_resume(ssd, op->ppa.page);
         }
         break;
     case NAND_PROGRAM:
@@ -227,7 +227,7 @@ static void init_info(Ssd *ssd)
                          valid_words(ssd) * sizeof(*ssd->valid) +
                          (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->block) +
                          (uint64_t)ssd->n_slot_records * sizeof(*ssd->slot) +
-                         ssd->map_bytes;
+                         ssd->map_bytes + hybrid_memory(ssd);
 }
 
 static void init_shifts(Ssd *ssd)
@@ -266,6 +266,14 @@ static bool init_faults(Ssd *ssd, GError **error)
     }
     ssd->may_fail = n->program_fail > 0 || n->erase_fail > 0 ||
                     (ssd->faults && faults_may_fail(ssd->faults));
+    if (ssd->may_fail && ssd->l.log_blocks > 0) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
+                    "faults=%s: ftl.map=%s cannot go on when a program or an "
+                    "erase fails", ssd->cfg->faults,
+                    ssd_map_name(ssd->cfg->mapper));
+        faults_free(ssd->faults);
+        return false;
+    }
     ssd->free_for_gc = ssd->l.gc_free_blocks + (ssd->may_fail ? 1 : 0);
     return true;
 }
@@ -325,6 +333,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     saved_create(ssd);
     block_init(ssd);
     saved_find_blocks(ssd);
+    hybrid_init(ssd);
     init_slots(ssd);
     ssd->epoch_mask = 15;
     ssd->epoch = g_new0(Epoch, ssd->epoch_mask + 1);
@@ -355,6 +364,7 @@ void ssd_destroy(Ssd *ssd)
     if (ssd->buf->destroy) {
         ssd->buf->destroy(ssd);
     }
+    hybrid_destroy(ssd);
     if (ssd->mapper->destroy) {
         ssd->mapper->destroy(ssd);
     }

@@ -405,8 +405,8 @@ Ssd *ssd_load_file(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
                    const char *path, GError **error);
 
 /* A copy of the drive as it is, commands in flight included; their completions
- * come from both.  host must be NULL if and only if the drive's is.  NULL: the
- * buffer policy cannot be saved, or a file of the configuration is gone. */
+ * come from both.  host must be NULL if and only if the drive's is.  NULL: a file
+ * of the configuration is gone. */
 Ssd *ssd_clone(const Ssd *ssd, const SsdHostOps *host, void *opaque,
                GError **error);
 

@@ -35,6 +35,8 @@ enum {
     N_SAVED_FLYING,
     N_VALID_WORDS,
     N_BLOCKS,
+    N_LOGICAL_BLOCKS,
+    N_LOG_BLOCKS,
     N_PLANES,
     N_PLANE_WORDS,
     N_OPENS,
@@ -116,6 +118,10 @@ static const StateRow ssd_rows[] = {
     VALUE(meta_version),
     KEPT(map_data), /* MapPolicy.state */
     KEPT(map_bytes),
+    TABLE(data_block, N_LOGICAL_BLOCKS),
+    TABLE(log_of, N_LOGICAL_BLOCKS),
+    TABLE(log_block, N_LOG_BLOCKS),
+    VALUE(merge_stats),
     TABLE(block, N_BLOCKS),
     KEPT(plane), /* has rows of its own */
     TABLE(accepting, N_PLANE_WORDS),
@@ -218,6 +224,7 @@ enum {
     PLANE_BUCKETS,
     PLANE_STAGED,
     PLANE_CLASSES,
+    PLANE_ORIGINS,
     N_PLANE_COUNTS,
 };
 
@@ -263,6 +270,8 @@ static const StateRow plane_rows[] = {
     VALUE(last_gc_block),
     VALUE(accepting),
     VALUE(starved),
+    VALUE(logs),
+    TABLE(origin, PLANE_ORIGINS),
 };
 
 #undef VALUE
@@ -304,8 +313,16 @@ const StateStruct *ssd_state_struct(unsigned i)
         &dftl_struct, &cmt_struct,
     };
 
-    return i < G_N_ELEMENTS(own) ? own[i]
-                                 : nand_state_struct(i - G_N_ELEMENTS(own));
+    if (i < G_N_ELEMENTS(own)) {
+        return own[i];
+    }
+    i -= G_N_ELEMENTS(own);
+    for (const BufferPolicy *const *p = buffer_policies; *p; p++) {
+        if ((*p)->rows && i-- == 0) {
+            return (*p)->rows;
+        }
+    }
+    return nand_state_struct(i);
 }
 
 /* ---- what it was saved with --------------------------------------------------- */
@@ -403,6 +420,7 @@ static bool walk_planes(State *s, Ssd *ssd)
         [PLANE_BUCKETS] = ssd->l.units_per_block + 1,
         [PLANE_STAGED] = plane_staged_room(ssd),
         [PLANE_CLASSES] = ssd->l.n_gc_classes,
+        [PLANE_ORIGINS] = ssd->l.units_per_block,
     };
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -475,6 +493,8 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_SAVED_FLYING] = (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;
     n[N_VALID_WORDS] = ssd->l.raw_units / 64 + 1;
     n[N_BLOCKS] = g->n_blocks;
+    n[N_LOGICAL_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.logical_blocks;
+    n[N_LOG_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.log_blocks;
     n[N_PLANES] = ssd->l.n_planes;
     n[N_PLANE_WORDS] = ssd->l.n_planes / 64 + 1;
     n[N_OPENS] = (uint64_t)ssd->l.n_planes * ssd->l.n_open;
@@ -496,12 +516,8 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
 
 static bool walk_policy(State *s, Ssd *ssd)
 {
-    if (ssd->buf->state) {
-        return ssd->buf->state(ssd, s);
-    }
-    return !ssd->policy_data ||
-           state_fail(s, "buffer.policy=%s has data of its own that cannot be "
-                      "saved", ssd->buf->name);
+    g_assert(!ssd->policy_data == !ssd->buf->state);
+    return !ssd->buf->state || ssd->buf->state(ssd, s);
 }
 
 /* A reader without versions skips those that there are. */

@@ -247,7 +247,7 @@ static bool check_die(const Nand *n, uint32_t d, GError **error)
         if (op->phase == PHASE_FREE || op->plane / n->geo.planes_per_die != d) {
             continue;
         }
-        host_reads += op->kind == NAND_READ && op->cause == NAND_CAUSE_HOST;
+        host_reads += op->kind == NAND_READ && nand_for_host(op);
         load += op->phase != PHASE_ECC;
         holders += op->phase != PHASE_ECC && op->phase != PHASE_DIE_WAIT;
     }

@@ -28,7 +28,7 @@
 /* A read that the host waits for. */
 static bool of_host(const NandOp *op)
 {
-    return op->kind == NAND_READ && op->cause == NAND_CAUSE_HOST;
+    return op->kind == NAND_READ && nand_for_host(op);
 }
 
 /* One more, or one less, operation holds something of the die. */

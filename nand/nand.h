@@ -119,7 +119,8 @@ typedef enum NandStatus {
     X(WEAR, wear)                                                              \
     X(REFRESH, refresh)                                                        \
     X(META, meta)                                                              \
-    X(MAP, map)
+    X(MAP, map)                                                                \
+    X(MERGE, merge)
 
 typedef enum NandCause {
 #define NAND_CAUSE_ENUM(upper, lower) NAND_CAUSE_##upper,
@@ -193,6 +194,13 @@ typedef struct NandOp {
     uint64_t group;   /* id of the first operation of the same command */
     double chance;    /* drawn once: the weakest codeword of the read */
 } NandOp;
+
+/* Does the host wait for it?  Translation pages count: most of them are read for
+ * its commands. */
+static inline bool nand_for_host(const NandOp *op)
+{
+    return op->cause == NAND_CAUSE_HOST || op->cause == NAND_CAUSE_MAP;
+}
 
 typedef struct NandStats {
     uint64_t ops[NAND_N_KINDS][NAND_N_CAUSES]; /* PROGRAM: pages */

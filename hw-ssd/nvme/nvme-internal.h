@@ -268,6 +268,7 @@ struct NvmeCtrl {
     /* registers */
     bool powered;
     bool drive_lost; /* the drive has lost its power, we do not know yet */
+    bool held; /* no command is fetched */
     uint32_t cc;
     uint32_t csts;
     uint32_t intms;
@@ -349,6 +350,8 @@ struct NvmeCtrl {
 NvmeRequest *nvme_request_new(NvmeCtrl *ctrl);
 NvmeStep *nvme_add_step(NvmeRequest *req, SsdOp op, uint64_t lba,
                         uint32_t nblocks);
+/* The command came through this queue. */
+void nvme_request_link(NvmeSq *sq, NvmeRequest *req);
 /* Give the steps that fit to the drive; the rest waits for its completions. */
 void nvme_request_start(NvmeCtrl *ctrl, NvmeRequest *req);
 /* One of the pending parts has ended. */
@@ -389,6 +392,15 @@ static inline bool nvme_running(const NvmeCtrl *ctrl)
     return ctrl->powered &&
            (ctrl->csts & (NVME_CSTS_RDY | NVME_CSTS_CFS)) == NVME_CSTS_RDY;
 }
+
+/* Completions of the queue wait for room: this one, too. */
+void nvme_wait_for_room(NvmeCq *cq, NvmeRequest *req);
+
+/* rest.c */
+bool nvme_at_rest(const NvmeCtrl *ctrl);
+
+/* nvme-state.c: for a test */
+const StateStruct *nvme_state_struct(unsigned i);
 
 /* regs.c */
 void nvme_disable(NvmeCtrl *ctrl);

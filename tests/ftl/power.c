@@ -447,6 +447,25 @@ static void test_storm(void)
     storm("ftl.map=dftl;ftl.map_cache=64;nand.blocks=30;ftl.op_percent=110");
 }
 
+/* Log-block maps: merges of every kind are cut, too. */
+static void test_logs(void)
+{
+    static const char *const maps[] = {
+        "ftl.map=bast;ftl.log_blocks=1",
+        "ftl.map=bast;ftl.log_blocks=3;ftl.unit=16KiB",
+        "ftl.map=fast;ftl.log_blocks=2;ftl.unit=16KiB;nand.dies=2",
+        "ftl.map=fast;ftl.log_blocks=4;buffer.plp=on",
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(maps); i++) {
+        g_autofree char *options = g_strconcat(TINY, maps[i], NULL);
+
+        cut_everywhere(&(Script){options, 8 + i, 200, 20, i % 2 == 0, 10, 0});
+    }
+    storm("ftl.map=bast;ftl.log_blocks=2;ftl.op_percent=120");
+    storm("ftl.map=fast;ftl.log_blocks=3;ftl.op_percent=120");
+}
+
 /* An array without time: everything happens at a few instants. */
 static void test_zero(void)
 {
@@ -560,6 +579,7 @@ int main(int argc, char **argv)
     g_test_add_func("/power/caches", test_caches);
     g_test_add_func("/power/storm", test_storm);
     g_test_add_func("/power/dftl", test_dftl);
+    g_test_add_func("/power/logs", test_logs);
     g_test_add_func("/power/at-program", test_at_program);
     g_test_add_func("/power/zero", test_zero);
     return g_test_run();

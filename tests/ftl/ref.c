@@ -239,9 +239,7 @@ static void maybe_replace(Ref *r)
     GError *error = NULL;
     Ssd *copy;
 
-    /* A policy with data of its own may be one that cannot be saved. */
-    if (prng_below(&r->replace_rng, 1000) >= r->replace_permille ||
-        (r->ssd->policy_data && !r->ssd->buf->state)) {
+    if (prng_below(&r->replace_rng, 1000) >= r->replace_permille) {
         return;
     }
     if (ssd_at_rest(r->ssd)) {
