@@ -632,10 +632,21 @@ void block_mark_bad(Ssd *ssd, uint32_t block)
     plane_update(ssd, plane);
 }
 
+static void set_accepting(Ssd *ssd, uint32_t plane, bool accepting)
+{
+    uint32_t pos = ssd->stripe_pos[plane];
+
+    ssd->plane[plane].accepting = accepting;
+    if (accepting) {
+        ssd->accepting[pos / 64] |= 1ULL << (pos % 64);
+    } else {
+        ssd->accepting[pos / 64] &= ~(1ULL << (pos % 64));
+    }
+}
+
 void plane_update(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
-    uint32_t pos = ssd->stripe_pos[plane];
     uint64_t coming = (uint64_t)p->host_programs * ssd->l.units_per_program;
     bool willing = p->host_programs < ssd->alloc->depth &&
                    p->valid - p->meta_valid + coming <
@@ -645,16 +656,13 @@ void plane_update(Ssd *ssd, uint32_t plane)
                  can_open(ssd, p, OPEN_HOST)) &&
                 !gc_holds_host(ssd, p);
 
-    if (ssd->l.log_blocks > 0) {
-        return; /* pages go by their address: hybrid.c */
+    if (ssd->l.log_blocks > 0) { /* merge.c says that it is starved */
+        set_accepting(ssd, plane,
+                      p->host_programs < ssd->alloc->depth && !p->starved);
+        return;
     }
     ssd->n_starved -= p->starved;
     p->starved = willing && !room;
     ssd->n_starved += p->starved;
-    p->accepting = willing && room;
-    if (p->accepting) {
-        ssd->accepting[pos / 64] |= 1ULL << (pos % 64);
-    } else {
-        ssd->accepting[pos / 64] &= ~(1ULL << (pos % 64));
-    }
+    set_accepting(ssd, plane, willing && room);
 }
