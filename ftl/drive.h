@@ -467,7 +467,9 @@ typedef struct SavedFlight {
     uint64_t seq;
     uint32_t index; /* of the saved page; NONE: this flight is free */
     uint32_t page;  /* where to; NONE: its program failed, and there is no room */
-    uint64_t low;   /* the anchor: see Saved.low */
+    uint64_t low;   /* the anchor: what it says */
+    uint64_t ends;  /* the anchor: the checkpoint that ends with it, or 0: it is
+                       only written anew */
 } SavedFlight;
 
 typedef struct Saved {
@@ -486,6 +488,8 @@ typedef struct Saved {
     uint64_t data_pages; /* programs of data since the last one began */
     uint64_t low; /* of the present one: what was programmed up to this count is
                      in the saved pages */
+    uint64_t anchor_low; /* what the anchor says: Saved.low of the last one of
+                            which all else is in NAND */
     uint64_t all_serial; /* with everything up to it, the anchor may go */
     uint64_t n_begun, n_ended;
     CmdFifo closing; /* shutdowns, until so many (Cmd.next_lpn) have ended */

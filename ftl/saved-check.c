@@ -33,7 +33,8 @@ static bool check_entries(const Ssd *ssd, GError **error)
         CHECK(ssd->floor[lpn] <= MOST_VERSION, "a trim");
     }
     CHECK(ssd->prog_seq < 1ULL << (SEQ_BITS - 1) &&
-              ssd->saved_low <= ssd->prog_seq + (1ULL << 48),
+              ssd->saved_low < 1ULL << (SEQ_BITS - 1) &&
+              ssd->saved_queue.anchor_low < 1ULL << (SEQ_BITS - 1),
           "the count of programs");
     return true;
 }
@@ -124,7 +125,7 @@ static bool check_open(const Ssd *ssd, GError **error)
               "an open block of saved pages");
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        n_free += ssd->block[b].state == BLOCK_SAVED &&
+        n_free += ssd->block[b].state == BLOCK_SAVED && !ssd->block[b].bad &&
                   nand_next_page(ssd->nand, b) == 0;
     }
     CHECK(!ssd->power_on || n_free == ssd->saved_queue.n_free,

@@ -123,8 +123,8 @@ static bool is_free(const Ssd *ssd, uint32_t block)
 {
     const Block *b = &ssd->block[block];
 
-    return b->state == BLOCK_SAVED && !b->erasing && b->pending == 0 &&
-           pages_taken(ssd, block) == 0;
+    return b->state == BLOCK_SAVED && !b->erasing && !b->bad &&
+           b->pending == 0 && pages_taken(ssd, block) == 0;
 }
 
 /* Takes no more pages, and all that it took are there. */
@@ -151,7 +151,7 @@ void saved_find_blocks(Ssd *ssd)
                 continue;
             }
             ssd->block[block].state = BLOCK_SAVED;
-            ssd->saved_queue.n_free += next == 0;
+            ssd->saved_queue.n_free += next == 0 && !ssd->block[block].bad;
             if (next > 0 && next < ssd->geo->pages_per_block &&
                 !ssd->block[block].bad && ssd->saved_open[i].block == NONE) {
                 ssd->saved_open[i] = (Open){block, next};
@@ -438,7 +438,8 @@ static void begin_flight(Ssd *ssd, uint32_t index, uint32_t plane)
         .serial = sp->serial,
         .seq = ++ssd->prog_seq,
         .index = index,
-        .low = ssd->saved_queue.low,
+        .low = ssd->saved_queue.anchor_low,
+        .ends = ssd->saved_queue.anchored ? ssd->saved_queue.n_begun : 0,
     };
     sp->flying = true;
     ssd->saved_queue.n_flying++;
@@ -461,7 +462,7 @@ static void land(Ssd *ssd, uint32_t f)
     sp->flying = false;
     if (is_anchor(ssd, fl->index)) {
         ssd->saved_low = fl->low;
-        ssd->saved_queue.n_ended = ssd->saved_queue.n_begun;
+        ssd->saved_queue.n_ended = MAX(ssd->saved_queue.n_ended, fl->ends);
     }
     ssd->block[block_of(ssd, fl->page)].live++;
     fl->index = NONE;
@@ -620,6 +621,7 @@ static void step_checkpoint(Ssd *ssd)
     if (q->n_ended != q->n_begun && !q->anchored &&
         done_serial(ssd) >= q->all_serial) {
         q->anchored = true;
+        q->anchor_low = q->low;
         push(ssd, ssd->l.n_saved - 1);
     }
 }
@@ -666,6 +668,7 @@ void saved_preload(Ssd *ssd)
     Saved *q = &ssd->saved_queue;
 
     q->low = ssd->prog_seq;
+    q->anchor_low = q->low;
     ssd->saved_page[ssd->l.n_saved - 1].changed = true;
     for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
         uint32_t plane = find_room(ssd, true);
@@ -679,7 +682,7 @@ void saved_preload(Ssd *ssd)
         }
         q->n_flying++;
         ssd->saved_flight[f] = (SavedFlight){
-            .seq = ++ssd->prog_seq, .index = k, .low = q->low};
+            .seq = ++ssd->prog_seq, .index = k, .low = q->anchor_low};
         capture(ssd, k, flight_entries(ssd, f));
         ssd->saved_flight[f].page = take_page(ssd, plane);
         stamp(ssd, f);
@@ -898,6 +901,7 @@ static void mark_changed(Ssd *ssd)
 void saved_ready(Ssd *ssd)
 {
     if (has_checkpoints(ssd)) {
+        ssd->saved_queue.anchor_low = ssd->recovery.low;
         mark_changed(ssd);
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
