@@ -26,7 +26,8 @@
  *   state-file.c   such a state in a file
  *   age.c      writes without modelled time, for a drive that starts used
  *   recording.c  what the host did, as a trace
- *   dftl.c     the map on demand: a cache of it, translation pages in NAND; cmt.c
+ *   dftl.c     the map on demand: a cache of it, translation pages in NAND;
+ *              cmt.c, dftl-state.c
  *   accounts.c time and energy of the array
  *   numbers.c  valid units, wear and free blocks, for the statistics
  *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*
@@ -151,6 +152,13 @@ void meta_pump(Ssd *ssd, uint32_t plane);
 void meta_page_done(Ssd *ssd, uint32_t job);
 void meta_page_failed(Ssd *ssd, uint32_t job);
 void meta_read_done(Ssd *ssd, const NandOp *op);
+
+/* Does one wait that will get no block before cleaning has made more room?  Unlike
+ * the host, metadata takes no block in SLC mode, however many are free. */
+static inline bool meta_is_short(const Ssd *ssd, const Plane *p)
+{
+    return p->meta_wait.head != NONE && p->n_free <= plane_reserve(ssd, p);
+}
 
 /* Does a page wait for room? */
 bool meta_waits(const Ssd *ssd);

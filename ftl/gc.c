@@ -304,7 +304,8 @@ static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     uint32_t block;
 
-    if (p->n_free + p->erases + p->gc.held >= p->gc_high_blocks) {
+    if (p->n_free + p->erases + p->gc.held >= p->gc_high_blocks &&
+        !meta_is_short(ssd, p)) {
         p->gc.active = false;
     }
     if ((!p->gc.active && !p->gc.forced) || gc_waits_for_unit(ssd, plane)) {
@@ -581,7 +582,8 @@ static void step(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     bool more = !ssd->given_up;
 
-    if (p->n_free <= p->gc_low_blocks || p->n_retiring > 0) {
+    if (p->n_free <= p->gc_low_blocks || p->n_retiring > 0 ||
+        meta_is_short(ssd, p)) {
         p->gc.active = true;
     }
     if (2 * p->n_slc_free < ssd->geo->slc_blocks) {
@@ -617,7 +619,9 @@ static void go_on(Ssd *ssd, uint32_t plane)
         for (uint32_t i = unit_first_plane(ssd, plane); i < end; i++) {
             const PlaneGc *gc = &ssd->plane[i].gc;
 
-            if (gc->victim == NONE && (gc->next != NONE || gc->active)) {
+            if (gc->victim == NONE &&
+                (gc->next != NONE || gc->active || gc->forced ||
+                 gc->held > 0)) {
                 step(ssd, i);
             }
         }
@@ -648,7 +652,7 @@ void gc_kick(Ssd *ssd, uint32_t plane)
 
     if (p->gc.active || p->gc.folding || p->n_free <= p->gc_low_blocks ||
         p->n_retiring > 0 || 2 * p->n_slc_free < ssd->geo->slc_blocks ||
-        ssd->background.idle || p->wear_due || p->gc.next != NONE) {
+        ssd->background.idle || p->wear_due || meta_is_short(ssd, p) || p->gc.next != NONE) {
         go_on(ssd, plane);
     }
 }

@@ -121,15 +121,15 @@ static void send(Ssd *ssd, uint32_t j)
 void meta_pump(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
-    bool sent = false;
+    bool more = meta_is_short(ssd, p);
 
     while (p->meta_wait.head != NONE && !ssd->given_up &&
            p->meta_programs < META_PROGRAMS_PER_PLANE &&
            block_can_take_page(ssd, plane, OPEN_META, 0)) {
         send(ssd, job_fifo_pop(ssd, &p->meta_wait));
-        sent = true;
+        more = true;
     }
-    if (sent) {
+    if (more) {
         plane_update(ssd, plane);
         gc_kick(ssd, plane);
     }

@@ -287,6 +287,8 @@ static bool check_meta(const Ssd *ssd, GError **error)
         uint32_t entry = ssd->map[ssd->l.user_units + u];
         uint32_t page = (uint32_t)(u / ssd->l.units_per_program);
 
+        CHECK(!entry == !meta_in_nand(ssd, page), "metadata page %u is in NAND "
+              "in part", page);
         if (entry) {
             uint32_t plane = block_plane(ssd, ppu_block(ssd, entry - 1));
 

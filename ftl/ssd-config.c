@@ -361,6 +361,10 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
     l->busy_blocks = l->n_open + 2 * l->n_gc_classes;
     /* So that gc_low and gc_high find room between these and the slack. */
     l->min_spare_blocks = l->busy_blocks + 2 * (l->gc_free_blocks + 1);
+    if (l->n_meta_pages && cfg->nand.slc_blocks) {
+        /* While one in SLC mode is emptied, metadata waits for one more. */
+        l->min_spare_blocks += 2;
+    }
 }
 
 /* Bytes of an entry in a translation page: a physical address. */

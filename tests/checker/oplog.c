@@ -201,6 +201,14 @@ static const Clean cleans[] = {
      "media.erase_fail=0.001;ftl.op_percent=60%", PLAYER_FILL_RANDOM, true},
     {"power-cuts-protected", "tiny", "buffer.plp=on;ftl.unit=8KiB",
      PLAYER_FILL_RANDOM, true},
+    {"dftl", "tiny", "ftl.map=dftl;ftl.map_cache=1KiB;ftl.op_percent=100%",
+     PLAYER_FILL_RANDOM, false},
+    {"dftl-preload", "tiny", "ftl.map=dftl;ftl.map_cache=1KiB;nand.copyback=on;"
+     "ftl.op_percent=100%", PLAYER_FILL_PRELOAD, true},
+    {"dftl-power-cuts-failures", "tiny", "ftl.map=dftl;ftl.map_cache=1KiB;"
+     "media.program_fail=0.001;nand.blocks=48;ftl.op_percent=100%;"
+     "media.erase_fail=0.001;ftl.unit=512;nand.page_size=2KiB;"
+     "nand.ecc_codeword=512", PLAYER_FILL_RANDOM, true},
     {"ignored-flushes", "tiny", "buffer.ignore_flush=on", PLAYER_FILL_RANDOM,
      true},
     {"retry", "tiny", "media.errors=on;media.start_cycles=2500;"

@@ -146,6 +146,19 @@ static void test_upkeep(void)
                   4, 450, 20, true, 5, 2});
 }
 
+/* Translation pages are torn, too, and dirty entries of the map lost. */
+static void test_dftl(void)
+{
+    cut_everywhere(
+        &(Script){TINY "nand.blocks=60;nand.page_size=1KiB;ftl.unit=512;"
+                       "nand.ecc_codeword=512;buffer.size=8KiB;"
+                       "ftl.map=dftl;ftl.map_cache=64",
+                  8, 150, 20, true, 0, 0});
+    cut_everywhere(
+        &(Script){TINY "nand.blocks=30;ftl.map=dftl;ftl.map_cache=128", 9, 250,
+                  20, true, 10, 0});
+}
+
 /* Writes complete when they are programmed. */
 static void test_at_program(void)
 {
@@ -210,6 +223,7 @@ static void test_storm(void)
 {
     storm("");
     storm("buffer.plp=on");
+    storm("ftl.map=dftl;ftl.map_cache=64;nand.blocks=30;ftl.op_percent=110");
 }
 
 /* An array without time: everything happens at a few instants. */
@@ -315,6 +329,7 @@ int main(int argc, char **argv)
     g_test_add_func("/power/upkeep", test_upkeep);
     g_test_add_func("/power/caches", test_caches);
     g_test_add_func("/power/storm", test_storm);
+    g_test_add_func("/power/dftl", test_dftl);
     g_test_add_func("/power/at-program", test_at_program);
     g_test_add_func("/power/zero", test_zero);
     return g_test_run();

@@ -144,6 +144,7 @@ static void test_options(void)
         {"nand.pages=5", "nand.pages=5"},
         {"ftl.op_percent=70%", "ftl.op_percent"},
         {"buffer.policy=lru", "buffer.policy"},
+        {"ftl.map_cache=2MiB", "ftl.map_cache"},
         {"media.errors=on", "media.errors"},
     };
     Ref *r = used("");
@@ -328,6 +329,9 @@ static void test_forged(void)
            inputs, from);
     forged("media.errors=on;media.base=1e-4;nand.slc_blocks=4;nand.cell=mlc;"
            "nand.pages=8;nand.blocks=60;buffer.plp=on",
+           inputs, from);
+    forged("ftl.map=dftl;ftl.map_cache=256;nand.blocks=60;nand.page_size=1KiB;"
+           "ftl.unit=512;nand.ecc_codeword=512",
            inputs, from);
 }
 

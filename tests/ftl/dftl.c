@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dftl.c - the map on demand: latencies worked out by hand, the cache against a
+ * slow model of it, hit ratios, what cleaning writes, and drives with hardly any
+ * room or cache.
+ *
+ * With ref_config() as in latency.c, but pages of one unit: U is a page, too.  A
+ * translation page has 1024 entries; page 1 lies on the other channel.
+ */
+#include <string.h>
+
+#include "cmt.h"
+#include "ftl.h"
+#include "ref.h"
+#include "simtime.h"
+
+#define F     3000ULL
+#define L     1000ULL
+#define B     500ULL
+#define C     200ULL
+#define U     10240ULL
+#define TR    50000ULL
+#define TPROG 500000ULL
+
+#define UNIT 8 /* blocks of 512 bytes */
+#define PER_PAGE 1024
+
+#define READ_NS    (C + TR + U)
+#define PROGRAM_NS (C + U + TPROG)
+
+#define DRIVE                                                                  \
+    "nand.page_size=4KiB;nand.pages=64;nand.blocks=40;ftl.op_percent=100;"     \
+    "ftl.map=dftl;"
+#define EIGHT DRIVE "ftl.map_cache=64;" /* entries */
+
+/* ---- the cache against a slow model ------------------------------------------ */
+
+#define MODEL_MOST 13
+
+/* Units in the order of use, the latest first, in each segment. */
+typedef struct Model {
+    uint32_t lpn[CMT_SEGMENTS][MODEL_MOST + 1];
+    uint32_t n[CMT_SEGMENTS];
+} Model;
+
+static bool model_take(Model *m, int s, uint32_t lpn)
+{
+    for (uint32_t i = 0; i < m->n[s]; i++) {
+        if (m->lpn[s][i] == lpn) {
+            m->n[s]--;
+            memmove(&m->lpn[s][i], &m->lpn[s][i + 1],
+                    (m->n[s] - i) * sizeof(uint32_t));
+            return true;
+        }
+    }
+    return false;
+}
+
+static void model_push(Model *m, int s, uint32_t lpn)
+{
+    memmove(&m->lpn[s][1], &m->lpn[s][0], m->n[s] * sizeof(uint32_t));
+    m->lpn[s][0] = lpn;
+    m->n[s]++;
+}
+
+/* A unit is used; *gone: what had to leave, or CMT_NONE.  false: it was not there. */
+static bool model_use(Model *m, uint32_t lpn, uint32_t *gone)
+{
+    *gone = CMT_NONE;
+    if (model_take(m, CMT_PROBATION, lpn) || model_take(m, CMT_PROTECTED, lpn)) {
+        model_push(m, CMT_PROTECTED, lpn);
+        if (m->n[CMT_PROTECTED] > MODEL_MOST / 2) {
+            model_push(m, CMT_PROBATION,
+                       m->lpn[CMT_PROTECTED][--m->n[CMT_PROTECTED]]);
+        }
+        return true;
+    }
+    if (m->n[CMT_PROBATION] + m->n[CMT_PROTECTED] == MODEL_MOST) {
+        int s = m->n[CMT_PROBATION] > 0 ? CMT_PROBATION : CMT_PROTECTED;
+
+        *gone = m->lpn[s][--m->n[s]];
+    }
+    model_push(m, CMT_PROBATION, lpn);
+    return false;
+}
+
+static void test_cache(void)
+{
+    Model m = {.n = {0}};
+    Prng rng;
+    Cmt c;
+
+    cmt_init(&c, MODEL_MOST);
+    prng_seed(&rng, 1, 1);
+    for (int k = 0; k < 200000; k++) {
+        uint32_t lpn = (uint32_t)prng_below(&rng, prng_below(&rng, 2) ? 10 : 60);
+        uint32_t i = cmt_find(&c, lpn);
+        uint32_t victim = cmt_victim(&c);
+        uint32_t gone;
+        bool there = model_use(&m, lpn, &gone);
+
+        g_assert_cmpint(there, ==, i != CMT_NONE);
+        if (there) {
+            cmt_touch(&c, i);
+        } else {
+            g_assert_cmpint(victim == CMT_NONE, ==, gone == CMT_NONE);
+            if (victim != CMT_NONE) {
+                g_assert_cmpuint(c.entry[victim].lpn, ==, gone);
+                cmt_remove(&c, victim);
+            }
+            cmt_insert(&c, lpn);
+        }
+        g_assert_true(k % 1000 || cmt_check(&c, 60));
+    }
+    cmt_clear(&c);
+    g_assert_cmpuint(cmt_find(&c, 3), ==, CMT_NONE);
+    cmt_destroy(&c);
+}
+
+/* ---- by hand ---------------------------------------------------------------------- */
+
+/* A member of the object "map" of the statistics. */
+static uint64_t stat(Ref *r, const char *name)
+{
+    g_autofree char *key = g_strdup_printf("\"%s\":", name);
+    g_autoptr(GString) s = g_string_new(NULL);
+    JsonWriter w = {.out = s};
+    const char *at;
+
+    ssd_stats_json(r->ssd, &w, NULL);
+    at = strstr(strstr(s->str, "\"map\":{\"scheme\""), key);
+    g_assert_nonnull(at);
+    return g_ascii_strtoull(at + strlen(key), NULL, 10);
+}
+
+static uint64_t map_ops(Ref *r, NandOpKind kind)
+{
+    return nand_stats(r->ssd->nand)->ops[kind][NAND_CAUSE_MAP];
+}
+
+static uint64_t latency(const SsdCompletion *c)
+{
+    return c->complete_ns - c->submit_ns;
+}
+
+static SsdCompletion read_unit(Ref *r, uint32_t lpn)
+{
+    SsdCompletion c = ref_one(r, SSD_OP_READ, (uint64_t)lpn * UNIT, UNIT, false);
+
+    ref_pass(r, 10000000);
+    return c;
+}
+
+static SsdCompletion write_unit(Ref *r, uint32_t lpn)
+{
+    SsdCompletion c = ref_one(r, SSD_OP_WRITE, (uint64_t)lpn * UNIT, UNIT,
+                              false);
+
+    ref_pass(r, 10000000);
+    return c;
+}
+
+/* A miss reads the translation page first; then it is a hit. */
+static void test_read(void)
+{
+    Ref *r = ref_new(ref_config(EIGHT), true);
+    SsdCompletion c = read_unit(r, 5);
+
+    g_assert_cmpuint(latency(&c), ==, F + READ_NS + READ_NS + L);
+    g_assert_cmpuint(c.cost.map_ns, ==, READ_NS);
+    c = read_unit(r, 5);
+    g_assert_cmpuint(latency(&c), ==, F + READ_NS + L);
+    g_assert_cmpuint(c.cost.map_ns, ==, 0);
+    g_assert_cmpuint(stat(r, "lookups"), ==, 2);
+    g_assert_cmpuint(stat(r, "hits"), ==, 1);
+    g_assert_cmpuint(stat(r, "misses"), ==, 1);
+    g_assert_cmpuint(map_ops(r, NAND_READ), ==, 1);
+    ref_free(r);
+}
+
+/* What no translation page knows costs nothing; nor does what the buffer has. */
+static void test_free_lookups(void)
+{
+    Ref *r = ref_new(ref_config(EIGHT "nand.page_size=16KiB;"), false);
+    SsdCompletion c = read_unit(r, 5);
+
+    g_assert_cmpuint(latency(&c), ==, F + L);
+    c = write_unit(r, 5); /* a page has four units: it stays in the buffer */
+    g_assert_cmpuint(latency(&c), ==, F + L + B);
+    c = read_unit(r, 5);
+    g_assert_cmpuint(latency(&c), ==, F + B + L);
+    g_assert_cmpuint(stat(r, "lookups"), ==, 0);
+    ref_free(r);
+}
+
+/* A write needs its entry, before it enters the buffer. */
+static void test_write(void)
+{
+    Ref *r = ref_new(ref_config(EIGHT), true);
+    SsdCompletion c = write_unit(r, 5);
+
+    g_assert_cmpuint(latency(&c), ==, F + L + B + READ_NS);
+    g_assert_cmpuint(c.cost.map_ns, ==, READ_NS);
+    c = write_unit(r, 5);
+    g_assert_cmpuint(latency(&c), ==, F + L + B);
+    g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, 0);
+    ref_free(r);
+}
+
+/* A clean entry goes for nothing; of a dirty one the translation page is read and
+ * programmed, and the command that needs its place waits for that. */
+static void test_dirty_eviction(void)
+{
+    Ref *r = ref_new(ref_config(EIGHT), true);
+    SsdCompletion c;
+
+    write_unit(r, 0);
+    for (uint32_t i = 0; i < 7; i++) {
+        c = read_unit(r, PER_PAGE + i);
+        g_assert_cmpuint(latency(&c), ==, F + READ_NS + READ_NS + L);
+    }
+    g_assert_cmpuint(stat(r, "cache_used"), ==, 8);
+    g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, 0);
+    c = read_unit(r, PER_PAGE + 7);
+    g_assert_cmpuint(c.cost.map_ns, ==, READ_NS + READ_NS + PROGRAM_NS);
+    g_assert_cmpuint(latency(&c), ==,
+                     F + READ_NS + (READ_NS + PROGRAM_NS) + READ_NS + L);
+    g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, 1);
+    c = read_unit(r, PER_PAGE + 8);
+    g_assert_cmpuint(latency(&c), ==, F + READ_NS + READ_NS + L);
+    g_assert_cmpuint(stat(r, "dirty_evictions"), ==, 1);
+    g_assert_cmpuint(stat(r, "clean_evictions"), ==, 1);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* All dirty entries of a page are written with the first one that goes. */
+static void test_batch(void)
+{
+    Ref *r = ref_new(ref_config(EIGHT), true);
+
+    for (uint32_t i = 0; i < 8; i++) {
+        write_unit(r, i);
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        read_unit(r, PER_PAGE + i);
+    }
+    g_assert_cmpuint(stat(r, "dirty_evictions"), ==, 1);
+    g_assert_cmpuint(stat(r, "clean_evictions"), ==, 7);
+    g_assert_cmpuint(stat(r, "writes_for_host"), ==, 1);
+    g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, 1);
+    ref_free(r);
+}
+
+/* An entry used twice is protected from those that come once. */
+static void test_protected(void)
+{
+    Ref *r = ref_new(ref_config(EIGHT), true);
+
+    read_unit(r, 3);
+    read_unit(r, 3);
+    for (uint32_t i = 0; i < 30; i++) {
+        read_unit(r, PER_PAGE + i);
+    }
+    g_assert_cmpuint(stat(r, "misses"), ==, 31);
+    read_unit(r, 3);
+    g_assert_cmpuint(stat(r, "misses"), ==, 31);
+    ref_free(r);
+}
+
+/* Commands that miss in the same page wait for one read; and so does all that
+ * one command misses. */
+static void test_shared_read(void)
+{
+    Ref *r = ref_new(ref_config(EIGHT), true);
+
+    for (uint32_t i = 0; i < 5; i++) {
+        ref_submit(r, SSD_OP_READ, i * 10 * UNIT, UNIT, false);
+    }
+    ref_drain(r);
+    g_assert_cmpuint(stat(r, "misses"), ==, 5);
+    g_assert_cmpuint(map_ops(r, NAND_READ), ==, 1);
+    ref_do(r, SSD_OP_READ, 100 * UNIT, 20 * UNIT, false);
+    ref_drain(r);
+    g_assert_cmpuint(stat(r, "misses"), ==, 25);
+    g_assert_cmpuint(map_ops(r, NAND_READ), ==, 2);
+    /* From both sides of a border between translation pages. */
+    ref_do(r, SSD_OP_READ, (PER_PAGE - 2) * UNIT, 4 * UNIT, false);
+    ref_drain(r);
+    g_assert_cmpuint(map_ops(r, NAND_READ), ==, 4);
+    ref_free(r);
+}
+
+/* A trim costs its command nothing; the page is written afterwards, once. */
+static void test_trim(void)
+{
+    Ref *r = ref_new(ref_config(EIGHT), true);
+    SsdCompletion c = ref_one(r, SSD_OP_TRIM, 0, 500 * UNIT, false);
+
+    g_assert_cmpuint(latency(&c), ==, F);
+    ref_pass(r, 10000000);
+    g_assert_cmpuint(map_ops(r, NAND_READ), ==, 1);
+    g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, 1);
+    g_assert_cmpuint(stat(r, "writes_for_cleaning"), ==, 1);
+    g_assert_cmpuint(stat(r, "stale_pages"), ==, 0);
+    /* There is nothing left to trim. */
+    ref_one(r, SSD_OP_TRIM, 0, 500 * UNIT, false);
+    ref_pass(r, 10000000);
+    g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, 1);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* A page of the map as large as a word line's program: a lookup reads the NAND
+ * page with the entry, a write all of them. */
+static void test_parts(void)
+{
+    Ref *r = ref_new(ref_config(DRIVE "nand.cell=tlc;nand.one_shot=on;"
+                                      "nand.pages=66;ftl.map_cache=64"),
+                     true);
+
+    read_unit(r, 0);
+    read_unit(r, PER_PAGE);     /* of the same translation page */
+    read_unit(r, 2 * PER_PAGE); /* and again */
+    read_unit(r, 1);
+    g_assert_cmpuint(map_ops(r, NAND_READ), ==, 4);
+    ref_one(r, SSD_OP_TRIM, 5 * UNIT, UNIT, false);
+    ref_pass(r, 10000000);
+    g_assert_cmpuint(map_ops(r, NAND_READ), ==, 7);
+    g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, 3); /* in pages */
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* ---- hit ratios --------------------------------------------------------------------- */
+
+static double miss_ratio(Ref *r)
+{
+    return (double)stat(r, "misses") / (double)stat(r, "lookups");
+}
+
+static void test_sequential(void)
+{
+    Ref *r = ref_new(ref_config(DRIVE "ftl.map_cache=4KiB;"
+                                      "ftl.map_prefetch=63"), true);
+
+    for (uint32_t lpn = 0; lpn < r->n_units; lpn++) {
+        ref_one(r, SSD_OP_READ, (uint64_t)lpn * UNIT, UNIT, false);
+    }
+    g_assert_cmpfloat(miss_ratio(r), <, 0.018);
+    ref_free(r);
+    /* As the paper: nothing is read ahead, and no unit is read twice. */
+    r = ref_new(ref_config(DRIVE "ftl.map_cache=4KiB"), true);
+    for (uint32_t lpn = 0; lpn < r->n_units; lpn++) {
+        ref_one(r, SSD_OP_READ, (uint64_t)lpn * UNIT, UNIT, false);
+    }
+    g_assert_cmpfloat(miss_ratio(r), ==, 1);
+    ref_free(r);
+}
+
+/* Where every unit is as likely as any other, a cache with room for a share of
+ * the entries hits with that share. */
+static void uniform(uint32_t percent)
+{
+    g_autofree char *options = NULL;
+    Ref *r = ref_new(ref_config(DRIVE), true);
+    uint64_t n = r->n_units;
+    Prng rng;
+
+    options = g_strdup_printf(DRIVE "ftl.map_cache=%" G_GUINT64_FORMAT,
+                              n * percent / 100 * 8);
+    ref_free(r);
+    r = ref_new(ref_config(options), true);
+    prng_seed(&rng, percent, 1);
+    for (uint32_t i = 0; i < 30000; i++) {
+        if (i == 10000) {
+            ssd_reset_stats(r->ssd);
+        }
+        ref_one(r, i % 8 ? SSD_OP_READ : SSD_OP_WRITE,
+                prng_below(&rng, n) * UNIT, UNIT, false);
+    }
+    g_assert_cmpfloat(1 - miss_ratio(r), >, percent / 100.0 - 0.015);
+    g_assert_cmpfloat(1 - miss_ratio(r), <, percent / 100.0 + 0.015);
+    ref_finish(r);
+    ref_free(r);
+}
+
+static void test_uniform(void)
+{
+    uniform(10);
+    uniform(25);
+    uniform(60);
+}
+
+/* ---- cleaning ---------------------------------------------------------------------- */
+
+static void overwrite(Ref *r, unsigned times, uint64_t seed)
+{
+    Prng rng;
+
+    r->n_streams = r->info->nstreams;
+    prng_seed(&rng, seed, 1);
+    for (uint64_t i = 0; i < times * r->n_units; i++) {
+        ref_do(r, i % 16 ? SSD_OP_WRITE : SSD_OP_READ,
+               prng_below(&rng, r->n_units) * r->unit_blocks, r->unit_blocks,
+               false);
+    }
+    ref_finish(r);
+}
+
+static Ref *overwritten(const char *options, unsigned times, uint64_t seed)
+{
+    Ref *r = ref_new(ref_config(options), true);
+
+    overwrite(r, times, seed);
+    return r;
+}
+
+/* Entries that are all in the cache change there; else a victim costs each
+ * translation page at most one write. */
+static void test_cleaning(void)
+{
+    Ref *r = overwritten(DRIVE "nand.pages=32;ftl.op_percent=80%;"
+                               "ftl.map_cache=1MiB", 1, 1);
+    uint64_t programs;
+
+    for (uint32_t lpn = 0; lpn < r->n_units; lpn++) {
+        ref_do(r, SSD_OP_READ, (uint64_t)lpn * UNIT, UNIT, false);
+    }
+    ref_drain(r);
+    programs = map_ops(r, NAND_PROGRAM);
+    ssd_reset_stats(r->ssd);
+    overwrite(r, 8, 1);
+    g_assert_cmpuint(r->ssd->gc_victims, >, 50);
+    g_assert_cmpuint(r->ssd->gc_copied_units, >, 1000);
+    g_assert_cmpuint(stat(r, "misses"), ==, 0);
+    g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, programs);
+    ref_free(r);
+
+    r = overwritten(DRIVE "nand.pages=32;ftl.op_percent=80%;"
+                          "ftl.map_cache=64", 8, 1);
+    g_assert_true(ssd_rest(r->ssd, NS_PER_S));
+    g_assert_cmpuint(stat(r, "writes_for_cleaning"), >, 0);
+    g_assert_cmpuint(stat(r, "writes_for_cleaning"), <=,
+                     r->ssd->gc_victims * stat(r, "translation_pages"));
+    g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==,
+                     stat(r, "writes_for_cleaning") +
+                         stat(r, "writes_for_host"));
+    ref_free(r);
+}
+
+/* A full drive with as little room as is allowed, a cache of eight entries, and
+ * every victim policy; all streams open; nothing stands still. */
+static void test_tight(void)
+{
+    for (int i = 0; gc_policies[i]; i++) {
+        g_autofree char *tight = g_strdup_printf(
+            DRIVE "nand.channels=1;nand.blocks=2600;nand.pages=4;ftl.gc_low=0;"
+            "ftl.gc_high=0;"
+            "nand.page_size=1KiB;ftl.unit=1KiB;ftl.op_percent=1;"
+            "nand.ecc_codeword=512;buffer.size=16KiB;ftl.map_cache=64;"
+            "ftl.gc=%s", gc_policies[i]->name);
+        g_autofree char *streams = g_strdup_printf(
+            DRIVE "nand.pages=4;nand.page_size=1KiB;ftl.unit=512;"
+            "nand.ecc_codeword=512;buffer.size=16KiB;ftl.map_cache=64;"
+            "nand.blocks=160;streams.max=6;ftl.op_percent=80;"
+            "ftl.wear=static;ftl.wear_spread=1;ftl.gc=%s",
+            gc_policies[i]->name);
+
+        ref_free(overwritten(tight, 3, 2));
+        ref_free(overwritten(streams, 4, 3));
+    }
+}
+
+/* A drive that fails more and more ends as a read-only one, and can be read. */
+static void test_end_of_life(void)
+{
+    Ref *r = ref_new(ref_config(EIGHT "nand.pages=4;nand.page_size=1KiB;"
+                                "ftl.unit=512;nand.ecc_codeword=512;"
+                                "media.program_fail=0.01;buffer.size=16KiB"),
+                     true);
+    Prng rng;
+
+    r->faults = true;
+    prng_seed(&rng, 1, 1);
+    for (int i = 0; i < 20000; i++) {
+        uint64_t lba = prng_below(&rng, r->n_units) * r->unit_blocks;
+
+        ref_do(r, i % 3 ? SSD_OP_WRITE : SSD_OP_READ, lba, r->unit_blocks,
+               false);
+    }
+    ref_drain(r);
+    g_assert_true(ssd_read_only(r->ssd));
+    ref_verify(r);
+    ref_free(r);
+}
+
+/* The drive starts with the translation pages of what it holds, and no other. */
+static void test_preload(void)
+{
+    Ssd *ssd = ref_drive(ref_config(DRIVE));
+    uint64_t lpn[] = {0, 5, 2 * PER_PAGE};
+
+    g_assert_cmpuint(ssd->l.n_map_pages, ==, 3);
+    g_assert_cmpint(ssd_preload(ssd, PER_PAGE, 1), ==, 0);
+    g_assert_true(!meta_in_nand(ssd, 0) && meta_in_nand(ssd, 1) &&
+                  !meta_in_nand(ssd, 2));
+    g_assert_cmpint(ssd_age(ssd, lpn, G_N_ELEMENTS(lpn)), ==, 0);
+    g_assert_true(meta_in_nand(ssd, 0) && meta_in_nand(ssd, 2));
+    g_assert_true(ssd_check(ssd, NULL));
+    ssd_destroy(ssd);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/dftl/cache", test_cache);
+    g_test_add_func("/dftl/read", test_read);
+    g_test_add_func("/dftl/free-lookups", test_free_lookups);
+    g_test_add_func("/dftl/write", test_write);
+    g_test_add_func("/dftl/dirty-eviction", test_dirty_eviction);
+    g_test_add_func("/dftl/batch", test_batch);
+    g_test_add_func("/dftl/protected", test_protected);
+    g_test_add_func("/dftl/shared-read", test_shared_read);
+    g_test_add_func("/dftl/trim", test_trim);
+    g_test_add_func("/dftl/parts", test_parts);
+    g_test_add_func("/dftl/sequential", test_sequential);
+    g_test_add_func("/dftl/uniform", test_uniform);
+    g_test_add_func("/dftl/cleaning", test_cleaning);
+    g_test_add_func("/dftl/tight", test_tight);
+    g_test_add_func("/dftl/end-of-life", test_end_of_life);
+    g_test_add_func("/dftl/preload", test_preload);
+    return g_test_run();
+}
