@@ -11,6 +11,19 @@ void hist_init(Hist *h)
     h->min = UINT64_MAX;
 }
 
+bool hist_valid(const Hist *h)
+{
+    uint64_t left = h->n;
+
+    for (unsigned i = 0; i < HIST_BUCKETS; i++) {
+        if (h->bucket[i] > left) {
+            return false;
+        }
+        left -= h->bucket[i];
+    }
+    return left == 0 && (h->n == 0 || h->min <= h->max);
+}
+
 void hist_merge(Hist *into, const Hist *from)
 {
     into->n += from->n;

@@ -9,6 +9,7 @@
 #ifndef VSSD_CORE_HIST_H
 #define VSSD_CORE_HIST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define HIST_SUB_BITS 6
@@ -23,6 +24,9 @@ typedef struct Hist {
 } Hist;
 
 void hist_init(Hist *h);
+/* Do count and buckets agree?  For one that comes from a file. */
+bool hist_valid(const Hist *h);
+
 void hist_merge(Hist *into, const Hist *from);
 
 /* 0 when empty. */

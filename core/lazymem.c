@@ -3,6 +3,7 @@
 #include "lazymem.h"
 
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <glib.h>
 
@@ -35,5 +36,13 @@ void lazy_free(void *p, size_t n, size_t size)
 {
     if (p) {
         munmap(p, total(n, size));
+    }
+}
+
+void lazy_clear(void *p, size_t n, size_t size)
+{
+    /* Private anonymous memory reads as zeroes after this (madvise(2)). */
+    if (p && madvise(p, total(n, size), MADV_DONTNEED) != 0) {
+        memset(p, 0, total(n, size));
     }
 }

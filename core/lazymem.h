@@ -20,6 +20,9 @@ void lazy_free(void *p, size_t n, size_t size);
  * the processor keeps track more easily.  Changes nothing else. */
 void lazy_dense(void *p, size_t n, size_t size);
 
+/* All zeroes again, as if new. */
+void lazy_clear(void *p, size_t n, size_t size);
+
 #define lazy_new(type, n) ((type *)lazy_alloc((n), sizeof(type)))
 
 #endif

@@ -54,6 +54,14 @@ bool age_takes(Ssd *ssd, const NandOp *op)
 static void end_op(Ssd *ssd, const NandOp *op)
 {
     nand_age(ssd->nand, op, ssd->now_ps);
+    if (op->cause == NAND_CAUSE_META) {
+        if (op->kind == NAND_ERASE) {
+            saved_erase_done(ssd, op);
+        } else {
+            saved_program_done(ssd, op);
+        }
+        return;
+    }
     switch (op->kind) {
     case NAND_READ:
         gc_read_done(ssd, op);
@@ -126,6 +134,41 @@ static uint32_t put_page(Ssd *ssd, uint32_t plane, const uint64_t *lpn,
     block_page_done(ssd, op.ppa.page / ssd->geo->pages_per_block);
     gc_charge_host(ssd, &ssd->plane[plane]);
     plane_update(ssd, plane);
+    return used;
+}
+
+/*
+ * The same under a log-block map, which says where the page lies.  0: what has to
+ * end first is under way.
+ */
+static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
+{
+    g_autofree uint32_t *ppu = g_new(uint32_t, ssd->l.units_per_program);
+    uint32_t most = ssd->l.units_per_program;
+    uint32_t used;
+    uint32_t first;
+    NandOp op = {
+        .kind = NAND_PROGRAM,
+        .cause = NAND_CAUSE_HOST,
+        .ppa = {hybrid_age_page(ssd, lpn, n, ppu, &used)},
+    };
+
+    if (op.ppa.page == NONE) {
+        return 0;
+    }
+    first = op.ppa.page << ssd->page_units_shift;
+    nand_age(ssd->nand, &op, ssd->now_ps);
+    for (uint32_t i = 0; i < most; i++) {
+        ssd->spare_lpn[first + i] = SPARE_NONE;
+    }
+    for (uint32_t i = 0; i < used; i++) {
+        put_unit(ssd, (uint32_t)lpn[i], ppu[i]);
+    }
+    ssd->padded_units += most - used;
+    ssd->stream[0].n.padded_units += most - used;
+    ssd->stream[0].n.host_units += used;
+    block_page_done(ssd, op.ppa.page / ssd->geo->pages_per_block);
+    hybrid_age_done(ssd, (uint32_t)lpn[0]);
     return used;
 }
 
@@ -204,7 +247,11 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     ssd->counters.host_bytes_written += n << ssd->unit_shift;
     ssd->stream[0].n.host_bytes_written += n << ssd->unit_shift;
     ssd->age->on = true;
-    for (uint64_t i = 0; i < n;) {
+    for (uint64_t i = 0; i < n && ssd->l.log_blocks > 0;) {
+        i += put_logged(ssd, lpn + i, n - i);
+        end_ops(ssd);
+    }
+    for (uint64_t i = 0; i < n && ssd->l.log_blocks == 0;) {
         uint32_t plane = ssd->read_only
                              ? NONE
                              : ssd->alloc->pick(ssd, (uint32_t)lpn[i]);

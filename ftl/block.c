@@ -195,7 +195,7 @@ void block_count_lost(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->plane[block_plane(ssd, block)];
 
-    if (!nand_block_is_slc(ssd->geo, block)) {
+    if (!nand_block_is_slc(ssd->geo, block) && !saved_has_block(ssd, block)) {
         p->spare_blocks -= MIN(p->spare_blocks, 1);
     }
 }
@@ -233,7 +233,7 @@ static void init_plane(Ssd *ssd, uint32_t plane)
             ssd->block[block].state = BLOCK_BAD;
             ssd->n_factory_bad++;
             block_count_lost(ssd, block);
-        } else {
+        } else if (!saved_has_block(ssd, block)) {
             free_push(ssd, block);
         }
     }
@@ -250,6 +250,21 @@ void block_init(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_plane(ssd, i);
     }
+}
+
+uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind)
+{
+    Plane *p = &ssd->plane[plane];
+    uint32_t block;
+
+    if (p->n_free == 0) {
+        return NONE;
+    }
+    block = free_take(ssd, p, kind);
+    ssd->block[block].state = BLOCK_MAPPED;
+    ssd->block[block].stream = 0;
+    ssd->block[block].pending = 0;
+    return block;
 }
 
 void block_destroy(Ssd *ssd)
@@ -360,6 +375,16 @@ void block_close(Ssd *ssd, uint32_t plane, Open *o)
     plane_update(ssd, plane);
 }
 
+/* The spare areas of the pages of a program say when and for whom it is. */
+static void stamp_seq(Ssd *ssd, uint32_t page, uint32_t n, uint64_t open)
+{
+    uint64_t seq = ++ssd->prog_seq | open << SEQ_BITS;
+
+    for (uint32_t i = 0; i < n; i++) {
+        ssd->spare_seq[page + i] = seq;
+    }
+}
+
 uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream)
 {
@@ -374,6 +399,10 @@ uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
         open_block(ssd, plane, kind, stream);
     }
     page = o->block * ssd->geo->pages_per_block + o->next_page;
+    if (ssd->spare_seq) {
+        stamp_seq(ssd, page, nand_block_program(ssd->geo, o->block),
+                  open_index(ssd, kind, stream));
+    }
     o->next_page += nand_block_program(ssd->geo, o->block);
     ssd->block[o->block].pending++;
     ssd->block[o->block].mtime = p->clock += kind == OPEN_HOST;
@@ -472,6 +501,7 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
     };
 
     g_assert(b->valid == 0 && b->pending == 0);
+    b->hold = 0;
     unit_leave(ssd, block);
     set_state(ssd, block, BLOCK_ERASING);
     ssd->stream[b->stream].n.erases++;
@@ -517,6 +547,68 @@ void block_retire(Ssd *ssd, uint32_t block)
     plane_update(ssd, plane);
 }
 
+/* ---- after a power cut ------------------------------------------------------- */
+
+static void forget_plane(Ssd *ssd, Plane *p)
+{
+    p->free_head = NONE;
+    p->free_tail = NONE;
+    p->n_free = 0;
+    p->slc_free_head = NONE;
+    p->slc_free_tail = NONE;
+    p->n_slc_free = 0;
+    p->slc_full_head = NONE;
+    p->slc_full_tail = NONE;
+    p->valid = 0;
+    p->oldest = NONE;
+    p->newest = NONE;
+    for (uint32_t v = 0; v <= ssd->l.units_per_block; v++) {
+        p->bucket[v] = NONE;
+    }
+    p->min_valid = ssd->l.units_per_block;
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
+        p->open[k].block = NONE;
+    }
+    p->n_host_open = 0;
+    p->n_retiring = 0;
+    p->n_folding = 0;
+    p->last_gc_block = NONE;
+    p->clock = 0;
+}
+
+void block_forget_all(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        forget_plane(ssd, &ssd->plane[i]);
+    }
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        Block *block = &ssd->block[b];
+
+        if (block->state != BLOCK_BAD && block->state != BLOCK_SAVED) {
+            *block = (Block){.state = BLOCK_LOST, .bad = block->bad};
+        }
+    }
+}
+
+void block_found(Ssd *ssd, uint32_t block, uint32_t open)
+{
+    Plane *p = &ssd->plane[block_plane(ssd, block)];
+    uint32_t next = nand_next_page(ssd->nand, block);
+
+    if (next == 0 && !ssd->block[block].bad) {
+        free_push(ssd, block);
+        return;
+    }
+    ssd->block[block].mtime = ++p->clock;
+    if (open != NONE) {
+        ssd->block[block].state = BLOCK_OPEN;
+        p->open[open] = (Open){block, next};
+        plane_count_open(ssd, block_plane(ssd, block));
+    } else {
+        block_make_full(ssd, block);
+    }
+}
+
 void block_mark_bad(Ssd *ssd, uint32_t block)
 {
     Block *b = &ssd->block[block];
@@ -547,6 +639,9 @@ void plane_update(Ssd *ssd, uint32_t plane)
                  can_open(ssd, p, OPEN_HOST)) &&
                 !gc_holds_host(ssd, p);
 
+    if (ssd->l.log_blocks > 0) {
+        return; /* pages go by their address: hybrid.c */
+    }
     ssd->n_starved -= p->starved;
     p->starved = willing && !room;
     ssd->n_starved += p->starved;

@@ -86,6 +86,11 @@ static uint32_t bplru_victim(Ssd *ssd)
     return number == NONE ? NONE : gs->group[number].unit.tail;
 }
 
+static bool bplru_sound(const Ssd *ssd)
+{
+    return groups_sound(ssd, false);
+}
+
 const BufferPolicy buf_bplru = {
     .name = "bplru",
     .help = "a write buffer that gives up the block not written for longest, "
@@ -103,4 +108,7 @@ const BufferPolicy buf_bplru = {
     .mate = group_oldest,
     .init = bplru_init,
     .destroy = groups_destroy,
+    .rows = &groups_struct,
+    .state = groups_state,
+    .sound = bplru_sound,
 };

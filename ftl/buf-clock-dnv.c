@@ -308,6 +308,122 @@ static uint32_t dnv_mate(Ssd *ssd, uint32_t lpn)
     return b == d->leaving && d->block[b].n > 0 ? d->block[b].oldest : NONE;
 }
 
+/* ---- saved ---------------------------------------------------------------------------- */
+
+enum {
+    N_LINKS,
+    N_BLOCKS,
+    N_COUNTS,
+};
+
+static const StateRow dnv_rows[] = {
+    STATE_TABLE_ROW(Dnv, link, N_LINKS),
+    STATE_TABLE_ROW(Dnv, block, N_BLOCKS),
+    STATE_KEPT_ROW(Dnv, n_blocks),
+    STATE_KEPT_ROW(Dnv, per),
+    STATE_VALUE_ROW(Dnv, head),
+    STATE_VALUE_ROW(Dnv, tail),
+    STATE_KEPT_ROW(Dnv, most),
+    STATE_VALUE_ROW(Dnv, leaving),
+};
+
+static const StateStruct dnv_struct = {"Dnv", dnv_rows, G_N_ELEMENTS(dnv_rows),
+                                       sizeof(Dnv)};
+
+static bool dnv_state(Ssd *ssd, State *s)
+{
+    Dnv *d = ssd->policy_data;
+    const uint64_t counts[N_COUNTS] = {
+        [N_LINKS] = MAX(ssd->n_slot_records, ssd->l.n_slots),
+        [N_BLOCKS] = d->n_blocks,
+    };
+
+    return state_values(s, &dnv_struct, d) &&
+           state_tables(s, &dnv_struct, d, counts);
+}
+
+static bool flag_ok(const bool *flag)
+{
+    uint8_t v;
+
+    memcpy(&v, flag, 1);
+    return v <= 1;
+}
+
+/* A link is that of a dirty unit; one in the second part has a link. */
+static bool links_ok(const Ssd *ssd, const Dnv *d, uint64_t *n_links)
+{
+    for (uint32_t i = 0; i < ssd->n_slot_records; i++) {
+        const Slot *s = &ssd->slot[i];
+        bool listed = s->state != SLOT_FREE && s->listed;
+
+        if (!flag_ok(&d->link[i].in) ||
+            (d->link[i].in && (!listed || s->state != SLOT_DIRTY)) ||
+            (listed && s->list == SECOND && !d->link[i].in)) {
+            return false;
+        }
+        *n_links += d->link[i].in;
+    }
+    return true;
+}
+
+static bool chain_ok(const Ssd *ssd, const Dnv *d, uint32_t b)
+{
+    const DnvBlock *x = &d->block[b];
+    uint32_t second = 0;
+    uint32_t newer = NONE;
+    uint32_t i = x->newest;
+
+    for (uint32_t k = 0; k < x->n; k++) {
+        if (i >= ssd->n_slot_records || !d->link[i].in ||
+            d->link[i].newer != newer || ssd->slot[i].lpn / d->per != b) {
+            return false;
+        }
+        second += ssd->slot[i].list == SECOND;
+        newer = i;
+        i = d->link[i].older;
+    }
+    return flag_ok(&x->used) && second == x->n_second &&
+           (x->n == 0 || (i == NONE && x->oldest == newer));
+}
+
+static bool clock_ok(const Dnv *d, uint32_t n)
+{
+    uint32_t prev = NONE;
+    uint32_t b = d->head;
+
+    for (uint32_t k = 0; k < n; k++) {
+        if (b >= d->n_blocks || d->block[b].n_second == 0 ||
+            d->block[b].prev != prev) {
+            return false;
+        }
+        prev = b;
+        b = d->block[b].next;
+    }
+    return b == NONE && d->tail == prev;
+}
+
+static bool dnv_sound(const Ssd *ssd)
+{
+    const Dnv *d = ssd->policy_data;
+    uint64_t n_links = 0;
+    uint64_t in_chains = 0;
+    uint32_t n_second = 0;
+
+    if (!links_ok(ssd, d, &n_links)) {
+        return false;
+    }
+    for (uint32_t b = 0; b < d->n_blocks; b++) {
+        if (!chain_ok(ssd, d, b)) {
+            return false;
+        }
+        in_chains += d->block[b].n;
+        n_second += d->block[b].n_second > 0;
+    }
+    return in_chains == n_links && clock_ok(d, n_second) &&
+           (d->leaving == NONE || d->leaving < d->n_blocks);
+}
+
 const BufferPolicy buf_clock_dnv = {
     .name = "clock-dnv",
     .help = "a cache whose dirty units, passed over by a clock, wait for others "
@@ -324,4 +440,7 @@ const BufferPolicy buf_clock_dnv = {
     .mate = dnv_mate,
     .init = dnv_init,
     .destroy = dnv_destroy,
+    .rows = &dnv_struct,
+    .state = dnv_state,
+    .sound = dnv_sound,
 };

@@ -75,6 +75,11 @@ static uint32_t fab_victim(Ssd *ssd)
                : gs->group[gs->list[gs->most].tail].unit.tail;
 }
 
+static bool fab_sound(const Ssd *ssd)
+{
+    return groups_sound(ssd, true);
+}
+
 const BufferPolicy buf_fab = {
     .name = "fab",
     .help = "a cache that gives up the block of which it holds most, whole",
@@ -90,4 +95,7 @@ const BufferPolicy buf_fab = {
     .mate = group_oldest,
     .init = fab_init,
     .destroy = groups_destroy,
+    .rows = &groups_struct,
+    .state = groups_state,
+    .sound = fab_sound,
 };

@@ -159,4 +159,9 @@ static inline uint32_t group_oldest(Ssd *ssd, uint32_t lpn)
     return g->unit.n > 0 ? g->unit.tail : NONE;
 }
 
+/* buf-group.c */
+extern const StateStruct groups_struct;
+bool groups_state(Ssd *ssd, State *s);
+bool groups_sound(const Ssd *ssd, bool by_size);
+
 #endif

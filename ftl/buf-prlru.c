@@ -122,6 +122,34 @@ static uint32_t prlru_victim(Ssd *ssd)
                : dirty;
 }
 
+enum {
+    N_RECORDS,
+    N_COUNTS,
+};
+
+static const StateRow prlru_rows[] = {
+    STATE_VALUE_ROW(Prlru, clock),
+    STATE_TABLE_ROW(Prlru, slot, N_RECORDS),
+};
+
+static const StateStruct prlru_struct = {
+    "Prlru", prlru_rows, G_N_ELEMENTS(prlru_rows), sizeof(Prlru)};
+
+static bool prlru_state(Ssd *ssd, State *s)
+{
+    const uint64_t counts[N_COUNTS] = {
+        [N_RECORDS] = MAX(ssd->n_slot_records, ssd->l.n_slots)};
+
+    return state_values(s, &prlru_struct, ssd->policy_data) &&
+           state_tables(s, &prlru_struct, ssd->policy_data, counts);
+}
+
+/* Its numbers are compared and nothing else. */
+static bool prlru_sound(const Ssd *ssd)
+{
+    return ssd->policy_data != NULL;
+}
+
 const BufferPolicy buf_prlru = {
     .name = "prlru",
     .help = "a cache that gives up what is least likely to be used again",
@@ -136,4 +164,7 @@ const BufferPolicy buf_prlru = {
     .victim = prlru_victim,
     .init = prlru_init,
     .destroy = prlru_destroy,
+    .rows = &prlru_struct,
+    .state = prlru_state,
+    .sound = prlru_sound,
 };

@@ -521,7 +521,11 @@ static bool early_page(Ssd *ssd)
         return false;
     }
     stream = ssd->slot[i].stream;
-    plane = ssd->alloc->pick(ssd, ssd->slot[i].lpn);
+    if (ssd->l.log_blocks > 0) {
+        plane = hybrid_accepts(ssd, ssd->slot[i].lpn) ? 0 : NONE;
+    } else {
+        plane = ssd->alloc->pick(ssd, ssd->slot[i].lpn);
+    }
     if (plane == NONE) {
         return false;
     }
@@ -536,7 +540,11 @@ static bool early_page(Ssd *ssd)
         n++;
         i = early_candidate(ssd);
     }
-    write_send_page(ssd, plane, stream);
+    if (ssd->l.log_blocks > 0) {
+        write_pump(ssd); /* they are due, and go where they belong */
+    } else {
+        write_send_page(ssd, plane, stream);
+    }
     return true;
 }
 

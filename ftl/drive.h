@@ -29,6 +29,7 @@ enum {
     SSD_EVENT_FLUSH_TICK, /* buffer.flush_interval */
     SSD_EVENT_FAULT,      /* a rule cuts the power now */
     SSD_EVENT_BACKGROUND, /* index: BackgroundEvent */
+    SSD_EVENT_RECOVERED,  /* index: a step of recovery has nothing to read */
 };
 
 /* ---- map ----------------------------------------------------------------- */
@@ -176,6 +177,9 @@ typedef enum BlockState {
     BLOCK_VICTIM, /* being cleaned */
     BLOCK_ERASING,
     BLOCK_BAD, /* never used again */
+    BLOCK_SAVED, /* belongs to saved.c */
+    BLOCK_LOST,  /* after a power cut, until recovery has looked at it */
+    BLOCK_MAPPED, /* in the books of a log-block map (hybrid.c) */
     N_BLOCK_STATES,
 } BlockState;
 
@@ -189,7 +193,11 @@ typedef struct Block {
     uint8_t state;    /* BlockState */
     uint8_t stream;   /* since it was opened; l.n_streams: of several */
     bool bad;         /* a program of it failed: empty it, then retire it */
+    bool held;        /* VICTIM, empty: its erase waits, see saved_holds() */
+    bool erasing;     /* SAVED */
     uint8_t cause;    /* NandCause; VICTIM: why it is emptied */
+    uint32_t live;    /* SAVED: pages that are the newest of their index */
+    uint64_t hold;    /* held: the serial of saved.c that it waits for; 0: none */
 } Block;
 
 /* Who writes into an open block.  The host has one for each stream, cleaning
@@ -218,10 +226,72 @@ typedef struct PlaneGc {
     uint32_t n_staged; /* units read, not yet on their way */
     uint32_t next; /* FULL: victim of its stripe, to be taken next; or NONE */
     uint32_t held; /* empty victims that wait for others of their stripe */
+    uint32_t trims;    /* victims that wait for trims, see Block.held */
     uint64_t rate;     /* what each page of the victim gives to credit */
     uint64_t credit;   /* units that the host may write, << 16 */
     JobFifo redo;
 } PlaneGc;
+
+/* ---- log-block maps (hybrid.c, merge.c) ------------------------------------ */
+
+/*
+ * A block of the log.  It belongs to one logical block, or (logical is NONE)
+ * takes units of any of its plane.
+ */
+typedef struct LogBlock {
+    uint32_t block; /* NONE: the record is free */
+    uint32_t logical;
+    uint32_t older, newer; /* list of the plane; newer: list of free records */
+    bool in_order; /* every page lies where it would in a data block, and no
+                      unit of such a page is valid in the data block */
+} LogBlock;
+
+typedef enum MergeKind {
+    MERGE_SWITCH,  /* the log block becomes the data block as it is */
+    MERGE_PARTIAL, /* the rest is copied behind its pages first */
+    MERGE_FULL,    /* everything is copied to a free block */
+    N_MERGE_KINDS,
+} MergeKind;
+
+/* Pages that a merge reads ahead of the one that it programs. */
+#define MERGE_WINDOW 2
+
+/* A log block that is being emptied, one logical block after another. */
+typedef struct Merge {
+    uint32_t log;     /* record, or NONE: the plane merges nothing */
+    uint32_t logical; /* which is merged now, or NONE */
+    uint32_t to;      /* the block that it is copied to, or NONE: not yet */
+    uint32_t scan;    /* random: unit of the log block to look at next; else 1
+                         once its logical block has been taken up */
+    uint32_t end;     /* pages of the logical block to copy end here; counted,
+                         as the following, in programs from its beginning */
+    uint32_t read, read_unit; /* what is to be read next */
+    uint32_t program; /* which is to be programmed next */
+    uint32_t left[MERGE_WINDOW]; /* by page: reads in flight for it */
+    uint32_t reads;   /* in flight, and so programs */
+    uint32_t programs;
+    uint8_t kind;     /* MergeKind */
+    bool begun;       /* the host's programs in the plane have ended */
+    bool random;      /* the log block holds units of many logical blocks */
+} Merge;
+
+typedef struct PlaneLogs {
+    uint32_t oldest, newest; /* records in the order of the policy, or NONE */
+    uint32_t n;              /* of them */
+    uint32_t free;           /* records */
+    uint32_t sequential;     /* record beside that list, or NONE */
+    uint64_t n_ended;        /* merges of log blocks */
+    Merge merge;
+} PlaneLogs;
+
+typedef struct MergeStats {
+    uint64_t merges[N_MERGE_KINDS]; /* of logical blocks */
+    uint64_t copied_pages[N_MERGE_KINDS];
+    uint64_t copied_units[N_MERGE_KINDS];
+    uint64_t padded_pages; /* programmed with nothing in them */
+    uint64_t emptied;  /* log blocks of many logical blocks */
+    uint64_t logs;     /* log blocks opened */
+} MergeStats;
 
 typedef struct Plane {
     uint32_t free_head, free_tail;
@@ -258,7 +328,10 @@ typedef struct Plane {
     uint32_t n_folding;  /* victims in SLC mode */
     uint32_t last_gc_block; /* last one opened for cleaning, or NONE */
     bool accepting;
-    bool starved; /* would accept a page if cleaning got on */
+    bool starved; /* would accept a page if cleaning got on; merges */
+    PlaneLogs logs;
+    uint32_t *origin; /* by unit of a full merge's destination: which ppu was
+                         copied there, or NONE; NULL without log blocks */
 } Plane;
 
 /* Cleaning reads ahead by this many pages per plane. */
@@ -294,7 +367,7 @@ typedef struct Cmd {
     uint64_t cost_ps[N_COSTS];
     uint64_t bad_lba;   /* READ: first uncorrectable block, or NO_LBA */
     uint64_t next_lpn;  /* READ, WRITE: next unit to look up, or to put into
-                           the buffer */
+                           the buffer; what Saved.waiting says */
     uint64_t room_lpn;  /* waits for room: from here on none is promised yet */
     uint32_t promised;  /* room that others must not take */
     uint32_t pending;   /* READ: NAND operations and slots being loaded; WRITE:
@@ -304,6 +377,7 @@ typedef struct Cmd {
     uint32_t next;      /* free list, list of those waiting for room, FIFO of
                            completions */
     bool waits;         /* for room */
+    bool trimmed;       /* a unit of it was, before it was in NAND */
     uint8_t phase;      /* CmdPhase */
     uint8_t status;     /* SsdStatus */
 } Cmd;
@@ -363,6 +437,76 @@ typedef struct EarlyFlush {
                                            the period before */
     uint32_t rewrites, last_rewrites;   /* of slots flushed early */
 } EarlyFlush;
+
+/* ---- what NAND keeps for a return of power ------------------------------------ */
+
+/*
+ * Spare area of a page, beside its units': when its program was submitted, as a
+ * count from 1 (0: torn, or never written), and open_index() of who filled the
+ * block then.
+ */
+#define SEQ_BITS 56
+#define SEQ_MASK ((1ULL << SEQ_BITS) - 1)
+
+/* One of the pages that tell of the logical units, saved_units each. */
+typedef struct SavedPage {
+    uint32_t page; /* the newest copy in NAND, or NONE */
+    uint32_t next; /* in the queue */
+    uint64_t seq;  /* of that copy */
+    uint64_t serial; /* queued: when it was asked for */
+    bool queued;
+    bool flying;
+    uint8_t pad[6];
+} SavedPage;
+
+/* A copy of one on its way to NAND. */
+typedef struct SavedFlight {
+    uint64_t serial;
+    uint64_t seq;
+    uint32_t index; /* of the saved page; NONE: this flight is free */
+    uint32_t page;  /* where to; NONE: its program failed, and there is no room */
+} SavedFlight;
+
+typedef struct Saved {
+    uint64_t serial;      /* counts what has been asked for */
+    uint64_t trim_serial; /* with everything up to it, all trims are in NAND */
+    uint32_t head, tail;  /* queue of saved pages */
+    uint32_t n_flying;
+    uint32_t cursor;  /* plane */
+    uint32_t n_free;  /* blocks */
+    uint32_t n_erasing;
+    uint32_t victim;  /* block that is being emptied, or NONE */
+    uint32_t held_head, held_tail; /* blocks, oldest first, by Block.next */
+    CmdFifo waiting; /* flushes, until everything up to Cmd.next_lpn is there */
+} Saved;
+
+/* Where recovery has got to in a plane. */
+typedef struct RecoveryPlane {
+    uint32_t block; /* in the plane */
+    uint32_t page;  /* in the block */
+    bool done;
+    uint8_t pad[3];
+} RecoveryPlane;
+
+#define RECOVERY_STEPS 8
+
+typedef struct RecoveryTimes {
+    uint64_t ready_ps; /* from the return of power on */
+    uint64_t step_ps[RECOVERY_STEPS];
+    uint64_t step_reads[RECOVERY_STEPS];
+} RecoveryTimes;
+
+typedef struct Recovery {
+    bool on; /* the power is, the drive is not ready yet */
+    uint8_t pad[3];
+    uint32_t step;
+    uint32_t n_reads; /* in flight */
+    uint32_t n;       /* that ended */
+    uint64_t start_ps, step_start_ps;
+    uint64_t most_ready_ps;
+    RecoveryTimes times; /* of the last one, or the present one so far */
+    CmdFifo waiting; /* commands */
+} Recovery;
 
 typedef struct Age Age;
 /* The host's silence, and what is done in it; see background.c. */
@@ -425,6 +569,17 @@ struct Ssd {
     uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
     uint64_t *spare_version; /* by ppu; NULL without a host */
     uint8_t *spare_stream;   /* by ppu; NULL if there is one stream */
+    uint64_t *spare_seq;     /* by page; NULL with capacitors, as what follows */
+    uint64_t prog_seq;       /* the last one given */
+    uint64_t *floor; /* by lpn: versions below it have been trimmed */
+    uint64_t *saved; /* by lpn: what the newest saved page in NAND says */
+    SavedPage *saved_page;
+    SavedFlight *saved_flight;
+    uint64_t *saved_flying; /* by flight: what its page says, by unit */
+    Open *saved_open;       /* by plane */
+    Saved saved_queue;
+    Recovery recovery;
+    RecoveryPlane *recovery_plane;
     uint64_t *valid;         /* bitmap by ppu */
     uint64_t mapped_units;  /* of the user */
 
@@ -434,6 +589,13 @@ struct Ssd {
     uint64_t meta_version; /* of the metadata programmed last */
     void *map_data;        /* of the mapping scheme */
     uint64_t map_bytes;    /* host memory that it takes */
+
+    /* Log-block maps; else NULL.  Logical blocks count plane by plane, and so
+     * do records of log blocks. */
+    uint32_t *data_block; /* by logical block, or NONE */
+    uint32_t *log_of;     /* by logical block: record of its own log, or NONE */
+    LogBlock *log_block;  /* records */
+    MergeStats merge_stats;
 
     Block *block;
     Plane *plane;
@@ -607,12 +769,21 @@ struct BufferPolicy {
     void (*init)(Ssd *ssd);
     void (*destroy)(Ssd *ssd);
 
-    /* Required with Ssd.policy_data: save it, or load it into what init has made
-     * (core/state.h), and believe no number.  Without it such a drive cannot be
-     * saved. */
+    /* Required with Ssd.policy_data: the rows of its struct; save it, or load it
+     * into what init has made (core/state.h); can what was loaded be used by a
+     * drive at rest, whose slots have been looked at? */
+    const StateStruct *rows;
     bool (*state)(Ssd *ssd, State *s);
+    bool (*sound)(const Ssd *ssd);
 };
 
+/* Where an lpn belongs under a log-block map. */
+typedef struct LogicalPage {
+    uint32_t plane;
+    uint32_t logical; /* logical block */
+    uint32_t page;    /* in it, in programs */
+    uint32_t unit;    /* in that */
+} LogicalPage;
 /* Why a unit is somewhere else in NAND. */
 typedef enum MapChange {
     MAP_PROGRAMMED, /* for the host */
@@ -628,6 +799,14 @@ typedef enum MapChange {
 struct MapPolicy {
     const char *name;
     const char *help;
+
+    /* Of a log-block map; 0: it is none.  Log blocks that it needs in a plane. */
+    uint32_t least_logs;
+    /* Required of one.  A log block (record) with room for a page of the host, or
+     * NONE: a merge (merge_start()) or an erase comes first.  in_place: nothing
+     * of the page is valid in NAND but what it replaces, so that it may lie where
+     * it would in a data block. */
+    uint32_t (*log_for)(Ssd *ssd, const LogicalPage *at, bool in_place);
     bool in_nand; /* the map lies in translation pages (SsdLayout) */
 
     /* All optional.  Ssd.map_data is the policy's; init also says what its tables
@@ -686,6 +865,8 @@ extern const AllocPolicy alloc_dl;
 extern const AllocPolicy alloc_random;
 extern const AllocPolicy alloc_superblock;
 extern const MapPolicy map_page;
+extern const MapPolicy map_bast;
+extern const MapPolicy map_fast;
 extern const MapPolicy map_dftl;
 extern const BufferPolicy buf_fifo;
 extern const BufferPolicy buf_none;

@@ -15,11 +15,16 @@
  *   streams.c  placement streams: what waits for each, its accounts
  *   gc.c       cleaning: when, and the copy loop
  *   gc-unit.c  blocks of several planes that are cleaned together
+ *   hybrid.c   log-block maps: data blocks, log blocks, where a page goes
+ *   merge.c    how log blocks are emptied, in place of cleaning
+ *   hybrid-check.c  what their books must be like
  *   background.c  what the drive does while the host is silent
  *   wear.c     wear levelling
  *   bad-blocks.c  what becomes of blocks and pages whose program or erase fails
  *   faulty.c   scripted faults that name logical blocks, commands or a time
  *   power.c    power cut and return; preload
+ *   saved.c    pages that tell of the logical units, for a return of power
+ *   recovery.c what the drive finds in NAND when the power is back
  *   oplog.c    the operation log
  *   state.c    save, load and clone: every member of these structs, as rows
  *   state-check.c  what a loaded state must be like
@@ -30,7 +35,8 @@
  *              cmt.c, dftl-state.c
  *   accounts.c time and energy of the array
  *   numbers.c  valid units, wear and free blocks, for the statistics
- *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*
+ *   policy.c   the lists of policies; one policy per file gc-*, alloc-*, buf-*,
+ *              map-*
  *
  * Numbers: lpn counts mapping units of the host, ppu those of the array:
  * ppu = page * units_per_page + unit within the page.
@@ -183,6 +189,9 @@ void block_destroy(Ssd *ssd);
  * there is no block that this kind may take. */
 uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream);
+/* A free block (BLOCK_MAPPED from now on), for what the host writes or for
+ * copies; NONE: there is none. */
+uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind);
 bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream);
 
@@ -236,6 +245,13 @@ void block_mark_bad(Ssd *ssd, uint32_t block);
 
 /* Put a block whose cleaning or filling was cut short back among the FULL. */
 void block_make_full(Ssd *ssd, uint32_t block);
+
+/* After a power cut: every block but bad ones and those of saved.c is LOST, and
+ * in no list; one is found again, as the array has it, and filled on by open (an
+ * open_index()) if that is not NONE.  Those of a plane come in the order in which
+ * they were filled. */
+void block_forget_all(Ssd *ssd);
+void block_found(Ssd *ssd, uint32_t block, uint32_t open);
 
 /* A FULL block goes to the end of the list by age. */
 void block_renew(Ssd *ssd, uint32_t block);
@@ -413,6 +429,10 @@ void write_filled(Ssd *ssd, uint32_t slot, bool bad);
  * yet, and program it. */
 void write_send(Ssd *ssd, uint32_t job, uint32_t plane);
 
+/* A job of the host has its units (NONE: nothing in that place) and its page:
+ * program it. */
+void write_submit(Ssd *ssd, uint32_t job);
+
 /* Gather a page of what is due and program it in the plane. */
 void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream);
 
@@ -454,6 +474,9 @@ void gc_force(Ssd *ssd, uint32_t plane);
 void gc_read_done(Ssd *ssd, const NandOp *op);
 void gc_page_done(Ssd *ssd, uint32_t job);
 void gc_erase_done(Ssd *ssd, uint32_t block);
+
+/* An empty victim need wait no longer (saved_holds()). */
+void gc_release(Ssd *ssd, uint32_t block);
 
 /* A FULL block of the plane at random that gains; NONE: many draws found none. */
 uint32_t gc_draw(Ssd *ssd, uint32_t plane);
@@ -503,8 +526,103 @@ void gc_page_failed(Ssd *ssd, uint32_t job);
 static inline bool cause_is_cleaning(unsigned cause)
 {
     return cause == NAND_CAUSE_GC || cause == NAND_CAUSE_WEAR ||
-           cause == NAND_CAUSE_REFRESH;
+           cause == NAND_CAUSE_REFRESH || cause == NAND_CAUSE_MERGE;
 }
+
+/* Spare area and accounts of a unit that is copied. */
+void gc_copy_spare(Ssd *ssd, uint32_t from, uint32_t to);
+
+/* ---- hybrid.c ------------------------------------------------------------------- */
+
+/* All of these are for log-block maps only (SsdLayout.log_blocks > 0), but for
+ * these three. */
+void hybrid_init(Ssd *ssd);
+void hybrid_destroy(Ssd *ssd);
+uint64_t hybrid_memory(const Ssd *ssd);
+
+LogicalPage logical_place(const Ssd *ssd, uint32_t lpn);
+
+/* The lpn at a place in a logical block, or NONE: beyond the capacity. */
+uint32_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
+                     uint32_t unit);
+
+/* Programs that a block takes, and those that it has had. */
+static inline uint32_t hybrid_block_programs(const Ssd *ssd)
+{
+    return ssd->geo->pages_per_block / ssd->l.pages_per_program;
+}
+
+static inline uint32_t hybrid_next(const Ssd *ssd, uint32_t block)
+{
+    return nand_next_page(ssd->nand, block) / ssd->l.pages_per_program;
+}
+
+/* The next page of a block, to be programmed at once. */
+uint32_t hybrid_take_page(Ssd *ssd, uint32_t block);
+
+/* A log block of the plane, for one logical block or (NONE) for any: at the new
+ * end of the plane's list, or beside it; NONE: there is no free block now. */
+uint32_t log_open(Ssd *ssd, uint32_t plane, uint32_t logical, bool listed);
+
+/* To the new end of the list. */
+void log_renew(Ssd *ssd, uint32_t plane, uint32_t log);
+
+/* The record is free; its block is the caller's. */
+void log_release(Ssd *ssd, uint32_t plane, uint32_t log);
+
+static inline bool log_has_room(const Ssd *ssd, uint32_t log)
+{
+    return hybrid_next(ssd, ssd->log_block[log].block) <
+           hybrid_block_programs(ssd);
+}
+
+/* Program one page of what waits for the stream; false: no plane takes any. */
+bool hybrid_send(Ssd *ssd, uint32_t stream);
+
+/* Does the plane of the unit take a page at once? */
+bool hybrid_accepts(const Ssd *ssd, uint32_t lpn);
+
+/* A program of the host in the plane has ended. */
+void hybrid_page_done(Ssd *ssd, uint32_t plane);
+
+/* Where a preloaded unit is to lie. */
+uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn);
+
+/* The page for lpn[0..n-1] without modelled time, and how many of them it takes
+ * (*used), each at ppu[]; NONE: a merge or an erase has to end first. */
+uint32_t hybrid_age_page(Ssd *ssd, const uint64_t *lpn, uint64_t n,
+                         uint32_t *ppu, uint32_t *used);
+void hybrid_age_done(Ssd *ssd, uint32_t lpn);
+
+/* The power has gone. */
+void hybrid_torn(Ssd *ssd, uint32_t ppa);
+void hybrid_power_lost(Ssd *ssd);
+
+/* Books of a drive, whatever its map; false: *error says which is wrong.
+ * _ranges: can they be looked at? */
+bool hybrid_check(const Ssd *ssd, GError **error);
+bool hybrid_check_ranges(const Ssd *ssd, GError **error);
+
+/* ---- merge.c -------------------------------------------------------------------- */
+
+/* Empty the log block, as soon as the host's programs in the plane have ended. */
+void merge_start(Ssd *ssd, uint32_t plane, uint32_t log);
+
+/* They may have. */
+void merge_host_quiet(Ssd *ssd, uint32_t plane);
+
+static inline bool merge_active(const Plane *p)
+{
+    return p->logs.merge.log != NONE;
+}
+
+void merge_read_done(Ssd *ssd, const NandOp *op);
+void merge_page_done(Ssd *ssd, uint32_t job);
+void merge_erase_done(Ssd *ssd, uint32_t block);
+
+/* The plane merges nothing. */
+void merge_forget(Merge *m);
+void merge_json(const Ssd *ssd, JsonWriter *w);
 
 /* ---- background.c --------------------------------------------------------------- */
 
@@ -630,10 +748,95 @@ void power_lost(Ssd *ssd);
  * operation in flight, and no victim.  Sets Ssd.read_only if it cannot be. */
 void power_take_back(Ssd *ssd, uint32_t plane);
 
+/* The power is on and the map is there: the drive goes on. */
+void power_ready(Ssd *ssd);
+
+/* ---- saved.c ---------------------------------------------------------------------- */
+
+/* An entry of a saved page: where the unit is, as in the map; else a version,
+ * below which all copies are trimmed. */
+#define SAVED_MAPPED (1ULL << 63)
+
+/* Is the map found again in NAND after a power cut? */
+static inline bool saves(const Ssd *ssd)
+{
+    return ssd->l.n_saved > 0;
+}
+
+/* The index of the saved page that the page of the array holds; NONE: it holds
+ * none. */
+static inline uint32_t saved_index(const Ssd *ssd, uint32_t page)
+{
+    uint32_t spare = ssd->spare_lpn[page << ssd->page_units_shift];
+
+    return spare > ssd->l.user_units ? spare - 1 - (uint32_t)ssd->l.user_units
+                                     : NONE;
+}
+
+/* Does the block hold saved pages, and nothing else? */
+static inline bool saved_has_block(const Ssd *ssd, uint32_t block)
+{
+    return block % ssd->geo->blocks_per_plane >=
+           ssd->geo->blocks_per_plane - ssd->l.saved_blocks;
+}
+
+/* Before block_init(); after it. */
+void saved_create(Ssd *ssd);
+void saved_find_blocks(Ssd *ssd);
+void saved_destroy(Ssd *ssd);
+uint64_t saved_memory(const Ssd *ssd); /* bytes of host memory */
+void saved_forget(Ssd *ssd);
+
+void saved_program_done(Ssd *ssd, const NandOp *op);
+void saved_erase_done(Ssd *ssd, const NandOp *op);
+
+/* Does the page hold a saved page, and is that the newest of its index? */
+bool saved_is_newest(const Ssd *ssd, uint32_t page);
+
+/* The unit, so far in this version, is trimmed. */
+void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version);
+
+/* true: every trim so far is in NAND.  false: the flush ends when it is. */
+bool saved_flush(Ssd *ssd, uint32_t cmd);
+
+/* The empty victim must not be erased yet; gc_release() comes when it may. */
+bool saved_holds(Ssd *ssd, uint32_t block);
+
+/* The power has gone; what recovery finds; it has ended. */
+void saved_power_lost(Ssd *ssd);
+void saved_found(Ssd *ssd, uint32_t page);
+void saved_loaded(Ssd *ssd, uint32_t page);
+void saved_ready(Ssd *ssd);
+
+/* ---- recovery.c ------------------------------------------------------------------- */
+
+/* What is in memory only is gone: after all that reads it to see what NAND
+ * holds. */
+void recovery_power_lost(Ssd *ssd);
+
+/* The block was being erased: what it held can no longer be read. */
+void recovery_wipe_block(Ssd *ssd, uint32_t block);
+
+/* The power is back: power_ready() runs when the map is, at a later time. */
+void recovery_start(Ssd *ssd);
+void recovery_read_done(Ssd *ssd, const NandOp *op);
+void recovery_event(Ssd *ssd, uint32_t step);
+
+/* Does the command have to wait until the drive is ready? */
+bool recovery_waits(Ssd *ssd, uint32_t cmd);
+
+/* No recovery takes longer. */
+uint64_t recovery_longest_ps(const Ssd *ssd);
+
+void recovery_json(const Ssd *ssd, JsonWriter *w);
+
 /* ---- host.c --------------------------------------------------------------------- */
 
 void host_init_link(Ssd *ssd);
 void host_start(Ssd *ssd, uint32_t cmd);
+
+/* The drive is ready, for which the command has waited. */
+void host_start_now(Ssd *ssd, uint32_t cmd);
 void host_data(Ssd *ssd, uint32_t cmd);
 void host_done(Ssd *ssd, uint32_t cmd);
 void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op);
@@ -792,7 +995,7 @@ static inline uint64_t gc_price(const Ssd *ssd)
 static inline bool gc_holds_host(const Ssd *ssd, const Plane *p)
 {
     return p->gc.active && p->gc.credit < gc_price(ssd) &&
-           p->gc.reads + p->gc.programs + p->erases > 0;
+           p->gc.reads + p->gc.programs + p->erases + p->gc.trims > 0;
 }
 
 /* The host has taken a page of the plane. */

@@ -33,7 +33,8 @@ static void maybe_erase(Ssd *ssd, uint32_t block)
     Block *b = &ssd->block[block];
     Plane *p = &ssd->plane[block_plane(ssd, block)];
 
-    if (p->gc.victim == block || b->pending > 0 || b->valid > 0) {
+    if (p->gc.victim == block || b->pending > 0 || b->valid > 0 ||
+        saved_holds(ssd, block)) {
         return;
     }
     if (b->bad) {
@@ -45,6 +46,16 @@ static void maybe_erase(Ssd *ssd, uint32_t block)
     } else if (!unit_holds(ssd, block)) {
         unit_erase(ssd, block);
     }
+}
+
+void gc_release(Ssd *ssd, uint32_t block)
+{
+    uint32_t plane = block_plane(ssd, block);
+
+    ssd->block[block].held = false;
+    ssd->plane[plane].gc.trims--;
+    maybe_erase(ssd, block);
+    gc_kick(ssd, plane);
 }
 
 static void copy_ended(Ssd *ssd, uint32_t block)
@@ -80,7 +91,7 @@ static uint32_t account_of(const Ssd *ssd, uint32_t ppu)
                : unit_stream(ssd, ppu);
 }
 
-static void copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
+void gc_copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
 {
     oplog_add(ssd->log, OPLOG_PLACE, 1, spare_lpn(ssd, from), ssd->now_ps, from,
               to);
@@ -112,7 +123,7 @@ static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
     job->ppa = ppa;
     ssd->plane[job->plane].gc.programs++;
     for (uint32_t i = 0; i < job->n; i++) {
-        copy_spare(ssd, unit[i], first + i);
+        gc_copy_spare(ssd, unit[i], first + i);
     }
     faulty_submit(ssd, &op);
 }
@@ -221,7 +232,7 @@ static uint32_t take_page(Ssd *ssd, uint32_t plane, uint32_t class)
         unit_release(ssd, plane);
     }
     if (page == NONE && p->erases == 0 && p->gc.programs == 0 &&
-        p->gc.reads == 0) {
+        p->gc.reads == 0 && p->gc.trims == 0) {
         page = take_any_page(ssd, plane);
         if (page == NONE) {
             start_over(ssd, plane);
@@ -650,6 +661,9 @@ void gc_kick(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
 
+    if (ssd->l.log_blocks > 0) {
+        return; /* merge.c cleans */
+    }
     if (p->gc.active || p->gc.folding || p->n_free <= p->gc_low_blocks ||
         p->n_retiring > 0 || 2 * p->n_slc_free < ssd->geo->slc_blocks ||
         ssd->background.idle || p->wear_due || meta_is_short(ssd, p) || p->gc.next != NONE) {
@@ -684,6 +698,10 @@ void gc_read_done(Ssd *ssd, const NandOp *op)
     uint32_t plane = block_plane(ssd, block);
     Plane *p = &ssd->plane[plane];
 
+    if (ssd->l.log_blocks > 0) {
+        merge_read_done(ssd, op);
+        return;
+    }
     p->gc.reads--;
     for (uint32_t i = 0; i < upp; i++) {
         uint32_t ppu = page * upp + i;
@@ -709,6 +727,10 @@ void gc_page_done(Ssd *ssd, uint32_t j)
     uint32_t first = job->ppa << ssd->page_units_shift;
     uint32_t plane = job->plane;
 
+    if (ssd->l.log_blocks > 0) {
+        merge_page_done(ssd, j);
+        return;
+    }
     for (uint32_t i = 0; i < job->n; i++) {
         /* The map is large and its entries lie far apart: fetch them at once. */
         __builtin_prefetch(&ssd->map[spare_lpn(ssd, first + i)], 1);
@@ -748,6 +770,10 @@ void gc_erase_done(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
 
+    if (ssd->l.log_blocks > 0) {
+        merge_erase_done(ssd, block);
+        return;
+    }
     block_erased(ssd, block);
     meta_pump(ssd, plane);
     map_room(ssd, plane);

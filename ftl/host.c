@@ -497,7 +497,8 @@ void host_slot_settled(Ssd *ssd, uint32_t cmd)
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
 
     /* Not while some of its units still wait for room. */
-    if (--c->pending == 0 && c->phase == CMD_RUNNING && c->next_lpn > last) {
+    if (--c->pending == 0 && c->phase == CMD_RUNNING && c->next_lpn > last &&
+        (!c->trimmed || saved_flush(ssd, cmd))) {
         host_account(ssd, c, COST_flush);
         host_finish(ssd, cmd, c->status);
     }
@@ -655,9 +656,16 @@ static void account_start(Ssd *ssd, Cmd *c)
 
 void host_start(Ssd *ssd, uint32_t cmd)
 {
+    account_start(ssd, &ssd->cmd[cmd]);
+    if (!recovery_waits(ssd, cmd)) {
+        host_start_now(ssd, cmd);
+    }
+}
+
+void host_start_now(Ssd *ssd, uint32_t cmd)
+{
     Cmd *c = &ssd->cmd[cmd];
 
-    account_start(ssd, c);
     if (c->status == SSD_STATUS_ABORTED) {
         host_finish(ssd, cmd, SSD_STATUS_ABORTED);
         return;
@@ -775,6 +783,8 @@ int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
         g_assert(req->version > ssd->last_version &&
                  req->version < 1ULL << 48);
         ssd->last_version = req->version;
+    } else if (req->op == SSD_OP_WRITE && saves(ssd)) {
+        ssd->last_version++;
     }
     ssd->submitted = true;
     i = cmd_take(ssd);
@@ -787,6 +797,9 @@ int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
         .phase = CMD_SUBMITTED,
         .next = NONE,
     };
+    if (!ssd->host && saves(ssd)) {
+        ssd->cmd[i].req.version = ssd->last_version;
+    }
     ssd->running++;
     background_stop(ssd);
     oplog_add(ssd->log, OPLOG_CMD, req->op | (req->fua ? 0x80 : 0),

@@ -66,6 +66,16 @@ static void drop_nand_copy(Ssd *ssd, Slot *s)
     }
 }
 
+/* A version that never will be in NAND: who waits for it to be durable waits for
+ * the trim to be (saved_flush()). */
+static void supersede(Ssd *ssd, const Slot *s)
+{
+    tell_superseded(ssd, s);
+    for (uint32_t w = s->waiters; w != NONE; w = ssd->waiter[w].next) {
+        ssd->cmd[ssd->waiter[w].cmd].trimmed = true;
+    }
+}
+
 static void trim_buffered(Ssd *ssd, uint32_t lpn)
 {
     uint32_t i = map_slot(ssd->map[lpn]);
@@ -82,7 +92,7 @@ static void trim_buffered(Ssd *ssd, uint32_t lpn)
         drop_nand_copy(ssd, s);
         break;
     case SLOT_DIRTY:
-        tell_superseded(ssd, s);
+        supersede(ssd, s);
         drop_nand_copy(ssd, s);
         ssd->map[lpn] = 0;
         slot_free(ssd, i);
@@ -90,7 +100,7 @@ static void trim_buffered(Ssd *ssd, uint32_t lpn)
     case SLOT_BLOCKED: {
         uint32_t older = s->older;
 
-        tell_superseded(ssd, s);
+        supersede(ssd, s);
         ssd->slot[older].newer = NONE;
         ssd->slot[older].dead = true;
         drop_nand_copy(ssd, &ssd->slot[older]);
@@ -99,7 +109,7 @@ static void trim_buffered(Ssd *ssd, uint32_t lpn)
         break;
     }
     case SLOT_FILLING:
-        tell_superseded(ssd, s);
+        supersede(ssd, s);
         s->dead = true;
         drop_nand_copy(ssd, s);
         break;
@@ -118,6 +128,9 @@ void map_trim(Ssd *ssd, uint32_t lpn)
 
     if (entry == 0) {
         return;
+    }
+    if (saves(ssd)) {
+        saved_trim(ssd, lpn, map_version(ssd, lpn));
     }
     if (!map_is_buffered(entry)) {
         block_clear_valid(ssd, entry - 1);

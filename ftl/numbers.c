@@ -150,7 +150,8 @@ static void valid_json(const Ssd *ssd, JsonWriter *w)
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         uint32_t units = ssd->l.units_per_page * nand_block_pages(ssd->geo, b);
 
-        if (ssd->block[b].state == BLOCK_FULL) {
+        if (ssd->block[b].state == BLOCK_FULL ||
+            ssd->block[b].state == BLOCK_MAPPED) {
             n[ssd->block[b].valid * 10ULL / units]++;
         }
     }

@@ -238,6 +238,12 @@ bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error)
                     "one has been written to", path);
         return false;
     }
+    if (saves(ssd)) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
+                    "operation log %s: needs ftl.recovery=capacitors, other "
+                    "ways to find the map are not in its format", path);
+        return false;
+    }
     file = fopen(path, "wb");
     if (!file) {
         return cannot(path, errno, error);

@@ -35,8 +35,15 @@ const BufferPolicy *const buffer_policies[] = {
 const MapPolicy *const map_policies[] = {
     &map_page,
     &map_dftl,
+    &map_bast,
+    &map_fast,
     NULL,
 };
+
+uint32_t ssd_map_least_logs(unsigned i)
+{
+    return map_policies[i]->least_logs;
+}
 
 const char *ssd_map_name(unsigned i)
 {

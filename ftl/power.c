@@ -2,9 +2,9 @@
 /*
  * power.c - losing power, getting it back, and starting from an image.
  *
- * Knows what survives: pages whose program had ended, and the map, which is
- * kept in memory that capacitors protect.  The buffer's data survives with
- * buffer.plp only.
+ * Knows what survives: pages whose program had ended; and the map with
+ * ftl.recovery=capacitors, which keep it, else recovery.c makes it anew.  The
+ * buffer's data survives with buffer.plp only.
  */
 #include <errno.h>
 #include <string.h>
@@ -90,6 +90,14 @@ static void tear_pages(Ssd *ssd)
         for (uint32_t k = 0; k < n; k++) {
             ssd->spare_lpn[first + k] = SPARE_NONE;
         }
+        if (ssd->spare_seq) {
+            memset(&ssd->spare_seq[ssd->job[j].ppa], 0,
+                   nand_block_program(ssd->geo, ppu_block(ssd, first)) *
+                       sizeof(*ssd->spare_seq));
+        }
+        if (ssd->l.log_blocks > 0) {
+            hybrid_torn(ssd, ssd->job[j].ppa);
+        }
     }
 }
 
@@ -110,7 +118,8 @@ static void settle_open(Ssd *ssd, Plane *p)
     }
 }
 
-static void settle_blocks(Ssd *ssd)
+/* What a plane was doing. */
+static void forget_planes(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         Plane *p = &ssd->plane[i];
@@ -122,7 +131,13 @@ static void settle_blocks(Ssd *ssd)
         p->meta_wait = (JobFifo){NONE, NONE};
         p->erases = 0;
         memset(p->staged_of, 0, ssd->l.n_gc_classes * sizeof(*p->staged_of));
-        settle_open(ssd, p);
+    }
+}
+
+static void settle_blocks(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        settle_open(ssd, &ssd->plane[i]);
         plane_count_open(ssd, i);
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
@@ -145,12 +160,22 @@ void power_lost(Ssd *ssd)
     if (ssd->cfg->plp) {
         keep_buffer(ssd);
     }
-    revert_map(ssd);
+    if (!saves(ssd)) {
+        revert_map(ssd);
+    }
     if (ssd->mapper->power_lost) {
         ssd->mapper->power_lost(ssd);
     }
     tear_pages(ssd);
-    settle_blocks(ssd);
+    forget_planes(ssd);
+    if (saves(ssd)) {
+        recovery_power_lost(ssd);
+    } else {
+        settle_blocks(ssd);
+    }
+    if (ssd->l.log_blocks > 0) {
+        hybrid_power_lost(ssd);
+    }
     ssd_init_buffer(ssd);
     g_clear_pointer(&ssd->waiter, g_free);
     g_clear_pointer(&ssd->job, g_free);
@@ -168,7 +193,7 @@ void power_lost(Ssd *ssd)
 
 void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
 {
-    g_assert(ssd->host && (ssd->power_on || ssd->faults));
+    g_assert((ssd->host || saves(ssd)) && (ssd->power_on || ssd->faults));
     ssd_run(ssd, now_ns);
     if (ssd->recording) {
         recording_power(ssd->recording, false, now_ns);
@@ -251,21 +276,51 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
         recording_power(ssd->recording, true, now_ns);
     }
     ssd->power_on = true;
+    if (saves(ssd)) {
+        faulty_arm(ssd);
+        recovery_start(ssd);
+    } else {
+        power_ready(ssd);
+    }
+}
+
+/* An empty block of the plane that only has to be erased, or NONE. */
+static uint32_t empty_block(const Ssd *ssd, const Plane *p)
+{
+    uint32_t b = p->bucket[0];
+
+    while (b != NONE && ssd->block[b].bad) {
+        b = ssd->block[b].next;
+    }
+    return saves(ssd) ? b : NONE;
+}
+
+void power_ready(Ssd *ssd)
+{
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         if (ssd->block[b].state == BLOCK_ERASING) {
             block_start_erase(ssd, b, NAND_CAUSE_GC, false);
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (ssd->plane[i].n_free == 0 && ssd->plane[i].erases == 0) {
-            power_take_back(ssd, i);
+        if (ssd->plane[i].n_free == 0 && ssd->plane[i].erases == 0 &&
+            ssd->l.log_blocks == 0) {
+            uint32_t empty = empty_block(ssd, &ssd->plane[i]);
+
+            if (empty != NONE) {
+                block_discard(ssd, empty);
+            } else {
+                power_take_back(ssd, i);
+            }
         }
         plane_update(ssd, i);
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         gc_kick(ssd, i); /* which may concern others, too */
     }
-    faulty_arm(ssd);
+    if (!saves(ssd)) {
+        faulty_arm(ssd);
+    }
     background_quiet(ssd);
     restore_buffer(ssd);
 }
@@ -320,7 +375,8 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
         if (ssd->map[lpn]) {
             continue;
         }
-        ppu = preload_take(ssd, (uint32_t)lpn);
+        ppu = ssd->l.log_blocks > 0 ? hybrid_preload(ssd, (uint32_t)lpn)
+                                    : preload_take(ssd, (uint32_t)lpn);
         oplog_add(ssd->log, OPLOG_PRELOAD, 0, (uint32_t)lpn, ssd->now_ps, 0,
                   ppu);
         ssd->map[lpn] = ppu + 1;

@@ -420,5 +420,5 @@ bool ssd_check(const Ssd *ssd, GError **error)
             return false;
         }
     }
-    return true;
+    return hybrid_check(ssd, error);
 }

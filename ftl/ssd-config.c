@@ -38,6 +38,13 @@ const char *ssd_wear_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
+const char *ssd_recovery_name(unsigned i)
+{
+    static const char *const names[] = {"capacitors", "scan"};
+
+    return i < G_N_ELEMENTS(names) ? names[i] : NULL;
+}
+
 const char *ssd_gc_unit_name(unsigned i)
 {
     static const char *const names[] = {"plane", "die", "superblock"};
@@ -255,6 +262,65 @@ static bool check_upkeep(const SsdConfig *cfg, GError **error)
     return true;
 }
 
+static bool check_recovery(const SsdConfig *cfg, GError **error)
+{
+    if (cfg->recovery != SSD_RECOVERY_CAPACITORS && cfg->plp) {
+        return fail(error, "ftl.recovery=%s: not with buffer.plp=on, whose "
+                    "capacitors keep the map, too",
+                    ssd_recovery_name(cfg->recovery));
+    }
+    if (cfg->recovery != SSD_RECOVERY_CAPACITORS && cfg->mapper != 0) {
+        return fail(error, "ftl.recovery=%s: needs ftl.map=page",
+                    ssd_recovery_name(cfg->recovery));
+    }
+    if (cfg->recovery != SSD_RECOVERY_CAPACITORS && cfg->gc_unit != 0) {
+        return fail(error, "ftl.recovery=%s: needs ftl.gc_unit=plane",
+                    ssd_recovery_name(cfg->recovery));
+    }
+    return true;
+}
+
+/* What a log-block map places and cleans by itself, or cannot do. */
+static bool check_logs(const SsdConfig *cfg, GError **error)
+{
+    const struct {
+        bool set;
+        const char *option;
+    } other[] = {
+        {cfg->alloc != 0, "ftl.alloc other than stripe"},
+        {cfg->gc != 0, "ftl.gc other than greedy"},
+        {cfg->gc_unit != 0, "ftl.gc_unit other than plane"},
+        {cfg->gc_soft_ppm > 0, "ftl.gc_soft"},
+        {cfg->gc_preempt, "ftl.gc_preempt=on"},
+        {cfg->wear == SSD_WEAR_STATIC, "ftl.wear=static"},
+        {cfg->refresh_reads > 0, "ftl.refresh_reads"},
+        {cfg->refresh_hours > 0, "ftl.refresh_hours"},
+        {cfg->streams > 0, "streams.max"},
+        {cfg->ruhs > 0, "fdp.ruhs"},
+        {cfg->nand.slc_blocks > 0, "nand.slc_blocks"},
+        {cfg->nand.copyback, "nand.copyback=on"},
+        {cfg->nand.factory_bad_ppm > 0, "media.factory_bad"},
+        {cfg->nand.program_fail > 0, "media.program_fail"},
+        {cfg->nand.erase_fail > 0, "media.erase_fail"},
+    };
+    uint32_t least = ssd_map_least_logs(cfg->mapper);
+
+    if (least == 0) {
+        return cfg->log_blocks == 0 ||
+               fail(error, "ftl.log_blocks=%u: needs ftl.map=bast or fast",
+                    cfg->log_blocks);
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(other); i++) {
+        if (other[i].set) {
+            return fail(error, "ftl.map=%s: not with %s (docs/mapping.md)",
+                        ssd_map_name(cfg->mapper), other[i].option);
+        }
+    }
+    return cfg->log_blocks == 0 || cfg->log_blocks >= least ||
+           fail(error, "ftl.log_blocks=%u: ftl.map=%s needs at least %u",
+                cfg->log_blocks, ssd_map_name(cfg->mapper), least);
+}
+
 static bool check_units(const SsdConfig *cfg, GError **error)
 {
     uint64_t unit = cfg->unit_bytes;
@@ -367,6 +433,27 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
     }
 }
 
+/*
+ * What is saved takes 8 bytes for each logical unit, in blocks of its own: twice
+ * as many as it fills, one that is written in each plane and one that is free.
+ */
+static void layout_saved(const SsdConfig *cfg, SsdLayout *l)
+{
+    uint64_t program = cfg->nand.page_bytes * l->pages_per_program;
+    uint64_t per_block = (uint64_t)l->n_planes * cfg->nand.pages /
+                         l->pages_per_program;
+
+    if (cfg->recovery == SSD_RECOVERY_CAPACITORS) {
+        return;
+    }
+    l->saved_units = (uint32_t)(program / SAVED_ENTRY_BYTES);
+    l->n_saved = (uint32_t)((l->user_units + l->saved_units - 1) /
+                            l->saved_units) + 1;
+    l->saved_blocks = 2 + (uint32_t)((2 * l->n_saved + per_block - 1) /
+                                     per_block);
+    l->n_saved_flights = MIN(2 * l->n_planes, 256);
+}
+
 /* Bytes of an entry in a translation page: a physical address. */
 #define MAP_ENTRY_BYTES 4
 
@@ -402,7 +489,8 @@ static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
     return fail(error,
                 "%s: leaves %" PRIu64
                 " spare blocks of %u in each plane, at least %u are needed%s%s",
-                room, spare, cfg->nand.blocks - cfg->nand.slc_blocks,
+                room, spare,
+                cfg->nand.blocks - cfg->nand.slc_blocks - l->saved_blocks,
                 l->min_spare_blocks,
                 cfg->wear == SSD_WEAR_STATIC ? " (fewer without "
                                                "ftl.wear=static)"
@@ -415,6 +503,42 @@ static uint64_t user_units(const SsdConfig *cfg, uint64_t physical_units)
     return cfg->capacity ? cfg->capacity / cfg->unit_bytes
                          : (uint64_t)((unsigned __int128)physical_units *
                                       1000000 / (1000000 + cfg->op_ppm));
+}
+
+/*
+ * A log-block map: each plane has a data block for each of its logical blocks,
+ * its log blocks, one to merge into, and one that is being erased meanwhile.
+ * Pages go round the planes by their address.
+ */
+static bool layout_logs(const SsdConfig *cfg, SsdLayout *l, GError **error)
+{
+    uint64_t programs = (l->user_units + l->units_per_program - 1) /
+                        l->units_per_program;
+    uint64_t of_plane = (programs + l->n_planes - 1) / l->n_planes;
+    uint32_t per_block = cfg->nand.pages / l->pages_per_program;
+    uint64_t logical = (of_plane + per_block - 1) / per_block;
+    uint64_t spare = cfg->nand.blocks - MIN(logical, cfg->nand.blocks);
+    uint32_t logs = MAX(cfg->log_blocks, ssd_map_least_logs(cfg->mapper));
+    g_autofree char *room = room_option(cfg);
+
+    if (spare < logs + 2) {
+        return fail(error, "%s: leaves %" PRIu64 " spare blocks of %u in each "
+                    "plane, ftl.map=%s needs %u log blocks and 2", room, spare,
+                    cfg->nand.blocks, ssd_map_name(cfg->mapper), logs);
+    }
+    l->logical_blocks = (uint32_t)logical;
+    l->log_blocks = cfg->log_blocks ? logs : (uint32_t)spare - 2;
+    l->spare_blocks = (uint32_t)spare;
+    l->min_spare_blocks = l->log_blocks + 2;
+    l->busy_blocks = 1;
+    l->gc_high_blocks = 1;
+    if (l->units_per_program > 1) {
+        /* Pages are full if there is something to choose from in each plane. */
+        l->ready_units = MIN(l->n_slots / 2,
+                             l->n_planes * l->units_per_program);
+        l->ready_units = MAX(l->ready_units, l->units_per_program);
+    }
+    return true;
 }
 
 bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
@@ -439,10 +563,16 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     l->user_units = user_units(cfg, (uint64_t)l->n_planes * blocks *
                                         l->units_per_block);
     l->share_units = (l->user_units + l->n_planes - 1) / l->n_planes;
+    l->ready_units = l->units_per_program;
     layout_meta(cfg, l);
     share_blocks = (l->share_units + l->meta_share_units + l->units_per_block -
                     1) / l->units_per_block;
     layout_streams(cfg, l);
+    layout_saved(cfg, l);
+    blocks -= MIN(blocks, l->saved_blocks);
+    if (ssd_map_least_logs(cfg->mapper) > 0) {
+        return layout_logs(cfg, l, error);
+    }
     if (blocks < share_blocks + l->min_spare_blocks) {
         return no_spare(cfg, l, blocks - MIN(blocks, share_blocks), error);
     }
@@ -488,6 +618,7 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
 
     return nand_config_check(&cfg->nand, error) && check_units(cfg, error) &&
            check_streams(cfg, error) && check_upkeep(cfg, error) &&
+           check_recovery(cfg, error) && check_logs(cfg, error) &&
            ssd_layout(cfg, &layout, error) &&
            check_faults(cfg, &layout, error);
 }

@@ -33,6 +33,11 @@ typedef enum SsdWear {
     SSD_WEAR_STATIC,
 } SsdWear;
 
+typedef enum SsdRecovery {
+    SSD_RECOVERY_CAPACITORS,
+    SSD_RECOVERY_SCAN,
+} SsdRecovery;
+
 typedef enum SsdCompleteAt {
     SSD_COMPLETE_AT_BUFFER,
     SSD_COMPLETE_AT_DATA_IN,
@@ -43,6 +48,9 @@ typedef enum SsdFreeAt {
     SSD_FREE_AT_PROGRAM,
     SSD_FREE_AT_DATA_IN,
 } SsdFreeAt;
+
+/* What is saved of a logical unit. */
+#define SAVED_ENTRY_BYTES 8
 
 /* Sizes that follow from a configuration; see ssd_layout(). */
 typedef struct SsdLayout {
@@ -94,6 +102,16 @@ typedef struct SsdLayout {
     uint32_t gc_low_blocks;
     uint32_t gc_high_blocks;
     uint32_t gc_soft_blocks; /* 0: none */
+
+    /* What is kept in NAND for a return of power (saved.c); 0: nothing. */
+    uint32_t n_saved;      /* pages of it */
+    uint32_t saved_units;  /* logical units that one of them tells of */
+    uint32_t saved_blocks; /* in each plane, the last ones, that hold them */
+    uint32_t n_saved_flights; /* on their way at a time */
+    /* A write buffer gives up a page when it holds so many dirty units. */
+    uint32_t ready_units;
+    uint32_t log_blocks; /* in a plane; 0: no log-block map */
+    uint32_t logical_blocks; /* in a plane, of such a map */
 } SsdLayout;
 
 /* Derive the layout.  false: the options do not fit together. */
@@ -114,10 +132,14 @@ bool ssd_config_is_time(const char *key);
 const char *ssd_alloc_name(unsigned i);
 const char *ssd_stripe_name(unsigned i);
 const char *ssd_map_name(unsigned i);
+
+/* Log blocks that a map needs in each plane; 0: it has none. */
+uint32_t ssd_map_least_logs(unsigned i);
 const char *ssd_gc_name(unsigned i);
 const char *ssd_buffer_name(unsigned i);
 const char *ssd_streams_gc_name(unsigned i);
 const char *ssd_wear_name(unsigned i);
+const char *ssd_recovery_name(unsigned i);
 const char *ssd_gc_unit_name(unsigned i);
 const char *ssd_complete_at_name(unsigned i);
 const char *ssd_free_at_name(unsigned i);

@@ -28,6 +28,9 @@
     X(U32, uint32_t, map_prefetch, "ftl.map_prefetch", 0, 65536, "0", NULL,    \
       "dftl: entries that a miss loads beyond those that it needs, if the one " \
       "before them is cached")                                                 \
+    X(U32, uint32_t, log_blocks, "ftl.log_blocks", 0, 65536, "0", NULL,        \
+      "ftl.map=bast, fast: log blocks of each plane; 0: as many as "           \
+      "over-provisioning has room for")                                        \
     X(ENUM, uint32_t, alloc, "ftl.alloc", 0, 0, "stripe", ssd_alloc_name,      \
       "page allocation")                                                       \
     X(ENUM, uint32_t, stripe, "ftl.stripe", 0, 0, "cwdp", ssd_stripe_name,     \
@@ -76,6 +79,11 @@
     X(TIME, uint64_t, scan_interval_ps, "ftl.scan_interval", 1000000000,       \
       86400000000000000, "1min", NULL, "the drive looks for such blocks this " \
       "often, while the host is silent")                                       \
+    X(ENUM, uint32_t, recovery, "ftl.recovery", 0, 0, "capacitors",            \
+      ssd_recovery_name,                                                       \
+      "where the map is found when the power comes back after a cut: "         \
+      "capacitors have kept it; scan: every spare area is read "               \
+      "(docs/power.md)")                                                       \
     X(U32, uint32_t, streams, "streams.max", 0, 63, "0", NULL,                 \
       "streams that the host may have open at a time, by the Streams "         \
       "directive; 0: none")                                                    \

@@ -114,6 +114,7 @@ void ssd_reset_stats(Ssd *ssd)
     memset(&ssd->counters, 0, sizeof(ssd->counters));
     memset(&ssd->buffer_stats, 0, sizeof(ssd->buffer_stats));
     memset(&ssd->background_stats, 0, sizeof(ssd->background_stats));
+    memset(&ssd->merge_stats, 0, sizeof(ssd->merge_stats));
     ssd->nand_base = *nand_stats(ssd->nand);
     accounts_reset(ssd);
     ssd->stats_since_ps = ssd->now_ps;
@@ -257,7 +258,9 @@ void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
     nand_json(ssd, w, &c);
     media_json(w, &c);
     gc_json(ssd, w);
+    merge_json(ssd, w);
     background_json(ssd, w);
+    recovery_json(ssd, w);
     buffer_json(ssd, w);
     map_json(ssd, w);
     stream_json(ssd, w);

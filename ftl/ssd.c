@@ -18,9 +18,6 @@ static void host_op_read(Ssd *ssd, const NandOp *op)
     } else {
         host_read_done(ssd, op->cookie, op);
     }
-    if (ssd->cfg->gc_preempt) {
-        gc_resume(ssd, op->ppa.page);
-    }
 }
 
 static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
@@ -30,17 +27,24 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
 
     switch (op->kind) {
     case NAND_READ:
-        if (cause_is_cleaning(op->cause)) {
+        if (op->cause == NAND_CAUSE_META) {
+            recovery_read_done(ssd, op);
+        } else if (cause_is_cleaning(op->cause)) {
             gc_read_done(ssd, op);
         } else if (op->cause != NAND_CAUSE_HOST) {
             meta_read_done(ssd, op);
         } else {
             host_op_read(ssd, op);
         }
+        if (ssd->cfg->gc_preempt && nand_for_host(op)) {
+            gc_resume(ssd, op->ppa.page);
+        }
         break;
     case NAND_PROGRAM:
     case NAND_COPYBACK:
-        if (op->status == NAND_FAILED) {
+        if (op->cause == NAND_CAUSE_META) {
+            saved_program_done(ssd, op);
+        } else if (op->status == NAND_FAILED) {
             bad_program_done(ssd, op->cookie);
         } else if (ssd->job[op->cookie].gc) {
             gc_page_done(ssd, op->cookie);
@@ -51,7 +55,9 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         }
         break;
     case NAND_ERASE:
-        if (op->status == NAND_FAILED) {
+        if (op->cause == NAND_CAUSE_META) {
+            saved_erase_done(ssd, op);
+        } else if (op->status == NAND_FAILED) {
             bad_erase_done(ssd, block);
         } else {
             gc_erase_done(ssd, block);
@@ -67,7 +73,8 @@ static void op_data_in(void *opaque, const NandOp *op, uint64_t now_ps)
 {
     Ssd *ssd = opaque;
 
-    if (!ssd->job[op->cookie].gc && !ssd->job[op->cookie].meta) {
+    if (op->cause != NAND_CAUSE_META && !ssd->job[op->cookie].gc &&
+        !ssd->job[op->cookie].meta) {
         write_page_data_in(ssd, op->cookie);
     }
 }
@@ -92,6 +99,9 @@ static void dispatch(Ssd *ssd, const Event *e)
         break;
     case SSD_EVENT_BACKGROUND:
         background_event(ssd, event_index(e));
+        break;
+    case SSD_EVENT_RECOVERED:
+        recovery_event(ssd, event_index(e));
         break;
     default:
         nand_event(ssd->nand, e);
@@ -135,7 +145,7 @@ uint64_t ssd_next_event_ns(const Ssd *ssd)
         return SSD_TIME_NEVER;
     }
     next_ns = sim_ceil_ns(eventq_next_ps(&ssd->events));
-    if (ssd->running == 0) {
+    if (ssd->running == 0 && !ssd->recovery.on) {
         /* Background work returns nothing; look after it once in a while. */
         next_ns = MAX(next_ns, ssd->now_ps / PS_PER_NS + NS_PER_MS);
     }
@@ -175,7 +185,7 @@ static void init_tables(Ssd *ssd)
 {
     ssd->map = lazy_new(uint32_t, map_units(ssd));
     ssd->spare_lpn = lazy_new(uint32_t, ssd->l.raw_units);
-    if (ssd->host) {
+    if (ssd->host || saves(ssd)) {
         ssd->spare_version = lazy_new(uint64_t, ssd->l.raw_units);
     }
     if (ssd->l.n_streams > 1) {
@@ -213,16 +223,18 @@ static void init_info(Ssd *ssd)
     info->reclaim_bytes = info->erase_bytes * ssd->l.n_planes;
     info->queue_depth = cfg->queue_depth;
     info->keeps_buffer = cfg->plp;
+    info->longest_recovery_ns = sim_ceil_ns(recovery_longest_ps(ssd));
     info->memory_bytes = map_units(ssd) * sizeof(*ssd->map) +
                          ssd->l.raw_units * sizeof(*ssd->spare_lpn) +
-                         (ssd->host ? ssd->l.raw_units *
-                                          sizeof(*ssd->spare_version)
-                                    : 0) +
+                         (ssd->spare_version ? ssd->l.raw_units *
+                                                   sizeof(*ssd->spare_version)
+                                             : 0) +
+                         saved_memory(ssd) +
                          (ssd->spare_stream ? ssd->l.raw_units : 0) +
                          valid_words(ssd) * sizeof(*ssd->valid) +
                          (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->block) +
                          (uint64_t)ssd->n_slot_records * sizeof(*ssd->slot) +
-                         ssd->map_bytes;
+                         ssd->map_bytes + hybrid_memory(ssd);
 }
 
 static void init_shifts(Ssd *ssd)
@@ -261,6 +273,14 @@ static bool init_faults(Ssd *ssd, GError **error)
     }
     ssd->may_fail = n->program_fail > 0 || n->erase_fail > 0 ||
                     (ssd->faults && faults_may_fail(ssd->faults));
+    if (ssd->may_fail && ssd->l.log_blocks > 0) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
+                    "faults=%s: ftl.map=%s cannot go on when a program or an "
+                    "erase fails", ssd->cfg->faults,
+                    ssd_map_name(ssd->cfg->mapper));
+        faults_free(ssd->faults);
+        return false;
+    }
     ssd->free_for_gc = ssd->l.gc_free_blocks + (ssd->may_fail ? 1 : 0);
     return true;
 }
@@ -317,7 +337,10 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     init_tables(ssd);
     numbers_reset(ssd);
     stream_init(ssd);
+    saved_create(ssd);
     block_init(ssd);
+    saved_find_blocks(ssd);
+    hybrid_init(ssd);
     init_slots(ssd);
     ssd->epoch_mask = 15;
     ssd->epoch = g_new0(Epoch, ssd->epoch_mask + 1);
@@ -348,11 +371,13 @@ void ssd_destroy(Ssd *ssd)
     if (ssd->buf->destroy) {
         ssd->buf->destroy(ssd);
     }
+    hybrid_destroy(ssd);
     if (ssd->mapper->destroy) {
         ssd->mapper->destroy(ssd);
     }
     block_destroy(ssd);
     stream_destroy(ssd);
+    saved_destroy(ssd);
     nand_destroy(ssd->nand);
     eventq_destroy(&ssd->events);
     lazy_free(ssd->map, map_units(ssd), sizeof(*ssd->map));

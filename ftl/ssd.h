@@ -76,6 +76,8 @@ typedef struct SsdInfo {
     uint64_t reclaim_bytes; /* of a stream's blocks, one in each plane */
     uint32_t queue_depth;  /* commands in flight before -EBUSY */
     uint64_t memory_bytes; /* host memory that the model's tables may take */
+    uint64_t longest_recovery_ns; /* ssd_recovery_ns() is below, however full the
+                                     drive */
     bool keeps_buffer; /* buffer.plp: a completed WRITE survives a power cut */
 } SsdInfo;
 
@@ -249,6 +251,13 @@ void ssd_power_cut(Ssd *ssd, uint64_t now_ns);
  */
 void ssd_power_on(Ssd *ssd, uint64_t now_ns);
 
+/* Has it found all that NAND holds?  Commands that come earlier wait. */
+bool ssd_ready(const Ssd *ssd);
+
+/* Modelled time from the last ssd_power_on() until the drive was ready (0: it is
+ * not, or was at once). */
+uint64_t ssd_recovery_ns(const Ssd *ssd);
+
 /* Is the power on?  A scripted fault may have cut it. */
 bool ssd_powered(const Ssd *ssd);
 
@@ -400,8 +409,8 @@ Ssd *ssd_load_file(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
                    const char *path, GError **error);
 
 /* A copy of the drive as it is, commands in flight included; their completions
- * come from both.  host must be NULL if and only if the drive's is.  NULL: the
- * buffer policy cannot be saved, or a file of the configuration is gone. */
+ * come from both.  host must be NULL if and only if the drive's is.  NULL: a file
+ * of the configuration is gone. */
 Ssd *ssd_clone(const Ssd *ssd, const SsdHostOps *host, void *opaque,
                GError **error);
 

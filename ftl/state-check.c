@@ -151,14 +151,7 @@ static bool check_clocks(const Ssd *ssd, GError **error)
 static bool check_latency(const Ssd *ssd, GError **error)
 {
     for (unsigned i = 0; i <= SSD_N_OPS; i++) {
-        const Hist *h = &ssd->latency[i];
-        uint64_t left = h->n;
-
-        for (size_t k = 0; k < HIST_BUCKETS; k++) {
-            CHECK(h->bucket[k] <= left, "a histogram");
-            left -= h->bucket[k];
-        }
-        CHECK(left == 0 && (h->n == 0 || h->min <= h->max), "a histogram");
+        CHECK(hist_valid(&ssd->latency[i]), "a histogram");
     }
     return true;
 }
@@ -239,7 +232,11 @@ static bool check_map(const Ssd *ssd, GError **error)
               "the map");
     }
     for (uint64_t ppu = 0; ppu < ssd->l.raw_units; ppu++) {
-        CHECK((ssd->spare_lpn[ppu] & ~SPARE_POISON) <= n, "a spare area");
+        CHECK((ssd->spare_lpn[ppu] & ~SPARE_POISON) <=
+                  (saved_has_block(ssd, ppu_block(ssd, (uint32_t)ppu))
+                       ? ssd->l.user_units + ssd->l.n_saved
+                       : n),
+              "a spare area");
     }
     for (uint64_t ppu = 0; ssd->spare_stream && ppu < ssd->l.raw_units; ppu++) {
         CHECK(ssd->spare_stream[ppu] < ssd->l.n_streams, "a spare area");
@@ -355,6 +352,7 @@ static bool check_buffer(const Ssd *ssd, GError **error)
     }
     CHECK(ssd->n_free_slots <= ssd->l.n_slots && ssd->n_released == 0,
           "room in the buffer");
+    CHECK(!ssd->buf->sound || ssd->buf->sound(ssd), "the buffer's order");
     return true;
 }
 
@@ -415,7 +413,8 @@ static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
     for (uint32_t i = 0; i < p->gc.n_staged; i++) {
         staged += ppu_block(ssd, p->staged[i]) == b;
     }
-    CHECK((block->state != BLOCK_OPEN || block->pending == 0) &&
+    CHECK(((block->state != BLOCK_OPEN && block->state != BLOCK_MAPPED) ||
+           block->pending == 0) &&
               (block->state != BLOCK_VICTIM || block->pending == staged),
           "programs of a block");
     CHECK(block->state != BLOCK_FREE || nand_next_page(ssd->nand, b) == 0,
@@ -565,7 +564,7 @@ bool ssd_state_check(const Ssd *ssd, GError **error)
         !check_pools(ssd, error) || !check_map(ssd, error) ||
         !check_allocator(ssd, error) || !check_epochs(ssd, error) ||
         !check_buffer(ssd, error) || !check_kept(ssd, error) ||
-        !check_blocks(ssd, error)) {
+        !check_blocks(ssd, error) || !hybrid_check_ranges(ssd, error)) {
         return false;
     }
     if (!ssd_check(ssd, &books)) {

@@ -27,8 +27,15 @@
 enum {
     N_MAP_UNITS,
     N_RAW_UNITS,
+    N_USER_UNITS,
+    N_PAGES,
+    N_SAVED,
+    N_SAVED_FLIGHTS,
+    N_SAVED_FLYING,
     N_VALID_WORDS,
     N_BLOCKS,
+    N_LOGICAL_BLOCKS,
+    N_LOG_BLOCKS,
     N_PLANES,
     N_PLANE_WORDS,
     N_OPENS,
@@ -89,6 +96,17 @@ static const StateRow ssd_rows[] = {
     TABLE(spare_lpn, N_RAW_UNITS),
     TABLE(spare_version, N_RAW_UNITS),
     TABLE(spare_stream, N_RAW_UNITS),
+    TABLE(spare_seq, N_PAGES),
+    VALUE(prog_seq),
+    TABLE(floor, N_USER_UNITS),
+    TABLE(saved, N_USER_UNITS),
+    TABLE(saved_page, N_SAVED),
+    TABLE(saved_flight, N_SAVED_FLIGHTS),
+    TABLE(saved_flying, N_SAVED_FLYING),
+    TABLE(saved_open, N_PLANES),
+    VALUE(saved_queue),
+    VALUE(recovery),
+    TABLE(recovery_plane, N_PLANES),
     TABLE(valid, N_VALID_WORDS),
     VALUE(mapped_units),
     POOL(meta_read, N_META_READS),
@@ -97,6 +115,10 @@ static const StateRow ssd_rows[] = {
     VALUE(meta_version),
     KEPT(map_data), /* MapPolicy.state */
     KEPT(map_bytes),
+    TABLE(data_block, N_LOGICAL_BLOCKS),
+    TABLE(log_of, N_LOGICAL_BLOCKS),
+    TABLE(log_block, N_LOG_BLOCKS),
+    VALUE(merge_stats),
     TABLE(block, N_BLOCKS),
     KEPT(plane), /* has rows of its own */
     TABLE(accepting, N_PLANE_WORDS),
@@ -199,6 +221,7 @@ enum {
     PLANE_BUCKETS,
     PLANE_STAGED,
     PLANE_CLASSES,
+    PLANE_ORIGINS,
     N_PLANE_COUNTS,
 };
 
@@ -244,6 +267,8 @@ static const StateRow plane_rows[] = {
     VALUE(last_gc_block),
     VALUE(accepting),
     VALUE(starved),
+    VALUE(logs),
+    TABLE(origin, PLANE_ORIGINS),
 };
 
 #undef VALUE
@@ -285,8 +310,16 @@ const StateStruct *ssd_state_struct(unsigned i)
         &dftl_struct, &cmt_struct,
     };
 
-    return i < G_N_ELEMENTS(own) ? own[i]
-                                 : nand_state_struct(i - G_N_ELEMENTS(own));
+    if (i < G_N_ELEMENTS(own)) {
+        return own[i];
+    }
+    i -= G_N_ELEMENTS(own);
+    for (const BufferPolicy *const *p = buffer_policies; *p; p++) {
+        if ((*p)->rows && i-- == 0) {
+            return (*p)->rows;
+        }
+    }
+    return nand_state_struct(i);
 }
 
 /* ---- what it was saved with --------------------------------------------------- */
@@ -384,6 +417,7 @@ static bool walk_planes(State *s, Ssd *ssd)
         [PLANE_BUCKETS] = ssd->l.units_per_block + 1,
         [PLANE_STAGED] = plane_staged_room(ssd),
         [PLANE_CLASSES] = ssd->l.n_gc_classes,
+        [PLANE_ORIGINS] = ssd->l.units_per_block,
     };
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -448,8 +482,15 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
 
     n[N_MAP_UNITS] = ssd->l.user_units + ssd->l.meta_units;
     n[N_RAW_UNITS] = ssd->l.raw_units;
+    n[N_USER_UNITS] = ssd->l.user_units;
+    n[N_PAGES] = g->n_pages;
+    n[N_SAVED] = ssd->l.n_saved;
+    n[N_SAVED_FLIGHTS] = ssd->l.n_saved_flights;
+    n[N_SAVED_FLYING] = (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;
     n[N_VALID_WORDS] = ssd->l.raw_units / 64 + 1;
     n[N_BLOCKS] = g->n_blocks;
+    n[N_LOGICAL_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.logical_blocks;
+    n[N_LOG_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.log_blocks;
     n[N_PLANES] = ssd->l.n_planes;
     n[N_PLANE_WORDS] = ssd->l.n_planes / 64 + 1;
     n[N_OPENS] = (uint64_t)ssd->l.n_planes * ssd->l.n_open;
@@ -471,12 +512,8 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
 
 static bool walk_policy(State *s, Ssd *ssd)
 {
-    if (ssd->buf->state) {
-        return ssd->buf->state(ssd, s);
-    }
-    return !ssd->policy_data ||
-           state_fail(s, "buffer.policy=%s has data of its own that cannot be "
-                      "saved", ssd->buf->name);
+    g_assert(!ssd->policy_data == !ssd->buf->state);
+    return !ssd->buf->state || ssd->buf->state(ssd, s);
 }
 
 /* A reader without versions skips those that there are. */
@@ -539,7 +576,8 @@ static bool jobs_at_rest(const Ssd *ssd)
 bool ssd_at_rest(const Ssd *ssd)
 {
     return ssd->running == 0 && ssd->done.head == NONE &&
-           nand_load(ssd->nand) == 0 && jobs_at_rest(ssd);
+           nand_load(ssd->nand) == 0 && jobs_at_rest(ssd) &&
+           !ssd->recovery.on && ssd->saved_queue.n_flying == 0;
 }
 
 bool ssd_rest(Ssd *ssd, uint64_t most_ns)

@@ -163,7 +163,7 @@ void stream_all_due(Ssd *ssd)
  */
 static bool is_ready(const Ssd *ssd, const Stream *st)
 {
-    bool page = st->due.n + st->fresh.n >= ssd->l.units_per_program;
+    bool page = st->due.n + st->fresh.n >= ssd->l.ready_units;
 
     if (!ssd->buf->caches) {
         return page || st->due.n > 0;

@@ -29,7 +29,7 @@ void write_epochs_advance(Ssd *ssd)
         uint32_t cmd = epoch_at(ssd, ssd->first_epoch)->cmd;
 
         ssd->first_epoch++;
-        if (cmd != NONE) {
+        if (cmd != NONE && saved_flush(ssd, cmd)) {
             host_account(ssd, &ssd->cmd[cmd], COST_flush);
             host_finish(ssd, cmd, SSD_STATUS_OK);
         }
@@ -388,10 +388,17 @@ static void stamp_page(Ssd *ssd, uint32_t j)
     uint32_t first = job->ppa << ssd->page_units_shift;
     uint32_t most = block_program_units(ssd, job->ppa);
     SsdStreamCounters *count = &ssd->stream[job->stream].n;
+    uint32_t used = job->n;
 
     for (uint32_t k = 0; k < job->n; k++) {
-        const Slot *s = &ssd->slot[job_units(ssd, j)[k]];
+        uint32_t i = job_units(ssd, j)[k];
+        const Slot *s = &ssd->slot[i];
 
+        if (i == NONE) {
+            ssd->spare_lpn[first + k] = SPARE_NONE;
+            used--;
+            continue;
+        }
         oplog_add(ssd->log, OPLOG_PLACE, 0, s->lpn, ssd->now_ps, 0, first + k);
         ssd->spare_lpn[first + k] = (s->lpn + 1) |
                                     (s->poison ? SPARE_POISON : 0);
@@ -405,9 +412,9 @@ static void stamp_page(Ssd *ssd, uint32_t j)
     for (uint32_t k = job->n; k < most; k++) {
         ssd->spare_lpn[first + k] = SPARE_NONE;
     }
-    ssd->padded_units += most - job->n;
-    count->padded_units += most - job->n;
-    count->host_units += job->n;
+    ssd->padded_units += most - used;
+    count->padded_units += most - used;
+    count->host_units += used;
 }
 
 /* More units than the page takes, which failed in a larger one: the rest is
@@ -430,30 +437,38 @@ static void split_job(Ssd *ssd, uint32_t j)
     job_fifo_push(ssd, &ssd->redo, rest);
 }
 
-void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
+void write_submit(Ssd *ssd, uint32_t j)
 {
+    uint32_t plane = ssd->job[j].plane;
     NandOp op = {
         .kind = NAND_PROGRAM,
         .cause = NAND_CAUSE_HOST,
-        .ppa = {block_take_page(ssd, plane, OPEN_HOST, ssd->job[j].stream)},
+        .ppa = {ssd->job[j].ppa},
         .bytes = ssd->geo->page_bytes,
         .cookie = j,
     };
 
-    g_assert(op.ppa.page != NONE);
-    ssd->job[j].plane = plane;
-    ssd->job[j].ppa = op.ppa.page;
-    if (ssd->job[j].n == 0) {
-        gather_page(ssd, j);
-    } else {
-        split_job(ssd, j);
-    }
     stamp_page(ssd, j);
     ssd->plane[plane].host_programs++;
     gc_charge_host(ssd, &ssd->plane[plane]);
     plane_update(ssd, plane);
     faulty_submit(ssd, &op);
     gc_kick(ssd, plane);
+}
+
+void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
+{
+    uint32_t ppa = block_take_page(ssd, plane, OPEN_HOST, ssd->job[j].stream);
+
+    g_assert(ppa != NONE);
+    ssd->job[j].plane = plane;
+    ssd->job[j].ppa = ppa;
+    if (ssd->job[j].n == 0) {
+        gather_page(ssd, j);
+    } else {
+        split_job(ssd, j);
+    }
+    write_submit(ssd, j);
 }
 
 void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream)
@@ -479,6 +494,30 @@ static void stall_ends(Ssd *ssd)
     }
 }
 
+/* A page of the stream, where the allocator or the map says; false: it has to
+ * wait. */
+static bool send_next(Ssd *ssd, uint32_t stream)
+{
+    uint32_t lpn;
+    uint32_t plane;
+
+    if (ssd->l.log_blocks > 0) {
+        if (!hybrid_send(ssd, stream)) {
+            return false;
+        }
+        stall_ends(ssd);
+        return true;
+    }
+    lpn = ssd->alloc->by_lpn ? ssd->slot[stream_pick(ssd, stream)].lpn : NONE;
+    plane = ssd->alloc->pick(ssd, lpn);
+    if (plane == NONE) {
+        return false;
+    }
+    stall_ends(ssd);
+    write_send_page(ssd, plane, stream);
+    return true;
+}
+
 void write_pump(Ssd *ssd)
 {
     uint32_t stream;
@@ -488,17 +527,10 @@ void write_pump(Ssd *ssd)
         return;
     }
     while ((stream = stream_ready(ssd)) != NONE) {
-        uint32_t lpn = ssd->alloc->by_lpn
-                           ? ssd->slot[stream_pick(ssd, stream)].lpn
-                           : NONE;
-        uint32_t plane = ssd->alloc->pick(ssd, lpn);
-
-        if (plane == NONE) {
+        if (!send_next(ssd, stream)) {
             stall_begins(ssd);
             return;
         }
-        stall_ends(ssd);
-        write_send_page(ssd, plane, stream);
     }
     ssd->pump_waits = false;
     stall_ends(ssd);
@@ -512,8 +544,10 @@ void write_page_data_in(Ssd *ssd, uint32_t j)
         uint32_t *link = &ssd->slot[i].waiters;
         uint32_t ready = NONE;
 
+        if (i == NONE) {
+            continue;
+        }
         slot_sent(ssd, i);
-
         while (*link != NONE) {
             uint32_t w = *link;
 
@@ -568,7 +602,9 @@ void write_page_done(Ssd *ssd, uint32_t j)
     uint32_t first = job.ppa << ssd->page_units_shift;
 
     for (uint32_t k = 0; k < job.n; k++) {
-        slot_programmed(ssd, job_units(ssd, j)[k], first + k);
+        if (job_units(ssd, j)[k] != NONE) {
+            slot_programmed(ssd, job_units(ssd, j)[k], first + k);
+        }
     }
     note_buffer(ssd);
     job_give(ssd, j);
@@ -576,6 +612,9 @@ void write_page_done(Ssd *ssd, uint32_t j)
     ssd->plane[job.plane].host_programs--;
     plane_update(ssd, job.plane);
     gc_kick(ssd, job.plane);
+    if (ssd->l.log_blocks > 0) {
+        hybrid_page_done(ssd, job.plane);
+    }
     host_room(ssd);
     write_pump(ssd);
 }

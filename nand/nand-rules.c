@@ -32,7 +32,7 @@ static void check_read(const Nand *n, const NandOp *op, NandPpa ppa)
 {
     const BlockWear *b = &n->block[block_of_page(n, ppa)];
 
-    if (ppa.page % n->geo.pages_per_block >= b->next_page) {
+    if (ppa.page % n->geo.pages_per_block >= b->next_page && !op->strong) {
         broken_rule(n, op, "the page is not programmed");
     }
 }
@@ -247,7 +247,7 @@ static bool check_die(const Nand *n, uint32_t d, GError **error)
         if (op->phase == PHASE_FREE || op->plane / n->geo.planes_per_die != d) {
             continue;
         }
-        host_reads += op->kind == NAND_READ && op->cause == NAND_CAUSE_HOST;
+        host_reads += op->kind == NAND_READ && nand_for_host(op);
         load += op->phase != PHASE_ECC;
         holders += op->phase != PHASE_ECC && op->phase != PHASE_DIE_WAIT;
     }

@@ -47,7 +47,7 @@ static unsigned rank_host_first(const NandConfig *cfg, const NandOp *op,
 {
     (void)cfg;
     (void)now_ps;
-    return (op->cause != NAND_CAUSE_HOST) * 2 + !is_read(op);
+    return !nand_for_host(op) * 2 + !is_read(op);
 }
 
 static const SchedPolicy sched_host_first = {

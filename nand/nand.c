@@ -28,7 +28,7 @@
 /* A read that the host waits for. */
 static bool of_host(const NandOp *op)
 {
-    return op->kind == NAND_READ && op->cause == NAND_CAUSE_HOST;
+    return op->kind == NAND_READ && nand_for_host(op);
 }
 
 /* One more, or one less, operation holds something of the die. */
@@ -89,6 +89,7 @@ static uint64_t bus_bytes(const Nand *n, const NandOp *op)
 static void settle(Nand *n, NandOp *op)
 {
     if (op->kind == NAND_READ) {
+        op->bad_parts = op->strong ? 0 : op->bad_parts;
         op->status = op->bad_parts ? NAND_UNCORRECTABLE : NAND_OK;
         n->stats.uncorrectable += op->bad_parts != 0;
         return;
@@ -392,7 +393,8 @@ static bool must_read_again(Nand *n, NandOp *op, uint64_t now_ps)
 {
     uint32_t block = op->block;
 
-    return n->media && media_read_again(n->media, op, block,
+    return n->media && !op->strong &&
+           media_read_again(n->media, op, block,
                                         n->block[block].erase_count, now_ps);
 }
 
@@ -552,6 +554,7 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
         .parts = request->parts,
         .bad_parts = request->bad_parts,
         .fail = request->fail,
+        .strong = request->strong,
         .cut = request->cut,
         .stretch_milli = request->stretch_milli,
         .block = block,
@@ -591,6 +594,21 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
 const NandStats *nand_stats(const Nand *n)
 {
     return &n->stats;
+}
+
+void nand_longest_read(const Nand *n, uint32_t bytes, uint64_t *bus_ps,
+                       uint64_t *cell_ps)
+{
+    const NandTiming *t = &n->timing;
+    uint64_t words = (bytes + n->cfg.codeword_bytes - 1) /
+                     n->cfg.codeword_bytes;
+
+    *cell_ps = words * n->cfg.t_ecc_ps;
+    *bus_ps = t->read_cmd_ps + t->status_ps + t->read_out_ps + t->change_ps +
+              nand_data_ps(t, bytes);
+    for (uint32_t i = 0; i <= NAND_SLC_MODE; i++) {
+        *cell_ps = MAX(*cell_ps, words * n->cfg.t_ecc_ps + t->read_ps[i]);
+    }
 }
 
 uint32_t nand_load(const Nand *n)

@@ -119,7 +119,8 @@ typedef enum NandStatus {
     X(WEAR, wear)                                                              \
     X(REFRESH, refresh)                                                        \
     X(META, meta)                                                              \
-    X(MAP, map)
+    X(MAP, map)                                                                \
+    X(MERGE, merge)
 
 typedef enum NandCause {
 #define NAND_CAUSE_ENUM(upper, lower) NAND_CAUSE_##upper,
@@ -161,6 +162,8 @@ typedef struct NandOp {
     uint64_t bad_parts; /* READ, in: those that are uncorrectable by decree;
                            done: those that are */
     bool fail;          /* PROGRAM, COPYBACK, ERASE: fails by decree */
+    bool strong; /* READ: of what a code protects that always corrects; and the
+                    page may be blank */
     bool more; /* the next to be submitted is for the same unit: wait for it */
 
     uint8_t status;  /* NandStatus */
@@ -191,6 +194,13 @@ typedef struct NandOp {
     uint64_t group;   /* id of the first operation of the same command */
     double chance;    /* drawn once: the weakest codeword of the read */
 } NandOp;
+
+/* Does the host wait for it?  Translation pages count: most of them are read for
+ * its commands. */
+static inline bool nand_for_host(const NandOp *op)
+{
+    return op->cause == NAND_CAUSE_HOST || op->cause == NAND_CAUSE_MAP;
+}
 
 typedef struct NandStats {
     uint64_t ops[NAND_N_KINDS][NAND_N_CAUSES]; /* PROGRAM: pages */
@@ -283,6 +293,11 @@ void nand_event(Nand *nand, const Event *e);
 
 /* What operations occupy alone (nand.lock); index of NAND_EVENT_RETRY. */
 uint32_t nand_units(const Nand *nand);
+
+/* What a read of so many bytes takes at most on the channel, and in all else,
+ * when nothing is in its way and ECC does not fail. */
+void nand_longest_read(const Nand *nand, uint32_t bytes, uint64_t *bus_ps,
+                       uint64_t *cell_ps);
 
 /* Operations queued or running in the whole array. */
 uint32_t nand_load(const Nand *nand);

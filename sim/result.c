@@ -147,6 +147,10 @@ static void drive_text(GString *out, const Ssd *ssd)
         "; erase count mean %.1f, max %" G_GUINT64_FORMAT "\n",
         c.waf, c.nand_reads, c.nand_programs, c.nand_erases, c.mean_erase_count,
         c.max_erase_count);
+    if (ssd_recovery_ns(ssd) > 0) {
+        g_string_append_printf(out, "ready %.3f ms after the last return of "
+                               "power\n", (double)ssd_recovery_ns(ssd) / 1e6);
+    }
 }
 
 static void trouble_text(const ResultRun *run, const PlayerResult *r,

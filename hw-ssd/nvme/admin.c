@@ -91,14 +91,10 @@ static void abort_queue(NvmeCtrl *ctrl, NvmeSq *sq)
             NvmeRequest *stand_in = nvme_request_new(ctrl);
 
             /* The drive still works on it: answer in its place. */
-            stand_in->sq = sq;
+            nvme_request_link(sq, stand_in);
             stand_in->cid = r->cid;
             stand_in->opcode = r->opcode;
             stand_in->nsid = r->nsid;
-            stand_in->sq_next = &sq->list;
-            stand_in->sq_prev = sq->list.sq_prev;
-            stand_in->sq_prev->sq_next = stand_in;
-            sq->list.sq_prev = stand_in;
             stand_in->posted = true;
             stand_in->status = NVME_SC_ABORT_SQ_DELETED;
             ctrl->nio_requests++;
@@ -254,11 +250,7 @@ static NvmeRequest *take(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
 {
     NvmeRequest *req = nvme_request_new(ctrl);
 
-    req->sq = sq;
-    req->sq_next = &sq->list;
-    req->sq_prev = sq->list.sq_prev;
-    req->sq_prev->sq_next = req;
-    sq->list.sq_prev = req;
+    nvme_request_link(sq, req);
     req->opcode = nvme_sqe_opcode(sqe);
     req->cid = nvme_sqe_cid(sqe);
     req->nsid = sqe->dw[1];

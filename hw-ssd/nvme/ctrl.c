@@ -41,6 +41,15 @@ NvmeRequest *nvme_request_new(NvmeCtrl *ctrl)
     return req;
 }
 
+void nvme_request_link(NvmeSq *sq, NvmeRequest *req)
+{
+    req->sq = sq;
+    req->sq_next = &sq->list;
+    req->sq_prev = sq->list.sq_prev;
+    req->sq_prev->sq_next = req;
+    sq->list.sq_prev = req;
+}
+
 static void request_unlink(NvmeRequest *req)
 {
     if (req->sq) {
@@ -452,9 +461,10 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
     }
     do {
         again = drain_drive(ctrl);
+        nvme_look_ready(ctrl);
         payload_kick(ctrl->payload);
         again |= feed_starved(ctrl);
-        if (nvme_running(ctrl)) {
+        if (nvme_running(ctrl) && !ctrl->held) {
             again |= nvme_fetch(ctrl, &budget);
         }
         if (ctrl->drive_lost && ctrl->powered) {
@@ -466,6 +476,7 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
         ctrl->more = !nvme_run_end(ctrl);
     }
     ctrl->more |= !budget;
+    ctrl->more &= !ctrl->held;
     return ctrl->more;
 }
 
@@ -488,6 +499,16 @@ void nvme_store_done(NvmeCtrl *ctrl, uint64_t now_ns, NvmeStoreReq *req,
 unsigned nvme_store_in_flight(const NvmeCtrl *ctrl)
 {
     return payload_store_in_flight(ctrl->payload);
+}
+
+bool nvme_pin_level(const NvmeCtrl *ctrl)
+{
+    return ctrl->pin_level;
+}
+
+uint64_t nvme_now_ns(const NvmeCtrl *ctrl)
+{
+    return ctrl->now_ns;
 }
 
 const Hist *nvme_lateness(const NvmeCtrl *ctrl)

@@ -268,6 +268,7 @@ struct NvmeCtrl {
     /* registers */
     bool powered;
     bool drive_lost; /* the drive has lost its power, we do not know yet */
+    bool held; /* no command is fetched */
     uint32_t cc;
     uint32_t csts;
     uint32_t intms;
@@ -332,6 +333,7 @@ struct NvmeCtrl {
     uint64_t power_cycles;
     uint64_t unsafe_shutdowns;
     bool shutdown_clean;
+    bool enabling; /* CC.EN is set, and the drive is not ready yet */
     uint64_t media_errors;
 
     /* statistics */
@@ -348,6 +350,8 @@ struct NvmeCtrl {
 NvmeRequest *nvme_request_new(NvmeCtrl *ctrl);
 NvmeStep *nvme_add_step(NvmeRequest *req, SsdOp op, uint64_t lba,
                         uint32_t nblocks);
+/* The command came through this queue. */
+void nvme_request_link(NvmeSq *sq, NvmeRequest *req);
 /* Give the steps that fit to the drive; the rest waits for its completions. */
 void nvme_request_start(NvmeCtrl *ctrl, NvmeRequest *req);
 /* One of the pending parts has ended. */
@@ -389,8 +393,19 @@ static inline bool nvme_running(const NvmeCtrl *ctrl)
            (ctrl->csts & (NVME_CSTS_RDY | NVME_CSTS_CFS)) == NVME_CSTS_RDY;
 }
 
+/* Completions of the queue wait for room: this one, too. */
+void nvme_wait_for_room(NvmeCq *cq, NvmeRequest *req);
+
+/* rest.c */
+bool nvme_at_rest(const NvmeCtrl *ctrl);
+
+/* nvme-state.c: for a test */
+const StateStruct *nvme_state_struct(unsigned i);
+
 /* regs.c */
 void nvme_disable(NvmeCtrl *ctrl);
+/* CSTS.RDY, if it is asked for and the drive is. */
+void nvme_look_ready(NvmeCtrl *ctrl);
 uint64_t nvme_cap(const NvmeCtrl *ctrl);
 
 /*

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <glib.h>
 
 #include "json.h"
@@ -184,6 +185,41 @@ void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns);
 void nvme_power_cut(NvmeCtrl *ctrl, uint64_t now_ns);
 void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns);
 bool nvme_powered(const NvmeCtrl *ctrl);
+
+/*
+ * Saving and moving.  While held the controller fetches no command; those that
+ * it has go on.
+ */
+void nvme_hold(NvmeCtrl *ctrl, bool on);
+
+/*
+ * Of a controller that is held: let modelled time pass, from *now_ns on, until
+ * it is at rest.  Then no command is in flight, their completions are in guest
+ * memory (or wait for room in their queue), and what the drive has programmed is
+ * in the store.  The drive's buffer stays as it is.
+ */
+typedef enum NvmeSettled {
+    NVME_SETTLED,      /* at rest; *now_ns is when */
+    NVME_SETTLE_STORE, /* the store has requests: call again when they are done */
+    NVME_SETTLE_NEVER, /* not by end_ns */
+} NvmeSettled;
+NvmeSettled nvme_settle(NvmeCtrl *ctrl, uint64_t *now_ns, uint64_t end_ns);
+
+/*
+ * Save a controller at rest, without its drive (ssd_save()), or load it: into a
+ * new one, attached to the drive that was saved with it, and not enabled.  After
+ * a load that failed it can only be freed.  Guest memory, and whether MSI-X is
+ * on, are the machine's.  Loading believes nothing.  false: *error says in one
+ * line what is wrong with "it", the stream.
+ */
+bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error);
+bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error);
+
+/* The level of the INTx pin that the machine was last told. */
+bool nvme_pin_level(const NvmeCtrl *ctrl);
+
+/* The modelled time that the controller has seen. */
+uint64_t nvme_now_ns(const NvmeCtrl *ctrl);
 
 /*
  * Lateness: how long after its modelled instant each command's completion was

@@ -142,6 +142,9 @@ static inline bool entry_waits(const PayloadEntry *e)
 }
 
 /* payload.c */
+PayloadEntry *payload_entry_alloc(Payload *p, uint64_t lpn);
+void payload_chain_push(Payload *p, PayloadEntry *e); /* as the newest */
+PayloadEntry *payload_chain_newest(const Payload *p, uint64_t lpn);
 void payload_entry_free(Payload *p, PayloadEntry *e);
 void payload_chain_remove(Payload *p, PayloadEntry *e);
 /* d takes over the place of from, which leaves. */

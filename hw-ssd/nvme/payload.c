@@ -86,7 +86,7 @@ static void add_slab(Payload *p)
     g_array_append_val(p->slabs, slab);
 }
 
-static PayloadEntry *entry_alloc(Payload *p, uint64_t lpn)
+PayloadEntry *payload_entry_alloc(Payload *p, uint64_t lpn)
 {
     PayloadEntry *e;
 
@@ -144,7 +144,7 @@ static PayloadEntry **chain_slot(const Payload *p, uint64_t lpn)
     return slot;
 }
 
-static PayloadEntry *chain_newest(const Payload *p, uint64_t lpn)
+PayloadEntry *payload_chain_newest(const Payload *p, uint64_t lpn)
 {
     return *chain_slot(p, lpn);
 }
@@ -170,7 +170,7 @@ static void hash_grow(Payload *p)
     g_free(old);
 }
 
-static void chain_push(Payload *p, PayloadEntry *e)
+void payload_chain_push(Payload *p, PayloadEntry *e)
 {
     PayloadEntry **slot = chain_slot(p, e->lpn);
 
@@ -296,7 +296,7 @@ static void absorb_older(Payload *p, PayloadEntry *e)
 static PayloadEntry *chain_find(const Payload *p, uint64_t lpn,
                                 uint64_t version)
 {
-    PayloadEntry *e = chain_newest(p, lpn);
+    PayloadEntry *e = payload_chain_newest(p, lpn);
 
     while (e && (e->state == ENTRY_TRIM || e->version != version)) {
         e = e->older;
@@ -338,7 +338,7 @@ PayloadEntry *payload_write_new(Payload *p, uint64_t lba, uint32_t nblocks)
     PayloadEntry **tail = &list;
 
     while (nblocks) {
-        PayloadEntry *e = entry_alloc(p, lba / p->unit_blocks);
+        PayloadEntry *e = payload_entry_alloc(p, lba / p->unit_blocks);
 
         e->first = lba % p->unit_blocks;
         e->count = MIN(nblocks, p->unit_blocks - e->first);
@@ -393,11 +393,11 @@ void payload_write_commit(Payload *p, PayloadEntry *list, uint64_t version)
         list = e->next;
         e->next = NULL;
         e->version = version;
-        if (!entry_full(p, e) && !chain_newest(p, e->lpn) &&
+        if (!entry_full(p, e) && !payload_chain_newest(p, e->lpn) &&
             !ssd_mapped(p->ssd, e->lpn * p->unit_blocks, NULL)) {
             fill_with_zeroes(p, e);
         }
-        chain_push(p, e);
+        payload_chain_push(p, e);
     }
 }
 
@@ -426,7 +426,7 @@ static void for_each_chain(Payload *p, uint64_t lpn, uint64_t nunits,
 {
     if (nunits <= p->nchains) {
         for (uint64_t i = 0; i < nunits; i++) {
-            PayloadEntry *e = chain_newest(p, lpn + i);
+            PayloadEntry *e = payload_chain_newest(p, lpn + i);
 
             if (e) {
                 fn(p, e, id);
@@ -448,10 +448,10 @@ static void for_each_chain(Payload *p, uint64_t lpn, uint64_t nunits,
 
 static void trim_mark(Payload *p, PayloadEntry *newest, uint64_t id)
 {
-    PayloadEntry *e = entry_alloc(p, newest->lpn);
+    PayloadEntry *e = payload_entry_alloc(p, newest->lpn);
     PayloadEntry **slot = chain_slot(p, e->lpn);
 
-    /* Not chain_push(): a hash that grows would upset for_each_chain(). */
+    /* Not payload_chain_push(): a hash that grows would upset for_each_chain(). */
     e->state = ENTRY_TRIM;
     e->version = id;
     e->older = newest;
@@ -575,7 +575,7 @@ static uint32_t read_piece(Payload *p, PayloadRead *rd, uint32_t i,
     uint64_t lpn = (rd->lba + i) / p->unit_blocks;
     unsigned block = (rd->lba + i) % p->unit_blocks;
     uint8_t *to = rd->buf + (size_t)i * p->block_bytes;
-    PayloadEntry *newest = chain_newest(p, lpn);
+    PayloadEntry *newest = payload_chain_newest(p, lpn);
     bool zero = false;
     const PayloadEntry *e = NULL;
     uint32_t n = count;

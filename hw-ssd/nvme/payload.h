@@ -20,6 +20,7 @@
 
 #include "nvme.h"
 #include "ssd.h"
+#include "state.h"
 
 typedef struct Payload Payload;
 typedef struct PayloadEntry PayloadEntry;
@@ -119,5 +120,12 @@ bool payload_congested(const Payload *p);
 void payload_power_cut(Payload *p);
 
 void payload_get_stats(const Payload *p, PayloadStats *stats);
+
+/* Nothing is on its way to or from the store, and nobody waits for it. */
+bool payload_at_rest(const Payload *p);
+
+/* Save it at rest, or load it into a new one; believes no number. */
+bool payload_state(Payload *p, State *s);
+const StateStruct *payload_state_struct(unsigned i); /* for a test */
 
 #endif

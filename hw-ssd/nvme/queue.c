@@ -414,6 +414,17 @@ static void cq_put(NvmeCtrl *ctrl, NvmeCq *cq, NvmeRequest *req)
     cq->dirty = true;
 }
 
+void nvme_wait_for_room(NvmeCq *cq, NvmeRequest *req)
+{
+    req->next = NULL;
+    if (cq->wait_first) {
+        cq->wait_last->next = req;
+    } else {
+        cq->wait_first = req;
+    }
+    cq->wait_last = req;
+}
+
 void nvme_post(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     NvmeCq *cq = req->sq->cq;
@@ -424,13 +435,7 @@ void nvme_post(NvmeCtrl *ctrl, NvmeRequest *req)
         nvme_request_free(ctrl, req);
         return;
     }
-    req->next = NULL;
-    if (cq->wait_first) {
-        cq->wait_last->next = req;
-    } else {
-        cq->wait_first = req;
-    }
-    cq->wait_last = req;
+    nvme_wait_for_room(cq, req);
 }
 
 static void cq_post_waiting(NvmeCtrl *ctrl, NvmeCq *cq)

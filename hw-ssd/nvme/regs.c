@@ -9,13 +9,23 @@
  */
 #include "nvme-internal.h"
 
-#define CAP_TIMEOUT 60 /* units of 500 ms */
+/* CAP.TO, in units of 500 ms: at least this, and more for a drive that looks for
+ * its map longer. */
+#define CAP_TIMEOUT 60
+#define CAP_TIMEOUT_NS 500000000
+
+static uint64_t timeout(const NvmeCtrl *ctrl)
+{
+    uint64_t longest = ssd_info(ctrl->ssd)->longest_recovery_ns / CAP_TIMEOUT_NS + 1;
+
+    return CLAMP(longest, CAP_TIMEOUT, 255);
+}
 
 uint64_t nvme_cap(const NvmeCtrl *ctrl)
 {
     return (uint64_t)(ctrl->cfg.queue_size - 1) | /* MQES */
            1ULL << 16 |                           /* CQR */
-           (uint64_t)CAP_TIMEOUT << 24 |          /* TO */
+           timeout(ctrl) << 24 |                  /* TO */
            1ULL << 37 |                           /* CSS: NVM command set */
            (uint64_t)(NVME_PAGE_BITS_MAX - NVME_PAGE_BITS) << 52; /* MPSMAX */
 }
@@ -82,6 +92,7 @@ void nvme_disable(NvmeCtrl *ctrl)
     nvme_queues_close(ctrl);
     ctrl->shutdown_req = NULL;
     ctrl->csts = 0;
+    ctrl->enabling = false;
     ctrl->intms = 0;
     ctrl->polling = false;
     ctrl->page_bits = NVME_PAGE_BITS;
@@ -111,8 +122,17 @@ static void enable(NvmeCtrl *ctrl)
     ctrl->page_bits = NVME_CC_MPS(ctrl->cc) + NVME_PAGE_BITS;
     nvme_cq_open(ctrl, 0, ctrl->acq, (ctrl->aqa >> 16 & 0xfff) + 1, 0, true);
     nvme_sq_open(ctrl, 0, &ctrl->cq[0], ctrl->asq, (ctrl->aqa & 0xfff) + 1);
-    ctrl->csts |= NVME_CSTS_RDY;
+    ctrl->enabling = true;
     ctrl->shutdown_clean = false;
+    nvme_look_ready(ctrl);
+}
+
+void nvme_look_ready(NvmeCtrl *ctrl)
+{
+    if (ctrl->enabling && ssd_ready(ctrl->ssd)) {
+        ctrl->enabling = false;
+        ctrl->csts |= NVME_CSTS_RDY;
+    }
 }
 
 static void begin_shutdown(NvmeCtrl *ctrl)

@@ -61,6 +61,9 @@ uint64_t vssd_now(VssdDev *s)
 {
     int64_t t = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - s->epoch_ns;
 
+    if (s->stopped) {
+        return s->now_ns;
+    }
     /* Two threads may have read the clock in one order and locked in the
      * other; and a model that counts picoseconds ends after 213 days. */
     s->now_ns = MAX(s->now_ns, MIN(MAX(t, 0), SIM_MAX_NS - 1));
@@ -130,7 +133,7 @@ void vssd_run(VssdDev *s)
 {
     bool more;
 
-    if (!s->online) {
+    if (!s->online || s->stopped) {
         vssd_store_reap(s);
         return;
     }
@@ -186,6 +189,32 @@ static void timer_cb(void *opaque)
     if (s->icount) {
         catch_up(s);
     }
+    vssd_run(s);
+    vssd_unlock(s);
+}
+
+/* ---- a machine that stops ------------------------------------------------- */
+
+void vssd_serve_pause(VssdDev *s)
+{
+    if (s->icount) {
+        catch_up(s);
+    }
+    vssd_now(s);
+    s->stopped = true;
+    nvme_hold(s->ctrl, true);
+    timer_del(s->timer);
+    qatomic_set(&s->timer_ns, SSD_TIME_NEVER);
+}
+
+void vssd_serve_resume(VssdDev *s)
+{
+    if (!vssd_lock(s)) {
+        return;
+    }
+    s->epoch_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - s->now_ns;
+    s->stopped = false;
+    nvme_hold(s->ctrl, false);
     vssd_run(s);
     vssd_unlock(s);
 }

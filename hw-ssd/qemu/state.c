@@ -36,12 +36,22 @@ void vssd_state_set_clock(VssdDev *s)
     s->epoch_ns -= s->now_ns;
 }
 
+/* The drive has not come yet, or has gone to another QEMU, which saves it. */
+static bool is_elsewhere(const VssdDev *s)
+{
+    return s->incoming || runstate_check(RUN_STATE_POSTMIGRATE) ||
+           runstate_check(RUN_STATE_FINISH_MIGRATE);
+}
+
 /* Nobody runs the controller any more. */
 static void save(VssdDev *s)
 {
     SsdCompletion done[16];
     g_autoptr(GError) error = NULL;
 
+    if (is_elsewhere(s)) {
+        return;
+    }
     if (ssd_powered(s->ssd)) {
         ssd_power_cut(s->ssd, s->now_ns);
     }

@@ -11,10 +11,10 @@
 #include "hw/pci/msix.h"
 #include "hw/pci/pci.h"
 #include "hw/pci/pcie.h"
-#include "migration/blocker.h"
 #include "qapi/error.h"
 #include "qemu/module.h"
 #include "system/block-backend.h"
+#include "system/runstate.h"
 #include "system/system.h"
 #include "trace.h"
 
@@ -209,7 +209,9 @@ static bool namespace_blocks(VssdDev *s, uint64_t *nblocks, Error **errp)
 
 static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
 {
-    NvmeConfig cfg = {
+    GError *error = NULL;
+
+    s->nvme_cfg = (NvmeConfig){
         .serial = s->serial,
         .model = s->model,
         .firmware = "vssd0.1",
@@ -222,30 +224,37 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .eui64 = s->eui64,
         .nblocks = nblocks,
     };
-    GError *error = NULL;
-
-    if (!nvme_attach(s->ctrl, s->ssd, &cfg, &error)) {
+    if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error)) {
         propagate(errp, error);
         return false;
     }
     return true;
 }
 
-/* The model and its controller; on failure the caller tears down. */
+NvmeCtrl *vssd_new_controller(VssdDev *s)
+{
+    return nvme_new(&vssd_machine, &vssd_store, s);
+}
+
+/*
+ * The model and its controller; on failure the caller tears down.  Where another
+ * QEMU has the drive, and the image, this one is a place for it: nothing that is
+ * in the image or the state file counts.
+ */
 static bool create_model(VssdDev *s, Error **errp)
 {
-    SsdConfig *cfg = read_config(s, errp);
     GError *error = NULL;
-    uint64_t nblocks, data_bytes;
+    uint64_t nblocks, data_bytes = 0;
 
-    if (!cfg) {
+    s->incoming = runstate_check(RUN_STATE_INMIGRATE);
+    s->cfg = read_config(s, errp);
+    if (!s->cfg) {
         return false;
     }
-    s->ctrl = nvme_new(&vssd_machine, &vssd_store, s);
-    s->ssd = vssd_state_exists(s)
-                 ? vssd_state_load(s, cfg, &error)
-                 : ssd_create(cfg, nvme_host_ops(), s->ctrl, &error);
-    ssd_config_free(cfg);
+    s->ctrl = vssd_new_controller(s);
+    s->ssd = vssd_state_exists(s) && !s->incoming
+                 ? vssd_state_load(s, s->cfg, &error)
+                 : ssd_create(s->cfg, nvme_host_ops(), s->ctrl, &error);
     if (!s->ssd) {
         propagate(errp, error);
         return false;
@@ -254,7 +263,8 @@ static bool create_model(VssdDev *s, Error **errp)
         !namespace_blocks(s, &nblocks, errp) ||
         !attach_controller(s, nblocks, errp) ||
         !vssd_oplog_open(s, errp) ||
-        !vssd_store_preload(s, nblocks, &data_bytes, errp)) {
+        (!s->incoming &&
+         !vssd_store_preload(s, nblocks, &data_bytes, errp))) {
         return false;
     }
     vssd_state_set_clock(s);
@@ -272,6 +282,10 @@ static void destroy_model(VssdDev *s)
     if (s->ssd) {
         ssd_destroy(s->ssd);
         s->ssd = NULL;
+    }
+    if (s->cfg) {
+        ssd_config_free(s->cfg);
+        s->cfg = NULL;
     }
 }
 
@@ -393,20 +407,12 @@ static bool check_properties(VssdDev *s, Error **errp)
     return true;
 }
 
-static bool block_migration(VssdDev *s, Error **errp)
-{
-    error_setg(&s->migration_blocker,
-               "vssd: the state of a modelled drive cannot be saved or moved "
-               "while its machine runs");
-    return migrate_add_blocker(&s->migration_blocker, errp) == 0;
-}
-
 /* Whatever realize has made, in reverse order; the serving has ended. */
 static void tear_down(VssdDev *s)
 {
     PCIDevice *pci = PCI_DEVICE(s);
 
-    migrate_del_blocker(&s->migration_blocker);
+    vssd_migration_stop(s);
     if (msix_present(pci)) {
         msix_uninit(pci, &s->bar0, &s->bar0);
     }
@@ -428,7 +434,7 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     s->now_ns = 0;
     if (!check_properties(s, errp) || !open_drive(s, errp) ||
         !create_model(s, errp) || !init_pci(s, errp) ||
-        !choose_thread(s, errp) || !block_migration(s, errp)) {
+        !choose_thread(s, errp) || !vssd_migration_init(s, errp)) {
         tear_down(s);
         return;
     }
@@ -443,6 +449,7 @@ static void vssd_exit(PCIDevice *pci)
 {
     VssdDev *s = VSSD(pci);
 
+    vssd_migration_stop(s);
     vssd_serve_stop(s);
     vssd_state_stop(s);
     vssd_oplog_stop(s);
@@ -538,6 +545,7 @@ static void vssd_class_init(ObjectClass *klass, VssdClassData data)
 
     set_bit(DEVICE_CATEGORY_STORAGE, dc->categories);
     dc->desc = "modelled NVMe SSD";
+    dc->vmsd = &vssd_vmstate;
     device_class_set_props(dc, vssd_properties);
     device_class_set_legacy_reset(dc, vssd_reset);
     vssd_stats_class_init(klass);

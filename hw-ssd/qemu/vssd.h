@@ -77,7 +77,6 @@ struct VssdDev {
     /* PCI */
     MemoryRegion bar0;
     MemoryRegion regs;
-    Error *migration_blocker;
 
     /* serve.c: who runs the controller */
     QemuMutex lock;
@@ -98,6 +97,14 @@ struct VssdDev {
     /* under lock */
     NvmeCtrl *ctrl;
     Ssd *ssd;
+    SsdConfig *cfg; /* what they were made of */
+    NvmeConfig nvme_cfg;
+    bool stopped; /* with the machine: nobody runs the controller */
+
+    /* migration.c */
+    Error *migration_blocker;
+    VMChangeStateEntry *run_change;
+    bool incoming; /* the drive is yet to come */
 
     /* irq.c */
     uint64_t irq_vectors[VSSD_IRQ_WORDS]; /* atomic */
@@ -145,6 +152,11 @@ void vssd_unlock(VssdDev *s);
 /* Lock held: run the controller until it has nothing to do now, within
  * limits; what is left goes to the thread of ctx. */
 void vssd_run(VssdDev *s);
+
+/* The machine stops: lock held.  It goes on, and the drive's clock with it: lock
+ * not held. */
+void vssd_serve_pause(VssdDev *s);
+void vssd_serve_resume(VssdDev *s);
 
 /* Lock held: the drive's clock. */
 uint64_t vssd_now(VssdDev *s);
@@ -214,6 +226,19 @@ void vssd_oplog_stop(VssdDev *s);
 bool vssd_recording_begin(VssdDev *s, Error **errp);
 void vssd_recording_flush(VssdDev *s); /* lock held */
 void vssd_recording_end(VssdDev *s);   /* nothing runs the controller */
+
+/* ---- migration.c -------------------------------------------------------- */
+
+extern const VMStateDescription vssd_vmstate;
+
+/* Before the serving begins; when the device goes. */
+bool vssd_migration_init(VssdDev *s, Error **errp);
+void vssd_migration_stop(VssdDev *s);
+
+/* ---- vssd.c ------------------------------------------------------------- */
+
+/* One more, for a drive that is being loaded. */
+NvmeCtrl *vssd_new_controller(VssdDev *s);
 
 /* ---- stats.c ------------------------------------------------------------ */
 

@@ -242,6 +242,16 @@ static const Clean cleans[] = {
      "buffer.early_threshold=20%", PLAYER_FILL_RANDOM, false},
     {"power-cuts-lru", "tiny", "buffer.policy=lru;buffer.size=1MiB",
      PLAYER_FILL_RANDOM, true},
+    {"bast", "tiny", "ftl.map=bast;ftl.log_blocks=2", PLAYER_FILL_RANDOM, false},
+    {"fast", "tiny", "ftl.map=fast", PLAYER_FILL_PRELOAD, false},
+    {"bast-one-shot", "tiny", "ftl.map=bast;nand.cell=tlc;nand.one_shot=on;"
+     "nand.pages=18", PLAYER_FILL_RANDOM, false},
+    {"fast-multi-plane", "tiny", RICH "ftl.map=fast;ftl.log_blocks=2",
+     PLAYER_FILL_RANDOM, false},
+    {"power-cuts-bast", "tiny", "ftl.map=bast;ftl.log_blocks=1",
+     PLAYER_FILL_RANDOM, true},
+    {"power-cuts-fast", "tiny", "ftl.map=fast;ftl.log_blocks=3;ftl.unit=8KiB",
+     PLAYER_FILL_RANDOM, true},
     {"zero", "zero-latency", "nand.blocks=16;nand.pages=16;ftl.op_percent=120",
      PLAYER_FILL_RANDOM, false},
 };

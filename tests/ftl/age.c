@@ -129,6 +129,8 @@ static void test_waf(void)
     same_waf(MANY "ftl.gc=greedy");
     same_waf(MANY "ftl.gc=fifo");
     same_waf(MANY "ftl.gc=d-choices");
+    same_waf(MANY "ftl.map=bast");
+    same_waf(MANY "ftl.map=fast");
 }
 
 /* Every policy, and what changes the paths of cleaning. */
@@ -139,6 +141,9 @@ static void test_policies(void)
         "nand.slc_blocks=6;nand.cell=tlc;nand.one_shot=on;nand.pages=18",
         "streams.max=2;ftl.op_percent=60%",
         "media.errors=on;media.program_fail=0.001;media.factory_bad=1%",
+        "ftl.map=bast;ftl.log_blocks=2",
+        "ftl.map=bast;nand.page_size=16KiB;nand.cell=tlc;nand.one_shot=on;nand.pages=18",
+        "ftl.map=fast;nand.page_size=16KiB",
     };
     Prng rng;
 

@@ -178,6 +178,12 @@ static void test_combinations(void)
     refuse("ftl.unit=512;buffer.size=1TiB", "buffer.size", "16777216");
     refuse("buffer.plp=on;buffer.ignore_flush=on", "buffer.ignore_flush=on: ",
            "buffer.plp=on");
+    refuse("ftl.map=dftl;ftl.recovery=scan", "ftl.recovery=scan: ",
+           "ftl.map=page");
+    refuse("ftl.gc_unit=die;ftl.recovery=scan", "ftl.recovery=scan: ",
+           "ftl.gc_unit=plane");
+    refuse("buffer.plp=on;ftl.recovery=scan", "ftl.recovery=scan: ",
+           "buffer.plp=on");
     refuse("buffer.plp=on;buffer.free_at=data-in", "buffer.free_at=data-in: ",
            "buffer.plp=on");
     refuse("media.errors=on;nand.ecc_codeword=512;media.ecc_bits=4096",
@@ -416,6 +422,7 @@ static const Change changes[] = {
     {"ftl.refresh_reads=1", SILENT AGES},
     {"ftl.refresh_hours=100", SILENT AGES},
     {"ftl.scan_interval=1ms", SILENT AGES "ftl.refresh_reads=1;"},
+    {"ftl.recovery=scan", ""},
     {"ftl.map=dftl", ""},
     {"ftl.map_cache=1KiB", "ftl.map=dftl;ftl.map_cache=4KiB;"},
     {"ftl.map_prefetch=8", "ftl.map=dftl;ftl.map_cache=4KiB;"},
@@ -512,6 +519,13 @@ static const Change changes[] = {
     {"nand.cache_read=on", ""},
     {"nand.cache_program=on", ""},
     {"nand.schedule=read-first", ""},
+    {"ftl.map=bast", ""},
+    {"ftl.map=fast", ""},
+    {"ftl.map=fast", "ftl.map=bast;"},
+    {"ftl.log_blocks=3", "ftl.map=bast;"},
+    {"ftl.log_blocks=3", "ftl.map=fast;"},
+    {"ftl.stripe=wcdp", PARALLEL "ftl.op_percent=90%;ftl.map=fast;"},
+    {"ftl.wear=dynamic", "ftl.map=fast;"},
     {"nand.write_deadline=100us", "nand.schedule=read-first-deadline;"},
     {"nand.suspend=both", ""},
     {"nand.suspend_limit=1", SUSPEND},

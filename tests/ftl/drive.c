@@ -43,6 +43,14 @@ static void each_policy(PolicyTest *f)
 
         f(s);
     }
+    for (int i = 0; map_policies[i]; i++) {
+        g_autofree char *s = g_strconcat("ftl.map=", map_policies[i]->name,
+                                         NULL);
+
+        if (map_policies[i]->least_logs > 0) { /* dftl: its own test */
+            f(s);
+        }
+    }
 }
 
 /*
@@ -63,11 +71,13 @@ static void check_accounts(Ref *r)
     g_assert_cmpuint(c.nand_programs, ==, all);
     g_assert_cmpuint(all, ==,
                      host + s->ops[NAND_PROGRAM][NAND_CAUSE_GC] +
-                         s->ops[NAND_PROGRAM][NAND_CAUSE_META]);
+                         s->ops[NAND_PROGRAM][NAND_CAUSE_META] +
+                         s->ops[NAND_PROGRAM][NAND_CAUSE_MERGE]);
     g_assert_cmpuint(host * r->ssd->l.units_per_page, ==,
                      r->n_programmed + r->ssd->padded_units);
     g_assert_cmpuint(c.nand_bytes_written, ==, all * r->info->page_bytes);
-    g_assert_cmpuint(s->ops[NAND_PROGRAM][NAND_CAUSE_GC] *
+    g_assert_cmpuint((s->ops[NAND_PROGRAM][NAND_CAUSE_GC] +
+                      s->ops[NAND_PROGRAM][NAND_CAUSE_MERGE]) *
                          r->ssd->l.units_per_page,
                      >=, r->ssd->gc_copied_units);
 }

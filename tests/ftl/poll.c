@@ -261,6 +261,12 @@ int main(int argc, char **argv)
                                "nand.program=0;nand.erase=0;nand.command=0",
                          all_styles);
     g_test_add_data_func("/poll/upkeep", SMALL UPKEEP, all_styles);
+    g_test_add_data_func("/poll/dftl",
+                         SMALL "nand.blocks=60;nand.page_size=1KiB;"
+                               "ftl.unit=512;nand.ecc_codeword=512;"
+                               "buffer.size=16KiB;ftl.map=dftl;"
+                               "ftl.map_cache=256;ftl.map_prefetch=4",
+                         all_styles);
     for (int i = 0; buffer_policies[i]; i++) {
         const char *policy = buffer_policies[i]->name;
         g_autofree char *name = g_strconcat("/poll/", policy, NULL);

@@ -98,6 +98,8 @@ static void run_cut(const Script *s, uint64_t cut_ns, bool twice)
     ref_free(r);
 }
 
+#define SCAN "ftl.recovery=scan;nand.blocks=24;"
+
 static void cut_everywhere(const Script *s)
 {
     GArray *at_ns = find_instants(s);
@@ -124,6 +126,117 @@ static void test_fresh(void)
 static void test_full(void)
 {
     cut_everywhere(&(Script){TINY, 2, 250, 20, true, 20, 0});
+}
+
+/* The map is lost with the power, and found in spare areas. */
+static void test_scan(void)
+{
+    cut_everywhere(&(Script){TINY SCAN, 1, 120, 20, false, 0, 0});
+    cut_everywhere(&(Script){TINY SCAN, 2, 250, 20, true, 20, 0});
+    cut_everywhere(
+        &(Script){TINY SCAN "nand.dies=2;ftl.unit=8KiB;"
+                  "buffer.flush_interval=700us", 3, 200, 20, true, 5, 0});
+}
+
+/* The recovery itself is cut: at some of the instants of each; with VSSD_LONG=1
+ * in the environment at all of them. */
+static void cut_recovery(const char *options, uint64_t seed)
+{
+    const char *all = g_getenv("VSSD_LONG");
+    unsigned step = all && strcmp(all, "1") == 0 ? 1 : 23;
+    unsigned most = 0;
+    unsigned n = 0;
+
+    for (unsigned at = 0; at <= most; at += step, n++) {
+        Ref *r = ref_new(ref_config(options), true);
+        Prng rng;
+
+        prng_seed(&rng, seed, 1);
+        for (int i = 0; i < 120; i++) {
+            one_command(r, &rng, &(Script){.options = options});
+        }
+        for (int i = 0; i < 2; i++) {
+            r->recovery_looks = 0;
+            r->recovery_cuts = at;
+            ref_power_cycle(r);
+            most = MAX(most, at ? most : r->recovery_looks);
+            one_command(r, &rng, &(Script){.options = options});
+        }
+        ref_finish(r);
+        ref_free(r);
+    }
+    g_assert_cmpuint(most, >, 50);
+    g_test_message("%u cuts of recovery, in %u instants", n, most);
+}
+
+static void test_recovery_cut(void)
+{
+    cut_recovery(TINY SCAN, 8);
+    cut_recovery(TINY SCAN "nand.dies=2;ftl.unit=8KiB", 9);
+}
+
+/* Time to ready, by hand: a spare area of 4 units is 80 bytes, 200 ns on the
+ * bus; with 200 ns for the command and 50 us in the array a read of it takes
+ * 50.4 us.  A saved page takes 50.2 us and 40.96 us on the bus. */
+static void test_scan_time(void)
+{
+    Ref *r = ref_new(ref_config(TINY SCAN), false);
+    const uint64_t spare_ns = 50400;
+    const uint64_t page_ns = 50200 + 40960;
+
+    ref_power_cycle(r); /* each block's first page is blank */
+    g_assert_cmpuint(ssd_recovery_ns(r->ssd), ==, 24 * spare_ns);
+    ref_one(r, SSD_OP_WRITE, 0, 8 * UNIT, false); /* two pages of a block */
+    ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    ref_power_cycle(r);
+    g_assert_cmpuint(ssd_recovery_ns(r->ssd), ==, 26 * spare_ns);
+    ref_one(r, SSD_OP_TRIM, 0, UNIT, false); /* and a saved page */
+    ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    ref_power_cycle(r);
+    g_assert_cmpuint(ssd_recovery_ns(r->ssd), ==, 27 * spare_ns + page_ns);
+    g_assert_false(ssd_mapped(r->ssd, 0, NULL));
+    g_assert_true(ssd_mapped(r->ssd, UNIT, NULL));
+    g_assert_cmpuint(ssd_recovery_ns(r->ssd), <=,
+                     r->info->longest_recovery_ns);
+    ref_free(r);
+}
+
+/* A trim that was not flushed may be lost with the power. */
+static void test_trim_lost(void)
+{
+    Ref *r = ref_new(ref_config(TINY SCAN), false);
+
+    ref_one(r, SSD_OP_WRITE, 0, UNIT, true);
+    ref_one(r, SSD_OP_TRIM, 0, UNIT, false);
+    g_assert_false(ssd_mapped(r->ssd, 0, NULL));
+    ref_power_cycle(r);
+    g_assert_true(ssd_mapped(r->ssd, 0, NULL));
+    ref_one(r, SSD_OP_TRIM, 0, UNIT, false);
+    ref_one(r, SSD_OP_SHUTDOWN, 0, 0, false);
+    ref_power_cycle(r);
+    g_assert_false(ssd_mapped(r->ssd, 0, NULL));
+    ref_free(r);
+}
+
+/* A command that comes before the drive is ready waits for it. */
+static void test_early_command(void)
+{
+    Ref *r = ref_new(ref_config(TINY SCAN), false);
+    SsdCmd c = {.op = SSD_OP_READ, .nblocks = UNIT};
+    SsdCompletion done;
+
+    ref_one(r, SSD_OP_WRITE, 0, UNIT, true);
+    ssd_power_cut(r->ssd, r->now_ns);
+    ssd_power_on(r->ssd, r->now_ns);
+    g_assert_false(ssd_ready(r->ssd));
+    g_assert_cmpint(ssd_submit(r->ssd, r->now_ns, &c), ==, 0);
+    g_assert_cmpuint(ssd_advance(r->ssd, r->now_ns + 100000000, &done, 1), ==,
+                     1);
+    g_assert_cmpint(done.status, ==, SSD_STATUS_OK);
+    g_assert_true(ssd_ready(r->ssd));
+    g_assert_cmpuint(done.cost.firmware_ns, ==, ssd_recovery_ns(r->ssd));
+    g_assert_cmpuint(done.cost.cell_ns, ==, 50000); /* it found the unit */
+    ref_free(r);
 }
 
 /* Two dies, small units, a periodic flush. */
@@ -226,6 +339,25 @@ static void test_storm(void)
     storm("ftl.map=dftl;ftl.map_cache=64;nand.blocks=30;ftl.op_percent=110");
 }
 
+/* Log-block maps: merges of every kind are cut, too. */
+static void test_logs(void)
+{
+    static const char *const maps[] = {
+        "ftl.map=bast;ftl.log_blocks=1",
+        "ftl.map=bast;ftl.log_blocks=3;ftl.unit=16KiB",
+        "ftl.map=fast;ftl.log_blocks=2;ftl.unit=16KiB;nand.dies=2",
+        "ftl.map=fast;ftl.log_blocks=4;buffer.plp=on",
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(maps); i++) {
+        g_autofree char *options = g_strconcat(TINY, maps[i], NULL);
+
+        cut_everywhere(&(Script){options, 8 + i, 200, 20, i % 2 == 0, 10, 0});
+    }
+    storm("ftl.map=bast;ftl.log_blocks=2;ftl.op_percent=120");
+    storm("ftl.map=fast;ftl.log_blocks=3;ftl.op_percent=120");
+}
+
 /* An array without time: everything happens at a few instants. */
 static void test_zero(void)
 {
@@ -325,11 +457,17 @@ int main(int argc, char **argv)
     g_test_add_func("/power/protected", test_protected);
     g_test_add_func("/power/fresh", test_fresh);
     g_test_add_func("/power/full", test_full);
+    g_test_add_func("/power/scan/everywhere", test_scan);
+    g_test_add_func("/power/scan/time", test_scan_time);
+    g_test_add_func("/power/scan/trim-lost", test_trim_lost);
+    g_test_add_func("/power/scan/early-command", test_early_command);
+    g_test_add_func("/power/scan/recovery-cut", test_recovery_cut);
     g_test_add_func("/power/units", test_units);
     g_test_add_func("/power/upkeep", test_upkeep);
     g_test_add_func("/power/caches", test_caches);
     g_test_add_func("/power/storm", test_storm);
     g_test_add_func("/power/dftl", test_dftl);
+    g_test_add_func("/power/logs", test_logs);
     g_test_add_func("/power/at-program", test_at_program);
     g_test_add_func("/power/zero", test_zero);
     return g_test_run();

@@ -157,6 +157,7 @@ Ref *ref_new(SsdConfig *cfg, bool preload)
     Ref *r = g_new0(Ref, 1);
     GError *error = NULL;
     g_autofree char *complete_at = ssd_config_get(cfg, "host.complete_at");
+    g_autofree char *recovery = ssd_config_get(cfg, "ftl.recovery");
 
     r->ssd = ssd_create(cfg, &host_ops, r, &error);
     g_assert_no_error(error);
@@ -170,6 +171,7 @@ Ref *ref_new(SsdConfig *cfg, bool preload)
     r->n_units = r->info->nblocks / r->unit_blocks;
     r->always_durable = strcmp(complete_at, "program") == 0 ||
                         r->info->keeps_buffer;
+    r->trims_durable = strcmp(recovery, "capacitors") == 0;
     r->ops = g_new(GArray *, r->n_units);
     r->in_nand = g_new0(uint64_t, r->n_units);
     r->flight = g_new0(RefFlight, r->info->queue_depth);
@@ -179,6 +181,7 @@ Ref *ref_new(SsdConfig *cfg, bool preload)
     prng_seed(&r->stream_rng, 1, 79);
     prng_seed(&r->bug_rng, 1, 78);
     prng_seed(&r->replace_rng, 1, 80);
+    prng_seed(&r->recovery_rng, 1, 81);
     for (uint64_t lpn = 0; lpn < r->n_units; lpn++) {
         RefOp first = {.unmapped = !preload, .durable = true};
 
@@ -236,9 +239,7 @@ static void maybe_replace(Ref *r)
     GError *error = NULL;
     Ssd *copy;
 
-    /* A policy with data of its own may be one that cannot be saved. */
-    if (prng_below(&r->replace_rng, 1000) >= r->replace_permille ||
-        (r->ssd->policy_data && !r->ssd->buf->state)) {
+    if (prng_below(&r->replace_rng, 1000) >= r->replace_permille) {
         return;
     }
     if (ssd_at_rest(r->ssd)) {
@@ -326,7 +327,8 @@ static void note_ended(Ref *r, const SsdCmd *c, const SsdCompletion *done)
         } else if (op && done->status == SSD_STATUS_OK) {
             op->complete_ns = done->complete_ns;
             op->seen_seq = ++r->seq;
-            if (c->op == SSD_OP_TRIM || c->fua || r->always_durable) {
+            if (c->op == SSD_OP_TRIM ? r->trims_durable
+                                     : c->fua || r->always_durable) {
                 op->durable = true;
                 prune(r, lpn, *op);
             }
@@ -764,6 +766,34 @@ static void settle_unit(Ref *r, uint64_t lpn)
     g_array_append_val(r->ops[lpn], found);
 }
 
+/* Time passes until the drive is ready; in recovery the power may go again. */
+static void wait_ready(Ref *r)
+{
+    if (r->recovery_cuts == 0 && prng_below(&r->recovery_rng, 4) == 0) {
+        r->recovery_cuts = 1 + (unsigned)prng_below(&r->recovery_rng, 300);
+    }
+    while (!ssd_ready(r->ssd)) {
+        uint64_t next_ns = ssd_next_event_ns(r->ssd);
+        GError *error = NULL;
+
+        if (!ssd_powered(r->ssd)) {
+            ssd_power_on(r->ssd, ++r->now_ns);
+            continue;
+        }
+        g_assert_cmpuint(next_ns, !=, SSD_TIME_NEVER);
+        r->now_ns = MAX(r->now_ns, next_ns);
+        ref_collect(r);
+        r->recovery_looks++;
+        if (r->recovery_cuts > 0 && --r->recovery_cuts == 0) {
+            ssd_power_cut(r->ssd, r->now_ns);
+            if (!ssd_check(r->ssd, &error)) {
+                FAIL("ssd_check, cut in recovery: %s", error->message);
+            }
+        }
+    }
+    r->recovery_cuts = 0;
+}
+
 void ref_power_cycle(Ref *r)
 {
     GError *error = NULL;
@@ -782,6 +812,7 @@ void ref_power_cycle(Ref *r)
     r->now_ns += 1000;
     ssd_power_on(r->ssd, r->now_ns);
     g_hash_table_remove_all(r->owed);
+    wait_ready(r);
     if (!ssd_check(r->ssd, &error)) {
         FAIL("ssd_check after power on: %s", error->message);
     }

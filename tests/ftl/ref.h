@@ -14,7 +14,8 @@
  *                   programmed (or nothing, if it was trimmed).
  *
  * Durable for the host: a completed FUA write, a write that had completed when
- * a completed Flush was submitted, a completed trim (ssd_power_on()).
+ * a completed Flush was submitted; a completed trim, if capacitors keep the map,
+ * else one that had completed when a completed Flush was submitted.
  *
  * A broken expectation aborts with what was expected and what was found.
  */
@@ -83,6 +84,11 @@ typedef struct Ref {
     RefBug bug;
     bool faults; /* commands may fail, and the power may go */
     bool always_durable; /* host.complete_at=program, buffer.plp */
+    bool trims_durable;  /* when they complete */
+    unsigned recovery_cuts;  /* at which of the instants of the next recovery
+                                the power goes again; 0: at none */
+    unsigned recovery_looks; /* counts these instants */
+    Prng recovery_rng; /* draws one now and then */
     uint32_t n_streams;  /* writes go to a random one below it; 1 (at first): */
     uint16_t stream;     /* to this one */
     Prng stream_rng;

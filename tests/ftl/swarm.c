@@ -3,7 +3,7 @@
  * swarm.c - random drives under random hosts, each from one seed.
  *
  *   test-swarm [--seed N] [--runs N] [--commands N] [--bug NAME] [--file FILE]
- *              [--copies] [--dftl] [--trace FILE]
+ *              [--copies] [--dftl] [--logs] [--trace FILE]
  *
  * One seed picks geometry (tiny: full in a moment), times, policies, the mix of
  * commands, aborts, power cuts and the style of polling.  The line that repeats
@@ -41,6 +41,8 @@ enum {
     DRAW_UPKEEP = 20,
     DRAW_GC_UNIT = 30,
     DRAW_DFTL = 41,
+    DRAW_RECOVERY = 50,
+    DRAW_LOGS = 52,
 };
 
 typedef struct Mix {
@@ -63,6 +65,7 @@ static char *opt_bug;
 static char *opt_file;
 static gboolean opt_copies;
 static char *opt_trace;
+static gboolean opt_logs;
 static gboolean opt_dftl;
 
 /* ---- the drive --------------------------------------------------------------
@@ -277,6 +280,23 @@ static void draw_upkeep(Prng *r, GString *s)
     }
 }
 
+/* A log-block map, from a stream of its own, and what it does not go with back at
+ * its default. */
+static void draw_logs(Prng *r, GString *s)
+{
+    bool fast = prng_below(r, 2);
+
+    g_string_append_printf(
+        s, "ftl.map=%s;ftl.alloc=stripe;ftl.gc=greedy;ftl.gc_soft=0;"
+        "ftl.gc_unit=plane;"
+        "ftl.gc_preempt=off;ftl.refresh_reads=0;ftl.refresh_hours=0;"
+        "streams.max=0;fdp.ruhs=0;nand.slc_blocks=0;nand.copyback=off;"
+        "media.program_fail=0;media.erase_fail=0;ftl.wear=%s;",
+        fast ? "fast" : "bast", ssd_wear_name((unsigned)prng_below(r, 2)));
+    put(s, "ftl.log_blocks", fast ? ONE_OF(r, 0, 0, 2, 3, 5)
+                                  : ONE_OF(r, 0, 0, 1, 2, 4));
+}
+
 /* What is cleaned together, from a stream of its own. */
 static void draw_gc_unit(uint64_t seed, GString *s)
 {
@@ -310,9 +330,21 @@ static void draw_dftl(uint64_t seed, GString *s)
     }
 }
 
+/* Where the map is found after a power cut, from a stream of its own. */
+static void draw_recovery(Prng *r, GString *s)
+{
+    if (!strstr(s->str, "plp=on") && !strstr(s->str, "dftl") &&
+        !strstr(s->str, "ftl.log_blocks") &&
+        prng_below(r, 3) == 0) {
+        put_name(s, "ftl.recovery", "scan");
+        put_name(s, "ftl.gc_unit", "plane");
+    }
+}
+
 /* A drive that fits together: the spare part is raised until it does. */
 static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
-                             Prng *upkeep, uint64_t seed, bool verbose)
+                             Prng *upkeep, Prng *recovery, Prng *logs, uint64_t seed,
+                             bool verbose)
 {
     g_autofree char *drive = draw_drive(r);
     g_autoptr(GString) errors = g_string_new(NULL);
@@ -337,6 +369,10 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
     }
     draw_gc_unit(seed, errors);
     draw_dftl(seed, errors);
+    if ((prng_below(logs, 6) == 0 && !opt_dftl) || opt_logs) {
+        draw_logs(logs, errors);
+    }
+    draw_recovery(recovery, errors);
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
 
@@ -348,6 +384,10 @@ static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
         g_autofree char *more = g_strdup_printf("ftl.op_percent=%u", op += 40);
         bool ok = ssd_config_set(cfg, more, NULL);
 
+        if (!ok) { /* too few blocks to set some apart for saved pages */
+            op = 0;
+            ok = ssd_config_set(cfg, "ftl.recovery=capacitors", NULL);
+        }
         g_assert_true(ok);
     }
     if (verbose) {
@@ -486,27 +526,31 @@ static void forget(Seen *seen)
 static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
                         Seen *seen)
 {
-    Prng drive, media, streams, buffer, upkeep, host;
+    Prng drive, media, streams, buffer, upkeep, recovery, logs, host;
     SsdConfig *cfg;
     Ref *ref;
     bool verbose = opt_seed >= 0;
 
     printf("# test-swarm --seed %" PRIu64 " --commands %d --bug %s%s\n", seed,
-           opt_commands, bug_names[bug], opt_dftl ? " --dftl" : "");
+           opt_commands, bug_names[bug],
+           opt_logs ? " --logs" : opt_dftl ? " --dftl" : "");
     fflush(stdout);
     prng_seed(&drive, seed, DRAW_DRIVE);
     prng_seed(&media, seed, DRAW_MEDIA);
     prng_seed(&streams, seed, DRAW_STREAMS);
     prng_seed(&buffer, seed, DRAW_BUFFER);
     prng_seed(&upkeep, seed, DRAW_UPKEEP);
+    prng_seed(&logs, seed, DRAW_LOGS);
     prng_seed(&host, seed, DRAW_HOST);
-    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, seed,
+    prng_seed(&recovery, seed, DRAW_RECOVERY);
+    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, &recovery, &logs, seed,
                      verbose);
     ref = ref_new(cfg, prng_below(&drive, 2));
     ref->n_streams = ref->info->nstreams;
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;
     ref->bug = bug;
     ref->replace_permille = copies_permille;
+    ref->recovery_rng = recovery;
     if (seen) {
         ref->log = g_array_new(false, false, sizeof(SsdCompletion));
         ref->reports = g_string_new(NULL);
@@ -628,6 +672,8 @@ int main(int argc, char **argv)
         {"file", 0, 0, G_OPTION_ARG_FILENAME, &opt_file, "replay", "FILE"},
         {"copies", 0, 0, G_OPTION_ARG_NONE, &opt_copies,
          "and again with copies of the drive", NULL},
+        {"logs", 0, 0, G_OPTION_ARG_NONE, &opt_logs,
+         "each drive has a log-block map", NULL},
         {"dftl", 0, 0, G_OPTION_ARG_NONE, &opt_dftl,
          "each drive has its map in NAND", NULL},
         {"trace", 0, 0, G_OPTION_ARG_FILENAME, &opt_trace,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tests with guests share: one booted guest with three vssd drives,
+"""What the tests with guests share: one booted guest with four vssd drives,
 and ways to boot others."""
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ def guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
     """The shared guest.
 
     Drive 0 is its root; drive 1, 512 MiB, is for file systems; drive 2 fills a
-    small drive of 7 % over-provisioning, to be overwritten.
+    small drive of 7 % over-provisioning, to be overwritten; drive 3 keeps its
+    buffer through a power cut.
     """
     folder = tmp_path_factory.mktemp("guest")
     small_bytes = model.drive_info(paths.find_profile("tlc-consumer"),
@@ -99,6 +100,8 @@ def guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         drive(blank(folder / "fs.raw", 512 * MIB), "raw", "zero-latency"),
         drive(blank(folder / "small.raw", small_bytes), "raw", "tlc-consumer",
               SMALL),
+        drive(blank(folder / "plp.raw", 64 * MIB), "raw", "tlc-consumer",
+              ["buffer.plp=on"]),
     ]
     with Guest(env.spec(drives)) as running:
         running.wait_agent()
@@ -110,8 +113,8 @@ def disks(guest: Guest) -> list[str]:
     """The drives' names in the shared guest, as /dev/nvme1; Linux gives the
     numbers in the order in which its probes end."""
     names = []
-    for i in range(3):
+    for i in range(4):
         found = guest.run(f"grep -lw VSSD{i:04d} /sys/class/nvme/*/serial")
         names.append("/dev/" + found.split("/")[-2])
-    assert len(set(names)) == 3
+    assert len(set(names)) == 4
     return names

@@ -18,9 +18,9 @@ def fio(guest: Guest, options: str) -> dict[str, object]:
 
 
 def test_nvme_list(guest: Guest) -> None:
-    """All three drives, by name and serial number."""
+    """All four drives, by name and serial number."""
     text = guest.run("nvme list")
-    for i in range(3):
+    for i in range(4):
         assert f"/dev/nvme{i}n1" in text
         assert f"VSSD000{i}" in text
 
@@ -64,6 +64,43 @@ def test_nvme_error_log(guest: Guest, disks: list[str]) -> None:
     text = guest.run(f"nvme error-log {disks[1]} -o json")
     entries = json.loads(text)["errors"]
     assert any(e["error_count"] for e in entries)
+
+
+def test_volatile_write_cache(guest: Guest, disks: list[str]) -> None:
+    """On, it keeps what is not flushed; off, every write is in NAND when it is
+    done.  Linux goes by Identify, which says that there is a cache."""
+    def dirty_after_a_write() -> int:
+        guest.run(f"dd if=/dev/urandom of={disks[2]}n1 bs=4k count=5"
+                  " oflag=direct 2>/dev/null")
+        return int(guest.stats(2)["buffer"]["units_dirty"])
+
+    def cache(on: int) -> None:
+        guest.run(f"nvme set-feature {disks[2]} -f 6 -v {on}")
+        assert f"{on:#x}"[2:] == guest.run(
+            f"nvme get-feature {disks[2]} -f 6 | grep -o '[01]$'").strip()
+
+    name = disks[2].split("/")[-1]
+    kernel = f"cat /sys/block/{name}n1/queue/write_cache"
+    assert guest.run(kernel) == "write back\n"
+    assert dirty_after_a_write() > 0
+    cache(0)
+    assert guest.stats(2)["buffer"]["units_dirty"] == 0
+    for _ in range(3):
+        assert dirty_after_a_write() == 0
+    cache(1)
+    assert dirty_after_a_write() > 0
+    guest.run(f"nvme flush {disks[2]} -n 1")
+    assert guest.stats(2)["buffer"]["units_dirty"] == 0
+
+
+def test_protected_write_cache(guest: Guest, disks: list[str]) -> None:
+    """A buffer that survives a power cut is no volatile cache."""
+    name = disks[3].split("/")[-1]
+    assert guest.run(f"cat /sys/block/{name}n1/queue/write_cache") \
+        == "write through\n"
+    ctrl = json.loads(guest.run(f"nvme id-ctrl {disks[3]} -o json"))
+    assert ctrl["vwc"] & 1 == 0
+    assert guest.result(f"nvme set-feature {disks[3]} -f 6 -v 0").status != 0
 
 
 @pytest.mark.parametrize("mkfs, kind, check", [

@@ -422,7 +422,8 @@ static void test_lock(void)
  * While the die is busy there come, in this order: a program of cleaning, a
  * program of the host, a read of cleaning, a read of the host.
  */
-static void check_order(const char *options, const char *order)
+static void check_order_of(NandCause own, const char *options,
+                           const char *order)
 {
     Rig *r = rig_with(options);
     GString *seen = g_string_new(NULL);
@@ -431,12 +432,12 @@ static void check_order(const char *options, const char *order)
     rig_preload(r, 1, 1, 1);
     busy_die(r);
     submit_as(r, 0, NAND_PROGRAM, NAND_CAUSE_GC, rig_page(r, 0, 0, 0), 0);
-    submit_as(r, 0, NAND_PROGRAM, NAND_CAUSE_HOST, rig_page(r, 0, 1, 0), 0);
+    submit_as(r, 0, NAND_PROGRAM, own, rig_page(r, 0, 1, 0), 0);
     submit_as(r, 0, NAND_READ, NAND_CAUSE_GC, rig_page(r, 1, 0, 0), 0);
-    submit_as(r, 0, NAND_READ, NAND_CAUSE_HOST, rig_page(r, 1, 1, 0), 0);
+    submit_as(r, 0, NAND_READ, own, rig_page(r, 1, 1, 0), 0);
     rig_run_all(r);
     for (unsigned i = 1; i < r->n_done; i++) {
-        bool host = r->done[i].cause == NAND_CAUSE_HOST;
+        bool host = r->done[i].cause == own;
 
         g_string_append_c(seen, r->done[i].kind == NAND_READ ? (host ? 'R' : 'r')
                                                              : (host ? 'P' : 'p'));
@@ -444,6 +445,13 @@ static void check_order(const char *options, const char *order)
     g_assert_cmpstr(seen->str, ==, order);
     g_string_free(seen, TRUE);
     finish(r);
+}
+
+/* Translation pages rank with the host. */
+static void check_order(const char *options, const char *order)
+{
+    check_order_of(NAND_CAUSE_HOST, options, order);
+    check_order_of(NAND_CAUSE_MAP, options, order);
 }
 
 static void test_schedules(void)

@@ -3,8 +3,10 @@
 #include "host.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "lazymem.h"
+#include "simtime.h"
 
 /* ---- the machine -------------------------------------------------------- */
 
@@ -164,12 +166,11 @@ static const NvmeStore store = { .submit = store_submit };
 
 /* ---- life --------------------------------------------------------------- */
 
-static Ssd *make_drive(Host *h, const HostOptions *o)
+static SsdConfig *drive_config(const HostOptions *o)
 {
     SsdConfig *cfg = ssd_config_new();
     GError *error = NULL;
     g_autofree char *path = NULL;
-    Ssd *ssd;
 
     path = g_strdup_printf("%s/%s.ini", PROFILE_DIR,
                            o->profile ? o->profile : "tiny");
@@ -182,6 +183,15 @@ static Ssd *make_drive(Host *h, const HostOptions *o)
         ssd_config_set(cfg, o->set, &error);
         g_assert_no_error(error);
     }
+    return cfg;
+}
+
+static Ssd *make_drive(Host *h, const HostOptions *o)
+{
+    SsdConfig *cfg = drive_config(o);
+    GError *error = NULL;
+    Ssd *ssd;
+
     ssd = ssd_create(cfg, nvme_host_ops(), h->ctrl, &error);
     g_assert_no_error(error);
     ssd_config_free(cfg);
@@ -204,21 +214,30 @@ static void preload(Host *h)
     }
 }
 
-Host *host_new(const HostOptions *o)
+static bool attach(Host *h, const HostOptions *o, GError **error)
 {
-    static const HostOptions defaults;
-    Host *h = g_new0(Host, 1);
-    GError *error = NULL;
     NvmeConfig cfg = {
         .serial = "TEST0001",
         .model = "vssd test drive",
         .firmware = "1.0",
         .pci_vid = 0x1b36,
         .pci_ssvid = 0x1af4,
+        .n_queues = o->n_queues ? o->n_queues : 8,
         .n_vectors = 65,
         .queue_size = 1024,
+        .mdts = o->mdts ? o->mdts : 7,
         .eui64 = 0x0123456789abcdefULL,
+        .nblocks = h->nblocks,
     };
+
+    return nvme_attach(h->ctrl, h->ssd, &cfg, error);
+}
+
+Host *host_new(const HostOptions *o)
+{
+    static const HostOptions defaults;
+    Host *h = g_new0(Host, 1);
+    GError *error = NULL;
 
     o = o ? o : &defaults;
     h->ram = lazy_alloc(1, HOST_RAM_BYTES); /* a fuzzer makes many hosts */
@@ -239,12 +258,100 @@ Host *host_new(const HostOptions *o)
         h->durable = g_malloc0(h->disk_bytes);
         memcpy(h->durable, h->disk, h->disk_bytes);
     }
-    cfg.n_queues = o->n_queues ? o->n_queues : 8;
-    cfg.mdts = o->mdts ? o->mdts : 7;
-    cfg.nblocks = h->nblocks;
-    nvme_attach(h->ctrl, h->ssd, &cfg, &error);
+    attach(h, o, &error);
     g_assert_no_error(error);
     return h;
+}
+
+/* ---- saving ------------------------------------------------------------- */
+
+static FILE *begin_save(char **bytes, size_t *n)
+{
+    FILE *f = open_memstream(bytes, n);
+
+    g_assert_nonnull(f);
+    return f;
+}
+
+static GByteArray *end_save(FILE *f, char **bytes, size_t *n)
+{
+    GByteArray *all = g_byte_array_new();
+
+    fclose(f);
+    g_byte_array_append(all, (guint8 *)*bytes, (guint)*n);
+    free(*bytes);
+    return all;
+}
+
+void host_settle(Host *h)
+{
+    NvmeSettled how;
+
+    nvme_hold(h->ctrl, true);
+    do {
+        while (host_store_step(h)) {
+        }
+        how = nvme_settle(h->ctrl, &h->now_ns, h->now_ns + NS_PER_S);
+    } while (how == NVME_SETTLE_STORE);
+    g_assert_cmpint(how, ==, NVME_SETTLED);
+}
+
+void host_save(Host *h, GByteArray **drive, GByteArray **ctrl)
+{
+    GError *error = NULL;
+    char *bytes = NULL;
+    size_t n = 0;
+    FILE *f = begin_save(&bytes, &n);
+
+    ssd_save(h->ssd, f, &error);
+    g_assert_no_error(error);
+    *drive = end_save(f, &bytes, &n);
+    f = begin_save(&bytes, &n);
+    nvme_save(h->ctrl, f, &error);
+    g_assert_no_error(error);
+    *ctrl = end_save(f, &bytes, &n);
+}
+
+static bool load_both(Host *h, const HostOptions *o, const GByteArray *drive,
+                      const GByteArray *ctrl, GError **error)
+{
+    SsdConfig *cfg = drive_config(o);
+    FILE *f = fmemopen(drive->data, drive->len, "rb");
+    bool ok;
+
+    h->ssd = ssd_load(cfg, nvme_host_ops(), h->ctrl, f, error);
+    fclose(f);
+    ssd_config_free(cfg);
+    if (!h->ssd || !attach(h, o, error)) {
+        return false;
+    }
+    h->info = ssd_info(h->ssd);
+    f = fmemopen(ctrl->data, ctrl->len, "rb");
+    ok = nvme_load(h->ctrl, f, error);
+    fclose(f);
+    nvme_hold(h->ctrl, true);
+    return ok;
+}
+
+Host *host_load(const HostOptions *o, const Host *from, const GByteArray *drive,
+                const GByteArray *ctrl, GError **error)
+{
+    Host *h = g_new(Host, 1);
+
+    *h = *from;
+    h->nblocks = o->nblocks ? o->nblocks : from->nblocks;
+    h->ram = lazy_alloc(1, HOST_RAM_BYTES);
+    memcpy(h->ram, from->ram, HOST_RAM_BYTES);
+    h->disk = g_memdup2(from->disk, from->disk_bytes);
+    h->durable = NULL;
+    h->at_store = g_ptr_array_new();
+    h->ssd = NULL;
+    h->ctrl = nvme_new(&machine, &store, h);
+    if (load_both(h, o, drive, ctrl, error)) {
+        return h;
+    }
+    host_free(h);
+    return NULL;
 }
 
 void host_free(Host *h)
@@ -252,7 +359,9 @@ void host_free(Host *h)
     while (host_store_step(h)) {
     }
     nvme_free(h->ctrl);
-    ssd_destroy(h->ssd);
+    if (h->ssd) {
+        ssd_destroy(h->ssd);
+    }
     g_ptr_array_free(h->at_store, TRUE);
     lazy_free(h->ram, 1, HOST_RAM_BYTES);
     g_free(h->disk);
@@ -329,6 +438,9 @@ void host_enable(Host *h)
     nvme_reg_write(h->ctrl, h->now_ns, NVME_REG_ACQ, HOST_ADMIN_CQ, 8);
     host_write32(h, NVME_REG_CC, 0x00460001);
     host_run(h);
+    while (host_read32(h, NVME_REG_CSTS) == 0) {
+        host_sleep(h, 100000);
+    }
     g_assert_cmphex(host_read32(h, NVME_REG_CSTS), ==, NVME_CSTS_RDY);
 }
 

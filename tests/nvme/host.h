@@ -107,6 +107,15 @@ typedef struct HostOptions {
 Host *host_new(const HostOptions *o);
 void host_free(Host *h);
 
+/* Hold the controller and bring it to rest; save it, at rest, and its drive. */
+void host_settle(Host *h);
+void host_save(Host *h, GByteArray **drive, GByteArray **ctrl);
+
+/* A machine like `from`, with a controller and a drive that were saved in it; held.
+ * NULL: *error says what is wrong with the streams. */
+Host *host_load(const HostOptions *o, const Host *from, const GByteArray *drive,
+                const GByteArray *ctrl, GError **error);
+
 /* Registers. */
 uint32_t host_read32(Host *h, uint64_t offset);
 void host_write32(Host *h, uint64_t offset, uint32_t value);

@@ -10,7 +10,7 @@ import unittest
 SIM = os.environ["VSSD_SIM"]
 TINY = pathlib.Path(os.environ["VSSD_ROOT"]) / "profiles/tiny.ini"
 ENERGY = {"read": 7000, "program": 90000, "erase": 1500000, "bus": 30}
-CAUSES = ("host", "gc", "wear", "refresh", "meta", "map")
+CAUSES = ("host", "gc", "wear", "refresh", "meta", "map", "merge")
 
 
 def nand(fill: str, workload: str, *sets: str) -> dict:

@@ -111,7 +111,7 @@ class Results(unittest.TestCase):
         self.assertGreater(lat["flush"]["count"], 10)
         self.assertAlmostEqual(r["iops"], 5000e9 / r["sim_ns"], places=3)
         self.assertEqual(set(r["nand"]["by_cause"]),
-                         {"host", "gc", "wear", "refresh", "meta", "map"})
+                         {"host", "gc", "wear", "refresh", "meta", "map", "merge"})
         by_cause = r["nand"]["by_cause"].values()
         for kind in ("reads", "programs", "erases"):
             self.assertEqual(r["nand"][kind], sum(c[kind] for c in by_cause))

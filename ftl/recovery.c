@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recovery.c - a drive whose memory was lost with the power: what it finds in
+ * NAND, step by step, and the books made of it.
+ *
+ * Knows spare areas and saved pages; believes nothing else, but for the table of
+ * bad blocks and the erase counts (docs/power.md).  Knows nothing of how a saved
+ * page came to be (saved.c).
+ *
+ * Each step is a row of a table.  In a step every plane reads one page after
+ * another, all planes at a time; a step begins when the one before it has ended.
+ * Of the copies of a unit the newest intact version counts, of the same version
+ * the one that was programmed last.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ftl.h"
+#include "lazymem.h"
+
+/* In a spare area: for each unit its number, version and stream; and for the
+ * page when it was programmed, and by whom; each with room for a code. */
+#define SPARE_BYTES 16
+
+typedef struct RecoveryStep {
+    const char *name;
+    /* From the plane's place on, the next page to read, and how much of it;
+     * false: the plane has none left. */
+    bool (*next)(Ssd *ssd, uint32_t plane, NandOp *op);
+    /* A page that is not blank has been read. */
+    void (*seen)(Ssd *ssd, uint32_t page);
+} RecoveryStep;
+
+/* ---- what the power cut leaves -------------------------------------------------- */
+
+void recovery_wipe_block(Ssd *ssd, uint32_t block)
+{
+    uint32_t first = block * ssd->l.units_per_block;
+    uint32_t page = block * ssd->geo->pages_per_block;
+
+    for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
+        ssd->spare_lpn[first + i] = SPARE_NONE;
+    }
+    for (uint32_t i = 0; i < ssd->geo->pages_per_block; i++) {
+        ssd->spare_seq[page + i] = 0;
+    }
+}
+
+static void forget(Ssd *ssd)
+{
+    lazy_clear(ssd->map, ssd->l.user_units, sizeof(*ssd->map));
+    lazy_clear(ssd->valid, ssd->l.raw_units / 64 + 1, sizeof(*ssd->valid));
+    ssd->mapped_units = 0;
+    ssd->prog_seq = 0;
+    block_forget_all(ssd);
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        plane_update(ssd, i);
+    }
+}
+
+void recovery_power_lost(Ssd *ssd)
+{
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        if (ssd->block[b].state == BLOCK_ERASING) {
+            recovery_wipe_block(ssd, b);
+        }
+    }
+    saved_power_lost(ssd);
+    ssd->recovery.on = false;
+    ssd->recovery.n_reads = 0;
+    ssd->recovery.waiting = (CmdFifo){NONE, NONE};
+    forget(ssd);
+}
+
+/* ---- steps ------------------------------------------------------------------------- */
+
+static uint32_t spare_bytes(const Ssd *ssd)
+{
+    return MIN((ssd->l.units_per_page + 1) * SPARE_BYTES,
+               ssd->geo->page_bytes);
+}
+
+static uint32_t block_at(const Ssd *ssd, uint32_t plane)
+{
+    return plane * ssd->geo->blocks_per_plane +
+           ssd->recovery_plane[plane].block;
+}
+
+static void skip_block(RecoveryPlane *at)
+{
+    at->block++;
+    at->page = 0;
+}
+
+/* The page at the plane's place, if there is one; else the place is at the
+ * beginning of the next block. */
+static bool page_at(const Ssd *ssd, uint32_t plane, uint32_t *page)
+{
+    RecoveryPlane *at = &ssd->recovery_plane[plane];
+    uint32_t block = block_at(ssd, plane);
+
+    if (ssd->block[block].state == BLOCK_BAD ||
+        at->page >= nand_block_pages(ssd->geo, block)) {
+        skip_block(at);
+        return false;
+    }
+    *page = block * ssd->geo->pages_per_block + at->page;
+    return true;
+}
+
+static uint32_t first_saved(const Ssd *ssd)
+{
+    return ssd->geo->blocks_per_plane - ssd->l.saved_blocks;
+}
+
+static bool is_blank(const Ssd *ssd, uint32_t page)
+{
+    uint32_t pages = ssd->geo->pages_per_block;
+
+    return page % pages >= nand_next_page(ssd->nand, page / pages);
+}
+
+/* Where the saved pages are: the spare areas of their blocks, up to the first
+ * blank page of each. */
+static bool next_found(Ssd *ssd, uint32_t plane, NandOp *op)
+{
+    RecoveryPlane *at = &ssd->recovery_plane[plane];
+
+    at->block = MAX(at->block, first_saved(ssd));
+    while (at->block < ssd->geo->blocks_per_plane) {
+        if (!page_at(ssd, plane, &op->ppa.page)) {
+            continue;
+        }
+        if (at->page % ssd->l.pages_per_program == 0) {
+            op->bytes = spare_bytes(ssd);
+            return true;
+        }
+        at->page++;
+    }
+    return false;
+}
+
+/* The newest of them. */
+static bool next_loaded(Ssd *ssd, uint32_t plane, NandOp *op)
+{
+    RecoveryPlane *at = &ssd->recovery_plane[plane];
+
+    at->block = MAX(at->block, first_saved(ssd));
+    while (at->block < ssd->geo->blocks_per_plane) {
+        if (!page_at(ssd, plane, &op->ppa.page)) {
+            continue;
+        }
+        if (saved_is_newest(ssd, op->ppa.page -
+                                     at->page % ssd->l.pages_per_program)) {
+            op->bytes = ssd->geo->page_bytes;
+            return true;
+        }
+        at->page++;
+    }
+    return false;
+}
+
+/* Every spare area of data. */
+static bool next_scanned(Ssd *ssd, uint32_t plane, NandOp *op)
+{
+    RecoveryPlane *at = &ssd->recovery_plane[plane];
+
+    while (at->block < first_saved(ssd)) {
+        if (page_at(ssd, plane, &op->ppa.page)) {
+            op->bytes = spare_bytes(ssd);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_newer(const Ssd *ssd, uint32_t ppu, uint32_t than)
+{
+    uint64_t a = ssd->spare_version[ppu];
+    uint64_t b = ssd->spare_version[than];
+
+    return a > b || (a == b &&
+                     (ssd->spare_seq[ppu_page(ssd, ppu)] & SEQ_MASK) >
+                         (ssd->spare_seq[ppu_page(ssd, than)] & SEQ_MASK));
+}
+
+/* A copy of a unit: in the map it stays, unless a newer one is found. */
+static void found_unit(Ssd *ssd, uint32_t ppu)
+{
+    uint32_t lpn;
+
+    if (ssd->spare_lpn[ppu] == SPARE_NONE) {
+        return;
+    }
+    lpn = spare_lpn(ssd, ppu);
+    if (ssd->spare_version[ppu] >= ssd->floor[lpn] &&
+        (ssd->map[lpn] == 0 || is_newer(ssd, ppu, ssd->map[lpn] - 1))) {
+        ssd->map[lpn] = ppu + 1;
+    }
+}
+
+static void seen_page(Ssd *ssd, uint32_t page)
+{
+    for (uint32_t i = 0; i < ssd->l.units_per_page; i++) {
+        found_unit(ssd, (page << ssd->page_units_shift) + i);
+    }
+    ssd->prog_seq = MAX(ssd->prog_seq, ssd->spare_seq[page] & SEQ_MASK);
+}
+
+static const RecoveryStep scan_steps[] = {
+    {"find", next_found, saved_found},
+    {"load", next_loaded, saved_loaded},
+    {"scan", next_scanned, seen_page},
+};
+
+static const RecoveryStep *step_at(const Ssd *ssd, uint32_t i)
+{
+    return i < G_N_ELEMENTS(scan_steps) ? &scan_steps[i] : NULL;
+}
+
+/* ---- reading ------------------------------------------------------------------------- */
+
+static void read_next(Ssd *ssd, uint32_t plane)
+{
+    Recovery *r = &ssd->recovery;
+    NandOp op = {
+        .kind = NAND_READ,
+        .cause = NAND_CAUSE_META,
+        .strong = true,
+    };
+
+    if (step_at(ssd, r->step)->next(ssd, plane, &op)) {
+        r->n_reads++;
+        r->times.step_reads[r->step]++;
+        faulty_submit(ssd, &op);
+    }
+}
+
+static void begin_step(Ssd *ssd)
+{
+    Recovery *r = &ssd->recovery;
+
+    r->step_start_ps = ssd->now_ps;
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        ssd->recovery_plane[i] = (RecoveryPlane){.block = 0};
+        read_next(ssd, i);
+    }
+    if (r->n_reads == 0) {
+        eventq_push(&ssd->events, ssd->now_ps, SSD_EVENT_RECOVERED, r->step);
+    }
+}
+
+void recovery_start(Ssd *ssd)
+{
+    Recovery *r = &ssd->recovery;
+
+    r->on = true;
+    r->step = 0;
+    r->start_ps = ssd->now_ps;
+    r->times = (RecoveryTimes){.ready_ps = 0};
+    begin_step(ssd);
+}
+
+bool recovery_waits(Ssd *ssd, uint32_t cmd)
+{
+    if (ssd->recovery.on) {
+        fifo_push(ssd, &ssd->recovery.waiting, cmd);
+    }
+    return ssd->recovery.on;
+}
+
+/* ---- the books ------------------------------------------------------------------------- */
+
+/* A block as its spare areas tell. */
+typedef struct Found {
+    uint64_t seq;       /* of the newest intact page; 0: there is none */
+    uint64_t first_seq; /* of the oldest */
+    uint32_t block;
+    uint32_t open; /* open_index() of who filled it, or NONE */
+} Found;
+
+static Found look_at(const Ssd *ssd, uint32_t block)
+{
+    const uint64_t *seq = &ssd->spare_seq[(uint64_t)block *
+                                          ssd->geo->pages_per_block];
+    Found f = {.block = block, .open = NONE};
+
+    for (uint32_t i = 0; i < nand_next_page(ssd->nand, block); i++) {
+        if (seq[i] == 0) {
+            continue;
+        }
+        f.seq = seq[i] & SEQ_MASK;
+        f.first_seq = f.first_seq ? f.first_seq : f.seq;
+        f.open = (uint32_t)(seq[i] >> SEQ_BITS);
+    }
+    return f;
+}
+
+static int compare_found(const void *a, const void *b)
+{
+    const Found *x = a;
+    const Found *y = b;
+
+    if (x->seq != y->seq) {
+        return x->seq < y->seq ? -1 : 1;
+    }
+    return x->block < y->block ? -1 : x->block > y->block;
+}
+
+/* Whose units are in it: of the stream for which it was opened, or of several. */
+static uint32_t stream_of(const Ssd *ssd, const Found *f)
+{
+    uint32_t first = f->block * ssd->l.units_per_block;
+    uint32_t several = ssd->l.n_streams;
+    uint32_t stream = f->open;
+
+    if (f->open == NONE || several == 1) {
+        return 0;
+    }
+    if (f->open >= ssd->l.n_streams) {
+        stream -= ssd->l.n_streams;
+        if (ssd->l.n_stream_classes < ssd->l.n_streams ||
+            stream >= ssd->l.n_stream_classes) {
+            return several;
+        }
+    }
+    for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
+        if (unit_is_valid(ssd, first + i) &&
+            unit_stream(ssd, first + i) != stream) {
+            return several;
+        }
+    }
+    return stream;
+}
+
+static bool has_room(const Ssd *ssd, uint32_t block)
+{
+    uint32_t next = nand_next_page(ssd->nand, block);
+
+    return next > 0 && next < nand_block_pages(ssd->geo, block) &&
+           !ssd->block[block].bad;
+}
+
+/* The blocks of a plane, oldest first; how many. */
+static uint32_t find_blocks(const Ssd *ssd, uint32_t plane, Found *found)
+{
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
+        if (ssd->block[first + i].state == BLOCK_LOST) {
+            found[n++] = look_at(ssd, first + i);
+        }
+    }
+    qsort(found, n, sizeof(*found), compare_found);
+    return n;
+}
+
+/* Of several that have room for the same kind and stream, the newest is filled
+ * on; the others are as good as full. */
+static void rebuild_plane(Ssd *ssd, uint32_t plane, Found *found)
+{
+    Plane *p = &ssd->plane[plane];
+    g_autofree uint32_t *open = g_new(uint32_t, ssd->l.n_open);
+    uint32_t n = find_blocks(ssd, plane, found);
+    uint64_t last_gc = 0;
+
+    memset(open, 0xff, ssd->l.n_open * sizeof(*open));
+    for (uint32_t i = 0; i < n; i++) {
+        const Found *f = &found[i];
+
+        if (f->open == NONE) {
+            continue;
+        }
+        if (has_room(ssd, f->block)) {
+            open[f->open] = f->block;
+        }
+        if (f->open >= ssd->l.n_streams && f->first_seq > last_gc) {
+            last_gc = f->first_seq;
+            p->last_gc_block = f->block;
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const Found *f = &found[i];
+        bool fills = f->open != NONE && open[f->open] == f->block;
+
+        ssd->block[f->block].stream = (uint8_t)stream_of(ssd, f);
+        block_found(ssd, f->block, fills ? f->open : NONE);
+    }
+}
+
+static void rebuild(Ssd *ssd)
+{
+    g_autofree Found *found = g_new(Found, ssd->geo->blocks_per_plane);
+
+    for (uint64_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
+        if (ssd->map[lpn]) {
+            ssd->mapped_units++;
+            block_set_valid(ssd, ssd->map[lpn] - 1);
+        }
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        rebuild_plane(ssd, i, found);
+    }
+    saved_find_blocks(ssd);
+}
+
+/* ---- on and on --------------------------------------------------------------------------- */
+
+static void finish(Ssd *ssd)
+{
+    Recovery *r = &ssd->recovery;
+    uint32_t cmd;
+
+    rebuild(ssd);
+    r->on = false;
+    r->n++;
+    r->times.ready_ps = ssd->now_ps - r->start_ps;
+    r->most_ready_ps = MAX(r->most_ready_ps, r->times.ready_ps);
+    power_ready(ssd);
+    saved_ready(ssd);
+    while ((cmd = fifo_pop(ssd, &r->waiting)) != NONE) {
+        host_account(ssd, &ssd->cmd[cmd], COST_firmware);
+        host_start_now(ssd, cmd);
+    }
+}
+
+static void end_step(Ssd *ssd)
+{
+    Recovery *r = &ssd->recovery;
+
+    r->times.step_ps[r->step] = ssd->now_ps - r->step_start_ps;
+    r->step++;
+    if (step_at(ssd, r->step)) {
+        begin_step(ssd);
+    } else {
+        finish(ssd);
+    }
+}
+
+void recovery_read_done(Ssd *ssd, const NandOp *op)
+{
+    Recovery *r = &ssd->recovery;
+    uint32_t plane = op->plane;
+    RecoveryPlane *at = &ssd->recovery_plane[plane];
+
+    r->n_reads--;
+    if (is_blank(ssd, op->ppa.page)) {
+        skip_block(at);
+    } else {
+        at->page++;
+        step_at(ssd, r->step)->seen(ssd, op->ppa.page);
+    }
+    read_next(ssd, plane);
+    if (r->n_reads == 0) {
+        end_step(ssd);
+    }
+}
+
+void recovery_event(Ssd *ssd, uint32_t step)
+{
+    g_assert(ssd->recovery.on && step == ssd->recovery.step);
+    end_step(ssd);
+}
+
+/* ---- bounds ------------------------------------------------------------------------------------ */
+
+/* Reads of so many pages in each plane, of so many bytes: dies do not wait for
+ * each other but at the channel. */
+static uint64_t longest_reads(const Ssd *ssd, uint64_t pages, uint32_t bytes)
+{
+    uint64_t in_die = pages * ssd->geo->planes_per_die;
+    uint64_t in_channel = in_die * ssd->geo->dies_per_channel;
+    uint64_t bus_ps;
+    uint64_t cell_ps;
+
+    nand_longest_read(ssd->nand, bytes, &bus_ps, &cell_ps);
+    return in_die * cell_ps + in_channel * bus_ps;
+}
+
+uint64_t recovery_longest_ps(const Ssd *ssd)
+{
+    uint64_t pages = (uint64_t)ssd->geo->blocks_per_plane *
+                     ssd->geo->pages_per_block;
+    uint64_t saved = (uint64_t)ssd->l.saved_blocks * ssd->geo->pages_per_block;
+
+    return saves(ssd) ? longest_reads(ssd, pages, spare_bytes(ssd)) +
+                            longest_reads(ssd, saved, ssd->geo->page_bytes)
+                      : 0;
+}
+
+/* ---- what callers may ask -------------------------------------------------------------------- */
+
+bool ssd_ready(const Ssd *ssd)
+{
+    return ssd->power_on && !ssd->recovery.on;
+}
+
+uint64_t ssd_recovery_ns(const Ssd *ssd)
+{
+    return sim_ceil_ns(ssd->recovery.times.ready_ps);
+}
+
+void recovery_json(const Ssd *ssd, JsonWriter *w)
+{
+    const Recovery *r = &ssd->recovery;
+
+    if (!saves(ssd)) {
+        return;
+    }
+    json_open(w, "recovery", '{');
+    json_u64(w, "count", r->n);
+    json_u64(w, "ready_ns", sim_ceil_ns(r->times.ready_ps));
+    json_u64(w, "max_ready_ns", sim_ceil_ns(r->most_ready_ps));
+    json_open(w, "steps", '[');
+    for (uint32_t i = 0; step_at(ssd, i); i++) {
+        json_open(w, NULL, '{');
+        json_string(w, "step", step_at(ssd, i)->name);
+        json_u64(w, "ns", sim_ceil_ns(r->times.step_ps[i]));
+        json_u64(w, "reads", r->times.step_reads[i]);
+        json_close(w, '}');
+    }
+    json_close(w, ']');
+    json_close(w, '}');
+}

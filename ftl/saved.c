@@ -1,0 +1,732 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * saved.c - what NAND keeps, beside the data and its spare areas, for a return of
+ * power: pages that tell of the logical units, in blocks of their own.
+ *
+ * Knows when a page of these is written, where to, and which blocks of theirs
+ * can be erased.  Knows nothing of what recovery makes of them (recovery.c).
+ *
+ * A saved page tells of saved_units logical units, 8 bytes each: where the unit
+ * is, or below which version all copies of it have been trimmed.  Trims change
+ * the pages in memory; a flush, and the erase of a block (saved_holds()), wait
+ * until NAND has the pages that trims have changed.
+ *
+ * The last saved_blocks of each plane hold these pages, wherever there is room:
+ * the spare area has the page's index and when it was written, and the newest
+ * counts.  A block without such a page is erased; when few blocks are free, the
+ * block with the fewest is emptied by writing its pages anew, which needs no
+ * read, because memory has what they say.
+ */
+#include <string.h>
+
+#include "ftl.h"
+#include "lazymem.h"
+
+/* ---- tables ------------------------------------------------------------------- */
+
+static uint64_t flying_entries(const Ssd *ssd)
+{
+    return (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;
+}
+
+void saved_create(Ssd *ssd)
+{
+    if (!saves(ssd)) {
+        return;
+    }
+    ssd->spare_seq = lazy_new(uint64_t, ssd->geo->n_pages);
+    ssd->floor = lazy_new(uint64_t, ssd->l.user_units);
+    ssd->saved = lazy_new(uint64_t, ssd->l.user_units);
+    ssd->saved_flying = lazy_new(uint64_t, flying_entries(ssd));
+    ssd->saved_page = g_new0(SavedPage, ssd->l.n_saved);
+    ssd->saved_flight = g_new0(SavedFlight, ssd->l.n_saved_flights);
+    ssd->saved_open = g_new0(Open, ssd->l.n_planes);
+    ssd->recovery_plane = g_new0(RecoveryPlane, ssd->l.n_planes);
+    ssd->recovery.waiting = (CmdFifo){NONE, NONE};
+    saved_forget(ssd);
+}
+
+void saved_destroy(Ssd *ssd)
+{
+    lazy_free(ssd->spare_seq, ssd->geo->n_pages, sizeof(*ssd->spare_seq));
+    lazy_free(ssd->floor, ssd->l.user_units, sizeof(*ssd->floor));
+    lazy_free(ssd->saved, ssd->l.user_units, sizeof(*ssd->saved));
+    lazy_free(ssd->saved_flying, flying_entries(ssd),
+              sizeof(*ssd->saved_flying));
+    g_free(ssd->saved_page);
+    g_free(ssd->saved_flight);
+    g_free(ssd->saved_open);
+    g_free(ssd->recovery_plane);
+}
+
+uint64_t saved_memory(const Ssd *ssd)
+{
+    return !saves(ssd)
+               ? 0
+               : 2 * ssd->l.user_units * sizeof(uint64_t) +
+                     flying_entries(ssd) * sizeof(uint64_t) +
+                     (uint64_t)ssd->geo->n_pages * sizeof(*ssd->spare_seq) +
+                     ssd->l.n_saved * sizeof(*ssd->saved_page);
+}
+
+/* Everything that memory knows. */
+void saved_forget(Ssd *ssd)
+{
+    ssd->saved_queue = (Saved){
+        .head = NONE,
+        .tail = NONE,
+        .victim = NONE,
+        .held_head = NONE,
+        .held_tail = NONE,
+        .waiting = {NONE, NONE},
+    };
+    lazy_clear(ssd->floor, ssd->l.user_units, sizeof(*ssd->floor));
+    memset(ssd->saved_page, 0, ssd->l.n_saved * sizeof(*ssd->saved_page));
+    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
+        ssd->saved_page[k].page = NONE;
+    }
+    for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
+        ssd->saved_flight[f] = (SavedFlight){.index = NONE, .page = NONE};
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        ssd->saved_open[i].block = NONE;
+        ssd->saved_open[i].next_page = 0;
+    }
+}
+
+/* ---- blocks --------------------------------------------------------------------- */
+
+static uint32_t block_of(const Ssd *ssd, uint32_t page)
+{
+    return page / ssd->geo->pages_per_block;
+}
+
+static uint32_t first_block(const Ssd *ssd, uint32_t plane)
+{
+    return (plane + 1) * ssd->geo->blocks_per_plane - ssd->l.saved_blocks;
+}
+
+/* How many pages of the block have been taken. */
+static uint32_t pages_taken(const Ssd *ssd, uint32_t block)
+{
+    const Open *o = &ssd->saved_open[block_plane(ssd, block)];
+
+    return o->block == block ? o->next_page : nand_next_page(ssd->nand, block);
+}
+
+static bool is_free(const Ssd *ssd, uint32_t block)
+{
+    const Block *b = &ssd->block[block];
+
+    return b->state == BLOCK_SAVED && !b->erasing && b->pending == 0 &&
+           pages_taken(ssd, block) == 0;
+}
+
+/* Takes no more pages, and all that it took are there. */
+static bool is_full(const Ssd *ssd, uint32_t block)
+{
+    const Block *b = &ssd->block[block];
+
+    return b->state == BLOCK_SAVED && !b->erasing && b->pending == 0 &&
+           ssd->saved_open[block_plane(ssd, block)].block != block &&
+           pages_taken(ssd, block) > 0;
+}
+
+/* Begin with blocks as the array has them: one that is partly filled goes on to
+ * be, in each plane. */
+void saved_find_blocks(Ssd *ssd)
+{
+    ssd->saved_queue.n_free = 0;
+    for (uint32_t i = 0; saves(ssd) && i < ssd->l.n_planes; i++) {
+        for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
+            uint32_t block = first_block(ssd, i) + k;
+            uint32_t next = nand_next_page(ssd->nand, block);
+
+            if (ssd->block[block].state == BLOCK_BAD) {
+                continue;
+            }
+            ssd->block[block].state = BLOCK_SAVED;
+            ssd->saved_queue.n_free += next == 0;
+            if (next > 0 && next < ssd->geo->pages_per_block &&
+                !ssd->block[block].bad && ssd->saved_open[i].block == NONE) {
+                ssd->saved_open[i] = (Open){block, next};
+            }
+        }
+    }
+}
+
+/* ---- the queue ------------------------------------------------------------------- */
+
+static uint64_t push(Ssd *ssd, uint32_t index)
+{
+    Saved *q = &ssd->saved_queue;
+    SavedPage *sp = &ssd->saved_page[index];
+
+    if (!sp->queued) {
+        sp->queued = true;
+        sp->serial = ++q->serial;
+        sp->next = NONE;
+        if (q->head == NONE) {
+            q->head = index;
+        } else {
+            ssd->saved_page[q->tail].next = index;
+        }
+        q->tail = index;
+    }
+    return sp->serial;
+}
+
+/* Everything that was asked for up to this serial is in NAND. */
+static uint64_t done_serial(const Ssd *ssd)
+{
+    const Saved *q = &ssd->saved_queue;
+    uint64_t first = q->serial + 1;
+
+    if (q->head != NONE) {
+        first = ssd->saved_page[q->head].serial;
+    }
+    for (uint32_t f = 0; q->n_flying > 0 && f < ssd->l.n_saved_flights; f++) {
+        if (ssd->saved_flight[f].index != NONE) {
+            first = MIN(first, ssd->saved_flight[f].serial);
+        }
+    }
+    return first - 1;
+}
+
+/* The page that goes next: one of the victim's, if only those may; NONE: there
+ * is none. */
+static uint32_t pull(Ssd *ssd, bool of_victim)
+{
+    Saved *q = &ssd->saved_queue;
+    uint32_t before = NONE;
+    uint32_t k = q->head;
+
+    while (k != NONE &&
+           (ssd->saved_page[k].flying ||
+            (of_victim &&
+             (ssd->saved_page[k].page == NONE ||
+              block_of(ssd, ssd->saved_page[k].page) != q->victim)))) {
+        before = k;
+        k = ssd->saved_page[k].next;
+    }
+    if (k == NONE) {
+        return NONE;
+    }
+    if (before == NONE) {
+        q->head = ssd->saved_page[k].next;
+    } else {
+        ssd->saved_page[before].next = ssd->saved_page[k].next;
+    }
+    if (q->tail == k) {
+        q->tail = before;
+    }
+    ssd->saved_page[k].queued = false;
+    return k;
+}
+
+/* ---- room ------------------------------------------------------------------------- */
+
+static uint32_t free_block_of(const Ssd *ssd, uint32_t plane)
+{
+    for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
+        if (is_free(ssd, first_block(ssd, plane) + k)) {
+            return first_block(ssd, plane) + k;
+        }
+    }
+    return NONE;
+}
+
+/* The plane, next in turn, that has a page; NONE: none has.  The last free block
+ * is for the pages of the victim. */
+static uint32_t find_room(const Ssd *ssd, bool for_victim)
+{
+    const Saved *q = &ssd->saved_queue;
+    bool may_open = q->n_free > (for_victim ? 0 : 1);
+
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        uint32_t plane = (q->cursor + i) % ssd->l.n_planes;
+
+        if (ssd->saved_open[plane].block != NONE ||
+            (may_open && free_block_of(ssd, plane) != NONE)) {
+            return plane;
+        }
+    }
+    return NONE;
+}
+
+static uint32_t take_page(Ssd *ssd, uint32_t plane)
+{
+    Open *o = &ssd->saved_open[plane];
+    uint32_t page;
+
+    ssd->saved_queue.cursor = (plane + 1) % ssd->l.n_planes;
+    if (o->block == NONE) {
+        *o = (Open){free_block_of(ssd, plane), 0};
+        ssd->saved_queue.n_free--;
+    }
+    page = o->block * ssd->geo->pages_per_block + o->next_page;
+    o->next_page += ssd->l.pages_per_program;
+    ssd->block[o->block].pending++;
+    if (o->next_page == ssd->geo->pages_per_block) {
+        o->block = NONE;
+    }
+    return page;
+}
+
+static uint32_t live_index(const Ssd *ssd, uint32_t page)
+{
+    uint32_t index = saved_index(ssd, page);
+
+    return index != NONE && ssd->saved_page[index].page == page ? index : NONE;
+}
+
+bool saved_is_newest(const Ssd *ssd, uint32_t page)
+{
+    return live_index(ssd, page) != NONE;
+}
+
+/* A block that is full and has nothing that counts. */
+static void erase_dead(Ssd *ssd, uint32_t block)
+{
+    Saved *q = &ssd->saved_queue;
+    NandOp op = {
+        .kind = NAND_ERASE,
+        .cause = NAND_CAUSE_META,
+        .ppa = {block * ssd->geo->pages_per_block},
+    };
+
+    if (!is_full(ssd, block) || ssd->block[block].live > 0) {
+        return;
+    }
+    if (q->victim == block) {
+        q->victim = NONE;
+    }
+    if (ssd->block[block].bad) {
+        ssd->block[block].state = BLOCK_BAD;
+        return;
+    }
+    ssd->block[block].erasing = true;
+    q->n_erasing++;
+    faulty_submit(ssd, &op);
+}
+
+static void choose_victim(Ssd *ssd)
+{
+    Saved *q = &ssd->saved_queue;
+
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
+            uint32_t block = first_block(ssd, i) + k;
+
+            if (is_full(ssd, block) &&
+                (q->victim == NONE ||
+                 ssd->block[block].live < ssd->block[q->victim].live)) {
+                q->victim = block;
+            }
+        }
+    }
+}
+
+/* See that blocks are free: one in each plane on average, and at least two. */
+static void clean(Ssd *ssd)
+{
+    Saved *q = &ssd->saved_queue;
+    uint32_t page;
+
+    while (q->victim == NONE &&
+           q->n_free + q->n_erasing < MAX(ssd->l.n_planes, 2)) {
+        choose_victim(ssd);
+        if (q->victim == NONE) {
+            return;
+        }
+        page = q->victim * ssd->geo->pages_per_block;
+        for (uint32_t i = 0; i < pages_taken(ssd, q->victim);
+             i += ssd->l.pages_per_program) {
+            uint32_t index = live_index(ssd, page + i);
+
+            if (index != NONE && !ssd->saved_page[index].flying) {
+                push(ssd, index);
+            }
+        }
+        erase_dead(ssd, q->victim);
+    }
+}
+
+/* ---- on the way --------------------------------------------------------------------- */
+
+static uint64_t *flight_entries(Ssd *ssd, uint32_t f)
+{
+    return &ssd->saved_flying[(size_t)f * ssd->l.saved_units];
+}
+
+static uint32_t units_of(const Ssd *ssd, uint32_t index, uint64_t *first)
+{
+    *first = (uint64_t)index * ssd->l.saved_units;
+    return (uint32_t)MIN(ssd->l.saved_units,
+                         ssd->l.user_units - MIN(*first, ssd->l.user_units));
+}
+
+/* What the page says, as things are now. */
+static void capture(Ssd *ssd, uint32_t index, uint64_t *entry)
+{
+    uint64_t first;
+    uint32_t n = units_of(ssd, index, &first);
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t in_nand = map_nand_entry(ssd, (uint32_t)first + i);
+
+        entry[i] = in_nand ? SAVED_MAPPED | in_nand : ssd->floor[first + i];
+    }
+}
+
+static uint32_t free_flight(const Ssd *ssd)
+{
+    for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
+        if (ssd->saved_flight[f].index == NONE) {
+            return f;
+        }
+    }
+    return NONE;
+}
+
+static void send(Ssd *ssd, uint32_t f, uint32_t plane)
+{
+    SavedFlight *fl = &ssd->saved_flight[f];
+    NandOp op = {
+        .kind = NAND_PROGRAM,
+        .cause = NAND_CAUSE_META,
+        .bytes = ssd->geo->page_bytes,
+        .cookie = f,
+    };
+    uint32_t first;
+
+    fl->page = take_page(ssd, plane);
+    first = fl->page << ssd->page_units_shift;
+    for (uint32_t i = 0; i < ssd->l.units_per_program; i++) {
+        ssd->spare_lpn[first + i] = SPARE_NONE;
+    }
+    ssd->spare_lpn[first] = (uint32_t)ssd->l.user_units + fl->index + 1;
+    ssd->spare_version[first] = fl->seq;
+    op.ppa.page = fl->page;
+    faulty_submit(ssd, &op);
+}
+
+static void begin_flight(Ssd *ssd, uint32_t index, uint32_t plane)
+{
+    uint32_t f = free_flight(ssd);
+    SavedPage *sp = &ssd->saved_page[index];
+
+    ssd->saved_flight[f] = (SavedFlight){
+        .serial = sp->serial,
+        .seq = ++ssd->prog_seq,
+        .index = index,
+    };
+    sp->flying = true;
+    ssd->saved_queue.n_flying++;
+    capture(ssd, index, flight_entries(ssd, f));
+    send(ssd, f, plane);
+}
+
+/* The flight has ended: its page is the newest of its index. */
+static void land(Ssd *ssd, uint32_t f)
+{
+    SavedFlight *fl = &ssd->saved_flight[f];
+    SavedPage *sp = &ssd->saved_page[fl->index];
+    uint32_t old = sp->page;
+    uint64_t first;
+    uint32_t n = units_of(ssd, fl->index, &first);
+
+    memcpy(&ssd->saved[first], flight_entries(ssd, f), n * sizeof(uint64_t));
+    sp->page = fl->page;
+    sp->seq = fl->seq;
+    sp->flying = false;
+    ssd->block[block_of(ssd, fl->page)].live++;
+    fl->index = NONE;
+    ssd->saved_queue.n_flying--;
+    if (old != NONE) {
+        ssd->block[block_of(ssd, old)].live--;
+        erase_dead(ssd, block_of(ssd, old));
+    }
+}
+
+/* Does somebody wait for pages to be written? */
+static bool wanted(const Ssd *ssd)
+{
+    const Saved *q = &ssd->saved_queue;
+
+    return q->waiting.head != NONE || q->held_head != NONE || q->victim != NONE;
+}
+
+/* A flight whose program failed tries again; else a page of the queue goes. */
+static bool send_one(Ssd *ssd)
+{
+    Saved *q = &ssd->saved_queue;
+    uint32_t plane = find_room(ssd, false);
+    bool of_victim = plane == NONE;
+    uint32_t index;
+
+    if (of_victim) {
+        plane = find_room(ssd, true);
+    }
+    if (plane == NONE) {
+        return false;
+    }
+    for (uint32_t f = 0; ssd->may_fail && f < ssd->l.n_saved_flights; f++) {
+        if (ssd->saved_flight[f].index != NONE &&
+            ssd->saved_flight[f].page == NONE) {
+            send(ssd, f, plane);
+            return true;
+        }
+    }
+    if (q->n_flying == ssd->l.n_saved_flights) {
+        return false;
+    }
+    index = pull(ssd, of_victim);
+    if (index == NONE) {
+        return false;
+    }
+    begin_flight(ssd, index, plane);
+    return true;
+}
+
+/* There is no room, and nothing under way that would make some: too many blocks
+ * went bad, or the power went too often.  The drive takes no more. */
+static void give_up(Ssd *ssd)
+{
+    Saved *q = &ssd->saved_queue;
+    uint32_t cmd;
+
+    ssd->read_only = true;
+    q->victim = NONE;
+    while ((cmd = fifo_pop(ssd, &q->waiting)) != NONE) {
+        host_account(ssd, &ssd->cmd[cmd], COST_flush);
+        host_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
+    }
+}
+
+static bool array_works(const Ssd *ssd)
+{
+    for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
+        if (ssd->saved_flight[f].index != NONE &&
+            ssd->saved_flight[f].page != NONE) {
+            return true;
+        }
+    }
+    return ssd->saved_queue.n_erasing > 0;
+}
+
+static void pump(Ssd *ssd)
+{
+    Saved *q = &ssd->saved_queue;
+
+    while (wanted(ssd) && send_one(ssd)) {
+    }
+    if (wanted(ssd) && (q->head != NONE || q->n_flying > 0) &&
+        !array_works(ssd)) {
+        give_up(ssd);
+    }
+}
+
+/* Whoever has waited long enough goes on. */
+static void release(Ssd *ssd)
+{
+    Saved *q = &ssd->saved_queue;
+    uint64_t done = done_serial(ssd);
+
+    while (q->waiting.head != NONE &&
+           ssd->cmd[q->waiting.head].next_lpn <= done) {
+        uint32_t cmd = fifo_pop(ssd, &q->waiting);
+
+        host_account(ssd, &ssd->cmd[cmd], COST_flush);
+        host_finish(ssd, cmd, ssd->cmd[cmd].status);
+    }
+    while (q->held_head != NONE && ssd->block[q->held_head].hold <= done) {
+        uint32_t block = q->held_head;
+
+        q->held_head = ssd->block[block].next;
+        gc_release(ssd, block);
+    }
+}
+
+static void go_on(Ssd *ssd)
+{
+    clean(ssd);
+    pump(ssd);
+    release(ssd);
+}
+
+void saved_program_done(Ssd *ssd, const NandOp *op)
+{
+    SavedFlight *fl = &ssd->saved_flight[op->cookie];
+    uint32_t block = block_of(ssd, op->ppa.page);
+
+    ssd->block[block].pending--;
+    if (op->status == NAND_FAILED) {
+        ssd->spare_lpn[op->ppa.page << ssd->page_units_shift] = SPARE_NONE;
+        ssd->block[block].bad = true;
+        ssd->n_grown_bad++;
+        fl->page = NONE;
+        if (ssd->saved_open[block_plane(ssd, block)].block == block) {
+            ssd->saved_open[block_plane(ssd, block)].block = NONE;
+        }
+    } else {
+        land(ssd, op->cookie);
+    }
+    erase_dead(ssd, block);
+    go_on(ssd);
+}
+
+void saved_erase_done(Ssd *ssd, const NandOp *op)
+{
+    uint32_t block = block_of(ssd, op->ppa.page);
+
+    ssd->block[block].erasing = false;
+    ssd->saved_queue.n_erasing--;
+    if (op->status == NAND_FAILED) {
+        ssd->block[block].state = BLOCK_BAD;
+        ssd->n_grown_bad++;
+    } else {
+        ssd->saved_queue.n_free++;
+    }
+    go_on(ssd);
+}
+
+/* ---- what others ask for -------------------------------------------------------------- */
+
+void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version)
+{
+    Saved *q = &ssd->saved_queue;
+    uint64_t serial = push(ssd, lpn / ssd->l.saved_units);
+
+    ssd->floor[lpn] = version + 1;
+    q->trim_serial = MAX(q->trim_serial, serial);
+}
+
+/* A Flush, or a write that waits for a unit that was trimmed meanwhile. */
+bool saved_flush(Ssd *ssd, uint32_t cmd)
+{
+    Saved *q = &ssd->saved_queue;
+
+    if (!saves(ssd) || done_serial(ssd) >= q->trim_serial) {
+        return true;
+    }
+    ssd->cmd[cmd].next_lpn = q->trim_serial;
+    fifo_push(ssd, &q->waiting, cmd);
+    pump(ssd);
+    return false;
+}
+
+/*
+ * A unit of the block may have been trimmed, and NAND not know it yet, while an
+ * older version is still elsewhere: without the block, recovery would take that
+ * one for the newest.
+ */
+bool saved_holds(Ssd *ssd, uint32_t block)
+{
+    Saved *q = &ssd->saved_queue;
+    Block *b = &ssd->block[block];
+
+    if (!saves(ssd) || done_serial(ssd) >= q->trim_serial ||
+        (b->hold > 0 && b->hold <= done_serial(ssd))) {
+        return false;
+    }
+    if (!b->held) {
+        b->held = true;
+        b->hold = q->trim_serial;
+        b->next = NONE;
+        if (q->held_head == NONE) {
+            q->held_head = block;
+        } else {
+            ssd->block[q->held_tail].next = block;
+        }
+        q->held_tail = block;
+        ssd->plane[block_plane(ssd, block)].gc.trims++;
+        /* No more than that: cleaning, which calls, must not be called. */
+        pump(ssd);
+    }
+    return true;
+}
+
+/* ---- after a power cut ------------------------------------------------------------------ */
+
+void saved_power_lost(Ssd *ssd)
+{
+    uint32_t n = ssd->l.units_per_program;
+
+    for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
+        const SavedFlight *fl = &ssd->saved_flight[f];
+
+        for (uint32_t i = 0; fl->index != NONE && fl->page != NONE && i < n;
+             i++) {
+            ssd->spare_lpn[(fl->page << ssd->page_units_shift) + i] =
+                SPARE_NONE;
+        }
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
+            Block *b = &ssd->block[first_block(ssd, i) + k];
+
+            if (b->erasing) {
+                recovery_wipe_block(ssd, first_block(ssd, i) + k);
+            }
+            b->erasing = false;
+            b->pending = 0;
+            b->live = 0;
+        }
+    }
+    saved_forget(ssd);
+}
+
+/* The array says that this page is there: it counts if it is the newest. */
+void saved_found(Ssd *ssd, uint32_t page)
+{
+    uint32_t index = saved_index(ssd, page);
+    uint64_t seq = ssd->spare_version[page << ssd->page_units_shift];
+    SavedPage *sp;
+
+    if (index == NONE) {
+        return;
+    }
+    sp = &ssd->saved_page[index];
+    if (sp->page != NONE && sp->seq > seq) {
+        return;
+    }
+    if (sp->page != NONE) {
+        ssd->block[block_of(ssd, sp->page)].live--;
+    }
+    sp->page = page;
+    sp->seq = seq;
+    ssd->prog_seq = MAX(ssd->prog_seq, seq);
+    ssd->block[block_of(ssd, page)].live++;
+}
+
+/* The page has been read: which versions it says are trimmed. */
+void saved_loaded(Ssd *ssd, uint32_t page)
+{
+    uint32_t index = live_index(ssd, page);
+    uint64_t first;
+    uint32_t n;
+
+    if (index == NONE) {
+        return;
+    }
+    n = units_of(ssd, index, &first);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t entry = ssd->saved[first + i];
+
+        if (entry && !(entry & SAVED_MAPPED)) {
+            ssd->floor[first + i] = entry;
+        }
+    }
+}
+
+/* Recovery has ended: go on as ever. */
+void saved_ready(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
+            erase_dead(ssd, first_block(ssd, i) + k);
+        }
+    }
+    go_on(ssd);
+}

@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nvme-state.c - the controller as a stream of bytes, and back.
+ *
+ * Every member of its structs is listed in rows (core/state.h); a test finds one
+ * that is missing.  Only a controller at rest is saved (rest.c): then a command
+ * is an Asynchronous Event Request, or a completion that waits for room, and a
+ * short record says all of it.
+ *
+ * A stream is not believed: each number that is used as an index, a size or a
+ * flag is looked at before the controller may use it.  Addresses in guest memory
+ * need no check; a guest could have set any.
+ */
+#include "nvme-internal.h"
+
+#include <inttypes.h>
+
+#include "simtime.h"
+#include "state.h"
+
+#define MAGIC "VSSDNVM1"
+#define MOST_TEXT 4096
+
+enum {
+    N_ONE,
+    N_COUNTS,
+};
+
+#define VALUE(m) STATE_VALUE_ROW(NvmeCtrl, m)
+#define KEPT(m)  STATE_KEPT_ROW(NvmeCtrl, m)
+
+static const StateRow ctrl_rows[] = {
+    KEPT(machine),
+    KEPT(opaque),
+    KEPT(cfg), /* compared as text, with the three that follow */
+    KEPT(serial),
+    KEPT(model),
+    KEPT(firmware),
+    KEPT(ssd),
+    KEPT(payload), /* payload-state.c */
+    KEPT(block_bytes),
+    KEPT(block_shift),
+    KEPT(unit_blocks),
+    KEPT(max_bytes),
+    VALUE(powered),
+    KEPT(drive_lost),
+    KEPT(held),
+    VALUE(cc),
+    VALUE(csts),
+    VALUE(intms),
+    VALUE(aqa),
+    VALUE(asq),
+    VALUE(acq),
+    VALUE(page_bits),
+    VALUE(now_ns),
+    KEPT(polling),
+    KEPT(more),
+    VALUE(pin_level),
+    KEPT(sq), /* these two have rows of their own */
+    KEPT(cq),
+    KEPT(max_sqid),
+    KEPT(max_cqid),
+    KEPT(nio_queues),
+    VALUE(next_sq),
+    VALUE(shadow_on),
+    VALUE(shadow_db),
+    VALUE(shadow_ei),
+    KEPT(free_requests),
+    KEPT(starved_first),
+    KEPT(starved_last),
+    KEPT(request_slabs),
+    KEPT(sg_pool),
+    KEPT(slots),
+    KEPT(nslots),
+    KEPT(free_slot),
+    KEPT(slots_in_use),
+    VALUE(next_version),
+    VALUE(feature),
+    VALUE(vector_config),
+    VALUE(timestamp_ms),
+    VALUE(timestamp_at_ns),
+    VALUE(timestamp_set),
+    VALUE(host_id),
+    VALUE(streams),
+    VALUE(fdp),
+    KEPT(aer), /* records */
+    KEPT(naer),
+    VALUE(event_pending),
+    VALUE(event_masked),
+    VALUE(event_info),
+    VALUE(warned),
+    VALUE(errors),
+    VALUE(nerrors),
+    VALUE(busy_since_ns),
+    VALUE(busy_ns),
+    KEPT(nio_requests),
+    KEPT(shutdown_req),
+    VALUE(power_on_ns),
+    VALUE(power_cycles),
+    VALUE(unsafe_shutdowns),
+    VALUE(shutdown_clean),
+    VALUE(media_errors),
+    STATE_TABLE_ROW(NvmeCtrl, lateness, N_ONE),
+    VALUE(commands_admin),
+    VALUE(commands_io),
+    VALUE(commands_failed),
+    VALUE(doorbell_writes),
+    VALUE(sq_dma_reads),
+    VALUE(interrupts),
+};
+
+#undef VALUE
+#undef KEPT
+#define VALUE(m) STATE_VALUE_ROW(NvmeCq, m)
+#define KEPT(m)  STATE_KEPT_ROW(NvmeCq, m)
+
+static const StateRow cq_rows[] = {
+    VALUE(live),
+    VALUE(ien),
+    VALUE(asserted),
+    KEPT(dirty),
+    VALUE(phase),
+    KEPT(id),
+    VALUE(vector),
+    VALUE(size),
+    VALUE(head),
+    VALUE(tail),
+    VALUE(addr),
+    KEPT(nsqs),
+    VALUE(shadow),
+    KEPT(wait_first), /* records */
+    KEPT(wait_last),
+    KEPT(nbatch),
+    VALUE(unsignalled),
+    VALUE(first_ns),
+    KEPT(batch),
+};
+
+#undef VALUE
+#undef KEPT
+#define VALUE(m) STATE_VALUE_ROW(NvmeSq, m)
+#define KEPT(m)  STATE_KEPT_ROW(NvmeSq, m)
+
+static const StateRow sq_rows[] = {
+    VALUE(live),
+    KEPT(id),
+    KEPT(cq), /* its number goes before */
+    VALUE(size),
+    VALUE(head),
+    VALUE(tail),
+    VALUE(addr),
+    VALUE(shadow),
+    KEPT(list), /* records */
+};
+
+#undef VALUE
+#undef KEPT
+
+#define STRUCT(type, rows) {#type, rows, G_N_ELEMENTS(rows), sizeof(type)}
+
+static const StateStruct ctrl_struct = STRUCT(NvmeCtrl, ctrl_rows);
+static const StateStruct cq_struct = STRUCT(NvmeCq, cq_rows);
+static const StateStruct sq_struct = STRUCT(NvmeSq, sq_rows);
+
+const StateStruct *nvme_state_struct(unsigned i)
+{
+    static const StateStruct *const own[] = {
+        &ctrl_struct, &cq_struct, &sq_struct,
+    };
+
+    return i < G_N_ELEMENTS(own) ? own[i]
+                                 : payload_state_struct(i - G_N_ELEMENTS(own));
+}
+
+/* ---- what it was saved with ----------------------------------------------- */
+
+static char *config_text(const NvmeCtrl *ctrl)
+{
+    const NvmeConfig *c = &ctrl->cfg;
+
+    return g_strdup_printf(
+        "num_queues=%u\nnum_vectors=%u\nqueue_size=%u\nmdts=%u\neui64=%" PRIu64
+        "\nblocks=%" PRIu64 "\nserial=%s\nmodel=%s\nfirmware=%s",
+        c->n_queues, c->n_vectors, c->queue_size, c->mdts, c->eui64, c->nblocks,
+        c->serial, c->model, c->firmware);
+}
+
+static bool walk_config(State *s, const NvmeCtrl *ctrl)
+{
+    g_autofree char *own = config_text(ctrl);
+    g_autofree char *text = s->loading ? NULL : g_strdup(own);
+    g_auto(GStrv) mine = g_strsplit(own, "\n", -1);
+    g_auto(GStrv) saved = NULL;
+
+    if (!state_text(s, &text, MOST_TEXT)) {
+        return false;
+    }
+    saved = g_strsplit(text, "\n", -1);
+    for (unsigned i = 0; mine[i]; i++) {
+        if (i >= g_strv_length(saved)) {
+            return state_fail(s, "it is damaged, or of another version of "
+                              "vssd");
+        }
+        if (strcmp(mine[i], saved[i]) != 0) {
+            return state_fail(s, "it was saved with %s, this drive has %s",
+                              saved[i], mine[i]);
+        }
+    }
+    return true;
+}
+
+static bool walk_head(State *s, const NvmeCtrl *ctrl)
+{
+    char magic[8];
+
+    memcpy(magic, MAGIC, sizeof(magic));
+    if (!state_bytes(s, magic, sizeof(magic))) {
+        return false;
+    }
+    if (memcmp(magic, MAGIC, sizeof(magic)) != 0) {
+        return state_fail(s, "it is no saved controller");
+    }
+    return walk_config(s, ctrl);
+}
+
+/* ---- commands --------------------------------------------------------------- */
+
+/* A command that waits: for an event, or for room for its completion. */
+typedef struct Waiting {
+    uint64_t sqid;
+    uint64_t cid;
+    uint64_t opcode;
+    uint64_t admin;
+    uint64_t event; /* waits for one */
+    uint64_t status;
+    uint64_t dw0;
+    uint64_t modelled;
+    uint64_t complete_ns;
+} Waiting;
+
+static bool save_request(State *s, const NvmeRequest *req)
+{
+    Waiting w = {
+        .sqid = req->sq->id,
+        .cid = req->cid,
+        .opcode = req->opcode,
+        .admin = req->admin,
+        .event = req->waiting,
+        .status = req->status,
+        .dw0 = req->dw0,
+        .modelled = req->modelled,
+        .complete_ns = req->complete_ns,
+    };
+
+    return state_bytes(s, &w, sizeof(w));
+}
+
+static bool save_requests(State *s, const NvmeCtrl *ctrl)
+{
+    uint64_t n = ctrl->naer;
+
+    for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
+        for (const NvmeRequest *r = ctrl->cq[i].wait_first;
+             ctrl->cq[i].live && r; r = r->next) {
+            n++;
+        }
+    }
+    state_u64(s, &n);
+    for (unsigned i = 0; i < ctrl->naer; i++) {
+        save_request(s, ctrl->aer[i]);
+    }
+    for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
+        for (const NvmeRequest *r = ctrl->cq[i].wait_first;
+             ctrl->cq[i].live && r; r = r->next) {
+            save_request(s, r);
+        }
+    }
+    return !s->error;
+}
+
+static void put_request(NvmeCtrl *ctrl, const Waiting *w)
+{
+    NvmeRequest *req = nvme_request_new(ctrl);
+
+    req->cid = (uint16_t)w->cid;
+    req->opcode = (uint8_t)w->opcode;
+    req->admin = w->admin;
+    req->status = (uint16_t)w->status;
+    req->dw0 = (uint32_t)w->dw0;
+    req->modelled = w->modelled;
+    req->complete_ns = w->complete_ns;
+    req->waiting = w->event;
+    req->posted = !w->event;
+    ctrl->nio_requests += !w->admin;
+    nvme_request_link(&ctrl->sq[w->sqid], req);
+    if (w->event) {
+        ctrl->aer[ctrl->naer++] = req;
+    } else {
+        nvme_wait_for_room(req->sq->cq, req);
+    }
+}
+
+static bool load_requests(State *s, NvmeCtrl *ctrl)
+{
+    uint32_t of_queue[NVME_MAX_QUEUES] = {0};
+    uint64_t n = 0;
+
+    state_u64(s, &n);
+    for (uint64_t i = 0; !s->error && i < n; i++) {
+        Waiting w;
+
+        if (!state_bytes(s, &w, sizeof(w))) {
+            return false;
+        }
+        if (w.sqid >= NVME_MAX_QUEUES || !ctrl->sq[w.sqid].live ||
+            w.cid > UINT16_MAX || w.opcode > UINT8_MAX || w.admin > 1 ||
+            w.event > 1 || w.status > UINT16_MAX || w.dw0 > UINT32_MAX ||
+            w.modelled > 1 || w.complete_ns > ctrl->now_ns ||
+            w.admin != (w.sqid == 0) ||
+            ++of_queue[w.sqid] > ctrl->sq[w.sqid].size ||
+            (w.event && (!w.admin || ctrl->naer == NVME_AERL))) {
+            return state_fail(s, "it is damaged: a command");
+        }
+        put_request(ctrl, &w);
+    }
+    return !s->error;
+}
+
+/* ---- queues ------------------------------------------------------------------ */
+
+static bool is_flag(const bool *flag)
+{
+    uint8_t v;
+
+    memcpy(&v, flag, 1);
+    return v <= 1;
+}
+
+static bool ring_ok(const NvmeCtrl *ctrl, unsigned id, uint32_t size,
+                    uint32_t head, uint32_t tail)
+{
+    uint32_t most = id ? ctrl->cfg.queue_size : 4096;
+
+    return id <= ctrl->cfg.n_queues && size >= 2 && size <= most &&
+           head < size && tail < size;
+}
+
+static bool shadow_ok(const NvmeShadow *s)
+{
+    return is_flag(&s->on) && is_flag(&s->used);
+}
+
+static bool load_cq(State *s, NvmeCtrl *ctrl, unsigned id)
+{
+    NvmeCq *cq = &ctrl->cq[id];
+
+    if (!state_values(s, &cq_struct, cq)) {
+        cq->live = false; /* whatever it has become */
+        return false;
+    }
+    if (is_flag(&cq->live) && !cq->live) {
+        *cq = (NvmeCq){.id = cq->id};
+        return true;
+    }
+    if (!is_flag(&cq->live) || !is_flag(&cq->ien) || !is_flag(&cq->asserted) ||
+        cq->phase > 1 || cq->vector >= ctrl->cfg.n_vectors ||
+        !ring_ok(ctrl, id, cq->size, cq->head, cq->tail) ||
+        !shadow_ok(&cq->shadow) || cq->first_ns > ctrl->now_ns) {
+        cq->live = false;
+        return state_fail(s, "it is damaged: a completion queue");
+    }
+    cq->dirty = true;
+    ctrl->nio_queues += id != 0;
+    ctrl->max_cqid = MAX(ctrl->max_cqid, id);
+    return true;
+}
+
+static bool load_sq(State *s, NvmeCtrl *ctrl, unsigned id)
+{
+    NvmeSq *sq = &ctrl->sq[id];
+    uint64_t cqid = 0;
+
+    if (!state_u64(s, &cqid) || !state_values(s, &sq_struct, sq)) {
+        sq->live = false;
+        return false;
+    }
+    if (is_flag(&sq->live) && !sq->live) {
+        *sq = (NvmeSq){.id = sq->id};
+        return true;
+    }
+    if (!is_flag(&sq->live) || cqid >= NVME_MAX_QUEUES ||
+        !ctrl->cq[cqid].live || (id == 0) != (cqid == 0) ||
+        !ring_ok(ctrl, id, sq->size, sq->head, sq->tail) ||
+        !shadow_ok(&sq->shadow)) {
+        sq->live = false;
+        return state_fail(s, "it is damaged: a submission queue");
+    }
+    sq->cq = &ctrl->cq[cqid];
+    sq->cq->nsqs++;
+    sq->list.sq_next = &sq->list;
+    sq->list.sq_prev = &sq->list;
+    ctrl->nio_queues += id != 0;
+    ctrl->max_sqid = MAX(ctrl->max_sqid, id);
+    return true;
+}
+
+static bool load_queues(State *s, NvmeCtrl *ctrl)
+{
+    for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
+        if (!load_cq(s, ctrl, i)) {
+            return false;
+        }
+    }
+    for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
+        if (!load_sq(s, ctrl, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool save_queues(State *s, const NvmeCtrl *ctrl)
+{
+    for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
+        state_values(s, &cq_struct, (void *)&ctrl->cq[i]);
+    }
+    for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
+        uint64_t cqid = ctrl->sq[i].live ? ctrl->sq[i].cq->id : 0;
+
+        state_u64(s, &cqid);
+        state_values(s, &sq_struct, (void *)&ctrl->sq[i]);
+    }
+    return !s->error;
+}
+
+/* ---- the controller as a whole ------------------------------------------------- */
+
+static bool streams_ok(const NvmeStreams *s, const NvmeStreams *own)
+{
+    unsigned open = 0;
+
+    if (s->max != own->max || !is_flag(&s->enabled) ||
+        s->allocated > s->max || (s->enabled && !s->max)) {
+        return false;
+    }
+    for (unsigned i = 0; i < NVME_MAX_STREAMS; i++) {
+        open += s->stream[i].id != 0;
+        if (i >= s->max && s->stream[i].id) {
+            return false;
+        }
+    }
+    return s->open == open && open <= (s->allocated ? s->allocated : s->max);
+}
+
+static bool fdp_ok(const NvmeFdp *f, const NvmeFdp *own)
+{
+    return f->ruhs == own->ruhs && is_flag(&f->placement) &&
+           (f->ruhs || !f->placement);
+}
+
+static bool flags_ok(const NvmeCtrl *ctrl)
+{
+    for (unsigned i = 0; i < NVME_EVENT_TYPES; i++) {
+        if (!is_flag(&ctrl->event_pending[i]) ||
+            !is_flag(&ctrl->event_masked[i])) {
+            return false;
+        }
+    }
+    return is_flag(&ctrl->powered) && is_flag(&ctrl->pin_level) &&
+           is_flag(&ctrl->shadow_on) && is_flag(&ctrl->timestamp_set) &&
+           is_flag(&ctrl->shutdown_clean);
+}
+
+static bool registers_ok(const NvmeCtrl *ctrl)
+{
+    uint32_t csts = NVME_CSTS_RDY | NVME_CSTS_CFS | NVME_CSTS_SHST_DONE;
+
+    return !(ctrl->cc & ~NVME_CC_MASK) && !(ctrl->csts & ~csts) &&
+           !(ctrl->aqa & ~0x0fff0fffU) && !(ctrl->asq & 0xfff) &&
+           !(ctrl->acq & 0xfff) && ctrl->page_bits >= NVME_PAGE_BITS &&
+           ctrl->page_bits <= NVME_PAGE_BITS_MAX &&
+           (!(ctrl->csts & NVME_CSTS_RDY) || ctrl->cc & NVME_CC_EN);
+}
+
+static bool clocks_ok(const NvmeCtrl *ctrl)
+{
+    return ctrl->now_ns < SIM_MAX_NS / 2 &&
+           ctrl->busy_since_ns <= ctrl->now_ns &&
+           ctrl->power_on_ns <= ctrl->now_ns &&
+           ctrl->timestamp_at_ns <= ctrl->now_ns &&
+           ctrl->next_version >= ssd_last_version(ctrl->ssd) &&
+           ctrl->next_version < 1ULL << 48;
+}
+
+static bool check_values(State *s, const NvmeCtrl *ctrl,
+                         const NvmeStreams *streams, const NvmeFdp *fdp)
+{
+    if (!flags_ok(ctrl) || !registers_ok(ctrl) || !clocks_ok(ctrl) ||
+        !streams_ok(&ctrl->streams, streams) || !fdp_ok(&ctrl->fdp, fdp) ||
+        ctrl->next_sq >= NVME_MAX_QUEUES || !hist_valid(ctrl->lateness)) {
+        return state_fail(s, "it is damaged: the controller");
+    }
+    if (ctrl->powered != ssd_powered(ctrl->ssd)) {
+        return state_fail(s, "it is damaged: the power");
+    }
+    return true;
+}
+
+/* A controller that is not ready has no queues; one that is, the first. */
+static bool check_queues(State *s, const NvmeCtrl *ctrl)
+{
+    bool ready = ctrl->csts & NVME_CSTS_RDY;
+
+    if (ctrl->sq[0].live != ready || ctrl->cq[0].live != ready ||
+        (!ready && ctrl->nio_queues) || (ready && !ctrl->powered)) {
+        return state_fail(s, "it is damaged: the queues");
+    }
+    return true;
+}
+
+/* ---- the calls of nvme.h -------------------------------------------------------- */
+
+bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error)
+{
+    const uint64_t counts[N_COUNTS] = {[N_ONE] = 1};
+    State s;
+
+    if (!nvme_at_rest(ctrl)) {
+        g_set_error_literal(error, STATE_ERROR, 0, "commands are in flight");
+        return false;
+    }
+    state_begin(&s, out, false);
+    if (walk_head(&s, ctrl) && state_values(&s, &ctrl_struct, (void *)ctrl) &&
+        state_tables(&s, &ctrl_struct, (void *)ctrl, counts) &&
+        save_queues(&s, ctrl) && save_requests(&s, ctrl)) {
+        payload_state(ctrl->payload, &s);
+    }
+    return state_end(&s, error);
+}
+
+bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error)
+{
+    const uint64_t counts[N_COUNTS] = {[N_ONE] = 1};
+    NvmeStreams streams = ctrl->streams;
+    NvmeFdp fdp = ctrl->fdp;
+    State s;
+
+    g_assert(!ctrl->nio_queues && !ctrl->sq[0].live && !ctrl->cq[0].live);
+    state_begin(&s, in, true);
+    if (walk_head(&s, ctrl) && state_values(&s, &ctrl_struct, ctrl) &&
+        state_tables(&s, &ctrl_struct, ctrl, counts) &&
+        check_values(&s, ctrl, &streams, &fdp) && load_queues(&s, ctrl) &&
+        check_queues(&s, ctrl) && load_requests(&s, ctrl)) {
+        payload_state(ctrl->payload, &s);
+    }
+    if (!state_end(&s, error)) {
+        /* Enough to be taken apart, in silence. */
+        ctrl->streams = streams;
+        ctrl->fdp = fdp;
+        ctrl->pin_level = false;
+        for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
+            ctrl->cq[i].asserted = false;
+        }
+        return false;
+    }
+    ctrl->now_ns = MAX(ctrl->now_ns, ssd_now_ns(ctrl->ssd));
+    return true;
+}

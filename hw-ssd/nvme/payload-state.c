@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * payload-state.c - the overlay as a stream of bytes, and back.
+ *
+ * At rest it holds what the drive has not programmed (DIRTY) and what the store
+ * refused (FAILED); nothing is on its way.  Units go chain by chain, the oldest
+ * entry of a chain first, each with all of its bytes.
+ */
+#include "payload-internal.h"
+
+#include <inttypes.h>
+
+#define VALUE(m) STATE_VALUE_ROW(Payload, m)
+#define KEPT(m)  STATE_KEPT_ROW(Payload, m)
+
+static const StateRow payload_rows[] = {
+    KEPT(store),
+    KEPT(store_opaque),
+    KEPT(client),
+    KEPT(client_opaque),
+    KEPT(ssd),
+    KEPT(nblocks),
+    KEPT(block_bytes),
+    KEPT(unit_bytes),
+    KEPT(unit_blocks),
+    KEPT(hash), /* records */
+    KEPT(hash_bits),
+    KEPT(nchains),
+    KEPT(free_entries),
+    KEPT(slabs),
+    KEPT(free_bufs),
+    KEPT(nfree_bufs),
+    KEPT(free_jobs),
+    KEPT(ready), /* what follows is empty at rest, but failed */
+    KEPT(stalled),
+    KEPT(failed),
+    KEPT(zeroes),
+    KEPT(due),
+    KEPT(next_seq), /* of what is due */
+    KEPT(next_trim_id),
+    KEPT(reads),
+    KEPT(writes),
+    KEPT(nwrites),
+    KEPT(nzeroes),
+    KEPT(in_flight),
+    KEPT(barriers),
+    KEPT(flush_next),
+    KEPT(flushing),
+    KEPT(flushed),
+    KEPT(flush_in_flight),
+    VALUE(store_dirty),
+    VALUE(zero_lost),
+    VALUE(stats),
+};
+
+#undef VALUE
+#undef KEPT
+
+static const StateStruct payload_struct = {
+    "Payload", payload_rows, G_N_ELEMENTS(payload_rows), sizeof(Payload)};
+
+const StateStruct *payload_state_struct(unsigned i)
+{
+    return i == 0 ? &payload_struct : NULL;
+}
+
+bool payload_at_rest(const Payload *p)
+{
+    return p->in_flight == 0 && !p->due.head && !p->zeroes.head &&
+           !p->reads.head && !p->writes.head && !p->barriers.head &&
+           !p->flush_next.head && !p->flushing.head && !p->flushed.head;
+}
+
+/* ---- units -------------------------------------------------------------------- */
+
+typedef struct Unit {
+    uint64_t lpn;
+    uint64_t version;
+    uint64_t failed;   /* else DIRTY */
+    uint64_t absorbed;
+    uint64_t valid[MASK_WORDS];
+} Unit;
+
+static bool save_entry(State *s, const Payload *p, const PayloadEntry *e)
+{
+    Unit u = {
+        .lpn = e->lpn,
+        .version = e->version,
+        .failed = e->state == ENTRY_FAILED,
+        .absorbed = e->absorbed,
+    };
+
+    g_assert(e->state == ENTRY_FAILED || e->state == ENTRY_DIRTY);
+    memcpy(u.valid, e->valid, sizeof(u.valid));
+    return state_bytes(s, &u, sizeof(u)) &&
+           state_bytes(s, e->data, p->unit_bytes);
+}
+
+static bool save_units(State *s, const Payload *p)
+{
+    uint64_t n = p->stats.units;
+
+    state_u64(s, &n);
+    for (size_t i = 0; i < (size_t)1 << p->hash_bits; i++) {
+        for (const PayloadEntry *chain = p->hash[i]; chain;
+             chain = chain->hnext) {
+            const PayloadEntry *e = chain;
+
+            while (e->older) {
+                e = e->older;
+            }
+            for (; e; e = e->newer) {
+                save_entry(s, p, e);
+            }
+        }
+    }
+    return !s->error;
+}
+
+/* Only blocks that the unit has, and at least one. */
+static bool mask_ok(const Payload *p, const Unit *u)
+{
+    uint32_t nblocks = blocks_of_unit(p, u->lpn);
+    bool any = false;
+
+    for (unsigned b = 0; b < MASK_WORDS * 64; b++) {
+        if (u->valid[b / 64] >> (b % 64) & 1) {
+            any = true;
+            if (b >= nblocks) {
+                return false;
+            }
+        }
+    }
+    return any;
+}
+
+static bool unit_ok(const Payload *p, const Unit *u)
+{
+    uint64_t units = (p->nblocks + p->unit_blocks - 1) / p->unit_blocks;
+    const PayloadEntry *newest;
+
+    if (u->lpn >= units || u->failed > 1 || u->absorbed > 1 ||
+        !mask_ok(p, u)) {
+        return false;
+    }
+    newest = payload_chain_newest(p, u->lpn);
+    return !newest || newest->version < u->version;
+}
+
+static bool load_unit(State *s, Payload *p)
+{
+    PayloadEntry *e;
+    Unit u;
+
+    if (!state_bytes(s, &u, sizeof(u))) {
+        return false;
+    }
+    if (!unit_ok(p, &u)) {
+        return state_fail(s, "it is damaged: data on its way");
+    }
+    e = payload_entry_alloc(p, u.lpn);
+    if (!state_bytes(s, e->data, p->unit_bytes)) {
+        payload_entry_free(p, e);
+        return false;
+    }
+    e->version = u.version;
+    e->absorbed = u.absorbed;
+    memcpy(e->valid, u.valid, sizeof(e->valid));
+    for (unsigned w = 0; w < MASK_WORDS; w++) {
+        e->nvalid += __builtin_popcountll(e->valid[w]);
+    }
+    payload_chain_push(p, e);
+    if (u.failed) {
+        e->state = ENTRY_FAILED;
+        p->stats.units_failed++;
+        g_queue_push_tail_link(&p->failed, &e->turn);
+    }
+    return true;
+}
+
+bool payload_state(Payload *p, State *s)
+{
+    uint64_t n = 0;
+    uint8_t lost, dirty;
+
+    if (!state_values(s, &payload_struct, p)) {
+        return false;
+    }
+    if (!s->loading) {
+        return save_units(s, p);
+    }
+    memcpy(&lost, &p->zero_lost, 1);
+    memcpy(&dirty, &p->store_dirty, 1);
+    if (lost > 1 || dirty > 1) {
+        p->zero_lost = p->store_dirty = true;
+        return state_fail(s, "it is damaged: data on its way");
+    }
+    p->stats.units = 0; /* counted as they come */
+    p->stats.units_failed = 0;
+    state_u64(s, &n);
+    for (uint64_t i = 0; !s->error && i < n; i++) {
+        load_unit(s, p);
+    }
+    return !s->error;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rest.c - bringing the controller to rest, so that it can be saved or moved.
+ *
+ * At rest every command that was fetched has its completion in guest memory, but
+ * for Asynchronous Event Requests and for completions whose queue is full; the
+ * store has all that the drive has programmed; and the drive is at rest.  What
+ * the drive's volatile buffer holds stays there, and its payload in the overlay.
+ *
+ * Knows who may still have work to do; knows nothing of threads, or of what is
+ * saved (nvme-state.c).
+ */
+#include "nvme-internal.h"
+
+void nvme_hold(NvmeCtrl *ctrl, bool on)
+{
+    ctrl->held = on;
+}
+
+static bool queues_at_rest(const NvmeCtrl *ctrl)
+{
+    for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
+        const NvmeSq *sq = &ctrl->sq[i];
+
+        for (const NvmeRequest *r = sq->list.sq_next;
+             sq->live && r != &sq->list; r = r->sq_next) {
+            if (!r->waiting && !r->posted) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool nvme_at_rest(const NvmeCtrl *ctrl)
+{
+    return !ctrl->slots_in_use && !ctrl->starved_first &&
+           !ctrl->shutdown_req && !ctrl->drive_lost && queues_at_rest(ctrl) &&
+           payload_at_rest(ctrl->payload) && ssd_at_rest(ctrl->ssd);
+}
+
+NvmeSettled nvme_settle(NvmeCtrl *ctrl, uint64_t *now_ns, uint64_t end_ns)
+{
+    for (;;) {
+        uint64_t at_ns = ssd_now_ns(ctrl->ssd);
+
+        while (nvme_run(ctrl, *now_ns)) {
+        }
+        if (nvme_at_rest(ctrl)) {
+            return NVME_SETTLED;
+        }
+        if (nvme_store_in_flight(ctrl)) {
+            return NVME_SETTLE_STORE;
+        }
+        if (ssd_at_rest(ctrl->ssd) || at_ns >= end_ns ||
+            (!ssd_rest(ctrl->ssd, end_ns - at_ns) &&
+             ssd_next_event_ns(ctrl->ssd) > end_ns)) {
+            return NVME_SETTLE_NEVER;
+        }
+        *now_ns = MAX(*now_ns, ssd_now_ns(ctrl->ssd));
+    }
+}

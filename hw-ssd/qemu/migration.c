@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * migration.c - savevm, loadvm and live migration, with the drive inside.
+ *
+ * A machine that is stopped stops its drive, with commands in flight.  If it is to
+ * be saved, the drive comes to rest: it finishes the commands that it has fetched.
+ * That must be before guest memory is sent, since completions are written there:
+ * when the machine stops for it, or else at the beginning.  The drive's clock goes
+ * on meanwhile and the guest's does not; when the machine runs again, both go on
+ * from where they are.
+ *
+ * What is saved is what PCI has, and two streams that the model writes and checks
+ * itself (ftl/state.c, nvme-state.c).  The payload that is in the image stays
+ * there; the source lets go of it before the destination takes it.
+ */
+#include "qemu/osdep.h"
+#include "qemu/error-report.h"
+#include "block/block.h"
+#include "hw/pci/msix.h"
+#include "migration/blocker.h"
+#include "migration/misc.h"
+#include "migration/qemu-file.h"
+#include "migration/register.h"
+#include "migration/vmstate.h"
+#include "qapi/error.h"
+#include "system/block-backend.h"
+#include "system/runstate.h"
+#include "trace.h"
+
+#include "compat.h"
+#include "vssd.h"
+
+/* In modelled time; a drive that cleans all it can needs a few seconds. */
+#define SETTLE_MOST_NS (1000ULL * NANOSECONDS_PER_SECOND)
+
+/* Of a handler that brings nothing into the stream. */
+#define REST_ID "vssd-rest"
+
+/* A stream goes in pieces: length, bytes; a length of 0 ends it. */
+#define MOST_PIECE 65536
+
+/* ---- rest ----------------------------------------------------------------- */
+
+/* One round, of a drive that is stopped; with modelled time, or at this instant
+ * only.  true: block I/O is to be waited for, and then the next. */
+static bool settle_some(VssdDev *s, bool with_time)
+{
+    bool more;
+
+    if (!vssd_lock(s)) {
+        return false;
+    }
+    vssd_store_reap(s);
+    if (with_time) {
+        more = nvme_settle(s->ctrl, &s->now_ns, s->now_ns + SETTLE_MOST_NS) ==
+               NVME_SETTLE_STORE;
+    } else {
+        nvme_run(s->ctrl, s->now_ns);
+        more = nvme_store_in_flight(s->ctrl) > 0;
+    }
+    vssd_unlock(s);
+    return more;
+}
+
+static void settle(VssdDev *s, bool with_time)
+{
+    while (settle_some(s, with_time)) {
+        bdrv_drain_all(); /* and past a limit of a node's rate */
+    }
+    vssd_irq_deliver(s);
+    trace_vssd_stopped(s, with_time, s->now_ns);
+}
+
+static void hold_still(VssdDev *s)
+{
+    if (vssd_lock(s)) {
+        vssd_serve_pause(s);
+        vssd_unlock(s);
+    }
+}
+
+/*
+ * Block I/O ends, so that nothing of it reaches an image that loadvm has set
+ * back.  A machine that is switched off ends as a power cut finds it (state.c).
+ */
+static void run_state_changed(void *opaque, bool running, RunState state)
+{
+    VssdDev *s = opaque;
+
+    if (running) {
+        vssd_serve_resume(s);
+        return;
+    }
+    hold_still(s);
+    if (state != RUN_STATE_SHUTDOWN) {
+        settle(s, state == RUN_STATE_SAVE_VM ||
+                      state == RUN_STATE_FINISH_MIGRATE ||
+                      migration_is_running());
+    }
+}
+
+/*
+ * The machine is about to be saved or moved, and may have been stopped long ago.
+ * savevm has told the block layer to keep devices' requests back, which it must
+ * not do with these.
+ */
+static int save_prepare(void *opaque, Error **errp)
+{
+    VssdDev *s = opaque;
+
+    if (s->stopped) {
+        blk_set_disable_request_queuing(s->conf.blk, true);
+        settle(s, true);
+        blk_set_disable_request_queuing(s->conf.blk, false);
+    }
+    return 0;
+}
+
+static const SaveVMHandlers rest_handlers = {
+    .save_prepare = save_prepare,
+};
+
+/* ---- the streams ------------------------------------------------------------ */
+
+typedef struct Pipe {
+    QEMUFile *file;
+    uint32_t left; /* reading: of this piece */
+    bool ended;
+} Pipe;
+
+static ssize_t pipe_write(void *cookie, const char *bytes, size_t n)
+{
+    Pipe *pipe = cookie;
+
+    for (size_t at = 0; at < n;) {
+        size_t piece = MIN(n - at, MOST_PIECE);
+
+        qemu_put_be32(pipe->file, piece);
+        qemu_put_buffer(pipe->file, (const uint8_t *)bytes + at, piece);
+        at += piece;
+    }
+    return qemu_file_get_error(pipe->file) ? 0 : n;
+}
+
+static ssize_t pipe_read(void *cookie, char *bytes, size_t n)
+{
+    Pipe *pipe = cookie;
+
+    if (!pipe->left && !pipe->ended) {
+        pipe->left = qemu_get_be32(pipe->file);
+        pipe->ended = !pipe->left;
+    }
+    if (pipe->left > MOST_PIECE || qemu_file_get_error(pipe->file)) {
+        return -1;
+    }
+    n = MIN(n, pipe->left);
+    if (qemu_get_buffer(pipe->file, (uint8_t *)bytes, n) != n) {
+        return -1;
+    }
+    pipe->left -= n;
+    return n;
+}
+
+static FILE *pipe_open(Pipe *pipe, QEMUFile *file, bool write)
+{
+    const cookie_io_functions_t io = { .read = pipe_read,
+                                       .write = pipe_write };
+
+    *pipe = (Pipe){ .file = file };
+    return fopencookie(pipe, write ? "wb" : "rb", io);
+}
+
+static int cannot(const char *what, GError *error)
+{
+    error_report("vssd: the drive cannot be %s: %s", what,
+                 error ? error->message : "out of memory");
+    g_clear_error(&error);
+    return -EINVAL;
+}
+
+/* ---- out ----------------------------------------------------------------------- */
+
+static bool save_drive(VssdDev *s, FILE *out, GError **error)
+{
+    return ssd_save(s->ssd, out, error);
+}
+
+static bool save_controller(VssdDev *s, FILE *out, GError **error)
+{
+    return nvme_save(s->ctrl, out, error);
+}
+
+static bool put_stream(VssdDev *s, QEMUFile *file, GError **error,
+                       bool (*save)(VssdDev *s, FILE *out, GError **error))
+{
+    Pipe pipe;
+    FILE *out = pipe_open(&pipe, file, true);
+    bool ok = out && save(s, out, error);
+
+    if (out && fclose(out) != 0) {
+        ok = false;
+    }
+    qemu_put_be32(file, 0);
+    return ok;
+}
+
+/* The machine is stopped: nobody else runs the controller. */
+static int put_model(QEMUFile *file, void *pv, size_t size,
+                     const VMStateField *field, JSONWriter *vmdesc)
+{
+    VssdDev *s = pv;
+    GError *error = NULL;
+
+    if (!put_stream(s, file, &error, save_drive) ||
+        !put_stream(s, file, &error, save_controller)) {
+        return qemu_file_get_error(file) ? qemu_file_get_error(file)
+                                         : cannot("saved", error);
+    }
+    trace_vssd_saved(s, s->now_ns);
+    return 0;
+}
+
+/* ---- in ------------------------------------------------------------------------ */
+
+/* A drive and its controller that are not yet the device's. */
+typedef struct Model {
+    Ssd *ssd;
+    NvmeCtrl *ctrl;
+} Model;
+
+static void model_free(Model *m)
+{
+    if (m->ctrl) {
+        nvme_free(m->ctrl);
+    }
+    if (m->ssd) {
+        ssd_destroy(m->ssd);
+    }
+}
+
+static bool load_drive(VssdDev *s, Model *m, FILE *in, GError **error)
+{
+    m->ssd = ssd_load(s->cfg, nvme_host_ops(), m->ctrl, in, error);
+    return m->ssd != NULL;
+}
+
+static bool load_controller(VssdDev *s, Model *m, FILE *in, GError **error)
+{
+    return nvme_attach(m->ctrl, m->ssd, &s->nvme_cfg, error) &&
+           nvme_load(m->ctrl, in, error);
+}
+
+static bool get_stream(VssdDev *s, Model *m, QEMUFile *file, GError **error,
+                       bool (*load)(VssdDev *s, Model *m, FILE *in,
+                                    GError **error))
+{
+    Pipe pipe;
+    FILE *in = pipe_open(&pipe, file, false);
+    bool ok = in && load(s, m, in, error);
+
+    if (ok && !pipe.ended) { /* reading it failed, at its end */
+        g_set_error(error, G_FILE_ERROR, 0, "it is damaged: its end");
+        ok = false;
+    }
+    if (in) {
+        fclose(in);
+    }
+    return ok;
+}
+
+/* The device's own go; what it has noted of them, too. */
+static void take_over(VssdDev *s, Model *m)
+{
+    Model old = { s->ssd, s->ctrl };
+
+    model_free(&old);
+    s->ssd = m->ssd;
+    s->ctrl = m->ctrl;
+    nvme_hold(s->ctrl, true);
+    s->now_ns = nvme_now_ns(s->ctrl);
+    memset(s->irq_vectors, 0, sizeof(s->irq_vectors));
+    s->pin_level = nvme_pin_level(s->ctrl);
+    s->pin_sent = s->pin_level; /* PCI has loaded the line */
+    s->irq_cpu = -1;
+    qatomic_set(&s->power_off, !nvme_powered(s->ctrl));
+    s->incoming = false;
+}
+
+/* The machine is stopped, and the drive that goes is at rest. */
+static int get_model(QEMUFile *file, void *pv, size_t size,
+                     const VMStateField *field)
+{
+    VssdDev *s = pv;
+    Model m = { .ctrl = vssd_new_controller(s) };
+    GError *error = NULL;
+
+    if (s->trace_path || s->oplog) {
+        g_set_error(&error, G_FILE_ERROR, 0, "%s= must tell all from the "
+                    "beginning", s->oplog ? "oplog" : "trace");
+    } else if (nvme_store_in_flight(s->ctrl)) {
+        g_set_error(&error, G_FILE_ERROR, 0, "requests to its image are in "
+                    "flight");
+    }
+    if (error || !get_stream(s, &m, file, &error, load_drive) ||
+        !get_stream(s, &m, file, &error, load_controller)) {
+        model_free(&m);
+        return cannot("loaded", error);
+    }
+    if (!vssd_lock(s)) {
+        g_assert_not_reached();
+    }
+    take_over(s, &m);
+    vssd_unlock(s);
+    trace_vssd_loaded(s, s->now_ns);
+    return 0;
+}
+
+static const VMStateInfo model_info = {
+    .name = "vssd model",
+    .get = get_model,
+    .put = put_model,
+};
+
+const VMStateDescription vssd_vmstate = {
+    .name = "vssd",
+    .version_id = 1,
+    .minimum_version_id = 1,
+    .fields = (const VMStateField[]){
+        VMSTATE_PCI_DEVICE(parent_obj, VssdDev),
+        VMSTATE_MSIX(parent_obj, VssdDev),
+        VMSTATE_TIMER_PTR(power_timer, VssdDev),
+        {
+            .name = "model",
+            .info = &model_info,
+            .size = sizeof(VssdDev),
+            .flags = VMS_SINGLE,
+        },
+        VMSTATE_END_OF_LIST(),
+    },
+};
+
+/* ---- life ---------------------------------------------------------------------- */
+
+bool vssd_migration_init(VssdDev *s, Error **errp)
+{
+    if (s->trace_path || s->oplog) {
+        error_setg(&s->migration_blocker,
+                   "vssd: with %s= the machine can be neither saved nor moved: "
+                   "it must tell all from the beginning to the end",
+                   s->oplog ? "oplog" : "trace");
+        if (migrate_add_blocker(&s->migration_blocker, errp) < 0) {
+            return false;
+        }
+    }
+    s->stopped = !runstate_is_running();
+    nvme_hold(s->ctrl, s->stopped);
+    s->run_change = qemu_add_vm_change_state_handler(run_state_changed, s);
+    register_savevm_live(REST_ID, VMSTATE_INSTANCE_ID_ANY, 1, &rest_handlers, s);
+    return true;
+}
+
+void vssd_migration_stop(VssdDev *s)
+{
+    migrate_del_blocker(&s->migration_blocker);
+    if (s->run_change) {
+        qemu_del_vm_change_state_handler(s->run_change);
+        unregister_savevm(NULL, REST_ID, s);
+        s->run_change = NULL;
+    }
+}
