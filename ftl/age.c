@@ -248,8 +248,11 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     ssd->stream[0].n.host_bytes_written += n << ssd->unit_shift;
     ssd->age->on = true;
     for (uint64_t i = 0; i < n && ssd->l.log_blocks > 0;) {
-        i += put_logged(ssd, lpn + i, n - i);
+        uint32_t used = put_logged(ssd, lpn + i, n - i);
+
+        g_assert(used > 0 || ssd->age->n > 0);
         end_ops(ssd);
+        i += used;
     }
     for (uint64_t i = 0; i < n && ssd->l.log_blocks == 0;) {
         uint32_t plane = ssd->read_only

@@ -416,6 +416,9 @@ void block_page_done(Ssd *ssd, uint32_t block)
 {
     Block *b = &ssd->block[block];
 
+    if (ssd->spare_seq) {
+        saved_page_done(ssd);
+    }
     b->pending--;
     if (b->state == BLOCK_CLOSING && b->pending == 0) {
         block_make_full(ssd, block);
@@ -449,6 +452,9 @@ void block_set_valid(Ssd *ssd, uint32_t ppu)
     uint32_t plane = block_plane(ssd, block);
 
     g_assert(!unit_is_valid(ssd, ppu));
+    if (ssd->spare_seq) {
+        saved_changed(ssd, spare_lpn(ssd, ppu));
+    }
     ssd->valid[ppu / 64] |= 1ULL << (ppu % 64);
     ssd->plane[plane].valid++;
     change_meta_valid(ssd, plane, ppu, 1);
@@ -626,10 +632,21 @@ void block_mark_bad(Ssd *ssd, uint32_t block)
     plane_update(ssd, plane);
 }
 
+static void set_accepting(Ssd *ssd, uint32_t plane, bool accepting)
+{
+    uint32_t pos = ssd->stripe_pos[plane];
+
+    ssd->plane[plane].accepting = accepting;
+    if (accepting) {
+        ssd->accepting[pos / 64] |= 1ULL << (pos % 64);
+    } else {
+        ssd->accepting[pos / 64] &= ~(1ULL << (pos % 64));
+    }
+}
+
 void plane_update(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
-    uint32_t pos = ssd->stripe_pos[plane];
     uint64_t coming = (uint64_t)p->host_programs * ssd->l.units_per_program;
     bool willing = p->host_programs < ssd->alloc->depth &&
                    p->valid - p->meta_valid + coming <
@@ -639,16 +656,13 @@ void plane_update(Ssd *ssd, uint32_t plane)
                  can_open(ssd, p, OPEN_HOST)) &&
                 !gc_holds_host(ssd, p);
 
-    if (ssd->l.log_blocks > 0) {
-        return; /* pages go by their address: hybrid.c */
+    if (ssd->l.log_blocks > 0) { /* merge.c says that it is starved */
+        set_accepting(ssd, plane,
+                      p->host_programs < ssd->alloc->depth && !p->starved);
+        return;
     }
     ssd->n_starved -= p->starved;
     p->starved = willing && !room;
     ssd->n_starved += p->starved;
-    p->accepting = willing && room;
-    if (p->accepting) {
-        ssd->accepting[pos / 64] |= 1ULL << (pos % 64);
-    } else {
-        ssd->accepting[pos / 64] &= ~(1ULL << (pos % 64));
-    }
+    set_accepting(ssd, plane, willing && room);
 }

@@ -196,7 +196,8 @@ typedef struct Block {
     bool held;        /* VICTIM, empty: its erase waits, see saved_holds() */
     bool erasing;     /* SAVED */
     uint8_t cause;    /* NandCause; VICTIM: why it is emptied */
-    uint32_t live;    /* SAVED: pages that are the newest of their index */
+    uint32_t live;    /* SAVED: pages that are the newest of their index; LOST:
+                         from this page on all have been read */
     uint64_t hold;    /* held: the serial of saved.c that it waits for; 0: none */
 } Block;
 
@@ -456,7 +457,8 @@ typedef struct SavedPage {
     uint64_t serial; /* queued: when it was asked for */
     bool queued;
     bool flying;
-    uint8_t pad[6];
+    bool changed; /* checkpoints: what it would say is not what it says */
+    uint8_t pad[5];
 } SavedPage;
 
 /* A copy of one on its way to NAND. */
@@ -465,6 +467,7 @@ typedef struct SavedFlight {
     uint64_t seq;
     uint32_t index; /* of the saved page; NONE: this flight is free */
     uint32_t page;  /* where to; NONE: its program failed, and there is no room */
+    uint64_t low;   /* the anchor: see Saved.low */
 } SavedFlight;
 
 typedef struct Saved {
@@ -478,14 +481,24 @@ typedef struct Saved {
     uint32_t victim;  /* block that is being emptied, or NONE */
     uint32_t held_head, held_tail; /* blocks, oldest first, by Block.next */
     CmdFifo waiting; /* flushes, until everything up to Cmd.next_lpn is there */
+
+    /* Checkpoints: all that has changed is written, then the anchor. */
+    uint64_t data_pages; /* programs of data since the last one began */
+    uint64_t low; /* of the present one: what was programmed up to this count is
+                     in the saved pages */
+    uint64_t all_serial; /* with everything up to it, the anchor may go */
+    uint64_t n_begun, n_ended;
+    CmdFifo closing; /* shutdowns, until so many (Cmd.next_lpn) have ended */
+    bool anchored;   /* the anchor has been asked for */
+    uint8_t pad[7];
 } Saved;
 
 /* Where recovery has got to in a plane. */
 typedef struct RecoveryPlane {
     uint32_t block; /* in the plane */
     uint32_t page;  /* in the block */
-    bool done;
-    uint8_t pad[3];
+    uint32_t low, high; /* so many pages of the block, at least and at most, are
+                           not blank; high 0: nothing is known */
 } RecoveryPlane;
 
 #define RECOVERY_STEPS 8
@@ -504,6 +517,8 @@ typedef struct Recovery {
     uint32_t n;       /* that ended */
     uint64_t start_ps, step_start_ps;
     uint64_t most_ready_ps;
+    uint64_t low; /* as Saved.low, of the anchor that was found; 0: none was */
+    uint32_t n_doubts;
     RecoveryTimes times; /* of the last one, or the present one so far */
     CmdFifo waiting; /* commands */
 } Recovery;
@@ -577,6 +592,8 @@ struct Ssd {
     SavedFlight *saved_flight;
     uint64_t *saved_flying; /* by flight: what its page says, by unit */
     Open *saved_open;       /* by plane */
+    uint64_t saved_low;     /* what the newest anchor in NAND says */
+    uint32_t *doubt; /* recovery: lpns of which two copies must be compared */
     Saved saved_queue;
     Recovery recovery;
     RecoveryPlane *recovery_plane;

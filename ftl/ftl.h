@@ -790,17 +790,41 @@ void saved_forget(Ssd *ssd);
 void saved_program_done(Ssd *ssd, const NandOp *op);
 void saved_erase_done(Ssd *ssd, const NandOp *op);
 
+/* What the saved page in NAND says of the unit; 0: nothing. */
+static inline uint64_t saved_entry(const Ssd *ssd, uint32_t lpn)
+{
+    return ssd->saved_page[lpn / ssd->l.saved_units].page == NONE
+               ? 0
+               : ssd->saved[lpn];
+}
+
 /* Does the page hold a saved page, and is that the newest of its index? */
 bool saved_is_newest(const Ssd *ssd, uint32_t page);
 
 /* The unit, so far in this version, is trimmed. */
 void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version);
 
+/* Another copy of the unit is the current one; a program of data has ended. */
+static inline void saved_changed(Ssd *ssd, uint32_t lpn)
+{
+    ssd->saved_page[lpn / ssd->l.saved_units].changed = true;
+}
+
+void saved_page_done(Ssd *ssd);
+
+/* What was preloaded was saved long ago, too. */
+void saved_preload(Ssd *ssd);
+
 /* true: every trim so far is in NAND.  false: the flush ends when it is. */
 bool saved_flush(Ssd *ssd, uint32_t cmd);
 
 /* The empty victim must not be erased yet; gc_release() comes when it may. */
 bool saved_holds(Ssd *ssd, uint32_t block);
+
+static inline bool has_checkpoints(const Ssd *ssd)
+{
+    return ssd->cfg->recovery == SSD_RECOVERY_CHECKPOINT;
+}
 
 /* The power has gone; what recovery finds; it has ended. */
 void saved_power_lost(Ssd *ssd);

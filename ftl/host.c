@@ -786,6 +786,9 @@ int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
     } else if (req->op == SSD_OP_WRITE && saves(ssd)) {
         ssd->last_version++;
     }
+    if (!ssd->submitted && has_checkpoints(ssd) && ssd->mapped_units > 0) {
+        saved_preload(ssd);
+    }
     ssd->submitted = true;
     i = cmd_take(ssd);
     ssd->cmd[i] = (Cmd){

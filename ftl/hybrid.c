@@ -284,13 +284,6 @@ static bool log_target(Ssd *ssd, const LogicalPage *at, bool in_place,
     return true;
 }
 
-static bool plane_accepts(const Ssd *ssd, uint32_t plane)
-{
-    const Plane *p = &ssd->plane[plane];
-
-    return p->host_programs < ssd->alloc->depth && !merge_active(p);
-}
-
 /* false: something has to end first; it is under way. */
 static bool find_target(Ssd *ssd, const LogicalPage *at, bool in_place,
                         Target *t)
@@ -298,7 +291,7 @@ static bool find_target(Ssd *ssd, const LogicalPage *at, bool in_place,
     const PlaneLogs *p = &ssd->plane[at->plane].logs;
 
     *t = (Target){.in_place = true};
-    while (plane_accepts(ssd, at->plane)) {
+    while (ssd->plane[at->plane].accepting) {
         uint64_t ended = p->n_ended;
 
         drop_dead(ssd, at);
@@ -443,18 +436,25 @@ static void send_to(Ssd *ssd, uint32_t stream, const LogicalPage *at,
     switch_complete(ssd, at);
 }
 
+/* A page with the first unit of the list that can go now. */
 static bool send_from(Ssd *ssd, uint32_t stream, const SlotList *list)
 {
+    uint32_t last = NONE;
     uint32_t i = list->head;
 
     for (uint32_t n = 0; i != NONE && n < LOOK_AT; n++) {
-        LogicalPage at = logical_place(ssd, ssd->slot[i].lpn);
-        Target t;
+        uint32_t lpn = ssd->slot[i].lpn;
 
-        if (plane_accepts(ssd, at.plane) &&
-            find_target(ssd, &at, look_at_page(ssd, &at).in_place, &t)) {
-            send_to(ssd, stream, &at, &t);
-            return true;
+        if (lpn / ssd->l.units_per_program != last) { /* not looked at yet */
+            LogicalPage at = logical_place(ssd, lpn);
+            Target t;
+
+            last = lpn / ssd->l.units_per_program;
+            if (ssd->plane[at.plane].accepting &&
+                find_target(ssd, &at, look_at_page(ssd, &at).in_place, &t)) {
+                send_to(ssd, stream, &at, &t);
+                return true;
+            }
         }
         i = ssd->slot[i].after;
     }
@@ -467,6 +467,9 @@ bool hybrid_send(Ssd *ssd, uint32_t stream)
     const Stream *st = &ssd->stream[stream];
     bool due = st->due.n > 0;
 
+    if (alloc_next(ssd, 0) == NONE) {
+        return false; /* no plane accepts a page */
+    }
     if (due && send_from(ssd, stream, &st->due)) {
         return true;
     }
@@ -477,7 +480,7 @@ bool hybrid_send(Ssd *ssd, uint32_t stream)
 
 bool hybrid_accepts(const Ssd *ssd, uint32_t lpn)
 {
-    return plane_accepts(ssd, logical_place(ssd, lpn).plane);
+    return ssd->plane[logical_place(ssd, lpn).plane].accepting;
 }
 
 void hybrid_page_done(Ssd *ssd, uint32_t plane)
@@ -552,8 +555,7 @@ uint32_t hybrid_age_page(Ssd *ssd, const uint64_t *lpn, uint64_t n,
     Target t;
 
     *used = run_of(ssd, lpn, n, &in_place);
-    if (!plane_accepts(ssd, at.plane) ||
-        !find_target(ssd, &at, in_place, &t)) {
+    if (!find_target(ssd, &at, in_place, &t)) {
         return NONE;
     }
     ppa = hybrid_take_page(ssd, t.block);

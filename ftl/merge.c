@@ -260,6 +260,7 @@ static void end_merge(Ssd *ssd, uint32_t plane)
     merge_forget(m);
     p->starved = false;
     ssd->n_starved--;
+    plane_update(ssd, plane);
 }
 
 /* Has it a block to copy to?  One that is being erased will be there. */
@@ -316,6 +317,7 @@ void merge_start(Ssd *ssd, uint32_t plane, uint32_t log)
     p->logs.merge.random = ssd->log_block[log].logical == NONE;
     p->starved = true;
     ssd->n_starved++;
+    plane_update(ssd, plane);
     merge_host_quiet(ssd, plane);
 }
 

@@ -242,7 +242,7 @@ void power_take_back(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
-    if (ssd->may_fail && !may_discard(ssd, p->last_gc_block)) {
+    if ((ssd->may_fail || saves(ssd)) && !may_discard(ssd, p->last_gc_block)) {
         ssd->read_only = true;
         return;
     }
@@ -263,7 +263,7 @@ void power_take_back(Ssd *ssd, uint32_t plane)
     if (ssd->block[p->last_gc_block].valid == 0) {
         block_discard(ssd, p->last_gc_block);
     } else {
-        g_assert(ssd->may_fail || !ssd->spare_version);
+        g_assert(ssd->may_fail || saves(ssd) || !ssd->spare_version);
         ssd->read_only = true;
     }
 }

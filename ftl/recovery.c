@@ -3,6 +3,12 @@
  * recovery.c - a drive whose memory was lost with the power: what it finds in
  * NAND, step by step, and the books made of it.
  *
+ * Without a checkpoint every spare area of data is read.  With one, the anchor
+ * says up to which count of programs the saved pages know all; of each block its
+ * last pages are read, as far as they are younger.  What a saved page says of a
+ * unit counts if the page that it names is older than that: then its block has
+ * not been erased since.
+ *
  * Knows spare areas and saved pages; believes nothing else, but for the table of
  * bad blocks and the erase counts (docs/power.md).  Knows nothing of how a saved
  * page came to be (saved.c).
@@ -27,8 +33,9 @@ typedef struct RecoveryStep {
     /* From the plane's place on, the next page to read, and how much of it;
      * false: the plane has none left. */
     bool (*next)(Ssd *ssd, uint32_t plane, NandOp *op);
-    /* A page that is not blank has been read. */
-    void (*seen)(Ssd *ssd, uint32_t page);
+    /* A page has been read: what it says, and how the plane goes on. */
+    void (*seen)(Ssd *ssd, uint32_t plane, uint32_t page, bool blank);
+    void (*end)(Ssd *ssd); /* or NULL: all planes have ended */
 } RecoveryStep;
 
 /* ---- what the power cut leaves -------------------------------------------------- */
@@ -67,6 +74,7 @@ void recovery_power_lost(Ssd *ssd)
     }
     saved_power_lost(ssd);
     ssd->recovery.on = false;
+    ssd->recovery.n_doubts = 0;
     ssd->recovery.n_reads = 0;
     ssd->recovery.waiting = (CmdFifo){NONE, NONE};
     forget(ssd);
@@ -120,6 +128,20 @@ static bool is_blank(const Ssd *ssd, uint32_t page)
     return page % pages >= nand_next_page(ssd->nand, page / pages);
 }
 
+/* On to the next page, or if this one is blank to the next block; true: it is
+ * not. */
+static bool go_on(Ssd *ssd, uint32_t plane, bool blank)
+{
+    RecoveryPlane *at = &ssd->recovery_plane[plane];
+
+    if (blank) {
+        skip_block(at);
+    } else {
+        at->page++;
+    }
+    return !blank;
+}
+
 /* Where the saved pages are: the spare areas of their blocks, up to the first
  * blank page of each. */
 static bool next_found(Ssd *ssd, uint32_t plane, NandOp *op)
@@ -140,6 +162,13 @@ static bool next_found(Ssd *ssd, uint32_t plane, NandOp *op)
     return false;
 }
 
+static void seen_found(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+{
+    if (go_on(ssd, plane, blank)) {
+        saved_found(ssd, page);
+    }
+}
+
 /* The newest of them. */
 static bool next_loaded(Ssd *ssd, uint32_t plane, NandOp *op)
 {
@@ -158,6 +187,13 @@ static bool next_loaded(Ssd *ssd, uint32_t plane, NandOp *op)
         at->page++;
     }
     return false;
+}
+
+static void seen_loaded(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+{
+    if (go_on(ssd, plane, blank)) {
+        saved_loaded(ssd, page);
+    }
 }
 
 /* Every spare area of data. */
@@ -199,7 +235,7 @@ static void found_unit(Ssd *ssd, uint32_t ppu)
     }
 }
 
-static void seen_page(Ssd *ssd, uint32_t page)
+static void found_page(Ssd *ssd, uint32_t page)
 {
     for (uint32_t i = 0; i < ssd->l.units_per_page; i++) {
         found_unit(ssd, (page << ssd->page_units_shift) + i);
@@ -207,15 +243,214 @@ static void seen_page(Ssd *ssd, uint32_t page)
     ssd->prog_seq = MAX(ssd->prog_seq, ssd->spare_seq[page] & SEQ_MASK);
 }
 
+static void seen_scanned(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+{
+    if (go_on(ssd, plane, blank)) {
+        found_page(ssd, page);
+    }
+}
+
+/* ---- steps with a checkpoint ------------------------------------------------------- */
+
+/*
+ * Where each block ends: its last page, if that is blank its first, and then
+ * halfway between a page that is blank and one that is not, until they meet.
+ */
+static bool next_end(Ssd *ssd, uint32_t plane, NandOp *op)
+{
+    RecoveryPlane *at = &ssd->recovery_plane[plane];
+
+    for (; at->block < first_saved(ssd); at->block++) {
+        uint32_t block = block_at(ssd, plane);
+        uint32_t n = nand_block_pages(ssd->geo, block);
+
+        if (ssd->block[block].state == BLOCK_BAD) {
+            continue;
+        }
+        if (at->high == 0) {
+            at->high = n;
+        }
+        at->page = at->low > 0     ? (at->low + at->high) / 2
+                   : at->high == n ? n - 1
+                                   : 0;
+        op->ppa.page = block * ssd->geo->pages_per_block + at->page;
+        op->bytes = spare_bytes(ssd);
+        return true;
+    }
+    return false;
+}
+
+/* Is the page older than the checkpoint?  One that is torn does not say. */
+static bool is_old(const Ssd *ssd, uint32_t page)
+{
+    uint64_t seq = ssd->spare_seq[page] & SEQ_MASK;
+
+    return seq > 0 && seq <= ssd->recovery.low;
+}
+
+/* The page is young, and so are all behind it in its block. */
+static void found_young(Ssd *ssd, uint32_t page)
+{
+    ssd->block[page / ssd->geo->pages_per_block].live =
+        page % ssd->geo->pages_per_block;
+    found_page(ssd, page);
+}
+
+/* The block has so many pages that are not blank; the last one has been read. */
+static void found_end(Ssd *ssd, uint32_t plane, uint32_t n)
+{
+    RecoveryPlane *at = &ssd->recovery_plane[plane];
+    uint32_t block = block_at(ssd, plane);
+    uint32_t page = block * ssd->geo->pages_per_block + n;
+
+    ssd->block[block].live = n;
+    if (n > 0 && !is_old(ssd, page - 1)) {
+        found_young(ssd, page - 1);
+    }
+    skip_block(at);
+    at->low = 0;
+    at->high = 0;
+}
+
+static void seen_end(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+{
+    RecoveryPlane *at = &ssd->recovery_plane[plane];
+
+    if (blank) {
+        at->high = at->page;
+    } else {
+        at->low = at->page + 1;
+    }
+    if (at->low == at->high) {
+        found_end(ssd, plane, at->low);
+    }
+}
+
+/* Of each block whose last page is young, those before it, backwards. */
+static bool next_young(Ssd *ssd, uint32_t plane, NandOp *op)
+{
+    RecoveryPlane *at = &ssd->recovery_plane[plane];
+
+    for (; at->block < first_saved(ssd); at->block++) {
+        uint32_t block = block_at(ssd, plane);
+        uint32_t live = ssd->block[block].live;
+
+        if (ssd->block[block].state == BLOCK_BAD || live == 0 ||
+            live >= nand_next_page(ssd->nand, block)) {
+            continue;
+        }
+        op->ppa.page = block * ssd->geo->pages_per_block + live - 1;
+        op->bytes = spare_bytes(ssd);
+        return true;
+    }
+    return false;
+}
+
+static void seen_young(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+{
+    if (is_old(ssd, page)) {
+        ssd->recovery_plane[plane].block++;
+    } else {
+        found_young(ssd, page);
+    }
+}
+
+/* The unit is where the saved page says, if that has not been read: pages that
+ * have not are older than the checkpoint. */
+static bool is_believed(const Ssd *ssd, uint64_t entry)
+{
+    uint32_t page;
+    uint32_t block;
+
+    if (!(entry & SAVED_MAPPED)) {
+        return false;
+    }
+    page = ppu_page(ssd, (uint32_t)(entry & ~SAVED_MAPPED) - 1);
+    block = page / ssd->geo->pages_per_block;
+    return ssd->block[block].state == BLOCK_LOST &&
+           page % ssd->geo->pages_per_block < ssd->block[block].live;
+}
+
+/* Has the host written the page, or cleaning? */
+static bool is_of_host(const Ssd *ssd, uint32_t page)
+{
+    return ssd->spare_seq[page] >> SEQ_BITS < ssd->l.n_streams;
+}
+
+/*
+ * What the saved pages say, beside what has been found.  A young copy by the host
+ * is newer than an old one.  One by cleaning need not be: it was under way while
+ * a newer version was programmed.
+ */
+static void believe(Ssd *ssd)
+{
+    g_autoptr(GArray) doubts = g_array_new(false, false, sizeof(uint32_t));
+
+    for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
+        uint64_t entry = saved_entry(ssd, lpn);
+
+        if (!is_believed(ssd, entry)) {
+            continue;
+        }
+        if (ssd->map[lpn] == 0) {
+            ssd->map[lpn] = (uint32_t)(entry & ~SAVED_MAPPED);
+        } else if (!is_of_host(ssd, ppu_page(ssd, ssd->map[lpn] - 1))) {
+            g_array_append_val(doubts, lpn);
+        }
+    }
+    g_free(ssd->doubt);
+    ssd->recovery.n_doubts = doubts->len;
+    ssd->doubt = (uint32_t *)g_array_steal(doubts, NULL);
+}
+
+static uint32_t doubted(const Ssd *ssd, uint32_t i)
+{
+    return (uint32_t)(saved_entry(ssd, ssd->doubt[i]) & ~SAVED_MAPPED) - 1;
+}
+
+static bool next_doubt(Ssd *ssd, uint32_t plane, NandOp *op)
+{
+    RecoveryPlane *at = &ssd->recovery_plane[plane];
+
+    for (; at->page < ssd->recovery.n_doubts; at->page++) {
+        uint32_t ppu = doubted(ssd, at->page);
+
+        if (block_plane(ssd, ppu_block(ssd, ppu)) == plane) {
+            op->ppa.page = ppu_page(ssd, ppu);
+            op->bytes = spare_bytes(ssd);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void seen_doubt(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+{
+    found_unit(ssd, doubted(ssd, ssd->recovery_plane[plane].page++));
+}
+
 static const RecoveryStep scan_steps[] = {
-    {"find", next_found, saved_found},
-    {"load", next_loaded, saved_loaded},
-    {"scan", next_scanned, seen_page},
+    {"find", next_found, seen_found, NULL},
+    {"load", next_loaded, seen_loaded, NULL},
+    {"scan", next_scanned, seen_scanned, NULL},
+    {.name = NULL},
+};
+
+static const RecoveryStep checkpoint_steps[] = {
+    {"find", next_found, seen_found, NULL},
+    {"load", next_loaded, seen_loaded, NULL},
+    {"blocks", next_end, seen_end, NULL},
+    {"pages", next_young, seen_young, believe},
+    {"versions", next_doubt, seen_doubt, NULL},
+    {.name = NULL},
 };
 
 static const RecoveryStep *step_at(const Ssd *ssd, uint32_t i)
 {
-    return i < G_N_ELEMENTS(scan_steps) ? &scan_steps[i] : NULL;
+    const RecoveryStep *steps = has_checkpoints(ssd) ? checkpoint_steps
+                                                     : scan_steps;
+
+    return steps[i].name ? &steps[i] : NULL;
 }
 
 /* ---- reading ------------------------------------------------------------------------- */
@@ -255,6 +490,8 @@ void recovery_start(Ssd *ssd)
     Recovery *r = &ssd->recovery;
 
     r->on = true;
+    r->low = 0;
+    r->n_doubts = 0;
     r->step = 0;
     r->start_ps = ssd->now_ps;
     r->times = (RecoveryTimes){.ready_ps = 0};
@@ -414,6 +651,7 @@ static void finish(Ssd *ssd)
 
     rebuild(ssd);
     r->on = false;
+    r->n_doubts = 0;
     r->n++;
     r->times.ready_ps = ssd->now_ps - r->start_ps;
     r->most_ready_ps = MAX(r->most_ready_ps, r->times.ready_ps);
@@ -430,6 +668,9 @@ static void end_step(Ssd *ssd)
     Recovery *r = &ssd->recovery;
 
     r->times.step_ps[r->step] = ssd->now_ps - r->step_start_ps;
+    if (step_at(ssd, r->step)->end) {
+        step_at(ssd, r->step)->end(ssd);
+    }
     r->step++;
     if (step_at(ssd, r->step)) {
         begin_step(ssd);
@@ -442,15 +683,10 @@ void recovery_read_done(Ssd *ssd, const NandOp *op)
 {
     Recovery *r = &ssd->recovery;
     uint32_t plane = op->plane;
-    RecoveryPlane *at = &ssd->recovery_plane[plane];
 
     r->n_reads--;
-    if (is_blank(ssd, op->ppa.page)) {
-        skip_block(at);
-    } else {
-        at->page++;
-        step_at(ssd, r->step)->seen(ssd, op->ppa.page);
-    }
+    step_at(ssd, r->step)->seen(ssd, plane, op->ppa.page,
+                                is_blank(ssd, op->ppa.page));
     read_next(ssd, plane);
     if (r->n_reads == 0) {
         end_step(ssd);

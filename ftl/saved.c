@@ -11,6 +11,9 @@
  * the pages in memory; a flush, and the erase of a block (saved_holds()), wait
  * until NAND has the pages that trims have changed.
  *
+ * With ftl.recovery=checkpoint all that has changed is written now and then, and
+ * at a shutdown; then a page that says so, the anchor, which is the last index.
+ *
  * The last saved_blocks of each plane hold these pages, wherever there is room:
  * the spare area has the page's index and when it was written, and the newest
  * counts.  A block without such a page is erased; when few blocks are free, the
@@ -57,6 +60,7 @@ void saved_destroy(Ssd *ssd)
     g_free(ssd->saved_flight);
     g_free(ssd->saved_open);
     g_free(ssd->recovery_plane);
+    g_free(ssd->doubt);
 }
 
 uint64_t saved_memory(const Ssd *ssd)
@@ -79,6 +83,7 @@ void saved_forget(Ssd *ssd)
         .held_head = NONE,
         .held_tail = NONE,
         .waiting = {NONE, NONE},
+        .closing = {NONE, NONE},
     };
     lazy_clear(ssd->floor, ssd->l.user_units, sizeof(*ssd->floor));
     memset(ssd->saved_page, 0, ssd->l.n_saved * sizeof(*ssd->saved_page));
@@ -377,6 +382,12 @@ static void capture(Ssd *ssd, uint32_t index, uint64_t *entry)
 
         entry[i] = in_nand ? SAVED_MAPPED | in_nand : ssd->floor[first + i];
     }
+    ssd->saved_page[index].changed = false;
+}
+
+static bool is_anchor(const Ssd *ssd, uint32_t index)
+{
+    return index == ssd->l.n_saved - 1;
 }
 
 static uint32_t free_flight(const Ssd *ssd)
@@ -389,6 +400,19 @@ static uint32_t free_flight(const Ssd *ssd)
     return NONE;
 }
 
+/* The spare area of a flight's page. */
+static void stamp(Ssd *ssd, uint32_t f)
+{
+    const SavedFlight *fl = &ssd->saved_flight[f];
+    uint32_t first = fl->page << ssd->page_units_shift;
+
+    for (uint32_t i = 0; i < ssd->l.units_per_program; i++) {
+        ssd->spare_lpn[first + i] = SPARE_NONE;
+    }
+    ssd->spare_lpn[first] = (uint32_t)ssd->l.user_units + fl->index + 1;
+    ssd->spare_version[first] = fl->seq;
+}
+
 static void send(Ssd *ssd, uint32_t f, uint32_t plane)
 {
     SavedFlight *fl = &ssd->saved_flight[f];
@@ -398,15 +422,9 @@ static void send(Ssd *ssd, uint32_t f, uint32_t plane)
         .bytes = ssd->geo->page_bytes,
         .cookie = f,
     };
-    uint32_t first;
 
     fl->page = take_page(ssd, plane);
-    first = fl->page << ssd->page_units_shift;
-    for (uint32_t i = 0; i < ssd->l.units_per_program; i++) {
-        ssd->spare_lpn[first + i] = SPARE_NONE;
-    }
-    ssd->spare_lpn[first] = (uint32_t)ssd->l.user_units + fl->index + 1;
-    ssd->spare_version[first] = fl->seq;
+    stamp(ssd, f);
     op.ppa.page = fl->page;
     faulty_submit(ssd, &op);
 }
@@ -420,6 +438,7 @@ static void begin_flight(Ssd *ssd, uint32_t index, uint32_t plane)
         .serial = sp->serial,
         .seq = ++ssd->prog_seq,
         .index = index,
+        .low = ssd->saved_queue.low,
     };
     sp->flying = true;
     ssd->saved_queue.n_flying++;
@@ -440,6 +459,10 @@ static void land(Ssd *ssd, uint32_t f)
     sp->page = fl->page;
     sp->seq = fl->seq;
     sp->flying = false;
+    if (is_anchor(ssd, fl->index)) {
+        ssd->saved_low = fl->low;
+        ssd->saved_queue.n_ended = ssd->saved_queue.n_begun;
+    }
     ssd->block[block_of(ssd, fl->page)].live++;
     fl->index = NONE;
     ssd->saved_queue.n_flying--;
@@ -454,7 +477,8 @@ static bool wanted(const Ssd *ssd)
 {
     const Saved *q = &ssd->saved_queue;
 
-    return q->waiting.head != NONE || q->held_head != NONE || q->victim != NONE;
+    return q->waiting.head != NONE || q->held_head != NONE ||
+           q->victim != NONE || q->n_ended != q->n_begun;
 }
 
 /* A flight whose program failed tries again; else a page of the queue goes. */
@@ -498,7 +522,9 @@ static void give_up(Ssd *ssd)
 
     ssd->read_only = true;
     q->victim = NONE;
-    while ((cmd = fifo_pop(ssd, &q->waiting)) != NONE) {
+    q->n_ended = q->n_begun;
+    while ((cmd = fifo_pop(ssd, &q->waiting)) != NONE ||
+           (cmd = fifo_pop(ssd, &q->closing)) != NONE) {
         host_account(ssd, &ssd->cmd[cmd], COST_flush);
         host_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
     }
@@ -548,9 +574,132 @@ static void release(Ssd *ssd)
     }
 }
 
+/* ---- checkpoints ---------------------------------------------------------------------- */
+
+/* Everything that was programmed up to this count has ended, and the map knows
+ * of it. */
+static uint64_t low_seq(const Ssd *ssd)
+{
+    uint64_t first = ssd->prog_seq + 1;
+
+    for (uint32_t j = 0; j < ssd->n_jobs; j++) {
+        if (ssd->job[j].active && ssd->job[j].ppa != NONE) {
+            first = MIN(first, ssd->spare_seq[ssd->job[j].ppa] & SEQ_MASK);
+        }
+    }
+    return first - 1;
+}
+
+static void begin_checkpoint(Ssd *ssd)
+{
+    Saved *q = &ssd->saved_queue;
+
+    q->n_begun++;
+    q->low = low_seq(ssd);
+    q->data_pages = 0;
+    q->anchored = false;
+    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
+        if (ssd->saved_page[k].changed) {
+            push(ssd, k);
+        }
+    }
+    q->all_serial = q->serial;
+}
+
+/* The present checkpoint gets on, or the next one is begun. */
+static void step_checkpoint(Ssd *ssd)
+{
+    Saved *q = &ssd->saved_queue;
+
+    if (q->n_ended == q->n_begun &&
+        (q->data_pages >= ssd->cfg->checkpoint_pages ||
+         (q->closing.head != NONE &&
+          ssd->cmd[q->closing.head].next_lpn > q->n_begun))) {
+        begin_checkpoint(ssd);
+    }
+    if (q->n_ended != q->n_begun && !q->anchored &&
+        done_serial(ssd) >= q->all_serial) {
+        q->anchored = true;
+        push(ssd, ssd->l.n_saved - 1);
+    }
+}
+
+void saved_page_done(Ssd *ssd)
+{
+    ssd->saved_queue.data_pages++;
+    if (has_checkpoints(ssd) && ssd->submitted &&
+        ssd->saved_queue.data_pages >= ssd->cfg->checkpoint_pages &&
+        !ssd->recovery.on && !ssd->read_only) {
+        step_checkpoint(ssd);
+        pump(ssd);
+    }
+}
+
+/* A shutdown waits for a checkpoint that begins now or later. */
+static bool close_drive(Ssd *ssd, uint32_t cmd)
+{
+    Saved *q = &ssd->saved_queue;
+
+    ssd->cmd[cmd].next_lpn = q->n_begun + 1;
+    fifo_push(ssd, &q->closing, cmd);
+    step_checkpoint(ssd);
+    pump(ssd);
+    return false;
+}
+
+static void end_closing(Ssd *ssd)
+{
+    Saved *q = &ssd->saved_queue;
+
+    while (q->closing.head != NONE &&
+           ssd->cmd[q->closing.head].next_lpn <= q->n_ended) {
+        uint32_t cmd = fifo_pop(ssd, &q->closing);
+
+        host_account(ssd, &ssd->cmd[cmd], COST_flush);
+        host_finish(ssd, cmd, ssd->cmd[cmd].status);
+    }
+}
+
+/* Without time: each page that has something to say is the next of a block. */
+void saved_preload(Ssd *ssd)
+{
+    Saved *q = &ssd->saved_queue;
+
+    q->low = ssd->prog_seq;
+    ssd->saved_page[ssd->l.n_saved - 1].changed = true;
+    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
+        uint32_t plane = find_room(ssd, true);
+        uint32_t f = free_flight(ssd);
+
+        if (!ssd->saved_page[k].changed) {
+            continue;
+        }
+        if (plane == NONE) {
+            return; /* too many blocks were bad from the beginning */
+        }
+        q->n_flying++;
+        ssd->saved_flight[f] = (SavedFlight){
+            .seq = ++ssd->prog_seq, .index = k, .low = q->low};
+        capture(ssd, k, flight_entries(ssd, f));
+        ssd->saved_flight[f].page = take_page(ssd, plane);
+        stamp(ssd, f);
+        for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
+            nand_preload_page(ssd->nand,
+                              (NandPpa){ssd->saved_flight[f].page + i});
+        }
+        ssd->block[block_of(ssd, ssd->saved_flight[f].page)].pending--;
+        land(ssd, f);
+    }
+    q->data_pages = 0;
+}
+
 static void go_on(Ssd *ssd)
 {
     clean(ssd);
+    end_closing(ssd);
+    if (has_checkpoints(ssd)) {
+        step_checkpoint(ssd); /* for those that still wait, too */
+    }
     pump(ssd);
     release(ssd);
 }
@@ -607,6 +756,10 @@ bool saved_flush(Ssd *ssd, uint32_t cmd)
 {
     Saved *q = &ssd->saved_queue;
 
+    if (has_checkpoints(ssd) &&
+        ssd->cmd[cmd].req.op == SSD_OP_SHUTDOWN && !ssd->read_only) {
+        return close_drive(ssd, cmd);
+    }
     if (!saves(ssd) || done_serial(ssd) >= q->trim_serial) {
         return true;
     }
@@ -700,7 +853,8 @@ void saved_found(Ssd *ssd, uint32_t page)
     ssd->block[block_of(ssd, page)].live++;
 }
 
-/* The page has been read: which versions it says are trimmed. */
+/* The page has been read: which versions it says are trimmed, or how far the
+ * checkpoint goes. */
 void saved_loaded(Ssd *ssd, uint32_t page)
 {
     uint32_t index = live_index(ssd, page);
@@ -709,6 +863,10 @@ void saved_loaded(Ssd *ssd, uint32_t page)
 
     if (index == NONE) {
         return;
+    }
+    if (is_anchor(ssd, index)) {
+        ssd->recovery.low = ssd->saved_low;
+        ssd->prog_seq = MAX(ssd->prog_seq, ssd->saved_low);
     }
     n = units_of(ssd, index, &first);
     for (uint32_t i = 0; i < n; i++) {
@@ -720,9 +878,28 @@ void saved_loaded(Ssd *ssd, uint32_t page)
     }
 }
 
+/* What the saved pages would say now is not what they say. */
+static void mark_changed(Ssd *ssd)
+{
+    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
+        ssd->saved_page[k].changed = false;
+    }
+    for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
+        uint64_t now = ssd->map[lpn] ? SAVED_MAPPED | ssd->map[lpn]
+                                     : ssd->floor[lpn];
+
+        if (now != saved_entry(ssd, lpn)) {
+            saved_changed(ssd, lpn);
+        }
+    }
+}
+
 /* Recovery has ended: go on as ever. */
 void saved_ready(Ssd *ssd)
 {
+    if (has_checkpoints(ssd)) {
+        mark_changed(ssd);
+    }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
             erase_dead(ssd, first_block(ssd, i) + k);

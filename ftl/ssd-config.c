@@ -40,7 +40,7 @@ const char *ssd_wear_name(unsigned i)
 
 const char *ssd_recovery_name(unsigned i)
 {
-    static const char *const names[] = {"capacitors", "scan"};
+    static const char *const names[] = {"capacitors", "scan", "checkpoint"};
 
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }

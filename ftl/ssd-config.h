@@ -36,6 +36,7 @@ typedef enum SsdWear {
 typedef enum SsdRecovery {
     SSD_RECOVERY_CAPACITORS,
     SSD_RECOVERY_SCAN,
+    SSD_RECOVERY_CHECKPOINT,
 } SsdRecovery;
 
 typedef enum SsdCompleteAt {

@@ -82,8 +82,12 @@
     X(ENUM, uint32_t, recovery, "ftl.recovery", 0, 0, "capacitors",            \
       ssd_recovery_name,                                                       \
       "where the map is found when the power comes back after a cut: "         \
-      "capacitors have kept it; scan: every spare area is read "               \
+      "capacitors have kept it; scan: every spare area is read; checkpoint: "  \
+      "a copy in NAND, and the spare areas of what was programmed since "      \
       "(docs/power.md)")                                                       \
+    X(U32, uint32_t, checkpoint_pages, "ftl.checkpoint_interval", 1,           \
+      1000000000, "16384", NULL, "ftl.recovery=checkpoint: NAND programs of "  \
+      "data from the beginning of one checkpoint to that of the next")         \
     X(U32, uint32_t, streams, "streams.max", 0, 63, "0", NULL,                 \
       "streams that the host may have open at a time, by the Streams "         \
       "directive; 0: none")                                                    \

@@ -564,7 +564,8 @@ bool ssd_state_check(const Ssd *ssd, GError **error)
         !check_pools(ssd, error) || !check_map(ssd, error) ||
         !check_allocator(ssd, error) || !check_epochs(ssd, error) ||
         !check_buffer(ssd, error) || !check_kept(ssd, error) ||
-        !check_blocks(ssd, error) || !hybrid_check_ranges(ssd, error)) {
+        !check_blocks(ssd, error) || !hybrid_check_ranges(ssd, error) ||
+        (saves(ssd) && !ssd_saved_check(ssd, error))) {
         return false;
     }
     if (!ssd_check(ssd, &books)) {

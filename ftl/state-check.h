@@ -12,4 +12,7 @@
  */
 bool ssd_state_check(const Ssd *ssd, GError **error);
 
+/* saved-check.c: its part for a drive with saved pages. */
+bool ssd_saved_check(const Ssd *ssd, GError **error);
+
 #endif

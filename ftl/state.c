@@ -29,6 +29,7 @@ enum {
     N_RAW_UNITS,
     N_USER_UNITS,
     N_PAGES,
+    N_DOUBTS,
     N_SAVED,
     N_SAVED_FLIGHTS,
     N_SAVED_FLYING,
@@ -104,6 +105,8 @@ static const StateRow ssd_rows[] = {
     TABLE(saved_flight, N_SAVED_FLIGHTS),
     TABLE(saved_flying, N_SAVED_FLYING),
     TABLE(saved_open, N_PLANES),
+    VALUE(saved_low),
+    POOL(doubt, N_DOUBTS),
     VALUE(saved_queue),
     VALUE(recovery),
     TABLE(recovery_plane, N_PLANES),
@@ -484,6 +487,7 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_RAW_UNITS] = ssd->l.raw_units;
     n[N_USER_UNITS] = ssd->l.user_units;
     n[N_PAGES] = g->n_pages;
+    n[N_DOUBTS] = ssd->recovery.n_doubts;
     n[N_SAVED] = ssd->l.n_saved;
     n[N_SAVED_FLIGHTS] = ssd->l.n_saved_flights;
     n[N_SAVED_FLYING] = (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;
@@ -577,7 +581,8 @@ bool ssd_at_rest(const Ssd *ssd)
 {
     return ssd->running == 0 && ssd->done.head == NONE &&
            nand_load(ssd->nand) == 0 && jobs_at_rest(ssd) &&
-           !ssd->recovery.on && ssd->saved_queue.n_flying == 0;
+           !ssd->recovery.on && ssd->saved_queue.n_flying == 0 &&
+           (!saves(ssd) || ssd->saved_queue.held_head == NONE);
 }
 
 bool ssd_rest(Ssd *ssd, uint64_t most_ns)

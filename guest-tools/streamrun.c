@@ -9,6 +9,9 @@
  * (placement.h), so the rules hold for whoever opens the file while the program
  * runs, and a file keeps its stream until it leaves memory.  A rule is matched
  * with the name at the time of the open; a later rename changes nothing.
+ *
+ * A program that sets write hints itself would undo rules that are hints, too:
+ * with -H a filter of its system calls (seccomp(2)) lets F_SET_RW_HINT fail.
  */
 #define _GNU_SOURCE
 #include "placement.h"
@@ -19,29 +22,44 @@
 #include <fnmatch.h>
 #include <getopt.h>
 #include <limits.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fanotify.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifndef F_SET_RW_HINT
+#define F_SET_RW_HINT 1036 /* F_LINUX_SPECIFIC_BASE + 12 */
+#endif
+#ifndef F_SET_FILE_RW_HINT
+#define F_SET_FILE_RW_HINT 1038
+#endif
 
 enum { MAX_RULES = 64 };
 
 static const char usage[] =
-    "usage: streamrun -r PATTERN=STREAM [-r ...] [-m METHOD] [-v] [--] COMMAND"
-    " [ARG...]\n"
+    "usage: streamrun -r PATTERN=STREAM [-r ...] [-m METHOD] [-H] [-v] [--]"
+    " COMMAND [ARG...]\n"
     "\n"
     "  -r PATTERN=STREAM  files whose absolute path matches PATTERN, a shell\n"
     "                     pattern in which * also matches /, are written to\n"
     "                     STREAM; the first rule that matches counts\n"
     "  -m METHOD          fadvise (streams 0..255) or hint (0..4); default:\n"
     "                     what the kernel has\n"
+    "  -H                 the program's own write hints fail with EINVAL, so\n"
+    "                     that they do not undo the rules\n"
     "  -v                 say at the end how many opens each rule met\n"
     "\n"
     "example: streamrun -r '/mnt/db/*.log=1' -r '/mnt/db/*.sst=2' -- db_bench\n";
@@ -223,7 +241,27 @@ static void take_events(int fan, Placement how)
 
 /* ---- the program -------------------------------------------------------- */
 
-static pid_t start(char **argv, const sigset_t *mask)
+/* From now on this process and its children cannot set write hints. */
+static int refuse_hints(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 6),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                 offsetof(struct seccomp_data, args[1])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SET_RW_HINT, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SET_FILE_RW_HINT, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static pid_t start(char **argv, const sigset_t *mask, bool own_hints)
 {
     pid_t pid = fork();
 
@@ -232,6 +270,9 @@ static pid_t start(char **argv, const sigset_t *mask)
     }
     if (pid == 0) {
         sigprocmask(SIG_SETMASK, mask, NULL);
+        if (!own_hints && refuse_hints() < 0) {
+            fail("-H: seccomp: %s", strerror(errno));
+        }
         execvp(argv[0], argv);
         fprintf(stderr, "streamrun: %s: %s\n", argv[0], strerror(errno));
         _exit(errno == ENOENT ? 127 : 126);
@@ -281,12 +322,12 @@ static void report(Placement how, bool verbose)
 int main(int argc, char **argv)
 {
     Placement how = PLACEMENT_AUTO;
-    bool verbose = false;
+    bool verbose = false, own_hints = true;
     sigset_t mask, before;
     int c, fan, sig, status;
     pid_t pid;
 
-    while ((c = getopt(argc, argv, "+r:m:vh")) != -1) {
+    while ((c = getopt(argc, argv, "+r:m:Hvh")) != -1) {
         if (c == 'r') {
             add_rule(optarg);
         } else if (c == 'm') {
@@ -296,6 +337,8 @@ int main(int argc, char **argv)
                 fail("-m %s: fadvise, hint or auto", optarg);
             }
             how = (Placement)named;
+        } else if (c == 'H') {
+            own_hints = false;
         } else if (c == 'v') {
             verbose = true;
         } else {
@@ -316,7 +359,7 @@ int main(int argc, char **argv)
     sigprocmask(SIG_BLOCK, &mask, &before);
     sig = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
     fan = watch();
-    pid = start(argv + optind, &before);
+    pid = start(argv + optind, &before, own_hints);
     status = serve(fan, sig, pid, how);
     report(how, verbose);
     return status;

@@ -86,7 +86,7 @@ def show(_args: argparse.Namespace) -> int:
                      facts["config"] or "-",
                      time.strftime("%Y-%m-%d %H:%M",
                                    time.localtime(facts["built"])),
-                     f"{facts['seconds']} s"])
+                     kernel_build.took(kernel)])
     if not rows:
         say("no kernel is built: ./vssd kernel build makes one")
         return 0

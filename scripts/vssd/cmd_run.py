@@ -51,6 +51,9 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
                    help="make the built-in guest of this suite of Debian: "
                    + "; ".join(f"{k}, {v}" for k, v in image.SUITES.items())
                    + f" (default: {image.SUITE})")
+    p.add_argument("--packages", default="", metavar="P,Q",
+                   help="make the built-in guest with these packages of Debian"
+                   " too")
     p.add_argument("--disk", type=Path, metavar="IMAGE",
                    help="boot this raw or qcow2 image through firmware")
     p.add_argument("--firmware", choices=("seabios", "ovmf"),
@@ -120,8 +123,10 @@ def check(args: argparse.Namespace) -> None:
         path = getattr(args, name)
         if path and not path.is_file():
             raise UserError(f"--{name} {path}: no such file")
-    if args.suite and args.disk:
-        raise UserError("--suite and --disk exclude each other")
+    for name in ("suite", "packages"):
+        if getattr(args, name) and args.disk:
+            raise UserError(f"--{name} and --disk exclude each other")
+    image.check_packages(args.packages)
     if args.param and (args.firmware or args.disk):
         raise UserError("--param needs a kernel that is loaded directly: not"
                         " --firmware or --disk")
@@ -165,7 +170,8 @@ def prepared(args: argparse.Namespace) -> Iterator["machine.Spec"]:
 
     qemu = qemu_build.ensure()
     built_in = None if args.disk \
-        else image.ensure(suite=args.suite or image.SUITE)
+        else image.ensure(suite=args.suite or image.SUITE,
+                          more=image.check_packages(args.packages))
     with rundir() as folder:
         if args.disk:
             backing, fmt = args.disk, image_format(args.disk)

@@ -63,8 +63,8 @@ def write(path: Path, figures: list[tuple[str, list[tuple[Panel, str | None]]]],
     out = ["<!DOCTYPE html><meta charset=utf-8><title>vssd figures</title>",
            f"<style>{STYLE}</style><h1>Published figures on vssd</h1>",
            f"<p>Made by <code>{escape(how)}</code>.  Every number of ours is"
-           " a result of vssd-sim in that run; yellow is what the paper"
-           " gives.</p>"]
+           " a result of that run, of vssd-sim or of a drive in a guest;"
+           " yellow is what the paper gives.</p>"]
     for title, panels in figures:
         out.append(f"<h2>{escape(title)}</h2>")
         for panel, picture in panels:

@@ -67,29 +67,30 @@ TAIL = (0.36, 0.56)
 class Series:
     """What became of one."""
 
-    result: Result
-    rate: Any  # bytes per second in each minute after the load
-    copied: Any  # pages of 4 KiB, so far, at the end of each minute
-    fresh: float  # bytes per second while the drive was loaded
-    latency_ns: Any  # of each write after the load, rising
+    waf: float
+    rate: Any  # in each minute after the load
+    fresh: float  # the same of a fresh drive
+    written: Any  # pages of 4 KiB by the host, so far, at the end of each
+    copied: Any  # and by cleaning
+    tail_ms: list[float]  # latency that PERCENT of the writes do not exceed
 
     def level(self, minutes: int) -> float:
         """Throughput at the end, of the fresh drive's."""
-        return float(np.mean(self.rate[_late(minutes)])) / self.fresh
+        return float(np.mean(self.rate[late(minutes)])) / self.fresh
 
     def copies(self, minutes: int) -> float:
         """Pages that were copied for each that the host wrote, at the end."""
-        n = np.diff(self.copied, prepend=0)[_late(minutes)]
-        pages = np.sum(self.rate[_late(minutes)]) * MINUTE_S / PAGE
-        return float(np.sum(n) / pages)
+        part = late(minutes)
+        return float(np.sum(np.diff(self.copied, prepend=0)[part])
+                     / np.sum(np.diff(self.written, prepend=0)[part]))
 
-    def quantile_ms(self, percent: float) -> float:
-        """Latency that so many writes do not exceed."""
-        i = int(np.ceil(len(self.latency_ns) * percent / 100)) - 1
-        return float(self.latency_ns[i]) / 1e6
+    def tail(self, percent: float) -> float:
+        """One of tail_ms."""
+        return self.tail_ms[PERCENT.index(percent)]
 
 
-def _late(minutes: int) -> slice:
+def late(minutes: int) -> slice:
+    """The minutes of which levels are told."""
     return slice(minutes - max(int(minutes * LATE), 1), minutes)
 
 
@@ -126,12 +127,15 @@ def _commands(ctx: Context, name: str) -> Path:
     return ctx.scratch / f"streams-{name.replace(' ', '-')}-commands.csv"
 
 
-def _latency(path: Path, skip: int) -> Any:
-    """Of writes, without the first `skip` commands."""
+def _latency(path: Path, skip: int) -> list[float]:
+    """Of writes, without the first `skip` commands: what PERCENT of them do
+    not exceed, in ms."""
     rows = np.loadtxt(path, delimiter=",", skiprows=1 + skip, usecols=(1, 7),
                       dtype=[("op", "U5"), ("ns", "i8")])
     path.unlink()
-    return np.sort(rows["ns"][rows["op"] == "write"])
+    ns = np.sort(rows["ns"][rows["op"] == "write"])
+    return [float(ns[int(np.ceil(len(ns) * p / 100)) - 1]) / 1e6
+            for p in PERCENT]
 
 
 def _series(ctx: Context, name: str, result: Result, loaded: int,
@@ -142,9 +146,10 @@ def _series(ctx: Context, name: str, result: Result, loaded: int,
     written = np.array(s["bytes_written"], dtype=float)
     first = int(np.searchsorted(np.cumsum(written), loaded_bytes)) + 1
     copied = np.cumsum(s["copied_units"])
-    return Series(result, written[first:-1] / MINUTE_S,
-                  copied[first:-1] - copied[first - 1],
+    return Series(result["waf"], written[first:-1] / MINUTE_S,
                   float(np.mean(written[:first - 1])) / MINUTE_S,
+                  np.cumsum(written[first:-1]) / PAGE,
+                  copied[first:-1] - copied[first - 1],
                   _latency(_commands(ctx, name), loaded))
 
 
@@ -187,11 +192,11 @@ def _above(panel: str, name: str, than: str, levels: dict[str, float]) -> Row:
                 " level")
 
 
-def _throughput(series: dict[str, Series], minutes: int,
-                inputs: list[str]) -> Panel:
+def throughput(series: dict[str, Series], minutes: int,
+               inputs: list[str]) -> Panel:
+    """Of each minute, and what is left of it at the end."""
     name = "throughput"
     levels = {n: s.level(minutes) for n, s in series.items()}
-    waf = {n: s.result["waf"] for n, s in series.items()}
     why = {n: f"cleaning copies {s.copies(minutes):.3f} pages for each that"
            " is written in the last quarter" for n, s in series.items()}
     rows = [band(name, OFF, levels[OFF], None, FRACTION, why[OFF]),
@@ -200,7 +205,7 @@ def _throughput(series: dict[str, Series], minutes: int,
     rows += [_above(name, n, than, levels)
              for than, n in zip(SERIES[1:], SERIES[2:])]
     rows.append(band(name, DATA, levels[DATA], *LEVEL, why[DATA]))
-    rows += [row(name, f"{n}: WAF of the run", waf[n], "", None)
+    rows += [row(name, f"{n}: WAF of the run", series[n].waf, "", None)
              for n in SERIES]
     curves = {n: [float(v) / s.fresh for v in s.rate[:minutes]]
               for n, s in series.items()}
@@ -210,8 +215,8 @@ def _throughput(series: dict[str, Series], minutes: int,
                        low=[LEVEL[0]] * minutes, high=[LEVEL[1]] * minutes))
 
 
-def _copies(series: dict[str, Series], minutes: int,
-            inputs: list[str]) -> Panel:
+def copies(series: dict[str, Series], minutes: int,
+           inputs: list[str]) -> Panel:
     """At the end of the runs: after the same work."""
     name = "copies"
     copied = {n: float(s.copied[-1]) for n, s in series.items()}
@@ -235,24 +240,24 @@ def _copies(series: dict[str, Series], minutes: int,
                                      lines=True))
 
 
-def _tails(series: dict[str, Series], inputs: list[str]) -> Panel:
+def tails(series: dict[str, Series], inputs: list[str], what: str,
+          log: bool = False) -> Panel:
+    """Latencies; `what` says whose."""
     name = "latency"
-    tail = {n: s.quantile_ms(99.9) for n, s in series.items()}
+    tail = {n: s.tail(99.9) for n, s in series.items()}
     rows = [band(name, f"{DATA} / {ON} at 99.9 %", tail[DATA] / tail[ON],
-                 *TAIL, f"{tail[DATA]:.2f} and {tail[ON]:.2f} ms, with all the"
-                 " requests in flight at the drive; the paper's are the"
-                 " store's own, 25 to 175 us"),
+                 *TAIL, f"{tail[DATA]:.2f} and {tail[ON]:.2f} ms, {what}"),
             row(name, f"{DATA} / {OFF} at 99.9 %", tail[DATA] / tail[OFF], "",
                 None)]
     rows += [band(name, f"{n} / {than} at 99.9 %", tail[n] / tail[than], None,
                   1, f"{tail[n]:.2f} and {tail[than]:.2f} ms")
              for than, n in zip(SERIES[1:], SERIES[2:])]
     curves: dict[str, list[float | None]] = {
-        n: [s.quantile_ms(p) for p in PERCENT] for n, s in series.items()}
+        n: list(s.tail_ms) for n, s in series.items()}
     return Panel(name, "Latency of writes that so many percent do not exceed",
                  inputs, rows,
                  Chart([f"{p:g}" for p in PERCENT], curves, "ms", lines=True,
-                       low=[TAIL[0] * tail[ON] if p == 99.9 else None
+                       log=log, low=[TAIL[0] * tail[ON] if p == 99.9 else None
                             for p in PERCENT],
                        high=[TAIL[1] * tail[ON] if p == 99.9 else None
                              for p in PERCENT]))
@@ -264,6 +269,7 @@ def panels(ctx: Context) -> Iterator[Panel]:
     writer, series = _play(ctx, minutes)
     inputs = _inputs(writer)
     minutes = min(minutes, *(len(s.rate) for s in series.values()))
-    yield _throughput(series, minutes, inputs)
-    yield _copies(series, minutes, inputs)
-    yield _tails(series, inputs)
+    yield throughput(series, minutes, inputs)
+    yield copies(series, minutes, inputs)
+    yield tails(series, inputs, "with all the requests in flight at the drive;"
+                " the paper's are the store's own, 25 to 175 us")

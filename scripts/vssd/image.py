@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -94,21 +95,32 @@ def _tree_bytes(folder: str) -> bytes:
                       + p.read_bytes() for p in files)
 
 
-def _root_key(suite: str) -> str:
-    return key_of("root-1", suite, PACKAGES, _tree_bytes(FOLDERS[1]))
+def check_packages(text: str) -> tuple[str, ...]:
+    """Names of Debian packages, separated by commas; in order, each once."""
+    names = sorted({x.strip() for x in text.split(",")} - {""})
+    for name in names:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", name):
+            raise UserError(f"--packages: {name!r} is no name of a package")
+    return tuple(names)
 
 
-def _image_key(suite: str) -> str:
-    return key_of("image-1", _root_key(suite), _tree_bytes(FOLDERS[0]),
+def _root_key(suite: str, more: tuple[str, ...] = ()) -> str:
+    return key_of("root-1", suite, PACKAGES + more, _tree_bytes(FOLDERS[1]))
+
+
+def _image_key(suite: str, more: tuple[str, ...] = ()) -> str:
+    return key_of("image-1", _root_key(suite, more), _tree_bytes(FOLDERS[0]),
                   guest_tools.source_bytes(),
                   file_bytes("guest-tools/vssd-agent.service",
                              "scripts/vssd/image.py", "scripts/vssd/disk.py",
                              "scripts/vssd/image_root.py"))
 
 
-def ensure(mirror: str = "", suite: str = SUITE) -> Image:
-    """The image of a suite; made when it is not there."""
-    folder = cache_dir() / f"image-{_image_key(suite)}"
+def ensure(mirror: str = "", suite: str = SUITE,
+           more: tuple[str, ...] = ()) -> Image:
+    """The image of a suite, with more packages of it; made when it is not
+    there."""
+    folder = cache_dir() / f"image-{_image_key(suite, more)}"
     image = Image(folder)
     if (folder / "image.json").exists():
         return image
@@ -118,13 +130,13 @@ def ensure(mirror: str = "", suite: str = SUITE) -> Image:
         packages.ensure(packages.IMAGE)
         need_space(cache_dir(), NEED_BYTES, "making the guest image")
         tar = _root_tar(mirror or qemu_build.remembered_origin().mirror,
-                        suite)
+                        suite, more)
         part = folder.with_name(folder.name + ".part")
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir()
         try:
             with Stage("making the guest's disk") as stage:
-                _assemble(tar, part, stage, suite)
+                _assemble(tar, part, stage, suite, more)
             part.rename(folder)
         except OSError as e:
             raise UserError(f"cannot make the guest image: {e}") from e
@@ -133,24 +145,25 @@ def ensure(mirror: str = "", suite: str = SUITE) -> Image:
     return image
 
 
-def is_cached(suite: str) -> bool:
+def is_cached(suite: str, more: tuple[str, ...] = ()) -> bool:
     """Is what takes long about the image of a suite in the cache?"""
-    return _tar_path(suite).exists()
+    return _tar_path(suite, more).exists()
 
 
-def _tar_path(suite: str) -> Path:
-    return cache_dir() / f"root-{_root_key(suite)}.tar"
+def _tar_path(suite: str, more: tuple[str, ...]) -> Path:
+    return cache_dir() / f"root-{_root_key(suite, more)}.tar"
 
 
-def _root_tar(mirror: str, suite: str) -> Path:
-    tar = _tar_path(suite)
+def _root_tar(mirror: str, suite: str, more: tuple[str, ...]) -> Path:
+    tar = _tar_path(suite, more)
     if tar.exists():
         return tar
     part = tar.with_suffix(".part")
     try:
-        with Stage(f"making a Debian root file system of {suite} (once)") \
+        what = " with ".join([suite, *([", ".join(more)] if more else [])])
+        with Stage(f"making a Debian root file system of {what} (once)") \
                 as stage:
-            _install(part, mirror, stage, suite)
+            _install(part, mirror, stage, suite, more)
         part.rename(tar)
     finally:
         part.unlink(missing_ok=True)
@@ -167,22 +180,24 @@ def _sources(suite: str, mirror: str) -> tuple[str, list[aptsrc.Source]]:
     return base, sources
 
 
-def _install(to: Path, mirror: str, stage: Stage, suite: str) -> None:
+def _install(to: Path, mirror: str, stage: Stage, suite: str,
+             more: tuple[str, ...] = ()) -> None:
     """With the newest kernel of the suite that its mirror really has: an index
     may name one that is not there."""
     base, sources = _sources(suite, mirror)
     if base == suite:
-        _mmdebstrap(to, base, sources, KERNEL, stage)
+        _mmdebstrap(to, base, sources, KERNEL, stage, more)
         return
     try:
-        _mmdebstrap(to, base, sources, f"{KERNEL}/{suite}", stage)
+        _mmdebstrap(to, base, sources, f"{KERNEL}/{suite}", stage, more)
     except UserError as problem:
         if not _could_not_fetch():
             raise
         for kernel in older_kernels(suite, sources):
             try:
                 stage.note(f"trying {kernel}")
-                _mmdebstrap(to, base, sources, f"{kernel}/{suite}", stage)
+                _mmdebstrap(to, base, sources, f"{kernel}/{suite}", stage,
+                            more)
                 return
             except UserError:
                 if not _could_not_fetch():
@@ -207,8 +222,8 @@ def older_kernels(suite: str, sources: list[aptsrc.Source]) -> list[str]:
 
 
 def _mmdebstrap(to: Path, base: str, sources: list[aptsrc.Source],
-                kernel: str, stage: Stage) -> None:
-    names = [kernel if p == KERNEL else p for p in PACKAGES]
+                kernel: str, stage: Stage, more: tuple[str, ...]) -> None:
+    names = [kernel if p == KERNEL else p for p in PACKAGES + more]
     args = ["mmdebstrap", "--format=tar", "--variant=minbase",
             "--include=" + ",".join(names),
             f"--essential-hook=copy-in {PROJECT}/{FOLDERS[1]}/etc"
@@ -234,12 +249,13 @@ def _mmdebstrap(to: Path, base: str, sources: list[aptsrc.Source],
                on_line=on_line, env={"LC_ALL": "C"})
 
 
-def _assemble(tar: Path, part: Path, stage: Stage, suite: str) -> None:
+def _assemble(tar: Path, part: Path, stage: Stage, suite: str,
+              more: tuple[str, ...]) -> None:
     stage.note("guest tools")
     tools = part / "tools"
     tools.mkdir()
     guest_tools.build(tools)
-    partuuid = str(uuid.uuid5(PARTUUID_SPACE, _image_key(suite)))
+    partuuid = str(uuid.uuid5(PARTUUID_SPACE, _image_key(suite, more)))
     raw = part / "disk.raw"
     stage.note("partitions and boot loaders")
     layout = disk.make(raw, partuuid, part)

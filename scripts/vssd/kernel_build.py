@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import time
@@ -167,6 +168,7 @@ def _build(kernel: Kernel, wanted: Wanted, key: str, config: Path | None,
     build.mkdir(exist_ok=True)
     make = ["make", "-C", str(tree), f"O={build}", "ARCH=x86_64"]
     _configure(make, build, config)
+    used = _cpu_s()
     _make(make, kernel.name, jobs, int(last.get("objects", 0) or OBJECTS),
           fresh=not last)
     part = kernel.image.with_suffix(".part")
@@ -183,7 +185,30 @@ def _build(kernel: Kernel, wanted: Wanted, key: str, config: Path | None,
         else str(folder or ""),
         "config": str(config) if config else "",
         "objects": _count(build), "built": int(time.time()),
-        "seconds": round(time.monotonic() - begin)}, indent=1))
+        "seconds": round(time.monotonic() - begin),
+        "cpu_seconds": round(_cpu_s() - used)}, indent=1))
+    say(f"built {kernel.name} in {took(kernel)}")
+
+
+def _cpu_s() -> float:
+    """CPU time of the programs that have been run and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def took(kernel: Kernel) -> str:
+    """How long its build took, for people."""
+    facts = kernel.facts()
+    text = minutes(facts["seconds"])
+    if "cpu_seconds" in facts:
+        text += f", with {minutes(facts['cpu_seconds'])} of CPU time"
+    return text
+
+
+def minutes(seconds: int) -> str:
+    """As 12 min 3 s."""
+    return f"{seconds // 60} min {seconds % 60} s" if seconds >= 60 \
+        else f"{seconds} s"
 
 
 def _tree(kernel: Kernel, wanted: Wanted) -> Path:

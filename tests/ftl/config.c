@@ -423,6 +423,8 @@ static const Change changes[] = {
     {"ftl.refresh_hours=100", SILENT AGES},
     {"ftl.scan_interval=1ms", SILENT AGES "ftl.refresh_reads=1;"},
     {"ftl.recovery=scan", ""},
+    {"ftl.recovery=checkpoint", ""},
+    {"ftl.checkpoint_interval=100", "ftl.recovery=checkpoint;"},
     {"ftl.map=dftl", ""},
     {"ftl.map_cache=1KiB", "ftl.map=dftl;ftl.map_cache=4KiB;"},
     {"ftl.map_prefetch=8", "ftl.map=dftl;ftl.map_cache=4KiB;"},

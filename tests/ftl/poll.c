@@ -267,6 +267,10 @@ int main(int argc, char **argv)
                                "buffer.size=16KiB;ftl.map=dftl;"
                                "ftl.map_cache=256;ftl.map_prefetch=4",
                          all_styles);
+    g_test_add_data_func("/poll/bast", SMALL "ftl.map=bast;ftl.log_blocks=2",
+                         all_styles);
+    g_test_add_data_func("/poll/fast", SMALL "ftl.map=fast;ftl.unit=16KiB",
+                         all_styles);
     for (int i = 0; buffer_policies[i]; i++) {
         const char *policy = buffer_policies[i]->name;
         g_autofree char *name = g_strconcat("/poll/", policy, NULL);

@@ -98,6 +98,7 @@ static void run_cut(const Script *s, uint64_t cut_ns, bool twice)
     ref_free(r);
 }
 
+#define CHECKPOINT "ftl.recovery=checkpoint;nand.blocks=24;"
 #define SCAN "ftl.recovery=scan;nand.blocks=24;"
 
 static void cut_everywhere(const Script *s)
@@ -128,14 +129,35 @@ static void test_full(void)
     cut_everywhere(&(Script){TINY, 2, 250, 20, true, 20, 0});
 }
 
+static void find_everywhere(const char *recovery)
+{
+    static const Script scripts[] = {
+        {TINY, 1, 120, 20, false, 0, 0},
+        {TINY, 2, 250, 20, true, 20, 0},
+        {TINY "nand.dies=2;ftl.unit=8KiB;buffer.flush_interval=700us;", 3, 200,
+         20, true, 5, 0},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(scripts); i++) {
+        Script s = scripts[i];
+        g_autofree char *options = g_strconcat(s.options, recovery, NULL);
+
+        s.options = options;
+        cut_everywhere(&s);
+    }
+}
+
 /* The map is lost with the power, and found in spare areas. */
 static void test_scan(void)
 {
-    cut_everywhere(&(Script){TINY SCAN, 1, 120, 20, false, 0, 0});
-    cut_everywhere(&(Script){TINY SCAN, 2, 250, 20, true, 20, 0});
-    cut_everywhere(
-        &(Script){TINY SCAN "nand.dies=2;ftl.unit=8KiB;"
-                  "buffer.flush_interval=700us", 3, 200, 20, true, 5, 0});
+    find_everywhere(SCAN);
+}
+
+/* The same, and in checkpoints: rare ones, and one after the other. */
+static void test_checkpoint(void)
+{
+    find_everywhere(CHECKPOINT "ftl.checkpoint_interval=40");
+    find_everywhere(CHECKPOINT "ftl.checkpoint_interval=4");
 }
 
 /* The recovery itself is cut: at some of the instants of each; with VSSD_LONG=1
@@ -173,6 +195,9 @@ static void test_recovery_cut(void)
 {
     cut_recovery(TINY SCAN, 8);
     cut_recovery(TINY SCAN "nand.dies=2;ftl.unit=8KiB", 9);
+    cut_recovery(TINY CHECKPOINT "ftl.checkpoint_interval=20", 10);
+    cut_recovery(TINY CHECKPOINT "nand.dies=2;ftl.unit=8KiB;"
+                 "ftl.checkpoint_interval=9", 11);
 }
 
 /* Time to ready, by hand: a spare area of 4 units is 80 bytes, 200 ns on the
@@ -198,6 +223,89 @@ static void test_scan_time(void)
     g_assert_true(ssd_mapped(r->ssd, UNIT, NULL));
     g_assert_cmpuint(ssd_recovery_ns(r->ssd), <=,
                      r->info->longest_recovery_ns);
+    ref_free(r);
+}
+
+/* After a clean shutdown a drive is ready soon, after a cut later, and without
+ * checkpoints much later. */
+static uint64_t fill_and_cut(const char *options, bool clean)
+{
+    Ref *r = ref_new(ref_config(options), true);
+    uint64_t ns;
+
+    for (uint32_t i = 0; i < 30; i++) {
+        ref_one(r, SSD_OP_WRITE, 4ULL * i * UNIT, 4 * UNIT, true);
+    }
+    if (clean) {
+        ref_one(r, SSD_OP_SHUTDOWN, 0, 0, false);
+        ref_pass(r, 100000000);
+    }
+    ref_power_cycle(r);
+    ns = ssd_recovery_ns(r->ssd);
+    g_assert_cmpuint(ns, <=, r->info->longest_recovery_ns);
+    ref_finish(r);
+    ref_free(r);
+    return ns;
+}
+
+static void test_ready(void)
+{
+    const char *checkpoint = TINY CHECKPOINT "nand.pages=64;nand.blocks=24;"
+                             "ftl.checkpoint_interval=100000";
+    const char *scan = TINY SCAN "nand.pages=64;nand.blocks=24";
+    uint64_t clean_ns = fill_and_cut(checkpoint, true);
+    uint64_t cut_ns = fill_and_cut(checkpoint, false);
+    uint64_t scan_ns = fill_and_cut(scan, false);
+
+    g_test_message("ready after %.3f ms, %.3f ms, %.3f ms", clean_ns / 1e6,
+                   cut_ns / 1e6, scan_ns / 1e6);
+    g_assert_cmpuint(clean_ns, <, cut_ns);
+    g_assert_cmpuint(4 * cut_ns, <, scan_ns);
+}
+
+/*
+ * By hand, with blocks of 4 pages: an empty block takes two reads of spare areas
+ * (its last page and its first), one with two pages four (then its third, and its
+ * second).  After a shutdown there are two saved pages, of units and the anchor,
+ * which are found by their spare areas and read; without one there is none, and
+ * the first of the two pages is read, as young as the second.
+ */
+static void test_checkpoint_time(void)
+{
+    Ref *r = ref_new(ref_config(TINY CHECKPOINT), false);
+    const uint64_t spare_ns = 50400;
+    const uint64_t page_ns = 50200 + 40960;
+
+    ref_power_cycle(r);
+    g_assert_cmpuint(ssd_recovery_ns(r->ssd), ==, (3 + 21 * 2) * spare_ns);
+    ref_one(r, SSD_OP_WRITE, 0, 8 * UNIT, false);
+    ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    ref_power_cycle(r);
+    g_assert_cmpuint(ssd_recovery_ns(r->ssd), ==,
+                     (3 + 20 * 2 + 4 + 1) * spare_ns);
+    ref_one(r, SSD_OP_SHUTDOWN, 0, 0, false);
+    ref_power_cycle(r);
+    g_assert_cmpuint(ssd_recovery_ns(r->ssd), ==,
+                     (2 + 3 + 20 * 2 + 4) * spare_ns + 2 * page_ns);
+    g_assert_true(ssd_mapped(r->ssd, 7 * UNIT, NULL));
+    ref_free(r);
+}
+
+/* Shutdowns that come while another one writes a checkpoint, each at another of
+ * its instants: all end. */
+static void test_shutdowns(void)
+{
+    Ref *r = ref_new(ref_config(TINY CHECKPOINT), false);
+
+    for (uint64_t gap_ns = 1000; gap_ns < 2000000; gap_ns += 53000) {
+        ref_one(r, SSD_OP_WRITE, 0, UNIT, false);
+        for (int i = 0; i < 5; i++) {
+            ref_do(r, SSD_OP_SHUTDOWN, 0, 0, false);
+            ref_pass(r, gap_ns);
+        }
+        ref_drain(r);
+    }
+    g_assert_cmpuint(r->n_completed[SSD_OP_SHUTDOWN], ==, 38 * 5);
     ref_free(r);
 }
 
@@ -458,6 +566,10 @@ int main(int argc, char **argv)
     g_test_add_func("/power/fresh", test_fresh);
     g_test_add_func("/power/full", test_full);
     g_test_add_func("/power/scan/everywhere", test_scan);
+    g_test_add_func("/power/checkpoint/everywhere", test_checkpoint);
+    g_test_add_func("/power/checkpoint/ready", test_ready);
+    g_test_add_func("/power/checkpoint/shutdowns", test_shutdowns);
+    g_test_add_func("/power/checkpoint/time", test_checkpoint_time);
     g_test_add_func("/power/scan/time", test_scan_time);
     g_test_add_func("/power/scan/trim-lost", test_trim_lost);
     g_test_add_func("/power/scan/early-command", test_early_command);

@@ -356,6 +356,9 @@ static void test_forged(void)
     forged("media.errors=on;media.base=1e-4;nand.slc_blocks=4;nand.cell=mlc;"
            "nand.pages=8;nand.blocks=60;buffer.plp=on",
            inputs, from);
+    forged("ftl.recovery=checkpoint;ftl.checkpoint_interval=100;"
+           "nand.blocks=60;streams.max=2;ftl.op_percent=120", inputs, from);
+    forged("ftl.recovery=scan;nand.blocks=40", inputs, from);
     forged("ftl.map=dftl;ftl.map_cache=256;nand.blocks=60;nand.page_size=1KiB;"
            "ftl.unit=512;nand.ecc_codeword=512",
            inputs, from);

@@ -10,6 +10,7 @@ cache has them, and always with --long.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -235,6 +236,14 @@ def test_streamrun_by_hints(old: Guest) -> None:
         old.run("streamrun -r '/mnt/*=2' -- dd if=/dev/zero of=/mnt/x bs=1M"
                 " count=5 conv=fsync 2>/dev/null")
     assert grown(old, work)[2] == 5 * MIB
+    hint = ("perl -e 'open(F, \">\", \"/mnt/y\");"
+            " print fcntl(F, 1036, pack(\"Q\", 4)) ? \"ok\" : $!+0; print F \"x\" x %d;'"
+            " && sync" % MIB)
+    for option, said, stream in (("", "ok", 3), ("-H", "22", 2)):
+        before = by_id(old)
+        done = old.run(f"streamrun {option} -r '/mnt/*=2' -- sh -c {shlex.quote(hint)}")
+        assert done == said
+        assert by_id(old)[stream] - before.get(stream, 0) == MIB
     done = old.result("streamrun -r '/mnt/*=5' -- true")
     assert done.status == 125
     assert b"hint gives streams 0..4" in done.err

@@ -427,6 +427,8 @@ static const Mode modes[] = {
     {.name = "scan", .set = "ftl.recovery=scan;ftl.op_percent=90%"},
     {.name = "scan-kill", .kill = true,
      .set = "ftl.recovery=scan;ftl.op_percent=90%"},
+    {.name = "checkpoint", .set = "ftl.recovery=checkpoint;"
+     "ftl.checkpoint_interval=50;ftl.op_percent=90%"},
     {.name = "ignored-flush", .set = "buffer.ignore_flush=on", .lies = true},
     {.name = "ignored-fua", .set = "buffer.ignore_flush=on", .fua = true,
      .lies = true},

@@ -193,6 +193,30 @@ def test_snapshot_of_a_new_process(tmp_path: Path) -> None:
         assert machine.quit() == 0
 
 
+def test_snapshot_in_virtual_time(tmp_path: Path) -> None:
+    """With -icount; firmware is the guest, and reads from the drive."""
+    node = qcow2(tmp_path / "disk.qcow2")
+    args = drive_args("tiny", node, bootindex="0")
+    with Machine("-icount", "shift=3,sleep=off", *args, qtest=False) as machine:
+        end = time.monotonic() + 60
+        while stats(machine)["latency_ns"]["read"]["count"] == 0:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        machine.cmd("stop")
+        assert monitor(machine, "savevm here") == ""
+        before = stats(machine)
+        machine.cmd("cont")
+        time.sleep(0.5)
+        assert monitor(machine, "loadvm here") == ""
+        machine.cmd("stop")
+        again = stats(machine)
+        for key in ("latency_ns", "lateness_ns", "host_bytes_read"):
+            assert again[key] == before[key]
+        assert again["lateness_ns"]["max"] == 0
+        machine.cmd("cont")
+        assert machine.quit() == 0
+
+
 def test_snapshot_without_power(tmp_path: Path) -> None:
     """A drive without power is saved, too, and can be switched on."""
     node = qcow2(tmp_path / "disk.qcow2")

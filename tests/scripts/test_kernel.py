@@ -213,6 +213,31 @@ def test_an_image_of_a_suite_that_is_not_there(cache: Path) -> None:
         cli.parser().parse_args(["run", "--suite", "potato"])
 
 
+def test_how_long_a_build_took(cache: Path) -> None:
+    """By the clock and by the processors; an older kernel knows the one."""
+    assert kernel_build.minutes(59) == "59 s"
+    assert kernel_build.minutes(723) == "12 min 3 s"
+    kernel = kernel_build.Kernel(cache / "kernel-x")
+    kernel.folder.mkdir()
+    for facts, said in (({"seconds": 61, "cpu_seconds": 100},
+                         "1 min 1 s, with 1 min 40 s of CPU time"),
+                        ({"seconds": 5}, "5 s")):
+        (kernel.folder / "kernel.json").write_text(json.dumps(facts))
+        assert kernel_build.took(kernel) == said
+
+
+def test_more_packages() -> None:
+    """Names are put in order; an image without more is the one it was."""
+    assert image.check_packages(" bb,a++,,bb ") == ("a++", "bb")
+    assert image.check_packages("") == ()
+    for bad in ("a b", "A", "-x", "a;b", "../x"):
+        with pytest.raises(UserError, match="--packages"):
+            image.check_packages(bad)
+    keys = {image._root_key("trixie", more)
+            for more in ((), ("a",), ("a", "b"))}
+    assert len(keys) == 3 and image._root_key("trixie") in keys
+
+
 def repository(folder: Path, packages: list[str]) -> aptsrc.Source:
     """An apt repository on this disk."""
     index = folder / "dists/s/main/binary-amd64/Packages"
@@ -241,7 +266,7 @@ def test_a_kernel_that_the_mirror_only_lists(
     said = "E: Failed to fetch http://mirror/x.deb  404  Not Found"
 
     def fail_twice(_to: Path, _base: str, _sources: list[aptsrc.Source],
-                   kernel: str, _stage: Stage) -> None:
+                   kernel: str, _stage: Stage, _more: tuple[str, ...]) -> None:
         tried.append(kernel)
         log_file("mmdebstrap").write_text(said)
         if len(tried) < 3:

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd figures streams-guest: what needs no guest."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+
+import pytest
+
+from vssd import cmd_figures, model, rocksdb, venv
+from vssd.errors import UserError
+from vssd.paths import find_profile
+from vssd.rocksdb import Conditions, Store
+
+venv.extra("figures")
+pytest.importorskip("numpy")
+from vssd import figures_streams as fs  # noqa: E402
+from vssd import figures_streams_guest as fg  # noqa: E402
+
+HEAD = ("stream    id  open      host_bytes   host_units    padded     copied"
+        "   erases  victims victim_valid     waf")
+# A minute of 9 s: two samples, and what db_bench 9.10 writes.
+TEXT = f"""\
+==vssd== loaded 100.00
+ 90 100
+{HEAD}
+     0     -     4         4096000         1000         0          0        0        0            0   1.000
+ mixed     -     0               0            0         0          0        0        0            0       -
+==vssd== minute 109.10
+ 90 100
+{HEAD}
+     0     -     4         8192000         2000         0          0        0        0            0   1.000
+     1     3     4        12288000         3000         0         50        5        5           50   1.017
+ mixed     -     0               0            0         0         10        0        0            0       -
+==vssd== ended 118.20
+ 90 100
+{HEAD}
+     0     -     4         8192000         2000         0          0        0        0            0   1.000
+     1     3     4        24576000         6000         0        150        9        9          150   1.025
+ mixed     -     0               0            0         0         30        0        0            0       -
+==vssd== report 118.30
+secs_elapsed,interval_qps
+9,900
+18,600
+==vssd== out 118.40
+Keys:       16 bytes each (+ 0 bytes user-defined timestamp)
+overwrite    :     558.663 micros/op 1789 ops/sec 18.1 seconds 1500 operations;    1.7 MB/s
+Microseconds per write:
+Count: 1500 Average: 558.6630  StdDev: 120.00
+Min: 7  Median: 8.0000  Max: 99000
+Percentiles: P50: 8.00 P75: 9.00 P99: 20.00 P99.9: 900.00 P99.99: 990.00
+------------------------------------------------------
+[       0,       6 ]      900  60.000%  60.000% ############
+(       6,      10 ]      500  33.333%  93.333% #######
+(      10,     110 ]      100   6.667% 100.000% #
+"""
+
+
+def test_parse() -> None:
+    """Times, pages, streams by the host's numbers, operations, latencies."""
+    run = rocksdb.parse(TEXT)
+    assert [(s.at_s, s.written, s.copied) for s in run.samples] == [
+        (100, 1000, 0), (109.1, 5000, 60), (118.2, 8000, 180)]
+    assert run.samples[-1].by_stream == {-1: 8192000, 3: 24576000}
+    assert run.samples[-1].copied_of == {-1: 0, 3: 150}
+    assert {s.full for s in run.samples} == {0.9}
+    assert run.ops == [(9, 900), (18, 600)]
+    assert run.quantile_us(60) == 6
+    assert run.quantile_us(99) == pytest.approx(95)
+    assert run.quantile_us(100) == 110
+
+
+@pytest.mark.parametrize("text,word", [
+    ("", "nothing"),
+    (TEXT.replace("secs", "x").replace("\n9,", "\nx").replace("\n18,", "\nx"),
+     "no results"),
+    (TEXT.split("==vssd== minute")[0] + "perl: not found\n", "perl: not found"),
+    (TEXT + "put error: IO error: No space left on device\n", "is full")])
+def test_no_results(text: str, word: str) -> None:
+    """A run that came to nothing says why."""
+    with pytest.raises(UserError, match=word):
+        rocksdb.parse(text)
+    for status, said in ((3, "status 3"), (124, "waits for ever")):
+        with pytest.raises(UserError, match=said):
+            rocksdb.parse(TEXT, status)
+
+
+@pytest.mark.parametrize("conditions", fg.CONDITIONS.values())
+def test_script(conditions: Conditions) -> None:
+    """Each is a script, complete, and says what its conditions are."""
+    text = rocksdb.script(Store(), conditions, "SERIAL", 4, 9)
+    done = subprocess.run(["sh", "-n"], input=text, text=True,
+                          capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "@" not in text
+    assert ("noatime,discard" in text) == conditions.discard
+    assert ("streams)\" = Y" in text) == conditions.streams
+    assert text.count("streamrun -H -r") == bool(conditions.rules)
+    assert text.count("--duration=36") == 1
+
+
+def test_drives_are_equal() -> None:
+    """The one that stays fresh has the same capacity, and more room."""
+    profile = find_profile(fg.PROFILE)
+    first = model.drive_info(profile, fg.options(fs.OFF))
+    assert first["raw_bytes"] % (fg.BLOCKS * first["erase_bytes"]) == 0
+    for name in fg.CONDITIONS:
+        info = model.drive_info(profile, fg.options(name))
+        assert info["capacity_bytes"] == pytest.approx(
+            first["capacity_bytes"], rel=0.001)
+        assert info["raw_bytes"] == first["raw_bytes"] * (
+            fg.ROOM if name == fg.FRESH else 1)
+        assert info["nstreams"] == (fg.STREAMS + 1 if
+                                    fg.CONDITIONS[name].streams else 1)
+
+
+def made(rate: float, waf: float, tail_us: int) -> rocksdb.Run:
+    """A run of 20 minutes."""
+    m = fg.MINUTE_S
+    samples = [rocksdb.Sample(50 + m * i, 1000 * i,
+                              int(1000 * i * (waf - 1)), {-1: 4096000 * i},
+                              {-1: 10 * i, 4: 30 * i}, 0.9)
+               for i in range(21)]
+    return rocksdb.Run(samples, [(m * i, int(rate)) for i in range(1, 21)],
+                       [(0, 10, 99_000), (10, tail_us, 1000)])
+
+
+def test_judging() -> None:
+    """What the paper says, holds; what it does not, deviates."""
+    good = {fg.FRESH: made(1000, 1, 100), fs.OFF: made(400, 3, 1000),
+            fs.ON: made(600, 2, 1000), fs.APP: made(800, 1.5, 900),
+            fs.LOG: made(900, 1.2, 700), fs.DATA: made(990, 1.001, 458)}
+    assert fg.whole_minutes(good) == 20
+
+    def judged(runs: dict[str, rocksdb.Run]) -> list[bool]:
+        found = fg.series(runs, 20)
+        assert found[fs.OFF].waf == pytest.approx(
+            1 + runs[fs.OFF].samples[-1].copied / 20000)
+        rows = (fs.throughput(found, 20, []).rows + fs.copies(found, 20, []).rows
+                + fs.tails(found, [], "").rows)
+        return [r["holds"] for r in rows if r["holds"] is not None]
+    assert judged(good) and all(judged(good))
+    panel = fg._explain(fs.copies(fg.series(good, 20), 20, []), good[fs.DATA])
+    assert not any("stream 4" in r["why"] for r in panel.rows)
+    bad = {**good, fs.DATA: good[fs.OFF], fs.OFF: good[fs.DATA]}
+    assert not any(judged(bad)[i] for i in (0, 1, 6))
+    panel = fg._explain(fs.copies(fg.series(bad, 20), 20, []), bad[fs.DATA])
+    assert "75 % is of stream 4, 25 % is the system's" in panel.rows[4]["why"]
+
+
+def test_not_among_all() -> None:
+    """It takes too long, and must be asked for."""
+    def names(*given: str) -> list[str]:
+        return cmd_figures._check(argparse.Namespace(
+            names=list(given), traces="", scale=1.0, jobs=0))
+    assert "streams-guest" not in names("all")
+    assert names("all", "streams-guest")[-1] == "streams-guest"
