@@ -24,6 +24,14 @@ void *lazy_alloc(size_t n, size_t size)
     return p;
 }
 
+void lazy_dense(void *p, size_t n, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    /* A hint: a system without large pages, or with none left, goes on. */
+    madvise(p, total(n, size), MADV_HUGEPAGE);
+#endif
+}
+
 void lazy_free(void *p, size_t n, size_t size)
 {
     if (p) {

@@ -198,6 +198,13 @@ static void init_tables(Ssd *ssd)
     }
 }
 
+void ssd_expect_full(Ssd *ssd)
+{
+    lazy_dense(ssd->map, map_units(ssd), sizeof(*ssd->map));
+    lazy_dense(ssd->spare_lpn, ssd->l.raw_units, sizeof(*ssd->spare_lpn));
+    lazy_dense(ssd->valid, valid_words(ssd), sizeof(*ssd->valid));
+}
+
 static void init_info(Ssd *ssd)
 {
     const SsdConfig *cfg = ssd->cfg;

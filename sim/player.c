@@ -500,6 +500,10 @@ bool player_fill(Player *p, PlayerFill fill, uint64_t seed, GError **error)
 {
     int r;
 
+    if (fill == PLAYER_FILL_PRELOAD || fill == PLAYER_FILL_SEQ ||
+        fill == PLAYER_FILL_RANDOM) {
+        ssd_expect_full(p->ssd);
+    }
     switch (fill) {
     case PLAYER_FILL_NONE:
         return true;

@@ -137,6 +137,7 @@ bool precondition(Ssd *ssd, uint64_t seed, Precondition *result,
     *result = (Precondition){.waf = 0};
     prng_seed(&r.rng, seed, PURPOSE_PRECONDITION);
     ssd_reset_stats(ssd);
+    ssd_expect_full(ssd);
     if (!fill(&r) || !settle(&r, result)) {
         return false;
     }

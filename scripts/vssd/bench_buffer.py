@@ -13,7 +13,7 @@ import statistics
 import subprocess
 from typing import Any
 
-from . import model, paths
+from . import model, paths, tuned
 from .errors import UserError, one_line
 
 PROFILE = "tlc-consumer"
@@ -33,7 +33,7 @@ WORKLOADS = {
 def _play(policy: str, workload: str) -> dict[str, Any]:
     """vssd-sim's results."""
     done = subprocess.run(
-        [str(model.sim()), "--profile", str(paths.find_profile(PROFILE)),
+        [str(tuned.sim()), "--profile", str(paths.find_profile(PROFILE)),
          "--set", f"buffer.policy={policy}", "--fill", "seq", "--workload",
          workload, "--json"], capture_output=True, text=True, check=False,
         stdin=subprocess.DEVNULL)

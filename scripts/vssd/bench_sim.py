@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import model, paths
+from . import model, paths, tuned
 from .bench_vm import row
 from .errors import UserError, one_line
 from .ui import Stage
@@ -88,7 +88,7 @@ class Run:
 def run(profile: str, fill: str, *more: str, sets: list[str] | None = None) \
         -> Run:
     """One run of vssd-sim."""
-    args = [str(model.sim()), "--profile", str(paths.find_profile(profile)),
+    args = [str(tuned.sim()), "--profile", str(paths.find_profile(profile)),
             "--fill", fill, "--json", *more]
     for one in sets or []:
         args += ["--set", one]

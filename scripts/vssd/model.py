@@ -18,6 +18,7 @@ from .ui import Stage
 
 KINDS = {
     "release": ("-Dbuildtype=release",),
+    "tuned": ("-Dbuildtype=release", "-Db_lto=true"),  # see tuned.py
     "gcc": ("-Dbuildtype=debugoptimized", "-Db_sanitize=address,undefined"),
     "clang": ("-Dbuildtype=debugoptimized", "-Db_sanitize=address,undefined",
               "-Db_lundef=false"),
@@ -29,14 +30,16 @@ def build_dir(kind: str) -> Path:
     return cache_dir() / f"model-{kind}-{key_of(PROJECT, KINDS[kind])}"
 
 
-def _configure(kind: str) -> None:
+def configure(kind: str, *more: str) -> None:
+    """Make the build directory, if it is not there."""
     build = build_dir(kind)
     if (build / "build.ninja").exists():
         return
     shutil.rmtree(build, ignore_errors=True)
     compiler = "clang" if kind == "clang" else "gcc"
     try:
-        run_logged([venv.tool("meson"), "setup", *KINDS[kind], build, PROJECT],
+        run_logged([venv.tool("meson"), "setup", *KINDS[kind], *more, build,
+                    PROJECT],
                    f"model-{kind}-setup", f"configuring the model ({kind})",
                    env=dict(venv.path_env(), CC=compiler))
     except BaseException:
@@ -53,8 +56,8 @@ def ensure(kind: str, *targets: str) -> Path:
     venv.ensure()
     build = build_dir(kind)
     with locked(f"model-{kind}"):
-        _configure(kind)
-        if _up_to_date(build, targets):
+        configure(kind)
+        if up_to_date(build, targets):
             return build
         with Stage(f"building the model ({kind})") as stage:
             run_logged(["ninja", "-C", build, *targets], f"model-{kind}",
@@ -63,7 +66,8 @@ def ensure(kind: str, *targets: str) -> Path:
     return build
 
 
-def _up_to_date(build: Path, targets: tuple[str, ...]) -> bool:
+def up_to_date(build: Path, targets: tuple[str, ...]) -> bool:
+    """Has ninja nothing to do?"""
     done = subprocess.run(["ninja", "-C", str(build), "-n", *targets],
                           capture_output=True, text=True, check=False,
                           env=dict(os.environ, **venv.path_env()))
@@ -71,8 +75,10 @@ def _up_to_date(build: Path, targets: tuple[str, ...]) -> bool:
 
 
 def sim() -> Path:
-    """vssd-sim, up to date."""
-    return ensure("release", "sim/vssd-sim") / "sim/vssd-sim"
+    """vssd-sim, up to date; the faster one, if that is there."""
+    from . import tuned
+
+    return tuned.ready() or ensure("release", "sim/vssd-sim") / "sim/vssd-sim"
 
 
 def choices(key: str) -> list[str]:

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""vssd-sim built for speed: once to watch what it does, then once more with that
+knowledge (profile-guided and link-time optimisation).
+
+It computes the same, faster; building takes about three times as long, so only
+./vssd bench asks for it.  Once it is there and up to date every other command
+takes it, too.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from . import model, packages, paths, venv
+from .proc import ninja_step, run_logged
+from .ui import Stage
+
+KIND = "tuned"
+DONE = "tuned.done"
+TARGET = "sim/vssd-sim"
+
+# What to watch: profile, fill, workload, options.  Reads, fresh writes and
+# cleaning, page by page and in larger requests, with a write buffer and a cache.
+TRAINING = [
+    ("c64", "preload", "rw=randread bs=4k size=40g number_ios=300000"
+     " interval=10us", []),
+    ("c64", "none", "rw=randwrite bs=4k size=40g number_ios=300000"
+     " interval=50us", []),
+    ("c4", "none", "rw=randwrite bs=4k size=2600m number_ios=1200000"
+     " interval=500us", []),
+    ("c4", "seq", "rw=randrw bs=4k iodepth=32 number_ios=200000", []),
+    ("tlc-consumer", "random", "rw=randrw bssplit=4k/70:64k/30 iodepth=16"
+     " number_ios=50000", []),
+    ("tlc-consumer", "seq", "rw=randrw bs=4k iodepth=32 number_ios=100000"
+     " random_distribution=zipf:1.1", ["buffer.policy=lru"]),
+]
+TRACE_REQUESTS = 200_000
+
+
+def _programs() -> list[list[str]]:
+    """Command lines without the program; traces come from elsewhere."""
+    found = []
+    for profile, fill, workload, sets in TRAINING:
+        args = ["--json", "--profile", str(paths.find_profile(profile)),
+                "--fill", fill, "--workload", workload]
+        for one in sets:
+            args += ["--set", one]
+        found.append(args)
+    return found
+
+
+def _watch(program: Path) -> None:
+    """Let it run."""
+    from .bench_sim import INPUTS
+
+    commands = _programs()
+    with tempfile.TemporaryDirectory(prefix="vssd-tuned-") as name:
+        trace = Path(name) / "requests.txt"
+        INPUTS[1].write(trace, TRACE_REQUESTS)
+        commands.append(["--json", "--profile",
+                         str(paths.find_profile(INPUTS[1].profile)),
+                         "--fill", "none", "--trace", str(trace),
+                         "--format", "ssdsim"])
+        commands.append(["--json", "--profile",
+                         str(paths.find_profile("tlc-consumer")),
+                         "--precondition", "--workload",
+                         "rw=randread number_ios=1000"])
+        for i, args in enumerate(commands):
+            run_logged([program, *args], f"model-{KIND}-watch",
+                       "watching vssd-sim", append=i > 0)
+
+
+def _ninja(build: Path, what: str) -> None:
+    with Stage(what) as stage:
+        run_logged(["ninja", "-C", build, TARGET], f"model-{KIND}", what,
+                   on_line=ninja_step(stage.step), env=venv.path_env())
+
+
+def _build(build: Path) -> None:
+    shutil.rmtree(build, ignore_errors=True)
+    model.configure(KIND, "-Db_pgo=generate")
+    _ninja(build, "building vssd-sim to watch it")
+    with Stage("watching vssd-sim"):
+        _watch(build / TARGET)
+    run_logged([venv.tool("meson"), "configure", build, "-Db_pgo=use"],
+               f"model-{KIND}-setup", "configuring the model (tuned)",
+               env=venv.path_env())
+    _ninja(build, "building vssd-sim for speed")
+    (build / DONE).touch()
+
+
+def ready() -> Path | None:
+    """vssd-sim, if it has been built so and is up to date."""
+    build = model.build_dir(KIND)
+    if (build / DONE).exists() and model.up_to_date(build, (TARGET,)):
+        return build / TARGET
+    return None
+
+
+def sim() -> Path:
+    """vssd-sim, up to date."""
+    packages.ensure(packages.BUILD)
+    venv.ensure()
+    build = model.build_dir(KIND)
+    with paths.locked(f"model-{KIND}"):
+        if not ready():
+            _build(build)
+    return build / TARGET
