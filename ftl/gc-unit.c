@@ -22,15 +22,8 @@
  * thing it waits for is that all have begun with the last stripe, which they do
  * when they have read what they are at.
  */
+#include "check.h"
 #include "ftl.h"
-
-#define CHECK(condition, ...)                                                  \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE, __VA_ARGS__);       \
-            return false;                                                      \
-        }                                                                      \
-    } while (0)
 
 static uint32_t planes_per_unit(const Ssd *ssd)
 {

@@ -5,15 +5,8 @@
  * For tests, and for a state that came from a file: hybrid_check_ranges() looks
  * at every number before hybrid_check() follows it.
  */
+#include "check.h"
 #include "ftl.h"
-
-#define CHECK(condition, ...)                                                  \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE, __VA_ARGS__);       \
-            return false;                                                      \
-        }                                                                      \
-    } while (0)
 
 static uint32_t n_logical(const Ssd *ssd)
 {

@@ -7,14 +7,6 @@
  */
 #include "state-check.h"
 
-#define CHECK(condition, what)                                                 \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            g_set_error(error, STATE_ERROR, 0, "it is damaged: %s", what);     \
-            return false;                                                      \
-        }                                                                      \
-    } while (0)
-
 #define MOST_VERSION (1ULL << 48)
 
 static bool check_entries(const Ssd *ssd, GError **error)

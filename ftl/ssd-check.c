@@ -5,15 +5,8 @@
  * Counts everything afresh from the map, the spare areas and the slots, and
  * compares with what the drive keeps.  For tests.
  */
+#include "check.h"
 #include "ftl.h"
-
-#define CHECK(condition, ...)                                                  \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE, __VA_ARGS__);       \
-            return false;                                                      \
-        }                                                                      \
-    } while (0)
 
 static bool check_map(const Ssd *ssd, GError **error)
 {

@@ -11,14 +11,6 @@
 
 #include <string.h>
 
-#define CHECK(condition, what)                                                 \
-    do {                                                                       \
-        if (!(condition)) {                                                    \
-            g_set_error(error, STATE_ERROR, 0, "it is damaged: %s", what);     \
-            return false;                                                      \
-        }                                                                      \
-    } while (0)
-
 /* Busy until then, of a drive at rest: not for long. */
 #define MOST_BUSY_PS (PS_PER_NS * NS_PER_S * 3600)
 

@@ -5,6 +5,15 @@
 
 #include "ftl.h"
 
+/* Leave a function that has a GError **error: false, and what is wrong. */
+#define CHECK(condition, what)                                                 \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            g_set_error(error, STATE_ERROR, 0, "it is damaged: %s", what);     \
+            return false;                                                      \
+        }                                                                      \
+    } while (0)
+
 /*
  * The drive is at rest, every number in it can be used, and ssd_check() holds.
  * To be called before anything else is done with it.  false: *error says in one
