@@ -39,7 +39,9 @@ def cut_guest(request: pytest.FixtureRequest, env: Env,
     folder = tmp_path_factory.mktemp("power")
     data = drive(blank(folder / "data.raw", 512 * MIB), "raw",
                  sets=["buffer.policy=lru",  # keeps what it is not told to flush
-                       f"buffer.ignore_flush={request.param}"])
+                       f"buffer.ignore_flush={request.param}",
+                       "ftl.recovery=checkpoint",  # forgets the map
+                       "ftl.op_percent=20%"])
     data.slot = True
     with Guest(env.spec([drive(env.overlay(folder)), data])) as running:
         running.wait_agent()
@@ -107,6 +109,9 @@ def test_file_system(cut_guest: Guest, mkfs: str, check: str,
         cut_guest.run(f"mount {device(cut_guest)} /mnt")
     cut_guest.run("umount /mnt")
     assert found[-1] > 20, "too little was written for a test"
+    again = cut_guest.stats(1)["recovery"]
+    print(f"ready after {again['max_ready_ns'] / 1e6:.1f} ms at the most")
+    assert again["count"] >= CUTS and again["ready_ns"] > 0
     if lies:
         raise UserError("a drive that ignores flushes was not found out")
 
