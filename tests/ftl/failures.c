@@ -16,21 +16,10 @@
 
 /* ---- set-up ---------------------------------------------------------------- */
 
-static char *faults_file(const char *text)
-{
-    g_autofree char *path = NULL;
-    int fd = g_file_open_tmp("vssd-faults-XXXXXX", &path, NULL);
-
-    g_assert_cmpint(fd, >=, 0);
-    g_close(fd, NULL);
-    g_assert_true(g_file_set_contents(path, text, -1, NULL));
-    return g_steal_pointer(&path);
-}
-
 /* A drive with scripted faults. */
 static Ref *faulty(const char *options, const char *rules, bool preload)
 {
-    g_autofree char *path = faults_file(rules);
+    g_autofree char *path = ref_faults_file(rules);
     g_autofree char *all = g_strdup_printf("nand.blocks=36;%s;faults=%s",
                                            options, path);
     Ref *r = ref_new(ref_config(all), preload);
@@ -470,7 +459,7 @@ static void test_power_lost(void)
         .superseded = note_unit,
         .power_lost = note_lost,
     };
-    g_autofree char *path = faults_file("time=5ms -> cut power\n"
+    g_autofree char *path = ref_faults_file("time=5ms -> cut power\n"
                                         "cmd=2 -> cut power\n");
     g_autofree char *options = g_strdup_printf("faults=%s", path);
     SsdConfig *cfg = ref_config(options);

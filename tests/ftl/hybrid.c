@@ -65,6 +65,11 @@ static void expect(Ref *r, uint64_t reads, uint64_t programs, uint64_t erases,
 
 #define SWITCHES(n) .merges = {[MERGE_SWITCH] = (n)}
 
+/* So many merges of a kind, and what all of them have copied. */
+#define MERGES(kind, n, pages, units)                                          \
+    .merges = {[kind] = (n)}, .copied_pages = {[kind] = (pages)},              \
+    .copied_units = {[kind] = (units)}
+
 /* ---- one merge at a time ------------------------------------------------------ */
 
 /* Four pages in order: the log block becomes the data block, which costs an
@@ -92,10 +97,7 @@ static void test_partial(void)
     put_quietly(r, 1);
     g_assert_cmpuint(put(r, 6), ==, E + 2 * (R + P) + Z + P);
     expect(r, 2, 2, 1,
-           (MergeStats){.merges = {[MERGE_PARTIAL] = 1},
-                        .copied_pages = {[MERGE_PARTIAL] = 2},
-                        .copied_units = {[MERGE_PARTIAL] = 2},
-                        .logs = 2});
+           (MergeStats){MERGES(MERGE_PARTIAL, 1, 2, 2), .logs = 2});
     ref_finish(r);
     ref_free(r);
 }
@@ -108,10 +110,7 @@ static void test_full(void)
     put_quietly(r, 1);
     g_assert_cmpuint(put(r, 6), ==, E + 4 * (R + P) + 2 * Z + P);
     expect(r, 4, 4, 2,
-           (MergeStats){.merges = {[MERGE_FULL] = 1},
-                        .copied_pages = {[MERGE_FULL] = 4},
-                        .copied_units = {[MERGE_FULL] = 4},
-                        .logs = 2});
+           (MergeStats){MERGES(MERGE_FULL, 1, 4, 4), .logs = 2});
     ref_finish(r);
     ref_free(r);
 }
@@ -127,10 +126,7 @@ static void test_own_full(void)
     expect(r, 0, 0, 0, (MergeStats){.logs = 1});
     put_quietly(r, 2);
     expect(r, 4, 4, 2,
-           (MergeStats){.merges = {[MERGE_FULL] = 1},
-                        .copied_pages = {[MERGE_FULL] = 4},
-                        .copied_units = {[MERGE_FULL] = 4},
-                        .logs = 2});
+           (MergeStats){MERGES(MERGE_FULL, 1, 4, 4), .logs = 2});
     ref_finish(r);
     ref_free(r);
 }
@@ -160,9 +156,7 @@ static void test_oldest(void)
 static void test_fast(void)
 {
     Ref *r = drive("ftl.map=fast;ftl.log_blocks=2", true);
-    MergeStats want = {.merges = {[MERGE_FULL] = 4},
-                       .copied_pages = {[MERGE_FULL] = 16},
-                       .copied_units = {[MERGE_FULL] = 16},
+    MergeStats want = {MERGES(MERGE_FULL, 4, 16, 16),
                        .emptied = 1,
                        .logs = 3};
 
@@ -202,9 +196,7 @@ static void test_fast_both(void)
         put_quietly(r, 3);
     }
     expect(r, 4, 4, 3,
-           (MergeStats){.merges = {[MERGE_FULL] = 1},
-                        .copied_pages = {[MERGE_FULL] = 4},
-                        .copied_units = {[MERGE_FULL] = 4},
+           (MergeStats){MERGES(MERGE_FULL, 1, 4, 4),
                         .emptied = 1,
                         .logs = 3});
     ref_finish(r);
@@ -226,9 +218,7 @@ static void test_new_drive(void)
     g_assert_cmpuint(put(r, 3), ==, E + P);
     g_assert_cmpuint(put(r, 11), ==, E + 3 * P + R + P + Z + P);
     expect(r, 1, 4, 1,
-           (MergeStats){.merges = {[MERGE_FULL] = 1},
-                        .copied_pages = {[MERGE_FULL] = 1},
-                        .copied_units = {[MERGE_FULL] = 1},
+           (MergeStats){MERGES(MERGE_FULL, 1, 1, 1),
                         .padded_pages = 3,
                         .logs = 2});
     ref_finish(r);
@@ -238,17 +228,13 @@ static void test_new_drive(void)
 /* What a merge cannot read stays lost where it goes, and the rest is as it was. */
 static void test_unreadable(void)
 {
-    g_autofree char *path = g_strdup_printf("%s/vssd-hybrid-XXXXXX",
-                                            g_get_tmp_dir());
-    g_autofree char *options = NULL;
+    g_autofree char *path =
+        ref_faults_file("on=read cause=merge nth=1 -> uncorrectable\n");
+    g_autofree char *options =
+        g_strconcat("ftl.map=bast;ftl.log_blocks=1;faults=", path, NULL);
+    Ref *r = drive(options, true);
     SsdCompletion c;
-    Ref *r;
 
-    g_assert_cmpint(g_mkstemp(path), >=, 0);
-    g_assert_true(g_file_set_contents(
-        path, "on=read cause=merge nth=1 -> uncorrectable\n", -1, NULL));
-    options = g_strconcat("ftl.map=bast;ftl.log_blocks=1;faults=", path, NULL);
-    r = drive(options, true);
     r->faults = true;
     put_quietly(r, 1);
     put_quietly(r, 6); /* merges logical block 0, page 0 first */
@@ -445,9 +431,8 @@ static void test_refused(void)
         "media.errors=on;ftl.refresh_reads=9",
         "media.errors=on;ftl.refresh_hours=9",
     };
-    g_autofree char *path = g_strdup_printf("%s/vssd-hybrid-XXXXXX",
-                                            g_get_tmp_dir());
-    g_autofree char *faults = NULL;
+    g_autofree char *path = ref_faults_file("on=program nth=3 -> fail\n");
+    g_autofree char *faults = g_strconcat("ftl.map=bast;faults=", path, NULL);
 
     for (size_t i = 0; i < G_N_ELEMENTS(not_with); i++) {
         g_autofree char *s = g_strconcat("ftl.map=fast;", not_with[i], NULL);
@@ -460,10 +445,6 @@ static void test_refused(void)
            "needs 1 log blocks and 2");
     refuse("ftl.map=bast;ftl.log_blocks=9", "needs 9 log blocks and 2");
 
-    g_assert_cmpint(g_mkstemp(path), >=, 0);
-    g_assert_true(g_file_set_contents(path, "on=program nth=3 -> fail\n",
-                                      -1, NULL));
-    faults = g_strconcat("ftl.map=bast;faults=", path, NULL);
     refuse(faults, "ftl.map=bast cannot go on when a program");
     remove(path);
 }

@@ -3,6 +3,7 @@
 #include "ref.h"
 
 #include <errno.h>
+#include <glib/gstdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -819,4 +820,17 @@ void ref_power_cycle(Ref *r)
     for (uint64_t lpn = 0; lpn < r->n_units; lpn++) {
         settle_unit(r, lpn);
     }
+}
+
+/* ---- scripted faults --------------------------------------------------------- */
+
+char *ref_faults_file(const char *text)
+{
+    g_autofree char *path = NULL;
+    int fd = g_file_open_tmp("vssd-faults-XXXXXX", &path, NULL);
+
+    g_assert_cmpint(fd, >=, 0);
+    g_close(fd, NULL);
+    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    return g_steal_pointer(&path);
 }

@@ -163,6 +163,9 @@ void ref_drain(Ref *r);
 SsdCompletion ref_one(Ref *r, SsdOp op, uint64_t lba, uint32_t nblocks,
                       bool fua);
 
+/* A file with rules of faults=: its name, to be freed, and the file removed. */
+char *ref_faults_file(const char *text);
+
 /* Power off now and on again, and verify what is found. */
 void ref_power_cycle(Ref *r);
 
