@@ -12,6 +12,8 @@
  * first command.
  */
 #include "ftl.h"
+#include "hybrid.h"
+#include "saved.h"
 
 #include <errno.h>
 
@@ -67,7 +69,7 @@ static void end_op(Ssd *ssd, const NandOp *op)
         gc_read_done(ssd, op);
         break;
     case NAND_ERASE:
-        gc_erase_done(ssd, op->ppa.page / ssd->geo->pages_per_block);
+        gc_erase_done(ssd, page_block(ssd, op->ppa.page));
         break;
     default:
         gc_page_done(ssd, op->cookie);
@@ -131,7 +133,7 @@ static uint32_t put_page(Ssd *ssd, uint32_t plane, const uint64_t *lpn,
     ssd->padded_units += most - used;
     ssd->stream[0].n.padded_units += most - used;
     ssd->stream[0].n.host_units += used;
-    block_page_done(ssd, op.ppa.page / ssd->geo->pages_per_block);
+    block_page_done(ssd, page_block(ssd, op.ppa.page));
     gc_charge_host(ssd, &ssd->plane[plane]);
     plane_update(ssd, plane);
     return used;
@@ -167,7 +169,7 @@ static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     ssd->padded_units += most - used;
     ssd->stream[0].n.padded_units += most - used;
     ssd->stream[0].n.host_units += used;
-    block_page_done(ssd, op.ppa.page / ssd->geo->pages_per_block);
+    block_page_done(ssd, page_block(ssd, op.ppa.page));
     hybrid_age_done(ssd, (uint32_t)lpn[0]);
     return used;
 }

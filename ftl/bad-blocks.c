@@ -106,7 +106,7 @@ static void forget_page(Ssd *ssd, uint32_t ppa)
 void bad_program_done(Ssd *ssd, uint32_t j)
 {
     uint32_t plane = ssd->job[j].plane;
-    uint32_t block = ssd->job[j].ppa / ssd->geo->pages_per_block;
+    uint32_t block = page_block(ssd, ssd->job[j].ppa);
 
     forget_page(ssd, ssd->job[j].ppa);
     if (!ssd->block[block].bad) {

@@ -15,6 +15,7 @@
  */
 #include "ftl.h"
 #include "lazymem.h"
+#include "saved.h"
 
 static void slc_full_insert(Ssd *ssd, Plane *p, uint32_t block)
 {

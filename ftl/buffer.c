@@ -23,6 +23,7 @@
  * between 5 % and 95 %.
  */
 #include "buf-list.h"
+#include "hybrid.h"
 
 #define EARLY_STEP_PPM  50000
 #define EARLY_LEAST_PPM 50000

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ftl.h - what the files of ftl/ offer each other; drive.h has the structs.
+ * ftl.h - what the files of ftl/ offer each other; drive.h has the structs, and
+ * policy.h the policies.  Log-block maps (hybrid.h), what NAND keeps for a return
+ * of power (saved.h) and the map on demand (dftl.h) have headers of their own.
  *
  * One struct per noun, one file per noun:
  *
@@ -25,6 +27,7 @@
  *   faulty.c   scripted faults that name logical blocks, commands or a time
  *   power.c    power cut and return; preload
  *   saved.c    pages that tell of the logical units, for a return of power
+ *   saved-room.c  the blocks that hold them
  *   recovery.c what the drive finds in NAND when the power is back
  *   oplog.c    the operation log
  *   state.c    save, load and clone: every member of these structs, as rows
@@ -45,7 +48,7 @@
 #ifndef VSSD_FTL_H
 #define VSSD_FTL_H
 
-#include "drive.h"
+#include "policy.h"
 
 /* ---- map.c ------------------------------------------------------------------- */
 
@@ -547,98 +550,6 @@ static inline bool cause_is_cleaning(unsigned cause)
 /* Spare area and accounts of a unit that is copied. */
 void gc_copy_spare(Ssd *ssd, uint32_t from, uint32_t to);
 
-/* ---- hybrid.c ------------------------------------------------------------------- */
-
-/* All of these are for log-block maps only (SsdLayout.log_blocks > 0), but for
- * these three. */
-void hybrid_init(Ssd *ssd);
-void hybrid_destroy(Ssd *ssd);
-uint64_t hybrid_memory(const Ssd *ssd);
-
-LogicalPage logical_place(const Ssd *ssd, uint32_t lpn);
-
-/* The lpn at a place in a logical block, or NONE: beyond the capacity. */
-uint32_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
-                     uint32_t unit);
-
-/* Programs that a block takes, and those that it has had. */
-static inline uint32_t hybrid_block_programs(const Ssd *ssd)
-{
-    return ssd->geo->pages_per_block / ssd->l.pages_per_program;
-}
-
-static inline uint32_t hybrid_next(const Ssd *ssd, uint32_t block)
-{
-    return nand_next_page(ssd->nand, block) / ssd->l.pages_per_program;
-}
-
-/* The next page of a block, to be programmed at once. */
-uint32_t hybrid_take_page(Ssd *ssd, uint32_t block);
-
-/* A log block of the plane, for one logical block or (NONE) for any: at the new
- * end of the plane's list, or beside it; NONE: there is no free block now. */
-uint32_t log_open(Ssd *ssd, uint32_t plane, uint32_t logical, bool listed);
-
-/* To the new end of the list. */
-void log_renew(Ssd *ssd, uint32_t plane, uint32_t log);
-
-/* The record is free; its block is the caller's. */
-void log_release(Ssd *ssd, uint32_t plane, uint32_t log);
-
-static inline bool log_has_room(const Ssd *ssd, uint32_t log)
-{
-    return hybrid_next(ssd, ssd->log_block[log].block) <
-           hybrid_block_programs(ssd);
-}
-
-/* Program one page of what waits for the stream; false: no plane takes any. */
-bool hybrid_send(Ssd *ssd, uint32_t stream);
-
-/* Does the plane of the unit take a page at once? */
-bool hybrid_accepts(const Ssd *ssd, uint32_t lpn);
-
-/* A program of the host in the plane has ended. */
-void hybrid_page_done(Ssd *ssd, uint32_t plane);
-
-/* Where a preloaded unit is to lie. */
-uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn);
-
-/* The page for lpn[0..n-1] without modelled time, and how many of them it takes
- * (*used), each at ppu[]; NONE: a merge or an erase has to end first. */
-uint32_t hybrid_age_page(Ssd *ssd, const uint64_t *lpn, uint64_t n,
-                         uint32_t *ppu, uint32_t *used);
-void hybrid_age_done(Ssd *ssd, uint32_t lpn);
-
-/* The power has gone. */
-void hybrid_torn(Ssd *ssd, uint32_t ppa);
-void hybrid_power_lost(Ssd *ssd);
-
-/* Books of a drive, whatever its map; false: *error says which is wrong.
- * _ranges: can they be looked at? */
-bool hybrid_check(const Ssd *ssd, GError **error);
-bool hybrid_check_ranges(const Ssd *ssd, GError **error);
-
-/* ---- merge.c -------------------------------------------------------------------- */
-
-/* Empty the log block, as soon as the host's programs in the plane have ended. */
-void merge_start(Ssd *ssd, uint32_t plane, uint32_t log);
-
-/* They may have. */
-void merge_host_quiet(Ssd *ssd, uint32_t plane);
-
-static inline bool merge_active(const Plane *p)
-{
-    return p->logs.merge.log != NONE;
-}
-
-void merge_read_done(Ssd *ssd, const NandOp *op);
-void merge_page_done(Ssd *ssd, uint32_t job);
-void merge_erase_done(Ssd *ssd, uint32_t block);
-
-/* The plane merges nothing. */
-void merge_forget(Merge *m);
-void merge_json(const Ssd *ssd, JsonWriter *w);
-
 /* ---- background.c --------------------------------------------------------------- */
 
 typedef enum BackgroundEvent {
@@ -766,109 +677,6 @@ void power_take_back(Ssd *ssd, uint32_t plane);
 /* The power is on and the map is there: the drive goes on. */
 void power_ready(Ssd *ssd);
 
-/* ---- saved.c ---------------------------------------------------------------------- */
-
-/* An entry of a saved page: where the unit is, as in the map; else a version,
- * below which all copies are trimmed. */
-#define SAVED_MAPPED (1ULL << 63)
-
-/* Is the map found again in NAND after a power cut? */
-static inline bool saves(const Ssd *ssd)
-{
-    return ssd->l.n_saved > 0;
-}
-
-/* The index of the saved page that the page of the array holds; NONE: it holds
- * none. */
-static inline uint32_t saved_index(const Ssd *ssd, uint32_t page)
-{
-    uint32_t spare = ssd->spare_lpn[page << ssd->page_units_shift];
-
-    return spare > ssd->l.user_units ? spare - 1 - (uint32_t)ssd->l.user_units
-                                     : NONE;
-}
-
-/* Does the block hold saved pages, and nothing else? */
-static inline bool saved_has_block(const Ssd *ssd, uint32_t block)
-{
-    return block % ssd->geo->blocks_per_plane >=
-           ssd->geo->blocks_per_plane - ssd->l.saved_blocks;
-}
-
-/* Before block_init(); after it. */
-void saved_create(Ssd *ssd);
-void saved_find_blocks(Ssd *ssd);
-void saved_destroy(Ssd *ssd);
-uint64_t saved_memory(const Ssd *ssd); /* bytes of host memory */
-void saved_forget(Ssd *ssd);
-
-void saved_program_done(Ssd *ssd, const NandOp *op);
-void saved_erase_done(Ssd *ssd, const NandOp *op);
-
-/* What the saved page in NAND says of the unit; 0: nothing. */
-static inline uint64_t saved_entry(const Ssd *ssd, uint32_t lpn)
-{
-    return ssd->saved_page[lpn / ssd->l.saved_units].page == NONE
-               ? 0
-               : ssd->saved[lpn];
-}
-
-/* Does the page hold a saved page, and is that the newest of its index? */
-bool saved_is_newest(const Ssd *ssd, uint32_t page);
-
-/* The unit, so far in this version, is trimmed. */
-void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version);
-
-/* Another copy of the unit is the current one; a program of data has ended. */
-static inline void saved_changed(Ssd *ssd, uint32_t lpn)
-{
-    ssd->saved_page[lpn / ssd->l.saved_units].changed = true;
-}
-
-void saved_page_done(Ssd *ssd);
-
-/* What was preloaded was saved long ago, too. */
-void saved_preload(Ssd *ssd);
-
-/* true: every trim so far is in NAND.  false: the flush ends when it is. */
-bool saved_flush(Ssd *ssd, uint32_t cmd);
-
-/* The empty victim must not be erased yet; gc_release() comes when it may. */
-bool saved_holds(Ssd *ssd, uint32_t block);
-
-static inline bool has_checkpoints(const Ssd *ssd)
-{
-    return ssd->cfg->recovery == SSD_RECOVERY_CHECKPOINT;
-}
-
-/* The power has gone; what recovery finds; it has ended. */
-void saved_power_lost(Ssd *ssd);
-void saved_found(Ssd *ssd, uint32_t page);
-void saved_loaded(Ssd *ssd, uint32_t page);
-void saved_ready(Ssd *ssd);
-
-/* ---- recovery.c ------------------------------------------------------------------- */
-
-/* What is in memory only is gone: after all that reads it to see what NAND
- * holds. */
-void recovery_power_lost(Ssd *ssd);
-
-/* The block was being erased: what it held can no longer be read. */
-void recovery_wipe_block(Ssd *ssd, uint32_t block);
-
-/* The power is back: power_ready() runs when the map is, at a later time. */
-void recovery_start(Ssd *ssd);
-void recovery_read_done(Ssd *ssd, const NandOp *op);
-void recovery_event(Ssd *ssd, uint32_t step);
-
-/* Does the command have to wait until the drive is ready? */
-bool recovery_waits(Ssd *ssd, uint32_t cmd);
-
-/* No recovery takes longer. */
-uint64_t recovery_longest_ps(const Ssd *ssd);
-
-void recovery_json(const Ssd *ssd, JsonWriter *w);
-
 /* ---- host.c --------------------------------------------------------------------- */
 
 void host_init_link(Ssd *ssd);
@@ -973,16 +781,21 @@ static inline uint32_t block_plane(const Ssd *ssd, uint32_t block)
     return block / ssd->geo->blocks_per_plane;
 }
 
+static inline uint32_t page_block(const Ssd *ssd, uint32_t page)
+{
+    return page / ssd->geo->pages_per_block;
+}
+
 /* Units of one program of the block that holds the page. */
 static inline uint32_t block_program_units(const Ssd *ssd, uint32_t page)
 {
     return ssd->l.units_per_page *
-           nand_block_program(ssd->geo, page / ssd->geo->pages_per_block);
+           nand_block_program(ssd->geo, page_block(ssd, page));
 }
 
 static inline uint32_t ppu_block(const Ssd *ssd, uint32_t ppu)
 {
-    return ppu_page(ssd, ppu) / ssd->geo->pages_per_block;
+    return page_block(ssd, ppu_page(ssd, ppu));
 }
 
 /* What wear levelling moves is cold: it does not meet what cleaning copies; nor

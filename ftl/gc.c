@@ -27,6 +27,8 @@
 #include <string.h>
 
 #include "ftl.h"
+#include "hybrid.h"
+#include "saved.h"
 
 static void maybe_erase(Ssd *ssd, uint32_t block)
 {
@@ -496,7 +498,7 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
     for (uint32_t i = 0; i < upp; i++) {
         job_units(ssd, j)[i] = page * upp + i;
     }
-    ssd->block[page / ssd->geo->pages_per_block].pending += upp;
+    ssd->block[page_block(ssd, page)].pending += upp;
     send(ssd, j, ppa);
     return true;
 }
@@ -641,8 +643,7 @@ static void go_on(Ssd *ssd, uint32_t plane)
 
 void gc_resume(Ssd *ssd, uint32_t page)
 {
-    uint32_t plane = page / ssd->geo->pages_per_block /
-                     ssd->geo->blocks_per_plane;
+    uint32_t plane = block_plane(ssd, page_block(ssd, page));
     uint32_t n = ssd->geo->planes_per_die;
 
     if (nand_host_reads(ssd->nand, plane) > 0) {
@@ -694,7 +695,7 @@ void gc_read_done(Ssd *ssd, const NandOp *op)
 {
     uint32_t page = op->ppa.page;
     uint32_t upp = ssd->l.units_per_page;
-    uint32_t block = page / ssd->geo->pages_per_block;
+    uint32_t block = page_block(ssd, page);
     uint32_t plane = block_plane(ssd, block);
     Plane *p = &ssd->plane[plane];
 
@@ -742,7 +743,7 @@ void gc_page_done(Ssd *ssd, uint32_t j)
         }
         copy_ended(ssd, ppu_block(ssd, unit[i]));
     }
-    block_page_done(ssd, job->ppa / ssd->geo->pages_per_block);
+    block_page_done(ssd, page_block(ssd, job->ppa));
     ssd->plane[plane].gc.programs--;
     job_give(ssd, j);
     go_on(ssd, plane);

@@ -18,6 +18,7 @@
 #include <errno.h>
 
 #include "ftl.h"
+#include "saved.h"
 
 void fifo_push(Ssd *ssd, CmdFifo *f, uint32_t cmd)
 {

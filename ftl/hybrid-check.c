@@ -7,6 +7,7 @@
  */
 #include "check.h"
 #include "ftl.h"
+#include "hybrid.h"
 
 static uint32_t n_logical(const Ssd *ssd)
 {

@@ -22,6 +22,7 @@
  * least.
  */
 #include "ftl.h"
+#include "hybrid.h"
 
 #include "lazymem.h"
 
@@ -580,7 +581,7 @@ void hybrid_age_done(Ssd *ssd, uint32_t lpn)
 /* A page of a block was on its way: a log block with a hole is no data block. */
 void hybrid_torn(Ssd *ssd, uint32_t ppa)
 {
-    uint32_t block = ppa / ssd->geo->pages_per_block;
+    uint32_t block = page_block(ssd, ppa);
     uint32_t first = block_plane(ssd, block) * ssd->l.log_blocks;
 
     if (nand_next_page(ssd->nand, block) <= ppa % ssd->geo->pages_per_block) {

@@ -10,6 +10,7 @@
  * all are in use; then it is the one that has not been written for longest.
  */
 #include "ftl.h"
+#include "hybrid.h"
 
 static uint32_t bast_log_for(Ssd *ssd, const LogicalPage *at, bool in_place)
 {

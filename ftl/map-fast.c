@@ -12,6 +12,7 @@
  * logical block that has a unit in it.
  */
 #include "ftl.h"
+#include "hybrid.h"
 
 /* The sequential log block for offset 0. */
 static uint32_t begin_sequence(Ssd *ssd, const LogicalPage *at)

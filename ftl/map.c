@@ -9,6 +9,7 @@
  * is remembered in the oldest slot of the unit (Slot.old_entry).
  */
 #include "ftl.h"
+#include "saved.h"
 
 const MapPolicy map_page = {
     .name = "page",

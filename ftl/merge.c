@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "ftl.h"
+#include "hybrid.h"
 
 void merge_forget(Merge *m)
 {
@@ -333,8 +334,7 @@ static void go_on(Ssd *ssd, uint32_t plane)
 /* What cannot be read is copied all the same, marked. */
 void merge_read_done(Ssd *ssd, const NandOp *op)
 {
-    uint32_t plane = op->ppa.page / ssd->geo->pages_per_block /
-                     ssd->geo->blocks_per_plane;
+    uint32_t plane = block_plane(ssd, page_block(ssd, op->ppa.page));
     Merge *m = &ssd->plane[plane].logs.merge;
     uint32_t first = op->ppa.page << ssd->page_units_shift;
 
@@ -363,7 +363,7 @@ void merge_page_done(Ssd *ssd, uint32_t j)
     }
     ssd->gc_copied_units += moved;
     ssd->merge_stats.copied_units[m->kind] += moved;
-    block_page_done(ssd, job.ppa / ssd->geo->pages_per_block);
+    block_page_done(ssd, page_block(ssd, job.ppa));
     m->programs--;
     job_give(ssd, j);
     go_on(ssd, job.plane);

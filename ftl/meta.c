@@ -156,7 +156,7 @@ void meta_page_done(Ssd *ssd, uint32_t j)
 
     settle(ssd, job.meta_page, job.ppa << ssd->page_units_shift);
     job_give(ssd, j);
-    block_page_done(ssd, job.ppa / ssd->geo->pages_per_block);
+    block_page_done(ssd, page_block(ssd, job.ppa));
     ssd->plane[job.plane].meta_programs--;
     plane_update(ssd, job.plane);
     tell_written(ssd, job.owner, job.meta_page);
@@ -305,6 +305,6 @@ void meta_preload(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged)
     program_at_once(ssd, ppa, cause_of(owner), aged);
     stamp(ssd, page, ppa << ssd->page_units_shift, OPLOG_PRELOAD);
     settle(ssd, page, ppa << ssd->page_units_shift);
-    block_page_done(ssd, ppa / ssd->geo->pages_per_block);
+    block_page_done(ssd, page_block(ssd, ppa));
     plane_update(ssd, plane);
 }

@@ -6,6 +6,7 @@
  * the order of the events, so their instants never decrease.
  */
 #include "ftl.h"
+#include "saved.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "ftl.h"
+#include "hybrid.h"
+#include "saved.h"
 
 static bool drop_all(void *opaque, const Event *e)
 {
@@ -343,7 +345,7 @@ static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
                       0);
             nand_preload_page(ssd->nand, (NandPpa){page + i});
         }
-        block_page_done(ssd, page / ssd->geo->pages_per_block);
+        block_page_done(ssd, page_block(ssd, page));
         plane_update(ssd, plane);
         ssd->preload_next = page << ssd->page_units_shift;
         ssd->preload_left = ssd->l.units_per_program;

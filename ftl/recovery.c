@@ -23,6 +23,7 @@
 
 #include "ftl.h"
 #include "lazymem.h"
+#include "saved.h"
 
 /* In a spare area: for each unit its number, version and stream; and for the
  * page when it was programmed, and by whom; each with room for a code. */
@@ -292,7 +293,7 @@ static bool is_old(const Ssd *ssd, uint32_t page)
 /* The page is young, and so are all behind it in its block. */
 static void found_young(Ssd *ssd, uint32_t page)
 {
-    ssd->block[page / ssd->geo->pages_per_block].live =
+    ssd->block[page_block(ssd, page)].live =
         page % ssd->geo->pages_per_block;
     found_page(ssd, page);
 }
@@ -367,7 +368,7 @@ static bool is_believed(const Ssd *ssd, uint64_t entry)
         return false;
     }
     page = ppu_page(ssd, (uint32_t)(entry & ~SAVED_MAPPED) - 1);
-    block = page / ssd->geo->pages_per_block;
+    block = page_block(ssd, page);
     return ssd->block[block].state == BLOCK_LOST &&
            page % ssd->geo->pages_per_block < ssd->block[block].live;
 }

@@ -6,6 +6,7 @@
  * is used as an index must be looked at first.  Knows a drive at rest.
  */
 #include "state-check.h"
+#include "saved.h"
 
 #define MOST_VERSION (1ULL << 48)
 
@@ -48,11 +49,11 @@ static bool check_pages(const Ssd *ssd, GError **error)
         }
         CHECK(sp->page < ssd->geo->n_pages &&
                   sp->page % ssd->l.pages_per_program == 0 &&
-                  ssd->block[sp->page / ssd->geo->pages_per_block].state ==
+                  ssd->block[page_block(ssd, sp->page)].state ==
                       BLOCK_SAVED &&
                   saved_index(ssd, sp->page) == k,
               "a saved page");
-        live[sp->page / ssd->geo->pages_per_block]++;
+        live[page_block(ssd, sp->page)]++;
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         const Block *block = &ssd->block[b];

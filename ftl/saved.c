@@ -24,6 +24,7 @@
 
 #include "ftl.h"
 #include "lazymem.h"
+#include "saved.h"
 
 /* ---- tables ------------------------------------------------------------------- */
 
@@ -99,67 +100,6 @@ void saved_forget(Ssd *ssd)
     }
 }
 
-/* ---- blocks --------------------------------------------------------------------- */
-
-static uint32_t block_of(const Ssd *ssd, uint32_t page)
-{
-    return page / ssd->geo->pages_per_block;
-}
-
-static uint32_t first_block(const Ssd *ssd, uint32_t plane)
-{
-    return (plane + 1) * ssd->geo->blocks_per_plane - ssd->l.saved_blocks;
-}
-
-/* How many pages of the block have been taken. */
-static uint32_t pages_taken(const Ssd *ssd, uint32_t block)
-{
-    const Open *o = &ssd->saved_open[block_plane(ssd, block)];
-
-    return o->block == block ? o->next_page : nand_next_page(ssd->nand, block);
-}
-
-static bool is_free(const Ssd *ssd, uint32_t block)
-{
-    const Block *b = &ssd->block[block];
-
-    return b->state == BLOCK_SAVED && !b->erasing && !b->bad &&
-           b->pending == 0 && pages_taken(ssd, block) == 0;
-}
-
-/* Takes no more pages, and all that it took are there. */
-static bool is_full(const Ssd *ssd, uint32_t block)
-{
-    const Block *b = &ssd->block[block];
-
-    return b->state == BLOCK_SAVED && !b->erasing && b->pending == 0 &&
-           ssd->saved_open[block_plane(ssd, block)].block != block &&
-           pages_taken(ssd, block) > 0;
-}
-
-/* Begin with blocks as the array has them: one that is partly filled goes on to
- * be, in each plane. */
-void saved_find_blocks(Ssd *ssd)
-{
-    ssd->saved_queue.n_free = 0;
-    for (uint32_t i = 0; saves(ssd) && i < ssd->l.n_planes; i++) {
-        for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
-            uint32_t block = first_block(ssd, i) + k;
-            uint32_t next = nand_next_page(ssd->nand, block);
-
-            if (ssd->block[block].state == BLOCK_BAD) {
-                continue;
-            }
-            ssd->block[block].state = BLOCK_SAVED;
-            ssd->saved_queue.n_free += next == 0 && !ssd->block[block].bad;
-            if (next > 0 && next < ssd->geo->pages_per_block &&
-                !ssd->block[block].bad && ssd->saved_open[i].block == NONE) {
-                ssd->saved_open[i] = (Open){block, next};
-            }
-        }
-    }
-}
-
 /* ---- the queue ------------------------------------------------------------------- */
 
 static uint64_t push(Ssd *ssd, uint32_t index)
@@ -210,7 +150,7 @@ static uint32_t pull(Ssd *ssd, bool of_victim)
            (ssd->saved_page[k].flying ||
             (of_victim &&
              (ssd->saved_page[k].page == NONE ||
-              block_of(ssd, ssd->saved_page[k].page) != q->victim)))) {
+              page_block(ssd, ssd->saved_page[k].page) != q->victim)))) {
         before = k;
         k = ssd->saved_page[k].next;
     }
@@ -231,107 +171,6 @@ static uint32_t pull(Ssd *ssd, bool of_victim)
 
 /* ---- room ------------------------------------------------------------------------- */
 
-static uint32_t free_block_of(const Ssd *ssd, uint32_t plane)
-{
-    for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
-        if (is_free(ssd, first_block(ssd, plane) + k)) {
-            return first_block(ssd, plane) + k;
-        }
-    }
-    return NONE;
-}
-
-/* The plane, next in turn, that has a page; NONE: none has.  The last free block
- * is for the pages of the victim. */
-static uint32_t find_room(const Ssd *ssd, bool for_victim)
-{
-    const Saved *q = &ssd->saved_queue;
-    bool may_open = q->n_free > (for_victim ? 0 : 1);
-
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        uint32_t plane = (q->cursor + i) % ssd->l.n_planes;
-
-        if (ssd->saved_open[plane].block != NONE ||
-            (may_open && free_block_of(ssd, plane) != NONE)) {
-            return plane;
-        }
-    }
-    return NONE;
-}
-
-static uint32_t take_page(Ssd *ssd, uint32_t plane)
-{
-    Open *o = &ssd->saved_open[plane];
-    uint32_t page;
-
-    ssd->saved_queue.cursor = (plane + 1) % ssd->l.n_planes;
-    if (o->block == NONE) {
-        *o = (Open){free_block_of(ssd, plane), 0};
-        ssd->saved_queue.n_free--;
-    }
-    page = o->block * ssd->geo->pages_per_block + o->next_page;
-    o->next_page += ssd->l.pages_per_program;
-    ssd->block[o->block].pending++;
-    if (o->next_page == ssd->geo->pages_per_block) {
-        o->block = NONE;
-    }
-    return page;
-}
-
-static uint32_t live_index(const Ssd *ssd, uint32_t page)
-{
-    uint32_t index = saved_index(ssd, page);
-
-    return index != NONE && ssd->saved_page[index].page == page ? index : NONE;
-}
-
-bool saved_is_newest(const Ssd *ssd, uint32_t page)
-{
-    return live_index(ssd, page) != NONE;
-}
-
-/* A block that is full and has nothing that counts. */
-static void erase_dead(Ssd *ssd, uint32_t block)
-{
-    Saved *q = &ssd->saved_queue;
-    NandOp op = {
-        .kind = NAND_ERASE,
-        .cause = NAND_CAUSE_META,
-        .ppa = {block * ssd->geo->pages_per_block},
-    };
-
-    if (!is_full(ssd, block) || ssd->block[block].live > 0) {
-        return;
-    }
-    if (q->victim == block) {
-        q->victim = NONE;
-    }
-    if (ssd->block[block].bad) {
-        ssd->block[block].state = BLOCK_BAD;
-        return;
-    }
-    ssd->block[block].erasing = true;
-    q->n_erasing++;
-    faulty_submit(ssd, &op);
-}
-
-static void choose_victim(Ssd *ssd)
-{
-    Saved *q = &ssd->saved_queue;
-
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
-            uint32_t block = first_block(ssd, i) + k;
-
-            if (is_full(ssd, block) &&
-                (q->victim == NONE ||
-                 ssd->block[block].live < ssd->block[q->victim].live)) {
-                q->victim = block;
-            }
-        }
-    }
-}
-
 /* See that blocks are free: one in each plane on average, and at least two. */
 static void clean(Ssd *ssd)
 {
@@ -340,20 +179,20 @@ static void clean(Ssd *ssd)
 
     while (q->victim == NONE &&
            q->n_free + q->n_erasing < MAX(ssd->l.n_planes, 2)) {
-        choose_victim(ssd);
+        saved_choose_victim(ssd);
         if (q->victim == NONE) {
             return;
         }
         page = q->victim * ssd->geo->pages_per_block;
-        for (uint32_t i = 0; i < pages_taken(ssd, q->victim);
+        for (uint32_t i = 0; i < saved_pages_taken(ssd, q->victim);
              i += ssd->l.pages_per_program) {
-            uint32_t index = live_index(ssd, page + i);
+            uint32_t index = saved_live_index(ssd, page + i);
 
             if (index != NONE && !ssd->saved_page[index].flying) {
                 push(ssd, index);
             }
         }
-        erase_dead(ssd, q->victim);
+        saved_erase_dead(ssd, q->victim);
     }
 }
 
@@ -423,7 +262,7 @@ static void send(Ssd *ssd, uint32_t f, uint32_t plane)
         .cookie = f,
     };
 
-    fl->page = take_page(ssd, plane);
+    fl->page = saved_take_page(ssd, plane);
     stamp(ssd, f);
     op.ppa.page = fl->page;
     faulty_submit(ssd, &op);
@@ -464,12 +303,12 @@ static void land(Ssd *ssd, uint32_t f)
         ssd->saved_low = fl->low;
         ssd->saved_queue.n_ended = MAX(ssd->saved_queue.n_ended, fl->ends);
     }
-    ssd->block[block_of(ssd, fl->page)].live++;
+    ssd->block[page_block(ssd, fl->page)].live++;
     fl->index = NONE;
     ssd->saved_queue.n_flying--;
     if (old != NONE) {
-        ssd->block[block_of(ssd, old)].live--;
-        erase_dead(ssd, block_of(ssd, old));
+        ssd->block[page_block(ssd, old)].live--;
+        saved_erase_dead(ssd, page_block(ssd, old));
     }
 }
 
@@ -486,12 +325,12 @@ static bool wanted(const Ssd *ssd)
 static bool send_one(Ssd *ssd)
 {
     Saved *q = &ssd->saved_queue;
-    uint32_t plane = find_room(ssd, false);
+    uint32_t plane = saved_find_room(ssd, false);
     bool of_victim = plane == NONE;
     uint32_t index;
 
     if (of_victim) {
-        plane = find_room(ssd, true);
+        plane = saved_find_room(ssd, true);
     }
     if (plane == NONE) {
         return false;
@@ -671,7 +510,7 @@ void saved_preload(Ssd *ssd)
     q->anchor_low = q->low;
     ssd->saved_page[ssd->l.n_saved - 1].changed = true;
     for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
-        uint32_t plane = find_room(ssd, true);
+        uint32_t plane = saved_find_room(ssd, true);
         uint32_t f = free_flight(ssd);
 
         if (!ssd->saved_page[k].changed) {
@@ -684,13 +523,13 @@ void saved_preload(Ssd *ssd)
         ssd->saved_flight[f] = (SavedFlight){
             .seq = ++ssd->prog_seq, .index = k, .low = q->anchor_low};
         capture(ssd, k, flight_entries(ssd, f));
-        ssd->saved_flight[f].page = take_page(ssd, plane);
+        ssd->saved_flight[f].page = saved_take_page(ssd, plane);
         stamp(ssd, f);
         for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
             nand_preload_page(ssd->nand,
                               (NandPpa){ssd->saved_flight[f].page + i});
         }
-        ssd->block[block_of(ssd, ssd->saved_flight[f].page)].pending--;
+        ssd->block[page_block(ssd, ssd->saved_flight[f].page)].pending--;
         land(ssd, f);
     }
     q->data_pages = 0;
@@ -710,7 +549,7 @@ static void go_on(Ssd *ssd)
 void saved_program_done(Ssd *ssd, const NandOp *op)
 {
     SavedFlight *fl = &ssd->saved_flight[op->cookie];
-    uint32_t block = block_of(ssd, op->ppa.page);
+    uint32_t block = page_block(ssd, op->ppa.page);
 
     ssd->block[block].pending--;
     if (op->status == NAND_FAILED) {
@@ -724,13 +563,13 @@ void saved_program_done(Ssd *ssd, const NandOp *op)
     } else {
         land(ssd, op->cookie);
     }
-    erase_dead(ssd, block);
+    saved_erase_dead(ssd, block);
     go_on(ssd);
 }
 
 void saved_erase_done(Ssd *ssd, const NandOp *op)
 {
-    uint32_t block = block_of(ssd, op->ppa.page);
+    uint32_t block = page_block(ssd, op->ppa.page);
 
     ssd->block[block].erasing = false;
     ssd->saved_queue.n_erasing--;
@@ -820,10 +659,10 @@ void saved_power_lost(Ssd *ssd)
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
-            Block *b = &ssd->block[first_block(ssd, i) + k];
+            Block *b = &ssd->block[saved_first_block(ssd, i) + k];
 
             if (b->erasing) {
-                recovery_wipe_block(ssd, first_block(ssd, i) + k);
+                recovery_wipe_block(ssd, saved_first_block(ssd, i) + k);
             }
             b->erasing = false;
             b->pending = 0;
@@ -848,19 +687,19 @@ void saved_found(Ssd *ssd, uint32_t page)
         return;
     }
     if (sp->page != NONE) {
-        ssd->block[block_of(ssd, sp->page)].live--;
+        ssd->block[page_block(ssd, sp->page)].live--;
     }
     sp->page = page;
     sp->seq = seq;
     ssd->prog_seq = MAX(ssd->prog_seq, seq);
-    ssd->block[block_of(ssd, page)].live++;
+    ssd->block[page_block(ssd, page)].live++;
 }
 
 /* The page has been read: which versions it says are trimmed, or how far the
  * checkpoint goes. */
 void saved_loaded(Ssd *ssd, uint32_t page)
 {
-    uint32_t index = live_index(ssd, page);
+    uint32_t index = saved_live_index(ssd, page);
     uint64_t first;
     uint32_t n;
 
@@ -906,7 +745,7 @@ void saved_ready(Ssd *ssd)
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
-            erase_dead(ssd, first_block(ssd, i) + k);
+            saved_erase_dead(ssd, saved_first_block(ssd, i) + k);
         }
     }
     go_on(ssd);

@@ -7,6 +7,7 @@
  */
 #include "check.h"
 #include "ftl.h"
+#include "hybrid.h"
 
 static bool check_map(const Ssd *ssd, GError **error)
 {

@@ -4,6 +4,8 @@
  * (docs/results.md).
  */
 #include "ftl.h"
+#include "hybrid.h"
+#include "saved.h"
 
 #include <string.h>
 

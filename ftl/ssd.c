@@ -6,6 +6,8 @@
  * the model moves time on.
  */
 #include "ftl.h"
+#include "hybrid.h"
+#include "saved.h"
 
 #include "lazymem.h"
 
@@ -23,7 +25,7 @@ static void host_op_read(Ssd *ssd, const NandOp *op)
 static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
 {
     Ssd *ssd = opaque;
-    uint32_t block = op->ppa.page / ssd->geo->pages_per_block;
+    uint32_t block = page_block(ssd, op->ppa.page);
 
     switch (op->kind) {
     case NAND_READ:

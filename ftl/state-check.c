@@ -8,6 +8,8 @@
  * command, no operation, no page on its way.
  */
 #include "state-check.h"
+#include "hybrid.h"
+#include "saved.h"
 
 #include <string.h>
 

@@ -12,6 +12,7 @@
  * can check (state-check.c); docs/state.md has the rule.
  */
 #include "ftl.h"
+#include "saved.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include "ftl.h"
+#include "hybrid.h"
+#include "saved.h"
 
 /* ---- flush barriers ------------------------------------------------------- */
 
@@ -625,7 +627,7 @@ void write_page_done(Ssd *ssd, uint32_t j)
     }
     note_buffer(ssd);
     job_give(ssd, j);
-    block_page_done(ssd, job.ppa / ssd->geo->pages_per_block);
+    block_page_done(ssd, page_block(ssd, job.ppa));
     ssd->plane[job.plane].host_programs--;
     plane_update(ssd, job.plane);
     gc_kick(ssd, job.plane);
