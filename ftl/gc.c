@@ -667,7 +667,8 @@ void gc_kick(Ssd *ssd, uint32_t plane)
     }
     if (p->gc.active || p->gc.folding || p->n_free <= p->gc_low_blocks ||
         p->n_retiring > 0 || 2 * p->n_slc_free < ssd->geo->slc_blocks ||
-        ssd->background.idle || p->wear_due || meta_is_short(ssd, p) || p->gc.next != NONE) {
+        ssd->background.idle || p->wear_due || meta_is_short(ssd, p) ||
+        p->gc.next != NONE) {
         go_on(ssd, plane);
     }
 }
