@@ -414,6 +414,22 @@ static void count_victim(Ssd *ssd, uint32_t block, NandCause cause)
     }
 }
 
+static void tell_host(const Ssd *ssd, uint32_t block)
+{
+    uint32_t first = block * ssd->l.units_per_block;
+
+    if (!ssd->host || !ssd->host->moving || ssd->block[block].valid == 0) {
+        return;
+    }
+    while (!unit_is_valid(ssd, first)) {
+        first++;
+    }
+    if (!unit_is_meta(ssd, first)) {
+        ssd->host->moving(ssd->opaque, ssd->block[block].stream,
+                          spare_lpn(ssd, first), ssd->block[block].valid);
+    }
+}
+
 static bool pick_victim(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
@@ -434,6 +450,7 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
             !nand_block_is_slc(ssd->geo, block) && gc_gains(ssd, block);
     p->gc.rate = credit_rate(ssd, block, cause);
     count_victim(ssd, block, cause);
+    tell_host(ssd, block);
     ssd->block[block].cause = (uint8_t)cause;
     block_start_victim(ssd, block);
     p->gc.victim = block;
