@@ -85,14 +85,6 @@ static void drop_stale(Ssd *ssd, Plane *p)
     p->gc.n_staged = kept;
 }
 
-/* The stream whose account pays for the copy. */
-static uint32_t account_of(const Ssd *ssd, uint32_t ppu)
-{
-    return ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)
-               ? ssd->l.n_streams
-               : unit_stream(ssd, ppu);
-}
-
 void gc_copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
 {
     oplog_add(ssd->log, OPLOG_PLACE, 1, spare_lpn(ssd, from), ssd->now_ps, from,
@@ -104,7 +96,7 @@ void gc_copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
     if (ssd->spare_stream) {
         ssd->spare_stream[to] = ssd->spare_stream[from];
     }
-    ssd->stream[account_of(ssd, from)].n.copied_units++;
+    ssd->stream[stream_account(ssd, from)].n.copied_units++;
 }
 
 /* Program a job's units to the page. */
