@@ -105,8 +105,8 @@ static void update_handle(NvmeCtrl *ctrl, uint16_t pid)
     if (ssd_stream_room(ctrl->ssd, pid) <
         ssd_info(ctrl->ssd)->reclaim_bytes) {
         add_event(ctrl, EVENT_NOT_FULLY_WRITTEN, pid, pid);
-        ssd_stream_close(ctrl->ssd, ctrl->now_ns, pid);
     }
+    ssd_stream_close(ctrl->ssd, ctrl->now_ns, pid);
 }
 
 uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
