@@ -282,6 +282,21 @@ void stream_took_page(Ssd *ssd, uint32_t stream, uint32_t pages)
     st->taken = (uint32_t)((st->taken + pages) % most);
 }
 
+/* Units that came for the stream that the number stood for belong to none now,
+ * rather than to the next one.  A handle of FDP goes on being the same. */
+static void disown(Ssd *ssd, uint32_t stream)
+{
+    uint32_t slot;
+
+    if (stream == 0 || ssd->cfg->ruhs) {
+        return;
+    }
+    while ((slot = stream_pick(ssd, stream)) != NONE) {
+        stream_change(ssd, slot, 0);
+    }
+    write_pump(ssd);
+}
+
 void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
 {
     g_assert(stream < ssd->l.n_streams);
@@ -292,6 +307,7 @@ void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
     if (!ssd->power_on) {
         return;
     }
+    disown(ssd, stream);
     ssd->stream[stream].left = 0;
     ssd->stream[stream].taken = 0;
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {

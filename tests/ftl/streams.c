@@ -152,6 +152,38 @@ static void test_close(void)
     ref_free(r);
 }
 
+/* What a closed stream has in the buffer is no stream's any more. */
+static void test_close_buffered(void)
+{
+    Ref *r = drive(SPARE "streams.max=3");
+    SsdPlace p;
+
+    put(r, 2, 7, 1);
+    put(r, 3, 8, 1);
+    ref_drain(r);
+    ssd_stream_close(r->ssd, r->now_ns, 2);
+    g_assert_cmpuint(r->ssd->stream[2].n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->stream[0].n_unsafe, ==, 1);
+    put(r, 2, 9, 1); /* another stream of the same number */
+    settle(r);
+    ssd_place(r->ssd, 7 * UNIT, &p);
+    g_assert_cmpuint(p.stream, ==, 0);
+    ssd_place(r->ssd, 8 * UNIT, &p);
+    g_assert_cmpuint(p.stream, ==, 3);
+    ssd_place(r->ssd, 9 * UNIT, &p);
+    g_assert_cmpuint(p.stream, ==, 2);
+    ref_free(r);
+
+    r = drive(SPARE "fdp.ruhs=3");
+    put(r, 2, 7, 1);
+    ref_drain(r);
+    ssd_stream_close(r->ssd, r->now_ns, 2);
+    settle(r);
+    ssd_place(r->ssd, 7 * UNIT, &p);
+    g_assert_cmpuint(p.stream, ==, 2);
+    ref_free(r);
+}
+
 /* ---- cleaning ------------------------------------------------------------- */
 
 static uint16_t hot_or_cold(uint64_t lpn)
@@ -499,6 +531,7 @@ int main(int argc, char **argv)
     g_test_add_func("/streams/apart", test_apart);
     g_test_add_func("/streams/rewrite", test_rewrite);
     g_test_add_func("/streams/close", test_close);
+    g_test_add_func("/streams/close-buffered", test_close_buffered);
     g_test_add_func("/streams/cleaning", test_cleaning);
     g_test_add_func("/streams/hostile", test_hostile);
     g_test_add_func("/streams/close-and-close", test_close_and_close);
