@@ -325,8 +325,8 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
         if (ssd->hot_count) {
             note_hot(ssd, cmd, (uint32_t)lpn, stream);
         }
-        oplog_add(ssd->log, OPLOG_BUFFER, 0, (uint32_t)lpn, ssd->now_ps,
-                  ssd->cmd[cmd].serial, 0);
+        oplog_unit(ssd->log, OPLOG_BUFFER, 0, stream, (uint32_t)lpn,
+                   ssd->now_ps, ssd->cmd[cmd].serial, 0);
         tell_buffered(ssd, &ssd->slot[i]);
         if (wait) {
             slot_wait(ssd, i, cmd, data_in ? WAIT_DATA_IN : WAIT_DURABLE);
@@ -418,7 +418,8 @@ static void stamp_page(Ssd *ssd, uint32_t j)
             used--;
             continue;
         }
-        oplog_add(ssd->log, OPLOG_PLACE, 0, s->lpn, ssd->now_ps, 0, first + k);
+        oplog_unit(ssd->log, OPLOG_PLACE, 0, job->stream, s->lpn, ssd->now_ps,
+                   0, first + k);
         ssd->spare_lpn[first + k] = (s->lpn + 1) |
                                     (s->poison ? SPARE_POISON : 0);
         if (ssd->spare_version) {
