@@ -89,6 +89,12 @@ class Runs:
         return np.column_stack([self.x[n] for n in names])
 
 
+def join(a: Runs, b: Runs) -> Runs:
+    """Both."""
+    return Runs({k: np.concatenate([v, b.x[k]]) for k, v in a.x.items()},
+                {k: np.concatenate([v, b.y[k]]) for k, v in a.y.items()})
+
+
 def runs_of(rows: list[tuple[dict[str, float], dict[str, float]]]) -> Runs:
     """From characteristics and results of each run."""
     xs, ys = zip(*rows)

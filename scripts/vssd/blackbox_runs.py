@@ -31,7 +31,7 @@ DEPTHS = (1, 2, 4, 8, 16, 32, 64)
 SIZES = tuple(512 << i for i in range(10))  # to 256 KiB
 RANDOMS = (0.0, 0.25, 0.5, 0.75, 1.0)
 STRIDES = tuple(512 << i for i in range(9))  # to 128 KiB
-MOST, LEAST = 4000, 1200  # requests of a run
+MOST, LEAST = 3000, 800  # requests of a run
 RUN_BYTES = 32 * MIB  # of a run, about
 
 
@@ -58,8 +58,7 @@ class Drive:
     profile: Path
     state: Path
     span: int  # bytes of it that are used, from 0 on
-    sets: tuple[str, ...] = ()
-    args: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()  # further options of vssd-sim
 
 
 def draw(rng: Any) -> Knobs:
@@ -145,6 +144,13 @@ def age(ctx: Context, profile: Path, name: str, full: float) -> Drive:
     return Drive(profile, state, span)
 
 
+def side_by_side(drive: Drive, n: int, stripe: str) -> Drive:
+    """n such drives as one, in stripes; the used parts make the used part, if
+    they are whole stripes."""
+    return replace(drive, span=n * drive.span, args=(
+        "--drives", str(n), "--stripe", stripe))
+
+
 def results(r: Result) -> dict[str, float]:
     """What a model is to tell: ms, MB/s, 1/s."""
     return {"latency": r["latency_ns"]["all"]["mean"] / 1e6,
@@ -159,7 +165,7 @@ def play(ctx: Context, drive: Drive, trace: ft.Trace, depth: int,
     ft.write_msr(trace, path)
     try:
         return results(ctx.runner.one(Point(
-            drive.profile, trace=path, sets=drive.sets,
+            drive.profile, trace=path,
             args=("--format", "msr", "--iodepth", str(depth), "--warm-up",
                   str(len(trace) // WARM_UP), "--state", str(drive.state),
                   *drive.args))))

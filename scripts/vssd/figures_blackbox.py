@@ -23,8 +23,9 @@ TITLE = "Black-box performance models (Huang 2011)"
 SEED = 2011
 RUNS = 6000  # of a drive; the paper has 12,000
 PURE_RUNS = 400  # of each pure workload
+SLOW_RUNS = 2000  # of SSD_S, whose merges take the simulator's time
 ARRAY_RUNS = 3000
-TRACE_RUNS = 50  # of each trace
+TRACE_RUNS = 100  # of each trace
 LEAST_RUNS = 60
 HELD_OUT = 0.2
 FULL = 0.7  # of the capacity holds data and is used; the slides do not say
@@ -64,7 +65,13 @@ PAPER = {
                     (0.548, 0.63, 0.917, 0.19, 36.33),
                     (0.459, 0.48, 0.951, 0.15, 1702)),
 }
-DRIVES = {"SSD_I": "huang2011-i", "SSD_S": "huang2011-s"}
+DRIVES = {"SSD_I": ("huang2011-i", RUNS), "SSD_S": ("huang2011-s", SLOW_RUNS)}
+# The array of SSD_I: R2, MRE of the extended model; mean.  How many drives, and
+# how they are put together, the slides do not say: two, striped.
+ARRAY = {"latency": (0.939, 0.23, 8.15), "bandwidth": (0.885, 0.25, 101.70),
+         "iops": (0.860, 0.17, 4875.0)}
+ARRAY_DRIVES = 2
+STRIPE = "64k"
 # Table IV (a), latency of SSD_I and SSD_A: R2, MRE.
 PURE = {
     "rd_only": ((0.999, 0.04), (0.999, 0.01)),
@@ -124,10 +131,23 @@ def _learn(drive: Any, runs: Any) -> Learnt:
                   bb.Model(bb.BASIC, train), bb.Model(bb.EXTENDED, train))
 
 
-def _drive(ctx: Context, name: str) -> Any:
+def _runs(ctx: Context, name: str) -> Learnt:
+    """Benchmark a drive, and learn it."""
     from . import blackbox_runs as br
 
-    return br.age(ctx, find_profile(DRIVES[name]), name, FULL)
+    profile, n = DRIVES[name]
+    drive = br.age(ctx, find_profile(profile), name, FULL)
+    return _learn(drive, br.synthetic(ctx, drive, f"blackbox: runs of {name}",
+                                      _count(ctx, n), SEED))
+
+
+def _array(ctx: Context, drive: Any) -> Learnt:
+    """The same with several of these drives."""
+    from . import blackbox_runs as br
+
+    array = br.side_by_side(drive, ARRAY_DRIVES, STRIPE)
+    return _learn(array, br.synthetic(ctx, array, "blackbox: runs of the array",
+                                      _count(ctx, ARRAY_RUNS), SEED + 1))
 
 
 # ---- why -----------------------------------------------------------------------
@@ -151,6 +171,17 @@ def _why(learnt: Learnt, target: str) -> str:
             f" them MRE is {100 * half:.0f} %, with all {100 * whole:.0f} %")
 
 
+def _why_basic(learnt: Learnt, target: str) -> str:
+    """What the basic tree goes by."""
+    part = dict(zip(learnt.basic.names,
+                    learnt.basic.trees[target].feature_importances_))
+    most = sorted(part, key=lambda n: -part[n])[:2]
+    return (f"{most[0]} and {most[1]}, which the basic model has, are"
+            f" {100 * sum(part[n] for n in most):.0f} % of what its tree tells"
+            " apart: the model has no sides of the real drive that would depend"
+            " on the rest")
+
+
 # ---- accuracy --------------------------------------------------------------------
 
 
@@ -171,7 +202,7 @@ def _bounds(panel: str, learnt: Learnt, target: str, measure: str) \
     paper = {m: [getattr(k, m)[target][which] for k in PAPER.values()]
              for m in ours}
     why = _why(learnt, target)
-    sharp = "this drive depends less on what the basic model leaves out"
+    sharp = _why_basic(learnt, target)
     if measure == "r2":
         rows = [band(panel, f"{target}, extended", ours["extended"],
                      min(paper["extended"]), None, why),
@@ -257,75 +288,132 @@ def _pure(ctx: Context, drive: Any) -> Panel:
                  rows, Chart(list(PURE), series, "MRE"))
 
 
+# ---- array ---------------------------------------------------------------------
+
+
+def _array_panel(array: Learnt, single: Learnt) -> Panel:
+    panel = "Array_I"
+    rows: list[Row] = []
+    series: dict[str, list[float | None]] = {
+        k: [] for k in ("basic, ours", "extended, ours", "extended, paper",
+                        "one drive, ours")}
+    for t in TARGETS:
+        r2, mre, mean = ARRAY[t]
+        ours, basic = array.score("extended", t), array.score("basic", t)
+        one = single.score("extended", t)
+        why = _why(array, t)
+        rows += [
+            band(panel, f"{t}, R2", ours.r2, r2, None, why),
+            band(panel, f"{t}, MRE", ours.mre, None, mre, why),
+            band(panel, f"{t}, MRE / basic", ours.mre / basic.mre, None, 1,
+                 why),
+            band(panel, f"{t}, MRE / one drive", ours.mre / one.mre, 1, None,
+                 "two striped drives are no harder to learn here"),
+            row(panel, f"{t}, mean in {UNITS[t]}", ours.mean, f"{mean:g}", None,
+                "shown beside it")]
+        for name, value in zip(series, (basic.mre, ours.mre, mre, one.mre)):
+            series[name].append(value)
+    inputs = _inputs(array)
+    inputs[0] += f"; {ARRAY_DRIVES} drives, striped by {STRIPE}"
+    return Panel(panel, "An array of SSD_I: MRE of runs held out", inputs,
+                 rows, Chart(list(TARGETS), series, "MRE"))
+
+
 # ---- traces ----------------------------------------------------------------------
 
 
-def _trace_runs(ctx: Context, learnt: Learnt, name: str, trace: str) \
-        -> tuple[Any, str]:
-    """Windows of the trace, each at some depth; and what they are of."""
+@dataclass(frozen=True)
+class Told:
+    """A trace's windows that nothing was taught of, and what is told of them."""
+
+    source: str
+    seen: Any  # bb.Runs
+    by: dict[str, dict[str, Any]]  # target: model: bb.Score
+    over: dict[str, float]  # target: share that is overestimated
+
+
+def _tell(ctx: Context, learnt: Learnt, device: str, name: str) -> Told:
+    """Windows of the trace, each with some depth: every other window is told
+    by the model of synthetic runs, and by one that had the rest as well."""
+    from . import blackbox as bb
     from . import blackbox_runs as br
     from . import figures_blackbox_input as fi
 
-    whole = fi.load(ctx.traces, trace, learnt.drive.span)
+    trace = fi.load(ctx.traces, name, learnt.drive.span)
     n = _count(ctx, TRACE_RUNS)
     depths = np.random.default_rng(SEED).choice(br.DEPTHS, n)
-    runs = br.play_all(ctx, learnt.drive, f"blackbox: {trace} on {name}", n,
-                       lambda i: (fi.window(whole, i), int(depths[i])))
-    return runs, (f"{whole.source}; {n} windows of {fi.WINDOW} requests, 1 to"
-                  f" {max(br.DEPTHS)} in flight")
+    runs = br.play_all(ctx, learnt.drive, f"blackbox: {name} on {device}", n,
+                       lambda i: (fi.window(trace, i), int(depths[i])))
+    even = np.arange(n) % fi.windows(trace) % 2 == 0
+    seen = runs.part(~even if (~even).any() else even)
+    models = {"synthetic": learnt.extended}
+    if (~even).any():
+        models["own"] = bb.Model(bb.EXTENDED, bb.join(learnt.train,
+                                                      runs.part(even)))
+    told = {t: {m: model.predict(t, seen) for m, model in models.items()}
+            for t in TARGETS}
+    return Told(
+        f"{trace.source}; {len(seen)} windows of {fi.WINDOW} requests are told,"
+        f" with 1 to {max(br.DEPTHS)} in flight", seen,
+        {t: {m: bb.score(seen.y[t], p) for m, p in told[t].items()}
+         for t in TARGETS},
+        {t: float(np.mean(told[t]["synthetic"] > seen.y[t])) for t in TARGETS})
 
 
-def _outside(learnt: Learnt, runs: Any, target: str) -> str:
-    """What the trace has that the training lacks."""
-    told = learnt.extended.predict(target, runs)
-    over = 100 * float(np.mean(told > runs.y[target]))
-    return (f"sizes are mixed in a trace, and one in each run that was learnt;"
-            f" {over:.0f} % of the windows are overestimated")
+def _why_trace(told: Told, target: str) -> str:
+    x = {k: float(v.mean()) for k, v in told.seen.x.items()}
+    text = (f"of its windows {100 * told.over[target]:.0f} % are overestimated:"
+            f" its sizes are mixed (mean {x['rd_size']:.0f} B of reads,"
+            f" {x['wr_size']:.0f} B of writes), each run that was learnt has one")
+    own = told.by[target].get("own")
+    if own:
+        text += (f"; with the other half of the windows learnt, too, MRE is"
+                 f" {100 * own.mre:.0f} %")
+    return text
 
 
-def _traces(ctx: Context, learnts: dict[str, Learnt]) -> Iterator[Panel]:
-    from . import blackbox as bb
+def _traces(ctx: Context, device: str, learnt: Learnt) -> Panel:
     from . import figures_blackbox_input as fi
 
-    names = list(fi.TRACES)
-    for device, learnt in learnts.items():
-        panel = f"{device} traces"
-        rows: list[Row] = []
-        inputs = []
-        mre: dict[str, list[float | None]] = {t: [] for t in TARGETS}
-        for i, name in enumerate(names):
-            runs, what = _trace_runs(ctx, learnt, device, name)
-            inputs.append(what)
-            for t in TARGETS:
-                s = bb.score(runs.y[t], learnt.extended.predict(t, runs))
-                mre[t].append(s.mre)
-                known = TRACES[t]
-                rows.append(band(
-                    panel, f"{name}, {t}", s.mre, None,
-                    max(known[d][i] for d in known),
-                    _outside(learnt, runs, t)))
-                rows[-1]["paper"] += f" (here {known[device][i]:g})"
-        series = {k: v for t in TARGETS for k, v in (
-            (f"{t}, ours", mre[t]),
-            (f"{t}, paper", list(TRACES[t][device])))}
-        yield Panel(panel, f"{device}: MRE of traces, told by the model of"
-                    " synthetic runs", inputs, rows,
-                    Chart(names, series, "MRE"))
+    panel = f"{device} traces"
+    told = {n: _tell(ctx, learnt, device, n) for n in fi.TRACES}
+    mre = {n: {t: told[n].by[t]["synthetic"].mre for t in TARGETS}
+           for n in told}
+    rows: list[Row] = []
+    series: dict[str, list[float | None]] = {}
+    for t in TARGETS:
+        for i, n in enumerate(told):
+            rows.append(band(panel, f"{n}, {t}", mre[n][t], None,
+                             max(TRACES[t][d][i] for d in TRACES[t]),
+                             _why_trace(told[n], t)))
+            rows[-1]["paper"] += f" (here {TRACES[t][device][i]:g})"
+            own = told[n].by[t].get("own")
+            if own:
+                rows.append(row(panel, f"{n}, {t}, half learnt", own.mre, "",
+                                None, "shown beside it"))
+        series[f"{t}, ours"] = [mre[n][t] for n in told]
+        series[f"{t}, paper"] = list(TRACES[t][device])
+    rows.append(band(
+        panel, "latency, WebSearch / Financial",
+        max(mre[n]["latency"] for n in told if n.startswith("Web"))
+        / min(mre[n]["latency"] for n in told if n.startswith("Fin")),
+        None, 1, "the larger of the two against the smaller"))
+    return Panel(panel, f"{device}: MRE of traces, told by the model of"
+                 " synthetic runs", [t.source for t in told.values()], rows,
+                 Chart(list(told), series, "MRE"))
 
 
 def panels(ctx: Context) -> Iterator[Panel]:
     """The slides' tables."""
     venv.extra("blackbox")
-    from . import blackbox_runs as br
-
     learnts = {}
     for name in DRIVES:
-        drive = _drive(ctx, name)
-        runs = br.synthetic(ctx, drive, f"blackbox: runs of {name}",
-                            _count(ctx, RUNS), SEED)
-        learnts[name] = _learn(drive, runs)
+        learnts[name] = _runs(ctx, name)
         yield _accuracy(name, learnts[name], "mre", "MRE")
         yield _accuracy(name, learnts[name], "r2", "R2")
-    yield _learning("SSD_I", learnts["SSD_I"])
+        yield _learning(name, learnts[name])
     yield _pure(ctx, learnts["SSD_I"].drive)
-    yield from _traces(ctx, learnts)
+    learnts["Array_I"] = _array(ctx, learnts["SSD_I"].drive)
+    yield _array_panel(learnts["Array_I"], learnts["SSD_I"])
+    for name, learnt in learnts.items():
+        yield _traces(ctx, name, learnt)

@@ -74,10 +74,15 @@ def load(folder: Path | None, name: str, span: int) -> ft.Trace:
     return fold(trace, span)
 
 
+def windows(trace: ft.Trace) -> int:
+    """How many there are."""
+    return max(len(trace) // WINDOW, 1)
+
+
 def window(trace: ft.Trace, i: int) -> ft.Trace:
     """The i-th window; after the last one, the first again."""
-    n = max(len(trace) // WINDOW, 1)
-    rows = slice(i % n * WINDOW, (i % n + 1) * WINDOW)
+    i %= windows(trace)
+    rows = slice(i * WINDOW, (i + 1) * WINDOW)
     columns: dict[str, Any] = {k: getattr(trace, k)[rows] for k in (
         "at_ns", "write", "offset", "nbytes")}
     return ft.Trace(**columns, source=trace.source)
