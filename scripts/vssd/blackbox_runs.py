@@ -45,10 +45,10 @@ class Knobs:
     random: tuple[float, float]
     stride: tuple[int, int]
 
-    def requests(self) -> int:
+    def requests(self, length: float = 1.0) -> int:
         """How many a run has."""
         mean = self.size[0] * (1 - self.wr_ratio) + self.size[1] * self.wr_ratio
-        return int(min(max(RUN_BYTES / mean, LEAST), MOST))
+        return int(length * min(max(RUN_BYTES / mean, LEAST), MOST))
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class Drive:
     profile: Path
     state: Path
     span: int  # bytes of it that are used, from 0 on
+    length: float = 1.0  # of its runs
     args: tuple[str, ...] = ()  # further options of vssd-sim
 
 
@@ -104,10 +105,11 @@ def _offsets(rng: Any, n: int, nbytes: int, random: float, grid: int,
     return (anywhere[last] + (index - last) * step) % places * grid
 
 
-def requests(knobs: Knobs, span: int, seed: int) -> ft.Trace:
+def requests(knobs: Knobs, span: int, seed: int, length: float = 1.0) \
+        -> ft.Trace:
     """The workload; a closed loop, so that no request has a time."""
     rng = np.random.default_rng(seed)
-    n = knobs.requests()
+    n = knobs.requests(length)
     write = rng.random(n) < knobs.wr_ratio
     offset = np.zeros(n, "i8")
     for kind in (0, 1):
@@ -128,7 +130,8 @@ def capacity(ctx: Context, profile: Path) -> int:
     return int(info["capacity_bytes"])
 
 
-def age(ctx: Context, profile: Path, name: str, full: float) -> Drive:
+def age(ctx: Context, profile: Path, name: str, full: float,
+        length: float = 1.0) -> Drive:
     """A drive of which that share was written in order, then twice at random;
     the rest is as new."""
     span = int(capacity(ctx, profile) * full) // MIB * MIB
@@ -141,7 +144,7 @@ def age(ctx: Context, profile: Path, name: str, full: float) -> Drive:
     ctx.runner.one(Point(
         profile, workload=f"rw=randwrite bs=4k io_size={2 * span} {part}",
         args=("--state", str(full_state), "--save-state", str(state))))
-    return Drive(profile, state, span)
+    return Drive(profile, state, span, length)
 
 
 def side_by_side(drive: Drive, n: int, stripe: str) -> Drive:
@@ -199,7 +202,7 @@ def synthetic(ctx: Context, drive: Drive, title: str, n: int, seed: int,
     def make(i: int) -> tuple[ft.Trace, int]:
         rng = np.random.default_rng((seed, i))
         knobs = draw_pure(rng, pure) if pure else draw(rng)
-        return requests(knobs, drive.span, int(rng.integers(1 << 62))), \
-            knobs.depth
+        return requests(knobs, drive.span, int(rng.integers(1 << 62)),
+                        drive.length), knobs.depth
 
     return play_all(ctx, drive, title, n, make)
