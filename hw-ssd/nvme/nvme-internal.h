@@ -288,7 +288,6 @@ struct NvmeCtrl {
     uint32_t page_bits; /* of CC.MPS, while enabled */
 
     uint64_t now_ns;
-    bool polling;
     bool more; /* the last run stopped early */
     bool pin_level;
 

@@ -53,7 +53,6 @@ static const StateRow ctrl_rows[] = {
     VALUE(acq),
     VALUE(page_bits),
     VALUE(now_ns),
-    KEPT(polling),
     KEPT(more),
     VALUE(pin_level),
     KEPT(sq), /* these two have rows of their own */
