@@ -26,8 +26,10 @@ FIGURES = {
     "streams": ("figures_streams", "multi-streamed SSD, Kang 2014"),
     "streams-guest": ("figures_streams_guest",
                       "the same with RocksDB in a guest; not among all"),
+    "streams-cassandra": ("figures_streams_cassandra",
+                          "the same with Cassandra in a guest; not among all"),
 }
-LONG = ("streams-guest",)  # half an hour, and needs images of guests
+LONG = ("streams-guest", "streams-cassandra")  # hours, and images of guests
 OUT = "vssd-figures"
 
 
