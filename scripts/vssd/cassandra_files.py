@@ -85,7 +85,8 @@ def _fill(part: Path, version: str, stage: Stage) -> None:
     root, pom = part / "root", part / "pom.xml"
     pom.write_text(POM.format(cassandra=version, ycsb=YCSB), encoding="utf-8")
     stage.note("jars, by Maven")
-    run_logged(["mvn", "--batch-mode", "--quiet", "--file", pom,
+    run_logged(["mvn", "--batch-mode", "--quiet", "-Dstyle.color=never",
+                "--file", pom,
                 "dependency:copy-dependencies", "-DincludeScope=runtime",
                 f"-DoutputDirectory={root / 'jars'}"], "maven",
                f"getting Cassandra {version} by Maven")
