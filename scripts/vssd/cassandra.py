@@ -37,16 +37,15 @@ class Store(guest_store.Store):
     """A store that is loaded, then updated by Zipf as YCSB's core workload
     does.  The sizes fit a drive of 147 MB."""
 
-    records: int = 16000
+    records: int = 12000
     record_bytes: int = 1000
     clients: int = 4
     memtables: int = 6  # MiB of heap for all; a record takes half as much again
     flush: float = 0.5  # share of it at which the largest memtable is written
     log: int = 6  # MiB of the commit log, in segments of one
-    log_sync_ms: int = 1000
+    log_sync_ms: int = 1500
     tables: int = 14  # from which on clients wait
     heap: int = 256  # MiB
-    system: int = 40 << 20
 
     def server(self) -> str:
         """cassandra.yaml"""
@@ -100,14 +99,15 @@ class Store(guest_store.Store):
         options += [f"--add-opens={x}=ALL-UNNAMED" for x in OPENS]
         options += [f"-Xms{self.heap}m", f"-Xmx{self.heap}m",
                     "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-                    "-XX:-UsePerfData", "-XX:+ExitOnOutOfMemoryError",
+                    "-XX:-UsePerfData", "-XX:-BytecodeVerificationRemote", "-XX:+ExitOnOutOfMemoryError",
                     "-javaagent:$(echo /opt/jars/jamm-*.jar)"]
         options += [f"-D{x}" for x in (
             "cassandra-foreground=yes", "cassandra.storagedir=/mnt/db",
             "cassandra.config=file:///run/cassandra/cassandra.yaml",
             "logback.configurationFile=/opt/logback.xml",
             "cassandra.ring_delay_ms=0", "cassandra.unsafesystem=true",
-            "cassandra.skip_wait_for_gossip_to_settle=0")]
+            "cassandra.skip_wait_for_gossip_to_settle=0",
+            "cassandra.approximate_time_precision_ms=20")]
         return " ".join(("java", *options, "-cp '/opt/classes:/opt/jars/*'",
                          "vssd.StoreLoad /run/cassandra/load"))
 
