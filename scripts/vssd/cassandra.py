@@ -29,7 +29,7 @@ OPENS = ("java.base/java.lang.module", "java.base/jdk.internal.loader",
          "java.base/jdk.internal.math", "java.base/jdk.internal.module",
          "java.base/jdk.internal.util.jar",
          "jdk.management/com.sun.management.internal")
-MIB = 1 << 20
+START_S = 900  # Cassandra has not started and loaded by then: it never will
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Store(guest_store.Store):
             "auto_snapshot: false",
             "disk_failure_policy: die", "commit_failure_policy: die"))
 
-    def load(self, strategy: str, seconds: float, interval: float) -> str:
+    def load(self, strategy: str, seconds: int, interval: int) -> str:
         """YCSB's properties, and StoreLoad's own."""
         return "\n".join((
             f"recordcount={self.records}", "operationcount=0",
@@ -112,12 +112,12 @@ class Store(guest_store.Store):
                          "vssd.StoreLoad /run/cassandra/load"))
 
     def script(self, conditions: Conditions, serial: str, minutes: int,
-               minute_s: float) -> str:
+               minute_s: int) -> str:
         return guest_store.fill(
             guest_store.HEAD + START + guest_store.MEANWHILE + WRITE
             + guest_store.TAIL + SAY,
             {**self.given(conditions, serial, minutes, minute_s),
-             "files": FILES_SERIAL, "server": self.server(),
+             "files": FILES_SERIAL, "start": START_S, "server": self.server(),
              "java": self.java(),
              "load": self.load(STREAMED if conditions.hints else TIERED,
                                minutes * minute_s, minute_s)})
@@ -141,7 +141,7 @@ END
 cat >/run/cassandra/load <<'END'
 @load@
 END
-timeout 3600 @run@@java@ </run/go >/run/out 2>/run/log &
+timeout $((@start@ + @limit@)) @run@@java@ </run/go >/run/out 2>/run/log &
 java=$!
 exec 9>/run/go
 until grep -q '^loaded' /run/out; do
@@ -149,12 +149,9 @@ until grep -q '^loaded' /run/out; do
     sleep 1
 done
 """
-WRITE = r"""(sleep @limit@; kill $java) &
-late=$!
-echo >&9
+WRITE = r"""echo >&9
 wait $java
 status=$?
-kill $late
 """
 SAY = r"""mark out; cat /run/out
 [ $status = 0 ] || tail -n 40 /run/log

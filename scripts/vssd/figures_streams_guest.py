@@ -39,7 +39,7 @@ def _text(store: Store) -> str:
         " then overwritten at random, compaction by levels; memtable and files"
         f" {store.memtable >> 10} KiB; files of the system"
         f" {store.system >> 20} MiB, of which {store.system_writes_s:g} parts"
-        " of 4 KiB a second are written again; virtual time")
+        " of 4 KiB a second are written again")
 
 
 def panels(ctx: Context) -> Iterator[Panel]:

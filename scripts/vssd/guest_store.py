@@ -91,7 +91,7 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def script(self, conditions: Conditions, serial: str, minutes: int,
-               minute_s: float) -> str:
+               minute_s: int) -> str:
         """The command for the guest: load, and so many minutes of writes."""
 
     @abc.abstractmethod
@@ -100,7 +100,7 @@ class Store(abc.ABC):
         the store gave up."""
 
     def given(self, conditions: Conditions, serial: str, minutes: int,
-              minute_s: float) -> dict[str, object]:
+              minute_s: int) -> dict[str, object]:
         """What fill() puts into HEAD and MEANWHILE, and a store's own part."""
         return {
             "mark": MARK, "serial": serial, "loaded": LOADED, "ended": ENDED,

@@ -49,7 +49,7 @@ class Store(guest_store.Store):
         return [f"--{k}={v}" for k, v in given.items()]
 
     def script(self, conditions: Conditions, serial: str, minutes: int,
-               minute_s: float) -> str:
+               minute_s: int) -> str:
         return guest_store.fill(
             guest_store.HEAD + LOAD + guest_store.MEANWHILE + WRITE
             + guest_store.TAIL + SAY,

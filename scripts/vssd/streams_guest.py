@@ -193,20 +193,24 @@ def _free_mib() -> int:
     raise UserError("/proc/meminfo has no MemAvailable")
 
 
+def accelerator(setting: Setting) -> str:
+    """kvm is real time, tcg virtual time."""
+    return kvm.accelerator(qemu_build.ensure()) if setting.kvm else "tcg"
+
+
 def play(setting: Setting, jobs: int, minutes: int,
          names: tuple[str, ...] = ()) -> dict[str, Run]:
     """The runs of these names, else all, `jobs` at a time."""
     names = names or tuple(setting.conditions)
-    jobs = min(jobs, len(names))
-    check_memory(jobs, setting.memory_mib, _free_mib())
     qemu = qemu_build.ensure()
-    accel = kvm.accelerator(qemu) if setting.kvm else "tcg"
+    accel = accelerator(setting)
+    # In real time a neighbour would be seen.
+    jobs = 1 if accel == "kvm" else min(jobs, len(names))
+    check_memory(jobs, setting.memory_mib, _free_mib())
     root = image.ensure(suite=setting.suite, more=setting.packages)
     kernel = root if setting.suite == KERNEL_SUITE else image.ensure(
         suite=KERNEL_SUITE)
     guests = Guests(setting, qemu, root, kernel, minutes, accel)
-    if accel == "kvm":
-        jobs = 1  # in real time, a neighbour would be seen
     with Stage(f"{setting.name}: a store in guests") as stage:
         return asyncio.run(_all(guests, names, jobs, stage))
 
@@ -248,14 +252,14 @@ def series(runs: dict[str, Run], minutes: int) -> dict[str, fs.Series]:
 # ---- panels -----------------------------------------------------------------
 
 
-def _inputs(runs: dict[str, Run], store: str) -> list[str]:
+def _inputs(runs: dict[str, Run], store: str, virtual: bool) -> list[str]:
     mb = {n: (r.samples[-1].written - r.samples[0].written) * fs.PAGE / 1e6
           for n, r in runs.items()}
     full = max(s.full for r in runs.values() for s in r.samples)
     return [
         f"{store}; the file system is {100 * full:.0f} % full at the most",
         f"drive: profile {PROFILE}, 1/{SCALE} of 60 GB; a minute is"
-        f" {MINUTE_S} s; MB written to it after the load: "
+        f" {MINUTE_S} s of {'virtual' if virtual else 'real'} time; MB written to it after the load: "
         + ", ".join(f"{n} {v:.0f}" for n, v in mb.items())]
 
 
@@ -298,7 +302,7 @@ def panels(ctx: Context, setting: Setting, store: str,
     wanted = max(int(fs.MINUTES * ctx.scale), 4)
     runs = play(setting, ctx.runner.jobs, wanted)
     minutes = min(wanted, whole_minutes(runs))
-    inputs = _inputs(runs, store)
+    inputs = _inputs(runs, store, accelerator(setting) == "tcg")
     found = series(runs, minutes)
     yield explain(fs.throughput(found, minutes, inputs), runs[fs.DATA])
     yield explain(fs.copies(found, minutes, inputs), runs[fs.DATA])

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+import types
 from pathlib import Path
 
 import pytest
 
-from vssd import cassandra_files, packages, venv
+from vssd import cassandra_files, machine, packages, rocksdb, venv
 from vssd.cassandra import STREAMED, TIERED, Store
 from vssd.errors import UserError
 from vssd.guest_store import Conditions
@@ -18,6 +19,8 @@ venv.extra("figures")
 pytest.importorskip("numpy")
 from vssd import figures_streams as fs  # noqa: E402
 from vssd import figures_streams_cassandra as fc  # noqa: E402
+from vssd import figures_streams_guest as fg  # noqa: E402
+from vssd import streams_guest as sg  # noqa: E402
 
 HEAD = ("stream    id  open      host_bytes   host_units    padded     copied"
         "   erases  victims victim_valid     waf")
@@ -112,3 +115,25 @@ def test_refusals(said: str, word: str, tmp_path: Path,
     assert not cassandra_files.is_cached("9.9")
     left = {p.name for p in (tmp_path / "cache").iterdir()}
     assert left == {"cassandra.lock", "logs"}
+
+
+@pytest.mark.parametrize("accel", ["kvm", "tcg"])
+def test_time(accel: str, monkeypatch: pytest.MonkeyPatch,
+              tmp_path: Path) -> None:
+    """With KVM a guest runs in real time; without, and with a store that does
+    not ask for it, in virtual time on one processor of the store's speed."""
+    monkeypatch.setattr(cassandra_files, "ensure", lambda: tmp_path / "files")
+    monkeypatch.setattr(sg.kvm, "accelerator", lambda qemu: accel)
+    monkeypatch.setattr(sg.qemu_build, "ensure", lambda: None)
+    monkeypatch.setattr(sg, "_drives", lambda *given: [])
+    paths = types.SimpleNamespace(emulator=Path("qemu"), kernel=Path("k"),
+                                  initrd=Path("i"), root="UUID=1")
+    for setting, found in ((fc.setting(Store()), accel),
+                           (fg.setting(rocksdb.Store()), "tcg")):
+        assert sg.accelerator(setting) == found
+        line = machine.command_line(sg._spec(
+            sg.Guests(setting, paths, paths, paths, 4, found), fs.ON,
+            tmp_path))
+        shift = f"shift={setting.shift},sleep=off"
+        assert (shift in line) == (found == "tcg")
+        assert line[line.index("-accel") + 1] == found
