@@ -73,6 +73,8 @@ class Store(guest_store.Store):
             "memtable_allocation_type: unslabbed_heap_buffers",
             "memtable_flush_writers: 1", "concurrent_compactors: 2",
             "compaction_throughput: 0MiB/s",
+            # Else nothing is merged on a drive with less than 50 MiB free.
+            "min_free_space_per_drive: 2MiB",
             # A table is read from when it is whole, and has a stream by then.
             "sstable_preemptive_open_interval: null",
             "disk_access_mode: standard", "file_cache_size: 8MiB",
