@@ -46,6 +46,7 @@ class Store(guest_store.Store):
     log_sync_ms: int = 1500
     tables: int = 14  # from which on clients wait
     heap: int = 256  # MiB
+    system: int = 50 << 20
 
     def server(self) -> str:
         """cassandra.yaml"""
