@@ -52,24 +52,26 @@ public final class StoreLoad extends DB {
     private final String statement;
     private final ColumnFamilyStore store;
     private final int most;
+    private final int waitMs;
 
-    private StoreLoad(String table, int most) {
+    private StoreLoad(String table, int most, int waitMs) {
         this.statement = "UPDATE " + KEYSPACE + "." + table
             + " SET field0 = ? WHERE y_id = ?";
         this.store = Keyspace.open(KEYSPACE).getColumnFamilyStore(table);
         this.most = most;
+        this.waitMs = waitMs;
     }
 
     /*
      * Cassandra takes writes however far its merges are behind; tables would
      * pile up until a small drive is full.  So a client that finds more than
-     * `most` tables waits a millisecond for each of the rest.
+     * `most` tables waits so many milliseconds for each of the rest.
      */
     private void keepPace() {
         int more = store.getLiveSSTables().size() - most;
 
         if (more > 0) {
-            Uninterruptibles.sleepUninterruptibly(more,
+            Uninterruptibles.sleepUninterruptibly((long) more * waitMs,
                                                   TimeUnit.MILLISECONDS);
         }
     }
@@ -183,7 +185,8 @@ public final class StoreLoad extends DB {
         CoreWorkload workload = new CoreWorkload();
         workload.init(given);
         StoreLoad db = new StoreLoad(
-            table, Integer.parseInt(given.getProperty("vssd.tables")));
+            table, Integer.parseInt(given.getProperty("vssd.tables")),
+            Integer.parseInt(given.getProperty("vssd.wait_ms")));
         Object state = workload.initThread(given, 0, 1);
         System.out.println("started");
         long records = Long.parseLong(given.getProperty("recordcount"));
