@@ -106,7 +106,8 @@ class Store(guest_store.Store):
         options += [f"--add-opens={x}=ALL-UNNAMED" for x in OPENS]
         options += [f"-Xms{self.heap}m", f"-Xmx{self.heap}m",
                     "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-                    "-XX:-UsePerfData", "-XX:-BytecodeVerificationRemote", "-XX:+ExitOnOutOfMemoryError",
+                    "-XX:-UsePerfData", "-XX:-BytecodeVerificationRemote",
+                    "-XX:+ExitOnOutOfMemoryError",
                     "-javaagent:$(echo /opt/jars/jamm-*.jar)"]
         options += [f"-D{x}" for x in (
             "cassandra-foreground=yes", "cassandra.storagedir=/mnt/db",

@@ -259,8 +259,8 @@ def _inputs(runs: dict[str, Run], store: str, virtual: bool) -> list[str]:
     return [
         f"{store}; the file system is {100 * full:.0f} % full at the most",
         f"drive: profile {PROFILE}, 1/{SCALE} of 60 GB; a minute is"
-        f" {MINUTE_S} s of {'virtual' if virtual else 'real'} time; MB written to it after the load: "
-        + ", ".join(f"{n} {v:.0f}" for n, v in mb.items())]
+        f" {MINUTE_S} s of {'virtual' if virtual else 'real'} time; MB written"
+        " to it after the load: " + ", ".join(f"{n} {v:.0f}" for n, v in mb.items())]
 
 
 def _used(runs: dict[str, Run], inputs: list[str]) -> Panel:
