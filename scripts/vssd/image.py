@@ -180,6 +180,12 @@ def _sources(suite: str, mirror: str) -> tuple[str, list[aptsrc.Source]]:
     return base, sources
 
 
+def sources_of_kernel(suite: str, mirror: str = "") -> list[aptsrc.Source]:
+    """Where the kernel of a suite comes from."""
+    base, sources = _sources(suite, mirror)
+    return [s for s in sources if base == suite or s.suite == suite]
+
+
 def _install(to: Path, mirror: str, stage: Stage, suite: str,
              more: tuple[str, ...] = ()) -> None:
     """With the newest kernel of the suite that its mirror really has: an index
