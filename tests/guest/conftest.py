@@ -23,6 +23,42 @@ SMALL = ["nand.channels=2", "nand.dies=1", "nand.pages=32",
          "ftl.op_percent=7%"]
 
 
+# Tests run at the same time but for these, which look at the guests that ./vssd
+# run has started: one worker has them all.
+OF_RUN = ("test_run", "test_powercut", "test_trace", "test_rocksdb")
+# Fixtures that start a guest; its tests are one worker's, too.
+GUESTS = ("patched", "old", "new", "cut_guest")
+# What takes longest begins first; then come the others.
+LONGEST = ("run", "test_drive", "cut_guest[sound]", "test_migration")
+
+
+def _group(item: pytest.Function) -> str:
+    """Whose tests go to one worker."""
+    module = item.module.__name__
+    if module in OF_RUN:
+        return "run"
+    if module == "test_boot":
+        return item.name
+    for name in GUESTS:
+        if name in item.fixturenames:
+            param = item.callspec.id.split("-")[0] \
+                if name == "cut_guest" else ""
+            return f"{name}[{param}]" if param else name
+    return module
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """For the workers of pytest-xdist, if there are any."""
+    def order(group: str) -> int:
+        return LONGEST.index(group) if group in LONGEST else len(LONGEST)
+
+    groups = {item: _group(item) for item in items
+              if isinstance(item, pytest.Function)}
+    for item, group in groups.items():
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: order(groups.get(item, "")))
+
+
 @dataclass
 class Env:
     """What is built."""
