@@ -98,7 +98,7 @@ def blank(path: Path, nbytes: int) -> Path:
 
 
 def vssd(*args: str, env: dict[str, str] | None = None,
-         timeout_s: float = 600) -> subprocess.CompletedProcess[str]:
+         timeout_s: float = 1500) -> subprocess.CompletedProcess[str]:
     """Run ./vssd as a user would, without a terminal."""
     return subprocess.run(
         [str(paths.PROJECT / "vssd"), *args], text=True,

@@ -42,7 +42,7 @@ class Run:
                 [str(paths.PROJECT / "vssd"), "run", *args], stdout=out,
                 stderr=err, stdin=subprocess.DEVNULL, env=dict(os.environ))
 
-    def wait_for(self, text: str, seconds: float = 600) -> None:
+    def wait_for(self, text: str, seconds: float = 1500) -> None:
         """Until the guest has said this."""
         end = time.monotonic() + seconds
         while text not in self.out.read_text():
@@ -50,7 +50,7 @@ class Run:
             assert time.monotonic() < end, self.err.read_text()
             time.sleep(0.2)
 
-    def end(self, seconds: float = 600) -> int:
+    def end(self, seconds: float = 1500) -> int:
         """Until it has ended; its status."""
         return self.process.wait(seconds)
 
