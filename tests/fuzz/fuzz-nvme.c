@@ -282,10 +282,10 @@ static void act_power(Host *h, Input *in)
     }
 }
 
-static void act_polling(Host *h, Input *in)
+/* Time passes and the controller is left alone. */
+static void act_idle(Host *h, Input *in)
 {
-    nvme_set_polling(h->ctrl, take(in, 1) & 1);
-    nvme_has_new_commands(h->ctrl);
+    h->now_ns += (uint64_t)take(in, 1) << 10;
 }
 
 static void act_failures(Host *h, Input *in)
@@ -303,7 +303,7 @@ static void act_failures(Host *h, Input *in)
 static void (*const actions[])(Host *h, Input *in) = {
     act_bring_up, act_create_pair, act_admin,   act_io,      act_reg_write,
     act_any_reg,  act_doorbell,    act_memory,  act_shadow,  act_run,
-    act_steps,    act_store,       act_poll,    act_power,   act_polling,
+    act_steps,    act_store,       act_poll,    act_power,   act_idle,
     act_failures, act_io,          act_placement, act_steps, act_run,
 };
 
