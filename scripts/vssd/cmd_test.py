@@ -36,6 +36,7 @@ MESON_LINE = re.compile(
     r"^\s*\d+/\d+\s+(?P<name>.+?)\s+(?P<result>OK|FAIL|ERROR|TIMEOUT|SKIP"
     r"|EXPECTEDFAIL|UNEXPECTEDPASS)\s+(?P<time>[\d.]+)\s*s")
 PYTEST_LINE = "\x1evssd "  # tests/vssd_lines.py
+WORKER_GROUP = re.compile(r"@[^@\]]*$")  # pytest-xdist puts it behind the name
 NAME_MAX = 100
 WORKERS_MAX = 4  # each may have a guest with 1 GiB
 GOOD = ("OK", "EXPECTEDFAIL", "PASSED", "XFAIL")
@@ -211,7 +212,7 @@ def _pytest_args(group: str, parts: list[str]) -> list[str]:
 
 def _note_pytest(group: str, text: str, tally: Tally) -> None:
     said = json.loads(text)
-    name = said["name"].split("::", 1)[-1].rsplit("@", 1)[0]
+    name = WORKER_GROUP.sub("", said["name"].split("::", 1)[-1])
     detail = f" ({said['why']})" if said["why"] else ""
     if said["seconds"] >= 1:
         detail += f" ({said['seconds']:.0f} s)"

@@ -29,7 +29,7 @@ OF_RUN = ("test_run", "test_powercut", "test_trace", "test_rocksdb")
 # Fixtures that start a guest; its tests are one worker's, too.
 GUESTS = ("patched", "old", "new", "cut_guest")
 # What takes longest begins first; then come the others.
-LONGEST = ("run", "test_drive", "cut_guest[sound]", "test_migration")
+LONGEST = ("run", "test_drive", "cut_guest-sound", "test_migration")
 
 
 def _group(item: pytest.Function) -> str:
@@ -43,12 +43,13 @@ def _group(item: pytest.Function) -> str:
         if name in item.fixturenames:
             param = item.callspec.id.split("-")[0] \
                 if name == "cut_guest" else ""
-            return f"{name}[{param}]" if param else name
+            return f"{name}-{param}" if param else name
     return module
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """For the workers of pytest-xdist, if there are any."""
+    """For the workers of pytest-xdist, which read the marks in this hook."""
     def order(group: str) -> int:
         return LONGEST.index(group) if group in LONGEST else len(LONGEST)
 
