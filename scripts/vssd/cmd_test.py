@@ -23,6 +23,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from . import (image, kernel_build, model, packages, qemu_build, suite_kernel,
@@ -222,14 +223,12 @@ def _note_pytest(group: str, text: str, tally: Tally) -> None:
 def _make_guests(tally: Tally, long: bool) -> None:
     """What takes minutes, before the tests wait for it.  What cannot be made
     is a failure here; the tests that need it fail, too."""
-    suites = ("bullseye", "trixie-backports")
     makers: dict[str, Callable[[], object]] = {
         "image": image.ensure,
-        "kernel with our patches": lambda: kernel_build.ensure(Wanted())}
-    for suite in suites:
-        makers[f"kernel of {suite}"] = \
-            (lambda s=suite: image.ensure(suite=s)) if long \
-            else (lambda s=suite: suite_kernel.ensure(s))
+        "kernel with our patches": partial(kernel_build.ensure, Wanted())}
+    for suite in ("bullseye", "trixie-backports"):
+        makers[f"kernel of {suite}"] = partial(
+            image.ensure if long else suite_kernel.ensure, suite=suite)
     for name, make in makers.items():
         try:
             make()
