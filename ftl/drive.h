@@ -399,6 +399,10 @@ typedef struct Stream {
                             wait for a full page, and the others */
     uint32_t n_victims;  /* of those due, victims and due for no other reason */
     uint32_t n_unsafe;   /* slots whose newest data is not in NAND */
+    uint32_t row;   /* alloc-rows.c: its next one, in the order of the stripe */
+    uint32_t first; /* first plane of the one that it is at */
+    uint32_t left;  /* planes of that which have no page yet, as bits */
+    uint32_t taken; /* pages of its present reclaim unit */
     SsdStreamCounters n;    /* since the drive was made */
     SsdStreamCounters base; /* at the last ssd_reset_stats() */
 } Stream;
@@ -627,6 +631,8 @@ struct Ssd {
     uint32_t *stripe_plane; /* position in the stripe -> plane */
     uint32_t *stripe_pos;   /* plane -> position */
     uint32_t stripe_cursor;
+    uint32_t *row_first; /* rows in the order of the stripe: the first plane of
+                            each; NULL without l.row_planes */
     uint32_t alloc_chosen;    /* random: plane that waits to be taken, or NONE */
     uint32_t alloc_waits_for; /* plane that alloc_insist() waits for, or NONE */
     uint32_t channel_token;   /* dynamic: whose turn it is */

@@ -87,8 +87,8 @@ static void drop_stale(Ssd *ssd, Plane *p)
 
 void gc_copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
 {
-    oplog_add(ssd->log, OPLOG_PLACE, 1, spare_lpn(ssd, from), ssd->now_ps, from,
-              to);
+    oplog_unit(ssd->log, OPLOG_PLACE, 1, unit_stream(ssd, from),
+               spare_lpn(ssd, from), ssd->now_ps, from, to);
     ssd->spare_lpn[to] = ssd->spare_lpn[from];
     if (ssd->spare_version) {
         ssd->spare_version[to] = ssd->spare_version[from];

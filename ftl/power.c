@@ -339,7 +339,7 @@ static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
     uint32_t ppu;
 
     if (ssd->preload_left == 0) {
-        uint32_t plane = ssd->alloc->pick(ssd, lpn);
+        uint32_t plane = alloc_pick(ssd, lpn, 0);
         uint32_t page;
 
         g_assert(plane != NONE);

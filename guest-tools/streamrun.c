@@ -219,8 +219,7 @@ static void answer(int fan, int fd)
 {
     struct fanotify_response r = { .fd = fd, .response = FAN_ALLOW };
 
-    /* ENOENT: whoever waited has been killed meanwhile. */
-    if (write(fan, &r, sizeof(r)) < 0 && errno != ENOENT) {
+    if (write(fan, &r, sizeof(r)) < 0) {
         fail("fanotify: %s", strerror(errno));
     }
 }

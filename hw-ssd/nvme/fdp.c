@@ -154,8 +154,8 @@ static void update_handle(NvmeCtrl *ctrl, uint16_t pid)
                                             .has_handle = true, .pid = pid,
                                             .ruh = pid });
         }
-        ssd_stream_close(ctrl->ssd, ctrl->now_ns, pid);
     }
+    ssd_stream_close(ctrl->ssd, ctrl->now_ns, pid);
 }
 
 uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
