@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import MIB, Env, blank, vssd
+from conftest import HOT_PLUG_CPUS, MIB, Env, blank, vssd
 
 from vssd import paths
 
@@ -103,7 +103,8 @@ def test_drive_returns(env: Env, tmp_path: Path) -> None:
             "-blockdev", f"driver=file,filename={image},node-name=data0",
             "-device", "vssd,id=data,bus=slot1,drive=data0,serial=DATA1,profile="
             + str(paths.find_profile("tlc-consumer"))]
-    with run(tmp_path, "--exec", RETURN, "--", *slot) as running:
+    with run(tmp_path, "--smp", str(HOT_PLUG_CPUS), "--exec", RETURN, "--",
+             *slot) as running:
         running.wait_for("ready")
         powercut("running", "data")
         assert running.end() == 7, running.err.read_text()
