@@ -145,11 +145,6 @@ def ensure(mirror: str = "", suite: str = SUITE,
     return image
 
 
-def is_cached(suite: str, more: tuple[str, ...] = ()) -> bool:
-    """Is what takes long about the image of a suite in the cache?"""
-    return _tar_path(suite, more).exists()
-
-
 def _tar_path(suite: str, more: tuple[str, ...]) -> Path:
     return cache_dir() / f"root-{_root_key(suite, more)}.tar"
 
@@ -234,6 +229,8 @@ def _mmdebstrap(to: Path, base: str, sources: list[aptsrc.Source],
             "--include=" + ",".join(names),
             f"--essential-hook=copy-in {PROJECT}/{FOLDERS[1]}/etc"
             f" {PROJECT}/{FOLDERS[1]}/usr /",
+            # Without manuals, and yet Java's packages link one.
+            '--essential-hook=mkdir -p "$1/usr/share/man/man1"',
             "--dpkgopt=path-exclude=/usr/share/man/*",
             "--dpkgopt=path-exclude=/usr/share/doc/*",
             "--dpkgopt=path-include=/usr/share/doc/*/copyright",

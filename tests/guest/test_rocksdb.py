@@ -14,13 +14,15 @@ venv.extra("figures")
 pytest.importorskip("numpy")
 from vssd import figures_streams as fs  # noqa: E402
 from vssd import figures_streams_guest as fg  # noqa: E402
+from vssd import streams_guest as sg  # noqa: E402
 
 
 def test_streams_of_a_store() -> None:
     """Rules give log and tables a stream each; the store's hints give four."""
     if "VSSD_LONG" not in os.environ:
         pytest.skip("with --long only: makes two more images")
-    runs = fg.play(2, 2, rocksdb.Store(records=20000), (fs.LOG, fs.DATA))
+    runs = sg.play(fg.setting(rocksdb.Store(records=20000)), 2, 2,
+                   (fs.LOG, fs.DATA))
     grown = {}
     for name, run in runs.items():
         first, last = run.samples[0].by_stream, run.samples[-1].by_stream
