@@ -28,7 +28,7 @@ from pathlib import Path
 
 from . import (image, kernel_build, model, packages, qemu_build, suite_kernel,
                venv)
-from .errors import UserError
+from .errors import UserError, one_line
 from .kernel_source import Wanted
 from .paths import PROJECT, cache_dir
 from .proc import log_file
@@ -127,7 +127,11 @@ def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
     if long:
         env["VSSD_LONG"] = "1"
     setup = ["--setup", "long" if long else "quick"]
-    names = _meson_names(build, parts, env, setup)
+    try:
+        names = _meson_names(build, parts, env, setup)
+    except UserError as e:
+        tally.note(f"{kind}: meson test", "FAIL", f": {e}")
+        return
     if not names:
         return
     args = [str(venv.tool("meson")), "test", "-C", str(build), "--no-rebuild",
@@ -152,11 +156,17 @@ def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
 
 def _meson_names(build: Path, parts: list[str], env: dict[str, str],
                  setup: list[str]) -> list[str]:
-    out = subprocess.run(
+    done = subprocess.run(
         [str(venv.tool("meson")), "test", "-C", str(build), "--list",
-         "--no-rebuild", *setup], capture_output=True, text=True, check=True,
-        env=dict(os.environ, **env)).stdout
-    names = [x.split(" / ")[-1].strip() for x in out.splitlines() if " / " in x]
+         "--no-rebuild", *setup], capture_output=True, text=True, check=False,
+        env=dict(os.environ, **env))
+    if done.returncode != 0:
+        raise UserError("its tests cannot be listed: "
+                        + one_line(done.stdout + done.stderr)[-300:])
+    names = [x.split(" / ")[-1].strip() for x in done.stdout.splitlines()
+             if " / " in x]
+    if not names:
+        raise UserError("it has no tests")
     return [n for n in dict.fromkeys(names)
             if not parts or any(p in n for p in parts)]
 
