@@ -52,11 +52,6 @@ def _path(version: str) -> Path:
     return cache_dir() / f"cassandra-{key}.ext4"
 
 
-def is_cached(version: str = VERSION) -> bool:
-    """Is it in the cache?"""
-    return _path(version).exists()
-
-
 def ensure(version: str = VERSION) -> Path:
     """The file system, raw: jars/, classes/ and logback.xml."""
     path = _path(version)

@@ -2,35 +2,44 @@
 """./vssd test: everything that the project checks about itself.
 
 Groups, in the order in which they run:
-  gcc, clang   the model built with sanitizers, and its unit, property, swarm
-               and fuzz tests
+  gcc, clang   the model built by each, and its unit, property, swarm and fuzz
+               tests; gcc's build watches memory (address sanitizer), clang's
+               what C leaves undefined; with --long each both
   scripts      the vssd command, the sources' rules
   qemu         the device, through QEMU's test interface
-  guest        Linux guests, through firmware and directly; libvirt
+  guest        Linux guests, through firmware and directly, kernels of other
+               versions and one with our patches; libvirt
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
+import resource
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from . import model, packages, qemu_build, venv
-from .errors import UserError
+from . import (image, kernel_build, model, packages, qemu_build, suite_kernel,
+               venv)
+from .errors import UserError, one_line
+from .kernel_source import Wanted
 from .paths import PROJECT, cache_dir
 from .proc import log_file
 
 MESON_LINE = re.compile(
-    r"^\s*\d+/\d+\s+(?P<name>.+?)\s{2,}(?P<result>OK|FAIL|ERROR|TIMEOUT|SKIP"
+    r"^\s*\d+/\d+\s+(?P<name>.+?)\s+(?P<result>OK|FAIL|ERROR|TIMEOUT|SKIP"
     r"|EXPECTEDFAIL|UNEXPECTEDPASS)\s+(?P<time>[\d.]+)\s*s")
-PYTEST_LINE = re.compile(
-    r"^(?P<name>\S+::.+?) (?P<result>PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)"
-    r"(?P<why> \(.*\))?(?:\s+\[\s*\d+%\])?$")
+PYTEST_LINE = "\x1evssd "  # tests/vssd_lines.py
+WORKER_GROUP = re.compile(r"@[^@\]]*$")  # pytest-xdist puts it behind the name
+NAME_MAX = 100
+WORKERS_MAX = 4  # each may have a guest with 1 GiB
 GOOD = ("OK", "EXPECTEDFAIL", "PASSED", "XFAIL")
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
@@ -58,6 +67,8 @@ class Tally:
         else:
             self.failed.append(name)
             mark = "FAIL"
+        if len(name) > NAME_MAX:
+            name = name[:NAME_MAX] + "..."
         print(f"{mark:<5}{name}{detail}", flush=True)
 
 
@@ -78,15 +89,20 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
 
 def _lines(args: list[str], log: Path, env: dict[str, str]) \
         -> Iterator[tuple[str, int | None]]:
-    """The output line by line, kept in the log; last comes the status."""
-    with open(log, "w", encoding="utf-8") as f:
-        proc = subprocess.Popen(
-            args, cwd=PROJECT, env=dict(os.environ, **env), text=True,
-            errors="replace", stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        assert proc.stdout
+    """The output line by line, kept in the log; last comes the status.  The
+    program may also write to the file descriptor VSSD_LINES."""
+    read_fd, write_fd = os.pipe()
+    with open(log, "w", encoding="utf-8") as f, \
+            open(read_fd, encoding="utf-8", errors="replace") as lines:
         try:
-            for line in proc.stdout:
+            proc = subprocess.Popen(
+                args, cwd=PROJECT, stdin=subprocess.DEVNULL, stdout=write_fd,
+                stderr=subprocess.STDOUT, pass_fds=[write_fd],
+                env=dict(os.environ, VSSD_LINES=str(write_fd), **env))
+        finally:
+            os.close(write_fd)
+        try:
+            for line in lines:
                 f.write(line)
                 f.flush()
                 yield line.rstrip("\n"), None
@@ -99,6 +115,8 @@ def _lines(args: list[str], log: Path, env: dict[str, str]) \
 
 def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
     """The tests of one build of the model."""
+    if long:
+        kind += "-long"
     try:
         build = model.ensure(kind)
     except UserError as e:
@@ -109,14 +127,19 @@ def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
     if long:
         env["VSSD_LONG"] = "1"
     setup = ["--setup", "long" if long else "quick"]
-    names = _meson_names(build, parts, env, setup)
+    try:
+        names = _meson_names(build, parts, env, setup)
+    except UserError as e:
+        tally.note(f"{kind}: meson test", "FAIL", f": {e}")
+        return
     if not names:
         return
     args = [str(venv.tool("meson")), "test", "-C", str(build), "--no-rebuild",
             *setup, "--print-errorlogs", "--timeout-multiplier",
-            "100" if long else "4", *names]
+            "100" if long else "10", *names]
     log = log_file(f"test-{kind}")
     counted, status = 0, 0
+    before = len(tally.failed)
     for line, end in _lines(args, log, env):
         m = MESON_LINE.match(line)
         if m:
@@ -126,26 +149,32 @@ def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
         elif end is None and counted and line.strip():
             print(f"     | {line}")
         status = end or 0
-    if status != 0 and not tally.failed or not counted:
-        tally.note(f"{kind}: meson test", "FAIL", f" (log: {log})")
+    if status != 0 and len(tally.failed) == before or counted != len(names):
+        tally.note(f"{kind}: meson test", "FAIL", f" (status {status},"
+                   f" {counted} of {len(names)} tests, log: {log})")
 
 
 def _meson_names(build: Path, parts: list[str], env: dict[str, str],
                  setup: list[str]) -> list[str]:
-    out = subprocess.run(
+    done = subprocess.run(
         [str(venv.tool("meson")), "test", "-C", str(build), "--list",
-         "--no-rebuild", *setup], capture_output=True, text=True, check=True,
-        env=dict(os.environ, **env)).stdout
-    names = [x.split(" / ")[-1].strip() for x in out.splitlines() if " / " in x]
+         "--no-rebuild", *setup], capture_output=True, text=True, check=False,
+        env=dict(os.environ, **env))
+    if done.returncode != 0:
+        raise UserError("its tests cannot be listed: "
+                        + one_line(done.stdout + done.stderr)[-300:])
+    names = [x.split(" / ")[-1].strip() for x in done.stdout.splitlines()
+             if " / " in x]
+    if not names:
+        raise UserError("it has no tests")
     return [n for n in dict.fromkeys(names)
             if not parts or any(p in n for p in parts)]
 
 
 def run_pytest(group: str, parts: list[str], tally: Tally, long: bool) -> None:
     """The tests of one folder."""
-    folder = PROJECT / "tests" / group
-    env = {"PYTHONPATH": str(PROJECT / "scripts"), "COLUMNS": "200",
-           "PYTEST_ADDOPTS": "", **venv.path_env()}
+    env = {"PYTHONPATH": f"{PROJECT / 'scripts'}:{PROJECT / 'tests'}",
+           "COLUMNS": "200", "PYTEST_ADDOPTS": "", **venv.path_env()}
     try:
         if group != "scripts":
             env["VSSD_QEMU"] = str(qemu_build.ensure().emulator)
@@ -155,30 +184,67 @@ def run_pytest(group: str, parts: list[str], tally: Tally, long: bool) -> None:
     except UserError as e:
         tally.note(f"{group}: build of QEMU", "FAIL", f": {e}")
         return
+    if group == "guest" and not parts:
+        _make_guests(tally, long)
     if long:
         env["VSSD_LONG"] = "1"
-    args = [str(venv.tool("python")), "-m", "pytest", "-v", "--tb=short",
-            "-p", "no:cacheprovider", "--durations=8",
-            "-o", f"cache_dir={cache_dir() / 'pytest'}", str(folder)]
-    if parts:
-        args += ["-k", " or ".join(parts)]
     log = log_file(f"test-{group}")
     before = len(tally.failed)
+    counted = status = 0
     report = False
-    status = 0
-    for line, end in _lines(args, log, env):
-        m = PYTEST_LINE.match(line)
-        if m and not report:
-            tally.note(f"{group}: {m['name'].split('::', 1)[1]}", m["result"],
-                       m["why"] or "")
+    for line, end in _lines(_pytest_args(group, parts), log, env):
+        if line.startswith(PYTEST_LINE):
+            _note_pytest(group, line.removeprefix(PYTEST_LINE), tally)
+            counted += 1
         elif line.startswith(("=====", "_____")):
             report = "FAILURES" in line or "ERRORS" in line or report
-        if report and end is None:
+        if report and end is None and line.strip():
             print(f"     | {line}")
         status = end or 0
-    if status not in (0, 5) and len(tally.failed) == before:
+    nothing = not counted and not parts
+    if status not in (0, 5) and len(tally.failed) == before or nothing:
         tally.note(f"{group}: pytest", "FAIL",
-                   f" (status {status}, log: {log})")
+                   f" (status {status}, {counted} tests, log: {log})")
+
+
+def _pytest_args(group: str, parts: list[str]) -> list[str]:
+    args = [str(venv.tool("python")), "-m", "pytest", "-q", "--tb=short",
+            "-p", "no:cacheprovider", "-p", "vssd_lines", "--durations=8",
+            "-o", f"cache_dir={cache_dir() / 'pytest'}",
+            str(PROJECT / "tests" / group)]
+    workers = min(len(os.sched_getaffinity(0)), WORKERS_MAX)
+    if workers > 1:
+        args += ["-n", str(workers), "--dist", "loadgroup",
+                 "--no-loadscope-reorder"]
+    if parts:
+        args += ["-k", " or ".join(parts)]
+    return args
+
+
+def _note_pytest(group: str, text: str, tally: Tally) -> None:
+    said = json.loads(text)
+    name = WORKER_GROUP.sub("", said["name"].split("::", 1)[-1])
+    detail = f" ({said['why']})" if said["why"] else ""
+    if said["seconds"] >= 1:
+        detail += f" ({said['seconds']:.0f} s)"
+    tally.note(f"{group}: {name}", said["result"], detail)
+
+
+def _make_guests(tally: Tally, long: bool) -> None:
+    """What takes minutes, before the tests wait for it.  What cannot be made
+    is a failure here; the tests that need it fail, too."""
+    makers: dict[str, Callable[[], object]] = {
+        "image": image.ensure,
+        "kernel with our patches": partial(kernel_build.ensure, Wanted())}
+    for suite in ("bullseye", "trixie-backports"):
+        makers[f"kernel of {suite}"] = partial(
+            image.ensure if long else suite_kernel.ensure, suite=suite)
+    for name, make in makers.items():
+        try:
+            make()
+            tally.note(f"guest: {name}", "OK")
+        except UserError as e:
+            tally.note(f"guest: {name}", "FAIL", f": {e}")
 
 
 GROUPS = {
@@ -188,6 +254,12 @@ GROUPS = {
     "qemu": run_pytest,
     "guest": run_pytest,
 }
+
+
+def _cpu_s() -> float:
+    """CPU time of the programs that have been run and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main(args: argparse.Namespace) -> int:
@@ -203,7 +275,10 @@ def main(args: argparse.Namespace) -> int:
     packages.ensure(*packages.SETUP, packages.CLANG)
     tally = Tally()
     for name in groups or GROUPS:
+        begin, used = time.monotonic(), _cpu_s()
         GROUPS[name](name, parts, tally, args.long)
+        print(f"     | {name} took {time.monotonic() - begin:.0f} s, with"
+              f" {_cpu_s() - used:.0f} s of CPU time", flush=True)
     print()
     for name in tally.failed:
         print(f"failed: {name}")

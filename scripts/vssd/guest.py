@@ -20,8 +20,9 @@ T = TypeVar("T")
 class Guest:
     """with Guest(spec) as guest: guest.run("nvme list")"""
 
-    BOOT_S = 600
-    COMMAND_S = 1200
+    MOMENT_S = 300  # for what takes none on a machine that is not busy
+    BOOT_S = 1500
+    COMMAND_S = 1800
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
@@ -33,7 +34,7 @@ class Guest:
     def __enter__(self) -> "Guest":
         self.thread.start()
         try:
-            self.machine = self._wait(self._start(), 90)
+            self.machine = self._wait(self._start(), self.MOMENT_S)
         except BaseException:
             self._stop_loop()
             raise
@@ -44,7 +45,7 @@ class Guest:
                  trace: TracebackType | None) -> None:
         try:
             if self.machine:
-                self._wait(self.machine.quit(), 60)
+                self._wait(self.machine.quit(), self.MOMENT_S)
         finally:
             self._stop_loop()
 
@@ -118,18 +119,19 @@ class Guest:
 
     def stats(self, drive: int = 0) -> dict[str, Any]:
         """A vssd drive's statistics."""
-        return self._wait(self.live.stats(drive), 60) or {}
+        return self._wait(self.live.stats(drive), self.MOMENT_S) or {}
 
     def qmp(self, command: str, **arguments: Any) -> Any:
         """A monitor command."""
-        return self._wait(self.live.qmp.execute(command, arguments), 60)
+        return self._wait(self.live.qmp.execute(command, arguments),
+                          self.MOMENT_S)
 
-    def power_off(self, timeout_s: float = 300) -> None:
+    def power_off(self, timeout_s: float = BOOT_S) -> None:
         """Power the guest off and wait until it has."""
-        self._wait(self.live.power_off(), 30)
+        self._wait(self.live.power_off(), self.MOMENT_S)
         self.wait_end(timeout_s)
 
-    def wait_end(self, timeout_s: float = 300) -> str:
+    def wait_end(self, timeout_s: float = BOOT_S) -> str:
         """Until the guest has ended; why it did."""
         self._wait(self.live.ended.wait(), timeout_s)
         return self.live.end_reason

@@ -145,11 +145,6 @@ def ensure(mirror: str = "", suite: str = SUITE,
     return image
 
 
-def is_cached(suite: str, more: tuple[str, ...] = ()) -> bool:
-    """Is what takes long about the image of a suite in the cache?"""
-    return _tar_path(suite, more).exists()
-
-
 def _tar_path(suite: str, more: tuple[str, ...]) -> Path:
     return cache_dir() / f"root-{_root_key(suite, more)}.tar"
 
@@ -178,6 +173,12 @@ def _sources(suite: str, mirror: str) -> tuple[str, list[aptsrc.Source]]:
         sources += [s for s in aptsrc.debian_sources(suite, mirror)
                     if s.suite == suite]
     return base, sources
+
+
+def sources_of_kernel(suite: str, mirror: str = "") -> list[aptsrc.Source]:
+    """Where the kernel of a suite comes from."""
+    base, sources = _sources(suite, mirror)
+    return [s for s in sources if base == suite or s.suite == suite]
 
 
 def _install(to: Path, mirror: str, stage: Stage, suite: str,

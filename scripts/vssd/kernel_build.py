@@ -114,13 +114,6 @@ def ensure(wanted: Wanted, name: str = "", config: Path | None = None,
     return kernel
 
 
-def is_built(wanted: Wanted) -> bool:
-    """Would ensure(wanted) have nothing to do?"""
-    return not kernel_source.in_place(wanted) and _ready(
-        Kernel(cache_dir() / f"kernel-{default_name(wanted)}"),
-        _key(wanted, None))
-
-
 def check(wanted: Wanted, name: str, config: Path | None) -> None:
     """What can be refused before anything is made."""
     if not NAME.fullmatch(name):

@@ -38,7 +38,7 @@ FIRMWARE = Group("firmware that boots guests",
 IMAGE = Group("making the guest image", (
     "mmdebstrap", "fakeroot", "e2fsprogs", "fdisk", "mtools", "dosfstools",
     "grub-common", "grub-pc-bin", "grub-efi-amd64-bin", "uidmap",
-    "debian-archive-keyring", "libc6-dev"))
+    "debian-archive-keyring", "libc6-dev", "kmod"))
 KERNEL = Group("building a guest kernel", (
     "gcc", "libc6-dev", "make", "flex", "bison", "bc", "libelf-dev",
     "libssl-dev", "patch"))

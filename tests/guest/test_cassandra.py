@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Cassandra in a guest for four minutes of ./vssd figures streams-cassandra: by
-rules and by the tier of what it merges.  Needs an image and Maven's jars; runs
-when the cache has them, and with --long."""
+rules and by the tier of what it merges.  Needs an image of its own and Maven's
+jars: with --long only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 
 import pytest
 
-from vssd import cassandra, cassandra_files, image, venv
+from vssd import cassandra, venv
 
 venv.extra("figures")
 pytest.importorskip("numpy")
@@ -20,11 +20,8 @@ from vssd import streams_guest as sg  # noqa: E402
 
 def test_streams_of_a_store() -> None:
     """Rules give log and tables a stream each; merges have theirs by tier."""
-    if "VSSD_LONG" not in os.environ and not (
-            image.is_cached(fc.SUITE, cassandra.PACKAGES)
-            and cassandra_files.is_cached()):
-        pytest.skip("no Cassandra in the cache: --long gets it, or ./vssd"
-                    " figures streams-cassandra")
+    if "VSSD_LONG" not in os.environ:
+        pytest.skip("with --long only: makes an image and fetches Cassandra")
     runs = sg.play(fc.setting(cassandra.Store(records=4000)), 2, 4,
                    (fs.LOG, fs.DATA))
     grown = {}

@@ -3,8 +3,8 @@
 program writes to a stream lies in erase blocks of that stream, as the drive
 itself says.
 
-A kernel and an image each take minutes to make, so these tests run when the
-cache has them, and always with --long.
+The kernels of other suites run on the root of the others' tests, which is
+Debian 13; --long gives each the root of its own suite.
 """
 
 from __future__ import annotations
@@ -19,74 +19,74 @@ from typing import Any
 import pytest
 from conftest import Env, blank, drive
 
-from vssd import image, kernel_build, model, paths
+from vssd import image, kernel_build, model, paths, suite_kernel
 from vssd.guest import Guest
 from vssd.kernel_source import Wanted
 
 GEOMETRY = ["nand.channels=2", "nand.dies=1", "nand.pages=128",
             "ftl.op_percent=100%"]
 MIB = 1 << 20
+# XFS with what Linux 5.10 knows, where mkfs.xfs is newer than that.
 FILE_SYSTEMS = {"ext4": "mkfs.ext4 -q -F -E nodiscard",
-                "xfs": "mkfs.xfs -q -f -K"}
+                "xfs": "mkfs.xfs -q -f -K $(find /usr/share/xfsprogs -name"
+                       " lts_5.10.conf -printf '-c options=%p')"}
 
 
-def image_of(suite: str) -> image.Image:
-    """The guest image of a suite, or skip."""
-    if not image.is_cached(suite) and "VSSD_LONG" not in os.environ:
-        pytest.skip(f"no image of {suite}: --long makes it, or ./vssd run"
-                    f" --suite {suite}")
-    return image.ensure(suite=suite)
-
-
-def our_kernel() -> Path:
-    """The kernel with the project's patches, or skip."""
-    if not kernel_build.is_built(Wanted()) and "VSSD_LONG" not in os.environ:
-        pytest.skip("no kernel with our patches: --long makes it, or ./vssd"
-                    " kernel build")
-    return kernel_build.ensure(Wanted()).image
-
-
-def started(env: Env, folder: Path, made: image.Image, option: str,
+def started(env: Env, folder: Path, option: str, disk: Path,
             **more: Any) -> Iterator[Guest]:
-    """A guest of an image, with a second drive that has `option`."""
+    """A guest with a root of its own, and a second drive that has `option`."""
     sets = [*GEOMETRY, option]
     size = model.drive_info(paths.find_profile("tlc-consumer"),
                             sets)["capacity_bytes"]
-    given: dict[str, Any] = {"kernel": made.kernel, "initrd": made.initrd,
-                             "append": f"root={made.root} rw console=ttyS0"}
-    given["append"] += more.pop("params", "")
     root = folder / "root.qcow2"
-    image.overlay(env.qemu.img, made.disk, root)
+    image.overlay(env.qemu.img, disk, root)
     drives = [drive(root), drive(blank(folder / "data.raw", size), "raw",
                                  "tlc-consumer", sets)]
-    with Guest(env.spec(drives, **{**given, **more})) as running:
+    with Guest(env.spec(drives, **more)) as running:
         running.wait_agent()
         yield running
+
+
+def of_suite(env: Env, folder: Path, suite: str, option: str,
+             params: str = "") -> Iterator[Guest]:
+    """A suite's kernel: on the root that all tests have; with --long, on the
+    suite's own."""
+    if "VSSD_LONG" in os.environ:
+        made = image.ensure(suite=suite)
+        kernel, initrd = made.kernel, made.initrd
+    else:
+        made = env.image
+        found = suite_kernel.ensure(suite)
+        kernel = found.kernel
+        initrd = found.initrd(made.initrd, folder / "initrd.img")
+    yield from started(
+        env, folder, option, made.disk, kernel=kernel, initrd=initrd,
+        append=f"root={made.root} rw console=ttyS0" + params)
 
 
 @pytest.fixture(scope="module", name="patched")
 def patched_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         -> Iterator[Guest]:
     """Linux 6.12 with guest-tools/kernel, eight streams."""
-    yield from started(env, tmp_path_factory.mktemp("patched"), env.image,
-                       "streams.max=8", kernel=our_kernel(), initrd=None)
+    yield from started(env, tmp_path_factory.mktemp("patched"),
+                       "streams.max=8", env.image.disk,
+                       kernel=kernel_build.ensure(Wanted()).image, initrd=None)
 
 
 @pytest.fixture(scope="module", name="old")
 def old_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         -> Iterator[Guest]:
-    """Debian 11 as it is, four streams."""
-    yield from started(env, tmp_path_factory.mktemp("old"),
-                       image_of("bullseye"), "streams.max=4",
-                       params=" nvme_core.streams=1")
+    """Debian 11's kernel as it is, four streams."""
+    yield from of_suite(env, tmp_path_factory.mktemp("old"), "bullseye",
+                        "streams.max=4", " nvme_core.streams=1")
 
 
 @pytest.fixture(scope="module", name="new")
 def new_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         -> Iterator[Guest]:
     """Debian's newest kernel as it is, four reclaim unit handles."""
-    yield from started(env, tmp_path_factory.mktemp("new"),
-                       image_of("trixie-backports"), "fdp.ruhs=4")
+    yield from of_suite(env, tmp_path_factory.mktemp("new"),
+                        "trixie-backports", "fdp.ruhs=4")
 
 
 def device(guest: Guest) -> str:

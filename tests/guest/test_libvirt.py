@@ -16,8 +16,8 @@ from conftest import Env, vssd
 from vssd import packages
 
 NAME = "vssd-test"
-START_S = 60
-LOGIN_S = 400
+START_S = 300
+LOGIN_S = 1500
 Virsh = Callable[..., str]
 
 
@@ -47,7 +47,7 @@ def virsh() -> Iterator[Virsh]:
         yield call
     finally:
         daemon.terminate()
-        daemon.communicate(timeout=30)
+        daemon.communicate(timeout=120)
 
 
 def _wait_until_up(daemon: "subprocess.Popen[str]", call: Virsh) -> None:

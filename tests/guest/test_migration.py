@@ -22,6 +22,7 @@ from vssd.guest import Guest
 from vssd.machine import Spec
 
 SIZE = 48 << 20
+LIMIT_S = 900  # a guard against what hangs, on a machine that is busy
 FIO = ("fio --output-format=json --name=v --filename={dev} --size=48m"
        " --rw=randwrite --bssplit=512/10:4k/60:64k/30 --iodepth=16"
        " --ioengine=libaio --direct=1 --fsync=200 --verify=crc32c"
@@ -66,7 +67,7 @@ def begin(guest: Guest, seed: int) -> None:
     guest.run(f"rm -f /run/done; (" + FIO.format(dev=dev, seed=seed)
               + " >/run/fio.json; echo $? >/run/done) 2>/run/fio.err"
               " </dev/null >/dev/null &")
-    end = time.monotonic() + 120
+    end = time.monotonic() + LIMIT_S
     while written(guest) - before < SIZE / 3:
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -75,7 +76,7 @@ def begin(guest: Guest, seed: int) -> None:
 
 def end_well(guest: Guest) -> None:
     """fio ends, has read back what it wrote, and the kernel saw no error."""
-    guest.run("for i in $(seq 1200); do [ -s /run/done ] && exit 0; sleep 0.1;"
+    guest.run("for i in $(seq 9000); do [ -s /run/done ] && exit 0; sleep 0.1;"
               " done; exit 1")
     text = guest.run("cat /run/fio.json")
     job = json.loads(text[text.index("{"):])["jobs"][0]
@@ -117,7 +118,7 @@ def move(source: Guest, target: Guest, folder: Path) -> None:
     """Live, through a socket; the target is the guest from then on."""
     target.qmp("migrate-incoming", uri=f"unix:{folder}/wire")
     source.qmp("migrate", uri=f"unix:{folder}/wire")
-    end = time.monotonic() + 120
+    end = time.monotonic() + LIMIT_S
     while True:
         info = source.qmp("query-migrate")
         assert info["status"] not in ("failed", "cancelled"), info

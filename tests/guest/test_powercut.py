@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import MIB, Env, blank, vssd
+from conftest import HOT_PLUG_CPUS, MIB, Env, blank, vssd
 
 from vssd import paths
 
@@ -42,7 +42,7 @@ class Run:
                 [str(paths.PROJECT / "vssd"), "run", *args], stdout=out,
                 stderr=err, stdin=subprocess.DEVNULL, env=dict(os.environ))
 
-    def wait_for(self, text: str, seconds: float = 600) -> None:
+    def wait_for(self, text: str, seconds: float = 1500) -> None:
         """Until the guest has said this."""
         end = time.monotonic() + seconds
         while text not in self.out.read_text():
@@ -50,7 +50,7 @@ class Run:
             assert time.monotonic() < end, self.err.read_text()
             time.sleep(0.2)
 
-    def end(self, seconds: float = 600) -> int:
+    def end(self, seconds: float = 1500) -> int:
         """Until it has ended; its status."""
         return self.process.wait(seconds)
 
@@ -103,7 +103,8 @@ def test_drive_returns(env: Env, tmp_path: Path) -> None:
             "-blockdev", f"driver=file,filename={image},node-name=data0",
             "-device", "vssd,id=data,bus=slot1,drive=data0,serial=DATA1,profile="
             + str(paths.find_profile("tlc-consumer"))]
-    with run(tmp_path, "--exec", RETURN, "--", *slot) as running:
+    with run(tmp_path, "--smp", str(HOT_PLUG_CPUS), "--exec", RETURN, "--",
+             *slot) as running:
         running.wait_for("ready")
         powercut("running", "data")
         assert running.end() == 7, running.err.read_text()

@@ -57,7 +57,7 @@ def test_icount_twice_is_the_same(env: Env, tmp_path: Path) -> None:
     for name in ("a", "b"):
         path = tmp_path / name
         done = vssd("run", "--icount", "--seed", "7", "--exec", WORK,
-                    "--stats", str(path), timeout_s=900)
+                    "--stats", str(path), timeout_s=1800)
         assert done.returncode == 0, done.stderr
         found.append(load(path))
     assert found[0]["requests"] > 1000
@@ -68,7 +68,7 @@ def test_icount_twice_is_the_same(env: Env, tmp_path: Path) -> None:
 def test_piped_console(env: Env) -> None:
     """Lines from a pipe are typed; at their end the guest is powered down."""
     done = subprocess.run(
-        [str(paths.PROJECT / "vssd"), "run"], text=True, timeout=600,
+        [str(paths.PROJECT / "vssd"), "run"], text=True, timeout=1500,
         input="root\necho $((6*7)) > /root/x; cat /root/x\n",
         capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -153,7 +153,7 @@ def test_no_disk_space(env: Env) -> None:
               f" && '{paths.PROJECT}/vssd' run --exec true; s=$?;"
               " ls /mnt >&2; exit $s")
     done = subprocess.run(["unshare", "-m", "sh", "-c", script], text=True,
-                          capture_output=True, check=False, timeout=300,
+                          capture_output=True, check=False, timeout=1500,
                           stdin=subprocess.DEVNULL)
     if "unshare failed" in done.stderr:
         pytest.skip("no mount namespaces here")
@@ -167,7 +167,7 @@ def test_no_network(env: Env, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     done = subprocess.run(
         ["unshare", "-n", str(paths.PROJECT / "vssd"), "run", "--exec",
-         "true"], text=True, capture_output=True, check=False, timeout=300,
+         "true"], text=True, capture_output=True, check=False, timeout=1500,
         stdin=subprocess.DEVNULL, env=dict(os.environ, VSSD_CACHE=str(cache)))
     if "unshare failed" in done.stderr:
         pytest.skip("no network namespaces here")

@@ -32,7 +32,7 @@ def test_fio_is_played_again(env: Env, tmp_path: Path,
     the statistics of the drive are those that the guest run had."""
     trace, stats = tmp_path / "guest.trace", tmp_path / "stats.json"
     done = vssd("run", *more, "--trace", str(trace), "--stats", str(stats),
-                "--exec", WORK, timeout_s=900)
+                "--exec", WORK, timeout_s=1800)
     assert done.returncode == 0, done.stderr
     guest, found = load(stats), played(trace)
     assert found["requests"] == guest["requests"] > 5000

@@ -18,6 +18,9 @@ from qemu.qmp.legacy import QEMUMonitorProtocol
 
 PROJECT = Path(__file__).resolve().parents[2]
 PROFILES = PROJECT / "profiles"
+# For what takes a moment, of the host's time: that a busy machine is slow is no
+# failure, that something hangs is.
+LIMIT_S = 200
 FIRMWARE = ("-L", "/usr/share/seabios", "-L", "/usr/share/qemu")
 
 
@@ -123,7 +126,7 @@ class Machine:
         for _, theirs in pairs.values():
             theirs.close()
         if self._qtest:
-            pairs["qtest"][0].settimeout(60)
+            pairs["qtest"][0].settimeout(LIMIT_S)
             self.qtest = Qtest(pairs["qtest"][0])
         self.qmp = QEMUMonitorProtocol(pairs["qmp"][0])
         try:
@@ -150,7 +153,7 @@ class Machine:
         assert self.qmp
         return self.qmp.cmd(name, **args)
 
-    def wait(self, timeout_s: float = 30) -> tuple[int, str]:
+    def wait(self, timeout_s: float = LIMIT_S) -> tuple[int, str]:
         """Wait for the end of QEMU: exit status and what it printed."""
         assert self.process
         text = self.process.communicate(timeout=timeout_s)[1]
@@ -166,7 +169,7 @@ def start_and_fail(*args: str) -> str:
     """Start QEMU with arguments that it must refuse; what it printed."""
     line = [emulator(), "-machine", "q35,accel=qtest", "-display", "none",
             "-nodefaults", "-no-user-config", *FIRMWARE, *args]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=30,
+    done = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT_S,
                           stdin=subprocess.DEVNULL, check=False)
     assert done.returncode == 1, done.stderr
     return done.stderr.strip()

@@ -11,7 +11,7 @@ import struct
 import time
 from dataclasses import dataclass
 
-from machine import Qtest
+from machine import LIMIT_S, Qtest
 
 CONFIG_ADDRESS, CONFIG_DATA = 0xCF8, 0xCFC
 BAR0 = 0xC0000000
@@ -111,7 +111,7 @@ class Queue:
         self.host.reg_write(DOORBELLS + 8 * self.qid + 4, self.head)
         return Completion(result, sq_head, sq, cid, status >> 1)
 
-    def wait(self, step_ns: int = 0, limit_s: float = 20) -> Completion:
+    def wait(self, step_ns: int = 0, limit_s: float = LIMIT_S) -> Completion:
         """The next completion; moves the virtual clock while waiting."""
         end = time.monotonic() + limit_s
         while (done := self.poll()) is None:
@@ -163,7 +163,7 @@ class NvmeHost:
         self.check(self.admin.run(5, prp1=IO_CQ, cdw=(size, 3)))
         self.check(self.admin.run(1, prp1=IO_SQ, cdw=(size, 1 << 16 | 1)))
 
-    def wait_csts(self, bits: int, limit_s: float = 20) -> None:
+    def wait_csts(self, bits: int, limit_s: float = LIMIT_S) -> None:
         """Wait until all of these status bits are set."""
         end = time.monotonic() + limit_s
         while self.reg_read(CSTS) & bits != bits:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from machine import Machine, drive_args
+from machine import LIMIT_S, Machine, drive_args
 from nvme_host import (BUFFER, DOORBELLS, ENTRIES, OP_FLUSH, OP_READ, OP_WRITE,
                        NvmeHost)
 
@@ -59,7 +59,7 @@ def monitor(machine: Machine, line: str) -> str:
 
 def wait_for(machine: Machine, command: str, *states: str) -> str:
     """The status that a command reports, once it is one of these."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + LIMIT_S
     while True:
         found = machine.cmd(command)
         assert isinstance(found, dict)
@@ -198,7 +198,7 @@ def test_snapshot_in_virtual_time(tmp_path: Path) -> None:
     node = qcow2(tmp_path / "disk.qcow2")
     args = drive_args("tiny", node, bootindex="0")
     with Machine("-icount", "shift=3,sleep=off", *args, qtest=False) as machine:
-        end = time.monotonic() + 60
+        end = time.monotonic() + LIMIT_S
         while stats(machine)["latency_ns"]["read"]["count"] == 0:
             assert time.monotonic() < end
             time.sleep(0.1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from machine import Machine, drive_args
+from machine import LIMIT_S, Machine, drive_args
 from nvme_host import CSTS, NvmeHost, PciFunction
 
 KIB = 1 << 10
@@ -37,7 +37,7 @@ def powered(machine: Machine) -> bool:
 def wait_for(machine: Machine, on: bool, step_ns: int = 10_000_000) -> None:
     """Let virtual time pass until the drive has power, or has not."""
     assert machine.qtest
-    end = time.monotonic() + 20
+    end = time.monotonic() + LIMIT_S
     while powered(machine) != on:
         assert time.monotonic() < end
         machine.qtest.clock_step(step_ns)
@@ -109,7 +109,7 @@ def test_reset(image: Path, how: str) -> None:
         else:
             put(machine, "power-cut", "running")
             machine.cmd("system_reset")
-        end = time.monotonic() + 20
+        end = time.monotonic() + LIMIT_S
         while not powered(machine):
             assert time.monotonic() < end
         check_two(host_of(machine), kept)
@@ -134,7 +134,7 @@ def test_protected(image: Path) -> None:
                              options="buffer.plp=on")) as machine:
         kept, more = write_two(host_of(machine))
         put(machine, "power-cut", "reset")
-        end = time.monotonic() + 20
+        end = time.monotonic() + LIMIT_S
         while not powered(machine):
             assert time.monotonic() < end
         host = host_of(machine)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from vssd import aptsrc, cli, guest_tools, image, kernel_build, kernel_source
+from vssd import (aptsrc, cli, guest_tools, image, kernel_build, kernel_source,
+                  suite_kernel)
 from vssd.errors import UserError
 from vssd.kernel_source import Wanted
 from vssd.paths import PROJECT
@@ -205,10 +206,8 @@ def test_guest_tools_speak_up(tmp_path: Path) -> None:
         assert word in done.stderr, (name, args, done.stderr)
 
 
-def test_an_image_of_a_suite_that_is_not_there(cache: Path) -> None:
-    """What the guest tests go by when they choose to be skipped."""
-    assert not any(image.is_cached(s) for s in image.SUITES)
-    assert not kernel_build.is_built(Wanted())
+def test_an_image_of_a_suite_that_is_not_there() -> None:
+    """Refused when the arguments are read."""
     with pytest.raises(SystemExit):
         cli.parser().parse_args(["run", "--suite", "potato"])
 
@@ -300,3 +299,49 @@ def test_a_kernel_that_the_mirror_only_lists(
             image._install(tmp_path / "t", "http://mirror", stage,
                            "trixie-backports")
         assert len(tried) == 1
+
+
+def unpacked(archive: bytes) -> dict[str, bytes]:
+    """The files of a cpio archive, folders as b"/"."""
+    found, at = {}, 0
+    while True:
+        head = archive[at:at + 110]
+        assert head[:6] == b"070701" and at % 4 == 0
+        mode, nbytes, name_bytes = (int(head[6 + 8 * i:14 + 8 * i], 16)
+                                    for i in (1, 6, 11))
+        name = archive[at + 110:at + 110 + name_bytes - 1].decode()
+        at += (110 + name_bytes + 3) // 4 * 4
+        if name == "TRAILER!!!":
+            return found
+        found[name] = b"/" if mode >> 12 == 4 else archive[at:at + nbytes]
+        at += (nbytes + 3) // 4 * 4
+
+
+def test_archive_of_modules(tmp_path: Path) -> None:
+    """Folders come before what is in them; what follows another archive
+    begins where Linux looks for it."""
+    files = {"a/b/one": b"12345", "a/two": b"", "conf": b"x" * 8}
+    archive = suite_kernel.cpio(files)
+    found = unpacked(archive)
+    assert list(found) == ["a", "a/b", "a/b/one", "a/two", "conf"]
+    assert {n: d for n, d in found.items() if d != b"/"} == files
+    base = tmp_path / "initrd"
+    base.write_bytes(b"\x28" * 13)
+    (tmp_path / "modules.cpio").write_bytes(archive)
+    both = suite_kernel.SuiteKernel(tmp_path).initrd(
+        base, tmp_path / "both").read_bytes()
+    assert both == b"\x28" * 13 + b"\0" * 3 + archive
+
+
+def test_modules_with_what_they_need() -> None:
+    """However far, compressed or not; one that is not there is named."""
+    dep = ("kernel/nvme.ko.xz: kernel/nvme-core.ko.xz\n"
+           "kernel/nvme-core.ko.xz: kernel/t10-pi.ko.xz\nkernel/t10-pi.ko.xz:\n"
+           "kernel/fs/ext4.ko: kernel/jbd2.ko\nkernel/jbd2.ko:\n"
+           "kernel/fs/xfs.ko:\nkernel/crc32c-intel.ko:\nkernel/drm.ko:\n")
+    assert suite_kernel.needed(dep) == sorted(
+        f"kernel/{x}" for x in
+        ("nvme.ko.xz", "nvme-core.ko.xz", "t10-pi.ko.xz", "fs/ext4.ko",
+         "jbd2.ko", "fs/xfs.ko", "crc32c-intel.ko"))
+    with pytest.raises(UserError, match="no module xfs"):
+        suite_kernel.needed(dep.replace("xfs", "zfs"))

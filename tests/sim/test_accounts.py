@@ -20,7 +20,7 @@ def nand(fill: str, workload: str, *sets: str) -> dict:
         args += ["--set", f"nand.energy_{key}={value}"]
     for item in sets:
         args += ["--set", item]
-    done = subprocess.run(args, capture_output=True, text=True, timeout=60,
+    done = subprocess.run(args, capture_output=True, text=True, timeout=600,
                           check=True)
     return json.loads(done.stdout)["nand"]
 
@@ -94,7 +94,7 @@ class Accounts(unittest.TestCase):
     def test_off(self) -> None:
         done = subprocess.run([SIM, "--json", "--profile", str(TINY),
                                "--workload", "rw=read bs=64k number_ios=100"],
-                              capture_output=True, text=True, timeout=60,
+                              capture_output=True, text=True, timeout=600,
                               check=True)
         self.assertEqual(json.loads(done.stdout)["nand"]["energy_nj"]["total"],
                          0)

@@ -27,7 +27,7 @@ def figures(profile: str, how: tuple[str, str],
     fill, workload = how
     done = subprocess.run([SIM, "--json", "--profile", profile, "--fill", fill,
                            "--workload", workload, "--set", options],
-                          capture_output=True, text=True, timeout=300,
+                          capture_output=True, text=True, timeout=1500,
                           check=True)
     r = json.loads(done.stdout)
     return {

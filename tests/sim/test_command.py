@@ -22,7 +22,7 @@ OF_THE_MACHINE = ("wall_s", "requests_per_s_wall", "cpu_s",
 
 def run(*args: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([SIM, *map(str, args)], capture_output=True,
-                          text=True, timeout=60, check=False)
+                          text=True, timeout=600, check=False)
 
 
 def no_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -20,7 +20,7 @@ SEEDS = range(1, 41)
 def run(*args: object) -> subprocess.CompletedProcess[str]:
     """vssd-sim."""
     return subprocess.run([SIM, *map(str, args)], capture_output=True,
-                          text=True, timeout=100, check=False)
+                          text=True, timeout=600, check=False)
 
 
 def result(*args: object) -> dict:
@@ -57,7 +57,7 @@ class Recorded(unittest.TestCase):
             with self.subTest(seed=seed):
                 subprocess.run(
                     [SWARM, "--seed", str(seed), "--commands", "1500",
-                     "--trace", str(self.trace)], check=True, timeout=100,
+                     "--trace", str(self.trace)], check=True, timeout=600,
                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 got = result("--trace", self.trace, "--check")
                 self.assertIs(got["checked"], True)

@@ -16,7 +16,7 @@ class Scaling(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         done = subprocess.run([os.environ["VSSD_BENCH_NAND"], "--scaling"],
-                              capture_output=True, text=True, timeout=120,
+                              capture_output=True, text=True, timeout=600,
                               check=True)
         cls.scaling = json.loads(done.stdout)["scaling"]
 

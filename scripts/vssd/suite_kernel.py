@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernel of a Debian suite by itself, for the root of another suite.
+
+Its package is unpacked, not installed.  What stays is the kernel, and an
+archive of the modules that find and mount file systems on NVMe.  Linux unpacks
+one archive of an initial RAM disk after the other, so put behind an image's own
+it makes that one serve this kernel, too.
+
+A minute where image.ensure() takes many; but no module beyond these, and no
+program of the suite.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import aptsrc, image, packages
+from .errors import UserError
+from .paths import cache_dir, file_bytes, key_of, locked, need_space
+from .proc import run_logged
+from .ui import Stage
+
+PACKAGE = r"linux-image-(\d[\d.]*(?:\+deb\d+|-\d+))-amd64"
+TRIES = 5  # kernels, the newest first: an index may list what is not there
+MODULES = ("nvme", "ext4", "xfs")
+# Looked for by what they do, not by name; built in, where they are not there.
+HELPERS = ("crc32c_generic", "crc32c_intel")
+NEED_BYTES = 1500 << 20
+
+
+@dataclass(frozen=True)
+class SuiteKernel:
+    """A kernel that is there."""
+
+    folder: Path
+
+    @property
+    def kernel(self) -> Path:
+        """For direct boot."""
+        return self.folder / "vmlinuz"
+
+    def initrd(self, base: Path, to: Path) -> Path:
+        """`base`, an image's initial RAM disk, for this kernel."""
+        data = base.read_bytes()
+        gap = b"\0" * (-len(data) % 4)
+        to.write_bytes(data + gap + (self.folder / "modules.cpio").read_bytes())
+        return to
+
+
+def ensure(suite: str, mirror: str = "") -> SuiteKernel:
+    """The suite's newest kernel; fetched when it is not there."""
+    key = key_of("suite-kernel-1", suite, file_bytes(
+        "scripts/vssd/suite_kernel.py"))
+    found = SuiteKernel(cache_dir() / f"suite-kernel-{suite}-{key}")
+    if found.folder.exists():
+        return found
+    with locked("suite-kernel"):
+        if found.folder.exists():
+            return found
+        packages.ensure(packages.IMAGE)
+        need_space(cache_dir(), NEED_BYTES, "a kernel's package")
+        with tempfile.TemporaryDirectory(dir=cache_dir(),
+                                         prefix="suite-kernel.") as name:
+            work = Path(name)
+            with Stage(f"fetching the kernel of {suite} (once)") as stage:
+                _make(suite, mirror, work, stage)
+            (work / "done").rename(found.folder)
+    return found
+
+
+def _make(suite: str, mirror: str, work: Path, stage: Stage) -> None:
+    tree = work / "tree"
+    for deb in fetch(image.sources_of_kernel(suite, mirror), work, stage):
+        stage.note("unpacking " + deb.name)
+        run_logged(["dpkg-deb", "-x", deb, tree], "suite-kernel",
+                   "unpacking " + deb.name)
+    if not (tree / "lib").exists():
+        (tree / "lib").symlink_to("usr/lib")
+    found = [*tree.glob("boot/vmlinuz-*"), *tree.glob("lib/modules/*/vmlinuz")]
+    if len(found) != 1:
+        raise UserError(f"the package of the kernel of {suite} has"
+                        f" {len(found)} kernels")
+    release = next((tree / "lib/modules").iterdir()).name
+    run_logged(["/sbin/depmod", "-b", tree, release], "suite-kernel",
+               f"listing the modules of {release}")
+    done = work / "done"
+    done.mkdir()
+    shutil.copy(found[0], done / "vmlinuz")
+    (done / "modules.cpio").write_bytes(
+        _archive(tree / "lib/modules" / release))
+
+
+def fetch(sources: list[aptsrc.Source], work: Path, stage: Stage) \
+        -> list[Path]:
+    """The packages of the newest kernel that the mirror really has."""
+    apt = aptsrc.PrivateApt(work / "apt", sources, "deb")
+    apt.get("update", what="reading the mirror's index")
+    names = {re.sub(PACKAGE, r"\1", n): n for n in apt.names(PACKAGE)}
+    problem = UserError("the mirror has no package linux-image-*-amd64")
+    for version in aptsrc.sort_versions(list(names))[:TRIES]:
+        try:
+            stage.note(names[version])
+            return _download(apt, names[version], version, work)
+        except UserError as e:
+            problem = e
+    raise problem
+
+
+def _download(apt: aptsrc.PrivateApt, name: str, version: str, work: Path) \
+        -> list[Path]:
+    """The package, and those of kernel and modules where it only names them,
+    as it does from Linux 7 on."""
+    folder = work / version
+    folder.mkdir()
+    apt.get("download", name, cwd=folder, what=f"fetching {name}")
+    deb = next(folder.glob("*.deb"))
+    depends = subprocess.run(["dpkg-deb", "-f", deb, "Depends"], check=True,
+                             capture_output=True, text=True).stdout
+    parts = [p for p in (f"linux-{x}-{version}-amd64"
+                         for x in ("base", "binary", "modules"))
+             if f"{p} " in depends]
+    if parts:
+        apt.get("download", *parts, cwd=folder, what=f"fetching {parts[0]}")
+    return sorted(folder.glob("*.deb"))
+
+
+def needed(dep: str) -> list[str]:
+    """Files of our modules and of all that these depend on, by modules.dep."""
+    depends = {}
+    for line in dep.splitlines():
+        path, _, more = line.partition(":")
+        depends[path] = more.split()
+    by_name = {re.sub(r"\.ko(\.\w+)?$", "", Path(p).name).replace("-", "_"): p
+               for p in depends}
+    lost = [m for m in MODULES if m not in by_name]
+    if lost:
+        raise UserError("the kernel has no module " + ", ".join(lost))
+    wanted = [by_name[m] for m in MODULES + HELPERS if m in by_name]
+    found: dict[str, None] = {}
+    while wanted:
+        path = wanted.pop()
+        found[path] = None
+        wanted += [d for d in depends[path] if d not in found]
+    return sorted(found)
+
+
+def _archive(modules: Path) -> bytes:
+    """What a kernel's initial RAM disk needs of its modules: these, what
+    modprobe(8) looks them up in, and a list of what to load at once, since the
+    root has none of them."""
+    paths = needed((modules / "modules.dep").read_text())
+    paths += [p.name for p in modules.glob("modules.*")]
+    place = f"usr/lib/modules/{modules.name}"
+    files = {f"{place}/{p}": (modules / p).read_bytes() for p in paths}
+    files["conf/modules"] = "".join(f"{m}\n" for m in MODULES).encode()
+    return cpio(files)
+
+
+def cpio(files: dict[str, bytes]) -> bytes:
+    """An archive of files with their folders, as the kernel's
+    Documentation/driver-api/early-userspace/buffer-format.rst has it."""
+    folders = {str(p) for name in files for p in Path(name).parents} - {"."}
+    out = bytearray()
+
+    def add(name: str, mode: int, data: bytes) -> None:
+        fields = (0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0,
+                  len(name.encode()) + 1, 0)
+        out.extend(b"070701" + "".join(f"{x:08x}" for x in fields).encode())
+        for part in (name.encode() + b"\0", data):
+            out.extend(part)
+            out.extend(b"\0" * (-len(out) % 4))
+
+    for name in sorted(folders):
+        add(name, 0o40755, b"")
+    for name, data in files.items():
+        add(name, 0o100644, data)
+    add("TRAILER!!!", 0, b"")
+    return bytes(out)

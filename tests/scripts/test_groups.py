@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd test counts what its groups do: each result, a worker that dies, a
+file that cannot be read, a group that runs nothing, a build whose tests do not
+all report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from vssd import cmd_test, model, paths
+from vssd.cmd_test import Tally
+
+RESULTS = """
+import os, pytest
+
+@pytest.fixture
+def broken():
+    raise OSError
+
+def test_passes(): pass
+def test_fails(): assert False
+def test_error(broken): pass
+def test_skipped(): pytest.skip("no reason")
+@pytest.mark.xfail
+def test_expected(): assert False
+@pytest.mark.xfail
+def test_not_expected(): pass
+@pytest.mark.xdist_group("g")
+@pytest.mark.parametrize("text", ["a::b@c PASSED\\n"])
+def test_named(text): assert not text
+"""
+DIES = "import os\ndef test_dies(): os._exit(0)\ndef test_lives(): pass\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of tests; two workers, whatever the machine has."""
+    folder = tmp_path / "tests/scripts"
+    folder.mkdir(parents=True)
+    (tmp_path / "scripts").symlink_to(paths.PROJECT / "scripts")
+    (tmp_path / "tests/vssd_lines.py").symlink_to(
+        paths.PROJECT / "tests/vssd_lines.py")
+    monkeypatch.setattr(cmd_test, "PROJECT", tmp_path)
+    monkeypatch.setattr(cmd_test, "log_file", tmp_path.joinpath)
+    monkeypatch.setattr(cmd_test.os, "sched_getaffinity", lambda _: {0, 1})
+    return folder
+
+
+def ran(parts: list[str] | None = None) -> Tally:
+    """What became of the group."""
+    tally = Tally()
+    cmd_test.run_pytest("scripts", parts or [], tally, False)
+    return tally
+
+
+def test_each_result_is_counted(project: Path) -> None:
+    """Once, by two workers."""
+    (project / "test_one.py").write_text(RESULTS)
+    tally = ran()
+    assert tally.passed == 2 and tally.skipped == 1
+    assert sorted(tally.failed) == [
+        "scripts: test_error", "scripts: test_fails",
+        r"scripts: test_named[a::b@c PASSED\n]", "scripts: test_not_expected"]
+
+
+def test_a_worker_that_dies(project: Path) -> None:
+    """Even with status 0; the others' tests go on."""
+    (project / "test_one.py").write_text(DIES)
+    tally = ran()
+    assert "scripts: test_dies" in tally.failed
+    assert tally.passed == 1
+
+
+def test_a_file_that_cannot_be_read(project: Path) -> None:
+    """The group fails."""
+    (project / "test_one.py").write_text("import nothing_of_this_name\n")
+    assert ran().failed
+
+
+def test_a_group_that_runs_nothing(project: Path) -> None:
+    """Fails, but where the user chose tests by name."""
+    assert ran().failed == ["scripts: pytest"]
+    (project / "test_one.py").write_text("def test_a(): pass\n")
+    assert ran(["other"]) == Tally()
+    assert ran(["test_a"]).passed == 1
+
+
+@pytest.mark.parametrize("lines, status, passed, failed", [
+    (["1/2 vssd:ftl / a        OK      0.1s", "2/2 vssd:ftl / a-b OK 0.25s"],
+     0, 3, []),
+    (["1/2 vssd:ftl / a   OK   0.1s", "2/2 vssd:ftl / b  TIMEOUT  9.9s"],
+     1, 2, ["gcc: ftl/b"]),
+    (["1/2 vssd:ftl / a   OK   0.1s"], 0, 2, ["gcc: meson test"]),
+    (["1/2 vssd:ftl / a OK 0.1s", "2/2 vssd:ftl / b OK 0.1s"],
+     3, 3, ["gcc: meson test"]),
+    ([], 1, 1, ["gcc: meson test"]),
+], ids=["good", "bad", "one-missing", "bad-status", "nothing"])
+def test_builds_of_the_model(
+        project: Path, monkeypatch: pytest.MonkeyPatch, lines: list[str],
+        status: int, passed: int, failed: list[str]) -> None:
+    """All tests must have reported, and meson must agree."""
+    def said(*_: object) -> Iterator[tuple[str, int | None]]:
+        yield from ((line, None) for line in lines)
+        yield "", status
+
+    monkeypatch.setattr(model, "ensure", lambda _: project)
+    monkeypatch.setattr(cmd_test, "_meson_names", lambda *_: ["a", "b"])
+    monkeypatch.setattr(cmd_test, "_lines", said)
+    tally = Tally()
+    cmd_test.run_meson("gcc", [], tally, False)
+    assert (tally.passed, tally.failed) == (passed, failed)
