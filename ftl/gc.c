@@ -18,8 +18,12 @@
  * ftl.gc_preempt cleaning waits, while there is room, as long as reads of the
  * host wait for the die.
  *
- * With ftl.gc_unit blocks of several planes are chosen and erased together, but
- * each plane empties its own (gc-unit.c).
+ * With ftl.gc_unit blocks of several planes are chosen and erased together; each
+ * plane empties its own (gc-unit.c).  If the array has multi-plane commands,
+ * what is copied goes to the plane of the die that is behind in its stripe, as a
+ * guest: only where there is room as for the host, so that what is said above of
+ * a plane holds.  Above all, the last free block takes none: whatever is in a
+ * block that was opened then has its original in the plane (power_take_back()).
  *
  * Blocks in SLC mode (nand.slc_blocks) are emptied in the same way ("folded")
  * once more than half of them are in use, while there is room.
@@ -141,6 +145,76 @@ static uint32_t new_job(Ssd *ssd, uint32_t plane, uint32_t n, uint32_t class)
     return j;
 }
 
+/* ---- planes of a die in step ---------------------------------------------------- */
+
+/* Do copies go to whichever plane of the die is behind, so that they can be
+ * programmed by multi-plane commands? */
+static bool goes_by_die(const Ssd *ssd)
+{
+    return ssd->mate && ssd->cfg->nand.multi_plane;
+}
+
+/* Programs that cleaning has made in the plane, for the class, since the drive was
+ * new, if its planes had always been in step. */
+static uint64_t place_in_stripe(const Ssd *ssd, uint32_t plane, uint32_t class)
+{
+    uint32_t k = open_index(ssd, OPEN_GC, class);
+    const Open *o = &ssd->plane[plane].open[k];
+    uint64_t serial = ssd->stripe_serial[plane * ssd->l.n_open + k];
+
+    return serial * ssd->geo->pages_per_block +
+           (o->block == NONE ? ssd->geo->pages_per_block : o->next_page);
+}
+
+/* Can the plane take a page of another one, as it could one of the host? */
+static bool takes_guest(const Ssd *ssd, const Plane *p)
+{
+    uint64_t coming = (uint64_t)(p->host_programs + p->gc.guests + 1) *
+                      ssd->l.units_per_program;
+
+    return p->gc.programs < GC_PROGRAMS_PER_PLANE &&
+           !plane_is_short(ssd, p) &&
+           p->valid - p->meta_valid + coming <
+               ssd->l.share_units + p->slack_units;
+}
+
+/* Where a page of the plane's goes: to the plane of the die that is behind. */
+static uint32_t destination(const Ssd *ssd, uint32_t plane, uint32_t class)
+{
+    uint32_t n = ssd->geo->planes_per_die;
+    uint32_t first = plane / n * n;
+    uint32_t best = plane;
+
+    if (!goes_by_die(ssd) || class >= ssd->l.n_stream_classes) {
+        return plane;
+    }
+    for (uint32_t i = first; i < first + n; i++) {
+        if (i != plane && takes_guest(ssd, &ssd->plane[i]) &&
+            place_in_stripe(ssd, i, class) < place_in_stripe(ssd, best, class)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The plane that a job's units come from. */
+static uint32_t source_of(Ssd *ssd, uint32_t j)
+{
+    return goes_by_die(ssd)
+               ? block_plane(ssd, ppu_block(ssd, job_units(ssd, j)[0]))
+               : ssd->job[j].plane;
+}
+
+/* A page of the plane's begins its way to another one, or (by -1) is there. */
+static void count_guest(Ssd *ssd, uint32_t from, uint32_t to, uint32_t by)
+{
+    if (from != to) {
+        ssd->plane[from].gc.away += by;
+        ssd->plane[to].gc.guests += by;
+        plane_update(ssd, to);
+    }
+}
+
 /* The class that has units for a page in memory, or NONE. */
 static uint32_t ready_class(const Ssd *ssd, const Plane *p)
 {
@@ -163,7 +237,8 @@ static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa,
 {
     Plane *p = &ssd->plane[plane];
     uint32_t n = ssd->l.units_per_program;
-    uint32_t j = new_job(ssd, plane, n, class);
+    uint32_t to = block_plane(ssd, page_block(ssd, ppa));
+    uint32_t j = new_job(ssd, to, n, class);
     uint32_t kept = 0;
     uint32_t taken = 0;
 
@@ -178,6 +253,7 @@ static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa,
     }
     p->gc.n_staged = kept;
     p->staged_of[class] -= n;
+    count_guest(ssd, plane, to, 1);
     send(ssd, j, ppa);
 }
 
@@ -234,7 +310,7 @@ static uint32_t take_page(Ssd *ssd, uint32_t plane, uint32_t class)
         unit_release(ssd, plane);
     }
     if (page == NONE && p->erases == 0 && p->gc.programs == 0 &&
-        p->gc.reads == 0 && p->gc.trims == 0) {
+        p->gc.away == 0 && p->gc.reads == 0 && p->gc.trims == 0) {
         page = take_any_page(ssd, plane);
         if (page == NONE) {
             start_over(ssd, plane);
@@ -266,9 +342,10 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     uint32_t class;
     uint32_t ppa;
+    uint32_t to;
 
     if (ready_class(ssd, p) == NONE ||
-        p->gc.programs == GC_PROGRAMS_PER_PLANE) {
+        (p->gc.programs == GC_PROGRAMS_PER_PLANE && !goes_by_die(ssd))) {
         return false;
     }
     drop_stale(ssd, p);
@@ -276,7 +353,12 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     if (class == NONE) {
         return false;
     }
-    ppa = take_page(ssd, plane, class);
+    to = destination(ssd, plane, class);
+    if (ssd->plane[to].gc.programs == GC_PROGRAMS_PER_PLANE) {
+        return false;
+    }
+    ppa = to == plane ? take_page(ssd, plane, class)
+                      : block_take_page(ssd, to, OPEN_GC, class);
     if (ppa == NONE) {
         return false;
     }
@@ -682,7 +764,7 @@ void gc_force(Ssd *ssd, uint32_t plane)
 
     unit_release(ssd, plane);
     if (p->erases == 0 && p->gc.victim == NONE && p->gc.reads == 0 &&
-        p->gc.programs == 0) {
+        p->gc.programs == 0 && p->gc.away == 0) {
         p->gc.forced = true;
         go_on(ssd, plane);
     }
@@ -722,17 +804,32 @@ void gc_read_done(Ssd *ssd, const NandOp *op)
     let_host(ssd, plane);
 }
 
+/* Planes of the die that may have waited for a program in this one. */
+static void others_go_on(Ssd *ssd, uint32_t plane)
+{
+    uint32_t n = ssd->geo->planes_per_die;
+
+    for (uint32_t i = plane / n * n; i < plane / n * n + n; i++) {
+        if (i != plane) {
+            gc_kick(ssd, i);
+            let_host(ssd, i);
+        }
+    }
+}
+
 void gc_page_done(Ssd *ssd, uint32_t j)
 {
     PageJob *job = &ssd->job[j];
     uint32_t *unit = job_units(ssd, j);
     uint32_t first = job->ppa << ssd->page_units_shift;
     uint32_t plane = job->plane;
+    uint32_t from;
 
     if (ssd->l.log_blocks > 0) {
         merge_page_done(ssd, j);
         return;
     }
+    from = source_of(ssd, j);
     for (uint32_t i = 0; i < job->n; i++) {
         /* The map is large and its entries lie far apart: fetch them at once. */
         __builtin_prefetch(&ssd->map[spare_lpn(ssd, first + i)], 1);
@@ -746,9 +843,17 @@ void gc_page_done(Ssd *ssd, uint32_t j)
     }
     block_page_done(ssd, page_block(ssd, job->ppa));
     ssd->plane[plane].gc.programs--;
+    count_guest(ssd, from, plane, (uint32_t)-1);
     job_give(ssd, j);
     go_on(ssd, plane);
     let_host(ssd, plane);
+    if (from != plane) {
+        go_on(ssd, from);
+        let_host(ssd, from);
+    }
+    if (goes_by_die(ssd)) {
+        others_go_on(ssd, plane);
+    }
 }
 
 void gc_page_failed(Ssd *ssd, uint32_t j)
@@ -762,6 +867,7 @@ void gc_page_failed(Ssd *ssd, uint32_t j)
         job_fifo_push(ssd, &p->gc.redo, j);
         return;
     }
+    count_guest(ssd, source_of(ssd, j), job->plane, (uint32_t)-1);
     for (uint32_t i = 0; i < job->n; i++) {
         copy_ended(ssd, ppu_block(ssd, job_units(ssd, j)[i]));
     }
