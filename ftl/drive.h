@@ -196,8 +196,10 @@ typedef struct Block {
     bool held;        /* VICTIM, empty: its erase waits, see saved_holds() */
     bool erasing;     /* SAVED */
     uint8_t cause;    /* NandCause; VICTIM: why it is emptied */
-    uint32_t live;    /* SAVED: pages that are the newest of their index; LOST:
-                         from this page on all have been read */
+    union {
+        uint32_t live;  /* SAVED: pages that are the newest of their index */
+        uint32_t young; /* LOST: from this page on all have been read */
+    };
     uint64_t hold;    /* held: the serial of saved.c that it waits for; 0: none */
 } Block;
 
@@ -507,7 +509,7 @@ typedef struct Saved {
 /* Where recovery has got to in a plane. */
 typedef struct RecoveryPlane {
     uint32_t block; /* in the plane */
-    uint32_t page;  /* in the block */
+    uint32_t page;  /* in the block; of the doubts, in the plane */
     uint32_t low, high; /* so many pages of the block, at least and at most, are
                            not blank; high 0: nothing is known */
 } RecoveryPlane;
@@ -604,7 +606,8 @@ struct Ssd {
     uint64_t *saved_flying; /* by flight: what its page says, by unit */
     Open *saved_open;       /* by plane */
     uint64_t saved_low;     /* what the newest anchor in NAND says */
-    uint32_t *doubt; /* recovery: lpns of which two copies must be compared */
+    uint32_t *doubt; /* recovery: lpns of which two copies must be compared, by
+                        where the older one lies */
     Saved saved_queue;
     Recovery recovery;
     RecoveryPlane *recovery_plane;

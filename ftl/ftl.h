@@ -362,6 +362,12 @@ static inline uint32_t unit_stream(const Ssd *ssd, uint32_t ppu)
 /* Units of different classes do not meet in a page of cleaning. */
 static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu);
 
+/* The stream whose account pays for a copy of the unit. */
+uint32_t stream_account(const Ssd *ssd, uint32_t ppu);
+/* The power has gone: what NAND did not come to end, the job's page and erases,
+ * goes out of the accounts again, as NAND has not counted it. */
+void stream_uncount_page(Ssd *ssd, uint32_t j);
+void stream_uncount_erases(Ssd *ssd);
 void stream_reset_stats(Ssd *ssd);
 void stream_json(const Ssd *ssd, JsonWriter *w);
 

@@ -175,6 +175,11 @@ typedef struct SsdHostOps {
      * fault.  Of the latter the host learns only by this, by commands that end
      * with SSD_STATUS_POWER_LOSS, and by -ENODEV. */
     void (*power_lost)(void *opaque);
+    /* Optional (NULL): cleaning, wear levelling or refresh has chosen a block of
+     * the stream (SsdInfo.nstreams: one with units of several streams), and
+     * moves its nunits > 0 valid units, of which lpn is one. */
+    void (*moving)(void *opaque, uint32_t stream, uint64_t lpn,
+                   uint32_t nunits);
 } SsdHostOps;
 
 /*

@@ -353,6 +353,57 @@ void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c)
     *c = ssd->stream[stream].n;
 }
 
+uint32_t stream_account(const Ssd *ssd, uint32_t ppu)
+{
+    return ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)
+               ? ssd->l.n_streams
+               : unit_stream(ssd, ppu);
+}
+
+/* The account may have begun between the page and its end. */
+static void take_back(uint64_t *n, uint64_t *base, uint32_t units)
+{
+    *n -= units;
+    *base = MIN(*base, *n);
+}
+
+void stream_uncount_page(Ssd *ssd, uint32_t j)
+{
+    const PageJob *job = &ssd->job[j];
+    Stream *st = &ssd->stream[job->stream];
+    uint32_t padded = block_program_units(ssd, job->ppa);
+
+    for (uint32_t i = 0; i < job->n; i++) {
+        uint32_t unit = job_units(ssd, j)[i];
+
+        if (unit == NONE) {
+            continue;
+        }
+        if (job->gc) {
+            st = &ssd->stream[stream_account(ssd, unit)];
+            take_back(&st->n.copied_units, &st->base.copied_units, 1);
+        } else {
+            take_back(&st->n.host_units, &st->base.host_units, 1);
+        }
+        padded--;
+    }
+    if (!job->gc) {
+        take_back(&st->n.padded_units, &st->base.padded_units, padded);
+        ssd->padded_units -= MIN(ssd->padded_units, padded);
+    }
+}
+
+void stream_uncount_erases(Ssd *ssd)
+{
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        Stream *st = &ssd->stream[ssd->block[b].stream];
+
+        if (ssd->block[b].state == BLOCK_ERASING) {
+            take_back(&st->n.erases, &st->base.erases, 1);
+        }
+    }
+}
+
 void stream_reset_stats(Ssd *ssd)
 {
     for (uint32_t i = 0; i <= ssd->l.n_streams; i++) {

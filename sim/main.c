@@ -43,6 +43,8 @@ typedef struct Args {
     double series_s;
     gint64 warm_up;
     int block_bytes;
+    int drives;
+    char *stripe;
     gboolean wrap;
     gboolean check;
     gboolean json;
@@ -58,7 +60,9 @@ typedef struct Sim {
     SsdConfig *cfg;
     uint64_t seed;
     PlayerFill fill;
-    Ssd *ssd;
+    Ssd *ssd; /* the first of drive[] */
+    Ssd *drive[ARRAY_MAX_DRIVES];
+    Array *array;
     Player *player;
     Source *source;
     Recorded *recorded; /* the only trace, if it is of vssd's own; or NULL */
@@ -229,6 +233,12 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
         {"series", 0, 0, G_OPTION_ARG_DOUBLE, &a->series_s,
          "show the course of the run in intervals of this modelled time",
          "SECONDS"},
+        {"drives", 0, 0, G_OPTION_ARG_INT, &a->drives,
+         "so many of these drives side by side, as one (RAID 0)", "N"},
+        {"stripe", 0, 0, G_OPTION_ARG_STRING, &a->stripe,
+         "with --drives: what lies on one drive before the next one's turn "
+         "(default 64k)",
+         "SIZE"},
         {"wrap", 0, 0, G_OPTION_ARG_NONE, &a->wrap,
          "fold addresses beyond the drive into it", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &a->json,
@@ -272,6 +282,7 @@ static void clear_args(Args *a)
     g_free(a->csv);
     g_free(a->state);
     g_free(a->save_state);
+    g_free(a->stripe);
 }
 
 /* ---- set-up -------------------------------------------------------------- */
@@ -379,7 +390,7 @@ static bool find_fill(Sim *s, GError **error)
 
 static bool open_source(Sim *s, GError **error)
 {
-    const SsdInfo *info = ssd_info(s->ssd);
+    const SsdInfo *info = array_info(s->array);
 
     s->source = source_open(&s->args.source,
                             info->nblocks * info->block_bytes,
@@ -470,7 +481,7 @@ static bool play(Sim *s, GError **error)
     if (s->args.check) {
         return replay(s, &cfg, error) && record_end(s->record, error);
     }
-    s->player = player_new(s->ssd, &cfg);
+    s->player = player_new_array(s->array, &cfg);
     s->stage = "filling the drive";
     ok = player_fill(s->player, s->fill, s->seed, error);
     end_progress(s);
@@ -493,6 +504,7 @@ static void print_result(Sim *s, int64_t wall_us)
     g_autoptr(GString) out = g_string_new(NULL);
     ResultRun run = {
         .profile = s->args.profile,
+        .array = s->array,
         .source = s->source,
         .record = s->record,
         .fill = player_fill_name(s->fill),
@@ -505,9 +517,9 @@ static void print_result(Sim *s, int64_t wall_us)
     getrusage(RUSAGE_SELF, &usage_now);
     run.peak_rss_bytes = (uint64_t)usage_now.ru_maxrss * 1024;
     if (s->args.json) {
-        result_json(&run, result, s->ssd, out);
+        result_json(&run, result, out);
     } else {
-        result_text(&run, result, s->ssd, out);
+        result_text(&run, result, out);
     }
     fputs(out->str, stdout);
 }
@@ -540,6 +552,57 @@ static bool describe_traces(Sim *s, GError **error)
 
 /* ---- drives that are not new ----------------------------------------------- */
 
+/* What looks into one drive does not go with several. */
+static bool check_array(const Sim *s, GError **error)
+{
+    const Args *a = &s->args;
+    g_autofree char *faults = ssd_config_get(s->cfg, "faults");
+    const char *of_one = a->check          ? "--check"
+                         : a->record       ? "--record"
+                         : a->oplog        ? "--oplog"
+                         : a->csv          ? "--csv"
+                         : a->series_s > 0 ? "--series"
+                         : a->precondition ? "--precondition"
+                         : a->save_state   ? "--save-state"
+                         : a->info         ? "--info"
+                         : s->fill == PLAYER_FILL_TRACE ? "--fill=trace"
+                         : faults && *faults ? "faults"
+                                             : NULL;
+
+    if (a->drives < 1 || a->drives > ARRAY_MAX_DRIVES) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--drives=%d: allowed 1..%d", a->drives, ARRAY_MAX_DRIVES);
+        return false;
+    }
+    if (a->drives == 1 && a->stripe) {
+        return usage(error, "--stripe: only with --drives of 2 or more");
+    }
+    if (a->drives > 1 && of_one) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "%s: not with --drives, it is of one drive", of_one);
+        return false;
+    }
+    return true;
+}
+
+static bool make_array(Sim *s, GError **error)
+{
+    const SsdInfo *info = ssd_info(s->ssd);
+    uint64_t most = info->nblocks * info->block_bytes;
+    uint64_t stripe = 65536;
+
+    if (s->args.stripe && (!workload_bytes(s->args.stripe, &stripe) ||
+                           stripe == 0 || stripe > most || stripe % 4096)) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--stripe=%s: allowed multiples of 4096, up to a drive's "
+                    "%" PRIu64 " bytes",
+                    s->args.stripe, most);
+        return false;
+    }
+    s->array = array_new(s->drive, (unsigned)s->args.drives, stripe);
+    return true;
+}
+
 static bool make_drive(Sim *s, GError **error)
 {
     /* A drive that is saved keeps the versions of its units, as QEMU needs
@@ -558,10 +621,17 @@ static bool make_drive(Sim *s, GError **error)
                     whole);
         return false;
     }
-    s->ssd = s->args.state
-                 ? ssd_load_file(s->cfg, host, NULL, s->args.state, error)
-                 : ssd_create(s->cfg, host, NULL, error);
-    return s->ssd != NULL;
+    for (int i = 0; i < s->args.drives; i++) {
+        s->drive[i] =
+            s->args.state
+                ? ssd_load_file(s->cfg, host, NULL, s->args.state, error)
+                : ssd_create(s->cfg, host, NULL, error);
+        if (!s->drive[i]) {
+            return false;
+        }
+    }
+    s->ssd = s->drive[0];
+    return make_array(s, error);
 }
 
 static void show_units(void *opaque, uint64_t n_units)
@@ -712,7 +782,7 @@ static bool run(Sim *s, GError **error)
         return write_converted(s, error);
     }
     if (!make_config(s, error) || !find_fill(s, error) ||
-        !make_drive(s, error)) {
+        !check_array(s, error) || !make_drive(s, error)) {
         return false;
     }
     if (s->args.info) {
@@ -755,7 +825,10 @@ static void clear(Sim *s)
     player_free(s->player);
     recorded_close(s->recorded);
     g_free(s->replayed);
-    g_clear_pointer(&s->ssd, ssd_destroy);
+    array_free(s->array);
+    for (unsigned i = 0; i < ARRAY_MAX_DRIVES; i++) {
+        g_clear_pointer(&s->drive[i], ssd_destroy);
+    }
     g_clear_pointer(&s->cfg, ssd_config_free);
     g_free(s->profile_path);
     clear_args(&s->args);
@@ -763,7 +836,7 @@ static void clear(Sim *s)
 
 int main(int argc, char **argv)
 {
-    Sim s = {.args.block_bytes = -1};
+    Sim s = {.args = {.block_bytes = -1, .drives = 1}};
     g_autoptr(GError) error = NULL;
     bool ok = parse_args(&s.args, &argc, &argv, &error);
 

@@ -31,7 +31,8 @@ typedef struct Coming {
 } Coming;
 
 struct Player {
-    Ssd *ssd;
+    Array *array;
+    Array *own; /* the array, if it is of one drive and made here; or NULL */
     const SsdInfo *info;
     PlayerConfig cfg;
     const RequestSource *source;
@@ -92,12 +93,21 @@ const char *player_fill_help(unsigned i)
 
 Player *player_new(Ssd *ssd, const PlayerConfig *cfg)
 {
+    Array *own = array_new(&ssd, 1, 0);
+    Player *p = player_new_array(own, cfg);
+
+    p->own = own;
+    return p;
+}
+
+Player *player_new_array(Array *array, const PlayerConfig *cfg)
+{
     Player *p = g_new0(Player, 1);
 
-    p->ssd = ssd;
-    p->info = ssd_info(ssd);
-    p->now_ns = ssd_now_ns(ssd);
-    p->version = ssd_last_version(ssd);
+    p->array = array;
+    p->info = array_info(array);
+    p->now_ns = array_now_ns(array);
+    p->version = array_last_version(array);
     p->block_shift = (unsigned)__builtin_ctz(p->info->block_bytes);
     p->cfg = *cfg;
     p->max_flying = p->info->queue_depth;
@@ -115,6 +125,7 @@ void player_free(Player *p)
         g_free(p->place_ns);
         g_free(p->flying);
         g_free(p->free_slot);
+        array_free(p->own);
         g_free(p);
     }
 }
@@ -221,8 +232,8 @@ static bool look_ahead(Player *p, GError **error)
         if (c->req.nbytes > 0 && !to_blocks(p, &c->req, &c->cmd, error)) {
             return false;
         }
-        ssd_hint(p->ssd, c->cmd.lba, false);
-        ssd_hint(p->ssd, p->ahead[(last + AHEAD / 2) % AHEAD].cmd.lba, true);
+        array_hint(p->array, c->cmd.lba, false);
+        array_hint(p->array, p->ahead[(last + AHEAD / 2) % AHEAD].cmd.lba, true);
         p->n_ahead++;
     }
     return true;
@@ -259,8 +270,8 @@ static bool fetch(Player *p, GError **error)
 /* A scripted fault has cut the power: switch the drive on again. */
 static void restore_power(Player *p)
 {
-    if (!ssd_powered(p->ssd)) {
-        ssd_power_on(p->ssd, p->now_ns);
+    if (!array_powered(p->array)) {
+        array_power_on(p->array, p->now_ns);
         p->result.n_power_cuts++;
     }
 }
@@ -275,10 +286,10 @@ static bool submit(Player *p, GError **error)
     } else {
         tag = p->free_slot[p->max_flying - p->n_flying - 1];
         p->pending.cmd.tag = tag;
-        r = ssd_submit(p->ssd, p->now_ns, &p->pending.cmd);
+        r = array_submit(p->array, p->now_ns, &p->pending.cmd);
         if (r == -ENODEV) {
             restore_power(p);
-            r = ssd_submit(p->ssd, p->now_ns, &p->pending.cmd);
+            r = array_submit(p->array, p->now_ns, &p->pending.cmd);
         }
     }
     if (r == -EBUSY) {
@@ -332,7 +343,7 @@ static void clear_result(Player *p, uint64_t at_ns)
 {
     uint64_t n_warm_up = p->result.n_warm_up + p->result.n_requests;
 
-    ssd_reset_stats(p->ssd);
+    array_reset_stats(p->array);
     memset(&p->result, 0, sizeof(p->result));
     p->result.n_warm_up = n_warm_up;
     p->measured_ns = at_ns;
@@ -372,7 +383,7 @@ static void collect(Player *p)
     size_t n;
 
     do {
-        n = ssd_advance(p->ssd, p->now_ns, done, G_N_ELEMENTS(done));
+        n = array_advance(p->array, p->now_ns, done, G_N_ELEMENTS(done));
         for (size_t i = 0; i < n; i++) {
             note(p, &done[i]);
         }
@@ -389,7 +400,7 @@ static uint64_t wake_ns(const Player *p)
     if (p->have_pending && !p->blocked) {
         return p->pending.req.at_ns;
     }
-    return MAX(ssd_next_event_ns(p->ssd), p->now_ns);
+    return MAX(array_next_event_ns(p->array), p->now_ns);
 }
 
 static void begin(Player *p, const RequestSource *source)
@@ -493,23 +504,20 @@ static bool fill_recorded(Player *p, GError **error)
                     "own format");
         return false;
     }
-    return recorded_preload(p->cfg.recorded, p->ssd, error);
+    return recorded_preload(p->cfg.recorded, array_drive(p->array, 0), error);
 }
 
 bool player_fill(Player *p, PlayerFill fill, uint64_t seed, GError **error)
 {
-    int r;
-
     if (fill == PLAYER_FILL_PRELOAD || fill == PLAYER_FILL_SEQ ||
         fill == PLAYER_FILL_RANDOM) {
-        ssd_expect_full(p->ssd);
+        array_expect_full(p->array);
     }
     switch (fill) {
     case PLAYER_FILL_NONE:
         return true;
     case PLAYER_FILL_PRELOAD:
-        r = ssd_preload(p->ssd, 0, p->info->nblocks);
-        g_assert(r == 0);
+        array_preload(p->array);
         return true;
     case PLAYER_FILL_SEQ:
         return fill_seq(p, seed, error);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <glib.h>
 
+#include "array.h"
 #include "hist.h"
 #include "request.h"
 #include "ssd.h"
@@ -82,6 +83,10 @@ typedef struct Player Player;
 /* ssd must be fresh, aged or loaded, with nothing in flight, and outlive the
  * player. */
 Player *player_new(Ssd *ssd, const PlayerConfig *cfg);
+
+/* The same with an array of drives, which outlives the player, too; without
+ * PLAYER_FILL_TRACE. */
+Player *player_new_array(Array *array, const PlayerConfig *cfg);
 void player_free(Player *p);
 
 /* Before the first player_run(), at most once. */

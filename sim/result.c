@@ -75,14 +75,32 @@ static void speed_json(JsonWriter *w, const ResultRun *run,
     json_close(w, '}');
 }
 
-void result_json(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
-                 GString *out)
+/* One drive's members stand beside those of the run; of several, in a list. */
+static void drives_json(JsonWriter *w, const Array *array)
+{
+    unsigned n = array_n_drives(array);
+
+    if (n == 1) {
+        ssd_stats_json_drive(array_drive(array, 0), w);
+        return;
+    }
+    json_u64(w, "stripe_bytes", array_stripe_bytes(array));
+    json_open(w, "drives", '[');
+    for (unsigned i = 0; i < n; i++) {
+        json_open(w, NULL, '{');
+        ssd_stats_json_drive(array_drive(array, i), w);
+        json_close(w, '}');
+    }
+    json_close(w, ']');
+}
+
+void result_json(const ResultRun *run, const PlayerResult *r, GString *out)
 {
     g_autofree Hist *all = merged(r);
     JsonWriter w = {.out = out};
 
     json_open(&w, NULL, '{');
-    run_json(&w, run, r, ssd_info(ssd));
+    run_json(&w, run, r, array_info(run->array));
     speed_json(&w, run, r);
     json_open(&w, "latency_ns", '{');
     json_hist(&w, "all", all);
@@ -91,7 +109,7 @@ void result_json(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
     }
     json_close(&w, '}');
     record_json(run->record, &w);
-    ssd_stats_json_drive(ssd, &w);
+    drives_json(&w, run->array);
     json_close(&w, '}');
     g_string_append_c(out, '\n');
 }
@@ -188,8 +206,7 @@ static void trouble_text(const ResultRun *run, const PlayerResult *r,
     }
 }
 
-void result_text(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
-                 GString *out)
+void result_text(const ResultRun *run, const PlayerResult *r, GString *out)
 {
     g_autofree Hist *all = merged(r);
 
@@ -217,7 +234,9 @@ void result_text(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
     for (unsigned i = 0; i < G_N_ELEMENTS(shown); i++) {
         latency_text(out, op_names[shown[i]], &r->latency[shown[i]]);
     }
-    drive_text(out, ssd);
+    for (unsigned i = 0; i < array_n_drives(run->array); i++) {
+        drive_text(out, array_drive(run->array, i));
+    }
     trouble_text(run, r, out);
     record_text(run->record, out);
 }

@@ -19,6 +19,7 @@
 /* What only the command knows. */
 typedef struct ResultRun {
     const char *profile;
+    const Array *array; /* of the drives */
     const Source *source;
     const Record *record;
     const char *fill;
@@ -29,10 +30,8 @@ typedef struct ResultRun {
     uint64_t peak_rss_bytes; /* of the process */
 } ResultRun;
 
-void result_json(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
-                 GString *out);
-void result_text(const ResultRun *run, const PlayerResult *r, const Ssd *ssd,
-                 GString *out);
+void result_json(const ResultRun *run, const PlayerResult *r, GString *out);
+void result_text(const ResultRun *run, const PlayerResult *r, GString *out);
 void result_info_json(const char *profile, const SsdInfo *info, GString *out);
 
 #endif

@@ -131,7 +131,7 @@ static bool bad_keyword(GError **error, const char *key, const char *value,
     return false;
 }
 
-static bool parse_bytes(const char *text, uint64_t *out)
+bool workload_bytes(const char *text, uint64_t *out)
 {
     const OptDesc d = {.key = "", .type = OPT_SIZE, .max = UINT64_MAX};
     g_autofree char *house = translate(&d, text);
@@ -154,7 +154,7 @@ static bool parse_extent(const char *key, const char *text, uint64_t capacity,
         *out -= *out % block_bytes;
         return true;
     }
-    if (!parse_bytes(text, out)) {
+    if (!workload_bytes(text, out)) {
         return bad_keyword(error, key, text,
                            "allowed bytes, as in 64m, or 0%..100%");
     }
@@ -176,7 +176,7 @@ static bool add_size(Workload *w, SizeMix *mix, const char *part,
         return bad_keyword(error, "bssplit", w->cfg.bssplit,
                            "allowed up to 64 sizes");
     }
-    if (g_strv_length(f) != 2 || !parse_bytes(f[0], &s->nbytes) ||
+    if (g_strv_length(f) != 2 || !workload_bytes(f[0], &s->nbytes) ||
         s->nbytes == 0 || !opt_set(&share, &percent, f[1], NULL)) {
         return bad_keyword(error, "bssplit", w->cfg.bssplit,
                            "allowed size/percent:size/percent..., as in "

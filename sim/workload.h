@@ -80,6 +80,9 @@ extern const size_t workload_n_options;
 
 typedef struct Workload Workload;
 
+/* A size as fio writes it, 64k or 1m; false: it is none. */
+bool workload_bytes(const char *text, uint64_t *out);
+
 /*
  * The keywords of a text: itself, or the contents of FILE if it is "@FILE"
  * (lines; # begins a comment).  NULL: *error names the file.

@@ -24,6 +24,7 @@ FIGURES = {
     "layout": ("figures_layout", "data layout and parallelism, Zertal 2015"),
     "buffer": ("figures_buffer", "early flush with second chance, Shin 2023"),
     "streams": ("figures_streams", "multi-streamed SSD, Kang 2014"),
+    "blackbox": ("figures_blackbox", "black-box models of a drive, Huang 2011"),
     "streams-guest": ("figures_streams_guest",
                       "the same with RocksDB in a guest; not among all"),
 }

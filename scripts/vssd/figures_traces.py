@@ -120,6 +120,9 @@ FILES: dict[str, list[tuple[str, Callable[[Path], Trace]]]] = {
     "fin1": [("Financial1.spc", read_spc),
              ("ssdsim_example.ascii", read_ssdsim)],
     "fin2": [("Financial2.spc", read_spc)],
+    "web1": [("WebSearch1.spc", read_spc),
+             ("*wsrch*.trace", read_ssdsim)],  # MQSim's columns are the same
+    "web2": [("WebSearch2.spc", read_spc)],
 }
 ENDS = ("", ".gz", ".xz", ".bz2")
 

@@ -284,6 +284,70 @@ static void test_cleaning(void)
     g_assert_cmpfloat(merged, <, together * 0.95);
 }
 
+/* The same of the host's bytes; counters were never reset. */
+static void check_bytes(const Ref *r)
+{
+    SsdCounters all;
+    uint64_t bytes = 0;
+
+    for (uint32_t s = 0; s < r->info->nstreams; s++) {
+        bytes += count(r, s).host_bytes_written;
+    }
+    ssd_get_counters(r->ssd, &all);
+    g_assert_cmpuint(bytes, ==, all.host_bytes_written);
+}
+
+/* Anything a host does, with streams that come and go, and the power too. */
+static void any_op(Ref *r, Prng *rng)
+{
+    uint32_t n = 1 + prng_below(rng, 40);
+    uint64_t lba = prng_below(rng, r->info->nblocks - n);
+    uint32_t what = prng_below(rng, 100);
+
+    r->stream = (uint16_t)prng_below(rng, r->info->host_streams);
+    if (what < 80) {
+        ref_do(r, SSD_OP_WRITE, lba, n, prng_below(rng, 8) == 0);
+    } else if (what < 88) {
+        ref_do(r, SSD_OP_TRIM, lba / UNIT * UNIT, UNIT, false);
+    } else if (what < 94) {
+        ref_do(r, SSD_OP_READ, lba, n, false);
+    } else if (what < 97) {
+        ref_do(r, SSD_OP_FLUSH, 0, 0, false);
+    } else {
+        ssd_stream_close(r->ssd, r->now_ns, r->stream);
+    }
+}
+
+static void sums(const char *options, bool cuts)
+{
+    Ref *r = drive(options);
+    Prng rng;
+
+    prng_seed(&rng, 11, 11);
+    for (uint32_t i = 0; i < 30000; i++) {
+        any_op(r, &rng);
+        if (cuts && prng_below(&rng, 500) == 0) {
+            ref_power_cycle(r);
+            settle(r);
+            check_sums(r);
+            check_bytes(r);
+        }
+    }
+    settle(r);
+    check_sums(r);
+    check_bytes(r);
+    g_assert_cmpuint(count(r, 1).copied_units, >, 0);
+    ref_free(r);
+}
+
+static void test_sums(void)
+{
+    sums("ftl.op_percent=70%;streams.max=2", false);
+    sums("ftl.op_percent=70%;streams.max=2", true);
+    sums("ftl.op_percent=40%;fdp.ruhs=4;streams.gc=merge", true);
+    sums("ftl.op_percent=70%;ftl.hot_cold=on", false);
+}
+
 /* Every stream is opened, in every plane, and left; then the host fills the
  * drive by another one, over and over. */
 static void hostile(const char *options)
@@ -533,6 +597,7 @@ int main(int argc, char **argv)
     g_test_add_func("/streams/close", test_close);
     g_test_add_func("/streams/close-buffered", test_close_buffered);
     g_test_add_func("/streams/cleaning", test_cleaning);
+    g_test_add_func("/streams/sums", test_sums);
     g_test_add_func("/streams/hostile", test_hostile);
     g_test_add_func("/streams/close-and-close", test_close_and_close);
     g_test_add_func("/streams/small-buffer", test_small_buffer);

@@ -268,6 +268,71 @@ class Errors(unittest.TestCase):
         self.assertIn("cannot write", done.stderr)
 
 
+class Arrays(unittest.TestCase):
+    """--drives: several drives as one."""
+
+    READS = ("--workload", "rw=randread bs=4k iodepth=64 number_ios=4000")
+
+    def test_two(self) -> None:
+        """Twice the drives, twice the work, half of it on each."""
+        one = result("--profile", TINY, *self.READS)
+        two = result("--profile", TINY, *self.READS, "--drives", "2")
+        self.assertEqual(two["stripe_bytes"], 65536)
+        self.assertEqual(two["capacity_bytes"],
+                         one["capacity_bytes"] // 65536 * 65536 * 2)
+        self.assertGreater(two["iops"], 1.7 * one["iops"])
+        reads = [d["nand"]["reads"] for d in two["drives"]]
+        self.assertEqual(len(reads), 2)
+        self.assertEqual(sum(reads), one["nand"]["reads"])
+        self.assertLess(max(reads), 0.55 * sum(reads))
+
+    def test_of_one(self) -> None:
+        """One drive is what it is without the option."""
+        self.assertEqual(*(
+            {k: v for k, v in result("--profile", TINY, *self.READS,
+                                     *more).items() if k not in OF_THE_MACHINE}
+            for more in ((), ("--drives", "1"))))
+
+    def test_fills(self) -> None:
+        """All drives are filled."""
+        for fill in ("seq", "random"):
+            r = result("--profile", TINY, "--drives", "3", "--stripe", "16k",
+                       "--fill", fill, "--workload", "rw=read bs=64k")
+            for d in r["drives"]:
+                self.assertGreater(d["gc"]["mapped_units"], 5000)
+                self.assertGreater(d["nand"]["reads"], 1000)
+
+    def test_states(self) -> None:
+        """Each drive starts from the state."""
+        with tempfile.TemporaryDirectory() as tmp:
+            state = pathlib.Path(tmp, "state")
+            done = run("--profile", TINY, "--precondition", "--save-state",
+                       state)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            r = result("--profile", TINY, "--drives", "2", "--state", state,
+                       "--workload", "rw=randwrite number_ios=2000")
+            for d in r["drives"]:
+                self.assertGreater(d["nand"]["erases"], 0)
+
+    def test_refusals(self) -> None:
+        """One line that names the option."""
+        for args, words in (
+                (("--drives", "0"), ("--drives=0", "1..64")),
+                (("--drives", "65"), ("--drives=65", "1..64")),
+                (("--stripe", "64k"), ("--stripe", "--drives")),
+                (("--drives", "2", "--stripe", "5k"), ("5k", "4096")),
+                (("--drives", "2", "--stripe", "1t"), ("1t", "up to")),
+                (("--drives", "2", "--info"), ("--info", "one drive")),
+                (("--drives", "2", "--csv", "x"), ("--csv",)),
+                (("--drives", "2", "--save-state", "x"), ("--save-state",)),
+                (("--drives", "2", "--set", "faults=x"), ("faults",))):
+            done = run("--profile", TINY, *self.READS, *args)
+            self.assertEqual(done.returncode, 1, args)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            for word in words:
+                self.assertIn(word, done.stderr)
+
+
 class Pages(unittest.TestCase):
     def test_help(self) -> None:
         done = run("--help")
@@ -300,7 +365,10 @@ class Pages(unittest.TestCase):
 
         walk("", result("--profile", TINY, "--trace", TRACE))
         walk("", result("--profile", TINY, "--workload", "number_ios=1"))
-        for name in sorted(names):
+        walk("", result("--profile", TINY, "--workload", "number_ios=1",
+                        "--drives", "2"))
+        self.assertIn("`drives[]`", page)
+        for name in sorted({n.removeprefix("drives[].") for n in names}):
             parts = name.split(".")
             leaf = parts[-1]
             self.assertTrue(f"`{name}`" in page or f"`{leaf}`" in page,

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * array.c - split a command over drives, put its completion together.
+ *
+ * Knows stripes; knows nothing of what drives do.  The stripes of one command
+ * on one drive lie one behind the other there, so that each drive gets one part
+ * at most, under the command's own tag.
+ */
+#include "array.h"
+
+#include <errno.h>
+#include <string.h>
+#include <glib.h>
+
+/* A command whose parts have not all ended. */
+typedef struct Whole {
+    SsdCompletion done; /* of the part that ended last, so far */
+    unsigned n_left;
+} Whole;
+
+struct Array {
+    unsigned n;
+    Ssd *drive[ARRAY_MAX_DRIVES];
+    SsdInfo info;
+    uint64_t stripe; /* blocks */
+
+    Whole *flying;        /* by tag */
+    SsdCompletion *ready; /* ended, not yet fetched; oldest first */
+    size_t first_ready, n_ready;
+};
+
+Array *array_new(Ssd *const *drive, unsigned n, uint64_t stripe_bytes)
+{
+    Array *a = g_new0(Array, 1);
+
+    g_assert(n >= 1 && n <= ARRAY_MAX_DRIVES);
+    a->n = n;
+    memcpy(a->drive, drive, n * sizeof(*drive));
+    a->info = *ssd_info(drive[0]);
+    if (n > 1) {
+        a->stripe = stripe_bytes / a->info.block_bytes;
+        g_assert(a->stripe > 0 && a->stripe <= a->info.nblocks);
+        a->info.nblocks -= a->info.nblocks % a->stripe;
+        a->info.nblocks *= n;
+        a->info.raw_bytes *= n;
+        a->info.memory_bytes *= n;
+        a->flying = g_new0(Whole, a->info.queue_depth);
+        a->ready = g_new0(SsdCompletion, a->info.queue_depth);
+    }
+    return a;
+}
+
+void array_free(Array *a)
+{
+    if (a) {
+        g_free(a->ready);
+        g_free(a->flying);
+        g_free(a);
+    }
+}
+
+unsigned array_n_drives(const Array *a)
+{
+    return a->n;
+}
+
+uint64_t array_stripe_bytes(const Array *a)
+{
+    return a->stripe * a->info.block_bytes;
+}
+
+Ssd *array_drive(const Array *a, unsigned i)
+{
+    return a->drive[i];
+}
+
+const SsdInfo *array_info(const Array *a)
+{
+    return &a->info;
+}
+
+/* ---- all drives alike ------------------------------------------------------ */
+
+uint64_t array_now_ns(const Array *a)
+{
+    uint64_t now_ns = 0;
+
+    for (unsigned i = 0; i < a->n; i++) {
+        now_ns = MAX(now_ns, ssd_now_ns(a->drive[i]));
+    }
+    return now_ns;
+}
+
+uint64_t array_last_version(const Array *a)
+{
+    uint64_t version = 0;
+
+    for (unsigned i = 0; i < a->n; i++) {
+        version = MAX(version, ssd_last_version(a->drive[i]));
+    }
+    return version;
+}
+
+void array_expect_full(Array *a)
+{
+    for (unsigned i = 0; i < a->n; i++) {
+        ssd_expect_full(a->drive[i]);
+    }
+}
+
+void array_preload(Array *a)
+{
+    for (unsigned i = 0; i < a->n; i++) {
+        int r = ssd_preload(a->drive[i], 0, a->info.nblocks / a->n);
+
+        g_assert(r == 0);
+    }
+}
+
+void array_reset_stats(Array *a)
+{
+    for (unsigned i = 0; i < a->n; i++) {
+        ssd_reset_stats(a->drive[i]);
+    }
+}
+
+bool array_powered(const Array *a)
+{
+    for (unsigned i = 0; i < a->n; i++) {
+        if (!ssd_powered(a->drive[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void array_power_on(Array *a, uint64_t now_ns)
+{
+    for (unsigned i = 0; i < a->n; i++) {
+        ssd_power_on(a->drive[i], now_ns);
+    }
+}
+
+/* ---- stripes --------------------------------------------------------------- */
+
+static bool has_range(const SsdCmd *cmd)
+{
+    return cmd->op != SSD_OP_FLUSH && cmd->op != SSD_OP_SHUTDOWN;
+}
+
+/* The part of a command that lies on drive i; false: none. */
+static bool part_on(const Array *a, const SsdCmd *cmd, unsigned i, SsdCmd *part)
+{
+    uint64_t end = cmd->lba + cmd->nblocks - 1;
+    uint64_t first = cmd->lba / a->stripe;
+    uint64_t last = end / a->stripe;
+    uint64_t mine = first + (i + a->n - first % a->n) % a->n;
+    uint64_t mine_last = last - (last % a->n + a->n - i) % a->n;
+    uint64_t from, to;
+
+    *part = *cmd;
+    if (!has_range(cmd)) {
+        return true;
+    }
+    if (mine > last) {
+        return false;
+    }
+    from = mine / a->n * a->stripe + (mine == first ? cmd->lba % a->stripe : 0);
+    to = mine_last / a->n * a->stripe +
+         (mine_last == last ? end % a->stripe : a->stripe - 1);
+    part->lba = from;
+    part->nblocks = (uint32_t)(to - from + 1);
+    return true;
+}
+
+/* Where a block of drive i lies in the array. */
+static uint64_t whole_lba(const Array *a, unsigned i, uint64_t lba)
+{
+    return (lba / a->stripe * a->n + i) * a->stripe + lba % a->stripe;
+}
+
+void array_hint(const Array *a, uint64_t lba, bool soon)
+{
+    unsigned i = 0;
+
+    if (a->n > 1) {
+        i = (unsigned)(lba / a->stripe % a->n);
+        lba = lba / a->stripe / a->n * a->stripe + lba % a->stripe;
+    }
+    ssd_hint(a->drive[i], lba, soon);
+}
+
+/* ---- commands -------------------------------------------------------------- */
+
+int array_submit(Array *a, uint64_t now_ns, const SsdCmd *cmd)
+{
+    Whole *w;
+
+    if (a->n == 1) {
+        return ssd_submit(a->drive[0], now_ns, cmd);
+    }
+    if (has_range(cmd) && (cmd->nblocks == 0 || cmd->lba >= a->info.nblocks ||
+                           cmd->nblocks > a->info.nblocks - cmd->lba)) {
+        return -EINVAL;
+    }
+    g_assert(cmd->tag < a->info.queue_depth);
+    w = &a->flying[cmd->tag];
+    *w = (Whole){.done = {.tag = cmd->tag}};
+    for (unsigned i = 0; i < a->n; i++) {
+        SsdCmd part;
+        int r;
+
+        if (!part_on(a, cmd, i, &part)) {
+            continue;
+        }
+        r = ssd_submit(a->drive[i], now_ns, &part);
+        /* No drive has more parts than the array has commands. */
+        g_assert(r == 0 || (r == -EINVAL && w->n_left == 0));
+        if (r < 0) {
+            return r;
+        }
+        w->n_left++;
+    }
+    return 0;
+}
+
+uint64_t array_next_event_ns(const Array *a)
+{
+    uint64_t next_ns = ssd_next_event_ns(a->drive[0]);
+
+    if (a->n_ready > 0) {
+        return a->ready[a->first_ready].complete_ns;
+    }
+    for (unsigned i = 1; i < a->n; i++) {
+        next_ns = MIN(next_ns, ssd_next_event_ns(a->drive[i]));
+    }
+    return next_ns;
+}
+
+static void part_ended(Array *a, unsigned i, const SsdCompletion *c)
+{
+    Whole *w = &a->flying[c->tag];
+    SsdStatus status = w->done.status;
+    uint64_t bad_lba = w->done.bad_lba;
+
+    if (c->complete_ns >= w->done.complete_ns) {
+        w->done = *c;
+    }
+    if (status == SSD_STATUS_OK && c->status != SSD_STATUS_OK) {
+        status = c->status;
+        bad_lba = whole_lba(a, i, c->bad_lba);
+    }
+    w->done.status = status;
+    w->done.bad_lba = bad_lba;
+    if (--w->n_left == 0) {
+        a->ready[a->first_ready + a->n_ready++] = w->done;
+    }
+}
+
+static int older(const void *x, const void *y)
+{
+    const SsdCompletion *a = x;
+    const SsdCompletion *b = y;
+
+    if (a->complete_ns != b->complete_ns) {
+        return a->complete_ns < b->complete_ns ? -1 : 1;
+    }
+    return a->tag < b->tag ? -1 : a->tag > b->tag;
+}
+
+/* What has ended on any drive, oldest first. */
+static void gather(Array *a, uint64_t now_ns)
+{
+    SsdCompletion done[64];
+    size_t n;
+
+    memmove(a->ready, a->ready + a->first_ready,
+            a->n_ready * sizeof(*a->ready));
+    a->first_ready = 0;
+    for (unsigned i = 0; i < a->n; i++) {
+        do {
+            n = ssd_advance(a->drive[i], now_ns, done, G_N_ELEMENTS(done));
+            for (size_t k = 0; k < n; k++) {
+                part_ended(a, i, &done[k]);
+            }
+        } while (n == G_N_ELEMENTS(done));
+    }
+    qsort(a->ready, a->n_ready, sizeof(*a->ready), older);
+}
+
+size_t array_advance(Array *a, uint64_t now_ns, SsdCompletion *done, size_t max)
+{
+    size_t n;
+
+    if (a->n == 1) {
+        return ssd_advance(a->drive[0], now_ns, done, max);
+    }
+    gather(a, now_ns);
+    n = MIN(a->n_ready, max);
+    memcpy(done, a->ready, n * sizeof(*done));
+    a->first_ready += n;
+    a->n_ready -= n;
+    return n;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * array.h - drives side by side that look like one (RAID 0).
+ *
+ * Stripe k of the array lies on drive k modulo n, as its stripe k / n.  The
+ * calls are those of ssd.h, with its contracts; an array of one drive passes
+ * them on as they are.
+ */
+#ifndef VSSD_SIM_ARRAY_H
+#define VSSD_SIM_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ssd.h"
+
+#define ARRAY_MAX_DRIVES 64
+
+typedef struct Array Array;
+
+/*
+ * n drives of one configuration, n in 1..ARRAY_MAX_DRIVES, which outlive the
+ * array and have no scripted faults if n is above 1.  stripe_bytes is a multiple
+ * of a block and no larger than a drive; with one drive it is not used.
+ */
+Array *array_new(Ssd *const *drive, unsigned n, uint64_t stripe_bytes);
+void array_free(Array *a);
+
+unsigned array_n_drives(const Array *a);
+uint64_t array_stripe_bytes(const Array *a);
+Ssd *array_drive(const Array *a, unsigned i); /* owned by the caller of new */
+
+/* Of the whole; queue_depth is that of a drive. */
+const SsdInfo *array_info(const Array *a);
+
+uint64_t array_now_ns(const Array *a);
+uint64_t array_last_version(const Array *a);
+void array_expect_full(Array *a);
+void array_preload(Array *a); /* all of it */
+void array_reset_stats(Array *a);
+void array_hint(const Array *a, uint64_t lba, bool soon);
+
+/*
+ * As ssd_submit(); cmd->tag is below queue_depth.  A command ends when the last
+ * of its parts, at most one for each drive, has ended; a flush goes to all.
+ */
+int array_submit(Array *a, uint64_t now_ns, const SsdCmd *cmd);
+uint64_t array_next_event_ns(const Array *a);
+size_t array_advance(Array *a, uint64_t now_ns, SsdCompletion *done,
+                     size_t max);
+
+bool array_powered(const Array *a);
+void array_power_on(Array *a, uint64_t now_ns);
+
+#endif
