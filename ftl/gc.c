@@ -137,62 +137,10 @@ static uint32_t new_job(Ssd *ssd, uint32_t plane, uint32_t n, uint32_t class)
     return j;
 }
 
-/* ---- planes of a die in step ---------------------------------------------------- */
-
-/* Do copies go to whichever plane of the die is behind, so that they can be
- * programmed by multi-plane commands? */
-static bool goes_by_die(const Ssd *ssd)
-{
-    return ssd->mate && ssd->cfg->nand.multi_plane;
-}
-
-/* Programs that cleaning has made in the plane, for the class, since the drive was
- * new, if its planes had always been in step. */
-static uint64_t place_in_stripe(const Ssd *ssd, uint32_t plane, uint32_t class)
-{
-    uint32_t k = open_index(ssd, OPEN_GC, class);
-    const Open *o = &ssd->plane[plane].open[k];
-    uint64_t serial = ssd->stripe_serial[plane * ssd->l.n_open + k];
-
-    return serial * ssd->geo->pages_per_block +
-           (o->block == NONE ? ssd->geo->pages_per_block : o->next_page);
-}
-
-/* Can the plane take a page of another one, as it could one of the host? */
-static bool takes_guest(const Ssd *ssd, const Plane *p)
-{
-    uint64_t coming = (uint64_t)(p->host_programs + p->gc.guests + 1) *
-                      ssd->l.units_per_program;
-
-    return p->gc.programs < GC_PROGRAMS_PER_PLANE &&
-           !plane_is_short(ssd, p) &&
-           p->valid - p->meta_valid + coming <
-               ssd->l.share_units + p->slack_units;
-}
-
-/* Where a page of the plane's goes: to the plane of the die that is behind. */
-static uint32_t destination(const Ssd *ssd, uint32_t plane, uint32_t class)
-{
-    uint32_t n = ssd->geo->planes_per_die;
-    uint32_t first = plane / n * n;
-    uint32_t best = plane;
-
-    if (!goes_by_die(ssd) || class >= ssd->l.n_stream_classes) {
-        return plane;
-    }
-    for (uint32_t i = first; i < first + n; i++) {
-        if (i != plane && takes_guest(ssd, &ssd->plane[i]) &&
-            place_in_stripe(ssd, i, class) < place_in_stripe(ssd, best, class)) {
-            best = i;
-        }
-    }
-    return best;
-}
-
 /* The plane that a job's units come from. */
 static uint32_t source_of(Ssd *ssd, uint32_t j)
 {
-    return goes_by_die(ssd)
+    return unit_goes_by_die(ssd)
                ? block_plane(ssd, ppu_block(ssd, job_units(ssd, j)[0]))
                : ssd->job[j].plane;
 }
@@ -337,7 +285,7 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     uint32_t to;
 
     if (ready_class(ssd, p) == NONE ||
-        (p->gc.programs == GC_PROGRAMS_PER_PLANE && !goes_by_die(ssd))) {
+        (p->gc.programs == GC_PROGRAMS_PER_PLANE && !unit_goes_by_die(ssd))) {
         return false;
     }
     drop_stale(ssd, p);
@@ -345,7 +293,7 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     if (class == NONE) {
         return false;
     }
-    to = destination(ssd, plane, class);
+    to = unit_destination(ssd, plane, class);
     if (ssd->plane[to].gc.programs == GC_PROGRAMS_PER_PLANE) {
         return false;
     }
@@ -860,7 +808,7 @@ void gc_page_done(Ssd *ssd, uint32_t j)
         go_on(ssd, from);
         let_host(ssd, from);
     }
-    if (goes_by_die(ssd)) {
+    if (unit_goes_by_die(ssd)) {
         others_go_on(ssd, plane);
     }
 }
