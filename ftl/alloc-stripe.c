@@ -5,7 +5,8 @@
  * use as many buses and dies as there are.
  *
  * A plane that cannot take a page now is passed over, and the stripe goes on
- * behind the one that took it.
+ * behind the one that took it.  Of several streams each has a stripe of its own
+ * (alloc-rows.c).
  */
 #include "ftl.h"
 

@@ -2,10 +2,11 @@
 /*
  * alloc-superblock.c - strictly one page after the other in the order of
  * ftl.stripe: the blocks that are open on all planes fill in step, like one
- * block as wide as the drive.
+ * block as wide as the drive.  Of several streams each has such a block
+ * (alloc-rows.c).
  *
  * A page waits for its plane rather than go elsewhere, unless the plane has no
- * room at all.  Cleaning is by plane, as with every other policy.
+ * room at all.  What cleaning goes by is ftl.gc_unit, as with every other policy.
  */
 #include "ftl.h"
 

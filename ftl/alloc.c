@@ -116,7 +116,7 @@ uint32_t alloc_next(const Ssd *ssd, uint32_t from)
 bool alloc_will_change(const Plane *p)
 {
     return p->host_programs > 0 || p->erases > 0 || p->gc.reads > 0 ||
-           p->gc.programs > 0 || p->gc.trims > 0;
+           p->gc.programs > 0 || p->gc.away > 0 || p->gc.trims > 0;
 }
 
 uint32_t alloc_insist(Ssd *ssd, uint32_t plane)

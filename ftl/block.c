@@ -651,7 +651,8 @@ static void set_accepting(Ssd *ssd, uint32_t plane, bool accepting)
 void plane_update(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
-    uint64_t coming = (uint64_t)p->host_programs * ssd->l.units_per_program;
+    uint64_t coming = (uint64_t)(p->host_programs + p->gc.guests) *
+                      ssd->l.units_per_program;
     bool willing = p->host_programs < ssd->alloc->depth &&
                    p->valid - p->meta_valid + coming <
                        ssd->l.share_units + p->slack_units;

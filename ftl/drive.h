@@ -225,7 +225,10 @@ typedef struct PlaneGc {
     uint32_t victim; /* or NONE */
     uint32_t scan;   /* next page of the victim to look at */
     uint32_t reads;  /* page reads in flight */
-    uint32_t programs;
+    uint32_t programs; /* into the plane */
+    uint32_t away;   /* of them and those that failed: of its units into other
+                        planes of the die */
+    uint32_t guests; /* of units of others into it */
     uint32_t n_staged; /* units read, not yet on their way */
     uint32_t next; /* FULL: victim of its stripe, to be taken next; or NONE */
     uint32_t held; /* empty victims that wait for others of their stripe */

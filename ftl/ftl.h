@@ -565,6 +565,13 @@ void unit_erase(Ssd *ssd, uint32_t block);
 /* The plane is short of room: erase what waits. */
 void unit_release(Ssd *ssd, uint32_t plane);
 
+/* Do copies go to whichever plane of the die is behind, so that multi-plane
+ * commands can program them? */
+bool unit_goes_by_die(const Ssd *ssd);
+
+/* The plane where the next page of copies from this one goes. */
+uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class);
+
 /* For ssd_check(). */
 bool unit_check(const Ssd *ssd, GError **error);
 

@@ -12,6 +12,9 @@
  * numbers).  Knows nothing of how a block is emptied (gc.c) or of which stripe
  * is best: a policy asks gc_valid(), which is the mean over the stripe.
  *
+ * Copies go to the plane of the die that is behind, if the array can then program
+ * two at a time.
+ *
  * A plane that has chosen calls the others (PlaneGc.next) to empty theirs, too,
  * and blocks that are empty wait for the others of the stripe, so that planes
  * of a die can be erased by one command.
@@ -268,6 +271,55 @@ void unit_release(Ssd *ssd, uint32_t plane)
             block_start_erase(ssd, b, ssd->block[b].cause, false);
         }
     }
+}
+
+/* ---- copies ---------------------------------------------------------------------- */
+
+bool unit_goes_by_die(const Ssd *ssd)
+{
+    return ssd->mate && ssd->cfg->nand.multi_plane;
+}
+
+/* Programs that cleaning has made in the plane, for the class, since the drive was
+ * new, if its planes had always been in step. */
+static uint64_t place_in_stripe(const Ssd *ssd, uint32_t plane, uint32_t class)
+{
+    uint32_t k = open_index(ssd, OPEN_GC, class);
+    const Open *o = &ssd->plane[plane].open[k];
+    uint64_t serial = ssd->stripe_serial[plane * ssd->l.n_open + k];
+
+    return serial * ssd->geo->pages_per_block +
+           (o->block == NONE ? ssd->geo->pages_per_block : o->next_page);
+}
+
+/* Can the plane take a page of another one, as it could one of the host? */
+static bool takes_guest(const Ssd *ssd, const Plane *p)
+{
+    uint64_t coming = (uint64_t)(p->host_programs + p->gc.guests + 1) *
+                      ssd->l.units_per_program;
+
+    return p->gc.programs < GC_PROGRAMS_PER_PLANE &&
+           !plane_is_short(ssd, p) &&
+           p->valid - p->meta_valid + coming <
+               ssd->l.share_units + p->slack_units;
+}
+
+uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class)
+{
+    uint32_t n = ssd->geo->planes_per_die;
+    uint32_t first = plane / n * n;
+    uint32_t best = plane;
+
+    if (!unit_goes_by_die(ssd) || class >= ssd->l.n_stream_classes) {
+        return plane;
+    }
+    for (uint32_t i = first; i < first + n; i++) {
+        if (i != plane && takes_guest(ssd, &ssd->plane[i]) &&
+            place_in_stripe(ssd, i, class) < place_in_stripe(ssd, best, class)) {
+            best = i;
+        }
+    }
+    return best;
 }
 
 /* ---- checks ------------------------------------------------------------------------ */

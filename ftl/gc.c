@@ -18,8 +18,12 @@
  * ftl.gc_preempt cleaning waits, while there is room, as long as reads of the
  * host wait for the die.
  *
- * With ftl.gc_unit blocks of several planes are chosen and erased together, but
- * each plane empties its own (gc-unit.c).
+ * With ftl.gc_unit blocks of several planes are chosen and erased together; each
+ * plane empties its own (gc-unit.c).  If the array has multi-plane commands,
+ * what is copied goes to the plane of the die that is behind in its stripe, as a
+ * guest: only where there is room as for the host, so that what is said above of
+ * a plane holds.  Above all, the last free block takes none: whatever is in a
+ * block that was opened then has its original in the plane (power_take_back()).
  *
  * Blocks in SLC mode (nand.slc_blocks) are emptied in the same way ("folded")
  * once more than half of them are in use, while there is room.
@@ -133,6 +137,24 @@ static uint32_t new_job(Ssd *ssd, uint32_t plane, uint32_t n, uint32_t class)
     return j;
 }
 
+/* The plane that a job's units come from. */
+static uint32_t source_of(Ssd *ssd, uint32_t j)
+{
+    return unit_goes_by_die(ssd)
+               ? block_plane(ssd, ppu_block(ssd, job_units(ssd, j)[0]))
+               : ssd->job[j].plane;
+}
+
+/* A page of the plane's begins its way to another one, or (by -1) is there. */
+static void count_guest(Ssd *ssd, uint32_t from, uint32_t to, uint32_t by)
+{
+    if (from != to) {
+        ssd->plane[from].gc.away += by;
+        ssd->plane[to].gc.guests += by;
+        plane_update(ssd, to);
+    }
+}
+
 /* The class that has units for a page in memory, or NONE. */
 static uint32_t ready_class(const Ssd *ssd, const Plane *p)
 {
@@ -155,7 +177,8 @@ static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa,
 {
     Plane *p = &ssd->plane[plane];
     uint32_t n = ssd->l.units_per_program;
-    uint32_t j = new_job(ssd, plane, n, class);
+    uint32_t to = block_plane(ssd, page_block(ssd, ppa));
+    uint32_t j = new_job(ssd, to, n, class);
     uint32_t kept = 0;
     uint32_t taken = 0;
 
@@ -170,6 +193,7 @@ static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa,
     }
     p->gc.n_staged = kept;
     p->staged_of[class] -= n;
+    count_guest(ssd, plane, to, 1);
     send(ssd, j, ppa);
 }
 
@@ -226,7 +250,7 @@ static uint32_t take_page(Ssd *ssd, uint32_t plane, uint32_t class)
         unit_release(ssd, plane);
     }
     if (page == NONE && p->erases == 0 && p->gc.programs == 0 &&
-        p->gc.reads == 0 && p->gc.trims == 0) {
+        p->gc.away == 0 && p->gc.reads == 0 && p->gc.trims == 0) {
         page = take_any_page(ssd, plane);
         if (page == NONE) {
             start_over(ssd, plane);
@@ -258,9 +282,10 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     uint32_t class;
     uint32_t ppa;
+    uint32_t to;
 
     if (ready_class(ssd, p) == NONE ||
-        p->gc.programs == GC_PROGRAMS_PER_PLANE) {
+        (p->gc.programs == GC_PROGRAMS_PER_PLANE && !unit_goes_by_die(ssd))) {
         return false;
     }
     drop_stale(ssd, p);
@@ -268,7 +293,12 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     if (class == NONE) {
         return false;
     }
-    ppa = take_page(ssd, plane, class);
+    to = unit_destination(ssd, plane, class);
+    if (ssd->plane[to].gc.programs == GC_PROGRAMS_PER_PLANE) {
+        return false;
+    }
+    ppa = to == plane ? take_page(ssd, plane, class)
+                      : block_take_page(ssd, to, OPEN_GC, class);
     if (ppa == NONE) {
         return false;
     }
@@ -691,7 +721,7 @@ void gc_force(Ssd *ssd, uint32_t plane)
 
     unit_release(ssd, plane);
     if (p->erases == 0 && p->gc.victim == NONE && p->gc.reads == 0 &&
-        p->gc.programs == 0) {
+        p->gc.programs == 0 && p->gc.away == 0) {
         p->gc.forced = true;
         go_on(ssd, plane);
     }
@@ -731,17 +761,32 @@ void gc_read_done(Ssd *ssd, const NandOp *op)
     let_host(ssd, plane);
 }
 
+/* Planes of the die that may have waited for a program in this one. */
+static void others_go_on(Ssd *ssd, uint32_t plane)
+{
+    uint32_t n = ssd->geo->planes_per_die;
+
+    for (uint32_t i = plane / n * n; i < plane / n * n + n; i++) {
+        if (i != plane) {
+            gc_kick(ssd, i);
+            let_host(ssd, i);
+        }
+    }
+}
+
 void gc_page_done(Ssd *ssd, uint32_t j)
 {
     PageJob *job = &ssd->job[j];
     uint32_t *unit = job_units(ssd, j);
     uint32_t first = job->ppa << ssd->page_units_shift;
     uint32_t plane = job->plane;
+    uint32_t from;
 
     if (ssd->l.log_blocks > 0) {
         merge_page_done(ssd, j);
         return;
     }
+    from = source_of(ssd, j);
     for (uint32_t i = 0; i < job->n; i++) {
         /* The map is large and its entries lie far apart: fetch them at once. */
         __builtin_prefetch(&ssd->map[spare_lpn(ssd, first + i)], 1);
@@ -755,9 +800,17 @@ void gc_page_done(Ssd *ssd, uint32_t j)
     }
     block_page_done(ssd, page_block(ssd, job->ppa));
     ssd->plane[plane].gc.programs--;
+    count_guest(ssd, from, plane, (uint32_t)-1);
     job_give(ssd, j);
     go_on(ssd, plane);
     let_host(ssd, plane);
+    if (from != plane) {
+        go_on(ssd, from);
+        let_host(ssd, from);
+    }
+    if (unit_goes_by_die(ssd)) {
+        others_go_on(ssd, plane);
+    }
 }
 
 void gc_page_failed(Ssd *ssd, uint32_t j)
@@ -771,6 +824,7 @@ void gc_page_failed(Ssd *ssd, uint32_t j)
         job_fifo_push(ssd, &p->gc.redo, j);
         return;
     }
+    count_guest(ssd, source_of(ssd, j), job->plane, (uint32_t)-1);
     for (uint32_t i = 0; i < job->n; i++) {
         copy_ended(ssd, ppu_block(ssd, job_units(ssd, j)[i]));
     }

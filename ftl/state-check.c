@@ -505,7 +505,8 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
     uint32_t n = ssd->geo->blocks_per_plane;
 
     CHECK(p->host_programs == 0 && p->erases == 0 && p->gc.reads == 0 &&
-              p->gc.programs == 0 && p->gc.redo.head == NONE &&
+              p->gc.programs == 0 && p->gc.away == 0 && p->gc.guests == 0 &&
+              p->gc.redo.head == NONE &&
               p->meta_programs == 0 && p->meta_wait.head == NONE,
           "operations are in flight");
     CHECK(p->n_free <= n && p->n_slc_free <= n && p->spare_blocks <= n &&

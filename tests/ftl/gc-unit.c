@@ -50,6 +50,7 @@ static const NandWatch watch = {
 typedef struct Outcome {
     Erases erases;
     uint64_t stripes, stripe_blocks, victims;
+    double joined; /* share of the programs that were multi-plane */
     double waf;
 } Outcome;
 
@@ -73,11 +74,13 @@ static Outcome measure(const char *unit, const char *more)
     Ref *r = ref_new(ref_config(options), true);
     Outcome o = {.waf = 0};
     SsdCounters c;
+    uint64_t joined;
     Prng rng;
 
     prng_seed(&rng, 3, 3);
     write_some(r, &rng, 2 * r->n_units);
     ssd_reset_stats(r->ssd);
+    joined = nand_stats(r->ssd->nand)->joined[NAND_PROGRAM];
     nand_watch(r->ssd->nand, &watch, &o.erases);
     write_some(r, &rng, 3 * r->n_units);
     nand_watch(r->ssd->nand, NULL, NULL);
@@ -86,13 +89,16 @@ static Outcome measure(const char *unit, const char *more)
     o.stripe_blocks = r->ssd->gc_stripe_blocks;
     o.victims = r->ssd->gc_victims;
     o.waf = c.waf;
+    o.joined = (double)(nand_stats(r->ssd->nand)->joined[NAND_PROGRAM] -
+                        joined) / (double)c.nand_programs;
     ref_finish(r);
     ref_free(r);
     g_test_message("%s %s: WAF %.3f, %" PRIu64 " victims, %" PRIu64
                    " stripes of %" PRIu64 " blocks, %" PRIu64 " erases at %"
-                   PRIu64 " instants, %" PRIu64 " in multi-plane commands",
+                   PRIu64 " instants, %" PRIu64 " in multi-plane commands; %.3f "
+                   "of the programs in such",
                    unit, more, o.waf, o.victims, o.stripes, o.stripe_blocks,
-                   o.erases.n, o.erases.instants, o.erases.grouped);
+                   o.erases.n, o.erases.instants, o.erases.grouped, o.joined);
     return o;
 }
 
@@ -125,6 +131,19 @@ static void test_erases(void)
     g_assert_cmpuint(all.erases.instants * PLANES / 2, <, all.erases.n);
     g_assert_cmpuint(all.erases.instants, <, die.erases.instants);
     g_assert_cmpuint(die.erases.instants, <, plane.erases.instants);
+}
+
+/* What is copied out of the planes of a die fills them in step, so that most
+ * programs find a partner. */
+static void test_programs(void)
+{
+    double plane = measure("plane", "").joined;
+    double die = measure("die", "").joined;
+    double all = measure("superblock", "").joined;
+
+    g_assert_cmpfloat(die, >, 0.7);
+    g_assert_cmpfloat(die, >, 1.5 * plane);
+    g_assert_cmpfloat(all, >, plane);
 }
 
 /*
@@ -164,6 +183,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/gc-unit/stripes", test_stripes);
     g_test_add_func("/gc-unit/erases", test_erases);
+    g_test_add_func("/gc-unit/programs", test_programs);
     g_test_add_func("/gc-unit/waf", test_waf);
     g_test_add_func("/gc-unit/policies", test_policies);
     return g_test_run();
