@@ -259,7 +259,7 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     for (uint64_t i = 0; i < n && ssd->l.log_blocks == 0;) {
         uint32_t plane = ssd->read_only
                              ? NONE
-                             : ssd->alloc->pick(ssd, (uint32_t)lpn[i]);
+                             : alloc_pick(ssd, (uint32_t)lpn[i], 0);
         uint32_t used;
 
         if (plane == NONE) {

@@ -25,5 +25,6 @@ const AllocPolicy alloc_stripe = {
     .name = "stripe",
     .help = "round the planes in the order of ftl.stripe, busy ones left out",
     .depth = 2,
+    .rows = ROWS_FREE,
     .pick = stripe_pick,
 };

@@ -26,5 +26,6 @@ const AllocPolicy alloc_superblock = {
     .name = "superblock",
     .help = "strictly round the planes in the order of ftl.stripe",
     .depth = 2,
+    .rows = ROWS_IN_ORDER,
     .pick = superblock_pick,
 };

@@ -57,6 +57,7 @@ void alloc_init(Ssd *ssd)
         ssd->stripe_plane[pos] = plane;
         ssd->stripe_pos[plane] = pos;
     }
+    rows_init(ssd);
     ssd->alloc_chosen = NONE;
     ssd->alloc_waits_for = NONE;
     ssd->chip_token = g_new0(uint32_t, ssd->geo->n_channels);
@@ -70,9 +71,16 @@ void alloc_destroy(Ssd *ssd)
     g_free(ssd->accepting);
     g_free(ssd->stripe_plane);
     g_free(ssd->stripe_pos);
+    rows_destroy(ssd);
     g_free(ssd->chip_token);
     g_free(ssd->die_token);
     g_free(ssd->plane_token);
+}
+
+uint32_t alloc_pick(Ssd *ssd, uint32_t lpn, uint32_t stream)
+{
+    return ssd->l.row_planes ? rows_pick(ssd, stream)
+                             : ssd->alloc->pick(ssd, lpn);
 }
 
 /* First accepting position in from..n-1, or n. */
@@ -105,8 +113,7 @@ uint32_t alloc_next(const Ssd *ssd, uint32_t from)
     return pos == n ? NONE : pos;
 }
 
-/* Something is under way in the plane that may make it accept a page. */
-static bool will_change(const Plane *p)
+bool alloc_will_change(const Plane *p)
 {
     return p->host_programs > 0 || p->erases > 0 || p->gc.reads > 0 ||
            p->gc.programs > 0 || p->gc.trims > 0;
@@ -121,7 +128,7 @@ uint32_t alloc_insist(Ssd *ssd, uint32_t plane)
     if (p->accepting) {
         return plane;
     }
-    if (will_change(p)) {
+    if (alloc_will_change(p)) {
         ssd->alloc_waits_for = plane;
         return NONE;
     }
@@ -131,7 +138,7 @@ uint32_t alloc_insist(Ssd *ssd, uint32_t plane)
 
 void alloc_look_again(Ssd *ssd)
 {
-    if (!will_change(&ssd->plane[ssd->alloc_waits_for])) {
+    if (!alloc_will_change(&ssd->plane[ssd->alloc_waits_for])) {
         ssd->alloc_waits_for = NONE;
         write_pump(ssd);
     }

@@ -146,7 +146,8 @@ bool bad_redo(Ssd *ssd)
 {
     while (ssd->redo.head != NONE) {
         uint32_t slot = job_units(ssd, ssd->redo.head)[0];
-        uint32_t plane = ssd->alloc->pick(ssd, ssd->slot[slot].lpn);
+        uint32_t plane = alloc_pick(ssd, ssd->slot[slot].lpn,
+                                    ssd->job[ssd->redo.head].stream);
 
         if (plane == NONE) {
             return false;

@@ -525,7 +525,7 @@ static bool early_page(Ssd *ssd)
     if (ssd->l.log_blocks > 0) {
         plane = hybrid_accepts(ssd, ssd->slot[i].lpn) ? 0 : NONE;
     } else {
-        plane = ssd->alloc->pick(ssd, ssd->slot[i].lpn);
+        plane = alloc_pick(ssd, ssd->slot[i].lpn, stream);
     }
     if (plane == NONE) {
         return false;

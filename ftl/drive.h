@@ -196,8 +196,10 @@ typedef struct Block {
     bool held;        /* VICTIM, empty: its erase waits, see saved_holds() */
     bool erasing;     /* SAVED */
     uint8_t cause;    /* NandCause; VICTIM: why it is emptied */
-    uint32_t live;    /* SAVED: pages that are the newest of their index; LOST:
-                         from this page on all have been read */
+    union {
+        uint32_t live;  /* SAVED: pages that are the newest of their index */
+        uint32_t young; /* LOST: from this page on all have been read */
+    };
     uint64_t hold;    /* held: the serial of saved.c that it waits for; 0: none */
 } Block;
 
@@ -397,6 +399,10 @@ typedef struct Stream {
                             wait for a full page, and the others */
     uint32_t n_victims;  /* of those due, victims and due for no other reason */
     uint32_t n_unsafe;   /* slots whose newest data is not in NAND */
+    uint32_t row;   /* alloc-rows.c: its next one, in the order of the stripe */
+    uint32_t first; /* first plane of the one that it is at */
+    uint32_t left;  /* planes of that which have no page yet, as bits */
+    uint32_t taken; /* pages of its present reclaim unit */
     SsdStreamCounters n;    /* since the drive was made */
     SsdStreamCounters base; /* at the last ssd_reset_stats() */
 } Stream;
@@ -500,7 +506,7 @@ typedef struct Saved {
 /* Where recovery has got to in a plane. */
 typedef struct RecoveryPlane {
     uint32_t block; /* in the plane */
-    uint32_t page;  /* in the block */
+    uint32_t page;  /* in the block; of the doubts, in the plane */
     uint32_t low, high; /* so many pages of the block, at least and at most, are
                            not blank; high 0: nothing is known */
 } RecoveryPlane;
@@ -597,7 +603,8 @@ struct Ssd {
     uint64_t *saved_flying; /* by flight: what its page says, by unit */
     Open *saved_open;       /* by plane */
     uint64_t saved_low;     /* what the newest anchor in NAND says */
-    uint32_t *doubt; /* recovery: lpns of which two copies must be compared */
+    uint32_t *doubt; /* recovery: lpns of which two copies must be compared, by
+                        where the older one lies */
     Saved saved_queue;
     Recovery recovery;
     RecoveryPlane *recovery_plane;
@@ -624,6 +631,8 @@ struct Ssd {
     uint32_t *stripe_plane; /* position in the stripe -> plane */
     uint32_t *stripe_pos;   /* plane -> position */
     uint32_t stripe_cursor;
+    uint32_t *row_first; /* rows in the order of the stripe: the first plane of
+                            each; NULL without l.row_planes */
     uint32_t alloc_chosen;    /* random: plane that waits to be taken, or NONE */
     uint32_t alloc_waits_for; /* plane that alloc_insist() waits for, or NONE */
     uint32_t channel_token;   /* dynamic: whose turn it is */

@@ -272,6 +272,12 @@ void plane_update(Ssd *ssd, uint32_t plane);
 void alloc_init(Ssd *ssd);
 void alloc_destroy(Ssd *ssd);
 
+/* The plane for the next page of a stream; see AllocPolicy.pick(). */
+uint32_t alloc_pick(Ssd *ssd, uint32_t lpn, uint32_t stream);
+
+/* Something is under way in the plane that may make it accept a page. */
+bool alloc_will_change(const Plane *p);
+
 /* The first position of the stripe at from, or after it and round, whose plane
  * accepts a page; NONE: there is none. */
 uint32_t alloc_next(const Ssd *ssd, uint32_t from);
@@ -282,6 +288,20 @@ uint32_t alloc_insist(Ssd *ssd, uint32_t plane);
 
 /* Ssd.alloc_waits_for is not NONE: is there still something to wait for? */
 void alloc_look_again(Ssd *ssd);
+
+/* ---- alloc-rows.c ---------------------------------------------------------------- */
+
+/* With l.row_planes. */
+void rows_init(Ssd *ssd);
+void rows_destroy(Ssd *ssd);
+
+/* Where a stream begins. */
+uint32_t rows_first(const Ssd *ssd, uint32_t stream);
+
+/* As alloc_pick().  Then: the next plane of the same row, if it accepts a page;
+ * NONE: the row has no other, or it waits for that one. */
+uint32_t rows_pick(Ssd *ssd, uint32_t stream);
+uint32_t rows_more(Ssd *ssd, uint32_t stream);
 
 /* ---- hot.c ---------------------------------------------------------------------- */
 
@@ -322,8 +342,14 @@ void stream_all_due(Ssd *ssd);
 /* The stream whose page goes to NAND next, or NONE. */
 uint32_t stream_ready(Ssd *ssd);
 
-/* Is there one? */
+/* Is there enough for another page of the row that the stream has begun? */
+bool stream_goes_on(const Ssd *ssd, uint32_t stream);
+
+/* Is there a stream whose page goes to NAND? */
 bool stream_waits(const Ssd *ssd);
+
+/* The host fills so many more pages of its blocks. */
+void stream_took_page(Ssd *ssd, uint32_t stream, uint32_t pages);
 
 /* Which DIRTY slot of the stream goes next; NONE: there is none. */
 uint32_t stream_pick(const Ssd *ssd, uint32_t stream);
@@ -336,6 +362,12 @@ static inline uint32_t unit_stream(const Ssd *ssd, uint32_t ppu)
 /* Units of different classes do not meet in a page of cleaning. */
 static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu);
 
+/* The stream whose account pays for a copy of the unit. */
+uint32_t stream_account(const Ssd *ssd, uint32_t ppu);
+/* The power has gone: what NAND did not come to end, the job's page and erases,
+ * goes out of the accounts again, as NAND has not counted it. */
+void stream_uncount_page(Ssd *ssd, uint32_t j);
+void stream_uncount_erases(Ssd *ssd);
 void stream_reset_stats(Ssd *ssd);
 void stream_json(const Ssd *ssd, JsonWriter *w);
 

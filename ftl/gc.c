@@ -85,18 +85,10 @@ static void drop_stale(Ssd *ssd, Plane *p)
     p->gc.n_staged = kept;
 }
 
-/* The stream whose account pays for the copy. */
-static uint32_t account_of(const Ssd *ssd, uint32_t ppu)
-{
-    return ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)
-               ? ssd->l.n_streams
-               : unit_stream(ssd, ppu);
-}
-
 void gc_copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
 {
-    oplog_add(ssd->log, OPLOG_PLACE, 1, spare_lpn(ssd, from), ssd->now_ps, from,
-              to);
+    oplog_unit(ssd->log, OPLOG_PLACE, 1, unit_stream(ssd, from),
+               spare_lpn(ssd, from), ssd->now_ps, from, to);
     ssd->spare_lpn[to] = ssd->spare_lpn[from];
     if (ssd->spare_version) {
         ssd->spare_version[to] = ssd->spare_version[from];
@@ -104,7 +96,7 @@ void gc_copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
     if (ssd->spare_stream) {
         ssd->spare_stream[to] = ssd->spare_stream[from];
     }
-    ssd->stream[account_of(ssd, from)].n.copied_units++;
+    ssd->stream[stream_account(ssd, from)].n.copied_units++;
 }
 
 /* Program a job's units to the page. */
@@ -414,6 +406,22 @@ static void count_victim(Ssd *ssd, uint32_t block, NandCause cause)
     }
 }
 
+static void tell_host(const Ssd *ssd, uint32_t block)
+{
+    uint32_t first = block * ssd->l.units_per_block;
+
+    if (!ssd->host || !ssd->host->moving || ssd->block[block].valid == 0) {
+        return;
+    }
+    while (!unit_is_valid(ssd, first)) {
+        first++;
+    }
+    if (!unit_is_meta(ssd, first)) {
+        ssd->host->moving(ssd->opaque, ssd->block[block].stream,
+                          spare_lpn(ssd, first), ssd->block[block].valid);
+    }
+}
+
 static bool pick_victim(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
@@ -434,6 +442,7 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
             !nand_block_is_slc(ssd->geo, block) && gc_gains(ssd, block);
     p->gc.rate = credit_rate(ssd, block, cause);
     count_victim(ssd, block, cause);
+    tell_host(ssd, block);
     ssd->block[block].cause = (uint8_t)cause;
     block_start_victim(ssd, block);
     p->gc.victim = block;

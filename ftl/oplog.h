@@ -52,18 +52,21 @@ typedef enum OplogWhere {
     OPLOG_CACHED, /* in NAND, and the same in the buffer */
 } OplogWhere;
 
-/* What ftl/ tells the log; oplog_add() does nothing without one. */
+/* What ftl/ tells the log; oplog_add() does nothing without one, nor does
+ * oplog_unit(), for a unit of a stream. */
 typedef struct Oplog Oplog;
 
 void oplog_write(Oplog *log, const OplogRecord *r);
 
-static inline void oplog_add(Oplog *log, OplogType type, unsigned a, uint32_t c,
-                             uint64_t at_ps, uint64_t x, uint64_t y)
+static inline void oplog_unit(Oplog *log, OplogType type, unsigned a,
+                              unsigned stream, uint32_t c, uint64_t at_ps,
+                              uint64_t x, uint64_t y)
 {
     if (G_UNLIKELY(log)) {
         OplogRecord r = {
             .type = (uint8_t)type,
             .a = (uint8_t)a,
+            .b = (uint16_t)stream,
             .c = c,
             .at_ps = at_ps,
             .x = x,
@@ -72,6 +75,12 @@ static inline void oplog_add(Oplog *log, OplogType type, unsigned a, uint32_t c,
 
         oplog_write(log, &r);
     }
+}
+
+static inline void oplog_add(Oplog *log, OplogType type, unsigned a, uint32_t c,
+                             uint64_t at_ps, uint64_t x, uint64_t y)
+{
+    oplog_unit(log, type, a, 0, c, at_ps, x, y);
 }
 
 #endif

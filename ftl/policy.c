@@ -65,6 +65,11 @@ const char *ssd_alloc_name(unsigned i)
     return alloc_policies[i] ? alloc_policies[i]->name : NULL;
 }
 
+bool ssd_alloc_in_rows(unsigned policy)
+{
+    return alloc_policies[policy]->rows != ROWS_NONE;
+}
+
 const char *ssd_buffer_name(unsigned i)
 {
     return buffer_policies[i] ? buffer_policies[i]->name : NULL;

@@ -89,6 +89,9 @@ static void tear_pages(Ssd *ssd)
         if (!ssd->job[j].active || ssd->job[j].ppa == NONE) {
             continue;
         }
+        if (!ssd->job[j].meta) {
+            stream_uncount_page(ssd, j);
+        }
         for (uint32_t k = 0; k < n; k++) {
             ssd->spare_lpn[first + k] = SPARE_NONE;
         }
@@ -169,6 +172,7 @@ void power_lost(Ssd *ssd)
         ssd->mapper->power_lost(ssd);
     }
     tear_pages(ssd);
+    stream_uncount_erases(ssd);
     forget_planes(ssd);
     if (saves(ssd)) {
         recovery_power_lost(ssd);
@@ -335,7 +339,7 @@ static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
     uint32_t ppu;
 
     if (ssd->preload_left == 0) {
-        uint32_t plane = ssd->alloc->pick(ssd, lpn);
+        uint32_t plane = alloc_pick(ssd, lpn, 0);
         uint32_t page;
 
         g_assert(plane != NONE);

@@ -293,7 +293,7 @@ static bool is_old(const Ssd *ssd, uint32_t page)
 /* The page is young, and so are all behind it in its block. */
 static void found_young(Ssd *ssd, uint32_t page)
 {
-    ssd->block[page_block(ssd, page)].live =
+    ssd->block[page_block(ssd, page)].young =
         page % ssd->geo->pages_per_block;
     found_page(ssd, page);
 }
@@ -305,7 +305,7 @@ static void found_end(Ssd *ssd, uint32_t plane, uint32_t n)
     uint32_t block = block_at(ssd, plane);
     uint32_t page = block * ssd->geo->pages_per_block + n;
 
-    ssd->block[block].live = n;
+    ssd->block[block].young = n;
     if (n > 0 && !is_old(ssd, page - 1)) {
         found_young(ssd, page - 1);
     }
@@ -335,13 +335,13 @@ static bool next_young(Ssd *ssd, uint32_t plane, NandOp *op)
 
     for (; at->block < first_saved(ssd); at->block++) {
         uint32_t block = block_at(ssd, plane);
-        uint32_t live = ssd->block[block].live;
+        uint32_t young = ssd->block[block].young;
 
-        if (ssd->block[block].state == BLOCK_BAD || live == 0 ||
-            live >= nand_next_page(ssd->nand, block)) {
+        if (ssd->block[block].state == BLOCK_BAD || young == 0 ||
+            young >= nand_next_page(ssd->nand, block)) {
             continue;
         }
-        op->ppa.page = block * ssd->geo->pages_per_block + live - 1;
+        op->ppa.page = block * ssd->geo->pages_per_block + young - 1;
         op->bytes = spare_bytes(ssd);
         return true;
     }
@@ -370,13 +370,27 @@ static bool is_believed(const Ssd *ssd, uint64_t entry)
     page = ppu_page(ssd, (uint32_t)(entry & ~SAVED_MAPPED) - 1);
     block = page_block(ssd, page);
     return ssd->block[block].state == BLOCK_LOST &&
-           page % ssd->geo->pages_per_block < ssd->block[block].live;
+           page % ssd->geo->pages_per_block < ssd->block[block].young;
 }
 
 /* Has the host written the page, or cleaning? */
 static bool is_of_host(const Ssd *ssd, uint32_t page)
 {
     return ssd->spare_seq[page] >> SEQ_BITS < ssd->l.n_streams;
+}
+
+/* The unit where the saved pages say that it is. */
+static uint32_t doubted(const Ssd *ssd, uint32_t lpn)
+{
+    return (uint32_t)(saved_entry(ssd, lpn) & ~SAVED_MAPPED) - 1;
+}
+
+static gint by_place(gconstpointer a, gconstpointer b, gpointer ssd)
+{
+    uint32_t x = doubted(ssd, *(const uint32_t *)a);
+    uint32_t y = doubted(ssd, *(const uint32_t *)b);
+
+    return (x > y) - (x < y);
 }
 
 /*
@@ -400,35 +414,49 @@ static void believe(Ssd *ssd)
             g_array_append_val(doubts, lpn);
         }
     }
+    g_array_sort_with_data(doubts, by_place, ssd);
     g_free(ssd->doubt);
     ssd->recovery.n_doubts = doubts->len;
     ssd->doubt = (uint32_t *)g_array_steal(doubts, NULL);
 }
 
-static uint32_t doubted(const Ssd *ssd, uint32_t i)
+/* The next doubt of the plane: those of one lie side by side. */
+static uint32_t doubt_at(const Ssd *ssd, uint32_t plane)
 {
-    return (uint32_t)(saved_entry(ssd, ssd->doubt[i]) & ~SAVED_MAPPED) - 1;
+    uint32_t low = 0;
+    uint32_t high = ssd->recovery.n_doubts;
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        uint32_t block = ppu_block(ssd, doubted(ssd, ssd->doubt[mid]));
+
+        if (block_plane(ssd, block) < plane) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low + ssd->recovery_plane[plane].page;
 }
 
 static bool next_doubt(Ssd *ssd, uint32_t plane, NandOp *op)
 {
-    RecoveryPlane *at = &ssd->recovery_plane[plane];
+    uint32_t i = doubt_at(ssd, plane);
+    uint32_t ppu;
 
-    for (; at->page < ssd->recovery.n_doubts; at->page++) {
-        uint32_t ppu = doubted(ssd, at->page);
-
-        if (block_plane(ssd, ppu_block(ssd, ppu)) == plane) {
-            op->ppa.page = ppu_page(ssd, ppu);
-            op->bytes = spare_bytes(ssd);
-            return true;
-        }
+    if (i >= ssd->recovery.n_doubts) {
+        return false;
     }
-    return false;
+    ppu = doubted(ssd, ssd->doubt[i]);
+    op->ppa.page = ppu_page(ssd, ppu);
+    op->bytes = spare_bytes(ssd);
+    return block_plane(ssd, ppu_block(ssd, ppu)) == plane;
 }
 
 static void seen_doubt(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
 {
-    found_unit(ssd, doubted(ssd, ssd->recovery_plane[plane].page++));
+    found_unit(ssd, doubted(ssd, ssd->doubt[doubt_at(ssd, plane)]));
+    ssd->recovery_plane[plane].page++;
 }
 
 static const RecoveryStep scan_steps[] = {

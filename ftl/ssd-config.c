@@ -429,6 +429,9 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
     for (l->n_hot = 0; cfg->hot_cold && l->n_hot < MIN(l->user_units, MOST_HOT);) {
         l->n_hot = MAX(2 * l->n_hot, 1024);
     }
+    l->row_planes = l->n_streams == 1 || !ssd_alloc_in_rows(cfg->alloc) ? 0
+                    : cfg->nand.multi_plane ? cfg->nand.planes
+                                            : 1;
     l->n_stream_classes = merge ? 1 : l->n_streams;
     l->n_gc_classes = l->n_stream_classes;
     l->cold_class = cfg->wear == SSD_WEAR_STATIC ? l->n_gc_classes++

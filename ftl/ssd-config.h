@@ -65,6 +65,8 @@ typedef struct SsdLayout {
     uint32_t n_slots; /* units that the buffer holds */
 
     uint32_t n_streams;    /* 0..n_streams-1; 1 without streams and FDP */
+    uint32_t row_planes;   /* with several: planes where a stream writes in step
+                              (alloc-rows.c); 0: streams share their turns */
     uint32_t n_hot;        /* counters of hot.c, a power of two, or 0 */
     uint32_t n_stream_classes; /* 1, or one for each stream (streams.gc) */
     uint32_t n_gc_classes; /* and one for what wear levelling moves, and one for
@@ -133,6 +135,9 @@ bool ssd_config_is_time(const char *key);
 /* Names of enumerated options, NULL past the last. */
 const char *ssd_alloc_name(unsigned i);
 const char *ssd_stripe_name(unsigned i);
+
+/* Does each stream go round the planes by itself? */
+bool ssd_alloc_in_rows(unsigned policy);
 const char *ssd_map_name(unsigned i);
 
 /* Log blocks that a map needs in each plane; 0: it has none. */

@@ -162,6 +162,19 @@ static void waf_json(const Ssd *ssd, JsonWriter *w, const SsdCounters *c)
     json_close(w, '}');
 }
 
+/* Operations that shared their command with other planes. */
+static void joined_json(const Ssd *ssd, JsonWriter *w)
+{
+    const uint64_t *now = nand_stats(ssd->nand)->joined;
+    const uint64_t *base = ssd->nand_base.joined;
+
+    json_open(w, "multi_plane", '{');
+    json_u64(w, "reads", now[NAND_READ] - base[NAND_READ]);
+    json_u64(w, "programs", now[NAND_PROGRAM] - base[NAND_PROGRAM]);
+    json_u64(w, "erases", now[NAND_ERASE] - base[NAND_ERASE]);
+    json_close(w, '}');
+}
+
 static void nand_json(const Ssd *ssd, JsonWriter *w, const SsdCounters *c)
 {
     json_open(w, "nand", '{');
@@ -173,6 +186,7 @@ static void nand_json(const Ssd *ssd, JsonWriter *w, const SsdCounters *c)
     NAND_CAUSES(CAUSE_JSON)
 #undef CAUSE_JSON
     json_close(w, '}');
+    joined_json(ssd, w);
     json_u64(w, "max_erase_count", c->max_erase_count);
     json_double(w, "mean_erase_count", c->mean_erase_count);
     json_u64(w, "percent_used", c->percent_used);

@@ -222,7 +222,8 @@ static void init_info(Ssd *ssd)
     info->host_streams = cfg->hot_cold ? 1 : ssd->l.n_streams;
     info->ruhs = cfg->ruhs;
     info->isolated = cfg->streams_gc == SSD_STREAMS_GC_SEPARATE;
-    info->program_bytes = (uint64_t)ssd->l.units_per_program << ssd->unit_shift;
+    info->program_bytes = ((uint64_t)ssd->l.units_per_program
+                           << ssd->unit_shift) * MAX(ssd->l.row_planes, 1);
     info->reclaim_bytes = info->erase_bytes * ssd->l.n_planes;
     info->queue_depth = cfg->queue_depth;
     info->keeps_buffer = cfg->plp;

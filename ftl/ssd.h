@@ -74,7 +74,7 @@ typedef struct SsdInfo {
     uint32_t ruhs;         /* FDP: reclaim unit handles, streams 0..ruhs-1; 0: no
                               FDP, stream 0 is what belongs to no stream */
     bool isolated;         /* cleaning keeps streams apart */
-    uint64_t program_bytes; /* that NAND programs at once */
+    uint64_t program_bytes; /* that NAND programs at once, of one stream */
     uint64_t reclaim_bytes; /* of a stream's blocks, one in each plane */
     uint32_t queue_depth;  /* commands in flight before -EBUSY */
     uint64_t memory_bytes; /* host memory that the model's tables may take */
@@ -175,6 +175,11 @@ typedef struct SsdHostOps {
      * fault.  Of the latter the host learns only by this, by commands that end
      * with SSD_STATUS_POWER_LOSS, and by -ENODEV. */
     void (*power_lost)(void *opaque);
+    /* Optional (NULL): cleaning, wear levelling or refresh has chosen a block of
+     * the stream (SsdInfo.nstreams: one with units of several streams), and
+     * moves its nunits > 0 valid units, of which lpn is one. */
+    void (*moving)(void *opaque, uint32_t stream, uint64_t lpn,
+                   uint32_t nunits);
 } SsdHostOps;
 
 /*
@@ -287,8 +292,9 @@ void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c);
 /* Blocks that the stream has open now, for the host and for cleaning. */
 uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream);
 
-/* Bytes that the host can write before the stream's blocks are full, at most
- * SsdInfo.reclaim_bytes. */
+/* Bytes that the host can write to the stream before its present reclaim unit is
+ * full, 1 unit to SsdInfo.reclaim_bytes: what is in the buffer counts as
+ * written. */
 uint64_t ssd_stream_room(const Ssd *ssd, uint32_t stream);
 
 /*

@@ -198,6 +198,16 @@ static bool check_allocator(const Ssd *ssd, GError **error)
                   ssd->plane_token[i] < c->planes,
               "a turn");
     }
+    for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
+        const Stream *st = &ssd->stream[i];
+        uint32_t row = MAX(ssd->l.row_planes, 1);
+
+        CHECK(st->row < n / row && st->first < n && st->first % row == 0 &&
+                  st->left >> ssd->l.row_planes == 0,
+              "a turn");
+        CHECK(st->taken < (uint64_t)n * ssd->geo->pages_per_block,
+              "a reclaim unit");
+    }
     for (uint32_t pos = 0; pos < n / 64 * 64 + 64; pos++) {
         bool bit = ssd->accepting[pos / 64] >> (pos % 64) & 1;
 

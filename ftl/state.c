@@ -130,6 +130,7 @@ static const StateRow ssd_rows[] = {
     KEPT(stripe_plane),
     KEPT(stripe_pos),
     VALUE(stripe_cursor),
+    KEPT(row_first),
     VALUE(alloc_chosen),
     VALUE(alloc_waits_for),
     VALUE(channel_token),

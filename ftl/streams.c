@@ -17,6 +17,9 @@
 void stream_init(Ssd *ssd)
 {
     ssd->stream = g_new0(Stream, ssd->l.n_streams + 1);
+    for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
+        ssd->stream[i].row = rows_first(ssd, i);
+    }
 }
 
 void stream_destroy(Ssd *ssd)
@@ -157,21 +160,35 @@ void stream_all_due(Ssd *ssd)
 }
 
 /*
- * Does a page of the stream go to NAND now?  What is due does; but victims
+ * Do so many pages of the stream go to NAND now?  What is due does; but victims
  * alone wait until they fill a page, with other dirty units if need be, unless a
  * command needs their room and nothing else will make it.
  */
-static bool is_ready(const Ssd *ssd, const Stream *st)
+static bool are_ready(const Ssd *ssd, const Stream *st, uint32_t pages)
 {
-    bool page = st->due.n + st->fresh.n >= ssd->l.ready_units;
+    uint32_t units = st->due.n + st->fresh.n;
 
     if (!ssd->buf->caches) {
-        return page || st->due.n > 0;
+        return units >= pages * ssd->l.ready_units || st->due.n > 0;
     }
     return st->due.n > 0 &&
-           (page || st->due.n > st->n_victims ||
+           (units >= ssd->l.ready_units || st->due.n > st->n_victims ||
             (ssd->n_evicting == ssd->n_victims &&
              ssd->n_promised > ssd->n_free_slots));
+}
+
+/* A write buffer waits until there is enough for what is left of the row. */
+static bool is_ready(const Ssd *ssd, const Stream *st)
+{
+    uint32_t pages = st->left ? (uint32_t)__builtin_popcount(st->left)
+                              : MAX(ssd->l.row_planes, 1);
+
+    return are_ready(ssd, st, pages);
+}
+
+bool stream_goes_on(const Ssd *ssd, uint32_t stream)
+{
+    return are_ready(ssd, &ssd->stream[stream], 1);
 }
 
 /*
@@ -245,18 +262,39 @@ uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream)
     return n;
 }
 
+/* Units in the buffer that have no page yet take theirs from the room; those
+ * beyond it begin the next reclaim unit. */
 uint64_t ssd_stream_room(const Ssd *ssd, uint32_t stream)
 {
-    uint64_t pages = 0;
+    const Stream *st = &ssd->stream[stream];
+    uint64_t taken = (uint64_t)st->taken * ssd->geo->page_bytes;
+    uint64_t coming = (uint64_t)(st->due.n + st->fresh.n) << ssd->unit_shift;
 
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        const Open *o = &ssd->plane[i].open[stream];
+    return ssd->info.reclaim_bytes -
+           (taken + coming) % ssd->info.reclaim_bytes;
+}
 
-        pages += o->block == NONE
-                     ? ssd->geo->pages_per_block
-                     : nand_block_pages(ssd->geo, o->block) - o->next_page;
+void stream_took_page(Ssd *ssd, uint32_t stream, uint32_t pages)
+{
+    Stream *st = &ssd->stream[stream];
+    uint64_t most = (uint64_t)ssd->l.n_planes * ssd->geo->pages_per_block;
+
+    st->taken = (uint32_t)((st->taken + pages) % most);
+}
+
+/* Units that came for the stream that the number stood for belong to none now,
+ * rather than to the next one.  A handle of FDP goes on being the same. */
+static void disown(Ssd *ssd, uint32_t stream)
+{
+    uint32_t slot;
+
+    if (stream == 0 || ssd->cfg->ruhs) {
+        return;
     }
-    return pages * ssd->geo->page_bytes;
+    while ((slot = stream_pick(ssd, stream)) != NONE) {
+        stream_change(ssd, slot, 0);
+    }
+    write_pump(ssd);
 }
 
 void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
@@ -269,6 +307,9 @@ void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
     if (!ssd->power_on) {
         return;
     }
+    disown(ssd, stream);
+    ssd->stream[stream].left = 0;
+    ssd->stream[stream].taken = 0;
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         Open *o = &ssd->plane[i].open[stream];
 
@@ -310,6 +351,57 @@ void ssd_place(const Ssd *ssd, uint64_t lba, SsdPlace *place)
 void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c)
 {
     *c = ssd->stream[stream].n;
+}
+
+uint32_t stream_account(const Ssd *ssd, uint32_t ppu)
+{
+    return ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)
+               ? ssd->l.n_streams
+               : unit_stream(ssd, ppu);
+}
+
+/* The account may have begun between the page and its end. */
+static void take_back(uint64_t *n, uint64_t *base, uint32_t units)
+{
+    *n -= units;
+    *base = MIN(*base, *n);
+}
+
+void stream_uncount_page(Ssd *ssd, uint32_t j)
+{
+    const PageJob *job = &ssd->job[j];
+    Stream *st = &ssd->stream[job->stream];
+    uint32_t padded = block_program_units(ssd, job->ppa);
+
+    for (uint32_t i = 0; i < job->n; i++) {
+        uint32_t unit = job_units(ssd, j)[i];
+
+        if (unit == NONE) {
+            continue;
+        }
+        if (job->gc) {
+            st = &ssd->stream[stream_account(ssd, unit)];
+            take_back(&st->n.copied_units, &st->base.copied_units, 1);
+        } else {
+            take_back(&st->n.host_units, &st->base.host_units, 1);
+        }
+        padded--;
+    }
+    if (!job->gc) {
+        take_back(&st->n.padded_units, &st->base.padded_units, padded);
+        ssd->padded_units -= MIN(ssd->padded_units, padded);
+    }
+}
+
+void stream_uncount_erases(Ssd *ssd)
+{
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        Stream *st = &ssd->stream[ssd->block[b].stream];
+
+        if (ssd->block[b].state == BLOCK_ERASING) {
+            take_back(&st->n.erases, &st->base.erases, 1);
+        }
+    }
 }
 
 void stream_reset_stats(Ssd *ssd)

@@ -325,8 +325,8 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
         if (ssd->hot_count) {
             note_hot(ssd, cmd, (uint32_t)lpn, stream);
         }
-        oplog_add(ssd->log, OPLOG_BUFFER, 0, (uint32_t)lpn, ssd->now_ps,
-                  ssd->cmd[cmd].serial, 0);
+        oplog_unit(ssd->log, OPLOG_BUFFER, 0, stream, (uint32_t)lpn,
+                   ssd->now_ps, ssd->cmd[cmd].serial, 0);
         tell_buffered(ssd, &ssd->slot[i]);
         if (wait) {
             slot_wait(ssd, i, cmd, data_in ? WAIT_DATA_IN : WAIT_DURABLE);
@@ -418,7 +418,8 @@ static void stamp_page(Ssd *ssd, uint32_t j)
             used--;
             continue;
         }
-        oplog_add(ssd->log, OPLOG_PLACE, 0, s->lpn, ssd->now_ps, 0, first + k);
+        oplog_unit(ssd->log, OPLOG_PLACE, 0, job->stream, s->lpn, ssd->now_ps,
+                   0, first + k);
         ssd->spare_lpn[first + k] = (s->lpn + 1) |
                                     (s->poison ? SPARE_POISON : 0);
         if (ssd->spare_version) {
@@ -456,7 +457,8 @@ static void split_job(Ssd *ssd, uint32_t j)
     job_fifo_push(ssd, &ssd->redo, rest);
 }
 
-void write_submit(Ssd *ssd, uint32_t j)
+/* more: another plane of the same command follows. */
+static void submit_page(Ssd *ssd, uint32_t j, bool more)
 {
     uint32_t plane = ssd->job[j].plane;
     NandOp op = {
@@ -465,6 +467,7 @@ void write_submit(Ssd *ssd, uint32_t j)
         .ppa = {ssd->job[j].ppa},
         .bytes = ssd->geo->page_bytes,
         .cookie = j,
+        .more = more,
     };
 
     stamp_page(ssd, j);
@@ -472,7 +475,12 @@ void write_submit(Ssd *ssd, uint32_t j)
     gc_charge_host(ssd, &ssd->plane[plane]);
     plane_update(ssd, plane);
     faulty_submit(ssd, &op);
-    gc_kick(ssd, plane);
+}
+
+void write_submit(Ssd *ssd, uint32_t j)
+{
+    submit_page(ssd, j, false);
+    gc_kick(ssd, ssd->job[j].plane);
 }
 
 void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
@@ -496,6 +504,38 @@ void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream)
 
     ssd->job[j].stream = (uint8_t)stream;
     write_send(ssd, j, plane);
+}
+
+/* A page of the plane for the stream, and units for it. */
+static uint32_t gather(Ssd *ssd, uint32_t plane, uint32_t stream)
+{
+    uint32_t j = job_take(ssd);
+
+    ssd->job[j].stream = (uint8_t)stream;
+    ssd->job[j].plane = plane;
+    ssd->job[j].ppa = block_take_page(ssd, plane, OPEN_HOST, stream);
+    g_assert(ssd->job[j].ppa != NONE);
+    gather_page(ssd, j);
+    return j;
+}
+
+/* Pages of a row, from this plane on, as long as there are units for them: one
+ * multi-plane command. */
+static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
+{
+    uint32_t job[32];
+    uint32_t n = 0;
+
+    do {
+        job[n++] = gather(ssd, plane, stream);
+    } while (stream_goes_on(ssd, stream) &&
+             (plane = rows_more(ssd, stream)) != NONE);
+    for (uint32_t i = 0; i < n; i++) {
+        submit_page(ssd, job[i], i + 1 < n);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        gc_kick(ssd, ssd->job[job[i]].plane);
+    }
 }
 
 static void stall_begins(Ssd *ssd)
@@ -528,17 +568,23 @@ static bool send_next(Ssd *ssd, uint32_t stream)
         return true;
     }
     lpn = ssd->alloc->by_lpn ? ssd->slot[stream_pick(ssd, stream)].lpn : NONE;
-    plane = ssd->alloc->pick(ssd, lpn);
+    plane = alloc_pick(ssd, lpn, stream);
     if (plane == NONE) {
         return false;
     }
     stall_ends(ssd);
-    write_send_page(ssd, plane, stream);
+    if (ssd->l.row_planes > 1) {
+        send_row(ssd, plane, stream);
+    } else {
+        write_send_page(ssd, plane, stream);
+    }
     return true;
 }
 
 void write_pump(Ssd *ssd)
 {
+    uint32_t most = ssd->l.row_planes ? ssd->l.n_streams : 1;
+    uint32_t waits = 0; /* streams in a row that found no plane */
     uint32_t stream;
 
     ssd->pump_waits = true;
@@ -546,7 +592,9 @@ void write_pump(Ssd *ssd)
         return;
     }
     while ((stream = stream_ready(ssd)) != NONE) {
-        if (!send_next(ssd, stream)) {
+        if (send_next(ssd, stream)) {
+            waits = 0;
+        } else if (++waits == most) {
             stall_begins(ssd);
             return;
         }

@@ -62,6 +62,9 @@ static const char usage[] =
     "                     that they do not undo the rules\n"
     "  -v                 say at the end how many opens each rule met\n"
     "\n"
+    "Rules hold until COMMAND ends, for its children too, and on the file systems\n"
+    "that are mounted where they point when it starts.  It needs root.\n"
+    "\n"
     "example: streamrun -r '/mnt/db/*.log=1' -r '/mnt/db/*.sst=2' -- db_bench\n";
 
 typedef struct Rule {
@@ -295,8 +298,9 @@ static int serve(int fan, int sig, pid_t pid, Placement how)
         if (fds[0].revents) {
             take_events(fan, how);
         }
+        /* What the terminal sends the program has got itself. */
         if (fds[1].revents && read(sig, &info, sizeof(info)) == sizeof(info) &&
-            info.ssi_signo != SIGCHLD) {
+            info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL) {
             kill(pid, (int)info.ssi_signo);
         }
         if (waitpid(pid, &status, WNOHANG) == pid) {

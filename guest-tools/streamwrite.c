@@ -25,12 +25,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: streamwrite [-n STREAMS] [-s MIB] [-c KIB] [-m METHOD] [-o] [-k]"
-    " FOLDER|DEVICE\n"
+    "usage: streamwrite [-n STREAMS] [-s MIB] [-c KIB] [-m METHOD] [-o | -M]"
+    " [-k]\n"
+    "                   FOLDER|DEVICE\n"
     "\n"
     "  -n STREAMS  write to streams 1..STREAMS, a file each (default: 4)\n"
     "  -s MIB      size of each file (default: 8)\n"
@@ -38,6 +40,7 @@ static const char usage[] =
     "  -m METHOD   fadvise, hint, none; for devices also uring (with -o) and\n"
     "              passthru; default: what the kernel has\n"
     "  -o          O_DIRECT\n"
+    "  -M          write through memory (mmap), files only\n"
     "  -k          keep the files\n"
     "\n"
     "On a DEVICE the first STREAMS * MIB MiB are overwritten.\n"
@@ -58,6 +61,7 @@ typedef struct Job {
     bool none; /* write without streams */
     bool fdp;  /* stream n is reclaim unit handle n - 1 */
     bool direct;
+    bool map; /* write through memory */
     bool keep;
     Placement how;
     unsigned nstreams;
@@ -65,6 +69,7 @@ typedef struct Job {
     size_t chunk;
     uint8_t *buf;
     int fd[MAX_STREAMS]; /* of the device: all the same */
+    uint8_t *memory[MAX_STREAMS]; /* with map: the files */
     Drive drive;
     Uring uring;
     uint64_t start; /* of the file system or device on the drive */
@@ -108,6 +113,20 @@ static void open_all(Job *j)
         }
         if (j->fd[i] < 0) {
             die("%s: %s", name, strerror(errno));
+        }
+    }
+}
+
+static void map_all(Job *j)
+{
+    for (unsigned i = 0; i < j->nstreams; i++) {
+        if (ftruncate(j->fd[i], (off_t)j->bytes) < 0) {
+            die("%s: %s", j->target, strerror(errno));
+        }
+        j->memory[i] = mmap(NULL, j->bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                            j->fd[i], 0);
+        if (j->memory[i] == MAP_FAILED) {
+            die("%s: mmap: %s", j->target, strerror(errno));
         }
     }
 }
@@ -247,6 +266,10 @@ static void write_passthru(Job *j, unsigned stream, uint64_t at)
 
 static int64_t write_file(Job *j, unsigned i, uint64_t at)
 {
+    if (j->map) {
+        memcpy(j->memory[i] + at, j->buf, j->chunk);
+        return (int64_t)j->chunk;
+    }
     if (j->how == PLACEMENT_URING) {
         return uring_write(&j->uring, j->fd[i], j->buf, (uint32_t)j->chunk, at,
                            (uint8_t)(i + 1));
@@ -373,7 +396,7 @@ static bool look_at_all(Job *j)
            good ? "every unit lies in blocks of its stream"
                 : "NOT every unit lies in blocks of its stream",
            j->none ? "no placement" : placement_name(j->how),
-           j->direct ? ", O_DIRECT" : "");
+           j->direct ? ", O_DIRECT" : j->map ? ", mmap" : "");
     return good;
 }
 
@@ -416,7 +439,7 @@ static void options(Job *j, int argc, char **argv)
 {
     int c;
 
-    while ((c = getopt(argc, argv, "n:s:c:m:okh")) != -1) {
+    while ((c = getopt(argc, argv, "n:s:c:m:oMkh")) != -1) {
         switch (c) {
         case 'n':
             j->nstreams = (unsigned)number('n', optarg, 1, MAX_STREAMS);
@@ -432,6 +455,9 @@ static void options(Job *j, int argc, char **argv)
             break;
         case 'o':
             j->direct = true;
+            break;
+        case 'M':
+            j->map = true;
             break;
         case 'k':
             j->keep = true;
@@ -463,6 +489,9 @@ int main(int argc, char **argv)
         die("%s: %s", j.target, strerror(errno));
     }
     j.device = S_ISBLK(st.st_mode);
+    if (j.map && (j.device || j.direct)) {
+        die("-M: for files, without -o");
+    }
     if (!j.device && !S_ISDIR(st.st_mode)) {
         die("%s: neither a folder nor a block device", j.target);
     }
@@ -479,6 +508,9 @@ int main(int argc, char **argv)
     j.fdp = drive_stream_id(&j.drive, 0) == 0; /* handle 0: FDP */
     open_all(&j);
     choose_method(&j);
+    if (j.map) {
+        map_all(&j);
+    }
     write_all(&j);
     drive_read_streams(&j.drive);
     good = look_at_all(&j);

@@ -192,6 +192,7 @@ static bool where_blocks(const char *device, const char *text)
 {
     char *end;
     unsigned long long lba, n = 1;
+    uint64_t blocks;
     Drive d;
 
     errno = 0;
@@ -207,8 +208,8 @@ static bool where_blocks(const char *device, const char *text)
     }
     drive_open(&d, device);
     drive_read_streams(&d);
-    if (n == 0 || lba > UINT64_MAX / d.info.block_bytes ||
-        n > UINT64_MAX / d.info.block_bytes - lba) {
+    blocks = d.info.units * (d.info.unit_bytes / d.info.block_bytes);
+    if (n == 0 || lba >= blocks || n > blocks - lba) {
         die("%s: beyond the end of %s", text, d.name);
     }
     show_range(&d, lba * d.info.block_bytes, n * d.info.block_bytes);

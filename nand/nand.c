@@ -106,6 +106,16 @@ static void settle(Nand *n, NandOp *op)
     }
 }
 
+static void count_op(Nand *n, const NandOp *op)
+{
+    uint32_t pages = op->kind == NAND_PROGRAM
+                         ? nand_block_program(&n->geo, op->block)
+                         : 1;
+
+    n->stats.ops[op->kind][op->cause] += pages;
+    n->stats.joined[op->kind] += op->grouped ? pages : 0;
+}
+
 static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
 {
     bool left = n->op[i].phase == PHASE_ECC; /* the die already */
@@ -120,9 +130,7 @@ static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
     }
     n->load--;
     n->die[op.die].host_reads -= of_host(&op);
-    n->stats.ops[op.kind][op.cause] +=
-        op.kind == NAND_PROGRAM ? nand_block_program(&n->geo, op.block)
-                                : 1;
+    count_op(n, &op);
     n->stats.bus_bytes[op.cause] += bus_bytes(n, &op);
     for (int t = 0; t < NAND_N_TIMES; t++) {
         n->stats.time_ps[op.cause][t] += op.time_ps[t];

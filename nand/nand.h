@@ -211,6 +211,7 @@ typedef struct NandStats {
                              to the end of the last */
     uint64_t suspends;
     uint64_t multi_plane; /* commands that joined two planes or more */
+    uint64_t joined[NAND_N_KINDS]; /* operations in them, counted as in ops */
     uint64_t cached;      /* operations that overlapped with another's data */
     uint64_t read_retries;
     uint64_t uncorrectable; /* reads */

@@ -436,12 +436,19 @@ static void host_power_lost(void *opaque)
     ctrl->drive_lost = true;
 }
 
+static void host_moving(void *opaque, uint32_t stream, uint64_t lpn,
+                        uint32_t nunits)
+{
+    nvme_fdp_moving(opaque, stream, lpn, nunits);
+}
+
 const SsdHostOps *nvme_host_ops(void)
 {
     static const SsdHostOps ops = {
         .programmed = host_programmed,
         .superseded = host_superseded,
         .power_lost = host_power_lost,
+        .moving = host_moving,
     };
 
     return &ops;

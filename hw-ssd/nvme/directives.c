@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * directives.c - Directive Send and Receive, and directives in a Write (Base
+ * directives.c - Directive Send and Receive, and directives in writes (Base
  * 2.2, clause 8.1.8; 1.4, clause 9).
  *
  * Knows which stream identifiers of the host are open and which stream of the
  * drive each has; knows nothing of where the drive puts them.  One namespace
  * and one host: exclusive resources are a limit of their own, and "the
  * subsystem's" streams are the namespace's as long as it has none.  A stream is
- * opened by a Write; when there is no room, the one that was written least
- * recently is closed.
+ * opened by a Write or a Write Zeroes; when there is no room, the one that was
+ * written least recently is closed.
  */
 #include "nvme-internal.h"
 
@@ -107,7 +107,10 @@ static uint16_t use_stream(NvmeCtrl *ctrl, uint16_t id)
 uint16_t nvme_take_directive(NvmeCtrl *ctrl, NvmeRequest *req,
                              const NvmeSqe *sqe)
 {
-    unsigned type = sqe->dw[12] >> 20 & 0xf;
+    /* Bit 23 is another one of Write Zeroes (NVM command set 1.1, figures 70
+     * and 82). */
+    unsigned mask = req->opcode == NVME_IO_WRITE_ZEROES ? 0x7 : 0xf;
+    unsigned type = sqe->dw[12] >> 20 & mask;
     uint16_t spec = sqe->dw[13] >> 16;
 
     if ((!ctrl->streams.enabled && !ctrl->fdp.placement) ||
@@ -127,9 +130,16 @@ uint16_t nvme_take_directive(NvmeCtrl *ctrl, NvmeRequest *req,
 
 /* ---- Identify ----------------------------------------------------------- */
 
-static uint64_t wanted_bytes(const NvmeSqe *sqe)
+/* As much of the structure as is asked for (NUMD), and no more than it has
+ * (clause 5.1.6). */
+static uint16_t give(NvmeCtrl *ctrl, const NvmeSqe *sqe, const uint8_t *d,
+                     size_t bytes)
 {
-    return ((uint64_t)sqe->dw[10] + 1) * 4; /* NUMD */
+    uint64_t wanted = ((uint64_t)sqe->dw[10] + 1) * 4;
+
+    return wanted > ctrl->max_bytes
+               ? NVME_SC_INVALID_FIELD
+               : nvme_to_host(ctrl, sqe, d, (size_t)MIN(wanted, bytes));
 }
 
 static uint16_t identify_parameters(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -144,7 +154,7 @@ static uint16_t identify_parameters(NvmeCtrl *ctrl, NvmeRequest *req,
             (ctrl->streams.enabled ? 1 << NVME_DIR_STREAMS : 0) |
             (ctrl->fdp.placement ? 1 << NVME_DIR_PLACEMENT : 0);
     d[64] = ctrl->fdp.ruhs ? 1 << NVME_DIR_PLACEMENT : 0; /* persistent */
-    return nvme_to_host_padded(ctrl, sqe, d, sizeof(d), wanted_bytes(sqe));
+    return give(ctrl, sqe, d, sizeof(d));
 }
 
 static uint16_t identify_enable(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -189,7 +199,7 @@ static uint16_t streams_parameters(NvmeCtrl *ctrl, NvmeRequest *req,
         put_le16(d + 22, s->allocated); /* NSA */
         put_le16(d + 24, s->open);      /* NSO */
     }
-    return nvme_to_host_padded(ctrl, sqe, d, sizeof(d), wanted_bytes(sqe));
+    return give(ctrl, sqe, d, sizeof(d));
 }
 
 /* FFFFFFFFh: the streams that use no exclusive resources. */
@@ -214,7 +224,8 @@ static uint16_t streams_status(NvmeCtrl *ctrl, NvmeRequest *req,
         last = next;
     }
     put_le16(d, n);
-    return nvme_to_host_padded(ctrl, sqe, d, sizeof(d), wanted_bytes(sqe));
+    return nvme_to_host_padded(ctrl, sqe, d, sizeof(d),
+                               ((uint64_t)sqe->dw[10] + 1) * 4);
 }
 
 /* Streams that are open stay so, as far as there are resources for them. */

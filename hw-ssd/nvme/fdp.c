@@ -21,13 +21,20 @@
 #define RUHT_PERSISTENTLY_ISOLATED 2
 #define RUHA_HOST_SPECIFIED 1
 
-/* Events that this controller has, all of them for the host. */
+/* Events that this controller has; from 80h on its own, the others for the
+ * host. */
 enum {
     EVENT_NOT_FULLY_WRITTEN = 0x00,
     EVENT_INVALID_PID = 0x03,
+    EVENT_MEDIA_REALLOCATED = 0x80,
 };
 static const uint8_t event_types[] = { EVENT_NOT_FULLY_WRITTEN,
-                                       EVENT_INVALID_PID };
+                                       EVENT_INVALID_PID,
+                                       EVENT_MEDIA_REALLOCATED };
+
+#define EVENT_PIV 1
+#define EVENT_NSIDV 2
+#define EVENT_LV 4
 
 bool nvme_has_fdp(const NvmeCtrl *ctrl)
 {
@@ -46,17 +53,52 @@ static unsigned event_bit(uint8_t type)
     return i;
 }
 
-static void add_event(NvmeCtrl *ctrl, uint8_t type, uint16_t pid, unsigned ruh)
+/* Data is reallocated if handles isolate it only at first (clause
+ * 5.1.12.1.31.2.1); elsewhere the last one of the table is not to be had. */
+static unsigned n_event_types(const NvmeCtrl *ctrl)
 {
-    NvmeFdp *f = &ctrl->fdp;
-    NvmeFdpEvent *e;
+    return G_N_ELEMENTS(event_types) - ssd_info(ctrl->ssd)->isolated;
+}
 
-    if (!(f->wanted[ruh] >> event_bit(type) & 1)) {
+/* Does the host want the event of this handle; ruhs: of any? */
+static bool is_wanted(const NvmeFdp *f, uint8_t type, unsigned ruh)
+{
+    unsigned bits = ruh < f->ruhs ? f->wanted[ruh] : 0;
+
+    for (unsigned i = 0; ruh == f->ruhs && i < f->ruhs; i++) {
+        bits |= f->wanted[i];
+    }
+    return bits >> event_bit(type) & 1;
+}
+
+static void add_event(NvmeCtrl *ctrl, NvmeFdpEvent event)
+{
+    unsigned kind = event.type & 0x80 ? NVME_FDP_CONTROLLER_LOG
+                                      : NVME_FDP_HOST_LOG;
+    NvmeFdpLog *log = &ctrl->fdp.log[kind];
+
+    nvme_timestamp(ctrl, event.timestamp);
+    log->event[log->nevents++ % NVME_FDP_EVENTS] = event;
+}
+
+void nvme_fdp_moving(NvmeCtrl *ctrl, uint32_t stream, uint64_t lpn,
+                     uint32_t nunits)
+{
+    const NvmeFdp *f = &ctrl->fdp;
+    uint64_t nblocks = (uint64_t)nunits * ctrl->unit_blocks;
+
+    if (!f->ruhs || ssd_info(ctrl->ssd)->isolated ||
+        !is_wanted(f, EVENT_MEDIA_REALLOCATED, stream)) {
         return;
     }
-    e = &f->event[f->nevents++ % NVME_FDP_EVENTS];
-    *e = (NvmeFdpEvent){ .type = type, .pid = pid, .nsid = 1 };
-    nvme_timestamp(ctrl, e->timestamp);
+    add_event(ctrl, (NvmeFdpEvent){
+        .type = EVENT_MEDIA_REALLOCATED,
+        .has_handle = stream < f->ruhs,
+        .pid = stream < f->ruhs ? (uint16_t)stream : 0,
+        .ruh = stream < f->ruhs ? (uint16_t)stream : 0,
+        .nblocks_moved = (uint16_t)MIN(nblocks, UINT16_MAX),
+        .lba = lpn * ctrl->unit_blocks,
+    });
 }
 
 /* ---- writes ------------------------------------------------------------- */
@@ -67,7 +109,10 @@ uint16_t nvme_fdp_place(NvmeCtrl *ctrl, uint16_t pid)
     if (pid < ctrl->fdp.ruhs) {
         return pid;
     }
-    add_event(ctrl, EVENT_INVALID_PID, pid, 0);
+    if (is_wanted(&ctrl->fdp, EVENT_INVALID_PID, 0)) {
+        add_event(ctrl, (NvmeFdpEvent){ .type = EVENT_INVALID_PID,
+                                        .has_handle = true, .pid = pid });
+    }
     return 0;
 }
 
@@ -104,9 +149,13 @@ static void update_handle(NvmeCtrl *ctrl, uint16_t pid)
 {
     if (ssd_stream_room(ctrl->ssd, pid) <
         ssd_info(ctrl->ssd)->reclaim_bytes) {
-        add_event(ctrl, EVENT_NOT_FULLY_WRITTEN, pid, pid);
-        ssd_stream_close(ctrl->ssd, ctrl->now_ns, pid);
+        if (is_wanted(&ctrl->fdp, EVENT_NOT_FULLY_WRITTEN, pid)) {
+            add_event(ctrl, (NvmeFdpEvent){ .type = EVENT_NOT_FULLY_WRITTEN,
+                                            .has_handle = true, .pid = pid,
+                                            .ruh = pid });
+        }
     }
+    ssd_stream_close(ctrl->ssd, ctrl->now_ns, pid);
 }
 
 uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -165,17 +214,18 @@ uint16_t nvme_fdp_get_events(NvmeCtrl *ctrl, NvmeRequest *req,
 {
     unsigned handle = sqe->dw[11] & 0xffff;
     unsigned room = sqe->dw[11] >> 16 & 0xff;
+    unsigned n = n_event_types(ctrl);
     uint8_t d[2 * G_N_ELEMENTS(event_types)];
 
     if (handle >= ctrl->fdp.ruhs) {
         return NVME_SC_INVALID_FIELD;
     }
-    for (unsigned i = 0; i < G_N_ELEMENTS(event_types); i++) {
+    for (unsigned i = 0; i < n; i++) {
         d[2 * i] = event_types[i];
         d[2 * i + 1] = current ? ctrl->fdp.wanted[handle] >> i & 1 : 0;
     }
-    req->dw0 = G_N_ELEMENTS(event_types);
-    room = MIN(room, G_N_ELEMENTS(event_types));
+    req->dw0 = n;
+    room = MIN(room, n);
     return room ? nvme_to_host(ctrl, sqe, d, 2 * room) : 0;
 }
 
@@ -195,7 +245,7 @@ uint16_t nvme_fdp_set_events(NvmeCtrl *ctrl, NvmeRequest *req,
     for (unsigned i = 0; !status && i < n; i++) {
         unsigned bit = event_bit(types[i]);
 
-        if (bit == G_N_ELEMENTS(event_types)) {
+        if (bit >= n_event_types(ctrl)) {
             return NVME_SC_INVALID_FIELD;
         }
         bits |= 1U << bit;
@@ -213,6 +263,12 @@ uint16_t nvme_fdp_set_events(NvmeCtrl *ctrl, NvmeRequest *req,
 
 /* ---- log pages ---------------------------------------------------------- */
 
+/* 10^9 bytes, rounded up. */
+static uint64_t billions(uint64_t bytes)
+{
+    return bytes / 1000000000 + (bytes % 1000000000 != 0);
+}
+
 void nvme_fdp_fill_group(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                          uint8_t *page)
 {
@@ -224,9 +280,9 @@ void nvme_fdp_fill_group(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     page[3] = (uint8_t)c.spare_percent;
     page[4] = NVME_SPARE_THRESHOLD;
     page[5] = (uint8_t)MIN(c.percent_used, 255);
-    put_le64(page + 48, c.host_bytes_read / 1000000000); /* in 10^9 bytes */
-    put_le64(page + 64, c.host_bytes_written / 1000000000);
-    put_le64(page + 80, c.nand_bytes_written / 1000000000);
+    put_le64(page + 48, billions(c.host_bytes_read));
+    put_le64(page + 64, billions(c.host_bytes_written));
+    put_le64(page + 80, billions(c.nand_bytes_written));
     put_le64(page + 96, c.commands[SSD_OP_READ]);
     put_le64(page + 112, c.commands[SSD_OP_WRITE]);
     put_le64(page + 128, ctrl->media_errors);
@@ -245,7 +301,9 @@ void nvme_fdp_fill_configs(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     put_le16(page, 0); /* one configuration */
     put_le32(page + 4, CONFIG_HEADER_BYTES + bytes);
     put_le16(d, bytes);
-    d[2] = 1 << 7;             /* valid; RGIF 0: the identifier is a handle */
+    /* Valid; a volatile write cache, or none; RGIF 0: the placement identifier
+     * is a handle. */
+    d[2] = 1 << 7 | (info->keeps_buffer ? 0 : 1 << 4);
     put_le32(d + 4, 1);        /* reclaim groups */
     put_le16(d + 8, n);        /* reclaim unit handles */
     put_le16(d + 10, n - 1);   /* MAXPIDS */
@@ -289,27 +347,32 @@ void nvme_fdp_fill_statistics(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     put_le64(page + 32, erases * info->erase_bytes);
 }
 
-/* LSP bit 0: those for the host; the controller's own kind has none.  The
- * oldest comes first. */
+static void put_event(uint8_t *p, const NvmeFdpEvent *e)
+{
+    p[0] = e->type;
+    p[1] = EVENT_NSIDV | (e->has_handle ? EVENT_PIV | EVENT_LV : 0);
+    put_le16(p + 2, e->pid);
+    memcpy(p + 4, e->timestamp, sizeof(e->timestamp));
+    put_le32(p + 12, 1); /* the namespace */
+    if (e->type == EVENT_MEDIA_REALLOCATED) { /* NVM command set, 4.1.4.7 */
+        p[16] = 1;                            /* LBAV */
+        put_le16(p + 18, e->nblocks_moved);
+        put_le64(p + 20, e->lba);
+    }
+    put_le16(p + 34, e->ruh); /* of reclaim group 0 */
+}
+
+/* LSP bit 0: those for the host, or those of the controller.  The oldest comes
+ * first. */
 void nvme_fdp_fill_events(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                           uint8_t *page)
 {
-    const NvmeFdp *f = &ctrl->fdp;
-    unsigned n = (unsigned)MIN(f->nevents, NVME_FDP_EVENTS);
+    const NvmeFdpLog *log = &ctrl->fdp.log[sqe->dw[10] >> 8 & 1];
+    unsigned n = (unsigned)MIN(log->nevents, NVME_FDP_EVENTS);
 
-    if (!(sqe->dw[10] >> 8 & 1)) {
-        return;
-    }
     put_le32(page, n);
     for (unsigned i = 0; i < n; i++) {
-        const NvmeFdpEvent *e =
-            &f->event[(f->nevents - n + i) % NVME_FDP_EVENTS];
-        uint8_t *p = page + EVENT_BYTES + i * EVENT_BYTES;
-
-        p[0] = e->type;
-        p[1] = 1 << 0 | 1 << 1; /* PID and NSID are valid */
-        put_le16(p + 2, e->pid);
-        memcpy(p + 4, e->timestamp, sizeof(e->timestamp));
-        put_le32(p + 12, e->nsid);
+        put_event(page + EVENT_BYTES + i * EVENT_BYTES,
+                  &log->event[(log->nevents - n + i) % NVME_FDP_EVENTS]);
     }
 }

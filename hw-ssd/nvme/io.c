@@ -135,13 +135,11 @@ static uint16_t io_write(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
         status = map_data(ctrl, req, sqe);
     }
     if (!status) {
-        status = nvme_take_directive(ctrl, req, sqe);
-    }
-    if (!status) {
         set_durability(ctrl, req, sqe);
         status = add_write(ctrl, req, req->lba, req->nblocks, false);
     }
-    return status;
+    /* Last: a stream is opened by a Write that has its data. */
+    return status ? status : nvme_take_directive(ctrl, req, sqe);
 }
 
 void nvme_io_read_done(NvmeCtrl *ctrl, NvmeRequest *req)
@@ -235,7 +233,7 @@ static uint64_t whole_units(const NvmeCtrl *ctrl, uint64_t lba,
 }
 
 /* Whole units are deallocated, and so read as zeroes; what is left over at
- * either end is written. */
+ * either end is written, to the stream of the directive. */
 static uint16_t io_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
                                 const NvmeSqe *sqe)
 {
@@ -244,6 +242,9 @@ static uint16_t io_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
     uint64_t whole;
     uint64_t first = whole_units(ctrl, req->lba, req->nblocks, &whole);
 
+    if (!status) {
+        status = nvme_take_directive(ctrl, req, sqe);
+    }
     if (status) {
         return status;
     }
@@ -305,7 +306,8 @@ static const NvmeCommand io_commands[] = {
       "not fused" },
     { NVME_IO_WRITE_ZEROES, "Write Zeroes", io_write_zeroes,
       EFFECT_SUPPORTED | EFFECT_CHANGES_DATA,
-      "whole mapping units are deallocated, the rest is written" },
+      "whole mapping units are deallocated, the rest is written; "
+      "directives" },
     { NVME_IO_DSM, "Dataset Management", io_dsm,
       EFFECT_SUPPORTED | EFFECT_CHANGES_DATA,
       "deallocate, whole mapping units; other attributes are hints without "

@@ -234,19 +234,29 @@ typedef struct NvmeStreams {
 
 #define NVME_FDP_EVENTS 63 /* of the log, which has a header of that size */
 
+/* For the host, or of the controller: each kind has its log. */
+enum { NVME_FDP_CONTROLLER_LOG, NVME_FDP_HOST_LOG, NVME_FDP_LOGS };
+
 typedef struct NvmeFdpEvent {
     uint8_t type;
+    bool has_handle; /* pid and ruh are known */
     uint16_t pid;
+    uint16_t ruh;
     uint8_t timestamp[8];
-    uint32_t nsid;
+    uint16_t nblocks_moved; /* Media Reallocated: FFFFh: so many or more */
+    uint64_t lba;           /* one of them */
 } NvmeFdpEvent;
+
+typedef struct NvmeFdpLog {
+    NvmeFdpEvent event[NVME_FDP_EVENTS];
+    uint64_t nevents; /* since the beginning */
+} NvmeFdpLog;
 
 typedef struct NvmeFdp {
     unsigned ruhs; /* 0: the drive has no FDP */
     bool placement; /* the Data Placement directive is enabled */
     uint8_t wanted[NVME_MAX_RUHS]; /* events: bits by place in their table */
-    NvmeFdpEvent event[NVME_FDP_EVENTS];
-    uint64_t nevents; /* since the beginning */
+    NvmeFdpLog log[NVME_FDP_LOGS];
 } NvmeFdp;
 
 /* ---- the controller ----------------------------------------------------- */
@@ -278,7 +288,6 @@ struct NvmeCtrl {
     uint32_t page_bits; /* of CC.MPS, while enabled */
 
     uint64_t now_ns;
-    bool polling;
     bool more; /* the last run stopped early */
     bool pin_level;
 
@@ -443,7 +452,8 @@ uint16_t nvme_directive_send(NvmeCtrl *ctrl, NvmeRequest *req,
 uint16_t nvme_directive_receive(NvmeCtrl *ctrl, NvmeRequest *req,
                                 const NvmeSqe *sqe);
 bool nvme_has_directives(const NvmeCtrl *ctrl);
-/* The directive of a Write sets req->stream; it may open a stream. */
+/* The directive of a Write or Write Zeroes sets req->stream; it may open a
+ * stream. */
 uint16_t nvme_take_directive(NvmeCtrl *ctrl, NvmeRequest *req,
                              const NvmeSqe *sqe);
 void nvme_streams_init(NvmeCtrl *ctrl);
@@ -454,6 +464,9 @@ void nvme_streams_reset(NvmeCtrl *ctrl);
 bool nvme_has_fdp(const NvmeCtrl *ctrl);
 /* The drive's stream for a placement identifier of a Write. */
 uint16_t nvme_fdp_place(NvmeCtrl *ctrl, uint16_t pid);
+/* The drive moves nunits units of a block of a stream of its own. */
+void nvme_fdp_moving(NvmeCtrl *ctrl, uint32_t stream, uint64_t lpn,
+                     uint32_t nunits);
 uint16_t nvme_io_mgmt_receive(NvmeCtrl *ctrl, NvmeRequest *req,
                               const NvmeSqe *sqe);
 uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,

@@ -53,7 +53,6 @@ static const StateRow ctrl_rows[] = {
     VALUE(acq),
     VALUE(page_bits),
     VALUE(now_ns),
-    KEPT(polling),
     KEPT(more),
     VALUE(pin_level),
     KEPT(sq), /* these two have rows of their own */
@@ -454,6 +453,13 @@ static bool streams_ok(const NvmeStreams *s, const NvmeStreams *own)
 
 static bool fdp_ok(const NvmeFdp *f, const NvmeFdp *own)
 {
+    for (unsigned i = 0; i < NVME_FDP_LOGS; i++) {
+        for (unsigned k = 0; k < NVME_FDP_EVENTS; k++) {
+            if (!is_flag(&f->log[i].event[k].has_handle)) {
+                return false;
+            }
+        }
+    }
     return f->ruhs == own->ruhs && is_flag(&f->placement) &&
            (f->ruhs || !f->placement);
 }

@@ -152,19 +152,6 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns);
 /* When nvme_run() should be called next if nothing else happens. */
 uint64_t nvme_next_event_ns(const NvmeCtrl *ctrl);
 
-/*
- * Shadow doorbells: does a queue hold commands that nvme_run() has not seen?
- * Cheap; for a thread that polls for a while before it sleeps.
- */
-bool nvme_has_new_commands(NvmeCtrl *ctrl);
-
-/*
- * While polling is on, the guest is asked (through EventIdx) not to ring the
- * doorbell register.  Turning it off re-arms the doorbells; check
- * nvme_has_new_commands() once more before sleeping.
- */
-void nvme_set_polling(NvmeCtrl *ctrl, bool on);
-
 /* A request that submit() left at the store has ended; ret as there. */
 void nvme_store_done(NvmeCtrl *ctrl, uint64_t now_ns, NvmeStoreReq *req,
                      int ret);

@@ -159,49 +159,6 @@ static bool arm_doorbells(NvmeCtrl *ctrl)
     return false;
 }
 
-/* While polling: keep the tails far from their EventIdx. */
-static void quieten(NvmeCtrl *ctrl, bool now)
-{
-    for (unsigned i = 1; i <= ctrl->max_sqid; i++) {
-        NvmeSq *sq = &ctrl->sq[i];
-        uint32_t gone = (sq->tail - sq->shadow.event_idx - 1) & 0xffff;
-
-        if (sq->live && sq->shadow.on && (now || gone > sq->size / 2)) {
-            write_event_idx(ctrl, &sq->shadow, one_behind(sq->tail));
-        }
-    }
-}
-
-void nvme_set_polling(NvmeCtrl *ctrl, bool on)
-{
-    if (ctrl->polling == on || !ctrl->powered) {
-        return;
-    }
-    ctrl->polling = on;
-    if (!nvme_running(ctrl)) {
-        return;
-    }
-    if (!on) {
-        ctrl->more |= arm_doorbells(ctrl);
-        return;
-    }
-    quieten(ctrl, true);
-}
-
-bool nvme_has_new_commands(NvmeCtrl *ctrl)
-{
-    if (!nvme_running(ctrl)) {
-        return false;
-    }
-    nvme_read_shadows(ctrl);
-    for (unsigned i = 0; i <= ctrl->max_sqid; i++) {
-        if (ctrl->sq[i].live && ctrl->sq[i].head != ctrl->sq[i].tail) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ---- doorbell registers ------------------------------------------------- */
 
 /* The guest has consumed entries up to head. */
@@ -560,9 +517,7 @@ bool nvme_run_end(NvmeCtrl *ctrl)
         return true;
     }
     raise_interrupts(ctrl);
-    if (ctrl->shadow_on && ctrl->polling) {
-        quieten(ctrl, false);
-    } else if (ctrl->shadow_on) {
+    if (ctrl->shadow_on) {
         fresh = arm_doorbells(ctrl);
     }
     return !fresh;

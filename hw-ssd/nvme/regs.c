@@ -94,7 +94,6 @@ void nvme_disable(NvmeCtrl *ctrl)
     ctrl->csts = 0;
     ctrl->enabling = false;
     ctrl->intms = 0;
-    ctrl->polling = false;
     ctrl->page_bits = NVME_PAGE_BITS;
     nvme_features_reset(ctrl);
     nvme_streams_reset(ctrl);

@@ -97,7 +97,8 @@ def show(_args: argparse.Namespace) -> int:
 
 def _patches(facts: dict[str, Any]) -> str:
     n = len(facts["patches"])
-    return f"{n} of {facts['patch_folder']}" if n else "none"
+    # a kernel of an earlier version has no folder in its facts
+    return f"{n} of {facts.get('patch_folder', '?')}" if n else "none"
 
 
 def remove(args: argparse.Namespace) -> int:

@@ -116,7 +116,7 @@ void unit_programmed(const Placed *p)
 
     k.content[p->ppu] = p->from != NONE
                             ? k.content[p->from]
-                            : (Content){p->lpn + 1, p->gen};
+                            : (Content){p->lpn + 1, p->gen, p->stream};
     if (p->from != NONE) {
         if (l->ppu == p->from + 1) {
             map_set(l, p->ppu + 1);

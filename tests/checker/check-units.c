@@ -176,6 +176,7 @@ void on_buffer(const Record *r)
     k.rewritten += l->placed != l->gen;
     l->placed = l->gen++; /* what was not placed yet never will be */
     l->serial = (uint32_t)r->x;
+    l->stream = r->b;
     l->seen = true;
     fifo_push(r->c, l->gen);
 }
@@ -192,6 +193,42 @@ static void add_pending(Placed p)
     k.pending[k.n_pending++] = p;
 }
 
+/* What the host fills is of one stream: pages, since all units of one are in the
+ * same block, and blocks. */
+static void check_block_stream(const Record *r)
+{
+    uint32_t page = (uint32_t)(r->y / k.units_per_page);
+    Block *b = &k.block[block_of(page)];
+
+    if (b->stream && b->stream != r->b + 1U) {
+        broken(page, 0, "stream", "unit %u of stream %u in block %u, which is of "
+               "stream %u", r->c, r->b, block_of(page), b->stream - 1);
+    }
+    b->stream = r->b + 1U;
+}
+
+/* A unit is of the stream that its last write named, or of none (0) if that has
+ * been closed meanwhile. */
+static void check_unit_stream(const Record *r, const Lpn *l)
+{
+    if (r->b && r->b != l->stream) {
+        broken(NONE, 0, "stream", "unit %u is programmed as stream %u's, it was "
+               "written to stream %u", r->c, r->b, l->stream);
+    }
+}
+
+/* Cleaning changes no unit's stream. */
+static void check_copy_stream(const Record *r)
+{
+    const Content *from = &k.content[r->x];
+
+    if (r->c < k.h.user_units && from->lpn && r->b != from->stream) {
+        broken((uint32_t)(r->x / k.units_per_page), 0, "stream", "unit %u is "
+               "copied as stream %u's, it is of stream %u", r->c, r->b,
+               from->stream);
+    }
+}
+
 /* A unit whose program failed goes to another page. */
 static void place_again(const Record *r, Lpn *l)
 {
@@ -200,6 +237,7 @@ static void place_again(const Record *r, Lpn *l)
         .ppu = (uint32_t)r->y,
         .from = NONE,
         .gen = l->failed,
+        .stream = r->b,
         .no = l->dropped ? 0 : k.no,
     });
     l->failed = 0;
@@ -239,6 +277,11 @@ void on_place(const Record *r)
         place_meta(r);
         return;
     }
+    if (copy) {
+        check_copy_stream(r);
+    } else {
+        check_block_stream(r);
+    }
     if (!copy && l->failed) {
         place_again(r, l);
         return;
@@ -248,6 +291,7 @@ void on_place(const Record *r)
                "programmed, but nothing of it is in the buffer", r->c);
     }
     if (!copy) {
+        check_unit_stream(r, l);
         l->placed = l->gen;
         k.placed++;
     } else {
@@ -258,6 +302,7 @@ void on_place(const Record *r)
         .ppu = (uint32_t)r->y,
         .from = copy ? (uint32_t)r->x : NONE,
         .gen = l->gen,
+        .stream = r->b,
         .no = k.no,
     });
 }
@@ -337,7 +382,7 @@ void on_preload(const Record *r)
         broken(NONE, 0, "map", "unit %u cannot have been at %" PRIu64
                " from the beginning", r->c, r->y);
     }
-    k.content[r->y] = (Content){r->c + 1, 0};
+    k.content[r->y] = (Content){r->c + 1, 0, 0};
     map_set(l, (uint32_t)r->y + 1);
 }
 

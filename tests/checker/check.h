@@ -58,6 +58,7 @@ typedef struct Placed {
     uint32_t lpn, ppu;
     uint32_t from; /* a copy: where it was; else NONE */
     uint32_t gen;  /* of the unit in the buffer */
+    uint16_t stream;
     uint64_t no;   /* of the record */
 } Placed;
 
@@ -66,6 +67,7 @@ typedef struct Placed {
 typedef struct Content {
     uint32_t lpn; /* + 1; 0: nothing */
     uint32_t gen;
+    uint16_t stream;
 } Content;
 
 typedef struct Op {
@@ -99,6 +101,7 @@ typedef struct Block {
     uint32_t programs;  /* in flight */
     uint32_t live;      /* units that the map needs */
     uint32_t cell_page; /* the last program in the array, + 1 */
+    uint32_t stream;    /* of what the host put there, + 1; 0: nothing yet */
     bool erasing;       /* or to be erased again */
     bool erase_running;
 } Block;
@@ -125,6 +128,7 @@ typedef struct Lpn {
     uint32_t clean;  /* generation that is durable, or dropped */
     uint32_t serial; /* of the command of gen */
     uint32_t failed; /* generation whose program failed, to be placed again */
+    uint16_t stream; /* of gen */
     bool dropped;    /* trimmed meanwhile: it will be stale */
     bool kept;       /* was in the buffer when the power went */
     bool seen;       /* written or read since the power came: may be cached */

@@ -63,6 +63,13 @@ static void play_odd(Ssd *ssd, bool cuts)
             .nblocks = 1 + i % 61,
         };
 
+        if (cmd.op == SSD_OP_WRITE && info->host_streams > 1) {
+            cmd.stream = (uint16_t)(i / 8 % info->host_streams);
+        }
+        if (i % 301 == 300 && info->host_streams > 1) {
+            ssd_stream_close(ssd, now, i / 301 % info->host_streams);
+        }
+
         lba = (lba * 2862933555777941757ULL + 3037000493ULL) %
               (info->nblocks - 64);
         now += i % 64 == 0 ? 5000000 : 1000;
@@ -159,6 +166,8 @@ typedef struct Clean {
 #define RICH "nand.multi_plane=on;nand.planes=2;nand.blocks=32;"                \
              "nand.channels=1;nand.dies=2;"
 
+#define STREAMS RICH "nand.blocks=100;ftl.op_percent=70%;"
+
 static const Clean cleans[] = {
     {"tiny", "tiny", "", PLAYER_FILL_RANDOM, false},
     {"empty", "tiny", "", PLAYER_FILL_NONE, false},
@@ -252,6 +261,12 @@ static const Clean cleans[] = {
      PLAYER_FILL_RANDOM, true},
     {"power-cuts-fast", "tiny", "ftl.map=fast;ftl.log_blocks=3;ftl.unit=8KiB",
      PLAYER_FILL_RANDOM, true},
+    {"streams", "tiny", STREAMS "streams.max=3", PLAYER_FILL_RANDOM, false},
+    {"streams-merged", "tiny", STREAMS "streams.max=3;streams.gc=merge",
+     PLAYER_FILL_RANDOM, true},
+    {"fdp-failures", "tiny", STREAMS "fdp.ruhs=4;ftl.alloc=superblock;"
+     "ftl.gc_unit=superblock;media.program_fail=0.001", PLAYER_FILL_RANDOM, true},
+    {"hot-cold", "tiny", STREAMS "ftl.hot_cold=on", PLAYER_FILL_RANDOM, true},
     {"zero", "zero-latency", "nand.blocks=16;nand.pages=16;ftl.op_percent=120",
      PLAYER_FILL_RANDOM, false},
 };
@@ -412,6 +427,27 @@ static void test_map(void)
     MUTATE(find(OPLOG_PLACE, 1), r.y += 64 * log0.pages, "map");
     MUTATE(find(OPLOG_PLACE, 0), r.y += 64 * log0.pages, "map");
     MUTATE(find(OPLOG_PLACE, 0), r.y = UINT32_MAX, "map");
+}
+
+/* A unit that another page of the block, or its write, says to be of another
+ * stream. */
+static void test_streams(void)
+{
+    size_t i;
+
+    load_log_of(STREAMS "streams.max=3", false);
+    MUTATE(find(OPLOG_PLACE, 0), r.b ^= 3, "stream");
+    MUTATE(find(OPLOG_PLACE, 1), r.b ^= 3, "stream");
+    for (i = find(OPLOG_PLACE, 0); get(i).b == 0 || get(i - 1).b != get(i).b ||
+                                   get(i - 1).type != OPLOG_PLACE;) {
+        i = find_from(i + 1, OPLOG_PLACE, 0);
+    }
+    MUTATE(i, r.b = 0, "stream");
+    for (i = find(OPLOG_BUFFER, -1); get(i).b == 0;) {
+        i = find_from(i + 1, OPLOG_BUFFER, -1);
+    }
+    MUTATE(i, r.b ^= 4, "stream");
+    g_clear_pointer(&log0.bytes, g_free);
 }
 
 /* Only what is alike may take the place of a copy: not the next unit. */
@@ -671,6 +707,7 @@ int main(int argc, char **argv)
     g_test_add_func("/oplog/changed/requests", test_requests);
     g_test_add_func("/oplog/changed/bytes", test_bytes);
     g_test_add_func("/oplog/changed/map", test_map);
+    g_test_add_func("/oplog/changed/streams", test_streams);
     g_test_add_func("/oplog/changed/take-back", test_take_back);
     g_test_add_func("/oplog/changed/lost-data", test_lost_data);
     g_test_add_func("/oplog/changed/medium", test_medium);

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <glib/gstdio.h>
+
 #include "ftl.h"
 #include "ref.h"
 
@@ -150,6 +152,38 @@ static void test_close(void)
     ref_free(r);
 }
 
+/* What a closed stream has in the buffer is no stream's any more. */
+static void test_close_buffered(void)
+{
+    Ref *r = drive(SPARE "streams.max=3");
+    SsdPlace p;
+
+    put(r, 2, 7, 1);
+    put(r, 3, 8, 1);
+    ref_drain(r);
+    ssd_stream_close(r->ssd, r->now_ns, 2);
+    g_assert_cmpuint(r->ssd->stream[2].n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->stream[0].n_unsafe, ==, 1);
+    put(r, 2, 9, 1); /* another stream of the same number */
+    settle(r);
+    ssd_place(r->ssd, 7 * UNIT, &p);
+    g_assert_cmpuint(p.stream, ==, 0);
+    ssd_place(r->ssd, 8 * UNIT, &p);
+    g_assert_cmpuint(p.stream, ==, 3);
+    ssd_place(r->ssd, 9 * UNIT, &p);
+    g_assert_cmpuint(p.stream, ==, 2);
+    ref_free(r);
+
+    r = drive(SPARE "fdp.ruhs=3");
+    put(r, 2, 7, 1);
+    ref_drain(r);
+    ssd_stream_close(r->ssd, r->now_ns, 2);
+    settle(r);
+    ssd_place(r->ssd, 7 * UNIT, &p);
+    g_assert_cmpuint(p.stream, ==, 2);
+    ref_free(r);
+}
+
 /* ---- cleaning ------------------------------------------------------------- */
 
 static uint16_t hot_or_cold(uint64_t lpn)
@@ -250,6 +284,70 @@ static void test_cleaning(void)
     g_assert_cmpfloat(merged, <, together * 0.95);
 }
 
+/* The same of the host's bytes; counters were never reset. */
+static void check_bytes(const Ref *r)
+{
+    SsdCounters all;
+    uint64_t bytes = 0;
+
+    for (uint32_t s = 0; s < r->info->nstreams; s++) {
+        bytes += count(r, s).host_bytes_written;
+    }
+    ssd_get_counters(r->ssd, &all);
+    g_assert_cmpuint(bytes, ==, all.host_bytes_written);
+}
+
+/* Anything a host does, with streams that come and go, and the power too. */
+static void any_op(Ref *r, Prng *rng)
+{
+    uint32_t n = 1 + prng_below(rng, 40);
+    uint64_t lba = prng_below(rng, r->info->nblocks - n);
+    uint32_t what = prng_below(rng, 100);
+
+    r->stream = (uint16_t)prng_below(rng, r->info->host_streams);
+    if (what < 80) {
+        ref_do(r, SSD_OP_WRITE, lba, n, prng_below(rng, 8) == 0);
+    } else if (what < 88) {
+        ref_do(r, SSD_OP_TRIM, lba / UNIT * UNIT, UNIT, false);
+    } else if (what < 94) {
+        ref_do(r, SSD_OP_READ, lba, n, false);
+    } else if (what < 97) {
+        ref_do(r, SSD_OP_FLUSH, 0, 0, false);
+    } else {
+        ssd_stream_close(r->ssd, r->now_ns, r->stream);
+    }
+}
+
+static void sums(const char *options, bool cuts)
+{
+    Ref *r = drive(options);
+    Prng rng;
+
+    prng_seed(&rng, 11, 11);
+    for (uint32_t i = 0; i < 30000; i++) {
+        any_op(r, &rng);
+        if (cuts && prng_below(&rng, 500) == 0) {
+            ref_power_cycle(r);
+            settle(r);
+            check_sums(r);
+            check_bytes(r);
+        }
+    }
+    settle(r);
+    check_sums(r);
+    check_bytes(r);
+    g_assert_cmpuint(count(r, 1).copied_units, >, 0);
+    ref_free(r);
+}
+
+static void test_sums(void)
+{
+    sums("ftl.op_percent=70%;streams.max=2", false);
+    sums("ftl.op_percent=70%;streams.max=2", true);
+    sums("ftl.op_percent=40%;fdp.ruhs=4;streams.gc=merge", true);
+    sums("ftl.op_percent=70%;ftl.hot_cold=on", false);
+}
+
 /* Every stream is opened, in every plane, and left; then the host fills the
  * drive by another one, over and over. */
 static void hostile(const char *options)
@@ -261,8 +359,8 @@ static void hostile(const char *options)
     prng_seed(&rng, 5, 5);
     for (uint32_t s = 1; s < n; s++) {
         put(r, (uint16_t)s, s * 4 * PAGE_UNITS, 4 * PAGE_UNITS);
+        settle(r); /* no plane is busy with another stream's */
     }
-    settle(r);
     for (uint32_t s = 1; s < n; s++) {
         g_assert_cmpuint(ssd_stream_open_blocks(r->ssd, s), ==, 4);
     }
@@ -319,6 +417,147 @@ static void test_small_buffer(void)
     ref_free(r);
 }
 
+/* ---- planes in step --------------------------------------------------------- */
+
+/* 4 dies of 2 planes. */
+#define DIES   "nand.planes=2;nand.multi_plane=on;" SPARE
+#define PLANES 8
+
+/* Pages of n streams by turns, `each` of every stream, from lpn on. */
+static void by_turns(Ref *r, uint32_t n, uint32_t each, uint64_t lpn)
+{
+    for (uint32_t i = 0; i < each * n; i++) {
+        put(r, i % n, lpn + i * PAGE_UNITS, PAGE_UNITS);
+    }
+    settle(r);
+}
+
+static uint64_t host_programs(const Ref *r)
+{
+    return nand_stats(r->ssd->nand)->ops[NAND_PROGRAM][NAND_CAUSE_HOST];
+}
+
+static uint64_t joined(const Ref *r)
+{
+    return nand_stats(r->ssd->nand)->joined[NAND_PROGRAM];
+}
+
+/* How long 512 pages take that n streams write by turns: each has 512 / n / 8 in
+ * every plane, and all go by two. */
+static uint64_t time_of(const char *alloc, uint32_t n)
+{
+    g_autofree char *options = g_strdup_printf("%sftl.alloc=%s;streams.max=%u",
+                                               DIES "nand.blocks=100;", alloc,
+                                               n - 1);
+    Ref *r = drive(options);
+    uint64_t took;
+
+    by_turns(r, n, 512 / n, 0);
+    took = r->now_ns;
+    g_assert_cmpuint(host_programs(r), ==, 512);
+    if (n > 1) {
+        g_assert_cmpuint(joined(r), ==, 512);
+        g_assert_cmpuint(r->info->program_bytes, ==, 2 * 16384);
+    }
+    ref_free(r);
+    return took;
+}
+
+/* Streams do not cost a drive its multi-plane programs. */
+static void test_in_step(void)
+{
+    static const char *const alloc[] = {"stripe", "superblock"};
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(alloc); i++) {
+        uint64_t alone = time_of(alloc[i], 1);
+
+        for (uint32_t n = 2; n <= 8; n *= 2) {
+            uint64_t took = time_of(alloc[i], n);
+
+            g_test_message("%s, %u streams: %.3f of the time of one", alloc[i],
+                           n, (double)took / (double)alone);
+            g_assert_cmpuint(took * 10, <, alone * 11);
+        }
+    }
+}
+
+/* A block that fails leaves its plane behind; it catches up. */
+static void test_catch_up(void)
+{
+    g_autofree char *path =
+        ref_faults_file("on=program die=1 plane=1 nth=9 -> fail once\n");
+    g_autofree char *options = g_strconcat(DIES "streams.max=1;faults=", path,
+                                           NULL);
+    Ref *r = drive(options);
+    uint64_t programs, pairs;
+
+    g_remove(path);
+    r->faults = true;
+    by_turns(r, 2, 16 * PLANES, 0);
+    g_assert_cmpuint(nand_stats(r->ssd->nand)->program_failures, ==, 1);
+    g_assert_cmpuint(joined(r), <, host_programs(r));
+    programs = host_programs(r);
+    pairs = joined(r);
+    by_turns(r, 2, 16 * PLANES, 4000);
+    g_assert_cmpuint(host_programs(r) - programs, ==, 2 * 16 * PLANES);
+    /* But for half a row, at the beginning and at the end. */
+    g_assert_cmpuint(joined(r) - pairs, >=, 2 * 16 * PLANES - 2);
+    ref_free(r);
+}
+
+/* Erase blocks that hold the units. */
+static uint32_t blocks_of(const Ref *r, uint64_t lpn, uint64_t n)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+
+    for (uint64_t i = lpn; i < lpn + n; i++) {
+        SsdPlace p;
+
+        ssd_place(r->ssd, i * UNIT, &p);
+        g_assert_true(p.in_nand);
+        g_hash_table_add(seen, GUINT_TO_POINTER(p.erase_block));
+    }
+    return g_hash_table_size(seen);
+}
+
+/* What a handle writes fills one reclaim unit after another, whatever the others
+ * write meanwhile, and the room of the present one is told to the unit. */
+static void reclaim_units(const char *options)
+{
+    g_autofree char *all = g_strconcat(SPARE "nand.planes=2;fdp.ruhs=3;"
+                                       "ftl.alloc=superblock;", options, NULL);
+    Ref *r = drive(all);
+    uint64_t size = r->info->reclaim_bytes;
+    uint64_t units = size / 4096;
+    uint64_t other = 3 * units;
+
+    g_assert_cmpuint(size, ==, PLANES * 16 * 16384);
+    for (uint64_t i = 0; i < 3 * units; i++) {
+        put(r, 1, i, 1);
+        ref_drain(r);
+        g_assert_cmpuint(ssd_stream_room(r->ssd, 1), ==,
+                         size - (i + 1) % units * 4096);
+        put(r, i % 3 ? 2 : 0, other++, 1 + i % 2);
+        other += i % 2;
+    }
+    settle(r);
+    g_assert_cmpuint(ssd_stream_room(r->ssd, 1), ==, size);
+    g_assert_cmpuint(ssd_stream_open_blocks(r->ssd, 1), ==, 0);
+    g_assert_cmpuint(count(r, 1).padded_units, ==, 0);
+    for (uint64_t i = 0; i < 3; i++) {
+        g_assert_cmpuint(blocks_of(r, i * units, units), ==, PLANES);
+    }
+    g_assert_cmpuint(blocks_of(r, 0, 3 * units), ==, 3 * PLANES);
+    ref_free(r);
+}
+
+static void test_reclaim_units(void)
+{
+    reclaim_units("");
+    reclaim_units("nand.multi_plane=on");
+    reclaim_units("ftl.stripe=pdwc");
+}
+
 /* ---- what is refused ------------------------------------------------------ */
 
 static void refuse(const char *options, const char *says)
@@ -356,10 +595,15 @@ int main(int argc, char **argv)
     g_test_add_func("/streams/apart", test_apart);
     g_test_add_func("/streams/rewrite", test_rewrite);
     g_test_add_func("/streams/close", test_close);
+    g_test_add_func("/streams/close-buffered", test_close_buffered);
     g_test_add_func("/streams/cleaning", test_cleaning);
+    g_test_add_func("/streams/sums", test_sums);
     g_test_add_func("/streams/hostile", test_hostile);
     g_test_add_func("/streams/close-and-close", test_close_and_close);
     g_test_add_func("/streams/small-buffer", test_small_buffer);
+    g_test_add_func("/streams/in-step", test_in_step);
+    g_test_add_func("/streams/catch-up", test_catch_up);
+    g_test_add_func("/streams/reclaim-units", test_reclaim_units);
     g_test_add_func("/streams/refused", test_refused);
     return g_test_run();
 }

@@ -356,39 +356,57 @@ static void draw_recovery(Prng *r, GString *s)
     }
 }
 
-/* A drive that fits together: the spare part is raised until it does. */
-static SsdConfig *make_drive(Prng *r, Prng *media, Prng *streams, Prng *buffer,
-                             Prng *upkeep, Prng *recovery, Prng *logs, uint64_t seed,
-                             bool verbose)
+/* Random numbers of one seed, a stream for each thing: what is added to one does
+ * not change the others. */
+typedef struct Draws {
+    uint64_t seed;
+    Prng drive, media, streams, buffer, upkeep, recovery, logs, host;
+} Draws;
+
+static void draws_seed(Draws *d, uint64_t seed)
 {
-    g_autofree char *drive = draw_drive(r);
+    d->seed = seed;
+    prng_seed(&d->drive, seed, DRAW_DRIVE);
+    prng_seed(&d->media, seed, DRAW_MEDIA);
+    prng_seed(&d->streams, seed, DRAW_STREAMS);
+    prng_seed(&d->buffer, seed, DRAW_BUFFER);
+    prng_seed(&d->upkeep, seed, DRAW_UPKEEP);
+    prng_seed(&d->recovery, seed, DRAW_RECOVERY);
+    prng_seed(&d->logs, seed, DRAW_LOGS);
+    prng_seed(&d->host, seed, DRAW_HOST);
+}
+
+/* A drive that fits together: the spare part is raised until it does. */
+static SsdConfig *make_drive(Draws *d, bool verbose)
+{
+    g_autofree char *drive = draw_drive(&d->drive);
     g_autoptr(GString) errors = g_string_new(NULL);
     g_autofree char *options = NULL;
     SsdConfig *cfg;
-    uint32_t block_bytes = prng_below(r, 2) ? 512 : 4096;
+    uint32_t block_bytes = prng_below(&d->drive, 2) ? 512 : 4096;
     unsigned op = 0;
 
-    if (prng_below(media, 3) == 0) {
-        draw_media(media, errors);
+    if (prng_below(&d->media, 3) == 0) {
+        draw_media(&d->media, errors);
     }
     /* A protected buffer hides the bugs about flush and FUA. */
-    if (!opt_bug && prng_below(media, 5) == 1) {
+    if (!opt_bug && prng_below(&d->media, 5) == 1) {
         g_string_append(errors, "buffer.plp=on;");
     }
-    if (prng_below(streams, 3) == 0) {
-        draw_streams(streams, errors);
+    if (prng_below(&d->streams, 3) == 0) {
+        draw_streams(&d->streams, errors);
     }
-    draw_buffer(buffer, errors);
-    if (prng_below(upkeep, 2)) {
-        draw_upkeep(upkeep, errors);
+    draw_buffer(&d->buffer, errors);
+    if (prng_below(&d->upkeep, 2)) {
+        draw_upkeep(&d->upkeep, errors);
     }
-    draw_gc_unit(seed, errors);
-    draw_dftl(seed, errors);
-    if ((prng_below(logs, 6) == 0 && !opt_dftl) || opt_logs) {
-        draw_logs(logs, errors);
+    draw_gc_unit(d->seed, errors);
+    draw_dftl(d->seed, errors);
+    if ((prng_below(&d->logs, 6) == 0 && !opt_dftl) || opt_logs) {
+        draw_logs(&d->logs, errors);
     }
-    draw_recovery(recovery, errors);
-    draw_hot(seed, errors);
+    draw_recovery(&d->recovery, errors);
+    draw_hot(d->seed, errors);
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
 
@@ -542,8 +560,8 @@ static void forget(Seen *seen)
 static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
                         Seen *seen)
 {
-    Prng drive, media, streams, buffer, upkeep, recovery, logs, host;
     SsdConfig *cfg;
+    Draws draws;
     Ref *ref;
     bool verbose = opt_seed >= 0;
 
@@ -551,28 +569,20 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
            opt_commands, bug_names[bug],
            opt_logs ? " --logs" : opt_dftl ? " --dftl" : "");
     fflush(stdout);
-    prng_seed(&drive, seed, DRAW_DRIVE);
-    prng_seed(&media, seed, DRAW_MEDIA);
-    prng_seed(&streams, seed, DRAW_STREAMS);
-    prng_seed(&buffer, seed, DRAW_BUFFER);
-    prng_seed(&upkeep, seed, DRAW_UPKEEP);
-    prng_seed(&logs, seed, DRAW_LOGS);
-    prng_seed(&host, seed, DRAW_HOST);
-    prng_seed(&recovery, seed, DRAW_RECOVERY);
-    cfg = make_drive(&drive, &media, &streams, &buffer, &upkeep, &recovery, &logs, seed,
-                     verbose);
-    ref = ref_new(cfg, prng_below(&drive, 2));
+    draws_seed(&draws, seed);
+    cfg = make_drive(&draws, verbose);
+    ref = ref_new(cfg, prng_below(&draws.drive, 2));
     ref->n_streams = ref->info->host_streams;
     ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;
     ref->bug = bug;
     ref->replace_permille = copies_permille;
-    ref->recovery_rng = recovery;
+    ref->recovery_rng = draws.recovery;
     if (seen) {
         ref->log = g_array_new(false, false, sizeof(SsdCompletion));
         ref->reports = g_string_new(NULL);
     }
-    ref->polling = (RefPolling)prng_below(&drive, REF_N_POLLINGS);
-    play(ref, &host, seed);
+    ref->polling = (RefPolling)prng_below(&draws.drive, REF_N_POLLINGS);
+    play(ref, &draws.host, seed);
     if (verbose) {
         SsdCounters c;
 

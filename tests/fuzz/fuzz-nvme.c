@@ -164,12 +164,12 @@ static void act_io(Host *h, Input *in)
     }
 }
 
-/* Directives, I/O management, and writes with a directive. */
+/* Directives, I/O management, and writes of both kinds with a directive. */
 static void act_placement(Host *h, Input *in)
 {
     static const uint8_t opcode[] = {
         NVME_ADM_DIRECTIVE_SEND, NVME_ADM_DIRECTIVE_RECEIVE, NVME_IO_WRITE,
-        NVME_IO_WRITE, NVME_IO_MGMT_RECEIVE, NVME_IO_MGMT_SEND,
+        NVME_IO_WRITE_ZEROES, NVME_IO_MGMT_RECEIVE, NVME_IO_MGMT_SEND,
     };
     uint8_t k = take(in, 1);
     unsigned kind = k % G_N_ELEMENTS(opcode);
@@ -186,6 +186,30 @@ static void act_placement(Host *h, Input *in)
     sqe.dw[13] = (uint32_t)take(in, 1) << 16;
     if (h->q[id].sq_size) {
         host_send(h, id, &sqe);
+    }
+}
+
+/* Log pages 20h to 23h and features 1Dh and 1Eh of FDP. */
+static void act_fdp(Host *h, Input *in)
+{
+    static const uint8_t opcode[] = {
+        NVME_ADM_GET_LOG_PAGE, NVME_ADM_GET_FEATURES, NVME_ADM_SET_FEATURES,
+    };
+    uint8_t k = take(in, 1);
+    unsigned kind = k % G_N_ELEMENTS(opcode);
+    NvmeSqe sqe = { .dw = { opcode[kind], kind ? 1 : 0 } };
+
+    host_map(h, &sqe, HOST_DATA, 8192);
+    sqe.dw[10] = kind ? 0x1dU + (k >> 4 & 1)
+                      : (uint32_t)take(in, 1) << 16 | (k & 0x80) << 1 |
+                            (0x20U + (k >> 4 & 3));
+    sqe.dw[11] = kind ? (uint32_t)take(in, 3) : (uint32_t)take(in, 1) << 16;
+    sqe.dw[12] = (uint32_t)take(in, 1) << 2;
+    if (kind) {
+        sqe.dw[12] >>= 2;
+    }
+    if (h->q[0].sq_size) {
+        host_send(h, 0, &sqe);
     }
 }
 
@@ -282,10 +306,10 @@ static void act_power(Host *h, Input *in)
     }
 }
 
-static void act_polling(Host *h, Input *in)
+/* Time passes and the controller is left alone. */
+static void act_idle(Host *h, Input *in)
 {
-    nvme_set_polling(h->ctrl, take(in, 1) & 1);
-    nvme_has_new_commands(h->ctrl);
+    h->now_ns += (uint64_t)take(in, 1) << 10;
 }
 
 static void act_failures(Host *h, Input *in)
@@ -303,8 +327,8 @@ static void act_failures(Host *h, Input *in)
 static void (*const actions[])(Host *h, Input *in) = {
     act_bring_up, act_create_pair, act_admin,   act_io,      act_reg_write,
     act_any_reg,  act_doorbell,    act_memory,  act_shadow,  act_run,
-    act_steps,    act_store,       act_poll,    act_power,   act_polling,
-    act_failures, act_io,          act_placement, act_steps, act_run,
+    act_steps,    act_store,       act_poll,    act_power,   act_idle,
+    act_failures, act_io,          act_placement, act_steps, act_fdp,
 };
 
 static void settle(Host *h)

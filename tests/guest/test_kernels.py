@@ -10,6 +10,7 @@ cache has them, and always with --long.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -204,6 +205,73 @@ def test_fadvise_refuses(patched: Guest) -> None:
     assert patched.run(theirs) == "1"
 
 
+def test_fadvise_anywhere(patched: Guest) -> None:
+    """A pipe has no stream; a descriptor that only reads can set one, a
+    length is ignored."""
+    make_fs(patched, "ext4")
+    perl = ("perl -e '"
+            "sub f { my $r = syscall(221, fileno($_[0]), $_[1], $_[2], 8);"
+            " print $r < 0 ? $!+0 : \"ok\", \"\\n\" }"
+            "open(W, \">\", \"/mnt/f\"); close W; open(F, \"<\", \"/mnt/f\");"
+            "pipe(P, Q); f(Q, 1, 0); f(F, 3, 0); f(F, 3, -1); f(F, 3, 9999);'")
+    assert patched.run(perl).split() == ["29", "ok", "22", "ok"]
+
+
+def test_fadvise_stays_with_the_inode(patched: Guest) -> None:
+    """Through a truncation and a rename, for whoever opens it."""
+    make_fs(patched, "ext4")
+    patched.run("perl -e 'open(F, \">\", \"/mnt/f\"); syscall(221, fileno(F),"
+                " 6, 0, 8)'")
+
+    def work() -> None:
+        patched.run("mv /mnt/f /mnt/g; : > /mnt/g;"
+                    " head -c 1M /dev/urandom >> /mnt/g; sync")
+    assert grown(patched, work)[6] == MIB
+
+
+@pytest.mark.parametrize("kind", FILE_SYSTEMS)
+def test_fadvise_memory(patched: Guest, kind: str) -> None:
+    """What is written through mmap()."""
+    make_fs(patched, kind)
+    found = placed(patched, "-M /mnt", 8)
+    assert {i: found.get(i, 0) for i in range(1, 9)} == \
+        dict.fromkeys(range(1, 9), 4 * MIB)
+
+
+def test_streamrun_many_opens(patched: Guest) -> None:
+    """Several writers at a time, thousands of opens, and processes that are
+    killed within one."""
+    make_fs(patched, "ext4")
+    write = ("(i=0; while [ $i -lt 500 ]; do head -c 4096 /dev/zero"
+             " > /mnt/$0.%s; i=$((i+1)); done) &")
+    kill = ("perl -e 'for (1..100) { my $p = fork; if (!$p) {"
+            " while (1) { open(F, \"<\", \"/mnt/k.a\") } }"
+            " select(undef, undef, undef, 0.02); kill 9, $p; waitpid $p, 0 }'")
+    script = (f": > /mnt/k.a; {write % 'a'} {write % 'b'} {kill}; wait;"
+              " sync; exit 3")
+
+    def work() -> None:
+        done = patched.result(
+            "streamrun -v -r '/mnt/*.a=3' -r '/mnt/*.b=5' -r '/mnt/none=7'"
+            f" -- sh -c {shlex.quote(script)} x")
+        assert done.status == 3, done.err
+        found = re.findall(rb"=(\d) by fadvise: (\d+) opens, (\d+) failed",
+                           done.err)
+        assert [(int(i), int(failed)) for i, _, failed in found] == \
+            [(3, 0), (5, 0), (7, 0)]
+        opens = [int(n) for _, n, _ in found]
+        assert opens[0] > 1000 and opens[1:] == [500, 0]
+    found = grown(patched, work)
+    assert found[3] >= 4096 and found[5] >= 4096 and found.get(7, 0) == 0
+
+
+def test_streamrun_passes_signals_on(patched: Guest) -> None:
+    """The program ends by it, and its status says so."""
+    done = patched.result("streamrun -r '/mnt/*=1' -- sleep 60 & sleep 1;"
+                          " kill $!; wait $!")
+    assert done.status == 128 + 15
+
+
 # ---- Linux 5.10: write hints ------------------------------------------------
 
 def test_hints_become_streams(old: Guest) -> None:
@@ -247,6 +315,18 @@ def test_streamrun_by_hints(old: Guest) -> None:
     done = old.result("streamrun -r '/mnt/*=5' -- true")
     assert done.status == 125
     assert b"hint gives streams 0..4" in done.err
+
+
+def test_hint_of_a_descriptor(old: Guest) -> None:
+    """F_SET_FILE_RW_HINT is of the open file alone, so of O_DIRECT writes."""
+    make_fs(old, "ext4")
+    script = ("exec 3>/mnt/z; perl -e 'open(F, \">&=3\");"
+              " my $h = pack(\"Q\", 5); print fcntl(F, 1038, $h) ? \"ok\" : $!+0;'"
+              " && dd if=/dev/zero bs=64k count=16 oflag=direct status=none >&3")
+
+    def work() -> None:
+        assert old.run(script) == "ok"
+    assert grown(old, work)[4] == MIB
 
 
 # ---- Linux 6.16 and later: block write streams ------------------------------

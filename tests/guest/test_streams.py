@@ -115,6 +115,48 @@ def test_fdp(guest: Guest) -> None:
     assert guest.result(f"nvme fdp update {dev}n1 -p 9").status != 0
 
 
+def test_fdp_events(guest: Guest) -> None:
+    """Which are wanted, those that came, and what the feature says."""
+    dev = device(guest, 2)
+    text = guest.run(f"nvme fdp feature {dev} -e 1")
+    assert re.search(r"Enable \(FDPE\) +: Yes", text)
+    # not with a namespace there
+    assert guest.result(f"nvme fdp feature {dev} -e 1 -d").status != 0
+    guest.run(f"nvme fdp set-events {dev}n1 -n 1 -p 0 -t 3 -e")
+    guest.run(f"nvme fdp set-events {dev}n1 -n 1 -p 3 -t 0 -e")
+    # Media Reallocated is not of persistently isolated handles
+    assert guest.result(f"nvme fdp set-events {dev}n1 -n 1 -p 0 -t 128"
+                        " -e").status != 0
+    write(guest, dev, 2, 99, 50000)
+    write(guest, dev, 2, 3, 60000)
+    guest.run(f"nvme flush {dev} -n 1; nvme fdp update {dev}n1 -p 3")
+    events = as_json(guest, f"nvme fdp events {dev} -e 1 -E")
+    text = guest.run(f"nvme fdp events {dev} -e 1 -E")
+    assert text.count("Event Type") == 2, events
+    assert "Invalid Placement Identifier" in text
+    assert "Reclaim Unit Not Fully Written" in text
+    assert re.search(r"Placement Identifier \(PID\): 0x63", text)
+    assert "Reclaim Unit Handle Identifier 3" in text
+    assert "Event Type" not in guest.run(f"nvme fdp events {dev} -e 1")
+    for handle, event in ((0, 3), (3, 0)):
+        guest.run(f"nvme fdp set-events {dev}n1 -n 1 -p {handle} -t {event}")
+    write(guest, dev, 2, 99, 50000)
+    text = guest.run(f"nvme fdp events {dev} -e 1 -E")
+    assert text.count("Event Type") == 2
+
+
+def test_write_zeroes_has_a_directive(guest: Guest) -> None:
+    """One logical block, so that it is written: nvme-cli names the handle."""
+    dev = device(guest, 2)
+    before = written(guest, 2)
+    guest.run(f"nvme write-zeroes {dev}n1 -s 70001 -c 0 -T 2 -D 2")
+    after = written(guest, 2)
+    assert [b - a for a, b in zip(before, after, strict=True)] == \
+        [0, 0, 512, 0]
+    assert guest.result(f"nvme write-zeroes {dev}n1 -s 70001 -c 0 -T 1"
+                        " -D 2").status != 0
+
+
 def test_ordinary_writes_belong_to_no_stream(guest: Guest) -> None:
     """The page cache of this kernel sends no directive."""
     dev = device(guest, 1)
@@ -134,6 +176,12 @@ def test_tools_ask_the_drive(guest: Guest) -> None:
     assert guest.run(f"{raw} | head -c 4") == "VSSD"
     assert guest.result(f"{raw} > /tmp/a; vssdctl -d {dev} raw c0 > /tmp/b;"
                         " cmp /tmp/a /tmp/b").status == 0
+    for page, size in (("c1", 6 * 64), ("c2", 4096)):
+        assert guest.result(
+            f"nvme get-log {dev} --log-id=0x{page} --log-len={size}"
+            f" --raw-binary > /tmp/a; vssdctl -d {dev} raw {page}"
+            f" | head -c {size} > /tmp/b; test -s /tmp/a && cmp /tmp/a"
+            " /tmp/b").status == 0
     said = dict(line.split() for line in
                 guest.run(f"vssdctl -d {dev} stats").splitlines())
     found = guest.stats(1)
@@ -145,6 +193,9 @@ def test_tools_ask_the_drive(guest: Guest) -> None:
     assert head.startswith("/etc/hostname: 1 extents on /dev/nvme")
     assert "beyond the end" in guest.result(
         f"vssdctl -d {dev} where 99999999999").err.decode()
+    for block in (1 << 55) - 2, (1 << 64) - 1:
+        assert "beyond the end" in guest.result(
+            f"vssdctl -d {dev} where {block}").err.decode()
 
 
 @pytest.mark.parametrize("i", [1, 2], ids=["directive", "fdp"])

@@ -1,97 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test-placement.c - directives and FDP: what they do, and the exact status of
- * everything that is wrong.
+ * test-placement.c - directives: what they do, and the exact status of
+ * everything that is wrong.  FDP is in test-fdp.c.
  */
-#include "host.h"
+#include <inttypes.h>
 
-#define ALL NVME_NSID_ALL
-#define BUF HOST_DATA
+#include "placement.h"
+
 #define STREAMS "nand.blocks=64;ftl.op_percent=120%;streams.max=4"
-#define FDP "nand.blocks=64;ftl.op_percent=120%;fdp.ruhs=4"
-
-enum { IDENTIFY = NVME_DIR_IDENTIFY, STREAM = NVME_DIR_STREAMS,
-       PLACEMENT = NVME_DIR_PLACEMENT };
-
-static Host *start(const char *set)
-{
-    HostOptions o = { .set = set };
-    Host *h = host_new(&o);
-
-    host_enable(h);
-    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
-    return h;
-}
-
-static HostCqe send_cmd(Host *h, unsigned queue, uint8_t opcode, uint32_t nsid,
-                        uint32_t dw10, uint32_t dw11, uint32_t dw12)
-{
-    NvmeSqe sqe = host_sqe(opcode, nsid, BUF);
-
-    sqe.dw[10] = dw10;
-    sqe.dw[11] = dw11;
-    sqe.dw[12] = dw12;
-    return host_do(h, queue, &sqe);
-}
-
-static uint16_t code(HostCqe cqe)
-{
-    return host_code(cqe.status);
-}
-
-/* Directive Receive of n dwords, after the buffer is filled with 0xee. */
-static HostCqe receive(Host *h, uint32_t nsid, unsigned type, unsigned op,
-                       uint32_t dwords, uint32_t dw12)
-{
-    memset(h->ram + BUF, 0xee, 8192);
-    return send_cmd(h, 0, NVME_ADM_DIRECTIVE_RECEIVE, nsid, dwords - 1,
-                    type << 8 | op, dw12);
-}
-
-static uint16_t send_dir(Host *h, uint32_t nsid, unsigned type, unsigned op,
-                         uint16_t spec, uint32_t dw12)
-{
-    return code(send_cmd(h, 0, NVME_ADM_DIRECTIVE_SEND, nsid, 0,
-                         (uint32_t)spec << 16 | type << 8 | op, dw12));
-}
-
-static uint16_t enable(Host *h, uint32_t nsid, unsigned type, bool on)
-{
-    return send_dir(h, nsid, IDENTIFY, NVME_DIR_SEND_ENABLE, 0, type << 8 | on);
-}
-
-static uint16_t get16(const Host *h, unsigned offset)
-{
-    return get_le16(h->ram + BUF + offset);
-}
-
-/* Write one unit with a directive. */
-static uint16_t put(Host *h, uint64_t unit, unsigned type, uint16_t spec)
-{
-    uint32_t n = h->info->unit_bytes / h->info->block_bytes;
-    NvmeSqe sqe = host_rw(h, NVME_IO_WRITE, unit * n, n, BUF + 0x10000);
-
-    sqe.dw[12] |= type << 20;
-    sqe.dw[13] = (uint32_t)spec << 16;
-    return code(host_do(h, 1, &sqe));
-}
-
-static uint32_t stream_of(Host *h, uint64_t unit)
-{
-    SsdPlace p;
-
-    ssd_place(h->ssd, unit * (h->info->unit_bytes / h->info->block_bytes), &p);
-    g_assert_true(p.mapped);
-    return p.stream;
-}
-
-static uint64_t bytes_of(Host *h, uint32_t stream)
-{
-    SsdStreamCounters c;
-
-    ssd_get_stream(h->ssd, stream, &c);
-    return c.host_bytes_written;
-}
 
 typedef struct Parameters {
     unsigned msl, nssa, nsso, nsa, nso, sgs;
@@ -132,27 +48,6 @@ static void assert_open(Host *h, const char *ids)
 }
 
 /* ---- a drive without either ---------------------------------------------- */
-
-static void identify(Host *h, uint32_t nsid, unsigned cns)
-{
-    memset(h->ram + BUF, 0xee, 8192);
-    g_assert_cmphex(code(send_cmd(h, 0, NVME_ADM_IDENTIFY, nsid, cns, 0, 0)),
-                    ==, 0);
-}
-
-static uint32_t effects(Host *h, unsigned opcode, bool io)
-{
-    g_assert_cmphex(code(send_cmd(h, 0, NVME_ADM_GET_LOG_PAGE, 0,
-                                  1023U << 16 | 0x05, 0, 0)), ==, 0);
-    return get_le32(h->ram + BUF + (io ? 1024 : 0) + 4 * opcode);
-}
-
-static uint16_t get_log(Host *h, unsigned lid, unsigned lsp, unsigned group)
-{
-    memset(h->ram + BUF, 0xee, 8192);
-    return code(send_cmd(h, 0, NVME_ADM_GET_LOG_PAGE, 0,
-                         127U << 16 | lsp << 8 | lid, group << 16, 0));
-}
 
 /* Nothing is offered, commands are unknown, fields of a Write are ignored. */
 static void test_none(void)
@@ -200,6 +95,9 @@ static void test_identify(void)
     /* Shorter, and longer than the structure. */
     g_assert_cmphex(code(receive(h, 1, IDENTIFY, 1, 1, 0)), ==, 0);
     g_assert_cmphex(h->ram[BUF + 4], ==, 0xee);
+    g_assert_cmphex(code(receive(h, 1, IDENTIFY, 1, 2048, 0)), ==, 0);
+    g_assert_cmphex(h->ram[BUF + 4095], ==, 0);
+    g_assert_cmphex(h->ram[BUF + 4096], ==, 0xee);
     g_assert_cmphex(code(receive(h, 1, IDENTIFY, 1, 1 << 20, 0)), ==,
                     NVME_SC_INVALID_FIELD);
     g_assert_cmphex(enable(h, 1, STREAM, true), ==, 0);
@@ -287,6 +185,153 @@ static void test_write_misuse(void)
     for (uint32_t s = 1; s <= 4; s++) {
         g_assert_cmpuint(bytes_of(h, s), ==, 0);
     }
+    host_free(h);
+}
+
+/* The whole of what a command that is refused must leave as it is. */
+static GString *all_of_it(Host *h)
+{
+    GString *s = g_string_new("");
+    SsdStreamCounters c;
+    Parameters p = parameters(h, 1);
+    g_autofree char *open = open_ids(h, 1);
+
+    g_string_printf(s, "%s nssa %u nsso %u nsa %u nso %u", open, p.nssa,
+                    p.nsso, p.nsa, p.nso);
+    for (uint32_t i = 0; i <= h->info->nstreams; i++) {
+        ssd_get_stream(h->ssd, i, &c);
+        g_string_append_printf(
+            s, " [%" PRIu64 " %" PRIu64 " %" PRIu64 " %u]",
+            c.host_bytes_written, c.host_units, c.padded_units,
+            i < h->info->nstreams ? ssd_stream_open_blocks(h->ssd, i) : 0);
+    }
+    return s;
+}
+
+static uint16_t write_from(Host *h, uint16_t spec, uint64_t addr)
+{
+    NvmeSqe sqe = host_rw(h, NVME_IO_WRITE, 0, 8, addr);
+
+    sqe.dw[12] |= STREAM << 20;
+    sqe.dw[13] = (uint32_t)spec << 16;
+    return code(host_do(h, 1, &sqe));
+}
+
+/* Whatever is refused leaves streams, resources and counters as they are. */
+static void test_untouched(void)
+{
+    Host *h = start(STREAMS);
+    g_autoptr(GString) before = NULL;
+    g_autoptr(GString) after = NULL;
+
+    g_assert_cmphex(enable(h, 1, STREAM, true), ==, 0);
+    for (uint16_t id = 1; id <= 4; id++) {
+        put(h, id, STREAM, 10 * id);
+    }
+    host_flush(h, 1);
+    before = all_of_it(h);
+    for (unsigned type = 2; type < 16; type++) {
+        g_assert_cmphex(put(h, 9, type, 7), ==, NVME_SC_INVALID_FIELD);
+    }
+    /* Its data cannot be had: it opens no stream, and closes none. */
+    g_assert_cmphex(write_from(h, 7, HOST_RAM_BYTES), ==,
+                    NVME_SC_DATA_TRANSFER);
+    for (unsigned op = 0; op < 256; op++) {
+        if (op != NVME_DIR_SEND_RELEASE_ID && op != NVME_DIR_SEND_RELEASE) {
+            g_assert_cmphex(send_dir(h, 1, STREAM, op, 10, 0), ==,
+                            NVME_SC_INVALID_FIELD);
+        }
+        if (op == 0 || op > NVME_DIR_RECEIVE_ALLOCATE) {
+            g_assert_cmphex(code(receive(h, 1, STREAM, op, 8, 2)), ==,
+                            NVME_SC_INVALID_FIELD);
+        }
+    }
+    g_assert_cmphex(send_dir(h, 0, STREAM, NVME_DIR_SEND_RELEASE, 0, 0), ==,
+                    NVME_SC_INVALID_NSID);
+    g_assert_cmphex(send_dir(h, 2, STREAM, NVME_DIR_SEND_RELEASE_ID, 10, 0),
+                    ==, NVME_SC_INVALID_NSID);
+    g_assert_cmphex(send_dir(h, ALL, STREAM, NVME_DIR_SEND_RELEASE, 0, 0), ==,
+                    NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(send_dir(h, 1, STREAM, NVME_DIR_SEND_RELEASE_ID, 11, 0),
+                    ==, 0);
+    g_assert_cmphex(code(receive(h, 2, STREAM, NVME_DIR_RECEIVE_ALLOCATE, 1,
+                                 2)), ==, NVME_SC_INVALID_NSID);
+    g_assert_cmphex(enable(h, 1, IDENTIFY, false), ==, NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(enable(h, 1, PLACEMENT, false), ==, NVME_SC_INVALID_FIELD);
+    after = all_of_it(h);
+    g_assert_cmpstr(before->str, ==, after->str);
+    host_free(h);
+}
+
+static uint16_t zero(Host *h, uint64_t lba, uint32_t n, unsigned type,
+                     uint16_t spec)
+{
+    NvmeSqe sqe = host_sqe(NVME_IO_WRITE_ZEROES, 1, 0);
+
+    sqe.dw[10] = (uint32_t)lba;
+    sqe.dw[12] = (n - 1) | type << 20;
+    sqe.dw[13] = (uint32_t)spec << 16;
+    return code(host_do(h, 1, &sqe));
+}
+
+/* Its directive is that of what it writes: parts of units. */
+static void test_write_zeroes(void)
+{
+    Host *h = start(STREAMS);
+    uint32_t n = h->info->unit_bytes / h->info->block_bytes;
+
+    g_assert_cmphex(zero(h, n + 1, 2, STREAM, 9), ==, 0); /* disabled: ignored */
+    g_assert_cmpuint(stream_of(h, 1), ==, 0);
+    g_assert_cmphex(enable(h, 1, STREAM, true), ==, 0);
+    g_assert_cmphex(zero(h, n + 1, 2, STREAM, 9), ==, 0);
+    assert_open(h, "9 ");
+    g_assert_cmpuint(stream_of(h, 1), ==, 1);
+    g_assert_cmpuint(bytes_of(h, 1), ==, 2 * h->info->block_bytes);
+    g_assert_cmphex(zero(h, 2 * n + 1, 2, STREAM | 8, 9), ==, 0); /* bit 23 */
+    g_assert_cmpuint(stream_of(h, 2), ==, 1);
+    g_assert_cmphex(zero(h, 3 * n + 1, 2, PLACEMENT, 9), ==,
+                    NVME_SC_INVALID_FIELD);
+    g_assert_cmphex(zero(h, h->nblocks, 2, STREAM, 10), ==, NVME_SC_LBA_RANGE);
+    assert_open(h, "9 ");
+    /* A part, two whole units, which are deallocated, and a part. */
+    g_assert_cmphex(zero(h, 5 * n - 1, 2 * n + 2, STREAM, 11), ==, 0);
+    assert_open(h, "9 11 ");
+    g_assert_cmpuint(stream_of(h, 4), ==, 2);
+    g_assert_cmpuint(stream_of(h, 7), ==, 2);
+    g_assert_false(ssd_mapped(h->ssd, 5 * n, NULL));
+    g_assert_cmpuint(bytes_of(h, 2), ==, 2 * h->info->block_bytes);
+    host_free(h);
+}
+
+/* Get Status into less, and into more than there are streams. */
+static void test_status_length(void)
+{
+    Host *h = start(STREAMS);
+
+    g_assert_cmphex(enable(h, 1, STREAM, true), ==, 0);
+    for (uint16_t id = 1; id <= 3; id++) {
+        put(h, id, STREAM, id * 0x101);
+    }
+    g_assert_cmphex(code(receive(h, 1, STREAM, NVME_DIR_RECEIVE_STATUS, 1, 0)),
+                    ==, 0);
+    g_assert_cmphex(get_le32(h->ram + BUF), ==, 0x01010003);
+    g_assert_cmphex(h->ram[BUF + 4], ==, 0xee);
+    g_assert_cmphex(code(receive(h, 1, STREAM, NVME_DIR_RECEIVE_STATUS, 1024,
+                                 0)), ==, 0);
+    g_assert_cmphex(get16(h, 6), ==, 0x303);
+    for (unsigned i = 8; i < 4096; i++) {
+        g_assert_cmphex(h->ram[BUF + i], ==, 0);
+    }
+    g_assert_cmphex(h->ram[BUF + 4096], ==, 0xee);
+    /* Return Parameters: 32 bytes, however much is asked for. */
+    g_assert_cmphex(code(receive(h, 1, STREAM, NVME_DIR_RECEIVE_PARAMETERS,
+                                 1024, 0)), ==, 0);
+    g_assert_cmphex(get16(h, 24), ==, 3);
+    g_assert_cmphex(h->ram[BUF + 32], ==, 0xee);
+    g_assert_cmphex(code(receive(h, 1, STREAM, NVME_DIR_RECEIVE_PARAMETERS, 1,
+                                 0)), ==, 0);
+    g_assert_cmphex(get_le32(h->ram + BUF), ==, 0x00040004);
+    g_assert_cmphex(h->ram[BUF + 4], ==, 0xee);
     host_free(h);
 }
 
@@ -406,7 +451,7 @@ static void test_reset(void)
     g_assert_cmphex(enable(h, 1, STREAM, true), ==, 0);
     assert_open(h, "");
     g_assert_cmpuint(parameters(h, 1).nsa, ==, 0);
-    g_assert_cmpuint(stream_of(h, 2), ==, 1);
+    g_assert_cmpuint(stream_of(h, 2), ==, 0); /* from the buffer */
     host_free(h);
 }
 
@@ -425,209 +470,6 @@ static void test_hostile(void)
     host_free(h);
 }
 
-/* ---- FDP ------------------------------------------------------------------- */
-
-static void test_fdp_identify(void)
-{
-    Host *h = start(FDP);
-
-    identify(h, 0, 1);
-    g_assert_cmphex(get_le32(h->ram + BUF + 96) & 0x80010, ==, 0x80010);
-    g_assert_cmphex(get16(h, 340), ==, 1);
-    identify(h, 1, 0);
-    g_assert_cmphex(get16(h, 102), ==, 1); /* ENDGID */
-    identify(h, 0, 0x19);
-    g_assert_cmphex(get_le32(h->ram + BUF), ==, 0x10001);
-    g_assert_cmphex(effects(h, NVME_IO_MGMT_SEND, true), ==, 1);
-    g_assert_cmphex(code(receive(h, 1, IDENTIFY, 1, 1024, 0)), ==, 0);
-    g_assert_cmphex(h->ram[BUF], ==, 5);
-    g_assert_cmphex(h->ram[BUF + 32], ==, 5);
-    g_assert_cmphex(h->ram[BUF + 64], ==, 4);
-    /* Feature 1Dh: enabled, and not to be changed with a namespace there. */
-    g_assert_cmphex(send_cmd(h, 0, NVME_ADM_GET_FEATURES, 0, 0x1d, 1, 0).dw0,
-                    ==, 1);
-    g_assert_cmphex(code(send_cmd(h, 0, NVME_ADM_GET_FEATURES, 0, 0x1d, 2, 0)),
-                    ==, NVME_SC_INVALID_FIELD);
-    g_assert_cmphex(code(send_cmd(h, 0, NVME_ADM_SET_FEATURES, 0, 0x1d, 1, 0)),
-                    ==, NVME_SC_COMMAND_SEQUENCE);
-    g_assert_cmphex(code(send_cmd(h, 0, NVME_ADM_SET_FEATURES, 0, 0x1d, 2, 0)),
-                    ==, NVME_SC_INVALID_FIELD);
-    host_free(h);
-}
-
-static void test_fdp_logs(void)
-{
-    Host *h = start(FDP);
-    const uint8_t *d = h->ram + BUF;
-
-    g_assert_cmphex(get_log(h, 0x20, 0, 1), ==, 0);
-    g_assert_cmpuint(get_le16(d), ==, 0);
-    g_assert_cmpuint(get_le32(d + 4), ==, 16 + 64 + 16);
-    g_assert_cmpuint(get_le16(d + 16), ==, 64 + 16);
-    g_assert_cmphex(d[18], ==, 0x80);
-    g_assert_cmpuint(get_le32(d + 20), ==, 1);  /* NRG */
-    g_assert_cmpuint(get_le16(d + 24), ==, 4);  /* NRUH */
-    g_assert_cmpuint(get_le16(d + 26), ==, 3);  /* MAXPIDS */
-    g_assert_cmpuint(get_le64(d + 32), ==, 4 * 16 * 16384);
-    g_assert_cmphex(d[16 + 64], ==, 2); /* persistently isolated */
-    g_assert_cmphex(d[16 + 64 + 12], ==, 2);
-    g_assert_cmphex(get_log(h, 0x21, 0, 1), ==, 0);
-    g_assert_cmpuint(get_le16(d), ==, 4);
-    g_assert_cmpuint(d[8] + d[16] + d[24] + d[32], ==, 4);
-    g_assert_cmphex(get_log(h, 0x09, 0, 1), ==, 0);
-    g_assert_cmpuint(d[3], ==, 100);
-    for (unsigned lid = 0x20; lid <= 0x23; lid++) {
-        g_assert_cmphex(get_log(h, lid, 1, 0), ==, NVME_SC_INVALID_FIELD);
-        g_assert_cmphex(get_log(h, lid, 1, 2), ==, NVME_SC_INVALID_FIELD);
-    }
-    host_free(h);
-    h = start(FDP ";streams.gc=merge");
-    g_assert_cmphex(get_log(h, 0x20, 0, 1), ==, 0);
-    g_assert_cmphex(h->ram[BUF + 16 + 64], ==, 1); /* initially isolated */
-    host_free(h);
-}
-
-static void test_fdp_writes(void)
-{
-    Host *h = start(FDP);
-    const uint8_t *d = h->ram + BUF;
-
-    for (uint16_t pid = 0; pid < 4; pid++) {
-        g_assert_cmphex(put(h, pid, PLACEMENT, pid), ==, 0);
-        g_assert_cmpuint(stream_of(h, pid), ==, pid);
-    }
-    g_assert_cmphex(put(h, 5, 0, 3), ==, 0);
-    g_assert_cmpuint(stream_of(h, 5), ==, 0);
-    g_assert_cmphex(put(h, 6, PLACEMENT, 4), ==, 0); /* no such: the default */
-    g_assert_cmpuint(stream_of(h, 6), ==, 0);
-    g_assert_cmphex(put(h, 7, STREAM, 1), ==, NVME_SC_INVALID_FIELD);
-    g_assert_cmphex(host_flush(h, 1), ==, 0);
-    g_assert_cmphex(get_log(h, 0x22, 0, 1), ==, 0);
-    g_assert_cmpuint(get_le64(d), ==, 6 * 4096);
-    /* Four pages: flushed, so padded; handle 0 has three of the six units. */
-    g_assert_cmpuint(get_le64(d + 16), ==, 4 * 16384);
-    g_assert_cmpuint(get_le64(d + 32), ==, 0);
-    /* Disabled for the namespace: fields of a Write are ignored. */
-    g_assert_cmphex(enable(h, ALL, PLACEMENT, false), ==, NVME_SC_INVALID_NSID);
-    g_assert_cmphex(enable(h, 1, STREAM, true), ==, NVME_SC_INVALID_FIELD);
-    g_assert_cmphex(enable(h, 1, PLACEMENT, false), ==, 0);
-    g_assert_cmphex(put(h, 8, PLACEMENT, 2), ==, 0);
-    g_assert_cmpuint(stream_of(h, 8), ==, 0);
-    g_assert_cmphex(enable(h, 1, PLACEMENT, true), ==, 0);
-    g_assert_cmphex(send_dir(h, 1, PLACEMENT, 1, 0, 0), ==,
-                    NVME_SC_INVALID_FIELD);
-    g_assert_cmphex(code(receive(h, 1, PLACEMENT, 1, 8, 0)), ==,
-                    NVME_SC_INVALID_FIELD);
-    host_free(h);
-}
-
-static uint64_t room(Host *h, unsigned pid)
-{
-    memset(h->ram + BUF, 0xee, 4096);
-    g_assert_cmphex(code(send_cmd(h, 1, NVME_IO_MGMT_RECEIVE, 1, 1, 63, 0)), ==,
-                    0);
-    g_assert_cmpuint(get16(h, 14), ==, 4);
-    g_assert_cmpuint(get16(h, 16 + 32 * pid), ==, pid);
-    g_assert_cmpuint(get16(h, 16 + 32 * pid + 2), ==, pid);
-    g_assert_cmphex(h->ram[BUF + 16 + 4 * 32], ==, 0);   /* beyond its end */
-    g_assert_cmphex(h->ram[BUF + 256], ==, 0xee); /* beyond what was asked */
-    return get_le64(h->ram + BUF + 16 + 32 * pid + 8);
-}
-
-static uint16_t update(Host *h, uint32_t nsid, uint16_t pid, uint16_t npid)
-{
-    put_le16(h->ram + BUF, 0);
-    put_le16(h->ram + BUF + 2 * npid, pid);
-    return code(send_cmd(h, 1, NVME_IO_MGMT_SEND, nsid,
-                         (uint32_t)npid << 16 | 1, 0, 0));
-}
-
-static void test_fdp_management(void)
-{
-    Host *h = start(FDP);
-    uint64_t full = 4 * 16 * 16384 / h->info->block_bytes;
-
-    g_assert_cmpuint(room(h, 2), ==, full);
-    put(h, 1, PLACEMENT, 2);
-    host_flush(h, 1);
-    g_assert_cmpuint(room(h, 2), ==, full - 16384 / h->info->block_bytes);
-    g_assert_cmphex(update(h, 1, 2, 0), ==, 0);
-    g_assert_cmpuint(room(h, 2), ==, full);
-    g_assert_cmphex(update(h, 1, 4, 0), ==, NVME_SC_INVALID_FIELD);
-    g_assert_cmphex(update(h, 1, 1, 4), ==, NVME_SC_INVALID_FIELD);
-    g_assert_cmphex(update(h, 2, 1, 0), ==, NVME_SC_INVALID_NSID);
-    g_assert_cmphex(update(h, ALL, 1, 0), ==, NVME_SC_INVALID_NSID);
-    g_assert_cmphex(code(send_cmd(h, 1, NVME_IO_MGMT_SEND, 1, 0, 0, 0)), ==, 0);
-    g_assert_cmphex(code(send_cmd(h, 1, NVME_IO_MGMT_SEND, 1, 2, 0, 0)), ==,
-                    NVME_SC_INVALID_FIELD);
-    g_assert_cmphex(code(send_cmd(h, 1, NVME_IO_MGMT_RECEIVE, 1, 0, 0, 0)), ==,
-                    0);
-    g_assert_cmphex(code(send_cmd(h, 1, NVME_IO_MGMT_RECEIVE, 1, 2, 0, 0)), ==,
-                    NVME_SC_INVALID_FIELD);
-    g_assert_cmphex(code(send_cmd(h, 1, NVME_IO_MGMT_RECEIVE, ALL, 1, 0, 0)),
-                    ==, NVME_SC_INVALID_NSID);
-    g_assert_cmphex(code(send_cmd(h, 1, NVME_IO_MGMT_RECEIVE, 1, 1, UINT32_MAX,
-                                  0)), ==, NVME_SC_INVALID_FIELD);
-    host_free(h);
-}
-
-static HostCqe set_events(Host *h, unsigned handle, unsigned type, bool on)
-{
-    h->ram[BUF] = type;
-    return send_cmd(h, 0, NVME_ADM_SET_FEATURES, 1, 0x1e, 1U << 16 | handle, on);
-}
-
-static unsigned n_events(Host *h)
-{
-    g_assert_cmphex(get_log(h, 0x23, 1, 1), ==, 0);
-    return get_le32(h->ram + BUF);
-}
-
-static void test_fdp_events(void)
-{
-    Host *h = start(FDP);
-    const uint8_t *e = h->ram + BUF + 64;
-
-    put(h, 1, PLACEMENT, 9); /* not wanted: not noted */
-    g_assert_cmpuint(n_events(h), ==, 0);
-    g_assert_cmphex(code(set_events(h, 0, 0x03, true)), ==, 0);
-    g_assert_cmphex(code(set_events(h, 2, 0x00, true)), ==, 0);
-    g_assert_cmphex(code(set_events(h, 0, 0x80, true)), ==,
-                    NVME_SC_INVALID_FIELD);
-    g_assert_cmphex(code(set_events(h, 4, 0x03, true)), ==,
-                    NVME_SC_INVALID_FIELD);
-    g_assert_cmpuint(send_cmd(h, 0, NVME_ADM_GET_FEATURES, 1, 0x1e, 4U << 16,
-                              0).dw0, ==, 2);
-    g_assert_cmphex(get_le32(h->ram + BUF), ==, 0x01030000);
-    put(h, 1, PLACEMENT, 9);
-    g_assert_cmpuint(n_events(h), ==, 1);
-    g_assert_cmphex(e[0], ==, 0x03);
-    g_assert_cmphex(e[1], ==, 3);
-    g_assert_cmpuint(get_le16(e + 2), ==, 9);
-    g_assert_cmpuint(get_le32(e + 12), ==, 1);
-    put(h, 1, PLACEMENT, 2);
-    host_flush(h, 1);
-    update(h, 1, 2, 0);
-    update(h, 1, 2, 0); /* empty already */
-    g_assert_cmpuint(n_events(h), ==, 2);
-    g_assert_cmphex(e[64], ==, 0x00);
-    g_assert_cmpuint(get_le16(e + 64 + 2), ==, 2);
-    g_assert_cmphex(get_log(h, 0x23, 0, 1), ==, 0); /* the controller's */
-    g_assert_cmpuint(get_le32(h->ram + BUF), ==, 0);
-    g_assert_cmphex(code(set_events(h, 0, 0x03, false)), ==, 0);
-    for (unsigned i = 0; i < 100; i++) {
-        put(h, 1, PLACEMENT, 9);
-    }
-    g_assert_cmpuint(n_events(h), ==, 2);
-    g_assert_cmphex(code(set_events(h, 0, 0x03, true)), ==, 0);
-    for (unsigned i = 0; i < 100; i++) {
-        put(h, 1, PLACEMENT, 100 + i);
-    }
-    g_assert_cmpuint(n_events(h), ==, 63); /* the newest; oldest first */
-    g_assert_cmpuint(get_le16(e + 2), ==, 137);
-    host_free(h);
-}
-
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -636,15 +478,13 @@ int main(int argc, char **argv)
     g_test_add_func("/placement/identify-misuse", test_identify_misuse);
     g_test_add_func("/placement/linux", test_linux);
     g_test_add_func("/placement/write-misuse", test_write_misuse);
+    g_test_add_func("/placement/untouched", test_untouched);
+    g_test_add_func("/placement/write-zeroes", test_write_zeroes);
+    g_test_add_func("/placement/status-length", test_status_length);
     g_test_add_func("/placement/implicit", test_implicit);
     g_test_add_func("/placement/release-id", test_release_id);
     g_test_add_func("/placement/resources", test_resources);
     g_test_add_func("/placement/reset", test_reset);
     g_test_add_func("/placement/hostile", test_hostile);
-    g_test_add_func("/placement/fdp-identify", test_fdp_identify);
-    g_test_add_func("/placement/fdp-logs", test_fdp_logs);
-    g_test_add_func("/placement/fdp-writes", test_fdp_writes);
-    g_test_add_func("/placement/fdp-management", test_fdp_management);
-    g_test_add_func("/placement/fdp-events", test_fdp_events);
     return g_test_run();
 }

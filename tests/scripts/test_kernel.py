@@ -226,6 +226,21 @@ def test_how_long_a_build_took(cache: Path) -> None:
         assert kernel_build.took(kernel) == said
 
 
+def test_kernels_of_an_earlier_version_are_listed(
+        cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Their facts do not say where the patches came from."""
+    folder = cache / "kernel-x"
+    folder.mkdir()
+    (folder / "bzImage").touch()
+    (folder / "kernel.json").write_text(json.dumps(
+        {"release": "6.12.1-vssd", "source": "a tree", "patches": ["1.patch"],
+         "config": "", "built": 0, "seconds": 5}))
+    given = cli.parser().parse_args(["kernel", "list"])
+    assert given.call(given) == 0
+    out = capsys.readouterr()
+    assert "1 of ?" in out.out + out.err
+
+
 def test_more_packages() -> None:
     """Names are put in order; an image without more is the one it was."""
     assert image.check_packages(" bb,a++,,bb ") == ("a++", "bb")
