@@ -26,9 +26,13 @@ FIGURES = {
     "streams": ("figures_streams", "multi-streamed SSD, Kang 2014"),
     "blackbox": ("figures_blackbox", "black-box models of a drive, Huang 2011"),
     "streams-guest": ("figures_streams_guest",
-                      "the same with RocksDB in a guest; not among all"),
+                      "multi-streamed SSD, RocksDB in a guest; not among"
+                      " all"),
+    "streams-cassandra": ("figures_streams_cassandra",
+                          "multi-streamed SSD, Cassandra in a guest; not"
+                          " among all"),
 }
-LONG = ("streams-guest",)  # half an hour, and needs images of guests
+LONG = ("streams-guest", "streams-cassandra")  # hours, and images of guests
 OUT = "vssd-figures"
 
 

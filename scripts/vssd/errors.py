@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The one exception that the user sees as one line."""
 
+import re
+
 
 class UserError(Exception):
     """What is wrong and what to do, in one line; the exit status is 1."""
 
 
 def one_line(text: str) -> str:
-    """The text on one line: what an error message may be."""
-    return " ".join(text.split())
+    """The text on one line and without colours: what an error message may
+    be."""
+    return " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).split())

@@ -228,6 +228,8 @@ def _mmdebstrap(to: Path, base: str, sources: list[aptsrc.Source],
             "--include=" + ",".join(names),
             f"--essential-hook=copy-in {PROJECT}/{FOLDERS[1]}/etc"
             f" {PROJECT}/{FOLDERS[1]}/usr /",
+            # Without manuals, and yet Java's packages link one.
+            '--essential-hook=mkdir -p "$1/usr/share/man/man1"',
             "--dpkgopt=path-exclude=/usr/share/man/*",
             "--dpkgopt=path-exclude=/usr/share/doc/*",
             "--dpkgopt=path-include=/usr/share/doc/*/copyright",

@@ -30,7 +30,7 @@ from .qemu_build import FIRMWARE_DIRS
 HELLO = b"\0\0vssd-agent 1\n"
 OVMF_CODE = ("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_CODE.fd")
 OVMF_VARS = ("/usr/share/OVMF/OVMF_VARS_4M.fd", "/usr/share/OVMF/OVMF_VARS.fd")
-ICOUNT = "shift=3,sleep=off"
+ICOUNT_SHIFT = 3  # an instruction takes 2^this ns
 PR_SET_PDEATHSIG = 1
 FOLLOW_S = 0.2
 
@@ -68,6 +68,7 @@ class Spec:
     append: str = ""
     network: bool = True
     icount: bool = False
+    icount_shift: int = ICOUNT_SHIFT
     seed: int = 1
     command: str | None = None  # run it and power off
     serve: bool = False         # the agent takes requests
@@ -150,7 +151,7 @@ def command_line(spec: Spec) -> list[str]:
         args += ["-L", folder]
     args += _firmware_args(spec)
     if spec.icount:
-        args += ["-icount", ICOUNT, "-seed", str(spec.seed),
+        args += ["-icount", f"shift={spec.icount_shift},sleep=off", "-seed", str(spec.seed),
                  "-rtc", "base=2026-01-01T00:00:00,clock=vm"]
     for i, drive in enumerate(spec.drives):
         args += _drive_args(i, drive, spec.kernel is None)

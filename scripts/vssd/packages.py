@@ -43,6 +43,8 @@ KERNEL = Group("building a guest kernel", (
     "gcc", "libc6-dev", "make", "flex", "bison", "bc", "libelf-dev",
     "libssl-dev", "patch"))
 CLANG = Group("the tests' second compiler and sanitizers", ("clang", "llvm"))
+CASSANDRA = Group("getting Cassandra for a guest", (
+    "maven", "default-jdk-headless", "e2fsprogs"))
 LIBVIRT = Group("the libvirt test", (
     "libvirt-daemon", "libvirt-daemon-driver-qemu", "libvirt-clients"))
 

@@ -28,7 +28,8 @@ def telling_line(lines: Sequence[str]) -> str:
     """The line of a log that says best what went wrong."""
     real = [x.strip() for x in lines
             if x.strip() and not x.startswith(HARMLESS)]
-    for want in (r"No space left", r"undefined reference", r"\b[Ff]atal error:|\berror:|^E: |ERROR:"):
+    for want in (r"No space left", r"undefined reference",
+                 r"\b[Ff]atal error:|\berror:|^E: |ERROR:", r"\[ERROR\] \S"):
         for line in real:
             if re.search(want, line):
                 return one_line(line)[:300]

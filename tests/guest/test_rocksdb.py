@@ -15,16 +15,18 @@ venv.extra("figures")
 pytest.importorskip("numpy")
 from vssd import figures_streams as fs  # noqa: E402
 from vssd import figures_streams_guest as fg  # noqa: E402
+from vssd import streams_guest as sg  # noqa: E402
 
 
 def test_streams_of_a_store() -> None:
     """Rules give log and tables a stream each; the store's hints give four."""
     if "VSSD_LONG" not in os.environ and not (
             image.is_cached(fg.SUITE, rocksdb.PACKAGES)
-            and image.is_cached(fg.KERNEL_SUITE)):
+            and image.is_cached(sg.KERNEL_SUITE)):
         pytest.skip("no image with rocksdb-tools: --long makes it, or ./vssd"
                     " figures streams-guest")
-    runs = fg.play(2, 2, rocksdb.Store(records=20000), (fs.LOG, fs.DATA))
+    runs = sg.play(fg.setting(rocksdb.Store(records=20000)), 2, 2,
+                   (fs.LOG, fs.DATA))
     grown = {}
     for name, run in runs.items():
         first, last = run.samples[0].by_stream, run.samples[-1].by_stream

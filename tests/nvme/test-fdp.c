@@ -282,6 +282,55 @@ static void test_reallocated(void)
     host_free(h);
 }
 
+/* A host that writes a unit by each handle and leaves its reclaim unit, again
+ * and again, uses up no room: what is left is cleaned. */
+static void test_hostile(void)
+{
+    Host *h = start(FDP);
+    uint64_t n = h->nblocks * h->info->block_bytes / h->info->unit_bytes;
+
+    for (unsigned i = 0; i < 3000; i++) {
+        g_assert_cmphex(put(h, i * 7 % n, PLACEMENT, (uint16_t)(i % 5)), ==, 0);
+        if (i % 4 == 3) {
+            host_flush(h, 1);
+            for (uint16_t pid = 0; pid < 4; pid++) {
+                put_le16(h->ram + BUF + 2 * pid, pid);
+            }
+            g_assert_cmphex(code(send_cmd(h, 1, NVME_IO_MGMT_SEND, 1,
+                                          3U << 16 | 1, 0, 0)), ==, 0);
+        }
+    }
+    for (uint64_t i = 0; i < 2 * n; i++) {
+        g_assert_cmphex(put(h, i % n, PLACEMENT, 1), ==, 0);
+    }
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    g_assert_false(ssd_read_only(h->ssd));
+    g_assert_true(ssd_check(h->ssd, NULL));
+    host_free(h);
+}
+
+/* A reset disables no directive, and forgets no event. */
+static void test_reset(void)
+{
+    Host *h = start(FDP);
+
+    g_assert_cmphex(code(set_events(h, 0, 0x03, true)), ==, 0);
+    put(h, 1, PLACEMENT, 9);
+    g_assert_cmphex(enable(h, 1, PLACEMENT, false), ==, 0);
+    for (unsigned i = 0; i < 2; i++) {
+        nvme_reset(h->ctrl, h->now_ns);
+        h->cq[1].size = 0;
+        host_enable(h);
+        g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+        g_assert_cmphex(code(receive(h, 1, IDENTIFY, 1, 1024, 0)), ==, 0);
+        g_assert_cmphex(h->ram[BUF + 32], ==, i == 0 ? 1 : 5);
+        g_assert_cmphex(put(h, 1, PLACEMENT, 9), ==, 0);
+        g_assert_cmpuint(n_events(h), ==, 1 + i);
+        g_assert_cmphex(enable(h, 1, PLACEMENT, true), ==, 0);
+    }
+    host_free(h);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -291,5 +340,7 @@ int main(int argc, char **argv)
     g_test_add_func("/fdp/management", test_fdp_management);
     g_test_add_func("/fdp/events", test_fdp_events);
     g_test_add_func("/fdp/reallocated", test_reallocated);
+    g_test_add_func("/fdp/reset", test_reset);
+    g_test_add_func("/fdp/hostile", test_hostile);
     return g_test_run();
 }

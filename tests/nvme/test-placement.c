@@ -455,6 +455,49 @@ static void test_reset(void)
     host_free(h);
 }
 
+typedef enum Reset { RESET_CC, RESET_FUNCTION, RESET_POWER, N_RESETS } Reset;
+
+static void reset(Host *h, Reset how)
+{
+    if (how == RESET_CC) {
+        host_write32(h, NVME_REG_CC, 0);
+    } else if (how == RESET_FUNCTION) {
+        nvme_reset(h->ctrl, h->now_ns);
+    } else {
+        nvme_power_cut(h->ctrl, h->now_ns);
+        nvme_power_on(h->ctrl, h->now_ns);
+    }
+    h->cq[1].size = 0;
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+}
+
+/* Every Controller Level Reset disables the directive and releases all. */
+static void test_resets(void)
+{
+    for (Reset how = 0; how < N_RESETS; how++) {
+        Host *h = start(STREAMS);
+        Parameters p;
+
+        g_assert_cmphex(enable(h, ALL, STREAM, true), ==, 0);
+        put(h, 1, STREAM, 1);
+        put(h, 2, STREAM, 2);
+        g_assert_cmphex(host_flush(h, 1), ==, 0);
+        allocate(h, 1, 3);
+        reset(h, how);
+        g_assert_cmphex(code(receive(h, 1, STREAM, NVME_DIR_RECEIVE_PARAMETERS,
+                                     8, 0)), ==, NVME_SC_INVALID_FIELD);
+        g_assert_cmphex(put(h, 3, STREAM, 2), ==, 0); /* ignored */
+        g_assert_cmpuint(stream_of(h, 3), ==, 0);
+        g_assert_cmphex(enable(h, 1, STREAM, true), ==, 0);
+        p = parameters(h, 1);
+        g_assert_cmpuint(p.nssa, ==, 4);
+        g_assert_cmpuint(p.nsa + p.nso + p.nsso, ==, 0);
+        g_assert_cmpuint(stream_of(h, 2), ==, 2); /* data stays */
+        host_free(h);
+    }
+}
+
 /* Every identifier there is, one after the other; then the drive still works. */
 static void test_hostile(void)
 {
@@ -485,6 +528,7 @@ int main(int argc, char **argv)
     g_test_add_func("/placement/release-id", test_release_id);
     g_test_add_func("/placement/resources", test_resources);
     g_test_add_func("/placement/reset", test_reset);
+    g_test_add_func("/placement/resets", test_resets);
     g_test_add_func("/placement/hostile", test_hostile);
     return g_test_run();
 }

@@ -8,15 +8,18 @@ import subprocess
 
 import pytest
 
-from vssd import cmd_figures, model, rocksdb, venv
+from vssd import cmd_figures, guest_store, model, venv
 from vssd.errors import UserError
+from vssd.guest_store import Conditions
 from vssd.paths import find_profile
-from vssd.rocksdb import Conditions, Store
+from vssd.rocksdb import Store
 
 venv.extra("figures")
 pytest.importorskip("numpy")
 from vssd import figures_streams as fs  # noqa: E402
+from vssd import figures_streams_cassandra as fc  # noqa: E402
 from vssd import figures_streams_guest as fg  # noqa: E402
+from vssd import streams_guest as sg  # noqa: E402
 
 HEAD = ("stream    id  open      host_bytes   host_units    padded     copied"
         "   erases  victims victim_valid     waf")
@@ -59,7 +62,7 @@ Percentiles: P50: 8.00 P75: 9.00 P99: 20.00 P99.9: 900.00 P99.99: 990.00
 
 def test_parse() -> None:
     """Times, pages, streams by the host's numbers, operations, latencies."""
-    run = rocksdb.parse(TEXT)
+    run = Store().parse(TEXT)
     assert [(s.at_s, s.written, s.copied) for s in run.samples] == [
         (100, 1000, 0), (109.1, 5000, 60), (118.2, 8000, 180)]
     assert run.samples[-1].by_stream == {-1: 8192000, 3: 24576000}
@@ -80,16 +83,16 @@ def test_parse() -> None:
 def test_no_results(text: str, word: str) -> None:
     """A run that came to nothing says why."""
     with pytest.raises(UserError, match=word):
-        rocksdb.parse(text)
+        Store().parse(text)
     for status, said in ((3, "status 3"), (124, "waits for ever")):
         with pytest.raises(UserError, match=said):
-            rocksdb.parse(TEXT, status)
+            Store().parse(TEXT, status)
 
 
 @pytest.mark.parametrize("conditions", fg.CONDITIONS.values())
 def test_script(conditions: Conditions) -> None:
     """Each is a script, complete, and says what its conditions are."""
-    text = rocksdb.script(Store(), conditions, "SERIAL", 4, 9)
+    text = Store().script(conditions, "SERIAL", 4, 9)
     done = subprocess.run(["sh", "-n"], input=text, text=True,
                           capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -102,50 +105,50 @@ def test_script(conditions: Conditions) -> None:
 
 def test_drives_are_equal() -> None:
     """The one that stays fresh has the same capacity, and more room."""
-    profile = find_profile(fg.PROFILE)
-    first = model.drive_info(profile, fg.options(fs.OFF))
-    assert first["raw_bytes"] % (fg.BLOCKS * first["erase_bytes"]) == 0
-    for name in fg.CONDITIONS:
-        info = model.drive_info(profile, fg.options(name))
+    profile = find_profile(sg.PROFILE)
+    first = model.drive_info(profile, sg.options(fs.OFF, Conditions()))
+    assert first["raw_bytes"] % (sg.BLOCKS * first["erase_bytes"]) == 0
+    for name, conditions in {**fc.CONDITIONS, **fg.CONDITIONS}.items():
+        info = model.drive_info(profile, sg.options(name, conditions))
         assert info["capacity_bytes"] == pytest.approx(
             first["capacity_bytes"], rel=0.001)
         assert info["raw_bytes"] == first["raw_bytes"] * (
-            fg.ROOM if name == fg.FRESH else 1)
-        assert info["nstreams"] == (fg.STREAMS + 1 if
-                                    fg.CONDITIONS[name].streams else 1)
+            sg.ROOM if name == sg.FRESH else 1)
+        assert info["nstreams"] == (sg.STREAMS + 1 if
+                                    conditions.streams else 1)
 
 
-def made(rate: float, waf: float, tail_us: int) -> rocksdb.Run:
+def made(rate: float, waf: float, tail_us: int) -> guest_store.Run:
     """A run of 20 minutes."""
-    m = fg.MINUTE_S
-    samples = [rocksdb.Sample(50 + m * i, 1000 * i,
+    m = sg.MINUTE_S
+    samples = [guest_store.Sample(50 + m * i, 1000 * i,
                               int(1000 * i * (waf - 1)), {-1: 4096000 * i},
                               {-1: 10 * i, 4: 30 * i}, 0.9)
                for i in range(21)]
-    return rocksdb.Run(samples, [(m * i, int(rate)) for i in range(1, 21)],
+    return guest_store.Run(samples, [(m * i, int(rate)) for i in range(1, 21)],
                        [(0, 10, 99_000), (10, tail_us, 1000)])
 
 
 def test_judging() -> None:
     """What the paper says, holds; what it does not, deviates."""
-    good = {fg.FRESH: made(1000, 1, 100), fs.OFF: made(400, 3, 1000),
+    good = {sg.FRESH: made(1000, 1, 100), fs.OFF: made(400, 3, 1000),
             fs.ON: made(600, 2, 1000), fs.APP: made(800, 1.5, 900),
             fs.LOG: made(900, 1.2, 700), fs.DATA: made(990, 1.001, 458)}
-    assert fg.whole_minutes(good) == 20
+    assert sg.whole_minutes(good) == 20
 
-    def judged(runs: dict[str, rocksdb.Run]) -> list[bool]:
-        found = fg.series(runs, 20)
+    def judged(runs: dict[str, guest_store.Run]) -> list[bool]:
+        found = sg.series(runs, 20)
         assert found[fs.OFF].waf == pytest.approx(
             1 + runs[fs.OFF].samples[-1].copied / 20000)
         rows = (fs.throughput(found, 20, []).rows + fs.copies(found, 20, []).rows
                 + fs.tails(found, [], "").rows)
         return [r["holds"] for r in rows if r["holds"] is not None]
     assert judged(good) and all(judged(good))
-    panel = fg._explain(fs.copies(fg.series(good, 20), 20, []), good[fs.DATA])
+    panel = sg.explain(fs.copies(sg.series(good, 20), 20, []), good[fs.DATA])
     assert not any("stream 4" in r["why"] for r in panel.rows)
     bad = {**good, fs.DATA: good[fs.OFF], fs.OFF: good[fs.DATA]}
     assert not any(judged(bad)[i] for i in (0, 1, 6))
-    panel = fg._explain(fs.copies(fg.series(bad, 20), 20, []), bad[fs.DATA])
+    panel = sg.explain(fs.copies(sg.series(bad, 20), 20, []), bad[fs.DATA])
     assert "75 % is of stream 4, 25 % is the system's" in panel.rows[4]["why"]
 
 
@@ -154,5 +157,15 @@ def test_not_among_all() -> None:
     def names(*given: str) -> list[str]:
         return cmd_figures._check(argparse.Namespace(
             names=list(given), traces="", scale=1.0, jobs=0))
-    assert "streams-guest" not in names("all")
-    assert names("all", "streams-guest")[-1] == "streams-guest"
+    for name in ("streams-guest", "streams-cassandra"):
+        assert name not in names("all")
+        assert names("all", name)[-1] == name
+
+
+def test_memory() -> None:
+    """Guests that do not fit are refused in one line that says what does."""
+    sg.check_memory(2, 2048, 4096)
+    with pytest.raises(UserError, match="--jobs 3"):
+        sg.check_memory(4, 1024, 4095)
+    with pytest.raises(UserError, match="--jobs 1"):
+        sg.check_memory(2, 2048, 100)

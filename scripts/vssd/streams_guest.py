@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The multi-streamed SSD (Kang et al., HotStorage 2014), with a real store in a
+guest: the runs, and the panels that tell of them.
+
+Six runs: without and with TRIM, three ways to give files to streams, and a
+drive with so much room that it stays fresh.  They take place in virtual time,
+so the same work comes out whatever else the machine does; or, where a store asks
+for it and it works, with KVM.  Knows nothing of which store it is: Setting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import figures_streams as fs
+from . import guest_store, image, kvm, machine, model, qemu_build
+from .errors import UserError
+from .figures import Context, Panel, row
+from .guest_store import Conditions, Run, Store
+from .paths import find_profile
+from .proc import log_file
+from .rundir import rundir
+from .ui import Stage
+
+PROFILE = "kang2014-guest"
+# A drive of the model too: another one's I/O would take host time, and the
+# virtual clock would go on meanwhile.
+ROOT_PROFILE = "zero-latency"
+SEED = 2014
+SCALE = 410  # of capacity
+MINUTE_S = 9
+KERNEL_SUITE = "bullseye"
+SERIAL = "VSSD0001"
+AGENT = "/usr/local/lib/vssd/vssd-agent"
+STREAMS = 4  # what the kernel's driver asks for
+FRESH = "fresh"
+ROOM = 8  # times as many blocks: nothing is ever cleaned
+BLOCKS = 160  # of a plane, in the profile
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A store, and what its guest is made of."""
+
+    name: str  # of the figure
+    store: Store
+    conditions: dict[str, Conditions]  # of each run
+    suite: str  # of the guest's programs
+    packages: tuple[str, ...]
+    memory_mib: int = 1024
+    shift: int = 3  # an instruction takes 2^shift ns of virtual time
+    kvm: bool = False  # where it works, instead of virtual time
+    files: Path | None = None  # a file system with more programs
+    files_serial: str = ""
+
+
+@dataclass(frozen=True)
+class Guests:
+    """What all runs are made of."""
+
+    setting: Setting
+    qemu: qemu_build.Qemu
+    root: image.Image
+    kernel: image.Image  # whose kernel is booted
+    minutes: int
+    accel: str
+
+
+# ---- one run ----------------------------------------------------------------
+
+
+def options(name: str, conditions: Conditions) -> list[str]:
+    """Of the drive, beyond the profile."""
+    found = [f"seed={SEED}"]
+    if conditions.streams:
+        found += [f"streams.max={STREAMS}", "streams.gc=merge"]
+    if name == FRESH:
+        info = model.drive_info(find_profile(PROFILE), [])
+        room = ROOM * info["raw_bytes"] / info["capacity_bytes"] - 1
+        found += [f"nand.blocks={ROOM * BLOCKS}",
+                  f"ftl.op_percent={100 * room:.3f}%"]
+    return found
+
+
+def _drives(guests: Guests, name: str, folder: Path) -> list[machine.Drive]:
+    """The guest's root, the drive that is looked at, and more programs."""
+    setting = guests.setting
+    sets = options(name, setting.conditions[name])
+    profile = find_profile(PROFILE)
+    data = folder / "data.raw"
+    with data.open("wb") as f:
+        f.truncate(model.drive_info(profile, sets)["capacity_bytes"])
+    root = folder / "root.qcow2"
+    image.overlay(guests.qemu.img, guests.root.disk, root)
+    drives = [machine.Drive(root, "qcow2", "vssd", find_profile(ROOT_PROFILE)),
+              machine.Drive(data, "raw", "vssd", profile, sets, serial=SERIAL)]
+    if setting.files:
+        files = folder / "files.qcow2"
+        image.overlay(guests.qemu.img, setting.files, files)
+        drives.append(machine.Drive(files, "qcow2", "vssd",
+                                    find_profile(ROOT_PROFILE),
+                                    serial=setting.files_serial))
+    return drives
+
+
+def _spec(guests: Guests, name: str, folder: Path) -> machine.Spec:
+    setting = guests.setting
+    conditions = setting.conditions[name]
+    return machine.Spec(
+        guests.qemu.emulator, guests.accel, _drives(guests, name, folder),
+        mem_mib=setting.memory_mib, network=False,
+        icount=guests.accel == "tcg", icount_shift=setting.shift, seed=SEED,
+        kernel=guests.kernel.kernel, initrd=guests.kernel.initrd,
+        append=f"root={guests.root.root} rw console=ttyS0 quiet panic=-1"
+        f" mitigations=off init={AGENT}"
+        f" nvme_core.streams={int(conditions.streams)}",
+        command=setting.store.script(conditions, SERIAL, guests.minutes,
+                                     MINUTE_S),
+        reboot_ends=True)
+
+
+async def _run(guests: Guests, name: str, progress: Any) -> Run:
+    """A guest's life: it ends with the command."""
+    out = {"O": bytearray(), "E": bytearray()}
+
+    def output(kind: str, data: bytes) -> None:
+        out[kind] += data
+        progress(name, out["O"].count(f"{guest_store.MARK} minute".encode()))
+
+    with rundir() as folder:
+        async with machine.running(_spec(guests, name, folder)) as m:
+            m.on_output = output
+            assert m.exit_status
+            await m.first(m.exit_status, m.ended)
+            status = m.exit_status.result() if m.exit_status.done() else None
+            said = m.last_console_lines(3)
+    if status is None:
+        raise UserError(f"{name}: the guest ended; its console said: {said}")
+    log = log_file(f"{guests.setting.name}-{name.replace(' ', '-')}")
+    log.write_bytes(out["O"] + out["E"])
+    try:
+        return guests.setting.store.parse(out["O"].decode(errors="replace"),
+                                          status)
+    except UserError as e:
+        raise UserError(f"{name}: {e} (log: {log})") from e
+
+
+# ---- all runs ---------------------------------------------------------------
+
+
+async def _all(guests: Guests, names: tuple[str, ...], jobs: int,
+               stage: Stage) -> dict[str, Run]:
+    turn = asyncio.Semaphore(jobs)
+    at: dict[str, int] = {}
+
+    def progress(name: str, minute: int) -> None:
+        at[name] = minute
+        stage.step(sum(at.values()), len(names) * guests.minutes,
+                   f"{name}: minute {minute}")
+
+    async def one(name: str) -> Run:
+        async with turn:
+            return await _run(guests, name, progress)
+
+    tasks = {n: asyncio.ensure_future(one(n)) for n in names}
+    try:
+        await asyncio.gather(*tasks.values())
+    finally:
+        for task in tasks.values():
+            task.cancel()
+        await asyncio.gather(*tasks.values(), return_exceptions=True)
+    return {n: t.result() for n, t in tasks.items()}
+
+
+def check_memory(jobs: int, guest_mib: int, free_mib: int) -> None:
+    """UserError if so many guests at a time do not fit."""
+    if jobs * guest_mib > free_mib:
+        raise UserError(f"{jobs} guests of {guest_mib} MiB at a time, and"
+                        f" {free_mib} MiB of memory are free: --jobs"
+                        f" {max(free_mib // guest_mib, 1)}, or make room")
+
+
+def _free_mib() -> int:
+    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) >> 10
+    raise UserError("/proc/meminfo has no MemAvailable")
+
+
+def accelerator(setting: Setting) -> str:
+    """kvm is real time, tcg virtual time."""
+    return kvm.accelerator(qemu_build.ensure()) if setting.kvm else "tcg"
+
+
+def play(setting: Setting, jobs: int, minutes: int,
+         names: tuple[str, ...] = ()) -> dict[str, Run]:
+    """The runs of these names, else all, `jobs` at a time."""
+    names = names or tuple(setting.conditions)
+    qemu = qemu_build.ensure()
+    accel = accelerator(setting)
+    # In real time a neighbour would be seen.
+    jobs = 1 if accel == "kvm" else min(jobs, len(names))
+    check_memory(jobs, setting.memory_mib, _free_mib())
+    root = image.ensure(suite=setting.suite, more=setting.packages)
+    kernel = root if setting.suite == KERNEL_SUITE else image.ensure(
+        suite=KERNEL_SUITE)
+    guests = Guests(setting, qemu, root, kernel, minutes, accel)
+    with Stage(f"{setting.name}: a store in guests") as stage:
+        return asyncio.run(_all(guests, names, jobs, stage))
+
+
+def whole_minutes(runs: dict[str, Run]) -> int:
+    """That all runs have."""
+    return min(int((r.samples[-1].at_s - r.samples[0].at_s) / MINUTE_S + 0.01)
+               for r in runs.values())
+
+
+def _by_minute(run: Run, minutes: int) -> tuple[Any, Any, Any]:
+    """Operations so far, pages by the host and by cleaning, at the end of each
+    minute; what is known for other times is interpolated."""
+    begin = run.samples[0]
+    at = [s.at_s - begin.at_s for s in run.samples]
+    ends = np.arange(1, minutes + 1) * MINUTE_S
+    ops = np.cumsum([n for _, n in run.ops])
+    return (np.interp(ends, [0, *(t for t, _ in run.ops)], [0, *ops]),
+            np.interp(ends, at, [s.written - begin.written
+                                 for s in run.samples]),
+            np.interp(ends, at, [s.copied - begin.copied
+                                 for s in run.samples]))
+
+
+def series(runs: dict[str, Run], minutes: int) -> dict[str, fs.Series]:
+    """As the panels want them.  The fresh level is that of the drive with room
+    in the minutes that are judged: the store, too, slows down until its levels
+    are full, which is not the drive's doing."""
+    by_minute = {n: _by_minute(r, minutes) for n, r in runs.items()}
+    fresh = float(np.mean(np.diff(by_minute[FRESH][0], prepend=0)
+                          [fs.late(minutes)]))
+    return {
+        n: fs.Series(1 + float(copied[-1] / written[-1]),
+                     np.diff(ops, prepend=0), fresh, written, copied,
+                     [runs[n].quantile_us(p) / 1000 for p in fs.PERCENT])
+        for n, (ops, written, copied) in by_minute.items()}
+
+
+# ---- panels -----------------------------------------------------------------
+
+
+def _inputs(runs: dict[str, Run], store: str, virtual: bool) -> list[str]:
+    mb = {n: (r.samples[-1].written - r.samples[0].written) * fs.PAGE / 1e6
+          for n, r in runs.items()}
+    full = max(s.full for r in runs.values() for s in r.samples)
+    return [
+        f"{store}; the file system is {100 * full:.0f} % full at the most",
+        f"drive: profile {PROFILE}, 1/{SCALE} of 60 GB; a minute is"
+        f" {MINUTE_S} s of {'virtual' if virtual else 'real'} time; MB written to it after the load: "
+        + ", ".join(f"{n} {v:.0f}" for n, v in mb.items())]
+
+
+def _used(runs: dict[str, Run], inputs: list[str]) -> Panel:
+    """Where the bytes went."""
+    name = "streams"
+    rows = []
+    for n, run in runs.items():
+        first, last = run.samples[0], run.samples[-1]
+        total = sum(last.by_stream.values()) - sum(first.by_stream.values())
+        for stream, nbytes in sorted(last.by_stream.items()):
+            share = (nbytes - first.by_stream.get(stream, 0)) / total
+            rows.append(row(name, f"{n}: share of "
+                            + (f"stream {stream}" if stream > 0 else
+                               "what has none"), share, "", None))
+    return Panel(name, "Shares of the bytes written after the load, by stream",
+                 inputs, rows)
+
+
+def explain(panel: Panel, run: Run) -> Panel:
+    """What is copied for Multi-Data, where it deviates because of copies."""
+    first, last = run.samples[0], run.samples[-1]
+    copied = {i: n - first.copied_of.get(i, 0)
+              for i, n in last.copied_of.items()}
+    total = max(sum(copied.values()), 1)
+    text = "; of what is copied " + ", ".join(
+        f"{100 * n / total:.0f} % is "
+        + (f"of stream {i}" if i > 0 else "the system's, which has none")
+        for i, n in sorted(copied.items(), key=lambda x: -x[1])[:2])
+    for r in panel.rows:
+        if r["why"] and r["point"] in (fs.DATA, f"{fs.DATA} / {fs.OFF}"):
+            r["why"] += text
+    return panel
+
+
+def panels(ctx: Context, setting: Setting, store: str,
+           tail: str) -> Iterator[Panel]:
+    """The figures of the paper's results; `store` says which store it is, `tail`
+    what its latencies are."""
+    wanted = max(int(fs.MINUTES * ctx.scale), 4)
+    runs = play(setting, ctx.runner.jobs, wanted)
+    minutes = min(wanted, whole_minutes(runs))
+    inputs = _inputs(runs, store, accelerator(setting) == "tcg")
+    found = series(runs, minutes)
+    yield explain(fs.throughput(found, minutes, inputs), runs[fs.DATA])
+    yield explain(fs.copies(found, minutes, inputs), runs[fs.DATA])
+    yield fs.tails(found, inputs, tail, log=True)
+    yield _used(runs, inputs)
