@@ -138,20 +138,21 @@ def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
             *setup, "--print-errorlogs", "--timeout-multiplier",
             "100" if long else "10", *names]
     log = log_file(f"test-{kind}")
-    counted, status = 0, 0
+    seen: set[str] = set()  # meson says again at its end what failed
+    status = 0
     before = len(tally.failed)
     for line, end in _lines(args, log, env):
         m = MESON_LINE.match(line)
-        if m:
-            counted += 1
+        if m and m["name"] not in seen:
+            seen.add(m["name"])
             name = m["name"].removeprefix("vssd:").replace(" / ", "/")
             tally.note(f"{kind}: {name}", m["result"], f" ({m['time']} s)")
-        elif end is None and counted and line.strip():
+        elif end is None and seen and line.strip():
             print(f"     | {line}")
         status = end or 0
-    if status != 0 and len(tally.failed) == before or counted != len(names):
+    if status != 0 and len(tally.failed) == before or len(seen) != len(names):
         tally.note(f"{kind}: meson test", "FAIL", f" (status {status},"
-                   f" {counted} of {len(names)} tests, log: {log})")
+                   f" {len(seen)} of {len(names)} tests, log: {log})")
 
 
 def _meson_names(build: Path, parts: list[str], env: dict[str, str],

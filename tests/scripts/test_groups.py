@@ -91,7 +91,8 @@ def test_a_group_that_runs_nothing(project: Path) -> None:
 @pytest.mark.parametrize("lines, status, passed, failed", [
     (["1/2 vssd:ftl / a        OK      0.1s", "2/2 vssd:ftl / a-b OK 0.25s"],
      0, 3, []),
-    (["1/2 vssd:ftl / a   OK   0.1s", "2/2 vssd:ftl / b  TIMEOUT  9.9s"],
+    (["1/2 vssd:ftl / a   OK   0.1s", "2/2 vssd:ftl / b  TIMEOUT  9.9s",
+      "Summary of Failures:", "2/2 vssd:ftl / b  TIMEOUT  9.9s"],
      1, 2, ["gcc: ftl/b"]),
     (["1/2 vssd:ftl / a   OK   0.1s"], 0, 2, ["gcc: meson test"]),
     (["1/2 vssd:ftl / a OK 0.1s", "2/2 vssd:ftl / b OK 0.1s"],
