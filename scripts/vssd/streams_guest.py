@@ -300,9 +300,10 @@ def panels(ctx: Context, setting: Setting, store: str,
     """The figures of the paper's results; `store` says which store it is, `tail`
     what its latencies are."""
     wanted = max(int(fs.MINUTES * ctx.scale), 4)
+    virtual = accelerator(setting) == "tcg"
     runs = play(setting, ctx.runner.jobs, wanted)
     minutes = min(wanted, whole_minutes(runs))
-    inputs = _inputs(runs, store, accelerator(setting) == "tcg")
+    inputs = _inputs(runs, store, virtual)
     found = series(runs, minutes)
     yield explain(fs.throughput(found, minutes, inputs), runs[fs.DATA])
     yield explain(fs.copies(found, minutes, inputs), runs[fs.DATA])
