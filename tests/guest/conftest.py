@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -42,8 +43,8 @@ def _group(item: pytest.Function) -> str:
     module = item.module.__name__
     if module in OF_RUN:
         return "run"
-    if module == "test_boot":
-        return item.name
+    if module == "test_boot":  # "]" ends a name in what pytest-xdist says
+        return re.sub(r"\W", "-", item.name)
     for name in GUESTS:
         if name in item.fixturenames:
             param = item.callspec.id.split("-")[0] \

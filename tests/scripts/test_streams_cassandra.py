@@ -60,7 +60,8 @@ def test_parse() -> None:
 @pytest.mark.parametrize("text,status,word", [
     ("", 0, "nothing"), (TEXT, 3, "status 3"), (TEXT, 124, "waits for ever"),
     (TEXT.split("==vssd== out")[0], 0, "no results"),
-    (TEXT + "java.io.IOException: No space left on device\n", 1, "is full")])
+    (TEXT + "java.io.IOException: No space left on device\n", 1, "is full")],
+    ids=("nothing", "status", "waits", "no report", "full"))
 def test_no_results(text: str, status: int, word: str) -> None:
     """A run that came to nothing says why."""
     with pytest.raises(UserError, match=word):
@@ -97,7 +98,8 @@ def test_the_class_is_there() -> None:
 @pytest.mark.parametrize("said,word", [
     ("[ERROR] Failed to execute goal: Could not find artifact"
      " org.apache.cassandra:cassandra-all:jar:9.9", "Could not find artifact"),
-    ("\x1b[0m[ERROR] Unknown host repo", "failed: .ERROR. Unknown host")])
+    ("\x1b[0m[ERROR] Unknown host repo", "failed: .ERROR. Unknown host")],
+    ids=("no version", "no network"))
 def test_refusals(said: str, word: str, tmp_path: Path,
                   monkeypatch: pytest.MonkeyPatch) -> None:
     """A version that is not there, and no network: one line of Maven's; what
