@@ -25,12 +25,14 @@ WRITE = "while :; do echo more >>/root/f; sync; done"
 FIND = ("find() { f=$(grep -lw DATA1 /sys/block/nvme*/device/serial 2>/dev/null)"
         " && d=/dev/$(basename $(dirname $(dirname $f))) &&"
         " [ $(blockdev --getsize64 $d 2>/dev/null || echo 0) -gt 0 ]; }; ")
+# nocreat: where the device was, a file of that name would take what comes.
 RETURN = (FIND + "find && echo note | dd of=$d bs=4k conv=sync,fsync"
           " 2>/dev/null && echo ready;"
           " while dd if=/dev/zero of=$d bs=4k seek=1 count=1 oflag=direct"
-          " 2>/dev/null; do :; done; echo gone;"
+          " conv=nocreat 2>/dev/null; do :; done; echo gone;"
           " for i in $(seq 600); do find && { head -c 4 $d; exit 7; };"
           " sleep 0.1; done; exit 1")
+
 
 class Run:
     """A ./vssd run in the background; what it says is in files."""
