@@ -122,7 +122,10 @@ PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 mark() { read -r up rest </proc/uptime; echo "@mark@ $1 $up"; }
 fail() { echo "$*" >&2; exit 1; }
-where() { mark "$1"; df --output=used,size /mnt | tail -n 1; vssdctl -d $dev streams; }
+where() {
+    now=$(mark "$1"; df --output=used,size /mnt | tail -n 1; vssdctl -d $dev streams)
+    echo "$now" # at once: the last minute may end when the store does
+}
 drive() { echo /dev/$(basename "$(dirname "$(grep -lw $1 /sys/class/nvme/*/serial)")")n1; }
 dev=$(drive @serial@)
 [ -b "$dev" ] || fail "no drive @serial@"
