@@ -17,6 +17,9 @@
 
 #include "vssd.h"
 
+/* Messages that lead to messages are sent so often in one go. */
+#define SEND_ROUNDS 16
+
 void vssd_irq_msix(VssdDev *s, unsigned vector)
 {
     qatomic_or(&s->irq_vectors[vector / 64], 1ULL << vector % 64);
@@ -38,7 +41,7 @@ static bool irq_noted(VssdDev *s)
 }
 
 /* BQL held. */
-static void irq_send(VssdDev *s)
+static void send_noted(VssdDev *s)
 {
     PCIDevice *pci = PCI_DEVICE(s);
     bool level;
@@ -61,6 +64,26 @@ static void irq_send(VssdDev *s)
         trace_vssd_irq_pin(s, level);
         qatomic_set(&s->pin_sent, level);
         pci_set_irq(pci, level);
+    }
+}
+
+/*
+ * BQL held.  The guest chooses where a message goes: it may be a doorbell of
+ * this drive, which may lead to the next message.  So the outermost call sends
+ * them all, one after the other; if there is no end of it, the main loop goes on.
+ */
+static void irq_send(VssdDev *s)
+{
+    if (s->irq_sending) {
+        return;
+    }
+    s->irq_sending = true;
+    for (unsigned round = 0; round < SEND_ROUNDS && irq_noted(s); round++) {
+        send_noted(s);
+    }
+    s->irq_sending = false;
+    if (irq_noted(s)) {
+        qemu_bh_schedule(s->irq_bh);
     }
 }
 
@@ -111,15 +134,14 @@ void vssd_irq_deliver(VssdDev *s)
 void vssd_irq_init(VssdDev *s)
 {
     s->irq_cpu = -1;
-    s->irq_bh = qemu_bh_new_guarded(irq_bh, s,
-                                    &DEVICE(s)->mem_reentrancy_guard);
+    s->irq_bh = qemu_bh_new(irq_bh, s); /* not guarded: see serve.c */
 }
 
 void vssd_irq_stop(VssdDev *s)
 {
-    qemu_bh_delete(s->irq_bh);
-    s->irq_bh = NULL;
     memset(s->irq_vectors, 0, sizeof(s->irq_vectors));
     vssd_irq_pin(s, false);
     irq_send(s);
+    qemu_bh_delete(s->irq_bh);
+    s->irq_bh = NULL;
 }

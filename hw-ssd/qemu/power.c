@@ -270,8 +270,7 @@ static void power_cut_set(Object *obj, const char *mode, Error **errp)
 
 void vssd_power_init(VssdDev *s)
 {
-    s->power_bh = qemu_bh_new_guarded(power_bh, s,
-                                      &DEVICE(s)->mem_reentrancy_guard);
+    s->power_bh = qemu_bh_new(power_bh, s); /* not guarded: see serve.c */
     s->power_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, return_cb, s);
 }
 

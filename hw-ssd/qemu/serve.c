@@ -5,6 +5,14 @@
  * A vCPU that rings a doorbell runs the controller itself; the thread of ctx
  * runs it when modelled time has come.  Knows the lock, the clock and the
  * threads; knows nothing of commands.
+ *
+ * Re-entrance.  QEMU's guard (DeviceState.mem_reentrancy_guard) is a plain bool
+ * for threads that hold the BQL.  The IOThread does not: if its bottom halves
+ * set the guard, an access by a vCPU meanwhile is dropped, and the guard may
+ * stay set for ever.  So neither bottom halves nor registers use it.  Instead:
+ * a thread that comes back to the drive while it holds VssdDev.lock (owner) is
+ * turned away, its access reads 0 or has no effect; and irq.c sends messages
+ * that lead to messages one after the other.
  */
 #include "qemu/osdep.h"
 #include "block/aio-wait.h"
@@ -278,13 +286,10 @@ const MemoryRegionOps vssd_reg_ops = {
 
 void vssd_serve_init(VssdDev *s)
 {
-    DeviceState *dev = DEVICE(s);
-
     s->timer_ns = SSD_TIME_NEVER;
     /* A test steps its clock by itself: nothing to spin for. */
     s->spin = !s->icount && !qtest_enabled();
-    s->run_bh = aio_bh_new_guarded(s->ctx, run_bh, s,
-                                   &dev->mem_reentrancy_guard);
+    s->run_bh = aio_bh_new(s->ctx, run_bh, s);
     if (s->icount) {
         s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, timer_cb, s);
     } else {

@@ -111,6 +111,7 @@ struct VssdDev {
     bool pin_level;                       /* atomic */
     bool pin_sent;                        /* BQL */
     bool irq_scheduled;                   /* atomic */
+    bool irq_sending;                     /* BQL */
     int irq_cpu; /* atomic; index of the vCPU that last rang, or -1 */
     QEMUBH *irq_bh;
 

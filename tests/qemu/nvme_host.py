@@ -78,8 +78,10 @@ class PciFunction:
 class Queue:
     """A submission queue with the completion queue of the same number."""
 
-    def __init__(self, host: NvmeHost, qid: int, sq: int, cq: int) -> None:
+    def __init__(self, host: NvmeHost, qid: int, sq: int, cq: int,
+                 entries: int = ENTRIES) -> None:
         self.host, self.qid, self.sq, self.cq = host, qid, sq, cq
+        self.entries = entries
         self.tail = self.head = 0
         self.phase = 1
         self.cid = 0
@@ -92,8 +94,20 @@ class Queue:
         entry = struct.pack("<BBHIQQQQ6I", opcode, 0, self.cid, nsid, 0, 0,
                             prp1, prp2, *words)
         self.host.qtest.write(self.sq + 64 * self.tail, entry)
-        self.tail = (self.tail + 1) % ENTRIES
+        self.tail = (self.tail + 1) % self.entries
         return self.cid
+
+    def push_same(self, count: int, opcode: int, nsid: int = 1, prp1: int = 0,
+                  prp2: int = 0, cdw: tuple[int, ...] = ()) -> None:
+        """Put count equal commands into the queue, without ringing."""
+        words = list(cdw) + [0] * (6 - len(cdw))
+        entry = struct.pack("<BBHIQQQQ6I", opcode, 0, 0, nsid, 0, 0, prp1,
+                            prp2, *words)
+        while count:
+            n = min(count, self.entries - self.tail)
+            self.host.qtest.write(self.sq + 64 * self.tail, entry * n)
+            self.tail = (self.tail + n) % self.entries
+            count -= n
 
     def ring(self) -> None:
         """Tell the controller."""
@@ -105,11 +119,35 @@ class Queue:
         result, _, sq_head, sq, cid, status = struct.unpack("<IIHHHH", raw)
         if status & 1 != self.phase:
             return None
-        self.head = (self.head + 1) % ENTRIES
-        if self.head == 0:
+        self._consume(1)
+        return Completion(result, sq_head, sq, cid, status >> 1)
+
+    def _consume(self, count: int) -> None:
+        self.head += count
+        if self.head >= self.entries:
+            self.head -= self.entries
             self.phase ^= 1
         self.host.reg_write(DOORBELLS + 8 * self.qid + 4, self.head)
-        return Completion(result, sq_head, sq, cid, status >> 1)
+
+    def wait_count(self, count: int, step_ns: int = 100_000,
+                   limit_s: float = LIMIT_S) -> None:
+        """Wait for so many completions, and take them; all must be good."""
+        end = time.monotonic() + limit_s
+        left = count
+        while left:
+            n = min(left, self.entries - self.head)
+            raw = self.host.qtest.read(self.cq + 16 * self.head, 16 * n)
+            status = struct.unpack("<" + "14xH" * n, raw)
+            done = 0
+            while done < n and status[done] & 1 == self.phase:
+                assert status[done] >> 1 == 0, f"status {status[done]:#x}"
+                done += 1
+            if done:
+                self._consume(done)
+                left -= done
+                continue
+            assert time.monotonic() < end, f"{left} completions are missing"
+            self.host.qtest.clock_step(step_ns)
 
     def wait(self, step_ns: int = 0, limit_s: float = LIMIT_S) -> Completion:
         """The next completion; moves the virtual clock while waiting."""
@@ -162,6 +200,16 @@ class NvmeHost:
         size = (ENTRIES - 1) << 16 | 1
         self.check(self.admin.run(5, prp1=IO_CQ, cdw=(size, 3)))
         self.check(self.admin.run(1, prp1=IO_SQ, cdw=(size, 1 << 16 | 1)))
+
+    def add_queue(self, qid: int, entries: int, sq: int, cq: int,
+                  vector: int | None = None) -> Queue:
+        """One more queue pair; without a vector: without interrupts."""
+        flags = 1 if vector is None else vector << 16 | 3
+        size = (entries - 1) << 16 | qid
+        self.qtest.call(f"memset {cq:#x} {16 * entries:#x} 0x0")
+        self.check(self.admin.run(5, prp1=cq, cdw=(size, flags)))
+        self.check(self.admin.run(1, prp1=sq, cdw=(size, qid << 16 | 1)))
+        return Queue(self, qid, sq, cq, entries)
 
     def wait_csts(self, bits: int, limit_s: float = LIMIT_S) -> None:
         """Wait until all of these status bits are set."""
