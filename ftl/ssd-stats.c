@@ -46,6 +46,11 @@ bool ssd_read_only(const Ssd *ssd)
     return ssd->read_only;
 }
 
+uint64_t ssd_health(const Ssd *ssd)
+{
+    return (uint64_t)ssd->n_grown_bad << 1 | ssd->read_only;
+}
+
 uint32_t ssd_spare_percent(const Ssd *ssd)
 {
     uint32_t least = ssd->l.min_spare_blocks;

@@ -359,6 +359,10 @@ typedef struct SsdCounters {
 bool ssd_read_only(const Ssd *ssd);
 uint32_t ssd_spare_percent(const Ssd *ssd);
 
+/* Another number whenever one of these two has changed: O(1), for a caller that
+ * looks after each ssd_submit() and ssd_advance(). */
+uint64_t ssd_health(const Ssd *ssd);
+
 void ssd_get_counters(const Ssd *ssd, SsdCounters *c);
 
 /* Share of the time since the last reset in which channels, and dies, were

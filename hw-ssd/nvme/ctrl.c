@@ -384,6 +384,7 @@ static bool drain_drive(NvmeCtrl *ctrl)
         }
         any |= n > 0;
     } while (n == DONE_BATCH);
+    nvme_look_at_health(ctrl);
     return any;
 }
 

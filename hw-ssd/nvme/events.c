@@ -4,7 +4,8 @@
  *
  * An event waits for a request, a request for an event.  Once an event of a
  * type has been reported, that type is silent until the guest reads the log
- * page that goes with it.
+ * page that goes with it, without Retain Asynchronous Event.  An event whose
+ * page is read before there was a request for it is never reported.
  */
 #include "nvme-internal.h"
 
@@ -59,10 +60,10 @@ void nvme_event(NvmeCtrl *ctrl, unsigned type, unsigned info)
     nvme_deliver_events(ctrl);
 }
 
-void nvme_event_unmask(NvmeCtrl *ctrl, unsigned type)
+void nvme_event_clear(NvmeCtrl *ctrl, unsigned type)
 {
+    ctrl->event_pending[type] = false;
     ctrl->event_masked[type] = false;
-    nvme_deliver_events(ctrl);
 }
 
 bool nvme_event_abort(NvmeCtrl *ctrl, NvmeRequest *req)
@@ -81,6 +82,17 @@ bool nvme_event_abort(NvmeCtrl *ctrl, NvmeRequest *req)
     return false;
 }
 
+/* One event tells of all: the log page has every warning.  The worst one gives
+ * it its name. */
+static unsigned smart_info(uint8_t warning)
+{
+    if (warning & (NVME_WARN_RELIABILITY | NVME_WARN_READ_ONLY)) {
+        return NVME_EVENT_SMART_RELIABILITY;
+    }
+    return warning & NVME_WARN_SPARE ? NVME_EVENT_SMART_SPARE
+                                     : NVME_EVENT_SMART_TEMPERATURE;
+}
+
 void nvme_check_health(NvmeCtrl *ctrl)
 {
     uint8_t warning = nvme_critical_warning(ctrl) &
@@ -89,9 +101,19 @@ void nvme_check_health(NvmeCtrl *ctrl)
 
     ctrl->warned = warning;
     if (fresh) {
-        nvme_event(ctrl, NVME_EVENT_SMART,
-                   fresh & NVME_WARN_TEMPERATURE
-                       ? NVME_EVENT_SMART_TEMPERATURE
-                       : NVME_EVENT_SMART_RELIABILITY);
+        nvme_event(ctrl, NVME_EVENT_SMART, smart_info(fresh));
+    }
+}
+
+void nvme_look_at_health(NvmeCtrl *ctrl)
+{
+    PayloadStats stats;
+    uint64_t health;
+
+    payload_get_stats(ctrl->payload, &stats);
+    health = ssd_health(ctrl->ssd) << 1 | (stats.units_failed != 0);
+    if (health != ctrl->health) {
+        ctrl->health = health;
+        nvme_check_health(ctrl);
     }
 }

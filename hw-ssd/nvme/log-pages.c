@@ -15,7 +15,7 @@ typedef struct LogPage {
     const char *name;
     uint32_t bytes;
     void (*fill)(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint8_t *page);
-    int event; /* the type of events that reading it unmasks, or -1 */
+    int event; /* the type of events that reading it clears, or -1 */
     bool group; /* of an endurance group: only with FDP */
 } LogPage;
 
@@ -228,7 +228,7 @@ uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,
     }
     status = send_page(ctrl, sqe, log, offset, bytes);
     if (!status && !retain && log->event >= 0) {
-        nvme_event_unmask(ctrl, log->event);
+        nvme_event_clear(ctrl, log->event);
     }
     return status;
 }

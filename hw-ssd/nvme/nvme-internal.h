@@ -199,6 +199,7 @@ enum {
     NVME_EVENT_BAD_DOORBELL_VALUE = 1,
     NVME_EVENT_SMART_RELIABILITY = 0,
     NVME_EVENT_SMART_TEMPERATURE = 1,
+    NVME_EVENT_SMART_SPARE = 2,
 };
 
 /* Critical warnings of the SMART log. */
@@ -330,6 +331,7 @@ struct NvmeCtrl {
     bool event_masked[NVME_EVENT_TYPES];
     uint8_t event_info[NVME_EVENT_TYPES];
     uint8_t warned; /* critical warnings that events were sent for */
+    uint64_t health; /* what nvme_look_at_health() has seen last */
     NvmeErrorEntry errors[NVME_ERROR_ENTRIES];
     uint64_t nerrors;
 
@@ -526,9 +528,12 @@ uint16_t nvme_async_event(NvmeCtrl *ctrl, NvmeRequest *req,
                           const NvmeSqe *sqe);
 void nvme_deliver_events(NvmeCtrl *ctrl);
 void nvme_event(NvmeCtrl *ctrl, unsigned type, unsigned info);
-void nvme_event_unmask(NvmeCtrl *ctrl, unsigned type);
+/* Its log page has been read: the event is cleared, and the next one counts. */
+void nvme_event_clear(NvmeCtrl *ctrl, unsigned type);
 /* Compare the critical warnings with those that were reported. */
 void nvme_check_health(NvmeCtrl *ctrl);
+/* The same if the drive's health or that of the payload has changed. */
+void nvme_look_at_health(NvmeCtrl *ctrl);
 bool nvme_event_abort(NvmeCtrl *ctrl, NvmeRequest *req);
 
 /* Rows of the tables of docs/nvme-support.md. */

@@ -88,6 +88,7 @@ static const StateRow ctrl_rows[] = {
     VALUE(event_masked),
     VALUE(event_info),
     VALUE(warned),
+    KEPT(health), /* looked at anew */
     VALUE(errors),
     VALUE(nerrors),
     VALUE(busy_since_ns),
