@@ -38,18 +38,30 @@ uint32_t job_fifo_pop(Ssd *ssd, JobFifo *f)
     return j;
 }
 
-/* As layout_cleaning() in ssd-config.c, for the spare blocks that are left. */
+/*
+ * As layout_cleaning() in ssd-config.c, for the spare blocks that are left.
+ * Where a block in SLC mode may be emptied and a program may fail meanwhile, the
+ * host leaves two blocks more than the layout knows of (plane_reserve()): they
+ * come out of the slack, and the marks of cleaning are above them.
+ */
 void plane_size(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
     uint32_t spare = MAX(p->spare_blocks, ssd->l.min_spare_blocks);
-    uint32_t slack_blocks = (spare - ssd->l.busy_blocks) / 2;
+    uint32_t more = ssd->may_fail && ssd->geo->slc_blocks > 0 ? 2 : 0;
+    uint32_t slack_blocks = (spare - ssd->l.busy_blocks - more) / 2;
     uint32_t most = spare - (ssd->l.busy_blocks - 1) - slack_blocks;
+    uint32_t low = ssd->l.gc_low_blocks;
+    uint32_t high = ssd->l.gc_high_blocks;
 
+    if (more > 0) {
+        low = MAX(low, ssd->l.gc_free_blocks + more);
+        high = MAX(high, low + 1);
+    }
     p->slack_units = (uint64_t)slack_blocks * ssd->l.units_per_block;
-    p->gc_high_blocks = MIN(ssd->l.gc_high_blocks, most);
+    p->gc_high_blocks = MIN(high, most);
     p->gc_soft_blocks = MIN(ssd->l.gc_soft_blocks, most);
-    p->gc_low_blocks = MIN(ssd->l.gc_low_blocks, p->gc_high_blocks - 1);
+    p->gc_low_blocks = MIN(low, p->gc_high_blocks - 1);
 }
 
 bool bad_enough_left(const Ssd *ssd, GError **error)

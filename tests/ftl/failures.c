@@ -361,6 +361,94 @@ static void test_program_of_lba(void)
     ref_free(r);
 }
 
+/* ---- a drive that nothing ails ------------------------------------------------ */
+
+#define HEALTHY                                                                \
+    "nand.channels=1;nand.planes=2;nand.blocks=36;nand.pages=12;"              \
+    "buffer.size=256KiB;"
+#define SLC "nand.cell=mlc;nand.slc_blocks=1;"
+#define UNLIKELY "media.program_fail=1e-12;media.erase_fail=1e-12;"
+
+/* As large as these options allow: the least spare blocks. */
+static SsdConfig *largest(const char *options)
+{
+    g_autofree char *all = g_strconcat(HEALTHY, options, NULL);
+    SsdConfig *cfg = ref_config(all);
+
+    for (unsigned blocks = 72; blocks > 0; blocks--) {
+        g_autofree char *room = g_strdup_printf("ftl.capacity=%uKiB",
+                                                blocks * 192);
+
+        g_assert_true(ssd_config_set(cfg, room, NULL));
+        if (ssd_config_check(cfg, NULL)) {
+            return cfg;
+        }
+    }
+    g_error("%s: fits no drive", all);
+}
+
+/* Nothing fails, so nothing may be refused, however little room there is. */
+static void stay_writable(const char *options, uint64_t seed, bool age)
+{
+    Ref *r = ref_new(largest(options), false);
+    Prng rng;
+    SsdCounters c;
+
+    prng_seed(&rng, seed, 7);
+    for (uint64_t i = 0; age && i < 8 * r->n_units; i++) {
+        uint64_t lpn = prng_below(&rng, r->n_units);
+
+        if (ssd_age(r->ssd, &lpn, 1) != 0) {
+            g_error("%s: refused when aged, after %" G_GUINT64_FORMAT " units",
+                    options, i);
+        }
+    }
+    for (uint64_t i = 0; !age && i < 5 * r->n_units; i++) {
+        uint64_t lpn = i < r->n_units ? i : prng_below(&rng, r->n_units);
+
+        ref_do(r, SSD_OP_WRITE, lpn * UNIT, UNIT, prng_below(&rng, 64) == 0);
+        if (prng_below(&rng, 2000) == 0) {
+            ref_power_cycle(r);
+        }
+    }
+    c = counters(r);
+    if (c.read_only || c.grown_bad_blocks > 0) {
+        g_error("%s: read-only, or blocks went bad", options);
+    }
+    if (age) {
+        g_assert_true(ssd_check(r->ssd, NULL));
+    } else {
+        ref_finish(r);
+    }
+    ref_free(r);
+}
+
+static void test_healthy(void)
+{
+    static const char *const may[] = {
+        UNLIKELY, "media.erase_fail=1e-12;", "",
+    };
+    static const char *const with[] = {
+        "", "ftl.wear=static;ftl.wear_spread=2;", "ftl.map=dftl;",
+        "ftl.recovery=scan;", "ftl.recovery=checkpoint;", "streams.max=2;",
+        "ftl.gc_unit=die;nand.multi_plane=on;", "nand.copyback=on;",
+        "nand.one_shot=on;", "ftl.gc_preempt=on;", "ftl.gc=cost-benefit;",
+    };
+    static const char *const slc[] = {"", SLC, SLC "nand.slc_blocks=4;"};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(with); i++) {
+        for (size_t k = 0; k < G_N_ELEMENTS(may); k++) {
+            for (size_t j = 0; j < G_N_ELEMENTS(slc); j++) {
+                g_autofree char *all = g_strconcat(slc[j], may[k], with[i],
+                                                   NULL);
+
+                stay_writable(all, i + j, true);
+                stay_writable(all, i + j, false);
+            }
+        }
+    }
+}
+
 /* ---- factory bad blocks ------------------------------------------------------- */
 
 static void test_factory_bad(void)
@@ -538,6 +626,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/failures/every-program", test_every_program);
     g_test_add_func("/failures/every-erase", test_every_erase);
+    g_test_add_func("/failures/healthy", test_healthy);
     g_test_add_func("/failures/redo-latency", test_redo_latency);
     g_test_add_func("/failures/end-of-life", test_end_of_life);
     g_test_add_func("/failures/bad-lba", test_bad_lba);
