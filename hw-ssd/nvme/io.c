@@ -41,7 +41,8 @@ static bool in_namespace(const NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
     return lba <= ctrl->cfg.nblocks && nblocks <= ctrl->cfg.nblocks - lba;
 }
 
-/* The fields that commands with one range share. */
+/* The fields that commands with one range share.  PRINFO is ignored: the
+ * namespace is not formatted for end-to-end data protection. */
 static uint16_t take_range(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
                            bool has_data)
 {
@@ -53,9 +54,6 @@ static uint16_t take_range(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
     if (has_data &&
         (uint64_t)req->nblocks << ctrl->block_shift > ctrl->max_bytes) {
         return NVME_SC_INVALID_FIELD;
-    }
-    if (sqe->dw[12] >> 26 & 0xf) {
-        return NVME_SC_PROT_INFO; /* the format has no metadata */
     }
     if (!in_namespace(ctrl, req->lba, req->nblocks)) {
         return NVME_SC_LBA_RANGE;
@@ -297,7 +295,7 @@ static uint16_t io_dsm(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 
 static const NvmeCommand io_commands[] = {
     { NVME_IO_READ, "Read", io_read, EFFECT_SUPPORTED,
-      "FUA; protection information must be 0" },
+      "FUA; PRINFO is ignored, here and in the others" },
     { NVME_IO_WRITE, "Write", io_write, EFFECT_SUPPORTED | EFFECT_CHANGES_DATA,
       "FUA; always FUA while the volatile write cache is off; directives" },
     { NVME_IO_FLUSH, "Flush", io_flush, EFFECT_SUPPORTED | EFFECT_CHANGES_DATA,

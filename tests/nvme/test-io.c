@@ -48,12 +48,6 @@ static void test_bad_fields(void)
         sqe.dw[11] = 0xffffffff;
         g_assert_cmphex(do_code(h, &sqe), ==, NVME_SC_LBA_RANGE);
         sqe = good;
-        sqe.dw[12] |= 1 << 29; /* PRACT */
-        g_assert_cmphex(do_code(h, &sqe), ==, NVME_SC_PROT_INFO);
-        sqe = good;
-        sqe.dw[12] |= 1 << 26; /* PRCHK */
-        g_assert_cmphex(do_code(h, &sqe), ==, NVME_SC_PROT_INFO);
-        sqe = good;
         sqe.dw[12] |= 1U << 31; /* LR: a hint */
         g_assert_cmphex(do_code(h, &sqe), ==, 0);
         sqe = good;
@@ -88,6 +82,36 @@ static void put_range(Host *h, unsigned i, uint64_t lba, uint32_t nblocks)
     memset(r, 0, 16);
     put_le32(r + 4, nblocks);
     put_le64(r + 8, lba);
+}
+
+/* PRINFO of a namespace without protection information: whatever is set there
+ * (fio sets PRACT) changes nothing. */
+static void test_prinfo(void)
+{
+    Host *h = ready(NULL);
+    uint8_t *data = h->ram + HOST_DATA;
+
+    for (uint32_t prinfo = 1; prinfo < 16; prinfo++) {
+        NvmeSqe sqe = host_rw(h, NVME_IO_WRITE, 8 * prinfo, 8, HOST_DATA);
+
+        memset(data, (int)prinfo, 4096);
+        sqe.dw[12] |= prinfo << 26;
+        g_assert_cmphex(do_code(h, &sqe), ==, 0);
+        sqe.dw[0] = NVME_IO_COMPARE;
+        g_assert_cmphex(do_code(h, &sqe), ==, 0);
+        memset(data, 0, 4096);
+        g_assert_cmphex(do_code(h, &sqe), ==, NVME_SC_COMPARE_FAILURE);
+        sqe.dw[0] = NVME_IO_READ;
+        g_assert_cmphex(do_code(h, &sqe), ==, 0);
+        g_assert_cmpuint(data[0], ==, prinfo);
+        g_assert_cmpuint(data[4095], ==, prinfo);
+        sqe.dw[0] = NVME_IO_WRITE_ZEROES;
+        g_assert_cmphex(do_code(h, &sqe), ==, 0);
+        sqe.dw[0] = NVME_IO_READ;
+        g_assert_cmphex(do_code(h, &sqe), ==, 0);
+        g_assert_cmpuint(data[0], ==, 0);
+    }
+    host_free(h);
 }
 
 static void test_dsm(void)
@@ -799,6 +823,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/nvme/io/bad-fields", test_bad_fields);
+    g_test_add_func("/nvme/io/prinfo", test_prinfo);
     g_test_add_func("/nvme/io/dsm", test_dsm);
     g_test_add_func("/nvme/io/odd-end", test_odd_end);
     g_test_add_func("/nvme/io/unmapped", test_unmapped);
