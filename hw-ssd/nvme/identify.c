@@ -9,11 +9,13 @@
 
 #define IDENTIFY_BYTES 4096
 #define CNTLID 1
+#define CSI_NVM 0
 
 typedef struct Identify {
     uint8_t cns;
     const char *name;
     uint16_t (*fill)(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint8_t *d);
+    bool csi; /* the host names a command set; there is 0, the NVM one */
 } Identify;
 
 static void put_text(uint8_t *p, size_t n, const char *s)
@@ -206,16 +208,50 @@ static uint16_t fill_endurance_groups(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     return 0;
 }
 
+/*
+ * Of the NVM command set (1.1, 4.1.5), figures of Base 2.x, which Linux asks for
+ * whatever VS says.  The controller: no limits besides MDTS.  VSL, WZSL and WUSL are
+ * 0, and so are DMRL, DMRSL and DMSL: 256 ranges of any size are taken.
+ */
+static uint16_t fill_nvm_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                                    uint8_t *d)
+{
+    return 0;
+}
+
+/* The namespace: no protection information, so no formats and tags of it. */
+static uint16_t fill_nvm_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                                   uint8_t *d)
+{
+    return nvme_is_io_nsid(sqe->dw[1]) ? 0 : NVME_SC_INVALID_NSID;
+}
+
+/* What namespaces of all command sets have. */
+static uint16_t fill_independent(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                                 uint8_t *d)
+{
+    if (!nvme_is_io_nsid(sqe->dw[1])) {
+        return NVME_SC_INVALID_NSID;
+    }
+    put_le16(d + 12, nvme_has_fdp(ctrl)); /* ENDGID */
+    d[14] = 1;                            /* NSTAT: ready */
+    return 0;
+}
+
 static const Identify identify_table[] = {
-    { 0x00, "Identify Namespace", fill_namespace },
-    { 0x01, "Identify Controller", fill_controller },
-    { 0x02, "Active Namespace ID list", fill_ns_list },
-    { 0x03, "Namespace Identification Descriptors", fill_ns_descriptors },
-    { 0x10, "Allocated Namespace ID list", fill_ns_list },
-    { 0x11, "Identify Namespace, allocated", fill_namespace },
-    { 0x12, "Controllers attached to a namespace", fill_controllers },
-    { 0x13, "Controllers of the subsystem", fill_controllers },
-    { 0x19, "Endurance Group list (with fdp.ruhs)", fill_endurance_groups },
+    { 0x00, "Identify Namespace", fill_namespace, false },
+    { 0x01, "Identify Controller", fill_controller, false },
+    { 0x02, "Active Namespace ID list", fill_ns_list, false },
+    { 0x03, "Namespace Identification Descriptors", fill_ns_descriptors, false },
+    { 0x05, "Identify Namespace, NVM command set", fill_nvm_namespace, true },
+    { 0x06, "Identify Controller, NVM command set", fill_nvm_controller, true },
+    { 0x07, "Active Namespace ID list, NVM command set", fill_ns_list, true },
+    { 0x08, "Identify Namespace, of any command set", fill_independent, false },
+    { 0x10, "Allocated Namespace ID list", fill_ns_list, false },
+    { 0x11, "Identify Namespace, allocated", fill_namespace, false },
+    { 0x12, "Controllers attached to a namespace", fill_controllers, false },
+    { 0x13, "Controllers of the subsystem", fill_controllers, false },
+    { 0x19, "Endurance Group list (with fdp.ruhs)", fill_endurance_groups, false },
 };
 
 uint16_t nvme_identify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
@@ -224,12 +260,17 @@ uint16_t nvme_identify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     uint8_t cns = sqe->dw[10] & 0xff;
 
     for (unsigned i = 0; i < G_N_ELEMENTS(identify_table); i++) {
-        if (identify_table[i].cns == cns) {
-            uint16_t status = identify_table[i].fill(ctrl, sqe, data);
+        const Identify *what = &identify_table[i];
+        uint16_t status;
 
-            return status ? status
-                          : nvme_to_host(ctrl, sqe, data, sizeof(data));
+        if (what->cns != cns) {
+            continue;
         }
+        if (what->csi && sqe->dw[11] >> 24 != CSI_NVM) {
+            return NVME_SC_INVALID_FIELD;
+        }
+        status = what->fill(ctrl, sqe, data);
+        return status ? status : nvme_to_host(ctrl, sqe, data, sizeof(data));
     }
     return NVME_SC_INVALID_FIELD;
 }

@@ -119,6 +119,14 @@ def load(path: Path) -> dict[str, Any]:
     return found
 
 
+def refused(guest: Guest) -> dict[str, int]:
+    """Entries of the error logs of the guest's drives, by controller."""
+    names = guest.run("ls /sys/class/nvme").split()
+    return {name: json.loads(guest.run(
+        f"nvme smart-log /dev/{name} -o json"))["num_err_log_entries"]
+        for name in names}
+
+
 @pytest.fixture(scope="session")
 def env() -> Env:
     """Built when it is not."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from conftest import refused
 
 from vssd.guest import Guest
 
@@ -33,6 +34,15 @@ def test_nvme_id_ctrl_and_ns(guest: Guest, disks: list[str]) -> None:
     assert ctrl["nn"] == 1
     ns = json.loads(guest.run(f"nvme id-ns {disks[2]}n1 -o json"))
     assert 200 << 20 < ns["nsze"] * 512 < 300 << 20
+
+
+def test_probe_leaves_no_error(guest: Guest, disks: list[str]) -> None:
+    """The drives refused nothing that firmware and kernel asked of them; the
+    second one is for commands that are wrong."""
+    counts = refused(guest)
+    del counts[disks[1].split("/")[-1]]
+    assert len(counts) == 3
+    assert not any(counts.values()), counts
 
 
 def test_nvme_smart_log_counts(guest: Guest, disks: list[str]) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Env, blank, drive
+from conftest import Env, blank, drive, refused
 
 from vssd import image, kernel_build, model, paths, suite_kernel
 from vssd.guest import Guest
@@ -87,6 +87,21 @@ def new_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
     """Debian's newest kernel as it is, four reclaim unit handles."""
     yield from of_suite(env, tmp_path_factory.mktemp("new"),
                         "trixie-backports", "fdp.ruhs=4")
+
+
+def test_probe_patched(patched: Guest) -> None:
+    """Linux 6.12 probes drives with streams: nothing is refused."""
+    assert set(refused(patched).values()) == {0}
+
+
+def test_probe_old(old: Guest) -> None:
+    """So does Linux 5.10, which enables streams by itself."""
+    assert set(refused(old).values()) == {0}
+
+
+def test_probe_new(new: Guest) -> None:
+    """So does the newest kernel, which asks for FDP."""
+    assert set(refused(new).values()) == {0}
 
 
 def device(guest: Guest) -> str:

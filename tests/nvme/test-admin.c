@@ -330,6 +330,120 @@ static void test_identify_bad(void)
     host_free(h);
 }
 
+/* Structures of the NVM command set: the controller reports no limit, and takes
+ * what the fields allow. */
+static void test_identify_nvm(void)
+{
+    Host *h = enabled();
+    uint8_t *d = h->ram + HOST_DATA;
+    static const uint8_t zeroes[4096];
+    NvmeSqe sqe;
+
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    for (unsigned cns = 5; cns <= 7; cns++) {
+        g_assert_cmphex(admin_code(h, NVME_ADM_IDENTIFY, 1, HOST_DATA, cns,
+                                   1 << 24), ==, NVME_SC_INVALID_FIELD);
+    }
+    memset(d, 0xee, 4096);
+    g_assert_cmphex(admin_code(h, NVME_ADM_IDENTIFY, 0, HOST_DATA, 6, 0), ==, 0);
+    g_assert_cmpmem(d, 4096, zeroes, 4096);
+    memset(d, 0xee, 4096);
+    g_assert_cmphex(admin_code(h, NVME_ADM_IDENTIFY, 1, HOST_DATA, 5, 0), ==, 0);
+    g_assert_cmpmem(d, 4096, zeroes, 4096);
+    g_assert_cmphex(admin_code(h, NVME_ADM_IDENTIFY, 2, HOST_DATA, 5, 0), ==,
+                    NVME_SC_INVALID_NSID);
+    g_assert_cmphex(admin_code(h, NVME_ADM_IDENTIFY, 0, HOST_DATA, 7, 0), ==, 0);
+    g_assert_cmpuint(get_le32(d), ==, 1);
+    g_assert_cmphex(admin_code(h, NVME_ADM_IDENTIFY, 1, HOST_DATA, 8, 0), ==, 0);
+    g_assert_cmpuint(d[14], ==, 1); /* ready */
+    g_assert_cmphex(admin_code(h, NVME_ADM_IDENTIFY, 0, HOST_DATA, 8, 0), ==,
+                    NVME_SC_INVALID_NSID);
+    /* As many ranges as there can be, each of all of the drive. */
+    for (unsigned i = 0; i < 256; i++) {
+        put_le64(d + 16 * i, (uint64_t)(h->nblocks) << 32);
+        put_le64(d + 16 * i + 8, 0);
+    }
+    sqe = host_sqe(NVME_IO_DSM, 1, HOST_DATA);
+    sqe.dw[10] = 255;
+    sqe.dw[11] = 4;
+    g_assert_cmphex(host_do(h, 1, &sqe).status, ==, 0);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE_ZEROES, 0,
+                            (uint32_t)MIN(h->nblocks, 65536), 0), ==, 0);
+    host_free(h);
+}
+
+static void probe(Host *h, uint8_t opcode, uint32_t nsid, uint32_t dw10,
+                  uint32_t dw11)
+{
+    g_assert_cmphex(admin(h, opcode, nsid, HOST_DATA, dw10, dw11).status, ==, 0);
+}
+
+static void log_is_empty(Host *h)
+{
+    probe(h, NVME_ADM_GET_LOG_PAGE, NVME_NSID_ALL, 1023U << 16 | 0x01, 0);
+    g_assert_cmpuint(get_le64(h->ram + HOST_DATA), ==, 0);
+    probe(h, NVME_ADM_GET_LOG_PAGE, NVME_NSID_ALL, 127 << 16 | 0x02, 0);
+    g_assert_cmpuint(get_le64(h->ram + HOST_DATA + 176), ==, 0);
+}
+
+/* What Linux 5.10 to 7.0 sends when it finds a controller, with options of the
+ * drive that make it ask for more: nothing of it is refused, so that the error log
+ * stays empty. */
+static void linux_probes(const char *options)
+{
+    Host *h = host_new(&(HostOptions){ .set = options });
+    bool fdp;
+
+    host_enable(h);
+    for (unsigned resets = 0; resets < 2; resets++) {
+        /* nvme_init_ctrl_finish() */
+        probe(h, NVME_ADM_IDENTIFY, 0, 0x01, 0);
+        fdp = get_le32(h->ram + HOST_DATA + 96) & 1U << 19;
+        probe(h, NVME_ADM_GET_LOG_PAGE, NVME_NSID_ALL, 1023U << 16 | 0x05, 0);
+        probe(h, NVME_ADM_IDENTIFY, 0, 0x06, 0);
+        memset(h->ram + HOST_DATA, 0, 8);
+        probe(h, NVME_ADM_SET_FEATURES, 0, 0x0e, 0);
+        /* Temperatures, of hwmon: both thresholds. */
+        probe(h, NVME_ADM_GET_LOG_PAGE, NVME_NSID_ALL, 127 << 16 | 0x02, 0);
+        probe(h, NVME_ADM_GET_FEATURES, 0, 0x04, 0);
+        probe(h, NVME_ADM_GET_FEATURES, 0, 0x04, 1 << 20);
+        g_assert_cmphex(host_shadow_config(h), ==, 0);
+        probe(h, NVME_ADM_SET_FEATURES, 0, 0x07, 7 << 16 | 7);
+        g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+        host_send(h, 0, &(NvmeSqe){ .dw = { NVME_ADM_ASYNC_EVENT } });
+        host_run(h);
+        probe(h, NVME_ADM_GET_LOG_PAGE, NVME_NSID_ALL, 127 << 16 | 0x03, 0);
+        /* nvme_scan_work() */
+        probe(h, NVME_ADM_IDENTIFY, 0, 0x02, 0);
+        probe(h, NVME_ADM_IDENTIFY, 1, 0x03, 0);
+        probe(h, NVME_ADM_IDENTIFY, 1, 0x08, 0);
+        probe(h, NVME_ADM_IDENTIFY, 1, 0x00, 0);
+        probe(h, NVME_ADM_IDENTIFY, 1, 0x05, 0);
+        if (fdp) { /* nvme_query_fdp_info() */
+            probe(h, NVME_ADM_GET_FEATURES, 0, 0x1d, 1);
+            probe(h, NVME_ADM_GET_LOG_PAGE, NVME_NSID_ALL, 127 << 16 | 0x20,
+                  1 << 16);
+            g_assert_cmphex(host_do(h, 1, &(NvmeSqe){ .dw = {
+                                NVME_IO_MGMT_RECEIVE, 1, [6] = HOST_DATA,
+                                [10] = 1, [11] = 3 } }).status, ==, 0);
+        }
+        probe(h, NVME_ADM_IDENTIFY, 1, 0x02, 0);
+        log_is_empty(h);
+        host_write32(h, NVME_REG_CC, 0);
+        h->cq[1].size = 0;
+        host_enable(h);
+    }
+    host_free(h);
+}
+
+static void test_linux_probes(void)
+{
+    linux_probes(NULL);
+    linux_probes("buffer.plp=on");
+    linux_probes("streams.max=4;nand.blocks=64;ftl.op_percent=120%");
+    linux_probes("fdp.ruhs=4;nand.blocks=64;ftl.op_percent=120%");
+}
+
 /* ---- features ----------------------------------------------------------- */
 
 static HostCqe get_feature(Host *h, uint32_t dw10, uint32_t dw11)
@@ -696,6 +810,8 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/admin/identify/namespace", test_identify_namespace);
     g_test_add_func("/nvme/admin/identify/lists", test_identify_lists);
     g_test_add_func("/nvme/admin/identify/bad", test_identify_bad);
+    g_test_add_func("/nvme/admin/identify/nvm", test_identify_nvm);
+    g_test_add_func("/nvme/admin/linux-probes", test_linux_probes);
     g_test_add_func("/nvme/admin/features/values", test_features_values);
     g_test_add_func("/nvme/admin/features/bad", test_features_bad);
     g_test_add_func("/nvme/admin/features/queues", test_number_of_queues);
