@@ -4,11 +4,10 @@
 
 static uint64_t splitmix64(uint64_t *x)
 {
-    uint64_t z = *x += 0x9e3779b97f4a7c15ULL;
+    uint64_t result = prng_hash(*x, 0);
 
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-    return z ^ z >> 31;
+    *x += 0x9e3779b97f4a7c15ULL;
+    return result;
 }
 
 void prng_seed(Prng *r, uint64_t seed, uint64_t purpose)

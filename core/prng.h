@@ -53,10 +53,29 @@ static inline uint64_t prng_below(Prng *r, uint64_t n)
     return (uint64_t)(((unsigned __int128)prng_u64(r) * n) >> 64);
 }
 
+static inline double prng_to_double(uint64_t bits)
+{
+    return (double)(bits >> 11) * 0x1.0p-53;
+}
+
 /* Uniform in [0, 1), 53 bits.  Never for modelled time. */
 static inline double prng_double(Prng *r)
 {
-    return (double)(prng_u64(r) >> 11) * 0x1.0p-53;
+    return prng_to_double(prng_u64(r));
+}
+
+/*
+ * What belongs to a place, not to an order: 64 bits that are always the same for
+ * the same key and number, and look random otherwise (the output function of
+ * splitmix64).  The result may be the key of the next.
+ */
+static inline uint64_t prng_hash(uint64_t key, uint64_t number)
+{
+    uint64_t z = key + (number + 1) * 0x9e3779b97f4a7c15ULL;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+    return z ^ z >> 31;
 }
 
 #endif

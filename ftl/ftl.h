@@ -625,8 +625,9 @@ void wear_erased(Ssd *ssd, uint32_t block);
  * elsewhere, or NONE. */
 uint32_t wear_victim(Ssd *ssd, uint32_t plane);
 
-/* Share of the rated erases that the blocks have seen, on average. */
-uint32_t wear_percent_used(const Ssd *ssd, double mean_erase_count);
+/* Share of the rated erases that the blocks have seen on average: erases are
+ * those of all blocks but the ones in SLC mode, which are a cache. */
+uint32_t wear_percent_used(const Ssd *ssd, uint64_t erases);
 
 /* ---- bad-blocks.c --------------------------------------------------------------- */
 

@@ -104,10 +104,12 @@ uint32_t wear_victim(Ssd *ssd, uint32_t plane)
     return found;
 }
 
-uint32_t wear_percent_used(const Ssd *ssd, double mean_erase_count)
+uint32_t wear_percent_used(const Ssd *ssd, uint64_t erases)
 {
     const NandConfig *n = &ssd->cfg->nand;
-    double cycles = mean_erase_count + n->start_cycles;
+    uint32_t blocks = ssd->geo->n_blocks -
+                      ssd->geo->slc_blocks * ssd->geo->n_planes;
+    double cycles = (double)erases / blocks + n->start_cycles;
 
     return n->rated_cycles ? (uint32_t)(cycles * 100 / n->rated_cycles) : 0;
 }

@@ -45,6 +45,9 @@
       "what each read retry multiplies the raw bit error rate with")           \
     X(TIME, uint64_t, t_retry_ps, "media.retry_time", 0, 10000000000, NULL,    \
       NULL, "array time of a read retry beyond tR")                            \
+    X(DOUBLE, double, slc_factor, "media.slc_factor", 0, 1, "0.01", NULL,      \
+      "blocks in SLC mode (nand.slc_blocks): what the raw bit error rate is "  \
+      "multiplied with")                                                       \
     X(U32, uint32_t, start_cycles, "media.start_cycles", 0, 10000000, NULL,    \
       NULL, "program/erase cycles that every block has at the start")          \
     X(U32, uint32_t, preload_hours, "media.preload_hours", 0, 1000000, NULL,   \
@@ -58,6 +61,8 @@
     X(U32, uint32_t, rated_cycles, "media.rated_cycles", 0, 10000000, "3000",  \
       NULL, "at this PE those probabilities have doubled; 0: they do not "     \
       "grow")                                                                  \
+    X(U32, uint32_t, slc_rated_cycles, "media.slc_rated_cycles", 0, 10000000,  \
+      "60000", NULL, "media.rated_cycles of blocks in SLC mode")               \
     X(DOUBLE, double, fail_exp, "media.fail_exp", 0, 16, "4", NULL,            \
       "they grow with (PE / media.rated_cycles) to this power")                \
     X(PPM, uint32_t, factory_bad_ppm, "media.factory_bad", 0, 500000, NULL,    \

@@ -8,9 +8,13 @@
  *
  * Raw bit error rate: the additive power laws of wear, retention and disturb of
  * B. S. Kim, J. Choi, S. L. Min, "Design Tradeoffs for SSD Reliability", FAST
- * 2019.  Bits of a codeword fail independently.  The errors of a read are in
- * the cells, so one draw counts for the read and all its retries: what differs
- * between them is the threshold, through the raw bit error rate.
+ * 2019.  Bits of a codeword fail independently.
+ *
+ * Errors are in the cells, not in a read.  Each codeword of a page has, from one
+ * erase of its block to the next, one number of its own (weakness()): it cannot
+ * be corrected while the probability of that is above the number.  So a page that
+ * cannot be read cannot be read again, but for read retries, which lower the
+ * rate, and what a block loses it loses as it ages and is read.
  */
 #include "nand-reliability.h"
 
@@ -20,9 +24,9 @@
 #include "prng.h"
 
 /* Streams of the seed; see prng_seed(). */
-#define PURPOSE_READ 0x6d656469612d7264ULL
-#define PURPOSE_FAIL 0x6d656469612d666cULL
-#define PURPOSE_BAD  0x6d656469612d6264ULL
+#define PURPOSE_CELLS 0x6d656469612d7264ULL
+#define PURPOSE_FAIL  0x6d656469612d666cULL
+#define PURPOSE_BAD   0x6d656469612d6264ULL
 
 #define PS_PER_HOUR 3.6e15
 
@@ -92,11 +96,10 @@ double media_tail(uint32_t n, uint32_t correctable, double p)
     return MAX(1 - sum, 0);
 }
 
-double media_fail(const NandConfig *c, double base, double cycles)
+double media_fail(const NandConfig *c, double base, double cycles,
+                  uint32_t rated_cycles)
 {
-    double growth = c->rated_cycles
-                        ? pow(cycles / c->rated_cycles, c->fail_exp)
-                        : 0;
+    double growth = rated_cycles ? pow(cycles / rated_cycles, c->fail_exp) : 0;
 
     return MIN(base * (1 + growth), 1);
 }
@@ -128,15 +131,15 @@ typedef struct FailChance {
 
 struct NandMedia {
     const NandConfig *cfg;
+    const NandGeometry *geo;
     uint32_t n_blocks;
-    uint32_t pages_per_block;
     uint32_t parts_per_codeword; /* at least 1 */
     uint32_t codewords_per_part; /* at least 1 */
-    Prng read_rng;
+    uint64_t cells; /* key of what weakness() says */
     Prng fail_rng;
     double off_h;            /* hours spent without power */
     BlockHistory *history;   /* by block; NULL without media.errors */
-    FailChance chance[2];    /* of a program, of an erase */
+    FailChance chance[2][2]; /* of a program, of an erase; in SLC mode */
     uint64_t *factory_bad;   /* bitmap by block; NULL if there are none */
 };
 
@@ -172,10 +175,10 @@ NandMedia *media_new(const NandConfig *cfg, const NandGeometry *geo)
     }
     m = g_new0(NandMedia, 1);
     m->cfg = cfg;
+    m->geo = geo;
     m->n_blocks = geo->n_blocks;
-    m->pages_per_block = geo->pages_per_block;
     init_codewords(m);
-    prng_seed(&m->read_rng, cfg->seed, PURPOSE_READ);
+    m->cells = prng_hash(cfg->seed, PURPOSE_CELLS);
     prng_seed(&m->fail_rng, cfg->seed, PURPOSE_FAIL);
     if (cfg->errors) {
         m->history = lazy_new(BlockHistory, m->n_blocks);
@@ -236,17 +239,28 @@ void media_power_off(NandMedia *m)
 
 /* ---- reads ----------------------------------------------------------------- */
 
-static double rber_now(const NandMedia *m, const NandOp *op, uint32_t block,
-                       uint32_t cycles, uint64_t now_ps)
+static double rber_now(const NandMedia *m, const NandOp *op, uint32_t cycles,
+                       uint64_t now_ps)
 {
-    const BlockHistory *h = &m->history[block];
+    const NandConfig *c = m->cfg;
+    uint32_t block = op->block;
     double age_h = media_data_hours(m, block, now_ps);
-    double unit_h = (double)m->cfg->ret_unit_ps / PS_PER_HOUR;
+    double unit_h = (double)c->ret_unit_ps / PS_PER_HOUR;
+    double reads = (double)m->history[block].reads /
+                   nand_block_pages(m->geo, block);
+    double rber = media_rber(c, cycles + (double)c->start_cycles,
+                             age_h / unit_h, reads);
 
-    return media_rber(m->cfg, cycles + (double)m->cfg->start_cycles,
-                      age_h / unit_h,
-                      (double)h->reads / m->pages_per_block) *
-           pow(m->cfg->retry_factor, op->retries);
+    if (nand_block_is_slc(m->geo, block)) {
+        rber *= c->slc_factor;
+    }
+    return rber * pow(c->retry_factor, op->retries);
+}
+
+/* Of a codeword, uniform in [0, 1): see above.  page: cells of the page. */
+static double weakness(uint64_t page, uint32_t codeword)
+{
+    return prng_to_double(prng_hash(page, codeword));
 }
 
 /* The parts of the codeword that begins at a part. */
@@ -257,74 +271,46 @@ static uint64_t codeword_parts(const NandMedia *m, uint32_t part)
                : ((1ULL << m->parts_per_codeword) - 1) << part;
 }
 
-/* Codewords that must be decoded for the parts. */
-static uint32_t count_codewords(const NandMedia *m, uint64_t parts)
+/* Those of the parts that are in codewords which cannot be corrected, when that
+ * has probability p. */
+static uint64_t lost_parts(const NandMedia *m, const NandOp *op,
+                           uint32_t cycles, uint64_t parts, double p)
 {
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < NAND_PAGE_PARTS; i += m->parts_per_codeword) {
-        n += (parts & codeword_parts(m, i)) ? m->codewords_per_part : 0;
-    }
-    return n;
-}
-
-/*
- * At least one of the n codewords cannot be corrected, each with probability
- * p: which parts are lost?  The first bad codeword is drawn on that condition,
- * the later ones freely.
- */
-static uint64_t draw_bad_parts(NandMedia *m, uint64_t parts, uint32_t n,
-                               double p)
-{
-    uint64_t bad = 0;
-    uint32_t left = n;
+    uint64_t page = prng_hash(prng_hash(m->cells, op->ppa.page), cycles);
+    uint64_t lost = 0;
+    uint32_t codeword = 0;
 
     for (uint32_t i = 0; i < NAND_PAGE_PARTS; i += m->parts_per_codeword) {
         uint64_t covers = codeword_parts(m, i);
 
-        if (!(parts & covers)) {
-            continue;
-        }
-        for (uint32_t k = 0; k < m->codewords_per_part; k++, left--) {
-            double any = bad ? 1 : -expm1(left * log1p(-p));
-
-            if (left == 1 && !bad) {
-                bad |= covers; /* it must be the last one */
-            } else if (prng_double(&m->read_rng) * any < p) {
-                bad |= covers;
+        for (uint32_t k = 0; k < m->codewords_per_part; k++, codeword++) {
+            if (parts & covers && weakness(page, codeword) < p) {
+                lost |= covers;
             }
         }
     }
-    return bad & parts;
+    return lost & parts;
 }
 
-bool media_read_again(NandMedia *m, NandOp *op, uint32_t block, uint32_t cycles,
+bool media_read_again(NandMedia *m, NandOp *op, uint32_t cycles,
                       uint64_t now_ps)
 {
     uint64_t parts = op->parts ? op->parts : UINT64_MAX;
-    uint32_t n;
+    uint64_t lost;
     double p;
 
     if (!m->history || op->bytes == 0) {
         return false;
     }
-    n = count_codewords(m, parts);
     p = media_tail((uint32_t)m->cfg->codeword_bytes * 8, m->cfg->ecc_bits,
-                   rber_now(m, op, block, cycles, now_ps));
-    m->history[block].reads++;
-    if (op->retries == 0) {
-        op->chance = prng_double(&m->read_rng);
-    }
-    if (op->chance >= -expm1(n * log1p(-p)) && !op->bad_parts) {
-        return false;
-    }
-    if (op->retries < m->cfg->retry_limit) {
+                   rber_now(m, op, cycles, now_ps));
+    m->history[op->block].reads++;
+    lost = op->bad_parts | lost_parts(m, op, cycles, parts, p);
+    if (lost && op->retries < m->cfg->retry_limit) {
         op->retries++;
         return true;
     }
-    if (!op->bad_parts) {
-        op->bad_parts = draw_bad_parts(m, parts, n, p);
-    }
+    op->bad_parts = lost;
     return false;
 }
 
@@ -343,8 +329,9 @@ double media_data_hours(const NandMedia *m, uint32_t block, uint64_t now_ps)
 bool media_op_fails(NandMedia *m, const NandOp *op, uint32_t cycles)
 {
     bool erase = op->kind == NAND_ERASE;
+    bool slc = nand_block_is_slc(m->geo, op->block);
     double base = erase ? m->cfg->erase_fail : m->cfg->program_fail;
-    FailChance *c = &m->chance[erase];
+    FailChance *c = &m->chance[erase][slc];
 
     if (base <= 0) {
         return false;
@@ -354,7 +341,9 @@ bool media_op_fails(NandMedia *m, const NandOp *op, uint32_t cycles)
             .known = true,
             .cycles = cycles,
             .p = media_fail(m->cfg, base,
-                            cycles + (double)m->cfg->start_cycles),
+                            cycles + (double)m->cfg->start_cycles,
+                            slc ? m->cfg->slc_rated_cycles
+                                : m->cfg->rated_cycles),
         };
     }
     return prng_double(&m->fail_rng) < c->p;
@@ -376,11 +365,11 @@ void media_age_reads(NandMedia *m, uint32_t block, uint32_t n)
 
 static const StateRow media_rows[] = {
     STATE_KEPT_ROW(NandMedia, cfg),
+    STATE_KEPT_ROW(NandMedia, geo),
     STATE_KEPT_ROW(NandMedia, n_blocks),
-    STATE_KEPT_ROW(NandMedia, pages_per_block),
     STATE_KEPT_ROW(NandMedia, parts_per_codeword),
     STATE_KEPT_ROW(NandMedia, codewords_per_part),
-    STATE_VALUE_ROW(NandMedia, read_rng),
+    STATE_KEPT_ROW(NandMedia, cells),
     STATE_VALUE_ROW(NandMedia, fail_rng),
     STATE_VALUE_ROW(NandMedia, off_h),
     STATE_TABLE_ROW(NandMedia, history, 0),

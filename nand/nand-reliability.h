@@ -22,14 +22,16 @@ double media_rber(const NandConfig *cfg, double cycles, double t, double reads);
  * probability p: the upper tail of the binomial distribution. */
 double media_tail(uint32_t n, uint32_t correctable, double p);
 
-/* Probability that a program or erase fails. */
-double media_fail(const NandConfig *cfg, double base, double cycles);
+/* Probability that a program or erase fails, without wear base, in a block that
+ * is rated for so many cycles (0: it does not wear). */
+double media_fail(const NandConfig *cfg, double base, double cycles,
+                  uint32_t rated_cycles);
 
 /* ---- state, private to nand/ ------------------------------------------------- */
 
 typedef struct NandMedia NandMedia;
 
-/* NULL if nothing of it is switched on. */
+/* NULL if nothing of it is switched on.  Both must outlive it. */
 NandMedia *media_new(const NandConfig *cfg, const NandGeometry *geo);
 void media_free(NandMedia *m);
 
@@ -43,10 +45,11 @@ void media_erased(NandMedia *m, uint32_t block);
 void media_power_off(NandMedia *m);
 
 /*
- * The data of a read has left the array.  true: it must be read again (retries
- * and statistics are counted); else op->status and op->bad_parts are final.
+ * The data of a read has left the array, whose block has been erased so many
+ * times.  true: it must be read again, and op->retries counts that; else
+ * op->bad_parts is final: what was lost by decree, and what ECC cannot correct.
  */
-bool media_read_again(NandMedia *m, NandOp *op, uint32_t block, uint32_t cycles,
+bool media_read_again(NandMedia *m, NandOp *op, uint32_t cycles,
                       uint64_t now_ps);
 
 /* A program or erase ends: does it fail? */

@@ -399,11 +399,9 @@ static void read_again(Nand *n, uint32_t i, uint64_t now_ps)
 
 static bool must_read_again(Nand *n, NandOp *op, uint64_t now_ps)
 {
-    uint32_t block = op->block;
-
     return n->media && !op->strong &&
-           media_read_again(n->media, op, block,
-                                        n->block[block].erase_count, now_ps);
+           media_read_again(n->media, op, n->block[op->block].erase_count,
+                            now_ps);
 }
 
 /*

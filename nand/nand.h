@@ -192,7 +192,6 @@ typedef struct NandOp {
     uint64_t left_ps; /* of the array time, when suspended */
     uint64_t id;      /* counts submissions, from 1 */
     uint64_t group;   /* id of the first operation of the same command */
-    double chance;    /* drawn once: the weakest codeword of the read */
 } NandOp;
 
 /* Does the host wait for it?  Translation pages count: most of them are read for

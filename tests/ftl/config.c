@@ -381,6 +381,7 @@ typedef struct Change {
 #define ERRORS "media.errors=on;media.base=7e-3;media.retry_factor=0.98;"
 #define OLD ERRORS "media.start_cycles=100;media.preload_hours=1000;"
 #define READ_OFTEN ERRORS "media.start_cycles=100;media.disturb=1e-5;"
+#define SLC TLC "nand.pages=12;nand.slc_blocks=8;"
 #define WORN "media.program_fail=0.0003;media.start_cycles=4000;"
 
 static const Change changes[] = {
@@ -402,6 +403,8 @@ static const Change changes[] = {
     {"media.retry_time=10us", ERRORS},
     {"media.start_cycles=1000", ERRORS},
     {"media.preload_hours=2000", OLD},
+    {"media.slc_factor=1", SLC ERRORS},
+    {"media.slc_rated_cycles=2000", SLC WORN},
     {"media.program_fail=0.001", ""},
     {"media.erase_fail=0.003", ""},
     {"media.rated_cycles=2000", WORN},
@@ -497,8 +500,8 @@ static const Change changes[] = {
     {"nand.program_3=900us", TLC},
     {"nand.program_4=900us", QLC},
     {"nand.slc_blocks=4", TLC "nand.pages=12;"},
-    {"nand.slc_read=60us", TLC "nand.pages=12;nand.slc_blocks=8;"},
-    {"nand.slc_program=300us", TLC "nand.pages=12;nand.slc_blocks=8;"},
+    {"nand.slc_read=60us", SLC},
+    {"nand.slc_program=300us", SLC},
     {"nand.interface=nv-ddr3", ""},
     {"nand.bus_width=16", ""},
     {"nand.t_wc=30ns", ONFI},

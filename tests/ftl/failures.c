@@ -449,6 +449,33 @@ static void test_healthy(void)
     }
 }
 
+/* ---- errors are in the cells ------------------------------------------------------ */
+
+/* The host's retry finds what it found, and a write mends it. */
+static void test_host_retries(void)
+{
+    Ref *r = ref_new(ref_config("nand.blocks=60;media.errors=on;media.base=7e-3;"
+                                "media.disturb=0;media.retention=0;"
+                                "media.retry_factor=0.999"), true);
+    unsigned n_bad = 0;
+
+    r->faults = true;
+    for (uint64_t lpn = 0; lpn < 2000; lpn++) {
+        SsdCompletion a = ref_one(r, SSD_OP_READ, lpn * UNIT, UNIT, false);
+        uint64_t bad = a.bad_lba;
+
+        n_bad += a.status != SSD_STATUS_OK;
+        for (unsigned i = 0; i < 3; i++) {
+            SsdCompletion b = ref_one(r, SSD_OP_READ, lpn * UNIT, UNIT, false);
+
+            g_assert_cmpint(b.status, ==, a.status);
+            g_assert_cmpuint(b.bad_lba, ==, bad);
+        }
+    }
+    g_assert_cmpuint(n_bad, >, 20);
+    ref_free(r);
+}
+
 /* ---- factory bad blocks ------------------------------------------------------- */
 
 static void test_factory_bad(void)
@@ -633,6 +660,7 @@ int main(int argc, char **argv)
     g_test_add_func("/failures/lost-by-cleaning", test_lost_by_cleaning);
     g_test_add_func("/failures/lost-by-filling", test_lost_by_filling);
     g_test_add_func("/failures/fill-overtaken", test_fill_overtaken);
+    g_test_add_func("/failures/host-retries", test_host_retries);
     g_test_add_func("/failures/program-of-lba", test_program_of_lba);
     g_test_add_func("/failures/factory-bad", test_factory_bad);
     g_test_add_func("/failures/cut-at-every-operation",

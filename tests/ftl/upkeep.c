@@ -305,6 +305,35 @@ static void test_static_wear(void)
     g_assert_cmpfloat(level[1].waf, >, dynamic[1].waf);
 }
 
+/* Blocks in SLC mode take all that the host writes, and wear most; the life of the
+ * drive is that of the others. */
+static void test_percent_used(void)
+{
+    SsdConfig *cfg = ref_config(NO_TIME "nand.cell=tlc;nand.pages=24;"
+                                "nand.slc_blocks=4;ftl.op_percent=20%;"
+                                "nand.slc_read=0;nand.slc_program=0;"
+                                "media.rated_cycles=40");
+    Ssd *ssd = ref_drive(cfg);
+    uint64_t user = ssd_info(ssd)->nblocks;
+    uint64_t erases = 0;
+    uint64_t slc_erases = 0;
+    SsdCounters c;
+    Prng rng;
+
+    prng_seed(&rng, 9, 9);
+    write_hot(ssd, &rng, 10 * user, false);
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        uint32_t n = nand_erase_count(ssd->nand, b);
+
+        *(nand_block_is_slc(ssd->geo, b) ? &slc_erases : &erases) += n;
+    }
+    ssd_get_counters(ssd, &c);
+    g_assert_cmpuint(slc_erases, >, erases / 2);
+    g_assert_cmpuint(c.percent_used, ==, erases * 100 / (196 * 40));
+    g_assert_cmpuint(c.percent_used, >, 0);
+    ssd_destroy(ssd);
+}
+
 static void test_skewed_wear(void)
 {
     Spread fifo[2], level[2];
@@ -468,6 +497,7 @@ int main(int argc, char **argv)
     g_test_add_func("/upkeep/soft-pauses", test_soft_pauses);
     g_test_add_func("/upkeep/preempt", test_preempt);
     g_test_add_func("/upkeep/static-wear", test_static_wear);
+    g_test_add_func("/upkeep/percent-used", test_percent_used);
     g_test_add_func("/upkeep/skewed-wear", test_skewed_wear);
     g_test_add_func("/upkeep/moves", test_moves);
     g_test_add_func("/upkeep/retention", test_retention);

@@ -103,29 +103,47 @@ static void test_fail_growth(void)
     NandConfig cfg = {.seed = 1};
 
     config(&cfg, "0");
-    set(&cfg, "media.rated_cycles", "1000");
     set(&cfg, "media.fail_exp", "3");
-    near(media_fail(&cfg, 1e-3, 0), 1e-3, 1e-18);
-    near(media_fail(&cfg, 1e-3, 1000), 2e-3, 1e-15);
-    near(media_fail(&cfg, 1e-3, 2000), 9e-3, 1e-15);
-    near(media_fail(&cfg, 1e-3, 1e6), 1, 0);
-    set(&cfg, "media.rated_cycles", "0");
-    near(media_fail(&cfg, 1e-3, 1e6), 1e-3, 1e-18);
+    near(media_fail(&cfg, 1e-3, 0, 1000), 1e-3, 1e-18);
+    near(media_fail(&cfg, 1e-3, 1000, 1000), 2e-3, 1e-15);
+    near(media_fail(&cfg, 1e-3, 2000, 1000), 9e-3, 1e-15);
+    near(media_fail(&cfg, 1e-3, 1e6, 1000), 1, 0);
+    near(media_fail(&cfg, 1e-3, 1e6, 0), 1e-3, 1e-18);
 }
 
 /* ---- draws ----------------------------------------------------------------- */
 
-/* How many of READS reads of 4 KiB needed at least so many retries. */
-static void count_retries(const NandConfig *cfg, unsigned *at_least,
-                          unsigned *bad)
+#define PLANE_BLOCKS (READS / 8)
+
+/* An array with a page of data in each of READS blocks. */
+static Rig *many_pages(NandConfig *cfg)
 {
-    Rig *r = rig_new(cfg);
+    Rig *r;
+
+    cfg->blocks = PLANE_BLOCKS;
+    r = rig_new(cfg);
+    for (uint32_t i = 0; i < READS; i++) {
+        rig_preload(r, i / PLANE_BLOCKS, i % PLANE_BLOCKS, 1);
+    }
+    return r;
+}
+
+/* The page of the i-th block. */
+static uint32_t page_of(const Rig *r, uint32_t i)
+{
+    return i * r->cfg.pages;
+}
+
+/* How many of READS reads of 4 KiB, each of another page, needed at least so many
+ * retries. */
+static void count_retries(NandConfig *cfg, unsigned *at_least, unsigned *bad)
+{
+    Rig *r = many_pages(cfg);
 
     *bad = 0;
     memset(at_least, 0, 5 * sizeof(*at_least));
-    rig_preload(r, 0, 0, 1);
     for (unsigned i = 0; i < READS; i++) {
-        rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_READ, rig_page(r, 0, 0, 0),
+        rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_READ, page_of(r, i),
                    4096);
         rig_run_all(r);
         g_assert_cmpuint(r->n_done, ==, i + 1);
@@ -181,12 +199,11 @@ static void test_bad_parts(void)
 
     config(&cfg, "7e-3");
     set(&cfg, "media.retry_limit", "0");
-    r = rig_new(&cfg);
-    rig_preload(r, 0, 0, 1);
+    r = many_pages(&cfg);
     for (unsigned i = 0; i < READS; i++) {
         NandOp op = {
             .kind = NAND_READ,
-            .ppa = {rig_page(r, 0, 0, 0)},
+            .ppa = {page_of(r, i)},
             .bytes = 4096,
             .parts = 0xffff00, /* the third and the fourth codeword */
         };
@@ -207,6 +224,158 @@ static void test_bad_parts(void)
     near_share(n[2], cw);
     g_assert_cmpuint(n[1] + n[2], >, 100);
     rig_free(r);
+}
+
+/* The parts of the page that a read of these says are lost. */
+static uint64_t lost_of(Rig *r, uint32_t page, uint64_t parts)
+{
+    NandOp op = {
+        .kind = NAND_READ, .ppa = {page}, .bytes = 16384, .parts = parts};
+
+    nand_submit(r->nand, &op, r->now_ps);
+    rig_run_all(r);
+    return r->done[r->n_done - 1].bad_parts;
+}
+
+/* What cannot be read cannot be read again, however it is asked for; and the rest
+ * can, until the block is erased. */
+static void test_same_again(void)
+{
+    NandConfig cfg = {.seed = 1};
+    unsigned n_lost = 0;
+    unsigned n_changed = 0;
+    Rig *r;
+
+    config(&cfg, "7e-3");
+    set(&cfg, "media.retry_limit", "1");
+    set(&cfg, "media.retry_factor", "0.99");
+    r = many_pages(&cfg);
+    for (uint32_t i = 0; i < 1000; i++) {
+        uint32_t page = page_of(r, i);
+        uint64_t lost = lost_of(r, page, 0);
+
+        n_lost += lost != 0;
+        for (int again = 0; again < 4; again++) {
+            g_assert_cmphex(lost_of(r, page, 0), ==, lost);
+        }
+        for (int k = 0; k < 64; k += 8) {
+            uint64_t codeword = 0xffULL << k;
+
+            g_assert_cmphex(lost_of(r, page, codeword), ==, lost & codeword);
+        }
+        rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_ERASE, page, 0);
+        rig_run_all(r);
+        rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_PROGRAM, page, 16384);
+        rig_run_all(r);
+        n_changed += lost_of(r, page, 0) != lost;
+    }
+    g_assert_cmpuint(n_lost, >, 100);
+    g_assert_cmpuint(n_changed, >, 100);
+    rig_free(r);
+}
+
+/* As a block is read its pages fail one after another, and stay so. */
+static void test_more_and_more(void)
+{
+    NandConfig cfg = {.seed = 1};
+    uint64_t lost[100] = {0};
+    unsigned n[10] = {0};
+    Rig *r;
+
+    config(&cfg, "6e-3");
+    set(&cfg, "media.retry_limit", "0");
+    set(&cfg, "media.disturb", "4e-4");
+    set(&cfg, "media.disturb_pe_exp", "0");
+    set(&cfg, "media.disturb_exp", "1");
+    r = many_pages(&cfg);
+    for (unsigned k = 0; k < 10; k++) {
+        for (unsigned i = 0; i < 100; i++) {
+            uint64_t now = lost_of(r, page_of(r, i), 0);
+
+            g_assert_cmphex(lost[i] & ~now, ==, 0);
+            lost[i] = now;
+            n[k] += now != 0;
+        }
+    }
+    g_assert_cmpuint(n[0], <, 20);
+    g_assert_cmpuint(n[9], >, 50);
+    rig_free(r);
+}
+
+/* A block in SLC mode has a rate of its own, reads are counted by its own pages,
+ * and it is rated for cycles of its own. */
+static void test_slc(void)
+{
+    NandConfig cfg = {.seed = 1};
+    unsigned failed[2] = {0};
+    unsigned lost[2] = {0};
+    Rig *r;
+
+    config(&cfg, "7e-3");
+    set(&cfg, "nand.cell", "tlc");
+    set(&cfg, "nand.pages", "12");
+    set(&cfg, "nand.slc_blocks", "1000");
+    set(&cfg, "media.retry_limit", "0");
+    set(&cfg, "media.slc_factor", "0.5");
+    set(&cfg, "media.start_cycles", "1000");
+    set(&cfg, "media.program_fail", "0.05");
+    set(&cfg, "media.rated_cycles", "1000");
+    set(&cfg, "media.slc_rated_cycles", "0");
+    cfg.blocks = PLANE_BLOCKS;
+    r = rig_new(&cfg);
+    for (uint32_t b = 0; b < 2000; b++) {
+        bool slc = b < 1000;
+
+        rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_PROGRAM, page_of(r, b),
+                   16384);
+        rig_run_all(r);
+        failed[slc] += r->done[r->n_done - 1].status == NAND_FAILED;
+        lost[slc] += lost_of(r, page_of(r, b), 0) != 0;
+    }
+    /* Half the rate: 61 wrong bits of 16384 are expected, 120 corrected. */
+    g_assert_cmpuint(lost[0], >, 100);
+    g_assert_cmpuint(lost[1], ==, 0);
+    near(failed[0], 100, 4 * sqrt(100 * 0.9));
+    near(failed[1], 50, 4 * sqrt(50 * 0.95));
+    rig_free(r);
+}
+
+/* A disturb of 0.25 per read and page: with ecc_bits=0 the second read fails. */
+static void test_slc_disturb(void)
+{
+    static const char *const factor[] = {"0", "1"};
+    NandConfig cfg = {.seed = 1};
+
+    config(&cfg, "0");
+    set(&cfg, "nand.cell", "tlc");
+    set(&cfg, "nand.pages", "12");
+    set(&cfg, "nand.slc_blocks", "1");
+    set(&cfg, "media.ecc_bits", "0");
+    set(&cfg, "media.retry_limit", "0");
+    set(&cfg, "media.disturb", "1");
+    set(&cfg, "media.disturb_pe_exp", "0");
+    set(&cfg, "media.disturb_exp", "1");
+    for (unsigned i = 0; i < 2; i++) {
+        Rig *r;
+
+        set(&cfg, "media.slc_factor", factor[i]);
+        r = rig_new(&cfg);
+        rig_preload(r, 0, 0, 1);
+        g_assert_cmphex(lost_of(r, 0, 0), ==, 0);
+        g_assert_true((lost_of(r, 0, 0) != 0) == (i == 1));
+        rig_free(r);
+    }
+    /* One read of four pages, not of twelve. */
+    set(&cfg, "media.ecc_bits", "1500");
+    set(&cfg, "media.disturb", "0.5");
+    {
+        Rig *r = rig_new(&cfg);
+
+        rig_preload(r, 0, 0, 1);
+        g_assert_cmphex(lost_of(r, 0, 0), ==, 0);
+        g_assert_cmphex(lost_of(r, 0, 0), !=, 0);
+        rig_free(r);
+    }
 }
 
 static void test_factory_bad(void)
@@ -432,6 +601,10 @@ int main(int argc, char **argv)
     g_test_add_func("/media/fail-growth", test_fail_growth);
     g_test_add_func("/media/retry-statistics", test_retry_statistics);
     g_test_add_func("/media/bad-parts", test_bad_parts);
+    g_test_add_func("/media/same-again", test_same_again);
+    g_test_add_func("/media/more-and-more", test_more_and_more);
+    g_test_add_func("/media/slc", test_slc);
+    g_test_add_func("/media/slc-disturb", test_slc_disturb);
     g_test_add_func("/media/factory-bad", test_factory_bad);
     g_test_add_func("/media/failures", test_failures);
     g_test_add_func("/media/retry-latency", test_retry_latency);
