@@ -412,27 +412,31 @@ void dftl_page_read(Ssd *ssd, uint32_t cookie)
 
 /* ---- lookups ---------------------------------------------------------------------- */
 
-/* Does looking the unit up cost anything?  The buffer knows what is in it, and
- * the directory which translation pages there are. */
-static bool needs_entry(const Ssd *ssd, uint32_t lpn)
-{
-    return !map_is_buffered(ssd->map[lpn]) &&
-           meta_in_nand(ssd, page_of(ssd, lpn));
-}
-
-/* The entry is in the cache. */
-static bool hits(Ssd *ssd, uint32_t lpn)
+/*
+ * The entry must be read from its translation page.  It need not where the cache
+ * has it; nor does a command need one of a unit that is in the buffer, or whose
+ * translation page, as the directory says, has never been written.
+ */
+static bool misses(Ssd *ssd, uint32_t lpn)
 {
     Dftl *d = ssd->map_data;
-    uint32_t i = cmt_find(&d->cmt, lpn);
+    uint32_t i;
 
-    d->stats.lookups++;
-    if (i == NONE) {
-        d->stats.misses++;
+    if (map_is_buffered(ssd->map[lpn])) {
         return false;
     }
-    d->stats.hits++;
-    cmt_touch(&d->cmt, i);
+    i = cmt_find(&d->cmt, lpn);
+    if (i != NONE) {
+        d->stats.lookups++;
+        d->stats.hits++;
+        cmt_touch(&d->cmt, i);
+        return false;
+    }
+    if (!meta_in_nand(ssd, page_of(ssd, lpn))) {
+        return false;
+    }
+    d->stats.lookups++;
+    d->stats.misses++;
     return true;
 }
 
@@ -473,7 +477,7 @@ static bool dftl_lookup(Ssd *ssd, uint32_t cmd)
     DftlWaiter run = {.cmd = cmd};
 
     for (uint64_t lpn = req->lba >> ssd->block_shift; lpn <= last; lpn++) {
-        if (needs_entry(ssd, (uint32_t)lpn) && !hits(ssd, (uint32_t)lpn)) {
+        if (misses(ssd, (uint32_t)lpn)) {
             add_miss(ssd, &run, (uint32_t)lpn);
         }
     }

@@ -193,6 +193,47 @@ static void test_free_lookups(void)
     ref_free(r);
 }
 
+/* As long as nothing has to go, no translation page is ever written; entries are
+ * found in the cache all the same. */
+static void test_whole_map_cached(void)
+{
+    Ref *r = ref_new(ref_config("nand.blocks=40;ftl.map=dftl"), false);
+
+    for (uint32_t lpn = 0; lpn < 100; lpn++) {
+        write_unit(r, lpn);
+    }
+    ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    g_assert_cmpuint(stat(r, "lookups"), ==, 0);
+    for (uint32_t lpn = 0; lpn < 50; lpn++) {
+        read_unit(r, lpn);
+    }
+    for (uint32_t lpn = 0; lpn < 10; lpn++) {
+        write_unit(r, lpn);
+    }
+    g_assert_cmpuint(stat(r, "lookups"), ==, 60);
+    g_assert_cmpuint(stat(r, "hits"), ==, 60);
+    g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, 0);
+    ref_free(r);
+}
+
+/* What has never been used goes first, be its translation page in NAND or not. */
+static void test_used_entries_stay(void)
+{
+    Ref *r = ref_new(ref_config(EIGHT), false);
+
+    for (uint32_t lpn = 0; lpn < 8; lpn++) {
+        write_unit(r, lpn);
+    }
+    read_unit(r, 0);
+    write_unit(r, 100);
+    write_unit(r, 101);
+    g_assert_cmpuint(map_ops(r, NAND_PROGRAM), >, 0);
+    g_assert_cmpuint(stat(r, "hits"), ==, 1);
+    read_unit(r, 0);
+    g_assert_cmpuint(stat(r, "hits"), ==, 2);
+    ref_free(r);
+}
+
 /* A write needs its entry, before it enters the buffer. */
 static void test_write(void)
 {
@@ -517,6 +558,8 @@ int main(int argc, char **argv)
     g_test_add_func("/dftl/cache", test_cache);
     g_test_add_func("/dftl/read", test_read);
     g_test_add_func("/dftl/free-lookups", test_free_lookups);
+    g_test_add_func("/dftl/whole-map-cached", test_whole_map_cached);
+    g_test_add_func("/dftl/used-entries-stay", test_used_entries_stay);
     g_test_add_func("/dftl/write", test_write);
     g_test_add_func("/dftl/dirty-eviction", test_dirty_eviction);
     g_test_add_func("/dftl/batch", test_batch);
