@@ -13,10 +13,12 @@
  * Operations that run as one multi-plane command form a group: a leader and
  * its mates.  Their bus phases follow one another, their cell phase is one.
  *
- * A unit has three places.  `array` is the group that loads, occupies the array
+ * A unit has places.  `array` is the group that loads, occupies the array
  * or has just left it; `loading` is a program that fills the cache register
  * meanwhile (cache program); `out` is a read whose data leaves the cache
- * register while the array may read on (cache read).
+ * register while the array may read on (cache read).  A fourth, `suspended`, is
+ * what reads have stopped; its data, and that of a program that was loading
+ * behind it, stay in the die.
  *
  * The channel is nand-bus.c, what waits and what goes next nand-queue.c, the time
  * in the array nand-cell.c; the rules of the medium are in nand-rules.c.
@@ -194,12 +196,13 @@ static bool overdue(const Nand *n, const Unit *u, uint64_t now_ps)
 }
 
 /* The array is free: the loaded program, a waiting operation, or the one that
- * was suspended.  true: something was started. */
+ * was suspended, which goes before what was loaded behind it.  true: something
+ * was started. */
 static bool fill_array(Nand *n, Unit *u, uint64_t now_ps)
 {
     uint32_t i;
 
-    if (u->loading != NONE) {
+    if (u->loading != NONE && u->suspended == NONE) {
         u->array = u->loading;
         u->loading = NONE;
         if (n->op[u->array].phase == PHASE_LOADED) {
@@ -276,8 +279,7 @@ static void try_suspend(Nand *n, uint32_t unit, uint64_t now_ps)
     uint64_t allowed_ps;
 
     if (n->cfg.suspend == NAND_SUSPEND_OFF || u->array == NONE ||
-        u->loading != NONE || u->suspended != NONE ||
-        nand_pick_read(n, u) == NONE) {
+        u->suspended != NONE || nand_pick_read(n, u) == NONE) {
         return;
     }
     op = &n->op[u->array];

@@ -562,6 +562,56 @@ static void test_suspend_kind(void)
     finish(r);
 }
 
+/* Cache program: the one in the array stops for the read, the one that has been
+ * loaded behind it stays in the die and follows as ever. */
+static void test_suspend_cache_program(void)
+{
+    Rig *r = rig_with(SUSPEND "nand.cache_program=on");
+    const uint64_t t = 200000;
+    uint64_t read_end = t + 20000 + C + TR + X;
+    uint64_t end = read_end + (C + X + TPROG - t) + 10000;
+
+    r->check = true;
+    rig_preload(r, 1, 0, 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, i), PAGE);
+    }
+    rig_run(r, t);
+    rig_submit(r, t, NAND_READ, rig_page(r, 1, 0, 0), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_READ, rig_page(r, 1, 0, 0), read_end);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 0), end);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 1), end + TCBSY + TPROG);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 2),
+                end + 2 * (TCBSY + TPROG));
+    g_assert_cmpuint(nand_stats(r->nand)->suspends, ==, 1);
+    finish(r);
+}
+
+/* The same while the second page crosses the bus: the read's command follows. */
+static void test_suspend_while_loading(void)
+{
+    Rig *r = rig_with("nand.suspend=program;nand.suspend_time=20us;"
+                      "nand.resume_time=10us;nand.suspend_min_run=0;"
+                      "nand.cache_program=on");
+    const uint64_t t = C + X + 5000;
+    uint64_t read_end = 2 * (C + X) + C + TR + X;
+    uint64_t end = read_end + (C + X + TPROG - t) + 10000;
+
+    r->check = true;
+    rig_preload(r, 1, 0, 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 0, i), PAGE);
+    }
+    rig_run(r, t);
+    rig_submit(r, t, NAND_READ, rig_page(r, 1, 0, 0), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_READ, rig_page(r, 1, 0, 0), read_end);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 0), end);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 0, 1), end + TCBSY + TPROG);
+    finish(r);
+}
+
 /* ---- ECC -------------------------------------------------------------------------- */
 
 /*
@@ -680,6 +730,10 @@ int main(int argc, char **argv)
     g_test_add_func("/features/suspend/min-run", test_suspend_min_run);
     g_test_add_func("/features/suspend/not-worth", test_suspend_not_worth);
     g_test_add_func("/features/suspend/kind", test_suspend_kind);
+    g_test_add_func("/features/suspend/cache-program",
+                    test_suspend_cache_program);
+    g_test_add_func("/features/suspend/while-loading",
+                    test_suspend_while_loading);
     g_test_add_func("/features/ecc", test_ecc);
     g_test_add_func("/features/ecc/shared", test_ecc_shared);
     g_test_add_func("/features/combinations", test_combinations);
