@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tests/suites: what the suites say is read rightly, and what a user gives
+wrongly is refused in one line.  The suites themselves are not here: the texts
+below are made up in their form."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from suites import public, run, target
+from vssd import paths
+from vssd.errors import UserError
+
+
+def test_blktests_says_pass_fail_and_skip() -> None:
+    """Each state, and the reason: what the output has too much, or why not."""
+    passed = public.blktests_rows("block/003", (
+        "block/003 => nvme0n1 (run various discard sizes)\n"
+        "    runtime   ...\n"
+        "block/003 => nvme0n1 (run various discard sizes)         [passed]\n"
+        "    runtime     ...  30.1s\n"))
+    assert [(r.name, r.result) for r in passed] == [("block/003", "pass")]
+    failed = public.blktests_rows("block/012", (
+        "block/012 => nvme0n1 (check [a thing])                   [failed]\n"
+        "    runtime     ...  1.1s\n"
+        "    --- tests/block/012.out\n"
+        "    +++ /root/results/block/012.out.bad\n"
+        "    @@ -1,3 +1,4 @@\n"
+        "     Running block/012\n"
+        "    +fio exited with status 1\n"
+        "     Test complete\n"))
+    assert [(r.result, r.reason) for r in failed] \
+        == [("fail", "fio exited with status 1")]
+    skipped = public.blktests_rows("block/007", (
+        "block/007 => nvme0n1 (test polling)                      [not run]\n"
+        "    nvme0n1 does not support hybrid polling\n"))
+    assert [(r.result, r.reason) for r in skipped] \
+        == [("skip", "nvme0n1 does not support hybrid polling")]
+
+
+def test_blktests_with_two_conditions_has_two_rows() -> None:
+    """A failure of the second is not lost behind the first."""
+    rows = public.blktests_rows("nvme/033", (
+        "nvme/033 => nvme0n1 (tr=loop) (create)                   [passed]\n"
+        "    runtime     ...  1.1s\n"
+        "nvme/033 => nvme0n1 (tr=tcp) (create)                    [failed]\n"
+        "    exited with status 1\n"))
+    assert [(r.name, r.result, r.reason) for r in rows] == [
+        ("nvme/033 loop", "pass", ""),
+        ("nvme/033 tcp", "fail", "exited with status 1")]
+
+
+@pytest.mark.parametrize("read", [public.blktests_rows, public.nvme_cli_rows,
+                                  public.fio_rows])
+def test_silence_is_a_failure(read: object) -> None:
+    """A suite that ends without a result has not passed."""
+    assert callable(read)
+    for text in ("", "bash: ./check: No such file or directory\n"):
+        rows = read("one", text)
+        assert [r.result for r in rows] == ["fail"]
+
+
+def test_nvme_cli_report() -> None:
+    """A row for each method; an error is a failure."""
+    rows = public.nvme_cli_rows("nvme_dsm_test", json.dumps({"tests": [
+        {"name": "test_dsm", "outcome": "pass", "duration_s": 1.5,
+         "message": None},
+        {"name": "test_two", "outcome": "error", "duration_s": 0,
+         "message": "Traceback\n  File x\nAssertionError: 1 != 0\n"},
+        {"name": "test_three", "outcome": "skip", "duration_s": 0,
+         "message": "Compare is not supported"}]}))
+    assert [(r.name, r.result, r.reason) for r in rows] == [
+        ("nvme_dsm_test.test_dsm", "pass", ""),
+        ("nvme_dsm_test.test_two", "fail", "AssertionError: 1 != 0"),
+        ("nvme_dsm_test.test_three", "skip", "Compare is not supported")]
+
+
+def test_fio_lines() -> None:
+    """The complaint before a FAILED line belongs to that test."""
+    rows = public.fio_rows("fdp", (
+        "Artifact directory is out\nfio path is /usr/bin/fio\n"
+        "Test 1 PASSED 1\n"
+        "ERROR:root:RUAMW mismatch\nTest 2 FAILED:  2\n"
+        "Test 3 PASSED 3\n2 test(s) passed, 1 failed, 0 skipped\n"))
+    assert [(r.name, r.result, r.reason) for r in rows] == [
+        ("fdp 1", "pass", ""), ("fdp 2", "fail", "ERROR:root:RUAMW mismatch"),
+        ("fdp 3", "pass", "")]
+
+
+def test_arguments_of_the_drive(tmp_path: Path) -> None:
+    """The same block size and number of handles for both devices."""
+    setup = target.Setup("vssd", tmp_path, 1 << 30,
+                         paths.find_profile("zero-latency"), ["a=1", "b=2"],
+                         4096)
+    ours = " ".join(target.device_args(setup, tmp_path / "d"))
+    assert '"logical_block_size": 4096' in ours and '"a=1;b=2"' in ours
+    setup.kind, setup.fdp_handles = "nvme", 8
+    theirs = " ".join(target.device_args(setup, tmp_path / "d"))
+    assert '"logical_block_size": 4096' in theirs
+    assert "fdp.nruh=8" in theirs and '"fdp.ruhs": "0-7"' in theirs
+    assert "a=1" not in theirs
+
+
+def test_table(tmp_path: Path) -> None:
+    """A column for each run; a bar in a reason does not end the cell."""
+    names = []
+    for kind in ("vssd", "nvme"):
+        rows = [{"name": "block/004", "result": "fail", "reason": "a|b",
+                 "dead": kind == "nvme"}]
+        path = tmp_path / kind
+        path.write_text(json.dumps([{"device": kind, "block_bytes": 512,
+                                     "rows": rows}]))
+        names.append(path)
+    lines = run.table(names).splitlines()
+    assert lines[0] == "| test | vssd (512 B) | nvme (512 B) |"
+    assert lines[2] == ("| block/004 | fail: a\\|b |"
+                        " fail: a\\|b; the drive is gone |")
+
+
+@pytest.mark.parametrize("args, said", [
+    (["blktests", "--dir", "nowhere"], "no checkout of blktests"),
+    (["blktests", "--dir", ".", "block/003"], "has no check"),
+    (["table", "nowhere"], "nowhere"),
+])
+def test_refused_in_one_line(args: list[str], said: str, tmp_path: Path) \
+        -> None:
+    """Before anything is built or booted."""
+    done = subprocess.run(
+        [sys.executable, paths.PROJECT / "tests/suites/run.py", *args],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 1 and said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_unknown_test_is_refused(tmp_path: Path) -> None:
+    """A name with a slip runs nothing."""
+    (tmp_path / "check").touch()
+    args = run.parser().parse_args(["blktests", "--dir", str(tmp_path),
+                                    "block/3"])
+    with pytest.raises(UserError, match="block/3: no test of blktests"):
+        run.check(args)
