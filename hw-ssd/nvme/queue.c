@@ -446,11 +446,12 @@ static bool cq_due(const NvmeCtrl *ctrl, const NvmeCq *cq)
            ctrl->now_ns - cq->first_ns >= wait_ns;
 }
 
+/* A controller that has given up (CSTS.CFS) sends no interrupt any more. */
 uint64_t nvme_coalescing_deadline_ns(const NvmeCtrl *ctrl)
 {
     uint64_t at_ns = SSD_TIME_NEVER;
 
-    if (!(ctrl->feature[NVME_FEAT_COALESCING] & 0xff00)) {
+    if (!nvme_running(ctrl) || !(ctrl->feature[NVME_FEAT_COALESCING] & 0xff00)) {
         return at_ns;
     }
     for (unsigned i = 1; i <= ctrl->max_cqid; i++) {
@@ -505,12 +506,16 @@ bool nvme_run_end(NvmeCtrl *ctrl)
         NvmeCq *cq = &ctrl->cq[i];
 
         if (cq->live && cq->dirty) {
+            bool waited = cq->wait_first;
+
             cq->dirty = false;
             if (cq->asserted) {
                 watch_head(ctrl, cq);
             }
             cq_post_waiting(ctrl, cq);
             cq_write_out(ctrl, cq);
+            /* Its submission queues were not fetched from meanwhile. */
+            fresh |= waited && !cq->wait_first;
         }
     }
     if (ctrl->csts & NVME_CSTS_CFS) {
@@ -518,7 +523,7 @@ bool nvme_run_end(NvmeCtrl *ctrl)
     }
     raise_interrupts(ctrl);
     if (ctrl->shadow_on) {
-        fresh = arm_doorbells(ctrl);
+        fresh |= arm_doorbells(ctrl);
     }
     return !fresh;
 }

@@ -378,13 +378,16 @@ uint32_t host_read32(Host *h, uint64_t offset)
 
 void host_write32(Host *h, uint64_t offset, uint32_t value)
 {
+    h->kicked = true;
     nvme_reg_write(h->ctrl, h->now_ns, offset, value, 4);
 }
 
+/* A machine that sleeps until the next event must not find it in the past. */
 void host_run(Host *h)
 {
     while (nvme_run(h->ctrl, h->now_ns)) {
     }
+    g_assert_cmpuint(nvme_next_event_ns(h->ctrl), >, h->now_ns);
 }
 
 bool host_step(Host *h)

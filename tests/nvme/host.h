@@ -82,6 +82,7 @@ typedef struct Host {
     unsigned dma_reads;
     unsigned dma_writes;
     unsigned dma_faults;
+    bool kicked; /* a register was written; for tests that clear it */
 
     HostQueue q[65];
     HostCqRing cq[65];

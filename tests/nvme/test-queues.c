@@ -293,6 +293,39 @@ static void test_full_cq(void)
     }
 }
 
+/*
+ * Commands that were not fetched while completions waited for room are fetched
+ * when these have left, though nobody rings for them: with shadow doorbells the
+ * guest has no reason to.  Here the controller runs when it is rung, only.
+ */
+static void test_fetch_after_full_cq(void)
+{
+    Host *h = enabled(&(HostOptions){ .profile = "zero-latency",
+                                      .nblocks = 1024 });
+    NvmeSqe sqe;
+    unsigned got = 0;
+    HostCqe cqe;
+
+    g_assert_cmphex(host_shadow_config(h), ==, 0);
+    g_assert_cmphex(host_create_queues(h, 1, 2, 32), ==, 0);
+    g_assert_cmphex(host_create_queues(h, 3, 2, 256), ==, 0);
+    sqe = host_rw(h, NVME_IO_READ, 0, 1, HOST_DATA);
+    for (unsigned i = 0; i < 40; i++) {
+        host_put(h, 3, &sqe);
+    }
+    host_ring(h, 3);
+    while (got < 40) {
+        if (host_poll(h, 2, &cqe)) {
+            got++;
+        } else {
+            g_assert_true(h->kicked); /* else: nothing will ever happen */
+            h->kicked = false;
+            host_run(h);
+        }
+    }
+    host_free(h);
+}
+
 /* ---- shadow doorbells --------------------------------------------------- */
 
 static void test_shadow_bad(void)
@@ -577,6 +610,32 @@ static void test_queue_outside_memory(void)
     }
 }
 
+/* Completions wait for their interrupt when the controller gives up: that is
+ * no event of the future any more. */
+static void test_coalescing_and_fatal(void)
+{
+    Host *h = enabled(&(HostOptions){ .profile = "zero-latency",
+                                      .nblocks = 1024 });
+    NvmeSqe sqe = host_sqe(NVME_ADM_SET_FEATURES, 0, 0);
+
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    g_assert_cmphex(create_sq(h, 2, 64, 1ULL << 60, 1 | 1 << 16), ==, 0);
+    sqe.dw[10] = 0x08;
+    sqe.dw[11] = 5 << 8 | 3; /* 500 us, 4 completions */
+    g_assert_cmphex(host_do(h, 0, &sqe).status, ==, 0);
+    sqe = host_rw(h, NVME_IO_READ, 0, 1, HOST_DATA);
+    host_send(h, 1, &sqe);
+    host_run(h);
+    host_write32(h, NVME_REG_DOORBELLS + 16, 1);
+    host_run(h);
+    g_assert_true(host_read32(h, NVME_REG_CSTS) & NVME_CSTS_CFS);
+    h->now_ns += 1000000;
+    host_run(h); /* which looks at the next event */
+    host_write32(h, NVME_REG_CC, 0);
+    host_enable(h);
+    host_free(h);
+}
+
 /* Queues that lie on top of each other: nonsense, and no crash. */
 static void test_overlapping_queues(void)
 {
@@ -605,6 +664,8 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/queues/arbitration", test_arbitration);
     g_test_add_func("/nvme/queues/hostile-doorbells", test_hostile_doorbells);
     g_test_add_func("/nvme/queues/full-cq", test_full_cq);
+    g_test_add_func("/nvme/queues/fetch-after-full-cq",
+                    test_fetch_after_full_cq);
     g_test_add_func("/nvme/queues/shadow/bad", test_shadow_bad);
     g_test_add_func("/nvme/queues/shadow/orders", test_shadow_orders);
     g_test_add_func("/nvme/queues/shadow/bursts", test_shadow_bursts);
@@ -614,6 +675,8 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/queues/pin", test_pin);
     g_test_add_func("/nvme/queues/no-interrupt", test_no_interrupt);
     g_test_add_func("/nvme/queues/coalescing", test_coalescing);
+    g_test_add_func("/nvme/queues/coalescing-and-fatal",
+                    test_coalescing_and_fatal);
     g_test_add_func("/nvme/queues/outside-memory", test_queue_outside_memory);
     g_test_add_func("/nvme/queues/overlapping", test_overlapping_queues);
     return g_test_run();
