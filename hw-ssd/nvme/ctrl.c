@@ -464,6 +464,7 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
 
     ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
     ctrl->more = false;
+    ctrl->run_bytes = 0;
     if (nvme_running(ctrl)) {
         nvme_read_shadows(ctrl);
     }
@@ -501,7 +502,7 @@ void nvme_store_done(NvmeCtrl *ctrl, uint64_t now_ns, NvmeStoreReq *req,
 {
     ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
     payload_store_done(ctrl->payload, req, ret);
-    nvme_run(ctrl, now_ns);
+    ctrl->more = true;
 }
 
 unsigned nvme_store_in_flight(const NvmeCtrl *ctrl)

@@ -23,6 +23,8 @@
 #define NVME_CQE_BATCH 16
 #define NVME_FETCH_BATCH 16
 #define NVME_RUN_BUDGET 256 /* commands that one nvme_run() takes */
+/* After so many bytes of data it takes no further command. */
+#define NVME_RUN_BYTES (4U << 20)
 #define NVME_TEMPERATURE_K 313 /* not modelled: 40 degrees Celsius, always */
 #define NVME_WCTEMP_K 343
 #define NVME_CCTEMP_K 353
@@ -289,7 +291,8 @@ struct NvmeCtrl {
     uint32_t page_bits; /* of CC.MPS, while enabled */
 
     uint64_t now_ns;
-    bool more; /* the last run stopped early */
+    bool more; /* the last run stopped early, or the store has done something */
+    uint64_t run_bytes; /* of data, moved since the run began */
     bool pin_level;
 
     NvmeSq sq[NVME_MAX_QUEUES];

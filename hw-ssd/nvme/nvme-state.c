@@ -54,6 +54,7 @@ static const StateRow ctrl_rows[] = {
     VALUE(page_bits),
     VALUE(now_ns),
     KEPT(more),
+    KEPT(run_bytes),
     VALUE(pin_level),
     KEPT(sq), /* these two have rows of their own */
     KEPT(cq),

@@ -145,14 +145,17 @@ void nvme_reg_write(NvmeCtrl *ctrl, uint64_t now_ns, uint64_t offset,
 /*
  * Do everything that can be done at now_ns: run the drive, post completions
  * and raise interrupts, look at (shadow) doorbells, fetch and submit commands.
- * true: it stopped early to bound its time, call it again.
+ * true: it stopped early to bound its time (so many commands, so many bytes of
+ * data), call it again.
  */
 bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns);
 
-/* When nvme_run() should be called next if nothing else happens. */
+/* When nvme_run() should be called next if nothing else happens: now_ns while it
+ * has more to do, later than now_ns after nvme_run(now_ns) has returned false. */
 uint64_t nvme_next_event_ns(const NvmeCtrl *ctrl);
 
-/* A request that submit() left at the store has ended; ret as there. */
+/* A request that submit() left at the store has ended; ret as there.  nvme_run()
+ * must follow; it may follow several of these. */
 void nvme_store_done(NvmeCtrl *ctrl, uint64_t now_ns, NvmeStoreReq *req,
                      int ret);
 

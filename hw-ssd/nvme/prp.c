@@ -142,6 +142,7 @@ uint16_t nvme_sg_read(NvmeCtrl *ctrl, NvmeSg *sg, void *buf, size_t len)
 {
     uint8_t *to = buf;
 
+    ctrl->run_bytes += len;
     while (len) {
         uint64_t addr;
         size_t n = sg_piece(sg, len, &addr);
@@ -159,6 +160,7 @@ uint16_t nvme_sg_write(NvmeCtrl *ctrl, NvmeSg *sg, const void *buf, size_t len)
 {
     const uint8_t *from = buf;
 
+    ctrl->run_bytes += len;
     while (len) {
         uint64_t addr;
         size_t n = sg_piece(sg, len, &addr);

@@ -281,8 +281,11 @@ static unsigned fetch_some(NvmeCtrl *ctrl, NvmeSq *sq, unsigned max)
         }
         sq->head = sq->head + 1 == sq->size ? 0 : sq->head + 1;
         nvme_execute(ctrl, sq, &sqe[i]);
-        if (!sq->live || !nvme_running(ctrl)) {
-            return i + 1; /* an admin command, or a fatal error, stopped it */
+        if (!sq->live || !nvme_running(ctrl) ||
+            ctrl->run_bytes >= NVME_RUN_BYTES) {
+            /* An admin command or a fatal error stopped it, or it is enough for
+             * now: the rest is read again. */
+            return i + 1;
         }
     }
     return n;
@@ -305,6 +308,10 @@ bool nvme_fetch(NvmeCtrl *ctrl, unsigned *budget)
             any |= n > 0;
             left -= n;
             *budget -= n;
+            if (ctrl->run_bytes >= NVME_RUN_BYTES) {
+                *budget = 0;
+                break;
+            }
         }
     }
     ctrl->next_sq = (ctrl->next_sq + 1) % nsq;

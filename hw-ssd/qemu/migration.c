@@ -50,19 +50,18 @@ static bool settle_some(VssdDev *s, bool with_time)
     if (!vssd_lock(s)) {
         return false;
     }
-    vssd_store_reap(s);
+    vssd_run(s);
     if (with_time) {
         more = nvme_settle(s->ctrl, &s->now_ns, s->now_ns + SETTLE_MOST_NS) ==
                NVME_SETTLE_STORE;
     } else {
-        nvme_run(s->ctrl, s->now_ns);
         more = nvme_store_in_flight(s->ctrl) > 0;
     }
     vssd_unlock(s);
     return more;
 }
 
-static void settle(VssdDev *s, bool with_time)
+void vssd_settle(VssdDev *s, bool with_time)
 {
     while (settle_some(s, with_time)) {
         bdrv_drain_all(); /* and past a limit of a node's rate */
@@ -93,7 +92,7 @@ static void run_state_changed(void *opaque, bool running, RunState state)
     }
     hold_still(s);
     if (state != RUN_STATE_SHUTDOWN) {
-        settle(s, state == RUN_STATE_SAVE_VM ||
+        vssd_settle(s, state == RUN_STATE_SAVE_VM ||
                       state == RUN_STATE_FINISH_MIGRATE ||
                       migration_is_running());
     }
@@ -110,7 +109,7 @@ static int save_prepare(void *opaque, Error **errp)
 
     if (s->stopped) {
         blk_set_disable_request_queuing(s->conf.blk, true);
-        settle(s, true);
+        vssd_settle(s, true);
         blk_set_disable_request_queuing(s->conf.blk, false);
     }
     return 0;

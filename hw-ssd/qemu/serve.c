@@ -26,8 +26,13 @@
 
 #define DOORBELL_BASE 0x1000
 
-/* nvme_run() calls in one go before the rest is left to the thread of ctx. */
-#define RUN_ROUNDS 4
+/* nvme_run() calls in one go before the rest is left to the thread of ctx; each
+ * is bounded in commands and in bytes. */
+#define RUN_ROUNDS 5
+
+/* With -icount: at one instant of virtual time, before that goes on.  More than
+ * any queue holds; a guest may have commands that ring for the next. */
+#define INSTANT_ROUNDS 256
 
 /* The host's timers wake a thread late, by tens of microseconds on a virtual
  * machine.  So the timer is set that much earlier, and the rest is spun. */
@@ -41,6 +46,12 @@ static __attribute__((noinline)) void *this_thread(void)
     static __thread char marker;
 
     return &marker;
+}
+
+/* What is left to do is for the thread of ctx. */
+static void leave_rest(VssdDev *s)
+{
+    qemu_bh_schedule(s->run_bh);
 }
 
 bool vssd_lock(VssdDev *s)
@@ -57,8 +68,8 @@ bool vssd_lock(VssdDev *s)
 
 void vssd_unlock(VssdDev *s)
 {
-    while (s->done_jobs) {
-        vssd_run(s);
+    if (s->done_jobs) {
+        leave_rest(s);
     }
     qatomic_set(&s->owner, NULL);
     qemu_mutex_unlock(&s->lock);
@@ -82,7 +93,8 @@ uint64_t vssd_now(VssdDev *s)
 
 static void arm_timer(VssdDev *s)
 {
-    uint64_t next_ns = nvme_next_event_ns(s->ctrl);
+    /* Later than now, or the timers of one round would never end. */
+    uint64_t next_ns = MAX(nvme_next_event_ns(s->ctrl), s->now_ns + 1);
     uint64_t fire_ns;
 
     /* A timer that fires early costs less than one that is often moved. */
@@ -130,36 +142,42 @@ static void catch_up(VssdDev *s)
 {
     uint64_t now_ns = vssd_now(s);
     uint64_t next_ns;
+    unsigned round = 0;
 
-    while ((next_ns = nvme_next_event_ns(s->ctrl)) < now_ns) {
-        while (nvme_run(s->ctrl, next_ns)) {
-        }
+    while (round < INSTANT_ROUNDS &&
+           (next_ns = nvme_next_event_ns(s->ctrl)) < now_ns) {
+        round = nvme_run(s->ctrl, next_ns) ? round + 1 : 0;
     }
+}
+
+/* A round at this instant; true: there is more to do. */
+static bool run_round(VssdDev *s)
+{
+    bool more;
+
+    defer_call_begin();
+    more = nvme_run(s->ctrl, vssd_now(s));
+    defer_call_end(); /* which may end requests */
+    return vssd_store_reap(s) || more;
 }
 
 void vssd_run(VssdDev *s)
 {
+    bool stopped = !s->online || s->stopped; /* and held: this has an end */
+    unsigned left = s->icount ? INSTANT_ROUNDS : RUN_ROUNDS;
     bool more;
 
-    if (!s->online || s->stopped) {
-        vssd_store_reap(s);
+    do {
+        more = run_round(s);
+    } while (more && (stopped || --left));
+    if (stopped) {
         return;
     }
-    defer_call_begin();
-    for (unsigned round = 0;; round++) {
-        more = nvme_run(s->ctrl, vssd_now(s));
-        if (vssd_store_reap(s)) {
-            more = true;
-        }
-        if (!more || (round >= RUN_ROUNDS && !s->icount)) {
-            break;
-        }
+    if (more && !s->icount) {
+        leave_rest(s);
+    } else {
+        arm_timer(s);
     }
-    defer_call_end();
-    if (more) {
-        qemu_bh_schedule(s->run_bh);
-    }
-    arm_timer(s);
 }
 
 static void serve(VssdDev *s)
@@ -310,8 +328,15 @@ static void stop_bh(void *opaque)
     s->run_bh = NULL;
 }
 
+/* First of all no further command is fetched: a guest that goes on to write
+ * shadow doorbells would have the drive work for ever. */
 void vssd_serve_stop(VssdDev *s)
 {
+    vssd_lock(s);
+    vssd_serve_pause(s);
+    vssd_unlock(s);
+    vssd_settle(s, false);
+    vssd_store_drain(s);
     vssd_lock(s);
     s->online = false;
     vssd_unlock(s);
@@ -320,5 +345,4 @@ void vssd_serve_stop(VssdDev *s)
     } else {
         aio_wait_bh_oneshot(s->ctx, stop_bh, s);
     }
-    vssd_store_drain(s);
 }

@@ -140,8 +140,9 @@ struct VssdDev {
 
 extern const MemoryRegionOps vssd_reg_ops;
 
-/* Set up and tear down timer and bottom half.  stop
- * returns when no thread runs the controller and none will. */
+/* Set up and tear down timer and bottom half.  stop fetches no further command,
+ * waits for what is at the store, and returns when no thread runs the
+ * controller and none will. */
 void vssd_serve_init(VssdDev *s);
 void vssd_serve_stop(VssdDev *s);
 
@@ -151,7 +152,8 @@ bool vssd_lock(VssdDev *s);
 void vssd_unlock(VssdDev *s);
 
 /* Lock held: run the controller until it has nothing to do now, within
- * limits; what is left goes to the thread of ctx. */
+ * limits; what is left goes to the thread of ctx.  While the machine is stopped:
+ * at the instant of its stop, to the end. */
 void vssd_run(VssdDev *s);
 
 /* The machine stops: lock held.  It goes on, and the drive's clock with it: lock
@@ -233,6 +235,10 @@ void vssd_recording_end(VssdDev *s);   /* nothing runs the controller */
 extern const VMStateDescription vssd_vmstate;
 
 /* Before the serving begins; when the device goes. */
+/* Of a drive that is stopped, lock not held: wait until no request is at the
+ * store.  with_time: modelled time passes, until the drive is at rest. */
+void vssd_settle(VssdDev *s, bool with_time);
+
 bool vssd_migration_init(VssdDev *s, Error **errp);
 void vssd_migration_stop(VssdDev *s);
 

@@ -159,6 +159,7 @@ bool host_store_step(Host *h)
                                         prng_below(&h->prng,
                                                    h->at_store->len));
     nvme_store_done(h->ctrl, h->now_ns, req, store_do(h, req));
+    nvme_run(h->ctrl, h->now_ns);
     return true;
 }
 

@@ -677,6 +677,38 @@ static void test_bounded_run(void)
     host_free(h);
 }
 
+/* So are the bytes that it moves, whatever the size of a command. */
+static void test_bounded_bytes(void)
+{
+    Host *h = host_new(&(HostOptions){ .profile = "zero-latency",
+                                       .nblocks = 16384, .mdts = 10 });
+    uint32_t nblocks = (4U << 20) / 512;
+    NvmeSqe sqe;
+    unsigned runs = 0;
+    bool more;
+
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    sqe = host_rw(h, NVME_IO_READ, 0, nblocks, HOST_DATA);
+    for (unsigned i = 0; i < 40; i++) {
+        host_put(h, 1, &sqe);
+    }
+    host_ring(h, 1);
+    do {
+        unsigned before = h->dma_writes;
+
+        more = nvme_run(h->ctrl, h->now_ns);
+        /* A piece of memory is a page, here, or a whole transfer. */
+        g_assert_cmpuint(h->dma_writes - before, <=, 1100);
+        runs++;
+    } while (more);
+    g_assert_cmpuint(runs, >=, 40);
+    for (unsigned i = 0; i < 40; i++) {
+        g_assert_cmphex(host_wait(h, 1).status, ==, 0);
+    }
+    host_free(h);
+}
+
 static uint64_t units_in_overlay(Host *h)
 {
     g_autoptr(GString) s = g_string_new(NULL);
@@ -845,5 +877,6 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/io/abort", test_abort);
     g_test_add_func("/nvme/io/reset-in-flight", test_reset_in_flight);
     g_test_add_func("/nvme/io/bounded-run", test_bounded_run);
+    g_test_add_func("/nvme/io/bounded-bytes", test_bounded_bytes);
     return g_test_run();
 }

@@ -88,6 +88,10 @@ class Qtest:
         arg = "" if step_ns is None else f" {step_ns}"
         return int(self.call("clock_step" + arg))
 
+    def limit(self, seconds: float) -> None:
+        """How long a call may take."""
+        self._sock.settimeout(seconds)
+
     def close(self) -> None:
         """End the connection."""
         self._file.close()

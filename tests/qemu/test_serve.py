@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from machine import Machine, drive_args
 from nvme_host import (BAR0, BUFFER, CAP, CSTS, CSTS_RDY, DOORBELLS, OP_READ,
                        OP_WRITE, NvmeHost)
+from shadow_host import FEED_ENTRIES, Feeder, shared_memory
 
 NULL_NODE = "driver=null-co,read-zeroes=on,size=8388608"
+ACPI_EJECT = 0xAE08
 MSIX_TABLE = BAR0 + 0x2000
 MANY_SQ, MANY_CQ, MANY_ENTRIES = 0x2000000, 0x2100000, 4096
 # More than a vCPU does in one go (serve.c): 5 rounds of 256 commands.
@@ -58,4 +62,29 @@ def test_interrupt_that_rings_the_drive() -> None:
         queue.push_same(100, OP_READ, prp1=BUFFER, cdw=(0, 0, 0))
         host.reg_write(DOORBELLS + 16, 1)
         queue.wait_count(100, limit_s=30)
+        assert machine.quit() == 0
+
+
+def test_unplug_under_a_guest_that_feeds(tmp_path: Path) -> None:
+    """A guest that goes on to write shadow doorbells while it is unplugged from.
+
+    The commands that were at the store fetched others when they ended, as long
+    as the guest was quick enough.
+    """
+    memory = tmp_path / "ram"
+    # Each read takes 20 ms of the host's time, so there are always some.
+    node = "driver=null-co,size=8388608,latency-ns=20000000"
+    with Machine(*shared_memory(memory), "-machine", "pc",
+                 *drive_args("zero-latency", node)) as machine:
+        with Feeder(machine, memory) as feeder:
+            assert machine.qtest
+            machine.qtest.limit(60)
+            feeder.wait(1000)
+            machine.cmd("device_del", id="ssd")
+            before = feeder.completed
+            machine.qtest.outl(ACPI_EJECT, 1 << 4)
+            # What was in flight, and a round before the eject; 2550 once.
+            assert feeder.completed - before <= 3 * FEED_ENTRIES
+        assert "ssd" not in str(machine.cmd("qom-list",
+                                            path="/machine/peripheral"))
         assert machine.quit() == 0
