@@ -360,6 +360,7 @@ static void note(Player *p, const SsdCompletion *c)
     hist_add(&p->result.latency[r->op], c->complete_ns - r->at_ns);
     p->result.bytes[r->op] += r->nbytes;
     p->result.n_errors += c->status != SSD_STATUS_OK;
+    p->result.n_status[c->status]++;
     p->result.sim_ns = c->complete_ns - p->measured_ns;
     if (p->cfg.done && p->measuring && !p->warm_left) {
         PlayerDone d = {r, c, p->start_ns, r->at_ns - p->start_ns};

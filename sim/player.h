@@ -65,10 +65,13 @@ typedef struct PlayerConfig {
     const char *recorded; /* the trace that PLAYER_FILL_TRACE reads; or NULL */
 } PlayerConfig;
 
+#define PLAYER_N_STATUS (SSD_STATUS_POWER_LOSS + 1)
+
 typedef struct PlayerResult {
     uint64_t n_warm_up;  /* completed before the measurement began */
     uint64_t n_requests; /* completed since */
     uint64_t n_errors;   /* of them: status other than OK */
+    uint64_t n_status[PLAYER_N_STATUS]; /* of them, by SsdStatus */
     uint64_t n_waited;   /* requests that found the drive's queue full */
     uint64_t n_wrapped;  /* requests whose address was folded */
     uint64_t n_power_cuts; /* by scripted faults */

@@ -128,6 +128,7 @@ static void count(Replay *rp, const SsdCompletion *c)
     hist_add(&r->latency[req->op], c->complete_ns - c->submit_ns);
     r->bytes[req->op] += req->nbytes;
     r->n_errors += c->status != SSD_STATUS_OK;
+    r->n_status[c->status]++;
     r->sim_ns = c->complete_ns - rp->start_ns;
     if (rp->cfg->done) {
         PlayerDone d = {req, c, rp->start_ns, req->at_ns - rp->start_ns};

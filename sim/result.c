@@ -38,6 +38,16 @@ static double per_second(uint64_t n, uint64_t ns)
 
 /* ---- JSON ---------------------------------------------------------------- */
 
+static void errors_json(JsonWriter *w, const PlayerResult *r)
+{
+    json_u64(w, "errors", r->n_errors);
+    json_open(w, "errors_by_status", '{');
+    for (SsdStatus s = SSD_STATUS_OK + 1; s < PLAYER_N_STATUS; s++) {
+        json_u64(w, record_status_name(s), r->n_status[s]);
+    }
+    json_close(w, '}');
+}
+
 static void run_json(JsonWriter *w, const ResultRun *run, const PlayerResult *r,
                      const SsdInfo *info)
 {
@@ -50,7 +60,7 @@ static void run_json(JsonWriter *w, const ResultRun *run, const PlayerResult *r,
     json_u64(w, "capacity_bytes", info->nblocks * info->block_bytes);
     json_u64(w, "warm_up", r->n_warm_up);
     json_u64(w, "requests", r->n_requests);
-    json_u64(w, "errors", r->n_errors);
+    errors_json(w, r);
     json_u64(w, "waited", r->n_waited);
     json_u64(w, "wrapped", r->n_wrapped);
     json_u64(w, "power_cuts", r->n_power_cuts);
@@ -171,13 +181,30 @@ static void drive_text(GString *out, const Ssd *ssd)
     }
 }
 
+static void errors_text(const PlayerResult *r, GString *out)
+{
+    const char *before = ": ";
+
+    if (r->n_errors == 0) {
+        return;
+    }
+    g_string_append_printf(out, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                           " requests failed", r->n_errors, r->n_requests);
+    for (SsdStatus s = SSD_STATUS_OK + 1; s < PLAYER_N_STATUS; s++) {
+        if (r->n_status[s]) {
+            g_string_append_printf(out, "%s%" G_GUINT64_FORMAT " with %s",
+                                   before, r->n_status[s],
+                                   record_status_name(s));
+            before = ", ";
+        }
+    }
+    g_string_append_c(out, '\n');
+}
+
 static void trouble_text(const ResultRun *run, const PlayerResult *r,
                          GString *out)
 {
-    if (r->n_errors) {
-        g_string_append_printf(out, "%" G_GUINT64_FORMAT " requests failed\n",
-                               r->n_errors);
-    }
+    errors_text(r, out);
     if (r->n_power_cuts) {
         g_string_append_printf(out,
                                "the power went %" G_GUINT64_FORMAT

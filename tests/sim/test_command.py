@@ -38,6 +38,37 @@ def result(*args: object) -> dict:
     return json.loads(done.stdout, object_pairs_hook=no_repeats)
 
 
+class Failures(unittest.TestCase):
+    WEARS_OUT = ("--profile", TINY, "--set", "media.erase_fail=0.2",
+                 "--workload", "rw=randwrite bs=4k number_ios=40000")
+
+    def test_read_only(self) -> None:
+        """A drive that has worn out: the results, what failed and how, exit 1."""
+        done = run(*self.WEARS_OUT, "--json")
+        self.assertEqual(done.returncode, 1)
+        r = json.loads(done.stdout)
+        by = r["errors_by_status"]
+        self.assertTrue(r["media"]["read_only"])
+        self.assertGreater(by["read_only"], 1000)
+        self.assertEqual(sum(by.values()), r["errors"])
+        self.assertEqual(done.stderr, "vssd-sim: the drive is read-only at the "
+                         f"end of the run: {r['errors']} requests failed\n")
+
+    def test_text(self) -> None:
+        done = run(*self.WEARS_OUT)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"\n\d+ of 40000 requests failed: (\d+ with"
+                         r" write_fault, )?\d+ with read_only\n")
+
+    def test_reads_fail(self) -> None:
+        """Lost data is a result like any other."""
+        r = result("--profile", TINY, "--set", "media.errors=on", "--set",
+                   "media.base=8e-3", "--set", "media.retry_limit=0",
+                   "--workload", "rw=randread bs=4k number_ios=1000")
+        self.assertGreater(r["errors"], 10)
+        self.assertEqual(r["errors_by_status"]["unrecovered_read"], r["errors"])
+
+
 class Fits(unittest.TestCase):
     ASKED = ("read_gb=0.02 written_gb=0.04 accessed_gb=0.01 read_sectors=14.7"
              " write_sectors=16.7 interval_s=0.15")
