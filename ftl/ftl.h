@@ -509,6 +509,14 @@ static inline uint32_t *job_units(Ssd *ssd, uint32_t job)
     return &ssd->job_unit[(size_t)job * ssd->l.units_per_program];
 }
 
+/* The slot of unit k of a page of the host; NULL: the page is empty there. */
+static inline Slot *job_slot(Ssd *ssd, uint32_t job, uint32_t k)
+{
+    uint32_t i = job_units(ssd, job)[k];
+
+    return i == NONE ? NULL : &ssd->slot[i];
+}
+
 /* ---- gc.c ----------------------------------------------------------------------- */
 
 /* Look whether the plane needs cleaning, and go on with it. */

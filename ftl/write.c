@@ -410,10 +410,9 @@ static void stamp_page(Ssd *ssd, uint32_t j)
     uint32_t used = job->n;
 
     for (uint32_t k = 0; k < job->n; k++) {
-        uint32_t i = job_units(ssd, j)[k];
-        const Slot *s = &ssd->slot[i];
+        const Slot *s = job_slot(ssd, j, k);
 
-        if (i == NONE) {
+        if (!s) {
             ssd->spare_lpn[first + k] = SPARE_NONE;
             used--;
             continue;
@@ -607,14 +606,15 @@ void write_pump(Ssd *ssd)
 void write_page_data_in(Ssd *ssd, uint32_t j)
 {
     for (uint32_t k = 0; k < ssd->job[j].n; k++) {
-        uint32_t i = job_units(ssd, j)[k];
-        uint32_t *link = &ssd->slot[i].waiters;
+        Slot *s = job_slot(ssd, j, k);
         uint32_t ready = NONE;
+        uint32_t *link;
 
-        if (i == NONE) {
+        if (!s) {
             continue;
         }
-        slot_sent(ssd, i);
+        slot_sent(ssd, job_units(ssd, j)[k]);
+        link = &s->waiters;
         while (*link != NONE) {
             uint32_t w = *link;
 
