@@ -56,6 +56,45 @@ static bool carries_data(const NandOp *op)
            (op->step == STEP_IN && op->kind == NAND_PROGRAM);
 }
 
+/* The operation of a list that the policy puts first; NONE: there is none.  There
+ * are at most some for each unit of the channel. */
+static uint32_t best_of(const Nand *n, const OpList *l, uint64_t now_ps)
+{
+    uint32_t best = l->head;
+    unsigned best_rank;
+
+    if (best == NONE || !n->sched->rank || n->op[best].next == NONE) {
+        return best;
+    }
+    best_rank = n->sched->rank(&n->cfg, &n->op[best], now_ps);
+    for (uint32_t i = n->op[best].next; i != NONE; i = n->op[i].next) {
+        unsigned rank = n->sched->rank(&n->cfg, &n->op[i], now_ps);
+
+        if (rank < best_rank) {
+            best_rank = rank;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void list_remove(Nand *n, OpList *l, uint32_t i)
+{
+    uint32_t prev = NONE;
+
+    for (uint32_t k = l->head; k != i; k = n->op[k].next) {
+        prev = k;
+    }
+    if (prev == NONE) {
+        l->head = n->op[i].next;
+    } else {
+        n->op[prev].next = n->op[i].next;
+    }
+    if (l->tail == i) {
+        l->tail = prev;
+    }
+}
+
 void nand_bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps)
 {
     uint32_t c = n->op[i].channel;
@@ -75,11 +114,11 @@ void nand_bus_release(Nand *n, uint32_t c, uint64_t now_ps)
 {
     Channel *ch = &n->channel[c];
     OpList *list = ch->commands.head == NONE ? &ch->waiting : &ch->commands;
-    uint32_t next = nand_best_of(n, list, now_ps);
+    uint32_t next = best_of(n, list, now_ps);
 
     ch->owner = NONE;
     if (next != NONE) {
-        nand_list_remove(n, list, next);
+        list_remove(n, list, next);
         bus_grant(n, c, next, now_ps);
     }
 }

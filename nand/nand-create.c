@@ -35,7 +35,6 @@ void nand_set_idle(Nand *n)
 {
     for (uint32_t i = 0; i < n->n_units; i++) {
         n->unit[i] = (Unit){
-            .waiting = {NONE, NONE},
             .array = NONE,
             .loading = NONE,
             .out = NONE,
@@ -50,6 +49,7 @@ void nand_set_idle(Nand *n)
     }
     n->free_op = NONE;
     n->n_op = 0;
+    nand_queue_forget(n);
 }
 
 Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
@@ -70,6 +70,7 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
     n->plane_busy_ps = g_new0(uint64_t, n->geo.n_planes);
     n->block = lazy_new(BlockWear, n->geo.n_blocks);
     n->media = media_new(&n->cfg, &n->geo);
+    nand_queue_init(n);
     nand_set_idle(n);
     n->history = nand_history_new(cfg->history);
     return n;
@@ -87,6 +88,7 @@ void nand_destroy(Nand *n)
     g_free(n->channel);
     g_free(n->die);
     g_free(n->unit);
+    nand_queue_destroy(n);
     g_free(n->op);
     g_free(n);
 }

@@ -47,15 +47,68 @@ typedef enum NandSuspend {
     NAND_SUSPEND_BOTH,
 } NandSuspend;
 
-/* Operations in a queue, linked through NandOp.next. */
+/* Operations that wait for a channel, linked through NandOp.next. */
 typedef struct OpList {
     uint32_t head;
     uint32_t tail;
 } OpList;
 
+/* ---- operations that wait for their unit: nand-queue.c ------------------------ */
+
+/* The lists that a waiting operation is in: of its class; of its block, with the
+ * other reads or with all that are not reads; a copyback also of the block that
+ * it reads. */
+typedef enum WaitList {
+    WAIT_READS,
+    WAIT_OTHERS,
+    WAIT_SOURCES,
+    N_BLOCK_LISTS,
+    WAIT_CLASS = N_BLOCK_LISTS,
+    N_WAIT_LISTS,
+} WaitList;
+
+typedef enum WaitHeap {
+    HEAP_READS,
+    HEAP_MATES,
+    N_WAIT_HEAPS,
+} WaitHeap;
+
+typedef struct WaitLink {
+    uint32_t prev, next;
+} WaitLink;
+
+typedef struct WaitNode {
+    uint32_t child;
+    uint32_t next, prev; /* siblings; of the first one, the parent */
+    bool in;
+} WaitNode;
+
+/* By place in the pool. */
+typedef struct Wait {
+    WaitLink link[N_WAIT_LISTS];
+    WaitNode node[N_WAIT_HEAPS];
+} Wait;
+
+/* By block: the lists; and the first read that something is in the way of. */
+typedef struct WaitBlock {
+    uint32_t head[N_BLOCK_LISTS];
+    uint32_t held;
+} WaitBlock;
+
+/* By unit. */
+typedef struct UnitQueue {
+    uint32_t n;
+    uint32_t only;                 /* waits alone, and is in no list */
+    uint32_t first[SCHED_CLASSES]; /* of those not being decoded */
+    uint32_t reads; /* heap of those that nothing is in the way of; empty
+                       without nand.suspend */
+} UnitQueue;
+
+#define NAND_MAX_PLANES 16 /* of a die */
+#define NAND_MATE_KINDS 3  /* of operations that multi-plane commands do */
+
 /* See nand.c; each place names a group by its leader, or NONE. */
 typedef struct Unit {
-    OpList waiting;
     uint32_t array;
     uint32_t loading;
     uint32_t out; /* the member whose data leaves */
@@ -103,6 +156,16 @@ struct Nand {
     NandOp *op; /* pool; index is the operation's name */
     uint32_t n_op;
     uint32_t free_op;
+    int64_t first_order; /* no operation's NandOp.order is below it */
+
+    /* What nand-queue.c knows of those that wait; follows from the pool. */
+    Wait *wait;
+    UnitQueue *unit_queue;
+    WaitBlock *wait_block;
+    uint32_t *mates; /* heaps by plane, page of a block and kind; NULL without
+                        nand.multi_plane */
+    bool in_order;   /* the first one is always the next: no lists of blocks */
+    bool uses_heaps; /* heaps of those that nothing is in the way of */
 
     Unit *unit;
     Die *die;
@@ -127,21 +190,37 @@ void nand_set_idle(Nand *n);
 
 /* ---- nand-queue.c ---------------------------------------------------------- */
 
-void nand_list_remove(Nand *n, OpList *l, uint32_t i);
+void nand_queue_init(Nand *n);
+void nand_queue_destroy(Nand *n);
+
+/* Nothing waits any more. */
+void nand_queue_forget(Nand *n);
+
+/* The pool has been loaded. */
+void nand_queue_rebuild(Nand *n);
 
 /* Operations may move. */
 void nand_pool_grow(Nand *n);
 
-/* The operation of a list that the policy puts first; NONE: there is none. */
-uint32_t nand_best_of(const Nand *n, const OpList *l, uint64_t now_ps);
+/* A read waits again, as the first one, but is being decoded; that has ended. */
+void nand_queue_add_first(Nand *n, uint32_t op);
+void nand_queue_ready(Nand *n, uint32_t op);
 
-/* The same of a unit's, which must not overtake one on its block. */
-uint32_t nand_pick(const Nand *n, const Unit *u, uint64_t now_ps);
-/* The first waiting read that may go before all that came before it. */
+/* The first waiting read that may go before all that came before it; with
+ * nand.suspend only. */
 uint32_t nand_pick_read(const Nand *n, const Unit *u);
 
 /* Take what may run with the leader out of the unit's queue. */
 void nand_gather_mates(Nand *n, Unit *u, uint32_t leader);
+
+/* For those below: where more than one waits. */
+void nand_queue_add_more(Nand *n, UnitQueue *q, uint32_t op);
+void nand_queue_take_listed(Nand *n, uint32_t op);
+uint32_t nand_pick_listed(const Nand *n, const UnitQueue *q, uint64_t now_ps);
+
+/* nand-queue-check.c: do the lists and heaps say what looking at every operation
+ * that waits does? */
+bool nand_queue_check(const Nand *n, GError **error);
 
 /* ---- nand-bus.c ------------------------------------------------------------ */
 
@@ -176,7 +255,42 @@ void nand_rules_power_cut(Nand *n);
 /* nand-watch.c: the phase of op ends now; n->watch is set. */
 void nand_watch_phase(const Nand *n, const NandOp *op, uint64_t now_ps);
 
-/* ---- lists, the pool, and phases: inline, they are most of the work --------- */
+/* ---- queues, the pool, and phases: inline, they are most of the work -------- */
+
+/* An operation of the pool waits for its unit from now on, as the last one. */
+static inline void nand_queue_add(Nand *n, uint32_t op)
+{
+    UnitQueue *q = &n->unit_queue[n->op[op].unit];
+
+    n->op[op].order = (int64_t)n->op[op].id;
+    if (q->n++ == 0) {
+        q->only = op + 1;
+    } else {
+        nand_queue_add_more(n, q, op);
+    }
+}
+
+/* It does not any more. */
+static inline void nand_queue_take(Nand *n, uint32_t op)
+{
+    UnitQueue *q = &n->unit_queue[n->op[op].unit];
+
+    q->n--;
+    if (q->only == op + 1) {
+        q->only = 0;
+    } else {
+        nand_queue_take_listed(n, op);
+    }
+}
+
+/* The operation of a unit that the policy puts first, and that overtakes none on
+ * its block; NONE: there is none, or it is being decoded. */
+static inline uint32_t nand_pick(const Nand *n, const Unit *u, uint64_t now_ps)
+{
+    const UnitQueue *q = &n->unit_queue[u - n->unit];
+
+    return q->only || q->n == 0 ? q->only - 1 : nand_pick_listed(n, q, now_ps);
+}
 
 static inline void nand_list_push(Nand *n, OpList *l, uint32_t i)
 {
@@ -187,15 +301,6 @@ static inline void nand_list_push(Nand *n, OpList *l, uint32_t i)
         n->op[l->tail].next = i;
     }
     l->tail = i;
-}
-
-static inline void nand_list_push_front(Nand *n, OpList *l, uint32_t i)
-{
-    n->op[i].next = l->head;
-    if (l->head == NONE) {
-        l->tail = i;
-    }
-    l->head = i;
 }
 
 /* An operation's place in the pool, which may move for it. */

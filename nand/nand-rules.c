@@ -318,5 +318,5 @@ bool nand_check(const Nand *n, GError **error)
                         n->block[b].next_page);
         }
     }
-    return true;
+    return nand_queue_check(n, error);
 }

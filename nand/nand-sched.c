@@ -12,20 +12,27 @@ static bool is_read(const NandOp *op)
     return op->kind == NAND_READ;
 }
 
+static unsigned class_read(const NandOp *op)
+{
+    return !is_read(op);
+}
+
 static unsigned rank_read_first(const NandConfig *cfg, const NandOp *op,
                                 uint64_t now_ps)
 {
     (void)cfg;
     (void)now_ps;
-    return !is_read(op);
+    return class_read(op);
 }
 
 static const SchedPolicy sched_read_first = {
     .name = "read-first",
     .help = "reads before programs and erases",
     .rank = rank_read_first,
+    .class_of = class_read,
 };
 
+/* Of programs and erases the first one is overdue first. */
 static unsigned rank_deadline(const NandConfig *cfg, const NandOp *op,
                               uint64_t now_ps)
 {
@@ -40,20 +47,27 @@ static const SchedPolicy sched_read_first_deadline = {
     .help = "reads first, but for what has waited longer than "
             "nand.write_deadline",
     .rank = rank_deadline,
+    .class_of = class_read,
 };
+
+static unsigned class_host(const NandOp *op)
+{
+    return !nand_for_host(op) * 2 + !is_read(op);
+}
 
 static unsigned rank_host_first(const NandConfig *cfg, const NandOp *op,
                                 uint64_t now_ps)
 {
     (void)cfg;
     (void)now_ps;
-    return !nand_for_host(op) * 2 + !is_read(op);
+    return class_host(op);
 }
 
 static const SchedPolicy sched_host_first = {
     .name = "host-first",
     .help = "the host before cleaning, and of each the reads first",
     .rank = rank_host_first,
+    .class_of = class_host,
 };
 
 const SchedPolicy *const sched_policies[] = {

@@ -11,11 +11,18 @@
 
 #include "nand.h"
 
+/* At most so many classes. */
+#define SCHED_CLASSES 4
+
 typedef struct SchedPolicy {
     const char *name;
     const char *help;
     /* NULL: in order of arrival. */
     unsigned (*rank)(const NandConfig *cfg, const NandOp *op, uint64_t now_ps);
+    /* With rank: 0..SCHED_CLASSES - 1, the same as long as the operation waits.
+     * Of one class, none that came later ever has a lower rank than the first:
+     * so only the first of each class is ranked. */
+    unsigned (*class_of)(const NandOp *op);
 } SchedPolicy;
 
 extern const SchedPolicy *const sched_policies[]; /* NULL at the end */

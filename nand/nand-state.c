@@ -33,6 +33,13 @@ static const StateRow nand_rows[] = {
     STATE_POOL_ROW(Nand, op, N_OP),
     STATE_VALUE_ROW(Nand, n_op),
     STATE_VALUE_ROW(Nand, free_op),
+    STATE_VALUE_ROW(Nand, first_order),
+    STATE_KEPT_ROW(Nand, wait), /* worked out anew */
+    STATE_KEPT_ROW(Nand, unit_queue),
+    STATE_KEPT_ROW(Nand, wait_block),
+    STATE_KEPT_ROW(Nand, mates),
+    STATE_KEPT_ROW(Nand, in_order),
+    STATE_KEPT_ROW(Nand, uses_heaps),
     STATE_TABLE_ROW(Nand, unit, N_UNITS),
     STATE_TABLE_ROW(Nand, die, N_DIES),
     STATE_TABLE_ROW(Nand, channel, N_CHANNELS),
@@ -71,8 +78,13 @@ bool nand_state(Nand *n, State *s)
     counts[N_CHANNELS] = n->geo.n_channels;
     counts[N_PLANES] = n->geo.n_planes;
     counts[N_BLOCKS] = n->geo.n_blocks;
-    return state_tables(s, &nand_struct, n, counts) &&
-           (!n->media || media_state(n->media, s));
+    if (!state_tables(s, &nand_struct, n, counts)) {
+        return false;
+    }
+    if (s->loading) {
+        nand_queue_rebuild(n);
+    }
+    return !n->media || media_state(n->media, s);
 }
 
 uint32_t nand_units(const Nand *n)
@@ -108,7 +120,7 @@ static bool idle(const Nand *n)
     for (uint32_t i = 0; i < n->n_units; i++) {
         const Unit *u = &n->unit[i];
 
-        if (u->waiting.head != NONE || u->array != NONE || u->loading != NONE ||
+        if (n->unit_queue[i].n > 0 || u->array != NONE || u->loading != NONE ||
             u->out != NONE || u->suspended != NONE) {
             return false;
         }

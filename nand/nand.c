@@ -59,7 +59,7 @@ static void die_let_go(Nand *n, const NandOp *op, uint64_t now_ps)
 /* Take a waiting operation, and what may run with it, out of the queue. */
 static uint32_t take(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 {
-    nand_list_remove(n, &u->waiting, i);
+    nand_queue_take(n, i);
     n->op[i].leader = i;
     n->op[i].group = n->op[i].id;
     if (n->cfg.multi_plane) {
@@ -382,14 +382,14 @@ static void in_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
  * ECC will give up on a read: it goes to the front of its unit's queue, from
  * where it keeps its block from being erased, even while it is being decoded.
  */
-static void queue_again(Nand *n, Unit *u, uint32_t i)
+static void queue_again(Nand *n, uint32_t i)
 {
     NandOp *op = &n->op[i];
 
     n->stats.read_retries++;
     op->mate = NONE;
     op->grouped = false;
-    nand_list_push_front(n, &u->waiting, i);
+    nand_queue_add_first(n, i);
 }
 
 static void read_again(Nand *n, uint32_t i, uint64_t now_ps)
@@ -397,6 +397,7 @@ static void read_again(Nand *n, uint32_t i, uint64_t now_ps)
     n->op[i].again = false;
     n->die[n->op[i].die].load++;
     nand_enter(n, i, PHASE_DIE_WAIT, now_ps);
+    nand_queue_ready(n, i);
 }
 
 static bool must_read_again(Nand *n, NandOp *op, uint64_t now_ps)
@@ -441,7 +442,7 @@ static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
         nand_bus_ask(n, mate, STEP_OUT, now_ps);
     }
     if (again) {
-        queue_again(n, u, i);
+        queue_again(n, i);
     }
     n->op[i].again = again;
     if (n->cfg.t_ecc_ps && n->op[i].bytes > 0) {
@@ -587,7 +588,7 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
     n->load++;
     n->die[die].load++;
     n->die[die].host_reads += of_host(op);
-    nand_list_push(n, &u->waiting, i);
+    nand_queue_add(n, i);
     if (request->more) {
         return;
     }

@@ -175,7 +175,7 @@ typedef struct NandOp {
     uint8_t phase;
     uint8_t step;
     uint16_t suspends; /* so far */
-    uint32_t next;     /* link in the queue the operation waits in */
+    uint32_t next;     /* link in the queue of the channel, or of free places */
     uint32_t mate;     /* next operation of the same multi-plane command */
     uint32_t leader;   /* first operation of it */
     uint32_t block; /* in the whole array, as plane, die and channel are */
@@ -191,6 +191,7 @@ typedef struct NandOp {
     uint64_t submit_ps;
     uint64_t left_ps; /* of the array time, when suspended */
     uint64_t id;      /* counts submissions, from 1 */
+    int64_t order;    /* in the queue of its unit: lower ones came first */
     uint64_t group;   /* id of the first operation of the same command */
 } NandOp;
 

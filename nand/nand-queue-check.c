@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nand-queue-check.c - what nand-queue.c should say, by looking at every operation.
+ *
+ * This is what its choices mean; it takes steps as the square of what waits, and
+ * so is for tests (nand_check()).
+ */
+#include "nand-internal.h"
+
+#define fail(error, ...) opt_fail(error, OPT_ERROR_VALUE, __VA_ARGS__)
+
+static bool touches(const Nand *n, const NandOp *op, uint32_t block)
+{
+    return op->block == block ||
+           (op->kind == NAND_COPYBACK &&
+            op->from.page / n->geo.pages_per_block == block);
+}
+
+/* May b, which came later, go before a? */
+static bool may_overtake(const Nand *n, const NandOp *b, const NandOp *a)
+{
+    if (a->kind == NAND_READ && b->kind == NAND_READ) {
+        return true;
+    }
+    return !touches(n, a, b->block) && !touches(n, b, a->block);
+}
+
+/* The operations of a unit that wait, in their order. */
+typedef struct Waiting {
+    uint32_t *op;
+    uint32_t n;
+} Waiting;
+
+static int by_order(const void *a, const void *b, void *nand)
+{
+    const Nand *n = nand;
+    int64_t x = n->op[*(const uint32_t *)a].order;
+    int64_t y = n->op[*(const uint32_t *)b].order;
+
+    return x < y ? -1 : x > y;
+}
+
+static Waiting waiting(const Nand *n, uint32_t unit)
+{
+    Waiting w = {.op = g_new(uint32_t, n->n_op + 1)};
+
+    for (uint32_t i = 0; i < n->n_op; i++) {
+        const NandOp *op = &n->op[i];
+
+        if (op->unit == unit && (op->phase == PHASE_DIE_WAIT ||
+                                 (op->phase == PHASE_ECC && op->again))) {
+            w.op[w.n++] = i;
+        }
+    }
+    g_qsort_with_data(w.op, (int)w.n, sizeof(*w.op), by_order, (void *)n);
+    return w;
+}
+
+/* The first of those before k that k must not overtake; k if none. */
+static uint32_t in_the_way(const Nand *n, const Waiting *w, uint32_t k)
+{
+    for (uint32_t i = 0; i < k; i++) {
+        if (!may_overtake(n, &n->op[w->op[k]], &n->op[w->op[i]])) {
+            return i;
+        }
+    }
+    return k;
+}
+
+static bool ready(const Nand *n, const Waiting *w, uint32_t k)
+{
+    return n->op[w->op[k]].phase != PHASE_ECC;
+}
+
+static uint32_t pick(const Nand *n, const Waiting *w, uint64_t now_ps)
+{
+    uint32_t best = NONE;
+    unsigned best_rank = 0;
+
+    for (uint32_t k = 0; k < w->n; k++) {
+        unsigned rank = n->sched->rank
+                            ? n->sched->rank(&n->cfg, &n->op[w->op[k]], now_ps)
+                            : 0;
+
+        if (ready(n, w, k) && (best == NONE || rank < best_rank)) {
+            best = k;
+            best_rank = rank;
+        }
+    }
+    while (best != NONE && in_the_way(n, w, best) != best) {
+        best = in_the_way(n, w, best);
+    }
+    return best == NONE || !ready(n, w, best) ? NONE : w->op[best];
+}
+
+static uint32_t pick_read(const Nand *n, const Waiting *w)
+{
+    for (uint32_t k = 0; k < w->n; k++) {
+        if (n->op[w->op[k]].kind == NAND_READ && ready(n, w, k) &&
+            in_the_way(n, w, k) == k) {
+            return w->op[k];
+        }
+    }
+    return NONE;
+}
+
+/* As many are in heaps of what could be a further plane as there should be. */
+static bool check_mates(const Nand *n, const Waiting *w, GError **error)
+{
+    for (uint32_t k = 0; n->mates && w->n > 1 && k < w->n; k++) {
+        uint32_t i = w->op[k];
+        bool is_free = n->op[i].kind != NAND_COPYBACK && ready(n, w, k) &&
+                       in_the_way(n, w, k) == k;
+        bool in = n->wait[i].node[HEAP_MATES].in;
+
+        if (n->unit_queue[n->op[i].unit].only == 0 && in != is_free) {
+            return fail(error, "operation %u: %s be a further plane", i,
+                        is_free ? "could" : "could not");
+        }
+    }
+    return true;
+}
+
+/* An instant that is not after the present one. */
+static uint64_t latest_ps(const Nand *n)
+{
+    uint64_t ps = 0;
+
+    for (uint32_t i = 0; i < n->n_op; i++) {
+        ps = n->op[i].phase == PHASE_FREE ? ps : MAX(ps, n->op[i].mark_ps);
+    }
+    return ps;
+}
+
+bool nand_queue_check(const Nand *n, GError **error)
+{
+    uint64_t now_ps = latest_ps(n);
+
+    for (uint32_t u = 0; u < n->n_units; u++) {
+        Waiting w = waiting(n, u);
+        g_autofree uint32_t *op = w.op;
+        uint32_t best = pick(n, &w, now_ps);
+        uint32_t read = pick_read(n, &w);
+
+        if (n->unit_queue[u].n != w.n) {
+            return fail(error, "unit %u: %u wait, counted %u", u,
+                        n->unit_queue[u].n, w.n);
+        }
+        if (nand_pick(n, &n->unit[u], now_ps) != best) {
+            return fail(error, "unit %u: operation %u is next, not %u", u, best,
+                        nand_pick(n, &n->unit[u], now_ps));
+        }
+        if (n->cfg.suspend != NAND_SUSPEND_OFF &&
+            nand_pick_read(n, &n->unit[u]) != read) {
+            return fail(error, "unit %u: read %u is next, not %u", u, read,
+                        nand_pick_read(n, &n->unit[u]));
+        }
+        if (!check_mates(n, &w, error)) {
+            return false;
+        }
+    }
+    return true;
+}
