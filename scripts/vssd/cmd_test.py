@@ -273,7 +273,7 @@ def main(args: argparse.Namespace) -> int:
     if any(not re.fullmatch(r"[\w.-]+", p) for p in parts):
         raise UserError("NAME: a group (./vssd test --list), or a part of the"
                         " name of a test: letters, digits, - and _")
-    packages.ensure(*packages.SETUP, packages.CLANG)
+    packages.ensure(*packages.TEST)
     tally = Tally()
     for name in groups or GROUPS:
         begin, used = time.monotonic(), _cpu_s()

@@ -158,9 +158,7 @@ def _build(kernel: Kernel, wanted: Wanted, key: str, config: Path | None,
         shutil.rmtree(build, ignore_errors=True)
     need_space(cache_dir(), BUILD_BYTES if not build.exists() else 50 << 20,
                "building a kernel")
-    build.mkdir(exist_ok=True)
-    make = ["make", "-C", str(tree), f"O={build}", "ARCH=x86_64"]
-    _configure(make, build, config)
+    make = configure(tree, build, config)
     used = _cpu_s()
     _make(make, kernel.name, jobs, int(last.get("objects", 0) or OBJECTS),
           fresh=not last)
@@ -221,13 +219,17 @@ def _tree(kernel: Kernel, wanted: Wanted) -> Path:
     return tree
 
 
-def _configure(make: list[str], build: Path, config: Path | None) -> None:
+def configure(tree: Path, build: Path, config: Path | None = None) \
+        -> list[str]:
+    """Make the kernel's configuration; how make(1) is called there."""
+    make = ["make", "-C", str(tree), f"O={build}", "ARCH=x86_64"]
+    build.mkdir(exist_ok=True)
     mine = config.read_text() if config else ""
     (build / "vssd.config").write_text(CONFIG.read_text() + "\n" + mine)
     with Stage("configuring the kernel"):
         run_logged([*make, "allnoconfig"], "kernel-config",
                    "configuring the kernel", env={
-                       **_environment(),
+                       **environment(),
                        "KCONFIG_ALLCONFIG": str(build / "vssd.config")})
     have = _settings((build / ".config").read_text())
     for name in NEEDED:
@@ -238,6 +240,7 @@ def _configure(make: list[str], build: Path, config: Path | None) -> None:
     for name in lost[:8]:
         say(f"{config}: CONFIG_{name} does not come out as asked; something"
             " that it depends on is off, or this kernel has no such option")
+    return make
 
 
 def _settings(text: str) -> dict[str, str]:
@@ -267,10 +270,11 @@ def _make(make: list[str], name: str, jobs: int, total: int, fresh: bool) \
 
         run_logged([*make, f"-j{jobs}", "bzImage"], "kernel-build",
                    f"building the kernel {name}", on_line=on_line,
-                   env=_environment())
+                   env=environment())
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """What the kernel's make(1) must not, or must, find there."""
     return {"LC_ALL": "C", "MAKEFLAGS": "", "KBUILD_BUILD_USER": "vssd",
             "KBUILD_BUILD_HOST": "vssd"}
 

@@ -8,9 +8,11 @@ which, why, and the command that it runs.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .errors import UserError
@@ -20,10 +22,46 @@ from .ui import Stage, say
 
 @dataclass(frozen=True)
 class Group:
-    """Packages with one purpose."""
+    """Packages with one purpose.
+
+    `derived` finds the names that differ from suite to suite; it raises
+    LookupError while apt does not know the packages that it asks about.
+    """
 
     why: str
     names: tuple[str, ...]
+    derived: Callable[[], tuple[str, ...]] | None = None
+
+
+def clang_runtime() -> tuple[str, ...]:
+    """Clang's sanitizer runtime: clang only recommends it, and its name has
+    the number of the clang that is, or would be, installed."""
+    found = re.search(r"\bclang-(\d+)\b", _depends("clang"))
+    if not found:
+        raise LookupError("clang")
+    # Before Debian 12 the runtime is in the package of common files.
+    for name in (f"libclang-rt-{found[1]}-dev",
+                 f"libclang-common-{found[1]}-dev"):
+        if not missing((name,)) or _apt_cache("show", name):
+            return (name,)
+    raise LookupError(f"libclang-rt-{found[1]}-dev")
+
+
+def _depends(name: str) -> str:
+    """What a package depends on: as installed, else as apt knows it."""
+    if not missing((name,)):
+        return _output(["dpkg-query", "-W", "-f", "${Depends}", name])
+    return _apt_cache("depends", "--important", name)
+
+
+def _apt_cache(*args: str) -> str:
+    return _output(["apt-cache", *args])
+
+
+def _output(command: list[str]) -> str:
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False,
+        stdin=subprocess.DEVNULL, env=dict(os.environ, LC_ALL="C")).stdout
 
 
 PYTHON = Group("the vssd command's Python environment", ("python3-venv",))
@@ -42,13 +80,15 @@ IMAGE = Group("making the guest image", (
 KERNEL = Group("building a guest kernel", (
     "gcc", "libc6-dev", "make", "flex", "bison", "bc", "libelf-dev",
     "libssl-dev", "patch"))
-CLANG = Group("the tests' second compiler and sanitizers", ("clang", "llvm"))
+CLANG = Group("the tests' second compiler and sanitizers", ("clang", "llvm"),
+              clang_runtime)
 CASSANDRA = Group("getting Cassandra for a guest", (
     "maven", "default-jdk-headless", "e2fsprogs"))
 LIBVIRT = Group("the libvirt test", (
     "libvirt-daemon", "libvirt-daemon-driver-qemu", "libvirt-clients"))
 
 SETUP = (PYTHON, BUILD, SOURCE, FIRMWARE, IMAGE)
+TEST = (*SETUP, CLANG)
 
 
 def missing(names: tuple[str, ...]) -> list[str]:
@@ -62,59 +102,86 @@ def missing(names: tuple[str, ...]) -> list[str]:
 
 
 def plan(*groups: Group) -> list[tuple[Group, list[str]]]:
-    """What ensure() would install."""
+    """What ensure() would install; LookupError: apt must update its lists
+    first."""
     if not shutil.which("dpkg-query"):
-        raise UserError("this system has no dpkg: install the packages listed"
-                        " in docs/guest.md by hand and use --no-packages")
-    found = [(g, missing(g.names)) for g in groups]
+        raise UserError("this system has no dpkg: install by hand what"
+                        " scripts/vssd/packages.py names, and set"
+                        " VSSD_NO_PACKAGES=1")
+    found = [(g, missing(g.names + (g.derived() if g.derived else ())))
+             for g in groups]
     return [(g, names) for g, names in found if names]
 
 
 def install_command(names: list[str]) -> list[str]:
     """The command that installs them; with sudo only when not root."""
-    command = ["apt-get", "install", "-y", "--no-install-recommends", *names]
-    if os.geteuid() == 0:
-        return command
-    return ["sudo", *command]
+    return _apt_get("install", "-y", "--no-install-recommends", *names)
+
+
+def _apt_get(*args: str) -> list[str]:
+    command = ["apt-get", *args]
+    return command if os.geteuid() == 0 else ["sudo", *command]
 
 
 def ensure(*groups: Group) -> None:
     """Install what is missing of these groups."""
     if os.environ.get("VSSD_NO_PACKAGES"):
         return
-    wanted = plan(*groups)
+    try:
+        wanted = plan(*groups)
+    except LookupError:
+        wanted = _plan_after_update(*groups)
     if not wanted:
         return
     names = sorted({n for _, some in wanted for n in some})
     for group, some in wanted:
         say(f"needs for {group.why}: {' '.join(some)}")
     command = install_command(names)
+    _announce(command)
+    with Stage("installing Debian packages"):
+        _run([command, _apt_get("update"), command])
+
+
+def _plan_after_update(*groups: Group) -> list[tuple[Group, list[str]]]:
+    command = _apt_get("update")
+    _announce(command)
+    with Stage("updating apt's lists of packages"):
+        _run([command])
+    try:
+        return plan(*groups)
+    except LookupError as e:
+        raise UserError(f"apt knows no package {e}; does its configuration"
+                        " name a mirror of this suite?") from e
+
+
+def _announce(command: list[str]) -> None:
+    """Say what will run as root, and have sudo ask for the password."""
     if command[0] == "sudo" and not shutil.which("sudo"):
         raise UserError("Debian packages are missing and there is no sudo; as"
                         f" root: {' '.join(command[1:])}")
     say("runs: " + " ".join(command))
-    if command[0] == "sudo" and subprocess.run(["sudo", "-v"]).returncode:
+    if command[0] == "sudo" and subprocess.run(["sudo", "-v"],
+                                               check=False).returncode:
         raise UserError("sudo refused; as root: " + " ".join(command[1:]))
-    with Stage("installing Debian packages"):
-        _install(command)
 
 
-def _install(command: list[str]) -> None:
+def _run(attempts: list[list[str]]) -> None:
+    """Run them until the first, or what repeats it, ends well."""
     log = log_file("packages")
     env = dict(os.environ, DEBIAN_FRONTEND="noninteractive", LC_ALL="C")
-    if command[0] == "sudo":
-        command = ["sudo", "DEBIAN_FRONTEND=noninteractive", *command[1:]]
-    update = [*command[:command.index("apt-get")], "apt-get", "update"]
     with open(log, "w", encoding="utf-8") as f:
-        for attempt in (command, update, command):
-            done = subprocess.run(attempt, stdout=f, stderr=subprocess.STDOUT,
+        for command in attempts:
+            args = command if command[0] != "sudo" else [
+                "sudo", "DEBIAN_FRONTEND=noninteractive", *command[1:]]
+            done = subprocess.run(args, stdout=f, stderr=subprocess.STDOUT,
                                   stdin=subprocess.DEVNULL, env=env,
                                   check=False)
-            if attempt is command and done.returncode == 0:
+            if command == attempts[0] and done.returncode == 0:
                 return
     with open(log, encoding="utf-8", errors="replace") as f:
         why = telling_line(f.readlines())
-    raise UserError(f"installing Debian packages failed: {why} (log: {log})")
+    what = attempts[0][attempts[0].index("apt-get") + 1]
+    raise UserError(f"apt-get {what} failed: {why} (log: {log})")
 
 
 def print_plan(*groups: Group) -> None:

@@ -29,7 +29,7 @@ def telling_line(lines: Sequence[str]) -> str:
     real = [x.strip() for x in lines
             if x.strip() and not x.startswith(HARMLESS)]
     for want in (r"No space left", r"undefined reference",
-                 r"\b[Ff]atal error:|\berror:|^E: |ERROR:", r"\[ERROR\] \S"):
+                 r"\b[Ff]atal error:|\berror:|^dpkg: error|^E: |ERROR:", r"\[ERROR\] \S"):
         for line in real:
             if re.search(want, line):
                 return one_line(line)[:300]

@@ -97,7 +97,7 @@ def ensure(origin: Origin | None = None) -> Qemu:
         packages.ensure(packages.BUILD, packages.FIRMWARE)
         venv.ensure()
         if not (build / "configured").exists():
-            _configure(tree, build)
+            configure(tree, build)
         _ninja(build)
         (build / "built").write_text(now, encoding="ascii")
     return qemu
@@ -110,7 +110,8 @@ def _built(build: Path) -> str:
         return ""
 
 
-def _configure(tree: Path, build: Path) -> None:
+def configure(tree: Path, build: Path) -> None:
+    """Make the build directory of a prepared tree afresh."""
     need_space(cache_dir(), BUILD_BYTES, "building QEMU")
     shutil.rmtree(build, ignore_errors=True)
     build.mkdir()
