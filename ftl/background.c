@@ -3,19 +3,13 @@
  * background.c - what the drive does while the host is silent.
  *
  * Knows when silence begins, and which blocks are worth emptying in it: those
- * that gain room, up to ftl.gc_soft of free blocks, and those whose data is old
- * or has been read often.  Knows nothing of how a block is emptied (gc.c), or of
- * bit errors: reads and hours are what a drive's firmware counts.
+ * that gain room, up to ftl.gc_soft of free blocks, and those whose data is to be
+ * written anew (refresh.c).  Knows nothing of how a block is emptied (gc.c).
  *
  * Silence is when no command has run for ftl.idle.  A scan looks at each block
  * once, and continues in the next silence where the host has cut it short.
  */
 #include "ftl.h"
-
-static bool refreshes(const Ssd *ssd)
-{
-    return ssd->cfg->refresh_reads > 0 || ssd->cfg->refresh_hours > 0;
-}
 
 static void push(Ssd *ssd, uint64_t at_ps, BackgroundEvent event)
 {
@@ -36,7 +30,7 @@ static void arm_idle(Ssd *ssd)
 
 static void arm_scan(Ssd *ssd)
 {
-    if (refreshes(ssd) && !ssd->background.scan_armed) {
+    if (refresh_is_on(ssd) && !ssd->background.scan_armed) {
         ssd->background.scan_armed = true;
         push(ssd, ssd->background.scan_ps, BACKGROUND_SCAN);
     }
@@ -45,7 +39,7 @@ static void arm_scan(Ssd *ssd)
 void background_quiet(Ssd *ssd)
 {
     ssd->background.quiet_ps = ssd->now_ps;
-    if (ssd->power_on && (ssd->l.gc_soft_blocks > 0 || refreshes(ssd))) {
+    if (ssd->power_on && (ssd->l.gc_soft_blocks > 0 || refresh_is_on(ssd))) {
         arm_idle(ssd);
     }
 }
@@ -111,30 +105,17 @@ void background_event(Ssd *ssd, BackgroundEvent event)
 
 /* ---- victims ------------------------------------------------------------------- */
 
-static bool needs_refresh(const Ssd *ssd, uint32_t block)
-{
-    const SsdConfig *cfg = ssd->cfg;
-    uint64_t reads = nand_read_count(ssd->nand, block);
-    uint32_t pages = nand_block_pages(ssd->geo, block);
-
-    return (cfg->refresh_reads &&
-            reads > (uint64_t)cfg->refresh_reads * pages) ||
-           (cfg->refresh_hours &&
-            nand_data_hours(ssd->nand, block, ssd->now_ps) >
-                cfg->refresh_hours);
-}
-
 /* The next block of the scan that is to be written anew. */
 static uint32_t refresh_victim(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
-    uint32_t n = refreshes(ssd) ? ssd->geo->blocks_per_plane : 0;
+    uint32_t n = refresh_is_on(ssd) ? ssd->geo->blocks_per_plane : 0;
 
     while (p->scanned < n) {
         uint32_t block = plane * ssd->geo->blocks_per_plane + p->scanned++;
 
         if (ssd->block[block].state == BLOCK_FULL &&
-            needs_refresh(ssd, block)) {
+            refresh_needs(ssd, block)) {
             return block;
         }
     }

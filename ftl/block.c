@@ -333,6 +333,7 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
 
     o->block = take_free_block(ssd, p, kind);
     o->next_page = 0;
+    refresh_opened(ssd, o->block);
     b = &ssd->block[o->block];
     b->state = BLOCK_OPEN;
     b->stream = (uint8_t)stream;

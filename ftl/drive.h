@@ -546,6 +546,13 @@ typedef struct Background {
     uint64_t scan_ps;   /* when the next scan begins */
 } Background;
 
+/* What the drive's firmware knows of a block; see refresh.c. */
+typedef struct BlockHistory {
+    uint64_t since_ns; /* by its clock, when the oldest data was programmed */
+    uint32_t reads;    /* since the block was opened */
+    uint32_t retries;  /* that a read of them needed, at most */
+} BlockHistory;
+
 /* Blocks emptied for other reasons than that room was short. */
 typedef struct BackgroundStats {
     uint64_t soft_victims;
@@ -674,6 +681,9 @@ struct Ssd {
     uint64_t dram_unit_ps;
     EarlyFlush early;
     Background background;
+    BlockHistory *history; /* by block; NULL without ftl.refresh_... */
+    uint64_t powered_ns;   /* with power, up to powered_since_ps */
+    uint64_t powered_since_ps; /* the last return of power; or cut, while off */
     uint64_t last_version;
     Waiter *waiter;
     uint32_t n_waiters;

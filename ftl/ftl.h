@@ -22,6 +22,7 @@
  *   merge.c    how log blocks are emptied, in place of cleaning
  *   hybrid-check.c  what their books must be like
  *   background.c  what the drive does while the host is silent
+ *   refresh.c  which blocks are to be written anew
  *   wear.c     wear levelling
  *   bad-blocks.c  what becomes of blocks and pages whose program or erase fails
  *   faulty.c   scripted faults that name logical blocks, commands or a time
@@ -618,6 +619,28 @@ void background_event(Ssd *ssd, BackgroundEvent event);
 uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause);
 
 void background_json(const Ssd *ssd, JsonWriter *w);
+
+/* ---- refresh.c ------------------------------------------------------------------- */
+
+/* One of ftl.refresh_... is set; else the rest does nothing, and refresh_needs()
+ * must not be asked. */
+bool refresh_is_on(const Ssd *ssd);
+void refresh_init(Ssd *ssd);
+void refresh_destroy(Ssd *ssd);
+
+/* What happens to blocks: it is opened; what it holds was there when the drive
+ * was made; a read of it has ended; a page of one is copied inside the array to
+ * another, which is open. */
+void refresh_opened(Ssd *ssd, uint32_t block);
+void refresh_preloaded(Ssd *ssd, uint32_t block);
+void refresh_read(Ssd *ssd, const NandOp *op);
+void refresh_copied(Ssd *ssd, uint32_t from, uint32_t to);
+
+/* Is the block, which is FULL, to be written anew? */
+bool refresh_needs(const Ssd *ssd, uint32_t block);
+
+void refresh_power_lost(Ssd *ssd);
+void refresh_power_on(Ssd *ssd);
 
 /* ---- wear.c ----------------------------------------------------------------------- */
 

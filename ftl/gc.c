@@ -119,6 +119,9 @@ static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
     };
 
     job->ppa = ppa;
+    if (job->copyback) {
+        refresh_copied(ssd, ppu_block(ssd, unit[0]), page_block(ssd, ppa));
+    }
     ssd->plane[job->plane].gc.programs++;
     for (uint32_t i = 0; i < job->n; i++) {
         gc_copy_spare(ssd, unit[i], first + i);

@@ -158,6 +158,7 @@ void power_lost(Ssd *ssd)
     ssd->cut_due = false;
     ssd->power_on = false;
     background_power_lost(ssd);
+    refresh_power_lost(ssd);
     eventq_filter(&ssd->events, drop_all, NULL);
     oplog_add(ssd->log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
     fail_commands(ssd);
@@ -282,6 +283,7 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
         recording_power(ssd->recording, true, now_ns);
     }
     ssd->power_on = true;
+    refresh_power_on(ssd);
     if (saves(ssd)) {
         faulty_arm(ssd);
         recovery_start(ssd);
@@ -350,6 +352,7 @@ static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
             nand_preload_page(ssd->nand, (NandPpa){page + i});
         }
         block_page_done(ssd, page_block(ssd, page));
+        refresh_preloaded(ssd, page_block(ssd, page));
         plane_update(ssd, plane);
         ssd->preload_next = page << ssd->page_units_shift;
         ssd->preload_left = ssd->l.units_per_program;

@@ -254,11 +254,21 @@ static bool check_upkeep(const SsdConfig *cfg, GError **error)
 {
     if (cfg->refresh_reads && !cfg->nand.errors) {
         return fail(error, "ftl.refresh_reads=%u: needs media.errors=on, "
-                    "which counts reads", cfg->refresh_reads);
+                    "without which reads disturb nothing", cfg->refresh_reads);
     }
     if (cfg->refresh_hours && !cfg->nand.errors) {
         return fail(error, "ftl.refresh_hours=%u: needs media.errors=on, "
                     "without which data does not age", cfg->refresh_hours);
+    }
+    if (cfg->refresh_retries && !cfg->nand.errors) {
+        return fail(error, "ftl.refresh_retries=%u: needs media.errors=on, "
+                    "without which nothing is read again",
+                    cfg->refresh_retries);
+    }
+    if (cfg->refresh_retries > cfg->nand.retry_limit) {
+        return fail(error, "ftl.refresh_retries=%u: must be at most "
+                    "media.retry_limit=%u", cfg->refresh_retries,
+                    cfg->nand.retry_limit);
     }
     if (cfg->capacity && cfg->capacity < cfg->unit_bytes) {
         return fail(error, "ftl.capacity=%" PRIu64 ": must be 0 or at least "
@@ -300,6 +310,7 @@ static bool check_logs(const SsdConfig *cfg, GError **error)
         {cfg->wear == SSD_WEAR_STATIC, "ftl.wear=static"},
         {cfg->refresh_reads > 0, "ftl.refresh_reads"},
         {cfg->refresh_hours > 0, "ftl.refresh_hours"},
+        {cfg->refresh_retries > 0, "ftl.refresh_retries"},
         {cfg->hot_cold, "ftl.hot_cold=on"},
         {cfg->streams > 0, "streams.max"},
         {cfg->ruhs > 0, "fdp.ruhs"},

@@ -59,7 +59,7 @@
       "of free blocks; 0: only what ftl.gc_low began")                         \
     X(TIME, uint64_t, t_idle_ps, "ftl.idle", 0, 3600000000000000, "1ms", NULL, \
       "silence of the host after which work in the background begins "         \
-      "(ftl.gc_soft, ftl.refresh_reads, ftl.refresh_hours)")                   \
+      "(ftl.gc_soft, ftl.refresh_...)")                   \
     X(BOOL, bool, gc_preempt, "ftl.gc_preempt", 0, 0, "off", NULL,             \
       "cleaning begins no read or program in a die for which reads of the "    \
       "host wait, while there are more free blocks than the host may use")     \
@@ -72,10 +72,14 @@
       "has been erased so many times more")                                    \
     X(U32, uint32_t, refresh_reads, "ftl.refresh_reads", 0, 1000000000, "0",   \
       NULL, "in the background a block is written anew that has been read "    \
-      "more often than this since its erase, per page; 0: never")              \
+      "more often than this since its erase, per page, as the drive has "      \
+      "counted; 0: never")              \
     X(U32, uint32_t, refresh_hours, "ftl.refresh_hours", 0, 1000000, "0",      \
       NULL, "in the background a block is written anew that holds data older " \
-      "than so many hours; 0: never")                                          \
+      "than so many hours with power; 0: never")                                          \
+    X(U32, uint32_t, refresh_retries, "ftl.refresh_retries", 0, 64, "0",       \
+      NULL, "in the background a block is written anew of which a read "       \
+      "needed so many read retries or more; 0: never")                         \
     X(TIME, uint64_t, scan_interval_ps, "ftl.scan_interval", 1000000000,       \
       86400000000000000, "1min", NULL, "the drive looks for such blocks this " \
       "often, while the host is silent")                                       \

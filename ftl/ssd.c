@@ -29,6 +29,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
 
     switch (op->kind) {
     case NAND_READ:
+        refresh_read(ssd, op);
         if (op->cause == NAND_CAUSE_META) {
             recovery_read_done(ssd, op);
         } else if (cause_is_cleaning(op->cause)) {
@@ -342,6 +343,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     numbers_reset(ssd);
     stream_init(ssd);
     hot_init(ssd);
+    refresh_init(ssd);
     saved_create(ssd);
     block_init(ssd);
     saved_find_blocks(ssd);
@@ -391,6 +393,7 @@ void ssd_destroy(Ssd *ssd)
               sizeof(*ssd->spare_version));
     lazy_free(ssd->spare_stream, ssd->l.raw_units, 1);
     hot_destroy(ssd);
+    refresh_destroy(ssd);
     lazy_free(ssd->valid, valid_words(ssd), sizeof(*ssd->valid));
     lazy_free(ssd->slot, ssd->n_slot_records, sizeof(*ssd->slot));
     g_free(ssd->waiter);

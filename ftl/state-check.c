@@ -136,6 +136,9 @@ static bool check_clocks(const Ssd *ssd, GError **error)
               ssd->buffer_series.interval_ps > 0 &&
               ssd->buffer_series.interval_ps <= UINT64_MAX / 4,
           "the series of the buffer");
+    CHECK(ssd->powered_since_ps <= ssd->now_ps &&
+              ssd->powered_ns <= UINT64_MAX / 4,
+          "its time with power");
     CHECK(ssd->background.quiet_ps <= ssd->now_ps &&
               ssd->background.scan_ps < SIM_MAX_NS * PS_PER_NS,
           "a time");

@@ -173,6 +173,9 @@ static void test_combinations(void)
            "ftl.op_percent=20", "ftl.wear=static");
     refuse("ftl.refresh_reads=5", "ftl.refresh_reads=5", "media.errors=on");
     refuse("ftl.refresh_hours=5", "ftl.refresh_hours=5", "media.errors=on");
+    refuse("ftl.refresh_retries=5", "ftl.refresh_retries=5", "media.errors=on");
+    refuse("media.errors=on;ftl.refresh_retries=6", "ftl.refresh_retries=6",
+           "media.retry_limit=5");
     refuse("nand.page_size=64KiB;buffer.size=64KiB;buffer.policy=cflru-ef-sc",
            "buffer.size=65536", "65600");
     refuse("ftl.unit=512;buffer.size=1TiB", "buffer.size", "16777216");
@@ -425,6 +428,7 @@ static const Change changes[] = {
     {"ftl.wear_spread=4", COLD "ftl.wear=static;"},
     {"ftl.refresh_reads=1", SILENT AGES},
     {"ftl.refresh_hours=100", SILENT AGES},
+    {"ftl.refresh_retries=1", SILENT AGES "media.base=6e-3;"},
     {"ftl.scan_interval=1ms", SILENT AGES "ftl.refresh_reads=1;"},
     {"ftl.recovery=scan", ""},
     {"ftl.recovery=checkpoint", ""},

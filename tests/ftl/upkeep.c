@@ -8,6 +8,7 @@
 
 #include "ftl.h"
 #include "ref.h"
+#include "simtime.h"
 
 static SsdCounters counters(const Ref *r)
 {
@@ -447,6 +448,101 @@ static void test_copyback(void)
     ref_free(r);
 }
 
+/* Without power for longer than ftl.refresh_hours: the drive has no clock then.
+ * What it reads tells it, and the data of those blocks is moved. */
+static void test_off(void)
+{
+    Ref *hours = ref_new(ref_config(OLD "media.preload_hours=0;"
+                                    "media.off_hours=8000;"
+                                    "ftl.refresh_hours=4000"), true);
+    Ref *found = ref_new(ref_config(OLD "media.preload_hours=0;"
+                                    "media.off_hours=8000;"
+                                    "ftl.refresh_retries=2"), true);
+    uint64_t a;
+    uint64_t b;
+
+    for (int i = 0; i < 2; i++) {
+        Ref *r = i ? found : hours;
+
+        r->faults = true;
+        ref_one(r, SSD_OP_READ, 0, 1, false);
+        ref_power_cycle(r);
+        retries_of_reading_all(r);
+        for (int k = 0; k < 10; k++) {
+            ref_pass(r, NS_PER_S);
+        }
+    }
+    g_assert_cmpuint(hours->ssd->background_stats.refresh_victims, ==, 0);
+    g_assert_cmpuint(found->ssd->background_stats.refresh_victims, >, 5);
+    a = retries_of_reading_all(hours);
+    b = retries_of_reading_all(found);
+    g_test_message("%" PRIu64 " retries after 8000 hours without power, %" PRIu64
+                   " with ftl.refresh_retries", a, b);
+    g_assert_cmpuint(b, <, a / 2);
+    ref_finish(found);
+    ref_free(hours);
+    ref_free(found);
+}
+
+static uint64_t refreshed(const Ref *r)
+{
+    return r->ssd->background_stats.refresh_victims;
+}
+
+/* The clock of the drive stands still while the power is off. */
+static void test_clock(void)
+{
+    const uint64_t hour_ns = 3600 * NS_PER_S;
+    Ref *r = ref_new(ref_config(TENDER "ftl.refresh_hours=2;"
+                                "ftl.scan_interval=60s"), true);
+
+    r->faults = true;
+    r->polling = REF_POLL_NEVER;
+    ref_one(r, SSD_OP_READ, 0, 1, false);
+    ref_pass(r, hour_ns);
+    ssd_power_cut(r->ssd, r->now_ns);
+    r->now_ns += 5 * hour_ns;
+    ssd_power_on(r->ssd, r->now_ns);
+    ref_pass(r, hour_ns * 9 / 10);
+    ref_one(r, SSD_OP_READ, 0, 1, false);
+    g_assert_cmpuint(refreshed(r), ==, 0);
+    ref_pass(r, hour_ns / 5);
+    ref_one(r, SSD_OP_READ, 0, 1, false);
+    g_assert_cmpuint(refreshed(r), >, 20);
+    ref_free(r);
+}
+
+/* Read a unit so often, with pauses, and cut the power after each thousand. */
+static uint64_t refreshed_after_cuts(const char *options)
+{
+    g_autofree char *all = g_strconcat(TENDER "media.base=1e-4;"
+                                       "ftl.refresh_reads=200;", options, NULL);
+    Ref *r = ref_new(ref_config(all), true);
+    uint64_t n;
+
+    r->faults = true;
+    for (int i = 0; i < 3000; i++) {
+        ref_do(r, SSD_OP_READ, 0, 1, false);
+        if (i % 1000 == 999) {
+            ref_drain(r);
+            ref_power_cycle(r);
+        }
+    }
+    ref_pass(r, 2 * NS_PER_S);
+    n = refreshed(r);
+    ref_finish(r);
+    ref_free(r);
+    return n;
+}
+
+/* A block of 8 pages: 1601 reads are needed.  Only capacitors keep the count. */
+static void test_counts_lost(void)
+{
+    g_assert_cmpuint(refreshed_after_cuts(""), ==, 1);
+    g_assert_cmpuint(refreshed_after_cuts("nand.blocks=60;ftl.recovery=scan"),
+                     ==, 0);
+}
+
 /* Reads of one place, with a pause after each thousand. */
 static Ref *reading_host(const char *options, uint64_t pause_ns)
 {
@@ -502,6 +598,9 @@ int main(int argc, char **argv)
     g_test_add_func("/upkeep/moves", test_moves);
     g_test_add_func("/upkeep/retention", test_retention);
     g_test_add_func("/upkeep/copyback", test_copyback);
+    g_test_add_func("/upkeep/off", test_off);
+    g_test_add_func("/upkeep/clock", test_clock);
+    g_test_add_func("/upkeep/counts-lost", test_counts_lost);
     g_test_add_func("/upkeep/disturb", test_disturb);
     return g_test_run();
 }
