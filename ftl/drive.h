@@ -383,6 +383,7 @@ typedef struct Cmd {
     uint32_t next;      /* free list, list of those waiting for room, FIFO of
                            completions */
     bool waits;         /* for room */
+    bool linked;        /* WRITE, with buffer.mb_s: it is over the link */
     bool trimmed;       /* a unit of it was, before it was in NAND */
     uint8_t phase;      /* CmdPhase */
     uint8_t status;     /* SsdStatus */
@@ -678,7 +679,8 @@ struct Ssd {
     uint32_t n_evicting; /* victims that are not free yet */
     uint32_t n_victims;  /* of those, DIRTY and due for no other reason */
     uint32_t n_promised; /* sum of Cmd.promised */
-    uint64_t dram_unit_ps;
+    uint64_t dram_unit_ps; /* an access, and moving the unit */
+    uint64_t dram_move_ps; /* of that, by buffer.mb_s; 0: takes no time */
     EarlyFlush early;
     Background background;
     BlockHistory *history; /* by block; NULL without ftl.refresh_... */
@@ -711,6 +713,7 @@ struct Ssd {
     uint64_t link_in_ps; /* host link is busy until, toward the drive */
     uint64_t link_out_ps;
     uint64_t dram_in_ps; /* DRAM is busy with writes until */
+    uint64_t dram_free_ps; /* buffer.mb_s: DRAM moves data until */
     uint64_t *core_ps;   /* by core: busy until */
     uint64_t link_num, link_den; /* ps = bytes * num / den; den 0: no time */
 

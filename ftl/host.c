@@ -13,7 +13,8 @@
  *   TRIM   firmware; done        FLUSH  firmware; barrier reached; done
  *
  * The link carries one transfer at a time in each direction, and writes enter
- * DRAM one after another.
+ * DRAM one after another; with buffer.mb_s all that enters or leaves DRAM, or
+ * goes through it, shares its rate.
  */
 #include <errno.h>
 
@@ -141,6 +142,44 @@ static uint64_t firmware_end(Ssd *ssd)
     return ssd->core_ps[first];
 }
 
+/* ---- DRAM ----------------------------------------------------------------------- */
+
+/* With buffer.mb_s DRAM moves one unit after another, whoever's they are: when
+ * has it moved those that come now? */
+static uint64_t dram_moved(Ssd *ssd, uint64_t units)
+{
+    ssd->dram_free_ps = MAX(ssd->dram_free_ps, ssd->now_ps) +
+                        units * ssd->dram_move_ps;
+    return ssd->dram_free_ps;
+}
+
+static uint64_t dram_access_ps(const Ssd *ssd)
+{
+    return ssd->dram_unit_ps - ssd->dram_move_ps;
+}
+
+/* When a command whose last access to DRAM ends at from_ps (or now) has put there,
+ * or taken from there, so many units more. */
+static uint64_t dram_end(Ssd *ssd, uint64_t from_ps, uint64_t units)
+{
+    uint64_t end_ps = MAX(from_ps, ssd->now_ps) + units * ssd->dram_unit_ps;
+
+    if (ssd->dram_move_ps) {
+        uint64_t moved_ps = dram_moved(ssd, units);
+
+        end_ps = MAX(end_ps, moved_ps + dram_access_ps(ssd));
+    }
+    return end_ps;
+}
+
+/* What a read of NAND brought goes through DRAM, at its rate, on its way to the
+ * host; and is kept there or not. */
+static uint64_t dram_passed(Ssd *ssd, uint64_t units)
+{
+    return dram_moved(ssd, units) +
+           (buffer_keeps_reads(ssd) ? dram_access_ps(ssd) : 0);
+}
+
 /* ---- reads --------------------------------------------------------------------- */
 
 static void check_spare(const Ssd *ssd, uint32_t lpn, uint32_t ppu)
@@ -262,7 +301,7 @@ static void read_slot(Ssd *ssd, uint32_t cmd, uint32_t i)
         return;
     }
     ssd->buffer_stats.read_hits++;
-    c->data_ps = MAX(c->data_ps, ssd->now_ps) + ssd->dram_unit_ps;
+    c->data_ps = dram_end(ssd, c->data_ps, 1);
     if (s->poison) {
         note_bad(c, (uint64_t)s->lpn << ssd->block_shift);
     }
@@ -431,13 +470,16 @@ static void account_read(Ssd *ssd, Cmd *c, const NandOp *op)
 static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
 {
     Cmd *c = &ssd->cmd[cmd];
+    bool by_dram = buffer_keeps_reads(ssd) || ssd->dram_move_ps;
 
     if (--c->pending > 0 || c->waits) {
         return;
     }
+    if (op && by_dram) {
+        account_read(ssd, c, op);
+    }
     if (op && buffer_keeps_reads(ssd)) {
         /* The last unit goes into DRAM. */
-        account_read(ssd, c, op);
         c->data_ps = MAX(c->data_ps, ssd->now_ps + ssd->dram_unit_ps);
     }
     if (c->data_ps > ssd->now_ps) {
@@ -446,7 +488,7 @@ static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
     }
     if (!op) {
         host_account(ssd, c, COST_buffer);
-    } else if (!buffer_keeps_reads(ssd)) {
+    } else if (!by_dram) {
         account_read(ssd, c, op);
     }
     read_ready(ssd, cmd);
@@ -456,6 +498,13 @@ void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
 {
     if (op->status == NAND_UNCORRECTABLE) {
         note_bad_parts(ssd, &ssd->cmd[cmd], op);
+    }
+    if (ssd->dram_move_ps) {
+        Cmd *c = &ssd->cmd[cmd];
+
+        uint64_t passed_ps = dram_passed(ssd, op->bytes >> ssd->unit_shift);
+
+        c->data_ps = MAX(c->data_ps, passed_ps);
     }
     read_part_done(ssd, cmd, op);
 }
@@ -657,8 +706,33 @@ static void account_start(Ssd *ssd, Cmd *c)
     c->mark_ps = ssd->now_ps;
 }
 
+static uint64_t n_units(const Ssd *ssd, const Cmd *c)
+{
+    return ((c->req.lba + c->req.nblocks - 1) >> ssd->block_shift) -
+           (c->req.lba >> ssd->block_shift) + 1;
+}
+
+/* With buffer.mb_s a write's turn in DRAM is known when its data has crossed the
+ * link.  true: it was not there yet. */
+static bool enters_dram(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->cmd[cmd];
+
+    if (!ssd->dram_move_ps || c->req.op != SSD_OP_WRITE || c->linked) {
+        return false;
+    }
+    c->linked = true;
+    ssd->dram_in_ps = dram_end(ssd, ssd->dram_in_ps, n_units(ssd, c));
+    c->data_ps = ssd->dram_in_ps - ssd->now_ps;
+    eventq_push(&ssd->events, ssd->dram_in_ps, SSD_EVENT_CMD_START, cmd);
+    return true;
+}
+
 void host_start(Ssd *ssd, uint32_t cmd)
 {
+    if (enters_dram(ssd, cmd)) {
+        return;
+    }
     account_start(ssd, &ssd->cmd[cmd]);
     if (!recovery_waits(ssd, cmd)) {
         host_start_now(ssd, cmd);
@@ -756,18 +830,18 @@ static int check_submit(const Ssd *ssd, const SsdCmd *r)
 static uint64_t start_ps(Ssd *ssd, Cmd *c)
 {
     uint64_t ps = firmware_end(ssd);
-    uint64_t units;
     uint64_t linked_ps;
 
     c->firmware_ps = ps - ssd->now_ps;
     if (c->req.op != SSD_OP_WRITE) {
         return ps;
     }
-    units = ((c->req.lba + c->req.nblocks - 1) >> ssd->block_shift) -
-            (c->req.lba >> ssd->block_shift) + 1;
     linked_ps = link_transfer(ssd, &ssd->link_in_ps, ps, c);
+    if (ssd->dram_move_ps) {
+        return linked_ps;
+    }
     ssd->dram_in_ps = MAX(ssd->dram_in_ps, linked_ps) +
-                      units * ssd->dram_unit_ps;
+                      n_units(ssd, c) * ssd->dram_unit_ps;
     c->data_ps = ssd->dram_in_ps - linked_ps;
     return ssd->dram_in_ps;
 }

@@ -190,6 +190,7 @@ void power_lost(Ssd *ssd)
     ssd->link_in_ps = ssd->now_ps;
     ssd->link_out_ps = ssd->now_ps;
     ssd->dram_in_ps = ssd->now_ps;
+    ssd->dram_free_ps = ssd->now_ps;
     for (uint32_t i = 0; i < ssd->cfg->cores; i++) {
         ssd->core_ps[i] = ssd->now_ps;
     }

@@ -59,15 +59,18 @@ const char *ssd_free_at_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
-uint64_t ssd_dram_unit_ps(const SsdConfig *cfg)
+uint64_t ssd_dram_access_ps(const SsdConfig *cfg)
 {
     uint64_t words = (cfg->unit_bytes + cfg->dram_word - 1) / cfg->dram_word;
-    uint64_t ps = cfg->t_buffer_ps + words * cfg->t_dram_word_ps;
 
-    if (cfg->dram_mb_s > 0) {
-        ps += (cfg->unit_bytes * 1000000 + cfg->dram_mb_s - 1) / cfg->dram_mb_s;
-    }
-    return ps;
+    return cfg->t_buffer_ps + words * cfg->t_dram_word_ps;
+}
+
+uint64_t ssd_dram_move_ps(const SsdConfig *cfg)
+{
+    return cfg->dram_mb_s == 0 ? 0
+                               : (cfg->unit_bytes * 1000000 + cfg->dram_mb_s -
+                                  1) / cfg->dram_mb_s;
 }
 
 SsdConfig *ssd_config_new(void)

@@ -125,8 +125,8 @@
     X(TIME, uint64_t, t_dram_word_ps, "buffer.word_time", 0, 1000000,          \
       "0ns", NULL, "DRAM time of each word, on top of buffer.access")          \
     X(U64, uint64_t, dram_mb_s, "buffer.mb_s", 0, 10000000, "0", NULL,         \
-      "DRAM rate, 10^6 bytes per second, on top of buffer.access; 0: takes "   \
-      "no time")                                                               \
+      "DRAM rate, 10^6 bytes per second, that all data of the host shares, on " \
+      "top of buffer.access; 0: takes no time")                                                               \
     X(ENUM, uint32_t, free_at, "buffer.free_at", 0, 0, "program",              \
       ssd_free_at_name,                                                        \
       "when the room of a unit that leaves is free: its page is programmed, "  \

@@ -302,7 +302,8 @@ static void init_slots(Ssd *ssd)
                                ssd->l.units_per_program;
     }
     ssd->slot = lazy_new(Slot, ssd->n_slot_records);
-    ssd->dram_unit_ps = ssd_dram_unit_ps(ssd->cfg);
+    ssd->dram_move_ps = ssd_dram_move_ps(ssd->cfg);
+    ssd->dram_unit_ps = ssd_dram_access_ps(ssd->cfg) + ssd->dram_move_ps;
 }
 
 Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,

@@ -123,7 +123,7 @@ static bool check_clocks(const Ssd *ssd, GError **error)
 
     CHECK(ssd->now_ps < SIM_MAX_NS / 2 * PS_PER_NS, "its time");
     CHECK(ssd->link_in_ps <= most_ps && ssd->link_out_ps <= most_ps &&
-              ssd->dram_in_ps <= most_ps,
+              ssd->dram_in_ps <= most_ps && ssd->dram_free_ps <= most_ps,
           "a time");
     for (uint32_t i = 0; i < MAX(ssd->cfg->cores, 1); i++) {
         CHECK(ssd->core_ps[i] <= most_ps, "a time");

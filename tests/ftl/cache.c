@@ -314,6 +314,88 @@ static void test_dram(void)
     ref_free(r);
 }
 
+#define R 4000ULL /* a unit at 1024 MB/s */
+
+/* The n-th of those that have completed. */
+static uint64_t logged(const Ref *r, unsigned n)
+{
+    return latency(&g_array_index(r->log, SsdCompletion, n));
+}
+
+/* Two at once share the rate, whichever way the data goes; an access of its own
+ * each has at the same time. */
+static void test_dram_shared(void)
+{
+    Ref *r = ref_new(ref_config(FOUR "buffer.policy=lru;buffer.mb_s=1024"),
+                     true);
+
+    write_unit(r, 1);
+    write_unit(r, 2);
+    g_assert_cmpuint(read_unit(r, 1), ==, F + B + R + L);
+    r->log = g_array_new(false, false, sizeof(SsdCompletion));
+    ref_submit(r, SSD_OP_READ, 1 * UNIT, UNIT, false);
+    ref_submit(r, SSD_OP_READ, 2 * UNIT, UNIT, false);
+    ref_drain(r);
+    g_assert_cmpuint(logged(r, 0), ==, F + B + R + L);
+    g_assert_cmpuint(logged(r, 1), ==, F + B + 2 * R + L);
+    ref_submit(r, SSD_OP_READ, 1 * UNIT, UNIT, false);
+    ref_submit(r, SSD_OP_WRITE, 2 * UNIT, UNIT, false); /* at F + L */
+    ref_drain(r);
+    g_assert_cmpuint(logged(r, 2), ==, F + B + R + L);
+    g_assert_cmpuint(logged(r, 3), ==, F + B + 2 * R);
+    g_assert_cmpuint(read_unit(r, 7), ==, READ_MISS + R);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* What a write buffer does not keep goes through DRAM, too. */
+static void test_dram_passes(void)
+{
+    Ref *r = ref_new(ref_config("buffer.mb_s=1024"), true);
+    SsdCompletion c = ref_one(r, SSD_OP_READ, 4 * UNIT, 4 * UNIT, false);
+
+    g_assert_cmpuint(latency(&c), ==,
+                     F + C + TR + 4 * U + 4 * R + 4 * L);
+    g_assert_cmpuint(c.cost.buffer_ns, ==, 4 * R);
+    g_assert_cmpuint(c.cost.cell_ns, ==, TR);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* Reads, writes and both, from NAND and from the buffer: never more than the
+ * rate, and it is used where it is what limits. */
+static void test_dram_rate(void)
+{
+    static const char *const policy[] = {"fifo", "lru"};
+
+    for (unsigned i = 0; i < 3 * G_N_ELEMENTS(policy); i++) {
+        g_autofree char *options = g_strdup_printf(
+            "nand.channels=8;nand.chips=4;nand.read=10us;nand.program=10us;"
+            "nand.bus_mt_s=10000;host.link_mb_s=100000;buffer.size=4MiB;"
+            "buffer.policy=%s;buffer.mb_s=100", policy[i / 3]);
+        Ref *r = ref_new(ref_config(options), true);
+        uint64_t bytes = 0;
+        double mb_s;
+        Prng rng;
+
+        prng_seed(&rng, i, 1);
+        for (unsigned n = 0; n < 3000; n++) {
+            bool write = i % 3 == 0 || (i % 3 == 1 && n % 2);
+
+            ref_do(r, write ? SSD_OP_WRITE : SSD_OP_READ,
+                   prng_below(&rng, i / 3 ? 64 : r->n_units) * UNIT, UNIT,
+                   false);
+            bytes += 4096;
+        }
+        ref_drain(r);
+        mb_s = (double)bytes * 1e3 / (double)r->last_complete_ns;
+        g_assert_cmpfloat(mb_s, <=, 100);
+        g_assert_cmpfloat(mb_s, >, 95);
+        ref_finish(r);
+        ref_free(r);
+    }
+}
+
 /* 1 GiB of 8 KiB pages: 131072 of them, and with 4 bytes each 64 fewer
  * (shin2023, section 4.1). */
 static void test_overhead(void)
@@ -565,6 +647,9 @@ int main(int argc, char **argv)
     g_test_add_func("/cache/tick", test_tick);
     g_test_add_func("/cache/none", test_none);
     g_test_add_func("/cache/dram", test_dram);
+    g_test_add_func("/cache/dram-shared", test_dram_shared);
+    g_test_add_func("/cache/dram-passes", test_dram_passes);
+    g_test_add_func("/cache/dram-rate", test_dram_rate);
     g_test_add_func("/cache/overhead", test_overhead);
     g_test_add_func("/cache/fab", test_fab);
     g_test_add_func("/cache/bplru", test_bplru);

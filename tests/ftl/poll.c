@@ -260,6 +260,9 @@ int main(int argc, char **argv)
                                "host.firmware=0;buffer.access=0;nand.read=0;"
                                "nand.program=0;nand.erase=0;nand.command=0",
                          all_styles);
+    g_test_add_data_func("/poll/dram", SMALL "buffer.mb_s=333", all_styles);
+    g_test_add_data_func("/poll/dram-cache",
+                         SMALL "buffer.mb_s=333;buffer.policy=lru", all_styles);
     g_test_add_data_func("/poll/upkeep", SMALL UPKEEP, all_styles);
     g_test_add_data_func("/poll/dftl",
                          SMALL "nand.blocks=60;nand.page_size=1KiB;"

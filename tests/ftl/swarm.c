@@ -44,6 +44,8 @@ enum {
     DRAW_RECOVERY = 50,
     DRAW_LOGS = 52,
     DRAW_HOT = 60,
+    DRAW_SLC = 70,
+    DRAW_DRAM,
 };
 
 typedef struct Mix {
@@ -356,6 +358,39 @@ static void draw_recovery(Prng *r, GString *s)
     }
 }
 
+/* Blocks in SLC mode also where a program takes one page, and failures that are
+ * possible but do not come; from a stream of its own. */
+static void draw_slc(uint64_t seed, GString *s)
+{
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_SLC);
+    if (prng_below(&r, 4) == 0 && !strstr(s->str, "ftl.log_blocks")) {
+        g_string_append(s, "nand.cell=mlc;nand.pages=8;");
+        put(s, "nand.slc_blocks", 1 + prng_below(&r, 4));
+        put_name(s, "media.slc_factor", prng_below(&r, 2) ? "1" : "0.9");
+    }
+    if (prng_below(&r, 4) == 0 && !strstr(s->str, "media.program_fail") &&
+        !strstr(s->str, "ftl.log_blocks")) {
+        put_name(s, "media.erase_fail", "1e-15");
+    }
+    if (strstr(s->str, "media.errors=on") && !strstr(s->str, "ftl.log_blocks")) {
+        uint64_t limit = 1 + prng_below(&r, 4);
+
+        put(s, "media.retry_limit", limit);
+        put(s, "ftl.refresh_retries", prng_below(&r, limit + 1));
+    }
+}
+
+/* The rate of DRAM, from a stream of its own. */
+static void draw_dram(uint64_t seed, GString *s)
+{
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_DRAM);
+    put(s, "buffer.mb_s", ONE_OF(&r, 0, 0, 37, 1600));
+}
+
 /* Random numbers of one seed, a stream for each thing: what is added to one does
  * not change the others. */
 typedef struct Draws {
@@ -407,6 +442,8 @@ static SsdConfig *make_drive(Draws *d, bool verbose)
     }
     draw_recovery(&d->recovery, errors);
     draw_hot(d->seed, errors);
+    draw_slc(d->seed, errors);
+    draw_dram(d->seed, errors);
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
 
@@ -556,6 +593,17 @@ static void forget(Seen *seen)
     g_string_free(seen->stats, true);
 }
 
+/* A drive dies of blocks that go bad, and of nothing else. */
+static void check_life(const Ref *ref)
+{
+    SsdCounters c;
+
+    ssd_get_counters(ref->ssd, &c);
+    if (c.read_only && c.grown_bad_blocks == 0) {
+        g_error("read-only, and no block has gone bad");
+    }
+}
+
 /* seen: NULL, or what to fill in, with copies as often as permille says. */
 static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
                         Seen *seen)
@@ -583,6 +631,7 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     }
     ref->polling = (RefPolling)prng_below(&draws.drive, REF_N_POLLINGS);
     play(ref, &draws.host, seed);
+    check_life(ref);
     if (verbose) {
         SsdCounters c;
 
