@@ -28,6 +28,13 @@ static const Suffix size_suffixes[] = {
 static const Suffix time_suffixes[] = {
     {"h", 3600000000000000}, {"min", 60000000000000}, {"s", 1000000000000},
     {"ms", 1000000000},      {"us", 1000000},         {"ns", 1000},
+    {"ps", 1},               {NULL, 0},
+};
+
+/* Of keys that name their unit. */
+static const Suffix ns_suffixes[] = {
+    {"h", 3600000000000000}, {"min", 60000000000000}, {"s", 1000000000000},
+    {"ms", 1000000000},      {"us", 1000000},         {"ns", 1000},
     {"ps", 1},               {"", 1000},              {NULL, 0},
 };
 
@@ -147,10 +154,22 @@ static char *print_scaled(OptType type, uint64_t v)
     return g_strdup_printf("%" PRIu64 "%s", v / x->scale, x->name);
 }
 
+static bool is_bare(const char *value)
+{
+    return *value && strspn(value, "0123456789._ ") == strlen(value);
+}
+
 static bool bad_value(const OptDesc *d, const char *value, GError **error)
 {
     g_autofree char *range = opt_range(d);
 
+    if (d->type == OPT_TIME && is_bare(value)) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE,
+                    "%s=%s: allowed with a unit (ps, ns, us, ms, s, min, h), "
+                    "%s",
+                    d->key, value, range);
+        return false;
+    }
     g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE, "%s=%s: allowed %s", d->key,
                 value, range);
     return false;
@@ -170,13 +189,25 @@ static bool parse_bool(const char *value, bool *out)
     return false;
 }
 
+/* A time without a unit is a mistake; 0 is the same in all of them. */
+static bool parse_amount(const OptDesc *d, const char *value, uint64_t *out)
+{
+    if (d->type != OPT_TIME) {
+        return parse_scaled(value, suffixes_of(d->type), out);
+    }
+    if (strstr(d->key, "_ns")) {
+        return parse_scaled(value, ns_suffixes, out);
+    }
+    return parse_scaled(value, time_suffixes, out) ||
+           (parse_scaled(value, no_suffixes, out) && *out == 0);
+}
+
 static bool set_number(void *field, const OptDesc *d, const char *value,
                        GError **error)
 {
     uint64_t v;
 
-    if (!parse_scaled(value, suffixes_of(d->type), &v) || v < d->min ||
-        v > d->max) {
+    if (!parse_amount(d, value, &v) || v < d->min || v > d->max) {
         return bad_value(d, value, error);
     }
     if (d->type == OPT_U32 || d->type == OPT_PPM) {

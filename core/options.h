@@ -9,8 +9,9 @@
  *   OPT_U32     uint32_t   plain number
  *   OPT_U64     uint64_t   plain number
  *   OPT_SIZE    uint64_t   bytes; suffixes B KB MB GB TB (1000), KiB.. (1024)
- *   OPT_TIME    uint64_t   picoseconds; suffixes ps ns us ms s min h; bare
- *                          numbers are nanoseconds; a fraction is fine
+ *   OPT_TIME    uint64_t   picoseconds; suffixes ps ns us ms s min h, which
+ *                          only 0 goes without; a fraction is fine.  Where the
+ *                          key says "_ns", bare numbers are nanoseconds
  *   OPT_PPM     uint32_t   millionths; "25%", "0.25%", bare numbers percent
  *   OPT_DOUBLE  double     plain number, "0.5", "3.9e-10"; min and max are whole
  *   OPT_BOOL    bool       on/off, yes/no, true/false, 1/0

@@ -33,6 +33,8 @@ static const OptDesc rows[] = {
     {"a.size", OPT_SIZE, offsetof(Box, size), 0, UINT64_MAX, "4KiB", NULL, "h"},
     {"a.time", OPT_TIME, offsetof(Box, time_ps), 0, UINT64_MAX, "45us", NULL,
      "h"},
+    {"a.time_ns", OPT_TIME, offsetof(Box, time_ps), 0, UINT64_MAX, NULL, NULL,
+     "h"},
     {"a.ppm", OPT_PPM, offsetof(Box, ppm), 0, 10000000, "7%", NULL, "h"},
     {"a.flag", OPT_BOOL, offsetof(Box, flag), 0, 0, "on", NULL, "h"},
     {"a.colour", OPT_ENUM, offsetof(Box, colour), 0, 0, "blue", colour_name,
@@ -88,7 +90,9 @@ static void test_good(void)
         {"a.size", "0.5TiB", 549755813888},
         {"a.time", "0", 0},
         {"a.time", "45us", 45000000},
-        {"a.time", "45", 45000},
+        {"a.time", "0.0", 0},
+        {"a.time_ns", "1.25", 1250},
+        {"a.time_ns", "2us", 2000000},
         {"a.time", "1.1us", 1100000},
         {"a.time", "0.001ns", 1},
         {"a.time", "7ps", 7},
@@ -182,6 +186,8 @@ static void test_bad(void)
     refuse("a.size", "0.1B");
     refuse("a.size", "1us");
     refuse("a.size", "16777216TiB"); /* 2^64 */
+    refuse("a.time", "45");
+    refuse("a.time", "1.5");
     refuse("a.time", "0.5ps");
     refuse("a.time", "5KiB");
     refuse("a.time", "6000h");
@@ -288,7 +294,7 @@ static void test_defaults(void)
 
 static void test_find(void)
 {
-    g_assert_true(opt_find(rows, G_N_ELEMENTS(rows), "a.ppm") == &rows[4]);
+    g_assert_true(opt_find(rows, G_N_ELEMENTS(rows), "a.ppm") == &rows[5]);
     g_assert_null(opt_find(rows, G_N_ELEMENTS(rows), "a.pp"));
     g_assert_null(opt_find(rows, G_N_ELEMENTS(rows), "a.ppmm"));
     g_assert_null(opt_find(rows, G_N_ELEMENTS(rows), ""));

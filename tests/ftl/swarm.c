@@ -85,9 +85,11 @@ static uint64_t one_of(Prng *r, const uint64_t *v, size_t n)
 
 /* One draw to a statement: the order in which a compiler evaluates arguments is
  * its own, and a seed must mean the same drive everywhere. */
+/* Times in nanoseconds. */
 static void put(GString *s, const char *key, uint64_t value)
 {
-    g_string_append_printf(s, "%s=%" PRIu64 ";", key, value);
+    g_string_append_printf(s, "%s=%" PRIu64 "%s;", key, value,
+                           ssd_config_is_time(key) ? "ns" : "");
 }
 
 static void put_name(GString *s, const char *key, const char *name)
