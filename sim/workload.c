@@ -94,33 +94,41 @@ GQuark sim_error_quark(void)
 
 /* ---- fio's spelling of numbers ------------------------------------------ */
 
-/* fio counts k, m, g, t as powers of 1024: "4k" is what options.h calls 4KiB.
- * Bare numbers of runtime are seconds and "m" is minutes. */
+/*
+ * fio's manual, "Parameter types", with kb_base=1024, its default: the prefixes
+ * are the other way round than in SI and IEC 80000-13, so that 4k and 4kb are
+ * 4096 and 4kib is 4000; in any case of letters.  fio reads 4ki as 4096, where
+ * its manual says 4000: it is refused.  Times: bare numbers are seconds.
+ */
+static const struct FioUnit {
+    const char *fio;
+    const char *ours;
+} fio_sizes[] = {
+    {"", "B"},      {"b", "B"},     {"k", "KiB"},  {"kb", "KiB"},
+    {"m", "MiB"},   {"mb", "MiB"},  {"g", "GiB"},  {"gb", "GiB"},
+    {"t", "TiB"},   {"tb", "TiB"},  {"kib", "KB"}, {"mib", "MB"},
+    {"gib", "GB"},  {"tib", "TB"},  {NULL, NULL},
+}, fio_times[] = {
+    {"", "s"},      {"sec", "s"},   {"m", "min"},  {"msec", "ms"},
+    {"usec", "us"}, {NULL, NULL},
+};
+
+/* The value as options.h spells it, g_free(); NULL: a size that fio's manual does
+ * not know, or a fraction of one. */
 static char *translate(const OptDesc *d, const char *value)
 {
-    size_t len = strlen(value);
-    char last = len > 1 ? g_ascii_tolower(value[len - 1]) : 0;
-    bool digit_before = len > 1 && g_ascii_isdigit(value[len - 2]);
+    bool is_size = d->type == OPT_SIZE;
+    const struct FioUnit *units = is_size                 ? fio_sizes
+                                  : d->type == OPT_TIME ? fio_times
+                                                        : NULL;
+    int len = (int)strspn(value, is_size ? "0123456789" : "0123456789.");
 
-    if (d->type == OPT_SIZE && digit_before && strchr("kmgt", last) && last) {
-        return g_strdup_printf("%.*s%ciB", (int)len - 1, value,
-                               g_ascii_toupper(last));
+    for (; units && len && units->fio; units++) {
+        if (g_ascii_strcasecmp(value + len, units->fio) == 0) {
+            return g_strdup_printf("%.*s%s", len, value, units->ours);
+        }
     }
-    if (d->type == OPT_TIME && strspn(value, "0123456789.") == len) {
-        return g_strconcat(value, "s", NULL);
-    }
-    if (d->type == OPT_TIME && digit_before && last == 'm') {
-        return g_strconcat(value, "in", NULL);
-    }
-    return g_strdup(value);
-}
-
-static bool set_keyword(WorkloadConfig *cfg, const OptDesc *d,
-                        const char *value, GError **error)
-{
-    g_autofree char *house = translate(d, value);
-
-    return opt_set(cfg, d, house, error);
+    return is_size ? NULL : g_strdup(value);
 }
 
 static bool bad_keyword(GError **error, const char *key, const char *value,
@@ -131,12 +139,31 @@ static bool bad_keyword(GError **error, const char *key, const char *value,
     return false;
 }
 
+static bool set_keyword(WorkloadConfig *cfg, const OptDesc *d,
+                        const char *value, GError **error)
+{
+    g_autofree char *house = translate(d, value);
+    g_autofree char *allowed = NULL;
+
+    if (d->type != OPT_SIZE) {
+        return opt_set(cfg, d, house, error);
+    }
+    if (house && opt_set(cfg, d, house, NULL)) {
+        return true;
+    }
+    allowed = g_strdup_printf("allowed %" G_GUINT64_FORMAT
+                              "..%" G_GUINT64_FORMAT " bytes, as in 4k (4096) "
+                              "or 4kib (4000)",
+                              d->min, d->max);
+    return bad_keyword(error, d->key, value, allowed);
+}
+
 bool workload_bytes(const char *text, uint64_t *out)
 {
     const OptDesc d = {.key = "", .type = OPT_SIZE, .max = UINT64_MAX};
     g_autofree char *house = translate(&d, text);
 
-    return opt_set(out, &d, house, NULL);
+    return house && opt_set(out, &d, house, NULL);
 }
 
 /* Bytes, or a percentage of the capacity rounded down to a block. */
@@ -406,6 +433,12 @@ char *workload_describe(const Workload *w)
         if (extent || strcmp(d->key, "offset") == 0) {
             g_string_append_printf(s, "%s=%" G_GUINT64_FORMAT " ", d->key,
                                    extent ? w->size : w->offset);
+        } else if (d->type == OPT_SIZE) {
+            uint64_t nbytes = *(const uint64_t *)(const void *)
+                ((const char *)&w->cfg + d->offset);
+
+            g_string_append_printf(s, "%s=%" G_GUINT64_FORMAT " ", d->key,
+                                   nbytes);
         } else if (strcmp(d->key, "seed") == 0) {
             g_string_append_printf(s, "seed=%" G_GUINT64_FORMAT " ", w->seed);
         } else if (strcmp(d->key, "preset") != 0 && value && *value) {

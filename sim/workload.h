@@ -25,7 +25,7 @@
       "keywords that go before all others")                                    \
     X(ENUM, uint32_t, rw, "rw", 0, 0, "read", workload_rw_name,                \
       "what is done, and whether at random addresses")                         \
-    X(SIZE, uint64_t, bs, "bs", 512, 1073741824, "4KiB", NULL,                 \
+    X(SIZE, uint64_t, bs, "bs", 512, 1073741824, "4096", NULL,                 \
       "bytes of each request")                                                 \
     X(STRING, char *, bssplit, "bssplit", 0, 0, NULL, NULL,                    \
       "sizes and their shares, size/percent:size/percent..., instead of bs; "  \
@@ -80,7 +80,8 @@ extern const size_t workload_n_options;
 
 typedef struct Workload Workload;
 
-/* A size as fio writes it, 64k or 1m; false: it is none. */
+/* A size as fio's manual has it: 64k and 64kb are powers of 1024, 64kib is one of
+ * 1000; false: it is none. */
 bool workload_bytes(const char *text, uint64_t *out);
 
 /*

@@ -40,7 +40,7 @@ static void test_refused(void)
 {
     refuse("rw=randwrit", "rw=randwrit: allowed read, write, randread");
     refuse("bs=4q", "bs=4q: allowed");
-    refuse("bs=100", "bs=100: allowed 512B");
+    refuse("bs=100", "bs=100: allowed 512..1073741824");
     refuse("bs=1000", "multiple of the drive's block of 512");
     refuse("bs=128m", "is more than size=");
     refuse("iodepth=0", "iodepth=0: allowed 1..65536");
@@ -65,9 +65,14 @@ static void test_refused(void)
     refuse("bssplit=0/100", "bssplit=0/100: allowed");
     refuse("bssplit=4k/100/1", "allowed size/percent");
     refuse("bssplit=1000/100", "bssplit=1000: must be a multiple");
+    refuse("bs=4kib", "bs=4000: must be a multiple");
+    refuse("bs=4ki", "bs=4ki: allowed 512..1073741824 bytes");
+    refuse("bs=1.5k", "bs=1.5k: allowed");
+    refuse("bs=1.5MiB", "bs=1.5MiB: allowed");
+    refuse("size=64ki", "size=64ki: allowed bytes");
 }
 
-/* fio's suffixes are powers of 1024. */
+/* fio's suffixes are powers of 1024, and the other way round with an i. */
 static void test_sizes(void)
 {
     static const struct {
@@ -76,7 +81,14 @@ static void test_sizes(void)
     } t[] = {
         {"bs=4k", 4096},
         {"bs=4K", 4096},
-        {"bs=4KiB", 4096},
+        {"bs=4kb", 4096},
+        {"bs=4KB", 4096},
+        {"bs=512b", 512},
+        {"bs=64kib", 64000},
+        {"bs=64KiB", 64000},
+        {"bs=1mb", 1048576},
+        {"bs=16mib", 16000000},
+        {"bssplit=16kb/100", 16384},
         {"bs=1m", 1048576},
         {"bs=512", 512},
         {"bs=8k size=50%", 8192},
@@ -105,6 +117,9 @@ static void test_source(void)
     workload_free(w);
     w = make("runtime=2m");
     g_assert_cmpuint(workload_source(w).runtime_ns, ==, 120 * NS_PER_S);
+    workload_free(w);
+    w = make("runtime=2MSEC");
+    g_assert_cmpuint(workload_source(w).runtime_ns, ==, 2 * NS_PER_MS);
     workload_free(w);
     w = make("runtime=5ms");
     g_assert_cmpuint(workload_source(w).runtime_ns, ==, 5 * NS_PER_MS);
