@@ -4,7 +4,9 @@
  *
  * The only file of the player that reads a clock or the environment.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,7 @@
 #include "source.h"
 #include "workload.h"
 
+#define EXIT_USAGE 2
 #define PROGRESS_AFTER_US (2 * G_USEC_PER_SEC)
 #define PROGRESS_EVERY_US (G_USEC_PER_SEC / 2)
 
@@ -73,7 +76,48 @@ typedef struct Sim {
     uint64_t started_cpu_ns;
     int64_t shown_us; /* when progress was last shown */
     const char *stage;
+    bool stopped; /* by a signal, while it played */
 } Sim;
+
+/* ---- signals --------------------------------------------------------------- */
+
+#define STOPPED_EARLY "vssd-sim: stopped before there are results\n"
+
+static volatile sig_atomic_t stop_signal; /* 0: none has come */
+static volatile sig_atomic_t playing;     /* there are results to show */
+
+static void on_signal(int number)
+{
+    if (!playing) {
+        if (write(STDERR_FILENO, STOPPED_EARLY, strlen(STOPPED_EARLY)) < 0) {
+            /* Nobody listens. */
+        }
+        _exit(128 + number);
+    }
+    stop_signal = number;
+}
+
+/* The first signal ends the run, the second the program.  What is ignored, as
+ * in the background of a script, stays so. */
+static void watch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM};
+    struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+        struct sigaction before;
+
+        if (sigaction(numbers[i], NULL, &before) == 0 &&
+            before.sa_handler != SIG_IGN) {
+            sigaction(numbers[i], &act, NULL);
+        }
+    }
+}
+
+static bool is_stopped(void *opaque)
+{
+    return stop_signal != 0;
+}
 
 static bool usage(GError **error, const char *what)
 {
@@ -436,7 +480,7 @@ static bool warmed_up(const Sim *s, GError **error)
 {
     const PlayerResult *r = player_result(s->player);
 
-    if (s->args.warm_up && r->n_warm_up < (uint64_t)s->args.warm_up) {
+    if (s->args.warm_up && !s->stopped && r->n_warm_up < (uint64_t)s->args.warm_up) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
                     "--warm-up=%" G_GINT64_FORMAT
                     ": the run ended after %" G_GUINT64_FORMAT " requests",
@@ -464,6 +508,7 @@ static bool play(Sim *s, GError **error)
         .wrap = s->args.wrap || source_wraps(s->source),
         .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
         .opaque = s,
+        .stopped = is_stopped,
         .warm_up = (uint64_t)s->args.warm_up,
         .recorded = s->recorded ? s->args.source.traces[0] : NULL,
         .done = s->args.csv || s->args.series_s > 0 ? record_done : NULL,
@@ -489,7 +534,9 @@ static bool play(Sim *s, GError **error)
         s->started_us = g_get_monotonic_time();
         s->started_cpu_ns = cpu_ns();
         s->stage = "playing";
+        playing = true;
         ok = player_run(s->player, source_requests(s->source), error);
+        s->stopped = stop_signal != 0;
         end_progress(s);
         ok = ok && warmed_up(s, error);
     }
@@ -510,6 +557,7 @@ static void print_result(Sim *s, int64_t wall_us)
         .fill = player_fill_name(s->fill),
         .seed = s->seed,
         .checked = s->args.check,
+        .stopped = s->stopped,
         .wall_ns = (uint64_t)wall_us * NS_PER_US,
         .cpu_ns = cpu_ns() - s->started_cpu_ns,
     };
@@ -763,6 +811,37 @@ static bool write_converted(Sim *s, GError **error)
     return true;
 }
 
+/* Can a file of this name be written?  The file itself is left as it is. */
+static bool check_output(const char *option, const char *path, GError **error)
+{
+    g_autofree char *folder = NULL;
+    bool there;
+
+    if (!path) {
+        return true;
+    }
+    folder = g_path_get_dirname(path);
+    there = g_file_test(path, G_FILE_TEST_EXISTS);
+    if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
+        errno = EISDIR;
+    } else if (access(there ? path : folder, there ? W_OK : W_OK | X_OK) == 0) {
+        return true;
+    }
+    g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD, "--%s %s: %s", option,
+                path, g_strerror(errno));
+    return false;
+}
+
+/* Before the run, which may take hours. */
+static bool check_outputs(const Args *a, GError **error)
+{
+    return check_output("save", a->source.save, error) &&
+           check_output("record", a->record, error) &&
+           check_output("oplog", a->oplog, error) &&
+           check_output("csv", a->csv, error) &&
+           check_output("save-state", a->save_state, error);
+}
+
 static bool open_logs(Sim *s, GError **error)
 {
     return (!s->args.oplog || ssd_oplog_open(s->ssd, s->args.oplog, error)) &&
@@ -792,7 +871,8 @@ static bool run(Sim *s, GError **error)
     if (s->args.describe && s->args.source.traces && !s->args.profile) {
         return describe_traces(s, error);
     }
-    if (!check_alone(&s->args, error) || !open_recorded(s, error)) {
+    if (!check_outputs(&s->args, error) || !check_alone(&s->args, error) ||
+        !open_recorded(s, error)) {
         return false;
     }
     if (s->args.convert) {
@@ -856,22 +936,24 @@ int main(int argc, char **argv)
     Sim s = {.args = {.block_bytes = -1, .drives = 1}};
     g_autoptr(GError) error = NULL;
     bool ok = parse_args(&s.args, &argc, &argv, &error);
+    int status = ok ? EXIT_SUCCESS : EXIT_USAGE;
 
+    watch_signals();
     if (ok && s.args.options) {
         g_autoptr(GString) out = g_string_new(NULL);
 
         ssd_config_document(out);
         fputs(out->str, stdout);
-    } else if (ok) {
-        ok = run(&s, &error);
+    } else if (ok && !run(&s, &error)) {
+        status = EXIT_FAILURE;
     }
     clear(&s);
     if (ok && (fflush(stdout) != 0 || ferror(stdout))) {
         fprintf(stderr, "vssd-sim: cannot write the result\n");
-        ok = false;
+        status = EXIT_FAILURE;
     }
     if (error) {
         fprintf(stderr, "vssd-sim: %s\n", error->message);
     }
-    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+    return s.stopped ? 128 + (int)stop_signal : status;
 }

@@ -315,6 +315,11 @@ static bool offer(Player *p, GError **error)
 {
     bool closed = p->source->iodepth > 0;
 
+    if (p->measuring && p->cfg.stopped && p->cfg.stopped(p->cfg.opaque)) {
+        p->ended = true;
+        p->have_pending = p->blocked = false;
+        return true;
+    }
     for (;;) {
         if (!p->have_pending) {
             if (p->ended || (closed && p->n_places == 0)) {

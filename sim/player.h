@@ -55,13 +55,16 @@ typedef struct PlayerConfig {
     bool wrap; /* fold addresses beyond the capacity instead of refusing */
     /* Called now and then with the requests done so far; NULL: never. */
     void (*progress)(void *opaque, uint64_t n_requests);
-    void *opaque;
+    void *opaque; /* of progress and stopped */
     /* So many completions of a player_run() are not measured: the result, and
      * the drive's statistics, begin after them. */
     uint64_t warm_up;
     /* Called with each completion that is measured, in order; or NULL. */
     void (*done)(void *opaque, const PlayerDone *d);
     void *done_opaque;
+    /* When it says so, no more requests of a player_run() are submitted; those
+     * in flight are waited for.  NULL: play to the end. */
+    bool (*stopped)(void *opaque);
     const char *recorded; /* the trace that PLAYER_FILL_TRACE reads; or NULL */
 } PlayerConfig;
 

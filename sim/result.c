@@ -65,6 +65,7 @@ static void run_json(JsonWriter *w, const ResultRun *run, const PlayerResult *r,
     json_u64(w, "wrapped", r->n_wrapped);
     json_u64(w, "power_cuts", r->n_power_cuts);
     json_bool(w, "checked", run->checked);
+    json_bool(w, "stopped", run->stopped);
 }
 
 static void speed_json(JsonWriter *w, const ResultRun *run,
@@ -224,6 +225,12 @@ static void trouble_text(const ResultRun *run, const PlayerResult *r,
                                r->n_wrapped);
     }
     source_trouble_text(run->source, out);
+    if (run->stopped) {
+        g_string_append_printf(out,
+                               "stopped after %" G_GUINT64_FORMAT
+                               " requests; these are the results so far\n",
+                               r->n_requests);
+    }
     if (run->checked) {
         g_string_append_printf(out,
                                "all %" G_GUINT64_FORMAT

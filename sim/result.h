@@ -25,6 +25,7 @@ typedef struct ResultRun {
     const char *fill;
     uint64_t seed;
     bool checked;            /* each completion was as recorded */
+    bool stopped;            /* by a signal, before its end */
     uint64_t wall_ns;        /* of the run, without the fill */
     uint64_t cpu_ns;         /* processor time of the same */
     uint64_t peak_rss_bytes; /* of the process */

@@ -326,7 +326,7 @@ static const char *to_request(Trace *t, const TraceRecord *rec, Request *req)
 
 static RequestNext ended(Trace *t, GError **error)
 {
-    if (t->n_requests == 0 && t->line_number > 0) {
+    if (t->n_requests == 0) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
                     "%s: holds no request%s (%s: %s)", t->path,
                     t->options.device >= 0 ? " for that --device" : "",

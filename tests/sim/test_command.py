@@ -6,8 +6,10 @@ import json
 import lzma
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 SIM = os.environ["VSSD_SIM"]
@@ -243,9 +245,9 @@ class Results(unittest.TestCase):
 class Errors(unittest.TestCase):
     """One line that names what is wrong, and a non-zero exit."""
 
-    def refuse(self, says: str, *args: object) -> None:
+    def refuse(self, says: str, *args: object, status: int = 1) -> None:
         done = run(*args)
-        self.assertEqual(done.returncode, 1, args)
+        self.assertEqual(done.returncode, status, args)
         self.assertEqual(done.stdout, "")
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertTrue(done.stderr.startswith("vssd-sim: "), done.stderr)
@@ -257,8 +259,8 @@ class Errors(unittest.TestCase):
         self.refuse("--profile is missing", *w)
         self.refuse("--workload or --trace", *p)
         self.refuse("--workload or --trace", *p, *w, "--trace", TRACE)
-        self.refuse("what is \"x\"?", *p, *w, "x")
-        self.refuse("--bogus", *p, *w, "--bogus")
+        self.refuse("what is \"x\"?", *p, *w, "x", status=2)
+        self.refuse("--bogus", *p, *w, "--bogus", status=2)
         self.refuse("--block=1000: allowed 512, 4096", *p, *w, "--block", 1000)
         self.refuse("--fill=half: allowed none, preload", *p, *w, "--fill",
                     "half")
@@ -290,6 +292,38 @@ class Errors(unittest.TestCase):
             r = result("--profile", TINY, "--trace", trace, "--wrap")
             self.assertEqual(r["wrapped"], 1)
 
+    def test_times_without_a_unit(self) -> None:
+        """Which unit would it be?  The line names those that there are."""
+        for key in ("nand.read", "host.firmware", "ftl.idle"):
+            self.refuse(f"{key}=90: allowed with a unit (ps, ns, us, ms, s,"
+                        " min, h)", "--profile", TINY, "--workload",
+                        "number_ios=1", "--set", f"{key}=90")
+
+    def test_empty_trace(self) -> None:
+        """Of any kind; --check, too."""
+        with tempfile.TemporaryDirectory() as tmp:
+            trace = pathlib.Path(tmp, "t.csv")
+            for text in ("", "# nothing\n", "time_ns,op,offset,size\n"):
+                trace.write_text(text)
+                self.refuse("holds no request", "--profile", TINY, "--trace",
+                            trace, "--format", "csv")
+            trace.write_text("")
+            self.refuse("holds no request", "--profile", TINY, "--trace",
+                        trace)
+            self.refuse("holds no request", "--profile", TINY, "--trace",
+                        TRACE, "--trace", trace)
+            self.refuse("holds no request", "--profile", TINY, "--trace",
+                        TRACE, "--device", 7)
+
+    def test_outputs_before_the_run(self) -> None:
+        """A file that cannot be written: no hours of playing first."""
+        for option in ("--csv", "--oplog", "--record", "--save-state",
+                       "--save"):
+            for name in ("/nowhere/x", "/"):
+                self.refuse(f"{option} {name}: ", "--profile", TINY,
+                            "--workload", "number_ios=0 io_size=1t", option,
+                            name)
+
     def test_full_disk(self) -> None:
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([SIM, "--options"], stdout=full,
@@ -297,6 +331,48 @@ class Errors(unittest.TestCase):
                                   check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("cannot write", done.stderr)
+
+
+class Signals(unittest.TestCase):
+    """SIGINT and SIGTERM end a run; what it found so far is printed."""
+
+    ENDLESS = ("--profile", TINY, "--json", "--workload",
+               "rw=randwrite bs=4k iodepth=4 io_size=100t")
+
+    def test_results_so_far(self) -> None:
+        for number, args in ((signal.SIGINT, ()),
+                             (signal.SIGTERM, ("--warm-up", "100000000")),
+                             (signal.SIGTERM, ("--drives", "2"))):
+            with subprocess.Popen(
+                    [SIM, *map(str, self.ENDLESS + args)],
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                    text=True) as proc:
+                time.sleep(2)
+                proc.send_signal(number)
+                out, err = proc.communicate(timeout=60)
+            self.assertEqual(proc.returncode, 128 + number, err)
+            self.assertEqual(err, "")
+            r = json.loads(out)
+            self.assertTrue(r["stopped"])
+            self.assertGreater(r["requests"], 100)
+            self.assertEqual(r["latency_ns"]["all"]["count"], r["requests"])
+
+    def test_a_run_to_its_end(self) -> None:
+        self.assertFalse(result("--profile", TINY, "--workload",
+                                "number_ios=10")["stopped"])
+
+    def test_before_there_are_results(self) -> None:
+        """One line, the same status."""
+        with subprocess.Popen(
+                [SIM, "--profile", str(ROOT / "profiles/tlc-consumer.ini"),
+                 "--precondition", "--workload", "number_ios=1"],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                text=True) as proc:
+            time.sleep(1)
+            proc.terminate()
+            out, err = proc.communicate(timeout=60)
+        self.assertEqual((proc.returncode, out), (143, ""))
+        self.assertEqual(err, "vssd-sim: stopped before there are results\n")
 
 
 class Arrays(unittest.TestCase):

@@ -141,8 +141,25 @@ static void test_lenient(void)
     g_assert_cmpuint(n, ==, 2);
     g_assert_cmpuint(req[1].at_ns, ==, 100);
     g_assert_cmpuint(req[1].offset, ==, 512);
-    g_assert_cmpint(read_all("", 0, req, 8, &n, &error), ==, REQUEST_END);
-    g_assert_cmpuint(n, ==, 0);
+}
+
+/* Nothing to play is no result of nothing. */
+static void test_empty(void)
+{
+    static const char *const texts[] = {
+        "", "# a comment\n", "\n\n",
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+        Request req[8];
+        g_autoptr(GError) error = NULL;
+        size_t n;
+
+        g_assert_cmpint(read_all(texts[i], -1, req, 8, &n, &error), ==,
+                        REQUEST_ERROR);
+        g_assert_error(error, SIM_ERROR, SIM_ERROR_TRACE);
+        g_assert_nonnull(strstr(error->message, ": holds no request"));
+    }
 }
 
 /* Lines older than the very first arrive at 0, and are counted. */
@@ -195,6 +212,7 @@ int main(int argc, char **argv)
     g_test_add_func("/trace/file", test_file);
     g_test_add_func("/trace/damaged", test_damaged);
     g_test_add_func("/trace/lenient", test_lenient);
+    g_test_add_func("/trace/empty", test_empty);
     g_test_add_func("/trace/before-first", test_before_first);
     g_test_add_func("/trace/no-file", test_no_file);
     g_test_add_func("/trace/directory", test_directory);
