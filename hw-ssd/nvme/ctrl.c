@@ -151,8 +151,7 @@ static void step_end(NvmeCtrl *ctrl, NvmeStep *step, bool ok)
         payload_write_failed(ctrl->payload, step->lba, step->nblocks,
                              step->id);
     } else if (step->op == SSD_OP_TRIM) {
-        payload_trim_end(ctrl->payload, step->lba, step->nblocks, step->id,
-                         ok);
+        payload_trim_end(ctrl->payload, step->id, ok, step->zeroes);
     }
 }
 
@@ -216,10 +215,21 @@ static void starve(NvmeCtrl *ctrl, NvmeRequest *req)
     ctrl->starved_last = req;
 }
 
+/* Is there a place for the next step, if there is one? */
+static bool has_place(const NvmeCtrl *ctrl, const NvmeRequest *req)
+{
+    if (req->next_step == req->nsteps) {
+        return true;
+    }
+    return ctrl->free_slot != ctrl->nslots &&
+           (req->steps[req->next_step].op != SSD_OP_TRIM ||
+            payload_trim_room(ctrl->payload));
+}
+
 void nvme_request_start(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     while (req->next_step < req->nsteps) {
-        if (ctrl->free_slot == ctrl->nslots) {
+        if (!has_place(ctrl, req)) {
             starve(ctrl, req);
             return;
         }
@@ -231,7 +241,7 @@ static bool feed_starved(NvmeCtrl *ctrl)
 {
     bool any = false;
 
-    while (ctrl->starved_first && ctrl->free_slot != ctrl->nslots) {
+    while (ctrl->starved_first && has_place(ctrl, ctrl->starved_first)) {
         NvmeRequest *req = ctrl->starved_first;
 
         ctrl->starved_first = req->next;
@@ -460,7 +470,7 @@ const SsdHostOps *nvme_host_ops(void)
 bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
 {
     unsigned budget = NVME_RUN_BUDGET;
-    bool again;
+    bool again, payload_more;
 
     ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
     ctrl->more = false;
@@ -471,7 +481,7 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
     do {
         again = drain_drive(ctrl);
         nvme_look_ready(ctrl);
-        payload_kick(ctrl->payload);
+        payload_more = payload_kick(ctrl->payload);
         again |= feed_starved(ctrl);
         if (nvme_running(ctrl) && !ctrl->held) {
             again |= nvme_fetch(ctrl, &budget);
@@ -486,6 +496,8 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
     }
     ctrl->more |= !budget;
     ctrl->more &= !ctrl->held;
+    ctrl->more |= payload_more;
+    nvme_upkeep(ctrl);
     return ctrl->more;
 }
 
@@ -494,7 +506,8 @@ uint64_t nvme_next_event_ns(const NvmeCtrl *ctrl)
     if (ctrl->more || ctrl->drive_lost) {
         return ctrl->now_ns;
     }
-    return MIN(ssd_next_event_ns(ctrl->ssd), nvme_coalescing_deadline_ns(ctrl));
+    return MIN(MIN(ssd_next_event_ns(ctrl->ssd), ctrl->upkeep_ns),
+               nvme_coalescing_deadline_ns(ctrl));
 }
 
 void nvme_store_done(NvmeCtrl *ctrl, uint64_t now_ns, NvmeStoreReq *req,
@@ -583,6 +596,7 @@ NvmeCtrl *nvme_new(const NvmeMachine *machine, const NvmeStore *store,
     hist_init(ctrl->lateness);
     ctrl->shutdown_clean = true;
     ctrl->power_cycles = 1;
+    ctrl->upkeep_ns = SSD_TIME_NEVER;
     nvme_queue_init(ctrl);
     return ctrl;
 }

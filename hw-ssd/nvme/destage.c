@@ -2,15 +2,17 @@
 /*
  * destage.c - from the overlay to the store: requests, their order, barriers.
  *
- * What is to reach the store (READY, STALLED and WRITING entries, zeroed
- * ranges) stands in one queue in the order in which it became durable; a
- * barrier is done when nothing older than itself is left in it and the store
- * has flushed.
+ * What is to reach the store (READY, STALLED and WRITING entries, ranges that
+ * Write Zeroes has zeroed) stands in one queue in the order in which it became
+ * durable; a barrier is done when nothing older than itself is left in it and
+ * the store has flushed.  Lazy ranges (zeroes.c) are in no queue: the store gets
+ * them piece by piece, by payload_housekeep().
  *
  * Two requests that overlap never meet in the store: an entry waits for an
- * older entry of its unit, for zeroed ranges and for reads; a zeroed range
- * waits for all.  A read never waits, because what is being written is in the
- * overlay, and a range being zeroed is known to be zero.
+ * older entry of its unit, for a range that is being zeroed, for reads, and for
+ * a TRIM that the drive is working on; a range waits for all.  A read never
+ * waits, because what is being written is in the overlay, and a range being
+ * zeroed is known to be zero.
  */
 #include "payload-internal.h"
 
@@ -20,8 +22,14 @@
 #define MAX_WRITES_IN_FLIGHT 64
 #define MAX_ZEROES_IN_FLIGHT 16
 #define MAX_BACKLOG_BYTES    (64ULL << 20)
-#define MAX_PENDING_ZEROES   4096
 #define MAX_GROUP_BYTES      (256U << 10)
+#define MAX_ZERO_BYTES       (64ULL << 20)
+
+/* A lazy request takes what a store may do at once, and no more of them are in
+ * flight than needed: a host disk that frees space is busy. */
+#define MAX_LAZY_BYTES       (1ULL << 30)
+#define RANGES_PER_LAZY      256
+#define MAX_RANGES_LOOKED_AT 64
 
 /* ---- the store ---------------------------------------------------------- */
 
@@ -33,6 +41,7 @@ static Job *job_new(Payload *p, NvmeStoreOp op, uint64_t offset, uint64_t bytes)
     job->link.data = job;
     job->req = (NvmeStoreReq){.op = op, .offset = offset, .bytes = bytes};
     job->copied = false;
+    job->lazy = false;
     return job;
 }
 
@@ -62,8 +71,7 @@ static bool jobs_overlap(const GQueue *q, uint64_t first, uint64_t last)
     return false;
 }
 
-/* What waited for a request that has ended may go now. */
-static void unstall(Payload *p)
+void payload_unstall(Payload *p)
 {
     GList *l;
 
@@ -88,12 +96,8 @@ static void entry_written(Payload *p, PayloadEntry *e)
     }
     e->write_failed = false;
     for (n = e->newer; n && !entry_waits(n); n = n->newer) {
-        if (n->state == ENTRY_TRIM) {
-            n = NULL;
-            break;
-        }
     }
-    if (n) { /* it goes to the store next, and takes this one's place */
+    if (n && !payload_trim_between(p, e->lpn, e->version, n->version)) { /* it goes to the store next, and takes this one's place */
         payload_merge(p, e, n);
         payload_due_inherit(p, &n->due, &e->due);
         payload_chain_remove(p, e);
@@ -123,7 +127,7 @@ static void write_ended(Payload *p, Job *job, int ret)
             entry_written(p, e);
         }
     }
-    unstall(p);
+    payload_unstall(p);
 }
 
 static void zero_ended(Payload *p, Job *job, int ret)
@@ -131,13 +135,12 @@ static void zero_ended(Payload *p, Job *job, int ret)
     ZeroRange *z = job->zero;
 
     p->store_dirty = true;
-    p->zero_lost |= ret != 0;
-    p->nzeroes--;
+    p->zero_lost |= ret && z->is_due;
+    p->nzeroing--;
+    p->nlazy -= job->lazy;
     g_queue_unlink(&p->writes, &job->link);
-    g_queue_unlink(&p->zeroes, &z->link);
-    g_queue_unlink(&p->due, &z->due.link);
-    g_free(z);
-    unstall(p);
+    payload_zeroes_ended(p, z, job->req.bytes / p->unit_bytes, ret);
+    payload_unstall(p);
 }
 
 static void flush_ended(Payload *p, int ret)
@@ -163,7 +166,7 @@ static bool read_ended(Payload *p, Job *job, int ret)
     if (ret) {
         rd->ret = -EIO;
     }
-    unstall(p);
+    payload_unstall(p);
     return --rd->in_flight == 0;
 }
 
@@ -231,15 +234,35 @@ void payload_read_from_store(Payload *p, PayloadRead *rd, uint32_t first,
 
 /* ---- from the overlay to the store -------------------------------------- */
 
-static bool entry_blocked(const Payload *p, const PayloadEntry *e)
+/* Nothing that overlaps is at the store, or must get there first. */
+static bool entry_may_go(Payload *p, PayloadEntry *e)
 {
     for (const PayloadEntry *o = e->older; o; o = o->older) {
-        if (o->state == ENTRY_WRITING) {
-            return true;
+        if (o->state == ENTRY_WRITING || entry_waits(o)) {
+            return false;
         }
     }
-    return (p->zeroes.head && payload_zeroes_cover(p, e->lpn, e->lpn)) ||
-           (p->reads.head && jobs_overlap(&p->reads, e->lpn, e->lpn));
+    return !payload_trim_between(p, e->lpn, 0, e->version) &&
+           !(p->reads.head && jobs_overlap(&p->reads, e->lpn, e->lpn)) &&
+           payload_zeroes_give_way(p, e->lpn, !e->dead);
+}
+
+/* The first entry whose turn it is, as the TRIMs that are done leave it; NULL:
+ * there is none. */
+static PayloadEntry *first_ready(Payload *p)
+{
+    PayloadEntry *e = NULL;
+
+    while (p->ready.head && e != p->ready.head->data) {
+        e = p->ready.head->data;
+        if (p->trims_done) {
+            payload_chain_look(p, e->lpn);
+        }
+    }
+    if (e && p->ready.head && e->older && !e->dead) {
+        payload_absorb_older(p, e);
+    }
+    return p->ready.head ? p->ready.head->data : NULL;
 }
 
 static void stall(Payload *p, PayloadEntry *e)
@@ -251,7 +274,7 @@ static void stall(Payload *p, PayloadEntry *e)
 
 static void entry_leave_ready(Payload *p, PayloadEntry *e)
 {
-    g_queue_unlink(&p->ready, &e->turn);
+    payload_turn_leave(p, e);
     e->state = ENTRY_WRITING;
     e->next = NULL;
 }
@@ -301,26 +324,27 @@ static void start_partial(Payload *p, PayloadEntry *e)
     }
 }
 
-static bool may_join(const Payload *p, const PayloadEntry *last,
-                     const PayloadEntry *e)
+static bool may_join(Payload *p, const PayloadEntry *last, PayloadEntry *e)
 {
-    return e->lpn == last->lpn + 1 && entry_full(p, e) && !entry_blocked(p, e);
+    return e && e->lpn == last->lpn + 1 && entry_full(p, e) &&
+           entry_may_go(p, e);
 }
 
 /* Whole units that follow each other go in one request. */
 static void start_group(Payload *p, PayloadEntry *head)
 {
     PayloadEntry *last = head;
+    PayloadEntry *e;
     uint64_t bytes = (uint64_t)head->nvalid * p->block_bytes;
     unsigned n = 1;
     uint8_t *buf;
 
     entry_leave_ready(p, head);
     head->writes = 1;
-    while (p->ready.head && bytes + p->unit_bytes <= MAX_GROUP_BYTES &&
-           may_join(p, last, p->ready.head->data)) {
-        last->next = p->ready.head->data;
-        last = last->next;
+    while (bytes + p->unit_bytes <= MAX_GROUP_BYTES &&
+           may_join(p, last, e = first_ready(p))) {
+        last->next = e;
+        last = e;
         entry_leave_ready(p, last);
         last->writes = 1;
         bytes += (uint64_t)last->nvalid * p->block_bytes;
@@ -333,7 +357,7 @@ static void start_group(Payload *p, PayloadEntry *head)
     }
     buf = payload_buf_get(p, bytes);
     n = 0;
-    for (PayloadEntry *e = head; e; e = e->next) {
+    for (e = head; e; e = e->next) {
         memcpy(buf + (size_t)n++ * p->unit_bytes, e->data,
                (size_t)e->nvalid * p->block_bytes);
     }
@@ -342,10 +366,10 @@ static void start_group(Payload *p, PayloadEntry *head)
 
 static void start_writes(Payload *p)
 {
-    while (p->ready.head && p->nwrites < MAX_WRITES_IN_FLIGHT) {
-        PayloadEntry *e = p->ready.head->data;
+    PayloadEntry *e;
 
-        if (entry_blocked(p, e)) {
+    while (p->nwrites < MAX_WRITES_IN_FLIGHT && (e = first_ready(p))) {
+        if (!entry_may_go(p, e)) {
             stall(p, e);
         } else if (entry_full(p, e)) {
             start_group(p, e);
@@ -355,32 +379,86 @@ static void start_writes(Payload *p)
     }
 }
 
-static void start_zeroes(Payload *p)
+/* What was trimmed, and still has to get there, gets there first. */
+static bool range_may_go(const Payload *p, uint64_t lpn, uint64_t nunits)
 {
+    return !p->ndead && !jobs_overlap(&p->reads, lpn, lpn + nunits - 1) &&
+           !jobs_overlap(&p->writes, lpn, lpn + nunits - 1);
+}
+
+static void start_zero(Payload *p, ZeroRange *z, uint64_t most, bool lazy)
+{
+    Job *job;
+
+    z = payload_zeroes_begin(p, z, most);
+    job = job_new(p, NVME_STORE_ZERO, z->lpn * p->unit_bytes,
+                  z->nunits * p->unit_bytes);
+    job->zero = z;
+    job->lazy = lazy;
+    job->req.lazy = lazy;
+    job->first_lpn = z->lpn;
+    job->last_lpn = z->lpn + z->nunits - 1;
+    p->stats.store_zeroes++;
+    p->nzeroing++;
+    p->nlazy += lazy;
+    g_queue_push_tail_link(&p->writes, &job->link);
+    job_start(p, job);
+}
+
+/* Those of Write Zeroes. */
+static void start_durable_zeroes(Payload *p)
+{
+    uint64_t most = MAX_ZERO_BYTES / p->unit_bytes;
+    unsigned looked_at = 0;
     GList *next;
 
-    for (GList *l = p->zeroes.head; l && p->nzeroes < MAX_ZEROES_IN_FLIGHT;
-         l = next) {
+    for (GList *l = p->due_zeroes.head;
+         l && looked_at < MAX_RANGES_LOOKED_AT &&
+         p->nzeroing < MAX_ZEROES_IN_FLIGHT;
+         l = next, looked_at++) {
         ZeroRange *z = l->data;
-        uint64_t last = z->lpn + z->nunits - 1;
-        Job *job;
 
         next = l->next;
-        if (z->started || jobs_overlap(&p->reads, z->lpn, last) ||
-            jobs_overlap(&p->writes, z->lpn, last)) {
-            continue;
+        if (!z->started && range_may_go(p, z->lpn, MIN(z->nunits, most))) {
+            start_zero(p, z, most, false);
         }
-        z->started = true;
-        job = job_new(p, NVME_STORE_ZERO, z->lpn * p->unit_bytes,
-                      z->nunits * p->unit_bytes);
-        job->zero = z;
-        job->first_lpn = z->lpn;
-        job->last_lpn = last;
-        p->stats.store_zeroes++;
-        p->nzeroes++;
-        g_queue_push_tail_link(&p->writes, &job->link);
-        job_start(p, job);
     }
+}
+
+void payload_hold(Payload *p, bool on)
+{
+    p->held = on;
+}
+
+/* Where the last one ended, and around. */
+static ZeroRange *next_lazy(const Payload *p)
+{
+    ZeroRange *z = payload_zeroes_next_lazy(p, p->next_lazy);
+
+    return z ? z : payload_zeroes_next_lazy(p, 0);
+}
+
+bool payload_housekeep(Payload *p)
+{
+    uint64_t most = MAX_LAZY_BYTES / p->unit_bytes;
+    unsigned in_flight =
+        MIN(1 + p->nzeroes / RANGES_PER_LAZY, MAX_ZEROES_IN_FLIGHT);
+
+    if (p->held || p->failed_zeroes.head) { /* it would fail again */
+        return false;
+    }
+    for (unsigned i = 0; i < in_flight && p->nlazy < in_flight; i++) {
+        ZeroRange *z = next_lazy(p);
+
+        if (!z) {
+            break;
+        }
+        p->next_lazy = z->lpn + MIN(z->nunits, most);
+        if (range_may_go(p, z->lpn, MIN(z->nunits, most))) {
+            start_zero(p, z, most, true);
+        }
+    }
+    return p->nlazy < in_flight && next_lazy(p);
 }
 
 /* ---- barriers ----------------------------------------------------------- */
@@ -397,6 +475,7 @@ void payload_barrier(Payload *p, PayloadBarrier *b)
         g_queue_push_tail_link(&p->ready, &e->turn);
         payload_due_push(p, &e->due);
     }
+    payload_zeroes_retry(p);
     b->link.data = b;
     b->seq = p->next_seq;
     b->ret = 0;
@@ -465,10 +544,13 @@ static void run_barriers(Payload *p)
     tell_barriers(p);
 }
 
-void payload_kick(Payload *p)
+bool payload_kick(Payload *p)
 {
-    if (p->zeroes.head) {
-        start_zeroes(p);
+    if (p->trims_done) {
+        payload_sweep(p);
+    }
+    if (p->due_zeroes.head) {
+        start_durable_zeroes(p);
     }
     if (p->ready.head) {
         start_writes(p);
@@ -476,12 +558,18 @@ void payload_kick(Payload *p)
     if (p->barriers.head || p->flush_next.head || p->flushed.head) {
         run_barriers(p);
     }
+    return p->trims_done;
+}
+
+bool payload_has_lazy(const Payload *p)
+{
+    return !p->failed_zeroes.head && (p->nlazy || next_lazy(p));
 }
 
 bool payload_congested(const Payload *p)
 {
     uint64_t units = (uint64_t)p->ready.length + p->stalled.length;
 
-    return units * p->unit_bytes > MAX_BACKLOG_BYTES ||
-           p->zeroes.length > MAX_PENDING_ZEROES;
+    return units * p->unit_bytes + p->nzeroes * sizeof(ZeroRange) >
+           MAX_BACKLOG_BYTES;
 }

@@ -51,7 +51,7 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     put_le16(d + 78, CNTLID);
     put_le32(d + 80, NVME_VERSION_1_4);
     put_le32(d + 84, 10000000); /* RTD3R: 10 s at most, in us */
-    put_le32(d + 88, 10000000); /* RTD3E */
+    put_le32(d + 88, NVME_SHUTDOWN_MS * 1000); /* RTD3E */
     put_le32(d + 92, 0);        /* OAES: no notices */
     /* CTRATT: 128-bit host identifier, endurance groups, FDP. */
     put_le32(d + 96, 1 | (nvme_has_fdp(ctrl) ? 1U << 4 | 1U << 19 : 0));

@@ -253,42 +253,94 @@ static uint16_t io_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
     if (first > req->lba) {
         add_write(ctrl, req, req->lba, first - req->lba, true);
     }
-    nvme_add_step(req, SSD_OP_TRIM, first, whole);
+    nvme_add_step(req, SSD_OP_TRIM, first, whole)->zeroes = true;
     if (end > first + whole) {
         add_write(ctrl, req, first + whole, end - first - whole, true);
     }
     return 0;
 }
 
+typedef struct DsmRange {
+    uint64_t lba;
+    uint64_t end;
+} DsmRange;
+
+static int by_lba(const void *a, const void *b)
+{
+    const DsmRange *x = a;
+    const DsmRange *y = b;
+
+    return x->lba < y->lba ? -1 : x->lba > y->lba;
+}
+
+/* Sort them, and make one of those that overlap or touch; returns how many are
+ * left. */
+static unsigned merge_ranges(DsmRange *range, unsigned n)
+{
+    unsigned last = 0;
+
+    qsort(range, n, sizeof(*range), by_lba);
+    for (unsigned i = 1; i < n; i++) {
+        if (range[i].lba <= range[last].end) {
+            range[last].end = MAX(range[last].end, range[i].end);
+        } else {
+            range[++last] = range[i];
+        }
+    }
+    return n ? last + 1 : 0;
+}
+
+/* As many steps as the length of one allows. */
+static void add_trims(NvmeCtrl *ctrl, NvmeRequest *req, const DsmRange *range)
+{
+    uint64_t most = UINT32_MAX / ctrl->unit_blocks * ctrl->unit_blocks;
+    uint64_t whole;
+    uint64_t lba =
+        whole_units(ctrl, range->lba, range->end - range->lba, &whole);
+
+    for (uint64_t n; whole; lba += n, whole -= n) {
+        n = MIN(whole, most);
+        nvme_add_step(req, SSD_OP_TRIM, lba, n);
+    }
+}
+
+/* What the command costs follows from the blocks that it names, not from how
+ * often it names them. */
 static uint16_t io_dsm(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    uint8_t range[DSM_MAX_RANGES * DSM_RANGE_BYTES];
+    uint8_t data[DSM_MAX_RANGES * DSM_RANGE_BYTES];
+    DsmRange range[DSM_MAX_RANGES];
     unsigned n = (sqe->dw[10] & 0xff) + 1;
+    unsigned most;
     uint16_t status;
 
     if (!nvme_is_io_nsid(req->nsid)) {
         return NVME_SC_INVALID_NSID;
     }
-    status = nvme_from_host(ctrl, sqe, range, n * DSM_RANGE_BYTES);
+    status = nvme_from_host(ctrl, sqe, data, n * DSM_RANGE_BYTES);
     if (status) {
         return status;
     }
-    if (n > NVME_STEPS_SMALL) {
-        req->steps = g_new(NvmeStep, n);
-    }
     for (unsigned i = 0; i < n; i++) {
-        const uint8_t *r = &range[i * DSM_RANGE_BYTES];
+        const uint8_t *r = &data[i * DSM_RANGE_BYTES];
         uint64_t lba = get_le64(r + 8);
         uint32_t nblocks = get_le32(r + 4);
-        uint64_t first, whole;
 
         if (!in_namespace(ctrl, lba, nblocks)) {
             return NVME_SC_LBA_RANGE;
         }
-        first = whole_units(ctrl, lba, nblocks, &whole);
-        if (whole && sqe->dw[11] & DSM_DEALLOCATE) {
-            nvme_add_step(req, SSD_OP_TRIM, first, whole);
-        }
+        range[i] = (DsmRange){ lba, lba + nblocks };
+    }
+    if (!(sqe->dw[11] & DSM_DEALLOCATE)) {
+        return 0;
+    }
+    most = 2 * n + 1; /* steps: what they name together, and the odd ends */
+    if (most > NVME_STEPS_SMALL) {
+        req->steps = g_new(NvmeStep, most);
+    }
+    n = merge_ranges(range, n);
+    for (unsigned i = 0; i < n; i++) {
+        add_trims(ctrl, req, &range[i]);
     }
     return 0;
 }

@@ -78,6 +78,7 @@ uint16_t nvme_to_host_padded(NvmeCtrl *ctrl, const NvmeSqe *sqe,
 /* One command for the drive. */
 typedef struct NvmeStep {
     SsdOp op;
+    bool zeroes; /* TRIM: of Write Zeroes */
     uint32_t nblocks;
     uint64_t lba;
     PayloadEntry *entries; /* WRITE: until it is submitted */
@@ -338,6 +339,9 @@ struct NvmeCtrl {
     NvmeErrorEntry errors[NVME_ERROR_ENTRIES];
     uint64_t nerrors;
 
+    /* what is done now and then (upkeep.c) */
+    uint64_t upkeep_ns; /* the next time; SSD_TIME_NEVER: nothing to do */
+
     /* life */
     uint64_t busy_since_ns;
     uint64_t busy_ns;
@@ -412,6 +416,9 @@ void nvme_wait_for_room(NvmeCq *cq, NvmeRequest *req);
 
 /* rest.c */
 bool nvme_at_rest(const NvmeCtrl *ctrl);
+
+/* upkeep.c: if it is time for it */
+void nvme_upkeep(NvmeCtrl *ctrl);
 
 /* nvme-state.c: for a test */
 const StateStruct *nvme_state_struct(unsigned i);

@@ -92,6 +92,7 @@ static const StateRow ctrl_rows[] = {
     KEPT(health), /* looked at anew */
     VALUE(errors),
     VALUE(nerrors),
+    KEPT(upkeep_ns),
     VALUE(busy_since_ns),
     VALUE(busy_ns),
     KEPT(nio_requests),

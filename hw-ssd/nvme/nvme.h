@@ -77,7 +77,10 @@ typedef struct NvmeMachine {
 typedef enum NvmeStoreOp {
     NVME_STORE_READ,
     NVME_STORE_WRITE,
-    NVME_STORE_ZERO,  /* reads as zeroes from now on; may free space */
+    NVME_STORE_ZERO,  /* reads as zeroes from now on; may free space.  The
+                         store may do less than it was asked for, from the
+                         beginning of the range on, and says how much in
+                         bytes: all, or a multiple of the drive's unit > 0 */
     NVME_STORE_FLUSH, /* all WRITE and ZERO done so far are durable */
 } NvmeStoreOp;
 
@@ -85,6 +88,7 @@ typedef struct NvmeStoreReq {
     NvmeStoreOp op;
     uint64_t offset; /* bytes from the start of the namespace */
     uint64_t bytes;  /* READ, WRITE, ZERO */
+    bool lazy;       /* ZERO: nobody waits for it, and no data depends on it */
     void *buf;       /* READ, WRITE: bytes long */
     void *opaque;    /* the store's, free to use while it has the request */
 } NvmeStoreReq;
@@ -112,6 +116,9 @@ typedef struct NvmeConfig {
     uint64_t eui64;        /* 0: none */
     uint64_t nblocks;      /* namespace size; 1..SsdInfo.nblocks */
 } NvmeConfig;
+
+/* The longest that a normal shutdown may take (RTD3E of Identify Controller). */
+#define NVME_SHUTDOWN_MS 10000
 
 /* Bytes of BAR 0 that hold registers and doorbells (power of two). */
 #define NVME_REG_SIZE 8192
@@ -194,6 +201,13 @@ typedef enum NvmeSettled {
     NVME_SETTLE_NEVER, /* not by end_ns */
 } NvmeSettled;
 NvmeSettled nvme_settle(NvmeCtrl *ctrl, uint64_t *now_ns, uint64_t end_ns);
+
+/*
+ * A machine that ends need not wait for its pace: have the store zero some more
+ * of what the guest has trimmed, held or not.  true: there is more; call again,
+ * when requests at the store have ended.
+ */
+bool nvme_housekeep(NvmeCtrl *ctrl);
 
 /*
  * Save a controller at rest, without its drive (ssd_save()), or load it: into a

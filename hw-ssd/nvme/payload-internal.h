@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * payload-internal.h - the structures of the overlay, for payload.c (what is
- * in it) and destage.c (its way to the store).
+ * in it), trims.c and zeroes.c (what is not any more), destage.c (its way to the
+ * store) and backlog.c (how much may wait).
  */
 #ifndef VSSD_NVME_PAYLOAD_INTERNAL_H
 #define VSSD_NVME_PAYLOAD_INTERNAL_H
@@ -19,7 +20,6 @@ typedef enum EntryState {
     ENTRY_STALLED,
     ENTRY_WRITING,
     ENTRY_FAILED,
-    ENTRY_TRIM,
 } EntryState;
 
 /* A place in the queue of what is to reach the store. */
@@ -34,10 +34,11 @@ struct PayloadEntry {
     PayloadEntry *older;
     PayloadEntry *next; /* in a list before commit, in a group, free */
     uint64_t lpn;
-    uint64_t version; /* TRIM: id */
-    uint8_t *data;    /* a whole unit */
+    uint64_t version;
+    uint64_t trim_seq; /* of the newest TRIM that its chain knows of */
+    uint8_t *data;     /* a whole unit */
     uint8_t state;
-    bool dead;         /* WRITING, and trimmed meanwhile */
+    bool dead;         /* trimmed; goes to the store, or is there already */
     bool absorbed;     /* holds blocks of older entries */
     bool write_failed; /* WRITING: a part of it was refused */
     uint16_t first;    /* before commit: the blocks that the WRITE covers */
@@ -49,13 +50,30 @@ struct PayloadEntry {
     Due due;
 };
 
+/* zeroes.c */
 typedef struct ZeroRange {
     uint64_t lpn;
     uint64_t nunits;
-    bool started;
-    GList link; /* in zeroes */
+    bool durable;
+    bool started; /* at the store */
+    bool failed;
+    bool is_due;
+    GSequenceIter *at; /* in zeroes */
+    GList turn;        /* in due_zeroes or failed_zeroes */
     Due due;
 } ZeroRange;
+
+/* trims.c */
+#define MAX_TRIMS 64
+
+typedef struct Trim {
+    uint8_t state;
+    uint64_t lpn;
+    uint64_t nunits;
+    uint64_t version; /* of the newest write before it */
+    uint64_t seq;     /* DONE: counts those that are done */
+    size_t left;      /* DONE: buckets of the hash */
+} Trim;
 
 typedef struct Job {
     NvmeStoreReq req; /* first: the store hands it back */
@@ -68,6 +86,7 @@ typedef struct Job {
         ZeroRange *zero;
     };
     bool copied; /* WRITE: req.buf is a transfer buffer */
+    bool lazy;   /* ZERO: of a lazy range */
 } Job;
 
 typedef struct Slab {
@@ -99,16 +118,31 @@ struct Payload {
     GQueue ready;
     GQueue stalled;
     GQueue failed;
-    GQueue zeroes;
+    unsigned ndead; /* in ready and stalled */
     GQueue due;
     uint64_t next_seq;
-    uint64_t next_trim_id;
+    uint64_t last_version; /* of all writes */
+
+    GSequence *zeroes; /* ZeroRanges, in order */
+    uint64_t nzeroes;
+    GQueue due_zeroes;
+    GQueue failed_zeroes;
+    uint64_t next_lazy; /* where to go on */
+
+    Trim trims[MAX_TRIMS];
+    unsigned ntrims;
+    unsigned trims_used; /* those behind are free */
+    unsigned trims_done;
+    uint64_t trim_seq;
+    size_t sweep_at;
 
     GQueue reads;  /* Jobs at the store */
     GQueue writes; /* WRITE and ZERO */
     unsigned nwrites;
-    unsigned nzeroes;
+    unsigned nzeroing; /* ZEROs at the store */
+    unsigned nlazy;    /* those of lazy ranges */
     unsigned in_flight;
+    bool held;
 
     GQueue barriers;   /* wait for what is due */
     GQueue flush_next; /* wait for the next FLUSH */
@@ -147,6 +181,12 @@ void payload_chain_push(Payload *p, PayloadEntry *e); /* as the newest */
 PayloadEntry *payload_chain_newest(const Payload *p, uint64_t lpn);
 void payload_entry_free(Payload *p, PayloadEntry *e);
 void payload_chain_remove(Payload *p, PayloadEntry *e);
+/* Remove an entry that is not at the store, whatever its state. */
+void payload_entry_drop(Payload *p, PayloadEntry *e);
+/* A durable entry takes over what older entries of its unit still hold. */
+void payload_absorb_older(Payload *p, PayloadEntry *e);
+/* Blocks that it does not have are zeroes from now on. */
+void payload_fill_with_zeroes(Payload *p, PayloadEntry *e);
 /* d takes over the place of from, which leaves. */
 void payload_due_inherit(Payload *p, Due *d, Due *from);
 /* Leave ready, stalled or failed. */
@@ -154,12 +194,42 @@ void payload_turn_leave(Payload *p, PayloadEntry *e);
 void payload_due_push(Payload *p, Due *d);
 /* Copy the blocks that only the older entry has. */
 void payload_merge(Payload *p, const PayloadEntry *from, PayloadEntry *to);
+
+/* trims.c */
+/* Is the drive at a TRIM of the unit that came between the two versions? */
+bool payload_trim_between(const Payload *p, uint64_t lpn, uint64_t older,
+                          uint64_t newer);
+/* Tell the chain of TRIMs that are done: it may lose entries, or end.  To be
+ * called before a chain is looked at, while trims_done is not 0. */
+void payload_chain_look(Payload *p, uint64_t lpn);
+void payload_sweep(Payload *p);
+void payload_sweep_grow(Payload *p); /* the hash has twice the buckets */
+
+/* zeroes.c */
+void payload_zeroes_add(Payload *p, uint64_t lpn, uint64_t nunits,
+                        bool durable);
+/* At rest one that is durable has failed. */
+void payload_zeroes_load(Payload *p, uint64_t lpn, uint64_t nunits,
+                         bool durable);
+void payload_zeroes_free(Payload *p);
+/* Is any of these units in a range?  Then it reads as zeroes. */
 bool payload_zeroes_cover(const Payload *p, uint64_t first, uint64_t last);
+/* May the unit be written?  If so, and take_out, no range has it any more. */
+bool payload_zeroes_give_way(Payload *p, uint64_t lpn, bool take_out);
+/* The first lazy range that ends behind lpn, or NULL. */
+ZeroRange *payload_zeroes_next_lazy(const Payload *p, uint64_t lpn);
+/* Its first units, at most so many, are at the store from now on. */
+ZeroRange *payload_zeroes_begin(Payload *p, ZeroRange *z, uint64_t most);
+/* done: how many of its units, if ret is 0; the rest waits again. */
+void payload_zeroes_ended(Payload *p, ZeroRange *z, uint64_t done, int ret);
+void payload_zeroes_retry(Payload *p); /* what has failed */
 
 /* destage.c */
 /* count blocks from the first-th of the read. */
 void payload_read_from_store(Payload *p, PayloadRead *rd, uint32_t first,
                              uint32_t count);
+/* What waited for something may go now. */
+void payload_unstall(Payload *p);
 void payload_free_jobs(Payload *p);
 
 #endif

@@ -4,7 +4,8 @@
  *
  * At rest it holds what the drive has not programmed (DIRTY) and what the store
  * refused (FAILED); nothing is on its way.  Units go chain by chain, the oldest
- * entry of a chain first, each with all of its bytes.
+ * entry of a chain first, each with all of its bytes.  Ranges that the store has
+ * not zeroed yet follow: where the drive is loaded they are still to be zeroed.
  */
 #include "payload-internal.h"
 
@@ -34,15 +35,28 @@ static const StateRow payload_rows[] = {
     KEPT(ready), /* what follows is empty at rest, but failed */
     KEPT(stalled),
     KEPT(failed),
-    KEPT(zeroes),
+    KEPT(ndead),
     KEPT(due),
     KEPT(next_seq), /* of what is due */
-    KEPT(next_trim_id),
+    KEPT(last_version),
+    KEPT(zeroes), /* records */
+    KEPT(nzeroes),
+    KEPT(due_zeroes),
+    KEPT(failed_zeroes),
+    KEPT(next_lazy),
+    KEPT(trims),
+    KEPT(ntrims),
+    KEPT(trims_used),
+    KEPT(trims_done),
+    KEPT(trim_seq),
+    KEPT(sweep_at),
     KEPT(reads),
     KEPT(writes),
     KEPT(nwrites),
-    KEPT(nzeroes),
+    KEPT(nzeroing),
+    KEPT(nlazy),
     KEPT(in_flight),
+    KEPT(held),
     KEPT(barriers),
     KEPT(flush_next),
     KEPT(flushing),
@@ -66,7 +80,7 @@ const StateStruct *payload_state_struct(unsigned i)
 
 bool payload_at_rest(const Payload *p)
 {
-    return p->in_flight == 0 && !p->due.head && !p->zeroes.head &&
+    return p->in_flight == 0 && !p->due.head && !p->ntrims &&
            !p->reads.head && !p->writes.head && !p->barriers.head &&
            !p->flush_next.head && !p->flushing.head && !p->flushed.head;
 }
@@ -178,6 +192,53 @@ static bool load_unit(State *s, Payload *p)
     return true;
 }
 
+/* ---- ranges ------------------------------------------------------------------ */
+
+/* Range of units that reads as zeroes; durable: of Write Zeroes, and refused. */
+typedef struct Range {
+    uint64_t lpn;
+    uint64_t nunits;
+    uint64_t durable;
+} Range;
+
+static bool save_ranges(State *s, const Payload *p)
+{
+    uint64_t n = p->nzeroes;
+
+    state_u64(s, &n);
+    for (GSequenceIter *at = g_sequence_get_begin_iter(p->zeroes);
+         !g_sequence_iter_is_end(at); at = g_sequence_iter_next(at)) {
+        const ZeroRange *z = g_sequence_get(at);
+        Range r = {z->lpn, z->nunits, z->durable};
+
+        state_bytes(s, &r, sizeof(r));
+    }
+    return !s->error;
+}
+
+/* In order, and of whole units. */
+static bool load_ranges(State *s, Payload *p)
+{
+    uint64_t end = 0;
+    uint64_t n = 0;
+
+    state_u64(s, &n);
+    for (uint64_t i = 0; !s->error && i < n; i++) {
+        Range r;
+
+        if (!state_bytes(s, &r, sizeof(r))) {
+            return false;
+        }
+        if (r.lpn < end || r.lpn > p->nblocks / p->unit_blocks || !r.nunits ||
+            r.nunits > p->nblocks / p->unit_blocks - r.lpn || r.durable > 1) {
+            return state_fail(s, "it is damaged: data on its way");
+        }
+        end = r.lpn + r.nunits;
+        payload_zeroes_load(p, r.lpn, r.nunits, r.durable);
+    }
+    return !s->error;
+}
+
 bool payload_state(Payload *p, State *s)
 {
     uint64_t n = 0;
@@ -187,7 +248,7 @@ bool payload_state(Payload *p, State *s)
         return false;
     }
     if (!s->loading) {
-        return save_units(s, p);
+        return save_units(s, p) && save_ranges(s, p);
     }
     memcpy(&lost, &p->zero_lost, 1);
     memcpy(&dirty, &p->store_dirty, 1);
@@ -201,5 +262,5 @@ bool payload_state(Payload *p, State *s)
     for (uint64_t i = 0; !s->error && i < n; i++) {
         load_unit(s, p);
     }
-    return !s->error;
+    return !s->error && load_ranges(s, p);
 }

@@ -11,7 +11,9 @@
  *   STALLED  the same, and something older at the store is in its way
  *   WRITING  the store is at it
  *   FAILED   the store refused it: kept, tried again at the next barrier
- *   TRIM     no data: a TRIM that the drive is working on
+ *
+ * A TRIM (trims.c) ends entries.  One that is dead nobody reads; it is still
+ * there because the store has it, or a barrier waits for it.
  *
  * Knows what a block reads as and what a power cut leaves; knows nothing of
  * commands, guest memory or NVMe.  How data gets to the store is destage.c's
@@ -105,6 +107,7 @@ PayloadEntry *payload_entry_alloc(Payload *p, uint64_t lpn)
     e->write_failed = false;
     e->nvalid = 0;
     e->writes = 0;
+    e->trim_seq = p->trim_seq;
     memset(e->valid, 0, sizeof(e->valid));
     return e;
 }
@@ -168,6 +171,7 @@ static void hash_grow(Payload *p)
         }
     }
     g_free(old);
+    payload_sweep_grow(p);
 }
 
 void payload_chain_push(Payload *p, PayloadEntry *e)
@@ -237,13 +241,13 @@ void payload_turn_leave(Payload *p, PayloadEntry *e)
         g_queue_unlink(&p->failed, &e->turn);
         p->stats.units_failed--;
     } else {
+        p->ndead -= e->dead;
         g_queue_unlink(e->state == ENTRY_READY ? &p->ready : &p->stalled,
                        &e->turn);
     }
 }
 
-/* Remove an entry that is not at the store, whatever its state. */
-static void entry_drop(Payload *p, PayloadEntry *e)
+void payload_entry_drop(Payload *p, PayloadEntry *e)
 {
     if (entry_waits(e)) {
         g_queue_unlink(&p->due, &e->due.link);
@@ -271,34 +275,45 @@ void payload_merge(Payload *p, const PayloadEntry *from, PayloadEntry *to)
     }
 }
 
-/* A durable entry takes over what older entries of its unit still hold. */
-static void absorb_older(Payload *p, PayloadEntry *e)
+static void look(Payload *p, uint64_t lpn)
+{
+    if (p->trims_done) {
+        payload_chain_look(p, lpn);
+    }
+}
+
+void payload_absorb_older(Payload *p, PayloadEntry *e)
 {
     PayloadEntry *older;
 
     for (PayloadEntry *o = e->older; o; o = older) {
         older = o->older;
-        if (o->state == ENTRY_TRIM || o->state == ENTRY_WRITING) {
+        if (o->state == ENTRY_WRITING ||
+            (!o->dead &&
+             payload_trim_between(p, o->lpn, o->version, e->version))) {
             return;
         }
-        payload_merge(p, o, e);
+        if (!o->dead) {
+            payload_merge(p, o, e);
+        }
         if (entry_waits(o)) {
             payload_due_inherit(p, &e->due, &o->due);
             payload_turn_leave(p, o);
             payload_chain_remove(p, o);
             payload_entry_free(p, o);
         } else {
-            entry_drop(p, o);
+            payload_entry_drop(p, o);
         }
     }
 }
 
-static PayloadEntry *chain_find(const Payload *p, uint64_t lpn,
-                                uint64_t version)
+static PayloadEntry *chain_find(Payload *p, uint64_t lpn, uint64_t version)
 {
-    PayloadEntry *e = payload_chain_newest(p, lpn);
+    PayloadEntry *e;
 
-    while (e && (e->state == ENTRY_TRIM || e->version != version)) {
+    look(p, lpn);
+    e = payload_chain_newest(p, lpn);
+    while (e && e->version != version) {
         e = e->older;
     }
     return e;
@@ -314,7 +329,7 @@ void payload_programmed(Payload *p, uint64_t lpn, uint64_t version)
     e->state = ENTRY_READY;
     g_queue_push_tail_link(&p->ready, &e->turn);
     payload_due_push(p, &e->due);
-    absorb_older(p, e);
+    payload_absorb_older(p, e);
 }
 
 void payload_superseded(Payload *p, uint64_t lpn, uint64_t version)
@@ -324,10 +339,11 @@ void payload_superseded(Payload *p, uint64_t lpn, uint64_t version)
     if (!e || e->state != ENTRY_DIRTY) {
         return;
     }
-    if (e->newer && e->newer->state == ENTRY_DIRTY) {
+    if (e->newer && e->newer->state == ENTRY_DIRTY &&
+        !payload_trim_between(p, lpn, e->version, e->newer->version)) {
         payload_merge(p, e, e->newer);
     }
-    entry_drop(p, e);
+    payload_entry_drop(p, e);
 }
 
 /* ---- writes ------------------------------------------------------------- */
@@ -373,29 +389,48 @@ void payload_write_drop(Payload *p, PayloadEntry *list)
     }
 }
 
-/* A write to a part of a unit that is not mapped: the rest reads as zeroes,
- * whatever the store may hold there. */
-static void fill_with_zeroes(Payload *p, PayloadEntry *e)
+void payload_fill_with_zeroes(Payload *p, PayloadEntry *e)
 {
     uint32_t nblocks = blocks_of_unit(p, e->lpn);
-    size_t end = (size_t)(e->first + e->count) * p->block_bytes;
 
-    memset(e->data, 0, (size_t)e->first * p->block_bytes);
-    memset(e->data + end, 0, (size_t)nblocks * p->block_bytes - end);
-    entry_set(e, 0, nblocks);
+    for (uint32_t b = 0; !entry_full(p, e) && b < nblocks; b++) {
+        if (!entry_has(e, b)) {
+            memset(e->data + (size_t)b * p->block_bytes, 0, p->block_bytes);
+            entry_set(e, b, 1);
+        }
+    }
+}
+
+static const PayloadEntry *newest_alive(const PayloadEntry *e)
+{
+    while (e && e->dead) {
+        e = e->older;
+    }
+    return e;
+}
+
+/* Does a unit without entries read as zeroes, whatever the store may hold? */
+static bool reads_as_zeroes(const Payload *p, uint64_t lpn)
+{
+    return payload_zeroes_cover(p, lpn, lpn) ||
+           !ssd_mapped(p->ssd, lpn * p->unit_blocks, NULL);
 }
 
 void payload_write_commit(Payload *p, PayloadEntry *list, uint64_t version)
 {
+    p->last_version = version;
     while (list) {
         PayloadEntry *e = list;
 
         list = e->next;
         e->next = NULL;
         e->version = version;
-        if (!entry_full(p, e) && !payload_chain_newest(p, e->lpn) &&
-            !ssd_mapped(p->ssd, e->lpn * p->unit_blocks, NULL)) {
-            fill_with_zeroes(p, e);
+        look(p, e->lpn);
+        e->trim_seq = p->trim_seq;
+        if (!entry_full(p, e) &&
+            !newest_alive(payload_chain_newest(p, e->lpn)) &&
+            reads_as_zeroes(p, e->lpn)) {
+            payload_fill_with_zeroes(p, e);
         }
         payload_chain_push(p, e);
     }
@@ -411,160 +446,19 @@ void payload_write_failed(Payload *p, uint64_t lba, uint32_t nblocks,
 
         /* Blocks of others that it took over must not go with it. */
         if (e && e->state == ENTRY_DIRTY && !e->absorbed) {
-            entry_drop(p, e);
+            payload_entry_drop(p, e);
         }
     }
-}
-
-/* ---- trim --------------------------------------------------------------- */
-
-/* Call fn for the newest entry of each chain of the range.  fn may remove
- * entries of that chain only. */
-static void for_each_chain(Payload *p, uint64_t lpn, uint64_t nunits,
-                           void (*fn)(Payload *p, PayloadEntry *e, uint64_t id),
-                           uint64_t id)
-{
-    if (nunits <= p->nchains) {
-        for (uint64_t i = 0; i < nunits; i++) {
-            PayloadEntry *e = payload_chain_newest(p, lpn + i);
-
-            if (e) {
-                fn(p, e, id);
-            }
-        }
-        return;
-    }
-    for (size_t i = 0; i < (size_t)1 << p->hash_bits; i++) {
-        PayloadEntry *next;
-
-        for (PayloadEntry *e = p->hash[i]; e; e = next) {
-            next = e->hnext;
-            if (e->lpn - lpn < nunits) {
-                fn(p, e, id);
-            }
-        }
-    }
-}
-
-static void trim_mark(Payload *p, PayloadEntry *newest, uint64_t id)
-{
-    PayloadEntry *e = payload_entry_alloc(p, newest->lpn);
-    PayloadEntry **slot = chain_slot(p, e->lpn);
-
-    /* Not payload_chain_push(): a hash that grows would upset for_each_chain(). */
-    e->state = ENTRY_TRIM;
-    e->version = id;
-    e->older = newest;
-    e->hnext = newest->hnext;
-    newest->newer = e;
-    *slot = e;
-    p->stats.units++;
-}
-
-static PayloadEntry *find_mark(PayloadEntry *e, uint64_t id)
-{
-    while (e && (e->state != ENTRY_TRIM || e->version != id)) {
-        e = e->older;
-    }
-    return e;
-}
-
-/* The drive has done the TRIM: what is older is of no use. */
-static void trim_apply(Payload *p, PayloadEntry *newest, uint64_t id)
-{
-    PayloadEntry *mark = find_mark(newest, id);
-    PayloadEntry *older;
-
-    if (!mark) {
-        return;
-    }
-    for (PayloadEntry *o = mark->older; o; o = older) {
-        older = o->older;
-        if (o->state == ENTRY_WRITING) {
-            o->dead = true;
-        } else if (o->state != ENTRY_TRIM) {
-            entry_drop(p, o);
-        }
-    }
-    entry_drop(p, mark);
-}
-
-static void trim_forget(Payload *p, PayloadEntry *newest, uint64_t id)
-{
-    PayloadEntry *mark = find_mark(newest, id);
-
-    if (mark) {
-        entry_drop(p, mark);
-    }
-}
-
-uint64_t payload_trim_begin(Payload *p, uint64_t lba, uint64_t nblocks)
-{
-    uint64_t id = ++p->next_trim_id;
-
-    for_each_chain(p, lba / p->unit_blocks, nblocks / p->unit_blocks, trim_mark,
-                   id);
-    return id;
-}
-
-static void zero_range_add(Payload *p, uint64_t lpn, uint64_t nunits)
-{
-    ZeroRange *z = p->zeroes.tail ? p->zeroes.tail->data : NULL;
-
-    if (z && !z->started && z->lpn + z->nunits == lpn) {
-        z->nunits += nunits;
-        g_queue_unlink(&p->due, &z->due.link);
-    } else {
-        z = g_new0(ZeroRange, 1);
-        z->lpn = lpn;
-        z->nunits = nunits;
-        z->link.data = z;
-        z->due.link.data = &z->due;
-        g_queue_push_tail_link(&p->zeroes, &z->link);
-    }
-    payload_due_push(p, &z->due);
-}
-
-void payload_trim_end(Payload *p, uint64_t lba, uint64_t nblocks, uint64_t id,
-                      bool ok)
-{
-    uint64_t lpn = lba / p->unit_blocks;
-    uint64_t nunits = nblocks / p->unit_blocks;
-
-    for_each_chain(p, lpn, nunits, ok ? trim_apply : trim_forget, id);
-    if (ok) {
-        zero_range_add(p, lpn, nunits);
-    }
-}
-
-bool payload_zeroes_cover(const Payload *p, uint64_t first, uint64_t last)
-{
-    for (GList *l = p->zeroes.head; l; l = l->next) {
-        const ZeroRange *z = l->data;
-
-        if (z->lpn <= last && first < z->lpn + z->nunits) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* ---- reads -------------------------------------------------------------- */
 
-/* The entry that has the block, as reads see it; *zero: it reads as zeroes. */
-static const PayloadEntry *find_block(const PayloadEntry *e, unsigned block,
-                                      bool *zero)
+static const PayloadEntry *find_block(const PayloadEntry *e, unsigned block)
 {
-    for (; e; e = e->older) {
-        if (e->state == ENTRY_TRIM) {
-            *zero = true;
-            return NULL;
-        }
-        if (!e->dead && entry_has(e, block)) {
-            return e;
-        }
+    while (e && (e->dead || !entry_has(e, block))) {
+        e = e->older;
     }
-    return NULL;
+    return e;
 }
 
 /* Blocks [i, i+count) of the read lie in one unit.  Returns how many at the
@@ -575,28 +469,24 @@ static uint32_t read_piece(Payload *p, PayloadRead *rd, uint32_t i,
     uint64_t lpn = (rd->lba + i) / p->unit_blocks;
     unsigned block = (rd->lba + i) % p->unit_blocks;
     uint8_t *to = rd->buf + (size_t)i * p->block_bytes;
-    PayloadEntry *newest = payload_chain_newest(p, lpn);
-    bool zero = false;
-    const PayloadEntry *e = NULL;
+    const PayloadEntry *newest;
+    const PayloadEntry *e;
     uint32_t n = count;
 
+    look(p, lpn);
     *from_store = false;
+    newest = newest_alive(payload_chain_newest(p, lpn));
+    e = find_block(newest, block);
     if (newest) {
-        e = find_block(newest, block, &zero);
-        for (n = 1; n < count; n++) {
-            bool zero_too = false;
-
-            if (find_block(newest, block + n, &zero_too) != e ||
-                zero_too != zero) {
-                break;
-            }
+        for (n = 1; n < count && find_block(newest, block + n) == e; n++) {
         }
     }
-    if (e) {
+    /* The drive may have trimmed what it has programmed, and not said so yet. */
+    if (e && (newest->state == ENTRY_DIRTY ||
+              ssd_mapped(p->ssd, lpn * p->unit_blocks, NULL))) {
         memcpy(to, e->data + (size_t)block * p->block_bytes,
                (size_t)n * p->block_bytes);
-    } else if (zero || payload_zeroes_cover(p, lpn, lpn) ||
-               !ssd_mapped(p->ssd, rd->lba + i, NULL)) {
+    } else if (e || reads_as_zeroes(p, lpn)) {
         memset(to, 0, (size_t)n * p->block_bytes);
     } else {
         *from_store = true;
@@ -635,6 +525,9 @@ bool payload_read(Payload *p, PayloadRead *rd)
 
 void payload_power_cut(Payload *p)
 {
+    while (p->trims_done) {
+        payload_sweep(p);
+    }
     for (size_t i = 0; i < (size_t)1 << p->hash_bits; i++) {
         PayloadEntry *chain;
 
@@ -644,8 +537,8 @@ void payload_power_cut(Payload *p)
             chain = e->hnext;
             for (; e; e = older) {
                 older = e->older;
-                if (e->state == ENTRY_DIRTY || e->state == ENTRY_TRIM) {
-                    entry_drop(p, e);
+                if (e->state == ENTRY_DIRTY) {
+                    payload_entry_drop(p, e);
                 }
             }
         }
@@ -664,6 +557,7 @@ Payload *payload_new(const NvmeStore *store, void *store_opaque,
     p->hash_bits = 10;
     p->hash = g_new0(PayloadEntry *, (size_t)1 << p->hash_bits);
     p->slabs = g_array_new(FALSE, FALSE, sizeof(Slab));
+    p->zeroes = g_sequence_new(NULL);
     p->store_dirty = true; /* an earlier process may have left things so */
     return p;
 }
@@ -673,6 +567,7 @@ void payload_attach(Payload *p, const Ssd *ssd, uint64_t nblocks)
     const SsdInfo *info = ssd_info(ssd);
 
     p->ssd = ssd;
+    p->last_version = ssd_last_version(ssd);
     p->nblocks = nblocks;
     p->block_bytes = info->block_bytes;
     p->unit_bytes = info->unit_bytes;
@@ -682,13 +577,9 @@ void payload_attach(Payload *p, const Ssd *ssd, uint64_t nblocks)
 
 void payload_free(Payload *p)
 {
-    GList *l;
-
     g_assert(p->in_flight == 0);
     payload_free_jobs(p);
-    while ((l = g_queue_pop_head_link(&p->zeroes))) {
-        g_free(l->data);
-    }
+    payload_zeroes_free(p);
     for (unsigned i = 0; i < p->slabs->len; i++) {
         Slab *slab = &g_array_index(p->slabs, Slab, i);
 
@@ -712,4 +603,5 @@ void payload_free(Payload *p)
 void payload_get_stats(const Payload *p, PayloadStats *stats)
 {
     *stats = p->stats;
+    stats->zero_ranges = p->nzeroes;
 }

@@ -56,6 +56,7 @@ typedef struct PayloadStats {
     uint64_t units_peak;
     uint64_t units_failed; /* programmed, and the store refused them */
     uint64_t destaged_units;
+    uint64_t zero_ranges; /* that the store has not zeroed yet */
     uint64_t store_reads;
     uint64_t store_writes;
     uint64_t store_zeroes;
@@ -95,10 +96,16 @@ void payload_write_failed(Payload *p, uint64_t lba, uint32_t nblocks,
 /* true: done, see rd->ret; false: client->read_done() will follow. */
 bool payload_read(Payload *p, PayloadRead *rd);
 
-/* Whole units only.  ok: the drive has done it. */
+/*
+ * Whole units only; a number for it.  Only while there is room for one more: a
+ * place gets free when a TRIM has ended, and payload_kick() has done with it.
+ * ok: the drive has done it.  durable: its zeroes are data, as those of Write
+ * Zeroes; else the store gets them when there is nothing better to do, and no
+ * barrier waits for that.
+ */
+bool payload_trim_room(const Payload *p);
 uint64_t payload_trim_begin(Payload *p, uint64_t lba, uint64_t nblocks);
-void payload_trim_end(Payload *p, uint64_t lba, uint64_t nblocks, uint64_t id,
-                      bool ok);
+void payload_trim_end(Payload *p, uint64_t id, bool ok, bool durable);
 
 /* client->barrier_done() will follow, from the next payload_kick() at the
  * earliest. */
@@ -108,8 +115,18 @@ void payload_barrier(Payload *p, PayloadBarrier *b);
 void payload_programmed(Payload *p, uint64_t lpn, uint64_t version);
 void payload_superseded(Payload *p, uint64_t lpn, uint64_t version);
 
-/* Start what can be started at the store. */
-void payload_kick(Payload *p);
+/* Start what can be started at the store.  true: there is more to do, call it
+ * again; it stopped to bound its time. */
+bool payload_kick(Payload *p);
+
+/*
+ * Have the store zero some of what TRIMs have left, when there is time for it:
+ * a few requests at a time.  Not while held.  true: more could be started soon.
+ */
+bool payload_housekeep(Payload *p);
+bool payload_has_lazy(const Payload *p); /* is any left, or at the store? */
+void payload_hold(Payload *p, bool on);
+
 void payload_store_done(Payload *p, NvmeStoreReq *req, int ret);
 unsigned payload_store_in_flight(const Payload *p);
 

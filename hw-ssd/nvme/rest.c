@@ -15,6 +15,7 @@
 void nvme_hold(NvmeCtrl *ctrl, bool on)
 {
     ctrl->held = on;
+    payload_hold(ctrl->payload, on);
 }
 
 static bool queues_at_rest(const NvmeCtrl *ctrl)

@@ -91,7 +91,9 @@ static void run_state_changed(void *opaque, bool running, RunState state)
         return;
     }
     hold_still(s);
-    if (state != RUN_STATE_SHUTDOWN) {
+    if (state == RUN_STATE_SHUTDOWN) {
+        vssd_store_finish(s, NVME_SHUTDOWN_MS);
+    } else {
         vssd_settle(s, state == RUN_STATE_SAVE_VM ||
                       state == RUN_STATE_FINISH_MIGRATE ||
                       migration_is_running());

@@ -11,13 +11,18 @@
  * vssd_store_preload().
  */
 #include "qemu/osdep.h"
+#include "qemu/units.h"
 #include "block/aio-wait.h"
 #include "qapi/error.h"
+#include "qemu/error-report.h"
 #include "qemu/coroutine.h"
 #include "system/block-backend.h"
 #include "trace.h"
 
 #include "vssd.h"
+
+/* What a request of lazy zeroes frees at once. */
+#define FREE_BYTES (16 * MiB)
 
 typedef enum VssdJobState {
     JOB_STARTING, /* inside submit() */
@@ -39,33 +44,44 @@ static const char *const op_names[] = {
     [NVME_STORE_FLUSH] = "flush",
 };
 
-static int coroutine_mixed_fn store_do(BlockBackend *blk,
-                                       const NvmeStoreReq *req)
+/*
+ * Space that nobody needs: what reads as zeroes already is passed over in one
+ * go, and of the rest a part is freed that takes a host file system some
+ * milliseconds.  req->bytes becomes what has been done.
+ */
+static int coroutine_fn store_co_free(VssdDev *s, NvmeStoreReq *req)
 {
-    switch (req->op) {
-    case NVME_STORE_READ:
-        return blk_pread(blk, req->offset, req->bytes, req->buf, 0);
-    case NVME_STORE_WRITE:
-        return blk_pwrite(blk, req->offset, req->bytes, req->buf, 0);
-    case NVME_STORE_ZERO:
-        return blk_pwrite_zeroes(blk, req->offset, req->bytes,
-                                 BDRV_REQ_MAY_UNMAP);
-    case NVME_STORE_FLUSH:
-        return blk_flush(blk);
+    BlockBackend *blk = s->conf.blk;
+    int64_t unit = ssd_info(s->ssd)->unit_bytes;
+    int64_t n = req->bytes;
+    int ret = blk_co_block_status_above(blk, NULL, req->offset, req->bytes, &n,
+                                        NULL, NULL);
+
+    if (ret >= 0 && ret & BDRV_BLOCK_ZERO && n >= unit) {
+        req->bytes = QEMU_ALIGN_DOWN(n, unit);
+        return 0;
     }
-    g_assert_not_reached();
+    if (ret >= 0 && n > 0) {
+        req->bytes = MIN(req->bytes, QEMU_ALIGN_UP(n, unit));
+    }
+    req->bytes = MIN(req->bytes, MAX(FREE_BYTES, unit));
+    return blk_co_pwrite_zeroes(blk, req->offset, req->bytes,
+                                BDRV_REQ_MAY_UNMAP);
 }
 
-static int coroutine_fn store_co_do(BlockBackend *blk, const NvmeStoreReq *req)
+static int coroutine_fn store_co_do(VssdDev *s, NvmeStoreReq *req)
 {
+    BlockBackend *blk = s->conf.blk;
+
     switch (req->op) {
     case NVME_STORE_READ:
         return blk_co_pread(blk, req->offset, req->bytes, req->buf, 0);
     case NVME_STORE_WRITE:
         return blk_co_pwrite(blk, req->offset, req->bytes, req->buf, 0);
     case NVME_STORE_ZERO:
-        return blk_co_pwrite_zeroes(blk, req->offset, req->bytes,
-                                    BDRV_REQ_MAY_UNMAP);
+        return req->lazy ? store_co_free(s, req)
+                         : blk_co_pwrite_zeroes(blk, req->offset, req->bytes,
+                                                BDRV_REQ_MAY_UNMAP);
     case NVME_STORE_FLUSH:
         return blk_co_flush(blk);
     }
@@ -124,8 +140,27 @@ static void coroutine_fn job_entry(void *opaque)
 {
     VssdJob *job = opaque;
 
-    job->ret = store_co_do(job->dev->conf.blk, job->req);
+    job->ret = store_co_do(job->dev, job->req);
     job_end(job);
+}
+
+/* With -icount: wait for it here. */
+static void coroutine_fn awaited_entry(void *opaque)
+{
+    VssdJob *job = opaque;
+
+    job->ret = store_co_do(job->dev, job->req);
+    job->state = JOB_ENDED;
+    aio_wait_kick();
+}
+
+static int store_await(VssdDev *s, NvmeStoreReq *req)
+{
+    VssdJob job = { .dev = s, .req = req, .state = JOB_WAITING };
+
+    qemu_coroutine_enter(qemu_coroutine_create(awaited_entry, &job));
+    AIO_WAIT_WHILE(s->ctx, job.state != JOB_ENDED);
+    return job.ret;
 }
 
 /* Lock held, by this thread. */
@@ -137,7 +172,7 @@ static int store_submit(void *opaque, NvmeStoreReq *req)
 
     trace_vssd_store_start(s, op_names[req->op], req->offset, req->bytes);
     if (s->icount) {
-        ret = store_do(s->conf.blk, req);
+        ret = store_await(s, req);
         trace_vssd_store_done(s, op_names[req->op], req->offset, req->bytes,
                               ret);
         return MIN(ret, 0);
@@ -164,6 +199,50 @@ void vssd_store_drain(VssdDev *s)
 {
     AIO_WAIT_WHILE(NULL, qatomic_read(&s->jobs_in_flight) > 0);
 }
+
+/* ---- the end --------------------------------------------------------------- */
+
+static bool housekeep(VssdDev *s)
+{
+    bool more;
+
+    if (!vssd_lock(s)) {
+        return false;
+    }
+    vssd_store_reap(s);
+    more = nvme_housekeep(s->ctrl);
+    vssd_unlock(s);
+    return more;
+}
+
+static void set_flag(void *opaque)
+{
+    *(bool *)opaque = true;
+}
+
+void vssd_store_finish(VssdDev *s, unsigned most_ms)
+{
+    bool late = false;
+    QEMUTimer *timer = aio_timer_new(qemu_get_aio_context(),
+                                     QEMU_CLOCK_REALTIME, SCALE_MS, set_flag,
+                                     &late);
+    bool more;
+
+    timer_mod(timer, qemu_clock_get_ms(QEMU_CLOCK_REALTIME) + most_ms);
+    do {
+        more = housekeep(s);
+        AIO_WAIT_WHILE(NULL, qatomic_read(&s->jobs_in_flight) > 0 && !late);
+        late |= timer_expired(timer,
+                              qemu_clock_get_ms(QEMU_CLOCK_REALTIME));
+    } while (more && !late);
+    timer_free(timer);
+    if (more) {
+        warn_report("vssd: there was no time to free all that the guest has "
+                    "trimmed: the image still holds data there");
+    }
+}
+
+/* ---- the beginning ----------------------------------------------------------- */
 
 #define AGE_BATCH 1024
 

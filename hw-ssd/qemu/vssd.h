@@ -187,6 +187,10 @@ bool vssd_store_reap(VssdDev *s);
 /* Main loop: wait until no request is in flight; lock not held. */
 void vssd_store_drain(VssdDev *s);
 
+/* The same, for a drive that ends: free what the guest has trimmed, as far as
+ * that can be done in so long. */
+void vssd_store_finish(VssdDev *s, unsigned most_ms);
+
 /* Main loop, before the guest runs: tell the drive which parts of the node
  * hold data.  *data_bytes: how many. */
 bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,

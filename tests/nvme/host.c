@@ -82,6 +82,16 @@ static const NvmeMachine machine = {
 
 /* ---- the store ---------------------------------------------------------- */
 
+/* Now and then a store does a part of what it was asked for. */
+static uint64_t zero_part(Host *h, const NvmeStoreReq *req)
+{
+    uint64_t units = req->bytes / h->info->unit_bytes;
+
+    return prng_below(&h->prng, 4) || units < 2
+               ? req->bytes
+               : (1 + prng_below(&h->prng, units - 1)) * h->info->unit_bytes;
+}
+
 /* Do the work of a request; returns what its end is to say. */
 static int store_do(Host *h, NvmeStoreReq *req)
 {
@@ -104,6 +114,7 @@ static int store_do(Host *h, NvmeStoreReq *req)
         if (h->fail_zeroes) {
             return -EIO;
         }
+        req->bytes = zero_part(h, req);
         memset(h->disk + req->offset, 0, req->bytes);
         return 0;
     case NVME_STORE_FLUSH:
@@ -161,6 +172,32 @@ bool host_store_step(Host *h)
     nvme_store_done(h->ctrl, h->now_ns, req, store_do(h, req));
     nvme_run(h->ctrl, h->now_ns);
     return true;
+}
+
+unsigned host_at_store(const Host *h, NvmeStoreOp op)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < h->at_store->len; i++) {
+        const NvmeStoreReq *req = g_ptr_array_index(h->at_store, i);
+
+        n += req->op == op;
+    }
+    return n;
+}
+
+bool host_store_end(Host *h, NvmeStoreOp op)
+{
+    for (unsigned i = 0; i < h->at_store->len; i++) {
+        NvmeStoreReq *req = g_ptr_array_index(h->at_store, i);
+
+        if (req->op == op) {
+            g_ptr_array_remove_index(h->at_store, i);
+            nvme_store_done(h->ctrl, h->now_ns, req, store_do(h, req));
+            return true;
+        }
+    }
+    return false;
 }
 
 static const NvmeStore store = { .submit = store_submit };

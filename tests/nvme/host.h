@@ -130,6 +130,10 @@ bool host_step(Host *h);      /* false: nothing will ever happen */
 void host_sleep(Host *h, uint64_t ns);
 bool host_store_step(Host *h); /* end one request at the store, any */
 
+/* Requests of one kind that are at the store; end the oldest of them. */
+unsigned host_at_store(const Host *h, NvmeStoreOp op);
+bool host_store_end(Host *h, NvmeStoreOp op);
+
 /* Put an entry in queue id and ring; the cid is chosen if it is 0 in dw[0]. */
 uint16_t host_send(Host *h, unsigned id, const NvmeSqe *sqe);
 void host_put(Host *h, unsigned id, const NvmeSqe *sqe); /* do not ring */

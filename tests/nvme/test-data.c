@@ -48,6 +48,8 @@ typedef struct Load {
     uint64_t nunits;
     Unit *units;
     uint8_t *locked; /* per block: by a command in flight */
+    uint8_t *trimmed; /* per block: last by a TRIM, of which the store may not
+                         know */
     Op op[QD];
     unsigned in_flight;
     uint32_t next_value;
@@ -161,6 +163,8 @@ static void send_trim(Load *l, Op *op)
     if (end > first) {
         note_change(l, first * l->unit_blocks,
                     (end - first) * l->unit_blocks, 0);
+        memset(l->trimmed + first * l->unit_blocks, 1,
+               (end - first) * l->unit_blocks);
     }
     op->cid = host_send(l->h, 1, &sqe);
 }
@@ -197,6 +201,7 @@ static void send_rw(Load *l, Op *op)
     sqe.dw[12] = (op->nblocks - 1) | (op->fua ? 1U << 30 : 0);
     if (op->kind == OP_WRITE || op->kind == OP_ZEROES) {
         note_change(l, op->lba, op->nblocks, op->value);
+        memset(l->trimmed + op->lba, 0, op->nblocks);
     }
     op->cid = host_send(l->h, 1, &sqe);
 }
@@ -214,6 +219,10 @@ static void choose(Load *l, Op *op)
     }
     op->kind = dice < 35 ? OP_READ : dice < 80 ? OP_WRITE
              : dice < 86 ? OP_ZEROES : dice < 96 ? OP_TRIM : OP_COMPARE;
+    if (op->kind == OP_TRIM && prng_below(&l->prng, 4) == 0) { /* a large one */
+        op->nblocks = nblocks / 2;
+        op->lba = prng_below(&l->prng, nblocks / 2);
+    }
     op->fua = prng_below(&l->prng, 20) == 0;
     op->value = op->kind == OP_ZEROES ? 0 : ++l->next_value;
 }
@@ -296,11 +305,21 @@ static void flush(Load *l)
     for (uint64_t i = 0; i < l->nunits; i++) { /* and the host machine has it */
         for (uint32_t b = 0; b < l->unit_blocks; b++) {
             uint64_t lba = i * l->unit_blocks + b;
+            uint32_t has = block_value(l, l->h->durable + lba * l->block_bytes,
+                                       lba);
 
-            g_assert_cmphex(block_value(l, l->h->durable +
-                                               lba * l->block_bytes, lba),
-                            ==, l->units[i].base[b]);
+            if (!l->trimmed[lba]) {
+                g_assert_cmphex(has, ==, l->units[i].base[b]);
+            }
         }
+    }
+}
+
+/* Zeroes that were found may be those of a TRIM. */
+static void note_zeroes(Load *l, uint64_t unit, const uint32_t *got)
+{
+    for (uint32_t b = 0; b < l->unit_blocks; b++) {
+        l->trimmed[unit * l->unit_blocks + b] = !got[b];
     }
 }
 
@@ -321,6 +340,7 @@ static void check_after_cut(Load *l)
             }
         }
         g_assert_cmpuint(n, <=, u->changes->len);
+        note_zeroes(l, i, got);
         memcpy(u->base, got, l->unit_blocks * 4);
         g_array_set_size(u->changes, 0);
     }
@@ -376,6 +396,7 @@ static void check_after_reset(Load *l, const uint8_t *unknown)
             g_assert_cmpuint(n, >, 0);
             unit_state(l, u, --n, state);
         } while (memcmp(state, got, l->unit_blocks * 4) != 0);
+        note_zeroes(l, i, got);
         g_array_set_size(u->changes, n);
     }
 }
@@ -394,6 +415,23 @@ static void reset(Load *l)
     check_after_reset(l, unknown);
 }
 
+/* Time to zero what was trimmed: data does not change by it. */
+static void housekeeping(Load *l)
+{
+    Host *h = l->h;
+
+    host_sleep(h, 5000000000);
+    for (uint64_t lba = 0; lba < h->nblocks; lba++) {
+        const uint8_t *disk = h->disk + lba * l->block_bytes;
+
+        if (memcmp(disk, h->durable + lba * l->block_bytes,
+                   l->block_bytes) != 0) {
+            g_assert_cmphex(block_value(l, disk, lba), ==, 0);
+            g_assert_true(l->trimmed[lba]);
+        }
+    }
+}
+
 /* A new process finds in the store what the old one left. */
 static void restart(Load *l, const HostOptions *o)
 {
@@ -406,9 +444,11 @@ static void restart(Load *l, const HostOptions *o)
            NVME_CSTS_SHST_DONE) {
         host_step(h);
     }
-    again.disk = g_memdup2(h->durable, h->disk_bytes);
+    housekeeping(l);
+    again.disk = g_memdup2(h->disk, h->disk_bytes);
     host_free(h);
     l->h = host_new(&again);
+    memset(l->trimmed, 0, l->nunits * l->unit_blocks);
     note_durable(l);
     bring_up(l);
     check_all(l);
@@ -424,6 +464,7 @@ static void load_init(Load *l, const HostOptions *o, uint64_t seed)
     l->nunits = l->h->nblocks / l->unit_blocks;
     l->units = g_new0(Unit, l->nunits);
     l->locked = g_malloc0(l->nunits * l->unit_blocks);
+    l->trimmed = g_malloc0(l->nunits * l->unit_blocks);
     for (uint64_t i = 0; i < l->nunits; i++) {
         l->units[i].base = g_new0(uint32_t, l->unit_blocks);
         l->units[i].changes = g_array_new(FALSE, FALSE, sizeof(Change));
@@ -439,6 +480,7 @@ static void load_free(Load *l)
     }
     g_free(l->units);
     g_free(l->locked);
+    g_free(l->trimmed);
     host_free(l->h);
 }
 
@@ -558,6 +600,14 @@ static void test_large_units(void)
                               .set = "ftl.unit=16KiB" }, true);
 }
 
+/* A power cut may undo a TRIM. */
+static void test_scan(void)
+{
+    run_seeds(&(HostOptions){ .durable = true, .nblocks = 1024, .slow = true,
+                              .set = "ftl.recovery=scan;ftl.op_percent=90%" },
+              true);
+}
+
 static void test_shallow_drive(void)
 {
     run_seeds(&(HostOptions){ .durable = true, .nblocks = 2048, .slow = true,
@@ -581,6 +631,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/data/crowded-slowly", test_crowded_slowly);
     g_test_add_func("/nvme/data/4k-blocks", test_4k_blocks);
     g_test_add_func("/nvme/data/large-units", test_large_units);
+    g_test_add_func("/nvme/data/scan", test_scan);
     g_test_add_func("/nvme/data/shallow-drive", test_shallow_drive);
     g_test_add_func("/nvme/data/no-latency", test_no_latency);
     return g_test_run();
