@@ -386,6 +386,7 @@ void ssd_destroy(Ssd *ssd)
     block_destroy(ssd);
     stream_destroy(ssd);
     saved_destroy(ssd);
+    refresh_destroy(ssd);
     nand_destroy(ssd->nand);
     eventq_destroy(&ssd->events);
     lazy_free(ssd->map, map_units(ssd), sizeof(*ssd->map));
@@ -394,7 +395,6 @@ void ssd_destroy(Ssd *ssd)
               sizeof(*ssd->spare_version));
     lazy_free(ssd->spare_stream, ssd->l.raw_units, 1);
     hot_destroy(ssd);
-    refresh_destroy(ssd);
     lazy_free(ssd->valid, valid_words(ssd), sizeof(*ssd->valid));
     lazy_free(ssd->slot, ssd->n_slot_records, sizeof(*ssd->slot));
     g_free(ssd->waiter);
