@@ -45,7 +45,8 @@ bool ssd_config_load(SsdConfig *cfg, const char *path, GError **error);
  * before the bad one stay applied. */
 bool ssd_config_set(SsdConfig *cfg, const char *options, GError **error);
 
-/* Set the host's logical block size: 512 or 4096, at most ftl.unit. */
+/* Set the host's logical block size: 512 or 4096; ssd_config_check() refuses one
+ * above ftl.unit. */
 bool ssd_config_set_block_bytes(SsdConfig *cfg, uint32_t bytes, GError **error);
 
 /* The value of key as a user would type it (g_free), or NULL: no such key. */
@@ -88,25 +89,30 @@ typedef enum SsdOp {
     SSD_OP_WRITE,
     SSD_OP_TRIM,     /* one range; the front end splits a DSM command */
     SSD_OP_FLUSH,    /* lba and nblocks ignored, as for SHUTDOWN */
-    SSD_OP_SHUTDOWN, /* flush, then write the clean-shutdown mark */
+    SSD_OP_SHUTDOWN, /* a flush that empties the buffer whatever buffer.plp and
+                        buffer.ignore_flush say; then a checkpoint, with
+                        ftl.recovery=checkpoint */
     SSD_N_OPS,
 } SsdOp;
 
 typedef enum SsdStatus {
     SSD_STATUS_OK,
-    SSD_STATUS_UNRECOVERED_READ,
-    SSD_STATUS_WRITE_FAULT,
-    SSD_STATUS_READ_ONLY,
-    SSD_STATUS_ABORTED,
-    SSD_STATUS_POWER_LOSS, /* in flight when the power went */
+    SSD_STATUS_UNRECOVERED_READ, /* READ: bad_lba, and maybe others, are lost */
+    SSD_STATUS_WRITE_FAULT, /* WRITE, FLUSH, SHUTDOWN: what it waited for will not
+                               be durable; of a WRITE some units may be in the
+                               buffer */
+    SSD_STATUS_READ_ONLY,   /* WRITE, TRIM: refused, without effect */
+    SSD_STATUS_ABORTED,     /* by ssd_abort(), without effect */
+    SSD_STATUS_POWER_LOSS,  /* in flight when the power went */
 } SsdStatus;
 
 /* A host command.  ssd_submit() copies it; the caller may reuse it at once. */
 typedef struct SsdCmd {
     uint64_t tag;     /* caller's cookie, unique among commands in flight */
     uint64_t version; /* WRITE: caller's counter, above that of every earlier
-                         WRITE, below 2^48; goes to the spare area with each
-                         unit, and comes back in SsdHostOps */
+                         WRITE and ssd_last_version(), below 2^48; goes to the
+                         spare area with each unit, and comes back in
+                         SsdHostOps.  Not looked at if the drive has no host */
     SsdOp op;
     bool fua;         /* WRITE: complete only once durable */
     uint16_t stream;  /* WRITE: placement, below SsdInfo.host_streams */
@@ -120,9 +126,9 @@ typedef struct SsdCmd {
  * finished last is shown.
  */
 #define SSD_COSTS(X)                                                           \
-    X(firmware, "controller firmware")                                         \
+    X(firmware, "controller firmware, waiting for a core, or for recovery")    \
     X(link, "host link, waiting for it included")                              \
-    X(buffer, "DRAM access, and waiting for room in the buffer")               \
+    X(buffer, "DRAM, waiting for it, and for room in the buffer")              \
     X(bus_wait, "waiting for a NAND channel")                                  \
     X(bus, "command, address and data on a NAND channel")                      \
     X(die_wait, "waiting for a die")                                           \
@@ -149,20 +155,23 @@ typedef struct SsdCompletion {
 
 /*
  * What the drive tells the keeper of the payload, per mapping unit: lpn counts
- * SsdInfo.unit_bytes.  Both are leaf calls: they run inside ssd_submit() or
- * ssd_advance() and must not call the same Ssd.  Each unit of each WRITE that
- * ssd_submit() took ends in exactly one of:
+ * SsdInfo.unit_bytes.  Both are leaf calls: they run inside any call that lets
+ * time pass (it has now_ns, or is ssd_rest()) and must not call the same Ssd.
+ * Each unit of each WRITE that ssd_submit() took ends in exactly one of:
  *
  *   programmed  the unit survives a power cut from now on: it is in NAND or,
  *               with SsdInfo.keeps_buffer, in the buffer;
  *   superseded  it will never be: a later WRITE or TRIM of the unit came
  *               first.  The later one carries the whole unit on: blocks of the
  *               unit that the later WRITE did not touch now belong to it;
- *   a power cut, which drops every unit not reported as programmed.
+ *   a power cut, which drops every unit not reported as programmed;
+ *   the completion of its WRITE with SSD_STATUS_READ_ONLY or SSD_STATUS_ABORTED:
+ *               none of its units has entered the drive, and none is reported.
  *
  * A drive that can program no more (worn out) keeps what it could not program
  * in its buffer until the power goes; flushes and FUA writes that wait for it
- * end with SSD_STATUS_WRITE_FAULT.
+ * end with SSD_STATUS_WRITE_FAULT.  So does a WRITE of which only some units
+ * could enter the buffer: the others are not reported before the power goes.
  *
  * For one lpn the calls come in the order of the versions.  A programmed() for
  * a unit that a TRIM, or a newer WRITE, has overtaken may still come, and is
@@ -183,8 +192,10 @@ typedef struct SsdHostOps {
 } SsdHostOps;
 
 /*
- * host may be NULL: then versions are not kept (they cost 8 bytes for each
- * physical unit) and ssd_power_cut() may not be used.  cfg is copied.
+ * host may be NULL.  Then, with ftl.recovery=capacitors, versions are not kept
+ * (they cost 8 bytes for each physical unit) and ssd_power_cut() may not be used;
+ * other ways to find the map need versions, and the drive counts them itself.
+ * cfg is copied.  NULL: the configuration is refused, and *error says why.
  */
 Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
                 GError **error);
@@ -212,8 +223,9 @@ void ssd_expect_full(Ssd *ssd);
 int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *cmd);
 
 /*
- * A command for that block will come, and then: will come soon.  The drive has
- * its table entries fetched from memory meanwhile.  Changes nothing.
+ * A command for that block, below SsdInfo.nblocks, will come, and then: will come
+ * soon.  The drive has its table entries fetched from memory meanwhile.  Changes
+ * nothing.
  */
 void ssd_hint(const Ssd *ssd, uint64_t lba, bool soon);
 
@@ -232,33 +244,49 @@ size_t ssd_advance(Ssd *ssd, uint64_t now_ns, SsdCompletion *done, size_t max);
 /*
  * Is the unit that holds this block mapped, in the buffer or in NAND?  A block
  * that is not reads as zeroes, and costs no NAND time.  version, if not NULL,
- * is set to that of the newest WRITE taken (0: preloaded).
+ * is set to that of the newest WRITE taken (0: preloaded, or the drive has no
+ * host).  Between a power cut and ssd_ready() it means nothing, unless
+ * ftl.recovery=capacitors.
  */
 bool ssd_mapped(const Ssd *ssd, uint64_t lba, uint64_t *version);
 
 /*
  * Ask for a command to end early.  true: it will complete soon, with
- * SSD_STATUS_ABORTED and no effect; false: too late, it runs to its end.
+ * SSD_STATUS_ABORTED (or SSD_STATUS_POWER_LOSS, if the power goes first) and no
+ * effect; false: too late, it runs to its end.
  */
 bool ssd_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag);
 
 /*
  * Lose power: commands in flight complete with SSD_STATUS_POWER_LOSS (fetch
  * them with ssd_advance()), what the buffer holds is gone (unless
- * SsdInfo.keeps_buffer), pages being programmed are torn.  Until ssd_power_on(), ssd_submit() says -ENODEV.
- * Nothing happens if a scripted fault has cut the power before now_ns.
+ * SsdInfo.keeps_buffer), pages being programmed are torn, blocks being erased
+ * must be erased again.  With ftl.recovery=capacitors the map is kept, and a unit
+ * that was being written reads as its previous version; else the drive knows no
+ * more than what is in NAND.  Until ssd_power_on(), ssd_submit() says -ENODEV.
+ * The power must be on, unless the drive has scripted faults: nothing happens if
+ * one of them has cut it before now_ns.
  */
 void ssd_power_cut(Ssd *ssd, uint64_t now_ns);
 
 /*
- * Power is back.  The map is kept in memory that capacitors protect, so the
- * drive is ready at once; a unit that was being written reads as its previous
- * version.  A trim is durable when it completes.  With buffer.plp the buffer is
- * as it was, which takes no modelled time either.
+ * Power, which was off, is back.
+ *
+ * ftl.recovery=capacitors: the drive is ready at once.  A trim was durable when it
+ * completed.  With buffer.plp the buffer is as it was, which takes no modelled
+ * time either.
+ *
+ * scan, checkpoint: the drive reads what NAND holds, in modelled time; commands
+ * that come meanwhile wait (ssd_ready()).  Each unit is found in the newest version
+ * that was programmed, as SsdHostOps has told.  A trim is durable when a FLUSH or
+ * SHUTDOWN completes that was submitted after the trim had completed; one that is
+ * not may be undone, but never does an older version come back than one that was
+ * durable.
  */
 void ssd_power_on(Ssd *ssd, uint64_t now_ns);
 
-/* Has it found all that NAND holds?  Commands that come earlier wait. */
+/* Is the power on, and has it found all that NAND holds?  Commands that come
+ * earlier wait. */
 bool ssd_ready(const Ssd *ssd);
 
 /* Modelled time from the last ssd_power_on() until the drive was ready (0: it is
@@ -329,7 +357,7 @@ void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key);
 void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w);
 
 typedef struct SsdCounters {
-    uint64_t commands[SSD_N_OPS]; /* completed */
+    uint64_t commands[SSD_N_OPS]; /* completed, whatever their status */
     uint64_t host_units_read;     /* mapping units touched by READ */
     uint64_t host_units_written;
     uint64_t host_bytes_read;
@@ -348,7 +376,7 @@ typedef struct SsdCounters {
     uint32_t spare_percent; /* of the blocks that may yet go bad; 0: any more
                                makes the drive read-only */
     bool read_only;
-    uint64_t max_erase_count;
+    uint64_t max_erase_count; /* these two: of all blocks, in SLC mode or not */
     double mean_erase_count;
     uint32_t percent_used; /* of media.rated_cycles, on average of the blocks not
                               in SLC mode; may be above 100; 0 if that is 0 */
@@ -380,16 +408,18 @@ void ssd_reset_stats(Ssd *ssd);
 /*
  * Write n mapping units (lpn counts SsdInfo.unit_bytes), in this order, without
  * modelled time: allocation, cleaning and wear are as for writes of stream 0, and
- * the last page is filled up.  For a drive at rest, and units that its buffer
- * does not hold.  -EBUSY: it is not, it does; -ENODEV: no power; -EINVAL: beyond the capacity, or there is
- * an operation log; -EROFS: the drive takes no more.
+ * the last page is filled up.  Each has a version of the drive's own: later ones of
+ * the host must be above ssd_last_version().  For a drive at rest, and units that
+ * its buffer does not hold.  -EBUSY: it is not, it does; -ENODEV: no power;
+ * -EINVAL: beyond the capacity, or there is an operation log; -EROFS: the drive
+ * takes no more, and what came before has been written.
  */
 int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n);
 
 /* ---- saving ------------------------------------------------------------------ */
 
 /* Modelled time of the drive, and the newest version it has taken: where a
- * caller of a drive that was loaded goes on. */
+ * caller of a drive that was loaded, or aged, goes on. */
 uint64_t ssd_now_ns(const Ssd *ssd);
 uint64_t ssd_last_version(const Ssd *ssd);
 
@@ -431,7 +461,8 @@ Ssd *ssd_clone(const Ssd *ssd, const SsdHostOps *host, void *opaque,
 /*
  * Write everything that the drive does from now on to a file (docs/oplog.md),
  * for vssd-oplog-check.  Before ssd_preload() and the first ssd_submit().
- * false: the file cannot be written, or the drive has been; *error names it.
+ * false: the file cannot be written, the drive has been, or ftl.recovery is not
+ * capacitors; *error says which.
  */
 bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error);
 

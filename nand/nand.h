@@ -105,7 +105,8 @@ typedef enum NandOpKind {
 /* How an operation ended. */
 typedef enum NandStatus {
     NAND_OK,
-    NAND_FAILED,        /* program, copyback, erase: not done; the block is bad */
+    NAND_FAILED, /* program, copyback: its pages count as programmed and hold
+                    nothing; erase: the block must not be used any more */
     NAND_UNCORRECTABLE, /* read: the parts in bad_parts are lost */
 } NandStatus;
 
@@ -146,29 +147,33 @@ typedef enum NandTime {
 } NandTime;
 
 /*
- * One operation.  The first block is the owner's to fill in, the second is
- * filled in by the array and may be read in the done callback.  The times add
- * up: done - submit_ps = the sum of time_ps[].
+ * One operation.  The first block is the owner's to fill in: nand_submit() takes
+ * no other member from its caller.  The second is filled in by the array and may
+ * be read in the done callback, as may bad_parts, fail, cut and stretch_milli,
+ * to which the array adds (ECC, scripted faults).  The times add up:
+ * done - submit_ps = the sum of time_ps[].
  */
 typedef struct NandOp {
     NandOpKind kind;
     NandCause cause;
     NandPpa ppa;     /* ERASE: any page of the block; PROGRAM: the first of
-                        pages_per_program; COPYBACK: where to */
+                        nand_block_program() pages; COPYBACK: where to */
     NandPpa from;    /* COPYBACK: where from, in the same plane */
-    uint32_t bytes;  /* READ, PROGRAM: data over the bus; READ: 0..page_bytes */
+    uint32_t bytes;  /* READ, PROGRAM: data over the bus, 0..page_bytes; PROGRAM:
+                        of each page */
     uint32_t cookie; /* the owner's */
     uint64_t parts;  /* READ: which parts of the page are wanted; 0: all */
     uint64_t bad_parts; /* READ, in: those that are uncorrectable by decree;
                            done: those that are */
     bool fail;          /* PROGRAM, COPYBACK, ERASE: fails by decree */
+    bool cut;           /* the power goes when the array takes it up */
+    uint32_t stretch_milli; /* array time, in thousandths; 0: as it is */
     bool strong; /* READ: of what a code protects that always corrects; and the
                     page may be blank */
     bool more; /* the next to be submitted is for the same unit: wait for it */
 
     uint8_t status;  /* NandStatus */
     uint8_t retries; /* READ: beyond the first attempt */
-    bool cut;        /* the power goes when the array takes it up */
     bool grouped;    /* the command has several planes */
     bool second;     /* COPYBACK: the program half */
     bool again; /* READ: ECC gives up on it, and it is in its queue again */
@@ -182,9 +187,8 @@ typedef struct NandOp {
     uint32_t plane;
     uint32_t die;
     uint32_t channel;
-    uint32_t unit;          /* what it occupies alone (nand.lock) */
-    uint32_t stretch_milli; /* array time, in thousandths; 0: as it is */
-    uint64_t mark_ps;       /* since when the present phase lasts */
+    uint32_t unit;    /* what it occupies alone (nand.lock) */
+    uint64_t mark_ps; /* since when the present phase lasts */
     uint64_t cell_start_ps;
     uint64_t cell_end_ps;
     uint64_t time_ps[NAND_N_TIMES];
@@ -275,7 +279,8 @@ void nand_watch(Nand *nand, const NandWatch *watch, void *opaque);
  */
 void nand_set_faults(Nand *nand, Faults *faults, void (*cut)(void *opaque));
 
-/* data_in, if not NULL, runs when the data of a PROGRAM has crossed the bus. */
+/* data_in, if not NULL, runs when the data of a PROGRAM has crossed the bus; the
+ * rest is as for done. */
 void nand_on_data_in(Nand *nand, NandDone *data_in);
 
 const NandGeometry *nand_geometry(const Nand *nand);
@@ -283,9 +288,10 @@ const NandStats *nand_stats(const Nand *nand);
 
 /*
  * Queue an operation on its die (the first block of *op counts).  In which
- * order a die takes them is nand.schedule's business, but operations on one
- * block never change places unless both are reads.  Programs of one block must
- * come in page order, each page once per erase.
+ * order a die takes them up is nand.schedule's business, but operations on one
+ * block are taken up in the order in which they came, unless both are reads; and
+ * a read may end while a program of its block, taken up before, is suspended.
+ * Programs of one block must come in page order, each page once per erase.
  */
 void nand_submit(Nand *nand, const NandOp *op, uint64_t now_ps);
 
@@ -331,19 +337,26 @@ void nand_get_busy(const Nand *nand, uint64_t now_ps, const NandBusy *busy);
 /* Was the block bad when it left the factory?  It must not be used. */
 bool nand_factory_bad(const Nand *nand, uint32_t block);
 
-/* Reads of a block since its last erase; 0 while media.errors is off. */
+/*
+ * What the medium knows and no controller does, for tests.  Attempts to read pages
+ * of a block since its last erase, retries and copybacks included, but not `strong`
+ * reads nor those of 0 bytes; 0 while media.errors is off.
+ */
 uint32_t nand_read_count(const Nand *nand, uint32_t block);
 
-/* Hours since the first program of a block after its erase, those without power
- * included; 0 while media.errors is off. */
+/* Likewise: how old the oldest data of a block is, in hours, those without power
+ * (media.off_hours) included: since the first program after its erase, or that of
+ * the block that a copyback was from; 0 while media.errors is off. */
 double nand_data_hours(const Nand *nand, uint32_t block, uint64_t now_ps);
 
-/* Erase cycles of a block (plane * blocks_per_plane + block). */
+/* Erases of a block (plane * blocks_per_plane + block), those that failed included:
+ * as many as the owner has seen end, in nand_age() or the done callback. */
 uint32_t nand_erase_count(const Nand *nand, uint32_t block);
 
 /*
  * The page of the block that the next program must go to; pages below it are
- * programmed, or being programmed.
+ * programmed, being programmed, failed or torn.  After a failed or interrupted
+ * erase: the number of its pages.
  */
 uint32_t nand_next_page(const Nand *nand, uint32_t block);
 
@@ -356,9 +369,10 @@ void nand_preload_page(Nand *nand, NandPpa ppa);
 /*
  * Lose power: every queued or running operation stops where it is and no done
  * callback runs for it.  A page whose program was in the array is torn: it
- * counts as programmed and holds nothing.  A block whose erase was queued or
- * running must be erased (again) before use.  The owner drops the array's
- * events from its queue.
+ * counts as programmed and holds nothing.  One whose program had not got there is
+ * as it was, and the next to be programmed.  A block whose erase was queued or
+ * running must be erased (again) before use.  Data ages by media.off_hours.  The
+ * owner drops the array's events from its queue.
  */
 void nand_power_cut(Nand *nand, uint64_t now_ps);
 
