@@ -405,6 +405,21 @@ void nvme_update_pin(NvmeCtrl *ctrl);
 uint64_t nvme_coalescing_deadline_ns(const NvmeCtrl *ctrl);
 void nvme_set_fatal(NvmeCtrl *ctrl);
 
+/*
+ * Guest memory is written and read by processors that need not see one order.
+ * After an index was read from there, before what it says is there is read or
+ * written over; and before an index, or a phase bit, that says what is there.
+ */
+static inline void nvme_dma_rmb(void)
+{
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+static inline void nvme_dma_wmb(void)
+{
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
 static inline bool nvme_running(const NvmeCtrl *ctrl)
 {
     return ctrl->powered &&

@@ -14,8 +14,17 @@
  * by its registers.
  *
  * A queue that the machine cannot reach by DMA is fatal (CSTS.CFS).
+ *
+ * Order in guest memory, for processors that keep none by themselves: the data
+ * of a command, then its completion entry, then the phase bit of that entry,
+ * then the interrupt.  Several entries leave together; a host consumes them in
+ * turn, so only the phase bit of the first must come last.
  */
 #include "nvme-internal.h"
+
+/* Of a completion entry (clause 4.6): command identifier, phase and status. */
+#define CQE_DW3 12
+#define CQE_PHASE_BYTE 14
 
 void nvme_set_fatal(NvmeCtrl *ctrl)
 {
@@ -184,6 +193,7 @@ static void shadow_head_read(NvmeCtrl *ctrl, NvmeCq *cq)
     }
     value = GUINT32_FROM_LE(value);
     if (value != s->last) {
+        nvme_dma_rmb(); /* entries up to there are free now */
         s->used = true;
         s->last = value;
         set_head(ctrl, cq, value);
@@ -270,6 +280,7 @@ static unsigned fetch_some(NvmeCtrl *ctrl, NvmeSq *sq, unsigned max)
         n = MIN(n, ctrl->nslots - ctrl->slots_in_use);
     }
     ctrl->sq_dma_reads++;
+    nvme_dma_rmb(); /* the tail was read, maybe from guest memory */
     if (dma_read(ctrl, sq->addr + (uint64_t)sq->head * NVME_SQE_BYTES, sqe,
                  n * NVME_SQE_BYTES)) {
         nvme_set_fatal(ctrl);
@@ -340,16 +351,23 @@ static bool cq_has_room(NvmeCtrl *ctrl, NvmeCq *cq)
 static void cq_write_out(NvmeCtrl *ctrl, NvmeCq *cq)
 {
     uint32_t first = (cq->tail + cq->size - cq->nbatch) % cq->size;
-    int ret = 0;
+    uint64_t addr = cq->addr + (uint64_t)first * NVME_CQE_BYTES;
+    uint8_t *cqe = cq->batch[0];
 
-    if (cq->nbatch) {
-        ret = dma_write(ctrl, cq->addr + (uint64_t)first * NVME_CQE_BYTES,
-                        cq->batch, cq->nbatch * NVME_CQE_BYTES);
+    if (!cq->nbatch) {
+        return;
     }
-    cq->nbatch = 0;
-    if (ret) {
+    nvme_dma_wmb();
+    cqe[CQE_PHASE_BYTE] ^= 1; /* not yet */
+    if (dma_write(ctrl, addr, cqe, cq->nbatch * NVME_CQE_BYTES)) {
         nvme_set_fatal(ctrl);
     }
+    nvme_dma_wmb();
+    cqe[CQE_PHASE_BYTE] ^= 1;
+    if (dma_write(ctrl, addr + CQE_DW3, cqe + CQE_DW3, 4)) {
+        nvme_set_fatal(ctrl);
+    }
+    cq->nbatch = 0;
 }
 
 static void cq_put(NvmeCtrl *ctrl, NvmeCq *cq, NvmeRequest *req)

@@ -610,6 +610,66 @@ static void test_queue_outside_memory(void)
     }
 }
 
+typedef struct Order {
+    uint64_t cq; /* where the queue is */
+    unsigned published;
+} Order;
+
+static Order order;
+
+/*
+ * A DMA write that turns the phase bit of the entry at the guest's head: the
+ * entry is there already, but for its last dword, and so is the data.
+ */
+static void look_at_order(Host *h, uint64_t addr, size_t len)
+{
+    uint64_t head = order.cq + h->cq[1].head * 16;
+    const uint8_t *cqe = h->ram + head;
+
+    if (addr > head + 12 || addr + len < head + 16) {
+        return;
+    }
+    if (len > 4) { /* the entries: not yet valid */
+        g_assert_cmpuint(cqe[14] & 1, !=, h->cq[1].phase);
+        return;
+    }
+    g_assert_cmphex(addr, ==, head + 12);
+    g_assert_cmpuint(cqe[14] & 1, !=, h->cq[1].phase);
+    g_assert_cmpuint(get_le16(cqe + 10), ==, 1); /* SQID */
+    g_assert_cmphex(h->ram[HOST_DATA], ==, 0x77);
+    order.published++;
+}
+
+/* What a processor with a weak order of memory relies on: the phase last. */
+static void test_order_of_completion(void)
+{
+    Host *h = enabled(&(HostOptions){ .profile = "zero-latency",
+                                      .nblocks = 1024 });
+    NvmeSqe sqe;
+    HostCqe cqe;
+
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    memset(h->ram + HOST_DATA, 0x77, 4096);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 0, 8, HOST_DATA), ==, 0);
+    order = (Order){ .cq = h->cq[1].addr };
+    h->before_write = look_at_order;
+    for (unsigned round = 0; round < 40; round++) {
+        memset(h->ram + HOST_DATA, 0, 4096);
+        for (unsigned i = 0; i < 5; i++) {
+            sqe = host_rw(h, NVME_IO_READ, 0, 8, HOST_DATA);
+            host_put(h, 1, &sqe);
+        }
+        host_ring(h, 1);
+        host_run(h);
+        g_assert_cmpuint(order.published, ==, round + 1);
+        for (unsigned i = 0; i < 5; i++) {
+            g_assert_true(host_poll(h, 1, &cqe));
+            g_assert_cmphex(cqe.status, ==, 0);
+        }
+    }
+    host_free(h);
+}
+
 /* Completions wait for their interrupt when the controller gives up: that is
  * no event of the future any more. */
 static void test_coalescing_and_fatal(void)
@@ -675,6 +735,8 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/queues/pin", test_pin);
     g_test_add_func("/nvme/queues/no-interrupt", test_no_interrupt);
     g_test_add_func("/nvme/queues/coalescing", test_coalescing);
+    g_test_add_func("/nvme/queues/order-of-completion",
+                    test_order_of_completion);
     g_test_add_func("/nvme/queues/coalescing-and-fatal",
                     test_coalescing_and_fatal);
     g_test_add_func("/nvme/queues/outside-memory", test_queue_outside_memory);
