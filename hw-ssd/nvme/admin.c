@@ -255,6 +255,7 @@ static NvmeRequest *take(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
     req->cid = nvme_sqe_cid(sqe);
     req->nsid = sqe->dw[1];
     req->admin = sq->id == 0;
+    req->fetch_ns = ctrl->now_ns;
     if (req->admin) {
         ctrl->commands_admin++;
         return req;
@@ -316,6 +317,7 @@ void nvme_execute(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
         nvme_request_cancel_steps(ctrl, req);
         req->barrier = false;
         req->status = status;
+        req->refused = true;
     } else if (req->waiting) {
         req->pending = 0;
         nvme_deliver_events(ctrl);

@@ -320,6 +320,10 @@ static void trace(NvmeCtrl *ctrl, const NvmeRequest *req)
         .nblocks = req->nblocks,
         .lba = req->lba,
         .complete_ns = req->modelled ? req->complete_ns : 0,
+        .work = nvme_work_of(req),
+        .refused = req->refused,
+        .bytes = req->bytes,
+        .fetch_ns = req->fetch_ns,
     };
 
     ctrl->machine->trace(ctrl->opaque, &t);

@@ -48,6 +48,7 @@ static uint16_t take_range(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
 {
     req->lba = nvme_sqe_slba(sqe);
     req->nblocks = (sqe->dw[12] & 0xffff) + 1;
+    req->bytes = (uint64_t)req->nblocks << ctrl->block_shift;
     if (!nvme_is_io_nsid(req->nsid)) {
         return NVME_SC_INVALID_NSID;
     }
@@ -301,6 +302,7 @@ static void add_trims(NvmeCtrl *ctrl, NvmeRequest *req, const DsmRange *range)
     for (uint64_t n; whole; lba += n, whole -= n) {
         n = MIN(whole, most);
         nvme_add_step(req, SSD_OP_TRIM, lba, n);
+        req->bytes += n << ctrl->block_shift;
     }
 }
 
@@ -369,6 +371,27 @@ static const NvmeCommand io_commands[] = {
       EFFECT_SUPPORTED | NVME_ONLY_FDP,
       "with fdp.ruhs: Reclaim Unit Handle Update" },
 };
+
+NvmeWork nvme_work_of(const NvmeRequest *req)
+{
+    if (req->admin) {
+        return NVME_WORK_NONE;
+    }
+    switch (req->opcode) {
+    case NVME_IO_READ:
+    case NVME_IO_COMPARE:
+        return NVME_WORK_READ;
+    case NVME_IO_WRITE:
+    case NVME_IO_WRITE_ZEROES:
+        return NVME_WORK_WRITE;
+    case NVME_IO_FLUSH:
+        return NVME_WORK_FLUSH;
+    case NVME_IO_DSM:
+        return NVME_WORK_TRIM;
+    default:
+        return NVME_WORK_NONE;
+    }
+}
 
 const NvmeCommand *nvme_io_commands(unsigned *n)
 {

@@ -110,6 +110,9 @@ struct NvmeRequest {
     uint64_t lba;
     uint32_t nblocks;
     uint16_t stream;      /* of the drive, for WRITE steps */
+    uint64_t fetch_ns;
+    uint64_t bytes;       /* of the namespace that it is about */
+    bool refused;         /* with its first look */
     uint64_t complete_ns; /* of the last step, by the model */
     bool modelled;        /* complete_ns is set */
 
@@ -469,6 +472,7 @@ const NvmeCommand *nvme_io_commands(unsigned *n);
 /* Take one entry of a queue. */
 void nvme_execute(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe);
 bool nvme_is_io_nsid(uint32_t nsid);
+NvmeWork nvme_work_of(const NvmeRequest *req);
 /* Read data has arrived: hand it to the guest, or compare. */
 void nvme_io_read_done(NvmeCtrl *ctrl, NvmeRequest *req);
 uint16_t nvme_status_of(SsdStatus status);

@@ -29,6 +29,15 @@
 
 typedef struct NvmeCtrl NvmeCtrl;
 
+/* What a command does with the data of the namespace. */
+typedef enum NvmeWork {
+    NVME_WORK_NONE,
+    NVME_WORK_READ,
+    NVME_WORK_WRITE,
+    NVME_WORK_FLUSH,
+    NVME_WORK_TRIM,
+} NvmeWork;
+
 /* The start or the end of one command, for those who watch. */
 typedef struct NvmeTrace {
     bool end;
@@ -41,6 +50,10 @@ typedef struct NvmeTrace {
     uint32_t nblocks; /* I/O commands with a range, else 0 */
     uint64_t lba;
     uint64_t complete_ns; /* end: by the model; 0: it had no part in it */
+    NvmeWork work;        /* this and the following: end */
+    bool refused;         /* for what it asked: nothing was tried */
+    uint64_t bytes;       /* asked for; READ, WRITE, TRIM */
+    uint64_t fetch_ns;    /* when it was fetched */
 } NvmeTrace;
 
 /*

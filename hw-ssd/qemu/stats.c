@@ -1,21 +1,54 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stats.c - statistics as QOM properties.
+ * stats.c - statistics as QOM properties, and what query-blockstats shows.
  *
  *   qom-get  PATH stats                one JSON object, docs/results.md
  *   qom-set  PATH reset-stats true     forget latencies and counters
  *
  * The model and the controller write JSON text; here it becomes QMP objects.
+ * query-blockstats counts the guest's commands, as with other disks; what
+ * becomes of them at the block node is in the statistics above.
  */
 #include "qemu/osdep.h"
+#include "block/accounting.h"
 #include "block/qdict.h"
 #include "qapi/error.h"
 #include "qapi/visitor.h"
 #include "qobject/qdict.h"
 #include "qobject/qjson.h"
+#include "system/block-backend.h"
 
 #include "json.h"
 #include "vssd.h"
+
+void vssd_account(VssdDev *s, const NvmeTrace *t)
+{
+    static const enum BlockAcctType type_of[] = {
+        [NVME_WORK_NONE] = BLOCK_ACCT_NONE,
+        [NVME_WORK_READ] = BLOCK_ACCT_READ,
+        [NVME_WORK_WRITE] = BLOCK_ACCT_WRITE,
+        [NVME_WORK_FLUSH] = BLOCK_ACCT_FLUSH,
+        [NVME_WORK_TRIM] = BLOCK_ACCT_UNMAP,
+    };
+    BlockAcctStats *stats = blk_get_stats(s->conf.blk);
+    enum BlockAcctType type = type_of[t->work];
+    BlockAcctCookie cookie;
+
+    if (type == BLOCK_ACCT_NONE) {
+        return;
+    }
+    if (t->refused) {
+        block_acct_invalid(stats, type);
+        return;
+    }
+    block_acct_start(stats, &cookie, t->bytes, type);
+    cookie.start_time_ns -= s->now_ns - t->fetch_ns;
+    if (t->status) {
+        block_acct_failed(stats, &cookie);
+    } else {
+        block_acct_done(stats, &cookie);
+    }
+}
 
 static QDict *parse(const char *text, Error **errp)
 {

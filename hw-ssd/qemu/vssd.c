@@ -94,6 +94,7 @@ static void machine_trace(void *opaque, const NvmeTrace *t)
     if (t->end) {
         trace_vssd_command_end(s, t->sqid, t->cid, t->admin, t->opcode,
                                t->status, s->now_ns, late_ns);
+        vssd_account(s, t);
     } else {
         trace_vssd_command_start(s, t->sqid, t->cid, t->admin, t->opcode,
                                  t->nsid, t->lba, t->nblocks);

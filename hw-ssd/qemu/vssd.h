@@ -253,6 +253,9 @@ NvmeCtrl *vssd_new_controller(VssdDev *s);
 
 /* ---- stats.c ------------------------------------------------------------ */
 
+/* Lock held: a command has ended; for query-blockstats. */
+void vssd_account(VssdDev *s, const NvmeTrace *t);
+
 void vssd_stats_class_init(ObjectClass *klass);
 
 #endif
