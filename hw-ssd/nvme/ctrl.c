@@ -624,6 +624,11 @@ static bool check_text(const char *name, const char *s, size_t max,
     return true;
 }
 
+bool nvme_serial_ok(const char *serial, GError **error)
+{
+    return check_text("serial", serial, 20, error);
+}
+
 static bool check_number(const char *name, uint64_t v, uint64_t min,
                          uint64_t max, GError **error)
 {
@@ -639,9 +644,11 @@ static bool check_number(const char *name, uint64_t v, uint64_t min,
 static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
                          GError **error)
 {
-    return check_text("serial", cfg->serial, 20, error) &&
+    return nvme_serial_ok(cfg->serial, error) &&
            check_text("model", cfg->model, 40, error) &&
            check_text("firmware", cfg->firmware, 8, error) &&
+           check_number("controller identifier", cfg->cntlid, 0, 0xffef,
+                        error) &&
            check_number("queues", cfg->n_queues, 1, 64, error) &&
            check_number("vectors", cfg->n_vectors, 1, NVME_MAX_VECTORS,
                         error) &&

@@ -126,6 +126,11 @@ static uint16_t set_vector(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
 
 /* ---- cache -------------------------------------------------------------- */
 
+static bool cache_by_default(const NvmeCtrl *ctrl)
+{
+    return !ctrl->cfg.write_through || ssd_info(ctrl->ssd)->keeps_buffer;
+}
+
 /* A drive whose cache is not volatile does not have this feature. */
 static uint16_t get_cache(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
                           const NvmeSqe *sqe, bool current)
@@ -133,7 +138,7 @@ static uint16_t get_cache(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
     if (ssd_info(ctrl->ssd)->keeps_buffer) {
         return NVME_SC_INVALID_FIELD;
     }
-    req->dw0 = current ? ctrl->feature[f->slot] : f->def;
+    req->dw0 = current ? ctrl->feature[f->slot] : cache_by_default(ctrl);
     return 0;
 }
 
@@ -311,6 +316,7 @@ void nvme_features_reset(NvmeCtrl *ctrl)
     }
     ctrl->feature[NVME_FEAT_TEMP_OVER] = NVME_WCTEMP_K;
     ctrl->feature[NVME_FEAT_TEMP_UNDER] = 0;
+    ctrl->feature[NVME_FEAT_VWC] = cache_by_default(ctrl);
     for (unsigned v = 0; v < NVME_MAX_VECTORS; v++) {
         ctrl->vector_config[v] = v | (v == 0 ? 0x10000 : 0);
     }

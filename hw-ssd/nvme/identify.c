@@ -8,7 +8,6 @@
 #include "nvme-internal.h"
 
 #define IDENTIFY_BYTES 4096
-#define CNTLID 1
 #define CSI_NVM 0
 
 typedef struct Identify {
@@ -48,7 +47,7 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     d[74] = ctrl->cfg.eui64 >> 48;
     d[75] = ctrl->cfg.eui64 >> 56;
     d[77] = ctrl->cfg.mdts;
-    put_le16(d + 78, CNTLID);
+    put_le16(d + 78, ctrl->cfg.cntlid);
     put_le32(d + 80, NVME_VERSION_1_4);
     put_le32(d + 84, 10000000); /* RTD3R: 10 s at most, in us */
     put_le32(d + 88, NVME_SHUTDOWN_MS * 1000); /* RTD3E */
@@ -187,9 +186,9 @@ static uint16_t fill_controllers(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     if ((sqe->dw[10] & 0xff) == 0x12 && !nvme_is_io_nsid(sqe->dw[1])) {
         return NVME_SC_INVALID_NSID;
     }
-    if (from <= CNTLID) {
+    if (from <= ctrl->cfg.cntlid) {
         put_le16(d, 1);
-        put_le16(d + 2, CNTLID);
+        put_le16(d + 2, ctrl->cfg.cntlid);
     }
     return 0;
 }

@@ -385,6 +385,7 @@ void nvme_request_orphan(NvmeCtrl *ctrl, NvmeRequest *req);
 void nvme_request_cancel_steps(NvmeCtrl *ctrl, NvmeRequest *req);
 /* Ask the drive to end it early; true: it will. */
 bool nvme_request_abort(NvmeCtrl *ctrl, NvmeRequest *req);
+bool nvme_serial_ok(const char *serial, GError **error);
 uint64_t nvme_busy_ns(const NvmeCtrl *ctrl);
 
 /* queue.c */

@@ -187,7 +187,20 @@ static char *config_text(const NvmeCtrl *ctrl)
         c->serial, c->model, c->firmware);
 }
 
-static bool walk_config(State *s, const NvmeCtrl *ctrl)
+/* A drive whose serial number nobody chose keeps the one that its guest knows. */
+static bool take_serial(NvmeCtrl *ctrl, const char *line)
+{
+    size_t n = strlen("serial=");
+
+    if (!ctrl->cfg.serial_by_default || strncmp(line, "serial=", n) != 0 ||
+        !nvme_serial_ok(line + n, NULL)) {
+        return false;
+    }
+    g_strlcpy(ctrl->serial, line + n, sizeof(ctrl->serial));
+    return true;
+}
+
+static bool walk_config(State *s, NvmeCtrl *ctrl)
 {
     g_autofree char *own = config_text(ctrl);
     g_autofree char *text = s->loading ? NULL : g_strdup(own);
@@ -203,7 +216,7 @@ static bool walk_config(State *s, const NvmeCtrl *ctrl)
             return state_fail(s, "it is damaged, or of another version of "
                               "vssd");
         }
-        if (strcmp(mine[i], saved[i]) != 0) {
+        if (strcmp(mine[i], saved[i]) != 0 && !take_serial(ctrl, saved[i])) {
             return state_fail(s, "it was saved with %s, this drive has %s",
                               saved[i], mine[i]);
         }
@@ -211,7 +224,7 @@ static bool walk_config(State *s, const NvmeCtrl *ctrl)
     return true;
 }
 
-static bool walk_head(State *s, const NvmeCtrl *ctrl)
+static bool walk_head(State *s, NvmeCtrl *ctrl)
 {
     char magic[8];
 
@@ -539,7 +552,8 @@ bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error)
         return false;
     }
     state_begin(&s, out, false);
-    if (walk_head(&s, ctrl) && state_values(&s, &ctrl_struct, (void *)ctrl) &&
+    if (walk_head(&s, (NvmeCtrl *)ctrl) &&
+        state_values(&s, &ctrl_struct, (void *)ctrl) &&
         state_tables(&s, &ctrl_struct, (void *)ctrl, counts) &&
         save_queues(&s, ctrl) && save_requests(&s, ctrl)) {
         payload_state(ctrl->payload, &s);

@@ -118,8 +118,10 @@ typedef struct NvmeStore {
 
 typedef struct NvmeConfig {
     const char *serial;    /* 1..20 printable ASCII */
+    bool serial_by_default; /* nvme_load() takes over the one that was saved */
     const char *model;     /* 1..40 printable ASCII */
     const char *firmware;  /* 1..8 printable ASCII */
+    uint16_t cntlid;       /* controller identifier, 0..FFEFh */
     uint16_t pci_vid;
     uint16_t pci_ssvid;
     uint16_t n_queues;     /* I/O queue pairs, 1..64 */
@@ -127,6 +129,8 @@ typedef struct NvmeConfig {
     uint32_t queue_size;   /* entries of the largest queue, 2..65536 */
     uint8_t mdts;          /* largest transfer, 2^mdts pages of 4 KiB; 1..10 */
     uint64_t eui64;        /* 0: none */
+    bool write_through;    /* the volatile write cache is off until the guest
+                              switches it on; no effect with buffer.plp */
     uint64_t nblocks;      /* namespace size; 1..SsdInfo.nblocks */
 } NvmeConfig;
 

@@ -28,6 +28,9 @@
 #define VSSD_PCI_VENDOR_ID 0x1234
 #define VSSD_PCI_DEVICE_ID 0x7653
 
+/* The greatest identifier that the standard allows a controller. */
+#define VSSD_MAX_CNTLID 0xffef
+
 /* How long the drive's own thread may look for work before it sleeps; QEMU
  * adapts to what pays, and sleeps at once when the drive is idle. */
 #define VSSD_POLL_MAX_NS 100000
@@ -214,6 +217,8 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
 
     s->nvme_cfg = (NvmeConfig){
         .serial = s->serial,
+        .serial_by_default = s->serial_by_default,
+        .cntlid = s->cntlid,
         .model = s->model,
         .firmware = "vssd0.1",
         .pci_vid = VSSD_PCI_VENDOR_ID,
@@ -223,6 +228,7 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .queue_size = s->queue_size,
         .mdts = s->mdts,
         .eui64 = s->eui64,
+        .write_through = !blk_enable_write_cache(s->conf.blk),
         .nblocks = nblocks,
     };
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error)) {
@@ -379,6 +385,30 @@ static void leave_thread(VssdDev *s)
     s->ctx = NULL;
 }
 
+/*
+ * What tells two drives of a machine apart comes from the place of the slot:
+ * it is the same at each start, and where the machine moves to.  The path has
+ * the slots on the way, 0000:00:03.0:00.0, and no bus numbers, which are the
+ * guest's.
+ */
+static void choose_identity(VssdDev *s)
+{
+    g_autofree char *path = qdev_get_dev_path(DEVICE(s));
+    g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256,
+                                                         path, -1);
+    g_autofree char *slots =
+        g_strdup(g_str_has_prefix(path, "0000:00:") ? path + 8 : path);
+
+    s->cntlid = 1 + g_str_hash(path) % VSSD_MAX_CNTLID;
+    s->serial_by_default = !s->serial;
+    if (s->serial) {
+        return;
+    }
+    g_strdelimit(slots, ":", '-');
+    s->serial = strlen(slots) <= 15 ? g_strdup_printf("vssd-%s", slots)
+                                    : g_strdup_printf("vssd-%.15s", sum);
+}
+
 static bool check_properties(VssdDev *s, Error **errp)
 {
     if (s->num_queues < 1 || s->num_queues > VSSD_MAX_VECTORS - 1) {
@@ -400,9 +430,7 @@ static bool check_properties(VssdDev *s, Error **errp)
                    VSSD_MAX_VECTORS);
         return false;
     }
-    if (!s->serial) {
-        s->serial = g_strdup("vssd0");
-    }
+    choose_identity(s);
     if (!s->model) {
         s->model = g_strdup("vssd virtual SSD");
     }

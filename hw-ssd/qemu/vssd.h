@@ -74,6 +74,9 @@ struct VssdDev {
     uint32_t power_return_ms; /* 0: it stays off until a reset */
     char *trace_path; /* trace=FILE, or NULL */
 
+    bool serial_by_default;
+    uint16_t cntlid;
+
     /* PCI */
     MemoryRegion bar0;
     MemoryRegion regs;

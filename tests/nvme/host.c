@@ -255,7 +255,10 @@ static void preload(Host *h)
 static bool attach(Host *h, const HostOptions *o, GError **error)
 {
     NvmeConfig cfg = {
-        .serial = "TEST0001",
+        .serial = o->serial ? o->serial : "TEST0001",
+        .serial_by_default = o->serial_by_default,
+        .cntlid = 1,
+        .write_through = o->write_through,
         .model = "vssd test drive",
         .firmware = "1.0",
         .pci_vid = 0x1b36,

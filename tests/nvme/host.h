@@ -101,6 +101,9 @@ typedef struct HostOptions {
     bool slow;
     bool durable;
     uint8_t *disk; /* start from this store; taken over */
+    const char *serial; /* NULL: TEST0001 */
+    bool serial_by_default;
+    bool write_through;
     bool no_preload; /* the drive knows nothing of what is in it */
 } HostOptions;
 

@@ -489,6 +489,30 @@ static void test_features_values(void)
     host_free(h);
 }
 
+/* A machine that wants no volatile cache gets a drive whose cache is off. */
+static void test_write_through(void)
+{
+    Host *h = host_new(&(HostOptions){ .write_through = true });
+
+    host_enable(h);
+    g_assert_cmphex(get_feature(h, 0x06, 0).dw0, ==, 0);
+    g_assert_cmphex(get_feature(h, 0x06 | 1 << 8, 0).dw0, ==, 0); /* default */
+    g_assert_cmphex(host_create_queues(h, 1, 1, 16), ==, 0);
+    memset(h->ram + HOST_DATA, 0x5a, 4096);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 0, 8, HOST_DATA), ==, 0);
+    g_assert_cmpuint(h->disk[4095], ==, 0x5a); /* without a Flush */
+    g_assert_cmphex(set_feature(h, 0, 0x06, 1), ==, 0);
+    g_assert_cmphex(get_feature(h, 0x06, 0).dw0, ==, 1);
+    host_free(h);
+
+    /* With power-loss protection no cache is volatile. */
+    h = host_new(&(HostOptions){ .write_through = true, .set = "buffer.plp=on" });
+    host_enable(h);
+    g_assert_cmphex(host_code(get_feature(h, 0x06, 0).status), ==,
+                    NVME_SC_INVALID_FIELD);
+    host_free(h);
+}
+
 static void test_features_bad(void)
 {
     Host *h = enabled();
@@ -813,6 +837,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/admin/identify/nvm", test_identify_nvm);
     g_test_add_func("/nvme/admin/linux-probes", test_linux_probes);
     g_test_add_func("/nvme/admin/features/values", test_features_values);
+    g_test_add_func("/nvme/admin/write-through", test_write_through);
     g_test_add_func("/nvme/admin/features/bad", test_features_bad);
     g_test_add_func("/nvme/admin/features/queues", test_number_of_queues);
     g_test_add_func("/nvme/admin/features/data", test_timestamp_and_host_id);

@@ -409,6 +409,45 @@ static Guest used(const HostOptions *o)
     return a;
 }
 
+static char *serial_of(Host *h)
+{
+    NvmeSqe sqe = host_sqe(NVME_ADM_IDENTIFY, 0, HOST_DATA);
+
+    nvme_hold(h->ctrl, false);
+    sqe.dw[10] = 1;
+    g_assert_cmphex(host_do(h, 0, &sqe).status, ==, 0);
+    return g_strchomp(g_strndup((char *)h->ram + HOST_DATA + 4, 20));
+}
+
+/* A serial number that nobody chose gives way to the one that was saved: the
+ * default of another version of vssd; one that somebody chose does not. */
+static void test_serial(void)
+{
+    HostOptions o = { .serial = "vssd0" };
+    Host *a = host_new(&o);
+    g_autoptr(GByteArray) drive = NULL;
+    g_autoptr(GByteArray) ctrl = NULL;
+    g_autofree char *serial = NULL;
+    GError *error = NULL;
+    Host *b;
+
+    host_enable(a);
+    host_settle(a);
+    host_save(a, &drive, &ctrl);
+    o.serial = "vssd-04.0";
+    g_assert_null(host_load(&o, a, drive, ctrl, &error));
+    g_assert_cmpstr(error->message, ==, "it was saved with serial=vssd0, this "
+                    "drive has serial=vssd-04.0");
+    g_clear_error(&error);
+    o.serial_by_default = true;
+    b = host_load(&o, a, drive, ctrl, &error);
+    g_assert_no_error(error);
+    serial = serial_of(b);
+    g_assert_cmpstr(serial, ==, "vssd0");
+    host_free(b);
+    host_free(a);
+}
+
 static void test_damage(void)
 {
     const HostOptions o = {.set = NULL};
@@ -540,6 +579,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/state/refused-by-store", test_refused_by_store);
     g_test_add_func("/nvme/state/without-power", test_without_power);
     g_test_add_func("/nvme/state/refusals", test_refusals);
+    g_test_add_func("/nvme/state/serial", test_serial);
     g_test_add_func("/nvme/state/damage", test_damage);
     g_test_add_func("/nvme/state/forged", test_forged);
     return g_test_run();

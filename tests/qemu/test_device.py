@@ -128,6 +128,8 @@ def test_block_error_is_a_command_error(image: Path) -> None:
         host = host_of(machine)
         done = host.io.run(OP_READ, prp1=BUFFER, cdw=(0, 0, 0))
         assert done.status & 0x7FF == 0x281, "unrecovered read error"
+        stats = machine.cmd("query-blockstats")
+        assert stats[0]["stats"]["failed_rd_operations"] == 1
         assert host.read(64, 512) == pattern(6, 64 * KIB)[64 * 512:][:512]
 
 
@@ -423,6 +425,77 @@ def test_statistics(image: Path) -> None:
         stats = stats_of(machine)
         assert stats["latency_ns"]["write"]["count"] == 0
         assert stats["lateness_ns"]["count"] == 0
+
+
+# ---- identity ---------------------------------------------------------------
+
+def identity(machine: Machine, slot: int) -> tuple[str, str, int, bytes]:
+    """Serial number, subsystem, controller identifier, descriptors."""
+    assert machine.qtest
+    host = NvmeHost(machine.qtest, slot)
+    host.enable()
+    ctrl = host.identify(1)
+    names = host.identify(3, 1)
+    return (ctrl[4:24].decode().strip(), ctrl[768:1024].decode().strip("\0 "),
+            int.from_bytes(ctrl[78:80], "little"), names[:24])
+
+
+def test_two_drives_are_told_apart(image: Path, tmp_path: Path) -> None:
+    """Without serial=; and at the next start each is what it was."""
+    other = tmp_path / "other.img"
+    other.write_bytes(bytes(4 * MIB))
+    found = []
+    for _ in range(2):
+        with Machine(*drive_args("tiny", image), "-blockdev",
+                     f"driver=file,filename={other},node-name=d1",
+                     "-device", "vssd,id=two,drive=d1,addr=6,"
+                     f"profile={PROFILES / 'tiny.ini'}") as machine:
+            first = identity(machine, 4)
+            NvmeHost(machine.qtest).pci.write(4, 0)  # both at one address
+            found.append((first, identity(machine, 6)))
+    assert found[0] == found[1]
+    assert found[0][0][0] == "vssd-04.0" and found[0][1][0] == "vssd-06.0"
+    assert all(a != b for a, b in zip(*found[0]))
+
+
+@pytest.mark.parametrize("cache", ["on", "off"])
+def test_write_cache(image: Path, cache: str) -> None:
+    data = pattern(18, 4 * KIB)
+    with Machine(*drive_args("tiny", image, write__cache=cache)) as machine:
+        host = host_of(machine)
+        got = NvmeHost.check(host.admin.run(0x0A, cdw=(6,))).result
+        assert got == (1 if cache == "on" else 0)
+        host.write(0, data)
+        machine.cmd("qom-set", path="/machine/peripheral/ssd",
+                    property="power-cut", value="running")
+    assert (image.read_bytes()[:4 * KIB] == data) == (cache == "off")
+
+
+def test_block_statistics(image: Path) -> None:
+    """query-blockstats counts what the guest asked for."""
+    with Machine(*drive_args("tiny", image)) as machine:
+        host = host_of(machine)
+        for i in range(3):
+            host.write(8 * i, pattern(i, 4 * KIB))
+        host.read(0, 8 * KIB)
+        host.flush()
+        host.qtest.write(BUFFER, struct.pack("<IIQ", 0, 16, 0))
+        NvmeHost.check(host.io.run(9, prp1=BUFFER, cdw=(0, 4)))
+        assert host.io.run(OP_READ, prp1=BUFFER, cdw=(1 << 30, 0, 7)).status
+        stats = machine.cmd("query-blockstats")
+        assert isinstance(stats, list)
+        count = stats[0]["stats"]
+        assert stats[0]["qdev"] == "ssd"
+        got = {key: count[key] for key in (
+            "wr_operations", "wr_bytes", "rd_operations", "rd_bytes",
+            "flush_operations", "unmap_operations", "unmap_bytes",
+            "invalid_rd_operations", "failed_rd_operations")}
+        assert got == {
+            "wr_operations": 3, "wr_bytes": 12 * KIB, "rd_operations": 1,
+            "rd_bytes": 8 * KIB, "flush_operations": 1, "unmap_operations": 1,
+            "unmap_bytes": 8 * KIB, "invalid_rd_operations": 1,
+            "failed_rd_operations": 0}
+        assert count["wr_total_time_ns"] > 0
 
 
 def test_null_node() -> None:
