@@ -247,7 +247,7 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     }
     ssd->counters.host_units_written += n;
     ssd->counters.host_bytes_written += n << ssd->unit_shift;
-    ssd->stream[0].n.host_bytes_written += n << ssd->unit_shift;
+    stream_wrote(ssd, 0, n << ssd->block_shift);
     ssd->age->on = true;
     for (uint64_t i = 0; i < n && ssd->l.log_blocks > 0;) {
         uint32_t used = put_logged(ssd, lpn + i, n - i);

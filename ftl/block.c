@@ -408,9 +408,6 @@ uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
     o->next_page += nand_block_program(ssd->geo, o->block);
     ssd->block[o->block].pending++;
     ssd->block[o->block].mtime = p->clock += kind == OPEN_HOST;
-    if (kind == OPEN_HOST) {
-        stream_took_page(ssd, stream, nand_block_program(ssd->geo, o->block));
-    }
     if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
         block_close(ssd, plane, o);
     }

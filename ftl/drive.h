@@ -406,7 +406,7 @@ typedef struct Stream {
     uint32_t row;   /* alloc-rows.c: its next one, in the order of the stripe */
     uint32_t first; /* first plane of the one that it is at */
     uint32_t left;  /* planes of that which have no page yet, as bits */
-    uint32_t taken; /* pages of its present reclaim unit */
+    uint32_t taken; /* host blocks written of its present reclaim unit */
     SsdStreamCounters n;    /* since the drive was made */
     SsdStreamCounters base; /* at the last ssd_reset_stats() */
 } Stream;

@@ -349,8 +349,12 @@ bool stream_goes_on(const Ssd *ssd, uint32_t stream);
 /* Is there a stream whose page goes to NAND? */
 bool stream_waits(const Ssd *ssd);
 
-/* The host fills so many more pages of its blocks. */
-void stream_took_page(Ssd *ssd, uint32_t stream, uint32_t pages);
+/* The host has written so many of its blocks to the stream. */
+void stream_wrote(Ssd *ssd, uint32_t stream, uint64_t nblocks);
+
+/* The command, a FLUSH with close, begins; and what it waited for has ended. */
+void stream_start_close(Ssd *ssd, uint32_t cmd);
+void stream_end_close(Ssd *ssd, uint32_t cmd);
 
 /* Which DIRTY slot of the stream goes next; NONE: there is none. */
 uint32_t stream_pick(const Ssd *ssd, uint32_t stream);

@@ -10,7 +10,8 @@
  *          caches, what NAND holds needs room in the buffer first
  *   WRITE  firmware; data over the link; DRAM; room in the buffer; done, or
  *          (FUA, host.complete_at=program) done when durable
- *   TRIM   firmware; done        FLUSH  firmware; barrier reached; done
+ *   TRIM   firmware; done        FLUSH  firmware; barrier reached (with close:
+ *          its stream's units are in NAND); done
  *
  * The link carries one transfer at a time in each direction, and writes enter
  * DRAM one after another; with buffer.mb_s all that enters or leaves DRAM, or
@@ -546,6 +547,12 @@ void host_slot_settled(Ssd *ssd, uint32_t cmd)
     Cmd *c = &ssd->cmd[cmd];
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
 
+    if (c->req.op == SSD_OP_FLUSH) {
+        if (--c->pending == 0) {
+            stream_end_close(ssd, cmd);
+        }
+        return;
+    }
     /* Not while some of its units still wait for room. */
     if (--c->pending == 0 && c->phase == CMD_RUNNING && c->next_lpn > last &&
         (!c->trimmed || saved_flush(ssd, cmd))) {
@@ -566,8 +573,7 @@ static void start_write(Ssd *ssd, uint32_t cmd)
     ssd->counters.host_bytes_written += (uint64_t)c->req.nblocks *
                                         ssd->info.block_bytes;
     if (!ssd->hot_count) { /* else write.c does it, unit by unit */
-        ssd->stream[c->req.stream].n.host_bytes_written +=
-            (uint64_t)c->req.nblocks * ssd->info.block_bytes;
+        stream_wrote(ssd, c->req.stream, c->req.nblocks);
     }
     note_buffer(ssd);
     buffer_count_write(ssd);
@@ -685,7 +691,11 @@ static void start_trim(Ssd *ssd, uint32_t cmd)
 /* A shutdown drains the buffer in any case. */
 static void start_flush(Ssd *ssd, uint32_t cmd)
 {
-    if (ssd->cmd[cmd].req.op == SSD_OP_FLUSH && no_drain(ssd)) {
+    const SsdCmd *r = &ssd->cmd[cmd].req;
+
+    if (r->op == SSD_OP_FLUSH && r->close) {
+        stream_start_close(ssd, cmd);
+    } else if (r->op == SSD_OP_FLUSH && no_drain(ssd)) {
         host_finish(ssd, cmd, SSD_STATUS_OK);
     } else if (bad_flush_fails(ssd)) {
         host_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
@@ -810,13 +820,23 @@ static bool range_is_bad(const Ssd *ssd, const SsdCmd *r)
             r->nblocks > ssd->info.nblocks - r->lba);
 }
 
+static bool closes(const SsdCmd *r)
+{
+    return r->op == SSD_OP_FLUSH && r->close;
+}
+
+static bool stream_is_bad(const Ssd *ssd, const SsdCmd *r)
+{
+    return (r->op == SSD_OP_WRITE || closes(r)) &&
+           r->stream >= ssd->info.host_streams;
+}
+
 static int check_submit(const Ssd *ssd, const SsdCmd *r)
 {
     if (!ssd->power_on) {
         return -ENODEV;
     }
-    if (range_is_bad(ssd, r) ||
-        (r->op == SSD_OP_WRITE && r->stream >= ssd->info.host_streams)) {
+    if (range_is_bad(ssd, r) || stream_is_bad(ssd, r)) {
         return -EINVAL;
     }
     return ssd->running >= ssd->info.queue_depth ? -EBUSY : 0;
@@ -882,8 +902,10 @@ int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
     }
     ssd->running++;
     background_stop(ssd);
-    oplog_add(ssd->log, OPLOG_CMD, req->op | (req->fua ? 0x80 : 0),
-              req->nblocks, ssd->now_ps, ssd->cmd[i].serial, req->lba);
+    oplog_unit(ssd->log, OPLOG_CMD,
+               req->op | (req->fua ? 0x80 : 0) | (closes(req) ? 0x40 : 0),
+               closes(req) ? req->stream : 0, req->nblocks, ssd->now_ps,
+               ssd->cmd[i].serial, req->lba);
     if (G_UNLIKELY(ssd->recording)) {
         recording_cmd(ssd->recording, req, now_ns);
     }

@@ -79,18 +79,20 @@ static bool has_range(SsdOp op)
 
 void recording_cmd(Recording *r, const SsdCmd *cmd, uint64_t now_ns)
 {
+    bool closes = cmd->op == SSD_OP_FLUSH && cmd->close;
     Line l;
 
     begin(&l, RECORDING_CMD,
           cmd->op |
-              (cmd->op == SSD_OP_WRITE && cmd->fua ? RECORDING_FUA : 0));
+              (cmd->op == SSD_OP_WRITE && cmd->fua ? RECORDING_FUA : 0) |
+              (closes ? RECORDING_ENDS : 0));
     put_instant(&l, r, now_ns);
     if (has_range(cmd->op)) {
         put_step(&l, r->next_lba, cmd->lba);
         put(&l, cmd->nblocks);
         r->next_lba = cmd->lba + cmd->nblocks;
     }
-    if (cmd->op == SSD_OP_WRITE) {
+    if (cmd->op == SSD_OP_WRITE || closes) {
         put(&l, cmd->stream);
     }
     write_line(r, &l);

@@ -34,6 +34,7 @@ typedef enum RecordingType {
 /* The upper half of a record's first byte. */
 #define RECORDING_FLAG_SHIFT 4
 #define RECORDING_FUA 8 /* RECORDING_CMD: with SsdOp in the bits below */
+#define RECORDING_ENDS 8 /* the same bit of a FLUSH: with close */
 
 typedef struct Recording Recording;
 

@@ -115,10 +115,21 @@ typedef struct SsdCmd {
                          SsdHostOps.  Not looked at if the drive has no host */
     SsdOp op;
     bool fua;         /* WRITE: complete only once durable */
-    uint16_t stream;  /* WRITE: placement, below SsdInfo.host_streams */
+    bool close;       /* FLUSH: of one stream, which ends with it; see below */
+    uint16_t stream;  /* WRITE, and FLUSH with close: placement, below
+                         SsdInfo.host_streams */
     uint32_t nblocks; /* count (1-based), in SsdInfo.block_bytes units */
     uint64_t lba;
 } SsdCmd;
+
+/*
+ * A FLUSH with close is how a reclaim unit handle moves on.  From its beginning
+ * the stream's next reclaim unit counts what is written (ssd_stream_room()).  What
+ * the buffer holds of the stream then is programmed where the stream is; the
+ * command completes after that, also with buffer.plp, and the stream's next page
+ * goes to fresh blocks.  Units of other streams, and trims, it does not make
+ * durable.  A WRITE that is in flight at the same time may go to either place.
+ */
 
 /*
  * Where the latency of one command went, in ns.  Row by row these sum to
@@ -320,15 +331,20 @@ void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c);
 /* Blocks that the stream has open now, for the host and for cleaning. */
 uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream);
 
-/* Bytes that the host can write to the stream before its present reclaim unit is
- * full, 1 unit to SsdInfo.reclaim_bytes: what is in the buffer counts as
- * written. */
+/*
+ * Bytes that the host can write to the stream before it comes to the next reclaim
+ * unit, one block to SsdInfo.reclaim_bytes.  What counts is each block of each
+ * WRITE, when the drive takes its data.  What the drive programs besides does not:
+ * padding, and the rest of units that were written in part.  So a reclaim unit of a
+ * host that flushes often takes more than one erase block in each plane.
+ */
 uint64_t ssd_stream_room(const Ssd *ssd, uint32_t stream);
 
 /*
- * The stream's next write goes to fresh blocks: those open for the host are
+ * The stream's next page goes to fresh blocks: those open for the host are
  * left as they are.  For a stream that ends, and whose number another one may
- * get, or a reclaim unit handle that moves on.
+ * get: what the buffer holds of it is of stream 0 from now on (not with FDP, where
+ * FLUSH with close is the way).
  */
 void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream);
 

@@ -208,7 +208,7 @@ static bool check_allocator(const Ssd *ssd, GError **error)
         CHECK(st->row < n / row && st->first < n && st->first % row == 0 &&
                   st->left >> ssd->l.row_planes == 0,
               "a turn");
-        CHECK(st->taken < (uint64_t)n * ssd->geo->pages_per_block,
+        CHECK(st->taken < ssd->info.reclaim_bytes / ssd->info.block_bytes,
               "a reclaim unit");
     }
     for (uint32_t pos = 0; pos < n / 64 * 64 + 64; pos++) {

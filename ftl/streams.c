@@ -262,24 +262,19 @@ uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream)
     return n;
 }
 
-/* Units in the buffer that have no page yet take theirs from the room; those
- * beyond it begin the next reclaim unit. */
 uint64_t ssd_stream_room(const Ssd *ssd, uint32_t stream)
 {
-    const Stream *st = &ssd->stream[stream];
-    uint64_t taken = (uint64_t)st->taken * ssd->geo->page_bytes;
-    uint64_t coming = (uint64_t)(st->due.n + st->fresh.n) << ssd->unit_shift;
-
     return ssd->info.reclaim_bytes -
-           (taken + coming) % ssd->info.reclaim_bytes;
+           (uint64_t)ssd->stream[stream].taken * ssd->info.block_bytes;
 }
 
-void stream_took_page(Ssd *ssd, uint32_t stream, uint32_t pages)
+void stream_wrote(Ssd *ssd, uint32_t stream, uint64_t nblocks)
 {
     Stream *st = &ssd->stream[stream];
-    uint64_t most = (uint64_t)ssd->l.n_planes * ssd->geo->pages_per_block;
+    uint64_t most = ssd->info.reclaim_bytes / ssd->info.block_bytes;
 
-    st->taken = (uint32_t)((st->taken + pages) % most);
+    st->n.host_bytes_written += nblocks * ssd->info.block_bytes;
+    st->taken = (uint32_t)((st->taken + nblocks) % most);
 }
 
 /* Units that came for the stream that the number stood for belong to none now,
@@ -297,6 +292,18 @@ static void disown(Ssd *ssd, uint32_t stream)
     write_pump(ssd);
 }
 
+static void close_blocks(Ssd *ssd, uint32_t stream)
+{
+    ssd->stream[stream].left = 0;
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        Open *o = &ssd->plane[i].open[stream];
+
+        if (o->block != NONE) {
+            block_close(ssd, i, o);
+        }
+    }
+}
+
 void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
 {
     g_assert(stream < ssd->l.n_streams);
@@ -308,15 +315,43 @@ void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
         return;
     }
     disown(ssd, stream);
-    ssd->stream[stream].left = 0;
     ssd->stream[stream].taken = 0;
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        Open *o = &ssd->plane[i].open[stream];
+    close_blocks(ssd, stream);
+}
 
-        if (o->block != NONE) {
-            block_close(ssd, i, o);
+/* Units whose program fails are programmed again where the stream is: so it waits
+ * for those on their way, too. */
+void stream_start_close(Ssd *ssd, uint32_t cmd)
+{
+    uint32_t stream = ssd->cmd[cmd].req.stream;
+
+    ssd->stream[stream].taken = 0;
+    if (ssd->given_up && ssd->stream[stream].n_unsafe > 0) {
+        host_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
+        return;
+    }
+    for (uint32_t i = 0; i < ssd->n_slot_records; i++) {
+        const Slot *s = &ssd->slot[i];
+
+        if (state_is_unsafe(s->state) && s->stream == stream) {
+            slot_wait(ssd, i, cmd, WAIT_DURABLE);
+            slot_force(ssd, i);
         }
     }
+    if (ssd->cmd[cmd].pending == 0) {
+        stream_end_close(ssd, cmd);
+    } else {
+        write_pump(ssd);
+    }
+}
+
+void stream_end_close(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->cmd[cmd];
+
+    close_blocks(ssd, c->req.stream);
+    host_account(ssd, c, COST_flush);
+    host_finish(ssd, cmd, c->status);
 }
 
 static void place_in_nand(const Ssd *ssd, uint32_t ppu, SsdPlace *place)

@@ -264,9 +264,8 @@ static void note_hot(Ssd *ssd, uint32_t cmd, uint32_t lpn, uint32_t stream)
     const SsdCmd *r = &ssd->cmd[cmd].req;
     uint64_t from = MAX((uint64_t)lpn << ssd->block_shift, r->lba);
     uint64_t to = MIN((lpn + 1ULL) << ssd->block_shift, r->lba + r->nblocks);
-    uint64_t bytes = (to - from) * ssd->cfg->block_bytes;
 
-    ssd->stream[stream].n.host_bytes_written += bytes;
+    stream_wrote(ssd, stream, to - from);
     hot_written(ssd, lpn);
 }
 

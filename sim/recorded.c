@@ -146,7 +146,8 @@ static void take_cmd(Reading *rd, RecordedState *s, unsigned flags,
         return;
     }
     item->op = (SsdOp)op;
-    item->fua = flags & RECORDING_FUA;
+    item->close = op == SSD_OP_FLUSH && flags & RECORDING_ENDS;
+    item->fua = flags & RECORDING_FUA && !item->close;
     take_instant(rd, s);
     if (op == SSD_OP_READ || op == SSD_OP_WRITE || op == SSD_OP_TRIM) {
         take_range(rd, s, &s->next_lba, item);
@@ -154,7 +155,7 @@ static void take_cmd(Reading *rd, RecordedState *s, unsigned flags,
             bad(rd, "a command of more than 2^32-1 blocks");
         }
     }
-    if (op == SSD_OP_WRITE) {
+    if (op == SSD_OP_WRITE || item->close) {
         take_stream(rd, item);
     } else if (item->fua) {
         bad(rd, "FUA without a write");

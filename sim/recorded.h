@@ -20,6 +20,7 @@ typedef struct RecordedItem {
     RecordingType type;
     SsdOp op;        /* CMD, DONE: only of CMD */
     bool fua;        /* CMD: only of writes */
+    bool close;      /* CMD: only of flushes, which have a stream then */
     uint16_t stream; /* CMD, CLOSE */
     SsdStatus status; /* DONE */
     uint64_t at_ns;   /* instant, at most 200 days; it never decreases.  Of

@@ -208,6 +208,7 @@ static bool call_submit(Replay *rp, const RecordedItem *item, GError **error)
         .version = ++rp->n_cmds,
         .op = item->op,
         .fua = item->fua,
+        .close = item->close,
         .stream = item->stream,
         .nblocks = (uint32_t)item->nblocks,
         .lba = item->lba,

@@ -2,8 +2,8 @@
 /*
  * trace-vssd.c - the project's own traces, as requests like any other's.
  *
- * Commands alone, at the instants at which the drive took them; replay.c plays
- * such a file exactly.  A shutdown is a flush here, and a trim of more than
+ * Commands alone, but for those that end a stream, at the instants at which the
+ * drive took them; replay.c plays such a file exactly.  A shutdown is a flush here, and a trim of more than
  * 2 GiB becomes several.
  */
 #include "trace.h"
@@ -27,7 +27,7 @@ static const char *to_record(TraceState *s, const RecordedItem *item,
 {
     uint32_t bytes = s->recorded.block_bytes;
 
-    if (item->type != RECORDING_CMD) {
+    if (item->type != RECORDING_CMD || item->close) {
         return trace_skip;
     }
     if (item->op == SSD_OP_TRIM) {

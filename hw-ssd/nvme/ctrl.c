@@ -188,7 +188,8 @@ static void submit_next_step(NvmeCtrl *ctrl, NvmeRequest *req)
         .version = step->op == SSD_OP_WRITE ? step->id : 0,
         .op = step->op,
         .fua = step->op == SSD_OP_WRITE && req->fua,
-        .stream = req->stream,
+        .close = step->close,
+        .stream = step->close ? step->stream : req->stream,
         .nblocks = step->nblocks,
         .lba = step->lba,
     };

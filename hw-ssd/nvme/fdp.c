@@ -145,17 +145,23 @@ uint16_t nvme_io_mgmt_receive(NvmeCtrl *ctrl, NvmeRequest *req,
     return nvme_to_host_padded(ctrl, sqe, d, n, ((uint64_t)sqe->dw[11] + 1) * 4);
 }
 
-static void update_handle(NvmeCtrl *ctrl, uint16_t pid)
+/*
+ * What was written by the handle belongs to the reclaim unit that it is in now:
+ * the drive programs there what the buffer still holds of it, and the command ends
+ * when that is done.
+ */
+static void update_handle(NvmeCtrl *ctrl, NvmeRequest *req, uint16_t pid)
 {
-    if (ssd_stream_room(ctrl->ssd, pid) <
-        ssd_info(ctrl->ssd)->reclaim_bytes) {
-        if (is_wanted(&ctrl->fdp, EVENT_NOT_FULLY_WRITTEN, pid)) {
-            add_event(ctrl, (NvmeFdpEvent){ .type = EVENT_NOT_FULLY_WRITTEN,
-                                            .has_handle = true, .pid = pid,
-                                            .ruh = pid });
-        }
+    NvmeStep *step = nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
+
+    step->close = true;
+    step->stream = pid;
+    if (ssd_stream_room(ctrl->ssd, pid) < ssd_info(ctrl->ssd)->reclaim_bytes &&
+        is_wanted(&ctrl->fdp, EVENT_NOT_FULLY_WRITTEN, pid)) {
+        add_event(ctrl, (NvmeFdpEvent){ .type = EVENT_NOT_FULLY_WRITTEN,
+                                        .has_handle = true, .pid = pid,
+                                        .ruh = pid });
     }
-    ssd_stream_close(ctrl->ssd, ctrl->now_ns, pid);
 }
 
 uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -181,8 +187,11 @@ uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
             status = NVME_SC_INVALID_FIELD;
         }
     }
+    if (!status && n > NVME_STEPS_SMALL) {
+        req->steps = g_new(NvmeStep, n);
+    }
     for (unsigned i = 0; !status && i < n; i++) {
-        update_handle(ctrl, get_le16(pids + 2 * i));
+        update_handle(ctrl, req, get_le16(pids + 2 * i));
     }
     return status;
 }

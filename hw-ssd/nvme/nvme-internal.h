@@ -78,7 +78,9 @@ uint16_t nvme_to_host_padded(NvmeCtrl *ctrl, const NvmeSqe *sqe,
 /* One command for the drive. */
 typedef struct NvmeStep {
     SsdOp op;
-    bool zeroes; /* TRIM: of Write Zeroes */
+    bool zeroes;     /* TRIM: of Write Zeroes */
+    bool close;      /* FLUSH: of the stream, which ends */
+    uint16_t stream; /* only then; WRITE goes by the request's */
     uint32_t nblocks;
     uint64_t lba;
     PayloadEntry *entries; /* WRITE: until it is submitted */

@@ -9,10 +9,10 @@
 void on_cmd(const Record *r)
 {
     Cmd **p = cmd_place(r->x);
-    uint8_t op = r->a & 0x7f;
+    uint8_t op = r->a & 0x3f;
     Cmd *c;
 
-    if (op >= N_CMDS || *p) {
+    if (op >= N_CMDS || *p || (r->a & 0x40 && op != CMD_FLUSH)) {
         broken(NONE, r->x, "request", "command %" PRIu64 "%s", r->x,
                *p ? " is in flight already" : " is of no known kind");
     }
@@ -29,6 +29,8 @@ void on_cmd(const Record *r)
     c->serial = r->x;
     c->op = op;
     c->fua = r->a >> 7;
+    c->close = r->a >> 6 & 1;
+    c->stream = r->b;
     c->nblocks = r->c;
     c->lba = r->y;
     c->submitted = r->at;
@@ -61,10 +63,30 @@ static const Entered *oldest_buffered(void)
     return NULL;
 }
 
+/* What the stream had in the buffer when the command came has left it. */
+static void check_closed(const Cmd *c)
+{
+    for (uint64_t i = k.fifo_head; i < k.fifo_tail; i++) {
+        const Entered *e = &k.fifo[i % k.fifo_size];
+        const Lpn *l = &k.lpn[e->lpn];
+
+        if (e->no < c->no && l->gen == e->gen && is_buffered(l) &&
+            l->stream == c->stream) {
+            broken(NONE, c->serial, "durability", "stream %u has ended, its unit "
+                   "%u of record %" PRIu64 " is in the buffer", c->stream,
+                   e->lpn, e->no);
+        }
+    }
+}
+
 static void check_durable(const Cmd *c)
 {
     const Entered *e;
 
+    if (c->close) {
+        check_closed(c);
+        return;
+    }
     if ((c->op == CMD_FLUSH && !(k.h.flags & FLAG_NO_DRAIN)) ||
         c->op == CMD_SHUTDOWN) {
         e = oldest_buffered();

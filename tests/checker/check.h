@@ -90,6 +90,8 @@ typedef struct Cmd {
     uint32_t nblocks;
     uint8_t op;
     bool fua;
+    bool close; /* a flush of the stream alone */
+    uint16_t stream;
     uint64_t units; /* entered or looked up so far */
     uint64_t in_nand;
     uint64_t bytes; /* of NAND reads for it */

@@ -426,8 +426,10 @@ static uint64_t free_tag(const Ref *r)
 static void draw_stream(Ref *r, SsdCmd *c)
 {
     c->stream = r->stream;
+    c->close = c->op == SSD_OP_FLUSH && r->close;
     if (r->n_streams > 1) {
         c->stream = (uint16_t)prng_below(&r->stream_rng, r->n_streams);
+        c->close = c->op == SSD_OP_FLUSH && prng_below(&r->stream_rng, 4) == 0;
         if (prng_below(&r->stream_rng, 200) == 0 && ssd_powered(r->ssd)) {
             ssd_stream_close(r->ssd, r->now_ns, c->stream);
         }
@@ -452,6 +454,7 @@ int ref_submit(Ref *r, SsdOp op, uint64_t lba, uint32_t nblocks, bool fua)
     }
     maybe_replace(r);
     draw_stream(r, &sent);
+    c.close = sent.close;
     plant(r, &sent);
     ret = ssd_submit(r->ssd, r->now_ns, &sent);
     if (ret == -ENODEV && r->faults) {
@@ -512,7 +515,8 @@ static void complete(Ref *r, const SsdCompletion *c)
     if (c->status != SSD_STATUS_OK) {
         return;
     }
-    if (f->cmd.op == SSD_OP_FLUSH || f->cmd.op == SSD_OP_SHUTDOWN) {
+    if ((f->cmd.op == SSD_OP_FLUSH && !f->cmd.close) ||
+        f->cmd.op == SSD_OP_SHUTDOWN) {
         note_flushed(r, f);
     }
     if (f->cmd.op == SSD_OP_WRITE && (f->cmd.fua || r->always_durable)) {
@@ -739,9 +743,13 @@ void ref_verify(Ref *r)
 
 void ref_finish(Ref *r)
 {
+    uint32_t n_streams = r->n_streams;
+
     ref_drain(r);
     ref_verify(r);
+    r->n_streams = 1; /* all of them: no flush of one */
     ref_do(r, SSD_OP_FLUSH, 0, 0, false);
+    r->n_streams = n_streams;
     ref_drain(r);
     ref_verify(r);
     if (g_hash_table_size(r->owed) != 0 && !ssd_read_only(r->ssd)) {

@@ -135,7 +135,8 @@ static void test_close(void)
     g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, room);
     put(r, 2, 0, 4 * PAGE_UNITS); /* a page in each plane */
     settle(r);
-    g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, room - 4 * 16384);
+    g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==,
+                     room - 4 * PAGE_UNITS * 4096);
     g_assert_cmpuint(ssd_stream_open_blocks(r->ssd, 2), ==, 4);
     ssd_stream_close(r->ssd, r->now_ns, 2);
     g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, room);
@@ -174,13 +175,206 @@ static void test_close_buffered(void)
     g_assert_cmpuint(p.stream, ==, 2);
     ref_free(r);
 
-    r = drive(SPARE "fdp.ruhs=3");
-    put(r, 2, 7, 1);
+}
+
+/* ---- reclaim unit handles that move on --------------------------------------- */
+
+static void move_on(Ref *r, uint16_t stream)
+{
+    r->stream = stream;
+    r->close = true;
+    ref_do(r, SSD_OP_FLUSH, 0, 0, false);
+    r->close = false;
     ref_drain(r);
-    ssd_stream_close(r->ssd, r->now_ns, 2);
+}
+
+/* Of a unit in NAND, which a cache may also hold. */
+static uint32_t block_of(const Ref *r, uint64_t lpn)
+{
+    uint32_t entry = r->ssd->map[lpn];
+
+    if (map_is_buffered(entry)) {
+        g_assert_cmpint(r->ssd->slot[map_slot(entry)].state, ==, SLOT_CLEAN);
+        entry = r->ssd->slot[map_slot(entry)].old_entry;
+    }
+    g_assert_cmpuint(entry, !=, 0);
+    return ppu_block(r->ssd, entry - 1);
+}
+
+/* No unit of the one range is in an erase block of the other's. */
+static void check_parted(Ref *r, uint64_t a, uint64_t b, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        for (uint64_t k = 0; k < n; k++) {
+            g_assert_cmpuint(block_of(r, a + i), !=, block_of(r, b + k));
+        }
+    }
+}
+
+/* What the buffer held of the handle has gone to the old reclaim unit when the
+ * command ends; what it held of others is still there. */
+static void handle_moves(const char *options)
+{
+    g_autofree char *all = g_strconcat(SPARE "fdp.ruhs=3;", options, NULL);
+    Ref *r = drive(all);
+    uint64_t room = r->info->reclaim_bytes;
+    SsdPlace p;
+
+    for (uint64_t i = 0; i < 7; i++) {
+        put(r, 2, i, 1);
+    }
+    put(r, 1, 50, 1);
+    ref_drain(r);
+    g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, room - 7 * 4096);
+    move_on(r, 2);
+    g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, room);
+    g_assert_cmpuint(ssd_stream_room(r->ssd, 1), ==, room - 4096);
+    g_assert_cmpuint(ssd_stream_open_blocks(r->ssd, 2), ==, 0);
+    g_assert_cmpuint(r->ssd->stream[2].n_unsafe, ==, 0);
+    ssd_place(r->ssd, 50 * UNIT, &p);
+    g_assert_false(p.in_nand);
+    for (uint64_t i = 0; i < 7; i++) {
+        put(r, 2, 100 + i, 1);
+    }
+    ref_drain(r);
+    g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, room - 7 * 4096);
     settle(r);
-    ssd_place(r->ssd, 7 * UNIT, &p);
-    g_assert_cmpuint(p.stream, ==, 2);
+    g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, room - 7 * 4096);
+    move_on(r, 2);
+    check_parted(r, 0, 100, 7);
+    ref_free(r);
+}
+
+static void test_handle_moves(void)
+{
+    handle_moves("");
+    handle_moves("buffer.plp=on");
+    handle_moves("nand.multi_plane=on;nand.planes=2;ftl.alloc=superblock");
+    handle_moves("buffer.policy=lru");
+    handle_moves("ftl.recovery=checkpoint;ftl.checkpoint_interval=64");
+}
+
+static bool is_any(const Ref *r, SlotState state)
+{
+    for (uint32_t i = 0; i < r->ssd->n_slot_records; i++) {
+        if (r->ssd->slot[i].state == state) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A unit that waits for a read of the rest of it, and one whose older version is
+ * on its way to NAND. */
+static void test_handle_moves_late(void)
+{
+    Ref *r = drive(SPARE "fdp.ruhs=3");
+
+    put(r, 1, 0, 2);
+    settle(r);
+    r->stream = 2;
+    ref_do(r, SSD_OP_WRITE, UNIT, UNIT, true);
+    ref_pass(r, 100000); /* the program of unit 1 has begun */
+    put(r, 2, 1, 1);
+    ref_do(r, SSD_OP_WRITE, 3, 2, false); /* two blocks of unit 0 */
+    ref_pass(r, 20000);
+    g_assert_true(is_any(r, SLOT_BLOCKED) && is_any(r, SLOT_FILLING));
+    move_on(r, 2);
+    g_assert_cmpuint(r->ssd->stream[2].n_unsafe, ==, 0);
+    g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, r->info->reclaim_bytes);
+    put(r, 2, 2, 2);
+    settle(r);
+    check_parted(r, 0, 2, 2);
+    ref_free(r);
+}
+
+/* Handles in flight together, and writes beside them: every command ends, and what
+ * was written before is parted from what is written after. */
+static void test_handles_move_at_once(void)
+{
+    Ref *r = drive(SPARE "fdp.ruhs=3");
+
+    for (uint64_t i = 0; i < 30; i++) {
+        put(r, (uint16_t)(i % 3), i, 1);
+    }
+    ref_drain(r);
+    r->close = true;
+    for (uint16_t s = 0; s < 3; s++) {
+        r->stream = s;
+        ref_do(r, SSD_OP_FLUSH, 0, 0, false);
+        ref_do(r, SSD_OP_FLUSH, 0, 0, false); /* nothing is left to do */
+    }
+    r->close = false;
+    for (uint64_t i = 0; i < 30; i++) {
+        put(r, (uint16_t)(i % 3), 200 + i, 1);
+    }
+    ref_drain(r);
+    for (uint16_t s = 0; s < 3; s++) {
+        move_on(r, s);
+    }
+    for (uint64_t i = 0; i < 30; i++) {
+        put(r, (uint16_t)(i % 3), 100 + i, 1);
+    }
+    settle(r);
+    check_parted(r, 0, 100, 30);
+    ref_free(r);
+}
+
+/* Blocks of each write count, and nothing else: not the rest of a unit, padding, a
+ * unit that is written again in the buffer, or a trim. */
+static void test_room(void)
+{
+    Ref *r = drive(SPARE "fdp.ruhs=3;ftl.alloc=superblock");
+    uint64_t size = r->info->reclaim_bytes;
+    uint64_t blocks = 0;
+    Prng rng;
+
+    prng_seed(&rng, 5, 5);
+    r->stream = 1;
+    for (unsigned i = 0; i < 3000; i++) {
+        uint32_t n = 1 + (uint32_t)prng_below(&rng, i % 3 ? 20 : 2);
+
+        ref_one(r, SSD_OP_WRITE, prng_below(&rng, 4000), n, i % 7 == 0);
+        blocks += n;
+        if (i % 11 == 0) {
+            ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+        } else if (i % 13 == 0) {
+            ref_one(r, SSD_OP_TRIM, prng_below(&rng, 4000), 64, false);
+        } else if (i % 501 == 500) {
+            move_on(r, 1);
+            blocks = 0;
+        }
+        g_assert_cmpuint(ssd_stream_room(r->ssd, 1), ==,
+                         size - blocks * 512 % size);
+        g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, size);
+    }
+    g_assert_cmpuint(count(r, 1).padded_units, >, 0);
+    settle(r);
+    ref_free(r);
+}
+
+/* No such stream; and the power goes while a handle moves. */
+static void test_handle_moves_fails(void)
+{
+    Ref *r = drive(SPARE "fdp.ruhs=3");
+    SsdCmd c = {.op = SSD_OP_FLUSH, .close = true, .stream = 3, .tag = 1};
+
+    g_assert_cmpint(ssd_submit(r->ssd, r->now_ns, &c), ==, -EINVAL);
+    ref_free(r);
+
+    r = drive(SPARE "fdp.ruhs=3");
+    put(r, 1, 0, 3);
+    ref_drain(r);
+    r->close = true;
+    r->stream = 1;
+    ref_do(r, SSD_OP_FLUSH, 0, 0, false);
+    ref_pass(r, 100000);
+    ref_power_cycle(r);
+    r->close = false;
+    g_assert_cmpuint(r->n_flying, ==, 0);
+    put(r, 1, 0, 3);
+    move_on(r, 1);
+    settle(r);
     ref_free(r);
 }
 
@@ -596,6 +790,11 @@ int main(int argc, char **argv)
     g_test_add_func("/streams/rewrite", test_rewrite);
     g_test_add_func("/streams/close", test_close);
     g_test_add_func("/streams/close-buffered", test_close_buffered);
+    g_test_add_func("/streams/handle-moves", test_handle_moves);
+    g_test_add_func("/streams/handle-moves-late", test_handle_moves_late);
+    g_test_add_func("/streams/handles-move-at-once", test_handles_move_at_once);
+    g_test_add_func("/streams/handle-moves-fails", test_handle_moves_fails);
+    g_test_add_func("/streams/room", test_room);
     g_test_add_func("/streams/cleaning", test_cleaning);
     g_test_add_func("/streams/sums", test_sums);
     g_test_add_func("/streams/hostile", test_hostile);

@@ -138,7 +138,7 @@ static void test_fdp_management(void)
     g_assert_cmpuint(room(h, 2), ==, full);
     put(h, 1, PLACEMENT, 2);
     host_flush(h, 1);
-    g_assert_cmpuint(room(h, 2), ==, full - 16384 / h->info->block_bytes);
+    g_assert_cmpuint(room(h, 2), ==, full - 4096 / h->info->block_bytes);
     g_assert_cmphex(update(h, 1, 2, 0), ==, 0);
     g_assert_cmpuint(room(h, 2), ==, full);
     g_assert_cmphex(update(h, 1, 4, 0), ==, NVME_SC_INVALID_FIELD);
@@ -156,6 +156,165 @@ static void test_fdp_management(void)
                     ==, NVME_SC_INVALID_NSID);
     g_assert_cmphex(code(send_cmd(h, 1, NVME_IO_MGMT_RECEIVE, 1, 1, UINT32_MAX,
                                   0)), ==, NVME_SC_INVALID_FIELD);
+    host_free(h);
+}
+
+/* ---- what fio's tests of FDP look at -------------------------------------------- */
+
+#define HANDLES 8
+
+static void rooms(Host *h, uint64_t *ruamw)
+{
+    g_assert_cmphex(code(send_cmd(h, 1, NVME_IO_MGMT_RECEIVE, 1, 1, 1023, 0)),
+                    ==, 0);
+    g_assert_cmpuint(get16(h, 14), ==, HANDLES);
+    for (unsigned i = 0; i < HANDLES; i++) {
+        ruamw[i] = get_le64(h->ram + BUF + 16 + 32 * i + 8);
+    }
+}
+
+/* One block by a handle, with PRACT as fio sets it. */
+static void write_block(Host *h, uint64_t lba, uint16_t pid)
+{
+    NvmeSqe sqe = host_rw(h, NVME_IO_WRITE, lba, 1, BUF + 0x10000);
+
+    sqe.dw[12] |= PLACEMENT << 20 | 1 << 29;
+    sqe.dw[13] = (uint32_t)pid << 16;
+    g_assert_cmphex(code(host_do(h, 1, &sqe)), ==, 0);
+}
+
+/* All handles move on, some by one command; each has a whole reclaim unit. */
+static void update_all(Host *h, uint64_t full)
+{
+    uint64_t ruamw[HANDLES];
+
+    g_assert_cmphex(update(h, 1, 0, 0), ==, 0);
+    for (uint16_t i = 0; i < HANDLES; i++) { /* one of them twice */
+        put_le16(h->ram + BUF + 2 * i, MAX(i, 1));
+    }
+    g_assert_cmphex(code(send_cmd(h, 1, NVME_IO_MGMT_SEND, 1,
+                                  (HANDLES - 1) << 16 | 1, 0, 0)), ==, 0);
+    rooms(h, ruamw);
+    for (unsigned i = 0; i < HANDLES; i++) {
+        g_assert_cmpuint(ruamw[i], ==, full);
+    }
+}
+
+/* n blocks anywhere, by handles in turns or by random ones.  RUAMW goes down by
+ * just the blocks of each handle, as long as it has some left. */
+static void write_blocks(Host *h, Prng *rng, unsigned n, bool random,
+                         uint64_t full)
+{
+    uint64_t want[HANDLES];
+    uint64_t ruamw[HANDLES];
+
+    for (unsigned i = 0; i < HANDLES; i++) {
+        want[i] = full;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        uint16_t pid = (uint16_t)(random ? prng_below(rng, HANDLES)
+                                         : i % HANDLES);
+
+        write_block(h, prng_below(rng, h->nblocks), pid);
+        want[pid]--;
+        if (prng_below(rng, 50) == 0) {
+            g_assert_cmphex(host_flush(h, 1), ==, 0); /* which pads */
+        }
+        if (i % 16 == 0) {
+            rooms(h, ruamw);
+            g_assert_cmpmem(ruamw, sizeof(ruamw), want, sizeof(want));
+        }
+    }
+    rooms(h, ruamw);
+    g_assert_cmpmem(ruamw, sizeof(ruamw), want, sizeof(want));
+}
+
+static void fio_checks(uint32_t block_bytes, const char *options)
+{
+    g_autofree char *set = g_strconcat("nand.blocks=128;ftl.op_percent=200%;"
+                                       "fdp.ruhs=8;", options, NULL);
+    Host *h = host_new(&(HostOptions){ .set = set,
+                                       .block_bytes = block_bytes });
+    uint64_t full = 4 * 16 * 16384 / block_bytes;
+    uint64_t ruamw[HANDLES];
+    Prng rng;
+
+    prng_seed(&rng, 3, block_bytes);
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    update_all(h, full);
+    for (unsigned n = 1; n <= 4; n += 3) { /* one handle alone */
+        for (unsigned i = 0; i < n; i++) {
+            write_block(h, prng_below(&rng, h->nblocks), 3);
+        }
+        rooms(h, ruamw);
+        g_assert_cmpuint(ruamw[3], ==, full - n);
+        update_all(h, full);
+    }
+    write_blocks(h, &rng, 2 * HANDLES + 3, false, full);
+    update_all(h, full);
+    for (unsigned i = 0; i < 3; i++) {
+        write_blocks(h, &rng, (unsigned)full - 1, true, full);
+        update_all(h, full);
+    }
+    for (uint64_t i = 0; i < full; i++) { /* a whole one, and the next */
+        write_block(h, i, 5);
+    }
+    rooms(h, ruamw);
+    g_assert_cmpuint(ruamw[5], ==, full);
+    write_block(h, 0, 5);
+    rooms(h, ruamw);
+    g_assert_cmpuint(ruamw[5], ==, full - 1);
+    /* Reads are of no handle. */
+    g_assert_cmphex(host_io(h, 1, NVME_IO_READ, 0, 8, BUF + 0x10000), ==, 0);
+    rooms(h, ruamw);
+    g_assert_cmpuint(ruamw[0], ==, full);
+    host_free(h);
+}
+
+static void test_fio_checks(void)
+{
+    fio_checks(4096, "");
+    fio_checks(512, "");
+    fio_checks(512, "buffer.plp=on");
+    fio_checks(4096, "ftl.alloc=superblock;buffer.flush_interval=2ms");
+}
+
+static uint32_t erase_block(Host *h, uint64_t unit)
+{
+    SsdPlace p;
+
+    ssd_place(h->ssd, unit * (h->info->unit_bytes / h->info->block_bytes), &p);
+    g_assert_true(p.in_nand);
+    return p.erase_block;
+}
+
+/* What was written before an update, and is in the buffer, goes to the old reclaim
+ * unit; the buffer of the other handles stays as it is. */
+static void test_update_settles(void)
+{
+    Host *h = start(FDP);
+    SsdPlace p;
+
+    for (uint64_t i = 0; i < 6; i++) {
+        g_assert_cmphex(put(h, i, PLACEMENT, 2), ==, 0);
+    }
+    g_assert_cmphex(put(h, 50, PLACEMENT, 1), ==, 0);
+    g_assert_cmphex(update(h, 1, 2, 0), ==, 0);
+    ssd_place(h->ssd, 50 * 8, &p);
+    g_assert_false(p.in_nand);
+    for (uint64_t i = 0; i < 6; i++) {
+        erase_block(h, i); /* is in NAND */
+        g_assert_cmphex(put(h, 100 + i, PLACEMENT, 2), ==, 0);
+    }
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    for (uint64_t i = 0; i < 36; i++) {
+        g_assert_cmpuint(erase_block(h, i / 6), !=, erase_block(h, 100 + i % 6));
+    }
+    /* Statistics: what the host wrote, and pages with padding. */
+    g_assert_cmphex(get_log(h, 0x22, 0, 1), ==, 0);
+    g_assert_cmpuint(get_le64(h->ram + BUF), ==, 13 * 4096);
+    g_assert_cmpuint(get_le64(h->ram + BUF + 16), ==, (2 + 2 + 1) * 16384);
     host_free(h);
 }
 
@@ -338,6 +497,8 @@ int main(int argc, char **argv)
     g_test_add_func("/fdp/logs", test_fdp_logs);
     g_test_add_func("/fdp/writes", test_fdp_writes);
     g_test_add_func("/fdp/management", test_fdp_management);
+    g_test_add_func("/fdp/fio-checks", test_fio_checks);
+    g_test_add_func("/fdp/update-settles", test_update_settles);
     g_test_add_func("/fdp/events", test_fdp_events);
     g_test_add_func("/fdp/reallocated", test_reallocated);
     g_test_add_func("/fdp/reset", test_reset);
