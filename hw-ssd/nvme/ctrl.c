@@ -59,7 +59,7 @@ static void request_unlink(NvmeRequest *req)
     }
 }
 
-static void request_put_bufs(NvmeCtrl *ctrl, NvmeRequest *req)
+void nvme_request_put_bufs(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     if (req->buf) {
         payload_buf_put(ctrl->payload, req->buf, req->buf_bytes);
@@ -77,7 +77,7 @@ void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req)
 
     nvme_request_cancel_steps(ctrl, req);
     request_unlink(req);
-    request_put_bufs(ctrl, req);
+    nvme_request_put_bufs(ctrl, req);
     nvme_sg_free(ctrl, &req->sg);
     if (req->steps != req->small_steps) {
         g_free(req->steps);
@@ -147,9 +147,12 @@ static void step_begin(NvmeCtrl *ctrl, NvmeStep *step)
 
 static void step_end(NvmeCtrl *ctrl, NvmeStep *step, bool ok)
 {
-    if (step->op == SSD_OP_WRITE && !ok) {
-        payload_write_failed(ctrl->payload, step->lba, step->nblocks,
-                             step->id);
+    if (step->op == SSD_OP_WRITE) {
+        payload_write_end(ctrl->payload, step->lba, step->nblocks);
+        if (!ok) {
+            payload_write_failed(ctrl->payload, step->lba, step->nblocks,
+                                 step->id);
+        }
     } else if (step->op == SSD_OP_TRIM) {
         payload_trim_end(ctrl->payload, step->id, ok, step->zeroes);
     }
@@ -486,6 +489,7 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
     do {
         again = drain_drive(ctrl);
         nvme_look_ready(ctrl);
+        nvme_upkeep(ctrl);
         payload_more = payload_kick(ctrl->payload);
         again |= feed_starved(ctrl);
         if (nvme_running(ctrl) && !ctrl->held) {
@@ -502,7 +506,7 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->more |= !budget;
     ctrl->more &= !ctrl->held;
     ctrl->more |= payload_more;
-    nvme_upkeep(ctrl);
+    nvme_upkeep(ctrl); /* when is it to be called again? */
     return ctrl->more;
 }
 
@@ -511,7 +515,7 @@ uint64_t nvme_next_event_ns(const NvmeCtrl *ctrl)
     if (ctrl->more || ctrl->drive_lost) {
         return ctrl->now_ns;
     }
-    return MIN(MIN(ssd_next_event_ns(ctrl->ssd), ctrl->upkeep_ns),
+    return MIN(MIN(ssd_next_event_ns(ctrl->ssd), nvme_upkeep_ns(ctrl)),
                nvme_coalescing_deadline_ns(ctrl));
 }
 
@@ -601,7 +605,8 @@ NvmeCtrl *nvme_new(const NvmeMachine *machine, const NvmeStore *store,
     hist_init(ctrl->lateness);
     ctrl->shutdown_clean = true;
     ctrl->power_cycles = 1;
-    ctrl->upkeep_ns = SSD_TIME_NEVER;
+    ctrl->housekeep_ns = SSD_TIME_NEVER;
+    ctrl->retry_ns = SSD_TIME_NEVER;
     nvme_queue_init(ctrl);
     return ctrl;
 }
@@ -655,6 +660,8 @@ static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
                         error) &&
            check_number("queue_size", cfg->queue_size, 2, 65536, error) &&
            check_number("mdts", cfg->mdts, 1, 10, error) &&
+           check_number("backlog", cfg->backlog, NVME_BACKLOG_MIN,
+                        NVME_BACKLOG_MAX, error) &&
            check_number("blocks of the namespace", cfg->nblocks, 1,
                         info->nblocks, error);
 }
@@ -690,6 +697,7 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     ctrl->unit_blocks = info->unit_bytes / info->block_bytes;
     ctrl->max_bytes = 1ULL << (cfg->mdts + NVME_PAGE_BITS);
     payload_attach(ctrl->payload, ssd, cfg->nblocks);
+    payload_set_limit(ctrl->payload, cfg->backlog);
     make_slots(ctrl, info->queue_depth);
     nvme_streams_init(ctrl);
     ctrl->powered = true;

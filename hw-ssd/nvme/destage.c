@@ -21,7 +21,6 @@
 
 #define MAX_WRITES_IN_FLIGHT 64
 #define MAX_ZEROES_IN_FLIGHT 16
-#define MAX_BACKLOG_BYTES    (64ULL << 20)
 #define MAX_GROUP_BYTES      (256U << 10)
 #define MAX_ZERO_BYTES       (64ULL << 20)
 
@@ -83,10 +82,52 @@ void payload_unstall(Payload *p)
     }
 }
 
+/* One that was refused has another chance. */
+static void entry_retry(Payload *p, PayloadEntry *e)
+{
+    payload_turn_leave(p, e);
+    e->state = ENTRY_READY;
+    g_queue_push_tail_link(&p->ready, &e->turn);
+    payload_due_push(p, &e->due);
+}
+
+static void retry_all(Payload *p)
+{
+    while (p->failed.head) {
+        entry_retry(p, p->failed.head->data);
+    }
+    payload_zeroes_retry(p);
+}
+
+bool payload_has_failed(const Payload *p)
+{
+    return p->failed.head || p->failed_zeroes.head;
+}
+
+/* Not while a barrier waits: it tried all, and is to say what has failed. */
+void payload_probe(Payload *p)
+{
+    if (p->barriers.head || p->flush_next.head || p->flushing.head) {
+        return;
+    }
+    if (p->failed.head) {
+        PayloadEntry *e = p->failed.head->data;
+
+        e->probe = true;
+        entry_retry(p, e);
+    } else {
+        payload_zeroes_retry(p);
+    }
+}
+
 static void entry_written(Payload *p, PayloadEntry *e)
 {
     PayloadEntry *n;
 
+    if (e->probe && !e->write_failed) {
+        retry_all(p);
+    }
+    e->probe = false;
     if (e->dead || !e->write_failed) {
         g_queue_unlink(&p->due, &e->due.link);
         p->stats.destaged_units += !e->write_failed;
@@ -118,6 +159,7 @@ static void write_ended(Payload *p, Job *job, int ret)
     p->nwrites--;
     g_queue_unlink(&p->writes, &job->link);
     if (job->copied) {
+        p->copied_bytes -= job->req.bytes;
         payload_buf_put(p, job->req.buf, job->req.bytes);
     }
     for (PayloadEntry *e = job->group; e; e = next) {
@@ -135,7 +177,6 @@ static void zero_ended(Payload *p, Job *job, int ret)
     ZeroRange *z = job->zero;
 
     p->store_dirty = true;
-    p->zero_lost |= ret && z->is_due;
     p->nzeroing--;
     p->nlazy -= job->lazy;
     g_queue_unlink(&p->writes, &job->link);
@@ -176,6 +217,7 @@ static void job_ended(Payload *p, Job *job, int ret, bool tell)
     switch (job->req.op) {
     case NVME_STORE_READ:
         if (read_ended(p, job, ret) && tell) {
+            payload_read_ends(p, job->rd);
             p->client->read_done(p->client_opaque, job->rd);
         }
         break;
@@ -289,6 +331,7 @@ static void start_write(Payload *p, PayloadEntry *group, uint64_t offset,
     job->copied = copied;
     job->first_lpn = group->lpn;
     job->last_lpn = (offset + bytes - 1) / p->unit_bytes;
+    p->copied_bytes += copied ? bytes : 0;
     p->stats.store_writes++;
     p->nwrites++;
     g_queue_push_tail_link(&p->writes, &job->link);
@@ -333,6 +376,7 @@ static bool may_join(Payload *p, const PayloadEntry *last, PayloadEntry *e)
 /* Whole units that follow each other go in one request. */
 static void start_group(Payload *p, PayloadEntry *head)
 {
+    uint64_t most = payload_may_copy(p, MAX_GROUP_BYTES);
     PayloadEntry *last = head;
     PayloadEntry *e;
     uint64_t bytes = (uint64_t)head->nvalid * p->block_bytes;
@@ -341,8 +385,7 @@ static void start_group(Payload *p, PayloadEntry *head)
 
     entry_leave_ready(p, head);
     head->writes = 1;
-    while (bytes + p->unit_bytes <= MAX_GROUP_BYTES &&
-           may_join(p, last, e = first_ready(p))) {
+    while (bytes + p->unit_bytes <= most && may_join(p, last, e = first_ready(p))) {
         last->next = e;
         last = e;
         entry_leave_ready(p, last);
@@ -465,17 +508,7 @@ bool payload_housekeep(Payload *p)
 
 void payload_barrier(Payload *p, PayloadBarrier *b)
 {
-    GList *l;
-
-    while ((l = p->failed.head)) { /* another chance */
-        PayloadEntry *e = l->data;
-
-        payload_turn_leave(p, e);
-        e->state = ENTRY_READY;
-        g_queue_push_tail_link(&p->ready, &e->turn);
-        payload_due_push(p, &e->due);
-    }
-    payload_zeroes_retry(p);
+    retry_all(p);
     b->link.data = b;
     b->seq = p->next_seq;
     b->ret = 0;
@@ -522,9 +555,8 @@ static void tell_barriers(Payload *p)
 
     while ((l = g_queue_pop_head_link(&p->flushed))) {
         PayloadBarrier *b = l->data;
-        bool bad = b->ret || p->stats.units_failed || p->zero_lost;
+        bool bad = b->ret || p->stats.units_failed || p->nlost;
 
-        p->zero_lost = false;
         p->client->barrier_done(p->client_opaque, b, bad ? -EIO : 0);
     }
 }
@@ -544,17 +576,28 @@ static void run_barriers(Payload *p)
     tell_barriers(p);
 }
 
+/* A store that is done at once may have cleared the way for others. */
+static void start_due(Payload *p)
+{
+    uint64_t started;
+
+    do {
+        started = p->stats.store_writes + p->stats.store_zeroes;
+        if (p->due_zeroes.head) {
+            start_durable_zeroes(p);
+        }
+        if (p->ready.head) {
+            start_writes(p);
+        }
+    } while (p->stats.store_writes + p->stats.store_zeroes != started);
+}
+
 bool payload_kick(Payload *p)
 {
     if (p->trims_done) {
         payload_sweep(p);
     }
-    if (p->due_zeroes.head) {
-        start_durable_zeroes(p);
-    }
-    if (p->ready.head) {
-        start_writes(p);
-    }
+    start_due(p);
     if (p->barriers.head || p->flush_next.head || p->flushed.head) {
         run_barriers(p);
     }
@@ -564,12 +607,4 @@ bool payload_kick(Payload *p)
 bool payload_has_lazy(const Payload *p)
 {
     return !p->failed_zeroes.head && (p->nlazy || next_lazy(p));
-}
-
-bool payload_congested(const Payload *p)
-{
-    uint64_t units = (uint64_t)p->ready.length + p->stalled.length;
-
-    return units * p->unit_bytes + p->nzeroes * sizeof(ZeroRange) >
-           MAX_BACKLOG_BYTES;
 }

@@ -120,8 +120,13 @@ static uint16_t fill(NvmeCtrl *ctrl, NvmeRequest *req, PayloadEntry *list,
 static uint16_t add_write(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t lba,
                           uint32_t nblocks, bool zeroes)
 {
-    NvmeStep *step = nvme_add_step(req, SSD_OP_WRITE, lba, nblocks);
+    NvmeStep *step;
 
+    if (payload_refuses(ctrl->payload)) {
+        ctrl->media_errors++;
+        return NVME_SC_WRITE_FAULT;
+    }
+    step = nvme_add_step(req, SSD_OP_WRITE, lba, nblocks);
     step->entries = payload_write_new(ctrl->payload, lba, nblocks);
     return fill(ctrl, req, step->entries, zeroes);
 }
@@ -160,6 +165,7 @@ void nvme_io_read_done(NvmeCtrl *ctrl, NvmeRequest *req)
         status = nvme_sg_write(ctrl, &req->sg, req->buf,
                                (size_t)req->nblocks << ctrl->block_shift);
     }
+    nvme_request_put_bufs(ctrl, req);
     if (!req->status) {
         req->status = status;
     }
@@ -176,6 +182,7 @@ static void start_read(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
         .lba = req->lba,
         .nblocks = req->nblocks,
         .buf = req->buf,
+        .held_bytes = req->compare ? 2 * req->buf_bytes : req->buf_bytes,
         .owner = req,
     };
     if (payload_read(ctrl->payload, &req->rd)) {
@@ -252,13 +259,13 @@ static uint16_t io_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
         return add_write(ctrl, req, req->lba, req->nblocks, true);
     }
     if (first > req->lba) {
-        add_write(ctrl, req, req->lba, first - req->lba, true);
+        status = add_write(ctrl, req, req->lba, first - req->lba, true);
     }
     nvme_add_step(req, SSD_OP_TRIM, first, whole)->zeroes = true;
-    if (end > first + whole) {
-        add_write(ctrl, req, first + whole, end - first - whole, true);
+    if (!status && end > first + whole) {
+        status = add_write(ctrl, req, first + whole, end - first - whole, true);
     }
-    return 0;
+    return status;
 }
 
 typedef struct DsmRange {

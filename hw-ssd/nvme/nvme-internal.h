@@ -345,7 +345,9 @@ struct NvmeCtrl {
     uint64_t nerrors;
 
     /* what is done now and then (upkeep.c) */
-    uint64_t upkeep_ns; /* the next time; SSD_TIME_NEVER: nothing to do */
+    uint64_t housekeep_ns; /* SSD_TIME_NEVER: nothing to do; so is the next */
+    uint64_t retry_ns;
+    uint64_t retry_wait_ns; /* until retry_ns, from the time before */
 
     /* life */
     uint64_t busy_since_ns;
@@ -382,6 +384,8 @@ void nvme_request_part_done(NvmeCtrl *ctrl, NvmeRequest *req);
 /* Post the completion with req->status. */
 void nvme_request_complete(NvmeCtrl *ctrl, NvmeRequest *req);
 void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req);
+/* Its data has been moved: give the buffers back. */
+void nvme_request_put_bufs(NvmeCtrl *ctrl, NvmeRequest *req);
 /* Its queue goes away: it ends on its own, silently. */
 void nvme_request_orphan(NvmeCtrl *ctrl, NvmeRequest *req);
 void nvme_request_cancel_steps(NvmeCtrl *ctrl, NvmeRequest *req);
@@ -438,8 +442,9 @@ void nvme_wait_for_room(NvmeCq *cq, NvmeRequest *req);
 /* rest.c */
 bool nvme_at_rest(const NvmeCtrl *ctrl);
 
-/* upkeep.c: if it is time for it */
+/* upkeep.c: if it is time for it; and when it will be */
 void nvme_upkeep(NvmeCtrl *ctrl);
+uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl);
 
 /* nvme-state.c: for a test */
 const StateStruct *nvme_state_struct(unsigned i);

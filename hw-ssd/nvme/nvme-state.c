@@ -92,7 +92,9 @@ static const StateRow ctrl_rows[] = {
     KEPT(health), /* looked at anew */
     VALUE(errors),
     VALUE(nerrors),
-    KEPT(upkeep_ns),
+    KEPT(housekeep_ns),
+    KEPT(retry_ns),
+    KEPT(retry_wait_ns),
     VALUE(busy_since_ns),
     VALUE(busy_ns),
     KEPT(nio_requests),

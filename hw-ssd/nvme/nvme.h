@@ -132,7 +132,12 @@ typedef struct NvmeConfig {
     bool write_through;    /* the volatile write cache is off until the guest
                               switches it on; no effect with buffer.plp */
     uint64_t nblocks;      /* namespace size; 1..SsdInfo.nblocks */
+    uint64_t backlog;      /* bytes that may wait for the store */
 } NvmeConfig;
+
+#define NVME_BACKLOG_MIN (1ULL << 20)
+#define NVME_BACKLOG_MAX (1ULL << 40)
+#define NVME_BACKLOG     (256ULL << 20) /* if in doubt */
 
 /* The longest that a normal shutdown may take (RTD3E of Identify Controller). */
 #define NVME_SHUTDOWN_MS 10000

@@ -41,6 +41,7 @@ struct PayloadEntry {
     bool dead;         /* trimmed; goes to the store, or is there already */
     bool absorbed;     /* holds blocks of older entries */
     bool write_failed; /* WRITING: a part of it was refused */
+    bool probe;        /* failed before; others wait for how it goes now */
     uint16_t first;    /* before commit: the blocks that the WRITE covers */
     uint16_t count;
     uint16_t nvalid;
@@ -127,6 +128,7 @@ struct Payload {
     uint64_t nzeroes;
     GQueue due_zeroes;
     GQueue failed_zeroes;
+    uint64_t nlost; /* of those, durable */
     uint64_t next_lazy; /* where to go on */
 
     Trim trims[MAX_TRIMS];
@@ -150,7 +152,12 @@ struct Payload {
     GQueue flushed;    /* done, to be told */
     bool flush_in_flight;
     bool store_dirty; /* something was written since the last FLUSH began */
-    bool zero_lost;   /* a ZERO failed since the last barrier was told */
+
+    uint64_t limit_bytes; /* backlog.c */
+    uint64_t command_units; /* of writes that have not ended */
+    uint64_t copied_bytes;  /* in transfer buffers of WRITEs */
+    uint64_t nreads;        /* that wait for the store */
+    uint64_t read_bytes;
 
     PayloadStats stats;
 };
@@ -222,7 +229,16 @@ ZeroRange *payload_zeroes_next_lazy(const Payload *p, uint64_t lpn);
 ZeroRange *payload_zeroes_begin(Payload *p, ZeroRange *z, uint64_t most);
 /* done: how many of its units, if ret is 0; the rest waits again. */
 void payload_zeroes_ended(Payload *p, ZeroRange *z, uint64_t done, int ret);
-void payload_zeroes_retry(Payload *p); /* what has failed */
+void payload_zeroes_retry(Payload *p); /* all that has failed */
+
+/* backlog.c */
+uint64_t payload_backlog_bytes(const Payload *p);
+void payload_read_waits(Payload *p, const PayloadRead *rd);
+void payload_read_ends(Payload *p, const PayloadRead *rd);
+/* Of so many bytes, how many may be copied for the store. */
+uint64_t payload_may_copy(const Payload *p, uint64_t bytes);
+/* The store takes none, and there are more than may wait. */
+bool payload_too_many_ranges(const Payload *p);
 
 /* destage.c */
 /* count blocks from the first-th of the read. */

@@ -43,6 +43,7 @@ static const StateRow payload_rows[] = {
     KEPT(nzeroes),
     KEPT(due_zeroes),
     KEPT(failed_zeroes),
+    KEPT(nlost),
     KEPT(next_lazy),
     KEPT(trims),
     KEPT(ntrims),
@@ -63,7 +64,11 @@ static const StateRow payload_rows[] = {
     KEPT(flushed),
     KEPT(flush_in_flight),
     VALUE(store_dirty),
-    VALUE(zero_lost),
+    KEPT(limit_bytes),
+    KEPT(command_units), /* of what waits there is nothing at rest */
+    KEPT(copied_bytes),
+    KEPT(nreads),
+    KEPT(read_bytes),
     VALUE(stats),
 };
 
@@ -242,7 +247,7 @@ static bool load_ranges(State *s, Payload *p)
 bool payload_state(Payload *p, State *s)
 {
     uint64_t n = 0;
-    uint8_t lost, dirty;
+    uint8_t dirty;
 
     if (!state_values(s, &payload_struct, p)) {
         return false;
@@ -250,10 +255,9 @@ bool payload_state(Payload *p, State *s)
     if (!s->loading) {
         return save_units(s, p) && save_ranges(s, p);
     }
-    memcpy(&lost, &p->zero_lost, 1);
     memcpy(&dirty, &p->store_dirty, 1);
-    if (lost > 1 || dirty > 1) {
-        p->zero_lost = p->store_dirty = true;
+    if (dirty > 1) {
+        p->store_dirty = true;
         return state_fail(s, "it is damaged: data on its way");
     }
     p->stats.units = 0; /* counted as they come */

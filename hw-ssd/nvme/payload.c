@@ -105,6 +105,7 @@ PayloadEntry *payload_entry_alloc(Payload *p, uint64_t lpn)
     e->dead = false;
     e->absorbed = false;
     e->write_failed = false;
+    e->probe = false;
     e->nvalid = 0;
     e->writes = 0;
     e->trim_seq = p->trim_seq;
@@ -361,6 +362,7 @@ PayloadEntry *payload_write_new(Payload *p, uint64_t lba, uint32_t nblocks)
         entry_set(e, e->first, e->count);
         lba += e->count;
         nblocks -= e->count;
+        p->command_units++;
         *tail = e;
         tail = &e->next;
     }
@@ -384,6 +386,7 @@ void payload_write_drop(Payload *p, PayloadEntry *list)
     while (list) {
         PayloadEntry *next = list->next;
 
+        p->command_units--;
         payload_entry_free(p, list);
         list = next;
     }
@@ -518,7 +521,11 @@ bool payload_read(Payload *p, PayloadRead *rd)
     if (store_blocks) {
         payload_read_from_store(p, rd, i - store_blocks, store_blocks);
     }
-    return --rd->in_flight == 0;
+    if (--rd->in_flight == 0) {
+        return true;
+    }
+    payload_read_waits(p, rd);
+    return false;
 }
 
 /* ---- life --------------------------------------------------------------- */
@@ -604,4 +611,7 @@ void payload_get_stats(const Payload *p, PayloadStats *stats)
 {
     *stats = p->stats;
     stats->zero_ranges = p->nzeroes;
+    stats->backlog_bytes = payload_backlog_bytes(p);
+    stats->backlog_peak_bytes =
+        MAX(stats->backlog_peak_bytes, stats->backlog_bytes);
 }

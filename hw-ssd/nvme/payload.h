@@ -30,6 +30,7 @@ typedef struct PayloadRead {
     uint64_t lba;
     uint32_t nblocks;
     uint8_t *buf;
+    size_t held_bytes;  /* of memory, while the store works on it */
     void *owner;        /* the caller's */
     unsigned in_flight; /* payload.c's */
     int ret;            /* 0 or -EIO */
@@ -57,6 +58,8 @@ typedef struct PayloadStats {
     uint64_t units_failed; /* programmed, and the store refused them */
     uint64_t destaged_units;
     uint64_t zero_ranges; /* that the store has not zeroed yet */
+    uint64_t backlog_bytes; /* what waits for the store, or was refused */
+    uint64_t backlog_peak_bytes;
     uint64_t store_reads;
     uint64_t store_writes;
     uint64_t store_zeroes;
@@ -70,6 +73,9 @@ Payload *payload_new(const NvmeStore *store, void *store_opaque,
 
 /* Once, before any other use: what the drive is, and the size the guest sees. */
 void payload_attach(Payload *p, const Ssd *ssd, uint64_t nblocks);
+
+/* How much may wait for the store (backlog.c). */
+void payload_set_limit(Payload *p, uint64_t bytes);
 void payload_free(Payload *p);
 
 /* Page-aligned memory for transfers; bytes up to 8 MiB. */
@@ -88,6 +94,9 @@ void payload_write_drop(Payload *p, PayloadEntry *list);
 
 /* Make it visible to reads, as version. */
 void payload_write_commit(Payload *p, PayloadEntry *list, uint64_t version);
+
+/* A write that was committed has ended, in whatever way. */
+void payload_write_end(Payload *p, uint64_t lba, uint32_t nblocks);
 
 /* The drive refused the write, or ended it without effect. */
 void payload_write_failed(Payload *p, uint64_t lba, uint32_t nblocks,
@@ -130,8 +139,16 @@ void payload_hold(Payload *p, bool on);
 void payload_store_done(Payload *p, NvmeStoreReq *req, int ret);
 unsigned payload_store_in_flight(const Payload *p);
 
-/* Programmed data waits for a slow store: take no more from the guest. */
-bool payload_congested(const Payload *p);
+/* More waits for the store than may: take no more from the guest. */
+bool payload_congested(Payload *p);
+
+/* What the store has refused fills the limit: take no more data. */
+bool payload_refuses(const Payload *p);
+
+/* Has the store refused anything?  Then try some of it again; if the store takes
+ * it, the rest follows.  A barrier tries all of it. */
+bool payload_has_failed(const Payload *p);
+void payload_probe(Payload *p);
 
 /* Drop what the drive has not programmed. */
 void payload_power_cut(Payload *p);

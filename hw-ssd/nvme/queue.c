@@ -298,6 +298,9 @@ static unsigned fetch_some(NvmeCtrl *ctrl, NvmeSq *sq, unsigned max)
              * now: the rest is read again. */
             return i + 1;
         }
+        if (sq->id && payload_congested(ctrl->payload)) {
+            return i + 1; /* the others are read again when there is room */
+        }
     }
     return n;
 }

@@ -28,6 +28,8 @@ static void json_payload(const NvmeCtrl *ctrl, JsonWriter *w)
     json_u64(w, "units_failed", s.units_failed);
     json_u64(w, "destaged_units", s.destaged_units);
     json_u64(w, "zero_ranges", s.zero_ranges);
+    json_u64(w, "backlog_bytes", s.backlog_bytes);
+    json_u64(w, "backlog_peak_bytes", s.backlog_peak_bytes);
     json_u64(w, "store_reads", s.store_reads);
     json_u64(w, "store_writes", s.store_writes);
     json_u64(w, "store_zeroes", s.store_zeroes);

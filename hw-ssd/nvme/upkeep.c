@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * upkeep.c - what the controller does now and then, at its own pace in modelled
- * time: the store gets rid of what was trimmed.
+ * time: the store gets rid of what was trimmed, and is asked again to take what
+ * it has refused.
  *
  * Knows when; what is done is the payload's business.
  */
@@ -9,17 +10,50 @@
 
 #include "simtime.h"
 
-#define HOUSEKEEP_NS NS_PER_MS
+#define HOUSEKEEP_NS   NS_PER_MS
+#define RETRY_FIRST_NS (100 * NS_PER_MS)
+#define RETRY_MOST_NS  (10 * NS_PER_S)
+
+static bool is_time(const NvmeCtrl *ctrl, uint64_t at_ns)
+{
+    return at_ns == SSD_TIME_NEVER || ctrl->now_ns >= at_ns;
+}
+
+/* First soon, then ever more rarely. */
+static void retry(NvmeCtrl *ctrl)
+{
+    if (!payload_has_failed(ctrl->payload)) {
+        if (!payload_store_in_flight(ctrl->payload)) { /* all is well again */
+            ctrl->retry_wait_ns = 0;
+        }
+        ctrl->retry_ns = SSD_TIME_NEVER;
+        return;
+    }
+    if (!is_time(ctrl, ctrl->retry_ns)) {
+        return;
+    }
+    if (ctrl->retry_ns != SSD_TIME_NEVER && !ctrl->held) {
+        payload_probe(ctrl->payload);
+    }
+    ctrl->retry_wait_ns = ctrl->retry_wait_ns
+                              ? MIN(2 * ctrl->retry_wait_ns, RETRY_MOST_NS)
+                              : RETRY_FIRST_NS;
+    ctrl->retry_ns = ctrl->now_ns + ctrl->retry_wait_ns;
+}
 
 void nvme_upkeep(NvmeCtrl *ctrl)
 {
-    bool more;
-
-    if (ctrl->now_ns < ctrl->upkeep_ns && ctrl->upkeep_ns != SSD_TIME_NEVER) {
-        return;
+    if (is_time(ctrl, ctrl->housekeep_ns)) {
+        ctrl->housekeep_ns = payload_housekeep(ctrl->payload)
+                                 ? ctrl->now_ns + HOUSEKEEP_NS
+                                 : SSD_TIME_NEVER;
     }
-    more = payload_housekeep(ctrl->payload);
-    ctrl->upkeep_ns = more ? ctrl->now_ns + HOUSEKEEP_NS : SSD_TIME_NEVER;
+    retry(ctrl);
+}
+
+uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl)
+{
+    return MIN(ctrl->housekeep_ns, ctrl->retry_ns);
 }
 
 bool nvme_housekeep(NvmeCtrl *ctrl)

@@ -101,6 +101,7 @@ static void leave_failed(Payload *p, ZeroRange *z)
 {
     if (z->failed) {
         z->failed = false;
+        p->nlost -= z->durable;
         g_queue_unlink(&p->failed_zeroes, &z->turn);
     }
 }
@@ -108,6 +109,7 @@ static void leave_failed(Payload *p, ZeroRange *z)
 static void set_failed(Payload *p, ZeroRange *z)
 {
     z->failed = true;
+    p->nlost += z->durable;
     g_queue_push_tail_link(&p->failed_zeroes, &z->turn);
 }
 
@@ -187,8 +189,12 @@ static void join(Payload *p, ZeroRange *z)
 
 static void insert_gap(Payload *p, uint64_t lpn, uint64_t nunits, bool durable)
 {
-    ZeroRange *z = range_insert(p, lpn, nunits);
+    ZeroRange *z;
 
+    if (!durable && p->failed_zeroes.head && payload_too_many_ranges(p)) {
+        return; /* the store keeps what nobody reads */
+    }
+    z = range_insert(p, lpn, nunits);
     z->durable = durable;
     if (durable) {
         set_due(p, z);

@@ -230,6 +230,7 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .eui64 = s->eui64,
         .write_through = !blk_enable_write_cache(s->conf.blk),
         .nblocks = nblocks,
+        .backlog = s->backlog,
     };
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error)) {
         propagate(errp, error);
@@ -545,6 +546,7 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT32("queue_size", VssdDev, queue_size, 1024),
     DEFINE_PROP_UINT8("mdts", VssdDev, mdts, 7),
     DEFINE_PROP_UINT64("eui64", VssdDev, eui64, 0),
+    DEFINE_PROP_SIZE("backlog", VssdDev, backlog, NVME_BACKLOG),
     DEFINE_PROP_UINT32("power_return_ms", VssdDev, power_return_ms, 1000),
     DEFINE_PROP_STRING("trace", VssdDev, trace_path),
 };

@@ -71,6 +71,7 @@ struct VssdDev {
     uint32_t queue_size;
     uint8_t mdts;
     uint64_t eui64;
+    uint64_t backlog;
     uint32_t power_return_ms; /* 0: it stays off until a reset */
     char *trace_path; /* trace=FILE, or NULL */
 

@@ -334,6 +334,8 @@ static void (*const actions[])(Host *h, Input *in) = {
 static void settle(Host *h)
 {
     h->before_read = NULL;
+    /* What is refused is tried again for ever. */
+    h->fail_writes = h->fail_zeroes = false;
     nvme_reset(h->ctrl, h->now_ns);
     for (unsigned i = 0; i < 100000 && host_step(h); i++) {
     }

@@ -269,6 +269,7 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
         .mdts = o->mdts ? o->mdts : 7,
         .eui64 = 0x0123456789abcdefULL,
         .nblocks = h->nblocks,
+        .backlog = o->backlog ? o->backlog : NVME_BACKLOG,
     };
 
     return nvme_attach(h->ctrl, h->ssd, &cfg, error);

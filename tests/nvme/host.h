@@ -97,6 +97,7 @@ typedef struct HostOptions {
     uint64_t nblocks;     /* 0: all */
     unsigned n_queues;    /* 0: 8 */
     uint8_t mdts;         /* 0: 7, 512 KiB */
+    uint64_t backlog;     /* bytes; 0: the default */
     bool pin;             /* no MSI-X */
     bool slow;
     bool durable;

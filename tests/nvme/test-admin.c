@@ -795,8 +795,9 @@ static void test_config(void)
     NvmeConfig good = {
         .serial = "S", .model = "M", .firmware = "F", .n_queues = 64,
         .n_vectors = 65, .queue_size = 65536, .mdts = 10, .nblocks = 1,
+        .backlog = NVME_BACKLOG_MIN,
     };
-    NvmeConfig bad[9];
+    NvmeConfig bad[11];
 
     for (unsigned i = 0; i < G_N_ELEMENTS(bad); i++) {
         bad[i] = good;
@@ -810,6 +811,8 @@ static void test_config(void)
     bad[6].queue_size = 1;
     bad[7].mdts = 11;
     bad[8].nblocks = h->info->nblocks + 1;
+    bad[9].backlog = NVME_BACKLOG_MIN - 1;
+    bad[10].backlog = NVME_BACKLOG_MAX + 1;
     for (unsigned i = 0; i < G_N_ELEMENTS(bad); i++) {
         g_autoptr(GError) error = NULL;
 

@@ -54,6 +54,7 @@ typedef struct Load {
     unsigned in_flight;
     uint32_t next_value;
     unsigned ncuts;
+    bool flaky; /* the store refuses writes now and then */
 } Load;
 
 /* ---- patterns ----------------------------------------------------------- */
@@ -223,7 +224,7 @@ static void choose(Load *l, Op *op)
         op->nblocks = nblocks / 2;
         op->lba = prng_below(&l->prng, nblocks / 2);
     }
-    op->fua = prng_below(&l->prng, 20) == 0;
+    op->fua = prng_below(&l->prng, 20) == 0 && !l->flaky;
     op->value = op->kind == OP_ZEROES ? 0 : ++l->next_value;
 }
 
@@ -297,9 +298,19 @@ static void check_all(Load *l)
     }
 }
 
+static void refuse(Load *l, bool writes, bool zeroes)
+{
+    l->h->fail_writes = writes;
+    l->h->fail_zeroes = zeroes;
+}
+
 static void flush(Load *l)
 {
     drain(l);
+    refuse(l, false, false);
+    if (l->flaky) { /* what was refused a moment ago makes one Flush fail */
+        host_flush(l->h, 1);
+    }
     g_assert_cmphex(host_flush(l->h, 1), ==, 0);
     note_durable(l);
     for (uint64_t i = 0; i < l->nunits; i++) { /* and the host machine has it */
@@ -438,6 +449,9 @@ static void restart(Load *l, const HostOptions *o)
     HostOptions again = *o;
     Host *h = l->h;
 
+    if (l->flaky) {
+        flush(l);
+    }
     drain(l);
     host_write32(h, NVME_REG_CC, 0x00464001);
     while ((host_read32(h, NVME_REG_CSTS) & NVME_CSTS_SHST_MASK) !=
@@ -489,6 +503,9 @@ static void step(Load *l, const HostOptions *o, bool cuts)
     unsigned dice = prng_below(&l->prng, 4000);
     HostCqe cqe;
 
+    if (l->flaky && dice >= 3980) {
+        refuse(l, dice & 1, dice & 2);
+    }
     if (dice < 8) {
         flush(l);
     } else if (dice < 11 && cuts) {
@@ -522,7 +539,7 @@ static uint64_t from_env(const char *name, uint64_t otherwise)
     return s ? g_ascii_strtoull(s, NULL, 0) : otherwise;
 }
 
-static void run(const HostOptions *o, uint64_t seed, bool cuts)
+static void run(const HostOptions *o, uint64_t seed, bool cuts, bool flaky)
 {
     uint64_t nops = from_env("VSSD_OPS", 12000);
     GError *error = NULL;
@@ -530,6 +547,7 @@ static void run(const HostOptions *o, uint64_t seed, bool cuts)
 
     g_test_message("VSSD_SEED=%" G_GUINT64_FORMAT, seed);
     load_init(&l, o, seed);
+    l.flaky = flaky;
     for (uint64_t i = 0; i < nops; i++) {
         step(&l, o, cuts);
     }
@@ -543,14 +561,19 @@ static void run(const HostOptions *o, uint64_t seed, bool cuts)
     load_free(&l);
 }
 
-static void run_seeds(const HostOptions *o, bool cuts)
+static void run_seeds_on(const HostOptions *o, bool cuts, bool flaky)
 {
     uint64_t one = from_env("VSSD_SEED", 0);
     uint64_t n = from_env("VSSD_SEEDS", 6);
 
     for (uint64_t seed = one ? one : 1; seed <= (one ? one : n); seed++) {
-        run(o, seed, cuts);
+        run(o, seed, cuts, flaky);
     }
+}
+
+static void run_seeds(const HostOptions *o, bool cuts)
+{
+    run_seeds_on(o, cuts, false);
 }
 
 static void test_fast_store(void)
@@ -600,6 +623,15 @@ static void test_large_units(void)
                               .set = "ftl.unit=16KiB" }, true);
 }
 
+/* The store refuses data, and takes it when it is asked again. */
+static void test_flaky_store(void)
+{
+    run_seeds_on(&(HostOptions){ .durable = true, .nblocks = 1024,
+                                 .slow = true }, false, true);
+    run_seeds_on(&(HostOptions){ .durable = true, .nblocks = 1024 }, true,
+                 true);
+}
+
 /* A power cut may undo a TRIM. */
 static void test_scan(void)
 {
@@ -631,6 +663,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/data/crowded-slowly", test_crowded_slowly);
     g_test_add_func("/nvme/data/4k-blocks", test_4k_blocks);
     g_test_add_func("/nvme/data/large-units", test_large_units);
+    g_test_add_func("/nvme/data/flaky-store", test_flaky_store);
     g_test_add_func("/nvme/data/scan", test_scan);
     g_test_add_func("/nvme/data/shallow-drive", test_shallow_drive);
     g_test_add_func("/nvme/data/no-latency", test_no_latency);

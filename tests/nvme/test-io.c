@@ -823,7 +823,8 @@ static void test_cut_with_backlog(void)
 static void test_store_too_slow(void)
 {
     Host *h = ready(&(HostOptions){ .profile = "zero-latency",
-                                    .slow = true, .nblocks = 1 << 20 });
+                                    .slow = true, .nblocks = 1 << 20,
+                                    .backlog = 64 << 20 });
     unsigned sent = 0;
     unsigned done = 0;
     HostCqe cqe;

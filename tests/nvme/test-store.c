@@ -431,6 +431,283 @@ static void test_many_trims(void)
     host_free(h);
 }
 
+/* ---- the limit ------------------------------------------------------------- */
+
+#define MIB (1ULL << 20)
+
+/* All completions that there are; returns how many. */
+static unsigned poll_all(Host *h, uint16_t status)
+{
+    unsigned n = 0;
+    HostCqe cqe;
+
+    while (host_poll(h, 1, &cqe)) {
+        g_assert_cmphex(host_code(cqe.status), ==, status);
+        n++;
+    }
+    return n;
+}
+
+/* Of a store that does nothing: no more than the limit and one command, and the
+ * admin queue goes on. */
+static void check_stuck(Host *h, uint64_t limit, uint64_t command)
+{
+    NvmeSqe identify = host_sqe(NVME_ADM_IDENTIFY, 0, HOST_DATA + 0x800000);
+    uint64_t until = h->now_ns + 1000000000;
+
+    do {
+        host_run(h);
+        h->now_ns = MIN(nvme_next_event_ns(h->ctrl), until);
+    } while (h->now_ns < until);
+    g_assert_cmpuint(stat(h, "backlog_bytes"), >, limit);
+    g_assert_cmpuint(stat(h, "backlog_peak_bytes"), <=, limit + command);
+    identify.dw[10] = 1;
+    g_assert_cmphex(host_do(h, 0, &identify).status, ==, 0);
+}
+
+/* 300 reads of 4 MiB, which would take 1.2 GiB. */
+static void test_limit_reads(void)
+{
+    Host *h = ready(&(HostOptions){ .profile = "zero-latency", .mdts = 10,
+                                    .nblocks = 1 << 17, .backlog = 8 * MIB });
+    NvmeSqe rd;
+    unsigned done = 0;
+
+    memset(h->ram + HOST_DATA, 0x42, 4 * MIB);
+    g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 0, 8192, HOST_DATA), ==, 0);
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    rd = host_rw(h, NVME_IO_READ, 0, 8192, HOST_DATA + 0x800000);
+    h->slow = true;
+    for (unsigned i = 0; i < 300; i++) {
+        host_put(h, 1, &rd);
+    }
+    host_ring(h, 1);
+    check_stuck(h, 8 * MIB, 4 * MIB + MIB);
+    g_assert_cmpuint(host_at_store(h, NVME_STORE_READ), ==, 2);
+    while (done < 300) {
+        g_assert_true(host_store_end(h, NVME_STORE_READ));
+        done += poll_all(h, 0);
+        g_assert_cmpuint(h->at_store->len, <=, 3);
+    }
+    g_assert_cmpint(memcmp(h->ram + HOST_DATA, h->ram + HOST_DATA + 0x800000,
+                           4 * MIB), ==, 0);
+    g_assert_cmpuint(stat(h, "backlog_bytes"), ==, 0);
+    host_free(h);
+}
+
+/* A small read costs more than its data. */
+static void test_limit_small_reads(void)
+{
+    Host *h = ready(&(HostOptions){ .backlog = MIB });
+    NvmeSqe rd = host_rw(h, NVME_IO_READ, 0, 1, HOST_DATA);
+    unsigned done = 0;
+
+    write_without_zeroes(h, 0, 8, 0x42);
+    h->slow = true;
+    for (unsigned i = 0; i < 1000; i++) {
+        host_put(h, 1, &rd);
+    }
+    host_ring(h, 1);
+    check_stuck(h, MIB, 20 * 1024);
+    g_assert_cmpuint(h->at_store->len, <, 70);
+    while (done < 1000) {
+        g_assert_true(host_step(h));
+        done += poll_all(h, 0);
+    }
+    host_free(h);
+}
+
+/* A reset takes the commands away; what the store has of them still counts. */
+static void test_limit_and_reset(void)
+{
+    Host *h = ready(&(HostOptions){ .backlog = MIB });
+    NvmeSqe rd = host_rw(h, NVME_IO_READ, 0, 1, HOST_DATA);
+
+    write_without_zeroes(h, 0, 8, 0x42);
+    h->slow = true;
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < 200; i++) {
+            host_put(h, 1, &rd);
+        }
+        host_ring(h, 1);
+        check_stuck(h, MIB, 20 * 1024);
+        host_write32(h, NVME_REG_CC, 0);
+        memset(h->cq, 0, sizeof(h->cq));
+        host_enable(h);
+        g_assert_cmphex(host_create_queues(h, 1, 1, 1024), ==, 0);
+    }
+    while (host_store_step(h)) {
+    }
+    g_assert_cmpuint(stat(h, "backlog_bytes"), ==, 0);
+    check_read(h, 0, 8, 0x42);
+    host_free(h);
+}
+
+/* Data that the drive has programmed, and data that it has not. */
+static void test_limit_writes(void)
+{
+    static const char *const set[] = { NULL, "host.complete_at=program" };
+
+    for (unsigned k = 0; k < 4; k++) {
+        Host *h = ready(&(HostOptions){
+            .profile = k & 2 ? NULL : "zero-latency", .set = set[k & 1],
+            .slow = true, .backlog = 2 * MIB });
+        unsigned done = 0;
+
+        for (unsigned i = 0; i < 64; i++) {
+            NvmeSqe wr = host_rw(h, NVME_IO_WRITE, i * 128, 128, HOST_DATA);
+
+            host_put(h, 1, &wr);
+        }
+        host_put(h, 1, &(NvmeSqe){ .dw = { NVME_IO_FLUSH, 1 } });
+        host_ring(h, 1);
+        check_stuck(h, 2 * MIB, k & 1 ? 3 * MIB : MIB);
+        while (done < 65) {
+            g_assert_true(host_step(h));
+            done += poll_all(h, 0);
+        }
+        host_free(h);
+    }
+}
+
+/* Barriers take memory, too. */
+static void test_limit_flushes(void)
+{
+    Host *h = ready(&(HostOptions){ .slow = true, .backlog = MIB });
+    NvmeSqe fl = host_sqe(NVME_IO_FLUSH, 1, 0);
+    unsigned done = 0;
+
+    for (unsigned i = 0; i < 4000; i += 1000) {
+        for (unsigned k = 0; k < 1000; k++) {
+            host_put(h, 1, &fl);
+        }
+        host_ring(h, 1);
+        host_sleep(h, 0);
+        h->slow = false;
+        while (host_store_step(h)) {
+        }
+        host_sleep(h, 1000000000);
+        done += poll_all(h, 0);
+        h->slow = true;
+    }
+    g_assert_cmpuint(done, ==, 4000);
+    host_free(h);
+}
+
+/* ---- a store that refuses ----------------------------------------------------- */
+
+static void fill(Host *h, unsigned at, uint8_t value)
+{
+    memset(h->ram + HOST_DATA, value, 65536);
+    g_assert_cmpuint(at, <, 1024);
+}
+
+static uint16_t write_64k(Host *h, unsigned i)
+{
+    fill(h, i, (uint8_t)(i + 1));
+    return host_code(host_io(h, 1, NVME_IO_WRITE, i * 128, 128, HOST_DATA));
+}
+
+/* Writes are acknowledged up to the limit, and then fail; what was acknowledged
+ * is there, and reaches the store when that takes data again. */
+static void refused(bool slow, bool flush)
+{
+    Host *h = ready(&(HostOptions){ .profile = "zero-latency", .slow = slow,
+                                    .nblocks = 1 << 17, .backlog = 2 * MIB });
+    unsigned taken = 0;
+
+    h->fail_writes = true;
+    for (unsigned i = 0; i < 128; i++) { /* 8 MiB */
+        uint16_t status = write_64k(h, i);
+
+        g_assert_true(status == 0 || status == NVME_SC_WRITE_FAULT);
+        g_assert_true(status || taken == i); /* never again */
+        taken += !status;
+        host_sleep(h, 1000000);
+    }
+    g_test_message("%u writes of 64 KiB acknowledged", taken);
+    g_assert_cmpuint(taken, >=, 32);
+    g_assert_cmpuint(taken, <, 120);
+    g_assert_cmpuint(stat(h, "backlog_peak_bytes"), <, 3 * MIB);
+    g_assert_cmphex(host_code(host_flush(h, 1)), ==, NVME_SC_WRITE_FAULT);
+    g_assert_cmphex(write_64k(h, taken), ==, NVME_SC_WRITE_FAULT);
+    for (unsigned i = 0; i < taken; i++) {
+        check_read(h, i * 128, 128, (uint8_t)(i + 1));
+    }
+    check_read(h, taken * 128, 128, 0);
+    h->fail_writes = false;
+    if (flush) {
+        g_assert_cmphex(host_flush(h, 1), ==, 0);
+    } else {
+        host_sleep(h, 21000000000); /* it finds out by itself */
+    }
+    g_assert_cmpuint(stat(h, "units_failed"), ==, 0);
+    for (unsigned i = 0; i < taken; i++) {
+        check_disk(h, i * 128, 128, (uint8_t)(i + 1));
+    }
+    g_assert_cmphex(write_64k(h, taken), ==, 0);
+    g_assert_cmphex(host_flush(h, 1), ==, 0);
+    check_disk(h, taken * 128, 128, (uint8_t)(taken + 1));
+    host_free(h);
+}
+
+static void test_refused_flush(void)
+{
+    refused(false, true);
+    refused(true, true);
+}
+
+static void test_refused_alone(void)
+{
+    refused(false, false);
+    refused(true, false);
+}
+
+/* A TRIM makes room. */
+static void test_refused_trim(void)
+{
+    Host *h = ready(&(HostOptions){ .profile = "zero-latency",
+                                    .nblocks = 1 << 17, .backlog = 2 * MIB });
+    unsigned i = 0;
+
+    h->fail_writes = true;
+    while (write_64k(h, i) == 0) {
+        i++;
+        host_sleep(h, 1000000);
+    }
+    g_assert_cmphex(write_64k(h, i), ==, NVME_SC_WRITE_FAULT);
+    trim(h, 0, i * 128);
+    g_assert_cmpuint(stat(h, "units_failed"), <=, 1024); /* of the buffer */
+    g_assert_cmphex(write_64k(h, i), ==, 0);
+    host_free(h);
+}
+
+/* A shutdown, a reset and a power cut do not wait for a store that refuses. */
+static void test_refused_end(void)
+{
+    Host *h = ready(&(HostOptions){ .backlog = MIB });
+
+    h->fail_writes = true;
+    g_assert_cmphex(write_64k(h, 0), ==, 0);
+    shut_down(h);
+    host_write32(h, NVME_REG_CC, 0);
+    memset(h->cq, 0, sizeof(h->cq));
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    check_read(h, 0, 128, 1);
+    nvme_power_cut(h->ctrl, h->now_ns);
+    host_sleep(h, 1000);
+    nvme_power_on(h->ctrl, h->now_ns);
+    memset(h->cq, 0, sizeof(h->cq));
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+    check_read(h, 0, 128, 1);
+    host_settle(h);
+    nvme_hold(h->ctrl, false);
+    check_read(h, 0, 128, 1);
+    host_free(h);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -445,5 +722,14 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/store/dsm/merge", test_dsm_merges);
     g_test_add_func("/nvme/store/dsm/whole-drive", test_dsm_whole_drive);
     g_test_add_func("/nvme/store/dsm/many", test_many_trims);
+    g_test_add_func("/nvme/store/limit/reads", test_limit_reads);
+    g_test_add_func("/nvme/store/limit/small-reads", test_limit_small_reads);
+    g_test_add_func("/nvme/store/limit/reset", test_limit_and_reset);
+    g_test_add_func("/nvme/store/limit/writes", test_limit_writes);
+    g_test_add_func("/nvme/store/limit/flushes", test_limit_flushes);
+    g_test_add_func("/nvme/store/refused/flush", test_refused_flush);
+    g_test_add_func("/nvme/store/refused/alone", test_refused_alone);
+    g_test_add_func("/nvme/store/refused/trim", test_refused_trim);
+    g_test_add_func("/nvme/store/refused/end", test_refused_end);
     return g_test_run();
 }

@@ -27,6 +27,8 @@ def refuse(*args: str) -> str:
     ({"num_vectors": "66"}, ["num_vectors=66", "1..65"]),
     ({"queue_size": "1"}, ["queue_size", "2..65536"]),
     ({"mdts": "0"}, ["mdts", "1..10"]),
+    ({"backlog": "1023K"}, ["backlog=1047552", "1048576.."]),
+    ({"backlog": "2T"}, ["backlog=2199023255552", "..1099511627776"]),
     ({"serial": "x" * 21}, ["serial", "20"]),
     ({"iothread": "nobody"}, ["nobody"]),
 ])

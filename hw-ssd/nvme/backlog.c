@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * backlog.c - how much host memory may wait for the store.
+ *
+ * What waits ends by itself, soon or late: data of commands that the drive works
+ * on, data that it has programmed, copies of it at the store, buffers of reads,
+ * barriers, ranges to be zeroed.  While that is more than the limit the
+ * controller fetches no I/O command.  What the store has refused ends when the
+ * store takes it; it counts as well, but nothing can be gained by waiting: when
+ * it has filled the limit alone, writes are refused.
+ *
+ * What the drive's buffer holds is bounded by its size, and does not count.  A
+ * unit that is programmed before its command ends counts twice until then.
+ */
+#include "payload-internal.h"
+
+/* Beside the data: of a read, what the store needs to work on it (in QEMU a
+ * coroutine with its stack); of a barrier, the command that waits for it. */
+#define READ_COST    (16U << 10)
+#define BARRIER_COST (1U << 10)
+#define RANGE_COST   (2 * sizeof(ZeroRange))
+#define COPIES_SHARE 8 /* of the limit */
+
+static uint64_t units_at_store(const Payload *p)
+{
+    return p->due.length - p->due_zeroes.length;
+}
+
+static uint64_t barriers(const Payload *p)
+{
+    return (uint64_t)p->barriers.length + p->flush_next.length +
+           p->flushing.length + p->flushed.length;
+}
+
+/* Lazy ones do not while the store refuses some. */
+static uint64_t ranges_waiting(const Payload *p)
+{
+    return p->failed_zeroes.head ? p->due_zeroes.length : p->nzeroes;
+}
+
+static uint64_t waiting_bytes(const Payload *p)
+{
+    return (p->command_units + units_at_store(p)) * p->unit_bytes +
+           p->copied_bytes + p->read_bytes + p->nreads * READ_COST +
+           barriers(p) * BARRIER_COST + ranges_waiting(p) * RANGE_COST;
+}
+
+static uint64_t refused_bytes(const Payload *p)
+{
+    return (uint64_t)p->failed.length * p->unit_bytes +
+           (uint64_t)p->failed_zeroes.length * RANGE_COST;
+}
+
+void payload_set_limit(Payload *p, uint64_t bytes)
+{
+    p->limit_bytes = bytes;
+}
+
+uint64_t payload_backlog_bytes(const Payload *p)
+{
+    return waiting_bytes(p) + refused_bytes(p);
+}
+
+bool payload_congested(Payload *p)
+{
+    uint64_t waiting = waiting_bytes(p);
+    uint64_t all = waiting + refused_bytes(p);
+
+    p->stats.backlog_peak_bytes = MAX(p->stats.backlog_peak_bytes, all);
+    return waiting && all > p->limit_bytes;
+}
+
+bool payload_refuses(const Payload *p)
+{
+    return refused_bytes(p) >= p->limit_bytes;
+}
+
+/* Copies make requests larger; they must not take the room of data. */
+uint64_t payload_may_copy(const Payload *p, uint64_t bytes)
+{
+    uint64_t most = p->limit_bytes / COPIES_SHARE;
+
+    return MIN(bytes, most - MIN(most, p->copied_bytes));
+}
+
+bool payload_too_many_ranges(const Payload *p)
+{
+    return p->nzeroes * RANGE_COST >= p->limit_bytes;
+}
+
+/* ---- commands and reads ---------------------------------------------------- */
+
+void payload_write_end(Payload *p, uint64_t lba, uint32_t nblocks)
+{
+    p->command_units -= (lba + nblocks - 1) / p->unit_blocks -
+                        lba / p->unit_blocks + 1;
+}
+
+void payload_read_waits(Payload *p, const PayloadRead *rd)
+{
+    p->nreads++;
+    p->read_bytes += rd->held_bytes;
+}
+
+void payload_read_ends(Payload *p, const PayloadRead *rd)
+{
+    p->nreads--;
+    p->read_bytes -= rd->held_bytes;
+}
