@@ -220,7 +220,7 @@ void nvme_hold(NvmeCtrl *ctrl, bool on);
 typedef enum NvmeSettled {
     NVME_SETTLED,      /* at rest; *now_ns is when */
     NVME_SETTLE_STORE, /* the store has requests: call again when they are done */
-    NVME_SETTLE_NEVER, /* not by end_ns */
+    NVME_SETTLE_NEVER, /* not by end_ns; *now_ns is how far it came */
 } NvmeSettled;
 NvmeSettled nvme_settle(NvmeCtrl *ctrl, uint64_t *now_ns, uint64_t end_ns);
 

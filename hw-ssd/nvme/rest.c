@@ -44,6 +44,7 @@ NvmeSettled nvme_settle(NvmeCtrl *ctrl, uint64_t *now_ns, uint64_t end_ns)
 {
     for (;;) {
         uint64_t at_ns = ssd_now_ns(ctrl->ssd);
+        bool rested;
 
         while (nvme_run(ctrl, *now_ns)) {
         }
@@ -53,11 +54,13 @@ NvmeSettled nvme_settle(NvmeCtrl *ctrl, uint64_t *now_ns, uint64_t end_ns)
         if (nvme_store_in_flight(ctrl)) {
             return NVME_SETTLE_STORE;
         }
-        if (ssd_at_rest(ctrl->ssd) || at_ns >= end_ns ||
-            (!ssd_rest(ctrl->ssd, end_ns - at_ns) &&
-             ssd_next_event_ns(ctrl->ssd) > end_ns)) {
+        if (ssd_at_rest(ctrl->ssd) || at_ns >= end_ns) {
             return NVME_SETTLE_NEVER;
         }
-        *now_ns = MAX(*now_ns, ssd_now_ns(ctrl->ssd));
+        rested = ssd_rest(ctrl->ssd, end_ns - at_ns);
+        *now_ns = MAX(*now_ns, ssd_now_ns(ctrl->ssd)); /* either way */
+        if (!rested && ssd_next_event_ns(ctrl->ssd) > end_ns) {
+            return NVME_SETTLE_NEVER;
+        }
     }
 }
