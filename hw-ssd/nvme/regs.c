@@ -126,9 +126,16 @@ static void enable(NvmeCtrl *ctrl)
     nvme_look_ready(ctrl);
 }
 
+/* What the drive has still to do of the commands before a reset must not happen
+ * behind the back of those after it. */
+static bool drive_is_clear(const NvmeCtrl *ctrl)
+{
+    return !ctrl->slots_in_use && !ctrl->starved_first;
+}
+
 void nvme_look_ready(NvmeCtrl *ctrl)
 {
-    if (ctrl->enabling && ssd_ready(ctrl->ssd)) {
+    if (ctrl->enabling && ssd_ready(ctrl->ssd) && drive_is_clear(ctrl)) {
         ctrl->enabling = false;
         ctrl->csts |= NVME_CSTS_RDY;
     }
