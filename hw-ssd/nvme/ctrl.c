@@ -34,6 +34,7 @@ NvmeRequest *nvme_request_new(NvmeCtrl *ctrl)
     }
     ctrl->free_requests = req->next;
     memset(req, 0, offsetof(NvmeRequest, small_steps));
+    req->used = true;
     req->steps = req->small_steps;
     req->buf = NULL;
     req->compare = NULL;
@@ -86,6 +87,7 @@ void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req)
     if (io && --ctrl->nio_requests == 0) {
         ctrl->busy_ns += ctrl->now_ns - ctrl->busy_since_ns;
     }
+    req->used = false;
     req->next = ctrl->free_requests;
     ctrl->free_requests = req;
 }
@@ -706,11 +708,26 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     return true;
 }
 
+/* Those that the drive, or a barrier, would have ended: they have buffers. */
+static void free_unfinished(NvmeCtrl *ctrl)
+{
+    for (unsigned i = 0; i < ctrl->request_slabs->len; i++) {
+        NvmeRequest *slab = g_ptr_array_index(ctrl->request_slabs, i);
+
+        for (unsigned k = 0; k < REQUEST_SLAB; k++) {
+            if (slab[k].used) {
+                nvme_request_free(ctrl, &slab[k]);
+            }
+        }
+    }
+}
+
 void nvme_free(NvmeCtrl *ctrl)
 {
     if (ctrl->ssd) {
         nvme_queues_close(ctrl);
     }
+    free_unfinished(ctrl);
     payload_free(ctrl->payload);
     g_ptr_array_free(ctrl->request_slabs, TRUE);
     g_ptr_array_free(ctrl->sg_pool, TRUE);

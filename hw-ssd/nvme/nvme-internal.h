@@ -105,6 +105,7 @@ struct NvmeRequest {
     bool aborted;
     bool posted;   /* done, and waits for room in the completion queue */
     bool shutdown; /* the controller's own, for CC.SHN */
+    bool used;     /* not in the free list */
     uint16_t status; /* code; 0 so far */
     uint32_t pending;
     uint32_t dw0;
