@@ -446,9 +446,13 @@ void payload_write_failed(Payload *p, uint64_t lba, uint32_t nblocks,
 
     for (uint64_t lpn = lba / p->unit_blocks; lpn <= last; lpn++) {
         PayloadEntry *e = chain_find(p, lpn, version);
+        uint64_t newest = 0;
+        bool taken = ssd_mapped(p->ssd, lpn * p->unit_blocks, &newest) &&
+                     newest == version;
 
-        /* Blocks of others that it took over must not go with it. */
-        if (e && e->state == ENTRY_DIRTY && !e->absorbed) {
+        /* A drive that has given up keeps what it took, and what the unit reads
+         * as is here.  Blocks of others that it took over must not go. */
+        if (e && e->state == ENTRY_DIRTY && !e->absorbed && !taken) {
             payload_entry_drop(p, e);
         }
     }

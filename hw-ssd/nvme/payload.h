@@ -98,7 +98,8 @@ void payload_write_commit(Payload *p, PayloadEntry *list, uint64_t version);
 /* A write that was committed has ended, in whatever way. */
 void payload_write_end(Payload *p, uint64_t lba, uint32_t nblocks);
 
-/* The drive refused the write, or ended it without effect. */
+/* The drive refused the write, ended it without effect, or could not make it
+ * durable. */
 void payload_write_failed(Payload *p, uint64_t lba, uint32_t nblocks,
                           uint64_t version);
 
