@@ -138,7 +138,7 @@ bool nand_queue_check(const Nand *n, GError **error)
 
     for (uint32_t u = 0; u < n->n_units; u++) {
         Waiting w = waiting(n, u);
-        g_autofree uint32_t *op = w.op;
+        G_GNUC_UNUSED g_autofree uint32_t *op = w.op; /* freed */
         uint32_t best = pick(n, &w, now_ps);
         uint32_t read = pick_read(n, &w);
 
