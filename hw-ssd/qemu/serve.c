@@ -2,7 +2,7 @@
 /*
  * serve.c - who runs the controller, and when.
  *
- * A vCPU that rings a doorbell runs the controller itself; the thread of ctx
+ * A vCPU that rings a doorbell runs the controller itself; the thread of run_ctx
  * runs it when modelled time has come.  Knows the lock, the clock and the
  * threads; knows nothing of commands.
  *
@@ -18,7 +18,9 @@
 #include "block/aio-wait.h"
 #include "hw/core/cpu.h"
 #include "qemu/defer-call.h"
+#include "exec/address-spaces.h"
 #include "system/qtest.h"
+#include "system/system.h"
 #include "trace.h"
 
 #include "simtime.h"
@@ -26,8 +28,8 @@
 
 #define DOORBELL_BASE 0x1000
 
-/* nvme_run() calls in one go before the rest is left to the thread of ctx; each
- * is bounded in commands and in bytes. */
+/* nvme_run() calls in one go before the rest is left to the thread of run_ctx;
+ * each is bounded in commands and in bytes. */
 #define RUN_ROUNDS 5
 
 /* With -icount: at one instant of virtual time, before that goes on.  More than
@@ -48,7 +50,7 @@ static __attribute__((noinline)) void *this_thread(void)
     return &marker;
 }
 
-/* What is left to do is for the thread of ctx. */
+/* What is left to do is for the thread of run_ctx. */
 static void leave_rest(VssdDev *s)
 {
     qemu_bh_schedule(s->run_bh);
@@ -74,6 +76,11 @@ void vssd_unlock(VssdDev *s)
     qatomic_set(&s->owner, NULL);
     qemu_mutex_unlock(&s->lock);
     vssd_irq_deliver(s);
+}
+
+bool vssd_may_run(VssdDev *s)
+{
+    return !s->with_bql || bql_locked();
 }
 
 uint64_t vssd_now(VssdDev *s)
@@ -302,22 +309,39 @@ const MemoryRegionOps vssd_reg_ops = {
 
 /* ---- life --------------------------------------------------------------- */
 
-void vssd_serve_init(VssdDev *s)
+static bool behind_iommu(VssdDev *s)
 {
-    s->timer_ns = SSD_TIME_NEVER;
+    return pci_device_iommu_address_space(PCI_DEVICE(s)) !=
+           &address_space_memory;
+}
+
+/* An IOMMU may come later on the command line than the drive. */
+static void machine_done(Notifier *n, void *data)
+{
+    VssdDev *s = container_of(n, VssdDev, machine_done);
+
+    s->with_bql = s->icount || behind_iommu(s);
+    s->run_ctx = s->with_bql ? qemu_get_aio_context() : s->ctx;
     /* A test steps its clock by itself: nothing to spin for. */
-    s->spin = !s->icount && !qtest_enabled();
-    s->run_bh = aio_bh_new(s->ctx, run_bh, s);
-    if (s->icount) {
+    s->spin = !s->with_bql && !qtest_enabled();
+    s->run_bh = aio_bh_new(s->run_ctx, run_bh, s);
+    if (s->with_bql) {
         s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, timer_cb, s);
     } else {
-        s->timer = aio_timer_new(s->ctx, QEMU_CLOCK_VIRTUAL, SCALE_NS,
+        s->timer = aio_timer_new(s->run_ctx, QEMU_CLOCK_VIRTUAL, SCALE_NS,
                                  timer_cb, s);
     }
     s->online = true;
 }
 
-/* In the thread of ctx. */
+void vssd_serve_init(VssdDev *s)
+{
+    s->timer_ns = SSD_TIME_NEVER;
+    s->machine_done.notify = machine_done;
+    qemu_add_machine_init_done_notifier(&s->machine_done);
+}
+
+/* In the thread of run_ctx. */
 static void stop_bh(void *opaque)
 {
     VssdDev *s = opaque;
@@ -332,6 +356,10 @@ static void stop_bh(void *opaque)
  * shadow doorbells would have the drive work for ever. */
 void vssd_serve_stop(VssdDev *s)
 {
+    qemu_remove_machine_init_done_notifier(&s->machine_done);
+    if (!s->online) {
+        return;
+    }
     vssd_lock(s);
     vssd_serve_pause(s);
     vssd_unlock(s);
@@ -340,9 +368,9 @@ void vssd_serve_stop(VssdDev *s)
     vssd_lock(s);
     s->online = false;
     vssd_unlock(s);
-    if (s->ctx == qemu_get_aio_context()) {
+    if (s->run_ctx == qemu_get_aio_context()) {
         stop_bh(s);
     } else {
-        aio_wait_bh_oneshot(s->ctx, stop_bh, s);
+        aio_wait_bh_oneshot(s->run_ctx, stop_bh, s);
     }
 }

@@ -110,6 +110,13 @@ bool vssd_store_reap(VssdDev *s)
     return jobs != NULL;
 }
 
+static void job_end(VssdJob *job);
+
+static void job_end_bh(void *opaque)
+{
+    job_end(opaque);
+}
+
 /*
  * The coroutine's last act, kept out of it: thread-local variables must not be
  * read by a function that may have changed threads.
@@ -118,6 +125,11 @@ static __attribute__((noinline)) void job_end(VssdJob *job)
 {
     VssdDev *s = job->dev;
     NvmeStoreReq *req = job->req;
+
+    if (!vssd_may_run(s)) {
+        aio_bh_schedule_oneshot(s->run_ctx, job_end_bh, job);
+        return;
+    }
 
     trace_vssd_store_done(s, op_names[req->op], req->offset, req->bytes,
                           job->ret);

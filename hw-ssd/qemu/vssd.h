@@ -23,10 +23,17 @@
  * context (timers included), and block requests are awaited where they start,
  * so host speed cannot show in virtual time.
  *
+ * Behind a virtual IOMMU the controller runs with the BQL only (with_bql): in a
+ * vCPU's register write, or in the main loop, timers included.  DMA is then
+ * translated by the IOMMU's code, which reports faults to the guest, by an
+ * interrupt or through a virtqueue, and all that belongs to the BQL.  Where this
+ * code comes back to the drive's registers, it is turned away (vssd_lock()).
+ * Block requests go to the node's own thread as ever.
+ *
  * Lock order: BQL, then VssdDev.lock.  No thread that holds lock may wait for
  * the BQL; interrupts are noted under lock and sent after it (irq.c).  The
  * controller's callbacks (DMA, interrupts, store) run under lock.  DMA reaches
- * RAM only, so it runs no other device's code.
+ * RAM only; so without an IOMMU it runs no other device's code.
  */
 #ifndef VSSD_QEMU_VSSD_H
 #define VSSD_QEMU_VSSD_H
@@ -85,18 +92,21 @@ struct VssdDev {
     /* serve.c: who runs the controller */
     QemuMutex lock;
     void *owner;         /* atomic; names the thread that holds lock */
-    AioContext *ctx;     /* timers, polling, block requests */
+    AioContext *ctx;     /* block requests; timers, unless with_bql */
+    AioContext *run_ctx; /* timers, what is left of a run */
     IOThread *own_iothread;
     bool icount;
+    bool with_bql; /* run_ctx is the main loop's, and all that run it have the BQL */
+    Notifier machine_done;
     bool online;         /* false before realize has ended and in unrealize */
-    QEMUTimer *timer;    /* in ctx; with icount: of the main loop */
+    QEMUTimer *timer;    /* in run_ctx */
     uint64_t timer_ns;   /* atomic; what it is for; SSD_TIME_NEVER: nothing */
     uint64_t timer_fire_ns; /* when it was set to fire, a little earlier */
     uint64_t lead_ns;    /* how much earlier */
     bool spin;           /* for the rest of the lead */
     int64_t epoch_ns;    /* QEMU_CLOCK_VIRTUAL at the drive's time 0 */
     uint64_t now_ns;     /* the last instant given to the controller */
-    QEMUBH *run_bh;      /* in ctx */
+    QEMUBH *run_bh;      /* in run_ctx */
 
     /* under lock */
     NvmeCtrl *ctrl;
@@ -144,7 +154,8 @@ struct VssdDev {
 
 extern const MemoryRegionOps vssd_reg_ops;
 
-/* Set up and tear down timer and bottom half.  stop fetches no further command,
+/* Serve, as soon as the machine is complete: only then it is known what the
+ * drive's bus is behind.  Set up and tear down timer and bottom half.  stop fetches no further command,
  * waits for what is at the store, and returns when no thread runs the
  * controller and none will. */
 void vssd_serve_init(VssdDev *s);
@@ -155,8 +166,11 @@ bool vssd_lock(VssdDev *s);
 /* Send what interrupts were noted, after the lock has been let go. */
 void vssd_unlock(VssdDev *s);
 
+/* May this thread run the controller? */
+bool vssd_may_run(VssdDev *s);
+
 /* Lock held: run the controller until it has nothing to do now, within
- * limits; what is left goes to the thread of ctx.  While the machine is stopped:
+ * limits; what is left goes to the thread of run_ctx.  While the machine is stopped:
  * at the instant of its stop, to the end. */
 void vssd_run(VssdDev *s);
 

@@ -130,17 +130,17 @@ class Queue:
         self.host.reg_write(DOORBELLS + 8 * self.qid + 4, self.head)
 
     def wait_count(self, count: int, step_ns: int = 100_000,
-                   limit_s: float = LIMIT_S) -> None:
-        """Wait for so many completions, and take them; all must be good."""
+                   limit_s: float = LIMIT_S, status: int = 0) -> None:
+        """Wait for so many completions with this status, and take them."""
         end = time.monotonic() + limit_s
         left = count
         while left:
             n = min(left, self.entries - self.head)
             raw = self.host.qtest.read(self.cq + 16 * self.head, 16 * n)
-            status = struct.unpack("<" + "14xH" * n, raw)
+            found = struct.unpack("<" + "14xH" * n, raw)
             done = 0
-            while done < n and status[done] & 1 == self.phase:
-                assert status[done] >> 1 == 0, f"status {status[done]:#x}"
+            while done < n and found[done] & 1 == self.phase:
+                assert found[done] >> 1 & 0x7FF == status, hex(found[done] >> 1)
                 done += 1
             if done:
                 self._consume(done)
