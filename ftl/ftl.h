@@ -626,8 +626,8 @@ void background_json(const Ssd *ssd, JsonWriter *w);
 
 /* ---- refresh.c ------------------------------------------------------------------- */
 
-/* One of ftl.refresh_... is set; else the rest does nothing, and refresh_needs()
- * must not be asked. */
+/* One of ftl.refresh_... is set; else the rest does nothing, and refresh_read() and
+ * refresh_needs() must not be called. */
 bool refresh_is_on(const Ssd *ssd);
 void refresh_init(Ssd *ssd);
 void refresh_destroy(Ssd *ssd);

@@ -61,12 +61,8 @@ void refresh_preloaded(Ssd *ssd, uint32_t block)
 
 void refresh_read(Ssd *ssd, const NandOp *op)
 {
-    BlockHistory *h;
+    BlockHistory *h = &ssd->history[page_block(ssd, op->ppa.page)];
 
-    if (!ssd->history) {
-        return;
-    }
-    h = &ssd->history[page_block(ssd, op->ppa.page)];
     h->reads += 1U + op->retries;
     h->retries = MAX(h->retries, op->retries);
 }

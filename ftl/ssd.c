@@ -29,7 +29,9 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
 
     switch (op->kind) {
     case NAND_READ:
-        refresh_read(ssd, op);
+        if (ssd->history) {
+            refresh_read(ssd, op);
+        }
         if (op->cause == NAND_CAUSE_META) {
             recovery_read_done(ssd, op);
         } else if (cause_is_cleaning(op->cause)) {
