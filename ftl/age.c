@@ -107,6 +107,7 @@ static void put_unit(Ssd *ssd, uint32_t lpn, uint32_t ppu)
         ssd->mapped_units++;
     }
     ssd->map[lpn] = ppu + 1;
+    trim_note_used(ssd, lpn);
     block_set_valid(ssd, ppu);
 }
 

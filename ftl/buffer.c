@@ -86,6 +86,7 @@ uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream)
         .waiters = NONE,
     };
     ssd->map[lpn] = MAP_BUFFERED | i;
+    trim_note_used(ssd, lpn);
     return i;
 }
 

@@ -30,6 +30,7 @@ enum {
     SSD_EVENT_FAULT,      /* a rule cuts the power now */
     SSD_EVENT_BACKGROUND, /* index: BackgroundEvent */
     SSD_EVENT_RECOVERED,  /* index: a step of recovery has nothing to read */
+    SSD_EVENT_TRIM,       /* the next step of TRIMs */
 };
 
 /* ---- map ----------------------------------------------------------------- */
@@ -373,7 +374,7 @@ typedef struct Cmd {
     uint64_t cost_ps[N_COSTS];
     uint64_t bad_lba;   /* READ: first uncorrectable block, or NO_LBA */
     uint64_t next_lpn;  /* READ, WRITE: next unit to look up, or to put into
-                           the buffer; what Saved.waiting says */
+                           the buffer; what Saved.waiting and Ssd.trims say */
     uint64_t room_lpn;  /* waits for room: from here on none is promised yet */
     uint32_t promised;  /* room that others must not take */
     uint32_t pending;   /* READ: NAND operations and slots being loaded; WRITE:
@@ -600,8 +601,14 @@ struct Ssd {
     unsigned block_shift;      /* host blocks to units */
     unsigned page_units_shift; /* physical units to pages */
     uint64_t first_unit_parts; /* unit_parts() of a page's first unit */
+    unsigned trim_shift;       /* units to groups of the map (trim.c) */
 
     uint32_t *map;           /* by lpn; metadata behind the user's */
+    uint64_t *group_used; /* bitmap by group of the map (trim.c): it may hold
+                             something */
+    uint64_t *trim_left;  /* the same: a TRIM under way is still to unmap it */
+    uint32_t n_trim_left; /* groups */
+    CmdFifo trims;        /* TRIMs under way; their Cmd.next_lpn: the next group */
     uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
     uint64_t *spare_version; /* by ppu; NULL without a host */
     uint8_t *spare_stream;   /* by ppu; NULL if there is one stream */

@@ -10,7 +10,8 @@
  *   host.c     commands: link, firmware, reads, completions
  *   write.c    buffer slots: from a host write to a programmed page
  *   buffer.c   what stays in the buffer, and what leaves it when
- *   map.c      logical unit -> slot or physical unit; trim
+ *   map.c      logical unit -> slot or physical unit
+ *   trim.c     TRIM, in bounded steps
  *   meta.c     pages of the drive's own in NAND
  *   block.c    blocks and planes: free, open, full; valid units
  *   alloc.c    the stripe, and how to insist on a plane
@@ -71,6 +72,16 @@ static inline bool unit_is_valid(const Ssd *ssd, uint32_t ppu)
 static inline uint32_t ppu_page(const Ssd *ssd, uint32_t ppu)
 {
     return ppu >> ssd->page_units_shift;
+}
+
+/* Does the map lead to something?  A TRIM under way may have overtaken it
+ * (trim_covers()). */
+static inline bool map_holds(const Ssd *ssd, uint32_t lpn)
+{
+    uint32_t entry = ssd->map[lpn];
+
+    return map_is_buffered(entry) ? !ssd->slot[map_slot(entry)].dead
+                                  : entry != 0;
 }
 
 /* The newest version of lpn that the map knows; 0 if unmapped. */
@@ -782,7 +793,42 @@ void host_account(Ssd *ssd, Cmd *c, CostIndex cost);
 void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status);
 
 void fifo_push(Ssd *ssd, CmdFifo *f, uint32_t cmd);
+void fifo_push_front(Ssd *ssd, CmdFifo *f, uint32_t cmd);
 uint32_t fifo_pop(Ssd *ssd, CmdFifo *f);
+
+/* ---- trim.c --------------------------------------------------------------------- */
+
+void trim_init(Ssd *ssd);
+void trim_destroy(Ssd *ssd);
+uint32_t trim_words(const Ssd *ssd); /* of Ssd.group_used and trim_left */
+
+/* The TRIM begins to act; the next step of those under way; they are no more. */
+void trim_start(Ssd *ssd, uint32_t cmd);
+void trim_event(Ssd *ssd);
+void trim_power_lost(Ssd *ssd);
+
+/* The map is about to hold something of the unit. */
+static inline void trim_note_used(Ssd *ssd, uint32_t lpn)
+{
+    uint32_t group = lpn >> ssd->trim_shift;
+
+    ssd->group_used[group / 64] |= 1ULL << (group % 64);
+}
+
+/* Is the unit trimmed, while the map does not say so yet? */
+bool trim_covers(const Ssd *ssd, uint32_t lpn);
+
+/* The map is about to be asked for units first..last, or changed. */
+void trim_settle(Ssd *ssd, uint64_t first, uint64_t last);
+
+static inline void trim_before(Ssd *ssd, uint64_t first, uint64_t last)
+{
+    if (G_UNLIKELY(ssd->n_trim_left > 0)) {
+        trim_settle(ssd, first, last);
+    }
+}
+
+bool trim_check(const Ssd *ssd, GError **error);
 
 /* ---- accounts.c ------------------------------------------------------------------ */
 

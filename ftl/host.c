@@ -10,7 +10,7 @@
  *          caches, what NAND holds needs room in the buffer first
  *   WRITE  firmware; data over the link; DRAM; room in the buffer; done, or
  *          (FUA, host.complete_at=program) done when durable
- *   TRIM   firmware; done        FLUSH  firmware; barrier reached (with close:
+ *   TRIM   firmware; done (trim.c)   FLUSH  firmware; barrier reached (with close:
  *          its stream's units are in NAND); done
  *
  * The link carries one transfer at a time in each direction, and writes enter
@@ -31,6 +31,15 @@ void fifo_push(Ssd *ssd, CmdFifo *f, uint32_t cmd)
         ssd->cmd[f->tail].next = cmd;
     }
     f->tail = cmd;
+}
+
+void fifo_push_front(Ssd *ssd, CmdFifo *f, uint32_t cmd)
+{
+    ssd->cmd[cmd].next = f->head;
+    if (f->head == NONE) {
+        f->tail = cmd;
+    }
+    f->head = cmd;
 }
 
 uint32_t fifo_pop(Ssd *ssd, CmdFifo *f)
@@ -368,6 +377,7 @@ static bool read_units(Ssd *ssd, uint32_t cmd)
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
     ReadRun run = empty_run;
 
+    trim_before(ssd, c->next_lpn, last);
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint32_t lpn = (uint32_t)c->next_lpn;
         uint32_t entry = ssd->map[lpn];
@@ -436,6 +446,7 @@ static void start_read(Ssd *ssd, uint32_t cmd)
 
     note_buffer(ssd);
     c->next_lpn = c->req.lba >> ssd->block_shift;
+    trim_before(ssd, c->next_lpn, last);
     ssd->counters.host_units_read += last - c->next_lpn + 1;
     ssd->counters.host_bytes_read += (uint64_t)c->req.nblocks *
                                      ssd->info.block_bytes;
@@ -567,6 +578,7 @@ static void start_write(Ssd *ssd, uint32_t cmd)
     uint64_t first = c->req.lba >> ssd->block_shift;
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
 
+    trim_before(ssd, first, last);
     c->next_lpn = first;
     c->stall_ps = stall_clock(ssd);
     ssd->counters.host_units_written += last - first + 1;
@@ -669,25 +681,6 @@ void host_fail_waiting(Ssd *ssd)
 
 /* ---- the rest ------------------------------------------------------------------- */
 
-/* Trim the units that lie wholly inside the range. */
-static void start_trim(Ssd *ssd, uint32_t cmd)
-{
-    const SsdCmd *r = &ssd->cmd[cmd].req;
-    uint64_t units = 1ULL << ssd->block_shift;
-    uint64_t first = (r->lba + units - 1) >> ssd->block_shift;
-    uint64_t end = (r->lba + r->nblocks) >> ssd->block_shift;
-
-    for (uint64_t lpn = first; lpn < end; lpn++) {
-        oplog_add(ssd->log, OPLOG_TRIM, 0, (uint32_t)lpn, ssd->now_ps,
-                  ssd->cmd[cmd].serial, 0);
-        map_trim(ssd, (uint32_t)lpn);
-    }
-    map_changes_end(ssd);
-    host_finish(ssd, cmd, SSD_STATUS_OK);
-    host_room(ssd);
-    write_pump(ssd);
-}
-
 /* A shutdown drains the buffer in any case. */
 static void start_flush(Ssd *ssd, uint32_t cmd)
 {
@@ -771,7 +764,7 @@ void host_start_now(Ssd *ssd, uint32_t cmd)
         start_write(ssd, cmd);
         break;
     case SSD_OP_TRIM:
-        start_trim(ssd, cmd);
+        trim_start(ssd, cmd);
         break;
     case SSD_OP_FLUSH:
     case SSD_OP_SHUTDOWN:

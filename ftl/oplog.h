@@ -24,7 +24,7 @@ typedef enum OplogType {
     OPLOG_BUFFER,       /* a unit of a WRITE has entered the buffer */
     OPLOG_PLACE,        /* a unit will be in the page submitted next */
     OPLOG_LOOKUP,       /* a unit of a READ: where it was found */
-    OPLOG_TRIM,         /* a unit is unmapped */
+    OPLOG_TRIM,         /* units are unmapped */
     OPLOG_PRELOAD,      /* a unit was there from the beginning */
     OPLOG_PRELOAD_PAGE, /* a page was programmed from the beginning */
     OPLOG_POWER_CUT,

@@ -162,6 +162,7 @@ void power_lost(Ssd *ssd)
     eventq_filter(&ssd->events, drop_all, NULL);
     oplog_add(ssd->log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
     fail_commands(ssd);
+    trim_power_lost(ssd);
     nand_power_cut(ssd->nand, ssd->now_ps);
     if (ssd->cfg->plp) {
         keep_buffer(ssd);
@@ -390,6 +391,7 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
         oplog_add(ssd->log, OPLOG_PRELOAD, 0, (uint32_t)lpn, ssd->now_ps, 0,
                   ppu);
         ssd->map[lpn] = ppu + 1;
+        trim_note_used(ssd, (uint32_t)lpn);
         ssd->spare_lpn[ppu] = (uint32_t)lpn + 1;
         ssd->mapped_units++;
         block_set_valid(ssd, ppu);

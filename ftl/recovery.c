@@ -234,6 +234,7 @@ static void found_unit(Ssd *ssd, uint32_t ppu)
     if (ssd->spare_version[ppu] >= ssd->floor[lpn] &&
         (ssd->map[lpn] == 0 || is_newer(ssd, ppu, ssd->map[lpn] - 1))) {
         ssd->map[lpn] = ppu + 1;
+        trim_note_used(ssd, lpn);
     }
 }
 
@@ -410,6 +411,7 @@ static void believe(Ssd *ssd)
         }
         if (ssd->map[lpn] == 0) {
             ssd->map[lpn] = (uint32_t)(entry & ~SAVED_MAPPED);
+            trim_note_used(ssd, lpn);
         } else if (!is_of_host(ssd, ppu_page(ssd, ssd->map[lpn] - 1))) {
             g_array_append_val(doubts, lpn);
         }

@@ -19,7 +19,7 @@ static bool check_map(const Ssd *ssd, GError **error)
         uint32_t entry = map_nand_entry(ssd, lpn);
 
         mapped += lpn < ssd->l.user_units &&
-                  ssd_mapped(ssd, (uint64_t)lpn << ssd->block_shift, NULL);
+                  map_holds(ssd, lpn);
         if (map_is_buffered(ssd->map[lpn])) {
             const Slot *s = &ssd->slot[map_slot(ssd->map[lpn])];
 
@@ -396,7 +396,8 @@ bool ssd_check(const Ssd *ssd, GError **error)
 {
     if (!check_map(ssd, error) || !check_slots(ssd, error) ||
         !check_streams(ssd, error) || !check_meta(ssd, error) ||
-        !check_commands(ssd, error) || !nand_check(ssd->nand, error) ||
+        !check_commands(ssd, error) || !trim_check(ssd, error) ||
+        !nand_check(ssd->nand, error) ||
         !unit_check(ssd, error)) {
         return false;
     }

@@ -78,6 +78,8 @@ SsdConfig *ssd_config_new(void)
     SsdConfig *cfg = g_new0(SsdConfig, 1);
 
     cfg->block_bytes = 512;
+    cfg->trim_group_shift = 10;
+    cfg->trim_step = 16;
     nand_config_defaults(&cfg->nand);
     opt_set_defaults(cfg, ssd_options, G_N_ELEMENTS(ssd_options));
     return cfg;

@@ -10,6 +10,10 @@
 struct SsdConfig {
     NandConfig nand;
     uint32_t block_bytes; /* host's logical block; not an option of a profile */
+    /* Of TRIM (trim.c), for tests: units in a group of the map, as a power of two;
+     * groups that one event unmaps.  Not options either. */
+    uint32_t trim_group_shift;
+    uint32_t trim_step;
     char *profile;        /* name of the file that was loaded, or NULL */
 #define SSD_FIELD(type, ctype, field, ...) ctype field;
     SSD_OPTIONS(SSD_FIELD)

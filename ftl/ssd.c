@@ -108,6 +108,9 @@ static void dispatch(Ssd *ssd, const Event *e)
     case SSD_EVENT_RECOVERED:
         recovery_event(ssd, event_index(e));
         break;
+    case SSD_EVENT_TRIM:
+        trim_event(ssd);
+        break;
     default:
         nand_event(ssd->nand, e);
     }
@@ -347,6 +350,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     stream_init(ssd);
     hot_init(ssd);
     refresh_init(ssd);
+    trim_init(ssd);
     saved_create(ssd);
     block_init(ssd);
     saved_find_blocks(ssd);
@@ -397,6 +401,7 @@ void ssd_destroy(Ssd *ssd)
               sizeof(*ssd->spare_version));
     lazy_free(ssd->spare_stream, ssd->l.raw_units, 1);
     hot_destroy(ssd);
+    trim_destroy(ssd);
     lazy_free(ssd->valid, valid_words(ssd), sizeof(*ssd->valid));
     lazy_free(ssd->slot, ssd->n_slot_records, sizeof(*ssd->slot));
     g_free(ssd->waiter);
@@ -428,13 +433,12 @@ const SsdInfo *ssd_info(const Ssd *ssd)
 bool ssd_mapped(const Ssd *ssd, uint64_t lba, uint64_t *version)
 {
     uint32_t lpn = (uint32_t)(lba >> ssd->block_shift);
-    uint32_t entry;
+    bool trimmed;
 
     g_assert(lba < ssd->info.nblocks);
-    entry = ssd->map[lpn];
+    trimmed = ssd->n_trim_left > 0 && trim_covers(ssd, lpn);
     if (version) {
-        *version = map_version(ssd, lpn);
+        *version = trimmed ? 0 : map_version(ssd, lpn);
     }
-    return map_is_buffered(entry) ? !ssd->slot[map_slot(entry)].dead
-                                  : entry != 0;
+    return !trimmed && map_holds(ssd, lpn);
 }

@@ -87,7 +87,9 @@ typedef struct SsdInfo {
 typedef enum SsdOp {
     SSD_OP_READ,
     SSD_OP_WRITE,
-    SSD_OP_TRIM,     /* one range; the front end splits a DSM command */
+    SSD_OP_TRIM,     /* one range; the front end splits a DSM command.  From its
+                        beginning on ssd_mapped() and later commands see it
+                        done, although a large one takes many events */
     SSD_OP_FLUSH,    /* lba and nblocks ignored, as for SHUTDOWN */
     SSD_OP_SHUTDOWN, /* a flush that empties the buffer whatever buffer.plp and
                         buffer.ignore_flush say; then a checkpoint, with

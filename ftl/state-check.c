@@ -238,6 +238,7 @@ static bool check_map(const Ssd *ssd, GError **error)
                                      : entry <= ssd->l.raw_units,
               "the map");
     }
+    CHECK(ssd->n_trim_left == 0 && ssd->trims.head == NONE, "trims under way");
     for (uint64_t ppu = 0; ppu < ssd->l.raw_units; ppu++) {
         CHECK((ssd->spare_lpn[ppu] & ~SPARE_POISON) <=
                   (saved_has_block(ssd, ppu_block(ssd, (uint32_t)ppu))

@@ -27,6 +27,7 @@
 /* How many of what there is. */
 enum {
     N_MAP_UNITS,
+    N_GROUP_WORDS,
     N_RAW_UNITS,
     N_USER_UNITS,
     N_PAGES,
@@ -95,7 +96,12 @@ static const StateRow ssd_rows[] = {
     KEPT(block_shift),
     KEPT(page_units_shift),
     KEPT(first_unit_parts),
+    KEPT(trim_shift),
     TABLE(map, N_MAP_UNITS),
+    TABLE(group_used, N_GROUP_WORDS),
+    TABLE(trim_left, N_GROUP_WORDS),
+    VALUE(n_trim_left),
+    VALUE(trims),
     TABLE(spare_lpn, N_RAW_UNITS),
     TABLE(spare_version, N_RAW_UNITS),
     TABLE(spare_stream, N_RAW_UNITS),
@@ -494,6 +500,7 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     const NandGeometry *g = ssd->geo;
 
     n[N_MAP_UNITS] = ssd->l.user_units + ssd->l.meta_units;
+    n[N_GROUP_WORDS] = trim_words(ssd);
     n[N_RAW_UNITS] = ssd->l.raw_units;
     n[N_USER_UNITS] = ssd->l.user_units;
     n[N_PAGES] = g->n_pages;

@@ -311,6 +311,7 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
     bool wait = fua || ssd->buf->write_through ||
                 ssd->cfg->complete_at != SSD_COMPLETE_AT_BUFFER;
 
+    trim_before(ssd, c->next_lpn, last);
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint64_t lpn = c->next_lpn;
         bool partial = lpn << shift < c->req.lba || (lpn + 1) << shift > end;

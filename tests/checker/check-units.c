@@ -109,22 +109,33 @@ static void check_durable(const Cmd *c)
     }
 }
 
-/* How many units the command must touch; a trim only those wholly inside. */
+/* How many units the command must touch. */
 static uint64_t units_of(const Cmd *c)
 {
-    uint64_t first;
-    uint64_t end;
+    bool data = c->op == CMD_READ || c->op == CMD_WRITE;
 
-    switch (c->op) {
-    case CMD_READ:
-    case CMD_WRITE:
-        return last_unit(c) - first_unit(c) + 1;
-    case CMD_TRIM:
-        first = (c->lba + k.blocks_per_unit - 1) / k.blocks_per_unit;
-        end = (c->lba + c->nblocks) / k.blocks_per_unit;
-        return end > first ? end - first : 0;
-    default:
-        return 0;
+    return data ? last_unit(c) - first_unit(c) + 1 : 0;
+}
+
+/* The units that a trim must unmap: those wholly inside. */
+static uint64_t first_trimmed(const Cmd *c)
+{
+    return (c->lba + k.blocks_per_unit - 1) / k.blocks_per_unit;
+}
+
+static uint64_t end_trimmed(const Cmd *c)
+{
+    return (c->lba + c->nblocks) / k.blocks_per_unit;
+}
+
+/* In any order, and maybe on behalf of another trim of the same unit. */
+static void check_trimmed(const Cmd *c)
+{
+    for (uint64_t u = first_trimmed(c); u < end_trimmed(c); u++) {
+        if (k.lpn[u].trim_no <= c->no) {
+            broken(NONE, c->serial, "request", "the trim is done, unit %" PRIu64
+                   " was not unmapped", u);
+        }
     }
 }
 
@@ -151,6 +162,9 @@ void on_cmd_done(const Record *r)
     if (r->a == 0) {
         check_bytes(c);
         check_durable(c);
+        if (c->op == CMD_TRIM) {
+            check_trimmed(c);
+        }
     }
     *p = c->next;
     free(c);
@@ -351,17 +365,23 @@ void on_lookup(const Record *r)
 
 void on_trim(const Record *r)
 {
-    Cmd *c = cmd_find(r->x);
-    Lpn *l = lpn_of(r->c);
+    const Cmd *c = cmd_find(r->x);
 
-    next_unit(r, CMD_TRIM,
-              (c->lba + k.blocks_per_unit - 1) / k.blocks_per_unit);
-    k.trimmed += l->placed != l->gen;
-    l->placed = l->gen;
-    l->clean = l->gen;
-    l->dropped = true;
-    l->trim_no = k.no;
-    map_set(l, 0);
+    if (c->op != CMD_TRIM || r->c < first_trimmed(c) ||
+        r->y >= end_trimmed(c) - r->c) {
+        broken(NONE, r->x, "request", "units %u to %" PRIu64 " are not command %"
+               PRIu64 "'s to unmap", r->c, r->c + r->y, r->x);
+    }
+    for (uint64_t u = r->c; u <= r->c + r->y; u++) {
+        Lpn *l = lpn_of((uint32_t)u);
+
+        k.trimmed += l->placed != l->gen;
+        l->placed = l->gen;
+        l->clean = l->gen;
+        l->dropped = true;
+        l->trim_no = k.no;
+        map_set(l, 0);
+    }
 }
 
 /* What is there must be what the unit holds: the copy came from it, maybe by way

@@ -14,6 +14,7 @@
 #include "nand.h"
 #include "oplog.h"
 #include "player.h"
+#include "ssd-config.h"
 #include "workload.h"
 
 /* ---- making a log ------------------------------------------------------------ */
@@ -63,6 +64,9 @@ static void play_odd(Ssd *ssd, bool cuts)
             .nblocks = 1 + i % 61,
         };
 
+        if (cmd.op == SSD_OP_TRIM && i % 100 == 4) {
+            cmd.nblocks = (uint32_t)(info->nblocks - lba) / 8 + 1;
+        }
         if (cmd.op == SSD_OP_WRITE && info->host_streams > 1) {
             cmd.stream = (uint16_t)(i / 8 % info->host_streams);
         }
@@ -110,6 +114,8 @@ static void make_log(const char *profile, const char *set, PlayerFill fill,
     g_assert_no_error(error);
     ssd_config_set(cfg, set, &error);
     g_assert_no_error(error);
+    cfg->trim_group_shift = 1; /* trims in several steps */
+    cfg->trim_step = 1;
     ssd = ssd_create(cfg, cuts ? &host : NULL, NULL, &error);
     g_assert_no_error(error);
     g_assert_true(ssd_oplog_open(ssd, path, &error));

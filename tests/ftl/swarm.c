@@ -23,6 +23,7 @@
 
 #include "ftl.h"
 #include "ref.h"
+#include "ssd-config.h"
 
 static const char *const bug_names[REF_N_BUGS] = {
     [REF_BUG_NONE] = "none",           [REF_BUG_WRONG_UNIT] = "wrong-unit",
@@ -449,6 +450,10 @@ static SsdConfig *make_drive(Draws *d, bool verbose)
     options = g_strconcat(drive, errors->str, NULL);
     cfg = ref_config(options);
 
+    if (d->seed % 2 && !ref_trace) { /* trims in several steps */
+        cfg->trim_group_shift = (uint32_t)(d->seed % 4);
+        cfg->trim_step = 1 + (uint32_t)(d->seed / 4 % 3);
+    }
     g_assert_true(ssd_config_set_block_bytes(cfg, block_bytes, NULL));
     if (!ssd_config_check(cfg, NULL)) {
         g_assert_true(ssd_config_set_block_bytes(cfg, 512, NULL));
