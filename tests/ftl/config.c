@@ -9,6 +9,7 @@
 
 #include "options.h"
 #include "ref.h"
+#include "ssd-config.h"
 
 /* ---- every option, from what the configuration prints -------------------- */
 
@@ -596,6 +597,47 @@ static void check_no_choice(const char *key)
     ssd_config_free(cfg);
 }
 
+static bool value_has_row(const char *key, const char *value)
+{
+    g_autofree char *set = g_strconcat(key, "=", value, NULL);
+
+    for (size_t i = 0; i < G_N_ELEMENTS(changes); i++) {
+        if (strcmp(changes[i].change, set) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Each policy that is listed must be seen to differ from the default one. */
+static void test_every_policy(void)
+{
+    static const struct {
+        const char *key;
+        const char *(*name)(unsigned i);
+    } lists[] = {
+        {"ftl.gc", ssd_gc_name},
+        {"ftl.alloc", ssd_alloc_name},
+        {"ftl.map", ssd_map_name},
+        {"buffer.policy", ssd_buffer_name},
+    };
+    SsdConfig *cfg = ssd_config_new();
+
+    for (size_t k = 0; k < G_N_ELEMENTS(lists); k++) {
+        g_autofree char *is = ssd_config_get(cfg, lists[k].key);
+
+        for (unsigned i = 0; lists[k].name(i); i++) {
+            const char *name = lists[k].name(i);
+
+            if (strcmp(name, is) != 0 && !value_has_row(lists[k].key, name)) {
+                g_error("%s has a choice more, %s: give it a row in changes[]",
+                        lists[k].key, name);
+            }
+        }
+    }
+    ssd_config_free(cfg);
+}
+
 static void test_every_option(void)
 {
     SsdConfig *cfg = ssd_config_new();
@@ -641,5 +683,6 @@ int main(int argc, char **argv)
     g_test_add_func("/config/profiles", test_profiles);
     g_test_add_func("/config/shipped", test_shipped);
     g_test_add_func("/config/every-option", test_every_option);
+    g_test_add_func("/config/every-policy", test_every_policy);
     return g_test_run();
 }
