@@ -76,8 +76,8 @@ def qemu_arguments(image: Path, fmt: str, profile: Path,
 
 
 def domain(name: str, emulator: Path, accel: str, mem_mib: int, smp: int,
-           arguments: list[str]) -> str:
-    """The domain's XML."""
+           arguments: list[str], uuid: str = "") -> str:
+    """The domain's XML; with the UUID of the one that it replaces."""
     def add(parent: ElementTree.Element, tag: str, text: str = "",
             **attributes: str) -> ElementTree.Element:
         e = ElementTree.SubElement(parent, tag, attributes)
@@ -88,6 +88,8 @@ def domain(name: str, emulator: Path, accel: str, mem_mib: int, smp: int,
     top = ElementTree.Element(
         "domain", {"type": "kvm" if accel == "kvm" else "qemu"})
     add(top, "name", name)
+    if uuid:
+        add(top, "uuid", uuid)
     add(top, "memory", str(mem_mib), unit="MiB")
     add(top, "vcpu", str(smp))
     system = add(top, "os")
@@ -144,7 +146,23 @@ def make(args: argparse.Namespace) -> str:
     path, fmt = _disk(args, qemu.img)
     return domain(args.name, qemu.emulator, kvm.accelerator(qemu),
                   mebibytes(args.mem), args.smp,
-                  qemu_arguments(path, fmt, profile, args.set))
+                  qemu_arguments(path, fmt, profile, args.set),
+                  known_uuid(args.name) if args.define else "")
+
+
+def _virsh(*args: str, text: str = "") -> "subprocess.CompletedProcess[str]":
+    try:
+        return subprocess.run(["virsh", *args], input=text, check=False,
+                              capture_output=True, text=True)
+    except FileNotFoundError as e:
+        raise UserError("virsh is not installed: apt-get install"
+                        " libvirt-clients libvirt-daemon-system") from e
+
+
+def known_uuid(name: str) -> str:
+    """Of the domain of that name, which libvirt then takes as an update."""
+    done = _virsh("domuuid", name)
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def main(args: argparse.Namespace) -> int:
@@ -153,12 +171,7 @@ def main(args: argparse.Namespace) -> int:
     if not args.define:
         sys.stdout.write(xml)
         return 0
-    try:
-        done = subprocess.run(["virsh", "define", "/dev/stdin"], input=xml,
-                              capture_output=True, text=True, check=False)
-    except FileNotFoundError as e:
-        raise UserError("virsh is not installed: apt-get install"
-                        " libvirt-clients libvirt-daemon-system") from e
+    done = _virsh("define", "/dev/stdin", text=xml)
     if done.returncode != 0:
         raise UserError("virsh define: " + one_line(done.stderr))
     say(f"defined; start it with: virsh start {args.name} --console")

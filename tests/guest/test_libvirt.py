@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from conftest import Env, vssd
 
-from vssd import packages
+from vssd import packages, paths
 
 NAME = "vssd-test"
 START_S = 300
@@ -22,8 +22,8 @@ Virsh = Callable[..., str]
 
 
 @pytest.fixture
-def virsh() -> Iterator[Virsh]:
-    """A daemon in a mount namespace of its own, and virsh to talk to it."""
+def daemon() -> Iterator["subprocess.Popen[str]"]:
+    """One in a mount namespace of its own."""
     if os.geteuid() != 0:
         pytest.skip("a daemon of one's own needs root")
     packages.ensure(packages.LIBVIRT)
@@ -33,6 +33,22 @@ def virsh() -> Iterator[Virsh]:
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, text=True)
 
+    try:
+        _wait_until_up(daemon, virsh_of(daemon))
+        yield daemon
+    finally:
+        daemon.terminate()
+        daemon.communicate(timeout=120)
+
+
+@pytest.fixture
+def virsh(daemon: "subprocess.Popen[str]") -> Virsh:
+    """To talk to it."""
+    return virsh_of(daemon)
+
+
+def virsh_of(daemon: "subprocess.Popen[str]") -> Virsh:
+    """virsh where the daemon is."""
     def call(*args: str, text: str = "") -> str:
         done = subprocess.run(
             ["nsenter", "-m", "-t", str(daemon.pid), "virsh", "-c",
@@ -42,12 +58,7 @@ def virsh() -> Iterator[Virsh]:
             raise AssertionError(f"virsh {args}: {done.stderr}")
         return done.stdout
 
-    try:
-        _wait_until_up(daemon, call)
-        yield call
-    finally:
-        daemon.terminate()
-        daemon.communicate(timeout=120)
+    return call
 
 
 def _wait_until_up(daemon: "subprocess.Popen[str]", call: Virsh) -> None:
@@ -105,6 +116,28 @@ def test_a_domain_from_define_to_undefine(env: Env, virsh: Virsh) -> None:
         virsh("destroy", NAME)
         virsh("undefine", NAME)
         assert NAME not in virsh("list", "--all")
+    finally:
+        for path in env.image.folder.parent.glob(f"libvirt-{NAME}-*"):
+            path.unlink()
+
+
+def test_a_second_define_updates(env: Env, virsh: Virsh,
+                                 daemon: "subprocess.Popen[str]") -> None:
+    """The same domain, with what is new."""
+    found = []
+    try:
+        for mem in ("512M", "768M"):
+            done = subprocess.run(
+                ["nsenter", "-m", "-t", str(daemon.pid),
+                 str(paths.PROJECT / "vssd"), "libvirt", NAME, "--mem", mem,
+                 "--define"], text=True, capture_output=True, check=False,
+                stdin=subprocess.DEVNULL,
+                env=dict(os.environ, LIBVIRT_DEFAULT_URI="qemu:///system"))
+            assert done.returncode == 0, done.stderr
+            found.append((virsh("domuuid", NAME), virsh("dumpxml", NAME)))
+        assert found[0][0] == found[1][0]
+        assert "786432</memory>" in found[1][1]
+        virsh("undefine", NAME)
     finally:
         for path in env.image.folder.parent.glob(f"libvirt-{NAME}-*"):
             path.unlink()
