@@ -7,6 +7,7 @@ import argparse
 import os
 import signal
 import sys
+from typing import NoReturn
 
 from . import (cmd_age, cmd_bench, cmd_checklog, cmd_compare, cmd_figures,
                cmd_kernel, cmd_libvirt, cmd_powercut, cmd_run, cmd_setup,
@@ -19,9 +20,20 @@ controller, FTL and NAND are modelled; the same model plays block traces.
 """
 
 
+class Parser(argparse.ArgumentParser):
+    """argparse's, with errors of one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Status 2, as usual."""
+        name = self.prog.removeprefix("vssd").strip()
+        print(f"vssd: {name + ': ' if name else ''}{one_line(message)}"
+              f" (./{self.prog} --help says more)", file=sys.stderr)
+        raise SystemExit(2)
+
+
 def parser() -> argparse.ArgumentParser:
     """All options of all commands."""
-    p = argparse.ArgumentParser(
+    p = Parser(
         prog="vssd", description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     sub = p.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -48,7 +60,8 @@ def main(argv: list[str]) -> int:
             venv.enter(argv)
         return int(args.call(args))
     except UserError as e:
-        print(f"vssd: {one_line(str(e))}", file=sys.stderr)
+        print(f"vssd: {one_line(str(e)).removeprefix('vssd: ')}",
+              file=sys.stderr)
     except KeyboardInterrupt:
         print("vssd: interrupted", file=sys.stderr)
         return 130
