@@ -53,6 +53,8 @@ def main(args: argparse.Namespace) -> int:
     """./vssd age"""
     from . import model
 
+    paths.check_output("-o", args.output)
+    paths.claim("-o", args.output)
     ran = subprocess.run(command(str(model.sim()), args), check=False,
                          stderr=subprocess.PIPE, text=True)
     if ran.returncode:

@@ -8,9 +8,12 @@ import asyncio
 import contextlib
 import os
 import re
+import shlex
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 
 from . import image, paths
@@ -18,6 +21,7 @@ from .errors import UserError
 from .ui import Stage, say
 
 DEFAULT_PROFILE = "tlc-consumer"
+OUTPUTS = ("stats", "oplog", "trace", "state", "console", "qemu_log")
 EPILOG = """\
 Without --disk and --kernel the guest is a small Debian that is made once and
 kept in the cache.  Its root needs no password.  What the guest writes is
@@ -29,6 +33,10 @@ examples:
   ./vssd run --profile zero-latency --exec 'nvme smart-log /dev/nvme0'
   ./vssd run --disk server.qcow2 --firmware ovmf --mem 4G --keep
   ./vssd run --icount --seed 7 --exec 'fio ...' --stats run.json
+  ./vssd run --print-command
+
+SIGINT and SIGTERM end the guest as if its power went; statistics are shown and
+written as at any end, and the exit status is 130 or 143.
 """
 
 
@@ -88,11 +96,15 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
                    help="write what the guest does to the drive to FILE, for"
                    " ./vssd sim --trace (docs/traces.md)")
     p.add_argument("--console", metavar="FILE",
-                   help="write what the serial console shows to FILE too")
+                   help="write what the serial console shows to FILE too, as"
+                   " it comes")
+    p.add_argument("--qemu-log", metavar="FILE",
+                   help="write what QEMU says (-- -trace 'vssd_*') to FILE"
+                   " instead of standard error")
     p.add_argument("--mem", default="1G", metavar="SIZE",
                    help="the guest's memory (default: 1G)")
-    p.add_argument("--smp", type=int, default=2, metavar="N",
-                   help="the guest's CPUs (default: 2)")
+    p.add_argument("--smp", type=int, metavar="N",
+                   help="the guest's CPUs (default: 2; with --icount 1)")
     p.add_argument("--keep", action="store_true",
                    help="keep what the guest writes: in IMAGE itself, or for"
                    " the built-in guest in a file of the cache")
@@ -100,6 +112,10 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
                    help="nvme: QEMU's own device, to compare with")
     p.add_argument("--timeout", type=float, metavar="SECONDS",
                    help="with --exec: end the guest after so long, status 124")
+    p.add_argument("--print-command", action="store_true",
+                   help="print QEMU's whole command line, for a shell, instead"
+                   " of running it; what its guest writes is forgotten, too,"
+                   " unless --keep is given")
     p.add_argument("qemu", nargs="*", metavar="-- QEMU-ARGUMENT",
                    help=argparse.SUPPRESS)
     p.set_defaults(call=main)
@@ -136,8 +152,14 @@ def check(args: argparse.Namespace) -> None:
         raise UserError("--kernel and --firmware exclude each other")
     if args.oplog and args.device != "vssd":
         raise UserError("--oplog needs --device vssd")
+    _check_ends(args)
+    if args.smp is None:
+        args.smp = 1 if args.icount else 2
     if not 1 <= args.smp <= 255:
         raise UserError(f"--smp {args.smp}: allowed 1..255")
+    if args.icount and args.smp != 1:
+        raise UserError(f"--smp {args.smp}: with --icount only 1, since virtual"
+                        " time has one CPU")
     if not 0 <= args.seed < 1 << 63:
         raise UserError(f"--seed {args.seed}: allowed 0..2^63-1")
     if args.trace and args.device != "vssd":
@@ -147,6 +169,24 @@ def check(args: argparse.Namespace) -> None:
             raise UserError(f"--set {one}: give KEY=VALUE")
     mebibytes(args.mem)
     paths.find_profile(args.profile)
+    for name in OUTPUTS:
+        paths.check_output("--" + name.replace("_", "-"), getattr(args, name))
+
+
+def _check_ends(args: argparse.Namespace) -> None:
+    """What has to do with how the run goes and ends."""
+    if args.command is not None and not args.command.strip():
+        raise UserError("--exec: give a command")
+    if args.timeout is not None and args.command is None:
+        raise UserError("--timeout: only with --exec")
+    if args.timeout is not None and not 0 < args.timeout <= 1e9:
+        raise UserError(f"--timeout {args.timeout:g}: allowed above 0 seconds")
+    if args.print_command:
+        for name in ("command", "stats", "console", "qemu_log"):
+            if getattr(args, name) is not None:
+                option = {"command": "exec"}.get(name, name.replace("_", "-"))
+                raise UserError(f"--{option}: not with --print-command, which"
+                                " only prints how QEMU is started")
 
 
 def image_format(path: Path) -> str:
@@ -179,8 +219,11 @@ def prepared(args: argparse.Namespace) -> Iterator["machine.Spec"]:
             assert built_in
             backing, fmt = built_in.disk, "raw"
         path = folder / "drive.qcow2"
+        held = claim_files(args, built_in)
         if args.keep:
             path, fmt = _kept(args, qemu, built_in, backing, fmt)
+        elif args.print_command:
+            path = backing.resolve()
         else:
             image.overlay(qemu.img, backing, path, fmt)
             fmt = "qcow2"
@@ -190,15 +233,41 @@ def prepared(args: argparse.Namespace) -> Iterator["machine.Spec"]:
         drive = machine.Drive(path, fmt, args.device,
                               paths.find_profile(args.profile), sets,
                               state=args.state, oplog=args.oplog,
-                              trace=args.trace)
+                              trace=args.trace,
+                              forget=args.print_command and not args.keep)
         spec = machine.Spec(
             qemu.emulator, "tcg" if args.icount else kvm.accelerator(qemu),
             [drive], mebibytes(args.mem), args.smp, network=not args.icount,
             icount=args.icount, seed=args.seed, command=args.command,
             reboot_ends=args.command is not None,
-            extra=_monitor(folder) + args.qemu)
+            pause_at_end=not args.print_command,
+            extra=([] if args.print_command else _monitor(folder)) + args.qemu)
         _boot(args, spec, built_in, folder)
-        yield spec
+        try:
+            yield spec
+        finally:
+            for fd in held:
+                os.close(fd)
+
+
+def claim_files(args: argparse.Namespace, built_in: image.Image | None) \
+        -> list[int]:
+    """One run at a time writes an image or a state."""
+    if args.print_command:
+        return []
+    held = []
+    if args.disk:
+        held.append(paths.claim("--disk", args.disk, shared=not args.keep))
+    elif args.keep:
+        assert built_in
+        held.append(paths.claim("--keep", _kept_file(built_in)))
+    if args.state:
+        held.append(paths.claim("--state", args.state))
+    return held
+
+
+def _kept_file(built_in: image.Image) -> Path:
+    return paths.cache_dir() / f"kept-{built_in.key}.qcow2"
 
 
 def _monitor(folder: Path) -> list[str]:
@@ -217,7 +286,7 @@ def _kept(args: argparse.Namespace, qemu: "qemu_build.Qemu",
         if not os.access(backing, os.W_OK):
             raise UserError(f"--keep: {backing} cannot be written")
         return backing, fmt
-    path = paths.cache_dir() / f"kept-{built_in.key}.qcow2"
+    path = _kept_file(built_in)
     if not path.exists():
         part = path.with_suffix(".part")
         image.overlay(qemu.img, backing, part, fmt)
@@ -240,7 +309,7 @@ def _boot(args: argparse.Namespace, spec: "machine.Spec",
         spec.kernel, spec.initrd = args.kernel, args.initrd
     elif args.firmware or args.disk:
         spec.firmware = args.firmware or "seabios"
-        if spec.firmware == "ovmf":
+        if spec.firmware == "ovmf" and not args.print_command:
             spec.ovmf_vars = folder / "vars.fd"
             shutil.copy(machine.find_ovmf_vars(), spec.ovmf_vars)
     else:
@@ -261,6 +330,8 @@ async def _execute(m: "machine.Machine", timeout_s: float | None) -> int:
     with Stage(f"booting the guest {how}") as stage:
         m.on_console = lambda _: stage.note(m.last_console_lines()[:60])
         up = await m.first(m.greeted, m.ended, timeout_s=timeout_s or 900)
+    if m.interrupted:
+        return 128 + m.interrupted
     if m.end_reason == "QEMU ended":
         raise UserError(await m.why_it_ended())
     if not up or not m.greeted.is_set():
@@ -270,6 +341,8 @@ async def _execute(m: "machine.Machine", timeout_s: float | None) -> int:
     if not await m.first(m.exit_status, m.ended, timeout_s=timeout_s):
         say(f"the command took longer than {timeout_s:g} s")
         return 124
+    if m.interrupted:
+        return 128 + m.interrupted
     if m.end_reason == "QEMU ended" and not m.exit_status.done():
         raise UserError(await m.why_it_ended())
     if not m.exit_status.done():
@@ -279,21 +352,69 @@ async def _execute(m: "machine.Machine", timeout_s: float | None) -> int:
     return m.exit_status.result()
 
 
-async def _session(args: argparse.Namespace, spec: "machine.Spec") -> int:
+class Logs:
+    """Where a run's streams go while it lasts."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.console_file = self._open("--console", args.console)
+        self.qemu_file = self._open("--qemu-log", args.qemu_log)
+
+    @staticmethod
+    def _open(option: str, name: str | None) -> FileIO | None:
+        try:
+            return open(name, "wb", buffering=0) if name else None
+        except OSError as e:
+            raise UserError(f"{option} {name}: {e.strerror}") from e
+
+    def console(self, data: bytes) -> None:
+        """What the serial console shows."""
+        if self.console_file:
+            self.console_file = _written("--console", self.console_file, data)
+
+    def qemu(self, data: bytes) -> None:
+        """What QEMU says."""
+        if self.qemu_file:
+            self.qemu_file = _written("--qemu-log", self.qemu_file, data)
+            return
+        if os.isatty(sys.stderr.fileno()):
+            data = data.replace(b"\n", b"\r\n")  # it may be in raw mode
+        sys.stderr.buffer.write(data)
+        sys.stderr.buffer.flush()
+
+
+def _written(option: str, file: FileIO, data: bytes) -> FileIO | None:
+    """The file; None when it takes no more, which is said once."""
+    try:
+        while data:
+            data = data[file.write(data) or 0:]
+        return file
+    except OSError as e:
+        say(f"{option} {file.name}: {e.strerror}; no more is written there")
+        return None
+
+
+async def _session(args: argparse.Namespace, spec: "machine.Spec",
+                   logs: Logs) -> int:
     from . import console, machine, report
 
     status = 0
     async with machine.running(spec) as m:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(
+                number, m.interrupt, number)
+        m.show_stderr(logs.qemu)
+        m.console_copy = logs.console
         if args.command is not None:
             status = await _execute(m, args.timeout)
-        elif sys.stdin.isatty():
+        elif os.isatty(console.STDIN):
             say("the guest's console follows; Ctrl-A x ends the guest")
             await console.relay_terminal(m)
         else:
             await console.relay_pipe(m)
-        if args.console:
-            report.write_file(bytes(m.console_log), args.console, "--console")
-        if m.end_reason == "QEMU ended":
+        if m.interrupted:
+            status = 128 + m.interrupted
+            say(f"ended by {m.end_reason}")
+        elif m.end_reason == "QEMU ended":
             raise UserError(await m.why_it_ended())
         stats = await m.stats()
     if stats is not None:
@@ -307,4 +428,10 @@ def main(args: argparse.Namespace) -> int:
     """./vssd run"""
     check(args)
     with prepared(args) as spec:
-        return asyncio.run(_session(args, spec))
+        if args.print_command:
+            from . import machine
+
+            print(shlex.join([*machine.command_line(spec), "-serial",
+                              "mon:stdio"]))
+            return 0
+        return asyncio.run(_session(args, spec, Logs(args)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
 
 from . import paths
 
@@ -30,10 +31,37 @@ def resolved(rest: list[str]) -> list[str]:
     return out
 
 
+def value_of(option: str, rest: list[str]) -> str | None:
+    """What an option is given, in either spelling; the last counts."""
+    found = None
+    for arg, after in zip(rest, [*rest[1:], None]):
+        if arg == option:
+            found = after
+        elif arg.startswith(option + "="):
+            found = arg[len(option) + 1:]
+    return found
+
+
+def claim_states(rest: list[str]) -> list[int]:
+    """Nobody else may write the state that is read, or use the one that is
+    written; vssd-sim keeps the file descriptors as long as it runs."""
+    held = []
+    saved = value_of("--save-state", rest)
+    if saved:
+        held.append(paths.claim("--save-state", Path(saved)))
+    state = value_of("--state", rest)
+    if state and Path(state).resolve() != Path(saved or "/").resolve():
+        held.append(paths.claim("--state", Path(state), shared=True))
+    for fd in held:
+        os.set_inheritable(fd, True)
+    return held
+
+
 def main(args: argparse.Namespace) -> int:
     """./vssd sim"""
     from . import model
 
     rest = resolved(args.rest)
     program = str(model.sim())
+    claim_states(rest)
     os.execv(program, ["vssd-sim", *rest])

@@ -8,11 +8,13 @@ import contextlib
 import os
 import sys
 import termios
+import threading
 import tty
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 from .machine import Machine
 
+STDIN = 0
 ESCAPE = 0x01  # Ctrl-A
 QUIET_S = 1.5
 PROMPT_S = 600
@@ -94,8 +96,7 @@ async def relay_pipe(machine: Machine) -> None:
 
     machine.on_console = shown
     await machine.first(machine.prompt, machine.ended, timeout_s=PROMPT_S)
-    text = await asyncio.to_thread(sys.stdin.buffer.read)
-    for line in text.splitlines(keepends=True):
+    async for line in _lines(machine):
         await quiet.wait()
         if machine.ended.is_set():
             return
@@ -104,6 +105,39 @@ async def relay_pipe(machine: Machine) -> None:
     if not machine.ended.is_set():
         await machine.qmp.execute("system_powerdown")
         await machine.first(machine.ended, timeout_s=POWERDOWN_S)
+
+
+async def _lines(machine: Machine) -> AsyncIterator[bytes]:
+    """The lines of standard input, each when it comes, until its end or that of
+    the guest."""
+    loop = asyncio.get_running_loop()
+    lines: asyncio.Queue[bytes] = asyncio.Queue()
+
+    def put(line: bytes) -> None:
+        loop.call_soon_threadsafe(lines.put_nowait, line)
+
+    def read() -> None:
+        rest = b""
+        with contextlib.suppress(OSError, RuntimeError):  # closed; loop ended
+            while data := os.read(STDIN, 65536):
+                *whole, rest = (rest + data).split(b"\n")
+                for line in whole:
+                    put(line + b"\n")
+        with contextlib.suppress(RuntimeError):
+            if rest:
+                put(rest)
+            put(b"")
+
+    # A thread, since files cannot be waited for otherwise; it may stay in its
+    # read() when the guest has ended.
+    threading.Thread(target=read, daemon=True).start()
+    while not machine.ended.is_set():
+        line = asyncio.ensure_future(lines.get())
+        await machine.first(line, machine.ended)
+        if not line.done() or not line.result():
+            line.cancel()
+            return
+        yield line.result()
 
 
 class _Quiet:

@@ -33,6 +33,7 @@ OVMF_VARS = ("/usr/share/OVMF/OVMF_VARS_4M.fd", "/usr/share/OVMF/OVMF_VARS.fd")
 ICOUNT_SHIFT = 3  # an instruction takes 2^this ns
 PR_SET_PDEATHSIG = 1
 FOLLOW_S = 0.2
+UNSEEN_BYTES = 16 << 20
 
 
 @dataclass
@@ -50,6 +51,7 @@ class Drive:
     oplog: Path | None = None  # what the drive does; vssd only
     trace: Path | None = None  # write what the guest does to this file
     slot: bool = False  # in a hot-plug slot: it can go and come back
+    forget: bool = False  # what is written goes with QEMU (snapshot=on)
 
 
 @dataclass
@@ -73,18 +75,22 @@ class Spec:
     command: str | None = None  # run it and power off
     serve: bool = False         # the agent takes requests
     reboot_ends: bool = False
+    pause_at_end: bool = True   # so that the drive can still be asked
     extra: list[str] = field(default_factory=list)
 
 
 def check_text(text: str) -> str:
-    """QEMU's first complaint, without its name and the device's arguments."""
+    """QEMU's first complaint, without its name, the device's arguments and our
+    own name."""
     lines = [x for x in text.splitlines() if x.strip()
              and "warning:" not in x]
     if not lines:
         return "no message"
-    line = re.sub(r"^\S*qemu-system-x86_64: ", "", lines[0])
+    # Between them may be what -trace shows.
+    own = [x for x in lines if re.match(r"\S*qemu-system-x86_64: ", x)]
+    line = re.sub(r"^\S*qemu-system-x86_64: ", "", (own or lines)[0])
     line = re.sub(r"^-(?:device|blockdev) (?:\{.*?\}|\S+): ", "", line)
-    return one_line(line)
+    return one_line(line).removeprefix("vssd: ")
 
 
 def _drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
@@ -114,8 +120,15 @@ def _drive_args(i: int, drive: Drive, boot: bool) -> list[str]:
         slot = ["-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
                 "-device", f"pcie-root-port,id=slot{i},slot={i}"]
         device["bus"] = f"slot{i}"
-    return [*slot, "-blockdev", json.dumps({**node, "node-name": f"disk{i}"}),
-            "-device", json.dumps(device)]
+    block = ["-blockdev", json.dumps({**node, "node-name": f"disk{i}"})]
+    if drive.forget:
+        block = ["-drive", f"if=none,id=disk{i},format={drive.fmt}"
+                 f",discard=unmap,snapshot=on,file={_no_commas(drive.image)}"]
+    return [*slot, *block, "-device", json.dumps(device)]
+
+
+def _no_commas(path: Path) -> str:
+    return str(path).replace(",", ",,")
 
 
 def _first_file(names: tuple[str, ...]) -> str:
@@ -135,7 +148,15 @@ def _firmware_args(spec: Spec) -> list[str]:
         return []
     return ["-drive", "if=pflash,format=raw,readonly=on,file="
             + _first_file(OVMF_CODE),
-            "-drive", f"if=pflash,format=raw,file={spec.ovmf_vars}"]
+            "-drive", "if=pflash,format=raw," + (
+                f"file={_no_commas(spec.ovmf_vars)}" if spec.ovmf_vars
+                else f"snapshot=on,file={find_ovmf_vars()}")]
+
+
+def _end_action(spec: Spec) -> list[str]:
+    actions = ["shutdown=pause"] * spec.pause_at_end \
+        + ["reboot=shutdown"] * spec.reboot_ends
+    return ["-action", ",".join(actions)] if actions else []
 
 
 def command_line(spec: Spec) -> list[str]:
@@ -145,8 +166,7 @@ def command_line(spec: Spec) -> list[str]:
             "-cpu", "host" if spec.accel == "kvm" else "max,svm=off",
             "-m", str(spec.mem_mib),
             "-smp", str(1 if spec.icount else spec.smp),
-            "-action", "shutdown=pause" + (",reboot=shutdown"
-                                           if spec.reboot_ends else "")]
+            *_end_action(spec)]
     for folder in FIRMWARE_DIRS:
         args += ["-L", folder]
     args += _firmware_args(spec)
@@ -226,6 +246,12 @@ class Machine:
         self.console: socket.socket | None = None
         self.agent: socket.socket | None = None
         self.stderr = b""
+        # What QEMU writes to standard error, from its start on; before it is
+        # known to run, it is the reason why it does not.
+        self.on_stderr: Callable[[bytes], None] | None = None
+        self.console_copy: Callable[[bytes], None] | None = None
+        self.unseen = bytearray()
+        self.interrupted = 0  # the signal that ended the run
         self.tasks: list[asyncio.Task[None]] = []
         self.readers: list[int] = []
         self.tails: list[list[Any]] = []  # fd, offset, what takes the data
@@ -267,6 +293,19 @@ class Machine:
             self._watch(self.console, self._console_data)
             self._watch(self.agent, self._agent_data)
         self.tasks.append(asyncio.create_task(self._events()))
+
+    def show_stderr(self, take: Callable[[bytes], None]) -> None:
+        """Pass on what QEMU writes to standard error, and has written."""
+        self.on_stderr = take
+        take(bytes(self.unseen))
+        self.unseen.clear()
+
+    def interrupt(self, number: int) -> None:
+        """A signal asks for the end of the run; a second one insists."""
+        if self.interrupted and self.proc:
+            self.proc.kill()
+        self.interrupted = number
+        self._end(signal.Signals(number).name)
 
     def _to_files(self) -> bool:
         """Nobody types, and two runs must be equal: a socket may be full for a
@@ -341,6 +380,11 @@ class Machine:
         def ready() -> None:
             data = pipe.read() or b""
             self.stderr = (self.stderr + data)[-65536:]
+            if self.on_stderr:
+                self.on_stderr(data)
+            else:
+                self.unseen += data
+                del self.unseen[:-UNSEEN_BYTES]
             if not data:
                 loop.remove_reader(pipe.fileno())
                 self.readers.remove(pipe.fileno())
@@ -399,7 +443,10 @@ class Machine:
         loop = asyncio.get_running_loop()
         if self.proc.stderr:
             with contextlib.suppress(OSError, ValueError):
-                self.stderr += self.proc.stderr.read() or b""
+                rest = self.proc.stderr.read() or b""
+                self.stderr += rest
+                if self.on_stderr:
+                    self.on_stderr(rest)
         for fd in self.readers:
             loop.remove_reader(fd)
         self.readers.clear()
@@ -421,6 +468,8 @@ class Machine:
 
     def _console_data(self, data: bytes) -> None:
         self.console_log += data
+        if self.console_copy:
+            self.console_copy(data)
         del self.console_log[:-(4 << 20)]
         if not self.prompt.is_set() and b"login: " in self.console_log[-8192:]:
             self.prompt.set()
@@ -504,6 +553,7 @@ class Machine:
 
 
 def _die_with_parent() -> None:
+    os.setpgid(0, 0)  # Ctrl-C is ours to handle
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 

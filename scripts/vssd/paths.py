@@ -9,6 +9,7 @@ system's package manager.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -64,6 +65,46 @@ def locked(name: str) -> Iterator[None]:
                   file=sys.stderr)
             fcntl.flock(f, fcntl.LOCK_EX)
         yield
+
+
+def check_output(option: str, name: str | Path | None) -> None:
+    """Refuse early a file that cannot be written; "-" is standard output.  The
+    file itself is left as it is."""
+    if name is None or str(name) in ("", "-"):
+        return
+    path = Path(name)
+    folder = path.parent
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        folder.stat()
+        if not os.access(path if path.exists() else folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as e:
+        raise UserError(f"{option} {name}: {e.strerror}") from e
+
+
+def claim(option: str, path: Path, shared: bool = False) -> int:
+    """Hold a file that one run may use at a time, or several that only read
+    it; until the file descriptor that this returns is closed.
+
+    The lock is on a file of the cache: files are replaced when they are saved,
+    and a lock on the old one would be worth nothing.
+    """
+    folder = cache_dir() / "locks"
+    folder.mkdir(exist_ok=True)
+    fd = os.open(folder / key_of(path.resolve()), os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+                    | fcntl.LOCK_NB)
+    except BlockingIOError as e:
+        who = os.pread(fd, 100, 0).decode(errors="replace").strip()
+        os.close(fd)
+        raise UserError(f"{option} {path}: in use by another vssd"
+                        + (f" (process {who})" if who else "")) from e
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, str(os.getpid()).encode(), 0)
+    return fd
 
 
 def find_profile(name: str) -> Path:

@@ -176,7 +176,7 @@ def test_qemus_complaint_is_one_line() -> None:
             '/x/qemu-system-x86_64: -device {"driver": "vssd", "id": "a"}:'
             " vssd: nand.channels=0: allowed 1..64\n")
     assert machine.check_text(text) == \
-        "vssd: nand.channels=0: allowed 1..64"
+        "nand.channels=0: allowed 1..64"
 
 
 def test_mem_sizes() -> None:

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd run and its sisters without a guest: what is refused before anything
+is made, what is printed, and how lines reach the console."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import fcntl
+import os
+import shlex
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from vssd import cli, cmd_libvirt, cmd_run, cmd_sim, console, machine, paths
+from vssd.errors import UserError
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own for each test."""
+    monkeypatch.setenv("VSSD_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def parsed(*args: str) -> argparse.Namespace:
+    """./vssd run's arguments, checked."""
+    found = cli.parser().parse_args(["run", *args])
+    cmd_run.check(found)
+    return found
+
+
+@pytest.mark.parametrize("args, says", [
+    (["--timeout", "5"], "--timeout: only with --exec"),
+    (["--timeout", "-5", "--exec", "x"], "--timeout -5: allowed above 0"),
+    (["--exec", ""], "--exec: give a command"),
+    (["--exec", " "], "--exec: give a command"),
+    (["--icount", "--smp", "4"], "--smp 4: with --icount only 1"),
+    (["--smp", "0"], "--smp 0: allowed 1..255"),
+    (["--print-command", "--exec", "x"], "--exec: not with --print-command"),
+    (["--print-command", "--stats", "x"], "--stats: not with --print-command"),
+    (["--stats", "/nowhere/x"], "--stats /nowhere/x: No such file"),
+    (["--console", "/nowhere/x"], "--console /nowhere/x: No such file"),
+    (["--qemu-log", "/nowhere/x"], "--qemu-log /nowhere/x: No such file"),
+    (["--oplog", "/nowhere/x"], "--oplog /nowhere/x: No such file"),
+    (["--trace", "/nowhere/x"], "--trace /nowhere/x: No such file"),
+    (["--state", "/nowhere/x"], "--state /nowhere/x: No such file"),
+    (["--stats", "/"], "--stats /: Is a directory"),
+])
+def test_refused_before_the_run(args: list[str], says: str) -> None:
+    """In one line that names the option."""
+    with pytest.raises(UserError) as e:
+        parsed(*args)
+    assert says in str(e.value)
+
+
+def test_cpus() -> None:
+    """One in virtual time, else two."""
+    assert parsed().smp == 2
+    assert parsed("--icount").smp == 1
+    assert parsed("--icount", "--smp", "1").smp == 1
+
+
+@pytest.mark.parametrize("args, says", [
+    (["run", "--nothing"], "vssd: unrecognized arguments: --nothing (./vssd"
+     " --help says more)"),
+    (["run", "--smp", "x"], "vssd: run: argument --smp: invalid int value: 'x'"
+     " (./vssd run --help says more)"),
+    ([], "vssd: the following arguments are required: COMMAND (./vssd --help"
+     " says more)"),
+])
+def test_usage_errors_are_one_line(args: list[str], says: str,
+                                   capsys: pytest.CaptureFixture[str]) -> None:
+    """With status 2."""
+    with pytest.raises(SystemExit) as e:
+        cli.main(args)
+    assert e.value.code == 2
+    assert capsys.readouterr().err == says + "\n"
+
+
+def test_one_prefix(monkeypatch: pytest.MonkeyPatch,
+                    capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where the device's own message begins with our name."""
+    def fail(_: argparse.Namespace) -> int:
+        raise UserError("vssd: nand.read=x: allowed")
+
+    monkeypatch.setattr(cmd_sim, "main", fail)
+    monkeypatch.setattr("vssd.venv.enter", lambda _: None)
+    assert cli.main(["sim"]) == 1
+    assert capsys.readouterr().err == "vssd: nand.read=x: allowed\n"
+
+
+def test_complaints_among_trace_events() -> None:
+    """QEMU's own line is the reason, not what -trace showed before it."""
+    text = ("vssd_start ssd0\n/x/qemu-system-x86_64: -device vssd,drive=d:"
+            " vssd: drive=d: no such node\n")
+    assert machine.check_text(text) == "drive=d: no such node"
+
+
+def spec(**more: object) -> machine.Spec:
+    """A machine as --print-command has it."""
+    drive = machine.Drive(Path("/a b,c.raw"), "raw", "vssd",
+                          Path("/p.ini"), ["nand.read=90us", "seed=1"],
+                          forget=True)
+    return machine.Spec(Path("/q/qemu-system-x86_64"), "tcg", [drive],
+                        pause_at_end=False, **more)  # type: ignore[arg-type]
+
+
+def test_printed_command_is_for_a_shell() -> None:
+    """Quotes, semicolons, commas; the guest's end is QEMU's."""
+    args = machine.command_line(spec(append="root=x console=ttyS0"))
+    line = shlex.join(args)
+    out = subprocess.run(["sh", "-c", f"printf '%s\\n' {line}"],
+                         capture_output=True, text=True, check=True).stdout
+    assert out.splitlines() == args
+    assert "-action" not in args
+    assert "if=none,id=disk0,format=raw,discard=unmap,snapshot=on," \
+        "file=/a b,,c.raw" in args
+    assert any("nand.read=90us;seed=1" in a for a in args)
+
+
+def test_one_user_of_a_state(tmp_path: Path) -> None:
+    """Also for a file that is not there yet, and by another name."""
+    state = tmp_path / "a.state"
+    first = paths.claim("--state", state)
+    other = tmp_path / "b"
+    other.symlink_to(state)
+    for path in (state, other, tmp_path / "cache/../a.state"):
+        with pytest.raises(UserError, match="in use by another vssd"
+                           rf" \(process {os.getpid()}\)"):
+            paths.claim("-o", path)
+        with pytest.raises(UserError, match="--state .*: in use"):
+            paths.claim("--state", path, shared=True)
+    os.close(first)
+    readers = [paths.claim("--state", state, shared=True) for _ in range(2)]
+    with pytest.raises(UserError, match="in use"):
+        paths.claim("--save-state", state)
+    for fd in readers:
+        os.close(fd)
+
+
+def test_sim_claims_its_states(tmp_path: Path) -> None:
+    """Reading is shared, writing is not; the locks live on in vssd-sim."""
+    a, b = str(tmp_path / "a"), str(tmp_path / "b")
+    held = cmd_sim.claim_states(["--state", a, f"--save-state={b}"])
+    assert all(os.get_inheritable(fd) for fd in held)
+    held += cmd_sim.claim_states([f"--state={a}"])
+    for rest in (["--save-state", a], ["--state", b]):
+        with pytest.raises(UserError, match="in use"):
+            cmd_sim.claim_states(rest)
+    for fd in held:
+        os.close(fd)
+    for fd in cmd_sim.claim_states(["--state", a, "--save-state", a]):
+        os.close(fd)
+
+
+class FakeGuest:
+    """Takes lines, as a guest that is quiet."""
+
+    def __init__(self) -> None:
+        self.prompt, self.ended = asyncio.Event(), asyncio.Event()
+        self.prompt.set()
+        self.on_console = None
+        self.typed: list[bytes] = []
+        self.qmp = self
+        self.powered_down = False
+
+    first = staticmethod(machine.Machine.first)
+
+    async def type(self, data: bytes) -> None:
+        """A line."""
+        self.typed.append(data)
+
+    async def execute(self, command: str) -> None:
+        """QMP."""
+        self.powered_down = command == "system_powerdown"
+        self.ended.set()
+
+
+@pytest.fixture
+def fifo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """As standard input."""
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    fcntl.fcntl(fd, fcntl.F_SETFL, 0)
+    monkeypatch.setattr(console, "STDIN", fd)
+    monkeypatch.setattr(console, "QUIET_S", 0.01)
+    return path
+
+
+def test_lines_of_a_fifo(fifo: Path) -> None:
+    """Each is typed when it comes, not when the FIFO ends."""
+    writer = os.open(fifo, os.O_WRONLY)
+
+    async def go() -> FakeGuest:
+        guest = FakeGuest()
+        task = asyncio.create_task(
+            console.relay_pipe(guest))  # type: ignore[arg-type]
+        for i, data in enumerate((b"root\n", b"ls\nec", b"ho x\nlast")):
+            os.write(writer, data)
+            want = [1, 2, 3][i]
+            end = time.monotonic() + 20
+            while len(guest.typed) < want and time.monotonic() < end:
+                await asyncio.sleep(0.01)
+            assert len(guest.typed) == want
+        assert not guest.powered_down
+        os.close(writer)
+        await asyncio.wait_for(task, 20)
+        return guest
+
+    guest = asyncio.run(go())
+    assert guest.typed == [b"root\n", b"ls\n", b"echo x\n", b"last"]
+    assert guest.powered_down
+
+
+def test_a_guest_that_ends_before_its_input(fifo: Path) -> None:
+    """Nothing waits for the rest."""
+    writer = os.open(fifo, os.O_WRONLY)
+
+    async def go() -> None:
+        guest = FakeGuest()
+        asyncio.get_running_loop().call_later(0.2, guest.ended.set)
+        await asyncio.wait_for(
+            console.relay_pipe(guest), 20)  # type: ignore[arg-type]
+
+    asyncio.run(go())
+    os.close(writer)
+
+
+@pytest.fixture
+def virsh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One that knows a domain; what it is given to define stays in a file."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    tool = tools / "virsh"
+    tool.write_text(
+        "#!/bin/sh\n"
+        f"[ $1 = domuuid ] && {{ [ $2 = old ] && echo 11-22 || exit 1; exit; }}\n"
+        f"cat >{tmp_path}/defined\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    return tmp_path / "defined"
+
+
+def test_libvirt_updates_a_domain(virsh: Path) -> None:
+    """The UUID of the one that has the name, so that libvirt takes it."""
+    assert cmd_libvirt.known_uuid("old") == "11-22"
+    assert cmd_libvirt.known_uuid("new") == ""
+    xml = cmd_libvirt.domain("old", Path("/q"), "tcg", 64, 1, [], "11-22")
+    assert "<uuid>11-22</uuid>" in xml
+    assert "uuid" not in cmd_libvirt.domain("d", Path("/q"), "tcg", 64, 1, [])
+
+
+def test_the_console_is_written_as_it_comes(tmp_path: Path) -> None:
+    """And what QEMU says, too."""
+    args = argparse.Namespace(console=str(tmp_path / "c"),
+                              qemu_log=str(tmp_path / "q"))
+    logs = cmd_run.Logs(args)
+    logs.console(b"one")
+    logs.qemu(b"vssd_x 1\n")
+    assert (tmp_path / "c").read_bytes() == b"one"
+    assert (tmp_path / "q").read_bytes() == b"vssd_x 1\n"
+
+
+def test_a_full_disk_does_not_end_the_run(
+        capsys: pytest.CaptureFixture[str]) -> None:
+    """It is said once."""
+    logs = cmd_run.Logs(argparse.Namespace(console="/dev/full", qemu_log=None))
+    logs.console(b"one")
+    logs.console(b"two")
+    assert capsys.readouterr().err.count("--console /dev/full: No space") == 1
