@@ -111,7 +111,7 @@ def test_table(tmp_path: Path) -> None:
     names = []
     for kind in ("vssd", "nvme"):
         rows = [{"name": "block/004", "result": "fail", "reason": "a|b",
-                 "dead": kind == "nvme"}]
+                 "dead": "no capacity" if kind == "nvme" else ""}]
         path = tmp_path / kind
         path.write_text(json.dumps([{"device": kind, "block_bytes": 512,
                                      "rows": rows}]))
@@ -119,7 +119,7 @@ def test_table(tmp_path: Path) -> None:
     lines = run.table(names).splitlines()
     assert lines[0] == "| test | vssd (512 B) | nvme (512 B) |"
     assert lines[2] == ("| block/004 | fail: a\\|b |"
-                        " fail: a\\|b; the drive is gone |")
+                        " fail: a\\|b; afterwards: no capacity |")
 
 
 @pytest.mark.parametrize("args, said", [

@@ -31,7 +31,7 @@ class Row:
     seconds: float = 0.0
     detail: str = ""                # all that the suite said
     complaints: list[str] = field(default_factory=list)
-    dead: bool = False              # the drive did not answer afterwards
+    dead: str = ""                  # why the drive is of no use afterwards
 
 
 @dataclass(frozen=True)

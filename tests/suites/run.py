@@ -123,6 +123,7 @@ def run_suite(args: argparse.Namespace, kind: str) -> dict[str, Any]:
     suite = public.SUITES[args.suite]
     sets = (FDP_SETS if suite.fdp else []) + args.set
     tests = args.tests or suite.tests(args.dir)
+    tree = _commit(PROJECT)
     rows: list[public.Row] = []
     with rundir() as work, tempfile.TemporaryDirectory(
             dir=args.images or target.default_folder(), prefix="suite.") \
@@ -144,7 +145,7 @@ def run_suite(args: argparse.Namespace, kind: str) -> dict[str, Any]:
                 ready = not any(r.dead for r in found)
                 if not ready and name != tests[-1]:
                     t.restart()
-    return {"suite": suite.name, "device": kind, "tree": _commit(PROJECT),
+    return {"suite": suite.name, "device": kind, "tree": tree,
             "checkout": _commit(args.dir), "block_bytes": args.block_size,
             "profile": args.profile, "sets": sets, **versions,
             "rows": [asdict(r) for r in rows]}
@@ -176,14 +177,14 @@ def _run_test(t: Any, suite: Any, name: str, args: argparse.Namespace) \
         rows[0].seconds = round(seconds, 1)
     rows[-1].complaints = t.complaints()
     # A guest in which a test still runs serves no other.
-    rows[-1].dead = result is None or not t.alive()
+    rows[-1].dead = t.trouble() or ("" if result else "the test still runs")
     return rows
 
 
 def _line(kind: str, row: Any) -> str:
     tail = f": {row.reason}" if row.reason else ""
     if row.dead:
-        tail += " [the drive is gone]"
+        tail += f" [afterwards: {row.dead}]"
     if row.complaints:
         tail += f" [{len(row.complaints)} complaints of the kernel]"
     return f"{row.result:<5}{kind} {row.name} ({row.seconds:.0f} s){tail}"
@@ -227,7 +228,7 @@ def _cell(row: dict[str, Any]) -> str:
     text = row["result"]
     if row["reason"]:
         text += ": " + row["reason"].replace("|", "\\|")
-    return text + ("; the drive is gone" if row["dead"] else "")
+    return text + (f"; afterwards: {row['dead']}" if row["dead"] else "")
 
 
 def main(argv: list[str]) -> int:

@@ -34,9 +34,13 @@ for d in /sys/class/nvme/nvme*; do
 done
 exit 1
 """
-ALIVE = ("test -b {dev} && test $(blockdev --getsize64 {dev}) -gt 0 &&"
-         " timeout 120 dd if={dev} of=/dev/null bs=64k count=1 iflag=direct"
-         " 2>/dev/null")
+# Why the drive is of no use; nothing when it answers.
+STATE = """
+test -b "{dev}" || {{ echo no block device; exit; }}
+test "$(blockdev --getsize64 {dev})" -gt 0 || {{ echo no capacity; exit; }}
+timeout 120 dd if={dev} of=/dev/null bs=64k count=1 iflag=direct 2>/dev/null \\
+    || echo a read failed or took over 120 s
+"""
 # What the kernel says when a drive does not do as it should.
 COMPLAINTS = (r"nvme.*(?:timeout|CSTS|controller is down|resetting controller"
               r"|Removing after|not ready|failed)|I/O error|blocked for more")
@@ -197,14 +201,13 @@ class Target:
         except UserError:
             return ""
 
-    def alive(self) -> bool:
-        """Does the drive answer a read?"""
-        dev = self.device()
+    def trouble(self) -> str:
+        """Why the drive is of no use now; empty when it answers."""
         try:
-            return bool(dev) and \
-                self.live.result(ALIVE.format(dev=dev), 180).status == 0
+            return self.live.result(STATE.format(dev=self.device()),
+                                    180).out.decode().strip()
         except UserError:
-            return False
+            return "the guest does not answer"
 
     def complaints(self) -> list[str]:
         """What the kernel has said about the drive since the last call."""
