@@ -142,12 +142,13 @@ void nvme_read_shadows(NvmeCtrl *ctrl)
     }
 }
 
-/* Ask for a doorbell after the next change; true: there was one already. */
+/* Ask for a doorbell after the next change of an I/O queue; true: there was one
+ * already. */
 static bool arm_doorbells(NvmeCtrl *ctrl)
 {
     uint32_t le;
 
-    for (unsigned i = 0; i <= ctrl->max_sqid; i++) {
+    for (unsigned i = 1; i <= ctrl->max_sqid; i++) {
         NvmeSq *sq = &ctrl->sq[i];
         NvmeShadow *s = &sq->shadow;
 
@@ -158,7 +159,7 @@ static bool arm_doorbells(NvmeCtrl *ctrl)
         /* The guest writes its tail, then reads EventIdx: one of the two
          * must see the other's write. */
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
-        if (i && !dma_read(ctrl, s->db_addr, &le, sizeof(le))) {
+        if (!dma_read(ctrl, s->db_addr, &le, sizeof(le))) {
             shadow_tail_seen(ctrl, sq, GUINT32_FROM_LE(le));
         }
         if (sq->head != sq->tail) {
@@ -210,10 +211,22 @@ static void watch_head(NvmeCtrl *ctrl, NvmeCq *cq)
     }
 }
 
+/* The shadows of the admin queues are not read, since most drivers do not write
+ * them.  For one that does, EventIdx follows, so that every change rings. */
+static void follow_admin(NvmeCtrl *ctrl, NvmeShadow *s, uint32_t value)
+{
+    if (s->on) {
+        write_event_idx(ctrl, s, value);
+    }
+}
+
 static void sq_doorbell(NvmeCtrl *ctrl, NvmeSq *sq, uint32_t value)
 {
     uint32_t shadow;
 
+    if (!sq->id) {
+        follow_admin(ctrl, &sq->shadow, value);
+    }
     if (!sq->id || !sq->shadow.on) {
         set_tail(ctrl, sq, value);
         return;
@@ -228,6 +241,9 @@ static void sq_doorbell(NvmeCtrl *ctrl, NvmeSq *sq, uint32_t value)
 
 static void cq_doorbell(NvmeCtrl *ctrl, NvmeCq *cq, uint32_t value)
 {
+    if (!cq->id) {
+        follow_admin(ctrl, &cq->shadow, value);
+    }
     shadow_head_read(ctrl, cq);
     if (!cq->id || !cq->shadow.used || value >= cq->size) {
         set_head(ctrl, cq, value);

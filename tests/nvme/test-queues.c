@@ -457,6 +457,29 @@ static void test_shadow_race(void)
     host_free(h);
 }
 
+/* A driver that uses the shadow of the admin queue, too, and sends one command
+ * after the other without waiting: EventIdx has each of them rung. */
+static void test_shadow_admin(void)
+{
+    Host *h = enabled(NULL);
+    NvmeSqe sqe = host_sqe(NVME_ADM_GET_FEATURES, 0, 0);
+    HostCqe cqe;
+
+    sqe.dw[10] = 7;
+    g_assert_cmphex(host_shadow_config(h), ==, 0);
+    for (unsigned round = 0; round < 40; round++) {
+        for (unsigned i = 0; i < 3; i++) {
+            host_send(h, 0, &sqe); /* nvme_run() comes after the last one */
+        }
+        host_run(h);
+        for (unsigned i = 0; i < 3; i++) {
+            g_assert_true(host_poll(h, 0, &cqe));
+            g_assert_cmphex(cqe.status, ==, 0);
+        }
+    }
+    host_free(h);
+}
+
 /* A shadow entry with nonsense in it: an event, no harm, and it recovers. */
 static void test_shadow_nonsense(void)
 {
@@ -730,6 +753,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/queues/shadow/orders", test_shadow_orders);
     g_test_add_func("/nvme/queues/shadow/bursts", test_shadow_bursts);
     g_test_add_func("/nvme/queues/shadow/race", test_shadow_race);
+    g_test_add_func("/nvme/queues/shadow/admin", test_shadow_admin);
     g_test_add_func("/nvme/queues/shadow/nonsense", test_shadow_nonsense);
     g_test_add_func("/nvme/queues/shadow/unused", test_shadow_unused);
     g_test_add_func("/nvme/queues/pin", test_pin);
