@@ -77,8 +77,13 @@ static uint16_t admin_create_sq(NvmeCtrl *ctrl, NvmeRequest *req,
     return 0;
 }
 
-/* Commands of the queue end as aborted, before the Delete does. */
-static void abort_queue(NvmeCtrl *ctrl, NvmeSq *sq)
+/*
+ * Commands of the queue end as aborted, before the Delete does.  What the drive
+ * has of them may still take effect: the Delete waits for that, so that it
+ * cannot happen behind the back of a later command (Base 1.4, 5.6).  It does not
+ * wait for the store.
+ */
+static void abort_queue(NvmeCtrl *ctrl, NvmeSq *sq, NvmeRequest *deletion)
 {
     NvmeRequest *next;
 
@@ -99,6 +104,10 @@ static void abort_queue(NvmeCtrl *ctrl, NvmeSq *sq)
             stand_in->status = NVME_SC_ABORT_SQ_DELETED;
             ctrl->nio_requests++;
             nvme_request_abort(ctrl, r);
+            if (r->in_drive) {
+                r->deletion = deletion;
+                deletion->pending++;
+            }
             nvme_request_orphan(ctrl, r);
             nvme_request_complete(ctrl, stand_in);
         }
@@ -113,7 +122,7 @@ static uint16_t admin_delete_sq(NvmeCtrl *ctrl, NvmeRequest *req,
     if (qid == 0 || qid >= NVME_MAX_QUEUES || !ctrl->sq[qid].live) {
         return NVME_SC_QID_INVALID;
     }
-    abort_queue(ctrl, &ctrl->sq[qid]);
+    abort_queue(ctrl, &ctrl->sq[qid], req);
     nvme_sq_close(ctrl, &ctrl->sq[qid]);
     return 0;
 }

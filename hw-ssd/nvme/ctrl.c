@@ -168,11 +168,13 @@ static uint32_t slot_get(NvmeCtrl *ctrl, NvmeRequest *req, uint32_t step)
     ctrl->slots[tag].req = req;
     ctrl->slots[tag].step = step;
     ctrl->slots_in_use++;
+    req->in_drive++;
     return tag;
 }
 
 static void slot_put(NvmeCtrl *ctrl, uint32_t tag)
 {
+    ctrl->slots[tag].req->in_drive--;
     ctrl->slots[tag].req = NULL;
     ctrl->slots[tag].next_free = ctrl->free_slot;
     ctrl->free_slot = tag;
@@ -375,6 +377,10 @@ static void step_completed(NvmeCtrl *ctrl, const SsdCompletion *c)
 
     slot_put(ctrl, c->tag);
     step_end(ctrl, step, c->status == SSD_STATUS_OK);
+    if (req->deletion && !req->in_drive) {
+        nvme_request_part_done(ctrl, req->deletion);
+        req->deletion = NULL;
+    }
     if (c->status != SSD_STATUS_OK) {
         ctrl->media_errors += c->status == SSD_STATUS_UNRECOVERED_READ ||
                               c->status == SSD_STATUS_WRITE_FAULT;

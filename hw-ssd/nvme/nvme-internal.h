@@ -108,6 +108,8 @@ struct NvmeRequest {
     bool used;     /* not in the free list */
     uint16_t status; /* code; 0 so far */
     uint32_t pending;
+    uint32_t in_drive;     /* steps that the drive has */
+    NvmeRequest *deletion; /* of its queue: waits until in_drive is 0, or NULL */
     uint32_t dw0;
     uint32_t nsid;
     uint64_t lba;

@@ -198,6 +198,55 @@ static void test_delete_under_load(void)
     host_free(h);
 }
 
+/*
+ * What the drive has of a deleted queue's commands takes effect before the Delete
+ * ends, or never: what is read afterwards does not change.
+ */
+static void test_delete_settles(void)
+{
+    Host *h = enabled(&(HostOptions){ .set = "nand.blocks=64;ftl.map=dftl;ftl.map_cache=64;" });
+    unsigned changed = 0;
+    unsigned drive_was_late = 0;
+
+    for (unsigned round = 0; round < 200; round++) {
+        uint64_t lba = round * 8 % 1024;
+        NvmeSqe sqe = host_rw(h, NVME_IO_WRITE, lba, 8, HOST_DATA);
+        uint64_t before_ns = h->now_ns;
+        uint8_t first[4096];
+        HostCqe cqe;
+
+        g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
+        g_assert_cmphex(host_create_queues(h, 2, 2, 64), ==, 0);
+        memset(h->ram + HOST_DATA, round + 1, 4096);
+        for (unsigned i = 0; i < 8; i++) {
+            host_send(h, 1, &sqe);
+        }
+        host_run(h);
+        for (unsigned i = 0; i < round % 8; i++) {
+            host_step(h);
+        }
+        before_ns = h->now_ns;
+        g_assert_cmphex(delete(h, NVME_ADM_DELETE_SQ, 1), ==, 0);
+        drive_was_late += h->now_ns > before_ns;
+        while (host_poll(h, 1, &cqe)) {
+        }
+        g_assert_cmphex(host_io(h, 2, NVME_IO_READ, lba, 8, HOST_DATA + 4096),
+                        ==, 0);
+        memcpy(first, h->ram + HOST_DATA + 4096, 4096);
+        while (host_step(h)) {
+        }
+        g_assert_cmphex(host_io(h, 2, NVME_IO_READ, lba, 8, HOST_DATA + 4096),
+                        ==, 0);
+        changed += memcmp(first, h->ram + HOST_DATA + 4096, 4096) != 0;
+        g_assert_cmphex(delete(h, NVME_ADM_DELETE_CQ, 1), ==, 0);
+        h->cq[1].size = 0;
+        g_assert_cmphex(host_delete_queues(h, 2), ==, 0);
+    }
+    g_assert_cmpuint(changed, ==, 0);
+    g_assert_cmpuint(drive_was_late, >, 0);
+    host_free(h);
+}
+
 /* Two queues with work for the same completion queue: how many of queue 2's
  * commands are among the first 32 of both? */
 static unsigned share_of_queue_2(uint32_t arbitration)
@@ -744,6 +793,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/queues/mapping", test_mapping);
     g_test_add_func("/nvme/queues/64-pairs", test_64_pairs);
     g_test_add_func("/nvme/queues/delete-under-load", test_delete_under_load);
+    g_test_add_func("/nvme/queues/delete-settles", test_delete_settles);
     g_test_add_func("/nvme/queues/arbitration", test_arbitration);
     g_test_add_func("/nvme/queues/hostile-doorbells", test_hostile_doorbells);
     g_test_add_func("/nvme/queues/full-cq", test_full_cq);
