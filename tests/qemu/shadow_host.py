@@ -14,11 +14,12 @@ import time
 from pathlib import Path
 
 from machine import LIMIT_S, Machine
-from nvme_host import BUFFER, DOORBELLS, OP_READ, NvmeHost
+from nvme_host import DOORBELLS, OP_READ, NvmeHost
 
 DOORBELL_BUFFER_CONFIG = 0x7C
 SHADOW_DB, SHADOW_EI = 0x1030000, 0x1031000
 FEED_SQ, FEED_CQ, FEED_ENTRIES = 0x2000000, 0x2100000, 256
+FEED_BUFFER = 0x1700000
 FEED_QID = 2
 
 
@@ -36,36 +37,58 @@ class Feeder:
     def __init__(self, machine: Machine, memory: Path, span: int = 1024) -> None:
         assert machine.qtest
         self.host = NvmeHost(machine.qtest)
-        self.host.enable()
-        self.host.check(self.host.admin.run(
-            DOORBELL_BUFFER_CONFIG, prp1=SHADOW_DB, prp2=SHADOW_EI))
-        self.host.add_queue(FEED_QID, FEED_ENTRIES, FEED_SQ, FEED_CQ)
+        self.completed = 0
+        self._span = span
         with memory.open("r+b") as file:
             self._ram = mmap.mmap(file.fileno(), 0)
-        for i in range(FEED_ENTRIES):
-            self._ram[FEED_SQ + 64 * i:FEED_SQ + 64 * i + 64] = struct.pack(
-                "<BBHIQQQQ6I", OP_READ, 0, i, 1, 0, 0, BUFFER, 0,
-                8 * (i * 37 % span), 0, 7, 0, 0, 0)
-        self.completed = 0
+        self._lock = threading.Lock()  # of the following
+        self._head, self._phase, self._tail = 0, 1, 0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
+        self.bring_up()
+
+    def bring_up(self) -> None:
+        """Enable the controller, with the queue that is fed."""
+        with self._lock:
+            self.host.enable()
+            self.host.check(self.host.admin.run(
+                DOORBELL_BUFFER_CONFIG, prp1=SHADOW_DB, prp2=SHADOW_EI))
+            self.host.add_queue(FEED_QID, FEED_ENTRIES, FEED_SQ, FEED_CQ)
+            for i in range(FEED_ENTRIES):
+                at = FEED_SQ + 64 * i
+                self._ram[at:at + 64] = struct.pack(
+                    "<BBHIQQQQ6I", OP_READ, 0, i, 1, 0, 0, FEED_BUFFER, 0,
+                    8 * (i * 37 % self._span), 0, 7, 0, 0, 0)
+            self._head, self._phase, self._tail = 0, 1, FEED_ENTRIES - 1
+
+    def ring(self) -> None:
+        """Wake the drive, which looks at the shadows then."""
+        self.host.reg_write(DOORBELLS + 8 * FEED_QID, 0)
 
     def _word(self, at: int, value: int) -> None:
         self._ram[at:at + 4] = struct.pack("<I", value)
 
+    def _feed(self) -> bool:
+        """Take what has ended, and ask for as many again."""
+        fresh = 0
+        self._word(SHADOW_DB + 8 * FEED_QID, self._tail)
+        while fresh < FEED_ENTRIES and \
+                self._ram[FEED_CQ + 16 * self._head + 14] & 1 == self._phase:
+            fresh += 1
+            self._head = (self._head + 1) % FEED_ENTRIES
+            self._phase ^= self._head == 0
+        if fresh:
+            self._word(SHADOW_DB + 8 * FEED_QID + 4, self._head)
+            self._tail = (self._tail + fresh) % FEED_ENTRIES
+            self.completed += fresh
+        return fresh > 0
+
     def _run(self) -> None:
-        head, phase, tail = 0, 1, FEED_ENTRIES - 1
         while not self._stop.is_set():
-            self._word(SHADOW_DB + 8 * FEED_QID, tail)
-            fresh = 0
-            while self._ram[FEED_CQ + 16 * head + 14] & 1 == phase:
-                fresh += 1
-                head = (head + 1) % FEED_ENTRIES
-                phase ^= head == 0
-            if fresh:
-                self._word(SHADOW_DB + 8 * FEED_QID + 4, head)
-                tail = (tail + fresh) % FEED_ENTRIES
-                self.completed += fresh
+            with self._lock:
+                more = self._feed()
+            if not more:
+                time.sleep(0.0002)  # the other thread's turn
 
     def __enter__(self) -> Feeder:
         self._thread.start()
@@ -76,7 +99,7 @@ class Feeder:
         end = time.monotonic() + LIMIT_S
         while self.completed < reads:
             assert time.monotonic() < end, f"{self.completed} reads and no more"
-            self.host.reg_write(DOORBELLS + 8 * FEED_QID, 0)
+            self.ring()
             time.sleep(0.01)
 
     def __exit__(self, *_: object) -> None:
