@@ -374,5 +374,10 @@ bool replay_check(Recorded *from, Ssd *ssd, const PlayerConfig *cfg,
         g_propagate_error(error, g_steal_pointer(&local));
         return false;
     }
+    if (rp.n_cmds == 0) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                    "the trace holds no request: there is nothing to check");
+        return false;
+    }
     return true;
 }

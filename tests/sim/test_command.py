@@ -312,6 +312,11 @@ class Errors(unittest.TestCase):
                         trace)
             self.refuse("holds no request", "--profile", TINY, "--trace",
                         TRACE, "--trace", trace)
+            # A recording that ends before anything came.
+            recording = pathlib.Path(tmp, "recording")
+            run("--profile", TINY, "--trace", trace, "--record", recording)
+            for more in ((), ("--check",)):
+                self.refuse("holds no request", "--trace", recording, *more)
             self.refuse("holds no request", "--profile", TINY, "--trace",
                         TRACE, "--device", 7)
 
