@@ -54,7 +54,11 @@ def main(argv: list[str]) -> int:
             # vssd-sim reads its own options.
             args = argparse.Namespace(call=cmd_sim.main, rest=argv[1:])
         else:
-            args = parser().parse_args(argv)
+            p = parser()
+            args = p.parse_args(argv)
+            if getattr(args, "qemu", None) and "--" not in argv:
+                p.error(f"what is {args.qemu[0]!r}?  Arguments for QEMU come"
+                        " after --")
         if not getattr(args, "dry_run", False):
             from . import venv
             venv.enter(argv)

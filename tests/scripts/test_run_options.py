@@ -69,6 +69,8 @@ def test_cpus() -> None:
      " --help says more)"),
     (["run", "--smp", "x"], "vssd: run: argument --smp: invalid int value: 'x'"
      " (./vssd run --help says more)"),
+    (["run", "nvme", "list"], "vssd: what is 'nvme'? Arguments for QEMU come"
+     " after -- (./vssd --help says more)"),
     ([], "vssd: the following arguments are required: COMMAND (./vssd --help"
      " says more)"),
 ])
