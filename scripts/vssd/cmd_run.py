@@ -285,7 +285,7 @@ def _kept(args: argparse.Namespace, qemu: "qemu_build.Qemu",
     if built_in is None:
         if not os.access(backing, os.W_OK):
             raise UserError(f"--keep: {backing} cannot be written")
-        return backing, fmt
+        return backing.resolve(), fmt
     path = _kept_file(built_in)
     if not path.exists():
         part = path.with_suffix(".part")
@@ -306,7 +306,8 @@ def _boot(args: argparse.Namespace, spec: "machine.Spec",
     spec.append = " ".join([default if args.append is None else args.append,
                             *args.param])
     if args.kernel:
-        spec.kernel, spec.initrd = args.kernel, args.initrd
+        spec.kernel = Path(args.kernel).absolute()
+        spec.initrd = args.initrd and args.initrd.absolute()
     elif args.firmware or args.disk:
         spec.firmware = args.firmware or "seabios"
         if spec.firmware == "ovmf" and not args.print_command:

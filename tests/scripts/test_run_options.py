@@ -17,6 +17,7 @@ import pytest
 
 from vssd import cli, cmd_libvirt, cmd_run, cmd_sim, console, machine, paths
 from vssd.errors import UserError
+from vssd.qemu_build import Qemu
 
 
 @pytest.fixture(autouse=True)
@@ -122,6 +123,23 @@ def test_printed_command_is_for_a_shell() -> None:
     assert "if=none,id=disk0,format=raw,discard=unmap,snapshot=on," \
         "file=/a b,,c.raw" in args
     assert any("nand.read=90us;seed=1" in a for a in args)
+
+
+def test_printed_paths_are_absolute(tmp_path: Path,
+                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line is pasted anywhere."""
+    for name in ("d.raw", "k", "i"):
+        (tmp_path / name).write_bytes(bytes(512))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("vssd.qemu_build.ensure", lambda: Qemu(Path("/q")))
+    monkeypatch.setattr("vssd.kvm.accelerator", lambda _: "tcg")
+    for more in ([], ["--keep"]):
+        args = parsed("--print-command", "--disk", "d.raw", "--kernel", "k",
+                      "--initrd", "i", "--state", "s", "--oplog", "o", *more)
+        with cmd_run.prepared(args) as found:
+            line = " ".join(machine.command_line(found))
+        for name in ("d.raw", "k", "i", "s", "o"):
+            assert f"{tmp_path}/{name}" in line
 
 
 def test_one_user_of_a_state(tmp_path: Path) -> None:
