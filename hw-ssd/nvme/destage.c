@@ -91,7 +91,7 @@ static void entry_retry(Payload *p, PayloadEntry *e)
     payload_due_push(p, &e->due);
 }
 
-static void retry_all(Payload *p)
+void payload_retry(Payload *p)
 {
     while (p->failed.head) {
         entry_retry(p, p->failed.head->data);
@@ -125,7 +125,7 @@ static void entry_written(Payload *p, PayloadEntry *e)
     PayloadEntry *n;
 
     if (e->probe && !e->write_failed) {
-        retry_all(p);
+        payload_retry(p);
     }
     e->probe = false;
     if (e->dead || !e->write_failed) {
@@ -508,7 +508,7 @@ bool payload_housekeep(Payload *p)
 
 void payload_barrier(Payload *p, PayloadBarrier *b)
 {
-    retry_all(p);
+    payload_retry(p);
     b->link.data = b;
     b->seq = p->next_seq;
     b->ret = 0;

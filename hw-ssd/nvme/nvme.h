@@ -231,6 +231,11 @@ NvmeSettled nvme_settle(NvmeCtrl *ctrl, uint64_t *now_ns, uint64_t end_ns);
  */
 bool nvme_housekeep(NvmeCtrl *ctrl);
 
+/* Data that the guest has written, the drive has programmed, and the store has
+ * refused; try all of it again, from the next nvme_run() on. */
+uint64_t nvme_refused_bytes(const NvmeCtrl *ctrl);
+void nvme_retry(NvmeCtrl *ctrl);
+
 /*
  * Save a controller at rest, without its drive (ssd_save()), or load it: into a
  * new one, attached to the drive that was saved with it, and not enabled.  After

@@ -150,6 +150,7 @@ bool payload_refuses(const Payload *p);
  * it, the rest follows.  A barrier tries all of it. */
 bool payload_has_failed(const Payload *p);
 void payload_probe(Payload *p);
+void payload_retry(Payload *p); /* all of it */
 
 /* Drop what the drive has not programmed. */
 void payload_power_cut(Payload *p);

@@ -63,3 +63,16 @@ bool nvme_housekeep(NvmeCtrl *ctrl)
     payload_hold(ctrl->payload, ctrl->held);
     return payload_has_lazy(ctrl->payload);
 }
+
+uint64_t nvme_refused_bytes(const NvmeCtrl *ctrl)
+{
+    PayloadStats stats;
+
+    payload_get_stats(ctrl->payload, &stats);
+    return stats.units_failed * ssd_info(ctrl->ssd)->unit_bytes;
+}
+
+void nvme_retry(NvmeCtrl *ctrl)
+{
+    payload_retry(ctrl->payload);
+}

@@ -53,9 +53,10 @@ static bool settle_some(VssdDev *s, bool with_time)
     vssd_run(s);
     if (with_time) {
         more = nvme_settle(s->ctrl, &s->now_ns, s->now_ns + SETTLE_MOST_NS) ==
-               NVME_SETTLE_STORE;
+                   NVME_SETTLE_STORE &&
+               vssd_store_is_busy(s);
     } else {
-        more = nvme_store_in_flight(s->ctrl) > 0;
+        more = vssd_store_is_busy(s);
     }
     vssd_unlock(s);
     return more;
@@ -88,6 +89,7 @@ static void run_state_changed(void *opaque, bool running, RunState state)
 
     if (running) {
         vssd_serve_resume(s);
+        vssd_store_restart(s);
         return;
     }
     hold_still(s);
@@ -113,6 +115,12 @@ static int save_prepare(void *opaque, Error **errp)
         blk_set_disable_request_queuing(s->conf.blk, true);
         vssd_settle(s, true);
         blk_set_disable_request_queuing(s->conf.blk, false);
+    }
+    if (vssd_store_has_parked(s)) {
+        error_setg(errp, "vssd: the image of '%s' has refused requests, which "
+                         "wait: make room and continue the machine first",
+                   blk_name(s->conf.blk));
+        return -EIO;
     }
     return 0;
 }
@@ -295,6 +303,7 @@ static int get_model(QEMUFile *file, void *pv, size_t size,
     Model m = { .ctrl = vssd_new_controller(s) };
     GError *error = NULL;
 
+    vssd_store_drop(s); /* of the drive that goes */
     if (s->trace_path || s->oplog) {
         g_set_error(&error, G_FILE_ERROR, 0, "%s= must tell all from the "
                     "beginning", s->oplog ? "oplog" : "trace");
@@ -342,6 +351,16 @@ const VMStateDescription vssd_vmstate = {
 
 /* ---- life ---------------------------------------------------------------------- */
 
+/* A machine that was stopped before ends without a change of state. */
+static void about_to_end(Notifier *n, void *data)
+{
+    VssdDev *s = container_of(n, VssdDev, shutdown_notifier);
+
+    if (s->stopped && !vssd_is_elsewhere(s)) {
+        vssd_store_finish(s, NVME_SHUTDOWN_MS);
+    }
+}
+
 bool vssd_migration_init(VssdDev *s, Error **errp)
 {
     if (s->trace_path || s->oplog) {
@@ -356,6 +375,8 @@ bool vssd_migration_init(VssdDev *s, Error **errp)
     s->stopped = !runstate_is_running();
     nvme_hold(s->ctrl, s->stopped);
     s->run_change = qemu_add_vm_change_state_handler(run_state_changed, s);
+    s->shutdown_notifier.notify = about_to_end;
+    qemu_register_shutdown_notifier(&s->shutdown_notifier);
     register_savevm_live(REST_ID, VMSTATE_INSTANCE_ID_ANY, 1, &rest_handlers, s);
     return true;
 }
@@ -364,6 +385,7 @@ void vssd_migration_stop(VssdDev *s)
 {
     migrate_del_blocker(&s->migration_blocker);
     if (s->run_change) {
+        notifier_remove(&s->shutdown_notifier);
         qemu_del_vm_change_state_handler(s->run_change);
         unregister_savevm(NULL, REST_ID, s);
         s->run_change = NULL;

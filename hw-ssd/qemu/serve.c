@@ -36,6 +36,9 @@
  * any queue holds; a guest may have commands that ring for the next. */
 #define INSTANT_ROUNDS 256
 
+/* A machine that goes on does not wait longer for a drive that it loses. */
+#define UNPLUG_MS 1000
+
 /* The host's timers wake a thread late, by tens of microseconds on a virtual
  * machine.  So the timer is set that much earlier, and the rest is spun. */
 #define LEAD_MAX_NS 50000
@@ -364,6 +367,7 @@ void vssd_serve_stop(VssdDev *s)
     vssd_serve_pause(s);
     vssd_unlock(s);
     vssd_settle(s, false);
+    vssd_store_finish(s, UNPLUG_MS);
     vssd_store_drain(s);
     vssd_lock(s);
     s->online = false;

@@ -37,7 +37,7 @@ void vssd_state_set_clock(VssdDev *s)
 }
 
 /* The drive has not come yet, or has gone to another QEMU, which saves it. */
-static bool is_elsewhere(const VssdDev *s)
+bool vssd_is_elsewhere(const VssdDev *s)
 {
     return s->incoming || runstate_check(RUN_STATE_POSTMIGRATE) ||
            runstate_check(RUN_STATE_FINISH_MIGRATE);
@@ -49,7 +49,7 @@ static void save(VssdDev *s)
     SsdCompletion done[16];
     g_autoptr(GError) error = NULL;
 
-    if (is_elsewhere(s)) {
+    if (vssd_is_elsewhere(s)) {
         return;
     }
     if (ssd_powered(s->ssd)) {

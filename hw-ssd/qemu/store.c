@@ -5,7 +5,8 @@
  * Each request of the controller is one coroutine.  One that never has to wait
  * (null-co, a hole in qcow2) ends inside submit(), in the caller's thread; the
  * others end where the block layer wakes them, take the lock and run the
- * controller on.  With -icount every request is awaited inside submit().
+ * controller on.  With -icount every request is awaited inside submit().  One
+ * that the node refuses may stop the machine, as werror= and rerror= say.
  *
  * Knows bytes and offsets; knows nothing of commands or of the drive, except in
  * vssd_store_preload().
@@ -16,6 +17,7 @@
 #include "qapi/error.h"
 #include "qemu/error-report.h"
 #include "qemu/coroutine.h"
+#include "qemu/lockable.h"
 #include "system/block-backend.h"
 #include "trace.h"
 
@@ -23,6 +25,10 @@
 
 /* What a request of lazy zeroes frees at once. */
 #define FREE_BYTES (16 * MiB)
+
+/* A request that was refused, of a machine that did not stop, is asked for
+ * again. */
+#define PARKED_MS 1000
 
 typedef enum VssdJobState {
     JOB_STARTING, /* inside submit() */
@@ -34,6 +40,7 @@ struct VssdJob {
     VssdDev *dev;
     NvmeStoreReq *req;
     VssdJobState state; /* under VssdDev.lock */
+    bool parked;        /* under VssdDev.parked_lock */
     int ret;
 };
 
@@ -110,6 +117,67 @@ bool vssd_store_reap(VssdDev *s)
     return jobs != NULL;
 }
 
+/* ---- errors ----------------------------------------------------------------- */
+
+static void parked_again(void *opaque)
+{
+    vssd_store_restart(opaque);
+}
+
+/* Kept until the machine goes on, and asked for again then.  It counts as one
+ * at the store for the controller, but for nobody who waits for block I/O. */
+static void job_park(VssdJob *job)
+{
+    VssdDev *s = job->dev;
+
+    WITH_QEMU_LOCK_GUARD(&s->parked_lock) {
+        job->parked = true;
+        s->parked = g_slist_prepend(s->parked, job);
+        qatomic_inc(&s->n_parked);
+    }
+    qatomic_dec(&s->jobs_in_flight);
+    aio_wait_kick();
+}
+
+/*
+ * As QEMU's disks do, by werror= and rerror=: true: the machine stops, and the
+ * request waits until it goes on.  A hole that cannot be made is nothing to stop
+ * for.  A request that comes when the drive ends has no time to wait.
+ */
+static bool job_refused(VssdJob *job)
+{
+    VssdDev *s = job->dev;
+    BlockBackend *blk = s->conf.blk;
+    NvmeStoreReq *req = job->req;
+    bool is_read = req->op == NVME_STORE_READ;
+    int error = -job->ret;
+    BlockErrorAction action = blk_get_error_action(blk, is_read, error);
+
+    if (req->lazy) {
+        return false;
+    }
+    if (action == BLOCK_ERROR_ACTION_STOP && qatomic_read(&s->store_ends)) {
+        action = BLOCK_ERROR_ACTION_REPORT;
+    }
+    if (action == BLOCK_ERROR_ACTION_IGNORE) {
+        if (is_read) {
+            memset(req->buf, 0, req->bytes);
+        }
+        job->ret = 0;
+    }
+    if (action == BLOCK_ERROR_ACTION_STOP) {
+        job_park(job); /* before the machine stops, and may go on */
+        /* A machine that is told to go on before it has stopped does not stop,
+         * and tells nobody. */
+        timer_mod(s->parked_timer,
+                  qemu_clock_get_ms(QEMU_CLOCK_VIRTUAL) + PARKED_MS);
+    }
+    blk_error_action(blk, action, is_read, error);
+    return action == BLOCK_ERROR_ACTION_STOP;
+}
+
+/* ---- requests ---------------------------------------------------------------- */
+
 static void job_end(VssdJob *job);
 
 static void job_end_bh(void *opaque)
@@ -133,6 +201,9 @@ static __attribute__((noinline)) void job_end(VssdJob *job)
 
     trace_vssd_store_done(s, op_names[req->op], req->offset, req->bytes,
                           job->ret);
+    if (job->ret < 0 && job_refused(job)) {
+        return;
+    }
     if (!vssd_lock(s)) {
         /* This thread is inside the controller: it looks at the job later. */
         if (job->state == JOB_WAITING) {
@@ -156,44 +227,20 @@ static void coroutine_fn job_entry(void *opaque)
     job_end(job);
 }
 
-/* With -icount: wait for it here. */
-static void coroutine_fn awaited_entry(void *opaque)
-{
-    VssdJob *job = opaque;
-
-    job->ret = store_co_do(job->dev, job->req);
-    job->state = JOB_ENDED;
-    aio_wait_kick();
-}
-
-static int store_await(VssdDev *s, NvmeStoreReq *req)
-{
-    VssdJob job = { .dev = s, .req = req, .state = JOB_WAITING };
-
-    qemu_coroutine_enter(qemu_coroutine_create(awaited_entry, &job));
-    AIO_WAIT_WHILE(s->ctx, job.state != JOB_ENDED);
-    return job.ret;
-}
-
 /* Lock held, by this thread. */
 static int store_submit(void *opaque, NvmeStoreReq *req)
 {
     VssdDev *s = opaque;
-    VssdJob *job;
+    VssdJob *job = g_new(VssdJob, 1);
     int ret;
 
     trace_vssd_store_start(s, op_names[req->op], req->offset, req->bytes);
-    if (s->icount) {
-        ret = store_await(s, req);
-        trace_vssd_store_done(s, op_names[req->op], req->offset, req->bytes,
-                              ret);
-        return MIN(ret, 0);
-    }
-
-    job = g_new(VssdJob, 1);
     *job = (VssdJob){ .dev = s, .req = req, .state = JOB_STARTING };
     qatomic_inc(&s->jobs_in_flight);
     qemu_coroutine_enter(qemu_coroutine_create(job_entry, job));
+    if (s->icount) {
+        AIO_WAIT_WHILE(s->ctx, job->state == JOB_STARTING && !job->parked);
+    }
     if (job->state != JOB_ENDED) {
         job->state = JOB_WAITING;
         return -EINPROGRESS;
@@ -207,24 +254,134 @@ const NvmeStore vssd_store = {
     .submit = store_submit,
 };
 
-void vssd_store_drain(VssdDev *s)
+static GSList *take_parked(VssdDev *s)
+{
+    GSList *jobs;
+
+    WITH_QEMU_LOCK_GUARD(&s->parked_lock) {
+        jobs = g_slist_reverse(s->parked);
+        s->parked = NULL;
+        for (GSList *l = jobs; l; l = l->next) {
+            VssdJob *job = l->data;
+
+            job->parked = false;
+            qatomic_dec(&s->n_parked);
+            qatomic_inc(&s->jobs_in_flight);
+        }
+    }
+    return jobs;
+}
+
+void vssd_store_restart(VssdDev *s)
+{
+    GSList *jobs = take_parked(s);
+
+    for (GSList *l = jobs; l; l = l->next) {
+        aio_co_enter(s->ctx, qemu_coroutine_create(job_entry, l->data));
+    }
+    g_slist_free(jobs);
+    if (s->icount) {
+        vssd_store_wait(s);
+    }
+}
+
+void vssd_store_drop(VssdDev *s)
+{
+    GSList *jobs;
+
+    if (!vssd_lock(s)) {
+        return;
+    }
+    jobs = take_parked(s);
+    for (GSList *l = jobs; l; l = l->next) {
+        job_finish(s, l->data);
+        qatomic_dec(&s->jobs_in_flight);
+    }
+    g_slist_free(jobs);
+    vssd_unlock(s);
+}
+
+/* ---- life --------------------------------------------------------------------- */
+
+void vssd_store_init(VssdDev *s)
+{
+    qemu_mutex_init(&s->parked_lock);
+    s->parked_timer = timer_new_ms(QEMU_CLOCK_VIRTUAL, parked_again, s);
+    blk_iostatus_enable(s->conf.blk);
+}
+
+void vssd_store_stop(VssdDev *s)
+{
+    timer_free(s->parked_timer);
+    s->parked_timer = NULL;
+    qemu_mutex_destroy(&s->parked_lock);
+}
+
+void vssd_store_wait(VssdDev *s)
 {
     AIO_WAIT_WHILE(NULL, qatomic_read(&s->jobs_in_flight) > 0);
 }
 
+bool vssd_store_is_busy(VssdDev *s)
+{
+    return nvme_store_in_flight(s->ctrl) > qatomic_read(&s->n_parked);
+}
+
+bool vssd_store_has_parked(VssdDev *s)
+{
+    return qatomic_read(&s->n_parked) > 0;
+}
+
+void vssd_store_drain(VssdDev *s)
+{
+    qatomic_set(&s->store_ends, true);
+    do {
+        vssd_store_restart(s);
+        vssd_store_wait(s);
+    } while (vssd_store_has_parked(s));
+    qatomic_set(&s->store_ends, false);
+}
+
 /* ---- the end --------------------------------------------------------------- */
 
-static bool housekeep(VssdDev *s)
+/* true: there is more, when requests have ended. */
+static bool finish_some(VssdDev *s)
 {
     bool more;
 
     if (!vssd_lock(s)) {
         return false;
     }
-    vssd_store_reap(s);
+    vssd_run(s);
     more = nvme_housekeep(s->ctrl);
     vssd_unlock(s);
-    return more;
+    return more || vssd_store_is_busy(s);
+}
+
+/* What the image has refused has one chance more. */
+static void ask_again(VssdDev *s)
+{
+    qatomic_set(&s->store_ends, true);
+    vssd_store_restart(s);
+    if (vssd_lock(s)) {
+        nvme_retry(s->ctrl);
+        vssd_run(s);
+        vssd_unlock(s);
+    }
+}
+
+static void say_what_is_lost(VssdDev *s, bool trimmed)
+{
+    uint64_t bytes = nvme_refused_bytes(s->ctrl);
+
+    if (bytes) {
+        error_report("vssd: the image has refused %" PRIu64 " bytes that the "
+                     "guest has written: they are lost", bytes);
+    }
+    if (trimmed) {
+        warn_report("vssd: there was no time to free all that the guest has "
+                    "trimmed: the image still holds data there");
+    }
 }
 
 static void set_flag(void *opaque)
@@ -241,17 +398,16 @@ void vssd_store_finish(VssdDev *s, unsigned most_ms)
     bool more;
 
     timer_mod(timer, qemu_clock_get_ms(QEMU_CLOCK_REALTIME) + most_ms);
+    ask_again(s);
     do {
-        more = housekeep(s);
+        more = finish_some(s);
         AIO_WAIT_WHILE(NULL, qatomic_read(&s->jobs_in_flight) > 0 && !late);
         late |= timer_expired(timer,
                               qemu_clock_get_ms(QEMU_CLOCK_REALTIME));
     } while (more && !late);
     timer_free(timer);
-    if (more) {
-        warn_report("vssd: there was no time to free all that the guest has "
-                    "trimmed: the image still holds data there");
-    }
+    qatomic_set(&s->store_ends, false);
+    say_what_is_lost(s, more);
 }
 
 /* ---- the beginning ----------------------------------------------------------- */

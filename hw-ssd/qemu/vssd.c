@@ -469,6 +469,7 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
         tear_down(s);
         return;
     }
+    vssd_store_init(s);
     vssd_irq_init(s);
     vssd_power_init(s);
     vssd_oplog_init(s);
@@ -486,6 +487,7 @@ static void vssd_exit(PCIDevice *pci)
     vssd_oplog_stop(s);
     vssd_power_stop(s);
     vssd_irq_stop(s);
+    vssd_store_stop(s);
     tear_down(s);
 }
 
@@ -534,6 +536,7 @@ static void vssd_write_config(PCIDevice *pci, uint32_t addr, uint32_t value,
 static const Property vssd_properties[] = {
     DEFINE_PROP_DRIVE_IOTHREAD("drive", VssdDev, conf.blk),
     DEFINE_BLOCK_PROPERTIES_BASE(VssdDev, conf),
+    DEFINE_BLOCK_ERROR_PROPERTIES(VssdDev, conf),
     DEFINE_PROP_STRING("profile", VssdDev, profile),
     DEFINE_PROP_STRING("options", VssdDev, options),
     DEFINE_PROP_STRING("state", VssdDev, state),

@@ -148,6 +148,12 @@ struct VssdDev {
     /* store.c */
     unsigned jobs_in_flight; /* atomic */
     GSList *done_jobs;       /* under lock: ended while this thread held it */
+    QemuMutex parked_lock;   /* innermost */
+    GSList *parked;          /* under parked_lock: refused, wait for the machine */
+    unsigned n_parked;       /* atomic */
+    QEMUTimer *parked_timer;
+    bool store_ends;         /* atomic: no machine will go on */
+    Notifier shutdown_notifier;
 };
 
 /* ---- serve.c ------------------------------------------------------------ */
@@ -202,11 +208,28 @@ extern const NvmeStore vssd_store;
  * were some. */
 bool vssd_store_reap(VssdDev *s);
 
-/* Main loop: wait until no request is in flight; lock not held. */
+/* Of a drive that is given up: those that were refused end, and nothing more is
+ * asked of the node. */
+void vssd_store_drop(VssdDev *s);
+
+/* BQL, before any request and after the last. */
+void vssd_store_init(VssdDev *s);
+void vssd_store_stop(VssdDev *s);
+
+/* Requests at the node, without those that were refused and wait for the machine
+ * to go on; are there any of these?  It goes on: ask the node again. */
+bool vssd_store_is_busy(VssdDev *s);
+bool vssd_store_has_parked(VssdDev *s);
+void vssd_store_restart(VssdDev *s); /* main loop */
+
+/* Main loop: wait until no request is in flight; lock not held.  drain: those
+ * that were refused end, too, with success or not. */
+void vssd_store_wait(VssdDev *s);
 void vssd_store_drain(VssdDev *s);
 
-/* The same, for a drive that ends: free what the guest has trimmed, as far as
- * that can be done in so long. */
+/* Main loop, of a drive that ends and is held: ask the node once more to take
+ * what it has refused, and free what the guest has trimmed, as far as that can be
+ * done in so long.  What is lost is said. */
 void vssd_store_finish(VssdDev *s, unsigned most_ms);
 
 /* Main loop, before the guest runs: tell the drive which parts of the node
@@ -227,6 +250,9 @@ void vssd_power_stop(VssdDev *s); /* BQL held */
 void vssd_power_class_init(ObjectClass *klass);
 
 /* ---- state.c ------------------------------------------------------------ */
+
+/* It has not come yet, or has gone to another QEMU. */
+bool vssd_is_elsewhere(const VssdDev *s);
 
 /* The drive of state=FILE, if the file is there, with its power on. */
 bool vssd_state_exists(const VssdDev *s);

@@ -396,6 +396,7 @@ static void test_dsm_whole_drive(void)
     g_assert_cmpuint(stat(h, "units"), <=, 4096);
     g_assert_cmpuint(stat(h, "zero_ranges"), ==, 1);
     while (host_store_end(h, NVME_STORE_WRITE)) {
+        host_run(h);
     }
     g_assert_cmpuint(stat(h, "units"), ==, 0);
     check_read(h, 0, 1024, 0);
@@ -486,6 +487,7 @@ static void test_limit_reads(void)
     g_assert_cmpuint(host_at_store(h, NVME_STORE_READ), ==, 2);
     while (done < 300) {
         g_assert_true(host_store_end(h, NVME_STORE_READ));
+        host_run(h);
         done += poll_all(h, 0);
         g_assert_cmpuint(h->at_store->len, <=, 3);
     }
