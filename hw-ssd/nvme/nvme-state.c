@@ -317,9 +317,9 @@ static void put_request(NvmeCtrl *ctrl, const Waiting *w)
     }
 }
 
+/* More than the queue has entries: an entry is free once it has been fetched. */
 static bool load_requests(State *s, NvmeCtrl *ctrl)
 {
-    uint32_t of_queue[NVME_MAX_QUEUES] = {0};
     uint64_t n = 0;
 
     state_u64(s, &n);
@@ -334,7 +334,6 @@ static bool load_requests(State *s, NvmeCtrl *ctrl)
             w.event > 1 || w.status > UINT16_MAX || w.dw0 > UINT32_MAX ||
             w.modelled > 1 || w.complete_ns > ctrl->now_ns ||
             w.admin != (w.sqid == 0) ||
-            ++of_queue[w.sqid] > ctrl->sq[w.sqid].size ||
             (w.event && (!w.admin || ctrl->naer == NVME_AERL))) {
             return state_fail(s, "it is damaged: a command");
         }
