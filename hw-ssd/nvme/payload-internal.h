@@ -40,6 +40,7 @@ struct PayloadEntry {
     uint8_t state;
     bool dead;         /* trimmed; goes to the store, or is there already */
     bool absorbed;     /* holds blocks of older entries */
+    bool on_zeroes;    /* without it the unit reads as zeroes, and no older entry */
     bool write_failed; /* WRITING: a part of it was refused */
     bool probe;        /* failed before; others wait for how it goes now */
     uint16_t first;    /* before commit: the blocks that the WRITE covers */

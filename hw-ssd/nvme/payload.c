@@ -104,6 +104,7 @@ PayloadEntry *payload_entry_alloc(Payload *p, uint64_t lpn)
     e->state = ENTRY_DIRTY;
     e->dead = false;
     e->absorbed = false;
+    e->on_zeroes = false;
     e->write_failed = false;
     e->probe = false;
     e->nvalid = 0;
@@ -430,12 +431,21 @@ void payload_write_commit(Payload *p, PayloadEntry *list, uint64_t version)
         e->version = version;
         look(p, e->lpn);
         e->trim_seq = p->trim_seq;
-        if (!entry_full(p, e) &&
-            !newest_alive(payload_chain_newest(p, e->lpn)) &&
-            reads_as_zeroes(p, e->lpn)) {
+        e->on_zeroes = !newest_alive(payload_chain_newest(p, e->lpn)) &&
+                       reads_as_zeroes(p, e->lpn);
+        if (e->on_zeroes) {
             payload_fill_with_zeroes(p, e);
         }
         payload_chain_push(p, e);
+    }
+}
+
+/* The entry below it goes, and what was below that reads as zeroes. */
+static void now_on_zeroes(Payload *p, PayloadEntry *e)
+{
+    if (e && e->state == ENTRY_DIRTY && !e->dead) {
+        e->on_zeroes = true;
+        payload_fill_with_zeroes(p, e);
     }
 }
 
@@ -453,6 +463,9 @@ void payload_write_failed(Payload *p, uint64_t lba, uint32_t nblocks,
         /* A drive that has given up keeps what it took, and what the unit reads
          * as is here.  Blocks of others that it took over must not go. */
         if (e && e->state == ENTRY_DIRTY && !e->absorbed && !taken) {
+            if (e->on_zeroes) {
+                now_on_zeroes(p, e->newer);
+            }
             payload_entry_drop(p, e);
         }
     }
