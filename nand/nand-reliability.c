@@ -369,7 +369,7 @@ static const StateRow media_rows[] = {
     STATE_KEPT_ROW(NandMedia, n_blocks),
     STATE_KEPT_ROW(NandMedia, parts_per_codeword),
     STATE_KEPT_ROW(NandMedia, codewords_per_part),
-    STATE_KEPT_ROW(NandMedia, cells),
+    STATE_VALUE_ROW(NandMedia, cells), /* the drive's, whatever the seed is now */
     STATE_VALUE_ROW(NandMedia, fail_rng),
     STATE_VALUE_ROW(NandMedia, off_h),
     STATE_TABLE_ROW(NandMedia, history, 0),

@@ -476,6 +476,61 @@ static void test_host_retries(void)
     ref_free(r);
 }
 
+#define N_READS 1000
+
+/* Which of the first units can be read. */
+static void look(Ssd *ssd, bool *good)
+{
+    uint64_t now_ns = ssd_now_ns(ssd);
+
+    for (uint64_t lba = 0; lba < N_READS; lba++) {
+        SsdCmd c = {.tag = lba, .op = SSD_OP_READ, .lba = lba, .nblocks = 1};
+        SsdCompletion done;
+
+        g_assert_cmpint(ssd_submit(ssd, now_ns, &c), ==, 0);
+        now_ns += NS_PER_S;
+        g_assert_cmpuint(ssd_advance(ssd, now_ns, &done, 1), ==, 1);
+        good[lba] = done.status == SSD_STATUS_OK;
+    }
+}
+
+/* A saved drive has its cells with it: another seed does not change them. */
+static void test_cells_saved(void)
+{
+    static const char options[] =
+        "nand.blocks=60;media.errors=on;media.base=7e-3;media.disturb=0;"
+        "media.retention=0;media.retry_limit=0;seed=";
+    g_autofree char *one = g_strconcat(options, "1", NULL);
+    g_autofree char *two = g_strconcat(options, "2", NULL);
+    SsdConfig *cfg = ref_config(two);
+    Ssd *ssd = ref_drive(ref_config(one));
+    bool before[N_READS];
+    bool after[N_READS];
+    GError *error = NULL;
+    FILE *file = tmpfile();
+    unsigned bad = 0;
+    Ssd *loaded;
+
+    g_assert_cmpint(ssd_preload(ssd, 0, ssd_info(ssd)->nblocks), ==, 0);
+    look(ssd, before);
+    ssd_save(ssd, file, &error);
+    g_assert_no_error(error);
+    rewind(file);
+    g_assert_true(ssd_config_set_block_bytes(cfg, 4096, NULL));
+    loaded = ssd_load(cfg, NULL, NULL, file, &error);
+    g_assert_no_error(error);
+    look(loaded, after);
+    for (unsigned i = 0; i < N_READS; i++) {
+        g_assert_true(before[i] == after[i]);
+        bad += !after[i];
+    }
+    g_assert_cmpuint(bad, >, 20);
+    fclose(file);
+    ssd_config_free(cfg);
+    ssd_destroy(loaded);
+    ssd_destroy(ssd);
+}
+
 /* ---- factory bad blocks ------------------------------------------------------- */
 
 static void test_factory_bad(void)
@@ -661,6 +716,7 @@ int main(int argc, char **argv)
     g_test_add_func("/failures/lost-by-filling", test_lost_by_filling);
     g_test_add_func("/failures/fill-overtaken", test_fill_overtaken);
     g_test_add_func("/failures/host-retries", test_host_retries);
+    g_test_add_func("/failures/cells-saved", test_cells_saved);
     g_test_add_func("/failures/program-of-lba", test_program_of_lba);
     g_test_add_func("/failures/factory-bad", test_factory_bad);
     g_test_add_func("/failures/cut-at-every-operation",
