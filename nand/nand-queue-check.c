@@ -47,8 +47,8 @@ static Waiting waiting(const Nand *n, uint32_t unit)
     for (uint32_t i = 0; i < n->n_op; i++) {
         const NandOp *op = &n->op[i];
 
-        if (op->unit == unit && (op->phase == PHASE_DIE_WAIT ||
-                                 (op->phase == PHASE_ECC && op->again))) {
+        if ((op->phase == PHASE_DIE_WAIT ||
+             (op->phase == PHASE_ECC && op->again)) && op->unit == unit) {
             w.op[w.n++] = i;
         }
     }

@@ -270,7 +270,7 @@ static bool check_unit(const Nand *n, uint32_t unit, GError **error)
     for (uint32_t i = 0; i < n->n_op; i++) {
         const NandOp *op = &n->op[i];
 
-        if (op->unit != unit || op->phase != PHASE_CELL) {
+        if (op->phase != PHASE_CELL || op->unit != unit) {
             continue;
         }
         if (leader != NONE && op->leader != leader) {
