@@ -251,7 +251,9 @@ void power_take_back(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
-    if ((ssd->may_fail || saves(ssd)) && !may_discard(ssd, p->last_gc_block)) {
+    if (p->last_gc_block == NONE || /* of a saved state that somebody made */
+        ((ssd->may_fail || saves(ssd)) &&
+         !may_discard(ssd, p->last_gc_block))) {
         ssd->read_only = true;
         return;
     }

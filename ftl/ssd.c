@@ -243,6 +243,9 @@ static void init_info(Ssd *ssd)
                          (ssd->spare_stream ? ssd->l.raw_units : 0) +
                          valid_words(ssd) * sizeof(*ssd->valid) +
                          (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->block) +
+                         (ssd->history ? (uint64_t)ssd->geo->n_blocks *
+                                             sizeof(*ssd->history)
+                                       : 0) +
                          (uint64_t)ssd->n_slot_records * sizeof(*ssd->slot) +
                          ssd->map_bytes + hybrid_memory(ssd);
 }
