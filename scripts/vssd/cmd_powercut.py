@@ -69,7 +69,7 @@ def find_drives(qmp: Any, wanted: str | None) -> list[str]:
 
 def cut(qmp: Any, mode: str, drives: list[str]) -> None:
     """All at one instant of the guest; then what the mode says."""
-    from qemu.qmp import ExecInterruptedError
+    from qemu.qmp import ExecInterruptedError, QMPError
 
     def put(drive: str, name: str, value: object) -> None:
         qmp.cmd("qom-set", path=f"/machine/peripheral/{drive}", property=name,
@@ -85,8 +85,9 @@ def cut(qmp: Any, mode: str, drives: list[str]) -> None:
         with contextlib.suppress(ExecInterruptedError):
             put(drives[0], "power-cut", mode)
     if mode != "stop":
-        # A run with --exec ends when the machine is reset.
-        with contextlib.suppress(ExecInterruptedError):
+        # A run with --exec ends when the machine is reset: during the command,
+        # or before it, and then there is nobody to say it to.
+        with contextlib.suppress(EOFError, OSError, QMPError):
             qmp.cmd("cont")
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cli, cmd_libvirt, cmd_run, cmd_sim, console, machine, paths
+from vssd import (cli, cmd_libvirt, cmd_powercut, cmd_run, cmd_sim, console,
+                  machine, paths)
 from vssd.errors import UserError
 from vssd.qemu_build import Qemu
 
@@ -175,6 +176,25 @@ def test_sim_claims_its_states(tmp_path: Path) -> None:
         os.close(fd)
     for fd in cmd_sim.claim_states(["--state", a, "--save-state", a]):
         os.close(fd)
+
+
+def test_powercut_of_a_run_that_ends_with_it() -> None:
+    """The cut is done; that QEMU has gone before `cont` is no error."""
+    from qemu.qmp import QMPError
+
+    said: list[str] = []
+
+    class Monitor:
+        """QEMU's, until the machine is reset."""
+
+        def cmd(self, name: str, **_: object) -> None:
+            """Gone after the cut."""
+            said.append(name)
+            if name == "cont":
+                raise QMPError("not connected")
+
+    cmd_powercut.cut(Monitor(), "reset", ["ssd0"])
+    assert said == ["stop", "qom-set", "cont"]
 
 
 class FakeGuest:
