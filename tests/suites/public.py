@@ -119,8 +119,9 @@ def blktests_rows(test: str, text: str) -> list[Row]:
 NVME_CLI_PREPARE = """
 cat > /usr/local/bin/nvme-2 <<'END'
 #!/bin/sh
-case "$1" in
-id | log) echo "Invalid sub-command $1" >&2; exit 1 ;;
+case "$1 $2" in
+"id "* | "log "*) echo "Invalid sub-command $1" >&2; exit 1 ;;
+"ns get-id") shift 2; set -- get-ns-id "$@" ;;
 esac
 exec nvme "$@"
 END
