@@ -1,11 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lazymem.c - anonymous mappings without reserved swap. */
+/*
+ * lazymem.c - anonymous mappings without reserved swap.
+ *
+ * The address sanitizer knows nothing of mappings.  In a build that has it,
+ * small tables come from the heap, page aligned too, so that an access beyond
+ * their end is found.
+ */
 #include "lazymem.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <glib.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
+#ifdef __SANITIZE_ADDRESS__
+#define HEAP_BYTES 65536 /* tables up to this */
+#else
+#define HEAP_BYTES 0
+#endif
+#define ALIGNMENT 4096
+
+static size_t lazy_total; /* bytes that are allocated; relaxed atomics */
 
 static size_t total(size_t n, size_t size)
 {
@@ -13,14 +35,33 @@ static size_t total(size_t n, size_t size)
     return n * size > 0 ? n * size : 1;
 }
 
-void *lazy_alloc(size_t n, size_t size)
+static void *map(size_t bytes)
 {
-    void *p = mmap(NULL, total(n, size), PROT_READ | PROT_WRITE,
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    if (p == MAP_FAILED) {
-        g_error("no address space for %zu bytes", total(n, size));
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void *from_heap(size_t bytes)
+{
+    void *p = NULL;
+
+    if (posix_memalign(&p, ALIGNMENT, bytes) != 0) {
+        return NULL;
     }
+    return memset(p, 0, bytes);
+}
+
+void *lazy_alloc(size_t n, size_t size)
+{
+    size_t bytes = total(n, size);
+    void *p = bytes <= HEAP_BYTES ? from_heap(bytes) : map(bytes);
+
+    if (!p) {
+        g_error("no address space for %zu bytes", bytes);
+    }
+    __atomic_fetch_add(&lazy_total, bytes, __ATOMIC_RELAXED);
     return p;
 }
 
@@ -28,21 +69,39 @@ void lazy_dense(void *p, size_t n, size_t size)
 {
 #ifdef MADV_HUGEPAGE
     /* A hint: a system without large pages, or with none left, goes on. */
-    madvise(p, total(n, size), MADV_HUGEPAGE);
+    if (total(n, size) > HEAP_BYTES) {
+        madvise(p, total(n, size), MADV_HUGEPAGE);
+    }
 #endif
 }
 
 void lazy_free(void *p, size_t n, size_t size)
 {
-    if (p) {
-        munmap(p, total(n, size));
+    size_t bytes = total(n, size);
+
+    if (!p) {
+        return;
+    }
+    __atomic_fetch_sub(&lazy_total, bytes, __ATOMIC_RELAXED);
+    if (bytes <= HEAP_BYTES) {
+        free(p);
+    } else {
+        munmap(p, bytes);
     }
 }
 
 void lazy_clear(void *p, size_t n, size_t size)
 {
+    size_t bytes = total(n, size);
+
     /* Private anonymous memory reads as zeroes after this (madvise(2)). */
-    if (p && madvise(p, total(n, size), MADV_DONTNEED) != 0) {
-        memset(p, 0, total(n, size));
+    if (p && (bytes <= HEAP_BYTES ||
+              madvise(p, bytes, MADV_DONTNEED) != 0)) {
+        memset(p, 0, bytes);
     }
+}
+
+size_t lazy_bytes(void)
+{
+    return __atomic_load_n(&lazy_total, __ATOMIC_RELAXED);
 }

@@ -23,6 +23,9 @@ void lazy_dense(void *p, size_t n, size_t size);
 /* All zeroes again, as if new. */
 void lazy_clear(void *p, size_t n, size_t size);
 
+/* Bytes that are allocated now, in this process, touched or not; for tests. */
+size_t lazy_bytes(void);
+
 #define lazy_new(type, n) ((type *)lazy_alloc((n), sizeof(type)))
 
 #endif

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <glib.h>
 
+#include "fuzz.h"
 #include "prng.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void replay_file(gconstpointer path)
 {
@@ -47,6 +47,16 @@ static void random_inputs(void)
     }
 }
 
+/* What the corpus once reached it must go on to reach. */
+static void reached(void)
+{
+    const char *name = fuzz_unreached();
+
+    if (name) {
+        g_error("no input of the corpus reaches: %s", name);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_autoptr(GDir) dir = NULL;
@@ -64,6 +74,7 @@ int main(int argc, char **argv)
         g_ptr_array_add(paths, path);
         g_test_add_data_func(test, path, replay_file);
     }
+    g_test_add_func("/fuzz/then/all-reached", reached);
     g_test_add_func("/fuzz/random", random_inputs);
     return g_test_run();
 }

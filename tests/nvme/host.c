@@ -159,18 +159,20 @@ static int store_submit(void *opaque, NvmeStoreReq *req)
     return -EINPROGRESS;
 }
 
+void host_store_finish(Host *h, unsigned i, int error)
+{
+    NvmeStoreReq *req = g_ptr_array_remove_index_fast(h->at_store, i);
+
+    nvme_store_done(h->ctrl, h->now_ns, req, error ? error : store_do(h, req));
+    nvme_run(h->ctrl, h->now_ns);
+}
+
 bool host_store_step(Host *h)
 {
-    NvmeStoreReq *req;
-
     if (!h->at_store->len) {
         return false;
     }
-    req = g_ptr_array_remove_index_fast(h->at_store,
-                                        prng_below(&h->prng,
-                                                   h->at_store->len));
-    nvme_store_done(h->ctrl, h->now_ns, req, store_do(h, req));
-    nvme_run(h->ctrl, h->now_ns);
+    host_store_finish(h, (unsigned)prng_below(&h->prng, h->at_store->len), 0);
     return true;
 }
 
@@ -226,13 +228,13 @@ static SsdConfig *drive_config(const HostOptions *o)
 
 static Ssd *make_drive(Host *h, const HostOptions *o)
 {
-    SsdConfig *cfg = drive_config(o);
+    SsdConfig *own = o->config ? NULL : drive_config(o);
     GError *error = NULL;
     Ssd *ssd;
 
-    ssd = ssd_create(cfg, nvme_host_ops(), h->ctrl, &error);
+    ssd = ssd_create(own ? own : o->config, nvme_host_ops(), h->ctrl, &error);
     g_assert_no_error(error);
-    ssd_config_free(cfg);
+    ssd_config_free(own);
     return ssd;
 }
 
@@ -300,6 +302,9 @@ Host *host_new(const HostOptions *o)
         h->durable = g_malloc0(h->disk_bytes);
         memcpy(h->durable, h->disk, h->disk_bytes);
     }
+    if (o->prepare) {
+        o->prepare(h, o->opaque);
+    }
     attach(h, o, &error);
     g_assert_no_error(error);
     return h;
@@ -357,13 +362,14 @@ void host_save(Host *h, GByteArray **drive, GByteArray **ctrl)
 static bool load_both(Host *h, const HostOptions *o, const GByteArray *drive,
                       const GByteArray *ctrl, GError **error)
 {
-    SsdConfig *cfg = drive_config(o);
+    SsdConfig *own = o->config ? NULL : drive_config(o);
     FILE *f = fmemopen(drive->data, drive->len, "rb");
     bool ok;
 
-    h->ssd = ssd_load(cfg, nvme_host_ops(), h->ctrl, f, error);
+    h->ssd = ssd_load(own ? own : o->config, nvme_host_ops(), h->ctrl, f,
+                      error);
     fclose(f);
-    ssd_config_free(cfg);
+    ssd_config_free(own);
     if (!h->ssd || !attach(h, o, error)) {
         return false;
     }
@@ -375,25 +381,54 @@ static bool load_both(Host *h, const HostOptions *o, const GByteArray *drive,
     return ok;
 }
 
-Host *host_load(const HostOptions *o, const Host *from, const GByteArray *drive,
-                const GByteArray *ctrl, GError **error)
+/* What is around the controller is that of `from`, memory and store included. */
+static Host *load(const HostOptions *o, const Host *from,
+                  const GByteArray *drive, const GByteArray *ctrl,
+                  GError **error)
 {
     Host *h = g_new(Host, 1);
 
     *h = *from;
     h->nblocks = o->nblocks ? o->nblocks : from->nblocks;
-    h->ram = lazy_alloc(1, HOST_RAM_BYTES);
-    memcpy(h->ram, from->ram, HOST_RAM_BYTES);
-    h->disk = g_memdup2(from->disk, from->disk_bytes);
-    h->durable = NULL;
     h->at_store = g_ptr_array_new();
     h->ssd = NULL;
     h->ctrl = nvme_new(&machine, &store, h);
     if (load_both(h, o, drive, ctrl, error)) {
         return h;
     }
+    h->ram = NULL;
+    h->disk = NULL;
+    h->durable = NULL;
     host_free(h);
     return NULL;
+}
+
+Host *host_load(const HostOptions *o, const Host *from, const GByteArray *drive,
+                const GByteArray *ctrl, GError **error)
+{
+    Host *h = load(o, from, drive, ctrl, error);
+
+    if (h) {
+        h->ram = lazy_alloc(1, HOST_RAM_BYTES);
+        memcpy(h->ram, from->ram, HOST_RAM_BYTES);
+        h->disk = g_memdup2(from->disk, from->disk_bytes);
+        h->durable = NULL;
+    }
+    return h;
+}
+
+Host *host_reload(const HostOptions *o, Host *from, const GByteArray *drive,
+                  const GByteArray *ctrl, GError **error)
+{
+    Host *h = load(o, from, drive, ctrl, error);
+
+    if (h) {
+        from->ram = NULL;
+        from->disk = NULL;
+        from->durable = NULL;
+        host_free(from);
+    }
+    return h;
 }
 
 void host_free(Host *h)
@@ -609,8 +644,14 @@ NvmeSqe host_sqe(uint8_t opcode, uint32_t nsid, uint64_t prp1)
     return sqe;
 }
 
-/* PRPs for a buffer that is contiguous; a list, if needed, at HOST_LISTS. */
 void host_map(Host *h, NvmeSqe *sqe, uint64_t addr, uint64_t bytes)
+{
+    host_map_at(h, sqe, HOST_LISTS, addr, bytes);
+}
+
+/* PRPs for a buffer that is contiguous. */
+void host_map_at(Host *h, NvmeSqe *sqe, uint64_t at_list, uint64_t addr,
+                 uint64_t bytes)
 {
     uint64_t first = 4096 - addr % 4096;
     uint64_t prp2 = 0;
@@ -618,7 +659,7 @@ void host_map(Host *h, NvmeSqe *sqe, uint64_t addr, uint64_t bytes)
     sqe->dw[6] = (uint32_t)addr;
     sqe->dw[7] = addr >> 32;
     if (bytes > first + 4096) {
-        uint8_t *list = h->ram + HOST_LISTS;
+        uint8_t *list = h->ram + at_list;
 
         for (uint64_t at = first; at < bytes; at += 4096) {
             if ((list - h->ram) % 4096 == 4088 && bytes - at > 4096) {
@@ -628,7 +669,7 @@ void host_map(Host *h, NvmeSqe *sqe, uint64_t addr, uint64_t bytes)
             put_le64(list, addr + at);
             list += 8;
         }
-        prp2 = HOST_LISTS;
+        prp2 = at_list;
     } else if (bytes > first) {
         prp2 = addr + first;
     }

@@ -93,6 +93,7 @@ typedef struct Host {
 typedef struct HostOptions {
     const char *profile;  /* NULL: tiny */
     const char *set;      /* ssd_config_set() */
+    const SsdConfig *config; /* the drive, in place of the three; the caller's */
     uint32_t block_bytes; /* 0: 512 */
     uint64_t nblocks;     /* 0: all */
     unsigned n_queues;    /* 0: 8 */
@@ -106,6 +107,9 @@ typedef struct HostOptions {
     bool serial_by_default;
     bool write_through;
     bool no_preload; /* the drive knows nothing of what is in it */
+    /* NULL, or called before the drive gets its controller */
+    void (*prepare)(struct Host *h, void *opaque);
+    void *opaque;
 } HostOptions;
 
 /* Power on, not enabled. */
@@ -121,6 +125,11 @@ void host_save(Host *h, GByteArray **drive, GByteArray **ctrl);
 Host *host_load(const HostOptions *o, const Host *from, const GByteArray *drive,
                 const GByteArray *ctrl, GError **error);
 
+/* The same in place of `from`, which goes, with its memory and its store.  NULL:
+ * `from` is as it was. */
+Host *host_reload(const HostOptions *o, Host *from, const GByteArray *drive,
+                  const GByteArray *ctrl, GError **error);
+
 /* Registers. */
 uint32_t host_read32(Host *h, uint64_t offset);
 void host_write32(Host *h, uint64_t offset, uint32_t value);
@@ -133,6 +142,8 @@ void host_run(Host *h);
 bool host_step(Host *h);      /* false: nothing will ever happen */
 void host_sleep(Host *h, uint64_t ns);
 bool host_store_step(Host *h); /* end one request at the store, any */
+/* End request i of at_store; error, if not 0, is what it ends with, undone. */
+void host_store_finish(Host *h, unsigned i, int error);
 
 /* Requests of one kind that are at the store; end the oldest of them. */
 unsigned host_at_store(const Host *h, NvmeStoreOp op);
@@ -151,6 +162,9 @@ HostCqe host_do(Host *h, unsigned id, const NvmeSqe *sqe);
 /* Commands. */
 NvmeSqe host_sqe(uint8_t opcode, uint32_t nsid, uint64_t prp1);
 void host_map(Host *h, NvmeSqe *sqe, uint64_t addr, uint64_t bytes);
+/* The same, with the list, if one is needed, at `list`. */
+void host_map_at(Host *h, NvmeSqe *sqe, uint64_t list, uint64_t addr,
+                 uint64_t bytes);
 uint16_t host_create_queues(Host *h, unsigned id, unsigned cqid, uint32_t size);
 uint16_t host_delete_queues(Host *h, unsigned id);
 NvmeSqe host_rw(Host *h, uint8_t opcode, uint64_t lba, uint32_t nblocks,

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nvme-drives.h - the drives of fuzz-nvme. */
+#ifndef VSSD_TESTS_NVME_DRIVES_H
+#define VSSD_TESTS_NVME_DRIVES_H
+
+#include <stdbool.h>
+
+#include "nvme-input.h"
+#include "ssd.h"
+
+/* What a head says of a drive.  The configuration stays the table's: many inputs
+ * share it. */
+typedef struct FuzzDrive {
+    const SsdConfig *config;
+    uint64_t nblocks; /* user capacity */
+    bool lies;   /* it does not keep what it has acknowledged as durable */
+    bool fails;  /* commands may end with errors of the medium */
+    bool timed;  /* commands take modelled time */
+} FuzzDrive;
+
+FuzzDrive fuzz_drive(const uint8_t *head);
+
+#endif

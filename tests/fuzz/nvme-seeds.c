@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nvme-seeds.c - inputs for fuzz-nvme to begin with: make-nvme-seeds DIR [N]
+ *
+ * Lives of each drive with an honest guest and with another: bursts of writes
+ * that make it clean, reads, trims, flushes, every admin command of every kind,
+ * a store that is slow or fails, resets, power cuts, saving.  All from one seed,
+ * so the same inputs every time; the corpus is what libFuzzer's -merge leaves of
+ * them and of what it finds.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <glib.h>
+
+#include "nvme-defs.h"
+#include "nvme-input.h"
+#include "prng.h"
+
+typedef struct Life {
+    GByteArray *bytes;
+    Prng rng;
+    bool honest;
+} Life;
+
+static uint32_t below(Life *l, uint32_t n)
+{
+    return (uint32_t)prng_below(&l->rng, n);
+}
+
+static void add(Life *l, FuzzOp op, unsigned k, unsigned a, uint32_t b)
+{
+    uint8_t x[FUZZ_ACTION_BYTES] = { (uint8_t)op, (uint8_t)k, (uint8_t)a,
+                                     (uint8_t)(a >> 8) };
+
+    put_le32(x + 4, b);
+    g_byte_array_append(l->bytes, x, sizeof(x));
+}
+
+/* ---- phases of a life ------------------------------------------------------- */
+
+static unsigned io_kind(Life *l, unsigned kind)
+{
+    return kind | below(l, 4) << 4 | (below(l, 6) == 0) << 6 |
+           below(l, 2) << 7;
+}
+
+/* Small and large ones, mostly writes. */
+static void some_io(Life *l, unsigned n)
+{
+    static const uint8_t kinds[] = { FUZZ_IO_READ, FUZZ_IO_WRITE, FUZZ_IO_WRITE,
+                                     FUZZ_IO_WRITE, FUZZ_IO_ZEROES,
+                                     FUZZ_IO_SAME, FUZZ_IO_COMPARE };
+
+    for (unsigned i = 0; i < n; i++) {
+        unsigned k = io_kind(l, kinds[below(l, sizeof(kinds))]);
+        uint32_t nblocks = below(l, 2) ? below(l, 16) : below(l, 256);
+        uint32_t directive = below(l, 3) == 0 ? 1 + below(l, 2) : 0;
+        uint32_t b = nblocks | directive << 8 | below(l, 4) << 16;
+
+        switch (below(l, 8)) {
+        case 0:
+            add(l, FUZZ_DSM, below(l, 256), below(l, 512),
+                below(l, 64) | below(l, 32) << 8 | below(l, 2) << 23 |
+                    below(l, 8) << 16 | below(l, 4) << 24);
+            break;
+        case 1:
+            add(l, FUZZ_FLUSH, below(l, 4) | below(l, 2) << 6, 0, 0);
+            break;
+        case 2:
+        case 3:
+            add(l, FUZZ_BURST, k, below(l, 0x10000), b);
+            break;
+        default:
+            add(l, FUZZ_IO, k, below(l, 600), b);
+        }
+        if (below(l, 2)) {
+            add(l, FUZZ_STEPS, below(l, 64), 0, 0);
+        }
+    }
+}
+
+/* The whole drive, again and again: it has to clean. */
+static void overwrite(Life *l, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        add(l, FUZZ_BURST, FUZZ_IO_WRITE | below(l, 3) << 4,
+            0xf000 | below(l, 512), 0x80 | below(l, 128) | below(l, 3) << 8 |
+                                        below(l, 4) << 16);
+        add(l, FUZZ_STEPS, 63, 0, 0);
+        if (below(l, 3) == 0) {
+            add(l, FUZZ_IO, io_kind(l, FUZZ_IO_READ), below(l, 512),
+                below(l, 256));
+        }
+    }
+}
+
+static void all_admin(Life *l)
+{
+    for (unsigned i = 0; i < 16; i++) {
+        add(l, FUZZ_IDENTIFY, i, below(l, 3), below(l, 4) ? 0 : below(l, 4));
+        add(l, FUZZ_LOG, i | below(l, 2) << 4 | below(l, 2) << 5,
+            below(l, 2) ? 1023 : below(l, 2048), below(l, 3) ? 0
+                                                             : below(l, 4096));
+        add(l, FUZZ_GET, i | below(l, 5) << 4, below(l, 3) ? 0 : below(l, 4),
+            below(l, 2) ? 1 : below(l, 0x30000));
+        add(l, FUZZ_SET, i, below(l, 3) ? 1U + (i != 3 && i != 12) : below(l, 8),
+            below(l, 2) ? below(l, 8) : (uint32_t)prng_u64(&l->rng));
+        add(l, FUZZ_STEPS, 8, 0, 0);
+        add(l, FUZZ_POLL, 0, 0, 0);
+    }
+    add(l, FUZZ_SET, 6, 1, 0x0304);       /* coalescing */
+    add(l, FUZZ_SET, 12, 0, 0x030000);    /* FDP events of a handle */
+    add(l, FUZZ_SET, 12, 4, 0x030000);
+    add(l, FUZZ_GET, 12, 0, 0x030000);
+    add(l, FUZZ_SET, 2, 1, 0x0100);       /* too warm */
+    add(l, FUZZ_SET, 2, 1, 0x100200);
+    add(l, FUZZ_SET, 9, 1, 0xff);
+}
+
+static void placement(Life *l)
+{
+    static const uint8_t order[] = { 0, 1, 2, 4, 3, 5, 6, 7, 1, 2 };
+
+    add(l, FUZZ_DIRECTIVE, 1, 0, 0x0101); /* enable Streams */
+    add(l, FUZZ_DIRECTIVE, 7, 0, 0x0201); /* and Data Placement */
+    add(l, FUZZ_STEPS, 4, 0, 0);
+    some_io(l, 6);
+    for (unsigned i = 0; i < sizeof(order); i++) {
+        add(l, FUZZ_DIRECTIVE, order[i] | (below(l, 6) == 0) << 5 |
+                                   below(l, 4) << 3,
+            below(l, 4), order[i] == 4 ? 2 : order[i] == 1 ? 0x0101 : 0x0201);
+        add(l, FUZZ_MANAGE, below(l, 8) ? below(l, 2) : below(l, 256),
+            below(l, 3), below(l, 4) | below(l, 4) << 8);
+        add(l, FUZZ_STEPS, 4, 0, 0);
+    }
+    some_io(l, 4);
+}
+
+static void bad_store(Life *l)
+{
+    add(l, FUZZ_STORE, 32 | below(l, 16) * below(l, 2), 0, 0);
+    for (unsigned i = 0; i < 4; i++) {
+        some_io(l, 2);
+        add(l, FUZZ_STORE_END, below(l, 3) ? 0 : below(l, 4), below(l, 8),
+            below(l, 16));
+    }
+    add(l, FUZZ_ABORT, below(l, 256), below(l, 8), 0);
+    if (below(l, 2)) {
+        add(l, FUZZ_STORE, below(l, 2) << 5, 0, 0);
+        add(l, FUZZ_FLUSH, 0, 0, 0);
+    }
+}
+
+static void change_queues(Life *l)
+{
+    unsigned q = 1 + below(l, 3);
+
+    some_io(l, 3);
+    add(l, FUZZ_DELETE, q, 0, 0);
+    add(l, FUZZ_DELETE, 4 | q, 0, 0);
+    add(l, FUZZ_CREATE, below(l, 9), below(l, 0x10000), 3 | below(l, 4) << 16);
+    if (!l->honest && below(l, 2)) {
+        add(l, FUZZ_SHADOW, 0, 0, 0);
+    }
+    some_io(l, 3);
+    add(l, FUZZ_EVENT, 0, 0, 0);
+    add(l, FUZZ_ABORT, below(l, 256), 0, 0);
+}
+
+static void power_and_resets(Life *l)
+{
+    switch (below(l, 6)) {
+    case 0:
+        add(l, FUZZ_SHUTDOWN, below(l, 2), 0, 0);
+        add(l, FUZZ_STEPS, 40, 0, 0);
+        add(l, FUZZ_POWER, 3, 0, 0);
+        break;
+    case 1:
+        add(l, FUZZ_RESET, 0, 0, 0);
+        break;
+    case 2:
+        add(l, FUZZ_DISABLE, 0, 0, 0);
+        break;
+    default:
+        add(l, FUZZ_POWER, 1 + 2 * below(l, 2), 0, 0);
+        add(l, FUZZ_ANY_REG, 2, 0x1c, 0);
+        add(l, FUZZ_POWER, 2, 0, 0);
+    }
+    add(l, FUZZ_BRING_UP, below(l, 3) ? 0 : below(l, 5), 0, 0);
+    if (!l->honest) {
+        add(l, FUZZ_CREATE, 0, 30, 3 | 1 << 16);
+        add(l, FUZZ_CREATE, 4, 30, 3 | 2 << 16);
+    }
+    some_io(l, 4);
+}
+
+static void hostile(Life *l)
+{
+    static const FuzzOp ops[] = { FUZZ_PATCH, FUZZ_RAW, FUZZ_DOORBELL,
+                                  FUZZ_WRITE_REG, FUZZ_ANY_REG, FUZZ_MEMORY,
+                                  FUZZ_IDLE, FUZZ_CREATE, FUZZ_DELETE,
+                                  FUZZ_SHADOW, FUZZ_BRING_UP };
+
+    for (unsigned i = 0; i < 12; i++) {
+        add(l, ops[below(l, G_N_ELEMENTS(ops))], below(l, 256),
+            below(l, 2) ? below(l, 64) : below(l, 0x10000),
+            below(l, 2) ? below(l, 64) : (uint32_t)prng_u64(&l->rng));
+        some_io(l, 1);
+    }
+}
+
+static void look(Life *l)
+{
+    add(l, FUZZ_LOOK, below(l, 32), 0, 0);
+    add(l, FUZZ_HOLD, below(l, 2), 8, 0);
+    add(l, FUZZ_RELOAD, l->honest ? 0 : below(l, 3) ? 0 : below(l, 256),
+        below(l, 0x10000), (uint32_t)prng_u64(&l->rng));
+    add(l, FUZZ_HOLD, 0, 0, 0);
+    add(l, FUZZ_MASK, below(l, 2), 0, (uint32_t)prng_u64(&l->rng));
+    add(l, FUZZ_SLEEP, 10 + below(l, 20), below(l, 0x10000), 0);
+    add(l, FUZZ_RUN, 0, 0, 0);
+}
+
+static void phase(Life *l)
+{
+    switch (below(l, 9)) {
+    case 0:
+        all_admin(l);
+        break;
+    case 1:
+        placement(l);
+        break;
+    case 2:
+        bad_store(l);
+        break;
+    case 3:
+        change_queues(l);
+        break;
+    case 4:
+        power_and_resets(l);
+        break;
+    case 5:
+        if (!l->honest) {
+            hostile(l);
+        }
+        break;
+    case 6:
+        overwrite(l, 4);
+        break;
+    default:
+        some_io(l, 8);
+    }
+    if (below(l, 3) == 0) {
+        look(l);
+    }
+}
+
+/* ---- the inputs ------------------------------------------------------------- */
+
+/* Of six inputs of a drive, the first two are of the plain drive. */
+static void add_head(Life *l, unsigned drive, unsigned i)
+{
+    uint8_t h[FUZZ_HEAD_BYTES] = { 0 };
+
+    h[HEAD_DRIVE] = (uint8_t)drive;
+    h[HEAD_HOST] = l->honest ? FUZZ_HOST_HONEST : 0;
+    h[HEAD_CONTENT] = (uint8_t)below(l, 8);
+    if (i >= 2) {
+        h[HEAD_POLICY] = (uint8_t)below(l, 256);
+        h[HEAD_BUFFER] = (uint8_t)below(l, 256);
+        h[HEAD_ARRAY] = (uint8_t)below(l, 256);
+        h[HEAD_HOST] |= (uint8_t)(below(l, 128) & ~FUZZ_HOST_HONEST);
+        h[HEAD_SHAPE] = (uint8_t)below(l, 256);
+    }
+    if (i >= 4) {
+        h[HEAD_MEDIA] = (uint8_t)below(l, 128);
+    }
+    g_byte_array_append(l->bytes, h, sizeof(h));
+}
+
+static void write_input(const char *dir, unsigned number, const Life *l)
+{
+    g_autofree char *path = g_strdup_printf("%s/seed-%05u", dir, number);
+    GError *error = NULL;
+
+    if (!g_file_set_contents(path, (const char *)l->bytes->data, l->bytes->len,
+                             &error)) {
+        g_printerr("make-nvme-seeds: %s\n", error->message);
+        exit(1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    unsigned n = argc > 2 ? (unsigned)atoi(argv[2]) : 720;
+
+    if (argc < 2) {
+        g_printerr("usage: make-nvme-seeds DIR [N]\n");
+        return 2;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        Life l = { .bytes = g_byte_array_new(), .honest = i % 2 == 0 };
+        unsigned phases;
+
+        prng_seed(&l.rng, i, 0x5eed);
+        add_head(&l, i / 2 % 30, i / 60 % 6);
+        phases = 2 + below(&l, 4);
+        for (unsigned k = 0; k < phases; k++) {
+            phase(&l);
+        }
+        write_input(argv[1], i, &l);
+        g_byte_array_free(l.bytes, TRUE);
+    }
+    return 0;
+}
