@@ -64,8 +64,8 @@ static void play_odd(Ssd *ssd, bool cuts)
             .nblocks = 1 + i % 61,
         };
 
-        if (cmd.op == SSD_OP_TRIM && i % 100 == 4) {
-            cmd.nblocks = (uint32_t)(info->nblocks - lba) / 8 + 1;
+        if (cmd.op == SSD_OP_TRIM && i % 500 == 4) {
+            cmd.nblocks = (uint32_t)(info->nblocks - lba) / 64 + 1;
         }
         if (info->host_streams > 1) {
             cmd.stream = (uint16_t)(i / 8 % info->host_streams);
