@@ -22,6 +22,10 @@
 /* The last instant, in ns, that a 64-bit count of picoseconds can hold. */
 #define SIM_MAX_NS (UINT64_MAX / PS_PER_NS - 1)
 
+/* A clock that follows another one stops here: what begins then still has time to
+ * end. */
+#define SIM_LAST_NS (SIM_MAX_NS - 86400 * NS_PER_S)
+
 static inline uint64_t sim_ceil_ns(uint64_t ps)
 {
     return ps / PS_PER_NS + (ps % PS_PER_NS != 0);

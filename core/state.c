@@ -8,8 +8,12 @@
  */
 #include "state.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/types.h>
+
+#include "lazymem.h"
 
 /* Zeroes are looked for in pieces of this size; runs end at the larger one. */
 #define PIECE 4096
@@ -38,7 +42,13 @@ const char *state_gap(const StateStruct *d)
 
 void state_begin(State *s, FILE *file, bool loading)
 {
-    *s = (State){.file = file, .loading = loading, .hash = FIRST_HASH};
+    *s = (State){
+        .file = file,
+        .loading = loading,
+        .version = STATE_VERSION,
+        .newest = STATE_VERSION,
+        .hash = FIRST_HASH,
+    };
 }
 
 bool state_fail(State *s, const char *format, ...)
@@ -116,27 +126,41 @@ bool state_u64(State *s, uint64_t *v)
     return state_bytes(s, v, sizeof(*v));
 }
 
-/* The stream must say the same. */
-static bool same(State *s, uint64_t v, const char *of)
+bool state_version(State *s)
 {
-    uint64_t found = v;
+    uint64_t found = s->version;
 
-    return state_u64(s, &found) &&
-           (found == v ||
-            state_fail(s, "its %s does not fit this drive, or this version of "
-                       "vssd", of));
+    if (!state_u64(s, &found)) {
+        return false;
+    }
+    if (s->loading && (found == 0 || found > s->newest)) {
+        return state_fail(s, "it is of version %" PRIu64
+                          " of the format, this vssd knows versions up to %"
+                          PRIu64, found, s->newest);
+    }
+    s->version = found;
+    return true;
 }
 
-static bool same_name(State *s, const char *name)
+/* May something of this size be read into own_bytes? */
+static bool size_fits(const State *s, uint64_t bytes, uint64_t own_bytes,
+                      unsigned grown)
 {
-    char found[64] = {0};
+    return bytes == own_bytes || (bytes < own_bytes && s->version < grown);
+}
 
-    g_assert(strlen(name) < sizeof(found));
-    memcpy(found, name, strlen(name));
-    return state_bytes(s, found, sizeof(found)) &&
-           (memcmp(found, name, strlen(name) + 1) == 0 ||
-            state_fail(s, "it is damaged, or of another version of vssd (at "
-                       "%s)", name));
+bool state_record(State *s, void *p, size_t n, unsigned grown)
+{
+    uint64_t bytes = n;
+
+    if (!state_u64(s, &bytes)) {
+        return false;
+    }
+    if (!size_fits(s, bytes, n, grown)) {
+        return state_fail(s, "it is damaged, or of another version of vssd");
+    }
+    memset((char *)p + bytes, 0, n - bytes);
+    return state_bytes(s, p, bytes);
 }
 
 bool state_text(State *s, char **text, size_t most)
@@ -264,34 +288,108 @@ static bool load_runs(State *s, uint8_t *p, size_t n)
 
 /* ---- rows -------------------------------------------------------------------- */
 
-bool state_values(State *s, const StateStruct *d, void *base)
-{
-    for (size_t i = 0; i < d->n_rows; i++) {
-        const StateRow *r = &d->row[i];
+#define NAME_BYTES 64
+#define MOST_ROWS 4096
+#define MOST_SKIPPED (1U << 24)
 
-        if (r->kind == STATE_VALUE &&
-            (!same_name(s, r->name) || !same(s, r->bytes, r->name) ||
-             !state_bytes(s, (char *)base + r->offset, r->bytes))) {
+static bool is_table(const StateRow *r)
+{
+    return r->kind == STATE_TABLE || r->kind == STATE_POOL;
+}
+
+static bool is_of(const StateRow *r, bool tables)
+{
+    return tables ? is_table(r) : r->kind == STATE_VALUE;
+}
+
+static uint64_t own_size(const StateRow *r)
+{
+    return is_table(r) ? r->elem : r->bytes;
+}
+
+static bool save_name(State *s, const StateRow *r)
+{
+    char name[NAME_BYTES] = {0};
+    uint64_t bytes = own_size(r);
+
+    g_assert(strlen(r->name) < sizeof(name));
+    memcpy(name, r->name, strlen(r->name));
+    return state_bytes(s, name, sizeof(name)) && state_u64(s, &bytes);
+}
+
+/* The row of that name, from the place on where it is expected; -1: none. */
+static ssize_t find_row(const StateStruct *d, bool tables, size_t from,
+                        const char *name)
+{
+    for (size_t k = 0; k < d->n_rows; k++) {
+        size_t i = (from + k) % d->n_rows;
+
+        if (is_of(&d->row[i], tables) && strcmp(d->row[i].name, name) == 0) {
+            return (ssize_t)i;
+        }
+    }
+    return -1;
+}
+
+/* What this build no longer has. */
+static bool skip(State *s, bool table, uint64_t bytes)
+{
+    uint8_t nowhere[256];
+    uint64_t n = 0;
+
+    if (table) {
+        return state_u64(s, &n) &&
+               ((bytes > 0 && n <= UINT64_MAX / 2 / bytes) ||
+                state_fail(s, "it is damaged")) &&
+               (n == 0 || load_runs(s, NULL, n * bytes));
+    }
+    if (bytes > MOST_SKIPPED) {
+        return state_fail(s, "it is damaged");
+    }
+    for (; bytes > 0; bytes -= MIN(bytes, sizeof(nowhere))) {
+        if (!state_bytes(s, nowhere, MIN(bytes, sizeof(nowhere)))) {
             return false;
         }
     }
     return true;
 }
 
-static bool one_table(State *s, const StateRow *r, void **member, uint64_t count)
+/* Elements that were smaller: each is filled up with zeroes. */
+static bool load_small(State *s, uint8_t *to, uint64_t n, uint64_t own,
+                       uint64_t bytes)
 {
-    bool pool = r->kind == STATE_POOL;
-    uint64_t saved = *member || pool ? count : 0;
+    uint8_t *all = lazy_alloc(n, bytes);
+    bool ok = load_runs(s, all, n * bytes);
 
-    if (!same_name(s, r->name) || !same(s, r->elem, r->name) ||
-        !state_u64(s, &saved)) {
+    for (uint64_t i = 0; ok && i < n; i++) {
+        memcpy(to + i * own, all + i * bytes, bytes);
+        memset(to + i * own + bytes, 0, own - bytes);
+    }
+    lazy_free(all, n, bytes);
+    return ok;
+}
+
+static bool save_table(State *s, const StateRow *r, void *member, uint64_t count)
+{
+    uint64_t n = member || r->kind == STATE_POOL ? count : 0;
+
+    if (!save_name(s, r) || !state_u64(s, &n)) {
         return false;
     }
-    if (!s->loading) {
-        if (saved > 0) {
-            save_runs(s, *member, saved * r->elem);
-        }
-        return !s->error;
+    if (n > 0) {
+        save_runs(s, member, n * r->elem);
+    }
+    return !s->error;
+}
+
+static bool load_table(State *s, const StateRow *r, uint64_t bytes,
+                       void **member, uint64_t count)
+{
+    bool pool = r->kind == STATE_POOL;
+    uint64_t saved = 0;
+
+    if (!state_u64(s, &saved)) {
+        return false;
     }
     if (pool && (count > STATE_POOL_MOST || saved != count)) {
         return state_fail(s, "it is damaged (%s)", r->name);
@@ -303,25 +401,125 @@ static bool one_table(State *s, const StateRow *r, void **member, uint64_t count
     if (*member ? saved != count : saved > UINT64_MAX / 2 / r->elem) {
         return state_fail(s, "its %s does not fit this drive", r->name);
     }
-    return saved == 0 || load_runs(s, *member, saved * r->elem);
+    if (saved == 0) {
+        return true;
+    }
+    return bytes == r->elem || !*member
+               ? load_runs(s, *member, saved * bytes)
+               : load_small(s, *member, saved, r->elem, bytes);
+}
+
+static bool load_row(State *s, const StateRow *r, uint64_t bytes, void *base,
+                     const uint64_t *counts)
+{
+    char *place = (char *)base + r->offset;
+    void *member;
+    bool ok;
+
+    if (!size_fits(s, bytes, own_size(r), r->grown)) {
+        return state_fail(s, "its %s does not fit this drive, or this version of "
+                          "vssd", r->name);
+    }
+    if (!is_table(r)) {
+        memset(place + bytes, 0, r->bytes - bytes);
+        return state_bytes(s, place, bytes);
+    }
+    memcpy(&member, place, sizeof(member));
+    ok = load_table(s, r, bytes, &member, counts[r->count]);
+    memcpy(place, &member, sizeof(member));
+    return ok;
+}
+
+/* Rows of the stream, in any order; which have come, as flags. */
+static bool load_rows(State *s, const StateStruct *d, bool tables, void *base,
+                      const uint64_t *counts, bool *come)
+{
+    uint64_t n = 0;
+    size_t next = 0;
+
+    if (!state_u64(s, &n) || n > MOST_ROWS) {
+        return state_fail(s, "it is damaged (%s)", d->name);
+    }
+    for (uint64_t k = 0; k < n; k++) {
+        char name[NAME_BYTES];
+        uint64_t bytes = 0;
+        ssize_t i;
+
+        if (!state_bytes(s, name, sizeof(name)) || !state_u64(s, &bytes)) {
+            return false;
+        }
+        name[NAME_BYTES - 1] = '\0';
+        i = find_row(d, tables, next, name);
+        if ((i < 0 && s->version == s->newest) || (i >= 0 && come[i])) {
+            return state_fail(s, "it is damaged (%s)", d->name);
+        }
+        if (i < 0 ? !skip(s, tables, bytes)
+                  : !load_row(s, &d->row[i], bytes, base, counts)) {
+            return false;
+        }
+        if (i >= 0) {
+            come[i] = true;
+            next = (size_t)i + 1;
+        }
+    }
+    return true;
+}
+
+static bool load_all(State *s, const StateStruct *d, bool tables, void *base,
+                     const uint64_t *counts)
+{
+    g_autofree bool *come = g_new0(bool, d->n_rows);
+
+    if (!load_rows(s, d, tables, base, counts, come)) {
+        return false;
+    }
+    for (size_t i = 0; i < d->n_rows; i++) {
+        const StateRow *r = &d->row[i];
+
+        if (is_of(r, tables) && !come[i] && r->since <= s->version) {
+            return state_fail(s, "it is damaged: it has no %s", r->name);
+        }
+    }
+    return true;
+}
+
+static bool save_all(State *s, const StateStruct *d, bool tables, void *base,
+                     const uint64_t *counts)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < d->n_rows; i++) {
+        n += is_of(&d->row[i], tables);
+    }
+    state_u64(s, &n);
+    for (size_t i = 0; !s->error && i < d->n_rows; i++) {
+        const StateRow *r = &d->row[i];
+        char *place = (char *)base + r->offset;
+        void *member;
+
+        if (!is_of(r, tables)) {
+            continue;
+        }
+        if (!tables) {
+            save_name(s, r);
+            state_bytes(s, place, r->bytes);
+        } else {
+            memcpy(&member, place, sizeof(member));
+            save_table(s, r, member, counts[r->count]);
+        }
+    }
+    return !s->error;
+}
+
+bool state_values(State *s, const StateStruct *d, void *base)
+{
+    return s->loading ? load_all(s, d, false, base, NULL)
+                      : save_all(s, d, false, base, NULL);
 }
 
 bool state_tables(State *s, const StateStruct *d, void *base,
                   const uint64_t *counts)
 {
-    for (size_t i = 0; i < d->n_rows; i++) {
-        const StateRow *r = &d->row[i];
-        void *member;
-
-        if (r->kind != STATE_TABLE && r->kind != STATE_POOL) {
-            continue;
-        }
-        memcpy(&member, (char *)base + r->offset, sizeof(member));
-        if (!one_table(s, r, &member, counts[r->count])) {
-            memcpy((char *)base + r->offset, &member, sizeof(member));
-            return false;
-        }
-        memcpy((char *)base + r->offset, &member, sizeof(member));
-    }
-    return true;
+    return s->loading ? load_all(s, d, true, base, counts)
+                      : save_all(s, d, true, base, counts);
 }

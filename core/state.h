@@ -4,12 +4,17 @@
  *
  * A layer lists the members of each of its structs once, as rows; one walk over
  * the rows saves them, the same walk loads them.  docs/state.md describes the
- * format: rows in a fixed order, each with its name and size, tables without
- * their pages of zeroes, a checksum at the end.
+ * format: rows with their names and sizes, tables without their pages of zeroes,
+ * a checksum at the end.
+ *
+ * A stream says of which version it is.  A later build loads it: rows are found
+ * by their names; a row that is newer than the stream leaves its member as the
+ * reader has made it, a row that the reader no longer has is skipped, and one that
+ * has grown at its end is filled up with zeroes.  A stream of a later version than
+ * the reader's is refused.
  *
  * Knows bytes; knows nothing of what they mean.  Bytes are those of the host:
- * a stream from a machine of other byte order, or with other structs, is
- * refused.  A stream is never believed: whatever it says of sizes is compared
+ * a stream from a machine of other byte order is refused.  A stream is never believed: whatever it says of sizes is compared
  * with what the reader expects.
  */
 #ifndef VSSD_CORE_STATE_H
@@ -20,6 +25,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <glib.h>
+
+/* Of the streams that this build writes.  Raised when a row comes, goes or grows,
+ * once for each release of vssd. */
+#define STATE_VERSION 1
 
 typedef enum StateKind {
     STATE_VALUE, /* the member itself */
@@ -37,6 +46,9 @@ typedef struct StateRow {
     uint32_t elem; /* TABLE, POOL: bytes of an element */
     uint8_t kind;  /* StateKind */
     uint8_t count; /* TABLE, POOL: how many, as an index into the counts */
+    uint16_t since; /* the version that it came with; 0: the first */
+    uint16_t grown; /* streams before this version may have a smaller member, or
+                       smaller elements, without what is at the end; 0: none has */
 } StateRow;
 
 #define STATE_MEMBER(type, m)                                                  \
@@ -51,6 +63,24 @@ typedef struct StateRow {
      .elem = sizeof(*((type *)0)->m), .count = (n)}
 #define STATE_POOL_ROW(type, m, n)                                             \
     {STATE_MEMBER(type, m), .kind = STATE_POOL,                                \
+     .elem = sizeof(*((type *)0)->m), .count = (n)}
+
+/* The same of a member that came, or grew, with a later version. */
+#define STATE_VALUE_SINCE(v, type, m)                                          \
+    {STATE_MEMBER(type, m), .kind = STATE_VALUE, .since = (v)}
+#define STATE_TABLE_SINCE(v, type, m, n)                                       \
+    {STATE_MEMBER(type, m), .kind = STATE_TABLE, .since = (v),                 \
+     .elem = sizeof(*((type *)0)->m), .count = (n)}
+#define STATE_POOL_SINCE(v, type, m, n)                                        \
+    {STATE_MEMBER(type, m), .kind = STATE_POOL, .since = (v),                  \
+     .elem = sizeof(*((type *)0)->m), .count = (n)}
+#define STATE_VALUE_GROWN(v, type, m)                                          \
+    {STATE_MEMBER(type, m), .kind = STATE_VALUE, .grown = (v)}
+#define STATE_TABLE_GROWN(v, type, m, n)                                       \
+    {STATE_MEMBER(type, m), .kind = STATE_TABLE, .grown = (v),                 \
+     .elem = sizeof(*((type *)0)->m), .count = (n)}
+#define STATE_POOL_GROWN(v, type, m, n)                                        \
+    {STATE_MEMBER(type, m), .kind = STATE_POOL, .grown = (v),                  \
      .elem = sizeof(*((type *)0)->m), .count = (n)}
 
 /* Every member of a struct, in order. */
@@ -71,6 +101,8 @@ GQuark state_error_quark(void);
 typedef struct State {
     FILE *file;
     bool loading;
+    uint64_t version; /* of the stream */
+    uint64_t newest;  /* that the reader knows */
     uint64_t hash;
     char *error; /* the first one; nothing more is done after it */
 } State;
@@ -90,14 +122,24 @@ bool state_fail(State *s, const char *format, ...) G_GNUC_PRINTF(2, 3);
 uint64_t state_sum(const void *p, size_t n);
 
 /* Each of these returns false once there is an error. */
+
+/* The version, near the beginning: State.version is that of the stream from now
+ * on. */
+bool state_version(State *s);
+
 bool state_bytes(State *s, void *p, size_t n);
 bool state_u64(State *s, uint64_t *v);
+
+/* A plain struct beside the rows, which may grow at its end: smaller ones are
+ * taken of streams before version grown (0: of none). */
+bool state_record(State *s, void *p, size_t n, unsigned grown);
 
 /* Text: written as it is; read anew (g_free), of at most `most` bytes. */
 bool state_text(State *s, char **text, size_t most);
 
 /* The VALUE rows; then the TABLE and POOL rows.  counts by StateRow.count; of
- * pools, they are those of the values just loaded, and at most STATE_POOL_MOST. */
+ * pools, they are those of the values just loaded, and at most STATE_POOL_MOST.
+ * A row that the stream must have is missed. */
 #define STATE_POOL_MOST (1U << 24)
 bool state_values(State *s, const StateStruct *d, void *base);
 bool state_tables(State *s, const StateStruct *d, void *base,

@@ -591,6 +591,7 @@ struct Ssd {
     uint32_t n_factory_bad;
     uint32_t n_grown_bad;
     uint64_t now_ps;
+    uint64_t rebased_ns; /* by how much the clock was last set back */
     bool power_on;
     bool submitted; /* the first ssd_submit() has been */
     uint32_t preload_next; /* ppu */

@@ -889,6 +889,11 @@ extern const StateStruct dftl_struct, cmt_struct;
  * last. */
 const StateStruct *ssd_state_struct(unsigned i);
 
+/* ---- clock.c --------------------------------------------------------------------- */
+
+/* The drive has just been loaded from a stream that was kept. */
+void ssd_rebase_loaded(Ssd *ssd);
+
 /* ---- ssd.c ----------------------------------------------------------------------- */
 
 /* Run every event due by now_ns. */

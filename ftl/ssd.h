@@ -453,6 +453,19 @@ bool ssd_at_rest(const Ssd *ssd);
 bool ssd_rest(Ssd *ssd, uint64_t most_ns);
 
 /*
+ * Set the drive's clock back, which counts picoseconds and ends at SIM_MAX_NS
+ * (213 days): all instants that the drive knows become by_ns (<= ssd_now_ns())
+ * earlier, and nothing else changes.  false: it is not at rest, or a log or
+ * trace tells of its time.  Who calls must do the same to its own instants.
+ */
+bool ssd_rebase(Ssd *ssd, uint64_t by_ns);
+
+/* By how much the clock of a drive was set back when it was loaded: a drive whose
+ * clock stands beyond SSD_BASE_NS begins there. */
+#define SSD_BASE_NS (2 * 3600 * NS_PER_S)
+uint64_t ssd_rebased_ns(const Ssd *ssd);
+
+/*
  * Save a drive at rest, or load one, exactly: from then on both do the same at
  * the same calls.  docs/state.md has the format, and which options may differ.
  * Loading believes nothing.  false or NULL: *error says in one line what is

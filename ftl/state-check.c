@@ -121,7 +121,7 @@ static bool check_clocks(const Ssd *ssd, GError **error)
 {
     uint64_t most_ps = ssd->now_ps + MOST_BUSY_PS;
 
-    CHECK(ssd->now_ps < SIM_MAX_NS / 2 * PS_PER_NS, "its time");
+    CHECK(ssd->now_ps < SIM_LAST_NS * PS_PER_NS, "its time");
     CHECK(ssd->link_in_ps <= most_ps && ssd->link_out_ps <= most_ps &&
               ssd->dram_in_ps <= most_ps && ssd->dram_free_ps <= most_ps,
           "a time");

@@ -20,7 +20,8 @@
 
 #include "state-check.h"
 
-#define MAGIC "VSSDSTA1"
+#define MAGIC "VSSDSTAT"
+#define OLD_MAGIC "VSSDSTA1" /* had no version */
 #define BYTE_ORDER_MARK 0x0102030405060708ULL
 #define MOST_TEXT (1U << 20)
 
@@ -88,6 +89,7 @@ static const StateRow ssd_rows[] = {
     VALUE(n_factory_bad),
     VALUE(n_grown_bad),
     VALUE(now_ps),
+    KEPT(rebased_ns),
     VALUE(power_on),
     VALUE(submitted),
     VALUE(preload_next),
@@ -381,6 +383,32 @@ static bool same_option(State *s, const SsdConfig *cfg, const char *line)
     return true;
 }
 
+/* An option that came after the stream was written: it was then as the default is,
+ * and must be so now. */
+static bool new_option(State *s, const SsdConfig *defaults, char **saved,
+                       const char *line)
+{
+    g_auto(GStrv) part = g_strsplit(line, "=", 2);
+    g_autofree char *start = g_strconcat(part[0], "=", NULL);
+    g_autofree char *value = NULL;
+
+    for (char **l = saved; *l; l++) {
+        if (g_str_has_prefix(*l, start)) {
+            return true;
+        }
+    }
+    if (s->version == s->newest) {
+        return state_fail(s, "it is damaged: it does not say %.40s", part[0]);
+    }
+    value = ssd_config_get(defaults, part[0]);
+    if (!value || strcmp(value, part[1]) == 0 || may_differ(part[0])) {
+        return true;
+    }
+    return state_fail(s, "it was saved before there was %.40s, this drive has "
+                      "%.80s: %.40s=%.40s is what it was saved with",
+                      part[0], line, part[0], value);
+}
+
 /* Every option, as text; and the size of logical blocks. */
 static bool walk_config(State *s, const SsdConfig *cfg)
 {
@@ -405,7 +433,18 @@ static bool walk_config(State *s, const SsdConfig *cfg)
             return false;
         }
     }
-    return true;
+    if (s->loading) {
+        SsdConfig *defaults = ssd_config_new();
+        g_auto(GStrv) mine = g_strsplit(own->str, "\n", -1);
+
+        for (char **l = mine; *l && !s->error; l++) {
+            if (**l) {
+                new_option(s, defaults, line, *l);
+            }
+        }
+        ssd_config_free(defaults);
+    }
+    return !s->error;
 }
 
 static bool walk_head(State *s, const SsdConfig *cfg)
@@ -417,6 +456,10 @@ static bool walk_head(State *s, const SsdConfig *cfg)
     if (!state_bytes(s, magic, sizeof(magic)) || !state_u64(s, &order)) {
         return false;
     }
+    if (memcmp(magic, OLD_MAGIC, sizeof(magic)) == 0) {
+        return state_fail(s, "it was saved before states had versions; such "
+                          "files cannot be loaded any more");
+    }
     if (memcmp(magic, MAGIC, sizeof(magic)) != 0) {
         return state_fail(s, "it is no saved drive (vssd-sim --save-state and "
                           "vssd age make one)");
@@ -424,7 +467,7 @@ static bool walk_head(State *s, const SsdConfig *cfg)
     if (order != BYTE_ORDER_MARK) {
         return state_fail(s, "it was saved on a machine of other byte order");
     }
-    return walk_config(s, cfg);
+    return state_version(s) && walk_config(s, cfg);
 }
 
 /* ---- the walk -------------------------------------------------------------------- */
@@ -662,6 +705,9 @@ Ssd *ssd_load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     if (ssd && !ssd_state_check(ssd, error)) {
         ssd_destroy(ssd);
         return NULL;
+    }
+    if (ssd) {
+        ssd_rebase_loaded(ssd);
     }
     return ssd;
 }

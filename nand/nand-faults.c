@@ -157,6 +157,23 @@ uint64_t faults_next_cut_ps(const Faults *f, uint64_t now_ps)
     return next_ps;
 }
 
+void faults_rebase(Faults *f, uint64_t by_ps)
+{
+    for (unsigned i = 0; i < f->n_rules; i++) {
+        FaultRule *r = &f->rule[i];
+        uint64_t *instants[] = {
+            &r->time.first, &r->time.last, &r->window_from_ps,
+            &r->window_until_ps,
+        };
+
+        for (size_t k = 0; k < G_N_ELEMENTS(instants); k++) {
+            if (*instants[k] != UINT64_MAX) {
+                *instants[k] -= MIN(*instants[k], by_ps);
+            }
+        }
+    }
+}
+
 uint64_t faults_stretch(const Faults *f, const FaultPlace *place,
                         uint64_t now_ps, uint64_t ps)
 {

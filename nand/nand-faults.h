@@ -83,6 +83,10 @@ uint64_t faults_stretch(const Faults *f, const FaultPlace *place,
 /* ps times milli thousandths, rounded up. */
 uint64_t fault_stretch(uint64_t ps, uint32_t milli);
 
+/* The caller's clock is set back: rules that name a time, or act for a while, count
+ * from the same instants as before. */
+void faults_rebase(Faults *f, uint64_t by_ps);
+
 /* Can any rule make a program or an erase fail? */
 bool faults_may_fail(const Faults *f);
 

@@ -319,6 +319,11 @@ uint32_t media_read_count(const NandMedia *m, uint32_t block)
     return m->history ? m->history[block].reads : 0;
 }
 
+void media_rebase(NandMedia *m, uint64_t by_ps)
+{
+    m->off_h += (double)by_ps / PS_PER_HOUR;
+}
+
 double media_data_hours(const NandMedia *m, uint32_t block, uint64_t now_ps)
 {
     return m->history ? clock_h(m, now_ps) - m->history[block].since_h : 0;

@@ -44,6 +44,9 @@ void media_copied(NandMedia *m, uint32_t from_block, uint32_t to_block);
 void media_erased(NandMedia *m, uint32_t block);
 void media_power_off(NandMedia *m);
 
+/* The caller's clock is set back; time goes on. */
+void media_rebase(NandMedia *m, uint64_t by_ps);
+
 /*
  * The data of a read has left the array, whose block has been erased so many
  * times.  true: it must be read again, and op->retries counts that; else

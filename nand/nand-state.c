@@ -87,6 +87,18 @@ bool nand_state(Nand *n, State *s)
     return !n->media || media_state(n->media, s);
 }
 
+void nand_rebase(Nand *n, uint64_t by_ps)
+{
+    for (uint32_t i = 0; i < n->geo.n_channels; i++) {
+        uint64_t *free_ps = &n->channel[i].ecc_free_ps;
+
+        *free_ps -= MIN(*free_ps, by_ps);
+    }
+    if (n->media) {
+        media_rebase(n->media, by_ps);
+    }
+}
+
 uint32_t nand_units(const Nand *n)
 {
     return n->n_units;

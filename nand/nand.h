@@ -385,6 +385,9 @@ void nand_power_cut(Nand *nand, uint64_t now_ps);
 bool nand_state(Nand *nand, State *s);
 bool nand_state_check(const Nand *nand, GError **error);
 
+/* All instants that the array knows become by_ps earlier; it is at rest. */
+void nand_rebase(Nand *nand, uint64_t by_ps);
+
 /* The structs whose rows these are, for a test; NULL past the last. */
 const StateStruct *nand_state_struct(unsigned i);
 

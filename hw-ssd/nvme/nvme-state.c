@@ -18,7 +18,7 @@
 #include "simtime.h"
 #include "state.h"
 
-#define MAGIC "VSSDNVM1"
+#define MAGIC "VSSDNVME"
 #define MOST_TEXT 4096
 
 enum {
@@ -237,7 +237,7 @@ static bool walk_head(State *s, NvmeCtrl *ctrl)
     if (memcmp(magic, MAGIC, sizeof(magic)) != 0) {
         return state_fail(s, "it is no saved controller");
     }
-    return walk_config(s, ctrl);
+    return state_version(s) && walk_config(s, ctrl);
 }
 
 /* ---- commands --------------------------------------------------------------- */
@@ -269,7 +269,7 @@ static bool save_request(State *s, const NvmeRequest *req)
         .complete_ns = req->complete_ns,
     };
 
-    return state_bytes(s, &w, sizeof(w));
+    return state_record(s, &w, sizeof(w), 0);
 }
 
 static bool save_requests(State *s, const NvmeCtrl *ctrl)
@@ -326,7 +326,7 @@ static bool load_requests(State *s, NvmeCtrl *ctrl)
     for (uint64_t i = 0; !s->error && i < n; i++) {
         Waiting w;
 
-        if (!state_bytes(s, &w, sizeof(w))) {
+        if (!state_record(s, &w, sizeof(w), 0)) {
             return false;
         }
         if (w.sqid >= NVME_MAX_QUEUES || !ctrl->sq[w.sqid].live ||
@@ -507,7 +507,7 @@ static bool registers_ok(const NvmeCtrl *ctrl)
 
 static bool clocks_ok(const NvmeCtrl *ctrl)
 {
-    return ctrl->now_ns < SIM_MAX_NS / 2 &&
+    return ctrl->now_ns < SIM_LAST_NS &&
            ctrl->busy_since_ns <= ctrl->now_ns &&
            ctrl->power_on_ns <= ctrl->now_ns &&
            ctrl->timestamp_at_ns <= ctrl->now_ns &&
@@ -539,6 +539,40 @@ static bool check_queues(State *s, const NvmeCtrl *ctrl)
         return state_fail(s, "it is damaged: the queues");
     }
     return true;
+}
+
+/* ---- another base for the clock ------------------------------------------------- */
+
+static void earlier(uint64_t *ns, uint64_t by_ns)
+{
+    if (*ns != SSD_TIME_NEVER) {
+        *ns -= MIN(*ns, by_ns);
+    }
+}
+
+/* All instants that the controller knows become earlier, as the drive's have. */
+static void set_back(NvmeCtrl *ctrl, uint64_t by_ns)
+{
+    if (ctrl->timestamp_at_ns < by_ns) {
+        ctrl->timestamp_ms += (by_ns - ctrl->timestamp_at_ns) / NS_PER_MS;
+    }
+    if (ctrl->nio_requests && ctrl->busy_since_ns < by_ns) {
+        ctrl->busy_ns += by_ns - ctrl->busy_since_ns;
+    }
+    earlier(&ctrl->timestamp_at_ns, by_ns);
+    earlier(&ctrl->busy_since_ns, by_ns);
+    earlier(&ctrl->power_on_ns, by_ns);
+    earlier(&ctrl->housekeep_ns, by_ns);
+    earlier(&ctrl->retry_ns, by_ns);
+    earlier(&ctrl->now_ns, by_ns);
+    for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
+        NvmeCq *cq = &ctrl->cq[i];
+
+        earlier(&cq->first_ns, by_ns);
+        for (NvmeRequest *r = cq->wait_first; cq->live && r; r = r->next) {
+            earlier(&r->complete_ns, by_ns);
+        }
+    }
 }
 
 /* ---- the calls of nvme.h -------------------------------------------------------- */
@@ -587,6 +621,19 @@ bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error)
         }
         return false;
     }
+    set_back(ctrl, ssd_rebased_ns(ctrl->ssd));
     ctrl->now_ns = MAX(ctrl->now_ns, ssd_now_ns(ctrl->ssd));
     return true;
+}
+
+uint64_t nvme_rebase(NvmeCtrl *ctrl)
+{
+    uint64_t by_ns = ssd_now_ns(ctrl->ssd);
+
+    by_ns -= MIN(by_ns, SSD_BASE_NS);
+    if (by_ns == 0 || !nvme_at_rest(ctrl) || !ssd_rebase(ctrl->ssd, by_ns)) {
+        return 0;
+    }
+    set_back(ctrl, by_ns);
+    return by_ns;
 }

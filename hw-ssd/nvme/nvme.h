@@ -246,6 +246,12 @@ void nvme_retry(NvmeCtrl *ctrl);
 bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error);
 bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error);
 
+/*
+ * The clock of the controller and its drive ends after 213 days: set it back, if
+ * nothing is in flight and no log or trace tells of it.  By how much; 0: not now.
+ */
+uint64_t nvme_rebase(NvmeCtrl *ctrl);
+
 /* The level of the INTx pin that the machine was last told. */
 bool nvme_pin_level(const NvmeCtrl *ctrl);
 

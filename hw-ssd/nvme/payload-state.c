@@ -111,7 +111,7 @@ static bool save_entry(State *s, const Payload *p, const PayloadEntry *e)
 
     g_assert(e->state == ENTRY_FAILED || e->state == ENTRY_DIRTY);
     memcpy(u.valid, e->valid, sizeof(u.valid));
-    return state_bytes(s, &u, sizeof(u)) &&
+    return state_record(s, &u, sizeof(u), 0) &&
            state_bytes(s, e->data, p->unit_bytes);
 }
 
@@ -171,7 +171,7 @@ static bool load_unit(State *s, Payload *p)
     PayloadEntry *e;
     Unit u;
 
-    if (!state_bytes(s, &u, sizeof(u))) {
+    if (!state_record(s, &u, sizeof(u), 0)) {
         return false;
     }
     if (!unit_ok(p, &u)) {

@@ -333,8 +333,11 @@ static const VMStateInfo model_info = {
 
 const VMStateDescription vssd_vmstate = {
     .name = "vssd",
-    .version_id = 1,
-    .minimum_version_id = 1,
+    /* Of the fields that follow.  The two streams of "model" carry versions of
+     * their own (core/state.h), and a later build loads an earlier one's; before
+     * version 2 they did not. */
+    .version_id = 2,
+    .minimum_version_id = 2,
     .fields = (const VMStateField[]){
         VMSTATE_PCI_DEVICE(parent_obj, VssdDev),
         VMSTATE_MSIX(parent_obj, VssdDev),

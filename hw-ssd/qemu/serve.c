@@ -18,6 +18,7 @@
 #include "block/aio-wait.h"
 #include "hw/core/cpu.h"
 #include "qemu/defer-call.h"
+#include "qemu/error-report.h"
 #include "exec/address-spaces.h"
 #include "system/qtest.h"
 #include "system/system.h"
@@ -94,18 +95,44 @@ uint64_t vssd_now(VssdDev *s)
         return s->now_ns;
     }
     /* Two threads may have read the clock in one order and locked in the
-     * other; and a model that counts picoseconds ends after 213 days. */
-    s->now_ns = MAX(s->now_ns, MIN(MAX(t, 0), SIM_MAX_NS - 1));
+     * other; and a model that counts picoseconds ends after 213 days, which
+     * keep_in_range() puts off. */
+    s->now_ns = MAX(s->now_ns, MIN(MAX(t, 0), SIM_LAST_NS));
     return s->now_ns;
 }
 
 /* ---- run ---------------------------------------------------------------- */
 
+/* After half of what the model's clock can count: set it back when the drive has
+ * nothing to do, and begin a new one. */
+static void keep_in_range(VssdDev *s)
+{
+    uint64_t by_ns = nvme_rebase(s->ctrl);
+
+    if (by_ns) {
+        s->epoch_ns += by_ns;
+        s->now_ns -= by_ns;
+        qatomic_set(&s->timer_ns, SSD_TIME_NEVER);
+        trace_vssd_rebased(s, by_ns);
+    } else if (s->now_ns >= SIM_LAST_NS) {
+        warn_report_once("vssd: the drive's clock stands still: it has run for "
+                         "212 days%s", s->oplog || s->trace_path
+                                           ? ", and oplog= or trace= tells of "
+                                             "all of them"
+                                           : " without a rest");
+    }
+}
+
 static void arm_timer(VssdDev *s)
 {
-    /* Later than now, or the timers of one round would never end. */
-    uint64_t next_ns = MAX(nvme_next_event_ns(s->ctrl), s->now_ns + 1);
+    uint64_t next_ns;
     uint64_t fire_ns;
+
+    if (unlikely(s->now_ns > SIM_MAX_NS / 2)) {
+        keep_in_range(s);
+    }
+    /* Later than now, or the timers of one round would never end. */
+    next_ns = MAX(nvme_next_event_ns(s->ctrl), s->now_ns + 1);
 
     /* A timer that fires early costs less than one that is often moved. */
     if (next_ns >= s->timer_ns || next_ns >= SIM_MAX_NS) {

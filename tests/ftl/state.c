@@ -9,6 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <inttypes.h>
+#include <math.h>
+
 #include <glib/gstdio.h>
 #include <unistd.h>
 
@@ -409,6 +412,144 @@ static void test_file(void)
     g_assert_cmpint(g_rmdir(dir), ==, 0);
 }
 
+/* ---- states of earlier versions ------------------------------------------------- */
+
+/* What the kept drives hold: as the reference had it, for ever. */
+static uint64_t contents(const Ssd *ssd)
+{
+    uint64_t hash = 0;
+
+    for (uint64_t lba = 0; lba < ssd_info(ssd)->nblocks; lba++) {
+        uint64_t version = 0;
+        bool mapped = ssd_mapped(ssd, lba, &version);
+
+        hash = (hash ^ (mapped ? version + 1 : 0)) * 0x9e3779b97f4a7c15ULL;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+typedef struct Kept {
+    const char *file;
+    const char *options;
+    uint64_t contents;
+} Kept;
+
+/*
+ * One for each version of the format (docs/state.md says how one is added); they
+ * are never made anew.
+ */
+static const Kept kept[] = {
+    {"kept-1.state", "nand.blocks=26", 0x3bca39d8fbd42ade},
+};
+
+/* A drive of the version that this build writes: VSSD_KEEP=FILE. */
+static void keep(const char *path)
+{
+    Ref *r = used(kept[G_N_ELEMENTS(kept) - 1].options);
+    GError *error = NULL;
+
+    ssd_save_file(r->ssd, path, &error);
+    g_assert_no_error(error);
+    g_test_message("contents 0x%" PRIx64, contents(r->ssd));
+    ref_free(r);
+}
+
+static void test_kept(void)
+{
+    if (g_getenv("VSSD_KEEP")) {
+        keep(g_getenv("VSSD_KEEP"));
+        return;
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(kept); i++) {
+        g_autofree char *path = g_build_filename(TEST_DIR, kept[i].file, NULL);
+        g_autofree char *options = g_strconcat(SMALL, kept[i].options, NULL);
+        SsdConfig *cfg = ref_config(options);
+        GError *error = NULL;
+        Ssd *ssd = ssd_load_file(cfg, &host_ops, NULL, path, &error);
+        uint64_t version;
+        uint64_t now_ns;
+
+        g_assert_no_error(error);
+        g_assert_cmphex(contents(ssd), ==, kept[i].contents);
+        version = ssd_last_version(ssd);
+        now_ns = ssd_now_ns(ssd);
+        for (uint64_t tag = 0; tag < 2000; tag++) {
+            SsdCmd cmd = {
+                .tag = tag,
+                .version = version + tag + 1,
+                .op = tag % 100 == 99 ? SSD_OP_FLUSH
+                      : tag % 3 ? SSD_OP_WRITE : SSD_OP_READ,
+                .lba = tag * 7919 % ssd_info(ssd)->nblocks,
+                .nblocks = 1,
+            };
+            SsdCompletion done;
+
+            g_assert_cmpint(ssd_submit(ssd, now_ns, &cmd), ==, 0);
+            while (ssd_advance(ssd, now_ns, &done, 1) == 0) {
+                now_ns = MAX(now_ns, ssd_next_event_ns(ssd));
+            }
+            g_assert_cmpint(done.status, ==, SSD_STATUS_OK);
+        }
+        ssd_check(ssd, &error);
+        g_assert_no_error(error);
+        ssd_destroy(ssd);
+        ssd_config_free(cfg);
+    }
+}
+
+/* ---- the clock ------------------------------------------------------------------- */
+
+#define DAY_NS (86400 * NS_PER_S)
+
+/* After 200 days a drive is saved and loaded, again and again, and each time its
+ * clock has gone back to the same base; what it holds and counts goes on. */
+static void test_clock(void)
+{
+    Ref *r = used("media.errors=on;media.base=1e-4;ftl.refresh_hours=100000;");
+    SsdConfig *cfg = r->ssd->cfg;
+    Ssd *ssd = r->ssd;
+    GError *error = NULL;
+
+    for (int turn = 0; turn < 4; turn++) {
+        uint64_t before_ns = ssd_now_ns(ssd);
+        g_autofree char *path = g_build_filename(g_get_tmp_dir(),
+                                                 "vssd-state-clock", NULL);
+        SsdCompletion done[64];
+        uint64_t held;
+        Ssd *next;
+
+        g_assert_cmpuint(before_ns, <=, SSD_BASE_NS);
+        ssd_advance(ssd, before_ns + 200 * DAY_NS, done, G_N_ELEMENTS(done));
+        g_assert_true(ssd_rest(ssd, DAY_NS));
+        held = contents(ssd);
+        ssd_save_file(ssd, path, &error);
+        g_assert_no_error(error);
+        next = ssd_load_file(cfg, &host_ops, NULL, path, &error);
+        g_assert_no_error(error);
+        g_assert_cmpint(g_unlink(path), ==, 0);
+        g_assert_cmpuint(ssd_now_ns(next), ==, SSD_BASE_NS);
+        g_assert_cmpuint(ssd_rebased_ns(next), ==,
+                         ssd_now_ns(ssd) - SSD_BASE_NS);
+        g_assert_cmphex(contents(next), ==, held);
+        for (uint32_t b = 0; b < 4; b++) { /* data is as old as it was */
+            double hours = nand_data_hours(ssd->nand, b, ssd->now_ps);
+
+            g_assert_cmpfloat(fabs(nand_data_hours(next->nand, b,
+                                                   next->now_ps) - hours), <,
+                              0.001);
+        }
+        ssd_check(next, &error);
+        g_assert_no_error(error);
+        if (ssd != r->ssd) {
+            ssd_destroy(ssd);
+        }
+        ssd = next;
+    }
+    ssd_destroy(ssd);
+    ref_free(r);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -421,5 +562,7 @@ int main(int argc, char **argv)
     g_test_add_func("/state/damage", test_damage);
     g_test_add_func("/state/forged", test_forged);
     g_test_add_func("/state/file", test_file);
+    g_test_add_func("/state/kept", test_kept);
+    g_test_add_func("/state/clock", test_clock);
     return g_test_run();
 }

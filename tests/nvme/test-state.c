@@ -564,6 +564,83 @@ static void test_forged(void)
     host_free(a.h);
 }
 
+/* ---- streams of earlier versions ------------------------------------------------ */
+
+static GByteArray *bytes_of(const char *version, const char *what)
+{
+    g_autofree char *name = g_strdup_printf("kept-%s.%s", version, what);
+    g_autofree char *path = g_build_filename(TEST_DIR, name, NULL);
+    char *bytes;
+    gsize n;
+    GError *error = NULL;
+
+    g_file_get_contents(path, &bytes, &n, &error);
+    g_assert_no_error(error);
+    return g_byte_array_new_take((guint8 *)bytes, n);
+}
+
+/* VSSD_KEEP=DIRECTORY: streams as this build writes them, for a new version. */
+static void keep(const char *dir)
+{
+    const HostOptions o = {.set = "buffer.size=64KiB"};
+    Guest a = used(&o);
+    g_autofree char *to_drive = g_strdup_printf("%s/kept-%d.drive", dir,
+                                                STATE_VERSION);
+    g_autofree char *to_ctrl = g_strdup_printf("%s/kept-%d.controller", dir,
+                                               STATE_VERSION);
+    g_autoptr(GByteArray) drive = NULL;
+    g_autoptr(GByteArray) ctrl = NULL;
+    GError *error = NULL;
+
+    host_save(a.h, &drive, &ctrl);
+    g_file_set_contents(to_drive, (char *)drive->data, drive->len, &error);
+    g_assert_no_error(error);
+    g_file_set_contents(to_ctrl, (char *)ctrl->data, ctrl->len, &error);
+    g_assert_no_error(error);
+    host_free(a.h);
+}
+
+/* They are loaded for ever, and the controller is of use: a guest that resets it
+ * writes and reads. */
+static void test_kept(void)
+{
+    const HostOptions o = {.set = "buffer.size=64KiB"};
+
+    if (g_getenv("VSSD_KEEP")) {
+        keep(g_getenv("VSSD_KEEP"));
+        return;
+    }
+    for (unsigned v = 1; v <= STATE_VERSION; v++) {
+        g_autofree char *version = g_strdup_printf("%u", v);
+        g_autoptr(GByteArray) drive = bytes_of(version, "drive");
+        g_autoptr(GByteArray) ctrl = bytes_of(version, "controller");
+        Host *from = host_new(&o);
+        GError *error = NULL;
+        Host *h = host_load(&o, from, drive, ctrl, &error);
+
+        g_assert_no_error(error);
+        g_assert_cmphex(host_read32(h, NVME_REG_CSTS) & NVME_CSTS_RDY, ==, 1);
+        nvme_hold(h->ctrl, false);
+        host_write32(h, NVME_REG_CC, 0);
+        host_enable(h);
+        g_assert_cmphex(host_create_queues(h, 1, 1, SQ_ENTRIES), ==, 0);
+        for (unsigned i = 0; i < 200; i++) {
+            uint64_t lba = i * 7919 % (h->nblocks - 8);
+            NvmeSqe sqe = host_rw(h, NVME_IO_WRITE, lba, 8, HOST_DATA);
+
+            put_le64(h->ram + HOST_DATA, i);
+            g_assert_cmphex(host_do(h, 1, &sqe).status, ==, 0);
+            sqe = host_rw(h, NVME_IO_READ, lba, 8, HOST_DATA + 65536);
+            g_assert_cmphex(host_do(h, 1, &sqe).status, ==, 0);
+            g_assert_cmpuint(get_le64(h->ram + HOST_DATA + 65536), ==, i);
+        }
+        ssd_check(h->ssd, &error);
+        g_assert_no_error(error);
+        host_free(h);
+        host_free(from);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -582,5 +659,6 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/state/serial", test_serial);
     g_test_add_func("/nvme/state/damage", test_damage);
     g_test_add_func("/nvme/state/forged", test_forged);
+    g_test_add_func("/nvme/state/kept", test_kept);
     return g_test_run();
 }

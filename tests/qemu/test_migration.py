@@ -372,8 +372,8 @@ def test_broken_streams(stream: tuple[bytes, Path], tmp_path: Path) -> None:
     """A bit that has turned, a part that is missing: an error, not a crash."""
     data, image = stream
     chance = random.Random(5)
-    first = data.index(b"VSSDSTA1") - 4
-    second = data.index(b"VSSDNVM1") - 4
+    first = data.index(b"VSSDSTAT") - 4
+    second = data.index(b"VSSDNVME") - 4
     assert end_of(data, first) == second
     end = end_of(data, second)
     places = [first, second, end - 4] + [
