@@ -403,6 +403,45 @@ static void test_dsm_whole_drive(void)
     host_free(h);
 }
 
+/* The same at 1 TiB, over 128 MiB in the drive's buffer; and ranges that do not
+ * touch, which are as many TRIMs.  The bounds are those of a slow machine. */
+static void test_dsm_tebibyte(void)
+{
+    uint64_t nblocks = 1ULL << 31;
+    Host *h = host_new(&(HostOptions){
+        .profile = "zero-latency",
+        .set = "nand.blocks=72000;ftl.capacity=1TiB;buffer.size=256MiB;"
+               "nand.program=10ms",
+        .nblocks = nblocks, .disk = g_malloc0(1), .no_preload = true });
+
+    h->null_store = true;
+    host_enable(h);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 1024), ==, 0);
+    for (unsigned part = 0; part < 2; part++) {
+        NvmeSqe sqe = dsm(256);
+        uint64_t t0, ns;
+
+        for (unsigned i = 0; i < 256; i++) {
+            g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, i * (nblocks / 256),
+                                    1024, HOST_DATA), ==, 0);
+            put_range(h, i, part ? i * (nblocks / 256) : 0,
+                      part ? nblocks / 256 - 8 : (uint32_t)nblocks);
+        }
+        t0 = cpu_ns();
+        g_assert_cmphex(host_do(h, 1, &sqe).status, ==, 0);
+        host_run(h);
+        ns = cpu_ns() - t0;
+        g_test_message("256 ranges%s: %" G_GUINT64_FORMAT " us, %"
+                       G_GUINT64_FORMAT " units left",
+                       part ? " that do not touch" : " of all", ns / 1000,
+                       stat(h, "units"));
+        g_assert_cmpuint(ns, <, 2000000000);
+        g_assert_cmpuint(stat(h, "units"), ==, 0);
+        g_assert_cmpuint(stat(h, "units_peak"), <=, 256 * 1024 / UNIT);
+    }
+    host_free(h);
+}
+
 /* As many TRIMs in flight as a guest likes; all of them end. */
 static void test_many_trims(void)
 {
@@ -723,6 +762,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/store/ranges/saved", test_ranges_are_saved);
     g_test_add_func("/nvme/store/dsm/merge", test_dsm_merges);
     g_test_add_func("/nvme/store/dsm/whole-drive", test_dsm_whole_drive);
+    g_test_add_func("/nvme/store/dsm/tebibyte", test_dsm_tebibyte);
     g_test_add_func("/nvme/store/dsm/many", test_many_trims);
     g_test_add_func("/nvme/store/limit/reads", test_limit_reads);
     g_test_add_func("/nvme/store/limit/small-reads", test_limit_small_reads);
