@@ -212,6 +212,54 @@ static void test_write_takes_units_out(void)
     host_free(h);
 }
 
+/* A TRIM, and on its heels a write of a part of a unit that holds data: in the
+ * store, or also in the drive's buffer.  What is left of the unit is zeroes. */
+static void trim_and_write(uint32_t ntrimmed, bool buffered)
+{
+    Host *h = ready(&(HostOptions){ .slow = true });
+    NvmeSqe tr = dsm(1);
+    NvmeSqe wr = host_rw(h, NVME_IO_WRITE, 2, 2, HOST_DATA);
+    HostCqe cqe;
+
+    write_without_zeroes(h, 0, 1024, 0x11);
+    trim(h, 896, 8); /* keeps the store busy */
+    run_without_zeroes(h, 10000000);
+    g_assert_cmpuint(host_at_store(h, NVME_STORE_ZERO), ==, 1);
+    if (buffered) {
+        memset(h->ram + HOST_DATA, 0x33, 1024);
+        g_assert_cmphex(host_do(h, 1, &wr).status, ==, 0);
+    }
+    wr = host_rw(h, NVME_IO_WRITE, 5, 2, HOST_DATA);
+    memset(h->ram + HOST_DATA, 0x22, 1024);
+    put_range(h, 0, 0, ntrimmed);
+    host_put(h, 1, &tr);
+    host_put(h, 1, &wr);
+    host_ring(h, 1);
+    run_without_zeroes(h, 1000000000);
+    for (unsigned i = 0; i < 2; i++) {
+        g_assert_true(host_poll(h, 1, &cqe));
+        g_assert_cmphex(cqe.status, ==, 0);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        check_read(h, 0, 5, 0);
+        check_read(h, 5, 2, 0x22);
+        check_read(h, 7, 9, 0);
+        do_without_zeroes(h, &(NvmeSqe){ .dw = { NVME_IO_FLUSH, 1 } });
+    }
+    host_sleep(h, 1000000000);
+    check_disk(h, 0, 5, 0);
+    check_disk(h, 5, 2, 0x22);
+    check_disk(h, 7, 9, 0);
+    host_free(h);
+}
+
+static void test_trim_and_write(void)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        trim_and_write(i & 1 ? 1024 : 64, i & 2);
+    }
+}
+
 /* Neighbours become one range, in whatever order they come. */
 static void test_ranges_join(void)
 {
@@ -756,6 +804,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/store/ranges/written-zeroes",
                     test_flush_waits_for_written_zeroes);
     g_test_add_func("/nvme/store/ranges/write", test_write_takes_units_out);
+    g_test_add_func("/nvme/store/ranges/trim-and-write", test_trim_and_write);
     g_test_add_func("/nvme/store/ranges/join", test_ranges_join);
     g_test_add_func("/nvme/store/ranges/many", test_many_ranges);
     g_test_add_func("/nvme/store/ranges/refused", test_refused_ranges);
