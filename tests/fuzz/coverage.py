@@ -38,7 +38,7 @@ def build(where: Path) -> Path:
     if not (where / "build.ninja").exists():
         run(os.environ.get("MESON", "meson"), "setup", where, ROOT,
             "-Dbuildtype=debugoptimized", CC="clang", CFLAGS=FLAGS,
-            LDFLAGS="-fprofile-instr-generate")
+            LDFLAGS="-fprofile-instr-generate", LLVM_PROFILE_FILE=os.devnull)
     run("ninja", "-C", where, "tests/fuzz/replay-nvme")
     return where / "tests/fuzz/replay-nvme"
 

@@ -543,17 +543,15 @@ bool guest_enable(Guest *g, unsigned page_bits, unsigned sq_size,
     nvme_reg_write(h->ctrl, h->now_ns, NVME_REG_ASQ, h->q[0].sq_addr, 8);
     nvme_reg_write(h->ctrl, h->now_ns, NVME_REG_ACQ, h->cq[0].addr, 8);
     host_write32(h, NVME_REG_CC, 0x00460001 | (page_bits - 12) << 7);
-    for (unsigned i = 0; i < MOST_STEPS && g->powered; i++) {
-        if (host_read32(h, NVME_REG_CSTS) & NVME_CSTS_RDY) {
+    for (unsigned i = 0, still = 0; i < MOST_STEPS && still < 2; i++) {
+        if (!g->powered || host_read32(h, NVME_REG_CSTS) & NVME_CSTS_RDY) {
             break;
         }
-        if (!guest_step(g)) {
-            g_error("a controller that never gets ready");
-        }
+        still = guest_step(g) ? 0 : still + 1;
     }
     csts = host_read32(h, NVME_REG_CSTS);
     csts &= g->honest ? UINT32_MAX : ~NVME_CSTS_SHST_MASK;
-    if (g->powered && csts != NVME_CSTS_RDY) {
+    if (g->powered && csts != NVME_CSTS_RDY && !g->forged) {
         g_error("enabled, and CSTS is %x", csts);
     }
     if (g->honest && g->powered && g->shadow && page_bits == 12) {
@@ -737,7 +735,9 @@ void guest_end(Guest *g)
         all_must_have_ended(g);
         read_all(g);
     }
-    come_back(g);
+    if (!g->forged) { /* a forged clock may be at its end */
+        come_back(g);
+    }
     nvme_reset(h->ctrl, h->now_ns);
     for (unsigned i = 0; i < MOST_STEPS && nvme_store_in_flight(h->ctrl); i++) {
         host_store_step(h);
