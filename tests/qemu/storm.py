@@ -3,8 +3,8 @@
 
 Commands of every kind and size, good and bad; doorbells with nonsense; queues
 deleted under load; resets of the controller, the function and the machine;
-power cuts; hot-unplug; a machine that stops; backups, mirrors and snapshots of
-the node; a throttle that is moved; a node that fails for some places.  A thread
+power cuts; hot-unplug; a machine that stops; backups, mirrors, snapshots and
+commits of the node; a throttle that is moved; a node that fails for some places.  A thread
 writes shadow doorbells all the while.  Now and then all is put right, and then
 the device must work: registers answer, what is written is read, nobody computes,
 memory is bounded.
@@ -52,7 +52,9 @@ PROFILE_NAMES = ("tiny", "zero-latency", "read-40us")
 class Storm:
     """One machine, one seed."""
 
-    def __init__(self, seed: int, folder: Path) -> None:
+    def __init__(self, seed: int, folder: Path, most_rss: int = MOST_RSS
+                 ) -> None:
+        self.most_rss = most_rss
         self.random = random.Random(seed)
         self.folder = folder
         self.hotplug = bool(seed % 2)  # else PCI Express, with function resets
@@ -61,6 +63,7 @@ class Storm:
         self.queues: dict[int, Queue] = {}
         self.jobs = 0
         self.files = 0
+        self.overlay = ""
         self.count: dict[str, int] = {}
         self.machine: Machine
         self.host: NvmeHost
@@ -267,19 +270,42 @@ class Storm:
         if self.jobs < 3:
             self.jobs += 1
             kind = self.random.choice(("blockdev-backup", "blockdev-mirror"))
-            self.qmp(kind, device="d0", target=self.target(), sync="full",
-                     **{"job-id": f"j{self.files}"})
+            self.qmp(kind, device=self.overlay or "d0", target=self.target(),
+                     sync="full", **{"job-id": f"j{self.files}"})
+
+    def snapshot(self) -> None:
+        """An overlay comes on top of the node, and later goes back into it."""
+        if self.overlay:
+            self.qmp("block-commit", device=self.overlay, **{
+                "job-id": "commit", "base-node": "d0", "on-error": "ignore"})
+            return
+        self.files += 1
+        name = f"t{self.files}"
+        self.qmp("blockdev-snapshot-sync", **{
+            "node-name": "d0", "snapshot-node-name": name,
+            "snapshot-file": str(self.folder / f"{name}.qcow2")})
+        if any(node["node-name"] == name
+               for node in self.qmp("query-named-block-nodes", flat=True)):
+            self.overlay = name
+
+    def settle_jobs(self) -> bool:
+        """Cancel copies, complete a commit; true: none is left."""
+        for job in self.qmp("query-block-jobs") or []:
+            if job["type"] == "commit":
+                self.qmp("block-job-complete", device=job["device"])
+            else:
+                self.qmp("block-job-cancel", device=job["device"], force=True)
+        self.step(10_000_000)
+        return not self.qmp("query-block-jobs")
 
     def end_jobs(self) -> None:
-        """Cancel them all; those that end by themselves as well."""
-        def left() -> bool:
-            for job in self.qmp("query-block-jobs") or []:
-                self.qmp("block-job-cancel", device=job["device"], force=True)
-            self.step(10_000_000)
-            return not self.qmp("query-block-jobs")
-
+        """The drive has its own node again, alone."""
         self.throttle(0)
-        self.wait("a block job does not end", left)
+        self.wait("a block job does not end", self.settle_jobs)
+        if self.overlay:
+            self.snapshot()
+            self.wait("an overlay stays", self.settle_jobs)
+            self.overlay = ""
         for i in range(1, self.files + 1):
             self.qmp("blockdev-del", **{"node-name": f"t{i}"})
         self.jobs = 0
@@ -365,7 +391,7 @@ class Storm:
                 break
             assert time.monotonic() < end, f"{used:.2f} s of CPU while idle"
         grown = self.rss_bytes() - self.rss
-        assert grown < MOST_RSS, f"{grown >> 20} MiB more memory"
+        assert grown < self.most_rss, f"{grown >> 20} MiB more memory"
 
     # ---- all together -------------------------------------------------------
 
@@ -377,6 +403,7 @@ class Storm:
                     self.controller_reset, self.function_reset,
                     self.machine_reset, self.bus_master_off, self.power,
                     self.unplug, self.stop_and_go, self.job, self.job,
+                    self.snapshot, self.snapshot,
                     self.resize, self.recover])
 
     def run(self, steps: int) -> None:
@@ -409,11 +436,11 @@ class Storm:
             self.recover()
 
 
-def storm(seed: int, steps: int) -> Storm:
+def storm(seed: int, steps: int, most_rss: int = MOST_RSS) -> Storm:
     """Run one; the command that repeats it is printed first."""
     print(f"# storm.py --seed {seed} --steps {steps}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        found = Storm(seed, Path(folder))
+        found = Storm(seed, Path(folder), most_rss)
         found.run(steps)
     return found
 
