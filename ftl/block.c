@@ -61,6 +61,9 @@ static void age_append(Ssd *ssd, Plane *p, uint32_t block)
         ssd->block[p->newest].newer = block;
     }
     p->newest = block;
+    if (ssd->age_trees) {
+        age_tree_append(ssd, block_plane(ssd, block), block);
+    }
 }
 
 static void age_remove(Ssd *ssd, Plane *p, uint32_t block)
@@ -76,6 +79,9 @@ static void age_remove(Ssd *ssd, Plane *p, uint32_t block)
         p->newest = b->older;
     } else {
         ssd->block[b->newer].older = b->older;
+    }
+    if (ssd->age_trees) {
+        age_tree_remove(ssd, block_plane(ssd, block), block);
     }
 }
 
@@ -248,6 +254,7 @@ void block_init(Ssd *ssd)
     ssd->plane = g_new0(Plane, ssd->l.n_planes);
     alloc_init(ssd);
     unit_init(ssd);
+    age_trees_init(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_plane(ssd, i);
     }
@@ -279,6 +286,7 @@ void block_destroy(Ssd *ssd)
     g_free(ssd->plane);
     alloc_destroy(ssd);
     unit_destroy(ssd);
+    age_trees_destroy(ssd);
     lazy_free(ssd->block, ssd->geo->n_blocks, sizeof(*ssd->block));
 }
 
@@ -435,6 +443,9 @@ static void change_valid(Ssd *ssd, uint32_t block, int by)
         bucket_remove(ssd, block);
         b->valid += (uint32_t)by;
         bucket_insert(ssd, block);
+        if (ssd->age_trees) {
+            age_tree_change(ssd, block_plane(ssd, block), block);
+        }
     } else {
         b->valid += (uint32_t)by;
     }

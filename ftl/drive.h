@@ -19,6 +19,8 @@
 #include "ssd-config.h"
 #include "ssd.h"
 
+#include "age-tree.h"
+
 #define NONE UINT32_MAX
 
 /* Events of the drive; the array's own come first. */
@@ -646,6 +648,7 @@ struct Ssd {
 
     Block *block;
     Plane *plane;
+    AgeTrees *age_trees; /* or NULL */
     uint64_t *accepting;    /* bitmap by position in the stripe */
     uint32_t *stripe_plane; /* position in the stripe -> plane */
     uint32_t *stripe_pos;   /* plane -> position */

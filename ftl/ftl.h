@@ -275,6 +275,16 @@ void block_renew(Ssd *ssd, uint32_t block);
 /* Work out anew whether the allocator may give the plane a page. */
 void plane_update(Ssd *ssd, uint32_t plane);
 
+/* ---- gc-cost-benefit.c ------------------------------------------------------------ */
+
+/* Of a FULL block, or, with the fewest valid units and the oldest time of some,
+ * at least that of each. */
+double age_tree_score(const Ssd *ssd, const Plane *p, uint32_t mtime,
+                      double valid);
+
+/* The policy's choice by looking at each block. */
+uint32_t gc_cost_benefit_scan(const Ssd *ssd, uint32_t plane);
+
 /* ---- alloc.c ------------------------------------------------------------------ */
 
 /* Streams of the seed; see prng_seed(). */

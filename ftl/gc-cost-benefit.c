@@ -6,34 +6,45 @@
  * Source: M. Rosenblum, J. Ousterhout, "The design and implementation of a
  * log-structured file system", ACM TOCS 10(1), 1992, section 3.6: benefit /
  * cost = (1 - u) age / (1 + u), u being the valid share.  Age counts programs
- * of the host in the plane since the block was last written to.  Looks at every
- * block of the plane.
+ * of the host in the plane since the block was last written to.  A tree finds the
+ * best block of a plane (age-tree.c); with ftl.gc_unit each one is looked at.
  */
 #include "ftl.h"
 
-static double score(const Ssd *ssd, const Plane *p, uint32_t b)
+double age_tree_score(const Ssd *ssd, const Plane *p, uint32_t mtime,
+                      double valid)
 {
     double all = ssd->l.units_per_block;
-    double age = (double)(uint32_t)(p->clock - ssd->block[b].mtime) + 1;
-    double valid = gc_valid(ssd, b);
+    double age = (double)(uint32_t)(p->clock - mtime) + 1;
 
     return (all - valid) * age / (all + valid);
 }
 
-static uint32_t cost_benefit_pick(Ssd *ssd, uint32_t plane)
+uint32_t gc_cost_benefit_scan(const Ssd *ssd, uint32_t plane)
 {
     const Plane *p = &ssd->plane[plane];
     uint32_t best = NONE;
     double most = 0;
 
     for (uint32_t b = p->oldest; b != NONE; b = ssd->block[b].newer) {
-        double s = gc_gains(ssd, b) ? score(ssd, p, b) : 0;
+        double s = gc_gains(ssd, b)
+                       ? age_tree_score(ssd, p, ssd->block[b].mtime,
+                                        gc_valid(ssd, b))
+                       : 0;
 
         if (s > most) {
             most = s;
             best = b;
         }
     }
+    return best;
+}
+
+static uint32_t cost_benefit_pick(Ssd *ssd, uint32_t plane)
+{
+    uint32_t best = ssd->age_trees ? age_tree_best(ssd, plane)
+                                   : gc_cost_benefit_scan(ssd, plane);
+
     return best == NONE ? gc_greedy_pick(ssd, plane) : best;
 }
 

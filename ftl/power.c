@@ -163,6 +163,7 @@ void power_lost(Ssd *ssd)
     oplog_add(ssd->log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
     fail_commands(ssd);
     trim_power_lost(ssd);
+    age_trees_forget(ssd);
     nand_power_cut(ssd->nand, ssd->now_ps);
     if (ssd->cfg->plp) {
         keep_buffer(ssd);

@@ -409,6 +409,11 @@ bool ssd_check(const Ssd *ssd, GError **error)
             return false;
         }
     }
+    for (uint32_t i = 0; ssd->age_trees && i < ssd->l.n_planes; i++) {
+        CHECK(age_tree_best((Ssd *)ssd, i) == gc_cost_benefit_scan(ssd, i),
+              "plane %u: block %u is the best by the tree, %u by a look at all",
+              i, age_tree_best((Ssd *)ssd, i), gc_cost_benefit_scan(ssd, i));
+    }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         if (!check_lists(ssd, i, error) || !check_open(ssd, i, error) ||
             !check_staged(ssd, i, error)) {

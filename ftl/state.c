@@ -134,6 +134,7 @@ static const StateRow ssd_rows[] = {
     VALUE(merge_stats),
     TABLE(block, N_BLOCKS),
     KEPT(plane), /* has rows of its own */
+    KEPT(age_trees), /* worked out anew */
     TABLE(accepting, N_PLANE_WORDS),
     KEPT(stripe_plane),
     KEPT(stripe_pos),
@@ -609,6 +610,9 @@ static bool walk(State *s, Ssd *ssd)
         !walk_events(s, &ssd->events) ||
         !walk_faults(s, ssd, &same_faults) || !nand_state(ssd->nand, s)) {
         return false;
+    }
+    if (s->loading) {
+        age_trees_forget(ssd);
     }
     if (!same_faults) {
         faulty_rearm(ssd);

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * age-tree.c - the FULL blocks of a plane by age, for a policy that weighs age
+ * against valid units (ftl.gc=cost-benefit).
+ *
+ * A tournament tree over the blocks in the order of Plane.oldest: a node has the
+ * fewest valid units of its blocks, and the time when the one that was left alone
+ * longest was written.  No block of it scores more than these two together, so
+ * the best one is found by looking at few nodes.  A block that loses a unit
+ * changes the nodes above it up to the first that stays as it is, mostly one or
+ * two.
+ *
+ * Follows from the lists: it is made anew when it is asked for and is not up to
+ * date (a state was loaded, the power was cut), and when its places are used up.
+ */
+#include "age-tree.h"
+
+#include "ftl.h"
+#include "lazymem.h"
+
+#define NOTHING UINT32_MAX /* AgeNode.least: no block */
+
+typedef struct AgeNode {
+    uint32_t least;
+    uint32_t mtime;
+} AgeNode;
+
+typedef struct PlaneAges {
+    AgeNode *node;   /* 1 is the root; leaves from size on */
+    uint32_t *block; /* by place */
+    uint32_t next;   /* place */
+    bool made;
+} PlaneAges;
+
+struct AgeTrees {
+    uint32_t size;   /* places, a power of two, twice the blocks at least */
+    uint32_t *place; /* by block */
+    PlaneAges *plane;
+};
+
+bool age_trees_wanted(const Ssd *ssd)
+{
+    return ssd->gc == &gc_cost_benefit &&
+           ssd->cfg->gc_unit == SSD_GC_UNIT_PLANE;
+}
+
+void age_trees_init(Ssd *ssd)
+{
+    AgeTrees *t;
+
+    if (!age_trees_wanted(ssd)) {
+        return;
+    }
+    t = g_new0(AgeTrees, 1);
+    t->size = 2;
+    while (t->size < 2 * ssd->geo->blocks_per_plane) {
+        t->size *= 2;
+    }
+    t->place = lazy_new(uint32_t, ssd->geo->n_blocks);
+    t->plane = g_new0(PlaneAges, ssd->l.n_planes);
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        t->plane[i].node = lazy_new(AgeNode, 2 * (size_t)t->size);
+        t->plane[i].block = lazy_new(uint32_t, t->size);
+    }
+    ssd->age_trees = t;
+}
+
+void age_trees_destroy(Ssd *ssd)
+{
+    AgeTrees *t = ssd->age_trees;
+
+    if (!t) {
+        return;
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        lazy_free(t->plane[i].node, 2 * (size_t)t->size, sizeof(AgeNode));
+        lazy_free(t->plane[i].block, t->size, sizeof(uint32_t));
+    }
+    lazy_free(t->place, ssd->geo->n_blocks, sizeof(*t->place));
+    g_free(t->plane);
+    g_free(t);
+}
+
+void age_trees_forget(Ssd *ssd)
+{
+    for (uint32_t i = 0; ssd->age_trees && i < ssd->l.n_planes; i++) {
+        ssd->age_trees->plane[i].made = false;
+    }
+}
+
+/* ---- nodes ------------------------------------------------------------------------ */
+
+static AgeNode join(const Plane *p, const AgeNode *a, const AgeNode *b)
+{
+    if (a->least == NOTHING || b->least == NOTHING) {
+        return a->least == NOTHING ? *b : *a;
+    }
+    return (AgeNode){
+        .least = MIN(a->least, b->least),
+        .mtime = p->clock - a->mtime >= p->clock - b->mtime ? a->mtime
+                                                            : b->mtime,
+    };
+}
+
+static void set_leaf(const Ssd *ssd, uint32_t plane, uint32_t place, AgeNode leaf)
+{
+    const AgeTrees *t = ssd->age_trees;
+    AgeNode *node = t->plane[plane].node;
+    uint32_t i = t->size + place;
+
+    node[i] = leaf;
+    for (i /= 2; i > 0; i /= 2) {
+        AgeNode now = join(&ssd->plane[plane], &node[2 * i], &node[2 * i + 1]);
+
+        if (now.least == node[i].least && now.mtime == node[i].mtime) {
+            break;
+        }
+        node[i] = now;
+    }
+}
+
+static AgeNode leaf_of(const Ssd *ssd, uint32_t block)
+{
+    return (AgeNode){ssd->block[block].valid, ssd->block[block].mtime};
+}
+
+static void make(Ssd *ssd, uint32_t plane)
+{
+    AgeTrees *t = ssd->age_trees;
+    PlaneAges *a = &t->plane[plane];
+    const Plane *p = &ssd->plane[plane];
+
+    for (uint32_t i = 0; i < 2 * t->size; i++) {
+        a->node[i].least = NOTHING;
+    }
+    a->next = 0;
+    for (uint32_t b = p->oldest; b != NONE; b = ssd->block[b].newer) {
+        t->place[b] = a->next;
+        a->block[a->next] = b;
+        a->node[t->size + a->next++] = leaf_of(ssd, b);
+    }
+    for (uint32_t i = t->size - 1; i > 0; i--) {
+        a->node[i] = join(p, &a->node[2 * i], &a->node[2 * i + 1]);
+    }
+    a->made = true;
+}
+
+void age_tree_append(Ssd *ssd, uint32_t plane, uint32_t block)
+{
+    AgeTrees *t = ssd->age_trees;
+    PlaneAges *a = &t->plane[plane];
+
+    if (a->next == t->size) {
+        a->made = false;
+    }
+    if (a->made) {
+        t->place[block] = a->next;
+        a->block[a->next] = block;
+        set_leaf(ssd, plane, a->next++, leaf_of(ssd, block));
+    }
+}
+
+void age_tree_remove(Ssd *ssd, uint32_t plane, uint32_t block)
+{
+    AgeTrees *t = ssd->age_trees;
+
+    if (t->plane[plane].made) {
+        set_leaf(ssd, plane, t->place[block], (AgeNode){.least = NOTHING});
+    }
+}
+
+void age_tree_change(Ssd *ssd, uint32_t plane, uint32_t block)
+{
+    AgeTrees *t = ssd->age_trees;
+
+    if (t->plane[plane].made) {
+        set_leaf(ssd, plane, t->place[block], leaf_of(ssd, block));
+    }
+}
+
+/* ---- search ------------------------------------------------------------------------ */
+
+typedef struct Search {
+    const Ssd *ssd;
+    const Plane *p;
+    const PlaneAges *ages;
+    uint32_t size;
+    uint32_t most_valid;
+    double best;
+    uint32_t place; /* of the best */
+} Search;
+
+static double bound(const Search *s, uint32_t node)
+{
+    const AgeNode *n = &s->ages->node[node];
+
+    return n->least > s->most_valid
+               ? 0
+               : age_tree_score(s->ssd, s->p, n->mtime, n->least);
+}
+
+/* Of equal ones the first in the list counts.  first: place of the node's first
+ * leaf; width: leaves. */
+static void visit(Search *s, uint32_t node, double most, uint32_t first,
+                  uint32_t width)
+{
+    double left;
+    double right;
+
+    if (most <= 0 || most < s->best || (most == s->best && first > s->place)) {
+        return;
+    }
+    if (width == 1) {
+        s->best = most;
+        s->place = first;
+        return;
+    }
+    width /= 2;
+    left = bound(s, 2 * node);
+    right = bound(s, 2 * node + 1);
+    if (left >= right) {
+        visit(s, 2 * node, left, first, width);
+        visit(s, 2 * node + 1, right, first + width, width);
+    } else {
+        visit(s, 2 * node + 1, right, first + width, width);
+        visit(s, 2 * node, left, first, width);
+    }
+}
+
+uint32_t age_tree_best(Ssd *ssd, uint32_t plane)
+{
+    AgeTrees *t = ssd->age_trees;
+    Search s = {
+        .ssd = ssd,
+        .p = &ssd->plane[plane],
+        .ages = &t->plane[plane],
+        .size = t->size,
+        .most_valid = ssd->l.units_per_block - ssd->l.units_per_program,
+        .place = NONE,
+    };
+
+    if (!s.ages->made) {
+        make(ssd, plane);
+    }
+    visit(&s, 1, bound(&s, 1), 0, t->size);
+    return s.place == NONE ? NONE : s.ages->block[s.place];
+}
