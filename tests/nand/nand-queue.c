@@ -140,8 +140,8 @@ static void test_choices(void)
         "nand.multi_plane=on nand.lock=chip nand.dies=2 nand.suspend=program",
         "nand.lock=plane nand.suspend=both",
         "nand.cache_read=on nand.cache_program=on",
-        "nand.ecc_decode=30us media.errors=on media.base=0.009"
-        " nand.suspend=both nand.multi_plane=on nand.planes=4",
+        ("nand.ecc_decode=30us media.errors=on media.base=0.009 "
+         "nand.suspend=both nand.multi_plane=on nand.planes=4"),
     };
 
     for (size_t f = 0; f < G_N_ELEMENTS(features); f++) {
