@@ -156,7 +156,7 @@ static void learn_lead(VssdDev *s, uint64_t late_ns)
 
 static uint64_t clock_ns(VssdDev *s)
 {
-    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - s->epoch_ns;
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - qatomic_read(&s->epoch_ns);
 }
 
 /* Until the instant that the timer was set for; another thread may move it
@@ -275,7 +275,8 @@ void vssd_serve_resume(VssdDev *s)
     if (!vssd_lock(s)) {
         return;
     }
-    s->epoch_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - s->now_ns;
+    qatomic_set(&s->epoch_ns,
+                qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - s->now_ns);
     s->stopped = false;
     nvme_hold(s->ctrl, false);
     vssd_run(s);

@@ -104,7 +104,8 @@ struct VssdDev {
     uint64_t timer_fire_ns; /* when it was set to fire, a little earlier */
     uint64_t lead_ns;    /* how much earlier */
     bool spin;           /* for the rest of the lead */
-    int64_t epoch_ns;    /* QEMU_CLOCK_VIRTUAL at the drive's time 0 */
+    int64_t epoch_ns;    /* QEMU_CLOCK_VIRTUAL at the drive's time 0; set under
+                            lock, atomic for those that read it without */
     uint64_t now_ns;     /* the last instant given to the controller */
     QEMUBH *run_bh;      /* in run_ctx */
 
