@@ -201,10 +201,63 @@ def _steady(repeat: int) -> list[dict[str, Any]]:
                 f"peer: the aim; WAF {runs[0].result['waf']:.3g}")]
 
 
+# One die; what a request costs must not grow faster than a logarithm.
+DIE = ["nand.channels=1", "nand.chips=1", "nand.dies=1", "nand.planes=2",
+       "nand.page_size=4KiB", "host.queue_depth=65536", "buffer.size=64MiB"]
+DEEP = {
+    "fifo": [],
+    "host_first": ["nand.schedule=host-first"],
+    "deadline": ["nand.schedule=read-first-deadline"],
+    "suspend": ["nand.suspend=both"],
+    "multi_plane": ["nand.multi_plane=on"],
+}
+VICTIMS = ["greedy", "cost-benefit", "fifo", "d-choices", "windowed-greedy",
+           "random"]
+UNITS = ["die", "superblock"]
+
+
+def _cost(profile: str, fill: str, workload: str, sets: list[str],
+          repeat: int) -> float:
+    """CPU time of a request, in ns: that of the fastest run."""
+    return 1e9 / max(run(profile, fill, "--workload", workload,
+                         sets=sets).result["requests_per_s_cpu"]
+                     for _ in range(repeat))
+
+
+def _growth_row(name: str, small: float, large: float, log: float,
+                what: str) -> dict[str, Any]:
+    return row(name, large / small, log, "times the CPU time",
+               f"peer: the logarithm; {what}, {small:.0f} and {large:.0f} ns")
+
+
+def _cliffs(repeat: int) -> list[dict[str, Any]]:
+    """A request with a short queue and a long one, few blocks and many."""
+    found = []
+    with Stage("one die, 32 and 16,384 requests in flight"):
+        for name, sets in DEEP.items():
+            cost = [_cost("c64", "preload", f"rw=randrw rwmixread=90 bs=4k"
+                          f" iodepth={n} number_ios=200000",
+                          [*DIE, *sets], repeat) for n in (32, 16384)]
+            found.append(_growth_row(f"sim_depth_{name}", *cost, 14 / 5,
+                                     "32 and 16,384 in flight"))
+    with Stage("512 and 8,192 blocks a plane"):
+        for key, names in (("ftl.gc", VICTIMS), ("ftl.gc_unit", UNITS)):
+            for name in names:
+                cost = [_cost("c64", "seq", "rw=randwrite bs=4k iodepth=32"
+                              " number_ios=200000",
+                              [*DIE, "nand.pages=16", f"nand.blocks={n}",
+                               f"{key}={name}"], repeat)
+                        for n in (512, 8192)]
+                found.append(_growth_row(
+                    f"sim_blocks_{name.replace('-', '_')}", *cost, 13 / 9,
+                    "512 and 8,192 blocks"))
+    return found
+
+
 def rows(args: argparse.Namespace) -> list[dict[str, Any]]:
     """requests a second, memory and start-up of vssd-sim"""
     found = _steady(args.repeat)
     for one in INPUTS:
         found += _speed(one, args.repeat)
     return (found + _linear(args.repeat) + _growth() + _memory()
-            + _start(args.repeat))
+            + _start(args.repeat) + _cliffs(args.repeat))
