@@ -40,6 +40,25 @@ static bool irq_noted(VssdDev *s)
     return qatomic_read(&s->pin_level) != qatomic_read(&s->pin_sent);
 }
 
+/*
+ * BQL held.  A message is a write of the bus master: while the guest does not
+ * let the drive be one, the vector is pending.
+ */
+static void send_msix(VssdDev *s, unsigned vector)
+{
+    PCIDevice *pci = PCI_DEVICE(s);
+
+    if (!msix_enabled(pci)) {
+        return;
+    }
+    if (!(pci_get_word(pci->config + PCI_COMMAND) & PCI_COMMAND_MASTER)) {
+        msix_set_pending(pci, vector);
+        return;
+    }
+    trace_vssd_irq_msix(s, vector);
+    msix_notify(pci, vector);
+}
+
 /* BQL held. */
 static void send_noted(VssdDev *s)
 {
@@ -50,12 +69,7 @@ static void send_noted(VssdDev *s)
         uint64_t bits = qatomic_xchg(&s->irq_vectors[i], 0);
 
         for (; bits; bits &= bits - 1) {
-            unsigned vector = i * 64 + ctz64(bits);
-
-            if (msix_enabled(pci)) {
-                trace_vssd_irq_msix(s, vector);
-                msix_notify(pci, vector);
-            }
+            send_msix(s, i * 64 + ctz64(bits));
         }
     }
 
@@ -129,6 +143,29 @@ void vssd_irq_deliver(VssdDev *s)
     } else {
         qemu_bh_schedule(s->irq_bh);
     }
+}
+
+static bool msix_held_back(PCIDevice *pci, unsigned vector)
+{
+    return pci->msix_pba[vector / 8] & 1 << vector % 8 &&
+           !msix_is_masked(pci, vector);
+}
+
+void vssd_irq_command_written(VssdDev *s)
+{
+    PCIDevice *pci = PCI_DEVICE(s);
+
+    if (!msix_enabled(pci) ||
+        !(pci_get_word(pci->config + PCI_COMMAND) & PCI_COMMAND_MASTER)) {
+        return;
+    }
+    for (unsigned vector = 0; vector < pci->msix_entries_nr; vector++) {
+        if (msix_held_back(pci, vector)) {
+            msix_clr_pending(pci, vector);
+            vssd_irq_msix(s, vector);
+        }
+    }
+    vssd_irq_deliver(s);
 }
 
 void vssd_irq_init(VssdDev *s)

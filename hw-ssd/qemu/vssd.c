@@ -529,6 +529,9 @@ static void vssd_write_config(PCIDevice *pci, uint32_t addr, uint32_t value,
     if (pci_is_express(pci)) {
         pcie_cap_flr_write_config(pci, addr, value, len);
     }
+    if (ranges_overlap(addr, len, PCI_COMMAND, 2)) {
+        vssd_irq_command_written(VSSD(pci));
+    }
 }
 
 /* ---- class -------------------------------------------------------------- */

@@ -191,7 +191,7 @@ uint64_t vssd_now(VssdDev *s);
 
 /* ---- irq.c -------------------------------------------------------------- */
 
-/* Lock held. */
+/* Lock held, or BQL. */
 void vssd_irq_msix(VssdDev *s, unsigned vector);
 void vssd_irq_pin(VssdDev *s, bool level);
 
@@ -200,6 +200,10 @@ void vssd_irq_pin(VssdDev *s, bool level);
 void vssd_irq_deliver(VssdDev *s);
 void vssd_irq_init(VssdDev *s);
 void vssd_irq_stop(VssdDev *s); /* BQL held */
+
+/* BQL held: the guest wrote the PCI command register; messages that waited for
+ * bus mastering go out. */
+void vssd_irq_command_written(VssdDev *s);
 
 /* ---- store.c ------------------------------------------------------------ */
 

@@ -199,6 +199,36 @@ def test_masked_vector_is_pending(image: Path) -> None:
         assert not qtest.readl(MSIX_PBA) & 1
 
 
+def test_no_bus_master_holds_the_message_back(image: Path) -> None:
+    """A message that is due without bus mastering comes with it: the
+    completion is there already, and the driver would wait for it."""
+    with Machine(*drive_args("tiny", image)) as machine:
+        host = host_of(machine)
+        qtest = host.qtest
+        cap = host.pci.capability(0x11)
+        for word, value in enumerate((MSI_TARGET, 0, 0x55, 0)):
+            qtest.writel(MSIX_TABLE + 16 + 4 * word, value)
+        host.pci.write(cap, host.pci.read(cap) | 1 << 31)
+        late = host.add_queue(2, 16, 0x1030000, 0x1031000, vector=1)
+        coalesce = 100 << 8 | 7  # 10 ms, 8 completions
+        NvmeHost.check(host.admin.run(9, nsid=0, cdw=(8, coalesce)))
+        late.push(OP_WRITE, prp1=BUFFER, cdw=(0, 0, 0))
+        late.ring()
+        end = time.monotonic() + LIMIT_S
+        while not qtest.readl(late.cq + 12) >> 16 & 1:
+            assert time.monotonic() < end, "no completion"
+            qtest.clock_step(100_000)
+        assert qtest.readl(MSI_TARGET) == 0
+        host.pci.write(4, 0x2)
+        qtest.clock_step(20_000_000)
+        assert qtest.readl(MSIX_PBA) & 2
+        assert qtest.readl(MSI_TARGET) == 0
+        host.pci.write(4, 0x6)
+        assert qtest.readl(MSI_TARGET) == 0x55
+        assert not qtest.readl(MSIX_PBA) & 2
+        NvmeHost.check(late.wait())
+
+
 def test_pin_interrupt(image: Path) -> None:
     with Machine(*drive_args("tiny", image)) as machine:
         host = host_of(machine)
