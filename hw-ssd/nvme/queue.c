@@ -231,9 +231,11 @@ static void sq_doorbell(NvmeCtrl *ctrl, NvmeSq *sq, uint32_t value)
         set_tail(ctrl, sq, value);
         return;
     }
-    if (!dma_read(ctrl, sq->shadow.db_addr, &shadow, sizeof(shadow))) {
-        shadow_tail_seen(ctrl, sq, GUINT32_FROM_LE(shadow));
+    if (dma_read(ctrl, sq->shadow.db_addr, &shadow, sizeof(shadow))) {
+        set_tail(ctrl, sq, value); /* the fetch finds out whether DMA works */
+        return;
     }
+    shadow_tail_seen(ctrl, sq, GUINT32_FROM_LE(shadow));
     if (!sq->shadow.used || value >= sq->size) {
         set_tail(ctrl, sq, value);
     }

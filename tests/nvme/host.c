@@ -23,6 +23,9 @@ static int dma_read(void *opaque, uint64_t addr, void *buf, size_t len)
     if (h->before_read) {
         h->before_read(h, addr, len);
     }
+    if (h->no_bus_master) {
+        return -EIO;
+    }
     if (!in_ram(addr, len)) {
         h->dma_faults++;
         return -EFAULT;
@@ -38,6 +41,9 @@ static int dma_write(void *opaque, uint64_t addr, const void *buf, size_t len)
     h->dma_writes++;
     if (h->before_write) {
         h->before_write(h, addr, len);
+    }
+    if (h->no_bus_master) {
+        return -EIO;
     }
     if (!in_ram(addr, len)) {
         h->dma_faults++;

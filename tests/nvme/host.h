@@ -76,6 +76,7 @@ typedef struct Host {
     uint8_t *durable; /* what the store had at its last FLUSH; NULL: not kept */
 
     /* called before each DMA read, so that a test may change memory */
+    bool no_bus_master; /* DMA is refused */
     void (*before_read)(struct Host *h, uint64_t addr, size_t len);
     /* and before each DMA write takes effect */
     void (*before_write)(struct Host *h, uint64_t addr, size_t len);

@@ -564,6 +564,28 @@ static void test_shadow_unused(void)
     host_free(h);
 }
 
+/* A doorbell while no DMA is possible is not lost: the command cannot be
+ * fetched, and the controller says so. */
+static void test_shadow_no_dma(void)
+{
+    Host *h = enabled(NULL);
+    NvmeSqe sqe;
+
+    g_assert_cmphex(host_shadow_config(h), ==, 0);
+    g_assert_cmphex(host_create_queues(h, 1, 1, 8), ==, 0);
+    write_and_read(h, 1, 0, 1);
+    sqe = host_rw(h, NVME_IO_READ, 0, 1, HOST_DATA);
+    host_put(h, 1, &sqe);
+    h->no_bus_master = true;
+    host_ring(h, 1);
+    host_run(h);
+    g_assert_true(host_read32(h, NVME_REG_CSTS) & NVME_CSTS_CFS);
+    h->no_bus_master = false;
+    host_write32(h, NVME_REG_CC, 0);
+    host_enable(h);
+    host_free(h);
+}
+
 /* ---- interrupts --------------------------------------------------------- */
 
 static void test_pin(void)
@@ -806,6 +828,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/queues/shadow/admin", test_shadow_admin);
     g_test_add_func("/nvme/queues/shadow/nonsense", test_shadow_nonsense);
     g_test_add_func("/nvme/queues/shadow/unused", test_shadow_unused);
+    g_test_add_func("/nvme/queues/shadow/no-dma", test_shadow_no_dma);
     g_test_add_func("/nvme/queues/pin", test_pin);
     g_test_add_func("/nvme/queues/no-interrupt", test_no_interrupt);
     g_test_add_func("/nvme/queues/coalescing", test_coalescing);
