@@ -364,9 +364,11 @@ class Storm:
         self.lost()
         self.wait("registers are dead", self.bring_up)
         data = self.random.randbytes(16384)
-        host.write(CHECK_LBA, data)
-        # A place that never takes its data is no success of a Flush.
-        assert host.io.run(OP_FLUSH).status & 0x7FF in (0, WRITE_FAULT)
+        for _ in range(2):
+            # A place that never takes its data is no success of a Flush.
+            done = host.io.run(OP_FLUSH, 10_000_000)
+            assert done.status & 0x7FF in (0, WRITE_FAULT)
+            host.write(CHECK_LBA, data)
         assert host.read(CHECK_LBA, len(data)) == data
         assert host.reg_read(CAP) not in (0, ALL_ONES)
 
@@ -376,6 +378,7 @@ class Storm:
         if self.host.reg_read(CAP) in (0, ALL_ONES):
             return False
         self.lost()
+        self.throttle(0)  # the controller is ready when old commands have ended
         self.feeder.bring_up()
         return True
 
