@@ -262,8 +262,12 @@ void vssd_serve_pause(VssdDev *s)
 {
     if (s->icount) {
         catch_up(s);
+        /* When the machine stops after its last instruction is the host's
+         * choice: what the drive has seen last is not. */
+        s->now_ns = nvme_now_ns(s->ctrl);
+    } else {
+        vssd_now(s);
     }
-    vssd_now(s);
     s->stopped = true;
     nvme_hold(s->ctrl, true);
     timer_del(s->timer);
