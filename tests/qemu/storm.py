@@ -52,9 +52,10 @@ PROFILE_NAMES = ("tiny", "zero-latency", "read-40us")
 class Storm:
     """One machine, one seed."""
 
-    def __init__(self, seed: int, folder: Path, most_rss: int = MOST_RSS
-                 ) -> None:
+    def __init__(self, seed: int, folder: Path, most_rss: int = MOST_RSS,
+                 jobs: bool = True) -> None:
         self.most_rss = most_rss
+        self.block_jobs = [self.job, self.snapshot] * 2 if jobs else []
         self.random = random.Random(seed)
         self.folder = folder
         self.hotplug = bool(seed % 2)  # else PCI Express, with function resets
@@ -405,9 +406,8 @@ class Storm:
                     self.delete_queue, self.delete_queue,
                     self.controller_reset, self.function_reset,
                     self.machine_reset, self.bus_master_off, self.power,
-                    self.unplug, self.stop_and_go, self.job, self.job,
-                    self.snapshot, self.snapshot,
-                    self.resize, self.recover])
+                    self.unplug, self.stop_and_go,
+                    self.resize, self.recover] + self.block_jobs)
 
     def run(self, steps: int) -> None:
         """The storm."""
@@ -439,11 +439,13 @@ class Storm:
             self.recover()
 
 
-def storm(seed: int, steps: int, most_rss: int = MOST_RSS) -> Storm:
+def storm(seed: int, steps: int, most_rss: int = MOST_RSS,
+          jobs: bool = True) -> Storm:
     """Run one; the command that repeats it is printed first."""
-    print(f"# storm.py --seed {seed} --steps {steps}", flush=True)
+    print(f"# storm.py --seed {seed} --steps {steps}"
+          f"{'' if jobs else ' --no-jobs'}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        found = Storm(seed, Path(folder), most_rss)
+        found = Storm(seed, Path(folder), most_rss, jobs)
         found.run(steps)
     return found
 
@@ -453,8 +455,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--no-jobs", action="store_true")
     args = parser.parse_args()
-    print(storm(args.seed, args.steps).count)
+    print(storm(args.seed, args.steps, jobs=not args.no_jobs).count)
     return 0
 
 
