@@ -91,6 +91,13 @@ class BareRoot:
         """Have a folder of this machine in there, where it is here."""
         self.binds.append((how, path, place or str(path)))
 
+    def link(self, path: Path) -> None:
+        """Have a folder of the cache in there, where it is here, with room for
+        new files: the files are hard links, so nothing may change one."""
+        to = self.root / str(path).lstrip("/")
+        to.parent.mkdir(parents=True, exist_ok=True)
+        _inside("cp", "-al", path, to)
+
     def copy(self, path: Path, place: str = "") -> None:
         """Have a file of this machine in there."""
         to = self.root / (place or str(path)).lstrip("/")

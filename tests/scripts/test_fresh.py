@@ -27,8 +27,9 @@ def test_builds_on_a_bare_machine(suite: str) -> None:
     qemu = qemu_source.obtain(origin)
     linux = kernel_source.debian_tree(origin.mirror)
     with bare_root(suite, origin.mirror) as root:
-        for path in (PROJECT, qemu, linux):
-            root.bind(path)
+        root.bind(PROJECT)
+        root.bind(linux)
+        root.link(qemu)  # its configure makes folders in the source tree
         # As a user starts: nothing is there, not even Python.
         done = root.run(str(PROJECT / "vssd"), "setup", "--dry-run",
                         timeout_s=LIMIT_S)
