@@ -228,37 +228,42 @@ static void log_empty(Ssd *ssd, uint32_t cmd)
     }
 }
 
+/* Units of the command that belong to no whole group. */
+static void trim_now(Ssd *ssd, uint32_t cmd, uint64_t first, uint64_t end)
+{
+    log_units(ssd, cmd, first, end);
+    trim_units(ssd, first, end);
+}
+
 /* The units before the first whole group; all, if there is none. */
 static void trim_head(Ssd *ssd, uint32_t cmd)
 {
+    const SsdCmd *r = &ssd->cmd[cmd].req;
     uint64_t first;
     uint64_t end;
     uint32_t group;
     uint32_t group_end;
 
-    units_of(ssd, &ssd->cmd[cmd].req, &first, &end);
-    groups_of(ssd, &ssd->cmd[cmd].req, &group, &group_end);
-    if (group < group_end) {
-        end = (uint64_t)group << ssd->trim_shift;
-    }
-    log_units(ssd, cmd, first, end);
-    trim_units(ssd, first, end);
+    units_of(ssd, r, &first, &end);
+    groups_of(ssd, r, &group, &group_end);
+    trim_now(ssd, cmd, first,
+             group < group_end ? (uint64_t)group << ssd->trim_shift : end);
 }
 
 /* Those behind the last one. */
 static void trim_tail(Ssd *ssd, uint32_t cmd)
 {
+    const SsdCmd *r = &ssd->cmd[cmd].req;
     uint64_t first;
     uint64_t end;
     uint32_t group;
     uint32_t group_end;
 
-    units_of(ssd, &ssd->cmd[cmd].req, &first, &end);
-    groups_of(ssd, &ssd->cmd[cmd].req, &group, &group_end);
+    units_of(ssd, r, &first, &end);
+    groups_of(ssd, r, &group, &group_end);
     if (group < group_end) {
-        first = MIN((uint64_t)group_end << ssd->trim_shift, end);
-        log_units(ssd, cmd, first, end);
-        trim_units(ssd, first, end);
+        trim_now(ssd, cmd, MIN((uint64_t)group_end << ssd->trim_shift, end),
+                 end);
     }
 }
 
