@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * age-tree.c - the FULL blocks of a plane by age, for a policy that weighs age
- * against valid units (ftl.gc=cost-benefit).
+ * age-tree.c - the FULL blocks of a plane by age, where valid units alone do not
+ * say which one is best: a policy weighs age against them (ftl.gc=cost-benefit), or
+ * those of the whole stripe count (ftl.gc_unit).
  *
  * A tournament tree over the blocks in the order of Plane.oldest: a node has the
  * fewest valid units of its blocks, and the time when the one that was left alone
@@ -10,11 +11,19 @@
  * changes the nodes above it up to the first that stays as it is, mostly one or
  * two.
  *
+ * With ftl.gc_unit a node has the range of slots of its blocks' stripes, too
+ * (stripe-means.c), and no block of it scores more than with the least mean of that
+ * range.  So a unit that is overwritten changes nothing in the trees of the other
+ * planes.
+ *
  * Follows from the lists: it is made anew when it is asked for and is not up to
  * date (a state was loaded, the power was cut), and when its places are used up.
  */
 #include "age-tree.h"
 
+#include <math.h>
+
+#include "check.h"
 #include "ftl.h"
 #include "lazymem.h"
 
@@ -25,8 +34,16 @@ typedef struct AgeNode {
     uint32_t mtime;
 } AgeNode;
 
+/* Slots of stripes, see stripe_means_least(). */
+typedef struct AgeSlots {
+    uint32_t first, last;
+} AgeSlots;
+
+#define NO_SLOTS ((AgeSlots){SLOTS_NONE_FIRST, SLOTS_NONE_LAST})
+
 typedef struct PlaneAges {
     AgeNode *node;   /* 1 is the root; leaves from size on */
+    AgeSlots *slots; /* the same; NULL without Ssd.stripe_means */
     uint32_t *block; /* by place */
     uint32_t next;   /* place */
     bool made;
@@ -38,17 +55,11 @@ struct AgeTrees {
     PlaneAges *plane;
 };
 
-bool age_trees_wanted(const Ssd *ssd)
-{
-    return ssd->gc == &gc_cost_benefit &&
-           ssd->cfg->gc_unit == SSD_GC_UNIT_PLANE;
-}
-
 void age_trees_init(Ssd *ssd)
 {
     AgeTrees *t;
 
-    if (!age_trees_wanted(ssd)) {
+    if (ssd->gc != &gc_cost_benefit && !ssd->stripe_means) {
         return;
     }
     t = g_new0(AgeTrees, 1);
@@ -61,6 +72,9 @@ void age_trees_init(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         t->plane[i].node = lazy_new(AgeNode, 2 * (size_t)t->size);
         t->plane[i].block = lazy_new(uint32_t, t->size);
+        if (ssd->stripe_means) {
+            t->plane[i].slots = lazy_new(AgeSlots, 2 * (size_t)t->size);
+        }
     }
     ssd->age_trees = t;
 }
@@ -75,6 +89,7 @@ void age_trees_destroy(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         lazy_free(t->plane[i].node, 2 * (size_t)t->size, sizeof(AgeNode));
         lazy_free(t->plane[i].block, t->size, sizeof(uint32_t));
+        lazy_free(t->plane[i].slots, 2 * (size_t)t->size, sizeof(AgeSlots));
     }
     lazy_free(t->place, ssd->geo->n_blocks, sizeof(*t->place));
     g_free(t->plane);
@@ -119,6 +134,36 @@ static void set_leaf(const Ssd *ssd, uint32_t plane, uint32_t place, AgeNode lea
     }
 }
 
+static AgeSlots join_slots(const AgeSlots *a, const AgeSlots *b)
+{
+    return (AgeSlots){MIN(a->first, b->first), MAX(a->last, b->last)};
+}
+
+static void set_slots(const Ssd *ssd, uint32_t plane, uint32_t place,
+                      AgeSlots leaf)
+{
+    const AgeTrees *t = ssd->age_trees;
+    AgeSlots *slots = t->plane[plane].slots;
+    uint32_t i = t->size + place;
+
+    slots[i] = leaf;
+    for (i /= 2; i > 0; i /= 2) {
+        AgeSlots now = join_slots(&slots[2 * i], &slots[2 * i + 1]);
+
+        if (now.first == slots[i].first && now.last == slots[i].last) {
+            break;
+        }
+        slots[i] = now;
+    }
+}
+
+static AgeSlots slots_of(const Ssd *ssd, uint32_t block)
+{
+    uint32_t slot = stripe_means_slot(ssd, block);
+
+    return slot == NONE ? NO_SLOTS : (AgeSlots){slot, slot};
+}
+
 static AgeNode leaf_of(const Ssd *ssd, uint32_t block)
 {
     return (AgeNode){ssd->block[block].valid, ssd->block[block].mtime};
@@ -133,14 +178,23 @@ static void make(Ssd *ssd, uint32_t plane)
     for (uint32_t i = 0; i < 2 * t->size; i++) {
         a->node[i].least = NOTHING;
     }
+    for (uint32_t i = 0; a->slots && i < 2 * t->size; i++) {
+        a->slots[i] = NO_SLOTS;
+    }
     a->next = 0;
     for (uint32_t b = p->oldest; b != NONE; b = ssd->block[b].newer) {
         t->place[b] = a->next;
         a->block[a->next] = b;
+        if (a->slots) {
+            a->slots[t->size + a->next] = slots_of(ssd, b);
+        }
         a->node[t->size + a->next++] = leaf_of(ssd, b);
     }
     for (uint32_t i = t->size - 1; i > 0; i--) {
         a->node[i] = join(p, &a->node[2 * i], &a->node[2 * i + 1]);
+    }
+    for (uint32_t i = t->size - 1; a->slots && i > 0; i--) {
+        a->slots[i] = join_slots(&a->slots[2 * i], &a->slots[2 * i + 1]);
     }
     a->made = true;
 }
@@ -156,7 +210,11 @@ void age_tree_append(Ssd *ssd, uint32_t plane, uint32_t block)
     if (a->made) {
         t->place[block] = a->next;
         a->block[a->next] = block;
-        set_leaf(ssd, plane, a->next++, leaf_of(ssd, block));
+        set_leaf(ssd, plane, a->next, leaf_of(ssd, block));
+        if (a->slots) {
+            set_slots(ssd, plane, a->next, slots_of(ssd, block));
+        }
+        a->next++;
     }
 }
 
@@ -166,7 +224,25 @@ void age_tree_remove(Ssd *ssd, uint32_t plane, uint32_t block)
 
     if (t->plane[plane].made) {
         set_leaf(ssd, plane, t->place[block], (AgeNode){.least = NOTHING});
+        if (ssd->stripe_means) {
+            set_slots(ssd, plane, t->place[block], NO_SLOTS);
+        }
     }
+}
+
+void age_tree_new_slot(Ssd *ssd, uint32_t block)
+{
+    AgeTrees *t = ssd->age_trees;
+    uint32_t plane = block_plane(ssd, block);
+
+    if (t->plane[plane].made) {
+        set_slots(ssd, plane, t->place[block], slots_of(ssd, block));
+    }
+}
+
+void age_tree_new_slots(Ssd *ssd, uint32_t plane)
+{
+    ssd->age_trees->plane[plane].made = false;
 }
 
 void age_tree_change(Ssd *ssd, uint32_t plane, uint32_t block)
@@ -182,9 +258,9 @@ void age_tree_change(Ssd *ssd, uint32_t plane, uint32_t block)
 
 typedef struct Search {
     const Ssd *ssd;
-    const Plane *p;
+    uint32_t plane;
     const PlaneAges *ages;
-    uint32_t size;
+    AgeScore score;
     uint32_t most_valid;
     double best;
     uint32_t place; /* of the best */
@@ -193,10 +269,16 @@ typedef struct Search {
 static double bound(const Search *s, uint32_t node)
 {
     const AgeNode *n = &s->ages->node[node];
+    double valid = n->least;
 
-    return n->least > s->most_valid
-               ? 0
-               : age_tree_score(s->ssd, s->p, n->mtime, n->least);
+    if (n->least > s->most_valid) {
+        return 0;
+    }
+    if (gc_by_stripe(s->ssd)) {
+        valid = stripe_means_least(s->ssd, s->plane, s->ages->slots[node].first,
+                                   s->ages->slots[node].last);
+    }
+    return valid > s->most_valid ? 0 : s->score(s->ssd, s->plane, n->mtime, valid);
 }
 
 /* Of equal ones the first in the list counts.  first: place of the node's first
@@ -227,21 +309,86 @@ static void visit(Search *s, uint32_t node, double most, uint32_t first,
     }
 }
 
-uint32_t age_tree_best(Ssd *ssd, uint32_t plane)
+uint32_t age_tree_best(Ssd *ssd, uint32_t plane, AgeScore score)
 {
     AgeTrees *t = ssd->age_trees;
     Search s = {
         .ssd = ssd,
-        .p = &ssd->plane[plane],
+        .plane = plane,
         .ages = &t->plane[plane],
-        .size = t->size,
+        .score = score,
         .most_valid = ssd->l.units_per_block - ssd->l.units_per_program,
         .place = NONE,
     };
 
+    if (gc_by_stripe(ssd)) {
+        stripe_means_prepare(ssd, plane);
+    }
     if (!s.ages->made) {
         make(ssd, plane);
     }
     visit(&s, 1, bound(&s, 1), 0, t->size);
     return s.place == NONE ? NONE : s.ages->block[s.place];
+}
+
+/* ---- checks ------------------------------------------------------------------------ */
+
+static bool check_leaf(const Ssd *ssd, uint32_t plane, uint32_t block,
+                       GError **error)
+{
+    const AgeTrees *t = ssd->age_trees;
+    const PlaneAges *a = &t->plane[plane];
+    uint32_t place = t->place[block];
+    AgeNode leaf = leaf_of(ssd, block);
+
+    CHECK(place < a->next && a->block[place] == block,
+          "block %u: its place in the tree by age", block);
+    CHECK(a->node[t->size + place].least == leaf.least &&
+              a->node[t->size + place].mtime == leaf.mtime,
+          "block %u: its leaf in the tree by age", block);
+    if (a->slots) {
+        AgeSlots slots = slots_of(ssd, block);
+
+        CHECK(a->slots[t->size + place].first == slots.first &&
+                  a->slots[t->size + place].last == slots.last,
+              "block %u: its slots in the tree by age", block);
+    }
+    return true;
+}
+
+static bool check_nodes(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    const AgeTrees *t = ssd->age_trees;
+    const PlaneAges *a = &t->plane[plane];
+
+    for (uint32_t i = 1; a->made && i < t->size; i++) {
+        CHECK(a->node[i].least ==
+                  MIN(a->node[2 * i].least, a->node[2 * i + 1].least),
+              "plane %u: node %u of the tree by age", plane, i);
+        if (a->slots) {
+            AgeSlots now = join_slots(&a->slots[2 * i], &a->slots[2 * i + 1]);
+
+            CHECK(a->slots[i].first == now.first && a->slots[i].last == now.last,
+                  "plane %u: slots of node %u of the tree by age", plane, i);
+        }
+    }
+    return true;
+}
+
+bool age_trees_check(const Ssd *ssd, GError **error)
+{
+    for (uint32_t i = 0; ssd->age_trees && i < ssd->l.n_planes; i++) {
+        uint32_t b = ssd->plane[i].oldest;
+
+        for (; ssd->age_trees->plane[i].made && b != NONE;
+             b = ssd->block[b].newer) {
+            if (!check_leaf(ssd, i, b, error)) {
+                return false;
+            }
+        }
+        if (!check_nodes(ssd, i, error)) {
+            return false;
+        }
+    }
+    return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * age-tree.h - the FULL block of a plane that scores most by age and valid units.
+ * age-tree.h - the FULL block of a plane that scores most by age and valid units,
+ * its own or, with ftl.gc_unit, those of its stripe.
  */
 #ifndef VSSD_FTL_AGE_TREE_H
 #define VSSD_FTL_AGE_TREE_H
@@ -10,11 +11,15 @@
 
 #include "ssd.h"
 
-typedef struct AgeTrees AgeTrees; /* Ssd.age_trees; NULL: the policy needs none */
+typedef struct AgeTrees AgeTrees; /* Ssd.age_trees; NULL: nothing needs them */
+
+/* How good a victim is: above 0, and the higher the better.  Grows, or stays the
+ * same, with age (since Plane.clock was mtime) and with fewer valid units. */
+typedef double (*AgeScore)(const Ssd *ssd, uint32_t plane, uint32_t mtime,
+                           double valid);
 
 void age_trees_init(Ssd *ssd);
 void age_trees_destroy(Ssd *ssd);
-bool age_trees_wanted(const Ssd *ssd);
 
 /* The lists of FULL blocks are others now. */
 void age_trees_forget(Ssd *ssd);
@@ -25,9 +30,16 @@ void age_tree_append(Ssd *ssd, uint32_t plane, uint32_t block);
 void age_tree_remove(Ssd *ssd, uint32_t plane, uint32_t block);
 void age_tree_change(Ssd *ssd, uint32_t plane, uint32_t block);
 
-/* The block that gains a program's pages at least and has the highest
- * age_tree_score() (gc-cost-benefit.c), the first of them in Plane.oldest; NONE:
- * there is none. */
-uint32_t age_tree_best(Ssd *ssd, uint32_t plane);
+/* With Ssd.stripe_means: the slot of a FULL block is another one now; those of all
+ * blocks of the plane are. */
+void age_tree_new_slot(Ssd *ssd, uint32_t block);
+void age_tree_new_slots(Ssd *ssd, uint32_t plane);
+
+/* The block that gains a program's pages at least (gc_gains()) and scores most by
+ * gc_valid(), the first of them in Plane.oldest; NONE: there is none. */
+uint32_t age_tree_best(Ssd *ssd, uint32_t plane, AgeScore score);
+
+/* For ssd_check(). */
+bool age_trees_check(const Ssd *ssd, GError **error);
 
 #endif

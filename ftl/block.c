@@ -254,6 +254,7 @@ void block_init(Ssd *ssd)
     ssd->plane = g_new0(Plane, ssd->l.n_planes);
     alloc_init(ssd);
     unit_init(ssd);
+    stripe_means_init(ssd);
     age_trees_init(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_plane(ssd, i);
@@ -287,6 +288,7 @@ void block_destroy(Ssd *ssd)
     alloc_destroy(ssd);
     unit_destroy(ssd);
     age_trees_destroy(ssd);
+    stripe_means_destroy(ssd);
     lazy_free(ssd->block, ssd->geo->n_blocks, sizeof(*ssd->block));
 }
 
@@ -313,6 +315,9 @@ void block_make_full(Ssd *ssd, uint32_t block)
     } else {
         bucket_insert(ssd, block);
         age_append(ssd, &ssd->plane[block_plane(ssd, block)], block);
+        if (ssd->stripe_means) {
+            stripe_means_full(ssd, block);
+        }
     }
 }
 
@@ -446,6 +451,9 @@ static void change_valid(Ssd *ssd, uint32_t block, int by)
         if (ssd->age_trees) {
             age_tree_change(ssd, block_plane(ssd, block), block);
         }
+        if (ssd->stripe_means) {
+            stripe_means_change(ssd, block, by);
+        }
     } else {
         b->valid += (uint32_t)by;
     }
@@ -494,15 +502,16 @@ void block_start_victim(Ssd *ssd, uint32_t block)
     Plane *p = &ssd->plane[block_plane(ssd, block)];
 
     g_assert(ssd->block[block].state == BLOCK_FULL);
-    if (p->gc.next == block) {
-        p->gc.next = NONE;
-    }
+    unit_taken(ssd, block);
     p->n_retiring -= ssd->block[block].bad;
     if (nand_block_is_slc(ssd->geo, block)) {
         slc_full_remove(ssd, p, block);
     } else {
         bucket_remove(ssd, block);
         age_remove(ssd, p, block);
+        if (ssd->stripe_means) {
+            stripe_means_victim(ssd, block);
+        }
     }
     set_state(ssd, block, BLOCK_VICTIM);
     ssd->block[block].pending = 0;

@@ -20,6 +20,7 @@
 #include "ssd.h"
 
 #include "age-tree.h"
+#include "stripe-means.h"
 
 #define NONE UINT32_MAX
 
@@ -649,6 +650,7 @@ struct Ssd {
     Block *block;
     Plane *plane;
     AgeTrees *age_trees; /* or NULL */
+    StripeMeans *stripe_means; /* or NULL */
     uint64_t *accepting;    /* bitmap by position in the stripe */
     uint32_t *stripe_plane; /* position in the stripe -> plane */
     uint32_t *stripe_pos;   /* plane -> position */
@@ -669,6 +671,9 @@ struct Ssd {
                        ftl.gc_unit */
     uint32_t *stripe_serial; /* by plane and open_index(): the newest stripe */
     uint32_t *stripe_block;  /* and the plane's block in it, or NONE */
+    uint32_t *unit_called;   /* by unit: planes with a PlaneGc.next */
+    uint32_t *held_first;    /* by plane: the first of those that PlaneGc.held
+                                counts, by Block.next, or NONE */
     bool gc_called; /* a plane is to look for its next victim */
     bool gc_alone; /* a victim is being chosen without regard to its stripe */
     uint32_t n_starved; /* planes */

@@ -275,16 +275,6 @@ void block_renew(Ssd *ssd, uint32_t block);
 /* Work out anew whether the allocator may give the plane a page. */
 void plane_update(Ssd *ssd, uint32_t plane);
 
-/* ---- gc-cost-benefit.c ------------------------------------------------------------ */
-
-/* Of a FULL block, or, with the fewest valid units and the oldest time of some,
- * at least that of each. */
-double age_tree_score(const Ssd *ssd, const Plane *p, uint32_t mtime,
-                      double valid);
-
-/* The policy's choice by looking at each block. */
-uint32_t gc_cost_benefit_scan(const Ssd *ssd, uint32_t plane);
-
 /* ---- alloc.c ------------------------------------------------------------------ */
 
 /* Streams of the seed; see prng_seed(). */
@@ -588,6 +578,9 @@ bool unit_is_called(const Ssd *ssd, uint32_t plane);
 /* The block is a victim: the other planes shall empty theirs of the stripe. */
 void unit_call(Ssd *ssd, uint32_t block);
 
+/* The block is about to be a victim, called for or not. */
+void unit_taken(Ssd *ssd, uint32_t block);
+
 /* The victim that the plane was called to take, or NONE. */
 uint32_t unit_answer(Ssd *ssd, uint32_t plane);
 
@@ -596,8 +589,12 @@ uint32_t unit_answer(Ssd *ssd, uint32_t plane);
 bool unit_holds(Ssd *ssd, uint32_t block);
 void unit_erase(Ssd *ssd, uint32_t block);
 
-/* The plane is short of room: erase what waits. */
+/* The plane is short of room: erase what waits; nothing of it waits any more. */
 void unit_release(Ssd *ssd, uint32_t plane);
+void unit_hold_none(Ssd *ssd, uint32_t plane);
+
+/* Count anew who is called and what waits: blocks and planes are others now. */
+void unit_count(Ssd *ssd);
 
 /* Do copies go to whichever plane of the die is behind, so that multi-plane
  * commands can program them? */

@@ -7,30 +7,30 @@
  * log-structured file system", ACM TOCS 10(1), 1992, section 3.6: benefit /
  * cost = (1 - u) age / (1 + u), u being the valid share.  Age counts programs
  * of the host in the plane since the block was last written to.  A tree finds the
- * best block of a plane (age-tree.c); with ftl.gc_unit each one is looked at.
+ * best block of a plane (age-tree.c).
  */
+#include "check.h"
 #include "ftl.h"
 
-double age_tree_score(const Ssd *ssd, const Plane *p, uint32_t mtime,
-                      double valid)
+static double score(const Ssd *ssd, uint32_t plane, uint32_t mtime,
+                    double valid)
 {
     double all = ssd->l.units_per_block;
-    double age = (double)(uint32_t)(p->clock - mtime) + 1;
+    double age = (double)(uint32_t)(ssd->plane[plane].clock - mtime) + 1;
 
     return (all - valid) * age / (all + valid);
 }
 
-uint32_t gc_cost_benefit_scan(const Ssd *ssd, uint32_t plane)
+static uint32_t cost_benefit_scan(const Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->plane[plane];
     uint32_t best = NONE;
     double most = 0;
 
-    for (uint32_t b = p->oldest; b != NONE; b = ssd->block[b].newer) {
-        double s = gc_gains(ssd, b)
-                       ? age_tree_score(ssd, p, ssd->block[b].mtime,
-                                        gc_valid(ssd, b))
-                       : 0;
+    for (uint32_t b = ssd->plane[plane].oldest; b != NONE;
+         b = ssd->block[b].newer) {
+        double s = gc_gains(ssd, b) ? score(ssd, plane, ssd->block[b].mtime,
+                                            gc_valid(ssd, b))
+                                    : 0;
 
         if (s > most) {
             most = s;
@@ -42,14 +42,36 @@ uint32_t gc_cost_benefit_scan(const Ssd *ssd, uint32_t plane)
 
 static uint32_t cost_benefit_pick(Ssd *ssd, uint32_t plane)
 {
-    uint32_t best = ssd->age_trees ? age_tree_best(ssd, plane)
-                                   : gc_cost_benefit_scan(ssd, plane);
+    uint32_t best = age_tree_best(ssd, plane, score);
 
     return best == NONE ? gc_greedy_pick(ssd, plane) : best;
+}
+
+static bool agrees(Ssd *ssd, uint32_t plane, GError **error)
+{
+    uint32_t best = age_tree_best(ssd, plane, score);
+    uint32_t scan = cost_benefit_scan(ssd, plane);
+
+    CHECK(best == scan, "plane %u: block %u is the best by the tree, %u by a "
+          "look at all", plane, best, scan);
+    return true;
+}
+
+static bool cost_benefit_check(Ssd *ssd, uint32_t plane, GError **error)
+{
+    bool same = agrees(ssd, plane, error);
+
+    if (same && ssd->mate) {
+        ssd->gc_alone = true;
+        same = agrees(ssd, plane, error);
+        ssd->gc_alone = false;
+    }
+    return same;
 }
 
 const GcPolicy gc_cost_benefit = {
     .name = "cost-benefit",
     .help = "the most to gain for its cost, old blocks first",
     .pick = cost_benefit_pick,
+    .check = cost_benefit_check,
 };

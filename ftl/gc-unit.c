@@ -25,6 +25,8 @@
  * thing it waits for is that all have begun with the last stripe, which they do
  * when they have read what they are at.
  */
+#include <string.h>
+
 #include "check.h"
 #include "ftl.h"
 
@@ -51,6 +53,11 @@ void unit_init(Ssd *ssd)
     if (ssd->cfg->gc_unit == SSD_GC_UNIT_PLANE) {
         return;
     }
+    ssd->unit_called = g_new0(uint32_t, ssd->l.n_planes / planes_per_unit(ssd));
+    ssd->held_first = g_new(uint32_t, ssd->l.n_planes);
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        ssd->held_first[i] = NONE;
+    }
     ssd->mate = g_new(uint32_t, ssd->geo->n_blocks);
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         ssd->mate[b] = b;
@@ -64,6 +71,8 @@ void unit_init(Ssd *ssd)
 
 void unit_destroy(Ssd *ssd)
 {
+    g_free(ssd->unit_called);
+    g_free(ssd->held_first);
     g_free(ssd->mate);
     g_free(ssd->stripe_serial);
     g_free(ssd->stripe_block);
@@ -102,6 +111,7 @@ void unit_opened(Ssd *ssd, uint32_t block, uint32_t open)
         if (ssd->stripe_serial[i] == serial && with != NONE) {
             ssd->mate[block] = ssd->mate[with];
             ssd->mate[with] = block;
+            stripe_means_joined(ssd, block);
             break;
         }
     }
@@ -122,6 +132,7 @@ void unit_leave(Ssd *ssd, uint32_t block)
     }
     ssd->mate[b] = ssd->mate[block];
     ssd->mate[block] = block;
+    stripe_means_left(ssd, block, b);
     for (uint32_t i = first; i < first + ssd->l.n_open; i++) {
         if (ssd->stripe_block[i] == block) {
             ssd->stripe_block[i] = NONE;
@@ -150,13 +161,27 @@ double unit_mean_valid(const Ssd *ssd, uint32_t block)
 
 bool unit_is_called(const Ssd *ssd, uint32_t plane)
 {
-    for (uint32_t p = unit_first_plane(ssd, plane);
-         p < unit_end_plane(ssd, plane); p++) {
-        if (ssd->plane[p].gc.next != NONE) {
-            return true;
-        }
+    return ssd->unit_called[plane / planes_per_unit(ssd)] > 0;
+}
+
+/* The plane is called to take the block, or (NONE) no more. */
+static void set_next(Ssd *ssd, uint32_t plane, uint32_t block)
+{
+    uint32_t *called = &ssd->unit_called[plane / planes_per_unit(ssd)];
+    uint32_t *next = &ssd->plane[plane].gc.next;
+
+    *called -= *next != NONE;
+    *called += block != NONE;
+    *next = block;
+}
+
+void unit_taken(Ssd *ssd, uint32_t block)
+{
+    uint32_t plane = block_plane(ssd, block);
+
+    if (ssd->plane[plane].gc.next == block) {
+        set_next(ssd, plane, NONE);
     }
-    return false;
 }
 
 void unit_call(Ssd *ssd, uint32_t block)
@@ -164,10 +189,11 @@ void unit_call(Ssd *ssd, uint32_t block)
     uint32_t n = 1;
 
     for (uint32_t b = ssd->mate[block]; b != block; b = ssd->mate[b]) {
-        Plane *p = &ssd->plane[block_plane(ssd, b)];
+        uint32_t plane = block_plane(ssd, b);
 
-        if (ssd->block[b].state == BLOCK_FULL && p->gc.next == NONE) {
-            p->gc.next = b;
+        if (ssd->block[b].state == BLOCK_FULL &&
+            ssd->plane[plane].gc.next == NONE) {
+            set_next(ssd, plane, b);
             n++;
         }
     }
@@ -184,7 +210,7 @@ uint32_t unit_answer(Ssd *ssd, uint32_t plane)
     if (block == NONE) {
         return NONE;
     }
-    p->gc.next = NONE;
+    set_next(ssd, plane, NONE);
     ssd->gc_called = true; /* the next stripe can be chosen */
     ssd->gc_alone = true; /* the first victim of the stripe is FULL no more */
     if (plane_is_short(ssd, p) && !gc_gains(ssd, block)) {
@@ -204,10 +230,41 @@ static bool is_empty(const Ssd *ssd, uint32_t block)
            !b->bad && ssd->plane[block_plane(ssd, block)].gc.victim != block;
 }
 
+/* The empty victims of a plane are in a list, by number: there are few. */
+static void hold(Ssd *ssd, uint32_t block)
+{
+    uint32_t plane = block_plane(ssd, block);
+    uint32_t *at = &ssd->held_first[plane];
+
+    while (*at < block) {
+        at = &ssd->block[*at].next;
+    }
+    ssd->block[block].next = *at;
+    *at = block;
+    ssd->plane[plane].gc.held++;
+}
+
+static void let_go(Ssd *ssd, uint32_t block)
+{
+    uint32_t plane = block_plane(ssd, block);
+    uint32_t *at = &ssd->held_first[plane];
+
+    while (*at != block) {
+        at = &ssd->block[*at].next;
+    }
+    *at = ssd->block[block].next;
+    ssd->plane[plane].gc.held--;
+}
+
+void unit_hold_none(Ssd *ssd, uint32_t plane)
+{
+    while (ssd->plane[plane].gc.held > 0) {
+        let_go(ssd, ssd->held_first[plane]);
+    }
+}
+
 bool unit_holds(Ssd *ssd, uint32_t block)
 {
-    Plane *p = &ssd->plane[block_plane(ssd, block)];
-
     if (!ssd->mate || ssd->block[block].cause != NAND_CAUSE_GC) {
         return false;
     }
@@ -217,7 +274,7 @@ bool unit_holds(Ssd *ssd, uint32_t block)
         if ((other->state == BLOCK_VICTIM && !other->bad &&
              other->cause == NAND_CAUSE_GC && !is_empty(ssd, b)) ||
             ssd->plane[block_plane(ssd, b)].gc.next == b) {
-            p->gc.held++;
+            hold(ssd, block);
             return true;
         }
     }
@@ -254,7 +311,7 @@ void unit_erase(Ssd *ssd, uint32_t block)
             break;
         }
         block_start_erase(ssd, block, NAND_CAUSE_GC, more);
-        ssd->plane[block_plane(ssd, next)].gc.held--;
+        let_go(ssd, next);
         block = next;
     }
     block_start_erase(ssd, block, ssd->block[block].cause, false);
@@ -262,13 +319,30 @@ void unit_erase(Ssd *ssd, uint32_t block)
 
 void unit_release(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->plane[plane];
-    uint32_t b = plane * ssd->geo->blocks_per_plane;
+    while (ssd->plane[plane].gc.held > 0) {
+        uint32_t block = ssd->held_first[plane];
 
-    for (; p->gc.held > 0; b++) {
+        let_go(ssd, block);
+        block_start_erase(ssd, block, ssd->block[block].cause, false);
+    }
+}
+
+void unit_count(Ssd *ssd)
+{
+    if (!ssd->mate) {
+        return;
+    }
+    memset(ssd->unit_called, 0, ssd->l.n_planes / planes_per_unit(ssd) *
+                                    sizeof(*ssd->unit_called));
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        ssd->unit_called[i / planes_per_unit(ssd)] +=
+            ssd->plane[i].gc.next != NONE;
+        ssd->plane[i].gc.held = 0;
+        ssd->held_first[i] = NONE;
+    }
+    for (uint32_t b = ssd->geo->n_blocks; b-- > 0;) {
         if (is_empty(ssd, b)) {
-            p->gc.held--;
-            block_start_erase(ssd, b, ssd->block[b].cause, false);
+            hold(ssd, b);
         }
     }
 }
@@ -353,15 +427,34 @@ static bool check_held(const Ssd *ssd, uint32_t plane, GError **error)
     uint32_t first = plane * ssd->geo->blocks_per_plane;
     uint32_t next = p->gc.next;
     uint32_t held = 0;
+    uint32_t listed = p->gc.held > 0 ? ssd->held_first[plane] : NONE;
 
     CHECK(next == NONE || (next - first < ssd->geo->blocks_per_plane &&
                            ssd->block[next].state == BLOCK_FULL),
           "plane %u: block %u to be cleaned next", plane, next);
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
-        held += ssd->mate && is_empty(ssd, first + i);
+        if (ssd->mate && is_empty(ssd, first + i)) {
+            CHECK(listed == first + i, "plane %u: block %u is empty and waits, "
+                  "%u is in the list of such", plane, first + i, listed);
+            listed = ssd->block[listed].next;
+            held++;
+        }
     }
     CHECK(held == p->gc.held, "plane %u: %u empty blocks wait to be erased, "
           "counted %u", plane, held, p->gc.held);
+    return true;
+}
+
+static bool check_called(const Ssd *ssd, uint32_t first, GError **error)
+{
+    uint32_t counted = ssd->unit_called[first / planes_per_unit(ssd)];
+    uint32_t n = 0;
+
+    for (uint32_t i = first; i < unit_end_plane(ssd, first); i++) {
+        n += ssd->plane[i].gc.next != NONE;
+    }
+    CHECK(n == counted, "plane %u: %u planes of its unit are called, %u counted",
+          first, n, counted);
     return true;
 }
 
@@ -369,6 +462,12 @@ bool unit_check(const Ssd *ssd, GError **error)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         if (!check_held(ssd, i, error)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; ssd->mate && i < ssd->l.n_planes;
+         i += planes_per_unit(ssd)) {
+        if (!check_called(ssd, i, error)) {
             return false;
         }
     }

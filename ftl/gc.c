@@ -218,7 +218,7 @@ static void start_over(Ssd *ssd, uint32_t plane)
     p->gc.n_staged = 0;
     memset(p->staged_of, 0, ssd->l.n_gc_classes * sizeof(*p->staged_of));
     p->gc.victim = NONE;
-    p->gc.held = 0;
+    unit_hold_none(ssd, plane);
     for (uint32_t b = first; b < first + ssd->geo->blocks_per_plane; b++) {
         if (ssd->block[b].state == BLOCK_VICTIM) {
             block_make_full(ssd, b);

@@ -19,6 +19,10 @@ struct GcPolicy {
      * there is no other.  How full a block is gc_valid() says: with ftl.gc_unit
      * that goes for all of its stripe. */
     uint32_t (*pick)(Ssd *ssd, uint32_t plane);
+
+    /* Optional, for ssd_check().  Does pick find what a look at each block of the
+     * plane does?  Changes nothing that is saved. */
+    bool (*check)(Ssd *ssd, uint32_t plane, GError **error);
 };
 
 /* AllocPolicy.depth of a policy that does not look where there is room. */
@@ -168,6 +172,8 @@ struct MapPolicy {
 
 /* For policies that found nothing: the fewest valid units, whatever it gains. */
 uint32_t gc_greedy_pick(Ssd *ssd, uint32_t plane);
+/* With ftl.gc_unit: GcPolicy.check() of the stripe that it finds. */
+bool gc_greedy_check(Ssd *ssd, uint32_t plane, GError **error);
 
 extern const GcPolicy *const gc_policies[];       /* NULL at the end */
 extern const AllocPolicy *const alloc_policies[]; /* NULL at the end */

@@ -164,6 +164,7 @@ void power_lost(Ssd *ssd)
     fail_commands(ssd);
     trim_power_lost(ssd);
     age_trees_forget(ssd);
+    stripe_means_forget(ssd);
     nand_power_cut(ssd->nand, ssd->now_ps);
     if (ssd->cfg->plp) {
         keep_buffer(ssd);
@@ -182,6 +183,7 @@ void power_lost(Ssd *ssd)
     } else {
         settle_blocks(ssd);
     }
+    unit_count(ssd);
     if (ssd->l.log_blocks > 0) {
         hybrid_power_lost(ssd);
     }

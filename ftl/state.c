@@ -134,7 +134,8 @@ static const StateRow ssd_rows[] = {
     VALUE(merge_stats),
     TABLE(block, N_BLOCKS),
     KEPT(plane), /* has rows of its own */
-    KEPT(age_trees), /* worked out anew */
+    KEPT(age_trees), /* worked out anew, and so is the next */
+    KEPT(stripe_means),
     TABLE(accepting, N_PLANE_WORDS),
     KEPT(stripe_plane),
     KEPT(stripe_pos),
@@ -153,6 +154,8 @@ static const StateRow ssd_rows[] = {
     TABLE(mate, N_BLOCKS),
     TABLE(stripe_serial, N_OPENS),
     TABLE(stripe_block, N_OPENS),
+    KEPT(unit_called), /* counted anew, and so is the next */
+    KEPT(held_first),
     KEPT(gc_called), /* these two are false, but during a call */
     KEPT(gc_alone),
     VALUE(n_starved),
@@ -613,6 +616,8 @@ static bool walk(State *s, Ssd *ssd)
     }
     if (s->loading) {
         age_trees_forget(ssd);
+        stripe_means_forget(ssd);
+        unit_count(ssd);
     }
     if (!same_faults) {
         faulty_rearm(ssd);

@@ -178,6 +178,59 @@ static void test_policies(void)
     }
 }
 
+/* Writes and trims; a look at all blocks now and then agrees with the trees. */
+static void check_index(const char *unit, const char *gc, const char *more)
+{
+    g_autofree char *options = g_strdup_printf(
+        "nand.channels=2;nand.chips=1;nand.dies=1;nand.planes=4;nand.blocks=60;"
+        "nand.pages=12;nand.page_size=8KiB;nand.multi_plane=on;"
+        "ftl.op_percent=35%%;host.queue_depth=16;ftl.gc_unit=%s;ftl.gc=%s;%s",
+        unit, gc, more);
+    Ref *r = ref_new(ref_config(options), true);
+    uint64_t hot = r->n_units / 8;
+    Prng rng;
+
+    prng_seed(&rng, 5, 5);
+    write_some(r, &rng, r->n_units);
+    for (int i = 0; i < 200; i++) {
+        g_autoptr(GError) error = NULL;
+        bool trim = i % 16 == 0;
+
+        for (int k = 0; k < 24; k++) {
+            uint64_t unit_nr = prng_below(&rng, k % 4 ? hot : r->n_units);
+
+            ref_do(r, trim && k == 0 ? SSD_OP_TRIM : SSD_OP_WRITE,
+                   unit_nr * r->unit_blocks, r->unit_blocks, false);
+        }
+        ssd_check(r->ssd, &error);
+        g_assert_no_error(error);
+    }
+    g_assert_cmpuint(r->ssd->gc_stripes, >, 30);
+    ref_finish(r);
+    ref_free(r);
+}
+
+static void test_index(void)
+{
+    static const char *const units[] = {"die", "superblock"};
+    static const char *const policies[] = {"greedy", "cost-benefit"};
+    static const char *const more[] = {
+        "",
+        "ftl.alloc=static;",
+        "nand.cell=tlc;nand.slc_blocks=4;",
+        "ftl.wear=static;ftl.wear_spread=3;",
+        "media.program_fail=1e-4;media.erase_fail=1e-4;",
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(units); i++) {
+        for (size_t j = 0; j < G_N_ELEMENTS(policies); j++) {
+            for (size_t k = 0; k < G_N_ELEMENTS(more); k++) {
+                check_index(units[i], policies[j], more[k]);
+            }
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -186,5 +239,6 @@ int main(int argc, char **argv)
     g_test_add_func("/gc-unit/programs", test_programs);
     g_test_add_func("/gc-unit/waf", test_waf);
     g_test_add_func("/gc-unit/policies", test_policies);
+    g_test_add_func("/gc-unit/index", test_index);
     return g_test_run();
 }

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stripe-means.h - the mean of valid units of each stripe (ftl.gc_unit).
+ */
+#ifndef VSSD_FTL_STRIPE_MEANS_H
+#define VSSD_FTL_STRIPE_MEANS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ssd.h"
+
+typedef struct StripeMeans StripeMeans; /* Ssd.stripe_means; NULL: no ftl.gc_unit */
+
+/* Slots of no block: the range is empty. */
+#define SLOTS_NONE_FIRST UINT32_MAX
+#define SLOTS_NONE_LAST 0U
+
+void stripe_means_init(Ssd *ssd);
+void stripe_means_destroy(Ssd *ssd);
+
+/* Blocks, stripes and lists are others now. */
+void stripe_means_forget(Ssd *ssd);
+
+/* With Ssd.stripe_means: a block of the list by age has become FULL, is FULL no
+ * more, has so many more valid units. */
+void stripe_means_full(Ssd *ssd, uint32_t block);
+void stripe_means_victim(Ssd *ssd, uint32_t block);
+void stripe_means_change(Ssd *ssd, uint32_t block, int by);
+
+/* The same: a block has joined a stripe; has left the one that other is of (or was
+ * its last one, and is other). */
+void stripe_means_joined(Ssd *ssd, uint32_t block);
+void stripe_means_left(Ssd *ssd, uint32_t block, uint32_t other);
+
+/* Slots of the plane's unit are up to date from here on. */
+void stripe_means_prepare(Ssd *ssd, uint32_t plane);
+
+/* The slot of the block's stripe, or NONE.  A slot belongs to one stripe of the
+ * unit; stripes that have become FULL later have higher ones, but for few. */
+uint32_t stripe_means_slot(const Ssd *ssd, uint32_t block);
+
+/* The least mean of the slots first..last of the plane's unit, over stripes of
+ * which each block is FULL; INFINITY: there is none. */
+double stripe_means_least(const Ssd *ssd, uint32_t plane, uint32_t first,
+                          uint32_t last);
+
+/* For ssd_check(). */
+bool stripe_means_check(const Ssd *ssd, GError **error);
+
+#endif
