@@ -520,7 +520,9 @@ bool ssd_trace_close(Ssd *ssd, GError **error);
 
 /* ---- tests -------------------------------------------------------------- */
 
-/* Every invariant of map, spare areas, blocks and queues.  Slow. */
+/* Every invariant of map, spare areas, blocks and queues.  Slow.  Only when
+ * ssd_ready(): while the drive looks for what NAND holds, its books are not
+ * complete. */
 bool ssd_check(const Ssd *ssd, GError **error);
 
 #endif

@@ -148,6 +148,10 @@ bool guest_ready(Guest *g, unsigned queue);
 void guest_power_cut(Guest *g);
 void guest_power_on(Guest *g);
 
+/* The drive's books are right, if it has power and is ready: before that they are
+ * not complete (ssd.h). */
+void guest_check_drive(Guest *g);
+
 /* Bring everything to an end, and look whether all is well. */
 void guest_end(Guest *g);
 
