@@ -946,6 +946,7 @@ static void begin(Guest *g, const uint8_t *head)
                    : (shape >> 4 & 3) == 2 ? nblocks / 2
                                            : nblocks;
     g->h = host_new(&g->o);
+    guest_watch(g);
     if (!g->honest && !(flags & FUZZ_HOST_COLD)) {
         guest_enable(g, 12, 32, 32);
         for (unsigned i = 1; i <= 2 && g->powered; i++) {

@@ -223,9 +223,6 @@ static void judge(Guest *g, Sent *s, uint16_t status)
 {
     bool ok = host_code(status) == 0;
 
-    if (host_code(status) == NVME_SC_ABORT_SQ_DELETED) {
-        return; /* as in guest_forget() */
-    }
     if (!ok && !s->may_fail && !g->drive.fails && !g->store_failed &&
         s->kind != SENT_OTHER) {
         g_error("a command %02Xh of %u, %u blocks, ended with status %x",
@@ -243,6 +240,10 @@ static void judge(Guest *g, Sent *s, uint16_t status)
 static void resolve(Guest *g, Sent *s, uint16_t status)
 {
     s->status = status;
+    s->aborted = host_code(status) == NVME_SC_ABORT_SQ_DELETED;
+    if (s->aborted) {
+        return; /* guest_forget() ends it */
+    }
     if (g->honest && !g->forged) {
         judge(g, s, status);
     }
@@ -257,7 +258,8 @@ static Sent *find(Guest *g, uint16_t sqid, uint16_t cid)
     for (unsigned i = 0; i < GUEST_SENT; i++) {
         Sent *s = &g->sent[i];
 
-        if (s->kind != SENT_NONE && s->sqid == sqid && s->cid == cid) {
+        if (s->kind != SENT_NONE && !s->aborted && s->sqid == sqid &&
+            s->cid == cid) {
             return s;
         }
     }
@@ -300,13 +302,36 @@ void guest_forget(Guest *g, int queue)
         if (s->kind == SENT_NONE || (queue >= 0 && s->sqid != queue)) {
             continue;
         }
-        /* Of a queue that is deleted the drive may still do what it has: for the
-         * ledger that is in flight for ever. */
-        if (g->honest && is_write(s) && queue < 0) {
+        if (g->honest && is_write(s)) {
             end_write(g, s, false);
         }
         s->kind = SENT_NONE;
     }
+}
+
+/* An honest guest's buffer is written while a command that reads into it is in
+ * flight, and at no other time. */
+static void look_at_dma(Host *h, uint64_t addr, size_t len)
+{
+    const Guest *g = h->user;
+    uint64_t first = (addr - HOST_DATA) / GUEST_SLOT_BYTES;
+    const Sent *s;
+
+    if (addr < HOST_DATA || first >= GUEST_SENT || !g->honest || g->forged) {
+        return;
+    }
+    s = &g->sent[first];
+    if ((s->kind != SENT_READ && s->kind != SENT_OTHER) || s->aborted ||
+        (addr + len - 1 - HOST_DATA) / GUEST_SLOT_BYTES != first) {
+        g_error("%zu bytes are written to %" PRIx64 ", where no command reads",
+                len, addr);
+    }
+}
+
+void guest_watch(Guest *g)
+{
+    g->h->user = g;
+    g->h->before_write = look_at_dma;
 }
 
 unsigned guest_in_flight(const Guest *g, unsigned queue)
@@ -702,7 +727,7 @@ static void read_all(Guest *g)
 /* Whatever has happened, a reset brings a controller that works. */
 static void come_back(Guest *g)
 {
-    NvmeSqe sqe = host_sqe(NVME_ADM_IDENTIFY, 0, HOST_DATA);
+    NvmeSqe sqe = host_sqe(NVME_ADM_IDENTIFY, 0, 0);
     Sent *s;
 
     g->honest = true;
@@ -715,7 +740,9 @@ static void come_back(Guest *g)
         guest_power_on(g);
     } while (!guest_ready(g, 0));
     sqe.dw[10] = 1;
-    s = guest_send(g, guest_slot(g, SENT_OTHER, 1), 0, &sqe, true);
+    s = guest_slot(g, SENT_OTHER, 1);
+    guest_map(g, s, &sqe, 4096);
+    s = guest_send(g, s, 0, &sqe, true);
     if (!guest_wait(g, s) && g->powered) {
         g_error("after a reset Identify ends with status %x", s->status);
     }

@@ -41,6 +41,8 @@ typedef struct Sent {
     bool scattered; /* its pages are in reverse order */
     bool fua;
     bool may_fail;  /* an error is no surprise */
+    bool aborted;   /* with its queue: the drive may work on it until Delete I/O
+                       SQ completes, but its buffer is the guest's again */
     uint16_t status; /* once it has ended */
     uint32_t lba;
     uint32_t n;
@@ -125,11 +127,14 @@ unsigned guest_poll_all(Guest *g);
  * unless the power goes. */
 bool guest_wait(Guest *g, Sent *s);
 
+/* From now on look at what the controller writes to memory. */
+void guest_watch(Guest *g);
+
 /* Commands in flight of a queue. */
 unsigned guest_in_flight(const Guest *g, unsigned queue);
 
-/* What is in flight in the queue (-1: in all) will not end any more: the queue or
- * the controller has gone. */
+/* The queue (-1: all of them, with the controller) has gone.  What was in flight has
+ * had all the effect that it will have, and its buffers are the guest's. */
 void guest_forget(Guest *g, int queue);
 
 /* ---- the controller --------------------------------------------------------- */

@@ -84,6 +84,7 @@ typedef struct Host {
     unsigned dma_writes;
     unsigned dma_faults;
     bool kicked; /* a register was written; for tests that clear it */
+    void *user;  /* whatever the test wants these two to know */
 
     HostQueue q[65];
     HostCqRing cq[65];
