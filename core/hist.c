@@ -11,6 +11,11 @@ void hist_init(Hist *h)
     h->min = UINT64_MAX;
 }
 
+void hist_init_zeroes(Hist *h)
+{
+    h->min = UINT64_MAX;
+}
+
 bool hist_valid(const Hist *h)
 {
     uint64_t left = h->n;

@@ -24,6 +24,8 @@ typedef struct Hist {
 } Hist;
 
 void hist_init(Hist *h);
+/* The same for memory that is all zeroes: most of it stays untouched. */
+void hist_init_zeroes(Hist *h);
 /* Do count and buckets agree?  For one that comes from a file. */
 bool hist_valid(const Hist *h);
 

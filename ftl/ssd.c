@@ -200,9 +200,9 @@ static void init_tables(Ssd *ssd)
         ssd->spare_stream = lazy_new(uint8_t, ssd->l.raw_units);
     }
     ssd->valid = lazy_new(uint64_t, valid_words(ssd));
-    ssd->latency = g_new(Hist, SSD_N_OPS + 1);
+    ssd->latency = lazy_new(Hist, SSD_N_OPS + 1);
     for (int i = 0; i <= SSD_N_OPS; i++) {
-        hist_init(&ssd->latency[i]);
+        hist_init_zeroes(&ssd->latency[i]);
     }
 }
 
@@ -415,7 +415,7 @@ void ssd_destroy(Ssd *ssd)
     g_free(ssd->meta_read);
     g_free(ssd->core_ps);
     g_free(ssd->kept);
-    g_free(ssd->latency);
+    lazy_free(ssd->latency, SSD_N_OPS + 1, sizeof(*ssd->latency));
     g_free(ssd->busy_base);
     age_destroy(ssd);
     faults_free(ssd->faults);
