@@ -3,11 +3,16 @@
 #ifndef VSSD_TESTS_FUZZ_H
 #define VSSD_TESTS_FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Take one input; returns 0, or aborts when something is wrong. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* True: every check after every input.  False, for libFuzzer: those that take
+ * long after one input in eight, which the bytes of the input choose. */
+extern bool fuzz_all_checks;
 
 /* NULL, or the name of something that no input has reached so far.  A corpus
  * must reach everything. */

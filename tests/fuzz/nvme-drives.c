@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define KEPT 1024 /* configurations */
+#define KEPT 16384 /* configurations */
 
 /* 2 x 18 blocks of 4 pages of 4 KiB; 64 units for the host. */
 #define BASE                                                                   \

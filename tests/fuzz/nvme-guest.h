@@ -66,6 +66,7 @@ typedef struct Guest {
     HostOptions o;
     FuzzDrive drive;
     bool honest;
+    bool all_checks;  /* those that take long, too */
     bool shadow;      /* use shadow doorbells */
     bool shadow_on;   /* they have been set up */
     bool powered;
@@ -108,6 +109,9 @@ Sent *guest_slot(Guest *g, SentKind kind, uint8_t detail);
 /* Where byte pos of its buffer is, in guest memory.  Pieces of 4 KiB, aligned,
  * are contiguous. */
 uint64_t guest_buffer(const Guest *g, const Sent *s, uint64_t pos);
+
+/* The same, to be written, within a page of the guest or a contiguous piece. */
+uint8_t *guest_to(Guest *g, const Sent *s, uint64_t pos, size_t len);
 
 /* PRPs for the first bytes of its buffer. */
 void guest_map(Guest *g, Sent *s, NvmeSqe *sqe, uint64_t bytes);

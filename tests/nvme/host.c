@@ -8,6 +8,65 @@
 #include "lazymem.h"
 #include "simtime.h"
 
+/* ---- memory -------------------------------------------------------------- */
+
+HostMemory *host_memory_new(uint64_t disk_bytes)
+{
+    HostMemory *m = g_new0(HostMemory, 1);
+
+    g_assert_cmpuint(disk_bytes % HOST_PAGE, ==, 0);
+    m->ram = lazy_alloc(1, HOST_RAM_BYTES);
+    m->ram_used = g_malloc0(HOST_RAM_BYTES / HOST_PAGE);
+    m->disk = lazy_alloc(1, disk_bytes);
+    m->disk_used = g_malloc0(disk_bytes / HOST_PAGE);
+    m->disk_bytes = disk_bytes;
+    return m;
+}
+
+static bool all_zero(const uint8_t *p, uint64_t n)
+{
+    return *p == 0 && memcmp(p, p + 1, n - 1) == 0;
+}
+
+bool host_memory_clean(const HostMemory *m)
+{
+    return all_zero(m->ram, HOST_RAM_BYTES) && all_zero(m->disk, m->disk_bytes);
+}
+
+static void mark(uint8_t *used, uint64_t at, size_t len)
+{
+    if (len) {
+        memset(used + at / HOST_PAGE, 1,
+               (at + len - 1) / HOST_PAGE - at / HOST_PAGE + 1);
+    }
+}
+
+static void clear(uint8_t *p, uint8_t *used, uint64_t bytes)
+{
+    for (uint64_t i = 0; i < bytes / HOST_PAGE; i++) {
+        if (used[i]) {
+            memset(p + i * HOST_PAGE, 0, HOST_PAGE);
+            used[i] = 0;
+        }
+    }
+}
+
+uint8_t *host_ram(Host *h, uint64_t addr, size_t len)
+{
+    if (h->lent) {
+        mark(h->lent->ram_used, addr, len);
+    }
+    return h->ram + addr;
+}
+
+uint8_t *host_disk(Host *h, uint64_t offset, size_t len)
+{
+    if (h->lent) {
+        mark(h->lent->disk_used, offset, len);
+    }
+    return h->disk + offset;
+}
+
 /* ---- the machine -------------------------------------------------------- */
 
 static bool in_ram(uint64_t addr, size_t len)
@@ -49,7 +108,7 @@ static int dma_write(void *opaque, uint64_t addr, const void *buf, size_t len)
         h->dma_faults++;
         return -EFAULT;
     }
-    memcpy(h->ram + addr, buf, len);
+    memcpy(host_ram(h, addr, len), buf, len);
     return 0;
 }
 
@@ -114,14 +173,14 @@ static int store_do(Host *h, NvmeStoreReq *req)
         if (h->fail_writes) {
             return -EIO;
         }
-        memcpy(h->disk + req->offset, req->buf, req->bytes);
+        memcpy(host_disk(h, req->offset, req->bytes), req->buf, req->bytes);
         return 0;
     case NVME_STORE_ZERO:
         if (h->fail_zeroes) {
             return -EIO;
         }
         req->bytes = zero_part(h, req);
-        memset(h->disk + req->offset, 0, req->bytes);
+        memset(host_disk(h, req->offset, req->bytes), 0, req->bytes);
         return 0;
     case NVME_STORE_FLUSH:
         if (h->fail_flushes) {
@@ -290,7 +349,8 @@ Host *host_new(const HostOptions *o)
     GError *error = NULL;
 
     o = o ? o : &defaults;
-    h->ram = lazy_alloc(1, HOST_RAM_BYTES); /* a fuzzer makes many hosts */
+    h->lent = o->lent;
+    h->ram = h->lent ? h->lent->ram : lazy_alloc(1, HOST_RAM_BYTES);
     h->at_store = g_ptr_array_new();
     h->msix_on = !o->pin;
     h->slow = o->slow;
@@ -300,7 +360,9 @@ Host *host_new(const HostOptions *o)
     h->info = ssd_info(h->ssd);
     h->nblocks = o->nblocks ? o->nblocks : h->info->nblocks;
     h->disk_bytes = h->nblocks * h->info->block_bytes;
-    h->disk = o->disk ? o->disk : g_malloc0(h->disk_bytes);
+    g_assert_true(!h->lent || h->disk_bytes <= h->lent->disk_bytes);
+    h->disk = o->disk ? o->disk
+              : h->lent ? h->lent->disk : g_malloc0(h->disk_bytes);
     if (o->disk && !o->no_preload) {
         preload(h);
     }
@@ -387,6 +449,15 @@ static bool load_both(Host *h, const HostOptions *o, const GByteArray *drive,
     return ok;
 }
 
+/* Another host has it. */
+static void leave_memory(Host *h)
+{
+    h->lent = NULL;
+    h->ram = NULL;
+    h->disk = NULL;
+    h->durable = NULL;
+}
+
 /* What is around the controller is that of `from`, memory and store included. */
 static Host *load(const HostOptions *o, const Host *from,
                   const GByteArray *drive, const GByteArray *ctrl,
@@ -402,9 +473,7 @@ static Host *load(const HostOptions *o, const Host *from,
     if (load_both(h, o, drive, ctrl, error)) {
         return h;
     }
-    h->ram = NULL;
-    h->disk = NULL;
-    h->durable = NULL;
+    leave_memory(h);
     host_free(h);
     return NULL;
 }
@@ -415,6 +484,7 @@ Host *host_load(const HostOptions *o, const Host *from, const GByteArray *drive,
     Host *h = load(o, from, drive, ctrl, error);
 
     if (h) {
+        h->lent = NULL;
         h->ram = lazy_alloc(1, HOST_RAM_BYTES);
         memcpy(h->ram, from->ram, HOST_RAM_BYTES);
         h->disk = g_memdup2(from->disk, from->disk_bytes);
@@ -429,9 +499,7 @@ Host *host_reload(const HostOptions *o, Host *from, const GByteArray *drive,
     Host *h = load(o, from, drive, ctrl, error);
 
     if (h) {
-        from->ram = NULL;
-        from->disk = NULL;
-        from->durable = NULL;
+        leave_memory(from);
         host_free(from);
     }
     return h;
@@ -446,8 +514,13 @@ void host_free(Host *h)
         ssd_destroy(h->ssd);
     }
     g_ptr_array_free(h->at_store, TRUE);
-    lazy_free(h->ram, 1, HOST_RAM_BYTES);
-    g_free(h->disk);
+    if (h->lent) {
+        clear(h->ram, h->lent->ram_used, HOST_RAM_BYTES);
+        clear(h->disk, h->lent->disk_used, h->lent->disk_bytes);
+    } else {
+        lazy_free(h->ram, 1, HOST_RAM_BYTES);
+        g_free(h->disk);
+    }
     g_free(h->durable);
     g_free(h);
 }
@@ -518,7 +591,7 @@ void host_enable(Host *h)
 {
     h->q[0] = (HostQueue){ .sq_addr = HOST_ADMIN_SQ, .sq_size = 32 };
     h->cq[0] = (HostCqRing){ .addr = HOST_ADMIN_CQ, .size = 32, .phase = 1 };
-    memset(h->ram + HOST_ADMIN_CQ, 0, 4096);
+    memset(host_ram(h, HOST_ADMIN_CQ, 4096), 0, 4096);
     host_write32(h, NVME_REG_AQA, 31 << 16 | 31);
     nvme_reg_write(h->ctrl, h->now_ns, NVME_REG_ASQ, HOST_ADMIN_SQ, 8);
     nvme_reg_write(h->ctrl, h->now_ns, NVME_REG_ACQ, HOST_ADMIN_CQ, 8);
@@ -549,7 +622,7 @@ static void ring(Host *h, bool shadow, unsigned index, uint32_t value)
         return;
     }
     old = get_le32(h->ram + HOST_SHADOW_DB + 4 * index);
-    put_le32(h->ram + HOST_SHADOW_DB + 4 * index, value);
+    put_le32(host_ram(h, HOST_SHADOW_DB + 4 * index, 4), value);
     event = get_le32(h->ram + HOST_SHADOW_EI + 4 * index);
     if ((uint16_t)(value - event - 1) < (uint16_t)(value - old)) {
         host_write32(h, doorbell(index), value);
@@ -559,7 +632,7 @@ static void ring(Host *h, bool shadow, unsigned index, uint32_t value)
 void host_put(Host *h, unsigned id, const NvmeSqe *sqe)
 {
     HostQueue *q = &h->q[id];
-    uint8_t *to = h->ram + q->sq_addr + q->sq_tail * 64;
+    uint8_t *to = host_ram(h, q->sq_addr + q->sq_tail * 64, 64);
 
     for (unsigned i = 0; i < 16; i++) {
         put_le32(to + 4 * i, sqe->dw[i]);
@@ -665,7 +738,7 @@ void host_map_at(Host *h, NvmeSqe *sqe, uint64_t at_list, uint64_t addr,
     sqe->dw[6] = (uint32_t)addr;
     sqe->dw[7] = addr >> 32;
     if (bytes > first + 4096) {
-        uint8_t *list = h->ram + at_list;
+        uint8_t *list = host_ram(h, at_list, (bytes / 4096 + 2) * 8);
 
         for (uint64_t at = first; at < bytes; at += 4096) {
             if ((list - h->ram) % 4096 == 4088 && bytes - at > 4096) {
@@ -696,7 +769,7 @@ uint16_t host_create_queues(Host *h, unsigned id, unsigned cqid, uint32_t size)
             .phase = 1,
             .shadow = shadow,
         };
-        memset(h->ram + h->cq[cqid].addr, 0, size * 16);
+        memset(host_ram(h, h->cq[cqid].addr, size * 16), 0, size * 16);
         sqe = host_sqe(NVME_ADM_CREATE_CQ, 0, h->cq[cqid].addr);
         sqe.dw[10] = (size - 1) << 16 | cqid;
         sqe.dw[11] = (h->msix_on ? cqid << 16 : 0) | 3;

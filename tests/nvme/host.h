@@ -50,8 +50,28 @@ typedef struct HostCqRing {
     bool shadow;
 } HostCqRing;
 
+/*
+ * Memory for one host after another.  It is all zeroes before a host has it, and
+ * after host_free() again; what was written is known, so that this takes little
+ * time and no system call.
+ */
+#define HOST_PAGE 4096
+typedef struct HostMemory {
+    uint8_t *ram; /* HOST_RAM_BYTES */
+    uint8_t *disk;
+    uint64_t disk_bytes; /* at least what the host's drive has */
+    uint8_t *ram_used;   /* by page */
+    uint8_t *disk_used;
+} HostMemory;
+
+/* disk_bytes: a multiple of HOST_PAGE. */
+HostMemory *host_memory_new(uint64_t disk_bytes);
+/* Is it all zeroes?  Looks at every byte. */
+bool host_memory_clean(const HostMemory *m);
+
 typedef struct Host {
-    uint8_t *ram;
+    HostMemory *lent; /* NULL: ram and disk are the host's own */
+    uint8_t *ram;     /* to read; who writes gets it from host_ram() */
     uint8_t *disk;
     uint64_t disk_bytes;
     Ssd *ssd;
@@ -104,7 +124,8 @@ typedef struct HostOptions {
     bool pin;             /* no MSI-X */
     bool slow;
     bool durable;
-    uint8_t *disk; /* start from this store; taken over */
+    HostMemory *lent; /* NULL: the host has memory of its own */
+    uint8_t *disk; /* start from this store; taken over; not with lent */
     const char *serial; /* NULL: TEST0001 */
     bool serial_by_default;
     bool write_through;
@@ -131,6 +152,10 @@ Host *host_load(const HostOptions *o, const Host *from, const GByteArray *drive,
  * `from` is as it was. */
 Host *host_reload(const HostOptions *o, Host *from, const GByteArray *drive,
                   const GByteArray *ctrl, GError **error);
+
+/* Guest memory, and the store's, to be written. */
+uint8_t *host_ram(Host *h, uint64_t addr, size_t len);
+uint8_t *host_disk(Host *h, uint64_t offset, size_t len);
 
 /* Registers. */
 uint32_t host_read32(Host *h, uint64_t offset);
