@@ -11,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* True: every check after every input.  False, for libFuzzer: those that take
- * long after one input in eight, which the bytes of the input choose. */
+ * long after one input in four, which the bytes of the input choose. */
 extern bool fuzz_all_checks;
 
 /* NULL, or the name of something that no input has reached so far.  A corpus

@@ -66,7 +66,6 @@ typedef struct Guest {
     HostOptions o;
     FuzzDrive drive;
     bool honest;
-    bool all_checks;  /* those that take long, too */
     bool shadow;      /* use shadow doorbells */
     bool shadow_on;   /* they have been set up */
     bool powered;
@@ -161,8 +160,9 @@ void guest_power_on(Guest *g);
  * not complete (ssd.h). */
 void guest_check_drive(Guest *g);
 
-/* Bring everything to an end, and look whether all is well. */
-void guest_end(Guest *g);
+/* Look whether all is well; at_rest: bring everything to an end first, which takes
+ * as long as some actions, and read all data. */
+void guest_end(Guest *g, bool at_rest);
 
 /* ---- what was reached ------------------------------------------------------- */
 

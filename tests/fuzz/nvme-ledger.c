@@ -56,18 +56,6 @@ void ledger_preload(uint32_t lba, uint64_t stamp)
     block[lba].w[0].stamp = stamp;
 }
 
-bool ledger_untouched(uint32_t lba, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        const Block *b = &block[lba + i];
-
-        if (b->n != 1 || b->dropped || b->w[0].begun != 1) {
-            return false;
-        }
-    }
-    return true;
-}
-
 uint32_t ledger_tick(void)
 {
     return ++clock_ticks;

@@ -25,9 +25,6 @@ void ledger_init(uint32_t n);
 /* Before anything else: the block holds the stamp. */
 void ledger_preload(uint32_t lba, uint64_t stamp);
 
-/* Nothing has been written to these blocks, trimmed, or sent to be. */
-bool ledger_untouched(uint32_t lba, uint32_t n);
-
 /* A command is submitted, or ends: now. */
 uint32_t ledger_tick(void);
 
