@@ -10,8 +10,8 @@ import sys
 from typing import NoReturn
 
 from . import (cmd_age, cmd_bench, cmd_checklog, cmd_compare, cmd_figures,
-               cmd_kernel, cmd_libvirt, cmd_powercut, cmd_run, cmd_setup,
-               cmd_sim, cmd_sweep, cmd_test)
+               cmd_fuzz, cmd_kernel, cmd_libvirt, cmd_powercut, cmd_run,
+               cmd_setup, cmd_sim, cmd_sweep, cmd_test)
 from .errors import UserError, one_line
 
 DESCRIPTION = """\
@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
     for module in (cmd_setup, cmd_run, cmd_powercut, cmd_sim, cmd_age,
                    cmd_sweep,
                    cmd_compare, cmd_figures, cmd_libvirt, cmd_kernel, cmd_test,
-                   cmd_bench, cmd_checklog):
+                   cmd_fuzz, cmd_bench, cmd_checklog):
         module.add_parser(sub)
     return p
 
