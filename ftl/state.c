@@ -431,6 +431,9 @@ static bool walk_config(State *s, const SsdConfig *cfg)
                           " bytes, this drive has %u",
                           block_bytes, cfg->block_bytes);
     }
+    if (strcmp(text, own->str) == 0) {
+        return true;
+    }
     line = g_strsplit(text, "\n", -1);
     for (char **l = line; *l; l++) {
         if (**l && !same_option(s, cfg, *l)) {

@@ -26,12 +26,12 @@ KINDS = {
               "-Db_lundef=false"),
     "gcc-long": ("-Dbuildtype=debugoptimized",
                  "-Db_sanitize=address,undefined"),
-    # For libFuzzer: what is undefined ends the program, so that it is kept.
+    # For libFuzzer: what is undefined traps, so that the input is kept.
     "clang-fuzz": ("-Dbuildtype=debugoptimized",
                    "-Db_sanitize=address,undefined", "-Db_lundef=false",
                    "-Dc_args=-fsanitize=fuzzer-no-link"
                    " -fno-sanitize-coverage=trace-cmp"
-                   " -fno-sanitize-recover=undefined"),
+                   " -fsanitize-trap=undefined -O3 -march=native"),
     "clang-long": ("-Dbuildtype=debugoptimized",
                    "-Db_sanitize=address,undefined", "-Db_lundef=false"),
 }

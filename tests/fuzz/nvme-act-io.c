@@ -65,7 +65,7 @@ static void put_data(Guest *g, Sent *s, unsigned kind)
 /* Half of the commands are small, a quarter is large. */
 static uint32_t blocks_of(unsigned k)
 {
-    return !(k & 0x80) ? k % 16 : !(k & 0x40) ? k % 64 : k * 2;
+    return !(k & 0x80) ? k % 16 : !(k & 0x40) ? k % 64 : k % 64 * 3;
 }
 
 static bool send_io(Guest *g, const FuzzAction *x, uint32_t lba,

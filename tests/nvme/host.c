@@ -390,12 +390,8 @@ static FILE *begin_save(char **bytes, size_t *n)
 
 static GByteArray *end_save(FILE *f, char **bytes, size_t *n)
 {
-    GByteArray *all = g_byte_array_new();
-
     fclose(f);
-    g_byte_array_append(all, (guint8 *)*bytes, (guint)*n);
-    free(*bytes);
-    return all;
+    return g_byte_array_new_take((guint8 *)*bytes, *n);
 }
 
 void host_settle(Host *h)
