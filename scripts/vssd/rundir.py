@@ -19,32 +19,44 @@ from .paths import cache_dir
 
 
 @contextlib.contextmanager
-def rundir() -> Iterator[Path]:
-    """A fresh directory, locked while it is in use."""
-    runs = cache_dir() / "runs"
-    runs.mkdir(exist_ok=True)
-    _sweep(runs)
-    path = Path(tempfile.mkdtemp(prefix="run-", dir=runs))
-    fd = os.open(path, os.O_RDONLY)
+def rundir(folder: Path | None = None) -> Iterator[Path]:
+    """A fresh directory, locked while it is in use; in the cache, or in a
+    folder that exists, among files that are not ours."""
+    prefix = "vssd-run-" if folder else "run-"
+    if folder is None:
+        folder = cache_dir() / "runs"
+        folder.mkdir(exist_ok=True)
+    _sweep(folder, prefix)
+    path, fd = _make(folder, prefix)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
         yield path
     finally:
-        os.close(fd)
         shutil.rmtree(path, ignore_errors=True)
+        os.close(fd)
 
 
-def _sweep(runs: Path) -> None:
-    for old in runs.glob("run-*"):
+def _make(folder: Path, prefix: str) -> tuple[Path, int]:
+    # Another run may sweep it away before it is locked.
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=prefix, dir=folder))
+        with contextlib.suppress(FileNotFoundError):
+            fd = os.open(path, os.O_RDONLY)
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            if path.exists():
+                return path, fd
+            os.close(fd)
+
+
+def _sweep(folder: Path, prefix: str) -> None:
+    for old in folder.glob(prefix + "*"):
         try:
-            fd = os.open(old, os.O_RDONLY)
+            fd = os.open(old, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError:
             continue
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if old.stat().st_mtime < runs.stat().st_mtime - 5:
-                shutil.rmtree(old, ignore_errors=True)
+            shutil.rmtree(old, ignore_errors=True)
         except OSError:
-            pass
+            pass    # it is in use
         finally:
             os.close(fd)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-import os
+import fcntl
 import struct
 import subprocess
 import tarfile
@@ -140,16 +140,49 @@ def test_run_logged_names_the_log(cache: Path) -> None:
 
 
 def test_rundir_is_removed(cache: Path) -> None:
-    """Also after an error, and after a run that was killed."""
+    """Also after an error, and after a run that was killed a moment ago; one
+    that is in use stays."""
     with pytest.raises(ValueError), rundir.rundir() as path:
         (path / "x").touch()
         raise ValueError
     assert not path.exists()
     dead = cache / "runs/run-dead"
-    dead.mkdir()
-    os.utime(dead, (1, 1))
-    with rundir.rundir() as path:
-        assert path.exists() and not dead.exists()
+    with rundir.rundir() as other:
+        dead.mkdir()
+        (dead / "x").touch()
+        with rundir.rundir() as path:
+            assert path.exists() and other.exists() and not dead.exists()
+
+
+def test_rundir_in_a_folder_of_the_users(tmp_path: Path) -> None:
+    """What is not ours stays, links too."""
+    kept = [tmp_path / "run-1", tmp_path / "target"]
+    for one in kept:
+        one.mkdir()
+    (tmp_path / "vssd-run-link").symlink_to(tmp_path / "target")
+    (tmp_path / "vssd-run-file").touch()
+    (tmp_path / "vssd-run-dead").mkdir()
+    with rundir.rundir(tmp_path) as path:
+        assert path.parent == tmp_path
+        names = {p.name for p in tmp_path.iterdir()}
+        assert names == {"run-1", "target", "vssd-run-link", "vssd-run-file",
+                         path.name}
+
+
+def test_rundir_swept_before_it_is_locked(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another run may come between; then there is a new one."""
+    made: list[Path] = []
+    flock = fcntl.flock
+
+    def late(fd: int, how: int) -> None:
+        if not made:
+            made.extend(tmp_path.iterdir())
+            made[0].rmdir()
+        flock(fd, how)
+    monkeypatch.setattr(fcntl, "flock", late)
+    with rundir.rundir(tmp_path) as path:
+        assert made and path != made[0] and path.is_dir()
 
 
 def frames(*parts: tuple[bytes, bytes]) -> bytes:
