@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The vssd command: its sub-commands, and what becomes of errors."""
+"""The vssd command: its sub-commands."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import signal
 import sys
 from typing import NoReturn
 
 from . import (cmd_age, cmd_bench, cmd_checklog, cmd_compare, cmd_figures,
                cmd_fuzz, cmd_kernel, cmd_libvirt, cmd_powercut, cmd_run,
-               cmd_setup, cmd_sim, cmd_sweep, cmd_test)
-from .errors import UserError, one_line
+               cmd_setup, cmd_sim, cmd_sweep, cmd_test, ending)
+from .errors import one_line
 
 DESCRIPTION = """\
 vssd: a virtual SSD.  A guest boots inside QEMU from an NVMe drive whose
@@ -47,34 +45,20 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str]) -> int:
     """Run one command; its exit status."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    args = None
-    try:
-        if argv[:1] == ["sim"]:
-            # vssd-sim reads its own options.
-            args = argparse.Namespace(call=cmd_sim.main, rest=argv[1:])
-        else:
-            p = parser()
-            args = p.parse_args(argv)
-            if getattr(args, "qemu", None) and "--" not in argv:
-                p.error(f"what is {args.qemu[0]!r}?  Arguments for QEMU come"
-                        " after --")
-        if not getattr(args, "dry_run", False):
-            from . import venv
-            venv.enter(argv)
-        return int(args.call(args))
-    except UserError as e:
-        print(f"vssd: {one_line(str(e)).removeprefix('vssd: ')}",
-              file=sys.stderr)
-    except KeyboardInterrupt:
-        print("vssd: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
-    except OSError as e:
-        if os.environ.get("VSSD_DEBUG"):
-            raise
-        where = f" ({e.filename})" if e.filename else ""
-        print(f"vssd: {e.strerror or e}{where}", file=sys.stderr)
-    return 1
+    return ending.run(lambda: _command(argv))
+
+
+def _command(argv: list[str]) -> int:
+    if argv[:1] == ["sim"]:
+        # vssd-sim reads its own options.
+        args = argparse.Namespace(call=cmd_sim.main, rest=argv[1:])
+    else:
+        p = parser()
+        args = p.parse_args(argv)
+        if getattr(args, "qemu", None) and "--" not in argv:
+            p.error(f"what is {args.qemu[0]!r}?  Arguments for QEMU come"
+                    " after --")
+    if not getattr(args, "dry_run", False):
+        from . import venv
+        venv.enter(argv)
+    return int(args.call(args))

@@ -6,6 +6,8 @@ below are made up in their form."""
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -144,3 +146,89 @@ def test_unknown_test_is_refused(tmp_path: Path) -> None:
                                     "block/3"])
     with pytest.raises(UserError, match="block/3: no test of blktests"):
         run.check(args)
+
+
+# The runner with a guest that is none: one test passes, the next never ends.
+ENDLESS = """
+import sys, threading
+from pathlib import Path
+from suites import public, run, target
+from vssd import ending
+
+class Stub:
+    def __init__(self, setup, work):
+        self.setup = setup
+    def __enter__(self):
+        (self.setup.folder / "drive.raw").write_bytes(b"x")
+        return self
+    def __exit__(self, *_):
+        pass
+    def run(self, command):
+        return ""
+    def device(self):
+        return "/dev/nvme0n1"
+    def timed(self, command, limit):
+        if "block/004" in command:
+            print("busy", flush=True)
+            threading.Event().wait(300)
+        text = b"block/003 => nvme0n1 (x)  [passed]"
+        return target.machine.Result(0, text, b""), 1.0
+    def complaints(self):
+        return []
+    def trouble(self):
+        return ""
+    def versions(self):
+        return {"kernel": "6.12", "host_fs": "ext4"}
+
+target.Target = Stub
+sys.exit(ending.run(lambda: run.main(sys.argv[1:])))
+"""
+
+
+@pytest.mark.parametrize("number, status", [
+    (signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_a_signal_leaves_no_image(number: int, status: int, tmp_path: Path) \
+        -> None:
+    """The results so far are kept; what SIGKILL leaves, the next run removes.
+    Files of the user's stay."""
+    checkout, images = tmp_path / "checkout", tmp_path / "images"
+    checkout.mkdir()
+    images.mkdir()
+    (checkout / "check").touch()
+    (images / "vssd-run.raw").touch()
+    found = tmp_path / "found.json"
+    args = ["blktests", "--dir", str(checkout), "--images", str(images),
+            "--json", str(found), "block/003", "block/004"]
+    path = os.pathsep.join((str(paths.PROJECT / "scripts"),
+                            str(paths.PROJECT / "tests")))
+
+    def begin() -> subprocess.Popen[str]:
+        child = subprocess.Popen(
+            [sys.executable, "-c", ENDLESS, *args], text=True,
+            env={**os.environ, "PYTHONPATH": path,
+                 "VSSD_CACHE": str(tmp_path / "cache")}, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
+        assert child.stdout
+        said = [child.stdout.readline(), child.stdout.readline()]
+        assert said[0].startswith("pass vssd block/003") and \
+            said[1] == "busy\n"
+        return child
+
+    with begin() as child:
+        assert len(list(images.glob("*/drive.raw"))) == 1
+        child.send_signal(number)
+        out, err = child.communicate(timeout=300)
+    assert child.returncode == status and "Traceback" not in err
+    if number == signal.SIGKILL:
+        assert len(list(images.glob("*/drive.raw"))) == 1
+        with begin() as child:
+            left = len(list(images.glob("*/drive.raw")))
+            child.terminate()
+            child.communicate(timeout=300)
+        assert left == 1
+    else:
+        assert "1 pass, 0 fail, 0 skip, 0 hang, 1 not run" in out
+    assert [p.name for p in images.iterdir()] == ["vssd-run.raw"]
+    (one,) = json.loads(found.read_text())
+    assert [r["name"] for r in one["rows"]] == ["block/003"]
+    assert one["not_run"] == ["block/004"]

@@ -12,8 +12,9 @@ The suite is not part of this project: CHECKOUT is a folder with its files,
 where its programs are built so that they run in the guest (linked statically,
 or on Debian 13).  --peer runs the same tests on QEMU's own nvme device.  A
 row says pass, fail, skip or hang; after a test that leaves a drive that does
-not answer, the next one gets a fresh guest.  "table" prints the results of
-files that --json wrote, side by side, in Markdown.
+not answer, the next one gets a fresh guest.  SIGINT and SIGTERM end the run;
+the results so far are kept.  "table" prints the results of files that --json
+wrote, side by side, in Markdown.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,9 +31,8 @@ from typing import Any
 PROJECT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(PROJECT / "scripts"), str(PROJECT / "tests")]
 
-from vssd import venv  # noqa: E402 pylint: disable=wrong-import-position
+from vssd import ending, venv  # noqa: E402 pylint: disable=wrong-import-position
 from vssd.errors import UserError  # noqa: E402 pylint: disable=wrong-import-position
-from vssd.ui import say  # noqa: E402 pylint: disable=wrong-import-position
 
 PROFILE = "zero-latency"
 # A reclaim unit of 2 MiB: the script writes one to its end, several times.
@@ -114,41 +113,42 @@ def check(args: argparse.Namespace) -> None:
     paths.find_profile(args.profile)
 
 
-def run_suite(args: argparse.Namespace, kind: str) -> dict[str, Any]:
-    """All tests on one device; a row is printed as soon as it is known."""
+def run_suite(args: argparse.Namespace, kind: str, runs: list[dict[str, Any]]) \
+        -> None:
+    """All tests on one device; a row is printed, and stands in the last of the
+    runs, as soon as it is known."""
     from suites import public, target
     from vssd import paths
     from vssd.rundir import rundir
 
     suite = public.SUITES[args.suite]
     sets = (FDP_SETS if suite.fdp else []) + args.set
-    tests = args.tests or suite.tests(args.dir)
+    left = args.tests or suite.tests(args.dir)
     tree = _commit(PROJECT)
-    rows: list[public.Row] = []
-    with rundir() as work, tempfile.TemporaryDirectory(
-            dir=args.images or target.default_folder(), prefix="suite.") \
-            as images:
+    with rundir() as work, rundir(args.images) as images:
         setup = target.Setup(
-            kind, Path(images), args.size << 20,
+            kind, images, args.size << 20,
             paths.find_profile(args.profile), sets, args.block_size,
             FDP_HANDLES if suite.fdp else 0, PACKAGES, args.dir / suite.part)
         with target.Target(setup, work) as t:
-            versions = t.versions()
+            run: dict[str, Any] = {
+                "suite": suite.name, "device": kind, "tree": tree,
+                "checkout": _commit(args.dir), "block_bytes": args.block_size,
+                "profile": args.profile, "sets": sets, **t.versions(),
+                "rows": [], "not_run": left}
+            runs.append(run)
             ready = False
-            for name in tests:
+            while left:
                 if not ready:
                     _prepare(t, suite)
-                found = _run_test(t, suite, name, args)
+                found = _run_test(t, suite, left[0], args)
                 for row in found:
                     print(_line(kind, row), flush=True)
-                rows += found
+                run["rows"] += [asdict(row) for row in found]
+                run["not_run"] = left = left[1:]
                 ready = not any(r.dead for r in found)
-                if not ready and name != tests[-1]:
+                if not ready and left:
                     t.restart()
-    return {"suite": suite.name, "device": kind, "tree": tree,
-            "checkout": _commit(args.dir), "block_bytes": args.block_size,
-            "profile": args.profile, "sets": sets, **versions,
-            "rows": [asdict(r) for r in rows]}
 
 
 def _prepare(t: Any, suite: Any) -> None:
@@ -231,6 +231,17 @@ def _cell(row: dict[str, Any]) -> str:
     return text + (f"; afterwards: {row['dead']}" if row["dead"] else "")
 
 
+def summary(run: dict[str, Any]) -> str:
+    """What a run came to, in a line."""
+    counts = {w: sum(r["result"] == w for r in run["rows"])
+              for w in ("pass", "fail", "skip", "hang")}
+    if run["not_run"]:
+        counts["not run"] = len(run["not_run"])
+    return (f"{run['suite']} on {run['device']}, tree {run['tree']}, Linux"
+            f" {run['kernel']}, image on {run['host_fs']}: "
+            + ", ".join(f"{n} {w}" for w, n in counts.items()))
+
+
 def main(argv: list[str]) -> int:
     """See the head of this file."""
     args = parser().parse_args(argv)
@@ -238,28 +249,25 @@ def main(argv: list[str]) -> int:
         print(table(args.files))
         return 0
     check(args)
-    kinds = ["vssd", "nvme"] if args.peer else [args.device]
-    runs = []
-    for kind in kinds:
-        runs.append(run_suite(args, kind))
-        if args.json:
+    runs: list[dict[str, Any]] = []
+    try:
+        for kind in ["vssd", "nvme"] if args.peer else [args.device]:
+            run_suite(args, kind, runs)
+    finally:
+        if args.json and runs:
             args.json.write_text(json.dumps(runs, indent=1))
-    for run in runs:
-        counts = {w: sum(r["result"] == w for r in run["rows"])
-                  for w in ("pass", "fail", "skip", "hang")}
-        print(f"{run['suite']} on {run['device']}, tree {run['tree']}, Linux"
-              f" {run['kernel']}, image on {run['host_fs']}: "
-              + ", ".join(f"{n} {w}" for w, n in counts.items()))
+        for run in runs:
+            print(summary(run))
     bad = [r for r in runs[0]["rows"] if r["result"] in ("fail", "hang")]
     return 1 if bad else 0
 
 
-if __name__ == "__main__":
+def _in_venv() -> int:
     if not venv.inside():
         python = str(venv.ensure() / "bin/python")
         os.execv(python, [python, __file__, *sys.argv[1:]])
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except UserError as error:
-        say(str(error))
-        sys.exit(1)
+    return main(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(ending.run(_in_venv))

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from vssd import image, kvm, machine, paths, qemu_build
+from vssd import image, kvm, machine, qemu_build
 from vssd.errors import UserError
 from vssd.guest import Guest
 from vssd.ui import say
@@ -119,7 +119,11 @@ class Target:
         self.boots = 0
 
     def __enter__(self) -> "Target":
-        self.restart()
+        try:
+            self.restart()
+        except BaseException:
+            self.end()
+            raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None,
@@ -158,9 +162,10 @@ class Target:
             append=f"root={self.image.root} rw console=ttyS0"
             " nvme_core.multipath=N")
         begin = time.monotonic()
-        self.guest = Guest(spec)
-        self.guest.__enter__()  # pylint: disable=unnecessary-dunder-call
-        self.guest.wait_agent()
+        guest = Guest(spec)
+        guest.__enter__()  # pylint: disable=unnecessary-dunder-call
+        self.guest = guest
+        guest.wait_agent()
         say(f"guest with {self.setup.kind}: up after"
             f" {time.monotonic() - begin:.0f} s")
         if self.setup.share:
@@ -237,8 +242,3 @@ def filesystem(path: Path) -> str:
                 and len(where) >= len(best):
             best, kind = where, what
     return kind
-
-
-def default_folder() -> Path:
-    """Where images of drives go when the user names no place."""
-    return paths.cache_dir()
