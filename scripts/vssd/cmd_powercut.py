@@ -8,8 +8,8 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
+from . import rundir
 from .errors import UserError
-from .paths import cache_dir
 from .ui import say
 
 MODES = ("reset", "stop", "running")
@@ -40,8 +40,7 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
 
 def find_socket(name: str | None) -> Path:
     """The monitor of the one guest that runs, or of the one that is named."""
-    found = {p.parent.name: p
-             for p in sorted((cache_dir() / "runs").glob("run-*/qmp.sock"))}
+    found = {path.parent.name: path for path in rundir.live(rundir.MONITOR)}
     if name:
         if name not in found:
             raise UserError(f"--run {name}: no such guest; there are: "

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
 
-from . import image, paths
+from . import image, paths, rundir
 from .errors import UserError
 from .ui import Stage, say
 
@@ -206,13 +206,12 @@ def image_format(path: Path) -> str:
 def prepared(args: argparse.Namespace) -> Iterator["machine.Spec"]:
     """The machine's description; its files live as long as the context."""
     from . import kvm, machine, qemu_build
-    from .rundir import rundir
 
     qemu = qemu_build.ensure()
     built_in = None if args.disk \
         else image.ensure(suite=args.suite or image.SUITE,
                           more=image.check_packages(args.packages))
-    with rundir() as folder:
+    with rundir.rundir() as folder:
         if args.disk:
             backing, fmt = args.disk, image_format(args.disk)
         else:
@@ -272,7 +271,7 @@ def _kept_file(built_in: image.Image) -> Path:
 
 def _monitor(folder: Path) -> list[str]:
     """A monitor for ./vssd powercut, where a socket's name is not too long."""
-    path = str(folder / "qmp.sock")
+    path = str(folder / rundir.MONITOR)
     if len(path) > 100:
         return []
     return ["-chardev", "socket,id=control,server=on,wait=off,path="

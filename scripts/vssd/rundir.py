@@ -17,6 +17,8 @@ from pathlib import Path
 
 from .paths import cache_dir
 
+MONITOR = "qmp.sock"    # in the directory of a guest
+
 
 @contextlib.contextmanager
 def rundir(folder: Path | None = None) -> Iterator[Path]:
@@ -33,6 +35,26 @@ def rundir(folder: Path | None = None) -> Iterator[Path]:
     finally:
         shutil.rmtree(path, ignore_errors=True)
         os.close(fd)
+
+
+def live(name: str) -> list[Path]:
+    """Files of this name in the cache's directories that are in use."""
+    found = sorted((cache_dir() / "runs").glob(f"run-*/{name}"))
+    return [path for path in found if _in_use(path.parent)]
+
+
+def _in_use(path: Path) -> bool:
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
 
 
 def _make(folder: Path, prefix: str) -> tuple[Path, int]:

@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from vssd import (cmd_libvirt, cmd_run, cmd_sim, disk, machine, paths, proc,
-                  qemu_source, rundir)
+from vssd import (cmd_libvirt, cmd_powercut, cmd_run, cmd_sim, disk, machine,
+                  paths, proc, qemu_source, rundir)
 from vssd.errors import UserError
 from vssd.paths import PROJECT
 
@@ -183,6 +183,30 @@ def test_rundir_swept_before_it_is_locked(
     monkeypatch.setattr(fcntl, "flock", late)
     with rundir.rundir(tmp_path) as path:
         assert made and path != made[0] and path.is_dir()
+
+
+def test_powercut_sees_guests_that_run(cache: Path) -> None:
+    """Not what a run that was killed has left."""
+    with pytest.raises(UserError, match="no guest runs"):
+        cmd_powercut.find_socket(None)
+    with rundir.rundir() as path:
+        (path / "qmp.sock").touch()
+        dead = path.parent / "run-dead"
+        dead.mkdir()
+        (dead / "qmp.sock").touch()
+        assert cmd_powercut.find_socket(None) == path / "qmp.sock"
+        with pytest.raises(UserError, match=f"there are: {path.name}"):
+            cmd_powercut.find_socket("run-dead")
+        # A look does not take what it looks at.
+        with rundir.rundir() as other:
+            assert path.exists() and other.exists() and not dead.exists()
+            (other / "qmp.sock").touch()
+            with pytest.raises(UserError, match="several guests run"):
+                cmd_powercut.find_socket(None)
+    dead.mkdir()
+    (dead / "qmp.sock").touch()
+    with pytest.raises(UserError, match="no guest runs"):
+        cmd_powercut.find_socket(None)
 
 
 def frames(*parts: tuple[bytes, bytes]) -> bytes:
