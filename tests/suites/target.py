@@ -79,7 +79,8 @@ def device_args(setup: Setup, disk: Path) -> list[str]:
             device["options"] = ";".join(setup.sets)
         return [*args, "-device", json.dumps(device)]
     space: dict[str, Any] = {"driver": "nvme-ns", "drive": "disk0",
-                             "logical_block_size": setup.block_bytes}
+                             "logical_block_size": setup.block_bytes,
+                             "physical_block_size": setup.block_bytes}
     if setup.fdp_handles:
         args += ["-device", "nvme-subsys,id=sub0,fdp=on,fdp.runs=2M,fdp.nrg=1,"
                  f"fdp.nruh={setup.fdp_handles}"]
