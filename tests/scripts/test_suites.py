@@ -82,6 +82,46 @@ def test_nvme_cli_report() -> None:
         ("nvme_dsm_test.test_three", "skip", "Compare is not supported")]
 
 
+def test_commands_that_nvme_2_lacks(tmp_path: Path) -> None:
+    """Host Behavior Support goes by feature 16h: one byte changes, and the
+    answer has the form of version 3.  The rest goes to nvme as it is."""
+    feature = tmp_path / "feature"
+    before = bytes(range(1, 129)) * 4
+    feature.write_bytes(before)
+    nvme = tmp_path / "nvme"
+    nvme.write_text(f"""#!/bin/sh
+case "$*" in
+"get-feature /dev/nvme0 -f 0x16 -l 512 -b") cat {feature} ;;
+"set-feature /dev/nvme0 -f 0x16 -l 512 -d "*) cat "$8" > {feature} ;;
+*) echo "nvme $*" ;;
+esac
+""")
+    nvme.chmod(0o755)
+    shim = tmp_path / "nvme-2"
+    script = public.NVME_CLI_PREPARE.replace("/usr/local/bin", str(tmp_path))
+    subprocess.run(["sh", "-e", "-c", script], check=True)
+
+    def said(*args: str) -> str:
+        return subprocess.run(
+            [shim, *args], check=True, capture_output=True, text=True,
+            env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}",
+                 "TMPDIR": str(tmp_path)}).stdout
+
+    def formats() -> list[str]:
+        found = json.loads(said("feat", "host-behavior-support", "/dev/nvme0",
+                                "--output-format=json"))
+        fields, = found["Feature: 0x16"]
+        return [fields[f"Copy Descriptor Format {i}h Enable (CDF{i}E)"]
+                for i in (2, 3, 4)]
+
+    assert formats() == ["True", "False", "False"]      # 5
+    said("feat", "host-behavior-support", "/dev/nvme0", "--cdfe=24")
+    assert formats() == ["False", "True", "True"]
+    assert feature.read_bytes() == before[:4] + bytes([24]) + before[5:]
+    assert said("ns", "get-id", "/dev/x") == "nvme get-ns-id /dev/x\n"
+    assert said("copy", "/dev/x") == "nvme copy /dev/x\n"
+
+
 def test_fio_lines() -> None:
     """The complaint before a FAILED line belongs to that test."""
     rows = public.fio_rows("fdp", (
@@ -151,7 +191,7 @@ def test_unknown_test_is_refused(tmp_path: Path) -> None:
 
 # The runner with a guest that is none: one test passes, the next never ends.
 ENDLESS = """
-import sys, threading
+import sys, time
 from pathlib import Path
 from suites import public, run, target
 from vssd import ending
@@ -171,7 +211,9 @@ class Stub:
     def timed(self, command, limit):
         if "block/004" in command:
             print("busy", flush=True)
-            threading.Event().wait(300)
+            # A signal right before a long wait is only seen after it.
+            for _ in range(6000):
+                time.sleep(0.05)
         text = b"block/003 => nvme0n1 (x)  [passed]"
         return target.machine.Result(0, text, b""), 1.0
     def complaints(self):

@@ -115,13 +115,35 @@ def blktests_rows(test: str, text: str) -> list[Row]:
 # -- nvme-cli ---------------------------------------------------------------
 
 # The suite asks nvme whether it has "id ctrl" or, before version 3, "id-ctrl",
-# and reads the answer from stderr; version 2 gives it on stdout.
-NVME_CLI_PREPARE = """
+# and reads the answer from stderr; version 2 gives it on stdout.  It also uses
+# two commands that version 2 does not have under this name, or at all: of Host
+# Behavior Support (feature 16h) it reads and writes byte 4, which enables the
+# formats 2h to 4h of Copy.
+NVME_CLI_PREPARE = r"""
 cat > /usr/local/bin/nvme-2 <<'END'
 #!/bin/sh
+host_behavior() {
+    data=$(mktemp)
+    nvme get-feature "$1" -f 0x16 -l 512 -b > "$data" || return
+    case ${2:-} in
+    --cdfe=*)
+        printf "\\$(printf %o "${2#*=}")" |
+            dd of="$data" bs=1 seek=4 conv=notrunc 2>/dev/null
+        nvme set-feature "$1" -f 0x16 -l 512 -d "$data" ;;
+    *)
+        od -An -tu1 -j4 -N1 "$data" | awk '{
+            printf "{\"Feature: 0x16\": [{"
+            for (i = 2; i <= 4; i++)
+                printf("%s\"Copy Descriptor Format %dh Enable (CDF%dE)\":" \
+                       " \"%s\"", (i > 2 ? ", " : ""), i, i,
+                       (int($1 / 2 ^ i) % 2 ? "True" : "False"))
+            print "}]}" }' ;;
+    esac
+}
 case "$1 $2" in
 "id "* | "log "*) echo "Invalid sub-command $1" >&2; exit 1 ;;
 "ns get-id") shift 2; set -- get-ns-id "$@" ;;
+"feat host-behavior-support") shift 2; host_behavior "$@"; exit ;;
 esac
 exec nvme "$@"
 END
