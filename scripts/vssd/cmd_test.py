@@ -182,6 +182,8 @@ def run_pytest(group: str, parts: list[str], tally: Tally, long: bool) -> None:
             env["VSSD_QEMU_IMG"] = str(qemu_build.built().img)
         if group == "qemu":
             env["VSSD_OPLOG_CHECK"] = str(model.oplog_check())
+        if group == "qemu" and long:
+            env["VSSD_QEMU_TSAN"] = str(qemu_build.ensure_tsan().emulator)
     except UserError as e:
         tally.note(f"{group}: build of QEMU", "FAIL", f": {e}")
         return

@@ -26,6 +26,16 @@ CONFIGURE = (
     "--enable-numa", "--enable-trace-backends=log", "--enable-fdt=system",
     "--disable-docs", "--disable-install-blobs", "--disable-werror")
 TARGETS = ("qemu-system-x86_64", "qemu-img", "qemu-io")
+# With the thread sanitizer, which all of QEMU must be built with: otherwise it
+# knows neither coroutines nor QEMU's own locks.  For tests without a guest, so
+# without TCG, which is half of it.
+TSAN_CONFIGURE = (
+    "--target-list=x86_64-softmmu", "--without-default-features",
+    "--enable-kvm", "--disable-tcg", "--enable-linux-aio",
+    "--enable-trace-backends=nop", "--enable-fdt=system", "--enable-tsan",
+    "--cc=clang", "--cxx=clang++", "--disable-docs",
+    "--disable-install-blobs", "--disable-werror")
+TSAN_TARGETS = ("qemu-system-x86_64",)
 BUILD_BYTES = 1500 << 20
 FIRMWARE_DIRS = ("/usr/share/seabios", "/usr/share/qemu")
 OUR_FOLDERS = ("core", "nand", "ftl", "hw-ssd")
@@ -48,9 +58,9 @@ class Qemu:
         return self.build / "qemu-img"
 
 
-def fingerprint() -> str:
+def fingerprint(flags: tuple[str, ...] = CONFIGURE) -> str:
     """Changes when a file of ours that goes into QEMU changes."""
-    parts: list[object] = [CONFIGURE]
+    parts: list[object] = [flags]
     files = [PROJECT / "meson.build"]
     for folder in OUR_FOLDERS:
         files += sorted(p for p in (PROJECT / folder).rglob("*")
@@ -82,25 +92,33 @@ def remember_origin(origin: Origin) -> None:
         encoding="utf-8")
 
 
-def ensure(origin: Origin | None = None) -> Qemu:
+def ensure(origin: Origin | None = None,
+           flags: tuple[str, ...] = CONFIGURE,
+           targets: tuple[str, ...] = TARGETS) -> Qemu:
     """Build what is not built or out of date."""
     origin = origin or remembered_origin()
     tree = obtain(origin)
-    build = cache_dir() / ("build-" + key_of(tree, CONFIGURE))
+    build = cache_dir() / ("build-" + key_of(tree, flags))
     qemu = Qemu(build)
-    if _built(build) == fingerprint():
+    if _built(build) == fingerprint(flags):
         return qemu
-    with locked("qemu-build"):
-        now = fingerprint()
+    with locked("qemu-build" if flags == CONFIGURE else build.name):
+        now = fingerprint(flags)
         if _built(build) == now:
             return qemu
         packages.ensure(packages.BUILD, packages.FIRMWARE)
         venv.ensure()
         if not (build / "configured").exists():
-            configure(tree, build)
-        _ninja(build)
+            configure(tree, build, flags)
+        _ninja(build, targets)
         (build / "built").write_text(now, encoding="ascii")
     return qemu
+
+
+def ensure_tsan() -> Qemu:
+    """The emulator with the thread sanitizer, for tests without a guest."""
+    packages.ensure(packages.CLANG)
+    return ensure(flags=TSAN_CONFIGURE, targets=TSAN_TARGETS)
 
 
 def _built(build: Path) -> str:
@@ -110,14 +128,15 @@ def _built(build: Path) -> str:
         return ""
 
 
-def configure(tree: Path, build: Path) -> None:
+def configure(tree: Path, build: Path,
+              flags: tuple[str, ...] = CONFIGURE) -> None:
     """Make the build directory of a prepared tree afresh."""
     need_space(cache_dir(), BUILD_BYTES, "building QEMU")
     shutil.rmtree(build, ignore_errors=True)
     build.mkdir()
     with Stage("configuring QEMU") as stage:
         try:
-            run_logged([tree / "configure", *CONFIGURE], "qemu-configure",
+            run_logged([tree / "configure", *flags], "qemu-configure",
                        "configuring QEMU", on_line=stage.note, cwd=build,
                        env=venv.path_env())
         except BaseException:
@@ -126,11 +145,11 @@ def configure(tree: Path, build: Path) -> None:
     (build / "configured").touch()
 
 
-def _ninja(build: Path) -> None:
+def _ninja(build: Path, targets: tuple[str, ...]) -> None:
     first = not (build / "built").exists()
     title = "building QEMU (once)" if first else "building what changed in QEMU"
     with Stage(title) as stage:
-        run_logged(["ninja", "-C", build, *TARGETS], "qemu-build",
+        run_logged(["ninja", "-C", build, *targets], "qemu-build",
                    "building QEMU", on_line=ninja_step(stage.step),
                    env=venv.path_env())
 

@@ -446,7 +446,11 @@ def storm(seed: int, steps: int, most_rss: int = MOST_RSS,
           f"{'' if jobs else ' --no-jobs'}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         found = Storm(seed, Path(folder), most_rss, jobs)
-        found.run(steps)
+        try:
+            found.run(steps)
+        except (ConnectionError, EOFError) as error:
+            status, text = found.machine.wait()
+            raise RuntimeError(f"QEMU ended: {status}: {text}") from error
     return found
 
 
