@@ -2,7 +2,8 @@
 """The drive behind a virtual IOMMU: DMA is translated, and faults are reported.
 
 Intel's registers and tables: Intel Virtualization Technology for Directed I/O,
-chapters 9 and 11.  There is no guest: the test programs them.
+chapters 9 and 11; virtio's: virtio_iommu.py.  There is no guest: the test programs
+them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import pytest
 from machine import Machine, drive_args
 from nvme_host import (ADMIN_SQ, BUFFER, CC, CSTS, CSTS_CFS, CSTS_RDY, OP_READ,
                        OP_WRITE, NvmeHost)
+from virtio_iommu import (ENTRIES, FAULT_F_ADDRESS, FAULT_F_WRITE,
+                          FAULT_R_MAPPING, Fault, VirtioIommu)
 
 VTD = 0xFED90000
 GCMD, GSTS, RTADDR, FSTS, FECTL, FEDATA, FEADDR = (
@@ -25,6 +28,12 @@ SLOT = 4
 # Mapped are the two MiB with the queues and the buffer, and those of more queues.
 MAPPED = (ADMIN_SQ, 0x2000000)
 UNMAPPED = 0x4000000
+READ_ONLY = 0x4200000
+# INTA of slot 7 is the last input of the I/O APIC: Intel I/O Controller Hub 9
+# Family Datasheet, clauses 5.10 and 13.5.
+VIRTIO_SLOT, IO_APIC, VIRTIO_PIN = 7, 0xFEC00000, 23
+# INIT to processor 0, whose APIC is as it was at power-on.
+MESSAGE_ADDR, MESSAGE_DATA = 0xFEE00000, 0x500
 MANY_SQ, MANY_CQ, MANY_ENTRIES = 0x2000000, 0x2100000, 4096
 
 
@@ -44,9 +53,8 @@ def translate(host: NvmeHost) -> None:
                     struct.pack("<Q", addr // LARGE * LARGE | 0x80 | 3))
     qtest.writeq(VTD + RTADDR, ROOT)
     qtest.writel(VTD + GCMD, 1 << 30)
-    # Faults send INIT to processor 0, whose APIC is as it was at power-on.
-    qtest.writel(VTD + FEDATA, 0x500)
-    qtest.writel(VTD + FEADDR, 0xFEE00000)
+    qtest.writel(VTD + FEDATA, MESSAGE_DATA)
+    qtest.writel(VTD + FEADDR, MESSAGE_ADDR)
     qtest.writel(VTD + FECTL, 0)
     qtest.writel(VTD + GCMD, 1 << 31)
     assert qtest.readl(VTD + GSTS) >> 30 == 3
@@ -158,4 +166,58 @@ def test_virtio_iommu_that_lets_pass(image: Path) -> None:
         host.write(0, bytes(range(256)) * 16)
         assert host.read(0, 4096) == bytes(range(256)) * 16
         assert host.reg_read(CSTS) == CSTS_RDY
+        assert machine.quit() == 0
+
+
+@pytest.mark.parametrize("profile", ["zero-latency", "tiny"])
+@pytest.mark.parametrize("iothread", [False, True])
+def test_virtio_iommu_that_faults(image: Path, tmp_path: Path, profile: str,
+                                  iothread: bool) -> None:
+    """Each access to a page that is not mapped comes to the guest's event queue.
+
+    By interrupt, of two vCPUs; a guest that has no buffers left loses faults,
+    and nothing else.
+    """
+    args = ["-device", f"virtio-iommu-pci,addr={VIRTIO_SLOT}",
+            *drive_args(profile, image, queue_size="4096",
+                        **({"iothread": "io0"} if iothread else {})),
+            "-bios", str(idle_firmware(tmp_path)), "-smp", "2",
+            "-object", "iothread,id=io0"]
+    with Machine(*args, accel="tcg,thread=multi") as machine:
+        assert machine.qtest
+        machine.qtest.writel(IO_APIC, 0x10 + 2 * VIRTIO_PIN)
+        machine.qtest.writel(IO_APIC + 0x10, MESSAGE_DATA)
+        iommu = VirtioIommu(machine.qtest, VIRTIO_SLOT)
+        iommu.attach(SLOT << 3)
+        for addr in MAPPED:
+            iommu.map(addr, LARGE)
+        iommu.map(READ_ONLY, LARGE, access=1)
+        host = NvmeHost(machine.qtest)
+        host.enable()
+        data = bytes(range(256)) * 16
+        host.write(0, data)
+        host.flush()
+        assert host.read(0, 4096) == data
+        assert not iommu.interrupted()
+        for opcode, addr, flags in (
+                (OP_READ, UNMAPPED, 0), (OP_WRITE, UNMAPPED, 0),
+                (OP_READ, READ_ONLY, FAULT_F_WRITE)):
+            done = host.io.run(opcode, prp1=addr, cdw=(0, 0, 7))
+            assert done.status & 0x7FF == 4, "data transfer error"
+            assert iommu.interrupted()
+            assert iommu.faults() == [Fault(
+                FAULT_R_MAPPING, flags | FAULT_F_ADDRESS, SLOT << 3, addr)]
+        many = host.add_queue(2, MANY_ENTRIES, MANY_SQ, MANY_CQ)
+        many.push_same(2000, OP_READ, prp1=UNMAPPED, cdw=(0, 0, 7))
+        many.ring()
+        many.wait_count(2000, status=4)
+        assert len(iommu.faults()) == ENTRIES
+        lost = host.add_queue(3, 64, MANY_SQ + 0x80000, UNMAPPED)
+        lost.push_same(20, OP_WRITE, prp1=BUFFER, cdw=(64, 0, 7))
+        lost.ring()
+        host.wait_csts(CSTS_RDY | CSTS_CFS)
+        assert iommu.faults()[0].endpoint == SLOT << 3
+        host.reg_write(CC, 0)
+        host.enable()
+        assert host.read(0, 4096) == data
         assert machine.quit() == 0
