@@ -30,8 +30,12 @@ void vssd_irq_pin(VssdDev *s, bool level)
     qatomic_set(&s->pin_level, level);
 }
 
+/* Is there anything to send?  Never, once the device has left its bus. */
 static bool irq_noted(VssdDev *s)
 {
+    if (qatomic_read(&s->off_bus)) {
+        return false;
+    }
     for (unsigned i = 0; i < VSSD_IRQ_WORDS; i++) {
         if (qatomic_read(&s->irq_vectors[i])) {
             return true;
@@ -59,7 +63,7 @@ static void send_msix(VssdDev *s, unsigned vector)
     msix_notify(pci, vector);
 }
 
-/* BQL held. */
+/* BQL held.  A message may be what unplugs the drive. */
 static void send_noted(VssdDev *s)
 {
     PCIDevice *pci = PCI_DEVICE(s);
@@ -74,7 +78,7 @@ static void send_noted(VssdDev *s)
     }
 
     level = qatomic_read(&s->pin_level);
-    if (level != s->pin_sent) {
+    if (level != s->pin_sent && !qatomic_read(&s->off_bus)) {
         trace_vssd_irq_pin(s, level);
         qatomic_set(&s->pin_sent, level);
         pci_set_irq(pci, level);
@@ -176,9 +180,6 @@ void vssd_irq_init(VssdDev *s)
 
 void vssd_irq_stop(VssdDev *s)
 {
-    memset(s->irq_vectors, 0, sizeof(s->irq_vectors));
-    vssd_irq_pin(s, false);
-    irq_send(s);
     qemu_bh_delete(s->irq_bh);
     s->irq_bh = NULL;
 }

@@ -54,7 +54,11 @@ static uint8_t *slot_cap(PCIDevice *port)
     return port->config + port->exp.exp_cap;
 }
 
-/* Interrupt on a change of presence: PCI Express Base Specification, 6.7.3.4. */
+/*
+ * Interrupt on a change of presence: PCI Express Base Specification, 6.7.3.4.  The
+ * guest chooses where the message goes, and it may unplug the drive; so this is for
+ * a bottom half, when nobody holds the drive's lock or resets the function.
+ */
 static void slot_notify(PCIDevice *port)
 {
     uint16_t ctl = pci_get_word(slot_cap(port) + PCI_EXP_SLTCTL);
@@ -79,7 +83,7 @@ static void slot_notify(PCIDevice *port)
  * Linux asks a slot with an attention button for interrupts by the button only,
  * but then looks at presence, too; so the button is pressed as well.
  */
-static void slot_set_present(PCIDevice *port, bool present)
+static void slot_set_present(VssdDev *s, PCIDevice *port, bool present)
 {
     uint8_t *cap = slot_cap(port);
     bool link = pci_get_long(cap + PCI_EXP_LNKCAP) & PCI_EXP_LNKCAP_DLLLARC;
@@ -97,7 +101,7 @@ static void slot_set_present(PCIDevice *port, bool present)
         pci_word_test_and_clear_mask(cap + PCI_EXP_LNKSTA,
                                      PCI_EXP_LNKSTA_DLLLA);
     }
-    slot_notify(port);
+    qemu_bh_schedule(s->power_bh);
 }
 
 /*
@@ -133,13 +137,23 @@ static void show_absence(VssdDev *s)
 
     /* In a slot that the guest has switched off it was not to be seen. */
     if (port && qatomic_read(&s->power_off) && PCI_DEVICE(s)->enabled) {
-        slot_set_present(port, false);
+        slot_set_present(s, port, false);
     }
 }
 
 static void power_bh(void *opaque)
 {
-    show_absence(opaque);
+    VssdDev *s = opaque;
+    PCIDevice *port;
+
+    if (qatomic_read(&s->off_bus)) {
+        return;
+    }
+    show_absence(s);
+    port = slot_of(s);
+    if (port) {
+        slot_notify(port);
+    }
 }
 
 /* Lock held; any thread. */
@@ -171,7 +185,7 @@ void vssd_power_restore(VssdDev *s)
     qatomic_set(&s->power_off, false);
     nvme_power_on(s->ctrl, vssd_now(s));
     if (port) {
-        slot_set_present(port, true);
+        slot_set_present(s, port, true);
     }
 }
 
@@ -184,18 +198,19 @@ static void come_back(VssdDev *s)
     if (pci->enabled) {
         pci_device_reset(pci); /* which switches it on */
     } else if (port) {
-        slot_set_present(port, true); /* the guest switches the slot on */
+        slot_set_present(s, port, true); /* the guest switches the slot on */
     }
 }
 
 static void return_cb(void *opaque)
 {
     VssdDev *s = opaque;
-    PCIDevice *port = slot_of(s);
+    PCIDevice *port;
 
-    if (!qatomic_read(&s->power_off)) {
+    if (qatomic_read(&s->off_bus) || !qatomic_read(&s->power_off)) {
         return;
     }
+    port = slot_of(s);
     if (port && !slot_is_ready(port)) {
         timer_mod_ns(s->power_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
                                          RETURN_RETRY_MS * SCALE_MS);

@@ -11,8 +11,9 @@
  * set the guard, an access by a vCPU meanwhile is dropped, and the guard may
  * stay set for ever.  So neither bottom halves nor registers use it.  Instead:
  * a thread that comes back to the drive while it holds VssdDev.lock (owner) is
- * turned away, its access reads 0 or has no effect; and irq.c sends messages
- * that lead to messages one after the other.
+ * turned away, its access reads 0 or has no effect; irq.c sends messages that
+ * lead to messages one after the other; and a drive that is unplugged by a thread
+ * that works for it ends when that work has ended (vssd.c, vssd_exit()).
  */
 #include "qemu/osdep.h"
 #include "block/aio-wait.h"
@@ -80,6 +81,21 @@ void vssd_unlock(VssdDev *s)
     qatomic_set(&s->owner, NULL);
     qemu_mutex_unlock(&s->lock);
     vssd_irq_deliver(s);
+}
+
+void vssd_leave_bus(VssdDev *s)
+{
+    bool locked = vssd_lock(s);
+
+    qatomic_set(&s->off_bus, true);
+    if (locked) {
+        vssd_unlock(s);
+    }
+}
+
+bool vssd_is_inside(VssdDev *s)
+{
+    return qatomic_read(&s->owner) == this_thread() || s->irq_sending;
 }
 
 bool vssd_may_run(VssdDev *s)

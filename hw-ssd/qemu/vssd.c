@@ -57,6 +57,9 @@ static int machine_dma_read(void *opaque, uint64_t addr, void *buf, size_t len)
     VssdDev *s = opaque;
     AddressSpace *as = pci_get_address_space(PCI_DEVICE(s));
 
+    if (qatomic_read(&s->off_bus)) {
+        return -EFAULT;
+    }
     return address_space_read(as, addr, dma_attrs(s), buf, len) ? -EFAULT : 0;
 }
 
@@ -66,6 +69,9 @@ static int machine_dma_write(void *opaque, uint64_t addr, const void *buf,
     VssdDev *s = opaque;
     AddressSpace *as = pci_get_address_space(PCI_DEVICE(s));
 
+    if (qatomic_read(&s->off_bus)) {
+        return -EFAULT;
+    }
     return address_space_write(as, addr, dma_attrs(s), buf, len) ? -EFAULT : 0;
 }
 
@@ -438,12 +444,11 @@ static bool check_properties(VssdDev *s, Error **errp)
     return true;
 }
 
-/* Whatever realize has made, in reverse order; the serving has ended. */
-static void tear_down(VssdDev *s)
+/* What the PCI function must have back while it is there. */
+static void take_back_pci(VssdDev *s)
 {
     PCIDevice *pci = PCI_DEVICE(s);
 
-    vssd_migration_stop(s);
     if (msix_present(pci)) {
         msix_uninit(pci, &s->bar0, &s->bar0);
     }
@@ -451,6 +456,13 @@ static void tear_down(VssdDev *s)
         /* A mapped region holds a reference to its owner: to this device. */
         memory_region_del_subregion(&s->bar0, &s->regs);
     }
+}
+
+/* Whatever realize has made, in reverse order; the serving has ended. */
+static void tear_down(VssdDev *s)
+{
+    vssd_migration_stop(s);
+    take_back_pci(s);
     leave_thread(s);
     destroy_model(s);
     qemu_mutex_destroy(&s->lock);
@@ -477,11 +489,11 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     vssd_state_init(s);
 }
 
-static void vssd_exit(PCIDevice *pci)
-{
-    VssdDev *s = VSSD(pci);
+static void finish_later(VssdDev *s);
 
-    vssd_migration_stop(s);
+/* The drive has left its bus, and nobody works for it. */
+static void finish(VssdDev *s)
+{
     vssd_serve_stop(s);
     vssd_state_stop(s);
     vssd_oplog_stop(s);
@@ -489,6 +501,45 @@ static void vssd_exit(PCIDevice *pci)
     vssd_irq_stop(s);
     vssd_store_stop(s);
     tear_down(s);
+}
+
+static void finish_bh(void *opaque)
+{
+    VssdDev *s = opaque;
+
+    if (vssd_is_inside(s)) { /* an event loop in the work of another device */
+        finish_later(s);
+        return;
+    }
+    finish(s);
+    object_unref(OBJECT(s));
+}
+
+static void finish_later(VssdDev *s)
+{
+    aio_bh_schedule_oneshot(qemu_get_aio_context(), finish_bh, s);
+}
+
+/*
+ * A guest can have the drive's own work unplug it.  A fault that an IOMMU reports
+ * while it translates the drive's DMA, and an interrupt of the drive, are writes to
+ * an address that the guest chooses; that may be the register of the hot-plug slot
+ * in which the drive is.  Then the function goes at once, and the rest of the drive
+ * when that work has ended.
+ */
+static void vssd_exit(PCIDevice *pci)
+{
+    VssdDev *s = VSSD(pci);
+
+    vssd_leave_bus(s);
+    vssd_migration_stop(s);
+    take_back_pci(s);
+    if (vssd_is_inside(s)) {
+        object_ref(OBJECT(s));
+        finish_later(s);
+    } else {
+        finish(s);
+    }
 }
 
 /* Of the machine, of the function, or because the guest has switched the power

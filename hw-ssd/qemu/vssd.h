@@ -99,6 +99,8 @@ struct VssdDev {
     bool with_bql; /* run_ctx is the main loop's, and all that run it have the BQL */
     Notifier machine_done;
     bool online;         /* false before realize has ended and in unrealize */
+    bool off_bus;        /* atomic; set under lock: unplugged, so no DMA, no
+                            message, and no use of the PCI function */
     QEMUTimer *timer;    /* in run_ctx */
     uint64_t timer_ns;   /* atomic; what it is for; SSD_TIME_NEVER: nothing */
     uint64_t timer_fire_ns; /* when it was set to fire, a little earlier */
@@ -168,13 +170,22 @@ extern const MemoryRegionOps vssd_reg_ops;
 void vssd_serve_init(VssdDev *s);
 void vssd_serve_stop(VssdDev *s);
 
-/* false: the calling thread holds the lock already (nested event loop). */
+/* false: the calling thread holds the lock already (nested event loop, or DMA and
+ * messages that led to other devices and back). */
 bool vssd_lock(VssdDev *s);
 /* Send what interrupts were noted, after the lock has been let go. */
 void vssd_unlock(VssdDev *s);
 
 /* May this thread run the controller? */
 bool vssd_may_run(VssdDev *s);
+
+/* BQL held: the device leaves its bus.  When it returns, no thread is in the
+ * middle of a DMA, but for the calling one, and none begins another. */
+void vssd_leave_bus(VssdDev *s);
+
+/* BQL held: does this thread work for the drive further up its stack?  Then
+ * nothing of the drive may be freed. */
+bool vssd_is_inside(VssdDev *s);
 
 /* Lock held: run the controller until it has nothing to do now, within
  * limits; what is left goes to the thread of run_ctx.  While the machine is stopped:

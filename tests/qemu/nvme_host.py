@@ -40,22 +40,20 @@ class Completion:
 
 
 class PciFunction:
-    """Configuration space of one function on bus 0, through 0xcf8."""
+    """Configuration space of function 0 in one slot, through 0xcf8."""
 
-    def __init__(self, qtest: Qtest, slot: int) -> None:
+    def __init__(self, qtest: Qtest, slot: int, bus: int = 0) -> None:
         self.qtest = qtest
-        self.slot = slot
+        self._address = 0x80000000 | bus << 16 | slot << 11
 
     def read(self, offset: int) -> int:
         """Four bytes of configuration space."""
-        self.qtest.outl(CONFIG_ADDRESS,
-                        0x80000000 | self.slot << 11 | offset & 0xFC)
+        self.qtest.outl(CONFIG_ADDRESS, self._address | offset & 0xFC)
         return self.qtest.inl(CONFIG_DATA)
 
     def write(self, offset: int, value: int) -> None:
         """Write four bytes."""
-        self.qtest.outl(CONFIG_ADDRESS,
-                        0x80000000 | self.slot << 11 | offset & 0xFC)
+        self.qtest.outl(CONFIG_ADDRESS, self._address | offset & 0xFC)
         self.qtest.outl(CONFIG_DATA, value)
 
     def capability(self, wanted: int) -> int:
@@ -171,9 +169,9 @@ class Queue:
 class NvmeHost:
     """The driver."""
 
-    def __init__(self, qtest: Qtest, slot: int = 4) -> None:
+    def __init__(self, qtest: Qtest, slot: int = 4, bus: int = 0) -> None:
         self.qtest = qtest
-        self.pci = PciFunction(qtest, slot)
+        self.pci = PciFunction(qtest, slot, bus)
         self.admin = Queue(self, 0, ADMIN_SQ, ADMIN_CQ)
         self.io = Queue(self, 1, IO_SQ, IO_CQ)
 
