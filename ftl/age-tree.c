@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * age-tree.c - the FULL blocks of a plane by age, where valid units alone do not
- * say which one is best: a policy weighs age against them (ftl.gc=cost-benefit), or
- * those of the whole stripe count (ftl.gc_unit).
+ * say which one is best: a policy weighs age against them (ftl.gc=cost-benefit), those
+ * of the whole stripe count (ftl.gc_unit), or how worn a block is (ftl.wear=static).
  *
  * A tournament tree over the blocks in the order of Plane.oldest: a node has the
  * fewest valid units of its blocks, and the time when the one that was left alone
@@ -15,6 +15,9 @@
  * (stripe-means.c), and no block of it scores more than with the least mean of that
  * range.  So a unit that is overwritten changes nothing in the trees of the other
  * planes.
+ *
+ * With ftl.wear=static a node has the number of its blocks, too, and the least erases
+ * of one.
  *
  * Follows from the lists: it is made anew when it is asked for and is not up to
  * date (a state was loaded, the power was cut), and when its places are used up.
@@ -39,11 +42,18 @@ typedef struct AgeSlots {
     uint32_t first, last;
 } AgeSlots;
 
+/* Blocks, and the least erases of one of them; NOTHING: there is none. */
+typedef struct AgeWear {
+    uint32_t n;
+    uint32_t least;
+} AgeWear;
+
 #define NO_SLOTS ((AgeSlots){SLOTS_NONE_FIRST, SLOTS_NONE_LAST})
 
 typedef struct PlaneAges {
-    AgeNode *node;   /* 1 is the root; leaves from size on */
+    AgeNode *node;   /* 1 is the root; leaves from size on; or NULL */
     AgeSlots *slots; /* the same; NULL without Ssd.stripe_means */
+    AgeWear *wear;   /* the same; NULL without ftl.wear=static */
     uint32_t *block; /* by place */
     uint32_t next;   /* place */
     bool made;
@@ -57,9 +67,11 @@ struct AgeTrees {
 
 void age_trees_init(Ssd *ssd)
 {
+    bool weighs = ssd->gc == &gc_cost_benefit || ssd->stripe_means;
+    bool levels = ssd->cfg->wear == SSD_WEAR_STATIC;
     AgeTrees *t;
 
-    if (ssd->gc != &gc_cost_benefit && !ssd->stripe_means) {
+    if (!weighs && !levels) {
         return;
     }
     t = g_new0(AgeTrees, 1);
@@ -70,7 +82,12 @@ void age_trees_init(Ssd *ssd)
     t->place = lazy_new(uint32_t, ssd->geo->n_blocks);
     t->plane = g_new0(PlaneAges, ssd->l.n_planes);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        t->plane[i].node = lazy_new(AgeNode, 2 * (size_t)t->size);
+        if (weighs) {
+            t->plane[i].node = lazy_new(AgeNode, 2 * (size_t)t->size);
+        }
+        if (levels) {
+            t->plane[i].wear = lazy_new(AgeWear, 2 * (size_t)t->size);
+        }
         t->plane[i].block = lazy_new(uint32_t, t->size);
         if (ssd->stripe_means) {
             t->plane[i].slots = lazy_new(AgeSlots, 2 * (size_t)t->size);
@@ -90,6 +107,7 @@ void age_trees_destroy(Ssd *ssd)
         lazy_free(t->plane[i].node, 2 * (size_t)t->size, sizeof(AgeNode));
         lazy_free(t->plane[i].block, t->size, sizeof(uint32_t));
         lazy_free(t->plane[i].slots, 2 * (size_t)t->size, sizeof(AgeSlots));
+        lazy_free(t->plane[i].wear, 2 * (size_t)t->size, sizeof(AgeWear));
     }
     lazy_free(t->place, ssd->geo->n_blocks, sizeof(*t->place));
     g_free(t->plane);
@@ -123,6 +141,9 @@ static void set_leaf(const Ssd *ssd, uint32_t plane, uint32_t place, AgeNode lea
     AgeNode *node = t->plane[plane].node;
     uint32_t i = t->size + place;
 
+    if (!node) {
+        return;
+    }
     node[i] = leaf;
     for (i /= 2; i > 0; i /= 2) {
         AgeNode now = join(&ssd->plane[plane], &node[2 * i], &node[2 * i + 1]);
@@ -146,6 +167,9 @@ static void set_slots(const Ssd *ssd, uint32_t plane, uint32_t place,
     AgeSlots *slots = t->plane[plane].slots;
     uint32_t i = t->size + place;
 
+    if (!slots) {
+        return;
+    }
     slots[i] = leaf;
     for (i /= 2; i > 0; i /= 2) {
         AgeSlots now = join_slots(&slots[2 * i], &slots[2 * i + 1]);
@@ -164,9 +188,51 @@ static AgeSlots slots_of(const Ssd *ssd, uint32_t block)
     return slot == NONE ? NO_SLOTS : (AgeSlots){slot, slot};
 }
 
+static AgeWear join_wear(const AgeWear *a, const AgeWear *b)
+{
+    return (AgeWear){a->n + b->n, MIN(a->least, b->least)};
+}
+
+static void set_wear(const Ssd *ssd, uint32_t plane, uint32_t place,
+                     AgeWear leaf)
+{
+    const AgeTrees *t = ssd->age_trees;
+    AgeWear *wear = t->plane[plane].wear;
+    uint32_t i = t->size + place;
+
+    if (!wear) {
+        return;
+    }
+    wear[i] = leaf;
+    for (i /= 2; i > 0; i /= 2) {
+        wear[i] = join_wear(&wear[2 * i], &wear[2 * i + 1]);
+    }
+}
+
+static AgeWear wear_of(const Ssd *ssd, uint32_t block)
+{
+    return (AgeWear){1, nand_erase_count(ssd->nand, block)};
+}
+
 static AgeNode leaf_of(const Ssd *ssd, uint32_t block)
 {
     return (AgeNode){ssd->block[block].valid, ssd->block[block].mtime};
+}
+
+static void clear(PlaneAges *a, uint32_t size)
+{
+    for (uint32_t i = 0; i < 2 * size; i++) {
+        if (a->node) {
+            a->node[i].least = NOTHING;
+        }
+        if (a->slots) {
+            a->slots[i] = NO_SLOTS;
+        }
+        if (a->wear) {
+            a->wear[i] = (AgeWear){0, NOTHING};
+        }
+    }
+    a->next = 0;
 }
 
 static void make(Ssd *ssd, uint32_t plane)
@@ -175,26 +241,29 @@ static void make(Ssd *ssd, uint32_t plane)
     PlaneAges *a = &t->plane[plane];
     const Plane *p = &ssd->plane[plane];
 
-    for (uint32_t i = 0; i < 2 * t->size; i++) {
-        a->node[i].least = NOTHING;
-    }
-    for (uint32_t i = 0; a->slots && i < 2 * t->size; i++) {
-        a->slots[i] = NO_SLOTS;
-    }
-    a->next = 0;
+    clear(a, t->size);
     for (uint32_t b = p->oldest; b != NONE; b = ssd->block[b].newer) {
         t->place[b] = a->next;
         a->block[a->next] = b;
+        if (a->node) {
+            a->node[t->size + a->next] = leaf_of(ssd, b);
+        }
         if (a->slots) {
             a->slots[t->size + a->next] = slots_of(ssd, b);
         }
-        a->node[t->size + a->next++] = leaf_of(ssd, b);
+        if (a->wear) {
+            a->wear[t->size + a->next] = wear_of(ssd, b);
+        }
+        a->next++;
     }
-    for (uint32_t i = t->size - 1; i > 0; i--) {
+    for (uint32_t i = t->size - 1; a->node && i > 0; i--) {
         a->node[i] = join(p, &a->node[2 * i], &a->node[2 * i + 1]);
     }
     for (uint32_t i = t->size - 1; a->slots && i > 0; i--) {
         a->slots[i] = join_slots(&a->slots[2 * i], &a->slots[2 * i + 1]);
+    }
+    for (uint32_t i = t->size - 1; a->wear && i > 0; i--) {
+        a->wear[i] = join_wear(&a->wear[2 * i], &a->wear[2 * i + 1]);
     }
     a->made = true;
 }
@@ -214,6 +283,7 @@ void age_tree_append(Ssd *ssd, uint32_t plane, uint32_t block)
         if (a->slots) {
             set_slots(ssd, plane, a->next, slots_of(ssd, block));
         }
+        set_wear(ssd, plane, a->next, wear_of(ssd, block));
         a->next++;
     }
 }
@@ -224,9 +294,8 @@ void age_tree_remove(Ssd *ssd, uint32_t plane, uint32_t block)
 
     if (t->plane[plane].made) {
         set_leaf(ssd, plane, t->place[block], (AgeNode){.least = NOTHING});
-        if (ssd->stripe_means) {
-            set_slots(ssd, plane, t->place[block], NO_SLOTS);
-        }
+        set_slots(ssd, plane, t->place[block], NO_SLOTS);
+        set_wear(ssd, plane, t->place[block], (AgeWear){0, NOTHING});
     }
 }
 
@@ -331,6 +400,48 @@ uint32_t age_tree_best(Ssd *ssd, uint32_t plane, AgeScore score)
     return s.place == NONE ? NONE : s.ages->block[s.place];
 }
 
+/* The least erases of the first n blocks. */
+static uint32_t least_erased(const PlaneAges *a, uint32_t n)
+{
+    uint32_t least = NOTHING;
+    uint32_t node = 1;
+
+    while (n > 0 && a->wear[node].n > n) { /* not a leaf */
+        const AgeWear *left = &a->wear[2 * node];
+
+        if (left->n > n) {
+            node = 2 * node;
+        } else {
+            least = MIN(least, left->least);
+            n -= left->n;
+            node = 2 * node + 1;
+        }
+    }
+    return n > 0 ? MIN(least, a->wear[node].least) : least;
+}
+
+uint32_t age_tree_least_erased(Ssd *ssd, uint32_t plane, uint32_t n,
+                               uint32_t limit)
+{
+    AgeTrees *t = ssd->age_trees;
+    PlaneAges *a = &t->plane[plane];
+    uint32_t node = 1;
+    uint32_t least;
+
+    if (!a->made) {
+        make(ssd, plane);
+    }
+    least = least_erased(a, n);
+    if (least >= limit) {
+        return NONE;
+    }
+    /* The first one erased so seldom is among the first n. */
+    while (node < t->size) {
+        node = a->wear[2 * node].least <= least ? 2 * node : 2 * node + 1;
+    }
+    return a->block[node - t->size];
+}
+
 /* ---- checks ------------------------------------------------------------------------ */
 
 static bool check_leaf(const Ssd *ssd, uint32_t plane, uint32_t block,
@@ -343,9 +454,13 @@ static bool check_leaf(const Ssd *ssd, uint32_t plane, uint32_t block,
 
     CHECK(place < a->next && a->block[place] == block,
           "block %u: its place in the tree by age", block);
-    CHECK(a->node[t->size + place].least == leaf.least &&
-              a->node[t->size + place].mtime == leaf.mtime,
+    CHECK(!a->node || (a->node[t->size + place].least == leaf.least &&
+                       a->node[t->size + place].mtime == leaf.mtime),
           "block %u: its leaf in the tree by age", block);
+    CHECK(!a->wear || (a->wear[t->size + place].n == 1 &&
+                       a->wear[t->size + place].least ==
+                           nand_erase_count(ssd->nand, block)),
+          "block %u: its erases in the tree by age", block);
     if (a->slots) {
         AgeSlots slots = slots_of(ssd, block);
 
@@ -362,9 +477,15 @@ static bool check_nodes(const Ssd *ssd, uint32_t plane, GError **error)
     const PlaneAges *a = &t->plane[plane];
 
     for (uint32_t i = 1; a->made && i < t->size; i++) {
-        CHECK(a->node[i].least ==
-                  MIN(a->node[2 * i].least, a->node[2 * i + 1].least),
+        CHECK(!a->node || a->node[i].least == MIN(a->node[2 * i].least,
+                                                  a->node[2 * i + 1].least),
               "plane %u: node %u of the tree by age", plane, i);
+        if (a->wear) {
+            AgeWear now = join_wear(&a->wear[2 * i], &a->wear[2 * i + 1]);
+
+            CHECK(a->wear[i].n == now.n && a->wear[i].least == now.least,
+                  "plane %u: erases of node %u of the tree by age", plane, i);
+        }
         if (a->slots) {
             AgeSlots now = join_slots(&a->slots[2 * i], &a->slots[2 * i + 1]);
 

@@ -39,6 +39,12 @@ void age_tree_new_slots(Ssd *ssd, uint32_t plane);
  * gc_valid(), the first of them in Plane.oldest; NONE: there is none. */
 uint32_t age_tree_best(Ssd *ssd, uint32_t plane, AgeScore score);
 
+/* With ftl.wear=static: of the first n blocks of Plane.oldest (all, if there are
+ * fewer) the first of those that were erased least, if that is less than limit; else
+ * NONE. */
+uint32_t age_tree_least_erased(Ssd *ssd, uint32_t plane, uint32_t n,
+                               uint32_t limit);
+
 /* For ssd_check(). */
 bool age_trees_check(const Ssd *ssd, GError **error);
 

@@ -130,6 +130,7 @@ static void free_append(Ssd *ssd, uint32_t block, uint32_t *head,
 {
     ssd->block[block].state = BLOCK_FREE;
     ssd->block[block].next = NONE;
+    ssd->block[block].prev = *n == 0 ? NONE : *tail;
     if (*n == 0) {
         *head = block;
     } else {
@@ -148,6 +149,7 @@ static void free_push(Ssd *ssd, uint32_t block)
                     &p->n_slc_free);
     } else {
         free_append(ssd, block, &p->free_head, &p->free_tail, &p->n_free);
+        wear_freed(ssd, block);
     }
 }
 
@@ -169,33 +171,41 @@ static uint32_t slc_free_pop(Ssd *ssd, Plane *p)
 }
 
 /* Which one is wear levelling's business. */
-static uint32_t free_take(Ssd *ssd, Plane *p, OpenKind kind)
+static uint32_t free_take(Ssd *ssd, uint32_t plane, OpenKind kind)
 {
-    uint32_t before;
+    Plane *p = &ssd->plane[plane];
     uint32_t block;
+    const Block *b;
 
     g_assert(p->n_free > 0);
-    block = wear_choose_free(ssd, p, kind, &before);
-    if (before == NONE) {
-        p->free_head = ssd->block[block].next;
+    block = wear_choose_free(ssd, plane, kind);
+    b = &ssd->block[block];
+    g_assert(b->state == BLOCK_FREE);
+    if (block == p->free_head) {
+        p->free_head = b->next;
     } else {
-        ssd->block[before].next = ssd->block[block].next;
+        ssd->block[b->prev].next = b->next;
     }
-    if (p->free_tail == block) {
-        p->free_tail = before;
+    if (block == p->free_tail) {
+        p->free_tail = b->prev;
+    } else {
+        ssd->block[b->next].prev = b->prev;
     }
     p->n_free--;
+    wear_taken(ssd, block);
     note_free(ssd);
     return block;
 }
 
 /* The host fills blocks in SLC mode as long as there are any. */
-static uint32_t take_free_block(Ssd *ssd, Plane *p, OpenKind kind)
+static uint32_t take_free_block(Ssd *ssd, uint32_t plane, OpenKind kind)
 {
+    Plane *p = &ssd->plane[plane];
+
     if (kind == OPEN_HOST && p->n_slc_free > 0) {
         return slc_free_pop(ssd, p);
     }
-    return free_take(ssd, p, kind);
+    return free_take(ssd, plane, kind);
 }
 
 void block_count_lost(Ssd *ssd, uint32_t block)
@@ -256,6 +266,7 @@ void block_init(Ssd *ssd)
     unit_init(ssd);
     stripe_means_init(ssd);
     age_trees_init(ssd);
+    wear_init(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_plane(ssd, i);
     }
@@ -269,7 +280,7 @@ uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind)
     if (p->n_free == 0) {
         return NONE;
     }
-    block = free_take(ssd, p, kind);
+    block = free_take(ssd, plane, kind);
     ssd->block[block].state = BLOCK_MAPPED;
     ssd->block[block].stream = 0;
     ssd->block[block].pending = 0;
@@ -288,6 +299,7 @@ void block_destroy(Ssd *ssd)
     alloc_destroy(ssd);
     unit_destroy(ssd);
     age_trees_destroy(ssd);
+    wear_destroy(ssd);
     stripe_means_destroy(ssd);
     lazy_free(ssd->block, ssd->geo->n_blocks, sizeof(*ssd->block));
 }
@@ -344,7 +356,7 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
     Open *o = &p->open[open_index(ssd, kind, stream)];
     Block *b;
 
-    o->block = take_free_block(ssd, p, kind);
+    o->block = take_free_block(ssd, plane, kind);
     o->next_page = 0;
     refresh_opened(ssd, o->block);
     b = &ssd->block[o->block];

@@ -566,6 +566,7 @@ typedef struct BackgroundStats {
     uint64_t yields; /* cleaning waited for reads of the host */
 } BackgroundStats;
 
+typedef struct PlaneWear PlaneWear; /* wear.c */
 typedef struct GcPolicy GcPolicy;
 typedef struct AllocPolicy AllocPolicy;
 typedef struct BufferPolicy BufferPolicy;
@@ -651,6 +652,9 @@ struct Ssd {
     Plane *plane;
     AgeTrees *age_trees; /* or NULL */
     StripeMeans *stripe_means; /* or NULL */
+    PlaneWear *wear; /* by plane; NULL with ftl.wear=fifo, as the next one */
+    uint64_t *wear_order; /* by block: FREE ones in the order of the list */
+    uint32_t wear_size;   /* leaves of PlaneWear's trees, a power of two */
     uint64_t *accepting;    /* bitmap by position in the stripe */
     uint32_t *stripe_plane; /* position in the stripe -> plane */
     uint32_t *stripe_pos;   /* plane -> position */

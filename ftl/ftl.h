@@ -666,10 +666,18 @@ void refresh_power_on(Ssd *ssd);
 
 /* ---- wear.c ----------------------------------------------------------------------- */
 
-/* The free block of the plane that is to be opened next, and the one before it
- * in the list, or NONE; the list is not empty. */
-uint32_t wear_choose_free(const Ssd *ssd, const Plane *p, OpenKind kind,
-                          uint32_t *before);
+void wear_init(Ssd *ssd);
+void wear_destroy(Ssd *ssd);
+
+/* Free lists and erases are others now: a state was loaded, the power was cut. */
+void wear_forget(Ssd *ssd);
+
+/* The free block of the plane that is to be opened next; there is one. */
+uint32_t wear_choose_free(Ssd *ssd, uint32_t plane, OpenKind kind);
+
+/* A block, not in SLC mode, has come to the end of the free list; has left it. */
+void wear_freed(Ssd *ssd, uint32_t block);
+void wear_taken(Ssd *ssd, uint32_t block);
 
 /* A block of the plane has been erased. */
 void wear_erased(Ssd *ssd, uint32_t block);
@@ -677,6 +685,9 @@ void wear_erased(Ssd *ssd, uint32_t block);
 /* A FULL block of the plane that is so little worn that what it holds is to go
  * elsewhere, or NONE. */
 uint32_t wear_victim(Ssd *ssd, uint32_t plane);
+
+/* For ssd_check(). */
+bool wear_check(const Ssd *ssd, uint32_t plane, GError **error);
 
 /* Share of the rated erases that the blocks have seen on average: erases are
  * those of all blocks but the ones in SLC mode, which are a cache. */

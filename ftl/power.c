@@ -165,6 +165,7 @@ void power_lost(Ssd *ssd)
     trim_power_lost(ssd);
     age_trees_forget(ssd);
     stripe_means_forget(ssd);
+    wear_forget(ssd);
     nand_power_cut(ssd->nand, ssd->now_ps);
     if (ssd->cfg->plp) {
         keep_buffer(ssd);

@@ -420,7 +420,8 @@ bool ssd_check(const Ssd *ssd, GError **error)
         return false;
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (!check_victim(ssd, i, error) || !check_lists(ssd, i, error) || !check_open(ssd, i, error) ||
+        if (!check_victim(ssd, i, error) || !wear_check(ssd, i, error) ||
+            !check_lists(ssd, i, error) || !check_open(ssd, i, error) ||
             !check_staged(ssd, i, error)) {
             return false;
         }

@@ -134,8 +134,11 @@ static const StateRow ssd_rows[] = {
     VALUE(merge_stats),
     TABLE(block, N_BLOCKS),
     KEPT(plane), /* has rows of its own */
-    KEPT(age_trees), /* worked out anew, and so is the next */
+    KEPT(age_trees), /* worked out anew, and so are the next four */
     KEPT(stripe_means),
+    KEPT(wear),
+    KEPT(wear_order),
+    KEPT(wear_size),
     TABLE(accepting, N_PLANE_WORDS),
     KEPT(stripe_plane),
     KEPT(stripe_pos),
@@ -620,6 +623,7 @@ static bool walk(State *s, Ssd *ssd)
     if (s->loading) {
         age_trees_forget(ssd);
         stripe_means_forget(ssd);
+        wear_forget(ssd);
         unit_count(ssd);
     }
     if (!same_faults) {

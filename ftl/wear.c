@@ -20,35 +20,146 @@
  * efficient wear leveling for large-scale flash-memory storage systems", SAC
  * 2007 (cold-data migration); its pools are not modelled.
  */
+#include "check.h"
 #include "ftl.h"
+#include "lazymem.h"
 
-/* The free list ends early where no block can be better. */
-uint32_t wear_choose_free(const Ssd *ssd, const Plane *p, OpenKind kind,
-                          uint32_t *before)
+/* The free blocks of a plane in tournament trees by block: a node has the block that
+ * was erased least, and the one that was erased most; of equal ones that which has been
+ * free longest.  Made anew when it is asked for and is not up to date. */
+struct PlaneWear {
+    uint32_t *least; /* 1 is the root; leaves from Ssd.wear_size on; or NONE */
+    uint32_t *most;
+    uint64_t freed; /* blocks, up to now */
+    bool made;
+    /* A block that was erased least of all that are not bad, and how often; NONE: one is
+     * to be found. */
+    uint32_t block;
+    uint32_t erases;
+};
+
+void wear_init(Ssd *ssd)
 {
-    bool worn = kind == OPEN_GC;
-    uint32_t goal = worn ? p->most_erased : p->least_erased;
-    uint32_t best = p->free_head;
-    uint32_t best_erases = nand_erase_count(ssd->nand, best);
-    uint32_t prev = best;
-
-    *before = NONE;
     if (ssd->cfg->wear == SSD_WEAR_FIFO) {
-        return best;
+        return;
     }
-    for (uint32_t i = 1; i < p->n_free && best_erases != goal; i++) {
-        uint32_t block = ssd->block[prev].next;
-        uint32_t erases = nand_erase_count(ssd->nand, block);
-
-        if (worn ? erases > best_erases : erases < best_erases) {
-            best = block;
-            best_erases = erases;
-            *before = prev;
-        }
-        prev = block;
+    ssd->wear_size = 2;
+    while (ssd->wear_size < ssd->geo->blocks_per_plane) {
+        ssd->wear_size *= 2;
     }
-    return best;
+    ssd->wear_order = lazy_new(uint64_t, ssd->geo->n_blocks);
+    ssd->wear = g_new0(PlaneWear, ssd->l.n_planes);
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        ssd->wear[i].least = lazy_new(uint32_t, 2 * (size_t)ssd->wear_size);
+        ssd->wear[i].most = lazy_new(uint32_t, 2 * (size_t)ssd->wear_size);
+    }
+    wear_forget(ssd);
 }
+
+void wear_destroy(Ssd *ssd)
+{
+    for (uint32_t i = 0; ssd->wear && i < ssd->l.n_planes; i++) {
+        lazy_free(ssd->wear[i].least, 2 * (size_t)ssd->wear_size,
+                  sizeof(uint32_t));
+        lazy_free(ssd->wear[i].most, 2 * (size_t)ssd->wear_size,
+                  sizeof(uint32_t));
+    }
+    if (ssd->wear) {
+        lazy_free(ssd->wear_order, ssd->geo->n_blocks, sizeof(uint64_t));
+    }
+    g_free(ssd->wear);
+}
+
+void wear_forget(Ssd *ssd)
+{
+    for (uint32_t i = 0; ssd->wear && i < ssd->l.n_planes; i++) {
+        ssd->wear[i].made = false;
+        ssd->wear[i].block = NONE;
+    }
+}
+
+/* ---- free blocks ------------------------------------------------------------------- */
+
+/* Which of two, or NONE, was erased less, or (most) more. */
+static uint32_t better(const Ssd *ssd, uint32_t a, uint32_t b, bool most)
+{
+    uint32_t of_a;
+    uint32_t of_b;
+
+    if (a == NONE || b == NONE) {
+        return a == NONE ? b : a;
+    }
+    of_a = nand_erase_count(ssd->nand, a);
+    of_b = nand_erase_count(ssd->nand, b);
+    if (of_a == of_b) {
+        return ssd->wear_order[a] < ssd->wear_order[b] ? a : b;
+    }
+    return (of_a < of_b) != most ? a : b;
+}
+
+static void set_free(Ssd *ssd, uint32_t block, bool is_free)
+{
+    PlaneWear *w = &ssd->wear[block_plane(ssd, block)];
+    uint32_t i = ssd->wear_size + block % ssd->geo->blocks_per_plane;
+
+    w->least[i] = is_free ? block : NONE;
+    w->most[i] = w->least[i];
+    for (i /= 2; i > 0; i /= 2) {
+        w->least[i] = better(ssd, w->least[2 * i], w->least[2 * i + 1], false);
+        w->most[i] = better(ssd, w->most[2 * i], w->most[2 * i + 1], true);
+    }
+}
+
+static void make(Ssd *ssd, uint32_t plane)
+{
+    PlaneWear *w = &ssd->wear[plane];
+    uint32_t prev = NONE;
+    uint32_t b = ssd->plane[plane].free_head;
+
+    for (uint32_t i = 0; i < 2 * ssd->wear_size; i++) {
+        w->least[i] = NONE;
+        w->most[i] = NONE;
+    }
+    for (uint32_t i = 0; i < ssd->plane[plane].n_free; i++) {
+        ssd->block[b].prev = prev;
+        ssd->wear_order[b] = w->freed++;
+        set_free(ssd, b, true);
+        prev = b;
+        b = ssd->block[b].next;
+    }
+    w->made = true;
+}
+
+void wear_freed(Ssd *ssd, uint32_t block)
+{
+    PlaneWear *w = ssd->wear ? &ssd->wear[block_plane(ssd, block)] : NULL;
+
+    if (w && w->made) {
+        ssd->wear_order[block] = w->freed++;
+        set_free(ssd, block, true);
+    }
+}
+
+void wear_taken(Ssd *ssd, uint32_t block)
+{
+    if (ssd->wear && ssd->wear[block_plane(ssd, block)].made) {
+        set_free(ssd, block, false);
+    }
+}
+
+uint32_t wear_choose_free(Ssd *ssd, uint32_t plane, OpenKind kind)
+{
+    if (!ssd->wear) {
+        return ssd->plane[plane].free_head;
+    }
+    if (!ssd->wear[plane].made) {
+        make(ssd, plane);
+    }
+    return kind == OPEN_GC ? ssd->wear[plane].most[1]
+                           : ssd->wear[plane].least[1];
+}
+
+/* ---- static levelling -------------------------------------------------------------- */
 
 void wear_erased(Ssd *ssd, uint32_t block)
 {
@@ -65,18 +176,49 @@ void wear_erased(Ssd *ssd, uint32_t block)
     }
 }
 
-static uint32_t count_least(const Ssd *ssd, uint32_t plane)
+/* The first block of the plane from there on that is not bad, and is erased no more
+ * than so often; NONE: there is none. */
+static uint32_t next_least(const Ssd *ssd, uint32_t plane, uint32_t from,
+                           uint32_t erases)
 {
-    uint32_t first = plane * ssd->geo->blocks_per_plane;
-    uint32_t least = ssd->plane[plane].most_erased;
+    uint32_t end = (plane + 1) * ssd->geo->blocks_per_plane;
 
-    for (uint32_t b = first + ssd->geo->slc_blocks;
-         b < first + ssd->geo->blocks_per_plane; b++) {
-        if (ssd->block[b].state != BLOCK_BAD) {
-            least = MIN(least, nand_erase_count(ssd->nand, b));
+    for (uint32_t b = from; b < end; b++) {
+        if (ssd->block[b].state != BLOCK_BAD &&
+            nand_erase_count(ssd->nand, b) <= erases) {
+            return b;
         }
     }
-    return least;
+    return NONE;
+}
+
+/*
+ * Erases only become more, and a bad block stays bad: those before the one that was
+ * found last are erased more often than it was, and while it is as it was there is
+ * none below.  So the blocks are gone through once for each step that the least of
+ * them makes.
+ */
+static uint32_t count_least(Ssd *ssd, uint32_t plane)
+{
+    uint32_t first = plane * ssd->geo->blocks_per_plane + ssd->geo->slc_blocks;
+    PlaneWear *l = &ssd->wear[plane];
+    uint32_t found = NONE;
+
+    if (l->block != NONE) {
+        l->block = next_least(ssd, plane, l->block, l->erases);
+    }
+    if (l->block == NONE) {
+        found = next_least(ssd, plane, first, UINT32_MAX);
+        l->erases = UINT32_MAX;
+    }
+    while (found != NONE) {
+        l->block = found;
+        l->erases = nand_erase_count(ssd->nand, found);
+        found = l->erases == 0
+                    ? NONE
+                    : next_least(ssd, plane, found + 1, l->erases - 1);
+    }
+    return MIN(l->erases, ssd->plane[plane].most_erased);
 }
 
 /*
@@ -86,22 +228,64 @@ static uint32_t count_least(const Ssd *ssd, uint32_t plane)
 uint32_t wear_victim(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->plane[plane];
-    uint32_t n = ssd->geo->blocks_per_plane / 2;
-    uint32_t found_erases = p->wear_due - ssd->cfg->wear_spread;
-    uint32_t found = NONE;
+    uint32_t found = age_tree_least_erased(ssd, plane,
+                                           ssd->geo->blocks_per_plane / 2,
+                                           p->wear_due - ssd->cfg->wear_spread);
 
-    for (uint32_t b = p->oldest; b != NONE && n > 0; n--) {
-        uint32_t erases = nand_erase_count(ssd->nand, b);
-
-        if (erases < found_erases) {
-            found = b;
-            found_erases = erases;
-        }
-        b = ssd->block[b].newer;
-    }
     p->least_erased = count_least(ssd, plane);
     p->wear_due = 0;
     return found;
+}
+
+static bool check_least(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    const PlaneWear *w = &ssd->wear[plane];
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
+
+    for (uint32_t b = first + ssd->geo->slc_blocks;
+         w->block != NONE && b < first + ssd->geo->blocks_per_plane; b++) {
+        uint32_t erases = nand_erase_count(ssd->nand, b);
+
+        CHECK(ssd->block[b].state == BLOCK_BAD ||
+                  (erases >= w->erases && (b >= w->block || erases > w->erases)),
+              "block %u: erased %u times, block %u at least %u", b, erases,
+              w->block, w->erases);
+    }
+    return true;
+}
+
+bool wear_check(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    const Plane *p = &ssd->plane[plane];
+    const PlaneWear *w = ssd->wear ? &ssd->wear[plane] : NULL;
+    uint32_t least = NONE;
+    uint32_t most = NONE;
+    uint32_t prev = NONE;
+    uint32_t b = p->free_head;
+
+    if (!w || !w->made) {
+        return true;
+    }
+    for (uint32_t i = 0; i < p->n_free; i++) {
+        CHECK(ssd->block[b].prev == prev && w->least[ssd->wear_size +
+                  b % ssd->geo->blocks_per_plane] == b,
+              "block %u: is free, after %u", b, prev);
+        if (least == NONE || nand_erase_count(ssd->nand, b) <
+                                 nand_erase_count(ssd->nand, least)) {
+            least = b;
+        }
+        if (most == NONE || nand_erase_count(ssd->nand, b) >
+                                nand_erase_count(ssd->nand, most)) {
+            most = b;
+        }
+        prev = b;
+        b = ssd->block[b].next;
+    }
+    CHECK(w->least[1] == least && w->most[1] == most,
+          "plane %u: %u and %u are the free blocks erased least and most by the "
+          "tree, %u and %u by the list", plane, w->least[1], w->most[1], least,
+          most);
+    return check_least(ssd, plane, error);
 }
 
 uint32_t wear_percent_used(const Ssd *ssd, uint64_t erases)

@@ -346,6 +346,47 @@ static void test_skewed_wear(void)
     g_assert_cmpuint(width(&fifo[1]), >, 2 * width(&level[1]));
 }
 
+/* A look at all blocks now and then agrees with the trees, also after power cuts and
+ * with media that fail. */
+static void test_wear_index(void)
+{
+    static const char *const options[] = {
+        ("ftl.wear=static;ftl.wear_spread=3;media.program_fail=1e-4;"
+         "media.erase_fail=1e-4"),
+        "ftl.wear=static;ftl.wear_spread=3;ftl.gc=cost-benefit",
+        "ftl.wear=dynamic;media.erase_fail=1e-3",
+        "ftl.wear=static;ftl.wear_spread=3;ftl.recovery=checkpoint",
+    };
+
+    for (size_t k = 0; k < G_N_ELEMENTS(options); k++) {
+        g_autofree char *all = g_strconcat(
+            "nand.blocks=70;nand.pages=8;nand.erase=100us;ftl.op_percent=45%;",
+            options[k], NULL);
+        Ref *r = ref_new(ref_config(all), true);
+        Prng rng;
+
+        r->faults = true;
+        prng_seed(&rng, 8, 8);
+        for (int i = 0; i < 12000; i++) {
+            uint64_t lpn = prng_below(&rng, i % 90 ? r->n_units / 8 : r->n_units);
+
+            ref_do(r, SSD_OP_WRITE, lpn * r->unit_blocks, r->unit_blocks, false);
+            if (i % 50 == 0) {
+                g_autoptr(GError) error = NULL;
+
+                ssd_check(r->ssd, &error);
+                g_assert_no_error(error);
+            }
+            if (i % 3000 == 2999) {
+                ref_power_cycle(r);
+            }
+        }
+        g_assert_true(k == 2 || r->ssd->background_stats.wear_victims > 20);
+        ref_finish(r);
+        ref_free(r);
+    }
+}
+
 /* Moves have a cause of their own; data, streams and bad blocks get along. */
 static void test_moves(void)
 {
@@ -595,6 +636,7 @@ int main(int argc, char **argv)
     g_test_add_func("/upkeep/static-wear", test_static_wear);
     g_test_add_func("/upkeep/percent-used", test_percent_used);
     g_test_add_func("/upkeep/skewed-wear", test_skewed_wear);
+    g_test_add_func("/upkeep/wear-index", test_wear_index);
     g_test_add_func("/upkeep/moves", test_moves);
     g_test_add_func("/upkeep/retention", test_retention);
     g_test_add_func("/upkeep/copyback", test_copyback);
