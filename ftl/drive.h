@@ -693,6 +693,7 @@ struct Ssd {
     uint32_t n_must; /* of those, how many must not wait for a full page */
     Stream *stream; /* l.n_streams, and one for blocks of several */
     uint32_t stream_cursor;
+    uint64_t dirty_streams; /* as bits: those with DIRTY slots */
     uint64_t mixed_pages; /* that cleaning could not keep apart */
     SlotList list[BUFFER_LISTS]; /* of the buffer policy */
     void *policy_data;           /* of the buffer policy */

@@ -354,6 +354,9 @@ void stream_all_due(Ssd *ssd);
 /* The stream whose page goes to NAND next, or NONE. */
 uint32_t stream_ready(Ssd *ssd);
 
+/* The lists of the streams were loaded. */
+void stream_note_slots(Ssd *ssd);
+
 /* Is there enough for another page of the row that the stream has begun? */
 bool stream_goes_on(const Ssd *ssd, uint32_t stream);
 

@@ -252,6 +252,9 @@ static bool check_streams(const Ssd *ssd, GError **error)
             return false;
         }
         n += st->due.n + st->fresh.n;
+        CHECK((ssd->dirty_streams >> k & 1) == (st->due.n + st->fresh.n > 0),
+              "stream %u: %u dirty slots, but the bit says %d", k,
+              st->due.n + st->fresh.n, (int)(ssd->dirty_streams >> k & 1));
         unsafe += st->n_unsafe;
         CHECK(st->n_unsafe == count_unsafe(ssd, k),
               "stream %u: %u dirty units counted", k, st->n_unsafe);

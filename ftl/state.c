@@ -173,6 +173,7 @@ static const StateRow ssd_rows[] = {
     VALUE(n_must),
     TABLE(stream, N_STREAMS),
     VALUE(stream_cursor),
+    KEPT(dirty_streams), /* follows from the streams */
     VALUE(mixed_pages),
     VALUE(list),
     KEPT(policy_data), /* BufferPolicy.state */
@@ -624,6 +625,7 @@ static bool walk(State *s, Ssd *ssd)
         age_trees_forget(ssd);
         stripe_means_forget(ssd);
         wear_forget(ssd);
+        stream_note_slots(ssd);
         unit_count(ssd);
     }
     if (!same_faults) {

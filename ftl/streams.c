@@ -16,6 +16,7 @@
 
 void stream_init(Ssd *ssd)
 {
+    g_assert(ssd->l.n_streams <= 64); /* Ssd.dirty_streams */
     ssd->stream = g_new0(Stream, ssd->l.n_streams + 1);
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
         ssd->stream[i].row = rows_first(ssd, i);
@@ -38,6 +39,26 @@ void stream_forget_slots(Ssd *ssd)
         ssd->stream[i].fresh = empty_list;
         ssd->stream[i].n_victims = 0;
         ssd->stream[i].n_unsafe = 0;
+    }
+    ssd->dirty_streams = 0;
+}
+
+static void note_dirty(Ssd *ssd, uint32_t stream)
+{
+    const Stream *st = &ssd->stream[stream];
+    uint64_t bit = 1ULL << stream;
+
+    if (st->due.n + st->fresh.n > 0) {
+        ssd->dirty_streams |= bit;
+    } else {
+        ssd->dirty_streams &= ~bit;
+    }
+}
+
+void stream_note_slots(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
+        note_dirty(ssd, i);
     }
 }
 
@@ -74,6 +95,7 @@ void stream_insert(Ssd *ssd, uint32_t slot)
     }
     l->tail = slot;
     l->n++;
+    note_dirty(ssd, s->stream);
     count_due(ssd, s, 1);
 }
 
@@ -93,6 +115,7 @@ void stream_remove(Ssd *ssd, uint32_t slot)
         ssd->slot[s->after].before = s->before;
     }
     l->n--;
+    note_dirty(ssd, s->stream);
     count_due(ssd, s, (uint32_t)-1);
 }
 
@@ -192,18 +215,25 @@ bool stream_goes_on(const Ssd *ssd, uint32_t stream)
 }
 
 /*
- * Round the streams, so that each gets its turn.  A write buffer that is full of
+ * Round the streams that have something, so that each gets its turn.  A write buffer that is full of
  * units which make no page in any stream cannot wait for more of them.
  */
 static uint32_t next_ready(const Ssd *ssd)
 {
-    uint32_t n = ssd->l.n_streams;
     bool full = ssd->n_dirty == ssd->l.n_slots && !ssd->buf->caches;
+    uint64_t before = (1ULL << ssd->stream_cursor) - 1;
+    uint64_t left = ssd->dirty_streams & ~before;
+    uint64_t then = ssd->dirty_streams & before;
     uint32_t most = NONE;
 
-    for (uint32_t k = 0; k < n; k++) {
-        uint32_t i = (ssd->stream_cursor + k) % n;
+    for (; left || then; left &= left - 1) {
+        uint32_t i;
 
+        if (!left) {
+            left = then;
+            then = 0;
+        }
+        i = (uint32_t)__builtin_ctzll(left);
         if (is_ready(ssd, &ssd->stream[i])) {
             return i;
         }
