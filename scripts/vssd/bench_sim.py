@@ -214,6 +214,10 @@ DEEP = {
 VICTIMS = ["greedy", "cost-benefit", "fifo", "d-choices", "windowed-greedy",
            "random"]
 UNITS = ["die", "superblock"]
+# Little of the drive is written, and its blocks wear.
+WORN = ["nand.planes=1", "nand.pages=16", "buffer.size=256KiB",
+        "ftl.op_percent=12%", "ftl.wear_spread=2"]
+LEVELS = ["dynamic", "static"]
 
 
 def _cost(profile: str, fill: str, workload: str, sets: list[str],
@@ -231,7 +235,8 @@ def _growth_row(name: str, small: float, large: float, log: float,
 
 
 def _cliffs(repeat: int) -> list[dict[str, Any]]:
-    """A request with a short queue and a long one, few blocks and many."""
+    """A request with a short queue and a long one, few blocks and many, few streams
+    and many."""
     found = []
     with Stage("one die, 32 and 16,384 requests in flight"):
         for name, sets in DEEP.items():
@@ -240,17 +245,34 @@ def _cliffs(repeat: int) -> list[dict[str, Any]]:
                           [*DIE, *sets], repeat) for n in (32, 16384)]
             found.append(_growth_row(f"sim_depth_{name}", *cost, 14 / 5,
                                      "32 and 16,384 in flight"))
-    with Stage("512 and 8,192 blocks a plane"):
+    with Stage("512 and 65,536 blocks a plane"):
         for key, names in (("ftl.gc", VICTIMS), ("ftl.gc_unit", UNITS)):
             for name in names:
-                cost = [_cost("c64", "seq", "rw=randwrite bs=4k iodepth=32"
+                cost = [_cost("c64", "random", "rw=randwrite bs=4k iodepth=32"
                               " number_ios=200000",
                               [*DIE, "nand.pages=16", f"nand.blocks={n}",
                                f"{key}={name}"], repeat)
-                        for n in (512, 8192)]
+                        for n in (512, 65536)]
                 found.append(_growth_row(
-                    f"sim_blocks_{name.replace('-', '_')}", *cost, 13 / 9,
-                    "512 and 8,192 blocks"))
+                    f"sim_blocks_{name.replace('-', '_')}", *cost, 16 / 9,
+                    "512 and 65,536 blocks"))
+    with Stage("wear levelling, 1,024 and 65,536 blocks a plane"):
+        for name in LEVELS:
+            cost = [_cost("c64", "none", "rw=randwrite bs=4k iodepth=32 size=8m"
+                          " number_ios=2000000",
+                          [*DIE, *WORN, f"nand.blocks={n}", f"ftl.wear={name}"],
+                          repeat)
+                    for n in (1024, 65536)]
+            found.append(_growth_row(f"sim_wear_{name}", *cost, 16 / 10,
+                                     "1,024 and 65,536 blocks"))
+    with Stage("7 and 63 streams"):
+        cost = [_cost("c64", "random", "rw=randrw bs=4k iodepth=32"
+                      " number_ios=100000",
+                      [*DIE, "nand.pages=16", "nand.blocks=8192",
+                       "ftl.op_percent=15%", f"streams.max={n}"], repeat)
+                for n in (7, 63)]
+        found.append(_growth_row("sim_streams", *cost, 6 / 3,
+                                 "7 and 63 streams, the host uses none"))
     return found
 
 
