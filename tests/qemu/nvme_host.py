@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from machine import LIMIT_S, Qtest
@@ -145,7 +146,7 @@ class Queue:
                 left -= done
                 continue
             assert time.monotonic() < end, f"{left} completions are missing"
-            self.host.qtest.clock_step(step_ns)
+            self.host.pass_time(step_ns)
 
     def wait(self, step_ns: int = 0, limit_s: float = LIMIT_S) -> Completion:
         """The next completion; moves the virtual clock while waiting."""
@@ -153,7 +154,7 @@ class Queue:
         while (done := self.poll()) is None:
             assert time.monotonic() < end, "no completion"
             if step_ns:
-                self.host.qtest.clock_step(step_ns)
+                self.host.pass_time(step_ns)
         return done
 
     def run(self, opcode: int, step_ns: int = 100_000, **args: object
@@ -174,6 +175,8 @@ class NvmeHost:
         self.pci = PciFunction(qtest, slot, bus)
         self.admin = Queue(self, 0, ADMIN_SQ, ADMIN_CQ)
         self.io = Queue(self, 1, IO_SQ, IO_CQ)
+        # What happens again and again while this waits for the drive.
+        self.pass_time: Callable[[int], object] = qtest.clock_step
 
     def reg_read(self, offset: int) -> int:
         """A 4-byte register."""
@@ -214,7 +217,7 @@ class NvmeHost:
         end = time.monotonic() + limit_s
         while self.reg_read(CSTS) & bits != bits:
             assert time.monotonic() < end, f"CSTS {self.reg_read(CSTS):#x}"
-            self.qtest.clock_step(1_000_000)
+            self.pass_time(1_000_000)
 
     def shutdown(self) -> None:
         """A normal shutdown, as an operating system does it."""
