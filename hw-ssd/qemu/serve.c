@@ -56,7 +56,7 @@ static __attribute__((noinline)) void *this_thread(void)
 }
 
 /* What is left to do is for the thread of run_ctx. */
-static void leave_rest(VssdDev *s)
+void vssd_run_later(VssdDev *s)
 {
     qemu_bh_schedule(s->run_bh);
 }
@@ -76,7 +76,7 @@ bool vssd_lock(VssdDev *s)
 void vssd_unlock(VssdDev *s)
 {
     if (s->done_jobs) {
-        leave_rest(s);
+        vssd_run_later(s);
     }
     qatomic_set(&s->owner, NULL);
     qemu_mutex_unlock(&s->lock);
@@ -227,7 +227,7 @@ void vssd_run(VssdDev *s)
         return;
     }
     if (more && !s->icount) {
-        leave_rest(s);
+        vssd_run_later(s);
     } else {
         arm_timer(s);
     }

@@ -4,8 +4,8 @@
  *
  * Each request of the controller is one coroutine.  One that never has to wait
  * (null-co, a hole in qcow2) ends inside submit(), in the caller's thread; the
- * others end where the block layer wakes them, take the lock and run the
- * controller on.  With -icount every request is awaited inside submit().  One
+ * others end where the block layer wakes them, take the lock and have the
+ * controller run on.  With -icount every request is awaited inside submit().  One
  * that the node refuses may stop the machine, as werror= and rerror= say.
  *
  * Knows bytes and offsets; knows nothing of commands or of the drive, except in
@@ -186,6 +186,20 @@ static void job_end_bh(void *opaque)
 }
 
 /*
+ * Run the controller on.  Not from here: that may submit requests, and those that a
+ * vCPU's doorbell has begun end in QEMU's main loop, in a bottom half that goes on
+ * as long as requests end.  A guest that feeds shadow doorbells would keep it.
+ */
+static void run_on(VssdDev *s)
+{
+    if (s->icount) {
+        vssd_run(s); /* at this instant; no vCPU runs */
+    } else {
+        vssd_run_later(s);
+    }
+}
+
+/*
  * The coroutine's last act, kept out of it: thread-local variables must not be
  * read by a function that may have changed threads.
  */
@@ -212,7 +226,7 @@ static __attribute__((noinline)) void job_end(VssdJob *job)
         job->state = JOB_ENDED;
     } else {
         job_finish(s, job);
-        vssd_run(s);
+        run_on(s);
         vssd_unlock(s);
     }
     qatomic_dec(&s->jobs_in_flight);

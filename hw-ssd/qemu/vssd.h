@@ -192,6 +192,9 @@ bool vssd_is_inside(VssdDev *s);
  * at the instant of its stop, to the end. */
 void vssd_run(VssdDev *s);
 
+/* The same, soon, in the thread of run_ctx. */
+void vssd_run_later(VssdDev *s);
+
 /* The machine stops: lock held.  It goes on, and the drive's clock with it: lock
  * not held. */
 void vssd_serve_pause(VssdDev *s);
