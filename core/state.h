@@ -51,8 +51,10 @@ typedef struct StateRow {
                        smaller elements, without what is at the end; 0: none has */
 } StateRow;
 
-#define STATE_MEMBER(type, m)                                                  \
-    .name = #type "." #m, .offset = offsetof(type, m),                         \
+/* A member, and its name in the stream. */
+#define STATE_MEMBER(type, m) STATE_MEMBER_AS(type, m, m)
+#define STATE_MEMBER_AS(type, m, was)                                          \
+    .name = #type "." #was, .offset = offsetof(type, m),                       \
     .bytes = sizeof(((type *)0)->m), .align = __alignof__(((type *)0)->m)
 #define STATE_VALUE_ROW(type, m)                                               \
     {STATE_MEMBER(type, m), .kind = STATE_VALUE}

@@ -7,9 +7,8 @@
  * base not long ago.  Nothing but the numbers changes: what is over stays over,
  * and what is to come comes as much later.
  */
-#include "ftl.h"
-
-#include "state-check.h"
+#include "ssd-internal.h"
+#include "state/state-check.h"
 
 /* Instants that are over long since are only compared: the base will do. */
 static void earlier(uint64_t *ps, uint64_t by_ps)
@@ -26,41 +25,42 @@ bool ssd_rebase(Ssd *ssd, uint64_t by_ns)
 {
     uint64_t by_ps = by_ns * PS_PER_NS;
 
-    if (!ssd_at_rest(ssd) || ssd->log || ssd->recording) {
+    if (!ssd_at_rest(ssd) || ssd->inspect.log || ssd->inspect.recording) {
         return false;
     }
     g_assert(by_ps <= ssd->now_ps);
-    if (ssd->power_on) {
-        ssd->powered_ns += (ssd->now_ps - ssd->powered_since_ps) / PS_PER_NS;
+    if (ssd->power.on) {
+        ssd->power.powered_ns +=
+            (ssd->now_ps - ssd->power.powered_since_ps) / PS_PER_NS;
     }
-    ssd->powered_since_ps = ssd->now_ps - by_ps;
-    if (ssd->stalled_since_ps != SIM_NEVER) {
-        ssd->stall_ps += ssd->now_ps - ssd->stalled_since_ps;
-        ssd->stalled_since_ps = ssd->now_ps - by_ps;
+    ssd->power.powered_since_ps = ssd->now_ps - by_ps;
+    if (ssd->host.stalled_since_ps != SIM_NEVER) {
+        ssd->host.stall_ps += ssd->now_ps - ssd->host.stalled_since_ps;
+        ssd->host.stalled_since_ps = ssd->now_ps - by_ps;
     }
     for (size_t i = 0; i < ssd->events.n; i++) {
         ssd->events.heap[i].at_ps -= by_ps; /* none is before now */
     }
-    earlier(&ssd->link_in_ps, by_ps);
-    earlier(&ssd->link_out_ps, by_ps);
-    earlier(&ssd->dram_in_ps, by_ps);
-    earlier(&ssd->dram_free_ps, by_ps);
+    earlier(&ssd->host.link_in_ps, by_ps);
+    earlier(&ssd->host.link_out_ps, by_ps);
+    earlier(&ssd->host.dram_in_ps, by_ps);
+    earlier(&ssd->host.dram_free_ps, by_ps);
     for (uint32_t i = 0; i < MAX(ssd->cfg->cores, 1); i++) {
-        earlier(&ssd->core_ps[i], by_ps);
+        earlier(&ssd->host.core_ps[i], by_ps);
     }
-    earlier(&ssd->background.quiet_ps, by_ps);
-    earlier(&ssd->background.scan_ps, by_ps);
-    earlier(&ssd->series.next_ps, by_ps);
-    earlier(&ssd->buffer_series.next_ps, by_ps);
+    earlier(&ssd->gc.background.quiet_ps, by_ps);
+    earlier(&ssd->gc.background.scan_ps, by_ps);
+    earlier(&ssd->inspect.series.next_ps, by_ps);
+    earlier(&ssd->inspect.buffer_series.next_ps, by_ps);
     /* Of these only differences are used, modulo 2^64. */
-    ssd->stats_since_ps -= by_ps;
+    ssd->inspect.stats_since_ps -= by_ps;
     for (uint32_t i = 0; i < SERIES_POINTS; i++) {
-        ssd->series.point[i].at_ps -= by_ps;
-        ssd->buffer_series.point[i].at_ps -= by_ps;
+        ssd->inspect.series.point[i].at_ps -= by_ps;
+        ssd->inspect.buffer_series.point[i].at_ps -= by_ps;
     }
     nand_rebase(ssd->nand, by_ps);
-    if (ssd->faults) {
-        faults_rebase(ssd->faults, by_ps);
+    if (ssd->media.faults) {
+        faults_rebase(ssd->media.faults, by_ps);
     }
     ssd->now_ps -= by_ps;
     ssd->rebased_ns = by_ns;

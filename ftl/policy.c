@@ -3,7 +3,11 @@
  * policy.c - the lists of policies.  A policy that is not listed here does not
  * exist; one that is listed is an option value, is documented, and is tested.
  */
-#include "ftl.h"
+#include "buffer/buffer-policy.h"
+#include "gc/gc-policy.h"
+#include "map/map-policy.h"
+#include "placement/alloc-policy.h"
+#include "ssd-internal.h"
 
 const GcPolicy *const gc_policies[] = {
     &gc_greedy, &gc_cost_benefit, &gc_fifo,

@@ -6,6 +6,7 @@
  */
 #include "nand-faults.h"
 #include "ssd-config.h"
+#include "ssd-internal.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -5,11 +5,24 @@
  * Knows every event and hands it to the file it belongs to.  Nothing else in
  * the model moves time on.
  */
-#include "ftl.h"
-#include "hybrid.h"
-#include "saved.h"
-
+#include "buffer/buffer-policy.h"
+#include "buffer/buffer.h"
+#include "gc/gc-policy.h"
+#include "gc/gc.h"
+#include "host/host.h"
+#include "inspect/inspect.h"
+#include "journal/journal.h"
+#include "journal/saved.h"
 #include "lazymem.h"
+#include "map/hybrid.h"
+#include "map/map-policy.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "placement/alloc-policy.h"
+#include "placement/placement.h"
+#include "power/power.h"
+#include "ssd-internal.h"
+#include "state/drive-state.h"
 
 /* ---- events ---------------------------------------------------------------- */
 
@@ -29,7 +42,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
 
     switch (op->kind) {
     case NAND_READ:
-        if (ssd->history) {
+        if (ssd->gc.history) {
             refresh_read(ssd, op);
         }
         if (op->cause == NAND_CAUSE_META) {
@@ -51,9 +64,9 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
             saved_program_done(ssd, op);
         } else if (op->status == NAND_FAILED) {
             bad_program_done(ssd, op->cookie);
-        } else if (ssd->job[op->cookie].gc) {
+        } else if (ssd->media.job[op->cookie].gc) {
             gc_page_done(ssd, op->cookie);
-        } else if (ssd->job[op->cookie].meta) {
+        } else if (ssd->media.job[op->cookie].meta) {
             meta_page_done(ssd, op->cookie);
         } else {
             write_page_done(ssd, op->cookie);
@@ -78,8 +91,8 @@ static void op_data_in(void *opaque, const NandOp *op, uint64_t now_ps)
 {
     Ssd *ssd = opaque;
 
-    if (op->cause != NAND_CAUSE_META && !ssd->job[op->cookie].gc &&
-        !ssd->job[op->cookie].meta) {
+    if (op->cause != NAND_CAUSE_META && !ssd->media.job[op->cookie].gc &&
+        !ssd->media.job[op->cookie].meta) {
         write_page_data_in(ssd, op->cookie);
     }
 }
@@ -100,7 +113,7 @@ static void dispatch(Ssd *ssd, const Event *e)
         write_flush_tick(ssd);
         break;
     case SSD_EVENT_FAULT:
-        ssd->cut_due = true;
+        ssd->media.cut_due = true;
         break;
     case SSD_EVENT_BACKGROUND:
         background_event(ssd, event_index(e));
@@ -114,16 +127,16 @@ static void dispatch(Ssd *ssd, const Event *e)
     default:
         nand_event(ssd->nand, e);
     }
-    if (ssd->alloc_waits_for != NONE) {
+    if (ssd->placement.alloc_waits_for != NONE) {
         alloc_look_again(ssd);
     }
-    if (ssd->may_fail) {
+    if (ssd->media.may_fail) {
         bad_look_for_way(ssd);
     }
-    if (ssd->cut_due) {
+    if (ssd->media.cut_due) {
         power_lost(ssd);
     }
-    if (ssd->running == 0 && ssd->buf->early) {
+    if (ssd->host.running == 0 && ssd->buffer.policy->early) {
         buffer_idle(ssd);
     }
 }
@@ -146,14 +159,14 @@ uint64_t ssd_next_event_ns(const Ssd *ssd)
 {
     uint64_t next_ns;
 
-    if (ssd->done.head != NONE) {
-        return sim_ceil_ns(ssd->cmd[ssd->done.head].complete_ps);
+    if (ssd->host.done.head != NONE) {
+        return sim_ceil_ns(ssd->host.cmd[ssd->host.done.head].complete_ps);
     }
     if (eventq_next_ps(&ssd->events) == SIM_NEVER) {
         return SSD_TIME_NEVER;
     }
     next_ns = sim_ceil_ns(eventq_next_ps(&ssd->events));
-    if (ssd->running == 0 && !ssd->recovery.on) {
+    if (ssd->host.running == 0 && !ssd->power.recovery.on) {
         /* Background work returns nothing; look after it once in a while. */
         next_ns = MAX(next_ns, ssd->now_ps / PS_PER_NS + NS_PER_MS);
     }
@@ -162,13 +175,13 @@ uint64_t ssd_next_event_ns(const Ssd *ssd)
 
 void ssd_hint(const Ssd *ssd, uint64_t lba, bool soon)
 {
-    const uint32_t *entry = &ssd->map[lba >> ssd->block_shift];
+    const uint32_t *entry = &ssd->map.entry[lba >> ssd->block_shift];
 
     if (!soon) {
         __builtin_prefetch(entry);
     } else if (*entry && !map_is_buffered(*entry)) {
-        __builtin_prefetch(&ssd->spare_lpn[*entry - 1]);
-        __builtin_prefetch(&ssd->valid[(*entry - 1) / 64]);
+        __builtin_prefetch(&ssd->media.spare_lpn[*entry - 1]);
+        __builtin_prefetch(&ssd->media.valid[(*entry - 1) / 64]);
     }
 }
 
@@ -191,26 +204,27 @@ static uint64_t map_units(const Ssd *ssd)
 
 static void init_tables(Ssd *ssd)
 {
-    ssd->map = lazy_new(uint32_t, map_units(ssd));
-    ssd->spare_lpn = lazy_new(uint32_t, ssd->l.raw_units);
-    if (ssd->host || saves(ssd)) {
-        ssd->spare_version = lazy_new(uint64_t, ssd->l.raw_units);
+    ssd->map.entry = lazy_new(uint32_t, map_units(ssd));
+    ssd->media.spare_lpn = lazy_new(uint32_t, ssd->l.raw_units);
+    if (ssd->client || saves(ssd)) {
+        ssd->media.spare_version = lazy_new(uint64_t, ssd->l.raw_units);
     }
     if (ssd->l.n_streams > 1) {
-        ssd->spare_stream = lazy_new(uint8_t, ssd->l.raw_units);
+        ssd->media.spare_stream = lazy_new(uint8_t, ssd->l.raw_units);
     }
-    ssd->valid = lazy_new(uint64_t, valid_words(ssd));
-    ssd->latency = lazy_new(Hist, SSD_N_OPS + 1);
+    ssd->media.valid = lazy_new(uint64_t, valid_words(ssd));
+    ssd->inspect.latency = lazy_new(Hist, SSD_N_OPS + 1);
     for (int i = 0; i <= SSD_N_OPS; i++) {
-        hist_init_zeroes(&ssd->latency[i]);
+        hist_init_zeroes(&ssd->inspect.latency[i]);
     }
 }
 
 void ssd_expect_full(Ssd *ssd)
 {
-    lazy_dense(ssd->map, map_units(ssd), sizeof(*ssd->map));
-    lazy_dense(ssd->spare_lpn, ssd->l.raw_units, sizeof(*ssd->spare_lpn));
-    lazy_dense(ssd->valid, valid_words(ssd), sizeof(*ssd->valid));
+    lazy_dense(ssd->map.entry, map_units(ssd), sizeof(*ssd->map.entry));
+    lazy_dense(ssd->media.spare_lpn, ssd->l.raw_units,
+               sizeof(*ssd->media.spare_lpn));
+    lazy_dense(ssd->media.valid, valid_words(ssd), sizeof(*ssd->media.valid));
 }
 
 static void init_info(Ssd *ssd)
@@ -234,20 +248,20 @@ static void init_info(Ssd *ssd)
     info->queue_depth = cfg->queue_depth;
     info->keeps_buffer = cfg->plp;
     info->longest_recovery_ns = sim_ceil_ns(recovery_longest_ps(ssd));
-    info->memory_bytes = map_units(ssd) * sizeof(*ssd->map) +
-                         ssd->l.raw_units * sizeof(*ssd->spare_lpn) +
-                         (ssd->spare_version ? ssd->l.raw_units *
-                                                   sizeof(*ssd->spare_version)
-                                             : 0) +
-                         saved_memory(ssd) +
-                         (ssd->spare_stream ? ssd->l.raw_units : 0) +
-                         valid_words(ssd) * sizeof(*ssd->valid) +
-                         (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->block) +
-                         (ssd->history ? (uint64_t)ssd->geo->n_blocks *
-                                             sizeof(*ssd->history)
-                                       : 0) +
-                         (uint64_t)ssd->n_slot_records * sizeof(*ssd->slot) +
-                         ssd->map_bytes + hybrid_memory(ssd);
+    info->memory_bytes =
+        map_units(ssd) * sizeof(*ssd->map.entry) +
+        ssd->l.raw_units * sizeof(*ssd->media.spare_lpn) +
+        (ssd->media.spare_version
+             ? ssd->l.raw_units * sizeof(*ssd->media.spare_version)
+             : 0) +
+        saved_memory(ssd) + (ssd->media.spare_stream ? ssd->l.raw_units : 0) +
+        valid_words(ssd) * sizeof(*ssd->media.valid) +
+        (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->media.block) +
+        (ssd->gc.history
+             ? (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->gc.history)
+             : 0) +
+        (uint64_t)ssd->buffer.n_slot_records * sizeof(*ssd->buffer.slot) +
+        ssd->map.policy_bytes + hybrid_memory(ssd);
 }
 
 static void init_shifts(Ssd *ssd)
@@ -263,38 +277,39 @@ static void init_shifts(Ssd *ssd)
 void ssd_init_buffer(Ssd *ssd)
 {
     buffer_create(ssd);
-    ssd->free_waiter = NONE;
-    ssd->n_waiters = 0;
-    ssd->free_job = NONE;
-    ssd->n_jobs = 0;
-    ssd->first_epoch = 0;
-    ssd->cur_epoch = 0;
-    ssd->epoch[0] = (Epoch){.left = 0, .cmd = NONE};
-    ssd->tick_armed = false;
-    ssd->waiting = (CmdFifo){NONE, NONE};
-    ssd->redo = (JobFifo){NONE, NONE};
+    ssd->buffer.free_waiter = NONE;
+    ssd->buffer.n_waiters = 0;
+    ssd->media.free_job = NONE;
+    ssd->media.n_jobs = 0;
+    ssd->buffer.first_epoch = 0;
+    ssd->buffer.cur_epoch = 0;
+    ssd->buffer.epoch[0] = (Epoch){.left = 0, .cmd = NONE};
+    ssd->buffer.tick_armed = false;
+    ssd->host.waiting = (CmdFifo){NONE, NONE};
+    ssd->media.redo = (JobFifo){NONE, NONE};
     meta_init(ssd);
-    ssd->stalled_since_ps = SIM_NEVER;
+    ssd->host.stalled_since_ps = SIM_NEVER;
 }
 
 static bool init_faults(Ssd *ssd, GError **error)
 {
     const NandConfig *n = &ssd->cfg->nand;
 
-    if (!ssd_config_faults(ssd->cfg, &ssd->l, &ssd->faults, error)) {
+    if (!ssd_config_faults(ssd->cfg, &ssd->l, &ssd->media.faults, error)) {
         return false;
     }
-    ssd->may_fail = n->program_fail > 0 || n->erase_fail > 0 ||
-                    (ssd->faults && faults_may_fail(ssd->faults));
-    if (ssd->may_fail && ssd->l.log_blocks > 0) {
+    ssd->media.may_fail = n->program_fail > 0 || n->erase_fail > 0 ||
+                    (ssd->media.faults && faults_may_fail(ssd->media.faults));
+    if (ssd->media.may_fail && ssd->l.log_blocks > 0) {
         g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
                     "faults=%s: ftl.map=%s cannot go on when a program or an "
                     "erase fails", ssd->cfg->faults,
                     ssd_map_name(ssd->cfg->mapper));
-        faults_free(ssd->faults);
+        faults_free(ssd->media.faults);
         return false;
     }
-    ssd->free_for_gc = ssd->l.gc_free_blocks + (ssd->may_fail ? 1 : 0);
+    ssd->media.free_for_gc =
+        ssd->l.gc_free_blocks + (ssd->media.may_fail ? 1 : 0);
     return true;
 }
 
@@ -304,14 +319,16 @@ static bool init_faults(Ssd *ssd, GError **error)
  */
 static void init_slots(Ssd *ssd)
 {
-    ssd->n_slot_records = ssd->l.n_slots;
+    ssd->buffer.n_slot_records = ssd->l.n_slots;
     if (ssd->cfg->free_at == SSD_FREE_AT_DATA_IN) {
-        ssd->n_slot_records += 2 * ssd->alloc->depth * ssd->l.n_planes *
-                               ssd->l.units_per_program;
+        ssd->buffer.n_slot_records += 2 * ssd->placement.policy->depth *
+                                      ssd->l.n_planes *
+                                      ssd->l.units_per_program;
     }
-    ssd->slot = lazy_new(Slot, ssd->n_slot_records);
-    ssd->dram_move_ps = ssd_dram_move_ps(ssd->cfg);
-    ssd->dram_unit_ps = ssd_dram_access_ps(ssd->cfg) + ssd->dram_move_ps;
+    ssd->buffer.slot = lazy_new(Slot, ssd->buffer.n_slot_records);
+    ssd->buffer.dram_move_ps = ssd_dram_move_ps(ssd->cfg);
+    ssd->buffer.dram_unit_ps =
+        ssd_dram_access_ps(ssd->cfg) + ssd->buffer.dram_move_ps;
 }
 
 Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
@@ -330,18 +347,18 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
         g_free(ssd);
         return NULL;
     }
-    ssd->host = host;
-    ssd->opaque = opaque;
-    ssd->gc = gc_policies[cfg->gc];
-    prng_seed(&ssd->gc_rng, cfg->seed, PURPOSE_GC);
-    ssd->alloc = alloc_policies[cfg->alloc];
-    ssd->buf = buffer_policies[cfg->buffer];
-    ssd->mapper = map_policies[cfg->mapper];
-    ssd->power_on = true;
+    ssd->client = host;
+    ssd->client_opaque = opaque;
+    ssd->gc.policy = gc_policies[cfg->gc];
+    prng_seed(&ssd->gc.rng, cfg->seed, PURPOSE_GC);
+    ssd->placement.policy = alloc_policies[cfg->alloc];
+    ssd->buffer.policy = buffer_policies[cfg->buffer];
+    ssd->map.policy = map_policies[cfg->mapper];
+    ssd->power.on = true;
     eventq_init(&ssd->events);
     ssd->cfg->nand.seed = ssd->cfg->seed;
     ssd->nand = nand_create(&ssd->cfg->nand, &ssd->events, op_done, ssd);
-    nand_set_faults(ssd->nand, ssd->faults, faulty_cut);
+    nand_set_faults(ssd->nand, ssd->media.faults, faulty_cut);
     if (cfg->complete_at == SSD_COMPLETE_AT_DATA_IN ||
         cfg->free_at == SSD_FREE_AT_DATA_IN) {
         nand_on_data_in(ssd->nand, op_data_in);
@@ -359,14 +376,14 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     saved_find_blocks(ssd);
     hybrid_init(ssd);
     init_slots(ssd);
-    ssd->epoch_mask = 15;
-    ssd->epoch = g_new0(Epoch, ssd->epoch_mask + 1);
+    ssd->buffer.epoch_mask = 15;
+    ssd->buffer.epoch = g_new0(Epoch, ssd->buffer.epoch_mask + 1);
     ssd_init_buffer(ssd);
-    if (ssd->mapper->init) {
-        ssd->mapper->init(ssd);
+    if (ssd->map.policy->init) {
+        ssd->map.policy->init(ssd);
     }
-    ssd->free_cmd = NONE;
-    ssd->done = (CmdFifo){NONE, NONE};
+    ssd->host.free_cmd = NONE;
+    ssd->host.done = (CmdFifo){NONE, NONE};
     host_init_link(ssd);
     init_info(ssd);
     faulty_arm(ssd);
@@ -385,12 +402,12 @@ void ssd_destroy(Ssd *ssd)
     }
     ssd_oplog_close(ssd, NULL);
     ssd_trace_close(ssd, NULL);
-    if (ssd->buf->destroy) {
-        ssd->buf->destroy(ssd);
+    if (ssd->buffer.policy->destroy) {
+        ssd->buffer.policy->destroy(ssd);
     }
     hybrid_destroy(ssd);
-    if (ssd->mapper->destroy) {
-        ssd->mapper->destroy(ssd);
+    if (ssd->map.policy->destroy) {
+        ssd->map.policy->destroy(ssd);
     }
     block_destroy(ssd);
     stream_destroy(ssd);
@@ -398,34 +415,37 @@ void ssd_destroy(Ssd *ssd)
     refresh_destroy(ssd);
     nand_destroy(ssd->nand);
     eventq_destroy(&ssd->events);
-    lazy_free(ssd->map, map_units(ssd), sizeof(*ssd->map));
-    lazy_free(ssd->spare_lpn, ssd->l.raw_units, sizeof(*ssd->spare_lpn));
-    lazy_free(ssd->spare_version, ssd->l.raw_units,
-              sizeof(*ssd->spare_version));
-    lazy_free(ssd->spare_stream, ssd->l.raw_units, 1);
+    lazy_free(ssd->map.entry, map_units(ssd), sizeof(*ssd->map.entry));
+    lazy_free(ssd->media.spare_lpn, ssd->l.raw_units,
+              sizeof(*ssd->media.spare_lpn));
+    lazy_free(ssd->media.spare_version, ssd->l.raw_units,
+              sizeof(*ssd->media.spare_version));
+    lazy_free(ssd->media.spare_stream, ssd->l.raw_units, 1);
     hot_destroy(ssd);
     trim_destroy(ssd);
-    lazy_free(ssd->valid, valid_words(ssd), sizeof(*ssd->valid));
-    lazy_free(ssd->slot, ssd->n_slot_records, sizeof(*ssd->slot));
-    g_free(ssd->waiter);
-    g_free(ssd->epoch);
-    g_free(ssd->job);
-    g_free(ssd->job_unit);
-    g_free(ssd->cmd);
-    g_free(ssd->meta_read);
-    g_free(ssd->core_ps);
-    g_free(ssd->kept);
-    lazy_free(ssd->latency, SSD_N_OPS + 1, sizeof(*ssd->latency));
-    g_free(ssd->busy_base);
+    lazy_free(ssd->media.valid, valid_words(ssd), sizeof(*ssd->media.valid));
+    lazy_free(ssd->buffer.slot, ssd->buffer.n_slot_records,
+              sizeof(*ssd->buffer.slot));
+    g_free(ssd->buffer.waiter);
+    g_free(ssd->buffer.epoch);
+    g_free(ssd->media.job);
+    g_free(ssd->media.job_unit);
+    g_free(ssd->host.cmd);
+    g_free(ssd->journal.meta_read);
+    g_free(ssd->host.core_ps);
+    g_free(ssd->buffer.kept);
+    lazy_free(ssd->inspect.latency, SSD_N_OPS + 1,
+              sizeof(*ssd->inspect.latency));
+    g_free(ssd->inspect.busy_base);
     age_destroy(ssd);
-    faults_free(ssd->faults);
+    faults_free(ssd->media.faults);
     ssd_config_free(ssd->cfg);
     g_free(ssd);
 }
 
 bool ssd_powered(const Ssd *ssd)
 {
-    return ssd->power_on;
+    return ssd->power.on;
 }
 
 const SsdInfo *ssd_info(const Ssd *ssd)
@@ -439,7 +459,7 @@ bool ssd_mapped(const Ssd *ssd, uint64_t lba, uint64_t *version)
     bool trimmed;
 
     g_assert(lba < ssd->info.nblocks);
-    trimmed = ssd->n_trim_left > 0 && trim_covers(ssd, lpn);
+    trimmed = ssd->map.n_trim_left > 0 && trim_covers(ssd, lpn);
     if (version) {
         *version = trimmed ? 0 : map_version(ssd, lpn);
     }

@@ -392,7 +392,7 @@ void nand_rebase(Nand *nand, uint64_t by_ps);
 const StateStruct *nand_state_struct(unsigned i);
 
 /*
- * Without modelled time, for a drive that is aged (ftl/age.c): an operation as it
+ * Without modelled time, for a drive that is aged (ftl/state/age.c): an operation as it
  * would be when it has ended well.  Blocks are worn, operations counted, and no
  * rule of the medium is bent; nothing on the block may be in flight.
  */

@@ -14,7 +14,7 @@
 #include <glib.h>
 
 #include "input.h"
-#include "recording.h"
+#include "inspect/recording.h"
 
 typedef struct RecordedItem {
     RecordingType type;

@@ -10,7 +10,7 @@
  * from where they are.
  *
  * What is saved is what PCI has, and two streams that the model writes and checks
- * itself (ftl/state.c, nvme-state.c).  The payload that is in the image stays
+ * itself (ftl/state/state.c, nvme-state.c).  The payload that is in the image stays
  * there; the source lets go of it before the destination takes it.
  */
 #include "qemu/osdep.h"

@@ -4,7 +4,7 @@
  *
  * When the machine is switched off, the drive's power goes with it, and the
  * drive is saved as it is then.  Knows when that is; knows nothing of what is in
- * the file (ftl/state.c).
+ * the file (ftl/state/state.c).
  */
 #include "qemu/osdep.h"
 #include "qemu/error-report.h"

@@ -12,7 +12,7 @@
 #include <glib/gstdio.h>
 
 #include "nand.h"
-#include "oplog.h"
+#include "inspect/oplog.h"
 #include "player.h"
 #include "ssd-config.h"
 #include "workload.h"

@@ -5,8 +5,10 @@
  */
 #include <errno.h>
 
-#include "ftl.h"
+#include "gc/gc-policy.h"
+#include "placement/alloc-policy.h"
 #include "ref.h"
+#include "ssd-internal.h"
 
 #define DRIVE                                                                  \
     "nand.channels=2;nand.chips=2;nand.blocks=60;nand.pages=16;"               \
@@ -72,7 +74,7 @@ static Ssd *aged(const char *options, Prng *rng)
     fill(ssd);
     overwrite(ssd, 4 * ssd->l.user_units, rng);
     check(ssd);
-    g_assert_cmpuint(ssd->mapped_units, ==, ssd->l.user_units);
+    g_assert_cmpuint(ssd->map.mapped_units, ==, ssd->l.user_units);
     return ssd;
 }
 

@@ -9,10 +9,12 @@
  */
 #include <string.h>
 
-#include "cmt.h"
-#include "ftl.h"
+#include "gc/gc-policy.h"
+#include "journal/journal.h"
+#include "map/cmt.h"
 #include "ref.h"
 #include "simtime.h"
+#include "ssd-internal.h"
 
 #define F     3000ULL
 #define L     1000ULL
@@ -472,8 +474,8 @@ static void test_cleaning(void)
     programs = map_ops(r, NAND_PROGRAM);
     ssd_reset_stats(r->ssd);
     overwrite(r, 8, 1);
-    g_assert_cmpuint(r->ssd->gc_victims, >, 50);
-    g_assert_cmpuint(r->ssd->gc_copied_units, >, 1000);
+    g_assert_cmpuint(r->ssd->gc.n_victims, >, 50);
+    g_assert_cmpuint(r->ssd->gc.copied_units, >, 1000);
     g_assert_cmpuint(stat(r, "misses"), ==, 0);
     g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, programs);
     ref_free(r);
@@ -483,7 +485,7 @@ static void test_cleaning(void)
     g_assert_true(ssd_rest(r->ssd, NS_PER_S));
     g_assert_cmpuint(stat(r, "writes_for_cleaning"), >, 0);
     g_assert_cmpuint(stat(r, "writes_for_cleaning"), <=,
-                     r->ssd->gc_victims * stat(r, "translation_pages"));
+                     r->ssd->gc.n_victims * stat(r, "translation_pages"));
     g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==,
                      stat(r, "writes_for_cleaning") +
                          stat(r, "writes_for_host"));

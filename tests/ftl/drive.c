@@ -6,8 +6,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ftl.h"
+#include "buffer/buffer-policy.h"
+#include "gc/gc-policy.h"
+#include "map/map-policy.h"
+#include "placement/alloc-policy.h"
 #include "ref.h"
+#include "ssd-internal.h"
 
 #define UNIT 8 /* blocks of 512 bytes */
 
@@ -74,12 +78,12 @@ static void check_accounts(Ref *r)
                          s->ops[NAND_PROGRAM][NAND_CAUSE_META] +
                          s->ops[NAND_PROGRAM][NAND_CAUSE_MERGE]);
     g_assert_cmpuint(host * r->ssd->l.units_per_page, ==,
-                     r->n_programmed + r->ssd->padded_units);
+                     r->n_programmed + r->ssd->inspect.padded_units);
     g_assert_cmpuint(c.nand_bytes_written, ==, all * r->info->page_bytes);
     g_assert_cmpuint((s->ops[NAND_PROGRAM][NAND_CAUSE_GC] +
                       s->ops[NAND_PROGRAM][NAND_CAUSE_MERGE]) *
                          r->ssd->l.units_per_page,
-                     >=, r->ssd->gc_copied_units);
+                     >=, r->ssd->gc.copied_units);
 }
 
 /* A full drive, overwritten eleven times at random, one unit at a time. */
@@ -191,12 +195,12 @@ static void trim_all(const char *policies)
         g_assert_false(ssd_mapped(r->ssd, lpn * UNIT, NULL));
     }
     ref_pass(r, 1 * NS_PER_S);
-    copied = r->ssd->gc_copied_units;
+    copied = r->ssd->gc.copied_units;
     for (uint64_t lpn = 0; lpn + 4 <= r->n_units; lpn += 4) {
         ref_do(r, SSD_OP_WRITE, lpn * UNIT, 4 * UNIT, false);
     }
     ref_finish(r);
-    g_assert_cmpuint(r->ssd->gc_copied_units, ==, copied);
+    g_assert_cmpuint(r->ssd->gc.copied_units, ==, copied);
     ref_free(r);
 }
 

@@ -11,8 +11,8 @@
  */
 #include <string.h>
 
-#include "ftl.h"
 #include "ref.h"
+#include "ssd-internal.h"
 
 #define E (3000ULL + 4 * 1000 + 500)
 #define P (200ULL + 40960 + 500000)
@@ -52,7 +52,7 @@ static void put_quietly(Ref *r, uint64_t lpn)
 static void expect(Ref *r, uint64_t reads, uint64_t programs, uint64_t erases,
                    MergeStats want)
 {
-    const MergeStats *s = &r->ssd->merge_stats;
+    const MergeStats *s = &r->ssd->map.merge_stats;
     const NandStats *n;
 
     ref_pass(r, NS_PER_S);
@@ -141,9 +141,9 @@ static void test_oldest(void)
     put_quietly(r, 5);
     put_quietly(r, 2);
     put_quietly(r, 9);
-    g_assert_cmpuint(r->ssd->log_of[0], !=, NONE);
-    g_assert_cmpuint(r->ssd->log_of[1], ==, NONE);
-    g_assert_cmpuint(r->ssd->log_of[2], !=, NONE);
+    g_assert_cmpuint(r->ssd->map.log_of[0], !=, NONE);
+    g_assert_cmpuint(r->ssd->map.log_of[1], ==, NONE);
+    g_assert_cmpuint(r->ssd->map.log_of[2], !=, NONE);
     ref_finish(r);
     ref_free(r);
 }
@@ -312,7 +312,7 @@ static void in_order(const char *map)
 {
     g_autofree char *all = g_strconcat(LARGER, map, NULL);
     Ref *r = ref_new(ref_config(all), true);
-    const MergeStats *s = &r->ssd->merge_stats;
+    const MergeStats *s = &r->ssd->map.merge_stats;
 
     for (int round = 0; round < 5; round++) {
         for (uint64_t lpn = 0; lpn < r->n_units; lpn += 4) {
@@ -324,7 +324,7 @@ static void in_order(const char *map)
     g_assert_cmpuint(s->merges[MERGE_SWITCH], ==,
                      5ULL * 2 * r->ssd->l.logical_blocks);
     g_assert_cmpuint(s->merges[MERGE_PARTIAL] + s->merges[MERGE_FULL], ==, 0);
-    g_assert_cmpuint(r->ssd->gc_copied_units, ==, 0);
+    g_assert_cmpuint(r->ssd->gc.copied_units, ==, 0);
     ref_free(r);
 }
 
@@ -342,7 +342,7 @@ static double merges_of_random(const char *map)
         "nand.channels=1;nand.blocks=30;nand.pages=16;ftl.unit=16KiB;"
         "ftl.capacity=4MiB;ftl.log_blocks=8;", map, NULL);
     Ref *r = ref_new(ref_config(all), true);
-    const uint64_t *n = r->ssd->merge_stats.merges;
+    const uint64_t *n = r->ssd->map.merge_stats.merges;
     double merges;
     Prng rng;
 

@@ -10,8 +10,9 @@
  */
 #include <string.h>
 
-#include "ftl.h"
+#include "buffer/buffer-policy.h"
 #include "prng.h"
+#include "ssd-internal.h"
 
 #define N 4000
 

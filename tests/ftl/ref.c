@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ref.c - the reference model; see ref.h. */
 #include "ref.h"
+#include "ssd-internal.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "ftl.h"
 
 #define NEVER     UINT64_MAX
 #define COARSE_NS 333000

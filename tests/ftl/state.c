@@ -15,8 +15,10 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
-#include "ftl.h"
+#include "buffer/buffer-policy.h"
 #include "ref.h"
+#include "ssd-internal.h"
+#include "state/drive-state.h"
 
 #define SMALL "nand.blocks=26;nand.pages=4;buffer.size=64KiB;"
 
@@ -30,7 +32,7 @@ static void test_rows(void)
 
         if (gap) {
             g_error("struct %s has a member, before %s, that the rows of its "
-                    "state do not list (ftl/state.c, nand/nand-state.c)",
+                    "state do not list (ftl/state/state.c, nand/nand-state.c)",
                     d->name, gap);
         }
     }
@@ -87,8 +89,8 @@ static Ref *used(const char *options)
     ref_drain(r);
     g_assert_true(ssd_rest(r->ssd, NS_PER_S));
     r->now_ns = ssd_now_ns(r->ssd);
-    g_assert_true(r->ssd->buf->write_through ||
-                  r->ssd->n_free_slots < r->ssd->l.n_slots);
+    g_assert_true(r->ssd->buffer.policy->write_through ||
+                  r->ssd->buffer.n_free_slots < r->ssd->l.n_slots);
     return r;
 }
 

@@ -21,9 +21,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ftl.h"
+#include "buffer/buffer-policy.h"
+#include "gc/gc-policy.h"
+#include "placement/alloc-policy.h"
 #include "ref.h"
 #include "ssd-config.h"
+#include "ssd-internal.h"
 
 static const char *const bug_names[REF_N_BUGS] = {
     [REF_BUG_NONE] = "none",           [REF_BUG_WRONG_UNIT] = "wrong-unit",
@@ -628,7 +631,7 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     cfg = make_drive(&draws, verbose);
     ref = ref_new(cfg, prng_below(&draws.drive, 2));
     ref->n_streams = ref->info->host_streams;
-    ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->may_fail;
+    ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->media.may_fail;
     ref->bug = bug;
     ref->replace_permille = copies_permille;
     ref->recovery_rng = draws.recovery;

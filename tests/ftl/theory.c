@@ -34,9 +34,9 @@
  */
 #include <math.h>
 
-#include "ftl.h"
 #include "prng.h"
 #include "ref.h"
+#include "ssd-internal.h"
 
 #define BLOCKS 1600
 #define PAGES  32
@@ -270,8 +270,8 @@ static double imbalance(const char *alloc)
     g_assert_cmpint(ssd_preload(ssd, 0, user), ==, 0);
     write_some(ssd, &rng, 5 * user, 0);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        least = MIN(least, ssd->plane[i].valid);
-        most = MAX(most, ssd->plane[i].valid);
+        least = MIN(least, ssd->media.plane[i].valid);
+        most = MAX(most, ssd->media.plane[i].valid);
     }
     ssd_destroy(ssd);
     return (double)(most - least) * 16 / (double)user;

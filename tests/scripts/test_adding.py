@@ -62,15 +62,15 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(PROJECT / "meson.build", tree)
     for name in FOLDERS:
         shutil.copytree(PROJECT / name, tree / name, symlinks=True)
-    name = said(r"\*\*Write `(ftl/gc-[\w-]+\.c)`\*\*")
+    name = said(r"\*\*Write `(ftl/gc/gc-[\w-]+\.c)`\*\*")
     code = textwrap.dedent(said(r"```c\n(.*?)\n *```"))
     assert not (tree / name).exists(), "the example is in the tree already"
     (tree / name).write_text(code)
-    insert(tree / "ftl/policy.h", "extern const GcPolicy gc_fifo;",
+    insert(tree / "ftl/gc/gc-policy.h", "extern const GcPolicy gc_fifo;",
            said(r"`(extern const GcPolicy \w+;)`") + "\n")
     append(tree / "ftl/policy.c", "gc_policies[]", said(r"`(&gc_\w+,)`"))
-    insert(tree / "ftl/meson.build", "'gc-fifo.c'",
-           f"'{Path(name).name}', ")
+    insert(tree / "ftl/meson.build", "'gc/gc-fifo.c'",
+           f"'gc/{Path(name).name}', ")
     build = tree.parent / "build"
     packages.ensure(packages.BUILD)
     meson = run(venv.tool("meson"), "setup", "-Dbuildtype=debugoptimized",

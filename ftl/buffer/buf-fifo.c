@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * buf-fifo.c - a write buffer: units leave it in the order in which they came
+ * (those that something waits for before the others); a unit that is written
+ * again keeps its place.  streams.c keeps that order.
+ */
+#include "buffer/buffer-policy.h"
+#include "ssd-internal.h"
+
+const BufferPolicy buf_fifo = {
+    .name = "fifo",
+    .help = "a write buffer that is drained in order of arrival",
+};
+
+/* Write through: units pass through the buffer in order, and no write
+ * completes before its units are in NAND. */
+const BufferPolicy buf_none = {
+    .name = "none",
+    .help = "write through: a write completes when it is in NAND",
+    .write_through = true,
+};

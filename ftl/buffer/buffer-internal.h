@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * buffer-internal.h - the DRAM buffer: slots, policies, flush barriers, early flush.
+ *
+ * Knows units on their way from the host to NAND and back; does not know
+ * commands but by their numbers.
+ */
+#ifndef VSSD_FTL_BUFFER_INTERNAL_H
+#define VSSD_FTL_BUFFER_INTERNAL_H
+
+#include "ssd-types.h"
+
+typedef enum SlotState {
+    SLOT_FREE,
+    SLOT_LOADING,     /* a read of its unit from NAND is under way */
+    SLOT_CLEAN,       /* same as the copy in NAND */
+    SLOT_FILLING,     /* waits for the rest of its unit to be read from NAND */
+    SLOT_BLOCKED,     /* an older version of the unit is being programmed */
+    SLOT_DIRTY,       /* may be programmed at any time */
+    SLOT_PROGRAMMING, /* part of a page on its way to NAND */
+    N_SLOT_STATES,
+} SlotState;
+
+/*
+ * One unit in the buffer.  Per lpn there is at most one slot that is not
+ * PROGRAMMING, and at most one that is; the map leads to the newer.
+ *
+ * The records that follow SLOT_FREE, LOADING and CLEAN in the list of states
+ * are of units whose newest data is not in NAND: each belongs to an epoch.
+ */
+typedef struct Slot {
+    uint32_t lpn;
+    uint32_t next, prev; /* free list; list of the buffer policy */
+    uint32_t after, before; /* DIRTY: list of the stream, due or fresh;
+                               LOADING, FILLING: the next slot of the same
+                               read, and the command it is for (or NONE) */
+    uint32_t older;      /* BLOCKED: the slot being programmed */
+    uint32_t newer;      /* PROGRAMMING: the slot that waits for it;
+                            LOADING, FILLING: the physical unit that is read */
+    uint32_t old_entry;  /* map entry (0 or ppu + 1) of the copy in NAND that
+                            stays valid until this slot is programmed; kept
+                            by the oldest slot of the lpn */
+    uint32_t waiters;    /* commands to be told when the slot is durable */
+    uint32_t epoch;      /* of flush, at creation */
+    uint64_t version;
+    uint8_t state; /* SlotState */
+    uint8_t stream;
+    bool force;    /* a command waits for it: do not wait for a full page */
+    bool poison;   /* part of the unit could not be read and is lost */
+    bool whole;    /* the host has written all of it */
+    bool dead;     /* trimmed while it could not be freed: reads as unmapped */
+    bool listed;   /* the policy has it in its lists */
+    bool evict;    /* chosen as victim: free it as soon as it is in NAND */
+    bool sent;     /* PROGRAMMING: its data has crossed the bus */
+    bool released; /* its room is another unit's already */
+    bool early;    /* on its way to NAND by early flush */
+    bool early_done; /* was, and has not been written again */
+    uint8_t list;    /* of the policy: in which of Ssd.list it is */
+    uint8_t writes;  /* of the policy: how often it was written (saturates) */
+} Slot;
+
+#define BUFFER_LISTS 4
+
+typedef enum WaitFor {
+    WAIT_DURABLE,
+    WAIT_DATA_IN, /* until its data has crossed the bus, no longer */
+    WAIT_LOADED,  /* a READ: until the unit has been read from NAND */
+} WaitFor;
+
+/* A command that waits for a slot. */
+typedef struct Waiter {
+    uint32_t cmd;
+    uint32_t next;
+    uint8_t what; /* WaitFor */
+} Waiter;
+
+/*
+ * A flush barrier.  Slots made since the barrier before it carry its number;
+ * it is reached when no slot of it or of an earlier one is left.
+ */
+typedef struct Epoch {
+    uint32_t left; /* slots not yet durable */
+    uint32_t cmd;  /* the command to complete, or NONE */
+} Epoch;
+
+typedef struct BufferStats {
+    uint64_t read_hits;
+    uint64_t read_misses;
+    uint64_t write_hits;
+    uint64_t write_misses;
+    uint64_t clean_evictions;
+    uint64_t dirty_evictions;
+    uint64_t early_flushes;
+    uint64_t rewrites_after_flush;
+} BufferStats;
+
+/* When to flush before there is a need; see buffer.c. */
+typedef struct EarlyFlush {
+    uint32_t threshold_ppm; /* share of slots that may be dirty */
+    uint32_t limit;         /* the same, in slots */
+    uint32_t busy;          /* slots on their way */
+    uint32_t writes;        /* commands since the last adjustment */
+    uint32_t evictions, last_evictions; /* of dirty slots: since then, and in
+                                           the period before */
+    uint32_t rewrites, last_rewrites;   /* of slots flushed early */
+} EarlyFlush;
+
+typedef struct Buffer {
+    const BufferPolicy *policy;
+    Slot *slot;
+    uint32_t n_slot_records; /* l.n_slots, and some for released ones */
+    uint32_t free_slot;
+    uint32_t n_free_slots; /* units for which there is room */
+    uint32_t n_released;   /* slots in use whose room counts as free */
+    uint32_t n_unsafe;     /* slots whose newest data is not in NAND */
+    uint32_t n_dirty;      /* slots that are DIRTY */
+    uint32_t n_must; /* of those, how many must not wait for a full page */
+    SlotList list[BUFFER_LISTS]; /* of the buffer policy */
+    void *policy_data;           /* of the buffer policy */
+    uint32_t n_evicting; /* victims that are not free yet */
+    uint32_t n_victims;  /* of those, DIRTY and due for no other reason */
+    uint32_t n_promised; /* sum of Cmd.promised */
+    uint64_t dram_unit_ps; /* an access, and moving the unit */
+    uint64_t dram_move_ps; /* of that, by buffer.mb_s; 0: takes no time */
+    EarlyFlush early;
+    uint64_t last_version;
+    Waiter *waiter;
+    uint32_t n_waiters;
+    uint32_t free_waiter;
+    Epoch *epoch; /* ring, first_epoch..cur_epoch */
+    uint32_t epoch_mask;
+    uint32_t first_epoch, cur_epoch;
+    bool tick_armed;
+    Slot *kept; /* without power, buffer.plp: what the buffer held */
+    uint32_t n_kept;
+    BufferStats stats;
+} Buffer;
+
+#endif

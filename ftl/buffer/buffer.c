@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * buffer.c - what stays in the buffer, and what leaves it when.
+ *
+ * Knows the states of slots, room, victims and early flush; knows nothing of
+ * commands but that they wait, nor which slot is the best victim (buf-*.c).
+ *
+ * With a policy that caches, the map leads to a slot as long as the unit is in
+ * the buffer, and Slot.old_entry to its copy in NAND.  A CLEAN slot is given up
+ * at once.  Any other is marked as victim and freed when it is clean; the
+ * command that needs the room waits.
+ *
+ * Early flush: while no command runs and more than a share of the slots is
+ * dirty, as many pages as a chip has dies are sent, then as many again when
+ * these are programmed.  A page is sent only to a plane that takes it at once, so
+ * that nothing is left to wait for when a command comes.  Every
+ * buffer.early_adapt writes the threshold is adjusted (I. Shin, Micromachines
+ * 14:796, 2023, section 3.4, which gives the signs, not the equations):
+ *
+ *   more dirty victims than in the period before     down by 5 points
+ *   else more rewrites of what had been flushed early  up by 5 points
+ *
+ * between 5 % and 95 %.
+ */
+#include "buffer/buf-list.h"
+#include "buffer/buffer-policy.h"
+#include "buffer/buffer.h"
+#include "host/host.h"
+#include "map/hybrid.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "placement/placement.h"
+#include "ssd-internal.h"
+
+#define EARLY_STEP_PPM  50000
+#define EARLY_LEAST_PPM 50000
+#define EARLY_MOST_PPM  950000
+
+/* ---- start --------------------------------------------------------------- */
+
+static void set_threshold(Ssd *ssd, uint32_t ppm)
+{
+    ssd->buffer.early.threshold_ppm = ppm;
+    ssd->buffer.early.limit =
+        (uint32_t)((uint64_t)ssd->l.n_slots * ppm / 1000000);
+}
+
+static const SlotList empty_list = {.head = NONE, .tail = NONE};
+
+void buffer_create(Ssd *ssd)
+{
+    ssd->buffer.free_slot = NONE;
+    for (uint32_t i = ssd->buffer.n_slot_records; i-- > 0;) {
+        ssd->buffer.slot[i] =
+            (Slot){.state = SLOT_FREE, .next = ssd->buffer.free_slot};
+        ssd->buffer.free_slot = i;
+    }
+    ssd->buffer.n_free_slots = ssd->l.n_slots;
+    ssd->buffer.n_released = 0;
+    ssd->buffer.n_unsafe = 0;
+    ssd->buffer.n_dirty = 0;
+    ssd->buffer.n_must = 0;
+    ssd->buffer.n_evicting = 0;
+    ssd->buffer.n_victims = 0;
+    ssd->buffer.n_promised = 0;
+    stream_forget_slots(ssd);
+    for (unsigned i = 0; i < BUFFER_LISTS; i++) {
+        ssd->buffer.list[i] = empty_list;
+    }
+    ssd->buffer.early = (EarlyFlush){.busy = 0};
+    set_threshold(ssd, ssd->cfg->early_threshold_ppm);
+    if (ssd->buffer.policy->init) {
+        ssd->buffer.policy->init(ssd);
+    }
+}
+
+void slot_force(Ssd *ssd, uint32_t i)
+{
+    stream_make_due(ssd, i, &ssd->buffer.slot[i].force);
+}
+
+/* ---- slots ----------------------------------------------------------------- */
+
+uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream)
+{
+    uint32_t i = ssd->buffer.free_slot;
+
+    ssd->buffer.free_slot = ssd->buffer.slot[i].next;
+    ssd->buffer.n_free_slots--;
+    ssd->buffer.slot[i] = (Slot){
+        .lpn = lpn,
+        .stream = (uint8_t)stream,
+        .older = NONE,
+        .newer = NONE,
+        .waiters = NONE,
+    };
+    ssd->map.entry[lpn] = MAP_BUFFERED | i;
+    trim_note_used(ssd, lpn);
+    return i;
+}
+
+void slot_unsafe(Ssd *ssd, uint32_t i)
+{
+    write_join_epoch(ssd, &ssd->buffer.slot[i]);
+    ssd->buffer.n_unsafe++;
+    ssd->placement.stream[ssd->buffer.slot[i].stream].n_unsafe++;
+}
+
+static void slot_safe(Ssd *ssd, Slot *s)
+{
+    write_leave_epoch(ssd, s);
+    ssd->buffer.n_unsafe--;
+    ssd->placement.stream[s->stream].n_unsafe--;
+}
+
+void slot_make_dirty(Ssd *ssd, uint32_t i)
+{
+    ssd->buffer.slot[i].state = SLOT_DIRTY;
+    ssd->buffer.n_dirty++;
+    stream_insert(ssd, i);
+}
+
+void slot_leave_dirty(Ssd *ssd, uint32_t i)
+{
+    ssd->buffer.n_dirty--;
+    stream_remove(ssd, i);
+    if (ssd->buffer.slot[i].listed) {
+        ssd->buffer.slot[i].state = SLOT_PROGRAMMING; /* what the policy is to see */
+        ssd->buffer.policy->cleaned(ssd, i);
+    }
+}
+
+void slot_tell_waiters(Ssd *ssd, uint32_t w)
+{
+    while (w != NONE) {
+        uint32_t next = ssd->buffer.waiter[w].next;
+        uint32_t cmd = ssd->buffer.waiter[w].cmd;
+
+        ssd->buffer.waiter[w].next = ssd->buffer.free_waiter;
+        ssd->buffer.free_waiter = w;
+        host_slot_settled(ssd, cmd);
+        w = next;
+    }
+}
+
+static void unlist(Ssd *ssd, uint32_t i)
+{
+    if (ssd->buffer.slot[i].listed) {
+        ssd->buffer.policy->remove(ssd, i);
+        ssd->buffer.slot[i].listed = false;
+    }
+}
+
+/* The slot's early flush, if it was one, has ended. */
+static void end_early(Ssd *ssd, Slot *s)
+{
+    ssd->buffer.early.busy -= s->early;
+    s->early_done = s->early_done || s->early;
+    s->early = false;
+}
+
+/* Its room is there for others: now that it is freed, or earlier. */
+static void give_room(Ssd *ssd, Slot *s)
+{
+    ssd->buffer.n_free_slots++;
+    ssd->buffer.n_evicting -= s->evict;
+}
+
+void slot_free(Ssd *ssd, uint32_t i)
+{
+    Slot *s = &ssd->buffer.slot[i];
+    uint32_t waiters = s->waiters;
+
+    unlist(ssd, i);
+    if (s->state == SLOT_DIRTY) {
+        slot_leave_dirty(ssd, i);
+    }
+    end_early(ssd, s);
+    if (state_is_unsafe(s->state)) {
+        slot_safe(ssd, s);
+    }
+    if (s->released) {
+        ssd->buffer.n_released--;
+    } else {
+        give_room(ssd, s);
+    }
+    s->state = SLOT_FREE;
+    s->next = ssd->buffer.free_slot;
+    ssd->buffer.free_slot = i;
+    slot_tell_waiters(ssd, waiters);
+    write_epochs_advance(ssd);
+}
+
+void slot_cleaned(Ssd *ssd, uint32_t i, uint32_t entry)
+{
+    Slot *s = &ssd->buffer.slot[i];
+    uint32_t waiters = s->waiters;
+
+    end_early(ssd, s);
+    slot_safe(ssd, s);
+    s->state = SLOT_CLEAN;
+    s->old_entry = entry;
+    s->waiters = NONE;
+    s->force = false;
+    s->sent = false;
+    slot_tell_waiters(ssd, waiters);
+    write_epochs_advance(ssd);
+}
+
+static void release(Ssd *ssd, Slot *s)
+{
+    give_room(ssd, s);
+    s->released = true;
+    ssd->buffer.n_released++;
+}
+
+void slot_sent(Ssd *ssd, uint32_t i)
+{
+    Slot *s = &ssd->buffer.slot[i];
+
+    if (s->sent || ssd->cfg->free_at != SSD_FREE_AT_DATA_IN) {
+        return;
+    }
+    s->sent = true;
+    if (s->evict || !ssd->buffer.policy->caches) {
+        release(ssd, s);
+    }
+}
+
+void slot_wait(Ssd *ssd, uint32_t i, uint32_t cmd, WaitFor what)
+{
+    uint32_t w;
+
+    if (ssd->buffer.free_waiter == NONE) {
+        uint32_t old = ssd->buffer.n_waiters;
+
+        ssd->buffer.n_waiters = old ? old * 2 : 64;
+        ssd->buffer.waiter =
+            g_renew(Waiter, ssd->buffer.waiter, ssd->buffer.n_waiters);
+        for (w = old; w < ssd->buffer.n_waiters; w++) {
+            ssd->buffer.waiter[w].next = ssd->buffer.free_waiter;
+            ssd->buffer.free_waiter = w;
+        }
+    }
+    w = ssd->buffer.free_waiter;
+    ssd->buffer.free_waiter = ssd->buffer.waiter[w].next;
+    ssd->buffer.waiter[w] = (Waiter){.cmd = cmd,
+                              .next = ssd->buffer.slot[i].waiters,
+                              .what = (uint8_t)what};
+    ssd->buffer.slot[i].waiters = w;
+    ssd->host.cmd[cmd].pending++;
+}
+
+/* ---- what the policy hears --------------------------------------------------- */
+
+void buffer_insert(Ssd *ssd, uint32_t i)
+{
+    if (ssd->buffer.policy->caches) {
+        ssd->buffer.slot[i].listed = true;
+        ssd->buffer.policy->insert(ssd, i);
+    }
+}
+
+void buffer_read_hit(Ssd *ssd, uint32_t i)
+{
+    if (ssd->buffer.slot[i].listed) {
+        ssd->buffer.policy->read_hit(ssd, i);
+    }
+}
+
+static void count_rewrite(Ssd *ssd, Slot *s)
+{
+    if (s->early || s->early_done) {
+        ssd->buffer.stats.rewrites_after_flush++;
+        ssd->buffer.early.rewrites++;
+        s->early_done = false;
+    }
+}
+
+void buffer_write_hit(Ssd *ssd, uint32_t i)
+{
+    Slot *s = &ssd->buffer.slot[i];
+
+    count_rewrite(ssd, s);
+    if (s->listed) {
+        ssd->buffer.policy->write_hit(ssd, i);
+    }
+}
+
+void buffer_replace(Ssd *ssd, uint32_t older, uint32_t newer)
+{
+    if (!ssd->buffer.policy->caches) {
+        return;
+    }
+    count_rewrite(ssd, &ssd->buffer.slot[older]);
+    if (!ssd->buffer.slot[older].listed) {
+        buffer_insert(ssd, newer);
+        return;
+    }
+    ssd->buffer.slot[older].listed = false;
+    ssd->buffer.slot[newer].listed = true;
+    ssd->buffer.policy->replace(ssd, older, newer);
+    ssd->buffer.policy->write_hit(ssd, newer);
+}
+
+/* ---- room -------------------------------------------------------------------- */
+
+static bool has_room(const Ssd *ssd)
+{
+    return ssd->buffer.n_free_slots > 0 && ssd->buffer.free_slot != NONE;
+}
+
+static void give_up_clean(Ssd *ssd, uint32_t i)
+{
+    ssd->buffer.stats.clean_evictions++;
+    ssd->map.entry[ssd->buffer.slot[i].lpn] = ssd->buffer.slot[i].old_entry;
+    slot_free(ssd, i);
+}
+
+static void start_eviction(Ssd *ssd, uint32_t i)
+{
+    Slot *s = &ssd->buffer.slot[i];
+
+    unlist(ssd, i);
+    if (state_is_unsafe(s->state)) {
+        ssd->buffer.stats.dirty_evictions++;
+        ssd->buffer.early.evictions++;
+    }
+    stream_make_due(ssd, i, &s->evict);
+    ssd->buffer.n_evicting++;
+    if (s->sent) {
+        release(ssd, s);
+    }
+}
+
+static void evict_slot(Ssd *ssd, uint32_t i, uint32_t *stream)
+{
+    if (ssd->buffer.slot[i].state == SLOT_CLEAN) {
+        give_up_clean(ssd, i);
+    } else {
+        start_eviction(ssd, i);
+        *stream = ssd->buffer.slot[i].stream;
+    }
+}
+
+/* Give up a victim, and those that leave with it.  false: nothing more can be
+ * given up now.  *stream: of a slot that must be programmed first. */
+static bool evict(Ssd *ssd, uint32_t *stream)
+{
+    uint32_t i = ssd->buffer.policy->victim(ssd);
+    uint32_t lpn;
+
+    if (i == NONE) {
+        return false;
+    }
+    lpn = ssd->buffer.slot[i].lpn;
+    while (i != NONE) {
+        evict_slot(ssd, i, stream);
+        i = ssd->buffer.policy->mate ? ssd->buffer.policy->mate(ssd, lpn)
+                                     : NONE;
+    }
+    return true;
+}
+
+bool buffer_room(Ssd *ssd)
+{
+    uint32_t i;
+
+    if (has_room(ssd)) {
+        return true;
+    }
+    if (!ssd->buffer.policy->caches || ssd->buffer.policy->mate) {
+        return false;
+    }
+    i = ssd->buffer.policy->victim(ssd);
+    if (i == NONE || ssd->buffer.slot[i].state != SLOT_CLEAN) {
+        return false;
+    }
+    give_up_clean(ssd, i);
+    return has_room(ssd);
+}
+
+static void promise(Ssd *ssd, Cmd *c)
+{
+    c->promised++;
+    ssd->buffer.n_promised++;
+}
+
+void buffer_took(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->host.cmd[cmd];
+
+    if (c->promised > 0) {
+        c->promised--;
+        ssd->buffer.n_promised--;
+    }
+}
+
+void buffer_settle(Ssd *ssd, uint32_t cmd)
+{
+    ssd->buffer.n_promised -= ssd->host.cmd[cmd].promised;
+    ssd->host.cmd[cmd].promised = 0;
+}
+
+/* Victims leave by the page of their stream: those that would follow fill it
+ * up. */
+static void fill_victims(Ssd *ssd, uint32_t stream)
+{
+    const SlotList *due = &ssd->placement.stream[stream].due;
+    uint32_t i;
+
+    while (due->n % ssd->l.units_per_program != 0 &&
+           (i = ssd->buffer.policy->victim(ssd)) != NONE &&
+           ssd->buffer.slot[i].state == SLOT_DIRTY &&
+           ssd->buffer.slot[i].stream == stream) {
+        start_eviction(ssd, i);
+    }
+}
+
+bool buffer_make_room(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->host.cmd[cmd];
+    uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
+    uint32_t stream = NONE;
+
+    if (!ssd->buffer.policy->caches) {
+        return false;
+    }
+    c->room_lpn = MAX(c->room_lpn, c->next_lpn);
+    for (; c->room_lpn <= last; c->room_lpn++) {
+        if (!map_is_buffered(ssd->map.entry[c->room_lpn])) {
+            promise(ssd, c);
+        }
+    }
+    if (c->promised == 0) {
+        promise(ssd, c);
+    }
+    while (ssd->buffer.n_free_slots + ssd->buffer.n_evicting <
+               ssd->buffer.n_promised &&
+           evict(ssd, &stream)) {
+    }
+    if (stream != NONE && !ssd->buffer.policy->mate) {
+        fill_victims(ssd, stream);
+    }
+    return has_room(ssd);
+}
+
+/* ---- units read from NAND ------------------------------------------------------ */
+
+/* Tell the commands that wait for the unit to be read, and only them. */
+static void tell_loaded(Ssd *ssd, uint32_t i, bool bad)
+{
+    uint32_t *link = &ssd->buffer.slot[i].waiters;
+
+    while (*link != NONE) {
+        uint32_t w = *link;
+
+        if (ssd->buffer.waiter[w].what != WAIT_LOADED) {
+            link = &ssd->buffer.waiter[w].next;
+            continue;
+        }
+        *link = ssd->buffer.waiter[w].next;
+        ssd->buffer.waiter[w].next = ssd->buffer.free_waiter;
+        ssd->buffer.free_waiter = w;
+        host_load_settled(ssd, ssd->buffer.waiter[w].cmd,
+                          ssd->buffer.slot[i].lpn, bad);
+    }
+}
+
+/* What cannot be read is not kept. */
+static void unit_loaded(Ssd *ssd, uint32_t i, bool bad)
+{
+    Slot *s = &ssd->buffer.slot[i];
+
+    if (s->dead || s->evict || bad) {
+        ssd->map.entry[s->lpn] = s->old_entry;
+        slot_free(ssd, i);
+    } else {
+        s->state = SLOT_CLEAN;
+    }
+}
+
+void buffer_loaded(Ssd *ssd, uint32_t first, const NandOp *op)
+{
+    uint32_t cmd = ssd->buffer.slot[first].before;
+    uint32_t next;
+
+    for (uint32_t i = first; i != NONE; i = next) {
+        Slot *s = &ssd->buffer.slot[i];
+        bool bad = op->status == NAND_UNCORRECTABLE &&
+                   op->bad_parts & unit_parts(ssd, s->newer);
+
+        next = s->after;
+        s->newer = NONE;
+        tell_loaded(ssd, i, bad);
+        if (s->state == SLOT_FILLING) {
+            write_filled(ssd, i, bad);
+        } else {
+            unit_loaded(ssd, i, bad);
+        }
+    }
+    if (cmd != NONE) {
+        host_read_done(ssd, cmd, op);
+    }
+    host_room(ssd);
+    write_pump(ssd);
+}
+
+/* ---- early flush ---------------------------------------------------------------- */
+
+static bool too_dirty(const Ssd *ssd)
+{
+    return ssd->buffer.n_unsafe >
+           ssd->buffer.early.busy + ssd->buffer.early.limit;
+}
+
+/* A slot to flush early that is DIRTY and not on its way, or NONE. */
+static uint32_t early_candidate(Ssd *ssd)
+{
+    uint32_t i = too_dirty(ssd) ? ssd->buffer.policy->early(ssd) : NONE;
+
+    if (i == NONE || ssd->buffer.slot[i].state != SLOT_DIRTY ||
+        slot_must(ssd, &ssd->buffer.slot[i])) {
+        return NONE;
+    }
+    return i;
+}
+
+/* One page of one stream; false: there is nothing to flush, or no plane that
+ * takes it at once. */
+static bool early_page(Ssd *ssd)
+{
+    uint32_t i = early_candidate(ssd);
+    uint32_t stream, plane;
+    uint32_t n = 0;
+
+    if (i == NONE) {
+        return false;
+    }
+    stream = ssd->buffer.slot[i].stream;
+    if (ssd->l.log_blocks > 0) {
+        plane = hybrid_accepts(ssd, ssd->buffer.slot[i].lpn) ? 0 : NONE;
+    } else {
+        plane = alloc_pick(ssd, ssd->buffer.slot[i].lpn, stream);
+    }
+    if (plane == NONE) {
+        return false;
+    }
+    while (n < ssd->l.units_per_program && i != NONE &&
+           ssd->buffer.slot[i].stream == stream) {
+        /* Out of the dirty ones already, or it would be the next again. */
+        ssd->buffer.slot[i].early = true;
+        stream_make_due(ssd, i, &ssd->buffer.slot[i].force);
+        ssd->buffer.policy->cleaned(ssd, i);
+        ssd->buffer.early.busy++;
+        ssd->buffer.stats.early_flushes++;
+        n++;
+        i = early_candidate(ssd);
+    }
+    if (ssd->l.log_blocks > 0) {
+        write_pump(ssd); /* they are due, and go where they belong */
+    } else {
+        write_send_page(ssd, plane, stream);
+    }
+    return true;
+}
+
+void buffer_idle(Ssd *ssd)
+{
+    uint32_t pages = 0;
+
+    if (ssd->buffer.early.busy > 0 ||
+        ssd->buffer.n_must > ssd->buffer.n_victims ||
+        ssd->media.redo.head != NONE || ssd->media.given_up ||
+        !too_dirty(ssd)) {
+        return;
+    }
+    while (pages < ssd->cfg->nand.dies && early_page(ssd)) {
+        pages++;
+    }
+    if (ssd->buffer.policy->early_sent) {
+        ssd->buffer.policy->early_sent(ssd);
+    }
+}
+
+static void adjust_threshold(Ssd *ssd)
+{
+    EarlyFlush *e = &ssd->buffer.early;
+    uint32_t ppm = e->threshold_ppm;
+
+    if (e->evictions > e->last_evictions) {
+        ppm = MAX(ppm, EARLY_LEAST_PPM + EARLY_STEP_PPM) - EARLY_STEP_PPM;
+    } else if (e->rewrites > e->last_rewrites) {
+        ppm = MIN(ppm + EARLY_STEP_PPM, EARLY_MOST_PPM);
+    }
+    e->last_evictions = e->evictions;
+    e->last_rewrites = e->rewrites;
+    e->evictions = 0;
+    e->rewrites = 0;
+    e->writes = 0;
+    set_threshold(ssd, ppm);
+}
+
+void buffer_count_write(Ssd *ssd)
+{
+    if (ssd->buffer.policy->early && ssd->cfg->early_adapt > 0 &&
+        ++ssd->buffer.early.writes >= ssd->cfg->early_adapt) {
+        adjust_threshold(ssd);
+    }
+}

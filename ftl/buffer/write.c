@@ -1,0 +1,709 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * write.c - buffer slots: from a host write to a programmed page.
+ *
+ * Knows slots, flush barriers and pages on their way; knows nothing of links,
+ * firmware, room (buffer.c) or which slot should go first (buf-*.c).
+ *
+ * A slot is made by a write (or written again in place), becomes DIRTY, is
+ * gathered with others of its stream (streams.c) into a page, and when that page
+ * is programmed it ends, or stays, clean.  A write buffer sends a page when it is
+ * full, or when something waits for one of its units (a flush barrier, FUA,
+ * host.complete_at=program); a cache when a unit is due.
+ */
+#include <string.h>
+
+#include "buffer/buffer-policy.h"
+#include "buffer/buffer.h"
+#include "gc/gc.h"
+#include "host/host.h"
+#include "inspect/inspect.h"
+#include "inspect/oplog.h"
+#include "journal/saved.h"
+#include "map/hybrid.h"
+#include "map/map-policy.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "placement/alloc-policy.h"
+#include "placement/placement.h"
+#include "ssd-internal.h"
+
+/* ---- flush barriers ------------------------------------------------------- */
+
+static Epoch *epoch_at(Ssd *ssd, uint32_t e)
+{
+    return &ssd->buffer.epoch[e & ssd->buffer.epoch_mask];
+}
+
+void write_epochs_advance(Ssd *ssd)
+{
+    while (ssd->buffer.first_epoch != ssd->buffer.cur_epoch &&
+           epoch_at(ssd, ssd->buffer.first_epoch)->left == 0) {
+        uint32_t cmd = epoch_at(ssd, ssd->buffer.first_epoch)->cmd;
+
+        ssd->buffer.first_epoch++;
+        if (cmd != NONE && saved_flush(ssd, cmd)) {
+            host_account(ssd, &ssd->host.cmd[cmd], COST_flush);
+            host_finish(ssd, cmd, SSD_STATUS_OK);
+        }
+    }
+}
+
+static void epochs_grow(Ssd *ssd)
+{
+    uint32_t old_mask = ssd->buffer.epoch_mask;
+    Epoch *old = ssd->buffer.epoch;
+
+    ssd->buffer.epoch_mask = old_mask * 2 + 1;
+    ssd->buffer.epoch = g_new0(Epoch, ssd->buffer.epoch_mask + 1);
+    for (uint32_t e = ssd->buffer.first_epoch; e != ssd->buffer.cur_epoch + 1;
+         e++) {
+        *epoch_at(ssd, e) = old[e & old_mask];
+    }
+    g_free(old);
+}
+
+void write_barrier(Ssd *ssd, uint32_t cmd)
+{
+    if (ssd->buffer.cur_epoch - ssd->buffer.first_epoch ==
+        ssd->buffer.epoch_mask) {
+        epochs_grow(ssd);
+    }
+    epoch_at(ssd, ssd->buffer.cur_epoch)->cmd = cmd;
+    ssd->buffer.cur_epoch++;
+    *epoch_at(ssd, ssd->buffer.cur_epoch) = (Epoch){.left = 0, .cmd = NONE};
+    stream_all_due(ssd);
+    write_epochs_advance(ssd);
+    write_pump(ssd);
+}
+
+void write_flush_tick(Ssd *ssd)
+{
+    ssd->buffer.tick_armed = false;
+    write_barrier(ssd, NONE);
+}
+
+/* The next multiple of buffer.flush_interval, once there is something dirty. */
+static void arm_tick(Ssd *ssd)
+{
+    uint64_t every = ssd->cfg->flush_interval_ps;
+
+    if (every > 0 && !ssd->buffer.tick_armed) {
+        ssd->buffer.tick_armed = true;
+        eventq_push(&ssd->events, (ssd->now_ps / every + 1) * every,
+                    SSD_EVENT_FLUSH_TICK, 0);
+    }
+}
+
+/* Barriers that commands wait for will not be reached. */
+static void fail_barriers(Ssd *ssd)
+{
+    for (uint32_t e = ssd->buffer.first_epoch; e != ssd->buffer.cur_epoch;
+         e++) {
+        uint32_t cmd = epoch_at(ssd, e)->cmd;
+
+        epoch_at(ssd, e)->cmd = NONE;
+        if (cmd != NONE) {
+            host_account(ssd, &ssd->host.cmd[cmd], COST_flush);
+            host_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
+        }
+    }
+}
+
+void write_join_epoch(Ssd *ssd, Slot *s)
+{
+    s->epoch = ssd->buffer.cur_epoch;
+    epoch_at(ssd, s->epoch)->left++;
+    arm_tick(ssd);
+}
+
+void write_leave_epoch(Ssd *ssd, Slot *s)
+{
+    epoch_at(ssd, s->epoch)->left--;
+}
+
+/* Take those that wait for the unit to be durable out of the slot's list. */
+static uint32_t take_durable_waiters(Ssd *ssd, Slot *s)
+{
+    uint32_t *link = &s->waiters;
+    uint32_t taken = NONE;
+
+    while (*link != NONE) {
+        uint32_t w = *link;
+
+        if (ssd->buffer.waiter[w].what == WAIT_LOADED) {
+            link = &ssd->buffer.waiter[w].next;
+            continue;
+        }
+        *link = ssd->buffer.waiter[w].next;
+        ssd->buffer.waiter[w].next = taken;
+        taken = w;
+    }
+    return taken;
+}
+
+void write_fail_waiters(Ssd *ssd)
+{
+    fail_barriers(ssd);
+    for (uint32_t i = 0; i < ssd->buffer.n_slot_records; i++) {
+        Slot *s = &ssd->buffer.slot[i];
+        uint32_t waiters = s->state == SLOT_FREE ? NONE
+                                                 : take_durable_waiters(ssd, s);
+
+        for (uint32_t w = waiters; w != NONE; w = ssd->buffer.waiter[w].next) {
+            ssd->host.cmd[ssd->buffer.waiter[w].cmd].status =
+                SSD_STATUS_WRITE_FAULT;
+        }
+        slot_tell_waiters(ssd, waiters);
+    }
+}
+
+/* ---- host writes ----------------------------------------------------------- */
+
+/* The rest of a partly written unit is in NAND: read it first. */
+static void start_fill(Ssd *ssd, uint32_t i)
+{
+    Slot *s = &ssd->buffer.slot[i];
+    NandOp op = {
+        .kind = NAND_READ,
+        .cause = NAND_CAUSE_HOST,
+        .ppa = {ppu_page(ssd, s->old_entry - 1)},
+        .bytes = (uint32_t)ssd->cfg->unit_bytes,
+        .cookie = MAP_BUFFERED | i,
+        .parts = unit_parts(ssd, s->old_entry - 1),
+    };
+
+    s->state = SLOT_FILLING;
+    s->newer = s->old_entry - 1;
+    s->after = NONE;
+    s->before = NONE;
+    faulty_submit(ssd, &op);
+}
+
+void write_filled(Ssd *ssd, uint32_t i, bool bad)
+{
+    Slot *s = &ssd->buffer.slot[i];
+
+    if (s->old_entry && !s->whole &&
+        (bad || spare_poisoned(ssd, s->old_entry - 1))) {
+        s->poison = true;
+    }
+    if (s->dead) {
+        ssd->map.entry[s->lpn] = 0;
+        slot_free(ssd, i);
+    } else {
+        slot_make_dirty(ssd, i);
+    }
+}
+
+/* The data of a slot that NAND held is overtaken. */
+static void dirty_again(Ssd *ssd, uint32_t i)
+{
+    bool loading = ssd->buffer.slot[i].state == SLOT_LOADING;
+
+    slot_unsafe(ssd, i);
+    if (loading) {
+        ssd->buffer.slot[i].state = SLOT_FILLING;
+    } else {
+        slot_make_dirty(ssd, i);
+    }
+}
+
+/* Write into the slot that already holds the unit. */
+static void rewrite_slot(Ssd *ssd, uint32_t i, uint64_t version,
+                         uint32_t stream)
+{
+    Slot *s = &ssd->buffer.slot[i];
+    bool unsafe = state_is_unsafe(s->state);
+
+    if (s->dead) {
+        s->dead = false;
+        s->poison = false;
+        ssd->map.mapped_units++;
+    } else if (unsafe) {
+        tell_superseded(ssd, s);
+    }
+    s->version = version;
+    stream_change(ssd, i, stream);
+    if (!unsafe) {
+        dirty_again(ssd, i);
+    }
+    buffer_write_hit(ssd, i);
+}
+
+/* A newer version of a unit that is just being programmed. */
+static uint32_t queue_behind(Ssd *ssd, uint32_t older, uint32_t stream)
+{
+    uint32_t lpn = ssd->buffer.slot[older].lpn;
+    uint32_t i = slot_take(ssd, lpn, stream);
+
+    slot_unsafe(ssd, i);
+    ssd->map.mapped_units += ssd->buffer.slot[older].dead;
+    ssd->buffer.slot[i].state = SLOT_BLOCKED;
+    ssd->buffer.slot[i].older = older;
+    ssd->buffer.slot[i].poison =
+        ssd->buffer.slot[older].poison && !ssd->buffer.slot[older].dead;
+    ssd->buffer.slot[older].newer = i;
+    buffer_replace(ssd, older, i);
+    return i;
+}
+
+static uint32_t new_slot(Ssd *ssd, uint32_t lpn, bool partial, uint32_t stream)
+{
+    uint32_t entry = ssd->map.entry[lpn];
+    uint32_t i = slot_take(ssd, lpn, stream);
+
+    slot_unsafe(ssd, i);
+    ssd->buffer.slot[i].old_entry = entry;
+    ssd->map.mapped_units += entry == 0;
+    if (partial && entry) {
+        start_fill(ssd, i);
+    } else {
+        slot_make_dirty(ssd, i);
+    }
+    buffer_insert(ssd, i);
+    return i;
+}
+
+/* What is lost of a unit stays lost until the host writes all of it. */
+static void note_extent(Slot *s, bool partial)
+{
+    if (!partial) {
+        s->whole = true;
+        s->poison = false;
+    }
+}
+
+/* The unit of a command has been written; the drive has chosen its stream. */
+static void note_hot(Ssd *ssd, uint32_t cmd, uint32_t lpn, uint32_t stream)
+{
+    const SsdCmd *r = &ssd->host.cmd[cmd].req;
+    uint64_t from = MAX((uint64_t)lpn << ssd->block_shift, r->lba);
+    uint64_t to = MIN((lpn + 1ULL) << ssd->block_shift, r->lba + r->nblocks);
+
+    stream_wrote(ssd, stream, to - from);
+    hot_written(ssd, lpn);
+}
+
+/* Put one unit into the buffer; NONE: there is no room. */
+static uint32_t insert_unit(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool partial,
+                            uint32_t stream)
+{
+    uint64_t version = ssd->host.cmd[cmd].req.version;
+    uint32_t entry = ssd->map.entry[lpn];
+    bool buffered = map_is_buffered(entry);
+    uint32_t i = map_slot(entry);
+
+    if (buffered && ssd->buffer.slot[i].state != SLOT_PROGRAMMING) {
+        ssd->buffer.stats.write_hits++;
+        rewrite_slot(ssd, i, version, stream);
+        note_extent(&ssd->buffer.slot[i], partial);
+        return i;
+    }
+    if (!buffer_room(ssd)) {
+        return NONE;
+    }
+    buffer_took(ssd, cmd);
+    if (buffered && ssd->buffer.slot[i].listed) {
+        ssd->buffer.stats.write_hits++;
+    } else {
+        ssd->buffer.stats.write_misses++;
+    }
+    i = buffered ? queue_behind(ssd, i, stream)
+                 : new_slot(ssd, lpn, partial, stream);
+    ssd->buffer.slot[i].version = version;
+    note_extent(&ssd->buffer.slot[i], partial);
+    return i;
+}
+
+bool write_insert(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->host.cmd[cmd];
+    unsigned shift = ssd->block_shift;
+    uint64_t end = c->req.lba + c->req.nblocks;
+    uint64_t last = (end - 1) >> shift;
+    bool fua = c->req.fua && !no_drain(ssd);
+    bool data_in = !fua && ssd->cfg->complete_at == SSD_COMPLETE_AT_DATA_IN;
+    bool wait = fua || ssd->buffer.policy->write_through ||
+                ssd->cfg->complete_at != SSD_COMPLETE_AT_BUFFER;
+
+    trim_before(ssd, c->next_lpn, last);
+    for (; c->next_lpn <= last; c->next_lpn++) {
+        uint64_t lpn = c->next_lpn;
+        bool partial = lpn << shift < c->req.lba || (lpn + 1) << shift > end;
+        uint32_t stream = ssd->placement.hot_count
+                              ? hot_stream(ssd, (uint32_t)lpn)
+                              : c->req.stream;
+        uint32_t i = insert_unit(ssd, cmd, (uint32_t)lpn, partial, stream);
+
+        if (i == NONE) {
+            return false;
+        }
+        if (ssd->placement.hot_count) {
+            note_hot(ssd, cmd, (uint32_t)lpn, stream);
+        }
+        oplog_unit(ssd->inspect.log, OPLOG_BUFFER, 0, stream, (uint32_t)lpn,
+                   ssd->now_ps, ssd->host.cmd[cmd].serial, 0);
+        tell_buffered(ssd, &ssd->buffer.slot[i]);
+        if (wait) {
+            slot_wait(ssd, i, cmd, data_in ? WAIT_DATA_IN : WAIT_DURABLE);
+            slot_force(ssd, i);
+        }
+    }
+    return true;
+}
+
+/* ---- after a power cut ------------------------------------------------------ */
+
+void write_restore(Ssd *ssd, const Slot *kept)
+{
+    bool partial = kept->state == SLOT_FILLING && !kept->whole;
+    uint32_t i = new_slot(ssd, kept->lpn, partial, kept->stream);
+    Slot *s = &ssd->buffer.slot[i];
+
+    s->version = kept->version;
+    s->whole = kept->whole;
+    s->poison = kept->poison;
+    oplog_add(ssd->inspect.log, OPLOG_RESTORE, 0, kept->lpn, ssd->now_ps, 0, 0);
+}
+
+/* ---- pages -------------------------------------------------------------------- */
+
+uint32_t job_take(Ssd *ssd)
+{
+    uint32_t j;
+
+    if (ssd->media.free_job == NONE) {
+        uint32_t old = ssd->media.n_jobs;
+
+        ssd->media.n_jobs = old ? old * 2 : 64;
+        ssd->media.job = g_renew(PageJob, ssd->media.job, ssd->media.n_jobs);
+        ssd->media.job_unit =
+            g_renew(uint32_t, ssd->media.job_unit,
+                    (size_t)ssd->media.n_jobs * ssd->l.units_per_program);
+        for (j = old; j < ssd->media.n_jobs; j++) {
+            ssd->media.job[j] = (PageJob){.next = ssd->media.free_job};
+            ssd->media.free_job = j;
+        }
+    }
+    j = ssd->media.free_job;
+    ssd->media.free_job = ssd->media.job[j].next;
+    ssd->media.job[j] = (PageJob){.active = true};
+    return j;
+}
+
+void job_give(Ssd *ssd, uint32_t j)
+{
+    ssd->media.job[j].active = false;
+    ssd->media.job[j].next = ssd->media.free_job;
+    ssd->media.free_job = j;
+}
+
+/* Choose the units of a page. */
+static void gather_page(Ssd *ssd, uint32_t j)
+{
+    PageJob *job = &ssd->media.job[j];
+    uint32_t *unit = job_units(ssd, j);
+    uint32_t most = block_program_units(ssd, job->ppa);
+    uint32_t i;
+
+    while (job->n < most &&
+           (i = stream_pick(ssd, job->stream)) != NONE) {
+        slot_leave_dirty(ssd, i);
+        ssd->buffer.slot[i].state = SLOT_PROGRAMMING;
+        unit[job->n++] = i;
+    }
+    if (ssd->host.waiting.head != NONE && !ssd->buffer.policy->caches) {
+        ssd->buffer.stats.dirty_evictions += job->n;
+    }
+}
+
+/* Fill in the spare area of a job's page. */
+static void stamp_page(Ssd *ssd, uint32_t j)
+{
+    const PageJob *job = &ssd->media.job[j];
+    uint32_t first = job->ppa << ssd->page_units_shift;
+    uint32_t most = block_program_units(ssd, job->ppa);
+    SsdStreamCounters *count = &ssd->placement.stream[job->stream].n;
+    uint32_t used = job->n;
+
+    for (uint32_t k = 0; k < job->n; k++) {
+        const Slot *s = job_slot(ssd, j, k);
+
+        if (!s) {
+            ssd->media.spare_lpn[first + k] = SPARE_NONE;
+            used--;
+            continue;
+        }
+        oplog_unit(ssd->inspect.log, OPLOG_PLACE, 0, job->stream, s->lpn,
+                   ssd->now_ps, 0, first + k);
+        ssd->media.spare_lpn[first + k] = (s->lpn + 1) |
+                                    (s->poison ? SPARE_POISON : 0);
+        if (ssd->media.spare_version) {
+            ssd->media.spare_version[first + k] = s->version;
+        }
+        if (ssd->media.spare_stream) {
+            ssd->media.spare_stream[first + k] = job->stream;
+        }
+    }
+    for (uint32_t k = job->n; k < most; k++) {
+        ssd->media.spare_lpn[first + k] = SPARE_NONE;
+    }
+    ssd->inspect.padded_units += most - used;
+    count->padded_units += most - used;
+    count->host_units += used;
+}
+
+/* More units than the page takes, which failed in a larger one: the rest is
+ * next. */
+static void split_job(Ssd *ssd, uint32_t j)
+{
+    uint32_t most = block_program_units(ssd, ssd->media.job[j].ppa);
+    uint32_t rest;
+
+    if (ssd->media.job[j].n <= most) {
+        return;
+    }
+    rest = job_take(ssd);
+    ssd->media.job[rest].ppa = NONE;
+    ssd->media.job[rest].stream = ssd->media.job[j].stream;
+    ssd->media.job[rest].n = ssd->media.job[j].n - most;
+    memcpy(job_units(ssd, rest), job_units(ssd, j) + most,
+           ssd->media.job[rest].n * sizeof(uint32_t));
+    ssd->media.job[j].n = most;
+    job_fifo_push(ssd, &ssd->media.redo, rest);
+}
+
+/* more: another plane of the same command follows. */
+static void submit_page(Ssd *ssd, uint32_t j, bool more)
+{
+    uint32_t plane = ssd->media.job[j].plane;
+    NandOp op = {
+        .kind = NAND_PROGRAM,
+        .cause = NAND_CAUSE_HOST,
+        .ppa = {ssd->media.job[j].ppa},
+        .bytes = ssd->geo->page_bytes,
+        .cookie = j,
+        .more = more,
+    };
+
+    stamp_page(ssd, j);
+    ssd->media.plane[plane].host_programs++;
+    gc_charge_host(ssd, &ssd->media.plane[plane]);
+    plane_update(ssd, plane);
+    faulty_submit(ssd, &op);
+}
+
+void write_submit(Ssd *ssd, uint32_t j)
+{
+    submit_page(ssd, j, false);
+    gc_kick(ssd, ssd->media.job[j].plane);
+}
+
+void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
+{
+    uint32_t ppa =
+        block_take_page(ssd, plane, OPEN_HOST, ssd->media.job[j].stream);
+
+    g_assert(ppa != NONE);
+    ssd->media.job[j].plane = plane;
+    ssd->media.job[j].ppa = ppa;
+    if (ssd->media.job[j].n == 0) {
+        gather_page(ssd, j);
+    } else {
+        split_job(ssd, j);
+    }
+    write_submit(ssd, j);
+}
+
+void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream)
+{
+    uint32_t j = job_take(ssd);
+
+    ssd->media.job[j].stream = (uint8_t)stream;
+    write_send(ssd, j, plane);
+}
+
+/* A page of the plane for the stream, and units for it. */
+static uint32_t gather(Ssd *ssd, uint32_t plane, uint32_t stream)
+{
+    uint32_t j = job_take(ssd);
+
+    ssd->media.job[j].stream = (uint8_t)stream;
+    ssd->media.job[j].plane = plane;
+    ssd->media.job[j].ppa = block_take_page(ssd, plane, OPEN_HOST, stream);
+    g_assert(ssd->media.job[j].ppa != NONE);
+    gather_page(ssd, j);
+    return j;
+}
+
+/* Pages of a row, from this plane on, as long as there are units for them: one
+ * multi-plane command. */
+static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
+{
+    uint32_t job[32];
+    uint32_t n = 0;
+
+    do {
+        job[n++] = gather(ssd, plane, stream);
+    } while (stream_goes_on(ssd, stream) &&
+             (plane = rows_more(ssd, stream)) != NONE);
+    for (uint32_t i = 0; i < n; i++) {
+        submit_page(ssd, job[i], i + 1 < n);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        gc_kick(ssd, ssd->media.job[job[i]].plane);
+    }
+}
+
+static void stall_begins(Ssd *ssd)
+{
+    if (ssd->placement.n_starved > 0 &&
+        ssd->host.stalled_since_ps == SIM_NEVER) {
+        ssd->host.stalled_since_ps = ssd->now_ps;
+    }
+}
+
+static void stall_ends(Ssd *ssd)
+{
+    if (ssd->host.stalled_since_ps != SIM_NEVER) {
+        ssd->host.stall_ps += ssd->now_ps - ssd->host.stalled_since_ps;
+        ssd->host.stalled_since_ps = SIM_NEVER;
+    }
+}
+
+/* A page of the stream, where the allocator or the map says; false: it has to
+ * wait. */
+static bool send_next(Ssd *ssd, uint32_t stream)
+{
+    uint32_t lpn;
+    uint32_t plane;
+
+    if (ssd->l.log_blocks > 0) {
+        if (!hybrid_send(ssd, stream)) {
+            return false;
+        }
+        stall_ends(ssd);
+        return true;
+    }
+    lpn = ssd->placement.policy->by_lpn
+              ? ssd->buffer.slot[stream_pick(ssd, stream)].lpn
+              : NONE;
+    plane = alloc_pick(ssd, lpn, stream);
+    if (plane == NONE) {
+        return false;
+    }
+    stall_ends(ssd);
+    if (ssd->l.row_planes > 1) {
+        send_row(ssd, plane, stream);
+    } else {
+        write_send_page(ssd, plane, stream);
+    }
+    return true;
+}
+
+void write_pump(Ssd *ssd)
+{
+    uint32_t most = ssd->l.row_planes ? ssd->l.n_streams : 1;
+    uint32_t waits = 0; /* streams in a row that found no plane */
+    uint32_t stream;
+
+    ssd->placement.pump_waits = true;
+    if (ssd->media.given_up || !bad_redo(ssd)) {
+        return;
+    }
+    while ((stream = stream_ready(ssd)) != NONE) {
+        if (send_next(ssd, stream)) {
+            waits = 0;
+        } else if (++waits == most) {
+            stall_begins(ssd);
+            return;
+        }
+    }
+    ssd->placement.pump_waits = false;
+    stall_ends(ssd);
+}
+
+/* Let go the commands that wait for no more than this. */
+void write_page_data_in(Ssd *ssd, uint32_t j)
+{
+    for (uint32_t k = 0; k < ssd->media.job[j].n; k++) {
+        Slot *s = job_slot(ssd, j, k);
+        uint32_t ready = NONE;
+        uint32_t *link;
+
+        if (!s) {
+            continue;
+        }
+        slot_sent(ssd, job_units(ssd, j)[k]);
+        link = &s->waiters;
+        while (*link != NONE) {
+            uint32_t w = *link;
+
+            if (ssd->buffer.waiter[w].what == WAIT_DATA_IN) {
+                *link = ssd->buffer.waiter[w].next;
+                ssd->buffer.waiter[w].next = ready;
+                ready = w;
+            } else {
+                link = &ssd->buffer.waiter[w].next;
+            }
+        }
+        slot_tell_waiters(ssd, ready);
+    }
+    if (ssd->cfg->free_at == SSD_FREE_AT_DATA_IN) {
+        host_room(ssd);
+    }
+}
+
+/* The slot's unit is in NAND, at ppu. */
+static void slot_programmed(Ssd *ssd, uint32_t i, uint32_t ppu)
+{
+    Slot *s = &ssd->buffer.slot[i];
+    uint32_t newer = s->newer;
+    uint32_t entry = 0;
+
+    if (!s->dead) {
+        if (s->old_entry) {
+            block_clear_valid(ssd, s->old_entry - 1);
+        }
+        block_set_valid(ssd, ppu);
+        map_changed(ssd, s->lpn, MAP_PROGRAMMED);
+        entry = ppu + 1;
+    }
+    if (newer != NONE) {
+        ssd->buffer.slot[newer].older = NONE;
+        ssd->buffer.slot[newer].old_entry = entry;
+        slot_make_dirty(ssd, newer);
+    } else if (!s->listed || s->dead) {
+        ssd->map.entry[s->lpn] = entry;
+    }
+    tell_programmed(ssd, s);
+    if (s->listed && !s->dead) {
+        slot_cleaned(ssd, i, entry);
+    } else {
+        slot_free(ssd, i);
+    }
+}
+
+void write_page_done(Ssd *ssd, uint32_t j)
+{
+    PageJob job = ssd->media.job[j];
+    uint32_t first = job.ppa << ssd->page_units_shift;
+
+    for (uint32_t k = 0; k < job.n; k++) {
+        if (job_units(ssd, j)[k] != NONE) {
+            slot_programmed(ssd, job_units(ssd, j)[k], first + k);
+        }
+    }
+    note_buffer(ssd);
+    job_give(ssd, j);
+    block_page_done(ssd, page_block(ssd, job.ppa));
+    ssd->media.plane[job.plane].host_programs--;
+    plane_update(ssd, job.plane);
+    gc_kick(ssd, job.plane);
+    if (ssd->l.log_blocks > 0) {
+        hybrid_page_done(ssd, job.plane);
+    }
+    host_room(ssd);
+    write_pump(ssd);
+}

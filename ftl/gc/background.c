@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * background.c - what the drive does while the host is silent.
+ *
+ * Knows when silence begins, and which blocks are worth emptying in it: those
+ * that gain room, up to ftl.gc_soft of free blocks, and those whose data is to be
+ * written anew (refresh.c).  Knows nothing of how a block is emptied (gc.c).
+ *
+ * Silence is when no command has run for ftl.idle.  A scan looks at each block
+ * once, and continues in the next silence where the host has cut it short.
+ */
+#include "gc/gc-policy.h"
+#include "gc/gc.h"
+#include "ssd-internal.h"
+
+static void push(Ssd *ssd, uint64_t at_ps, BackgroundEvent event)
+{
+    eventq_push(&ssd->events, MAX(at_ps, ssd->now_ps), SSD_EVENT_BACKGROUND,
+                event);
+}
+
+/* ---- silence ------------------------------------------------------------------ */
+
+static void arm_idle(Ssd *ssd)
+{
+    if (!ssd->gc.background.idle_armed) {
+        ssd->gc.background.idle_armed = true;
+        push(ssd, ssd->gc.background.quiet_ps + ssd->cfg->t_idle_ps,
+             BACKGROUND_IDLE);
+    }
+}
+
+static void arm_scan(Ssd *ssd)
+{
+    if (refresh_is_on(ssd) && !ssd->gc.background.scan_armed) {
+        ssd->gc.background.scan_armed = true;
+        push(ssd, ssd->gc.background.scan_ps, BACKGROUND_SCAN);
+    }
+}
+
+void background_quiet(Ssd *ssd)
+{
+    ssd->gc.background.quiet_ps = ssd->now_ps;
+    if (ssd->power.on && (ssd->l.gc_soft_blocks > 0 || refresh_is_on(ssd))) {
+        arm_idle(ssd);
+    }
+}
+
+void background_stop(Ssd *ssd)
+{
+    ssd->gc.background.idle = false;
+}
+
+void background_power_lost(Ssd *ssd)
+{
+    ssd->gc.background.idle = false;
+    ssd->gc.background.idle_armed = false;
+    ssd->gc.background.scan_armed = false;
+}
+
+static void kick_all(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        gc_kick(ssd, i);
+    }
+}
+
+static void begin_idle(Ssd *ssd)
+{
+    Background *b = &ssd->gc.background;
+
+    b->idle_armed = false;
+    if (ssd->host.running > 0) {
+        return; /* comes again when the last of them ends */
+    }
+    if (ssd->now_ps < b->quiet_ps + ssd->cfg->t_idle_ps) {
+        arm_idle(ssd);
+        return;
+    }
+    b->idle = true;
+    arm_scan(ssd);
+    kick_all(ssd);
+}
+
+static void begin_scan(Ssd *ssd)
+{
+    ssd->gc.background.scan_armed = false;
+    if (!ssd->gc.background.idle) {
+        return; /* comes again with the next silence */
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        ssd->media.plane[i].scanned = 0;
+    }
+    ssd->gc.background.scan_ps = ssd->now_ps + ssd->cfg->scan_interval_ps;
+    arm_scan(ssd);
+    kick_all(ssd);
+}
+
+void background_event(Ssd *ssd, BackgroundEvent event)
+{
+    if (event == BACKGROUND_IDLE) {
+        begin_idle(ssd);
+    } else {
+        begin_scan(ssd);
+    }
+}
+
+/* ---- victims ------------------------------------------------------------------- */
+
+/* The next block of the scan that is to be written anew. */
+static uint32_t refresh_victim(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t n = refresh_is_on(ssd) ? ssd->geo->blocks_per_plane : 0;
+
+    while (p->scanned < n) {
+        uint32_t block = plane * ssd->geo->blocks_per_plane + p->scanned++;
+
+        if (ssd->media.block[block].state == BLOCK_FULL &&
+            refresh_needs(ssd, block)) {
+            return block;
+        }
+    }
+    return NONE;
+}
+
+static uint32_t soft_victim(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t block;
+
+    if (p->n_free + p->erases + p->gc.held >= p->gc_soft_blocks ||
+        gc_waits_for_unit(ssd, plane)) {
+        return NONE;
+    }
+    block = gc_costs_nothing(ssd, p) ? p->bucket[0]
+                                     : ssd->gc.policy->pick(ssd, plane);
+    return block != NONE && gc_gains(ssd, block) ? block : NONE;
+}
+
+uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t block;
+
+    if (!ssd->gc.background.idle || ssd->media.read_only ||
+        p->n_free <= p->gc_low_blocks) {
+        return NONE;
+    }
+    *cause = NAND_CAUSE_REFRESH;
+    block = refresh_victim(ssd, plane);
+    if (block == NONE) {
+        *cause = NAND_CAUSE_GC;
+        block = soft_victim(ssd, plane);
+    }
+    return block;
+}
+
+void background_json(const Ssd *ssd, JsonWriter *w)
+{
+    const BackgroundStats *s = &ssd->gc.background_stats;
+
+    json_open(w, "background", '{');
+    json_u64(w, "soft_victims", s->soft_victims);
+    json_u64(w, "wear_victims", s->wear_victims);
+    json_u64(w, "refresh_victims", s->refresh_victims);
+    json_u64(w, "yields", s->yields);
+    json_close(w, '}');
+}

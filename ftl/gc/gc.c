@@ -1,0 +1,866 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gc.c - cleaning: when to start, how far to read ahead, and the copy loop.
+ *
+ * Knows blocks and pages; knows nothing about host commands, or which block is
+ * best (gc-*.c decide that).
+ *
+ * A plane is cleaned by itself: valid units are read into controller memory,
+ * packed into full pages and programmed into the plane's block that is open
+ * for cleaning (of each class, if streams are kept apart).  Units that do not
+ * fill a page wait for those of the next victim, so cleaning writes no padding and each victim with an invalid unit
+ * gains room: that is why it cannot run in circles.  A victim is erased when
+ * the last of its copies is programmed; until then a power cut finds the
+ * originals.
+ *
+ * Blocks are emptied for other reasons, too: wear (wear.c), age (background.c).
+ * What is begun while the host is silent pauses when it comes back; and with
+ * ftl.gc_preempt cleaning waits, while there is room, as long as reads of the
+ * host wait for the die.
+ *
+ * With ftl.gc_unit blocks of several planes are chosen and erased together; each
+ * plane empties its own (gc-unit.c).  If the array has multi-plane commands,
+ * what is copied goes to the plane of the die that is behind in its stripe, as a
+ * guest: only where there is room as for the host, so that what is said above of
+ * a plane holds.  Above all, the last free block takes none: whatever is in a
+ * block that was opened then has its original in the plane (power_take_back()).
+ *
+ * Blocks in SLC mode (nand.slc_blocks) are emptied in the same way ("folded")
+ * once more than half of them are in use, while there is room.
+ */
+#include <string.h>
+
+#include "buffer/buffer.h"
+#include "gc/gc-policy.h"
+#include "gc/gc.h"
+#include "inspect/inspect.h"
+#include "inspect/oplog.h"
+#include "journal/journal.h"
+#include "journal/saved.h"
+#include "map/hybrid.h"
+#include "map/map-policy.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "placement/placement.h"
+#include "power/power.h"
+#include "ssd-internal.h"
+
+static void maybe_erase(Ssd *ssd, uint32_t block)
+{
+    Block *b = &ssd->media.block[block];
+    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+
+    if (p->gc.victim == block || b->pending > 0 || b->valid > 0 ||
+        saved_holds(ssd, block)) {
+        return;
+    }
+    if (b->bad) {
+        block_retire(ssd, block);
+    } else if (nand_block_is_slc(ssd->geo, block) && p->n_free == 0) {
+        /* Its erase would free no block for cleaning, and a power cut might
+         * need the originals (power_take_back()): later. */
+        block_make_full(ssd, block);
+    } else if (!unit_holds(ssd, block)) {
+        unit_erase(ssd, block);
+    }
+}
+
+void gc_release(Ssd *ssd, uint32_t block)
+{
+    uint32_t plane = block_plane(ssd, block);
+
+    ssd->media.block[block].held = false;
+    ssd->media.plane[plane].gc.trims--;
+    maybe_erase(ssd, block);
+    gc_kick(ssd, plane);
+}
+
+static void copy_ended(Ssd *ssd, uint32_t block)
+{
+    ssd->media.block[block].pending--;
+    maybe_erase(ssd, block);
+}
+
+/* Forget staged units that the host has overwritten or trimmed meanwhile. */
+static void drop_stale(Ssd *ssd, Plane *p)
+{
+    uint32_t n = p->gc.n_staged;
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t ppu = p->staged[i];
+
+        if (unit_is_valid(ssd, ppu)) {
+            p->staged[kept++] = ppu;
+        } else {
+            p->staged_of[gc_class(ssd, ppu)]--;
+            copy_ended(ssd, ppu_block(ssd, ppu));
+        }
+    }
+    p->gc.n_staged = kept;
+}
+
+void gc_copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
+{
+    oplog_unit(ssd->inspect.log, OPLOG_PLACE, 1, unit_stream(ssd, from),
+               spare_lpn(ssd, from), ssd->now_ps, from, to);
+    ssd->media.spare_lpn[to] = ssd->media.spare_lpn[from];
+    if (ssd->media.spare_version) {
+        ssd->media.spare_version[to] = ssd->media.spare_version[from];
+    }
+    if (ssd->media.spare_stream) {
+        ssd->media.spare_stream[to] = ssd->media.spare_stream[from];
+    }
+    ssd->placement.stream[stream_account(ssd, from)].n.copied_units++;
+}
+
+/* Program a job's units to the page. */
+static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
+{
+    PageJob *job = &ssd->media.job[j];
+    const uint32_t *unit = job_units(ssd, j);
+    uint32_t first = ppa << ssd->page_units_shift;
+    NandOp op = {
+        .kind = job->copyback ? NAND_COPYBACK : NAND_PROGRAM,
+        .cause = ssd->media.block[ppu_block(ssd, unit[0])].cause,
+        .ppa = {ppa},
+        .from = {ppu_page(ssd, unit[0])},
+        .bytes = job->copyback ? 0 : ssd->geo->page_bytes,
+        .cookie = j,
+    };
+
+    job->ppa = ppa;
+    if (job->copyback) {
+        refresh_copied(ssd, ppu_block(ssd, unit[0]), page_block(ssd, ppa));
+    }
+    ssd->media.plane[job->plane].gc.programs++;
+    for (uint32_t i = 0; i < job->n; i++) {
+        gc_copy_spare(ssd, unit[i], first + i);
+    }
+    faulty_submit(ssd, &op);
+}
+
+static uint32_t new_job(Ssd *ssd, uint32_t plane, uint32_t n, uint32_t class)
+{
+    uint32_t j = job_take(ssd);
+
+    ssd->media.job[j].plane = plane;
+    ssd->media.job[j].n = n;
+    ssd->media.job[j].stream = (uint8_t)class;
+    ssd->media.job[j].gc = true;
+    return j;
+}
+
+/* The plane that a job's units come from. */
+static uint32_t source_of(Ssd *ssd, uint32_t j)
+{
+    return unit_goes_by_die(ssd)
+               ? block_plane(ssd, ppu_block(ssd, job_units(ssd, j)[0]))
+               : ssd->media.job[j].plane;
+}
+
+/* A page of the plane's begins its way to another one, or (by -1) is there. */
+static void count_guest(Ssd *ssd, uint32_t from, uint32_t to, uint32_t by)
+{
+    if (from != to) {
+        ssd->media.plane[from].gc.away += by;
+        ssd->media.plane[to].gc.guests += by;
+        plane_update(ssd, to);
+    }
+}
+
+/* The class that has units for a page in memory, or NONE. */
+static uint32_t ready_class(const Ssd *ssd, const Plane *p)
+{
+    uint32_t n = ssd->l.units_per_program;
+
+    if (p->gc.n_staged < n) {
+        return NONE;
+    }
+    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
+        if (p->staged_of[k] >= n) {
+            return k;
+        }
+    }
+    return NONE;
+}
+
+/* The first units of the class that are staged make a page. */
+static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa,
+                           uint32_t class)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t n = ssd->l.units_per_program;
+    uint32_t to = block_plane(ssd, page_block(ssd, ppa));
+    uint32_t j = new_job(ssd, to, n, class);
+    uint32_t kept = 0;
+    uint32_t taken = 0;
+
+    for (uint32_t i = 0; i < p->gc.n_staged; i++) {
+        uint32_t ppu = p->staged[i];
+
+        if (taken < n && gc_class(ssd, ppu) == class) {
+            job_units(ssd, j)[taken++] = ppu;
+        } else {
+            p->staged[kept++] = ppu;
+        }
+    }
+    p->gc.n_staged = kept;
+    p->staged_of[class] -= n;
+    count_guest(ssd, plane, to, 1);
+    send(ssd, j, ppa);
+}
+
+/*
+ * The plane has no page left and nothing is on its way that would free one:
+ * several victims are partly copied, and none wholly.  Forget these copies and
+ * start with one victim again.  Where programs may fail, failures have taken
+ * the room, and the drive turns read-only.
+ */
+static void start_over(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
+
+    if (ssd->media.may_fail) {
+        ssd->media.read_only = true;
+        return;
+    }
+    p->gc.n_staged = 0;
+    memset(p->staged_of, 0, ssd->l.n_gc_classes * sizeof(*p->staged_of));
+    p->gc.victim = NONE;
+    unit_hold_none(ssd, plane);
+    for (uint32_t b = first; b < first + ssd->geo->blocks_per_plane; b++) {
+        if (ssd->media.block[b].state == BLOCK_VICTIM) {
+            block_make_full(ssd, b);
+        }
+    }
+    power_take_back(ssd, plane);
+}
+
+/* A page of whatever block is open for cleaning: failures and power cuts may
+ * have left no room for one of each class. */
+static uint32_t take_any_page(Ssd *ssd, uint32_t plane)
+{
+    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
+        const Open *o =
+            &ssd->media.plane[plane].open[open_index(ssd, OPEN_GC, k)];
+
+        if (o->block != NONE) {
+            ssd->media.block[o->block].stream = (uint8_t)ssd->l.n_streams;
+            ssd->gc.mixed_pages++;
+            return block_take_page(ssd, plane, OPEN_GC, k);
+        }
+    }
+    return NONE;
+}
+
+/* The next page for cleaning; NONE: none until something on its way ends. */
+static uint32_t take_page(Ssd *ssd, uint32_t plane, uint32_t class)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t page = block_take_page(ssd, plane, OPEN_GC, class);
+
+    if (page == NONE) {
+        unit_release(ssd, plane);
+    }
+    if (page == NONE && p->erases == 0 && p->gc.programs == 0 &&
+        p->gc.away == 0 && p->gc.reads == 0 && p->gc.trims == 0) {
+        page = take_any_page(ssd, plane);
+        if (page == NONE) {
+            start_over(ssd, plane);
+        }
+    }
+    return page;
+}
+
+/* true: a page that had failed is on its way again. */
+static bool try_redo(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t ppa;
+
+    if (p->gc.redo.head == NONE) {
+        return false;
+    }
+    ppa = take_page(ssd, plane, ssd->media.job[p->gc.redo.head].stream);
+    if (ppa == NONE) {
+        return false;
+    }
+    send(ssd, job_fifo_pop(ssd, &p->gc.redo), ppa);
+    return true;
+}
+
+/* true: a page of staged units is on its way. */
+static bool try_program(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t class;
+    uint32_t ppa;
+    uint32_t to;
+
+    if (ready_class(ssd, p) == NONE ||
+        (p->gc.programs == GC_PROGRAMS_PER_PLANE && !unit_goes_by_die(ssd))) {
+        return false;
+    }
+    drop_stale(ssd, p);
+    class = ready_class(ssd, p);
+    if (class == NONE) {
+        return false;
+    }
+    to = unit_destination(ssd, plane, class);
+    if (ssd->media.plane[to].gc.programs == GC_PROGRAMS_PER_PLANE) {
+        return false;
+    }
+    ppa = to == plane ? take_page(ssd, plane, class)
+                      : block_take_page(ssd, to, OPEN_GC, class);
+    if (ppa == NONE) {
+        return false;
+    }
+    program_staged(ssd, plane, ppa, class);
+    return true;
+}
+
+/* A FULL block of the plane that is bad. */
+static uint32_t bad_victim(const Ssd *ssd, uint32_t plane)
+{
+    uint32_t block = plane * ssd->geo->blocks_per_plane;
+
+    while (ssd->media.block[block].state != BLOCK_FULL ||
+           !ssd->media.block[block].bad) {
+        block++;
+    }
+    return block;
+}
+
+uint32_t gc_draw(Ssd *ssd, uint32_t plane)
+{
+    uint32_t slc = ssd->geo->slc_blocks;
+    uint32_t n = ssd->geo->blocks_per_plane;
+
+    for (int tries = 0; tries < 64; tries++) {
+        uint32_t block = plane * n + slc +
+                         (uint32_t)prng_below(&ssd->gc.rng, n - slc);
+
+        if (ssd->media.block[block].state == BLOCK_FULL &&
+            gc_gains(ssd, block)) {
+            return block;
+        }
+    }
+    return NONE;
+}
+
+/* A victim that gains room; NONE: cleaning is over, or nothing would gain. */
+static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t block;
+
+    if (p->n_free + p->erases + p->gc.held >= p->gc_high_blocks &&
+        !meta_is_short(ssd, p)) {
+        p->gc.active = false;
+    }
+    if ((!p->gc.active && !p->gc.forced) || gc_waits_for_unit(ssd, plane)) {
+        return NONE;
+    }
+    p->gc.forced = false;
+    if (gc_costs_nothing(ssd, p)) {
+        return p->bucket[0]; /* costs no copy: no policy could do better */
+    }
+    block = ssd->gc.policy->pick(ssd, plane);
+    if (ssd->media.mate && plane_is_short(ssd, p) &&
+        (block == NONE || !gc_gains(ssd, block))) {
+        ssd->gc.alone = true;
+        block = ssd->gc.policy->pick(ssd, plane);
+        ssd->gc.alone = false;
+    }
+    /* Less than a program to gain is worth it only when there is no choice. */
+    if (block != NONE && !gc_gains(ssd, block) &&
+        p->n_free > plane_reserve(ssd, p)) {
+        return NONE;
+    }
+    return block;
+}
+
+/* A block in SLC mode to be emptied into others, oldest first: only while
+ * cleaning itself wants no room. */
+static uint32_t folding_victim(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+
+    if (p->slc_full_head == NONE) {
+        p->gc.folding = false;
+    }
+    return p->gc.folding && p->n_free > p->gc_low_blocks ? p->slc_full_head
+                                                         : NONE;
+}
+
+/* A block to be emptied, and why; NONE: there is none now. */
+static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
+{
+    Plane *p = &ssd->media.plane[plane];
+    bool room = p->n_free > plane_reserve(ssd, p);
+    uint32_t block;
+
+    *cause = NAND_CAUSE_GC;
+    p->gc.background = false;
+    /* Emptying a bad block takes room and gives none back. */
+    if (p->n_retiring > 0 && room) {
+        return bad_victim(ssd, plane);
+    }
+    block = unit_answer(ssd, plane);
+    if (block == NONE) {
+        block = cleaning_victim(ssd, plane);
+    }
+    if (block == NONE && room && p->wear_due) {
+        *cause = NAND_CAUSE_WEAR;
+        block = wear_victim(ssd, plane);
+    }
+    if (block == NONE) {
+        *cause = NAND_CAUSE_GC;
+        block = folding_victim(ssd, plane);
+    }
+    if (block == NONE) {
+        block = background_victim(ssd, plane, cause);
+        p->gc.background = true;
+    }
+    return block;
+}
+
+/* What each page of the victim lets the host write: a victim that is emptied
+ * for other reasons than room need not pay for it. */
+static uint64_t credit_rate(const Ssd *ssd, uint32_t block, NandCause cause)
+{
+    uint64_t gain = ssd->l.units_per_block - ssd->media.block[block].valid;
+
+    return cause == NAND_CAUSE_GC
+               ? (gain << 16) / nand_block_pages(ssd->geo, block)
+               : (uint64_t)ssd->l.units_per_page << 16;
+}
+
+static void count_victim(Ssd *ssd, uint32_t block, NandCause cause)
+{
+    const Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+    SsdStreamCounters *n =
+        &ssd->placement.stream[ssd->media.block[block].stream].n;
+
+    ssd->gc.background_stats.wear_victims += cause == NAND_CAUSE_WEAR;
+    ssd->gc.background_stats.refresh_victims += cause == NAND_CAUSE_REFRESH;
+    if (cause == NAND_CAUSE_GC) {
+        ssd->gc.background_stats.soft_victims += p->gc.background;
+        numbers_victim(ssd, block);
+        n->victims++;
+        n->victim_valid_units += ssd->media.block[block].valid;
+    }
+}
+
+static void tell_host(const Ssd *ssd, uint32_t block)
+{
+    uint32_t first = block * ssd->l.units_per_block;
+
+    if (!ssd->client || !ssd->client->moving ||
+        ssd->media.block[block].valid == 0) {
+        return;
+    }
+    while (!unit_is_valid(ssd, first)) {
+        first++;
+    }
+    if (!unit_is_meta(ssd, first)) {
+        ssd->client->moving(ssd->client_opaque, ssd->media.block[block].stream,
+                          spare_lpn(ssd, first), ssd->media.block[block].valid);
+    }
+}
+
+static bool pick_victim(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    bool calls = ssd->media.mate && p->gc.next == NONE;
+    NandCause cause;
+    uint32_t block;
+
+    if (p->n_free <= plane_reserve(ssd, p) && p->gc.reads > 0) {
+        /* Where room is short it is for the victim that came first, whose
+         * erase makes more. */
+        return false;
+    }
+    block = choose_victim(ssd, plane, &cause);
+    if (block == NONE) {
+        return false;
+    }
+    calls = calls && cause == NAND_CAUSE_GC && !ssd->media.block[block].bad &&
+            !nand_block_is_slc(ssd->geo, block) && gc_gains(ssd, block);
+    p->gc.rate = credit_rate(ssd, block, cause);
+    count_victim(ssd, block, cause);
+    tell_host(ssd, block);
+    ssd->media.block[block].cause = (uint8_t)cause;
+    block_start_victim(ssd, block);
+    p->gc.victim = block;
+    p->gc.scan = 0;
+    if (calls) {
+        unit_call(ssd, block);
+    }
+    return true;
+}
+
+static uint32_t valid_units_of_page(const Ssd *ssd, uint32_t page,
+                                    uint64_t *parts)
+{
+    uint32_t upp = ssd->l.units_per_page;
+    uint32_t n = 0;
+
+    *parts = 0;
+    for (uint32_t i = 0; i < upp; i++) {
+        if (unit_is_valid(ssd, page * upp + i)) {
+            *parts |= unit_parts(ssd, page * upp + i);
+            n++;
+        }
+    }
+    return n;
+}
+
+static bool of_one_class(const Ssd *ssd, uint32_t page)
+{
+    uint32_t first = page * ssd->l.units_per_page;
+
+    for (uint32_t i = 1; i < ssd->l.units_per_page; i++) {
+        if (gc_class(ssd, first + i) != gc_class(ssd, first)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Move a wholly valid page inside its plane; false: there is no room now. */
+static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t upp = ssd->l.units_per_page;
+    uint32_t ppa;
+    uint32_t j;
+
+    if (p->gc.programs == GC_PROGRAMS_PER_PLANE) {
+        return false;
+    }
+    if (p->n_free <= plane_reserve(ssd, p) &&
+        (p->gc.n_staged > 0 || p->gc.reads > 0)) {
+        /* Where room is short it is for the victim that came first, whose
+         * erase makes more. */
+        return false;
+    }
+    ppa = take_page(ssd, plane, gc_class(ssd, page * upp));
+    if (ppa == NONE) {
+        return false;
+    }
+    j = new_job(ssd, plane, upp, gc_class(ssd, page * upp));
+    ssd->media.job[j].copyback = true;
+    for (uint32_t i = 0; i < upp; i++) {
+        job_units(ssd, j)[i] = page * upp + i;
+    }
+    ssd->media.block[page_block(ssd, page)].pending += upp;
+    send(ssd, j, ppa);
+    return true;
+}
+
+/*
+ * Cleaning has got on by a page of its victim: the host may write as much as
+ * that gains, and twice as much while there is more than the least.  What it
+ * does not use does not grow beyond a block.
+ */
+static void give_credit(Ssd *ssd, Plane *p)
+{
+    uint64_t most = (uint64_t)ssd->l.units_per_block << 16;
+
+    p->gc.credit += p->n_free > plane_reserve(ssd, p) ? 2 * p->gc.rate
+                                                      : p->gc.rate;
+    p->gc.credit = MIN(p->gc.credit, most);
+}
+
+/* Read the next page of the victim that holds something; false: none left. */
+static bool read_next(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t pages = ssd->geo->pages_per_block;
+    uint32_t victim = p->gc.victim;
+
+    while (p->gc.scan < nand_block_pages(ssd->geo, victim)) {
+        uint32_t page = victim * pages + p->gc.scan++;
+        uint64_t parts;
+        uint32_t n = valid_units_of_page(ssd, page, &parts);
+        NandOp op = {
+            .kind = NAND_READ,
+            .cause = ssd->media.block[victim].cause,
+            .ppa = {page},
+            .bytes = n << ssd->unit_shift,
+            .parts = parts,
+        };
+
+        give_credit(ssd, p);
+        /* Copyback corrects nothing, and does not make data young. */
+        if (n == ssd->l.units_per_page && ssd->cfg->nand.copyback &&
+            op.cause != NAND_CAUSE_REFRESH && of_one_class(ssd, page) &&
+            copy_back(ssd, plane, page)) {
+            return true;
+        }
+        if (n > 0) {
+            ssd->media.block[victim].pending++;
+            p->gc.reads++;
+            faulty_submit(ssd, &op);
+            return true;
+        }
+    }
+    p->gc.victim = NONE;
+    maybe_erase(ssd, victim);
+    return false;
+}
+
+/* Cleaning may have got on so far that the host need not wait any longer. */
+static void let_host(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+
+    if (!p->accepting) {
+        plane_update(ssd, plane);
+    }
+    if (p->accepting && ssd->placement.pump_waits) {
+        write_pump(ssd);
+    }
+}
+
+/* Is this the time for reads of the host?  Not where room is short. */
+static bool yields(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+
+    if (!ssd->cfg->gc_preempt || nand_host_reads(ssd->nand, plane) == 0 ||
+        p->n_free <= plane_reserve(ssd, p)) {
+        return false;
+    }
+    ssd->gc.background_stats.yields += !p->gc.yielded;
+    p->gc.yielded = true;
+    return true;
+}
+
+/* The victim was taken while the host was silent, and now the host is back.  A
+ * stripe once begun is emptied: others wait for it. */
+static bool paused(const Ssd *ssd, const Plane *p)
+{
+    return p->gc.background && !ssd->gc.background.idle && !p->gc.active &&
+           !ssd->media.mate;
+}
+
+static void step(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    bool more = !ssd->media.given_up;
+
+    if (p->n_free <= p->gc_low_blocks || p->n_retiring > 0 ||
+        meta_is_short(ssd, p)) {
+        p->gc.active = true;
+    }
+    if (2 * p->n_slc_free < ssd->geo->slc_blocks) {
+        p->gc.folding = true;
+    }
+    while (more && !yields(ssd, plane)) {
+        more = try_redo(ssd, plane) || try_program(ssd, plane);
+        if (ready_class(ssd, p) != NONE ||
+            p->gc.reads == GC_READS_PER_PLANE) {
+            continue;
+        }
+        if (p->gc.victim != NONE ? !paused(ssd, p) : pick_victim(ssd, plane)) {
+            read_next(ssd, plane);
+            more = true;
+        }
+    }
+    if (p->gc.victim == NONE && plane_is_short(ssd, p) &&
+        !gc_waits_for_unit(ssd, plane)) {
+        unit_release(ssd, plane); /* nothing else will make room */
+    }
+}
+
+/* Go on with the plane, and with those that it has called or that have waited
+ * for it. */
+static void go_on(Ssd *ssd, uint32_t plane)
+{
+    uint32_t end;
+
+    step(ssd, plane);
+    while (ssd->gc.called) {
+        ssd->gc.called = false;
+        end = unit_end_plane(ssd, plane);
+        for (uint32_t i = unit_first_plane(ssd, plane); i < end; i++) {
+            const PlaneGc *gc = &ssd->media.plane[i].gc;
+
+            if (gc->victim == NONE &&
+                (gc->next != NONE || gc->active || gc->forced ||
+                 gc->held > 0)) {
+                step(ssd, i);
+            }
+        }
+    }
+}
+
+void gc_resume(Ssd *ssd, uint32_t page)
+{
+    uint32_t plane = block_plane(ssd, page_block(ssd, page));
+    uint32_t n = ssd->geo->planes_per_die;
+
+    if (nand_host_reads(ssd->nand, plane) > 0) {
+        return;
+    }
+    plane = plane / n * n;
+    for (uint32_t i = plane; i < plane + n; i++) {
+        if (ssd->media.plane[i].gc.yielded) {
+            ssd->media.plane[i].gc.yielded = false;
+            go_on(ssd, i);
+        }
+    }
+}
+
+void gc_kick(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+
+    if (ssd->l.log_blocks > 0) {
+        return; /* merge.c cleans */
+    }
+    if (p->gc.active || p->gc.folding || p->n_free <= p->gc_low_blocks ||
+        p->n_retiring > 0 || 2 * p->n_slc_free < ssd->geo->slc_blocks ||
+        ssd->gc.background.idle || p->wear_due || meta_is_short(ssd, p) ||
+        p->gc.next != NONE) {
+        go_on(ssd, plane);
+    }
+}
+
+/* The victim of the last time counts until its block is free: else each page
+ * that comes meanwhile would have one more erased, and the erases fill the
+ * plane's queue for seconds. */
+void gc_force(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+
+    unit_release(ssd, plane);
+    if (p->erases == 0 && p->gc.victim == NONE && p->gc.reads == 0 &&
+        p->gc.programs == 0 && p->gc.away == 0) {
+        p->gc.forced = true;
+        go_on(ssd, plane);
+    }
+}
+
+/*
+ * What cleaning cannot read it moves all the same, marked: the host shall be
+ * told, whenever it asks for it.
+ */
+void gc_read_done(Ssd *ssd, const NandOp *op)
+{
+    uint32_t page = op->ppa.page;
+    uint32_t upp = ssd->l.units_per_page;
+    uint32_t block = page_block(ssd, page);
+    uint32_t plane = block_plane(ssd, block);
+    Plane *p = &ssd->media.plane[plane];
+
+    if (ssd->l.log_blocks > 0) {
+        merge_read_done(ssd, op);
+        return;
+    }
+    p->gc.reads--;
+    for (uint32_t i = 0; i < upp; i++) {
+        uint32_t ppu = page * upp + i;
+
+        if (unit_is_valid(ssd, ppu)) {
+            if (op->bad_parts & unit_parts(ssd, ppu)) {
+                ssd->media.spare_lpn[ppu] |= SPARE_POISON;
+            }
+            p->staged[p->gc.n_staged++] = ppu;
+            p->staged_of[gc_class(ssd, ppu)]++;
+            ssd->media.block[block].pending++;
+        }
+    }
+    copy_ended(ssd, block); /* the read itself */
+    go_on(ssd, plane);
+    let_host(ssd, plane);
+}
+
+/* Planes of the die that may have waited for a program in this one. */
+static void others_go_on(Ssd *ssd, uint32_t plane)
+{
+    uint32_t n = ssd->geo->planes_per_die;
+
+    for (uint32_t i = plane / n * n; i < plane / n * n + n; i++) {
+        if (i != plane) {
+            gc_kick(ssd, i);
+            let_host(ssd, i);
+        }
+    }
+}
+
+void gc_page_done(Ssd *ssd, uint32_t j)
+{
+    PageJob *job = &ssd->media.job[j];
+    uint32_t *unit = job_units(ssd, j);
+    uint32_t first = job->ppa << ssd->page_units_shift;
+    uint32_t plane = job->plane;
+    uint32_t from;
+
+    if (ssd->l.log_blocks > 0) {
+        merge_page_done(ssd, j);
+        return;
+    }
+    from = source_of(ssd, j);
+    for (uint32_t i = 0; i < job->n; i++) {
+        /* The map is large and its entries lie far apart: fetch them at once. */
+        __builtin_prefetch(&ssd->map.entry[spare_lpn(ssd, first + i)], 1);
+    }
+    for (uint32_t i = 0; i < job->n; i++) {
+        if (map_move(ssd, unit[i], first + i)) {
+            ssd->gc.copied_units++;
+            map_changed(ssd, spare_lpn(ssd, first + i), MAP_MOVED);
+        }
+        copy_ended(ssd, ppu_block(ssd, unit[i]));
+    }
+    block_page_done(ssd, page_block(ssd, job->ppa));
+    ssd->media.plane[plane].gc.programs--;
+    count_guest(ssd, from, plane, (uint32_t)-1);
+    job_give(ssd, j);
+    go_on(ssd, plane);
+    let_host(ssd, plane);
+    if (from != plane) {
+        go_on(ssd, from);
+        let_host(ssd, from);
+    }
+    if (unit_goes_by_die(ssd)) {
+        others_go_on(ssd, plane);
+    }
+}
+
+void gc_page_failed(Ssd *ssd, uint32_t j)
+{
+    PageJob *job = &ssd->media.job[j];
+    Plane *p = &ssd->media.plane[job->plane];
+
+    p->gc.programs--;
+    if (!ssd->media.given_up) {
+        job->ppa = NONE;
+        job_fifo_push(ssd, &p->gc.redo, j);
+        return;
+    }
+    count_guest(ssd, source_of(ssd, j), job->plane, (uint32_t)-1);
+    for (uint32_t i = 0; i < job->n; i++) {
+        copy_ended(ssd, ppu_block(ssd, job_units(ssd, j)[i]));
+    }
+    job_give(ssd, j);
+}
+
+void gc_erase_done(Ssd *ssd, uint32_t block)
+{
+    uint32_t plane = block_plane(ssd, block);
+
+    if (ssd->l.log_blocks > 0) {
+        merge_erase_done(ssd, block);
+        return;
+    }
+    block_erased(ssd, block);
+    meta_pump(ssd, plane);
+    map_room(ssd, plane);
+    gc_kick(ssd, plane);
+    let_host(ssd, plane); /* cleaning may have ended, which nothing else tells */
+}

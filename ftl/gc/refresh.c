@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * refresh.c - which blocks hold data that is to be written anew
+ * (ftl.refresh_*).
+ *
+ * Knows what a drive's firmware knows: the reads that it has made of a block
+ * since its erase, read retries included; when, by the clock that it has while
+ * the power is on, the block's oldest data was programmed; and how many retries
+ * a read of it needed at most.  Knows nothing of bit errors, nor of how long the
+ * drive was off.
+ *
+ * The clock begins at media.preload_hours: that old is what the drive starts
+ * with.  A power cut leaves the time of the first program (it is in the block's
+ * spare areas); the reads it leaves where capacitors keep the map, else they
+ * are counted anew.
+ */
+#include "gc/gc.h"
+#include "journal/saved.h"
+#include "lazymem.h"
+#include "ssd-internal.h"
+
+#define NS_PER_HOUR 3600000000000ULL
+
+static uint64_t clock_ns(const Ssd *ssd)
+{
+    return ssd->cfg->nand.preload_hours * NS_PER_HOUR + ssd->power.powered_ns +
+           (ssd->now_ps - ssd->power.powered_since_ps) / PS_PER_NS;
+}
+
+bool refresh_is_on(const Ssd *ssd)
+{
+    const SsdConfig *cfg = ssd->cfg;
+
+    return cfg->refresh_reads || cfg->refresh_hours || cfg->refresh_retries;
+}
+
+void refresh_init(Ssd *ssd)
+{
+    if (refresh_is_on(ssd)) {
+        ssd->gc.history = lazy_new(BlockHistory, ssd->geo->n_blocks);
+    }
+}
+
+void refresh_destroy(Ssd *ssd)
+{
+    lazy_free(ssd->gc.history, ssd->geo->n_blocks, sizeof(*ssd->gc.history));
+}
+
+void refresh_opened(Ssd *ssd, uint32_t block)
+{
+    if (ssd->gc.history) {
+        ssd->gc.history[block] = (BlockHistory){.since_ns = clock_ns(ssd)};
+    }
+}
+
+void refresh_preloaded(Ssd *ssd, uint32_t block)
+{
+    if (ssd->gc.history) {
+        ssd->gc.history[block].since_ns = 0;
+    }
+}
+
+void refresh_read(Ssd *ssd, const NandOp *op)
+{
+    BlockHistory *h = &ssd->gc.history[page_block(ssd, op->ppa.page)];
+
+    h->reads += 1U + op->retries;
+    h->retries = MAX(h->retries, op->retries);
+}
+
+void refresh_copied(Ssd *ssd, uint32_t from, uint32_t to)
+{
+    if (ssd->gc.history) {
+        ssd->gc.history[from].reads++;
+        ssd->gc.history[to].since_ns = MIN(ssd->gc.history[to].since_ns,
+                                        ssd->gc.history[from].since_ns);
+    }
+}
+
+bool refresh_needs(const Ssd *ssd, uint32_t block)
+{
+    const SsdConfig *cfg = ssd->cfg;
+    const BlockHistory *h = &ssd->gc.history[block];
+    uint64_t pages = nand_block_pages(ssd->geo, block);
+
+    return (cfg->refresh_reads && h->reads > cfg->refresh_reads * pages) ||
+           (cfg->refresh_hours && clock_ns(ssd) - h->since_ns >
+                                      cfg->refresh_hours * NS_PER_HOUR) ||
+           (cfg->refresh_retries && h->retries >= cfg->refresh_retries);
+}
+
+void refresh_power_lost(Ssd *ssd)
+{
+    ssd->power.powered_ns +=
+        (ssd->now_ps - ssd->power.powered_since_ps) / PS_PER_NS;
+    ssd->power.powered_since_ps = ssd->now_ps;
+    for (uint32_t b = 0;
+         ssd->gc.history && saves(ssd) && b < ssd->geo->n_blocks; b++) {
+        ssd->gc.history[b].reads = 0;
+        ssd->gc.history[b].retries = 0;
+    }
+}
+
+void refresh_power_on(Ssd *ssd)
+{
+    ssd->power.powered_since_ps = ssd->now_ps;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stripe-means.c - the mean of valid units of each stripe (ftl.gc_unit), and the
+ * least of a range of them.
+ *
+ * A stripe gets a slot of its unit when all its blocks are FULL, and keeps it until
+ * another block joins it.  Over the slots lies a tournament tree: a node has the
+ * least mean of its slots.  A block that loses a unit changes the nodes above its
+ * stripe's slot up to the first that stays as it is.  Stripes become FULL in about
+ * the same order in each plane, so blocks that are neighbours in a plane's list by
+ * age have slots that are neighbours, and the least mean of a few slots is a good
+ * bound for all of them (age-tree.c).
+ *
+ * Follows from the rings of gc-unit.c and the states of blocks: it is made anew
+ * when it is asked for and is not up to date (a state was loaded, the power was
+ * cut), and when its slots are used up.  Knows nothing of which stripe is best.
+ */
+#include "check.h"
+#include "gc/age-tree.h"
+#include "gc/gc.h"
+#include "gc/stripe-means.h"
+#include "lazymem.h"
+#include "ssd-internal.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct StripeSum {
+    uint64_t valid; /* units */
+    uint32_t n;     /* blocks; 0: not all of them are FULL */
+} StripeSum;
+
+typedef struct UnitMeans {
+    StripeSum *sum; /* by slot */
+    double *least;  /* 1 is the root; slots from size on */
+    uint32_t size;  /* slots, a power of two */
+    uint32_t next;  /* slot */
+    bool made;
+} UnitMeans;
+
+struct StripeMeans {
+    uint32_t *slot; /* by block, + 1; 0: none */
+    UnitMeans *unit;
+};
+
+static uint32_t unit_planes(const Ssd *ssd)
+{
+    return unit_end_plane(ssd, 0);
+}
+
+static UnitMeans *unit_of(const Ssd *ssd, uint32_t plane)
+{
+    return &ssd->gc.stripe_means->unit[plane / unit_planes(ssd)];
+}
+
+static UnitMeans *unit_of_block(const Ssd *ssd, uint32_t block)
+{
+    return unit_of(ssd, block_plane(ssd, block));
+}
+
+void stripe_means_init(Ssd *ssd)
+{
+    if (!ssd->media.mate) {
+        return;
+    }
+    ssd->gc.stripe_means = g_new(StripeMeans, 1);
+    ssd->gc.stripe_means->slot = lazy_new(uint32_t, ssd->geo->n_blocks);
+    ssd->gc.stripe_means->unit =
+        g_new0(UnitMeans, ssd->l.n_planes / unit_planes(ssd));
+}
+
+void stripe_means_destroy(Ssd *ssd)
+{
+    StripeMeans *m = ssd->gc.stripe_means;
+
+    if (!m) {
+        return;
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes / unit_planes(ssd); i++) {
+        g_free(m->unit[i].sum);
+        g_free(m->unit[i].least);
+    }
+    lazy_free(m->slot, ssd->geo->n_blocks, sizeof(*m->slot));
+    g_free(m->unit);
+    g_free(m);
+}
+
+void stripe_means_forget(Ssd *ssd)
+{
+    for (uint32_t i = 0;
+         ssd->gc.stripe_means && i < ssd->l.n_planes / unit_planes(ssd); i++) {
+        ssd->gc.stripe_means->unit[i].made = false;
+    }
+}
+
+uint32_t stripe_means_slot(const Ssd *ssd, uint32_t block)
+{
+    return ssd->gc.stripe_means->slot[block] - 1;
+}
+
+static void set_slot(Ssd *ssd, uint32_t block, uint32_t slot)
+{
+    ssd->gc.stripe_means->slot[block] = slot + 1;
+    if (ssd->media.block[block].state == BLOCK_FULL) {
+        age_tree_new_slot(ssd, block);
+    }
+}
+
+/* ---- the tree ------------------------------------------------------------------ */
+
+static double mean_of(const StripeSum *s)
+{
+    return s->n == 0 ? INFINITY : (double)s->valid / s->n;
+}
+
+static void set_sum(UnitMeans *u, uint32_t slot, StripeSum sum)
+{
+    uint32_t i = u->size + slot;
+
+    u->sum[slot] = sum;
+    u->least[i] = mean_of(&sum);
+    for (i /= 2; i > 0; i /= 2) {
+        double least = MIN(u->least[2 * i], u->least[2 * i + 1]);
+
+        if (least == u->least[i]) {
+            break;
+        }
+        u->least[i] = least;
+    }
+}
+
+double stripe_means_least(const Ssd *ssd, uint32_t plane, uint32_t first,
+                          uint32_t last)
+{
+    const UnitMeans *u = unit_of(ssd, plane);
+    double least = INFINITY;
+
+    if (first > last) {
+        return INFINITY;
+    }
+    for (first += u->size, last += u->size; first <= last;
+         first /= 2, last /= 2) {
+        if (first % 2 == 1) {
+            least = MIN(least, u->least[first]);
+            first++;
+        }
+        if (last % 2 == 0) {
+            least = MIN(least, u->least[last]);
+            last--;
+        }
+    }
+    return least;
+}
+
+/* ---- stripes -------------------------------------------------------------------- */
+
+/* The stripe of the block; n is 0 if not each of its blocks is FULL. */
+static StripeSum sum_up(const Ssd *ssd, uint32_t block)
+{
+    StripeSum sum = {0};
+    uint32_t b = block;
+
+    do {
+        if (ssd->media.block[b].state != BLOCK_FULL) {
+            return (StripeSum){0};
+        }
+        sum.valid += ssd->media.block[b].valid;
+        sum.n++;
+        b = ssd->media.mate[b];
+    } while (b != block);
+    return sum;
+}
+
+static void set_slots(Ssd *ssd, uint32_t block, uint32_t slot)
+{
+    uint32_t b = block;
+
+    do {
+        set_slot(ssd, b, slot);
+        b = ssd->media.mate[b];
+    } while (b != block);
+}
+
+/* A block has become FULL, or one that was not is of its stripe no more: are all
+ * FULL now? */
+static void look_at(Ssd *ssd, uint32_t block)
+{
+    UnitMeans *u = unit_of_block(ssd, block);
+    StripeSum sum = sum_up(ssd, block);
+
+    if (sum.n == 0) {
+        return;
+    }
+    if (stripe_means_slot(ssd, block) == NONE) {
+        if (u->next == u->size) {
+            u->made = false;
+            return;
+        }
+        set_slots(ssd, block, u->next++);
+    }
+    set_sum(u, stripe_means_slot(ssd, block), sum);
+}
+
+void stripe_means_full(Ssd *ssd, uint32_t block)
+{
+    if (unit_of_block(ssd, block)->made) {
+        look_at(ssd, block);
+    }
+}
+
+void stripe_means_victim(Ssd *ssd, uint32_t block)
+{
+    UnitMeans *u = unit_of_block(ssd, block);
+    uint32_t slot = stripe_means_slot(ssd, block);
+
+    if (u->made && slot != NONE) {
+        set_sum(u, slot, (StripeSum){0});
+    }
+}
+
+void stripe_means_change(Ssd *ssd, uint32_t block, int by)
+{
+    UnitMeans *u = unit_of_block(ssd, block);
+    uint32_t slot = stripe_means_slot(ssd, block);
+
+    if (u->made && slot != NONE && u->sum[slot].n > 0) {
+        set_sum(u, slot, (StripeSum){u->sum[slot].valid + (uint64_t)by,
+                                     u->sum[slot].n});
+    }
+}
+
+void stripe_means_joined(Ssd *ssd, uint32_t block)
+{
+    UnitMeans *u = unit_of_block(ssd, block);
+    uint32_t slot = stripe_means_slot(ssd, ssd->media.mate[block]);
+
+    if (u->made && slot != NONE) {
+        set_sum(u, slot, (StripeSum){0});
+        set_slots(ssd, block, NONE);
+    }
+}
+
+void stripe_means_left(Ssd *ssd, uint32_t block, uint32_t other)
+{
+    ssd->gc.stripe_means->slot[block] = 0;
+    if (unit_of_block(ssd, block)->made && other != block) {
+        look_at(ssd, other);
+    }
+}
+
+/* ---- anew ------------------------------------------------------------------------- */
+
+/* Slots for the stripes of the planes first..end-1, in about the order in which they
+ * became FULL: how many there are. */
+static uint32_t number_stripes(Ssd *ssd, uint32_t first, uint32_t end)
+{
+    g_autofree uint32_t *at = g_new(uint32_t, end - first);
+    uint32_t left = end - first;
+    uint32_t n = 0;
+
+    for (uint32_t i = first; i < end; i++) {
+        at[i - first] = ssd->media.plane[i].oldest;
+    }
+    memset(&ssd->gc.stripe_means->slot[first * ssd->geo->blocks_per_plane], 0,
+           (size_t)(end - first) * ssd->geo->blocks_per_plane *
+               sizeof(*ssd->gc.stripe_means->slot));
+    while (left > 0) {
+        left = 0;
+        for (uint32_t i = 0; i < end - first; i++) {
+            if (at[i] == NONE) {
+                continue;
+            }
+            if (stripe_means_slot(ssd, at[i]) == NONE &&
+                sum_up(ssd, at[i]).n > 0) {
+                set_slots(ssd, at[i], n++);
+            }
+            at[i] = ssd->media.block[at[i]].newer;
+            left++;
+        }
+    }
+    return n;
+}
+
+static void make_room(UnitMeans *u, uint32_t n)
+{
+    u->size = 2;
+    while (u->size < n) {
+        u->size *= 2;
+    }
+    u->sum = g_renew(StripeSum, u->sum, u->size);
+    u->least = g_renew(double, u->least, 2 * (size_t)u->size);
+    memset(u->sum, 0, u->size * sizeof(*u->sum));
+}
+
+static void make(Ssd *ssd, uint32_t first, uint32_t end)
+{
+    UnitMeans *u = unit_of(ssd, first);
+    uint32_t n = ssd->geo->blocks_per_plane;
+
+    u->next = number_stripes(ssd, first, end);
+    make_room(u, 2 * MAX(u->next, n));
+    for (uint32_t b = first * n; b < end * n; b++) {
+        uint32_t slot = stripe_means_slot(ssd, b);
+
+        if (slot != NONE) {
+            u->sum[slot].valid += ssd->media.block[b].valid;
+            u->sum[slot].n++;
+        }
+    }
+    for (uint32_t i = 0; i < u->size; i++) {
+        u->least[u->size + i] = mean_of(&u->sum[i]);
+    }
+    for (uint32_t i = u->size - 1; i > 0; i--) {
+        u->least[i] = MIN(u->least[2 * i], u->least[2 * i + 1]);
+    }
+    u->made = true;
+}
+
+void stripe_means_prepare(Ssd *ssd, uint32_t plane)
+{
+    uint32_t end = unit_end_plane(ssd, plane);
+
+    if (unit_of(ssd, plane)->made) {
+        return;
+    }
+    for (uint32_t i = unit_first_plane(ssd, plane); i < end; i++) {
+        age_tree_new_slots(ssd, i);
+    }
+    make(ssd, unit_first_plane(ssd, plane), end);
+}
+
+/* ---- checks ------------------------------------------------------------------------ */
+
+static bool check_block(const Ssd *ssd, uint32_t block, GError **error)
+{
+    const UnitMeans *u = unit_of_block(ssd, block);
+    uint32_t slot = stripe_means_slot(ssd, block);
+    StripeSum sum;
+
+    if (!u->made) {
+        return true;
+    }
+    CHECK(slot == NONE || slot < u->next, "block %u: slot %u", block, slot);
+    CHECK(slot == stripe_means_slot(ssd, ssd->media.mate[block]),
+          "block %u: slot %u, the next one of its stripe %u", block, slot,
+          stripe_means_slot(ssd, ssd->media.mate[block]));
+    if (nand_block_is_slc(ssd->geo, block)) {
+        return true;
+    }
+    sum = sum_up(ssd, block);
+    CHECK(slot != NONE ? sum.n == u->sum[slot].n && sum.valid == u->sum[slot].valid
+                       : sum.n == 0,
+          "block %u: stripe of %u FULL blocks with %" PRIu64 " valid units, "
+          "slot %u", block, sum.n, sum.valid, slot);
+    return true;
+}
+
+bool stripe_means_check(const Ssd *ssd, GError **error)
+{
+    for (uint32_t b = 0; ssd->gc.stripe_means && b < ssd->geo->n_blocks; b++) {
+        if (!check_block(ssd, b, error)) {
+            return false;
+        }
+    }
+    for (uint32_t p = 0; ssd->gc.stripe_means && p < ssd->l.n_planes;
+         p += unit_planes(ssd)) {
+        const UnitMeans *u = unit_of(ssd, p);
+
+        for (uint32_t i = 1; u->made && i < 2 * u->size; i++) {
+            CHECK(u->least[i] ==
+                      (i < u->size
+                           ? MIN(u->least[2 * i], u->least[2 * i + 1])
+                           : mean_of(&u->sum[i - u->size])),
+                  "plane %u: node %u of the means of its unit", p, i);
+        }
+    }
+    return true;
+}

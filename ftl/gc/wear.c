@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wear.c - wear levelling: which free block is used next, and when cold data
+ * must leave a block that is hardly worn.
+ *
+ * Knows erase counts; knows nothing of how a block is emptied (gc.c).
+ *
+ * Dynamic: what the host writes is hotter than what cleaning copies, which has
+ * outlived a block's other units.  So the host gets the free block that was
+ * erased least, cleaning the one that was erased most.
+ *
+ * Static: data that is never overwritten keeps its block from wearing.  When a
+ * block is erased that has over ftl.wear_spread more erases than the least worn
+ * of its plane that has long been FULL, the latter is emptied: its data goes to a worn block, by the
+ * rule above, and the block that it leaves to the host.  It does not meet what
+ * cleaning copies (gc_class()), or its blocks would be cleaned time and again for
+ * the few units in them that are not cold.  As one erase calls for
+ * one move at most, there is always a worn block for what is moved.  The idea of
+ * exchanging the two extremes at a threshold is that of L.-P. Chang, "On
+ * efficient wear leveling for large-scale flash-memory storage systems", SAC
+ * 2007 (cold-data migration); its pools are not modelled.
+ */
+#include "check.h"
+#include "gc/age-tree.h"
+#include "gc/gc.h"
+#include "lazymem.h"
+#include "ssd-internal.h"
+
+/* The free blocks of a plane in tournament trees by block: a node has the block that
+ * was erased least, and the one that was erased most; of equal ones that which has been
+ * free longest.  Made anew when it is asked for and is not up to date. */
+struct PlaneWear {
+    uint32_t *least; /* 1 is the root; leaves from Ssd.wear_size on; or NONE */
+    uint32_t *most;
+    uint64_t freed; /* blocks, up to now */
+    bool made;
+    /* A block that was erased least of all that are not bad, and how often; NONE: one is
+     * to be found. */
+    uint32_t block;
+    uint32_t erases;
+};
+
+void wear_init(Ssd *ssd)
+{
+    if (ssd->cfg->wear == SSD_WEAR_FIFO) {
+        return;
+    }
+    ssd->gc.wear_size = 2;
+    while (ssd->gc.wear_size < ssd->geo->blocks_per_plane) {
+        ssd->gc.wear_size *= 2;
+    }
+    ssd->gc.wear_order = lazy_new(uint64_t, ssd->geo->n_blocks);
+    ssd->gc.wear = g_new0(PlaneWear, ssd->l.n_planes);
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        ssd->gc.wear[i].least =
+            lazy_new(uint32_t, 2 * (size_t)ssd->gc.wear_size);
+        ssd->gc.wear[i].most =
+            lazy_new(uint32_t, 2 * (size_t)ssd->gc.wear_size);
+    }
+    wear_forget(ssd);
+}
+
+void wear_destroy(Ssd *ssd)
+{
+    for (uint32_t i = 0; ssd->gc.wear && i < ssd->l.n_planes; i++) {
+        lazy_free(ssd->gc.wear[i].least, 2 * (size_t)ssd->gc.wear_size,
+                  sizeof(uint32_t));
+        lazy_free(ssd->gc.wear[i].most, 2 * (size_t)ssd->gc.wear_size,
+                  sizeof(uint32_t));
+    }
+    if (ssd->gc.wear) {
+        lazy_free(ssd->gc.wear_order, ssd->geo->n_blocks, sizeof(uint64_t));
+    }
+    g_free(ssd->gc.wear);
+}
+
+void wear_forget(Ssd *ssd)
+{
+    for (uint32_t i = 0; ssd->gc.wear && i < ssd->l.n_planes; i++) {
+        ssd->gc.wear[i].made = false;
+        ssd->gc.wear[i].block = NONE;
+    }
+}
+
+/* ---- free blocks ------------------------------------------------------------------- */
+
+/* Which of two, or NONE, was erased less, or (most) more. */
+static uint32_t better(const Ssd *ssd, uint32_t a, uint32_t b, bool most)
+{
+    uint32_t of_a;
+    uint32_t of_b;
+
+    if (a == NONE || b == NONE) {
+        return a == NONE ? b : a;
+    }
+    of_a = nand_erase_count(ssd->nand, a);
+    of_b = nand_erase_count(ssd->nand, b);
+    if (of_a == of_b) {
+        return ssd->gc.wear_order[a] < ssd->gc.wear_order[b] ? a : b;
+    }
+    return (of_a < of_b) != most ? a : b;
+}
+
+static void set_free(Ssd *ssd, uint32_t block, bool is_free)
+{
+    PlaneWear *w = &ssd->gc.wear[block_plane(ssd, block)];
+    uint32_t i = ssd->gc.wear_size + block % ssd->geo->blocks_per_plane;
+
+    w->least[i] = is_free ? block : NONE;
+    w->most[i] = w->least[i];
+    for (i /= 2; i > 0; i /= 2) {
+        w->least[i] = better(ssd, w->least[2 * i], w->least[2 * i + 1], false);
+        w->most[i] = better(ssd, w->most[2 * i], w->most[2 * i + 1], true);
+    }
+}
+
+static void make(Ssd *ssd, uint32_t plane)
+{
+    PlaneWear *w = &ssd->gc.wear[plane];
+    uint32_t prev = NONE;
+    uint32_t b = ssd->media.plane[plane].free_head;
+
+    for (uint32_t i = 0; i < 2 * ssd->gc.wear_size; i++) {
+        w->least[i] = NONE;
+        w->most[i] = NONE;
+    }
+    for (uint32_t i = 0; i < ssd->media.plane[plane].n_free; i++) {
+        ssd->media.block[b].prev = prev;
+        ssd->gc.wear_order[b] = w->freed++;
+        set_free(ssd, b, true);
+        prev = b;
+        b = ssd->media.block[b].next;
+    }
+    w->made = true;
+}
+
+void wear_freed(Ssd *ssd, uint32_t block)
+{
+    PlaneWear *w = ssd->gc.wear ? &ssd->gc.wear[block_plane(ssd, block)] : NULL;
+
+    if (w && w->made) {
+        ssd->gc.wear_order[block] = w->freed++;
+        set_free(ssd, block, true);
+    }
+}
+
+void wear_taken(Ssd *ssd, uint32_t block)
+{
+    if (ssd->gc.wear && ssd->gc.wear[block_plane(ssd, block)].made) {
+        set_free(ssd, block, false);
+    }
+}
+
+uint32_t wear_choose_free(Ssd *ssd, uint32_t plane, OpenKind kind)
+{
+    if (!ssd->gc.wear) {
+        return ssd->media.plane[plane].free_head;
+    }
+    if (!ssd->gc.wear[plane].made) {
+        make(ssd, plane);
+    }
+    return kind == OPEN_GC ? ssd->gc.wear[plane].most[1]
+                           : ssd->gc.wear[plane].least[1];
+}
+
+/* ---- static levelling -------------------------------------------------------------- */
+
+void wear_erased(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+    uint32_t erases = nand_erase_count(ssd->nand, block);
+
+    if (nand_block_is_slc(ssd->geo, block)) {
+        return;
+    }
+    p->most_erased = MAX(p->most_erased, erases);
+    if (ssd->cfg->wear == SSD_WEAR_STATIC && !ssd->media.read_only &&
+        erases - p->least_erased > ssd->cfg->wear_spread) {
+        p->wear_due = erases;
+    }
+}
+
+/* The first block of the plane from there on that is not bad, and is erased no more
+ * than so often; NONE: there is none. */
+static uint32_t next_least(const Ssd *ssd, uint32_t plane, uint32_t from,
+                           uint32_t erases)
+{
+    uint32_t end = (plane + 1) * ssd->geo->blocks_per_plane;
+
+    for (uint32_t b = from; b < end; b++) {
+        if (ssd->media.block[b].state != BLOCK_BAD &&
+            nand_erase_count(ssd->nand, b) <= erases) {
+            return b;
+        }
+    }
+    return NONE;
+}
+
+/*
+ * Erases only become more, and a bad block stays bad: those before the one that was
+ * found last are erased more often than it was, and while it is as it was there is
+ * none below.  So the blocks are gone through once for each step that the least of
+ * them makes.
+ */
+static uint32_t count_least(Ssd *ssd, uint32_t plane)
+{
+    uint32_t first = plane * ssd->geo->blocks_per_plane + ssd->geo->slc_blocks;
+    PlaneWear *l = &ssd->gc.wear[plane];
+    uint32_t found = NONE;
+
+    if (l->block != NONE) {
+        l->block = next_least(ssd, plane, l->block, l->erases);
+    }
+    if (l->block == NONE) {
+        found = next_least(ssd, plane, first, UINT32_MAX);
+        l->erases = UINT32_MAX;
+    }
+    while (found != NONE) {
+        l->block = found;
+        l->erases = nand_erase_count(ssd->nand, found);
+        found = l->erases == 0
+                    ? NONE
+                    : next_least(ssd, plane, found + 1, l->erases - 1);
+    }
+    return MIN(l->erases, ssd->media.plane[plane].most_erased);
+}
+
+/*
+ * Among the blocks that have been FULL longest, half of them: what was filled of
+ * late may be hot, however little the block is worn, and is soon erased.
+ */
+uint32_t wear_victim(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t found = age_tree_least_erased(ssd, plane,
+                                           ssd->geo->blocks_per_plane / 2,
+                                           p->wear_due - ssd->cfg->wear_spread);
+
+    p->least_erased = count_least(ssd, plane);
+    p->wear_due = 0;
+    return found;
+}
+
+static bool check_least(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    const PlaneWear *w = &ssd->gc.wear[plane];
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
+
+    for (uint32_t b = first + ssd->geo->slc_blocks;
+         w->block != NONE && b < first + ssd->geo->blocks_per_plane; b++) {
+        uint32_t erases = nand_erase_count(ssd->nand, b);
+
+        CHECK(ssd->media.block[b].state == BLOCK_BAD ||
+                  (erases >= w->erases && (b >= w->block || erases > w->erases)),
+              "block %u: erased %u times, block %u at least %u", b, erases,
+              w->block, w->erases);
+    }
+    return true;
+}
+
+bool wear_check(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    const Plane *p = &ssd->media.plane[plane];
+    const PlaneWear *w = ssd->gc.wear ? &ssd->gc.wear[plane] : NULL;
+    uint32_t least = NONE;
+    uint32_t most = NONE;
+    uint32_t prev = NONE;
+    uint32_t b = p->free_head;
+
+    if (!w || !w->made) {
+        return true;
+    }
+    for (uint32_t i = 0; i < p->n_free; i++) {
+        CHECK(ssd->media.block[b].prev == prev && w->least[ssd->gc.wear_size +
+                  b % ssd->geo->blocks_per_plane] == b,
+              "block %u: is free, after %u", b, prev);
+        if (least == NONE || nand_erase_count(ssd->nand, b) <
+                                 nand_erase_count(ssd->nand, least)) {
+            least = b;
+        }
+        if (most == NONE || nand_erase_count(ssd->nand, b) >
+                                nand_erase_count(ssd->nand, most)) {
+            most = b;
+        }
+        prev = b;
+        b = ssd->media.block[b].next;
+    }
+    CHECK(w->least[1] == least && w->most[1] == most,
+          "plane %u: %u and %u are the free blocks erased least and most by the "
+          "tree, %u and %u by the list", plane, w->least[1], w->most[1], least,
+          most);
+    return check_least(ssd, plane, error);
+}
+
+uint32_t wear_percent_used(const Ssd *ssd, uint64_t erases)
+{
+    const NandConfig *n = &ssd->cfg->nand;
+    uint32_t blocks = ssd->geo->n_blocks -
+                      ssd->geo->slc_blocks * ssd->geo->n_planes;
+    double cycles = (double)erases / blocks + n->start_cycles;
+
+    return n->rated_cycles ? (uint32_t)(cycles * 100 / n->rated_cycles) : 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * inspect-internal.h - statistics, accounts, the operation log and the recorded trace.
+ *
+ * Counts what the other components do; none of them depends on it.
+ */
+#ifndef VSSD_FTL_INSPECT_INTERNAL_H
+#define VSSD_FTL_INSPECT_INTERNAL_H
+
+#include "inspect/oplog.h"
+#include "inspect/recording.h"
+#include "ssd-types.h"
+
+/* Values over time, in a bounded number of points. */
+#define SERIES_POINTS 128
+#define SERIES_VALUES 8
+
+typedef struct SeriesPoint {
+    uint64_t at_ps;
+    uint64_t value[SERIES_VALUES];
+} SeriesPoint;
+
+typedef struct Series {
+    uint64_t interval_ps; /* between points, at least */
+    uint64_t next_ps;     /* no point before that */
+    uint32_t n;
+    SeriesPoint point[SERIES_POINTS];
+} Series;
+
+typedef struct Inspect {
+    Hist *latency; /* by SsdOp, then one for all */
+    SsdCounters counters;
+    NandStats nand_base; /* counts up to the last ssd_reset_stats() */
+    uint64_t *busy_base; /* of channels, dies, planes; or NULL: no reset yet */
+    uint64_t stats_since_ps;
+    Series series; /* free blocks */
+    Series buffer_series; /* see numbers_sample_buffer() */
+    uint64_t padded_units;
+    Oplog *log; /* or NULL */
+    Recording *recording; /* or NULL */
+} Inspect;
+
+#endif

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ssd-check.c - every invariant of the drive's own book-keeping.
+ *
+ * Counts everything afresh from the map, the spare areas and the slots, and
+ * compares with what the drive keeps.  For tests.
+ */
+#include "buffer/buffer-policy.h"
+#include "buffer/buffer.h"
+#include "check.h"
+#include "gc/age-tree.h"
+#include "gc/gc-policy.h"
+#include "gc/gc.h"
+#include "gc/stripe-means.h"
+#include "journal/journal.h"
+#include "map/hybrid.h"
+#include "map/map-policy.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "ssd-internal.h"
+
+static bool check_map(const Ssd *ssd, GError **error)
+{
+    uint64_t in_nand = 0;
+    uint64_t mapped = 0;
+    uint64_t valid = 0;
+
+    for (uint32_t lpn = 0; lpn < ssd->l.user_units + ssd->l.meta_units; lpn++) {
+        uint32_t entry = map_nand_entry(ssd, lpn);
+
+        mapped += lpn < ssd->l.user_units &&
+                  map_holds(ssd, lpn);
+        if (map_is_buffered(ssd->map.entry[lpn])) {
+            const Slot *s = &ssd->buffer.slot[map_slot(ssd->map.entry[lpn])];
+
+            CHECK(s->state != SLOT_FREE && s->lpn == lpn,
+                  "lpn %u: its slot holds lpn %u in state %d", lpn, s->lpn,
+                  s->state);
+        }
+        if (entry == 0) {
+            continue;
+        }
+        in_nand++;
+        CHECK(entry - 1 < ssd->l.raw_units, "lpn %u: entry %u", lpn, entry);
+        CHECK(unit_is_valid(ssd, entry - 1), "lpn %u: ppu %u is not valid",
+              lpn, entry - 1);
+        CHECK(spare_lpn(ssd, entry - 1) == lpn,
+              "lpn %u: the spare area of ppu %u says %u", lpn, entry - 1,
+              spare_lpn(ssd, entry - 1));
+    }
+    for (uint64_t w = 0; w < ssd->l.raw_units / 64 + 1; w++) {
+        valid += (uint64_t)__builtin_popcountll(ssd->media.valid[w]);
+    }
+    CHECK(valid == in_nand, "%" G_GUINT64_FORMAT " valid units, %"
+          G_GUINT64_FORMAT " mapped to NAND", valid, in_nand);
+    CHECK(mapped == ssd->map.mapped_units, "%" G_GUINT64_FORMAT
+          " units mapped, %" G_GUINT64_FORMAT " counted", mapped,
+          ssd->map.mapped_units);
+    return true;
+}
+
+static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
+{
+    uint32_t n = ssd->l.units_per_block;
+    uint32_t valid = 0;
+    uint32_t written = nand_next_page(ssd->nand, b) * ssd->l.units_per_page;
+
+    for (uint32_t i = 0; i < n; i++) {
+        bool v = unit_is_valid(ssd, b * n + i);
+
+        valid += v;
+        CHECK(!v || i < written, "block %u: unit %u is valid, not written", b,
+              i);
+    }
+    CHECK(valid == ssd->media.block[b].valid, "block %u: %u valid, counted %u",
+          b, valid, ssd->media.block[b].valid);
+    CHECK(valid == 0 || (ssd->media.block[b].state != BLOCK_FREE &&
+                         ssd->media.block[b].state != BLOCK_ERASING &&
+                         ssd->media.block[b].state != BLOCK_BAD),
+          "block %u: free, bad or being erased, with %u valid units", b, valid);
+    return true;
+}
+
+/* Each block is in exactly one place: count the places. */
+static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    const Plane *p = &ssd->media.plane[plane];
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
+    uint32_t in_state[N_BLOCK_STATES] = {0};
+    uint32_t retiring = 0;
+    uint32_t folding = 0;
+    uint32_t n_free = 0;
+    uint32_t n_full = 0;
+    uint32_t n_open = 0;
+    uint32_t n_host_open = 0;
+    uint64_t valid = 0;
+
+    for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
+        in_state[ssd->media.block[first + i].state]++;
+        valid += ssd->media.block[first + i].valid;
+        retiring += ssd->media.block[first + i].state == BLOCK_FULL &&
+                    ssd->media.block[first + i].bad;
+        folding += ssd->media.block[first + i].state == BLOCK_VICTIM &&
+                   nand_block_is_slc(ssd->geo, first + i);
+    }
+    for (uint32_t b = p->free_head; n_free < p->n_free; n_free++) {
+        CHECK(ssd->media.block[b].state == BLOCK_FREE,
+              "block %u in the free list", b);
+        b = ssd->media.block[b].next;
+    }
+    for (uint32_t b = p->slc_free_head, i = 0; i < p->n_slc_free; i++) {
+        CHECK(ssd->media.block[b].state == BLOCK_FREE &&
+                  nand_block_is_slc(ssd->geo, b),
+              "block %u in the list of free SLC blocks", b);
+        b = ssd->media.block[b].next;
+        n_free++;
+    }
+    for (uint32_t b = p->slc_full_head; b != NONE;
+         b = ssd->media.block[b].next) {
+        CHECK(ssd->media.block[b].state == BLOCK_FULL &&
+                  nand_block_is_slc(ssd->geo, b),
+              "block %u in the list of full SLC blocks", b);
+        n_full++;
+    }
+    for (uint32_t v = 0; v <= ssd->l.units_per_block; v++) {
+        for (uint32_t b = p->bucket[v]; b != NONE;
+             b = ssd->media.block[b].next) {
+            CHECK(ssd->media.block[b].state == BLOCK_FULL &&
+                      ssd->media.block[b].valid == v,
+                  "block %u in bucket %u of plane %u", b, v, plane);
+            CHECK(v >= p->min_valid, "plane %u: min_valid %u, block with %u",
+                  plane, p->min_valid, v);
+            n_full++;
+        }
+    }
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
+        n_open += p->open[k].block != NONE;
+        n_host_open += k < ssd->l.n_streams && p->open[k].block != NONE;
+    }
+    CHECK(n_host_open == p->n_host_open, "plane %u: %u open for the host, "
+          "counted %u", plane, n_host_open, p->n_host_open);
+    CHECK(n_free == in_state[BLOCK_FREE] && n_full == in_state[BLOCK_FULL] &&
+              n_open == in_state[BLOCK_OPEN] &&
+              p->erases == (ssd->power.on ? in_state[BLOCK_ERASING] : 0),
+          "plane %u: %u of %u free, %u of %u full, %u of %u open, %u of %u "
+          "erasing",
+          plane, n_free, in_state[BLOCK_FREE], n_full, in_state[BLOCK_FULL],
+          n_open, in_state[BLOCK_OPEN], p->erases, in_state[BLOCK_ERASING]);
+    CHECK(retiring == p->n_retiring, "plane %u: %u blocks to retire, counted "
+          "%u", plane, retiring, p->n_retiring);
+    CHECK(folding == p->n_folding, "plane %u: %u victims in SLC mode, counted "
+          "%u", plane, folding, p->n_folding);
+    CHECK(valid == p->valid, "plane %u: %" G_GUINT64_FORMAT
+          " valid units, counted %" G_GUINT64_FORMAT, plane, valid, p->valid);
+    return true;
+}
+
+static bool check_open(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
+        const Open *o = &ssd->media.plane[plane].open[k];
+
+        CHECK(o->block == NONE ||
+                  o->next_page == nand_next_page(ssd->nand, o->block),
+              "plane %u: open block %u at page %u, the array at %u", plane,
+              o->block, o->next_page, nand_next_page(ssd->nand, o->block));
+    }
+    return true;
+}
+
+/* What the slots themselves say, counted. */
+typedef struct SlotCount {
+    uint32_t in_state[N_SLOT_STATES];
+    uint32_t must, victims, unsafe, listed, evicting, released, early;
+} SlotCount;
+
+static void count_slot(const Ssd *ssd, const Slot *s, SlotCount *n)
+{
+    n->in_state[s->state]++;
+    if (s->state == SLOT_FREE) {
+        return;
+    }
+    n->must += s->state == SLOT_DIRTY && slot_must(ssd, s);
+    n->victims += s->state == SLOT_DIRTY && slot_only_victim(ssd, s);
+    n->unsafe += state_is_unsafe(s->state);
+    n->listed += s->listed;
+    n->evicting += s->evict && !s->released;
+    n->released += s->released;
+    n->early += s->early;
+}
+
+static bool check_slot(const Ssd *ssd, uint32_t i, GError **error)
+{
+    const Slot *s = &ssd->buffer.slot[i];
+
+    CHECK(map_is_buffered(ssd->map.entry[s->lpn]), "slot %u of lpn %u is lost",
+          i, s->lpn);
+    CHECK((s->state == SLOT_BLOCKED) == (s->older != NONE),
+          "slot %u in state %d, older %u", i, s->state, s->older);
+    CHECK(s->state != SLOT_CLEAN || (s->old_entry && s->waiters == NONE &&
+                                     map_slot(ssd->map.entry[s->lpn]) == i),
+          "slot %u is clean, copy in NAND %u, waiters %u", i, s->old_entry,
+          s->waiters);
+    CHECK(s->state != SLOT_CLEAN || !ssd->media.spare_version ||
+              s->version == ssd->media.spare_version[s->old_entry - 1],
+          "slot %u is clean, but not as the copy in NAND", i);
+    CHECK(!ssd->buffer.policy->caches || s->listed || s->evict ||
+              s->newer != NONE || s->dead,
+          "slot %u in state %d is in no list", i, s->state);
+    return true;
+}
+
+/* A chain of DIRTY slots that all are, or all are not, due. */
+static bool check_order(const Ssd *ssd, uint32_t stream, const SlotList *l,
+                        bool must, GError **error)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = l->head; i != NONE; i = ssd->buffer.slot[i].after, n++) {
+        const Slot *s = &ssd->buffer.slot[i];
+
+        CHECK(n < l->n && s->state == SLOT_DIRTY && s->stream == stream &&
+                  slot_must(ssd, s) == must,
+              "slot %u of stream %u in state %d: due %d, in the wrong list", i,
+              s->stream, s->state, must);
+    }
+    CHECK(n == l->n, "%u slots listed, %u counted (due %d)", n, l->n, must);
+    return true;
+}
+
+static bool check_barriers(const Ssd *ssd, uint32_t unsafe, GError **error)
+{
+    uint64_t left = 0;
+
+    for (uint32_t e = ssd->buffer.first_epoch; e != ssd->buffer.cur_epoch + 1;
+         e++) {
+        left += ssd->buffer.epoch[e & ssd->buffer.epoch_mask].left;
+    }
+    CHECK(left == unsafe && unsafe == ssd->buffer.n_unsafe,
+          "barriers wait for %" G_GUINT64_FORMAT
+          " slots of %u that are not safe, %u counted",
+          left, unsafe, ssd->buffer.n_unsafe);
+    return true;
+}
+
+static uint32_t count_unsafe(const Ssd *ssd, uint32_t stream)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ssd->buffer.n_slot_records; i++) {
+        n += state_is_unsafe(ssd->buffer.slot[i].state) &&
+             ssd->buffer.slot[i].stream == stream;
+    }
+    return n;
+}
+
+/* What waits for each stream, and that units of streams kept apart are. */
+static bool check_streams(const Ssd *ssd, GError **error)
+{
+    uint32_t unsafe = 0;
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < ssd->l.n_streams; k++) {
+        const Stream *st = &ssd->placement.stream[k];
+
+        if (!check_order(ssd, k, &st->due, true, error) ||
+            !check_order(ssd, k, &st->fresh, false, error)) {
+            return false;
+        }
+        n += st->due.n + st->fresh.n;
+        CHECK((ssd->placement.dirty_streams >> k & 1) ==
+                  (st->due.n + st->fresh.n > 0),
+              "stream %u: %u dirty slots, but the bit says %d", k,
+              st->due.n + st->fresh.n,
+              (int)(ssd->placement.dirty_streams >> k & 1));
+        unsafe += st->n_unsafe;
+        CHECK(st->n_unsafe == count_unsafe(ssd, k),
+              "stream %u: %u dirty units counted", k, st->n_unsafe);
+    }
+    CHECK(unsafe == ssd->buffer.n_unsafe,
+          "%u dirty units of streams, %u of all", unsafe, ssd->buffer.n_unsafe);
+    CHECK(n == ssd->buffer.n_dirty, "%u dirty slots in streams, %u counted", n,
+          ssd->buffer.n_dirty);
+    for (uint32_t ppu = 0; ssd->media.spare_stream && ppu < ssd->l.raw_units;
+         ppu++) {
+        uint32_t of = ssd->media.block[ppu_block(ssd, ppu)].stream;
+
+        CHECK(!unit_is_valid(ssd, ppu) || of == ssd->l.n_streams ||
+                  of == unit_stream(ssd, ppu),
+              "ppu %u of stream %u in a block of stream %u", ppu,
+              unit_stream(ssd, ppu), of);
+    }
+    return true;
+}
+
+/* Metadata lies in its planes and is counted; user data has its limit. */
+static bool check_meta(const Ssd *ssd, GError **error)
+{
+    g_autofree uint64_t *n = g_new0(uint64_t, ssd->l.n_planes);
+    g_autofree uint32_t *programs = g_new0(uint32_t, ssd->l.n_planes);
+
+    for (uint64_t u = 0; u < ssd->l.meta_units; u++) {
+        uint32_t entry = ssd->map.entry[ssd->l.user_units + u];
+        uint32_t page = (uint32_t)(u / ssd->l.units_per_program);
+
+        CHECK(!entry == !meta_in_nand(ssd, page), "metadata page %u is in NAND "
+              "in part", page);
+        if (entry) {
+            uint32_t plane = block_plane(ssd, ppu_block(ssd, entry - 1));
+
+            CHECK(plane == meta_plane(ssd, page), "metadata page %u lies in "
+                  "plane %u", page, plane);
+            n[plane]++;
+        }
+    }
+    for (uint32_t j = 0; j < ssd->media.n_jobs; j++) {
+        if (ssd->media.job[j].active && ssd->media.job[j].meta &&
+            ssd->media.job[j].ppa != NONE) {
+            programs[ssd->media.job[j].plane]++;
+        }
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        const Plane *p = &ssd->media.plane[i];
+
+        CHECK(n[i] == p->meta_valid && n[i] <= ssd->l.meta_share_units &&
+                  programs[i] == p->meta_programs,
+              "plane %u: %" G_GUINT64_FORMAT " units of metadata, counted %"
+              G_GUINT64_FORMAT "; %u programs of it, counted %u", i, n[i],
+              p->meta_valid, programs[i], p->meta_programs);
+    }
+    return true;
+}
+
+static bool check_staged(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    const Plane *p = &ssd->media.plane[plane];
+
+    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
+        uint32_t n = 0;
+
+        for (uint32_t i = 0; i < p->gc.n_staged; i++) {
+            n += gc_class(ssd, p->staged[i]) == k;
+        }
+        CHECK(n == p->staged_of[k], "plane %u: %u staged of class %u, counted "
+              "%u", plane, n, k, p->staged_of[k]);
+    }
+    return true;
+}
+
+static bool check_cache(const Ssd *ssd, const SlotCount *n, GError **error)
+{
+    uint32_t promised = 0;
+    uint32_t listed = 0;
+
+    for (uint32_t i = 0; i < ssd->host.n_cmds; i++) {
+        if (ssd->host.cmd[i].phase == CMD_RUNNING) {
+            promised += ssd->host.cmd[i].promised;
+        }
+    }
+    for (unsigned i = 0; i < BUFFER_LISTS; i++) {
+        listed += ssd->buffer.list[i].n;
+    }
+    CHECK(n->victims == ssd->buffer.n_victims, "%u dirty victims, %u counted",
+          n->victims, ssd->buffer.n_victims);
+    CHECK(promised == ssd->buffer.n_promised &&
+              n->evicting == ssd->buffer.n_evicting &&
+              n->released == ssd->buffer.n_released &&
+              n->early == ssd->buffer.early.busy,
+          "%u promised, %u counted; %u victims, %u counted; %u released, %u "
+          "counted; %u flushed early, %u counted",
+          promised, ssd->buffer.n_promised, n->evicting, ssd->buffer.n_evicting,
+          n->released, ssd->buffer.n_released, n->early,
+          ssd->buffer.early.busy);
+    CHECK(listed == 0 || listed == n->listed, "the policy lists %u slots of %u",
+          listed, n->listed);
+    return true;
+}
+
+static bool check_slots(const Ssd *ssd, GError **error)
+{
+    SlotCount n = {.must = 0};
+    uint32_t records = ssd->buffer.n_slot_records;
+    uint32_t n_free = 0;
+
+    for (uint32_t i = 0; i < records; i++) {
+        count_slot(ssd, &ssd->buffer.slot[i], &n);
+        if (ssd->buffer.slot[i].state != SLOT_FREE &&
+            !check_slot(ssd, i, error)) {
+            return false;
+        }
+    }
+    for (uint32_t f = ssd->buffer.free_slot; f != NONE;
+         f = ssd->buffer.slot[f].next) {
+        n_free++;
+    }
+    CHECK(n_free == n.in_state[SLOT_FREE] &&
+              ssd->l.n_slots + n.released - (records - n_free) ==
+                  ssd->buffer.n_free_slots,
+          "%u free slots of %u, %u listed, %u released, room for %u counted",
+          n.in_state[SLOT_FREE], records, n_free, n.released,
+          ssd->buffer.n_free_slots);
+    CHECK(n.in_state[SLOT_DIRTY] == ssd->buffer.n_dirty &&
+              n.must == ssd->buffer.n_must,
+          "%u dirty slots, %u counted; %u must go, %u counted",
+          n.in_state[SLOT_DIRTY], ssd->buffer.n_dirty, n.must,
+          ssd->buffer.n_must);
+    return check_barriers(ssd, n.unsafe, error) && check_cache(ssd, &n, error);
+}
+
+static bool check_commands(const Ssd *ssd, GError **error)
+{
+    uint32_t running = 0;
+
+    for (uint32_t i = 0; i < ssd->host.n_cmds; i++) {
+        running += ssd->host.cmd[i].phase == CMD_SUBMITTED ||
+                   ssd->host.cmd[i].phase == CMD_RUNNING;
+    }
+    CHECK(running == ssd->host.running, "%u commands run, %u counted", running,
+          ssd->host.running);
+    CHECK(running == 0 || eventq_next_ps(&ssd->events) != SIM_NEVER,
+          "%u commands wait for nothing", running);
+    return true;
+}
+
+/* What the policy chooses, and with ftl.gc_unit any that falls back on greedy. */
+static bool check_victim(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    return (!ssd->gc.policy->check ||
+            ssd->gc.policy->check((Ssd *)ssd, plane, error)) &&
+           (!ssd->media.mate || gc_greedy_check((Ssd *)ssd, plane, error));
+}
+
+bool ssd_check(const Ssd *ssd, GError **error)
+{
+    if (!check_map(ssd, error) || !check_slots(ssd, error) ||
+        !check_streams(ssd, error) || !check_meta(ssd, error) ||
+        !check_commands(ssd, error) || !trim_check(ssd, error) ||
+        !nand_check(ssd->nand, error) ||
+        !unit_check(ssd, error)) {
+        return false;
+    }
+    if (ssd->map.policy->check && !ssd->map.policy->check(ssd, error)) {
+        return false;
+    }
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        if (!check_block(ssd, b, error)) {
+            return false;
+        }
+    }
+    if (!stripe_means_check(ssd, error) || !age_trees_check(ssd, error)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        if (!check_victim(ssd, i, error) || !wear_check(ssd, i, error) ||
+            !check_lists(ssd, i, error) || !check_open(ssd, i, error) ||
+            !check_staged(ssd, i, error)) {
+            return false;
+        }
+    }
+    return hybrid_check(ssd, error);
+}

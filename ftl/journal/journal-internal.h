@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * journal-internal.h - pages of the drive's own in NAND: translation pages, journal,
+ * checkpoints.
+ *
+ * Knows where such pages are and when they are written; does not know what a
+ * translation page holds.
+ */
+#ifndef VSSD_FTL_JOURNAL_INTERNAL_H
+#define VSSD_FTL_JOURNAL_INTERNAL_H
+
+#include "media/media-internal.h"
+#include "ssd-types.h"
+
+/* Whose a page of metadata is: who hears of it (meta.c). */
+typedef enum MetaOwner {
+    META_MAP, /* translation pages */
+    N_META_OWNERS,
+} MetaOwner;
+
+/* A read of metadata: several operations where its units lie apart. */
+typedef struct MetaRead {
+    uint32_t cookie;  /* the owner's */
+    uint32_t pending; /* operations; 0: the record is free */
+    uint32_t next;    /* free list */
+    uint8_t owner;    /* MetaOwner */
+} MetaRead;
+
+/* One of the pages that tell of the logical units, saved_units each. */
+typedef struct SavedPage {
+    uint32_t page; /* the newest copy in NAND, or NONE */
+    uint32_t next; /* in the queue */
+    uint64_t seq;  /* of that copy */
+    uint64_t serial; /* queued: when it was asked for */
+    bool queued;
+    bool flying;
+    bool changed; /* checkpoints: what it would say is not what it says */
+    uint8_t pad[5];
+} SavedPage;
+
+/* A copy of one on its way to NAND. */
+typedef struct SavedFlight {
+    uint64_t serial;
+    uint64_t seq;
+    uint32_t index; /* of the saved page; NONE: this flight is free */
+    uint32_t page;  /* where to; NONE: its program failed, and there is no room */
+    uint64_t low;   /* the anchor: what it says */
+    uint64_t ends;  /* the anchor: the checkpoint that ends with it, or 0: it is
+                       only written anew */
+} SavedFlight;
+
+typedef struct Saved {
+    uint64_t serial;      /* counts what has been asked for */
+    uint64_t trim_serial; /* with everything up to it, all trims are in NAND */
+    uint32_t head, tail;  /* queue of saved pages */
+    uint32_t n_flying;
+    uint32_t cursor;  /* plane */
+    uint32_t n_free;  /* blocks */
+    uint32_t n_erasing;
+    uint32_t victim;  /* block that is being emptied, or NONE */
+    uint32_t held_head, held_tail; /* blocks, oldest first, by Block.next */
+    CmdFifo waiting; /* flushes, until everything up to Cmd.next_lpn is there */
+
+    /* Checkpoints: all that has changed is written, then the anchor. */
+    uint64_t data_pages; /* programs of data since the last one began */
+    uint64_t low; /* of the present one: what was programmed up to this count is
+                     in the saved pages */
+    uint64_t anchor_low; /* what the anchor says: Saved.low of the last one of
+                            which all else is in NAND */
+    uint64_t all_serial; /* with everything up to it, the anchor may go */
+    uint64_t n_begun, n_ended;
+    CmdFifo closing; /* shutdowns, until so many (Cmd.next_lpn) have ended */
+    bool anchored;   /* the anchor has been asked for */
+    uint8_t pad[7];
+} Saved;
+
+typedef struct Journal {
+    uint64_t *saved; /* by lpn: what the newest saved page in NAND says */
+    SavedPage *saved_page;
+    SavedFlight *saved_flight;
+    uint64_t *saved_flying; /* by flight: what its page says, by unit */
+    Open *saved_open;       /* by plane */
+    uint64_t saved_low;     /* what the newest anchor in NAND says */
+    Saved saved_queue;
+    MetaRead *meta_read;
+    uint32_t n_meta_reads;
+    uint32_t free_meta_read;
+    uint64_t meta_version; /* of the metadata programmed last */
+} Journal;
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* journal.h - the drive's own pages. */
+#ifndef VSSD_FTL_JOURNAL_H
+#define VSSD_FTL_JOURNAL_H
+
+#include "media/media.h"
+#include "ssd-internal.h"
+
+/* ---- meta.c ------------------------------------------------------------ */
+
+/* Is the unit, which holds something, the drive's own? */
+static inline bool unit_is_meta(const Ssd *ssd, uint32_t ppu)
+{
+    return spare_lpn(ssd, ppu) >= ssd->l.user_units;
+}
+
+/* The map index of the first unit of a page of metadata. */
+static inline uint32_t meta_lpn(const Ssd *ssd, uint32_t page)
+{
+    return (uint32_t)ssd->l.user_units + page * ssd->l.units_per_program;
+}
+
+/* Has the page ever been programmed? */
+static inline bool meta_in_nand(const Ssd *ssd, uint32_t page)
+{
+    return ssd->map.entry[meta_lpn(ssd, page)] != 0;
+}
+
+/* The plane where the page lies. */
+static inline uint32_t meta_plane(const Ssd *ssd, uint32_t page)
+{
+    return ssd->placement.stripe_plane[page % ssd->l.n_planes];
+}
+
+/* Nothing is under way (at creation, and when the power has gone). */
+void meta_init(Ssd *ssd);
+
+/*
+ * Write a page of metadata: it waits for room in its plane, then is programmed;
+ * a program that fails is done again.  The owner hears when the program begins
+ * (what it holds is what is known then; again, if it has failed), and when it is
+ * durable: until then a power cut finds the older copy.  One write of a page at
+ * a time.
+ */
+void meta_write(Ssd *ssd, uint32_t page, MetaOwner owner);
+
+/* Read n units of a page that is in NAND, from the unit first on; the owner hears
+ * of the end. */
+void meta_read(Ssd *ssd, uint32_t page, uint32_t first, uint32_t n,
+               MetaOwner owner, uint32_t cookie);
+
+/* Without modelled time: the page was written long ago, or just now (aged).
+ * Nothing if it is in NAND already, or its plane has no room. */
+void meta_preload(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged);
+
+/* Program what waits and has room. */
+void meta_pump(Ssd *ssd, uint32_t plane);
+
+void meta_page_done(Ssd *ssd, uint32_t job);
+void meta_page_failed(Ssd *ssd, uint32_t job);
+void meta_read_done(Ssd *ssd, const NandOp *op);
+
+/* Does one wait that will get no block before cleaning has made more room?  Unlike
+ * the host, metadata takes no block in SLC mode, however many are free. */
+static inline bool meta_is_short(const Ssd *ssd, const Plane *p)
+{
+    return p->meta_wait.head != NONE && p->n_free <= plane_reserve(ssd, p);
+}
+
+/* Does a page wait for room? */
+bool meta_waits(const Ssd *ssd);
+
+/* The drive programs no more: what waits ends as if it were durable. */
+void meta_give_up(Ssd *ssd);
+
+#endif

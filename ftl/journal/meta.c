@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * meta.c - pages of the drive's own in NAND: written, read, moved by cleaning.
+ *
+ * Knows where metadata lies and what it costs; knows nothing of what is in it:
+ * that is its owner's business, and the model keeps no contents.
+ *
+ * A page of metadata is as large as what the NAND programs at once.  Its units
+ * are ordinary units whose place in the map is behind the user's, so spare
+ * areas, valid counts, cleaning, bad blocks and power cuts treat them as any
+ * other.  They go to blocks of their own, and in cleaning make a class of their
+ * own; only where room is so short that cleaning puts a page wherever it can
+ * (take_any_page() in gc.c) may a block hold both.
+ *
+ * Each page always lies in the same plane, so that a plane's room for metadata
+ * is fixed (SsdLayout).  A write takes a block as the host does: never the free
+ * ones that belong to cleaning.  So it waits for cleaning, and cleaning waits
+ * for no write of metadata.
+ */
+#include "buffer/buffer.h"
+#include "gc/gc.h"
+#include "inspect/oplog.h"
+#include "journal/journal.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "ssd-internal.h"
+
+static NandCause cause_of(MetaOwner owner)
+{
+    return owner == META_MAP ? NAND_CAUSE_MAP : NAND_CAUSE_META;
+}
+
+/* ---- who hears of it --------------------------------------------------------- */
+
+static void tell_begins(Ssd *ssd, MetaOwner owner, uint32_t page)
+{
+    switch (owner) {
+    case META_MAP:
+        dftl_page_begins(ssd, page);
+        break;
+    default:
+        g_assert_not_reached();
+    }
+}
+
+static void tell_written(Ssd *ssd, MetaOwner owner, uint32_t page)
+{
+    switch (owner) {
+    case META_MAP:
+        dftl_page_written(ssd, page);
+        break;
+    default:
+        g_assert_not_reached();
+    }
+}
+
+static void tell_read(Ssd *ssd, MetaOwner owner, uint32_t cookie)
+{
+    switch (owner) {
+    case META_MAP:
+        dftl_page_read(ssd, cookie);
+        break;
+    default:
+        g_assert_not_reached();
+    }
+}
+
+/* ---- writes ---------------------------------------------------------------------- */
+
+void meta_init(Ssd *ssd)
+{
+    g_clear_pointer(&ssd->journal.meta_read, g_free);
+    ssd->journal.n_meta_reads = 0;
+    ssd->journal.free_meta_read = NONE;
+}
+
+/* Fill in the spare areas of a page of metadata. */
+static void stamp(Ssd *ssd, uint32_t page, uint32_t first, OplogType type)
+{
+    uint32_t lpn = meta_lpn(ssd, page);
+
+    ssd->journal.meta_version++;
+    for (uint32_t k = 0; k < ssd->l.units_per_program; k++) {
+        oplog_add(ssd->inspect.log, type, 2, lpn + k, ssd->now_ps, 0,
+                  first + k);
+        ssd->media.spare_lpn[first + k] = lpn + k + 1;
+        if (ssd->media.spare_version) {
+            ssd->media.spare_version[first + k] = ssd->journal.meta_version;
+        }
+        if (ssd->media.spare_stream) {
+            ssd->media.spare_stream[first + k] = 0;
+        }
+    }
+}
+
+/* The page lies at first from now on. */
+static void settle(Ssd *ssd, uint32_t page, uint32_t first)
+{
+    uint32_t *entry = &ssd->map.entry[meta_lpn(ssd, page)];
+
+    for (uint32_t k = 0; k < ssd->l.units_per_program; k++) {
+        if (entry[k]) {
+            block_clear_valid(ssd, entry[k] - 1);
+        }
+        entry[k] = first + k + 1;
+        block_set_valid(ssd, first + k);
+    }
+}
+
+static void send(Ssd *ssd, uint32_t j)
+{
+    PageJob *job = &ssd->media.job[j];
+    NandOp op = {
+        .kind = NAND_PROGRAM,
+        .cause = cause_of(job->owner),
+        .ppa = {block_take_page(ssd, job->plane, OPEN_META, 0)},
+        .bytes = ssd->geo->page_bytes,
+        .cookie = j,
+    };
+
+    job->ppa = op.ppa.page;
+    ssd->media.plane[job->plane].meta_programs++;
+    stamp(ssd, job->meta_page, job->ppa << ssd->page_units_shift, OPLOG_PLACE);
+    tell_begins(ssd, job->owner, job->meta_page);
+    faulty_submit(ssd, &op);
+}
+
+void meta_pump(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    bool more = meta_is_short(ssd, p);
+
+    while (p->meta_wait.head != NONE && !ssd->media.given_up &&
+           p->meta_programs < META_PROGRAMS_PER_PLANE &&
+           block_can_take_page(ssd, plane, OPEN_META, 0)) {
+        send(ssd, job_fifo_pop(ssd, &p->meta_wait));
+        more = true;
+    }
+    if (more) {
+        plane_update(ssd, plane);
+        gc_kick(ssd, plane);
+    }
+}
+
+void meta_write(Ssd *ssd, uint32_t page, MetaOwner owner)
+{
+    uint32_t j = job_take(ssd);
+    uint32_t plane = meta_plane(ssd, page);
+
+    ssd->media.job[j].meta = true;
+    ssd->media.job[j].meta_page = page;
+    ssd->media.job[j].owner = (uint8_t)owner;
+    ssd->media.job[j].plane = plane;
+    ssd->media.job[j].ppa = NONE;
+    ssd->media.job[j].n = ssd->l.units_per_program;
+    job_fifo_push(ssd, &ssd->media.plane[plane].meta_wait, j);
+    meta_pump(ssd, plane);
+}
+
+void meta_page_done(Ssd *ssd, uint32_t j)
+{
+    PageJob job = ssd->media.job[j];
+
+    settle(ssd, job.meta_page, job.ppa << ssd->page_units_shift);
+    job_give(ssd, j);
+    block_page_done(ssd, page_block(ssd, job.ppa));
+    ssd->media.plane[job.plane].meta_programs--;
+    plane_update(ssd, job.plane);
+    tell_written(ssd, job.owner, job.meta_page);
+    meta_pump(ssd, job.plane);
+    gc_kick(ssd, job.plane);
+    if (ssd->placement.pump_waits) {
+        write_pump(ssd);
+    }
+}
+
+void meta_page_failed(Ssd *ssd, uint32_t j)
+{
+    uint32_t plane = ssd->media.job[j].plane;
+
+    ssd->media.plane[plane].meta_programs--;
+    ssd->media.job[j].ppa = NONE;
+    job_fifo_push(ssd, &ssd->media.plane[plane].meta_wait, j);
+    if (ssd->media.given_up) {
+        meta_give_up(ssd);
+    }
+}
+
+bool meta_waits(const Ssd *ssd)
+{
+    for (uint32_t i = 0; ssd->l.meta_units > 0 && i < ssd->l.n_planes; i++) {
+        if (ssd->media.plane[i].meta_wait.head != NONE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void meta_give_up(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        while (ssd->media.plane[i].meta_wait.head != NONE) {
+            uint32_t j = job_fifo_pop(ssd, &ssd->media.plane[i].meta_wait);
+            PageJob job = ssd->media.job[j];
+
+            job_give(ssd, j);
+            tell_begins(ssd, job.owner, job.meta_page);
+            tell_written(ssd, job.owner, job.meta_page);
+        }
+    }
+}
+
+/* ---- reads ----------------------------------------------------------------------- */
+
+static uint32_t read_take(Ssd *ssd)
+{
+    uint32_t i = ssd->journal.free_meta_read;
+
+    if (i == NONE) {
+        uint32_t old = ssd->journal.n_meta_reads;
+
+        ssd->journal.n_meta_reads = old ? old * 2 : 16;
+        ssd->journal.meta_read = g_renew(MetaRead, ssd->journal.meta_read,
+                                         ssd->journal.n_meta_reads);
+        for (i = ssd->journal.n_meta_reads; i-- > old;) {
+            ssd->journal.meta_read[i] =
+                (MetaRead){.next = ssd->journal.free_meta_read};
+            ssd->journal.free_meta_read = i;
+        }
+        i = old;
+    }
+    ssd->journal.free_meta_read = ssd->journal.meta_read[i].next;
+    return i;
+}
+
+/* Units of the page that lie in one physical page: one operation. */
+static void read_run(Ssd *ssd, uint32_t i, const uint32_t *entry, uint32_t n)
+{
+    NandOp op = {
+        .kind = NAND_READ,
+        .cause = cause_of(ssd->journal.meta_read[i].owner),
+        .ppa = {ppu_page(ssd, entry[0] - 1)},
+        .bytes = n << ssd->unit_shift,
+        .cookie = i,
+    };
+
+    for (uint32_t k = 0; k < n; k++) {
+        op.parts |= unit_parts(ssd, entry[k] - 1);
+    }
+    ssd->journal.meta_read[i].pending++;
+    faulty_submit(ssd, &op);
+}
+
+void meta_read(Ssd *ssd, uint32_t page, uint32_t first, uint32_t n,
+               MetaOwner owner, uint32_t cookie)
+{
+    const uint32_t *entry = &ssd->map.entry[meta_lpn(ssd, page) + first];
+    uint32_t i = read_take(ssd);
+    uint32_t from = 0;
+
+    ssd->journal.meta_read[i] =
+        (MetaRead){.owner = (uint8_t)owner, .cookie = cookie};
+    for (uint32_t k = 1; k <= n; k++) {
+        if (k == n ||
+            ppu_page(ssd, entry[k] - 1) != ppu_page(ssd, entry[from] - 1)) {
+            read_run(ssd, i, entry + from, k - from);
+            from = k;
+        }
+    }
+}
+
+void meta_read_done(Ssd *ssd, const NandOp *op)
+{
+    MetaRead *r = &ssd->journal.meta_read[op->cookie];
+    MetaRead done = *r;
+
+    if (--r->pending == 0) {
+        r->next = ssd->journal.free_meta_read;
+        ssd->journal.free_meta_read = op->cookie;
+        tell_read(ssd, done.owner, done.cookie);
+    }
+}
+
+/* ---- without modelled time --------------------------------------------------------- */
+
+/* The pages of a program hold data, and no time has passed. */
+static void program_at_once(Ssd *ssd, uint32_t first, NandCause cause,
+                            bool aged)
+{
+    NandOp op = {.kind = NAND_PROGRAM, .cause = cause, .ppa = {first}};
+
+    if (aged) {
+        nand_age(ssd->nand, &op, ssd->now_ps);
+        return;
+    }
+    for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
+        oplog_add(ssd->inspect.log, OPLOG_PRELOAD_PAGE, 0, first + i,
+                  ssd->now_ps, 0, 0);
+        nand_preload_page(ssd->nand, (NandPpa){first + i});
+    }
+}
+
+void meta_preload(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged)
+{
+    uint32_t plane = meta_plane(ssd, page);
+    uint32_t ppa;
+
+    if (meta_in_nand(ssd, page) ||
+        ssd->media.plane[plane].meta_wait.head != NONE) {
+        return;
+    }
+    ppa = block_take_page(ssd, plane, OPEN_META, 0);
+    if (ppa == NONE) {
+        return;
+    }
+    program_at_once(ssd, ppa, cause_of(owner), aged);
+    stamp(ssd, page, ppa << ssd->page_units_shift, OPLOG_PRELOAD);
+    settle(ssd, page, ppa << ssd->page_units_shift);
+    block_page_done(ssd, page_block(ssd, ppa));
+    plane_update(ssd, plane);
+}

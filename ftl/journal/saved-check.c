@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * saved-check.c - can what a stream says of saved pages be believed?
+ *
+ * As state-check.c, which calls it: a stream may be forged, and every number that
+ * is used as an index must be looked at first.  Knows a drive at rest.
+ */
+#include "journal/saved.h"
+#include "ssd-internal.h"
+#include "state/state-check.h"
+
+#define MOST_VERSION (1ULL << 48)
+
+static bool check_entries(const Ssd *ssd, GError **error)
+{
+    for (uint32_t page = 0; page < ssd->geo->n_pages; page++) {
+        CHECK(ssd->media.spare_seq[page] >> SEQ_BITS < ssd->l.n_open,
+              "a spare area");
+    }
+    for (uint64_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
+        uint64_t entry = ssd->journal.saved[lpn];
+
+        CHECK(entry & SAVED_MAPPED
+                  ? (entry & ~SAVED_MAPPED) - 1 < ssd->l.raw_units
+                  : entry <= MOST_VERSION,
+              "a saved page");
+        CHECK(ssd->map.floor[lpn] <= MOST_VERSION, "a trim");
+    }
+    CHECK(ssd->media.prog_seq < 1ULL << (SEQ_BITS - 1) &&
+              ssd->journal.saved_low < 1ULL << (SEQ_BITS - 1) &&
+              ssd->journal.saved_queue.anchor_low < 1ULL << (SEQ_BITS - 1),
+          "the count of programs");
+    return true;
+}
+
+static bool check_pages(const Ssd *ssd, GError **error)
+{
+    g_autofree uint32_t *live = g_new0(uint32_t, ssd->geo->n_blocks);
+
+    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
+        const SavedPage *sp = &ssd->journal.saved_page[k];
+
+        CHECK(*(const uint8_t *)&sp->queued <= 1 &&
+                  *(const uint8_t *)&sp->flying == 0 &&
+                  *(const uint8_t *)&sp->changed <= 1 &&
+                  sp->serial <= ssd->journal.saved_queue.serial,
+              "a saved page");
+        if (sp->page == NONE) {
+            continue;
+        }
+        CHECK(sp->page < ssd->geo->n_pages &&
+                  sp->page % ssd->l.pages_per_program == 0 &&
+                  ssd->media.block[page_block(ssd, sp->page)].state ==
+                      BLOCK_SAVED &&
+                  saved_index(ssd, sp->page) == k,
+              "a saved page");
+        live[page_block(ssd, sp->page)]++;
+    }
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        const Block *block = &ssd->media.block[b];
+
+        CHECK((block->state == BLOCK_SAVED) ==
+                  (saved_has_block(ssd, b) && block->state != BLOCK_BAD),
+              "the blocks of saved pages");
+        CHECK(block->state != BLOCK_LOST || !ssd->power.on, "a lost block");
+        CHECK(*(const uint8_t *)&block->held == 0 &&
+                  *(const uint8_t *)&block->erasing == 0,
+              "a block that waits");
+        CHECK(block->state != BLOCK_SAVED ||
+                  (block->live == live[b] && block->pending == 0),
+              "the blocks of saved pages");
+    }
+    return true;
+}
+
+static bool check_queue(const Ssd *ssd, GError **error)
+{
+    const Saved *q = &ssd->journal.saved_queue;
+    uint32_t before = NONE;
+    uint32_t n = 0;
+    uint32_t n_queued = 0;
+
+    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
+        n_queued += ssd->journal.saved_page[k].queued;
+    }
+    for (uint32_t k = q->head; k != NONE;
+         k = ssd->journal.saved_page[k].next, n++) {
+        CHECK(k < ssd->l.n_saved && n < n_queued &&
+                  ssd->journal.saved_page[k].queued,
+              "the queue of saved pages");
+        before = k;
+    }
+    CHECK(n == n_queued && q->tail == before, "the queue of saved pages");
+    CHECK(q->n_flying == 0 && q->n_erasing == 0 && q->victim == NONE &&
+              q->held_head == NONE && q->waiting.head == NONE &&
+              q->closing.head == NONE && q->n_begun == q->n_ended &&
+              q->cursor < ssd->l.n_planes &&
+              *(const uint8_t *)&q->anchored <= 1,
+          "saved pages are under way");
+    for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
+        CHECK(ssd->journal.saved_flight[f].index == NONE,
+              "saved pages are under way");
+    }
+    return true;
+}
+
+static bool check_open(const Ssd *ssd, GError **error)
+{
+    uint32_t n_free = 0;
+
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        const Open *o = &ssd->journal.saved_open[i];
+
+        CHECK(o->block == NONE ||
+                  (o->block < ssd->geo->n_blocks &&
+                   block_plane(ssd, o->block) == i &&
+                   ssd->media.block[o->block].state == BLOCK_SAVED &&
+                   o->next_page > 0 &&
+                   o->next_page < ssd->geo->pages_per_block &&
+                   o->next_page % ssd->l.pages_per_program == 0 &&
+                   o->next_page == nand_next_page(ssd->nand, o->block)),
+              "an open block of saved pages");
+    }
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        n_free += ssd->media.block[b].state == BLOCK_SAVED &&
+                  !ssd->media.block[b].bad && nand_next_page(ssd->nand, b) == 0;
+    }
+    CHECK(!ssd->power.on || n_free == ssd->journal.saved_queue.n_free,
+          "free blocks of saved pages");
+    return true;
+}
+
+bool ssd_saved_check(const Ssd *ssd, GError **error)
+{
+    const Recovery *r = &ssd->power.recovery;
+
+    CHECK(*(const uint8_t *)&r->on == 0 && r->n_reads == 0 &&
+              r->n_doubts == 0 && r->waiting.head == NONE,
+          "the recovery");
+    return check_entries(ssd, error) && check_pages(ssd, error) &&
+           check_queue(ssd, error) && check_open(ssd, error);
+}

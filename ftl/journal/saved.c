@@ -1,0 +1,770 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * saved.c - what NAND keeps, beside the data and its spare areas, for a return of
+ * power: pages that tell of the logical units, in blocks of their own.
+ *
+ * Knows when a page of these is written, where to, and which blocks of theirs
+ * can be erased.  Knows nothing of what recovery makes of them (recovery.c).
+ *
+ * A saved page tells of saved_units logical units, 8 bytes each: where the unit
+ * is, or below which version all copies of it have been trimmed.  Trims change
+ * the pages in memory; a flush, and the erase of a block (saved_holds()), wait
+ * until NAND has the pages that trims have changed.
+ *
+ * With ftl.recovery=checkpoint all that has changed is written now and then, and
+ * at a shutdown; then a page that says so, the anchor, which is the last index.
+ *
+ * The last saved_blocks of each plane hold these pages, wherever there is room:
+ * the spare area has the page's index and when it was written, and the newest
+ * counts.  A block without such a page is erased; when few blocks are free, the
+ * block with the fewest is emptied by writing its pages anew, which needs no
+ * read, because memory has what they say.
+ */
+#include <string.h>
+
+#include "gc/gc.h"
+#include "host/host.h"
+#include "journal/saved.h"
+#include "lazymem.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "power/power.h"
+#include "ssd-internal.h"
+
+/* ---- tables ------------------------------------------------------------------- */
+
+static uint64_t flying_entries(const Ssd *ssd)
+{
+    return (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;
+}
+
+void saved_create(Ssd *ssd)
+{
+    if (!saves(ssd)) {
+        return;
+    }
+    ssd->media.spare_seq = lazy_new(uint64_t, ssd->geo->n_pages);
+    ssd->map.floor = lazy_new(uint64_t, ssd->l.user_units);
+    ssd->journal.saved = lazy_new(uint64_t, ssd->l.user_units);
+    ssd->journal.saved_flying = lazy_new(uint64_t, flying_entries(ssd));
+    ssd->journal.saved_page = g_new0(SavedPage, ssd->l.n_saved);
+    ssd->journal.saved_flight = g_new0(SavedFlight, ssd->l.n_saved_flights);
+    ssd->journal.saved_open = g_new0(Open, ssd->l.n_planes);
+    ssd->power.recovery_plane = g_new0(RecoveryPlane, ssd->l.n_planes);
+    ssd->power.recovery.waiting = (CmdFifo){NONE, NONE};
+    saved_forget(ssd);
+}
+
+void saved_destroy(Ssd *ssd)
+{
+    lazy_free(ssd->media.spare_seq, ssd->geo->n_pages,
+              sizeof(*ssd->media.spare_seq));
+    lazy_free(ssd->map.floor, ssd->l.user_units, sizeof(*ssd->map.floor));
+    lazy_free(ssd->journal.saved, ssd->l.user_units,
+              sizeof(*ssd->journal.saved));
+    lazy_free(ssd->journal.saved_flying, flying_entries(ssd),
+              sizeof(*ssd->journal.saved_flying));
+    g_free(ssd->journal.saved_page);
+    g_free(ssd->journal.saved_flight);
+    g_free(ssd->journal.saved_open);
+    g_free(ssd->power.recovery_plane);
+    g_free(ssd->power.doubt);
+}
+
+uint64_t saved_memory(const Ssd *ssd)
+{
+    return !saves(ssd) ? 0
+                       : 2 * ssd->l.user_units * sizeof(uint64_t) +
+                             flying_entries(ssd) * sizeof(uint64_t) +
+                             (uint64_t)ssd->geo->n_pages *
+                                 sizeof(*ssd->media.spare_seq) +
+                             ssd->l.n_saved * sizeof(*ssd->journal.saved_page);
+}
+
+/* Everything that memory knows. */
+void saved_forget(Ssd *ssd)
+{
+    ssd->journal.saved_queue = (Saved){
+        .head = NONE,
+        .tail = NONE,
+        .victim = NONE,
+        .held_head = NONE,
+        .held_tail = NONE,
+        .waiting = {NONE, NONE},
+        .closing = {NONE, NONE},
+    };
+    lazy_clear(ssd->map.floor, ssd->l.user_units, sizeof(*ssd->map.floor));
+    memset(ssd->journal.saved_page, 0,
+           ssd->l.n_saved * sizeof(*ssd->journal.saved_page));
+    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
+        ssd->journal.saved_page[k].page = NONE;
+    }
+    for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
+        ssd->journal.saved_flight[f] =
+            (SavedFlight){.index = NONE, .page = NONE};
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        ssd->journal.saved_open[i].block = NONE;
+        ssd->journal.saved_open[i].next_page = 0;
+    }
+}
+
+/* ---- the queue ------------------------------------------------------------------- */
+
+static uint64_t push(Ssd *ssd, uint32_t index)
+{
+    Saved *q = &ssd->journal.saved_queue;
+    SavedPage *sp = &ssd->journal.saved_page[index];
+
+    if (!sp->queued) {
+        sp->queued = true;
+        sp->serial = ++q->serial;
+        sp->next = NONE;
+        if (q->head == NONE) {
+            q->head = index;
+        } else {
+            ssd->journal.saved_page[q->tail].next = index;
+        }
+        q->tail = index;
+    }
+    return sp->serial;
+}
+
+/* Everything that was asked for up to this serial is in NAND. */
+static uint64_t done_serial(const Ssd *ssd)
+{
+    const Saved *q = &ssd->journal.saved_queue;
+    uint64_t first = q->serial + 1;
+
+    if (q->head != NONE) {
+        first = ssd->journal.saved_page[q->head].serial;
+    }
+    for (uint32_t f = 0; q->n_flying > 0 && f < ssd->l.n_saved_flights; f++) {
+        if (ssd->journal.saved_flight[f].index != NONE) {
+            first = MIN(first, ssd->journal.saved_flight[f].serial);
+        }
+    }
+    return first - 1;
+}
+
+/* The page that goes next: one of the victim's, if only those may; NONE: there
+ * is none. */
+static uint32_t pull(Ssd *ssd, bool of_victim)
+{
+    Saved *q = &ssd->journal.saved_queue;
+    uint32_t before = NONE;
+    uint32_t k = q->head;
+
+    while (k != NONE &&
+           (ssd->journal.saved_page[k].flying ||
+            (of_victim && (ssd->journal.saved_page[k].page == NONE ||
+                           page_block(ssd, ssd->journal.saved_page[k].page) !=
+                               q->victim)))) {
+        before = k;
+        k = ssd->journal.saved_page[k].next;
+    }
+    if (k == NONE) {
+        return NONE;
+    }
+    if (before == NONE) {
+        q->head = ssd->journal.saved_page[k].next;
+    } else {
+        ssd->journal.saved_page[before].next = ssd->journal.saved_page[k].next;
+    }
+    if (q->tail == k) {
+        q->tail = before;
+    }
+    ssd->journal.saved_page[k].queued = false;
+    return k;
+}
+
+/* ---- room ------------------------------------------------------------------------- */
+
+/* See that blocks are free: one in each plane on average, and at least two. */
+static void clean(Ssd *ssd)
+{
+    Saved *q = &ssd->journal.saved_queue;
+    uint32_t page;
+
+    while (q->victim == NONE &&
+           q->n_free + q->n_erasing < MAX(ssd->l.n_planes, 2)) {
+        saved_choose_victim(ssd);
+        if (q->victim == NONE) {
+            return;
+        }
+        page = q->victim * ssd->geo->pages_per_block;
+        for (uint32_t i = 0; i < saved_pages_taken(ssd, q->victim);
+             i += ssd->l.pages_per_program) {
+            uint32_t index = saved_live_index(ssd, page + i);
+
+            if (index != NONE && !ssd->journal.saved_page[index].flying) {
+                push(ssd, index);
+            }
+        }
+        saved_erase_dead(ssd, q->victim);
+    }
+}
+
+/* ---- on the way --------------------------------------------------------------------- */
+
+static uint64_t *flight_entries(Ssd *ssd, uint32_t f)
+{
+    return &ssd->journal.saved_flying[(size_t)f * ssd->l.saved_units];
+}
+
+static uint32_t units_of(const Ssd *ssd, uint32_t index, uint64_t *first)
+{
+    *first = (uint64_t)index * ssd->l.saved_units;
+    return (uint32_t)MIN(ssd->l.saved_units,
+                         ssd->l.user_units - MIN(*first, ssd->l.user_units));
+}
+
+/* What the page says, as things are now. */
+static void capture(Ssd *ssd, uint32_t index, uint64_t *entry)
+{
+    uint64_t first;
+    uint32_t n = units_of(ssd, index, &first);
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t in_nand = map_nand_entry(ssd, (uint32_t)first + i);
+
+        entry[i] = in_nand ? SAVED_MAPPED | in_nand : ssd->map.floor[first + i];
+    }
+    ssd->journal.saved_page[index].changed = false;
+}
+
+static bool is_anchor(const Ssd *ssd, uint32_t index)
+{
+    return index == ssd->l.n_saved - 1;
+}
+
+static uint32_t free_flight(const Ssd *ssd)
+{
+    for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
+        if (ssd->journal.saved_flight[f].index == NONE) {
+            return f;
+        }
+    }
+    return NONE;
+}
+
+/* The spare area of a flight's page. */
+static void stamp(Ssd *ssd, uint32_t f)
+{
+    const SavedFlight *fl = &ssd->journal.saved_flight[f];
+    uint32_t first = fl->page << ssd->page_units_shift;
+
+    for (uint32_t i = 0; i < ssd->l.units_per_program; i++) {
+        ssd->media.spare_lpn[first + i] = SPARE_NONE;
+    }
+    ssd->media.spare_lpn[first] = (uint32_t)ssd->l.user_units + fl->index + 1;
+    ssd->media.spare_version[first] = fl->seq;
+}
+
+static void send(Ssd *ssd, uint32_t f, uint32_t plane)
+{
+    SavedFlight *fl = &ssd->journal.saved_flight[f];
+    NandOp op = {
+        .kind = NAND_PROGRAM,
+        .cause = NAND_CAUSE_META,
+        .bytes = ssd->geo->page_bytes,
+        .cookie = f,
+    };
+
+    fl->page = saved_take_page(ssd, plane);
+    stamp(ssd, f);
+    op.ppa.page = fl->page;
+    faulty_submit(ssd, &op);
+}
+
+static void begin_flight(Ssd *ssd, uint32_t index, uint32_t plane)
+{
+    uint32_t f = free_flight(ssd);
+    SavedPage *sp = &ssd->journal.saved_page[index];
+
+    ssd->journal.saved_flight[f] = (SavedFlight){
+        .serial = sp->serial,
+        .seq = ++ssd->media.prog_seq,
+        .index = index,
+        .low = ssd->journal.saved_queue.anchor_low,
+        .ends = ssd->journal.saved_queue.anchored
+                    ? ssd->journal.saved_queue.n_begun
+                    : 0,
+    };
+    sp->flying = true;
+    ssd->journal.saved_queue.n_flying++;
+    capture(ssd, index, flight_entries(ssd, f));
+    send(ssd, f, plane);
+}
+
+/* The flight has ended: its page is the newest of its index. */
+static void land(Ssd *ssd, uint32_t f)
+{
+    SavedFlight *fl = &ssd->journal.saved_flight[f];
+    SavedPage *sp = &ssd->journal.saved_page[fl->index];
+    uint32_t old = sp->page;
+    uint64_t first;
+    uint32_t n = units_of(ssd, fl->index, &first);
+
+    memcpy(&ssd->journal.saved[first], flight_entries(ssd, f),
+           n * sizeof(uint64_t));
+    sp->page = fl->page;
+    sp->seq = fl->seq;
+    sp->flying = false;
+    if (is_anchor(ssd, fl->index)) {
+        ssd->journal.saved_low = fl->low;
+        ssd->journal.saved_queue.n_ended =
+            MAX(ssd->journal.saved_queue.n_ended, fl->ends);
+    }
+    ssd->media.block[page_block(ssd, fl->page)].live++;
+    fl->index = NONE;
+    ssd->journal.saved_queue.n_flying--;
+    if (old != NONE) {
+        ssd->media.block[page_block(ssd, old)].live--;
+        saved_erase_dead(ssd, page_block(ssd, old));
+    }
+}
+
+/* Does somebody wait for pages to be written? */
+static bool wanted(const Ssd *ssd)
+{
+    const Saved *q = &ssd->journal.saved_queue;
+
+    return q->waiting.head != NONE || q->held_head != NONE ||
+           q->victim != NONE || q->n_ended != q->n_begun;
+}
+
+/* A flight whose program failed tries again; else a page of the queue goes. */
+static bool send_one(Ssd *ssd)
+{
+    Saved *q = &ssd->journal.saved_queue;
+    uint32_t plane = saved_find_room(ssd, false);
+    bool of_victim = plane == NONE;
+    uint32_t index;
+
+    if (of_victim) {
+        plane = saved_find_room(ssd, true);
+    }
+    if (plane == NONE) {
+        return false;
+    }
+    for (uint32_t f = 0; ssd->media.may_fail && f < ssd->l.n_saved_flights;
+         f++) {
+        if (ssd->journal.saved_flight[f].index != NONE &&
+            ssd->journal.saved_flight[f].page == NONE) {
+            send(ssd, f, plane);
+            return true;
+        }
+    }
+    if (q->n_flying == ssd->l.n_saved_flights) {
+        return false;
+    }
+    index = pull(ssd, of_victim);
+    if (index == NONE) {
+        return false;
+    }
+    begin_flight(ssd, index, plane);
+    return true;
+}
+
+/* There is no room, and nothing under way that would make some: too many blocks
+ * went bad, or the power went too often.  The drive takes no more. */
+static void give_up(Ssd *ssd)
+{
+    Saved *q = &ssd->journal.saved_queue;
+    uint32_t cmd;
+
+    ssd->media.read_only = true;
+    q->victim = NONE;
+    q->n_ended = q->n_begun;
+    while ((cmd = fifo_pop(ssd, &q->waiting)) != NONE ||
+           (cmd = fifo_pop(ssd, &q->closing)) != NONE) {
+        host_account(ssd, &ssd->host.cmd[cmd], COST_flush);
+        host_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
+    }
+}
+
+static bool array_works(const Ssd *ssd)
+{
+    for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
+        if (ssd->journal.saved_flight[f].index != NONE &&
+            ssd->journal.saved_flight[f].page != NONE) {
+            return true;
+        }
+    }
+    return ssd->journal.saved_queue.n_erasing > 0;
+}
+
+static void pump(Ssd *ssd)
+{
+    Saved *q = &ssd->journal.saved_queue;
+
+    while (wanted(ssd) && send_one(ssd)) {
+    }
+    if (wanted(ssd) && (q->head != NONE || q->n_flying > 0) &&
+        !array_works(ssd)) {
+        give_up(ssd);
+    }
+}
+
+/* Whoever has waited long enough goes on. */
+static void release(Ssd *ssd)
+{
+    Saved *q = &ssd->journal.saved_queue;
+    uint64_t done = done_serial(ssd);
+
+    while (q->waiting.head != NONE &&
+           ssd->host.cmd[q->waiting.head].next_lpn <= done) {
+        uint32_t cmd = fifo_pop(ssd, &q->waiting);
+
+        host_account(ssd, &ssd->host.cmd[cmd], COST_flush);
+        host_finish(ssd, cmd, ssd->host.cmd[cmd].status);
+    }
+    while (q->held_head != NONE &&
+           ssd->media.block[q->held_head].hold <= done) {
+        uint32_t block = q->held_head;
+
+        q->held_head = ssd->media.block[block].next;
+        gc_release(ssd, block);
+    }
+}
+
+/* ---- checkpoints ---------------------------------------------------------------------- */
+
+/* Everything that was programmed up to this count has ended, and the map knows
+ * of it. */
+static uint64_t low_seq(const Ssd *ssd)
+{
+    uint64_t first = ssd->media.prog_seq + 1;
+
+    for (uint32_t j = 0; j < ssd->media.n_jobs; j++) {
+        if (ssd->media.job[j].active && ssd->media.job[j].ppa != NONE) {
+            first = MIN(first,
+                        ssd->media.spare_seq[ssd->media.job[j].ppa] & SEQ_MASK);
+        }
+    }
+    return first - 1;
+}
+
+static void begin_checkpoint(Ssd *ssd)
+{
+    Saved *q = &ssd->journal.saved_queue;
+
+    q->n_begun++;
+    q->low = low_seq(ssd);
+    q->data_pages = 0;
+    q->anchored = false;
+    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
+        if (ssd->journal.saved_page[k].changed) {
+            push(ssd, k);
+        }
+    }
+    q->all_serial = q->serial;
+}
+
+/* The present checkpoint gets on, or the next one is begun. */
+static void step_checkpoint(Ssd *ssd)
+{
+    Saved *q = &ssd->journal.saved_queue;
+
+    if (q->n_ended == q->n_begun &&
+        (q->data_pages >= ssd->cfg->checkpoint_pages ||
+         (q->closing.head != NONE &&
+          ssd->host.cmd[q->closing.head].next_lpn > q->n_begun))) {
+        begin_checkpoint(ssd);
+    }
+    if (q->n_ended != q->n_begun && !q->anchored &&
+        done_serial(ssd) >= q->all_serial) {
+        q->anchored = true;
+        q->anchor_low = q->low;
+        push(ssd, ssd->l.n_saved - 1);
+    }
+}
+
+void saved_page_done(Ssd *ssd)
+{
+    ssd->journal.saved_queue.data_pages++;
+    if (has_checkpoints(ssd) && ssd->power.submitted &&
+        ssd->journal.saved_queue.data_pages >= ssd->cfg->checkpoint_pages &&
+        !ssd->power.recovery.on && !ssd->media.read_only) {
+        step_checkpoint(ssd);
+        pump(ssd);
+    }
+}
+
+/* A shutdown waits for a checkpoint that begins now or later. */
+static bool close_drive(Ssd *ssd, uint32_t cmd)
+{
+    Saved *q = &ssd->journal.saved_queue;
+
+    ssd->host.cmd[cmd].next_lpn = q->n_begun + 1;
+    fifo_push(ssd, &q->closing, cmd);
+    step_checkpoint(ssd);
+    pump(ssd);
+    return false;
+}
+
+static void end_closing(Ssd *ssd)
+{
+    Saved *q = &ssd->journal.saved_queue;
+
+    while (q->closing.head != NONE &&
+           ssd->host.cmd[q->closing.head].next_lpn <= q->n_ended) {
+        uint32_t cmd = fifo_pop(ssd, &q->closing);
+
+        host_account(ssd, &ssd->host.cmd[cmd], COST_flush);
+        host_finish(ssd, cmd, ssd->host.cmd[cmd].status);
+    }
+}
+
+/* Without time: each page that has something to say is the next of a block. */
+void saved_preload(Ssd *ssd)
+{
+    Saved *q = &ssd->journal.saved_queue;
+
+    q->low = ssd->media.prog_seq;
+    q->anchor_low = q->low;
+    ssd->journal.saved_page[ssd->l.n_saved - 1].changed = true;
+    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
+        uint32_t plane = saved_find_room(ssd, true);
+        uint32_t f = free_flight(ssd);
+
+        if (!ssd->journal.saved_page[k].changed) {
+            continue;
+        }
+        if (plane == NONE) {
+            return; /* too many blocks were bad from the beginning */
+        }
+        q->n_flying++;
+        ssd->journal.saved_flight[f] = (SavedFlight){
+            .seq = ++ssd->media.prog_seq, .index = k, .low = q->anchor_low};
+        capture(ssd, k, flight_entries(ssd, f));
+        ssd->journal.saved_flight[f].page = saved_take_page(ssd, plane);
+        stamp(ssd, f);
+        for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
+            nand_preload_page(ssd->nand,
+                              (NandPpa){ssd->journal.saved_flight[f].page + i});
+        }
+        ssd->media.block[page_block(ssd, ssd->journal.saved_flight[f].page)]
+            .pending--;
+        land(ssd, f);
+    }
+    q->data_pages = 0;
+}
+
+static void go_on(Ssd *ssd)
+{
+    clean(ssd);
+    end_closing(ssd);
+    if (has_checkpoints(ssd)) {
+        step_checkpoint(ssd); /* for those that still wait, too */
+    }
+    pump(ssd);
+    release(ssd);
+}
+
+void saved_program_done(Ssd *ssd, const NandOp *op)
+{
+    SavedFlight *fl = &ssd->journal.saved_flight[op->cookie];
+    uint32_t block = page_block(ssd, op->ppa.page);
+
+    ssd->media.block[block].pending--;
+    if (op->status == NAND_FAILED) {
+        ssd->media.spare_lpn[op->ppa.page << ssd->page_units_shift] =
+            SPARE_NONE;
+        ssd->media.block[block].bad = true;
+        ssd->media.n_grown_bad++;
+        fl->page = NONE;
+        if (ssd->journal.saved_open[block_plane(ssd, block)].block == block) {
+            ssd->journal.saved_open[block_plane(ssd, block)].block = NONE;
+        }
+    } else {
+        land(ssd, op->cookie);
+    }
+    saved_erase_dead(ssd, block);
+    go_on(ssd);
+}
+
+void saved_erase_done(Ssd *ssd, const NandOp *op)
+{
+    uint32_t block = page_block(ssd, op->ppa.page);
+
+    ssd->media.block[block].erasing = false;
+    ssd->journal.saved_queue.n_erasing--;
+    if (op->status == NAND_FAILED) {
+        ssd->media.block[block].state = BLOCK_BAD;
+        ssd->media.n_grown_bad++;
+    } else {
+        ssd->journal.saved_queue.n_free++;
+    }
+    go_on(ssd);
+}
+
+/* ---- what others ask for -------------------------------------------------------------- */
+
+void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version)
+{
+    Saved *q = &ssd->journal.saved_queue;
+    uint64_t serial = push(ssd, lpn / ssd->l.saved_units);
+
+    ssd->map.floor[lpn] = version + 1;
+    q->trim_serial = MAX(q->trim_serial, serial);
+}
+
+/* A Flush, or a write that waits for a unit that was trimmed meanwhile. */
+bool saved_flush(Ssd *ssd, uint32_t cmd)
+{
+    Saved *q = &ssd->journal.saved_queue;
+
+    if (has_checkpoints(ssd) &&
+        ssd->host.cmd[cmd].req.op == SSD_OP_SHUTDOWN && !ssd->media.read_only) {
+        return close_drive(ssd, cmd);
+    }
+    if (!saves(ssd) || done_serial(ssd) >= q->trim_serial) {
+        return true;
+    }
+    ssd->host.cmd[cmd].next_lpn = q->trim_serial;
+    fifo_push(ssd, &q->waiting, cmd);
+    pump(ssd);
+    return false;
+}
+
+/*
+ * A unit of the block may have been trimmed, and NAND not know it yet, while an
+ * older version is still elsewhere: without the block, recovery would take that
+ * one for the newest.
+ */
+bool saved_holds(Ssd *ssd, uint32_t block)
+{
+    Saved *q = &ssd->journal.saved_queue;
+    Block *b = &ssd->media.block[block];
+
+    if (!saves(ssd) || done_serial(ssd) >= q->trim_serial ||
+        (b->hold > 0 && b->hold <= done_serial(ssd))) {
+        return false;
+    }
+    if (!b->held) {
+        b->held = true;
+        b->hold = q->trim_serial;
+        b->next = NONE;
+        if (q->held_head == NONE) {
+            q->held_head = block;
+        } else {
+            ssd->media.block[q->held_tail].next = block;
+        }
+        q->held_tail = block;
+        ssd->media.plane[block_plane(ssd, block)].gc.trims++;
+        /* No more than that: cleaning, which calls, must not be called. */
+        pump(ssd);
+    }
+    return true;
+}
+
+/* ---- after a power cut ------------------------------------------------------------------ */
+
+void saved_power_lost(Ssd *ssd)
+{
+    uint32_t n = ssd->l.units_per_program;
+
+    for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
+        const SavedFlight *fl = &ssd->journal.saved_flight[f];
+
+        for (uint32_t i = 0; fl->index != NONE && fl->page != NONE && i < n;
+             i++) {
+            ssd->media.spare_lpn[(fl->page << ssd->page_units_shift) + i] =
+                SPARE_NONE;
+        }
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
+            Block *b = &ssd->media.block[saved_first_block(ssd, i) + k];
+
+            if (b->erasing) {
+                recovery_wipe_block(ssd, saved_first_block(ssd, i) + k);
+            }
+            b->erasing = false;
+            b->pending = 0;
+            b->live = 0;
+        }
+    }
+    saved_forget(ssd);
+}
+
+/* The array says that this page is there: it counts if it is the newest. */
+void saved_found(Ssd *ssd, uint32_t page)
+{
+    uint32_t index = saved_index(ssd, page);
+    uint64_t seq = ssd->media.spare_version[page << ssd->page_units_shift];
+    SavedPage *sp;
+
+    if (index == NONE) {
+        return;
+    }
+    sp = &ssd->journal.saved_page[index];
+    if (sp->page != NONE && sp->seq > seq) {
+        return;
+    }
+    if (sp->page != NONE) {
+        ssd->media.block[page_block(ssd, sp->page)].live--;
+    }
+    sp->page = page;
+    sp->seq = seq;
+    ssd->media.prog_seq = MAX(ssd->media.prog_seq, seq);
+    ssd->media.block[page_block(ssd, page)].live++;
+}
+
+/* The page has been read: which versions it says are trimmed, or how far the
+ * checkpoint goes. */
+void saved_loaded(Ssd *ssd, uint32_t page)
+{
+    uint32_t index = saved_live_index(ssd, page);
+    uint64_t first;
+    uint32_t n;
+
+    if (index == NONE) {
+        return;
+    }
+    if (is_anchor(ssd, index)) {
+        ssd->power.recovery.low = ssd->journal.saved_low;
+        ssd->media.prog_seq = MAX(ssd->media.prog_seq, ssd->journal.saved_low);
+    }
+    n = units_of(ssd, index, &first);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t entry = ssd->journal.saved[first + i];
+
+        if (entry && !(entry & SAVED_MAPPED)) {
+            ssd->map.floor[first + i] = entry;
+        }
+    }
+}
+
+/* What the saved pages would say now is not what they say. */
+static void mark_changed(Ssd *ssd)
+{
+    for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
+        ssd->journal.saved_page[k].changed = false;
+    }
+    for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
+        uint64_t now = ssd->map.entry[lpn] ? SAVED_MAPPED | ssd->map.entry[lpn]
+                                     : ssd->map.floor[lpn];
+
+        if (now != saved_entry(ssd, lpn)) {
+            saved_changed(ssd, lpn);
+        }
+    }
+}
+
+/* Recovery has ended: go on as ever. */
+void saved_ready(Ssd *ssd)
+{
+    if (has_checkpoints(ssd)) {
+        ssd->journal.saved_queue.anchor_low = ssd->power.recovery.low;
+        mark_changed(ssd);
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
+            saved_erase_dead(ssd, saved_first_block(ssd, i) + k);
+        }
+    }
+    go_on(ssd);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * saved.h - what NAND keeps for a return of power, and what is made of it then.
+ */
+#ifndef VSSD_FTL_SAVED_H
+#define VSSD_FTL_SAVED_H
+
+#include "media/media.h"
+#include "ssd-internal.h"
+
+/* ---- saved.c ---------------------------------------------------------------------- */
+
+/* An entry of a saved page: where the unit is, as in the map; else a version,
+ * below which all copies are trimmed. */
+#define SAVED_MAPPED (1ULL << 63)
+
+/* Is the map found again in NAND after a power cut? */
+static inline bool saves(const Ssd *ssd)
+{
+    return ssd->l.n_saved > 0;
+}
+
+/* The index of the saved page that the page of the array holds; NONE: it holds
+ * none. */
+static inline uint32_t saved_index(const Ssd *ssd, uint32_t page)
+{
+    uint32_t spare = ssd->media.spare_lpn[page << ssd->page_units_shift];
+
+    return spare > ssd->l.user_units ? spare - 1 - (uint32_t)ssd->l.user_units
+                                     : NONE;
+}
+
+/* Does the block hold saved pages, and nothing else? */
+static inline bool saved_has_block(const Ssd *ssd, uint32_t block)
+{
+    return block % ssd->geo->blocks_per_plane >=
+           ssd->geo->blocks_per_plane - ssd->l.saved_blocks;
+}
+
+/* Before block_init(); after it. */
+void saved_create(Ssd *ssd);
+void saved_destroy(Ssd *ssd);
+uint64_t saved_memory(const Ssd *ssd); /* bytes of host memory */
+void saved_forget(Ssd *ssd);
+
+void saved_program_done(Ssd *ssd, const NandOp *op);
+void saved_erase_done(Ssd *ssd, const NandOp *op);
+
+/* What the saved page in NAND says of the unit; 0: nothing. */
+static inline uint64_t saved_entry(const Ssd *ssd, uint32_t lpn)
+{
+    return ssd->journal.saved_page[lpn / ssd->l.saved_units].page == NONE
+               ? 0
+               : ssd->journal.saved[lpn];
+}
+
+/* Does the page hold a saved page, and is that the newest of its index? */
+bool saved_is_newest(const Ssd *ssd, uint32_t page);
+
+/* The unit, so far in this version, is trimmed. */
+void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version);
+
+/* Another copy of the unit is the current one; a program of data has ended. */
+static inline void saved_changed(Ssd *ssd, uint32_t lpn)
+{
+    ssd->journal.saved_page[lpn / ssd->l.saved_units].changed = true;
+}
+
+void saved_page_done(Ssd *ssd);
+
+/* What was preloaded was saved long ago, too. */
+void saved_preload(Ssd *ssd);
+
+/* true: every trim so far is in NAND.  false: the flush ends when it is. */
+bool saved_flush(Ssd *ssd, uint32_t cmd);
+
+/* The empty victim must not be erased yet; gc_release() comes when it may. */
+bool saved_holds(Ssd *ssd, uint32_t block);
+
+static inline bool has_checkpoints(const Ssd *ssd)
+{
+    return ssd->cfg->recovery == SSD_RECOVERY_CHECKPOINT;
+}
+
+/* The power has gone; what recovery finds; it has ended. */
+void saved_power_lost(Ssd *ssd);
+void saved_found(Ssd *ssd, uint32_t page);
+void saved_loaded(Ssd *ssd, uint32_t page);
+void saved_ready(Ssd *ssd);
+
+/* ---- saved-room.c ------------------------------------------------------------------- */
+
+/* The blocks are as the array has them. */
+void saved_find_blocks(Ssd *ssd);
+
+/* The first block of the plane that holds saved pages; they are the last ones. */
+uint32_t saved_first_block(const Ssd *ssd, uint32_t plane);
+
+/* How many pages of the block have been taken. */
+uint32_t saved_pages_taken(const Ssd *ssd, uint32_t block);
+
+/* The plane, next in turn, that has a page; NONE: none has.  The last free block
+ * is for the pages of the victim. */
+uint32_t saved_find_room(const Ssd *ssd, bool for_victim);
+uint32_t saved_take_page(Ssd *ssd, uint32_t plane);
+
+/* The index of the saved page that the page holds, if it is the newest of it, or
+ * NONE. */
+uint32_t saved_live_index(const Ssd *ssd, uint32_t page);
+
+/* Erase the block, if it is full and has nothing that counts. */
+void saved_erase_dead(Ssd *ssd, uint32_t block);
+
+/* Saved.victim: the full block with the fewest that count, if there is one. */
+void saved_choose_victim(Ssd *ssd);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dftl-state.c - the books of the map on demand: saved, checked, and counted.
+ *
+ * What was loaded may be forged, so a check believes no number before it has
+ * looked at it.
+ */
+#include "map/dftl.h"
+#include "map/map.h"
+#include "ssd-internal.h"
+
+/* ---- saved --------------------------------------------------------------------------- */
+
+enum {
+    N_ENTRIES,
+    N_BUCKETS,
+    N_PAGES,
+    N_WAITERS,
+    N_PLANES,
+    N_COUNTS,
+};
+
+static const StateRow dftl_rows[] = {
+    STATE_KEPT_ROW(Dftl, cmt), /* has rows of its own */
+    STATE_TABLE_ROW(Dftl, page, N_PAGES),
+    STATE_POOL_ROW(Dftl, waiter, N_WAITERS),
+    STATE_VALUE_ROW(Dftl, n_waiters),
+    STATE_VALUE_ROW(Dftl, free_waiter),
+    STATE_VALUE_ROW(Dftl, throttled),
+    STATE_VALUE_ROW(Dftl, n_evicted),
+    STATE_VALUE_ROW(Dftl, n_stale),
+    STATE_VALUE_ROW(Dftl, gathered),
+    STATE_TABLE_ROW(Dftl, ready, N_PLANES),
+    STATE_TABLE_ROW(Dftl, n_writes, N_PLANES),
+    STATE_VALUE_ROW(Dftl, stats),
+};
+
+static const StateRow cmt_rows[] = {
+    STATE_TABLE_ROW(Cmt, entry, N_ENTRIES),
+    STATE_TABLE_ROW(Cmt, bucket, N_BUCKETS),
+    STATE_KEPT_ROW(Cmt, most),
+    STATE_KEPT_ROW(Cmt, n_buckets),
+    STATE_VALUE_ROW(Cmt, n_made),
+    STATE_VALUE_ROW(Cmt, free),
+    STATE_VALUE_ROW(Cmt, list),
+};
+
+const StateStruct dftl_struct = {"Dftl", dftl_rows, G_N_ELEMENTS(dftl_rows),
+                                 sizeof(Dftl)};
+const StateStruct cmt_struct = {"Cmt", cmt_rows, G_N_ELEMENTS(cmt_rows),
+                                sizeof(Cmt)};
+
+bool dftl_state(Ssd *ssd, State *s)
+{
+    Dftl *d = ssd->map.policy_data;
+    uint64_t counts[N_COUNTS] = {
+        [N_ENTRIES] = d->cmt.most,
+        [N_BUCKETS] = d->cmt.n_buckets,
+        [N_PAGES] = ssd->l.n_map_pages,
+        [N_PLANES] = ssd->l.n_planes,
+    };
+
+    if (!state_values(s, &cmt_struct, &d->cmt) ||
+        !state_values(s, &dftl_struct, d)) {
+        return false;
+    }
+    counts[N_WAITERS] = d->n_waiters;
+    return state_tables(s, &cmt_struct, &d->cmt, counts) &&
+           state_tables(s, &dftl_struct, d, counts);
+}
+
+/* ---- checks ------------------------------------------------------------------------- */
+
+#define CHECK(condition, what)                                                 \
+    do {                                                                       \
+        if (!(condition)) {                                                    \
+            g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE, "the map: %s",      \
+                        what);                                                 \
+            return false;                                                      \
+        }                                                                      \
+    } while (0)
+
+/* Every dirty entry is in the list of its page, once. */
+static bool check_dirty(const Ssd *ssd, GError **error)
+{
+    const Dftl *d = ssd->map.policy_data;
+    uint32_t dirty = 0;
+    uint32_t listed = 0;
+
+    for (int k = 0; k < CMT_SEGMENTS; k++) {
+        for (uint32_t i = d->cmt.list[k].head; i != NONE;
+             i = d->cmt.entry[i].next) {
+            dirty += d->cmt.entry[i].dirty;
+        }
+    }
+    for (uint32_t p = 0; p < ssd->l.n_map_pages; p++) {
+        uint32_t prev = NONE;
+
+        for (uint32_t i = d->page[p].dirty; i != NONE;
+             i = d->cmt.entry[i].dirty_next) {
+            CHECK(i < d->cmt.n_made && listed++ < dirty &&
+                      d->cmt.entry[i].dirty &&
+                      d->cmt.entry[i].dirty_prev == prev &&
+                      page_of(ssd, d->cmt.entry[i].lpn) == p &&
+                      cmt_find(&d->cmt, d->cmt.entry[i].lpn) == i,
+                  "dirty entries of a page");
+            prev = i;
+        }
+    }
+    CHECK(listed == dirty, "dirty entries");
+    return true;
+}
+
+static bool check_fifo(const Ssd *ssd, const PageFifo *f, uint32_t *n,
+                       GError **error)
+{
+    const Dftl *d = ssd->map.policy_data;
+    uint32_t last = NONE;
+
+    for (uint32_t p = f->head; p != NONE; p = d->page[p].next) {
+        CHECK(p < ssd->l.n_map_pages && (*n)++ < ssd->l.n_map_pages &&
+                  d->page[p].listed,
+              "stale pages");
+        last = p;
+    }
+    CHECK(f->head == NONE || f->tail == last, "stale pages");
+    return true;
+}
+
+static bool check_pages(const Ssd *ssd, GError **error)
+{
+    const Dftl *d = ssd->map.policy_data;
+    bool rests = ssd_at_rest(ssd);
+    uint32_t evicted = 0;
+    uint32_t listed = 0;
+    uint32_t stale = 0;
+    uint32_t in_lists = 0;
+
+    for (uint32_t i = 0; i < ssd->l.n_map_pages; i++) {
+        const DftlPage *p = &d->page[i];
+
+        CHECK(p->state < N_PAGE_STATES && p->stale <= 1 && p->listed <= 1 &&
+                  p->for_cleaning <= 1,
+              "a translation page");
+        CHECK(!rests || (p->state == PAGE_IDLE && p->loading == 0 &&
+                         p->loaders == NONE && p->writers == NONE &&
+                         p->sent == NONE && p->evicted == 0 &&
+                         !p->for_cleaning),
+              "something waits for a translation page, and nothing happens");
+        CHECK(!p->stale || p->listed || p->state != PAGE_IDLE,
+              "a stale page is forgotten");
+        evicted += p->evicted;
+        stale += p->stale;
+        listed += p->listed;
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        CHECK(!rests || d->n_writes[i] == 0, "pages being written");
+        if (!check_fifo(ssd, &d->ready[i], &in_lists, error)) {
+            return false;
+        }
+    }
+    CHECK(check_fifo(ssd, &d->gathered, &in_lists, NULL), "stale pages");
+    CHECK(evicted == d->n_evicted && stale == d->n_stale && listed == in_lists,
+          "counts of translation pages");
+    return true;
+}
+
+static bool check_waiters(const Ssd *ssd, GError **error)
+{
+    const Dftl *d = ssd->map.policy_data;
+    uint32_t n_free = 0;
+
+    for (uint32_t i = d->free_waiter; i != NONE; i = d->waiter[i].next) {
+        CHECK(i < d->n_waiters && n_free++ < d->n_waiters, "who waits");
+    }
+    CHECK(!ssd_at_rest(ssd) ||
+              (n_free == d->n_waiters && d->throttled == NONE),
+          "who waits");
+    return true;
+}
+
+bool dftl_check(const Ssd *ssd, GError **error)
+{
+    const Dftl *d = ssd->map.policy_data;
+
+    CHECK(cmt_check(&d->cmt, ssd->l.user_units), "the cache");
+    return check_dirty(ssd, error) && check_pages(ssd, error) &&
+           check_waiters(ssd, error);
+}
+
+/* ---- statistics --------------------------------------------------------------------- */
+
+void dftl_json(const Ssd *ssd, JsonWriter *w)
+{
+    const Dftl *d = ssd->map.policy_data;
+    const DftlStats *s = &d->stats;
+
+    json_u64(w, "cache_entries", d->cmt.most);
+    json_u64(w, "cache_used", cmt_used(&d->cmt));
+    json_u64(w, "lookups", s->lookups);
+    json_u64(w, "hits", s->hits);
+    json_u64(w, "misses", s->misses);
+    json_u64(w, "clean_evictions", s->evictions_clean);
+    json_u64(w, "dirty_evictions", s->evictions_dirty);
+    json_u64(w, "translation_pages", ssd->l.n_map_pages);
+    json_u64(w, "entries_per_page", ssd->l.map_entries);
+    json_u64(w, "lookup_reads", s->reads);
+    json_u64(w, "writes_for_host", s->writes_host);
+    json_u64(w, "writes_for_cleaning", s->writes_cleaning);
+    json_u64(w, "stale_pages", d->n_stale);
+    json_u64(w, "most_stale_pages", s->most_stale);
+}

@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dftl.c - the map on demand: translation pages in NAND, some entries in memory.
+ *
+ * Source: A. Gupta, Y. Kim and B. Urgaonkar, "DFTL", ASPLOS 2009, section 3.
+ * The map lies in translation pages, which are metadata (meta.c); where they are,
+ * the global translation directory, is in memory, and so is a cached mapping
+ * table of ftl.map_cache bytes (cmt.c).
+ *
+ * Knows which entries are in the cache and which are dirty.  The addresses
+ * themselves are in Ssd.map, the model's own truth: this file decides what it
+ * costs to know them, and nothing else.
+ *
+ *   lookup   a command needs the entry of each unit that is not in the buffer.
+ *            One that is not cached is read from its translation page; whoever
+ *            misses in the same page waits for the same read
+ *   evict    a dirty entry that has to go is written back: its translation page
+ *            is read and programmed anew, with all dirty entries of it.  The
+ *            command that needed the place waits for it
+ *   update   a programmed unit's entry becomes dirty, and comes back if it has
+ *            left.  Cleaning and trims dirty entries that are cached; the pages of
+ *            the others are "stale", and are written once for each victim, or
+ *            later, when there is room that the host does not wait for
+ *
+ * Nobody but a command of the host ever waits here, and never for another
+ * command: reads end by themselves, and programs wait for cleaning only, which
+ * waits for nothing of this.  So it cannot come to a standstill.
+ */
+#include "host/host.h"
+#include "journal/journal.h"
+#include "map/dftl.h"
+#include "map/map-policy.h"
+#include "map/map.h"
+#include "power/power.h"
+#include "ssd-internal.h"
+#include "state/drive-state.h"
+
+#define CACHE_ENTRY_BYTES 8 /* a unit's number and its address */
+
+/* Evicted entries that may wait to be written before writes of the host wait. */
+#define MOST_EVICTED 64
+
+/* Pages that are written for cleaning's sake, in each plane at a time. */
+#define STALE_WRITES_PER_PLANE 2
+
+static const PageFifo no_pages = {NONE, NONE};
+
+/* The NAND page, of those that a translation page takes, with the entry. */
+static uint32_t part_of(const Ssd *ssd, uint32_t lpn)
+{
+    return lpn % ssd->l.map_entries /
+           (ssd->l.map_entries / ssd->l.pages_per_program);
+}
+
+static void fifo_add(Dftl *d, PageFifo *f, uint32_t page)
+{
+    d->page[page].next = NONE;
+    if (f->head == NONE) {
+        f->head = page;
+    } else {
+        d->page[f->tail].next = page;
+    }
+    f->tail = page;
+}
+
+static uint32_t fifo_take(Dftl *d, PageFifo *f)
+{
+    uint32_t page = f->head;
+
+    f->head = d->page[page].next;
+    return page;
+}
+
+/* ---- who waits ------------------------------------------------------------------ */
+
+static void waiters_grow(Dftl *d)
+{
+    uint32_t old = d->n_waiters;
+
+    d->n_waiters = old ? old * 2 : 64;
+    d->waiter = g_renew(DftlWaiter, d->waiter, d->n_waiters);
+    for (uint32_t i = d->n_waiters; i-- > old;) {
+        d->waiter[i] = (DftlWaiter){.next = d->free_waiter};
+        d->free_waiter = i;
+    }
+}
+
+static void wait_for(Ssd *ssd, uint32_t *list, DftlWaiter w)
+{
+    Dftl *d = ssd->map.policy_data;
+    uint32_t i;
+
+    if (d->free_waiter == NONE) {
+        waiters_grow(d);
+    }
+    i = d->free_waiter;
+    d->free_waiter = d->waiter[i].next;
+    w.next = *list;
+    d->waiter[i] = w;
+    *list = i;
+    ssd->host.cmd[w.cmd].map_pending++;
+}
+
+/* The command need wait no longer for one thing. */
+static void settle(Ssd *ssd, uint32_t cmd)
+{
+    if (--ssd->host.cmd[cmd].map_pending == 0) {
+        host_map_ready(ssd, cmd);
+    }
+}
+
+/* In the order in which they came. */
+static uint32_t reversed(Dftl *d, uint32_t list)
+{
+    uint32_t result = NONE;
+
+    while (list != NONE) {
+        uint32_t next = d->waiter[list].next;
+
+        d->waiter[list].next = result;
+        result = list;
+        list = next;
+    }
+    return result;
+}
+
+/* Take the first of a list; false: there is none. */
+static bool take_waiter(Dftl *d, uint32_t *list, DftlWaiter *w)
+{
+    uint32_t i = *list;
+
+    if (i == NONE) {
+        return false;
+    }
+    *w = d->waiter[i];
+    *list = w->next;
+    d->waiter[i].next = d->free_waiter;
+    d->free_waiter = i;
+    return true;
+}
+
+static void settle_all(Ssd *ssd, uint32_t *list)
+{
+    Dftl *d = ssd->map.policy_data;
+    uint32_t taken = reversed(d, *list);
+    DftlWaiter w;
+
+    *list = NONE;
+    while (take_waiter(d, &taken, &w)) {
+        settle(ssd, w.cmd);
+    }
+}
+
+/* ---- dirty entries ---------------------------------------------------------------- */
+
+static void make_dirty(Ssd *ssd, uint32_t i)
+{
+    Dftl *d = ssd->map.policy_data;
+    CmtEntry *e = &d->cmt.entry[i];
+    DftlPage *p = &d->page[page_of(ssd, e->lpn)];
+
+    if (e->dirty) {
+        return;
+    }
+    e->dirty = true;
+    e->dirty_prev = NONE;
+    e->dirty_next = p->dirty;
+    if (p->dirty != NONE) {
+        d->cmt.entry[p->dirty].dirty_prev = i;
+    }
+    p->dirty = i;
+}
+
+static void make_clean(Ssd *ssd, uint32_t i)
+{
+    Dftl *d = ssd->map.policy_data;
+    CmtEntry *e = &d->cmt.entry[i];
+
+    if (!e->dirty) {
+        return;
+    }
+    e->dirty = false;
+    if (e->dirty_prev == NONE) {
+        d->page[page_of(ssd, e->lpn)].dirty = e->dirty_next;
+    } else {
+        d->cmt.entry[e->dirty_prev].dirty_next = e->dirty_next;
+    }
+    if (e->dirty_next != NONE) {
+        d->cmt.entry[e->dirty_next].dirty_prev = e->dirty_prev;
+    }
+}
+
+/* ---- translation pages ------------------------------------------------------------ */
+
+/* Read a part of the page, if it is not being read already. */
+static void load(Ssd *ssd, uint32_t page, uint32_t part)
+{
+    Dftl *d = ssd->map.policy_data;
+    uint32_t units = ssd->l.units_per_page;
+
+    if (!(d->page[page].loading >> part & 1)) {
+        d->page[page].loading |= (uint8_t)(1U << part);
+        meta_read(ssd, page, part * units, units, META_MAP,
+                  page * ssd->l.pages_per_program + part);
+    }
+}
+
+/* Its old copy is in memory: program the page anew. */
+static void write_page(Ssd *ssd, uint32_t page)
+{
+    Dftl *d = ssd->map.policy_data;
+
+    d->page[page].state = PAGE_WAITING;
+    if (ssd->media.given_up) {
+        dftl_page_begins(ssd, page);
+        dftl_page_written(ssd, page);
+    } else {
+        meta_write(ssd, page, META_MAP);
+    }
+}
+
+/* Write the page back, with all that is known of it then. */
+static void write_back(Ssd *ssd, uint32_t page, bool for_cleaning)
+{
+    Dftl *d = ssd->map.policy_data;
+    DftlPage *p = &d->page[page];
+
+    if (p->state != PAGE_IDLE) {
+        return; /* what is being programmed now comes to dftl_page_written() */
+    }
+    p->state = PAGE_READING;
+    p->for_cleaning = for_cleaning;
+    if (for_cleaning) {
+        d->n_writes[meta_plane(ssd, page)]++;
+        d->stats.writes_cleaning++;
+    } else {
+        d->stats.writes_host++;
+    }
+    for (uint32_t k = 0; k < ssd->l.pages_per_program && meta_in_nand(ssd, page);
+         k++) {
+        load(ssd, page, k);
+    }
+    if (p->loading == 0) {
+        write_page(ssd, page);
+    }
+}
+
+/* Write the stale pages of a plane for which there is room that the host does
+ * not wait for. */
+static void write_stale(Ssd *ssd, uint32_t plane)
+{
+    Dftl *d = ssd->map.policy_data;
+    const Plane *p = &ssd->media.plane[plane];
+
+    while (d->ready[plane].head != NONE && !ssd->media.given_up &&
+           d->n_writes[plane] < STALE_WRITES_PER_PLANE &&
+           (!ssd->placement.pump_waits || p->n_free > p->gc_low_blocks)) {
+        uint32_t page = fifo_take(d, &d->ready[plane]);
+
+        d->page[page].listed = false;
+        if (d->page[page].stale) {
+            write_back(ssd, page, true);
+        }
+    }
+}
+
+/* What the page is to hold is settled: everything that is known. */
+void dftl_page_begins(Ssd *ssd, uint32_t page)
+{
+    Dftl *d = ssd->map.policy_data;
+    DftlPage *p = &d->page[page];
+    uint32_t *end = &p->sent;
+
+    p->state = PAGE_WRITING;
+    while (p->dirty != NONE) {
+        make_clean(ssd, p->dirty);
+    }
+    d->n_stale -= p->stale;
+    p->stale = false;
+    d->n_evicted -= p->evicted;
+    p->evicted = 0;
+    while (*end != NONE) {
+        end = &d->waiter[*end].next;
+    }
+    *end = p->writers;
+    p->writers = NONE;
+}
+
+static void list_ready(Ssd *ssd, uint32_t page)
+{
+    Dftl *d = ssd->map.policy_data;
+
+    if (!d->page[page].listed) {
+        d->page[page].listed = true;
+        fifo_add(d, &d->ready[meta_plane(ssd, page)], page);
+    }
+}
+
+void dftl_page_written(Ssd *ssd, uint32_t page)
+{
+    Dftl *d = ssd->map.policy_data;
+    DftlPage *p = &d->page[page];
+    uint32_t plane = meta_plane(ssd, page);
+
+    d->n_writes[plane] -= p->for_cleaning;
+    p->for_cleaning = false;
+    p->state = PAGE_IDLE;
+    if (p->evicted > 0) {
+        write_back(ssd, page, false);
+    } else if (p->stale) {
+        list_ready(ssd, page);
+    }
+    settle_all(ssd, &p->sent);
+    if (d->n_evicted < MOST_EVICTED) {
+        settle_all(ssd, &d->throttled);
+    }
+    write_stale(ssd, plane);
+}
+
+/* ---- the cache -------------------------------------------------------------------- */
+
+/* Make room for an entry.  The command, if there is one, waits until what had to
+ * go is in NAND. */
+static void evict(Ssd *ssd, uint32_t cmd)
+{
+    Dftl *d = ssd->map.policy_data;
+    uint32_t i = cmt_victim(&d->cmt);
+    uint32_t page;
+    bool dirty;
+
+    if (i == NONE) {
+        return;
+    }
+    page = page_of(ssd, d->cmt.entry[i].lpn);
+    dirty = d->cmt.entry[i].dirty;
+    make_clean(ssd, i);
+    cmt_remove(&d->cmt, i);
+    if (!dirty) {
+        d->stats.evictions_clean++;
+        return;
+    }
+    d->stats.evictions_dirty++;
+    d->page[page].evicted++;
+    d->n_evicted++;
+    if (cmd != NONE) {
+        wait_for(ssd, &d->page[page].writers, (DftlWaiter){.cmd = cmd});
+    }
+    write_back(ssd, page, false);
+}
+
+/* The entry comes into the cache, clean; it is not there yet. */
+static uint32_t insert(Ssd *ssd, uint32_t lpn, uint32_t cmd)
+{
+    Dftl *d = ssd->map.policy_data;
+
+    evict(ssd, cmd);
+    return cmt_insert(&d->cmt, lpn);
+}
+
+/* A part has been read: the entries that the command wanted, and if it goes on
+ * where the cache has an entry, some more. */
+static void insert_loaded(Ssd *ssd, const DftlWaiter *w)
+{
+    Dftl *d = ssd->map.policy_data;
+    uint32_t per_part = ssd->l.map_entries / ssd->l.pages_per_program;
+    uint64_t end = (uint64_t)w->lpn + w->n;
+
+    if (ssd->cfg->map_prefetch > 0 && w->lpn > 0 &&
+        cmt_find(&d->cmt, w->lpn - 1) != NONE) {
+        end = MIN(end + ssd->cfg->map_prefetch,
+                  (uint64_t)(w->lpn / per_part + 1) * per_part);
+        end = MIN(end, ssd->l.user_units);
+    }
+    for (uint64_t lpn = w->lpn; lpn < end; lpn++) {
+        if (cmt_find(&d->cmt, (uint32_t)lpn) == NONE) {
+            insert(ssd, (uint32_t)lpn, w->cmd);
+        }
+    }
+}
+
+/* Those that wait for the part, taken out of the page's list, in order. */
+static uint32_t take_loaders(Dftl *d, DftlPage *p, uint32_t part)
+{
+    uint32_t *link = &p->loaders;
+    uint32_t taken = NONE;
+
+    while (*link != NONE) {
+        uint32_t i = *link;
+
+        if (d->waiter[i].part != part) {
+            link = &d->waiter[i].next;
+            continue;
+        }
+        *link = d->waiter[i].next;
+        d->waiter[i].next = taken;
+        taken = i;
+    }
+    return taken;
+}
+
+void dftl_page_read(Ssd *ssd, uint32_t cookie)
+{
+    Dftl *d = ssd->map.policy_data;
+    uint32_t page = cookie / ssd->l.pages_per_program;
+    uint32_t part = cookie % ssd->l.pages_per_program;
+    DftlPage *p = &d->page[page];
+    uint32_t taken = take_loaders(d, p, part);
+    DftlWaiter w;
+
+    p->loading &= (uint8_t)~(1U << part);
+    if (p->state == PAGE_READING && p->loading == 0) {
+        write_page(ssd, page);
+    }
+    while (take_waiter(d, &taken, &w)) {
+        insert_loaded(ssd, &w);
+        settle(ssd, w.cmd);
+    }
+}
+
+/* ---- lookups ---------------------------------------------------------------------- */
+
+/*
+ * The entry must be read from its translation page.  It need not where the cache
+ * has it; nor does a command need one of a unit that is in the buffer, or whose
+ * translation page, as the directory says, has never been written.
+ */
+static bool misses(Ssd *ssd, uint32_t lpn)
+{
+    Dftl *d = ssd->map.policy_data;
+    uint32_t i;
+
+    if (map_is_buffered(ssd->map.entry[lpn])) {
+        return false;
+    }
+    i = cmt_find(&d->cmt, lpn);
+    if (i != NONE) {
+        d->stats.lookups++;
+        d->stats.hits++;
+        cmt_touch(&d->cmt, i);
+        return false;
+    }
+    if (!meta_in_nand(ssd, page_of(ssd, lpn))) {
+        return false;
+    }
+    d->stats.lookups++;
+    d->stats.misses++;
+    return true;
+}
+
+/* Wait for the entries of a run of units, all in one part. */
+static void miss(Ssd *ssd, DftlWaiter *run)
+{
+    Dftl *d = ssd->map.policy_data;
+    uint32_t page = page_of(ssd, run->lpn);
+
+    if (run->n == 0) {
+        return;
+    }
+    wait_for(ssd, &d->page[page].loaders, *run);
+    d->stats.reads += !(d->page[page].loading >> run->part & 1);
+    load(ssd, page, run->part);
+    run->n = 0;
+}
+
+static void add_miss(Ssd *ssd, DftlWaiter *run, uint32_t lpn)
+{
+    bool goes_on = run->n > 0 && run->lpn + run->n == lpn &&
+                   page_of(ssd, run->lpn) == page_of(ssd, lpn) &&
+                   run->part == part_of(ssd, lpn);
+
+    if (!goes_on) {
+        miss(ssd, run);
+        run->lpn = lpn;
+        run->part = part_of(ssd, lpn);
+    }
+    run->n++;
+}
+
+static bool dftl_lookup(Ssd *ssd, uint32_t cmd)
+{
+    Dftl *d = ssd->map.policy_data;
+    const SsdCmd *req = &ssd->host.cmd[cmd].req;
+    uint64_t last = (req->lba + req->nblocks - 1) >> ssd->block_shift;
+    DftlWaiter run = {.cmd = cmd};
+
+    for (uint64_t lpn = req->lba >> ssd->block_shift; lpn <= last; lpn++) {
+        if (misses(ssd, (uint32_t)lpn)) {
+            add_miss(ssd, &run, (uint32_t)lpn);
+        }
+    }
+    miss(ssd, &run);
+    if (req->op == SSD_OP_WRITE && d->n_evicted >= MOST_EVICTED) {
+        wait_for(ssd, &d->throttled, (DftlWaiter){.cmd = cmd});
+    }
+    return ssd->host.cmd[cmd].map_pending == 0;
+}
+
+/* ---- updates ---------------------------------------------------------------------- */
+
+static void make_stale(Dftl *d, uint32_t page)
+{
+    DftlPage *p = &d->page[page];
+
+    if (p->stale) {
+        return;
+    }
+    p->stale = true;
+    d->n_stale++;
+    d->stats.most_stale = MAX(d->stats.most_stale, d->n_stale);
+    if (!p->listed) {
+        p->listed = true;
+        fifo_add(d, &d->gathered, page);
+    }
+}
+
+static void dftl_changed(Ssd *ssd, uint32_t lpn, MapChange why)
+{
+    Dftl *d = ssd->map.policy_data;
+    uint32_t i;
+
+    if (ssd->media.given_up || age_is_on(ssd)) {
+        return;
+    }
+    i = cmt_find(&d->cmt, lpn);
+    if (i == NONE && why == MAP_PROGRAMMED) {
+        i = insert(ssd, lpn, NONE);
+    }
+    if (i != NONE) {
+        make_dirty(ssd, i);
+    } else {
+        make_stale(d, page_of(ssd, lpn));
+    }
+}
+
+static void dftl_changes_end(Ssd *ssd)
+{
+    Dftl *d = ssd->map.policy_data;
+
+    while (d->gathered.head != NONE) {
+        uint32_t page = fifo_take(d, &d->gathered);
+
+        d->page[page].listed = false;
+        if (d->page[page].stale) {
+            list_ready(ssd, page);
+            write_stale(ssd, meta_plane(ssd, page));
+        }
+    }
+}
+
+static void dftl_aged(Ssd *ssd, uint32_t lpn, bool aged)
+{
+    meta_preload(ssd, page_of(ssd, lpn), META_MAP, aged);
+}
+
+/* ---- creation and power --------------------------------------------------------- */
+
+/* The cache is empty, and nothing is under way. */
+static void forget(Ssd *ssd)
+{
+    Dftl *d = ssd->map.policy_data;
+
+    for (uint32_t i = 0; i < ssd->l.n_map_pages; i++) {
+        d->page[i] = (DftlPage){
+            .dirty = NONE,
+            .loaders = NONE,
+            .writers = NONE,
+            .sent = NONE,
+        };
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        d->ready[i] = no_pages;
+        d->n_writes[i] = 0;
+    }
+    g_clear_pointer(&d->waiter, g_free);
+    d->n_waiters = 0;
+    d->free_waiter = NONE;
+    d->throttled = NONE;
+    d->n_evicted = 0;
+    d->n_stale = 0;
+    d->gathered = no_pages;
+}
+
+static void dftl_power_lost(Ssd *ssd)
+{
+    Dftl *d = ssd->map.policy_data;
+
+    cmt_clear(&d->cmt);
+    forget(ssd);
+}
+
+static void dftl_init(Ssd *ssd)
+{
+    Dftl *d = g_new0(Dftl, 1);
+    uint64_t most = ssd->cfg->map_cache_bytes / CACHE_ENTRY_BYTES;
+
+    ssd->map.policy_data = d;
+    cmt_init(&d->cmt, (uint32_t)MIN(most, ssd->l.user_units));
+    d->page = g_new(DftlPage, ssd->l.n_map_pages);
+    d->ready = g_new(PageFifo, ssd->l.n_planes);
+    d->n_writes = g_new(uint32_t, ssd->l.n_planes);
+    forget(ssd);
+    ssd->map.policy_bytes = d->cmt.most * sizeof(CmtEntry) +
+                     d->cmt.n_buckets * sizeof(uint32_t) +
+                     ssd->l.n_map_pages * sizeof(DftlPage);
+}
+
+static void dftl_destroy(Ssd *ssd)
+{
+    Dftl *d = ssd->map.policy_data;
+
+    cmt_destroy(&d->cmt);
+    g_free(d->page);
+    g_free(d->waiter);
+    g_free(d->ready);
+    g_free(d->n_writes);
+    g_free(d);
+}
+
+static void dftl_reset_stats(Ssd *ssd)
+{
+    Dftl *d = ssd->map.policy_data;
+
+    d->stats = (DftlStats){.most_stale = d->n_stale};
+}
+
+const MapPolicy map_dftl = {
+    .name = "dftl",
+    .help = "every unit by itself, the map in NAND, part of it cached (DFTL)",
+    .in_nand = true,
+    .init = dftl_init,
+    .destroy = dftl_destroy,
+    .lookup = dftl_lookup,
+    .changed = dftl_changed,
+    .changes_end = dftl_changes_end,
+    .room = write_stale,
+    .aged = dftl_aged,
+    .power_lost = dftl_power_lost,
+    .state = dftl_state,
+    .check = dftl_check,
+    .json = dftl_json,
+    .reset_stats = dftl_reset_stats,
+};

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dftl.h - the books of the map on demand; private to dftl.c and dftl-state.c.
+ */
+#ifndef VSSD_FTL_DFTL_H
+#define VSSD_FTL_DFTL_H
+
+#include "map/cmt.h"
+#include "ssd-internal.h"
+
+typedef enum PageState {
+    PAGE_IDLE,
+    PAGE_READING, /* to be written back, first its old copy */
+    PAGE_WAITING, /* for room */
+    PAGE_WRITING,
+    N_PAGE_STATES,
+} PageState;
+
+/* A translation page. */
+typedef struct DftlPage {
+    uint32_t dirty;   /* its cached entries that are, or NONE */
+    uint32_t loaders; /* waiters: for a part to be read */
+    uint32_t writers; /* for the next time that it is programmed */
+    uint32_t sent;    /* for the program under way */
+    uint32_t evicted; /* entries that left dirty and are not yet written */
+    uint32_t next;    /* in the list of stale pages */
+    uint8_t state;    /* PageState */
+    uint8_t loading;  /* bits: parts (NAND pages) that are being read */
+    uint8_t stale;  /* it has entries to be updated that are not in the cache */
+    uint8_t listed; /* it is in a list of stale pages */
+    uint8_t for_cleaning; /* why it is written */
+} DftlPage;
+
+/* A command that waits, for entries lpn..lpn + n - 1 of a part. */
+typedef struct DftlWaiter {
+    uint32_t cmd;
+    uint32_t lpn, n;
+    uint32_t part;
+    uint32_t next; /* free list; list of the page */
+} DftlWaiter;
+
+typedef struct PageFifo {
+    uint32_t head, tail;
+} PageFifo;
+
+typedef struct DftlStats {
+    uint64_t lookups, hits, misses;
+    uint64_t evictions_clean, evictions_dirty;
+    uint64_t reads;           /* of translation pages, for lookups */
+    uint64_t writes_host;     /* that evictions called for, */
+    uint64_t writes_cleaning; /* and cleaning or trims */
+    uint64_t most_stale;      /* pages at a time */
+} DftlStats;
+
+typedef struct Dftl {
+    Cmt cmt;
+    DftlPage *page; /* l.n_map_pages of them */
+    DftlWaiter *waiter;
+    uint32_t n_waiters;
+    uint32_t free_waiter;
+    uint32_t throttled; /* waiters: writes, until fewer evicted entries wait */
+    uint32_t n_evicted; /* entries that left dirty and are not yet written */
+    uint32_t n_stale;   /* pages */
+    PageFifo gathered;  /* stale pages, until the victim has been emptied */
+    PageFifo *ready;    /* by plane: those that may be written */
+    uint32_t *n_writes; /* by plane: of them, being written */
+    DftlStats stats;
+} Dftl;
+
+static inline uint32_t page_of(const Ssd *ssd, uint32_t lpn)
+{
+    return lpn / ssd->l.map_entries;
+}
+
+/* ---- dftl-state.c ---------------------------------------------------------------- */
+
+/* As MapPolicy says of them. */
+bool dftl_state(Ssd *ssd, State *s);
+bool dftl_check(const Ssd *ssd, GError **error);
+void dftl_json(const Ssd *ssd, JsonWriter *w);
+
+#endif

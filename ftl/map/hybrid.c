@@ -1,0 +1,647 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * hybrid.c - log-block maps: logical blocks, their data blocks, the log, and
+ * which page of the host goes where.
+ *
+ * Knows where an address belongs and which blocks hold what of it.  Knows nothing
+ * of how a log block is emptied (merge.c), or which log block takes a page
+ * (map-bast.c, map-fast.c).
+ *
+ * Pages go round the planes by their address (ftl.stripe); those of one plane
+ * make its logical blocks, as large as an erase block.  A logical block has at
+ * most one data block, in which a unit lies at its offset; what does not fit
+ * there is in log blocks.  "Page" means here what one program takes.  As NAND is
+ * programmed in order, the data block takes a page of the host only if it is the
+ * next one there, and only while the logical block has no log block of its own.
+ *
+ * Ssd.map says where each unit is, so a page in the log may hold any units.
+ * Blocks of these books are BLOCK_MAPPED.
+ *
+ * It never runs out of blocks: a plane has one for each logical block, its log
+ * blocks, and two (layout_logs()); a merge takes one, and gives back one at
+ * least.
+ */
+#include "buffer/buffer-policy.h"
+#include "buffer/buffer.h"
+#include "inspect/oplog.h"
+#include "lazymem.h"
+#include "map/hybrid.h"
+#include "map/map-policy.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "placement/placement.h"
+#include "ssd-internal.h"
+
+/* How many dirty units are looked at for a page that can go now, or to fill it. */
+#define LOOK_AT 256
+
+/* ---- where an address belongs ------------------------------------------------- */
+
+LogicalPage logical_place(const Ssd *ssd, uint32_t lpn)
+{
+    uint32_t n = ssd->l.units_per_program;
+    uint32_t program = lpn / n;
+    uint32_t plane = ssd->placement.stripe_plane[program % ssd->l.n_planes];
+    uint32_t in_plane = program / ssd->l.n_planes;
+    uint32_t per_block = hybrid_block_programs(ssd);
+
+    return (LogicalPage){
+        .plane = plane,
+        .logical = plane * ssd->l.logical_blocks + in_plane / per_block,
+        .page = in_plane % per_block,
+        .unit = lpn % n,
+    };
+}
+
+uint32_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
+                     uint32_t unit)
+{
+    uint32_t plane = logical / ssd->l.logical_blocks;
+    uint64_t in_plane = (uint64_t)(logical % ssd->l.logical_blocks) *
+                            hybrid_block_programs(ssd) +
+                        page;
+    uint64_t program =
+        in_plane * ssd->l.n_planes + ssd->placement.stripe_pos[plane];
+    uint64_t lpn = program * ssd->l.units_per_program + unit;
+
+    return lpn < ssd->l.user_units ? (uint32_t)lpn : NONE;
+}
+
+/* ---- books ---------------------------------------------------------------------- */
+
+static uint32_t n_logical(const Ssd *ssd)
+{
+    return ssd->l.n_planes * ssd->l.logical_blocks;
+}
+
+static void init_logs(Ssd *ssd, uint32_t plane)
+{
+    PlaneLogs *p = &ssd->media.plane[plane].logs;
+
+    *p = (PlaneLogs){
+        .oldest = NONE, .newest = NONE, .free = NONE, .sequential = NONE};
+    merge_forget(&p->merge);
+    for (uint32_t i = ssd->l.log_blocks; i-- > 0;) {
+        uint32_t log = plane * ssd->l.log_blocks + i;
+
+        ssd->map.log_block[log] = (LogBlock){.block = NONE, .newer = p->free};
+        p->free = log;
+    }
+    ssd->media.plane[plane].origin = g_new(uint32_t, ssd->l.units_per_block);
+    for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
+        ssd->media.plane[plane].origin[i] = NONE;
+    }
+}
+
+void hybrid_init(Ssd *ssd)
+{
+    if (ssd->l.log_blocks == 0) {
+        return;
+    }
+    ssd->map.data_block = g_new(uint32_t, n_logical(ssd));
+    ssd->map.log_of = g_new(uint32_t, n_logical(ssd));
+    for (uint32_t i = 0; i < n_logical(ssd); i++) {
+        ssd->map.data_block[i] = NONE;
+        ssd->map.log_of[i] = NONE;
+    }
+    ssd->map.log_block = g_new(LogBlock, ssd->l.n_planes * ssd->l.log_blocks);
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        init_logs(ssd, i);
+    }
+}
+
+void hybrid_destroy(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        g_free(ssd->media.plane[i].origin);
+    }
+    g_free(ssd->map.data_block);
+    g_free(ssd->map.log_of);
+    g_free(ssd->map.log_block);
+}
+
+uint64_t hybrid_memory(const Ssd *ssd)
+{
+    uint64_t of_plane = ssd->l.logical_blocks * 2 * sizeof(uint32_t) +
+                        ssd->l.log_blocks * sizeof(LogBlock) +
+                        ssd->l.units_per_block * sizeof(uint32_t);
+
+    return ssd->l.log_blocks > 0 ? of_plane * ssd->l.n_planes : 0;
+}
+
+uint32_t hybrid_take_page(Ssd *ssd, uint32_t block)
+{
+    ssd->media.block[block].pending++;
+    return block * ssd->geo->pages_per_block + nand_next_page(ssd->nand, block);
+}
+
+/* ---- log blocks ------------------------------------------------------------------ */
+
+static void list_append(Ssd *ssd, PlaneLogs *p, uint32_t log)
+{
+    ssd->map.log_block[log].older = p->newest;
+    ssd->map.log_block[log].newer = NONE;
+    if (p->newest == NONE) {
+        p->oldest = log;
+    } else {
+        ssd->map.log_block[p->newest].newer = log;
+    }
+    p->newest = log;
+    p->n++;
+}
+
+static void list_remove(Ssd *ssd, PlaneLogs *p, uint32_t log)
+{
+    const LogBlock *l = &ssd->map.log_block[log];
+
+    if (l->older == NONE) {
+        p->oldest = l->newer;
+    } else {
+        ssd->map.log_block[l->older].newer = l->newer;
+    }
+    if (l->newer == NONE) {
+        p->newest = l->older;
+    } else {
+        ssd->map.log_block[l->newer].older = l->older;
+    }
+    p->n--;
+}
+
+uint32_t log_open(Ssd *ssd, uint32_t plane, uint32_t logical, bool listed)
+{
+    PlaneLogs *p = &ssd->media.plane[plane].logs;
+    uint32_t log = p->free;
+    uint32_t block = block_take_free(ssd, plane, OPEN_HOST);
+
+    if (block == NONE) {
+        return NONE;
+    }
+    p->free = ssd->map.log_block[log].newer;
+    ssd->map.log_block[log] = (LogBlock){
+        .block = block,
+        .logical = logical,
+        .older = NONE,
+        .newer = NONE,
+        .in_order = logical != NONE,
+    };
+    if (logical != NONE) {
+        ssd->map.log_of[logical] = log;
+    }
+    if (listed) {
+        list_append(ssd, p, log);
+    } else {
+        p->sequential = log;
+    }
+    ssd->map.merge_stats.logs++;
+    return log;
+}
+
+void log_renew(Ssd *ssd, uint32_t plane, uint32_t log)
+{
+    PlaneLogs *p = &ssd->media.plane[plane].logs;
+
+    list_remove(ssd, p, log);
+    list_append(ssd, p, log);
+}
+
+void log_release(Ssd *ssd, uint32_t plane, uint32_t log)
+{
+    PlaneLogs *p = &ssd->media.plane[plane].logs;
+    LogBlock *l = &ssd->map.log_block[log];
+
+    if (l->logical != NONE) {
+        ssd->map.log_of[l->logical] = NONE;
+    }
+    if (p->sequential == log) {
+        p->sequential = NONE;
+    } else {
+        list_remove(ssd, p, log);
+    }
+    *l = (LogBlock){.block = NONE, .newer = p->free};
+    p->free = log;
+}
+
+/* ---- which block takes a page ------------------------------------------------------ */
+
+/* Where a page of the host goes. */
+typedef struct Target {
+    uint32_t block;
+    bool random;   /* the page may hold units of any logical block */
+    bool in_place; /* units lie at their offset in the page */
+} Target;
+
+/* May the block be erased, because nothing in it is valid or will be? */
+static bool is_dead(const Ssd *ssd, uint32_t block)
+{
+    return ssd->media.block[block].valid == 0 &&
+           ssd->media.block[block].pending == 0 &&
+           nand_next_page(ssd->nand, block) > 0;
+}
+
+/* What a trim, or newer data elsewhere, has left nothing of makes way. */
+static void drop_dead(Ssd *ssd, const LogicalPage *at)
+{
+    uint32_t *data = &ssd->map.data_block[at->logical];
+    uint32_t log = ssd->map.log_of[at->logical];
+
+    if (log != NONE && is_dead(ssd, ssd->map.log_block[log].block)) {
+        uint32_t block = ssd->map.log_block[log].block;
+
+        log_release(ssd, at->plane, log);
+        block_start_erase(ssd, block, NAND_CAUSE_MERGE, false);
+    }
+    if (*data != NONE && ssd->map.log_of[at->logical] == NONE &&
+        hybrid_next(ssd, *data) != at->page && is_dead(ssd, *data)) {
+        block_start_erase(ssd, *data, NAND_CAUSE_MERGE, false);
+        *data = NONE;
+    }
+}
+
+/* Does the page go to the data block?  *block may be NONE, as long as there is no
+ * free block for a new one. */
+static bool goes_to_data(Ssd *ssd, const LogicalPage *at, uint32_t *block)
+{
+    uint32_t *data = &ssd->map.data_block[at->logical];
+
+    if (ssd->map.log_of[at->logical] != NONE) {
+        return false;
+    }
+    if (*data == NONE && at->page == 0) {
+        *data = block_take_free(ssd, at->plane, OPEN_HOST);
+        *block = *data;
+        return true;
+    }
+    *block = *data;
+    return *data != NONE && hybrid_next(ssd, *data) == at->page;
+}
+
+static bool log_target(Ssd *ssd, const LogicalPage *at, bool in_place,
+                       Target *t)
+{
+    uint32_t log = ssd->map.policy->log_for(ssd, at, in_place);
+    LogBlock *l;
+
+    if (log == NONE) {
+        return false;
+    }
+    l = &ssd->map.log_block[log];
+    t->block = l->block;
+    t->random = l->logical == NONE;
+    l->in_order = l->in_order && in_place &&
+                  hybrid_next(ssd, l->block) == at->page;
+    t->in_place = l->in_order;
+    return true;
+}
+
+/* false: something has to end first; it is under way. */
+static bool find_target(Ssd *ssd, const LogicalPage *at, bool in_place,
+                        Target *t)
+{
+    const PlaneLogs *p = &ssd->media.plane[at->plane].logs;
+
+    *t = (Target){.in_place = true};
+    while (ssd->media.plane[at->plane].accepting) {
+        uint64_t ended = p->n_ended;
+
+        drop_dead(ssd, at);
+        if (goes_to_data(ssd, at, &t->block)) {
+            return t->block != NONE;
+        }
+        if (log_target(ssd, at, in_place, t)) {
+            return true;
+        }
+        if (ended == p->n_ended) {
+            return false;
+        }
+        /* A merge that had nothing to copy has ended already. */
+    }
+    return false;
+}
+
+/* The log block that took the page is complete, and in order: it is switched. */
+static void switch_complete(Ssd *ssd, const LogicalPage *at)
+{
+    uint32_t log = ssd->map.log_of[at->logical];
+
+    if (log != NONE && ssd->map.log_block[log].in_order &&
+        !log_has_room(ssd, log)) {
+        merge_start(ssd, at->plane, log);
+    }
+}
+
+/* ---- the host's pages ---------------------------------------------------------------- */
+
+/* What of a page waits in the buffer. */
+typedef struct Waiting {
+    bool in_place; /* nothing of it would stay valid elsewhere */
+    bool complete; /* all its units */
+} Waiting;
+
+static bool is_dirty(const Ssd *ssd, uint32_t lpn)
+{
+    uint32_t entry = ssd->map.entry[lpn];
+
+    return map_is_buffered(entry) &&
+           ssd->buffer.slot[map_slot(entry)].state == SLOT_DIRTY;
+}
+
+static Waiting look_at_page(const Ssd *ssd, const LogicalPage *at)
+{
+    Waiting w = {.in_place = true, .complete = true};
+
+    for (uint32_t u = 0; u < ssd->l.units_per_program; u++) {
+        uint32_t lpn = logical_lpn(ssd, at->logical, at->page, u);
+
+        if (lpn != NONE && !is_dirty(ssd, lpn)) {
+            w.complete = false;
+            w.in_place = w.in_place && ssd->map.entry[lpn] == 0;
+        }
+    }
+    return w;
+}
+
+static uint32_t take_slot(Ssd *ssd, uint32_t lpn)
+{
+    uint32_t i = map_slot(ssd->map.entry[lpn]);
+
+    slot_leave_dirty(ssd, i);
+    ssd->buffer.slot[i].state = SLOT_PROGRAMMING;
+    return i;
+}
+
+/* The page's dirty units, each at its offset or one after another. */
+static void gather_own(Ssd *ssd, uint32_t j, const LogicalPage *at,
+                       bool in_place)
+{
+    PageJob *job = &ssd->media.job[j];
+    uint32_t *unit = job_units(ssd, j);
+
+    for (uint32_t u = 0; u < ssd->l.units_per_program; u++) {
+        uint32_t lpn = logical_lpn(ssd, at->logical, at->page, u);
+
+        if (lpn != NONE && is_dirty(ssd, lpn)) {
+            unit[job->n++] = take_slot(ssd, lpn);
+        } else if (in_place) {
+            unit[job->n++] = NONE;
+        }
+    }
+}
+
+/* May the unit fill up a page of the log?  What makes a page by itself does not. */
+static bool fits(const Ssd *ssd, uint32_t lpn, const LogicalPage *at,
+                 const Target *t)
+{
+    LogicalPage other = logical_place(ssd, lpn);
+
+    return other.plane == at->plane &&
+           (t->random || other.logical == at->logical) &&
+           !look_at_page(ssd, &other).complete;
+}
+
+/* From a list of the stream: more for a page of the log. */
+static void gather_from(Ssd *ssd, uint32_t j, const SlotList *list,
+                        const LogicalPage *at, const Target *t)
+{
+    PageJob *job = &ssd->media.job[j];
+    uint32_t i = list->head;
+
+    for (uint32_t n = 0; i != NONE && n < LOOK_AT &&
+                         job->n < ssd->l.units_per_program; n++) {
+        uint32_t next = ssd->buffer.slot[i].after;
+
+        if (fits(ssd, ssd->buffer.slot[i].lpn, at, t)) {
+            job_units(ssd, j)[job->n++] =
+                take_slot(ssd, ssd->buffer.slot[i].lpn);
+        }
+        i = next;
+    }
+}
+
+/* As gather_page() in write.c. */
+static void count_evictions(Ssd *ssd, uint32_t j)
+{
+    if (ssd->host.waiting.head == NONE || ssd->buffer.policy->caches) {
+        return;
+    }
+    for (uint32_t u = 0; u < ssd->media.job[j].n; u++) {
+        ssd->buffer.stats.dirty_evictions += job_units(ssd, j)[u] != NONE;
+    }
+}
+
+static void send_to(Ssd *ssd, uint32_t stream, const LogicalPage *at,
+                    const Target *t)
+{
+    uint32_t j = job_take(ssd);
+
+    ssd->media.job[j].stream = (uint8_t)stream;
+    ssd->media.job[j].plane = at->plane;
+    ssd->media.job[j].ppa = hybrid_take_page(ssd, t->block);
+    gather_own(ssd, j, at, t->in_place);
+    if (!t->in_place) {
+        gather_from(ssd, j, &ssd->placement.stream[stream].due, at, t);
+        gather_from(ssd, j, &ssd->placement.stream[stream].fresh, at, t);
+    }
+    count_evictions(ssd, j);
+    write_submit(ssd, j);
+    switch_complete(ssd, at);
+}
+
+/* A page with the first unit of the list that can go now. */
+static bool send_from(Ssd *ssd, uint32_t stream, const SlotList *list)
+{
+    uint32_t last = NONE;
+    uint32_t i = list->head;
+
+    for (uint32_t n = 0; i != NONE && n < LOOK_AT; n++) {
+        uint32_t lpn = ssd->buffer.slot[i].lpn;
+
+        if (lpn / ssd->l.units_per_program != last) { /* not looked at yet */
+            LogicalPage at = logical_place(ssd, lpn);
+            Target t;
+
+            last = lpn / ssd->l.units_per_program;
+            if (ssd->media.plane[at.plane].accepting &&
+                find_target(ssd, &at, look_at_page(ssd, &at).in_place, &t)) {
+                send_to(ssd, stream, &at, &t);
+                return true;
+            }
+        }
+        i = ssd->buffer.slot[i].after;
+    }
+    return false;
+}
+
+/* What is due goes first; the rest only where a page of it would go anyway. */
+bool hybrid_send(Ssd *ssd, uint32_t stream)
+{
+    const Stream *st = &ssd->placement.stream[stream];
+    bool due = st->due.n > 0;
+
+    if (alloc_next(ssd, 0) == NONE) {
+        return false; /* no plane accepts a page */
+    }
+    if (due && send_from(ssd, stream, &st->due)) {
+        return true;
+    }
+    return (!due || (!ssd->buffer.policy->caches &&
+                     st->due.n + st->fresh.n >= ssd->l.ready_units)) &&
+           send_from(ssd, stream, &st->fresh);
+}
+
+bool hybrid_accepts(const Ssd *ssd, uint32_t lpn)
+{
+    return ssd->media.plane[logical_place(ssd, lpn).plane].accepting;
+}
+
+void hybrid_page_done(Ssd *ssd, uint32_t plane)
+{
+    if (merge_active(&ssd->media.plane[plane])) {
+        merge_host_quiet(ssd, plane);
+    }
+}
+
+/* ---- without modelled time ------------------------------------------------------------- */
+
+/* The data block's pages up to the unit's hold something from the beginning. */
+uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn)
+{
+    LogicalPage at = logical_place(ssd, lpn);
+    uint32_t *data = &ssd->map.data_block[at.logical];
+    uint32_t n = ssd->l.pages_per_program;
+    uint32_t first;
+
+    if (*data == NONE) {
+        *data = block_take_free(ssd, at.plane, OPEN_GC);
+        g_assert(*data != NONE);
+    }
+    first = *data * ssd->geo->pages_per_block;
+    while (hybrid_next(ssd, *data) <= at.page) {
+        uint32_t page = first + nand_next_page(ssd->nand, *data);
+
+        for (uint32_t i = 0; i < n; i++) {
+            oplog_add(ssd->inspect.log, OPLOG_PRELOAD_PAGE, 0, page + i,
+                      ssd->now_ps, 0, 0);
+            nand_preload_page(ssd->nand, (NandPpa){page + i});
+        }
+        for (uint32_t i = 0; i < ssd->l.units_per_program; i++) {
+            ssd->media.spare_lpn[(page << ssd->page_units_shift) + i] =
+                SPARE_NONE;
+        }
+    }
+    return (first << ssd->page_units_shift) +
+           at.page * ssd->l.units_per_program + at.unit;
+}
+
+/* How many of the units, in their order, are of one page; are those all that is
+ * mapped of it? */
+static uint32_t run_of(const Ssd *ssd, const uint64_t *lpn, uint64_t n,
+                       bool *in_place)
+{
+    uint32_t most = ssd->l.units_per_program;
+    uint64_t first = lpn[0] / most * most;
+    uint32_t used = 1;
+    uint32_t elsewhere = 0;
+
+    while (used < n && lpn[used] > lpn[used - 1] &&
+           lpn[used] < first + most) {
+        used++;
+    }
+    for (uint64_t l = first; l < MIN(first + most, ssd->l.user_units); l++) {
+        elsewhere += ssd->map.entry[l] != 0;
+    }
+    for (uint32_t i = 0; i < used; i++) {
+        elsewhere -= ssd->map.entry[lpn[i]] != 0;
+    }
+    *in_place = elsewhere == 0;
+    return used;
+}
+
+uint32_t hybrid_age_page(Ssd *ssd, const uint64_t *lpn, uint64_t n,
+                         uint32_t *ppu, uint32_t *used)
+{
+    LogicalPage at = logical_place(ssd, (uint32_t)lpn[0]);
+    bool in_place;
+    uint32_t first;
+    uint32_t ppa;
+    Target t;
+
+    *used = run_of(ssd, lpn, n, &in_place);
+    if (!find_target(ssd, &at, in_place, &t)) {
+        return NONE;
+    }
+    ppa = hybrid_take_page(ssd, t.block);
+    first = ppa << ssd->page_units_shift;
+    for (uint32_t i = 0; i < *used; i++) {
+        ppu[i] = first + (t.in_place ? (uint32_t)lpn[i] %
+                                           ssd->l.units_per_program
+                                     : i);
+    }
+    return ppa;
+}
+
+void hybrid_age_done(Ssd *ssd, uint32_t lpn)
+{
+    LogicalPage at = logical_place(ssd, lpn);
+
+    switch_complete(ssd, &at);
+}
+
+/* ---- power ------------------------------------------------------------------------------- */
+
+/* A page of a block was on its way: a log block with a hole is no data block. */
+void hybrid_torn(Ssd *ssd, uint32_t ppa)
+{
+    uint32_t block = page_block(ssd, ppa);
+    uint32_t first = block_plane(ssd, block) * ssd->l.log_blocks;
+
+    if (nand_next_page(ssd->nand, block) <= ppa % ssd->geo->pages_per_block) {
+        return; /* it had not reached the cells */
+    }
+    for (uint32_t log = first; log < first + ssd->l.log_blocks; log++) {
+        if (ssd->map.log_block[log].block == block) {
+            ssd->map.log_block[log].in_order = false;
+        }
+    }
+}
+
+/*
+ * What a full merge has copied so far is given up: the originals are all there,
+ * as nothing is erased before the merge has ended.  The block is erased when the
+ * power is back.
+ */
+static void abandon(Ssd *ssd, Plane *p, uint32_t block)
+{
+    uint32_t first = block * ssd->l.units_per_block;
+
+    for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
+        uint32_t from = p->origin[i];
+
+        if (from != NONE && unit_is_valid(ssd, first + i)) {
+            oplog_add(ssd->inspect.log, OPLOG_TAKE_BACK, 0,
+                      spare_lpn(ssd, from), ssd->now_ps, 0, from);
+            map_move(ssd, first + i, from);
+        }
+    }
+    ssd->media.block[block].state = BLOCK_ERASING;
+}
+
+void hybrid_power_lost(Ssd *ssd)
+{
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        if (ssd->media.block[b].state == BLOCK_MAPPED) {
+            ssd->media.block[b].pending = 0;
+        }
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        Plane *p = &ssd->media.plane[i];
+        Merge *m = &p->logs.merge;
+
+        if (m->log != NONE && m->kind == MERGE_FULL && m->logical != NONE &&
+            m->to != NONE) {
+            abandon(ssd, p, m->to);
+        }
+        merge_forget(m);
+        ssd->placement.n_starved -= p->starved;
+        p->starved = false;
+    }
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* hybrid.h - log-block maps: where their pages go, and merges. */
+#ifndef VSSD_FTL_HYBRID_H
+#define VSSD_FTL_HYBRID_H
+
+#include "map/map-policy.h"
+#include "ssd-internal.h"
+
+/* ---- hybrid.c ------------------------------------------------------------------- */
+
+/* All of these are for log-block maps only (SsdLayout.log_blocks > 0), but for
+ * these three. */
+void hybrid_init(Ssd *ssd);
+void hybrid_destroy(Ssd *ssd);
+uint64_t hybrid_memory(const Ssd *ssd);
+
+LogicalPage logical_place(const Ssd *ssd, uint32_t lpn);
+
+/* The lpn at a place in a logical block, or NONE: beyond the capacity. */
+uint32_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
+                     uint32_t unit);
+
+/* Programs that a block takes, and those that it has had. */
+static inline uint32_t hybrid_block_programs(const Ssd *ssd)
+{
+    return ssd->geo->pages_per_block / ssd->l.pages_per_program;
+}
+
+static inline uint32_t hybrid_next(const Ssd *ssd, uint32_t block)
+{
+    return nand_next_page(ssd->nand, block) / ssd->l.pages_per_program;
+}
+
+/* The next page of a block, to be programmed at once. */
+uint32_t hybrid_take_page(Ssd *ssd, uint32_t block);
+
+/* A log block of the plane, for one logical block or (NONE) for any: at the new
+ * end of the plane's list, or beside it; NONE: there is no free block now. */
+uint32_t log_open(Ssd *ssd, uint32_t plane, uint32_t logical, bool listed);
+
+/* To the new end of the list. */
+void log_renew(Ssd *ssd, uint32_t plane, uint32_t log);
+
+/* The record is free; its block is the caller's. */
+void log_release(Ssd *ssd, uint32_t plane, uint32_t log);
+
+static inline bool log_has_room(const Ssd *ssd, uint32_t log)
+{
+    return hybrid_next(ssd, ssd->map.log_block[log].block) <
+           hybrid_block_programs(ssd);
+}
+
+/* Program one page of what waits for the stream; false: no plane takes any. */
+bool hybrid_send(Ssd *ssd, uint32_t stream);
+
+/* Does the plane of the unit take a page at once? */
+bool hybrid_accepts(const Ssd *ssd, uint32_t lpn);
+
+/* A program of the host in the plane has ended. */
+void hybrid_page_done(Ssd *ssd, uint32_t plane);
+
+/* Where a preloaded unit is to lie. */
+uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn);
+
+/* The page for lpn[0..n-1] without modelled time, and how many of them it takes
+ * (*used), each at ppu[]; NONE: a merge or an erase has to end first. */
+uint32_t hybrid_age_page(Ssd *ssd, const uint64_t *lpn, uint64_t n,
+                         uint32_t *ppu, uint32_t *used);
+void hybrid_age_done(Ssd *ssd, uint32_t lpn);
+
+/* The power has gone. */
+void hybrid_torn(Ssd *ssd, uint32_t ppa);
+void hybrid_power_lost(Ssd *ssd);
+
+/* Books of a drive, whatever its map; false: *error says which is wrong.
+ * _ranges: can they be looked at? */
+bool hybrid_check(const Ssd *ssd, GError **error);
+bool hybrid_check_ranges(const Ssd *ssd, GError **error);
+
+/* ---- merge.c -------------------------------------------------------------------- */
+
+/* Empty the log block, as soon as the host's programs in the plane have ended. */
+void merge_start(Ssd *ssd, uint32_t plane, uint32_t log);
+
+/* They may have. */
+void merge_host_quiet(Ssd *ssd, uint32_t plane);
+
+static inline bool merge_active(const Plane *p)
+{
+    return p->logs.merge.log != NONE;
+}
+
+void merge_read_done(Ssd *ssd, const NandOp *op);
+void merge_page_done(Ssd *ssd, uint32_t job);
+void merge_erase_done(Ssd *ssd, uint32_t block);
+
+/* The plane merges nothing. */
+void merge_forget(Merge *m);
+void merge_json(const Ssd *ssd, JsonWriter *w);
+
+#endif

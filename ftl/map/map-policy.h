@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * map-policy.h - what is kept of where each unit is: one const struct in one file
+ * for each policy; policy.c lists them, docs/adding.md tells how to add one.
+ */
+#ifndef VSSD_FTL_MAP_POLICY_H
+#define VSSD_FTL_MAP_POLICY_H
+
+#include "power/power.h"
+#include "ssd-internal.h"
+
+/* Where an lpn belongs under a log-block map. */
+typedef struct LogicalPage {
+    uint32_t plane;
+    uint32_t logical; /* logical block */
+    uint32_t page;    /* in it, in programs */
+    uint32_t unit;    /* in that */
+} LogicalPage;
+
+/* Why a unit is somewhere else in NAND. */
+typedef enum MapChange {
+    MAP_PROGRAMMED, /* for the host */
+    MAP_MOVED,      /* by cleaning */
+    MAP_TRIMMED,
+} MapChange;
+
+/*
+ * What is kept of where each unit is, and what that costs.  Ssd.map is the
+ * model's own truth under every policy: a policy says what a drive has to do to
+ * know it.
+ */
+struct MapPolicy {
+    const char *name;
+    const char *help;
+
+    /* Of a log-block map; 0: it is none.  Log blocks that it needs in a plane. */
+    uint32_t least_logs;
+    /* Required of one.  A log block (record) with room for a page of the host, or
+     * NONE: a merge (merge_start()) or an erase comes first.  in_place: nothing
+     * of the page is valid in NAND but what it replaces, so that it may lie where
+     * it would in a data block. */
+    uint32_t (*log_for)(Ssd *ssd, const LogicalPage *at, bool in_place);
+    bool in_nand; /* the map lies in translation pages (SsdLayout) */
+
+    /* All optional.  Ssd.map_data is the policy's; init also says what its tables
+     * take of the host's memory, in Ssd.map_bytes. */
+    void (*init)(Ssd *ssd);
+    void (*destroy)(Ssd *ssd);
+
+    /* A READ or WRITE needs to know where its units are.  false: it waits, with
+     * Cmd.map_pending above 0, and host_map_ready() comes when that is 0 again. */
+    bool (*lookup)(Ssd *ssd, uint32_t cmd);
+
+    /* The unit's copy in NAND is at another place, or there is none any more; a
+     * series of such changes (a victim has been emptied, a TRIM is done) ends.
+     * Both must not start anything that takes effect at once. */
+    void (*changed)(Ssd *ssd, uint32_t lpn, MapChange why);
+    void (*changes_end)(Ssd *ssd);
+
+    /* The plane has one more free block. */
+    void (*room)(Ssd *ssd, uint32_t plane);
+
+    /* Without modelled time: the unit is in NAND, as if written long ago, or just
+     * now (aged). */
+    void (*aged)(Ssd *ssd, uint32_t lpn, bool aged);
+
+    /* What memory held is gone. */
+    void (*power_lost)(Ssd *ssd);
+
+    /* Required with Ssd.map_data: save it, or load it into what init has made,
+     * and check every number of it: what was loaded may be forged. */
+    bool (*state)(Ssd *ssd, State *s);
+    bool (*check)(const Ssd *ssd, GError **error);
+
+    /* Append to the object "map" of the statistics; count anew. */
+    void (*json)(const Ssd *ssd, JsonWriter *w);
+    void (*reset_stats)(Ssd *ssd);
+};
+
+extern const MapPolicy *const map_policies[]; /* NULL at the end */
+extern const MapPolicy map_page;
+extern const MapPolicy map_bast;
+extern const MapPolicy map_fast;
+extern const MapPolicy map_dftl;
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * map.c - the page-level map: logical unit to buffer slot or physical unit.
+ *
+ * Knows which copy of a unit is current.  Knows nothing of time.
+ *
+ * The copy in NAND of a unit that has been written again stays valid until the
+ * newer one is programmed: a power cut before that must find it.  Such a copy
+ * is remembered in the oldest slot of the unit (Slot.old_entry).
+ */
+#include "buffer/buffer.h"
+#include "journal/saved.h"
+#include "map/map-policy.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "ssd-internal.h"
+
+const MapPolicy map_page = {
+    .name = "page",
+    .help = "every unit by itself, the whole map in memory",
+};
+
+/* The slot of the buffered unit that remembers its copy in NAND. */
+static Slot *oldest_slot(const Ssd *ssd, uint32_t entry)
+{
+    Slot *s = &ssd->buffer.slot[map_slot(entry)];
+
+    return s->older != NONE ? &ssd->buffer.slot[s->older] : s;
+}
+
+uint32_t map_nand_entry(const Ssd *ssd, uint32_t lpn)
+{
+    uint32_t entry = ssd->map.entry[lpn];
+
+    return map_is_buffered(entry) ? oldest_slot(ssd, entry)->old_entry : entry;
+}
+
+uint64_t map_version(const Ssd *ssd, uint32_t lpn)
+{
+    uint32_t entry = ssd->map.entry[lpn];
+
+    if (map_is_buffered(entry)) {
+        return ssd->buffer.slot[map_slot(entry)].version;
+    }
+    return entry && ssd->media.spare_version
+               ? ssd->media.spare_version[entry - 1]
+               : 0;
+}
+
+bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu)
+{
+    uint32_t lpn = spare_lpn(ssd, from_ppu);
+    uint32_t *place = &ssd->map.entry[lpn];
+
+    if (!unit_is_valid(ssd, from_ppu)) {
+        return false;
+    }
+    if (map_is_buffered(*place)) {
+        place = &oldest_slot(ssd, *place)->old_entry;
+    }
+    g_assert(*place == from_ppu + 1);
+    *place = to_ppu + 1;
+    block_clear_valid(ssd, from_ppu);
+    block_set_valid(ssd, to_ppu);
+    return true;
+}
+
+static void drop_nand_copy(Ssd *ssd, Slot *s)
+{
+    if (s->old_entry) {
+        block_clear_valid(ssd, s->old_entry - 1);
+        s->old_entry = 0;
+    }
+}
+
+/* A version that never will be in NAND: who waits for it to be durable waits for
+ * the trim to be (saved_flush()). */
+static void supersede(Ssd *ssd, const Slot *s)
+{
+    tell_superseded(ssd, s);
+    for (uint32_t w = s->waiters; w != NONE; w = ssd->buffer.waiter[w].next) {
+        ssd->host.cmd[ssd->buffer.waiter[w].cmd].trimmed = true;
+    }
+}
+
+static void trim_buffered(Ssd *ssd, uint32_t lpn)
+{
+    uint32_t i = map_slot(ssd->map.entry[lpn]);
+    Slot *s = &ssd->buffer.slot[i];
+
+    switch (s->state) {
+    case SLOT_CLEAN:
+        drop_nand_copy(ssd, s);
+        ssd->map.entry[lpn] = 0;
+        slot_free(ssd, i);
+        break;
+    case SLOT_LOADING:
+        s->dead = true;
+        drop_nand_copy(ssd, s);
+        break;
+    case SLOT_DIRTY:
+        supersede(ssd, s);
+        drop_nand_copy(ssd, s);
+        ssd->map.entry[lpn] = 0;
+        slot_free(ssd, i);
+        break;
+    case SLOT_BLOCKED: {
+        uint32_t older = s->older;
+
+        supersede(ssd, s);
+        ssd->buffer.slot[older].newer = NONE;
+        ssd->buffer.slot[older].dead = true;
+        drop_nand_copy(ssd, &ssd->buffer.slot[older]);
+        ssd->map.entry[lpn] = MAP_BUFFERED | older;
+        slot_free(ssd, i);
+        break;
+    }
+    case SLOT_FILLING:
+        supersede(ssd, s);
+        s->dead = true;
+        drop_nand_copy(ssd, s);
+        break;
+    case SLOT_PROGRAMMING:
+        s->dead = true;
+        drop_nand_copy(ssd, s);
+        break;
+    default:
+        g_assert_not_reached();
+    }
+}
+
+void map_trim(Ssd *ssd, uint32_t lpn)
+{
+    uint32_t entry = ssd->map.entry[lpn];
+
+    if (entry == 0) {
+        return;
+    }
+    if (saves(ssd)) {
+        saved_trim(ssd, lpn, map_version(ssd, lpn));
+    }
+    if (!map_is_buffered(entry)) {
+        block_clear_valid(ssd, entry - 1);
+        ssd->map.entry[lpn] = 0;
+        ssd->map.mapped_units--;
+        map_changed(ssd, lpn, MAP_TRIMMED);
+        return;
+    }
+    if (!ssd->buffer.slot[map_slot(entry)].dead) {
+        ssd->map.mapped_units--;
+        if (map_nand_entry(ssd, lpn)) {
+            map_changed(ssd, lpn, MAP_TRIMMED);
+        }
+        trim_buffered(ssd, lpn);
+    }
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* map.h - the map, and TRIM. */
+#ifndef VSSD_FTL_MAP_H
+#define VSSD_FTL_MAP_H
+
+#include "map/map-policy.h"
+#include "ssd-internal.h"
+
+/* ---- map.c ------------------------------------------------------------- */
+
+static inline bool map_is_buffered(uint32_t entry)
+{
+    return entry & MAP_BUFFERED;
+}
+
+static inline uint32_t map_slot(uint32_t entry)
+{
+    return entry & ~MAP_BUFFERED;
+}
+
+/* Does the map lead to something?  A TRIM under way may have overtaken it
+ * (trim_covers()). */
+static inline bool map_holds(const Ssd *ssd, uint32_t lpn)
+{
+    uint32_t entry = ssd->map.entry[lpn];
+
+    return map_is_buffered(entry) ? !ssd->buffer.slot[map_slot(entry)].dead
+                                  : entry != 0;
+}
+
+/* The newest version of lpn that the map knows; 0 if unmapped. */
+uint64_t map_version(const Ssd *ssd, uint32_t lpn);
+
+/* Trim: lpn reads as unmapped from now on. */
+void map_trim(Ssd *ssd, uint32_t lpn);
+
+/* The map entry of the copy in NAND that is current (0: none). */
+uint32_t map_nand_entry(const Ssd *ssd, uint32_t lpn);
+
+/* The mapping scheme hears that the unit's copy in NAND is elsewhere. */
+static inline void map_changed(Ssd *ssd, uint32_t lpn, MapChange why)
+{
+    if (ssd->map.policy->changed && lpn < ssd->l.user_units) {
+        ssd->map.policy->changed(ssd, lpn, why);
+    }
+}
+
+static inline void map_changes_end(Ssd *ssd)
+{
+    if (ssd->map.policy->changes_end) {
+        ssd->map.policy->changes_end(ssd);
+    }
+}
+
+/* A victim has been erased, or would have been. */
+static inline void map_room(Ssd *ssd, uint32_t plane)
+{
+    map_changes_end(ssd);
+    if (ssd->map.policy->room) {
+        ssd->map.policy->room(ssd, plane);
+    }
+}
+
+/* Let the copy of a unit that cleaning has moved be the current one, if the
+ * old one still is; true: it was. */
+bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu);
+
+/* ---- trim.c ------------------------------------------------------------ */
+
+void trim_init(Ssd *ssd);
+void trim_destroy(Ssd *ssd);
+uint32_t trim_words(const Ssd *ssd); /* of Ssd.group_used and trim_left */
+
+/* The TRIM begins to act; the next step of those under way; they are no more. */
+void trim_start(Ssd *ssd, uint32_t cmd);
+void trim_event(Ssd *ssd);
+void trim_power_lost(Ssd *ssd);
+
+/* The map is about to hold something of the unit. */
+static inline void trim_note_used(Ssd *ssd, uint32_t lpn)
+{
+    uint32_t group = lpn >> ssd->map.trim_shift;
+
+    ssd->map.group_used[group / 64] |= 1ULL << (group % 64);
+}
+
+/* Is the unit trimmed, while the map does not say so yet? */
+bool trim_covers(const Ssd *ssd, uint32_t lpn);
+
+/* The map is about to be asked for units first..last, or changed. */
+void trim_settle(Ssd *ssd, uint64_t first, uint64_t last);
+
+static inline void trim_before(Ssd *ssd, uint64_t first, uint64_t last)
+{
+    if (G_UNLIKELY(ssd->map.n_trim_left > 0)) {
+        trim_settle(ssd, first, last);
+    }
+}
+
+bool trim_check(const Ssd *ssd, GError **error);
+
+/* ---- dftl.c ------------------------------------------------------------ */
+
+/* Of translation pages, from meta.c: one is about to be programmed; has been;
+ * the part that the cookie says has been read. */
+void dftl_page_begins(Ssd *ssd, uint32_t page);
+void dftl_page_written(Ssd *ssd, uint32_t page);
+void dftl_page_read(Ssd *ssd, uint32_t cookie);
+
+extern const StateStruct dftl_struct, cmt_struct;
+
+#endif

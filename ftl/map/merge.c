@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * merge.c - how log blocks are emptied: switch, partial and full merges.
+ *
+ * Knows which copies are made, in which order, and what is erased then.  Knows
+ * nothing of host commands, or which log block is emptied when (map-*.c).
+ *
+ * A log block of one logical block that has been written in order becomes its
+ * data block: as it is (switch), or after the rest has been copied behind it
+ * (partial).  Else the newest of everything that the logical block has goes to a
+ * free block (full); a log block of many logical blocks takes one full merge for
+ * each that has a unit in it.  What nothing is known of between two pages is
+ * programmed empty.
+ *
+ * A plane makes one merge at a time, and no page of the host goes there
+ * meanwhile; it begins when those under way have ended.  Pages are read ahead
+ * (MERGE_WINDOW).  What a merge replaces is erased when its last copy is
+ * programmed: until then a power cut finds the originals.
+ */
+#include <string.h>
+
+#include "buffer/buffer.h"
+#include "gc/gc.h"
+#include "map/hybrid.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "ssd-internal.h"
+
+void merge_forget(Merge *m)
+{
+    *m = (Merge){.log = NONE, .logical = NONE, .to = NONE};
+}
+
+/* ---- one logical block ---------------------------------------------------------- */
+
+/* Where each unit of a page of the logical block lies in NAND, or NONE. */
+static void sources(const Ssd *ssd, uint32_t logical, uint32_t page,
+                    uint32_t *ppu)
+{
+    uint32_t lpn = logical_lpn(ssd, logical, page, 0);
+    uint64_t left = lpn == NONE ? 0 : ssd->l.user_units - lpn;
+
+    for (uint32_t u = 0; u < ssd->l.units_per_program; u++) {
+        ppu[u] = u < left ? map_nand_entry(ssd, lpn + u) - 1 : NONE;
+    }
+}
+
+/* Pages up to the last that has something in NAND. */
+static uint32_t mapped_pages(const Ssd *ssd, Plane *p, uint32_t logical)
+{
+    uint32_t n = hybrid_block_programs(ssd);
+
+    for (; n > 0; n--) {
+        sources(ssd, logical, n - 1, p->origin);
+        for (uint32_t u = 0; u < ssd->l.units_per_program; u++) {
+            if (p->origin[u] != NONE) {
+                return n;
+            }
+        }
+    }
+    return 0;
+}
+
+static void begin_logical(Ssd *ssd, Plane *p, uint32_t logical)
+{
+    Merge *m = &p->logs.merge;
+    const LogBlock *l = &ssd->map.log_block[m->log];
+    uint32_t first = 0;
+
+    m->logical = logical;
+    m->end = mapped_pages(ssd, p, logical);
+    m->kind = MERGE_FULL;
+    if (!m->random && l->in_order) {
+        m->to = l->block;
+        first = hybrid_next(ssd, l->block);
+        m->kind = m->end > first ? MERGE_PARTIAL : MERGE_SWITCH;
+        m->end = MAX(m->end, first);
+    }
+    m->read = first;
+    m->read_unit = 0;
+    m->program = first;
+    memset(p->origin, 0xff, ssd->l.units_per_block * sizeof(*p->origin));
+}
+
+/* The next logical block to be merged; false: the log block is empty. */
+static bool next_logical(Ssd *ssd, Plane *p)
+{
+    Merge *m = &p->logs.merge;
+    const LogBlock *l = &ssd->map.log_block[m->log];
+    uint32_t first = l->block * ssd->l.units_per_block;
+
+    if (!m->random) {
+        if (m->scan == 0) {
+            m->scan = 1;
+            begin_logical(ssd, p, l->logical);
+            return true;
+        }
+        return false;
+    }
+    for (; m->scan < ssd->l.units_per_block; m->scan++) {
+        if (unit_is_valid(ssd, first + m->scan)) {
+            uint32_t lpn = spare_lpn(ssd, first + m->scan);
+
+            begin_logical(ssd, p, logical_place(ssd, lpn).logical);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the copy loop ------------------------------------------------------------------ */
+
+/* Read what the page of the array that holds the unit has of the merge's page;
+ * false: a unit before it lies there, too, and has had it read. */
+static bool read_page_of(Ssd *ssd, Merge *m, const uint32_t *ppu, uint32_t unit)
+{
+    uint32_t page = ppu_page(ssd, ppu[unit]);
+    NandOp op = {
+        .kind = NAND_READ,
+        .cause = NAND_CAUSE_MERGE,
+        .ppa = {page},
+        .cookie = m->read,
+    };
+
+    for (uint32_t u = 0; u < ssd->l.units_per_program; u++) {
+        if (ppu[u] == NONE || ppu_page(ssd, ppu[u]) != page) {
+            continue;
+        }
+        if (u < unit) {
+            return false;
+        }
+        op.bytes += 1U << ssd->unit_shift;
+        op.parts |= unit_parts(ssd, ppu[u]);
+    }
+    m->reads++;
+    m->left[m->read % MERGE_WINDOW]++;
+    faulty_submit(ssd, &op);
+    return true;
+}
+
+/* true: a read is on its way, or there is nothing more to read for the page. */
+static bool try_read(Ssd *ssd, Plane *p)
+{
+    Merge *m = &p->logs.merge;
+    uint32_t *ppu = &p->origin[m->read * ssd->l.units_per_program];
+
+    if (m->read == m->end || m->read == m->program + MERGE_WINDOW ||
+        m->reads == GC_READS_PER_PLANE) {
+        return false;
+    }
+    sources(ssd, m->logical, m->read, ppu); /* they may be trimmed meanwhile */
+    while (m->read_unit < ssd->l.units_per_program) {
+        uint32_t unit = m->read_unit++;
+
+        if (ppu[unit] != NONE && read_page_of(ssd, m, ppu, unit)) {
+            return true;
+        }
+    }
+    m->read++;
+    m->read_unit = 0;
+    return true;
+}
+
+/* Fill in the job's page; how many units it holds. */
+static uint32_t fill_page(Ssd *ssd, Plane *p, uint32_t j)
+{
+    const Merge *m = &p->logs.merge;
+    uint32_t first = ssd->media.job[j].ppa << ssd->page_units_shift;
+    uint32_t *ppu = &p->origin[m->program * ssd->l.units_per_program];
+    uint32_t used = 0;
+
+    sources(ssd, m->logical, m->program, ppu);
+    for (uint32_t u = 0; u < ssd->media.job[j].n; u++) {
+        job_units(ssd, j)[u] = ppu[u];
+        if (ppu[u] == NONE) {
+            ssd->media.spare_lpn[first + u] = SPARE_NONE;
+        } else {
+            gc_copy_spare(ssd, ppu[u], first + u);
+            used++;
+        }
+    }
+    return used;
+}
+
+static void program_page(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    Merge *m = &p->logs.merge;
+    MergeStats *s = &ssd->map.merge_stats;
+    uint32_t j = job_take(ssd);
+    NandOp op = {
+        .kind = NAND_PROGRAM,
+        .cause = NAND_CAUSE_MERGE,
+        .ppa = {m->to * ssd->geo->pages_per_block +
+                m->program * ssd->l.pages_per_program},
+        .bytes = ssd->geo->page_bytes,
+        .cookie = j,
+    };
+    uint32_t used;
+
+    ssd->media.block[m->to].pending++;
+    ssd->media.job[j].plane = plane;
+    ssd->media.job[j].ppa = op.ppa.page;
+    ssd->media.job[j].n = ssd->l.units_per_program;
+    ssd->media.job[j].gc = true;
+    used = fill_page(ssd, p, j);
+    s->copied_pages[m->kind] += used > 0 ? ssd->l.pages_per_program : 0;
+    s->padded_pages += used > 0 ? 0 : ssd->l.pages_per_program;
+    m->program++;
+    m->programs++;
+    faulty_submit(ssd, &op);
+}
+
+static bool try_program(Ssd *ssd, uint32_t plane)
+{
+    Merge *m = &ssd->media.plane[plane].logs.merge;
+
+    if (m->program == m->read || m->left[m->program % MERGE_WINDOW] > 0 ||
+        m->programs == GC_PROGRAMS_PER_PLANE) {
+        return false;
+    }
+    program_page(ssd, plane);
+    return true;
+}
+
+/* ---- ends ------------------------------------------------------------------------------ */
+
+/* The logical block is in one block now; what it was in before is erased. */
+static void commit(Ssd *ssd, uint32_t plane)
+{
+    Merge *m = &ssd->media.plane[plane].logs.merge;
+    uint32_t old = ssd->map.data_block[m->logical];
+    uint32_t own = ssd->map.log_of[m->logical];
+
+    ssd->map.merge_stats.merges[m->kind]++;
+    ssd->map.data_block[m->logical] = m->to;
+    if (own != NONE) {
+        uint32_t block = ssd->map.log_block[own].block;
+
+        log_release(ssd, plane, own);
+        if (block != m->to) {
+            block_start_erase(ssd, block, NAND_CAUSE_MERGE, false);
+        }
+    }
+    if (old != NONE) {
+        block_start_erase(ssd, old, NAND_CAUSE_MERGE, false);
+    }
+    m->logical = NONE;
+    m->to = NONE;
+}
+
+static void end_merge(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    Merge *m = &p->logs.merge;
+
+    if (m->random) {
+        uint32_t block = ssd->map.log_block[m->log].block;
+
+        ssd->map.merge_stats.emptied++;
+        log_release(ssd, plane, m->log);
+        block_start_erase(ssd, block, NAND_CAUSE_MERGE, false);
+    }
+    p->logs.n_ended++;
+    merge_forget(m);
+    p->starved = false;
+    ssd->placement.n_starved--;
+    plane_update(ssd, plane);
+}
+
+/* Has it a block to copy to?  One that is being erased will be there. */
+static bool has_destination(Ssd *ssd, uint32_t plane)
+{
+    Merge *m = &ssd->media.plane[plane].logs.merge;
+
+    if (m->to == NONE && m->end > 0) {
+        m->to = block_take_free(ssd, plane, OPEN_GC);
+    }
+    return m->to != NONE || m->end == 0;
+}
+
+/* As far as it goes now. */
+static void step(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    Merge *m = &p->logs.merge;
+
+    while (m->begun) {
+        if (m->logical == NONE && !next_logical(ssd, p)) {
+            end_merge(ssd, plane);
+            return;
+        }
+        if (!has_destination(ssd, plane)) {
+            return;
+        }
+        while (try_program(ssd, plane) || try_read(ssd, p)) {
+        }
+        if (m->program < m->end || m->programs > 0) {
+            return;
+        }
+        commit(ssd, plane);
+    }
+}
+
+void merge_host_quiet(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+
+    if (p->host_programs == 0 && !p->logs.merge.begun) {
+        p->logs.merge.begun = true;
+        step(ssd, plane);
+    }
+}
+
+void merge_start(Ssd *ssd, uint32_t plane, uint32_t log)
+{
+    Plane *p = &ssd->media.plane[plane];
+
+    g_assert(!merge_active(p));
+    merge_forget(&p->logs.merge);
+    p->logs.merge.log = log;
+    p->logs.merge.random = ssd->map.log_block[log].logical == NONE;
+    p->starved = true;
+    ssd->placement.n_starved++;
+    plane_update(ssd, plane);
+    merge_host_quiet(ssd, plane);
+}
+
+/* Go on; if the merge ends, so does what the host waits for. */
+static void go_on(Ssd *ssd, uint32_t plane)
+{
+    step(ssd, plane);
+    if (!merge_active(&ssd->media.plane[plane]) && ssd->placement.pump_waits) {
+        write_pump(ssd);
+    }
+}
+
+/* What cannot be read is copied all the same, marked. */
+void merge_read_done(Ssd *ssd, const NandOp *op)
+{
+    uint32_t plane = block_plane(ssd, page_block(ssd, op->ppa.page));
+    Merge *m = &ssd->media.plane[plane].logs.merge;
+    uint32_t first = op->ppa.page << ssd->page_units_shift;
+
+    for (uint32_t i = 0; i < ssd->l.units_per_page && op->bad_parts; i++) {
+        if (unit_is_valid(ssd, first + i) &&
+            (op->bad_parts & unit_parts(ssd, first + i))) {
+            ssd->media.spare_lpn[first + i] |= SPARE_POISON;
+        }
+    }
+    m->reads--;
+    m->left[op->cookie % MERGE_WINDOW]--;
+    go_on(ssd, plane);
+}
+
+void merge_page_done(Ssd *ssd, uint32_t j)
+{
+    const PageJob job = ssd->media.job[j];
+    Merge *m = &ssd->media.plane[job.plane].logs.merge;
+    uint32_t first = job.ppa << ssd->page_units_shift;
+    uint32_t moved = 0;
+
+    for (uint32_t u = 0; u < job.n; u++) {
+        uint32_t from = job_units(ssd, j)[u];
+
+        moved += from != NONE && map_move(ssd, from, first + u);
+    }
+    ssd->gc.copied_units += moved;
+    ssd->map.merge_stats.copied_units[m->kind] += moved;
+    block_page_done(ssd, page_block(ssd, job.ppa));
+    m->programs--;
+    job_give(ssd, j);
+    go_on(ssd, job.plane);
+}
+
+void merge_erase_done(Ssd *ssd, uint32_t block)
+{
+    block_erased(ssd, block);
+    go_on(ssd, block_plane(ssd, block));
+}
+
+/* ---- statistics ---------------------------------------------------------------------------- */
+
+void merge_json(const Ssd *ssd, JsonWriter *w)
+{
+    static const char *const names[N_MERGE_KINDS] = {
+        [MERGE_SWITCH] = "switch",
+        [MERGE_PARTIAL] = "partial",
+        [MERGE_FULL] = "full",
+    };
+    const MergeStats *s = &ssd->map.merge_stats;
+    uint64_t in_use = 0;
+
+    for (uint32_t i = 0; i < ssd->l.n_planes && ssd->l.log_blocks > 0; i++) {
+        const PlaneLogs *p = &ssd->media.plane[i].logs;
+
+        in_use += p->n + (p->sequential != NONE);
+    }
+    json_open(w, "merges", '{');
+    for (unsigned k = 0; k < N_MERGE_KINDS; k++) {
+        json_open(w, names[k], '{');
+        json_u64(w, "merges", s->merges[k]);
+        json_u64(w, "copied_pages", s->copied_pages[k]);
+        json_u64(w, "copied_units", s->copied_units[k]);
+        json_close(w, '}');
+    }
+    json_u64(w, "padded_pages", s->padded_pages);
+    json_u64(w, "random_logs_emptied", s->emptied);
+    json_u64(w, "logs_opened", s->logs);
+    json_u64(w, "logs_in_use", in_use);
+    json_u64(w, "log_blocks", (uint64_t)ssd->l.log_blocks * ssd->l.n_planes);
+    json_close(w, '}');
+}

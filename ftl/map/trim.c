@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * trim.c - TRIM: in bounded steps, however large the range and the drive.
+ *
+ * Knows which parts of the map may hold something, and which of them a TRIM that
+ * has begun is still to unmap.  What becomes of a single unit is map.c's.
+ *
+ * The map is looked at in groups of units (SsdConfig.trim_group_shift).  A bit for each says that it
+ * may hold something (group_used), so ranges that hold nothing take no time.  A
+ * TRIM unmaps the units before the first and after the last whole group at once,
+ * and marks the whole groups that hold something (trim_left).  Those are unmapped
+ * some at a time, by events; the TRIM ends with the last.
+ *
+ * To whoever looks, the TRIM has taken effect at its beginning: a command that
+ * needs a unit of a marked group has that group unmapped first (trim_before()),
+ * and nothing that is written later is trimmed.
+ */
+#include "buffer/buffer.h"
+#include "host/host.h"
+#include "inspect/oplog.h"
+#include "lazymem.h"
+#include "map/map.h"
+#include "ssd-internal.h"
+
+/* The firmware's time for a unit of a marked group, where more groups are marked
+ * than one event unmaps: about what it takes the model. */
+#define UNIT_PS (20 * PS_PER_NS)
+
+/* ---- groups ------------------------------------------------------------------- */
+
+static uint64_t group_units(const Ssd *ssd)
+{
+    return 1ULL << ssd->map.trim_shift;
+}
+
+static uint32_t n_groups(const Ssd *ssd)
+{
+    return (uint32_t)((ssd->l.user_units + group_units(ssd) - 1) >>
+                      ssd->map.trim_shift);
+}
+
+uint32_t trim_words(const Ssd *ssd)
+{
+    return n_groups(ssd) / 64 + 1;
+}
+
+void trim_init(Ssd *ssd)
+{
+    ssd->map.trim_shift = ssd->cfg->trim_group_shift;
+    ssd->map.group_used = lazy_new(uint64_t, trim_words(ssd));
+    ssd->map.trim_left = lazy_new(uint64_t, trim_words(ssd));
+    ssd->map.trims = (CmdFifo){NONE, NONE};
+}
+
+void trim_destroy(Ssd *ssd)
+{
+    lazy_free(ssd->map.group_used, trim_words(ssd),
+              sizeof(*ssd->map.group_used));
+    lazy_free(ssd->map.trim_left, trim_words(ssd), sizeof(*ssd->map.trim_left));
+}
+
+void trim_power_lost(Ssd *ssd)
+{
+    lazy_clear(ssd->map.trim_left, trim_words(ssd),
+               sizeof(*ssd->map.trim_left));
+    ssd->map.n_trim_left = 0;
+    ssd->map.trims = (CmdFifo){NONE, NONE};
+}
+
+static uint64_t end_of_group(const Ssd *ssd, uint32_t group)
+{
+    return MIN((group + 1ULL) << ssd->map.trim_shift, ssd->l.user_units);
+}
+
+/* The first marked group from `group` on, or end. */
+static uint32_t next_left(const Ssd *ssd, uint32_t group, uint32_t end)
+{
+    while (group < end) {
+        uint64_t word = ssd->map.trim_left[group / 64] >> (group % 64);
+
+        if (word) {
+            return MIN(group + (uint32_t)__builtin_ctzll(word), end);
+        }
+        group = (group / 64 + 1) * 64;
+    }
+    return end;
+}
+
+/* ---- what a TRIM covers -------------------------------------------------------- */
+
+/* The units wholly inside the range. */
+static void units_of(const Ssd *ssd, const SsdCmd *r, uint64_t *first,
+                     uint64_t *end)
+{
+    uint64_t blocks = 1ULL << ssd->block_shift;
+
+    *first = (r->lba + blocks - 1) >> ssd->block_shift;
+    *end = MAX((r->lba + r->nblocks) >> ssd->block_shift, *first);
+}
+
+/* The groups wholly inside it; the last one of the drive may be short. */
+static void groups_of(const Ssd *ssd, const SsdCmd *r, uint32_t *first,
+                      uint32_t *end)
+{
+    uint64_t lpn;
+    uint64_t lpn_end;
+
+    units_of(ssd, r, &lpn, &lpn_end);
+    *first = (uint32_t)((lpn + group_units(ssd) - 1) >> ssd->map.trim_shift);
+    *end = lpn_end == ssd->l.user_units
+               ? n_groups(ssd)
+               : (uint32_t)(lpn_end >> ssd->map.trim_shift);
+    *end = MAX(*end, *first);
+}
+
+/* ---- units ----------------------------------------------------------------------- */
+
+static void log_units(Ssd *ssd, uint32_t cmd, uint64_t first, uint64_t end)
+{
+    if (first < end) {
+        oplog_add(ssd->inspect.log, OPLOG_TRIM, 0, (uint32_t)first, ssd->now_ps,
+                  ssd->host.cmd[cmd].serial, end - first - 1);
+    }
+}
+
+static void trim_units(Ssd *ssd, uint64_t first, uint64_t end)
+{
+    for (uint64_t lpn = first; lpn < end; lpn++) {
+        map_trim(ssd, (uint32_t)lpn);
+    }
+}
+
+/* A TRIM under way that covers the group; for the log. */
+static uint32_t whose(const Ssd *ssd, uint32_t group)
+{
+    uint32_t cmd = ssd->map.trims.head;
+
+    for (; cmd != NONE; cmd = ssd->host.cmd[cmd].next) {
+        uint32_t first;
+        uint32_t end;
+
+        groups_of(ssd, &ssd->host.cmd[cmd].req, &first, &end);
+        if (group >= first && group < end) {
+            return cmd;
+        }
+    }
+    g_assert_not_reached();
+}
+
+/* Unmap a marked group.  What is being programmed keeps its entry for a while. */
+static void settle(Ssd *ssd, uint32_t group)
+{
+    uint64_t first = (uint64_t)group << ssd->map.trim_shift;
+    uint64_t end = end_of_group(ssd, group);
+    bool used = false;
+
+    if (ssd->inspect.log) {
+        log_units(ssd, whose(ssd, group), first, end);
+    }
+    ssd->map.trim_left[group / 64] &= ~(1ULL << (group % 64));
+    ssd->map.n_trim_left--;
+    trim_units(ssd, first, end);
+    for (uint64_t lpn = first; lpn < end && !used; lpn++) {
+        used = ssd->map.entry[lpn] != 0;
+    }
+    if (!used) {
+        ssd->map.group_used[group / 64] &= ~(1ULL << (group % 64));
+    }
+}
+
+bool trim_covers(const Ssd *ssd, uint32_t lpn)
+{
+    uint32_t group = lpn >> ssd->map.trim_shift;
+
+    return ssd->map.trim_left[group / 64] >> (group % 64) & 1;
+}
+
+void trim_settle(Ssd *ssd, uint64_t first, uint64_t last)
+{
+    uint32_t end = (uint32_t)(last >> ssd->map.trim_shift) + 1;
+    uint32_t group = (uint32_t)(first >> ssd->map.trim_shift);
+
+    group = next_left(ssd, group, end);
+    if (group == end) {
+        return;
+    }
+    for (; group < end; group = next_left(ssd, group + 1, end)) {
+        settle(ssd, group);
+    }
+    map_changes_end(ssd);
+}
+
+/* ---- the command ------------------------------------------------------------------ */
+
+/* Mark the whole groups that hold something; how many are to be unmapped. */
+static uint32_t mark(Ssd *ssd, uint32_t cmd)
+{
+    uint32_t first;
+    uint32_t end;
+    uint32_t left = 0;
+
+    groups_of(ssd, &ssd->host.cmd[cmd].req, &first, &end);
+    for (uint32_t g = first; g < end; g = (g / 64 + 1) * 64) {
+        uint64_t range = UINT64_MAX << (g % 64);
+        uint64_t *word = &ssd->map.trim_left[g / 64];
+        uint64_t marked;
+
+        if (end - g / 64 * 64 < 64) {
+            range &= (1ULL << (end % 64)) - 1;
+        }
+        marked = ssd->map.group_used[g / 64] & range & ~*word;
+        *word |= marked;
+        ssd->map.n_trim_left += (uint32_t)__builtin_popcountll(marked);
+        left += (uint32_t)__builtin_popcountll(*word & range);
+    }
+    return left;
+}
+
+/* Log what is not marked: it held nothing. */
+static void log_empty(Ssd *ssd, uint32_t cmd)
+{
+    uint32_t first;
+    uint32_t end;
+
+    groups_of(ssd, &ssd->host.cmd[cmd].req, &first, &end);
+    while (ssd->inspect.log && first < end) {
+        uint32_t next = next_left(ssd, first, end);
+
+        if (next > first) {
+            log_units(ssd, cmd, (uint64_t)first << ssd->map.trim_shift,
+                      end_of_group(ssd, next - 1));
+        }
+        first = MAX(next, first + 1);
+    }
+}
+
+/* Units of the command that belong to no whole group. */
+static void trim_now(Ssd *ssd, uint32_t cmd, uint64_t first, uint64_t end)
+{
+    log_units(ssd, cmd, first, end);
+    trim_units(ssd, first, end);
+}
+
+/* The units before the first whole group; all, if there is none. */
+static void trim_head(Ssd *ssd, uint32_t cmd)
+{
+    const SsdCmd *r = &ssd->host.cmd[cmd].req;
+    uint64_t first;
+    uint64_t end;
+    uint32_t group;
+    uint32_t group_end;
+
+    units_of(ssd, r, &first, &end);
+    groups_of(ssd, r, &group, &group_end);
+    trim_now(ssd, cmd, first,
+             group < group_end ? (uint64_t)group << ssd->map.trim_shift : end);
+}
+
+/* Those behind the last one. */
+static void trim_tail(Ssd *ssd, uint32_t cmd)
+{
+    const SsdCmd *r = &ssd->host.cmd[cmd].req;
+    uint64_t first;
+    uint64_t end;
+    uint32_t group;
+    uint32_t group_end;
+
+    units_of(ssd, r, &first, &end);
+    groups_of(ssd, r, &group, &group_end);
+    if (group < group_end) {
+        trim_now(ssd, cmd, MIN((uint64_t)group_end << ssd->map.trim_shift, end),
+                 end);
+    }
+}
+
+/* Unmap groups of the command, up to that many; how many. */
+static uint32_t go_on(Ssd *ssd, uint32_t cmd, uint32_t most)
+{
+    uint32_t group;
+    uint32_t end;
+    uint32_t n = 0;
+
+    groups_of(ssd, &ssd->host.cmd[cmd].req, &group, &end);
+    group = MAX(group, (uint32_t)ssd->host.cmd[cmd].next_lpn);
+    while (n < most && (group = next_left(ssd, group, end)) < end) {
+        settle(ssd, group++);
+        n++;
+    }
+    ssd->host.cmd[cmd].next_lpn = group;
+    return n;
+}
+
+static bool is_done(const Ssd *ssd, uint32_t cmd)
+{
+    uint32_t group;
+    uint32_t end;
+
+    groups_of(ssd, &ssd->host.cmd[cmd].req, &group, &end);
+    group = MAX(group, (uint32_t)ssd->host.cmd[cmd].next_lpn);
+    return next_left(ssd, group, end) == end;
+}
+
+static void finish(Ssd *ssd, uint32_t cmd)
+{
+    map_changes_end(ssd);
+    host_account(ssd, &ssd->host.cmd[cmd], COST_firmware);
+    host_finish(ssd, cmd, SSD_STATUS_OK);
+}
+
+/* Room has become free. */
+static void use_room(Ssd *ssd)
+{
+    map_changes_end(ssd);
+    host_room(ssd);
+    write_pump(ssd);
+}
+
+static void wait_for_step(Ssd *ssd)
+{
+    uint64_t units = ssd->cfg->trim_step * group_units(ssd);
+
+    eventq_push(&ssd->events, ssd->now_ps + units * UNIT_PS, SSD_EVENT_TRIM, 0);
+}
+
+void trim_start(Ssd *ssd, uint32_t cmd)
+{
+    uint32_t left;
+
+    ssd->host.cmd[cmd].next_lpn = 0;
+    trim_head(ssd, cmd);
+    left = mark(ssd, cmd);
+    log_empty(ssd, cmd);
+    if (left > ssd->cfg->trim_step) {
+        if (ssd->map.trims.head == NONE) {
+            wait_for_step(ssd);
+        }
+        fifo_push(ssd, &ssd->map.trims, cmd);
+        trim_tail(ssd, cmd);
+    } else {
+        fifo_push_front(ssd, &ssd->map.trims, cmd); /* for whose() */
+        go_on(ssd, cmd, left);
+        fifo_pop(ssd, &ssd->map.trims);
+        trim_tail(ssd, cmd);
+        finish(ssd, cmd);
+    }
+    use_room(ssd);
+}
+
+void trim_event(Ssd *ssd)
+{
+    uint32_t most = ssd->cfg->trim_step;
+
+    while (ssd->map.trims.head != NONE) {
+        uint32_t cmd = ssd->map.trims.head;
+
+        most -= go_on(ssd, cmd, most);
+        if (!is_done(ssd, cmd)) {
+            wait_for_step(ssd);
+            break;
+        }
+        fifo_pop(ssd, &ssd->map.trims);
+        finish(ssd, cmd);
+    }
+    use_room(ssd);
+}
+
+/* ---- checks ------------------------------------------------------------------------- */
+
+bool trim_check(const Ssd *ssd, GError **error)
+{
+    uint32_t left = 0;
+
+    for (uint32_t w = 0; w < trim_words(ssd); w++) {
+        left += (uint32_t)__builtin_popcountll(ssd->map.trim_left[w]);
+    }
+    if (left != ssd->map.n_trim_left ||
+        (left > 0 && ssd->map.trims.head == NONE) ||
+        next_left(ssd, n_groups(ssd), trim_words(ssd) * 64) <
+            trim_words(ssd) * 64) {
+        return opt_fail(error, OPT_ERROR_VALUE, "%u groups of the map are to be "
+                        "trimmed, counted %u", ssd->map.n_trim_left, left);
+    }
+    for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
+        uint32_t group = lpn >> ssd->map.trim_shift;
+
+        if (ssd->map.entry[lpn] &&
+            !(ssd->map.group_used[group / 64] >> (group % 64) & 1)) {
+            return opt_fail(error, OPT_ERROR_VALUE, "unit %u is mapped, its "
+                            "group is said to be empty", lpn);
+        }
+    }
+    return true;
+}

@@ -1,0 +1,713 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * block.c - blocks and planes: free lists, open blocks, counts of valid units.
+ *
+ * Knows in which state each block is and keeps the FULL blocks of a plane in
+ * buckets by their number of valid units, so that finding and moving one costs
+ * O(1).  Knows nothing about what a unit means or which block is best.
+ *
+ * Room: the host never takes the last free block of a plane (one for each class
+ * of cleaning, and one more if programs may fail); it belongs to cleaning, which
+ * gives back a block for each one that it takes.  Emptying a block in SLC mode
+ * gives none back, so meanwhile the host leaves one more.  A plane that
+ * holds more than its share of the drive (SsdLayout) is passed over, so every
+ * plane keeps enough invalid units for cleaning to gain by.
+ */
+#include "gc/age-tree.h"
+#include "gc/gc.h"
+#include "gc/stripe-means.h"
+#include "inspect/inspect.h"
+#include "journal/journal.h"
+#include "journal/saved.h"
+#include "lazymem.h"
+#include "media/media.h"
+#include "placement/alloc-policy.h"
+#include "placement/placement.h"
+#include "ssd-internal.h"
+
+static void slc_full_insert(Ssd *ssd, Plane *p, uint32_t block)
+{
+    Block *b = &ssd->media.block[block];
+
+    b->prev = p->slc_full_tail;
+    b->next = NONE;
+    if (p->slc_full_tail == NONE) {
+        p->slc_full_head = block;
+    } else {
+        ssd->media.block[p->slc_full_tail].next = block;
+    }
+    p->slc_full_tail = block;
+}
+
+static void slc_full_remove(Ssd *ssd, Plane *p, uint32_t block)
+{
+    const Block *b = &ssd->media.block[block];
+
+    if (b->prev == NONE) {
+        p->slc_full_head = b->next;
+    } else {
+        ssd->media.block[b->prev].next = b->next;
+    }
+    if (b->next == NONE) {
+        p->slc_full_tail = b->prev;
+    } else {
+        ssd->media.block[b->next].prev = b->prev;
+    }
+}
+
+/* ---- FULL blocks by age ---------------------------------------------------- */
+
+static void age_append(Ssd *ssd, Plane *p, uint32_t block)
+{
+    Block *b = &ssd->media.block[block];
+
+    b->older = p->newest;
+    b->newer = NONE;
+    if (p->newest == NONE) {
+        p->oldest = block;
+    } else {
+        ssd->media.block[p->newest].newer = block;
+    }
+    p->newest = block;
+    if (ssd->gc.age_trees) {
+        age_tree_append(ssd, block_plane(ssd, block), block);
+    }
+}
+
+static void age_remove(Ssd *ssd, Plane *p, uint32_t block)
+{
+    const Block *b = &ssd->media.block[block];
+
+    if (b->older == NONE) {
+        p->oldest = b->newer;
+    } else {
+        ssd->media.block[b->older].newer = b->newer;
+    }
+    if (b->newer == NONE) {
+        p->newest = b->older;
+    } else {
+        ssd->media.block[b->newer].older = b->older;
+    }
+    if (ssd->gc.age_trees) {
+        age_tree_remove(ssd, block_plane(ssd, block), block);
+    }
+}
+
+void block_renew(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+
+    age_remove(ssd, p, block);
+    age_append(ssd, p, block);
+}
+
+/* ---- FULL blocks by valid units --------------------------------------------- */
+
+static void bucket_insert(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+    Block *b = &ssd->media.block[block];
+    uint32_t head = p->bucket[b->valid];
+
+    b->prev = NONE;
+    b->next = head;
+    if (head != NONE) {
+        ssd->media.block[head].prev = block;
+    }
+    p->bucket[b->valid] = block;
+    p->min_valid = MIN(p->min_valid, b->valid);
+}
+
+static void bucket_remove(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+    Block *b = &ssd->media.block[block];
+
+    if (b->prev == NONE) {
+        p->bucket[b->valid] = b->next;
+    } else {
+        ssd->media.block[b->prev].next = b->next;
+    }
+    if (b->next != NONE) {
+        ssd->media.block[b->next].prev = b->prev;
+    }
+}
+
+static void free_append(Ssd *ssd, uint32_t block, uint32_t *head,
+                        uint32_t *tail, uint32_t *n)
+{
+    ssd->media.block[block].state = BLOCK_FREE;
+    ssd->media.block[block].next = NONE;
+    ssd->media.block[block].prev = *n == 0 ? NONE : *tail;
+    if (*n == 0) {
+        *head = block;
+    } else {
+        ssd->media.block[*tail].next = block;
+    }
+    *tail = block;
+    (*n)++;
+}
+
+static void free_push(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+
+    if (nand_block_is_slc(ssd->geo, block)) {
+        free_append(ssd, block, &p->slc_free_head, &p->slc_free_tail,
+                    &p->n_slc_free);
+    } else {
+        free_append(ssd, block, &p->free_head, &p->free_tail, &p->n_free);
+        wear_freed(ssd, block);
+    }
+}
+
+static void note_free(Ssd *ssd)
+{
+    if (ssd->now_ps >= ssd->inspect.series.next_ps) {
+        numbers_sample(ssd);
+    }
+}
+
+static uint32_t slc_free_pop(Ssd *ssd, Plane *p)
+{
+    uint32_t block = p->slc_free_head;
+
+    p->slc_free_head = ssd->media.block[block].next;
+    p->n_slc_free--;
+    note_free(ssd);
+    return block;
+}
+
+/* Which one is wear levelling's business. */
+static uint32_t free_take(Ssd *ssd, uint32_t plane, OpenKind kind)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t block;
+    const Block *b;
+
+    g_assert(p->n_free > 0);
+    block = wear_choose_free(ssd, plane, kind);
+    b = &ssd->media.block[block];
+    g_assert(b->state == BLOCK_FREE);
+    if (block == p->free_head) {
+        p->free_head = b->next;
+    } else {
+        ssd->media.block[b->prev].next = b->next;
+    }
+    if (block == p->free_tail) {
+        p->free_tail = b->prev;
+    } else {
+        ssd->media.block[b->next].prev = b->prev;
+    }
+    p->n_free--;
+    wear_taken(ssd, block);
+    note_free(ssd);
+    return block;
+}
+
+/* The host fills blocks in SLC mode as long as there are any. */
+static uint32_t take_free_block(Ssd *ssd, uint32_t plane, OpenKind kind)
+{
+    Plane *p = &ssd->media.plane[plane];
+
+    if (kind == OPEN_HOST && p->n_slc_free > 0) {
+        return slc_free_pop(ssd, p);
+    }
+    return free_take(ssd, plane, kind);
+}
+
+void block_count_lost(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+
+    if (!nand_block_is_slc(ssd->geo, block) && !saved_has_block(ssd, block)) {
+        p->spare_blocks -= MIN(p->spare_blocks, 1);
+    }
+}
+
+static void init_plane(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t n = ssd->l.units_per_block + 1;
+
+    p->bucket = g_new(uint32_t, n);
+    for (uint32_t i = 0; i < n; i++) {
+        p->bucket[i] = NONE;
+    }
+    p->min_valid = ssd->l.units_per_block;
+    p->oldest = NONE;
+    p->newest = NONE;
+    p->staged = g_new0(uint32_t, plane_staged_room(ssd));
+    p->staged_of = g_new0(uint32_t, ssd->l.n_gc_classes);
+    p->spare_blocks = ssd->l.spare_blocks;
+    p->open = g_new(Open, ssd->l.n_open);
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
+        p->open[k].block = NONE;
+    }
+    p->gc.victim = NONE;
+    p->gc.next = NONE;
+    p->gc.redo = (JobFifo){NONE, NONE};
+    p->meta_wait = (JobFifo){NONE, NONE};
+    p->last_gc_block = NONE;
+    p->slc_full_head = NONE;
+    p->slc_full_tail = NONE;
+    for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
+        uint32_t block = plane * ssd->geo->blocks_per_plane + i;
+
+        if (nand_factory_bad(ssd->nand, block)) {
+            ssd->media.block[block].state = BLOCK_BAD;
+            ssd->media.n_factory_bad++;
+            block_count_lost(ssd, block);
+        } else if (!saved_has_block(ssd, block)) {
+            free_push(ssd, block);
+        }
+    }
+    plane_size(ssd, plane);
+    plane_update(ssd, plane);
+}
+
+void block_init(Ssd *ssd)
+{
+    ssd->media.block = lazy_new(Block, ssd->geo->n_blocks);
+    ssd->media.plane = g_new0(Plane, ssd->l.n_planes);
+    alloc_init(ssd);
+    unit_init(ssd);
+    stripe_means_init(ssd);
+    age_trees_init(ssd);
+    wear_init(ssd);
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        init_plane(ssd, i);
+    }
+}
+
+uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t block;
+
+    if (p->n_free == 0) {
+        return NONE;
+    }
+    block = free_take(ssd, plane, kind);
+    ssd->media.block[block].state = BLOCK_MAPPED;
+    ssd->media.block[block].stream = 0;
+    ssd->media.block[block].pending = 0;
+    return block;
+}
+
+void block_destroy(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        g_free(ssd->media.plane[i].bucket);
+        g_free(ssd->media.plane[i].staged);
+        g_free(ssd->media.plane[i].staged_of);
+        g_free(ssd->media.plane[i].open);
+    }
+    g_free(ssd->media.plane);
+    alloc_destroy(ssd);
+    unit_destroy(ssd);
+    age_trees_destroy(ssd);
+    wear_destroy(ssd);
+    stripe_means_destroy(ssd);
+    lazy_free(ssd->media.block, ssd->geo->n_blocks, sizeof(*ssd->media.block));
+}
+
+/* Set the state, and count the victims in SLC mode. */
+static void set_state(Ssd *ssd, uint32_t block, BlockState state)
+{
+    Block *b = &ssd->media.block[block];
+    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+
+    if (nand_block_is_slc(ssd->geo, block)) {
+        p->n_folding -= b->state == BLOCK_VICTIM;
+        p->n_folding += state == BLOCK_VICTIM;
+    }
+    b->state = (uint8_t)state;
+}
+
+void block_make_full(Ssd *ssd, uint32_t block)
+{
+    set_state(ssd, block, BLOCK_FULL);
+    ssd->media.block[block].pending = 0;
+    ssd->media.plane[block_plane(ssd, block)].n_retiring +=
+        ssd->media.block[block].bad;
+    if (nand_block_is_slc(ssd->geo, block)) {
+        slc_full_insert(ssd, &ssd->media.plane[block_plane(ssd, block)], block);
+    } else {
+        bucket_insert(ssd, block);
+        age_append(ssd, &ssd->media.plane[block_plane(ssd, block)], block);
+        if (ssd->gc.stripe_means) {
+            stripe_means_full(ssd, block);
+        }
+    }
+}
+
+/* Is there a free block that this kind may open? */
+static bool can_open(const Ssd *ssd, const Plane *p, OpenKind kind)
+{
+    uint32_t reserve = kind == OPEN_GC ? 0 : plane_reserve(ssd, p);
+
+    return p->n_free > reserve || (kind == OPEN_HOST && p->n_slc_free > 0);
+}
+
+bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind,
+                         uint32_t stream)
+{
+    const Plane *p = &ssd->media.plane[plane];
+
+    return p->open[open_index(ssd, kind, stream)].block != NONE ||
+           can_open(ssd, p, kind);
+}
+
+static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
+{
+    Plane *p = &ssd->media.plane[plane];
+    Open *o = &p->open[open_index(ssd, kind, stream)];
+    Block *b;
+
+    o->block = take_free_block(ssd, plane, kind);
+    o->next_page = 0;
+    refresh_opened(ssd, o->block);
+    b = &ssd->media.block[o->block];
+    b->state = BLOCK_OPEN;
+    b->stream = (uint8_t)stream;
+    if (kind == OPEN_HOST) {
+        p->n_host_open++;
+    } else if (kind == OPEN_META) {
+        b->stream = (uint8_t)ssd->l.n_streams;
+    } else {
+        p->last_gc_block = o->block;
+        if (stream == ssd->l.meta_class ||
+            ssd->l.n_stream_classes < ssd->l.n_streams ||
+            (stream >= ssd->l.n_stream_classes && ssd->l.n_streams > 1)) {
+            b->stream = (uint8_t)ssd->l.n_streams;
+        }
+    }
+    unit_opened(ssd, o->block, open_index(ssd, kind, stream));
+    plane_update(ssd, plane);
+}
+
+void plane_count_open(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+
+    p->n_host_open = 0;
+    for (uint32_t k = 0; k < ssd->l.n_streams; k++) {
+        p->n_host_open += p->open[k].block != NONE;
+    }
+}
+
+void block_close(Ssd *ssd, uint32_t plane, Open *o)
+{
+    Block *b = &ssd->media.block[o->block];
+
+    if (b->pending > 0) {
+        b->state = BLOCK_CLOSING;
+    } else {
+        block_make_full(ssd, o->block);
+    }
+    o->block = NONE;
+    plane_count_open(ssd, plane);
+    plane_update(ssd, plane);
+}
+
+/* The spare areas of the pages of a program say when and for whom it is. */
+static void stamp_seq(Ssd *ssd, uint32_t page, uint32_t n, uint64_t open)
+{
+    uint64_t seq = ++ssd->media.prog_seq | open << SEQ_BITS;
+
+    for (uint32_t i = 0; i < n; i++) {
+        ssd->media.spare_seq[page + i] = seq;
+    }
+}
+
+uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
+                         uint32_t stream)
+{
+    Plane *p = &ssd->media.plane[plane];
+    Open *o = &p->open[open_index(ssd, kind, stream)];
+    uint32_t page;
+
+    if (!block_can_take_page(ssd, plane, kind, stream)) {
+        return NONE;
+    }
+    if (o->block == NONE) {
+        open_block(ssd, plane, kind, stream);
+    }
+    page = o->block * ssd->geo->pages_per_block + o->next_page;
+    if (ssd->media.spare_seq) {
+        stamp_seq(ssd, page, nand_block_program(ssd->geo, o->block),
+                  open_index(ssd, kind, stream));
+    }
+    o->next_page += nand_block_program(ssd->geo, o->block);
+    ssd->media.block[o->block].pending++;
+    ssd->media.block[o->block].mtime = p->clock += kind == OPEN_HOST;
+    if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
+        block_close(ssd, plane, o);
+    }
+    return page;
+}
+
+void block_page_done(Ssd *ssd, uint32_t block)
+{
+    Block *b = &ssd->media.block[block];
+
+    if (ssd->media.spare_seq) {
+        saved_page_done(ssd);
+    }
+    b->pending--;
+    if (b->state == BLOCK_CLOSING && b->pending == 0) {
+        block_make_full(ssd, block);
+    }
+}
+
+static void change_valid(Ssd *ssd, uint32_t block, int by)
+{
+    Block *b = &ssd->media.block[block];
+
+    if (b->state == BLOCK_FULL && !nand_block_is_slc(ssd->geo, block)) {
+        bucket_remove(ssd, block);
+        b->valid += (uint32_t)by;
+        bucket_insert(ssd, block);
+        if (ssd->gc.age_trees) {
+            age_tree_change(ssd, block_plane(ssd, block), block);
+        }
+        if (ssd->gc.stripe_means) {
+            stripe_means_change(ssd, block, by);
+        }
+    } else {
+        b->valid += (uint32_t)by;
+    }
+}
+
+/* Of what the plane holds, metadata is counted by itself. */
+static void change_meta_valid(Ssd *ssd, uint32_t plane, uint32_t ppu, int by)
+{
+    if (ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)) {
+        ssd->media.plane[plane].meta_valid += (uint64_t)by;
+    }
+}
+
+void block_set_valid(Ssd *ssd, uint32_t ppu)
+{
+    uint32_t block = ppu_block(ssd, ppu);
+    uint32_t plane = block_plane(ssd, block);
+
+    g_assert(!unit_is_valid(ssd, ppu));
+    if (ssd->media.spare_seq) {
+        saved_changed(ssd, spare_lpn(ssd, ppu));
+    }
+    ssd->media.valid[ppu / 64] |= 1ULL << (ppu % 64);
+    ssd->media.plane[plane].valid++;
+    change_meta_valid(ssd, plane, ppu, 1);
+    change_valid(ssd, block, 1);
+}
+
+void block_clear_valid(Ssd *ssd, uint32_t ppu)
+{
+    uint32_t block = ppu_block(ssd, ppu);
+    uint32_t plane = block_plane(ssd, block);
+
+    g_assert(unit_is_valid(ssd, ppu));
+    ssd->media.valid[ppu / 64] &= ~(1ULL << (ppu % 64));
+    ssd->media.plane[plane].valid--;
+    change_meta_valid(ssd, plane, ppu, -1);
+    change_valid(ssd, block, -1);
+    if (!ssd->media.plane[plane].accepting) {
+        plane_update(ssd, plane);
+    }
+}
+
+void block_start_victim(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+
+    g_assert(ssd->media.block[block].state == BLOCK_FULL);
+    unit_taken(ssd, block);
+    p->n_retiring -= ssd->media.block[block].bad;
+    if (nand_block_is_slc(ssd->geo, block)) {
+        slc_full_remove(ssd, p, block);
+    } else {
+        bucket_remove(ssd, block);
+        age_remove(ssd, p, block);
+        if (ssd->gc.stripe_means) {
+            stripe_means_victim(ssd, block);
+        }
+    }
+    set_state(ssd, block, BLOCK_VICTIM);
+    ssd->media.block[block].pending = 0;
+    plane_update(ssd, block_plane(ssd, block));
+}
+
+void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
+{
+    Block *b = &ssd->media.block[block];
+    NandOp op = {
+        .kind = NAND_ERASE,
+        .cause = cause,
+        .ppa = {block * ssd->geo->pages_per_block},
+        .more = more,
+    };
+
+    g_assert(b->valid == 0 && b->pending == 0);
+    b->hold = 0;
+    unit_leave(ssd, block);
+    set_state(ssd, block, BLOCK_ERASING);
+    ssd->placement.stream[b->stream].n.erases++;
+    ssd->media.plane[block_plane(ssd, block)].erases++;
+    plane_update(ssd, block_plane(ssd, block));
+    faulty_submit(ssd, &op);
+}
+
+void block_discard(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
+        if (p->open[k].block == block) {
+            block_close(ssd, block_plane(ssd, block), &p->open[k]);
+        }
+    }
+    block_start_victim(ssd, block);
+    block_start_erase(ssd, block, NAND_CAUSE_GC, false);
+}
+
+void block_erased(Ssd *ssd, uint32_t block)
+{
+    uint32_t plane = block_plane(ssd, block);
+
+    ssd->media.plane[plane].erases--;
+    wear_erased(ssd, block);
+    free_push(ssd, block);
+    note_free(ssd);
+    plane_update(ssd, plane);
+}
+
+void block_retire(Ssd *ssd, uint32_t block)
+{
+    Block *b = &ssd->media.block[block];
+    uint32_t plane = block_plane(ssd, block);
+
+    g_assert(b->valid == 0 && b->pending == 0);
+    g_assert(b->state == BLOCK_ERASING || b->state == BLOCK_VICTIM);
+    unit_leave(ssd, block);
+    ssd->media.plane[plane].erases -= b->state == BLOCK_ERASING;
+    set_state(ssd, block, BLOCK_BAD);
+    plane_update(ssd, plane);
+}
+
+/* ---- after a power cut ------------------------------------------------------- */
+
+static void forget_plane(Ssd *ssd, Plane *p)
+{
+    p->free_head = NONE;
+    p->free_tail = NONE;
+    p->n_free = 0;
+    p->slc_free_head = NONE;
+    p->slc_free_tail = NONE;
+    p->n_slc_free = 0;
+    p->slc_full_head = NONE;
+    p->slc_full_tail = NONE;
+    p->valid = 0;
+    p->oldest = NONE;
+    p->newest = NONE;
+    for (uint32_t v = 0; v <= ssd->l.units_per_block; v++) {
+        p->bucket[v] = NONE;
+    }
+    p->min_valid = ssd->l.units_per_block;
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
+        p->open[k].block = NONE;
+    }
+    p->n_host_open = 0;
+    p->n_retiring = 0;
+    p->n_folding = 0;
+    p->last_gc_block = NONE;
+    p->clock = 0;
+}
+
+void block_forget_all(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        forget_plane(ssd, &ssd->media.plane[i]);
+    }
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        Block *block = &ssd->media.block[b];
+
+        if (block->state != BLOCK_BAD && block->state != BLOCK_SAVED) {
+            *block = (Block){.state = BLOCK_LOST, .bad = block->bad};
+        }
+    }
+}
+
+void block_found(Ssd *ssd, uint32_t block, uint32_t open)
+{
+    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+    uint32_t next = nand_next_page(ssd->nand, block);
+
+    if (next == 0 && !ssd->media.block[block].bad) {
+        free_push(ssd, block);
+        return;
+    }
+    ssd->media.block[block].mtime = ++p->clock;
+    if (open != NONE) {
+        ssd->media.block[block].state = BLOCK_OPEN;
+        p->open[open] = (Open){block, next};
+        plane_count_open(ssd, block_plane(ssd, block));
+    } else {
+        block_make_full(ssd, block);
+    }
+}
+
+void block_mark_bad(Ssd *ssd, uint32_t block)
+{
+    Block *b = &ssd->media.block[block];
+    uint32_t plane = block_plane(ssd, block);
+
+    g_assert(b->state == BLOCK_OPEN || b->state == BLOCK_CLOSING);
+    b->bad = true;
+    b->state = BLOCK_CLOSING;
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
+        if (ssd->media.plane[plane].open[k].block == block) {
+            ssd->media.plane[plane].open[k].block = NONE;
+        }
+    }
+    plane_count_open(ssd, plane);
+    plane_update(ssd, plane);
+}
+
+static void set_accepting(Ssd *ssd, uint32_t plane, bool accepting)
+{
+    uint32_t pos = ssd->placement.stripe_pos[plane];
+
+    ssd->media.plane[plane].accepting = accepting;
+    if (accepting) {
+        ssd->placement.accepting[pos / 64] |= 1ULL << (pos % 64);
+    } else {
+        ssd->placement.accepting[pos / 64] &= ~(1ULL << (pos % 64));
+    }
+}
+
+void plane_update(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint64_t coming = (uint64_t)(p->host_programs + p->gc.guests) *
+                      ssd->l.units_per_program;
+    bool willing = p->host_programs < ssd->placement.policy->depth &&
+                   p->valid - p->meta_valid + coming <
+                       ssd->l.share_units + p->slack_units;
+    /* Whatever stream comes, the plane has a page for it. */
+    bool room = (p->n_host_open == ssd->l.n_streams ||
+                 can_open(ssd, p, OPEN_HOST)) &&
+                !gc_holds_host(ssd, p);
+
+    if (ssd->l.log_blocks > 0) { /* merge.c says that it is starved */
+        set_accepting(ssd, plane,
+                      p->host_programs < ssd->placement.policy->depth &&
+                          !p->starved);
+        return;
+    }
+    ssd->placement.n_starved -= p->starved;
+    p->starved = willing && !room;
+    ssd->placement.n_starved += p->starved;
+    set_accepting(ssd, plane, willing && room);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * media-internal.h - blocks, planes and page programs in flight.
+ *
+ * Knows which blocks are free, open, full or bad, which units of them are valid,
+ * what the spare areas say, and the programs that are under way.  Does not know
+ * what the host wants, nor which block is best for what.
+ */
+#ifndef VSSD_FTL_MEDIA_INTERNAL_H
+#define VSSD_FTL_MEDIA_INTERNAL_H
+
+#include "nand-faults.h"
+#include "ssd-types.h"
+
+/* Spare area of a unit that holds nothing (padding, torn). */
+#define SPARE_NONE 0U
+
+/* Bit of a spare area: the unit's data was lost before it came here. */
+#define SPARE_POISON 0x80000000U
+
+typedef struct PageJob {
+    uint32_t plane;
+    uint32_t ppa;  /* first page of the program; NONE: it failed, and waits */
+    uint32_t n;    /* units used; the rest is padding */
+    uint32_t next; /* free list; JobFifo */
+    uint8_t stream; /* gc: the class of its units */
+    bool gc;       /* unit[] holds source ppus instead of slots */
+    bool copyback; /* gc: all of one page, inside the array */
+    bool active;
+    bool meta;      /* a page of metadata, all of it; unit[] is not used */
+    uint8_t owner;  /* MetaOwner of it */
+    uint32_t meta_page;
+} PageJob;
+
+#define META_PROGRAMS_PER_PLANE 2
+
+typedef enum BlockState {
+    BLOCK_FREE,
+    BLOCK_OPEN,
+    BLOCK_CLOSING, /* no page left to take, programs still in flight */
+    BLOCK_FULL,   /* in a bucket of its plane, may be picked for cleaning */
+    BLOCK_VICTIM, /* being cleaned */
+    BLOCK_ERASING,
+    BLOCK_BAD, /* never used again */
+    BLOCK_SAVED, /* belongs to saved.c */
+    BLOCK_LOST,  /* after a power cut, until recovery has looked at it */
+    BLOCK_MAPPED, /* in the books of a log-block map (hybrid.c) */
+    N_BLOCK_STATES,
+} BlockState;
+
+typedef struct Block {
+    uint32_t valid; /* units */
+    uint32_t next, prev;
+    uint32_t pending; /* OPEN, CLOSING: programs in flight; VICTIM: copies that
+                         have not ended */
+    uint32_t older, newer; /* FULL: list of the plane by when they became so */
+    uint32_t mtime;        /* Plane.clock when data in it last changed */
+    uint8_t state;    /* BlockState */
+    uint8_t stream;   /* since it was opened; l.n_streams: of several */
+    bool bad;         /* a program of it failed: empty it, then retire it */
+    bool held;        /* VICTIM, empty: its erase waits, see saved_holds() */
+    bool erasing;     /* SAVED */
+    uint8_t cause;    /* NandCause; VICTIM: why it is emptied */
+    union {
+        uint32_t live;  /* SAVED: pages that are the newest of their index */
+        uint32_t young; /* LOST: from this page on all have been read */
+    };
+    uint64_t hold;    /* held: the serial of saved.c that it waits for; 0: none */
+} Block;
+
+/* Who writes into an open block.  The host has one for each stream, cleaning
+ * one for each of its classes (gc_class()), new metadata one. */
+typedef enum OpenKind {
+    OPEN_HOST,
+    OPEN_GC,
+    OPEN_META,
+} OpenKind;
+
+typedef struct Open {
+    uint32_t block; /* or NONE */
+    uint32_t next_page;
+} Open;
+
+typedef struct PlaneGc {
+    bool active; /* from ftl.gc_low to ftl.gc_high */
+    bool forced; /* a victim is wanted, whatever there is of free blocks */
+    bool folding; /* blocks in SLC mode are emptied */
+    bool background; /* the victim was taken while the host was silent */
+    bool yielded; /* to reads of the host; it will be woken */
+    uint32_t victim; /* or NONE */
+    uint32_t scan;   /* next page of the victim to look at */
+    uint32_t reads;  /* page reads in flight */
+    uint32_t programs; /* into the plane */
+    uint32_t away;   /* of them and those that failed: of its units into other
+                        planes of the die */
+    uint32_t guests; /* of units of others into it */
+    uint32_t n_staged; /* units read, not yet on their way */
+    uint32_t next; /* FULL: victim of its stripe, to be taken next; or NONE */
+    uint32_t held; /* empty victims that wait for others of their stripe */
+    uint32_t trims;    /* victims that wait for trims, see Block.held */
+    uint64_t rate;     /* what each page of the victim gives to credit */
+    uint64_t credit;   /* units that the host may write, << 16 */
+    JobFifo redo;
+} PlaneGc;
+
+/* Pages that a merge reads ahead of the one that it programs. */
+#define MERGE_WINDOW 2
+
+/* A log block that is being emptied, one logical block after another. */
+typedef struct Merge {
+    uint32_t log;     /* record, or NONE: the plane merges nothing */
+    uint32_t logical; /* which is merged now, or NONE */
+    uint32_t to;      /* the block that it is copied to, or NONE: not yet */
+    uint32_t scan;    /* random: unit of the log block to look at next; else 1
+                         once its logical block has been taken up */
+    uint32_t end;     /* pages of the logical block to copy end here; counted,
+                         as the following, in programs from its beginning */
+    uint32_t read, read_unit; /* what is to be read next */
+    uint32_t program; /* which is to be programmed next */
+    uint32_t left[MERGE_WINDOW]; /* by page: reads in flight for it */
+    uint32_t reads;   /* in flight, and so programs */
+    uint32_t programs;
+    uint8_t kind;     /* MergeKind */
+    bool begun;       /* the host's programs in the plane have ended */
+    bool random;      /* the log block holds units of many logical blocks */
+} Merge;
+
+typedef struct PlaneLogs {
+    uint32_t oldest, newest; /* records in the order of the policy, or NONE */
+    uint32_t n;              /* of them */
+    uint32_t free;           /* records */
+    uint32_t sequential;     /* record beside that list, or NONE */
+    uint64_t n_ended;        /* merges of log blocks */
+    Merge merge;
+} PlaneLogs;
+
+typedef struct Plane {
+    uint32_t free_head, free_tail;
+    uint32_t n_free;
+    uint32_t slc_free_head, slc_free_tail; /* those in SLC mode */
+    uint32_t n_slc_free;
+    uint32_t slc_full_head, slc_full_tail; /* oldest first */
+    uint32_t host_programs; /* in flight */
+    uint32_t erases;        /* in flight */
+    uint64_t valid;         /* units */
+    uint64_t meta_valid;    /* of them, metadata */
+    uint32_t meta_programs; /* in flight */
+    JobFifo meta_wait;      /* pages of metadata that wait for room */
+    Open *open; /* by open_index(); l.n_open of them */
+    uint32_t n_host_open; /* of those, the host's that are open */
+    uint32_t oldest, newest; /* FULL blocks, but not those in SLC mode */
+    uint32_t clock;     /* programs of the host in the plane */
+    uint32_t *bucket;   /* heads of FULL blocks by valid count */
+    uint32_t min_valid; /* no FULL block has fewer */
+    uint32_t *staged;   /* ppus in controller memory, gc.n_staged of them */
+    uint32_t *staged_of; /* how many of them, by class */
+    PlaneGc gc;
+    /* Room, as in SsdLayout; less with each block that goes bad. */
+    uint32_t spare_blocks;
+    uint64_t slack_units;
+    uint32_t gc_low_blocks;
+    uint32_t gc_high_blocks;
+    uint32_t gc_soft_blocks;
+    uint32_t most_erased;  /* of its blocks */
+    uint32_t least_erased; /* none has been erased less often */
+    uint32_t wear_due; /* erases of a block that calls for a move; 0: none does */
+    uint32_t scanned;  /* blocks that the scan has looked at */
+    uint32_t n_retiring; /* FULL blocks that are bad */
+    uint32_t n_folding;  /* victims in SLC mode */
+    uint32_t last_gc_block; /* last one opened for cleaning, or NONE */
+    bool accepting;
+    bool starved; /* would accept a page if cleaning got on; merges */
+    PlaneLogs logs;
+    uint32_t *origin; /* by unit of a full merge's destination: which ppu was
+                         copied there, or NONE; NULL without log blocks */
+} Plane;
+
+/* Cleaning reads ahead by this many pages per plane. */
+#define GC_READS_PER_PLANE 2
+#define GC_PROGRAMS_PER_PLANE 2
+
+/*
+ * Spare area of a page, beside its units': when its program was submitted, as a
+ * count from 1 (0: torn, or never written), and open_index() of who filled the
+ * block then.
+ */
+#define SEQ_BITS 56
+#define SEQ_MASK ((1ULL << SEQ_BITS) - 1)
+
+typedef struct Media {
+    Faults *faults; /* or NULL */
+    bool may_fail;  /* programs and erases */
+    bool cut_due;   /* a rule has cut the power: act on it at once */
+    bool read_only; /* too few good blocks are left */
+    bool given_up;  /* nor can it program what is in the buffer */
+    uint32_t free_for_gc; /* free blocks that the host leaves to cleaning */
+    uint32_t n_factory_bad;
+    uint32_t n_grown_bad;
+    uint32_t preload_next; /* ppu */
+    uint32_t preload_left; /* units of its page */
+    uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
+    uint64_t *spare_version; /* by ppu; NULL without a host */
+    uint8_t *spare_stream;   /* by ppu; NULL if there is one stream */
+    uint64_t *spare_seq;     /* by page; NULL with capacitors, as what follows */
+    uint64_t prog_seq;       /* the last one given */
+    uint64_t *valid;         /* bitmap by ppu */
+    Block *block;
+    Plane *plane;
+    uint32_t *mate; /* by block: the next one of its stripe, round; NULL without
+                       ftl.gc_unit */
+    uint32_t *stripe_serial; /* by plane and open_index(): the newest stripe */
+    uint32_t *stripe_block;  /* and the plane's block in it, or NONE */
+    PageJob *job;
+    uint32_t *job_unit; /* units_per_program entries for each job */
+    uint32_t n_jobs;
+    uint32_t free_job;
+    JobFifo redo; /* of the host */
+} Media;
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* media.h - what the other components ask of the NAND's blocks. */
+#ifndef VSSD_FTL_MEDIA_H
+#define VSSD_FTL_MEDIA_H
+
+#include "ssd-internal.h"
+
+static inline uint32_t spare_lpn(const Ssd *ssd, uint32_t ppu)
+{
+    return (ssd->media.spare_lpn[ppu] & ~SPARE_POISON) - 1;
+}
+
+static inline bool spare_poisoned(const Ssd *ssd, uint32_t ppu)
+{
+    return ssd->media.spare_lpn[ppu] & SPARE_POISON;
+}
+
+/* A bit for each of NAND_PAGE_PARTS that holds some of the unit. */
+static inline uint64_t unit_parts(const Ssd *ssd, uint32_t ppu)
+{
+    uint64_t offset = ppu & (ssd->l.units_per_page - 1);
+
+    return ssd->first_unit_parts
+           << (offset * NAND_PAGE_PARTS >> ssd->page_units_shift);
+}
+
+/* Free blocks of the plane that the host leaves to cleaning. */
+static inline uint32_t plane_reserve(const Ssd *ssd, const Plane *p)
+{
+    return ssd->media.free_for_gc + (p->n_folding > 0);
+}
+
+/* Is there no free block for the host? */
+static inline bool plane_is_short(const Ssd *ssd, const Plane *p)
+{
+    return p->n_free <= plane_reserve(ssd, p);
+}
+
+/* ---- block.c ----------------------------------------------------------- */
+
+/* Entries of Plane.staged. */
+static inline uint32_t plane_staged_room(const Ssd *ssd)
+{
+    return (GC_READS_PER_PLANE + ssd->l.n_gc_classes) *
+           ssd->l.units_per_program;
+}
+
+void block_init(Ssd *ssd);
+void block_destroy(Ssd *ssd);
+
+/* Take the next page (the pages of one program) of the plane's open block of
+ * that kind and stream (OPEN_GC: class), opening a free block if need be.  NONE:
+ * there is no block that this kind may take. */
+uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
+                         uint32_t stream);
+/* A free block (BLOCK_MAPPED from now on), for what the host writes or for
+ * copies; NONE: there is none. */
+uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind);
+bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind,
+                         uint32_t stream);
+
+/* Take no more pages of an open block: it is FULL once its programs have
+ * ended. */
+void block_close(Ssd *ssd, uint32_t plane, Open *open);
+
+static inline uint32_t open_index(const Ssd *ssd, OpenKind kind,
+                                  uint32_t stream)
+{
+    switch (kind) {
+    case OPEN_HOST:
+        return stream;
+    case OPEN_META:
+        return ssd->l.n_streams + ssd->l.n_gc_classes;
+    default:
+        return ssd->l.n_streams + stream;
+    }
+}
+
+/* Work out anew what Plane.n_host_open counts. */
+void plane_count_open(Ssd *ssd, uint32_t plane);
+
+/* A unit of a programmed page became current, or stopped being so. */
+void block_set_valid(Ssd *ssd, uint32_t ppu);
+void block_clear_valid(Ssd *ssd, uint32_t ppu);
+
+/* A program of the block has ended. */
+void block_page_done(Ssd *ssd, uint32_t block);
+
+void block_start_victim(Ssd *ssd, uint32_t block);
+
+/* Erase a block that is open or FULL and holds nothing valid. */
+void block_discard(Ssd *ssd, uint32_t block);
+
+/* more: another block of the die is erased next, at once, by the same command
+ * if there are such. */
+void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more);
+void block_erased(Ssd *ssd, uint32_t block);
+
+/* The block is good for nothing any more: out of every list.  It is ERASING,
+ * or VICTIM and empty. */
+void block_retire(Ssd *ssd, uint32_t block);
+
+/* One block less for the capacity of its plane. */
+void block_count_lost(Ssd *ssd, uint32_t block);
+
+/* A program of the block failed: close it, and empty it when it is FULL. */
+void block_mark_bad(Ssd *ssd, uint32_t block);
+
+/* Put a block whose cleaning or filling was cut short back among the FULL. */
+void block_make_full(Ssd *ssd, uint32_t block);
+
+/* After a power cut: every block but bad ones and those of saved.c is LOST, and
+ * in no list; one is found again, as the array has it, and filled on by open (an
+ * open_index()) if that is not NONE.  Those of a plane come in the order in which
+ * they were filled. */
+void block_forget_all(Ssd *ssd);
+void block_found(Ssd *ssd, uint32_t block, uint32_t open);
+
+/* A FULL block goes to the end of the list by age. */
+void block_renew(Ssd *ssd, uint32_t block);
+
+/* Work out anew whether the allocator may give the plane a page. */
+void plane_update(Ssd *ssd, uint32_t plane);
+
+static inline uint32_t unit_stream(const Ssd *ssd, uint32_t ppu)
+{
+    return ssd->media.spare_stream ? ssd->media.spare_stream[ppu] : 0;
+}
+
+uint32_t job_take(Ssd *ssd);
+void job_give(Ssd *ssd, uint32_t job);
+
+static inline uint32_t *job_units(Ssd *ssd, uint32_t job)
+{
+    return &ssd->media.job_unit[(size_t)job * ssd->l.units_per_program];
+}
+
+/* ---- bad-blocks.c ------------------------------------------------------ */
+
+/* Do factory bad blocks leave every plane enough?  *error names the plane. */
+bool bad_enough_left(const Ssd *ssd, GError **error);
+
+/* How much room a plane has, with the blocks that are left. */
+void plane_size(Ssd *ssd, uint32_t plane);
+
+void bad_program_done(Ssd *ssd, uint32_t job);
+void bad_erase_done(Ssd *ssd, uint32_t block);
+
+/* Something has ended: is there still a way on for what waits?  If not, give
+ * up. */
+void bad_look_for_way(Ssd *ssd);
+
+/* Give NAND the pages of the host that failed; false: no plane takes one. */
+bool bad_redo(Ssd *ssd);
+
+/* Is what the host wrote not yet in NAND, and never will be? */
+bool bad_flush_fails(const Ssd *ssd);
+
+void job_fifo_push(Ssd *ssd, JobFifo *f, uint32_t job);
+uint32_t job_fifo_pop(Ssd *ssd, JobFifo *f);
+
+/* ---- faulty.c ---------------------------------------------------------- */
+
+/* nand_submit(), after the rules that name LBAs. */
+void faulty_submit(Ssd *ssd, NandOp *op);
+
+/* Array found a rule that cuts the power. */
+void faulty_cut(void *opaque);
+
+/* Wait for the next rule that cuts the power by the clock; the same, when there
+ * may be one that was waited for. */
+void faulty_arm(Ssd *ssd);
+void faulty_rearm(Ssd *ssd);
+
+/* Those that hold some of the blocks first..last of the host, if the unit holds
+ * any (by its spare area); else 0. */
+uint64_t unit_lba_parts(const Ssd *ssd, uint32_t ppu, uint64_t first,
+                        uint64_t last);
+
+/* The first of a unit's blocks that is in one of the parts (at least one is). */
+uint64_t unit_first_lba(const Ssd *ssd, uint32_t ppu, uint64_t parts);
+
+#endif

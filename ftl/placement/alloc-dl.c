@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * alloc-dl.c - a new version goes where the old one was, so that data laid out
+ * well stays so.
+ *
+ * Source: DL_algo of S. Zertal, "A Data Layout Strategy to Enhance the Internal
+ * SSD Parallelism", IJAEE 5(1), 2015, section III: (1) the plane of the old
+ * version, if it has a free page and its GC indicator is below a
+ * threshold; (2) else another plane of the die; (3) else cleaning is forced on
+ * the plane of the die with the highest GC indicator, one victim at a time, and
+ * the page goes there, at once if there is room.  A plane that is below the
+ * threshold and only busy is waited for: it needs no cleaning.  Data that had no old version is spread over the planes in the order of
+ * ftl.stripe, by logical address.
+ *
+ * The paper does not say what the GC indicator is.  Here: which part of the
+ * plane's room that holds nothing valid is not in free blocks, so that 0 is a
+ * plane that is all clean, and 1 one that must be cleaned now.
+ */
+#include "gc/gc.h"
+#include "map/map.h"
+#include "placement/alloc-policy.h"
+#include "placement/placement.h"
+#include "ssd-internal.h"
+
+/* Millionths. */
+static uint32_t gc_indicator(const Ssd *ssd, uint32_t plane)
+{
+    const Plane *p = &ssd->media.plane[plane];
+    uint64_t blocks = (ssd->l.share_units + ssd->l.meta_share_units) /
+                          ssd->l.units_per_block +
+                      p->spare_blocks;
+    uint64_t empty = blocks * ssd->l.units_per_block;
+    uint64_t clean = (uint64_t)p->n_free * ssd->l.units_per_block;
+
+    empty -= MIN(empty, p->valid);
+    return clean >= empty ? 0 : (uint32_t)((empty - clean) * 1000000 / empty);
+}
+
+static bool is_clean(const Ssd *ssd, uint32_t plane)
+{
+    return gc_indicator(ssd, plane) < ssd->cfg->dl_threshold_ppm;
+}
+
+/* Where the current version of the unit is, or would be if it had one. */
+static uint32_t home_of(const Ssd *ssd, uint32_t lpn)
+{
+    uint32_t entry = map_nand_entry(ssd, lpn);
+    uint32_t page = lpn >> ssd->page_units_shift;
+
+    return entry ? block_plane(ssd, ppu_block(ssd, entry - 1))
+                 : ssd->placement.stripe_plane[page % ssd->l.n_planes];
+}
+
+static uint32_t force_cleaning(Ssd *ssd, uint32_t first)
+{
+    uint32_t worst = first;
+
+    for (uint32_t i = 1; i < ssd->geo->planes_per_die; i++) {
+        if (gc_indicator(ssd, first + i) > gc_indicator(ssd, worst)) {
+            worst = first + i;
+        }
+    }
+    gc_force(ssd, worst);
+    return alloc_insist(ssd, worst);
+}
+
+static uint32_t dl_pick(Ssd *ssd, uint32_t lpn)
+{
+    uint32_t n = ssd->geo->planes_per_die;
+    uint32_t home = home_of(ssd, lpn);
+    uint32_t first = home / n * n;
+    uint32_t busy = NONE;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t plane = first + (home - first + i) % n;
+
+        if (!is_clean(ssd, plane)) {
+            continue;
+        }
+        if (ssd->media.plane[plane].accepting) {
+            return plane;
+        }
+        busy = busy == NONE ? plane : busy;
+    }
+    return busy == NONE ? force_cleaning(ssd, first) : alloc_insist(ssd, busy);
+}
+
+const AllocPolicy alloc_dl = {
+    .name = "dl",
+    .help = "where the old version was (DL_algo), by the GC indicator",
+    .depth = ALLOC_DEEP,
+    .by_lpn = true,
+    .pick = dl_pick,
+};

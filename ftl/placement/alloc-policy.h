@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * alloc-policy.h - which plane a page of the host goes to: one const struct in one file
+ * for each policy; policy.c lists them, docs/adding.md tells how to add one.
+ */
+#ifndef VSSD_FTL_ALLOC_POLICY_H
+#define VSSD_FTL_ALLOC_POLICY_H
+
+#include "ssd-internal.h"
+
+/* AllocPolicy.depth of a policy that does not look where there is room. */
+#define ALLOC_DEEP 64
+
+/* Does a policy go round the planes, and each stream so by itself
+ * (alloc-rows.c)? */
+typedef enum AllocRows {
+    ROWS_NONE,
+    ROWS_FREE,     /* what is busy is passed over */
+    ROWS_IN_ORDER, /* what is busy is waited for */
+} AllocRows;
+
+struct AllocPolicy {
+    const char *name;
+    const char *help;
+    uint32_t depth; /* programs of the host in flight per plane: 2 are one in
+                       the array and one on the bus */
+    bool by_lpn;    /* pick wants to know what is written */
+    uint8_t rows;   /* AllocRows: of several streams; then pick is not asked */
+    /* Required.  The plane for the next page of the host, among those that
+     * accept one, or NONE: wait.  It may wait (by alloc_insist()) only for
+     * something that is under way.  lpn is the first unit of the page, or NONE
+     * without by_lpn.  May move its own cursor. */
+    uint32_t (*pick)(Ssd *ssd, uint32_t lpn);
+};
+
+extern const AllocPolicy *const alloc_policies[]; /* NULL at the end */
+extern const AllocPolicy alloc_stripe;
+extern const AllocPolicy alloc_static;
+extern const AllocPolicy alloc_dynamic;
+extern const AllocPolicy alloc_dl;
+extern const AllocPolicy alloc_random;
+extern const AllocPolicy alloc_superblock;
+
+#endif

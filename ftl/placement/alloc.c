@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * alloc.c - what page allocation policies share: the stripe, and how to insist
+ * on a plane without ever waiting in vain.
+ *
+ * Knows the planes that accept a page (block.c keeps them as bits by position
+ * in the stripe).  Knows nothing about which plane is best (alloc-*.c decide
+ * that).
+ */
+#include "buffer/buffer.h"
+#include "placement/alloc-policy.h"
+#include "placement/placement.h"
+#include "ssd-internal.h"
+
+static const char letters[] = "cwdp";
+
+/* The 24 orders of four letters, in alphabetical order of their positions in
+ * "cwdp", so that the first is that one. */
+const char *ssd_stripe_name(unsigned i)
+{
+    static const char names[24][5] = {
+        "cwdp", "cwpd", "cdwp", "cdpw", "cpwd", "cpdw", "wcdp", "wcpd",
+        "wdcp", "wdpc", "wpcd", "wpdc", "dcwp", "dcpw", "dwcp", "dwpc",
+        "dpcw", "dpwc", "pcwd", "pcdw", "pwcd", "pwdc", "pdcw", "pdwc",
+    };
+
+    return i < G_N_ELEMENTS(names) ? names[i] : NULL;
+}
+
+/* Which plane is at position pos, if the first letter of order varies fastest. */
+static uint32_t plane_at(const NandConfig *c, const char *order, uint32_t pos)
+{
+    const uint32_t count[] = {c->channels, c->chips, c->dies, c->planes};
+    uint32_t index[G_N_ELEMENTS(count)];
+
+    for (const char *o = order; *o; o++) {
+        unsigned level = 0;
+
+        while (letters[level] != *o) {
+            level++;
+        }
+        index[level] = pos % count[level];
+        pos /= count[level];
+    }
+    return ((index[0] * c->chips + index[1]) * c->dies + index[2]) * c->planes +
+           index[3];
+}
+
+void alloc_init(Ssd *ssd)
+{
+    uint32_t n = ssd->l.n_planes;
+
+    ssd->placement.accepting = g_new0(uint64_t, n / 64 + 1);
+    ssd->placement.stripe_plane = g_new(uint32_t, n);
+    ssd->placement.stripe_pos = g_new(uint32_t, n);
+    for (uint32_t pos = 0; pos < n; pos++) {
+        uint32_t plane = plane_at(&ssd->cfg->nand,
+                                  ssd_stripe_name(ssd->cfg->stripe), pos);
+
+        ssd->placement.stripe_plane[pos] = plane;
+        ssd->placement.stripe_pos[plane] = pos;
+    }
+    rows_init(ssd);
+    ssd->placement.alloc_chosen = NONE;
+    ssd->placement.alloc_waits_for = NONE;
+    ssd->placement.chip_token = g_new0(uint32_t, ssd->geo->n_channels);
+    ssd->placement.die_token = g_new0(uint32_t, ssd->geo->n_dies);
+    ssd->placement.plane_token = g_new0(uint32_t, ssd->geo->n_dies);
+    prng_seed(&ssd->placement.rng, ssd->cfg->seed, PURPOSE_ALLOC);
+}
+
+void alloc_destroy(Ssd *ssd)
+{
+    g_free(ssd->placement.accepting);
+    g_free(ssd->placement.stripe_plane);
+    g_free(ssd->placement.stripe_pos);
+    rows_destroy(ssd);
+    g_free(ssd->placement.chip_token);
+    g_free(ssd->placement.die_token);
+    g_free(ssd->placement.plane_token);
+}
+
+uint32_t alloc_pick(Ssd *ssd, uint32_t lpn, uint32_t stream)
+{
+    return ssd->l.row_planes ? rows_pick(ssd, stream)
+                             : ssd->placement.policy->pick(ssd, lpn);
+}
+
+/* First accepting position in from..n-1, or n. */
+static uint32_t find_accepting(const Ssd *ssd, uint32_t from, uint32_t n)
+{
+    uint32_t word = from / 64;
+    uint64_t bits;
+
+    if (from >= n) {
+        return n;
+    }
+    bits = ssd->placement.accepting[word] >> (from % 64) << (from % 64);
+    while (bits == 0) {
+        if (++word * 64 >= n) {
+            return n;
+        }
+        bits = ssd->placement.accepting[word];
+    }
+    return word * 64 + (uint32_t)__builtin_ctzll(bits);
+}
+
+uint32_t alloc_next(const Ssd *ssd, uint32_t from)
+{
+    uint32_t n = ssd->l.n_planes;
+    uint32_t pos = find_accepting(ssd, from, n);
+
+    if (pos == n) {
+        pos = find_accepting(ssd, 0, n);
+    }
+    return pos == n ? NONE : pos;
+}
+
+bool alloc_will_change(const Plane *p)
+{
+    return p->host_programs > 0 || p->erases > 0 || p->gc.reads > 0 ||
+           p->gc.programs > 0 || p->gc.away > 0 || p->gc.trims > 0;
+}
+
+uint32_t alloc_insist(Ssd *ssd, uint32_t plane)
+{
+    const Plane *p = &ssd->media.plane[plane];
+    uint32_t pos;
+
+    ssd->placement.alloc_waits_for = NONE;
+    if (p->accepting) {
+        return plane;
+    }
+    if (alloc_will_change(p)) {
+        ssd->placement.alloc_waits_for = plane;
+        return NONE;
+    }
+    pos = alloc_next(ssd, ssd->placement.stripe_pos[plane]);
+    return pos == NONE ? NONE : ssd->placement.stripe_plane[pos];
+}
+
+void alloc_look_again(Ssd *ssd)
+{
+    if (!alloc_will_change(&ssd->media.plane[ssd->placement.alloc_waits_for])) {
+        ssd->placement.alloc_waits_for = NONE;
+        write_pump(ssd);
+    }
+}

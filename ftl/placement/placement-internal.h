@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * placement-internal.h - which stream, plane and open block a page goes to.
+ *
+ * Knows streams, hot units and the allocation policies; does not know what is in
+ * the buffer nor why a page is written.
+ */
+#ifndef VSSD_FTL_PLACEMENT_INTERNAL_H
+#define VSSD_FTL_PLACEMENT_INTERNAL_H
+
+#include "prng.h"
+#include "ssd-types.h"
+
+typedef struct Stream {
+    SlotList due, fresh; /* its DIRTY slots, oldest first: those that must not
+                            wait for a full page, and the others */
+    uint32_t n_victims;  /* of those due, victims and due for no other reason */
+    uint32_t n_unsafe;   /* slots whose newest data is not in NAND */
+    uint32_t row;   /* alloc-rows.c: its next one, in the order of the stripe */
+    uint32_t first; /* first plane of the one that it is at */
+    uint32_t left;  /* planes of that which have no page yet, as bits */
+    uint32_t taken; /* host blocks written of its present reclaim unit */
+    SsdStreamCounters n;    /* since the drive was made */
+    SsdStreamCounters base; /* at the last ssd_reset_stats() */
+} Stream;
+
+typedef struct Placement {
+    const AllocPolicy *policy;
+    uint64_t *accepting;    /* bitmap by position in the stripe */
+    uint32_t *stripe_plane; /* position in the stripe -> plane */
+    uint32_t *stripe_pos;   /* plane -> position */
+    uint32_t stripe_cursor;
+    uint32_t *row_first; /* rows in the order of the stripe: the first plane of
+                            each; NULL without l.row_planes */
+    uint32_t alloc_chosen;    /* random: plane that waits to be taken, or NONE */
+    uint32_t alloc_waits_for; /* plane that alloc_insist() waits for, or NONE */
+    uint32_t channel_token;   /* dynamic: whose turn it is */
+    uint32_t *chip_token;     /* by channel */
+    uint32_t *die_token;      /* by chip */
+    uint32_t *plane_token;    /* by die */
+    Prng rng;
+    uint8_t *hot_count;  /* see hot.c; NULL without ftl.hot_cold */
+    uint32_t hot_writes; /* since they were halved */
+    uint32_t n_starved; /* planes */
+    bool pump_waits;    /* write_pump() has found no plane for what is due */
+    Stream *stream; /* l.n_streams, and one for blocks of several */
+    uint32_t stream_cursor;
+    uint64_t dirty_streams; /* as bits: those with DIRTY slots */
+} Placement;
+
+#endif

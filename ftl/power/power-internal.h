@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * power-internal.h - power cut and return, recovery.
+ *
+ * Knows what survives a power cut and how the drive finds it again.
+ */
+#ifndef VSSD_FTL_POWER_INTERNAL_H
+#define VSSD_FTL_POWER_INTERNAL_H
+
+#include "ssd-types.h"
+
+/* Where recovery has got to in a plane. */
+typedef struct RecoveryPlane {
+    uint32_t block; /* in the plane */
+    uint32_t page;  /* in the block; of the doubts, in the plane */
+    uint32_t low, high; /* so many pages of the block, at least and at most, are
+                           not blank; high 0: nothing is known */
+} RecoveryPlane;
+
+#define RECOVERY_STEPS 8
+
+typedef struct RecoveryTimes {
+    uint64_t ready_ps; /* from the return of power on */
+    uint64_t step_ps[RECOVERY_STEPS];
+    uint64_t step_reads[RECOVERY_STEPS];
+} RecoveryTimes;
+
+typedef struct Recovery {
+    bool on; /* the power is, the drive is not ready yet */
+    uint8_t pad[3];
+    uint32_t step;
+    uint32_t n_reads; /* in flight */
+    uint32_t n;       /* that ended */
+    uint64_t start_ps, step_start_ps;
+    uint64_t most_ready_ps;
+    uint64_t low; /* as Saved.low, of the anchor that was found; 0: none was */
+    uint32_t n_doubts;
+    RecoveryTimes times; /* of the last one, or the present one so far */
+    CmdFifo waiting; /* commands */
+} Recovery;
+
+typedef struct Power {
+    bool on;
+    bool submitted; /* the first ssd_submit() has been */
+    uint32_t *doubt; /* recovery: lpns of which two copies must be compared, by
+                        where the older one lies */
+    Recovery recovery;
+    RecoveryPlane *recovery_plane;
+    uint64_t powered_ns;   /* with power, up to powered_since_ps */
+    uint64_t powered_since_ps; /* the last return of power; or cut, while off */
+} Power;
+
+#endif

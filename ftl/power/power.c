@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * power.c - losing power, getting it back, and starting from an image.
+ *
+ * Knows what survives: pages whose program had ended; and the map with
+ * ftl.recovery=capacitors, which keep it, else recovery.c makes it anew.  The
+ * buffer's data survives with buffer.plp only.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "buffer/buffer.h"
+#include "gc/age-tree.h"
+#include "gc/gc.h"
+#include "gc/stripe-means.h"
+#include "host/host.h"
+#include "inspect/oplog.h"
+#include "inspect/recording.h"
+#include "journal/saved.h"
+#include "map/hybrid.h"
+#include "map/map-policy.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "placement/placement.h"
+#include "power/power.h"
+#include "ssd-internal.h"
+
+static bool drop_all(void *opaque, const Event *e)
+{
+    (void)opaque;
+    (void)e;
+    return false;
+}
+
+static void fail_commands(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->host.n_cmds; i++) {
+        Cmd *c = &ssd->host.cmd[i];
+
+        if (c->phase == CMD_SUBMITTED || c->phase == CMD_RUNNING) {
+            for (int k = 0; k < N_COSTS; k++) {
+                c->cost_ps[k] = 0;
+            }
+            c->cost_ps[COST_firmware] = ssd->now_ps - c->submit_ps;
+            host_finish(ssd, i, SSD_STATUS_POWER_LOSS);
+        }
+    }
+}
+
+/* With buffer.plp: remember the newest version of every unit in the buffer. */
+static void keep_buffer(Ssd *ssd)
+{
+    ssd->buffer.kept = g_new(Slot, ssd->buffer.n_unsafe);
+    ssd->buffer.n_kept = 0;
+    for (uint32_t i = 0; i < ssd->buffer.n_slot_records; i++) {
+        const Slot *s = &ssd->buffer.slot[i];
+
+        if (state_is_unsafe(s->state) && !s->dead &&
+            ssd->map.entry[s->lpn] == (MAP_BUFFERED | i)) {
+            ssd->buffer.kept[ssd->buffer.n_kept++] = *s;
+        }
+    }
+}
+
+static void restore_buffer(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->buffer.n_kept; i++) {
+        write_restore(ssd, &ssd->buffer.kept[i]);
+    }
+    g_clear_pointer(&ssd->buffer.kept, g_free);
+    ssd->buffer.n_kept = 0;
+    write_pump(ssd);
+}
+
+/* Every unit in the buffer goes back to what NAND holds of it. */
+static void revert_map(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->buffer.n_slot_records; i++) {
+        const Slot *s = &ssd->buffer.slot[i];
+        uint32_t entry;
+
+        if (s->state == SLOT_FREE || !map_is_buffered(ssd->map.entry[s->lpn])) {
+            continue;
+        }
+        entry = map_nand_entry(ssd, s->lpn);
+        if (entry == 0 &&
+            !ssd->buffer.slot[map_slot(ssd->map.entry[s->lpn])].dead) {
+            ssd->map.mapped_units--;
+        }
+        ssd->map.entry[s->lpn] = entry;
+    }
+}
+
+/* Pages on their way are torn or were never begun: they hold nothing. */
+static void tear_pages(Ssd *ssd)
+{
+    uint32_t n = ssd->l.units_per_program;
+
+    for (uint32_t j = 0; j < ssd->media.n_jobs; j++) {
+        uint32_t first = ssd->media.job[j].ppa << ssd->page_units_shift;
+
+        if (!ssd->media.job[j].active || ssd->media.job[j].ppa == NONE) {
+            continue;
+        }
+        if (!ssd->media.job[j].meta) {
+            stream_uncount_page(ssd, j);
+        }
+        for (uint32_t k = 0; k < n; k++) {
+            ssd->media.spare_lpn[first + k] = SPARE_NONE;
+        }
+        if (ssd->media.spare_seq) {
+            memset(&ssd->media.spare_seq[ssd->media.job[j].ppa], 0,
+                   nand_block_program(ssd->geo, ppu_block(ssd, first)) *
+                       sizeof(*ssd->media.spare_seq));
+        }
+        if (ssd->l.log_blocks > 0) {
+            hybrid_torn(ssd, ssd->media.job[j].ppa);
+        }
+    }
+}
+
+static void settle_open(Ssd *ssd, Plane *p)
+{
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
+        Open *o = &p->open[k];
+
+        if (o->block == NONE) {
+            continue;
+        }
+        ssd->media.block[o->block].pending = 0;
+        o->next_page = nand_next_page(ssd->nand, o->block);
+        if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
+            block_make_full(ssd, o->block);
+            o->block = NONE;
+        }
+    }
+}
+
+/* What a plane was doing. */
+static void forget_planes(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        Plane *p = &ssd->media.plane[i];
+
+        p->gc = (PlaneGc){
+            .victim = NONE, .next = NONE, .redo = {NONE, NONE}};
+        p->host_programs = 0;
+        p->meta_programs = 0;
+        p->meta_wait = (JobFifo){NONE, NONE};
+        p->erases = 0;
+        memset(p->staged_of, 0, ssd->l.n_gc_classes * sizeof(*p->staged_of));
+    }
+}
+
+static void settle_blocks(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        settle_open(ssd, &ssd->media.plane[i]);
+        plane_count_open(ssd, i);
+    }
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        if (ssd->media.block[b].state == BLOCK_VICTIM ||
+            ssd->media.block[b].state == BLOCK_CLOSING) {
+            block_make_full(ssd, b);
+        }
+    }
+}
+
+void power_lost(Ssd *ssd)
+{
+    ssd->media.cut_due = false;
+    ssd->power.on = false;
+    background_power_lost(ssd);
+    refresh_power_lost(ssd);
+    eventq_filter(&ssd->events, drop_all, NULL);
+    oplog_add(ssd->inspect.log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
+    fail_commands(ssd);
+    trim_power_lost(ssd);
+    age_trees_forget(ssd);
+    stripe_means_forget(ssd);
+    wear_forget(ssd);
+    nand_power_cut(ssd->nand, ssd->now_ps);
+    if (ssd->cfg->plp) {
+        keep_buffer(ssd);
+    }
+    if (!saves(ssd)) {
+        revert_map(ssd);
+    }
+    if (ssd->map.policy->power_lost) {
+        ssd->map.policy->power_lost(ssd);
+    }
+    tear_pages(ssd);
+    stream_uncount_erases(ssd);
+    forget_planes(ssd);
+    if (saves(ssd)) {
+        recovery_power_lost(ssd);
+    } else {
+        settle_blocks(ssd);
+    }
+    unit_count(ssd);
+    if (ssd->l.log_blocks > 0) {
+        hybrid_power_lost(ssd);
+    }
+    ssd_init_buffer(ssd);
+    g_clear_pointer(&ssd->buffer.waiter, g_free);
+    g_clear_pointer(&ssd->media.job, g_free);
+    g_clear_pointer(&ssd->media.job_unit, g_free);
+    ssd->host.link_in_ps = ssd->now_ps;
+    ssd->host.link_out_ps = ssd->now_ps;
+    ssd->host.dram_in_ps = ssd->now_ps;
+    ssd->host.dram_free_ps = ssd->now_ps;
+    for (uint32_t i = 0; i < ssd->cfg->cores; i++) {
+        ssd->host.core_ps[i] = ssd->now_ps;
+    }
+    if (ssd->client && ssd->client->power_lost) {
+        ssd->client->power_lost(ssd->client_opaque);
+    }
+}
+
+void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
+{
+    g_assert((ssd->client || saves(ssd)) &&
+             (ssd->power.on || ssd->media.faults));
+    ssd_run(ssd, now_ns);
+    if (ssd->inspect.recording) {
+        recording_power(ssd->inspect.recording, false, now_ns);
+    }
+    if (ssd->power.on) {
+        power_lost(ssd);
+    }
+}
+
+/* The copy of the unit that the map leads to lies in the block, and ppu holds
+ * the same version of it. */
+static bool is_original(const Ssd *ssd, uint32_t ppu, uint32_t block)
+{
+    uint32_t entry;
+
+    if (ssd->media.spare_lpn[ppu] == SPARE_NONE || unit_is_valid(ssd, ppu) ||
+        !ssd->media.spare_version) {
+        return false;
+    }
+    entry = map_nand_entry(ssd, spare_lpn(ssd, ppu));
+    return entry && ppu_block(ssd, entry - 1) == block &&
+           ssd->media.spare_version[entry - 1] == ssd->media.spare_version[ppu];
+}
+
+static bool may_discard(const Ssd *ssd, uint32_t block)
+{
+    return block != NONE && !ssd->media.block[block].bad &&
+           (ssd->media.block[block].state == BLOCK_OPEN ||
+            ssd->media.block[block].state == BLOCK_FULL);
+}
+
+/*
+ * A power cut may tear so many pages of the block that cleaning had opened
+ * last that the rest of its victim does not fit any more.  While a plane has no
+ * free block, whatever that block holds came from victims that are not erased
+ * yet: let the map lead to the originals again (or to any copy that is alike), and
+ * erase the block.  So every
+ * return of power finds a free block in each plane, however often it goes.
+ * Cleaning that runs out of room makes use of it, too.
+ *
+ * Where blocks may go bad, the block may be one, or an original may be in one:
+ * then the plane stays as it is, and the drive turns read-only.
+ */
+void power_take_back(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
+
+    if (p->last_gc_block == NONE || /* of a saved state that somebody made */
+        ((ssd->media.may_fail || saves(ssd)) &&
+         !may_discard(ssd, p->last_gc_block))) {
+        ssd->media.read_only = true;
+        return;
+    }
+    for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
+        uint32_t ppu = (first + i) * ssd->l.units_per_block;
+        uint32_t n = nand_next_page(ssd->nand, first + i)
+                     << ssd->page_units_shift;
+
+        for (; ssd->media.block[first + i].state == BLOCK_FULL && n > 0;
+             n--, ppu++) {
+            if (is_original(ssd, ppu, p->last_gc_block)) {
+                oplog_add(ssd->inspect.log, OPLOG_TAKE_BACK, 0,
+                          spare_lpn(ssd, ppu), ssd->now_ps, 0, ppu);
+                map_move(ssd, map_nand_entry(ssd, spare_lpn(ssd, ppu)) - 1,
+                         ppu);
+            }
+        }
+    }
+    if (ssd->media.block[p->last_gc_block].valid == 0) {
+        block_discard(ssd, p->last_gc_block);
+    } else {
+        g_assert(ssd->media.may_fail || saves(ssd) ||
+                 !ssd->media.spare_version);
+        ssd->media.read_only = true;
+    }
+}
+
+void ssd_power_on(Ssd *ssd, uint64_t now_ns)
+{
+    g_assert(!ssd->power.on);
+    ssd_run(ssd, now_ns);
+    if (ssd->inspect.recording) {
+        recording_power(ssd->inspect.recording, true, now_ns);
+    }
+    ssd->power.on = true;
+    refresh_power_on(ssd);
+    if (saves(ssd)) {
+        faulty_arm(ssd);
+        recovery_start(ssd);
+    } else {
+        power_ready(ssd);
+    }
+}
+
+/* An empty block of the plane that only has to be erased, or NONE. */
+static uint32_t empty_block(const Ssd *ssd, const Plane *p)
+{
+    uint32_t b = p->bucket[0];
+
+    while (b != NONE && ssd->media.block[b].bad) {
+        b = ssd->media.block[b].next;
+    }
+    return saves(ssd) ? b : NONE;
+}
+
+void power_ready(Ssd *ssd)
+{
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        if (ssd->media.block[b].state == BLOCK_ERASING) {
+            block_start_erase(ssd, b, NAND_CAUSE_GC, false);
+        }
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        if (ssd->media.plane[i].n_free == 0 &&
+            ssd->media.plane[i].erases == 0 && ssd->l.log_blocks == 0) {
+            uint32_t empty = empty_block(ssd, &ssd->media.plane[i]);
+
+            if (empty != NONE) {
+                block_discard(ssd, empty);
+            } else {
+                power_take_back(ssd, i);
+            }
+        }
+        plane_update(ssd, i);
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        gc_kick(ssd, i); /* which may concern others, too */
+    }
+    if (!saves(ssd)) {
+        faulty_arm(ssd);
+    }
+    background_quiet(ssd);
+    restore_buffer(ssd);
+}
+
+/* ---- preload ---------------------------------------------------------------- */
+
+/* The physical unit for the next preloaded unit: pages as the host's. */
+static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
+{
+    uint32_t ppu;
+
+    if (ssd->media.preload_left == 0) {
+        uint32_t plane = alloc_pick(ssd, lpn, 0);
+        uint32_t page;
+
+        g_assert(plane != NONE);
+        page = block_take_page(ssd, plane, OPEN_GC, 0); /* never in SLC mode */
+        for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
+            oplog_add(ssd->inspect.log, OPLOG_PRELOAD_PAGE, 0, page + i,
+                      ssd->now_ps, 0, 0);
+            nand_preload_page(ssd->nand, (NandPpa){page + i});
+        }
+        block_page_done(ssd, page_block(ssd, page));
+        refresh_preloaded(ssd, page_block(ssd, page));
+        plane_update(ssd, plane);
+        ssd->media.preload_next = page << ssd->page_units_shift;
+        ssd->media.preload_left = ssd->l.units_per_program;
+        for (uint32_t i = 0; i < ssd->media.preload_left; i++) {
+            ssd->media.spare_lpn[ssd->media.preload_next + i] = SPARE_NONE;
+        }
+    }
+    ppu = ssd->media.preload_next++;
+    ssd->media.preload_left--;
+    return ppu;
+}
+
+int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
+{
+    uint64_t last;
+
+    g_assert(!ssd->power.submitted);
+    if (nblocks == 0 || lba >= ssd->info.nblocks ||
+        nblocks > ssd->info.nblocks - lba) {
+        return -EINVAL;
+    }
+    if (ssd->inspect.recording) {
+        recording_preload(ssd->inspect.recording, lba, nblocks);
+    }
+    last = (lba + nblocks - 1) >> ssd->block_shift;
+    for (uint64_t lpn = lba >> ssd->block_shift; lpn <= last; lpn++) {
+        uint32_t ppu;
+
+        if (ssd->map.entry[lpn]) {
+            continue;
+        }
+        ppu = ssd->l.log_blocks > 0 ? hybrid_preload(ssd, (uint32_t)lpn)
+                                    : preload_take(ssd, (uint32_t)lpn);
+        oplog_add(ssd->inspect.log, OPLOG_PRELOAD, 0, (uint32_t)lpn,
+                  ssd->now_ps, 0, ppu);
+        ssd->map.entry[lpn] = ppu + 1;
+        trim_note_used(ssd, (uint32_t)lpn);
+        ssd->media.spare_lpn[ppu] = (uint32_t)lpn + 1;
+        ssd->map.mapped_units++;
+        block_set_valid(ssd, ppu);
+        if (ssd->map.policy->aged) {
+            ssd->map.policy->aged(ssd, (uint32_t)lpn, false);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,802 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recovery.c - a drive whose memory was lost with the power: what it finds in
+ * NAND, step by step, and the books made of it.
+ *
+ * Without a checkpoint every spare area of data is read.  With one, the anchor
+ * says up to which count of programs the saved pages know all; of each block its
+ * last pages are read, as far as they are younger.  What a saved page says of a
+ * unit counts if the page that it names is older than that: then its block has
+ * not been erased since.
+ *
+ * Knows spare areas and saved pages; believes nothing else, but for the table of
+ * bad blocks and the erase counts (docs/power.md).  Knows nothing of how a saved
+ * page came to be (saved.c).
+ *
+ * Each step is a row of a table.  In a step every plane reads one page after
+ * another, all planes at a time; a step begins when the one before it has ended.
+ * Of the copies of a unit the newest intact version counts, of the same version
+ * the one that was programmed last.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/host.h"
+#include "journal/saved.h"
+#include "lazymem.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "placement/placement.h"
+#include "power/power.h"
+#include "ssd-internal.h"
+
+/* In a spare area: for each unit its number, version and stream; and for the
+ * page when it was programmed, and by whom; each with room for a code. */
+#define SPARE_BYTES 16
+
+typedef struct RecoveryStep {
+    const char *name;
+    /* From the plane's place on, the next page to read, and how much of it;
+     * false: the plane has none left. */
+    bool (*next)(Ssd *ssd, uint32_t plane, NandOp *op);
+    /* A page has been read: what it says, and how the plane goes on. */
+    void (*seen)(Ssd *ssd, uint32_t plane, uint32_t page, bool blank);
+    void (*end)(Ssd *ssd); /* or NULL: all planes have ended */
+} RecoveryStep;
+
+/* ---- what the power cut leaves -------------------------------------------------- */
+
+void recovery_wipe_block(Ssd *ssd, uint32_t block)
+{
+    uint32_t first = block * ssd->l.units_per_block;
+    uint32_t page = block * ssd->geo->pages_per_block;
+
+    for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
+        ssd->media.spare_lpn[first + i] = SPARE_NONE;
+    }
+    for (uint32_t i = 0; i < ssd->geo->pages_per_block; i++) {
+        ssd->media.spare_seq[page + i] = 0;
+    }
+}
+
+static void forget(Ssd *ssd)
+{
+    lazy_clear(ssd->map.entry, ssd->l.user_units, sizeof(*ssd->map.entry));
+    lazy_clear(ssd->media.valid, ssd->l.raw_units / 64 + 1,
+               sizeof(*ssd->media.valid));
+    ssd->map.mapped_units = 0;
+    ssd->media.prog_seq = 0;
+    hot_forget(ssd);
+    block_forget_all(ssd);
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        plane_update(ssd, i);
+    }
+}
+
+void recovery_power_lost(Ssd *ssd)
+{
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        if (ssd->media.block[b].state == BLOCK_ERASING) {
+            recovery_wipe_block(ssd, b);
+        }
+    }
+    saved_power_lost(ssd);
+    ssd->power.recovery.on = false;
+    ssd->power.recovery.n_doubts = 0;
+    ssd->power.recovery.n_reads = 0;
+    ssd->power.recovery.waiting = (CmdFifo){NONE, NONE};
+    forget(ssd);
+}
+
+/* ---- steps ------------------------------------------------------------------------- */
+
+static uint32_t spare_bytes(const Ssd *ssd)
+{
+    return MIN((ssd->l.units_per_page + 1) * SPARE_BYTES,
+               ssd->geo->page_bytes);
+}
+
+static uint32_t block_at(const Ssd *ssd, uint32_t plane)
+{
+    return plane * ssd->geo->blocks_per_plane +
+           ssd->power.recovery_plane[plane].block;
+}
+
+static void skip_block(RecoveryPlane *at)
+{
+    at->block++;
+    at->page = 0;
+}
+
+/* The page at the plane's place, if there is one; else the place is at the
+ * beginning of the next block. */
+static bool page_at(const Ssd *ssd, uint32_t plane, uint32_t *page)
+{
+    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+    uint32_t block = block_at(ssd, plane);
+
+    if (ssd->media.block[block].state == BLOCK_BAD ||
+        at->page >= nand_block_pages(ssd->geo, block)) {
+        skip_block(at);
+        return false;
+    }
+    *page = block * ssd->geo->pages_per_block + at->page;
+    return true;
+}
+
+static uint32_t first_saved(const Ssd *ssd)
+{
+    return ssd->geo->blocks_per_plane - ssd->l.saved_blocks;
+}
+
+static bool is_blank(const Ssd *ssd, uint32_t page)
+{
+    uint32_t pages = ssd->geo->pages_per_block;
+
+    return page % pages >= nand_next_page(ssd->nand, page / pages);
+}
+
+/* On to the next page, or if this one is blank to the next block; true: it is
+ * not. */
+static bool go_on(Ssd *ssd, uint32_t plane, bool blank)
+{
+    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+
+    if (blank) {
+        skip_block(at);
+    } else {
+        at->page++;
+    }
+    return !blank;
+}
+
+/* Where the saved pages are: the spare areas of their blocks, up to the first
+ * blank page of each. */
+static bool next_found(Ssd *ssd, uint32_t plane, NandOp *op)
+{
+    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+
+    at->block = MAX(at->block, first_saved(ssd));
+    while (at->block < ssd->geo->blocks_per_plane) {
+        if (!page_at(ssd, plane, &op->ppa.page)) {
+            continue;
+        }
+        if (at->page % ssd->l.pages_per_program == 0) {
+            op->bytes = spare_bytes(ssd);
+            return true;
+        }
+        at->page++;
+    }
+    return false;
+}
+
+static void seen_found(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+{
+    if (go_on(ssd, plane, blank)) {
+        saved_found(ssd, page);
+    }
+}
+
+/* The newest of them. */
+static bool next_loaded(Ssd *ssd, uint32_t plane, NandOp *op)
+{
+    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+
+    at->block = MAX(at->block, first_saved(ssd));
+    while (at->block < ssd->geo->blocks_per_plane) {
+        if (!page_at(ssd, plane, &op->ppa.page)) {
+            continue;
+        }
+        if (saved_is_newest(ssd, op->ppa.page -
+                                     at->page % ssd->l.pages_per_program)) {
+            op->bytes = ssd->geo->page_bytes;
+            return true;
+        }
+        at->page++;
+    }
+    return false;
+}
+
+static void seen_loaded(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+{
+    if (go_on(ssd, plane, blank)) {
+        saved_loaded(ssd, page);
+    }
+}
+
+/* Every spare area of data. */
+static bool next_scanned(Ssd *ssd, uint32_t plane, NandOp *op)
+{
+    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+
+    while (at->block < first_saved(ssd)) {
+        if (page_at(ssd, plane, &op->ppa.page)) {
+            op->bytes = spare_bytes(ssd);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_newer(const Ssd *ssd, uint32_t ppu, uint32_t than)
+{
+    uint64_t a = ssd->media.spare_version[ppu];
+    uint64_t b = ssd->media.spare_version[than];
+
+    return a > b ||
+           (a == b &&
+            (ssd->media.spare_seq[ppu_page(ssd, ppu)] & SEQ_MASK) >
+                (ssd->media.spare_seq[ppu_page(ssd, than)] & SEQ_MASK));
+}
+
+/* A copy of a unit: in the map it stays, unless a newer one is found. */
+static void found_unit(Ssd *ssd, uint32_t ppu)
+{
+    uint32_t lpn;
+
+    if (ssd->media.spare_lpn[ppu] == SPARE_NONE) {
+        return;
+    }
+    lpn = spare_lpn(ssd, ppu);
+    if (ssd->media.spare_version[ppu] >= ssd->map.floor[lpn] &&
+        (ssd->map.entry[lpn] == 0 ||
+         is_newer(ssd, ppu, ssd->map.entry[lpn] - 1))) {
+        ssd->map.entry[lpn] = ppu + 1;
+        trim_note_used(ssd, lpn);
+    }
+}
+
+static void found_page(Ssd *ssd, uint32_t page)
+{
+    for (uint32_t i = 0; i < ssd->l.units_per_page; i++) {
+        found_unit(ssd, (page << ssd->page_units_shift) + i);
+    }
+    ssd->media.prog_seq =
+        MAX(ssd->media.prog_seq, ssd->media.spare_seq[page] & SEQ_MASK);
+}
+
+static void seen_scanned(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+{
+    if (go_on(ssd, plane, blank)) {
+        found_page(ssd, page);
+    }
+}
+
+/* ---- steps with a checkpoint ------------------------------------------------------- */
+
+/*
+ * Where each block ends: its last page, if that is blank its first, and then
+ * halfway between a page that is blank and one that is not, until they meet.
+ */
+static bool next_end(Ssd *ssd, uint32_t plane, NandOp *op)
+{
+    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+
+    for (; at->block < first_saved(ssd); at->block++) {
+        uint32_t block = block_at(ssd, plane);
+        uint32_t n = nand_block_pages(ssd->geo, block);
+
+        if (ssd->media.block[block].state == BLOCK_BAD) {
+            continue;
+        }
+        if (at->high == 0) {
+            at->high = n;
+        }
+        at->page = at->low > 0     ? (at->low + at->high) / 2
+                   : at->high == n ? n - 1
+                                   : 0;
+        op->ppa.page = block * ssd->geo->pages_per_block + at->page;
+        op->bytes = spare_bytes(ssd);
+        return true;
+    }
+    return false;
+}
+
+/* Is the page older than the checkpoint?  One that is torn does not say. */
+static bool is_old(const Ssd *ssd, uint32_t page)
+{
+    uint64_t seq = ssd->media.spare_seq[page] & SEQ_MASK;
+
+    return seq > 0 && seq <= ssd->power.recovery.low;
+}
+
+/* The page is young, and so are all behind it in its block. */
+static void found_young(Ssd *ssd, uint32_t page)
+{
+    ssd->media.block[page_block(ssd, page)].young =
+        page % ssd->geo->pages_per_block;
+    found_page(ssd, page);
+}
+
+/* The block has so many pages that are not blank; the last one has been read. */
+static void found_end(Ssd *ssd, uint32_t plane, uint32_t n)
+{
+    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+    uint32_t block = block_at(ssd, plane);
+    uint32_t page = block * ssd->geo->pages_per_block + n;
+
+    ssd->media.block[block].young = n;
+    if (n > 0 && !is_old(ssd, page - 1)) {
+        found_young(ssd, page - 1);
+    }
+    skip_block(at);
+    at->low = 0;
+    at->high = 0;
+}
+
+static void seen_end(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+{
+    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+
+    if (blank) {
+        at->high = at->page;
+    } else {
+        at->low = at->page + 1;
+    }
+    if (at->low == at->high) {
+        found_end(ssd, plane, at->low);
+    }
+}
+
+/* Of each block whose last page is young, those before it, backwards. */
+static bool next_young(Ssd *ssd, uint32_t plane, NandOp *op)
+{
+    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+
+    for (; at->block < first_saved(ssd); at->block++) {
+        uint32_t block = block_at(ssd, plane);
+        uint32_t young = ssd->media.block[block].young;
+
+        if (ssd->media.block[block].state == BLOCK_BAD || young == 0 ||
+            young >= nand_next_page(ssd->nand, block)) {
+            continue;
+        }
+        op->ppa.page = block * ssd->geo->pages_per_block + young - 1;
+        op->bytes = spare_bytes(ssd);
+        return true;
+    }
+    return false;
+}
+
+static void seen_young(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+{
+    if (is_old(ssd, page)) {
+        ssd->power.recovery_plane[plane].block++;
+    } else {
+        found_young(ssd, page);
+    }
+}
+
+/* The unit is where the saved page says, if that has not been read: pages that
+ * have not are older than the checkpoint. */
+static bool is_believed(const Ssd *ssd, uint64_t entry)
+{
+    uint32_t page;
+    uint32_t block;
+
+    if (!(entry & SAVED_MAPPED)) {
+        return false;
+    }
+    page = ppu_page(ssd, (uint32_t)(entry & ~SAVED_MAPPED) - 1);
+    block = page_block(ssd, page);
+    return ssd->media.block[block].state == BLOCK_LOST &&
+           page % ssd->geo->pages_per_block < ssd->media.block[block].young;
+}
+
+/* Has the host written the page, or cleaning? */
+static bool is_of_host(const Ssd *ssd, uint32_t page)
+{
+    return ssd->media.spare_seq[page] >> SEQ_BITS < ssd->l.n_streams;
+}
+
+/* The unit where the saved pages say that it is. */
+static uint32_t doubted(const Ssd *ssd, uint32_t lpn)
+{
+    return (uint32_t)(saved_entry(ssd, lpn) & ~SAVED_MAPPED) - 1;
+}
+
+static gint by_place(gconstpointer a, gconstpointer b, gpointer ssd)
+{
+    uint32_t x = doubted(ssd, *(const uint32_t *)a);
+    uint32_t y = doubted(ssd, *(const uint32_t *)b);
+
+    return (x > y) - (x < y);
+}
+
+/*
+ * What the saved pages say, beside what has been found.  A young copy by the host
+ * is newer than an old one.  One by cleaning need not be: it was under way while
+ * a newer version was programmed.
+ */
+static void believe(Ssd *ssd)
+{
+    g_autoptr(GArray) doubts = g_array_new(false, false, sizeof(uint32_t));
+
+    for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
+        uint64_t entry = saved_entry(ssd, lpn);
+
+        if (!is_believed(ssd, entry)) {
+            continue;
+        }
+        if (ssd->map.entry[lpn] == 0) {
+            ssd->map.entry[lpn] = (uint32_t)(entry & ~SAVED_MAPPED);
+            trim_note_used(ssd, lpn);
+        } else if (!is_of_host(ssd, ppu_page(ssd, ssd->map.entry[lpn] - 1))) {
+            g_array_append_val(doubts, lpn);
+        }
+    }
+    g_array_sort_with_data(doubts, by_place, ssd);
+    g_free(ssd->power.doubt);
+    ssd->power.recovery.n_doubts = doubts->len;
+    ssd->power.doubt = (uint32_t *)g_array_steal(doubts, NULL);
+}
+
+/* The next doubt of the plane: those of one lie side by side. */
+static uint32_t doubt_at(const Ssd *ssd, uint32_t plane)
+{
+    uint32_t low = 0;
+    uint32_t high = ssd->power.recovery.n_doubts;
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        uint32_t block = ppu_block(ssd, doubted(ssd, ssd->power.doubt[mid]));
+
+        if (block_plane(ssd, block) < plane) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low + ssd->power.recovery_plane[plane].page;
+}
+
+static bool next_doubt(Ssd *ssd, uint32_t plane, NandOp *op)
+{
+    uint32_t i = doubt_at(ssd, plane);
+    uint32_t ppu;
+
+    if (i >= ssd->power.recovery.n_doubts) {
+        return false;
+    }
+    ppu = doubted(ssd, ssd->power.doubt[i]);
+    op->ppa.page = ppu_page(ssd, ppu);
+    op->bytes = spare_bytes(ssd);
+    return block_plane(ssd, ppu_block(ssd, ppu)) == plane;
+}
+
+static void seen_doubt(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+{
+    found_unit(ssd, doubted(ssd, ssd->power.doubt[doubt_at(ssd, plane)]));
+    ssd->power.recovery_plane[plane].page++;
+}
+
+static const RecoveryStep scan_steps[] = {
+    {"find", next_found, seen_found, NULL},
+    {"load", next_loaded, seen_loaded, NULL},
+    {"scan", next_scanned, seen_scanned, NULL},
+    {.name = NULL},
+};
+
+static const RecoveryStep checkpoint_steps[] = {
+    {"find", next_found, seen_found, NULL},
+    {"load", next_loaded, seen_loaded, NULL},
+    {"blocks", next_end, seen_end, NULL},
+    {"pages", next_young, seen_young, believe},
+    {"versions", next_doubt, seen_doubt, NULL},
+    {.name = NULL},
+};
+
+static const RecoveryStep *step_at(const Ssd *ssd, uint32_t i)
+{
+    const RecoveryStep *steps = has_checkpoints(ssd) ? checkpoint_steps
+                                                     : scan_steps;
+
+    return steps[i].name ? &steps[i] : NULL;
+}
+
+/* ---- reading ------------------------------------------------------------------------- */
+
+static void read_next(Ssd *ssd, uint32_t plane)
+{
+    Recovery *r = &ssd->power.recovery;
+    NandOp op = {
+        .kind = NAND_READ,
+        .cause = NAND_CAUSE_META,
+        .strong = true,
+    };
+
+    if (step_at(ssd, r->step)->next(ssd, plane, &op)) {
+        r->n_reads++;
+        r->times.step_reads[r->step]++;
+        faulty_submit(ssd, &op);
+    }
+}
+
+static void begin_step(Ssd *ssd)
+{
+    Recovery *r = &ssd->power.recovery;
+
+    r->step_start_ps = ssd->now_ps;
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        ssd->power.recovery_plane[i] = (RecoveryPlane){.block = 0};
+        read_next(ssd, i);
+    }
+    if (r->n_reads == 0) {
+        eventq_push(&ssd->events, ssd->now_ps, SSD_EVENT_RECOVERED, r->step);
+    }
+}
+
+void recovery_start(Ssd *ssd)
+{
+    Recovery *r = &ssd->power.recovery;
+
+    r->on = true;
+    r->low = 0;
+    r->n_doubts = 0;
+    r->step = 0;
+    r->start_ps = ssd->now_ps;
+    r->times = (RecoveryTimes){.ready_ps = 0};
+    begin_step(ssd);
+}
+
+bool recovery_waits(Ssd *ssd, uint32_t cmd)
+{
+    if (ssd->power.recovery.on) {
+        fifo_push(ssd, &ssd->power.recovery.waiting, cmd);
+    }
+    return ssd->power.recovery.on;
+}
+
+/* ---- the books ------------------------------------------------------------------------- */
+
+/* A block as its spare areas tell. */
+typedef struct Found {
+    uint64_t seq;       /* of the newest intact page; 0: there is none */
+    uint64_t first_seq; /* of the oldest */
+    uint32_t block;
+    uint32_t open; /* open_index() of who filled it, or NONE */
+} Found;
+
+static Found look_at(const Ssd *ssd, uint32_t block)
+{
+    const uint64_t *seq = &ssd->media.spare_seq[(uint64_t)block *
+                                          ssd->geo->pages_per_block];
+    Found f = {.block = block, .open = NONE};
+
+    for (uint32_t i = 0; i < nand_next_page(ssd->nand, block); i++) {
+        if (seq[i] == 0) {
+            continue;
+        }
+        f.seq = seq[i] & SEQ_MASK;
+        f.first_seq = f.first_seq ? f.first_seq : f.seq;
+        f.open = (uint32_t)(seq[i] >> SEQ_BITS);
+    }
+    return f;
+}
+
+static int compare_found(const void *a, const void *b)
+{
+    const Found *x = a;
+    const Found *y = b;
+
+    if (x->seq != y->seq) {
+        return x->seq < y->seq ? -1 : 1;
+    }
+    return x->block < y->block ? -1 : x->block > y->block;
+}
+
+/* Whose units are in it: of the stream for which it was opened, or of several. */
+static uint32_t stream_of(const Ssd *ssd, const Found *f)
+{
+    uint32_t first = f->block * ssd->l.units_per_block;
+    uint32_t several = ssd->l.n_streams;
+    uint32_t stream = f->open;
+
+    if (f->open == NONE || several == 1) {
+        return 0;
+    }
+    if (f->open >= ssd->l.n_streams) {
+        stream -= ssd->l.n_streams;
+        if (ssd->l.n_stream_classes < ssd->l.n_streams ||
+            stream >= ssd->l.n_stream_classes) {
+            return several;
+        }
+    }
+    for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
+        if (unit_is_valid(ssd, first + i) &&
+            unit_stream(ssd, first + i) != stream) {
+            return several;
+        }
+    }
+    return stream;
+}
+
+static bool has_room(const Ssd *ssd, uint32_t block)
+{
+    uint32_t next = nand_next_page(ssd->nand, block);
+
+    return next > 0 && next < nand_block_pages(ssd->geo, block) &&
+           !ssd->media.block[block].bad;
+}
+
+/* The blocks of a plane, oldest first; how many. */
+static uint32_t find_blocks(const Ssd *ssd, uint32_t plane, Found *found)
+{
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
+        if (ssd->media.block[first + i].state == BLOCK_LOST) {
+            found[n++] = look_at(ssd, first + i);
+        }
+    }
+    qsort(found, n, sizeof(*found), compare_found);
+    return n;
+}
+
+/* Of several that have room for the same kind and stream, the newest is filled
+ * on; the others are as good as full. */
+static void rebuild_plane(Ssd *ssd, uint32_t plane, Found *found)
+{
+    Plane *p = &ssd->media.plane[plane];
+    g_autofree uint32_t *open = g_new(uint32_t, ssd->l.n_open);
+    uint32_t n = find_blocks(ssd, plane, found);
+    uint64_t last_gc = 0;
+
+    memset(open, 0xff, ssd->l.n_open * sizeof(*open));
+    for (uint32_t i = 0; i < n; i++) {
+        const Found *f = &found[i];
+
+        if (f->open == NONE) {
+            continue;
+        }
+        if (has_room(ssd, f->block)) {
+            open[f->open] = f->block;
+        }
+        if (f->open >= ssd->l.n_streams && f->first_seq > last_gc) {
+            last_gc = f->first_seq;
+            p->last_gc_block = f->block;
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const Found *f = &found[i];
+        bool fills = f->open != NONE && open[f->open] == f->block;
+
+        ssd->media.block[f->block].stream = (uint8_t)stream_of(ssd, f);
+        block_found(ssd, f->block, fills ? f->open : NONE);
+    }
+}
+
+static void rebuild(Ssd *ssd)
+{
+    g_autofree Found *found = g_new(Found, ssd->geo->blocks_per_plane);
+
+    for (uint64_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
+        if (ssd->map.entry[lpn]) {
+            ssd->map.mapped_units++;
+            block_set_valid(ssd, ssd->map.entry[lpn] - 1);
+        }
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        rebuild_plane(ssd, i, found);
+    }
+    saved_find_blocks(ssd);
+}
+
+/* ---- on and on --------------------------------------------------------------------------- */
+
+static void finish(Ssd *ssd)
+{
+    Recovery *r = &ssd->power.recovery;
+    uint32_t cmd;
+
+    rebuild(ssd);
+    r->on = false;
+    r->n_doubts = 0;
+    r->n++;
+    r->times.ready_ps = ssd->now_ps - r->start_ps;
+    r->most_ready_ps = MAX(r->most_ready_ps, r->times.ready_ps);
+    power_ready(ssd);
+    saved_ready(ssd);
+    while ((cmd = fifo_pop(ssd, &r->waiting)) != NONE) {
+        host_account(ssd, &ssd->host.cmd[cmd], COST_firmware);
+        host_start_now(ssd, cmd);
+    }
+}
+
+static void end_step(Ssd *ssd)
+{
+    Recovery *r = &ssd->power.recovery;
+
+    r->times.step_ps[r->step] = ssd->now_ps - r->step_start_ps;
+    if (step_at(ssd, r->step)->end) {
+        step_at(ssd, r->step)->end(ssd);
+    }
+    r->step++;
+    if (step_at(ssd, r->step)) {
+        begin_step(ssd);
+    } else {
+        finish(ssd);
+    }
+}
+
+void recovery_read_done(Ssd *ssd, const NandOp *op)
+{
+    Recovery *r = &ssd->power.recovery;
+    uint32_t plane = op->plane;
+
+    r->n_reads--;
+    step_at(ssd, r->step)->seen(ssd, plane, op->ppa.page,
+                                is_blank(ssd, op->ppa.page));
+    read_next(ssd, plane);
+    if (r->n_reads == 0) {
+        end_step(ssd);
+    }
+}
+
+void recovery_event(Ssd *ssd, uint32_t step)
+{
+    g_assert(ssd->power.recovery.on && step == ssd->power.recovery.step);
+    end_step(ssd);
+}
+
+/* ---- bounds ------------------------------------------------------------------------------------ */
+
+/* Reads of so many pages in each plane, of so many bytes: dies do not wait for
+ * each other but at the channel. */
+static uint64_t longest_reads(const Ssd *ssd, uint64_t pages, uint32_t bytes)
+{
+    uint64_t in_die = pages * ssd->geo->planes_per_die;
+    uint64_t in_channel = in_die * ssd->geo->dies_per_channel;
+    uint64_t bus_ps;
+    uint64_t cell_ps;
+
+    nand_longest_read(ssd->nand, bytes, &bus_ps, &cell_ps);
+    return in_die * cell_ps + in_channel * bus_ps;
+}
+
+uint64_t recovery_longest_ps(const Ssd *ssd)
+{
+    uint64_t pages = (uint64_t)ssd->geo->blocks_per_plane *
+                     ssd->geo->pages_per_block;
+    uint64_t saved = (uint64_t)ssd->l.saved_blocks * ssd->geo->pages_per_block;
+
+    return saves(ssd) ? longest_reads(ssd, pages, spare_bytes(ssd)) +
+                            longest_reads(ssd, saved, ssd->geo->page_bytes)
+                      : 0;
+}
+
+/* ---- what callers may ask -------------------------------------------------------------------- */
+
+bool ssd_ready(const Ssd *ssd)
+{
+    return ssd->power.on && !ssd->power.recovery.on;
+}
+
+uint64_t ssd_recovery_ns(const Ssd *ssd)
+{
+    return sim_ceil_ns(ssd->power.recovery.times.ready_ps);
+}
+
+void recovery_json(const Ssd *ssd, JsonWriter *w)
+{
+    const Recovery *r = &ssd->power.recovery;
+
+    if (!saves(ssd)) {
+        return;
+    }
+    json_open(w, "recovery", '{');
+    json_u64(w, "count", r->n);
+    json_u64(w, "ready_ns", sim_ceil_ns(r->times.ready_ps));
+    json_u64(w, "max_ready_ns", sim_ceil_ns(r->most_ready_ps));
+    json_open(w, "steps", '[');
+    for (uint32_t i = 0; step_at(ssd, i); i++) {
+        json_open(w, NULL, '{');
+        json_string(w, "step", step_at(ssd, i)->name);
+        json_u64(w, "ns", sim_ceil_ns(r->times.step_ps[i]));
+        json_u64(w, "reads", r->times.step_reads[i]);
+        json_close(w, '}');
+    }
+    json_close(w, ']');
+    json_close(w, '}');
+}

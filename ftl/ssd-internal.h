@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ssd-internal.h - the drive: its components, clock and events; private to ftl/.
+ *
+ * Each component is a folder.  Calls run down this list:
+ *
+ *   power/      power cut and return, recovery
+ *   host/       commands: link, firmware, DRAM, reads, completions
+ *   gc/         garbage collection, wear levelling, refresh, background
+ *   map/        logical unit -> slot or physical unit; TRIM, DFTL, log blocks
+ *   buffer/     slots, buffer policies, flush barriers
+ *   placement/  streams, hot units, allocation policies
+ *   journal/    the drive's own pages in NAND
+ *   media/      blocks, planes, spare areas, page programs in flight
+ *
+ * Beside them: inspect/ (statistics, operation log, recording), state/ (save,
+ * load, clone, age), and ssd.c with the calls of ssd.h.
+ */
+#ifndef VSSD_FTL_SSD_INTERNAL_H
+#define VSSD_FTL_SSD_INTERNAL_H
+
+#include "buffer/buffer-internal.h"
+#include "gc/gc-internal.h"
+#include "host/host-internal.h"
+#include "inspect/inspect-internal.h"
+#include "journal/journal-internal.h"
+#include "map/map-internal.h"
+#include "media/media-internal.h"
+#include "placement/placement-internal.h"
+#include "power/power-internal.h"
+
+struct Ssd {
+    SsdConfig *cfg;
+    SsdLayout l;
+    SsdInfo info;
+    const SsdHostOps *client;
+    void *client_opaque;
+    EventQueue events;
+    Nand *nand;
+    const NandGeometry *geo;
+    uint64_t now_ps;
+    uint64_t rebased_ns; /* by how much the clock was last set back */
+    /* Shifts, because units, pages and blocks are counted all the time. */
+    unsigned unit_shift;       /* bytes to units */
+    unsigned block_shift;      /* host blocks to units */
+    unsigned page_units_shift; /* physical units to pages */
+    uint64_t first_unit_parts; /* unit_parts() of a page's first unit */
+    Age *age;   /* or NULL: ssd_age() has not been called */
+
+    Media media;
+    Journal journal;
+    Placement placement;
+    Buffer buffer;
+    Map map;
+    Gc gc;
+    HostPath host;
+    Power power;
+    Inspect inspect;
+};
+
+static inline bool unit_is_valid(const Ssd *ssd, uint32_t ppu)
+{
+    return ssd->media.valid[ppu / 64] >> (ppu % 64) & 1;
+}
+
+static inline uint32_t ppu_page(const Ssd *ssd, uint32_t ppu)
+{
+    return ppu >> ssd->page_units_shift;
+}
+
+/* The drive has just been loaded from a stream that was kept. */
+void ssd_rebase_loaded(Ssd *ssd);
+
+/* ---- ssd.c ------------------------------------------------------------- */
+
+/* Run every event due by now_ns. */
+void ssd_run(Ssd *ssd, uint64_t now_ns);
+
+/* Empty buffer, no barrier, no page on its way. */
+void ssd_init_buffer(Ssd *ssd);
+
+static inline uint32_t block_plane(const Ssd *ssd, uint32_t block)
+{
+    return block / ssd->geo->blocks_per_plane;
+}
+
+static inline uint32_t page_block(const Ssd *ssd, uint32_t page)
+{
+    return page / ssd->geo->pages_per_block;
+}
+
+/* Units of one program of the block that holds the page. */
+static inline uint32_t block_program_units(const Ssd *ssd, uint32_t page)
+{
+    return ssd->l.units_per_page *
+           nand_block_program(ssd->geo, page_block(ssd, page));
+}
+
+static inline uint32_t ppu_block(const Ssd *ssd, uint32_t ppu)
+{
+    return page_block(ssd, ppu_page(ssd, ppu));
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ssd-types.h - what every component of ftl/ knows: numbers, events, lists of indices.
+ *
+ * lpn counts mapping units of the host, ppu those of the array:
+ * ppu = page * units_per_page + unit within the page.
+ */
+#ifndef VSSD_FTL_SSD_TYPES_H
+#define VSSD_FTL_SSD_TYPES_H
+
+#include <inttypes.h>
+
+#include "eventq.h"
+#include "nand.h"
+#include "ssd-config.h"
+#include "ssd.h"
+
+#define NONE UINT32_MAX
+
+/* Events of the drive; the array's own come first. */
+enum {
+    SSD_EVENT_CMD_START = NAND_N_EVENTS, /* firmware, and link of a write */
+    SSD_EVENT_CMD_DATA,                  /* DRAM access has ended */
+    SSD_EVENT_CMD_DONE,
+    SSD_EVENT_FLUSH_TICK, /* buffer.flush_interval */
+    SSD_EVENT_FAULT,      /* a rule cuts the power now */
+    SSD_EVENT_BACKGROUND, /* index: BackgroundEvent */
+    SSD_EVENT_RECOVERED,  /* index: a step of recovery has nothing to read */
+    SSD_EVENT_TRIM,       /* the next step of TRIMs */
+};
+
+/* Slots in the order of a list; the ends are NONE when it is empty. */
+typedef struct SlotList {
+    uint32_t head, tail;
+    uint32_t n;
+} SlotList;
+
+/* Pages that must be programmed again, because their program failed. */
+typedef struct JobFifo {
+    uint32_t head;
+    uint32_t tail;
+} JobFifo;
+
+typedef struct CmdFifo {
+    uint32_t head;
+    uint32_t tail;
+} CmdFifo;
+
+typedef struct Age Age;
+
+typedef struct PlaneWear PlaneWear; /* wear.c */
+typedef struct GcPolicy GcPolicy;
+typedef struct AllocPolicy AllocPolicy;
+typedef struct BufferPolicy BufferPolicy;
+typedef struct MapPolicy MapPolicy;
+
+#endif

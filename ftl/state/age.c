@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * age.c - writes without modelled time, for a drive that starts used.
+ *
+ * Units go to pages that the allocation policy chooses, and cleaning runs as
+ * ever (gc.c, the victim policy), but no time passes: operations of cleaning
+ * end as soon as they are submitted, one after another.  The buffer, the links
+ * and the controller are left out: each call writes its units in the order in
+ * which they are given, a page's worth at a time.
+ *
+ * Nothing fails meanwhile: scripted faults and the error model wait for the
+ * first command.
+ */
+#include "gc/gc.h"
+#include "journal/saved.h"
+#include "map/hybrid.h"
+#include "map/map-policy.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "placement/placement.h"
+#include "ssd-internal.h"
+#include "state/drive-state.h"
+
+#include <errno.h>
+
+#define PREFETCH_AHEAD 8
+
+/* Operations that have been submitted and not ended, in order. */
+struct Age {
+    NandOp *op; /* ring of capacity, a power of two */
+    uint32_t capacity;
+    uint32_t first, n;
+    bool on;
+};
+
+bool age_is_on(const Ssd *ssd)
+{
+    return ssd->age && ssd->age->on;
+}
+
+void age_destroy(Ssd *ssd)
+{
+    if (ssd->age) {
+        g_free(ssd->age->op);
+        g_free(ssd->age);
+    }
+}
+
+bool age_takes(Ssd *ssd, const NandOp *op)
+{
+    Age *a = ssd->age;
+
+    if (!a || !a->on) {
+        return false;
+    }
+    /* A plane has few operations of cleaning under way at a time. */
+    g_assert(a->n < a->capacity);
+    a->op[(a->first + a->n++) & (a->capacity - 1)] = *op;
+    return true;
+}
+
+static void end_op(Ssd *ssd, const NandOp *op)
+{
+    nand_age(ssd->nand, op, ssd->now_ps);
+    if (op->cause == NAND_CAUSE_META) {
+        if (op->kind == NAND_ERASE) {
+            saved_erase_done(ssd, op);
+        } else {
+            saved_program_done(ssd, op);
+        }
+        return;
+    }
+    switch (op->kind) {
+    case NAND_READ:
+        gc_read_done(ssd, op);
+        break;
+    case NAND_ERASE:
+        gc_erase_done(ssd, page_block(ssd, op->ppa.page));
+        break;
+    default:
+        gc_page_done(ssd, op->cookie);
+    }
+}
+
+static void end_ops(Ssd *ssd)
+{
+    Age *a = ssd->age;
+
+    while (a->n > 0) {
+        NandOp op = a->op[a->first];
+
+        a->first = (a->first + 1) & (a->capacity - 1);
+        a->n--;
+        end_op(ssd, &op);
+    }
+}
+
+static void put_unit(Ssd *ssd, uint32_t lpn, uint32_t ppu)
+{
+    uint32_t old = ssd->map.entry[lpn];
+
+    ssd->media.spare_lpn[ppu] = lpn + 1;
+    ssd->buffer.last_version++;
+    if (ssd->media.spare_version) {
+        ssd->media.spare_version[ppu] = ssd->buffer.last_version;
+    }
+    if (ssd->media.spare_stream) {
+        ssd->media.spare_stream[ppu] = 0;
+    }
+    if (old) {
+        block_clear_valid(ssd, old - 1);
+    } else {
+        ssd->map.mapped_units++;
+    }
+    ssd->map.entry[lpn] = ppu + 1;
+    trim_note_used(ssd, lpn);
+    block_set_valid(ssd, ppu);
+}
+
+/* Program one page (the pages of one program) with up to n units; how many. */
+static uint32_t put_page(Ssd *ssd, uint32_t plane, const uint64_t *lpn,
+                         uint64_t n)
+{
+    NandOp op = {
+        .kind = NAND_PROGRAM,
+        .cause = NAND_CAUSE_HOST,
+        .ppa = {block_take_page(ssd, plane, OPEN_HOST, 0)},
+    };
+    uint32_t first = op.ppa.page << ssd->page_units_shift;
+    uint32_t most = block_program_units(ssd, op.ppa.page);
+    uint32_t used = (uint32_t)MIN(n, most);
+
+    nand_age(ssd->nand, &op, ssd->now_ps);
+    for (uint32_t i = 0; i < used; i++) {
+        put_unit(ssd, (uint32_t)lpn[i], first + i);
+    }
+    for (uint32_t i = used; i < most; i++) {
+        ssd->media.spare_lpn[first + i] = SPARE_NONE;
+    }
+    ssd->inspect.padded_units += most - used;
+    ssd->placement.stream[0].n.padded_units += most - used;
+    ssd->placement.stream[0].n.host_units += used;
+    block_page_done(ssd, page_block(ssd, op.ppa.page));
+    gc_charge_host(ssd, &ssd->media.plane[plane]);
+    plane_update(ssd, plane);
+    return used;
+}
+
+/*
+ * The same under a log-block map, which says where the page lies.  0: what has to
+ * end first is under way.
+ */
+static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
+{
+    g_autofree uint32_t *ppu = g_new(uint32_t, ssd->l.units_per_program);
+    uint32_t most = ssd->l.units_per_program;
+    uint32_t used;
+    uint32_t first;
+    NandOp op = {
+        .kind = NAND_PROGRAM,
+        .cause = NAND_CAUSE_HOST,
+        .ppa = {hybrid_age_page(ssd, lpn, n, ppu, &used)},
+    };
+
+    if (op.ppa.page == NONE) {
+        return 0;
+    }
+    first = op.ppa.page << ssd->page_units_shift;
+    nand_age(ssd->nand, &op, ssd->now_ps);
+    for (uint32_t i = 0; i < most; i++) {
+        ssd->media.spare_lpn[first + i] = SPARE_NONE;
+    }
+    for (uint32_t i = 0; i < used; i++) {
+        put_unit(ssd, (uint32_t)lpn[i], ppu[i]);
+    }
+    ssd->inspect.padded_units += most - used;
+    ssd->placement.stream[0].n.padded_units += most - used;
+    ssd->placement.stream[0].n.host_units += used;
+    block_page_done(ssd, page_block(ssd, op.ppa.page));
+    hybrid_age_done(ssd, (uint32_t)lpn[0]);
+    return used;
+}
+
+/* What keeps the map of the units is in NAND, too. */
+static void put_map(Ssd *ssd, const uint64_t *lpn, uint32_t n)
+{
+    for (uint32_t i = 0; ssd->map.policy->aged && i < n; i++) {
+        ssd->map.policy->aged(ssd, (uint32_t)lpn[i], true);
+    }
+}
+
+static bool in_buffer(const Ssd *ssd, const uint64_t *lpn, uint64_t n)
+{
+    for (uint64_t i = 0; i < n && ssd->buffer.n_free_slots != ssd->l.n_slots;
+         i++) {
+        if (map_is_buffered(ssd->map.entry[lpn[i]])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool ready(Ssd *ssd)
+{
+    if (!ssd_at_rest(ssd)) {
+        return false;
+    }
+    if (!ssd->age) {
+        ssd->age = g_new0(Age, 1);
+        ssd->age->capacity = 4096;
+        while (ssd->age->capacity < ssd->geo->n_blocks / 8 ||
+               ssd->age->capacity < 8 * ssd->l.n_planes) {
+            ssd->age->capacity *= 2;
+        }
+        ssd->age->op = g_new(NandOp, ssd->age->capacity);
+    }
+    return true;
+}
+
+static void fetch(const Ssd *ssd, const uint64_t *lpn, uint64_t n)
+{
+    /* Two looks, as ssd_hint(): the entry, and later what it leads to. */
+    if (n > PREFETCH_AHEAD) {
+        __builtin_prefetch(&ssd->map.entry[lpn[PREFETCH_AHEAD]], 1);
+    }
+    if (n > PREFETCH_AHEAD / 2 && lpn[PREFETCH_AHEAD / 2] < ssd->l.user_units) {
+        uint32_t entry = ssd->map.entry[lpn[PREFETCH_AHEAD / 2]];
+
+        if (entry) {
+            __builtin_prefetch(&ssd->media.valid[(entry - 1) / 64], 1);
+            __builtin_prefetch(&ssd->media.block[ppu_block(ssd, entry - 1)], 1);
+        }
+    }
+}
+
+static bool in_range(const Ssd *ssd, const uint64_t *lpn, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        if (lpn[i] >= ssd->l.user_units) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
+{
+    int ret = 0;
+
+    if (!ssd->power.on || ssd->inspect.log || !in_range(ssd, lpn, n)) {
+        return !ssd->power.on ? -ENODEV : -EINVAL;
+    }
+    if (in_buffer(ssd, lpn, n) || !ready(ssd)) {
+        return -EBUSY;
+    }
+    ssd->inspect.counters.host_units_written += n;
+    ssd->inspect.counters.host_bytes_written += n << ssd->unit_shift;
+    stream_wrote(ssd, 0, n << ssd->block_shift);
+    ssd->age->on = true;
+    for (uint64_t i = 0; i < n && ssd->l.log_blocks > 0;) {
+        uint32_t used = put_logged(ssd, lpn + i, n - i);
+
+        g_assert(used > 0 || ssd->age->n > 0);
+        end_ops(ssd);
+        i += used;
+    }
+    for (uint64_t i = 0; i < n && ssd->l.log_blocks == 0;) {
+        uint32_t plane = ssd->media.read_only
+                             ? NONE
+                             : alloc_pick(ssd, (uint32_t)lpn[i], 0);
+        uint32_t used;
+
+        if (plane == NONE) {
+            ret = -EROFS;
+            break;
+        }
+        used = put_page(ssd, plane, lpn + i, n - i);
+        put_map(ssd, lpn + i, used);
+        gc_kick(ssd, plane);
+        end_ops(ssd);
+        for (uint32_t k = 0; k < used; k++, i++) {
+            fetch(ssd, lpn + i, n - i);
+        }
+    }
+    ssd->age->on = false;
+    ssd->placement.alloc_waits_for = NONE;
+    return ret;
+}

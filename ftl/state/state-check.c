@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * state-check.c - can a drive that was loaded from a stream be believed?
+ *
+ * A stream may be forged, checksum and all.  So every number that is used as an
+ * index, a length of a list or a truth value is looked at before anything is
+ * done with it; then ssd_check() compares the books.  Knows a drive at rest: no
+ * command, no operation, no page on its way.
+ */
+#include "buffer/buffer-policy.h"
+#include "gc/gc.h"
+#include "journal/journal.h"
+#include "journal/saved.h"
+#include "map/hybrid.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "ssd-internal.h"
+#include "state/state-check.h"
+
+#include <string.h>
+
+/* Busy until then, of a drive at rest: not for long. */
+#define MOST_BUSY_PS (PS_PER_NS * NS_PER_S * 3600)
+
+static bool none_or(uint32_t i, uint32_t n)
+{
+    return i == NONE || i < n;
+}
+
+/* ---- truth values ---------------------------------------------------------------- */
+
+static bool all_bools(const void *base, size_t n, size_t size,
+                      const size_t *offset, size_t n_offsets)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < n_offsets; k++) {
+            if (((const uint8_t *)base)[i * size + offset[k]] > 1) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+#define BOOLS(base, n, type, offsets)                                          \
+    all_bools(base, n, sizeof(type), offsets, G_N_ELEMENTS(offsets))
+
+static bool check_bools(const Ssd *ssd, GError **error)
+{
+    static const size_t of_ssd[] = {
+        offsetof(Ssd, media.cut_due),   offsetof(Ssd, media.read_only),
+        offsetof(Ssd, media.given_up),  offsetof(Ssd, power.on),
+        offsetof(Ssd, power.submitted), offsetof(Ssd, placement.pump_waits),
+        offsetof(Ssd, buffer.tick_armed), offsetof(Ssd, gc.background.idle),
+        offsetof(Ssd, gc.background.idle_armed),
+        offsetof(Ssd, gc.background.scan_armed),
+    };
+    static const size_t of_slot[] = {
+        offsetof(Slot, force),  offsetof(Slot, poison),
+        offsetof(Slot, whole),  offsetof(Slot, dead),
+        offsetof(Slot, listed), offsetof(Slot, evict),
+        offsetof(Slot, sent),   offsetof(Slot, released),
+        offsetof(Slot, early),  offsetof(Slot, early_done),
+    };
+    static const size_t of_block[] = {offsetof(Block, bad)};
+    static const size_t of_plane[] = {
+        offsetof(Plane, gc.active),  offsetof(Plane, gc.forced),
+        offsetof(Plane, gc.folding), offsetof(Plane, gc.background),
+        offsetof(Plane, gc.yielded), offsetof(Plane, accepting),
+        offsetof(Plane, starved),
+    };
+    static const size_t of_job[] = {
+        offsetof(PageJob, gc), offsetof(PageJob, copyback),
+        offsetof(PageJob, active), offsetof(PageJob, meta),
+    };
+    static const size_t of_rule[] = {
+        offsetof(FaultRule, on), offsetof(FaultRule, times_given),
+        offsetof(FaultRule, channel.given), offsetof(FaultRule, die.given),
+        offsetof(FaultRule, plane.given), offsetof(FaultRule, block.given),
+        offsetof(FaultRule, page.given), offsetof(FaultRule, lba.given),
+        offsetof(FaultRule, nth.given), offsetof(FaultRule, op.given),
+        offsetof(FaultRule, cmd.given), offsetof(FaultRule, time.given),
+    };
+
+    CHECK(BOOLS(ssd, 1, Ssd, of_ssd) &&
+              BOOLS(ssd->buffer.slot, ssd->buffer.n_slot_records, Slot,
+                    of_slot) &&
+              BOOLS(ssd->buffer.kept, ssd->buffer.n_kept, Slot, of_slot) &&
+              BOOLS(ssd->media.block, ssd->geo->n_blocks, Block, of_block) &&
+              BOOLS(ssd->media.plane, ssd->l.n_planes, Plane, of_plane) &&
+              BOOLS(ssd->media.job, ssd->media.n_jobs, PageJob, of_job) &&
+              (!ssd->media.faults ||
+               BOOLS(ssd->media.faults->rule, ssd->media.faults->n_rules,
+                     FaultRule, of_rule)),
+          "a flag is neither on nor off");
+    return true;
+}
+
+/* ---- the drive as a whole -------------------------------------------------------- */
+
+static bool check_events(const Ssd *ssd, GError **error)
+{
+    unsigned ticks = 0;
+
+    for (size_t i = 0; i < ssd->events.n; i++) {
+        const Event *e = &ssd->events.heap[i];
+        unsigned kind = event_kind(e);
+
+        CHECK(kind == SSD_EVENT_FLUSH_TICK || kind == SSD_EVENT_FAULT ||
+                  kind == NAND_EVENT_RETRY || kind == SSD_EVENT_BACKGROUND,
+              "an event");
+        CHECK(kind != SSD_EVENT_BACKGROUND ||
+                  event_index(e) <= BACKGROUND_SCAN,
+              "an event");
+        CHECK(kind != NAND_EVENT_RETRY ||
+                  event_index(e) < nand_units(ssd->nand),
+              "an event");
+        CHECK(e->at_ps >= ssd->now_ps && e->at_ps >= ssd->events.heap[0].at_ps,
+              "the order of events");
+        CHECK(i == 0 || e->at_ps >= ssd->events.heap[(i - 1) / 4].at_ps,
+              "the order of events");
+        ticks += kind == SSD_EVENT_FLUSH_TICK;
+    }
+    CHECK(ssd->events.n < 4096 && ticks == ssd->buffer.tick_armed, "events");
+    return true;
+}
+
+static bool check_clocks(const Ssd *ssd, GError **error)
+{
+    uint64_t most_ps = ssd->now_ps + MOST_BUSY_PS;
+
+    CHECK(ssd->now_ps < SIM_LAST_NS * PS_PER_NS, "its time");
+    CHECK(ssd->host.link_in_ps <= most_ps && ssd->host.link_out_ps <= most_ps &&
+              ssd->host.dram_in_ps <= most_ps &&
+              ssd->host.dram_free_ps <= most_ps,
+          "a time");
+    for (uint32_t i = 0; i < MAX(ssd->cfg->cores, 1); i++) {
+        CHECK(ssd->host.core_ps[i] <= most_ps, "a time");
+    }
+    CHECK(ssd->buffer.last_version < 1ULL << 48, "the version");
+    CHECK(ssd->inspect.series.n <= SERIES_POINTS &&
+              ssd->inspect.series.interval_ps > 0 &&
+              ssd->inspect.series.interval_ps <= UINT64_MAX / 4,
+          "the series of free blocks");
+    CHECK(ssd->inspect.buffer_series.n <= SERIES_POINTS &&
+              ssd->inspect.buffer_series.interval_ps > 0 &&
+              ssd->inspect.buffer_series.interval_ps <= UINT64_MAX / 4,
+          "the series of the buffer");
+    CHECK(ssd->power.powered_since_ps <= ssd->now_ps &&
+              ssd->power.powered_ns <= UINT64_MAX / 4,
+          "its time with power");
+    CHECK(ssd->gc.background.quiet_ps <= ssd->now_ps &&
+              ssd->gc.background.scan_ps < SIM_MAX_NS * PS_PER_NS,
+          "a time");
+    return true;
+}
+
+static bool check_latency(const Ssd *ssd, GError **error)
+{
+    for (unsigned i = 0; i <= SSD_N_OPS; i++) {
+        CHECK(hist_valid(&ssd->inspect.latency[i]), "a histogram");
+    }
+    return true;
+}
+
+/* A pool's free list goes through all of its n entries, each once. */
+#define CHECK_POOL(head, n, entries, ok)                                       \
+    do {                                                                       \
+        uint32_t at = (head);                                                  \
+        uint32_t seen = 0;                                                     \
+                                                                               \
+        for (; seen < (n) && at < (n) && (ok); seen++) {                       \
+            at = (entries)[at].next;                                           \
+        }                                                                      \
+        CHECK(seen == (n) && at == NONE, "a list of free entries");            \
+    } while (0)
+
+static bool check_pools(const Ssd *ssd, GError **error)
+{
+    CHECK(ssd->host.running == 0 && ssd->host.done.head == NONE &&
+              ssd->host.waiting.head == NONE && ssd->media.redo.head == NONE &&
+              ssd->buffer.n_promised == 0 && !ssd->media.cut_due,
+          "commands are in flight");
+    CHECK_POOL(ssd->host.free_cmd, ssd->host.n_cmds, ssd->host.cmd,
+               ssd->host.cmd[at].phase == CMD_FREE);
+    CHECK_POOL(ssd->buffer.free_waiter, ssd->buffer.n_waiters,
+               ssd->buffer.waiter, true);
+    CHECK_POOL(ssd->journal.free_meta_read, ssd->journal.n_meta_reads,
+               ssd->journal.meta_read, ssd->journal.meta_read[at].pending == 0);
+    CHECK_POOL(ssd->media.free_job, ssd->media.n_jobs, ssd->media.job,
+               !ssd->media.job[at].active);
+    for (uint32_t i = 0; i < ssd->host.n_cmds; i++) {
+        CHECK(ssd->host.cmd[i].phase == CMD_FREE, "commands are in flight");
+    }
+    return true;
+}
+
+static bool check_allocator(const Ssd *ssd, GError **error)
+{
+    const NandConfig *c = &ssd->cfg->nand;
+    uint32_t n = ssd->l.n_planes;
+
+    CHECK(ssd->placement.stripe_cursor < n &&
+              none_or(ssd->placement.alloc_chosen, n) &&
+              none_or(ssd->placement.alloc_waits_for, n) &&
+              ssd->placement.channel_token < c->channels &&
+              ssd->placement.stream_cursor < ssd->l.n_streams,
+          "a turn");
+    for (uint32_t i = 0; i < c->channels; i++) {
+        CHECK(ssd->placement.chip_token[i] < c->chips, "a turn");
+    }
+    for (uint32_t i = 0; i < ssd->geo->n_dies; i++) {
+        CHECK(ssd->placement.die_token[i] < MAX(c->dies, 1) &&
+                  ssd->placement.plane_token[i] < c->planes,
+              "a turn");
+    }
+    for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
+        const Stream *st = &ssd->placement.stream[i];
+        uint32_t row = MAX(ssd->l.row_planes, 1);
+
+        CHECK(st->row < n / row && st->first < n && st->first % row == 0 &&
+                  st->left >> ssd->l.row_planes == 0,
+              "a turn");
+        CHECK(st->taken < ssd->info.reclaim_bytes / ssd->info.block_bytes,
+              "a reclaim unit");
+    }
+    for (uint32_t pos = 0; pos < n / 64 * 64 + 64; pos++) {
+        bool bit = ssd->placement.accepting[pos / 64] >> (pos % 64) & 1;
+
+        CHECK(
+            bit ==
+                (pos < n &&
+                 ssd->media.plane[ssd->placement.stripe_plane[pos]].accepting),
+            "planes that accept a page");
+    }
+    CHECK(ssd->media.preload_left <= ssd->l.units_per_program &&
+              ssd->media.preload_next <=
+                  ssd->l.raw_units - ssd->media.preload_left,
+          "the preload");
+    return true;
+}
+
+/* ---- units ---------------------------------------------------------------------- */
+
+static bool check_map(const Ssd *ssd, GError **error)
+{
+    uint64_t n = ssd->l.user_units + ssd->l.meta_units;
+
+    for (uint64_t lpn = 0; lpn < n; lpn++) {
+        uint32_t entry = ssd->map.entry[lpn];
+
+        CHECK(map_is_buffered(entry)
+                  ? map_slot(entry) < ssd->buffer.n_slot_records &&
+                        lpn < ssd->l.user_units
+                  : entry <= ssd->l.raw_units,
+              "the map");
+    }
+    CHECK(ssd->map.n_trim_left == 0 && ssd->map.trims.head == NONE,
+          "trims under way");
+    for (uint64_t ppu = 0; ppu < ssd->l.raw_units; ppu++) {
+        CHECK((ssd->media.spare_lpn[ppu] & ~SPARE_POISON) <=
+                  (saved_has_block(ssd, ppu_block(ssd, (uint32_t)ppu))
+                       ? ssd->l.user_units + ssd->l.n_saved
+                       : n),
+              "a spare area");
+    }
+    for (uint64_t ppu = 0; ssd->media.spare_stream && ppu < ssd->l.raw_units;
+         ppu++) {
+        CHECK(ssd->media.spare_stream[ppu] < ssd->l.n_streams, "a spare area");
+    }
+    CHECK(ssd->media.valid[ssd->l.raw_units / 64] >> (ssd->l.raw_units % 64) ==
+              0,
+          "valid units");
+    return true;
+}
+
+static bool check_epochs(const Ssd *ssd, GError **error)
+{
+    CHECK((ssd->buffer.epoch_mask & (ssd->buffer.epoch_mask + 1)) == 0 &&
+              ssd->buffer.epoch_mask >= 1 &&
+              ssd->buffer.cur_epoch - ssd->buffer.first_epoch <=
+                  ssd->buffer.epoch_mask,
+          "flush barriers");
+    for (uint32_t e = ssd->buffer.first_epoch; e != ssd->buffer.cur_epoch + 1;
+         e++) {
+        CHECK(ssd->buffer.epoch[e & ssd->buffer.epoch_mask].cmd == NONE,
+              "flush barriers");
+    }
+    return true;
+}
+
+/* What the slot says of others. */
+static bool check_links(const Ssd *ssd, const Slot *s, GError **error)
+{
+    uint32_t n = ssd->buffer.n_slot_records;
+
+    CHECK(s->state == SLOT_FREE || s->state == SLOT_CLEAN ||
+              s->state == SLOT_DIRTY,
+          "the state of a unit in the buffer");
+    CHECK(none_or(s->next, n), "units in the buffer");
+    if (s->state == SLOT_FREE) {
+        return true;
+    }
+    CHECK(s->lpn < ssd->l.user_units && s->stream < ssd->l.n_streams &&
+              s->list < BUFFER_LISTS && s->old_entry <= ssd->l.raw_units,
+          "units in the buffer");
+    CHECK(s->waiters == NONE && s->older == NONE && s->newer == NONE &&
+              !s->released && !s->dead,
+          "units in the buffer");
+    CHECK(s->state == SLOT_CLEAN ||
+              (none_or(s->after, n) && none_or(s->before, n) &&
+               s->epoch - ssd->buffer.first_epoch <=
+                   ssd->buffer.cur_epoch - ssd->buffer.first_epoch),
+          "units in the buffer");
+    CHECK(!s->listed || none_or(s->prev, n), "units in the buffer");
+    return true;
+}
+
+/* A list of slots through next and prev: of the policy. */
+static bool check_policy_list(const Ssd *ssd, unsigned list, GError **error)
+{
+    const SlotList *l = &ssd->buffer.list[list];
+    uint32_t prev = NONE;
+    uint32_t i = l->head;
+
+    for (uint32_t k = 0; k < l->n; k++) {
+        CHECK(i < ssd->buffer.n_slot_records &&
+                  ssd->buffer.slot[i].state != SLOT_FREE &&
+                  ssd->buffer.slot[i].listed &&
+                  ssd->buffer.slot[i].prev == prev &&
+                  ssd->buffer.slot[i].list == list,
+              "a list of the buffer");
+        prev = i;
+        i = ssd->buffer.slot[i].next;
+    }
+    CHECK(i == NONE && l->tail == prev, "a list of the buffer");
+    return true;
+}
+
+/* The same through after and before: DIRTY slots of a stream. */
+static bool check_stream_list(const Ssd *ssd, const SlotList *l, GError **error)
+{
+    uint32_t before = NONE;
+    uint32_t i = l->head;
+
+    for (uint32_t k = 0; k < l->n; k++) {
+        CHECK(i < ssd->buffer.n_slot_records &&
+                  ssd->buffer.slot[i].state == SLOT_DIRTY &&
+                  ssd->buffer.slot[i].before == before,
+              "a list of a stream");
+        before = i;
+        i = ssd->buffer.slot[i].after;
+    }
+    CHECK(i == NONE && l->tail == before, "a list of a stream");
+    return true;
+}
+
+static bool check_buffer(const Ssd *ssd, GError **error)
+{
+    uint32_t n = ssd->buffer.n_slot_records;
+    uint32_t n_free = 0;
+    uint32_t at = ssd->buffer.free_slot;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (!check_links(ssd, &ssd->buffer.slot[i], error)) {
+            return false;
+        }
+        n_free += ssd->buffer.slot[i].state == SLOT_FREE;
+    }
+    for (uint32_t k = 0; k < n_free; k++) {
+        CHECK(at < n && ssd->buffer.slot[at].state == SLOT_FREE, "free units");
+        at = ssd->buffer.slot[at].next;
+    }
+    CHECK(at == NONE, "free units");
+    for (unsigned k = 0; k < BUFFER_LISTS; k++) {
+        if (!check_policy_list(ssd, k, error)) {
+            return false;
+        }
+    }
+    for (uint32_t k = 0; k < ssd->l.n_streams; k++) {
+        if (!check_stream_list(ssd, &ssd->placement.stream[k].due, error) ||
+            !check_stream_list(ssd, &ssd->placement.stream[k].fresh, error)) {
+            return false;
+        }
+        CHECK(ssd->placement.stream[k].n_victims <=
+                  ssd->placement.stream[k].due.n,
+              "a stream");
+    }
+    CHECK(ssd->buffer.n_free_slots <= ssd->l.n_slots &&
+              ssd->buffer.n_released == 0,
+          "room in the buffer");
+    CHECK(!ssd->buffer.policy->sound || ssd->buffer.policy->sound(ssd),
+          "the buffer's order");
+    return true;
+}
+
+static bool check_kept(const Ssd *ssd, GError **error)
+{
+    g_autofree uint8_t *seen = g_malloc0(ssd->l.user_units / 8 + 1);
+
+    CHECK(ssd->buffer.n_kept <= ssd->l.n_slots &&
+              (!ssd->buffer.n_kept || !ssd->power.on),
+          "what the buffer kept");
+    for (uint32_t i = 0; i < ssd->buffer.n_kept; i++) {
+        const Slot *s = &ssd->buffer.kept[i];
+
+        CHECK(s->lpn < ssd->l.user_units && s->stream < ssd->l.n_streams &&
+                  s->state < N_SLOT_STATES &&
+                  !(seen[s->lpn / 8] >> (s->lpn % 8) & 1),
+              "what the buffer kept");
+        seen[s->lpn / 8] |= (uint8_t)(1U << (s->lpn % 8));
+    }
+    return true;
+}
+
+/* ---- blocks --------------------------------------------------------------------- */
+
+static bool in_plane(const Ssd *ssd, uint32_t block, uint32_t plane)
+{
+    return block < ssd->geo->n_blocks && block_plane(ssd, block) == plane;
+}
+
+/* Staged units wait in memory: their blocks are victims. */
+static bool check_staged(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    const Plane *p = &ssd->media.plane[plane];
+
+    CHECK(p->gc.n_staged <= plane_staged_room(ssd), "units being cleaned");
+    for (uint32_t i = 0; i < p->gc.n_staged; i++) {
+        CHECK(p->staged[i] < ssd->l.raw_units &&
+                  in_plane(ssd, ppu_block(ssd, p->staged[i]), plane) &&
+                  ssd->media.block[ppu_block(ssd, p->staged[i])].state ==
+                      BLOCK_VICTIM,
+              "units being cleaned");
+    }
+    return true;
+}
+
+static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
+{
+    const Block *block = &ssd->media.block[b];
+    const Plane *p = &ssd->media.plane[block_plane(ssd, b)];
+    uint32_t staged = 0;
+
+    CHECK(block->state < N_BLOCK_STATES && block->state != BLOCK_CLOSING &&
+              (block->state != BLOCK_ERASING || !ssd->power.on),
+          "the state of a block");
+    CHECK(block->valid <= ssd->l.units_per_block &&
+              block->stream <= ssd->l.n_streams &&
+              block->cause < NAND_N_CAUSES,
+          "a block");
+    for (uint32_t i = 0; i < p->gc.n_staged; i++) {
+        staged += ppu_block(ssd, p->staged[i]) == b;
+    }
+    CHECK(((block->state != BLOCK_OPEN && block->state != BLOCK_MAPPED) ||
+           block->pending == 0) &&
+              (block->state != BLOCK_VICTIM || block->pending == staged),
+          "programs of a block");
+    CHECK(block->state != BLOCK_FREE || nand_next_page(ssd->nand, b) == 0,
+          "a free block");
+    return true;
+}
+
+/* Blocks from head on, through next: n of them in a state, or to the end. */
+static bool check_chain(const Ssd *ssd, uint32_t plane, uint32_t head,
+                        uint32_t tail, uint32_t n, BlockState state,
+                        GError **error)
+{
+    uint32_t last = NONE;
+    uint32_t b = head;
+
+    for (uint32_t k = 0; k < n; k++) {
+        CHECK(in_plane(ssd, b, plane) && ssd->media.block[b].state == state,
+              "a list of blocks");
+        last = b;
+        b = ssd->media.block[b].next;
+    }
+    CHECK(n == 0 || last == tail, "a list of blocks");
+    return true;
+}
+
+/* The FULL blocks of a plane: each in its bucket and in the list by age, those
+ * in SLC mode in a list of their own. */
+static bool check_full(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    const Plane *p = &ssd->media.plane[plane];
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
+    uint32_t n_slc = 0;
+    uint32_t n = 0;
+    uint32_t in_buckets = 0;
+    uint32_t prev = NONE;
+    uint32_t b = p->oldest;
+
+    for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
+        if (ssd->media.block[first + i].state == BLOCK_FULL) {
+            n_slc += nand_block_is_slc(ssd->geo, first + i);
+            n += !nand_block_is_slc(ssd->geo, first + i);
+        }
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        CHECK(in_plane(ssd, b, plane) &&
+                  ssd->media.block[b].state == BLOCK_FULL &&
+                  !nand_block_is_slc(ssd->geo, b) &&
+                  ssd->media.block[b].older == prev,
+              "the list of blocks by age");
+        prev = b;
+        b = ssd->media.block[b].newer;
+    }
+    CHECK(b == NONE && p->newest == prev, "the list of blocks by age");
+    for (uint32_t v = 0; v <= ssd->l.units_per_block; v++) {
+        prev = NONE;
+        for (b = p->bucket[v]; b != NONE; b = ssd->media.block[b].next) {
+            CHECK(in_plane(ssd, b, plane) && in_buckets < n &&
+                      ssd->media.block[b].state == BLOCK_FULL &&
+                      ssd->media.block[b].valid == v &&
+                      ssd->media.block[b].prev == prev &&
+                      !nand_block_is_slc(ssd->geo, b),
+                  "blocks by valid units");
+            prev = b;
+            in_buckets++;
+        }
+    }
+    CHECK(in_buckets == n && p->min_valid <= ssd->l.units_per_block,
+          "blocks by valid units");
+    prev = NONE;
+    b = p->slc_full_head;
+    for (uint32_t k = 0; k < n_slc; k++) {
+        CHECK(in_plane(ssd, b, plane) && ssd->media.block[b].prev == prev &&
+                  ssd->media.block[b].state == BLOCK_FULL &&
+                  nand_block_is_slc(ssd->geo, b),
+              "full blocks in SLC mode");
+        prev = b;
+        b = ssd->media.block[b].next;
+    }
+    CHECK(b == NONE && p->slc_full_tail == prev, "full blocks in SLC mode");
+    return true;
+}
+
+static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    const Plane *p = &ssd->media.plane[plane];
+    uint32_t n = ssd->geo->blocks_per_plane;
+
+    CHECK(p->host_programs == 0 && p->erases == 0 && p->gc.reads == 0 &&
+              p->gc.programs == 0 && p->gc.away == 0 && p->gc.guests == 0 &&
+              p->gc.redo.head == NONE &&
+              p->meta_programs == 0 && p->meta_wait.head == NONE,
+          "operations are in flight");
+    CHECK(p->n_free <= n && p->n_slc_free <= n && p->spare_blocks <= n &&
+              p->gc_high_blocks <= n && p->gc_low_blocks <= n,
+          "counts of blocks");
+    CHECK(p->gc.victim == NONE ||
+              (in_plane(ssd, p->gc.victim, plane) &&
+               ssd->media.block[p->gc.victim].state == BLOCK_VICTIM),
+          "the victim of cleaning");
+    CHECK(p->gc.scan <= ssd->geo->pages_per_block &&
+              p->scanned <= ssd->geo->blocks_per_plane,
+          "the victim of cleaning");
+    CHECK(p->last_gc_block == NONE || in_plane(ssd, p->last_gc_block, plane),
+          "the block of cleaning");
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
+        const Open *o = &p->open[k];
+
+        CHECK(o->block == NONE ||
+                  (in_plane(ssd, o->block, plane) &&
+                   ssd->media.block[o->block].state == BLOCK_OPEN &&
+                   o->next_page < nand_block_pages(ssd->geo, o->block)),
+              "an open block");
+        for (uint32_t j = 0; o->block != NONE && j < k; j++) {
+            CHECK(p->open[j].block != o->block, "an open block");
+        }
+    }
+    return check_staged(ssd, plane, error) &&
+           check_chain(ssd, plane, p->free_head, p->free_tail, p->n_free,
+                       BLOCK_FREE, error) &&
+           check_chain(ssd, plane, p->slc_free_head, p->slc_free_tail,
+                       p->n_slc_free, BLOCK_FREE, error) &&
+           check_full(ssd, plane, error);
+}
+
+static bool check_blocks(const Ssd *ssd, GError **error)
+{
+    uint32_t starved = 0;
+
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        if (!check_plane(ssd, i, error)) {
+            return false;
+        }
+        starved += ssd->media.plane[i].starved;
+    }
+    CHECK(starved == ssd->placement.n_starved, "planes without room");
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        if (!check_block(ssd, b, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool ssd_state_check(const Ssd *ssd, GError **error)
+{
+    GError *books = NULL;
+
+    if (!check_bools(ssd, error) || !nand_state_check(ssd->nand, error) ||
+        !check_clocks(ssd, error) || !check_latency(ssd, error) || !check_events(ssd, error) ||
+        !check_pools(ssd, error) || !check_map(ssd, error) ||
+        !check_allocator(ssd, error) || !check_epochs(ssd, error) ||
+        !check_buffer(ssd, error) || !check_kept(ssd, error) ||
+        !check_blocks(ssd, error) || !hybrid_check_ranges(ssd, error) ||
+        (saves(ssd) && !ssd_saved_check(ssd, error))) {
+        return false;
+    }
+    if (!ssd_check(ssd, &books)) {
+        g_propagate_prefixed_error(error, books, "it is damaged: ");
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,771 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * state.c - a drive as a stream of bytes, and back: save, load, clone.
+ *
+ * The one place that walks everything a drive consists of.  Each struct that is
+ * not plain data has its members listed as rows (core/state.h), all of them: a
+ * test finds one that is missing.  Structs in tables (Slot, Block, Cmd...) go
+ * as they are and must hold no pointer.
+ *
+ * A walk takes whatever there is, commands in flight included: that is a clone.
+ * A stream that is kept holds a drive at rest (ssd_at_rest()), which a reader
+ * can check (state-check.c); docs/state.md has the rule.
+ */
+#include "buffer/buffer-policy.h"
+#include "gc/age-tree.h"
+#include "gc/gc.h"
+#include "gc/stripe-means.h"
+#include "journal/journal.h"
+#include "journal/saved.h"
+#include "map/map-policy.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "placement/placement.h"
+#include "ssd-internal.h"
+#include "state/drive-state.h"
+#include "state/state-check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC "VSSDSTAT"
+#define OLD_MAGIC "VSSDSTA1" /* had no version */
+#define BYTE_ORDER_MARK 0x0102030405060708ULL
+#define MOST_TEXT (1U << 20)
+
+/* How many of what there is. */
+enum {
+    N_MAP_UNITS,
+    N_GROUP_WORDS,
+    N_RAW_UNITS,
+    N_USER_UNITS,
+    N_PAGES,
+    N_DOUBTS,
+    N_SAVED,
+    N_SAVED_FLIGHTS,
+    N_SAVED_FLYING,
+    N_VALID_WORDS,
+    N_BLOCKS,
+    N_HOT,
+    N_LOGICAL_BLOCKS,
+    N_LOG_BLOCKS,
+    N_PLANES,
+    N_PLANE_WORDS,
+    N_OPENS,
+    N_CHANNELS,
+    N_DIES,
+    N_SLOTS,
+    N_STREAMS,
+    N_HISTS,
+    N_CORES,
+    N_WAITERS,
+    N_EPOCHS,
+    N_KEPT,
+    N_JOBS,
+    N_JOB_UNITS,
+    N_CMDS,
+    N_META_READS,
+    N_BUSY,
+    N_EVENTS,
+    N_COUNTS,
+};
+
+/* A member of Ssd or of one of its components, and the name of its row in a
+ * stream: that of version 1, when all of them were members of Ssd. */
+#define VALUE(m, was)    {STATE_MEMBER_AS(Ssd, m, was), .kind = STATE_VALUE}
+#define KEPT(m, was)     {STATE_MEMBER_AS(Ssd, m, was), .kind = STATE_KEPT}
+#define TABLE(m, was, n)                                                       \
+    {STATE_MEMBER_AS(Ssd, m, was), .kind = STATE_TABLE,                        \
+     .elem = sizeof(*((Ssd *)0)->m), .count = (n)}
+#define POOL(m, was, n)                                                        \
+    {STATE_MEMBER_AS(Ssd, m, was), .kind = STATE_POOL,                         \
+     .elem = sizeof(*((Ssd *)0)->m), .count = (n)}
+
+static const StateRow ssd_rows[] = {
+    KEPT(cfg, cfg),
+    KEPT(l, l),
+    KEPT(info, info),
+    KEPT(client, host),
+    KEPT(client_opaque, opaque),
+    KEPT(events, events), /* these four have rows of their own */
+    KEPT(nand, nand),
+    KEPT(geo, geo),
+    VALUE(now_ps, now_ps),
+    KEPT(rebased_ns, rebased_ns),
+    KEPT(unit_shift, unit_shift),
+    KEPT(block_shift, block_shift),
+    KEPT(page_units_shift, page_units_shift),
+    KEPT(first_unit_parts, first_unit_parts),
+    KEPT(age, age), /* empty, but during ssd_age() */
+    KEPT(media.faults, faults),
+    KEPT(media.may_fail, may_fail),
+    VALUE(media.cut_due, cut_due),
+    VALUE(media.read_only, read_only),
+    VALUE(media.given_up, given_up),
+    KEPT(media.free_for_gc, free_for_gc),
+    VALUE(media.n_factory_bad, n_factory_bad),
+    VALUE(media.n_grown_bad, n_grown_bad),
+    VALUE(media.preload_next, preload_next),
+    VALUE(media.preload_left, preload_left),
+    TABLE(media.spare_lpn, spare_lpn, N_RAW_UNITS),
+    TABLE(media.spare_version, spare_version, N_RAW_UNITS),
+    TABLE(media.spare_stream, spare_stream, N_RAW_UNITS),
+    TABLE(media.spare_seq, spare_seq, N_PAGES),
+    VALUE(media.prog_seq, prog_seq),
+    TABLE(media.valid, valid, N_VALID_WORDS),
+    TABLE(media.block, block, N_BLOCKS),
+    KEPT(media.plane, plane), /* has rows of its own */
+    TABLE(media.mate, mate, N_BLOCKS),
+    TABLE(media.stripe_serial, stripe_serial, N_OPENS),
+    TABLE(media.stripe_block, stripe_block, N_OPENS),
+    POOL(media.job, job, N_JOBS),
+    POOL(media.job_unit, job_unit, N_JOB_UNITS),
+    VALUE(media.n_jobs, n_jobs),
+    VALUE(media.free_job, free_job),
+    VALUE(media.redo, redo),
+    TABLE(journal.saved, saved, N_USER_UNITS),
+    TABLE(journal.saved_page, saved_page, N_SAVED),
+    TABLE(journal.saved_flight, saved_flight, N_SAVED_FLIGHTS),
+    TABLE(journal.saved_flying, saved_flying, N_SAVED_FLYING),
+    TABLE(journal.saved_open, saved_open, N_PLANES),
+    VALUE(journal.saved_low, saved_low),
+    VALUE(journal.saved_queue, saved_queue),
+    POOL(journal.meta_read, meta_read, N_META_READS),
+    VALUE(journal.n_meta_reads, n_meta_reads),
+    VALUE(journal.free_meta_read, free_meta_read),
+    VALUE(journal.meta_version, meta_version),
+    KEPT(placement.policy, alloc),
+    TABLE(placement.accepting, accepting, N_PLANE_WORDS),
+    KEPT(placement.stripe_plane, stripe_plane),
+    KEPT(placement.stripe_pos, stripe_pos),
+    VALUE(placement.stripe_cursor, stripe_cursor),
+    KEPT(placement.row_first, row_first),
+    VALUE(placement.alloc_chosen, alloc_chosen),
+    VALUE(placement.alloc_waits_for, alloc_waits_for),
+    VALUE(placement.channel_token, channel_token),
+    TABLE(placement.chip_token, chip_token, N_CHANNELS),
+    TABLE(placement.die_token, die_token, N_DIES),
+    TABLE(placement.plane_token, plane_token, N_DIES),
+    VALUE(placement.rng, alloc_rng),
+    TABLE(placement.hot_count, hot_count, N_HOT),
+    VALUE(placement.hot_writes, hot_writes),
+    VALUE(placement.n_starved, n_starved),
+    VALUE(placement.pump_waits, pump_waits),
+    TABLE(placement.stream, stream, N_STREAMS),
+    VALUE(placement.stream_cursor, stream_cursor),
+    KEPT(placement.dirty_streams, dirty_streams), /* follows from the streams */
+    KEPT(buffer.policy, buf),
+    TABLE(buffer.slot, slot, N_SLOTS),
+    KEPT(buffer.n_slot_records, n_slot_records),
+    VALUE(buffer.free_slot, free_slot),
+    VALUE(buffer.n_free_slots, n_free_slots),
+    VALUE(buffer.n_released, n_released),
+    VALUE(buffer.n_unsafe, n_unsafe),
+    VALUE(buffer.n_dirty, n_dirty),
+    VALUE(buffer.n_must, n_must),
+    VALUE(buffer.list, list),
+    KEPT(buffer.policy_data, policy_data), /* BufferPolicy.state */
+    VALUE(buffer.n_evicting, n_evicting),
+    VALUE(buffer.n_victims, n_victims),
+    VALUE(buffer.n_promised, n_promised),
+    KEPT(buffer.dram_unit_ps, dram_unit_ps),
+    KEPT(buffer.dram_move_ps, dram_move_ps),
+    VALUE(buffer.early, early),
+    VALUE(buffer.last_version, last_version),
+    POOL(buffer.waiter, waiter, N_WAITERS),
+    VALUE(buffer.n_waiters, n_waiters),
+    VALUE(buffer.free_waiter, free_waiter),
+    POOL(buffer.epoch, epoch, N_EPOCHS),
+    VALUE(buffer.epoch_mask, epoch_mask),
+    VALUE(buffer.first_epoch, first_epoch),
+    VALUE(buffer.cur_epoch, cur_epoch),
+    VALUE(buffer.tick_armed, tick_armed),
+    POOL(buffer.kept, kept, N_KEPT),
+    VALUE(buffer.n_kept, n_kept),
+    VALUE(buffer.stats, buffer_stats),
+    KEPT(map.policy, mapper),
+    KEPT(map.trim_shift, trim_shift),
+    TABLE(map.entry, map, N_MAP_UNITS),
+    TABLE(map.group_used, group_used, N_GROUP_WORDS),
+    TABLE(map.trim_left, trim_left, N_GROUP_WORDS),
+    VALUE(map.n_trim_left, n_trim_left),
+    VALUE(map.trims, trims),
+    TABLE(map.floor, floor, N_USER_UNITS),
+    VALUE(map.mapped_units, mapped_units),
+    KEPT(map.policy_data, map_data), /* MapPolicy.state */
+    KEPT(map.policy_bytes, map_bytes),
+    TABLE(map.data_block, data_block, N_LOGICAL_BLOCKS),
+    TABLE(map.log_of, log_of, N_LOGICAL_BLOCKS),
+    TABLE(map.log_block, log_block, N_LOG_BLOCKS),
+    VALUE(map.merge_stats, merge_stats),
+    KEPT(gc.policy, gc),
+    KEPT(gc.age_trees, age_trees), /* worked out anew, and so are the next four */
+    KEPT(gc.stripe_means, stripe_means),
+    KEPT(gc.wear, wear),
+    KEPT(gc.wear_order, wear_order),
+    KEPT(gc.wear_size, wear_size),
+    VALUE(gc.rng, gc_rng),
+    KEPT(gc.unit_called, unit_called), /* counted anew, and so is the next */
+    KEPT(gc.held_first, held_first),
+    KEPT(gc.called, gc_called), /* these two are false, but during a call */
+    KEPT(gc.alone, gc_alone),
+    VALUE(gc.mixed_pages, mixed_pages),
+    VALUE(gc.background, background),
+    TABLE(gc.history, history, N_BLOCKS),
+    VALUE(gc.background_stats, background_stats),
+    VALUE(gc.copied_units, gc_copied_units),
+    VALUE(gc.n_victims, gc_victims),
+    VALUE(gc.victim_units, gc_victim_units),
+    VALUE(gc.victim_valid, gc_victim_valid),
+    VALUE(gc.n_stripes, gc_stripes),
+    VALUE(gc.stripe_blocks, gc_stripe_blocks),
+    POOL(host.cmd, cmd, N_CMDS),
+    VALUE(host.n_cmds, n_cmds),
+    VALUE(host.free_cmd, free_cmd),
+    VALUE(host.last_serial, last_serial),
+    VALUE(host.running, running),
+    VALUE(host.waiting, waiting),
+    VALUE(host.done, done),
+    VALUE(host.link_in_ps, link_in_ps),
+    VALUE(host.link_out_ps, link_out_ps),
+    VALUE(host.dram_in_ps, dram_in_ps),
+    VALUE(host.dram_free_ps, dram_free_ps),
+    TABLE(host.core_ps, core_ps, N_CORES),
+    KEPT(host.link_num, link_num),
+    KEPT(host.link_den, link_den),
+    VALUE(host.stall_ps, stall_ps),
+    VALUE(host.stalled_since_ps, stalled_since_ps),
+    VALUE(power.on, power_on),
+    VALUE(power.submitted, submitted),
+    POOL(power.doubt, doubt, N_DOUBTS),
+    VALUE(power.recovery, recovery),
+    TABLE(power.recovery_plane, recovery_plane, N_PLANES),
+    VALUE(power.powered_ns, powered_ns),
+    VALUE(power.powered_since_ps, powered_since_ps),
+    TABLE(inspect.latency, latency, N_HISTS),
+    VALUE(inspect.counters, counters),
+    VALUE(inspect.nand_base, nand_base),
+    POOL(inspect.busy_base, busy_base, N_BUSY),
+    VALUE(inspect.stats_since_ps, stats_since_ps),
+    VALUE(inspect.series, series),
+    VALUE(inspect.buffer_series, buffer_series),
+    VALUE(inspect.padded_units, padded_units),
+    KEPT(inspect.log, log),
+    KEPT(inspect.recording, recording),
+};
+
+#undef VALUE
+#undef KEPT
+#undef TABLE
+#undef POOL
+
+enum {
+    PLANE_OPEN,
+    PLANE_BUCKETS,
+    PLANE_STAGED,
+    PLANE_CLASSES,
+    PLANE_ORIGINS,
+    N_PLANE_COUNTS,
+};
+
+#define VALUE(m)    STATE_VALUE_ROW(Plane, m)
+#define TABLE(m, n) STATE_TABLE_ROW(Plane, m, n)
+
+static const StateRow plane_rows[] = {
+    VALUE(free_head),
+    VALUE(free_tail),
+    VALUE(n_free),
+    VALUE(slc_free_head),
+    VALUE(slc_free_tail),
+    VALUE(n_slc_free),
+    VALUE(slc_full_head),
+    VALUE(slc_full_tail),
+    VALUE(host_programs),
+    VALUE(erases),
+    VALUE(valid),
+    VALUE(meta_valid),
+    VALUE(meta_programs),
+    VALUE(meta_wait),
+    TABLE(open, PLANE_OPEN),
+    VALUE(n_host_open),
+    VALUE(oldest),
+    VALUE(newest),
+    VALUE(clock),
+    TABLE(bucket, PLANE_BUCKETS),
+    VALUE(min_valid),
+    TABLE(staged, PLANE_STAGED),
+    TABLE(staged_of, PLANE_CLASSES),
+    VALUE(gc),
+    VALUE(spare_blocks),
+    VALUE(slack_units),
+    VALUE(gc_low_blocks),
+    VALUE(gc_high_blocks),
+    VALUE(gc_soft_blocks),
+    VALUE(most_erased),
+    VALUE(least_erased),
+    VALUE(wear_due),
+    VALUE(scanned),
+    VALUE(n_retiring),
+    VALUE(n_folding),
+    VALUE(last_gc_block),
+    VALUE(accepting),
+    VALUE(starved),
+    VALUE(logs),
+    TABLE(origin, PLANE_ORIGINS),
+};
+
+#undef VALUE
+#undef TABLE
+
+static const StateRow event_rows[] = {
+    STATE_POOL_ROW(EventQueue, heap, N_EVENTS),
+    STATE_VALUE_ROW(EventQueue, n),
+    STATE_KEPT_ROW(EventQueue, capacity),
+    STATE_VALUE_ROW(EventQueue, next_seq),
+};
+
+/* Of a script of faults: what has happened so far, not the rules' text. */
+enum {
+    N_RULES,
+    N_FAULT_COUNTS,
+};
+
+static const StateRow fault_rows[] = {
+    STATE_TABLE_ROW(Faults, rule, N_RULES),
+    STATE_VALUE_ROW(Faults, n_rules),
+    STATE_KEPT_ROW(Faults, lba_rule),
+    STATE_KEPT_ROW(Faults, n_lba_rules),
+    STATE_VALUE_ROW(Faults, n_ops),
+    STATE_VALUE_ROW(Faults, n_cmds),
+};
+
+#define STRUCT(type, rows) {#type, rows, G_N_ELEMENTS(rows), sizeof(type)}
+
+static const StateStruct ssd_struct = STRUCT(Ssd, ssd_rows);
+static const StateStruct plane_struct = STRUCT(Plane, plane_rows);
+static const StateStruct event_struct = STRUCT(EventQueue, event_rows);
+static const StateStruct fault_struct = STRUCT(Faults, fault_rows);
+
+const StateStruct *ssd_state_struct(unsigned i)
+{
+    static const StateStruct *const own[] = {
+        &ssd_struct, &plane_struct, &event_struct, &fault_struct,
+        &dftl_struct, &cmt_struct,
+    };
+
+    if (i < G_N_ELEMENTS(own)) {
+        return own[i];
+    }
+    i -= G_N_ELEMENTS(own);
+    for (const BufferPolicy *const *p = buffer_policies; *p; p++) {
+        if ((*p)->rows && i-- == 0) {
+            return (*p)->rows;
+        }
+    }
+    return nand_state_struct(i);
+}
+
+/* ---- what it was saved with --------------------------------------------------- */
+
+/*
+ * Options that say how long things take, and others that leave no mark on what
+ * is saved.  A drive may go on with other ones.
+ */
+static bool may_differ(const char *key)
+{
+    static const char *const names[] = {
+        "seed", "faults", "ftl.gc", "ftl.gc_choices", "ftl.gc_window",
+        "ftl.map_prefetch",
+        "buffer.word", "buffer.mb_s", "host.pcie_gen", "host.pcie_lanes",
+        "host.link_mb_s", "nand.schedule", "nand.history", "nand.bus_mt_s",
+        "nand.bus_width", "nand.interface",
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        if (strcmp(key, names[i]) == 0) {
+            return true;
+        }
+    }
+    return ssd_config_is_time(key);
+}
+
+static bool same_option(State *s, const SsdConfig *cfg, const char *line)
+{
+    g_auto(GStrv) part = g_strsplit(line, "=", 2);
+    g_autofree char *now = part[0] ? ssd_config_get(cfg, part[0]) : NULL;
+
+    if (!now || !part[1]) {
+        return state_fail(s, "it is damaged, or of another version of vssd");
+    }
+    if (strcmp(now, part[1]) != 0 && !may_differ(part[0])) {
+        return state_fail(s, "it was saved with %s, this drive has %s=%s: "
+                          "%.40s must be the same",
+                          line, part[0], now, part[0]);
+    }
+    return true;
+}
+
+/* An option that came after the stream was written: it was then as the default is,
+ * and must be so now. */
+static bool new_option(State *s, const SsdConfig *defaults, char **saved,
+                       const char *line)
+{
+    g_auto(GStrv) part = g_strsplit(line, "=", 2);
+    g_autofree char *start = g_strconcat(part[0], "=", NULL);
+    g_autofree char *value = NULL;
+
+    for (char **l = saved; *l; l++) {
+        if (g_str_has_prefix(*l, start)) {
+            return true;
+        }
+    }
+    if (s->version == s->newest) {
+        return state_fail(s, "it is damaged: it does not say %.40s", part[0]);
+    }
+    value = ssd_config_get(defaults, part[0]);
+    if (!value || strcmp(value, part[1]) == 0 || may_differ(part[0])) {
+        return true;
+    }
+    return state_fail(s, "it was saved before there was %.40s, this drive has "
+                      "%.80s: %.40s=%.40s is what it was saved with",
+                      part[0], line, part[0], value);
+}
+
+/* Every option, as text; and the size of logical blocks. */
+static bool walk_config(State *s, const SsdConfig *cfg)
+{
+    g_autoptr(GString) own = g_string_new(NULL);
+    g_autofree char *text = NULL;
+    g_auto(GStrv) line = NULL;
+    uint64_t block_bytes = cfg->block_bytes;
+
+    ssd_config_print(cfg, own);
+    text = s->loading ? NULL : g_strdup(own->str);
+    if (!state_text(s, &text, MOST_TEXT) || !state_u64(s, &block_bytes)) {
+        return false;
+    }
+    if (block_bytes != cfg->block_bytes) {
+        return state_fail(s, "it was saved with logical blocks of %" PRIu64
+                          " bytes, this drive has %u",
+                          block_bytes, cfg->block_bytes);
+    }
+    if (strcmp(text, own->str) == 0) {
+        return true;
+    }
+    line = g_strsplit(text, "\n", -1);
+    for (char **l = line; *l; l++) {
+        if (**l && !same_option(s, cfg, *l)) {
+            return false;
+        }
+    }
+    if (s->loading) {
+        SsdConfig *defaults = ssd_config_new();
+        g_auto(GStrv) mine = g_strsplit(own->str, "\n", -1);
+
+        for (char **l = mine; *l && !s->error; l++) {
+            if (**l) {
+                new_option(s, defaults, line, *l);
+            }
+        }
+        ssd_config_free(defaults);
+    }
+    return !s->error;
+}
+
+static bool walk_head(State *s, const SsdConfig *cfg)
+{
+    char magic[8];
+    uint64_t order = BYTE_ORDER_MARK;
+
+    memcpy(magic, MAGIC, sizeof(magic));
+    if (!state_bytes(s, magic, sizeof(magic)) || !state_u64(s, &order)) {
+        return false;
+    }
+    if (memcmp(magic, OLD_MAGIC, sizeof(magic)) == 0) {
+        return state_fail(s, "it was saved before states had versions; such "
+                          "files cannot be loaded any more");
+    }
+    if (memcmp(magic, MAGIC, sizeof(magic)) != 0) {
+        return state_fail(s, "it is no saved drive (vssd-sim --save-state and "
+                          "vssd age make one)");
+    }
+    if (order != BYTE_ORDER_MARK) {
+        return state_fail(s, "it was saved on a machine of other byte order");
+    }
+    return state_version(s) && walk_config(s, cfg);
+}
+
+/* ---- the walk -------------------------------------------------------------------- */
+
+static bool walk_planes(State *s, Ssd *ssd)
+{
+    const uint64_t counts[N_PLANE_COUNTS] = {
+        [PLANE_OPEN] = ssd->l.n_open,
+        [PLANE_BUCKETS] = ssd->l.units_per_block + 1,
+        [PLANE_STAGED] = plane_staged_room(ssd),
+        [PLANE_CLASSES] = ssd->l.n_gc_classes,
+        [PLANE_ORIGINS] = ssd->l.units_per_block,
+    };
+
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        if (!state_values(s, &plane_struct, &ssd->media.plane[i]) ||
+            !state_tables(s, &plane_struct, &ssd->media.plane[i], counts)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool walk_events(State *s, EventQueue *q)
+{
+    uint64_t counts[N_COUNTS] = {0};
+
+    if (!state_values(s, &event_struct, q)) {
+        return false;
+    }
+    counts[N_EVENTS] = q->n;
+    if (!state_tables(s, &event_struct, q, counts)) {
+        return false;
+    }
+    if (s->loading) {
+        q->capacity = MAX(q->n, 64);
+        q->heap = g_renew(Event, q->heap, q->capacity);
+    }
+    return true;
+}
+
+/* Another script, or none, begins at its beginning. */
+static bool walk_faults(State *s, Ssd *ssd, bool *same)
+{
+    Faults none = {.rule = NULL};
+    Faults *f = ssd->media.faults ? ssd->media.faults : &none;
+    Faults saved = *f;
+    uint64_t counts[N_FAULT_COUNTS];
+    g_autofree char *text = s->loading ? NULL : g_strdup(ssd->cfg->faults);
+
+    if (!s->loading && !text) {
+        text = g_strdup("");
+    }
+    if (!state_text(s, &text, MOST_TEXT) ||
+        !state_values(s, &fault_struct, &saved)) {
+        return false;
+    }
+    *same = strcmp(text, ssd->cfg->faults ? ssd->cfg->faults : "") == 0 &&
+            saved.n_rules == f->n_rules;
+    counts[N_RULES] = saved.n_rules;
+    saved.rule = *same ? f->rule : NULL;
+    if (!state_tables(s, &fault_struct, &saved, counts)) {
+        return false;
+    }
+    if (*same) {
+        *f = saved;
+    }
+    return true;
+}
+
+static void count(const Ssd *ssd, bool busy, uint64_t *n)
+{
+    const NandGeometry *g = ssd->geo;
+
+    n[N_MAP_UNITS] = ssd->l.user_units + ssd->l.meta_units;
+    n[N_GROUP_WORDS] = trim_words(ssd);
+    n[N_RAW_UNITS] = ssd->l.raw_units;
+    n[N_USER_UNITS] = ssd->l.user_units;
+    n[N_PAGES] = g->n_pages;
+    n[N_DOUBTS] = ssd->power.recovery.n_doubts;
+    n[N_SAVED] = ssd->l.n_saved;
+    n[N_SAVED_FLIGHTS] = ssd->l.n_saved_flights;
+    n[N_SAVED_FLYING] = (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;
+    n[N_VALID_WORDS] = ssd->l.raw_units / 64 + 1;
+    n[N_BLOCKS] = g->n_blocks;
+    n[N_HOT] = ssd->l.n_hot;
+    n[N_LOGICAL_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.logical_blocks;
+    n[N_LOG_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.log_blocks;
+    n[N_PLANES] = ssd->l.n_planes;
+    n[N_PLANE_WORDS] = ssd->l.n_planes / 64 + 1;
+    n[N_OPENS] = (uint64_t)ssd->l.n_planes * ssd->l.n_open;
+    n[N_CHANNELS] = g->n_channels;
+    n[N_DIES] = g->n_dies;
+    n[N_SLOTS] = ssd->buffer.n_slot_records;
+    n[N_STREAMS] = ssd->l.n_streams + 1;
+    n[N_HISTS] = SSD_N_OPS + 1;
+    n[N_CORES] = MAX(ssd->cfg->cores, 1);
+    n[N_WAITERS] = ssd->buffer.n_waiters;
+    n[N_EPOCHS] = (uint64_t)ssd->buffer.epoch_mask + 1;
+    n[N_KEPT] = ssd->buffer.n_kept;
+    n[N_JOBS] = ssd->media.n_jobs;
+    n[N_JOB_UNITS] = (uint64_t)ssd->media.n_jobs * ssd->l.units_per_program;
+    n[N_CMDS] = ssd->host.n_cmds;
+    n[N_META_READS] = ssd->journal.n_meta_reads;
+    n[N_BUSY] = busy ? g->n_channels + g->n_dies + g->n_planes : 0;
+}
+
+static bool walk_policy(State *s, Ssd *ssd)
+{
+    g_assert(!ssd->buffer.policy_data == !ssd->buffer.policy->state);
+    return !ssd->buffer.policy->state || ssd->buffer.policy->state(ssd, s);
+}
+
+/* A reader without versions skips those that there are. */
+static bool walk_versions(State *s, const Ssd *ssd)
+{
+    uint64_t there = ssd->media.spare_version != NULL;
+
+    return state_u64(s, &there) &&
+           (there || !ssd->media.spare_version ||
+            state_fail(s, "it was saved without versions, which this use of the "
+                       "drive needs"));
+}
+
+static bool walk(State *s, Ssd *ssd)
+{
+    uint64_t counts[N_COUNTS];
+    uint64_t busy = ssd->inspect.busy_base != NULL;
+    bool same_faults = true;
+
+    if (!walk_head(s, ssd->cfg) || !walk_versions(s, ssd) ||
+        !state_values(s, &ssd_struct, ssd) || !state_u64(s, &busy)) {
+        return false;
+    }
+    count(ssd, busy, counts);
+    if (!state_tables(s, &ssd_struct, ssd, counts) || !walk_planes(s, ssd) ||
+        !walk_policy(s, ssd) ||
+        (ssd->map.policy->state && !ssd->map.policy->state(ssd, s)) ||
+        !walk_events(s, &ssd->events) ||
+        !walk_faults(s, ssd, &same_faults) || !nand_state(ssd->nand, s)) {
+        return false;
+    }
+    if (s->loading) {
+        age_trees_forget(ssd);
+        stripe_means_forget(ssd);
+        wear_forget(ssd);
+        stream_note_slots(ssd);
+        unit_count(ssd);
+    }
+    if (!same_faults) {
+        faulty_rearm(ssd);
+    }
+    return true;
+}
+
+/* ---- the calls of ssd.h ------------------------------------------------------------ */
+
+uint64_t ssd_now_ns(const Ssd *ssd)
+{
+    return ssd->now_ps / PS_PER_NS;
+}
+
+uint64_t ssd_last_version(const Ssd *ssd)
+{
+    return ssd->buffer.last_version;
+}
+
+static bool jobs_at_rest(const Ssd *ssd)
+{
+    for (uint32_t j = 0; j < ssd->media.n_jobs; j++) {
+        if (ssd->media.job[j].active) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool ssd_at_rest(const Ssd *ssd)
+{
+    return ssd->host.running == 0 && ssd->host.done.head == NONE &&
+           nand_load(ssd->nand) == 0 && jobs_at_rest(ssd) &&
+           !ssd->power.recovery.on && ssd->journal.saved_queue.n_flying == 0 &&
+           (!saves(ssd) || ssd->journal.saved_queue.held_head == NONE);
+}
+
+bool ssd_rest(Ssd *ssd, uint64_t most_ns)
+{
+    uint64_t end_ns = ssd_now_ns(ssd) + most_ns;
+
+    while (!ssd_at_rest(ssd)) {
+        uint64_t next_ps = eventq_next_ps(&ssd->events);
+
+        if (ssd->host.done.head != NONE || next_ps == SIM_NEVER ||
+            sim_ceil_ns(next_ps) > end_ns) {
+            return false;
+        }
+        ssd_run(ssd, sim_ceil_ns(next_ps));
+    }
+    return true;
+}
+
+bool ssd_save(const Ssd *ssd, FILE *out, GError **error)
+{
+    State s;
+
+    if (!ssd_at_rest(ssd)) {
+        g_set_error_literal(error, STATE_ERROR, 0,
+                            ssd->media.given_up
+                                ? "the drive has failed, with data that it "
+                                  "cannot program in its buffer"
+                                : "commands are in flight");
+        return false;
+    }
+    state_begin(&s, out, false);
+    walk(&s, (Ssd *)ssd); /* saving changes nothing */
+    return state_end(&s, error);
+}
+
+static Ssd *load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
+                 FILE *in, GError **error)
+{
+    Ssd *ssd = ssd_create(cfg, host, opaque, error);
+    State s;
+
+    if (!ssd) {
+        return NULL;
+    }
+    state_begin(&s, in, true);
+    walk(&s, ssd);
+    if (!state_end(&s, error)) {
+        ssd_destroy(ssd);
+        return NULL;
+    }
+    return ssd;
+}
+
+Ssd *ssd_load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
+              FILE *in, GError **error)
+{
+    Ssd *ssd = load(cfg, host, opaque, in, error);
+
+    if (ssd && !ssd_state_check(ssd, error)) {
+        ssd_destroy(ssd);
+        return NULL;
+    }
+    if (ssd) {
+        ssd_rebase_loaded(ssd);
+    }
+    return ssd;
+}
+
+Ssd *ssd_clone(const Ssd *ssd, const SsdHostOps *host, void *opaque,
+               GError **error)
+{
+    char *bytes = NULL;
+    size_t n = 0;
+    FILE *file = open_memstream(&bytes, &n);
+    Ssd *copy = NULL;
+    State s;
+    bool ok;
+
+    g_assert(file);
+    state_begin(&s, file, false);
+    walk(&s, (Ssd *)ssd);
+    ok = state_end(&s, error);
+    fclose(file);
+    if (ok) {
+        file = fmemopen(bytes, n, "rb");
+        g_assert(file);
+        copy = load(ssd->cfg, host, opaque, file, error);
+        fclose(file);
+    }
+    free(bytes);
+    return copy;
+}
