@@ -35,6 +35,7 @@ struct Ssd {
     SsdInfo info;
     const SsdHostOps *client;
     void *client_opaque;
+    const CmdOps *cmd_ops; /* of host/ */
     EventQueue events;
     Nand *nand;
     const NandGeometry *geo;

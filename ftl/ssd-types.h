@@ -48,7 +48,8 @@ typedef struct CmdFifo {
 
 typedef struct Age Age;
 
-typedef struct PlaneWear PlaneWear; /* wear.c */
+typedef struct CmdOps CmdOps;
+typedef struct PlaneWear PlaneWear; /* gc/wear.c */
 typedef struct GcPolicy GcPolicy;
 typedef struct AllocPolicy AllocPolicy;
 typedef struct BufferPolicy BufferPolicy;

@@ -7,6 +7,8 @@
  */
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
+#include "commands.h"
+#include "gc/age-tree.h"
 #include "gc/gc-policy.h"
 #include "gc/gc.h"
 #include "host/host.h"
@@ -31,7 +33,7 @@ static void host_op_read(Ssd *ssd, const NandOp *op)
     if (map_is_buffered(op->cookie)) {
         buffer_loaded(ssd, map_slot(op->cookie), op);
     } else {
-        host_read_done(ssd, op->cookie, op);
+        cmd_read_done(ssd, op->cookie, op);
     }
 }
 
@@ -63,7 +65,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         if (op->cause == NAND_CAUSE_META) {
             saved_program_done(ssd, op);
         } else if (op->status == NAND_FAILED) {
-            bad_program_done(ssd, op->cookie);
+            failure_program_done(ssd, op->cookie);
         } else if (ssd->media.job[op->cookie].gc) {
             gc_page_done(ssd, op->cookie);
         } else if (ssd->media.job[op->cookie].meta) {
@@ -76,7 +78,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         if (op->cause == NAND_CAUSE_META) {
             saved_erase_done(ssd, op);
         } else if (op->status == NAND_FAILED) {
-            bad_erase_done(ssd, block);
+            failure_erase_done(ssd, block);
         } else {
             gc_erase_done(ssd, block);
         }
@@ -131,7 +133,7 @@ static void dispatch(Ssd *ssd, const Event *e)
         alloc_look_again(ssd);
     }
     if (ssd->media.may_fail) {
-        bad_look_for_way(ssd);
+        failure_look_for_way(ssd);
     }
     if (ssd->media.cut_due) {
         power_lost(ssd);
@@ -349,6 +351,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     }
     ssd->client = host;
     ssd->client_opaque = opaque;
+    ssd->cmd_ops = &host_cmd_ops;
     ssd->gc.policy = gc_policies[cfg->gc];
     prng_seed(&ssd->gc.rng, cfg->seed, PURPOSE_GC);
     ssd->placement.policy = alloc_policies[cfg->alloc];
@@ -372,6 +375,11 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     refresh_init(ssd);
     trim_init(ssd);
     saved_create(ssd);
+    alloc_init(ssd);
+    unit_init(ssd);
+    stripe_means_init(ssd);
+    age_trees_init(ssd);
+    wear_init(ssd);
     block_init(ssd);
     saved_find_blocks(ssd);
     hybrid_init(ssd);
@@ -409,6 +417,11 @@ void ssd_destroy(Ssd *ssd)
     if (ssd->map.policy->destroy) {
         ssd->map.policy->destroy(ssd);
     }
+    wear_destroy(ssd);
+    age_trees_destroy(ssd);
+    stripe_means_destroy(ssd);
+    unit_destroy(ssd);
+    alloc_destroy(ssd);
     block_destroy(ssd);
     stream_destroy(ssd);
     saved_destroy(ssd);

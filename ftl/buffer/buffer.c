@@ -25,6 +25,7 @@
 #include "buffer/buf-list.h"
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
+#include "commands.h"
 #include "host/host.h"
 #include "map/hybrid.h"
 #include "map/map.h"
@@ -138,7 +139,7 @@ void slot_tell_waiters(Ssd *ssd, uint32_t w)
 
         ssd->buffer.waiter[w].next = ssd->buffer.free_waiter;
         ssd->buffer.free_waiter = w;
-        host_slot_settled(ssd, cmd);
+        cmd_slot_settled(ssd, cmd);
         w = next;
     }
 }
@@ -462,7 +463,7 @@ static void tell_loaded(Ssd *ssd, uint32_t i, bool bad)
         *link = ssd->buffer.waiter[w].next;
         ssd->buffer.waiter[w].next = ssd->buffer.free_waiter;
         ssd->buffer.free_waiter = w;
-        host_load_settled(ssd, ssd->buffer.waiter[w].cmd,
+        cmd_load_settled(ssd, ssd->buffer.waiter[w].cmd,
                           ssd->buffer.slot[i].lpn, bad);
     }
 }
@@ -500,7 +501,7 @@ void buffer_loaded(Ssd *ssd, uint32_t first, const NandOp *op)
         }
     }
     if (cmd != NONE) {
-        host_read_done(ssd, cmd, op);
+        cmd_read_done(ssd, cmd, op);
     }
     host_room(ssd);
     write_pump(ssd);

@@ -128,7 +128,17 @@ void write_fail_waiters(Ssd *ssd);
 /* Start a barrier; cmd completes when it is reached.  cmd may be NONE. */
 void write_barrier(Ssd *ssd, uint32_t cmd);
 
+/* The command, a FLUSH with close, begins; and what it waited for has ended. */
+void write_start_close(Ssd *ssd, uint32_t cmd);
+void write_end_close(Ssd *ssd, uint32_t cmd);
+
 void write_flush_tick(Ssd *ssd);
+
+/* Is what the host wrote not yet in NAND, and never will be? */
+static inline bool write_flush_fails(const Ssd *ssd)
+{
+    return ssd->media.given_up && ssd->buffer.n_unsafe > 0;
+}
 
 /* The slot begins, and ceases, to count for the current barrier. */
 void write_join_epoch(Ssd *ssd, Slot *s);

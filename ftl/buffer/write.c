@@ -15,6 +15,7 @@
 
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
+#include "commands.h"
 #include "gc/gc.h"
 #include "host/host.h"
 #include "inspect/inspect.h"
@@ -43,8 +44,8 @@ void write_epochs_advance(Ssd *ssd)
 
         ssd->buffer.first_epoch++;
         if (cmd != NONE && saved_flush(ssd, cmd)) {
-            host_account(ssd, &ssd->host.cmd[cmd], COST_flush);
-            host_finish(ssd, cmd, SSD_STATUS_OK);
+            cmd_account(ssd, &ssd->host.cmd[cmd], COST_flush);
+            cmd_finish(ssd, cmd, SSD_STATUS_OK);
         }
     }
 }
@@ -104,8 +105,8 @@ static void fail_barriers(Ssd *ssd)
 
         epoch_at(ssd, e)->cmd = NONE;
         if (cmd != NONE) {
-            host_account(ssd, &ssd->host.cmd[cmd], COST_flush);
-            host_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
+            cmd_account(ssd, &ssd->host.cmd[cmd], COST_flush);
+            cmd_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
         }
     }
 }
@@ -367,38 +368,6 @@ void write_restore(Ssd *ssd, const Slot *kept)
     oplog_add(ssd->inspect.log, OPLOG_RESTORE, 0, kept->lpn, ssd->now_ps, 0, 0);
 }
 
-/* ---- pages -------------------------------------------------------------------- */
-
-uint32_t job_take(Ssd *ssd)
-{
-    uint32_t j;
-
-    if (ssd->media.free_job == NONE) {
-        uint32_t old = ssd->media.n_jobs;
-
-        ssd->media.n_jobs = old ? old * 2 : 64;
-        ssd->media.job = g_renew(PageJob, ssd->media.job, ssd->media.n_jobs);
-        ssd->media.job_unit =
-            g_renew(uint32_t, ssd->media.job_unit,
-                    (size_t)ssd->media.n_jobs * ssd->l.units_per_program);
-        for (j = old; j < ssd->media.n_jobs; j++) {
-            ssd->media.job[j] = (PageJob){.next = ssd->media.free_job};
-            ssd->media.free_job = j;
-        }
-    }
-    j = ssd->media.free_job;
-    ssd->media.free_job = ssd->media.job[j].next;
-    ssd->media.job[j] = (PageJob){.active = true};
-    return j;
-}
-
-void job_give(Ssd *ssd, uint32_t j)
-{
-    ssd->media.job[j].active = false;
-    ssd->media.job[j].next = ssd->media.free_job;
-    ssd->media.free_job = j;
-}
-
 /* Choose the units of a page. */
 static void gather_page(Ssd *ssd, uint32_t j)
 {
@@ -601,6 +570,22 @@ static bool send_next(Ssd *ssd, uint32_t stream)
     }
     return true;
 }
+/* Give NAND the pages of the host that failed; false: no plane takes one. */
+static bool redo(Ssd *ssd)
+{
+    while (ssd->media.redo.head != NONE) {
+        uint32_t slot = job_units(ssd, ssd->media.redo.head)[0];
+        uint32_t plane =
+            alloc_pick(ssd, ssd->buffer.slot[slot].lpn,
+                       ssd->media.job[ssd->media.redo.head].stream);
+
+        if (plane == NONE) {
+            return false;
+        }
+        write_send(ssd, job_fifo_pop(ssd, &ssd->media.redo), plane);
+    }
+    return true;
+}
 
 void write_pump(Ssd *ssd)
 {
@@ -609,7 +594,7 @@ void write_pump(Ssd *ssd)
     uint32_t stream;
 
     ssd->placement.pump_waits = true;
-    if (ssd->media.given_up || !bad_redo(ssd)) {
+    if (ssd->media.given_up || !redo(ssd)) {
         return;
     }
     while ((stream = stream_ready(ssd)) != NONE) {
@@ -706,4 +691,41 @@ void write_page_done(Ssd *ssd, uint32_t j)
     }
     host_room(ssd);
     write_pump(ssd);
+}
+
+/* ---- the close of a stream ------------------------------------------------ */
+
+/* Units whose program fails are programmed again where the stream is: so it waits
+ * for those on their way, too. */
+void write_start_close(Ssd *ssd, uint32_t cmd)
+{
+    uint32_t stream = ssd->host.cmd[cmd].req.stream;
+
+    ssd->placement.stream[stream].taken = 0;
+    if (ssd->media.given_up && ssd->placement.stream[stream].n_unsafe > 0) {
+        cmd_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
+        return;
+    }
+    for (uint32_t i = 0; i < ssd->buffer.n_slot_records; i++) {
+        const Slot *s = &ssd->buffer.slot[i];
+
+        if (state_is_unsafe(s->state) && s->stream == stream) {
+            slot_wait(ssd, i, cmd, WAIT_DURABLE);
+            slot_force(ssd, i);
+        }
+    }
+    if (ssd->host.cmd[cmd].pending == 0) {
+        write_end_close(ssd, cmd);
+    } else {
+        write_pump(ssd);
+    }
+}
+
+void write_end_close(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->host.cmd[cmd];
+
+    stream_close_blocks(ssd, c->req.stream);
+    cmd_account(ssd, c, COST_flush);
+    cmd_finish(ssd, cmd, c->status);
 }

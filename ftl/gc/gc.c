@@ -34,7 +34,6 @@
 #include "gc/gc-policy.h"
 #include "gc/gc.h"
 #include "inspect/inspect.h"
-#include "inspect/oplog.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
 #include "map/hybrid.h"
@@ -100,20 +99,6 @@ static void drop_stale(Ssd *ssd, Plane *p)
     p->gc.n_staged = kept;
 }
 
-void gc_copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
-{
-    oplog_unit(ssd->inspect.log, OPLOG_PLACE, 1, unit_stream(ssd, from),
-               spare_lpn(ssd, from), ssd->now_ps, from, to);
-    ssd->media.spare_lpn[to] = ssd->media.spare_lpn[from];
-    if (ssd->media.spare_version) {
-        ssd->media.spare_version[to] = ssd->media.spare_version[from];
-    }
-    if (ssd->media.spare_stream) {
-        ssd->media.spare_stream[to] = ssd->media.spare_stream[from];
-    }
-    ssd->placement.stream[stream_account(ssd, from)].n.copied_units++;
-}
-
 /* Program a job's units to the page. */
 static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
 {
@@ -135,7 +120,8 @@ static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
     }
     ssd->media.plane[job->plane].gc.programs++;
     for (uint32_t i = 0; i < job->n; i++) {
-        gc_copy_spare(ssd, unit[i], first + i);
+        block_copy_spare(ssd, unit[i], first + i);
+        stream_copied(ssd, unit[i]);
     }
     faulty_submit(ssd, &op);
 }

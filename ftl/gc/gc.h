@@ -90,9 +90,6 @@ static inline bool cause_is_cleaning(unsigned cause)
            cause == NAND_CAUSE_REFRESH || cause == NAND_CAUSE_MERGE;
 }
 
-/* Spare area and accounts of a unit that is copied. */
-void gc_copy_spare(Ssd *ssd, uint32_t from, uint32_t to);
-
 /* ---- background.c ------------------------------------------------------ */
 
 typedef enum BackgroundEvent {

@@ -20,6 +20,7 @@
 #include <errno.h>
 
 #include "buffer/buffer.h"
+#include "commands.h"
 #include "gc/gc.h"
 #include "host/host.h"
 #include "inspect/inspect.h"
@@ -33,42 +34,6 @@
 #include "power/power.h"
 #include "ssd-internal.h"
 
-void fifo_push(Ssd *ssd, CmdFifo *f, uint32_t cmd)
-{
-    ssd->host.cmd[cmd].next = NONE;
-    if (f->head == NONE) {
-        f->head = cmd;
-    } else {
-        ssd->host.cmd[f->tail].next = cmd;
-    }
-    f->tail = cmd;
-}
-
-void fifo_push_front(Ssd *ssd, CmdFifo *f, uint32_t cmd)
-{
-    ssd->host.cmd[cmd].next = f->head;
-    if (f->head == NONE) {
-        f->tail = cmd;
-    }
-    f->head = cmd;
-}
-
-uint32_t fifo_pop(Ssd *ssd, CmdFifo *f)
-{
-    uint32_t cmd = f->head;
-
-    if (cmd != NONE) {
-        f->head = ssd->host.cmd[cmd].next;
-    }
-    return cmd;
-}
-
-void host_account(Ssd *ssd, Cmd *c, CostIndex cost)
-{
-    c->cost_ps[cost] += ssd->now_ps - c->mark_ps;
-    c->mark_ps = ssd->now_ps;
-}
-
 static void record_done(Ssd *ssd, const Cmd *c)
 {
     const SsdCompletion done = {
@@ -81,7 +46,7 @@ static void record_done(Ssd *ssd, const Cmd *c)
     recording_done(ssd->inspect.recording, c->serial, &done, c->req.lba);
 }
 
-void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
+static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
 {
     Cmd *c = &ssd->host.cmd[cmd];
     uint64_t ns;
@@ -471,7 +436,7 @@ static void start_read(Ssd *ssd, uint32_t cmd)
 
 void host_data(Ssd *ssd, uint32_t cmd)
 {
-    host_account(ssd, &ssd->host.cmd[cmd], COST_buffer);
+    cmd_account(ssd, &ssd->host.cmd[cmd], COST_buffer);
     read_ready(ssd, cmd);
 }
 
@@ -513,14 +478,14 @@ static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
         return;
     }
     if (!op) {
-        host_account(ssd, c, COST_buffer);
+        cmd_account(ssd, c, COST_buffer);
     } else if (!by_dram) {
         account_read(ssd, c, op);
     }
     read_ready(ssd, cmd);
 }
 
-void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
+static void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
 {
     if (op->status == NAND_UNCORRECTABLE) {
         note_bad_parts(ssd, &ssd->host.cmd[cmd], op);
@@ -535,7 +500,7 @@ void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
     read_part_done(ssd, cmd, op);
 }
 
-void host_load_settled(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool bad)
+static void host_load_settled(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool bad)
 {
     if (bad) {
         note_bad(&ssd->host.cmd[cmd], (uint64_t)lpn << ssd->block_shift);
@@ -567,21 +532,21 @@ static void write_inserted(Ssd *ssd, uint32_t cmd)
     }
 }
 
-void host_slot_settled(Ssd *ssd, uint32_t cmd)
+static void host_slot_settled(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->host.cmd[cmd];
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
 
     if (c->req.op == SSD_OP_FLUSH) {
         if (--c->pending == 0) {
-            stream_end_close(ssd, cmd);
+            write_end_close(ssd, cmd);
         }
         return;
     }
     /* Not while some of its units still wait for room. */
     if (--c->pending == 0 && c->phase == CMD_RUNNING && c->next_lpn > last &&
         (!c->trimmed || saved_flush(ssd, cmd))) {
-        host_account(ssd, c, COST_flush);
+        cmd_account(ssd, c, COST_flush);
         host_finish(ssd, cmd, c->status);
     }
 }
@@ -608,11 +573,11 @@ static void start_write(Ssd *ssd, uint32_t cmd)
 }
 
 /* A write that waits no longer for room came too late: the drive gave up. */
-void host_map_ready(Ssd *ssd, uint32_t cmd)
+static void host_map_ready(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->host.cmd[cmd];
 
-    host_account(ssd, c, COST_map);
+    cmd_account(ssd, c, COST_map);
     if (c->req.op == SSD_OP_READ) {
         read_mapped(ssd, cmd);
     } else if (!c->waits) {
@@ -687,7 +652,7 @@ void host_fail_waiting(Ssd *ssd)
         if (c->map_pending > 0) {
             continue; /* host_map_ready() ends it */
         }
-        host_account(ssd, c, COST_buffer);
+        cmd_account(ssd, c, COST_buffer);
         host_finish(ssd, cmd, begun ? SSD_STATUS_WRITE_FAULT
                                     : SSD_STATUS_READ_ONLY);
     }
@@ -701,10 +666,10 @@ static void start_flush(Ssd *ssd, uint32_t cmd)
     const SsdCmd *r = &ssd->host.cmd[cmd].req;
 
     if (r->op == SSD_OP_FLUSH && r->close) {
-        stream_start_close(ssd, cmd);
+        write_start_close(ssd, cmd);
     } else if (r->op == SSD_OP_FLUSH && no_drain(ssd)) {
         host_finish(ssd, cmd, SSD_STATUS_OK);
-    } else if (bad_flush_fails(ssd)) {
+    } else if (write_flush_fails(ssd)) {
         host_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
     } else {
         write_barrier(ssd, cmd);
@@ -793,7 +758,7 @@ void host_done(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->host.cmd[cmd];
 
-    host_account(ssd, c, COST_link);
+    cmd_account(ssd, c, COST_link);
     host_finish(ssd, cmd, c->bad_lba == NO_LBA ? SSD_STATUS_OK
                                                : SSD_STATUS_UNRECOVERED_READ);
 }
@@ -995,3 +960,11 @@ size_t ssd_advance(Ssd *ssd, uint64_t now_ns, SsdCompletion *done, size_t max)
     }
     return n;
 }
+
+const CmdOps host_cmd_ops = {
+    .finish = host_finish,
+    .slot_settled = host_slot_settled,
+    .load_settled = host_load_settled,
+    .read_done = host_read_done,
+    .map_ready = host_map_ready,
+};

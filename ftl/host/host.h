@@ -3,6 +3,7 @@
 #ifndef VSSD_FTL_HOST_H
 #define VSSD_FTL_HOST_H
 
+#include "commands.h"
 #include "ssd-internal.h"
 
 /* ---- host.c ------------------------------------------------------------ */
@@ -14,28 +15,13 @@ void host_start(Ssd *ssd, uint32_t cmd);
 void host_start_now(Ssd *ssd, uint32_t cmd);
 void host_data(Ssd *ssd, uint32_t cmd);
 void host_done(Ssd *ssd, uint32_t cmd);
-void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op);
+/* What other components tell of commands (commands.h). */
+extern const CmdOps host_cmd_ops;
 
 /* Writes that wait for room will get none. */
 void host_fail_waiting(Ssd *ssd);
 
-/* The command need wait no longer for one of its slots. */
-void host_slot_settled(Ssd *ssd, uint32_t cmd);
-/* A READ: a unit that another one was loading is there, or cannot be read. */
-void host_load_settled(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool bad);
-/* The command knows where its units are (Cmd.map_pending is 0 again). */
-void host_map_ready(Ssd *ssd, uint32_t cmd);
 /* Slots have become free: go on with the writes that wait for them. */
 void host_room(Ssd *ssd);
-
-/* Account the time since the last mark to a cost. */
-void host_account(Ssd *ssd, Cmd *c, CostIndex cost);
-
-/* End the command now. */
-void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status);
-
-void fifo_push(Ssd *ssd, CmdFifo *f, uint32_t cmd);
-void fifo_push_front(Ssd *ssd, CmdFifo *f, uint32_t cmd);
-uint32_t fifo_pop(Ssd *ssd, CmdFifo *f);
 
 #endif

@@ -22,13 +22,12 @@
  */
 #include <string.h>
 
+#include "commands.h"
 #include "gc/gc.h"
-#include "host/host.h"
 #include "journal/saved.h"
 #include "lazymem.h"
 #include "map/map.h"
 #include "media/media.h"
-#include "power/power.h"
 #include "ssd-internal.h"
 
 /* ---- tables ------------------------------------------------------------------- */
@@ -379,8 +378,8 @@ static void give_up(Ssd *ssd)
     q->n_ended = q->n_begun;
     while ((cmd = fifo_pop(ssd, &q->waiting)) != NONE ||
            (cmd = fifo_pop(ssd, &q->closing)) != NONE) {
-        host_account(ssd, &ssd->host.cmd[cmd], COST_flush);
-        host_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
+        cmd_account(ssd, &ssd->host.cmd[cmd], COST_flush);
+        cmd_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
     }
 }
 
@@ -417,8 +416,8 @@ static void release(Ssd *ssd)
            ssd->host.cmd[q->waiting.head].next_lpn <= done) {
         uint32_t cmd = fifo_pop(ssd, &q->waiting);
 
-        host_account(ssd, &ssd->host.cmd[cmd], COST_flush);
-        host_finish(ssd, cmd, ssd->host.cmd[cmd].status);
+        cmd_account(ssd, &ssd->host.cmd[cmd], COST_flush);
+        cmd_finish(ssd, cmd, ssd->host.cmd[cmd].status);
     }
     while (q->held_head != NONE &&
            ssd->media.block[q->held_head].hold <= done) {
@@ -512,8 +511,8 @@ static void end_closing(Ssd *ssd)
            ssd->host.cmd[q->closing.head].next_lpn <= q->n_ended) {
         uint32_t cmd = fifo_pop(ssd, &q->closing);
 
-        host_account(ssd, &ssd->host.cmd[cmd], COST_flush);
-        host_finish(ssd, cmd, ssd->host.cmd[cmd].status);
+        cmd_account(ssd, &ssd->host.cmd[cmd], COST_flush);
+        cmd_finish(ssd, cmd, ssd->host.cmd[cmd].status);
     }
 }
 
@@ -680,7 +679,7 @@ void saved_power_lost(Ssd *ssd)
             Block *b = &ssd->media.block[saved_first_block(ssd, i) + k];
 
             if (b->erasing) {
-                recovery_wipe_block(ssd, saved_first_block(ssd, i) + k);
+                block_wipe_spare(ssd, saved_first_block(ssd, i) + k);
             }
             b->erasing = false;
             b->pending = 0;

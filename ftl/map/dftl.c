@@ -26,7 +26,7 @@
  * command: reads end by themselves, and programs wait for cleaning only, which
  * waits for nothing of this.  So it cannot come to a standstill.
  */
-#include "host/host.h"
+#include "commands.h"
 #include "journal/journal.h"
 #include "map/dftl.h"
 #include "map/map-policy.h"
@@ -105,7 +105,7 @@ static void wait_for(Ssd *ssd, uint32_t *list, DftlWaiter w)
 static void settle(Ssd *ssd, uint32_t cmd)
 {
     if (--ssd->host.cmd[cmd].map_pending == 0) {
-        host_map_ready(ssd, cmd);
+        cmd_map_ready(ssd, cmd);
     }
 }
 

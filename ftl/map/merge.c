@@ -20,10 +20,10 @@
 #include <string.h>
 
 #include "buffer/buffer.h"
-#include "gc/gc.h"
 #include "map/hybrid.h"
 #include "map/map.h"
 #include "media/media.h"
+#include "placement/placement.h"
 #include "ssd-internal.h"
 
 void merge_forget(Merge *m)
@@ -175,7 +175,8 @@ static uint32_t fill_page(Ssd *ssd, Plane *p, uint32_t j)
         if (ppu[u] == NONE) {
             ssd->media.spare_lpn[first + u] = SPARE_NONE;
         } else {
-            gc_copy_spare(ssd, ppu[u], first + u);
+            block_copy_spare(ssd, ppu[u], first + u);
+            stream_copied(ssd, ppu[u]);
             used++;
         }
     }

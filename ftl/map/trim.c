@@ -16,6 +16,7 @@
  * and nothing that is written later is trimmed.
  */
 #include "buffer/buffer.h"
+#include "commands.h"
 #include "host/host.h"
 #include "inspect/oplog.h"
 #include "lazymem.h"
@@ -303,8 +304,8 @@ static bool is_done(const Ssd *ssd, uint32_t cmd)
 static void finish(Ssd *ssd, uint32_t cmd)
 {
     map_changes_end(ssd);
-    host_account(ssd, &ssd->host.cmd[cmd], COST_firmware);
-    host_finish(ssd, cmd, SSD_STATUS_OK);
+    cmd_account(ssd, &ssd->host.cmd[cmd], COST_firmware);
+    cmd_finish(ssd, cmd, SSD_STATUS_OK);
 }
 
 /* Room has become free. */

@@ -17,12 +17,12 @@
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "inspect/inspect.h"
+#include "inspect/oplog.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
 #include "lazymem.h"
 #include "media/media.h"
 #include "placement/alloc-policy.h"
-#include "placement/placement.h"
 #include "ssd-internal.h"
 
 static void slc_full_insert(Ssd *ssd, Plane *p, uint32_t block)
@@ -270,11 +270,6 @@ void block_init(Ssd *ssd)
 {
     ssd->media.block = lazy_new(Block, ssd->geo->n_blocks);
     ssd->media.plane = g_new0(Plane, ssd->l.n_planes);
-    alloc_init(ssd);
-    unit_init(ssd);
-    stripe_means_init(ssd);
-    age_trees_init(ssd);
-    wear_init(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_plane(ssd, i);
     }
@@ -304,11 +299,6 @@ void block_destroy(Ssd *ssd)
         g_free(ssd->media.plane[i].open);
     }
     g_free(ssd->media.plane);
-    alloc_destroy(ssd);
-    unit_destroy(ssd);
-    age_trees_destroy(ssd);
-    wear_destroy(ssd);
-    stripe_means_destroy(ssd);
     lazy_free(ssd->media.block, ssd->geo->n_blocks, sizeof(*ssd->media.block));
 }
 
@@ -710,4 +700,30 @@ void plane_update(Ssd *ssd, uint32_t plane)
     p->starved = willing && !room;
     ssd->placement.n_starved += p->starved;
     set_accepting(ssd, plane, willing && room);
+}
+
+void block_wipe_spare(Ssd *ssd, uint32_t block)
+{
+    uint32_t first = block * ssd->l.units_per_block;
+    uint32_t page = block * ssd->geo->pages_per_block;
+
+    for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
+        ssd->media.spare_lpn[first + i] = SPARE_NONE;
+    }
+    for (uint32_t i = 0; i < ssd->geo->pages_per_block; i++) {
+        ssd->media.spare_seq[page + i] = 0;
+    }
+}
+
+void block_copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
+{
+    oplog_unit(ssd->inspect.log, OPLOG_PLACE, 1, unit_stream(ssd, from),
+               spare_lpn(ssd, from), ssd->now_ps, from, to);
+    ssd->media.spare_lpn[to] = ssd->media.spare_lpn[from];
+    if (ssd->media.spare_version) {
+        ssd->media.spare_version[to] = ssd->media.spare_version[from];
+    }
+    if (ssd->media.spare_stream) {
+        ssd->media.spare_stream[to] = ssd->media.spare_stream[from];
+    }
 }

@@ -116,6 +116,12 @@ void block_make_full(Ssd *ssd, uint32_t block);
 void block_forget_all(Ssd *ssd);
 void block_found(Ssd *ssd, uint32_t block, uint32_t open);
 
+/* The block was being erased: what it held can no longer be read. */
+void block_wipe_spare(Ssd *ssd, uint32_t block);
+
+/* The spare area of a unit that is copied. */
+void block_copy_spare(Ssd *ssd, uint32_t from, uint32_t to);
+
 /* A FULL block goes to the end of the list by age. */
 void block_renew(Ssd *ssd, uint32_t block);
 
@@ -143,18 +149,8 @@ bool bad_enough_left(const Ssd *ssd, GError **error);
 /* How much room a plane has, with the blocks that are left. */
 void plane_size(Ssd *ssd, uint32_t plane);
 
-void bad_program_done(Ssd *ssd, uint32_t job);
-void bad_erase_done(Ssd *ssd, uint32_t block);
-
-/* Something has ended: is there still a way on for what waits?  If not, give
- * up. */
-void bad_look_for_way(Ssd *ssd);
-
-/* Give NAND the pages of the host that failed; false: no plane takes one. */
-bool bad_redo(Ssd *ssd);
-
-/* Is what the host wrote not yet in NAND, and never will be? */
-bool bad_flush_fails(const Ssd *ssd);
+/* The block is good for nothing any more; true: the drive was read-only before. */
+bool bad_lose_block(Ssd *ssd, uint32_t block);
 
 void job_fifo_push(Ssd *ssd, JobFifo *f, uint32_t job);
 uint32_t job_fifo_pop(Ssd *ssd, JobFifo *f);

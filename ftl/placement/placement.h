@@ -96,15 +96,16 @@ bool stream_waits(const Ssd *ssd);
 /* The host has written so many of its blocks to the stream. */
 void stream_wrote(Ssd *ssd, uint32_t stream, uint64_t nblocks);
 
-/* The command, a FLUSH with close, begins; and what it waited for has ended. */
-void stream_start_close(Ssd *ssd, uint32_t cmd);
-void stream_end_close(Ssd *ssd, uint32_t cmd);
+/* The stream's open blocks take no more pages. */
+void stream_close_blocks(Ssd *ssd, uint32_t stream);
 
 /* Which DIRTY slot of the stream goes next; NONE: there is none. */
 uint32_t stream_pick(const Ssd *ssd, uint32_t stream);
 
 /* The stream whose account pays for a copy of the unit. */
 uint32_t stream_account(const Ssd *ssd, uint32_t ppu);
+/* The unit is being copied: its stream's account pays. */
+void stream_copied(Ssd *ssd, uint32_t ppu);
 /* The power has gone: what NAND did not come to end, the job's page and erases,
  * goes out of the accounts again, as NAND has not counted it. */
 void stream_uncount_page(Ssd *ssd, uint32_t j);

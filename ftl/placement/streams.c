@@ -14,7 +14,6 @@
  */
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
-#include "host/host.h"
 #include "inspect/recording.h"
 #include "journal/journal.h"
 #include "map/map.h"
@@ -332,7 +331,7 @@ static void disown(Ssd *ssd, uint32_t stream)
     write_pump(ssd);
 }
 
-static void close_blocks(Ssd *ssd, uint32_t stream)
+void stream_close_blocks(Ssd *ssd, uint32_t stream)
 {
     ssd->placement.stream[stream].left = 0;
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -356,42 +355,7 @@ void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
     }
     disown(ssd, stream);
     ssd->placement.stream[stream].taken = 0;
-    close_blocks(ssd, stream);
-}
-
-/* Units whose program fails are programmed again where the stream is: so it waits
- * for those on their way, too. */
-void stream_start_close(Ssd *ssd, uint32_t cmd)
-{
-    uint32_t stream = ssd->host.cmd[cmd].req.stream;
-
-    ssd->placement.stream[stream].taken = 0;
-    if (ssd->media.given_up && ssd->placement.stream[stream].n_unsafe > 0) {
-        host_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
-        return;
-    }
-    for (uint32_t i = 0; i < ssd->buffer.n_slot_records; i++) {
-        const Slot *s = &ssd->buffer.slot[i];
-
-        if (state_is_unsafe(s->state) && s->stream == stream) {
-            slot_wait(ssd, i, cmd, WAIT_DURABLE);
-            slot_force(ssd, i);
-        }
-    }
-    if (ssd->host.cmd[cmd].pending == 0) {
-        stream_end_close(ssd, cmd);
-    } else {
-        write_pump(ssd);
-    }
-}
-
-void stream_end_close(Ssd *ssd, uint32_t cmd)
-{
-    Cmd *c = &ssd->host.cmd[cmd];
-
-    close_blocks(ssd, c->req.stream);
-    host_account(ssd, c, COST_flush);
-    host_finish(ssd, cmd, c->status);
+    stream_close_blocks(ssd, stream);
 }
 
 static void place_in_nand(const Ssd *ssd, uint32_t ppu, SsdPlace *place)
@@ -433,6 +397,11 @@ uint32_t stream_account(const Ssd *ssd, uint32_t ppu)
     return ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)
                ? ssd->l.n_streams
                : unit_stream(ssd, ppu);
+}
+
+void stream_copied(Ssd *ssd, uint32_t ppu)
+{
+    ssd->placement.stream[stream_account(ssd, ppu)].n.copied_units++;
 }
 
 /* The account may have begun between the page and its end. */

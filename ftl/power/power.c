@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "buffer/buffer.h"
+#include "commands.h"
 #include "gc/age-tree.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
@@ -42,7 +43,7 @@ static void fail_commands(Ssd *ssd)
                 c->cost_ps[k] = 0;
             }
             c->cost_ps[COST_firmware] = ssd->now_ps - c->submit_ps;
-            host_finish(ssd, i, SSD_STATUS_POWER_LOSS);
+            cmd_finish(ssd, i, SSD_STATUS_POWER_LOSS);
         }
     }
 }

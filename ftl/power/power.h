@@ -14,6 +14,14 @@ void power_lost(Ssd *ssd);
  * operation in flight, and no victim.  Sets Ssd.read_only if it cannot be. */
 void power_take_back(Ssd *ssd, uint32_t plane);
 
+/* A program of a job, an erase has failed. */
+void failure_program_done(Ssd *ssd, uint32_t job);
+void failure_erase_done(Ssd *ssd, uint32_t block);
+
+/* Something has ended: is there still a way on for what waits?  If not, give
+ * up. */
+void failure_look_for_way(Ssd *ssd);
+
 /* The power is on and the map is there: the drive goes on. */
 void power_ready(Ssd *ssd);
 
@@ -22,9 +30,6 @@ void power_ready(Ssd *ssd);
 /* What is in memory only is gone: after all that reads it to see what NAND
  * holds. */
 void recovery_power_lost(Ssd *ssd);
-
-/* The block was being erased: what it held can no longer be read. */
-void recovery_wipe_block(Ssd *ssd, uint32_t block);
 
 /* The power is back: power_ready() runs when the map is, at a later time. */
 void recovery_start(Ssd *ssd);

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "host/host.h"
 #include "journal/saved.h"
 #include "lazymem.h"
@@ -44,21 +45,6 @@ typedef struct RecoveryStep {
     void (*end)(Ssd *ssd); /* or NULL: all planes have ended */
 } RecoveryStep;
 
-/* ---- what the power cut leaves -------------------------------------------------- */
-
-void recovery_wipe_block(Ssd *ssd, uint32_t block)
-{
-    uint32_t first = block * ssd->l.units_per_block;
-    uint32_t page = block * ssd->geo->pages_per_block;
-
-    for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
-        ssd->media.spare_lpn[first + i] = SPARE_NONE;
-    }
-    for (uint32_t i = 0; i < ssd->geo->pages_per_block; i++) {
-        ssd->media.spare_seq[page + i] = 0;
-    }
-}
-
 static void forget(Ssd *ssd)
 {
     lazy_clear(ssd->map.entry, ssd->l.user_units, sizeof(*ssd->map.entry));
@@ -77,7 +63,7 @@ void recovery_power_lost(Ssd *ssd)
 {
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         if (ssd->media.block[b].state == BLOCK_ERASING) {
-            recovery_wipe_block(ssd, b);
+            block_wipe_spare(ssd, b);
         }
     }
     saved_power_lost(ssd);
@@ -699,7 +685,7 @@ static void finish(Ssd *ssd)
     power_ready(ssd);
     saved_ready(ssd);
     while ((cmd = fifo_pop(ssd, &r->waiting)) != NONE) {
-        host_account(ssd, &ssd->host.cmd[cmd], COST_firmware);
+        cmd_account(ssd, &ssd->host.cmd[cmd], COST_firmware);
         host_start_now(ssd, cmd);
     }
 }

@@ -88,6 +88,7 @@ static const StateRow ssd_rows[] = {
     KEPT(info, info),
     KEPT(client, host),
     KEPT(client_opaque, opaque),
+    KEPT(cmd_ops, cmd_ops),
     KEPT(events, events), /* these four have rows of their own */
     KEPT(nand, nand),
     KEPT(geo, geo),

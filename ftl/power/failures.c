@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * failures.c - what becomes of pages and blocks whose program or erase fails.
+ *
+ * Knows the order in which the other components go on, and when the drive gives
+ * up.  Does not know why an operation failed.
+ *
+ * A failed program is done again elsewhere, with the same units: the host's in
+ * any plane, cleaning's in its own.  Slots stay PROGRAMMING meanwhile, so the
+ * order of the versions of a unit is that of their slots, as ever.  The block is
+ * closed, emptied by cleaning and retired.  A block whose erase fails is empty
+ * and retired at once.
+ *
+ * When a plane has fewer than SsdLayout.min_spare_blocks left, the drive is read-only:
+ * it still programs what it has taken, and still cleans.  If a program or erase
+ * fails then, or if nothing that is under way can make room for what waits, the
+ * drive gives up: what is in the buffer stays there, readable, until the power
+ * goes.
+ */
+#include "buffer/buffer.h"
+#include "gc/gc.h"
+#include "host/host.h"
+#include "journal/journal.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "placement/placement.h"
+#include "power/power.h"
+#include "ssd-internal.h"
+
+static void give_up(Ssd *ssd)
+{
+    ssd->media.read_only = true;
+    ssd->media.given_up = true;
+    meta_give_up(ssd);
+    write_fail_waiters(ssd);
+    host_fail_waiting(ssd);
+}
+
+static void lose_block(Ssd *ssd, uint32_t block)
+{
+    if (bad_lose_block(ssd, block) && !ssd->media.given_up) {
+        give_up(ssd);
+    }
+}
+
+static void forget_page(Ssd *ssd, uint32_t ppa)
+{
+    uint32_t first = ppa << ssd->page_units_shift;
+
+    for (uint32_t i = 0; i < block_program_units(ssd, ppa); i++) {
+        ssd->media.spare_lpn[first + i] = SPARE_NONE;
+    }
+}
+
+void failure_program_done(Ssd *ssd, uint32_t j)
+{
+    uint32_t plane = ssd->media.job[j].plane;
+    uint32_t block = page_block(ssd, ssd->media.job[j].ppa);
+
+    forget_page(ssd, ssd->media.job[j].ppa);
+    if (!ssd->media.block[block].bad) {
+        block_mark_bad(ssd, block);
+        lose_block(ssd, block);
+    }
+    if (ssd->media.job[j].gc) {
+        gc_page_failed(ssd, j);
+    } else if (ssd->media.job[j].meta) {
+        meta_page_failed(ssd, j);
+    } else {
+        ssd->media.job[j].ppa = NONE;
+        ssd->media.plane[plane].host_programs--;
+        job_fifo_push(ssd, &ssd->media.redo, j);
+    }
+    block_page_done(ssd, block);
+    plane_update(ssd, plane);
+    gc_kick(ssd, plane);
+    meta_pump(ssd, plane);
+    write_pump(ssd);
+}
+
+void failure_erase_done(Ssd *ssd, uint32_t block)
+{
+    uint32_t plane = block_plane(ssd, block);
+
+    ssd->media.block[block].bad = true;
+    block_retire(ssd, block);
+    lose_block(ssd, block);
+    plane_update(ssd, plane);
+    meta_pump(ssd, plane);
+    map_room(ssd, plane);
+    gc_kick(ssd, plane);
+}
+
+/* Does something in memory have to go to NAND now? */
+static bool pages_wait(const Ssd *ssd)
+{
+    return ssd->media.redo.head != NONE || stream_waits(ssd) ||
+           ssd->host.waiting.head != NONE || meta_waits(ssd);
+}
+
+void failure_look_for_way(Ssd *ssd)
+{
+    if (ssd->media.given_up || nand_load(ssd->nand) > 0 || !pages_wait(ssd)) {
+        return;
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        gc_kick(ssd, i);
+        meta_pump(ssd, i);
+    }
+    write_pump(ssd);
+    if (nand_load(ssd->nand) == 0 && pages_wait(ssd)) {
+        give_up(ssd);
+    }
+}
