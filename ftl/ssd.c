@@ -352,6 +352,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->client = host;
     ssd->client_opaque = opaque;
     ssd->cmd_ops = &host_cmd_ops;
+    ssd->host.gate = &power_gate;
     ssd->gc.policy = gc_policies[cfg->gc];
     prng_seed(&ssd->gc.rng, cfg->seed, PURPOSE_GC);
     ssd->placement.policy = alloc_policies[cfg->alloc];

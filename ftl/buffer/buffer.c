@@ -27,7 +27,6 @@
 #include "buffer/buffer.h"
 #include "commands.h"
 #include "host/host.h"
-#include "map/hybrid.h"
 #include "map/map.h"
 #include "media/media.h"
 #include "placement/placement.h"
@@ -539,8 +538,10 @@ static bool early_page(Ssd *ssd)
         return false;
     }
     stream = ssd->buffer.slot[i].stream;
-    if (ssd->l.log_blocks > 0) {
-        plane = hybrid_accepts(ssd, ssd->buffer.slot[i].lpn) ? 0 : NONE;
+    if (ssd->placement.placer) {
+        plane = ssd->placement.placer->accepts(ssd, ssd->buffer.slot[i].lpn)
+                    ? 0
+                    : NONE;
     } else {
         plane = alloc_pick(ssd, ssd->buffer.slot[i].lpn, stream);
     }
@@ -558,7 +559,7 @@ static bool early_page(Ssd *ssd)
         n++;
         i = early_candidate(ssd);
     }
-    if (ssd->l.log_blocks > 0) {
+    if (ssd->placement.placer) {
         write_pump(ssd); /* they are due, and go where they belong */
     } else {
         write_send_page(ssd, plane, stream);

@@ -21,7 +21,6 @@
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
 #include "journal/saved.h"
-#include "map/hybrid.h"
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
@@ -328,7 +327,6 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
     bool wait = fua || ssd->buffer.policy->write_through ||
                 ssd->cfg->complete_at != SSD_COMPLETE_AT_BUFFER;
 
-    trim_before(ssd, c->next_lpn, last);
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint64_t lpn = c->next_lpn;
         bool partial = lpn << shift < c->req.lba || (lpn + 1) << shift > end;
@@ -548,8 +546,8 @@ static bool send_next(Ssd *ssd, uint32_t stream)
     uint32_t lpn;
     uint32_t plane;
 
-    if (ssd->l.log_blocks > 0) {
-        if (!hybrid_send(ssd, stream)) {
+    if (ssd->placement.placer) {
+        if (!ssd->placement.placer->send(ssd, stream)) {
             return false;
         }
         stall_ends(ssd);
@@ -686,8 +684,8 @@ void write_page_done(Ssd *ssd, uint32_t j)
     ssd->media.plane[job.plane].host_programs--;
     plane_update(ssd, job.plane);
     gc_kick(ssd, job.plane);
-    if (ssd->l.log_blocks > 0) {
-        hybrid_page_done(ssd, job.plane);
+    if (ssd->placement.placer) {
+        ssd->placement.placer->page_done(ssd, job.plane);
     }
     host_room(ssd);
     write_pump(ssd);

@@ -23,7 +23,7 @@
  * what is copied goes to the plane of the die that is behind in its stripe, as a
  * guest: only where there is room as for the host, so that what is said above of
  * a plane holds.  Above all, the last free block takes none: whatever is in a
- * block that was opened then has its original in the plane (power_take_back()).
+ * block that was opened then has its original in the plane (gc_take_back()).
  *
  * Blocks in SLC mode (nand.slc_blocks) are emptied in the same way ("folded")
  * once more than half of them are in use, while there is room.
@@ -41,7 +41,6 @@
 #include "map/map.h"
 #include "media/media.h"
 #include "placement/placement.h"
-#include "power/power.h"
 #include "ssd-internal.h"
 
 static void maybe_erase(Ssd *ssd, uint32_t block)
@@ -57,7 +56,7 @@ static void maybe_erase(Ssd *ssd, uint32_t block)
         block_retire(ssd, block);
     } else if (nand_block_is_slc(ssd->geo, block) && p->n_free == 0) {
         /* Its erase would free no block for cleaning, and a power cut might
-         * need the originals (power_take_back()): later. */
+         * need the originals (gc_take_back()): later. */
         block_make_full(ssd, block);
     } else if (!unit_holds(ssd, block)) {
         unit_erase(ssd, block);
@@ -221,7 +220,7 @@ static void start_over(Ssd *ssd, uint32_t plane)
             block_make_full(ssd, b);
         }
     }
-    power_take_back(ssd, plane);
+    gc_take_back(ssd, plane);
 }
 
 /* A page of whatever block is open for cleaning: failures and power cuts may

@@ -18,6 +18,10 @@ void gc_resume(Ssd *ssd, uint32_t page);
 /* Clean a block of the plane, if one gains, however many are free; nothing, as
  * long as the plane is at it. */
 void gc_force(Ssd *ssd, uint32_t plane);
+/* Erase the block that cleaning opened last; the plane has no free block, no
+ * operation in flight, and no victim.  Sets Ssd.read_only if it cannot be. */
+void gc_take_back(Ssd *ssd, uint32_t plane);
+
 void gc_read_done(Ssd *ssd, const NandOp *op);
 void gc_page_done(Ssd *ssd, uint32_t job);
 void gc_erase_done(Ssd *ssd, uint32_t block);

@@ -54,7 +54,16 @@ typedef struct Cmd {
 
 #define NO_LBA UINT64_MAX
 
+/* What the power says to commands; required, all of them. */
+typedef struct HostGate {
+    /* The drive is not ready: the command is kept until it is. */
+    bool (*waits)(Ssd *ssd, uint32_t cmd);
+    /* A rule of the fault script cuts the power now. */
+    void (*cut)(Ssd *ssd);
+} HostGate;
+
 typedef struct HostPath {
+    const HostGate *gate;
     Cmd *cmd;
     uint32_t n_cmds;
     uint32_t free_cmd;

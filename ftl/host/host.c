@@ -31,7 +31,6 @@
 #include "map/map.h"
 #include "media/media.h"
 #include "placement/placement.h"
-#include "power/power.h"
 #include "ssd-internal.h"
 
 static void record_done(Ssd *ssd, const Cmd *c)
@@ -600,12 +599,22 @@ static uint32_t end_waiting(Ssd *ssd)
     return cmd;
 }
 
+static uint64_t last_lpn(const Ssd *ssd, uint32_t cmd)
+{
+    const SsdCmd *r = &ssd->host.cmd[cmd].req;
+
+    return (r->lba + r->nblocks - 1) >> ssd->block_shift;
+}
+
 /* Go on with the first command that waits; false: it still has to. */
 static bool go_on(Ssd *ssd)
 {
     uint32_t cmd = ssd->host.waiting.head;
     bool reads = ssd->host.cmd[cmd].req.op == SSD_OP_READ;
 
+    if (!reads) {
+        trim_before(ssd, ssd->host.cmd[cmd].next_lpn, last_lpn(ssd, cmd));
+    }
     if (!(reads ? read_units(ssd, cmd) : write_insert(ssd, cmd))) {
         return false;
     }
@@ -716,7 +725,7 @@ void host_start(Ssd *ssd, uint32_t cmd)
         return;
     }
     account_start(ssd, &ssd->host.cmd[cmd]);
-    if (!recovery_waits(ssd, cmd)) {
+    if (!ssd->host.gate->waits(ssd, cmd)) {
         host_start_now(ssd, cmd);
     }
 }
@@ -885,7 +894,7 @@ int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
     eventq_push(&ssd->events, start_ps(ssd, &ssd->host.cmd[i]),
                 SSD_EVENT_CMD_START, i);
     if (ssd->media.faults && faults_cmd(ssd->media.faults, ssd->now_ps)) {
-        power_lost(ssd);
+        ssd->host.gate->cut(ssd);
     }
     return 0;
 }

@@ -18,6 +18,16 @@ typedef enum MetaOwner {
     N_META_OWNERS,
 } MetaOwner;
 
+/* What the owner of such pages hears; required, all of them. */
+typedef struct MetaClient {
+    /* The page is about to be programmed: what it holds is what is known now. */
+    void (*begins)(Ssd *ssd, uint32_t page);
+    /* It is durable. */
+    void (*written)(Ssd *ssd, uint32_t page);
+    /* A read has ended. */
+    void (*read)(Ssd *ssd, uint32_t cookie);
+} MetaClient;
+
 /* A read of metadata: several operations where its units lie apart. */
 typedef struct MetaRead {
     uint32_t cookie;  /* the owner's */
@@ -75,6 +85,7 @@ typedef struct Saved {
 } Saved;
 
 typedef struct Journal {
+    const MetaClient *client[N_META_OWNERS]; /* given when the drive is made */
     uint64_t *saved; /* by lpn: what the newest saved page in NAND says */
     SavedPage *saved_page;
     SavedFlight *saved_flight;

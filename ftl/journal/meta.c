@@ -21,7 +21,6 @@
 #include "gc/gc.h"
 #include "inspect/oplog.h"
 #include "journal/journal.h"
-#include "map/map.h"
 #include "media/media.h"
 #include "ssd-internal.h"
 
@@ -34,35 +33,17 @@ static NandCause cause_of(MetaOwner owner)
 
 static void tell_begins(Ssd *ssd, MetaOwner owner, uint32_t page)
 {
-    switch (owner) {
-    case META_MAP:
-        dftl_page_begins(ssd, page);
-        break;
-    default:
-        g_assert_not_reached();
-    }
+    ssd->journal.client[owner]->begins(ssd, page);
 }
 
 static void tell_written(Ssd *ssd, MetaOwner owner, uint32_t page)
 {
-    switch (owner) {
-    case META_MAP:
-        dftl_page_written(ssd, page);
-        break;
-    default:
-        g_assert_not_reached();
-    }
+    ssd->journal.client[owner]->written(ssd, page);
 }
 
 static void tell_read(Ssd *ssd, MetaOwner owner, uint32_t cookie)
 {
-    switch (owner) {
-    case META_MAP:
-        dftl_page_read(ssd, cookie);
-        break;
-    default:
-        g_assert_not_reached();
-    }
+    ssd->journal.client[owner]->read(ssd, cookie);
 }
 
 /* ---- writes ---------------------------------------------------------------------- */

@@ -71,6 +71,9 @@ static uint32_t fifo_take(Dftl *d, PageFifo *f)
     return page;
 }
 
+static void dftl_page_begins(Ssd *ssd, uint32_t page);
+static void dftl_page_written(Ssd *ssd, uint32_t page);
+
 /* ---- who waits ------------------------------------------------------------------ */
 
 static void waiters_grow(Dftl *d)
@@ -265,7 +268,7 @@ static void write_stale(Ssd *ssd, uint32_t plane)
 }
 
 /* What the page is to hold is settled: everything that is known. */
-void dftl_page_begins(Ssd *ssd, uint32_t page)
+static void dftl_page_begins(Ssd *ssd, uint32_t page)
 {
     Dftl *d = ssd->map.policy_data;
     DftlPage *p = &d->page[page];
@@ -296,7 +299,7 @@ static void list_ready(Ssd *ssd, uint32_t page)
     }
 }
 
-void dftl_page_written(Ssd *ssd, uint32_t page)
+static void dftl_page_written(Ssd *ssd, uint32_t page)
 {
     Dftl *d = ssd->map.policy_data;
     DftlPage *p = &d->page[page];
@@ -398,7 +401,7 @@ static uint32_t take_loaders(Dftl *d, DftlPage *p, uint32_t part)
     return taken;
 }
 
-void dftl_page_read(Ssd *ssd, uint32_t cookie)
+static void dftl_page_read(Ssd *ssd, uint32_t cookie)
 {
     Dftl *d = ssd->map.policy_data;
     uint32_t page = cookie / ssd->l.pages_per_program;
@@ -588,6 +591,12 @@ static void dftl_power_lost(Ssd *ssd)
     forget(ssd);
 }
 
+static const MetaClient dftl_pages = {
+    .begins = dftl_page_begins,
+    .written = dftl_page_written,
+    .read = dftl_page_read,
+};
+
 static void dftl_init(Ssd *ssd)
 {
     Dftl *d = g_new0(Dftl, 1);
@@ -602,6 +611,7 @@ static void dftl_init(Ssd *ssd)
     ssd->map.policy_bytes = d->cmt.most * sizeof(CmtEntry) +
                      d->cmt.n_buckets * sizeof(uint32_t) +
                      ssd->l.n_map_pages * sizeof(DftlPage);
+    ssd->journal.client[META_MAP] = &dftl_pages;
 }
 
 static void dftl_destroy(Ssd *ssd)

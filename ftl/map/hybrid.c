@@ -35,6 +35,8 @@
 /* How many dirty units are looked at for a page that can go now, or to fill it. */
 #define LOOK_AT 256
 
+static const Placer hybrid_placer;
+
 /* ---- where an address belongs ------------------------------------------------- */
 
 LogicalPage logical_place(const Ssd *ssd, uint32_t lpn)
@@ -108,6 +110,7 @@ void hybrid_init(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_logs(ssd, i);
     }
+    ssd->placement.placer = &hybrid_placer;
 }
 
 void hybrid_destroy(Ssd *ssd)
@@ -472,7 +475,7 @@ static bool send_from(Ssd *ssd, uint32_t stream, const SlotList *list)
 }
 
 /* What is due goes first; the rest only where a page of it would go anyway. */
-bool hybrid_send(Ssd *ssd, uint32_t stream)
+static bool hybrid_send(Ssd *ssd, uint32_t stream)
 {
     const Stream *st = &ssd->placement.stream[stream];
     bool due = st->due.n > 0;
@@ -488,12 +491,12 @@ bool hybrid_send(Ssd *ssd, uint32_t stream)
            send_from(ssd, stream, &st->fresh);
 }
 
-bool hybrid_accepts(const Ssd *ssd, uint32_t lpn)
+static bool hybrid_accepts(const Ssd *ssd, uint32_t lpn)
 {
     return ssd->media.plane[logical_place(ssd, lpn).plane].accepting;
 }
 
-void hybrid_page_done(Ssd *ssd, uint32_t plane)
+static void hybrid_page_done(Ssd *ssd, uint32_t plane)
 {
     if (merge_active(&ssd->media.plane[plane])) {
         merge_host_quiet(ssd, plane);
@@ -645,3 +648,9 @@ void hybrid_power_lost(Ssd *ssd)
         p->starved = false;
     }
 }
+
+static const Placer hybrid_placer = {
+    .send = hybrid_send,
+    .accepts = hybrid_accepts,
+    .page_done = hybrid_page_done,
+};

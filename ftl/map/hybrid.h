@@ -50,15 +50,6 @@ static inline bool log_has_room(const Ssd *ssd, uint32_t log)
            hybrid_block_programs(ssd);
 }
 
-/* Program one page of what waits for the stream; false: no plane takes any. */
-bool hybrid_send(Ssd *ssd, uint32_t stream);
-
-/* Does the plane of the unit take a page at once? */
-bool hybrid_accepts(const Ssd *ssd, uint32_t lpn);
-
-/* A program of the host in the plane has ended. */
-void hybrid_page_done(Ssd *ssd, uint32_t plane);
-
 /* Where a preloaded unit is to lie. */
 uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn);
 

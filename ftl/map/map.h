@@ -101,12 +101,6 @@ bool trim_check(const Ssd *ssd, GError **error);
 
 /* ---- dftl.c ------------------------------------------------------------ */
 
-/* Of translation pages, from meta.c: one is about to be programmed; has been;
- * the part that the cookie says has been read. */
-void dftl_page_begins(Ssd *ssd, uint32_t page);
-void dftl_page_written(Ssd *ssd, uint32_t page);
-void dftl_page_read(Ssd *ssd, uint32_t cookie);
-
 extern const StateStruct dftl_struct, cmt_struct;
 
 #endif

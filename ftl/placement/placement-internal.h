@@ -24,8 +24,22 @@ typedef struct Stream {
     SsdStreamCounters base; /* at the last ssd_reset_stats() */
 } Stream;
 
+/*
+ * A map that says by itself where a page of the host goes (log-block maps) takes
+ * the place of the allocation policy.  Required, all of them.
+ */
+typedef struct Placer {
+    /* Program one page of what waits for the stream; false: no plane takes any. */
+    bool (*send)(Ssd *ssd, uint32_t stream);
+    /* Does the plane of the unit take a page at once? */
+    bool (*accepts)(const Ssd *ssd, uint32_t lpn);
+    /* A program of the host in the plane has ended. */
+    void (*page_done)(Ssd *ssd, uint32_t plane);
+} Placer;
+
 typedef struct Placement {
     const AllocPolicy *policy;
+    const Placer *placer; /* or NULL: the policy places pages */
     uint64_t *accepting;    /* bitmap by position in the stripe */
     uint32_t *stripe_plane; /* position in the stripe -> plane */
     uint32_t *stripe_pos;   /* plane -> position */

@@ -10,10 +10,6 @@
 /* ssd_power_cut() at Ssd.now_ps. */
 void power_lost(Ssd *ssd);
 
-/* Erase the block that cleaning opened last; the plane has no free block, no
- * operation in flight, and no victim.  Sets Ssd.read_only if it cannot be. */
-void power_take_back(Ssd *ssd, uint32_t plane);
-
 /* A program of a job, an erase has failed. */
 void failure_program_done(Ssd *ssd, uint32_t job);
 void failure_erase_done(Ssd *ssd, uint32_t block);
@@ -36,8 +32,8 @@ void recovery_start(Ssd *ssd);
 void recovery_read_done(Ssd *ssd, const NandOp *op);
 void recovery_event(Ssd *ssd, uint32_t step);
 
-/* Does the command have to wait until the drive is ready? */
-bool recovery_waits(Ssd *ssd, uint32_t cmd);
+/* Given to host/ when the drive is made. */
+extern const HostGate power_gate;
 
 /* No recovery takes longer. */
 uint64_t recovery_longest_ps(const Ssd *ssd);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * take-back.c - a plane without a free block gets one.
+ *
+ * Knows victims that are not erased yet, and their copies; does not know how the
+ * plane came to be without.
+ */
+#include "gc/gc.h"
+#include "inspect/oplog.h"
+#include "journal/saved.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "ssd-internal.h"
+
+/* The copy of the unit that the map leads to lies in the block, and ppu holds
+ * the same version of it. */
+static bool is_original(const Ssd *ssd, uint32_t ppu, uint32_t block)
+{
+    uint32_t entry;
+
+    if (ssd->media.spare_lpn[ppu] == SPARE_NONE || unit_is_valid(ssd, ppu) ||
+        !ssd->media.spare_version) {
+        return false;
+    }
+    entry = map_nand_entry(ssd, spare_lpn(ssd, ppu));
+    return entry && ppu_block(ssd, entry - 1) == block &&
+           ssd->media.spare_version[entry - 1] == ssd->media.spare_version[ppu];
+}
+
+static bool may_discard(const Ssd *ssd, uint32_t block)
+{
+    return block != NONE && !ssd->media.block[block].bad &&
+           (ssd->media.block[block].state == BLOCK_OPEN ||
+            ssd->media.block[block].state == BLOCK_FULL);
+}
+
+/*
+ * A power cut may tear so many pages of the block that cleaning had opened
+ * last that the rest of its victim does not fit any more.  While a plane has no
+ * free block, whatever that block holds came from victims that are not erased
+ * yet: let the map lead to the originals again (or to any copy that is alike), and
+ * erase the block.  So every
+ * return of power finds a free block in each plane, however often it goes.
+ * Cleaning that runs out of room makes use of it, too.
+ *
+ * Where blocks may go bad, the block may be one, or an original may be in one:
+ * then the plane stays as it is, and the drive turns read-only.
+ */
+void gc_take_back(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media.plane[plane];
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
+
+    if (p->last_gc_block == NONE || /* of a saved state that somebody made */
+        ((ssd->media.may_fail || saves(ssd)) &&
+         !may_discard(ssd, p->last_gc_block))) {
+        ssd->media.read_only = true;
+        return;
+    }
+    for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
+        uint32_t ppu = (first + i) * ssd->l.units_per_block;
+        uint32_t n = nand_next_page(ssd->nand, first + i)
+                     << ssd->page_units_shift;
+
+        for (; ssd->media.block[first + i].state == BLOCK_FULL && n > 0;
+             n--, ppu++) {
+            if (is_original(ssd, ppu, p->last_gc_block)) {
+                oplog_add(ssd->inspect.log, OPLOG_TAKE_BACK, 0,
+                          spare_lpn(ssd, ppu), ssd->now_ps, 0, ppu);
+                map_move(ssd, map_nand_entry(ssd, spare_lpn(ssd, ppu)) - 1,
+                         ppu);
+            }
+        }
+    }
+    if (ssd->media.block[p->last_gc_block].valid == 0) {
+        block_discard(ssd, p->last_gc_block);
+    } else {
+        g_assert(ssd->media.may_fail || saves(ssd) ||
+                 !ssd->media.spare_version);
+        ssd->media.read_only = true;
+    }
+}
