@@ -36,6 +36,8 @@ struct Ssd {
     const SsdHostOps *client;
     void *client_opaque;
     const CmdOps *cmd_ops; /* of host/ */
+    /* Of map/: map_nand_entry(), for those below. */
+    uint32_t (*nand_entry)(const Ssd *ssd, uint32_t lpn);
     EventQueue events;
     Nand *nand;
     const NandGeometry *geo;

@@ -25,6 +25,7 @@
 #include "power/power.h"
 #include "ssd-internal.h"
 #include "state/drive-state.h"
+#include "wake.h"
 
 /* ---- events ---------------------------------------------------------------- */
 
@@ -140,6 +141,29 @@ static void dispatch(Ssd *ssd, const Event *e)
     }
     if (ssd->host.running == 0 && ssd->buffer.policy->early) {
         buffer_idle(ssd);
+    }
+}
+
+void ssd_wake(Ssd *ssd, SsdWork work, uint32_t index)
+{
+    switch (work) {
+    case WORK_GC:
+        gc_kick(ssd, index);
+        break;
+    case WORK_GC_FORCE:
+        gc_force(ssd, index);
+        break;
+    case WORK_GC_RELEASE:
+        gc_release(ssd, index);
+        break;
+    case WORK_BUFFER:
+        write_pump(ssd);
+        break;
+    case WORK_HOST:
+        host_room(ssd);
+        break;
+    default:
+        g_assert_not_reached();
     }
 }
 
@@ -353,6 +377,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->client_opaque = opaque;
     ssd->cmd_ops = &host_cmd_ops;
     ssd->host.gate = &power_gate;
+    ssd->nand_entry = map_nand_entry;
     ssd->gc.policy = gc_policies[cfg->gc];
     prng_seed(&ssd->gc.rng, cfg->seed, PURPOSE_GC);
     ssd->placement.policy = alloc_policies[cfg->alloc];

@@ -26,11 +26,11 @@
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
 #include "commands.h"
-#include "host/host.h"
 #include "map/map.h"
 #include "media/media.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 #define EARLY_STEP_PPM  50000
 #define EARLY_LEAST_PPM 50000
@@ -502,7 +502,7 @@ void buffer_loaded(Ssd *ssd, uint32_t first, const NandOp *op)
     if (cmd != NONE) {
         cmd_read_done(ssd, cmd, op);
     }
-    host_room(ssd);
+    ssd_wake(ssd, WORK_HOST, 0);
     write_pump(ssd);
 }
 

@@ -17,7 +17,6 @@
 #include "buffer/buffer.h"
 #include "commands.h"
 #include "gc/gc.h"
-#include "host/host.h"
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
 #include "journal/saved.h"
@@ -27,6 +26,7 @@
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 /* ---- flush barriers ------------------------------------------------------- */
 
@@ -464,7 +464,7 @@ static void submit_page(Ssd *ssd, uint32_t j, bool more)
 void write_submit(Ssd *ssd, uint32_t j)
 {
     submit_page(ssd, j, false);
-    gc_kick(ssd, ssd->media.job[j].plane);
+    ssd_wake(ssd, WORK_GC, ssd->media.job[j].plane);
 }
 
 void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
@@ -519,7 +519,7 @@ static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
         submit_page(ssd, job[i], i + 1 < n);
     }
     for (uint32_t i = 0; i < n; i++) {
-        gc_kick(ssd, ssd->media.job[job[i]].plane);
+        ssd_wake(ssd, WORK_GC, ssd->media.job[job[i]].plane);
     }
 }
 
@@ -634,7 +634,7 @@ void write_page_data_in(Ssd *ssd, uint32_t j)
         slot_tell_waiters(ssd, ready);
     }
     if (ssd->cfg->free_at == SSD_FREE_AT_DATA_IN) {
-        host_room(ssd);
+        ssd_wake(ssd, WORK_HOST, 0);
     }
 }
 
@@ -683,11 +683,11 @@ void write_page_done(Ssd *ssd, uint32_t j)
     block_page_done(ssd, page_block(ssd, job.ppa));
     ssd->media.plane[job.plane].host_programs--;
     plane_update(ssd, job.plane);
-    gc_kick(ssd, job.plane);
+    ssd_wake(ssd, WORK_GC, job.plane);
     if (ssd->placement.placer) {
         ssd->placement.placer->page_done(ssd, job.plane);
     }
-    host_room(ssd);
+    ssd_wake(ssd, WORK_HOST, 0);
     write_pump(ssd);
 }
 

@@ -17,12 +17,11 @@
  * ones that belong to cleaning.  So it waits for cleaning, and cleaning waits
  * for no write of metadata.
  */
-#include "buffer/buffer.h"
-#include "gc/gc.h"
 #include "inspect/oplog.h"
 #include "journal/journal.h"
 #include "media/media.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 static NandCause cause_of(MetaOwner owner)
 {
@@ -119,7 +118,7 @@ void meta_pump(Ssd *ssd, uint32_t plane)
     }
     if (more) {
         plane_update(ssd, plane);
-        gc_kick(ssd, plane);
+        ssd_wake(ssd, WORK_GC, plane);
     }
 }
 
@@ -149,9 +148,9 @@ void meta_page_done(Ssd *ssd, uint32_t j)
     plane_update(ssd, job.plane);
     tell_written(ssd, job.owner, job.meta_page);
     meta_pump(ssd, job.plane);
-    gc_kick(ssd, job.plane);
+    ssd_wake(ssd, WORK_GC, job.plane);
     if (ssd->placement.pump_waits) {
-        write_pump(ssd);
+        ssd_wake(ssd, WORK_BUFFER, 0);
     }
 }
 

@@ -23,12 +23,11 @@
 #include <string.h>
 
 #include "commands.h"
-#include "gc/gc.h"
 #include "journal/saved.h"
 #include "lazymem.h"
-#include "map/map.h"
 #include "media/media.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 /* ---- tables ------------------------------------------------------------------- */
 
@@ -225,7 +224,7 @@ static void capture(Ssd *ssd, uint32_t index, uint64_t *entry)
     uint32_t n = units_of(ssd, index, &first);
 
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t in_nand = map_nand_entry(ssd, (uint32_t)first + i);
+        uint32_t in_nand = ssd->nand_entry(ssd, (uint32_t)first + i);
 
         entry[i] = in_nand ? SAVED_MAPPED | in_nand : ssd->map.floor[first + i];
     }
@@ -424,7 +423,7 @@ static void release(Ssd *ssd)
         uint32_t block = q->held_head;
 
         q->held_head = ssd->media.block[block].next;
-        gc_release(ssd, block);
+        ssd_wake(ssd, WORK_GC_RELEASE, block);
     }
 }
 

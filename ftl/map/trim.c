@@ -17,11 +17,11 @@
  */
 #include "buffer/buffer.h"
 #include "commands.h"
-#include "host/host.h"
 #include "inspect/oplog.h"
 #include "lazymem.h"
 #include "map/map.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 /* The firmware's time for a unit of a marked group, where more groups are marked
  * than one event unmaps: about what it takes the model. */
@@ -312,7 +312,7 @@ static void finish(Ssd *ssd, uint32_t cmd)
 static void use_room(Ssd *ssd)
 {
     map_changes_end(ssd);
-    host_room(ssd);
+    ssd_wake(ssd, WORK_HOST, 0);
     write_pump(ssd);
 }
 

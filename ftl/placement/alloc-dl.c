@@ -16,11 +16,10 @@
  * plane's room that holds nothing valid is not in free blocks, so that 0 is a
  * plane that is all clean, and 1 one that must be cleaned now.
  */
-#include "gc/gc.h"
-#include "map/map.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 /* Millionths. */
 static uint32_t gc_indicator(const Ssd *ssd, uint32_t plane)
@@ -44,7 +43,7 @@ static bool is_clean(const Ssd *ssd, uint32_t plane)
 /* Where the current version of the unit is, or would be if it had one. */
 static uint32_t home_of(const Ssd *ssd, uint32_t lpn)
 {
-    uint32_t entry = map_nand_entry(ssd, lpn);
+    uint32_t entry = ssd->nand_entry(ssd, lpn);
     uint32_t page = lpn >> ssd->page_units_shift;
 
     return entry ? block_plane(ssd, ppu_block(ssd, entry - 1))
@@ -60,7 +59,7 @@ static uint32_t force_cleaning(Ssd *ssd, uint32_t first)
             worst = first + i;
         }
     }
-    gc_force(ssd, worst);
+    ssd_wake(ssd, WORK_GC_FORCE, worst);
     return alloc_insist(ssd, worst);
 }
 

@@ -7,10 +7,10 @@
  * in the stripe).  Knows nothing about which plane is best (alloc-*.c decide
  * that).
  */
-#include "buffer/buffer.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 static const char letters[] = "cwdp";
 
@@ -143,6 +143,6 @@ void alloc_look_again(Ssd *ssd)
 {
     if (!alloc_will_change(&ssd->media.plane[ssd->placement.alloc_waits_for])) {
         ssd->placement.alloc_waits_for = NONE;
-        write_pump(ssd);
+        ssd_wake(ssd, WORK_BUFFER, 0);
     }
 }

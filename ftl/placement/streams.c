@@ -20,6 +20,7 @@
 #include "media/media.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 void stream_init(Ssd *ssd)
 {
@@ -328,7 +329,7 @@ static void disown(Ssd *ssd, uint32_t stream)
     while ((slot = stream_pick(ssd, stream)) != NONE) {
         stream_change(ssd, slot, 0);
     }
-    write_pump(ssd);
+    ssd_wake(ssd, WORK_BUFFER, 0);
 }
 
 void stream_close_blocks(Ssd *ssd, uint32_t stream)

@@ -89,6 +89,7 @@ static const StateRow ssd_rows[] = {
     KEPT(client, host),
     KEPT(client_opaque, opaque),
     KEPT(cmd_ops, cmd_ops),
+    KEPT(nand_entry, nand_entry),
     KEPT(events, events), /* these four have rows of their own */
     KEPT(nand, nand),
     KEPT(geo, geo),
