@@ -36,6 +36,7 @@ struct Ssd {
     const SsdHostOps *client;
     void *client_opaque;
     const CmdOps *cmd_ops; /* of host/ */
+    void (*wake)(Ssd *ssd, SsdWork work, uint32_t index); /* of ssd.c */
     /* Of map/: map_nand_entry(), for those below. */
     uint32_t (*nand_entry)(const Ssd *ssd, uint32_t lpn);
     EventQueue events;
@@ -78,9 +79,6 @@ void ssd_rebase_loaded(Ssd *ssd);
 
 /* Run every event due by now_ns. */
 void ssd_run(Ssd *ssd, uint64_t now_ns);
-
-/* Empty buffer, no barrier, no page on its way. */
-void ssd_init_buffer(Ssd *ssd);
 
 static inline uint32_t block_plane(const Ssd *ssd, uint32_t block)
 {

@@ -48,6 +48,15 @@ typedef struct CmdFifo {
 
 typedef struct Age Age;
 
+/* Work that a component asks of one above it; see wake.h. */
+typedef enum SsdWork {
+    WORK_GC,         /* of a plane: start garbage collection, or go on with it */
+    WORK_GC_FORCE,   /* of a plane: collect a block, however many are free */
+    WORK_GC_RELEASE, /* of a block: an empty victim may be erased now */
+    WORK_BUFFER,     /* program what is due (index: 0) */
+    WORK_HOST,       /* slots have become free (index: 0) */
+} SsdWork;
+
 typedef struct CmdOps CmdOps;
 typedef struct PlaneWear PlaneWear; /* gc/wear.c */
 typedef struct GcPolicy GcPolicy;

@@ -13,19 +13,19 @@
 #include "gc/gc.h"
 #include "host/host.h"
 #include "inspect/inspect.h"
+#include "inspect/recording.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
 #include "lazymem.h"
 #include "map/hybrid.h"
 #include "map/map-policy.h"
 #include "map/map.h"
+#include "media/aged-ops.h"
 #include "media/media.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "power/power.h"
 #include "ssd-internal.h"
-#include "state/drive-state.h"
-#include "wake.h"
 
 /* ---- events ---------------------------------------------------------------- */
 
@@ -144,7 +144,7 @@ static void dispatch(Ssd *ssd, const Event *e)
     }
 }
 
-void ssd_wake(Ssd *ssd, SsdWork work, uint32_t index)
+static void wake(Ssd *ssd, SsdWork work, uint32_t index)
 {
     switch (work) {
     case WORK_GC:
@@ -300,23 +300,6 @@ static void init_shifts(Ssd *ssd)
                              MAX(NAND_PAGE_PARTS >> ssd->page_units_shift, 1));
 }
 
-void ssd_init_buffer(Ssd *ssd)
-{
-    buffer_create(ssd);
-    ssd->buffer.free_waiter = NONE;
-    ssd->buffer.n_waiters = 0;
-    ssd->media.free_job = NONE;
-    ssd->media.n_jobs = 0;
-    ssd->buffer.first_epoch = 0;
-    ssd->buffer.cur_epoch = 0;
-    ssd->buffer.epoch[0] = (Epoch){.left = 0, .cmd = NONE};
-    ssd->buffer.tick_armed = false;
-    ssd->host.waiting = (CmdFifo){NONE, NONE};
-    ssd->media.redo = (JobFifo){NONE, NONE};
-    meta_init(ssd);
-    ssd->host.stalled_since_ps = SIM_NEVER;
-}
-
 static bool init_faults(Ssd *ssd, GError **error)
 {
     const NandConfig *n = &ssd->cfg->nand;
@@ -376,6 +359,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->client = host;
     ssd->client_opaque = opaque;
     ssd->cmd_ops = &host_cmd_ops;
+    ssd->wake = wake;
     ssd->host.gate = &power_gate;
     ssd->nand_entry = map_nand_entry;
     ssd->gc.policy = gc_policies[cfg->gc];
@@ -412,7 +396,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     init_slots(ssd);
     ssd->buffer.epoch_mask = 15;
     ssd->buffer.epoch = g_new0(Epoch, ssd->buffer.epoch_mask + 1);
-    ssd_init_buffer(ssd);
+    power_init_memory(ssd);
     if (ssd->map.policy->init) {
         ssd->map.policy->init(ssd);
     }
@@ -492,15 +476,51 @@ const SsdInfo *ssd_info(const Ssd *ssd)
     return &ssd->info;
 }
 
-bool ssd_mapped(const Ssd *ssd, uint64_t lba, uint64_t *version)
-{
-    uint32_t lpn = (uint32_t)(lba >> ssd->block_shift);
-    bool trimmed;
+/* ---- the calls of ssd.h that let time pass first ------------------------------ */
 
-    g_assert(lba < ssd->info.nblocks);
-    trimmed = ssd->map.n_trim_left > 0 && trim_covers(ssd, lpn);
-    if (version) {
-        *version = trimmed ? 0 : map_version(ssd, lpn);
-    }
-    return !trimmed && map_holds(ssd, lpn);
+int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
+{
+    ssd_run(ssd, now_ns);
+    return host_submit(ssd, now_ns, req);
+}
+
+bool ssd_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag)
+{
+    ssd_run(ssd, now_ns);
+    return host_abort(ssd, now_ns, tag);
+}
+
+size_t ssd_advance(Ssd *ssd, uint64_t now_ns, SsdCompletion *done, size_t max)
+{
+    ssd_run(ssd, now_ns);
+    return host_fetch(ssd, done, max);
+}
+
+void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
+{
+    ssd_run(ssd, now_ns);
+    stream_end_host(ssd, now_ns, stream);
+}
+
+void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
+{
+    ssd_run(ssd, now_ns);
+    power_cut(ssd, now_ns);
+}
+
+void ssd_power_on(Ssd *ssd, uint64_t now_ns)
+{
+    ssd_run(ssd, now_ns);
+    power_return(ssd, now_ns);
+}
+
+bool ssd_trace_open(Ssd *ssd, const char *path, const char *name,
+                    GError **error)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_autofree char *line = g_strdelimit(g_strdup(name), "\n\r", ' ');
+
+    g_string_append_printf(text, "# %s\n", line);
+    ssd_config_print(ssd->cfg, text);
+    return recording_open(ssd, path, text, error);
 }

@@ -10,17 +10,12 @@
 #ifndef VSSD_FTL_WAKE_H
 #define VSSD_FTL_WAKE_H
 
-#include "ssd-types.h"
+#include "ssd-internal.h"
 
-typedef enum SsdWork {
-    WORK_GC,         /* of a plane: start garbage collection, or go on with it */
-    WORK_GC_FORCE,   /* of a plane: collect a block, however many are free */
-    WORK_GC_RELEASE, /* of a block: an empty victim may be erased now */
-    WORK_BUFFER,     /* program what is due (index: 0) */
-    WORK_HOST,       /* slots have become free (index: 0) */
-} SsdWork;
-
-/* Today the work is done within the call. */
-void ssd_wake(Ssd *ssd, SsdWork work, uint32_t index);
+/* Today the work is done within the call (ssd.c). */
+static inline void ssd_wake(Ssd *ssd, SsdWork work, uint32_t index)
+{
+    ssd->wake(ssd, work, index);
+}
 
 #endif

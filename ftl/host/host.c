@@ -847,13 +847,11 @@ static uint64_t start_ps(Ssd *ssd, Cmd *c)
     return ssd->host.dram_in_ps;
 }
 
-int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
+int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
 {
     uint32_t i;
-    int ret;
+    int ret = check_submit(ssd, req);
 
-    ssd_run(ssd, now_ns);
-    ret = check_submit(ssd, req);
     if (ret) {
         return ret;
     }
@@ -899,9 +897,8 @@ int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
     return 0;
 }
 
-bool ssd_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag)
+bool host_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag)
 {
-    ssd_run(ssd, now_ns);
     for (uint32_t i = 0; i < ssd->host.n_cmds; i++) {
         Cmd *c = &ssd->host.cmd[i];
 
@@ -959,11 +956,10 @@ static void fetch(Ssd *ssd, SsdCompletion *done)
     ssd->host.free_cmd = i;
 }
 
-size_t ssd_advance(Ssd *ssd, uint64_t now_ns, SsdCompletion *done, size_t max)
+size_t host_fetch(Ssd *ssd, SsdCompletion *done, size_t max)
 {
     size_t n = 0;
 
-    ssd_run(ssd, now_ns);
     while (n < max && ssd->host.done.head != NONE) {
         fetch(ssd, &done[n++]);
     }

@@ -18,6 +18,11 @@ void host_done(Ssd *ssd, uint32_t cmd);
 /* What other components tell of commands (commands.h). */
 extern const CmdOps host_cmd_ops;
 
+/* ssd_submit(), ssd_abort() and ssd_advance(), at the drive's now. */
+int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req);
+bool host_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag);
+size_t host_fetch(Ssd *ssd, SsdCompletion *done, size_t max);
+
 /* Writes that wait for room will get none. */
 void host_fail_waiting(Ssd *ssd);
 

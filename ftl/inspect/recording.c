@@ -174,14 +174,10 @@ static bool is_used(const Ssd *ssd)
     return ssd->power.submitted || ssd->map.mapped_units > 0 || ssd->now_ps > 0;
 }
 
-static void write_header(Recording *r, const Ssd *ssd, const char *name)
+static void write_header(Recording *r, const Ssd *ssd, const GString *text)
 {
     uint8_t head[RECORDING_HEADER_BYTES] = {0};
-    g_autoptr(GString) text = g_string_new(NULL);
-    g_autofree char *line = g_strdelimit(g_strdup(name), "\n\r", ' ');
 
-    g_string_append_printf(text, "# %s\n", line);
-    ssd_config_print(ssd->cfg, text);
     memcpy(head, RECORDING_MAGIC, 8);
     put_fixed(head + 8, ssd->info.block_bytes, 4);
     put_fixed(head + 12, is_used(ssd) ? RECORDING_USED : 0, 4);
@@ -200,7 +196,7 @@ static bool cannot(const char *path, int err, GError **error)
     return false;
 }
 
-bool ssd_trace_open(Ssd *ssd, const char *path, const char *name,
+bool recording_open(Ssd *ssd, const char *path, const GString *text,
                     GError **error)
 {
     Recording *r;
@@ -216,7 +212,7 @@ bool ssd_trace_open(Ssd *ssd, const char *path, const char *name,
     r->file = file;
     r->path = g_strdup(path);
     r->first_serial = ssd->host.last_serial;
-    write_header(r, ssd, name);
+    write_header(r, ssd, text);
     ssd->inspect.recording = r;
     return true;
 }

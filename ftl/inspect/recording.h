@@ -38,6 +38,10 @@ typedef enum RecordingType {
 
 typedef struct Recording Recording;
 
+/* Begin a file: ssd_trace_open(), with the text of its header. */
+bool recording_open(Ssd *ssd, const char *path, const GString *text,
+                    GError **error);
+
 /* Each call at the instant of the call that it tells of, which is the drive's
  * now.  serial counts the commands that the drive took. */
 void recording_cmd(Recording *r, const SsdCmd *cmd, uint64_t now_ns);

@@ -31,9 +31,9 @@
 #include "map/dftl.h"
 #include "map/map-policy.h"
 #include "map/map.h"
+#include "media/aged-ops.h"
 #include "power/power.h"
 #include "ssd-internal.h"
-#include "state/drive-state.h"
 
 #define CACHE_ENTRY_BYTES 8 /* a unit's number and its address */
 

@@ -154,3 +154,45 @@ void map_trim(Ssd *ssd, uint32_t lpn)
         trim_buffered(ssd, lpn);
     }
 }
+
+/* ---- questions of ssd.h ---------------------------------------------------- */
+
+bool ssd_mapped(const Ssd *ssd, uint64_t lba, uint64_t *version)
+{
+    uint32_t lpn = (uint32_t)(lba >> ssd->block_shift);
+    bool trimmed;
+
+    g_assert(lba < ssd->info.nblocks);
+    trimmed = ssd->map.n_trim_left > 0 && trim_covers(ssd, lpn);
+    if (version) {
+        *version = trimmed ? 0 : map_version(ssd, lpn);
+    }
+    return !trimmed && map_holds(ssd, lpn);
+}
+
+static void place_in_nand(const Ssd *ssd, uint32_t ppu, SsdPlace *place)
+{
+    uint32_t page = ppu_page(ssd, ppu);
+
+    place->in_nand = true;
+    place->stream = unit_stream(ssd, ppu);
+    place->erase_block = ppu_block(ssd, ppu);
+    place->page = page % ssd->geo->pages_per_block;
+    place->block_stream = ssd->media.block[place->erase_block].stream;
+}
+
+void ssd_place(const Ssd *ssd, uint64_t lba, SsdPlace *place)
+{
+    uint32_t entry;
+
+    *place = (SsdPlace){.mapped = ssd_mapped(ssd, lba, NULL)};
+    entry = ssd->map.entry[lba >> ssd->block_shift];
+    if (!place->mapped) {
+        return;
+    }
+    if (map_is_buffered(entry)) {
+        place->stream = ssd->buffer.slot[map_slot(entry)].stream;
+    } else {
+        place_in_nand(ssd, entry - 1, place);
+    }
+}

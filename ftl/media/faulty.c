@@ -6,9 +6,9 @@
  * spare areas), and so what a rule with lba= means.  All other rules are matched
  * inside the array.
  */
+#include "media/aged-ops.h"
 #include "media/media.h"
 #include "ssd-internal.h"
-#include "state/drive-state.h"
 
 static uint32_t part_bytes(const Ssd *ssd)
 {

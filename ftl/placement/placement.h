@@ -96,6 +96,9 @@ bool stream_waits(const Ssd *ssd);
 /* The host has written so many of its blocks to the stream. */
 void stream_wrote(Ssd *ssd, uint32_t stream, uint64_t nblocks);
 
+/* ssd_stream_close(), at the drive's now. */
+void stream_end_host(Ssd *ssd, uint64_t now_ns, uint32_t stream);
+
 /* The stream's open blocks take no more pages. */
 void stream_close_blocks(Ssd *ssd, uint32_t stream);
 

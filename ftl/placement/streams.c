@@ -16,7 +16,6 @@
 #include "buffer/buffer.h"
 #include "inspect/recording.h"
 #include "journal/journal.h"
-#include "map/map.h"
 #include "media/media.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
@@ -344,10 +343,9 @@ void stream_close_blocks(Ssd *ssd, uint32_t stream)
     }
 }
 
-void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
+void stream_end_host(Ssd *ssd, uint64_t now_ns, uint32_t stream)
 {
     g_assert(stream < ssd->l.n_streams);
-    ssd_run(ssd, now_ns);
     if (ssd->inspect.recording) {
         recording_close(ssd->inspect.recording, stream, now_ns);
     }
@@ -357,33 +355,6 @@ void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
     disown(ssd, stream);
     ssd->placement.stream[stream].taken = 0;
     stream_close_blocks(ssd, stream);
-}
-
-static void place_in_nand(const Ssd *ssd, uint32_t ppu, SsdPlace *place)
-{
-    uint32_t page = ppu_page(ssd, ppu);
-
-    place->in_nand = true;
-    place->stream = unit_stream(ssd, ppu);
-    place->erase_block = ppu_block(ssd, ppu);
-    place->page = page % ssd->geo->pages_per_block;
-    place->block_stream = ssd->media.block[place->erase_block].stream;
-}
-
-void ssd_place(const Ssd *ssd, uint64_t lba, SsdPlace *place)
-{
-    uint32_t entry;
-
-    *place = (SsdPlace){.mapped = ssd_mapped(ssd, lba, NULL)};
-    entry = ssd->map.entry[lba >> ssd->block_shift];
-    if (!place->mapped) {
-        return;
-    }
-    if (map_is_buffered(entry)) {
-        place->stream = ssd->buffer.slot[map_slot(entry)].stream;
-    } else {
-        place_in_nand(ssd, entry - 1, place);
-    }
 }
 
 /* ---- accounts --------------------------------------------------------------- */

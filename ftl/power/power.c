@@ -17,6 +17,7 @@
 #include "host/host.h"
 #include "inspect/oplog.h"
 #include "inspect/recording.h"
+#include "journal/journal.h"
 #include "journal/saved.h"
 #include "map/hybrid.h"
 #include "map/map-policy.h"
@@ -202,7 +203,7 @@ void power_lost(Ssd *ssd)
     if (ssd->l.log_blocks > 0) {
         hybrid_power_lost(ssd);
     }
-    ssd_init_buffer(ssd);
+    power_init_memory(ssd);
     g_clear_pointer(&ssd->buffer.waiter, g_free);
     g_clear_pointer(&ssd->media.job, g_free);
     g_clear_pointer(&ssd->media.job_unit, g_free);
@@ -218,11 +219,10 @@ void power_lost(Ssd *ssd)
     }
 }
 
-void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
+void power_cut(Ssd *ssd, uint64_t now_ns)
 {
     g_assert((ssd->client || saves(ssd)) &&
              (ssd->power.on || ssd->media.faults));
-    ssd_run(ssd, now_ns);
     if (ssd->inspect.recording) {
         recording_power(ssd->inspect.recording, false, now_ns);
     }
@@ -231,10 +231,9 @@ void ssd_power_cut(Ssd *ssd, uint64_t now_ns)
     }
 }
 
-void ssd_power_on(Ssd *ssd, uint64_t now_ns)
+void power_return(Ssd *ssd, uint64_t now_ns)
 {
     g_assert(!ssd->power.on);
-    ssd_run(ssd, now_ns);
     if (ssd->inspect.recording) {
         recording_power(ssd->inspect.recording, true, now_ns);
     }
@@ -287,6 +286,23 @@ void power_ready(Ssd *ssd)
     }
     background_quiet(ssd);
     restore_buffer(ssd);
+}
+
+void power_init_memory(Ssd *ssd)
+{
+    buffer_create(ssd);
+    ssd->buffer.free_waiter = NONE;
+    ssd->buffer.n_waiters = 0;
+    ssd->media.free_job = NONE;
+    ssd->media.n_jobs = 0;
+    ssd->buffer.first_epoch = 0;
+    ssd->buffer.cur_epoch = 0;
+    ssd->buffer.epoch[0] = (Epoch){.left = 0, .cmd = NONE};
+    ssd->buffer.tick_armed = false;
+    ssd->host.waiting = (CmdFifo){NONE, NONE};
+    ssd->media.redo = (JobFifo){NONE, NONE};
+    meta_init(ssd);
+    ssd->host.stalled_since_ps = SIM_NEVER;
 }
 
 /* ---- preload ---------------------------------------------------------------- */

@@ -32,6 +32,13 @@ void recovery_start(Ssd *ssd);
 void recovery_read_done(Ssd *ssd, const NandOp *op);
 void recovery_event(Ssd *ssd, uint32_t step);
 
+/* ssd_power_cut() and ssd_power_on(), at the drive's now. */
+void power_cut(Ssd *ssd, uint64_t now_ns);
+void power_return(Ssd *ssd, uint64_t now_ns);
+
+/* What the drive's memory holds: an empty buffer, no barrier, no page on its way. */
+void power_init_memory(Ssd *ssd);
+
 /* Given to host/ when the drive is made. */
 extern const HostGate power_gate;
 

@@ -16,48 +16,14 @@
 #include "map/hybrid.h"
 #include "map/map-policy.h"
 #include "map/map.h"
+#include "media/aged-ops.h"
 #include "media/media.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
-#include "state/drive-state.h"
 
 #include <errno.h>
 
 #define PREFETCH_AHEAD 8
-
-/* Operations that have been submitted and not ended, in order. */
-struct Age {
-    NandOp *op; /* ring of capacity, a power of two */
-    uint32_t capacity;
-    uint32_t first, n;
-    bool on;
-};
-
-bool age_is_on(const Ssd *ssd)
-{
-    return ssd->age && ssd->age->on;
-}
-
-void age_destroy(Ssd *ssd)
-{
-    if (ssd->age) {
-        g_free(ssd->age->op);
-        g_free(ssd->age);
-    }
-}
-
-bool age_takes(Ssd *ssd, const NandOp *op)
-{
-    Age *a = ssd->age;
-
-    if (!a || !a->on) {
-        return false;
-    }
-    /* A plane has few operations of cleaning under way at a time. */
-    g_assert(a->n < a->capacity);
-    a->op[(a->first + a->n++) & (a->capacity - 1)] = *op;
-    return true;
-}
 
 static void end_op(Ssd *ssd, const NandOp *op)
 {

@@ -5,15 +5,6 @@
 
 #include "ssd-internal.h"
 
-/* ---- age.c ------------------------------------------------------------- */
-
-/* true: no time passes, and the operation will end by itself. */
-bool age_takes(Ssd *ssd, const NandOp *op);
-void age_destroy(Ssd *ssd);
-
-/* Is a drive being aged: do operations end without time? */
-bool age_is_on(const Ssd *ssd);
-
 /* ---- state.c ----------------------------------------------------------- */
 
 /* The structs whose members are listed to be saved, for a test; NULL past the

@@ -16,7 +16,6 @@
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "journal/journal.h"
-#include "journal/saved.h"
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
@@ -89,6 +88,7 @@ static const StateRow ssd_rows[] = {
     KEPT(client, host),
     KEPT(client_opaque, opaque),
     KEPT(cmd_ops, cmd_ops),
+    KEPT(wake, wake),
     KEPT(nand_entry, nand_entry),
     KEPT(events, events), /* these four have rows of their own */
     KEPT(nand, nand),
@@ -664,24 +664,6 @@ uint64_t ssd_now_ns(const Ssd *ssd)
 uint64_t ssd_last_version(const Ssd *ssd)
 {
     return ssd->buffer.last_version;
-}
-
-static bool jobs_at_rest(const Ssd *ssd)
-{
-    for (uint32_t j = 0; j < ssd->media.n_jobs; j++) {
-        if (ssd->media.job[j].active) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool ssd_at_rest(const Ssd *ssd)
-{
-    return ssd->host.running == 0 && ssd->host.done.head == NONE &&
-           nand_load(ssd->nand) == 0 && jobs_at_rest(ssd) &&
-           !ssd->power.recovery.on && ssd->journal.saved_queue.n_flying == 0 &&
-           (!saves(ssd) || ssd->journal.saved_queue.held_head == NONE);
 }
 
 bool ssd_rest(Ssd *ssd, uint64_t most_ns)

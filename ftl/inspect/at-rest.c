@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * at-rest.c - is anything of the drive under way?
+ *
+ * Reads every component; is called by those who check or save one.
+ */
+#include "journal/saved.h"
+#include "ssd-internal.h"
+
+static bool jobs_at_rest(const Ssd *ssd)
+{
+    for (uint32_t j = 0; j < ssd->media.n_jobs; j++) {
+        if (ssd->media.job[j].active) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool ssd_at_rest(const Ssd *ssd)
+{
+    return ssd->host.running == 0 && ssd->host.done.head == NONE &&
+           nand_load(ssd->nand) == 0 && jobs_at_rest(ssd) &&
+           !ssd->power.recovery.on && ssd->journal.saved_queue.n_flying == 0 &&
+           (!saves(ssd) || ssd->journal.saved_queue.held_head == NONE);
+}
