@@ -2,43 +2,25 @@
 /*
  * buffer.c - what stays in the buffer, and what leaves it when.
  *
- * Knows the states of slots, room, victims and early flush; knows nothing of
+ * Knows the states of slots, room and victims; knows nothing of
  * commands but that they wait, nor which slot is the best victim (buf-*.c).
  *
  * With a policy that caches, the map leads to a slot as long as the unit is in
  * the buffer, and Slot.old_entry to its copy in NAND.  A CLEAN slot is given up
  * at once.  Any other is marked as victim and freed when it is clean; the
  * command that needs the room waits.
- *
- * Early flush: while no command runs and more than a share of the slots is
- * dirty, as many pages as a chip has dies are sent, then as many again when
- * these are programmed.  A page is sent only to a plane that takes it at once, so
- * that nothing is left to wait for when a command comes.  Every
- * buffer.early_adapt writes the threshold is adjusted (I. Shin, Micromachines
- * 14:796, 2023, section 3.4, which gives the signs, not the equations):
- *
- *   more dirty victims than in the period before     down by 5 points
- *   else more rewrites of what had been flushed early  up by 5 points
- *
- * between 5 % and 95 %.
  */
 #include "buffer/buf-list.h"
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
 #include "commands.h"
 #include "map/map.h"
-#include "media/media.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
-#include "wake.h"
-
-#define EARLY_STEP_PPM  50000
-#define EARLY_LEAST_PPM 50000
-#define EARLY_MOST_PPM  950000
 
 /* ---- start --------------------------------------------------------------- */
 
-static void set_threshold(Ssd *ssd, uint32_t ppm)
+void buffer_set_threshold(Ssd *ssd, uint32_t ppm)
 {
     ssd->buffer.early.threshold_ppm = ppm;
     ssd->buffer.early.limit =
@@ -68,7 +50,7 @@ void buffer_create(Ssd *ssd)
         ssd->buffer.list[i] = empty_list;
     }
     ssd->buffer.early = (EarlyFlush){.busy = 0};
-    set_threshold(ssd, ssd->cfg->early_threshold_ppm);
+    buffer_set_threshold(ssd, ssd->cfg->early_threshold_ppm);
     if (ssd->buffer.policy->init) {
         ssd->buffer.policy->init(ssd);
     }
@@ -443,170 +425,4 @@ bool buffer_make_room(Ssd *ssd, uint32_t cmd)
         fill_victims(ssd, stream);
     }
     return has_room(ssd);
-}
-
-/* ---- units read from NAND ------------------------------------------------------ */
-
-/* Tell the commands that wait for the unit to be read, and only them. */
-static void tell_loaded(Ssd *ssd, uint32_t i, bool bad)
-{
-    uint32_t *link = &ssd->buffer.slot[i].waiters;
-
-    while (*link != NONE) {
-        uint32_t w = *link;
-
-        if (ssd->buffer.waiter[w].what != WAIT_LOADED) {
-            link = &ssd->buffer.waiter[w].next;
-            continue;
-        }
-        *link = ssd->buffer.waiter[w].next;
-        ssd->buffer.waiter[w].next = ssd->buffer.free_waiter;
-        ssd->buffer.free_waiter = w;
-        cmd_load_settled(ssd, ssd->buffer.waiter[w].cmd,
-                          ssd->buffer.slot[i].lpn, bad);
-    }
-}
-
-/* What cannot be read is not kept. */
-static void unit_loaded(Ssd *ssd, uint32_t i, bool bad)
-{
-    Slot *s = &ssd->buffer.slot[i];
-
-    if (s->dead || s->evict || bad) {
-        ssd->map.entry[s->lpn] = s->old_entry;
-        slot_free(ssd, i);
-    } else {
-        s->state = SLOT_CLEAN;
-    }
-}
-
-void buffer_loaded(Ssd *ssd, uint32_t first, const NandOp *op)
-{
-    uint32_t cmd = ssd->buffer.slot[first].before;
-    uint32_t next;
-
-    for (uint32_t i = first; i != NONE; i = next) {
-        Slot *s = &ssd->buffer.slot[i];
-        bool bad = op->status == NAND_UNCORRECTABLE &&
-                   op->bad_parts & unit_parts(ssd, s->newer);
-
-        next = s->after;
-        s->newer = NONE;
-        tell_loaded(ssd, i, bad);
-        if (s->state == SLOT_FILLING) {
-            write_filled(ssd, i, bad);
-        } else {
-            unit_loaded(ssd, i, bad);
-        }
-    }
-    if (cmd != NONE) {
-        cmd_read_done(ssd, cmd, op);
-    }
-    ssd_wake(ssd, WORK_HOST, 0);
-    write_pump(ssd);
-}
-
-/* ---- early flush ---------------------------------------------------------------- */
-
-static bool too_dirty(const Ssd *ssd)
-{
-    return ssd->buffer.n_unsafe >
-           ssd->buffer.early.busy + ssd->buffer.early.limit;
-}
-
-/* A slot to flush early that is DIRTY and not on its way, or NONE. */
-static uint32_t early_candidate(Ssd *ssd)
-{
-    uint32_t i = too_dirty(ssd) ? ssd->buffer.policy->early(ssd) : NONE;
-
-    if (i == NONE || ssd->buffer.slot[i].state != SLOT_DIRTY ||
-        slot_must(ssd, &ssd->buffer.slot[i])) {
-        return NONE;
-    }
-    return i;
-}
-
-/* One page of one stream; false: there is nothing to flush, or no plane that
- * takes it at once. */
-static bool early_page(Ssd *ssd)
-{
-    uint32_t i = early_candidate(ssd);
-    uint32_t stream, plane;
-    uint32_t n = 0;
-
-    if (i == NONE) {
-        return false;
-    }
-    stream = ssd->buffer.slot[i].stream;
-    if (ssd->placement.placer) {
-        plane = ssd->placement.placer->accepts(ssd, ssd->buffer.slot[i].lpn)
-                    ? 0
-                    : NONE;
-    } else {
-        plane = alloc_pick(ssd, ssd->buffer.slot[i].lpn, stream);
-    }
-    if (plane == NONE) {
-        return false;
-    }
-    while (n < ssd->l.units_per_program && i != NONE &&
-           ssd->buffer.slot[i].stream == stream) {
-        /* Out of the dirty ones already, or it would be the next again. */
-        ssd->buffer.slot[i].early = true;
-        stream_make_due(ssd, i, &ssd->buffer.slot[i].force);
-        ssd->buffer.policy->cleaned(ssd, i);
-        ssd->buffer.early.busy++;
-        ssd->buffer.stats.early_flushes++;
-        n++;
-        i = early_candidate(ssd);
-    }
-    if (ssd->placement.placer) {
-        write_pump(ssd); /* they are due, and go where they belong */
-    } else {
-        write_send_page(ssd, plane, stream);
-    }
-    return true;
-}
-
-void buffer_idle(Ssd *ssd)
-{
-    uint32_t pages = 0;
-
-    if (ssd->buffer.early.busy > 0 ||
-        ssd->buffer.n_must > ssd->buffer.n_victims ||
-        ssd->media.redo.head != NONE || ssd->media.given_up ||
-        !too_dirty(ssd)) {
-        return;
-    }
-    while (pages < ssd->cfg->nand.dies && early_page(ssd)) {
-        pages++;
-    }
-    if (ssd->buffer.policy->early_sent) {
-        ssd->buffer.policy->early_sent(ssd);
-    }
-}
-
-static void adjust_threshold(Ssd *ssd)
-{
-    EarlyFlush *e = &ssd->buffer.early;
-    uint32_t ppm = e->threshold_ppm;
-
-    if (e->evictions > e->last_evictions) {
-        ppm = MAX(ppm, EARLY_LEAST_PPM + EARLY_STEP_PPM) - EARLY_STEP_PPM;
-    } else if (e->rewrites > e->last_rewrites) {
-        ppm = MIN(ppm + EARLY_STEP_PPM, EARLY_MOST_PPM);
-    }
-    e->last_evictions = e->evictions;
-    e->last_rewrites = e->rewrites;
-    e->evictions = 0;
-    e->rewrites = 0;
-    e->writes = 0;
-    set_threshold(ssd, ppm);
-}
-
-void buffer_count_write(Ssd *ssd)
-{
-    if (ssd->buffer.policy->early && ssd->cfg->early_adapt > 0 &&
-        ++ssd->buffer.early.writes >= ssd->cfg->early_adapt) {
-        adjust_threshold(ssd);
-    }
 }

@@ -58,6 +58,9 @@ bool buffer_make_room(Ssd *ssd, uint32_t cmd);
 /* A read from NAND for slots (the first of them) has ended. */
 void buffer_loaded(Ssd *ssd, uint32_t slot, const NandOp *op);
 
+/* Share of the slots that may be dirty, in millionths; see early.c. */
+void buffer_set_threshold(Ssd *ssd, uint32_t ppm);
+
 /* No command is running: flush early what there is to. */
 void buffer_idle(Ssd *ssd);
 
@@ -124,6 +127,11 @@ void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream);
 
 /* Barriers, and writes that wait for slots to be durable, end in vain. */
 void write_fail_waiters(Ssd *ssd);
+
+/* The slots made so far are of an epoch that the command waits for (NONE: none
+ * does); the commands that wait will do so in vain. */
+void write_begin_epoch(Ssd *ssd, uint32_t cmd);
+void write_fail_barriers(Ssd *ssd);
 
 /* Start a barrier; cmd completes when it is reached.  cmd may be NONE. */
 void write_barrier(Ssd *ssd, uint32_t cmd);

@@ -19,7 +19,6 @@
 #include "gc/gc.h"
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
-#include "journal/saved.h"
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
@@ -28,52 +27,9 @@
 #include "ssd-internal.h"
 #include "wake.h"
 
-/* ---- flush barriers ------------------------------------------------------- */
-
-static Epoch *epoch_at(Ssd *ssd, uint32_t e)
-{
-    return &ssd->buffer.epoch[e & ssd->buffer.epoch_mask];
-}
-
-void write_epochs_advance(Ssd *ssd)
-{
-    while (ssd->buffer.first_epoch != ssd->buffer.cur_epoch &&
-           epoch_at(ssd, ssd->buffer.first_epoch)->left == 0) {
-        uint32_t cmd = epoch_at(ssd, ssd->buffer.first_epoch)->cmd;
-
-        ssd->buffer.first_epoch++;
-        if (cmd != NONE && saved_flush(ssd, cmd)) {
-            cmd_account(ssd, &ssd->host.cmd[cmd], COST_flush);
-            cmd_finish(ssd, cmd, SSD_STATUS_OK);
-        }
-    }
-}
-
-static void epochs_grow(Ssd *ssd)
-{
-    uint32_t old_mask = ssd->buffer.epoch_mask;
-    Epoch *old = ssd->buffer.epoch;
-
-    ssd->buffer.epoch_mask = old_mask * 2 + 1;
-    ssd->buffer.epoch = g_new0(Epoch, ssd->buffer.epoch_mask + 1);
-    for (uint32_t e = ssd->buffer.first_epoch; e != ssd->buffer.cur_epoch + 1;
-         e++) {
-        *epoch_at(ssd, e) = old[e & old_mask];
-    }
-    g_free(old);
-}
-
 void write_barrier(Ssd *ssd, uint32_t cmd)
 {
-    if (ssd->buffer.cur_epoch - ssd->buffer.first_epoch ==
-        ssd->buffer.epoch_mask) {
-        epochs_grow(ssd);
-    }
-    epoch_at(ssd, ssd->buffer.cur_epoch)->cmd = cmd;
-    ssd->buffer.cur_epoch++;
-    *epoch_at(ssd, ssd->buffer.cur_epoch) = (Epoch){.left = 0, .cmd = NONE};
-    stream_all_due(ssd);
-    write_epochs_advance(ssd);
+    write_begin_epoch(ssd, cmd);
     write_pump(ssd);
 }
 
@@ -81,45 +37,6 @@ void write_flush_tick(Ssd *ssd)
 {
     ssd->buffer.tick_armed = false;
     write_barrier(ssd, NONE);
-}
-
-/* The next multiple of buffer.flush_interval, once there is something dirty. */
-static void arm_tick(Ssd *ssd)
-{
-    uint64_t every = ssd->cfg->flush_interval_ps;
-
-    if (every > 0 && !ssd->buffer.tick_armed) {
-        ssd->buffer.tick_armed = true;
-        eventq_push(&ssd->events, (ssd->now_ps / every + 1) * every,
-                    SSD_EVENT_FLUSH_TICK, 0);
-    }
-}
-
-/* Barriers that commands wait for will not be reached. */
-static void fail_barriers(Ssd *ssd)
-{
-    for (uint32_t e = ssd->buffer.first_epoch; e != ssd->buffer.cur_epoch;
-         e++) {
-        uint32_t cmd = epoch_at(ssd, e)->cmd;
-
-        epoch_at(ssd, e)->cmd = NONE;
-        if (cmd != NONE) {
-            cmd_account(ssd, &ssd->host.cmd[cmd], COST_flush);
-            cmd_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
-        }
-    }
-}
-
-void write_join_epoch(Ssd *ssd, Slot *s)
-{
-    s->epoch = ssd->buffer.cur_epoch;
-    epoch_at(ssd, s->epoch)->left++;
-    arm_tick(ssd);
-}
-
-void write_leave_epoch(Ssd *ssd, Slot *s)
-{
-    epoch_at(ssd, s->epoch)->left--;
 }
 
 /* Take those that wait for the unit to be durable out of the slot's list. */
@@ -144,7 +61,7 @@ static uint32_t take_durable_waiters(Ssd *ssd, Slot *s)
 
 void write_fail_waiters(Ssd *ssd)
 {
-    fail_barriers(ssd);
+    write_fail_barriers(ssd);
     for (uint32_t i = 0; i < ssd->buffer.n_slot_records; i++) {
         Slot *s = &ssd->buffer.slot[i];
         uint32_t waiters = s->state == SLOT_FREE ? NONE

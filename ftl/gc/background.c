@@ -12,6 +12,7 @@
 #include "gc/gc-policy.h"
 #include "gc/gc.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 static void push(Ssd *ssd, uint64_t at_ps, BackgroundEvent event)
 {
@@ -61,7 +62,7 @@ void background_power_lost(Ssd *ssd)
 static void kick_all(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        gc_kick(ssd, i);
+        ssd_wake(ssd, WORK_GC, i);
     }
 }
 

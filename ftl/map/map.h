@@ -85,7 +85,12 @@ static inline void trim_note_used(Ssd *ssd, uint32_t lpn)
 }
 
 /* Is the unit trimmed, while the map does not say so yet? */
-bool trim_covers(const Ssd *ssd, uint32_t lpn);
+static inline bool trim_covers(const Ssd *ssd, uint32_t lpn)
+{
+    uint32_t group = lpn >> ssd->map.trim_shift;
+
+    return ssd->map.trim_left[group / 64] >> (group % 64) & 1;
+}
 
 /* The map is about to be asked for units first..last, or changed. */
 void trim_settle(Ssd *ssd, uint64_t first, uint64_t last);

@@ -169,13 +169,6 @@ static void settle(Ssd *ssd, uint32_t group)
     }
 }
 
-bool trim_covers(const Ssd *ssd, uint32_t lpn)
-{
-    uint32_t group = lpn >> ssd->map.trim_shift;
-
-    return ssd->map.trim_left[group / 64] >> (group % 64) & 1;
-}
-
 void trim_settle(Ssd *ssd, uint64_t first, uint64_t last)
 {
     uint32_t end = (uint32_t)(last >> ssd->map.trim_shift) + 1;

@@ -116,12 +116,6 @@ uint32_t alloc_next(const Ssd *ssd, uint32_t from)
     return pos == n ? NONE : pos;
 }
 
-bool alloc_will_change(const Plane *p)
-{
-    return p->host_programs > 0 || p->erases > 0 || p->gc.reads > 0 ||
-           p->gc.programs > 0 || p->gc.away > 0 || p->gc.trims > 0;
-}
-
 uint32_t alloc_insist(Ssd *ssd, uint32_t plane)
 {
     const Plane *p = &ssd->media.plane[plane];

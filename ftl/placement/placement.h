@@ -18,7 +18,11 @@ void alloc_destroy(Ssd *ssd);
 uint32_t alloc_pick(Ssd *ssd, uint32_t lpn, uint32_t stream);
 
 /* Something is under way in the plane that may make it accept a page. */
-bool alloc_will_change(const Plane *p);
+static inline bool alloc_will_change(const Plane *p)
+{
+    return p->host_programs > 0 || p->erases > 0 || p->gc.reads > 0 ||
+           p->gc.programs > 0 || p->gc.away > 0 || p->gc.trims > 0;
+}
 
 /* The first position of the stripe at from, or after it and round, whose plane
  * accepts a page; NONE: there is none. */

@@ -64,16 +64,6 @@ static void keep_buffer(Ssd *ssd)
     }
 }
 
-static void restore_buffer(Ssd *ssd)
-{
-    for (uint32_t i = 0; i < ssd->buffer.n_kept; i++) {
-        write_restore(ssd, &ssd->buffer.kept[i]);
-    }
-    g_clear_pointer(&ssd->buffer.kept, g_free);
-    ssd->buffer.n_kept = 0;
-    write_pump(ssd);
-}
-
 /* Every unit in the buffer goes back to what NAND holds of it. */
 static void revert_map(Ssd *ssd)
 {
@@ -247,47 +237,6 @@ void power_return(Ssd *ssd, uint64_t now_ns)
     }
 }
 
-/* An empty block of the plane that only has to be erased, or NONE. */
-static uint32_t empty_block(const Ssd *ssd, const Plane *p)
-{
-    uint32_t b = p->bucket[0];
-
-    while (b != NONE && ssd->media.block[b].bad) {
-        b = ssd->media.block[b].next;
-    }
-    return saves(ssd) ? b : NONE;
-}
-
-void power_ready(Ssd *ssd)
-{
-    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        if (ssd->media.block[b].state == BLOCK_ERASING) {
-            block_start_erase(ssd, b, NAND_CAUSE_GC, false);
-        }
-    }
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (ssd->media.plane[i].n_free == 0 &&
-            ssd->media.plane[i].erases == 0 && ssd->l.log_blocks == 0) {
-            uint32_t empty = empty_block(ssd, &ssd->media.plane[i]);
-
-            if (empty != NONE) {
-                block_discard(ssd, empty);
-            } else {
-                gc_take_back(ssd, i);
-            }
-        }
-        plane_update(ssd, i);
-    }
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        gc_kick(ssd, i); /* which may concern others, too */
-    }
-    if (!saves(ssd)) {
-        faulty_arm(ssd);
-    }
-    background_quiet(ssd);
-    restore_buffer(ssd);
-}
-
 void power_init_memory(Ssd *ssd)
 {
     buffer_create(ssd);
@@ -371,3 +320,8 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
     }
     return 0;
 }
+
+const HostGate power_gate = {
+    .waits = recovery_waits,
+    .cut = power_lost,
+};

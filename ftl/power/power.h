@@ -39,6 +39,9 @@ void power_return(Ssd *ssd, uint64_t now_ns);
 /* What the drive's memory holds: an empty buffer, no barrier, no page on its way. */
 void power_init_memory(Ssd *ssd);
 
+/* Does the command have to wait until the drive is ready?  Then it is kept. */
+bool recovery_waits(Ssd *ssd, uint32_t cmd);
+
 /* Given to host/ when the drive is made. */
 extern const HostGate power_gate;
 

@@ -525,7 +525,7 @@ void recovery_start(Ssd *ssd)
     begin_step(ssd);
 }
 
-static bool waits_until_ready(Ssd *ssd, uint32_t cmd)
+bool recovery_waits(Ssd *ssd, uint32_t cmd)
 {
     if (ssd->power.recovery.on) {
         fifo_push(ssd, &ssd->power.recovery.waiting, cmd);
@@ -786,8 +786,3 @@ void recovery_json(const Ssd *ssd, JsonWriter *w)
     json_close(w, ']');
     json_close(w, '}');
 }
-
-const HostGate power_gate = {
-    .waits = waits_until_ready,
-    .cut = power_lost,
-};

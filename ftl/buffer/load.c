@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * load.c - units that a read from NAND brings into the buffer.
+ *
+ * Knows who waits for them; does not know why they were read.
+ */
+#include "buffer/buffer.h"
+#include "commands.h"
+#include "media/media.h"
+#include "ssd-internal.h"
+#include "wake.h"
+
+/* Tell the commands that wait for the unit to be read, and only them. */
+static void tell_loaded(Ssd *ssd, uint32_t i, bool bad)
+{
+    uint32_t *link = &ssd->buffer.slot[i].waiters;
+
+    while (*link != NONE) {
+        uint32_t w = *link;
+
+        if (ssd->buffer.waiter[w].what != WAIT_LOADED) {
+            link = &ssd->buffer.waiter[w].next;
+            continue;
+        }
+        *link = ssd->buffer.waiter[w].next;
+        ssd->buffer.waiter[w].next = ssd->buffer.free_waiter;
+        ssd->buffer.free_waiter = w;
+        cmd_load_settled(ssd, ssd->buffer.waiter[w].cmd,
+                          ssd->buffer.slot[i].lpn, bad);
+    }
+}
+
+/* What cannot be read is not kept. */
+static void unit_loaded(Ssd *ssd, uint32_t i, bool bad)
+{
+    Slot *s = &ssd->buffer.slot[i];
+
+    if (s->dead || s->evict || bad) {
+        ssd->map.entry[s->lpn] = s->old_entry;
+        slot_free(ssd, i);
+    } else {
+        s->state = SLOT_CLEAN;
+    }
+}
+
+/* ---- units read from NAND ------------------------------------------------------ */
+
+void buffer_loaded(Ssd *ssd, uint32_t first, const NandOp *op)
+{
+    uint32_t cmd = ssd->buffer.slot[first].before;
+    uint32_t next;
+
+    for (uint32_t i = first; i != NONE; i = next) {
+        Slot *s = &ssd->buffer.slot[i];
+        bool bad = op->status == NAND_UNCORRECTABLE &&
+                   op->bad_parts & unit_parts(ssd, s->newer);
+
+        next = s->after;
+        s->newer = NONE;
+        tell_loaded(ssd, i, bad);
+        if (s->state == SLOT_FILLING) {
+            write_filled(ssd, i, bad);
+        } else {
+            unit_loaded(ssd, i, bad);
+        }
+    }
+    if (cmd != NONE) {
+        cmd_read_done(ssd, cmd, op);
+    }
+    ssd_wake(ssd, WORK_HOST, 0);
+    write_pump(ssd);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ready.c - the drive goes on after a return of power.
+ *
+ * Knows what must be erased, freed or programmed first; the map is there already.
+ */
+#include "buffer/buffer.h"
+#include "gc/gc.h"
+#include "journal/saved.h"
+#include "media/media.h"
+#include "power/power.h"
+#include "ssd-internal.h"
+
+static void restore_buffer(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->buffer.n_kept; i++) {
+        write_restore(ssd, &ssd->buffer.kept[i]);
+    }
+    g_clear_pointer(&ssd->buffer.kept, g_free);
+    ssd->buffer.n_kept = 0;
+    write_pump(ssd);
+}
+
+/* An empty block of the plane that only has to be erased, or NONE. */
+static uint32_t empty_block(const Ssd *ssd, const Plane *p)
+{
+    uint32_t b = p->bucket[0];
+
+    while (b != NONE && ssd->media.block[b].bad) {
+        b = ssd->media.block[b].next;
+    }
+    return saves(ssd) ? b : NONE;
+}
+
+void power_ready(Ssd *ssd)
+{
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        if (ssd->media.block[b].state == BLOCK_ERASING) {
+            block_start_erase(ssd, b, NAND_CAUSE_GC, false);
+        }
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        if (ssd->media.plane[i].n_free == 0 &&
+            ssd->media.plane[i].erases == 0 && ssd->l.log_blocks == 0) {
+            uint32_t empty = empty_block(ssd, &ssd->media.plane[i]);
+
+            if (empty != NONE) {
+                block_discard(ssd, empty);
+            } else {
+                gc_take_back(ssd, i);
+            }
+        }
+        plane_update(ssd, i);
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        gc_kick(ssd, i); /* which may concern others, too */
+    }
+    if (!saves(ssd)) {
+        faulty_arm(ssd);
+    }
+    background_quiet(ssd);
+    restore_buffer(ssd);
+}
