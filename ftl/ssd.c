@@ -8,7 +8,6 @@
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
 #include "commands.h"
-#include "gc/age-tree.h"
 #include "gc/gc-policy.h"
 #include "gc/gc.h"
 #include "host/host.h"
@@ -386,10 +385,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     trim_init(ssd);
     saved_create(ssd);
     alloc_init(ssd);
-    unit_init(ssd);
-    stripe_means_init(ssd);
-    age_trees_init(ssd);
-    wear_init(ssd);
+    gc_init(ssd);
     block_init(ssd);
     saved_find_blocks(ssd);
     hybrid_init(ssd);
@@ -427,10 +423,7 @@ void ssd_destroy(Ssd *ssd)
     if (ssd->map.policy->destroy) {
         ssd->map.policy->destroy(ssd);
     }
-    wear_destroy(ssd);
-    age_trees_destroy(ssd);
-    stripe_means_destroy(ssd);
-    unit_destroy(ssd);
+    gc_destroy(ssd);
     alloc_destroy(ssd);
     block_destroy(ssd);
     stream_destroy(ssd);

@@ -69,7 +69,7 @@ struct AgeTrees {
 
 void age_trees_init(Ssd *ssd)
 {
-    bool weighs = ssd->gc.policy == &gc_cost_benefit || ssd->gc.stripe_means;
+    bool weighs = ssd->gc.policy->by_age || ssd->gc.stripe_means;
     bool levels = ssd->cfg->wear == SSD_WEAR_STATIC;
     AgeTrees *t;
 

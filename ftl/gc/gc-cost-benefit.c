@@ -76,6 +76,7 @@ static bool cost_benefit_check(Ssd *ssd, uint32_t plane, GError **error)
 const GcPolicy gc_cost_benefit = {
     .name = "cost-benefit",
     .help = "the most to gain for its cost, old blocks first",
+    .by_age = true,
     .pick = cost_benefit_pick,
     .check = cost_benefit_check,
 };

@@ -41,6 +41,7 @@ typedef struct Gc {
     const GcPolicy *policy;
     AgeTrees *age_trees; /* or NULL */
     StripeMeans *stripe_means; /* or NULL */
+    const SlotClient *slot_client;
     PlaneWear *wear; /* by plane; NULL with ftl.wear=fifo, as the next one */
     uint64_t *wear_order; /* by block: FREE ones in the order of the list */
     uint32_t wear_size;   /* leaves of PlaneWear's trees, a power of two */

@@ -11,6 +11,7 @@
 struct GcPolicy {
     const char *name;
     const char *help;
+    bool by_age; /* it asks for ages: keep AgeTrees */
     /* Required.  A FULL block of the plane to clean (not one in SLC mode), or
      * NONE if none would gain anything.  Changes nothing but the order of
      * Plane.oldest.  Blocks that gain less than a program (gc_gains()) only if

@@ -33,22 +33,6 @@
 #include "media/media.h"
 #include "ssd-internal.h"
 
-static uint32_t planes_per_unit(const Ssd *ssd)
-{
-    return ssd->cfg->gc_unit == SSD_GC_UNIT_DIE ? ssd->geo->planes_per_die
-                                                : ssd->l.n_planes;
-}
-
-uint32_t unit_first_plane(const Ssd *ssd, uint32_t plane)
-{
-    return plane - plane % planes_per_unit(ssd);
-}
-
-uint32_t unit_end_plane(const Ssd *ssd, uint32_t plane)
-{
-    return unit_first_plane(ssd, plane) + planes_per_unit(ssd);
-}
-
 void unit_init(Ssd *ssd)
 {
     uint32_t n = ssd->l.n_planes * ssd->l.n_open;
@@ -57,7 +41,7 @@ void unit_init(Ssd *ssd)
         return;
     }
     ssd->gc.unit_called =
-        g_new0(uint32_t, ssd->l.n_planes / planes_per_unit(ssd));
+        g_new0(uint32_t, ssd->l.n_planes / unit_planes(ssd));
     ssd->gc.held_first = g_new(uint32_t, ssd->l.n_planes);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         ssd->gc.held_first[i] = NONE;
@@ -166,13 +150,13 @@ double unit_mean_valid(const Ssd *ssd, uint32_t block)
 
 bool unit_is_called(const Ssd *ssd, uint32_t plane)
 {
-    return ssd->gc.unit_called[plane / planes_per_unit(ssd)] > 0;
+    return ssd->gc.unit_called[plane / unit_planes(ssd)] > 0;
 }
 
 /* The plane is called to take the block, or (NONE) no more. */
 static void set_next(Ssd *ssd, uint32_t plane, uint32_t block)
 {
-    uint32_t *called = &ssd->gc.unit_called[plane / planes_per_unit(ssd)];
+    uint32_t *called = &ssd->gc.unit_called[plane / unit_planes(ssd)];
     uint32_t *next = &ssd->media.plane[plane].gc.next;
 
     *called -= *next != NONE;
@@ -341,10 +325,10 @@ void unit_count(Ssd *ssd)
     if (!ssd->media.mate) {
         return;
     }
-    memset(ssd->gc.unit_called, 0, ssd->l.n_planes / planes_per_unit(ssd) *
+    memset(ssd->gc.unit_called, 0, ssd->l.n_planes / unit_planes(ssd) *
                                     sizeof(*ssd->gc.unit_called));
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        ssd->gc.unit_called[i / planes_per_unit(ssd)] +=
+        ssd->gc.unit_called[i / unit_planes(ssd)] +=
             ssd->media.plane[i].gc.next != NONE;
         ssd->media.plane[i].gc.held = 0;
         ssd->gc.held_first[i] = NONE;
@@ -412,13 +396,13 @@ static bool check_stripe(const Ssd *ssd, uint32_t block, GError **error)
 {
     uint32_t plane = block_plane(ssd, block);
     uint32_t first = unit_first_plane(ssd, plane);
-    uint32_t left = planes_per_unit(ssd);
+    uint32_t left = unit_planes(ssd);
     uint32_t b = block;
 
     do {
         b = ssd->media.mate[b];
         CHECK(b < ssd->geo->n_blocks && left-- > 0 &&
-                  block_plane(ssd, b) - first < planes_per_unit(ssd) &&
+                  block_plane(ssd, b) - first < unit_planes(ssd) &&
                   (b == block || block_plane(ssd, b) != plane),
               "block %u: the blocks cleaned with it", block);
     } while (b != block);
@@ -456,7 +440,7 @@ static bool check_held(const Ssd *ssd, uint32_t plane, GError **error)
 
 static bool check_called(const Ssd *ssd, uint32_t first, GError **error)
 {
-    uint32_t counted = ssd->gc.unit_called[first / planes_per_unit(ssd)];
+    uint32_t counted = ssd->gc.unit_called[first / unit_planes(ssd)];
     uint32_t n = 0;
 
     for (uint32_t i = first; i < unit_end_plane(ssd, first); i++) {
@@ -475,7 +459,7 @@ bool unit_check(const Ssd *ssd, GError **error)
         }
     }
     for (uint32_t i = 0; ssd->media.mate && i < ssd->l.n_planes;
-         i += planes_per_unit(ssd)) {
+         i += unit_planes(ssd)) {
         if (!check_called(ssd, i, error)) {
             return false;
         }

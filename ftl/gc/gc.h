@@ -8,6 +8,10 @@
 
 /* ---- gc.c -------------------------------------------------------------- */
 
+/* Before block_init(), and after block_destroy(). */
+void gc_init(Ssd *ssd);
+void gc_destroy(Ssd *ssd);
+
 /* Look whether the plane needs cleaning, and go on with it. */
 void gc_kick(Ssd *ssd, uint32_t plane);
 
@@ -37,9 +41,22 @@ uint32_t gc_draw(Ssd *ssd, uint32_t plane);
 void unit_init(Ssd *ssd);
 void unit_destroy(Ssd *ssd);
 
+static inline uint32_t unit_planes(const Ssd *ssd)
+{
+    return ssd->cfg->gc_unit == SSD_GC_UNIT_DIE ? ssd->geo->planes_per_die
+                                                : ssd->l.n_planes;
+}
+
 /* The planes that clean together with this one: first..end - 1. */
-uint32_t unit_first_plane(const Ssd *ssd, uint32_t plane);
-uint32_t unit_end_plane(const Ssd *ssd, uint32_t plane);
+static inline uint32_t unit_first_plane(const Ssd *ssd, uint32_t plane)
+{
+    return plane - plane % unit_planes(ssd);
+}
+
+static inline uint32_t unit_end_plane(const Ssd *ssd, uint32_t plane)
+{
+    return unit_first_plane(ssd, plane) + unit_planes(ssd);
+}
 
 /* The block has been opened; is erased or retired, and of no stripe any more. */
 void unit_opened(Ssd *ssd, uint32_t block, uint32_t open);

@@ -16,7 +16,6 @@
  * cut), and when its slots are used up.  Knows nothing of which stripe is best.
  */
 #include "check.h"
-#include "gc/age-tree.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "lazymem.h"
@@ -42,11 +41,6 @@ struct StripeMeans {
     uint32_t *slot; /* by block, + 1; 0: none */
     UnitMeans *unit;
 };
-
-static uint32_t unit_planes(const Ssd *ssd)
-{
-    return unit_end_plane(ssd, 0);
-}
 
 static UnitMeans *unit_of(const Ssd *ssd, uint32_t plane)
 {
@@ -102,7 +96,7 @@ static void set_slot(Ssd *ssd, uint32_t block, uint32_t slot)
 {
     ssd->gc.stripe_means->slot[block] = slot + 1;
     if (ssd->media.block[block].state == BLOCK_FULL) {
-        age_tree_new_slot(ssd, block);
+        ssd->gc.slot_client->moved(ssd, block);
     }
 }
 
@@ -324,7 +318,7 @@ void stripe_means_prepare(Ssd *ssd, uint32_t plane)
         return;
     }
     for (uint32_t i = unit_first_plane(ssd, plane); i < end; i++) {
-        age_tree_new_slots(ssd, i);
+        ssd->gc.slot_client->all_moved(ssd, i);
     }
     make(ssd, unit_first_plane(ssd, plane), end);
 }

@@ -16,6 +16,14 @@ typedef struct StripeMeans StripeMeans; /* Ssd.stripe_means; NULL: no ftl.gc_uni
 #define SLOTS_NONE_FIRST UINT32_MAX
 #define SLOTS_NONE_LAST 0U
 
+/* What an index by slot hears; required, both. */
+typedef struct SlotClient {
+    /* The slot of a FULL block is another one now. */
+    void (*moved)(Ssd *ssd, uint32_t block);
+    /* Those of all blocks of the plane are. */
+    void (*all_moved)(Ssd *ssd, uint32_t plane);
+} SlotClient;
+
 void stripe_means_init(Ssd *ssd);
 void stripe_means_destroy(Ssd *ssd);
 

@@ -5,6 +5,7 @@
  * Knows what bad blocks take of the capacity, and when the drive is read-only.
  * What is done about an operation that failed is power/failures.c's.
  */
+#include "journal/saved.h"
 #include "media/media.h"
 #include "ssd-internal.h"
 
@@ -63,4 +64,13 @@ bool bad_lose_block(Ssd *ssd, uint32_t block)
         ssd->media.read_only = true;
     }
     return was_read_only;
+}
+
+void block_count_lost(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+
+    if (!nand_block_is_slc(ssd->geo, block) && !saved_has_block(ssd, block)) {
+        p->spare_blocks -= MIN(p->spare_blocks, 1);
+    }
 }

@@ -13,9 +13,7 @@
  * holds more than its share of the drive (SsdLayout) is passed over, so every
  * plane keeps enough invalid units for cleaning to gain by.
  */
-#include "gc/age-tree.h"
 #include "gc/gc.h"
-#include "gc/stripe-means.h"
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
 #include "journal/journal.h"
@@ -69,8 +67,8 @@ static void age_append(Ssd *ssd, Plane *p, uint32_t block)
         ssd->media.block[p->newest].newer = block;
     }
     p->newest = block;
-    if (ssd->gc.age_trees) {
-        age_tree_append(ssd, block_plane(ssd, block), block);
+    if (ssd->media.index) {
+        ssd->media.index->listed(ssd, block);
     }
 }
 
@@ -88,8 +86,8 @@ static void age_remove(Ssd *ssd, Plane *p, uint32_t block)
     } else {
         ssd->media.block[b->newer].older = b->older;
     }
-    if (ssd->gc.age_trees) {
-        age_tree_remove(ssd, block_plane(ssd, block), block);
+    if (ssd->media.index) {
+        ssd->media.index->unlisted(ssd, block);
     }
 }
 
@@ -157,7 +155,7 @@ static void free_push(Ssd *ssd, uint32_t block)
                     &p->n_slc_free);
     } else {
         free_append(ssd, block, &p->free_head, &p->free_tail, &p->n_free);
-        wear_freed(ssd, block);
+        ssd->media.client->freed(ssd, block);
     }
 }
 
@@ -186,7 +184,7 @@ static uint32_t free_take(Ssd *ssd, uint32_t plane, OpenKind kind)
     const Block *b;
 
     g_assert(p->n_free > 0);
-    block = wear_choose_free(ssd, plane, kind);
+    block = ssd->media.client->choose_free(ssd, plane, kind);
     b = &ssd->media.block[block];
     g_assert(b->state == BLOCK_FREE);
     if (block == p->free_head) {
@@ -200,7 +198,7 @@ static uint32_t free_take(Ssd *ssd, uint32_t plane, OpenKind kind)
         ssd->media.block[b->next].prev = b->prev;
     }
     p->n_free--;
-    wear_taken(ssd, block);
+    ssd->media.client->free_taken(ssd, block);
     note_free(ssd);
     return block;
 }
@@ -214,15 +212,6 @@ static uint32_t take_free_block(Ssd *ssd, uint32_t plane, OpenKind kind)
         return slc_free_pop(ssd, p);
     }
     return free_take(ssd, plane, kind);
-}
-
-void block_count_lost(Ssd *ssd, uint32_t block)
-{
-    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
-
-    if (!nand_block_is_slc(ssd->geo, block) && !saved_has_block(ssd, block)) {
-        p->spare_blocks -= MIN(p->spare_blocks, 1);
-    }
 }
 
 static void init_plane(Ssd *ssd, uint32_t plane)
@@ -326,8 +315,8 @@ void block_make_full(Ssd *ssd, uint32_t block)
     } else {
         bucket_insert(ssd, block);
         age_append(ssd, &ssd->media.plane[block_plane(ssd, block)], block);
-        if (ssd->gc.stripe_means) {
-            stripe_means_full(ssd, block);
+        if (ssd->media.index) {
+            ssd->media.index->full(ssd, block);
         }
     }
 }
@@ -357,7 +346,6 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
 
     o->block = take_free_block(ssd, plane, kind);
     o->next_page = 0;
-    refresh_opened(ssd, o->block);
     b = &ssd->media.block[o->block];
     b->state = BLOCK_OPEN;
     b->stream = (uint8_t)stream;
@@ -373,7 +361,7 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
             b->stream = (uint8_t)ssd->l.n_streams;
         }
     }
-    unit_opened(ssd, o->block, open_index(ssd, kind, stream));
+    ssd->media.client->opened(ssd, o->block, open_index(ssd, kind, stream));
     plane_update(ssd, plane);
 }
 
@@ -442,8 +430,8 @@ void block_page_done(Ssd *ssd, uint32_t block)
 {
     Block *b = &ssd->media.block[block];
 
-    if (ssd->media.spare_seq) {
-        saved_page_done(ssd);
+    if (ssd->media.client->page_done) {
+        ssd->media.client->page_done(ssd);
     }
     b->pending--;
     if (b->state == BLOCK_CLOSING && b->pending == 0) {
@@ -459,11 +447,8 @@ static void change_valid(Ssd *ssd, uint32_t block, int by)
         bucket_remove(ssd, block);
         b->valid += (uint32_t)by;
         bucket_insert(ssd, block);
-        if (ssd->gc.age_trees) {
-            age_tree_change(ssd, block_plane(ssd, block), block);
-        }
-        if (ssd->gc.stripe_means) {
-            stripe_means_change(ssd, block, by);
+        if (ssd->media.index) {
+            ssd->media.index->changed(ssd, block, by);
         }
     } else {
         b->valid += (uint32_t)by;
@@ -513,15 +498,15 @@ void block_start_victim(Ssd *ssd, uint32_t block)
     Plane *p = &ssd->media.plane[block_plane(ssd, block)];
 
     g_assert(ssd->media.block[block].state == BLOCK_FULL);
-    unit_taken(ssd, block);
+    ssd->media.client->taken(ssd, block);
     p->n_retiring -= ssd->media.block[block].bad;
     if (nand_block_is_slc(ssd->geo, block)) {
         slc_full_remove(ssd, p, block);
     } else {
         bucket_remove(ssd, block);
         age_remove(ssd, p, block);
-        if (ssd->gc.stripe_means) {
-            stripe_means_victim(ssd, block);
+        if (ssd->media.index) {
+            ssd->media.index->victim(ssd, block);
         }
     }
     set_state(ssd, block, BLOCK_VICTIM);
@@ -541,7 +526,7 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
 
     g_assert(b->valid == 0 && b->pending == 0);
     b->hold = 0;
-    unit_leave(ssd, block);
+    ssd->media.client->left(ssd, block);
     set_state(ssd, block, BLOCK_ERASING);
     ssd->placement.stream[b->stream].n.erases++;
     ssd->media.plane[block_plane(ssd, block)].erases++;
@@ -567,7 +552,7 @@ void block_erased(Ssd *ssd, uint32_t block)
     uint32_t plane = block_plane(ssd, block);
 
     ssd->media.plane[plane].erases--;
-    wear_erased(ssd, block);
+    ssd->media.client->erased(ssd, block);
     free_push(ssd, block);
     note_free(ssd);
     plane_update(ssd, plane);
@@ -580,7 +565,7 @@ void block_retire(Ssd *ssd, uint32_t block)
 
     g_assert(b->valid == 0 && b->pending == 0);
     g_assert(b->state == BLOCK_ERASING || b->state == BLOCK_VICTIM);
-    unit_leave(ssd, block);
+    ssd->media.client->left(ssd, block);
     ssd->media.plane[plane].erases -= b->state == BLOCK_ERASING;
     set_state(ssd, block, BLOCK_BAD);
     plane_update(ssd, plane);

@@ -187,7 +187,42 @@ typedef struct Plane {
 #define SEQ_BITS 56
 #define SEQ_MASK ((1ULL << SEQ_BITS) - 1)
 
+/*
+ * What those who choose and empty blocks hear of them; given when the drive is
+ * made.  Required, but for page_done.
+ */
+typedef struct MediaClient {
+    /* The free block of the plane that is to be opened next; there is one. */
+    uint32_t (*choose_free)(Ssd *ssd, uint32_t plane, OpenKind kind);
+    /* A block, not in SLC mode, has come to the end of the free list; has left
+     * it. */
+    void (*freed)(Ssd *ssd, uint32_t block);
+    void (*free_taken)(Ssd *ssd, uint32_t block);
+    /* The block has been opened, by whom is an open_index(). */
+    void (*opened)(Ssd *ssd, uint32_t block, uint32_t open);
+    /* It is about to be a victim; is empty, and is to be erased or retired; has
+     * been erased. */
+    void (*taken)(Ssd *ssd, uint32_t block);
+    void (*left)(Ssd *ssd, uint32_t block);
+    void (*erased)(Ssd *ssd, uint32_t block);
+    /* A program of data has ended. */
+    void (*page_done)(Ssd *ssd);
+} MediaClient;
+
+/* The same, of FULL blocks that are not in SLC mode, for an index of them. */
+typedef struct FullIndex {
+    /* The block has come to the end of Plane.oldest; has left that list. */
+    void (*listed)(Ssd *ssd, uint32_t block);
+    void (*unlisted)(Ssd *ssd, uint32_t block);
+    /* It has become FULL; is FULL no more; has so many more valid units. */
+    void (*full)(Ssd *ssd, uint32_t block);
+    void (*victim)(Ssd *ssd, uint32_t block);
+    void (*changed)(Ssd *ssd, uint32_t block, int by);
+} FullIndex;
+
 typedef struct Media {
+    const MediaClient *client;
+    const FullIndex *index; /* or NULL: there is none */
     Faults *faults; /* or NULL */
     bool may_fail;  /* programs and erases */
     bool cut_due;   /* a rule has cut the power: act on it at once */

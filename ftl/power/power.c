@@ -14,7 +14,6 @@
 #include "gc/age-tree.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
-#include "host/host.h"
 #include "inspect/oplog.h"
 #include "inspect/recording.h"
 #include "journal/journal.h"

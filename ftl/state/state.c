@@ -100,6 +100,8 @@ static const StateRow ssd_rows[] = {
     KEPT(page_units_shift, page_units_shift),
     KEPT(first_unit_parts, first_unit_parts),
     KEPT(age, age), /* empty, but during ssd_age() */
+    KEPT(media.client, media_client),
+    KEPT(media.index, full_index),
     KEPT(media.faults, faults),
     KEPT(media.may_fail, may_fail),
     VALUE(media.cut_due, cut_due),
@@ -206,6 +208,7 @@ static const StateRow ssd_rows[] = {
     KEPT(gc.policy, gc),
     KEPT(gc.age_trees, age_trees), /* worked out anew, and so are the next four */
     KEPT(gc.stripe_means, stripe_means),
+    KEPT(gc.slot_client, slot_client),
     KEPT(gc.wear, wear),
     KEPT(gc.wear_order, wear_order),
     KEPT(gc.wear_size, wear_size),
