@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The components of ftl/: who calls whom, as the object files say.
+
+Calls run down the list of components (docs/architecture.md).  Files that call
+each other in a circle are counted; the numbers below may only be lowered.
+"""
+
+import collections
+import os
+import pathlib
+import subprocess
+import unittest
+
+BUILD = pathlib.Path(os.environ["VSSD_BUILD"])
+
+# From top to bottom.  Beside them: inspect, which reads all, and state.
+ORDER = ["power", "host", "gc", "map", "buffer", "placement", "journal",
+         "media"]
+BESIDE = ["inspect", "state"]
+
+# Files that are part of a circle.
+CIRCLE_FILES = {"core": 0, "nand": 0, "ftl": 0, "hw-ssd/nvme": 15}
+
+
+def symbols(folder: str) -> dict[str, tuple[set[str], set[str]]]:
+    """By file of the folder's library: names that its object file defines for
+    others, and those it needs."""
+    out = subprocess.run(["nm", "-A", "-g",
+                          *sorted((BUILD / folder).glob("*.p/*.o"))],
+                         capture_output=True, text=True, check=True).stdout
+    found: dict[str, tuple[set[str], set[str]]] = {}
+    for line in out.splitlines():
+        path, rest = line.split(":", 1)
+        file = path.rsplit("/", 1)[1].removesuffix(".c.o").replace("_", "/", 1)
+        defined, needed = found.setdefault(file, (set(), set()))
+        *_, kind, name = rest.split()
+        (needed if kind == "U" else defined).add(name)
+    return found
+
+
+def graph(folder: str) -> dict[str, dict[str, set[str]]]:
+    """caller -> callee -> names, by file, of the library that is built there."""
+    objects = symbols(folder)
+    home = {s: f for f, (defined, _) in objects.items() for s in defined}
+    arrows: dict[str, dict[str, set[str]]] = {f: {} for f in objects}
+    for f, (_, needed) in objects.items():
+        for s in needed & home.keys():
+            arrows[f].setdefault(home[s], set()).add(s)
+    return arrows
+
+
+def circles(arrows: dict[str, dict[str, set[str]]]) -> list[list[str]]:
+    """Files that call each other in a circle (Tarjan 1972), largest first."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(v: str) -> None:
+        index[v] = low[v] = len(index)
+        stack.append(v)
+        for w in arrows[v]:
+            if w not in index:
+                visit(w)
+                low[v] = min(low[v], low[w])
+            elif w in stack:
+                low[v] = min(low[v], index[w])
+        if low[v] == index[v]:
+            circle = []
+            while True:
+                circle.append(stack.pop())
+                if circle[-1] == v:
+                    break
+            found.append(circle)
+
+    for v in arrows:
+        if v not in index:
+            visit(v)
+    return sorted((c for c in found if len(c) > 1), key=len, reverse=True)
+
+
+def upward(arrows: dict[str, dict[str, set[str]]]) -> dict[str, set[str]]:
+    """"from -> to" of components: the names that are called up."""
+    calls = collections.defaultdict(set)
+    for f, callees in arrows.items():
+        a = f.split("/")[0]
+        for g, names in callees.items():
+            b = g.split("/")[0]
+            if a in ORDER and b in ORDER and ORDER.index(b) < ORDER.index(a):
+                calls[f"{a} -> {b}"] |= names
+    return calls
+
+
+class Components(unittest.TestCase):
+    def test_calls_run_down(self) -> None:
+        arrows = graph("ftl")
+        self.assertGreater(len(arrows), 60)
+        self.assertLessEqual(
+            set(ORDER + BESIDE),
+            {f.split("/")[0] for f in arrows if "/" in f})
+        calls = upward(arrows)
+        self.assertFalse(calls, "calls that run up: " + str(
+            {k: sorted(v) for k, v in calls.items()}))
+
+    def test_circles(self) -> None:
+        for folder, most in CIRCLE_FILES.items():
+            arrows = graph(folder)
+            self.assertGreater(len(arrows), 5, folder)
+            found = circles(arrows)
+            files = sum(len(c) for c in found)
+            self.assertLessEqual(files, most, f"{folder}: {found}")
+
+    def test_counts(self) -> None:
+        """The counting itself: two circles, and a call that runs up."""
+        arrows: dict[str, dict[str, set[str]]] = {
+            "media/a": {"gc/b": {"f"}}, "gc/b": {"media/a": {"g"}},
+            "gc/c": {"gc/d": {"h"}}, "gc/d": {"gc/c": {"i"}}, "gc/e": {}}
+        self.assertEqual([len(c) for c in circles(arrows)], [2, 2])
+        self.assertEqual(upward(arrows), {"media -> gc": {"f"}})
+
+
+if __name__ == "__main__":
+    unittest.main()
