@@ -75,7 +75,7 @@ static inline void list_replace(Ssd *ssd, SlotList *l, uint32_t from,
     }
 }
 
-/* ---- for policies that keep each slot in Ssd.list[Slot.list] ---------------- */
+/* ---- for policies that keep each slot in Buffer.list[Slot.list] ---------------- */
 
 static inline void lists_push(Ssd *ssd, unsigned list, uint32_t i)
 {

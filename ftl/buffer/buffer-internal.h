@@ -55,7 +55,7 @@ typedef struct Slot {
     bool released; /* its room is another unit's already */
     bool early;    /* on its way to NAND by early flush */
     bool early_done; /* was, and has not been written again */
-    uint8_t list;    /* of the policy: in which of Ssd.list it is */
+    uint8_t list;    /* of the policy: in which of Buffer.list it is */
     uint8_t writes;  /* of the policy: how often it was written (saturates) */
 } Slot;
 

@@ -52,7 +52,7 @@ struct BufferPolicy {
     void (*init)(Ssd *ssd);
     void (*destroy)(Ssd *ssd);
 
-    /* Required with Ssd.policy_data: the rows of its struct; save it, or load it
+    /* Required with Buffer.policy_data: the rows of its struct; save it, or load it
      * into what init has made (core/state.h); can what was loaded be used by a
      * drive at rest, whose slots have been looked at? */
     const StateStruct *rows;

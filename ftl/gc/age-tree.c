@@ -54,7 +54,7 @@ typedef struct AgeWear {
 
 typedef struct PlaneAges {
     AgeNode *node;   /* 1 is the root; leaves from size on; or NULL */
-    AgeSlots *slots; /* the same; NULL without Ssd.stripe_means */
+    AgeSlots *slots; /* the same; NULL without Gc.stripe_means */
     AgeWear *wear;   /* the same; NULL without ftl.wear=static */
     uint32_t *block; /* by place */
     uint32_t next;   /* place */

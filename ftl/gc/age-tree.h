@@ -11,7 +11,7 @@
 
 #include "ssd.h"
 
-typedef struct AgeTrees AgeTrees; /* Ssd.age_trees; NULL: nothing needs them */
+typedef struct AgeTrees AgeTrees; /* Gc.age_trees; NULL: nothing needs them */
 
 /* How good a victim is: above 0, and the higher the better.  Grows, or stays the
  * same, with age (since Plane.clock was mtime) and with fewer valid units. */
@@ -24,13 +24,13 @@ void age_trees_destroy(Ssd *ssd);
 /* The lists of FULL blocks are others now. */
 void age_trees_forget(Ssd *ssd);
 
-/* With Ssd.age_trees: a block has come to the end of Plane.oldest, leaves it, has
+/* With Gc.age_trees: a block has come to the end of Plane.oldest, leaves it, has
  * another number of valid units. */
 void age_tree_append(Ssd *ssd, uint32_t plane, uint32_t block);
 void age_tree_remove(Ssd *ssd, uint32_t plane, uint32_t block);
 void age_tree_change(Ssd *ssd, uint32_t plane, uint32_t block);
 
-/* With Ssd.stripe_means: the slot of a FULL block is another one now; those of all
+/* With Gc.stripe_means: the slot of a FULL block is another one now; those of all
  * blocks of the plane are. */
 void age_tree_new_slot(Ssd *ssd, uint32_t block);
 void age_tree_new_slots(Ssd *ssd, uint32_t plane);

@@ -23,7 +23,7 @@ void gc_resume(Ssd *ssd, uint32_t page);
  * long as the plane is at it. */
 void gc_force(Ssd *ssd, uint32_t plane);
 /* Erase the block that cleaning opened last; the plane has no free block, no
- * operation in flight, and no victim.  Sets Ssd.read_only if it cannot be. */
+ * operation in flight, and no victim.  Sets Media.read_only if it cannot be. */
 void gc_take_back(Ssd *ssd, uint32_t plane);
 
 void gc_read_done(Ssd *ssd, const NandOp *op);

@@ -10,7 +10,7 @@
 
 #include "ssd.h"
 
-typedef struct StripeMeans StripeMeans; /* Ssd.stripe_means; NULL: no ftl.gc_unit */
+typedef struct StripeMeans StripeMeans; /* Gc.stripe_means; NULL: no ftl.gc_unit */
 
 /* Slots of no block: the range is empty. */
 #define SLOTS_NONE_FIRST UINT32_MAX
@@ -30,7 +30,7 @@ void stripe_means_destroy(Ssd *ssd);
 /* Blocks, stripes and lists are others now. */
 void stripe_means_forget(Ssd *ssd);
 
-/* With Ssd.stripe_means: a block of the list by age has become FULL, is FULL no
+/* With Gc.stripe_means: a block of the list by age has become FULL, is FULL no
  * more, has so many more valid units. */
 void stripe_means_full(Ssd *ssd, uint32_t block);
 void stripe_means_victim(Ssd *ssd, uint32_t block);

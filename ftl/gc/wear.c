@@ -30,7 +30,7 @@
  * was erased least, and the one that was erased most; of equal ones that which has been
  * free longest.  Made anew when it is asked for and is not up to date. */
 struct PlaneWear {
-    uint32_t *least; /* 1 is the root; leaves from Ssd.wear_size on; or NONE */
+    uint32_t *least; /* 1 is the root; leaves from Gc.wear_size on; or NONE */
     uint32_t *most;
     uint64_t freed; /* blocks, up to now */
     bool made;

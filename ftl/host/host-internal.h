@@ -28,7 +28,7 @@ typedef struct Cmd {
     uint64_t serial;      /* counts submissions, from 1 */
     uint64_t submit_ps;
     uint64_t mark_ps;     /* up to here cost_ps accounts for the time */
-    uint64_t stall_ps;    /* Ssd.stall_ps at mark_ps */
+    uint64_t stall_ps;    /* HostPath.stall_ps at mark_ps */
     uint64_t firmware_ps; /* time of and for a core */
     uint64_t data_ps;     /* READ: when the part that comes from DRAM is there;
                              WRITE: DRAM time */
@@ -36,7 +36,7 @@ typedef struct Cmd {
     uint64_t cost_ps[N_COSTS];
     uint64_t bad_lba;   /* READ: first uncorrectable block, or NO_LBA */
     uint64_t next_lpn;  /* READ, WRITE: next unit to look up, or to put into
-                           the buffer; what Saved.waiting and Ssd.trims say */
+                           the buffer; what Saved.waiting and Map.trims say */
     uint64_t room_lpn;  /* waits for room: from here on none is promised yet */
     uint32_t promised;  /* room that others must not take */
     uint32_t pending;   /* READ: NAND operations and slots being loaded; WRITE:

@@ -8,7 +8,7 @@
  * table of ftl.map_cache bytes (cmt.c).
  *
  * Knows which entries are in the cache and which are dirty.  The addresses
- * themselves are in Ssd.map, the model's own truth: this file decides what it
+ * themselves are in Map.entry, the model's own truth: this file decides what it
  * costs to know them, and nothing else.
  *
  *   lookup   a command needs the entry of each unit that is not in the buffer.

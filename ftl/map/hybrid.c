@@ -14,7 +14,7 @@
  * programmed in order, the data block takes a page of the host only if it is the
  * next one there, and only while the logical block has no log block of its own.
  *
- * Ssd.map says where each unit is, so a page in the log may hold any units.
+ * Map.entry says where each unit is, so a page in the log may hold any units.
  * Blocks of these books are BLOCK_MAPPED.
  *
  * It never runs out of blocks: a plane has one for each logical block, its log

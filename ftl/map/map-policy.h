@@ -25,7 +25,7 @@ typedef enum MapChange {
 } MapChange;
 
 /*
- * What is kept of where each unit is, and what that costs.  Ssd.map is the
+ * What is kept of where each unit is, and what that costs.  Map.entry is the
  * model's own truth under every policy: a policy says what a drive has to do to
  * know it.
  */
@@ -42,8 +42,8 @@ struct MapPolicy {
     uint32_t (*log_for)(Ssd *ssd, const LogicalPage *at, bool in_place);
     bool in_nand; /* the map lies in translation pages (SsdLayout) */
 
-    /* All optional.  Ssd.map_data is the policy's; init also says what its tables
-     * take of the host's memory, in Ssd.map_bytes. */
+    /* All optional.  Map.policy_data is the policy's; init also says what its tables
+     * take of the host's memory, in Map.policy_bytes. */
     void (*init)(Ssd *ssd);
     void (*destroy)(Ssd *ssd);
 
@@ -67,7 +67,7 @@ struct MapPolicy {
     /* What memory held is gone. */
     void (*power_lost)(Ssd *ssd);
 
-    /* Required with Ssd.map_data: save it, or load it into what init has made,
+    /* Required with Map.policy_data: save it, or load it into what init has made,
      * and check every number of it: what was loaded may be forged. */
     bool (*state)(Ssd *ssd, State *s);
     bool (*check)(const Ssd *ssd, GError **error);

@@ -69,7 +69,7 @@ bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu);
 
 void trim_init(Ssd *ssd);
 void trim_destroy(Ssd *ssd);
-uint32_t trim_words(const Ssd *ssd); /* of Ssd.group_used and trim_left */
+uint32_t trim_words(const Ssd *ssd); /* of Map.group_used and trim_left */
 
 /* The TRIM begins to act; the next step of those under way; they are no more. */
 void trim_start(Ssd *ssd, uint32_t cmd);

@@ -32,7 +32,7 @@ uint32_t alloc_next(const Ssd *ssd, uint32_t from);
  * change that; else the next one in the stripe that does, or NONE. */
 uint32_t alloc_insist(Ssd *ssd, uint32_t plane);
 
-/* Ssd.alloc_waits_for is not NONE: is there still something to wait for? */
+/* Placement.alloc_waits_for is not NONE: is there still something to wait for? */
 void alloc_look_again(Ssd *ssd);
 
 /* ---- alloc-rows.c ------------------------------------------------------ */

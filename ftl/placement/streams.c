@@ -23,7 +23,7 @@
 
 void stream_init(Ssd *ssd)
 {
-    g_assert(ssd->l.n_streams <= 64); /* Ssd.dirty_streams */
+    g_assert(ssd->l.n_streams <= 64); /* Placement.dirty_streams */
     ssd->placement.stream = g_new0(Stream, ssd->l.n_streams + 1);
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
         ssd->placement.stream[i].row = rows_first(ssd, i);
