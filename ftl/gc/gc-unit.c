@@ -420,7 +420,8 @@ static bool check_held(const Ssd *ssd, uint32_t plane, GError **error)
     uint32_t first = plane * ssd->geo->blocks_per_plane;
     uint32_t next = p->gc.next;
     uint32_t held = 0;
-    uint32_t listed = p->gc.held > 0 ? ssd->gc.held_first[plane] : NONE;
+    uint32_t listed = ssd->media.mate && p->gc.held > 0
+                          ? ssd->gc.held_first[plane] : NONE;
 
     CHECK(next == NONE || (next - first < ssd->geo->blocks_per_plane &&
                            ssd->media.block[next].state == BLOCK_FULL),

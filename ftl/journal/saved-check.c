@@ -10,11 +10,18 @@
 #include "state/state-check.h"
 
 #define MOST_VERSION (1ULL << 48)
+#define MOST_SEQ (1ULL << (SEQ_BITS - 1)) /* of programs, counted */
 
 static bool check_entries(const Ssd *ssd, GError **error)
 {
     for (uint32_t page = 0; page < ssd->geo->n_pages; page++) {
-        CHECK(ssd->media.spare_seq[page] >> SEQ_BITS < ssd->l.n_open,
+        uint64_t seq = ssd->media.spare_seq[page] & SEQ_MASK;
+
+        if (ssd->media.block[page_block(ssd, page)].state == BLOCK_SAVED) {
+            seq = ssd->media.spare_version[page << ssd->page_units_shift];
+        }
+        CHECK(ssd->media.spare_seq[page] >> SEQ_BITS < ssd->l.n_open &&
+                  seq < MOST_SEQ,
               "a spare area");
     }
     for (uint64_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
@@ -26,9 +33,8 @@ static bool check_entries(const Ssd *ssd, GError **error)
               "a saved page");
         CHECK(ssd->map.floor[lpn] <= MOST_VERSION, "a trim");
     }
-    CHECK(ssd->media.prog_seq < 1ULL << (SEQ_BITS - 1) &&
-              ssd->journal.saved_low < 1ULL << (SEQ_BITS - 1) &&
-              ssd->journal.saved_queue.anchor_low < 1ULL << (SEQ_BITS - 1),
+    CHECK(ssd->media.prog_seq < MOST_SEQ && ssd->journal.saved_low < MOST_SEQ &&
+              ssd->journal.saved_queue.anchor_low < MOST_SEQ,
           "the count of programs");
     return true;
 }
@@ -94,7 +100,8 @@ static bool check_queue(const Ssd *ssd, GError **error)
     CHECK(q->n_flying == 0 && q->n_erasing == 0 && q->victim == NONE &&
               q->held_head == NONE && q->waiting.head == NONE &&
               q->closing.head == NONE && q->n_begun == q->n_ended &&
-              q->cursor < ssd->l.n_planes &&
+              q->cursor < ssd->l.n_planes && q->trim_serial <= q->serial &&
+              q->all_serial <= q->serial &&
               *(const uint8_t *)&q->anchored <= 1,
           "saved pages are under way");
     for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
@@ -134,8 +141,7 @@ bool ssd_saved_check(const Ssd *ssd, GError **error)
 {
     const Recovery *r = &ssd->power.recovery;
 
-    CHECK(*(const uint8_t *)&r->on == 0 && r->n_reads == 0 &&
-              r->n_doubts == 0 && r->waiting.head == NONE,
+    CHECK(r->n_reads == 0 && r->n_doubts == 0 && r->waiting.head == NONE,
           "the recovery");
     return check_entries(ssd, error) && check_pages(ssd, error) &&
            check_queue(ssd, error) && check_open(ssd, error);

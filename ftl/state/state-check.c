@@ -62,12 +62,15 @@ static bool check_bools(const Ssd *ssd, GError **error)
         offsetof(Slot, sent),   offsetof(Slot, released),
         offsetof(Slot, early),  offsetof(Slot, early_done),
     };
-    static const size_t of_block[] = {offsetof(Block, bad)};
+    static const size_t of_block[] = {
+        offsetof(Block, bad), offsetof(Block, held), offsetof(Block, erasing),
+    };
     static const size_t of_plane[] = {
         offsetof(Plane, gc.active),  offsetof(Plane, gc.forced),
         offsetof(Plane, gc.folding), offsetof(Plane, gc.background),
         offsetof(Plane, gc.yielded), offsetof(Plane, accepting),
-        offsetof(Plane, starved),
+        offsetof(Plane, starved),    offsetof(Plane, logs.merge.begun),
+        offsetof(Plane, logs.merge.random),
     };
     static const size_t of_job[] = {
         offsetof(PageJob, gc), offsetof(PageJob, copyback),
@@ -82,6 +85,7 @@ static bool check_bools(const Ssd *ssd, GError **error)
         offsetof(FaultRule, cmd.given), offsetof(FaultRule, time.given),
     };
 
+    CHECK(*(const uint8_t *)&ssd->power.recovery.on == 0, "the recovery");
     CHECK(BOOLS(ssd, 1, Ssd, of_ssd) &&
               BOOLS(ssd->buffer.slot, ssd->buffer.n_slot_records, Slot,
                     of_slot) &&
@@ -129,7 +133,9 @@ static bool check_clocks(const Ssd *ssd, GError **error)
 {
     uint64_t most_ps = ssd->now_ps + MOST_BUSY_PS;
 
-    CHECK(ssd->now_ps < SIM_LAST_NS * PS_PER_NS, "its time");
+    CHECK(ssd->now_ps < SIM_LAST_NS * PS_PER_NS &&
+              ssd->now_ps % PS_PER_NS == 0, /* that of the last call */
+          "its time");
     CHECK(ssd->host.link_in_ps <= most_ps && ssd->host.link_out_ps <= most_ps &&
               ssd->host.dram_in_ps <= most_ps &&
               ssd->host.dram_free_ps <= most_ps,
@@ -452,9 +458,8 @@ static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
     for (uint32_t i = 0; i < p->gc.n_staged; i++) {
         staged += ppu_block(ssd, p->staged[i]) == b;
     }
-    CHECK(((block->state != BLOCK_OPEN && block->state != BLOCK_MAPPED) ||
-           block->pending == 0) &&
-              (block->state != BLOCK_VICTIM || block->pending == staged),
+    CHECK(block->state == BLOCK_ERASING || block->state == BLOCK_LOST ||
+              block->pending == (block->state == BLOCK_VICTIM ? staged : 0),
           "programs of a block");
     CHECK(block->state != BLOCK_FREE || nand_next_page(ssd->nand, b) == 0,
           "a free block");
@@ -610,6 +615,7 @@ bool ssd_state_check(const Ssd *ssd, GError **error)
         (saves(ssd) && !ssd_saved_check(ssd, error))) {
         return false;
     }
+    CHECK(ssd_at_rest(ssd), "it was saved in the middle of its work");
     if (!ssd_check(ssd, &books)) {
         g_propagate_prefixed_error(error, books, "it is damaged: ");
         return false;
