@@ -682,7 +682,10 @@ static void print_table(GString *out, const void *base, const OptDesc *table,
     for (size_t i = 0; i < n; i++) {
         g_autofree char *value = opt_get(base, &table[i]);
 
-        g_string_append_printf(out, "%s=%s\n", table[i].key, value);
+        g_string_append(out, table[i].key);
+        g_string_append_c(out, '=');
+        g_string_append(out, value);
+        g_string_append_c(out, '\n');
     }
 }
 

@@ -2,8 +2,9 @@
 """./vssd fuzz: inputs that nobody thought of, and how many of them ran.
 
 libFuzzer (clang) runs a target of tests/fuzz with the address and the undefined
-behaviour sanitizer.  Rounds of a few minutes are counted by libFuzzer itself;
-what it finds is kept in a folder, from which the next call goes on.
+behaviour sanitizer, in rounds of a quarter of an hour, and counts its
+executions itself.  What it finds is kept in a folder, from which the next call
+goes on.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .ui import Stage
 
 # What each target is given: the longest input in bytes, and the seeds.
 TARGETS = {"nvme": 104, "trace": 4096}
-ROUND_S = 300
+ROUND_S = 900
 ROUND_RUNS = 1_000_000
 KILL_S = 120  # a round that does not end by itself
 INTERRUPTED = 72  # libFuzzer's exit status after SIGINT
