@@ -563,6 +563,8 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
           "the victim of cleaning");
     CHECK(p->last_gc_block == NONE || in_plane(ssd, p->last_gc_block, plane),
           "the block of cleaning");
+    CHECK(p->wear_due == 0 || ssd->cfg->wear == SSD_WEAR_STATIC,
+          "wear levelling");
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         const Open *o = &p->open[k];
 
