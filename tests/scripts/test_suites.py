@@ -250,7 +250,9 @@ def test_a_signal_leaves_no_image(number: int, status: int, tmp_path: Path) \
             [sys.executable, "-c", ENDLESS, *args], text=True,
             env={**os.environ, "PYTHONPATH": path,
                  "VSSD_CACHE": str(tmp_path / "cache")}, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE)
+            stderr=subprocess.PIPE,
+            # Whoever runs the tests in the background ignores SIGINT.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         assert child.stdout
         said = [child.stdout.readline(), child.stdout.readline()]
         assert said[0].startswith("pass vssd block/003") and \
