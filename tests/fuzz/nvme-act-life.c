@@ -293,8 +293,9 @@ static void look_at_clone(Guest *g)
 
     g_assert_no_error(error);
     for (unsigned i = 0; i < 20 && ssd_next_event_ns(copy) < 1ULL << 53; i++) {
-        while (ssd_advance(copy, MAX(ssd_next_event_ns(copy), ssd_now_ns(copy)),
-                           done, G_N_ELEMENTS(done)) ==
+        uint64_t now_ns = MAX(ssd_next_event_ns(copy), ssd_now_ns(copy));
+
+        while (ssd_advance(copy, now_ns, done, G_N_ELEMENTS(done)) ==
                G_N_ELEMENTS(done)) {
         }
     }
