@@ -131,7 +131,6 @@ static bool parse_scaled(const char *s, const Suffix *suffixes, uint64_t *out)
 static char *print_scaled(OptType type, uint64_t v)
 {
     const Suffix *x = suffixes_of(type);
-    char text[64];
 
     if (type == OPT_PPM) {
         g_autofree char *s = g_strdup_printf("%" PRIu64 ".%04" PRIu64,
@@ -152,8 +151,7 @@ static char *print_scaled(OptType type, uint64_t v)
     while (v == 0 ? x->scale != 1 : v % x->scale != 0) {
         x++;
     }
-    g_snprintf(text, sizeof(text), "%" PRIu64 "%s", v / x->scale, x->name);
-    return g_strdup(text);
+    return g_strdup_printf("%" PRIu64 "%s", v / x->scale, x->name);
 }
 
 static bool is_bare(const char *value)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * buffer-internal.h - the DRAM buffer: slots, policies, flush barriers, early flush.
+ * buffer-internal.h - the DRAM buffer: slots, policies, flush barriers, early
+ * flush.
  *
  * Knows units on their way from the host to NAND and back; does not know
  * commands but by their numbers.

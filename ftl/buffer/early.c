@@ -4,12 +4,12 @@
  *
  * Knows how many may stay dirty; which ones go is the policy's choice.
  *
- * While no command runs and more than a share of the slots is
- * dirty, as many pages as a chip has dies are sent, then as many again when
- * these are programmed.  A page is sent only to a plane that takes it at once, so
- * that nothing is left to wait for when a command comes.  Every
- * buffer.early_adapt writes the threshold is adjusted (I. Shin, Micromachines
- * 14:796, 2023, section 3.4, which gives the signs, not the equations):
+ * While no command runs and more than a share of the slots is dirty, as many
+ * pages as a chip has dies are sent, then as many again when these are
+ * programmed.  A page is sent only to a plane that takes it at once, so that
+ * nothing is left to wait for when a command comes.  Every buffer.early_adapt
+ * writes the threshold is adjusted (I. Shin, Micromachines 14:796, 2023, section
+ * 3.4, which gives the signs, not the equations):
  *
  *   more dirty victims than in the period before     down by 5 points
  *   else more rewrites of what had been flushed early  up by 5 points
@@ -24,8 +24,6 @@
 #define EARLY_STEP_PPM  50000
 #define EARLY_LEAST_PPM 50000
 #define EARLY_MOST_PPM  950000
-
-/* ---- early flush ---------------------------------------------------------------- */
 
 static bool too_dirty(const Ssd *ssd)
 {

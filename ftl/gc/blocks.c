@@ -16,18 +16,7 @@ static void opened(Ssd *ssd, uint32_t block, uint32_t open)
     unit_opened(ssd, block, open);
 }
 
-/* With ftl.recovery programs count for the next checkpoint. */
 static const MediaClient media_client = {
-    .choose_free = wear_choose_free,
-    .freed = wear_freed,
-    .free_taken = wear_taken,
-    .opened = opened,
-    .taken = unit_taken,
-    .left = unit_leave,
-    .erased = wear_erased,
-};
-
-static const MediaClient saving_media_client = {
     .choose_free = wear_choose_free,
     .freed = wear_freed,
     .free_taken = wear_taken,
@@ -94,8 +83,7 @@ static const SlotClient slot_client = {
 void gc_init(Ssd *ssd)
 {
     ssd->gc.slot_client = &slot_client;
-    ssd->media.client = ssd->media.spare_seq ? &saving_media_client
-                                             : &media_client;
+    ssd->media.client = &media_client;
     unit_init(ssd);
     stripe_means_init(ssd);
     age_trees_init(ssd);

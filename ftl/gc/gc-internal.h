@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gc-internal.h - garbage collection, wear levelling, refresh and what runs while the
- * host is idle.
+ * gc-internal.h - garbage collection, wear levelling, refresh, and what runs
+ * while the host is idle.
  *
  * Knows victims and copies; does not know host commands.
  */

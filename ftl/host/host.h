@@ -15,6 +15,7 @@ void host_start(Ssd *ssd, uint32_t cmd);
 void host_start_now(Ssd *ssd, uint32_t cmd);
 void host_data(Ssd *ssd, uint32_t cmd);
 void host_done(Ssd *ssd, uint32_t cmd);
+
 /* What other components tell of commands (commands.h). */
 extern const CmdOps host_cmd_ops;
 

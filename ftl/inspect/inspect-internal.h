@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * inspect-internal.h - statistics, accounts, the operation log and the recorded trace.
+ * inspect-internal.h - statistics, accounts, the operation log and the recorded
+ * trace.
  *
- * Counts what the other components do; none of them depends on it.
+ * The other components tell it what they do; it changes nothing of theirs.
  */
 #ifndef VSSD_FTL_INSPECT_INTERNAL_H
 #define VSSD_FTL_INSPECT_INTERNAL_H

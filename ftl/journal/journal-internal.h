@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * journal-internal.h - pages of the drive's own in NAND: translation pages, journal,
- * checkpoints.
+ * journal-internal.h - pages of the drive's own in NAND: translation pages,
+ * journal, checkpoints.
  *
  * Knows where such pages are and when they are written; does not know what a
  * translation page holds.
@@ -86,6 +86,7 @@ typedef struct Saved {
 
 typedef struct Journal {
     const MetaClient *client[N_META_OWNERS]; /* given when the drive is made */
+    /* Tables, of which none is there with ftl.recovery=capacitors. */
     uint64_t *saved; /* by lpn: what the newest saved page in NAND says */
     SavedPage *saved_page;
     SavedFlight *saved_flight;

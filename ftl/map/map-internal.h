@@ -53,7 +53,8 @@ typedef struct Map {
     uint64_t *trim_left;  /* the same: a TRIM under way is still to unmap it */
     uint32_t n_trim_left; /* groups */
     CmdFifo trims;        /* TRIMs under way; their Cmd.next_lpn: the next group */
-    uint64_t *floor; /* by lpn: versions below it have been trimmed */
+    uint64_t *floor; /* by lpn: versions below it have been trimmed; NULL with
+                        ftl.recovery=capacitors */
     uint64_t mapped_units;  /* of the user */
     void *policy_data;        /* of the mapping scheme */
     uint64_t policy_bytes;    /* host memory that it takes */

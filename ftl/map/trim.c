@@ -235,8 +235,9 @@ static void trim_now(Ssd *ssd, uint32_t cmd, uint64_t first, uint64_t end)
     trim_units(ssd, first, end);
 }
 
-/* The units before the first whole group; all, if there is none. */
-static void trim_head(Ssd *ssd, uint32_t cmd)
+/* The units before the first whole group (all, if there is none), and those
+ * behind the last one. */
+static void trim_ends(Ssd *ssd, uint32_t cmd, bool head)
 {
     const SsdCmd *r = &ssd->host.cmd[cmd].req;
     uint64_t first;
@@ -246,24 +247,13 @@ static void trim_head(Ssd *ssd, uint32_t cmd)
 
     units_of(ssd, r, &first, &end);
     groups_of(ssd, r, &group, &group_end);
-    trim_now(ssd, cmd, first,
-             group < group_end ? (uint64_t)group << ssd->map.trim_shift : end);
-}
-
-/* Those behind the last one. */
-static void trim_tail(Ssd *ssd, uint32_t cmd)
-{
-    const SsdCmd *r = &ssd->host.cmd[cmd].req;
-    uint64_t first;
-    uint64_t end;
-    uint32_t group;
-    uint32_t group_end;
-
-    units_of(ssd, r, &first, &end);
-    groups_of(ssd, r, &group, &group_end);
-    if (group < group_end) {
-        trim_now(ssd, cmd, MIN((uint64_t)group_end << ssd->map.trim_shift, end),
-                 end);
+    if (group == group_end) {
+        trim_now(ssd, cmd, first, head ? end : first);
+    } else if (head) {
+        trim_now(ssd, cmd, first, (uint64_t)group << ssd->map.trim_shift);
+    } else {
+        first = MIN((uint64_t)group_end << ssd->map.trim_shift, end);
+        trim_now(ssd, cmd, first, end);
     }
 }
 
@@ -321,7 +311,7 @@ void trim_start(Ssd *ssd, uint32_t cmd)
     uint32_t left;
 
     ssd->host.cmd[cmd].next_lpn = 0;
-    trim_head(ssd, cmd);
+    trim_ends(ssd, cmd, true);
     left = mark(ssd, cmd);
     log_empty(ssd, cmd);
     if (left > ssd->cfg->trim_step) {
@@ -329,12 +319,12 @@ void trim_start(Ssd *ssd, uint32_t cmd)
             wait_for_step(ssd);
         }
         fifo_push(ssd, &ssd->map.trims, cmd);
-        trim_tail(ssd, cmd);
+        trim_ends(ssd, cmd, false);
     } else {
         fifo_push_front(ssd, &ssd->map.trims, cmd); /* for whose() */
         go_on(ssd, cmd, left);
         fifo_pop(ssd, &ssd->map.trims);
-        trim_tail(ssd, cmd);
+        trim_ends(ssd, cmd, false);
         finish(ssd, cmd);
     }
     use_room(ssd);

@@ -430,7 +430,7 @@ void block_page_done(Ssd *ssd, uint32_t block)
 {
     Block *b = &ssd->media.block[block];
 
-    if (ssd->media.client->page_done) {
+    if (ssd->media.spare_seq) {
         ssd->media.client->page_done(ssd);
     }
     b->pending--;

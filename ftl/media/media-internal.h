@@ -189,7 +189,7 @@ typedef struct Plane {
 
 /*
  * What those who choose and empty blocks hear of them; given when the drive is
- * made.  Required, but for page_done.
+ * made.  Required, all of them.
  */
 typedef struct MediaClient {
     /* The free block of the plane that is to be opened next; there is one. */
@@ -205,7 +205,7 @@ typedef struct MediaClient {
     void (*taken)(Ssd *ssd, uint32_t block);
     void (*left)(Ssd *ssd, uint32_t block);
     void (*erased)(Ssd *ssd, uint32_t block);
-    /* A program of data has ended. */
+    /* A program of data has ended, and spare areas carry counts (spare_seq). */
     void (*page_done)(Ssd *ssd);
 } MediaClient;
 
@@ -236,7 +236,7 @@ typedef struct Media {
     uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
     uint64_t *spare_version; /* by ppu; NULL without a host */
     uint8_t *spare_stream;   /* by ppu; NULL if there is one stream */
-    uint64_t *spare_seq;     /* by page; NULL with capacitors, as what follows */
+    uint64_t *spare_seq;     /* by page; NULL with ftl.recovery=capacitors */
     uint64_t prog_seq;       /* the last one given */
     uint64_t *valid;         /* bitmap by ppu */
     Block *block;

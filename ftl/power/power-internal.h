@@ -42,6 +42,7 @@ typedef struct Recovery {
 typedef struct Power {
     bool on;
     bool submitted; /* the first ssd_submit() has been */
+    /* Both tables are NULL with ftl.recovery=capacitors. */
     uint32_t *doubt; /* recovery: lpns of which two copies must be compared, by
                         where the older one lies */
     Recovery recovery;

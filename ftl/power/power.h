@@ -7,8 +7,25 @@
 
 /* ---- power.c ----------------------------------------------------------- */
 
-/* ssd_power_cut() at Ssd.now_ps. */
+/* ssd_power_cut() and ssd_power_on(), at the drive's now. */
+void power_cut(Ssd *ssd, uint64_t now_ns);
+void power_return(Ssd *ssd, uint64_t now_ns);
+
+/* What the drive's memory holds: an empty buffer, no barrier, no page on its way. */
+void power_init_memory(Ssd *ssd);
+
+/* The power is gone, now: by ssd_power_cut(), or by a rule of the fault script. */
 void power_lost(Ssd *ssd);
+
+/* Given to host/ when the drive is made. */
+extern const HostGate power_gate;
+
+/* ---- ready.c ----------------------------------------------------------- */
+
+/* The power is on and the map is there: the drive goes on. */
+void power_ready(Ssd *ssd);
+
+/* ---- failures.c -------------------------------------------------------- */
 
 /* A program of a job, an erase has failed. */
 void failure_program_done(Ssd *ssd, uint32_t job);
@@ -17,9 +34,6 @@ void failure_erase_done(Ssd *ssd, uint32_t block);
 /* Something has ended: is there still a way on for what waits?  If not, give
  * up. */
 void failure_look_for_way(Ssd *ssd);
-
-/* The power is on and the map is there: the drive goes on. */
-void power_ready(Ssd *ssd);
 
 /* ---- recovery.c ------------------------------------------------------------------- */
 
@@ -32,18 +46,8 @@ void recovery_start(Ssd *ssd);
 void recovery_read_done(Ssd *ssd, const NandOp *op);
 void recovery_event(Ssd *ssd, uint32_t step);
 
-/* ssd_power_cut() and ssd_power_on(), at the drive's now. */
-void power_cut(Ssd *ssd, uint64_t now_ns);
-void power_return(Ssd *ssd, uint64_t now_ns);
-
-/* What the drive's memory holds: an empty buffer, no barrier, no page on its way. */
-void power_init_memory(Ssd *ssd);
-
 /* Does the command have to wait until the drive is ready?  Then it is kept. */
 bool recovery_waits(Ssd *ssd, uint32_t cmd);
-
-/* Given to host/ when the drive is made. */
-extern const HostGate power_gate;
 
 /* No recovery takes longer. */
 uint64_t recovery_longest_ps(const Ssd *ssd);

@@ -90,7 +90,7 @@ static const StateRow ssd_rows[] = {
     KEPT(cmd_ops, cmd_ops),
     KEPT(wake, wake),
     KEPT(nand_entry, nand_entry),
-    KEPT(events, events), /* these four have rows of their own */
+    KEPT(events, events), /* these two have rows of their own */
     KEPT(nand, nand),
     KEPT(geo, geo),
     VALUE(now_ps, now_ps),
@@ -102,7 +102,7 @@ static const StateRow ssd_rows[] = {
     KEPT(age, age), /* empty, but during ssd_age() */
     KEPT(media.client, media_client),
     KEPT(media.index, full_index),
-    KEPT(media.faults, faults),
+    KEPT(media.faults, faults), /* has rows of its own */
     KEPT(media.may_fail, may_fail),
     VALUE(media.cut_due, cut_due),
     VALUE(media.read_only, read_only),
@@ -206,7 +206,7 @@ static const StateRow ssd_rows[] = {
     TABLE(map.log_block, log_block, N_LOG_BLOCKS),
     VALUE(map.merge_stats, merge_stats),
     KEPT(gc.policy, gc),
-    KEPT(gc.age_trees, age_trees), /* worked out anew, and so are the next four */
+    KEPT(gc.age_trees, age_trees), /* worked out anew, and so are the next five */
     KEPT(gc.stripe_means, stripe_means),
     KEPT(gc.slot_client, slot_client),
     KEPT(gc.wear, wear),
