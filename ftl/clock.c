@@ -29,14 +29,14 @@ bool ssd_rebase(Ssd *ssd, uint64_t by_ns)
         return false;
     }
     g_assert(by_ps <= ssd->now_ps);
-    if (ssd->power.on) {
-        ssd->power.powered_ns +=
-            (ssd->now_ps - ssd->power.powered_since_ps) / PS_PER_NS;
+    if (ssd->powered) {
+        ssd->powered_ns +=
+            (ssd->now_ps - ssd->powered_since_ps) / PS_PER_NS;
     }
-    ssd->power.powered_since_ps = ssd->now_ps - by_ps;
-    if (ssd->host.stalled_since_ps != SIM_NEVER) {
-        ssd->host.stall_ps += ssd->now_ps - ssd->host.stalled_since_ps;
-        ssd->host.stalled_since_ps = ssd->now_ps - by_ps;
+    ssd->powered_since_ps = ssd->now_ps - by_ps;
+    if (ssd->buffer.stalled_since_ps != SIM_NEVER) {
+        ssd->buffer.stall_ps += ssd->now_ps - ssd->buffer.stalled_since_ps;
+        ssd->buffer.stalled_since_ps = ssd->now_ps - by_ps;
     }
     for (size_t i = 0; i < ssd->events.n; i++) {
         ssd->events.heap[i].at_ps -= by_ps; /* none is before now */

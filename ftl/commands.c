@@ -10,18 +10,18 @@
 
 void fifo_push(Ssd *ssd, CmdFifo *f, uint32_t cmd)
 {
-    ssd->host.cmd[cmd].next = NONE;
+    ssd->commands.cmd[cmd].next = NONE;
     if (f->head == NONE) {
         f->head = cmd;
     } else {
-        ssd->host.cmd[f->tail].next = cmd;
+        ssd->commands.cmd[f->tail].next = cmd;
     }
     f->tail = cmd;
 }
 
 void fifo_push_front(Ssd *ssd, CmdFifo *f, uint32_t cmd)
 {
-    ssd->host.cmd[cmd].next = f->head;
+    ssd->commands.cmd[cmd].next = f->head;
     if (f->head == NONE) {
         f->tail = cmd;
     }
@@ -33,7 +33,7 @@ uint32_t fifo_pop(Ssd *ssd, CmdFifo *f)
     uint32_t cmd = f->head;
 
     if (cmd != NONE) {
-        f->head = ssd->host.cmd[cmd].next;
+        f->head = ssd->commands.cmd[cmd].next;
     }
     return cmd;
 }

@@ -10,44 +10,30 @@
 
 #include "ssd-internal.h"
 
-/* Required, all of them. */
-struct CmdOps {
-    /* The command ends now. */
-    void (*finish)(Ssd *ssd, uint32_t cmd, SsdStatus status);
-    /* It need wait no longer for one of its slots. */
-    void (*slot_settled)(Ssd *ssd, uint32_t cmd);
-    /* A READ: a unit that another one was loading is there, or cannot be read. */
-    void (*load_settled)(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool bad);
-    /* A READ: an operation of the array for it has ended. */
-    void (*read_done)(Ssd *ssd, uint32_t cmd, const NandOp *op);
-    /* It knows where its units are (Cmd.map_pending is 0 again). */
-    void (*map_ready)(Ssd *ssd, uint32_t cmd);
-};
-
 static inline void cmd_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
 {
-    ssd->cmd_ops->finish(ssd, cmd, status);
+    ssd->commands.ops->finish(ssd, cmd, status);
 }
 
 static inline void cmd_slot_settled(Ssd *ssd, uint32_t cmd)
 {
-    ssd->cmd_ops->slot_settled(ssd, cmd);
+    ssd->commands.ops->slot_settled(ssd, cmd);
 }
 
 static inline void cmd_load_settled(Ssd *ssd, uint32_t cmd, uint32_t lpn,
                                     bool bad)
 {
-    ssd->cmd_ops->load_settled(ssd, cmd, lpn, bad);
+    ssd->commands.ops->load_settled(ssd, cmd, lpn, bad);
 }
 
 static inline void cmd_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
 {
-    ssd->cmd_ops->read_done(ssd, cmd, op);
+    ssd->commands.ops->read_done(ssd, cmd, op);
 }
 
 static inline void cmd_map_ready(Ssd *ssd, uint32_t cmd)
 {
-    ssd->cmd_ops->map_ready(ssd, cmd);
+    ssd->commands.ops->map_ready(ssd, cmd);
 }
 
 /* Account the time since the last mark to a cost. */

@@ -20,10 +20,12 @@
 #define VSSD_FTL_SSD_INTERNAL_H
 
 #include "buffer/buffer-internal.h"
+#include "commands-internal.h"
 #include "gc/gc-internal.h"
 #include "host/host-internal.h"
 #include "inspect/inspect-internal.h"
 #include "journal/journal-internal.h"
+#include "l2p.h"
 #include "map/map-internal.h"
 #include "media/media-internal.h"
 #include "placement/placement-internal.h"
@@ -35,7 +37,6 @@ struct Ssd {
     SsdInfo info;
     const SsdHostOps *client;
     void *client_opaque;
-    const CmdOps *cmd_ops; /* of host/ */
     void (*wake)(Ssd *ssd, SsdWork work, uint32_t index); /* of ssd.c */
     /* Of map/: map_nand_entry(), for those below. */
     uint32_t (*nand_entry)(const Ssd *ssd, uint32_t lpn);
@@ -44,6 +45,9 @@ struct Ssd {
     const NandGeometry *geo;
     uint64_t now_ps;
     uint64_t rebased_ns; /* by how much the clock was last set back */
+    bool powered;
+    uint64_t powered_ns;       /* with power, up to powered_since_ps */
+    uint64_t powered_since_ps; /* the last return of power; or cut, while off */
     /* Shifts, because units, pages and blocks are counted all the time. */
     unsigned unit_shift;       /* bytes to units */
     unsigned block_shift;      /* host blocks to units */
@@ -51,6 +55,8 @@ struct Ssd {
     uint64_t first_unit_parts; /* unit_parts() of a page's first unit */
     Age *age;   /* or NULL: ssd_age() has not been called */
 
+    Commands commands;
+    L2p l2p;
     Media media;
     Journal journal;
     Placement placement;
@@ -70,6 +76,17 @@ static inline bool unit_is_valid(const Ssd *ssd, uint32_t ppu)
 static inline uint32_t ppu_page(const Ssd *ssd, uint32_t ppu)
 {
     return ppu >> ssd->page_units_shift;
+}
+
+/* Is the map found again in NAND after a power cut? */
+static inline bool saves(const Ssd *ssd)
+{
+    return ssd->l.n_saved > 0;
+}
+
+static inline bool has_checkpoints(const Ssd *ssd)
+{
+    return ssd->cfg->recovery == SSD_RECOVERY_CHECKPOINT;
 }
 
 /* The drive has just been loaded from a stream that was kept. */

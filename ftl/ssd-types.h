@@ -35,6 +35,14 @@ typedef struct SlotList {
     uint32_t n;
 } SlotList;
 
+/* What the buffer has of a stream (buffer/stream-queue.c). */
+typedef struct StreamQueue {
+    SlotList due, fresh; /* its DIRTY slots, oldest first: those that must not
+                            wait for a full page, and the others */
+    uint32_t n_victims;  /* of those due, victims and due for no other reason */
+    uint32_t n_unsafe;   /* slots whose newest data is not in NAND */
+} StreamQueue;
+
 /* Pages that must be programmed again, because their program failed. */
 typedef struct JobFifo {
     uint32_t head;
@@ -53,11 +61,12 @@ typedef enum SsdWork {
     WORK_GC,         /* of a plane: start garbage collection, or go on with it */
     WORK_GC_FORCE,   /* of a plane: collect a block, however many are free */
     WORK_GC_RELEASE, /* of a block: an empty victim may be erased now */
+    WORK_PLACEMENT,  /* of a plane: may it be given a page? */
     WORK_BUFFER,     /* program what is due (index: 0) */
+    WORK_BUFFER_WAITS, /* the same, if it has found no plane (index: 0) */
     WORK_HOST,       /* slots have become free (index: 0) */
 } SsdWork;
 
-typedef struct CmdOps CmdOps;
 typedef struct PlaneWear PlaneWear; /* gc/wear.c */
 typedef struct GcPolicy GcPolicy;
 typedef struct AllocPolicy AllocPolicy;

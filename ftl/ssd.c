@@ -138,7 +138,7 @@ static void dispatch(Ssd *ssd, const Event *e)
     if (ssd->media.cut_due) {
         power_lost(ssd);
     }
-    if (ssd->host.running == 0 && ssd->buffer.policy->early) {
+    if (ssd->commands.running == 0 && ssd->buffer.policy->early) {
         buffer_idle(ssd);
     }
 }
@@ -155,8 +155,16 @@ static void wake(Ssd *ssd, SsdWork work, uint32_t index)
     case WORK_GC_RELEASE:
         gc_release(ssd, index);
         break;
+    case WORK_PLACEMENT:
+        plane_update(ssd, index);
+        break;
     case WORK_BUFFER:
         write_pump(ssd);
+        break;
+    case WORK_BUFFER_WAITS:
+        if (ssd->buffer.pump_waits) {
+            write_pump(ssd);
+        }
         break;
     case WORK_HOST:
         host_room(ssd);
@@ -185,13 +193,13 @@ uint64_t ssd_next_event_ns(const Ssd *ssd)
     uint64_t next_ns;
 
     if (ssd->host.done.head != NONE) {
-        return sim_ceil_ns(ssd->host.cmd[ssd->host.done.head].complete_ps);
+        return sim_ceil_ns(ssd->commands.cmd[ssd->host.done.head].complete_ps);
     }
     if (eventq_next_ps(&ssd->events) == SIM_NEVER) {
         return SSD_TIME_NEVER;
     }
     next_ns = sim_ceil_ns(eventq_next_ps(&ssd->events));
-    if (ssd->host.running == 0 && !ssd->power.recovery.on) {
+    if (ssd->commands.running == 0 && !ssd->power.recovery.on) {
         /* Background work returns nothing; look after it once in a while. */
         next_ns = MAX(next_ns, ssd->now_ps / PS_PER_NS + NS_PER_MS);
     }
@@ -200,7 +208,7 @@ uint64_t ssd_next_event_ns(const Ssd *ssd)
 
 void ssd_hint(const Ssd *ssd, uint64_t lba, bool soon)
 {
-    const uint32_t *entry = &ssd->map.entry[lba >> ssd->block_shift];
+    const uint32_t *entry = &ssd->l2p.entry[lba >> ssd->block_shift];
 
     if (!soon) {
         __builtin_prefetch(entry);
@@ -229,7 +237,7 @@ static uint64_t map_units(const Ssd *ssd)
 
 static void init_tables(Ssd *ssd)
 {
-    ssd->map.entry = lazy_new(uint32_t, map_units(ssd));
+    ssd->l2p.entry = lazy_new(uint32_t, map_units(ssd));
     ssd->media.spare_lpn = lazy_new(uint32_t, ssd->l.raw_units);
     if (ssd->client || saves(ssd)) {
         ssd->media.spare_version = lazy_new(uint64_t, ssd->l.raw_units);
@@ -246,7 +254,7 @@ static void init_tables(Ssd *ssd)
 
 void ssd_expect_full(Ssd *ssd)
 {
-    lazy_dense(ssd->map.entry, map_units(ssd), sizeof(*ssd->map.entry));
+    lazy_dense(ssd->l2p.entry, map_units(ssd), sizeof(*ssd->l2p.entry));
     lazy_dense(ssd->media.spare_lpn, ssd->l.raw_units,
                sizeof(*ssd->media.spare_lpn));
     lazy_dense(ssd->media.valid, valid_words(ssd), sizeof(*ssd->media.valid));
@@ -274,7 +282,7 @@ static void init_info(Ssd *ssd)
     info->keeps_buffer = cfg->plp;
     info->longest_recovery_ns = sim_ceil_ns(recovery_longest_ps(ssd));
     info->memory_bytes =
-        map_units(ssd) * sizeof(*ssd->map.entry) +
+        map_units(ssd) * sizeof(*ssd->l2p.entry) +
         ssd->l.raw_units * sizeof(*ssd->media.spare_lpn) +
         (ssd->media.spare_version
              ? ssd->l.raw_units * sizeof(*ssd->media.spare_version)
@@ -357,7 +365,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     }
     ssd->client = host;
     ssd->client_opaque = opaque;
-    ssd->cmd_ops = &host_cmd_ops;
+    ssd->commands.ops = &host_cmd_ops;
     ssd->wake = wake;
     ssd->host.gate = &power_gate;
     ssd->nand_entry = map_nand_entry;
@@ -366,7 +374,8 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->placement.policy = alloc_policies[cfg->alloc];
     ssd->buffer.policy = buffer_policies[cfg->buffer];
     ssd->map.policy = map_policies[cfg->mapper];
-    ssd->power.on = true;
+    ssd->buffer.client = ssd->map.policy->changed ? &map_buffer_client : NULL;
+    ssd->powered = true;
     eventq_init(&ssd->events);
     ssd->cfg->nand.seed = ssd->cfg->seed;
     ssd->nand = nand_create(&ssd->cfg->nand, &ssd->events, op_done, ssd);
@@ -384,6 +393,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     refresh_init(ssd);
     trim_init(ssd);
     saved_create(ssd);
+    recovery_init(ssd);
     alloc_init(ssd);
     gc_init(ssd);
     block_init(ssd);
@@ -396,7 +406,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     if (ssd->map.policy->init) {
         ssd->map.policy->init(ssd);
     }
-    ssd->host.free_cmd = NONE;
+    ssd->commands.free_cmd = NONE;
     ssd->host.done = (CmdFifo){NONE, NONE};
     host_init_link(ssd);
     init_info(ssd);
@@ -428,10 +438,11 @@ void ssd_destroy(Ssd *ssd)
     block_destroy(ssd);
     stream_destroy(ssd);
     saved_destroy(ssd);
+    recovery_destroy(ssd);
     refresh_destroy(ssd);
     nand_destroy(ssd->nand);
     eventq_destroy(&ssd->events);
-    lazy_free(ssd->map.entry, map_units(ssd), sizeof(*ssd->map.entry));
+    lazy_free(ssd->l2p.entry, map_units(ssd), sizeof(*ssd->l2p.entry));
     lazy_free(ssd->media.spare_lpn, ssd->l.raw_units,
               sizeof(*ssd->media.spare_lpn));
     lazy_free(ssd->media.spare_version, ssd->l.raw_units,
@@ -446,7 +457,7 @@ void ssd_destroy(Ssd *ssd)
     g_free(ssd->buffer.epoch);
     g_free(ssd->media.job);
     g_free(ssd->media.job_unit);
-    g_free(ssd->host.cmd);
+    g_free(ssd->commands.cmd);
     g_free(ssd->journal.meta_read);
     g_free(ssd->host.core_ps);
     g_free(ssd->buffer.kept);
@@ -461,7 +472,7 @@ void ssd_destroy(Ssd *ssd)
 
 bool ssd_powered(const Ssd *ssd)
 {
-    return ssd->power.on;
+    return ssd->powered;
 }
 
 const SsdInfo *ssd_info(const Ssd *ssd)
@@ -492,7 +503,14 @@ size_t ssd_advance(Ssd *ssd, uint64_t now_ns, SsdCompletion *done, size_t max)
 void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
 {
     ssd_run(ssd, now_ns);
-    stream_end_host(ssd, now_ns, stream);
+    g_assert(stream < ssd->l.n_streams);
+    if (ssd->inspect.recording) {
+        recording_close(ssd->inspect.recording, stream, now_ns);
+    }
+    if (ssd->powered) {
+        queue_disown(ssd, stream);
+        stream_end(ssd, stream);
+    }
 }
 
 void ssd_power_cut(Ssd *ssd, uint64_t now_ns)

@@ -27,7 +27,7 @@ void write_epochs_advance(Ssd *ssd)
 
         ssd->buffer.first_epoch++;
         if (cmd != NONE && saved_flush(ssd, cmd)) {
-            cmd_account(ssd, &ssd->host.cmd[cmd], COST_flush);
+            cmd_account(ssd, &ssd->commands.cmd[cmd], COST_flush);
             cmd_finish(ssd, cmd, SSD_STATUS_OK);
         }
     }
@@ -56,7 +56,7 @@ void write_begin_epoch(Ssd *ssd, uint32_t cmd)
     epoch_at(ssd, ssd->buffer.cur_epoch)->cmd = cmd;
     ssd->buffer.cur_epoch++;
     *epoch_at(ssd, ssd->buffer.cur_epoch) = (Epoch){.left = 0, .cmd = NONE};
-    stream_all_due(ssd);
+    queue_all_due(ssd);
     write_epochs_advance(ssd);
 }
 
@@ -81,7 +81,7 @@ void write_fail_barriers(Ssd *ssd)
 
         epoch_at(ssd, e)->cmd = NONE;
         if (cmd != NONE) {
-            cmd_account(ssd, &ssd->host.cmd[cmd], COST_flush);
+            cmd_account(ssd, &ssd->commands.cmd[cmd], COST_flush);
             cmd_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
         }
     }

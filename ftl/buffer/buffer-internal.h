@@ -106,7 +106,14 @@ typedef struct EarlyFlush {
     uint32_t rewrites, last_rewrites;   /* of slots flushed early */
 } EarlyFlush;
 
+/* What those above hear of units; NULL: nobody wants to. */
+typedef struct BufferClient {
+    /* The unit is in NAND at a new place. */
+    void (*programmed)(Ssd *ssd, uint32_t lpn);
+} BufferClient;
+
 typedef struct Buffer {
+    const BufferClient *client;
     const BufferPolicy *policy;
     Slot *slot;
     uint32_t n_slot_records; /* l.n_slots, and some for released ones */
@@ -125,6 +132,14 @@ typedef struct Buffer {
     uint64_t dram_move_ps; /* of that, by buffer.mb_s; 0: takes no time */
     EarlyFlush early;
     uint64_t last_version;
+    CmdFifo waiting; /* writes that wait for slots */
+    bool pump_waits; /* write_pump() has found no plane for what is due */
+    uint32_t stream_cursor;
+    uint64_t dirty_streams; /* as bits: those with DIRTY slots */
+    /* Total time in which a full page was ready and only GC could have made room
+     * for it. */
+    uint64_t stall_ps;
+    uint64_t stalled_since_ps; /* or SIM_NEVER */
     Waiter *waiter;
     uint32_t n_waiters;
     uint32_t free_waiter;

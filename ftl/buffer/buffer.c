@@ -14,7 +14,6 @@
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
 #include "commands.h"
-#include "map/map.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 
@@ -45,7 +44,7 @@ void buffer_create(Ssd *ssd)
     ssd->buffer.n_evicting = 0;
     ssd->buffer.n_victims = 0;
     ssd->buffer.n_promised = 0;
-    stream_forget_slots(ssd);
+    queue_forget_slots(ssd);
     for (unsigned i = 0; i < BUFFER_LISTS; i++) {
         ssd->buffer.list[i] = empty_list;
     }
@@ -58,7 +57,7 @@ void buffer_create(Ssd *ssd)
 
 void slot_force(Ssd *ssd, uint32_t i)
 {
-    stream_make_due(ssd, i, &ssd->buffer.slot[i].force);
+    queue_make_due(ssd, i, &ssd->buffer.slot[i].force);
 }
 
 /* ---- slots ----------------------------------------------------------------- */
@@ -76,8 +75,8 @@ uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream)
         .newer = NONE,
         .waiters = NONE,
     };
-    ssd->map.entry[lpn] = MAP_BUFFERED | i;
-    trim_note_used(ssd, lpn);
+    ssd->l2p.entry[lpn] = MAP_BUFFERED | i;
+    l2p_note_used(&ssd->l2p, lpn);
     return i;
 }
 
@@ -85,27 +84,27 @@ void slot_unsafe(Ssd *ssd, uint32_t i)
 {
     write_join_epoch(ssd, &ssd->buffer.slot[i]);
     ssd->buffer.n_unsafe++;
-    ssd->placement.stream[ssd->buffer.slot[i].stream].n_unsafe++;
+    ssd->placement.stream[ssd->buffer.slot[i].stream].queue.n_unsafe++;
 }
 
 static void slot_safe(Ssd *ssd, Slot *s)
 {
     write_leave_epoch(ssd, s);
     ssd->buffer.n_unsafe--;
-    ssd->placement.stream[s->stream].n_unsafe--;
+    ssd->placement.stream[s->stream].queue.n_unsafe--;
 }
 
 void slot_make_dirty(Ssd *ssd, uint32_t i)
 {
     ssd->buffer.slot[i].state = SLOT_DIRTY;
     ssd->buffer.n_dirty++;
-    stream_insert(ssd, i);
+    queue_insert(ssd, i);
 }
 
 void slot_leave_dirty(Ssd *ssd, uint32_t i)
 {
     ssd->buffer.n_dirty--;
-    stream_remove(ssd, i);
+    queue_remove(ssd, i);
     if (ssd->buffer.slot[i].listed) {
         ssd->buffer.slot[i].state = SLOT_PROGRAMMING; /* what the policy is to see */
         ssd->buffer.policy->cleaned(ssd, i);
@@ -230,7 +229,7 @@ void slot_wait(Ssd *ssd, uint32_t i, uint32_t cmd, WaitFor what)
                               .next = ssd->buffer.slot[i].waiters,
                               .what = (uint8_t)what};
     ssd->buffer.slot[i].waiters = w;
-    ssd->host.cmd[cmd].pending++;
+    ssd->commands.cmd[cmd].pending++;
 }
 
 /* ---- what the policy hears --------------------------------------------------- */
@@ -295,7 +294,7 @@ static bool has_room(const Ssd *ssd)
 static void give_up_clean(Ssd *ssd, uint32_t i)
 {
     ssd->buffer.stats.clean_evictions++;
-    ssd->map.entry[ssd->buffer.slot[i].lpn] = ssd->buffer.slot[i].old_entry;
+    ssd->l2p.entry[ssd->buffer.slot[i].lpn] = ssd->buffer.slot[i].old_entry;
     slot_free(ssd, i);
 }
 
@@ -308,7 +307,7 @@ static void start_eviction(Ssd *ssd, uint32_t i)
         ssd->buffer.stats.dirty_evictions++;
         ssd->buffer.early.evictions++;
     }
-    stream_make_due(ssd, i, &s->evict);
+    queue_make_due(ssd, i, &s->evict);
     ssd->buffer.n_evicting++;
     if (s->sent) {
         release(ssd, s);
@@ -370,7 +369,7 @@ static void promise(Ssd *ssd, Cmd *c)
 
 void buffer_took(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
 
     if (c->promised > 0) {
         c->promised--;
@@ -380,15 +379,15 @@ void buffer_took(Ssd *ssd, uint32_t cmd)
 
 void buffer_settle(Ssd *ssd, uint32_t cmd)
 {
-    ssd->buffer.n_promised -= ssd->host.cmd[cmd].promised;
-    ssd->host.cmd[cmd].promised = 0;
+    ssd->buffer.n_promised -= ssd->commands.cmd[cmd].promised;
+    ssd->commands.cmd[cmd].promised = 0;
 }
 
 /* Victims leave by the page of their stream: those that would follow fill it
  * up. */
 static void fill_victims(Ssd *ssd, uint32_t stream)
 {
-    const SlotList *due = &ssd->placement.stream[stream].due;
+    const SlotList *due = &ssd->placement.stream[stream].queue.due;
     uint32_t i;
 
     while (due->n % ssd->l.units_per_program != 0 &&
@@ -401,7 +400,7 @@ static void fill_victims(Ssd *ssd, uint32_t stream)
 
 bool buffer_make_room(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
     uint32_t stream = NONE;
 
@@ -410,7 +409,7 @@ bool buffer_make_room(Ssd *ssd, uint32_t cmd)
     }
     c->room_lpn = MAX(c->room_lpn, c->next_lpn);
     for (; c->room_lpn <= last; c->room_lpn++) {
-        if (!map_is_buffered(ssd->map.entry[c->room_lpn])) {
+        if (!map_is_buffered(ssd->l2p.entry[c->room_lpn])) {
             promise(ssd, c);
         }
     }

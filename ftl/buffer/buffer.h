@@ -98,6 +98,42 @@ static inline bool slot_only_victim(const Ssd *ssd, const Slot *s)
     return s->evict && !s->force && s->epoch == ssd->buffer.cur_epoch;
 }
 
+/* ---- stream-queue.c ---------------------------------------------------- */
+
+/* Nothing is in the buffer. */
+void queue_forget_slots(Ssd *ssd);
+
+/* A slot has become DIRTY; leaves.  Whether it is due must not change between
+ * the two but by queue_make_due() and queue_all_due(). */
+void queue_insert(Ssd *ssd, uint32_t slot);
+void queue_remove(Ssd *ssd, uint32_t slot);
+
+/* A slot, DIRTY or not, belongs to another stream now. */
+void queue_change(Ssd *ssd, uint32_t slot, uint32_t stream);
+
+/* The stream ends.  Its units belong to none from now on, rather than to the
+ * next stream of that number. */
+void queue_disown(Ssd *ssd, uint32_t stream);
+
+/* Set one of the slot's flags that make it due, be it DIRTY or not yet. */
+void queue_make_due(Ssd *ssd, uint32_t slot, bool *flag);
+
+/* Every DIRTY slot is of an earlier epoch now, and due. */
+void queue_all_due(Ssd *ssd);
+
+/* The lists of the streams were loaded. */
+void queue_note_slots(Ssd *ssd);
+
+/* The stream whose page goes to NAND next, or NONE; is there one? */
+uint32_t queue_ready(Ssd *ssd);
+bool queue_waits(const Ssd *ssd);
+
+/* Is there enough for another page of the row that the stream has begun? */
+bool queue_goes_on(const Ssd *ssd, uint32_t stream);
+
+/* Which DIRTY slot of the stream goes next; NONE: there is none. */
+uint32_t queue_pick(const Ssd *ssd, uint32_t stream);
+
 /* ---- write.c ----------------------------------------------------------- */
 
 /* Put as much of the command into the buffer as has room.  true: all of it. */

@@ -69,7 +69,7 @@ static bool early_page(Ssd *ssd)
            ssd->buffer.slot[i].stream == stream) {
         /* Out of the dirty ones already, or it would be the next again. */
         ssd->buffer.slot[i].early = true;
-        stream_make_due(ssd, i, &ssd->buffer.slot[i].force);
+        queue_make_due(ssd, i, &ssd->buffer.slot[i].force);
         ssd->buffer.policy->cleaned(ssd, i);
         ssd->buffer.early.busy++;
         ssd->buffer.stats.early_flushes++;

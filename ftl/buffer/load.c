@@ -36,7 +36,7 @@ static void unit_loaded(Ssd *ssd, uint32_t i, bool bad)
     Slot *s = &ssd->buffer.slot[i];
 
     if (s->dead || s->evict || bad) {
-        ssd->map.entry[s->lpn] = s->old_entry;
+        ssd->l2p.entry[s->lpn] = s->old_entry;
         slot_free(ssd, i);
     } else {
         s->state = SLOT_CLEAN;

@@ -16,11 +16,8 @@
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
 #include "commands.h"
-#include "gc/gc.h"
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
-#include "map/map-policy.h"
-#include "map/map.h"
 #include "media/media.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
@@ -68,7 +65,7 @@ void write_fail_waiters(Ssd *ssd)
                                                  : take_durable_waiters(ssd, s);
 
         for (uint32_t w = waiters; w != NONE; w = ssd->buffer.waiter[w].next) {
-            ssd->host.cmd[ssd->buffer.waiter[w].cmd].status =
+            ssd->commands.cmd[ssd->buffer.waiter[w].cmd].status =
                 SSD_STATUS_WRITE_FAULT;
         }
         slot_tell_waiters(ssd, waiters);
@@ -106,7 +103,7 @@ void write_filled(Ssd *ssd, uint32_t i, bool bad)
         s->poison = true;
     }
     if (s->dead) {
-        ssd->map.entry[s->lpn] = 0;
+        ssd->l2p.entry[s->lpn] = 0;
         slot_free(ssd, i);
     } else {
         slot_make_dirty(ssd, i);
@@ -136,12 +133,12 @@ static void rewrite_slot(Ssd *ssd, uint32_t i, uint64_t version,
     if (s->dead) {
         s->dead = false;
         s->poison = false;
-        ssd->map.mapped_units++;
+        ssd->l2p.mapped_units++;
     } else if (unsafe) {
         tell_superseded(ssd, s);
     }
     s->version = version;
-    stream_change(ssd, i, stream);
+    queue_change(ssd, i, stream);
     if (!unsafe) {
         dirty_again(ssd, i);
     }
@@ -155,7 +152,7 @@ static uint32_t queue_behind(Ssd *ssd, uint32_t older, uint32_t stream)
     uint32_t i = slot_take(ssd, lpn, stream);
 
     slot_unsafe(ssd, i);
-    ssd->map.mapped_units += ssd->buffer.slot[older].dead;
+    ssd->l2p.mapped_units += ssd->buffer.slot[older].dead;
     ssd->buffer.slot[i].state = SLOT_BLOCKED;
     ssd->buffer.slot[i].older = older;
     ssd->buffer.slot[i].poison =
@@ -167,12 +164,12 @@ static uint32_t queue_behind(Ssd *ssd, uint32_t older, uint32_t stream)
 
 static uint32_t new_slot(Ssd *ssd, uint32_t lpn, bool partial, uint32_t stream)
 {
-    uint32_t entry = ssd->map.entry[lpn];
+    uint32_t entry = ssd->l2p.entry[lpn];
     uint32_t i = slot_take(ssd, lpn, stream);
 
     slot_unsafe(ssd, i);
     ssd->buffer.slot[i].old_entry = entry;
-    ssd->map.mapped_units += entry == 0;
+    ssd->l2p.mapped_units += entry == 0;
     if (partial && entry) {
         start_fill(ssd, i);
     } else {
@@ -194,7 +191,7 @@ static void note_extent(Slot *s, bool partial)
 /* The unit of a command has been written; the drive has chosen its stream. */
 static void note_hot(Ssd *ssd, uint32_t cmd, uint32_t lpn, uint32_t stream)
 {
-    const SsdCmd *r = &ssd->host.cmd[cmd].req;
+    const SsdCmd *r = &ssd->commands.cmd[cmd].req;
     uint64_t from = MAX((uint64_t)lpn << ssd->block_shift, r->lba);
     uint64_t to = MIN((lpn + 1ULL) << ssd->block_shift, r->lba + r->nblocks);
 
@@ -206,8 +203,8 @@ static void note_hot(Ssd *ssd, uint32_t cmd, uint32_t lpn, uint32_t stream)
 static uint32_t insert_unit(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool partial,
                             uint32_t stream)
 {
-    uint64_t version = ssd->host.cmd[cmd].req.version;
-    uint32_t entry = ssd->map.entry[lpn];
+    uint64_t version = ssd->commands.cmd[cmd].req.version;
+    uint32_t entry = ssd->l2p.entry[lpn];
     bool buffered = map_is_buffered(entry);
     uint32_t i = map_slot(entry);
 
@@ -235,7 +232,7 @@ static uint32_t insert_unit(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool partial,
 
 bool write_insert(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
     unsigned shift = ssd->block_shift;
     uint64_t end = c->req.lba + c->req.nblocks;
     uint64_t last = (end - 1) >> shift;
@@ -259,7 +256,7 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
             note_hot(ssd, cmd, (uint32_t)lpn, stream);
         }
         oplog_unit(ssd->inspect.log, OPLOG_BUFFER, 0, stream, (uint32_t)lpn,
-                   ssd->now_ps, ssd->host.cmd[cmd].serial, 0);
+                   ssd->now_ps, ssd->commands.cmd[cmd].serial, 0);
         tell_buffered(ssd, &ssd->buffer.slot[i]);
         if (wait) {
             slot_wait(ssd, i, cmd, data_in ? WAIT_DATA_IN : WAIT_DURABLE);
@@ -292,12 +289,12 @@ static void gather_page(Ssd *ssd, uint32_t j)
     uint32_t i;
 
     while (job->n < most &&
-           (i = stream_pick(ssd, job->stream)) != NONE) {
+           (i = queue_pick(ssd, job->stream)) != NONE) {
         slot_leave_dirty(ssd, i);
         ssd->buffer.slot[i].state = SLOT_PROGRAMMING;
         unit[job->n++] = i;
     }
-    if (ssd->host.waiting.head != NONE && !ssd->buffer.policy->caches) {
+    if (ssd->buffer.waiting.head != NONE && !ssd->buffer.policy->caches) {
         ssd->buffer.stats.dirty_evictions += job->n;
     }
 }
@@ -373,7 +370,7 @@ static void submit_page(Ssd *ssd, uint32_t j, bool more)
 
     stamp_page(ssd, j);
     ssd->media.plane[plane].host_programs++;
-    gc_charge_host(ssd, &ssd->media.plane[plane]);
+    plane_charge_host(ssd, &ssd->media.plane[plane]);
     plane_update(ssd, plane);
     faulty_submit(ssd, &op);
 }
@@ -430,7 +427,7 @@ static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
 
     do {
         job[n++] = gather(ssd, plane, stream);
-    } while (stream_goes_on(ssd, stream) &&
+    } while (queue_goes_on(ssd, stream) &&
              (plane = rows_more(ssd, stream)) != NONE);
     for (uint32_t i = 0; i < n; i++) {
         submit_page(ssd, job[i], i + 1 < n);
@@ -443,16 +440,16 @@ static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
 static void stall_begins(Ssd *ssd)
 {
     if (ssd->placement.n_starved > 0 &&
-        ssd->host.stalled_since_ps == SIM_NEVER) {
-        ssd->host.stalled_since_ps = ssd->now_ps;
+        ssd->buffer.stalled_since_ps == SIM_NEVER) {
+        ssd->buffer.stalled_since_ps = ssd->now_ps;
     }
 }
 
 static void stall_ends(Ssd *ssd)
 {
-    if (ssd->host.stalled_since_ps != SIM_NEVER) {
-        ssd->host.stall_ps += ssd->now_ps - ssd->host.stalled_since_ps;
-        ssd->host.stalled_since_ps = SIM_NEVER;
+    if (ssd->buffer.stalled_since_ps != SIM_NEVER) {
+        ssd->buffer.stall_ps += ssd->now_ps - ssd->buffer.stalled_since_ps;
+        ssd->buffer.stalled_since_ps = SIM_NEVER;
     }
 }
 
@@ -471,7 +468,7 @@ static bool send_next(Ssd *ssd, uint32_t stream)
         return true;
     }
     lpn = ssd->placement.policy->by_lpn
-              ? ssd->buffer.slot[stream_pick(ssd, stream)].lpn
+              ? ssd->buffer.slot[queue_pick(ssd, stream)].lpn
               : NONE;
     plane = alloc_pick(ssd, lpn, stream);
     if (plane == NONE) {
@@ -508,11 +505,11 @@ void write_pump(Ssd *ssd)
     uint32_t waits = 0; /* streams in a row that found no plane */
     uint32_t stream;
 
-    ssd->placement.pump_waits = true;
+    ssd->buffer.pump_waits = true;
     if (ssd->media.given_up || !redo(ssd)) {
         return;
     }
-    while ((stream = stream_ready(ssd)) != NONE) {
+    while ((stream = queue_ready(ssd)) != NONE) {
         if (send_next(ssd, stream)) {
             waits = 0;
         } else if (++waits == most) {
@@ -520,7 +517,7 @@ void write_pump(Ssd *ssd)
             return;
         }
     }
-    ssd->placement.pump_waits = false;
+    ssd->buffer.pump_waits = false;
     stall_ends(ssd);
 }
 
@@ -567,7 +564,9 @@ static void slot_programmed(Ssd *ssd, uint32_t i, uint32_t ppu)
             block_clear_valid(ssd, s->old_entry - 1);
         }
         block_set_valid(ssd, ppu);
-        map_changed(ssd, s->lpn, MAP_PROGRAMMED);
+        if (ssd->buffer.client) {
+            ssd->buffer.client->programmed(ssd, s->lpn);
+        }
         entry = ppu + 1;
     }
     if (newer != NONE) {
@@ -575,7 +574,7 @@ static void slot_programmed(Ssd *ssd, uint32_t i, uint32_t ppu)
         ssd->buffer.slot[newer].old_entry = entry;
         slot_make_dirty(ssd, newer);
     } else if (!s->listed || s->dead) {
-        ssd->map.entry[s->lpn] = entry;
+        ssd->l2p.entry[s->lpn] = entry;
     }
     tell_programmed(ssd, s);
     if (s->listed && !s->dead) {
@@ -614,10 +613,11 @@ void write_page_done(Ssd *ssd, uint32_t j)
  * for those on their way, too. */
 void write_start_close(Ssd *ssd, uint32_t cmd)
 {
-    uint32_t stream = ssd->host.cmd[cmd].req.stream;
+    uint32_t stream = ssd->commands.cmd[cmd].req.stream;
 
     ssd->placement.stream[stream].taken = 0;
-    if (ssd->media.given_up && ssd->placement.stream[stream].n_unsafe > 0) {
+    if (ssd->media.given_up &&
+        ssd->placement.stream[stream].queue.n_unsafe > 0) {
         cmd_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
         return;
     }
@@ -629,7 +629,7 @@ void write_start_close(Ssd *ssd, uint32_t cmd)
             slot_force(ssd, i);
         }
     }
-    if (ssd->host.cmd[cmd].pending == 0) {
+    if (ssd->commands.cmd[cmd].pending == 0) {
         write_end_close(ssd, cmd);
     } else {
         write_pump(ssd);
@@ -638,7 +638,7 @@ void write_start_close(Ssd *ssd, uint32_t cmd)
 
 void write_end_close(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
 
     stream_close_blocks(ssd, c->req.stream);
     cmd_account(ssd, c, COST_flush);

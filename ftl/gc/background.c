@@ -42,7 +42,7 @@ static void arm_scan(Ssd *ssd)
 void background_quiet(Ssd *ssd)
 {
     ssd->gc.background.quiet_ps = ssd->now_ps;
-    if (ssd->power.on && (ssd->l.gc_soft_blocks > 0 || refresh_is_on(ssd))) {
+    if (ssd->powered && (ssd->l.gc_soft_blocks > 0 || refresh_is_on(ssd))) {
         arm_idle(ssd);
     }
 }
@@ -71,7 +71,7 @@ static void begin_idle(Ssd *ssd)
     Background *b = &ssd->gc.background;
 
     b->idle_armed = false;
-    if (ssd->host.running > 0) {
+    if (ssd->commands.running > 0) {
         return; /* comes again when the last of them ends */
     }
     if (ssd->now_ps < b->quiet_ps + ssd->cfg->t_idle_ps) {

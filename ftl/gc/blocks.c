@@ -7,7 +7,7 @@
 #include "gc/age-tree.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
-#include "journal/saved.h"
+#include "placement/placement.h"
 #include "ssd-internal.h"
 
 static void opened(Ssd *ssd, uint32_t block, uint32_t open)
@@ -23,8 +23,8 @@ static const MediaClient media_client = {
     .opened = opened,
     .taken = unit_taken,
     .left = unit_leave,
+    .erasing = stream_erasing,
     .erased = wear_erased,
-    .page_done = saved_page_done,
 };
 
 /* ---- the index of FULL blocks -------------------------------------------- */

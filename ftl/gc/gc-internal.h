@@ -51,11 +51,9 @@ typedef struct Gc {
                                 counts, by Block.next, or NONE */
     bool called; /* a plane is to look for its next victim */
     bool alone; /* a victim is being chosen without regard to its stripe */
-    uint64_t mixed_pages; /* that cleaning could not keep apart */
     Background background;
     BlockHistory *history; /* by block; NULL without ftl.refresh_... */
     BackgroundStats background_stats;
-    uint64_t copied_units;
     uint64_t n_victims;
     uint64_t victim_units; /* of them, and how many of these were valid */
     uint64_t victim_valid;

@@ -233,7 +233,7 @@ static uint32_t take_any_page(Ssd *ssd, uint32_t plane)
 
         if (o->block != NONE) {
             ssd->media.block[o->block].stream = (uint8_t)ssd->l.n_streams;
-            ssd->gc.mixed_pages++;
+            ssd->placement.mixed_pages++;
             return block_take_page(ssd, plane, OPEN_GC, k);
         }
     }
@@ -606,7 +606,7 @@ static void let_host(Ssd *ssd, uint32_t plane)
     if (!p->accepting) {
         plane_update(ssd, plane);
     }
-    if (p->accepting && ssd->placement.pump_waits) {
+    if (p->accepting && ssd->buffer.pump_waits) {
         write_pump(ssd);
     }
 }
@@ -793,11 +793,11 @@ void gc_page_done(Ssd *ssd, uint32_t j)
     from = source_of(ssd, j);
     for (uint32_t i = 0; i < job->n; i++) {
         /* The map is large and its entries lie far apart: fetch them at once. */
-        __builtin_prefetch(&ssd->map.entry[spare_lpn(ssd, first + i)], 1);
+        __builtin_prefetch(&ssd->l2p.entry[spare_lpn(ssd, first + i)], 1);
     }
     for (uint32_t i = 0; i < job->n; i++) {
         if (map_move(ssd, unit[i], first + i)) {
-            ssd->gc.copied_units++;
+            ssd->inspect.gc_copied_units++;
             map_changed(ssd, spare_lpn(ssd, first + i), MAP_MOVED);
         }
         copy_ended(ssd, ppu_block(ssd, unit[i]));

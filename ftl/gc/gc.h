@@ -223,25 +223,6 @@ static inline bool gc_waits_for_unit(const Ssd *ssd, uint32_t plane)
     return ssd->media.mate && unit_is_called(ssd, plane);
 }
 
-/* What a page of the host takes of PlaneGc.credit. */
-static inline uint64_t gc_price(const Ssd *ssd)
-{
-    return (uint64_t)ssd->l.units_per_program << 16;
-}
-
-/* Must the host wait until cleaning has gained as much as a page takes? */
-static inline bool gc_holds_host(const Ssd *ssd, const Plane *p)
-{
-    return p->gc.active && p->gc.credit < gc_price(ssd) &&
-           p->gc.reads + p->gc.programs + p->erases + p->gc.trims > 0;
-}
-
-/* The host has taken a page of the plane. */
-static inline void gc_charge_host(const Ssd *ssd, Plane *p)
-{
-    p->gc.credit -= MIN(p->gc.credit, gc_price(ssd));
-}
-
 /* Does cleaning the block give back a program's pages at least? */
 static inline bool gc_gains(const Ssd *ssd, uint32_t block)
 {

@@ -23,8 +23,8 @@
 
 static uint64_t clock_ns(const Ssd *ssd)
 {
-    return ssd->cfg->nand.preload_hours * NS_PER_HOUR + ssd->power.powered_ns +
-           (ssd->now_ps - ssd->power.powered_since_ps) / PS_PER_NS;
+    return ssd->cfg->nand.preload_hours * NS_PER_HOUR + ssd->powered_ns +
+           (ssd->now_ps - ssd->powered_since_ps) / PS_PER_NS;
 }
 
 bool refresh_is_on(const Ssd *ssd)
@@ -91,9 +91,9 @@ bool refresh_needs(const Ssd *ssd, uint32_t block)
 
 void refresh_power_lost(Ssd *ssd)
 {
-    ssd->power.powered_ns +=
-        (ssd->now_ps - ssd->power.powered_since_ps) / PS_PER_NS;
-    ssd->power.powered_since_ps = ssd->now_ps;
+    ssd->powered_ns +=
+        (ssd->now_ps - ssd->powered_since_ps) / PS_PER_NS;
+    ssd->powered_since_ps = ssd->now_ps;
     for (uint32_t b = 0;
          ssd->gc.history && saves(ssd) && b < ssd->geo->n_blocks; b++) {
         ssd->gc.history[b].reads = 0;
@@ -103,5 +103,5 @@ void refresh_power_lost(Ssd *ssd)
 
 void refresh_power_on(Ssd *ssd)
 {
-    ssd->power.powered_since_ps = ssd->now_ps;
+    ssd->powered_since_ps = ssd->now_ps;
 }

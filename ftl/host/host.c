@@ -47,13 +47,13 @@ static void record_done(Ssd *ssd, const Cmd *c)
 
 static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
     uint64_t ns;
 
     c->complete_ps = ssd->now_ps;
     c->phase = CMD_DONE;
     c->status = status;
-    if (--ssd->host.running == 0) {
+    if (--ssd->commands.running == 0) {
         background_quiet(ssd);
     }
     fifo_push(ssd, &ssd->host.done, cmd);
@@ -222,7 +222,7 @@ static void run_send(Ssd *ssd, uint32_t cmd, ReadRun *run)
     };
 
     if (run->units > 0) {
-        ssd->host.cmd[cmd].pending++;
+        ssd->commands.cmd[cmd].pending++;
         faulty_submit(ssd, &op);
         *run = empty_run;
     }
@@ -254,7 +254,7 @@ static void run_add(Ssd *ssd, uint32_t cmd, ReadRun *run, uint32_t ppu,
 /* The data is in the drive's memory: send it to the host. */
 static void read_ready(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
     uint64_t end = link_transfer(ssd, &ssd->host.link_out_ps, ssd->now_ps, c);
 
     eventq_push(&ssd->events, end, SSD_EVENT_CMD_DONE, cmd);
@@ -262,7 +262,7 @@ static void read_ready(Ssd *ssd, uint32_t cmd)
 
 static void log_lookup(Ssd *ssd, uint32_t cmd, uint32_t lpn)
 {
-    uint32_t entry = ssd->map.entry[lpn];
+    uint32_t entry = ssd->l2p.entry[lpn];
     OplogWhere where = OPLOG_IN_NAND;
 
     if (map_is_buffered(entry)) {
@@ -275,7 +275,7 @@ static void log_lookup(Ssd *ssd, uint32_t cmd, uint32_t lpn)
         where = OPLOG_UNMAPPED;
     }
     oplog_add(ssd->inspect.log, OPLOG_LOOKUP, where, lpn, ssd->now_ps,
-              ssd->host.cmd[cmd].serial,
+              ssd->commands.cmd[cmd].serial,
               where == OPLOG_IN_NAND ? entry - 1 : 0);
 }
 
@@ -283,7 +283,7 @@ static void log_lookup(Ssd *ssd, uint32_t cmd, uint32_t lpn)
 static void read_slot(Ssd *ssd, uint32_t cmd, uint32_t i)
 {
     const Slot *s = &ssd->buffer.slot[i];
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
 
     if (s->dead) {
         return;
@@ -302,7 +302,7 @@ static void read_slot(Ssd *ssd, uint32_t cmd, uint32_t i)
 /* A slot for a unit that is being read from NAND. */
 static uint32_t loading_slot(Ssd *ssd, uint32_t cmd, uint32_t lpn)
 {
-    uint32_t entry = ssd->map.entry[lpn];
+    uint32_t entry = ssd->l2p.entry[lpn];
     uint64_t version = map_version(ssd, lpn);
     uint32_t i = slot_take(ssd, lpn, unit_stream(ssd, entry - 1));
 
@@ -326,19 +326,20 @@ static bool read_keeps(Ssd *ssd, uint32_t ppu)
 /* Room for one more unit, for which others do not wait already? */
 static bool read_has_room(Ssd *ssd, uint32_t cmd)
 {
-    return (ssd->host.waiting.head == NONE || ssd->host.waiting.head == cmd) &&
+    return (ssd->buffer.waiting.head == NONE ||
+            ssd->buffer.waiting.head == cmd) &&
            buffer_room(ssd);
 }
 
 static void read_nand(Ssd *ssd, uint32_t cmd, uint32_t lpn, ReadRun *run,
                       bool keeps)
 {
-    uint32_t ppu = ssd->map.entry[lpn] - 1;
+    uint32_t ppu = ssd->l2p.entry[lpn] - 1;
     uint32_t slot = NONE;
 
     check_spare(ssd, lpn, ppu);
     if (spare_poisoned(ssd, ppu)) {
-        note_bad(&ssd->host.cmd[cmd], (uint64_t)lpn << ssd->block_shift);
+        note_bad(&ssd->commands.cmd[cmd], (uint64_t)lpn << ssd->block_shift);
     }
     ssd->buffer.stats.read_misses++;
     if (keeps) {
@@ -351,14 +352,14 @@ static void read_nand(Ssd *ssd, uint32_t cmd, uint32_t lpn, ReadRun *run,
  * room in the buffer. */
 static bool read_units(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
     ReadRun run = empty_run;
 
     trim_before(ssd, c->next_lpn, last);
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint32_t lpn = (uint32_t)c->next_lpn;
-        uint32_t entry = ssd->map.entry[lpn];
+        uint32_t entry = ssd->l2p.entry[lpn];
         bool in_nand = entry && !map_is_buffered(entry);
         bool keeps = in_nand && read_keeps(ssd, entry - 1);
 
@@ -379,7 +380,7 @@ static bool read_units(Ssd *ssd, uint32_t cmd)
 /* Every unit has been looked up. */
 static void read_looked_up(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
 
     if (c->pending == 0) {
         eventq_push(&ssd->events, MAX(c->data_ps, ssd->now_ps),
@@ -390,9 +391,9 @@ static void read_looked_up(Ssd *ssd, uint32_t cmd)
 /* The command joins those that wait for room. */
 static void wait_for_room(Ssd *ssd, uint32_t cmd)
 {
-    ssd->host.cmd[cmd].waits = true;
-    fifo_push(ssd, &ssd->host.waiting, cmd);
-    if (ssd->host.waiting.head == cmd) {
+    ssd->commands.cmd[cmd].waits = true;
+    fifo_push(ssd, &ssd->buffer.waiting, cmd);
+    if (ssd->buffer.waiting.head == cmd) {
         host_room(ssd);
     } else if (buffer_make_room(ssd, cmd)) {
         host_room(ssd);
@@ -409,7 +410,7 @@ static bool map_ready(Ssd *ssd, uint32_t cmd)
 
 static void read_mapped(Ssd *ssd, uint32_t cmd)
 {
-    ssd->host.cmd[cmd].data_ps = ssd->now_ps;
+    ssd->commands.cmd[cmd].data_ps = ssd->now_ps;
     if (read_units(ssd, cmd)) {
         read_looked_up(ssd, cmd);
     } else {
@@ -419,7 +420,7 @@ static void read_mapped(Ssd *ssd, uint32_t cmd)
 
 static void start_read(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
 
     note_buffer(ssd);
@@ -435,7 +436,7 @@ static void start_read(Ssd *ssd, uint32_t cmd)
 
 void host_data(Ssd *ssd, uint32_t cmd)
 {
-    cmd_account(ssd, &ssd->host.cmd[cmd], COST_buffer);
+    cmd_account(ssd, &ssd->commands.cmd[cmd], COST_buffer);
     read_ready(ssd, cmd);
 }
 
@@ -459,7 +460,7 @@ static void account_read(Ssd *ssd, Cmd *c, const NandOp *op)
 /* A part of the command's data has come, by op or by another's operation. */
 static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
     bool by_dram = buffer_keeps_reads(ssd) || ssd->buffer.dram_move_ps;
 
     if (--c->pending > 0 || c->waits) {
@@ -487,10 +488,10 @@ static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
 static void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
 {
     if (op->status == NAND_UNCORRECTABLE) {
-        note_bad_parts(ssd, &ssd->host.cmd[cmd], op);
+        note_bad_parts(ssd, &ssd->commands.cmd[cmd], op);
     }
     if (ssd->buffer.dram_move_ps) {
-        Cmd *c = &ssd->host.cmd[cmd];
+        Cmd *c = &ssd->commands.cmd[cmd];
 
         uint64_t passed_ps = dram_passed(ssd, op->bytes >> ssd->unit_shift);
 
@@ -502,7 +503,7 @@ static void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
 static void host_load_settled(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool bad)
 {
     if (bad) {
-        note_bad(&ssd->host.cmd[cmd], (uint64_t)lpn << ssd->block_shift);
+        note_bad(&ssd->commands.cmd[cmd], (uint64_t)lpn << ssd->block_shift);
     }
     read_part_done(ssd, cmd, NULL);
 }
@@ -511,15 +512,15 @@ static void host_load_settled(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool bad)
 
 static uint64_t stall_clock(const Ssd *ssd)
 {
-    return ssd->host.stall_ps + (ssd->host.stalled_since_ps == SIM_NEVER
+    return ssd->buffer.stall_ps + (ssd->buffer.stalled_since_ps == SIM_NEVER
                                 ? 0
-                                : ssd->now_ps - ssd->host.stalled_since_ps);
+                                : ssd->now_ps - ssd->buffer.stalled_since_ps);
 }
 
 /* Every unit of the write is in the buffer. */
 static void write_inserted(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
     uint64_t waited = ssd->now_ps - c->mark_ps;
     uint64_t stalled = MIN(stall_clock(ssd) - c->stall_ps, waited);
 
@@ -533,7 +534,7 @@ static void write_inserted(Ssd *ssd, uint32_t cmd)
 
 static void host_slot_settled(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
 
     if (c->req.op == SSD_OP_FLUSH) {
@@ -552,7 +553,7 @@ static void host_slot_settled(Ssd *ssd, uint32_t cmd)
 
 static void start_write(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
     uint64_t first = c->req.lba >> ssd->block_shift;
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
 
@@ -574,7 +575,7 @@ static void start_write(Ssd *ssd, uint32_t cmd)
 /* A write that waits no longer for room came too late: the drive gave up. */
 static void host_map_ready(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
 
     cmd_account(ssd, c, COST_map);
     if (c->req.op == SSD_OP_READ) {
@@ -583,7 +584,7 @@ static void host_map_ready(Ssd *ssd, uint32_t cmd)
         host_finish(ssd, cmd, SSD_STATUS_READ_ONLY);
     } else {
         c->stall_ps = stall_clock(ssd);
-        if (ssd->host.waiting.head == cmd) {
+        if (ssd->buffer.waiting.head == cmd) {
             host_room(ssd);
         }
     }
@@ -592,16 +593,16 @@ static void host_map_ready(Ssd *ssd, uint32_t cmd)
 /* Take the command from those that wait for room. */
 static uint32_t end_waiting(Ssd *ssd)
 {
-    uint32_t cmd = fifo_pop(ssd, &ssd->host.waiting);
+    uint32_t cmd = fifo_pop(ssd, &ssd->buffer.waiting);
 
-    ssd->host.cmd[cmd].waits = false;
+    ssd->commands.cmd[cmd].waits = false;
     buffer_settle(ssd, cmd);
     return cmd;
 }
 
 static uint64_t last_lpn(const Ssd *ssd, uint32_t cmd)
 {
-    const SsdCmd *r = &ssd->host.cmd[cmd].req;
+    const SsdCmd *r = &ssd->commands.cmd[cmd].req;
 
     return (r->lba + r->nblocks - 1) >> ssd->block_shift;
 }
@@ -609,11 +610,11 @@ static uint64_t last_lpn(const Ssd *ssd, uint32_t cmd)
 /* Go on with the first command that waits; false: it still has to. */
 static bool go_on(Ssd *ssd)
 {
-    uint32_t cmd = ssd->host.waiting.head;
-    bool reads = ssd->host.cmd[cmd].req.op == SSD_OP_READ;
+    uint32_t cmd = ssd->buffer.waiting.head;
+    bool reads = ssd->commands.cmd[cmd].req.op == SSD_OP_READ;
 
     if (!reads) {
-        trim_before(ssd, ssd->host.cmd[cmd].next_lpn, last_lpn(ssd, cmd));
+        trim_before(ssd, ssd->commands.cmd[cmd].next_lpn, last_lpn(ssd, cmd));
     }
     if (!(reads ? read_units(ssd, cmd) : write_insert(ssd, cmd))) {
         return false;
@@ -629,11 +630,12 @@ static bool go_on(Ssd *ssd)
 
 void host_room(Ssd *ssd)
 {
-    while (ssd->host.waiting.head != NONE) {
-        bool known = ssd->host.cmd[ssd->host.waiting.head].map_pending == 0;
+    while (ssd->buffer.waiting.head != NONE) {
+        bool known =
+            ssd->commands.cmd[ssd->buffer.waiting.head].map_pending == 0;
         bool all = known && go_on(ssd);
 
-        if (known && !all && buffer_make_room(ssd, ssd->host.waiting.head)) {
+        if (known && !all && buffer_make_room(ssd, ssd->buffer.waiting.head)) {
             continue;
         }
         write_pump(ssd);
@@ -646,9 +648,9 @@ void host_room(Ssd *ssd)
 /* The drive has given up: reads go on without the buffer. */
 void host_fail_waiting(Ssd *ssd)
 {
-    while (ssd->host.waiting.head != NONE) {
+    while (ssd->buffer.waiting.head != NONE) {
         uint32_t cmd = end_waiting(ssd);
-        Cmd *c = &ssd->host.cmd[cmd];
+        Cmd *c = &ssd->commands.cmd[cmd];
         bool begun = c->next_lpn > c->req.lba >> ssd->block_shift;
 
         if (c->req.op == SSD_OP_READ) {
@@ -672,7 +674,7 @@ void host_fail_waiting(Ssd *ssd)
 /* A shutdown drains the buffer in any case. */
 static void start_flush(Ssd *ssd, uint32_t cmd)
 {
-    const SsdCmd *r = &ssd->host.cmd[cmd].req;
+    const SsdCmd *r = &ssd->commands.cmd[cmd].req;
 
     if (r->op == SSD_OP_FLUSH && r->close) {
         write_start_close(ssd, cmd);
@@ -707,7 +709,7 @@ static uint64_t n_units(const Ssd *ssd, const Cmd *c)
  * link.  true: it was not there yet. */
 static bool enters_dram(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
 
     if (!ssd->buffer.dram_move_ps || c->req.op != SSD_OP_WRITE || c->linked) {
         return false;
@@ -724,7 +726,7 @@ void host_start(Ssd *ssd, uint32_t cmd)
     if (enters_dram(ssd, cmd)) {
         return;
     }
-    account_start(ssd, &ssd->host.cmd[cmd]);
+    account_start(ssd, &ssd->commands.cmd[cmd]);
     if (!ssd->host.gate->waits(ssd, cmd)) {
         host_start_now(ssd, cmd);
     }
@@ -732,7 +734,7 @@ void host_start(Ssd *ssd, uint32_t cmd)
 
 void host_start_now(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
 
     if (c->status == SSD_STATUS_ABORTED) {
         host_finish(ssd, cmd, SSD_STATUS_ABORTED);
@@ -765,7 +767,7 @@ void host_start_now(Ssd *ssd, uint32_t cmd)
 
 void host_done(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->host.cmd[cmd];
+    Cmd *c = &ssd->commands.cmd[cmd];
 
     cmd_account(ssd, c, COST_link);
     host_finish(ssd, cmd, c->bad_lba == NO_LBA ? SSD_STATUS_OK
@@ -778,19 +780,20 @@ static uint32_t cmd_take(Ssd *ssd)
 {
     uint32_t i;
 
-    if (ssd->host.free_cmd == NONE) {
-        uint32_t old = ssd->host.n_cmds;
+    if (ssd->commands.free_cmd == NONE) {
+        uint32_t old = ssd->commands.n_cmds;
 
-        ssd->host.n_cmds = old ? old * 2 : 64;
-        ssd->host.cmd = g_renew(Cmd, ssd->host.cmd, ssd->host.n_cmds);
-        for (i = ssd->host.n_cmds; i-- > old;) {
-            ssd->host.cmd[i].phase = CMD_FREE;
-            ssd->host.cmd[i].next = ssd->host.free_cmd;
-            ssd->host.free_cmd = i;
+        ssd->commands.n_cmds = old ? old * 2 : 64;
+        ssd->commands.cmd =
+            g_renew(Cmd, ssd->commands.cmd, ssd->commands.n_cmds);
+        for (i = ssd->commands.n_cmds; i-- > old;) {
+            ssd->commands.cmd[i].phase = CMD_FREE;
+            ssd->commands.cmd[i].next = ssd->commands.free_cmd;
+            ssd->commands.free_cmd = i;
         }
     }
-    i = ssd->host.free_cmd;
-    ssd->host.free_cmd = ssd->host.cmd[i].next;
+    i = ssd->commands.free_cmd;
+    ssd->commands.free_cmd = ssd->commands.cmd[i].next;
     return i;
 }
 
@@ -814,13 +817,13 @@ static bool stream_is_bad(const Ssd *ssd, const SsdCmd *r)
 
 static int check_submit(const Ssd *ssd, const SsdCmd *r)
 {
-    if (!ssd->power.on) {
+    if (!ssd->powered) {
         return -ENODEV;
     }
     if (range_is_bad(ssd, r) || stream_is_bad(ssd, r)) {
         return -EINVAL;
     }
-    return ssd->host.running >= ssd->info.queue_depth ? -EBUSY : 0;
+    return ssd->commands.running >= ssd->info.queue_depth ? -EBUSY : 0;
 }
 
 /*
@@ -862,15 +865,15 @@ int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
     } else if (req->op == SSD_OP_WRITE && saves(ssd)) {
         ssd->buffer.last_version++;
     }
-    if (!ssd->power.submitted && has_checkpoints(ssd) &&
-        ssd->map.mapped_units > 0) {
+    if (!ssd->commands.submitted && has_checkpoints(ssd) &&
+        ssd->l2p.mapped_units > 0) {
         saved_preload(ssd);
     }
-    ssd->power.submitted = true;
+    ssd->commands.submitted = true;
     i = cmd_take(ssd);
-    ssd->host.cmd[i] = (Cmd){
+    ssd->commands.cmd[i] = (Cmd){
         .req = *req,
-        .serial = ++ssd->host.last_serial,
+        .serial = ++ssd->commands.last_serial,
         .submit_ps = ssd->now_ps,
         .mark_ps = ssd->now_ps,
         .bad_lba = NO_LBA,
@@ -878,18 +881,18 @@ int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
         .next = NONE,
     };
     if (!ssd->client && saves(ssd)) {
-        ssd->host.cmd[i].req.version = ssd->buffer.last_version;
+        ssd->commands.cmd[i].req.version = ssd->buffer.last_version;
     }
-    ssd->host.running++;
+    ssd->commands.running++;
     background_stop(ssd);
     oplog_unit(ssd->inspect.log, OPLOG_CMD,
                req->op | (req->fua ? 0x80 : 0) | (closes(req) ? 0x40 : 0),
                closes(req) ? req->stream : 0, req->nblocks, ssd->now_ps,
-               ssd->host.cmd[i].serial, req->lba);
+               ssd->commands.cmd[i].serial, req->lba);
     if (G_UNLIKELY(ssd->inspect.recording)) {
         recording_cmd(ssd->inspect.recording, req, now_ns);
     }
-    eventq_push(&ssd->events, start_ps(ssd, &ssd->host.cmd[i]),
+    eventq_push(&ssd->events, start_ps(ssd, &ssd->commands.cmd[i]),
                 SSD_EVENT_CMD_START, i);
     if (ssd->media.faults && faults_cmd(ssd->media.faults, ssd->now_ps)) {
         ssd->host.gate->cut(ssd);
@@ -899,8 +902,8 @@ int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
 
 bool host_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag)
 {
-    for (uint32_t i = 0; i < ssd->host.n_cmds; i++) {
-        Cmd *c = &ssd->host.cmd[i];
+    for (uint32_t i = 0; i < ssd->commands.n_cmds; i++) {
+        Cmd *c = &ssd->commands.cmd[i];
 
         if (c->phase == CMD_SUBMITTED && c->req.tag == tag) {
             c->status = SSD_STATUS_ABORTED;
@@ -941,7 +944,7 @@ static void convert_costs(const Cmd *c, SsdBreakdown *b)
 static void fetch(Ssd *ssd, SsdCompletion *done)
 {
     uint32_t i = fifo_pop(ssd, &ssd->host.done);
-    Cmd *c = &ssd->host.cmd[i];
+    Cmd *c = &ssd->commands.cmd[i];
 
     *done = (SsdCompletion){
         .tag = c->req.tag,
@@ -952,8 +955,8 @@ static void fetch(Ssd *ssd, SsdCompletion *done)
     };
     convert_costs(c, &done->cost);
     c->phase = CMD_FREE;
-    c->next = ssd->host.free_cmd;
-    ssd->host.free_cmd = i;
+    c->next = ssd->commands.free_cmd;
+    ssd->commands.free_cmd = i;
 }
 
 size_t host_fetch(Ssd *ssd, SsdCompletion *done, size_t max)

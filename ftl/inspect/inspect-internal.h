@@ -37,6 +37,7 @@ typedef struct Inspect {
     Series series; /* free blocks */
     Series buffer_series; /* see numbers_sample_buffer() */
     uint64_t padded_units;
+    uint64_t gc_copied_units; /* by GC and by merges of log blocks */
     Oplog *log; /* or NULL */
     Recording *recording; /* or NULL */
 } Inspect;

@@ -39,4 +39,9 @@ void numbers_victim(Ssd *ssd, uint32_t block);
 void numbers_gc_json(const Ssd *ssd, JsonWriter *w);
 void numbers_wear_json(const Ssd *ssd, JsonWriter *w);
 
+/* ---- stream-stats.c ---------------------------------------------------- */
+
+/* Append "streams" and "streams_merged" to the statistics. */
+void stream_json(const Ssd *ssd, JsonWriter *w);
+
 #endif

@@ -57,7 +57,7 @@ static uint32_t owner_of(const Ssd *ssd, const NandOp *op)
     if (map_is_buffered(cmd)) {
         cmd = ssd->buffer.slot[map_slot(cmd)].before;
     }
-    return cmd == NONE ? 0 : (uint32_t)ssd->host.cmd[cmd].serial;
+    return cmd == NONE ? 0 : (uint32_t)ssd->commands.cmd[cmd].serial;
 }
 
 static void op_submitted(void *opaque, const NandOp *op, uint64_t now_ps)
@@ -218,7 +218,7 @@ static bool cannot(const char *path, int err, GError **error)
 /* Has nothing been written to the drive?  The checker's books begin empty. */
 static bool is_new(const Ssd *ssd)
 {
-    if (ssd->power.submitted || ssd->map.mapped_units) {
+    if (ssd->commands.submitted || ssd->l2p.mapped_units) {
         return false;
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
@@ -270,8 +270,8 @@ bool ssd_oplog_close(Ssd *ssd, GError **error)
     if (!log) {
         return true;
     }
-    oplog_add(log, OPLOG_END, 0, ssd->host.running, ssd->now_ps, log->n_records,
-              0);
+    oplog_add(log, OPLOG_END, 0, ssd->commands.running, ssd->now_ps,
+              log->n_records, 0);
     nand_watch(ssd->nand, NULL, NULL);
     ssd->inspect.log = NULL;
     failed = ferror(log->file);

@@ -171,7 +171,8 @@ static void put_fixed(uint8_t *to, uint64_t v, unsigned bytes)
 
 static bool is_used(const Ssd *ssd)
 {
-    return ssd->power.submitted || ssd->map.mapped_units > 0 || ssd->now_ps > 0;
+    return ssd->commands.submitted || ssd->l2p.mapped_units > 0 ||
+           ssd->now_ps > 0;
 }
 
 static void write_header(Recording *r, const Ssd *ssd, const GString *text)
@@ -202,7 +203,7 @@ bool recording_open(Ssd *ssd, const char *path, const GString *text,
     Recording *r;
     FILE *file;
 
-    g_assert(!ssd->inspect.recording && ssd->host.running == 0);
+    g_assert(!ssd->inspect.recording && ssd->commands.running == 0);
     file = fopen(path, "wb");
     if (!file) {
         return cannot(path, errno, error);
@@ -211,7 +212,7 @@ bool recording_open(Ssd *ssd, const char *path, const GString *text,
     r = g_new0(Recording, 1);
     r->file = file;
     r->path = g_strdup(path);
-    r->first_serial = ssd->host.last_serial;
+    r->first_serial = ssd->commands.last_serial;
     write_header(r, ssd, text);
     ssd->inspect.recording = r;
     return true;
@@ -242,7 +243,7 @@ bool ssd_trace_close(Ssd *ssd, GError **error)
     begin(&l, RECORDING_END, 0);
     put_instant(&l, r, ssd->now_ps / PS_PER_NS);
     put(&l, r->n_cmds);
-    put(&l, ssd->host.running);
+    put(&l, ssd->commands.running);
     write_line(r, &l);
     ok = ssd_trace_flush(ssd, error);
     ssd->inspect.recording = NULL;

@@ -30,8 +30,8 @@ static bool check_map(const Ssd *ssd, GError **error)
 
         mapped += lpn < ssd->l.user_units &&
                   map_holds(ssd, lpn);
-        if (map_is_buffered(ssd->map.entry[lpn])) {
-            const Slot *s = &ssd->buffer.slot[map_slot(ssd->map.entry[lpn])];
+        if (map_is_buffered(ssd->l2p.entry[lpn])) {
+            const Slot *s = &ssd->buffer.slot[map_slot(ssd->l2p.entry[lpn])];
 
             CHECK(s->state != SLOT_FREE && s->lpn == lpn,
                   "lpn %u: its slot holds lpn %u in state %d", lpn, s->lpn,
@@ -53,9 +53,9 @@ static bool check_map(const Ssd *ssd, GError **error)
     }
     CHECK(valid == in_nand, "%" G_GUINT64_FORMAT " valid units, %"
           G_GUINT64_FORMAT " mapped to NAND", valid, in_nand);
-    CHECK(mapped == ssd->map.mapped_units, "%" G_GUINT64_FORMAT
+    CHECK(mapped == ssd->l2p.mapped_units, "%" G_GUINT64_FORMAT
           " units mapped, %" G_GUINT64_FORMAT " counted", mapped,
-          ssd->map.mapped_units);
+          ssd->l2p.mapped_units);
     return true;
 }
 
@@ -141,7 +141,7 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
           "counted %u", plane, n_host_open, p->n_host_open);
     CHECK(n_free == in_state[BLOCK_FREE] && n_full == in_state[BLOCK_FULL] &&
               n_open == in_state[BLOCK_OPEN] &&
-              p->erases == (ssd->power.on ? in_state[BLOCK_ERASING] : 0),
+              p->erases == (ssd->powered ? in_state[BLOCK_ERASING] : 0),
           "plane %u: %u of %u free, %u of %u full, %u of %u open, %u of %u "
           "erasing",
           plane, n_free, in_state[BLOCK_FREE], n_full, in_state[BLOCK_FULL],
@@ -193,12 +193,12 @@ static bool check_slot(const Ssd *ssd, uint32_t i, GError **error)
 {
     const Slot *s = &ssd->buffer.slot[i];
 
-    CHECK(map_is_buffered(ssd->map.entry[s->lpn]), "slot %u of lpn %u is lost",
+    CHECK(map_is_buffered(ssd->l2p.entry[s->lpn]), "slot %u of lpn %u is lost",
           i, s->lpn);
     CHECK((s->state == SLOT_BLOCKED) == (s->older != NONE),
           "slot %u in state %d, older %u", i, s->state, s->older);
     CHECK(s->state != SLOT_CLEAN || (s->old_entry && s->waiters == NONE &&
-                                     map_slot(ssd->map.entry[s->lpn]) == i),
+                                     map_slot(ssd->l2p.entry[s->lpn]) == i),
           "slot %u is clean, copy in NAND %u, waiters %u", i, s->old_entry,
           s->waiters);
     CHECK(s->state != SLOT_CLEAN || !ssd->media.spare_version ||
@@ -263,19 +263,19 @@ static bool check_streams(const Ssd *ssd, GError **error)
     for (uint32_t k = 0; k < ssd->l.n_streams; k++) {
         const Stream *st = &ssd->placement.stream[k];
 
-        if (!check_order(ssd, k, &st->due, true, error) ||
-            !check_order(ssd, k, &st->fresh, false, error)) {
+        if (!check_order(ssd, k, &st->queue.due, true, error) ||
+            !check_order(ssd, k, &st->queue.fresh, false, error)) {
             return false;
         }
-        n += st->due.n + st->fresh.n;
-        CHECK((ssd->placement.dirty_streams >> k & 1) ==
-                  (st->due.n + st->fresh.n > 0),
+        n += st->queue.due.n + st->queue.fresh.n;
+        CHECK((ssd->buffer.dirty_streams >> k & 1) ==
+                  (st->queue.due.n + st->queue.fresh.n > 0),
               "stream %u: %u dirty slots, but the bit says %d", k,
-              st->due.n + st->fresh.n,
-              (int)(ssd->placement.dirty_streams >> k & 1));
-        unsafe += st->n_unsafe;
-        CHECK(st->n_unsafe == count_unsafe(ssd, k),
-              "stream %u: %u dirty units counted", k, st->n_unsafe);
+              st->queue.due.n + st->queue.fresh.n,
+              (int)(ssd->buffer.dirty_streams >> k & 1));
+        unsafe += st->queue.n_unsafe;
+        CHECK(st->queue.n_unsafe == count_unsafe(ssd, k),
+              "stream %u: %u dirty units counted", k, st->queue.n_unsafe);
     }
     CHECK(unsafe == ssd->buffer.n_unsafe,
           "%u dirty units of streams, %u of all", unsafe, ssd->buffer.n_unsafe);
@@ -300,7 +300,7 @@ static bool check_meta(const Ssd *ssd, GError **error)
     g_autofree uint32_t *programs = g_new0(uint32_t, ssd->l.n_planes);
 
     for (uint64_t u = 0; u < ssd->l.meta_units; u++) {
-        uint32_t entry = ssd->map.entry[ssd->l.user_units + u];
+        uint32_t entry = ssd->l2p.entry[ssd->l.user_units + u];
         uint32_t page = (uint32_t)(u / ssd->l.units_per_program);
 
         CHECK(!entry == !meta_in_nand(ssd, page), "metadata page %u is in NAND "
@@ -352,9 +352,9 @@ static bool check_cache(const Ssd *ssd, const SlotCount *n, GError **error)
     uint32_t promised = 0;
     uint32_t listed = 0;
 
-    for (uint32_t i = 0; i < ssd->host.n_cmds; i++) {
-        if (ssd->host.cmd[i].phase == CMD_RUNNING) {
-            promised += ssd->host.cmd[i].promised;
+    for (uint32_t i = 0; i < ssd->commands.n_cmds; i++) {
+        if (ssd->commands.cmd[i].phase == CMD_RUNNING) {
+            promised += ssd->commands.cmd[i].promised;
         }
     }
     for (unsigned i = 0; i < BUFFER_LISTS; i++) {
@@ -411,12 +411,12 @@ static bool check_commands(const Ssd *ssd, GError **error)
 {
     uint32_t running = 0;
 
-    for (uint32_t i = 0; i < ssd->host.n_cmds; i++) {
-        running += ssd->host.cmd[i].phase == CMD_SUBMITTED ||
-                   ssd->host.cmd[i].phase == CMD_RUNNING;
+    for (uint32_t i = 0; i < ssd->commands.n_cmds; i++) {
+        running += ssd->commands.cmd[i].phase == CMD_SUBMITTED ||
+                   ssd->commands.cmd[i].phase == CMD_RUNNING;
     }
-    CHECK(running == ssd->host.running, "%u commands run, %u counted", running,
-          ssd->host.running);
+    CHECK(running == ssd->commands.running, "%u commands run, %u counted",
+          running, ssd->commands.running);
     CHECK(running == 0 || eventq_next_ps(&ssd->events) != SIM_NEVER,
           "%u commands wait for nothing", running);
     return true;

@@ -98,7 +98,7 @@ void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
     c->nand_programs = ops_of_kind(ssd, NAND_PROGRAM);
     c->nand_erases = ops_of_kind(ssd, NAND_ERASE);
     c->nand_bytes_written = c->nand_programs * ssd->geo->page_bytes;
-    c->copied_units = ssd->gc.copied_units;
+    c->copied_units = ssd->inspect.gc_copied_units;
     fill_media_counters(ssd, c);
     c->max_erase_count = 0;
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
@@ -132,7 +132,7 @@ void ssd_reset_stats(Ssd *ssd)
     ssd->inspect.nand_base = *nand_stats(ssd->nand);
     accounts_reset(ssd);
     ssd->inspect.stats_since_ps = ssd->now_ps;
-    ssd->gc.copied_units = 0;
+    ssd->inspect.gc_copied_units = 0;
     ssd->gc.n_victims = 0;
     ssd->gc.victim_units = 0;
     ssd->gc.victim_valid = 0;
@@ -255,11 +255,11 @@ static void gc_json(const Ssd *ssd, JsonWriter *w)
     }
     json_open(w, "gc", '{');
     json_u64(w, "victims", ssd->gc.n_victims);
-    json_u64(w, "copied_units", ssd->gc.copied_units);
+    json_u64(w, "copied_units", ssd->inspect.gc_copied_units);
     json_u64(w, "stripes", ssd->gc.n_stripes);
     json_u64(w, "stripe_blocks", ssd->gc.stripe_blocks);
     json_u64(w, "free_blocks", n_free);
-    json_u64(w, "mapped_units", ssd->map.mapped_units);
+    json_u64(w, "mapped_units", ssd->l2p.mapped_units);
     numbers_gc_json(ssd, w);
     json_close(w, '}');
 }

@@ -87,6 +87,7 @@ typedef struct Saved {
 typedef struct Journal {
     const MetaClient *client[N_META_OWNERS]; /* given when the drive is made */
     /* Tables, of which none is there with ftl.recovery=capacitors. */
+    uint64_t *floor; /* by lpn: versions below it have been trimmed */
     uint64_t *saved; /* by lpn: what the newest saved page in NAND says */
     SavedPage *saved_page;
     SavedFlight *saved_flight;

@@ -8,12 +8,6 @@
 
 /* ---- meta.c ------------------------------------------------------------ */
 
-/* Is the unit, which holds something, the drive's own? */
-static inline bool unit_is_meta(const Ssd *ssd, uint32_t ppu)
-{
-    return spare_lpn(ssd, ppu) >= ssd->l.user_units;
-}
-
 /* The map index of the first unit of a page of metadata. */
 static inline uint32_t meta_lpn(const Ssd *ssd, uint32_t page)
 {
@@ -23,13 +17,13 @@ static inline uint32_t meta_lpn(const Ssd *ssd, uint32_t page)
 /* Has the page ever been programmed? */
 static inline bool meta_in_nand(const Ssd *ssd, uint32_t page)
 {
-    return ssd->map.entry[meta_lpn(ssd, page)] != 0;
+    return ssd->l2p.entry[meta_lpn(ssd, page)] != 0;
 }
 
 /* The plane where the page lies. */
 static inline uint32_t meta_plane(const Ssd *ssd, uint32_t page)
 {
-    return ssd->placement.stripe_plane[page % ssd->l.n_planes];
+    return ssd->media.stripe_plane[page % ssd->l.n_planes];
 }
 
 /* Nothing is under way (at creation, and when the power has gone). */

@@ -76,7 +76,7 @@ static void stamp(Ssd *ssd, uint32_t page, uint32_t first, OplogType type)
 /* The page lies at first from now on. */
 static void settle(Ssd *ssd, uint32_t page, uint32_t first)
 {
-    uint32_t *entry = &ssd->map.entry[meta_lpn(ssd, page)];
+    uint32_t *entry = &ssd->l2p.entry[meta_lpn(ssd, page)];
 
     for (uint32_t k = 0; k < ssd->l.units_per_program; k++) {
         if (entry[k]) {
@@ -117,7 +117,7 @@ void meta_pump(Ssd *ssd, uint32_t plane)
         more = true;
     }
     if (more) {
-        plane_update(ssd, plane);
+        ssd_wake(ssd, WORK_PLACEMENT, plane);
         ssd_wake(ssd, WORK_GC, plane);
     }
 }
@@ -145,13 +145,11 @@ void meta_page_done(Ssd *ssd, uint32_t j)
     job_give(ssd, j);
     block_page_done(ssd, page_block(ssd, job.ppa));
     ssd->media.plane[job.plane].meta_programs--;
-    plane_update(ssd, job.plane);
+    ssd_wake(ssd, WORK_PLACEMENT, job.plane);
     tell_written(ssd, job.owner, job.meta_page);
     meta_pump(ssd, job.plane);
     ssd_wake(ssd, WORK_GC, job.plane);
-    if (ssd->placement.pump_waits) {
-        ssd_wake(ssd, WORK_BUFFER, 0);
-    }
+    ssd_wake(ssd, WORK_BUFFER_WAITS, 0);
 }
 
 void meta_page_failed(Ssd *ssd, uint32_t j)
@@ -234,7 +232,7 @@ static void read_run(Ssd *ssd, uint32_t i, const uint32_t *entry, uint32_t n)
 void meta_read(Ssd *ssd, uint32_t page, uint32_t first, uint32_t n,
                MetaOwner owner, uint32_t cookie)
 {
-    const uint32_t *entry = &ssd->map.entry[meta_lpn(ssd, page) + first];
+    const uint32_t *entry = &ssd->l2p.entry[meta_lpn(ssd, page) + first];
     uint32_t i = read_take(ssd);
     uint32_t from = 0;
 
@@ -297,5 +295,5 @@ void meta_preload(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged)
     stamp(ssd, page, ppa << ssd->page_units_shift, OPLOG_PRELOAD);
     settle(ssd, page, ppa << ssd->page_units_shift);
     block_page_done(ssd, page_block(ssd, ppa));
-    plane_update(ssd, plane);
+    ssd_wake(ssd, WORK_PLACEMENT, plane);
 }

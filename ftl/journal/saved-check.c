@@ -31,7 +31,7 @@ static bool check_entries(const Ssd *ssd, GError **error)
                   ? (entry & ~SAVED_MAPPED) - 1 < ssd->l.raw_units
                   : entry <= MOST_VERSION,
               "a saved page");
-        CHECK(ssd->map.floor[lpn] <= MOST_VERSION, "a trim");
+        CHECK(ssd->journal.floor[lpn] <= MOST_VERSION, "a trim");
     }
     CHECK(ssd->media.prog_seq < MOST_SEQ && ssd->journal.saved_low < MOST_SEQ &&
               ssd->journal.saved_queue.anchor_low < MOST_SEQ,
@@ -68,7 +68,7 @@ static bool check_pages(const Ssd *ssd, GError **error)
         CHECK((block->state == BLOCK_SAVED) ==
                   (saved_has_block(ssd, b) && block->state != BLOCK_BAD),
               "the blocks of saved pages");
-        CHECK(block->state != BLOCK_LOST || !ssd->power.on, "a lost block");
+        CHECK(block->state != BLOCK_LOST || !ssd->powered, "a lost block");
         CHECK(*(const uint8_t *)&block->held == 0 &&
                   *(const uint8_t *)&block->erasing == 0,
               "a block that waits");
@@ -132,17 +132,13 @@ static bool check_open(const Ssd *ssd, GError **error)
         n_free += ssd->media.block[b].state == BLOCK_SAVED &&
                   !ssd->media.block[b].bad && nand_next_page(ssd->nand, b) == 0;
     }
-    CHECK(!ssd->power.on || n_free == ssd->journal.saved_queue.n_free,
+    CHECK(!ssd->powered || n_free == ssd->journal.saved_queue.n_free,
           "free blocks of saved pages");
     return true;
 }
 
 bool ssd_saved_check(const Ssd *ssd, GError **error)
 {
-    const Recovery *r = &ssd->power.recovery;
-
-    CHECK(r->n_reads == 0 && r->n_doubts == 0 && r->waiting.head == NONE,
-          "the recovery");
     return check_entries(ssd, error) && check_pages(ssd, error) &&
            check_queue(ssd, error) && check_open(ssd, error);
 }

@@ -29,7 +29,19 @@
 #include "ssd-internal.h"
 #include "wake.h"
 
+static void saved_changed(Ssd *ssd, uint32_t lpn)
+{
+    ssd->journal.saved_page[lpn / ssd->l.saved_units].changed = true;
+}
+
 /* ---- tables ------------------------------------------------------------------- */
+
+static void page_done(Ssd *ssd);
+
+static const SavedClient saved_client = {
+    .changed = saved_changed,
+    .page_done = page_done,
+};
 
 static uint64_t flying_entries(const Ssd *ssd)
 {
@@ -42,14 +54,13 @@ void saved_create(Ssd *ssd)
         return;
     }
     ssd->media.spare_seq = lazy_new(uint64_t, ssd->geo->n_pages);
-    ssd->map.floor = lazy_new(uint64_t, ssd->l.user_units);
+    ssd->journal.floor = lazy_new(uint64_t, ssd->l.user_units);
     ssd->journal.saved = lazy_new(uint64_t, ssd->l.user_units);
     ssd->journal.saved_flying = lazy_new(uint64_t, flying_entries(ssd));
     ssd->journal.saved_page = g_new0(SavedPage, ssd->l.n_saved);
     ssd->journal.saved_flight = g_new0(SavedFlight, ssd->l.n_saved_flights);
     ssd->journal.saved_open = g_new0(Open, ssd->l.n_planes);
-    ssd->power.recovery_plane = g_new0(RecoveryPlane, ssd->l.n_planes);
-    ssd->power.recovery.waiting = (CmdFifo){NONE, NONE};
+    ssd->media.saved = &saved_client;
     saved_forget(ssd);
 }
 
@@ -57,7 +68,8 @@ void saved_destroy(Ssd *ssd)
 {
     lazy_free(ssd->media.spare_seq, ssd->geo->n_pages,
               sizeof(*ssd->media.spare_seq));
-    lazy_free(ssd->map.floor, ssd->l.user_units, sizeof(*ssd->map.floor));
+    lazy_free(ssd->journal.floor, ssd->l.user_units,
+              sizeof(*ssd->journal.floor));
     lazy_free(ssd->journal.saved, ssd->l.user_units,
               sizeof(*ssd->journal.saved));
     lazy_free(ssd->journal.saved_flying, flying_entries(ssd),
@@ -65,8 +77,6 @@ void saved_destroy(Ssd *ssd)
     g_free(ssd->journal.saved_page);
     g_free(ssd->journal.saved_flight);
     g_free(ssd->journal.saved_open);
-    g_free(ssd->power.recovery_plane);
-    g_free(ssd->power.doubt);
 }
 
 uint64_t saved_memory(const Ssd *ssd)
@@ -91,7 +101,8 @@ void saved_forget(Ssd *ssd)
         .waiting = {NONE, NONE},
         .closing = {NONE, NONE},
     };
-    lazy_clear(ssd->map.floor, ssd->l.user_units, sizeof(*ssd->map.floor));
+    lazy_clear(ssd->journal.floor, ssd->l.user_units,
+               sizeof(*ssd->journal.floor));
     memset(ssd->journal.saved_page, 0,
            ssd->l.n_saved * sizeof(*ssd->journal.saved_page));
     for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
@@ -226,7 +237,8 @@ static void capture(Ssd *ssd, uint32_t index, uint64_t *entry)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t in_nand = ssd->nand_entry(ssd, (uint32_t)first + i);
 
-        entry[i] = in_nand ? SAVED_MAPPED | in_nand : ssd->map.floor[first + i];
+        entry[i] =
+            in_nand ? SAVED_MAPPED | in_nand : ssd->journal.floor[first + i];
     }
     ssd->journal.saved_page[index].changed = false;
 }
@@ -377,7 +389,7 @@ static void give_up(Ssd *ssd)
     q->n_ended = q->n_begun;
     while ((cmd = fifo_pop(ssd, &q->waiting)) != NONE ||
            (cmd = fifo_pop(ssd, &q->closing)) != NONE) {
-        cmd_account(ssd, &ssd->host.cmd[cmd], COST_flush);
+        cmd_account(ssd, &ssd->commands.cmd[cmd], COST_flush);
         cmd_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
     }
 }
@@ -412,11 +424,11 @@ static void release(Ssd *ssd)
     uint64_t done = done_serial(ssd);
 
     while (q->waiting.head != NONE &&
-           ssd->host.cmd[q->waiting.head].next_lpn <= done) {
+           ssd->commands.cmd[q->waiting.head].next_lpn <= done) {
         uint32_t cmd = fifo_pop(ssd, &q->waiting);
 
-        cmd_account(ssd, &ssd->host.cmd[cmd], COST_flush);
-        cmd_finish(ssd, cmd, ssd->host.cmd[cmd].status);
+        cmd_account(ssd, &ssd->commands.cmd[cmd], COST_flush);
+        cmd_finish(ssd, cmd, ssd->commands.cmd[cmd].status);
     }
     while (q->held_head != NONE &&
            ssd->media.block[q->held_head].hold <= done) {
@@ -468,7 +480,7 @@ static void step_checkpoint(Ssd *ssd)
     if (q->n_ended == q->n_begun &&
         (q->data_pages >= ssd->cfg->checkpoint_pages ||
          (q->closing.head != NONE &&
-          ssd->host.cmd[q->closing.head].next_lpn > q->n_begun))) {
+          ssd->commands.cmd[q->closing.head].next_lpn > q->n_begun))) {
         begin_checkpoint(ssd);
     }
     if (q->n_ended != q->n_begun && !q->anchored &&
@@ -479,12 +491,12 @@ static void step_checkpoint(Ssd *ssd)
     }
 }
 
-void saved_page_done(Ssd *ssd)
+static void page_done(Ssd *ssd)
 {
     ssd->journal.saved_queue.data_pages++;
-    if (has_checkpoints(ssd) && ssd->power.submitted &&
+    if (has_checkpoints(ssd) && ssd->commands.submitted &&
         ssd->journal.saved_queue.data_pages >= ssd->cfg->checkpoint_pages &&
-        !ssd->power.recovery.on && !ssd->media.read_only) {
+        !ssd->media.read_only) {
         step_checkpoint(ssd);
         pump(ssd);
     }
@@ -495,7 +507,7 @@ static bool close_drive(Ssd *ssd, uint32_t cmd)
 {
     Saved *q = &ssd->journal.saved_queue;
 
-    ssd->host.cmd[cmd].next_lpn = q->n_begun + 1;
+    ssd->commands.cmd[cmd].next_lpn = q->n_begun + 1;
     fifo_push(ssd, &q->closing, cmd);
     step_checkpoint(ssd);
     pump(ssd);
@@ -507,11 +519,11 @@ static void end_closing(Ssd *ssd)
     Saved *q = &ssd->journal.saved_queue;
 
     while (q->closing.head != NONE &&
-           ssd->host.cmd[q->closing.head].next_lpn <= q->n_ended) {
+           ssd->commands.cmd[q->closing.head].next_lpn <= q->n_ended) {
         uint32_t cmd = fifo_pop(ssd, &q->closing);
 
-        cmd_account(ssd, &ssd->host.cmd[cmd], COST_flush);
-        cmd_finish(ssd, cmd, ssd->host.cmd[cmd].status);
+        cmd_account(ssd, &ssd->commands.cmd[cmd], COST_flush);
+        cmd_finish(ssd, cmd, ssd->commands.cmd[cmd].status);
     }
 }
 
@@ -605,7 +617,7 @@ void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version)
     Saved *q = &ssd->journal.saved_queue;
     uint64_t serial = push(ssd, lpn / ssd->l.saved_units);
 
-    ssd->map.floor[lpn] = version + 1;
+    ssd->journal.floor[lpn] = version + 1;
     q->trim_serial = MAX(q->trim_serial, serial);
 }
 
@@ -615,13 +627,14 @@ bool saved_flush(Ssd *ssd, uint32_t cmd)
     Saved *q = &ssd->journal.saved_queue;
 
     if (has_checkpoints(ssd) &&
-        ssd->host.cmd[cmd].req.op == SSD_OP_SHUTDOWN && !ssd->media.read_only) {
+        ssd->commands.cmd[cmd].req.op == SSD_OP_SHUTDOWN &&
+        !ssd->media.read_only) {
         return close_drive(ssd, cmd);
     }
     if (!saves(ssd) || done_serial(ssd) >= q->trim_serial) {
         return true;
     }
-    ssd->host.cmd[cmd].next_lpn = q->trim_serial;
+    ssd->commands.cmd[cmd].next_lpn = q->trim_serial;
     fifo_push(ssd, &q->waiting, cmd);
     pump(ssd);
     return false;
@@ -711,29 +724,29 @@ void saved_found(Ssd *ssd, uint32_t page)
     ssd->media.block[page_block(ssd, page)].live++;
 }
 
-/* The page has been read: which versions it says are trimmed, or how far the
- * checkpoint goes. */
-void saved_loaded(Ssd *ssd, uint32_t page)
+uint64_t saved_loaded(Ssd *ssd, uint32_t page)
 {
     uint32_t index = saved_live_index(ssd, page);
+    uint64_t low = 0;
     uint64_t first;
     uint32_t n;
 
     if (index == NONE) {
-        return;
+        return 0;
     }
     if (is_anchor(ssd, index)) {
-        ssd->power.recovery.low = ssd->journal.saved_low;
-        ssd->media.prog_seq = MAX(ssd->media.prog_seq, ssd->journal.saved_low);
+        low = ssd->journal.saved_low;
+        ssd->media.prog_seq = MAX(ssd->media.prog_seq, low);
     }
     n = units_of(ssd, index, &first);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t entry = ssd->journal.saved[first + i];
 
         if (entry && !(entry & SAVED_MAPPED)) {
-            ssd->map.floor[first + i] = entry;
+            ssd->journal.floor[first + i] = entry;
         }
     }
+    return low;
 }
 
 /* What the saved pages would say now is not what they say. */
@@ -743,8 +756,8 @@ static void mark_changed(Ssd *ssd)
         ssd->journal.saved_page[k].changed = false;
     }
     for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
-        uint64_t now = ssd->map.entry[lpn] ? SAVED_MAPPED | ssd->map.entry[lpn]
-                                     : ssd->map.floor[lpn];
+        uint64_t now = ssd->l2p.entry[lpn] ? SAVED_MAPPED | ssd->l2p.entry[lpn]
+                                     : ssd->journal.floor[lpn];
 
         if (now != saved_entry(ssd, lpn)) {
             saved_changed(ssd, lpn);
@@ -752,11 +765,10 @@ static void mark_changed(Ssd *ssd)
     }
 }
 
-/* Recovery has ended: go on as ever. */
-void saved_ready(Ssd *ssd)
+void saved_ready(Ssd *ssd, uint64_t low)
 {
     if (has_checkpoints(ssd)) {
-        ssd->journal.saved_queue.anchor_low = ssd->power.recovery.low;
+        ssd->journal.saved_queue.anchor_low = low;
         mark_changed(ssd);
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {

@@ -14,12 +14,6 @@
  * below which all copies are trimmed. */
 #define SAVED_MAPPED (1ULL << 63)
 
-/* Is the map found again in NAND after a power cut? */
-static inline bool saves(const Ssd *ssd)
-{
-    return ssd->l.n_saved > 0;
-}
-
 /* The index of the saved page that the page of the array holds; NONE: it holds
  * none. */
 static inline uint32_t saved_index(const Ssd *ssd, uint32_t page)
@@ -28,13 +22,6 @@ static inline uint32_t saved_index(const Ssd *ssd, uint32_t page)
 
     return spare > ssd->l.user_units ? spare - 1 - (uint32_t)ssd->l.user_units
                                      : NONE;
-}
-
-/* Does the block hold saved pages, and nothing else? */
-static inline bool saved_has_block(const Ssd *ssd, uint32_t block)
-{
-    return block % ssd->geo->blocks_per_plane >=
-           ssd->geo->blocks_per_plane - ssd->l.saved_blocks;
 }
 
 /* Before block_init(); after it. */
@@ -60,14 +47,6 @@ bool saved_is_newest(const Ssd *ssd, uint32_t page);
 /* The unit, so far in this version, is trimmed. */
 void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version);
 
-/* Another copy of the unit is the current one; a program of data has ended. */
-static inline void saved_changed(Ssd *ssd, uint32_t lpn)
-{
-    ssd->journal.saved_page[lpn / ssd->l.saved_units].changed = true;
-}
-
-void saved_page_done(Ssd *ssd);
-
 /* What was preloaded was saved long ago, too. */
 void saved_preload(Ssd *ssd);
 
@@ -77,16 +56,14 @@ bool saved_flush(Ssd *ssd, uint32_t cmd);
 /* The empty victim must not be erased yet; gc_release() comes when it may. */
 bool saved_holds(Ssd *ssd, uint32_t block);
 
-static inline bool has_checkpoints(const Ssd *ssd)
-{
-    return ssd->cfg->recovery == SSD_RECOVERY_CHECKPOINT;
-}
-
 /* The power has gone; what recovery finds; it has ended. */
 void saved_power_lost(Ssd *ssd);
 void saved_found(Ssd *ssd, uint32_t page);
-void saved_loaded(Ssd *ssd, uint32_t page);
-void saved_ready(Ssd *ssd);
+/* The page has been read: which versions it says are trimmed.  Returns, of the
+ * anchor, how far the checkpoint goes (Saved.low); else 0. */
+uint64_t saved_loaded(Ssd *ssd, uint32_t page);
+/* Recovery has ended, with what the anchor said, or 0. */
+void saved_ready(Ssd *ssd, uint64_t low);
 
 /* ---- saved-room.c ------------------------------------------------------------------- */
 

@@ -32,7 +32,6 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/aged-ops.h"
-#include "power/power.h"
 #include "ssd-internal.h"
 
 #define CACHE_ENTRY_BYTES 8 /* a unit's number and its address */
@@ -101,13 +100,13 @@ static void wait_for(Ssd *ssd, uint32_t *list, DftlWaiter w)
     w.next = *list;
     d->waiter[i] = w;
     *list = i;
-    ssd->host.cmd[w.cmd].map_pending++;
+    ssd->commands.cmd[w.cmd].map_pending++;
 }
 
 /* The command need wait no longer for one thing. */
 static void settle(Ssd *ssd, uint32_t cmd)
 {
-    if (--ssd->host.cmd[cmd].map_pending == 0) {
+    if (--ssd->commands.cmd[cmd].map_pending == 0) {
         cmd_map_ready(ssd, cmd);
     }
 }
@@ -257,7 +256,7 @@ static void write_stale(Ssd *ssd, uint32_t plane)
 
     while (d->ready[plane].head != NONE && !ssd->media.given_up &&
            d->n_writes[plane] < STALE_WRITES_PER_PLANE &&
-           (!ssd->placement.pump_waits || p->n_free > p->gc_low_blocks)) {
+           (!ssd->buffer.pump_waits || p->n_free > p->gc_low_blocks)) {
         uint32_t page = fifo_take(d, &d->ready[plane]);
 
         d->page[page].listed = false;
@@ -432,7 +431,7 @@ static bool misses(Ssd *ssd, uint32_t lpn)
     Dftl *d = ssd->map.policy_data;
     uint32_t i;
 
-    if (map_is_buffered(ssd->map.entry[lpn])) {
+    if (map_is_buffered(ssd->l2p.entry[lpn])) {
         return false;
     }
     i = cmt_find(&d->cmt, lpn);
@@ -482,7 +481,7 @@ static void add_miss(Ssd *ssd, DftlWaiter *run, uint32_t lpn)
 static bool dftl_lookup(Ssd *ssd, uint32_t cmd)
 {
     Dftl *d = ssd->map.policy_data;
-    const SsdCmd *req = &ssd->host.cmd[cmd].req;
+    const SsdCmd *req = &ssd->commands.cmd[cmd].req;
     uint64_t last = (req->lba + req->nblocks - 1) >> ssd->block_shift;
     DftlWaiter run = {.cmd = cmd};
 
@@ -495,7 +494,7 @@ static bool dftl_lookup(Ssd *ssd, uint32_t cmd)
     if (req->op == SSD_OP_WRITE && d->n_evicted >= MOST_EVICTED) {
         wait_for(ssd, &d->throttled, (DftlWaiter){.cmd = cmd});
     }
-    return ssd->host.cmd[cmd].map_pending == 0;
+    return ssd->commands.cmd[cmd].map_pending == 0;
 }
 
 /* ---- updates ---------------------------------------------------------------------- */

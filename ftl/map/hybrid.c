@@ -218,7 +218,7 @@ typedef struct Waiting {
 
 static bool is_dirty(const Ssd *ssd, uint32_t lpn)
 {
-    uint32_t entry = ssd->map.entry[lpn];
+    uint32_t entry = ssd->l2p.entry[lpn];
 
     return map_is_buffered(entry) &&
            ssd->buffer.slot[map_slot(entry)].state == SLOT_DIRTY;
@@ -233,7 +233,7 @@ static Waiting look_at_page(const Ssd *ssd, const LogicalPage *at)
 
         if (lpn != NONE && !is_dirty(ssd, lpn)) {
             w.complete = false;
-            w.in_place = w.in_place && ssd->map.entry[lpn] == 0;
+            w.in_place = w.in_place && ssd->l2p.entry[lpn] == 0;
         }
     }
     return w;
@@ -241,7 +241,7 @@ static Waiting look_at_page(const Ssd *ssd, const LogicalPage *at)
 
 static uint32_t take_slot(Ssd *ssd, uint32_t lpn)
 {
-    uint32_t i = map_slot(ssd->map.entry[lpn]);
+    uint32_t i = map_slot(ssd->l2p.entry[lpn]);
 
     slot_leave_dirty(ssd, i);
     ssd->buffer.slot[i].state = SLOT_PROGRAMMING;
@@ -299,7 +299,7 @@ static void gather_from(Ssd *ssd, uint32_t j, const SlotList *list,
 /* As gather_page() in write.c. */
 static void count_evictions(Ssd *ssd, uint32_t j)
 {
-    if (ssd->host.waiting.head == NONE || ssd->buffer.policy->caches) {
+    if (ssd->buffer.waiting.head == NONE || ssd->buffer.policy->caches) {
         return;
     }
     for (uint32_t u = 0; u < ssd->media.job[j].n; u++) {
@@ -317,8 +317,8 @@ static void send_to(Ssd *ssd, uint32_t stream, const LogicalPage *at,
     ssd->media.job[j].ppa = hybrid_take_page(ssd, t->block);
     gather_own(ssd, j, at, t->in_place);
     if (!t->in_place) {
-        gather_from(ssd, j, &ssd->placement.stream[stream].due, at, t);
-        gather_from(ssd, j, &ssd->placement.stream[stream].fresh, at, t);
+        gather_from(ssd, j, &ssd->placement.stream[stream].queue.due, at, t);
+        gather_from(ssd, j, &ssd->placement.stream[stream].queue.fresh, at, t);
     }
     count_evictions(ssd, j);
     write_submit(ssd, j);
@@ -354,17 +354,18 @@ static bool send_from(Ssd *ssd, uint32_t stream, const SlotList *list)
 static bool hybrid_send(Ssd *ssd, uint32_t stream)
 {
     const Stream *st = &ssd->placement.stream[stream];
-    bool due = st->due.n > 0;
+    bool due = st->queue.due.n > 0;
 
     if (alloc_next(ssd, 0) == NONE) {
         return false; /* no plane accepts a page */
     }
-    if (due && send_from(ssd, stream, &st->due)) {
+    if (due && send_from(ssd, stream, &st->queue.due)) {
         return true;
     }
-    return (!due || (!ssd->buffer.policy->caches &&
-                     st->due.n + st->fresh.n >= ssd->l.ready_units)) &&
-           send_from(ssd, stream, &st->fresh);
+    return (!due ||
+            (!ssd->buffer.policy->caches &&
+             st->queue.due.n + st->queue.fresh.n >= ssd->l.ready_units)) &&
+           send_from(ssd, stream, &st->queue.fresh);
 }
 
 static bool hybrid_accepts(const Ssd *ssd, uint32_t lpn)
@@ -426,10 +427,10 @@ static uint32_t run_of(const Ssd *ssd, const uint64_t *lpn, uint64_t n,
         used++;
     }
     for (uint64_t l = first; l < MIN(first + most, ssd->l.user_units); l++) {
-        elsewhere += ssd->map.entry[l] != 0;
+        elsewhere += ssd->l2p.entry[l] != 0;
     }
     for (uint32_t i = 0; i < used; i++) {
-        elsewhere -= ssd->map.entry[lpn[i]] != 0;
+        elsewhere -= ssd->l2p.entry[lpn[i]] != 0;
     }
     *in_place = elsewhere == 0;
     return used;

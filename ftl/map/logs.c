@@ -17,7 +17,7 @@ LogicalPage logical_place(const Ssd *ssd, uint32_t lpn)
 {
     uint32_t n = ssd->l.units_per_program;
     uint32_t program = lpn / n;
-    uint32_t plane = ssd->placement.stripe_plane[program % ssd->l.n_planes];
+    uint32_t plane = ssd->media.stripe_plane[program % ssd->l.n_planes];
     uint32_t in_plane = program / ssd->l.n_planes;
     uint32_t per_block = hybrid_block_programs(ssd);
 
@@ -37,7 +37,7 @@ uint32_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
                             hybrid_block_programs(ssd) +
                         page;
     uint64_t program =
-        in_plane * ssd->l.n_planes + ssd->placement.stripe_pos[plane];
+        in_plane * ssd->l.n_planes + ssd->media.stripe_pos[plane];
     uint64_t lpn = program * ssd->l.units_per_program + unit;
 
     return lpn < ssd->l.user_units ? (uint32_t)lpn : NONE;

@@ -11,12 +11,6 @@
 #include "ssd-types.h"
 
 /*
- * Entry of the map: 0, unmapped; MAP_BUFFERED | slot, the newest data is in
- * the buffer; else ppu + 1.
- */
-#define MAP_BUFFERED 0x80000000U
-
-/*
  * A block of the log.  It belongs to one logical block, or (logical is NONE)
  * takes units of any of its plane.
  */
@@ -46,16 +40,10 @@ typedef struct MergeStats {
 
 typedef struct Map {
     const MapPolicy *policy;
-    unsigned trim_shift;       /* units to groups of the map (trim.c) */
-    uint32_t *entry;           /* by lpn; metadata behind the user's */
-    uint64_t *group_used; /* bitmap by group of the map (trim.c): it may hold
-                             something */
-    uint64_t *trim_left;  /* the same: a TRIM under way is still to unmap it */
+    uint64_t *trim_left;  /* bitmap by group (L2p.group_used): a TRIM under way is
+                             still to unmap it */
     uint32_t n_trim_left; /* groups */
     CmdFifo trims;        /* TRIMs under way; their Cmd.next_lpn: the next group */
-    uint64_t *floor; /* by lpn: versions below it have been trimmed; NULL with
-                        ftl.recovery=capacitors */
-    uint64_t mapped_units;  /* of the user */
     void *policy_data;        /* of the mapping scheme */
     uint64_t policy_bytes;    /* host memory that it takes */
     /* Log-block maps; else NULL.  Logical blocks count plane by plane, and so

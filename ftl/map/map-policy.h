@@ -6,7 +6,6 @@
 #ifndef VSSD_FTL_MAP_POLICY_H
 #define VSSD_FTL_MAP_POLICY_H
 
-#include "power/power.h"
 #include "ssd-internal.h"
 
 /* Where an lpn belongs under a log-block map. */

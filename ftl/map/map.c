@@ -30,14 +30,14 @@ static Slot *oldest_slot(const Ssd *ssd, uint32_t entry)
 
 uint32_t map_nand_entry(const Ssd *ssd, uint32_t lpn)
 {
-    uint32_t entry = ssd->map.entry[lpn];
+    uint32_t entry = ssd->l2p.entry[lpn];
 
     return map_is_buffered(entry) ? oldest_slot(ssd, entry)->old_entry : entry;
 }
 
 uint64_t map_version(const Ssd *ssd, uint32_t lpn)
 {
-    uint32_t entry = ssd->map.entry[lpn];
+    uint32_t entry = ssd->l2p.entry[lpn];
 
     if (map_is_buffered(entry)) {
         return ssd->buffer.slot[map_slot(entry)].version;
@@ -50,7 +50,7 @@ uint64_t map_version(const Ssd *ssd, uint32_t lpn)
 bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu)
 {
     uint32_t lpn = spare_lpn(ssd, from_ppu);
-    uint32_t *place = &ssd->map.entry[lpn];
+    uint32_t *place = &ssd->l2p.entry[lpn];
 
     if (!unit_is_valid(ssd, from_ppu)) {
         return false;
@@ -79,19 +79,19 @@ static void supersede(Ssd *ssd, const Slot *s)
 {
     tell_superseded(ssd, s);
     for (uint32_t w = s->waiters; w != NONE; w = ssd->buffer.waiter[w].next) {
-        ssd->host.cmd[ssd->buffer.waiter[w].cmd].trimmed = true;
+        ssd->commands.cmd[ssd->buffer.waiter[w].cmd].trimmed = true;
     }
 }
 
 static void trim_buffered(Ssd *ssd, uint32_t lpn)
 {
-    uint32_t i = map_slot(ssd->map.entry[lpn]);
+    uint32_t i = map_slot(ssd->l2p.entry[lpn]);
     Slot *s = &ssd->buffer.slot[i];
 
     switch (s->state) {
     case SLOT_CLEAN:
         drop_nand_copy(ssd, s);
-        ssd->map.entry[lpn] = 0;
+        ssd->l2p.entry[lpn] = 0;
         slot_free(ssd, i);
         break;
     case SLOT_LOADING:
@@ -101,7 +101,7 @@ static void trim_buffered(Ssd *ssd, uint32_t lpn)
     case SLOT_DIRTY:
         supersede(ssd, s);
         drop_nand_copy(ssd, s);
-        ssd->map.entry[lpn] = 0;
+        ssd->l2p.entry[lpn] = 0;
         slot_free(ssd, i);
         break;
     case SLOT_BLOCKED: {
@@ -111,7 +111,7 @@ static void trim_buffered(Ssd *ssd, uint32_t lpn)
         ssd->buffer.slot[older].newer = NONE;
         ssd->buffer.slot[older].dead = true;
         drop_nand_copy(ssd, &ssd->buffer.slot[older]);
-        ssd->map.entry[lpn] = MAP_BUFFERED | older;
+        ssd->l2p.entry[lpn] = MAP_BUFFERED | older;
         slot_free(ssd, i);
         break;
     }
@@ -131,7 +131,7 @@ static void trim_buffered(Ssd *ssd, uint32_t lpn)
 
 void map_trim(Ssd *ssd, uint32_t lpn)
 {
-    uint32_t entry = ssd->map.entry[lpn];
+    uint32_t entry = ssd->l2p.entry[lpn];
 
     if (entry == 0) {
         return;
@@ -141,13 +141,13 @@ void map_trim(Ssd *ssd, uint32_t lpn)
     }
     if (!map_is_buffered(entry)) {
         block_clear_valid(ssd, entry - 1);
-        ssd->map.entry[lpn] = 0;
-        ssd->map.mapped_units--;
+        ssd->l2p.entry[lpn] = 0;
+        ssd->l2p.mapped_units--;
         map_changed(ssd, lpn, MAP_TRIMMED);
         return;
     }
     if (!ssd->buffer.slot[map_slot(entry)].dead) {
-        ssd->map.mapped_units--;
+        ssd->l2p.mapped_units--;
         if (map_nand_entry(ssd, lpn)) {
             map_changed(ssd, lpn, MAP_TRIMMED);
         }
@@ -186,7 +186,7 @@ void ssd_place(const Ssd *ssd, uint64_t lba, SsdPlace *place)
     uint32_t entry;
 
     *place = (SsdPlace){.mapped = ssd_mapped(ssd, lba, NULL)};
-    entry = ssd->map.entry[lba >> ssd->block_shift];
+    entry = ssd->l2p.entry[lba >> ssd->block_shift];
     if (!place->mapped) {
         return;
     }
@@ -196,3 +196,12 @@ void ssd_place(const Ssd *ssd, uint64_t lba, SsdPlace *place)
         place_in_nand(ssd, entry - 1, place);
     }
 }
+
+static void programmed(Ssd *ssd, uint32_t lpn)
+{
+    map_changed(ssd, lpn, MAP_PROGRAMMED);
+}
+
+const BufferClient map_buffer_client = {
+    .programmed = programmed,
+};

@@ -8,21 +8,11 @@
 
 /* ---- map.c ------------------------------------------------------------- */
 
-static inline bool map_is_buffered(uint32_t entry)
-{
-    return entry & MAP_BUFFERED;
-}
-
-static inline uint32_t map_slot(uint32_t entry)
-{
-    return entry & ~MAP_BUFFERED;
-}
-
 /* Does the map lead to something?  A TRIM under way may have overtaken it
  * (trim_covers()). */
 static inline bool map_holds(const Ssd *ssd, uint32_t lpn)
 {
-    uint32_t entry = ssd->map.entry[lpn];
+    uint32_t entry = ssd->l2p.entry[lpn];
 
     return map_is_buffered(entry) ? !ssd->buffer.slot[map_slot(entry)].dead
                                   : entry != 0;
@@ -52,6 +42,9 @@ static inline void map_changes_end(Ssd *ssd)
     }
 }
 
+/* What the buffer tells of units; if the policy wants to hear it. */
+extern const BufferClient map_buffer_client;
+
 /* A victim has been erased, or would have been. */
 static inline void map_room(Ssd *ssd, uint32_t plane)
 {
@@ -69,25 +62,17 @@ bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu);
 
 void trim_init(Ssd *ssd);
 void trim_destroy(Ssd *ssd);
-uint32_t trim_words(const Ssd *ssd); /* of Map.group_used and trim_left */
+uint32_t trim_words(const Ssd *ssd); /* of L2p.group_used and Map.trim_left */
 
 /* The TRIM begins to act; the next step of those under way; they are no more. */
 void trim_start(Ssd *ssd, uint32_t cmd);
 void trim_event(Ssd *ssd);
 void trim_power_lost(Ssd *ssd);
 
-/* The map is about to hold something of the unit. */
-static inline void trim_note_used(Ssd *ssd, uint32_t lpn)
-{
-    uint32_t group = lpn >> ssd->map.trim_shift;
-
-    ssd->map.group_used[group / 64] |= 1ULL << (group % 64);
-}
-
 /* Is the unit trimmed, while the map does not say so yet? */
 static inline bool trim_covers(const Ssd *ssd, uint32_t lpn)
 {
-    uint32_t group = lpn >> ssd->map.trim_shift;
+    uint32_t group = lpn >> ssd->l2p.group_shift;
 
     return ssd->map.trim_left[group / 64] >> (group % 64) & 1;
 }

@@ -331,7 +331,7 @@ void merge_start(Ssd *ssd, uint32_t plane, uint32_t log)
 static void go_on(Ssd *ssd, uint32_t plane)
 {
     step(ssd, plane);
-    if (!merge_active(&ssd->media.plane[plane]) && ssd->placement.pump_waits) {
+    if (!merge_active(&ssd->media.plane[plane]) && ssd->buffer.pump_waits) {
         write_pump(ssd);
     }
 }
@@ -366,7 +366,7 @@ void merge_page_done(Ssd *ssd, uint32_t j)
 
         moved += from != NONE && map_move(ssd, from, first + u);
     }
-    ssd->gc.copied_units += moved;
+    ssd->inspect.gc_copied_units += moved;
     ssd->map.merge_stats.copied_units[m->kind] += moved;
     block_page_done(ssd, page_block(ssd, job.ppa));
     m->programs--;

@@ -31,13 +31,13 @@
 
 static uint64_t group_units(const Ssd *ssd)
 {
-    return 1ULL << ssd->map.trim_shift;
+    return 1ULL << ssd->l2p.group_shift;
 }
 
 static uint32_t n_groups(const Ssd *ssd)
 {
     return (uint32_t)((ssd->l.user_units + group_units(ssd) - 1) >>
-                      ssd->map.trim_shift);
+                      ssd->l2p.group_shift);
 }
 
 uint32_t trim_words(const Ssd *ssd)
@@ -47,16 +47,16 @@ uint32_t trim_words(const Ssd *ssd)
 
 void trim_init(Ssd *ssd)
 {
-    ssd->map.trim_shift = ssd->cfg->trim_group_shift;
-    ssd->map.group_used = lazy_new(uint64_t, trim_words(ssd));
+    ssd->l2p.group_shift = ssd->cfg->trim_group_shift;
+    ssd->l2p.group_used = lazy_new(uint64_t, trim_words(ssd));
     ssd->map.trim_left = lazy_new(uint64_t, trim_words(ssd));
     ssd->map.trims = (CmdFifo){NONE, NONE};
 }
 
 void trim_destroy(Ssd *ssd)
 {
-    lazy_free(ssd->map.group_used, trim_words(ssd),
-              sizeof(*ssd->map.group_used));
+    lazy_free(ssd->l2p.group_used, trim_words(ssd),
+              sizeof(*ssd->l2p.group_used));
     lazy_free(ssd->map.trim_left, trim_words(ssd), sizeof(*ssd->map.trim_left));
 }
 
@@ -70,7 +70,7 @@ void trim_power_lost(Ssd *ssd)
 
 static uint64_t end_of_group(const Ssd *ssd, uint32_t group)
 {
-    return MIN((group + 1ULL) << ssd->map.trim_shift, ssd->l.user_units);
+    return MIN((group + 1ULL) << ssd->l2p.group_shift, ssd->l.user_units);
 }
 
 /* The first marked group from `group` on, or end. */
@@ -107,10 +107,10 @@ static void groups_of(const Ssd *ssd, const SsdCmd *r, uint32_t *first,
     uint64_t lpn_end;
 
     units_of(ssd, r, &lpn, &lpn_end);
-    *first = (uint32_t)((lpn + group_units(ssd) - 1) >> ssd->map.trim_shift);
+    *first = (uint32_t)((lpn + group_units(ssd) - 1) >> ssd->l2p.group_shift);
     *end = lpn_end == ssd->l.user_units
                ? n_groups(ssd)
-               : (uint32_t)(lpn_end >> ssd->map.trim_shift);
+               : (uint32_t)(lpn_end >> ssd->l2p.group_shift);
     *end = MAX(*end, *first);
 }
 
@@ -120,7 +120,7 @@ static void log_units(Ssd *ssd, uint32_t cmd, uint64_t first, uint64_t end)
 {
     if (first < end) {
         oplog_add(ssd->inspect.log, OPLOG_TRIM, 0, (uint32_t)first, ssd->now_ps,
-                  ssd->host.cmd[cmd].serial, end - first - 1);
+                  ssd->commands.cmd[cmd].serial, end - first - 1);
     }
 }
 
@@ -136,11 +136,11 @@ static uint32_t whose(const Ssd *ssd, uint32_t group)
 {
     uint32_t cmd = ssd->map.trims.head;
 
-    for (; cmd != NONE; cmd = ssd->host.cmd[cmd].next) {
+    for (; cmd != NONE; cmd = ssd->commands.cmd[cmd].next) {
         uint32_t first;
         uint32_t end;
 
-        groups_of(ssd, &ssd->host.cmd[cmd].req, &first, &end);
+        groups_of(ssd, &ssd->commands.cmd[cmd].req, &first, &end);
         if (group >= first && group < end) {
             return cmd;
         }
@@ -151,7 +151,7 @@ static uint32_t whose(const Ssd *ssd, uint32_t group)
 /* Unmap a marked group.  What is being programmed keeps its entry for a while. */
 static void settle(Ssd *ssd, uint32_t group)
 {
-    uint64_t first = (uint64_t)group << ssd->map.trim_shift;
+    uint64_t first = (uint64_t)group << ssd->l2p.group_shift;
     uint64_t end = end_of_group(ssd, group);
     bool used = false;
 
@@ -162,17 +162,17 @@ static void settle(Ssd *ssd, uint32_t group)
     ssd->map.n_trim_left--;
     trim_units(ssd, first, end);
     for (uint64_t lpn = first; lpn < end && !used; lpn++) {
-        used = ssd->map.entry[lpn] != 0;
+        used = ssd->l2p.entry[lpn] != 0;
     }
     if (!used) {
-        ssd->map.group_used[group / 64] &= ~(1ULL << (group % 64));
+        ssd->l2p.group_used[group / 64] &= ~(1ULL << (group % 64));
     }
 }
 
 void trim_settle(Ssd *ssd, uint64_t first, uint64_t last)
 {
-    uint32_t end = (uint32_t)(last >> ssd->map.trim_shift) + 1;
-    uint32_t group = (uint32_t)(first >> ssd->map.trim_shift);
+    uint32_t end = (uint32_t)(last >> ssd->l2p.group_shift) + 1;
+    uint32_t group = (uint32_t)(first >> ssd->l2p.group_shift);
 
     group = next_left(ssd, group, end);
     if (group == end) {
@@ -193,7 +193,7 @@ static uint32_t mark(Ssd *ssd, uint32_t cmd)
     uint32_t end;
     uint32_t left = 0;
 
-    groups_of(ssd, &ssd->host.cmd[cmd].req, &first, &end);
+    groups_of(ssd, &ssd->commands.cmd[cmd].req, &first, &end);
     for (uint32_t g = first; g < end; g = (g / 64 + 1) * 64) {
         uint64_t range = UINT64_MAX << (g % 64);
         uint64_t *word = &ssd->map.trim_left[g / 64];
@@ -202,7 +202,7 @@ static uint32_t mark(Ssd *ssd, uint32_t cmd)
         if (end - g / 64 * 64 < 64) {
             range &= (1ULL << (end % 64)) - 1;
         }
-        marked = ssd->map.group_used[g / 64] & range & ~*word;
+        marked = ssd->l2p.group_used[g / 64] & range & ~*word;
         *word |= marked;
         ssd->map.n_trim_left += (uint32_t)__builtin_popcountll(marked);
         left += (uint32_t)__builtin_popcountll(*word & range);
@@ -216,12 +216,12 @@ static void log_empty(Ssd *ssd, uint32_t cmd)
     uint32_t first;
     uint32_t end;
 
-    groups_of(ssd, &ssd->host.cmd[cmd].req, &first, &end);
+    groups_of(ssd, &ssd->commands.cmd[cmd].req, &first, &end);
     while (ssd->inspect.log && first < end) {
         uint32_t next = next_left(ssd, first, end);
 
         if (next > first) {
-            log_units(ssd, cmd, (uint64_t)first << ssd->map.trim_shift,
+            log_units(ssd, cmd, (uint64_t)first << ssd->l2p.group_shift,
                       end_of_group(ssd, next - 1));
         }
         first = MAX(next, first + 1);
@@ -239,7 +239,7 @@ static void trim_now(Ssd *ssd, uint32_t cmd, uint64_t first, uint64_t end)
  * behind the last one. */
 static void trim_ends(Ssd *ssd, uint32_t cmd, bool head)
 {
-    const SsdCmd *r = &ssd->host.cmd[cmd].req;
+    const SsdCmd *r = &ssd->commands.cmd[cmd].req;
     uint64_t first;
     uint64_t end;
     uint32_t group;
@@ -250,9 +250,9 @@ static void trim_ends(Ssd *ssd, uint32_t cmd, bool head)
     if (group == group_end) {
         trim_now(ssd, cmd, first, head ? end : first);
     } else if (head) {
-        trim_now(ssd, cmd, first, (uint64_t)group << ssd->map.trim_shift);
+        trim_now(ssd, cmd, first, (uint64_t)group << ssd->l2p.group_shift);
     } else {
-        first = MIN((uint64_t)group_end << ssd->map.trim_shift, end);
+        first = MIN((uint64_t)group_end << ssd->l2p.group_shift, end);
         trim_now(ssd, cmd, first, end);
     }
 }
@@ -264,13 +264,13 @@ static uint32_t go_on(Ssd *ssd, uint32_t cmd, uint32_t most)
     uint32_t end;
     uint32_t n = 0;
 
-    groups_of(ssd, &ssd->host.cmd[cmd].req, &group, &end);
-    group = MAX(group, (uint32_t)ssd->host.cmd[cmd].next_lpn);
+    groups_of(ssd, &ssd->commands.cmd[cmd].req, &group, &end);
+    group = MAX(group, (uint32_t)ssd->commands.cmd[cmd].next_lpn);
     while (n < most && (group = next_left(ssd, group, end)) < end) {
         settle(ssd, group++);
         n++;
     }
-    ssd->host.cmd[cmd].next_lpn = group;
+    ssd->commands.cmd[cmd].next_lpn = group;
     return n;
 }
 
@@ -279,15 +279,15 @@ static bool is_done(const Ssd *ssd, uint32_t cmd)
     uint32_t group;
     uint32_t end;
 
-    groups_of(ssd, &ssd->host.cmd[cmd].req, &group, &end);
-    group = MAX(group, (uint32_t)ssd->host.cmd[cmd].next_lpn);
+    groups_of(ssd, &ssd->commands.cmd[cmd].req, &group, &end);
+    group = MAX(group, (uint32_t)ssd->commands.cmd[cmd].next_lpn);
     return next_left(ssd, group, end) == end;
 }
 
 static void finish(Ssd *ssd, uint32_t cmd)
 {
     map_changes_end(ssd);
-    cmd_account(ssd, &ssd->host.cmd[cmd], COST_firmware);
+    cmd_account(ssd, &ssd->commands.cmd[cmd], COST_firmware);
     cmd_finish(ssd, cmd, SSD_STATUS_OK);
 }
 
@@ -310,7 +310,7 @@ void trim_start(Ssd *ssd, uint32_t cmd)
 {
     uint32_t left;
 
-    ssd->host.cmd[cmd].next_lpn = 0;
+    ssd->commands.cmd[cmd].next_lpn = 0;
     trim_ends(ssd, cmd, true);
     left = mark(ssd, cmd);
     log_empty(ssd, cmd);
@@ -365,10 +365,10 @@ bool trim_check(const Ssd *ssd, GError **error)
                         "trimmed, counted %u", ssd->map.n_trim_left, left);
     }
     for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
-        uint32_t group = lpn >> ssd->map.trim_shift;
+        uint32_t group = lpn >> ssd->l2p.group_shift;
 
-        if (ssd->map.entry[lpn] &&
-            !(ssd->map.group_used[group / 64] >> (group % 64) & 1)) {
+        if (ssd->l2p.entry[lpn] &&
+            !(ssd->l2p.group_used[group / 64] >> (group % 64) & 1)) {
             return opt_fail(error, OPT_ERROR_VALUE, "unit %u is mapped, its "
                             "group is said to be empty", lpn);
         }

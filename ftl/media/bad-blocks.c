@@ -5,7 +5,6 @@
  * Knows what bad blocks take of the capacity, and when the drive is read-only.
  * What is done about an operation that failed is power/failures.c's.
  */
-#include "journal/saved.h"
 #include "media/media.h"
 #include "ssd-internal.h"
 

@@ -13,15 +13,12 @@
  * holds more than its share of the drive (SsdLayout) is passed over, so every
  * plane keeps enough invalid units for cleaning to gain by.
  */
-#include "gc/gc.h"
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
-#include "journal/journal.h"
-#include "journal/saved.h"
 #include "lazymem.h"
 #include "media/media.h"
-#include "placement/alloc-policy.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 static void slc_full_insert(Ssd *ssd, Plane *p, uint32_t block)
 {
@@ -252,7 +249,7 @@ static void init_plane(Ssd *ssd, uint32_t plane)
         }
     }
     plane_size(ssd, plane);
-    plane_update(ssd, plane);
+    ssd_wake(ssd, WORK_PLACEMENT, plane);
 }
 
 void block_init(Ssd *ssd)
@@ -322,20 +319,13 @@ void block_make_full(Ssd *ssd, uint32_t block)
 }
 
 /* Is there a free block that this kind may open? */
-static bool can_open(const Ssd *ssd, const Plane *p, OpenKind kind)
-{
-    uint32_t reserve = kind == OPEN_GC ? 0 : plane_reserve(ssd, p);
-
-    return p->n_free > reserve || (kind == OPEN_HOST && p->n_slc_free > 0);
-}
-
 bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream)
 {
     const Plane *p = &ssd->media.plane[plane];
 
     return p->open[open_index(ssd, kind, stream)].block != NONE ||
-           can_open(ssd, p, kind);
+           block_can_open(ssd, p, kind);
 }
 
 static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
@@ -362,7 +352,7 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
         }
     }
     ssd->media.client->opened(ssd, o->block, open_index(ssd, kind, stream));
-    plane_update(ssd, plane);
+    ssd_wake(ssd, WORK_PLACEMENT, plane);
 }
 
 void plane_count_open(Ssd *ssd, uint32_t plane)
@@ -386,7 +376,7 @@ void block_close(Ssd *ssd, uint32_t plane, Open *o)
     }
     o->block = NONE;
     plane_count_open(ssd, plane);
-    plane_update(ssd, plane);
+    ssd_wake(ssd, WORK_PLACEMENT, plane);
 }
 
 /* The spare areas of the pages of a program say when and for whom it is. */
@@ -430,8 +420,8 @@ void block_page_done(Ssd *ssd, uint32_t block)
 {
     Block *b = &ssd->media.block[block];
 
-    if (ssd->media.spare_seq) {
-        ssd->media.client->page_done(ssd);
+    if (ssd->media.saved) {
+        ssd->media.saved->page_done(ssd);
     }
     b->pending--;
     if (b->state == BLOCK_CLOSING && b->pending == 0) {
@@ -469,8 +459,8 @@ void block_set_valid(Ssd *ssd, uint32_t ppu)
     uint32_t plane = block_plane(ssd, block);
 
     g_assert(!unit_is_valid(ssd, ppu));
-    if (ssd->media.spare_seq) {
-        saved_changed(ssd, spare_lpn(ssd, ppu));
+    if (ssd->media.saved) {
+        ssd->media.saved->changed(ssd, spare_lpn(ssd, ppu));
     }
     ssd->media.valid[ppu / 64] |= 1ULL << (ppu % 64);
     ssd->media.plane[plane].valid++;
@@ -489,7 +479,7 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu)
     change_meta_valid(ssd, plane, ppu, -1);
     change_valid(ssd, block, -1);
     if (!ssd->media.plane[plane].accepting) {
-        plane_update(ssd, plane);
+        ssd_wake(ssd, WORK_PLACEMENT, plane);
     }
 }
 
@@ -511,7 +501,7 @@ void block_start_victim(Ssd *ssd, uint32_t block)
     }
     set_state(ssd, block, BLOCK_VICTIM);
     ssd->media.block[block].pending = 0;
-    plane_update(ssd, block_plane(ssd, block));
+    ssd_wake(ssd, WORK_PLACEMENT, block_plane(ssd, block));
 }
 
 void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
@@ -528,9 +518,9 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
     b->hold = 0;
     ssd->media.client->left(ssd, block);
     set_state(ssd, block, BLOCK_ERASING);
-    ssd->placement.stream[b->stream].n.erases++;
+    ssd->media.client->erasing(ssd, block);
     ssd->media.plane[block_plane(ssd, block)].erases++;
-    plane_update(ssd, block_plane(ssd, block));
+    ssd_wake(ssd, WORK_PLACEMENT, block_plane(ssd, block));
     faulty_submit(ssd, &op);
 }
 
@@ -555,7 +545,7 @@ void block_erased(Ssd *ssd, uint32_t block)
     ssd->media.client->erased(ssd, block);
     free_push(ssd, block);
     note_free(ssd);
-    plane_update(ssd, plane);
+    ssd_wake(ssd, WORK_PLACEMENT, plane);
 }
 
 void block_retire(Ssd *ssd, uint32_t block)
@@ -568,7 +558,7 @@ void block_retire(Ssd *ssd, uint32_t block)
     ssd->media.client->left(ssd, block);
     ssd->media.plane[plane].erases -= b->state == BLOCK_ERASING;
     set_state(ssd, block, BLOCK_BAD);
-    plane_update(ssd, plane);
+    ssd_wake(ssd, WORK_PLACEMENT, plane);
 }
 
 /* ---- after a power cut ------------------------------------------------------- */
@@ -647,44 +637,7 @@ void block_mark_bad(Ssd *ssd, uint32_t block)
         }
     }
     plane_count_open(ssd, plane);
-    plane_update(ssd, plane);
-}
-
-static void set_accepting(Ssd *ssd, uint32_t plane, bool accepting)
-{
-    uint32_t pos = ssd->placement.stripe_pos[plane];
-
-    ssd->media.plane[plane].accepting = accepting;
-    if (accepting) {
-        ssd->placement.accepting[pos / 64] |= 1ULL << (pos % 64);
-    } else {
-        ssd->placement.accepting[pos / 64] &= ~(1ULL << (pos % 64));
-    }
-}
-
-void plane_update(Ssd *ssd, uint32_t plane)
-{
-    Plane *p = &ssd->media.plane[plane];
-    uint64_t coming = (uint64_t)(p->host_programs + p->gc.guests) *
-                      ssd->l.units_per_program;
-    bool willing = p->host_programs < ssd->placement.policy->depth &&
-                   p->valid - p->meta_valid + coming <
-                       ssd->l.share_units + p->slack_units;
-    /* Whatever stream comes, the plane has a page for it. */
-    bool room = (p->n_host_open == ssd->l.n_streams ||
-                 can_open(ssd, p, OPEN_HOST)) &&
-                !gc_holds_host(ssd, p);
-
-    if (ssd->l.log_blocks > 0) { /* merge.c says that it is starved */
-        set_accepting(ssd, plane,
-                      p->host_programs < ssd->placement.policy->depth &&
-                          !p->starved);
-        return;
-    }
-    ssd->placement.n_starved -= p->starved;
-    p->starved = willing && !room;
-    ssd->placement.n_starved += p->starved;
-    set_accepting(ssd, plane, willing && room);
+    ssd_wake(ssd, WORK_PLACEMENT, plane);
 }
 
 void block_wipe_spare(Ssd *ssd, uint32_t block)

@@ -127,7 +127,7 @@ static bool is_no_fault(void *opaque, const Event *e)
 void faulty_rearm(Ssd *ssd)
 {
     eventq_filter(&ssd->events, is_no_fault, NULL);
-    if (ssd->power.on) {
+    if (ssd->powered) {
         faulty_arm(ssd);
     }
 }

@@ -200,14 +200,21 @@ typedef struct MediaClient {
     void (*free_taken)(Ssd *ssd, uint32_t block);
     /* The block has been opened, by whom is an open_index(). */
     void (*opened)(Ssd *ssd, uint32_t block, uint32_t open);
-    /* It is about to be a victim; is empty, and is to be erased or retired; has
-     * been erased. */
+    /* It is about to be a victim; is empty, and is to be erased or retired; its
+     * erase begins; has ended. */
     void (*taken)(Ssd *ssd, uint32_t block);
     void (*left)(Ssd *ssd, uint32_t block);
+    void (*erasing)(Ssd *ssd, uint32_t block);
     void (*erased)(Ssd *ssd, uint32_t block);
-    /* A program of data has ended, and spare areas carry counts (spare_seq). */
-    void (*page_done)(Ssd *ssd);
 } MediaClient;
+
+/* What the keeper of saved pages hears; required, all of them. */
+typedef struct SavedClient {
+    /* Another copy of the unit is the current one. */
+    void (*changed)(Ssd *ssd, uint32_t lpn);
+    /* A program of data has ended. */
+    void (*page_done)(Ssd *ssd);
+} SavedClient;
 
 /* The same, of FULL blocks that are not in SLC mode, for an index of them. */
 typedef struct FullIndex {
@@ -223,6 +230,7 @@ typedef struct FullIndex {
 typedef struct Media {
     const MediaClient *client;
     const FullIndex *index; /* or NULL: there is none */
+    const SavedClient *saved; /* or NULL: there are no saved pages */
     Faults *faults; /* or NULL */
     bool may_fail;  /* programs and erases */
     bool cut_due;   /* a rule has cut the power: act on it at once */
@@ -241,6 +249,8 @@ typedef struct Media {
     uint64_t *valid;         /* bitmap by ppu */
     Block *block;
     Plane *plane;
+    uint32_t *stripe_plane; /* position in the order of ftl.stripe -> plane */
+    uint32_t *stripe_pos;   /* plane -> position */
     uint32_t *mate; /* by block: the next one of its stripe, round; NULL without
                        ftl.gc_unit */
     uint32_t *stripe_serial; /* by plane and open_index(): the newest stripe */

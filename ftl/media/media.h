@@ -24,7 +24,20 @@ static inline uint64_t unit_parts(const Ssd *ssd, uint32_t ppu)
            << (offset * NAND_PAGE_PARTS >> ssd->page_units_shift);
 }
 
-/* Free blocks of the plane that the host leaves to cleaning. */
+/* Is the unit, which holds something, the drive's own? */
+static inline bool unit_is_meta(const Ssd *ssd, uint32_t ppu)
+{
+    return spare_lpn(ssd, ppu) >= ssd->l.user_units;
+}
+
+/* Does the block hold the journal's pages, and nothing else? */
+static inline bool saved_has_block(const Ssd *ssd, uint32_t block)
+{
+    return block % ssd->geo->blocks_per_plane >=
+           ssd->geo->blocks_per_plane - ssd->l.saved_blocks;
+}
+
+/* Free blocks of the plane that the host leaves to GC. */
 static inline uint32_t plane_reserve(const Ssd *ssd, const Plane *p)
 {
     return ssd->media.free_for_gc + (p->n_folding > 0);
@@ -43,6 +56,14 @@ static inline uint32_t plane_staged_room(const Ssd *ssd)
 {
     return (GC_READS_PER_PLANE + ssd->l.n_gc_classes) *
            ssd->l.units_per_program;
+}
+
+/* Has the plane a free block for an open block of that kind? */
+static inline bool block_can_open(const Ssd *ssd, const Plane *p, OpenKind kind)
+{
+    uint32_t reserve = kind == OPEN_GC ? 0 : plane_reserve(ssd, p);
+
+    return p->n_free > reserve || (kind == OPEN_HOST && p->n_slc_free > 0);
 }
 
 void block_init(Ssd *ssd);
@@ -124,9 +145,6 @@ void block_copy_spare(Ssd *ssd, uint32_t from, uint32_t to);
 
 /* A FULL block goes to the end of the list by age. */
 void block_renew(Ssd *ssd, uint32_t block);
-
-/* Work out anew whether the allocator may give the plane a page. */
-void plane_update(Ssd *ssd, uint32_t plane);
 
 static inline uint32_t unit_stream(const Ssd *ssd, uint32_t ppu)
 {

@@ -47,7 +47,7 @@ static uint32_t home_of(const Ssd *ssd, uint32_t lpn)
     uint32_t page = lpn >> ssd->page_units_shift;
 
     return entry ? block_plane(ssd, ppu_block(ssd, entry - 1))
-                 : ssd->placement.stripe_plane[page % ssd->l.n_planes];
+                 : ssd->media.stripe_plane[page % ssd->l.n_planes];
 }
 
 static uint32_t force_cleaning(Ssd *ssd, uint32_t first)

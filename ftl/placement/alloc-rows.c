@@ -27,8 +27,8 @@ void rows_init(Ssd *ssd)
     ssd->placement.row_first =
         g_new(uint32_t, ssd->l.n_planes / ssd->l.row_planes);
     for (uint32_t pos = 0; pos < ssd->l.n_planes; pos++) {
-        if (ssd->placement.stripe_plane[pos] % ssd->l.row_planes == 0) {
-            ssd->placement.row_first[n++] = ssd->placement.stripe_plane[pos];
+        if (ssd->media.stripe_plane[pos] % ssd->l.row_planes == 0) {
+            ssd->placement.row_first[n++] = ssd->media.stripe_plane[pos];
         }
     }
 }

@@ -18,7 +18,7 @@ static uint32_t static_pick(Ssd *ssd, uint32_t lpn)
     uint32_t page = lpn >> ssd->page_units_shift;
 
     return alloc_insist(ssd,
-                        ssd->placement.stripe_plane[page % ssd->l.n_planes]);
+                        ssd->media.stripe_plane[page % ssd->l.n_planes]);
 }
 
 const AllocPolicy alloc_static = {

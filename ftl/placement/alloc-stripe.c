@@ -21,7 +21,7 @@ static uint32_t stripe_pick(Ssd *ssd, uint32_t lpn)
         return NONE;
     }
     ssd->placement.stripe_cursor = pos + 1 == ssd->l.n_planes ? 0 : pos + 1;
-    return ssd->placement.stripe_plane[pos];
+    return ssd->media.stripe_plane[pos];
 }
 
 const AllocPolicy alloc_stripe = {

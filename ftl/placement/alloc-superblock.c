@@ -15,14 +15,14 @@
 static uint32_t superblock_pick(Ssd *ssd, uint32_t lpn)
 {
     uint32_t plane = alloc_insist(
-        ssd, ssd->placement.stripe_plane[ssd->placement.stripe_cursor]);
+        ssd, ssd->media.stripe_plane[ssd->placement.stripe_cursor]);
 
     (void)lpn;
     if (plane != NONE) {
         ssd->placement.stripe_cursor =
-            ssd->placement.stripe_pos[plane] + 1 == ssd->l.n_planes
+            ssd->media.stripe_pos[plane] + 1 == ssd->l.n_planes
                 ? 0
-                : ssd->placement.stripe_pos[plane] + 1;
+                : ssd->media.stripe_pos[plane] + 1;
     }
     return plane;
 }

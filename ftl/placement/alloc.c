@@ -51,14 +51,14 @@ void alloc_init(Ssd *ssd)
     uint32_t n = ssd->l.n_planes;
 
     ssd->placement.accepting = g_new0(uint64_t, n / 64 + 1);
-    ssd->placement.stripe_plane = g_new(uint32_t, n);
-    ssd->placement.stripe_pos = g_new(uint32_t, n);
+    ssd->media.stripe_plane = g_new(uint32_t, n);
+    ssd->media.stripe_pos = g_new(uint32_t, n);
     for (uint32_t pos = 0; pos < n; pos++) {
         uint32_t plane = plane_at(&ssd->cfg->nand,
                                   ssd_stripe_name(ssd->cfg->stripe), pos);
 
-        ssd->placement.stripe_plane[pos] = plane;
-        ssd->placement.stripe_pos[plane] = pos;
+        ssd->media.stripe_plane[pos] = plane;
+        ssd->media.stripe_pos[plane] = pos;
     }
     rows_init(ssd);
     ssd->placement.alloc_chosen = NONE;
@@ -72,8 +72,8 @@ void alloc_init(Ssd *ssd)
 void alloc_destroy(Ssd *ssd)
 {
     g_free(ssd->placement.accepting);
-    g_free(ssd->placement.stripe_plane);
-    g_free(ssd->placement.stripe_pos);
+    g_free(ssd->media.stripe_plane);
+    g_free(ssd->media.stripe_pos);
     rows_destroy(ssd);
     g_free(ssd->placement.chip_token);
     g_free(ssd->placement.die_token);
@@ -129,8 +129,8 @@ uint32_t alloc_insist(Ssd *ssd, uint32_t plane)
         ssd->placement.alloc_waits_for = plane;
         return NONE;
     }
-    pos = alloc_next(ssd, ssd->placement.stripe_pos[plane]);
-    return pos == NONE ? NONE : ssd->placement.stripe_plane[pos];
+    pos = alloc_next(ssd, ssd->media.stripe_pos[plane]);
+    return pos == NONE ? NONE : ssd->media.stripe_plane[pos];
 }
 
 void alloc_look_again(Ssd *ssd)

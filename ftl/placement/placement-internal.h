@@ -12,10 +12,7 @@
 #include "ssd-types.h"
 
 typedef struct Stream {
-    SlotList due, fresh; /* its DIRTY slots, oldest first: those that must not
-                            wait for a full page, and the others */
-    uint32_t n_victims;  /* of those due, victims and due for no other reason */
-    uint32_t n_unsafe;   /* slots whose newest data is not in NAND */
+    StreamQueue queue; /* of buffer/ */
     uint32_t row;   /* alloc-rows.c: its next one, in the order of the stripe */
     uint32_t first; /* first plane of the one that it is at */
     uint32_t left;  /* planes of that which have no page yet, as bits */
@@ -41,8 +38,6 @@ typedef struct Placement {
     const AllocPolicy *policy;
     const Placer *placer; /* or NULL: the policy places pages */
     uint64_t *accepting;    /* bitmap by position in the stripe */
-    uint32_t *stripe_plane; /* position in the stripe -> plane */
-    uint32_t *stripe_pos;   /* plane -> position */
     uint32_t stripe_cursor;
     uint32_t *row_first; /* rows in the order of the stripe: the first plane of
                             each; NULL without l.row_planes */
@@ -56,10 +51,8 @@ typedef struct Placement {
     uint8_t *hot_count;  /* see hot.c; NULL without ftl.hot_cold */
     uint32_t hot_writes; /* since they were halved */
     uint32_t n_starved; /* planes */
-    bool pump_waits;    /* write_pump() has found no plane for what is due */
     Stream *stream; /* l.n_streams, and one for blocks of several */
-    uint32_t stream_cursor;
-    uint64_t dirty_streams; /* as bits: those with DIRTY slots */
+    uint64_t mixed_pages; /* of copies, with units of several streams */
 } Placement;
 
 #endif

@@ -35,6 +35,30 @@ uint32_t alloc_insist(Ssd *ssd, uint32_t plane);
 /* Placement.alloc_waits_for is not NONE: is there still something to wait for? */
 void alloc_look_again(Ssd *ssd);
 
+/* ---- accepting.c ------------------------------------------------------- */
+
+/* Work out anew whether the plane may be given a page. */
+void plane_update(Ssd *ssd, uint32_t plane);
+
+/* What a page of the host takes of PlaneGc.credit. */
+static inline uint64_t plane_price(const Ssd *ssd)
+{
+    return (uint64_t)ssd->l.units_per_program << 16;
+}
+
+/* Must the host wait until GC has gained as much as a page takes? */
+static inline bool plane_holds_host(const Ssd *ssd, const Plane *p)
+{
+    return p->gc.active && p->gc.credit < plane_price(ssd) &&
+           p->gc.reads + p->gc.programs + p->erases + p->gc.trims > 0;
+}
+
+/* The host has taken a page of the plane. */
+static inline void plane_charge_host(const Ssd *ssd, Plane *p)
+{
+    p->gc.credit -= MIN(p->gc.credit, plane_price(ssd));
+}
+
 /* ---- alloc-rows.c ------------------------------------------------------ */
 
 /* With l.row_planes. */
@@ -68,56 +92,25 @@ void hot_written(Ssd *ssd, uint32_t lpn);
 void stream_init(Ssd *ssd);
 void stream_destroy(Ssd *ssd);
 
-/* Nothing is in the buffer. */
-void stream_forget_slots(Ssd *ssd);
-
-/* A slot has become DIRTY; leaves.  Whether it is due must not change between
- * the two but by stream_make_due() and stream_all_due(). */
-void stream_insert(Ssd *ssd, uint32_t slot);
-void stream_remove(Ssd *ssd, uint32_t slot);
-
-/* A slot, DIRTY or not, belongs to another stream now. */
-void stream_change(Ssd *ssd, uint32_t slot, uint32_t stream);
-
-/* Set one of the slot's flags that make it due, be it DIRTY or not yet. */
-void stream_make_due(Ssd *ssd, uint32_t slot, bool *flag);
-
-/* Every DIRTY slot is of an earlier epoch now, and due. */
-void stream_all_due(Ssd *ssd);
-
-/* The stream whose page goes to NAND next, or NONE. */
-uint32_t stream_ready(Ssd *ssd);
-
-/* The lists of the streams were loaded. */
-void stream_note_slots(Ssd *ssd);
-
-/* Is there enough for another page of the row that the stream has begun? */
-bool stream_goes_on(const Ssd *ssd, uint32_t stream);
-
-/* Is there a stream whose page goes to NAND? */
-bool stream_waits(const Ssd *ssd);
-
 /* The host has written so many of its blocks to the stream. */
 void stream_wrote(Ssd *ssd, uint32_t stream, uint64_t nblocks);
 
-/* ssd_stream_close(), at the drive's now. */
-void stream_end_host(Ssd *ssd, uint64_t now_ns, uint32_t stream);
+/* ssd_stream_close(): its next page begins a reclaim unit. */
+void stream_end(Ssd *ssd, uint32_t stream);
 
 /* The stream's open blocks take no more pages. */
 void stream_close_blocks(Ssd *ssd, uint32_t stream);
-
-/* Which DIRTY slot of the stream goes next; NONE: there is none. */
-uint32_t stream_pick(const Ssd *ssd, uint32_t stream);
 
 /* The stream whose account pays for a copy of the unit. */
 uint32_t stream_account(const Ssd *ssd, uint32_t ppu);
 /* The unit is being copied: its stream's account pays. */
 void stream_copied(Ssd *ssd, uint32_t ppu);
+/* The erase of the block begins. */
+void stream_erasing(Ssd *ssd, uint32_t block);
 /* The power has gone: what NAND did not come to end, the job's page and erases,
  * goes out of the accounts again, as NAND has not counted it. */
 void stream_uncount_page(Ssd *ssd, uint32_t j);
 void stream_uncount_erases(Ssd *ssd);
 void stream_reset_stats(Ssd *ssd);
-void stream_json(const Ssd *ssd, JsonWriter *w);
 
 #endif

@@ -94,8 +94,8 @@ void failure_erase_done(Ssd *ssd, uint32_t block)
 /* Does something in memory have to go to NAND now? */
 static bool pages_wait(const Ssd *ssd)
 {
-    return ssd->media.redo.head != NONE || stream_waits(ssd) ||
-           ssd->host.waiting.head != NONE || meta_waits(ssd);
+    return ssd->media.redo.head != NONE || queue_waits(ssd) ||
+           ssd->buffer.waiting.head != NONE || meta_waits(ssd);
 }
 
 void failure_look_for_way(Ssd *ssd)

@@ -40,15 +40,11 @@ typedef struct Recovery {
 } Recovery;
 
 typedef struct Power {
-    bool on;
-    bool submitted; /* the first ssd_submit() has been */
     /* Both tables are NULL with ftl.recovery=capacitors. */
     uint32_t *doubt; /* recovery: lpns of which two copies must be compared, by
                         where the older one lies */
     Recovery recovery;
     RecoveryPlane *recovery_plane;
-    uint64_t powered_ns;   /* with power, up to powered_since_ps */
-    uint64_t powered_since_ps; /* the last return of power; or cut, while off */
 } Power;
 
 #endif

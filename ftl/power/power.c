@@ -35,8 +35,8 @@ static bool drop_all(void *opaque, const Event *e)
 
 static void fail_commands(Ssd *ssd)
 {
-    for (uint32_t i = 0; i < ssd->host.n_cmds; i++) {
-        Cmd *c = &ssd->host.cmd[i];
+    for (uint32_t i = 0; i < ssd->commands.n_cmds; i++) {
+        Cmd *c = &ssd->commands.cmd[i];
 
         if (c->phase == CMD_SUBMITTED || c->phase == CMD_RUNNING) {
             for (int k = 0; k < N_COSTS; k++) {
@@ -57,7 +57,7 @@ static void keep_buffer(Ssd *ssd)
         const Slot *s = &ssd->buffer.slot[i];
 
         if (state_is_unsafe(s->state) && !s->dead &&
-            ssd->map.entry[s->lpn] == (MAP_BUFFERED | i)) {
+            ssd->l2p.entry[s->lpn] == (MAP_BUFFERED | i)) {
             ssd->buffer.kept[ssd->buffer.n_kept++] = *s;
         }
     }
@@ -70,15 +70,15 @@ static void revert_map(Ssd *ssd)
         const Slot *s = &ssd->buffer.slot[i];
         uint32_t entry;
 
-        if (s->state == SLOT_FREE || !map_is_buffered(ssd->map.entry[s->lpn])) {
+        if (s->state == SLOT_FREE || !map_is_buffered(ssd->l2p.entry[s->lpn])) {
             continue;
         }
         entry = map_nand_entry(ssd, s->lpn);
         if (entry == 0 &&
-            !ssd->buffer.slot[map_slot(ssd->map.entry[s->lpn])].dead) {
-            ssd->map.mapped_units--;
+            !ssd->buffer.slot[map_slot(ssd->l2p.entry[s->lpn])].dead) {
+            ssd->l2p.mapped_units--;
         }
-        ssd->map.entry[s->lpn] = entry;
+        ssd->l2p.entry[s->lpn] = entry;
     }
 }
 
@@ -160,7 +160,7 @@ static void settle_blocks(Ssd *ssd)
 void power_lost(Ssd *ssd)
 {
     ssd->media.cut_due = false;
-    ssd->power.on = false;
+    ssd->powered = false;
     background_power_lost(ssd);
     refresh_power_lost(ssd);
     eventq_filter(&ssd->events, drop_all, NULL);
@@ -211,22 +211,22 @@ void power_lost(Ssd *ssd)
 void power_cut(Ssd *ssd, uint64_t now_ns)
 {
     g_assert((ssd->client || saves(ssd)) &&
-             (ssd->power.on || ssd->media.faults));
+             (ssd->powered || ssd->media.faults));
     if (ssd->inspect.recording) {
         recording_power(ssd->inspect.recording, false, now_ns);
     }
-    if (ssd->power.on) {
+    if (ssd->powered) {
         power_lost(ssd);
     }
 }
 
 void power_return(Ssd *ssd, uint64_t now_ns)
 {
-    g_assert(!ssd->power.on);
+    g_assert(!ssd->powered);
     if (ssd->inspect.recording) {
         recording_power(ssd->inspect.recording, true, now_ns);
     }
-    ssd->power.on = true;
+    ssd->powered = true;
     refresh_power_on(ssd);
     if (saves(ssd)) {
         faulty_arm(ssd);
@@ -247,10 +247,10 @@ void power_init_memory(Ssd *ssd)
     ssd->buffer.cur_epoch = 0;
     ssd->buffer.epoch[0] = (Epoch){.left = 0, .cmd = NONE};
     ssd->buffer.tick_armed = false;
-    ssd->host.waiting = (CmdFifo){NONE, NONE};
+    ssd->buffer.waiting = (CmdFifo){NONE, NONE};
     ssd->media.redo = (JobFifo){NONE, NONE};
     meta_init(ssd);
-    ssd->host.stalled_since_ps = SIM_NEVER;
+    ssd->buffer.stalled_since_ps = SIM_NEVER;
 }
 
 /* ---- preload ---------------------------------------------------------------- */
@@ -289,7 +289,7 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
 {
     uint64_t last;
 
-    g_assert(!ssd->power.submitted);
+    g_assert(!ssd->commands.submitted);
     if (nblocks == 0 || lba >= ssd->info.nblocks ||
         nblocks > ssd->info.nblocks - lba) {
         return -EINVAL;
@@ -301,17 +301,17 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
     for (uint64_t lpn = lba >> ssd->block_shift; lpn <= last; lpn++) {
         uint32_t ppu;
 
-        if (ssd->map.entry[lpn]) {
+        if (ssd->l2p.entry[lpn]) {
             continue;
         }
         ppu = ssd->l.log_blocks > 0 ? hybrid_preload(ssd, (uint32_t)lpn)
                                     : preload_take(ssd, (uint32_t)lpn);
         oplog_add(ssd->inspect.log, OPLOG_PRELOAD, 0, (uint32_t)lpn,
                   ssd->now_ps, 0, ppu);
-        ssd->map.entry[lpn] = ppu + 1;
-        trim_note_used(ssd, (uint32_t)lpn);
+        ssd->l2p.entry[lpn] = ppu + 1;
+        l2p_note_used(&ssd->l2p, (uint32_t)lpn);
         ssd->media.spare_lpn[ppu] = (uint32_t)lpn + 1;
-        ssd->map.mapped_units++;
+        ssd->l2p.mapped_units++;
         block_set_valid(ssd, ppu);
         if (ssd->map.policy->aged) {
             ssd->map.policy->aged(ssd, (uint32_t)lpn, false);

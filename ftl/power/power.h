@@ -37,6 +37,9 @@ void failure_look_for_way(Ssd *ssd);
 
 /* ---- recovery.c ------------------------------------------------------------------- */
 
+void recovery_init(Ssd *ssd);
+void recovery_destroy(Ssd *ssd);
+
 /* What is in memory only is gone: after all that reads it to see what NAND
  * holds. */
 void recovery_power_lost(Ssd *ssd);

@@ -8,6 +8,7 @@
 #include "gc/gc.h"
 #include "journal/saved.h"
 #include "media/media.h"
+#include "placement/placement.h"
 #include "power/power.h"
 #include "ssd-internal.h"
 

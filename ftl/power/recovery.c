@@ -45,12 +45,26 @@ typedef struct RecoveryStep {
     void (*end)(Ssd *ssd); /* or NULL: all planes have ended */
 } RecoveryStep;
 
+void recovery_init(Ssd *ssd)
+{
+    if (saves(ssd)) {
+        ssd->power.recovery_plane = g_new0(RecoveryPlane, ssd->l.n_planes);
+        ssd->power.recovery.waiting = (CmdFifo){NONE, NONE};
+    }
+}
+
+void recovery_destroy(Ssd *ssd)
+{
+    g_free(ssd->power.recovery_plane);
+    g_free(ssd->power.doubt);
+}
+
 static void forget(Ssd *ssd)
 {
-    lazy_clear(ssd->map.entry, ssd->l.user_units, sizeof(*ssd->map.entry));
+    lazy_clear(ssd->l2p.entry, ssd->l.user_units, sizeof(*ssd->l2p.entry));
     lazy_clear(ssd->media.valid, ssd->l.raw_units / 64 + 1,
                sizeof(*ssd->media.valid));
-    ssd->map.mapped_units = 0;
+    ssd->l2p.mapped_units = 0;
     ssd->media.prog_seq = 0;
     hot_forget(ssd);
     block_forget_all(ssd);
@@ -186,7 +200,11 @@ static bool next_loaded(Ssd *ssd, uint32_t plane, NandOp *op)
 static void seen_loaded(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
 {
     if (go_on(ssd, plane, blank)) {
-        saved_loaded(ssd, page);
+        uint64_t low = saved_loaded(ssd, page);
+
+        if (low > 0) {
+            ssd->power.recovery.low = low;
+        }
     }
 }
 
@@ -224,11 +242,11 @@ static void found_unit(Ssd *ssd, uint32_t ppu)
         return;
     }
     lpn = spare_lpn(ssd, ppu);
-    if (ssd->media.spare_version[ppu] >= ssd->map.floor[lpn] &&
-        (ssd->map.entry[lpn] == 0 ||
-         is_newer(ssd, ppu, ssd->map.entry[lpn] - 1))) {
-        ssd->map.entry[lpn] = ppu + 1;
-        trim_note_used(ssd, lpn);
+    if (ssd->media.spare_version[ppu] >= ssd->journal.floor[lpn] &&
+        (ssd->l2p.entry[lpn] == 0 ||
+         is_newer(ssd, ppu, ssd->l2p.entry[lpn] - 1))) {
+        ssd->l2p.entry[lpn] = ppu + 1;
+        l2p_note_used(&ssd->l2p, lpn);
     }
 }
 
@@ -404,10 +422,10 @@ static void believe(Ssd *ssd)
         if (!is_believed(ssd, entry)) {
             continue;
         }
-        if (ssd->map.entry[lpn] == 0) {
-            ssd->map.entry[lpn] = (uint32_t)(entry & ~SAVED_MAPPED);
-            trim_note_used(ssd, lpn);
-        } else if (!is_of_host(ssd, ppu_page(ssd, ssd->map.entry[lpn] - 1))) {
+        if (ssd->l2p.entry[lpn] == 0) {
+            ssd->l2p.entry[lpn] = (uint32_t)(entry & ~SAVED_MAPPED);
+            l2p_note_used(&ssd->l2p, lpn);
+        } else if (!is_of_host(ssd, ppu_page(ssd, ssd->l2p.entry[lpn] - 1))) {
             g_array_append_val(doubts, lpn);
         }
     }
@@ -658,9 +676,9 @@ static void rebuild(Ssd *ssd)
     g_autofree Found *found = g_new(Found, ssd->geo->blocks_per_plane);
 
     for (uint64_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
-        if (ssd->map.entry[lpn]) {
-            ssd->map.mapped_units++;
-            block_set_valid(ssd, ssd->map.entry[lpn] - 1);
+        if (ssd->l2p.entry[lpn]) {
+            ssd->l2p.mapped_units++;
+            block_set_valid(ssd, ssd->l2p.entry[lpn] - 1);
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -683,9 +701,9 @@ static void finish(Ssd *ssd)
     r->times.ready_ps = ssd->now_ps - r->start_ps;
     r->most_ready_ps = MAX(r->most_ready_ps, r->times.ready_ps);
     power_ready(ssd);
-    saved_ready(ssd);
+    saved_ready(ssd, r->low);
     while ((cmd = fifo_pop(ssd, &r->waiting)) != NONE) {
-        cmd_account(ssd, &ssd->host.cmd[cmd], COST_firmware);
+        cmd_account(ssd, &ssd->commands.cmd[cmd], COST_firmware);
         host_start_now(ssd, cmd);
     }
 }
@@ -756,7 +774,7 @@ uint64_t recovery_longest_ps(const Ssd *ssd)
 
 bool ssd_ready(const Ssd *ssd)
 {
-    return ssd->power.on && !ssd->power.recovery.on;
+    return ssd->powered && !ssd->power.recovery.on;
 }
 
 uint64_t ssd_recovery_ns(const Ssd *ssd)

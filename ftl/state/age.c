@@ -63,7 +63,7 @@ static void end_ops(Ssd *ssd)
 
 static void put_unit(Ssd *ssd, uint32_t lpn, uint32_t ppu)
 {
-    uint32_t old = ssd->map.entry[lpn];
+    uint32_t old = ssd->l2p.entry[lpn];
 
     ssd->media.spare_lpn[ppu] = lpn + 1;
     ssd->buffer.last_version++;
@@ -76,10 +76,10 @@ static void put_unit(Ssd *ssd, uint32_t lpn, uint32_t ppu)
     if (old) {
         block_clear_valid(ssd, old - 1);
     } else {
-        ssd->map.mapped_units++;
+        ssd->l2p.mapped_units++;
     }
-    ssd->map.entry[lpn] = ppu + 1;
-    trim_note_used(ssd, lpn);
+    ssd->l2p.entry[lpn] = ppu + 1;
+    l2p_note_used(&ssd->l2p, lpn);
     block_set_valid(ssd, ppu);
 }
 
@@ -107,7 +107,7 @@ static uint32_t put_page(Ssd *ssd, uint32_t plane, const uint64_t *lpn,
     ssd->placement.stream[0].n.padded_units += most - used;
     ssd->placement.stream[0].n.host_units += used;
     block_page_done(ssd, page_block(ssd, op.ppa.page));
-    gc_charge_host(ssd, &ssd->media.plane[plane]);
+    plane_charge_host(ssd, &ssd->media.plane[plane]);
     plane_update(ssd, plane);
     return used;
 }
@@ -159,7 +159,7 @@ static bool in_buffer(const Ssd *ssd, const uint64_t *lpn, uint64_t n)
 {
     for (uint64_t i = 0; i < n && ssd->buffer.n_free_slots != ssd->l.n_slots;
          i++) {
-        if (map_is_buffered(ssd->map.entry[lpn[i]])) {
+        if (map_is_buffered(ssd->l2p.entry[lpn[i]])) {
             return true;
         }
     }
@@ -187,10 +187,10 @@ static void fetch(const Ssd *ssd, const uint64_t *lpn, uint64_t n)
 {
     /* Two looks, as ssd_hint(): the entry, and later what it leads to. */
     if (n > PREFETCH_AHEAD) {
-        __builtin_prefetch(&ssd->map.entry[lpn[PREFETCH_AHEAD]], 1);
+        __builtin_prefetch(&ssd->l2p.entry[lpn[PREFETCH_AHEAD]], 1);
     }
     if (n > PREFETCH_AHEAD / 2 && lpn[PREFETCH_AHEAD / 2] < ssd->l.user_units) {
-        uint32_t entry = ssd->map.entry[lpn[PREFETCH_AHEAD / 2]];
+        uint32_t entry = ssd->l2p.entry[lpn[PREFETCH_AHEAD / 2]];
 
         if (entry) {
             __builtin_prefetch(&ssd->media.valid[(entry - 1) / 64], 1);
@@ -213,8 +213,8 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
 {
     int ret = 0;
 
-    if (!ssd->power.on || ssd->inspect.log || !in_range(ssd, lpn, n)) {
-        return !ssd->power.on ? -ENODEV : -EINVAL;
+    if (!ssd->powered || ssd->inspect.log || !in_range(ssd, lpn, n)) {
+        return !ssd->powered ? -ENODEV : -EINVAL;
     }
     if (in_buffer(ssd, lpn, n) || !ready(ssd)) {
         return -EBUSY;

@@ -49,8 +49,8 @@ static bool check_bools(const Ssd *ssd, GError **error)
 {
     static const size_t of_ssd[] = {
         offsetof(Ssd, media.cut_due),   offsetof(Ssd, media.read_only),
-        offsetof(Ssd, media.given_up),  offsetof(Ssd, power.on),
-        offsetof(Ssd, power.submitted), offsetof(Ssd, placement.pump_waits),
+        offsetof(Ssd, media.given_up),  offsetof(Ssd, powered),
+        offsetof(Ssd, commands.submitted), offsetof(Ssd, buffer.pump_waits),
         offsetof(Ssd, buffer.tick_armed), offsetof(Ssd, gc.background.idle),
         offsetof(Ssd, gc.background.idle_armed),
         offsetof(Ssd, gc.background.scan_armed),
@@ -152,8 +152,8 @@ static bool check_clocks(const Ssd *ssd, GError **error)
               ssd->inspect.buffer_series.interval_ps > 0 &&
               ssd->inspect.buffer_series.interval_ps <= UINT64_MAX / 4,
           "the series of the buffer");
-    CHECK(ssd->power.powered_since_ps <= ssd->now_ps &&
-              ssd->power.powered_ns <= UINT64_MAX / 4,
+    CHECK(ssd->powered_since_ps <= ssd->now_ps &&
+              ssd->powered_ns <= UINT64_MAX / 4,
           "its time with power");
     CHECK(ssd->gc.background.quiet_ps <= ssd->now_ps &&
               ssd->gc.background.scan_ps < SIM_MAX_NS * PS_PER_NS,
@@ -183,20 +183,21 @@ static bool check_latency(const Ssd *ssd, GError **error)
 
 static bool check_pools(const Ssd *ssd, GError **error)
 {
-    CHECK(ssd->host.running == 0 && ssd->host.done.head == NONE &&
-              ssd->host.waiting.head == NONE && ssd->media.redo.head == NONE &&
-              ssd->buffer.n_promised == 0 && !ssd->media.cut_due,
+    CHECK(ssd->commands.running == 0 && ssd->host.done.head == NONE &&
+              ssd->buffer.waiting.head == NONE &&
+              ssd->media.redo.head == NONE && ssd->buffer.n_promised == 0 &&
+              !ssd->media.cut_due,
           "commands are in flight");
-    CHECK_POOL(ssd->host.free_cmd, ssd->host.n_cmds, ssd->host.cmd,
-               ssd->host.cmd[at].phase == CMD_FREE);
+    CHECK_POOL(ssd->commands.free_cmd, ssd->commands.n_cmds, ssd->commands.cmd,
+               ssd->commands.cmd[at].phase == CMD_FREE);
     CHECK_POOL(ssd->buffer.free_waiter, ssd->buffer.n_waiters,
                ssd->buffer.waiter, true);
     CHECK_POOL(ssd->journal.free_meta_read, ssd->journal.n_meta_reads,
                ssd->journal.meta_read, ssd->journal.meta_read[at].pending == 0);
     CHECK_POOL(ssd->media.free_job, ssd->media.n_jobs, ssd->media.job,
                !ssd->media.job[at].active);
-    for (uint32_t i = 0; i < ssd->host.n_cmds; i++) {
-        CHECK(ssd->host.cmd[i].phase == CMD_FREE, "commands are in flight");
+    for (uint32_t i = 0; i < ssd->commands.n_cmds; i++) {
+        CHECK(ssd->commands.cmd[i].phase == CMD_FREE, "commands are in flight");
     }
     return true;
 }
@@ -210,7 +211,7 @@ static bool check_allocator(const Ssd *ssd, GError **error)
               none_or(ssd->placement.alloc_chosen, n) &&
               none_or(ssd->placement.alloc_waits_for, n) &&
               ssd->placement.channel_token < c->channels &&
-              ssd->placement.stream_cursor < ssd->l.n_streams,
+              ssd->buffer.stream_cursor < ssd->l.n_streams,
           "a turn");
     for (uint32_t i = 0; i < c->channels; i++) {
         CHECK(ssd->placement.chip_token[i] < c->chips, "a turn");
@@ -236,7 +237,7 @@ static bool check_allocator(const Ssd *ssd, GError **error)
         CHECK(
             bit ==
                 (pos < n &&
-                 ssd->media.plane[ssd->placement.stripe_plane[pos]].accepting),
+                 ssd->media.plane[ssd->media.stripe_plane[pos]].accepting),
             "planes that accept a page");
     }
     CHECK(ssd->media.preload_left <= ssd->l.units_per_program &&
@@ -253,7 +254,7 @@ static bool check_map(const Ssd *ssd, GError **error)
     uint64_t n = ssd->l.user_units + ssd->l.meta_units;
 
     for (uint64_t lpn = 0; lpn < n; lpn++) {
-        uint32_t entry = ssd->map.entry[lpn];
+        uint32_t entry = ssd->l2p.entry[lpn];
 
         CHECK(map_is_buffered(entry)
                   ? map_slot(entry) < ssd->buffer.n_slot_records &&
@@ -384,12 +385,14 @@ static bool check_buffer(const Ssd *ssd, GError **error)
         }
     }
     for (uint32_t k = 0; k < ssd->l.n_streams; k++) {
-        if (!check_stream_list(ssd, &ssd->placement.stream[k].due, error) ||
-            !check_stream_list(ssd, &ssd->placement.stream[k].fresh, error)) {
+        if (!check_stream_list(ssd, &ssd->placement.stream[k].queue.due,
+                               error) ||
+            !check_stream_list(ssd, &ssd->placement.stream[k].queue.fresh,
+                               error)) {
             return false;
         }
-        CHECK(ssd->placement.stream[k].n_victims <=
-                  ssd->placement.stream[k].due.n,
+        CHECK(ssd->placement.stream[k].queue.n_victims <=
+                  ssd->placement.stream[k].queue.due.n,
               "a stream");
     }
     CHECK(ssd->buffer.n_free_slots <= ssd->l.n_slots &&
@@ -405,7 +408,7 @@ static bool check_kept(const Ssd *ssd, GError **error)
     g_autofree uint8_t *seen = g_malloc0(ssd->l.user_units / 8 + 1);
 
     CHECK(ssd->buffer.n_kept <= ssd->l.n_slots &&
-              (!ssd->buffer.n_kept || !ssd->power.on),
+              (!ssd->buffer.n_kept || !ssd->powered),
           "what the buffer kept");
     for (uint32_t i = 0; i < ssd->buffer.n_kept; i++) {
         const Slot *s = &ssd->buffer.kept[i];
@@ -449,7 +452,7 @@ static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
     uint32_t staged = 0;
 
     CHECK(block->state < N_BLOCK_STATES && block->state != BLOCK_CLOSING &&
-              (block->state != BLOCK_ERASING || !ssd->power.on),
+              (block->state != BLOCK_ERASING || !ssd->powered),
           "the state of a block");
     CHECK(block->valid <= ssd->l.units_per_block &&
               block->stream <= ssd->l.n_streams &&
@@ -604,6 +607,16 @@ static bool check_blocks(const Ssd *ssd, GError **error)
     return true;
 }
 
+static bool check_recovery(const Ssd *ssd, GError **error)
+{
+    const Recovery *r = &ssd->power.recovery;
+
+    CHECK(!saves(ssd) || (r->n_reads == 0 && r->n_doubts == 0 &&
+                          r->waiting.head == NONE),
+          "the recovery");
+    return true;
+}
+
 bool ssd_state_check(const Ssd *ssd, GError **error)
 {
     GError *books = NULL;
@@ -614,6 +627,7 @@ bool ssd_state_check(const Ssd *ssd, GError **error)
         !check_allocator(ssd, error) || !check_epochs(ssd, error) ||
         !check_buffer(ssd, error) || !check_kept(ssd, error) ||
         !check_blocks(ssd, error) || !hybrid_check_ranges(ssd, error) ||
+        !check_recovery(ssd, error) ||
         (saves(ssd) && !ssd_saved_check(ssd, error))) {
         return false;
     }

@@ -12,6 +12,7 @@
  * can check (state-check.c); docs/state.md has the rule.
  */
 #include "buffer/buffer-policy.h"
+#include "buffer/buffer.h"
 #include "gc/age-tree.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
@@ -87,7 +88,6 @@ static const StateRow ssd_rows[] = {
     KEPT(info, info),
     KEPT(client, host),
     KEPT(client_opaque, opaque),
-    KEPT(cmd_ops, cmd_ops),
     KEPT(wake, wake),
     KEPT(nand_entry, nand_entry),
     KEPT(events, events), /* these two have rows of their own */
@@ -95,13 +95,28 @@ static const StateRow ssd_rows[] = {
     KEPT(geo, geo),
     VALUE(now_ps, now_ps),
     KEPT(rebased_ns, rebased_ns),
+    VALUE(powered, power_on),
+    VALUE(powered_ns, powered_ns),
+    VALUE(powered_since_ps, powered_since_ps),
     KEPT(unit_shift, unit_shift),
     KEPT(block_shift, block_shift),
     KEPT(page_units_shift, page_units_shift),
     KEPT(first_unit_parts, first_unit_parts),
     KEPT(age, age), /* empty, but during ssd_age() */
+    KEPT(commands.ops, cmd_ops),
+    POOL(commands.cmd, cmd, N_CMDS),
+    VALUE(commands.n_cmds, n_cmds),
+    VALUE(commands.free_cmd, free_cmd),
+    VALUE(commands.last_serial, last_serial),
+    VALUE(commands.running, running),
+    VALUE(commands.submitted, submitted),
+    TABLE(l2p.entry, map, N_MAP_UNITS),
+    VALUE(l2p.mapped_units, mapped_units),
+    KEPT(l2p.group_shift, trim_shift),
+    TABLE(l2p.group_used, group_used, N_GROUP_WORDS),
     KEPT(media.client, media_client),
     KEPT(media.index, full_index),
+    KEPT(media.saved, saved_client),
     KEPT(media.faults, faults), /* has rows of its own */
     KEPT(media.may_fail, may_fail),
     VALUE(media.cut_due, cut_due),
@@ -120,6 +135,8 @@ static const StateRow ssd_rows[] = {
     TABLE(media.valid, valid, N_VALID_WORDS),
     TABLE(media.block, block, N_BLOCKS),
     KEPT(media.plane, plane), /* has rows of its own */
+    KEPT(media.stripe_plane, stripe_plane),
+    KEPT(media.stripe_pos, stripe_pos),
     TABLE(media.mate, mate, N_BLOCKS),
     TABLE(media.stripe_serial, stripe_serial, N_OPENS),
     TABLE(media.stripe_block, stripe_block, N_OPENS),
@@ -129,6 +146,7 @@ static const StateRow ssd_rows[] = {
     VALUE(media.free_job, free_job),
     VALUE(media.redo, redo),
     KEPT(journal.client, meta_client),
+    TABLE(journal.floor, floor, N_USER_UNITS),
     TABLE(journal.saved, saved, N_USER_UNITS),
     TABLE(journal.saved_page, saved_page, N_SAVED),
     TABLE(journal.saved_flight, saved_flight, N_SAVED_FLIGHTS),
@@ -143,8 +161,6 @@ static const StateRow ssd_rows[] = {
     KEPT(placement.policy, alloc),
     KEPT(placement.placer, placer),
     TABLE(placement.accepting, accepting, N_PLANE_WORDS),
-    KEPT(placement.stripe_plane, stripe_plane),
-    KEPT(placement.stripe_pos, stripe_pos),
     VALUE(placement.stripe_cursor, stripe_cursor),
     KEPT(placement.row_first, row_first),
     VALUE(placement.alloc_chosen, alloc_chosen),
@@ -157,10 +173,9 @@ static const StateRow ssd_rows[] = {
     TABLE(placement.hot_count, hot_count, N_HOT),
     VALUE(placement.hot_writes, hot_writes),
     VALUE(placement.n_starved, n_starved),
-    VALUE(placement.pump_waits, pump_waits),
     TABLE(placement.stream, stream, N_STREAMS),
-    VALUE(placement.stream_cursor, stream_cursor),
-    KEPT(placement.dirty_streams, dirty_streams), /* follows from the streams */
+    VALUE(placement.mixed_pages, mixed_pages),
+    KEPT(buffer.client, buffer_client),
     KEPT(buffer.policy, buf),
     TABLE(buffer.slot, slot, N_SLOTS),
     KEPT(buffer.n_slot_records, n_slot_records),
@@ -179,6 +194,12 @@ static const StateRow ssd_rows[] = {
     KEPT(buffer.dram_move_ps, dram_move_ps),
     VALUE(buffer.early, early),
     VALUE(buffer.last_version, last_version),
+    VALUE(buffer.waiting, waiting),
+    VALUE(buffer.pump_waits, pump_waits),
+    VALUE(buffer.stream_cursor, stream_cursor),
+    KEPT(buffer.dirty_streams, dirty_streams), /* follows from the streams */
+    VALUE(buffer.stall_ps, stall_ps),
+    VALUE(buffer.stalled_since_ps, stalled_since_ps),
     POOL(buffer.waiter, waiter, N_WAITERS),
     VALUE(buffer.n_waiters, n_waiters),
     VALUE(buffer.free_waiter, free_waiter),
@@ -191,14 +212,9 @@ static const StateRow ssd_rows[] = {
     VALUE(buffer.n_kept, n_kept),
     VALUE(buffer.stats, buffer_stats),
     KEPT(map.policy, mapper),
-    KEPT(map.trim_shift, trim_shift),
-    TABLE(map.entry, map, N_MAP_UNITS),
-    TABLE(map.group_used, group_used, N_GROUP_WORDS),
     TABLE(map.trim_left, trim_left, N_GROUP_WORDS),
     VALUE(map.n_trim_left, n_trim_left),
     VALUE(map.trims, trims),
-    TABLE(map.floor, floor, N_USER_UNITS),
-    VALUE(map.mapped_units, mapped_units),
     KEPT(map.policy_data, map_data), /* MapPolicy.state */
     KEPT(map.policy_bytes, map_bytes),
     TABLE(map.data_block, data_block, N_LOGICAL_BLOCKS),
@@ -217,23 +233,15 @@ static const StateRow ssd_rows[] = {
     KEPT(gc.held_first, held_first),
     KEPT(gc.called, gc_called), /* these two are false, but during a call */
     KEPT(gc.alone, gc_alone),
-    VALUE(gc.mixed_pages, mixed_pages),
     VALUE(gc.background, background),
     TABLE(gc.history, history, N_BLOCKS),
     VALUE(gc.background_stats, background_stats),
-    VALUE(gc.copied_units, gc_copied_units),
     VALUE(gc.n_victims, gc_victims),
     VALUE(gc.victim_units, gc_victim_units),
     VALUE(gc.victim_valid, gc_victim_valid),
     VALUE(gc.n_stripes, gc_stripes),
     VALUE(gc.stripe_blocks, gc_stripe_blocks),
     KEPT(host.gate, gate),
-    POOL(host.cmd, cmd, N_CMDS),
-    VALUE(host.n_cmds, n_cmds),
-    VALUE(host.free_cmd, free_cmd),
-    VALUE(host.last_serial, last_serial),
-    VALUE(host.running, running),
-    VALUE(host.waiting, waiting),
     VALUE(host.done, done),
     VALUE(host.link_in_ps, link_in_ps),
     VALUE(host.link_out_ps, link_out_ps),
@@ -242,15 +250,9 @@ static const StateRow ssd_rows[] = {
     TABLE(host.core_ps, core_ps, N_CORES),
     KEPT(host.link_num, link_num),
     KEPT(host.link_den, link_den),
-    VALUE(host.stall_ps, stall_ps),
-    VALUE(host.stalled_since_ps, stalled_since_ps),
-    VALUE(power.on, power_on),
-    VALUE(power.submitted, submitted),
     POOL(power.doubt, doubt, N_DOUBTS),
     VALUE(power.recovery, recovery),
     TABLE(power.recovery_plane, recovery_plane, N_PLANES),
-    VALUE(power.powered_ns, powered_ns),
-    VALUE(power.powered_since_ps, powered_since_ps),
     TABLE(inspect.latency, latency, N_HISTS),
     VALUE(inspect.counters, counters),
     VALUE(inspect.nand_base, nand_base),
@@ -259,6 +261,7 @@ static const StateRow ssd_rows[] = {
     VALUE(inspect.series, series),
     VALUE(inspect.buffer_series, buffer_series),
     VALUE(inspect.padded_units, padded_units),
+    VALUE(inspect.gc_copied_units, gc_copied_units),
     KEPT(inspect.log, log),
     KEPT(inspect.recording, recording),
 };
@@ -604,7 +607,7 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_KEPT] = ssd->buffer.n_kept;
     n[N_JOBS] = ssd->media.n_jobs;
     n[N_JOB_UNITS] = (uint64_t)ssd->media.n_jobs * ssd->l.units_per_program;
-    n[N_CMDS] = ssd->host.n_cmds;
+    n[N_CMDS] = ssd->commands.n_cmds;
     n[N_META_READS] = ssd->journal.n_meta_reads;
     n[N_BUSY] = busy ? g->n_channels + g->n_dies + g->n_planes : 0;
 }
@@ -648,7 +651,7 @@ static bool walk(State *s, Ssd *ssd)
         age_trees_forget(ssd);
         stripe_means_forget(ssd);
         wear_forget(ssd);
-        stream_note_slots(ssd);
+        queue_note_slots(ssd);
         unit_count(ssd);
     }
     if (!same_faults) {

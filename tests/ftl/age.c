@@ -74,7 +74,7 @@ static Ssd *aged(const char *options, Prng *rng)
     fill(ssd);
     overwrite(ssd, 4 * ssd->l.user_units, rng);
     check(ssd);
-    g_assert_cmpuint(ssd->map.mapped_units, ==, ssd->l.user_units);
+    g_assert_cmpuint(ssd->l2p.mapped_units, ==, ssd->l.user_units);
     return ssd;
 }
 

@@ -475,7 +475,7 @@ static void test_cleaning(void)
     ssd_reset_stats(r->ssd);
     overwrite(r, 8, 1);
     g_assert_cmpuint(r->ssd->gc.n_victims, >, 50);
-    g_assert_cmpuint(r->ssd->gc.copied_units, >, 1000);
+    g_assert_cmpuint(r->ssd->inspect.gc_copied_units, >, 1000);
     g_assert_cmpuint(stat(r, "misses"), ==, 0);
     g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, programs);
     ref_free(r);

@@ -83,7 +83,7 @@ static void check_accounts(Ref *r)
     g_assert_cmpuint((s->ops[NAND_PROGRAM][NAND_CAUSE_GC] +
                       s->ops[NAND_PROGRAM][NAND_CAUSE_MERGE]) *
                          r->ssd->l.units_per_page,
-                     >=, r->ssd->gc.copied_units);
+                     >=, r->ssd->inspect.gc_copied_units);
 }
 
 /* A full drive, overwritten eleven times at random, one unit at a time. */
@@ -195,12 +195,12 @@ static void trim_all(const char *policies)
         g_assert_false(ssd_mapped(r->ssd, lpn * UNIT, NULL));
     }
     ref_pass(r, 1 * NS_PER_S);
-    copied = r->ssd->gc.copied_units;
+    copied = r->ssd->inspect.gc_copied_units;
     for (uint64_t lpn = 0; lpn + 4 <= r->n_units; lpn += 4) {
         ref_do(r, SSD_OP_WRITE, lpn * UNIT, 4 * UNIT, false);
     }
     ref_finish(r);
-    g_assert_cmpuint(r->ssd->gc.copied_units, ==, copied);
+    g_assert_cmpuint(r->ssd->inspect.gc_copied_units, ==, copied);
     ref_free(r);
 }
 

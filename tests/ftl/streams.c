@@ -107,13 +107,13 @@ static void test_rewrite(void)
     ssd_place(r->ssd, 7 * UNIT, &p);
     g_assert_true(p.mapped && !p.in_nand);
     g_assert_cmpuint(p.stream, ==, 1);
-    g_assert_cmpuint(r->ssd->placement.stream[1].n_unsafe, ==, 1);
+    g_assert_cmpuint(r->ssd->placement.stream[1].queue.n_unsafe, ==, 1);
     put(r, 2, 7, 1);
     ref_drain(r);
-    g_assert_cmpuint(r->ssd->placement.stream[1].n_unsafe, ==, 0);
-    g_assert_cmpuint(r->ssd->placement.stream[2].n_unsafe, ==, 1);
+    g_assert_cmpuint(r->ssd->placement.stream[1].queue.n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->placement.stream[2].queue.n_unsafe, ==, 1);
     settle(r);
-    g_assert_cmpuint(r->ssd->placement.stream[2].n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->placement.stream[2].queue.n_unsafe, ==, 0);
     ssd_place(r->ssd, 7 * UNIT, &p);
     g_assert_true(p.in_nand);
     g_assert_cmpuint(p.stream, ==, 2);
@@ -164,8 +164,8 @@ static void test_close_buffered(void)
     put(r, 3, 8, 1);
     ref_drain(r);
     ssd_stream_close(r->ssd, r->now_ns, 2);
-    g_assert_cmpuint(r->ssd->placement.stream[2].n_unsafe, ==, 0);
-    g_assert_cmpuint(r->ssd->placement.stream[0].n_unsafe, ==, 1);
+    g_assert_cmpuint(r->ssd->placement.stream[2].queue.n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->placement.stream[0].queue.n_unsafe, ==, 1);
     put(r, 2, 9, 1); /* another stream of the same number */
     settle(r);
     ssd_place(r->ssd, 7 * UNIT, &p);
@@ -192,7 +192,7 @@ static void move_on(Ref *r, uint16_t stream)
 /* Of a unit in NAND, which a cache may also hold. */
 static uint32_t block_of(const Ref *r, uint64_t lpn)
 {
-    uint32_t entry = r->ssd->map.entry[lpn];
+    uint32_t entry = r->ssd->l2p.entry[lpn];
 
     if (map_is_buffered(entry)) {
         g_assert_cmpint(r->ssd->buffer.slot[map_slot(entry)].state, ==,
@@ -232,7 +232,7 @@ static void handle_moves(const char *options)
     g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, room);
     g_assert_cmpuint(ssd_stream_room(r->ssd, 1), ==, room - 4096);
     g_assert_cmpuint(ssd_stream_open_blocks(r->ssd, 2), ==, 0);
-    g_assert_cmpuint(r->ssd->placement.stream[2].n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->placement.stream[2].queue.n_unsafe, ==, 0);
     ssd_place(r->ssd, 50 * UNIT, &p);
     g_assert_false(p.in_nand);
     for (uint64_t i = 0; i < 7; i++) {
@@ -282,7 +282,7 @@ static void test_handle_moves_late(void)
     ref_pass(r, 20000);
     g_assert_true(is_any(r, SLOT_BLOCKED) && is_any(r, SLOT_FILLING));
     move_on(r, 2);
-    g_assert_cmpuint(r->ssd->placement.stream[2].n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->placement.stream[2].queue.n_unsafe, ==, 0);
     g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, r->info->reclaim_bytes);
     put(r, 2, 2, 2);
     settle(r);
@@ -454,7 +454,7 @@ static double clean(const char *options, bool streams)
     check_sums(r);
     if (streams && r->info->isolated) {
         check_apart(r, hot_or_cold);
-        g_assert_cmpuint(r->ssd->gc.mixed_pages, ==, 0);
+        g_assert_cmpuint(r->ssd->placement.mixed_pages, ==, 0);
         g_assert_cmpuint(count(r, r->info->nstreams).victims, ==, 0);
     }
     if (streams && !r->info->isolated) {

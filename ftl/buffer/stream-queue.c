@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stream-queue.c - the DIRTY slots of each stream, and which stream goes to NAND
+ * next.
+ *
+ * Each stream has its DIRTY slots in two lists: those that are due (something
+ * waits for them: a barrier, FUA, a victim's place, early flush), which go
+ * first, and the others, which fill the page up.  This file knows slots; which
+ * plane takes a page is placement/'s.
+ */
+#include "buffer/buffer-policy.h"
+#include "buffer/buffer.h"
+#include "placement/placement.h"
+#include "ssd-internal.h"
+
+static const SlotList empty_list = {.head = NONE, .tail = NONE};
+
+void queue_forget_slots(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
+        ssd->placement.stream[i].queue.due = empty_list;
+        ssd->placement.stream[i].queue.fresh = empty_list;
+        ssd->placement.stream[i].queue.n_victims = 0;
+        ssd->placement.stream[i].queue.n_unsafe = 0;
+    }
+    ssd->buffer.dirty_streams = 0;
+}
+
+static void note_dirty(Ssd *ssd, uint32_t stream)
+{
+    const Stream *st = &ssd->placement.stream[stream];
+    uint64_t bit = 1ULL << stream;
+
+    if (st->queue.due.n + st->queue.fresh.n > 0) {
+        ssd->buffer.dirty_streams |= bit;
+    } else {
+        ssd->buffer.dirty_streams &= ~bit;
+    }
+}
+
+void queue_note_slots(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
+        note_dirty(ssd, i);
+    }
+}
+
+static SlotList *list_of(Ssd *ssd, const Slot *s)
+{
+    Stream *st = &ssd->placement.stream[s->stream];
+
+    return slot_must(ssd, s) ? &st->queue.due : &st->queue.fresh;
+}
+
+/* Add (1) or subtract (-1) what the slot makes of the sums. */
+static void count_due(Ssd *ssd, const Slot *s, uint32_t by)
+{
+    if (slot_must(ssd, s)) {
+        ssd->buffer.n_must += by;
+        if (slot_only_victim(ssd, s)) {
+            ssd->buffer.n_victims += by;
+            ssd->placement.stream[s->stream].queue.n_victims += by;
+        }
+    }
+}
+
+void queue_insert(Ssd *ssd, uint32_t slot)
+{
+    Slot *s = &ssd->buffer.slot[slot];
+    SlotList *l = list_of(ssd, s);
+
+    s->after = NONE;
+    s->before = l->tail;
+    if (l->tail == NONE) {
+        l->head = slot;
+    } else {
+        ssd->buffer.slot[l->tail].after = slot;
+    }
+    l->tail = slot;
+    l->n++;
+    note_dirty(ssd, s->stream);
+    count_due(ssd, s, 1);
+}
+
+void queue_remove(Ssd *ssd, uint32_t slot)
+{
+    const Slot *s = &ssd->buffer.slot[slot];
+    SlotList *l = list_of(ssd, s);
+
+    if (s->before == NONE) {
+        l->head = s->after;
+    } else {
+        ssd->buffer.slot[s->before].after = s->after;
+    }
+    if (s->after == NONE) {
+        l->tail = s->before;
+    } else {
+        ssd->buffer.slot[s->after].before = s->before;
+    }
+    l->n--;
+    note_dirty(ssd, s->stream);
+    count_due(ssd, s, (uint32_t)-1);
+}
+
+void queue_change(Ssd *ssd, uint32_t slot, uint32_t stream)
+{
+    Slot *s = &ssd->buffer.slot[slot];
+
+    if (s->stream == stream) {
+        return;
+    }
+    if (state_is_unsafe(s->state)) {
+        ssd->placement.stream[s->stream].queue.n_unsafe--;
+        ssd->placement.stream[stream].queue.n_unsafe++;
+    }
+    if (s->state != SLOT_DIRTY) {
+        s->stream = (uint8_t)stream;
+        return;
+    }
+    queue_remove(ssd, slot);
+    s->stream = (uint8_t)stream;
+    queue_insert(ssd, slot);
+}
+
+void queue_make_due(Ssd *ssd, uint32_t slot, bool *flag)
+{
+    const Slot *s = &ssd->buffer.slot[slot];
+
+    if (s->state != SLOT_DIRTY) {
+        *flag = true;
+    } else if (slot_must(ssd, s)) { /* it keeps its place */
+        count_due(ssd, s, (uint32_t)-1);
+        *flag = true;
+        count_due(ssd, s, 1);
+    } else {
+        queue_remove(ssd, slot);
+        *flag = true;
+        queue_insert(ssd, slot);
+    }
+}
+
+static void all_due(Ssd *ssd, Stream *st)
+{
+    st->queue.n_victims = 0;
+    if (st->queue.fresh.n == 0) {
+        return;
+    }
+    if (st->queue.due.n == 0) {
+        st->queue.due = st->queue.fresh;
+    } else {
+        ssd->buffer.slot[st->queue.due.tail].after = st->queue.fresh.head;
+        ssd->buffer.slot[st->queue.fresh.head].before = st->queue.due.tail;
+        st->queue.due.tail = st->queue.fresh.tail;
+        st->queue.due.n += st->queue.fresh.n;
+    }
+    st->queue.fresh = empty_list;
+}
+
+void queue_all_due(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
+        all_due(ssd, &ssd->placement.stream[i]);
+    }
+    ssd->buffer.n_must = ssd->buffer.n_dirty;
+    ssd->buffer.n_victims = 0;
+}
+
+/*
+ * Do so many pages of the stream go to NAND now?  What is due does; but victims
+ * alone wait until they fill a page, with other dirty units if need be, unless a
+ * command needs their room and nothing else will make it.
+ */
+static bool are_ready(const Ssd *ssd, const Stream *st, uint32_t pages)
+{
+    uint32_t units = st->queue.due.n + st->queue.fresh.n;
+
+    if (!ssd->buffer.policy->caches) {
+        return units >= pages * ssd->l.ready_units || st->queue.due.n > 0;
+    }
+    return st->queue.due.n > 0 &&
+           (units >= ssd->l.ready_units || st->queue.due.n > st->queue.n_victims ||
+            (ssd->buffer.n_evicting == ssd->buffer.n_victims &&
+             ssd->buffer.n_promised > ssd->buffer.n_free_slots));
+}
+
+/* A write buffer waits until there is enough for what is left of the row. */
+static bool is_ready(const Ssd *ssd, const Stream *st)
+{
+    uint32_t pages = st->left ? (uint32_t)__builtin_popcount(st->left)
+                              : MAX(ssd->l.row_planes, 1);
+
+    return are_ready(ssd, st, pages);
+}
+
+bool queue_goes_on(const Ssd *ssd, uint32_t stream)
+{
+    return are_ready(ssd, &ssd->placement.stream[stream], 1);
+}
+
+/*
+ * Round the streams that have something, so that each gets its turn.  A write
+ * buffer that is full of units which make no page in any stream cannot wait for
+ * more of them.
+ */
+static uint32_t next_ready(const Ssd *ssd)
+{
+    bool full =
+        ssd->buffer.n_dirty == ssd->l.n_slots && !ssd->buffer.policy->caches;
+    uint64_t before = (1ULL << ssd->buffer.stream_cursor) - 1;
+    uint64_t left = ssd->buffer.dirty_streams & ~before;
+    uint64_t then = ssd->buffer.dirty_streams & before;
+    uint32_t most = NONE;
+
+    for (; left || then; left &= left - 1) {
+        uint32_t i;
+
+        if (!left) {
+            left = then;
+            then = 0;
+        }
+        i = (uint32_t)__builtin_ctzll(left);
+        if (is_ready(ssd, &ssd->placement.stream[i])) {
+            return i;
+        }
+        if (full && (most == NONE || ssd->placement.stream[i].queue.fresh.n >
+                                         ssd->placement.stream[most].queue.fresh.n)) {
+            most = i;
+        }
+    }
+    return most;
+}
+
+uint32_t queue_ready(Ssd *ssd)
+{
+    uint32_t stream;
+
+    if (ssd->l.n_streams == 1) {
+        return is_ready(ssd, &ssd->placement.stream[0]) ? 0 : NONE;
+    }
+    if (ssd->buffer.n_dirty < ssd->l.units_per_program &&
+        ssd->buffer.n_must == 0 && ssd->buffer.n_dirty < ssd->l.n_slots) {
+        return NONE;
+    }
+    stream = next_ready(ssd);
+    if (stream != NONE) {
+        ssd->buffer.stream_cursor = (stream + 1) % ssd->l.n_streams;
+    }
+    return stream;
+}
+
+bool queue_waits(const Ssd *ssd)
+{
+    return next_ready(ssd) != NONE;
+}
+
+uint32_t queue_pick(const Ssd *ssd, uint32_t stream)
+{
+    const Stream *st = &ssd->placement.stream[stream];
+
+    return st->queue.due.n > 0 ? st->queue.due.head : st->queue.fresh.head;
+}
+
+/* A handle of FDP goes on being the same. */
+void queue_disown(Ssd *ssd, uint32_t stream)
+{
+    uint32_t slot;
+
+    if (stream == 0 || ssd->cfg->ruhs) {
+        return;
+    }
+    while ((slot = queue_pick(ssd, stream)) != NONE) {
+        queue_change(ssd, slot, 0);
+    }
+    write_pump(ssd);
+}
