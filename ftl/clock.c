@@ -7,6 +7,10 @@
  * base not long ago.  Nothing but the numbers changes: what is over stays over,
  * and what is to come comes as much later.
  */
+#include "buffer/buffer.h"
+#include "gc/gc.h"
+#include "host/host.h"
+#include "media/media.h"
 #include "ssd-internal.h"
 #include "state/state-check.h"
 
@@ -34,22 +38,22 @@ bool ssd_rebase(Ssd *ssd, uint64_t by_ns)
             (ssd->now_ps - ssd->powered_since_ps) / PS_PER_NS;
     }
     ssd->powered_since_ps = ssd->now_ps - by_ps;
-    if (ssd->buffer.stalled_since_ps != SIM_NEVER) {
-        ssd->buffer.stall_ps += ssd->now_ps - ssd->buffer.stalled_since_ps;
-        ssd->buffer.stalled_since_ps = ssd->now_ps - by_ps;
+    if (ssd->buffer->stalled_since_ps != SIM_NEVER) {
+        ssd->buffer->stall_ps += ssd->now_ps - ssd->buffer->stalled_since_ps;
+        ssd->buffer->stalled_since_ps = ssd->now_ps - by_ps;
     }
     for (size_t i = 0; i < ssd->events.n; i++) {
         ssd->events.heap[i].at_ps -= by_ps; /* none is before now */
     }
-    earlier(&ssd->host.link_in_ps, by_ps);
-    earlier(&ssd->host.link_out_ps, by_ps);
-    earlier(&ssd->host.dram_in_ps, by_ps);
-    earlier(&ssd->host.dram_free_ps, by_ps);
+    earlier(&ssd->host->link_in_ps, by_ps);
+    earlier(&ssd->host->link_out_ps, by_ps);
+    earlier(&ssd->host->dram_in_ps, by_ps);
+    earlier(&ssd->host->dram_free_ps, by_ps);
     for (uint32_t i = 0; i < MAX(ssd->cfg->cores, 1); i++) {
-        earlier(&ssd->host.core_ps[i], by_ps);
+        earlier(&ssd->host->core_ps[i], by_ps);
     }
-    earlier(&ssd->gc.background.quiet_ps, by_ps);
-    earlier(&ssd->gc.background.scan_ps, by_ps);
+    earlier(&ssd->gc->background.quiet_ps, by_ps);
+    earlier(&ssd->gc->background.scan_ps, by_ps);
     earlier(&ssd->inspect.series.next_ps, by_ps);
     earlier(&ssd->inspect.buffer_series.next_ps, by_ps);
     /* Of these only differences are used, modulo 2^64. */
@@ -59,8 +63,8 @@ bool ssd_rebase(Ssd *ssd, uint64_t by_ns)
         ssd->inspect.buffer_series.point[i].at_ps -= by_ps;
     }
     nand_rebase(ssd->nand, by_ps);
-    if (ssd->media.faults) {
-        faults_rebase(ssd->media.faults, by_ps);
+    if (ssd->media->faults) {
+        faults_rebase(ssd->media->faults, by_ps);
     }
     ssd->now_ps -= by_ps;
     ssd->rebased_ns = by_ns;

@@ -19,17 +19,9 @@
 #ifndef VSSD_FTL_SSD_INTERNAL_H
 #define VSSD_FTL_SSD_INTERNAL_H
 
-#include "buffer/buffer-internal.h"
 #include "commands-internal.h"
-#include "gc/gc-internal.h"
-#include "host/host-internal.h"
 #include "inspect/inspect-internal.h"
-#include "journal/journal-internal.h"
 #include "l2p.h"
-#include "map/map-internal.h"
-#include "media/media-internal.h"
-#include "placement/placement-internal.h"
-#include "power/power-internal.h"
 
 struct Ssd {
     SsdConfig *cfg;
@@ -57,21 +49,18 @@ struct Ssd {
 
     Commands commands;
     L2p l2p;
-    Media media;
-    Journal journal;
-    Placement placement;
-    Buffer buffer;
-    Map map;
-    Gc gc;
-    HostPath host;
-    Power power;
     Inspect inspect;
-};
 
-static inline bool unit_is_valid(const Ssd *ssd, uint32_t ppu)
-{
-    return ssd->media.valid[ppu / 64] >> (ppu % 64) & 1;
-}
+    /* The components, from bottom to top (drive.h). */
+    Media *media;
+    Journal *journal;
+    Placement *placement;
+    Buffer *buffer;
+    Map *map;
+    Gc *gc;
+    HostPath *host;
+    Power *power;
+};
 
 static inline uint32_t ppu_page(const Ssd *ssd, uint32_t ppu)
 {

@@ -56,6 +56,17 @@ typedef struct CmdFifo {
 
 typedef struct Age Age;
 
+/* The components (layers.h). */
+typedef struct Media Media;
+typedef struct Journal Journal;
+typedef struct Placement Placement;
+typedef struct Buffer Buffer;
+typedef struct Map Map;
+typedef struct Gc Gc;
+typedef struct HostPath HostPath;
+typedef struct Power Power;
+
+
 /* Work that a component asks of one above it; see wake.h. */
 typedef enum SsdWork {
     WORK_GC,         /* of a plane: start garbage collection, or go on with it */

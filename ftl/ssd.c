@@ -8,6 +8,7 @@
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
 #include "commands.h"
+#include "drive.h"
 #include "gc/gc-policy.h"
 #include "gc/gc.h"
 #include "host/host.h"
@@ -44,7 +45,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
 
     switch (op->kind) {
     case NAND_READ:
-        if (ssd->gc.history) {
+        if (ssd->gc->history) {
             refresh_read(ssd, op);
         }
         if (op->cause == NAND_CAUSE_META) {
@@ -66,9 +67,9 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
             saved_program_done(ssd, op);
         } else if (op->status == NAND_FAILED) {
             failure_program_done(ssd, op->cookie);
-        } else if (ssd->media.job[op->cookie].gc) {
+        } else if (ssd->media->job[op->cookie].gc) {
             gc_page_done(ssd, op->cookie);
-        } else if (ssd->media.job[op->cookie].meta) {
+        } else if (ssd->media->job[op->cookie].meta) {
             meta_page_done(ssd, op->cookie);
         } else {
             write_page_done(ssd, op->cookie);
@@ -93,8 +94,8 @@ static void op_data_in(void *opaque, const NandOp *op, uint64_t now_ps)
 {
     Ssd *ssd = opaque;
 
-    if (op->cause != NAND_CAUSE_META && !ssd->media.job[op->cookie].gc &&
-        !ssd->media.job[op->cookie].meta) {
+    if (op->cause != NAND_CAUSE_META && !ssd->media->job[op->cookie].gc &&
+        !ssd->media->job[op->cookie].meta) {
         write_page_data_in(ssd, op->cookie);
     }
 }
@@ -115,7 +116,7 @@ static void dispatch(Ssd *ssd, const Event *e)
         write_flush_tick(ssd);
         break;
     case SSD_EVENT_FAULT:
-        ssd->media.cut_due = true;
+        ssd->media->cut_due = true;
         break;
     case SSD_EVENT_BACKGROUND:
         background_event(ssd, event_index(e));
@@ -129,16 +130,16 @@ static void dispatch(Ssd *ssd, const Event *e)
     default:
         nand_event(ssd->nand, e);
     }
-    if (ssd->placement.alloc_waits_for != NONE) {
+    if (ssd->placement->alloc_waits_for != NONE) {
         alloc_look_again(ssd);
     }
-    if (ssd->media.may_fail) {
+    if (ssd->media->may_fail) {
         failure_look_for_way(ssd);
     }
-    if (ssd->media.cut_due) {
+    if (ssd->media->cut_due) {
         power_lost(ssd);
     }
-    if (ssd->commands.running == 0 && ssd->buffer.policy->early) {
+    if (ssd->commands.running == 0 && ssd->buffer->policy->early) {
         buffer_idle(ssd);
     }
 }
@@ -162,7 +163,7 @@ static void wake(Ssd *ssd, SsdWork work, uint32_t index)
         write_pump(ssd);
         break;
     case WORK_BUFFER_WAITS:
-        if (ssd->buffer.pump_waits) {
+        if (ssd->buffer->pump_waits) {
             write_pump(ssd);
         }
         break;
@@ -192,14 +193,14 @@ uint64_t ssd_next_event_ns(const Ssd *ssd)
 {
     uint64_t next_ns;
 
-    if (ssd->host.done.head != NONE) {
-        return sim_ceil_ns(ssd->commands.cmd[ssd->host.done.head].complete_ps);
+    if (ssd->host->done.head != NONE) {
+        return sim_ceil_ns(ssd->commands.cmd[ssd->host->done.head].complete_ps);
     }
     if (eventq_next_ps(&ssd->events) == SIM_NEVER) {
         return SSD_TIME_NEVER;
     }
     next_ns = sim_ceil_ns(eventq_next_ps(&ssd->events));
-    if (ssd->commands.running == 0 && !ssd->power.recovery.on) {
+    if (ssd->commands.running == 0 && !ssd->power->recovery.on) {
         /* Background work returns nothing; look after it once in a while. */
         next_ns = MAX(next_ns, ssd->now_ps / PS_PER_NS + NS_PER_MS);
     }
@@ -213,8 +214,8 @@ void ssd_hint(const Ssd *ssd, uint64_t lba, bool soon)
     if (!soon) {
         __builtin_prefetch(entry);
     } else if (*entry && !map_is_buffered(*entry)) {
-        __builtin_prefetch(&ssd->media.spare_lpn[*entry - 1]);
-        __builtin_prefetch(&ssd->media.valid[(*entry - 1) / 64]);
+        __builtin_prefetch(&ssd->media->spare_lpn[*entry - 1]);
+        __builtin_prefetch(&ssd->media->valid[(*entry - 1) / 64]);
     }
 }
 
@@ -238,14 +239,14 @@ static uint64_t map_units(const Ssd *ssd)
 static void init_tables(Ssd *ssd)
 {
     ssd->l2p.entry = lazy_new(uint32_t, map_units(ssd));
-    ssd->media.spare_lpn = lazy_new(uint32_t, ssd->l.raw_units);
+    ssd->media->spare_lpn = lazy_new(uint32_t, ssd->l.raw_units);
     if (ssd->client || saves(ssd)) {
-        ssd->media.spare_version = lazy_new(uint64_t, ssd->l.raw_units);
+        ssd->media->spare_version = lazy_new(uint64_t, ssd->l.raw_units);
     }
     if (ssd->l.n_streams > 1) {
-        ssd->media.spare_stream = lazy_new(uint8_t, ssd->l.raw_units);
+        ssd->media->spare_stream = lazy_new(uint8_t, ssd->l.raw_units);
     }
-    ssd->media.valid = lazy_new(uint64_t, valid_words(ssd));
+    ssd->media->valid = lazy_new(uint64_t, valid_words(ssd));
     ssd->inspect.latency = lazy_new(Hist, SSD_N_OPS + 1);
     for (int i = 0; i <= SSD_N_OPS; i++) {
         hist_init_zeroes(&ssd->inspect.latency[i]);
@@ -255,9 +256,9 @@ static void init_tables(Ssd *ssd)
 void ssd_expect_full(Ssd *ssd)
 {
     lazy_dense(ssd->l2p.entry, map_units(ssd), sizeof(*ssd->l2p.entry));
-    lazy_dense(ssd->media.spare_lpn, ssd->l.raw_units,
-               sizeof(*ssd->media.spare_lpn));
-    lazy_dense(ssd->media.valid, valid_words(ssd), sizeof(*ssd->media.valid));
+    lazy_dense(ssd->media->spare_lpn, ssd->l.raw_units,
+               sizeof(*ssd->media->spare_lpn));
+    lazy_dense(ssd->media->valid, valid_words(ssd), sizeof(*ssd->media->valid));
 }
 
 static void init_info(Ssd *ssd)
@@ -283,18 +284,18 @@ static void init_info(Ssd *ssd)
     info->longest_recovery_ns = sim_ceil_ns(recovery_longest_ps(ssd));
     info->memory_bytes =
         map_units(ssd) * sizeof(*ssd->l2p.entry) +
-        ssd->l.raw_units * sizeof(*ssd->media.spare_lpn) +
-        (ssd->media.spare_version
-             ? ssd->l.raw_units * sizeof(*ssd->media.spare_version)
+        ssd->l.raw_units * sizeof(*ssd->media->spare_lpn) +
+        (ssd->media->spare_version
+             ? ssd->l.raw_units * sizeof(*ssd->media->spare_version)
              : 0) +
-        saved_memory(ssd) + (ssd->media.spare_stream ? ssd->l.raw_units : 0) +
-        valid_words(ssd) * sizeof(*ssd->media.valid) +
-        (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->media.block) +
-        (ssd->gc.history
-             ? (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->gc.history)
+        saved_memory(ssd) + (ssd->media->spare_stream ? ssd->l.raw_units : 0) +
+        valid_words(ssd) * sizeof(*ssd->media->valid) +
+        (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->media->block) +
+        (ssd->gc->history
+             ? (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->gc->history)
              : 0) +
-        (uint64_t)ssd->buffer.n_slot_records * sizeof(*ssd->buffer.slot) +
-        ssd->map.policy_bytes + hybrid_memory(ssd);
+        (uint64_t)ssd->buffer->n_slot_records * sizeof(*ssd->buffer->slot) +
+        ssd->map->policy_bytes + hybrid_memory(ssd);
 }
 
 static void init_shifts(Ssd *ssd)
@@ -311,21 +312,21 @@ static bool init_faults(Ssd *ssd, GError **error)
 {
     const NandConfig *n = &ssd->cfg->nand;
 
-    if (!ssd_config_faults(ssd->cfg, &ssd->l, &ssd->media.faults, error)) {
+    if (!ssd_config_faults(ssd->cfg, &ssd->l, &ssd->media->faults, error)) {
         return false;
     }
-    ssd->media.may_fail = n->program_fail > 0 || n->erase_fail > 0 ||
-                    (ssd->media.faults && faults_may_fail(ssd->media.faults));
-    if (ssd->media.may_fail && ssd->l.log_blocks > 0) {
+    ssd->media->may_fail = n->program_fail > 0 || n->erase_fail > 0 ||
+                    (ssd->media->faults && faults_may_fail(ssd->media->faults));
+    if (ssd->media->may_fail && ssd->l.log_blocks > 0) {
         g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
                     "faults=%s: ftl.map=%s cannot go on when a program or an "
                     "erase fails", ssd->cfg->faults,
                     ssd_map_name(ssd->cfg->mapper));
-        faults_free(ssd->media.faults);
+        faults_free(ssd->media->faults);
         return false;
     }
-    ssd->media.free_for_gc =
-        ssd->l.gc_free_blocks + (ssd->media.may_fail ? 1 : 0);
+    ssd->media->free_for_gc =
+        ssd->l.gc_free_blocks + (ssd->media->may_fail ? 1 : 0);
     return true;
 }
 
@@ -335,16 +336,31 @@ static bool init_faults(Ssd *ssd, GError **error)
  */
 static void init_slots(Ssd *ssd)
 {
-    ssd->buffer.n_slot_records = ssd->l.n_slots;
+    ssd->buffer->n_slot_records = ssd->l.n_slots;
     if (ssd->cfg->free_at == SSD_FREE_AT_DATA_IN) {
-        ssd->buffer.n_slot_records += 2 * ssd->placement.policy->depth *
+        ssd->buffer->n_slot_records += 2 * ssd->placement->policy->depth *
                                       ssd->l.n_planes *
                                       ssd->l.units_per_program;
     }
-    ssd->buffer.slot = lazy_new(Slot, ssd->buffer.n_slot_records);
-    ssd->buffer.dram_move_ps = ssd_dram_move_ps(ssd->cfg);
-    ssd->buffer.dram_unit_ps =
-        ssd_dram_access_ps(ssd->cfg) + ssd->buffer.dram_move_ps;
+    ssd->buffer->slot = lazy_new(Slot, ssd->buffer->n_slot_records);
+    ssd->buffer->dram_move_ps = ssd_dram_move_ps(ssd->cfg);
+    ssd->buffer->dram_unit_ps =
+        ssd_dram_access_ps(ssd->cfg) + ssd->buffer->dram_move_ps;
+}
+
+static Ssd *new_drive(void)
+{
+    Drive *d = g_new0(Drive, 1);
+
+    d->ssd.media = &d->media;
+    d->ssd.journal = &d->journal;
+    d->ssd.placement = &d->placement;
+    d->ssd.buffer = &d->buffer;
+    d->ssd.map = &d->map;
+    d->ssd.gc = &d->gc;
+    d->ssd.host = &d->host;
+    d->ssd.power = &d->power;
+    return &d->ssd;
 }
 
 Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
@@ -355,7 +371,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     if (!ssd_config_check(cfg, error)) {
         return NULL;
     }
-    ssd = g_new0(Ssd, 1);
+    ssd = new_drive();
     ssd->cfg = ssd_config_copy(cfg);
     ssd_layout(ssd->cfg, &ssd->l, NULL);
     if (!init_faults(ssd, error)) {
@@ -367,19 +383,19 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->client_opaque = opaque;
     ssd->commands.ops = &host_cmd_ops;
     ssd->wake = wake;
-    ssd->host.gate = &power_gate;
+    ssd->host->gate = &power_gate;
     ssd->nand_entry = map_nand_entry;
-    ssd->gc.policy = gc_policies[cfg->gc];
-    prng_seed(&ssd->gc.rng, cfg->seed, PURPOSE_GC);
-    ssd->placement.policy = alloc_policies[cfg->alloc];
-    ssd->buffer.policy = buffer_policies[cfg->buffer];
-    ssd->map.policy = map_policies[cfg->mapper];
-    ssd->buffer.client = ssd->map.policy->changed ? &map_buffer_client : NULL;
+    ssd->gc->policy = gc_policies[cfg->gc];
+    prng_seed(&ssd->gc->rng, cfg->seed, PURPOSE_GC);
+    ssd->placement->policy = alloc_policies[cfg->alloc];
+    ssd->buffer->policy = buffer_policies[cfg->buffer];
+    ssd->map->policy = map_policies[cfg->mapper];
+    ssd->buffer->client = ssd->map->policy->changed ? &map_buffer_client : NULL;
     ssd->powered = true;
     eventq_init(&ssd->events);
     ssd->cfg->nand.seed = ssd->cfg->seed;
     ssd->nand = nand_create(&ssd->cfg->nand, &ssd->events, op_done, ssd);
-    nand_set_faults(ssd->nand, ssd->media.faults, faulty_cut);
+    nand_set_faults(ssd->nand, ssd->media->faults, faulty_cut);
     if (cfg->complete_at == SSD_COMPLETE_AT_DATA_IN ||
         cfg->free_at == SSD_FREE_AT_DATA_IN) {
         nand_on_data_in(ssd->nand, op_data_in);
@@ -400,14 +416,14 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     saved_find_blocks(ssd);
     hybrid_init(ssd);
     init_slots(ssd);
-    ssd->buffer.epoch_mask = 15;
-    ssd->buffer.epoch = g_new0(Epoch, ssd->buffer.epoch_mask + 1);
+    ssd->buffer->epoch_mask = 15;
+    ssd->buffer->epoch = g_new0(Epoch, ssd->buffer->epoch_mask + 1);
     power_init_memory(ssd);
-    if (ssd->map.policy->init) {
-        ssd->map.policy->init(ssd);
+    if (ssd->map->policy->init) {
+        ssd->map->policy->init(ssd);
     }
     ssd->commands.free_cmd = NONE;
-    ssd->host.done = (CmdFifo){NONE, NONE};
+    ssd->host->done = (CmdFifo){NONE, NONE};
     host_init_link(ssd);
     init_info(ssd);
     faulty_arm(ssd);
@@ -426,12 +442,12 @@ void ssd_destroy(Ssd *ssd)
     }
     ssd_oplog_close(ssd, NULL);
     ssd_trace_close(ssd, NULL);
-    if (ssd->buffer.policy->destroy) {
-        ssd->buffer.policy->destroy(ssd);
+    if (ssd->buffer->policy->destroy) {
+        ssd->buffer->policy->destroy(ssd);
     }
     hybrid_destroy(ssd);
-    if (ssd->map.policy->destroy) {
-        ssd->map.policy->destroy(ssd);
+    if (ssd->map->policy->destroy) {
+        ssd->map->policy->destroy(ssd);
     }
     gc_destroy(ssd);
     alloc_destroy(ssd);
@@ -443,29 +459,29 @@ void ssd_destroy(Ssd *ssd)
     nand_destroy(ssd->nand);
     eventq_destroy(&ssd->events);
     lazy_free(ssd->l2p.entry, map_units(ssd), sizeof(*ssd->l2p.entry));
-    lazy_free(ssd->media.spare_lpn, ssd->l.raw_units,
-              sizeof(*ssd->media.spare_lpn));
-    lazy_free(ssd->media.spare_version, ssd->l.raw_units,
-              sizeof(*ssd->media.spare_version));
-    lazy_free(ssd->media.spare_stream, ssd->l.raw_units, 1);
+    lazy_free(ssd->media->spare_lpn, ssd->l.raw_units,
+              sizeof(*ssd->media->spare_lpn));
+    lazy_free(ssd->media->spare_version, ssd->l.raw_units,
+              sizeof(*ssd->media->spare_version));
+    lazy_free(ssd->media->spare_stream, ssd->l.raw_units, 1);
     hot_destroy(ssd);
     trim_destroy(ssd);
-    lazy_free(ssd->media.valid, valid_words(ssd), sizeof(*ssd->media.valid));
-    lazy_free(ssd->buffer.slot, ssd->buffer.n_slot_records,
-              sizeof(*ssd->buffer.slot));
-    g_free(ssd->buffer.waiter);
-    g_free(ssd->buffer.epoch);
-    g_free(ssd->media.job);
-    g_free(ssd->media.job_unit);
+    lazy_free(ssd->media->valid, valid_words(ssd), sizeof(*ssd->media->valid));
+    lazy_free(ssd->buffer->slot, ssd->buffer->n_slot_records,
+              sizeof(*ssd->buffer->slot));
+    g_free(ssd->buffer->waiter);
+    g_free(ssd->buffer->epoch);
+    g_free(ssd->media->job);
+    g_free(ssd->media->job_unit);
     g_free(ssd->commands.cmd);
-    g_free(ssd->journal.meta_read);
-    g_free(ssd->host.core_ps);
-    g_free(ssd->buffer.kept);
+    g_free(ssd->journal->meta_read);
+    g_free(ssd->host->core_ps);
+    g_free(ssd->buffer->kept);
     lazy_free(ssd->inspect.latency, SSD_N_OPS + 1,
               sizeof(*ssd->inspect.latency));
     g_free(ssd->inspect.busy_base);
     age_destroy(ssd);
-    faults_free(ssd->media.faults);
+    faults_free(ssd->media->faults);
     ssd_config_free(ssd->cfg);
     g_free(ssd);
 }
@@ -508,7 +524,7 @@ void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
         recording_close(ssd->inspect.recording, stream, now_ns);
     }
     if (ssd->powered) {
-        queue_disown(ssd, stream);
+        write_disown(ssd, stream);
         stream_end(ssd, stream);
     }
 }

@@ -21,6 +21,11 @@ LAYERS = {
     "hw-ssd/nvme": (["nvme.h", "ssd.h"], ["player.h", "nand.h"]),
 }
 NOWHERE = ["qemu/osdep.h", "hw/pci/pci.h"]
+FRONT_DOORS = ["sim", "hw-ssd/nvme"]
+
+# Of ftl/, from bottom to top (ftl/layers.h).
+COMPONENTS = ["media", "journal", "placement", "buffer", "map", "gc", "host",
+              "power"]
 
 
 def command_of(folder: str) -> list[str] | None:
@@ -35,10 +40,10 @@ def command_of(folder: str) -> list[str] | None:
     return None
 
 
-def compiles(command: list[str], header: str) -> bool:
+def compiles(command: list[str], *headers: str) -> bool:
     with tempfile.TemporaryDirectory() as tmp:
         source = pathlib.Path(tmp, "probe.c")
-        source.write_text(f'#include "{header}"\n')
+        source.write_text("".join(f'#include "{h}"\n' for h in headers))
         words = [w for w in command if not w.endswith(".d")
                  and not w.endswith(".o")]
         done = subprocess.run([*words, "-fsyntax-only", str(source)],
@@ -61,6 +66,29 @@ class Layers(unittest.TestCase):
                 self.assertFalse(compiles(command, header),
                                  f"{folder} can include {header}")
         self.assertGreaterEqual(checked, 4)
+
+    def test_components(self) -> None:
+        """A component includes headers of its own and of those below it."""
+        headers = {c: [f"{c}/{c}.h", f"{c}/{c}-internal.h"]
+                   for c in COMPONENTS}
+        for i, c in enumerate(COMPONENTS):
+            command = command_of(f"ftl/{c}")
+            assert command, c
+            allowed = [h for below in COMPONENTS[:i + 1]
+                       for h in headers[below]]
+            self.assertTrue(compiles(command, *allowed),
+                            f"{c} cannot include one of {allowed}")
+            for above in COMPONENTS[i + 1:]:
+                for header in headers[above]:
+                    self.assertFalse(compiles(command, header),
+                                     f"{c} can include {header}")
+
+    def test_front_doors(self) -> None:
+        """What uses the drive sees ssd.h, and nothing of its components."""
+        for folder in FRONT_DOORS:
+            command = command_of(folder)
+            if command:
+                self.assertFalse(compiles(command, "media/media.h"), folder)
 
 
 if __name__ == "__main__":

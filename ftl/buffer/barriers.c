@@ -16,16 +16,16 @@
 
 static Epoch *epoch_at(Ssd *ssd, uint32_t e)
 {
-    return &ssd->buffer.epoch[e & ssd->buffer.epoch_mask];
+    return &ssd->buffer->epoch[e & ssd->buffer->epoch_mask];
 }
 
 void write_epochs_advance(Ssd *ssd)
 {
-    while (ssd->buffer.first_epoch != ssd->buffer.cur_epoch &&
-           epoch_at(ssd, ssd->buffer.first_epoch)->left == 0) {
-        uint32_t cmd = epoch_at(ssd, ssd->buffer.first_epoch)->cmd;
+    while (ssd->buffer->first_epoch != ssd->buffer->cur_epoch &&
+           epoch_at(ssd, ssd->buffer->first_epoch)->left == 0) {
+        uint32_t cmd = epoch_at(ssd, ssd->buffer->first_epoch)->cmd;
 
-        ssd->buffer.first_epoch++;
+        ssd->buffer->first_epoch++;
         if (cmd != NONE && saved_flush(ssd, cmd)) {
             cmd_account(ssd, &ssd->commands.cmd[cmd], COST_flush);
             cmd_finish(ssd, cmd, SSD_STATUS_OK);
@@ -35,12 +35,12 @@ void write_epochs_advance(Ssd *ssd)
 
 static void epochs_grow(Ssd *ssd)
 {
-    uint32_t old_mask = ssd->buffer.epoch_mask;
-    Epoch *old = ssd->buffer.epoch;
+    uint32_t old_mask = ssd->buffer->epoch_mask;
+    Epoch *old = ssd->buffer->epoch;
 
-    ssd->buffer.epoch_mask = old_mask * 2 + 1;
-    ssd->buffer.epoch = g_new0(Epoch, ssd->buffer.epoch_mask + 1);
-    for (uint32_t e = ssd->buffer.first_epoch; e != ssd->buffer.cur_epoch + 1;
+    ssd->buffer->epoch_mask = old_mask * 2 + 1;
+    ssd->buffer->epoch = g_new0(Epoch, ssd->buffer->epoch_mask + 1);
+    for (uint32_t e = ssd->buffer->first_epoch; e != ssd->buffer->cur_epoch + 1;
          e++) {
         *epoch_at(ssd, e) = old[e & old_mask];
     }
@@ -49,13 +49,13 @@ static void epochs_grow(Ssd *ssd)
 
 void write_begin_epoch(Ssd *ssd, uint32_t cmd)
 {
-    if (ssd->buffer.cur_epoch - ssd->buffer.first_epoch ==
-        ssd->buffer.epoch_mask) {
+    if (ssd->buffer->cur_epoch - ssd->buffer->first_epoch ==
+        ssd->buffer->epoch_mask) {
         epochs_grow(ssd);
     }
-    epoch_at(ssd, ssd->buffer.cur_epoch)->cmd = cmd;
-    ssd->buffer.cur_epoch++;
-    *epoch_at(ssd, ssd->buffer.cur_epoch) = (Epoch){.left = 0, .cmd = NONE};
+    epoch_at(ssd, ssd->buffer->cur_epoch)->cmd = cmd;
+    ssd->buffer->cur_epoch++;
+    *epoch_at(ssd, ssd->buffer->cur_epoch) = (Epoch){.left = 0, .cmd = NONE};
     queue_all_due(ssd);
     write_epochs_advance(ssd);
 }
@@ -65,8 +65,8 @@ static void arm_tick(Ssd *ssd)
 {
     uint64_t every = ssd->cfg->flush_interval_ps;
 
-    if (every > 0 && !ssd->buffer.tick_armed) {
-        ssd->buffer.tick_armed = true;
+    if (every > 0 && !ssd->buffer->tick_armed) {
+        ssd->buffer->tick_armed = true;
         eventq_push(&ssd->events, (ssd->now_ps / every + 1) * every,
                     SSD_EVENT_FLUSH_TICK, 0);
     }
@@ -75,7 +75,7 @@ static void arm_tick(Ssd *ssd)
 /* Barriers that commands wait for will not be reached. */
 void write_fail_barriers(Ssd *ssd)
 {
-    for (uint32_t e = ssd->buffer.first_epoch; e != ssd->buffer.cur_epoch;
+    for (uint32_t e = ssd->buffer->first_epoch; e != ssd->buffer->cur_epoch;
          e++) {
         uint32_t cmd = epoch_at(ssd, e)->cmd;
 
@@ -89,7 +89,7 @@ void write_fail_barriers(Ssd *ssd)
 
 void write_join_epoch(Ssd *ssd, Slot *s)
 {
-    s->epoch = ssd->buffer.cur_epoch;
+    s->epoch = ssd->buffer->cur_epoch;
     epoch_at(ssd, s->epoch)->left++;
     arm_tick(ssd);
 }

@@ -17,6 +17,7 @@
  */
 #include "buffer/buf-group.h"
 #include "buffer/buffer-policy.h"
+#include "buffer/buffer.h"
 #include "ssd-internal.h"
 
 static void bplru_init(Ssd *ssd)
@@ -35,7 +36,7 @@ static uint32_t in_order(const Groups *gs, const Group *g, uint32_t lpn)
 static void written(Ssd *ssd, uint32_t slot, bool first)
 {
     Groups *gs = groups_of(ssd);
-    uint32_t lpn = ssd->buffer.slot[slot].lpn;
+    uint32_t lpn = ssd->buffer->slot[slot].lpn;
     uint32_t number = group_number(ssd, lpn);
     Group *g = &gs->group[number];
 
@@ -72,7 +73,7 @@ static void bplru_nothing(Ssd *ssd, uint32_t slot)
 static void bplru_remove(Ssd *ssd, uint32_t slot)
 {
     Groups *gs = groups_of(ssd);
-    uint32_t number = group_number(ssd, ssd->buffer.slot[slot].lpn);
+    uint32_t number = group_number(ssd, ssd->buffer->slot[slot].lpn);
 
     group_drop(ssd, slot);
     if (gs->group[number].unit.n == 0) {

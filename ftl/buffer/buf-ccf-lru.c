@@ -33,15 +33,15 @@ enum {
 
 static void become(Ssd *ssd, uint32_t slot, unsigned list, unsigned mark)
 {
-    ssd->buffer.slot[slot].writes = (uint8_t)mark;
+    ssd->buffer->slot[slot].writes = (uint8_t)mark;
     lists_move(ssd, list, slot);
 }
 
 static void ccf_insert(Ssd *ssd, uint32_t slot)
 {
-    bool clean = slot_is_clean(&ssd->buffer.slot[slot]);
+    bool clean = slot_is_clean(&ssd->buffer->slot[slot]);
 
-    ssd->buffer.slot[slot].writes = clean ? COLD : HOT;
+    ssd->buffer->slot[slot].writes = clean ? COLD : HOT;
     lists_push(ssd, clean ? COLD_CLEAN : MIXED, slot);
 }
 
@@ -52,7 +52,7 @@ static void ccf_hit(Ssd *ssd, uint32_t slot)
 
 static void ccf_cleaned(Ssd *ssd, uint32_t slot)
 {
-    if (ssd->buffer.slot[slot].writes == COLD) {
+    if (ssd->buffer->slot[slot].writes == COLD) {
         lists_move(ssd, COLD_CLEAN, slot);
     }
 }
@@ -61,16 +61,16 @@ static uint32_t ccf_victim(Ssd *ssd)
 {
     uint32_t slot;
 
-    while (ssd->buffer.list[COLD_CLEAN].tail == NONE &&
-           (slot = ssd->buffer.list[MIXED].tail) != NONE) {
-        if (ssd->buffer.slot[slot].writes == COLD) {
+    while (ssd->buffer->list[COLD_CLEAN].tail == NONE &&
+           (slot = ssd->buffer->list[MIXED].tail) != NONE) {
+        if (ssd->buffer->slot[slot].writes == COLD) {
             return slot;
         }
         become(ssd, slot,
-               slot_is_clean(&ssd->buffer.slot[slot]) ? COLD_CLEAN : MIXED,
+               slot_is_clean(&ssd->buffer->slot[slot]) ? COLD_CLEAN : MIXED,
                COLD);
     }
-    return ssd->buffer.list[COLD_CLEAN].tail;
+    return ssd->buffer->list[COLD_CLEAN].tail;
 }
 
 const BufferPolicy buf_ccf_lru = {

@@ -26,7 +26,7 @@ static void count_write(Slot *s)
 
 static void sc_insert(Ssd *ssd, uint32_t slot)
 {
-    Slot *s = &ssd->buffer.slot[slot];
+    Slot *s = &ssd->buffer->slot[slot];
 
     s->writes = !slot_is_clean(s);
     lists_push(ssd, slot_is_clean(s) ? CLEAN : DIRTY, slot);
@@ -34,7 +34,7 @@ static void sc_insert(Ssd *ssd, uint32_t slot)
 
 static void sc_write_hit(Ssd *ssd, uint32_t slot)
 {
-    Slot *s = &ssd->buffer.slot[slot];
+    Slot *s = &ssd->buffer->slot[slot];
 
     count_write(s);
     lists_move(ssd, s->list == CLEAN ? DIRTY : s->list, slot);
@@ -48,8 +48,8 @@ static void sc_cleaned(Ssd *ssd, uint32_t slot)
 static uint32_t sc_victim(Ssd *ssd)
 {
     for (unsigned i = CLEAN; i <= SECOND; i++) {
-        if (ssd->buffer.list[i].tail != NONE) {
-            return ssd->buffer.list[i].tail;
+        if (ssd->buffer->list[i].tail != NONE) {
+            return ssd->buffer->list[i].tail;
         }
     }
     return NONE;
@@ -59,9 +59,9 @@ static uint32_t sc_early(Ssd *ssd)
 {
     uint32_t slot;
 
-    while ((slot = ssd->buffer.list[DIRTY].tail) != NONE &&
-           ssd->buffer.slot[slot].writes > 1) {
-        ssd->buffer.slot[slot].writes = 1;
+    while ((slot = ssd->buffer->list[DIRTY].tail) != NONE &&
+           ssd->buffer->slot[slot].writes > 1) {
+        ssd->buffer->slot[slot].writes = 1;
         lists_move(ssd, SECOND, slot);
     }
     return slot;
@@ -70,8 +70,8 @@ static uint32_t sc_early(Ssd *ssd)
 /* Keep the list of dirty units at least as long as that of second chances. */
 static void sc_balance(Ssd *ssd)
 {
-    while (ssd->buffer.list[SECOND].n > ssd->buffer.list[DIRTY].n) {
-        lists_move(ssd, DIRTY, ssd->buffer.list[SECOND].tail);
+    while (ssd->buffer->list[SECOND].n > ssd->buffer->list[DIRTY].n) {
+        lists_move(ssd, DIRTY, ssd->buffer->list[SECOND].tail);
     }
 }
 

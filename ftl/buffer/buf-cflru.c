@@ -35,7 +35,7 @@ static uint32_t most_working(const Ssd *ssd)
 
 static void enter_region(Ssd *ssd, uint32_t slot)
 {
-    lists_push(ssd, slot_is_clean(&ssd->buffer.slot[slot]) ? CLEAN : DIRTY,
+    lists_push(ssd, slot_is_clean(&ssd->buffer->slot[slot]) ? CLEAN : DIRTY,
                slot);
 }
 
@@ -48,8 +48,8 @@ static void push(Ssd *ssd, uint32_t slot)
         return;
     }
     lists_push(ssd, WORKING, slot);
-    if (ssd->buffer.list[WORKING].n > most) {
-        uint32_t oldest = ssd->buffer.list[WORKING].tail;
+    if (ssd->buffer->list[WORKING].n > most) {
+        uint32_t oldest = ssd->buffer->list[WORKING].tail;
 
         lists_remove(ssd, oldest);
         enter_region(ssd, oldest);
@@ -64,7 +64,7 @@ static void hit(Ssd *ssd, uint32_t slot)
 
 static void cleaned(Ssd *ssd, uint32_t slot)
 {
-    if (ssd->buffer.slot[slot].list == DIRTY) {
+    if (ssd->buffer->slot[slot].list == DIRTY) {
         lists_move(ssd, CLEAN, slot);
     }
 }
@@ -74,8 +74,8 @@ static uint32_t victim(Ssd *ssd)
     static const unsigned order[] = {CLEAN, DIRTY, WORKING};
 
     for (unsigned i = 0; i < G_N_ELEMENTS(order); i++) {
-        if (ssd->buffer.list[order[i]].tail != NONE) {
-            return ssd->buffer.list[order[i]].tail;
+        if (ssd->buffer->list[order[i]].tail != NONE) {
+            return ssd->buffer->list[order[i]].tail;
         }
     }
     return NONE;
@@ -83,7 +83,7 @@ static uint32_t victim(Ssd *ssd)
 
 static uint32_t early(Ssd *ssd)
 {
-    return ssd->buffer.list[DIRTY].tail;
+    return ssd->buffer->list[DIRTY].tail;
 }
 
 const BufferPolicy buf_cflru = {

@@ -63,13 +63,13 @@ typedef struct Dnv {
 
 static void dnv_destroy(Ssd *ssd)
 {
-    Dnv *d = ssd->buffer.policy_data;
+    Dnv *d = ssd->buffer->policy_data;
 
     if (d) {
         lazy_free(d->block, d->n_blocks, sizeof(DnvBlock));
         g_free(d->link);
         g_free(d);
-        ssd->buffer.policy_data = NULL;
+        ssd->buffer->policy_data = NULL;
     }
 }
 
@@ -83,10 +83,10 @@ static void dnv_init(Ssd *ssd)
                  : ssd->l.units_per_block;
     d->n_blocks = (uint32_t)(ssd->l.user_units / d->per + 1);
     d->block = lazy_new(DnvBlock, d->n_blocks);
-    d->link = g_new0(Link, MAX(ssd->buffer.n_slot_records, ssd->l.n_slots));
+    d->link = g_new0(Link, MAX(ssd->buffer->n_slot_records, ssd->l.n_slots));
     d->head = d->tail = d->leaving = NONE;
     d->most = MAX(ssd->l.n_slots / SECOND_SHARE, 1);
-    ssd->buffer.policy_data = d;
+    ssd->buffer->policy_data = d;
 }
 
 /* ---- the clock of blocks ------------------------------------------------------- */
@@ -121,14 +121,14 @@ static void clock_drop(Dnv *d, uint32_t b)
 
 static DnvBlock *block_of(const Ssd *ssd, uint32_t slot)
 {
-    Dnv *d = ssd->buffer.policy_data;
+    Dnv *d = ssd->buffer->policy_data;
 
-    return &d->block[ssd->buffer.slot[slot].lpn / d->per];
+    return &d->block[ssd->buffer->slot[slot].lpn / d->per];
 }
 
 static void second_count(Ssd *ssd, uint32_t slot, bool add)
 {
-    Dnv *d = ssd->buffer.policy_data;
+    Dnv *d = ssd->buffer->policy_data;
     DnvBlock *b = block_of(ssd, slot);
     uint32_t number = (uint32_t)(b - d->block);
 
@@ -144,7 +144,7 @@ static void second_count(Ssd *ssd, uint32_t slot, bool add)
 
 static void chain_add(Ssd *ssd, uint32_t slot)
 {
-    Dnv *d = ssd->buffer.policy_data;
+    Dnv *d = ssd->buffer->policy_data;
     DnvBlock *b = block_of(ssd, slot);
     bool first = b->n++ == 0;
 
@@ -161,7 +161,7 @@ static void chain_add(Ssd *ssd, uint32_t slot)
 
 static void chain_drop(Ssd *ssd, uint32_t slot)
 {
-    Dnv *d = ssd->buffer.policy_data;
+    Dnv *d = ssd->buffer->policy_data;
     DnvBlock *b = block_of(ssd, slot);
     Link *l = &d->link[slot];
 
@@ -182,7 +182,7 @@ static void chain_drop(Ssd *ssd, uint32_t slot)
 /* to takes the place of from. */
 static void chain_replace(Ssd *ssd, uint32_t from, uint32_t to)
 {
-    Dnv *d = ssd->buffer.policy_data;
+    Dnv *d = ssd->buffer->policy_data;
     DnvBlock *b = block_of(ssd, from);
     const Link *l = &d->link[from];
 
@@ -202,7 +202,7 @@ static void chain_replace(Ssd *ssd, uint32_t from, uint32_t to)
 
 static bool is_chained(const Ssd *ssd, uint32_t slot)
 {
-    const Dnv *d = ssd->buffer.policy_data;
+    const Dnv *d = ssd->buffer->policy_data;
 
     return d->link[slot].in;
 }
@@ -211,19 +211,19 @@ static bool is_chained(const Ssd *ssd, uint32_t slot)
 
 static void dnv_insert(Ssd *ssd, uint32_t slot)
 {
-    ssd->buffer.slot[slot].writes = 0;
+    ssd->buffer->slot[slot].writes = 0;
     lists_push(ssd, FIRST, slot);
-    if (!slot_is_clean(&ssd->buffer.slot[slot])) {
+    if (!slot_is_clean(&ssd->buffer->slot[slot])) {
         chain_add(ssd, slot);
     }
 }
 
 static void dnv_read_hit(Ssd *ssd, uint32_t slot)
 {
-    if (ssd->buffer.slot[slot].list == SECOND) {
+    if (ssd->buffer->slot[slot].list == SECOND) {
         block_of(ssd, slot)->used = true;
     } else {
-        ssd->buffer.slot[slot].writes = 1;
+        ssd->buffer->slot[slot].writes = 1;
     }
 }
 
@@ -237,7 +237,7 @@ static void dnv_write_hit(Ssd *ssd, uint32_t slot)
 
 static void dnv_remove(Ssd *ssd, uint32_t slot)
 {
-    if (ssd->buffer.slot[slot].list == SECOND) {
+    if (ssd->buffer->slot[slot].list == SECOND) {
         second_count(ssd, slot, false);
     }
     if (is_chained(ssd, slot)) {
@@ -252,7 +252,7 @@ static void dnv_cleaned(Ssd *ssd, uint32_t slot)
     if (is_chained(ssd, slot)) {
         chain_drop(ssd, slot);
     }
-    if (ssd->buffer.slot[slot].list == SECOND) {
+    if (ssd->buffer->slot[slot].list == SECOND) {
         second_count(ssd, slot, false);
         lists_move(ssd, FIRST, slot);
     }
@@ -284,14 +284,14 @@ static uint32_t block_victim(Dnv *d)
 
 static uint32_t dnv_victim(Ssd *ssd)
 {
-    Dnv *d = ssd->buffer.policy_data;
+    Dnv *d = ssd->buffer->policy_data;
     uint32_t slot;
 
     d->leaving = NONE;
-    while (ssd->buffer.list[SECOND].n < d->most &&
-           (slot = ssd->buffer.list[FIRST].tail) != NONE) {
-        if (ssd->buffer.slot[slot].writes) {
-            ssd->buffer.slot[slot].writes = 0;
+    while (ssd->buffer->list[SECOND].n < d->most &&
+           (slot = ssd->buffer->list[FIRST].tail) != NONE) {
+        if (ssd->buffer->slot[slot].writes) {
+            ssd->buffer->slot[slot].writes = 0;
             lists_touch(ssd, slot);
         } else if (is_chained(ssd, slot)) {
             lists_move(ssd, SECOND, slot);
@@ -305,7 +305,7 @@ static uint32_t dnv_victim(Ssd *ssd)
 
 static uint32_t dnv_mate(Ssd *ssd, uint32_t lpn)
 {
-    const Dnv *d = ssd->buffer.policy_data;
+    const Dnv *d = ssd->buffer->policy_data;
     uint32_t b = lpn / d->per;
 
     return b == d->leaving && d->block[b].n > 0 ? d->block[b].oldest : NONE;
@@ -335,9 +335,9 @@ static const StateStruct dnv_struct = {"Dnv", dnv_rows, G_N_ELEMENTS(dnv_rows),
 
 static bool dnv_state(Ssd *ssd, State *s)
 {
-    Dnv *d = ssd->buffer.policy_data;
+    Dnv *d = ssd->buffer->policy_data;
     const uint64_t counts[N_COUNTS] = {
-        [N_LINKS] = MAX(ssd->buffer.n_slot_records, ssd->l.n_slots),
+        [N_LINKS] = MAX(ssd->buffer->n_slot_records, ssd->l.n_slots),
         [N_BLOCKS] = d->n_blocks,
     };
 
@@ -356,8 +356,8 @@ static bool flag_ok(const bool *flag)
 /* A link is that of a dirty unit; one in the second part has a link. */
 static bool links_ok(const Ssd *ssd, const Dnv *d, uint64_t *n_links)
 {
-    for (uint32_t i = 0; i < ssd->buffer.n_slot_records; i++) {
-        const Slot *s = &ssd->buffer.slot[i];
+    for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
+        const Slot *s = &ssd->buffer->slot[i];
         bool listed = s->state != SLOT_FREE && s->listed;
 
         if (!flag_ok(&d->link[i].in) ||
@@ -378,12 +378,12 @@ static bool chain_ok(const Ssd *ssd, const Dnv *d, uint32_t b)
     uint32_t i = x->newest;
 
     for (uint32_t k = 0; k < x->n; k++) {
-        if (i >= ssd->buffer.n_slot_records || !d->link[i].in ||
+        if (i >= ssd->buffer->n_slot_records || !d->link[i].in ||
             d->link[i].newer != newer ||
-            ssd->buffer.slot[i].lpn / d->per != b) {
+            ssd->buffer->slot[i].lpn / d->per != b) {
             return false;
         }
-        second += ssd->buffer.slot[i].list == SECOND;
+        second += ssd->buffer->slot[i].list == SECOND;
         newer = i;
         i = d->link[i].older;
     }
@@ -409,7 +409,7 @@ static bool clock_ok(const Dnv *d, uint32_t n)
 
 static bool dnv_sound(const Ssd *ssd)
 {
-    const Dnv *d = ssd->buffer.policy_data;
+    const Dnv *d = ssd->buffer->policy_data;
     uint64_t n_links = 0;
     uint64_t in_chains = 0;
     uint32_t n_second = 0;

@@ -14,6 +14,7 @@
  */
 #include "buffer/buf-group.h"
 #include "buffer/buffer-policy.h"
+#include "buffer/buffer.h"
 #include "ssd-internal.h"
 
 static void fab_init(Ssd *ssd)
@@ -39,7 +40,7 @@ static void move(Groups *gs, uint32_t g, uint32_t was, uint32_t n)
 static void fab_insert(Ssd *ssd, uint32_t slot)
 {
     Groups *gs = groups_of(ssd);
-    uint32_t g = group_number(ssd, ssd->buffer.slot[slot].lpn);
+    uint32_t g = group_number(ssd, ssd->buffer->slot[slot].lpn);
 
     group_add(ssd, slot);
     move(gs, g, gs->group[g].unit.n - 1, gs->group[g].unit.n);
@@ -48,7 +49,7 @@ static void fab_insert(Ssd *ssd, uint32_t slot)
 static void fab_hit(Ssd *ssd, uint32_t slot)
 {
     Groups *gs = groups_of(ssd);
-    uint32_t g = group_number(ssd, ssd->buffer.slot[slot].lpn);
+    uint32_t g = group_number(ssd, ssd->buffer->slot[slot].lpn);
 
     move(gs, g, gs->group[g].unit.n, gs->group[g].unit.n);
 }
@@ -56,7 +57,7 @@ static void fab_hit(Ssd *ssd, uint32_t slot)
 static void fab_remove(Ssd *ssd, uint32_t slot)
 {
     Groups *gs = groups_of(ssd);
-    uint32_t g = group_number(ssd, ssd->buffer.slot[slot].lpn);
+    uint32_t g = group_number(ssd, ssd->buffer->slot[slot].lpn);
 
     group_drop(ssd, slot);
     move(gs, g, gs->group[g].unit.n + 1, gs->group[g].unit.n);

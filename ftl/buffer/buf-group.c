@@ -2,6 +2,7 @@
 /* buf-group.c - groups of units (buf-group.h) as a stream of bytes, and whether
  * such a stream can be believed. */
 #include "buffer/buf-group.h"
+#include "buffer/buffer.h"
 #include "ssd-internal.h"
 
 enum {
@@ -40,15 +41,15 @@ static bool units_ok(const Ssd *ssd, const Groups *gs, uint32_t g)
     uint32_t i = l->head;
 
     for (uint32_t k = 0; k < l->n; k++) {
-        if (i >= ssd->buffer.n_slot_records || !ssd->buffer.slot[i].listed ||
-            ssd->buffer.slot[i].state == SLOT_FREE ||
-            ssd->buffer.slot[i].prev != prev ||
-            ssd->buffer.slot[i].lpn / gs->per != g ||
-            ssd->l2p.entry[ssd->buffer.slot[i].lpn] != (MAP_BUFFERED | i)) {
+        if (i >= ssd->buffer->n_slot_records || !ssd->buffer->slot[i].listed ||
+            ssd->buffer->slot[i].state == SLOT_FREE ||
+            ssd->buffer->slot[i].prev != prev ||
+            ssd->buffer->slot[i].lpn / gs->per != g ||
+            ssd->l2p.entry[ssd->buffer->slot[i].lpn] != (MAP_BUFFERED | i)) {
             return false;
         }
         prev = i;
-        i = ssd->buffer.slot[i].next;
+        i = ssd->buffer->slot[i].next;
     }
     return i == NONE && l->tail == prev;
 }
@@ -93,9 +94,9 @@ bool groups_sound(const Ssd *ssd, bool by_size)
     for (uint32_t g = 0; g < gs->n; g++) {
         in_groups += gs->group[g].unit.n;
     }
-    for (uint32_t i = 0; i < ssd->buffer.n_slot_records; i++) {
-        listed += ssd->buffer.slot[i].state != SLOT_FREE &&
-                  ssd->buffer.slot[i].listed;
+    for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
+        listed += ssd->buffer->slot[i].state != SLOT_FREE &&
+                  ssd->buffer->slot[i].listed;
     }
     return in_groups == listed && in_lists == listed;
 }

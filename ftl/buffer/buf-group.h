@@ -10,7 +10,13 @@
 #ifndef VSSD_FTL_BUF_GROUP_H
 #define VSSD_FTL_BUF_GROUP_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_BUFFER
+#error "ftl/buffer is above this component: docs/architecture.md"
+#endif
+
 #include "buffer/buf-list.h"
+#include "buffer/buffer.h"
 #include "lazymem.h"
 #include "ssd-internal.h"
 
@@ -39,18 +45,18 @@ typedef struct Groups {
 
 static inline Groups *groups_of(const Ssd *ssd)
 {
-    return ssd->buffer.policy_data;
+    return ssd->buffer->policy_data;
 }
 
 static inline void groups_destroy(Ssd *ssd)
 {
-    Groups *gs = ssd->buffer.policy_data;
+    Groups *gs = ssd->buffer->policy_data;
 
     if (gs) {
         lazy_free(gs->group, gs->n, sizeof(Group));
         g_free(gs->list);
         g_free(gs);
-        ssd->buffer.policy_data = NULL;
+        ssd->buffer->policy_data = NULL;
     }
 }
 
@@ -71,7 +77,7 @@ static inline void groups_init(Ssd *ssd, bool by_size)
     for (uint32_t i = 0; i < gs->n_lists; i++) {
         gs->list[i] = (GroupList){NONE, NONE};
     }
-    ssd->buffer.policy_data = gs;
+    ssd->buffer->policy_data = gs;
 }
 
 static inline uint32_t group_number(const Ssd *ssd, uint32_t lpn)
@@ -127,7 +133,7 @@ static inline void group_unlink(Groups *gs, uint32_t list, uint32_t g)
 /* A unit comes; true: it is the group's first. */
 static inline bool group_add(Ssd *ssd, uint32_t slot)
 {
-    uint32_t lpn = ssd->buffer.slot[slot].lpn;
+    uint32_t lpn = ssd->buffer->slot[slot].lpn;
     Group *g = &groups_of(ssd)->group[group_number(ssd, lpn)];
     bool first = g->unit.n == 0;
 
@@ -140,14 +146,14 @@ static inline bool group_add(Ssd *ssd, uint32_t slot)
 
 static inline void group_drop(Ssd *ssd, uint32_t slot)
 {
-    uint32_t lpn = ssd->buffer.slot[slot].lpn;
+    uint32_t lpn = ssd->buffer->slot[slot].lpn;
 
     list_remove(ssd, &groups_of(ssd)->group[group_number(ssd, lpn)].unit, slot);
 }
 
 static inline void group_replace(Ssd *ssd, uint32_t from, uint32_t to)
 {
-    uint32_t g = group_number(ssd, ssd->buffer.slot[from].lpn);
+    uint32_t g = group_number(ssd, ssd->buffer->slot[from].lpn);
 
     list_replace(ssd, &groups_of(ssd)->group[g].unit, from, to);
 }

@@ -5,6 +5,7 @@
  */
 #include "buffer/buf-list.h"
 #include "buffer/buffer-policy.h"
+#include "buffer/buffer.h"
 #include "ssd-internal.h"
 
 static void lru_insert(Ssd *ssd, uint32_t slot)
@@ -20,7 +21,7 @@ static void lru_cleaned(Ssd *ssd, uint32_t slot)
 
 static uint32_t lru_victim(Ssd *ssd)
 {
-    return ssd->buffer.list[0].tail;
+    return ssd->buffer->list[0].tail;
 }
 
 const BufferPolicy buf_lru = {

@@ -39,12 +39,12 @@ typedef struct Prlru {
 
 static void prlru_destroy(Ssd *ssd)
 {
-    Prlru *p = ssd->buffer.policy_data;
+    Prlru *p = ssd->buffer->policy_data;
 
     if (p) {
         g_free(p->slot);
         g_free(p);
-        ssd->buffer.policy_data = NULL;
+        ssd->buffer->policy_data = NULL;
     }
 }
 
@@ -53,29 +53,30 @@ static void prlru_init(Ssd *ssd)
     Prlru *p = g_new0(Prlru, 1);
 
     prlru_destroy(ssd);
-    p->slot = g_new0(History, MAX(ssd->buffer.n_slot_records, ssd->l.n_slots));
-    ssd->buffer.policy_data = p;
+    p->slot = g_new0(History, MAX(ssd->buffer->n_slot_records, ssd->l.n_slots));
+    ssd->buffer->policy_data = p;
 }
 
 static void prlru_insert(Ssd *ssd, uint32_t slot)
 {
-    Prlru *p = ssd->buffer.policy_data;
+    Prlru *p = ssd->buffer->policy_data;
 
     p->slot[slot] = (History){.last = ++p->clock, .interval = ssd->l.n_slots};
-    ssd->buffer.slot[slot].writes = 1;
-    lists_push(ssd, slot_is_clean(&ssd->buffer.slot[slot]) ? CLEAN : DIRTY,
+    ssd->buffer->slot[slot].writes = 1;
+    lists_push(ssd, slot_is_clean(&ssd->buffer->slot[slot]) ? CLEAN : DIRTY,
                slot);
 }
 
 static void referenced(Ssd *ssd, uint32_t slot)
 {
-    Prlru *p = ssd->buffer.policy_data;
+    Prlru *p = ssd->buffer->policy_data;
     History *h = &p->slot[slot];
 
     p->clock++;
     h->interval = p->clock - h->last;
     h->last = p->clock;
-    ssd->buffer.slot[slot].writes += ssd->buffer.slot[slot].writes < UINT8_MAX;
+    ssd->buffer->slot[slot].writes +=
+        ssd->buffer->slot[slot].writes < UINT8_MAX;
 }
 
 static void prlru_read_hit(Ssd *ssd, uint32_t slot)
@@ -97,7 +98,7 @@ static void prlru_cleaned(Ssd *ssd, uint32_t slot)
 
 static void prlru_replace(Ssd *ssd, uint32_t from, uint32_t to)
 {
-    Prlru *p = ssd->buffer.policy_data;
+    Prlru *p = ssd->buffer->policy_data;
 
     p->slot[to] = p->slot[from];
     lists_replace(ssd, from, to);
@@ -113,15 +114,15 @@ static uint64_t span(const Prlru *p, uint32_t slot)
 
 static uint32_t prlru_victim(Ssd *ssd)
 {
-    const Prlru *p = ssd->buffer.policy_data;
-    uint32_t clean = ssd->buffer.list[CLEAN].tail;
-    uint32_t dirty = ssd->buffer.list[DIRTY].tail;
+    const Prlru *p = ssd->buffer->policy_data;
+    uint32_t clean = ssd->buffer->list[CLEAN].tail;
+    uint32_t dirty = ssd->buffer->list[DIRTY].tail;
 
     if (clean == NONE || dirty == NONE) {
         return clean == NONE ? dirty : clean;
     }
-    return ssd->buffer.slot[clean].writes * span(p, dirty) <=
-                   DIRTY_COST * ssd->buffer.slot[dirty].writes * span(p, clean)
+    return ssd->buffer->slot[clean].writes * span(p, dirty) <=
+                   DIRTY_COST * ssd->buffer->slot[dirty].writes * span(p, clean)
                ? clean
                : dirty;
 }
@@ -142,16 +143,16 @@ static const StateStruct prlru_struct = {
 static bool prlru_state(Ssd *ssd, State *s)
 {
     const uint64_t counts[N_COUNTS] = {
-        [N_RECORDS] = MAX(ssd->buffer.n_slot_records, ssd->l.n_slots)};
+        [N_RECORDS] = MAX(ssd->buffer->n_slot_records, ssd->l.n_slots)};
 
-    return state_values(s, &prlru_struct, ssd->buffer.policy_data) &&
-           state_tables(s, &prlru_struct, ssd->buffer.policy_data, counts);
+    return state_values(s, &prlru_struct, ssd->buffer->policy_data) &&
+           state_tables(s, &prlru_struct, ssd->buffer->policy_data, counts);
 }
 
 /* Its numbers are compared and nothing else. */
 static bool prlru_sound(const Ssd *ssd)
 {
-    return ssd->buffer.policy_data != NULL;
+    return ssd->buffer->policy_data != NULL;
 }
 
 const BufferPolicy buf_prlru = {

@@ -9,6 +9,11 @@
 #ifndef VSSD_FTL_BUFFER_INTERNAL_H
 #define VSSD_FTL_BUFFER_INTERNAL_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_BUFFER
+#error "ftl/buffer is above this component: docs/architecture.md"
+#endif
+
 #include "ssd-types.h"
 
 typedef enum SlotState {

@@ -6,6 +6,11 @@
 #ifndef VSSD_FTL_BUFFER_POLICY_H
 #define VSSD_FTL_BUFFER_POLICY_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_BUFFER
+#error "ftl/buffer is above this component: docs/architecture.md"
+#endif
+
 #include "ssd-internal.h"
 
 /*

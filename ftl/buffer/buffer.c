@@ -21,8 +21,8 @@
 
 void buffer_set_threshold(Ssd *ssd, uint32_t ppm)
 {
-    ssd->buffer.early.threshold_ppm = ppm;
-    ssd->buffer.early.limit =
+    ssd->buffer->early.threshold_ppm = ppm;
+    ssd->buffer->early.limit =
         (uint32_t)((uint64_t)ssd->l.n_slots * ppm / 1000000);
 }
 
@@ -30,45 +30,45 @@ static const SlotList empty_list = {.head = NONE, .tail = NONE};
 
 void buffer_create(Ssd *ssd)
 {
-    ssd->buffer.free_slot = NONE;
-    for (uint32_t i = ssd->buffer.n_slot_records; i-- > 0;) {
-        ssd->buffer.slot[i] =
-            (Slot){.state = SLOT_FREE, .next = ssd->buffer.free_slot};
-        ssd->buffer.free_slot = i;
+    ssd->buffer->free_slot = NONE;
+    for (uint32_t i = ssd->buffer->n_slot_records; i-- > 0;) {
+        ssd->buffer->slot[i] =
+            (Slot){.state = SLOT_FREE, .next = ssd->buffer->free_slot};
+        ssd->buffer->free_slot = i;
     }
-    ssd->buffer.n_free_slots = ssd->l.n_slots;
-    ssd->buffer.n_released = 0;
-    ssd->buffer.n_unsafe = 0;
-    ssd->buffer.n_dirty = 0;
-    ssd->buffer.n_must = 0;
-    ssd->buffer.n_evicting = 0;
-    ssd->buffer.n_victims = 0;
-    ssd->buffer.n_promised = 0;
+    ssd->buffer->n_free_slots = ssd->l.n_slots;
+    ssd->buffer->n_released = 0;
+    ssd->buffer->n_unsafe = 0;
+    ssd->buffer->n_dirty = 0;
+    ssd->buffer->n_must = 0;
+    ssd->buffer->n_evicting = 0;
+    ssd->buffer->n_victims = 0;
+    ssd->buffer->n_promised = 0;
     queue_forget_slots(ssd);
     for (unsigned i = 0; i < BUFFER_LISTS; i++) {
-        ssd->buffer.list[i] = empty_list;
+        ssd->buffer->list[i] = empty_list;
     }
-    ssd->buffer.early = (EarlyFlush){.busy = 0};
+    ssd->buffer->early = (EarlyFlush){.busy = 0};
     buffer_set_threshold(ssd, ssd->cfg->early_threshold_ppm);
-    if (ssd->buffer.policy->init) {
-        ssd->buffer.policy->init(ssd);
+    if (ssd->buffer->policy->init) {
+        ssd->buffer->policy->init(ssd);
     }
 }
 
 void slot_force(Ssd *ssd, uint32_t i)
 {
-    queue_make_due(ssd, i, &ssd->buffer.slot[i].force);
+    queue_make_due(ssd, i, &ssd->buffer->slot[i].force);
 }
 
 /* ---- slots ----------------------------------------------------------------- */
 
 uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream)
 {
-    uint32_t i = ssd->buffer.free_slot;
+    uint32_t i = ssd->buffer->free_slot;
 
-    ssd->buffer.free_slot = ssd->buffer.slot[i].next;
-    ssd->buffer.n_free_slots--;
-    ssd->buffer.slot[i] = (Slot){
+    ssd->buffer->free_slot = ssd->buffer->slot[i].next;
+    ssd->buffer->n_free_slots--;
+    ssd->buffer->slot[i] = (Slot){
         .lpn = lpn,
         .stream = (uint8_t)stream,
         .older = NONE,
@@ -82,43 +82,43 @@ uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream)
 
 void slot_unsafe(Ssd *ssd, uint32_t i)
 {
-    write_join_epoch(ssd, &ssd->buffer.slot[i]);
-    ssd->buffer.n_unsafe++;
-    ssd->placement.stream[ssd->buffer.slot[i].stream].queue.n_unsafe++;
+    write_join_epoch(ssd, &ssd->buffer->slot[i]);
+    ssd->buffer->n_unsafe++;
+    ssd->placement->stream[ssd->buffer->slot[i].stream].queue.n_unsafe++;
 }
 
 static void slot_safe(Ssd *ssd, Slot *s)
 {
     write_leave_epoch(ssd, s);
-    ssd->buffer.n_unsafe--;
-    ssd->placement.stream[s->stream].queue.n_unsafe--;
+    ssd->buffer->n_unsafe--;
+    ssd->placement->stream[s->stream].queue.n_unsafe--;
 }
 
 void slot_make_dirty(Ssd *ssd, uint32_t i)
 {
-    ssd->buffer.slot[i].state = SLOT_DIRTY;
-    ssd->buffer.n_dirty++;
+    ssd->buffer->slot[i].state = SLOT_DIRTY;
+    ssd->buffer->n_dirty++;
     queue_insert(ssd, i);
 }
 
 void slot_leave_dirty(Ssd *ssd, uint32_t i)
 {
-    ssd->buffer.n_dirty--;
+    ssd->buffer->n_dirty--;
     queue_remove(ssd, i);
-    if (ssd->buffer.slot[i].listed) {
-        ssd->buffer.slot[i].state = SLOT_PROGRAMMING; /* what the policy is to see */
-        ssd->buffer.policy->cleaned(ssd, i);
+    if (ssd->buffer->slot[i].listed) {
+        ssd->buffer->slot[i].state = SLOT_PROGRAMMING; /* what the policy is to see */
+        ssd->buffer->policy->cleaned(ssd, i);
     }
 }
 
 void slot_tell_waiters(Ssd *ssd, uint32_t w)
 {
     while (w != NONE) {
-        uint32_t next = ssd->buffer.waiter[w].next;
-        uint32_t cmd = ssd->buffer.waiter[w].cmd;
+        uint32_t next = ssd->buffer->waiter[w].next;
+        uint32_t cmd = ssd->buffer->waiter[w].cmd;
 
-        ssd->buffer.waiter[w].next = ssd->buffer.free_waiter;
-        ssd->buffer.free_waiter = w;
+        ssd->buffer->waiter[w].next = ssd->buffer->free_waiter;
+        ssd->buffer->free_waiter = w;
         cmd_slot_settled(ssd, cmd);
         w = next;
     }
@@ -126,16 +126,16 @@ void slot_tell_waiters(Ssd *ssd, uint32_t w)
 
 static void unlist(Ssd *ssd, uint32_t i)
 {
-    if (ssd->buffer.slot[i].listed) {
-        ssd->buffer.policy->remove(ssd, i);
-        ssd->buffer.slot[i].listed = false;
+    if (ssd->buffer->slot[i].listed) {
+        ssd->buffer->policy->remove(ssd, i);
+        ssd->buffer->slot[i].listed = false;
     }
 }
 
 /* The slot's early flush, if it was one, has ended. */
 static void end_early(Ssd *ssd, Slot *s)
 {
-    ssd->buffer.early.busy -= s->early;
+    ssd->buffer->early.busy -= s->early;
     s->early_done = s->early_done || s->early;
     s->early = false;
 }
@@ -143,13 +143,13 @@ static void end_early(Ssd *ssd, Slot *s)
 /* Its room is there for others: now that it is freed, or earlier. */
 static void give_room(Ssd *ssd, Slot *s)
 {
-    ssd->buffer.n_free_slots++;
-    ssd->buffer.n_evicting -= s->evict;
+    ssd->buffer->n_free_slots++;
+    ssd->buffer->n_evicting -= s->evict;
 }
 
 void slot_free(Ssd *ssd, uint32_t i)
 {
-    Slot *s = &ssd->buffer.slot[i];
+    Slot *s = &ssd->buffer->slot[i];
     uint32_t waiters = s->waiters;
 
     unlist(ssd, i);
@@ -161,20 +161,20 @@ void slot_free(Ssd *ssd, uint32_t i)
         slot_safe(ssd, s);
     }
     if (s->released) {
-        ssd->buffer.n_released--;
+        ssd->buffer->n_released--;
     } else {
         give_room(ssd, s);
     }
     s->state = SLOT_FREE;
-    s->next = ssd->buffer.free_slot;
-    ssd->buffer.free_slot = i;
+    s->next = ssd->buffer->free_slot;
+    ssd->buffer->free_slot = i;
     slot_tell_waiters(ssd, waiters);
     write_epochs_advance(ssd);
 }
 
 void slot_cleaned(Ssd *ssd, uint32_t i, uint32_t entry)
 {
-    Slot *s = &ssd->buffer.slot[i];
+    Slot *s = &ssd->buffer->slot[i];
     uint32_t waiters = s->waiters;
 
     end_early(ssd, s);
@@ -192,18 +192,18 @@ static void release(Ssd *ssd, Slot *s)
 {
     give_room(ssd, s);
     s->released = true;
-    ssd->buffer.n_released++;
+    ssd->buffer->n_released++;
 }
 
 void slot_sent(Ssd *ssd, uint32_t i)
 {
-    Slot *s = &ssd->buffer.slot[i];
+    Slot *s = &ssd->buffer->slot[i];
 
     if (s->sent || ssd->cfg->free_at != SSD_FREE_AT_DATA_IN) {
         return;
     }
     s->sent = true;
-    if (s->evict || !ssd->buffer.policy->caches) {
+    if (s->evict || !ssd->buffer->policy->caches) {
         release(ssd, s);
     }
 }
@@ -212,23 +212,23 @@ void slot_wait(Ssd *ssd, uint32_t i, uint32_t cmd, WaitFor what)
 {
     uint32_t w;
 
-    if (ssd->buffer.free_waiter == NONE) {
-        uint32_t old = ssd->buffer.n_waiters;
+    if (ssd->buffer->free_waiter == NONE) {
+        uint32_t old = ssd->buffer->n_waiters;
 
-        ssd->buffer.n_waiters = old ? old * 2 : 64;
-        ssd->buffer.waiter =
-            g_renew(Waiter, ssd->buffer.waiter, ssd->buffer.n_waiters);
-        for (w = old; w < ssd->buffer.n_waiters; w++) {
-            ssd->buffer.waiter[w].next = ssd->buffer.free_waiter;
-            ssd->buffer.free_waiter = w;
+        ssd->buffer->n_waiters = old ? old * 2 : 64;
+        ssd->buffer->waiter =
+            g_renew(Waiter, ssd->buffer->waiter, ssd->buffer->n_waiters);
+        for (w = old; w < ssd->buffer->n_waiters; w++) {
+            ssd->buffer->waiter[w].next = ssd->buffer->free_waiter;
+            ssd->buffer->free_waiter = w;
         }
     }
-    w = ssd->buffer.free_waiter;
-    ssd->buffer.free_waiter = ssd->buffer.waiter[w].next;
-    ssd->buffer.waiter[w] = (Waiter){.cmd = cmd,
-                              .next = ssd->buffer.slot[i].waiters,
+    w = ssd->buffer->free_waiter;
+    ssd->buffer->free_waiter = ssd->buffer->waiter[w].next;
+    ssd->buffer->waiter[w] = (Waiter){.cmd = cmd,
+                              .next = ssd->buffer->slot[i].waiters,
                               .what = (uint8_t)what};
-    ssd->buffer.slot[i].waiters = w;
+    ssd->buffer->slot[i].waiters = w;
     ssd->commands.cmd[cmd].pending++;
 }
 
@@ -236,79 +236,79 @@ void slot_wait(Ssd *ssd, uint32_t i, uint32_t cmd, WaitFor what)
 
 void buffer_insert(Ssd *ssd, uint32_t i)
 {
-    if (ssd->buffer.policy->caches) {
-        ssd->buffer.slot[i].listed = true;
-        ssd->buffer.policy->insert(ssd, i);
+    if (ssd->buffer->policy->caches) {
+        ssd->buffer->slot[i].listed = true;
+        ssd->buffer->policy->insert(ssd, i);
     }
 }
 
 void buffer_read_hit(Ssd *ssd, uint32_t i)
 {
-    if (ssd->buffer.slot[i].listed) {
-        ssd->buffer.policy->read_hit(ssd, i);
+    if (ssd->buffer->slot[i].listed) {
+        ssd->buffer->policy->read_hit(ssd, i);
     }
 }
 
 static void count_rewrite(Ssd *ssd, Slot *s)
 {
     if (s->early || s->early_done) {
-        ssd->buffer.stats.rewrites_after_flush++;
-        ssd->buffer.early.rewrites++;
+        ssd->buffer->stats.rewrites_after_flush++;
+        ssd->buffer->early.rewrites++;
         s->early_done = false;
     }
 }
 
 void buffer_write_hit(Ssd *ssd, uint32_t i)
 {
-    Slot *s = &ssd->buffer.slot[i];
+    Slot *s = &ssd->buffer->slot[i];
 
     count_rewrite(ssd, s);
     if (s->listed) {
-        ssd->buffer.policy->write_hit(ssd, i);
+        ssd->buffer->policy->write_hit(ssd, i);
     }
 }
 
 void buffer_replace(Ssd *ssd, uint32_t older, uint32_t newer)
 {
-    if (!ssd->buffer.policy->caches) {
+    if (!ssd->buffer->policy->caches) {
         return;
     }
-    count_rewrite(ssd, &ssd->buffer.slot[older]);
-    if (!ssd->buffer.slot[older].listed) {
+    count_rewrite(ssd, &ssd->buffer->slot[older]);
+    if (!ssd->buffer->slot[older].listed) {
         buffer_insert(ssd, newer);
         return;
     }
-    ssd->buffer.slot[older].listed = false;
-    ssd->buffer.slot[newer].listed = true;
-    ssd->buffer.policy->replace(ssd, older, newer);
-    ssd->buffer.policy->write_hit(ssd, newer);
+    ssd->buffer->slot[older].listed = false;
+    ssd->buffer->slot[newer].listed = true;
+    ssd->buffer->policy->replace(ssd, older, newer);
+    ssd->buffer->policy->write_hit(ssd, newer);
 }
 
 /* ---- room -------------------------------------------------------------------- */
 
 static bool has_room(const Ssd *ssd)
 {
-    return ssd->buffer.n_free_slots > 0 && ssd->buffer.free_slot != NONE;
+    return ssd->buffer->n_free_slots > 0 && ssd->buffer->free_slot != NONE;
 }
 
 static void give_up_clean(Ssd *ssd, uint32_t i)
 {
-    ssd->buffer.stats.clean_evictions++;
-    ssd->l2p.entry[ssd->buffer.slot[i].lpn] = ssd->buffer.slot[i].old_entry;
+    ssd->buffer->stats.clean_evictions++;
+    ssd->l2p.entry[ssd->buffer->slot[i].lpn] = ssd->buffer->slot[i].old_entry;
     slot_free(ssd, i);
 }
 
 static void start_eviction(Ssd *ssd, uint32_t i)
 {
-    Slot *s = &ssd->buffer.slot[i];
+    Slot *s = &ssd->buffer->slot[i];
 
     unlist(ssd, i);
     if (state_is_unsafe(s->state)) {
-        ssd->buffer.stats.dirty_evictions++;
-        ssd->buffer.early.evictions++;
+        ssd->buffer->stats.dirty_evictions++;
+        ssd->buffer->early.evictions++;
     }
     queue_make_due(ssd, i, &s->evict);
-    ssd->buffer.n_evicting++;
+    ssd->buffer->n_evicting++;
     if (s->sent) {
         release(ssd, s);
     }
@@ -316,11 +316,11 @@ static void start_eviction(Ssd *ssd, uint32_t i)
 
 static void evict_slot(Ssd *ssd, uint32_t i, uint32_t *stream)
 {
-    if (ssd->buffer.slot[i].state == SLOT_CLEAN) {
+    if (ssd->buffer->slot[i].state == SLOT_CLEAN) {
         give_up_clean(ssd, i);
     } else {
         start_eviction(ssd, i);
-        *stream = ssd->buffer.slot[i].stream;
+        *stream = ssd->buffer->slot[i].stream;
     }
 }
 
@@ -328,16 +328,16 @@ static void evict_slot(Ssd *ssd, uint32_t i, uint32_t *stream)
  * given up now.  *stream: of a slot that must be programmed first. */
 static bool evict(Ssd *ssd, uint32_t *stream)
 {
-    uint32_t i = ssd->buffer.policy->victim(ssd);
+    uint32_t i = ssd->buffer->policy->victim(ssd);
     uint32_t lpn;
 
     if (i == NONE) {
         return false;
     }
-    lpn = ssd->buffer.slot[i].lpn;
+    lpn = ssd->buffer->slot[i].lpn;
     while (i != NONE) {
         evict_slot(ssd, i, stream);
-        i = ssd->buffer.policy->mate ? ssd->buffer.policy->mate(ssd, lpn)
+        i = ssd->buffer->policy->mate ? ssd->buffer->policy->mate(ssd, lpn)
                                      : NONE;
     }
     return true;
@@ -350,11 +350,11 @@ bool buffer_room(Ssd *ssd)
     if (has_room(ssd)) {
         return true;
     }
-    if (!ssd->buffer.policy->caches || ssd->buffer.policy->mate) {
+    if (!ssd->buffer->policy->caches || ssd->buffer->policy->mate) {
         return false;
     }
-    i = ssd->buffer.policy->victim(ssd);
-    if (i == NONE || ssd->buffer.slot[i].state != SLOT_CLEAN) {
+    i = ssd->buffer->policy->victim(ssd);
+    if (i == NONE || ssd->buffer->slot[i].state != SLOT_CLEAN) {
         return false;
     }
     give_up_clean(ssd, i);
@@ -364,7 +364,7 @@ bool buffer_room(Ssd *ssd)
 static void promise(Ssd *ssd, Cmd *c)
 {
     c->promised++;
-    ssd->buffer.n_promised++;
+    ssd->buffer->n_promised++;
 }
 
 void buffer_took(Ssd *ssd, uint32_t cmd)
@@ -373,13 +373,13 @@ void buffer_took(Ssd *ssd, uint32_t cmd)
 
     if (c->promised > 0) {
         c->promised--;
-        ssd->buffer.n_promised--;
+        ssd->buffer->n_promised--;
     }
 }
 
 void buffer_settle(Ssd *ssd, uint32_t cmd)
 {
-    ssd->buffer.n_promised -= ssd->commands.cmd[cmd].promised;
+    ssd->buffer->n_promised -= ssd->commands.cmd[cmd].promised;
     ssd->commands.cmd[cmd].promised = 0;
 }
 
@@ -387,13 +387,13 @@ void buffer_settle(Ssd *ssd, uint32_t cmd)
  * up. */
 static void fill_victims(Ssd *ssd, uint32_t stream)
 {
-    const SlotList *due = &ssd->placement.stream[stream].queue.due;
+    const SlotList *due = &ssd->placement->stream[stream].queue.due;
     uint32_t i;
 
     while (due->n % ssd->l.units_per_program != 0 &&
-           (i = ssd->buffer.policy->victim(ssd)) != NONE &&
-           ssd->buffer.slot[i].state == SLOT_DIRTY &&
-           ssd->buffer.slot[i].stream == stream) {
+           (i = ssd->buffer->policy->victim(ssd)) != NONE &&
+           ssd->buffer->slot[i].state == SLOT_DIRTY &&
+           ssd->buffer->slot[i].stream == stream) {
         start_eviction(ssd, i);
     }
 }
@@ -404,7 +404,7 @@ bool buffer_make_room(Ssd *ssd, uint32_t cmd)
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
     uint32_t stream = NONE;
 
-    if (!ssd->buffer.policy->caches) {
+    if (!ssd->buffer->policy->caches) {
         return false;
     }
     c->room_lpn = MAX(c->room_lpn, c->next_lpn);
@@ -416,11 +416,11 @@ bool buffer_make_room(Ssd *ssd, uint32_t cmd)
     if (c->promised == 0) {
         promise(ssd, c);
     }
-    while (ssd->buffer.n_free_slots + ssd->buffer.n_evicting <
-               ssd->buffer.n_promised &&
+    while (ssd->buffer->n_free_slots + ssd->buffer->n_evicting <
+               ssd->buffer->n_promised &&
            evict(ssd, &stream)) {
     }
-    if (stream != NONE && !ssd->buffer.policy->mate) {
+    if (stream != NONE && !ssd->buffer->policy->mate) {
         fill_victims(ssd, stream);
     }
     return has_room(ssd);

@@ -3,8 +3,14 @@
 #ifndef VSSD_FTL_BUFFER_H
 #define VSSD_FTL_BUFFER_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_BUFFER
+#error "ftl/buffer is above this component: docs/architecture.md"
+#endif
+
 #include "buffer/buffer-policy.h"
 #include "media/media.h"
+#include "buffer/buffer-internal.h"
 #include "ssd-internal.h"
 
 /* ---- buffer.c ---------------------------------------------------------- */
@@ -72,7 +78,7 @@ void slot_tell_waiters(Ssd *ssd, uint32_t waiter);
 
 static inline bool buffer_keeps_reads(const Ssd *ssd)
 {
-    return ssd->buffer.policy->caches && !ssd->buffer.policy->writes_only;
+    return ssd->buffer->policy->caches && !ssd->buffer->policy->writes_only;
 }
 
 static inline bool state_is_unsafe(unsigned state)
@@ -89,13 +95,13 @@ static inline bool slot_is_clean(const Slot *s)
 
 static inline bool slot_must(const Ssd *ssd, const Slot *s)
 {
-    return s->force || s->evict || s->epoch != ssd->buffer.cur_epoch;
+    return s->force || s->evict || s->epoch != ssd->buffer->cur_epoch;
 }
 
 /* Due as a victim and for no other reason: it may wait for others. */
 static inline bool slot_only_victim(const Ssd *ssd, const Slot *s)
 {
-    return s->evict && !s->force && s->epoch == ssd->buffer.cur_epoch;
+    return s->evict && !s->force && s->epoch == ssd->buffer->cur_epoch;
 }
 
 /* ---- stream-queue.c ---------------------------------------------------- */
@@ -110,10 +116,6 @@ void queue_remove(Ssd *ssd, uint32_t slot);
 
 /* A slot, DIRTY or not, belongs to another stream now. */
 void queue_change(Ssd *ssd, uint32_t slot, uint32_t stream);
-
-/* The stream ends.  Its units belong to none from now on, rather than to the
- * next stream of that number. */
-void queue_disown(Ssd *ssd, uint32_t stream);
 
 /* Set one of the slot's flags that make it due, be it DIRTY or not yet. */
 void queue_make_due(Ssd *ssd, uint32_t slot, bool *flag);
@@ -176,12 +178,16 @@ void write_barrier(Ssd *ssd, uint32_t cmd);
 void write_start_close(Ssd *ssd, uint32_t cmd);
 void write_end_close(Ssd *ssd, uint32_t cmd);
 
+/* The stream ends.  Its units belong to none from now on, rather than to the
+ * next stream of that number. */
+void write_disown(Ssd *ssd, uint32_t stream);
+
 void write_flush_tick(Ssd *ssd);
 
 /* Is what the host wrote not yet in NAND, and never will be? */
 static inline bool write_flush_fails(const Ssd *ssd)
 {
-    return ssd->media.given_up && ssd->buffer.n_unsafe > 0;
+    return ssd->media->given_up && ssd->buffer->n_unsafe > 0;
 }
 
 /* The slot begins, and ceases, to count for the current barrier. */
@@ -196,7 +202,7 @@ static inline Slot *job_slot(Ssd *ssd, uint32_t job, uint32_t k)
 {
     uint32_t i = job_units(ssd, job)[k];
 
-    return i == NONE ? NULL : &ssd->buffer.slot[i];
+    return i == NONE ? NULL : &ssd->buffer->slot[i];
 }
 
 /* ---- reports to the keeper of the payload ------------------------------ */

@@ -18,6 +18,7 @@
  */
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
+#include "media/media.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 
@@ -27,17 +28,17 @@
 
 static bool too_dirty(const Ssd *ssd)
 {
-    return ssd->buffer.n_unsafe >
-           ssd->buffer.early.busy + ssd->buffer.early.limit;
+    return ssd->buffer->n_unsafe >
+           ssd->buffer->early.busy + ssd->buffer->early.limit;
 }
 
 /* A slot to flush early that is DIRTY and not on its way, or NONE. */
 static uint32_t early_candidate(Ssd *ssd)
 {
-    uint32_t i = too_dirty(ssd) ? ssd->buffer.policy->early(ssd) : NONE;
+    uint32_t i = too_dirty(ssd) ? ssd->buffer->policy->early(ssd) : NONE;
 
-    if (i == NONE || ssd->buffer.slot[i].state != SLOT_DIRTY ||
-        slot_must(ssd, &ssd->buffer.slot[i])) {
+    if (i == NONE || ssd->buffer->slot[i].state != SLOT_DIRTY ||
+        slot_must(ssd, &ssd->buffer->slot[i])) {
         return NONE;
     }
     return i;
@@ -54,29 +55,29 @@ static bool early_page(Ssd *ssd)
     if (i == NONE) {
         return false;
     }
-    stream = ssd->buffer.slot[i].stream;
-    if (ssd->placement.placer) {
-        plane = ssd->placement.placer->accepts(ssd, ssd->buffer.slot[i].lpn)
+    stream = ssd->buffer->slot[i].stream;
+    if (ssd->placement->placer) {
+        plane = ssd->placement->placer->accepts(ssd, ssd->buffer->slot[i].lpn)
                     ? 0
                     : NONE;
     } else {
-        plane = alloc_pick(ssd, ssd->buffer.slot[i].lpn, stream);
+        plane = alloc_pick(ssd, ssd->buffer->slot[i].lpn, stream);
     }
     if (plane == NONE) {
         return false;
     }
     while (n < ssd->l.units_per_program && i != NONE &&
-           ssd->buffer.slot[i].stream == stream) {
+           ssd->buffer->slot[i].stream == stream) {
         /* Out of the dirty ones already, or it would be the next again. */
-        ssd->buffer.slot[i].early = true;
-        queue_make_due(ssd, i, &ssd->buffer.slot[i].force);
-        ssd->buffer.policy->cleaned(ssd, i);
-        ssd->buffer.early.busy++;
-        ssd->buffer.stats.early_flushes++;
+        ssd->buffer->slot[i].early = true;
+        queue_make_due(ssd, i, &ssd->buffer->slot[i].force);
+        ssd->buffer->policy->cleaned(ssd, i);
+        ssd->buffer->early.busy++;
+        ssd->buffer->stats.early_flushes++;
         n++;
         i = early_candidate(ssd);
     }
-    if (ssd->placement.placer) {
+    if (ssd->placement->placer) {
         write_pump(ssd); /* they are due, and go where they belong */
     } else {
         write_send_page(ssd, plane, stream);
@@ -88,23 +89,23 @@ void buffer_idle(Ssd *ssd)
 {
     uint32_t pages = 0;
 
-    if (ssd->buffer.early.busy > 0 ||
-        ssd->buffer.n_must > ssd->buffer.n_victims ||
-        ssd->media.redo.head != NONE || ssd->media.given_up ||
+    if (ssd->buffer->early.busy > 0 ||
+        ssd->buffer->n_must > ssd->buffer->n_victims ||
+        ssd->media->redo.head != NONE || ssd->media->given_up ||
         !too_dirty(ssd)) {
         return;
     }
     while (pages < ssd->cfg->nand.dies && early_page(ssd)) {
         pages++;
     }
-    if (ssd->buffer.policy->early_sent) {
-        ssd->buffer.policy->early_sent(ssd);
+    if (ssd->buffer->policy->early_sent) {
+        ssd->buffer->policy->early_sent(ssd);
     }
 }
 
 static void adjust_threshold(Ssd *ssd)
 {
-    EarlyFlush *e = &ssd->buffer.early;
+    EarlyFlush *e = &ssd->buffer->early;
     uint32_t ppm = e->threshold_ppm;
 
     if (e->evictions > e->last_evictions) {
@@ -122,8 +123,8 @@ static void adjust_threshold(Ssd *ssd)
 
 void buffer_count_write(Ssd *ssd)
 {
-    if (ssd->buffer.policy->early && ssd->cfg->early_adapt > 0 &&
-        ++ssd->buffer.early.writes >= ssd->cfg->early_adapt) {
+    if (ssd->buffer->policy->early && ssd->cfg->early_adapt > 0 &&
+        ++ssd->buffer->early.writes >= ssd->cfg->early_adapt) {
         adjust_threshold(ssd);
     }
 }

@@ -13,27 +13,27 @@
 /* Tell the commands that wait for the unit to be read, and only them. */
 static void tell_loaded(Ssd *ssd, uint32_t i, bool bad)
 {
-    uint32_t *link = &ssd->buffer.slot[i].waiters;
+    uint32_t *link = &ssd->buffer->slot[i].waiters;
 
     while (*link != NONE) {
         uint32_t w = *link;
 
-        if (ssd->buffer.waiter[w].what != WAIT_LOADED) {
-            link = &ssd->buffer.waiter[w].next;
+        if (ssd->buffer->waiter[w].what != WAIT_LOADED) {
+            link = &ssd->buffer->waiter[w].next;
             continue;
         }
-        *link = ssd->buffer.waiter[w].next;
-        ssd->buffer.waiter[w].next = ssd->buffer.free_waiter;
-        ssd->buffer.free_waiter = w;
-        cmd_load_settled(ssd, ssd->buffer.waiter[w].cmd,
-                          ssd->buffer.slot[i].lpn, bad);
+        *link = ssd->buffer->waiter[w].next;
+        ssd->buffer->waiter[w].next = ssd->buffer->free_waiter;
+        ssd->buffer->free_waiter = w;
+        cmd_load_settled(ssd, ssd->buffer->waiter[w].cmd,
+                          ssd->buffer->slot[i].lpn, bad);
     }
 }
 
 /* What cannot be read is not kept. */
 static void unit_loaded(Ssd *ssd, uint32_t i, bool bad)
 {
-    Slot *s = &ssd->buffer.slot[i];
+    Slot *s = &ssd->buffer->slot[i];
 
     if (s->dead || s->evict || bad) {
         ssd->l2p.entry[s->lpn] = s->old_entry;
@@ -47,11 +47,11 @@ static void unit_loaded(Ssd *ssd, uint32_t i, bool bad)
 
 void buffer_loaded(Ssd *ssd, uint32_t first, const NandOp *op)
 {
-    uint32_t cmd = ssd->buffer.slot[first].before;
+    uint32_t cmd = ssd->buffer->slot[first].before;
     uint32_t next;
 
     for (uint32_t i = first; i != NONE; i = next) {
-        Slot *s = &ssd->buffer.slot[i];
+        Slot *s = &ssd->buffer->slot[i];
         bool bad = op->status == NAND_UNCORRECTABLE &&
                    op->bad_parts & unit_parts(ssd, s->newer);
 

@@ -18,23 +18,23 @@ static const SlotList empty_list = {.head = NONE, .tail = NONE};
 void queue_forget_slots(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
-        ssd->placement.stream[i].queue.due = empty_list;
-        ssd->placement.stream[i].queue.fresh = empty_list;
-        ssd->placement.stream[i].queue.n_victims = 0;
-        ssd->placement.stream[i].queue.n_unsafe = 0;
+        ssd->placement->stream[i].queue.due = empty_list;
+        ssd->placement->stream[i].queue.fresh = empty_list;
+        ssd->placement->stream[i].queue.n_victims = 0;
+        ssd->placement->stream[i].queue.n_unsafe = 0;
     }
-    ssd->buffer.dirty_streams = 0;
+    ssd->buffer->dirty_streams = 0;
 }
 
 static void note_dirty(Ssd *ssd, uint32_t stream)
 {
-    const Stream *st = &ssd->placement.stream[stream];
+    const Stream *st = &ssd->placement->stream[stream];
     uint64_t bit = 1ULL << stream;
 
     if (st->queue.due.n + st->queue.fresh.n > 0) {
-        ssd->buffer.dirty_streams |= bit;
+        ssd->buffer->dirty_streams |= bit;
     } else {
-        ssd->buffer.dirty_streams &= ~bit;
+        ssd->buffer->dirty_streams &= ~bit;
     }
 }
 
@@ -47,7 +47,7 @@ void queue_note_slots(Ssd *ssd)
 
 static SlotList *list_of(Ssd *ssd, const Slot *s)
 {
-    Stream *st = &ssd->placement.stream[s->stream];
+    Stream *st = &ssd->placement->stream[s->stream];
 
     return slot_must(ssd, s) ? &st->queue.due : &st->queue.fresh;
 }
@@ -56,17 +56,17 @@ static SlotList *list_of(Ssd *ssd, const Slot *s)
 static void count_due(Ssd *ssd, const Slot *s, uint32_t by)
 {
     if (slot_must(ssd, s)) {
-        ssd->buffer.n_must += by;
+        ssd->buffer->n_must += by;
         if (slot_only_victim(ssd, s)) {
-            ssd->buffer.n_victims += by;
-            ssd->placement.stream[s->stream].queue.n_victims += by;
+            ssd->buffer->n_victims += by;
+            ssd->placement->stream[s->stream].queue.n_victims += by;
         }
     }
 }
 
 void queue_insert(Ssd *ssd, uint32_t slot)
 {
-    Slot *s = &ssd->buffer.slot[slot];
+    Slot *s = &ssd->buffer->slot[slot];
     SlotList *l = list_of(ssd, s);
 
     s->after = NONE;
@@ -74,7 +74,7 @@ void queue_insert(Ssd *ssd, uint32_t slot)
     if (l->tail == NONE) {
         l->head = slot;
     } else {
-        ssd->buffer.slot[l->tail].after = slot;
+        ssd->buffer->slot[l->tail].after = slot;
     }
     l->tail = slot;
     l->n++;
@@ -84,18 +84,18 @@ void queue_insert(Ssd *ssd, uint32_t slot)
 
 void queue_remove(Ssd *ssd, uint32_t slot)
 {
-    const Slot *s = &ssd->buffer.slot[slot];
+    const Slot *s = &ssd->buffer->slot[slot];
     SlotList *l = list_of(ssd, s);
 
     if (s->before == NONE) {
         l->head = s->after;
     } else {
-        ssd->buffer.slot[s->before].after = s->after;
+        ssd->buffer->slot[s->before].after = s->after;
     }
     if (s->after == NONE) {
         l->tail = s->before;
     } else {
-        ssd->buffer.slot[s->after].before = s->before;
+        ssd->buffer->slot[s->after].before = s->before;
     }
     l->n--;
     note_dirty(ssd, s->stream);
@@ -104,14 +104,14 @@ void queue_remove(Ssd *ssd, uint32_t slot)
 
 void queue_change(Ssd *ssd, uint32_t slot, uint32_t stream)
 {
-    Slot *s = &ssd->buffer.slot[slot];
+    Slot *s = &ssd->buffer->slot[slot];
 
     if (s->stream == stream) {
         return;
     }
     if (state_is_unsafe(s->state)) {
-        ssd->placement.stream[s->stream].queue.n_unsafe--;
-        ssd->placement.stream[stream].queue.n_unsafe++;
+        ssd->placement->stream[s->stream].queue.n_unsafe--;
+        ssd->placement->stream[stream].queue.n_unsafe++;
     }
     if (s->state != SLOT_DIRTY) {
         s->stream = (uint8_t)stream;
@@ -124,7 +124,7 @@ void queue_change(Ssd *ssd, uint32_t slot, uint32_t stream)
 
 void queue_make_due(Ssd *ssd, uint32_t slot, bool *flag)
 {
-    const Slot *s = &ssd->buffer.slot[slot];
+    const Slot *s = &ssd->buffer->slot[slot];
 
     if (s->state != SLOT_DIRTY) {
         *flag = true;
@@ -148,8 +148,8 @@ static void all_due(Ssd *ssd, Stream *st)
     if (st->queue.due.n == 0) {
         st->queue.due = st->queue.fresh;
     } else {
-        ssd->buffer.slot[st->queue.due.tail].after = st->queue.fresh.head;
-        ssd->buffer.slot[st->queue.fresh.head].before = st->queue.due.tail;
+        ssd->buffer->slot[st->queue.due.tail].after = st->queue.fresh.head;
+        ssd->buffer->slot[st->queue.fresh.head].before = st->queue.due.tail;
         st->queue.due.tail = st->queue.fresh.tail;
         st->queue.due.n += st->queue.fresh.n;
     }
@@ -159,10 +159,10 @@ static void all_due(Ssd *ssd, Stream *st)
 void queue_all_due(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
-        all_due(ssd, &ssd->placement.stream[i]);
+        all_due(ssd, &ssd->placement->stream[i]);
     }
-    ssd->buffer.n_must = ssd->buffer.n_dirty;
-    ssd->buffer.n_victims = 0;
+    ssd->buffer->n_must = ssd->buffer->n_dirty;
+    ssd->buffer->n_victims = 0;
 }
 
 /*
@@ -174,13 +174,13 @@ static bool are_ready(const Ssd *ssd, const Stream *st, uint32_t pages)
 {
     uint32_t units = st->queue.due.n + st->queue.fresh.n;
 
-    if (!ssd->buffer.policy->caches) {
+    if (!ssd->buffer->policy->caches) {
         return units >= pages * ssd->l.ready_units || st->queue.due.n > 0;
     }
     return st->queue.due.n > 0 &&
            (units >= ssd->l.ready_units || st->queue.due.n > st->queue.n_victims ||
-            (ssd->buffer.n_evicting == ssd->buffer.n_victims &&
-             ssd->buffer.n_promised > ssd->buffer.n_free_slots));
+            (ssd->buffer->n_evicting == ssd->buffer->n_victims &&
+             ssd->buffer->n_promised > ssd->buffer->n_free_slots));
 }
 
 /* A write buffer waits until there is enough for what is left of the row. */
@@ -194,7 +194,7 @@ static bool is_ready(const Ssd *ssd, const Stream *st)
 
 bool queue_goes_on(const Ssd *ssd, uint32_t stream)
 {
-    return are_ready(ssd, &ssd->placement.stream[stream], 1);
+    return are_ready(ssd, &ssd->placement->stream[stream], 1);
 }
 
 /*
@@ -205,10 +205,10 @@ bool queue_goes_on(const Ssd *ssd, uint32_t stream)
 static uint32_t next_ready(const Ssd *ssd)
 {
     bool full =
-        ssd->buffer.n_dirty == ssd->l.n_slots && !ssd->buffer.policy->caches;
-    uint64_t before = (1ULL << ssd->buffer.stream_cursor) - 1;
-    uint64_t left = ssd->buffer.dirty_streams & ~before;
-    uint64_t then = ssd->buffer.dirty_streams & before;
+        ssd->buffer->n_dirty == ssd->l.n_slots && !ssd->buffer->policy->caches;
+    uint64_t before = (1ULL << ssd->buffer->stream_cursor) - 1;
+    uint64_t left = ssd->buffer->dirty_streams & ~before;
+    uint64_t then = ssd->buffer->dirty_streams & before;
     uint32_t most = NONE;
 
     for (; left || then; left &= left - 1) {
@@ -219,11 +219,12 @@ static uint32_t next_ready(const Ssd *ssd)
             then = 0;
         }
         i = (uint32_t)__builtin_ctzll(left);
-        if (is_ready(ssd, &ssd->placement.stream[i])) {
+        if (is_ready(ssd, &ssd->placement->stream[i])) {
             return i;
         }
-        if (full && (most == NONE || ssd->placement.stream[i].queue.fresh.n >
-                                         ssd->placement.stream[most].queue.fresh.n)) {
+        if (full &&
+            (most == NONE || ssd->placement->stream[i].queue.fresh.n >
+                                 ssd->placement->stream[most].queue.fresh.n)) {
             most = i;
         }
     }
@@ -235,15 +236,15 @@ uint32_t queue_ready(Ssd *ssd)
     uint32_t stream;
 
     if (ssd->l.n_streams == 1) {
-        return is_ready(ssd, &ssd->placement.stream[0]) ? 0 : NONE;
+        return is_ready(ssd, &ssd->placement->stream[0]) ? 0 : NONE;
     }
-    if (ssd->buffer.n_dirty < ssd->l.units_per_program &&
-        ssd->buffer.n_must == 0 && ssd->buffer.n_dirty < ssd->l.n_slots) {
+    if (ssd->buffer->n_dirty < ssd->l.units_per_program &&
+        ssd->buffer->n_must == 0 && ssd->buffer->n_dirty < ssd->l.n_slots) {
         return NONE;
     }
     stream = next_ready(ssd);
     if (stream != NONE) {
-        ssd->buffer.stream_cursor = (stream + 1) % ssd->l.n_streams;
+        ssd->buffer->stream_cursor = (stream + 1) % ssd->l.n_streams;
     }
     return stream;
 }
@@ -255,21 +256,7 @@ bool queue_waits(const Ssd *ssd)
 
 uint32_t queue_pick(const Ssd *ssd, uint32_t stream)
 {
-    const Stream *st = &ssd->placement.stream[stream];
+    const Stream *st = &ssd->placement->stream[stream];
 
     return st->queue.due.n > 0 ? st->queue.due.head : st->queue.fresh.head;
-}
-
-/* A handle of FDP goes on being the same. */
-void queue_disown(Ssd *ssd, uint32_t stream)
-{
-    uint32_t slot;
-
-    if (stream == 0 || ssd->cfg->ruhs) {
-        return;
-    }
-    while ((slot = queue_pick(ssd, stream)) != NONE) {
-        queue_change(ssd, slot, 0);
-    }
-    write_pump(ssd);
 }

@@ -32,7 +32,7 @@ void write_barrier(Ssd *ssd, uint32_t cmd)
 
 void write_flush_tick(Ssd *ssd)
 {
-    ssd->buffer.tick_armed = false;
+    ssd->buffer->tick_armed = false;
     write_barrier(ssd, NONE);
 }
 
@@ -45,12 +45,12 @@ static uint32_t take_durable_waiters(Ssd *ssd, Slot *s)
     while (*link != NONE) {
         uint32_t w = *link;
 
-        if (ssd->buffer.waiter[w].what == WAIT_LOADED) {
-            link = &ssd->buffer.waiter[w].next;
+        if (ssd->buffer->waiter[w].what == WAIT_LOADED) {
+            link = &ssd->buffer->waiter[w].next;
             continue;
         }
-        *link = ssd->buffer.waiter[w].next;
-        ssd->buffer.waiter[w].next = taken;
+        *link = ssd->buffer->waiter[w].next;
+        ssd->buffer->waiter[w].next = taken;
         taken = w;
     }
     return taken;
@@ -59,13 +59,13 @@ static uint32_t take_durable_waiters(Ssd *ssd, Slot *s)
 void write_fail_waiters(Ssd *ssd)
 {
     write_fail_barriers(ssd);
-    for (uint32_t i = 0; i < ssd->buffer.n_slot_records; i++) {
-        Slot *s = &ssd->buffer.slot[i];
+    for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
+        Slot *s = &ssd->buffer->slot[i];
         uint32_t waiters = s->state == SLOT_FREE ? NONE
                                                  : take_durable_waiters(ssd, s);
 
-        for (uint32_t w = waiters; w != NONE; w = ssd->buffer.waiter[w].next) {
-            ssd->commands.cmd[ssd->buffer.waiter[w].cmd].status =
+        for (uint32_t w = waiters; w != NONE; w = ssd->buffer->waiter[w].next) {
+            ssd->commands.cmd[ssd->buffer->waiter[w].cmd].status =
                 SSD_STATUS_WRITE_FAULT;
         }
         slot_tell_waiters(ssd, waiters);
@@ -77,7 +77,7 @@ void write_fail_waiters(Ssd *ssd)
 /* The rest of a partly written unit is in NAND: read it first. */
 static void start_fill(Ssd *ssd, uint32_t i)
 {
-    Slot *s = &ssd->buffer.slot[i];
+    Slot *s = &ssd->buffer->slot[i];
     NandOp op = {
         .kind = NAND_READ,
         .cause = NAND_CAUSE_HOST,
@@ -96,7 +96,7 @@ static void start_fill(Ssd *ssd, uint32_t i)
 
 void write_filled(Ssd *ssd, uint32_t i, bool bad)
 {
-    Slot *s = &ssd->buffer.slot[i];
+    Slot *s = &ssd->buffer->slot[i];
 
     if (s->old_entry && !s->whole &&
         (bad || spare_poisoned(ssd, s->old_entry - 1))) {
@@ -113,11 +113,11 @@ void write_filled(Ssd *ssd, uint32_t i, bool bad)
 /* The data of a slot that NAND held is overtaken. */
 static void dirty_again(Ssd *ssd, uint32_t i)
 {
-    bool loading = ssd->buffer.slot[i].state == SLOT_LOADING;
+    bool loading = ssd->buffer->slot[i].state == SLOT_LOADING;
 
     slot_unsafe(ssd, i);
     if (loading) {
-        ssd->buffer.slot[i].state = SLOT_FILLING;
+        ssd->buffer->slot[i].state = SLOT_FILLING;
     } else {
         slot_make_dirty(ssd, i);
     }
@@ -127,7 +127,7 @@ static void dirty_again(Ssd *ssd, uint32_t i)
 static void rewrite_slot(Ssd *ssd, uint32_t i, uint64_t version,
                          uint32_t stream)
 {
-    Slot *s = &ssd->buffer.slot[i];
+    Slot *s = &ssd->buffer->slot[i];
     bool unsafe = state_is_unsafe(s->state);
 
     if (s->dead) {
@@ -148,16 +148,16 @@ static void rewrite_slot(Ssd *ssd, uint32_t i, uint64_t version,
 /* A newer version of a unit that is just being programmed. */
 static uint32_t queue_behind(Ssd *ssd, uint32_t older, uint32_t stream)
 {
-    uint32_t lpn = ssd->buffer.slot[older].lpn;
+    uint32_t lpn = ssd->buffer->slot[older].lpn;
     uint32_t i = slot_take(ssd, lpn, stream);
 
     slot_unsafe(ssd, i);
-    ssd->l2p.mapped_units += ssd->buffer.slot[older].dead;
-    ssd->buffer.slot[i].state = SLOT_BLOCKED;
-    ssd->buffer.slot[i].older = older;
-    ssd->buffer.slot[i].poison =
-        ssd->buffer.slot[older].poison && !ssd->buffer.slot[older].dead;
-    ssd->buffer.slot[older].newer = i;
+    ssd->l2p.mapped_units += ssd->buffer->slot[older].dead;
+    ssd->buffer->slot[i].state = SLOT_BLOCKED;
+    ssd->buffer->slot[i].older = older;
+    ssd->buffer->slot[i].poison =
+        ssd->buffer->slot[older].poison && !ssd->buffer->slot[older].dead;
+    ssd->buffer->slot[older].newer = i;
     buffer_replace(ssd, older, i);
     return i;
 }
@@ -168,7 +168,7 @@ static uint32_t new_slot(Ssd *ssd, uint32_t lpn, bool partial, uint32_t stream)
     uint32_t i = slot_take(ssd, lpn, stream);
 
     slot_unsafe(ssd, i);
-    ssd->buffer.slot[i].old_entry = entry;
+    ssd->buffer->slot[i].old_entry = entry;
     ssd->l2p.mapped_units += entry == 0;
     if (partial && entry) {
         start_fill(ssd, i);
@@ -208,25 +208,25 @@ static uint32_t insert_unit(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool partial,
     bool buffered = map_is_buffered(entry);
     uint32_t i = map_slot(entry);
 
-    if (buffered && ssd->buffer.slot[i].state != SLOT_PROGRAMMING) {
-        ssd->buffer.stats.write_hits++;
+    if (buffered && ssd->buffer->slot[i].state != SLOT_PROGRAMMING) {
+        ssd->buffer->stats.write_hits++;
         rewrite_slot(ssd, i, version, stream);
-        note_extent(&ssd->buffer.slot[i], partial);
+        note_extent(&ssd->buffer->slot[i], partial);
         return i;
     }
     if (!buffer_room(ssd)) {
         return NONE;
     }
     buffer_took(ssd, cmd);
-    if (buffered && ssd->buffer.slot[i].listed) {
-        ssd->buffer.stats.write_hits++;
+    if (buffered && ssd->buffer->slot[i].listed) {
+        ssd->buffer->stats.write_hits++;
     } else {
-        ssd->buffer.stats.write_misses++;
+        ssd->buffer->stats.write_misses++;
     }
     i = buffered ? queue_behind(ssd, i, stream)
                  : new_slot(ssd, lpn, partial, stream);
-    ssd->buffer.slot[i].version = version;
-    note_extent(&ssd->buffer.slot[i], partial);
+    ssd->buffer->slot[i].version = version;
+    note_extent(&ssd->buffer->slot[i], partial);
     return i;
 }
 
@@ -238,13 +238,13 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
     uint64_t last = (end - 1) >> shift;
     bool fua = c->req.fua && !no_drain(ssd);
     bool data_in = !fua && ssd->cfg->complete_at == SSD_COMPLETE_AT_DATA_IN;
-    bool wait = fua || ssd->buffer.policy->write_through ||
+    bool wait = fua || ssd->buffer->policy->write_through ||
                 ssd->cfg->complete_at != SSD_COMPLETE_AT_BUFFER;
 
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint64_t lpn = c->next_lpn;
         bool partial = lpn << shift < c->req.lba || (lpn + 1) << shift > end;
-        uint32_t stream = ssd->placement.hot_count
+        uint32_t stream = ssd->placement->hot_count
                               ? hot_stream(ssd, (uint32_t)lpn)
                               : c->req.stream;
         uint32_t i = insert_unit(ssd, cmd, (uint32_t)lpn, partial, stream);
@@ -252,12 +252,12 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
         if (i == NONE) {
             return false;
         }
-        if (ssd->placement.hot_count) {
+        if (ssd->placement->hot_count) {
             note_hot(ssd, cmd, (uint32_t)lpn, stream);
         }
         oplog_unit(ssd->inspect.log, OPLOG_BUFFER, 0, stream, (uint32_t)lpn,
                    ssd->now_ps, ssd->commands.cmd[cmd].serial, 0);
-        tell_buffered(ssd, &ssd->buffer.slot[i]);
+        tell_buffered(ssd, &ssd->buffer->slot[i]);
         if (wait) {
             slot_wait(ssd, i, cmd, data_in ? WAIT_DATA_IN : WAIT_DURABLE);
             slot_force(ssd, i);
@@ -272,7 +272,7 @@ void write_restore(Ssd *ssd, const Slot *kept)
 {
     bool partial = kept->state == SLOT_FILLING && !kept->whole;
     uint32_t i = new_slot(ssd, kept->lpn, partial, kept->stream);
-    Slot *s = &ssd->buffer.slot[i];
+    Slot *s = &ssd->buffer->slot[i];
 
     s->version = kept->version;
     s->whole = kept->whole;
@@ -283,7 +283,7 @@ void write_restore(Ssd *ssd, const Slot *kept)
 /* Choose the units of a page. */
 static void gather_page(Ssd *ssd, uint32_t j)
 {
-    PageJob *job = &ssd->media.job[j];
+    PageJob *job = &ssd->media->job[j];
     uint32_t *unit = job_units(ssd, j);
     uint32_t most = block_program_units(ssd, job->ppa);
     uint32_t i;
@@ -291,44 +291,44 @@ static void gather_page(Ssd *ssd, uint32_t j)
     while (job->n < most &&
            (i = queue_pick(ssd, job->stream)) != NONE) {
         slot_leave_dirty(ssd, i);
-        ssd->buffer.slot[i].state = SLOT_PROGRAMMING;
+        ssd->buffer->slot[i].state = SLOT_PROGRAMMING;
         unit[job->n++] = i;
     }
-    if (ssd->buffer.waiting.head != NONE && !ssd->buffer.policy->caches) {
-        ssd->buffer.stats.dirty_evictions += job->n;
+    if (ssd->buffer->waiting.head != NONE && !ssd->buffer->policy->caches) {
+        ssd->buffer->stats.dirty_evictions += job->n;
     }
 }
 
 /* Fill in the spare area of a job's page. */
 static void stamp_page(Ssd *ssd, uint32_t j)
 {
-    const PageJob *job = &ssd->media.job[j];
+    const PageJob *job = &ssd->media->job[j];
     uint32_t first = job->ppa << ssd->page_units_shift;
     uint32_t most = block_program_units(ssd, job->ppa);
-    SsdStreamCounters *count = &ssd->placement.stream[job->stream].n;
+    SsdStreamCounters *count = &ssd->placement->stream[job->stream].n;
     uint32_t used = job->n;
 
     for (uint32_t k = 0; k < job->n; k++) {
         const Slot *s = job_slot(ssd, j, k);
 
         if (!s) {
-            ssd->media.spare_lpn[first + k] = SPARE_NONE;
+            ssd->media->spare_lpn[first + k] = SPARE_NONE;
             used--;
             continue;
         }
         oplog_unit(ssd->inspect.log, OPLOG_PLACE, 0, job->stream, s->lpn,
                    ssd->now_ps, 0, first + k);
-        ssd->media.spare_lpn[first + k] = (s->lpn + 1) |
+        ssd->media->spare_lpn[first + k] = (s->lpn + 1) |
                                     (s->poison ? SPARE_POISON : 0);
-        if (ssd->media.spare_version) {
-            ssd->media.spare_version[first + k] = s->version;
+        if (ssd->media->spare_version) {
+            ssd->media->spare_version[first + k] = s->version;
         }
-        if (ssd->media.spare_stream) {
-            ssd->media.spare_stream[first + k] = job->stream;
+        if (ssd->media->spare_stream) {
+            ssd->media->spare_stream[first + k] = job->stream;
         }
     }
     for (uint32_t k = job->n; k < most; k++) {
-        ssd->media.spare_lpn[first + k] = SPARE_NONE;
+        ssd->media->spare_lpn[first + k] = SPARE_NONE;
     }
     ssd->inspect.padded_units += most - used;
     count->padded_units += most - used;
@@ -339,38 +339,38 @@ static void stamp_page(Ssd *ssd, uint32_t j)
  * next. */
 static void split_job(Ssd *ssd, uint32_t j)
 {
-    uint32_t most = block_program_units(ssd, ssd->media.job[j].ppa);
+    uint32_t most = block_program_units(ssd, ssd->media->job[j].ppa);
     uint32_t rest;
 
-    if (ssd->media.job[j].n <= most) {
+    if (ssd->media->job[j].n <= most) {
         return;
     }
     rest = job_take(ssd);
-    ssd->media.job[rest].ppa = NONE;
-    ssd->media.job[rest].stream = ssd->media.job[j].stream;
-    ssd->media.job[rest].n = ssd->media.job[j].n - most;
+    ssd->media->job[rest].ppa = NONE;
+    ssd->media->job[rest].stream = ssd->media->job[j].stream;
+    ssd->media->job[rest].n = ssd->media->job[j].n - most;
     memcpy(job_units(ssd, rest), job_units(ssd, j) + most,
-           ssd->media.job[rest].n * sizeof(uint32_t));
-    ssd->media.job[j].n = most;
-    job_fifo_push(ssd, &ssd->media.redo, rest);
+           ssd->media->job[rest].n * sizeof(uint32_t));
+    ssd->media->job[j].n = most;
+    job_fifo_push(ssd, &ssd->media->redo, rest);
 }
 
 /* more: another plane of the same command follows. */
 static void submit_page(Ssd *ssd, uint32_t j, bool more)
 {
-    uint32_t plane = ssd->media.job[j].plane;
+    uint32_t plane = ssd->media->job[j].plane;
     NandOp op = {
         .kind = NAND_PROGRAM,
         .cause = NAND_CAUSE_HOST,
-        .ppa = {ssd->media.job[j].ppa},
+        .ppa = {ssd->media->job[j].ppa},
         .bytes = ssd->geo->page_bytes,
         .cookie = j,
         .more = more,
     };
 
     stamp_page(ssd, j);
-    ssd->media.plane[plane].host_programs++;
-    plane_charge_host(ssd, &ssd->media.plane[plane]);
+    ssd->media->plane[plane].host_programs++;
+    plane_charge_host(ssd, &ssd->media->plane[plane]);
     plane_update(ssd, plane);
     faulty_submit(ssd, &op);
 }
@@ -378,18 +378,18 @@ static void submit_page(Ssd *ssd, uint32_t j, bool more)
 void write_submit(Ssd *ssd, uint32_t j)
 {
     submit_page(ssd, j, false);
-    ssd_wake(ssd, WORK_GC, ssd->media.job[j].plane);
+    ssd_wake(ssd, WORK_GC, ssd->media->job[j].plane);
 }
 
 void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
 {
     uint32_t ppa =
-        block_take_page(ssd, plane, OPEN_HOST, ssd->media.job[j].stream);
+        block_take_page(ssd, plane, OPEN_HOST, ssd->media->job[j].stream);
 
     g_assert(ppa != NONE);
-    ssd->media.job[j].plane = plane;
-    ssd->media.job[j].ppa = ppa;
-    if (ssd->media.job[j].n == 0) {
+    ssd->media->job[j].plane = plane;
+    ssd->media->job[j].ppa = ppa;
+    if (ssd->media->job[j].n == 0) {
         gather_page(ssd, j);
     } else {
         split_job(ssd, j);
@@ -401,7 +401,7 @@ void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream)
 {
     uint32_t j = job_take(ssd);
 
-    ssd->media.job[j].stream = (uint8_t)stream;
+    ssd->media->job[j].stream = (uint8_t)stream;
     write_send(ssd, j, plane);
 }
 
@@ -410,10 +410,10 @@ static uint32_t gather(Ssd *ssd, uint32_t plane, uint32_t stream)
 {
     uint32_t j = job_take(ssd);
 
-    ssd->media.job[j].stream = (uint8_t)stream;
-    ssd->media.job[j].plane = plane;
-    ssd->media.job[j].ppa = block_take_page(ssd, plane, OPEN_HOST, stream);
-    g_assert(ssd->media.job[j].ppa != NONE);
+    ssd->media->job[j].stream = (uint8_t)stream;
+    ssd->media->job[j].plane = plane;
+    ssd->media->job[j].ppa = block_take_page(ssd, plane, OPEN_HOST, stream);
+    g_assert(ssd->media->job[j].ppa != NONE);
     gather_page(ssd, j);
     return j;
 }
@@ -433,23 +433,23 @@ static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
         submit_page(ssd, job[i], i + 1 < n);
     }
     for (uint32_t i = 0; i < n; i++) {
-        ssd_wake(ssd, WORK_GC, ssd->media.job[job[i]].plane);
+        ssd_wake(ssd, WORK_GC, ssd->media->job[job[i]].plane);
     }
 }
 
 static void stall_begins(Ssd *ssd)
 {
-    if (ssd->placement.n_starved > 0 &&
-        ssd->buffer.stalled_since_ps == SIM_NEVER) {
-        ssd->buffer.stalled_since_ps = ssd->now_ps;
+    if (ssd->placement->n_starved > 0 &&
+        ssd->buffer->stalled_since_ps == SIM_NEVER) {
+        ssd->buffer->stalled_since_ps = ssd->now_ps;
     }
 }
 
 static void stall_ends(Ssd *ssd)
 {
-    if (ssd->buffer.stalled_since_ps != SIM_NEVER) {
-        ssd->buffer.stall_ps += ssd->now_ps - ssd->buffer.stalled_since_ps;
-        ssd->buffer.stalled_since_ps = SIM_NEVER;
+    if (ssd->buffer->stalled_since_ps != SIM_NEVER) {
+        ssd->buffer->stall_ps += ssd->now_ps - ssd->buffer->stalled_since_ps;
+        ssd->buffer->stalled_since_ps = SIM_NEVER;
     }
 }
 
@@ -460,15 +460,15 @@ static bool send_next(Ssd *ssd, uint32_t stream)
     uint32_t lpn;
     uint32_t plane;
 
-    if (ssd->placement.placer) {
-        if (!ssd->placement.placer->send(ssd, stream)) {
+    if (ssd->placement->placer) {
+        if (!ssd->placement->placer->send(ssd, stream)) {
             return false;
         }
         stall_ends(ssd);
         return true;
     }
-    lpn = ssd->placement.policy->by_lpn
-              ? ssd->buffer.slot[queue_pick(ssd, stream)].lpn
+    lpn = ssd->placement->policy->by_lpn
+              ? ssd->buffer->slot[queue_pick(ssd, stream)].lpn
               : NONE;
     plane = alloc_pick(ssd, lpn, stream);
     if (plane == NONE) {
@@ -485,16 +485,16 @@ static bool send_next(Ssd *ssd, uint32_t stream)
 /* Give NAND the pages of the host that failed; false: no plane takes one. */
 static bool redo(Ssd *ssd)
 {
-    while (ssd->media.redo.head != NONE) {
-        uint32_t slot = job_units(ssd, ssd->media.redo.head)[0];
+    while (ssd->media->redo.head != NONE) {
+        uint32_t slot = job_units(ssd, ssd->media->redo.head)[0];
         uint32_t plane =
-            alloc_pick(ssd, ssd->buffer.slot[slot].lpn,
-                       ssd->media.job[ssd->media.redo.head].stream);
+            alloc_pick(ssd, ssd->buffer->slot[slot].lpn,
+                       ssd->media->job[ssd->media->redo.head].stream);
 
         if (plane == NONE) {
             return false;
         }
-        write_send(ssd, job_fifo_pop(ssd, &ssd->media.redo), plane);
+        write_send(ssd, job_fifo_pop(ssd, &ssd->media->redo), plane);
     }
     return true;
 }
@@ -505,8 +505,8 @@ void write_pump(Ssd *ssd)
     uint32_t waits = 0; /* streams in a row that found no plane */
     uint32_t stream;
 
-    ssd->buffer.pump_waits = true;
-    if (ssd->media.given_up || !redo(ssd)) {
+    ssd->buffer->pump_waits = true;
+    if (ssd->media->given_up || !redo(ssd)) {
         return;
     }
     while ((stream = queue_ready(ssd)) != NONE) {
@@ -517,14 +517,14 @@ void write_pump(Ssd *ssd)
             return;
         }
     }
-    ssd->buffer.pump_waits = false;
+    ssd->buffer->pump_waits = false;
     stall_ends(ssd);
 }
 
 /* Let go the commands that wait for no more than this. */
 void write_page_data_in(Ssd *ssd, uint32_t j)
 {
-    for (uint32_t k = 0; k < ssd->media.job[j].n; k++) {
+    for (uint32_t k = 0; k < ssd->media->job[j].n; k++) {
         Slot *s = job_slot(ssd, j, k);
         uint32_t ready = NONE;
         uint32_t *link;
@@ -537,12 +537,12 @@ void write_page_data_in(Ssd *ssd, uint32_t j)
         while (*link != NONE) {
             uint32_t w = *link;
 
-            if (ssd->buffer.waiter[w].what == WAIT_DATA_IN) {
-                *link = ssd->buffer.waiter[w].next;
-                ssd->buffer.waiter[w].next = ready;
+            if (ssd->buffer->waiter[w].what == WAIT_DATA_IN) {
+                *link = ssd->buffer->waiter[w].next;
+                ssd->buffer->waiter[w].next = ready;
                 ready = w;
             } else {
-                link = &ssd->buffer.waiter[w].next;
+                link = &ssd->buffer->waiter[w].next;
             }
         }
         slot_tell_waiters(ssd, ready);
@@ -555,7 +555,7 @@ void write_page_data_in(Ssd *ssd, uint32_t j)
 /* The slot's unit is in NAND, at ppu. */
 static void slot_programmed(Ssd *ssd, uint32_t i, uint32_t ppu)
 {
-    Slot *s = &ssd->buffer.slot[i];
+    Slot *s = &ssd->buffer->slot[i];
     uint32_t newer = s->newer;
     uint32_t entry = 0;
 
@@ -564,14 +564,14 @@ static void slot_programmed(Ssd *ssd, uint32_t i, uint32_t ppu)
             block_clear_valid(ssd, s->old_entry - 1);
         }
         block_set_valid(ssd, ppu);
-        if (ssd->buffer.client) {
-            ssd->buffer.client->programmed(ssd, s->lpn);
+        if (ssd->buffer->client) {
+            ssd->buffer->client->programmed(ssd, s->lpn);
         }
         entry = ppu + 1;
     }
     if (newer != NONE) {
-        ssd->buffer.slot[newer].older = NONE;
-        ssd->buffer.slot[newer].old_entry = entry;
+        ssd->buffer->slot[newer].older = NONE;
+        ssd->buffer->slot[newer].old_entry = entry;
         slot_make_dirty(ssd, newer);
     } else if (!s->listed || s->dead) {
         ssd->l2p.entry[s->lpn] = entry;
@@ -586,7 +586,7 @@ static void slot_programmed(Ssd *ssd, uint32_t i, uint32_t ppu)
 
 void write_page_done(Ssd *ssd, uint32_t j)
 {
-    PageJob job = ssd->media.job[j];
+    PageJob job = ssd->media->job[j];
     uint32_t first = job.ppa << ssd->page_units_shift;
 
     for (uint32_t k = 0; k < job.n; k++) {
@@ -597,11 +597,11 @@ void write_page_done(Ssd *ssd, uint32_t j)
     note_buffer(ssd);
     job_give(ssd, j);
     block_page_done(ssd, page_block(ssd, job.ppa));
-    ssd->media.plane[job.plane].host_programs--;
+    ssd->media->plane[job.plane].host_programs--;
     plane_update(ssd, job.plane);
     ssd_wake(ssd, WORK_GC, job.plane);
-    if (ssd->placement.placer) {
-        ssd->placement.placer->page_done(ssd, job.plane);
+    if (ssd->placement->placer) {
+        ssd->placement->placer->page_done(ssd, job.plane);
     }
     ssd_wake(ssd, WORK_HOST, 0);
     write_pump(ssd);
@@ -615,14 +615,14 @@ void write_start_close(Ssd *ssd, uint32_t cmd)
 {
     uint32_t stream = ssd->commands.cmd[cmd].req.stream;
 
-    ssd->placement.stream[stream].taken = 0;
-    if (ssd->media.given_up &&
-        ssd->placement.stream[stream].queue.n_unsafe > 0) {
+    ssd->placement->stream[stream].taken = 0;
+    if (ssd->media->given_up &&
+        ssd->placement->stream[stream].queue.n_unsafe > 0) {
         cmd_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
         return;
     }
-    for (uint32_t i = 0; i < ssd->buffer.n_slot_records; i++) {
-        const Slot *s = &ssd->buffer.slot[i];
+    for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
+        const Slot *s = &ssd->buffer->slot[i];
 
         if (state_is_unsafe(s->state) && s->stream == stream) {
             slot_wait(ssd, i, cmd, WAIT_DURABLE);
@@ -643,4 +643,18 @@ void write_end_close(Ssd *ssd, uint32_t cmd)
     stream_close_blocks(ssd, c->req.stream);
     cmd_account(ssd, c, COST_flush);
     cmd_finish(ssd, cmd, c->status);
+}
+
+/* A handle of FDP goes on being the same. */
+void write_disown(Ssd *ssd, uint32_t stream)
+{
+    uint32_t slot;
+
+    if (stream == 0 || ssd->cfg->ruhs) {
+        return;
+    }
+    while ((slot = queue_pick(ssd, stream)) != NONE) {
+        queue_change(ssd, slot, 0);
+    }
+    write_pump(ssd);
 }

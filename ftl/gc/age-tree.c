@@ -28,6 +28,7 @@
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "lazymem.h"
+#include "media/media.h"
 #include "ssd-internal.h"
 
 #include <math.h>
@@ -69,7 +70,7 @@ struct AgeTrees {
 
 void age_trees_init(Ssd *ssd)
 {
-    bool weighs = ssd->gc.policy->by_age || ssd->gc.stripe_means;
+    bool weighs = ssd->gc->policy->by_age || ssd->gc->stripe_means;
     bool levels = ssd->cfg->wear == SSD_WEAR_STATIC;
     AgeTrees *t;
 
@@ -91,16 +92,16 @@ void age_trees_init(Ssd *ssd)
             t->plane[i].wear = lazy_new(AgeWear, 2 * (size_t)t->size);
         }
         t->plane[i].block = lazy_new(uint32_t, t->size);
-        if (ssd->gc.stripe_means) {
+        if (ssd->gc->stripe_means) {
             t->plane[i].slots = lazy_new(AgeSlots, 2 * (size_t)t->size);
         }
     }
-    ssd->gc.age_trees = t;
+    ssd->gc->age_trees = t;
 }
 
 void age_trees_destroy(Ssd *ssd)
 {
-    AgeTrees *t = ssd->gc.age_trees;
+    AgeTrees *t = ssd->gc->age_trees;
 
     if (!t) {
         return;
@@ -118,8 +119,8 @@ void age_trees_destroy(Ssd *ssd)
 
 void age_trees_forget(Ssd *ssd)
 {
-    for (uint32_t i = 0; ssd->gc.age_trees && i < ssd->l.n_planes; i++) {
-        ssd->gc.age_trees->plane[i].made = false;
+    for (uint32_t i = 0; ssd->gc->age_trees && i < ssd->l.n_planes; i++) {
+        ssd->gc->age_trees->plane[i].made = false;
     }
 }
 
@@ -139,7 +140,7 @@ static AgeNode join(const Plane *p, const AgeNode *a, const AgeNode *b)
 
 static void set_leaf(const Ssd *ssd, uint32_t plane, uint32_t place, AgeNode leaf)
 {
-    const AgeTrees *t = ssd->gc.age_trees;
+    const AgeTrees *t = ssd->gc->age_trees;
     AgeNode *node = t->plane[plane].node;
     uint32_t i = t->size + place;
 
@@ -149,7 +150,7 @@ static void set_leaf(const Ssd *ssd, uint32_t plane, uint32_t place, AgeNode lea
     node[i] = leaf;
     for (i /= 2; i > 0; i /= 2) {
         AgeNode now =
-            join(&ssd->media.plane[plane], &node[2 * i], &node[2 * i + 1]);
+            join(&ssd->media->plane[plane], &node[2 * i], &node[2 * i + 1]);
 
         if (now.least == node[i].least && now.mtime == node[i].mtime) {
             break;
@@ -166,7 +167,7 @@ static AgeSlots join_slots(const AgeSlots *a, const AgeSlots *b)
 static void set_slots(const Ssd *ssd, uint32_t plane, uint32_t place,
                       AgeSlots leaf)
 {
-    const AgeTrees *t = ssd->gc.age_trees;
+    const AgeTrees *t = ssd->gc->age_trees;
     AgeSlots *slots = t->plane[plane].slots;
     uint32_t i = t->size + place;
 
@@ -199,7 +200,7 @@ static AgeWear join_wear(const AgeWear *a, const AgeWear *b)
 static void set_wear(const Ssd *ssd, uint32_t plane, uint32_t place,
                      AgeWear leaf)
 {
-    const AgeTrees *t = ssd->gc.age_trees;
+    const AgeTrees *t = ssd->gc->age_trees;
     AgeWear *wear = t->plane[plane].wear;
     uint32_t i = t->size + place;
 
@@ -219,8 +220,8 @@ static AgeWear wear_of(const Ssd *ssd, uint32_t block)
 
 static AgeNode leaf_of(const Ssd *ssd, uint32_t block)
 {
-    return (AgeNode){ssd->media.block[block].valid,
-                     ssd->media.block[block].mtime};
+    return (AgeNode){ssd->media->block[block].valid,
+                     ssd->media->block[block].mtime};
 }
 
 static void clear(PlaneAges *a, uint32_t size)
@@ -241,12 +242,12 @@ static void clear(PlaneAges *a, uint32_t size)
 
 static void make(Ssd *ssd, uint32_t plane)
 {
-    AgeTrees *t = ssd->gc.age_trees;
+    AgeTrees *t = ssd->gc->age_trees;
     PlaneAges *a = &t->plane[plane];
-    const Plane *p = &ssd->media.plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
 
     clear(a, t->size);
-    for (uint32_t b = p->oldest; b != NONE; b = ssd->media.block[b].newer) {
+    for (uint32_t b = p->oldest; b != NONE; b = ssd->media->block[b].newer) {
         t->place[b] = a->next;
         a->block[a->next] = b;
         if (a->node) {
@@ -274,7 +275,7 @@ static void make(Ssd *ssd, uint32_t plane)
 
 void age_tree_append(Ssd *ssd, uint32_t plane, uint32_t block)
 {
-    AgeTrees *t = ssd->gc.age_trees;
+    AgeTrees *t = ssd->gc->age_trees;
     PlaneAges *a = &t->plane[plane];
 
     if (a->next == t->size) {
@@ -294,7 +295,7 @@ void age_tree_append(Ssd *ssd, uint32_t plane, uint32_t block)
 
 void age_tree_remove(Ssd *ssd, uint32_t plane, uint32_t block)
 {
-    AgeTrees *t = ssd->gc.age_trees;
+    AgeTrees *t = ssd->gc->age_trees;
 
     if (t->plane[plane].made) {
         set_leaf(ssd, plane, t->place[block], (AgeNode){.least = NOTHING});
@@ -305,7 +306,7 @@ void age_tree_remove(Ssd *ssd, uint32_t plane, uint32_t block)
 
 void age_tree_new_slot(Ssd *ssd, uint32_t block)
 {
-    AgeTrees *t = ssd->gc.age_trees;
+    AgeTrees *t = ssd->gc->age_trees;
     uint32_t plane = block_plane(ssd, block);
 
     if (t->plane[plane].made) {
@@ -315,12 +316,12 @@ void age_tree_new_slot(Ssd *ssd, uint32_t block)
 
 void age_tree_new_slots(Ssd *ssd, uint32_t plane)
 {
-    ssd->gc.age_trees->plane[plane].made = false;
+    ssd->gc->age_trees->plane[plane].made = false;
 }
 
 void age_tree_change(Ssd *ssd, uint32_t plane, uint32_t block)
 {
-    AgeTrees *t = ssd->gc.age_trees;
+    AgeTrees *t = ssd->gc->age_trees;
 
     if (t->plane[plane].made) {
         set_leaf(ssd, plane, t->place[block], leaf_of(ssd, block));
@@ -384,7 +385,7 @@ static void visit(Search *s, uint32_t node, double most, uint32_t first,
 
 uint32_t age_tree_best(Ssd *ssd, uint32_t plane, AgeScore score)
 {
-    AgeTrees *t = ssd->gc.age_trees;
+    AgeTrees *t = ssd->gc->age_trees;
     Search s = {
         .ssd = ssd,
         .plane = plane,
@@ -427,7 +428,7 @@ static uint32_t least_erased(const PlaneAges *a, uint32_t n)
 uint32_t age_tree_least_erased(Ssd *ssd, uint32_t plane, uint32_t n,
                                uint32_t limit)
 {
-    AgeTrees *t = ssd->gc.age_trees;
+    AgeTrees *t = ssd->gc->age_trees;
     PlaneAges *a = &t->plane[plane];
     uint32_t node = 1;
     uint32_t least;
@@ -451,7 +452,7 @@ uint32_t age_tree_least_erased(Ssd *ssd, uint32_t plane, uint32_t n,
 static bool check_leaf(const Ssd *ssd, uint32_t plane, uint32_t block,
                        GError **error)
 {
-    const AgeTrees *t = ssd->gc.age_trees;
+    const AgeTrees *t = ssd->gc->age_trees;
     const PlaneAges *a = &t->plane[plane];
     uint32_t place = t->place[block];
     AgeNode leaf = leaf_of(ssd, block);
@@ -477,7 +478,7 @@ static bool check_leaf(const Ssd *ssd, uint32_t plane, uint32_t block,
 
 static bool check_nodes(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const AgeTrees *t = ssd->gc.age_trees;
+    const AgeTrees *t = ssd->gc->age_trees;
     const PlaneAges *a = &t->plane[plane];
 
     for (uint32_t i = 1; a->made && i < t->size; i++) {
@@ -502,11 +503,11 @@ static bool check_nodes(const Ssd *ssd, uint32_t plane, GError **error)
 
 bool age_trees_check(const Ssd *ssd, GError **error)
 {
-    for (uint32_t i = 0; ssd->gc.age_trees && i < ssd->l.n_planes; i++) {
-        uint32_t b = ssd->media.plane[i].oldest;
+    for (uint32_t i = 0; ssd->gc->age_trees && i < ssd->l.n_planes; i++) {
+        uint32_t b = ssd->media->plane[i].oldest;
 
-        for (; ssd->gc.age_trees->plane[i].made && b != NONE;
-             b = ssd->media.block[b].newer) {
+        for (; ssd->gc->age_trees->plane[i].made && b != NONE;
+             b = ssd->media->block[b].newer) {
             if (!check_leaf(ssd, i, b, error)) {
                 return false;
             }

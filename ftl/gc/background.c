@@ -11,6 +11,7 @@
  */
 #include "gc/gc-policy.h"
 #include "gc/gc.h"
+#include "media/media.h"
 #include "ssd-internal.h"
 #include "wake.h"
 
@@ -24,24 +25,24 @@ static void push(Ssd *ssd, uint64_t at_ps, BackgroundEvent event)
 
 static void arm_idle(Ssd *ssd)
 {
-    if (!ssd->gc.background.idle_armed) {
-        ssd->gc.background.idle_armed = true;
-        push(ssd, ssd->gc.background.quiet_ps + ssd->cfg->t_idle_ps,
+    if (!ssd->gc->background.idle_armed) {
+        ssd->gc->background.idle_armed = true;
+        push(ssd, ssd->gc->background.quiet_ps + ssd->cfg->t_idle_ps,
              BACKGROUND_IDLE);
     }
 }
 
 static void arm_scan(Ssd *ssd)
 {
-    if (refresh_is_on(ssd) && !ssd->gc.background.scan_armed) {
-        ssd->gc.background.scan_armed = true;
-        push(ssd, ssd->gc.background.scan_ps, BACKGROUND_SCAN);
+    if (refresh_is_on(ssd) && !ssd->gc->background.scan_armed) {
+        ssd->gc->background.scan_armed = true;
+        push(ssd, ssd->gc->background.scan_ps, BACKGROUND_SCAN);
     }
 }
 
 void background_quiet(Ssd *ssd)
 {
-    ssd->gc.background.quiet_ps = ssd->now_ps;
+    ssd->gc->background.quiet_ps = ssd->now_ps;
     if (ssd->powered && (ssd->l.gc_soft_blocks > 0 || refresh_is_on(ssd))) {
         arm_idle(ssd);
     }
@@ -49,14 +50,14 @@ void background_quiet(Ssd *ssd)
 
 void background_stop(Ssd *ssd)
 {
-    ssd->gc.background.idle = false;
+    ssd->gc->background.idle = false;
 }
 
 void background_power_lost(Ssd *ssd)
 {
-    ssd->gc.background.idle = false;
-    ssd->gc.background.idle_armed = false;
-    ssd->gc.background.scan_armed = false;
+    ssd->gc->background.idle = false;
+    ssd->gc->background.idle_armed = false;
+    ssd->gc->background.scan_armed = false;
 }
 
 static void kick_all(Ssd *ssd)
@@ -68,7 +69,7 @@ static void kick_all(Ssd *ssd)
 
 static void begin_idle(Ssd *ssd)
 {
-    Background *b = &ssd->gc.background;
+    Background *b = &ssd->gc->background;
 
     b->idle_armed = false;
     if (ssd->commands.running > 0) {
@@ -85,14 +86,14 @@ static void begin_idle(Ssd *ssd)
 
 static void begin_scan(Ssd *ssd)
 {
-    ssd->gc.background.scan_armed = false;
-    if (!ssd->gc.background.idle) {
+    ssd->gc->background.scan_armed = false;
+    if (!ssd->gc->background.idle) {
         return; /* comes again with the next silence */
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        ssd->media.plane[i].scanned = 0;
+        ssd->media->plane[i].scanned = 0;
     }
-    ssd->gc.background.scan_ps = ssd->now_ps + ssd->cfg->scan_interval_ps;
+    ssd->gc->background.scan_ps = ssd->now_ps + ssd->cfg->scan_interval_ps;
     arm_scan(ssd);
     kick_all(ssd);
 }
@@ -111,13 +112,13 @@ void background_event(Ssd *ssd, BackgroundEvent event)
 /* The next block of the scan that is to be written anew. */
 static uint32_t refresh_victim(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t n = refresh_is_on(ssd) ? ssd->geo->blocks_per_plane : 0;
 
     while (p->scanned < n) {
         uint32_t block = plane * ssd->geo->blocks_per_plane + p->scanned++;
 
-        if (ssd->media.block[block].state == BLOCK_FULL &&
+        if (ssd->media->block[block].state == BLOCK_FULL &&
             refresh_needs(ssd, block)) {
             return block;
         }
@@ -127,7 +128,7 @@ static uint32_t refresh_victim(Ssd *ssd, uint32_t plane)
 
 static uint32_t soft_victim(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t block;
 
     if (p->n_free + p->erases + p->gc.held >= p->gc_soft_blocks ||
@@ -135,16 +136,16 @@ static uint32_t soft_victim(Ssd *ssd, uint32_t plane)
         return NONE;
     }
     block = gc_costs_nothing(ssd, p) ? p->bucket[0]
-                                     : ssd->gc.policy->pick(ssd, plane);
+                                     : ssd->gc->policy->pick(ssd, plane);
     return block != NONE && gc_gains(ssd, block) ? block : NONE;
 }
 
 uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t block;
 
-    if (!ssd->gc.background.idle || ssd->media.read_only ||
+    if (!ssd->gc->background.idle || ssd->media->read_only ||
         p->n_free <= p->gc_low_blocks) {
         return NONE;
     }
@@ -159,7 +160,7 @@ uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
 
 void background_json(const Ssd *ssd, JsonWriter *w)
 {
-    const BackgroundStats *s = &ssd->gc.background_stats;
+    const BackgroundStats *s = &ssd->gc->background_stats;
 
     json_open(w, "background", '{');
     json_u64(w, "soft_victims", s->soft_victims);

@@ -7,6 +7,7 @@
 #include "gc/age-tree.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
+#include "media/media.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 
@@ -31,38 +32,38 @@ static const MediaClient media_client = {
 
 static void listed(Ssd *ssd, uint32_t block)
 {
-    if (ssd->gc.age_trees) {
+    if (ssd->gc->age_trees) {
         age_tree_append(ssd, block_plane(ssd, block), block);
     }
 }
 
 static void unlisted(Ssd *ssd, uint32_t block)
 {
-    if (ssd->gc.age_trees) {
+    if (ssd->gc->age_trees) {
         age_tree_remove(ssd, block_plane(ssd, block), block);
     }
 }
 
 static void full(Ssd *ssd, uint32_t block)
 {
-    if (ssd->gc.stripe_means) {
+    if (ssd->gc->stripe_means) {
         stripe_means_full(ssd, block);
     }
 }
 
 static void victim(Ssd *ssd, uint32_t block)
 {
-    if (ssd->gc.stripe_means) {
+    if (ssd->gc->stripe_means) {
         stripe_means_victim(ssd, block);
     }
 }
 
 static void changed(Ssd *ssd, uint32_t block, int by)
 {
-    if (ssd->gc.age_trees) {
+    if (ssd->gc->age_trees) {
         age_tree_change(ssd, block_plane(ssd, block), block);
     }
-    if (ssd->gc.stripe_means) {
+    if (ssd->gc->stripe_means) {
         stripe_means_change(ssd, block, by);
     }
 }
@@ -82,14 +83,14 @@ static const SlotClient slot_client = {
 
 void gc_init(Ssd *ssd)
 {
-    ssd->gc.slot_client = &slot_client;
-    ssd->media.client = &media_client;
+    ssd->gc->slot_client = &slot_client;
+    ssd->media->client = &media_client;
     unit_init(ssd);
     stripe_means_init(ssd);
     age_trees_init(ssd);
     wear_init(ssd);
-    if (ssd->gc.age_trees || ssd->gc.stripe_means) {
-        ssd->media.index = &full_index;
+    if (ssd->gc->age_trees || ssd->gc->stripe_means) {
+        ssd->media->index = &full_index;
     }
 }
 

@@ -13,13 +13,14 @@
 #include "gc/age-tree.h"
 #include "gc/gc-policy.h"
 #include "gc/gc.h"
+#include "media/media.h"
 #include "ssd-internal.h"
 
 static double score(const Ssd *ssd, uint32_t plane, uint32_t mtime,
                     double valid)
 {
     double all = ssd->l.units_per_block;
-    double age = (double)(uint32_t)(ssd->media.plane[plane].clock - mtime) + 1;
+    double age = (double)(uint32_t)(ssd->media->plane[plane].clock - mtime) + 1;
 
     return (all - valid) * age / (all + valid);
 }
@@ -29,12 +30,12 @@ static uint32_t cost_benefit_scan(const Ssd *ssd, uint32_t plane)
     uint32_t best = NONE;
     double most = 0;
 
-    for (uint32_t b = ssd->media.plane[plane].oldest; b != NONE;
-         b = ssd->media.block[b].newer) {
-        double s =
-            gc_gains(ssd, b)
-                ? score(ssd, plane, ssd->media.block[b].mtime, gc_valid(ssd, b))
-                : 0;
+    for (uint32_t b = ssd->media->plane[plane].oldest; b != NONE;
+         b = ssd->media->block[b].newer) {
+        double s = gc_gains(ssd, b)
+                       ? score(ssd, plane, ssd->media->block[b].mtime,
+                               gc_valid(ssd, b))
+                       : 0;
 
         if (s > most) {
             most = s;
@@ -65,10 +66,10 @@ static bool cost_benefit_check(Ssd *ssd, uint32_t plane, GError **error)
 {
     bool same = agrees(ssd, plane, error);
 
-    if (same && ssd->media.mate) {
-        ssd->gc.alone = true;
+    if (same && ssd->media->mate) {
+        ssd->gc->alone = true;
         same = agrees(ssd, plane, error);
-        ssd->gc.alone = false;
+        ssd->gc->alone = false;
     }
     return same;
 }

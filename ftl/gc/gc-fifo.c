@@ -15,7 +15,7 @@
 
 static uint32_t fifo_pick(Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media.plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
     uint32_t n = ssd->geo->blocks_per_plane;
 
     while (p->oldest != NONE && n-- > 0) {

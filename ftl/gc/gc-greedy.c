@@ -12,6 +12,7 @@
 #include "gc/age-tree.h"
 #include "gc/gc-policy.h"
 #include "gc/gc.h"
+#include "media/media.h"
 #include "ssd-internal.h"
 
 /* Of different means never the same: that would take 2^16 blocks in a stripe. */
@@ -26,8 +27,8 @@ static uint32_t best_stripe(const Ssd *ssd, uint32_t plane)
     double least = ssd->l.units_per_block;
     uint32_t best = NONE;
 
-    for (uint32_t b = ssd->media.plane[plane].oldest; b != NONE;
-         b = ssd->media.block[b].newer) {
+    for (uint32_t b = ssd->media->plane[plane].oldest; b != NONE;
+         b = ssd->media->block[b].newer) {
         double valid = gc_gains(ssd, b) ? gc_valid(ssd, b) : least;
 
         if (valid < least) {
@@ -40,7 +41,7 @@ static uint32_t best_stripe(const Ssd *ssd, uint32_t plane)
 
 uint32_t gc_greedy_pick(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
 
     if (gc_by_stripe(ssd)) {
         return age_tree_best(ssd, plane, score);

@@ -8,6 +8,11 @@
 #ifndef VSSD_FTL_GC_INTERNAL_H
 #define VSSD_FTL_GC_INTERNAL_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_GC
+#error "ftl/gc is above this component: docs/architecture.md"
+#endif
+
 #include "gc/age-tree.h"
 #include "gc/stripe-means.h"
 #include "prng.h"

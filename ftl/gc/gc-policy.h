@@ -6,6 +6,11 @@
 #ifndef VSSD_FTL_GC_POLICY_H
 #define VSSD_FTL_GC_POLICY_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_GC
+#error "ftl/gc is above this component: docs/architecture.md"
+#endif
+
 #include "ssd-internal.h"
 
 struct GcPolicy {

@@ -40,30 +40,30 @@ void unit_init(Ssd *ssd)
     if (ssd->cfg->gc_unit == SSD_GC_UNIT_PLANE) {
         return;
     }
-    ssd->gc.unit_called =
+    ssd->gc->unit_called =
         g_new0(uint32_t, ssd->l.n_planes / unit_planes(ssd));
-    ssd->gc.held_first = g_new(uint32_t, ssd->l.n_planes);
+    ssd->gc->held_first = g_new(uint32_t, ssd->l.n_planes);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        ssd->gc.held_first[i] = NONE;
+        ssd->gc->held_first[i] = NONE;
     }
-    ssd->media.mate = g_new(uint32_t, ssd->geo->n_blocks);
+    ssd->media->mate = g_new(uint32_t, ssd->geo->n_blocks);
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        ssd->media.mate[b] = b;
+        ssd->media->mate[b] = b;
     }
-    ssd->media.stripe_serial = g_new0(uint32_t, n);
-    ssd->media.stripe_block = g_new(uint32_t, n);
+    ssd->media->stripe_serial = g_new0(uint32_t, n);
+    ssd->media->stripe_block = g_new(uint32_t, n);
     for (uint32_t i = 0; i < n; i++) {
-        ssd->media.stripe_block[i] = NONE;
+        ssd->media->stripe_block[i] = NONE;
     }
 }
 
 void unit_destroy(Ssd *ssd)
 {
-    g_free(ssd->gc.unit_called);
-    g_free(ssd->gc.held_first);
-    g_free(ssd->media.mate);
-    g_free(ssd->media.stripe_serial);
-    g_free(ssd->media.stripe_block);
+    g_free(ssd->gc->unit_called);
+    g_free(ssd->gc->held_first);
+    g_free(ssd->media->mate);
+    g_free(ssd->media->stripe_serial);
+    g_free(ssd->media->stripe_block);
 }
 
 /* ---- stripes ------------------------------------------------------------------- */
@@ -76,9 +76,9 @@ static uint32_t next_serial(const Ssd *ssd, uint32_t plane, uint32_t open)
     for (uint32_t p = unit_first_plane(ssd, plane);
          p < unit_end_plane(ssd, plane); p++) {
         newest =
-            MAX(newest, ssd->media.stripe_serial[p * ssd->l.n_open + open]);
+            MAX(newest, ssd->media->stripe_serial[p * ssd->l.n_open + open]);
     }
-    return newest + (ssd->media.stripe_serial[plane * ssd->l.n_open + open] ==
+    return newest + (ssd->media->stripe_serial[plane * ssd->l.n_open + open] ==
                      newest);
 }
 
@@ -88,24 +88,24 @@ void unit_opened(Ssd *ssd, uint32_t block, uint32_t open)
     uint32_t own = plane * ssd->l.n_open + open;
     uint32_t serial;
 
-    if (!ssd->media.mate || nand_block_is_slc(ssd->geo, block)) {
+    if (!ssd->media->mate || nand_block_is_slc(ssd->geo, block)) {
         return;
     }
     serial = next_serial(ssd, plane, open);
     for (uint32_t p = unit_first_plane(ssd, plane);
          p < unit_end_plane(ssd, plane); p++) {
         uint32_t i = p * ssd->l.n_open + open;
-        uint32_t with = ssd->media.stripe_block[i];
+        uint32_t with = ssd->media->stripe_block[i];
 
-        if (ssd->media.stripe_serial[i] == serial && with != NONE) {
-            ssd->media.mate[block] = ssd->media.mate[with];
-            ssd->media.mate[with] = block;
+        if (ssd->media->stripe_serial[i] == serial && with != NONE) {
+            ssd->media->mate[block] = ssd->media->mate[with];
+            ssd->media->mate[with] = block;
             stripe_means_joined(ssd, block);
             break;
         }
     }
-    ssd->media.stripe_serial[own] = serial;
-    ssd->media.stripe_block[own] = block;
+    ssd->media->stripe_serial[own] = serial;
+    ssd->media->stripe_block[own] = block;
 }
 
 void unit_leave(Ssd *ssd, uint32_t block)
@@ -113,18 +113,18 @@ void unit_leave(Ssd *ssd, uint32_t block)
     uint32_t first = block_plane(ssd, block) * ssd->l.n_open;
     uint32_t b = block;
 
-    if (!ssd->media.mate) {
+    if (!ssd->media->mate) {
         return;
     }
-    while (ssd->media.mate[b] != block) {
-        b = ssd->media.mate[b];
+    while (ssd->media->mate[b] != block) {
+        b = ssd->media->mate[b];
     }
-    ssd->media.mate[b] = ssd->media.mate[block];
-    ssd->media.mate[block] = block;
+    ssd->media->mate[b] = ssd->media->mate[block];
+    ssd->media->mate[block] = block;
     stripe_means_left(ssd, block, b);
     for (uint32_t i = first; i < first + ssd->l.n_open; i++) {
-        if (ssd->media.stripe_block[i] == block) {
-            ssd->media.stripe_block[i] = NONE;
+        if (ssd->media->stripe_block[i] == block) {
+            ssd->media->stripe_block[i] = NONE;
         }
     }
 }
@@ -136,12 +136,12 @@ double unit_mean_valid(const Ssd *ssd, uint32_t block)
     uint32_t b = block;
 
     do {
-        if (ssd->media.block[b].state != BLOCK_FULL) {
+        if (ssd->media->block[b].state != BLOCK_FULL) {
             return ssd->l.units_per_block;
         }
-        valid += ssd->media.block[b].valid;
+        valid += ssd->media->block[b].valid;
         n++;
-        b = ssd->media.mate[b];
+        b = ssd->media->mate[b];
     } while (b != block);
     return (double)valid / n;
 }
@@ -150,14 +150,14 @@ double unit_mean_valid(const Ssd *ssd, uint32_t block)
 
 bool unit_is_called(const Ssd *ssd, uint32_t plane)
 {
-    return ssd->gc.unit_called[plane / unit_planes(ssd)] > 0;
+    return ssd->gc->unit_called[plane / unit_planes(ssd)] > 0;
 }
 
 /* The plane is called to take the block, or (NONE) no more. */
 static void set_next(Ssd *ssd, uint32_t plane, uint32_t block)
 {
-    uint32_t *called = &ssd->gc.unit_called[plane / unit_planes(ssd)];
-    uint32_t *next = &ssd->media.plane[plane].gc.next;
+    uint32_t *called = &ssd->gc->unit_called[plane / unit_planes(ssd)];
+    uint32_t *next = &ssd->media->plane[plane].gc.next;
 
     *called -= *next != NONE;
     *called += block != NONE;
@@ -168,7 +168,7 @@ void unit_taken(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
 
-    if (ssd->media.plane[plane].gc.next == block) {
+    if (ssd->media->plane[plane].gc.next == block) {
         set_next(ssd, plane, NONE);
     }
 }
@@ -177,36 +177,36 @@ void unit_call(Ssd *ssd, uint32_t block)
 {
     uint32_t n = 1;
 
-    for (uint32_t b = ssd->media.mate[block]; b != block;
-         b = ssd->media.mate[b]) {
+    for (uint32_t b = ssd->media->mate[block]; b != block;
+         b = ssd->media->mate[b]) {
         uint32_t plane = block_plane(ssd, b);
 
-        if (ssd->media.block[b].state == BLOCK_FULL &&
-            ssd->media.plane[plane].gc.next == NONE) {
+        if (ssd->media->block[b].state == BLOCK_FULL &&
+            ssd->media->plane[plane].gc.next == NONE) {
             set_next(ssd, plane, b);
             n++;
         }
     }
-    ssd->gc.called = n > 1;
-    ssd->gc.n_stripes++;
-    ssd->gc.stripe_blocks += n;
+    ssd->gc->called = n > 1;
+    ssd->gc->n_stripes++;
+    ssd->gc->stripe_blocks += n;
 }
 
 uint32_t unit_answer(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t block = p->gc.next;
 
     if (block == NONE) {
         return NONE;
     }
     set_next(ssd, plane, NONE);
-    ssd->gc.called = true; /* the next stripe can be chosen */
-    ssd->gc.alone = true; /* the first victim of the stripe is FULL no more */
+    ssd->gc->called = true; /* the next stripe can be chosen */
+    ssd->gc->alone = true; /* the first victim of the stripe is FULL no more */
     if (plane_is_short(ssd, p) && !gc_gains(ssd, block)) {
         block = NONE;
     }
-    ssd->gc.alone = false;
+    ssd->gc->alone = false;
     return block;
 }
 
@@ -214,58 +214,58 @@ uint32_t unit_answer(Ssd *ssd, uint32_t plane)
 
 static bool is_empty(const Ssd *ssd, uint32_t block)
 {
-    const Block *b = &ssd->media.block[block];
+    const Block *b = &ssd->media->block[block];
 
     return b->state == BLOCK_VICTIM && b->valid == 0 && b->pending == 0 &&
            !b->bad &&
-           ssd->media.plane[block_plane(ssd, block)].gc.victim != block;
+           ssd->media->plane[block_plane(ssd, block)].gc.victim != block;
 }
 
 /* The empty victims of a plane are in a list, by number: there are few. */
 static void hold(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
-    uint32_t *at = &ssd->gc.held_first[plane];
+    uint32_t *at = &ssd->gc->held_first[plane];
 
     while (*at < block) {
-        at = &ssd->media.block[*at].next;
+        at = &ssd->media->block[*at].next;
     }
-    ssd->media.block[block].next = *at;
+    ssd->media->block[block].next = *at;
     *at = block;
-    ssd->media.plane[plane].gc.held++;
+    ssd->media->plane[plane].gc.held++;
 }
 
 static void let_go(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
-    uint32_t *at = &ssd->gc.held_first[plane];
+    uint32_t *at = &ssd->gc->held_first[plane];
 
     while (*at != block) {
-        at = &ssd->media.block[*at].next;
+        at = &ssd->media->block[*at].next;
     }
-    *at = ssd->media.block[block].next;
-    ssd->media.plane[plane].gc.held--;
+    *at = ssd->media->block[block].next;
+    ssd->media->plane[plane].gc.held--;
 }
 
 void unit_hold_none(Ssd *ssd, uint32_t plane)
 {
-    while (ssd->media.plane[plane].gc.held > 0) {
-        let_go(ssd, ssd->gc.held_first[plane]);
+    while (ssd->media->plane[plane].gc.held > 0) {
+        let_go(ssd, ssd->gc->held_first[plane]);
     }
 }
 
 bool unit_holds(Ssd *ssd, uint32_t block)
 {
-    if (!ssd->media.mate || ssd->media.block[block].cause != NAND_CAUSE_GC) {
+    if (!ssd->media->mate || ssd->media->block[block].cause != NAND_CAUSE_GC) {
         return false;
     }
-    for (uint32_t b = ssd->media.mate[block]; b != block;
-         b = ssd->media.mate[b]) {
-        const Block *other = &ssd->media.block[b];
+    for (uint32_t b = ssd->media->mate[block]; b != block;
+         b = ssd->media->mate[b]) {
+        const Block *other = &ssd->media->block[b];
 
         if ((other->state == BLOCK_VICTIM && !other->bad &&
              other->cause == NAND_CAUSE_GC && !is_empty(ssd, b)) ||
-            ssd->media.plane[block_plane(ssd, b)].gc.next == b) {
+            ssd->media->plane[block_plane(ssd, b)].gc.next == b) {
             hold(ssd, block);
             return true;
         }
@@ -283,8 +283,8 @@ static uint32_t next_empty(const Ssd *ssd, uint32_t block)
 {
     uint32_t found = NONE;
 
-    for (uint32_t b = ssd->media.mate[block]; b != block;
-         b = ssd->media.mate[b]) {
+    for (uint32_t b = ssd->media->mate[block]; b != block;
+         b = ssd->media->mate[b]) {
         if (is_empty(ssd, b) &&
             (found == NONE || die_of(ssd, found) != die_of(ssd, block))) {
             found = b;
@@ -295,7 +295,8 @@ static uint32_t next_empty(const Ssd *ssd, uint32_t block)
 
 void unit_erase(Ssd *ssd, uint32_t block)
 {
-    while (ssd->media.mate && ssd->media.block[block].cause == NAND_CAUSE_GC) {
+    while (ssd->media->mate &&
+           ssd->media->block[block].cause == NAND_CAUSE_GC) {
         uint32_t next = next_empty(ssd, block);
         bool more = next != NONE && ssd->cfg->nand.multi_plane &&
                     die_of(ssd, next) == die_of(ssd, block);
@@ -307,31 +308,31 @@ void unit_erase(Ssd *ssd, uint32_t block)
         let_go(ssd, next);
         block = next;
     }
-    block_start_erase(ssd, block, ssd->media.block[block].cause, false);
+    block_start_erase(ssd, block, ssd->media->block[block].cause, false);
 }
 
 void unit_release(Ssd *ssd, uint32_t plane)
 {
-    while (ssd->media.plane[plane].gc.held > 0) {
-        uint32_t block = ssd->gc.held_first[plane];
+    while (ssd->media->plane[plane].gc.held > 0) {
+        uint32_t block = ssd->gc->held_first[plane];
 
         let_go(ssd, block);
-        block_start_erase(ssd, block, ssd->media.block[block].cause, false);
+        block_start_erase(ssd, block, ssd->media->block[block].cause, false);
     }
 }
 
 void unit_count(Ssd *ssd)
 {
-    if (!ssd->media.mate) {
+    if (!ssd->media->mate) {
         return;
     }
-    memset(ssd->gc.unit_called, 0, ssd->l.n_planes / unit_planes(ssd) *
-                                    sizeof(*ssd->gc.unit_called));
+    memset(ssd->gc->unit_called, 0, ssd->l.n_planes / unit_planes(ssd) *
+                                    sizeof(*ssd->gc->unit_called));
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        ssd->gc.unit_called[i / unit_planes(ssd)] +=
-            ssd->media.plane[i].gc.next != NONE;
-        ssd->media.plane[i].gc.held = 0;
-        ssd->gc.held_first[i] = NONE;
+        ssd->gc->unit_called[i / unit_planes(ssd)] +=
+            ssd->media->plane[i].gc.next != NONE;
+        ssd->media->plane[i].gc.held = 0;
+        ssd->gc->held_first[i] = NONE;
     }
     for (uint32_t b = ssd->geo->n_blocks; b-- > 0;) {
         if (is_empty(ssd, b)) {
@@ -344,7 +345,7 @@ void unit_count(Ssd *ssd)
 
 bool unit_goes_by_die(const Ssd *ssd)
 {
-    return ssd->media.mate && ssd->cfg->nand.multi_plane;
+    return ssd->media->mate && ssd->cfg->nand.multi_plane;
 }
 
 /* Programs that cleaning has made in the plane, for the class, since the drive was
@@ -352,8 +353,8 @@ bool unit_goes_by_die(const Ssd *ssd)
 static uint64_t place_in_stripe(const Ssd *ssd, uint32_t plane, uint32_t class)
 {
     uint32_t k = open_index(ssd, OPEN_GC, class);
-    const Open *o = &ssd->media.plane[plane].open[k];
-    uint64_t serial = ssd->media.stripe_serial[plane * ssd->l.n_open + k];
+    const Open *o = &ssd->media->plane[plane].open[k];
+    uint64_t serial = ssd->media->stripe_serial[plane * ssd->l.n_open + k];
 
     return serial * ssd->geo->pages_per_block +
            (o->block == NONE ? ssd->geo->pages_per_block : o->next_page);
@@ -381,7 +382,7 @@ uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class)
         return plane;
     }
     for (uint32_t i = first; i < first + n; i++) {
-        if (i != plane && takes_guest(ssd, &ssd->media.plane[i]) &&
+        if (i != plane && takes_guest(ssd, &ssd->media->plane[i]) &&
             place_in_stripe(ssd, i, class) < place_in_stripe(ssd, best, class)) {
             best = i;
         }
@@ -400,37 +401,37 @@ static bool check_stripe(const Ssd *ssd, uint32_t block, GError **error)
     uint32_t b = block;
 
     do {
-        b = ssd->media.mate[b];
+        b = ssd->media->mate[b];
         CHECK(b < ssd->geo->n_blocks && left-- > 0 &&
                   block_plane(ssd, b) - first < unit_planes(ssd) &&
                   (b == block || block_plane(ssd, b) != plane),
               "block %u: the blocks cleaned with it", block);
     } while (b != block);
-    CHECK(ssd->media.mate[block] == block ||
-              (ssd->media.block[block].state != BLOCK_FREE &&
-               ssd->media.block[block].state != BLOCK_ERASING &&
-               ssd->media.block[block].state != BLOCK_BAD),
+    CHECK(ssd->media->mate[block] == block ||
+              (ssd->media->block[block].state != BLOCK_FREE &&
+               ssd->media->block[block].state != BLOCK_ERASING &&
+               ssd->media->block[block].state != BLOCK_BAD),
           "block %u: free, bad or being erased, but of a stripe", block);
     return true;
 }
 
 static bool check_held(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const Plane *p = &ssd->media.plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
     uint32_t next = p->gc.next;
     uint32_t held = 0;
-    uint32_t listed = ssd->media.mate && p->gc.held > 0
-                          ? ssd->gc.held_first[plane] : NONE;
+    uint32_t listed = ssd->media->mate && p->gc.held > 0
+                          ? ssd->gc->held_first[plane] : NONE;
 
     CHECK(next == NONE || (next - first < ssd->geo->blocks_per_plane &&
-                           ssd->media.block[next].state == BLOCK_FULL),
+                           ssd->media->block[next].state == BLOCK_FULL),
           "plane %u: block %u to be cleaned next", plane, next);
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
-        if (ssd->media.mate && is_empty(ssd, first + i)) {
+        if (ssd->media->mate && is_empty(ssd, first + i)) {
             CHECK(listed == first + i, "plane %u: block %u is empty and waits, "
                   "%u is in the list of such", plane, first + i, listed);
-            listed = ssd->media.block[listed].next;
+            listed = ssd->media->block[listed].next;
             held++;
         }
     }
@@ -441,11 +442,11 @@ static bool check_held(const Ssd *ssd, uint32_t plane, GError **error)
 
 static bool check_called(const Ssd *ssd, uint32_t first, GError **error)
 {
-    uint32_t counted = ssd->gc.unit_called[first / unit_planes(ssd)];
+    uint32_t counted = ssd->gc->unit_called[first / unit_planes(ssd)];
     uint32_t n = 0;
 
     for (uint32_t i = first; i < unit_end_plane(ssd, first); i++) {
-        n += ssd->media.plane[i].gc.next != NONE;
+        n += ssd->media->plane[i].gc.next != NONE;
     }
     CHECK(n == counted, "plane %u: %u planes of its unit are called, %u counted",
           first, n, counted);
@@ -459,24 +460,24 @@ bool unit_check(const Ssd *ssd, GError **error)
             return false;
         }
     }
-    for (uint32_t i = 0; ssd->media.mate && i < ssd->l.n_planes;
+    for (uint32_t i = 0; ssd->media->mate && i < ssd->l.n_planes;
          i += unit_planes(ssd)) {
         if (!check_called(ssd, i, error)) {
             return false;
         }
     }
-    for (uint32_t b = 0; ssd->media.mate && b < ssd->geo->n_blocks; b++) {
+    for (uint32_t b = 0; ssd->media->mate && b < ssd->geo->n_blocks; b++) {
         if (!check_stripe(ssd, b, error)) {
             return false;
         }
     }
-    for (uint32_t i = 0; ssd->media.mate && i < ssd->l.n_planes * ssd->l.n_open;
-         i++) {
-        CHECK(ssd->media.stripe_block[i] == NONE ||
-                  ssd->media.stripe_block[i] / ssd->geo->blocks_per_plane ==
+    for (uint32_t i = 0;
+         ssd->media->mate && i < ssd->l.n_planes * ssd->l.n_open; i++) {
+        CHECK(ssd->media->stripe_block[i] == NONE ||
+                  ssd->media->stripe_block[i] / ssd->geo->blocks_per_plane ==
                       i / ssd->l.n_open,
               "plane %u: block %u of its newest stripe", i / ssd->l.n_open,
-              ssd->media.stripe_block[i]);
+              ssd->media->stripe_block[i]);
     }
     return true;
 }

@@ -8,18 +8,19 @@
  */
 #include "gc/gc-policy.h"
 #include "gc/gc.h"
+#include "media/media.h"
 #include "ssd-internal.h"
 
 static uint32_t windowed_greedy_pick(Ssd *ssd, uint32_t plane)
 {
-    uint32_t block = ssd->media.plane[plane].oldest;
+    uint32_t block = ssd->media->plane[plane].oldest;
     uint32_t best = block;
 
     for (uint32_t i = 0; block != NONE && i < ssd->cfg->gc_window; i++) {
         if (gc_valid(ssd, block) < gc_valid(ssd, best)) {
             best = block;
         }
-        block = ssd->media.block[block].newer;
+        block = ssd->media->block[block].newer;
     }
     return best == NONE || !gc_gains(ssd, best) ? gc_greedy_pick(ssd, plane)
                                                 : best;

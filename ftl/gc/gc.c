@@ -45,8 +45,8 @@
 
 static void maybe_erase(Ssd *ssd, uint32_t block)
 {
-    Block *b = &ssd->media.block[block];
-    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+    Block *b = &ssd->media->block[block];
+    Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
     if (p->gc.victim == block || b->pending > 0 || b->valid > 0 ||
         saved_holds(ssd, block)) {
@@ -67,15 +67,15 @@ void gc_release(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
 
-    ssd->media.block[block].held = false;
-    ssd->media.plane[plane].gc.trims--;
+    ssd->media->block[block].held = false;
+    ssd->media->plane[plane].gc.trims--;
     maybe_erase(ssd, block);
     gc_kick(ssd, plane);
 }
 
 static void copy_ended(Ssd *ssd, uint32_t block)
 {
-    ssd->media.block[block].pending--;
+    ssd->media->block[block].pending--;
     maybe_erase(ssd, block);
 }
 
@@ -101,12 +101,12 @@ static void drop_stale(Ssd *ssd, Plane *p)
 /* Program a job's units to the page. */
 static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
 {
-    PageJob *job = &ssd->media.job[j];
+    PageJob *job = &ssd->media->job[j];
     const uint32_t *unit = job_units(ssd, j);
     uint32_t first = ppa << ssd->page_units_shift;
     NandOp op = {
         .kind = job->copyback ? NAND_COPYBACK : NAND_PROGRAM,
-        .cause = ssd->media.block[ppu_block(ssd, unit[0])].cause,
+        .cause = ssd->media->block[ppu_block(ssd, unit[0])].cause,
         .ppa = {ppa},
         .from = {ppu_page(ssd, unit[0])},
         .bytes = job->copyback ? 0 : ssd->geo->page_bytes,
@@ -117,7 +117,7 @@ static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
     if (job->copyback) {
         refresh_copied(ssd, ppu_block(ssd, unit[0]), page_block(ssd, ppa));
     }
-    ssd->media.plane[job->plane].gc.programs++;
+    ssd->media->plane[job->plane].gc.programs++;
     for (uint32_t i = 0; i < job->n; i++) {
         block_copy_spare(ssd, unit[i], first + i);
         stream_copied(ssd, unit[i]);
@@ -129,10 +129,10 @@ static uint32_t new_job(Ssd *ssd, uint32_t plane, uint32_t n, uint32_t class)
 {
     uint32_t j = job_take(ssd);
 
-    ssd->media.job[j].plane = plane;
-    ssd->media.job[j].n = n;
-    ssd->media.job[j].stream = (uint8_t)class;
-    ssd->media.job[j].gc = true;
+    ssd->media->job[j].plane = plane;
+    ssd->media->job[j].n = n;
+    ssd->media->job[j].stream = (uint8_t)class;
+    ssd->media->job[j].gc = true;
     return j;
 }
 
@@ -141,15 +141,15 @@ static uint32_t source_of(Ssd *ssd, uint32_t j)
 {
     return unit_goes_by_die(ssd)
                ? block_plane(ssd, ppu_block(ssd, job_units(ssd, j)[0]))
-               : ssd->media.job[j].plane;
+               : ssd->media->job[j].plane;
 }
 
 /* A page of the plane's begins its way to another one, or (by -1) is there. */
 static void count_guest(Ssd *ssd, uint32_t from, uint32_t to, uint32_t by)
 {
     if (from != to) {
-        ssd->media.plane[from].gc.away += by;
-        ssd->media.plane[to].gc.guests += by;
+        ssd->media->plane[from].gc.away += by;
+        ssd->media->plane[to].gc.guests += by;
         plane_update(ssd, to);
     }
 }
@@ -174,7 +174,7 @@ static uint32_t ready_class(const Ssd *ssd, const Plane *p)
 static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa,
                            uint32_t class)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t n = ssd->l.units_per_program;
     uint32_t to = block_plane(ssd, page_block(ssd, ppa));
     uint32_t j = new_job(ssd, to, n, class);
@@ -204,11 +204,11 @@ static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa,
  */
 static void start_over(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
-    if (ssd->media.may_fail) {
-        ssd->media.read_only = true;
+    if (ssd->media->may_fail) {
+        ssd->media->read_only = true;
         return;
     }
     p->gc.n_staged = 0;
@@ -216,7 +216,7 @@ static void start_over(Ssd *ssd, uint32_t plane)
     p->gc.victim = NONE;
     unit_hold_none(ssd, plane);
     for (uint32_t b = first; b < first + ssd->geo->blocks_per_plane; b++) {
-        if (ssd->media.block[b].state == BLOCK_VICTIM) {
+        if (ssd->media->block[b].state == BLOCK_VICTIM) {
             block_make_full(ssd, b);
         }
     }
@@ -229,11 +229,11 @@ static uint32_t take_any_page(Ssd *ssd, uint32_t plane)
 {
     for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
         const Open *o =
-            &ssd->media.plane[plane].open[open_index(ssd, OPEN_GC, k)];
+            &ssd->media->plane[plane].open[open_index(ssd, OPEN_GC, k)];
 
         if (o->block != NONE) {
-            ssd->media.block[o->block].stream = (uint8_t)ssd->l.n_streams;
-            ssd->placement.mixed_pages++;
+            ssd->media->block[o->block].stream = (uint8_t)ssd->l.n_streams;
+            ssd->placement->mixed_pages++;
             return block_take_page(ssd, plane, OPEN_GC, k);
         }
     }
@@ -243,7 +243,7 @@ static uint32_t take_any_page(Ssd *ssd, uint32_t plane)
 /* The next page for cleaning; NONE: none until something on its way ends. */
 static uint32_t take_page(Ssd *ssd, uint32_t plane, uint32_t class)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t page = block_take_page(ssd, plane, OPEN_GC, class);
 
     if (page == NONE) {
@@ -262,13 +262,13 @@ static uint32_t take_page(Ssd *ssd, uint32_t plane, uint32_t class)
 /* true: a page that had failed is on its way again. */
 static bool try_redo(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t ppa;
 
     if (p->gc.redo.head == NONE) {
         return false;
     }
-    ppa = take_page(ssd, plane, ssd->media.job[p->gc.redo.head].stream);
+    ppa = take_page(ssd, plane, ssd->media->job[p->gc.redo.head].stream);
     if (ppa == NONE) {
         return false;
     }
@@ -279,7 +279,7 @@ static bool try_redo(Ssd *ssd, uint32_t plane)
 /* true: a page of staged units is on its way. */
 static bool try_program(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t class;
     uint32_t ppa;
     uint32_t to;
@@ -294,7 +294,7 @@ static bool try_program(Ssd *ssd, uint32_t plane)
         return false;
     }
     to = unit_destination(ssd, plane, class);
-    if (ssd->media.plane[to].gc.programs == GC_PROGRAMS_PER_PLANE) {
+    if (ssd->media->plane[to].gc.programs == GC_PROGRAMS_PER_PLANE) {
         return false;
     }
     ppa = to == plane ? take_page(ssd, plane, class)
@@ -311,8 +311,8 @@ static uint32_t bad_victim(const Ssd *ssd, uint32_t plane)
 {
     uint32_t block = plane * ssd->geo->blocks_per_plane;
 
-    while (ssd->media.block[block].state != BLOCK_FULL ||
-           !ssd->media.block[block].bad) {
+    while (ssd->media->block[block].state != BLOCK_FULL ||
+           !ssd->media->block[block].bad) {
         block++;
     }
     return block;
@@ -325,9 +325,9 @@ uint32_t gc_draw(Ssd *ssd, uint32_t plane)
 
     for (int tries = 0; tries < 64; tries++) {
         uint32_t block = plane * n + slc +
-                         (uint32_t)prng_below(&ssd->gc.rng, n - slc);
+                         (uint32_t)prng_below(&ssd->gc->rng, n - slc);
 
-        if (ssd->media.block[block].state == BLOCK_FULL &&
+        if (ssd->media->block[block].state == BLOCK_FULL &&
             gc_gains(ssd, block)) {
             return block;
         }
@@ -338,7 +338,7 @@ uint32_t gc_draw(Ssd *ssd, uint32_t plane)
 /* A victim that gains room; NONE: cleaning is over, or nothing would gain. */
 static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t block;
 
     if (p->n_free + p->erases + p->gc.held >= p->gc_high_blocks &&
@@ -352,12 +352,12 @@ static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
     if (gc_costs_nothing(ssd, p)) {
         return p->bucket[0]; /* costs no copy: no policy could do better */
     }
-    block = ssd->gc.policy->pick(ssd, plane);
-    if (ssd->media.mate && plane_is_short(ssd, p) &&
+    block = ssd->gc->policy->pick(ssd, plane);
+    if (ssd->media->mate && plane_is_short(ssd, p) &&
         (block == NONE || !gc_gains(ssd, block))) {
-        ssd->gc.alone = true;
-        block = ssd->gc.policy->pick(ssd, plane);
-        ssd->gc.alone = false;
+        ssd->gc->alone = true;
+        block = ssd->gc->policy->pick(ssd, plane);
+        ssd->gc->alone = false;
     }
     /* Less than a program to gain is worth it only when there is no choice. */
     if (block != NONE && !gc_gains(ssd, block) &&
@@ -371,7 +371,7 @@ static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
  * cleaning itself wants no room. */
 static uint32_t folding_victim(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
 
     if (p->slc_full_head == NONE) {
         p->gc.folding = false;
@@ -383,7 +383,7 @@ static uint32_t folding_victim(Ssd *ssd, uint32_t plane)
 /* A block to be emptied, and why; NONE: there is none now. */
 static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     bool room = p->n_free > plane_reserve(ssd, p);
     uint32_t block;
 
@@ -416,7 +416,7 @@ static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
  * for other reasons than room need not pay for it. */
 static uint64_t credit_rate(const Ssd *ssd, uint32_t block, NandCause cause)
 {
-    uint64_t gain = ssd->l.units_per_block - ssd->media.block[block].valid;
+    uint64_t gain = ssd->l.units_per_block - ssd->media->block[block].valid;
 
     return cause == NAND_CAUSE_GC
                ? (gain << 16) / nand_block_pages(ssd->geo, block)
@@ -425,17 +425,17 @@ static uint64_t credit_rate(const Ssd *ssd, uint32_t block, NandCause cause)
 
 static void count_victim(Ssd *ssd, uint32_t block, NandCause cause)
 {
-    const Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+    const Plane *p = &ssd->media->plane[block_plane(ssd, block)];
     SsdStreamCounters *n =
-        &ssd->placement.stream[ssd->media.block[block].stream].n;
+        &ssd->placement->stream[ssd->media->block[block].stream].n;
 
-    ssd->gc.background_stats.wear_victims += cause == NAND_CAUSE_WEAR;
-    ssd->gc.background_stats.refresh_victims += cause == NAND_CAUSE_REFRESH;
+    ssd->gc->background_stats.wear_victims += cause == NAND_CAUSE_WEAR;
+    ssd->gc->background_stats.refresh_victims += cause == NAND_CAUSE_REFRESH;
     if (cause == NAND_CAUSE_GC) {
-        ssd->gc.background_stats.soft_victims += p->gc.background;
+        ssd->gc->background_stats.soft_victims += p->gc.background;
         numbers_victim(ssd, block);
         n->victims++;
-        n->victim_valid_units += ssd->media.block[block].valid;
+        n->victim_valid_units += ssd->media->block[block].valid;
     }
 }
 
@@ -444,22 +444,23 @@ static void tell_host(const Ssd *ssd, uint32_t block)
     uint32_t first = block * ssd->l.units_per_block;
 
     if (!ssd->client || !ssd->client->moving ||
-        ssd->media.block[block].valid == 0) {
+        ssd->media->block[block].valid == 0) {
         return;
     }
     while (!unit_is_valid(ssd, first)) {
         first++;
     }
     if (!unit_is_meta(ssd, first)) {
-        ssd->client->moving(ssd->client_opaque, ssd->media.block[block].stream,
-                          spare_lpn(ssd, first), ssd->media.block[block].valid);
+        ssd->client->moving(ssd->client_opaque, ssd->media->block[block].stream,
+                            spare_lpn(ssd, first),
+                            ssd->media->block[block].valid);
     }
 }
 
 static bool pick_victim(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
-    bool calls = ssd->media.mate && p->gc.next == NONE;
+    Plane *p = &ssd->media->plane[plane];
+    bool calls = ssd->media->mate && p->gc.next == NONE;
     NandCause cause;
     uint32_t block;
 
@@ -472,12 +473,12 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     if (block == NONE) {
         return false;
     }
-    calls = calls && cause == NAND_CAUSE_GC && !ssd->media.block[block].bad &&
+    calls = calls && cause == NAND_CAUSE_GC && !ssd->media->block[block].bad &&
             !nand_block_is_slc(ssd->geo, block) && gc_gains(ssd, block);
     p->gc.rate = credit_rate(ssd, block, cause);
     count_victim(ssd, block, cause);
     tell_host(ssd, block);
-    ssd->media.block[block].cause = (uint8_t)cause;
+    ssd->media->block[block].cause = (uint8_t)cause;
     block_start_victim(ssd, block);
     p->gc.victim = block;
     p->gc.scan = 0;
@@ -518,7 +519,7 @@ static bool of_one_class(const Ssd *ssd, uint32_t page)
 /* Move a wholly valid page inside its plane; false: there is no room now. */
 static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t upp = ssd->l.units_per_page;
     uint32_t ppa;
     uint32_t j;
@@ -537,11 +538,11 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
         return false;
     }
     j = new_job(ssd, plane, upp, gc_class(ssd, page * upp));
-    ssd->media.job[j].copyback = true;
+    ssd->media->job[j].copyback = true;
     for (uint32_t i = 0; i < upp; i++) {
         job_units(ssd, j)[i] = page * upp + i;
     }
-    ssd->media.block[page_block(ssd, page)].pending += upp;
+    ssd->media->block[page_block(ssd, page)].pending += upp;
     send(ssd, j, ppa);
     return true;
 }
@@ -563,7 +564,7 @@ static void give_credit(Ssd *ssd, Plane *p)
 /* Read the next page of the victim that holds something; false: none left. */
 static bool read_next(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t pages = ssd->geo->pages_per_block;
     uint32_t victim = p->gc.victim;
 
@@ -573,7 +574,7 @@ static bool read_next(Ssd *ssd, uint32_t plane)
         uint32_t n = valid_units_of_page(ssd, page, &parts);
         NandOp op = {
             .kind = NAND_READ,
-            .cause = ssd->media.block[victim].cause,
+            .cause = ssd->media->block[victim].cause,
             .ppa = {page},
             .bytes = n << ssd->unit_shift,
             .parts = parts,
@@ -587,7 +588,7 @@ static bool read_next(Ssd *ssd, uint32_t plane)
             return true;
         }
         if (n > 0) {
-            ssd->media.block[victim].pending++;
+            ssd->media->block[victim].pending++;
             p->gc.reads++;
             faulty_submit(ssd, &op);
             return true;
@@ -601,12 +602,12 @@ static bool read_next(Ssd *ssd, uint32_t plane)
 /* Cleaning may have got on so far that the host need not wait any longer. */
 static void let_host(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
 
     if (!p->accepting) {
         plane_update(ssd, plane);
     }
-    if (p->accepting && ssd->buffer.pump_waits) {
+    if (p->accepting && ssd->buffer->pump_waits) {
         write_pump(ssd);
     }
 }
@@ -614,13 +615,13 @@ static void let_host(Ssd *ssd, uint32_t plane)
 /* Is this the time for reads of the host?  Not where room is short. */
 static bool yields(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
 
     if (!ssd->cfg->gc_preempt || nand_host_reads(ssd->nand, plane) == 0 ||
         p->n_free <= plane_reserve(ssd, p)) {
         return false;
     }
-    ssd->gc.background_stats.yields += !p->gc.yielded;
+    ssd->gc->background_stats.yields += !p->gc.yielded;
     p->gc.yielded = true;
     return true;
 }
@@ -629,14 +630,14 @@ static bool yields(Ssd *ssd, uint32_t plane)
  * stripe once begun is emptied: others wait for it. */
 static bool paused(const Ssd *ssd, const Plane *p)
 {
-    return p->gc.background && !ssd->gc.background.idle && !p->gc.active &&
-           !ssd->media.mate;
+    return p->gc.background && !ssd->gc->background.idle && !p->gc.active &&
+           !ssd->media->mate;
 }
 
 static void step(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
-    bool more = !ssd->media.given_up;
+    Plane *p = &ssd->media->plane[plane];
+    bool more = !ssd->media->given_up;
 
     if (p->n_free <= p->gc_low_blocks || p->n_retiring > 0 ||
         meta_is_short(ssd, p)) {
@@ -669,11 +670,11 @@ static void go_on(Ssd *ssd, uint32_t plane)
     uint32_t end;
 
     step(ssd, plane);
-    while (ssd->gc.called) {
-        ssd->gc.called = false;
+    while (ssd->gc->called) {
+        ssd->gc->called = false;
         end = unit_end_plane(ssd, plane);
         for (uint32_t i = unit_first_plane(ssd, plane); i < end; i++) {
-            const PlaneGc *gc = &ssd->media.plane[i].gc;
+            const PlaneGc *gc = &ssd->media->plane[i].gc;
 
             if (gc->victim == NONE &&
                 (gc->next != NONE || gc->active || gc->forced ||
@@ -694,8 +695,8 @@ void gc_resume(Ssd *ssd, uint32_t page)
     }
     plane = plane / n * n;
     for (uint32_t i = plane; i < plane + n; i++) {
-        if (ssd->media.plane[i].gc.yielded) {
-            ssd->media.plane[i].gc.yielded = false;
+        if (ssd->media->plane[i].gc.yielded) {
+            ssd->media->plane[i].gc.yielded = false;
             go_on(ssd, i);
         }
     }
@@ -703,14 +704,14 @@ void gc_resume(Ssd *ssd, uint32_t page)
 
 void gc_kick(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
 
     if (ssd->l.log_blocks > 0) {
         return; /* merge.c cleans */
     }
     if (p->gc.active || p->gc.folding || p->n_free <= p->gc_low_blocks ||
         p->n_retiring > 0 || 2 * p->n_slc_free < ssd->geo->slc_blocks ||
-        ssd->gc.background.idle || p->wear_due || meta_is_short(ssd, p) ||
+        ssd->gc->background.idle || p->wear_due || meta_is_short(ssd, p) ||
         p->gc.next != NONE) {
         go_on(ssd, plane);
     }
@@ -721,7 +722,7 @@ void gc_kick(Ssd *ssd, uint32_t plane)
  * plane's queue for seconds. */
 void gc_force(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
 
     unit_release(ssd, plane);
     if (p->erases == 0 && p->gc.victim == NONE && p->gc.reads == 0 &&
@@ -741,7 +742,7 @@ void gc_read_done(Ssd *ssd, const NandOp *op)
     uint32_t upp = ssd->l.units_per_page;
     uint32_t block = page_block(ssd, page);
     uint32_t plane = block_plane(ssd, block);
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
 
     if (ssd->l.log_blocks > 0) {
         merge_read_done(ssd, op);
@@ -753,11 +754,11 @@ void gc_read_done(Ssd *ssd, const NandOp *op)
 
         if (unit_is_valid(ssd, ppu)) {
             if (op->bad_parts & unit_parts(ssd, ppu)) {
-                ssd->media.spare_lpn[ppu] |= SPARE_POISON;
+                ssd->media->spare_lpn[ppu] |= SPARE_POISON;
             }
             p->staged[p->gc.n_staged++] = ppu;
             p->staged_of[gc_class(ssd, ppu)]++;
-            ssd->media.block[block].pending++;
+            ssd->media->block[block].pending++;
         }
     }
     copy_ended(ssd, block); /* the read itself */
@@ -780,7 +781,7 @@ static void others_go_on(Ssd *ssd, uint32_t plane)
 
 void gc_page_done(Ssd *ssd, uint32_t j)
 {
-    PageJob *job = &ssd->media.job[j];
+    PageJob *job = &ssd->media->job[j];
     uint32_t *unit = job_units(ssd, j);
     uint32_t first = job->ppa << ssd->page_units_shift;
     uint32_t plane = job->plane;
@@ -803,7 +804,7 @@ void gc_page_done(Ssd *ssd, uint32_t j)
         copy_ended(ssd, ppu_block(ssd, unit[i]));
     }
     block_page_done(ssd, page_block(ssd, job->ppa));
-    ssd->media.plane[plane].gc.programs--;
+    ssd->media->plane[plane].gc.programs--;
     count_guest(ssd, from, plane, (uint32_t)-1);
     job_give(ssd, j);
     go_on(ssd, plane);
@@ -819,11 +820,11 @@ void gc_page_done(Ssd *ssd, uint32_t j)
 
 void gc_page_failed(Ssd *ssd, uint32_t j)
 {
-    PageJob *job = &ssd->media.job[j];
-    Plane *p = &ssd->media.plane[job->plane];
+    PageJob *job = &ssd->media->job[j];
+    Plane *p = &ssd->media->plane[job->plane];
 
     p->gc.programs--;
-    if (!ssd->media.given_up) {
+    if (!ssd->media->given_up) {
         job->ppa = NONE;
         job_fifo_push(ssd, &p->gc.redo, j);
         return;

@@ -3,7 +3,14 @@
 #ifndef VSSD_FTL_GC_H
 #define VSSD_FTL_GC_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_GC
+#error "ftl/gc is above this component: docs/architecture.md"
+#endif
+
 #include "journal/journal.h"
+#include "gc/gc-internal.h"
+#include "media/media.h"
 #include "ssd-internal.h"
 
 /* ---- gc.c -------------------------------------------------------------- */
@@ -192,23 +199,23 @@ static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu)
         return ssd->l.meta_class;
     }
     if (ssd->l.cold_class != NONE &&
-        ssd->media.block[ppu_block(ssd, ppu)].cause == NAND_CAUSE_WEAR) {
+        ssd->media->block[ppu_block(ssd, ppu)].cause == NAND_CAUSE_WEAR) {
         return ssd->l.cold_class;
     }
-    return ssd->l.n_stream_classes > 1 ? ssd->media.spare_stream[ppu] : 0;
+    return ssd->l.n_stream_classes > 1 ? ssd->media->spare_stream[ppu] : 0;
 }
 
 /* Are blocks chosen by their stripes? */
 static inline bool gc_by_stripe(const Ssd *ssd)
 {
-    return ssd->media.mate && !ssd->gc.alone;
+    return ssd->media->mate && !ssd->gc->alone;
 }
 
 /* Valid units of a FULL block as a policy sees them. */
 static inline double gc_valid(const Ssd *ssd, uint32_t block)
 {
     return gc_by_stripe(ssd) ? unit_mean_valid(ssd, block)
-                             : ssd->media.block[block].valid;
+                             : ssd->media->block[block].valid;
 }
 
 /* Is there a FULL block that costs no copy, nor does its stripe? */
@@ -220,7 +227,7 @@ static inline bool gc_costs_nothing(const Ssd *ssd, const Plane *p)
 /* Other planes have not yet begun with the last stripe. */
 static inline bool gc_waits_for_unit(const Ssd *ssd, uint32_t plane)
 {
-    return ssd->media.mate && unit_is_called(ssd, plane);
+    return ssd->media->mate && unit_is_called(ssd, plane);
 }
 
 /* Does cleaning the block give back a program's pages at least? */
@@ -228,7 +235,7 @@ static inline bool gc_gains(const Ssd *ssd, uint32_t block)
 {
     uint32_t most = ssd->l.units_per_block - ssd->l.units_per_program;
 
-    return ssd->media.block[block].valid <= most &&
+    return ssd->media->block[block].valid <= most &&
            (!gc_by_stripe(ssd) || gc_valid(ssd, block) <= most);
 }
 

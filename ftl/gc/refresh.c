@@ -37,32 +37,32 @@ bool refresh_is_on(const Ssd *ssd)
 void refresh_init(Ssd *ssd)
 {
     if (refresh_is_on(ssd)) {
-        ssd->gc.history = lazy_new(BlockHistory, ssd->geo->n_blocks);
+        ssd->gc->history = lazy_new(BlockHistory, ssd->geo->n_blocks);
     }
 }
 
 void refresh_destroy(Ssd *ssd)
 {
-    lazy_free(ssd->gc.history, ssd->geo->n_blocks, sizeof(*ssd->gc.history));
+    lazy_free(ssd->gc->history, ssd->geo->n_blocks, sizeof(*ssd->gc->history));
 }
 
 void refresh_opened(Ssd *ssd, uint32_t block)
 {
-    if (ssd->gc.history) {
-        ssd->gc.history[block] = (BlockHistory){.since_ns = clock_ns(ssd)};
+    if (ssd->gc->history) {
+        ssd->gc->history[block] = (BlockHistory){.since_ns = clock_ns(ssd)};
     }
 }
 
 void refresh_preloaded(Ssd *ssd, uint32_t block)
 {
-    if (ssd->gc.history) {
-        ssd->gc.history[block].since_ns = 0;
+    if (ssd->gc->history) {
+        ssd->gc->history[block].since_ns = 0;
     }
 }
 
 void refresh_read(Ssd *ssd, const NandOp *op)
 {
-    BlockHistory *h = &ssd->gc.history[page_block(ssd, op->ppa.page)];
+    BlockHistory *h = &ssd->gc->history[page_block(ssd, op->ppa.page)];
 
     h->reads += 1U + op->retries;
     h->retries = MAX(h->retries, op->retries);
@@ -70,17 +70,17 @@ void refresh_read(Ssd *ssd, const NandOp *op)
 
 void refresh_copied(Ssd *ssd, uint32_t from, uint32_t to)
 {
-    if (ssd->gc.history) {
-        ssd->gc.history[from].reads++;
-        ssd->gc.history[to].since_ns = MIN(ssd->gc.history[to].since_ns,
-                                        ssd->gc.history[from].since_ns);
+    if (ssd->gc->history) {
+        ssd->gc->history[from].reads++;
+        ssd->gc->history[to].since_ns = MIN(ssd->gc->history[to].since_ns,
+                                        ssd->gc->history[from].since_ns);
     }
 }
 
 bool refresh_needs(const Ssd *ssd, uint32_t block)
 {
     const SsdConfig *cfg = ssd->cfg;
-    const BlockHistory *h = &ssd->gc.history[block];
+    const BlockHistory *h = &ssd->gc->history[block];
     uint64_t pages = nand_block_pages(ssd->geo, block);
 
     return (cfg->refresh_reads && h->reads > cfg->refresh_reads * pages) ||
@@ -95,9 +95,9 @@ void refresh_power_lost(Ssd *ssd)
         (ssd->now_ps - ssd->powered_since_ps) / PS_PER_NS;
     ssd->powered_since_ps = ssd->now_ps;
     for (uint32_t b = 0;
-         ssd->gc.history && saves(ssd) && b < ssd->geo->n_blocks; b++) {
-        ssd->gc.history[b].reads = 0;
-        ssd->gc.history[b].retries = 0;
+         ssd->gc->history && saves(ssd) && b < ssd->geo->n_blocks; b++) {
+        ssd->gc->history[b].reads = 0;
+        ssd->gc->history[b].retries = 0;
     }
 }
 

@@ -19,6 +19,7 @@
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "lazymem.h"
+#include "media/media.h"
 #include "ssd-internal.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ struct StripeMeans {
 
 static UnitMeans *unit_of(const Ssd *ssd, uint32_t plane)
 {
-    return &ssd->gc.stripe_means->unit[plane / unit_planes(ssd)];
+    return &ssd->gc->stripe_means->unit[plane / unit_planes(ssd)];
 }
 
 static UnitMeans *unit_of_block(const Ssd *ssd, uint32_t block)
@@ -54,18 +55,18 @@ static UnitMeans *unit_of_block(const Ssd *ssd, uint32_t block)
 
 void stripe_means_init(Ssd *ssd)
 {
-    if (!ssd->media.mate) {
+    if (!ssd->media->mate) {
         return;
     }
-    ssd->gc.stripe_means = g_new(StripeMeans, 1);
-    ssd->gc.stripe_means->slot = lazy_new(uint32_t, ssd->geo->n_blocks);
-    ssd->gc.stripe_means->unit =
+    ssd->gc->stripe_means = g_new(StripeMeans, 1);
+    ssd->gc->stripe_means->slot = lazy_new(uint32_t, ssd->geo->n_blocks);
+    ssd->gc->stripe_means->unit =
         g_new0(UnitMeans, ssd->l.n_planes / unit_planes(ssd));
 }
 
 void stripe_means_destroy(Ssd *ssd)
 {
-    StripeMeans *m = ssd->gc.stripe_means;
+    StripeMeans *m = ssd->gc->stripe_means;
 
     if (!m) {
         return;
@@ -82,21 +83,21 @@ void stripe_means_destroy(Ssd *ssd)
 void stripe_means_forget(Ssd *ssd)
 {
     for (uint32_t i = 0;
-         ssd->gc.stripe_means && i < ssd->l.n_planes / unit_planes(ssd); i++) {
-        ssd->gc.stripe_means->unit[i].made = false;
+         ssd->gc->stripe_means && i < ssd->l.n_planes / unit_planes(ssd); i++) {
+        ssd->gc->stripe_means->unit[i].made = false;
     }
 }
 
 uint32_t stripe_means_slot(const Ssd *ssd, uint32_t block)
 {
-    return ssd->gc.stripe_means->slot[block] - 1;
+    return ssd->gc->stripe_means->slot[block] - 1;
 }
 
 static void set_slot(Ssd *ssd, uint32_t block, uint32_t slot)
 {
-    ssd->gc.stripe_means->slot[block] = slot + 1;
-    if (ssd->media.block[block].state == BLOCK_FULL) {
-        ssd->gc.slot_client->moved(ssd, block);
+    ssd->gc->stripe_means->slot[block] = slot + 1;
+    if (ssd->media->block[block].state == BLOCK_FULL) {
+        ssd->gc->slot_client->moved(ssd, block);
     }
 }
 
@@ -155,12 +156,12 @@ static StripeSum sum_up(const Ssd *ssd, uint32_t block)
     uint32_t b = block;
 
     do {
-        if (ssd->media.block[b].state != BLOCK_FULL) {
+        if (ssd->media->block[b].state != BLOCK_FULL) {
             return (StripeSum){0};
         }
-        sum.valid += ssd->media.block[b].valid;
+        sum.valid += ssd->media->block[b].valid;
         sum.n++;
-        b = ssd->media.mate[b];
+        b = ssd->media->mate[b];
     } while (b != block);
     return sum;
 }
@@ -171,7 +172,7 @@ static void set_slots(Ssd *ssd, uint32_t block, uint32_t slot)
 
     do {
         set_slot(ssd, b, slot);
-        b = ssd->media.mate[b];
+        b = ssd->media->mate[b];
     } while (b != block);
 }
 
@@ -226,7 +227,7 @@ void stripe_means_change(Ssd *ssd, uint32_t block, int by)
 void stripe_means_joined(Ssd *ssd, uint32_t block)
 {
     UnitMeans *u = unit_of_block(ssd, block);
-    uint32_t slot = stripe_means_slot(ssd, ssd->media.mate[block]);
+    uint32_t slot = stripe_means_slot(ssd, ssd->media->mate[block]);
 
     if (u->made && slot != NONE) {
         set_sum(u, slot, (StripeSum){0});
@@ -236,7 +237,7 @@ void stripe_means_joined(Ssd *ssd, uint32_t block)
 
 void stripe_means_left(Ssd *ssd, uint32_t block, uint32_t other)
 {
-    ssd->gc.stripe_means->slot[block] = 0;
+    ssd->gc->stripe_means->slot[block] = 0;
     if (unit_of_block(ssd, block)->made && other != block) {
         look_at(ssd, other);
     }
@@ -253,11 +254,11 @@ static uint32_t number_stripes(Ssd *ssd, uint32_t first, uint32_t end)
     uint32_t n = 0;
 
     for (uint32_t i = first; i < end; i++) {
-        at[i - first] = ssd->media.plane[i].oldest;
+        at[i - first] = ssd->media->plane[i].oldest;
     }
-    memset(&ssd->gc.stripe_means->slot[first * ssd->geo->blocks_per_plane], 0,
+    memset(&ssd->gc->stripe_means->slot[first * ssd->geo->blocks_per_plane], 0,
            (size_t)(end - first) * ssd->geo->blocks_per_plane *
-               sizeof(*ssd->gc.stripe_means->slot));
+               sizeof(*ssd->gc->stripe_means->slot));
     while (left > 0) {
         left = 0;
         for (uint32_t i = 0; i < end - first; i++) {
@@ -268,7 +269,7 @@ static uint32_t number_stripes(Ssd *ssd, uint32_t first, uint32_t end)
                 sum_up(ssd, at[i]).n > 0) {
                 set_slots(ssd, at[i], n++);
             }
-            at[i] = ssd->media.block[at[i]].newer;
+            at[i] = ssd->media->block[at[i]].newer;
             left++;
         }
     }
@@ -297,7 +298,7 @@ static void make(Ssd *ssd, uint32_t first, uint32_t end)
         uint32_t slot = stripe_means_slot(ssd, b);
 
         if (slot != NONE) {
-            u->sum[slot].valid += ssd->media.block[b].valid;
+            u->sum[slot].valid += ssd->media->block[b].valid;
             u->sum[slot].n++;
         }
     }
@@ -318,7 +319,7 @@ void stripe_means_prepare(Ssd *ssd, uint32_t plane)
         return;
     }
     for (uint32_t i = unit_first_plane(ssd, plane); i < end; i++) {
-        ssd->gc.slot_client->all_moved(ssd, i);
+        ssd->gc->slot_client->all_moved(ssd, i);
     }
     make(ssd, unit_first_plane(ssd, plane), end);
 }
@@ -335,9 +336,9 @@ static bool check_block(const Ssd *ssd, uint32_t block, GError **error)
         return true;
     }
     CHECK(slot == NONE || slot < u->next, "block %u: slot %u", block, slot);
-    CHECK(slot == stripe_means_slot(ssd, ssd->media.mate[block]),
+    CHECK(slot == stripe_means_slot(ssd, ssd->media->mate[block]),
           "block %u: slot %u, the next one of its stripe %u", block, slot,
-          stripe_means_slot(ssd, ssd->media.mate[block]));
+          stripe_means_slot(ssd, ssd->media->mate[block]));
     if (nand_block_is_slc(ssd->geo, block)) {
         return true;
     }
@@ -351,12 +352,12 @@ static bool check_block(const Ssd *ssd, uint32_t block, GError **error)
 
 bool stripe_means_check(const Ssd *ssd, GError **error)
 {
-    for (uint32_t b = 0; ssd->gc.stripe_means && b < ssd->geo->n_blocks; b++) {
+    for (uint32_t b = 0; ssd->gc->stripe_means && b < ssd->geo->n_blocks; b++) {
         if (!check_block(ssd, b, error)) {
             return false;
         }
     }
-    for (uint32_t p = 0; ssd->gc.stripe_means && p < ssd->l.n_planes;
+    for (uint32_t p = 0; ssd->gc->stripe_means && p < ssd->l.n_planes;
          p += unit_planes(ssd)) {
         const UnitMeans *u = unit_of(ssd, p);
 

@@ -5,6 +5,11 @@
 #ifndef VSSD_FTL_STRIPE_MEANS_H
 #define VSSD_FTL_STRIPE_MEANS_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_GC
+#error "ftl/gc is above this component: docs/architecture.md"
+#endif
+
 #include <stdbool.h>
 #include <stdint.h>
 

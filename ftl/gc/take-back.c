@@ -18,20 +18,21 @@ static bool is_original(const Ssd *ssd, uint32_t ppu, uint32_t block)
 {
     uint32_t entry;
 
-    if (ssd->media.spare_lpn[ppu] == SPARE_NONE || unit_is_valid(ssd, ppu) ||
-        !ssd->media.spare_version) {
+    if (ssd->media->spare_lpn[ppu] == SPARE_NONE || unit_is_valid(ssd, ppu) ||
+        !ssd->media->spare_version) {
         return false;
     }
     entry = map_nand_entry(ssd, spare_lpn(ssd, ppu));
     return entry && ppu_block(ssd, entry - 1) == block &&
-           ssd->media.spare_version[entry - 1] == ssd->media.spare_version[ppu];
+           ssd->media->spare_version[entry - 1] ==
+               ssd->media->spare_version[ppu];
 }
 
 static bool may_discard(const Ssd *ssd, uint32_t block)
 {
-    return block != NONE && !ssd->media.block[block].bad &&
-           (ssd->media.block[block].state == BLOCK_OPEN ||
-            ssd->media.block[block].state == BLOCK_FULL);
+    return block != NONE && !ssd->media->block[block].bad &&
+           (ssd->media->block[block].state == BLOCK_OPEN ||
+            ssd->media->block[block].state == BLOCK_FULL);
 }
 
 /*
@@ -48,13 +49,13 @@ static bool may_discard(const Ssd *ssd, uint32_t block)
  */
 void gc_take_back(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
     if (p->last_gc_block == NONE || /* of a saved state that somebody made */
-        ((ssd->media.may_fail || saves(ssd)) &&
+        ((ssd->media->may_fail || saves(ssd)) &&
          !may_discard(ssd, p->last_gc_block))) {
-        ssd->media.read_only = true;
+        ssd->media->read_only = true;
         return;
     }
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
@@ -62,7 +63,7 @@ void gc_take_back(Ssd *ssd, uint32_t plane)
         uint32_t n = nand_next_page(ssd->nand, first + i)
                      << ssd->page_units_shift;
 
-        for (; ssd->media.block[first + i].state == BLOCK_FULL && n > 0;
+        for (; ssd->media->block[first + i].state == BLOCK_FULL && n > 0;
              n--, ppu++) {
             if (is_original(ssd, ppu, p->last_gc_block)) {
                 oplog_add(ssd->inspect.log, OPLOG_TAKE_BACK, 0,
@@ -72,11 +73,11 @@ void gc_take_back(Ssd *ssd, uint32_t plane)
             }
         }
     }
-    if (ssd->media.block[p->last_gc_block].valid == 0) {
+    if (ssd->media->block[p->last_gc_block].valid == 0) {
         block_discard(ssd, p->last_gc_block);
     } else {
-        g_assert(ssd->media.may_fail || saves(ssd) ||
-                 !ssd->media.spare_version);
-        ssd->media.read_only = true;
+        g_assert(ssd->media->may_fail || saves(ssd) ||
+                 !ssd->media->spare_version);
+        ssd->media->read_only = true;
     }
 }

@@ -24,6 +24,7 @@
 #include "gc/age-tree.h"
 #include "gc/gc.h"
 #include "lazymem.h"
+#include "media/media.h"
 #include "ssd-internal.h"
 
 /* The free blocks of a plane in tournament trees by block: a node has the block that
@@ -45,40 +46,40 @@ void wear_init(Ssd *ssd)
     if (ssd->cfg->wear == SSD_WEAR_FIFO) {
         return;
     }
-    ssd->gc.wear_size = 2;
-    while (ssd->gc.wear_size < ssd->geo->blocks_per_plane) {
-        ssd->gc.wear_size *= 2;
+    ssd->gc->wear_size = 2;
+    while (ssd->gc->wear_size < ssd->geo->blocks_per_plane) {
+        ssd->gc->wear_size *= 2;
     }
-    ssd->gc.wear_order = lazy_new(uint64_t, ssd->geo->n_blocks);
-    ssd->gc.wear = g_new0(PlaneWear, ssd->l.n_planes);
+    ssd->gc->wear_order = lazy_new(uint64_t, ssd->geo->n_blocks);
+    ssd->gc->wear = g_new0(PlaneWear, ssd->l.n_planes);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        ssd->gc.wear[i].least =
-            lazy_new(uint32_t, 2 * (size_t)ssd->gc.wear_size);
-        ssd->gc.wear[i].most =
-            lazy_new(uint32_t, 2 * (size_t)ssd->gc.wear_size);
+        ssd->gc->wear[i].least =
+            lazy_new(uint32_t, 2 * (size_t)ssd->gc->wear_size);
+        ssd->gc->wear[i].most =
+            lazy_new(uint32_t, 2 * (size_t)ssd->gc->wear_size);
     }
     wear_forget(ssd);
 }
 
 void wear_destroy(Ssd *ssd)
 {
-    for (uint32_t i = 0; ssd->gc.wear && i < ssd->l.n_planes; i++) {
-        lazy_free(ssd->gc.wear[i].least, 2 * (size_t)ssd->gc.wear_size,
+    for (uint32_t i = 0; ssd->gc->wear && i < ssd->l.n_planes; i++) {
+        lazy_free(ssd->gc->wear[i].least, 2 * (size_t)ssd->gc->wear_size,
                   sizeof(uint32_t));
-        lazy_free(ssd->gc.wear[i].most, 2 * (size_t)ssd->gc.wear_size,
+        lazy_free(ssd->gc->wear[i].most, 2 * (size_t)ssd->gc->wear_size,
                   sizeof(uint32_t));
     }
-    if (ssd->gc.wear) {
-        lazy_free(ssd->gc.wear_order, ssd->geo->n_blocks, sizeof(uint64_t));
+    if (ssd->gc->wear) {
+        lazy_free(ssd->gc->wear_order, ssd->geo->n_blocks, sizeof(uint64_t));
     }
-    g_free(ssd->gc.wear);
+    g_free(ssd->gc->wear);
 }
 
 void wear_forget(Ssd *ssd)
 {
-    for (uint32_t i = 0; ssd->gc.wear && i < ssd->l.n_planes; i++) {
-        ssd->gc.wear[i].made = false;
-        ssd->gc.wear[i].block = NONE;
+    for (uint32_t i = 0; ssd->gc->wear && i < ssd->l.n_planes; i++) {
+        ssd->gc->wear[i].made = false;
+        ssd->gc->wear[i].block = NONE;
     }
 }
 
@@ -96,15 +97,15 @@ static uint32_t better(const Ssd *ssd, uint32_t a, uint32_t b, bool most)
     of_a = nand_erase_count(ssd->nand, a);
     of_b = nand_erase_count(ssd->nand, b);
     if (of_a == of_b) {
-        return ssd->gc.wear_order[a] < ssd->gc.wear_order[b] ? a : b;
+        return ssd->gc->wear_order[a] < ssd->gc->wear_order[b] ? a : b;
     }
     return (of_a < of_b) != most ? a : b;
 }
 
 static void set_free(Ssd *ssd, uint32_t block, bool is_free)
 {
-    PlaneWear *w = &ssd->gc.wear[block_plane(ssd, block)];
-    uint32_t i = ssd->gc.wear_size + block % ssd->geo->blocks_per_plane;
+    PlaneWear *w = &ssd->gc->wear[block_plane(ssd, block)];
+    uint32_t i = ssd->gc->wear_size + block % ssd->geo->blocks_per_plane;
 
     w->least[i] = is_free ? block : NONE;
     w->most[i] = w->least[i];
@@ -116,65 +117,66 @@ static void set_free(Ssd *ssd, uint32_t block, bool is_free)
 
 static void make(Ssd *ssd, uint32_t plane)
 {
-    PlaneWear *w = &ssd->gc.wear[plane];
+    PlaneWear *w = &ssd->gc->wear[plane];
     uint32_t prev = NONE;
-    uint32_t b = ssd->media.plane[plane].free_head;
+    uint32_t b = ssd->media->plane[plane].free_head;
 
-    for (uint32_t i = 0; i < 2 * ssd->gc.wear_size; i++) {
+    for (uint32_t i = 0; i < 2 * ssd->gc->wear_size; i++) {
         w->least[i] = NONE;
         w->most[i] = NONE;
     }
-    for (uint32_t i = 0; i < ssd->media.plane[plane].n_free; i++) {
-        ssd->media.block[b].prev = prev;
-        ssd->gc.wear_order[b] = w->freed++;
+    for (uint32_t i = 0; i < ssd->media->plane[plane].n_free; i++) {
+        ssd->media->block[b].prev = prev;
+        ssd->gc->wear_order[b] = w->freed++;
         set_free(ssd, b, true);
         prev = b;
-        b = ssd->media.block[b].next;
+        b = ssd->media->block[b].next;
     }
     w->made = true;
 }
 
 void wear_freed(Ssd *ssd, uint32_t block)
 {
-    PlaneWear *w = ssd->gc.wear ? &ssd->gc.wear[block_plane(ssd, block)] : NULL;
+    PlaneWear *w =
+        ssd->gc->wear ? &ssd->gc->wear[block_plane(ssd, block)] : NULL;
 
     if (w && w->made) {
-        ssd->gc.wear_order[block] = w->freed++;
+        ssd->gc->wear_order[block] = w->freed++;
         set_free(ssd, block, true);
     }
 }
 
 void wear_taken(Ssd *ssd, uint32_t block)
 {
-    if (ssd->gc.wear && ssd->gc.wear[block_plane(ssd, block)].made) {
+    if (ssd->gc->wear && ssd->gc->wear[block_plane(ssd, block)].made) {
         set_free(ssd, block, false);
     }
 }
 
 uint32_t wear_choose_free(Ssd *ssd, uint32_t plane, OpenKind kind)
 {
-    if (!ssd->gc.wear) {
-        return ssd->media.plane[plane].free_head;
+    if (!ssd->gc->wear) {
+        return ssd->media->plane[plane].free_head;
     }
-    if (!ssd->gc.wear[plane].made) {
+    if (!ssd->gc->wear[plane].made) {
         make(ssd, plane);
     }
-    return kind == OPEN_GC ? ssd->gc.wear[plane].most[1]
-                           : ssd->gc.wear[plane].least[1];
+    return kind == OPEN_GC ? ssd->gc->wear[plane].most[1]
+                           : ssd->gc->wear[plane].least[1];
 }
 
 /* ---- static levelling -------------------------------------------------------------- */
 
 void wear_erased(Ssd *ssd, uint32_t block)
 {
-    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+    Plane *p = &ssd->media->plane[block_plane(ssd, block)];
     uint32_t erases = nand_erase_count(ssd->nand, block);
 
     if (nand_block_is_slc(ssd->geo, block)) {
         return;
     }
     p->most_erased = MAX(p->most_erased, erases);
-    if (ssd->cfg->wear == SSD_WEAR_STATIC && !ssd->media.read_only &&
+    if (ssd->cfg->wear == SSD_WEAR_STATIC && !ssd->media->read_only &&
         erases - p->least_erased > ssd->cfg->wear_spread) {
         p->wear_due = erases;
     }
@@ -188,7 +190,7 @@ static uint32_t next_least(const Ssd *ssd, uint32_t plane, uint32_t from,
     uint32_t end = (plane + 1) * ssd->geo->blocks_per_plane;
 
     for (uint32_t b = from; b < end; b++) {
-        if (ssd->media.block[b].state != BLOCK_BAD &&
+        if (ssd->media->block[b].state != BLOCK_BAD &&
             nand_erase_count(ssd->nand, b) <= erases) {
             return b;
         }
@@ -205,7 +207,7 @@ static uint32_t next_least(const Ssd *ssd, uint32_t plane, uint32_t from,
 static uint32_t count_least(Ssd *ssd, uint32_t plane)
 {
     uint32_t first = plane * ssd->geo->blocks_per_plane + ssd->geo->slc_blocks;
-    PlaneWear *l = &ssd->gc.wear[plane];
+    PlaneWear *l = &ssd->gc->wear[plane];
     uint32_t found = NONE;
 
     if (l->block != NONE) {
@@ -222,7 +224,7 @@ static uint32_t count_least(Ssd *ssd, uint32_t plane)
                     ? NONE
                     : next_least(ssd, plane, found + 1, l->erases - 1);
     }
-    return MIN(l->erases, ssd->media.plane[plane].most_erased);
+    return MIN(l->erases, ssd->media->plane[plane].most_erased);
 }
 
 /*
@@ -231,7 +233,7 @@ static uint32_t count_least(Ssd *ssd, uint32_t plane)
  */
 uint32_t wear_victim(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t found = age_tree_least_erased(ssd, plane,
                                            ssd->geo->blocks_per_plane / 2,
                                            p->wear_due - ssd->cfg->wear_spread);
@@ -243,14 +245,14 @@ uint32_t wear_victim(Ssd *ssd, uint32_t plane)
 
 static bool check_least(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const PlaneWear *w = &ssd->gc.wear[plane];
+    const PlaneWear *w = &ssd->gc->wear[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
     for (uint32_t b = first + ssd->geo->slc_blocks;
          w->block != NONE && b < first + ssd->geo->blocks_per_plane; b++) {
         uint32_t erases = nand_erase_count(ssd->nand, b);
 
-        CHECK(ssd->media.block[b].state == BLOCK_BAD ||
+        CHECK(ssd->media->block[b].state == BLOCK_BAD ||
                   (erases >= w->erases && (b >= w->block || erases > w->erases)),
               "block %u: erased %u times, block %u at least %u", b, erases,
               w->block, w->erases);
@@ -260,8 +262,8 @@ static bool check_least(const Ssd *ssd, uint32_t plane, GError **error)
 
 bool wear_check(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const Plane *p = &ssd->media.plane[plane];
-    const PlaneWear *w = ssd->gc.wear ? &ssd->gc.wear[plane] : NULL;
+    const Plane *p = &ssd->media->plane[plane];
+    const PlaneWear *w = ssd->gc->wear ? &ssd->gc->wear[plane] : NULL;
     uint32_t least = NONE;
     uint32_t most = NONE;
     uint32_t prev = NONE;
@@ -271,7 +273,7 @@ bool wear_check(const Ssd *ssd, uint32_t plane, GError **error)
         return true;
     }
     for (uint32_t i = 0; i < p->n_free; i++) {
-        CHECK(ssd->media.block[b].prev == prev && w->least[ssd->gc.wear_size +
+        CHECK(ssd->media->block[b].prev == prev && w->least[ssd->gc->wear_size +
                   b % ssd->geo->blocks_per_plane] == b,
               "block %u: is free, after %u", b, prev);
         if (least == NONE || nand_erase_count(ssd->nand, b) <
@@ -283,7 +285,7 @@ bool wear_check(const Ssd *ssd, uint32_t plane, GError **error)
             most = b;
         }
         prev = b;
-        b = ssd->media.block[b].next;
+        b = ssd->media->block[b].next;
     }
     CHECK(w->least[1] == least && w->most[1] == most,
           "plane %u: %u and %u are the free blocks erased least and most by the "

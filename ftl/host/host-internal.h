@@ -7,6 +7,11 @@
 #ifndef VSSD_FTL_HOST_INTERNAL_H
 #define VSSD_FTL_HOST_INTERNAL_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_HOST
+#error "ftl/host is above this component: docs/architecture.md"
+#endif
+
 #include "ssd-types.h"
 
 /* What the power says to commands; required, all of them. */

@@ -56,7 +56,7 @@ static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
     if (--ssd->commands.running == 0) {
         background_quiet(ssd);
     }
-    fifo_push(ssd, &ssd->host.done, cmd);
+    fifo_push(ssd, &ssd->host->done, cmd);
     oplog_add(ssd->inspect.log, OPLOG_CMD_DONE, status, 0, ssd->now_ps,
               c->serial, 0);
     if (G_UNLIKELY(ssd->inspect.recording)) {
@@ -75,10 +75,10 @@ static uint64_t link_transfer(Ssd *ssd, uint64_t *busy_ps, uint64_t from_ps,
     uint64_t bytes = (uint64_t)c->req.nblocks * ssd->info.block_bytes;
     uint64_t ps = 0;
 
-    if (ssd->host.link_den) {
-        ps = (uint64_t)(((unsigned __int128)bytes * ssd->host.link_num +
-                         ssd->host.link_den - 1) /
-                        ssd->host.link_den);
+    if (ssd->host->link_den) {
+        ps = (uint64_t)(((unsigned __int128)bytes * ssd->host->link_num +
+                         ssd->host->link_den - 1) /
+                        ssd->host->link_den);
     }
     *busy_ps = MAX(*busy_ps, from_ps) + ps;
     return *busy_ps;
@@ -100,14 +100,14 @@ void host_init_link(Ssd *ssd)
     };
     const SsdConfig *cfg = ssd->cfg;
 
-    ssd->host.link_num = 1000000;
-    ssd->host.link_den = cfg->link_mb_s;
+    ssd->host->link_num = 1000000;
+    ssd->host->link_den = cfg->link_mb_s;
     if (cfg->pcie_gen) {
-        ssd->host.link_num = 8 * 1000000 * gen[cfg->pcie_gen].code_den;
-        ssd->host.link_den = gen[cfg->pcie_gen].mt_s * cfg->pcie_lanes *
+        ssd->host->link_num = 8 * 1000000 * gen[cfg->pcie_gen].code_den;
+        ssd->host->link_den = gen[cfg->pcie_gen].mt_s * cfg->pcie_lanes *
                         gen[cfg->pcie_gen].code_num;
     }
-    ssd->host.core_ps = g_new0(uint64_t, MAX(cfg->cores, 1));
+    ssd->host->core_ps = g_new0(uint64_t, MAX(cfg->cores, 1));
 }
 
 /* When firmware has done its part: the core that is free first takes it. */
@@ -119,13 +119,13 @@ static uint64_t firmware_end(Ssd *ssd)
         return ssd->now_ps + ssd->cfg->t_firmware_ps;
     }
     for (uint32_t i = 1; i < ssd->cfg->cores; i++) {
-        if (ssd->host.core_ps[i] < ssd->host.core_ps[first]) {
+        if (ssd->host->core_ps[i] < ssd->host->core_ps[first]) {
             first = i;
         }
     }
-    ssd->host.core_ps[first] = MAX(ssd->host.core_ps[first], ssd->now_ps) +
+    ssd->host->core_ps[first] = MAX(ssd->host->core_ps[first], ssd->now_ps) +
                           ssd->cfg->t_firmware_ps;
-    return ssd->host.core_ps[first];
+    return ssd->host->core_ps[first];
 }
 
 /* ---- DRAM ----------------------------------------------------------------------- */
@@ -134,14 +134,14 @@ static uint64_t firmware_end(Ssd *ssd)
  * has it moved those that come now? */
 static uint64_t dram_moved(Ssd *ssd, uint64_t units)
 {
-    ssd->host.dram_free_ps = MAX(ssd->host.dram_free_ps, ssd->now_ps) +
-                        units * ssd->buffer.dram_move_ps;
-    return ssd->host.dram_free_ps;
+    ssd->host->dram_free_ps = MAX(ssd->host->dram_free_ps, ssd->now_ps) +
+                        units * ssd->buffer->dram_move_ps;
+    return ssd->host->dram_free_ps;
 }
 
 static uint64_t dram_access_ps(const Ssd *ssd)
 {
-    return ssd->buffer.dram_unit_ps - ssd->buffer.dram_move_ps;
+    return ssd->buffer->dram_unit_ps - ssd->buffer->dram_move_ps;
 }
 
 /* When a command whose last access to DRAM ends at from_ps (or now) has put there,
@@ -149,9 +149,9 @@ static uint64_t dram_access_ps(const Ssd *ssd)
 static uint64_t dram_end(Ssd *ssd, uint64_t from_ps, uint64_t units)
 {
     uint64_t end_ps =
-        MAX(from_ps, ssd->now_ps) + units * ssd->buffer.dram_unit_ps;
+        MAX(from_ps, ssd->now_ps) + units * ssd->buffer->dram_unit_ps;
 
-    if (ssd->buffer.dram_move_ps) {
+    if (ssd->buffer->dram_move_ps) {
         uint64_t moved_ps = dram_moved(ssd, units);
 
         end_ps = MAX(end_ps, moved_ps + dram_access_ps(ssd));
@@ -241,12 +241,12 @@ static void run_add(Ssd *ssd, uint32_t cmd, ReadRun *run, uint32_t ppu,
     if (slot == NONE) {
         return;
     }
-    ssd->buffer.slot[slot].before = cmd;
-    ssd->buffer.slot[slot].after = NONE;
+    ssd->buffer->slot[slot].before = cmd;
+    ssd->buffer->slot[slot].after = NONE;
     if (run->first == NONE) {
         run->first = slot;
     } else {
-        ssd->buffer.slot[run->last].after = slot;
+        ssd->buffer->slot[run->last].after = slot;
     }
     run->last = slot;
 }
@@ -255,7 +255,7 @@ static void run_add(Ssd *ssd, uint32_t cmd, ReadRun *run, uint32_t ppu,
 static void read_ready(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
-    uint64_t end = link_transfer(ssd, &ssd->host.link_out_ps, ssd->now_ps, c);
+    uint64_t end = link_transfer(ssd, &ssd->host->link_out_ps, ssd->now_ps, c);
 
     eventq_push(&ssd->events, end, SSD_EVENT_CMD_DONE, cmd);
 }
@@ -266,7 +266,7 @@ static void log_lookup(Ssd *ssd, uint32_t cmd, uint32_t lpn)
     OplogWhere where = OPLOG_IN_NAND;
 
     if (map_is_buffered(entry)) {
-        const Slot *s = &ssd->buffer.slot[map_slot(entry)];
+        const Slot *s = &ssd->buffer->slot[map_slot(entry)];
 
         where = s->dead                      ? OPLOG_UNMAPPED
                 : state_is_unsafe(s->state)  ? OPLOG_IN_BUFFER
@@ -282,13 +282,13 @@ static void log_lookup(Ssd *ssd, uint32_t cmd, uint32_t lpn)
 /* The unit is in the buffer, or will be when a read of it has ended. */
 static void read_slot(Ssd *ssd, uint32_t cmd, uint32_t i)
 {
-    const Slot *s = &ssd->buffer.slot[i];
+    const Slot *s = &ssd->buffer->slot[i];
     Cmd *c = &ssd->commands.cmd[cmd];
 
     if (s->dead) {
         return;
     }
-    ssd->buffer.stats.read_hits++;
+    ssd->buffer->stats.read_hits++;
     c->data_ps = dram_end(ssd, c->data_ps, 1);
     if (s->poison) {
         note_bad(c, (uint64_t)s->lpn << ssd->block_shift);
@@ -306,10 +306,10 @@ static uint32_t loading_slot(Ssd *ssd, uint32_t cmd, uint32_t lpn)
     uint64_t version = map_version(ssd, lpn);
     uint32_t i = slot_take(ssd, lpn, unit_stream(ssd, entry - 1));
 
-    ssd->buffer.slot[i].state = SLOT_LOADING;
-    ssd->buffer.slot[i].old_entry = entry;
-    ssd->buffer.slot[i].version = version;
-    ssd->buffer.slot[i].newer = entry - 1;
+    ssd->buffer->slot[i].state = SLOT_LOADING;
+    ssd->buffer->slot[i].old_entry = entry;
+    ssd->buffer->slot[i].version = version;
+    ssd->buffer->slot[i].newer = entry - 1;
     buffer_insert(ssd, i);
     buffer_took(ssd, cmd);
     return i;
@@ -320,14 +320,14 @@ static uint32_t loading_slot(Ssd *ssd, uint32_t cmd, uint32_t lpn)
 static bool read_keeps(Ssd *ssd, uint32_t ppu)
 {
     return buffer_keeps_reads(ssd) && !spare_poisoned(ssd, ppu) &&
-           (!ssd->media.given_up || buffer_room(ssd));
+           (!ssd->media->given_up || buffer_room(ssd));
 }
 
 /* Room for one more unit, for which others do not wait already? */
 static bool read_has_room(Ssd *ssd, uint32_t cmd)
 {
-    return (ssd->buffer.waiting.head == NONE ||
-            ssd->buffer.waiting.head == cmd) &&
+    return (ssd->buffer->waiting.head == NONE ||
+            ssd->buffer->waiting.head == cmd) &&
            buffer_room(ssd);
 }
 
@@ -341,7 +341,7 @@ static void read_nand(Ssd *ssd, uint32_t cmd, uint32_t lpn, ReadRun *run,
     if (spare_poisoned(ssd, ppu)) {
         note_bad(&ssd->commands.cmd[cmd], (uint64_t)lpn << ssd->block_shift);
     }
-    ssd->buffer.stats.read_misses++;
+    ssd->buffer->stats.read_misses++;
     if (keeps) {
         slot = loading_slot(ssd, cmd, lpn);
     }
@@ -363,7 +363,7 @@ static bool read_units(Ssd *ssd, uint32_t cmd)
         bool in_nand = entry && !map_is_buffered(entry);
         bool keeps = in_nand && read_keeps(ssd, entry - 1);
 
-        if (keeps && !ssd->media.given_up && !read_has_room(ssd, cmd)) {
+        if (keeps && !ssd->media->given_up && !read_has_room(ssd, cmd)) {
             break;
         }
         log_lookup(ssd, cmd, lpn);
@@ -392,8 +392,8 @@ static void read_looked_up(Ssd *ssd, uint32_t cmd)
 static void wait_for_room(Ssd *ssd, uint32_t cmd)
 {
     ssd->commands.cmd[cmd].waits = true;
-    fifo_push(ssd, &ssd->buffer.waiting, cmd);
-    if (ssd->buffer.waiting.head == cmd) {
+    fifo_push(ssd, &ssd->buffer->waiting, cmd);
+    if (ssd->buffer->waiting.head == cmd) {
         host_room(ssd);
     } else if (buffer_make_room(ssd, cmd)) {
         host_room(ssd);
@@ -405,7 +405,7 @@ static void wait_for_room(Ssd *ssd, uint32_t cmd)
 /* Does the command know where its units are?  If not, host_map_ready() comes. */
 static bool map_ready(Ssd *ssd, uint32_t cmd)
 {
-    return !ssd->map.policy->lookup || ssd->map.policy->lookup(ssd, cmd);
+    return !ssd->map->policy->lookup || ssd->map->policy->lookup(ssd, cmd);
 }
 
 static void read_mapped(Ssd *ssd, uint32_t cmd)
@@ -461,7 +461,7 @@ static void account_read(Ssd *ssd, Cmd *c, const NandOp *op)
 static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
-    bool by_dram = buffer_keeps_reads(ssd) || ssd->buffer.dram_move_ps;
+    bool by_dram = buffer_keeps_reads(ssd) || ssd->buffer->dram_move_ps;
 
     if (--c->pending > 0 || c->waits) {
         return;
@@ -471,7 +471,7 @@ static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
     }
     if (op && buffer_keeps_reads(ssd)) {
         /* The last unit goes into DRAM. */
-        c->data_ps = MAX(c->data_ps, ssd->now_ps + ssd->buffer.dram_unit_ps);
+        c->data_ps = MAX(c->data_ps, ssd->now_ps + ssd->buffer->dram_unit_ps);
     }
     if (c->data_ps > ssd->now_ps) {
         eventq_push(&ssd->events, c->data_ps, SSD_EVENT_CMD_DATA, cmd);
@@ -490,7 +490,7 @@ static void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
     if (op->status == NAND_UNCORRECTABLE) {
         note_bad_parts(ssd, &ssd->commands.cmd[cmd], op);
     }
-    if (ssd->buffer.dram_move_ps) {
+    if (ssd->buffer->dram_move_ps) {
         Cmd *c = &ssd->commands.cmd[cmd];
 
         uint64_t passed_ps = dram_passed(ssd, op->bytes >> ssd->unit_shift);
@@ -512,9 +512,9 @@ static void host_load_settled(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool bad)
 
 static uint64_t stall_clock(const Ssd *ssd)
 {
-    return ssd->buffer.stall_ps + (ssd->buffer.stalled_since_ps == SIM_NEVER
+    return ssd->buffer->stall_ps + (ssd->buffer->stalled_since_ps == SIM_NEVER
                                 ? 0
-                                : ssd->now_ps - ssd->buffer.stalled_since_ps);
+                                : ssd->now_ps - ssd->buffer->stalled_since_ps);
 }
 
 /* Every unit of the write is in the buffer. */
@@ -563,7 +563,7 @@ static void start_write(Ssd *ssd, uint32_t cmd)
     ssd->inspect.counters.host_units_written += last - first + 1;
     ssd->inspect.counters.host_bytes_written += (uint64_t)c->req.nblocks *
                                         ssd->info.block_bytes;
-    if (!ssd->placement.hot_count) { /* else write.c does it, unit by unit */
+    if (!ssd->placement->hot_count) { /* else write.c does it, unit by unit */
         stream_wrote(ssd, c->req.stream, c->req.nblocks);
     }
     note_buffer(ssd);
@@ -584,7 +584,7 @@ static void host_map_ready(Ssd *ssd, uint32_t cmd)
         host_finish(ssd, cmd, SSD_STATUS_READ_ONLY);
     } else {
         c->stall_ps = stall_clock(ssd);
-        if (ssd->buffer.waiting.head == cmd) {
+        if (ssd->buffer->waiting.head == cmd) {
             host_room(ssd);
         }
     }
@@ -593,7 +593,7 @@ static void host_map_ready(Ssd *ssd, uint32_t cmd)
 /* Take the command from those that wait for room. */
 static uint32_t end_waiting(Ssd *ssd)
 {
-    uint32_t cmd = fifo_pop(ssd, &ssd->buffer.waiting);
+    uint32_t cmd = fifo_pop(ssd, &ssd->buffer->waiting);
 
     ssd->commands.cmd[cmd].waits = false;
     buffer_settle(ssd, cmd);
@@ -610,7 +610,7 @@ static uint64_t last_lpn(const Ssd *ssd, uint32_t cmd)
 /* Go on with the first command that waits; false: it still has to. */
 static bool go_on(Ssd *ssd)
 {
-    uint32_t cmd = ssd->buffer.waiting.head;
+    uint32_t cmd = ssd->buffer->waiting.head;
     bool reads = ssd->commands.cmd[cmd].req.op == SSD_OP_READ;
 
     if (!reads) {
@@ -630,12 +630,12 @@ static bool go_on(Ssd *ssd)
 
 void host_room(Ssd *ssd)
 {
-    while (ssd->buffer.waiting.head != NONE) {
+    while (ssd->buffer->waiting.head != NONE) {
         bool known =
-            ssd->commands.cmd[ssd->buffer.waiting.head].map_pending == 0;
+            ssd->commands.cmd[ssd->buffer->waiting.head].map_pending == 0;
         bool all = known && go_on(ssd);
 
-        if (known && !all && buffer_make_room(ssd, ssd->buffer.waiting.head)) {
+        if (known && !all && buffer_make_room(ssd, ssd->buffer->waiting.head)) {
             continue;
         }
         write_pump(ssd);
@@ -648,7 +648,7 @@ void host_room(Ssd *ssd)
 /* The drive has given up: reads go on without the buffer. */
 void host_fail_waiting(Ssd *ssd)
 {
-    while (ssd->buffer.waiting.head != NONE) {
+    while (ssd->buffer->waiting.head != NONE) {
         uint32_t cmd = end_waiting(ssd);
         Cmd *c = &ssd->commands.cmd[cmd];
         bool begun = c->next_lpn > c->req.lba >> ssd->block_shift;
@@ -711,13 +711,14 @@ static bool enters_dram(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
 
-    if (!ssd->buffer.dram_move_ps || c->req.op != SSD_OP_WRITE || c->linked) {
+    if (!ssd->buffer->dram_move_ps || c->req.op != SSD_OP_WRITE || c->linked) {
         return false;
     }
     c->linked = true;
-    ssd->host.dram_in_ps = dram_end(ssd, ssd->host.dram_in_ps, n_units(ssd, c));
-    c->data_ps = ssd->host.dram_in_ps - ssd->now_ps;
-    eventq_push(&ssd->events, ssd->host.dram_in_ps, SSD_EVENT_CMD_START, cmd);
+    ssd->host->dram_in_ps =
+        dram_end(ssd, ssd->host->dram_in_ps, n_units(ssd, c));
+    c->data_ps = ssd->host->dram_in_ps - ssd->now_ps;
+    eventq_push(&ssd->events, ssd->host->dram_in_ps, SSD_EVENT_CMD_START, cmd);
     return true;
 }
 
@@ -727,7 +728,7 @@ void host_start(Ssd *ssd, uint32_t cmd)
         return;
     }
     account_start(ssd, &ssd->commands.cmd[cmd]);
-    if (!ssd->host.gate->waits(ssd, cmd)) {
+    if (!ssd->host->gate->waits(ssd, cmd)) {
         host_start_now(ssd, cmd);
     }
 }
@@ -741,7 +742,7 @@ void host_start_now(Ssd *ssd, uint32_t cmd)
         return;
     }
     c->phase = CMD_RUNNING;
-    if (ssd->media.read_only &&
+    if (ssd->media->read_only &&
         (c->req.op == SSD_OP_WRITE || c->req.op == SSD_OP_TRIM)) {
         host_finish(ssd, cmd, SSD_STATUS_READ_ONLY);
         return;
@@ -840,14 +841,14 @@ static uint64_t start_ps(Ssd *ssd, Cmd *c)
     if (c->req.op != SSD_OP_WRITE) {
         return ps;
     }
-    linked_ps = link_transfer(ssd, &ssd->host.link_in_ps, ps, c);
-    if (ssd->buffer.dram_move_ps) {
+    linked_ps = link_transfer(ssd, &ssd->host->link_in_ps, ps, c);
+    if (ssd->buffer->dram_move_ps) {
         return linked_ps;
     }
-    ssd->host.dram_in_ps = MAX(ssd->host.dram_in_ps, linked_ps) +
-                      n_units(ssd, c) * ssd->buffer.dram_unit_ps;
-    c->data_ps = ssd->host.dram_in_ps - linked_ps;
-    return ssd->host.dram_in_ps;
+    ssd->host->dram_in_ps = MAX(ssd->host->dram_in_ps, linked_ps) +
+                      n_units(ssd, c) * ssd->buffer->dram_unit_ps;
+    c->data_ps = ssd->host->dram_in_ps - linked_ps;
+    return ssd->host->dram_in_ps;
 }
 
 int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
@@ -859,11 +860,11 @@ int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
         return ret;
     }
     if (req->op == SSD_OP_WRITE && ssd->client) {
-        g_assert(req->version > ssd->buffer.last_version &&
+        g_assert(req->version > ssd->buffer->last_version &&
                  req->version < 1ULL << 48);
-        ssd->buffer.last_version = req->version;
+        ssd->buffer->last_version = req->version;
     } else if (req->op == SSD_OP_WRITE && saves(ssd)) {
-        ssd->buffer.last_version++;
+        ssd->buffer->last_version++;
     }
     if (!ssd->commands.submitted && has_checkpoints(ssd) &&
         ssd->l2p.mapped_units > 0) {
@@ -881,7 +882,7 @@ int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
         .next = NONE,
     };
     if (!ssd->client && saves(ssd)) {
-        ssd->commands.cmd[i].req.version = ssd->buffer.last_version;
+        ssd->commands.cmd[i].req.version = ssd->buffer->last_version;
     }
     ssd->commands.running++;
     background_stop(ssd);
@@ -894,8 +895,8 @@ int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
     }
     eventq_push(&ssd->events, start_ps(ssd, &ssd->commands.cmd[i]),
                 SSD_EVENT_CMD_START, i);
-    if (ssd->media.faults && faults_cmd(ssd->media.faults, ssd->now_ps)) {
-        ssd->host.gate->cut(ssd);
+    if (ssd->media->faults && faults_cmd(ssd->media->faults, ssd->now_ps)) {
+        ssd->host->gate->cut(ssd);
     }
     return 0;
 }
@@ -943,7 +944,7 @@ static void convert_costs(const Cmd *c, SsdBreakdown *b)
 
 static void fetch(Ssd *ssd, SsdCompletion *done)
 {
-    uint32_t i = fifo_pop(ssd, &ssd->host.done);
+    uint32_t i = fifo_pop(ssd, &ssd->host->done);
     Cmd *c = &ssd->commands.cmd[i];
 
     *done = (SsdCompletion){
@@ -963,7 +964,7 @@ size_t host_fetch(Ssd *ssd, SsdCompletion *done, size_t max)
 {
     size_t n = 0;
 
-    while (n < max && ssd->host.done.head != NONE) {
+    while (n < max && ssd->host->done.head != NONE) {
         fetch(ssd, &done[n++]);
     }
     return n;

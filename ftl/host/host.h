@@ -3,7 +3,13 @@
 #ifndef VSSD_FTL_HOST_H
 #define VSSD_FTL_HOST_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_HOST
+#error "ftl/host is above this component: docs/architecture.md"
+#endif
+
 #include "commands.h"
+#include "host/host-internal.h"
 #include "ssd-internal.h"
 
 /* ---- host.c ------------------------------------------------------------ */

@@ -4,13 +4,17 @@
  *
  * Reads every component; is called by those who check or save one.
  */
+#include "host/host.h"
+#include "journal/journal.h"
 #include "journal/saved.h"
+#include "media/media.h"
+#include "power/power.h"
 #include "ssd-internal.h"
 
 static bool jobs_at_rest(const Ssd *ssd)
 {
-    for (uint32_t j = 0; j < ssd->media.n_jobs; j++) {
-        if (ssd->media.job[j].active) {
+    for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
+        if (ssd->media->job[j].active) {
             return false;
         }
     }
@@ -19,8 +23,9 @@ static bool jobs_at_rest(const Ssd *ssd)
 
 bool ssd_at_rest(const Ssd *ssd)
 {
-    return ssd->commands.running == 0 && ssd->host.done.head == NONE &&
+    return ssd->commands.running == 0 && ssd->host->done.head == NONE &&
            nand_load(ssd->nand) == 0 && jobs_at_rest(ssd) &&
-           !ssd->power.recovery.on && ssd->journal.saved_queue.n_flying == 0 &&
-           (!saves(ssd) || ssd->journal.saved_queue.held_head == NONE);
+           !ssd->power->recovery.on &&
+           ssd->journal->saved_queue.n_flying == 0 &&
+           (!saves(ssd) || ssd->journal->saved_queue.held_head == NONE);
 }

@@ -9,7 +9,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "buffer/buffer.h"
+#include "gc/gc.h"
 #include "inspect/inspect.h"
+#include "media/media.h"
 #include "ssd-internal.h"
 
 #define FIRST_INTERVAL_PS (PS_PER_NS * NS_PER_MS)
@@ -63,7 +66,7 @@ static uint32_t free_blocks(const Ssd *ssd)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        n += ssd->media.plane[i].n_free;
+        n += ssd->media->plane[i].n_free;
     }
     return n;
 }
@@ -91,12 +94,12 @@ static void free_blocks_json(const Ssd *ssd, JsonWriter *w)
 
 void numbers_sample_buffer(Ssd *ssd)
 {
-    const BufferStats *b = &ssd->buffer.stats;
+    const BufferStats *b = &ssd->buffer->stats;
     SeriesPoint *p = series_add(&ssd->inspect.buffer_series, ssd->now_ps);
 
     *p = (SeriesPoint){
         .at_ps = p->at_ps,
-        .value = {ssd->buffer.n_unsafe, ssd->buffer.early.threshold_ppm,
+        .value = {ssd->buffer->n_unsafe, ssd->buffer->early.threshold_ppm,
                   b->read_hits + b->write_hits,
                   b->read_misses + b->write_misses, b->clean_evictions,
                   b->dirty_evictions, b->early_flushes,
@@ -137,10 +140,10 @@ void numbers_buffer_json(const Ssd *ssd, JsonWriter *w)
 
 void numbers_victim(Ssd *ssd, uint32_t block)
 {
-    ssd->gc.n_victims++;
-    ssd->gc.victim_units += ssd->l.units_per_page *
+    ssd->gc->n_victims++;
+    ssd->gc->victim_units += ssd->l.units_per_page *
                             nand_block_pages(ssd->geo, block);
-    ssd->gc.victim_valid += ssd->media.block[block].valid;
+    ssd->gc->victim_valid += ssd->media->block[block].valid;
 }
 
 /* Blocks that hold something, by tenths of their units that are valid. */
@@ -151,9 +154,9 @@ static void valid_json(const Ssd *ssd, JsonWriter *w)
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         uint32_t units = ssd->l.units_per_page * nand_block_pages(ssd->geo, b);
 
-        if (ssd->media.block[b].state == BLOCK_FULL ||
-            ssd->media.block[b].state == BLOCK_MAPPED) {
-            n[ssd->media.block[b].valid * 10ULL / units]++;
+        if (ssd->media->block[b].state == BLOCK_FULL ||
+            ssd->media->block[b].state == BLOCK_MAPPED) {
+            n[ssd->media->block[b].valid * 10ULL / units]++;
         }
     }
     json_open(w, "full_blocks_by_valid", '[');
@@ -166,8 +169,8 @@ static void valid_json(const Ssd *ssd, JsonWriter *w)
 void numbers_gc_json(const Ssd *ssd, JsonWriter *w)
 {
     json_double(w, "victim_valid_mean",
-                ssd->gc.victim_units ? (double)ssd->gc.victim_valid /
-                                           (double)ssd->gc.victim_units
+                ssd->gc->victim_units ? (double)ssd->gc->victim_valid /
+                                           (double)ssd->gc->victim_units
                                      : 0);
     valid_json(ssd, w);
     free_blocks_json(ssd, w);
@@ -189,7 +192,7 @@ static uint32_t sorted_wear(const Ssd *ssd, uint32_t *wear)
     uint32_t n = 0;
 
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        if (ssd->media.block[b].state != BLOCK_BAD) {
+        if (ssd->media->block[b].state != BLOCK_BAD) {
             wear[n++] = nand_erase_count(ssd->nand, b);
         }
     }

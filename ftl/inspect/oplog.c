@@ -5,9 +5,11 @@
  * Knows the format (docs/oplog.md); judges nothing.  The records are written in
  * the order of the events, so their instants never decrease.
  */
+#include "buffer/buffer.h"
 #include "inspect/oplog.h"
 #include "journal/saved.h"
 #include "map/map.h"
+#include "media/media.h"
 #include "ssd-internal.h"
 
 #include <errno.h>
@@ -55,7 +57,7 @@ static uint32_t owner_of(const Ssd *ssd, const NandOp *op)
         return 0;
     }
     if (map_is_buffered(cmd)) {
-        cmd = ssd->buffer.slot[map_slot(cmd)].before;
+        cmd = ssd->buffer->slot[map_slot(cmd)].before;
     }
     return cmd == NONE ? 0 : (uint32_t)ssd->commands.cmd[cmd].serial;
 }
@@ -130,7 +132,7 @@ static uint64_t least_read_ps(const Ssd *ssd)
     const NandConfig *c = &ssd->cfg->nand;
     const uint64_t t[] = {c->t_read_ps, c->t_read2_ps, c->t_read3_ps,
                           c->t_read4_ps};
-    uint64_t ps = ssd->media.faults ? 0 : least(t, c->cell + 1);
+    uint64_t ps = ssd->media->faults ? 0 : least(t, c->cell + 1);
 
     return c->slc_blocks ? MIN(ps, c->t_slc_read_ps) : ps;
 }
@@ -140,7 +142,7 @@ static uint64_t least_program_ps(const Ssd *ssd)
     const NandConfig *c = &ssd->cfg->nand;
     const uint64_t t[] = {c->t_prog_ps, c->t_prog2_ps, c->t_prog3_ps,
                           c->t_prog4_ps};
-    uint64_t ps = ssd->media.faults ? 0 : least(t, c->cell + 1);
+    uint64_t ps = ssd->media->faults ? 0 : least(t, c->cell + 1);
 
     return c->slc_blocks ? MIN(ps, c->t_slc_prog_ps) : ps;
 }
@@ -186,7 +188,7 @@ static void write_header(Oplog *log)
         c->bus_ps_per_byte,
         least_read_ps(ssd),
         least_program_ps(ssd),
-        ssd->media.faults ? 0 : c->t_erase_ps,
+        ssd->media->faults ? 0 : c->t_erase_ps,
         ssd->l.user_units,
     };
     const uint32_t last[] = {ssd->geo->slc_blocks, ssd->geo->slc_pages,

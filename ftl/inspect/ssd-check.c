@@ -17,6 +17,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
+#include "placement/placement.h"
 #include "ssd-internal.h"
 
 static bool check_map(const Ssd *ssd, GError **error)
@@ -31,7 +32,7 @@ static bool check_map(const Ssd *ssd, GError **error)
         mapped += lpn < ssd->l.user_units &&
                   map_holds(ssd, lpn);
         if (map_is_buffered(ssd->l2p.entry[lpn])) {
-            const Slot *s = &ssd->buffer.slot[map_slot(ssd->l2p.entry[lpn])];
+            const Slot *s = &ssd->buffer->slot[map_slot(ssd->l2p.entry[lpn])];
 
             CHECK(s->state != SLOT_FREE && s->lpn == lpn,
                   "lpn %u: its slot holds lpn %u in state %d", lpn, s->lpn,
@@ -49,7 +50,7 @@ static bool check_map(const Ssd *ssd, GError **error)
               spare_lpn(ssd, entry - 1));
     }
     for (uint64_t w = 0; w < ssd->l.raw_units / 64 + 1; w++) {
-        valid += (uint64_t)__builtin_popcountll(ssd->media.valid[w]);
+        valid += (uint64_t)__builtin_popcountll(ssd->media->valid[w]);
     }
     CHECK(valid == in_nand, "%" G_GUINT64_FORMAT " valid units, %"
           G_GUINT64_FORMAT " mapped to NAND", valid, in_nand);
@@ -72,11 +73,11 @@ static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
         CHECK(!v || i < written, "block %u: unit %u is valid, not written", b,
               i);
     }
-    CHECK(valid == ssd->media.block[b].valid, "block %u: %u valid, counted %u",
-          b, valid, ssd->media.block[b].valid);
-    CHECK(valid == 0 || (ssd->media.block[b].state != BLOCK_FREE &&
-                         ssd->media.block[b].state != BLOCK_ERASING &&
-                         ssd->media.block[b].state != BLOCK_BAD),
+    CHECK(valid == ssd->media->block[b].valid, "block %u: %u valid, counted %u",
+          b, valid, ssd->media->block[b].valid);
+    CHECK(valid == 0 || (ssd->media->block[b].state != BLOCK_FREE &&
+                         ssd->media->block[b].state != BLOCK_ERASING &&
+                         ssd->media->block[b].state != BLOCK_BAD),
           "block %u: free, bad or being erased, with %u valid units", b, valid);
     return true;
 }
@@ -84,7 +85,7 @@ static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
 /* Each block is in exactly one place: count the places. */
 static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const Plane *p = &ssd->media.plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
     uint32_t in_state[N_BLOCK_STATES] = {0};
     uint32_t retiring = 0;
@@ -96,37 +97,37 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
     uint64_t valid = 0;
 
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
-        in_state[ssd->media.block[first + i].state]++;
-        valid += ssd->media.block[first + i].valid;
-        retiring += ssd->media.block[first + i].state == BLOCK_FULL &&
-                    ssd->media.block[first + i].bad;
-        folding += ssd->media.block[first + i].state == BLOCK_VICTIM &&
+        in_state[ssd->media->block[first + i].state]++;
+        valid += ssd->media->block[first + i].valid;
+        retiring += ssd->media->block[first + i].state == BLOCK_FULL &&
+                    ssd->media->block[first + i].bad;
+        folding += ssd->media->block[first + i].state == BLOCK_VICTIM &&
                    nand_block_is_slc(ssd->geo, first + i);
     }
     for (uint32_t b = p->free_head; n_free < p->n_free; n_free++) {
-        CHECK(ssd->media.block[b].state == BLOCK_FREE,
+        CHECK(ssd->media->block[b].state == BLOCK_FREE,
               "block %u in the free list", b);
-        b = ssd->media.block[b].next;
+        b = ssd->media->block[b].next;
     }
     for (uint32_t b = p->slc_free_head, i = 0; i < p->n_slc_free; i++) {
-        CHECK(ssd->media.block[b].state == BLOCK_FREE &&
+        CHECK(ssd->media->block[b].state == BLOCK_FREE &&
                   nand_block_is_slc(ssd->geo, b),
               "block %u in the list of free SLC blocks", b);
-        b = ssd->media.block[b].next;
+        b = ssd->media->block[b].next;
         n_free++;
     }
     for (uint32_t b = p->slc_full_head; b != NONE;
-         b = ssd->media.block[b].next) {
-        CHECK(ssd->media.block[b].state == BLOCK_FULL &&
+         b = ssd->media->block[b].next) {
+        CHECK(ssd->media->block[b].state == BLOCK_FULL &&
                   nand_block_is_slc(ssd->geo, b),
               "block %u in the list of full SLC blocks", b);
         n_full++;
     }
     for (uint32_t v = 0; v <= ssd->l.units_per_block; v++) {
         for (uint32_t b = p->bucket[v]; b != NONE;
-             b = ssd->media.block[b].next) {
-            CHECK(ssd->media.block[b].state == BLOCK_FULL &&
-                      ssd->media.block[b].valid == v,
+             b = ssd->media->block[b].next) {
+            CHECK(ssd->media->block[b].state == BLOCK_FULL &&
+                      ssd->media->block[b].valid == v,
                   "block %u in bucket %u of plane %u", b, v, plane);
             CHECK(v >= p->min_valid, "plane %u: min_valid %u, block with %u",
                   plane, p->min_valid, v);
@@ -158,7 +159,7 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
 static bool check_open(const Ssd *ssd, uint32_t plane, GError **error)
 {
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
-        const Open *o = &ssd->media.plane[plane].open[k];
+        const Open *o = &ssd->media->plane[plane].open[k];
 
         CHECK(o->block == NONE ||
                   o->next_page == nand_next_page(ssd->nand, o->block),
@@ -191,7 +192,7 @@ static void count_slot(const Ssd *ssd, const Slot *s, SlotCount *n)
 
 static bool check_slot(const Ssd *ssd, uint32_t i, GError **error)
 {
-    const Slot *s = &ssd->buffer.slot[i];
+    const Slot *s = &ssd->buffer->slot[i];
 
     CHECK(map_is_buffered(ssd->l2p.entry[s->lpn]), "slot %u of lpn %u is lost",
           i, s->lpn);
@@ -201,10 +202,10 @@ static bool check_slot(const Ssd *ssd, uint32_t i, GError **error)
                                      map_slot(ssd->l2p.entry[s->lpn]) == i),
           "slot %u is clean, copy in NAND %u, waiters %u", i, s->old_entry,
           s->waiters);
-    CHECK(s->state != SLOT_CLEAN || !ssd->media.spare_version ||
-              s->version == ssd->media.spare_version[s->old_entry - 1],
+    CHECK(s->state != SLOT_CLEAN || !ssd->media->spare_version ||
+              s->version == ssd->media->spare_version[s->old_entry - 1],
           "slot %u is clean, but not as the copy in NAND", i);
-    CHECK(!ssd->buffer.policy->caches || s->listed || s->evict ||
+    CHECK(!ssd->buffer->policy->caches || s->listed || s->evict ||
               s->newer != NONE || s->dead,
           "slot %u in state %d is in no list", i, s->state);
     return true;
@@ -216,8 +217,8 @@ static bool check_order(const Ssd *ssd, uint32_t stream, const SlotList *l,
 {
     uint32_t n = 0;
 
-    for (uint32_t i = l->head; i != NONE; i = ssd->buffer.slot[i].after, n++) {
-        const Slot *s = &ssd->buffer.slot[i];
+    for (uint32_t i = l->head; i != NONE; i = ssd->buffer->slot[i].after, n++) {
+        const Slot *s = &ssd->buffer->slot[i];
 
         CHECK(n < l->n && s->state == SLOT_DIRTY && s->stream == stream &&
                   slot_must(ssd, s) == must,
@@ -232,14 +233,14 @@ static bool check_barriers(const Ssd *ssd, uint32_t unsafe, GError **error)
 {
     uint64_t left = 0;
 
-    for (uint32_t e = ssd->buffer.first_epoch; e != ssd->buffer.cur_epoch + 1;
+    for (uint32_t e = ssd->buffer->first_epoch; e != ssd->buffer->cur_epoch + 1;
          e++) {
-        left += ssd->buffer.epoch[e & ssd->buffer.epoch_mask].left;
+        left += ssd->buffer->epoch[e & ssd->buffer->epoch_mask].left;
     }
-    CHECK(left == unsafe && unsafe == ssd->buffer.n_unsafe,
+    CHECK(left == unsafe && unsafe == ssd->buffer->n_unsafe,
           "barriers wait for %" G_GUINT64_FORMAT
           " slots of %u that are not safe, %u counted",
-          left, unsafe, ssd->buffer.n_unsafe);
+          left, unsafe, ssd->buffer->n_unsafe);
     return true;
 }
 
@@ -247,9 +248,9 @@ static uint32_t count_unsafe(const Ssd *ssd, uint32_t stream)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < ssd->buffer.n_slot_records; i++) {
-        n += state_is_unsafe(ssd->buffer.slot[i].state) &&
-             ssd->buffer.slot[i].stream == stream;
+    for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
+        n += state_is_unsafe(ssd->buffer->slot[i].state) &&
+             ssd->buffer->slot[i].stream == stream;
     }
     return n;
 }
@@ -261,29 +262,30 @@ static bool check_streams(const Ssd *ssd, GError **error)
     uint32_t n = 0;
 
     for (uint32_t k = 0; k < ssd->l.n_streams; k++) {
-        const Stream *st = &ssd->placement.stream[k];
+        const Stream *st = &ssd->placement->stream[k];
 
         if (!check_order(ssd, k, &st->queue.due, true, error) ||
             !check_order(ssd, k, &st->queue.fresh, false, error)) {
             return false;
         }
         n += st->queue.due.n + st->queue.fresh.n;
-        CHECK((ssd->buffer.dirty_streams >> k & 1) ==
+        CHECK((ssd->buffer->dirty_streams >> k & 1) ==
                   (st->queue.due.n + st->queue.fresh.n > 0),
               "stream %u: %u dirty slots, but the bit says %d", k,
               st->queue.due.n + st->queue.fresh.n,
-              (int)(ssd->buffer.dirty_streams >> k & 1));
+              (int)(ssd->buffer->dirty_streams >> k & 1));
         unsafe += st->queue.n_unsafe;
         CHECK(st->queue.n_unsafe == count_unsafe(ssd, k),
               "stream %u: %u dirty units counted", k, st->queue.n_unsafe);
     }
-    CHECK(unsafe == ssd->buffer.n_unsafe,
-          "%u dirty units of streams, %u of all", unsafe, ssd->buffer.n_unsafe);
-    CHECK(n == ssd->buffer.n_dirty, "%u dirty slots in streams, %u counted", n,
-          ssd->buffer.n_dirty);
-    for (uint32_t ppu = 0; ssd->media.spare_stream && ppu < ssd->l.raw_units;
+    CHECK(unsafe == ssd->buffer->n_unsafe,
+          "%u dirty units of streams, %u of all", unsafe,
+          ssd->buffer->n_unsafe);
+    CHECK(n == ssd->buffer->n_dirty, "%u dirty slots in streams, %u counted", n,
+          ssd->buffer->n_dirty);
+    for (uint32_t ppu = 0; ssd->media->spare_stream && ppu < ssd->l.raw_units;
          ppu++) {
-        uint32_t of = ssd->media.block[ppu_block(ssd, ppu)].stream;
+        uint32_t of = ssd->media->block[ppu_block(ssd, ppu)].stream;
 
         CHECK(!unit_is_valid(ssd, ppu) || of == ssd->l.n_streams ||
                   of == unit_stream(ssd, ppu),
@@ -313,14 +315,14 @@ static bool check_meta(const Ssd *ssd, GError **error)
             n[plane]++;
         }
     }
-    for (uint32_t j = 0; j < ssd->media.n_jobs; j++) {
-        if (ssd->media.job[j].active && ssd->media.job[j].meta &&
-            ssd->media.job[j].ppa != NONE) {
-            programs[ssd->media.job[j].plane]++;
+    for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
+        if (ssd->media->job[j].active && ssd->media->job[j].meta &&
+            ssd->media->job[j].ppa != NONE) {
+            programs[ssd->media->job[j].plane]++;
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        const Plane *p = &ssd->media.plane[i];
+        const Plane *p = &ssd->media->plane[i];
 
         CHECK(n[i] == p->meta_valid && n[i] <= ssd->l.meta_share_units &&
                   programs[i] == p->meta_programs,
@@ -333,7 +335,7 @@ static bool check_meta(const Ssd *ssd, GError **error)
 
 static bool check_staged(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const Plane *p = &ssd->media.plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
 
     for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
         uint32_t n = 0;
@@ -358,19 +360,19 @@ static bool check_cache(const Ssd *ssd, const SlotCount *n, GError **error)
         }
     }
     for (unsigned i = 0; i < BUFFER_LISTS; i++) {
-        listed += ssd->buffer.list[i].n;
+        listed += ssd->buffer->list[i].n;
     }
-    CHECK(n->victims == ssd->buffer.n_victims, "%u dirty victims, %u counted",
-          n->victims, ssd->buffer.n_victims);
-    CHECK(promised == ssd->buffer.n_promised &&
-              n->evicting == ssd->buffer.n_evicting &&
-              n->released == ssd->buffer.n_released &&
-              n->early == ssd->buffer.early.busy,
+    CHECK(n->victims == ssd->buffer->n_victims, "%u dirty victims, %u counted",
+          n->victims, ssd->buffer->n_victims);
+    CHECK(promised == ssd->buffer->n_promised &&
+              n->evicting == ssd->buffer->n_evicting &&
+              n->released == ssd->buffer->n_released &&
+              n->early == ssd->buffer->early.busy,
           "%u promised, %u counted; %u victims, %u counted; %u released, %u "
           "counted; %u flushed early, %u counted",
-          promised, ssd->buffer.n_promised, n->evicting, ssd->buffer.n_evicting,
-          n->released, ssd->buffer.n_released, n->early,
-          ssd->buffer.early.busy);
+          promised, ssd->buffer->n_promised, n->evicting,
+          ssd->buffer->n_evicting, n->released, ssd->buffer->n_released,
+          n->early, ssd->buffer->early.busy);
     CHECK(listed == 0 || listed == n->listed, "the policy lists %u slots of %u",
           listed, n->listed);
     return true;
@@ -379,31 +381,31 @@ static bool check_cache(const Ssd *ssd, const SlotCount *n, GError **error)
 static bool check_slots(const Ssd *ssd, GError **error)
 {
     SlotCount n = {.must = 0};
-    uint32_t records = ssd->buffer.n_slot_records;
+    uint32_t records = ssd->buffer->n_slot_records;
     uint32_t n_free = 0;
 
     for (uint32_t i = 0; i < records; i++) {
-        count_slot(ssd, &ssd->buffer.slot[i], &n);
-        if (ssd->buffer.slot[i].state != SLOT_FREE &&
+        count_slot(ssd, &ssd->buffer->slot[i], &n);
+        if (ssd->buffer->slot[i].state != SLOT_FREE &&
             !check_slot(ssd, i, error)) {
             return false;
         }
     }
-    for (uint32_t f = ssd->buffer.free_slot; f != NONE;
-         f = ssd->buffer.slot[f].next) {
+    for (uint32_t f = ssd->buffer->free_slot; f != NONE;
+         f = ssd->buffer->slot[f].next) {
         n_free++;
     }
     CHECK(n_free == n.in_state[SLOT_FREE] &&
               ssd->l.n_slots + n.released - (records - n_free) ==
-                  ssd->buffer.n_free_slots,
+                  ssd->buffer->n_free_slots,
           "%u free slots of %u, %u listed, %u released, room for %u counted",
           n.in_state[SLOT_FREE], records, n_free, n.released,
-          ssd->buffer.n_free_slots);
-    CHECK(n.in_state[SLOT_DIRTY] == ssd->buffer.n_dirty &&
-              n.must == ssd->buffer.n_must,
+          ssd->buffer->n_free_slots);
+    CHECK(n.in_state[SLOT_DIRTY] == ssd->buffer->n_dirty &&
+              n.must == ssd->buffer->n_must,
           "%u dirty slots, %u counted; %u must go, %u counted",
-          n.in_state[SLOT_DIRTY], ssd->buffer.n_dirty, n.must,
-          ssd->buffer.n_must);
+          n.in_state[SLOT_DIRTY], ssd->buffer->n_dirty, n.must,
+          ssd->buffer->n_must);
     return check_barriers(ssd, n.unsafe, error) && check_cache(ssd, &n, error);
 }
 
@@ -425,9 +427,9 @@ static bool check_commands(const Ssd *ssd, GError **error)
 /* What the policy chooses, and with ftl.gc_unit any that falls back on greedy. */
 static bool check_victim(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    return (!ssd->gc.policy->check ||
-            ssd->gc.policy->check((Ssd *)ssd, plane, error)) &&
-           (!ssd->media.mate || gc_greedy_check((Ssd *)ssd, plane, error));
+    return (!ssd->gc->policy->check ||
+            ssd->gc->policy->check((Ssd *)ssd, plane, error)) &&
+           (!ssd->media->mate || gc_greedy_check((Ssd *)ssd, plane, error));
 }
 
 bool ssd_check(const Ssd *ssd, GError **error)
@@ -439,7 +441,7 @@ bool ssd_check(const Ssd *ssd, GError **error)
         !unit_check(ssd, error)) {
         return false;
     }
-    if (ssd->map.policy->check && !ssd->map.policy->check(ssd, error)) {
+    if (ssd->map->policy->check && !ssd->map->policy->check(ssd, error)) {
         return false;
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {

@@ -4,10 +4,13 @@
  * (docs/results.md).
  */
 #include "buffer/buffer-policy.h"
+#include "buffer/buffer.h"
 #include "gc/gc.h"
 #include "inspect/inspect.h"
 #include "map/hybrid.h"
 #include "map/map-policy.h"
+#include "map/map.h"
+#include "media/media.h"
 #include "placement/placement.h"
 #include "power/power.h"
 #include "ssd-internal.h"
@@ -48,12 +51,12 @@ static uint64_t ops_of_kind(const Ssd *ssd, NandOpKind kind)
 
 bool ssd_read_only(const Ssd *ssd)
 {
-    return ssd->media.read_only;
+    return ssd->media->read_only;
 }
 
 uint64_t ssd_health(const Ssd *ssd)
 {
-    return (uint64_t)ssd->media.n_grown_bad << 1 | ssd->media.read_only;
+    return (uint64_t)ssd->media->n_grown_bad << 1 | ssd->media->read_only;
 }
 
 uint32_t ssd_spare_percent(const Ssd *ssd)
@@ -63,10 +66,10 @@ uint32_t ssd_spare_percent(const Ssd *ssd)
     uint32_t left = most;
 
     if (most == 0) {
-        return ssd->media.read_only ? 0 : 100;
+        return ssd->media->read_only ? 0 : 100;
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        uint32_t spare = ssd->media.plane[i].spare_blocks;
+        uint32_t spare = ssd->media->plane[i].spare_blocks;
 
         left = MIN(left, spare - MIN(spare, least));
     }
@@ -82,10 +85,10 @@ static void fill_media_counters(const Ssd *ssd, SsdCounters *c)
     c->uncorrectable_reads = s->uncorrectable - base->uncorrectable;
     c->program_failures = s->program_failures - base->program_failures;
     c->erase_failures = s->erase_failures - base->erase_failures;
-    c->factory_bad_blocks = ssd->media.n_factory_bad;
-    c->grown_bad_blocks = ssd->media.n_grown_bad;
+    c->factory_bad_blocks = ssd->media->n_factory_bad;
+    c->grown_bad_blocks = ssd->media->n_grown_bad;
     c->spare_percent = ssd_spare_percent(ssd);
-    c->read_only = ssd->media.read_only;
+    c->read_only = ssd->media->read_only;
 }
 
 void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
@@ -126,23 +129,23 @@ void ssd_reset_stats(Ssd *ssd)
         hist_init(&ssd->inspect.latency[i]);
     }
     memset(&ssd->inspect.counters, 0, sizeof(ssd->inspect.counters));
-    memset(&ssd->buffer.stats, 0, sizeof(ssd->buffer.stats));
-    memset(&ssd->gc.background_stats, 0, sizeof(ssd->gc.background_stats));
-    memset(&ssd->map.merge_stats, 0, sizeof(ssd->map.merge_stats));
+    memset(&ssd->buffer->stats, 0, sizeof(ssd->buffer->stats));
+    memset(&ssd->gc->background_stats, 0, sizeof(ssd->gc->background_stats));
+    memset(&ssd->map->merge_stats, 0, sizeof(ssd->map->merge_stats));
     ssd->inspect.nand_base = *nand_stats(ssd->nand);
     accounts_reset(ssd);
     ssd->inspect.stats_since_ps = ssd->now_ps;
     ssd->inspect.gc_copied_units = 0;
-    ssd->gc.n_victims = 0;
-    ssd->gc.victim_units = 0;
-    ssd->gc.victim_valid = 0;
-    ssd->gc.n_stripes = 0;
-    ssd->gc.stripe_blocks = 0;
+    ssd->gc->n_victims = 0;
+    ssd->gc->victim_units = 0;
+    ssd->gc->victim_valid = 0;
+    ssd->gc->n_stripes = 0;
+    ssd->gc->stripe_blocks = 0;
     numbers_reset(ssd);
     ssd->inspect.padded_units = 0;
     stream_reset_stats(ssd);
-    if (ssd->map.policy->reset_stats) {
-        ssd->map.policy->reset_stats(ssd);
+    if (ssd->map->policy->reset_stats) {
+        ssd->map->policy->reset_stats(ssd);
     }
 }
 
@@ -223,10 +226,10 @@ static void media_json(JsonWriter *w, const SsdCounters *c)
 
 static void buffer_json(const Ssd *ssd, JsonWriter *w)
 {
-    const BufferStats *b = &ssd->buffer.stats;
+    const BufferStats *b = &ssd->buffer->stats;
 
     json_open(w, "buffer", '{');
-    json_string(w, "policy", ssd->buffer.policy->name);
+    json_string(w, "policy", ssd->buffer->policy->name);
     json_u64(w, "hits", b->read_hits + b->write_hits);
     json_u64(w, "misses", b->read_misses + b->write_misses);
     json_u64(w, "read_hits", b->read_hits);
@@ -237,10 +240,10 @@ static void buffer_json(const Ssd *ssd, JsonWriter *w)
     json_u64(w, "dirty_evictions", b->dirty_evictions);
     json_u64(w, "early_flushes", b->early_flushes);
     json_u64(w, "rewrites_after_flush", b->rewrites_after_flush);
-    json_double(w, "threshold", ssd->buffer.early.threshold_ppm / 1e6);
+    json_double(w, "threshold", ssd->buffer->early.threshold_ppm / 1e6);
     json_u64(w, "units", ssd->l.n_slots);
-    json_u64(w, "units_used", ssd->l.n_slots - ssd->buffer.n_free_slots);
-    json_u64(w, "units_dirty", ssd->buffer.n_unsafe);
+    json_u64(w, "units_used", ssd->l.n_slots - ssd->buffer->n_free_slots);
+    json_u64(w, "units_dirty", ssd->buffer->n_unsafe);
     json_u64(w, "padded_units", ssd->inspect.padded_units);
     numbers_buffer_json(ssd, w);
     json_close(w, '}');
@@ -251,13 +254,13 @@ static void gc_json(const Ssd *ssd, JsonWriter *w)
     uint64_t n_free = 0;
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        n_free += ssd->media.plane[i].n_free;
+        n_free += ssd->media->plane[i].n_free;
     }
     json_open(w, "gc", '{');
-    json_u64(w, "victims", ssd->gc.n_victims);
+    json_u64(w, "victims", ssd->gc->n_victims);
     json_u64(w, "copied_units", ssd->inspect.gc_copied_units);
-    json_u64(w, "stripes", ssd->gc.n_stripes);
-    json_u64(w, "stripe_blocks", ssd->gc.stripe_blocks);
+    json_u64(w, "stripes", ssd->gc->n_stripes);
+    json_u64(w, "stripe_blocks", ssd->gc->stripe_blocks);
     json_u64(w, "free_blocks", n_free);
     json_u64(w, "mapped_units", ssd->l2p.mapped_units);
     numbers_gc_json(ssd, w);
@@ -267,9 +270,9 @@ static void gc_json(const Ssd *ssd, JsonWriter *w)
 static void map_json(const Ssd *ssd, JsonWriter *w)
 {
     json_open(w, "map", '{');
-    json_string(w, "scheme", ssd->map.policy->name);
-    if (ssd->map.policy->json) {
-        ssd->map.policy->json(ssd, w);
+    json_string(w, "scheme", ssd->map->policy->name);
+    if (ssd->map->policy->json) {
+        ssd->map->policy->json(ssd, w);
     }
     json_close(w, '}');
 }

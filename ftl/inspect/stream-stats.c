@@ -3,6 +3,7 @@
  * stream-stats.c - the statistics of streams, as JSON.
  */
 #include "inspect/inspect.h"
+#include "placement/placement.h"
 #include "ssd-internal.h"
 
 static SsdStreamCounters since_reset(const Stream *st)
@@ -34,7 +35,7 @@ static void victims_json(const Ssd *ssd, JsonWriter *w,
 
 static void one_json(const Ssd *ssd, JsonWriter *w, uint32_t stream)
 {
-    SsdStreamCounters c = since_reset(&ssd->placement.stream[stream]);
+    SsdStreamCounters c = since_reset(&ssd->placement->stream[stream]);
     uint64_t units = c.host_units + c.padded_units + c.copied_units;
     double bytes = (double)(units << ssd->unit_shift);
 
@@ -47,7 +48,7 @@ static void one_json(const Ssd *ssd, JsonWriter *w, uint32_t stream)
     json_double(w, "waf", c.host_bytes_written
                               ? bytes / (double)c.host_bytes_written
                               : 0);
-    json_u64(w, "units_dirty", ssd->placement.stream[stream].queue.n_unsafe);
+    json_u64(w, "units_dirty", ssd->placement->stream[stream].queue.n_unsafe);
     json_u64(w, "open_blocks", ssd_stream_open_blocks(ssd, stream));
     victims_json(ssd, w, &c);
     json_close(w, '}');
@@ -55,7 +56,8 @@ static void one_json(const Ssd *ssd, JsonWriter *w, uint32_t stream)
 
 void stream_json(const Ssd *ssd, JsonWriter *w)
 {
-    SsdStreamCounters c = since_reset(&ssd->placement.stream[ssd->l.n_streams]);
+    SsdStreamCounters c =
+        since_reset(&ssd->placement->stream[ssd->l.n_streams]);
 
     json_open(w, "streams", '[');
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
@@ -63,7 +65,7 @@ void stream_json(const Ssd *ssd, JsonWriter *w)
     }
     json_close(w, ']');
     json_open(w, "streams_merged", '{');
-    json_u64(w, "mixed_pages", ssd->placement.mixed_pages);
+    json_u64(w, "mixed_pages", ssd->placement->mixed_pages);
     victims_json(ssd, w, &c);
     json_close(w, '}');
 }

@@ -9,6 +9,11 @@
 #ifndef VSSD_FTL_JOURNAL_INTERNAL_H
 #define VSSD_FTL_JOURNAL_INTERNAL_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_JOURNAL
+#error "ftl/journal is above this component: docs/architecture.md"
+#endif
+
 #include "media/media-internal.h"
 #include "ssd-types.h"
 

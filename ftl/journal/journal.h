@@ -3,7 +3,13 @@
 #ifndef VSSD_FTL_JOURNAL_H
 #define VSSD_FTL_JOURNAL_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_JOURNAL
+#error "ftl/journal is above this component: docs/architecture.md"
+#endif
+
 #include "media/media.h"
+#include "journal/journal-internal.h"
 #include "ssd-internal.h"
 
 /* ---- meta.c ------------------------------------------------------------ */
@@ -23,7 +29,7 @@ static inline bool meta_in_nand(const Ssd *ssd, uint32_t page)
 /* The plane where the page lies. */
 static inline uint32_t meta_plane(const Ssd *ssd, uint32_t page)
 {
-    return ssd->media.stripe_plane[page % ssd->l.n_planes];
+    return ssd->media->stripe_plane[page % ssd->l.n_planes];
 }
 
 /* Nothing is under way (at creation, and when the power has gone). */

@@ -32,26 +32,26 @@ static NandCause cause_of(MetaOwner owner)
 
 static void tell_begins(Ssd *ssd, MetaOwner owner, uint32_t page)
 {
-    ssd->journal.client[owner]->begins(ssd, page);
+    ssd->journal->client[owner]->begins(ssd, page);
 }
 
 static void tell_written(Ssd *ssd, MetaOwner owner, uint32_t page)
 {
-    ssd->journal.client[owner]->written(ssd, page);
+    ssd->journal->client[owner]->written(ssd, page);
 }
 
 static void tell_read(Ssd *ssd, MetaOwner owner, uint32_t cookie)
 {
-    ssd->journal.client[owner]->read(ssd, cookie);
+    ssd->journal->client[owner]->read(ssd, cookie);
 }
 
 /* ---- writes ---------------------------------------------------------------------- */
 
 void meta_init(Ssd *ssd)
 {
-    g_clear_pointer(&ssd->journal.meta_read, g_free);
-    ssd->journal.n_meta_reads = 0;
-    ssd->journal.free_meta_read = NONE;
+    g_clear_pointer(&ssd->journal->meta_read, g_free);
+    ssd->journal->n_meta_reads = 0;
+    ssd->journal->free_meta_read = NONE;
 }
 
 /* Fill in the spare areas of a page of metadata. */
@@ -59,16 +59,16 @@ static void stamp(Ssd *ssd, uint32_t page, uint32_t first, OplogType type)
 {
     uint32_t lpn = meta_lpn(ssd, page);
 
-    ssd->journal.meta_version++;
+    ssd->journal->meta_version++;
     for (uint32_t k = 0; k < ssd->l.units_per_program; k++) {
         oplog_add(ssd->inspect.log, type, 2, lpn + k, ssd->now_ps, 0,
                   first + k);
-        ssd->media.spare_lpn[first + k] = lpn + k + 1;
-        if (ssd->media.spare_version) {
-            ssd->media.spare_version[first + k] = ssd->journal.meta_version;
+        ssd->media->spare_lpn[first + k] = lpn + k + 1;
+        if (ssd->media->spare_version) {
+            ssd->media->spare_version[first + k] = ssd->journal->meta_version;
         }
-        if (ssd->media.spare_stream) {
-            ssd->media.spare_stream[first + k] = 0;
+        if (ssd->media->spare_stream) {
+            ssd->media->spare_stream[first + k] = 0;
         }
     }
 }
@@ -89,7 +89,7 @@ static void settle(Ssd *ssd, uint32_t page, uint32_t first)
 
 static void send(Ssd *ssd, uint32_t j)
 {
-    PageJob *job = &ssd->media.job[j];
+    PageJob *job = &ssd->media->job[j];
     NandOp op = {
         .kind = NAND_PROGRAM,
         .cause = cause_of(job->owner),
@@ -99,7 +99,7 @@ static void send(Ssd *ssd, uint32_t j)
     };
 
     job->ppa = op.ppa.page;
-    ssd->media.plane[job->plane].meta_programs++;
+    ssd->media->plane[job->plane].meta_programs++;
     stamp(ssd, job->meta_page, job->ppa << ssd->page_units_shift, OPLOG_PLACE);
     tell_begins(ssd, job->owner, job->meta_page);
     faulty_submit(ssd, &op);
@@ -107,10 +107,10 @@ static void send(Ssd *ssd, uint32_t j)
 
 void meta_pump(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     bool more = meta_is_short(ssd, p);
 
-    while (p->meta_wait.head != NONE && !ssd->media.given_up &&
+    while (p->meta_wait.head != NONE && !ssd->media->given_up &&
            p->meta_programs < META_PROGRAMS_PER_PLANE &&
            block_can_take_page(ssd, plane, OPEN_META, 0)) {
         send(ssd, job_fifo_pop(ssd, &p->meta_wait));
@@ -127,24 +127,24 @@ void meta_write(Ssd *ssd, uint32_t page, MetaOwner owner)
     uint32_t j = job_take(ssd);
     uint32_t plane = meta_plane(ssd, page);
 
-    ssd->media.job[j].meta = true;
-    ssd->media.job[j].meta_page = page;
-    ssd->media.job[j].owner = (uint8_t)owner;
-    ssd->media.job[j].plane = plane;
-    ssd->media.job[j].ppa = NONE;
-    ssd->media.job[j].n = ssd->l.units_per_program;
-    job_fifo_push(ssd, &ssd->media.plane[plane].meta_wait, j);
+    ssd->media->job[j].meta = true;
+    ssd->media->job[j].meta_page = page;
+    ssd->media->job[j].owner = (uint8_t)owner;
+    ssd->media->job[j].plane = plane;
+    ssd->media->job[j].ppa = NONE;
+    ssd->media->job[j].n = ssd->l.units_per_program;
+    job_fifo_push(ssd, &ssd->media->plane[plane].meta_wait, j);
     meta_pump(ssd, plane);
 }
 
 void meta_page_done(Ssd *ssd, uint32_t j)
 {
-    PageJob job = ssd->media.job[j];
+    PageJob job = ssd->media->job[j];
 
     settle(ssd, job.meta_page, job.ppa << ssd->page_units_shift);
     job_give(ssd, j);
     block_page_done(ssd, page_block(ssd, job.ppa));
-    ssd->media.plane[job.plane].meta_programs--;
+    ssd->media->plane[job.plane].meta_programs--;
     ssd_wake(ssd, WORK_PLACEMENT, job.plane);
     tell_written(ssd, job.owner, job.meta_page);
     meta_pump(ssd, job.plane);
@@ -154,12 +154,12 @@ void meta_page_done(Ssd *ssd, uint32_t j)
 
 void meta_page_failed(Ssd *ssd, uint32_t j)
 {
-    uint32_t plane = ssd->media.job[j].plane;
+    uint32_t plane = ssd->media->job[j].plane;
 
-    ssd->media.plane[plane].meta_programs--;
-    ssd->media.job[j].ppa = NONE;
-    job_fifo_push(ssd, &ssd->media.plane[plane].meta_wait, j);
-    if (ssd->media.given_up) {
+    ssd->media->plane[plane].meta_programs--;
+    ssd->media->job[j].ppa = NONE;
+    job_fifo_push(ssd, &ssd->media->plane[plane].meta_wait, j);
+    if (ssd->media->given_up) {
         meta_give_up(ssd);
     }
 }
@@ -167,7 +167,7 @@ void meta_page_failed(Ssd *ssd, uint32_t j)
 bool meta_waits(const Ssd *ssd)
 {
     for (uint32_t i = 0; ssd->l.meta_units > 0 && i < ssd->l.n_planes; i++) {
-        if (ssd->media.plane[i].meta_wait.head != NONE) {
+        if (ssd->media->plane[i].meta_wait.head != NONE) {
             return true;
         }
     }
@@ -177,9 +177,9 @@ bool meta_waits(const Ssd *ssd)
 void meta_give_up(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        while (ssd->media.plane[i].meta_wait.head != NONE) {
-            uint32_t j = job_fifo_pop(ssd, &ssd->media.plane[i].meta_wait);
-            PageJob job = ssd->media.job[j];
+        while (ssd->media->plane[i].meta_wait.head != NONE) {
+            uint32_t j = job_fifo_pop(ssd, &ssd->media->plane[i].meta_wait);
+            PageJob job = ssd->media->job[j];
 
             job_give(ssd, j);
             tell_begins(ssd, job.owner, job.meta_page);
@@ -192,22 +192,22 @@ void meta_give_up(Ssd *ssd)
 
 static uint32_t read_take(Ssd *ssd)
 {
-    uint32_t i = ssd->journal.free_meta_read;
+    uint32_t i = ssd->journal->free_meta_read;
 
     if (i == NONE) {
-        uint32_t old = ssd->journal.n_meta_reads;
+        uint32_t old = ssd->journal->n_meta_reads;
 
-        ssd->journal.n_meta_reads = old ? old * 2 : 16;
-        ssd->journal.meta_read = g_renew(MetaRead, ssd->journal.meta_read,
-                                         ssd->journal.n_meta_reads);
-        for (i = ssd->journal.n_meta_reads; i-- > old;) {
-            ssd->journal.meta_read[i] =
-                (MetaRead){.next = ssd->journal.free_meta_read};
-            ssd->journal.free_meta_read = i;
+        ssd->journal->n_meta_reads = old ? old * 2 : 16;
+        ssd->journal->meta_read = g_renew(MetaRead, ssd->journal->meta_read,
+                                         ssd->journal->n_meta_reads);
+        for (i = ssd->journal->n_meta_reads; i-- > old;) {
+            ssd->journal->meta_read[i] =
+                (MetaRead){.next = ssd->journal->free_meta_read};
+            ssd->journal->free_meta_read = i;
         }
         i = old;
     }
-    ssd->journal.free_meta_read = ssd->journal.meta_read[i].next;
+    ssd->journal->free_meta_read = ssd->journal->meta_read[i].next;
     return i;
 }
 
@@ -216,7 +216,7 @@ static void read_run(Ssd *ssd, uint32_t i, const uint32_t *entry, uint32_t n)
 {
     NandOp op = {
         .kind = NAND_READ,
-        .cause = cause_of(ssd->journal.meta_read[i].owner),
+        .cause = cause_of(ssd->journal->meta_read[i].owner),
         .ppa = {ppu_page(ssd, entry[0] - 1)},
         .bytes = n << ssd->unit_shift,
         .cookie = i,
@@ -225,7 +225,7 @@ static void read_run(Ssd *ssd, uint32_t i, const uint32_t *entry, uint32_t n)
     for (uint32_t k = 0; k < n; k++) {
         op.parts |= unit_parts(ssd, entry[k] - 1);
     }
-    ssd->journal.meta_read[i].pending++;
+    ssd->journal->meta_read[i].pending++;
     faulty_submit(ssd, &op);
 }
 
@@ -236,7 +236,7 @@ void meta_read(Ssd *ssd, uint32_t page, uint32_t first, uint32_t n,
     uint32_t i = read_take(ssd);
     uint32_t from = 0;
 
-    ssd->journal.meta_read[i] =
+    ssd->journal->meta_read[i] =
         (MetaRead){.owner = (uint8_t)owner, .cookie = cookie};
     for (uint32_t k = 1; k <= n; k++) {
         if (k == n ||
@@ -249,12 +249,12 @@ void meta_read(Ssd *ssd, uint32_t page, uint32_t first, uint32_t n,
 
 void meta_read_done(Ssd *ssd, const NandOp *op)
 {
-    MetaRead *r = &ssd->journal.meta_read[op->cookie];
+    MetaRead *r = &ssd->journal->meta_read[op->cookie];
     MetaRead done = *r;
 
     if (--r->pending == 0) {
-        r->next = ssd->journal.free_meta_read;
-        ssd->journal.free_meta_read = op->cookie;
+        r->next = ssd->journal->free_meta_read;
+        ssd->journal->free_meta_read = op->cookie;
         tell_read(ssd, done.owner, done.cookie);
     }
 }
@@ -284,7 +284,7 @@ void meta_preload(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged)
     uint32_t ppa;
 
     if (meta_in_nand(ssd, page) ||
-        ssd->media.plane[plane].meta_wait.head != NONE) {
+        ssd->media->plane[plane].meta_wait.head != NONE) {
         return;
     }
     ppa = block_take_page(ssd, plane, OPEN_META, 0);

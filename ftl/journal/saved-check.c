@@ -5,7 +5,9 @@
  * As state-check.c, which calls it: a stream may be forged, and every number that
  * is used as an index must be looked at first.  Knows a drive at rest.
  */
+#include "journal/journal.h"
 #include "journal/saved.h"
+#include "media/media.h"
 #include "ssd-internal.h"
 #include "state/state-check.h"
 
@@ -15,26 +17,27 @@
 static bool check_entries(const Ssd *ssd, GError **error)
 {
     for (uint32_t page = 0; page < ssd->geo->n_pages; page++) {
-        uint64_t seq = ssd->media.spare_seq[page] & SEQ_MASK;
+        uint64_t seq = ssd->media->spare_seq[page] & SEQ_MASK;
 
-        if (ssd->media.block[page_block(ssd, page)].state == BLOCK_SAVED) {
-            seq = ssd->media.spare_version[page << ssd->page_units_shift];
+        if (ssd->media->block[page_block(ssd, page)].state == BLOCK_SAVED) {
+            seq = ssd->media->spare_version[page << ssd->page_units_shift];
         }
-        CHECK(ssd->media.spare_seq[page] >> SEQ_BITS < ssd->l.n_open &&
+        CHECK(ssd->media->spare_seq[page] >> SEQ_BITS < ssd->l.n_open &&
                   seq < MOST_SEQ,
               "a spare area");
     }
     for (uint64_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
-        uint64_t entry = ssd->journal.saved[lpn];
+        uint64_t entry = ssd->journal->saved[lpn];
 
         CHECK(entry & SAVED_MAPPED
                   ? (entry & ~SAVED_MAPPED) - 1 < ssd->l.raw_units
                   : entry <= MOST_VERSION,
               "a saved page");
-        CHECK(ssd->journal.floor[lpn] <= MOST_VERSION, "a trim");
+        CHECK(ssd->journal->floor[lpn] <= MOST_VERSION, "a trim");
     }
-    CHECK(ssd->media.prog_seq < MOST_SEQ && ssd->journal.saved_low < MOST_SEQ &&
-              ssd->journal.saved_queue.anchor_low < MOST_SEQ,
+    CHECK(ssd->media->prog_seq < MOST_SEQ &&
+              ssd->journal->saved_low < MOST_SEQ &&
+              ssd->journal->saved_queue.anchor_low < MOST_SEQ,
           "the count of programs");
     return true;
 }
@@ -44,26 +47,26 @@ static bool check_pages(const Ssd *ssd, GError **error)
     g_autofree uint32_t *live = g_new0(uint32_t, ssd->geo->n_blocks);
 
     for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
-        const SavedPage *sp = &ssd->journal.saved_page[k];
+        const SavedPage *sp = &ssd->journal->saved_page[k];
 
         CHECK(*(const uint8_t *)&sp->queued <= 1 &&
                   *(const uint8_t *)&sp->flying == 0 &&
                   *(const uint8_t *)&sp->changed <= 1 &&
-                  sp->serial <= ssd->journal.saved_queue.serial,
+                  sp->serial <= ssd->journal->saved_queue.serial,
               "a saved page");
         if (sp->page == NONE) {
             continue;
         }
         CHECK(sp->page < ssd->geo->n_pages &&
                   sp->page % ssd->l.pages_per_program == 0 &&
-                  ssd->media.block[page_block(ssd, sp->page)].state ==
+                  ssd->media->block[page_block(ssd, sp->page)].state ==
                       BLOCK_SAVED &&
                   saved_index(ssd, sp->page) == k,
               "a saved page");
         live[page_block(ssd, sp->page)]++;
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        const Block *block = &ssd->media.block[b];
+        const Block *block = &ssd->media->block[b];
 
         CHECK((block->state == BLOCK_SAVED) ==
                   (saved_has_block(ssd, b) && block->state != BLOCK_BAD),
@@ -81,18 +84,18 @@ static bool check_pages(const Ssd *ssd, GError **error)
 
 static bool check_queue(const Ssd *ssd, GError **error)
 {
-    const Saved *q = &ssd->journal.saved_queue;
+    const Saved *q = &ssd->journal->saved_queue;
     uint32_t before = NONE;
     uint32_t n = 0;
     uint32_t n_queued = 0;
 
     for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
-        n_queued += ssd->journal.saved_page[k].queued;
+        n_queued += ssd->journal->saved_page[k].queued;
     }
     for (uint32_t k = q->head; k != NONE;
-         k = ssd->journal.saved_page[k].next, n++) {
+         k = ssd->journal->saved_page[k].next, n++) {
         CHECK(k < ssd->l.n_saved && n < n_queued &&
-                  ssd->journal.saved_page[k].queued,
+                  ssd->journal->saved_page[k].queued,
               "the queue of saved pages");
         before = k;
     }
@@ -105,7 +108,7 @@ static bool check_queue(const Ssd *ssd, GError **error)
               *(const uint8_t *)&q->anchored <= 1,
           "saved pages are under way");
     for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
-        CHECK(ssd->journal.saved_flight[f].index == NONE,
+        CHECK(ssd->journal->saved_flight[f].index == NONE,
               "saved pages are under way");
     }
     return true;
@@ -116,12 +119,12 @@ static bool check_open(const Ssd *ssd, GError **error)
     uint32_t n_free = 0;
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        const Open *o = &ssd->journal.saved_open[i];
+        const Open *o = &ssd->journal->saved_open[i];
 
         CHECK(o->block == NONE ||
                   (o->block < ssd->geo->n_blocks &&
                    block_plane(ssd, o->block) == i &&
-                   ssd->media.block[o->block].state == BLOCK_SAVED &&
+                   ssd->media->block[o->block].state == BLOCK_SAVED &&
                    o->next_page > 0 &&
                    o->next_page < ssd->geo->pages_per_block &&
                    o->next_page % ssd->l.pages_per_program == 0 &&
@@ -129,10 +132,11 @@ static bool check_open(const Ssd *ssd, GError **error)
               "an open block of saved pages");
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        n_free += ssd->media.block[b].state == BLOCK_SAVED &&
-                  !ssd->media.block[b].bad && nand_next_page(ssd->nand, b) == 0;
+        n_free += ssd->media->block[b].state == BLOCK_SAVED &&
+                  !ssd->media->block[b].bad &&
+                  nand_next_page(ssd->nand, b) == 0;
     }
-    CHECK(!ssd->powered || n_free == ssd->journal.saved_queue.n_free,
+    CHECK(!ssd->powered || n_free == ssd->journal->saved_queue.n_free,
           "free blocks of saved pages");
     return true;
 }

@@ -7,6 +7,7 @@
  * newest pages say of them.  Knows nothing of what a saved page tells, or of who
  * waits for one (saved.c).
  */
+#include "journal/journal.h"
 #include "journal/saved.h"
 #include "media/media.h"
 #include "ssd-internal.h"
@@ -21,14 +22,14 @@ uint32_t saved_first_block(const Ssd *ssd, uint32_t plane)
 /* How many pages of the block have been taken. */
 uint32_t saved_pages_taken(const Ssd *ssd, uint32_t block)
 {
-    const Open *o = &ssd->journal.saved_open[block_plane(ssd, block)];
+    const Open *o = &ssd->journal->saved_open[block_plane(ssd, block)];
 
     return o->block == block ? o->next_page : nand_next_page(ssd->nand, block);
 }
 
 static bool is_free(const Ssd *ssd, uint32_t block)
 {
-    const Block *b = &ssd->media.block[block];
+    const Block *b = &ssd->media->block[block];
 
     return b->state == BLOCK_SAVED && !b->erasing && !b->bad &&
            b->pending == 0 && saved_pages_taken(ssd, block) == 0;
@@ -37,10 +38,10 @@ static bool is_free(const Ssd *ssd, uint32_t block)
 /* Takes no more pages, and all that it took are there. */
 static bool is_full(const Ssd *ssd, uint32_t block)
 {
-    const Block *b = &ssd->media.block[block];
+    const Block *b = &ssd->media->block[block];
 
     return b->state == BLOCK_SAVED && !b->erasing && b->pending == 0 &&
-           ssd->journal.saved_open[block_plane(ssd, block)].block != block &&
+           ssd->journal->saved_open[block_plane(ssd, block)].block != block &&
            saved_pages_taken(ssd, block) > 0;
 }
 
@@ -48,22 +49,22 @@ static bool is_full(const Ssd *ssd, uint32_t block)
  * be, in each plane. */
 void saved_find_blocks(Ssd *ssd)
 {
-    ssd->journal.saved_queue.n_free = 0;
+    ssd->journal->saved_queue.n_free = 0;
     for (uint32_t i = 0; saves(ssd) && i < ssd->l.n_planes; i++) {
         for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
             uint32_t block = saved_first_block(ssd, i) + k;
             uint32_t next = nand_next_page(ssd->nand, block);
 
-            if (ssd->media.block[block].state == BLOCK_BAD) {
+            if (ssd->media->block[block].state == BLOCK_BAD) {
                 continue;
             }
-            ssd->media.block[block].state = BLOCK_SAVED;
-            ssd->journal.saved_queue.n_free +=
-                next == 0 && !ssd->media.block[block].bad;
+            ssd->media->block[block].state = BLOCK_SAVED;
+            ssd->journal->saved_queue.n_free +=
+                next == 0 && !ssd->media->block[block].bad;
             if (next > 0 && next < ssd->geo->pages_per_block &&
-                !ssd->media.block[block].bad &&
-                ssd->journal.saved_open[i].block == NONE) {
-                ssd->journal.saved_open[i] = (Open){block, next};
+                !ssd->media->block[block].bad &&
+                ssd->journal->saved_open[i].block == NONE) {
+                ssd->journal->saved_open[i] = (Open){block, next};
             }
         }
     }
@@ -85,13 +86,13 @@ static uint32_t free_block_of(const Ssd *ssd, uint32_t plane)
  * is for the pages of the victim. */
 uint32_t saved_find_room(const Ssd *ssd, bool for_victim)
 {
-    const Saved *q = &ssd->journal.saved_queue;
+    const Saved *q = &ssd->journal->saved_queue;
     bool may_open = q->n_free > (for_victim ? 0 : 1);
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         uint32_t plane = (q->cursor + i) % ssd->l.n_planes;
 
-        if (ssd->journal.saved_open[plane].block != NONE ||
+        if (ssd->journal->saved_open[plane].block != NONE ||
             (may_open && free_block_of(ssd, plane) != NONE)) {
             return plane;
         }
@@ -101,17 +102,17 @@ uint32_t saved_find_room(const Ssd *ssd, bool for_victim)
 
 uint32_t saved_take_page(Ssd *ssd, uint32_t plane)
 {
-    Open *o = &ssd->journal.saved_open[plane];
+    Open *o = &ssd->journal->saved_open[plane];
     uint32_t page;
 
-    ssd->journal.saved_queue.cursor = (plane + 1) % ssd->l.n_planes;
+    ssd->journal->saved_queue.cursor = (plane + 1) % ssd->l.n_planes;
     if (o->block == NONE) {
         *o = (Open){free_block_of(ssd, plane), 0};
-        ssd->journal.saved_queue.n_free--;
+        ssd->journal->saved_queue.n_free--;
     }
     page = o->block * ssd->geo->pages_per_block + o->next_page;
     o->next_page += ssd->l.pages_per_program;
-    ssd->media.block[o->block].pending++;
+    ssd->media->block[o->block].pending++;
     if (o->next_page == ssd->geo->pages_per_block) {
         o->block = NONE;
     }
@@ -122,7 +123,7 @@ uint32_t saved_live_index(const Ssd *ssd, uint32_t page)
 {
     uint32_t index = saved_index(ssd, page);
 
-    return index != NONE && ssd->journal.saved_page[index].page == page ? index
+    return index != NONE && ssd->journal->saved_page[index].page == page ? index
                                                                         : NONE;
 }
 
@@ -134,39 +135,39 @@ bool saved_is_newest(const Ssd *ssd, uint32_t page)
 /* A block that is full and has nothing that counts. */
 void saved_erase_dead(Ssd *ssd, uint32_t block)
 {
-    Saved *q = &ssd->journal.saved_queue;
+    Saved *q = &ssd->journal->saved_queue;
     NandOp op = {
         .kind = NAND_ERASE,
         .cause = NAND_CAUSE_META,
         .ppa = {block * ssd->geo->pages_per_block},
     };
 
-    if (!is_full(ssd, block) || ssd->media.block[block].live > 0) {
+    if (!is_full(ssd, block) || ssd->media->block[block].live > 0) {
         return;
     }
     if (q->victim == block) {
         q->victim = NONE;
     }
-    if (ssd->media.block[block].bad) {
-        ssd->media.block[block].state = BLOCK_BAD;
+    if (ssd->media->block[block].bad) {
+        ssd->media->block[block].state = BLOCK_BAD;
         return;
     }
-    ssd->media.block[block].erasing = true;
+    ssd->media->block[block].erasing = true;
     q->n_erasing++;
     faulty_submit(ssd, &op);
 }
 
 void saved_choose_victim(Ssd *ssd)
 {
-    Saved *q = &ssd->journal.saved_queue;
+    Saved *q = &ssd->journal->saved_queue;
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
             uint32_t block = saved_first_block(ssd, i) + k;
 
             if (is_full(ssd, block) &&
-                (q->victim == NONE || ssd->media.block[block].live <
-                                          ssd->media.block[q->victim].live)) {
+                (q->victim == NONE || ssd->media->block[block].live <
+                                          ssd->media->block[q->victim].live)) {
                 q->victim = block;
             }
         }

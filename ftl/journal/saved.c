@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "journal/journal.h"
 #include "journal/saved.h"
 #include "lazymem.h"
 #include "media/media.h"
@@ -31,7 +32,7 @@
 
 static void saved_changed(Ssd *ssd, uint32_t lpn)
 {
-    ssd->journal.saved_page[lpn / ssd->l.saved_units].changed = true;
+    ssd->journal->saved_page[lpn / ssd->l.saved_units].changed = true;
 }
 
 /* ---- tables ------------------------------------------------------------------- */
@@ -53,30 +54,30 @@ void saved_create(Ssd *ssd)
     if (!saves(ssd)) {
         return;
     }
-    ssd->media.spare_seq = lazy_new(uint64_t, ssd->geo->n_pages);
-    ssd->journal.floor = lazy_new(uint64_t, ssd->l.user_units);
-    ssd->journal.saved = lazy_new(uint64_t, ssd->l.user_units);
-    ssd->journal.saved_flying = lazy_new(uint64_t, flying_entries(ssd));
-    ssd->journal.saved_page = g_new0(SavedPage, ssd->l.n_saved);
-    ssd->journal.saved_flight = g_new0(SavedFlight, ssd->l.n_saved_flights);
-    ssd->journal.saved_open = g_new0(Open, ssd->l.n_planes);
-    ssd->media.saved = &saved_client;
+    ssd->media->spare_seq = lazy_new(uint64_t, ssd->geo->n_pages);
+    ssd->journal->floor = lazy_new(uint64_t, ssd->l.user_units);
+    ssd->journal->saved = lazy_new(uint64_t, ssd->l.user_units);
+    ssd->journal->saved_flying = lazy_new(uint64_t, flying_entries(ssd));
+    ssd->journal->saved_page = g_new0(SavedPage, ssd->l.n_saved);
+    ssd->journal->saved_flight = g_new0(SavedFlight, ssd->l.n_saved_flights);
+    ssd->journal->saved_open = g_new0(Open, ssd->l.n_planes);
+    ssd->media->saved = &saved_client;
     saved_forget(ssd);
 }
 
 void saved_destroy(Ssd *ssd)
 {
-    lazy_free(ssd->media.spare_seq, ssd->geo->n_pages,
-              sizeof(*ssd->media.spare_seq));
-    lazy_free(ssd->journal.floor, ssd->l.user_units,
-              sizeof(*ssd->journal.floor));
-    lazy_free(ssd->journal.saved, ssd->l.user_units,
-              sizeof(*ssd->journal.saved));
-    lazy_free(ssd->journal.saved_flying, flying_entries(ssd),
-              sizeof(*ssd->journal.saved_flying));
-    g_free(ssd->journal.saved_page);
-    g_free(ssd->journal.saved_flight);
-    g_free(ssd->journal.saved_open);
+    lazy_free(ssd->media->spare_seq, ssd->geo->n_pages,
+              sizeof(*ssd->media->spare_seq));
+    lazy_free(ssd->journal->floor, ssd->l.user_units,
+              sizeof(*ssd->journal->floor));
+    lazy_free(ssd->journal->saved, ssd->l.user_units,
+              sizeof(*ssd->journal->saved));
+    lazy_free(ssd->journal->saved_flying, flying_entries(ssd),
+              sizeof(*ssd->journal->saved_flying));
+    g_free(ssd->journal->saved_page);
+    g_free(ssd->journal->saved_flight);
+    g_free(ssd->journal->saved_open);
 }
 
 uint64_t saved_memory(const Ssd *ssd)
@@ -85,14 +86,14 @@ uint64_t saved_memory(const Ssd *ssd)
                        : 2 * ssd->l.user_units * sizeof(uint64_t) +
                              flying_entries(ssd) * sizeof(uint64_t) +
                              (uint64_t)ssd->geo->n_pages *
-                                 sizeof(*ssd->media.spare_seq) +
-                             ssd->l.n_saved * sizeof(*ssd->journal.saved_page);
+                                 sizeof(*ssd->media->spare_seq) +
+                             ssd->l.n_saved * sizeof(*ssd->journal->saved_page);
 }
 
 /* Everything that memory knows. */
 void saved_forget(Ssd *ssd)
 {
-    ssd->journal.saved_queue = (Saved){
+    ssd->journal->saved_queue = (Saved){
         .head = NONE,
         .tail = NONE,
         .victim = NONE,
@@ -101,20 +102,20 @@ void saved_forget(Ssd *ssd)
         .waiting = {NONE, NONE},
         .closing = {NONE, NONE},
     };
-    lazy_clear(ssd->journal.floor, ssd->l.user_units,
-               sizeof(*ssd->journal.floor));
-    memset(ssd->journal.saved_page, 0,
-           ssd->l.n_saved * sizeof(*ssd->journal.saved_page));
+    lazy_clear(ssd->journal->floor, ssd->l.user_units,
+               sizeof(*ssd->journal->floor));
+    memset(ssd->journal->saved_page, 0,
+           ssd->l.n_saved * sizeof(*ssd->journal->saved_page));
     for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
-        ssd->journal.saved_page[k].page = NONE;
+        ssd->journal->saved_page[k].page = NONE;
     }
     for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
-        ssd->journal.saved_flight[f] =
+        ssd->journal->saved_flight[f] =
             (SavedFlight){.index = NONE, .page = NONE};
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        ssd->journal.saved_open[i].block = NONE;
-        ssd->journal.saved_open[i].next_page = 0;
+        ssd->journal->saved_open[i].block = NONE;
+        ssd->journal->saved_open[i].next_page = 0;
     }
 }
 
@@ -122,8 +123,8 @@ void saved_forget(Ssd *ssd)
 
 static uint64_t push(Ssd *ssd, uint32_t index)
 {
-    Saved *q = &ssd->journal.saved_queue;
-    SavedPage *sp = &ssd->journal.saved_page[index];
+    Saved *q = &ssd->journal->saved_queue;
+    SavedPage *sp = &ssd->journal->saved_page[index];
 
     if (!sp->queued) {
         sp->queued = true;
@@ -132,7 +133,7 @@ static uint64_t push(Ssd *ssd, uint32_t index)
         if (q->head == NONE) {
             q->head = index;
         } else {
-            ssd->journal.saved_page[q->tail].next = index;
+            ssd->journal->saved_page[q->tail].next = index;
         }
         q->tail = index;
     }
@@ -142,15 +143,15 @@ static uint64_t push(Ssd *ssd, uint32_t index)
 /* Everything that was asked for up to this serial is in NAND. */
 static uint64_t done_serial(const Ssd *ssd)
 {
-    const Saved *q = &ssd->journal.saved_queue;
+    const Saved *q = &ssd->journal->saved_queue;
     uint64_t first = q->serial + 1;
 
     if (q->head != NONE) {
-        first = ssd->journal.saved_page[q->head].serial;
+        first = ssd->journal->saved_page[q->head].serial;
     }
     for (uint32_t f = 0; q->n_flying > 0 && f < ssd->l.n_saved_flights; f++) {
-        if (ssd->journal.saved_flight[f].index != NONE) {
-            first = MIN(first, ssd->journal.saved_flight[f].serial);
+        if (ssd->journal->saved_flight[f].index != NONE) {
+            first = MIN(first, ssd->journal->saved_flight[f].serial);
         }
     }
     return first - 1;
@@ -160,30 +161,31 @@ static uint64_t done_serial(const Ssd *ssd)
  * is none. */
 static uint32_t pull(Ssd *ssd, bool of_victim)
 {
-    Saved *q = &ssd->journal.saved_queue;
+    Saved *q = &ssd->journal->saved_queue;
     uint32_t before = NONE;
     uint32_t k = q->head;
 
     while (k != NONE &&
-           (ssd->journal.saved_page[k].flying ||
-            (of_victim && (ssd->journal.saved_page[k].page == NONE ||
-                           page_block(ssd, ssd->journal.saved_page[k].page) !=
+           (ssd->journal->saved_page[k].flying ||
+            (of_victim && (ssd->journal->saved_page[k].page == NONE ||
+                           page_block(ssd, ssd->journal->saved_page[k].page) !=
                                q->victim)))) {
         before = k;
-        k = ssd->journal.saved_page[k].next;
+        k = ssd->journal->saved_page[k].next;
     }
     if (k == NONE) {
         return NONE;
     }
     if (before == NONE) {
-        q->head = ssd->journal.saved_page[k].next;
+        q->head = ssd->journal->saved_page[k].next;
     } else {
-        ssd->journal.saved_page[before].next = ssd->journal.saved_page[k].next;
+        ssd->journal->saved_page[before].next =
+            ssd->journal->saved_page[k].next;
     }
     if (q->tail == k) {
         q->tail = before;
     }
-    ssd->journal.saved_page[k].queued = false;
+    ssd->journal->saved_page[k].queued = false;
     return k;
 }
 
@@ -192,7 +194,7 @@ static uint32_t pull(Ssd *ssd, bool of_victim)
 /* See that blocks are free: one in each plane on average, and at least two. */
 static void clean(Ssd *ssd)
 {
-    Saved *q = &ssd->journal.saved_queue;
+    Saved *q = &ssd->journal->saved_queue;
     uint32_t page;
 
     while (q->victim == NONE &&
@@ -206,7 +208,7 @@ static void clean(Ssd *ssd)
              i += ssd->l.pages_per_program) {
             uint32_t index = saved_live_index(ssd, page + i);
 
-            if (index != NONE && !ssd->journal.saved_page[index].flying) {
+            if (index != NONE && !ssd->journal->saved_page[index].flying) {
                 push(ssd, index);
             }
         }
@@ -218,7 +220,7 @@ static void clean(Ssd *ssd)
 
 static uint64_t *flight_entries(Ssd *ssd, uint32_t f)
 {
-    return &ssd->journal.saved_flying[(size_t)f * ssd->l.saved_units];
+    return &ssd->journal->saved_flying[(size_t)f * ssd->l.saved_units];
 }
 
 static uint32_t units_of(const Ssd *ssd, uint32_t index, uint64_t *first)
@@ -238,9 +240,9 @@ static void capture(Ssd *ssd, uint32_t index, uint64_t *entry)
         uint32_t in_nand = ssd->nand_entry(ssd, (uint32_t)first + i);
 
         entry[i] =
-            in_nand ? SAVED_MAPPED | in_nand : ssd->journal.floor[first + i];
+            in_nand ? SAVED_MAPPED | in_nand : ssd->journal->floor[first + i];
     }
-    ssd->journal.saved_page[index].changed = false;
+    ssd->journal->saved_page[index].changed = false;
 }
 
 static bool is_anchor(const Ssd *ssd, uint32_t index)
@@ -251,7 +253,7 @@ static bool is_anchor(const Ssd *ssd, uint32_t index)
 static uint32_t free_flight(const Ssd *ssd)
 {
     for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
-        if (ssd->journal.saved_flight[f].index == NONE) {
+        if (ssd->journal->saved_flight[f].index == NONE) {
             return f;
         }
     }
@@ -261,19 +263,19 @@ static uint32_t free_flight(const Ssd *ssd)
 /* The spare area of a flight's page. */
 static void stamp(Ssd *ssd, uint32_t f)
 {
-    const SavedFlight *fl = &ssd->journal.saved_flight[f];
+    const SavedFlight *fl = &ssd->journal->saved_flight[f];
     uint32_t first = fl->page << ssd->page_units_shift;
 
     for (uint32_t i = 0; i < ssd->l.units_per_program; i++) {
-        ssd->media.spare_lpn[first + i] = SPARE_NONE;
+        ssd->media->spare_lpn[first + i] = SPARE_NONE;
     }
-    ssd->media.spare_lpn[first] = (uint32_t)ssd->l.user_units + fl->index + 1;
-    ssd->media.spare_version[first] = fl->seq;
+    ssd->media->spare_lpn[first] = (uint32_t)ssd->l.user_units + fl->index + 1;
+    ssd->media->spare_version[first] = fl->seq;
 }
 
 static void send(Ssd *ssd, uint32_t f, uint32_t plane)
 {
-    SavedFlight *fl = &ssd->journal.saved_flight[f];
+    SavedFlight *fl = &ssd->journal->saved_flight[f];
     NandOp op = {
         .kind = NAND_PROGRAM,
         .cause = NAND_CAUSE_META,
@@ -290,19 +292,19 @@ static void send(Ssd *ssd, uint32_t f, uint32_t plane)
 static void begin_flight(Ssd *ssd, uint32_t index, uint32_t plane)
 {
     uint32_t f = free_flight(ssd);
-    SavedPage *sp = &ssd->journal.saved_page[index];
+    SavedPage *sp = &ssd->journal->saved_page[index];
 
-    ssd->journal.saved_flight[f] = (SavedFlight){
+    ssd->journal->saved_flight[f] = (SavedFlight){
         .serial = sp->serial,
-        .seq = ++ssd->media.prog_seq,
+        .seq = ++ssd->media->prog_seq,
         .index = index,
-        .low = ssd->journal.saved_queue.anchor_low,
-        .ends = ssd->journal.saved_queue.anchored
-                    ? ssd->journal.saved_queue.n_begun
+        .low = ssd->journal->saved_queue.anchor_low,
+        .ends = ssd->journal->saved_queue.anchored
+                    ? ssd->journal->saved_queue.n_begun
                     : 0,
     };
     sp->flying = true;
-    ssd->journal.saved_queue.n_flying++;
+    ssd->journal->saved_queue.n_flying++;
     capture(ssd, index, flight_entries(ssd, f));
     send(ssd, f, plane);
 }
@@ -310,27 +312,27 @@ static void begin_flight(Ssd *ssd, uint32_t index, uint32_t plane)
 /* The flight has ended: its page is the newest of its index. */
 static void land(Ssd *ssd, uint32_t f)
 {
-    SavedFlight *fl = &ssd->journal.saved_flight[f];
-    SavedPage *sp = &ssd->journal.saved_page[fl->index];
+    SavedFlight *fl = &ssd->journal->saved_flight[f];
+    SavedPage *sp = &ssd->journal->saved_page[fl->index];
     uint32_t old = sp->page;
     uint64_t first;
     uint32_t n = units_of(ssd, fl->index, &first);
 
-    memcpy(&ssd->journal.saved[first], flight_entries(ssd, f),
+    memcpy(&ssd->journal->saved[first], flight_entries(ssd, f),
            n * sizeof(uint64_t));
     sp->page = fl->page;
     sp->seq = fl->seq;
     sp->flying = false;
     if (is_anchor(ssd, fl->index)) {
-        ssd->journal.saved_low = fl->low;
-        ssd->journal.saved_queue.n_ended =
-            MAX(ssd->journal.saved_queue.n_ended, fl->ends);
+        ssd->journal->saved_low = fl->low;
+        ssd->journal->saved_queue.n_ended =
+            MAX(ssd->journal->saved_queue.n_ended, fl->ends);
     }
-    ssd->media.block[page_block(ssd, fl->page)].live++;
+    ssd->media->block[page_block(ssd, fl->page)].live++;
     fl->index = NONE;
-    ssd->journal.saved_queue.n_flying--;
+    ssd->journal->saved_queue.n_flying--;
     if (old != NONE) {
-        ssd->media.block[page_block(ssd, old)].live--;
+        ssd->media->block[page_block(ssd, old)].live--;
         saved_erase_dead(ssd, page_block(ssd, old));
     }
 }
@@ -338,7 +340,7 @@ static void land(Ssd *ssd, uint32_t f)
 /* Does somebody wait for pages to be written? */
 static bool wanted(const Ssd *ssd)
 {
-    const Saved *q = &ssd->journal.saved_queue;
+    const Saved *q = &ssd->journal->saved_queue;
 
     return q->waiting.head != NONE || q->held_head != NONE ||
            q->victim != NONE || q->n_ended != q->n_begun;
@@ -347,7 +349,7 @@ static bool wanted(const Ssd *ssd)
 /* A flight whose program failed tries again; else a page of the queue goes. */
 static bool send_one(Ssd *ssd)
 {
-    Saved *q = &ssd->journal.saved_queue;
+    Saved *q = &ssd->journal->saved_queue;
     uint32_t plane = saved_find_room(ssd, false);
     bool of_victim = plane == NONE;
     uint32_t index;
@@ -358,10 +360,10 @@ static bool send_one(Ssd *ssd)
     if (plane == NONE) {
         return false;
     }
-    for (uint32_t f = 0; ssd->media.may_fail && f < ssd->l.n_saved_flights;
+    for (uint32_t f = 0; ssd->media->may_fail && f < ssd->l.n_saved_flights;
          f++) {
-        if (ssd->journal.saved_flight[f].index != NONE &&
-            ssd->journal.saved_flight[f].page == NONE) {
+        if (ssd->journal->saved_flight[f].index != NONE &&
+            ssd->journal->saved_flight[f].page == NONE) {
             send(ssd, f, plane);
             return true;
         }
@@ -381,10 +383,10 @@ static bool send_one(Ssd *ssd)
  * went bad, or the power went too often.  The drive takes no more. */
 static void give_up(Ssd *ssd)
 {
-    Saved *q = &ssd->journal.saved_queue;
+    Saved *q = &ssd->journal->saved_queue;
     uint32_t cmd;
 
-    ssd->media.read_only = true;
+    ssd->media->read_only = true;
     q->victim = NONE;
     q->n_ended = q->n_begun;
     while ((cmd = fifo_pop(ssd, &q->waiting)) != NONE ||
@@ -397,17 +399,17 @@ static void give_up(Ssd *ssd)
 static bool array_works(const Ssd *ssd)
 {
     for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
-        if (ssd->journal.saved_flight[f].index != NONE &&
-            ssd->journal.saved_flight[f].page != NONE) {
+        if (ssd->journal->saved_flight[f].index != NONE &&
+            ssd->journal->saved_flight[f].page != NONE) {
             return true;
         }
     }
-    return ssd->journal.saved_queue.n_erasing > 0;
+    return ssd->journal->saved_queue.n_erasing > 0;
 }
 
 static void pump(Ssd *ssd)
 {
-    Saved *q = &ssd->journal.saved_queue;
+    Saved *q = &ssd->journal->saved_queue;
 
     while (wanted(ssd) && send_one(ssd)) {
     }
@@ -420,7 +422,7 @@ static void pump(Ssd *ssd)
 /* Whoever has waited long enough goes on. */
 static void release(Ssd *ssd)
 {
-    Saved *q = &ssd->journal.saved_queue;
+    Saved *q = &ssd->journal->saved_queue;
     uint64_t done = done_serial(ssd);
 
     while (q->waiting.head != NONE &&
@@ -431,10 +433,10 @@ static void release(Ssd *ssd)
         cmd_finish(ssd, cmd, ssd->commands.cmd[cmd].status);
     }
     while (q->held_head != NONE &&
-           ssd->media.block[q->held_head].hold <= done) {
+           ssd->media->block[q->held_head].hold <= done) {
         uint32_t block = q->held_head;
 
-        q->held_head = ssd->media.block[block].next;
+        q->held_head = ssd->media->block[block].next;
         ssd_wake(ssd, WORK_GC_RELEASE, block);
     }
 }
@@ -445,12 +447,12 @@ static void release(Ssd *ssd)
  * of it. */
 static uint64_t low_seq(const Ssd *ssd)
 {
-    uint64_t first = ssd->media.prog_seq + 1;
+    uint64_t first = ssd->media->prog_seq + 1;
 
-    for (uint32_t j = 0; j < ssd->media.n_jobs; j++) {
-        if (ssd->media.job[j].active && ssd->media.job[j].ppa != NONE) {
-            first = MIN(first,
-                        ssd->media.spare_seq[ssd->media.job[j].ppa] & SEQ_MASK);
+    for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
+        if (ssd->media->job[j].active && ssd->media->job[j].ppa != NONE) {
+            first = MIN(first, ssd->media->spare_seq[ssd->media->job[j].ppa] &
+                                   SEQ_MASK);
         }
     }
     return first - 1;
@@ -458,14 +460,14 @@ static uint64_t low_seq(const Ssd *ssd)
 
 static void begin_checkpoint(Ssd *ssd)
 {
-    Saved *q = &ssd->journal.saved_queue;
+    Saved *q = &ssd->journal->saved_queue;
 
     q->n_begun++;
     q->low = low_seq(ssd);
     q->data_pages = 0;
     q->anchored = false;
     for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
-        if (ssd->journal.saved_page[k].changed) {
+        if (ssd->journal->saved_page[k].changed) {
             push(ssd, k);
         }
     }
@@ -475,7 +477,7 @@ static void begin_checkpoint(Ssd *ssd)
 /* The present checkpoint gets on, or the next one is begun. */
 static void step_checkpoint(Ssd *ssd)
 {
-    Saved *q = &ssd->journal.saved_queue;
+    Saved *q = &ssd->journal->saved_queue;
 
     if (q->n_ended == q->n_begun &&
         (q->data_pages >= ssd->cfg->checkpoint_pages ||
@@ -493,10 +495,10 @@ static void step_checkpoint(Ssd *ssd)
 
 static void page_done(Ssd *ssd)
 {
-    ssd->journal.saved_queue.data_pages++;
+    ssd->journal->saved_queue.data_pages++;
     if (has_checkpoints(ssd) && ssd->commands.submitted &&
-        ssd->journal.saved_queue.data_pages >= ssd->cfg->checkpoint_pages &&
-        !ssd->media.read_only) {
+        ssd->journal->saved_queue.data_pages >= ssd->cfg->checkpoint_pages &&
+        !ssd->media->read_only) {
         step_checkpoint(ssd);
         pump(ssd);
     }
@@ -505,7 +507,7 @@ static void page_done(Ssd *ssd)
 /* A shutdown waits for a checkpoint that begins now or later. */
 static bool close_drive(Ssd *ssd, uint32_t cmd)
 {
-    Saved *q = &ssd->journal.saved_queue;
+    Saved *q = &ssd->journal->saved_queue;
 
     ssd->commands.cmd[cmd].next_lpn = q->n_begun + 1;
     fifo_push(ssd, &q->closing, cmd);
@@ -516,7 +518,7 @@ static bool close_drive(Ssd *ssd, uint32_t cmd)
 
 static void end_closing(Ssd *ssd)
 {
-    Saved *q = &ssd->journal.saved_queue;
+    Saved *q = &ssd->journal->saved_queue;
 
     while (q->closing.head != NONE &&
            ssd->commands.cmd[q->closing.head].next_lpn <= q->n_ended) {
@@ -530,32 +532,32 @@ static void end_closing(Ssd *ssd)
 /* Without time: each page that has something to say is the next of a block. */
 void saved_preload(Ssd *ssd)
 {
-    Saved *q = &ssd->journal.saved_queue;
+    Saved *q = &ssd->journal->saved_queue;
 
-    q->low = ssd->media.prog_seq;
+    q->low = ssd->media->prog_seq;
     q->anchor_low = q->low;
-    ssd->journal.saved_page[ssd->l.n_saved - 1].changed = true;
+    ssd->journal->saved_page[ssd->l.n_saved - 1].changed = true;
     for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
         uint32_t plane = saved_find_room(ssd, true);
         uint32_t f = free_flight(ssd);
 
-        if (!ssd->journal.saved_page[k].changed) {
+        if (!ssd->journal->saved_page[k].changed) {
             continue;
         }
         if (plane == NONE) {
             return; /* too many blocks were bad from the beginning */
         }
         q->n_flying++;
-        ssd->journal.saved_flight[f] = (SavedFlight){
-            .seq = ++ssd->media.prog_seq, .index = k, .low = q->anchor_low};
+        ssd->journal->saved_flight[f] = (SavedFlight){
+            .seq = ++ssd->media->prog_seq, .index = k, .low = q->anchor_low};
         capture(ssd, k, flight_entries(ssd, f));
-        ssd->journal.saved_flight[f].page = saved_take_page(ssd, plane);
+        ssd->journal->saved_flight[f].page = saved_take_page(ssd, plane);
         stamp(ssd, f);
         for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
-            nand_preload_page(ssd->nand,
-                              (NandPpa){ssd->journal.saved_flight[f].page + i});
+            nand_preload_page(
+                ssd->nand, (NandPpa){ssd->journal->saved_flight[f].page + i});
         }
-        ssd->media.block[page_block(ssd, ssd->journal.saved_flight[f].page)]
+        ssd->media->block[page_block(ssd, ssd->journal->saved_flight[f].page)]
             .pending--;
         land(ssd, f);
     }
@@ -575,18 +577,18 @@ static void go_on(Ssd *ssd)
 
 void saved_program_done(Ssd *ssd, const NandOp *op)
 {
-    SavedFlight *fl = &ssd->journal.saved_flight[op->cookie];
+    SavedFlight *fl = &ssd->journal->saved_flight[op->cookie];
     uint32_t block = page_block(ssd, op->ppa.page);
 
-    ssd->media.block[block].pending--;
+    ssd->media->block[block].pending--;
     if (op->status == NAND_FAILED) {
-        ssd->media.spare_lpn[op->ppa.page << ssd->page_units_shift] =
+        ssd->media->spare_lpn[op->ppa.page << ssd->page_units_shift] =
             SPARE_NONE;
-        ssd->media.block[block].bad = true;
-        ssd->media.n_grown_bad++;
+        ssd->media->block[block].bad = true;
+        ssd->media->n_grown_bad++;
         fl->page = NONE;
-        if (ssd->journal.saved_open[block_plane(ssd, block)].block == block) {
-            ssd->journal.saved_open[block_plane(ssd, block)].block = NONE;
+        if (ssd->journal->saved_open[block_plane(ssd, block)].block == block) {
+            ssd->journal->saved_open[block_plane(ssd, block)].block = NONE;
         }
     } else {
         land(ssd, op->cookie);
@@ -599,13 +601,13 @@ void saved_erase_done(Ssd *ssd, const NandOp *op)
 {
     uint32_t block = page_block(ssd, op->ppa.page);
 
-    ssd->media.block[block].erasing = false;
-    ssd->journal.saved_queue.n_erasing--;
+    ssd->media->block[block].erasing = false;
+    ssd->journal->saved_queue.n_erasing--;
     if (op->status == NAND_FAILED) {
-        ssd->media.block[block].state = BLOCK_BAD;
-        ssd->media.n_grown_bad++;
+        ssd->media->block[block].state = BLOCK_BAD;
+        ssd->media->n_grown_bad++;
     } else {
-        ssd->journal.saved_queue.n_free++;
+        ssd->journal->saved_queue.n_free++;
     }
     go_on(ssd);
 }
@@ -614,21 +616,21 @@ void saved_erase_done(Ssd *ssd, const NandOp *op)
 
 void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version)
 {
-    Saved *q = &ssd->journal.saved_queue;
+    Saved *q = &ssd->journal->saved_queue;
     uint64_t serial = push(ssd, lpn / ssd->l.saved_units);
 
-    ssd->journal.floor[lpn] = version + 1;
+    ssd->journal->floor[lpn] = version + 1;
     q->trim_serial = MAX(q->trim_serial, serial);
 }
 
 /* A Flush, or a write that waits for a unit that was trimmed meanwhile. */
 bool saved_flush(Ssd *ssd, uint32_t cmd)
 {
-    Saved *q = &ssd->journal.saved_queue;
+    Saved *q = &ssd->journal->saved_queue;
 
     if (has_checkpoints(ssd) &&
         ssd->commands.cmd[cmd].req.op == SSD_OP_SHUTDOWN &&
-        !ssd->media.read_only) {
+        !ssd->media->read_only) {
         return close_drive(ssd, cmd);
     }
     if (!saves(ssd) || done_serial(ssd) >= q->trim_serial) {
@@ -647,8 +649,8 @@ bool saved_flush(Ssd *ssd, uint32_t cmd)
  */
 bool saved_holds(Ssd *ssd, uint32_t block)
 {
-    Saved *q = &ssd->journal.saved_queue;
-    Block *b = &ssd->media.block[block];
+    Saved *q = &ssd->journal->saved_queue;
+    Block *b = &ssd->media->block[block];
 
     if (!saves(ssd) || done_serial(ssd) >= q->trim_serial ||
         (b->hold > 0 && b->hold <= done_serial(ssd))) {
@@ -661,10 +663,10 @@ bool saved_holds(Ssd *ssd, uint32_t block)
         if (q->held_head == NONE) {
             q->held_head = block;
         } else {
-            ssd->media.block[q->held_tail].next = block;
+            ssd->media->block[q->held_tail].next = block;
         }
         q->held_tail = block;
-        ssd->media.plane[block_plane(ssd, block)].gc.trims++;
+        ssd->media->plane[block_plane(ssd, block)].gc.trims++;
         /* No more than that: cleaning, which calls, must not be called. */
         pump(ssd);
     }
@@ -678,17 +680,17 @@ void saved_power_lost(Ssd *ssd)
     uint32_t n = ssd->l.units_per_program;
 
     for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
-        const SavedFlight *fl = &ssd->journal.saved_flight[f];
+        const SavedFlight *fl = &ssd->journal->saved_flight[f];
 
         for (uint32_t i = 0; fl->index != NONE && fl->page != NONE && i < n;
              i++) {
-            ssd->media.spare_lpn[(fl->page << ssd->page_units_shift) + i] =
+            ssd->media->spare_lpn[(fl->page << ssd->page_units_shift) + i] =
                 SPARE_NONE;
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
-            Block *b = &ssd->media.block[saved_first_block(ssd, i) + k];
+            Block *b = &ssd->media->block[saved_first_block(ssd, i) + k];
 
             if (b->erasing) {
                 block_wipe_spare(ssd, saved_first_block(ssd, i) + k);
@@ -705,23 +707,23 @@ void saved_power_lost(Ssd *ssd)
 void saved_found(Ssd *ssd, uint32_t page)
 {
     uint32_t index = saved_index(ssd, page);
-    uint64_t seq = ssd->media.spare_version[page << ssd->page_units_shift];
+    uint64_t seq = ssd->media->spare_version[page << ssd->page_units_shift];
     SavedPage *sp;
 
     if (index == NONE) {
         return;
     }
-    sp = &ssd->journal.saved_page[index];
+    sp = &ssd->journal->saved_page[index];
     if (sp->page != NONE && sp->seq > seq) {
         return;
     }
     if (sp->page != NONE) {
-        ssd->media.block[page_block(ssd, sp->page)].live--;
+        ssd->media->block[page_block(ssd, sp->page)].live--;
     }
     sp->page = page;
     sp->seq = seq;
-    ssd->media.prog_seq = MAX(ssd->media.prog_seq, seq);
-    ssd->media.block[page_block(ssd, page)].live++;
+    ssd->media->prog_seq = MAX(ssd->media->prog_seq, seq);
+    ssd->media->block[page_block(ssd, page)].live++;
 }
 
 uint64_t saved_loaded(Ssd *ssd, uint32_t page)
@@ -735,15 +737,15 @@ uint64_t saved_loaded(Ssd *ssd, uint32_t page)
         return 0;
     }
     if (is_anchor(ssd, index)) {
-        low = ssd->journal.saved_low;
-        ssd->media.prog_seq = MAX(ssd->media.prog_seq, low);
+        low = ssd->journal->saved_low;
+        ssd->media->prog_seq = MAX(ssd->media->prog_seq, low);
     }
     n = units_of(ssd, index, &first);
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t entry = ssd->journal.saved[first + i];
+        uint64_t entry = ssd->journal->saved[first + i];
 
         if (entry && !(entry & SAVED_MAPPED)) {
-            ssd->journal.floor[first + i] = entry;
+            ssd->journal->floor[first + i] = entry;
         }
     }
     return low;
@@ -753,11 +755,11 @@ uint64_t saved_loaded(Ssd *ssd, uint32_t page)
 static void mark_changed(Ssd *ssd)
 {
     for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
-        ssd->journal.saved_page[k].changed = false;
+        ssd->journal->saved_page[k].changed = false;
     }
     for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
         uint64_t now = ssd->l2p.entry[lpn] ? SAVED_MAPPED | ssd->l2p.entry[lpn]
-                                     : ssd->journal.floor[lpn];
+                                     : ssd->journal->floor[lpn];
 
         if (now != saved_entry(ssd, lpn)) {
             saved_changed(ssd, lpn);
@@ -768,7 +770,7 @@ static void mark_changed(Ssd *ssd)
 void saved_ready(Ssd *ssd, uint64_t low)
 {
     if (has_checkpoints(ssd)) {
-        ssd->journal.saved_queue.anchor_low = low;
+        ssd->journal->saved_queue.anchor_low = low;
         mark_changed(ssd);
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {

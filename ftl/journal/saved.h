@@ -5,6 +5,12 @@
 #ifndef VSSD_FTL_SAVED_H
 #define VSSD_FTL_SAVED_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_JOURNAL
+#error "ftl/journal is above this component: docs/architecture.md"
+#endif
+
+#include "journal/journal.h"
 #include "media/media.h"
 #include "ssd-internal.h"
 
@@ -18,7 +24,7 @@
  * none. */
 static inline uint32_t saved_index(const Ssd *ssd, uint32_t page)
 {
-    uint32_t spare = ssd->media.spare_lpn[page << ssd->page_units_shift];
+    uint32_t spare = ssd->media->spare_lpn[page << ssd->page_units_shift];
 
     return spare > ssd->l.user_units ? spare - 1 - (uint32_t)ssd->l.user_units
                                      : NONE;
@@ -36,9 +42,9 @@ void saved_erase_done(Ssd *ssd, const NandOp *op);
 /* What the saved page in NAND says of the unit; 0: nothing. */
 static inline uint64_t saved_entry(const Ssd *ssd, uint32_t lpn)
 {
-    return ssd->journal.saved_page[lpn / ssd->l.saved_units].page == NONE
+    return ssd->journal->saved_page[lpn / ssd->l.saved_units].page == NONE
                ? 0
-               : ssd->journal.saved[lpn];
+               : ssd->journal->saved[lpn];
 }
 
 /* Does the page hold a saved page, and is that the newest of its index? */

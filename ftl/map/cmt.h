@@ -15,6 +15,11 @@
 #ifndef VSSD_FTL_CMT_H
 #define VSSD_FTL_CMT_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_MAP
+#error "ftl/map is above this component: docs/architecture.md"
+#endif
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <glib.h>

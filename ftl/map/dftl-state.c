@@ -52,7 +52,7 @@ const StateStruct cmt_struct = {"Cmt", cmt_rows, G_N_ELEMENTS(cmt_rows),
 
 bool dftl_state(Ssd *ssd, State *s)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     uint64_t counts[N_COUNTS] = {
         [N_ENTRIES] = d->cmt.most,
         [N_BUCKETS] = d->cmt.n_buckets,
@@ -83,7 +83,7 @@ bool dftl_state(Ssd *ssd, State *s)
 /* Every dirty entry is in the list of its page, once. */
 static bool check_dirty(const Ssd *ssd, GError **error)
 {
-    const Dftl *d = ssd->map.policy_data;
+    const Dftl *d = ssd->map->policy_data;
     uint32_t dirty = 0;
     uint32_t listed = 0;
 
@@ -114,7 +114,7 @@ static bool check_dirty(const Ssd *ssd, GError **error)
 static bool check_fifo(const Ssd *ssd, const PageFifo *f, uint32_t *n,
                        GError **error)
 {
-    const Dftl *d = ssd->map.policy_data;
+    const Dftl *d = ssd->map->policy_data;
     uint32_t last = NONE;
 
     for (uint32_t p = f->head; p != NONE; p = d->page[p].next) {
@@ -129,7 +129,7 @@ static bool check_fifo(const Ssd *ssd, const PageFifo *f, uint32_t *n,
 
 static bool check_pages(const Ssd *ssd, GError **error)
 {
-    const Dftl *d = ssd->map.policy_data;
+    const Dftl *d = ssd->map->policy_data;
     bool rests = ssd_at_rest(ssd);
     uint32_t evicted = 0;
     uint32_t listed = 0;
@@ -167,7 +167,7 @@ static bool check_pages(const Ssd *ssd, GError **error)
 
 static bool check_waiters(const Ssd *ssd, GError **error)
 {
-    const Dftl *d = ssd->map.policy_data;
+    const Dftl *d = ssd->map->policy_data;
     uint32_t n_free = 0;
 
     for (uint32_t i = d->free_waiter; i != NONE; i = d->waiter[i].next) {
@@ -181,7 +181,7 @@ static bool check_waiters(const Ssd *ssd, GError **error)
 
 bool dftl_check(const Ssd *ssd, GError **error)
 {
-    const Dftl *d = ssd->map.policy_data;
+    const Dftl *d = ssd->map->policy_data;
 
     CHECK(cmt_check(&d->cmt, ssd->l.user_units), "the cache");
     return check_dirty(ssd, error) && check_pages(ssd, error) &&
@@ -192,7 +192,7 @@ bool dftl_check(const Ssd *ssd, GError **error)
 
 void dftl_json(const Ssd *ssd, JsonWriter *w)
 {
-    const Dftl *d = ssd->map.policy_data;
+    const Dftl *d = ssd->map->policy_data;
     const DftlStats *s = &d->stats;
 
     json_u64(w, "cache_entries", d->cmt.most);

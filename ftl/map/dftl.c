@@ -26,12 +26,14 @@
  * command: reads end by themselves, and programs wait for cleaning only, which
  * waits for nothing of this.  So it cannot come to a standstill.
  */
+#include "buffer/buffer.h"
 #include "commands.h"
 #include "journal/journal.h"
 #include "map/dftl.h"
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/aged-ops.h"
+#include "media/media.h"
 #include "ssd-internal.h"
 
 #define CACHE_ENTRY_BYTES 8 /* a unit's number and its address */
@@ -89,7 +91,7 @@ static void waiters_grow(Dftl *d)
 
 static void wait_for(Ssd *ssd, uint32_t *list, DftlWaiter w)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     uint32_t i;
 
     if (d->free_waiter == NONE) {
@@ -143,7 +145,7 @@ static bool take_waiter(Dftl *d, uint32_t *list, DftlWaiter *w)
 
 static void settle_all(Ssd *ssd, uint32_t *list)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     uint32_t taken = reversed(d, *list);
     DftlWaiter w;
 
@@ -157,7 +159,7 @@ static void settle_all(Ssd *ssd, uint32_t *list)
 
 static void make_dirty(Ssd *ssd, uint32_t i)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     CmtEntry *e = &d->cmt.entry[i];
     DftlPage *p = &d->page[page_of(ssd, e->lpn)];
 
@@ -175,7 +177,7 @@ static void make_dirty(Ssd *ssd, uint32_t i)
 
 static void make_clean(Ssd *ssd, uint32_t i)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     CmtEntry *e = &d->cmt.entry[i];
 
     if (!e->dirty) {
@@ -197,7 +199,7 @@ static void make_clean(Ssd *ssd, uint32_t i)
 /* Read a part of the page, if it is not being read already. */
 static void load(Ssd *ssd, uint32_t page, uint32_t part)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     uint32_t units = ssd->l.units_per_page;
 
     if (!(d->page[page].loading >> part & 1)) {
@@ -210,10 +212,10 @@ static void load(Ssd *ssd, uint32_t page, uint32_t part)
 /* Its old copy is in memory: program the page anew. */
 static void write_page(Ssd *ssd, uint32_t page)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
 
     d->page[page].state = PAGE_WAITING;
-    if (ssd->media.given_up) {
+    if (ssd->media->given_up) {
         dftl_page_begins(ssd, page);
         dftl_page_written(ssd, page);
     } else {
@@ -224,7 +226,7 @@ static void write_page(Ssd *ssd, uint32_t page)
 /* Write the page back, with all that is known of it then. */
 static void write_back(Ssd *ssd, uint32_t page, bool for_cleaning)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     DftlPage *p = &d->page[page];
 
     if (p->state != PAGE_IDLE) {
@@ -251,12 +253,12 @@ static void write_back(Ssd *ssd, uint32_t page, bool for_cleaning)
  * not wait for. */
 static void write_stale(Ssd *ssd, uint32_t plane)
 {
-    Dftl *d = ssd->map.policy_data;
-    const Plane *p = &ssd->media.plane[plane];
+    Dftl *d = ssd->map->policy_data;
+    const Plane *p = &ssd->media->plane[plane];
 
-    while (d->ready[plane].head != NONE && !ssd->media.given_up &&
+    while (d->ready[plane].head != NONE && !ssd->media->given_up &&
            d->n_writes[plane] < STALE_WRITES_PER_PLANE &&
-           (!ssd->buffer.pump_waits || p->n_free > p->gc_low_blocks)) {
+           (!ssd->buffer->pump_waits || p->n_free > p->gc_low_blocks)) {
         uint32_t page = fifo_take(d, &d->ready[plane]);
 
         d->page[page].listed = false;
@@ -269,7 +271,7 @@ static void write_stale(Ssd *ssd, uint32_t plane)
 /* What the page is to hold is settled: everything that is known. */
 static void dftl_page_begins(Ssd *ssd, uint32_t page)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     DftlPage *p = &d->page[page];
     uint32_t *end = &p->sent;
 
@@ -290,7 +292,7 @@ static void dftl_page_begins(Ssd *ssd, uint32_t page)
 
 static void list_ready(Ssd *ssd, uint32_t page)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
 
     if (!d->page[page].listed) {
         d->page[page].listed = true;
@@ -300,7 +302,7 @@ static void list_ready(Ssd *ssd, uint32_t page)
 
 static void dftl_page_written(Ssd *ssd, uint32_t page)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     DftlPage *p = &d->page[page];
     uint32_t plane = meta_plane(ssd, page);
 
@@ -325,7 +327,7 @@ static void dftl_page_written(Ssd *ssd, uint32_t page)
  * go is in NAND. */
 static void evict(Ssd *ssd, uint32_t cmd)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     uint32_t i = cmt_victim(&d->cmt);
     uint32_t page;
     bool dirty;
@@ -353,7 +355,7 @@ static void evict(Ssd *ssd, uint32_t cmd)
 /* The entry comes into the cache, clean; it is not there yet. */
 static uint32_t insert(Ssd *ssd, uint32_t lpn, uint32_t cmd)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
 
     evict(ssd, cmd);
     return cmt_insert(&d->cmt, lpn);
@@ -363,7 +365,7 @@ static uint32_t insert(Ssd *ssd, uint32_t lpn, uint32_t cmd)
  * where the cache has an entry, some more. */
 static void insert_loaded(Ssd *ssd, const DftlWaiter *w)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     uint32_t per_part = ssd->l.map_entries / ssd->l.pages_per_program;
     uint64_t end = (uint64_t)w->lpn + w->n;
 
@@ -402,7 +404,7 @@ static uint32_t take_loaders(Dftl *d, DftlPage *p, uint32_t part)
 
 static void dftl_page_read(Ssd *ssd, uint32_t cookie)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     uint32_t page = cookie / ssd->l.pages_per_program;
     uint32_t part = cookie % ssd->l.pages_per_program;
     DftlPage *p = &d->page[page];
@@ -428,7 +430,7 @@ static void dftl_page_read(Ssd *ssd, uint32_t cookie)
  */
 static bool misses(Ssd *ssd, uint32_t lpn)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     uint32_t i;
 
     if (map_is_buffered(ssd->l2p.entry[lpn])) {
@@ -452,7 +454,7 @@ static bool misses(Ssd *ssd, uint32_t lpn)
 /* Wait for the entries of a run of units, all in one part. */
 static void miss(Ssd *ssd, DftlWaiter *run)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     uint32_t page = page_of(ssd, run->lpn);
 
     if (run->n == 0) {
@@ -480,7 +482,7 @@ static void add_miss(Ssd *ssd, DftlWaiter *run, uint32_t lpn)
 
 static bool dftl_lookup(Ssd *ssd, uint32_t cmd)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     const SsdCmd *req = &ssd->commands.cmd[cmd].req;
     uint64_t last = (req->lba + req->nblocks - 1) >> ssd->block_shift;
     DftlWaiter run = {.cmd = cmd};
@@ -517,10 +519,10 @@ static void make_stale(Dftl *d, uint32_t page)
 
 static void dftl_changed(Ssd *ssd, uint32_t lpn, MapChange why)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
     uint32_t i;
 
-    if (ssd->media.given_up || age_is_on(ssd)) {
+    if (ssd->media->given_up || age_is_on(ssd)) {
         return;
     }
     i = cmt_find(&d->cmt, lpn);
@@ -536,7 +538,7 @@ static void dftl_changed(Ssd *ssd, uint32_t lpn, MapChange why)
 
 static void dftl_changes_end(Ssd *ssd)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
 
     while (d->gathered.head != NONE) {
         uint32_t page = fifo_take(d, &d->gathered);
@@ -559,7 +561,7 @@ static void dftl_aged(Ssd *ssd, uint32_t lpn, bool aged)
 /* The cache is empty, and nothing is under way. */
 static void forget(Ssd *ssd)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
 
     for (uint32_t i = 0; i < ssd->l.n_map_pages; i++) {
         d->page[i] = (DftlPage){
@@ -584,7 +586,7 @@ static void forget(Ssd *ssd)
 
 static void dftl_power_lost(Ssd *ssd)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
 
     cmt_clear(&d->cmt);
     forget(ssd);
@@ -601,21 +603,21 @@ static void dftl_init(Ssd *ssd)
     Dftl *d = g_new0(Dftl, 1);
     uint64_t most = ssd->cfg->map_cache_bytes / CACHE_ENTRY_BYTES;
 
-    ssd->map.policy_data = d;
+    ssd->map->policy_data = d;
     cmt_init(&d->cmt, (uint32_t)MIN(most, ssd->l.user_units));
     d->page = g_new(DftlPage, ssd->l.n_map_pages);
     d->ready = g_new(PageFifo, ssd->l.n_planes);
     d->n_writes = g_new(uint32_t, ssd->l.n_planes);
     forget(ssd);
-    ssd->map.policy_bytes = d->cmt.most * sizeof(CmtEntry) +
+    ssd->map->policy_bytes = d->cmt.most * sizeof(CmtEntry) +
                      d->cmt.n_buckets * sizeof(uint32_t) +
                      ssd->l.n_map_pages * sizeof(DftlPage);
-    ssd->journal.client[META_MAP] = &dftl_pages;
+    ssd->journal->client[META_MAP] = &dftl_pages;
 }
 
 static void dftl_destroy(Ssd *ssd)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
 
     cmt_destroy(&d->cmt);
     g_free(d->page);
@@ -627,7 +629,7 @@ static void dftl_destroy(Ssd *ssd)
 
 static void dftl_reset_stats(Ssd *ssd)
 {
-    Dftl *d = ssd->map.policy_data;
+    Dftl *d = ssd->map->policy_data;
 
     d->stats = (DftlStats){.most_stale = d->n_stale};
 }

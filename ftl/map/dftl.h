@@ -5,6 +5,11 @@
 #ifndef VSSD_FTL_DFTL_H
 #define VSSD_FTL_DFTL_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_MAP
+#error "ftl/map is above this component: docs/architecture.md"
+#endif
+
 #include "map/cmt.h"
 #include "ssd-internal.h"
 

@@ -8,6 +8,7 @@
 #include "check.h"
 #include "map/hybrid.h"
 #include "map/map-policy.h"
+#include "map/map.h"
 #include "media/media.h"
 #include "ssd-internal.h"
 
@@ -19,7 +20,7 @@ static uint32_t n_logical(const Ssd *ssd)
 static bool is_mapped(const Ssd *ssd, uint32_t block, uint32_t plane)
 {
     return block < ssd->geo->n_blocks && block_plane(ssd, block) == plane &&
-           ssd->media.block[block].state == BLOCK_MAPPED;
+           ssd->media->block[block].state == BLOCK_MAPPED;
 }
 
 /* ---- numbers from a file -------------------------------------------------------- */
@@ -36,7 +37,7 @@ static bool none_or_record(const Ssd *ssd, uint32_t log, uint32_t plane)
 
 static bool check_plane_ranges(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const PlaneLogs *p = &ssd->media.plane[plane].logs;
+    const PlaneLogs *p = &ssd->media->plane[plane].logs;
     uint32_t first = plane * ssd->l.log_blocks;
 
     CHECK(none_or_record(ssd, p->oldest, plane) &&
@@ -47,7 +48,7 @@ static bool check_plane_ranges(const Ssd *ssd, uint32_t plane, GError **error)
               !p->merge.begun,
           "it is damaged: log blocks of plane %u", plane);
     for (uint32_t i = first; i < first + ssd->l.log_blocks; i++) {
-        const LogBlock *l = &ssd->map.log_block[i];
+        const LogBlock *l = &ssd->map->log_block[i];
 
         CHECK(*(const uint8_t *)&l->in_order <= 1 &&
                   none_or_record(ssd, l->newer, plane),
@@ -71,9 +72,9 @@ bool hybrid_check_ranges(const Ssd *ssd, GError **error)
     for (uint32_t i = 0; i < n_logical(ssd); i++) {
         uint32_t plane = i / ssd->l.logical_blocks;
 
-        CHECK((ssd->map.data_block[i] == NONE ||
-               is_mapped(ssd, ssd->map.data_block[i], plane)) &&
-                  none_or_record(ssd, ssd->map.log_of[i], plane),
+        CHECK((ssd->map->data_block[i] == NONE ||
+               is_mapped(ssd, ssd->map->data_block[i], plane)) &&
+                  none_or_record(ssd, ssd->map->log_of[i], plane),
               "it is damaged: logical block %u", i);
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -125,10 +126,11 @@ static bool check_units(const Ssd *ssd, uint32_t block, uint32_t logical,
  * in order holds what lies before. */
 static uint32_t first_of_data(const Ssd *ssd, uint32_t logical)
 {
-    uint32_t log = ssd->map.log_of[logical];
-    const LogBlock *l = &ssd->map.log_block[log];
+    uint32_t log = ssd->map->log_of[logical];
+    const LogBlock *l = &ssd->map->log_block[log];
 
-    return log != NONE && l->in_order && ssd->media.block[l->block].pending == 0
+    return log != NONE && l->in_order &&
+                   ssd->media->block[l->block].pending == 0
                ? hybrid_next(ssd, l->block)
                : 0;
 }
@@ -136,13 +138,13 @@ static uint32_t first_of_data(const Ssd *ssd, uint32_t logical)
 static bool check_logical(const Ssd *ssd, uint32_t logical, uint8_t *seen,
                           GError **error)
 {
-    uint32_t data = ssd->map.data_block[logical];
-    uint32_t log = ssd->map.log_of[logical];
+    uint32_t data = ssd->map->data_block[logical];
+    uint32_t log = ssd->map->log_of[logical];
 
-    CHECK(log == NONE || (ssd->map.log_block[log].block != NONE &&
-                          ssd->map.log_block[log].logical == logical),
+    CHECK(log == NONE || (ssd->map->log_block[log].block != NONE &&
+                          ssd->map->log_block[log].logical == logical),
           "logical block %u: log block %u belongs to %u", logical, log,
-          ssd->map.log_block[log].logical);
+          ssd->map->log_block[log].logical);
     return data == NONE ||
            (claim(seen, data, error) &&
             check_units(ssd, data, logical, true, first_of_data(ssd, logical),
@@ -152,13 +154,13 @@ static bool check_logical(const Ssd *ssd, uint32_t logical, uint8_t *seen,
 static bool check_log(const Ssd *ssd, uint32_t log, uint8_t *seen,
                       GError **error)
 {
-    const LogBlock *l = &ssd->map.log_block[log];
+    const LogBlock *l = &ssd->map->log_block[log];
 
     CHECK(l->block != NONE && is_mapped(ssd, l->block,
                                         log / ssd->l.log_blocks),
           "log block %u has no block", log);
     CHECK(l->logical == NONE ? !l->in_order
-                             : ssd->map.log_of[l->logical] == log,
+                             : ssd->map->log_of[l->logical] == log,
           "log block %u of logical block %u is not its", log, l->logical);
     return claim(seen, l->block, error) &&
            (l->logical == NONE ||
@@ -169,32 +171,32 @@ static bool check_log(const Ssd *ssd, uint32_t log, uint8_t *seen,
 static bool check_logs(const Ssd *ssd, uint32_t plane, uint8_t *seen,
                        GError **error)
 {
-    const PlaneLogs *p = &ssd->media.plane[plane].logs;
+    const PlaneLogs *p = &ssd->media->plane[plane].logs;
     uint32_t sequential = p->sequential;
     uint32_t older = NONE;
     uint32_t n_free = 0;
     uint32_t log = p->oldest;
 
     for (uint32_t n = 0; n < p->n; n++) {
-        CHECK(log != NONE && ssd->map.log_block[log].older == older &&
+        CHECK(log != NONE && ssd->map->log_block[log].older == older &&
                   log != sequential,
               "the list of log blocks of plane %u", plane);
         if (!check_log(ssd, log, seen, error)) {
             return false;
         }
         older = log;
-        log = ssd->map.log_block[log].newer;
+        log = ssd->map->log_block[log].newer;
     }
     CHECK(log == NONE && p->newest == older,
           "the list of log blocks of plane %u", plane);
     if (sequential != NONE &&
-        (ssd->map.log_block[sequential].logical == NONE ||
+        (ssd->map->log_block[sequential].logical == NONE ||
          !check_log(ssd, sequential, seen, error))) {
         CHECK(error && *error, "the sequential log block of plane %u", plane);
         return false;
     }
-    for (log = p->free; log != NONE; log = ssd->map.log_block[log].newer) {
-        CHECK(ssd->map.log_block[log].block == NONE &&
+    for (log = p->free; log != NONE; log = ssd->map->log_block[log].newer) {
+        CHECK(ssd->map->log_block[log].block == NONE &&
                   n_free < ssd->l.log_blocks,
               "the list of free log blocks of plane %u", plane);
         n_free++;
@@ -202,10 +204,10 @@ static bool check_logs(const Ssd *ssd, uint32_t plane, uint8_t *seen,
     CHECK(p->n + (sequential != NONE) + n_free == ssd->l.log_blocks,
           "plane %u: %u log blocks listed, %u free, of %u", plane, p->n, n_free,
           ssd->l.log_blocks);
-    CHECK(ssd->media.plane[plane].starved ==
-              merge_active(&ssd->media.plane[plane]),
+    CHECK(ssd->media->plane[plane].starved ==
+              merge_active(&ssd->media->plane[plane]),
           "plane %u: merging %d", plane,
-          merge_active(&ssd->media.plane[plane]));
+          merge_active(&ssd->media->plane[plane]));
     return true;
 }
 
@@ -213,7 +215,7 @@ static bool check_logs(const Ssd *ssd, uint32_t plane, uint8_t *seen,
 static bool check_blocks(const Ssd *ssd, uint8_t *seen, GError **error)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        const Merge *m = &ssd->media.plane[i].logs.merge;
+        const Merge *m = &ssd->media->plane[i].logs.merge;
 
         if (m->log != NONE && m->kind == MERGE_FULL && m->to != NONE &&
             !claim(seen, m->to, error)) {
@@ -221,7 +223,7 @@ static bool check_blocks(const Ssd *ssd, uint8_t *seen, GError **error)
         }
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        unsigned state = ssd->media.block[b].state;
+        unsigned state = ssd->media->block[b].state;
         bool placed = seen[b / 8] >> (b % 8) & 1;
 
         CHECK(placed == (state == BLOCK_MAPPED) &&
@@ -235,7 +237,7 @@ static bool check_blocks(const Ssd *ssd, uint8_t *seen, GError **error)
 static bool has_mapped_blocks(const Ssd *ssd)
 {
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        if (ssd->media.block[b].state == BLOCK_MAPPED) {
+        if (ssd->media->block[b].state == BLOCK_MAPPED) {
             return true;
         }
     }

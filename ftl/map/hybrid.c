@@ -46,7 +46,7 @@ static uint32_t n_logical(const Ssd *ssd)
 
 static void init_logs(Ssd *ssd, uint32_t plane)
 {
-    PlaneLogs *p = &ssd->media.plane[plane].logs;
+    PlaneLogs *p = &ssd->media->plane[plane].logs;
 
     *p = (PlaneLogs){
         .oldest = NONE, .newest = NONE, .free = NONE, .sequential = NONE};
@@ -54,12 +54,12 @@ static void init_logs(Ssd *ssd, uint32_t plane)
     for (uint32_t i = ssd->l.log_blocks; i-- > 0;) {
         uint32_t log = plane * ssd->l.log_blocks + i;
 
-        ssd->map.log_block[log] = (LogBlock){.block = NONE, .newer = p->free};
+        ssd->map->log_block[log] = (LogBlock){.block = NONE, .newer = p->free};
         p->free = log;
     }
-    ssd->media.plane[plane].origin = g_new(uint32_t, ssd->l.units_per_block);
+    ssd->media->plane[plane].origin = g_new(uint32_t, ssd->l.units_per_block);
     for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
-        ssd->media.plane[plane].origin[i] = NONE;
+        ssd->media->plane[plane].origin[i] = NONE;
     }
 }
 
@@ -68,27 +68,27 @@ void hybrid_init(Ssd *ssd)
     if (ssd->l.log_blocks == 0) {
         return;
     }
-    ssd->map.data_block = g_new(uint32_t, n_logical(ssd));
-    ssd->map.log_of = g_new(uint32_t, n_logical(ssd));
+    ssd->map->data_block = g_new(uint32_t, n_logical(ssd));
+    ssd->map->log_of = g_new(uint32_t, n_logical(ssd));
     for (uint32_t i = 0; i < n_logical(ssd); i++) {
-        ssd->map.data_block[i] = NONE;
-        ssd->map.log_of[i] = NONE;
+        ssd->map->data_block[i] = NONE;
+        ssd->map->log_of[i] = NONE;
     }
-    ssd->map.log_block = g_new(LogBlock, ssd->l.n_planes * ssd->l.log_blocks);
+    ssd->map->log_block = g_new(LogBlock, ssd->l.n_planes * ssd->l.log_blocks);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_logs(ssd, i);
     }
-    ssd->placement.placer = &hybrid_placer;
+    ssd->placement->placer = &hybrid_placer;
 }
 
 void hybrid_destroy(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        g_free(ssd->media.plane[i].origin);
+        g_free(ssd->media->plane[i].origin);
     }
-    g_free(ssd->map.data_block);
-    g_free(ssd->map.log_of);
-    g_free(ssd->map.log_block);
+    g_free(ssd->map->data_block);
+    g_free(ssd->map->log_of);
+    g_free(ssd->map->log_block);
 }
 
 uint64_t hybrid_memory(const Ssd *ssd)
@@ -112,24 +112,24 @@ typedef struct Target {
 /* May the block be erased, because nothing in it is valid or will be? */
 static bool is_dead(const Ssd *ssd, uint32_t block)
 {
-    return ssd->media.block[block].valid == 0 &&
-           ssd->media.block[block].pending == 0 &&
+    return ssd->media->block[block].valid == 0 &&
+           ssd->media->block[block].pending == 0 &&
            nand_next_page(ssd->nand, block) > 0;
 }
 
 /* What a trim, or newer data elsewhere, has left nothing of makes way. */
 static void drop_dead(Ssd *ssd, const LogicalPage *at)
 {
-    uint32_t *data = &ssd->map.data_block[at->logical];
-    uint32_t log = ssd->map.log_of[at->logical];
+    uint32_t *data = &ssd->map->data_block[at->logical];
+    uint32_t log = ssd->map->log_of[at->logical];
 
-    if (log != NONE && is_dead(ssd, ssd->map.log_block[log].block)) {
-        uint32_t block = ssd->map.log_block[log].block;
+    if (log != NONE && is_dead(ssd, ssd->map->log_block[log].block)) {
+        uint32_t block = ssd->map->log_block[log].block;
 
         log_release(ssd, at->plane, log);
         block_start_erase(ssd, block, NAND_CAUSE_MERGE, false);
     }
-    if (*data != NONE && ssd->map.log_of[at->logical] == NONE &&
+    if (*data != NONE && ssd->map->log_of[at->logical] == NONE &&
         hybrid_next(ssd, *data) != at->page && is_dead(ssd, *data)) {
         block_start_erase(ssd, *data, NAND_CAUSE_MERGE, false);
         *data = NONE;
@@ -140,9 +140,9 @@ static void drop_dead(Ssd *ssd, const LogicalPage *at)
  * free block for a new one. */
 static bool goes_to_data(Ssd *ssd, const LogicalPage *at, uint32_t *block)
 {
-    uint32_t *data = &ssd->map.data_block[at->logical];
+    uint32_t *data = &ssd->map->data_block[at->logical];
 
-    if (ssd->map.log_of[at->logical] != NONE) {
+    if (ssd->map->log_of[at->logical] != NONE) {
         return false;
     }
     if (*data == NONE && at->page == 0) {
@@ -157,13 +157,13 @@ static bool goes_to_data(Ssd *ssd, const LogicalPage *at, uint32_t *block)
 static bool log_target(Ssd *ssd, const LogicalPage *at, bool in_place,
                        Target *t)
 {
-    uint32_t log = ssd->map.policy->log_for(ssd, at, in_place);
+    uint32_t log = ssd->map->policy->log_for(ssd, at, in_place);
     LogBlock *l;
 
     if (log == NONE) {
         return false;
     }
-    l = &ssd->map.log_block[log];
+    l = &ssd->map->log_block[log];
     t->block = l->block;
     t->random = l->logical == NONE;
     l->in_order = l->in_order && in_place &&
@@ -176,10 +176,10 @@ static bool log_target(Ssd *ssd, const LogicalPage *at, bool in_place,
 static bool find_target(Ssd *ssd, const LogicalPage *at, bool in_place,
                         Target *t)
 {
-    const PlaneLogs *p = &ssd->media.plane[at->plane].logs;
+    const PlaneLogs *p = &ssd->media->plane[at->plane].logs;
 
     *t = (Target){.in_place = true};
-    while (ssd->media.plane[at->plane].accepting) {
+    while (ssd->media->plane[at->plane].accepting) {
         uint64_t ended = p->n_ended;
 
         drop_dead(ssd, at);
@@ -200,9 +200,9 @@ static bool find_target(Ssd *ssd, const LogicalPage *at, bool in_place,
 /* The log block that took the page is complete, and in order: it is switched. */
 static void switch_complete(Ssd *ssd, const LogicalPage *at)
 {
-    uint32_t log = ssd->map.log_of[at->logical];
+    uint32_t log = ssd->map->log_of[at->logical];
 
-    if (log != NONE && ssd->map.log_block[log].in_order &&
+    if (log != NONE && ssd->map->log_block[log].in_order &&
         !log_has_room(ssd, log)) {
         merge_start(ssd, at->plane, log);
     }
@@ -221,7 +221,7 @@ static bool is_dirty(const Ssd *ssd, uint32_t lpn)
     uint32_t entry = ssd->l2p.entry[lpn];
 
     return map_is_buffered(entry) &&
-           ssd->buffer.slot[map_slot(entry)].state == SLOT_DIRTY;
+           ssd->buffer->slot[map_slot(entry)].state == SLOT_DIRTY;
 }
 
 static Waiting look_at_page(const Ssd *ssd, const LogicalPage *at)
@@ -244,7 +244,7 @@ static uint32_t take_slot(Ssd *ssd, uint32_t lpn)
     uint32_t i = map_slot(ssd->l2p.entry[lpn]);
 
     slot_leave_dirty(ssd, i);
-    ssd->buffer.slot[i].state = SLOT_PROGRAMMING;
+    ssd->buffer->slot[i].state = SLOT_PROGRAMMING;
     return i;
 }
 
@@ -252,7 +252,7 @@ static uint32_t take_slot(Ssd *ssd, uint32_t lpn)
 static void gather_own(Ssd *ssd, uint32_t j, const LogicalPage *at,
                        bool in_place)
 {
-    PageJob *job = &ssd->media.job[j];
+    PageJob *job = &ssd->media->job[j];
     uint32_t *unit = job_units(ssd, j);
 
     for (uint32_t u = 0; u < ssd->l.units_per_program; u++) {
@@ -281,16 +281,16 @@ static bool fits(const Ssd *ssd, uint32_t lpn, const LogicalPage *at,
 static void gather_from(Ssd *ssd, uint32_t j, const SlotList *list,
                         const LogicalPage *at, const Target *t)
 {
-    PageJob *job = &ssd->media.job[j];
+    PageJob *job = &ssd->media->job[j];
     uint32_t i = list->head;
 
     for (uint32_t n = 0; i != NONE && n < LOOK_AT &&
                          job->n < ssd->l.units_per_program; n++) {
-        uint32_t next = ssd->buffer.slot[i].after;
+        uint32_t next = ssd->buffer->slot[i].after;
 
-        if (fits(ssd, ssd->buffer.slot[i].lpn, at, t)) {
+        if (fits(ssd, ssd->buffer->slot[i].lpn, at, t)) {
             job_units(ssd, j)[job->n++] =
-                take_slot(ssd, ssd->buffer.slot[i].lpn);
+                take_slot(ssd, ssd->buffer->slot[i].lpn);
         }
         i = next;
     }
@@ -299,11 +299,11 @@ static void gather_from(Ssd *ssd, uint32_t j, const SlotList *list,
 /* As gather_page() in write.c. */
 static void count_evictions(Ssd *ssd, uint32_t j)
 {
-    if (ssd->buffer.waiting.head == NONE || ssd->buffer.policy->caches) {
+    if (ssd->buffer->waiting.head == NONE || ssd->buffer->policy->caches) {
         return;
     }
-    for (uint32_t u = 0; u < ssd->media.job[j].n; u++) {
-        ssd->buffer.stats.dirty_evictions += job_units(ssd, j)[u] != NONE;
+    for (uint32_t u = 0; u < ssd->media->job[j].n; u++) {
+        ssd->buffer->stats.dirty_evictions += job_units(ssd, j)[u] != NONE;
     }
 }
 
@@ -312,13 +312,13 @@ static void send_to(Ssd *ssd, uint32_t stream, const LogicalPage *at,
 {
     uint32_t j = job_take(ssd);
 
-    ssd->media.job[j].stream = (uint8_t)stream;
-    ssd->media.job[j].plane = at->plane;
-    ssd->media.job[j].ppa = hybrid_take_page(ssd, t->block);
+    ssd->media->job[j].stream = (uint8_t)stream;
+    ssd->media->job[j].plane = at->plane;
+    ssd->media->job[j].ppa = hybrid_take_page(ssd, t->block);
     gather_own(ssd, j, at, t->in_place);
     if (!t->in_place) {
-        gather_from(ssd, j, &ssd->placement.stream[stream].queue.due, at, t);
-        gather_from(ssd, j, &ssd->placement.stream[stream].queue.fresh, at, t);
+        gather_from(ssd, j, &ssd->placement->stream[stream].queue.due, at, t);
+        gather_from(ssd, j, &ssd->placement->stream[stream].queue.fresh, at, t);
     }
     count_evictions(ssd, j);
     write_submit(ssd, j);
@@ -332,20 +332,20 @@ static bool send_from(Ssd *ssd, uint32_t stream, const SlotList *list)
     uint32_t i = list->head;
 
     for (uint32_t n = 0; i != NONE && n < LOOK_AT; n++) {
-        uint32_t lpn = ssd->buffer.slot[i].lpn;
+        uint32_t lpn = ssd->buffer->slot[i].lpn;
 
         if (lpn / ssd->l.units_per_program != last) { /* not looked at yet */
             LogicalPage at = logical_place(ssd, lpn);
             Target t;
 
             last = lpn / ssd->l.units_per_program;
-            if (ssd->media.plane[at.plane].accepting &&
+            if (ssd->media->plane[at.plane].accepting &&
                 find_target(ssd, &at, look_at_page(ssd, &at).in_place, &t)) {
                 send_to(ssd, stream, &at, &t);
                 return true;
             }
         }
-        i = ssd->buffer.slot[i].after;
+        i = ssd->buffer->slot[i].after;
     }
     return false;
 }
@@ -353,7 +353,7 @@ static bool send_from(Ssd *ssd, uint32_t stream, const SlotList *list)
 /* What is due goes first; the rest only where a page of it would go anyway. */
 static bool hybrid_send(Ssd *ssd, uint32_t stream)
 {
-    const Stream *st = &ssd->placement.stream[stream];
+    const Stream *st = &ssd->placement->stream[stream];
     bool due = st->queue.due.n > 0;
 
     if (alloc_next(ssd, 0) == NONE) {
@@ -363,19 +363,19 @@ static bool hybrid_send(Ssd *ssd, uint32_t stream)
         return true;
     }
     return (!due ||
-            (!ssd->buffer.policy->caches &&
+            (!ssd->buffer->policy->caches &&
              st->queue.due.n + st->queue.fresh.n >= ssd->l.ready_units)) &&
            send_from(ssd, stream, &st->queue.fresh);
 }
 
 static bool hybrid_accepts(const Ssd *ssd, uint32_t lpn)
 {
-    return ssd->media.plane[logical_place(ssd, lpn).plane].accepting;
+    return ssd->media->plane[logical_place(ssd, lpn).plane].accepting;
 }
 
 static void hybrid_page_done(Ssd *ssd, uint32_t plane)
 {
-    if (merge_active(&ssd->media.plane[plane])) {
+    if (merge_active(&ssd->media->plane[plane])) {
         merge_host_quiet(ssd, plane);
     }
 }
@@ -386,7 +386,7 @@ static void hybrid_page_done(Ssd *ssd, uint32_t plane)
 uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn)
 {
     LogicalPage at = logical_place(ssd, lpn);
-    uint32_t *data = &ssd->map.data_block[at.logical];
+    uint32_t *data = &ssd->map->data_block[at.logical];
     uint32_t n = ssd->l.pages_per_program;
     uint32_t first;
 
@@ -404,7 +404,7 @@ uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn)
             nand_preload_page(ssd->nand, (NandPpa){page + i});
         }
         for (uint32_t i = 0; i < ssd->l.units_per_program; i++) {
-            ssd->media.spare_lpn[(page << ssd->page_units_shift) + i] =
+            ssd->media->spare_lpn[(page << ssd->page_units_shift) + i] =
                 SPARE_NONE;
         }
     }
@@ -478,8 +478,8 @@ void hybrid_torn(Ssd *ssd, uint32_t ppa)
         return; /* it had not reached the cells */
     }
     for (uint32_t log = first; log < first + ssd->l.log_blocks; log++) {
-        if (ssd->map.log_block[log].block == block) {
-            ssd->map.log_block[log].in_order = false;
+        if (ssd->map->log_block[log].block == block) {
+            ssd->map->log_block[log].in_order = false;
         }
     }
 }
@@ -502,18 +502,18 @@ static void abandon(Ssd *ssd, Plane *p, uint32_t block)
             map_move(ssd, first + i, from);
         }
     }
-    ssd->media.block[block].state = BLOCK_ERASING;
+    ssd->media->block[block].state = BLOCK_ERASING;
 }
 
 void hybrid_power_lost(Ssd *ssd)
 {
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        if (ssd->media.block[b].state == BLOCK_MAPPED) {
-            ssd->media.block[b].pending = 0;
+        if (ssd->media->block[b].state == BLOCK_MAPPED) {
+            ssd->media->block[b].pending = 0;
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        Plane *p = &ssd->media.plane[i];
+        Plane *p = &ssd->media->plane[i];
         Merge *m = &p->logs.merge;
 
         if (m->log != NONE && m->kind == MERGE_FULL && m->logical != NONE &&
@@ -521,7 +521,7 @@ void hybrid_power_lost(Ssd *ssd)
             abandon(ssd, p, m->to);
         }
         merge_forget(m);
-        ssd->placement.n_starved -= p->starved;
+        ssd->placement->n_starved -= p->starved;
         p->starved = false;
     }
 }

@@ -3,7 +3,13 @@
 #ifndef VSSD_FTL_HYBRID_H
 #define VSSD_FTL_HYBRID_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_MAP
+#error "ftl/map is above this component: docs/architecture.md"
+#endif
+
 #include "map/map-policy.h"
+#include "map/map.h"
 #include "ssd-internal.h"
 
 /* ---- hybrid.c ------------------------------------------------------------------- */
@@ -46,7 +52,7 @@ void log_release(Ssd *ssd, uint32_t plane, uint32_t log);
 
 static inline bool log_has_room(const Ssd *ssd, uint32_t log)
 {
-    return hybrid_next(ssd, ssd->map.log_block[log].block) <
+    return hybrid_next(ssd, ssd->map->log_block[log].block) <
            hybrid_block_programs(ssd);
 }
 

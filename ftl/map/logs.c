@@ -8,6 +8,7 @@
  */
 #include "map/hybrid.h"
 #include "map/map-policy.h"
+#include "map/map.h"
 #include "media/media.h"
 #include "ssd-internal.h"
 
@@ -17,7 +18,7 @@ LogicalPage logical_place(const Ssd *ssd, uint32_t lpn)
 {
     uint32_t n = ssd->l.units_per_program;
     uint32_t program = lpn / n;
-    uint32_t plane = ssd->media.stripe_plane[program % ssd->l.n_planes];
+    uint32_t plane = ssd->media->stripe_plane[program % ssd->l.n_planes];
     uint32_t in_plane = program / ssd->l.n_planes;
     uint32_t per_block = hybrid_block_programs(ssd);
 
@@ -37,7 +38,7 @@ uint32_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
                             hybrid_block_programs(ssd) +
                         page;
     uint64_t program =
-        in_plane * ssd->l.n_planes + ssd->media.stripe_pos[plane];
+        in_plane * ssd->l.n_planes + ssd->media->stripe_pos[plane];
     uint64_t lpn = program * ssd->l.units_per_program + unit;
 
     return lpn < ssd->l.user_units ? (uint32_t)lpn : NONE;
@@ -45,7 +46,7 @@ uint32_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
 
 uint32_t hybrid_take_page(Ssd *ssd, uint32_t block)
 {
-    ssd->media.block[block].pending++;
+    ssd->media->block[block].pending++;
     return block * ssd->geo->pages_per_block + nand_next_page(ssd->nand, block);
 }
 
@@ -53,12 +54,12 @@ uint32_t hybrid_take_page(Ssd *ssd, uint32_t block)
 
 static void list_append(Ssd *ssd, PlaneLogs *p, uint32_t log)
 {
-    ssd->map.log_block[log].older = p->newest;
-    ssd->map.log_block[log].newer = NONE;
+    ssd->map->log_block[log].older = p->newest;
+    ssd->map->log_block[log].newer = NONE;
     if (p->newest == NONE) {
         p->oldest = log;
     } else {
-        ssd->map.log_block[p->newest].newer = log;
+        ssd->map->log_block[p->newest].newer = log;
     }
     p->newest = log;
     p->n++;
@@ -66,32 +67,32 @@ static void list_append(Ssd *ssd, PlaneLogs *p, uint32_t log)
 
 static void list_remove(Ssd *ssd, PlaneLogs *p, uint32_t log)
 {
-    const LogBlock *l = &ssd->map.log_block[log];
+    const LogBlock *l = &ssd->map->log_block[log];
 
     if (l->older == NONE) {
         p->oldest = l->newer;
     } else {
-        ssd->map.log_block[l->older].newer = l->newer;
+        ssd->map->log_block[l->older].newer = l->newer;
     }
     if (l->newer == NONE) {
         p->newest = l->older;
     } else {
-        ssd->map.log_block[l->newer].older = l->older;
+        ssd->map->log_block[l->newer].older = l->older;
     }
     p->n--;
 }
 
 uint32_t log_open(Ssd *ssd, uint32_t plane, uint32_t logical, bool listed)
 {
-    PlaneLogs *p = &ssd->media.plane[plane].logs;
+    PlaneLogs *p = &ssd->media->plane[plane].logs;
     uint32_t log = p->free;
     uint32_t block = block_take_free(ssd, plane, OPEN_HOST);
 
     if (block == NONE) {
         return NONE;
     }
-    p->free = ssd->map.log_block[log].newer;
-    ssd->map.log_block[log] = (LogBlock){
+    p->free = ssd->map->log_block[log].newer;
+    ssd->map->log_block[log] = (LogBlock){
         .block = block,
         .logical = logical,
         .older = NONE,
@@ -99,20 +100,20 @@ uint32_t log_open(Ssd *ssd, uint32_t plane, uint32_t logical, bool listed)
         .in_order = logical != NONE,
     };
     if (logical != NONE) {
-        ssd->map.log_of[logical] = log;
+        ssd->map->log_of[logical] = log;
     }
     if (listed) {
         list_append(ssd, p, log);
     } else {
         p->sequential = log;
     }
-    ssd->map.merge_stats.logs++;
+    ssd->map->merge_stats.logs++;
     return log;
 }
 
 void log_renew(Ssd *ssd, uint32_t plane, uint32_t log)
 {
-    PlaneLogs *p = &ssd->media.plane[plane].logs;
+    PlaneLogs *p = &ssd->media->plane[plane].logs;
 
     list_remove(ssd, p, log);
     list_append(ssd, p, log);
@@ -120,11 +121,11 @@ void log_renew(Ssd *ssd, uint32_t plane, uint32_t log)
 
 void log_release(Ssd *ssd, uint32_t plane, uint32_t log)
 {
-    PlaneLogs *p = &ssd->media.plane[plane].logs;
-    LogBlock *l = &ssd->map.log_block[log];
+    PlaneLogs *p = &ssd->media->plane[plane].logs;
+    LogBlock *l = &ssd->map->log_block[log];
 
     if (l->logical != NONE) {
-        ssd->map.log_of[l->logical] = NONE;
+        ssd->map->log_of[l->logical] = NONE;
     }
     if (p->sequential == log) {
         p->sequential = NONE;

@@ -11,12 +11,14 @@
  */
 #include "map/hybrid.h"
 #include "map/map-policy.h"
+#include "map/map.h"
+#include "media/media.h"
 #include "ssd-internal.h"
 
 static uint32_t bast_log_for(Ssd *ssd, const LogicalPage *at, bool in_place)
 {
-    PlaneLogs *p = &ssd->media.plane[at->plane].logs;
-    uint32_t log = ssd->map.log_of[at->logical];
+    PlaneLogs *p = &ssd->media->plane[at->plane].logs;
+    uint32_t log = ssd->map->log_of[at->logical];
 
     (void)in_place;
     if (log == NONE) {

@@ -13,12 +13,14 @@
  */
 #include "map/hybrid.h"
 #include "map/map-policy.h"
+#include "map/map.h"
+#include "media/media.h"
 #include "ssd-internal.h"
 
 /* The sequential log block for offset 0. */
 static uint32_t begin_sequence(Ssd *ssd, const LogicalPage *at)
 {
-    const PlaneLogs *p = &ssd->media.plane[at->plane].logs;
+    const PlaneLogs *p = &ssd->media->plane[at->plane].logs;
 
     if (p->sequential != NONE) {
         merge_start(ssd, at->plane, p->sequential);
@@ -29,21 +31,21 @@ static uint32_t begin_sequence(Ssd *ssd, const LogicalPage *at)
 
 static bool continues(const Ssd *ssd, const LogicalPage *at)
 {
-    uint32_t log = ssd->map.log_of[at->logical];
+    uint32_t log = ssd->map->log_of[at->logical];
 
-    return log != NONE && ssd->map.log_block[log].in_order &&
-           hybrid_next(ssd, ssd->map.log_block[log].block) == at->page;
+    return log != NONE && ssd->map->log_block[log].in_order &&
+           hybrid_next(ssd, ssd->map->log_block[log].block) == at->page;
 }
 
 static uint32_t fast_log_for(Ssd *ssd, const LogicalPage *at, bool in_place)
 {
-    const PlaneLogs *p = &ssd->media.plane[at->plane].logs;
+    const PlaneLogs *p = &ssd->media->plane[at->plane].logs;
 
     if (in_place && at->page == 0) {
         return begin_sequence(ssd, at);
     }
     if (in_place && continues(ssd, at)) {
-        return ssd->map.log_of[at->logical];
+        return ssd->map->log_of[at->logical];
     }
     if (p->n > 0 && log_has_room(ssd, p->newest)) {
         return p->newest;

@@ -8,6 +8,11 @@
 #ifndef VSSD_FTL_MAP_INTERNAL_H
 #define VSSD_FTL_MAP_INTERNAL_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_MAP
+#error "ftl/map is above this component: docs/architecture.md"
+#endif
+
 #include "ssd-types.h"
 
 /*

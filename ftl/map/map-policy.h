@@ -6,6 +6,11 @@
 #ifndef VSSD_FTL_MAP_POLICY_H
 #define VSSD_FTL_MAP_POLICY_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_MAP
+#error "ftl/map is above this component: docs/architecture.md"
+#endif
+
 #include "ssd-internal.h"
 
 /* Where an lpn belongs under a log-block map. */

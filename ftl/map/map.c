@@ -23,9 +23,9 @@ const MapPolicy map_page = {
 /* The slot of the buffered unit that remembers its copy in NAND. */
 static Slot *oldest_slot(const Ssd *ssd, uint32_t entry)
 {
-    Slot *s = &ssd->buffer.slot[map_slot(entry)];
+    Slot *s = &ssd->buffer->slot[map_slot(entry)];
 
-    return s->older != NONE ? &ssd->buffer.slot[s->older] : s;
+    return s->older != NONE ? &ssd->buffer->slot[s->older] : s;
 }
 
 uint32_t map_nand_entry(const Ssd *ssd, uint32_t lpn)
@@ -40,10 +40,10 @@ uint64_t map_version(const Ssd *ssd, uint32_t lpn)
     uint32_t entry = ssd->l2p.entry[lpn];
 
     if (map_is_buffered(entry)) {
-        return ssd->buffer.slot[map_slot(entry)].version;
+        return ssd->buffer->slot[map_slot(entry)].version;
     }
-    return entry && ssd->media.spare_version
-               ? ssd->media.spare_version[entry - 1]
+    return entry && ssd->media->spare_version
+               ? ssd->media->spare_version[entry - 1]
                : 0;
 }
 
@@ -78,15 +78,15 @@ static void drop_nand_copy(Ssd *ssd, Slot *s)
 static void supersede(Ssd *ssd, const Slot *s)
 {
     tell_superseded(ssd, s);
-    for (uint32_t w = s->waiters; w != NONE; w = ssd->buffer.waiter[w].next) {
-        ssd->commands.cmd[ssd->buffer.waiter[w].cmd].trimmed = true;
+    for (uint32_t w = s->waiters; w != NONE; w = ssd->buffer->waiter[w].next) {
+        ssd->commands.cmd[ssd->buffer->waiter[w].cmd].trimmed = true;
     }
 }
 
 static void trim_buffered(Ssd *ssd, uint32_t lpn)
 {
     uint32_t i = map_slot(ssd->l2p.entry[lpn]);
-    Slot *s = &ssd->buffer.slot[i];
+    Slot *s = &ssd->buffer->slot[i];
 
     switch (s->state) {
     case SLOT_CLEAN:
@@ -108,9 +108,9 @@ static void trim_buffered(Ssd *ssd, uint32_t lpn)
         uint32_t older = s->older;
 
         supersede(ssd, s);
-        ssd->buffer.slot[older].newer = NONE;
-        ssd->buffer.slot[older].dead = true;
-        drop_nand_copy(ssd, &ssd->buffer.slot[older]);
+        ssd->buffer->slot[older].newer = NONE;
+        ssd->buffer->slot[older].dead = true;
+        drop_nand_copy(ssd, &ssd->buffer->slot[older]);
         ssd->l2p.entry[lpn] = MAP_BUFFERED | older;
         slot_free(ssd, i);
         break;
@@ -146,7 +146,7 @@ void map_trim(Ssd *ssd, uint32_t lpn)
         map_changed(ssd, lpn, MAP_TRIMMED);
         return;
     }
-    if (!ssd->buffer.slot[map_slot(entry)].dead) {
+    if (!ssd->buffer->slot[map_slot(entry)].dead) {
         ssd->l2p.mapped_units--;
         if (map_nand_entry(ssd, lpn)) {
             map_changed(ssd, lpn, MAP_TRIMMED);
@@ -163,7 +163,7 @@ bool ssd_mapped(const Ssd *ssd, uint64_t lba, uint64_t *version)
     bool trimmed;
 
     g_assert(lba < ssd->info.nblocks);
-    trimmed = ssd->map.n_trim_left > 0 && trim_covers(ssd, lpn);
+    trimmed = ssd->map->n_trim_left > 0 && trim_covers(ssd, lpn);
     if (version) {
         *version = trimmed ? 0 : map_version(ssd, lpn);
     }
@@ -178,7 +178,7 @@ static void place_in_nand(const Ssd *ssd, uint32_t ppu, SsdPlace *place)
     place->stream = unit_stream(ssd, ppu);
     place->erase_block = ppu_block(ssd, ppu);
     place->page = page % ssd->geo->pages_per_block;
-    place->block_stream = ssd->media.block[place->erase_block].stream;
+    place->block_stream = ssd->media->block[place->erase_block].stream;
 }
 
 void ssd_place(const Ssd *ssd, uint64_t lba, SsdPlace *place)
@@ -191,7 +191,7 @@ void ssd_place(const Ssd *ssd, uint64_t lba, SsdPlace *place)
         return;
     }
     if (map_is_buffered(entry)) {
-        place->stream = ssd->buffer.slot[map_slot(entry)].stream;
+        place->stream = ssd->buffer->slot[map_slot(entry)].stream;
     } else {
         place_in_nand(ssd, entry - 1, place);
     }

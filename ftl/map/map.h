@@ -3,7 +3,14 @@
 #ifndef VSSD_FTL_MAP_H
 #define VSSD_FTL_MAP_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_MAP
+#error "ftl/map is above this component: docs/architecture.md"
+#endif
+
+#include "buffer/buffer.h"
 #include "map/map-policy.h"
+#include "map/map-internal.h"
 #include "ssd-internal.h"
 
 /* ---- map.c ------------------------------------------------------------- */
@@ -14,7 +21,7 @@ static inline bool map_holds(const Ssd *ssd, uint32_t lpn)
 {
     uint32_t entry = ssd->l2p.entry[lpn];
 
-    return map_is_buffered(entry) ? !ssd->buffer.slot[map_slot(entry)].dead
+    return map_is_buffered(entry) ? !ssd->buffer->slot[map_slot(entry)].dead
                                   : entry != 0;
 }
 
@@ -30,15 +37,15 @@ uint32_t map_nand_entry(const Ssd *ssd, uint32_t lpn);
 /* The mapping scheme hears that the unit's copy in NAND is elsewhere. */
 static inline void map_changed(Ssd *ssd, uint32_t lpn, MapChange why)
 {
-    if (ssd->map.policy->changed && lpn < ssd->l.user_units) {
-        ssd->map.policy->changed(ssd, lpn, why);
+    if (ssd->map->policy->changed && lpn < ssd->l.user_units) {
+        ssd->map->policy->changed(ssd, lpn, why);
     }
 }
 
 static inline void map_changes_end(Ssd *ssd)
 {
-    if (ssd->map.policy->changes_end) {
-        ssd->map.policy->changes_end(ssd);
+    if (ssd->map->policy->changes_end) {
+        ssd->map->policy->changes_end(ssd);
     }
 }
 
@@ -49,8 +56,8 @@ extern const BufferClient map_buffer_client;
 static inline void map_room(Ssd *ssd, uint32_t plane)
 {
     map_changes_end(ssd);
-    if (ssd->map.policy->room) {
-        ssd->map.policy->room(ssd, plane);
+    if (ssd->map->policy->room) {
+        ssd->map->policy->room(ssd, plane);
     }
 }
 
@@ -74,7 +81,7 @@ static inline bool trim_covers(const Ssd *ssd, uint32_t lpn)
 {
     uint32_t group = lpn >> ssd->l2p.group_shift;
 
-    return ssd->map.trim_left[group / 64] >> (group % 64) & 1;
+    return ssd->map->trim_left[group / 64] >> (group % 64) & 1;
 }
 
 /* The map is about to be asked for units first..last, or changed. */
@@ -82,7 +89,7 @@ void trim_settle(Ssd *ssd, uint64_t first, uint64_t last);
 
 static inline void trim_before(Ssd *ssd, uint64_t first, uint64_t last)
 {
-    if (G_UNLIKELY(ssd->map.n_trim_left > 0)) {
+    if (G_UNLIKELY(ssd->map->n_trim_left > 0)) {
         trim_settle(ssd, first, last);
     }
 }

@@ -64,7 +64,7 @@ static uint32_t mapped_pages(const Ssd *ssd, Plane *p, uint32_t logical)
 static void begin_logical(Ssd *ssd, Plane *p, uint32_t logical)
 {
     Merge *m = &p->logs.merge;
-    const LogBlock *l = &ssd->map.log_block[m->log];
+    const LogBlock *l = &ssd->map->log_block[m->log];
     uint32_t first = 0;
 
     m->logical = logical;
@@ -86,7 +86,7 @@ static void begin_logical(Ssd *ssd, Plane *p, uint32_t logical)
 static bool next_logical(Ssd *ssd, Plane *p)
 {
     Merge *m = &p->logs.merge;
-    const LogBlock *l = &ssd->map.log_block[m->log];
+    const LogBlock *l = &ssd->map->log_block[m->log];
     uint32_t first = l->block * ssd->l.units_per_block;
 
     if (!m->random) {
@@ -165,15 +165,15 @@ static bool try_read(Ssd *ssd, Plane *p)
 static uint32_t fill_page(Ssd *ssd, Plane *p, uint32_t j)
 {
     const Merge *m = &p->logs.merge;
-    uint32_t first = ssd->media.job[j].ppa << ssd->page_units_shift;
+    uint32_t first = ssd->media->job[j].ppa << ssd->page_units_shift;
     uint32_t *ppu = &p->origin[m->program * ssd->l.units_per_program];
     uint32_t used = 0;
 
     sources(ssd, m->logical, m->program, ppu);
-    for (uint32_t u = 0; u < ssd->media.job[j].n; u++) {
+    for (uint32_t u = 0; u < ssd->media->job[j].n; u++) {
         job_units(ssd, j)[u] = ppu[u];
         if (ppu[u] == NONE) {
-            ssd->media.spare_lpn[first + u] = SPARE_NONE;
+            ssd->media->spare_lpn[first + u] = SPARE_NONE;
         } else {
             block_copy_spare(ssd, ppu[u], first + u);
             stream_copied(ssd, ppu[u]);
@@ -185,9 +185,9 @@ static uint32_t fill_page(Ssd *ssd, Plane *p, uint32_t j)
 
 static void program_page(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     Merge *m = &p->logs.merge;
-    MergeStats *s = &ssd->map.merge_stats;
+    MergeStats *s = &ssd->map->merge_stats;
     uint32_t j = job_take(ssd);
     NandOp op = {
         .kind = NAND_PROGRAM,
@@ -199,11 +199,11 @@ static void program_page(Ssd *ssd, uint32_t plane)
     };
     uint32_t used;
 
-    ssd->media.block[m->to].pending++;
-    ssd->media.job[j].plane = plane;
-    ssd->media.job[j].ppa = op.ppa.page;
-    ssd->media.job[j].n = ssd->l.units_per_program;
-    ssd->media.job[j].gc = true;
+    ssd->media->block[m->to].pending++;
+    ssd->media->job[j].plane = plane;
+    ssd->media->job[j].ppa = op.ppa.page;
+    ssd->media->job[j].n = ssd->l.units_per_program;
+    ssd->media->job[j].gc = true;
     used = fill_page(ssd, p, j);
     s->copied_pages[m->kind] += used > 0 ? ssd->l.pages_per_program : 0;
     s->padded_pages += used > 0 ? 0 : ssd->l.pages_per_program;
@@ -214,7 +214,7 @@ static void program_page(Ssd *ssd, uint32_t plane)
 
 static bool try_program(Ssd *ssd, uint32_t plane)
 {
-    Merge *m = &ssd->media.plane[plane].logs.merge;
+    Merge *m = &ssd->media->plane[plane].logs.merge;
 
     if (m->program == m->read || m->left[m->program % MERGE_WINDOW] > 0 ||
         m->programs == GC_PROGRAMS_PER_PLANE) {
@@ -229,14 +229,14 @@ static bool try_program(Ssd *ssd, uint32_t plane)
 /* The logical block is in one block now; what it was in before is erased. */
 static void commit(Ssd *ssd, uint32_t plane)
 {
-    Merge *m = &ssd->media.plane[plane].logs.merge;
-    uint32_t old = ssd->map.data_block[m->logical];
-    uint32_t own = ssd->map.log_of[m->logical];
+    Merge *m = &ssd->media->plane[plane].logs.merge;
+    uint32_t old = ssd->map->data_block[m->logical];
+    uint32_t own = ssd->map->log_of[m->logical];
 
-    ssd->map.merge_stats.merges[m->kind]++;
-    ssd->map.data_block[m->logical] = m->to;
+    ssd->map->merge_stats.merges[m->kind]++;
+    ssd->map->data_block[m->logical] = m->to;
     if (own != NONE) {
-        uint32_t block = ssd->map.log_block[own].block;
+        uint32_t block = ssd->map->log_block[own].block;
 
         log_release(ssd, plane, own);
         if (block != m->to) {
@@ -252,27 +252,27 @@ static void commit(Ssd *ssd, uint32_t plane)
 
 static void end_merge(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     Merge *m = &p->logs.merge;
 
     if (m->random) {
-        uint32_t block = ssd->map.log_block[m->log].block;
+        uint32_t block = ssd->map->log_block[m->log].block;
 
-        ssd->map.merge_stats.emptied++;
+        ssd->map->merge_stats.emptied++;
         log_release(ssd, plane, m->log);
         block_start_erase(ssd, block, NAND_CAUSE_MERGE, false);
     }
     p->logs.n_ended++;
     merge_forget(m);
     p->starved = false;
-    ssd->placement.n_starved--;
+    ssd->placement->n_starved--;
     plane_update(ssd, plane);
 }
 
 /* Has it a block to copy to?  One that is being erased will be there. */
 static bool has_destination(Ssd *ssd, uint32_t plane)
 {
-    Merge *m = &ssd->media.plane[plane].logs.merge;
+    Merge *m = &ssd->media->plane[plane].logs.merge;
 
     if (m->to == NONE && m->end > 0) {
         m->to = block_take_free(ssd, plane, OPEN_GC);
@@ -283,7 +283,7 @@ static bool has_destination(Ssd *ssd, uint32_t plane)
 /* As far as it goes now. */
 static void step(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     Merge *m = &p->logs.merge;
 
     while (m->begun) {
@@ -305,7 +305,7 @@ static void step(Ssd *ssd, uint32_t plane)
 
 void merge_host_quiet(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
 
     if (p->host_programs == 0 && !p->logs.merge.begun) {
         p->logs.merge.begun = true;
@@ -315,14 +315,14 @@ void merge_host_quiet(Ssd *ssd, uint32_t plane)
 
 void merge_start(Ssd *ssd, uint32_t plane, uint32_t log)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
 
     g_assert(!merge_active(p));
     merge_forget(&p->logs.merge);
     p->logs.merge.log = log;
-    p->logs.merge.random = ssd->map.log_block[log].logical == NONE;
+    p->logs.merge.random = ssd->map->log_block[log].logical == NONE;
     p->starved = true;
-    ssd->placement.n_starved++;
+    ssd->placement->n_starved++;
     plane_update(ssd, plane);
     merge_host_quiet(ssd, plane);
 }
@@ -331,7 +331,7 @@ void merge_start(Ssd *ssd, uint32_t plane, uint32_t log)
 static void go_on(Ssd *ssd, uint32_t plane)
 {
     step(ssd, plane);
-    if (!merge_active(&ssd->media.plane[plane]) && ssd->buffer.pump_waits) {
+    if (!merge_active(&ssd->media->plane[plane]) && ssd->buffer->pump_waits) {
         write_pump(ssd);
     }
 }
@@ -340,13 +340,13 @@ static void go_on(Ssd *ssd, uint32_t plane)
 void merge_read_done(Ssd *ssd, const NandOp *op)
 {
     uint32_t plane = block_plane(ssd, page_block(ssd, op->ppa.page));
-    Merge *m = &ssd->media.plane[plane].logs.merge;
+    Merge *m = &ssd->media->plane[plane].logs.merge;
     uint32_t first = op->ppa.page << ssd->page_units_shift;
 
     for (uint32_t i = 0; i < ssd->l.units_per_page && op->bad_parts; i++) {
         if (unit_is_valid(ssd, first + i) &&
             (op->bad_parts & unit_parts(ssd, first + i))) {
-            ssd->media.spare_lpn[first + i] |= SPARE_POISON;
+            ssd->media->spare_lpn[first + i] |= SPARE_POISON;
         }
     }
     m->reads--;
@@ -356,8 +356,8 @@ void merge_read_done(Ssd *ssd, const NandOp *op)
 
 void merge_page_done(Ssd *ssd, uint32_t j)
 {
-    const PageJob job = ssd->media.job[j];
-    Merge *m = &ssd->media.plane[job.plane].logs.merge;
+    const PageJob job = ssd->media->job[j];
+    Merge *m = &ssd->media->plane[job.plane].logs.merge;
     uint32_t first = job.ppa << ssd->page_units_shift;
     uint32_t moved = 0;
 
@@ -367,7 +367,7 @@ void merge_page_done(Ssd *ssd, uint32_t j)
         moved += from != NONE && map_move(ssd, from, first + u);
     }
     ssd->inspect.gc_copied_units += moved;
-    ssd->map.merge_stats.copied_units[m->kind] += moved;
+    ssd->map->merge_stats.copied_units[m->kind] += moved;
     block_page_done(ssd, page_block(ssd, job.ppa));
     m->programs--;
     job_give(ssd, j);
@@ -389,11 +389,11 @@ void merge_json(const Ssd *ssd, JsonWriter *w)
         [MERGE_PARTIAL] = "partial",
         [MERGE_FULL] = "full",
     };
-    const MergeStats *s = &ssd->map.merge_stats;
+    const MergeStats *s = &ssd->map->merge_stats;
     uint64_t in_use = 0;
 
     for (uint32_t i = 0; i < ssd->l.n_planes && ssd->l.log_blocks > 0; i++) {
-        const PlaneLogs *p = &ssd->media.plane[i].logs;
+        const PlaneLogs *p = &ssd->media->plane[i].logs;
 
         in_use += p->n + (p->sequential != NONE);
     }

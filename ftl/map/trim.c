@@ -49,23 +49,24 @@ void trim_init(Ssd *ssd)
 {
     ssd->l2p.group_shift = ssd->cfg->trim_group_shift;
     ssd->l2p.group_used = lazy_new(uint64_t, trim_words(ssd));
-    ssd->map.trim_left = lazy_new(uint64_t, trim_words(ssd));
-    ssd->map.trims = (CmdFifo){NONE, NONE};
+    ssd->map->trim_left = lazy_new(uint64_t, trim_words(ssd));
+    ssd->map->trims = (CmdFifo){NONE, NONE};
 }
 
 void trim_destroy(Ssd *ssd)
 {
     lazy_free(ssd->l2p.group_used, trim_words(ssd),
               sizeof(*ssd->l2p.group_used));
-    lazy_free(ssd->map.trim_left, trim_words(ssd), sizeof(*ssd->map.trim_left));
+    lazy_free(ssd->map->trim_left, trim_words(ssd),
+              sizeof(*ssd->map->trim_left));
 }
 
 void trim_power_lost(Ssd *ssd)
 {
-    lazy_clear(ssd->map.trim_left, trim_words(ssd),
-               sizeof(*ssd->map.trim_left));
-    ssd->map.n_trim_left = 0;
-    ssd->map.trims = (CmdFifo){NONE, NONE};
+    lazy_clear(ssd->map->trim_left, trim_words(ssd),
+               sizeof(*ssd->map->trim_left));
+    ssd->map->n_trim_left = 0;
+    ssd->map->trims = (CmdFifo){NONE, NONE};
 }
 
 static uint64_t end_of_group(const Ssd *ssd, uint32_t group)
@@ -77,7 +78,7 @@ static uint64_t end_of_group(const Ssd *ssd, uint32_t group)
 static uint32_t next_left(const Ssd *ssd, uint32_t group, uint32_t end)
 {
     while (group < end) {
-        uint64_t word = ssd->map.trim_left[group / 64] >> (group % 64);
+        uint64_t word = ssd->map->trim_left[group / 64] >> (group % 64);
 
         if (word) {
             return MIN(group + (uint32_t)__builtin_ctzll(word), end);
@@ -134,7 +135,7 @@ static void trim_units(Ssd *ssd, uint64_t first, uint64_t end)
 /* A TRIM under way that covers the group; for the log. */
 static uint32_t whose(const Ssd *ssd, uint32_t group)
 {
-    uint32_t cmd = ssd->map.trims.head;
+    uint32_t cmd = ssd->map->trims.head;
 
     for (; cmd != NONE; cmd = ssd->commands.cmd[cmd].next) {
         uint32_t first;
@@ -158,8 +159,8 @@ static void settle(Ssd *ssd, uint32_t group)
     if (ssd->inspect.log) {
         log_units(ssd, whose(ssd, group), first, end);
     }
-    ssd->map.trim_left[group / 64] &= ~(1ULL << (group % 64));
-    ssd->map.n_trim_left--;
+    ssd->map->trim_left[group / 64] &= ~(1ULL << (group % 64));
+    ssd->map->n_trim_left--;
     trim_units(ssd, first, end);
     for (uint64_t lpn = first; lpn < end && !used; lpn++) {
         used = ssd->l2p.entry[lpn] != 0;
@@ -196,7 +197,7 @@ static uint32_t mark(Ssd *ssd, uint32_t cmd)
     groups_of(ssd, &ssd->commands.cmd[cmd].req, &first, &end);
     for (uint32_t g = first; g < end; g = (g / 64 + 1) * 64) {
         uint64_t range = UINT64_MAX << (g % 64);
-        uint64_t *word = &ssd->map.trim_left[g / 64];
+        uint64_t *word = &ssd->map->trim_left[g / 64];
         uint64_t marked;
 
         if (end - g / 64 * 64 < 64) {
@@ -204,7 +205,7 @@ static uint32_t mark(Ssd *ssd, uint32_t cmd)
         }
         marked = ssd->l2p.group_used[g / 64] & range & ~*word;
         *word |= marked;
-        ssd->map.n_trim_left += (uint32_t)__builtin_popcountll(marked);
+        ssd->map->n_trim_left += (uint32_t)__builtin_popcountll(marked);
         left += (uint32_t)__builtin_popcountll(*word & range);
     }
     return left;
@@ -315,15 +316,15 @@ void trim_start(Ssd *ssd, uint32_t cmd)
     left = mark(ssd, cmd);
     log_empty(ssd, cmd);
     if (left > ssd->cfg->trim_step) {
-        if (ssd->map.trims.head == NONE) {
+        if (ssd->map->trims.head == NONE) {
             wait_for_step(ssd);
         }
-        fifo_push(ssd, &ssd->map.trims, cmd);
+        fifo_push(ssd, &ssd->map->trims, cmd);
         trim_ends(ssd, cmd, false);
     } else {
-        fifo_push_front(ssd, &ssd->map.trims, cmd); /* for whose() */
+        fifo_push_front(ssd, &ssd->map->trims, cmd); /* for whose() */
         go_on(ssd, cmd, left);
-        fifo_pop(ssd, &ssd->map.trims);
+        fifo_pop(ssd, &ssd->map->trims);
         trim_ends(ssd, cmd, false);
         finish(ssd, cmd);
     }
@@ -334,15 +335,15 @@ void trim_event(Ssd *ssd)
 {
     uint32_t most = ssd->cfg->trim_step;
 
-    while (ssd->map.trims.head != NONE) {
-        uint32_t cmd = ssd->map.trims.head;
+    while (ssd->map->trims.head != NONE) {
+        uint32_t cmd = ssd->map->trims.head;
 
         most -= go_on(ssd, cmd, most);
         if (!is_done(ssd, cmd)) {
             wait_for_step(ssd);
             break;
         }
-        fifo_pop(ssd, &ssd->map.trims);
+        fifo_pop(ssd, &ssd->map->trims);
         finish(ssd, cmd);
     }
     use_room(ssd);
@@ -355,14 +356,14 @@ bool trim_check(const Ssd *ssd, GError **error)
     uint32_t left = 0;
 
     for (uint32_t w = 0; w < trim_words(ssd); w++) {
-        left += (uint32_t)__builtin_popcountll(ssd->map.trim_left[w]);
+        left += (uint32_t)__builtin_popcountll(ssd->map->trim_left[w]);
     }
-    if (left != ssd->map.n_trim_left ||
-        (left > 0 && ssd->map.trims.head == NONE) ||
+    if (left != ssd->map->n_trim_left ||
+        (left > 0 && ssd->map->trims.head == NONE) ||
         next_left(ssd, n_groups(ssd), trim_words(ssd) * 64) <
             trim_words(ssd) * 64) {
         return opt_fail(error, OPT_ERROR_VALUE, "%u groups of the map are to be "
-                        "trimmed, counted %u", ssd->map.n_trim_left, left);
+                        "trimmed, counted %u", ssd->map->n_trim_left, left);
     }
     for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
         uint32_t group = lpn >> ssd->l2p.group_shift;

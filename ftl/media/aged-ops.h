@@ -3,6 +3,11 @@
 #ifndef VSSD_FTL_AGED_OPS_H
 #define VSSD_FTL_AGED_OPS_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_MEDIA
+#error "ftl/media is above this component: docs/architecture.md"
+#endif
+
 #include "ssd-internal.h"
 
 /* Operations that have been submitted and not ended, in order. */

@@ -16,9 +16,9 @@
  */
 void plane_size(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t spare = MAX(p->spare_blocks, ssd->l.min_spare_blocks);
-    uint32_t more = ssd->media.may_fail && ssd->geo->slc_blocks > 0 ? 2 : 0;
+    uint32_t more = ssd->media->may_fail && ssd->geo->slc_blocks > 0 ? 2 : 0;
     uint32_t slack_blocks = (spare - ssd->l.busy_blocks - more) / 2;
     uint32_t most = spare - (ssd->l.busy_blocks - 1) - slack_blocks;
     uint32_t low = ssd->l.gc_low_blocks;
@@ -37,13 +37,13 @@ void plane_size(Ssd *ssd, uint32_t plane)
 bool bad_enough_left(const Ssd *ssd, GError **error)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (ssd->media.plane[i].spare_blocks < ssd->l.min_spare_blocks) {
+        if (ssd->media->plane[i].spare_blocks < ssd->l.min_spare_blocks) {
             g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
                         "media.factory_bad=%.4g%%: leaves plane %u with %u "
                         "spare blocks, at least %u are needed (more "
                         "ftl.op_percent, or another seed)",
                         ssd->cfg->nand.factory_bad_ppm / 1e4, i,
-                        ssd->media.plane[i].spare_blocks,
+                        ssd->media->plane[i].spare_blocks,
                         ssd->l.min_spare_blocks);
             return false;
         }
@@ -54,20 +54,20 @@ bool bad_enough_left(const Ssd *ssd, GError **error)
 bool bad_lose_block(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
-    bool was_read_only = ssd->media.read_only;
+    bool was_read_only = ssd->media->read_only;
 
-    ssd->media.n_grown_bad++;
+    ssd->media->n_grown_bad++;
     block_count_lost(ssd, block);
     plane_size(ssd, plane);
-    if (ssd->media.plane[plane].spare_blocks < ssd->l.min_spare_blocks) {
-        ssd->media.read_only = true;
+    if (ssd->media->plane[plane].spare_blocks < ssd->l.min_spare_blocks) {
+        ssd->media->read_only = true;
     }
     return was_read_only;
 }
 
 void block_count_lost(Ssd *ssd, uint32_t block)
 {
-    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+    Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
     if (!nand_block_is_slc(ssd->geo, block) && !saved_has_block(ssd, block)) {
         p->spare_blocks -= MIN(p->spare_blocks, 1);

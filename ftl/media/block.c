@@ -22,31 +22,31 @@
 
 static void slc_full_insert(Ssd *ssd, Plane *p, uint32_t block)
 {
-    Block *b = &ssd->media.block[block];
+    Block *b = &ssd->media->block[block];
 
     b->prev = p->slc_full_tail;
     b->next = NONE;
     if (p->slc_full_tail == NONE) {
         p->slc_full_head = block;
     } else {
-        ssd->media.block[p->slc_full_tail].next = block;
+        ssd->media->block[p->slc_full_tail].next = block;
     }
     p->slc_full_tail = block;
 }
 
 static void slc_full_remove(Ssd *ssd, Plane *p, uint32_t block)
 {
-    const Block *b = &ssd->media.block[block];
+    const Block *b = &ssd->media->block[block];
 
     if (b->prev == NONE) {
         p->slc_full_head = b->next;
     } else {
-        ssd->media.block[b->prev].next = b->next;
+        ssd->media->block[b->prev].next = b->next;
     }
     if (b->next == NONE) {
         p->slc_full_tail = b->prev;
     } else {
-        ssd->media.block[b->next].prev = b->prev;
+        ssd->media->block[b->next].prev = b->prev;
     }
 }
 
@@ -54,43 +54,43 @@ static void slc_full_remove(Ssd *ssd, Plane *p, uint32_t block)
 
 static void age_append(Ssd *ssd, Plane *p, uint32_t block)
 {
-    Block *b = &ssd->media.block[block];
+    Block *b = &ssd->media->block[block];
 
     b->older = p->newest;
     b->newer = NONE;
     if (p->newest == NONE) {
         p->oldest = block;
     } else {
-        ssd->media.block[p->newest].newer = block;
+        ssd->media->block[p->newest].newer = block;
     }
     p->newest = block;
-    if (ssd->media.index) {
-        ssd->media.index->listed(ssd, block);
+    if (ssd->media->index) {
+        ssd->media->index->listed(ssd, block);
     }
 }
 
 static void age_remove(Ssd *ssd, Plane *p, uint32_t block)
 {
-    const Block *b = &ssd->media.block[block];
+    const Block *b = &ssd->media->block[block];
 
     if (b->older == NONE) {
         p->oldest = b->newer;
     } else {
-        ssd->media.block[b->older].newer = b->newer;
+        ssd->media->block[b->older].newer = b->newer;
     }
     if (b->newer == NONE) {
         p->newest = b->older;
     } else {
-        ssd->media.block[b->newer].older = b->older;
+        ssd->media->block[b->newer].older = b->older;
     }
-    if (ssd->media.index) {
-        ssd->media.index->unlisted(ssd, block);
+    if (ssd->media->index) {
+        ssd->media->index->unlisted(ssd, block);
     }
 }
 
 void block_renew(Ssd *ssd, uint32_t block)
 {
-    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+    Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
     age_remove(ssd, p, block);
     age_append(ssd, p, block);
@@ -100,14 +100,14 @@ void block_renew(Ssd *ssd, uint32_t block)
 
 static void bucket_insert(Ssd *ssd, uint32_t block)
 {
-    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
-    Block *b = &ssd->media.block[block];
+    Plane *p = &ssd->media->plane[block_plane(ssd, block)];
+    Block *b = &ssd->media->block[block];
     uint32_t head = p->bucket[b->valid];
 
     b->prev = NONE;
     b->next = head;
     if (head != NONE) {
-        ssd->media.block[head].prev = block;
+        ssd->media->block[head].prev = block;
     }
     p->bucket[b->valid] = block;
     p->min_valid = MIN(p->min_valid, b->valid);
@@ -115,29 +115,29 @@ static void bucket_insert(Ssd *ssd, uint32_t block)
 
 static void bucket_remove(Ssd *ssd, uint32_t block)
 {
-    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
-    Block *b = &ssd->media.block[block];
+    Plane *p = &ssd->media->plane[block_plane(ssd, block)];
+    Block *b = &ssd->media->block[block];
 
     if (b->prev == NONE) {
         p->bucket[b->valid] = b->next;
     } else {
-        ssd->media.block[b->prev].next = b->next;
+        ssd->media->block[b->prev].next = b->next;
     }
     if (b->next != NONE) {
-        ssd->media.block[b->next].prev = b->prev;
+        ssd->media->block[b->next].prev = b->prev;
     }
 }
 
 static void free_append(Ssd *ssd, uint32_t block, uint32_t *head,
                         uint32_t *tail, uint32_t *n)
 {
-    ssd->media.block[block].state = BLOCK_FREE;
-    ssd->media.block[block].next = NONE;
-    ssd->media.block[block].prev = *n == 0 ? NONE : *tail;
+    ssd->media->block[block].state = BLOCK_FREE;
+    ssd->media->block[block].next = NONE;
+    ssd->media->block[block].prev = *n == 0 ? NONE : *tail;
     if (*n == 0) {
         *head = block;
     } else {
-        ssd->media.block[*tail].next = block;
+        ssd->media->block[*tail].next = block;
     }
     *tail = block;
     (*n)++;
@@ -145,14 +145,14 @@ static void free_append(Ssd *ssd, uint32_t block, uint32_t *head,
 
 static void free_push(Ssd *ssd, uint32_t block)
 {
-    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+    Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
     if (nand_block_is_slc(ssd->geo, block)) {
         free_append(ssd, block, &p->slc_free_head, &p->slc_free_tail,
                     &p->n_slc_free);
     } else {
         free_append(ssd, block, &p->free_head, &p->free_tail, &p->n_free);
-        ssd->media.client->freed(ssd, block);
+        ssd->media->client->freed(ssd, block);
     }
 }
 
@@ -167,7 +167,7 @@ static uint32_t slc_free_pop(Ssd *ssd, Plane *p)
 {
     uint32_t block = p->slc_free_head;
 
-    p->slc_free_head = ssd->media.block[block].next;
+    p->slc_free_head = ssd->media->block[block].next;
     p->n_slc_free--;
     note_free(ssd);
     return block;
@@ -176,26 +176,26 @@ static uint32_t slc_free_pop(Ssd *ssd, Plane *p)
 /* Which one is wear levelling's business. */
 static uint32_t free_take(Ssd *ssd, uint32_t plane, OpenKind kind)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t block;
     const Block *b;
 
     g_assert(p->n_free > 0);
-    block = ssd->media.client->choose_free(ssd, plane, kind);
-    b = &ssd->media.block[block];
+    block = ssd->media->client->choose_free(ssd, plane, kind);
+    b = &ssd->media->block[block];
     g_assert(b->state == BLOCK_FREE);
     if (block == p->free_head) {
         p->free_head = b->next;
     } else {
-        ssd->media.block[b->prev].next = b->next;
+        ssd->media->block[b->prev].next = b->next;
     }
     if (block == p->free_tail) {
         p->free_tail = b->prev;
     } else {
-        ssd->media.block[b->next].prev = b->prev;
+        ssd->media->block[b->next].prev = b->prev;
     }
     p->n_free--;
-    ssd->media.client->free_taken(ssd, block);
+    ssd->media->client->free_taken(ssd, block);
     note_free(ssd);
     return block;
 }
@@ -203,7 +203,7 @@ static uint32_t free_take(Ssd *ssd, uint32_t plane, OpenKind kind)
 /* The host fills blocks in SLC mode as long as there are any. */
 static uint32_t take_free_block(Ssd *ssd, uint32_t plane, OpenKind kind)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
 
     if (kind == OPEN_HOST && p->n_slc_free > 0) {
         return slc_free_pop(ssd, p);
@@ -213,7 +213,7 @@ static uint32_t take_free_block(Ssd *ssd, uint32_t plane, OpenKind kind)
 
 static void init_plane(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t n = ssd->l.units_per_block + 1;
 
     p->bucket = g_new(uint32_t, n);
@@ -241,8 +241,8 @@ static void init_plane(Ssd *ssd, uint32_t plane)
         uint32_t block = plane * ssd->geo->blocks_per_plane + i;
 
         if (nand_factory_bad(ssd->nand, block)) {
-            ssd->media.block[block].state = BLOCK_BAD;
-            ssd->media.n_factory_bad++;
+            ssd->media->block[block].state = BLOCK_BAD;
+            ssd->media->n_factory_bad++;
             block_count_lost(ssd, block);
         } else if (!saved_has_block(ssd, block)) {
             free_push(ssd, block);
@@ -254,8 +254,8 @@ static void init_plane(Ssd *ssd, uint32_t plane)
 
 void block_init(Ssd *ssd)
 {
-    ssd->media.block = lazy_new(Block, ssd->geo->n_blocks);
-    ssd->media.plane = g_new0(Plane, ssd->l.n_planes);
+    ssd->media->block = lazy_new(Block, ssd->geo->n_blocks);
+    ssd->media->plane = g_new0(Plane, ssd->l.n_planes);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_plane(ssd, i);
     }
@@ -263,36 +263,37 @@ void block_init(Ssd *ssd)
 
 uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint32_t block;
 
     if (p->n_free == 0) {
         return NONE;
     }
     block = free_take(ssd, plane, kind);
-    ssd->media.block[block].state = BLOCK_MAPPED;
-    ssd->media.block[block].stream = 0;
-    ssd->media.block[block].pending = 0;
+    ssd->media->block[block].state = BLOCK_MAPPED;
+    ssd->media->block[block].stream = 0;
+    ssd->media->block[block].pending = 0;
     return block;
 }
 
 void block_destroy(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        g_free(ssd->media.plane[i].bucket);
-        g_free(ssd->media.plane[i].staged);
-        g_free(ssd->media.plane[i].staged_of);
-        g_free(ssd->media.plane[i].open);
+        g_free(ssd->media->plane[i].bucket);
+        g_free(ssd->media->plane[i].staged);
+        g_free(ssd->media->plane[i].staged_of);
+        g_free(ssd->media->plane[i].open);
     }
-    g_free(ssd->media.plane);
-    lazy_free(ssd->media.block, ssd->geo->n_blocks, sizeof(*ssd->media.block));
+    g_free(ssd->media->plane);
+    lazy_free(ssd->media->block, ssd->geo->n_blocks,
+              sizeof(*ssd->media->block));
 }
 
 /* Set the state, and count the victims in SLC mode. */
 static void set_state(Ssd *ssd, uint32_t block, BlockState state)
 {
-    Block *b = &ssd->media.block[block];
-    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+    Block *b = &ssd->media->block[block];
+    Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
     if (nand_block_is_slc(ssd->geo, block)) {
         p->n_folding -= b->state == BLOCK_VICTIM;
@@ -304,16 +305,17 @@ static void set_state(Ssd *ssd, uint32_t block, BlockState state)
 void block_make_full(Ssd *ssd, uint32_t block)
 {
     set_state(ssd, block, BLOCK_FULL);
-    ssd->media.block[block].pending = 0;
-    ssd->media.plane[block_plane(ssd, block)].n_retiring +=
-        ssd->media.block[block].bad;
+    ssd->media->block[block].pending = 0;
+    ssd->media->plane[block_plane(ssd, block)].n_retiring +=
+        ssd->media->block[block].bad;
     if (nand_block_is_slc(ssd->geo, block)) {
-        slc_full_insert(ssd, &ssd->media.plane[block_plane(ssd, block)], block);
+        slc_full_insert(ssd, &ssd->media->plane[block_plane(ssd, block)],
+                        block);
     } else {
         bucket_insert(ssd, block);
-        age_append(ssd, &ssd->media.plane[block_plane(ssd, block)], block);
-        if (ssd->media.index) {
-            ssd->media.index->full(ssd, block);
+        age_append(ssd, &ssd->media->plane[block_plane(ssd, block)], block);
+        if (ssd->media->index) {
+            ssd->media->index->full(ssd, block);
         }
     }
 }
@@ -322,7 +324,7 @@ void block_make_full(Ssd *ssd, uint32_t block)
 bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream)
 {
-    const Plane *p = &ssd->media.plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
 
     return p->open[open_index(ssd, kind, stream)].block != NONE ||
            block_can_open(ssd, p, kind);
@@ -330,13 +332,13 @@ bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind,
 
 static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     Open *o = &p->open[open_index(ssd, kind, stream)];
     Block *b;
 
     o->block = take_free_block(ssd, plane, kind);
     o->next_page = 0;
-    b = &ssd->media.block[o->block];
+    b = &ssd->media->block[o->block];
     b->state = BLOCK_OPEN;
     b->stream = (uint8_t)stream;
     if (kind == OPEN_HOST) {
@@ -351,13 +353,13 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
             b->stream = (uint8_t)ssd->l.n_streams;
         }
     }
-    ssd->media.client->opened(ssd, o->block, open_index(ssd, kind, stream));
+    ssd->media->client->opened(ssd, o->block, open_index(ssd, kind, stream));
     ssd_wake(ssd, WORK_PLACEMENT, plane);
 }
 
 void plane_count_open(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
 
     p->n_host_open = 0;
     for (uint32_t k = 0; k < ssd->l.n_streams; k++) {
@@ -367,7 +369,7 @@ void plane_count_open(Ssd *ssd, uint32_t plane)
 
 void block_close(Ssd *ssd, uint32_t plane, Open *o)
 {
-    Block *b = &ssd->media.block[o->block];
+    Block *b = &ssd->media->block[o->block];
 
     if (b->pending > 0) {
         b->state = BLOCK_CLOSING;
@@ -382,17 +384,17 @@ void block_close(Ssd *ssd, uint32_t plane, Open *o)
 /* The spare areas of the pages of a program say when and for whom it is. */
 static void stamp_seq(Ssd *ssd, uint32_t page, uint32_t n, uint64_t open)
 {
-    uint64_t seq = ++ssd->media.prog_seq | open << SEQ_BITS;
+    uint64_t seq = ++ssd->media->prog_seq | open << SEQ_BITS;
 
     for (uint32_t i = 0; i < n; i++) {
-        ssd->media.spare_seq[page + i] = seq;
+        ssd->media->spare_seq[page + i] = seq;
     }
 }
 
 uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     Open *o = &p->open[open_index(ssd, kind, stream)];
     uint32_t page;
 
@@ -403,13 +405,13 @@ uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
         open_block(ssd, plane, kind, stream);
     }
     page = o->block * ssd->geo->pages_per_block + o->next_page;
-    if (ssd->media.spare_seq) {
+    if (ssd->media->spare_seq) {
         stamp_seq(ssd, page, nand_block_program(ssd->geo, o->block),
                   open_index(ssd, kind, stream));
     }
     o->next_page += nand_block_program(ssd->geo, o->block);
-    ssd->media.block[o->block].pending++;
-    ssd->media.block[o->block].mtime = p->clock += kind == OPEN_HOST;
+    ssd->media->block[o->block].pending++;
+    ssd->media->block[o->block].mtime = p->clock += kind == OPEN_HOST;
     if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
         block_close(ssd, plane, o);
     }
@@ -418,10 +420,10 @@ uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
 
 void block_page_done(Ssd *ssd, uint32_t block)
 {
-    Block *b = &ssd->media.block[block];
+    Block *b = &ssd->media->block[block];
 
-    if (ssd->media.saved) {
-        ssd->media.saved->page_done(ssd);
+    if (ssd->media->saved) {
+        ssd->media->saved->page_done(ssd);
     }
     b->pending--;
     if (b->state == BLOCK_CLOSING && b->pending == 0) {
@@ -431,14 +433,14 @@ void block_page_done(Ssd *ssd, uint32_t block)
 
 static void change_valid(Ssd *ssd, uint32_t block, int by)
 {
-    Block *b = &ssd->media.block[block];
+    Block *b = &ssd->media->block[block];
 
     if (b->state == BLOCK_FULL && !nand_block_is_slc(ssd->geo, block)) {
         bucket_remove(ssd, block);
         b->valid += (uint32_t)by;
         bucket_insert(ssd, block);
-        if (ssd->media.index) {
-            ssd->media.index->changed(ssd, block, by);
+        if (ssd->media->index) {
+            ssd->media->index->changed(ssd, block, by);
         }
     } else {
         b->valid += (uint32_t)by;
@@ -449,7 +451,7 @@ static void change_valid(Ssd *ssd, uint32_t block, int by)
 static void change_meta_valid(Ssd *ssd, uint32_t plane, uint32_t ppu, int by)
 {
     if (ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)) {
-        ssd->media.plane[plane].meta_valid += (uint64_t)by;
+        ssd->media->plane[plane].meta_valid += (uint64_t)by;
     }
 }
 
@@ -459,11 +461,11 @@ void block_set_valid(Ssd *ssd, uint32_t ppu)
     uint32_t plane = block_plane(ssd, block);
 
     g_assert(!unit_is_valid(ssd, ppu));
-    if (ssd->media.saved) {
-        ssd->media.saved->changed(ssd, spare_lpn(ssd, ppu));
+    if (ssd->media->saved) {
+        ssd->media->saved->changed(ssd, spare_lpn(ssd, ppu));
     }
-    ssd->media.valid[ppu / 64] |= 1ULL << (ppu % 64);
-    ssd->media.plane[plane].valid++;
+    ssd->media->valid[ppu / 64] |= 1ULL << (ppu % 64);
+    ssd->media->plane[plane].valid++;
     change_meta_valid(ssd, plane, ppu, 1);
     change_valid(ssd, block, 1);
 }
@@ -474,39 +476,39 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu)
     uint32_t plane = block_plane(ssd, block);
 
     g_assert(unit_is_valid(ssd, ppu));
-    ssd->media.valid[ppu / 64] &= ~(1ULL << (ppu % 64));
-    ssd->media.plane[plane].valid--;
+    ssd->media->valid[ppu / 64] &= ~(1ULL << (ppu % 64));
+    ssd->media->plane[plane].valid--;
     change_meta_valid(ssd, plane, ppu, -1);
     change_valid(ssd, block, -1);
-    if (!ssd->media.plane[plane].accepting) {
+    if (!ssd->media->plane[plane].accepting) {
         ssd_wake(ssd, WORK_PLACEMENT, plane);
     }
 }
 
 void block_start_victim(Ssd *ssd, uint32_t block)
 {
-    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+    Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
-    g_assert(ssd->media.block[block].state == BLOCK_FULL);
-    ssd->media.client->taken(ssd, block);
-    p->n_retiring -= ssd->media.block[block].bad;
+    g_assert(ssd->media->block[block].state == BLOCK_FULL);
+    ssd->media->client->taken(ssd, block);
+    p->n_retiring -= ssd->media->block[block].bad;
     if (nand_block_is_slc(ssd->geo, block)) {
         slc_full_remove(ssd, p, block);
     } else {
         bucket_remove(ssd, block);
         age_remove(ssd, p, block);
-        if (ssd->media.index) {
-            ssd->media.index->victim(ssd, block);
+        if (ssd->media->index) {
+            ssd->media->index->victim(ssd, block);
         }
     }
     set_state(ssd, block, BLOCK_VICTIM);
-    ssd->media.block[block].pending = 0;
+    ssd->media->block[block].pending = 0;
     ssd_wake(ssd, WORK_PLACEMENT, block_plane(ssd, block));
 }
 
 void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
 {
-    Block *b = &ssd->media.block[block];
+    Block *b = &ssd->media->block[block];
     NandOp op = {
         .kind = NAND_ERASE,
         .cause = cause,
@@ -516,17 +518,17 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
 
     g_assert(b->valid == 0 && b->pending == 0);
     b->hold = 0;
-    ssd->media.client->left(ssd, block);
+    ssd->media->client->left(ssd, block);
     set_state(ssd, block, BLOCK_ERASING);
-    ssd->media.client->erasing(ssd, block);
-    ssd->media.plane[block_plane(ssd, block)].erases++;
+    ssd->media->client->erasing(ssd, block);
+    ssd->media->plane[block_plane(ssd, block)].erases++;
     ssd_wake(ssd, WORK_PLACEMENT, block_plane(ssd, block));
     faulty_submit(ssd, &op);
 }
 
 void block_discard(Ssd *ssd, uint32_t block)
 {
-    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+    Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         if (p->open[k].block == block) {
@@ -541,8 +543,8 @@ void block_erased(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
 
-    ssd->media.plane[plane].erases--;
-    ssd->media.client->erased(ssd, block);
+    ssd->media->plane[plane].erases--;
+    ssd->media->client->erased(ssd, block);
     free_push(ssd, block);
     note_free(ssd);
     ssd_wake(ssd, WORK_PLACEMENT, plane);
@@ -550,13 +552,13 @@ void block_erased(Ssd *ssd, uint32_t block)
 
 void block_retire(Ssd *ssd, uint32_t block)
 {
-    Block *b = &ssd->media.block[block];
+    Block *b = &ssd->media->block[block];
     uint32_t plane = block_plane(ssd, block);
 
     g_assert(b->valid == 0 && b->pending == 0);
     g_assert(b->state == BLOCK_ERASING || b->state == BLOCK_VICTIM);
-    ssd->media.client->left(ssd, block);
-    ssd->media.plane[plane].erases -= b->state == BLOCK_ERASING;
+    ssd->media->client->left(ssd, block);
+    ssd->media->plane[plane].erases -= b->state == BLOCK_ERASING;
     set_state(ssd, block, BLOCK_BAD);
     ssd_wake(ssd, WORK_PLACEMENT, plane);
 }
@@ -593,10 +595,10 @@ static void forget_plane(Ssd *ssd, Plane *p)
 void block_forget_all(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        forget_plane(ssd, &ssd->media.plane[i]);
+        forget_plane(ssd, &ssd->media->plane[i]);
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        Block *block = &ssd->media.block[b];
+        Block *block = &ssd->media->block[b];
 
         if (block->state != BLOCK_BAD && block->state != BLOCK_SAVED) {
             *block = (Block){.state = BLOCK_LOST, .bad = block->bad};
@@ -606,16 +608,16 @@ void block_forget_all(Ssd *ssd)
 
 void block_found(Ssd *ssd, uint32_t block, uint32_t open)
 {
-    Plane *p = &ssd->media.plane[block_plane(ssd, block)];
+    Plane *p = &ssd->media->plane[block_plane(ssd, block)];
     uint32_t next = nand_next_page(ssd->nand, block);
 
-    if (next == 0 && !ssd->media.block[block].bad) {
+    if (next == 0 && !ssd->media->block[block].bad) {
         free_push(ssd, block);
         return;
     }
-    ssd->media.block[block].mtime = ++p->clock;
+    ssd->media->block[block].mtime = ++p->clock;
     if (open != NONE) {
-        ssd->media.block[block].state = BLOCK_OPEN;
+        ssd->media->block[block].state = BLOCK_OPEN;
         p->open[open] = (Open){block, next};
         plane_count_open(ssd, block_plane(ssd, block));
     } else {
@@ -625,15 +627,15 @@ void block_found(Ssd *ssd, uint32_t block, uint32_t open)
 
 void block_mark_bad(Ssd *ssd, uint32_t block)
 {
-    Block *b = &ssd->media.block[block];
+    Block *b = &ssd->media->block[block];
     uint32_t plane = block_plane(ssd, block);
 
     g_assert(b->state == BLOCK_OPEN || b->state == BLOCK_CLOSING);
     b->bad = true;
     b->state = BLOCK_CLOSING;
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
-        if (ssd->media.plane[plane].open[k].block == block) {
-            ssd->media.plane[plane].open[k].block = NONE;
+        if (ssd->media->plane[plane].open[k].block == block) {
+            ssd->media->plane[plane].open[k].block = NONE;
         }
     }
     plane_count_open(ssd, plane);
@@ -646,10 +648,10 @@ void block_wipe_spare(Ssd *ssd, uint32_t block)
     uint32_t page = block * ssd->geo->pages_per_block;
 
     for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
-        ssd->media.spare_lpn[first + i] = SPARE_NONE;
+        ssd->media->spare_lpn[first + i] = SPARE_NONE;
     }
     for (uint32_t i = 0; i < ssd->geo->pages_per_block; i++) {
-        ssd->media.spare_seq[page + i] = 0;
+        ssd->media->spare_seq[page + i] = 0;
     }
 }
 
@@ -657,11 +659,11 @@ void block_copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
 {
     oplog_unit(ssd->inspect.log, OPLOG_PLACE, 1, unit_stream(ssd, from),
                spare_lpn(ssd, from), ssd->now_ps, from, to);
-    ssd->media.spare_lpn[to] = ssd->media.spare_lpn[from];
-    if (ssd->media.spare_version) {
-        ssd->media.spare_version[to] = ssd->media.spare_version[from];
+    ssd->media->spare_lpn[to] = ssd->media->spare_lpn[from];
+    if (ssd->media->spare_version) {
+        ssd->media->spare_version[to] = ssd->media->spare_version[from];
     }
-    if (ssd->media.spare_stream) {
-        ssd->media.spare_stream[to] = ssd->media.spare_stream[from];
+    if (ssd->media->spare_stream) {
+        ssd->media->spare_stream[to] = ssd->media->spare_stream[from];
     }
 }

@@ -46,7 +46,7 @@ uint64_t unit_lba_parts(const Ssd *ssd, uint32_t ppu, uint64_t first,
     uint64_t end = lba + (1ULL << ssd->block_shift) - 1;
     uint32_t from = byte_of_unit(ssd, ppu);
 
-    if (ssd->media.spare_lpn[ppu] == SPARE_NONE || end < first || lba > last) {
+    if (ssd->media->spare_lpn[ppu] == SPARE_NONE || end < first || lba > last) {
         return 0;
     }
     first = MAX(first, lba) - lba;
@@ -78,21 +78,21 @@ static void apply_lba_rules(Ssd *ssd, NandOp *op)
 {
     FaultPlace place = nand_place(ssd->nand, op);
 
-    for (unsigned i = 0; i < faults_lba_rules(ssd->media.faults); i++) {
+    for (unsigned i = 0; i < faults_lba_rules(ssd->media->faults); i++) {
         FaultEffect e = {.stretch_milli = op->stretch_milli};
         uint64_t first;
         uint64_t last;
         uint64_t parts;
 
-        if (!faults_lba_range(ssd->media.faults, i, &place, ssd->now_ps, &first,
-                              &last)) {
+        if (!faults_lba_range(ssd->media->faults, i, &place, ssd->now_ps,
+                              &first, &last)) {
             continue;
         }
         parts = carried(ssd, op, first, last);
         if (parts == 0) {
             continue;
         }
-        faults_lba_match(ssd->media.faults, i, ssd->now_ps, &e);
+        faults_lba_match(ssd->media->faults, i, ssd->now_ps, &e);
         op->fail = op->fail || e.fail;
         op->cut = op->cut || e.cut;
         op->stretch_milli = e.stretch_milli;
@@ -105,7 +105,7 @@ void faulty_submit(Ssd *ssd, NandOp *op)
     if (age_takes(ssd, op)) {
         return;
     }
-    if (ssd->media.faults && faults_lba_rules(ssd->media.faults) > 0) {
+    if (ssd->media->faults && faults_lba_rules(ssd->media->faults) > 0) {
         apply_lba_rules(ssd, op);
     }
     nand_submit(ssd->nand, op, ssd->now_ps);
@@ -115,7 +115,7 @@ void faulty_cut(void *opaque)
 {
     Ssd *ssd = opaque;
 
-    ssd->media.cut_due = true;
+    ssd->media->cut_due = true;
 }
 
 static bool is_no_fault(void *opaque, const Event *e)
@@ -134,8 +134,8 @@ void faulty_rearm(Ssd *ssd)
 
 void faulty_arm(Ssd *ssd)
 {
-    uint64_t at_ps = ssd->media.faults
-                         ? faults_next_cut_ps(ssd->media.faults, ssd->now_ps)
+    uint64_t at_ps = ssd->media->faults
+                         ? faults_next_cut_ps(ssd->media->faults, ssd->now_ps)
                          : SIM_NEVER;
 
     if (at_ps != SIM_NEVER) {

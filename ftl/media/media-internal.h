@@ -9,6 +9,11 @@
 #ifndef VSSD_FTL_MEDIA_INTERNAL_H
 #define VSSD_FTL_MEDIA_INTERNAL_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_MEDIA
+#error "ftl/media is above this component: docs/architecture.md"
+#endif
+
 #include "nand-faults.h"
 #include "ssd-types.h"
 

@@ -3,16 +3,27 @@
 #ifndef VSSD_FTL_MEDIA_H
 #define VSSD_FTL_MEDIA_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_MEDIA
+#error "ftl/media is above this component: docs/architecture.md"
+#endif
+
+#include "media/media-internal.h"
 #include "ssd-internal.h"
+
+static inline bool unit_is_valid(const Ssd *ssd, uint32_t ppu)
+{
+    return ssd->media->valid[ppu / 64] >> (ppu % 64) & 1;
+}
 
 static inline uint32_t spare_lpn(const Ssd *ssd, uint32_t ppu)
 {
-    return (ssd->media.spare_lpn[ppu] & ~SPARE_POISON) - 1;
+    return (ssd->media->spare_lpn[ppu] & ~SPARE_POISON) - 1;
 }
 
 static inline bool spare_poisoned(const Ssd *ssd, uint32_t ppu)
 {
-    return ssd->media.spare_lpn[ppu] & SPARE_POISON;
+    return ssd->media->spare_lpn[ppu] & SPARE_POISON;
 }
 
 /* A bit for each of NAND_PAGE_PARTS that holds some of the unit. */
@@ -40,7 +51,7 @@ static inline bool saved_has_block(const Ssd *ssd, uint32_t block)
 /* Free blocks of the plane that the host leaves to GC. */
 static inline uint32_t plane_reserve(const Ssd *ssd, const Plane *p)
 {
-    return ssd->media.free_for_gc + (p->n_folding > 0);
+    return ssd->media->free_for_gc + (p->n_folding > 0);
 }
 
 /* Is there no free block for the host? */
@@ -148,7 +159,7 @@ void block_renew(Ssd *ssd, uint32_t block);
 
 static inline uint32_t unit_stream(const Ssd *ssd, uint32_t ppu)
 {
-    return ssd->media.spare_stream ? ssd->media.spare_stream[ppu] : 0;
+    return ssd->media->spare_stream ? ssd->media->spare_stream[ppu] : 0;
 }
 
 uint32_t job_take(Ssd *ssd);
@@ -156,7 +167,7 @@ void job_give(Ssd *ssd, uint32_t job);
 
 static inline uint32_t *job_units(Ssd *ssd, uint32_t job)
 {
-    return &ssd->media.job_unit[(size_t)job * ssd->l.units_per_program];
+    return &ssd->media->job_unit[(size_t)job * ssd->l.units_per_program];
 }
 
 /* ---- bad-blocks.c ------------------------------------------------------ */

@@ -13,22 +13,22 @@
 
 static void set_accepting(Ssd *ssd, uint32_t plane, bool accepting)
 {
-    uint32_t pos = ssd->media.stripe_pos[plane];
+    uint32_t pos = ssd->media->stripe_pos[plane];
 
-    ssd->media.plane[plane].accepting = accepting;
+    ssd->media->plane[plane].accepting = accepting;
     if (accepting) {
-        ssd->placement.accepting[pos / 64] |= 1ULL << (pos % 64);
+        ssd->placement->accepting[pos / 64] |= 1ULL << (pos % 64);
     } else {
-        ssd->placement.accepting[pos / 64] &= ~(1ULL << (pos % 64));
+        ssd->placement->accepting[pos / 64] &= ~(1ULL << (pos % 64));
     }
 }
 
 void plane_update(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     uint64_t coming = (uint64_t)(p->host_programs + p->gc.guests) *
                       ssd->l.units_per_program;
-    bool willing = p->host_programs < ssd->placement.policy->depth &&
+    bool willing = p->host_programs < ssd->placement->policy->depth &&
                    p->valid - p->meta_valid + coming <
                        ssd->l.share_units + p->slack_units;
     /* Whatever stream comes, the plane has a page for it. */
@@ -38,12 +38,12 @@ void plane_update(Ssd *ssd, uint32_t plane)
 
     if (ssd->l.log_blocks > 0) { /* merge.c says that it is starved */
         set_accepting(ssd, plane,
-                      p->host_programs < ssd->placement.policy->depth &&
+                      p->host_programs < ssd->placement->policy->depth &&
                           !p->starved);
         return;
     }
-    ssd->placement.n_starved -= p->starved;
+    ssd->placement->n_starved -= p->starved;
     p->starved = willing && !room;
-    ssd->placement.n_starved += p->starved;
+    ssd->placement->n_starved += p->starved;
     set_accepting(ssd, plane, willing && room);
 }

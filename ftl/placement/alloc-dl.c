@@ -16,6 +16,7 @@
  * plane's room that holds nothing valid is not in free blocks, so that 0 is a
  * plane that is all clean, and 1 one that must be cleaned now.
  */
+#include "media/media.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
@@ -24,7 +25,7 @@
 /* Millionths. */
 static uint32_t gc_indicator(const Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media.plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
     uint64_t blocks = (ssd->l.share_units + ssd->l.meta_share_units) /
                           ssd->l.units_per_block +
                       p->spare_blocks;
@@ -47,7 +48,7 @@ static uint32_t home_of(const Ssd *ssd, uint32_t lpn)
     uint32_t page = lpn >> ssd->page_units_shift;
 
     return entry ? block_plane(ssd, ppu_block(ssd, entry - 1))
-                 : ssd->media.stripe_plane[page % ssd->l.n_planes];
+                 : ssd->media->stripe_plane[page % ssd->l.n_planes];
 }
 
 static uint32_t force_cleaning(Ssd *ssd, uint32_t first)
@@ -76,7 +77,7 @@ static uint32_t dl_pick(Ssd *ssd, uint32_t lpn)
         if (!is_clean(ssd, plane)) {
             continue;
         }
-        if (ssd->media.plane[plane].accepting) {
+        if (ssd->media->plane[plane].accepting) {
             return plane;
         }
         busy = busy == NONE ? plane : busy;

@@ -10,7 +10,9 @@
  * chip, one round the planes of each die.  Unlike there, a page does not wait
  * until something is idle: then the chip with the fewest operations takes it.
  */
+#include "media/media.h"
 #include "placement/alloc-policy.h"
+#include "placement/placement.h"
 #include "ssd-internal.h"
 
 /* Of one chip. */
@@ -34,7 +36,7 @@ static Chip look_at(const Ssd *ssd, uint32_t chip)
 
         result.load += nand_die_load(ssd->nand, first);
         for (uint32_t i = 0; i < c->planes; i++) {
-            result.accepting |= ssd->media.plane[first + i].accepting;
+            result.accepting |= ssd->media->plane[first + i].accepting;
         }
     }
     return result;
@@ -48,12 +50,12 @@ static uint32_t choose_chip(const Ssd *ssd)
     uint32_t best = NONE;
 
     for (uint32_t i = 0; i < c->channels; i++) {
-        uint32_t ch = (ssd->placement.channel_token + i) % c->channels;
+        uint32_t ch = (ssd->placement->channel_token + i) % c->channels;
         uint64_t busy = nand_channel_busy(ssd->nand, ch);
 
         for (uint32_t k = 0; k < c->chips; k++) {
             uint32_t chip = ch * c->chips +
-                            (ssd->placement.chip_token[ch] + k) % c->chips;
+                            (ssd->placement->chip_token[ch] + k) % c->chips;
             Chip x = look_at(ssd, chip);
             uint64_t cost = (uint64_t)x.load << 1 | busy;
 
@@ -75,15 +77,15 @@ static uint32_t choose_plane(Ssd *ssd, uint32_t chip)
     const NandConfig *c = &ssd->cfg->nand;
 
     for (uint32_t i = 0; i < c->dies; i++) {
-        uint32_t die = (ssd->placement.die_token[chip] + i) % c->dies;
-        uint32_t *token = &ssd->placement.plane_token[chip * c->dies + die];
+        uint32_t die = (ssd->placement->die_token[chip] + i) % c->dies;
+        uint32_t *token = &ssd->placement->plane_token[chip * c->dies + die];
 
         for (uint32_t k = 0; k < c->planes; k++) {
             uint32_t j = (*token + k) % c->planes;
 
-            if (ssd->media.plane[chip_plane(ssd, chip, die) + j].accepting) {
+            if (ssd->media->plane[chip_plane(ssd, chip, die) + j].accepting) {
                 *token = (j + 1) % c->planes;
-                ssd->placement.die_token[chip] = (die + 1) % c->dies;
+                ssd->placement->die_token[chip] = (die + 1) % c->dies;
                 return chip_plane(ssd, chip, die) + j;
             }
         }
@@ -100,8 +102,8 @@ static uint32_t dynamic_pick(Ssd *ssd, uint32_t lpn)
     if (chip == NONE) {
         return NONE;
     }
-    ssd->placement.channel_token = (chip / c->chips + 1) % c->channels;
-    ssd->placement.chip_token[chip / c->chips] = (chip + 1) % c->chips;
+    ssd->placement->channel_token = (chip / c->chips + 1) % c->channels;
+    ssd->placement->chip_token[chip / c->chips] = (chip + 1) % c->chips;
     return choose_plane(ssd, chip);
 }
 

@@ -6,6 +6,11 @@
 #ifndef VSSD_FTL_ALLOC_POLICY_H
 #define VSSD_FTL_ALLOC_POLICY_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_PLACEMENT
+#error "ftl/placement is above this component: docs/architecture.md"
+#endif
+
 #include "ssd-internal.h"
 
 /* AllocPolicy.depth of a policy that does not look where there is room. */

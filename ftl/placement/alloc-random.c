@@ -15,13 +15,13 @@ static uint32_t random_pick(Ssd *ssd, uint32_t lpn)
     uint32_t plane;
 
     (void)lpn;
-    if (ssd->placement.alloc_chosen == NONE) {
-        ssd->placement.alloc_chosen = (uint32_t)prng_below(&ssd->placement.rng,
-                                                 ssd->l.n_planes);
+    if (ssd->placement->alloc_chosen == NONE) {
+        ssd->placement->alloc_chosen =
+            (uint32_t)prng_below(&ssd->placement->rng, ssd->l.n_planes);
     }
-    plane = alloc_insist(ssd, ssd->placement.alloc_chosen);
+    plane = alloc_insist(ssd, ssd->placement->alloc_chosen);
     if (plane != NONE) {
-        ssd->placement.alloc_chosen = NONE;
+        ssd->placement->alloc_chosen = NONE;
     }
     return plane;
 }

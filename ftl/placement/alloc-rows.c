@@ -13,6 +13,7 @@
  * Knows which rows a policy passes over (AllocPolicy.rows); knows nothing of
  * what is written.
  */
+#include "media/media.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
@@ -24,18 +25,18 @@ void rows_init(Ssd *ssd)
     if (ssd->l.row_planes == 0) {
         return;
     }
-    ssd->placement.row_first =
+    ssd->placement->row_first =
         g_new(uint32_t, ssd->l.n_planes / ssd->l.row_planes);
     for (uint32_t pos = 0; pos < ssd->l.n_planes; pos++) {
-        if (ssd->media.stripe_plane[pos] % ssd->l.row_planes == 0) {
-            ssd->placement.row_first[n++] = ssd->media.stripe_plane[pos];
+        if (ssd->media->stripe_plane[pos] % ssd->l.row_planes == 0) {
+            ssd->placement->row_first[n++] = ssd->media->stripe_plane[pos];
         }
     }
 }
 
 void rows_destroy(Ssd *ssd)
 {
-    g_free(ssd->placement.row_first);
+    g_free(ssd->placement->row_first);
 }
 
 uint32_t rows_first(const Ssd *ssd, uint32_t stream)
@@ -58,7 +59,7 @@ static uint32_t behind(const Ssd *ssd, uint32_t first, uint32_t stream)
     uint32_t bits = 0;
 
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        const Open *o = &ssd->media.plane[first + i].open[stream];
+        const Open *o = &ssd->media->plane[first + i].open[stream];
         uint32_t page = o->block == NONE ? 0 : o->next_page;
 
         if (page < lowest) {
@@ -74,9 +75,9 @@ static uint32_t behind(const Ssd *ssd, uint32_t first, uint32_t stream)
  * there; else only for a program of the host. */
 static bool worth_waiting(const Ssd *ssd, const Plane *p)
 {
-    return ssd->placement.policy->rows == ROWS_IN_ORDER
+    return ssd->placement->policy->rows == ROWS_IN_ORDER
                ? alloc_will_change(p)
-               : p->host_programs >= ssd->placement.policy->depth;
+               : p->host_programs >= ssd->placement->policy->depth;
 }
 
 static uint32_t accepting(const Ssd *ssd, uint32_t first)
@@ -84,7 +85,7 @@ static uint32_t accepting(const Ssd *ssd, uint32_t first)
     uint32_t bits = 0;
 
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        bits |= (uint32_t)ssd->media.plane[first + i].accepting << i;
+        bits |= (uint32_t)ssd->media->plane[first + i].accepting << i;
     }
     return bits;
 }
@@ -96,7 +97,7 @@ static Row look_at(const Ssd *ssd, uint32_t first, uint32_t stream)
     r.take = r.behind & accepting(ssd, first);
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
         if ((r.behind & ~r.take) >> i & 1 &&
-            worth_waiting(ssd, &ssd->media.plane[first + i])) {
+            worth_waiting(ssd, &ssd->media->plane[first + i])) {
             r.wait = first + i;
         }
     }
@@ -109,21 +110,21 @@ static Row look_at(const Ssd *ssd, uint32_t first, uint32_t stream)
 /* The next row of the stream; false: it waits. */
 static bool begin_row(Ssd *ssd, uint32_t stream)
 {
-    Stream *st = &ssd->placement.stream[stream];
+    Stream *st = &ssd->placement->stream[stream];
     uint32_t n = ssd->l.n_planes / ssd->l.row_planes;
     uint32_t part = NONE; /* a row that some of its planes can begin */
 
     for (uint32_t k = 0; k < n; k++) {
         uint32_t row = (st->row + k) % n;
-        Row r = look_at(ssd, ssd->placement.row_first[row], stream);
+        Row r = look_at(ssd, ssd->placement->row_first[row], stream);
 
-        if (r.wait != NONE && ssd->placement.policy->rows == ROWS_IN_ORDER) {
-            ssd->placement.alloc_waits_for = r.wait;
+        if (r.wait != NONE && ssd->placement->policy->rows == ROWS_IN_ORDER) {
+            ssd->placement->alloc_waits_for = r.wait;
             return false;
         }
         if (r.wait == NONE && r.take &&
             (r.take == r.behind ||
-             ssd->placement.policy->rows == ROWS_IN_ORDER)) {
+             ssd->placement->policy->rows == ROWS_IN_ORDER)) {
             part = row;
             break;
         }
@@ -134,22 +135,22 @@ static bool begin_row(Ssd *ssd, uint32_t stream)
     if (part == NONE) {
         return false;
     }
-    st->left = look_at(ssd, ssd->placement.row_first[part], stream).take;
-    st->first = ssd->placement.row_first[part];
+    st->left = look_at(ssd, ssd->placement->row_first[part], stream).take;
+    st->first = ssd->placement->row_first[part];
     st->row = part + 1 == n ? 0 : part + 1;
     return true;
 }
 
 uint32_t rows_more(Ssd *ssd, uint32_t stream)
 {
-    Stream *st = &ssd->placement.stream[stream];
+    Stream *st = &ssd->placement->stream[stream];
     uint32_t plane;
 
     if (st->left == 0) {
         return NONE;
     }
     plane = st->first + (uint32_t)__builtin_ctz(st->left);
-    if (!ssd->media.plane[plane].accepting) {
+    if (!ssd->media->plane[plane].accepting) {
         return NONE;
     }
     st->left &= st->left - 1;
@@ -160,7 +161,7 @@ uint32_t rows_more(Ssd *ssd, uint32_t stream)
 static void give_up_planes(Ssd *ssd, Stream *st)
 {
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        const Plane *p = &ssd->media.plane[st->first + i];
+        const Plane *p = &ssd->media->plane[st->first + i];
 
         if (st->left >> i & 1 && !p->accepting && !worth_waiting(ssd, p)) {
             st->left &= ~(1U << i);
@@ -170,20 +171,20 @@ static void give_up_planes(Ssd *ssd, Stream *st)
 
 uint32_t rows_pick(Ssd *ssd, uint32_t stream)
 {
-    Stream *st = &ssd->placement.stream[stream];
+    Stream *st = &ssd->placement->stream[stream];
 
-    ssd->placement.alloc_waits_for = NONE;
+    ssd->placement->alloc_waits_for = NONE;
     if (st->left) {
         give_up_planes(ssd, st);
     }
     if (st->left == 0 && !begin_row(ssd, stream)) {
         return NONE;
     }
-    if (ssd->placement.policy->rows == ROWS_IN_ORDER) {
+    if (ssd->placement->policy->rows == ROWS_IN_ORDER) {
         uint32_t plane = st->first + (uint32_t)__builtin_ctz(st->left);
 
-        ssd->placement.alloc_waits_for =
-            ssd->media.plane[plane].accepting ? NONE : plane;
+        ssd->placement->alloc_waits_for =
+            ssd->media->plane[plane].accepting ? NONE : plane;
     }
     return rows_more(ssd, stream);
 }

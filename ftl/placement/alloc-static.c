@@ -9,6 +9,7 @@
  * units the first one says where all of them go; with ftl.unit =
  * nand.page_size it is exact.
  */
+#include "media/media.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
@@ -18,7 +19,7 @@ static uint32_t static_pick(Ssd *ssd, uint32_t lpn)
     uint32_t page = lpn >> ssd->page_units_shift;
 
     return alloc_insist(ssd,
-                        ssd->media.stripe_plane[page % ssd->l.n_planes]);
+                        ssd->media->stripe_plane[page % ssd->l.n_planes]);
 }
 
 const AllocPolicy alloc_static = {

@@ -8,20 +8,21 @@
  * behind the one that took it.  Of several streams each has a stripe of its own
  * (alloc-rows.c).
  */
+#include "media/media.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 
 static uint32_t stripe_pick(Ssd *ssd, uint32_t lpn)
 {
-    uint32_t pos = alloc_next(ssd, ssd->placement.stripe_cursor);
+    uint32_t pos = alloc_next(ssd, ssd->placement->stripe_cursor);
 
     (void)lpn;
     if (pos == NONE) {
         return NONE;
     }
-    ssd->placement.stripe_cursor = pos + 1 == ssd->l.n_planes ? 0 : pos + 1;
-    return ssd->media.stripe_plane[pos];
+    ssd->placement->stripe_cursor = pos + 1 == ssd->l.n_planes ? 0 : pos + 1;
+    return ssd->media->stripe_plane[pos];
 }
 
 const AllocPolicy alloc_stripe = {

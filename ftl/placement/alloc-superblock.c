@@ -8,6 +8,7 @@
  * A page waits for its plane rather than go elsewhere, unless the plane has no
  * room at all.  What cleaning goes by is ftl.gc_unit, as with every other policy.
  */
+#include "media/media.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
@@ -15,14 +16,14 @@
 static uint32_t superblock_pick(Ssd *ssd, uint32_t lpn)
 {
     uint32_t plane = alloc_insist(
-        ssd, ssd->media.stripe_plane[ssd->placement.stripe_cursor]);
+        ssd, ssd->media->stripe_plane[ssd->placement->stripe_cursor]);
 
     (void)lpn;
     if (plane != NONE) {
-        ssd->placement.stripe_cursor =
-            ssd->media.stripe_pos[plane] + 1 == ssd->l.n_planes
+        ssd->placement->stripe_cursor =
+            ssd->media->stripe_pos[plane] + 1 == ssd->l.n_planes
                 ? 0
-                : ssd->media.stripe_pos[plane] + 1;
+                : ssd->media->stripe_pos[plane] + 1;
     }
     return plane;
 }

@@ -7,6 +7,7 @@
  * in the stripe).  Knows nothing about which plane is best (alloc-*.c decide
  * that).
  */
+#include "media/media.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
@@ -50,40 +51,40 @@ void alloc_init(Ssd *ssd)
 {
     uint32_t n = ssd->l.n_planes;
 
-    ssd->placement.accepting = g_new0(uint64_t, n / 64 + 1);
-    ssd->media.stripe_plane = g_new(uint32_t, n);
-    ssd->media.stripe_pos = g_new(uint32_t, n);
+    ssd->placement->accepting = g_new0(uint64_t, n / 64 + 1);
+    ssd->media->stripe_plane = g_new(uint32_t, n);
+    ssd->media->stripe_pos = g_new(uint32_t, n);
     for (uint32_t pos = 0; pos < n; pos++) {
         uint32_t plane = plane_at(&ssd->cfg->nand,
                                   ssd_stripe_name(ssd->cfg->stripe), pos);
 
-        ssd->media.stripe_plane[pos] = plane;
-        ssd->media.stripe_pos[plane] = pos;
+        ssd->media->stripe_plane[pos] = plane;
+        ssd->media->stripe_pos[plane] = pos;
     }
     rows_init(ssd);
-    ssd->placement.alloc_chosen = NONE;
-    ssd->placement.alloc_waits_for = NONE;
-    ssd->placement.chip_token = g_new0(uint32_t, ssd->geo->n_channels);
-    ssd->placement.die_token = g_new0(uint32_t, ssd->geo->n_dies);
-    ssd->placement.plane_token = g_new0(uint32_t, ssd->geo->n_dies);
-    prng_seed(&ssd->placement.rng, ssd->cfg->seed, PURPOSE_ALLOC);
+    ssd->placement->alloc_chosen = NONE;
+    ssd->placement->alloc_waits_for = NONE;
+    ssd->placement->chip_token = g_new0(uint32_t, ssd->geo->n_channels);
+    ssd->placement->die_token = g_new0(uint32_t, ssd->geo->n_dies);
+    ssd->placement->plane_token = g_new0(uint32_t, ssd->geo->n_dies);
+    prng_seed(&ssd->placement->rng, ssd->cfg->seed, PURPOSE_ALLOC);
 }
 
 void alloc_destroy(Ssd *ssd)
 {
-    g_free(ssd->placement.accepting);
-    g_free(ssd->media.stripe_plane);
-    g_free(ssd->media.stripe_pos);
+    g_free(ssd->placement->accepting);
+    g_free(ssd->media->stripe_plane);
+    g_free(ssd->media->stripe_pos);
     rows_destroy(ssd);
-    g_free(ssd->placement.chip_token);
-    g_free(ssd->placement.die_token);
-    g_free(ssd->placement.plane_token);
+    g_free(ssd->placement->chip_token);
+    g_free(ssd->placement->die_token);
+    g_free(ssd->placement->plane_token);
 }
 
 uint32_t alloc_pick(Ssd *ssd, uint32_t lpn, uint32_t stream)
 {
     return ssd->l.row_planes ? rows_pick(ssd, stream)
-                             : ssd->placement.policy->pick(ssd, lpn);
+                             : ssd->placement->policy->pick(ssd, lpn);
 }
 
 /* First accepting position in from..n-1, or n. */
@@ -95,12 +96,12 @@ static uint32_t find_accepting(const Ssd *ssd, uint32_t from, uint32_t n)
     if (from >= n) {
         return n;
     }
-    bits = ssd->placement.accepting[word] >> (from % 64) << (from % 64);
+    bits = ssd->placement->accepting[word] >> (from % 64) << (from % 64);
     while (bits == 0) {
         if (++word * 64 >= n) {
             return n;
         }
-        bits = ssd->placement.accepting[word];
+        bits = ssd->placement->accepting[word];
     }
     return word * 64 + (uint32_t)__builtin_ctzll(bits);
 }
@@ -118,25 +119,26 @@ uint32_t alloc_next(const Ssd *ssd, uint32_t from)
 
 uint32_t alloc_insist(Ssd *ssd, uint32_t plane)
 {
-    const Plane *p = &ssd->media.plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
     uint32_t pos;
 
-    ssd->placement.alloc_waits_for = NONE;
+    ssd->placement->alloc_waits_for = NONE;
     if (p->accepting) {
         return plane;
     }
     if (alloc_will_change(p)) {
-        ssd->placement.alloc_waits_for = plane;
+        ssd->placement->alloc_waits_for = plane;
         return NONE;
     }
-    pos = alloc_next(ssd, ssd->media.stripe_pos[plane]);
-    return pos == NONE ? NONE : ssd->media.stripe_plane[pos];
+    pos = alloc_next(ssd, ssd->media->stripe_pos[plane]);
+    return pos == NONE ? NONE : ssd->media->stripe_plane[pos];
 }
 
 void alloc_look_again(Ssd *ssd)
 {
-    if (!alloc_will_change(&ssd->media.plane[ssd->placement.alloc_waits_for])) {
-        ssd->placement.alloc_waits_for = NONE;
+    if (!alloc_will_change(
+            &ssd->media->plane[ssd->placement->alloc_waits_for])) {
+        ssd->placement->alloc_waits_for = NONE;
         ssd_wake(ssd, WORK_BUFFER, 0);
     }
 }

@@ -23,23 +23,23 @@
 void hot_init(Ssd *ssd)
 {
     if (ssd->l.n_hot > 0) {
-        ssd->placement.hot_count = lazy_new(uint8_t, ssd->l.n_hot);
+        ssd->placement->hot_count = lazy_new(uint8_t, ssd->l.n_hot);
     }
 }
 
 void hot_destroy(Ssd *ssd)
 {
-    lazy_free(ssd->placement.hot_count, ssd->l.n_hot,
-              sizeof(*ssd->placement.hot_count));
+    lazy_free(ssd->placement->hot_count, ssd->l.n_hot,
+              sizeof(*ssd->placement->hot_count));
 }
 
 void hot_forget(Ssd *ssd)
 {
-    if (ssd->placement.hot_count) {
-        lazy_clear(ssd->placement.hot_count, ssd->l.n_hot,
-                   sizeof(*ssd->placement.hot_count));
+    if (ssd->placement->hot_count) {
+        lazy_clear(ssd->placement->hot_count, ssd->l.n_hot,
+                   sizeof(*ssd->placement->hot_count));
     }
-    ssd->placement.hot_writes = 0;
+    ssd->placement->hot_writes = 0;
 }
 
 /* Multiplicative hashing by two odd constants (Knuth, TAOCP 3, section 6.4). */
@@ -48,18 +48,18 @@ static uint8_t *counter(const Ssd *ssd, uint32_t lpn, unsigned k)
     static const uint64_t factor[] = {0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f};
     uint64_t hash = (lpn + 1) * factor[k];
 
-    return &ssd->placement.hot_count[(hash >> 32) & (ssd->l.n_hot - 1)];
+    return &ssd->placement->hot_count[(hash >> 32) & (ssd->l.n_hot - 1)];
 }
 
 /* Only what is not 0 is touched: the table costs memory where it is used. */
 static void halve(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_hot; i++) {
-        if (ssd->placement.hot_count[i]) {
-            ssd->placement.hot_count[i] >>= 1;
+        if (ssd->placement->hot_count[i]) {
+            ssd->placement->hot_count[i] >>= 1;
         }
     }
-    ssd->placement.hot_writes = 0;
+    ssd->placement->hot_writes = 0;
 }
 
 uint32_t hot_stream(const Ssd *ssd, uint32_t lpn)
@@ -76,7 +76,7 @@ void hot_written(Ssd *ssd, uint32_t lpn)
 
         *n = MIN(*n + 1, MOST);
     }
-    if (++ssd->placement.hot_writes >= ssd->l.n_hot) {
+    if (++ssd->placement->hot_writes >= ssd->l.n_hot) {
         halve(ssd);
     }
 }

@@ -8,6 +8,11 @@
 #ifndef VSSD_FTL_PLACEMENT_INTERNAL_H
 #define VSSD_FTL_PLACEMENT_INTERNAL_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_PLACEMENT
+#error "ftl/placement is above this component: docs/architecture.md"
+#endif
+
 #include "prng.h"
 #include "ssd-types.h"
 

@@ -3,6 +3,13 @@
 #ifndef VSSD_FTL_PLACEMENT_H
 #define VSSD_FTL_PLACEMENT_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_PLACEMENT
+#error "ftl/placement is above this component: docs/architecture.md"
+#endif
+
+#include "media/media.h"
+#include "placement/placement-internal.h"
 #include "ssd-internal.h"
 
 /* ---- alloc.c ----------------------------------------------------------- */

@@ -15,15 +15,15 @@
 void stream_init(Ssd *ssd)
 {
     g_assert(ssd->l.n_streams <= 64); /* Buffer.dirty_streams */
-    ssd->placement.stream = g_new0(Stream, ssd->l.n_streams + 1);
+    ssd->placement->stream = g_new0(Stream, ssd->l.n_streams + 1);
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
-        ssd->placement.stream[i].row = rows_first(ssd, i);
+        ssd->placement->stream[i].row = rows_first(ssd, i);
     }
 }
 
 void stream_destroy(Ssd *ssd)
 {
-    g_free(ssd->placement.stream);
+    g_free(ssd->placement->stream);
 }
 
 /* ---- blocks ----------------------------------------------------------------- */
@@ -35,7 +35,7 @@ uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        const Open *open = ssd->media.plane[i].open;
+        const Open *open = ssd->media->plane[i].open;
 
         n += open[stream].block != NONE;
         n += gc != NONE && open[gc].block != NONE;
@@ -46,13 +46,13 @@ uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream)
 uint64_t ssd_stream_room(const Ssd *ssd, uint32_t stream)
 {
     return ssd->info.reclaim_bytes -
-           (uint64_t)ssd->placement.stream[stream].taken *
+           (uint64_t)ssd->placement->stream[stream].taken *
                ssd->info.block_bytes;
 }
 
 void stream_wrote(Ssd *ssd, uint32_t stream, uint64_t nblocks)
 {
-    Stream *st = &ssd->placement.stream[stream];
+    Stream *st = &ssd->placement->stream[stream];
     uint64_t most = ssd->info.reclaim_bytes / ssd->info.block_bytes;
 
     st->n.host_bytes_written += nblocks * ssd->info.block_bytes;
@@ -61,9 +61,9 @@ void stream_wrote(Ssd *ssd, uint32_t stream, uint64_t nblocks)
 
 void stream_close_blocks(Ssd *ssd, uint32_t stream)
 {
-    ssd->placement.stream[stream].left = 0;
+    ssd->placement->stream[stream].left = 0;
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        Open *o = &ssd->media.plane[i].open[stream];
+        Open *o = &ssd->media->plane[i].open[stream];
 
         if (o->block != NONE) {
             block_close(ssd, i, o);
@@ -73,7 +73,7 @@ void stream_close_blocks(Ssd *ssd, uint32_t stream)
 
 void stream_end(Ssd *ssd, uint32_t stream)
 {
-    ssd->placement.stream[stream].taken = 0;
+    ssd->placement->stream[stream].taken = 0;
     stream_close_blocks(ssd, stream);
 }
 
@@ -81,7 +81,7 @@ void stream_end(Ssd *ssd, uint32_t stream)
 
 void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c)
 {
-    *c = ssd->placement.stream[stream].n;
+    *c = ssd->placement->stream[stream].n;
 }
 
 uint32_t stream_account(const Ssd *ssd, uint32_t ppu)
@@ -93,12 +93,12 @@ uint32_t stream_account(const Ssd *ssd, uint32_t ppu)
 
 void stream_erasing(Ssd *ssd, uint32_t block)
 {
-    ssd->placement.stream[ssd->media.block[block].stream].n.erases++;
+    ssd->placement->stream[ssd->media->block[block].stream].n.erases++;
 }
 
 void stream_copied(Ssd *ssd, uint32_t ppu)
 {
-    ssd->placement.stream[stream_account(ssd, ppu)].n.copied_units++;
+    ssd->placement->stream[stream_account(ssd, ppu)].n.copied_units++;
 }
 
 /* The account may have begun between the page and its end. */
@@ -110,8 +110,8 @@ static void take_back(uint64_t *n, uint64_t *base, uint32_t units)
 
 void stream_uncount_page(Ssd *ssd, uint32_t j)
 {
-    const PageJob *job = &ssd->media.job[j];
-    Stream *st = &ssd->placement.stream[job->stream];
+    const PageJob *job = &ssd->media->job[j];
+    Stream *st = &ssd->placement->stream[job->stream];
     uint32_t padded = block_program_units(ssd, job->ppa);
 
     for (uint32_t i = 0; i < job->n; i++) {
@@ -121,7 +121,7 @@ void stream_uncount_page(Ssd *ssd, uint32_t j)
             continue;
         }
         if (job->gc) {
-            st = &ssd->placement.stream[stream_account(ssd, unit)];
+            st = &ssd->placement->stream[stream_account(ssd, unit)];
             take_back(&st->n.copied_units, &st->base.copied_units, 1);
         } else {
             take_back(&st->n.host_units, &st->base.host_units, 1);
@@ -137,9 +137,9 @@ void stream_uncount_page(Ssd *ssd, uint32_t j)
 void stream_uncount_erases(Ssd *ssd)
 {
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        Stream *st = &ssd->placement.stream[ssd->media.block[b].stream];
+        Stream *st = &ssd->placement->stream[ssd->media->block[b].stream];
 
-        if (ssd->media.block[b].state == BLOCK_ERASING) {
+        if (ssd->media->block[b].state == BLOCK_ERASING) {
             take_back(&st->n.erases, &st->base.erases, 1);
         }
     }
@@ -148,7 +148,7 @@ void stream_uncount_erases(Ssd *ssd)
 void stream_reset_stats(Ssd *ssd)
 {
     for (uint32_t i = 0; i <= ssd->l.n_streams; i++) {
-        ssd->placement.stream[i].base = ssd->placement.stream[i].n;
+        ssd->placement->stream[i].base = ssd->placement->stream[i].n;
     }
-    ssd->placement.mixed_pages = 0;
+    ssd->placement->mixed_pages = 0;
 }

@@ -29,8 +29,8 @@
 
 static void give_up(Ssd *ssd)
 {
-    ssd->media.read_only = true;
-    ssd->media.given_up = true;
+    ssd->media->read_only = true;
+    ssd->media->given_up = true;
     meta_give_up(ssd);
     write_fail_waiters(ssd);
     host_fail_waiting(ssd);
@@ -38,7 +38,7 @@ static void give_up(Ssd *ssd)
 
 static void lose_block(Ssd *ssd, uint32_t block)
 {
-    if (bad_lose_block(ssd, block) && !ssd->media.given_up) {
+    if (bad_lose_block(ssd, block) && !ssd->media->given_up) {
         give_up(ssd);
     }
 }
@@ -48,28 +48,28 @@ static void forget_page(Ssd *ssd, uint32_t ppa)
     uint32_t first = ppa << ssd->page_units_shift;
 
     for (uint32_t i = 0; i < block_program_units(ssd, ppa); i++) {
-        ssd->media.spare_lpn[first + i] = SPARE_NONE;
+        ssd->media->spare_lpn[first + i] = SPARE_NONE;
     }
 }
 
 void failure_program_done(Ssd *ssd, uint32_t j)
 {
-    uint32_t plane = ssd->media.job[j].plane;
-    uint32_t block = page_block(ssd, ssd->media.job[j].ppa);
+    uint32_t plane = ssd->media->job[j].plane;
+    uint32_t block = page_block(ssd, ssd->media->job[j].ppa);
 
-    forget_page(ssd, ssd->media.job[j].ppa);
-    if (!ssd->media.block[block].bad) {
+    forget_page(ssd, ssd->media->job[j].ppa);
+    if (!ssd->media->block[block].bad) {
         block_mark_bad(ssd, block);
         lose_block(ssd, block);
     }
-    if (ssd->media.job[j].gc) {
+    if (ssd->media->job[j].gc) {
         gc_page_failed(ssd, j);
-    } else if (ssd->media.job[j].meta) {
+    } else if (ssd->media->job[j].meta) {
         meta_page_failed(ssd, j);
     } else {
-        ssd->media.job[j].ppa = NONE;
-        ssd->media.plane[plane].host_programs--;
-        job_fifo_push(ssd, &ssd->media.redo, j);
+        ssd->media->job[j].ppa = NONE;
+        ssd->media->plane[plane].host_programs--;
+        job_fifo_push(ssd, &ssd->media->redo, j);
     }
     block_page_done(ssd, block);
     plane_update(ssd, plane);
@@ -82,7 +82,7 @@ void failure_erase_done(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
 
-    ssd->media.block[block].bad = true;
+    ssd->media->block[block].bad = true;
     block_retire(ssd, block);
     lose_block(ssd, block);
     plane_update(ssd, plane);
@@ -94,13 +94,13 @@ void failure_erase_done(Ssd *ssd, uint32_t block)
 /* Does something in memory have to go to NAND now? */
 static bool pages_wait(const Ssd *ssd)
 {
-    return ssd->media.redo.head != NONE || queue_waits(ssd) ||
-           ssd->buffer.waiting.head != NONE || meta_waits(ssd);
+    return ssd->media->redo.head != NONE || queue_waits(ssd) ||
+           ssd->buffer->waiting.head != NONE || meta_waits(ssd);
 }
 
 void failure_look_for_way(Ssd *ssd)
 {
-    if (ssd->media.given_up || nand_load(ssd->nand) > 0 || !pages_wait(ssd)) {
+    if (ssd->media->given_up || nand_load(ssd->nand) > 0 || !pages_wait(ssd)) {
         return;
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {

@@ -7,6 +7,11 @@
 #ifndef VSSD_FTL_POWER_INTERNAL_H
 #define VSSD_FTL_POWER_INTERNAL_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_POWER
+#error "ftl/power is above this component: docs/architecture.md"
+#endif
+
 #include "ssd-types.h"
 
 /* Where recovery has got to in a plane. */

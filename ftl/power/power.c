@@ -14,6 +14,7 @@
 #include "gc/age-tree.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
+#include "host/host.h"
 #include "inspect/oplog.h"
 #include "inspect/recording.h"
 #include "journal/journal.h"
@@ -51,14 +52,14 @@ static void fail_commands(Ssd *ssd)
 /* With buffer.plp: remember the newest version of every unit in the buffer. */
 static void keep_buffer(Ssd *ssd)
 {
-    ssd->buffer.kept = g_new(Slot, ssd->buffer.n_unsafe);
-    ssd->buffer.n_kept = 0;
-    for (uint32_t i = 0; i < ssd->buffer.n_slot_records; i++) {
-        const Slot *s = &ssd->buffer.slot[i];
+    ssd->buffer->kept = g_new(Slot, ssd->buffer->n_unsafe);
+    ssd->buffer->n_kept = 0;
+    for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
+        const Slot *s = &ssd->buffer->slot[i];
 
         if (state_is_unsafe(s->state) && !s->dead &&
             ssd->l2p.entry[s->lpn] == (MAP_BUFFERED | i)) {
-            ssd->buffer.kept[ssd->buffer.n_kept++] = *s;
+            ssd->buffer->kept[ssd->buffer->n_kept++] = *s;
         }
     }
 }
@@ -66,8 +67,8 @@ static void keep_buffer(Ssd *ssd)
 /* Every unit in the buffer goes back to what NAND holds of it. */
 static void revert_map(Ssd *ssd)
 {
-    for (uint32_t i = 0; i < ssd->buffer.n_slot_records; i++) {
-        const Slot *s = &ssd->buffer.slot[i];
+    for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
+        const Slot *s = &ssd->buffer->slot[i];
         uint32_t entry;
 
         if (s->state == SLOT_FREE || !map_is_buffered(ssd->l2p.entry[s->lpn])) {
@@ -75,7 +76,7 @@ static void revert_map(Ssd *ssd)
         }
         entry = map_nand_entry(ssd, s->lpn);
         if (entry == 0 &&
-            !ssd->buffer.slot[map_slot(ssd->l2p.entry[s->lpn])].dead) {
+            !ssd->buffer->slot[map_slot(ssd->l2p.entry[s->lpn])].dead) {
             ssd->l2p.mapped_units--;
         }
         ssd->l2p.entry[s->lpn] = entry;
@@ -87,25 +88,25 @@ static void tear_pages(Ssd *ssd)
 {
     uint32_t n = ssd->l.units_per_program;
 
-    for (uint32_t j = 0; j < ssd->media.n_jobs; j++) {
-        uint32_t first = ssd->media.job[j].ppa << ssd->page_units_shift;
+    for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
+        uint32_t first = ssd->media->job[j].ppa << ssd->page_units_shift;
 
-        if (!ssd->media.job[j].active || ssd->media.job[j].ppa == NONE) {
+        if (!ssd->media->job[j].active || ssd->media->job[j].ppa == NONE) {
             continue;
         }
-        if (!ssd->media.job[j].meta) {
+        if (!ssd->media->job[j].meta) {
             stream_uncount_page(ssd, j);
         }
         for (uint32_t k = 0; k < n; k++) {
-            ssd->media.spare_lpn[first + k] = SPARE_NONE;
+            ssd->media->spare_lpn[first + k] = SPARE_NONE;
         }
-        if (ssd->media.spare_seq) {
-            memset(&ssd->media.spare_seq[ssd->media.job[j].ppa], 0,
+        if (ssd->media->spare_seq) {
+            memset(&ssd->media->spare_seq[ssd->media->job[j].ppa], 0,
                    nand_block_program(ssd->geo, ppu_block(ssd, first)) *
-                       sizeof(*ssd->media.spare_seq));
+                       sizeof(*ssd->media->spare_seq));
         }
         if (ssd->l.log_blocks > 0) {
-            hybrid_torn(ssd, ssd->media.job[j].ppa);
+            hybrid_torn(ssd, ssd->media->job[j].ppa);
         }
     }
 }
@@ -118,7 +119,7 @@ static void settle_open(Ssd *ssd, Plane *p)
         if (o->block == NONE) {
             continue;
         }
-        ssd->media.block[o->block].pending = 0;
+        ssd->media->block[o->block].pending = 0;
         o->next_page = nand_next_page(ssd->nand, o->block);
         if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
             block_make_full(ssd, o->block);
@@ -131,7 +132,7 @@ static void settle_open(Ssd *ssd, Plane *p)
 static void forget_planes(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        Plane *p = &ssd->media.plane[i];
+        Plane *p = &ssd->media->plane[i];
 
         p->gc = (PlaneGc){
             .victim = NONE, .next = NONE, .redo = {NONE, NONE}};
@@ -146,12 +147,12 @@ static void forget_planes(Ssd *ssd)
 static void settle_blocks(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        settle_open(ssd, &ssd->media.plane[i]);
+        settle_open(ssd, &ssd->media->plane[i]);
         plane_count_open(ssd, i);
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        if (ssd->media.block[b].state == BLOCK_VICTIM ||
-            ssd->media.block[b].state == BLOCK_CLOSING) {
+        if (ssd->media->block[b].state == BLOCK_VICTIM ||
+            ssd->media->block[b].state == BLOCK_CLOSING) {
             block_make_full(ssd, b);
         }
     }
@@ -159,7 +160,7 @@ static void settle_blocks(Ssd *ssd)
 
 void power_lost(Ssd *ssd)
 {
-    ssd->media.cut_due = false;
+    ssd->media->cut_due = false;
     ssd->powered = false;
     background_power_lost(ssd);
     refresh_power_lost(ssd);
@@ -177,8 +178,8 @@ void power_lost(Ssd *ssd)
     if (!saves(ssd)) {
         revert_map(ssd);
     }
-    if (ssd->map.policy->power_lost) {
-        ssd->map.policy->power_lost(ssd);
+    if (ssd->map->policy->power_lost) {
+        ssd->map->policy->power_lost(ssd);
     }
     tear_pages(ssd);
     stream_uncount_erases(ssd);
@@ -193,15 +194,15 @@ void power_lost(Ssd *ssd)
         hybrid_power_lost(ssd);
     }
     power_init_memory(ssd);
-    g_clear_pointer(&ssd->buffer.waiter, g_free);
-    g_clear_pointer(&ssd->media.job, g_free);
-    g_clear_pointer(&ssd->media.job_unit, g_free);
-    ssd->host.link_in_ps = ssd->now_ps;
-    ssd->host.link_out_ps = ssd->now_ps;
-    ssd->host.dram_in_ps = ssd->now_ps;
-    ssd->host.dram_free_ps = ssd->now_ps;
+    g_clear_pointer(&ssd->buffer->waiter, g_free);
+    g_clear_pointer(&ssd->media->job, g_free);
+    g_clear_pointer(&ssd->media->job_unit, g_free);
+    ssd->host->link_in_ps = ssd->now_ps;
+    ssd->host->link_out_ps = ssd->now_ps;
+    ssd->host->dram_in_ps = ssd->now_ps;
+    ssd->host->dram_free_ps = ssd->now_ps;
     for (uint32_t i = 0; i < ssd->cfg->cores; i++) {
-        ssd->host.core_ps[i] = ssd->now_ps;
+        ssd->host->core_ps[i] = ssd->now_ps;
     }
     if (ssd->client && ssd->client->power_lost) {
         ssd->client->power_lost(ssd->client_opaque);
@@ -211,7 +212,7 @@ void power_lost(Ssd *ssd)
 void power_cut(Ssd *ssd, uint64_t now_ns)
 {
     g_assert((ssd->client || saves(ssd)) &&
-             (ssd->powered || ssd->media.faults));
+             (ssd->powered || ssd->media->faults));
     if (ssd->inspect.recording) {
         recording_power(ssd->inspect.recording, false, now_ns);
     }
@@ -239,18 +240,18 @@ void power_return(Ssd *ssd, uint64_t now_ns)
 void power_init_memory(Ssd *ssd)
 {
     buffer_create(ssd);
-    ssd->buffer.free_waiter = NONE;
-    ssd->buffer.n_waiters = 0;
-    ssd->media.free_job = NONE;
-    ssd->media.n_jobs = 0;
-    ssd->buffer.first_epoch = 0;
-    ssd->buffer.cur_epoch = 0;
-    ssd->buffer.epoch[0] = (Epoch){.left = 0, .cmd = NONE};
-    ssd->buffer.tick_armed = false;
-    ssd->buffer.waiting = (CmdFifo){NONE, NONE};
-    ssd->media.redo = (JobFifo){NONE, NONE};
+    ssd->buffer->free_waiter = NONE;
+    ssd->buffer->n_waiters = 0;
+    ssd->media->free_job = NONE;
+    ssd->media->n_jobs = 0;
+    ssd->buffer->first_epoch = 0;
+    ssd->buffer->cur_epoch = 0;
+    ssd->buffer->epoch[0] = (Epoch){.left = 0, .cmd = NONE};
+    ssd->buffer->tick_armed = false;
+    ssd->buffer->waiting = (CmdFifo){NONE, NONE};
+    ssd->media->redo = (JobFifo){NONE, NONE};
     meta_init(ssd);
-    ssd->buffer.stalled_since_ps = SIM_NEVER;
+    ssd->buffer->stalled_since_ps = SIM_NEVER;
 }
 
 /* ---- preload ---------------------------------------------------------------- */
@@ -260,7 +261,7 @@ static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
 {
     uint32_t ppu;
 
-    if (ssd->media.preload_left == 0) {
+    if (ssd->media->preload_left == 0) {
         uint32_t plane = alloc_pick(ssd, lpn, 0);
         uint32_t page;
 
@@ -274,14 +275,14 @@ static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
         block_page_done(ssd, page_block(ssd, page));
         refresh_preloaded(ssd, page_block(ssd, page));
         plane_update(ssd, plane);
-        ssd->media.preload_next = page << ssd->page_units_shift;
-        ssd->media.preload_left = ssd->l.units_per_program;
-        for (uint32_t i = 0; i < ssd->media.preload_left; i++) {
-            ssd->media.spare_lpn[ssd->media.preload_next + i] = SPARE_NONE;
+        ssd->media->preload_next = page << ssd->page_units_shift;
+        ssd->media->preload_left = ssd->l.units_per_program;
+        for (uint32_t i = 0; i < ssd->media->preload_left; i++) {
+            ssd->media->spare_lpn[ssd->media->preload_next + i] = SPARE_NONE;
         }
     }
-    ppu = ssd->media.preload_next++;
-    ssd->media.preload_left--;
+    ppu = ssd->media->preload_next++;
+    ssd->media->preload_left--;
     return ppu;
 }
 
@@ -310,11 +311,11 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
                   ssd->now_ps, 0, ppu);
         ssd->l2p.entry[lpn] = ppu + 1;
         l2p_note_used(&ssd->l2p, (uint32_t)lpn);
-        ssd->media.spare_lpn[ppu] = (uint32_t)lpn + 1;
+        ssd->media->spare_lpn[ppu] = (uint32_t)lpn + 1;
         ssd->l2p.mapped_units++;
         block_set_valid(ssd, ppu);
-        if (ssd->map.policy->aged) {
-            ssd->map.policy->aged(ssd, (uint32_t)lpn, false);
+        if (ssd->map->policy->aged) {
+            ssd->map->policy->aged(ssd, (uint32_t)lpn, false);
         }
     }
     return 0;

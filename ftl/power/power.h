@@ -3,6 +3,13 @@
 #ifndef VSSD_FTL_POWER_H
 #define VSSD_FTL_POWER_H
 
+#include "layers.h"
+#if FTL_LAYER < FTL_POWER
+#error "ftl/power is above this component: docs/architecture.md"
+#endif
+
+#include "host/host.h"
+#include "power/power-internal.h"
 #include "ssd-internal.h"
 
 /* ---- power.c ----------------------------------------------------------- */

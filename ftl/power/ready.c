@@ -14,11 +14,11 @@
 
 static void restore_buffer(Ssd *ssd)
 {
-    for (uint32_t i = 0; i < ssd->buffer.n_kept; i++) {
-        write_restore(ssd, &ssd->buffer.kept[i]);
+    for (uint32_t i = 0; i < ssd->buffer->n_kept; i++) {
+        write_restore(ssd, &ssd->buffer->kept[i]);
     }
-    g_clear_pointer(&ssd->buffer.kept, g_free);
-    ssd->buffer.n_kept = 0;
+    g_clear_pointer(&ssd->buffer->kept, g_free);
+    ssd->buffer->n_kept = 0;
     write_pump(ssd);
 }
 
@@ -27,8 +27,8 @@ static uint32_t empty_block(const Ssd *ssd, const Plane *p)
 {
     uint32_t b = p->bucket[0];
 
-    while (b != NONE && ssd->media.block[b].bad) {
-        b = ssd->media.block[b].next;
+    while (b != NONE && ssd->media->block[b].bad) {
+        b = ssd->media->block[b].next;
     }
     return saves(ssd) ? b : NONE;
 }
@@ -36,14 +36,14 @@ static uint32_t empty_block(const Ssd *ssd, const Plane *p)
 void power_ready(Ssd *ssd)
 {
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        if (ssd->media.block[b].state == BLOCK_ERASING) {
+        if (ssd->media->block[b].state == BLOCK_ERASING) {
             block_start_erase(ssd, b, NAND_CAUSE_GC, false);
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (ssd->media.plane[i].n_free == 0 &&
-            ssd->media.plane[i].erases == 0 && ssd->l.log_blocks == 0) {
-            uint32_t empty = empty_block(ssd, &ssd->media.plane[i]);
+        if (ssd->media->plane[i].n_free == 0 &&
+            ssd->media->plane[i].erases == 0 && ssd->l.log_blocks == 0) {
+            uint32_t empty = empty_block(ssd, &ssd->media->plane[i]);
 
             if (empty != NONE) {
                 block_discard(ssd, empty);

@@ -23,6 +23,7 @@
 
 #include "commands.h"
 #include "host/host.h"
+#include "journal/journal.h"
 #include "journal/saved.h"
 #include "lazymem.h"
 #include "map/map.h"
@@ -48,24 +49,24 @@ typedef struct RecoveryStep {
 void recovery_init(Ssd *ssd)
 {
     if (saves(ssd)) {
-        ssd->power.recovery_plane = g_new0(RecoveryPlane, ssd->l.n_planes);
-        ssd->power.recovery.waiting = (CmdFifo){NONE, NONE};
+        ssd->power->recovery_plane = g_new0(RecoveryPlane, ssd->l.n_planes);
+        ssd->power->recovery.waiting = (CmdFifo){NONE, NONE};
     }
 }
 
 void recovery_destroy(Ssd *ssd)
 {
-    g_free(ssd->power.recovery_plane);
-    g_free(ssd->power.doubt);
+    g_free(ssd->power->recovery_plane);
+    g_free(ssd->power->doubt);
 }
 
 static void forget(Ssd *ssd)
 {
     lazy_clear(ssd->l2p.entry, ssd->l.user_units, sizeof(*ssd->l2p.entry));
-    lazy_clear(ssd->media.valid, ssd->l.raw_units / 64 + 1,
-               sizeof(*ssd->media.valid));
+    lazy_clear(ssd->media->valid, ssd->l.raw_units / 64 + 1,
+               sizeof(*ssd->media->valid));
     ssd->l2p.mapped_units = 0;
-    ssd->media.prog_seq = 0;
+    ssd->media->prog_seq = 0;
     hot_forget(ssd);
     block_forget_all(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -76,15 +77,15 @@ static void forget(Ssd *ssd)
 void recovery_power_lost(Ssd *ssd)
 {
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        if (ssd->media.block[b].state == BLOCK_ERASING) {
+        if (ssd->media->block[b].state == BLOCK_ERASING) {
             block_wipe_spare(ssd, b);
         }
     }
     saved_power_lost(ssd);
-    ssd->power.recovery.on = false;
-    ssd->power.recovery.n_doubts = 0;
-    ssd->power.recovery.n_reads = 0;
-    ssd->power.recovery.waiting = (CmdFifo){NONE, NONE};
+    ssd->power->recovery.on = false;
+    ssd->power->recovery.n_doubts = 0;
+    ssd->power->recovery.n_reads = 0;
+    ssd->power->recovery.waiting = (CmdFifo){NONE, NONE};
     forget(ssd);
 }
 
@@ -99,7 +100,7 @@ static uint32_t spare_bytes(const Ssd *ssd)
 static uint32_t block_at(const Ssd *ssd, uint32_t plane)
 {
     return plane * ssd->geo->blocks_per_plane +
-           ssd->power.recovery_plane[plane].block;
+           ssd->power->recovery_plane[plane].block;
 }
 
 static void skip_block(RecoveryPlane *at)
@@ -112,10 +113,10 @@ static void skip_block(RecoveryPlane *at)
  * beginning of the next block. */
 static bool page_at(const Ssd *ssd, uint32_t plane, uint32_t *page)
 {
-    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+    RecoveryPlane *at = &ssd->power->recovery_plane[plane];
     uint32_t block = block_at(ssd, plane);
 
-    if (ssd->media.block[block].state == BLOCK_BAD ||
+    if (ssd->media->block[block].state == BLOCK_BAD ||
         at->page >= nand_block_pages(ssd->geo, block)) {
         skip_block(at);
         return false;
@@ -140,7 +141,7 @@ static bool is_blank(const Ssd *ssd, uint32_t page)
  * not. */
 static bool go_on(Ssd *ssd, uint32_t plane, bool blank)
 {
-    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+    RecoveryPlane *at = &ssd->power->recovery_plane[plane];
 
     if (blank) {
         skip_block(at);
@@ -154,7 +155,7 @@ static bool go_on(Ssd *ssd, uint32_t plane, bool blank)
  * blank page of each. */
 static bool next_found(Ssd *ssd, uint32_t plane, NandOp *op)
 {
-    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+    RecoveryPlane *at = &ssd->power->recovery_plane[plane];
 
     at->block = MAX(at->block, first_saved(ssd));
     while (at->block < ssd->geo->blocks_per_plane) {
@@ -180,7 +181,7 @@ static void seen_found(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
 /* The newest of them. */
 static bool next_loaded(Ssd *ssd, uint32_t plane, NandOp *op)
 {
-    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+    RecoveryPlane *at = &ssd->power->recovery_plane[plane];
 
     at->block = MAX(at->block, first_saved(ssd));
     while (at->block < ssd->geo->blocks_per_plane) {
@@ -203,7 +204,7 @@ static void seen_loaded(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
         uint64_t low = saved_loaded(ssd, page);
 
         if (low > 0) {
-            ssd->power.recovery.low = low;
+            ssd->power->recovery.low = low;
         }
     }
 }
@@ -211,7 +212,7 @@ static void seen_loaded(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
 /* Every spare area of data. */
 static bool next_scanned(Ssd *ssd, uint32_t plane, NandOp *op)
 {
-    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+    RecoveryPlane *at = &ssd->power->recovery_plane[plane];
 
     while (at->block < first_saved(ssd)) {
         if (page_at(ssd, plane, &op->ppa.page)) {
@@ -224,13 +225,13 @@ static bool next_scanned(Ssd *ssd, uint32_t plane, NandOp *op)
 
 static bool is_newer(const Ssd *ssd, uint32_t ppu, uint32_t than)
 {
-    uint64_t a = ssd->media.spare_version[ppu];
-    uint64_t b = ssd->media.spare_version[than];
+    uint64_t a = ssd->media->spare_version[ppu];
+    uint64_t b = ssd->media->spare_version[than];
 
     return a > b ||
            (a == b &&
-            (ssd->media.spare_seq[ppu_page(ssd, ppu)] & SEQ_MASK) >
-                (ssd->media.spare_seq[ppu_page(ssd, than)] & SEQ_MASK));
+            (ssd->media->spare_seq[ppu_page(ssd, ppu)] & SEQ_MASK) >
+                (ssd->media->spare_seq[ppu_page(ssd, than)] & SEQ_MASK));
 }
 
 /* A copy of a unit: in the map it stays, unless a newer one is found. */
@@ -238,11 +239,11 @@ static void found_unit(Ssd *ssd, uint32_t ppu)
 {
     uint32_t lpn;
 
-    if (ssd->media.spare_lpn[ppu] == SPARE_NONE) {
+    if (ssd->media->spare_lpn[ppu] == SPARE_NONE) {
         return;
     }
     lpn = spare_lpn(ssd, ppu);
-    if (ssd->media.spare_version[ppu] >= ssd->journal.floor[lpn] &&
+    if (ssd->media->spare_version[ppu] >= ssd->journal->floor[lpn] &&
         (ssd->l2p.entry[lpn] == 0 ||
          is_newer(ssd, ppu, ssd->l2p.entry[lpn] - 1))) {
         ssd->l2p.entry[lpn] = ppu + 1;
@@ -255,8 +256,8 @@ static void found_page(Ssd *ssd, uint32_t page)
     for (uint32_t i = 0; i < ssd->l.units_per_page; i++) {
         found_unit(ssd, (page << ssd->page_units_shift) + i);
     }
-    ssd->media.prog_seq =
-        MAX(ssd->media.prog_seq, ssd->media.spare_seq[page] & SEQ_MASK);
+    ssd->media->prog_seq =
+        MAX(ssd->media->prog_seq, ssd->media->spare_seq[page] & SEQ_MASK);
 }
 
 static void seen_scanned(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
@@ -274,13 +275,13 @@ static void seen_scanned(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
  */
 static bool next_end(Ssd *ssd, uint32_t plane, NandOp *op)
 {
-    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+    RecoveryPlane *at = &ssd->power->recovery_plane[plane];
 
     for (; at->block < first_saved(ssd); at->block++) {
         uint32_t block = block_at(ssd, plane);
         uint32_t n = nand_block_pages(ssd->geo, block);
 
-        if (ssd->media.block[block].state == BLOCK_BAD) {
+        if (ssd->media->block[block].state == BLOCK_BAD) {
             continue;
         }
         if (at->high == 0) {
@@ -299,15 +300,15 @@ static bool next_end(Ssd *ssd, uint32_t plane, NandOp *op)
 /* Is the page older than the checkpoint?  One that is torn does not say. */
 static bool is_old(const Ssd *ssd, uint32_t page)
 {
-    uint64_t seq = ssd->media.spare_seq[page] & SEQ_MASK;
+    uint64_t seq = ssd->media->spare_seq[page] & SEQ_MASK;
 
-    return seq > 0 && seq <= ssd->power.recovery.low;
+    return seq > 0 && seq <= ssd->power->recovery.low;
 }
 
 /* The page is young, and so are all behind it in its block. */
 static void found_young(Ssd *ssd, uint32_t page)
 {
-    ssd->media.block[page_block(ssd, page)].young =
+    ssd->media->block[page_block(ssd, page)].young =
         page % ssd->geo->pages_per_block;
     found_page(ssd, page);
 }
@@ -315,11 +316,11 @@ static void found_young(Ssd *ssd, uint32_t page)
 /* The block has so many pages that are not blank; the last one has been read. */
 static void found_end(Ssd *ssd, uint32_t plane, uint32_t n)
 {
-    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+    RecoveryPlane *at = &ssd->power->recovery_plane[plane];
     uint32_t block = block_at(ssd, plane);
     uint32_t page = block * ssd->geo->pages_per_block + n;
 
-    ssd->media.block[block].young = n;
+    ssd->media->block[block].young = n;
     if (n > 0 && !is_old(ssd, page - 1)) {
         found_young(ssd, page - 1);
     }
@@ -330,7 +331,7 @@ static void found_end(Ssd *ssd, uint32_t plane, uint32_t n)
 
 static void seen_end(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
 {
-    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+    RecoveryPlane *at = &ssd->power->recovery_plane[plane];
 
     if (blank) {
         at->high = at->page;
@@ -345,13 +346,13 @@ static void seen_end(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
 /* Of each block whose last page is young, those before it, backwards. */
 static bool next_young(Ssd *ssd, uint32_t plane, NandOp *op)
 {
-    RecoveryPlane *at = &ssd->power.recovery_plane[plane];
+    RecoveryPlane *at = &ssd->power->recovery_plane[plane];
 
     for (; at->block < first_saved(ssd); at->block++) {
         uint32_t block = block_at(ssd, plane);
-        uint32_t young = ssd->media.block[block].young;
+        uint32_t young = ssd->media->block[block].young;
 
-        if (ssd->media.block[block].state == BLOCK_BAD || young == 0 ||
+        if (ssd->media->block[block].state == BLOCK_BAD || young == 0 ||
             young >= nand_next_page(ssd->nand, block)) {
             continue;
         }
@@ -365,7 +366,7 @@ static bool next_young(Ssd *ssd, uint32_t plane, NandOp *op)
 static void seen_young(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
 {
     if (is_old(ssd, page)) {
-        ssd->power.recovery_plane[plane].block++;
+        ssd->power->recovery_plane[plane].block++;
     } else {
         found_young(ssd, page);
     }
@@ -383,14 +384,14 @@ static bool is_believed(const Ssd *ssd, uint64_t entry)
     }
     page = ppu_page(ssd, (uint32_t)(entry & ~SAVED_MAPPED) - 1);
     block = page_block(ssd, page);
-    return ssd->media.block[block].state == BLOCK_LOST &&
-           page % ssd->geo->pages_per_block < ssd->media.block[block].young;
+    return ssd->media->block[block].state == BLOCK_LOST &&
+           page % ssd->geo->pages_per_block < ssd->media->block[block].young;
 }
 
 /* Has the host written the page, or cleaning? */
 static bool is_of_host(const Ssd *ssd, uint32_t page)
 {
-    return ssd->media.spare_seq[page] >> SEQ_BITS < ssd->l.n_streams;
+    return ssd->media->spare_seq[page] >> SEQ_BITS < ssd->l.n_streams;
 }
 
 /* The unit where the saved pages say that it is. */
@@ -430,20 +431,20 @@ static void believe(Ssd *ssd)
         }
     }
     g_array_sort_with_data(doubts, by_place, ssd);
-    g_free(ssd->power.doubt);
-    ssd->power.recovery.n_doubts = doubts->len;
-    ssd->power.doubt = (uint32_t *)g_array_steal(doubts, NULL);
+    g_free(ssd->power->doubt);
+    ssd->power->recovery.n_doubts = doubts->len;
+    ssd->power->doubt = (uint32_t *)g_array_steal(doubts, NULL);
 }
 
 /* The next doubt of the plane: those of one lie side by side. */
 static uint32_t doubt_at(const Ssd *ssd, uint32_t plane)
 {
     uint32_t low = 0;
-    uint32_t high = ssd->power.recovery.n_doubts;
+    uint32_t high = ssd->power->recovery.n_doubts;
 
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        uint32_t block = ppu_block(ssd, doubted(ssd, ssd->power.doubt[mid]));
+        uint32_t block = ppu_block(ssd, doubted(ssd, ssd->power->doubt[mid]));
 
         if (block_plane(ssd, block) < plane) {
             low = mid + 1;
@@ -451,7 +452,7 @@ static uint32_t doubt_at(const Ssd *ssd, uint32_t plane)
             high = mid;
         }
     }
-    return low + ssd->power.recovery_plane[plane].page;
+    return low + ssd->power->recovery_plane[plane].page;
 }
 
 static bool next_doubt(Ssd *ssd, uint32_t plane, NandOp *op)
@@ -459,10 +460,10 @@ static bool next_doubt(Ssd *ssd, uint32_t plane, NandOp *op)
     uint32_t i = doubt_at(ssd, plane);
     uint32_t ppu;
 
-    if (i >= ssd->power.recovery.n_doubts) {
+    if (i >= ssd->power->recovery.n_doubts) {
         return false;
     }
-    ppu = doubted(ssd, ssd->power.doubt[i]);
+    ppu = doubted(ssd, ssd->power->doubt[i]);
     op->ppa.page = ppu_page(ssd, ppu);
     op->bytes = spare_bytes(ssd);
     return block_plane(ssd, ppu_block(ssd, ppu)) == plane;
@@ -470,8 +471,8 @@ static bool next_doubt(Ssd *ssd, uint32_t plane, NandOp *op)
 
 static void seen_doubt(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
 {
-    found_unit(ssd, doubted(ssd, ssd->power.doubt[doubt_at(ssd, plane)]));
-    ssd->power.recovery_plane[plane].page++;
+    found_unit(ssd, doubted(ssd, ssd->power->doubt[doubt_at(ssd, plane)]));
+    ssd->power->recovery_plane[plane].page++;
 }
 
 static const RecoveryStep scan_steps[] = {
@@ -502,7 +503,7 @@ static const RecoveryStep *step_at(const Ssd *ssd, uint32_t i)
 
 static void read_next(Ssd *ssd, uint32_t plane)
 {
-    Recovery *r = &ssd->power.recovery;
+    Recovery *r = &ssd->power->recovery;
     NandOp op = {
         .kind = NAND_READ,
         .cause = NAND_CAUSE_META,
@@ -518,11 +519,11 @@ static void read_next(Ssd *ssd, uint32_t plane)
 
 static void begin_step(Ssd *ssd)
 {
-    Recovery *r = &ssd->power.recovery;
+    Recovery *r = &ssd->power->recovery;
 
     r->step_start_ps = ssd->now_ps;
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        ssd->power.recovery_plane[i] = (RecoveryPlane){.block = 0};
+        ssd->power->recovery_plane[i] = (RecoveryPlane){.block = 0};
         read_next(ssd, i);
     }
     if (r->n_reads == 0) {
@@ -532,7 +533,7 @@ static void begin_step(Ssd *ssd)
 
 void recovery_start(Ssd *ssd)
 {
-    Recovery *r = &ssd->power.recovery;
+    Recovery *r = &ssd->power->recovery;
 
     r->on = true;
     r->low = 0;
@@ -545,10 +546,10 @@ void recovery_start(Ssd *ssd)
 
 bool recovery_waits(Ssd *ssd, uint32_t cmd)
 {
-    if (ssd->power.recovery.on) {
-        fifo_push(ssd, &ssd->power.recovery.waiting, cmd);
+    if (ssd->power->recovery.on) {
+        fifo_push(ssd, &ssd->power->recovery.waiting, cmd);
     }
-    return ssd->power.recovery.on;
+    return ssd->power->recovery.on;
 }
 
 /* ---- the books ------------------------------------------------------------------------- */
@@ -563,7 +564,7 @@ typedef struct Found {
 
 static Found look_at(const Ssd *ssd, uint32_t block)
 {
-    const uint64_t *seq = &ssd->media.spare_seq[(uint64_t)block *
+    const uint64_t *seq = &ssd->media->spare_seq[(uint64_t)block *
                                           ssd->geo->pages_per_block];
     Found f = {.block = block, .open = NONE};
 
@@ -620,7 +621,7 @@ static bool has_room(const Ssd *ssd, uint32_t block)
     uint32_t next = nand_next_page(ssd->nand, block);
 
     return next > 0 && next < nand_block_pages(ssd->geo, block) &&
-           !ssd->media.block[block].bad;
+           !ssd->media->block[block].bad;
 }
 
 /* The blocks of a plane, oldest first; how many. */
@@ -630,7 +631,7 @@ static uint32_t find_blocks(const Ssd *ssd, uint32_t plane, Found *found)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
-        if (ssd->media.block[first + i].state == BLOCK_LOST) {
+        if (ssd->media->block[first + i].state == BLOCK_LOST) {
             found[n++] = look_at(ssd, first + i);
         }
     }
@@ -642,7 +643,7 @@ static uint32_t find_blocks(const Ssd *ssd, uint32_t plane, Found *found)
  * on; the others are as good as full. */
 static void rebuild_plane(Ssd *ssd, uint32_t plane, Found *found)
 {
-    Plane *p = &ssd->media.plane[plane];
+    Plane *p = &ssd->media->plane[plane];
     g_autofree uint32_t *open = g_new(uint32_t, ssd->l.n_open);
     uint32_t n = find_blocks(ssd, plane, found);
     uint64_t last_gc = 0;
@@ -666,7 +667,7 @@ static void rebuild_plane(Ssd *ssd, uint32_t plane, Found *found)
         const Found *f = &found[i];
         bool fills = f->open != NONE && open[f->open] == f->block;
 
-        ssd->media.block[f->block].stream = (uint8_t)stream_of(ssd, f);
+        ssd->media->block[f->block].stream = (uint8_t)stream_of(ssd, f);
         block_found(ssd, f->block, fills ? f->open : NONE);
     }
 }
@@ -691,7 +692,7 @@ static void rebuild(Ssd *ssd)
 
 static void finish(Ssd *ssd)
 {
-    Recovery *r = &ssd->power.recovery;
+    Recovery *r = &ssd->power->recovery;
     uint32_t cmd;
 
     rebuild(ssd);
@@ -710,7 +711,7 @@ static void finish(Ssd *ssd)
 
 static void end_step(Ssd *ssd)
 {
-    Recovery *r = &ssd->power.recovery;
+    Recovery *r = &ssd->power->recovery;
 
     r->times.step_ps[r->step] = ssd->now_ps - r->step_start_ps;
     if (step_at(ssd, r->step)->end) {
@@ -726,7 +727,7 @@ static void end_step(Ssd *ssd)
 
 void recovery_read_done(Ssd *ssd, const NandOp *op)
 {
-    Recovery *r = &ssd->power.recovery;
+    Recovery *r = &ssd->power->recovery;
     uint32_t plane = op->plane;
 
     r->n_reads--;
@@ -740,7 +741,7 @@ void recovery_read_done(Ssd *ssd, const NandOp *op)
 
 void recovery_event(Ssd *ssd, uint32_t step)
 {
-    g_assert(ssd->power.recovery.on && step == ssd->power.recovery.step);
+    g_assert(ssd->power->recovery.on && step == ssd->power->recovery.step);
     end_step(ssd);
 }
 
@@ -774,17 +775,17 @@ uint64_t recovery_longest_ps(const Ssd *ssd)
 
 bool ssd_ready(const Ssd *ssd)
 {
-    return ssd->powered && !ssd->power.recovery.on;
+    return ssd->powered && !ssd->power->recovery.on;
 }
 
 uint64_t ssd_recovery_ns(const Ssd *ssd)
 {
-    return sim_ceil_ns(ssd->power.recovery.times.ready_ps);
+    return sim_ceil_ns(ssd->power->recovery.times.ready_ps);
 }
 
 void recovery_json(const Ssd *ssd, JsonWriter *w)
 {
-    const Recovery *r = &ssd->power.recovery;
+    const Recovery *r = &ssd->power->recovery;
 
     if (!saves(ssd)) {
         return;

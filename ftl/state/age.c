@@ -11,6 +11,7 @@
  * Nothing fails meanwhile: scripted faults and the error model wait for the
  * first command.
  */
+#include "buffer/buffer.h"
 #include "gc/gc.h"
 #include "journal/saved.h"
 #include "map/hybrid.h"
@@ -65,13 +66,13 @@ static void put_unit(Ssd *ssd, uint32_t lpn, uint32_t ppu)
 {
     uint32_t old = ssd->l2p.entry[lpn];
 
-    ssd->media.spare_lpn[ppu] = lpn + 1;
-    ssd->buffer.last_version++;
-    if (ssd->media.spare_version) {
-        ssd->media.spare_version[ppu] = ssd->buffer.last_version;
+    ssd->media->spare_lpn[ppu] = lpn + 1;
+    ssd->buffer->last_version++;
+    if (ssd->media->spare_version) {
+        ssd->media->spare_version[ppu] = ssd->buffer->last_version;
     }
-    if (ssd->media.spare_stream) {
-        ssd->media.spare_stream[ppu] = 0;
+    if (ssd->media->spare_stream) {
+        ssd->media->spare_stream[ppu] = 0;
     }
     if (old) {
         block_clear_valid(ssd, old - 1);
@@ -101,13 +102,13 @@ static uint32_t put_page(Ssd *ssd, uint32_t plane, const uint64_t *lpn,
         put_unit(ssd, (uint32_t)lpn[i], first + i);
     }
     for (uint32_t i = used; i < most; i++) {
-        ssd->media.spare_lpn[first + i] = SPARE_NONE;
+        ssd->media->spare_lpn[first + i] = SPARE_NONE;
     }
     ssd->inspect.padded_units += most - used;
-    ssd->placement.stream[0].n.padded_units += most - used;
-    ssd->placement.stream[0].n.host_units += used;
+    ssd->placement->stream[0].n.padded_units += most - used;
+    ssd->placement->stream[0].n.host_units += used;
     block_page_done(ssd, page_block(ssd, op.ppa.page));
-    plane_charge_host(ssd, &ssd->media.plane[plane]);
+    plane_charge_host(ssd, &ssd->media->plane[plane]);
     plane_update(ssd, plane);
     return used;
 }
@@ -134,14 +135,14 @@ static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     first = op.ppa.page << ssd->page_units_shift;
     nand_age(ssd->nand, &op, ssd->now_ps);
     for (uint32_t i = 0; i < most; i++) {
-        ssd->media.spare_lpn[first + i] = SPARE_NONE;
+        ssd->media->spare_lpn[first + i] = SPARE_NONE;
     }
     for (uint32_t i = 0; i < used; i++) {
         put_unit(ssd, (uint32_t)lpn[i], ppu[i]);
     }
     ssd->inspect.padded_units += most - used;
-    ssd->placement.stream[0].n.padded_units += most - used;
-    ssd->placement.stream[0].n.host_units += used;
+    ssd->placement->stream[0].n.padded_units += most - used;
+    ssd->placement->stream[0].n.host_units += used;
     block_page_done(ssd, page_block(ssd, op.ppa.page));
     hybrid_age_done(ssd, (uint32_t)lpn[0]);
     return used;
@@ -150,14 +151,14 @@ static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
 /* What keeps the map of the units is in NAND, too. */
 static void put_map(Ssd *ssd, const uint64_t *lpn, uint32_t n)
 {
-    for (uint32_t i = 0; ssd->map.policy->aged && i < n; i++) {
-        ssd->map.policy->aged(ssd, (uint32_t)lpn[i], true);
+    for (uint32_t i = 0; ssd->map->policy->aged && i < n; i++) {
+        ssd->map->policy->aged(ssd, (uint32_t)lpn[i], true);
     }
 }
 
 static bool in_buffer(const Ssd *ssd, const uint64_t *lpn, uint64_t n)
 {
-    for (uint64_t i = 0; i < n && ssd->buffer.n_free_slots != ssd->l.n_slots;
+    for (uint64_t i = 0; i < n && ssd->buffer->n_free_slots != ssd->l.n_slots;
          i++) {
         if (map_is_buffered(ssd->l2p.entry[lpn[i]])) {
             return true;
@@ -193,8 +194,9 @@ static void fetch(const Ssd *ssd, const uint64_t *lpn, uint64_t n)
         uint32_t entry = ssd->l2p.entry[lpn[PREFETCH_AHEAD / 2]];
 
         if (entry) {
-            __builtin_prefetch(&ssd->media.valid[(entry - 1) / 64], 1);
-            __builtin_prefetch(&ssd->media.block[ppu_block(ssd, entry - 1)], 1);
+            __builtin_prefetch(&ssd->media->valid[(entry - 1) / 64], 1);
+            __builtin_prefetch(&ssd->media->block[ppu_block(ssd, entry - 1)],
+                               1);
         }
     }
 }
@@ -231,7 +233,7 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
         i += used;
     }
     for (uint64_t i = 0; i < n && ssd->l.log_blocks == 0;) {
-        uint32_t plane = ssd->media.read_only
+        uint32_t plane = ssd->media->read_only
                              ? NONE
                              : alloc_pick(ssd, (uint32_t)lpn[i], 0);
         uint32_t used;
@@ -249,6 +251,6 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
         }
     }
     ssd->age->on = false;
-    ssd->placement.alloc_waits_for = NONE;
+    ssd->placement->alloc_waits_for = NONE;
     return ret;
 }

@@ -8,12 +8,17 @@
  * command, no operation, no page on its way.
  */
 #include "buffer/buffer-policy.h"
+#include "buffer/buffer.h"
 #include "gc/gc.h"
+#include "host/host.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
 #include "map/hybrid.h"
 #include "map/map.h"
 #include "media/media.h"
+#include "placement/placement.h"
+#include "power/power.h"
+#include "drive.h"
 #include "ssd-internal.h"
 #include "state/state-check.h"
 
@@ -47,13 +52,17 @@ static bool all_bools(const void *base, size_t n, size_t size,
 
 static bool check_bools(const Ssd *ssd, GError **error)
 {
-    static const size_t of_ssd[] = {
-        offsetof(Ssd, media.cut_due),   offsetof(Ssd, media.read_only),
-        offsetof(Ssd, media.given_up),  offsetof(Ssd, powered),
-        offsetof(Ssd, commands.submitted), offsetof(Ssd, buffer.pump_waits),
-        offsetof(Ssd, buffer.tick_armed), offsetof(Ssd, gc.background.idle),
-        offsetof(Ssd, gc.background.idle_armed),
-        offsetof(Ssd, gc.background.scan_armed),
+    static const size_t of_drive[] = {
+        offsetof(Drive, media.cut_due),
+        offsetof(Drive, media.read_only),
+        offsetof(Drive, media.given_up),
+        offsetof(Drive, ssd.powered),
+        offsetof(Drive, ssd.commands.submitted),
+        offsetof(Drive, buffer.pump_waits),
+        offsetof(Drive, buffer.tick_armed),
+        offsetof(Drive, gc.background.idle),
+        offsetof(Drive, gc.background.idle_armed),
+        offsetof(Drive, gc.background.scan_armed),
     };
     static const size_t of_slot[] = {
         offsetof(Slot, force),  offsetof(Slot, poison),
@@ -85,16 +94,16 @@ static bool check_bools(const Ssd *ssd, GError **error)
         offsetof(FaultRule, cmd.given), offsetof(FaultRule, time.given),
     };
 
-    CHECK(*(const uint8_t *)&ssd->power.recovery.on == 0, "the recovery");
-    CHECK(BOOLS(ssd, 1, Ssd, of_ssd) &&
-              BOOLS(ssd->buffer.slot, ssd->buffer.n_slot_records, Slot,
+    CHECK(*(const uint8_t *)&ssd->power->recovery.on == 0, "the recovery");
+    CHECK(BOOLS(ssd, 1, Drive, of_drive) &&
+              BOOLS(ssd->buffer->slot, ssd->buffer->n_slot_records, Slot,
                     of_slot) &&
-              BOOLS(ssd->buffer.kept, ssd->buffer.n_kept, Slot, of_slot) &&
-              BOOLS(ssd->media.block, ssd->geo->n_blocks, Block, of_block) &&
-              BOOLS(ssd->media.plane, ssd->l.n_planes, Plane, of_plane) &&
-              BOOLS(ssd->media.job, ssd->media.n_jobs, PageJob, of_job) &&
-              (!ssd->media.faults ||
-               BOOLS(ssd->media.faults->rule, ssd->media.faults->n_rules,
+              BOOLS(ssd->buffer->kept, ssd->buffer->n_kept, Slot, of_slot) &&
+              BOOLS(ssd->media->block, ssd->geo->n_blocks, Block, of_block) &&
+              BOOLS(ssd->media->plane, ssd->l.n_planes, Plane, of_plane) &&
+              BOOLS(ssd->media->job, ssd->media->n_jobs, PageJob, of_job) &&
+              (!ssd->media->faults ||
+               BOOLS(ssd->media->faults->rule, ssd->media->faults->n_rules,
                      FaultRule, of_rule)),
           "a flag is neither on nor off");
     return true;
@@ -125,7 +134,7 @@ static bool check_events(const Ssd *ssd, GError **error)
               "the order of events");
         ticks += kind == SSD_EVENT_FLUSH_TICK;
     }
-    CHECK(ssd->events.n < 4096 && ticks == ssd->buffer.tick_armed, "events");
+    CHECK(ssd->events.n < 4096 && ticks == ssd->buffer->tick_armed, "events");
     return true;
 }
 
@@ -136,14 +145,15 @@ static bool check_clocks(const Ssd *ssd, GError **error)
     CHECK(ssd->now_ps < SIM_LAST_NS * PS_PER_NS &&
               ssd->now_ps % PS_PER_NS == 0, /* that of the last call */
           "its time");
-    CHECK(ssd->host.link_in_ps <= most_ps && ssd->host.link_out_ps <= most_ps &&
-              ssd->host.dram_in_ps <= most_ps &&
-              ssd->host.dram_free_ps <= most_ps,
+    CHECK(ssd->host->link_in_ps <= most_ps &&
+              ssd->host->link_out_ps <= most_ps &&
+              ssd->host->dram_in_ps <= most_ps &&
+              ssd->host->dram_free_ps <= most_ps,
           "a time");
     for (uint32_t i = 0; i < MAX(ssd->cfg->cores, 1); i++) {
-        CHECK(ssd->host.core_ps[i] <= most_ps, "a time");
+        CHECK(ssd->host->core_ps[i] <= most_ps, "a time");
     }
-    CHECK(ssd->buffer.last_version < 1ULL << 48, "the version");
+    CHECK(ssd->buffer->last_version < 1ULL << 48, "the version");
     CHECK(ssd->inspect.series.n <= SERIES_POINTS &&
               ssd->inspect.series.interval_ps > 0 &&
               ssd->inspect.series.interval_ps <= UINT64_MAX / 4,
@@ -155,8 +165,8 @@ static bool check_clocks(const Ssd *ssd, GError **error)
     CHECK(ssd->powered_since_ps <= ssd->now_ps &&
               ssd->powered_ns <= UINT64_MAX / 4,
           "its time with power");
-    CHECK(ssd->gc.background.quiet_ps <= ssd->now_ps &&
-              ssd->gc.background.scan_ps < SIM_MAX_NS * PS_PER_NS,
+    CHECK(ssd->gc->background.quiet_ps <= ssd->now_ps &&
+              ssd->gc->background.scan_ps < SIM_MAX_NS * PS_PER_NS,
           "a time");
     return true;
 }
@@ -183,19 +193,20 @@ static bool check_latency(const Ssd *ssd, GError **error)
 
 static bool check_pools(const Ssd *ssd, GError **error)
 {
-    CHECK(ssd->commands.running == 0 && ssd->host.done.head == NONE &&
-              ssd->buffer.waiting.head == NONE &&
-              ssd->media.redo.head == NONE && ssd->buffer.n_promised == 0 &&
-              !ssd->media.cut_due,
+    CHECK(ssd->commands.running == 0 && ssd->host->done.head == NONE &&
+              ssd->buffer->waiting.head == NONE &&
+              ssd->media->redo.head == NONE && ssd->buffer->n_promised == 0 &&
+              !ssd->media->cut_due,
           "commands are in flight");
     CHECK_POOL(ssd->commands.free_cmd, ssd->commands.n_cmds, ssd->commands.cmd,
                ssd->commands.cmd[at].phase == CMD_FREE);
-    CHECK_POOL(ssd->buffer.free_waiter, ssd->buffer.n_waiters,
-               ssd->buffer.waiter, true);
-    CHECK_POOL(ssd->journal.free_meta_read, ssd->journal.n_meta_reads,
-               ssd->journal.meta_read, ssd->journal.meta_read[at].pending == 0);
-    CHECK_POOL(ssd->media.free_job, ssd->media.n_jobs, ssd->media.job,
-               !ssd->media.job[at].active);
+    CHECK_POOL(ssd->buffer->free_waiter, ssd->buffer->n_waiters,
+               ssd->buffer->waiter, true);
+    CHECK_POOL(ssd->journal->free_meta_read, ssd->journal->n_meta_reads,
+               ssd->journal->meta_read,
+               ssd->journal->meta_read[at].pending == 0);
+    CHECK_POOL(ssd->media->free_job, ssd->media->n_jobs, ssd->media->job,
+               !ssd->media->job[at].active);
     for (uint32_t i = 0; i < ssd->commands.n_cmds; i++) {
         CHECK(ssd->commands.cmd[i].phase == CMD_FREE, "commands are in flight");
     }
@@ -207,22 +218,22 @@ static bool check_allocator(const Ssd *ssd, GError **error)
     const NandConfig *c = &ssd->cfg->nand;
     uint32_t n = ssd->l.n_planes;
 
-    CHECK(ssd->placement.stripe_cursor < n &&
-              none_or(ssd->placement.alloc_chosen, n) &&
-              none_or(ssd->placement.alloc_waits_for, n) &&
-              ssd->placement.channel_token < c->channels &&
-              ssd->buffer.stream_cursor < ssd->l.n_streams,
+    CHECK(ssd->placement->stripe_cursor < n &&
+              none_or(ssd->placement->alloc_chosen, n) &&
+              none_or(ssd->placement->alloc_waits_for, n) &&
+              ssd->placement->channel_token < c->channels &&
+              ssd->buffer->stream_cursor < ssd->l.n_streams,
           "a turn");
     for (uint32_t i = 0; i < c->channels; i++) {
-        CHECK(ssd->placement.chip_token[i] < c->chips, "a turn");
+        CHECK(ssd->placement->chip_token[i] < c->chips, "a turn");
     }
     for (uint32_t i = 0; i < ssd->geo->n_dies; i++) {
-        CHECK(ssd->placement.die_token[i] < MAX(c->dies, 1) &&
-                  ssd->placement.plane_token[i] < c->planes,
+        CHECK(ssd->placement->die_token[i] < MAX(c->dies, 1) &&
+                  ssd->placement->plane_token[i] < c->planes,
               "a turn");
     }
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
-        const Stream *st = &ssd->placement.stream[i];
+        const Stream *st = &ssd->placement->stream[i];
         uint32_t row = MAX(ssd->l.row_planes, 1);
 
         CHECK(st->row < n / row && st->first < n && st->first % row == 0 &&
@@ -232,17 +243,17 @@ static bool check_allocator(const Ssd *ssd, GError **error)
               "a reclaim unit");
     }
     for (uint32_t pos = 0; pos < n / 64 * 64 + 64; pos++) {
-        bool bit = ssd->placement.accepting[pos / 64] >> (pos % 64) & 1;
+        bool bit = ssd->placement->accepting[pos / 64] >> (pos % 64) & 1;
 
         CHECK(
             bit ==
                 (pos < n &&
-                 ssd->media.plane[ssd->media.stripe_plane[pos]].accepting),
+                 ssd->media->plane[ssd->media->stripe_plane[pos]].accepting),
             "planes that accept a page");
     }
-    CHECK(ssd->media.preload_left <= ssd->l.units_per_program &&
-              ssd->media.preload_next <=
-                  ssd->l.raw_units - ssd->media.preload_left,
+    CHECK(ssd->media->preload_left <= ssd->l.units_per_program &&
+              ssd->media->preload_next <=
+                  ssd->l.raw_units - ssd->media->preload_left,
           "the preload");
     return true;
 }
@@ -257,25 +268,25 @@ static bool check_map(const Ssd *ssd, GError **error)
         uint32_t entry = ssd->l2p.entry[lpn];
 
         CHECK(map_is_buffered(entry)
-                  ? map_slot(entry) < ssd->buffer.n_slot_records &&
+                  ? map_slot(entry) < ssd->buffer->n_slot_records &&
                         lpn < ssd->l.user_units
                   : entry <= ssd->l.raw_units,
               "the map");
     }
-    CHECK(ssd->map.n_trim_left == 0 && ssd->map.trims.head == NONE,
+    CHECK(ssd->map->n_trim_left == 0 && ssd->map->trims.head == NONE,
           "trims under way");
     for (uint64_t ppu = 0; ppu < ssd->l.raw_units; ppu++) {
-        CHECK((ssd->media.spare_lpn[ppu] & ~SPARE_POISON) <=
+        CHECK((ssd->media->spare_lpn[ppu] & ~SPARE_POISON) <=
                   (saved_has_block(ssd, ppu_block(ssd, (uint32_t)ppu))
                        ? ssd->l.user_units + ssd->l.n_saved
                        : n),
               "a spare area");
     }
-    for (uint64_t ppu = 0; ssd->media.spare_stream && ppu < ssd->l.raw_units;
+    for (uint64_t ppu = 0; ssd->media->spare_stream && ppu < ssd->l.raw_units;
          ppu++) {
-        CHECK(ssd->media.spare_stream[ppu] < ssd->l.n_streams, "a spare area");
+        CHECK(ssd->media->spare_stream[ppu] < ssd->l.n_streams, "a spare area");
     }
-    CHECK(ssd->media.valid[ssd->l.raw_units / 64] >> (ssd->l.raw_units % 64) ==
+    CHECK(ssd->media->valid[ssd->l.raw_units / 64] >> (ssd->l.raw_units % 64) ==
               0,
           "valid units");
     return true;
@@ -283,14 +294,14 @@ static bool check_map(const Ssd *ssd, GError **error)
 
 static bool check_epochs(const Ssd *ssd, GError **error)
 {
-    CHECK((ssd->buffer.epoch_mask & (ssd->buffer.epoch_mask + 1)) == 0 &&
-              ssd->buffer.epoch_mask >= 1 &&
-              ssd->buffer.cur_epoch - ssd->buffer.first_epoch <=
-                  ssd->buffer.epoch_mask,
+    CHECK((ssd->buffer->epoch_mask & (ssd->buffer->epoch_mask + 1)) == 0 &&
+              ssd->buffer->epoch_mask >= 1 &&
+              ssd->buffer->cur_epoch - ssd->buffer->first_epoch <=
+                  ssd->buffer->epoch_mask,
           "flush barriers");
-    for (uint32_t e = ssd->buffer.first_epoch; e != ssd->buffer.cur_epoch + 1;
+    for (uint32_t e = ssd->buffer->first_epoch; e != ssd->buffer->cur_epoch + 1;
          e++) {
-        CHECK(ssd->buffer.epoch[e & ssd->buffer.epoch_mask].cmd == NONE,
+        CHECK(ssd->buffer->epoch[e & ssd->buffer->epoch_mask].cmd == NONE,
               "flush barriers");
     }
     return true;
@@ -299,7 +310,7 @@ static bool check_epochs(const Ssd *ssd, GError **error)
 /* What the slot says of others. */
 static bool check_links(const Ssd *ssd, const Slot *s, GError **error)
 {
-    uint32_t n = ssd->buffer.n_slot_records;
+    uint32_t n = ssd->buffer->n_slot_records;
 
     CHECK(s->state == SLOT_FREE || s->state == SLOT_CLEAN ||
               s->state == SLOT_DIRTY,
@@ -316,8 +327,8 @@ static bool check_links(const Ssd *ssd, const Slot *s, GError **error)
           "units in the buffer");
     CHECK(s->state == SLOT_CLEAN ||
               (none_or(s->after, n) && none_or(s->before, n) &&
-               s->epoch - ssd->buffer.first_epoch <=
-                   ssd->buffer.cur_epoch - ssd->buffer.first_epoch),
+               s->epoch - ssd->buffer->first_epoch <=
+                   ssd->buffer->cur_epoch - ssd->buffer->first_epoch),
           "units in the buffer");
     CHECK(!s->listed || none_or(s->prev, n), "units in the buffer");
     return true;
@@ -326,19 +337,19 @@ static bool check_links(const Ssd *ssd, const Slot *s, GError **error)
 /* A list of slots through next and prev: of the policy. */
 static bool check_policy_list(const Ssd *ssd, unsigned list, GError **error)
 {
-    const SlotList *l = &ssd->buffer.list[list];
+    const SlotList *l = &ssd->buffer->list[list];
     uint32_t prev = NONE;
     uint32_t i = l->head;
 
     for (uint32_t k = 0; k < l->n; k++) {
-        CHECK(i < ssd->buffer.n_slot_records &&
-                  ssd->buffer.slot[i].state != SLOT_FREE &&
-                  ssd->buffer.slot[i].listed &&
-                  ssd->buffer.slot[i].prev == prev &&
-                  ssd->buffer.slot[i].list == list,
+        CHECK(i < ssd->buffer->n_slot_records &&
+                  ssd->buffer->slot[i].state != SLOT_FREE &&
+                  ssd->buffer->slot[i].listed &&
+                  ssd->buffer->slot[i].prev == prev &&
+                  ssd->buffer->slot[i].list == list,
               "a list of the buffer");
         prev = i;
-        i = ssd->buffer.slot[i].next;
+        i = ssd->buffer->slot[i].next;
     }
     CHECK(i == NONE && l->tail == prev, "a list of the buffer");
     return true;
@@ -351,12 +362,12 @@ static bool check_stream_list(const Ssd *ssd, const SlotList *l, GError **error)
     uint32_t i = l->head;
 
     for (uint32_t k = 0; k < l->n; k++) {
-        CHECK(i < ssd->buffer.n_slot_records &&
-                  ssd->buffer.slot[i].state == SLOT_DIRTY &&
-                  ssd->buffer.slot[i].before == before,
+        CHECK(i < ssd->buffer->n_slot_records &&
+                  ssd->buffer->slot[i].state == SLOT_DIRTY &&
+                  ssd->buffer->slot[i].before == before,
               "a list of a stream");
         before = i;
-        i = ssd->buffer.slot[i].after;
+        i = ssd->buffer->slot[i].after;
     }
     CHECK(i == NONE && l->tail == before, "a list of a stream");
     return true;
@@ -364,19 +375,19 @@ static bool check_stream_list(const Ssd *ssd, const SlotList *l, GError **error)
 
 static bool check_buffer(const Ssd *ssd, GError **error)
 {
-    uint32_t n = ssd->buffer.n_slot_records;
+    uint32_t n = ssd->buffer->n_slot_records;
     uint32_t n_free = 0;
-    uint32_t at = ssd->buffer.free_slot;
+    uint32_t at = ssd->buffer->free_slot;
 
     for (uint32_t i = 0; i < n; i++) {
-        if (!check_links(ssd, &ssd->buffer.slot[i], error)) {
+        if (!check_links(ssd, &ssd->buffer->slot[i], error)) {
             return false;
         }
-        n_free += ssd->buffer.slot[i].state == SLOT_FREE;
+        n_free += ssd->buffer->slot[i].state == SLOT_FREE;
     }
     for (uint32_t k = 0; k < n_free; k++) {
-        CHECK(at < n && ssd->buffer.slot[at].state == SLOT_FREE, "free units");
-        at = ssd->buffer.slot[at].next;
+        CHECK(at < n && ssd->buffer->slot[at].state == SLOT_FREE, "free units");
+        at = ssd->buffer->slot[at].next;
     }
     CHECK(at == NONE, "free units");
     for (unsigned k = 0; k < BUFFER_LISTS; k++) {
@@ -385,20 +396,20 @@ static bool check_buffer(const Ssd *ssd, GError **error)
         }
     }
     for (uint32_t k = 0; k < ssd->l.n_streams; k++) {
-        if (!check_stream_list(ssd, &ssd->placement.stream[k].queue.due,
+        if (!check_stream_list(ssd, &ssd->placement->stream[k].queue.due,
                                error) ||
-            !check_stream_list(ssd, &ssd->placement.stream[k].queue.fresh,
+            !check_stream_list(ssd, &ssd->placement->stream[k].queue.fresh,
                                error)) {
             return false;
         }
-        CHECK(ssd->placement.stream[k].queue.n_victims <=
-                  ssd->placement.stream[k].queue.due.n,
+        CHECK(ssd->placement->stream[k].queue.n_victims <=
+                  ssd->placement->stream[k].queue.due.n,
               "a stream");
     }
-    CHECK(ssd->buffer.n_free_slots <= ssd->l.n_slots &&
-              ssd->buffer.n_released == 0,
+    CHECK(ssd->buffer->n_free_slots <= ssd->l.n_slots &&
+              ssd->buffer->n_released == 0,
           "room in the buffer");
-    CHECK(!ssd->buffer.policy->sound || ssd->buffer.policy->sound(ssd),
+    CHECK(!ssd->buffer->policy->sound || ssd->buffer->policy->sound(ssd),
           "the buffer's order");
     return true;
 }
@@ -407,11 +418,11 @@ static bool check_kept(const Ssd *ssd, GError **error)
 {
     g_autofree uint8_t *seen = g_malloc0(ssd->l.user_units / 8 + 1);
 
-    CHECK(ssd->buffer.n_kept <= ssd->l.n_slots &&
-              (!ssd->buffer.n_kept || !ssd->powered),
+    CHECK(ssd->buffer->n_kept <= ssd->l.n_slots &&
+              (!ssd->buffer->n_kept || !ssd->powered),
           "what the buffer kept");
-    for (uint32_t i = 0; i < ssd->buffer.n_kept; i++) {
-        const Slot *s = &ssd->buffer.kept[i];
+    for (uint32_t i = 0; i < ssd->buffer->n_kept; i++) {
+        const Slot *s = &ssd->buffer->kept[i];
 
         CHECK(s->lpn < ssd->l.user_units && s->stream < ssd->l.n_streams &&
                   s->state < N_SLOT_STATES &&
@@ -432,13 +443,13 @@ static bool in_plane(const Ssd *ssd, uint32_t block, uint32_t plane)
 /* Staged units wait in memory: their blocks are victims. */
 static bool check_staged(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const Plane *p = &ssd->media.plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
 
     CHECK(p->gc.n_staged <= plane_staged_room(ssd), "units being cleaned");
     for (uint32_t i = 0; i < p->gc.n_staged; i++) {
         CHECK(p->staged[i] < ssd->l.raw_units &&
                   in_plane(ssd, ppu_block(ssd, p->staged[i]), plane) &&
-                  ssd->media.block[ppu_block(ssd, p->staged[i])].state ==
+                  ssd->media->block[ppu_block(ssd, p->staged[i])].state ==
                       BLOCK_VICTIM,
               "units being cleaned");
     }
@@ -447,8 +458,8 @@ static bool check_staged(const Ssd *ssd, uint32_t plane, GError **error)
 
 static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
 {
-    const Block *block = &ssd->media.block[b];
-    const Plane *p = &ssd->media.plane[block_plane(ssd, b)];
+    const Block *block = &ssd->media->block[b];
+    const Plane *p = &ssd->media->plane[block_plane(ssd, b)];
     uint32_t staged = 0;
 
     CHECK(block->state < N_BLOCK_STATES && block->state != BLOCK_CLOSING &&
@@ -478,10 +489,10 @@ static bool check_chain(const Ssd *ssd, uint32_t plane, uint32_t head,
     uint32_t b = head;
 
     for (uint32_t k = 0; k < n; k++) {
-        CHECK(in_plane(ssd, b, plane) && ssd->media.block[b].state == state,
+        CHECK(in_plane(ssd, b, plane) && ssd->media->block[b].state == state,
               "a list of blocks");
         last = b;
-        b = ssd->media.block[b].next;
+        b = ssd->media->block[b].next;
     }
     CHECK(n == 0 || last == tail, "a list of blocks");
     return true;
@@ -491,7 +502,7 @@ static bool check_chain(const Ssd *ssd, uint32_t plane, uint32_t head,
  * in SLC mode in a list of their own. */
 static bool check_full(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const Plane *p = &ssd->media.plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
     uint32_t n_slc = 0;
     uint32_t n = 0;
@@ -500,28 +511,28 @@ static bool check_full(const Ssd *ssd, uint32_t plane, GError **error)
     uint32_t b = p->oldest;
 
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
-        if (ssd->media.block[first + i].state == BLOCK_FULL) {
+        if (ssd->media->block[first + i].state == BLOCK_FULL) {
             n_slc += nand_block_is_slc(ssd->geo, first + i);
             n += !nand_block_is_slc(ssd->geo, first + i);
         }
     }
     for (uint32_t k = 0; k < n; k++) {
         CHECK(in_plane(ssd, b, plane) &&
-                  ssd->media.block[b].state == BLOCK_FULL &&
+                  ssd->media->block[b].state == BLOCK_FULL &&
                   !nand_block_is_slc(ssd->geo, b) &&
-                  ssd->media.block[b].older == prev,
+                  ssd->media->block[b].older == prev,
               "the list of blocks by age");
         prev = b;
-        b = ssd->media.block[b].newer;
+        b = ssd->media->block[b].newer;
     }
     CHECK(b == NONE && p->newest == prev, "the list of blocks by age");
     for (uint32_t v = 0; v <= ssd->l.units_per_block; v++) {
         prev = NONE;
-        for (b = p->bucket[v]; b != NONE; b = ssd->media.block[b].next) {
+        for (b = p->bucket[v]; b != NONE; b = ssd->media->block[b].next) {
             CHECK(in_plane(ssd, b, plane) && in_buckets < n &&
-                      ssd->media.block[b].state == BLOCK_FULL &&
-                      ssd->media.block[b].valid == v &&
-                      ssd->media.block[b].prev == prev &&
+                      ssd->media->block[b].state == BLOCK_FULL &&
+                      ssd->media->block[b].valid == v &&
+                      ssd->media->block[b].prev == prev &&
                       !nand_block_is_slc(ssd->geo, b),
                   "blocks by valid units");
             prev = b;
@@ -533,12 +544,12 @@ static bool check_full(const Ssd *ssd, uint32_t plane, GError **error)
     prev = NONE;
     b = p->slc_full_head;
     for (uint32_t k = 0; k < n_slc; k++) {
-        CHECK(in_plane(ssd, b, plane) && ssd->media.block[b].prev == prev &&
-                  ssd->media.block[b].state == BLOCK_FULL &&
+        CHECK(in_plane(ssd, b, plane) && ssd->media->block[b].prev == prev &&
+                  ssd->media->block[b].state == BLOCK_FULL &&
                   nand_block_is_slc(ssd->geo, b),
               "full blocks in SLC mode");
         prev = b;
-        b = ssd->media.block[b].next;
+        b = ssd->media->block[b].next;
     }
     CHECK(b == NONE && p->slc_full_tail == prev, "full blocks in SLC mode");
     return true;
@@ -546,7 +557,7 @@ static bool check_full(const Ssd *ssd, uint32_t plane, GError **error)
 
 static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const Plane *p = &ssd->media.plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
     uint32_t n = ssd->geo->blocks_per_plane;
 
     CHECK(p->host_programs == 0 && p->erases == 0 && p->gc.reads == 0 &&
@@ -559,7 +570,7 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
           "counts of blocks");
     CHECK(p->gc.victim == NONE ||
               (in_plane(ssd, p->gc.victim, plane) &&
-               ssd->media.block[p->gc.victim].state == BLOCK_VICTIM),
+               ssd->media->block[p->gc.victim].state == BLOCK_VICTIM),
           "the victim of cleaning");
     CHECK(p->gc.scan <= ssd->geo->pages_per_block &&
               p->scanned <= ssd->geo->blocks_per_plane,
@@ -573,7 +584,7 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
 
         CHECK(o->block == NONE ||
                   (in_plane(ssd, o->block, plane) &&
-                   ssd->media.block[o->block].state == BLOCK_OPEN &&
+                   ssd->media->block[o->block].state == BLOCK_OPEN &&
                    o->next_page < nand_block_pages(ssd->geo, o->block)),
               "an open block");
         for (uint32_t j = 0; o->block != NONE && j < k; j++) {
@@ -596,9 +607,9 @@ static bool check_blocks(const Ssd *ssd, GError **error)
         if (!check_plane(ssd, i, error)) {
             return false;
         }
-        starved += ssd->media.plane[i].starved;
+        starved += ssd->media->plane[i].starved;
     }
-    CHECK(starved == ssd->placement.n_starved, "planes without room");
+    CHECK(starved == ssd->placement->n_starved, "planes without room");
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         if (!check_block(ssd, b, error)) {
             return false;
@@ -609,7 +620,7 @@ static bool check_blocks(const Ssd *ssd, GError **error)
 
 static bool check_recovery(const Ssd *ssd, GError **error)
 {
-    const Recovery *r = &ssd->power.recovery;
+    const Recovery *r = &ssd->power->recovery;
 
     CHECK(!saves(ssd) || (r->n_reads == 0 && r->n_doubts == 0 &&
                           r->waiting.head == NONE),

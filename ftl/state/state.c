@@ -16,11 +16,14 @@
 #include "gc/age-tree.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
+#include "host/host.h"
 #include "journal/journal.h"
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
 #include "placement/placement.h"
+#include "power/power.h"
+#include "drive.h"
 #include "ssd-internal.h"
 #include "state/drive-state.h"
 #include "state/state-check.h"
@@ -73,47 +76,70 @@ enum {
 
 /* A member of Ssd or of one of its components, and the name of its row in a
  * stream: that of version 1, when all of them were members of Ssd. */
-#define VALUE(m, was)    {STATE_MEMBER_AS(Ssd, m, was), .kind = STATE_VALUE}
-#define KEPT(m, was)     {STATE_MEMBER_AS(Ssd, m, was), .kind = STATE_KEPT}
+#define MEMBER(m, was)                                                         \
+    .name = "Ssd." #was, .offset = offsetof(Drive, m),                         \
+    .bytes = sizeof(((Drive *)0)->m), .align = __alignof__(((Drive *)0)->m)
+#define VALUE(m, was) {MEMBER(m, was), .kind = STATE_VALUE}
+#define KEPT(m, was)  {MEMBER(m, was), .kind = STATE_KEPT}
 #define TABLE(m, was, n)                                                       \
-    {STATE_MEMBER_AS(Ssd, m, was), .kind = STATE_TABLE,                        \
-     .elem = sizeof(*((Ssd *)0)->m), .count = (n)}
+    {MEMBER(m, was), .kind = STATE_TABLE,                                      \
+     .elem = sizeof(*((Drive *)0)->m), .count = (n)}
 #define POOL(m, was, n)                                                        \
-    {STATE_MEMBER_AS(Ssd, m, was), .kind = STATE_POOL,                         \
-     .elem = sizeof(*((Ssd *)0)->m), .count = (n)}
+    {MEMBER(m, was), .kind = STATE_POOL,                                       \
+     .elem = sizeof(*((Drive *)0)->m), .count = (n)}
 
 static const StateRow ssd_rows[] = {
-    KEPT(cfg, cfg),
-    KEPT(l, l),
-    KEPT(info, info),
-    KEPT(client, host),
-    KEPT(client_opaque, opaque),
-    KEPT(wake, wake),
-    KEPT(nand_entry, nand_entry),
-    KEPT(events, events), /* these two have rows of their own */
-    KEPT(nand, nand),
-    KEPT(geo, geo),
-    VALUE(now_ps, now_ps),
-    KEPT(rebased_ns, rebased_ns),
-    VALUE(powered, power_on),
-    VALUE(powered_ns, powered_ns),
-    VALUE(powered_since_ps, powered_since_ps),
-    KEPT(unit_shift, unit_shift),
-    KEPT(block_shift, block_shift),
-    KEPT(page_units_shift, page_units_shift),
-    KEPT(first_unit_parts, first_unit_parts),
-    KEPT(age, age), /* empty, but during ssd_age() */
-    KEPT(commands.ops, cmd_ops),
-    POOL(commands.cmd, cmd, N_CMDS),
-    VALUE(commands.n_cmds, n_cmds),
-    VALUE(commands.free_cmd, free_cmd),
-    VALUE(commands.last_serial, last_serial),
-    VALUE(commands.running, running),
-    VALUE(commands.submitted, submitted),
-    TABLE(l2p.entry, map, N_MAP_UNITS),
-    VALUE(l2p.mapped_units, mapped_units),
-    KEPT(l2p.group_shift, trim_shift),
-    TABLE(l2p.group_used, group_used, N_GROUP_WORDS),
+    KEPT(ssd.cfg, cfg),
+    KEPT(ssd.l, l),
+    KEPT(ssd.info, info),
+    KEPT(ssd.client, host),
+    KEPT(ssd.client_opaque, opaque),
+    KEPT(ssd.wake, wake),
+    KEPT(ssd.nand_entry, nand_entry),
+    KEPT(ssd.events, events), /* these two have rows of their own */
+    KEPT(ssd.nand, nand),
+    KEPT(ssd.geo, geo),
+    VALUE(ssd.now_ps, now_ps),
+    KEPT(ssd.rebased_ns, rebased_ns),
+    VALUE(ssd.powered, power_on),
+    VALUE(ssd.powered_ns, powered_ns),
+    VALUE(ssd.powered_since_ps, powered_since_ps),
+    KEPT(ssd.unit_shift, unit_shift),
+    KEPT(ssd.block_shift, block_shift),
+    KEPT(ssd.page_units_shift, page_units_shift),
+    KEPT(ssd.first_unit_parts, first_unit_parts),
+    KEPT(ssd.age, age), /* empty, but during ssd_age() */
+    KEPT(ssd.commands.ops, cmd_ops),
+    POOL(ssd.commands.cmd, cmd, N_CMDS),
+    VALUE(ssd.commands.n_cmds, n_cmds),
+    VALUE(ssd.commands.free_cmd, free_cmd),
+    VALUE(ssd.commands.last_serial, last_serial),
+    VALUE(ssd.commands.running, running),
+    VALUE(ssd.commands.submitted, submitted),
+    TABLE(ssd.l2p.entry, map, N_MAP_UNITS),
+    VALUE(ssd.l2p.mapped_units, mapped_units),
+    KEPT(ssd.l2p.group_shift, trim_shift),
+    TABLE(ssd.l2p.group_used, group_used, N_GROUP_WORDS),
+    TABLE(ssd.inspect.latency, latency, N_HISTS),
+    VALUE(ssd.inspect.counters, counters),
+    VALUE(ssd.inspect.nand_base, nand_base),
+    POOL(ssd.inspect.busy_base, busy_base, N_BUSY),
+    VALUE(ssd.inspect.stats_since_ps, stats_since_ps),
+    VALUE(ssd.inspect.series, series),
+    VALUE(ssd.inspect.buffer_series, buffer_series),
+    VALUE(ssd.inspect.padded_units, padded_units),
+    VALUE(ssd.inspect.gc_copied_units, gc_copied_units),
+    KEPT(ssd.inspect.log, log),
+    KEPT(ssd.inspect.recording, recording),
+    /* The components, from bottom to top. */
+    KEPT(ssd.media, media_component),
+    KEPT(ssd.journal, journal_component),
+    KEPT(ssd.placement, placement_component),
+    KEPT(ssd.buffer, buffer_component),
+    KEPT(ssd.map, map_component),
+    KEPT(ssd.gc, gc_component),
+    KEPT(ssd.host, host_component),
+    KEPT(ssd.power, power_component),
     KEPT(media.client, media_client),
     KEPT(media.index, full_index),
     KEPT(media.saved, saved_client),
@@ -253,19 +279,9 @@ static const StateRow ssd_rows[] = {
     POOL(power.doubt, doubt, N_DOUBTS),
     VALUE(power.recovery, recovery),
     TABLE(power.recovery_plane, recovery_plane, N_PLANES),
-    TABLE(inspect.latency, latency, N_HISTS),
-    VALUE(inspect.counters, counters),
-    VALUE(inspect.nand_base, nand_base),
-    POOL(inspect.busy_base, busy_base, N_BUSY),
-    VALUE(inspect.stats_since_ps, stats_since_ps),
-    VALUE(inspect.series, series),
-    VALUE(inspect.buffer_series, buffer_series),
-    VALUE(inspect.padded_units, padded_units),
-    VALUE(inspect.gc_copied_units, gc_copied_units),
-    KEPT(inspect.log, log),
-    KEPT(inspect.recording, recording),
 };
 
+#undef MEMBER
 #undef VALUE
 #undef KEPT
 #undef TABLE
@@ -353,7 +369,7 @@ static const StateRow fault_rows[] = {
 
 #define STRUCT(type, rows) {#type, rows, G_N_ELEMENTS(rows), sizeof(type)}
 
-static const StateStruct ssd_struct = STRUCT(Ssd, ssd_rows);
+static const StateStruct ssd_struct = STRUCT(Drive, ssd_rows);
 static const StateStruct plane_struct = STRUCT(Plane, plane_rows);
 static const StateStruct event_struct = STRUCT(EventQueue, event_rows);
 static const StateStruct fault_struct = STRUCT(Faults, fault_rows);
@@ -520,8 +536,8 @@ static bool walk_planes(State *s, Ssd *ssd)
     };
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (!state_values(s, &plane_struct, &ssd->media.plane[i]) ||
-            !state_tables(s, &plane_struct, &ssd->media.plane[i], counts)) {
+        if (!state_values(s, &plane_struct, &ssd->media->plane[i]) ||
+            !state_tables(s, &plane_struct, &ssd->media->plane[i], counts)) {
             return false;
         }
     }
@@ -550,7 +566,7 @@ static bool walk_events(State *s, EventQueue *q)
 static bool walk_faults(State *s, Ssd *ssd, bool *same)
 {
     Faults none = {.rule = NULL};
-    Faults *f = ssd->media.faults ? ssd->media.faults : &none;
+    Faults *f = ssd->media->faults ? ssd->media->faults : &none;
     Faults saved = *f;
     uint64_t counts[N_FAULT_COUNTS];
     g_autofree char *text = s->loading ? NULL : g_strdup(ssd->cfg->faults);
@@ -584,7 +600,7 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_RAW_UNITS] = ssd->l.raw_units;
     n[N_USER_UNITS] = ssd->l.user_units;
     n[N_PAGES] = g->n_pages;
-    n[N_DOUBTS] = ssd->power.recovery.n_doubts;
+    n[N_DOUBTS] = ssd->power->recovery.n_doubts;
     n[N_SAVED] = ssd->l.n_saved;
     n[N_SAVED_FLIGHTS] = ssd->l.n_saved_flights;
     n[N_SAVED_FLYING] = (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;
@@ -598,33 +614,33 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_OPENS] = (uint64_t)ssd->l.n_planes * ssd->l.n_open;
     n[N_CHANNELS] = g->n_channels;
     n[N_DIES] = g->n_dies;
-    n[N_SLOTS] = ssd->buffer.n_slot_records;
+    n[N_SLOTS] = ssd->buffer->n_slot_records;
     n[N_STREAMS] = ssd->l.n_streams + 1;
     n[N_HISTS] = SSD_N_OPS + 1;
     n[N_CORES] = MAX(ssd->cfg->cores, 1);
-    n[N_WAITERS] = ssd->buffer.n_waiters;
-    n[N_EPOCHS] = (uint64_t)ssd->buffer.epoch_mask + 1;
-    n[N_KEPT] = ssd->buffer.n_kept;
-    n[N_JOBS] = ssd->media.n_jobs;
-    n[N_JOB_UNITS] = (uint64_t)ssd->media.n_jobs * ssd->l.units_per_program;
+    n[N_WAITERS] = ssd->buffer->n_waiters;
+    n[N_EPOCHS] = (uint64_t)ssd->buffer->epoch_mask + 1;
+    n[N_KEPT] = ssd->buffer->n_kept;
+    n[N_JOBS] = ssd->media->n_jobs;
+    n[N_JOB_UNITS] = (uint64_t)ssd->media->n_jobs * ssd->l.units_per_program;
     n[N_CMDS] = ssd->commands.n_cmds;
-    n[N_META_READS] = ssd->journal.n_meta_reads;
+    n[N_META_READS] = ssd->journal->n_meta_reads;
     n[N_BUSY] = busy ? g->n_channels + g->n_dies + g->n_planes : 0;
 }
 
 static bool walk_policy(State *s, Ssd *ssd)
 {
-    g_assert(!ssd->buffer.policy_data == !ssd->buffer.policy->state);
-    return !ssd->buffer.policy->state || ssd->buffer.policy->state(ssd, s);
+    g_assert(!ssd->buffer->policy_data == !ssd->buffer->policy->state);
+    return !ssd->buffer->policy->state || ssd->buffer->policy->state(ssd, s);
 }
 
 /* A reader without versions skips those that there are. */
 static bool walk_versions(State *s, const Ssd *ssd)
 {
-    uint64_t there = ssd->media.spare_version != NULL;
+    uint64_t there = ssd->media->spare_version != NULL;
 
     return state_u64(s, &there) &&
-           (there || !ssd->media.spare_version ||
+           (there || !ssd->media->spare_version ||
             state_fail(s, "it was saved without versions, which this use of the "
                        "drive needs"));
 }
@@ -642,7 +658,7 @@ static bool walk(State *s, Ssd *ssd)
     count(ssd, busy, counts);
     if (!state_tables(s, &ssd_struct, ssd, counts) || !walk_planes(s, ssd) ||
         !walk_policy(s, ssd) ||
-        (ssd->map.policy->state && !ssd->map.policy->state(ssd, s)) ||
+        (ssd->map->policy->state && !ssd->map->policy->state(ssd, s)) ||
         !walk_events(s, &ssd->events) ||
         !walk_faults(s, ssd, &same_faults) || !nand_state(ssd->nand, s)) {
         return false;
@@ -669,7 +685,7 @@ uint64_t ssd_now_ns(const Ssd *ssd)
 
 uint64_t ssd_last_version(const Ssd *ssd)
 {
-    return ssd->buffer.last_version;
+    return ssd->buffer->last_version;
 }
 
 bool ssd_rest(Ssd *ssd, uint64_t most_ns)
@@ -679,7 +695,7 @@ bool ssd_rest(Ssd *ssd, uint64_t most_ns)
     while (!ssd_at_rest(ssd)) {
         uint64_t next_ps = eventq_next_ps(&ssd->events);
 
-        if (ssd->host.done.head != NONE || next_ps == SIM_NEVER ||
+        if (ssd->host->done.head != NONE || next_ps == SIM_NEVER ||
             sim_ceil_ns(next_ps) > end_ns) {
             return false;
         }
@@ -694,7 +710,7 @@ bool ssd_save(const Ssd *ssd, FILE *out, GError **error)
 
     if (!ssd_at_rest(ssd)) {
         g_set_error_literal(error, STATE_ERROR, 0,
-                            ssd->media.given_up
+                            ssd->media->given_up
                                 ? "the drive has failed, with data that it "
                                   "cannot program in its buffer"
                                 : "commands are in flight");

@@ -8,6 +8,7 @@
  * U = 10240; tR = 50000, tPROG = 500000 ns.
  */
 #include "buffer/buffer-policy.h"
+#include "buffer/buffer.h"
 #include "ref.h"
 #include "simtime.h"
 #include "ssd-internal.h"
@@ -72,8 +73,8 @@ static void test_read(void)
     g_assert_cmpuint(c.cost.cell_ns, ==, TR);
     g_assert_cmpuint(c.cost.buffer_ns, ==, B);
     g_assert_cmpuint(read_unit(r, 7), ==, READ_HIT);
-    g_assert_cmpuint(r->ssd->buffer.stats.read_hits, ==, 1);
-    g_assert_cmpuint(r->ssd->buffer.stats.read_misses, ==, 1);
+    g_assert_cmpuint(r->ssd->buffer->stats.read_hits, ==, 1);
+    g_assert_cmpuint(r->ssd->buffer->stats.read_misses, ==, 1);
     ref_finish(r);
     ref_free(r);
 }
@@ -115,8 +116,8 @@ static void test_victims(void)
     g_assert_cmpuint(c.cost.buffer_ns, ==, B + C + U + TPROG);
     g_assert_cmpuint(programs(r), ==, 2); /* units 10 and 12 */
     g_assert_cmpuint(read_unit(r, 11), ==, READ_HIT);
-    g_assert_cmpuint(r->ssd->buffer.stats.dirty_evictions, ==, 2);
-    g_assert_cmpuint(r->ssd->buffer.stats.clean_evictions, ==, 6);
+    g_assert_cmpuint(r->ssd->buffer->stats.dirty_evictions, ==, 2);
+    g_assert_cmpuint(r->ssd->buffer->stats.clean_evictions, ==, 6);
     ref_finish(r);
     ref_free(r);
 }
@@ -164,7 +165,7 @@ static void test_flush(void)
     read_unit(r, 3);
     ref_one(r, SSD_OP_FLUSH, 0, 0, false);
     g_assert_cmpuint(programs(r), ==, 2);
-    g_assert_cmpuint(r->ssd->buffer.n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->buffer->n_unsafe, ==, 0);
     g_assert_cmpuint(read_unit(r, 1), ==, READ_HIT);
     ref_one(r, SSD_OP_FLUSH, 0, 0, false);
     g_assert_cmpuint(programs(r), ==, 2);
@@ -172,7 +173,7 @@ static void test_flush(void)
     write_unit(r, 1);
     ref_one(r, SSD_OP_WRITE, 2 * UNIT, UNIT, true);
     g_assert_cmpuint(programs(r), ==, 3);
-    g_assert_cmpuint(r->ssd->buffer.n_unsafe, ==, 1);
+    g_assert_cmpuint(r->ssd->buffer->n_unsafe, ==, 1);
     g_assert_cmpuint(read_unit(r, 2), ==, READ_HIT);
     ref_finish(r);
     ref_free(r);
@@ -212,7 +213,7 @@ static void drain(const BufferPolicy *policy, SsdOp op)
     }
     if (policy->caches) {
         g_assert_cmpuint(programs(r), ==, 5);
-        g_assert_cmpuint(r->ssd->buffer.n_unsafe, ==, 2);
+        g_assert_cmpuint(r->ssd->buffer->n_unsafe, ==, 2);
         ref_one(r, op, 0, 0, false);
         g_assert_cmpuint(programs(r), ==, 7);
     }
@@ -220,7 +221,7 @@ static void drain(const BufferPolicy *policy, SsdOp op)
     before = programs(r);
     g_assert_cmpuint(ref_one(r, op, 0, 0, false).cost.flush_ns, ==, 0);
     g_assert_cmpuint(programs(r), ==, before);
-    g_assert_cmpuint(r->ssd->buffer.n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->buffer->n_unsafe, ==, 0);
     ref_finish(r);
     ref_free(r);
 }
@@ -237,7 +238,7 @@ static void drain_fua(const BufferPolicy *policy)
     g_assert_cmpuint(r->in_nand[2], >, 0);
     if (policy->caches) {
         g_assert_cmpuint(programs(r), ==, 1);
-        g_assert_cmpuint(r->ssd->buffer.n_unsafe, ==, 2);
+        g_assert_cmpuint(r->ssd->buffer->n_unsafe, ==, 2);
     }
     ref_finish(r);
     ref_free(r);
@@ -254,10 +255,10 @@ static void drain_protected(const BufferPolicy *policy)
         ref_one(r, SSD_OP_FLUSH, 0, 0, false);
         ref_one(r, SSD_OP_WRITE, 2 * UNIT, UNIT, true);
         g_assert_cmpuint(programs(r), ==, 0);
-        g_assert_cmpuint(r->ssd->buffer.n_unsafe, ==, 2);
+        g_assert_cmpuint(r->ssd->buffer->n_unsafe, ==, 2);
         ref_one(r, SSD_OP_SHUTDOWN, 0, 0, false);
         g_assert_cmpuint(programs(r), ==, 2);
-        g_assert_cmpuint(r->ssd->buffer.n_unsafe, ==, 0);
+        g_assert_cmpuint(r->ssd->buffer->n_unsafe, ==, 0);
     }
     ref_finish(r);
     ref_free(r);
@@ -297,7 +298,7 @@ static void test_none(void)
     Ref *r = ref_new(ref_config(FOUR "buffer.policy=none"), true);
 
     g_assert_cmpuint(write_unit(r, 1), ==, WRITE_HIT + C + U + TPROG);
-    g_assert_cmpuint(r->ssd->buffer.n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->buffer->n_unsafe, ==, 0);
     g_assert_cmpuint(read_unit(r, 1), ==, F + C + TR + U + L);
     ref_finish(r);
     ref_free(r);
@@ -436,7 +437,7 @@ static void test_fab(void)
     ref_pass(r, 10 * NS_PER_MS);
     g_assert_cmpuint(programs(r), ==, 2);
     g_assert_true(r->in_nand[0] && r->in_nand[1] && !r->in_nand[4]);
-    g_assert_cmpuint(r->ssd->buffer.n_free_slots, ==, 1);
+    g_assert_cmpuint(r->ssd->buffer->n_free_slots, ==, 1);
     g_assert_cmpuint(read_unit(r, 4), ==, READ_HIT);
     g_assert_cmpuint(read_unit(r, 0), ==, READ_MISS);
     ref_finish(r);
@@ -453,7 +454,7 @@ static void test_bplru(void)
     write_unit(r, 4);
     g_assert_cmpuint(read_unit(r, 7), ==, F + C + TR + U + L);
     g_assert_cmpuint(read_unit(r, 7), ==, F + C + TR + U + L);
-    g_assert_cmpuint(r->ssd->buffer.n_free_slots, ==, 2);
+    g_assert_cmpuint(r->ssd->buffer->n_free_slots, ==, 2);
     g_assert_cmpuint(read_unit(r, 0), ==, READ_HIT);
     write_unit(r, 2);
     write_unit(r, 3);
@@ -515,16 +516,16 @@ static void test_early(void)
     write_unit(r, 7);
     ref_pass(r, 50 * NS_PER_MS);
     g_assert_cmpuint(programs(r), ==, 3);
-    g_assert_cmpuint(r->ssd->buffer.stats.early_flushes, ==, 3);
-    g_assert_cmpuint(r->ssd->buffer.n_unsafe, ==, 5);
+    g_assert_cmpuint(r->ssd->buffer->stats.early_flushes, ==, 3);
+    g_assert_cmpuint(r->ssd->buffer->n_unsafe, ==, 5);
     g_assert_true(r->in_nand[0] && r->in_nand[1] && r->in_nand[2] &&
                   !r->in_nand[3]);
     g_assert_cmpuint(read_unit(r, 0), ==, READ_HIT);
     /* Written again: for that the flush was in vain. */
     write_unit(r, 1);
-    g_assert_cmpuint(r->ssd->buffer.stats.rewrites_after_flush, ==, 1);
+    g_assert_cmpuint(r->ssd->buffer->stats.rewrites_after_flush, ==, 1);
     write_unit(r, 1);
-    g_assert_cmpuint(r->ssd->buffer.stats.rewrites_after_flush, ==, 1);
+    g_assert_cmpuint(r->ssd->buffer->stats.rewrites_after_flush, ==, 1);
     ref_finish(r);
     ref_free(r);
 }
@@ -541,16 +542,16 @@ static void test_early_idle(void)
     r->now_ns = 40000; /* the writes are done, the read is in the array */
     ref_collect(r);
     g_assert_cmpuint(r->n_flying, ==, 1);
-    g_assert_cmpuint(r->ssd->buffer.early.busy, ==, 0);
+    g_assert_cmpuint(r->ssd->buffer->early.busy, ==, 0);
     ref_drain(r);
-    g_assert_cmpuint(r->ssd->buffer.early.busy, ==, 2);
-    g_assert_cmpuint(r->ssd->buffer.n_must, ==, 0);
+    g_assert_cmpuint(r->ssd->buffer->early.busy, ==, 2);
+    g_assert_cmpuint(r->ssd->buffer->n_must, ==, 0);
     /* A read finds both dies busy, and no more than that in its way. */
     ref_submit(r, SSD_OP_READ, 60 * UNIT, UNIT, false);
     ref_drain(r);
-    g_assert_cmpuint(r->ssd->buffer.stats.early_flushes, <=, 4);
+    g_assert_cmpuint(r->ssd->buffer->stats.early_flushes, <=, 4);
     ref_pass(r, 50 * NS_PER_MS);
-    g_assert_cmpuint(r->ssd->buffer.n_unsafe, ==, 5);
+    g_assert_cmpuint(r->ssd->buffer->n_unsafe, ==, 5);
     ref_finish(r);
     ref_free(r);
 }
@@ -603,7 +604,7 @@ static void test_series(void)
     g_assert_cmpuint(s->point[s->n - 1].value[1], ==, 500000);
     g_assert_cmpuint(s->point[s->n - 1].value[6], >, 0);
     g_assert_cmpuint(s->point[s->n - 1].value[6], <=,
-                     r->ssd->buffer.stats.early_flushes);
+                     r->ssd->buffer->stats.early_flushes);
     ssd_reset_stats(r->ssd);
     g_assert_cmpuint(s->n, ==, 0);
     ref_finish(r);
@@ -619,18 +620,18 @@ static void test_threshold(void)
                                 "buffer.policy=cflru-ef"), true);
     uint32_t low;
 
-    g_assert_cmpuint(r->ssd->buffer.early.threshold_ppm, ==, 800000);
+    g_assert_cmpuint(r->ssd->buffer->early.threshold_ppm, ==, 800000);
     for (uint64_t i = 0; i < 400; i++) { /* without a pause: dirty victims */
         ref_do(r, SSD_OP_WRITE, i % 150 * UNIT, UNIT, false);
     }
     ref_drain(r);
-    low = r->ssd->buffer.early.threshold_ppm;
+    low = r->ssd->buffer->early.threshold_ppm;
     g_assert_cmpuint(low, <, 800000);
     for (uint64_t i = 0; i < 400; i++) { /* with pauses: flushes in vain */
         write_unit(r, 150 + i % 95);
         ref_pass(r, NS_PER_MS);
     }
-    g_assert_cmpuint(r->ssd->buffer.early.threshold_ppm, >, low);
+    g_assert_cmpuint(r->ssd->buffer->early.threshold_ppm, >, low);
     ref_finish(r);
     ref_free(r);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "gc/gc-policy.h"
+#include "gc/gc.h"
 #include "journal/journal.h"
 #include "map/cmt.h"
 #include "ref.h"
@@ -474,7 +475,7 @@ static void test_cleaning(void)
     programs = map_ops(r, NAND_PROGRAM);
     ssd_reset_stats(r->ssd);
     overwrite(r, 8, 1);
-    g_assert_cmpuint(r->ssd->gc.n_victims, >, 50);
+    g_assert_cmpuint(r->ssd->gc->n_victims, >, 50);
     g_assert_cmpuint(r->ssd->inspect.gc_copied_units, >, 1000);
     g_assert_cmpuint(stat(r, "misses"), ==, 0);
     g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, programs);
@@ -485,7 +486,7 @@ static void test_cleaning(void)
     g_assert_true(ssd_rest(r->ssd, NS_PER_S));
     g_assert_cmpuint(stat(r, "writes_for_cleaning"), >, 0);
     g_assert_cmpuint(stat(r, "writes_for_cleaning"), <=,
-                     r->ssd->gc.n_victims * stat(r, "translation_pages"));
+                     r->ssd->gc->n_victims * stat(r, "translation_pages"));
     g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==,
                      stat(r, "writes_for_cleaning") +
                          stat(r, "writes_for_host"));

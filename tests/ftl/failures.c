@@ -9,6 +9,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "media/media.h"
 #include "power/power.h"
 #include "ref.h"
 #include "ssd-internal.h"
@@ -80,12 +81,12 @@ static const char *const drives[] = {
 static void no_copy_lost(const Ref *r)
 {
     for (uint32_t i = 0; i < r->ssd->l.n_planes; i++) {
-        const Plane *p = &r->ssd->media.plane[i];
+        const Plane *p = &r->ssd->media->plane[i];
         uint32_t first = i * r->ssd->geo->blocks_per_plane;
         uint32_t pending = 0;
 
         for (uint32_t b = 0; b < r->ssd->geo->blocks_per_plane; b++) {
-            const Block *block = &r->ssd->media.block[first + b];
+            const Block *block = &r->ssd->media->block[first + b];
 
             pending += block->state == BLOCK_VICTIM ? block->pending : 0;
         }
@@ -101,7 +102,7 @@ static uint32_t blocks_out_of_use(const Ref *r)
     uint32_t n = 0;
 
     for (uint32_t b = 0; b < r->ssd->geo->n_blocks; b++) {
-        const Block *block = &r->ssd->media.block[b];
+        const Block *block = &r->ssd->media->block[b];
 
         g_assert_true(block->state != BLOCK_BAD || block->bad);
         n += block->bad && block->state != BLOCK_FREE &&
@@ -208,7 +209,7 @@ static void wear_out(const char *options, const char *rules, uint64_t seed)
     g_assert_true(counters(r).read_only);
     for (uint32_t i = 0; i < r->ssd->l.n_planes; i++) {
         /* One too few, and one more when it gave up. */
-        g_assert_cmpuint(r->ssd->media.plane[i].spare_blocks, >=,
+        g_assert_cmpuint(r->ssd->media->plane[i].spare_blocks, >=,
                          r->ssd->l.min_spare_blocks - 2);
     }
     c = ref_one(r, SSD_OP_TRIM, 0, UNIT, false);

@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "map/map.h"
 #include "ref.h"
 #include "ssd-internal.h"
 
@@ -52,7 +53,7 @@ static void put_quietly(Ref *r, uint64_t lpn)
 static void expect(Ref *r, uint64_t reads, uint64_t programs, uint64_t erases,
                    MergeStats want)
 {
-    const MergeStats *s = &r->ssd->map.merge_stats;
+    const MergeStats *s = &r->ssd->map->merge_stats;
     const NandStats *n;
 
     ref_pass(r, NS_PER_S);
@@ -141,9 +142,9 @@ static void test_oldest(void)
     put_quietly(r, 5);
     put_quietly(r, 2);
     put_quietly(r, 9);
-    g_assert_cmpuint(r->ssd->map.log_of[0], !=, NONE);
-    g_assert_cmpuint(r->ssd->map.log_of[1], ==, NONE);
-    g_assert_cmpuint(r->ssd->map.log_of[2], !=, NONE);
+    g_assert_cmpuint(r->ssd->map->log_of[0], !=, NONE);
+    g_assert_cmpuint(r->ssd->map->log_of[1], ==, NONE);
+    g_assert_cmpuint(r->ssd->map->log_of[2], !=, NONE);
     ref_finish(r);
     ref_free(r);
 }
@@ -312,7 +313,7 @@ static void in_order(const char *map)
 {
     g_autofree char *all = g_strconcat(LARGER, map, NULL);
     Ref *r = ref_new(ref_config(all), true);
-    const MergeStats *s = &r->ssd->map.merge_stats;
+    const MergeStats *s = &r->ssd->map->merge_stats;
 
     for (int round = 0; round < 5; round++) {
         for (uint64_t lpn = 0; lpn < r->n_units; lpn += 4) {
@@ -342,7 +343,7 @@ static double merges_of_random(const char *map)
         "nand.channels=1;nand.blocks=30;nand.pages=16;ftl.unit=16KiB;"
         "ftl.capacity=4MiB;ftl.log_blocks=8;", map, NULL);
     Ref *r = ref_new(ref_config(all), true);
-    const uint64_t *n = r->ssd->map.merge_stats.merges;
+    const uint64_t *n = r->ssd->map->merge_stats.merges;
     double merges;
     Prng rng;
 

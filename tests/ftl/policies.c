@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "buffer/buffer-policy.h"
+#include "buffer/buffer.h"
 #include "prng.h"
 #include "ssd-internal.h"
 
@@ -506,6 +507,7 @@ typedef struct Bench {
     const Rules *rules;
     const BufferPolicy *buf;
     Ssd ssd; /* what policies look at, and nothing else */
+    Buffer buffer;
     Model m;
     uint32_t slot_of[UNITS]; /* or NONE */
     unsigned n_used;
@@ -523,15 +525,16 @@ static void bench_init(Bench *b, const Rules *r)
     g_assert_nonnull(b->buf);
     g_assert_true((b->buf->early != NULL) == (r->early != NULL));
     g_assert_true((b->buf->early_sent != NULL) == (r->balance != NULL));
+    b->ssd.buffer = &b->buffer;
     b->ssd.cfg = ssd_config_new();
     b->ssd.cfg->window_ppm = r->window_percent * 10000;
     b->ssd.l.n_slots = SLOTS;
-    b->ssd.buffer.slot = g_new0(Slot, SLOTS);
+    b->ssd.buffer->slot = g_new0(Slot, SLOTS);
     b->ssd.l.units_per_block = BLOCK;
     b->ssd.l.user_units = UNITS;
     b->m.working_most = SLOTS - SLOTS * r->window_percent / 100;
     for (int i = 0; i < BUFFER_LISTS; i++) {
-        b->ssd.buffer.list[i] = (SlotList){NONE, NONE, 0};
+        b->ssd.buffer->list[i] = (SlotList){NONE, NONE, 0};
     }
     memset(b->slot_of, 0xff, sizeof(b->slot_of));
     if (b->buf->init) {
@@ -545,14 +548,14 @@ static void bench_free(Bench *b)
         b->buf->destroy(&b->ssd);
     }
     ssd_config_free(b->ssd.cfg);
-    g_free(b->ssd.buffer.slot);
+    g_free(b->ssd.buffer->slot);
 }
 
 static void drop(Bench *b, uint32_t i)
 {
     b->buf->remove(&b->ssd, i);
-    b->slot_of[b->ssd.buffer.slot[i].lpn] = NONE;
-    b->ssd.buffer.slot[i].state = SLOT_FREE;
+    b->slot_of[b->ssd.buffer->slot[i].lpn] = NONE;
+    b->ssd.buffer->slot[i].state = SLOT_FREE;
     b->m.unit[i].list = NOWHERE;
     b->n_used--;
 }
@@ -560,7 +563,7 @@ static void drop(Bench *b, uint32_t i)
 /* The victim leaves, and all that is of its block where blocks do. */
 static void give_up(Bench *b, uint32_t i)
 {
-    uint32_t lpn = b->ssd.buffer.slot[i].lpn;
+    uint32_t lpn = b->ssd.buffer->slot[i].lpn;
 
     drop(b, i);
     b->n_victims++;
@@ -590,7 +593,7 @@ static uint32_t free_slot(Bench *b)
     if (b->n_used == SLOTS) {
         give_up(b, compare_victims(b));
     }
-    while (b->ssd.buffer.slot[i].state != SLOT_FREE) {
+    while (b->ssd.buffer->slot[i].state != SLOT_FREE) {
         i++;
     }
     return i;
@@ -606,14 +609,14 @@ static void request(Bench *b, uint32_t lpn, bool write)
     }
     if (comes) {
         i = free_slot(b);
-        b->ssd.buffer.slot[i] = (Slot){.lpn = lpn};
-        b->ssd.buffer.slot[i].state = write ? SLOT_DIRTY : SLOT_LOADING;
+        b->ssd.buffer->slot[i] = (Slot){.lpn = lpn};
+        b->ssd.buffer->slot[i].state = write ? SLOT_DIRTY : SLOT_LOADING;
         b->slot_of[lpn] = i;
         b->m.unit[i] = (Unit){.lpn = lpn, .dirty = write};
         b->n_used++;
         b->buf->insert(&b->ssd, i);
     } else if (write) {
-        b->ssd.buffer.slot[i].state = SLOT_DIRTY;
+        b->ssd.buffer->slot[i].state = SLOT_DIRTY;
         b->buf->write_hit(&b->ssd, i);
     } else {
         b->buf->read_hit(&b->ssd, i);
@@ -624,9 +627,9 @@ static void request(Bench *b, uint32_t lpn, bool write)
 
 static void clean(Bench *b, uint32_t i)
 {
-    b->ssd.buffer.slot[i].state = SLOT_PROGRAMMING;
+    b->ssd.buffer->slot[i].state = SLOT_PROGRAMMING;
     b->buf->cleaned(&b->ssd, i);
-    b->ssd.buffer.slot[i].state = SLOT_CLEAN;
+    b->ssd.buffer->slot[i].state = SLOT_CLEAN;
     b->m.unit[i].dirty = false;
     b->rules->cleaned(&b->m, i);
 }
@@ -636,13 +639,13 @@ static void replace(Bench *b, uint32_t from)
 {
     uint32_t to = 0;
 
-    while (b->ssd.buffer.slot[to].state != SLOT_FREE) {
+    while (b->ssd.buffer->slot[to].state != SLOT_FREE) {
         to++;
     }
-    b->ssd.buffer.slot[to] = (Slot){.lpn = b->ssd.buffer.slot[from].lpn,
+    b->ssd.buffer->slot[to] = (Slot){.lpn = b->ssd.buffer->slot[from].lpn,
                              .state = SLOT_BLOCKED};
-    b->ssd.buffer.slot[from].state = SLOT_FREE;
-    b->slot_of[b->ssd.buffer.slot[to].lpn] = to;
+    b->ssd.buffer->slot[from].state = SLOT_FREE;
+    b->slot_of[b->ssd.buffer->slot[to].lpn] = to;
     b->buf->replace(&b->ssd, from, to);
     b->buf->write_hit(&b->ssd, to);
     b->m.unit[to] = b->m.unit[from];

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "buffer/buffer-policy.h"
+#include "gc/gc.h"
 #include "ref.h"
 #include "ssd-internal.h"
 
@@ -61,11 +62,11 @@ static GArray *find_instants(const Script *s)
     ref_finish(r);
     ssd_get_counters(r->ssd, &c);
     g_assert_cmpuint(c.nand_erases, >=, s->min_erases);
-    g_assert_cmpuint(r->ssd->gc.background_stats.soft_victims, >=,
+    g_assert_cmpuint(r->ssd->gc->background_stats.soft_victims, >=,
                      s->min_upkeep);
-    g_assert_cmpuint(r->ssd->gc.background_stats.wear_victims, >=,
+    g_assert_cmpuint(r->ssd->gc->background_stats.wear_victims, >=,
                      s->min_upkeep);
-    g_assert_cmpuint(r->ssd->gc.background_stats.refresh_victims, >=,
+    g_assert_cmpuint(r->ssd->gc->background_stats.refresh_victims, >=,
                      s->min_upkeep);
     ref_free(r);
     return at_ns;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "buffer/buffer-policy.h"
+#include "buffer/buffer.h"
 #include "ref.h"
 #include "ssd-internal.h"
 #include "state/drive-state.h"
@@ -89,8 +90,8 @@ static Ref *used(const char *options)
     ref_drain(r);
     g_assert_true(ssd_rest(r->ssd, NS_PER_S));
     r->now_ns = ssd_now_ns(r->ssd);
-    g_assert_true(r->ssd->buffer.policy->write_through ||
-                  r->ssd->buffer.n_free_slots < r->ssd->l.n_slots);
+    g_assert_true(r->ssd->buffer->policy->write_through ||
+                  r->ssd->buffer->n_free_slots < r->ssd->l.n_slots);
     return r;
 }
 

@@ -8,7 +8,9 @@
 
 #include <glib/gstdio.h>
 
+#include "buffer/buffer.h"
 #include "map/map.h"
+#include "placement/placement.h"
 #include "ref.h"
 #include "ssd-internal.h"
 
@@ -107,13 +109,13 @@ static void test_rewrite(void)
     ssd_place(r->ssd, 7 * UNIT, &p);
     g_assert_true(p.mapped && !p.in_nand);
     g_assert_cmpuint(p.stream, ==, 1);
-    g_assert_cmpuint(r->ssd->placement.stream[1].queue.n_unsafe, ==, 1);
+    g_assert_cmpuint(r->ssd->placement->stream[1].queue.n_unsafe, ==, 1);
     put(r, 2, 7, 1);
     ref_drain(r);
-    g_assert_cmpuint(r->ssd->placement.stream[1].queue.n_unsafe, ==, 0);
-    g_assert_cmpuint(r->ssd->placement.stream[2].queue.n_unsafe, ==, 1);
+    g_assert_cmpuint(r->ssd->placement->stream[1].queue.n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->placement->stream[2].queue.n_unsafe, ==, 1);
     settle(r);
-    g_assert_cmpuint(r->ssd->placement.stream[2].queue.n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->placement->stream[2].queue.n_unsafe, ==, 0);
     ssd_place(r->ssd, 7 * UNIT, &p);
     g_assert_true(p.in_nand);
     g_assert_cmpuint(p.stream, ==, 2);
@@ -164,8 +166,8 @@ static void test_close_buffered(void)
     put(r, 3, 8, 1);
     ref_drain(r);
     ssd_stream_close(r->ssd, r->now_ns, 2);
-    g_assert_cmpuint(r->ssd->placement.stream[2].queue.n_unsafe, ==, 0);
-    g_assert_cmpuint(r->ssd->placement.stream[0].queue.n_unsafe, ==, 1);
+    g_assert_cmpuint(r->ssd->placement->stream[2].queue.n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->placement->stream[0].queue.n_unsafe, ==, 1);
     put(r, 2, 9, 1); /* another stream of the same number */
     settle(r);
     ssd_place(r->ssd, 7 * UNIT, &p);
@@ -195,9 +197,9 @@ static uint32_t block_of(const Ref *r, uint64_t lpn)
     uint32_t entry = r->ssd->l2p.entry[lpn];
 
     if (map_is_buffered(entry)) {
-        g_assert_cmpint(r->ssd->buffer.slot[map_slot(entry)].state, ==,
+        g_assert_cmpint(r->ssd->buffer->slot[map_slot(entry)].state, ==,
                         SLOT_CLEAN);
-        entry = r->ssd->buffer.slot[map_slot(entry)].old_entry;
+        entry = r->ssd->buffer->slot[map_slot(entry)].old_entry;
     }
     g_assert_cmpuint(entry, !=, 0);
     return ppu_block(r->ssd, entry - 1);
@@ -232,7 +234,7 @@ static void handle_moves(const char *options)
     g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, room);
     g_assert_cmpuint(ssd_stream_room(r->ssd, 1), ==, room - 4096);
     g_assert_cmpuint(ssd_stream_open_blocks(r->ssd, 2), ==, 0);
-    g_assert_cmpuint(r->ssd->placement.stream[2].queue.n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->placement->stream[2].queue.n_unsafe, ==, 0);
     ssd_place(r->ssd, 50 * UNIT, &p);
     g_assert_false(p.in_nand);
     for (uint64_t i = 0; i < 7; i++) {
@@ -258,8 +260,8 @@ static void test_handle_moves(void)
 
 static bool is_any(const Ref *r, SlotState state)
 {
-    for (uint32_t i = 0; i < r->ssd->buffer.n_slot_records; i++) {
-        if (r->ssd->buffer.slot[i].state == state) {
+    for (uint32_t i = 0; i < r->ssd->buffer->n_slot_records; i++) {
+        if (r->ssd->buffer->slot[i].state == state) {
             return true;
         }
     }
@@ -282,7 +284,7 @@ static void test_handle_moves_late(void)
     ref_pass(r, 20000);
     g_assert_true(is_any(r, SLOT_BLOCKED) && is_any(r, SLOT_FILLING));
     move_on(r, 2);
-    g_assert_cmpuint(r->ssd->placement.stream[2].queue.n_unsafe, ==, 0);
+    g_assert_cmpuint(r->ssd->placement->stream[2].queue.n_unsafe, ==, 0);
     g_assert_cmpuint(ssd_stream_room(r->ssd, 2), ==, r->info->reclaim_bytes);
     put(r, 2, 2, 2);
     settle(r);
@@ -454,7 +456,7 @@ static double clean(const char *options, bool streams)
     check_sums(r);
     if (streams && r->info->isolated) {
         check_apart(r, hot_or_cold);
-        g_assert_cmpuint(r->ssd->placement.mixed_pages, ==, 0);
+        g_assert_cmpuint(r->ssd->placement->mixed_pages, ==, 0);
         g_assert_cmpuint(count(r, r->info->nstreams).victims, ==, 0);
     }
     if (streams && !r->info->isolated) {

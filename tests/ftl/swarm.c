@@ -23,6 +23,7 @@
 
 #include "buffer/buffer-policy.h"
 #include "gc/gc-policy.h"
+#include "media/media.h"
 #include "placement/alloc-policy.h"
 #include "ref.h"
 #include "ssd-config.h"
@@ -631,7 +632,7 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     cfg = make_drive(&draws, verbose);
     ref = ref_new(cfg, prng_below(&draws.drive, 2));
     ref->n_streams = ref->info->host_streams;
-    ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->media.may_fail;
+    ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->media->may_fail;
     ref->bug = bug;
     ref->replace_permille = copies_permille;
     ref->recovery_rng = draws.recovery;

@@ -34,6 +34,7 @@
  */
 #include <math.h>
 
+#include "media/media.h"
 #include "prng.h"
 #include "ref.h"
 #include "ssd-internal.h"
@@ -270,8 +271,8 @@ static double imbalance(const char *alloc)
     g_assert_cmpint(ssd_preload(ssd, 0, user), ==, 0);
     write_some(ssd, &rng, 5 * user, 0);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        least = MIN(least, ssd->media.plane[i].valid);
-        most = MAX(most, ssd->media.plane[i].valid);
+        least = MIN(least, ssd->media->plane[i].valid);
+        most = MAX(most, ssd->media->plane[i].valid);
     }
     ssd_destroy(ssd);
     return (double)(most - least) * 16 / (double)user;

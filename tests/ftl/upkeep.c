@@ -6,6 +6,8 @@
  */
 #include <string.h>
 
+#include "gc/gc.h"
+#include "media/media.h"
 #include "ref.h"
 #include "simtime.h"
 #include "ssd-internal.h"
@@ -79,8 +81,8 @@ static void test_soft(void)
     g_assert_cmpfloat(hist_mean(b), <, 0.8 * hist_mean(a));
     g_assert_cmpuint(hist_quantile(b, 990000), <, hist_quantile(a, 990000));
     g_assert_cmpfloat(waf_b, >, waf_a);
-    g_assert_cmpuint(without->ssd->gc.background_stats.soft_victims, ==, 0);
-    g_assert_cmpuint(with->ssd->gc.background_stats.soft_victims, >, 100);
+    g_assert_cmpuint(without->ssd->gc->background_stats.soft_victims, ==, 0);
+    g_assert_cmpuint(with->ssd->gc->background_stats.soft_victims, >, 100);
     ref_finish(without);
     ref_finish(with);
     ref_free(without);
@@ -92,9 +94,9 @@ static void test_soft_begins(void)
 {
     Ref *r = pausing_host("ftl.gc_soft=12%;ftl.idle=10ms", 9000000);
 
-    g_assert_cmpuint(r->ssd->gc.background_stats.soft_victims, ==, 0);
+    g_assert_cmpuint(r->ssd->gc->background_stats.soft_victims, ==, 0);
     ref_pass(r, 100000000);
-    g_assert_cmpuint(r->ssd->gc.background_stats.soft_victims, >, 0);
+    g_assert_cmpuint(r->ssd->gc->background_stats.soft_victims, >, 0);
     ref_finish(r);
     ref_free(r);
 }
@@ -107,11 +109,11 @@ static void test_soft_ends(void)
 
     ref_pass(r, 2000000000);
     for (uint32_t i = 0; i < r->ssd->l.n_planes; i++) {
-        g_assert_cmpuint(r->ssd->media.plane[i].n_free, >=, 24);
+        g_assert_cmpuint(r->ssd->media->plane[i].n_free, >=, 24);
     }
-    victims = r->ssd->gc.background_stats.soft_victims;
+    victims = r->ssd->gc->background_stats.soft_victims;
     ref_pass(r, 2000000000);
-    g_assert_cmpuint(r->ssd->gc.background_stats.soft_victims, ==, victims);
+    g_assert_cmpuint(r->ssd->gc->background_stats.soft_victims, ==, victims);
     ref_finish(r);
     ref_free(r);
 }
@@ -120,8 +122,8 @@ static void test_soft_ends(void)
 static bool begun(const Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (ssd->media.plane[i].gc.victim != NONE &&
-            ssd->media.plane[i].gc.scan < 4) {
+        if (ssd->media->plane[i].gc.victim != NONE &&
+            ssd->media->plane[i].gc.scan < 4) {
             return true;
         }
     }
@@ -139,7 +141,7 @@ static void test_soft_pauses(void)
     while (!begun(r->ssd)) {
         ref_pass(r, 50000);
     }
-    g_assert_true(r->ssd->gc.background.idle);
+    g_assert_true(r->ssd->gc->background.idle);
     for (int i = 0; i < 40; i++) {
         ref_do(r, SSD_OP_READ, 0, 1, false);
         ref_pass(r, 500000);
@@ -194,10 +196,10 @@ static void test_preempt(void)
                    "ftl.gc_preempt %.0f us, %.0f us; %" PRIu64 " yields",
                    hist_mean(a) / 1e3, (double)hist_quantile(a, 990000) / 1e3,
                    hist_mean(b) / 1e3, (double)hist_quantile(b, 990000) / 1e3,
-                   with->ssd->gc.background_stats.yields);
+                   with->ssd->gc->background_stats.yields);
     g_assert_cmpfloat(hist_mean(b), <, hist_mean(a));
-    g_assert_cmpuint(with->ssd->gc.background_stats.yields, >, 100);
-    g_assert_cmpuint(without->ssd->gc.background_stats.yields, ==, 0);
+    g_assert_cmpuint(with->ssd->gc->background_stats.yields, >, 100);
+    g_assert_cmpuint(without->ssd->gc->background_stats.yields, ==, 0);
     ref_finish(without);
     ref_finish(with);
     ref_free(without);
@@ -382,7 +384,7 @@ static void test_wear_index(void)
                 ref_power_cycle(r);
             }
         }
-        g_assert_true(k == 2 || r->ssd->gc.background_stats.wear_victims > 20);
+        g_assert_true(k == 2 || r->ssd->gc->background_stats.wear_victims > 20);
         ref_finish(r);
         ref_free(r);
     }
@@ -409,7 +411,7 @@ static void test_moves(void)
             ref_power_cycle(r);
         }
     }
-    g_assert_cmpuint(r->ssd->gc.background_stats.wear_victims, >, 20);
+    g_assert_cmpuint(r->ssd->gc->background_stats.wear_victims, >, 20);
     g_assert_cmpuint(by_cause(r, NAND_ERASE, NAND_CAUSE_WEAR), >, 20);
     g_assert_cmpuint(by_cause(r, NAND_PROGRAM, NAND_CAUSE_WEAR) +
                          by_cause(r, NAND_COPYBACK, NAND_CAUSE_WEAR),
@@ -460,7 +462,7 @@ static void test_retention(void)
     Ref *with = old_drive("ftl.refresh_hours=4000");
     uint64_t a = retries_of_reading_all(without);
     uint64_t b = retries_of_reading_all(with);
-    uint64_t moved = with->ssd->gc.background_stats.refresh_victims;
+    uint64_t moved = with->ssd->gc->background_stats.refresh_victims;
 
     g_test_message("%" PRIu64 " retries of reading all, after a refresh of %"
                    PRIu64 " blocks %" PRIu64, a, moved, b);
@@ -473,7 +475,8 @@ static void test_retention(void)
     g_assert_cmpuint(by_cause(with, NAND_ERASE, NAND_CAUSE_REFRESH), >, 30);
     /* What is young now is left alone. */
     ref_pass(with, 5000000000);
-    g_assert_cmpuint(with->ssd->gc.background_stats.refresh_victims, ==, moved);
+    g_assert_cmpuint(with->ssd->gc->background_stats.refresh_victims, ==,
+                     moved);
     ref_finish(with);
     ref_free(without);
     ref_free(with);
@@ -514,8 +517,8 @@ static void test_off(void)
             ref_pass(r, NS_PER_S);
         }
     }
-    g_assert_cmpuint(hours->ssd->gc.background_stats.refresh_victims, ==, 0);
-    g_assert_cmpuint(found->ssd->gc.background_stats.refresh_victims, >, 5);
+    g_assert_cmpuint(hours->ssd->gc->background_stats.refresh_victims, ==, 0);
+    g_assert_cmpuint(found->ssd->gc->background_stats.refresh_victims, >, 5);
     a = retries_of_reading_all(hours);
     b = retries_of_reading_all(found);
     g_test_message("%" PRIu64 " retries after 8000 hours without power, %" PRIu64
@@ -528,7 +531,7 @@ static void test_off(void)
 
 static uint64_t refreshed(const Ref *r)
 {
-    return r->ssd->gc.background_stats.refresh_victims;
+    return r->ssd->gc->background_stats.refresh_victims;
 }
 
 /* The clock of the drive stands still while the power is off. */
@@ -615,12 +618,12 @@ static void test_disturb(void)
     g_test_message("retries %" PRIu64 ", with refresh of %" PRIu64 " blocks %"
                    PRIu64 ", with no pauses %" PRIu64,
                    counters(without).read_retries,
-                   with->ssd->gc.background_stats.refresh_victims,
+                   with->ssd->gc->background_stats.refresh_victims,
                    counters(with).read_retries, counters(busy).read_retries);
     g_assert_cmpuint(counters(with).read_retries, <,
                      counters(without).read_retries / 2);
-    g_assert_cmpuint(with->ssd->gc.background_stats.refresh_victims, >, 0);
-    g_assert_cmpuint(busy->ssd->gc.background_stats.refresh_victims, ==, 0);
+    g_assert_cmpuint(with->ssd->gc->background_stats.refresh_victims, >, 0);
+    g_assert_cmpuint(busy->ssd->gc->background_stats.refresh_victims, ==, 0);
     ref_free(without);
     ref_free(with);
     ref_free(busy);
