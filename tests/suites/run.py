@@ -55,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
         s = sub.add_parser(suite.name, help=suite.help)
         s.add_argument("tests", nargs="*", metavar="TEST",
                        help="tests of the suite (default: all that"
-                       " docs/testing.md has)")
+                       " docs/suites.md has)")
         s.add_argument("--dir", type=Path, required=True, metavar="CHECKOUT",
                        help="the suite's files, its programs built")
         s.add_argument("--peer", action="store_true",
