@@ -462,7 +462,7 @@ typedef struct Kept {
 } Kept;
 
 /*
- * One for each version of the format (docs/state.md says how one is added); they
+ * One for each version of the format (docs/state-format.md says how one is added); they
  * are never made anew.
  */
 static const Kept kept[] = {
