@@ -13,7 +13,8 @@ import statistics
 import subprocess
 from typing import Any
 
-from . import model, paths, tuned
+from . import paths
+from .build import model, tuned
 from .errors import UserError, one_line
 
 PROFILE = "tlc-consumer"

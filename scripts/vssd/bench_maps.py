@@ -12,8 +12,9 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from . import bench_sim, model, paths
+from . import bench_sim, paths
 from .bench_vm import row
+from .build import model
 from .ui import Stage
 
 PEER = "page"

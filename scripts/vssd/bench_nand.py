@@ -8,8 +8,8 @@ import re
 import subprocess
 from typing import Any
 
-from . import model
 from .bench_vm import row
+from .build import model
 from .errors import UserError, one_line
 
 AIM_OPS_PER_S = 5_000_000

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from . import bench_guest, kvm, machine, paths, qemu_build
+from . import bench_guest, kvm, machine, paths
 from . import image as image_module
+from .build import qemu_build
 from .guest import Guest
 from .rundir import rundir
 from .ui import Stage

@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from . import packages
+from .build import packages
 from .errors import UserError
 from .paths import PROJECT, cache_dir, file_bytes, key_of, locked, need_space
 from .proc import run_logged

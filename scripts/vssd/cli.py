@@ -7,9 +7,23 @@ import argparse
 import sys
 from typing import NoReturn
 
-from . import (cmd_age, cmd_bench, cmd_checklog, cmd_compare, cmd_figures,
-               cmd_fuzz, cmd_kernel, cmd_libvirt, cmd_powercut, cmd_run,
-               cmd_setup, cmd_sim, cmd_sweep, cmd_test, ending)
+from . import (
+    cmd_age,
+    cmd_bench,
+    cmd_checklog,
+    cmd_compare,
+    cmd_figures,
+    cmd_fuzz,
+    cmd_kernel,
+    cmd_libvirt,
+    cmd_powercut,
+    cmd_run,
+    cmd_setup,
+    cmd_sim,
+    cmd_sweep,
+    cmd_test,
+    ending,
+)
 from .errors import one_line
 
 DESCRIPTION = """\
@@ -59,6 +73,6 @@ def _command(argv: list[str]) -> int:
             p.error(f"what is {args.qemu[0]!r}?  Arguments for QEMU come"
                     " after --")
     if not getattr(args, "dry_run", False):
-        from . import venv
+        from .build import venv
         venv.enter(argv)
     return int(args.call(args))

@@ -51,7 +51,7 @@ def command(sim: str, args: argparse.Namespace) -> list[str]:
 
 def main(args: argparse.Namespace) -> int:
     """./vssd age"""
-    from . import model
+    from .build import model
 
     paths.check_output("-o", args.output)
     paths.claim("-o", args.output)

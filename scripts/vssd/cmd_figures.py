@@ -14,7 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from . import model, simrun, venv
+from . import simrun
+from .build import model, venv
 from .errors import UserError
 from .ui import Stage, table
 

@@ -18,7 +18,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import model
+from .build import model
 from .errors import UserError
 from .paths import PROJECT, cache_dir
 from .ui import Stage

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from . import kernel_build
+from .build import kernel_build
+from .build.kernel_source import Wanted
 from .errors import UserError
-from .kernel_source import Wanted
 from .ui import say, table
 
 EPILOG = """\

@@ -60,7 +60,7 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
 def qemu_arguments(image: Path, fmt: str, profile: Path,
                    sets: list[str]) -> list[str]:
     """What libvirt passes on as it is."""
-    from .qemu_build import FIRMWARE_DIRS
+    from .build.qemu_build import FIRMWARE_DIRS
 
     node = {"driver": fmt, "node-name": "disk0", "discard": "unmap",
             "file": {"driver": "file", "filename": str(image)}}
@@ -135,7 +135,8 @@ def _disk(args: argparse.Namespace, qemu_img: Path) -> tuple[Path, str]:
 
 def make(args: argparse.Namespace) -> str:
     """The XML that the command's arguments ask for."""
-    from . import kvm, qemu_build
+    from . import kvm
+    from .build import qemu_build
 
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}", args.name):
         raise UserError(f"NAME {args.name!r}: letters, digits and . _ + - only")

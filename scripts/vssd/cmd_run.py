@@ -133,7 +133,7 @@ def mebibytes(text: str) -> int:
 def check(args: argparse.Namespace) -> None:
     """What can be refused before anything is made."""
     if args.kernel:
-        from . import kernel_build
+        from .build import kernel_build
         args.kernel = kernel_build.find(args.kernel)
     for name in ("disk", "initrd"):
         path = getattr(args, name)
@@ -205,7 +205,8 @@ def image_format(path: Path) -> str:
 @contextlib.contextmanager
 def prepared(args: argparse.Namespace) -> Iterator["machine.Spec"]:
     """The machine's description; its files live as long as the context."""
-    from . import kvm, machine, qemu_build
+    from . import kvm, machine
+    from .build import qemu_build
 
     qemu = qemu_build.ensure()
     built_in = None if args.disk \

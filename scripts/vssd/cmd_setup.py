@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 
-from . import packages
+from .build import packages
 from .errors import UserError
 from .ui import say
 
@@ -39,8 +39,8 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
 
 def main(args: argparse.Namespace) -> int:
     """./vssd setup"""
-    from . import qemu_build
-    from .qemu_source import Origin
+    from .build import qemu_build
+    from .build.qemu_source import Origin
 
     if args.sha256 and not args.qemu_source:
         raise UserError("--sha256 is the checksum of --qemu-source: give both")
@@ -56,7 +56,8 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _rest(args: argparse.Namespace, qemu: "qemu_build.Qemu") -> int:
-    from . import image, kvm, model
+    from . import image, kvm
+    from .build import model
 
     model.sim()
     if not args.no_image:

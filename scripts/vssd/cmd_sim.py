@@ -59,7 +59,7 @@ def claim_states(rest: list[str]) -> list[int]:
 
 def main(args: argparse.Namespace) -> int:
     """./vssd sim"""
-    from . import model
+    from .build import model
 
     rest = resolved(args.rest)
     program = str(model.sim())

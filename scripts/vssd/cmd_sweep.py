@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from . import model, simrun, sweep, venv
+from . import simrun, sweep
+from .build import model, venv
 from .errors import UserError, one_line
 from .paths import key_of
 from .simrun import Point, Result

@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from . import venv
+from .build import venv
 from .figures import Chart, Context, Panel, Row, band, row
-from .figures_blackbox_paper import (ARRAY, IMPROVED, PAPER, PURE, TARGETS,
-                                     TRACES)
+from .figures_blackbox_paper import ARRAY, IMPROVED, PAPER, PURE, TARGETS, TRACES
 from .paths import find_profile
 
 TITLE = "Black-box performance models (Huang 2011)"

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import figures_lsm as lsm
-from . import model
+from .build import model
 from .figures import Chart, Context, Panel, Row, band, row
 from .paths import find_profile
 from .simrun import Point, Result

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import cassandra, cassandra_files
+from . import cassandra, cassandra_files, streams_guest
 from . import figures_streams as fs
-from . import streams_guest
 from .cassandra import Store
 from .figures import Context, Panel
 from .guest_store import Conditions

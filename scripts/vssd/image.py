@@ -19,7 +19,8 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import aptsrc, disk, guest_tools, packages, qemu_build
+from . import disk
+from .build import aptsrc, guest_tools, packages, qemu_build
 from .errors import UserError
 from .paths import PROJECT, cache_dir, file_bytes, key_of, locked, need_space
 from .proc import log_file, run_logged

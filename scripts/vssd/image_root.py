@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import guest_tools
+from .build import guest_tools
 from .paths import PROJECT
 
 UNITS = "etc/systemd/system"

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from . import figures_streams as fs
-from . import guest_store, image, kvm, machine, model, qemu_build
+from . import guest_store, image, kvm, machine
+from .build import model, qemu_build
 from .errors import UserError
 from .figures import Context, Panel, row
 from .guest_store import Conditions, Run, Store

@@ -19,7 +19,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import aptsrc, image, packages
+from . import image
+from .build import aptsrc, packages
 from .errors import UserError
 from .paths import cache_dir, file_bytes, key_of, locked, need_space
 from .proc import run_logged

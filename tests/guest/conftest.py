@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from vssd import image as image_module
-from vssd import kvm, machine, model, paths, qemu_build
+from vssd import kvm, machine, paths
+from vssd.build import model, qemu_build
 from vssd.guest import Guest
 
 MIB = 1 << 20

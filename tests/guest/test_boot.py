@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Env, drive
 
+from conftest import Env, drive
 from vssd import machine
 from vssd.guest import Guest
 

@@ -9,7 +9,8 @@ import os
 
 import pytest
 
-from vssd import cassandra, venv
+from vssd import cassandra
+from vssd.build import venv
 
 venv.extra("figures")
 pytest.importorskip("numpy")

@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Env, load, vssd
 
+from conftest import Env, load, vssd
 from vssd import paths
 
 README = (paths.PROJECT / "README.md").read_text()

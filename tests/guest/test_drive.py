@@ -6,9 +6,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import refused
 
+from conftest import refused
 from vssd.guest import Guest
+
 
 def fio(guest: Guest, options: str) -> dict[str, object]:
     """Run fio; its only job's result."""

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import MIB, Env, blank, drive, refused
 
+from conftest import MIB, Env, blank, drive, refused
 from vssd.guest import Guest
 
 FIO = ("fio --name=x --filename=/dev/nvme1n1 --direct=1 --rw=randrw --bs=4k-128k"

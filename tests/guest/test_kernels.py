@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Env, blank, drive, refused
 
-from vssd import image, kernel_build, model, paths, suite_kernel
+from conftest import Env, blank, drive, refused
+from vssd import image, paths, suite_kernel
+from vssd.build import kernel_build, model
+from vssd.build.kernel_source import Wanted
 from vssd.guest import Guest
-from vssd.kernel_source import Wanted
 
 GEOMETRY = ["nand.channels=2", "nand.dies=1", "nand.pages=128",
             "ftl.op_percent=100%"]

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Env, vssd
 
-from vssd import packages, paths
+from conftest import Env, vssd
+from vssd import paths
+from vssd.build import packages
 
 NAME = "vssd-test"
 START_S = 300

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import HOT_PLUG_CPUS, MIB, Env, blank, vssd
 
+from conftest import HOT_PLUG_CPUS, MIB, Env, blank, vssd
 from vssd import paths
 
 WRITE = "while :; do echo more >>/root/f; sync; done"

@@ -8,7 +8,8 @@ import os
 
 import pytest
 
-from vssd import rocksdb, venv
+from vssd import rocksdb
+from vssd.build import venv
 
 venv.extra("figures")
 pytest.importorskip("numpy")

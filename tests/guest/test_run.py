@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Env, blank, load, vssd
 
+from conftest import Env, blank, load, vssd
 from vssd import paths
 
 WORK = ("fio --name=i --filename=/root/f --size=8m --rw=randrw --bs=4k"

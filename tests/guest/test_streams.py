@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conftest import Env, blank, drive
 
-from vssd import model, paths
+from conftest import Env, blank, drive
+from vssd import paths
+from vssd.build import model
 from vssd.guest import Guest
 
 SETS = ["nand.channels=2", "nand.dies=1", "nand.pages=32",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from conftest import Env, load, vssd
 
 WORK = ("fio --name=t --filename=/root/t --size=24m --rw=randrw --bs=4k"

@@ -32,8 +32,7 @@ from typing import Any
 from qemu.qmp import ExecuteError, QMPError
 
 from machine import PROFILES, Machine
-from nvme_host import (CAP, CC, CSTS, CSTS_CFS, CSTS_RDY, DOORBELLS, OP_FLUSH,
-                       NvmeHost, Queue)
+from nvme_host import CAP, CC, CSTS, CSTS_CFS, CSTS_RDY, DOORBELLS, OP_FLUSH, NvmeHost, Queue
 from shadow_host import Feeder, shared_memory
 
 MIB = 1 << 20

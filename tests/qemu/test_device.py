@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from machine import LIMIT_S, PROFILES, Machine, drive_args
-from nvme_host import (BAR0, BUFFER, CC, CSTS, CSTS_RDY, MSI_TARGET, OP_READ,
-                       OP_WRITE, VS, NvmeHost)
+from nvme_host import BAR0, BUFFER, CC, CSTS, CSTS_RDY, MSI_TARGET, OP_READ, OP_WRITE, VS, NvmeHost
 
 KIB = 1 << 10
 MIB = 1 << 20

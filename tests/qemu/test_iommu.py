@@ -14,10 +14,15 @@ from pathlib import Path
 import pytest
 
 from machine import Machine, drive_args
-from nvme_host import (ADMIN_SQ, BUFFER, CC, CSTS, CSTS_CFS, CSTS_RDY, OP_READ,
-                       OP_WRITE, NvmeHost)
-from virtio_iommu import (ENTRIES, FAULT_F_ADDRESS, FAULT_F_WRITE,
-                          FAULT_R_MAPPING, Fault, VirtioIommu)
+from nvme_host import ADMIN_SQ, BUFFER, CC, CSTS, CSTS_CFS, CSTS_RDY, OP_READ, OP_WRITE, NvmeHost
+from virtio_iommu import (
+    ENTRIES,
+    FAULT_F_ADDRESS,
+    FAULT_F_WRITE,
+    FAULT_R_MAPPING,
+    Fault,
+    VirtioIommu,
+)
 
 VTD = 0xFED90000
 GCMD, GSTS, RTADDR, FSTS, FECTL, FEDATA, FEADDR = (

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from machine import LIMIT_S, Machine, drive_args
-from nvme_host import (BUFFER, DOORBELLS, ENTRIES, OP_FLUSH, OP_READ, OP_WRITE,
-                       NvmeHost)
+from nvme_host import BUFFER, DOORBELLS, ENTRIES, OP_FLUSH, OP_READ, OP_WRITE, NvmeHost
 
 KIB = 1 << 10
 MIB = 1 << 20

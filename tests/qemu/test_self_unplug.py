@@ -19,8 +19,21 @@ from pathlib import Path
 import pytest
 
 from machine import LIMIT_S, Machine, drive_args
-from nvme_host import (ACQ, ADMIN_CQ, ADMIN_SQ, AQA, ASQ, BAR0, BUFFER, CAP, CC,
-                       OP_READ, NvmeHost, PciFunction, Queue)
+from nvme_host import (
+    ACQ,
+    ADMIN_CQ,
+    ADMIN_SQ,
+    AQA,
+    ASQ,
+    BAR0,
+    BUFFER,
+    CAP,
+    CC,
+    OP_READ,
+    NvmeHost,
+    PciFunction,
+    Queue,
+)
 
 PORT_SLOT = 5
 # Bus 1, device 0; QEMU 10.0 takes the bus number of the start, before any was given.

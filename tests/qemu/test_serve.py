@@ -6,8 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from machine import Machine, drive_args
-from nvme_host import (BAR0, BUFFER, CAP, CSTS, CSTS_RDY, DOORBELLS, OP_READ,
-                       OP_WRITE, NvmeHost)
+from nvme_host import BAR0, BUFFER, CAP, CSTS, CSTS_RDY, DOORBELLS, OP_READ, OP_WRITE, NvmeHost
 from shadow_host import FEED_ENTRIES, Feeder, shared_memory
 
 NULL_NODE = "driver=null-co,read-zeroes=on,size=8388608"

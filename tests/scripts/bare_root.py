@@ -19,7 +19,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from vssd import aptsrc, packages, paths
+from vssd import paths
+from vssd.build import aptsrc, packages
 from vssd.proc import run_logged
 
 NEED_BYTES = 4 << 30

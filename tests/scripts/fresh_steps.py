@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from vssd import (disk, guest_tools, kernel_build, kernel_source, model,
-                  packages, paths, qemu_build, venv)
+from vssd import disk, paths
+from vssd.build import guest_tools, kernel_build, kernel_source, model, packages, qemu_build, venv
 from vssd.errors import UserError
 from vssd.proc import run_logged
 

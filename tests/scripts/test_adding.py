@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from vssd import model, packages, venv
+from vssd.build import model, packages, venv
 from vssd.paths import PROJECT
 
 PAGE = (PROJECT / "docs/adding.md").read_text()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vssd import aptsrc
+from vssd.build import aptsrc
 from vssd.errors import UserError
 
 ONE_LINE = """\

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from vssd import figures, model, simrun, venv
+from vssd import figures, simrun
+from vssd.build import model, venv
 from vssd.paths import find_profile
 
 venv.extra("figures")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cmd_figures, figures, venv
+from vssd import cmd_figures, figures
+from vssd.build import venv
 from vssd.errors import UserError
 from vssd.paths import PROJECT
 

@@ -5,9 +5,9 @@ installs by itself are all that its builds need."""
 from __future__ import annotations
 
 import pytest
-from bare_root import bare_root, describe, why_not
 
-from vssd import aptsrc, kernel_source, packages, qemu_build, qemu_source
+from bare_root import bare_root, describe, why_not
+from vssd.build import aptsrc, kernel_source, packages, qemu_build, qemu_source
 from vssd.errors import UserError
 from vssd.paths import PROJECT
 

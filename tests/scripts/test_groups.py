@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cmd_test, model, paths
+from vssd import cmd_test, paths
+from vssd.build import model
 from vssd.cmd_test import Tally
 
 RESULTS = """

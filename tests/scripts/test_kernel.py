@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from vssd import (aptsrc, cli, guest_tools, image, kernel_build, kernel_source,
-                  suite_kernel)
+from vssd import cli, image, suite_kernel
+from vssd.build import aptsrc, guest_tools, kernel_build, kernel_source
+from vssd.build.kernel_source import Wanted
 from vssd.errors import UserError
-from vssd.kernel_source import Wanted
 from vssd.paths import PROJECT
 from vssd.proc import log_file
 from vssd.ui import Stage

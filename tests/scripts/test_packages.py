@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from vssd import packages
+from vssd.build import packages
 from vssd.errors import UserError
 
 Known = dict[str, str]  # package: what it depends on

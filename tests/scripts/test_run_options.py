@@ -15,10 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from vssd import (cli, cmd_libvirt, cmd_powercut, cmd_run, cmd_sim, console,
-                  machine, paths)
+from vssd import cli, cmd_libvirt, cmd_powercut, cmd_run, cmd_sim, console, machine, paths
+from vssd.build.qemu_build import Qemu
 from vssd.errors import UserError
-from vssd.qemu_build import Qemu
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +91,7 @@ def test_one_prefix(monkeypatch: pytest.MonkeyPatch,
         raise UserError("vssd: nand.read=x: allowed")
 
     monkeypatch.setattr(cmd_sim, "main", fail)
-    monkeypatch.setattr("vssd.venv.enter", lambda _: None)
+    monkeypatch.setattr("vssd.build.venv.enter", lambda _: None)
     assert cli.main(["sim"]) == 1
     assert capsys.readouterr().err == "vssd: nand.read=x: allowed\n"
 
@@ -132,7 +131,7 @@ def test_printed_paths_are_absolute(tmp_path: Path,
     for name in ("d.raw", "k", "i"):
         (tmp_path / name).write_bytes(bytes(512))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("vssd.qemu_build.ensure", lambda: Qemu(Path("/q")))
+    monkeypatch.setattr("vssd.build.qemu_build.ensure", lambda: Qemu(Path("/q")))
     monkeypatch.setattr("vssd.kvm.accelerator", lambda _: "tcg")
     for more in ([], ["--keep"]):
         args = parsed("--print-command", "--disk", "d.raw", "--kernel", "k",

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cassandra_files, machine, packages, rocksdb, venv
+from vssd import cassandra_files, machine, rocksdb
+from vssd.build import packages, venv
 from vssd.cassandra import STREAMED, TIERED, Store
 from vssd.errors import UserError
 from vssd.guest_store import Conditions

@@ -8,7 +8,8 @@ import subprocess
 
 import pytest
 
-from vssd import cmd_figures, guest_store, model, venv
+from vssd import cmd_figures, guest_store
+from vssd.build import model, venv
 from vssd.errors import UserError
 from vssd.guest_store import Conditions
 from vssd.paths import find_profile

@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from suites import public, run, target
+
 from vssd import paths
 from vssd.errors import UserError
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cmd_compare, sweep, venv
+from vssd import cmd_compare, sweep
+from vssd.build import venv
 from vssd.errors import UserError
 from vssd.paths import PROJECT
 

@@ -31,7 +31,8 @@ from typing import Any
 PROJECT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(PROJECT / "scripts"), str(PROJECT / "tests")]
 
-from vssd import ending, venv  # noqa: E402 pylint: disable=wrong-import-position
+from vssd import ending  # noqa: E402 pylint: disable=wrong-import-position
+from vssd.build import venv  # noqa: E402 pylint: disable=wrong-import-position
 from vssd.errors import UserError  # noqa: E402 pylint: disable=wrong-import-position
 
 PROFILE = "zero-latency"
@@ -91,6 +92,7 @@ def parser() -> argparse.ArgumentParser:
 def check(args: argparse.Namespace) -> None:
     """What can be refused before anything is made."""
     from suites import public
+
     from vssd import paths
 
     suite = public.SUITES[args.suite]
@@ -118,6 +120,7 @@ def run_suite(args: argparse.Namespace, kind: str, runs: list[dict[str, Any]]) \
     """All tests on one device; a row is printed, and stands in the last of the
     runs, as soon as it is known."""
     from suites import public, target
+
     from vssd import paths
     from vssd.rundir import rundir
 

@@ -13,13 +13,13 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from . import model, packages, paths, venv
-from .proc import ninja_step, run_logged
-from .ui import Stage
+from .. import paths
+from ..proc import ninja_step, run_logged
+from ..ui import Stage
+from . import model, packages, venv
+from .inputs import INPUTS
 
-KIND = "tuned"
-DONE = "tuned.done"
-TARGET = "sim/vssd-sim"
+LOG = f"model-{model.TUNED}"
 
 # What to watch: profile, fill, workload, options.  Reads, fresh writes and
 # cleaning, page by page and in larger requests, with a write buffer and a cache.
@@ -53,8 +53,6 @@ def _programs() -> list[list[str]]:
 
 def _watch(program: Path) -> None:
     """Let it run."""
-    from .bench_sim import INPUTS
-
     commands = _programs()
     with tempfile.TemporaryDirectory(prefix="vssd-tuned-") as name:
         trace = Path(name) / "requests.txt"
@@ -68,43 +66,35 @@ def _watch(program: Path) -> None:
                          "--precondition", "--workload",
                          "rw=randread number_ios=1000"])
         for i, args in enumerate(commands):
-            run_logged([program, *args], f"model-{KIND}-watch",
+            run_logged([program, *args], f"{LOG}-watch",
                        "watching vssd-sim", append=i > 0)
 
 
 def _ninja(build: Path, what: str) -> None:
     with Stage(what) as stage:
-        run_logged(["ninja", "-C", build, TARGET], f"model-{KIND}", what,
+        run_logged(["ninja", "-C", build, model.SIM], LOG, what,
                    on_line=ninja_step(stage.step), env=venv.path_env())
 
 
 def _build(build: Path) -> None:
     shutil.rmtree(build, ignore_errors=True)
-    model.configure(KIND, "-Db_pgo=generate")
+    model.configure(model.TUNED, "-Db_pgo=generate")
     _ninja(build, "building vssd-sim to watch it")
     with Stage("watching vssd-sim"):
-        _watch(build / TARGET)
+        _watch(build / model.SIM)
     run_logged([venv.tool("meson"), "configure", build, "-Db_pgo=use"],
-               f"model-{KIND}-setup", "configuring the model (tuned)",
+               f"{LOG}-setup", "configuring the model (tuned)",
                env=venv.path_env())
     _ninja(build, "building vssd-sim for speed")
-    (build / DONE).touch()
-
-
-def ready() -> Path | None:
-    """vssd-sim, if it has been built so and is up to date."""
-    build = model.build_dir(KIND)
-    if (build / DONE).exists() and model.up_to_date(build, (TARGET,)):
-        return build / TARGET
-    return None
+    (build / model.TUNED_DONE).touch()
 
 
 def sim() -> Path:
     """vssd-sim, up to date."""
     packages.ensure(packages.BUILD)
     venv.ensure()
-    build = model.build_dir(KIND)
-    with paths.locked(f"model-{KIND}"):
-        if not ready():
+    build = model.build_dir(model.TUNED)
+    with paths.locked(LOG):
+        if not model.tuned_sim():
             _build(build)
-    return build / TARGET
+    return build / model.SIM

@@ -15,9 +15,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .errors import UserError
-from .proc import log_file, telling_line
-from .ui import Stage, say
+from ..errors import UserError
+from ..proc import log_file, telling_line
+from ..ui import Stage, say
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def plan(*groups: Group) -> list[tuple[Group, list[str]]]:
     first."""
     if not shutil.which("dpkg-query"):
         raise UserError("this system has no dpkg: install by hand what"
-                        " scripts/vssd/packages.py names, and set"
+                        " scripts/vssd/build/packages.py names, and set"
                         " VSSD_NO_PACKAGES=1")
     found = [(g, missing(g.names + (g.derived() if g.derived else ())))
              for g in groups]

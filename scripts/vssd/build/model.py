@@ -10,15 +10,18 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from ..errors import UserError, one_line
+from ..paths import PROJECT, cache_dir, key_of, locked
+from ..proc import ninja_step, run_logged
+from ..ui import Stage
 from . import packages, venv
-from .errors import UserError, one_line
-from .paths import PROJECT, cache_dir, key_of, locked
-from .proc import ninja_step, run_logged
-from .ui import Stage
 
+TUNED = "tuned"
+TUNED_DONE = "tuned.done"  # in the build directory, when it is complete
+SIM = "sim/vssd-sim"
 KINDS = {
     "release": ("-Dbuildtype=release",),
-    "tuned": ("-Dbuildtype=release", "-Db_lto=true"),  # see tuned.py
+    TUNED: ("-Dbuildtype=release", "-Db_lto=true"),  # made by tuned.py
     # Of the tests.  Each sanitizer by the compiler that is better at it, since
     # both together take twice as long as either.
     "gcc": ("-Dbuildtype=debugoptimized", "-Db_sanitize=address"),
@@ -86,11 +89,17 @@ def up_to_date(build: Path, targets: tuple[str, ...]) -> bool:
     return "no work to do" in done.stdout
 
 
+def tuned_sim() -> Path | None:
+    """The vssd-sim that tuned.py builds, if it is there and up to date."""
+    build = build_dir(TUNED)
+    if (build / TUNED_DONE).exists() and up_to_date(build, (SIM,)):
+        return build / SIM
+    return None
+
+
 def sim() -> Path:
     """vssd-sim, up to date; the faster one, if that is there."""
-    from . import tuned
-
-    return tuned.ready() or ensure("release", "sim/vssd-sim") / "sim/vssd-sim"
+    return tuned_sim() or ensure("release", SIM) / SIM
 
 
 def choices(key: str) -> list[str]:

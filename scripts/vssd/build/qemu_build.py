@@ -11,12 +11,12 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..errors import UserError
+from ..paths import PROJECT, cache_dir, key_of, locked, need_space
+from ..proc import ninja_step, run_logged
+from ..ui import Stage
 from . import packages, venv
-from .errors import UserError
-from .paths import PROJECT, cache_dir, key_of, locked, need_space
-from .proc import ninja_step, run_logged
 from .qemu_source import Origin, obtain
-from .ui import Stage
 
 CONFIGURE = (
     "--target-list=x86_64-softmmu", "--without-default-features",

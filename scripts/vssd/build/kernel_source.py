@@ -17,11 +17,11 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..errors import UserError
+from ..paths import PROJECT, cache_dir, key_of, locked, need_space
+from ..proc import log_file, run_logged
+from ..ui import Stage
 from . import aptsrc, packages
-from .errors import UserError
-from .paths import PROJECT, cache_dir, key_of, locked, need_space
-from .proc import log_file, run_logged
-from .ui import Stage
 
 SUITE = "trixie"
 SERIES = "6.12."

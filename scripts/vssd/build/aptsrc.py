@@ -15,8 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .errors import UserError
-from .proc import run_logged
+from ..errors import UserError
+from ..proc import run_logged
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 DEBIAN_SUITE = re.compile(

@@ -13,11 +13,11 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..errors import UserError
+from ..paths import PROJECT, cache_dir, key_of, locked, need_space
+from ..proc import run_logged
+from ..ui import Stage, say
 from . import aptsrc, packages
-from .errors import UserError
-from .paths import PROJECT, cache_dir, key_of, locked, need_space
-from .proc import run_logged
-from .ui import Stage, say
 
 SUITE = "trixie"
 OLDEST = (10, 0)

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .paths import PROJECT, file_bytes
-from .proc import run_logged
+from ..paths import PROJECT, file_bytes
+from ..proc import run_logged
 
 AGENT = "vssd-agent"
 # Each with the files it is made of; headers are found by their folders.
@@ -27,7 +27,7 @@ def source_bytes() -> bytes:
     """All that the tools are made of, for key_of()."""
     names = sorted({f"guest-tools/{n}" for files in TOOLS.values()
                     for n in files})
-    return file_bytes(*names, *HEADERS, "scripts/vssd/guest_tools.py")
+    return file_bytes(*names, *HEADERS, "scripts/vssd/build/guest_tools.py")
 
 
 def build(folder: Path) -> dict[str, Path]:

@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..errors import UserError
+from ..paths import PROJECT, cache_dir, key_of, locked, need_space
+from ..proc import run_logged
+from ..ui import Stage, say
 from . import kernel_source, packages
-from .errors import UserError
 from .kernel_source import Wanted
-from .paths import PROJECT, cache_dir, key_of, locked, need_space
-from .proc import run_logged
-from .ui import Stage, say
 
 CONFIG = PROJECT / "guest-tools/kernel/config"
 # What the guest cannot be booted without: it has no initial RAM disk.

@@ -14,11 +14,11 @@ import shutil
 import sys
 from pathlib import Path
 
+from ..errors import UserError
+from ..paths import PROJECT, cache_dir, file_bytes, key_of, locked
+from ..proc import run_logged
+from ..ui import Stage
 from . import packages
-from .errors import UserError
-from .paths import PROJECT, cache_dir, file_bytes, key_of, locked
-from .proc import run_logged
-from .ui import Stage
 
 REQUIREMENTS = "scripts/requirements.txt"
 
