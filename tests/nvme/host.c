@@ -467,6 +467,7 @@ static Host *load(const HostOptions *o, const Host *from,
     h->ssd = NULL;
     h->ctrl = nvme_new(&machine, &store, h);
     if (load_both(h, o, drive, ctrl, error)) {
+        h->pin = nvme_pin_level(h->ctrl); /* as hw-ssd/qemu does */
         return h;
     }
     leave_memory(h);
