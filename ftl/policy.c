@@ -46,7 +46,14 @@ const MapPolicy *const map_policies[] = {
 
 uint32_t ssd_map_least_logs(unsigned i)
 {
-    return map_policies[i]->least_logs;
+    const OwnBlocks *own = map_policies[i]->own_blocks;
+
+    return own ? own->least_logs : 0;
+}
+
+uint32_t ssd_map_lacks(unsigned map)
+{
+    return map_policies[map]->lacks;
 }
 
 const char *ssd_map_name(unsigned i)

@@ -5,6 +5,7 @@
  * Knows every option table of the model.  Knows nothing of a running drive.
  */
 #include "nand-faults.h"
+#include "needs.h"
 #include "ssd-config.h"
 #include "ssd-internal.h"
 
@@ -283,61 +284,87 @@ static bool check_upkeep(const SsdConfig *cfg, GError **error)
     return true;
 }
 
-static bool check_recovery(const SsdConfig *cfg, GError **error)
+/* What an option asks of the policies, if it has that value. */
+typedef struct Asked {
+    bool set;
+    uint32_t need; /* SsdNeed */
+    const char *key;
+} Asked;
+
+/* One line that names both options; NULL: they can be combined. */
+static char *refusal(const SsdConfig *cfg, const char *policy, uint32_t lacks)
 {
-    if (cfg->recovery != SSD_RECOVERY_CAPACITORS && cfg->plp) {
-        return fail(error, "ftl.recovery=%s: not with buffer.plp=on, whose "
-                    "capacitors keep the map, too",
-                    ssd_recovery_name(cfg->recovery));
+    const Asked asked[] = {
+        {cfg->alloc != 0, NEED_ALLOC, "ftl.alloc"},
+        {cfg->gc != 0, NEED_GC, "ftl.gc"},
+        {cfg->gc_unit != 0, NEED_SUPERBLOCKS, "ftl.gc_unit"},
+        {cfg->gc_soft_ppm > 0, NEED_BACKGROUND, "ftl.gc_soft"},
+        {cfg->gc_preempt, NEED_BACKGROUND, "ftl.gc_preempt"},
+        {cfg->wear == SSD_WEAR_STATIC, NEED_STATIC_WEAR, "ftl.wear"},
+        {cfg->refresh_reads > 0, NEED_REFRESH, "ftl.refresh_reads"},
+        {cfg->refresh_hours > 0, NEED_REFRESH, "ftl.refresh_hours"},
+        {cfg->refresh_retries > 0, NEED_REFRESH, "ftl.refresh_retries"},
+        {cfg->hot_cold, NEED_STREAMS, "ftl.hot_cold"},
+        {cfg->streams > 0, NEED_STREAMS, "streams.max"},
+        {cfg->ruhs > 0, NEED_STREAMS, "fdp.ruhs"},
+        {cfg->nand.slc_blocks > 0, NEED_SLC, "nand.slc_blocks"},
+        {cfg->nand.copyback, NEED_COPYBACK, "nand.copyback"},
+        {cfg->nand.factory_bad_ppm > 0, NEED_BAD_BLOCKS, "media.factory_bad"},
+        {cfg->nand.program_fail > 0, NEED_BAD_BLOCKS, "media.program_fail"},
+        {cfg->nand.erase_fail > 0, NEED_BAD_BLOCKS, "media.erase_fail"},
+        {cfg->recovery != SSD_RECOVERY_CAPACITORS, NEED_RECOVERY,
+         "ftl.recovery"},
+        {cfg->plp, NEED_PLP, "buffer.plp"},
+    };
+    g_autofree char *chosen = ssd_config_get(cfg, policy);
+
+    for (size_t i = 0; i < G_N_ELEMENTS(asked); i++) {
+        if (asked[i].set && asked[i].need & lacks) {
+            g_autofree char *value = ssd_config_get(cfg, asked[i].key);
+
+            return g_strdup_printf("%s=%s: not with %s=%s", policy, chosen,
+                                   asked[i].key, value);
+        }
     }
-    if (cfg->recovery != SSD_RECOVERY_CAPACITORS && cfg->mapper != 0) {
-        return fail(error, "ftl.recovery=%s: needs ftl.map=page",
-                    ssd_recovery_name(cfg->recovery));
-    }
-    if (cfg->recovery != SSD_RECOVERY_CAPACITORS && cfg->gc_unit != 0) {
-        return fail(error, "ftl.recovery=%s: needs ftl.gc_unit=plane",
-                    ssd_recovery_name(cfg->recovery));
+    return NULL;
+}
+
+uint32_t ssd_recovery_lacks(unsigned recovery)
+{
+    /* Capacitors that keep the buffer keep the map, too.  Blocks are found by
+     * plane. */
+    return recovery == SSD_RECOVERY_CAPACITORS ? 0
+                                               : NEED_PLP | NEED_SUPERBLOCKS;
+}
+
+static bool check_policies(const SsdConfig *cfg, GError **error)
+{
+    const struct {
+        const char *key;
+        uint32_t lacks;
+    } chosen[] = {
+        {"ftl.map", ssd_map_lacks(cfg->mapper)},
+        {"ftl.recovery", ssd_recovery_lacks(cfg->recovery)},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(chosen); i++) {
+        g_autofree char *line = refusal(cfg, chosen[i].key, chosen[i].lacks);
+
+        if (line) {
+            return fail(error, "%s", line);
+        }
     }
     return true;
 }
 
-/* What a log-block map places and cleans by itself, or cannot do. */
 static bool check_logs(const SsdConfig *cfg, GError **error)
 {
-    const struct {
-        bool set;
-        const char *option;
-    } other[] = {
-        {cfg->alloc != 0, "ftl.alloc other than stripe"},
-        {cfg->gc != 0, "ftl.gc other than greedy"},
-        {cfg->gc_unit != 0, "ftl.gc_unit other than plane"},
-        {cfg->gc_soft_ppm > 0, "ftl.gc_soft"},
-        {cfg->gc_preempt, "ftl.gc_preempt=on"},
-        {cfg->wear == SSD_WEAR_STATIC, "ftl.wear=static"},
-        {cfg->refresh_reads > 0, "ftl.refresh_reads"},
-        {cfg->refresh_hours > 0, "ftl.refresh_hours"},
-        {cfg->refresh_retries > 0, "ftl.refresh_retries"},
-        {cfg->hot_cold, "ftl.hot_cold=on"},
-        {cfg->streams > 0, "streams.max"},
-        {cfg->ruhs > 0, "fdp.ruhs"},
-        {cfg->nand.slc_blocks > 0, "nand.slc_blocks"},
-        {cfg->nand.copyback, "nand.copyback=on"},
-        {cfg->nand.factory_bad_ppm > 0, "media.factory_bad"},
-        {cfg->nand.program_fail > 0, "media.program_fail"},
-        {cfg->nand.erase_fail > 0, "media.erase_fail"},
-    };
     uint32_t least = ssd_map_least_logs(cfg->mapper);
 
     if (least == 0) {
         return cfg->log_blocks == 0 ||
                fail(error, "ftl.log_blocks=%u: needs ftl.map=bast or fast",
                     cfg->log_blocks);
-    }
-    for (size_t i = 0; i < G_N_ELEMENTS(other); i++) {
-        if (other[i].set) {
-            return fail(error, "ftl.map=%s: not with %s (docs/mapping.md)",
-                        ssd_map_name(cfg->mapper), other[i].option);
-        }
     }
     return cfg->log_blocks == 0 || cfg->log_blocks >= least ||
            fail(error, "ftl.log_blocks=%u: ftl.map=%s needs at least %u",
@@ -636,12 +663,16 @@ static bool check_faults(const SsdConfig *cfg, const SsdLayout *l,
                          GError **error)
 {
     Faults *faults;
+    bool fails;
 
     if (!ssd_config_faults(cfg, l, &faults, error)) {
         return false;
     }
+    fails = faults && faults_may_fail(faults);
     faults_free(faults);
-    return true;
+    return !fails || !(ssd_map_lacks(cfg->mapper) & NEED_BAD_BLOCKS) ||
+           fail(error, "ftl.map=%s: not with faults=%s, where a program or an "
+                "erase fails", ssd_map_name(cfg->mapper), cfg->faults);
 }
 
 bool ssd_config_check(const SsdConfig *cfg, GError **error)
@@ -650,7 +681,7 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
 
     return nand_config_check(&cfg->nand, error) && check_units(cfg, error) &&
            check_streams(cfg, error) && check_upkeep(cfg, error) &&
-           check_recovery(cfg, error) && check_logs(cfg, error) &&
+           check_policies(cfg, error) && check_logs(cfg, error) &&
            ssd_layout(cfg, &layout, error) &&
            check_faults(cfg, &layout, error);
 }

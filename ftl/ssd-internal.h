@@ -23,6 +23,17 @@
 #include "inspect/inspect-internal.h"
 #include "l2p.h"
 
+/* Those who empty blocks hear of the ends of their operations: gc/, or a map that
+ * empties blocks by itself.  Required, all of them. */
+typedef struct CopyOps {
+    /* A read of a block that is being emptied. */
+    void (*read_done)(Ssd *ssd, const NandOp *op);
+    /* A program of a page of copies. */
+    void (*page_done)(Ssd *ssd, uint32_t job);
+    /* Any erase. */
+    void (*erase_done)(Ssd *ssd, uint32_t block);
+} CopyOps;
+
 struct Ssd {
     SsdConfig *cfg;
     SsdLayout l;
@@ -30,6 +41,7 @@ struct Ssd {
     const SsdHostOps *client;
     void *client_opaque;
     void (*wake)(Ssd *ssd, SsdWork work, uint32_t index); /* of ssd.c */
+    const CopyOps *copies;
     /* Of map/: map_nand_entry(), for those below. */
     uint32_t (*nand_entry)(const Ssd *ssd, uint32_t lpn);
     EventQueue events;

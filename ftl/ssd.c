@@ -17,7 +17,6 @@
 #include "journal/journal.h"
 #include "journal/saved.h"
 #include "lazymem.h"
-#include "map/hybrid.h"
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/aged-ops.h"
@@ -51,7 +50,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         if (op->cause == NAND_CAUSE_META) {
             recovery_read_done(ssd, op);
         } else if (cause_is_cleaning(op->cause)) {
-            gc_read_done(ssd, op);
+            ssd->copies->read_done(ssd, op);
         } else if (op->cause != NAND_CAUSE_HOST) {
             meta_read_done(ssd, op);
         } else {
@@ -68,7 +67,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         } else if (op->status == NAND_FAILED) {
             failure_program_done(ssd, op->cookie);
         } else if (ssd->media->job[op->cookie].gc) {
-            gc_page_done(ssd, op->cookie);
+            ssd->copies->page_done(ssd, op->cookie);
         } else if (ssd->media->job[op->cookie].meta) {
             meta_page_done(ssd, op->cookie);
         } else {
@@ -81,7 +80,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         } else if (op->status == NAND_FAILED) {
             failure_erase_done(ssd, block);
         } else {
-            gc_erase_done(ssd, block);
+            ssd->copies->erase_done(ssd, block);
         }
         write_pump(ssd);
         break;
@@ -295,7 +294,7 @@ static void init_info(Ssd *ssd)
              ? (uint64_t)ssd->geo->n_blocks * sizeof(*ssd->gc->history)
              : 0) +
         (uint64_t)ssd->buffer->n_slot_records * sizeof(*ssd->buffer->slot) +
-        ssd->map->policy_bytes + hybrid_memory(ssd);
+        ssd->map->policy_bytes;
 }
 
 static void init_shifts(Ssd *ssd)
@@ -317,14 +316,6 @@ static bool init_faults(Ssd *ssd, GError **error)
     }
     ssd->media->may_fail = n->program_fail > 0 || n->erase_fail > 0 ||
                     (ssd->media->faults && faults_may_fail(ssd->media->faults));
-    if (ssd->media->may_fail && ssd->l.log_blocks > 0) {
-        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
-                    "faults=%s: ftl.map=%s cannot go on when a program or an "
-                    "erase fails", ssd->cfg->faults,
-                    ssd_map_name(ssd->cfg->mapper));
-        faults_free(ssd->media->faults);
-        return false;
-    }
     ssd->media->free_for_gc =
         ssd->l.gc_free_blocks + (ssd->media->may_fail ? 1 : 0);
     return true;
@@ -366,6 +357,7 @@ static Ssd *new_drive(void)
 Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
                 GError **error)
 {
+    const OwnBlocks *own = map_policies[cfg->mapper]->own_blocks;
     Ssd *ssd;
 
     if (!ssd_config_check(cfg, error)) {
@@ -390,6 +382,8 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->placement->policy = alloc_policies[cfg->alloc];
     ssd->buffer->policy = buffer_policies[cfg->buffer];
     ssd->map->policy = map_policies[cfg->mapper];
+    ssd->copies = own ? &own->copies : &gc_copies;
+    ssd->placement->placer = own ? own->placer : NULL;
     ssd->buffer->client = ssd->map->policy->changed ? &map_buffer_client : NULL;
     ssd->powered = true;
     eventq_init(&ssd->events);
@@ -414,7 +408,6 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     gc_init(ssd);
     block_init(ssd);
     saved_find_blocks(ssd);
-    hybrid_init(ssd);
     init_slots(ssd);
     ssd->buffer->epoch_mask = 15;
     ssd->buffer->epoch = g_new0(Epoch, ssd->buffer->epoch_mask + 1);
@@ -445,7 +438,6 @@ void ssd_destroy(Ssd *ssd)
     if (ssd->buffer->policy->destroy) {
         ssd->buffer->policy->destroy(ssd);
     }
-    hybrid_destroy(ssd);
     if (ssd->map->policy->destroy) {
         ssd->map->policy->destroy(ssd);
     }

@@ -8,6 +8,8 @@
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "media/media.h"
+#include "map/map-policy.h"
+#include "map/map.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 
@@ -83,6 +85,7 @@ static const SlotClient slot_client = {
 
 void gc_init(Ssd *ssd)
 {
+    ssd->gc->off = ssd->map->policy->own_blocks != NULL;
     ssd->gc->slot_client = &slot_client;
     ssd->media->client = &media_client;
     unit_init(ssd);

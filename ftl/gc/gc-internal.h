@@ -44,6 +44,7 @@ typedef struct BackgroundStats {
 
 typedef struct Gc {
     const GcPolicy *policy;
+    bool off; /* the map empties blocks by itself */
     AgeTrees *age_trees; /* or NULL */
     StripeMeans *stripe_means; /* or NULL */
     const SlotClient *slot_client;

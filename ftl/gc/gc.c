@@ -36,7 +36,6 @@
 #include "inspect/inspect.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
-#include "map/hybrid.h"
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
@@ -706,8 +705,8 @@ void gc_kick(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->media->plane[plane];
 
-    if (ssd->l.log_blocks > 0) {
-        return; /* merge.c cleans */
+    if (ssd->gc->off) {
+        return;
     }
     if (p->gc.active || p->gc.folding || p->n_free <= p->gc_low_blocks ||
         p->n_retiring > 0 || 2 * p->n_slc_free < ssd->geo->slc_blocks ||
@@ -736,7 +735,7 @@ void gc_force(Ssd *ssd, uint32_t plane)
  * What cleaning cannot read it moves all the same, marked: the host shall be
  * told, whenever it asks for it.
  */
-void gc_read_done(Ssd *ssd, const NandOp *op)
+static void gc_read_done(Ssd *ssd, const NandOp *op)
 {
     uint32_t page = op->ppa.page;
     uint32_t upp = ssd->l.units_per_page;
@@ -744,10 +743,6 @@ void gc_read_done(Ssd *ssd, const NandOp *op)
     uint32_t plane = block_plane(ssd, block);
     Plane *p = &ssd->media->plane[plane];
 
-    if (ssd->l.log_blocks > 0) {
-        merge_read_done(ssd, op);
-        return;
-    }
     p->gc.reads--;
     for (uint32_t i = 0; i < upp; i++) {
         uint32_t ppu = page * upp + i;
@@ -779,7 +774,7 @@ static void others_go_on(Ssd *ssd, uint32_t plane)
     }
 }
 
-void gc_page_done(Ssd *ssd, uint32_t j)
+static void gc_page_done(Ssd *ssd, uint32_t j)
 {
     PageJob *job = &ssd->media->job[j];
     uint32_t *unit = job_units(ssd, j);
@@ -787,10 +782,6 @@ void gc_page_done(Ssd *ssd, uint32_t j)
     uint32_t plane = job->plane;
     uint32_t from;
 
-    if (ssd->l.log_blocks > 0) {
-        merge_page_done(ssd, j);
-        return;
-    }
     from = source_of(ssd, j);
     for (uint32_t i = 0; i < job->n; i++) {
         /* The map is large and its entries lie far apart: fetch them at once. */
@@ -836,17 +827,19 @@ void gc_page_failed(Ssd *ssd, uint32_t j)
     job_give(ssd, j);
 }
 
-void gc_erase_done(Ssd *ssd, uint32_t block)
+static void gc_erase_done(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
 
-    if (ssd->l.log_blocks > 0) {
-        merge_erase_done(ssd, block);
-        return;
-    }
     block_erased(ssd, block);
     meta_pump(ssd, plane);
     map_room(ssd, plane);
     gc_kick(ssd, plane);
     let_host(ssd, plane); /* cleaning may have ended, which nothing else tells */
 }
+
+const CopyOps gc_copies = {
+    .read_done = gc_read_done,
+    .page_done = gc_page_done,
+    .erase_done = gc_erase_done,
+};

@@ -33,9 +33,8 @@ void gc_force(Ssd *ssd, uint32_t plane);
  * operation in flight, and no victim.  Sets Media.read_only if it cannot be. */
 void gc_take_back(Ssd *ssd, uint32_t plane);
 
-void gc_read_done(Ssd *ssd, const NandOp *op);
-void gc_page_done(Ssd *ssd, uint32_t job);
-void gc_erase_done(Ssd *ssd, uint32_t block);
+/* Given to the drive, unless the map empties blocks by itself. */
+extern const CopyOps gc_copies;
 
 /* An empty victim need wait no longer (saved_holds()). */
 void gc_release(Ssd *ssd, uint32_t block);

@@ -13,7 +13,6 @@
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "journal/journal.h"
-#include "map/hybrid.h"
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
@@ -79,6 +78,9 @@ static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
                          ssd->media->block[b].state != BLOCK_ERASING &&
                          ssd->media->block[b].state != BLOCK_BAD),
           "block %u: free, bad or being erased, with %u valid units", b, valid);
+    CHECK(ssd->map->policy->own_blocks ||
+              ssd->media->block[b].state != BLOCK_MAPPED,
+          "a block of a log-block map");
     return true;
 }
 
@@ -441,9 +443,6 @@ bool ssd_check(const Ssd *ssd, GError **error)
         !unit_check(ssd, error)) {
         return false;
     }
-    if (ssd->map->policy->check && !ssd->map->policy->check(ssd, error)) {
-        return false;
-    }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         if (!check_block(ssd, b, error)) {
             return false;
@@ -459,5 +458,5 @@ bool ssd_check(const Ssd *ssd, GError **error)
             return false;
         }
     }
-    return hybrid_check(ssd, error);
+    return !ssd->map->policy->check || ssd->map->policy->check(ssd, error);
 }

@@ -637,6 +637,7 @@ static void dftl_reset_stats(Ssd *ssd)
 const MapPolicy map_dftl = {
     .name = "dftl",
     .help = "every unit by itself, the map in NAND, part of it cached (DFTL)",
+    .lacks = NEED_RECOVERY,
     .in_nand = true,
     .init = dftl_init,
     .destroy = dftl_destroy,

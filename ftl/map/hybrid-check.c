@@ -66,9 +66,6 @@ static bool check_plane_ranges(const Ssd *ssd, uint32_t plane, GError **error)
 
 bool hybrid_check_ranges(const Ssd *ssd, GError **error)
 {
-    if (ssd->l.log_blocks == 0) {
-        return true;
-    }
     for (uint32_t i = 0; i < n_logical(ssd); i++) {
         uint32_t plane = i / ssd->l.logical_blocks;
 
@@ -234,24 +231,10 @@ static bool check_blocks(const Ssd *ssd, uint8_t *seen, GError **error)
     return true;
 }
 
-static bool has_mapped_blocks(const Ssd *ssd)
-{
-    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        if (ssd->media->block[b].state == BLOCK_MAPPED) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool hybrid_check(const Ssd *ssd, GError **error)
 {
     g_autofree uint8_t *seen = g_malloc0(ssd->geo->n_blocks / 8 + 1);
 
-    if (ssd->l.log_blocks == 0) {
-        CHECK(!has_mapped_blocks(ssd), "a block of a log-block map");
-        return true;
-    }
     for (uint32_t i = 0; i < n_logical(ssd); i++) {
         if (!check_logical(ssd, i, seen, error)) {
             return false;

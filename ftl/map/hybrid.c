@@ -35,7 +35,6 @@
 /* How many dirty units are looked at for a page that can go now, or to fill it. */
 #define LOOK_AT 256
 
-static const Placer hybrid_placer;
 
 /* ---- books ---------------------------------------------------------------------- */
 
@@ -65,9 +64,6 @@ static void init_logs(Ssd *ssd, uint32_t plane)
 
 void hybrid_init(Ssd *ssd)
 {
-    if (ssd->l.log_blocks == 0) {
-        return;
-    }
     ssd->map->data_block = g_new(uint32_t, n_logical(ssd));
     ssd->map->log_of = g_new(uint32_t, n_logical(ssd));
     for (uint32_t i = 0; i < n_logical(ssd); i++) {
@@ -78,7 +74,10 @@ void hybrid_init(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_logs(ssd, i);
     }
-    ssd->placement->placer = &hybrid_placer;
+    ssd->map->policy_bytes =
+        ssd->l.n_planes * (ssd->l.logical_blocks * 2 * sizeof(uint32_t) +
+                           ssd->l.log_blocks * sizeof(LogBlock) +
+                           ssd->l.units_per_block * sizeof(uint32_t));
 }
 
 void hybrid_destroy(Ssd *ssd)
@@ -89,15 +88,6 @@ void hybrid_destroy(Ssd *ssd)
     g_free(ssd->map->data_block);
     g_free(ssd->map->log_of);
     g_free(ssd->map->log_block);
-}
-
-uint64_t hybrid_memory(const Ssd *ssd)
-{
-    uint64_t of_plane = ssd->l.logical_blocks * 2 * sizeof(uint32_t) +
-                        ssd->l.log_blocks * sizeof(LogBlock) +
-                        ssd->l.units_per_block * sizeof(uint32_t);
-
-    return ssd->l.log_blocks > 0 ? of_plane * ssd->l.n_planes : 0;
 }
 
 /* ---- which block takes a page ------------------------------------------------------ */
@@ -157,7 +147,7 @@ static bool goes_to_data(Ssd *ssd, const LogicalPage *at, uint32_t *block)
 static bool log_target(Ssd *ssd, const LogicalPage *at, bool in_place,
                        Target *t)
 {
-    uint32_t log = ssd->map->policy->log_for(ssd, at, in_place);
+    uint32_t log = ssd->map->policy->own_blocks->log_for(ssd, at, in_place);
     LogBlock *l;
 
     if (log == NONE) {
@@ -505,7 +495,7 @@ static void abandon(Ssd *ssd, Plane *p, uint32_t block)
     ssd->media->block[block].state = BLOCK_ERASING;
 }
 
-void hybrid_power_lost(Ssd *ssd)
+void hybrid_planes_lost(Ssd *ssd)
 {
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         if (ssd->media->block[b].state == BLOCK_MAPPED) {
@@ -526,7 +516,7 @@ void hybrid_power_lost(Ssd *ssd)
     }
 }
 
-static const Placer hybrid_placer = {
+const Placer hybrid_placer = {
     .send = hybrid_send,
     .accepts = hybrid_accepts,
     .page_done = hybrid_page_done,

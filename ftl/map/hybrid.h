@@ -14,11 +14,26 @@
 
 /* ---- hybrid.c ------------------------------------------------------------------- */
 
-/* All of these are for log-block maps only (SsdLayout.log_blocks > 0), but for
- * these three. */
+/* What log-block maps have in common: members of OwnBlocks and MapPolicy. */
+#define HYBRID_OWN_BLOCKS                                                      \
+    .placer = &hybrid_placer,                                                  \
+    .copies = {merge_read_done, merge_page_done, merge_erase_done},            \
+    .preload = hybrid_preload,                                                 \
+    .age_page = hybrid_age_page, .age_done = hybrid_age_done,                  \
+    .torn = hybrid_torn, .planes_lost = hybrid_planes_lost
+#define HYBRID_POLICY                                                          \
+    .init = hybrid_init, .destroy = hybrid_destroy, .check = hybrid_check,     \
+    .check_ranges = hybrid_check_ranges
+/* They place pages and empty blocks by themselves, and need blocks that last. */
+#define HYBRID_LACKS                                                           \
+    (NEED_ALLOC | NEED_GC | NEED_SUPERBLOCKS | NEED_BACKGROUND |               \
+     NEED_STATIC_WEAR | NEED_REFRESH | NEED_STREAMS | NEED_SLC |               \
+     NEED_COPYBACK | NEED_BAD_BLOCKS | NEED_RECOVERY)
+
+extern const Placer hybrid_placer;
+
 void hybrid_init(Ssd *ssd);
 void hybrid_destroy(Ssd *ssd);
-uint64_t hybrid_memory(const Ssd *ssd);
 
 LogicalPage logical_place(const Ssd *ssd, uint32_t lpn);
 
@@ -56,21 +71,15 @@ static inline bool log_has_room(const Ssd *ssd, uint32_t log)
            hybrid_block_programs(ssd);
 }
 
-/* Where a preloaded unit is to lie. */
+/* The hooks of OwnBlocks. */
 uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn);
-
-/* The page for lpn[0..n-1] without modelled time, and how many of them it takes
- * (*used), each at ppu[]; NONE: a merge or an erase has to end first. */
 uint32_t hybrid_age_page(Ssd *ssd, const uint64_t *lpn, uint64_t n,
                          uint32_t *ppu, uint32_t *used);
 void hybrid_age_done(Ssd *ssd, uint32_t lpn);
-
-/* The power has gone. */
 void hybrid_torn(Ssd *ssd, uint32_t ppa);
-void hybrid_power_lost(Ssd *ssd);
+void hybrid_planes_lost(Ssd *ssd);
 
-/* Books of a drive, whatever its map; false: *error says which is wrong.
- * _ranges: can they be looked at? */
+/* The hooks of MapPolicy. */
 bool hybrid_check(const Ssd *ssd, GError **error);
 bool hybrid_check_ranges(const Ssd *ssd, GError **error);
 

@@ -36,9 +36,16 @@ static uint32_t bast_log_for(Ssd *ssd, const LogicalPage *at, bool in_place)
     return log;
 }
 
+static const OwnBlocks bast_blocks = {
+    .least_logs = 1,
+    .log_for = bast_log_for,
+    HYBRID_OWN_BLOCKS,
+};
+
 const MapPolicy map_bast = {
     .name = "bast",
     .help = "by block; a log block belongs to one logical block",
-    .least_logs = 1,
-    .log_for = bast_log_for,
+    .lacks = HYBRID_LACKS,
+    .own_blocks = &bast_blocks,
+    HYBRID_POLICY,
 };

@@ -57,9 +57,16 @@ static uint32_t fast_log_for(Ssd *ssd, const LogicalPage *at, bool in_place)
     return NONE;
 }
 
+static const OwnBlocks fast_blocks = {
+    .least_logs = 2,
+    .log_for = fast_log_for,
+    HYBRID_OWN_BLOCKS,
+};
+
 const MapPolicy map_fast = {
     .name = "fast",
     .help = "by block; a log block takes any unit, one those in order",
-    .least_logs = 2,
-    .log_for = fast_log_for,
+    .lacks = HYBRID_LACKS,
+    .own_blocks = &fast_blocks,
+    HYBRID_POLICY,
 };

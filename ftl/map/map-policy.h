@@ -11,6 +11,8 @@
 #error "ftl/map is above this component: docs/architecture.md"
 #endif
 
+#include "needs.h"
+#include "placement/placement.h"
 #include "ssd-internal.h"
 
 /* Where an lpn belongs under a log-block map. */
@@ -29,7 +31,39 @@ typedef enum MapChange {
 } MapChange;
 
 /*
- * What is kept of where each unit is, and what that costs.  Map.entry is the
+ * A map that chooses the block of each page by itself, and empties blocks by
+ * itself (a log-block map).  Required, all of them.
+ */
+typedef struct OwnBlocks {
+    const Placer *placer; /* given to placement/ */
+
+    /* Log blocks that it needs in a plane. */
+    uint32_t least_logs;
+
+    /* A log block (record) with room for a page of the host, or NONE: a merge
+     * (merge_start()) or an erase comes first.  in_place: nothing of the page is
+     * valid in NAND but what it replaces, so that it may lie where it would in a
+     * data block. */
+    uint32_t (*log_for)(Ssd *ssd, const LogicalPage *at, bool in_place);
+
+    CopyOps copies;
+
+    /* Without modelled time: where a preloaded unit is to lie. */
+    uint32_t (*preload)(Ssd *ssd, uint32_t lpn);
+    /* The same: the page for lpn[0..n-1], and how many of them it takes (*used),
+     * each at ppu[]; NONE: a merge or an erase has to end first.  It is there. */
+    uint32_t (*age_page)(Ssd *ssd, const uint64_t *lpn, uint64_t n,
+                         uint32_t *ppu, uint32_t *used);
+    void (*age_done)(Ssd *ssd, uint32_t lpn);
+
+    /* The power has gone: the program of the page was cut short; what the planes
+     * were doing is forgotten. */
+    void (*torn)(Ssd *ssd, uint32_t ppa);
+    void (*planes_lost)(Ssd *ssd);
+} OwnBlocks;
+
+/*
+ * What is kept of where each unit is, and what that costs.  L2p is the
  * model's own truth under every policy: a policy says what a drive has to do to
  * know it.
  */
@@ -37,13 +71,9 @@ struct MapPolicy {
     const char *name;
     const char *help;
 
-    /* Of a log-block map; 0: it is none.  Log blocks that it needs in a plane. */
-    uint32_t least_logs;
-    /* Required of one.  A log block (record) with room for a page of the host, or
-     * NONE: a merge (merge_start()) or an erase comes first.  in_place: nothing
-     * of the page is valid in NAND but what it replaces, so that it may lie where
-     * it would in a data block. */
-    uint32_t (*log_for)(Ssd *ssd, const LogicalPage *at, bool in_place);
+    uint32_t lacks; /* SsdNeed bits: what it cannot be combined with */
+    const OwnBlocks *own_blocks; /* or NULL: pages go where placement/ says, and
+                                    gc/ empties blocks */
     bool in_nand; /* the map lies in translation pages (SsdLayout) */
 
     /* All optional.  Map.policy_data is the policy's; init also says what its tables
@@ -75,6 +105,9 @@ struct MapPolicy {
      * and check every number of it: what was loaded may be forged. */
     bool (*state)(Ssd *ssd, State *s);
     bool (*check)(const Ssd *ssd, GError **error);
+    /* Of a loaded drive, before anything else looks at it: may its tables be
+     * used as indices? */
+    bool (*check_ranges)(const Ssd *ssd, GError **error);
 
     /* Append to the object "map" of the statistics; count anew. */
     void (*json)(const Ssd *ssd, JsonWriter *w);

@@ -36,7 +36,7 @@ void plane_update(Ssd *ssd, uint32_t plane)
                  block_can_open(ssd, p, OPEN_HOST)) &&
                 !plane_holds_host(ssd, p);
 
-    if (ssd->l.log_blocks > 0) { /* merge.c says that it is starved */
+    if (ssd->placement->placer) { /* which says that the plane is starved */
         set_accepting(ssd, plane,
                       p->host_programs < ssd->placement->policy->depth &&
                           !p->starved);

@@ -19,7 +19,6 @@
 #include "inspect/recording.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
-#include "map/hybrid.h"
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
@@ -105,8 +104,8 @@ static void tear_pages(Ssd *ssd)
                    nand_block_program(ssd->geo, ppu_block(ssd, first)) *
                        sizeof(*ssd->media->spare_seq));
         }
-        if (ssd->l.log_blocks > 0) {
-            hybrid_torn(ssd, ssd->media->job[j].ppa);
+        if (ssd->map->policy->own_blocks) {
+            ssd->map->policy->own_blocks->torn(ssd, ssd->media->job[j].ppa);
         }
     }
 }
@@ -190,8 +189,8 @@ void power_lost(Ssd *ssd)
         settle_blocks(ssd);
     }
     unit_count(ssd);
-    if (ssd->l.log_blocks > 0) {
-        hybrid_power_lost(ssd);
+    if (ssd->map->policy->own_blocks) {
+        ssd->map->policy->own_blocks->planes_lost(ssd);
     }
     power_init_memory(ssd);
     g_clear_pointer(&ssd->buffer->waiter, g_free);
@@ -288,6 +287,7 @@ static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
 
 int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
 {
+    const OwnBlocks *own = ssd->map->policy->own_blocks;
     uint64_t last;
 
     g_assert(!ssd->commands.submitted);
@@ -305,8 +305,8 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
         if (ssd->l2p.entry[lpn]) {
             continue;
         }
-        ppu = ssd->l.log_blocks > 0 ? hybrid_preload(ssd, (uint32_t)lpn)
-                                    : preload_take(ssd, (uint32_t)lpn);
+        ppu = own ? own->preload(ssd, (uint32_t)lpn)
+                  : preload_take(ssd, (uint32_t)lpn);
         oplog_add(ssd->inspect.log, OPLOG_PRELOAD, 0, (uint32_t)lpn,
                   ssd->now_ps, 0, ppu);
         ssd->l2p.entry[lpn] = ppu + 1;

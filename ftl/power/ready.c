@@ -7,6 +7,7 @@
 #include "buffer/buffer.h"
 #include "gc/gc.h"
 #include "journal/saved.h"
+#include "map/map.h"
 #include "media/media.h"
 #include "placement/placement.h"
 #include "power/power.h"
@@ -42,7 +43,7 @@ void power_ready(Ssd *ssd)
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         if (ssd->media->plane[i].n_free == 0 &&
-            ssd->media->plane[i].erases == 0 && ssd->l.log_blocks == 0) {
+            ssd->media->plane[i].erases == 0 && !ssd->map->policy->own_blocks) {
             uint32_t empty = empty_block(ssd, &ssd->media->plane[i]);
 
             if (empty != NONE) {

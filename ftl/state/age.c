@@ -14,7 +14,6 @@
 #include "buffer/buffer.h"
 #include "gc/gc.h"
 #include "journal/saved.h"
-#include "map/hybrid.h"
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/aged-ops.h"
@@ -39,13 +38,13 @@ static void end_op(Ssd *ssd, const NandOp *op)
     }
     switch (op->kind) {
     case NAND_READ:
-        gc_read_done(ssd, op);
+        ssd->copies->read_done(ssd, op);
         break;
     case NAND_ERASE:
-        gc_erase_done(ssd, page_block(ssd, op->ppa.page));
+        ssd->copies->erase_done(ssd, page_block(ssd, op->ppa.page));
         break;
     default:
-        gc_page_done(ssd, op->cookie);
+        ssd->copies->page_done(ssd, op->cookie);
     }
 }
 
@@ -119,6 +118,7 @@ static uint32_t put_page(Ssd *ssd, uint32_t plane, const uint64_t *lpn,
  */
 static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
 {
+    const OwnBlocks *own = ssd->map->policy->own_blocks;
     g_autofree uint32_t *ppu = g_new(uint32_t, ssd->l.units_per_program);
     uint32_t most = ssd->l.units_per_program;
     uint32_t used;
@@ -126,7 +126,7 @@ static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     NandOp op = {
         .kind = NAND_PROGRAM,
         .cause = NAND_CAUSE_HOST,
-        .ppa = {hybrid_age_page(ssd, lpn, n, ppu, &used)},
+        .ppa = {own->age_page(ssd, lpn, n, ppu, &used)},
     };
 
     if (op.ppa.page == NONE) {
@@ -144,7 +144,7 @@ static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     ssd->placement->stream[0].n.padded_units += most - used;
     ssd->placement->stream[0].n.host_units += used;
     block_page_done(ssd, page_block(ssd, op.ppa.page));
-    hybrid_age_done(ssd, (uint32_t)lpn[0]);
+    own->age_done(ssd, (uint32_t)lpn[0]);
     return used;
 }
 
@@ -213,6 +213,7 @@ static bool in_range(const Ssd *ssd, const uint64_t *lpn, uint64_t n)
 
 int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
 {
+    const OwnBlocks *own = ssd->map->policy->own_blocks;
     int ret = 0;
 
     if (!ssd->powered || ssd->inspect.log || !in_range(ssd, lpn, n)) {
@@ -225,14 +226,14 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     ssd->inspect.counters.host_bytes_written += n << ssd->unit_shift;
     stream_wrote(ssd, 0, n << ssd->block_shift);
     ssd->age->on = true;
-    for (uint64_t i = 0; i < n && ssd->l.log_blocks > 0;) {
+    for (uint64_t i = 0; i < n && own;) {
         uint32_t used = put_logged(ssd, lpn + i, n - i);
 
         g_assert(used > 0 || ssd->age->n > 0);
         end_ops(ssd);
         i += used;
     }
-    for (uint64_t i = 0; i < n && ssd->l.log_blocks == 0;) {
+    for (uint64_t i = 0; i < n && !own;) {
         uint32_t plane = ssd->media->read_only
                              ? NONE
                              : alloc_pick(ssd, (uint32_t)lpn[i], 0);

@@ -13,7 +13,7 @@
 #include "host/host.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
-#include "map/hybrid.h"
+#include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
 #include "placement/placement.h"
@@ -618,6 +618,12 @@ static bool check_blocks(const Ssd *ssd, GError **error)
     return true;
 }
 
+static bool check_map_ranges(const Ssd *ssd, GError **error)
+{
+    return !ssd->map->policy->check_ranges ||
+           ssd->map->policy->check_ranges(ssd, error);
+}
+
 static bool check_recovery(const Ssd *ssd, GError **error)
 {
     const Recovery *r = &ssd->power->recovery;
@@ -637,7 +643,7 @@ bool ssd_state_check(const Ssd *ssd, GError **error)
         !check_pools(ssd, error) || !check_map(ssd, error) ||
         !check_allocator(ssd, error) || !check_epochs(ssd, error) ||
         !check_buffer(ssd, error) || !check_kept(ssd, error) ||
-        !check_blocks(ssd, error) || !hybrid_check_ranges(ssd, error) ||
+        !check_blocks(ssd, error) || !check_map_ranges(ssd, error) ||
         !check_recovery(ssd, error) ||
         (saves(ssd) && !ssd_saved_check(ssd, error))) {
         return false;

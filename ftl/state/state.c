@@ -95,6 +95,7 @@ static const StateRow ssd_rows[] = {
     KEPT(ssd.client, host),
     KEPT(ssd.client_opaque, opaque),
     KEPT(ssd.wake, wake),
+    KEPT(ssd.copies, copies),
     KEPT(ssd.nand_entry, nand_entry),
     KEPT(ssd.events, events), /* these two have rows of their own */
     KEPT(ssd.nand, nand),
@@ -248,6 +249,7 @@ static const StateRow ssd_rows[] = {
     TABLE(map.log_block, log_block, N_LOG_BLOCKS),
     VALUE(map.merge_stats, merge_stats),
     KEPT(gc.policy, gc),
+    KEPT(gc.off, gc_off),
     KEPT(gc.age_trees, age_trees), /* worked out anew, and so are the next five */
     KEPT(gc.stripe_means, stripe_means),
     KEPT(gc.slot_client, slot_client),

@@ -182,10 +182,10 @@ static void test_combinations(void)
     refuse("ftl.unit=512;buffer.size=1TiB", "buffer.size", "16777216");
     refuse("buffer.plp=on;buffer.ignore_flush=on", "buffer.ignore_flush=on: ",
            "buffer.plp=on");
-    refuse("ftl.map=dftl;ftl.recovery=scan", "ftl.recovery=scan: ",
-           "ftl.map=page");
+    refuse("ftl.map=dftl;ftl.recovery=scan", "ftl.map=dftl: ",
+           "not with ftl.recovery=scan");
     refuse("ftl.gc_unit=die;ftl.recovery=scan", "ftl.recovery=scan: ",
-           "ftl.gc_unit=plane");
+           "not with ftl.gc_unit=die");
     refuse("buffer.plp=on;ftl.recovery=scan", "ftl.recovery=scan: ",
            "buffer.plp=on");
     refuse("buffer.plp=on;buffer.free_at=data-in", "buffer.free_at=data-in: ",

@@ -446,7 +446,7 @@ static void test_refused(void)
            "needs 1 log blocks and 2");
     refuse("ftl.map=bast;ftl.log_blocks=9", "needs 9 log blocks and 2");
 
-    refuse(faults, "ftl.map=bast cannot go on when a program");
+    refuse(faults, "ftl.map=bast: not with faults=");
     remove(path);
 }
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * needs.h - what a configuration may ask of a policy, as bits.
+ *
+ * A policy declares what it cannot do (`lacks`); ssd-config.c works out what the
+ * options ask for, and refuses what meets, by the names of both options.
+ */
+#ifndef VSSD_FTL_NEEDS_H
+#define VSSD_FTL_NEEDS_H
+
+#include <stdint.h>
+
+typedef enum SsdNeed {
+    NEED_ALLOC = 1 << 0,      /* an allocation policy of the user's choice */
+    NEED_GC = 1 << 1,         /* a GC policy of the user's choice */
+    NEED_SUPERBLOCKS = 1 << 2,
+    NEED_BACKGROUND = 1 << 3, /* GC while the host is idle, or beside its reads */
+    NEED_STATIC_WEAR = 1 << 4,
+    NEED_REFRESH = 1 << 5,
+    NEED_STREAMS = 1 << 6,    /* of the host, or of hot and cold data */
+    NEED_SLC = 1 << 7,
+    NEED_COPYBACK = 1 << 8,
+    NEED_BAD_BLOCKS = 1 << 9, /* from the start, or by failures */
+    NEED_RECOVERY = 1 << 10,  /* a map that is found again in NAND */
+    NEED_PLP = 1 << 11,
+} SsdNeed;
+
+/* What the map, the recovery of the configuration cannot do. */
+uint32_t ssd_map_lacks(unsigned map);
+uint32_t ssd_recovery_lacks(unsigned recovery);
+
+#endif
