@@ -6,6 +6,7 @@
  * Knows how many slots of each epoch are not durable; does not know how they become
  * so.
  */
+#include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
 #include "commands.h"
 #include "journal/saved.h"

@@ -12,6 +12,7 @@
  */
 #include "buffer/buf-list.h"
 #include "buffer/buffer-policy.h"
+#include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
 #include "commands.h"
 #include "placement/placement.h"

@@ -17,6 +17,7 @@
  * between 5 % and 95 %.
  */
 #include "buffer/buffer-policy.h"
+#include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
 #include "media/media.h"
 #include "placement/placement.h"

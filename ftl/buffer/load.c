@@ -4,6 +4,7 @@
  *
  * Knows who waits for them; does not know why they were read.
  */
+#include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
 #include "commands.h"
 #include "media/media.h"

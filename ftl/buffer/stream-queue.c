@@ -9,6 +9,7 @@
  * plane takes a page is placement/'s.
  */
 #include "buffer/buffer-policy.h"
+#include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "buffer/buffer-policy.h"
+#include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
 #include "commands.h"
 #include "inspect/inspect.h"

@@ -25,6 +25,7 @@
 #include "check.h"
 #include "gc/age-tree.h"
 #include "gc/gc-policy.h"
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "lazymem.h"

@@ -10,6 +10,7 @@
  * once, and continues in the next silence where the host has cut it short.
  */
 #include "gc/gc-policy.h"
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "media/media.h"
 #include "ssd-internal.h"

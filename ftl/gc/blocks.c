@@ -5,6 +5,7 @@
  * Knows which part of gc/ each of it concerns; does nothing itself.
  */
 #include "gc/age-tree.h"
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "media/media.h"
@@ -103,4 +104,11 @@ void gc_destroy(Ssd *ssd)
     age_trees_destroy(ssd);
     stripe_means_destroy(ssd);
     unit_destroy(ssd);
+}
+
+void gc_forget(Ssd *ssd)
+{
+    age_trees_forget(ssd);
+    stripe_means_forget(ssd);
+    wear_forget(ssd);
 }

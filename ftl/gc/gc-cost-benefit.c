@@ -12,6 +12,7 @@
 #include "check.h"
 #include "gc/age-tree.h"
 #include "gc/gc-policy.h"
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "media/media.h"
 #include "ssd-internal.h"

@@ -7,6 +7,7 @@
  * Algorithms in Flash-based Solid State Drives", SIGMETRICS 2013 (d-choices).
  */
 #include "gc/gc-policy.h"
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "ssd-internal.h"
 

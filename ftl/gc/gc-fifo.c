@@ -9,6 +9,7 @@
  * O(1) but for those.
  */
 #include "gc/gc-policy.h"
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "media/media.h"
 #include "ssd-internal.h"

@@ -11,6 +11,7 @@
 #include "check.h"
 #include "gc/age-tree.h"
 #include "gc/gc-policy.h"
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "media/media.h"
 #include "ssd-internal.h"

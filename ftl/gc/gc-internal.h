@@ -13,14 +13,16 @@
 #error "ftl/gc is above this component: docs/architecture.md"
 #endif
 
-#include "gc/age-tree.h"
-#include "gc/stripe-means.h"
 #include "prng.h"
 #include "ssd-types.h"
 
-/* The host's silence, and what is done in it; see background.c. */
+typedef struct AgeTrees AgeTrees;       /* age-tree.h */
+typedef struct StripeMeans StripeMeans; /* stripe-means.h */
+typedef struct SlotClient SlotClient;
+
+/* How long the host has been idle, and what is done meanwhile (background.c). */
 typedef struct Background {
-    bool idle;          /* the silence has lasted ftl.idle */
+    bool idle;          /* no command has run for ftl.idle */
     bool idle_armed;    /* events that are on their way */
     bool scan_armed;
     uint64_t quiet_ps;  /* no command has run since */

@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "media/media.h"

@@ -7,6 +7,7 @@
  * State Drives", SYSTOR 2009 (windowed greedy).
  */
 #include "gc/gc-policy.h"
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "media/media.h"
 #include "ssd-internal.h"

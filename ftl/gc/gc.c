@@ -32,6 +32,7 @@
 
 #include "buffer/buffer.h"
 #include "gc/gc-policy.h"
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "inspect/inspect.h"
 #include "journal/journal.h"

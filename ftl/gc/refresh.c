@@ -14,6 +14,7 @@
  * spare areas); the reads it leaves where capacitors keep the map, else they
  * are counted anew.
  */
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "journal/saved.h"
 #include "lazymem.h"

@@ -16,6 +16,7 @@
  * cut), and when its slots are used up.  Knows nothing of which stripe is best.
  */
 #include "check.h"
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "lazymem.h"

@@ -6,8 +6,8 @@
 #define VSSD_FTL_STRIPE_MEANS_H
 
 #include "layers.h"
-#if FTL_LAYER < FTL_GC
-#error "ftl/gc is above this component: docs/architecture.md"
+#if FTL_LAYER != FTL_GC && FTL_LAYER != FTL_ALL
+#error "private to ftl/gc: docs/architecture.md"
 #endif
 
 #include <stdbool.h>

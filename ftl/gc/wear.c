@@ -22,6 +22,7 @@
  */
 #include "check.h"
 #include "gc/age-tree.h"
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "lazymem.h"
 #include "media/media.h"

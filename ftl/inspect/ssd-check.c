@@ -6,10 +6,12 @@
  * compares with what the drive keeps.  For tests.
  */
 #include "buffer/buffer-policy.h"
+#include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
 #include "check.h"
 #include "gc/age-tree.h"
 #include "gc/gc-policy.h"
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "journal/journal.h"

@@ -5,6 +5,7 @@
  */
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "inspect/inspect.h"
 #include "map/hybrid.h"

@@ -6,8 +6,8 @@
 #define VSSD_FTL_DFTL_H
 
 #include "layers.h"
-#if FTL_LAYER < FTL_MAP
-#error "ftl/map is above this component: docs/architecture.md"
+#if FTL_LAYER != FTL_MAP && FTL_LAYER != FTL_ALL
+#error "private to ftl/map: docs/architecture.md"
 #endif
 
 #include "map/cmt.h"

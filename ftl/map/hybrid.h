@@ -4,8 +4,8 @@
 #define VSSD_FTL_HYBRID_H
 
 #include "layers.h"
-#if FTL_LAYER < FTL_MAP
-#error "ftl/map is above this component: docs/architecture.md"
+#if FTL_LAYER != FTL_MAP && FTL_LAYER != FTL_ALL
+#error "private to ftl/map: docs/architecture.md"
 #endif
 
 #include "map/map-policy.h"

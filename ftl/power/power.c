@@ -11,9 +11,7 @@
 
 #include "buffer/buffer.h"
 #include "commands.h"
-#include "gc/age-tree.h"
 #include "gc/gc.h"
-#include "gc/stripe-means.h"
 #include "host/host.h"
 #include "inspect/oplog.h"
 #include "inspect/recording.h"
@@ -167,9 +165,7 @@ void power_lost(Ssd *ssd)
     oplog_add(ssd->inspect.log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
     fail_commands(ssd);
     trim_power_lost(ssd);
-    age_trees_forget(ssd);
-    stripe_means_forget(ssd);
-    wear_forget(ssd);
+    gc_forget(ssd);
     nand_power_cut(ssd->nand, ssd->now_ps);
     if (ssd->cfg->plp) {
         keep_buffer(ssd);

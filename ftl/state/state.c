@@ -12,10 +12,9 @@
  * can check (state-check.c); docs/state.md has the rule.
  */
 #include "buffer/buffer-policy.h"
+#include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
-#include "gc/age-tree.h"
 #include "gc/gc.h"
-#include "gc/stripe-means.h"
 #include "host/host.h"
 #include "journal/journal.h"
 #include "map/map-policy.h"
@@ -666,9 +665,7 @@ static bool walk(State *s, Ssd *ssd)
         return false;
     }
     if (s->loading) {
-        age_trees_forget(ssd);
-        stripe_means_forget(ssd);
-        wear_forget(ssd);
+        gc_forget(ssd);
         queue_note_slots(ssd);
         unit_count(ssd);
     }
