@@ -13,111 +13,113 @@
     X(U64, uint64_t, seed, "seed", 0, UINT64_MAX, "1", NULL,                   \
       "seed of everything random")                                             \
     X(STRING, char *, faults, "faults", 0, 0, NULL, NULL,                      \
-      "file with the rules of scripted faults (docs/faults.md); empty: none")  \
+      "file with scripted faults, one rule per line (docs/faults.md); "        \
+      "empty: none")                                                           \
     X(SIZE, uint64_t, unit_bytes, "ftl.unit", 512, 262144, "4KiB", NULL,       \
       "mapping unit, a power of two up to the page size")                      \
     X(PPM, uint32_t, op_ppm, "ftl.op_percent", 0, 10000000, "7%", NULL,        \
       "over-provisioning: (physical - user capacity) / user capacity")         \
     X(SIZE, uint64_t, capacity, "ftl.capacity", 0, 70368744177664, "0", NULL,  \
-      "user capacity, in place of ftl.op_percent; 0: that gives it")           \
+      "user capacity, instead of ftl.op_percent; 0: ftl.op_percent gives it")  \
     X(ENUM, uint32_t, mapper, "ftl.map", 0, 0, "page", ssd_map_name,           \
       "mapping scheme (docs/mapping.md)")                                      \
     X(SIZE, uint64_t, map_cache_bytes, "ftl.map_cache", 64, 1099511627776,     \
-      "1MiB", NULL, "dftl: DRAM for entries of the map, 8 bytes each; beside " \
-      "buffer.size")                                                           \
+      "1MiB", NULL,                                                            \
+      "dftl: DRAM for map entries, 8 bytes each; in addition to buffer.size")  \
     X(U32, uint32_t, map_prefetch, "ftl.map_prefetch", 0, 65536, "0", NULL,    \
-      "dftl: entries that a miss loads beyond those that it needs, if the one " \
-      "before them is cached")                                                 \
+      "dftl: extra entries that a miss loads if the entry before it is "       \
+      "cached")                                                                \
     X(U32, uint32_t, log_blocks, "ftl.log_blocks", 0, 65536, "0", NULL,        \
-      "ftl.map=bast, fast: log blocks of each plane; 0: as many as "           \
-      "over-provisioning has room for")                                        \
+      "ftl.map=bast, fast: log blocks of each plane; 0: as many as the "       \
+      "over-provisioning allows")                                              \
     X(ENUM, uint32_t, alloc, "ftl.alloc", 0, 0, "stripe", ssd_alloc_name,      \
       "page allocation")                                                       \
     X(ENUM, uint32_t, stripe, "ftl.stripe", 0, 0, "cwdp", ssd_stripe_name,     \
-      "order of the planes: channel, way (chip), die, plane, fastest first")   \
+      "stripe order: channel, way (chip), die, plane, fastest first")          \
     X(PPM, uint32_t, dl_threshold_ppm, "ftl.dl_threshold", 0, 1000000, "90%",  \
-      NULL, "ftl.alloc=dl leaves a plane from this GC indicator on: the part " \
-      "of its room that is not in free blocks")                                \
+      NULL,                                                                    \
+      "ftl.alloc=dl skips a plane from this GC indicator on: the share of "    \
+      "its room that is not in free blocks")                                   \
     X(ENUM, uint32_t, gc, "ftl.gc", 0, 0, "greedy", ssd_gc_name,               \
-      "victim selection of cleaning")                                          \
+      "victim selection of GC")                                                \
     X(ENUM, uint32_t, gc_unit, "ftl.gc_unit", 0, 0, "plane", ssd_gc_unit_name, \
-      "what is cleaned together: a block of one plane; blocks of all planes "  \
-      "of a die; blocks of all planes (of one superblock). ftl.gc chooses by " \
-      "their mean")                                                            \
+      "unit of GC: a block of one plane, or a superblock over the planes of "  \
+      "a die or of the drive; ftl.gc then compares means")                     \
     X(U32, uint32_t, gc_choices, "ftl.gc_choices", 1, 1024, "10", NULL,        \
       "blocks that ftl.gc=d-choices draws for each victim")                    \
     X(U32, uint32_t, gc_window, "ftl.gc_window", 1, 65536, "32", NULL,         \
-      "blocks that ftl.gc=windowed-greedy looks at, the oldest ones")          \
+      "oldest blocks from which ftl.gc=windowed-greedy selects")               \
     X(PPM, uint32_t, gc_low_ppm, "ftl.gc_low", 0, 500000, "1%", NULL,          \
-      "cleaning of a plane starts at this share of free blocks (never fewer "  \
-      "than 2 blocks)")                                                        \
+      "GC of a plane starts at this share of free blocks (never below 2 "      \
+      "blocks)")                                                               \
     X(PPM, uint32_t, gc_high_ppm, "ftl.gc_high", 0, 600000, "1.5%", NULL,      \
-      "cleaning of a plane ends at this share of free blocks (always above "   \
+      "GC of a plane ends at this share of free blocks (always above "         \
       "ftl.gc_low)")                                                           \
     X(PPM, uint32_t, gc_soft_ppm, "ftl.gc_soft", 0, 600000, "0%", NULL,        \
-      "while the host is silent, cleaning of a plane goes on up to this share " \
-      "of free blocks; 0: only what ftl.gc_low began")                         \
+      "background GC of a plane continues up to this share of free blocks "    \
+      "while the host is idle; 0: no background GC")                           \
     X(TIME, uint64_t, t_idle_ps, "ftl.idle", 0, 3600000000000000, "1ms", NULL, \
-      "silence of the host after which work in the background begins "         \
-      "(ftl.gc_soft, ftl.refresh_...)")                   \
+      "the host is idle after this time without a command; background work "   \
+      "then starts (ftl.gc_soft, ftl.refresh_...)")                            \
     X(BOOL, bool, gc_preempt, "ftl.gc_preempt", 0, 0, "off", NULL,             \
-      "cleaning begins no read or program in a die for which reads of the "    \
-      "host wait, while there are more free blocks than the host may use")     \
+      "GC starts no read or program in a die with waiting host reads, while "  \
+      "the plane has more free blocks than GC needs")                          \
     X(ENUM, uint32_t, wear, "ftl.wear", 0, 0, "fifo", ssd_wear_name,           \
-      "wear levelling: free blocks in the order in which they became free; "   \
-      "dynamic: the least worn for the host, the most worn for cleaning; "     \
-      "static: and cold blocks are moved (docs/wear.md)")                      \
+      "wear levelling. fifo: free blocks in the order in which they became "   \
+      "free; dynamic: the least worn for the host, the most worn for GC; "     \
+      "static: dynamic, and cold blocks are moved (docs/wear.md)")             \
     X(U32, uint32_t, wear_spread, "ftl.wear_spread", 1, 1000000, "20", NULL,   \
       "ftl.wear=static moves the least worn block of a plane when another "    \
-      "has been erased so many times more")                                    \
+      "has this many erases more")                                             \
     X(U32, uint32_t, refresh_reads, "ftl.refresh_reads", 0, 1000000000, "0",   \
-      NULL, "in the background a block is written anew that has been read "    \
-      "more often than this since its erase, per page, as the drive has "      \
-      "counted; 0: never")              \
+      NULL,                                                                    \
+      "refresh a block with more reads per page since its erase, as the "      \
+      "drive counts them; 0: never")                                           \
     X(U32, uint32_t, refresh_hours, "ftl.refresh_hours", 0, 1000000, "0",      \
-      NULL, "in the background a block is written anew that holds data older " \
-      "than so many hours with power; 0: never")                                          \
+      NULL,                                                                    \
+      "refresh a block with data older than this many powered hours; 0: "      \
+      "never")                                                                 \
     X(U32, uint32_t, refresh_retries, "ftl.refresh_retries", 0, 64, "0",       \
-      NULL, "in the background a block is written anew of which a read "       \
-      "needed so many read retries or more; 0: never")                         \
+      NULL,                                                                    \
+      "refresh a block of which one read needed this many read retries or "    \
+      "more; 0: never")                                                        \
     X(TIME, uint64_t, scan_interval_ps, "ftl.scan_interval", 1000000000,       \
-      86400000000000000, "1min", NULL, "the drive looks for such blocks this " \
-      "often, while the host is silent")                                       \
+      86400000000000000, "1min", NULL,                                         \
+      "interval at which the idle drive searches for blocks to refresh")       \
     X(ENUM, uint32_t, recovery, "ftl.recovery", 0, 0, "capacitors",            \
       ssd_recovery_name,                                                       \
-      "where the map is found when the power comes back after a cut: "         \
-      "capacitors have kept it; scan: every spare area is read; checkpoint: "  \
-      "a copy in NAND, and the spare areas of what was programmed since "      \
-      "(docs/power.md)")                                                       \
+      "source of the map after a power cut. capacitors: kept; scan: all "      \
+      "spare areas; checkpoint: a copy in NAND and the spare areas "           \
+      "programmed since (docs/power.md)")                                      \
     X(U32, uint32_t, checkpoint_pages, "ftl.checkpoint_interval", 1,           \
-      1000000000, "16384", NULL, "ftl.recovery=checkpoint: NAND programs of "  \
-      "data from the beginning of one checkpoint to that of the next")         \
+      1000000000, "16384", NULL,                                               \
+      "ftl.recovery=checkpoint: NAND programs of data from the start of one "  \
+      "checkpoint to the start of the next")                                   \
     X(BOOL, bool, hot_cold, "ftl.hot_cold", 0, 0, "off", NULL,                 \
-      "units that are written often go to blocks of their own, as a stream "   \
-      "that the drive makes by itself; with neither streams.max nor fdp.ruhs") \
+      "the drive puts frequently written units into a stream of its own; "     \
+      "excludes streams.max and fdp.ruhs")                                     \
     X(U32, uint32_t, streams, "streams.max", 0, 63, "0", NULL,                 \
-      "streams that the host may have open at a time, by the Streams "         \
-      "directive; 0: none")                                                    \
+      "streams of the Streams directive that the host may have open; 0: "      \
+      "none")                                                                  \
     X(U32, uint32_t, ruhs, "fdp.ruhs", 0, 64, "0", NULL,                       \
       "reclaim unit handles of Flexible Data Placement; 0: no FDP")            \
     X(ENUM, uint32_t, streams_gc, "streams.gc", 0, 0, "separate",              \
       ssd_streams_gc_name,                                                     \
-      "cleaning keeps the units of each stream (reclaim unit handle) in "      \
-      "blocks of their own, or merges them")                                   \
+      "GC keeps each stream (reclaim unit handle) in blocks of its own, or "   \
+      "merges streams")                                                        \
     X(ENUM, uint32_t, buffer, "buffer.policy", 0, 0, "fifo", ssd_buffer_name,  \
       "replacement in the DRAM buffer")                                        \
     X(SIZE, uint64_t, buffer_bytes, "buffer.size", 4096, 1099511627776,        \
       "16MiB", NULL, "DRAM for data of the host; at least one NAND page")      \
     X(TIME, uint64_t, flush_interval_ps, "buffer.flush_interval", 0,           \
       3600000000000000, "0ns", NULL,                                           \
-      "everything dirty goes to NAND this often; 0: only when a page is full " \
-      "or the host asks")                                                      \
+      "interval of a flush of all dirty units; 0: none")                       \
     X(BOOL, bool, plp, "buffer.plp", 0, 0, "off", NULL,                        \
-      "power-loss protection: what the buffer holds survives a power cut, so "  \
-      "a flush has nothing to wait for and no volatile cache is reported")      \
+      "power-loss protection: the buffer survives a power cut, so a flush "    \
+      "does not wait, and no volatile cache is reported")                      \
     X(BOOL, bool, ignore_flush, "buffer.ignore_flush", 0, 0, "off", NULL,      \
-      "a broken drive: flush and FUA complete without making anything "         \
-      "durable (docs/power.md); to see that a test notices")                    \
+      "a broken drive: flush and FUA complete, and nothing is durable; "       \
+      "shows that a test notices (docs/power.md)")                             \
     X(TIME, uint64_t, t_buffer_ps, "buffer.access", 0, 1000000000, "500ns",    \
       NULL, "DRAM time of one mapping unit, whatever its size")                \
     X(SIZE, uint64_t, dram_word, "buffer.word", 1, 4096, "4", NULL,            \
@@ -125,35 +127,37 @@
     X(TIME, uint64_t, t_dram_word_ps, "buffer.word_time", 0, 1000000,          \
       "0ns", NULL, "DRAM time of each word, on top of buffer.access")          \
     X(U64, uint64_t, dram_mb_s, "buffer.mb_s", 0, 10000000, "0", NULL,         \
-      "DRAM rate, 10^6 bytes per second, that all data of the host shares, on " \
-      "top of buffer.access; 0: takes no time")                                                               \
+      "DRAM bandwidth for all host data, 10^6 bytes per second, in addition "  \
+      "to buffer.access; 0: takes no time")                                    \
     X(ENUM, uint32_t, free_at, "buffer.free_at", 0, 0, "program",              \
       ssd_free_at_name,                                                        \
-      "when the room of a unit that leaves is free: its page is programmed, "  \
-      "or has crossed the NAND bus")                                           \
+      "when the slot of a dirty victim is free: after its program, or after "  \
+      "its data has crossed the NAND bus")                                     \
     X(PPM, uint32_t, window_ppm, "buffer.window", 0, 1000000, "100%", NULL,    \
       "cflru, cflru-ef: least recently used share of the buffer in which "     \
       "clean units go first")                                                  \
     X(PPM, uint32_t, early_threshold_ppm, "buffer.early_threshold", 0,         \
       1000000, "80%", NULL,                                                    \
-      "share of dirty units above which a policy with early flush flushes "    \
-      "while the drive is idle, at the start")                                 \
+      "initial share of dirty units above which early flush starts")           \
     X(U32, uint32_t, early_adapt, "buffer.early_adapt", 0, 1000000000,         \
       "1000", NULL,                                                            \
-      "host writes between two adjustments of that share; 0: it is fixed")     \
+      "host writes between two adjustments of buffer.early_threshold; 0: it "  \
+      "is constant")                                                           \
     X(SIZE, uint64_t, group_bytes, "buffer.block", 0, 1099511627776, "0",      \
-      NULL, "fab, bplru, clock-dnv: what lies in one such range of addresses leaves "     \
-      "together; 0: the size of an erase block")                               \
+      NULL,                                                                    \
+      "fab, bplru, clock-dnv: address range that is evicted together; 0: "     \
+      "the size of an erase block")                                            \
     X(ENUM, uint32_t, complete_at, "host.complete_at", 0, 0, "buffer",         \
       ssd_complete_at_name,                                                    \
-      "when a write completes: in the buffer, when its data has crossed the "  \
-      "NAND bus, or programmed")                  \
+      "when a write completes: in the buffer, after its data has crossed "     \
+      "the NAND bus, or programmed")                                           \
     X(U32, uint32_t, queue_depth, "host.queue_depth", 1, 65536, "1024", NULL,  \
-      "host commands that the drive works on at a time")                       \
+      "host commands that the drive executes at a time")                       \
     X(TIME, uint64_t, t_firmware_ps, "host.firmware", 0, 1000000000000,        \
       "3us", NULL, "controller time of one command on one core")               \
     X(U32, uint32_t, cores, "host.cores", 0, 64, "0", NULL,                    \
-      "controller cores, each with one command at a time; 0: never a wait")    \
+      "controller cores, each with one command at a time; 0: no command "      \
+      "waits for a core")                                                      \
     X(U32, uint32_t, pcie_gen, "host.pcie_gen", 0, 6, "0", NULL,               \
       "PCIe generation; with host.pcie_lanes it gives the link's rate, after " \
       "encoding; 0: host.link_mb_s gives it")                                  \

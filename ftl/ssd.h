@@ -147,7 +147,7 @@ typedef struct SsdCmd {
     X(die_wait, "waiting for a die")                                           \
     X(cell, "array operation (tR, tPROG)")                                     \
     X(ecc, "ECC decoding, and waiting for the decoder")                        \
-    X(gc_wait, "waiting for cleaning to free a block")                         \
+    X(gc_wait, "waiting for GC to free a block")                               \
     X(flush, "waiting for earlier writes to become durable")                   \
     X(map, "waiting for translation pages")
 

@@ -40,32 +40,37 @@
     X(U32, uint32_t, ecc_bits, "media.ecc_bits", 0, 65535, "120", NULL,        \
       "wrong bits of a codeword (nand.ecc_codeword) that ECC corrects")       \
     X(U32, uint32_t, retry_limit, "media.retry_limit", 0, 64, "5", NULL,       \
-      "times that a page with uncorrectable codewords is read again")          \
+      "maximum number of read retries of a page with uncorrectable "           \
+      "codewords")                                                             \
     X(DOUBLE, double, retry_factor, "media.retry_factor", 0, 1, "0.7", NULL,   \
-      "what each read retry multiplies the raw bit error rate with")           \
+      "factor of the raw bit error rate for each read retry")                  \
     X(TIME, uint64_t, t_retry_ps, "media.retry_time", 0, 10000000000, NULL,    \
       NULL, "array time of a read retry beyond tR")                            \
     X(DOUBLE, double, slc_factor, "media.slc_factor", 0, 1, "0.01", NULL,      \
-      "blocks in SLC mode (nand.slc_blocks): what the raw bit error rate is "  \
-      "multiplied with")                                                       \
+      "factor of the raw bit error rate of blocks in SLC mode "                \
+      "(nand.slc_blocks)")                                                     \
     X(U32, uint32_t, start_cycles, "media.start_cycles", 0, 10000000, NULL,    \
-      NULL, "program/erase cycles that every block has at the start")          \
+      NULL,                                                                    \
+      "initial program/erase cycles of every block")                           \
     X(U32, uint32_t, preload_hours, "media.preload_hours", 0, 1000000, NULL,   \
-      NULL, "age of the data that the drive starts with")                      \
+      NULL,                                                                    \
+      "age of the initial data")                                               \
     X(U32, uint32_t, off_hours, "media.off_hours", 0, 1000000, NULL, NULL,     \
-      "how long the drive is off after each power cut, for retention")         \
+      "time without power after each power cut, for retention")                \
     X(DOUBLE, double, program_fail, "media.program_fail", 0, 1, NULL, NULL,    \
-      "probability that a program fails, without wear")                        \
+      "probability that a program on an unworn block fails")                   \
     X(DOUBLE, double, erase_fail, "media.erase_fail", 0, 1, NULL, NULL,        \
-      "probability that an erase fails, without wear")                         \
+      "probability that an erase of an unworn block fails")                    \
     X(U32, uint32_t, rated_cycles, "media.rated_cycles", 0, 10000000, "3000",  \
-      NULL, "at this PE those probabilities have doubled; 0: they do not "     \
-      "grow")                                                                  \
+      NULL,                                                                    \
+      "PE at which the two failure probabilities have doubled; 0: they do "    \
+      "not grow")                                                              \
     X(U32, uint32_t, slc_rated_cycles, "media.slc_rated_cycles", 0, 10000000,  \
       "60000", NULL, "media.rated_cycles of blocks in SLC mode")               \
     X(DOUBLE, double, fail_exp, "media.fail_exp", 0, 16, "4", NULL,            \
-      "they grow with (PE / media.rated_cycles) to this power")                \
+      "exponent of (PE / media.rated_cycles) in their growth")                 \
     X(PPM, uint32_t, factory_bad_ppm, "media.factory_bad", 0, 500000, NULL,    \
-      NULL, "probability that a block is bad from the start")
+      NULL,                                                                    \
+      "probability that a block is bad from the factory")
 
 #endif

@@ -29,8 +29,8 @@
     X(SIZE, uint64_t, page_bytes, "nand.page_size", 512, 262144, "16KiB",      \
       NULL, "user bytes per page, a power of two")                             \
     X(ENUM, uint32_t, cell, "nand.cell", 0, 0, "slc", nand_cell_name,          \
-      "bits per cell: a word line holds 1, 2, 3 or 4 pages, page p of a block "\
-      "being of type p modulo that")                                           \
+      "bits per cell: a word line holds 1, 2, 3 or 4 pages, and page p of a "  \
+      "block has type p modulo that number")                                   \
     X(TIME, uint64_t, t_read_ps, "nand.read", 0, 10000000000, "45us", NULL, \
       "tR: array to page register; sets it for every page type")               \
     X(TIME, uint64_t, t_read2_ps, "nand.read_2", 0, 10000000000, NULL, NULL, \
@@ -48,8 +48,8 @@
     X(TIME, uint64_t, t_prog4_ps, "nand.program_4", 0, 100000000000, NULL,   \
       NULL, "tPROG of the fourth page of a word line")                         \
     X(U32, uint32_t, slc_blocks, "nand.slc_blocks", 0, 65536, "0", NULL,       \
-      "blocks per plane in SLC mode, a write cache beside the capacity; their " \
-      "pages are those of one page type")                                      \
+      "blocks per plane in SLC mode, a write cache in addition to the "        \
+      "capacity; they have the pages of one page type")                        \
     X(TIME, uint64_t, t_slc_read_ps, "nand.slc_read", 0, 10000000000, "25us",  \
       NULL, "tR of a block in SLC mode")                                       \
     X(TIME, uint64_t, t_slc_prog_ps, "nand.slc_program", 0, 100000000000,      \
@@ -65,7 +65,7 @@
     X(TIME, uint64_t, bus_ps_per_byte, "nand.bus_ns_per_byte", 0, 1000000,     \
       NULL, NULL, "bus time per byte; 0: a bus that takes no time")            \
     X(U32, uint32_t, bus_mt_s, "nand.bus_mt_s", 0, 10000, "800", NULL,         \
-      "mega-transfers per second; 0: nand.bus_ns_per_byte says it")            \
+      "mega-transfers per second; 0: nand.bus_ns_per_byte gives the rate")     \
     X(U32, uint32_t, bus_width, "nand.bus_width", 8, 16, "8", NULL,            \
       "bits per transfer, 8 or 16")                                            \
     X(TIME, uint64_t, t_wc_ps, "nand.t_wc", 0, 1000000, NULL, NULL,            \
@@ -95,7 +95,8 @@
     X(SIZE, uint64_t, codeword_bytes, "nand.ecc_codeword", 512, 16384, "2KiB", \
       NULL, "user bytes per codeword, a power of two up to a page")            \
     X(ENUM, uint32_t, lock, "nand.lock", 0, 0, "die", nand_lock_name,          \
-      "what does one operation at a time")                                     \
+      "unit of execution: the part of the array that runs one operation at "   \
+      "a time")                                                                \
     X(BOOL, bool, multi_plane, "nand.multi_plane", 0, 0, "off", NULL,          \
       "waiting operations of one kind on different planes of a die run as one "\
       "multi-plane command, if at the same page of their blocks")              \
@@ -104,7 +105,7 @@
     X(BOOL, bool, one_shot, "nand.one_shot", 0, 0, "off", NULL,                \
       "all pages of a word line are programmed at once, in nand.program")      \
     X(BOOL, bool, copyback, "nand.copyback", 0, 0, "off", NULL,                \
-      "cleaning moves wholly valid pages inside a plane, not over the bus")    \
+      "GC moves fully valid pages inside a plane, without the bus")            \
     X(BOOL, bool, cache_read, "nand.cache_read", 0, 0, "off", NULL,            \
       "the next read runs in the array while data leaves the cache register")  \
     X(BOOL, bool, cache_program, "nand.cache_program", 0, 0, "off", NULL,      \
@@ -116,14 +117,15 @@
     X(TIME, uint64_t, write_deadline_ps, "nand.write_deadline", 0,             \
       1000000000000, "10ms", NULL,                                             \
       "read-first-deadline: a write that has waited longer goes first")        \
-    X(ENUM, uint32_t, suspend, "nand.suspend", 0, 0, "off", nand_suspend_name,  \
-      "what a waiting read may suspend")                                       \
+    X(ENUM, uint32_t, suspend, "nand.suspend", 0, 0, "off", nand_suspend_name, \
+      "operations that a waiting read may suspend")                            \
     X(U32, uint32_t, suspend_limit, "nand.suspend_limit", 1, 1000, "4", NULL,  \
-      "times that one operation may be suspended")                             \
+      "maximum number of suspensions of one operation")                        \
     X(TIME, uint64_t, t_suspend_ps, "nand.suspend_time", 0, 1000000000,        \
       "20us", NULL, "tESPD, tPSPD: suspend command to ready")                  \
     X(TIME, uint64_t, t_resume_ps, "nand.resume_time", 0, 1000000000, "10us",  \
-      NULL, "what an operation takes longer for each resume")                  \
+      NULL,                                                                    \
+      "extra array time after each resume")                                    \
     X(TIME, uint64_t, t_min_run_ps, "nand.suspend_min_run", 0, 10000000000,    \
       "50us", NULL, "an operation runs at least this long between suspends")    \
     X(U64, uint64_t, energy_read_nj, "nand.energy_read", 0, 1000000000, "0",   \
@@ -135,8 +137,7 @@
     X(U64, uint64_t, energy_bus_pj, "nand.energy_bus", 0, 1000000, "0", NULL,  \
       "pJ of one byte of data over a channel")                                 \
     X(U32, uint32_t, history, "nand.history", 0, 1048576, "0", NULL,           \
-      "operations remembered, to be told with a broken rule of the medium; "   \
-      "0: none")
+      "past operations that a broken rule of the medium prints; 0: none")
 
 const char *nand_cell_name(unsigned i);
 const char *nand_interface_name(unsigned i);

@@ -44,8 +44,8 @@ static unsigned rank_deadline(const NandConfig *cfg, const NandOp *op,
 
 static const SchedPolicy sched_read_first_deadline = {
     .name = "read-first-deadline",
-    .help = "reads first, but for what has waited longer than "
-            "nand.write_deadline",
+    .help = "reads first, except after operations that have waited "
+            "longer than nand.write_deadline",
     .rank = rank_deadline,
     .class_of = class_read,
 };
@@ -65,7 +65,7 @@ static unsigned rank_host_first(const NandConfig *cfg, const NandOp *op,
 
 static const SchedPolicy sched_host_first = {
     .name = "host-first",
-    .help = "the host before cleaning, and of each the reads first",
+    .help = "the host before GC, and of each the reads first",
     .rank = rank_host_first,
     .class_of = class_host,
 };

@@ -101,8 +101,8 @@ static bool check(Fit *f, GError **error)
                              "scale");
     }
     if (t->accessed_gb * 1e9 < PAGE_BYTES || t->accessed_gb > bytes * 1.001) {
-        return refuse(error, "accessed_gb: must be given, and not above what "
-                             "is read and written");
+        return refuse(error, "accessed_gb: must be given, and not above the "
+                             "sum of read_gb and written_gb");
     }
     if (t->accessed_gb * 1e9 > (double)f->capacity_bytes) {
         return refuse(error, "accessed_gb is more than the drive's capacity "

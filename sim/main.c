@@ -194,7 +194,7 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
          "generate requests; @FILE: keywords from a file, as --save writes",
          "'rw=... ...'"},
         {"job", 0, 0, G_OPTION_ARG_FILENAME, &from->job,
-         "generate what a fio job file says", "FILE"},
+         "generate the requests of a fio job file", "FILE"},
         {"section", 0, 0, G_OPTION_ARG_STRING, &from->section,
          "which job of the file, if it has several", "NAME"},
         {"fit", 0, 0, G_OPTION_ARG_STRING, &from->fit,
@@ -202,10 +202,10 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
          "well they fit",
          "'read_gb=... ...'"},
         {"save", 0, 0, G_OPTION_ARG_FILENAME, &from->save,
-         "write what is generated, exactly, to FILE for --workload @FILE",
+         "write all keywords, with the seed, to FILE for --workload @FILE",
          "FILE"},
         {"describe", 0, 0, G_OPTION_ARG_NONE, &a->describe,
-         "do not play the requests, tell what they are like", NULL},
+         "do not play the requests, describe them", NULL},
         {"trace", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &from->traces,
          "play a block trace (gzip, xz and zstd are unpacked); several are "
          "merged by time",
@@ -222,9 +222,9 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
         {"device", 0, 0, G_OPTION_ARG_STRING, &from->device,
          "play only this device of the traces", "N"},
         {"skip-bad", 0, 0, G_OPTION_ARG_NONE, &from->skip_bad,
-         "count damaged lines of traces and go on", NULL},
+         "count damaged lines of traces and continue", NULL},
         {"remap", 0, 0, G_OPTION_ARG_STRING, &from->remap,
-         "what is done to the addresses of traces", "HOW"},
+         "change the addresses of traces", "HOW"},
         {"time-scale", 0, 0, G_OPTION_ARG_STRING, &from->time_scale,
          "multiply the times of traces: 0.5 is twice as fast", "FACTOR"},
         {"retime", 0, 0, G_OPTION_ARG_STRING, &from->retime,
@@ -253,11 +253,11 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
         {"fill", 0, 0, G_OPTION_ARG_STRING, &a->fill,
          "state of the drive at the start (default preload)", "HOW"},
         {"precondition", 0, 0, G_OPTION_ARG_NONE, &a->precondition,
-         "write the drive at random until cleaning is in its steady state, "
+         "write the drive at random until GC is in its steady state, "
          "without modelled time",
          NULL},
         {"state", 0, 0, G_OPTION_ARG_FILENAME, &a->state,
-         "go on with the drive saved in FILE (docs/state.md)", "FILE"},
+         "continue with the drive saved in FILE (docs/state.md)", "FILE"},
         {"save-state", 0, 0, G_OPTION_ARG_FILENAME, &a->save_state,
          "save the drive to FILE at the end", "FILE"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &a->seed,
@@ -267,7 +267,7 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
         {"warm-up", 0, 0, G_OPTION_ARG_INT64, &a->warm_up,
          "results begin when N requests have completed", "N"},
         {"oplog", 0, 0, G_OPTION_ARG_FILENAME, &a->oplog,
-         "write all that the drive does to FILE, for vssd-oplog-check "
+         "write every operation of the drive to FILE, for vssd-oplog-check "
          "(docs/oplog.md)",
          "FILE"},
         {"csv", 0, 0, G_OPTION_ARG_FILENAME, &a->csv,
@@ -280,7 +280,7 @@ static bool parse_args(Args *a, int *argc, char ***argv, GError **error)
         {"drives", 0, 0, G_OPTION_ARG_INT, &a->drives,
          "so many of these drives side by side, as one (RAID 0)", "N"},
         {"stripe", 0, 0, G_OPTION_ARG_STRING, &a->stripe,
-         "with --drives: what lies on one drive before the next one's turn "
+         "with --drives: bytes on one drive before the next drive follows "
          "(default 64k)",
          "SIZE"},
         {"wrap", 0, 0, G_OPTION_ARG_NONE, &a->wrap,

@@ -21,16 +21,16 @@
 /* How the drive is filled before the run that is measured. */
 #define PLAYER_FILLS(X)                                                        \
     X(NONE, "none",                                                            \
-      "empty: reads of what was never written cost no NAND time")              \
+      "empty: reads of unmapped blocks take no NAND time")                     \
     X(PRELOAD, "preload",                                                      \
-      "full of old data, without modelled time: no cleaning has happened yet") \
+      "full of old data, without modelled time and without GC so far")         \
     X(SEQ, "seq", "the whole capacity written once, in order, then flushed")   \
     X(RANDOM, "random",                                                        \
       "seq, then twice the capacity written at random: the steady state of "   \
-      "cleaning")                                                              \
+      "GC")                                                                    \
     X(TRACE, "trace",                                                          \
-      "what the recorded drive held; only, and the default, for a trace of "   \
-      "vssd's own")
+      "the initial data of the recorded drive; only, and the default, for a "  \
+      "trace of vssd's own")
 
 typedef enum PlayerFill {
 #define PLAYER_FILL_ENUM(upper, name, help) PLAYER_FILL_##upper,

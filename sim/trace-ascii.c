@@ -67,7 +67,7 @@ const TraceFormat trace_ssdsim = {
 
 const TraceFormat trace_mqsim = {
     .name = "mqsim",
-    .help = "the same as ssdsim: that is what it is detected as",
+    .help = "the same as ssdsim, and detected as such",
     .parse = ns_parse,
 };
 

@@ -70,7 +70,7 @@ static InputRead vssd_read(TraceState *s, Input *in, TraceRecord *out,
 
 const TraceFormat trace_vssd = {
     .name = "vssd",
-    .help = "what trace= of the QEMU device and --record write",
+    .help = "recorded by trace= of the QEMU device or --record",
     .read = vssd_read,
     .detect = recorded_detect,
 };

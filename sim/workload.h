@@ -24,7 +24,7 @@
     X(ENUM, uint32_t, preset, "preset", 0, 0, "none", preset_name,             \
       "keywords that go before all others")                                    \
     X(ENUM, uint32_t, rw, "rw", 0, 0, "read", workload_rw_name,                \
-      "what is done, and whether at random addresses")                         \
+      "kind of requests, sequential or random")                         \
     X(SIZE, uint64_t, bs, "bs", 512, 1073741824, "4096", NULL,                 \
       "bytes of each request")                                                 \
     X(STRING, char *, bssplit, "bssplit", 0, 0, NULL, NULL,                    \

@@ -26,7 +26,7 @@ static uint32_t lru_victim(Ssd *ssd)
 
 const BufferPolicy buf_lru = {
     .name = "lru",
-    .help = "a cache that gives up what was not used for longest",
+    .help = "a cache that evicts the least recently used unit",
     .caches = true,
     .insert = lru_insert,
     .write_hit = lists_touch,

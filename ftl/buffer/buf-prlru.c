@@ -158,7 +158,7 @@ static bool prlru_sound(const Ssd *ssd)
 
 const BufferPolicy buf_prlru = {
     .name = "prlru",
-    .help = "a cache that gives up what is least likely to be used again",
+    .help = "a cache that evicts the unit least likely to be used again",
     .caches = true,
     .overhead = 9,
     .insert = prlru_insert,
