@@ -28,7 +28,7 @@ READ40_NS = 40_000
 
 
 class Runner(Protocol):
-    """What this module needs of a guest (scripts/vssd/guest.py has it)."""
+    """What this module needs of a guest (scripts/vssd/guest/guest.py has it)."""
 
     def run(self, command: str) -> str:
         """Run a shell command; its output."""

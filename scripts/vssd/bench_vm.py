@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from . import bench_guest, kvm, machine, paths
-from . import image as image_module
+from . import bench_guest, paths
 from .build import qemu_build
-from .guest import Guest
+from .guest import image as image_module
+from .guest import kvm, machine
+from .guest.guest import Guest
 from .rundir import rundir
 from .ui import Stage
 

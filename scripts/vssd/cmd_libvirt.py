@@ -120,7 +120,7 @@ def domain(name: str, emulator: Path, accel: str, mem_mib: int, smp: int,
 
 
 def _disk(args: argparse.Namespace, qemu_img: Path) -> tuple[Path, str]:
-    from . import image
+    from .guest import image
 
     if args.disk:
         return args.disk.resolve(), image_format(args.disk)
@@ -135,8 +135,8 @@ def _disk(args: argparse.Namespace, qemu_img: Path) -> tuple[Path, str]:
 
 def make(args: argparse.Namespace) -> str:
     """The XML that the command's arguments ask for."""
-    from . import kvm
     from .build import qemu_build
+    from .guest import kvm
 
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}", args.name):
         raise UserError(f"NAME {args.name!r}: letters, digits and . _ + - only")

@@ -56,8 +56,8 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _rest(args: argparse.Namespace, qemu: "qemu_build.Qemu") -> int:
-    from . import image, kvm
     from .build import model
+    from .guest import image, kvm
 
     model.sim()
     if not args.no_image:

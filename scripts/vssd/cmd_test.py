@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from . import image, suite_kernel
 from .build import kernel_build, model, packages, qemu_build, venv
 from .build.kernel_source import Wanted
 from .errors import UserError, one_line
+from .guest import image, suite_kernel
 from .paths import PROJECT, cache_dir
 from .proc import log_file
 

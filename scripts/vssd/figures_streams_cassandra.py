@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import cassandra, cassandra_files, streams_guest
 from . import figures_streams as fs
-from .cassandra import Store
+from . import streams_guest
 from .figures import Context, Panel
-from .guest_store import Conditions
+from .guest import cassandra, cassandra_files
+from .guest.cassandra import Store
+from .guest.store import Conditions
 
 TITLE = "The multi-streamed SSD with Cassandra in a guest (Kang 2014)"
 SUITE = "bullseye"

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from . import figures_streams as fs
-from . import rocksdb, streams_guest
+from . import streams_guest
 from .figures import Context, Panel
-from .guest_store import Conditions
-from .rocksdb import Store
+from .guest import rocksdb
+from .guest.rocksdb import Store
+from .guest.store import Conditions
 
 TITLE = "The multi-streamed SSD with RocksDB in a guest (Kang 2014)"
 SUITE = "trixie"

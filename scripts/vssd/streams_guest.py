@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 
 from . import figures_streams as fs
-from . import guest_store, image, kvm, machine
 from .build import model, qemu_build
 from .errors import UserError
 from .figures import Context, Panel, row
-from .guest_store import Conditions, Run, Store
+from .guest import image, kvm, machine
+from .guest import store as guest_store
+from .guest.store import Conditions, Run, Store
 from .paths import find_profile
 from .proc import log_file
 from .rundir import rundir

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
-from vssd import image as image_module
-from vssd import kvm, machine, paths
+from vssd import paths
 from vssd.build import model, qemu_build
-from vssd.guest import Guest
+from vssd.guest import image as image_module
+from vssd.guest import kvm, machine
+from vssd.guest.guest import Guest
 
 MIB = 1 << 20
 SMALL = ["nand.channels=2", "nand.dies=1", "nand.pages=32",

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Env, drive
-from vssd import machine
-from vssd.guest import Guest
+from vssd.guest import machine
+from vssd.guest.guest import Guest
 
 
 def firmware_spec(env: Env, path: Path, firmware: str, fmt: str = "qcow2") \

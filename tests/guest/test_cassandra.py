@@ -9,8 +9,8 @@ import os
 
 import pytest
 
-from vssd import cassandra
 from vssd.build import venv
+from vssd.guest import cassandra
 
 venv.extra("figures")
 pytest.importorskip("numpy")

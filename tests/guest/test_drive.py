@@ -8,7 +8,7 @@ import json
 import pytest
 
 from conftest import refused
-from vssd.guest import Guest
+from vssd.guest.guest import Guest
 
 
 def fio(guest: Guest, options: str) -> dict[str, object]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import MIB, Env, blank, drive, refused
-from vssd.guest import Guest
+from vssd.guest.guest import Guest
 
 FIO = ("fio --name=x --filename=/dev/nvme1n1 --direct=1 --rw=randrw --bs=4k-128k"
        " --iodepth=16 --ioengine=libaio --size=24m --numjobs=1 --verify=crc32c"

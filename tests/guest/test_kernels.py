@@ -19,10 +19,11 @@ from typing import Any
 import pytest
 
 from conftest import Env, blank, drive, refused
-from vssd import image, paths, suite_kernel
+from vssd import paths
 from vssd.build import kernel_build, model
 from vssd.build.kernel_source import Wanted
-from vssd.guest import Guest
+from vssd.guest import image, suite_kernel
+from vssd.guest.guest import Guest
 
 GEOMETRY = ["nand.channels=2", "nand.dies=1", "nand.pages=128",
             "ftl.op_percent=100%"]

@@ -18,8 +18,8 @@ import pytest
 
 from conftest import Env, drive
 from vssd.errors import UserError
-from vssd.guest import Guest
-from vssd.machine import Spec
+from vssd.guest.guest import Guest
+from vssd.guest.machine import Spec
 
 SIZE = 48 << 20
 LIMIT_S = 900  # a guard against what hangs, on a machine that is busy

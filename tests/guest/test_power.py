@@ -19,7 +19,7 @@ import pytest
 
 from conftest import HOT_PLUG_CPUS, MIB, Env, blank, drive
 from vssd.errors import UserError
-from vssd.guest import Guest
+from vssd.guest.guest import Guest
 
 LOAD = Path(__file__).with_name("crash_load.py")
 KINDS = ("files", "wal", "rollback")

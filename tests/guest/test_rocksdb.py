@@ -8,8 +8,8 @@ import os
 
 import pytest
 
-from vssd import rocksdb
 from vssd.build import venv
+from vssd.guest import rocksdb
 
 venv.extra("figures")
 pytest.importorskip("numpy")

@@ -14,7 +14,7 @@ import pytest
 from conftest import Env, blank, drive
 from vssd import paths
 from vssd.build import model
-from vssd.guest import Guest
+from vssd.guest.guest import Guest
 
 SETS = ["nand.channels=2", "nand.dies=1", "nand.pages=32",
         "ftl.op_percent=60%"]

@@ -16,9 +16,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from vssd import disk, paths
+from vssd import paths
 from vssd.build import guest_tools, kernel_build, kernel_source, model, packages, qemu_build, venv
 from vssd.errors import UserError
+from vssd.guest import disk
 from vssd.proc import run_logged
 
 TARGETS = ("tests/core/test-eventq", "tests/core/test-hist")

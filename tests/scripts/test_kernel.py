@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cli, image, suite_kernel
+from vssd import cli
 from vssd.build import aptsrc, guest_tools, kernel_build, kernel_source
 from vssd.build.kernel_source import Wanted
 from vssd.errors import UserError
+from vssd.guest import image, suite_kernel
 from vssd.paths import PROJECT
 from vssd.proc import log_file
 from vssd.ui import Stage

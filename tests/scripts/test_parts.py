@@ -13,9 +13,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from vssd import cmd_libvirt, cmd_powercut, cmd_run, cmd_sim, disk, machine, paths, proc, rundir
+from vssd import cmd_libvirt, cmd_powercut, cmd_run, cmd_sim, paths, proc, rundir
 from vssd.build import qemu_source
 from vssd.errors import UserError
+from vssd.guest import disk, machine
 from vssd.paths import PROJECT
 
 

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cli, cmd_libvirt, cmd_powercut, cmd_run, cmd_sim, console, machine, paths
+from vssd import cli, cmd_libvirt, cmd_powercut, cmd_run, cmd_sim, paths
 from vssd.build.qemu_build import Qemu
 from vssd.errors import UserError
+from vssd.guest import console, machine
 
 
 @pytest.fixture(autouse=True)
@@ -132,7 +133,7 @@ def test_printed_paths_are_absolute(tmp_path: Path,
         (tmp_path / name).write_bytes(bytes(512))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("vssd.build.qemu_build.ensure", lambda: Qemu(Path("/q")))
-    monkeypatch.setattr("vssd.kvm.accelerator", lambda _: "tcg")
+    monkeypatch.setattr("vssd.guest.kvm.accelerator", lambda _: "tcg")
     for more in ([], ["--keep"]):
         args = parsed("--print-command", "--disk", "d.raw", "--kernel", "k",
                       "--initrd", "i", "--state", "s", "--oplog", "o", *more)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cassandra_files, machine, rocksdb
 from vssd.build import packages, venv
-from vssd.cassandra import STREAMED, TIERED, Store
 from vssd.errors import UserError
-from vssd.guest_store import Conditions
+from vssd.guest import cassandra_files, machine, rocksdb
+from vssd.guest.cassandra import STREAMED, TIERED, Store
+from vssd.guest.store import Conditions
 
 venv.extra("figures")
 pytest.importorskip("numpy")

@@ -8,12 +8,13 @@ import subprocess
 
 import pytest
 
-from vssd import cmd_figures, guest_store
+from vssd import cmd_figures
 from vssd.build import model, venv
 from vssd.errors import UserError
-from vssd.guest_store import Conditions
+from vssd.guest import store as guest_store
+from vssd.guest.rocksdb import Store
+from vssd.guest.store import Conditions
 from vssd.paths import find_profile
-from vssd.rocksdb import Store
 
 venv.extra("figures")
 pytest.importorskip("numpy")

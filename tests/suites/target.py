@@ -16,10 +16,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from vssd import image, kvm, machine
 from vssd.build import qemu_build
 from vssd.errors import UserError
-from vssd.guest import Guest
+from vssd.guest import image, kvm, machine
+from vssd.guest.guest import Guest
 from vssd.ui import say
 
 SLOT = "slot0"

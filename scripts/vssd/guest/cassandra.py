@@ -3,16 +3,16 @@
 says.
 
 Knows Cassandra's and YCSB's settings and Java's options; cassandra_files.py
-makes the file system with the programs, guest_store.py the rest of the script.
+makes the file system with the programs, store.py the rest of the script.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import guest_store
-from .errors import UserError
-from .guest_store import Conditions, Run
+from ..errors import UserError
+from . import store as guest_store
+from .store import Conditions, Run
 
 PACKAGES = ("openjdk-11-jre-headless",)  # what Cassandra 4.1 is made for
 FILES_SERIAL = "VSSDFILES"

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """RocksDB's db_bench in a guest: what it is told, and what it says.
 
-Knows db_bench's options; the rest of the script is guest_store.py's.
+Knows db_bench's options; the rest of the script is store.py's.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import guest_store
-from .errors import UserError
-from .guest_store import Conditions, Run
+from ..errors import UserError
+from . import store as guest_store
+from .store import Conditions, Run
 
 PACKAGES = ("rocksdb-tools",)
 

@@ -24,8 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .build.qemu_build import FIRMWARE_DIRS
-from .errors import UserError, one_line
+from ..build.qemu_build import FIRMWARE_DIRS
+from ..errors import UserError, one_line
 
 HELLO = b"\0\0vssd-agent 1\n"
 OVMF_CODE = ("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_CODE.fd")

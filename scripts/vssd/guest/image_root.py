@@ -2,7 +2,7 @@
 """Fill the root file system of the guest's disk.
 
 Runs as a program of its own, under fakeroot when the user is not root:
-python -m vssd.image_root TAR TOOLS DISK OUT PARTUUID START BYTES
+python -m vssd.guest.image_root TAR TOOLS DISK OUT PARTUUID START BYTES
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .build import guest_tools
-from .paths import PROJECT
+from ..build import guest_tools
+from ..paths import PROJECT
 
 UNITS = "etc/systemd/system"
 ENABLED = {

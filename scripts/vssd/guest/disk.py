@@ -13,8 +13,8 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import UserError
-from .proc import run_logged
+from ..errors import UserError
+from ..proc import run_logged
 
 SECTOR = 512
 DISK_BYTES = 3 << 30

@@ -11,7 +11,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from types import TracebackType
 from typing import Any, TypeVar
 
-from .errors import UserError
+from ..errors import UserError
 from .machine import Machine, Result, Spec
 
 T = TypeVar("T")

@@ -11,11 +11,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from .build import packages
-from .errors import UserError
-from .paths import PROJECT, cache_dir, file_bytes, key_of, locked, need_space
-from .proc import run_logged
-from .ui import Stage
+from ..build import packages
+from ..errors import UserError
+from ..paths import PROJECT, cache_dir, file_bytes, key_of, locked, need_space
+from ..proc import run_logged
+from ..ui import Stage
 
 VERSION = "4.1.7"  # of Cassandra: the last line that runs on Java 11 and 5.10
 YCSB = "0.17.0"

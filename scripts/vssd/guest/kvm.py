@@ -13,8 +13,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from .build.qemu_build import FIRMWARE_DIRS, Qemu
-from .paths import cache_dir, key_of
+from ..build.qemu_build import FIRMWARE_DIRS, Qemu
+from ..paths import cache_dir, key_of
 
 PROBE_S = 6
 EXIT_PORT = 0xF4

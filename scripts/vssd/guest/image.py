@@ -19,12 +19,12 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..build import aptsrc, guest_tools, packages, qemu_build
+from ..errors import UserError
+from ..paths import PROJECT, cache_dir, file_bytes, key_of, locked, need_space
+from ..proc import log_file, run_logged
+from ..ui import Stage
 from . import disk
-from .build import aptsrc, guest_tools, packages, qemu_build
-from .errors import UserError
-from .paths import PROJECT, cache_dir, file_bytes, key_of, locked, need_space
-from .proc import log_file, run_logged
-from .ui import Stage
 
 SUITE = "trixie"
 # Debian's suites that a guest can be made of, and what their kernels are good
@@ -113,8 +113,9 @@ def _image_key(suite: str, more: tuple[str, ...] = ()) -> str:
     return key_of("image-1", _root_key(suite, more), _tree_bytes(FOLDERS[0]),
                   guest_tools.source_bytes(),
                   file_bytes("guest-tools/vssd-agent.service",
-                             "scripts/vssd/image.py", "scripts/vssd/disk.py",
-                             "scripts/vssd/image_root.py"))
+                             "scripts/vssd/guest/image.py",
+                             "scripts/vssd/guest/disk.py",
+                             "scripts/vssd/guest/image_root.py"))
 
 
 def ensure(mirror: str = "", suite: str = SUITE,
@@ -264,8 +265,8 @@ def _assemble(tar: Path, part: Path, stage: Stage, suite: str,
     stage.note("partitions and boot loaders")
     layout = disk.make(raw, partuuid, part)
     stage.note("root file system")
-    args = [sys.executable, "-m", "vssd.image_root", tar, tools, raw, part,
-            partuuid, layout.root_start_bytes, layout.root_bytes]
+    args = [sys.executable, "-m", "vssd.guest.image_root", tar, tools, raw,
+            part, partuuid, layout.root_start_bytes, layout.root_bytes]
     if os.geteuid() != 0:
         args = ["fakeroot", *args]
     run_logged([str(a) for a in args], "image", "making the root file system",

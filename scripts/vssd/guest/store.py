@@ -14,7 +14,7 @@ import shlex
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import UserError
+from ..errors import UserError
 
 MARK = "==vssd=="
 LOADED = "loaded"

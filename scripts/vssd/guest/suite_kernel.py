@@ -19,12 +19,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..build import aptsrc, packages
+from ..errors import UserError
+from ..paths import cache_dir, file_bytes, key_of, locked, need_space
+from ..proc import run_logged
+from ..ui import Stage
 from . import image
-from .build import aptsrc, packages
-from .errors import UserError
-from .paths import cache_dir, file_bytes, key_of, locked, need_space
-from .proc import run_logged
-from .ui import Stage
 
 PACKAGE = r"linux-image-(\d[\d.]*(?:\+deb\d+|-\d+))-amd64"
 TRIES = 5  # kernels, the newest first: an index may list what is not there
@@ -56,7 +56,7 @@ class SuiteKernel:
 def ensure(suite: str, mirror: str = "") -> SuiteKernel:
     """The suite's newest kernel; fetched when it is not there."""
     key = key_of("suite-kernel-1", suite, file_bytes(
-        "scripts/vssd/suite_kernel.py"))
+        "scripts/vssd/guest/suite_kernel.py"))
     found = SuiteKernel(cache_dir() / f"suite-kernel-{suite}-{key}")
     if found.folder.exists():
         return found
