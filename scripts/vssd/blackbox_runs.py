@@ -18,7 +18,7 @@ import numpy as np
 from . import blackbox as bb
 from . import figures_traces as ft
 from .figures import Context
-from .simrun import Estimate, Point, Result, result_of
+from .sim.run import Estimate, Point, Result, result_of
 from .ui import Stage
 
 KIB = 1 << 10

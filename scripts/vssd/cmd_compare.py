@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UserError
-from .simrun import flat
+from .sim.run import flat
 
 OF_THE_RUN = ("profile", "workload", "trace", "fill", "seed",
               "capacity_bytes")

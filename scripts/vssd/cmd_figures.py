@@ -14,9 +14,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from . import simrun
 from .build import model, venv
 from .errors import UserError
+from .sim import run as simrun
 from .ui import Stage, table
 
 # Name: the module that makes it, and what it is.

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from . import simrun, sweep
 from .build import model, venv
 from .errors import UserError, one_line
 from .paths import key_of
-from .simrun import Point, Result
+from .sim import run as simrun
+from .sim import sweep
+from .sim.run import Point, Result
 from .ui import Stage, say
 
 CONNECT_S = 20
@@ -106,7 +107,7 @@ def _client(address: str) -> Iterator[Any]:
 
 def _sent(client: Any) -> Callable[..., tuple[int, str, str]]:
     """simremote.run as a function that the cluster knows, too."""
-    file = Path(__file__).with_name("simremote.py")
+    file = Path(sweep.__file__).with_name("simremote.py")
     spec = importlib.util.spec_from_file_location("simremote", file)
     assert spec and spec.loader
     module = sys.modules["simremote"] = importlib.util.module_from_spec(spec)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .simrun import Estimate, Point, Result, Runner
+from .sim.run import Estimate, Point, Result, Runner
 from .ui import Stage
 
 Row = dict[str, Any]

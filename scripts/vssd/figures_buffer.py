@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from .figures import Chart, Context, Panel, Row, band, row
 from .figures_buffer_input import PAGE, Input, inputs
 from .paths import find_profile
-from .simrun import Point, Result
+from .sim.run import Point, Result
 
 TITLE = "Early flush with second chance (Shin 2023)"
 MIB = 1 << 20

@@ -17,7 +17,7 @@ from . import figures_traces as ft
 from .errors import UserError
 from .figures import Context
 from .paths import find_profile
-from .simrun import result_of
+from .sim.run import result_of
 from .ui import Stage
 
 PAGE = 8192  # of the drive, and the unit of its map

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from . import figures_traces as ft
 from .figures import Chart, Context, Panel, Row, band
 from .paths import find_profile
-from .simrun import Point, Result
+from .sim.run import Point, Result
 
 TITLE = "Data layout for internal parallelism (Zertal 2015)"
 REQUESTS = 250_000

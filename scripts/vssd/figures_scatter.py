@@ -14,7 +14,7 @@ from typing import Any
 from . import figures_traces as ft
 from .figures import Chart, Context, Panel, Row, band, row
 from .paths import find_profile
-from .simrun import Point, Result
+from .sim.run import Point, Result
 
 TITLE = "Scattering write arrivals (Shin 2018)"
 KS = (1, 4, 16, 64)

@@ -19,7 +19,7 @@ from . import figures_lsm as lsm
 from .build import model
 from .figures import Chart, Context, Panel, Row, band, row
 from .paths import find_profile
-from .simrun import Point, Result
+from .sim.run import Point, Result
 from .ui import Stage
 
 TITLE = "The multi-streamed SSD (Kang 2014)"

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from vssd import figures, simrun
+from vssd import figures
 from vssd.build import model, venv
 from vssd.paths import find_profile
+from vssd.sim import run as simrun
 
 venv.extra("figures")
 venv.extra("blackbox")

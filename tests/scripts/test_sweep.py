@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cmd_compare, sweep
+from vssd import cmd_compare
 from vssd.build import venv
 from vssd.errors import UserError
 from vssd.paths import PROJECT
+from vssd.sim import sweep
 
 FILE = """\
 profiles = ["tiny"]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import paths
-from .errors import UserError, one_line
-from .simrun import Point, Result, flat
+from .. import paths
+from ..errors import UserError, one_line
+from .run import Point, Result, flat
 
 TOP = ("profiles", "seeds", "options", "workloads", "traces", "run")
 RUN = ("fill", "args", "columns")

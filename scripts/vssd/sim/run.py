@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import UserError, one_line
-from .paths import key_of
+from ..errors import UserError, one_line
+from ..paths import key_of
 
 Result = dict[str, Any]
 
