@@ -8,21 +8,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import statistics
-import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from . import paths
-from .errors import UserError, one_line
-from .ui import Stage, table
+from .errors import UserError
+from .ui import table
 
-LOGIN_S = 1800
+Rows = list[dict[str, Any]]
 
 
 def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
@@ -45,146 +38,84 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
     p.set_defaults(call=main)
 
 
-def _fio(args: argparse.Namespace) -> list[dict[str, Any]]:
+def _fio(args: argparse.Namespace) -> Rows:
     """4 KiB random I/O in a guest, against QEMU's nvme"""
-    from . import bench_guest, bench_vm
+    from .bench import fio
 
-    drives = [bench_vm.null_drive("vssd", bench_guest.OURS, "zero-latency"),
-              bench_vm.null_drive("nvme", bench_guest.PEER)]
-    with bench_vm.booted(*drives) as guest, \
-            Stage("fio: vssd and nvme in turns"):
-        return bench_guest.speed(guest, args.repeat, args.runtime)
+    return fio.measure(args.repeat, args.runtime)
 
 
-def _lateness(args: argparse.Namespace) -> list[dict[str, Any]]:
+def _lateness(args: argparse.Namespace) -> Rows:
     """how well real time keeps to modelled time"""
-    from . import bench_guest, bench_vm
+    from .bench import lateness
 
-    drives = [bench_vm.null_drive("vssd", bench_guest.OURS, "zero-latency"),
-              bench_vm.null_drive("vssd", bench_guest.READ40, "read-40us")]
-    with bench_vm.booted(*drives) as guest, Stage("fio: lateness"):
-        bench_vm.reset_stats(guest, 2)
-        return bench_guest.lateness(guest, 2, args.repeat, args.runtime)
+    return lateness.measure(args.repeat, args.runtime)
 
 
-def _idle(args: argparse.Namespace) -> list[dict[str, Any]]:
+def _idle(args: argparse.Namespace) -> Rows:
     """CPU time while the guest idles"""
-    from . import bench_vm
+    from .bench import idle
 
-    return bench_vm.idle(args.repeat)
+    return idle.measure(args.repeat)
 
 
-def _icount(_args: argparse.Namespace) -> list[dict[str, Any]]:
+def _icount(_args: argparse.Namespace) -> Rows:
     """lateness in virtual time"""
-    from .bench_vm import row
+    from .bench import icount
 
-    with tempfile.TemporaryDirectory(prefix="vssd-bench-") as name:
-        stats = Path(name) / "stats.json"
-        with Stage("a guest in virtual time"):
-            done = subprocess.run(
-                [str(paths.PROJECT / "vssd"), "run", "--icount", "--profile",
-                 "read-40us", "--exec", "fio --name=i --filename=/dev/nvme0n1"
-                 " --readonly --rw=randread --bs=4k --number_ios=5000"
-                 " --ioengine=libaio --direct=1 --output=/dev/null",
-                 "--stats", str(stats)], stdin=subprocess.DEVNULL,
-                capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise UserError(one_line(done.stderr.splitlines()[-1]))
-        late = json.loads(stats.read_text())["lateness_ns"]
-    return [row("icount_lateness_max", late["max"] / 1000, None, "us",
-                "aim: 0")]
+    return icount.measure()
 
 
-def _sim(args: argparse.Namespace) -> list[dict[str, Any]]:
+def _sim(args: argparse.Namespace) -> Rows:
     """requests a second, memory and start-up of vssd-sim"""
-    from . import bench_sim
+    from .bench import sim
 
-    return bench_sim.rows(args)
+    return sim.measure(args.repeat)
 
 
-def _buffer(args: argparse.Namespace) -> list[dict[str, Any]]:
+def _buffer(args: argparse.Namespace) -> Rows:
     """requests for each second of processor time with each buffer policy"""
-    from . import bench_buffer
+    from .bench import buffer
 
-    with Stage("vssd-sim: buffer policies in turns"):
-        return bench_buffer.measure(args.repeat)
+    return buffer.measure(args.repeat)
 
 
-def _maps(args: argparse.Namespace) -> list[dict[str, Any]]:
+def _maps(args: argparse.Namespace) -> Rows:
     """mapping schemes: requests for each second of processor time, memory"""
-    from . import bench_maps
+    from .bench import maps
 
-    return bench_maps.measure(args.repeat)
+    return maps.measure(args.repeat)
 
 
-def _nand(_args: argparse.Namespace) -> list[dict[str, Any]]:
+def _nand(_args: argparse.Namespace) -> Rows:
     """speed of the array's model, and what each of its features costs"""
-    from . import bench_nand
+    from .bench import nand
 
-    with Stage("the array's model, with each feature and without"):
-        return bench_nand.speed()
+    return nand.speed()
 
 
-def _scaling(_args: argparse.Namespace) -> list[dict[str, Any]]:
+def _scaling(_args: argparse.Namespace) -> Rows:
     """modelled throughput, channels x dies; peer: one die, times their number"""
-    from . import bench_nand
+    from .bench import nand
 
-    with Stage("throughput by channels and dies"):
-        return bench_nand.scaling()
-
-
-def _seconds_to_login(command: Path, env: dict[str, str]) -> float:
-    begin = time.monotonic()
-    proc = subprocess.Popen(
-        [str(command), "run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, env=dict(os.environ, **env))
-    assert proc.stdin and proc.stdout
-    try:
-        seen = b""
-        while b"login: " not in seen:
-            data = os.read(proc.stdout.fileno(), 65536)
-            if not data or time.monotonic() - begin > LOGIN_S:
-                raise UserError("./vssd run showed no login prompt")
-            seen = seen[-64:] + data
-        return time.monotonic() - begin
-    finally:
-        proc.terminate()
-        proc.stdout.close()
-        proc.stdin.close()
-        proc.wait()
+    return nand.scaling()
 
 
-def _warm(args: argparse.Namespace) -> list[dict[str, Any]]:
+def _warm(args: argparse.Namespace) -> Rows:
     """seconds from ./vssd run to the login prompt"""
-    from .bench_vm import row
+    from .bench import login
 
-    _seconds_to_login(paths.PROJECT / "vssd", {})
-    with Stage("./vssd run to the login prompt"):
-        runs = [_seconds_to_login(paths.PROJECT / "vssd", {})
-                for _ in range(args.repeat)]
-    return [row("login_warm", statistics.median(runs), None,
-                "s", "median of " + ", ".join(f"{r:.1f}" for r in runs))]
+    return login.warm(args.repeat)
 
 
-def _cold(_args: argparse.Namespace) -> list[dict[str, Any]]:
+def _cold(_args: argparse.Namespace) -> Rows:
     """slow: the same in a fresh clone with an empty cache"""
-    from .bench_vm import row
+    from .bench import login
 
-    with tempfile.TemporaryDirectory(prefix="vssd-cold-") as name:
-        clone, cache = Path(name) / "clone", Path(name) / "cache"
-        done = subprocess.run(
-            ["git", "clone", "-q", str(paths.PROJECT), str(clone)],
-            capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise UserError("git clone: " + one_line(done.stderr))
-        with Stage("./vssd run in a fresh clone, empty cache"):
-            took = _seconds_to_login(clone / "vssd",
-                                     {"VSSD_CACHE": str(cache)})
-    return [row("login_cold", took, None, "s",
-                "Debian packages that were there already are not counted")]
+    return login.cold()
 
 
-BENCHES: dict[str, Callable[[argparse.Namespace], list[dict[str, Any]]]] = {
+BENCHES: dict[str, Callable[[argparse.Namespace], Rows]] = {
     "fio": _fio,
     "lateness": _lateness,
     "icount": _icount,
@@ -216,7 +147,7 @@ def main(args: argparse.Namespace) -> int:
                         + ", ".join(BENCHES))
     if args.repeat < 1 or args.runtime < 1:
         raise UserError("--repeat and --runtime: 1 or more")
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     for name in args.names or [n for n in BENCHES if n not in SLOW]:
         rows += BENCHES[name](args)
     if args.json:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from vssd import bench_maps, bench_sim
+from vssd.bench import maps as bench_maps
+from vssd.bench import sim as bench_sim
 from vssd.build import model
 from vssd.errors import UserError
 

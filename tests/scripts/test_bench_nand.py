@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from vssd import bench_nand
+from vssd.bench import nand as bench_nand
 
 
 def point(channels: int, dies: int, iops: float, limit: str) -> dict[str, Any]:

@@ -13,9 +13,10 @@ import statistics
 import subprocess
 from typing import Any
 
-from . import paths
-from .build import model, tuned
-from .errors import UserError, one_line
+from .. import paths
+from ..build import model, tuned
+from ..errors import UserError, one_line
+from ..ui import Stage
 
 PROFILE = "tlc-consumer"
 PEER = "lru"
@@ -65,6 +66,11 @@ def rows_of(name: str, runs: dict[str, list[dict[str, Any]]]) \
 
 def measure(rounds: int) -> list[dict[str, Any]]:
     """Rows for every policy and workload."""
+    with Stage("vssd-sim: buffer policies in turns"):
+        return _rows(rounds)
+
+
+def _rows(rounds: int) -> list[dict[str, Any]]:
     rows = []
     for name, workload in WORKLOADS.items():
         runs: dict[str, list[dict[str, Any]]] = {

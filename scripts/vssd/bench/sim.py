@@ -9,7 +9,6 @@ same kind that the peers read.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -20,12 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import paths
-from .bench_vm import row
-from .build import model, tuned
-from .build.inputs import INPUTS, Input
-from .errors import UserError, one_line
-from .ui import Stage
+from .. import paths
+from ..build import model, tuned
+from ..build.inputs import INPUTS, Input
+from ..errors import UserError, one_line
+from ..ui import Stage
+from .rows import row
 
 STEADY = "rw=randwrite bs=4k iodepth=32 number_ios={n}"
 # Of tlc-consumer: 35 and 138 GB.  A child's peak is never below what this process
@@ -235,10 +234,10 @@ def _cliffs(repeat: int) -> list[dict[str, Any]]:
     return found
 
 
-def rows(args: argparse.Namespace) -> list[dict[str, Any]]:
-    """requests a second, memory and start-up of vssd-sim"""
-    found = _steady(args.repeat)
+def measure(repeat: int) -> list[dict[str, Any]]:
+    """All rows."""
+    found = _steady(repeat)
     for one in INPUTS:
-        found += _speed(one, args.repeat)
-    return (found + _linear(args.repeat) + _growth() + _memory()
-            + _start(args.repeat) + _cliffs(args.repeat))
+        found += _speed(one, repeat)
+    return (found + _linear(repeat) + _growth() + _memory()
+            + _start(repeat) + _cliffs(repeat))

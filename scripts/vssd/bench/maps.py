@@ -12,10 +12,11 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from . import bench_sim, paths
-from .bench_vm import row
-from .build import model
-from .ui import Stage
+from .. import paths
+from ..build import model
+from ..ui import Stage
+from . import sim as bench_sim
+from .rows import row
 
 PEER = "page"
 SPEED_ON = "c4"

@@ -8,9 +8,10 @@ import re
 import subprocess
 from typing import Any
 
-from .bench_vm import row
-from .build import model
-from .errors import UserError, one_line
+from ..build import model
+from ..errors import UserError, one_line
+from ..ui import Stage
+from .rows import row
 
 AIM_OPS_PER_S = 5_000_000
 LOADS = {
@@ -35,7 +36,8 @@ def _word(text: str) -> str:
 
 def speed() -> list[dict[str, Any]]:
     """Operations a second of one core, and what each feature costs."""
-    found = _measure("--speed")
+    with Stage("the array's model, with each feature and without"):
+        found = _measure("--speed")
     rows = [row(f"nand_{load}", rate, AIM_OPS_PER_S, "operations/s",
                 f"peer: the aim; {LOADS[load]}")
             for load, rate in found["nand_ops_per_s"].items()]
@@ -47,8 +49,10 @@ def speed() -> list[dict[str, Any]]:
 
 def scaling() -> list[dict[str, Any]]:
     """Modelled throughput by channels and dies, and what limits it."""
+    with Stage("throughput by channels and dies"):
+        found = _measure("--scaling")
     rows = []
-    for kind, points in _measure("--scaling")["scaling"].items():
+    for kind, points in found["scaling"].items():
         one = points[0]["iops"]
         for p in points:
             n = p["channels"] * p["dies"]

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Seconds from ./vssd run to the login prompt."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from ..errors import UserError, one_line
+from ..paths import PROJECT
+from ..ui import Stage
+from .rows import row
+
+LOGIN_S = 1800
+
+
+def _seconds_to_login(command: Path, env: dict[str, str]) -> float:
+    begin = time.monotonic()
+    proc = subprocess.Popen(
+        [str(command), "run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, env=dict(os.environ, **env))
+    assert proc.stdin and proc.stdout
+    try:
+        seen = b""
+        while b"login: " not in seen:
+            data = os.read(proc.stdout.fileno(), 65536)
+            if not data or time.monotonic() - begin > LOGIN_S:
+                raise UserError("./vssd run showed no login prompt")
+            seen = seen[-64:] + data
+        return time.monotonic() - begin
+    finally:
+        proc.terminate()
+        proc.stdout.close()
+        proc.stdin.close()
+        proc.wait()
+
+
+def warm(rounds: int) -> list[dict[str, Any]]:
+    """Seconds from ./vssd run to the login prompt, with all of it built."""
+    _seconds_to_login(PROJECT / "vssd", {})
+    with Stage("./vssd run to the login prompt"):
+        runs = [_seconds_to_login(PROJECT / "vssd", {})
+                for _ in range(rounds)]
+    return [row("login_warm", statistics.median(runs), None,
+                "s", "median of " + ", ".join(f"{r:.1f}" for r in runs))]
+
+
+def cold() -> list[dict[str, Any]]:
+    """The same in a fresh clone with an empty cache."""
+    with tempfile.TemporaryDirectory(prefix="vssd-cold-") as name:
+        clone, cache = Path(name) / "clone", Path(name) / "cache"
+        done = subprocess.run(
+            ["git", "clone", "-q", str(PROJECT), str(clone)],
+            capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise UserError("git clone: " + one_line(done.stderr))
+        with Stage("./vssd run in a fresh clone, empty cache"):
+            took = _seconds_to_login(clone / "vssd",
+                                     {"VSSD_CACHE": str(cache)})
+    return [row("login_cold", took, None, "s",
+                "Debian packages that were there already are not counted")]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Guests to measure in: on a disk that takes no part, with the drives that are
+compared behind block nodes that move no bytes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .. import paths
+from ..build import qemu_build
+from ..guest import image as image_module
+from ..guest import kvm, machine
+from ..guest.guest import Guest
+from ..rundir import rundir
+from ..ui import Stage
+
+SETTLE_S = 10
+NULL_BYTES = 2 << 30
+PEER, OURS, READ40 = "bench-peer", "bench-zero", "bench-read40"  # serials
+
+
+def null_node() -> dict[str, Any]:
+    """A block node that moves no bytes, the same for every drive."""
+    return {"driver": "null-co", "size": NULL_BYTES}
+
+
+def null_drive(device: str, serial: str, profile: str = "") -> machine.Drive:
+    """A drive in front of a block node that does nothing."""
+    return machine.Drive(Path(), "", device,
+                         paths.find_profile(profile) if profile else None,
+                         serial=serial, node=null_node())
+
+
+@contextmanager
+def booted(*more: machine.Drive) -> Iterator[Guest]:
+    """A guest on a virtio disk, which takes no part, with these drives; they
+    count from 1."""
+    qemu = qemu_build.ensure()
+    built_in = image_module.ensure()
+    with rundir() as folder:
+        root = folder / "root.qcow2"
+        image_module.overlay(qemu.img, built_in.disk, root)
+        spec = machine.Spec(
+            qemu.emulator, kvm.accelerator(qemu),
+            [machine.Drive(root, "qcow2", "virtio-blk-pci"), *more],
+            kernel=built_in.kernel, initrd=built_in.initrd, serve=True,
+            append=f"root={built_in.root} rw console=ttyS0")
+        with Guest(spec) as guest:
+            with Stage("booting a guest to measure in"):
+                guest.wait_agent()
+                guest.wait_prompt()
+                time.sleep(SETTLE_S)
+            yield guest
+
+
+def reset_stats(guest: Guest, drive: int) -> None:
+    """Forget what the drive did until now."""
+    guest.qmp("qom-set", path=f"/machine/peripheral/ssd{drive}",
+              property="reset-stats", value=True)
