@@ -21,15 +21,15 @@ from .ui import Stage, table
 
 # Name: the module that makes it, and what it is.
 FIGURES = {
-    "scatter": ("figures_scatter", "scattering write arrivals, Shin 2018"),
-    "layout": ("figures_layout", "data layout and parallelism, Zertal 2015"),
-    "buffer": ("figures_buffer", "early flush with second chance, Shin 2023"),
-    "streams": ("figures_streams", "multi-streamed SSD, Kang 2014"),
-    "blackbox": ("figures_blackbox", "black-box models of a drive, Huang 2011"),
-    "streams-guest": ("figures_streams_guest",
+    "scatter": ("scatter", "scattering write arrivals, Shin 2018"),
+    "layout": ("layout", "data layout and parallelism, Zertal 2015"),
+    "buffer": ("buffer", "early flush with second chance, Shin 2023"),
+    "streams": ("streams", "multi-streamed SSD, Kang 2014"),
+    "blackbox": ("blackbox", "black-box models of a drive, Huang 2011"),
+    "streams-guest": ("streams_rocksdb",
                       "multi-streamed SSD, RocksDB in a guest; not among"
                       " all"),
-    "streams-cassandra": ("figures_streams_cassandra",
+    "streams-cassandra": ("streams_cassandra",
                           "multi-streamed SSD, Cassandra in a guest; not"
                           " among all"),
 }
@@ -63,7 +63,7 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
 
 
 def _module(name: str) -> ModuleType:
-    return importlib.import_module(f".{FIGURES[name][0]}", __package__)
+    return importlib.import_module(f"vssd.figures.{FIGURES[name][0]}")
 
 
 def _check(args: argparse.Namespace) -> list[str]:
@@ -84,7 +84,7 @@ def _check(args: argparse.Namespace) -> list[str]:
 
 
 def _picture(panel: Any, figure: str, out: Path) -> str | None:
-    from . import figures_plot
+    from .figures import plot as figures_plot
 
     stem = f"{figure}-" + re.sub(r"[^a-z0-9]+", "-", panel.name.lower())
     files = figures_plot.draw(panel, out / stem)
@@ -93,7 +93,8 @@ def _picture(panel: Any, figure: str, out: Path) -> str | None:
 
 def _make(args: argparse.Namespace, names: list[str], out: Path) \
         -> list[dict[str, Any]]:
-    from . import figures, figures_report
+    from .figures import figure as figures
+    from .figures import report as figures_report
 
     rows: list[dict[str, Any]] = []
     pages = []
@@ -117,8 +118,8 @@ def _make(args: argparse.Namespace, names: list[str], out: Path) \
 
 
 def _say(args: argparse.Namespace, panel: Any) -> None:
-    from .figures import verdict
-    from .figures_report import judgement, number
+    from .figures.figure import verdict
+    from .figures.report import judgement, number
 
     stream = sys.stderr if args.json else sys.stdout
     if not args.json:

@@ -13,9 +13,9 @@ from vssd.guest import rocksdb
 
 venv.extra("figures")
 pytest.importorskip("numpy")
-from vssd import figures_streams as fs  # noqa: E402
-from vssd import figures_streams_guest as fg  # noqa: E402
-from vssd import streams_guest as sg  # noqa: E402
+from vssd.figures import streams as fs  # noqa: E402
+from vssd.figures import streams_guest as sg  # noqa: E402
+from vssd.figures import streams_rocksdb as fg  # noqa: E402
 
 
 def test_streams_of_a_store() -> None:

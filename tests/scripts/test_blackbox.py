@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from vssd import figures
 from vssd.build import model, venv
+from vssd.figures import figure as figures
 from vssd.paths import find_profile
 from vssd.sim import run as simrun
 
 venv.extra("figures")
 venv.extra("blackbox")
 np = pytest.importorskip("numpy")
-from vssd import blackbox as bb  # noqa: E402
-from vssd import blackbox_runs as br  # noqa: E402
-from vssd import figures_blackbox_input as fi  # noqa: E402
-from vssd import figures_traces as ft  # noqa: E402
+from vssd.figures import blackbox_input as fi  # noqa: E402
+from vssd.figures import blackbox_model as bb  # noqa: E402
+from vssd.figures import blackbox_runs as br  # noqa: E402
+from vssd.figures import traces as ft  # noqa: E402
 
 MIB = 1 << 20
 

@@ -11,17 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cmd_figures, figures
+from vssd import cmd_figures
 from vssd.build import venv
 from vssd.errors import UserError
+from vssd.figures import figure as figures
 from vssd.paths import PROJECT
 
 # The tests run in the project's environment; this is what figures add to it.
 venv.extra("figures")
 np = pytest.importorskip("numpy")
-from vssd import figures_buffer_input as fb  # noqa: E402
-from vssd import figures_lsm as lsm  # noqa: E402
-from vssd import figures_traces as ft  # noqa: E402
+from vssd.figures import buffer_input as fb  # noqa: E402
+from vssd.figures import lsm  # noqa: E402
+from vssd.figures import traces as ft  # noqa: E402
 
 TABLE = ft.Table(0.3273, 14.74, 16.67, 0.15, 4096, 64 << 20)
 

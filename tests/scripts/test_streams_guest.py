@@ -18,10 +18,10 @@ from vssd.paths import find_profile
 
 venv.extra("figures")
 pytest.importorskip("numpy")
-from vssd import figures_streams as fs  # noqa: E402
-from vssd import figures_streams_cassandra as fc  # noqa: E402
-from vssd import figures_streams_guest as fg  # noqa: E402
-from vssd import streams_guest as sg  # noqa: E402
+from vssd.figures import streams as fs  # noqa: E402
+from vssd.figures import streams_cassandra as fc  # noqa: E402
+from vssd.figures import streams_guest as sg  # noqa: E402
+from vssd.figures import streams_rocksdb as fg  # noqa: E402
 
 HEAD = ("stream    id  open      host_bytes   host_units    padded     copied"
         "   erases  victims victim_valid     waf")

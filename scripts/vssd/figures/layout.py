@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from . import figures_traces as ft
-from .figures import Chart, Context, Panel, Row, band
-from .paths import find_profile
-from .sim.run import Point, Result
+from ..paths import find_profile
+from ..sim.run import Point, Result
+from . import traces as ft
+from .figure import Chart, Context, Panel, Row, band
 
 TITLE = "Data layout for internal parallelism (Zertal 2015)"
 REQUESTS = 250_000

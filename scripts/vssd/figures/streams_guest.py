@@ -18,17 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from . import figures_streams as fs
-from .build import model, qemu_build
-from .errors import UserError
-from .figures import Context, Panel, row
-from .guest import image, kvm, machine
-from .guest import store as guest_store
-from .guest.store import Conditions, Run, Store
-from .paths import find_profile
-from .proc import log_file
-from .rundir import rundir
-from .ui import Stage
+from ..build import model, qemu_build
+from ..errors import UserError
+from ..guest import image, kvm, machine
+from ..guest import store as guest_store
+from ..guest.store import Conditions, Run, Store
+from ..paths import find_profile
+from ..proc import log_file
+from ..rundir import rundir
+from ..ui import Stage
+from . import streams as fs
+from .figure import Context, Panel, row
 
 PROFILE = "kang2014-guest"
 # A drive of the model too: another one's I/O would take host time, and the

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from .figures import Chart, Panel
-from .paths import cache_dir
+from ..paths import cache_dir
+from .figure import Chart, Panel
 
 BAND = "#f2c744"
 BAND_ALPHA = 0.35

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .figures_traces import SECTOR, Trace
+from .traces import SECTOR, Trace
 
 BASIC = ("wr_ratio", "q_dep", "req_size", "rand")
 EXTENDED = ("wr_ratio", "q_dep", "wr_size", "rd_size", "wr_rand", "rd_rand",

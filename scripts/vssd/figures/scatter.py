@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from . import figures_traces as ft
-from .figures import Chart, Context, Panel, Row, band, row
-from .paths import find_profile
-from .sim.run import Point, Result
+from ..paths import find_profile
+from ..sim.run import Point, Result
+from . import traces as ft
+from .figure import Chart, Context, Panel, Row, band, row
 
 TITLE = "Scattering write arrivals (Shin 2018)"
 KS = (1, 4, 16, 64)

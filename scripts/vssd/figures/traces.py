@@ -16,7 +16,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .errors import UserError, one_line
+from ..errors import UserError, one_line
 
 PAGE = 4096
 SECTOR = 512

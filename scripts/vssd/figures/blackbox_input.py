@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from . import figures_traces as ft
+from . import traces as ft
 
 MIB = 1 << 20
 WINDOW = 1000  # requests

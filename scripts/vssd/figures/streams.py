@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from . import figures_lsm as lsm
-from .build import model
-from .figures import Chart, Context, Panel, Row, band, row
-from .paths import find_profile
-from .sim.run import Point, Result
-from .ui import Stage
+from ..build import model
+from ..paths import find_profile
+from ..sim.run import Point, Result
+from ..ui import Stage
+from . import lsm
+from .figure import Chart, Context, Panel, Row, band, row
 
 TITLE = "The multi-streamed SSD (Kang 2014)"
 PROFILE = "kang2014"

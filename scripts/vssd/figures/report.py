@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from .figures import Panel, distance, verdict
+from .figure import Panel, distance, verdict
 
 STYLE = """\
 body{font:15px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}

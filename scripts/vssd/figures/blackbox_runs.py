@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from . import blackbox as bb
-from . import figures_traces as ft
-from .figures import Context
-from .sim.run import Estimate, Point, Result, result_of
-from .ui import Stage
+from ..sim.run import Estimate, Point, Result, result_of
+from ..ui import Stage
+from . import blackbox_model as bb
+from . import traces as ft
+from .figure import Context
 
 KIB = 1 << 10
 MIB = 1 << 20

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from . import figures_traces as ft
-from .errors import UserError
-from .figures import Context
-from .paths import find_profile
-from .sim.run import result_of
-from .ui import Stage
+from ..errors import UserError
+from ..paths import find_profile
+from ..sim.run import result_of
+from ..ui import Stage
+from . import traces as ft
+from .figure import Context
 
 PAGE = 8192  # of the drive, and the unit of its map
 SECTOR = 512

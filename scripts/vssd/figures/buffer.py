@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .figures import Chart, Context, Panel, Row, band, row
-from .figures_buffer_input import PAGE, Input, inputs
-from .paths import find_profile
-from .sim.run import Point, Result
+from ..paths import find_profile
+from ..sim.run import Point, Result
+from .buffer_input import PAGE, Input, inputs
+from .figure import Chart, Context, Panel, Row, band, row
 
 TITLE = "Early flush with second chance (Shin 2023)"
 MIB = 1 << 20

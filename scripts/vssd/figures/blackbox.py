@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from .build import venv
-from .figures import Chart, Context, Panel, Row, band, row
-from .figures_blackbox_paper import ARRAY, IMPROVED, PAPER, PURE, TARGETS, TRACES
-from .paths import find_profile
+from ..build import venv
+from ..paths import find_profile
+from .figure import Chart, Context, Panel, Row, band, row
 
 TITLE = "Black-box performance models (Huang 2011)"
 SEED = 2011
@@ -42,6 +41,69 @@ ARRAY_DRIVES = 2
 STRIPE = "64k"
 UNITS = {"latency": "ms", "bandwidth": "MB/s", "iops": "1/s"}
 
+# What the slides have measured.
+TARGETS = ("latency", "bandwidth", "iops")
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the slides have of a device, by target: R2 and MRE of the basic and
+    of the extended model; mean of what was observed."""
+
+    basic: dict[str, tuple[float, float]]
+    extended: dict[str, tuple[float, float]]
+    mean: dict[str, float]
+
+
+def _known(*rows: tuple[float, float, float, float, float]) -> Known:
+    by = dict(zip(TARGETS, rows))
+    return Known({t: r[0:2] for t, r in by.items()},
+                 {t: r[2:4] for t, r in by.items()},
+                 {t: r[4] for t, r in by.items()})
+
+
+# Tables II and III: basic R2 and MRE, extended R2 and MRE, mean; of latency,
+# bandwidth, throughput.
+PAPER = {
+    "SSD_I": _known((0.627, 0.63, 0.986, 0.12, 15.97),
+                    (0.515, 0.40, 0.981, 0.06, 68.61),
+                    (0.500, 0.53, 0.970, 0.06, 3967)),
+    "SSD_A": _known((0.926, 0.23, 0.976, 0.09, 36.31),
+                    (0.570, 0.86, 0.882, 0.18, 38.17),
+                    (0.765, 0.19, 0.971, 0.08, 1054)),
+    "SSD_S": _known((0.693, 0.55, 0.911, 0.20, 34.90),
+                    (0.548, 0.63, 0.917, 0.19, 36.33),
+                    (0.459, 0.48, 0.951, 0.15, 1702)),
+}
+# The array of SSD_I: R2, MRE of the extended model; mean.
+ARRAY = {"latency": (0.939, 0.23, 8.15), "bandwidth": (0.885, 0.25, 101.70),
+         "iops": (0.860, 0.17, 4875.0)}
+# Table IV (a), latency of SSD_I and SSD_A: R2, MRE.
+PURE = {
+    "rd_only": ((0.999, 0.04), (0.999, 0.01)),
+    "wr_only": ((0.996, 0.04), (0.990, 0.07)),
+    "rand_only": ((0.975, 0.15), (0.991, 0.05)),
+    "seq_only": ((0.954, 0.12), (0.989, 0.06)),
+    "rand_rd": ((0.999, 0.02), (0.968, 0.08)),
+    "rand_wr": ((0.993, 0.09), (0.993, 0.05)),
+    "seq_rd": ((0.999, 0.02), (0.999, 0.06)),
+    "seq_wr": ((0.999, 0.07), (0.998, 0.03)),
+}
+# MRE of the traces: Financial1, Financial2, WebSearch1, WebSearch2.
+TRACES = {
+    "latency": {"SSD_I": (0.07, 0.19, 0.01, 0.01),
+                "SSD_S": (0.18, 0.15, 0.02, 0.01),
+                "Array_I": (0.19, 0.11, 0.01, 0.01)},
+    "bandwidth": {"SSD_I": (0.11, 0.38, 0.01, 0.01),
+                  "SSD_S": (0.17, 0.14, 0.02, 0.01),
+                  "Array_I": (0.26, 0.25, 0.02, 0.02)},
+    "iops": {"SSD_I": (0.09, 0.37, 0.01, 0.01),
+             "SSD_S": (0.15, 0.14, 0.02, 0.01),
+             "Array_I": (0.25, 0.12, 0.01, 0.01)},
+}
+# Table III's improvement of Table II's MRE is at least 58 % (SSD_A, throughput).
+IMPROVED = 0.58
+
 
 @dataclass(frozen=True)
 class Learnt:
@@ -56,7 +118,7 @@ class Learnt:
 
     def score(self, model: str, target: str) -> Any:
         """Of the runs held out."""
-        from . import blackbox as bb
+        from . import blackbox_model as bb
 
         told = getattr(self, model).predict(target, self.held)
         return bb.score(self.held.y[target], told)
@@ -67,7 +129,7 @@ def _count(ctx: Context, n: int) -> int:
 
 
 def _learn(drive: Any, runs: Any) -> Learnt:
-    from . import blackbox as bb
+    from . import blackbox_model as bb
 
     rows, rest = bb.split(len(runs), HELD_OUT, SEED)
     train = runs.part(rows)
@@ -99,7 +161,7 @@ def _array(ctx: Context, drive: Any) -> Learnt:
 
 def _last_half(learnt: Learnt, target: str) -> tuple[float, float]:
     """MRE of the extended model of half of the runs, and of all."""
-    from . import blackbox as bb
+    from . import blackbox_model as bb
 
     half = bb.Model(bb.EXTENDED, learnt.train.part(
         slice(0, len(learnt.train) // 2)))
@@ -193,7 +255,7 @@ def _accuracy(name: str, learnt: Learnt, measure: str, title: str) -> Panel:
 
 def _learning(name: str, learnt: Learnt) -> Panel:
     """Accuracy by the number of runs: would more of them help?"""
-    from . import blackbox as bb
+    from . import blackbox_model as bb
 
     panel = f"{name} learning"
     counts = [max(int(len(learnt.train) * s), bb.FOLDS) for s in LEARN]
@@ -290,9 +352,9 @@ class Told:
 def _tell(ctx: Context, learnt: Learnt, device: str, name: str) -> Told:
     """Windows of the trace, each with some depth: every other window is told
     by the model of synthetic runs, and by one that had the rest as well."""
-    from . import blackbox as bb
+    from . import blackbox_input as fi
+    from . import blackbox_model as bb
     from . import blackbox_runs as br
-    from . import figures_blackbox_input as fi
 
     trace = fi.load(ctx.traces, name, learnt.drive.span)
     n = _count(ctx, TRACE_RUNS)
@@ -328,7 +390,7 @@ def _why_trace(told: Told, target: str) -> str:
 
 
 def _traces(ctx: Context, device: str, learnt: Learnt) -> Panel:
-    from . import figures_blackbox_input as fi
+    from . import blackbox_input as fi
 
     panel = f"{device} traces"
     told = {n: _tell(ctx, learnt, device, n) for n in fi.TRACES}

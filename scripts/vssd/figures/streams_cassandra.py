@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import figures_streams as fs
+from ..guest import cassandra, cassandra_files
+from ..guest.cassandra import Store
+from ..guest.store import Conditions
+from . import streams as fs
 from . import streams_guest
-from .figures import Context, Panel
-from .guest import cassandra, cassandra_files
-from .guest.cassandra import Store
-from .guest.store import Conditions
+from .figure import Context, Panel
 
 TITLE = "The multi-streamed SSD with Cassandra in a guest (Kang 2014)"
 SUITE = "bullseye"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a figure is: panels of rows and a chart, and what makes them.
 
-A figure is a module with TITLE and panels(ctx), listed in cmd_figures.FIGURES.
+A figure is a module with TITLE and panels(ctx), listed in cli/figures.py.
 panels() yields Panel objects, or plain rows, which become one panel for each
 name in "panel".  Every number of ours comes from ctx.run().
 """
@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .sim.run import Estimate, Point, Result, Runner
-from .ui import Stage
+from ..sim.run import Estimate, Point, Result, Runner
+from ..ui import Stage
 
 Row = dict[str, Any]
 
