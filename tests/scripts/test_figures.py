@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cmd_figures
 from vssd.build import venv
+from vssd.cli import figures as cmd_figures
 from vssd.errors import UserError
 from vssd.figures import figure as figures
 from vssd.paths import PROJECT

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cli, cmd_fuzz
+from vssd.cli import fuzz as cmd_fuzz
+from vssd.cli import main as cli
 from vssd.errors import UserError
 from vssd.paths import PROJECT
 
@@ -85,7 +86,8 @@ def test_processes_end_with_it(tmp_path: Path) -> None:
     """SIGTERM to the command: none of its processes stays."""
     campaign(tmp_path, "echo $$ > \"$(dirname \"$0\")/pid\"; exec sleep 300\n")
     code = ("import signal, sys; sys.path.insert(0, sys.argv[1]);"
-            "from pathlib import Path; from vssd import cli, cmd_fuzz;"
+            "from pathlib import Path;"
+            "from vssd.cli import fuzz as cmd_fuzz, main as cli;"
             "signal.signal(signal.SIGTERM, lambda *_: sys.exit(143));"
             "f = Path(sys.argv[2]);"
             "c = cmd_fuzz.Campaign(f / 'program', f, f / 'seeds', 104);"

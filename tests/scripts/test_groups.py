@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cmd_test, paths
+from vssd import paths
 from vssd.build import model
-from vssd.cmd_test import Tally
+from vssd.cli import test as cmd_test
+from vssd.cli.test import Tally
 
 RESULTS = """
 import os, pytest

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cli
 from vssd.build import aptsrc, guest_tools, kernel_build, kernel_source
 from vssd.build.kernel_source import Wanted
+from vssd.cli import main as cli
 from vssd.errors import UserError
 from vssd.guest import image, suite_kernel
 from vssd.paths import PROJECT

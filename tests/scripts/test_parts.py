@@ -13,8 +13,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from vssd import cmd_libvirt, cmd_powercut, cmd_run, cmd_sim, paths, proc, rundir
+from vssd import paths, proc, rundir
 from vssd.build import qemu_source
+from vssd.cli import libvirt as cmd_libvirt
+from vssd.cli import powercut as cmd_powercut
+from vssd.cli import run as cmd_run
+from vssd.cli import sim as cmd_sim
 from vssd.errors import UserError
 from vssd.guest import disk, machine
 from vssd.paths import PROJECT

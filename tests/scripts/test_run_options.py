@@ -15,8 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cli, cmd_libvirt, cmd_powercut, cmd_run, cmd_sim, paths
+from vssd import paths
 from vssd.build.qemu_build import Qemu
+from vssd.cli import libvirt as cmd_libvirt
+from vssd.cli import main as cli
+from vssd.cli import powercut as cmd_powercut
+from vssd.cli import run as cmd_run
+from vssd.cli import sim as cmd_sim
 from vssd.errors import UserError
 from vssd.guest import console, machine
 

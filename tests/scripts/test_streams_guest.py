@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 
-from vssd import cmd_figures
 from vssd.build import model, venv
+from vssd.cli import figures as cmd_figures
 from vssd.errors import UserError
 from vssd.guest import store as guest_store
 from vssd.guest.rocksdb import Store

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from vssd import cmd_compare
 from vssd.build import venv
+from vssd.cli import compare as cmd_compare
 from vssd.errors import UserError
 from vssd.paths import PROJECT
 from vssd.sim import sweep

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .build import model, venv
-from .errors import UserError, one_line
-from .paths import key_of
-from .sim import run as simrun
-from .sim import sweep
-from .sim.run import Point, Result
-from .ui import Stage, say
+from ..build import model, venv
+from ..errors import UserError, one_line
+from ..paths import key_of
+from ..sim import run as simrun
+from ..sim import sweep
+from ..sim.run import Point, Result
+from ..ui import Stage, say
 
 CONNECT_S = 20
 Done = Callable[[Point, Result], None]

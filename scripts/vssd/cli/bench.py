@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .errors import UserError
-from .ui import table
+from ..errors import UserError
+from ..ui import table
 
 Rows = list[dict[str, Any]]
 
@@ -40,77 +40,77 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
 
 def _fio(args: argparse.Namespace) -> Rows:
     """4 KiB random I/O in a guest, against QEMU's nvme"""
-    from .bench import fio
+    from ..bench import fio
 
     return fio.measure(args.repeat, args.runtime)
 
 
 def _lateness(args: argparse.Namespace) -> Rows:
     """how well real time keeps to modelled time"""
-    from .bench import lateness
+    from ..bench import lateness
 
     return lateness.measure(args.repeat, args.runtime)
 
 
 def _idle(args: argparse.Namespace) -> Rows:
     """CPU time while the guest idles"""
-    from .bench import idle
+    from ..bench import idle
 
     return idle.measure(args.repeat)
 
 
 def _icount(_args: argparse.Namespace) -> Rows:
     """lateness in virtual time"""
-    from .bench import icount
+    from ..bench import icount
 
     return icount.measure()
 
 
 def _sim(args: argparse.Namespace) -> Rows:
     """requests a second, memory and start-up of vssd-sim"""
-    from .bench import sim
+    from ..bench import sim
 
     return sim.measure(args.repeat)
 
 
 def _buffer(args: argparse.Namespace) -> Rows:
     """requests for each second of processor time with each buffer policy"""
-    from .bench import buffer
+    from ..bench import buffer
 
     return buffer.measure(args.repeat)
 
 
 def _maps(args: argparse.Namespace) -> Rows:
     """mapping schemes: requests for each second of processor time, memory"""
-    from .bench import maps
+    from ..bench import maps
 
     return maps.measure(args.repeat)
 
 
 def _nand(_args: argparse.Namespace) -> Rows:
     """speed of the array's model, and what each of its features costs"""
-    from .bench import nand
+    from ..bench import nand
 
     return nand.speed()
 
 
 def _scaling(_args: argparse.Namespace) -> Rows:
     """modelled throughput, channels x dies; peer: one die, times their number"""
-    from .bench import nand
+    from ..bench import nand
 
     return nand.scaling()
 
 
 def _warm(args: argparse.Namespace) -> Rows:
     """seconds from ./vssd run to the login prompt"""
-    from .bench import login
+    from ..bench import login
 
     return login.warm(args.repeat)
 
 
 def _cold(_args: argparse.Namespace) -> Rows:
     """slow: the same in a fresh clone with an empty cache"""
-    from .bench import login
+    from ..bench import login
 
     return login.cold()
 

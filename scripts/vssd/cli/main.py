@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The vssd command: its sub-commands."""
+"""The vssd command: its sub-commands, a module of this package for each."""
 
 from __future__ import annotations
 
@@ -7,29 +7,33 @@ import argparse
 import sys
 from typing import NoReturn
 
+from .. import ending
+from ..errors import one_line
 from . import (
-    cmd_age,
-    cmd_bench,
-    cmd_checklog,
-    cmd_compare,
-    cmd_figures,
-    cmd_fuzz,
-    cmd_kernel,
-    cmd_libvirt,
-    cmd_powercut,
-    cmd_run,
-    cmd_setup,
-    cmd_sim,
-    cmd_sweep,
-    cmd_test,
-    ending,
+    age,
+    bench,
+    checklog,
+    compare,
+    figures,
+    fuzz,
+    kernel,
+    libvirt,
+    powercut,
+    run,
+    setup,
+    sim,
+    sweep,
+    test,
 )
-from .errors import one_line
 
 DESCRIPTION = """\
 vssd: a virtual SSD.  A guest boots inside QEMU from an NVMe drive whose
 controller, FTL and NAND are modelled; the same model plays block traces.
 """
+
+# Each module has add_parser() and main(); --help lists them in this order.
+COMMANDS = (setup, run, powercut, sim, age, sweep, compare, figures, libvirt,
+            kernel, test, fuzz, bench, checklog)
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,10 +53,7 @@ def parser() -> argparse.ArgumentParser:
         prog="vssd", description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     sub = p.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (cmd_setup, cmd_run, cmd_powercut, cmd_sim, cmd_age,
-                   cmd_sweep,
-                   cmd_compare, cmd_figures, cmd_libvirt, cmd_kernel, cmd_test,
-                   cmd_fuzz, cmd_bench, cmd_checklog):
+    for module in COMMANDS:
         module.add_parser(sub)
     return p
 
@@ -65,7 +66,7 @@ def main(argv: list[str]) -> int:
 def _command(argv: list[str]) -> int:
     if argv[:1] == ["sim"]:
         # vssd-sim reads its own options.
-        args = argparse.Namespace(call=cmd_sim.main, rest=argv[1:])
+        args = argparse.Namespace(call=sim.main, rest=argv[1:])
     else:
         p = parser()
         args = p.parse_args(argv)
@@ -73,6 +74,6 @@ def _command(argv: list[str]) -> int:
             p.error(f"what is {args.qemu[0]!r}?  Arguments for QEMU come"
                     " after --")
     if not getattr(args, "dry_run", False):
-        from .build import venv
+        from ..build import venv
         venv.enter(argv)
     return int(args.call(args))

@@ -18,10 +18,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .build import model
-from .errors import UserError
-from .paths import PROJECT, cache_dir
-from .ui import Stage
+from ..build import model
+from ..errors import UserError
+from ..paths import PROJECT, cache_dir
+from ..ui import Stage
 
 # What each target is given: the longest input in bytes, and the seeds.
 TARGETS = {"nvme": 104, "trace": 4096}

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import argparse
 
-from .build import packages
-from .errors import UserError
-from .ui import say
+from ..build import packages
+from ..errors import UserError
+from ..ui import say
 
 EPILOG = """\
 The other commands make what they need too; setup does all of it at once, and
@@ -39,8 +39,8 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
 
 def main(args: argparse.Namespace) -> int:
     """./vssd setup"""
-    from .build import qemu_build
-    from .build.qemu_source import Origin
+    from ..build import qemu_build
+    from ..build.qemu_source import Origin
 
     if args.sha256 and not args.qemu_source:
         raise UserError("--sha256 is the checksum of --qemu-source: give both")
@@ -56,8 +56,8 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _rest(args: argparse.Namespace, qemu: "qemu_build.Qemu") -> int:
-    from .build import model
-    from .guest import image, kvm
+    from ..build import model
+    from ..guest import image, kvm
 
     model.sim()
     if not args.no_image:
@@ -69,7 +69,7 @@ def _rest(args: argparse.Namespace, qemu: "qemu_build.Qemu") -> int:
 
 
 def _dry_run(args: argparse.Namespace) -> int:
-    from . import paths
+    from .. import paths
 
     packages.print_plan(*packages.SETUP)
     print(f"would make in {paths.cache_dir()}: a Python environment, QEMU from "

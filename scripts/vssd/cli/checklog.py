@@ -22,7 +22,7 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
 
 def main(args: argparse.Namespace) -> int:
     """./vssd checklog"""
-    from .build import model
+    from ..build import model
 
     program = str(model.oplog_check())
     os.execv(program, ["vssd-oplog-check", str(args.file)])

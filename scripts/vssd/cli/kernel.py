@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .build import kernel_build
-from .build.kernel_source import Wanted
-from .errors import UserError
-from .ui import say, table
+from ..build import kernel_build
+from ..build.kernel_source import Wanted
+from ..errors import UserError
+from ..ui import say, table
 
 EPILOG = """\
 Without options: Debian's linux 6.12 with the project's series, which gives

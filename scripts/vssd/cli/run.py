@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
 
-from . import paths, rundir
-from .errors import UserError
-from .guest import image
-from .ui import Stage, say
+from .. import paths, rundir
+from ..errors import UserError
+from ..guest import image
+from ..ui import Stage, say
 
 DEFAULT_PROFILE = "tlc-consumer"
 OUTPUTS = ("stats", "oplog", "trace", "state", "console", "qemu_log")
@@ -134,7 +134,7 @@ def mebibytes(text: str) -> int:
 def check(args: argparse.Namespace) -> None:
     """What can be refused before anything is made."""
     if args.kernel:
-        from .build import kernel_build
+        from ..build import kernel_build
         args.kernel = kernel_build.find(args.kernel)
     for name in ("disk", "initrd"):
         path = getattr(args, name)
@@ -206,8 +206,8 @@ def image_format(path: Path) -> str:
 @contextlib.contextmanager
 def prepared(args: argparse.Namespace) -> Iterator["machine.Spec"]:
     """The machine's description; its files live as long as the context."""
-    from .build import qemu_build
-    from .guest import kvm, machine
+    from ..build import qemu_build
+    from ..guest import kvm, machine
 
     qemu = qemu_build.ensure()
     built_in = None if args.disk \
@@ -298,7 +298,7 @@ def _kept(args: argparse.Namespace, qemu: "qemu_build.Qemu",
 
 def _boot(args: argparse.Namespace, spec: "machine.Spec",
           built_in: image.Image | None, folder: Path) -> None:
-    from .guest import machine
+    from ..guest import machine
 
     root = f"root={built_in.root} rw " if built_in else ""
     default = f"{root}console=ttyS0"
@@ -397,7 +397,7 @@ def _written(option: str, file: FileIO, data: bytes) -> FileIO | None:
 
 async def _session(args: argparse.Namespace, spec: "machine.Spec",
                    logs: Logs) -> int:
-    from .guest import console, machine, report
+    from ..guest import console, machine, report
 
     status = 0
     async with machine.running(spec) as m:
@@ -431,7 +431,7 @@ def main(args: argparse.Namespace) -> int:
     check(args)
     with prepared(args) as spec:
         if args.print_command:
-            from .guest import machine
+            from ..guest import machine
 
             print(shlex.join([*machine.command_line(spec), "-serial",
                               "mon:stdio"]))

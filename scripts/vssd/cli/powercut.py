@@ -8,9 +8,9 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-from . import rundir
-from .errors import UserError
-from .ui import say
+from .. import rundir
+from ..errors import UserError
+from ..ui import say
 
 MODES = ("reset", "stop", "running")
 EPILOG = """\

@@ -7,8 +7,8 @@ import argparse
 import subprocess
 from pathlib import Path
 
-from . import paths
-from .errors import UserError, one_line
+from .. import paths
+from ..errors import UserError, one_line
 
 EPILOG = """\
 The drive is filled, then overwritten at random, without modelled time, until
@@ -51,7 +51,7 @@ def command(sim: str, args: argparse.Namespace) -> list[str]:
 
 def main(args: argparse.Namespace) -> int:
     """./vssd age"""
-    from .build import model
+    from ..build import model
 
     paths.check_output("-o", args.output)
     paths.claim("-o", args.output)

@@ -17,10 +17,10 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-from . import paths
-from .cmd_run import DEFAULT_PROFILE, image_format, mebibytes
-from .errors import UserError, one_line
-from .ui import say
+from .. import paths
+from ..errors import UserError, one_line
+from ..ui import say
+from .run import DEFAULT_PROFILE, image_format, mebibytes
 
 QEMU_NS = "http://libvirt.org/schemas/domain/qemu/1.0"
 SEABIOS = "/usr/share/seabios/bios-256k.bin"
@@ -60,7 +60,7 @@ def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
 def qemu_arguments(image: Path, fmt: str, profile: Path,
                    sets: list[str]) -> list[str]:
     """What libvirt passes on as it is."""
-    from .build.qemu_build import FIRMWARE_DIRS
+    from ..build.qemu_build import FIRMWARE_DIRS
 
     node = {"driver": fmt, "node-name": "disk0", "discard": "unmap",
             "file": {"driver": "file", "filename": str(image)}}
@@ -120,7 +120,7 @@ def domain(name: str, emulator: Path, accel: str, mem_mib: int, smp: int,
 
 
 def _disk(args: argparse.Namespace, qemu_img: Path) -> tuple[Path, str]:
-    from .guest import image
+    from ..guest import image
 
     if args.disk:
         return args.disk.resolve(), image_format(args.disk)
@@ -135,8 +135,8 @@ def _disk(args: argparse.Namespace, qemu_img: Path) -> tuple[Path, str]:
 
 def make(args: argparse.Namespace) -> str:
     """The XML that the command's arguments ask for."""
-    from .build import qemu_build
-    from .guest import kvm
+    from ..build import qemu_build
+    from ..guest import kvm
 
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}", args.name):
         raise UserError(f"NAME {args.name!r}: letters, digits and . _ + - only")

@@ -14,10 +14,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .build import model, venv
-from .errors import UserError
-from .sim import run as simrun
-from .ui import Stage, table
+from ..build import model, venv
+from ..errors import UserError
+from ..sim import run as simrun
+from ..ui import Stage, table
 
 # Name: the module that makes it, and what it is.
 FIGURES = {
@@ -84,7 +84,7 @@ def _check(args: argparse.Namespace) -> list[str]:
 
 
 def _picture(panel: Any, figure: str, out: Path) -> str | None:
-    from .figures import plot as figures_plot
+    from ..figures import plot as figures_plot
 
     stem = f"{figure}-" + re.sub(r"[^a-z0-9]+", "-", panel.name.lower())
     files = figures_plot.draw(panel, out / stem)
@@ -93,8 +93,8 @@ def _picture(panel: Any, figure: str, out: Path) -> str | None:
 
 def _make(args: argparse.Namespace, names: list[str], out: Path) \
         -> list[dict[str, Any]]:
-    from .figures import figure as figures
-    from .figures import report as figures_report
+    from ..figures import figure as figures
+    from ..figures import report as figures_report
 
     rows: list[dict[str, Any]] = []
     pages = []
@@ -118,8 +118,8 @@ def _make(args: argparse.Namespace, names: list[str], out: Path) \
 
 
 def _say(args: argparse.Namespace, panel: Any) -> None:
-    from .figures.figure import verdict
-    from .figures.report import judgement, number
+    from ..figures.figure import verdict
+    from ..figures.report import judgement, number
 
     stream = sys.stderr if args.json else sys.stdout
     if not args.json:

@@ -7,7 +7,7 @@ import argparse
 import os
 from pathlib import Path
 
-from . import paths
+from .. import paths
 
 
 def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
@@ -59,7 +59,7 @@ def claim_states(rest: list[str]) -> list[int]:
 
 def main(args: argparse.Namespace) -> int:
     """./vssd sim"""
-    from .build import model
+    from ..build import model
 
     rest = resolved(args.rest)
     program = str(model.sim())

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .errors import UserError
-from .sim.run import flat
+from ..errors import UserError
+from ..sim.run import flat
 
 OF_THE_RUN = ("profile", "workload", "trace", "fill", "seed",
               "capacity_bytes")
@@ -87,7 +87,7 @@ def _cell(value: Any) -> str:
 
 def _print(a: dict[str, Any], b: dict[str, Any], names: tuple[str, str],
            every: bool) -> None:
-    from .ui import table
+    from ..ui import table
 
     for what in OF_THE_RUN:
         x, y = a.get(what), b.get(what)

@@ -26,12 +26,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from .build import kernel_build, model, packages, qemu_build, venv
-from .build.kernel_source import Wanted
-from .errors import UserError, one_line
-from .guest import image, suite_kernel
-from .paths import PROJECT, cache_dir
-from .proc import log_file
+from ..build import kernel_build, model, packages, qemu_build, venv
+from ..build.kernel_source import Wanted
+from ..errors import UserError, one_line
+from ..guest import image, suite_kernel
+from ..paths import PROJECT, cache_dir
+from ..proc import log_file
 
 MESON_LINE = re.compile(
     r"^\s*\d+/\d+\s+(?P<name>.+?)\s+(?P<result>OK|FAIL|ERROR|TIMEOUT|SKIP"
