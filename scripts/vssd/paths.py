@@ -14,8 +14,8 @@ import fcntl
 import hashlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator
 
 from .errors import UserError
 

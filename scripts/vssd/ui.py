@@ -39,7 +39,7 @@ class Stage:
         self.lock = threading.Lock()
         self.ticker: threading.Thread | None = None
 
-    def __enter__(self) -> "Stage":
+    def __enter__(self) -> Stage:
         if self.tty:
             self.ticker = threading.Thread(target=self._tick, daemon=True)
             self.ticker.start()

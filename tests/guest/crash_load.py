@@ -16,7 +16,7 @@ import os
 import random
 import sqlite3
 import sys
-from typing import Callable
+from collections.abc import Callable
 
 
 def files(folder: str, note: Callable[[str], None]) -> None:

@@ -22,7 +22,7 @@ BOOT_S = 1500
 QUIT = b"\x01x"  # to QEMU's multiplexer of standard input
 
 
-def read_until(process: "subprocess.Popen[bytes]", wanted: bytes) -> bytes:
+def read_until(process: subprocess.Popen[bytes], wanted: bytes) -> bytes:
     """What a program says, up to this."""
     assert process.stdout
     said = b""
@@ -36,7 +36,7 @@ def read_until(process: "subprocess.Popen[bytes]", wanted: bytes) -> bytes:
     return said
 
 
-def in_shell(script: str, folder: Path) -> "subprocess.Popen[bytes]":
+def in_shell(script: str, folder: Path) -> subprocess.Popen[bytes]:
     """As a user pastes it, where the project is."""
     for name in ("vssd", "profiles"):
         (folder / name).symlink_to(paths.PROJECT / name)

@@ -324,8 +324,8 @@ def test_streamrun_by_hints(old: Guest) -> None:
                 " count=5 conv=fsync 2>/dev/null")
     assert grown(old, work)[2] == 5 * MIB
     hint = ("perl -e 'open(F, \">\", \"/mnt/y\"); my $h = pack(\"Q\", 4);"
-            " print fcntl(F, 1036, $h) ? \"ok\" : $!+0; print F \"x\" x %d;'"
-            " && sync" % MIB)
+            " print fcntl(F, 1036, $h) ? \"ok\" : $!+0; print F \"x\" x"
+            f" {MIB};' && sync")
     for option, said, stream in (("", "ok", 3), ("-H", "22", 2)):
         before = by_id(old)
         done = old.run(f"streamrun {option} -r '/mnt/*=2' -- sh -c {shlex.quote(hint)}")

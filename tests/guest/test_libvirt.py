@@ -23,7 +23,7 @@ Virsh = Callable[..., str]
 
 
 @pytest.fixture
-def daemon() -> Iterator["subprocess.Popen[str]"]:
+def daemon() -> Iterator[subprocess.Popen[str]]:
     """One in a mount namespace of its own."""
     if os.geteuid() != 0:
         pytest.skip("a daemon of one's own needs root")
@@ -43,12 +43,12 @@ def daemon() -> Iterator["subprocess.Popen[str]"]:
 
 
 @pytest.fixture
-def virsh(daemon: "subprocess.Popen[str]") -> Virsh:
+def virsh(daemon: subprocess.Popen[str]) -> Virsh:
     """To talk to it."""
     return virsh_of(daemon)
 
 
-def virsh_of(daemon: "subprocess.Popen[str]") -> Virsh:
+def virsh_of(daemon: subprocess.Popen[str]) -> Virsh:
     """virsh where the daemon is."""
     def call(*args: str, text: str = "") -> str:
         done = subprocess.run(
@@ -62,7 +62,7 @@ def virsh_of(daemon: "subprocess.Popen[str]") -> Virsh:
     return call
 
 
-def _wait_until_up(daemon: "subprocess.Popen[str]", call: Virsh) -> None:
+def _wait_until_up(daemon: subprocess.Popen[str], call: Virsh) -> None:
     end = time.monotonic() + START_S
     while True:
         if daemon.poll() is not None:
@@ -123,7 +123,7 @@ def test_a_domain_from_define_to_undefine(env: Env, virsh: Virsh) -> None:
 
 
 def test_a_second_define_updates(env: Env, virsh: Virsh,
-                                 daemon: "subprocess.Popen[str]") -> None:
+                                 daemon: subprocess.Popen[str]) -> None:
     """The same domain, with what is new."""
     found = []
     try:

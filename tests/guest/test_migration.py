@@ -64,7 +64,7 @@ def begin(guest: Guest, seed: int) -> None:
     """Start fio, and wait until a third of its writes has been done."""
     dev = "/dev/" + guest.run(FIND).strip()
     before = written(guest)
-    guest.run(f"rm -f /run/done; (" + FIO.format(dev=dev, seed=seed)
+    guest.run("rm -f /run/done; (" + FIO.format(dev=dev, seed=seed)
               + " >/run/fio.json; echo $? >/run/done) 2>/run/fio.err"
               " </dev/null >/dev/null &")
     end = time.monotonic() + LIMIT_S

@@ -9,6 +9,7 @@ nanosecond.
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import socket
 import subprocess
@@ -157,10 +158,8 @@ class Machine:
         if self.qtest:
             self.qtest.close()
         if self.qmp:
-            try:
-                self.qmp.close()
-            except Exception:  # pylint: disable=broad-except
-                pass  # the process is gone; so is its socket
+            with contextlib.suppress(Exception):
+                self.qmp.close()  # the process is gone; so is its socket
 
     def cmd(self, name: str, **args: object) -> object:
         """A QMP command; raises when QEMU refuses."""

@@ -271,7 +271,7 @@ def test_bus_master_off(image: Path) -> None:
 def test_every_register_size_and_offset(image: Path) -> None:
     with Machine(*drive_args("tiny", image)) as machine:
         host = host_of(machine)
-        for offset in [*range(0, 0x60), *range(0xFF8, 0x1010), 0x1FF8, 0x1FFF]:
+        for offset in [*range(0x60), *range(0xFF8, 0x1010), 0x1FF8, 0x1FFF]:
             for letter, size in (("b", 1), ("w", 2), ("l", 4), ("q", 8)):
                 if offset + size <= 0x2000:
                     host.qtest.call(f"read{letter} {BAR0 + offset:#x}")

@@ -202,7 +202,7 @@ def _archive(suite: str, mirror: str, folder: Path) -> Path:
     return tar
 
 
-def describe(done: "subprocess.CompletedProcess[str]") -> str:
+def describe(done: subprocess.CompletedProcess[str]) -> str:
     """What a failed command said, for the test's report."""
     return (f"status {done.returncode}: {shlex.join(done.args[-4:])}\n"
             + done.stdout[-2000:] + done.stderr[-4000:])

@@ -99,7 +99,7 @@ def made_up(n: int, seed: int) -> bb.Runs:
     x = {name: rng.random(n) for name in {*bb.BASIC, *bb.EXTENDED}}
     x["req_size"] = np.ones(n)
     y = np.where(x["wr_size"] > 0.5, 30.0, 10.0)
-    return bb.Runs(x, {t: y for t in bb.TARGETS})
+    return bb.Runs(x, dict.fromkeys(bb.TARGETS, y))
 
 
 def test_extended_sees_what_basic_does_not() -> None:

@@ -109,7 +109,7 @@ def test_round_trip(tmp_path: Path) -> None:
     assert (abs(r.at_ns - (t.at_ns - t.at_ns[0])) <= 100).all()
 
 
-def lsm_writer(seed: int = 1) -> "lsm.Writer":
+def lsm_writer(seed: int = 1) -> lsm.Writer:
     store = lsm.Store(records=20_000, memtable=1 << 20, piece=256 << 10,
                       journal=1 << 20, metadata=1 << 20)
     w = lsm.Writer(store, 200 << 20, seed)

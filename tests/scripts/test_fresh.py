@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from bare_root import bare_root, describe, why_not
-from vssd.build import aptsrc, kernel_source, packages, qemu_build, qemu_source
+from vssd.build import aptsrc, kernel_source, qemu_build, qemu_source
 from vssd.errors import UserError
 from vssd.paths import PROJECT
 

@@ -18,7 +18,6 @@ from vssd.build.kernel_source import Wanted
 from vssd.cli import main as cli
 from vssd.errors import UserError
 from vssd.guest import image, suite_kernel
-from vssd.paths import PROJECT
 from vssd.proc import log_file
 from vssd.ui import Stage
 

@@ -101,8 +101,8 @@ class Recorded(unittest.TestCase):
     def test_one_byte(self) -> None:
         """Whatever byte of a record changes, nothing breaks, and all is found
         out but what makes no difference to time (an address, mostly)."""
-        self.record(work="rw=randrw bs=4k iodepth=4 number_ios=60 fsync=7",
-                    *("--fill", "none"))
+        self.record("--fill", "none",
+                    work="rw=randrw bs=4k iodepth=4 number_ios=60 fsync=7")
         good = self.trace.read_bytes()
         begin = 32 + int.from_bytes(good[24:28], "little")
         found = []

@@ -120,7 +120,7 @@ class Target:
         self.guest: Guest | None = None
         self.boots = 0
 
-    def __enter__(self) -> "Target":
+    def __enter__(self) -> Target:
         try:
             self.restart()
         except BaseException:

@@ -78,8 +78,9 @@ def _grown(scheme: str) -> float:
         info = model.drive_info(paths.find_profile(MEMORY_ON), sets)
         full = bench_sim.run(MEMORY_ON, "seq", "--workload",
                              bench_sim.STEADY.format(n=1000), sets=sets)
-        sizes.append((info["capacity_bytes"], full.rss))
-    return (sizes[1][1] - sizes[0][1]) / (sizes[1][0] - sizes[0][0])
+        sizes.append((int(info["capacity_bytes"]), full.rss))
+    (small, small_rss), (large, large_rss) = sizes
+    return (large_rss - small_rss) / (large - small)
 
 
 def _memory() -> list[dict[str, Any]]:

@@ -65,7 +65,8 @@ def run(profile: str, fill: str, *more: str, sets: list[str] | None = None) \
 
 
 def _rate(runs: list[Run]) -> float:
-    return statistics.median(r.result["requests_per_s_cpu"] for r in runs)
+    return statistics.median(float(r.result["requests_per_s_cpu"])
+                             for r in runs)
 
 
 def _speed(one: Input, repeat: int) -> list[dict[str, Any]]:
@@ -181,13 +182,14 @@ LEVELS = ["dynamic", "static"]
 def _cost(profile: str, fill: str, workload: str, sets: list[str],
           repeat: int) -> float:
     """CPU time of a request, in ns: that of the fastest run."""
-    return 1e9 / max(run(profile, fill, "--workload", workload,
-                         sets=sets).result["requests_per_s_cpu"]
+    return 1e9 / max(float(run(profile, fill, "--workload", workload,
+                               sets=sets).result["requests_per_s_cpu"])
                      for _ in range(repeat))
 
 
-def _growth_row(name: str, small: float, large: float, log: float,
-                what: str) -> dict[str, Any]:
+def _growth_row(name: str, cost: list[float], log: float, what: str) \
+        -> dict[str, Any]:
+    small, large = cost
     return row(name, large / small, log, "times the CPU time",
                f"peer: the logarithm; {what}, {small:.0f} and {large:.0f} ns")
 
@@ -201,7 +203,7 @@ def _cliffs(repeat: int) -> list[dict[str, Any]]:
             cost = [_cost("c64", "preload", f"rw=randrw rwmixread=90 bs=4k"
                           f" iodepth={n} number_ios=200000",
                           [*DIE, *sets], repeat) for n in (32, 16384)]
-            found.append(_growth_row(f"sim_depth_{name}", *cost, 14 / 5,
+            found.append(_growth_row(f"sim_depth_{name}", cost, 14 / 5,
                                      "32 and 16,384 in flight"))
     with Stage("512 and 65,536 blocks a plane"):
         for key, names in (("ftl.gc", VICTIMS), ("ftl.gc_unit", UNITS)):
@@ -212,7 +214,7 @@ def _cliffs(repeat: int) -> list[dict[str, Any]]:
                                f"{key}={name}"], repeat)
                         for n in (512, 65536)]
                 found.append(_growth_row(
-                    f"sim_blocks_{name.replace('-', '_')}", *cost, 16 / 9,
+                    f"sim_blocks_{name.replace('-', '_')}", cost, 16 / 9,
                     "512 and 65,536 blocks"))
     with Stage("wear levelling, 1,024 and 65,536 blocks a plane"):
         for name in LEVELS:
@@ -221,7 +223,7 @@ def _cliffs(repeat: int) -> list[dict[str, Any]]:
                           [*DIE, *WORN, f"nand.blocks={n}", f"ftl.wear={name}"],
                           repeat)
                     for n in (1024, 65536)]
-            found.append(_growth_row(f"sim_wear_{name}", *cost, 16 / 10,
+            found.append(_growth_row(f"sim_wear_{name}", cost, 16 / 10,
                                      "1,024 and 65,536 blocks"))
     with Stage("7 and 63 streams"):
         cost = [_cost("c64", "random", "rw=randrw bs=4k iodepth=32"
@@ -229,7 +231,7 @@ def _cliffs(repeat: int) -> list[dict[str, Any]]:
                       [*DIE, "nand.pages=16", "nand.blocks=8192",
                        "ftl.op_percent=15%", f"streams.max={n}"], repeat)
                 for n in (7, 63)]
-        found.append(_growth_row("sim_streams", *cost, 6 / 3,
+        found.append(_growth_row("sim_streams", cost, 6 / 3,
                                  "7 and 63 streams, the host uses none"))
     return found
 

@@ -231,9 +231,8 @@ class PrivateApt:
             if line.startswith("Package: "):
                 name = line.split()[1]
             elif line.startswith("Version: ") and name == package:
-                if line.split()[1] not in found:
-                    found.append(line.split()[1])
-        return sort_versions(found)
+                found.append(line.split()[1])
+        return sort_versions(list(dict.fromkeys(found)))
 
 
 def sort_versions(versions: list[str]) -> list[str]:

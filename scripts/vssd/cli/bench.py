@@ -18,7 +18,7 @@ from ..ui import table
 Rows = list[dict[str, Any]]
 
 
-def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
     """The command's options."""
     p = sub.add_parser(

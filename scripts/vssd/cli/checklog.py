@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 
-def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
     """The command's options."""
     p = sub.add_parser(

@@ -19,7 +19,7 @@ MAIN = ("requests", "errors", "sim_ns", "iops", "bytes_per_s.", "latency_ns.",
         "nand.by_cause.", "gc.", "buffer.", "lateness_ns.")
 
 
-def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
     """The command's options."""
     p = sub.add_parser(

@@ -37,7 +37,7 @@ LONG = ("streams-guest", "streams-cassandra")  # hours, and images of guests
 OUT = "vssd-figures"
 
 
-def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
     """The command's options."""
     p = sub.add_parser(

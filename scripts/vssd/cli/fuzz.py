@@ -48,7 +48,7 @@ LATEST = re.compile(rb"^#(\d+)\t", re.M)
 EDGES = re.compile(rb"\bcov: (\d+)")
 
 
-def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
     """The command's options."""
     p = sub.add_parser(

@@ -27,7 +27,7 @@ examples:
 """
 
 
-def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
     """The command's options."""
     p = sub.add_parser(

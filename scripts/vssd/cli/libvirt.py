@@ -33,7 +33,7 @@ the cache.
 """
 
 
-def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
     """The command's options."""
     p = sub.add_parser(
@@ -151,7 +151,7 @@ def make(args: argparse.Namespace) -> str:
                   known_uuid(args.name) if args.define else "")
 
 
-def _virsh(*args: str, text: str = "") -> "subprocess.CompletedProcess[str]":
+def _virsh(*args: str, text: str = "") -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(["virsh", *args], input=text, check=False,
                               capture_output=True, text=True)

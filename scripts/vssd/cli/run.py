@@ -15,11 +15,16 @@ import sys
 from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import paths, rundir
 from ..errors import UserError
 from ..guest import image
 from ..ui import Stage, say
+
+if TYPE_CHECKING:
+    from ..build import qemu_build
+    from ..guest import machine
 
 DEFAULT_PROFILE = "tlc-consumer"
 OUTPUTS = ("stats", "oplog", "trace", "state", "console", "qemu_log")
@@ -41,7 +46,7 @@ written as at any end, and the exit status is 130 or 143.
 """
 
 
-def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
     """The command's options."""
     p = sub.add_parser(
@@ -204,7 +209,7 @@ def image_format(path: Path) -> str:
 
 
 @contextlib.contextmanager
-def prepared(args: argparse.Namespace) -> Iterator["machine.Spec"]:
+def prepared(args: argparse.Namespace) -> Iterator[machine.Spec]:
     """The machine's description; its files live as long as the context."""
     from ..build import qemu_build
     from ..guest import kvm, machine
@@ -280,7 +285,7 @@ def _monitor(folder: Path) -> list[str]:
             + path.replace(",", ",,"), "-mon", "chardev=control,mode=control"]
 
 
-def _kept(args: argparse.Namespace, qemu: "qemu_build.Qemu",
+def _kept(args: argparse.Namespace, qemu: qemu_build.Qemu,
           built_in: image.Image | None, backing: Path, fmt: str) \
         -> tuple[Path, str]:
     if built_in is None:
@@ -296,7 +301,7 @@ def _kept(args: argparse.Namespace, qemu: "qemu_build.Qemu",
     return path, "qcow2"
 
 
-def _boot(args: argparse.Namespace, spec: "machine.Spec",
+def _boot(args: argparse.Namespace, spec: machine.Spec,
           built_in: image.Image | None, folder: Path) -> None:
     from ..guest import machine
 
@@ -319,7 +324,7 @@ def _boot(args: argparse.Namespace, spec: "machine.Spec",
         spec.kernel, spec.initrd = built_in.kernel, built_in.initrd
 
 
-async def _execute(m: "machine.Machine", timeout_s: float | None) -> int:
+async def _execute(m: machine.Machine, timeout_s: float | None) -> int:
     """Run the guest that runs a command; the command's status."""
     def output(kind: str, data: bytes) -> None:
         stream = sys.stdout if kind == "O" else sys.stderr
@@ -395,7 +400,7 @@ def _written(option: str, file: FileIO, data: bytes) -> FileIO | None:
         return None
 
 
-async def _session(args: argparse.Namespace, spec: "machine.Spec",
+async def _session(args: argparse.Namespace, spec: machine.Spec,
                    logs: Logs) -> int:
     from ..guest import console, machine, report
 

@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ..build import packages
 from ..errors import UserError
 from ..ui import say
+
+if TYPE_CHECKING:
+    from ..build import qemu_build
 
 EPILOG = """\
 The other commands make what they need too; setup does all of it at once, and
@@ -16,7 +20,7 @@ to the cache: VSSD_CACHE, else XDG_CACHE_HOME/vssd, else ~/.cache/vssd.
 """
 
 
-def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
     """The command's options."""
     p = sub.add_parser(
@@ -55,7 +59,7 @@ def main(args: argparse.Namespace) -> int:
     return _rest(args, qemu)
 
 
-def _rest(args: argparse.Namespace, qemu: "qemu_build.Qemu") -> int:
+def _rest(args: argparse.Namespace, qemu: qemu_build.Qemu) -> int:
     from ..build import model
     from ..guest import image, kvm
 

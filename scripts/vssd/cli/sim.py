@@ -10,7 +10,7 @@ from pathlib import Path
 from .. import paths
 
 
-def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
     """The command takes what vssd-sim takes."""
     p = sub.add_parser(

@@ -24,7 +24,7 @@ CONNECT_S = 20
 Done = Callable[[Point, Result], None]
 
 
-def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
     """The command's options."""
     p = sub.add_parser(

@@ -72,7 +72,7 @@ class Tally:
         print(f"{mark:<5}{name}{detail}", flush=True)
 
 
-def add_parser(sub: "argparse._SubParsersAction[argparse.ArgumentParser]") \
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
     """The command's options."""
     p = sub.add_parser(

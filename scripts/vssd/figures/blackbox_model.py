@@ -80,7 +80,7 @@ class Runs:
     def __len__(self) -> int:
         return len(self.x["wr_ratio"])
 
-    def part(self, rows: Any) -> "Runs":
+    def part(self, rows: Any) -> Runs:
         """Some of them."""
         return Runs({k: v[rows] for k, v in self.x.items()},
                     {k: v[rows] for k, v in self.y.items()})

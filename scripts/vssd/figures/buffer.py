@@ -78,7 +78,8 @@ class Runs:
     def hit(self, key: Key) -> float:
         """Hit ratio, %."""
         b = self.results[key]["buffer"]
-        return 100 * b["hits"] / max(b["hits"] + b["misses"], 1)
+        hits, misses = int(b["hits"]), int(b["misses"])
+        return 100 * hits / max(hits + misses, 1)
 
     def victims(self, key: Key) -> float:
         """Dirty victims per request."""

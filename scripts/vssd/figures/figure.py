@@ -17,6 +17,7 @@ from ..sim.run import Estimate, Point, Result, Runner
 from ..ui import Stage
 
 Row = dict[str, Any]
+Curves = dict[str, list[float | None]]  # by name; by x, None: no point
 
 
 @dataclass
@@ -24,7 +25,7 @@ class Chart:
     """Curves over named points, with the paper's band behind them."""
 
     x: list[str]
-    series: dict[str, list[float | None]]
+    series: Curves
     ylabel: str
     lines: bool = False  # else bars
     log: bool = False

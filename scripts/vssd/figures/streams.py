@@ -20,7 +20,7 @@ from ..paths import find_profile
 from ..sim.run import Point, Result
 from ..ui import Stage
 from . import lsm
-from .figure import Chart, Context, Panel, Row, band, row
+from .figure import Chart, Context, Curves, Panel, Row, band, row
 
 TITLE = "The multi-streamed SSD (Kang 2014)"
 PROFILE = "kang2014"
@@ -207,7 +207,7 @@ def throughput(series: dict[str, Series], minutes: int,
     rows.append(band(name, DATA, levels[DATA], *LEVEL, why[DATA]))
     rows += [row(name, f"{n}: WAF of the run", series[n].waf, "", None)
              for n in SERIES]
-    curves = {n: [float(v) / s.fresh for v in s.rate[:minutes]]
+    curves: Curves = {n: [float(v) / s.fresh for v in s.rate[:minutes]]
               for n, s in series.items()}
     return Panel(name, "Throughput of writes, of the fresh drive's, over"
                  " minutes", inputs, rows,
@@ -233,7 +233,7 @@ def copies(series: dict[str, Series], minutes: int,
                      None, NEARLY_NONE, f"{copied[DATA]:.0f} pages"))
     rows += [row(name, f"{n}: pages of 4 KiB", copied[n], "", None)
              for n in SERIES]
-    curves = {n: [float(v) for v in s.copied[:minutes]]
+    curves: Curves = {n: [float(v) for v in s.copied[:minutes]]
               for n, s in series.items()}
     return Panel(name, "Pages that cleaning copied so far, over minutes",
                  inputs, rows, Chart(_x(minutes), curves, "pages of 4 KiB",

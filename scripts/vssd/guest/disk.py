@@ -111,9 +111,11 @@ def _install_bios(path: Path, early: Path, work: Path) -> None:
 def _install_efi(path: Path, early: Path, work: Path) -> None:
     program, esp = work / "boot.efi", work / "esp.img"
     _core("x86_64-efi", program, early, "fat")
-    for args in (["mformat", "-i", esp, "-C", "-T", str(ESP_SECTORS), "::"],
-                 ["mmd", "-i", esp, "::/EFI", "::/EFI/BOOT"],
-                 ["mcopy", "-i", esp, program, "::/EFI/BOOT/BOOTX64.EFI"]):
+    commands: list[list[str | Path]] = [
+        ["mformat", "-i", esp, "-C", "-T", str(ESP_SECTORS), "::"],
+        ["mmd", "-i", esp, "::/EFI", "::/EFI/BOOT"],
+        ["mcopy", "-i", esp, program, "::/EFI/BOOT/BOOTX64.EFI"]]
+    for args in commands:
         run_logged(args, "disk", "making the EFI system partition")
     with open(path, "r+b") as f:
         f.seek(ESP_START * SECTOR)

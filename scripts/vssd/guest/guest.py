@@ -31,7 +31,7 @@ class Guest:
                                        daemon=True)
         self.machine: Machine | None = None
 
-    def __enter__(self) -> "Guest":
+    def __enter__(self) -> Guest:
         self.thread.start()
         try:
             self.machine = self._wait(self._start(), self.MOMENT_S)

@@ -81,8 +81,8 @@ class Image:
     @property
     def root(self) -> str:
         """root= for its kernel."""
-        return "PARTUUID=" + json.loads(
-            (self.folder / "image.json").read_text())["partuuid"]
+        said = json.loads((self.folder / "image.json").read_text())
+        return f"PARTUUID={said['partuuid']}"
 
     @property
     def key(self) -> str:

@@ -416,8 +416,9 @@ class Machine:
 
     async def _events(self) -> None:
         async for event in self.qmp.events:
-            if event["event"] == "SHUTDOWN":
-                self._end(event["data"]["reason"])
+            data = event.get("data")
+            if event["event"] == "SHUTDOWN" and isinstance(data, dict):
+                self._end(data["reason"])
 
     def _end(self, reason: str) -> None:
         if not self.ended.is_set():

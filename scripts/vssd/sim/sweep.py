@@ -44,9 +44,9 @@ def _bad(name: str, text: str) -> UserError:
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        import tomllib
+        import tomllib  # type: ignore[import-not-found,unused-ignore]
     except ModuleNotFoundError:  # Python 3.10
-        import tomli as tomllib  # type: ignore[no-redef]
+        import tomli as tomllib
     try:
         data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as e:
@@ -142,8 +142,9 @@ def read(path: Path) -> Sweep:
     if total > MAX_POINTS:
         raise _bad(name, f"{total} points: allowed {MAX_POINTS}")
     jobs = []
-    for profile, given, seed, *chosen in itertools.product(
-            profiles, inputs, seeds, *options.values()):
+    for (profile, given, seed), chosen in itertools.product(
+            itertools.product(profiles, inputs, seeds),
+            itertools.product(*options.values())):
         sets = tuple(f"{k}={v}" for k, v in zip(options, chosen))
         more = ("--seed", seed) if seed else ()
         axes = {"profile": profile, "workload": given[0],
