@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debian mirrors, as this machine's own apt configuration names them.
+"""Debian mirrors, as this machine's own apt names them.
 
-Reads both formats of apt's sources, and runs apt with private directories, so
-that the system's configuration is never touched and no root is needed.
+Asks apt for its sources, and runs apt with private directories, so that the
+system's configuration is never touched and no root is needed.
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import UserError
+from ..paths import cache_dir
 from ..proc import run_logged
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+# What is asked of each list of packages that apt has.
+TARGET = "$(REPO_URI)|$(RELEASE)|$(COMPONENT)|$(TRUSTED)|$(FILENAME)"
 DEBIAN_SUITE = re.compile(
     r"^(?:(?:old)*stable|testing|unstable|sid|buster|bullseye|bookworm|trixie"
     r"|forky|duke)(?P<pocket>-security|/updates|-updates|-backports)?$")
@@ -44,82 +48,61 @@ class Source:
         return "-security" if pocket == "/updates" else pocket
 
 
-def parse_one_line(text: str) -> list[Source]:
-    """The entries of a .list file."""
-    found = []
-    for line in text.splitlines():
-        line = line.split("#", 1)[0].strip()
-        m = re.match(r"deb\s+(?:\[(?P<opts>[^]]*)\]\s+)?(?P<rest>.*)", line)
-        if not m:
-            continue
-        opts = dict(o.split("=", 1) for o in (m["opts"] or "").split()
-                    if "=" in o)
-        rest = m["rest"].split()
-        if len(rest) < 2:
-            continue
-        found.append(Source(rest[0], rest[1], tuple(rest[2:]),
-                            opts.get("signed-by", ""),
-                            opts.get("trusted") == "yes"))
-    return found
+def machine_sources(options: Sequence[str] = ()) -> list[Source]:
+    """Every archive of this machine's apt, as apt itself tells it; apt tells
+    only of those whose lists it has, so without any it gets them, for itself."""
+    found = _index_targets(options)
+    if found:
+        return found
+    with tempfile.TemporaryDirectory(dir=cache_dir(), prefix="apt.") as name:
+        (Path(name) / "partial").mkdir()
+        private = [*options, "-o", f"Dir::State::Lists={name}",
+                   *_without_sandbox()]
+        run_logged(["apt-get", *private, "update"], "apt",
+                   "reading the mirror's index", env={"LC_ALL": "C"})
+        return _index_targets(private)
 
 
-def parse_deb822(text: str) -> list[Source]:
-    """The entries of a .sources file."""
-    found = []
-    for stanza in re.split(r"\n\s*\n", text):
-        fields: dict[str, str] = {}
-        name = ""
-        for line in stanza.splitlines():
-            if line.startswith("#"):
-                continue
-            if line[:1] in " \t" and name:
-                fields[name] += "\n" + line
-            elif ":" in line:
-                name, value = line.split(":", 1)
-                name = name.strip().lower()
-                fields[name] = value.strip()
-        if "deb" not in fields.get("types", "").split():
-            continue
-        if fields.get("enabled", "yes").lower() in ("no", "false", "0"):
-            continue
-        for uri in fields.get("uris", "").split():
-            for suite in fields.get("suites", "").split():
-                found.append(Source(
-                    uri, suite, tuple(fields.get("components", "").split()),
-                    fields.get("signed-by", ""),
-                    fields.get("trusted", "").lower() == "yes"))
-    return found
+def _index_targets(options: Sequence[str]) -> list[Source]:
+    try:
+        out = subprocess.run(
+            ["apt-get", *options, "indextargets", "--format", TARGET,
+             "Created-By: Packages"], capture_output=True, text=True,
+            check=False, env=dict(os.environ, LC_ALL="C")).stdout
+    except FileNotFoundError:
+        return []
+    found: dict[tuple[str, str], Source] = {}
+    for line in out.splitlines():
+        uri, suite, component, trusted, file = line.split("|")
+        source = found.setdefault((uri, suite), Source(
+            uri.rstrip("/"), suite, (),
+            trusted=trusted == "yes" and not _signed(file, component)))
+        if component not in source.components:
+            found[uri, suite] = replace(
+                source, components=(*source.components, component))
+    return list(found.values())
 
 
-def machine_sources(etc: Path = Path("/etc/apt")) -> list[Source]:
-    """Every entry of this machine's apt."""
-    found = []
-    parts = etc / "sources.list.d"
-    files = [etc / "sources.list"]
-    if parts.is_dir():
-        files += sorted(parts.iterdir())
-    for path in files:
-        try:
-            text = path.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue
-        if path.suffix == ".list":
-            found += parse_one_line(text)
-        elif path.suffix == ".sources":
-            found += parse_deb822(text)
-    return found
+def _signed(file: str, component: str) -> bool:
+    """Is the release signed that this list is of?  If it is not and apt trusts
+    it, the sources say [trusted=yes]."""
+    release = file.split(f"_{component.replace('/', '_')}_binary-")[0]
+    return any(Path(f"{release}_{name}").exists()
+               for name in ("InRelease", "Release.gpg"))
 
 
 def debian_sources(suite: str, mirror: str = "",
-                   etc: Path = Path("/etc/apt")) -> list[Source]:
+                   options: Sequence[str] = ()) -> list[Source]:
     """Where `suite` of Debian should be: mirrors like the configured ones.
 
     `mirror` overrides the configuration.  Empty: this machine names none.
     """
     if mirror:
         return [Source(mirror, suite, ("main",), KEYRING)]
+    # Keys that know every suite: Debian's keyring, where it is.
+    keyring = KEYRING if Path(KEYRING).is_file() else ""
     found: dict[tuple[str, str], Source] = {}
-    for source in machine_sources(etc):
+    for source in machine_sources(options):
         if source.uri.startswith(("cdrom:", "file:")):
             continue
         if source.pocket not in ("", "-security"):
@@ -127,20 +110,12 @@ def debian_sources(suite: str, mirror: str = "",
         if "main" not in source.components:
             continue
         wanted = replace(source, suite=suite + source.pocket,
-                         components=("main",),
-                         signed_by=_keyring(source.signed_by))
+                         components=("main",), signed_by=keyring)
         found.setdefault((wanted.uri, wanted.suite), wanted)
     ordered = sorted(found.values(), key=lambda s: s.suite != suite)
     if not any(s.suite == suite for s in ordered):
         return []
     return ordered
-
-
-def _keyring(signed_by: str) -> str:
-    """Keys that know every suite: Debian's keyring where it is."""
-    if Path(KEYRING).is_file():
-        return KEYRING
-    return signed_by
 
 
 def one_line_format(source: Source, kind: str = "deb") -> str:
@@ -168,6 +143,11 @@ def network_options() -> list[str]:
     return [line for line in dump.splitlines() if keep.match(line)]
 
 
+def _without_sandbox() -> list[str]:
+    """root's apt gives up its rights, and then cannot write in our folders."""
+    return ["-o", "APT::Sandbox::User=root"] if os.geteuid() == 0 else []
+
+
 class PrivateApt:
     """apt-get with directories of its own below `root`."""
 
@@ -186,8 +166,7 @@ class PrivateApt:
             "-o", f"Dir::Cache={root}",
             "-o", "Acquire::Retries=2",
         ]
-        if os.geteuid() == 0:
-            self.options += ["-o", "APT::Sandbox::User=root"]
+        self.options += _without_sandbox()
 
     def get(self, *args: str, cwd: Path | None = None, what: str) -> None:
         """Run apt-get with these arguments."""
