@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the user sees: progress on stderr, tables on stdout.
 
-On a terminal a stage is one line that is redrawn; elsewhere it is a line when
-it starts, one now and then, and one when it ends.  Uses nothing outside the
-standard library, because the first stages install the rest.
+On a terminal a stage is a bar; elsewhere it is a line when it starts, one now
+and then, and one when it ends.  Bars and tables are rich's; without rich, which
+the first stages install, a stage on a terminal is a line that is redrawn.
 """
 
 from __future__ import annotations
 
+import abc
 import shutil
 import sys
 import threading
 import time
 from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 def say(text: str) -> None:
@@ -21,7 +26,7 @@ def say(text: str) -> None:
 
 
 class Stage:
-    """A thing that takes a while.
+    """A thing that takes a while; stages may be nested.
 
     with Stage("building QEMU") as stage:
         stage.step(3, 100, "block/nvme.c")
@@ -31,55 +36,141 @@ class Stage:
 
     def __init__(self, title: str) -> None:
         self.title = title
-        self.tty = sys.stderr.isatty()
         self.begin = time.monotonic()
-        self.reported = self.begin
-        self.text = ""
-        self.stop = threading.Event()
-        self.lock = threading.Lock()
-        self.ticker: threading.Thread | None = None
+        self.line: Line = Lines(self)
 
     def __enter__(self) -> Stage:
-        if self.tty:
-            self.ticker = threading.Thread(target=self._tick, daemon=True)
-            self.ticker.start()
-        else:
-            say(f"{self.title} ...")
+        if sys.stderr.isatty():
+            try:
+                self.line = Bar(self)
+            except ImportError:  # the environment that has rich is being made
+                self.line = Redrawn(self)
+        self.line.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None,
                  value: BaseException | None,
                  trace: TracebackType | None) -> None:
-        self.stop.set()
-        if self.ticker:
-            self.ticker.join()
-            sys.stderr.write("\r\033[K")
+        self.line.stop()
         what = "done" if kind is None else "failed"
-        say(f"{self.title}: {what} ({self._seconds():.0f} s)")
+        say(f"{self.title}: {what} ({self.seconds():.0f} s)")
 
     def step(self, done: int, total: int, detail: str = "") -> None:
         """So much of it is done."""
-        percent = 100 * done // max(total, 1)
-        self.note(f"{percent:3d} % [{done}/{total}] {detail}".rstrip())
+        self.line.step(done, max(total, 1), detail)
 
     def note(self, text: str) -> None:
         """What it does now."""
-        with self.lock:
-            self.text = text
-        if not self.tty and time.monotonic() - self.reported > self.REPORT_S:
-            self.reported = time.monotonic()
-            say(f"{self.title}: {text} ({self._seconds():.0f} s)")
+        self.line.note(text)
 
-    def _seconds(self) -> float:
+    def seconds(self) -> float:
+        """Since it began."""
         return time.monotonic() - self.begin
 
+
+class Line(abc.ABC):
+    """How a stage is shown while it runs."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+
+    @abc.abstractmethod
+    def start(self) -> None:
+        """The stage begins."""
+
+    @abc.abstractmethod
+    def stop(self) -> None:
+        """It ends; what comes next begins on a line of its own."""
+
+    @abc.abstractmethod
+    def note(self, text: str) -> None:
+        """What it does now."""
+
+    def step(self, done: int, total: int, detail: str) -> None:
+        """So much of it is done."""
+        self.note(f"{100 * done // total:3d} % [{done}/{total}] {detail}"
+                  .rstrip())
+
+
+class Lines(Line):
+    """For a log: a line at the start, and one now and then."""
+
+    def start(self) -> None:
+        self.reported = self.stage.begin
+        say(f"{self.stage.title} ...")
+
+    def stop(self) -> None:
+        pass
+
+    def note(self, text: str) -> None:
+        if time.monotonic() - self.reported > Stage.REPORT_S:
+            self.reported = time.monotonic()
+            say(f"{self.stage.title}: {text} ({self.stage.seconds():.0f} s)")
+
+
+class Redrawn(Line):
+    """For a terminal, by the standard library alone."""
+
+    def start(self) -> None:
+        self.text = ""
+        self.end = threading.Event()
+        self.ticker = threading.Thread(target=self._tick, daemon=True)
+        self.ticker.start()
+
+    def stop(self) -> None:
+        self.end.set()
+        self.ticker.join()
+        sys.stderr.write("\r\033[K")
+
+    def note(self, text: str) -> None:
+        self.text = text
+
     def _tick(self) -> None:
-        while not self.stop.wait(0.2):
-            with self.lock:
-                line = f"vssd: {self.title} {self._seconds():4.0f} s  {self.text}"
+        while not self.end.wait(0.2):
+            line = (f"vssd: {self.stage.title} {self.stage.seconds():4.0f} s"
+                    f"  {self.text}")
             width = shutil.get_terminal_size().columns - 1
             sys.stderr.write("\r\033[K" + line[:width])
             sys.stderr.flush()
+
+
+class Bar(Line):
+    """For a terminal: rich's bars, one below the other while stages are
+    nested."""
+
+    shown: Progress | None = None  # of all stages that run
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage)
+        from rich import progress
+        from rich.console import Console
+
+        if Bar.shown is None:
+            Bar.shown = progress.Progress(
+                progress.TextColumn("vssd: {task.description}", markup=False),
+                progress.BarColumn(20), progress.TimeElapsedColumn(),
+                progress.TextColumn("{task.fields[text]}", markup=False),
+                console=Console(stderr=True), transient=True,
+                redirect_stdout=False)
+        self.progress = Bar.shown
+
+    def start(self) -> None:
+        self.task = self.progress.add_task(self.stage.title, total=None,
+                                           text="")
+        self.progress.start()
+
+    def stop(self) -> None:
+        self.progress.remove_task(self.task)
+        if not self.progress.tasks:
+            self.progress.stop()
+            Bar.shown = None
+
+    def note(self, text: str) -> None:
+        self.progress.update(self.task, text=text)
+
+    def step(self, done: int, total: int, detail: str) -> None:
+        self.progress.update(self.task, completed=done, total=total,
+                             text=f"[{done}/{total}] {detail}".rstrip())
 
 
 def table(title: str, head: list[str], rows: list[list[str]]) -> None:
