@@ -13,7 +13,7 @@
 #include "hist.h"
 #include "nvme-defs.h"
 #include "nvme.h"
-#include "payload.h"
+#include "payload/payload.h"
 
 #define NVME_MAX_QUEUES 65 /* the admin queue and 64 */
 #define NVME_MAX_VECTORS 65

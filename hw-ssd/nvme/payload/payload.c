@@ -23,259 +23,7 @@
 
 #include <string.h>
 
-#include "lazymem.h"
-
-#define SLAB_ENTRIES   64
-#define BUF_MIN_BITS   12
-#define BUF_KEEP_BYTES (4U << 20)
-
-/* ---- memory ------------------------------------------------------------- */
-
-static unsigned buf_class(size_t bytes)
-{
-    unsigned c = 0;
-
-    while (((size_t)1 << (BUF_MIN_BITS + c)) < bytes) {
-        c++;
-    }
-    g_assert(c < BUF_CLASSES);
-    return c;
-}
-
-void *payload_buf_get(Payload *p, size_t bytes)
-{
-    unsigned c = buf_class(bytes);
-    void *buf = p->free_bufs[c];
-
-    if (!buf) {
-        return lazy_alloc(1, (size_t)1 << (BUF_MIN_BITS + c));
-    }
-    memcpy(&p->free_bufs[c], buf, sizeof(void *));
-    p->nfree_bufs[c]--;
-    return buf;
-}
-
-void payload_buf_put(Payload *p, void *buf, size_t bytes)
-{
-    unsigned c = buf_class(bytes);
-    size_t size = (size_t)1 << (BUF_MIN_BITS + c);
-
-    if (p->nfree_bufs[c] >= BUF_KEEP_BYTES / size + 1) {
-        lazy_free(buf, 1, size);
-        return;
-    }
-    memcpy(buf, &p->free_bufs[c], sizeof(void *));
-    p->free_bufs[c] = buf;
-    p->nfree_bufs[c]++;
-}
-
-static void add_slab(Payload *p)
-{
-    Slab slab = {
-        .entries = g_new0(PayloadEntry, SLAB_ENTRIES),
-        .data = lazy_alloc(SLAB_ENTRIES, p->unit_bytes),
-    };
-
-    for (int i = SLAB_ENTRIES - 1; i >= 0; i--) {
-        PayloadEntry *e = &slab.entries[i];
-
-        e->data = slab.data + (size_t)i * p->unit_bytes;
-        e->turn.data = e;
-        e->due.link.data = &e->due;
-        e->next = p->free_entries;
-        p->free_entries = e;
-    }
-    g_array_append_val(p->slabs, slab);
-}
-
-PayloadEntry *payload_entry_alloc(Payload *p, uint64_t lpn)
-{
-    PayloadEntry *e;
-
-    if (!p->free_entries) {
-        add_slab(p);
-    }
-    e = p->free_entries;
-    p->free_entries = e->next;
-    e->next = NULL;
-    e->newer = NULL;
-    e->older = NULL;
-    e->lpn = lpn;
-    e->state = ENTRY_DIRTY;
-    e->dead = false;
-    e->absorbed = false;
-    e->on_zeroes = false;
-    e->write_failed = false;
-    e->probe = false;
-    e->nvalid = 0;
-    e->writes = 0;
-    e->trim_seq = p->trim_seq;
-    memset(e->valid, 0, sizeof(e->valid));
-    return e;
-}
-
-void payload_entry_free(Payload *p, PayloadEntry *e)
-{
-    e->next = p->free_entries;
-    p->free_entries = e;
-}
-
-/* ---- chains ------------------------------------------------------------- */
-
-static void entry_set(PayloadEntry *e, unsigned first, unsigned count)
-{
-    for (unsigned b = first; b < first + count; b++) {
-        uint64_t bit = 1ULL << (b % 64);
-
-        e->nvalid += !(e->valid[b / 64] & bit);
-        e->valid[b / 64] |= bit;
-    }
-}
-
-static size_t hash_index(const Payload *p, uint64_t lpn)
-{
-    /* Fibonacci hashing (Knuth, TAOCP vol. 3, 6.4). */
-    return lpn * 0x9e3779b97f4a7c15ULL >> (64 - p->hash_bits);
-}
-
-/* Where the pointer to the newest entry of lpn is, or would be. */
-static PayloadEntry **chain_slot(const Payload *p, uint64_t lpn)
-{
-    PayloadEntry **slot = &p->hash[hash_index(p, lpn)];
-
-    while (*slot && (*slot)->lpn != lpn) {
-        slot = &(*slot)->hnext;
-    }
-    return slot;
-}
-
-PayloadEntry *payload_chain_newest(const Payload *p, uint64_t lpn)
-{
-    return *chain_slot(p, lpn);
-}
-
-static void hash_grow(Payload *p)
-{
-    size_t old_n = (size_t)1 << p->hash_bits;
-    PayloadEntry **old = p->hash;
-
-    p->hash_bits++;
-    p->hash = g_new0(PayloadEntry *, (size_t)1 << p->hash_bits);
-    for (size_t i = 0; i < old_n; i++) {
-        PayloadEntry *next;
-
-        for (PayloadEntry *e = old[i]; e; e = next) {
-            PayloadEntry **slot = &p->hash[hash_index(p, e->lpn)];
-
-            next = e->hnext;
-            e->hnext = *slot;
-            *slot = e;
-        }
-    }
-    g_free(old);
-    payload_sweep_grow(p);
-}
-
-void payload_chain_push(Payload *p, PayloadEntry *e)
-{
-    PayloadEntry **slot = chain_slot(p, e->lpn);
-
-    p->stats.units++;
-    p->stats.units_peak = MAX(p->stats.units_peak, p->stats.units);
-    e->older = *slot;
-    if (e->older) {
-        e->older->newer = e;
-        e->hnext = e->older->hnext;
-        *slot = e;
-        return;
-    }
-    e->hnext = NULL;
-    *slot = e;
-    if (++p->nchains > (size_t)1 << p->hash_bits) {
-        hash_grow(p);
-    }
-}
-
-void payload_chain_remove(Payload *p, PayloadEntry *e)
-{
-    p->stats.units--;
-    if (e->older) {
-        e->older->newer = e->newer;
-    }
-    if (e->newer) {
-        e->newer->older = e->older;
-    } else {
-        PayloadEntry **slot = chain_slot(p, e->lpn);
-
-        if (e->older) {
-            e->older->hnext = e->hnext;
-            *slot = e->older;
-        } else {
-            *slot = e->hnext;
-            p->nchains--;
-        }
-    }
-}
-
-/* ---- what is due -------------------------------------------------------- */
-
-void payload_due_push(Payload *p, Due *d)
-{
-    d->seq = ++p->next_seq;
-    g_queue_push_tail_link(&p->due, &d->link);
-}
-
-/* d takes over the place of from, which leaves. */
-void payload_due_inherit(Payload *p, Due *d, Due *from)
-{
-    if (from->seq < d->seq) {
-        g_queue_unlink(&p->due, &d->link);
-        g_queue_insert_before_link(&p->due, &from->link, &d->link);
-        d->seq = from->seq;
-    }
-    g_queue_unlink(&p->due, &from->link);
-}
-
-/* Leave ready, stalled or failed. */
-void payload_turn_leave(Payload *p, PayloadEntry *e)
-{
-    if (e->state == ENTRY_FAILED) {
-        g_queue_unlink(&p->failed, &e->turn);
-        p->stats.units_failed--;
-    } else {
-        p->ndead -= e->dead;
-        g_queue_unlink(e->state == ENTRY_READY ? &p->ready : &p->stalled,
-                       &e->turn);
-    }
-}
-
-void payload_entry_drop(Payload *p, PayloadEntry *e)
-{
-    if (entry_waits(e)) {
-        g_queue_unlink(&p->due, &e->due.link);
-    }
-    if (entry_waits(e) || e->state == ENTRY_FAILED) {
-        payload_turn_leave(p, e);
-    }
-    payload_chain_remove(p, e);
-    payload_entry_free(p, e);
-}
-
-/* Copy the blocks that only the older entry has. */
-void payload_merge(Payload *p, const PayloadEntry *from, PayloadEntry *to)
-{
-    if (entry_full(p, to)) {
-        return;
-    }
-    for (unsigned b = 0; b < p->unit_blocks; b++) {
-        if (entry_has(from, b) && !entry_has(to, b)) {
-            memcpy(to->data + (size_t)b * p->block_bytes,
-                   from->data + (size_t)b * p->block_bytes, p->block_bytes);
-            entry_set(to, b, 1);
-            to->absorbed = true;
-        }
-    }
-}
+/* ---- what the drive reports --------------------------------------------- */
 
 static void look(Payload *p, uint64_t lpn)
 {
@@ -284,37 +32,12 @@ static void look(Payload *p, uint64_t lpn)
     }
 }
 
-void payload_absorb_older(Payload *p, PayloadEntry *e)
-{
-    PayloadEntry *older;
-
-    for (PayloadEntry *o = e->older; o; o = older) {
-        older = o->older;
-        if (o->state == ENTRY_WRITING ||
-            (!o->dead &&
-             payload_trim_between(p, o->lpn, o->version, e->version))) {
-            return;
-        }
-        if (!o->dead) {
-            payload_merge(p, o, e);
-        }
-        if (entry_waits(o)) {
-            payload_due_inherit(p, &e->due, &o->due);
-            payload_turn_leave(p, o);
-            payload_chain_remove(p, o);
-            payload_entry_free(p, o);
-        } else {
-            payload_entry_drop(p, o);
-        }
-    }
-}
-
 static PayloadEntry *chain_find(Payload *p, uint64_t lpn, uint64_t version)
 {
     PayloadEntry *e;
 
     look(p, lpn);
-    e = payload_chain_newest(p, lpn);
+    e = chain_newest(p, lpn);
     while (e && e->version != version) {
         e = e->older;
     }
@@ -360,7 +83,7 @@ PayloadEntry *payload_write_new(Payload *p, uint64_t lba, uint32_t nblocks)
 
         e->first = lba % p->unit_blocks;
         e->count = MIN(nblocks, p->unit_blocks - e->first);
-        entry_set(e, e->first, e->count);
+        entry_add(e, e->first, e->count);
         lba += e->count;
         nblocks -= e->count;
         p->command_units++;
@@ -393,18 +116,6 @@ void payload_write_drop(Payload *p, PayloadEntry *list)
     }
 }
 
-void payload_fill_with_zeroes(Payload *p, PayloadEntry *e)
-{
-    uint32_t nblocks = blocks_of_unit(p, e->lpn);
-
-    for (uint32_t b = 0; !entry_full(p, e) && b < nblocks; b++) {
-        if (!entry_has(e, b)) {
-            memset(e->data + (size_t)b * p->block_bytes, 0, p->block_bytes);
-            entry_set(e, b, 1);
-        }
-    }
-}
-
 static const PayloadEntry *newest_alive(const PayloadEntry *e)
 {
     while (e && e->dead) {
@@ -431,7 +142,7 @@ void payload_write_commit(Payload *p, PayloadEntry *list, uint64_t version)
         e->version = version;
         look(p, e->lpn);
         e->trim_seq = p->trim_seq;
-        e->on_zeroes = !newest_alive(payload_chain_newest(p, e->lpn)) &&
+        e->on_zeroes = !newest_alive(chain_newest(p, e->lpn)) &&
                        reads_as_zeroes(p, e->lpn);
         if (e->on_zeroes) {
             payload_fill_with_zeroes(p, e);
@@ -495,7 +206,7 @@ static uint32_t read_piece(Payload *p, PayloadRead *rd, uint32_t i,
 
     look(p, lpn);
     *from_store = false;
-    newest = newest_alive(payload_chain_newest(p, lpn));
+    newest = newest_alive(chain_newest(p, lpn));
     e = find_block(newest, block);
     if (newest) {
         for (n = 1; n < count && find_block(newest, block + n) == e; n++) {
@@ -579,6 +290,7 @@ Payload *payload_new(const NvmeStore *store, void *store_opaque,
     p->client = client;
     p->client_opaque = client_opaque;
     p->hash_bits = 10;
+    p->sweep_bits = p->hash_bits;
     p->hash = g_new0(PayloadEntry *, (size_t)1 << p->hash_bits);
     p->slabs = g_array_new(FALSE, FALSE, sizeof(Slab));
     p->zeroes = g_sequence_new(NULL);
@@ -604,22 +316,8 @@ void payload_free(Payload *p)
     g_assert(p->in_flight == 0);
     payload_free_jobs(p);
     payload_zeroes_free(p);
-    for (unsigned i = 0; i < p->slabs->len; i++) {
-        Slab *slab = &g_array_index(p->slabs, Slab, i);
-
-        lazy_free(slab->data, SLAB_ENTRIES, p->unit_bytes);
-        g_free(slab->entries);
-    }
-    g_array_free(p->slabs, TRUE);
-    for (unsigned c = 0; c < BUF_CLASSES; c++) {
-        size_t size = (size_t)1 << (BUF_MIN_BITS + c);
-        void *buf;
-
-        while ((buf = p->free_bufs[c])) {
-            memcpy(&p->free_bufs[c], buf, sizeof(void *));
-            lazy_free(buf, 1, size);
-        }
-    }
+    payload_entries_free(p);
+    payload_bufs_free(p);
     g_free(p->hash);
     g_free(p);
 }

@@ -80,6 +80,31 @@ bool payload_trim_between(const Payload *p, uint64_t lpn, uint64_t older,
     return false;
 }
 
+void payload_absorb_older(Payload *p, PayloadEntry *e)
+{
+    PayloadEntry *older;
+
+    for (PayloadEntry *o = e->older; o; o = older) {
+        older = o->older;
+        if (o->state == ENTRY_WRITING ||
+            (!o->dead &&
+             payload_trim_between(p, o->lpn, o->version, e->version))) {
+            return;
+        }
+        if (!o->dead) {
+            payload_merge(p, o, e);
+        }
+        if (entry_waits(o)) {
+            payload_due_inherit(p, &e->due, &o->due);
+            payload_turn_leave(p, o);
+            payload_chain_remove(p, o);
+            payload_entry_free(p, o);
+        } else {
+            payload_entry_drop(p, o);
+        }
+    }
+}
+
 /* ---- what is done ----------------------------------------------------------- */
 
 /* The newest version of the unit that a TRIM has freed since seq; *any: there is
@@ -124,7 +149,7 @@ static void entry_kill(Payload *p, PayloadEntry *e)
 
 void payload_chain_look(Payload *p, uint64_t lpn)
 {
-    PayloadEntry *e = payload_chain_newest(p, lpn);
+    PayloadEntry *e = chain_newest(p, lpn);
     bool first = true;
 
     while (e && e->older) {
@@ -150,8 +175,21 @@ void payload_chain_look(Payload *p, uint64_t lpn)
     }
 }
 
+/* The hash has grown since: bucket i has become 2i and 2i + 1. */
+static void sweep_follow_hash(Payload *p)
+{
+    unsigned doubled = p->hash_bits - p->sweep_bits;
+
+    p->sweep_bits = p->hash_bits;
+    p->sweep_at <<= doubled;
+    for (unsigned i = 0; i < p->trims_used; i++) {
+        p->trims[i].left <<= doubled;
+    }
+}
+
 static void trim_done(Payload *p, Trim *t)
 {
+    sweep_follow_hash(p);
     t->state = TRIM_DONE;
     t->seq = ++p->trim_seq;
     p->trims_done++;
@@ -213,8 +251,10 @@ static size_t buckets_left(const Payload *p)
 void payload_sweep(Payload *p)
 {
     size_t nbuckets = (size_t)1 << p->hash_bits;
-    size_t n = buckets_left(p);
+    size_t n;
 
+    sweep_follow_hash(p);
+    n = buckets_left(p);
     for (size_t i = 0; i < n; i++) {
         sweep_bucket(p, (p->sweep_at + i) % nbuckets);
     }
@@ -225,13 +265,5 @@ void payload_sweep(Payload *p)
         if (t->state == TRIM_DONE && (t->left -= n) == 0) {
             trim_free(p, t);
         }
-    }
-}
-
-void payload_sweep_grow(Payload *p)
-{
-    p->sweep_at *= 2; /* bucket i has become 2i and 2i + 1 */
-    for (unsigned i = 0; i < p->trims_used; i++) {
-        p->trims[i].left *= 2;
     }
 }

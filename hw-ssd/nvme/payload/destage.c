@@ -70,18 +70,6 @@ static bool jobs_overlap(const GQueue *q, uint64_t first, uint64_t last)
     return false;
 }
 
-void payload_unstall(Payload *p)
-{
-    GList *l;
-
-    while ((l = g_queue_pop_head_link(&p->stalled))) {
-        PayloadEntry *e = l->data;
-
-        e->state = ENTRY_READY;
-        g_queue_push_tail_link(&p->ready, l);
-    }
-}
-
 /* One that was refused has another chance. */
 static void entry_retry(Payload *p, PayloadEntry *e)
 {
@@ -138,7 +126,8 @@ static void entry_written(Payload *p, PayloadEntry *e)
     e->write_failed = false;
     for (n = e->newer; n && !entry_waits(n); n = n->newer) {
     }
-    if (n && !payload_trim_between(p, e->lpn, e->version, n->version)) { /* it goes to the store next, and takes this one's place */
+    if (n && !payload_trim_between(p, e->lpn, e->version, n->version)) {
+        /* It goes to the store next, and takes this one's place. */
         payload_merge(p, e, n);
         payload_due_inherit(p, &n->due, &e->due);
         payload_chain_remove(p, e);

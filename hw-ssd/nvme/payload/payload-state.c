@@ -51,6 +51,7 @@ static const StateRow payload_rows[] = {
     KEPT(trims_done),
     KEPT(trim_seq),
     KEPT(sweep_at),
+    KEPT(sweep_bits),
     KEPT(reads),
     KEPT(writes),
     KEPT(nwrites),
@@ -162,7 +163,7 @@ static bool unit_ok(const Payload *p, const Unit *u)
         !mask_ok(p, u)) {
         return false;
     }
-    newest = payload_chain_newest(p, u->lpn);
+    newest = chain_newest(p, u->lpn);
     return !newest || newest->version < u->version;
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * payload-internal.h - the structures of the overlay, for payload.c (what is
- * in it), trims.c and zeroes.c (what is not any more), destage.c (its way to the
- * store) and backlog.c (how much may wait).
+ * payload-internal.h - the structures of the overlay, for the files of this
+ * folder only.
+ *
+ * payload.c: what a block reads as.  destage.c: the way to the store.  trims.c
+ * and zeroes.c: what is not there any more.  entries.c: entries, their chains and
+ * queues.  buffers.c: memory for transfers.  backlog.c: how much may wait.
  */
 #ifndef VSSD_NVME_PAYLOAD_INTERNAL_H
 #define VSSD_NVME_PAYLOAD_INTERNAL_H
@@ -138,6 +141,7 @@ struct Payload {
     unsigned trims_done;
     uint64_t trim_seq;
     size_t sweep_at;
+    unsigned sweep_bits; /* hash_bits, as sweep_at and Trim.left know it */
 
     GQueue reads;  /* Jobs at the store */
     GQueue writes; /* WRITE and ZERO */
@@ -183,35 +187,75 @@ static inline bool entry_waits(const PayloadEntry *e)
     return e->state == ENTRY_READY || e->state == ENTRY_STALLED;
 }
 
-/* payload.c */
+/* The blocks first..first + count - 1 are valid from now on. */
+static inline void entry_add(PayloadEntry *e, unsigned first, unsigned count)
+{
+    for (unsigned b = first; b < first + count; b++) {
+        uint64_t bit = 1ULL << (b % 64);
+
+        e->nvalid += !(e->valid[b / 64] & bit);
+        e->valid[b / 64] |= bit;
+    }
+}
+
+static inline size_t hash_index(const Payload *p, uint64_t lpn)
+{
+    /* Fibonacci hashing (Knuth, TAOCP vol. 3, 6.4). */
+    return lpn * 0x9e3779b97f4a7c15ULL >> (64 - p->hash_bits);
+}
+
+/* Where the pointer to the newest entry of lpn is, or would be. */
+static inline PayloadEntry **chain_slot(const Payload *p, uint64_t lpn)
+{
+    PayloadEntry **slot = &p->hash[hash_index(p, lpn)];
+
+    while (*slot && (*slot)->lpn != lpn) {
+        slot = &(*slot)->hnext;
+    }
+    return slot;
+}
+
+static inline PayloadEntry *chain_newest(const Payload *p, uint64_t lpn)
+{
+    return *chain_slot(p, lpn);
+}
+
+/*
+ * From the lowest file to the highest; calls run upward in this list, that is,
+ * a file calls those above it here (tests/components.py).
+ */
+
+/* backlog.c */
+uint64_t payload_backlog_bytes(const Payload *p);
+void payload_read_waits(Payload *p, const PayloadRead *rd);
+void payload_read_ends(Payload *p, const PayloadRead *rd);
+/* Of so many bytes, how many may be copied for the store. */
+uint64_t payload_may_copy(const Payload *p, uint64_t bytes);
+/* The store takes none, and there are more than may wait. */
+bool payload_too_many_ranges(const Payload *p);
+
+/* buffers.c */
+void payload_bufs_free(Payload *p);
+
+/* entries.c */
 PayloadEntry *payload_entry_alloc(Payload *p, uint64_t lpn);
-void payload_chain_push(Payload *p, PayloadEntry *e); /* as the newest */
-PayloadEntry *payload_chain_newest(const Payload *p, uint64_t lpn);
 void payload_entry_free(Payload *p, PayloadEntry *e);
+void payload_entries_free(Payload *p); /* all memory of theirs */
+void payload_chain_push(Payload *p, PayloadEntry *e); /* as the newest */
 void payload_chain_remove(Payload *p, PayloadEntry *e);
-/* Remove an entry that is not at the store, whatever its state. */
-void payload_entry_drop(Payload *p, PayloadEntry *e);
-/* A durable entry takes over what older entries of its unit still hold. */
-void payload_absorb_older(Payload *p, PayloadEntry *e);
-/* Blocks that it does not have are zeroes from now on. */
-void payload_fill_with_zeroes(Payload *p, PayloadEntry *e);
+void payload_due_push(Payload *p, Due *d);
 /* d takes over the place of from, which leaves. */
 void payload_due_inherit(Payload *p, Due *d, Due *from);
 /* Leave ready, stalled or failed. */
 void payload_turn_leave(Payload *p, PayloadEntry *e);
-void payload_due_push(Payload *p, Due *d);
+/* What waited for something may go now. */
+void payload_unstall(Payload *p);
+/* Remove an entry that is not at the store, whatever its state. */
+void payload_entry_drop(Payload *p, PayloadEntry *e);
 /* Copy the blocks that only the older entry has. */
 void payload_merge(Payload *p, const PayloadEntry *from, PayloadEntry *to);
-
-/* trims.c */
-/* Is the drive at a TRIM of the unit that came between the two versions? */
-bool payload_trim_between(const Payload *p, uint64_t lpn, uint64_t older,
-                          uint64_t newer);
-/* Tell the chain of TRIMs that are done: it may lose entries, or end.  To be
- * called before a chain is looked at, while trims_done is not 0. */
-void payload_chain_look(Payload *p, uint64_t lpn);
-void payload_sweep(Payload *p);
-void payload_sweep_grow(Payload *p); /* the hash has twice the buckets */
+/* Blocks that it does not have are zeroes from now on. */
+void payload_fill_with_zeroes(Payload *p, PayloadEntry *e);
 
 /* zeroes.c */
 void payload_zeroes_add(Payload *p, uint64_t lpn, uint64_t nunits,
@@ -232,21 +276,22 @@ ZeroRange *payload_zeroes_begin(Payload *p, ZeroRange *z, uint64_t most);
 void payload_zeroes_ended(Payload *p, ZeroRange *z, uint64_t done, int ret);
 void payload_zeroes_retry(Payload *p); /* all that has failed */
 
-/* backlog.c */
-uint64_t payload_backlog_bytes(const Payload *p);
-void payload_read_waits(Payload *p, const PayloadRead *rd);
-void payload_read_ends(Payload *p, const PayloadRead *rd);
-/* Of so many bytes, how many may be copied for the store. */
-uint64_t payload_may_copy(const Payload *p, uint64_t bytes);
-/* The store takes none, and there are more than may wait. */
-bool payload_too_many_ranges(const Payload *p);
+/* trims.c */
+/* Is the drive at a TRIM of the unit that came between the two versions? */
+bool payload_trim_between(const Payload *p, uint64_t lpn, uint64_t older,
+                          uint64_t newer);
+/* A durable entry takes over what older entries of its unit still hold. */
+void payload_absorb_older(Payload *p, PayloadEntry *e);
+/* Tell the chain of TRIMs that are done: it may lose entries, or end.  To be
+ * called before a chain is looked at, while trims_done is not 0. */
+void payload_chain_look(Payload *p, uint64_t lpn);
+/* Tell some more chains of the TRIMs that are done. */
+void payload_sweep(Payload *p);
 
 /* destage.c */
 /* count blocks from the first-th of the read. */
 void payload_read_from_store(Payload *p, PayloadRead *rd, uint32_t first,
                              uint32_t count);
-/* What waited for something may go now. */
-void payload_unstall(Payload *p);
 void payload_free_jobs(Payload *p);
 
 #endif
