@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * admin.c - taking an entry of a queue, and the admin commands that manage
- * queues.  Identify, features, logs and events have files of their own.
+ * admin.c - the table of admin commands, and those that manage queues.
+ *
+ * Identify, features, logs, events and directives have files of their own.
  */
 #include "nvme-internal.h"
-
-#define EFFECT_SUPPORTED 0x1
+#include "command.h"
+#include "directives.h"
+#include "events.h"
+#include "nvme-features.h"
+#include "identify.h"
+#include "log-pages.h"
+#include "queue.h"
+#include "request.h"
+#include "steps.h"
 
 /* ---- queues ------------------------------------------------------------- */
 
@@ -99,6 +107,7 @@ static void abort_queue(NvmeCtrl *ctrl, NvmeSq *sq, NvmeRequest *deletion)
             nvme_request_link(sq, stand_in);
             stand_in->cid = r->cid;
             stand_in->opcode = r->opcode;
+            stand_in->work = r->work;
             stand_in->nsid = r->nsid;
             stand_in->posted = true;
             stand_in->status = NVME_SC_ABORT_SQ_DELETED;
@@ -184,8 +193,8 @@ static uint16_t admin_doorbell_buffer(NvmeCtrl *ctrl, NvmeRequest *req,
     if (db == ei) {
         return NVME_SC_INVALID_FIELD;
     }
-    if (ctrl->machine->dma_read(ctrl->opaque, db, &probe, sizeof(probe)) ||
-        ctrl->machine->dma_read(ctrl->opaque, ei, &probe, sizeof(probe))) {
+    if (nvme_dma_read(ctrl, db, &probe, sizeof(probe)) ||
+        nvme_dma_read(ctrl, ei, &probe, sizeof(probe))) {
         return NVME_SC_DATA_TRANSFER;
     }
     nvme_shadow_config(ctrl, db, ei);
@@ -193,145 +202,51 @@ static uint16_t admin_doorbell_buffer(NvmeCtrl *ctrl, NvmeRequest *req,
 }
 
 static const NvmeCommand admin_commands[] = {
-    { NVME_ADM_DELETE_SQ, "Delete I/O Submission Queue", admin_delete_sq,
-      EFFECT_SUPPORTED, "outstanding commands end as aborted" },
-    { NVME_ADM_CREATE_SQ, "Create I/O Submission Queue", admin_create_sq,
-      EFFECT_SUPPORTED, "contiguous; any completion queue" },
-    { NVME_ADM_GET_LOG_PAGE, "Get Log Page", nvme_get_log_page,
-      EFFECT_SUPPORTED, "offset, 32-bit length, Retain Asynchronous Event" },
-    { NVME_ADM_DELETE_CQ, "Delete I/O Completion Queue", admin_delete_cq,
-      EFFECT_SUPPORTED, "" },
-    { NVME_ADM_CREATE_CQ, "Create I/O Completion Queue", admin_create_cq,
-      EFFECT_SUPPORTED, "contiguous; any interrupt vector" },
-    { NVME_ADM_IDENTIFY, "Identify", nvme_identify, EFFECT_SUPPORTED, "" },
-    { NVME_ADM_ABORT, "Abort", admin_abort, EFFECT_SUPPORTED,
-      "I/O commands that the drive has not begun, and event requests" },
-    { NVME_ADM_SET_FEATURES, "Set Features", nvme_set_features,
-      EFFECT_SUPPORTED, "nothing is saveable" },
-    { NVME_ADM_GET_FEATURES, "Get Features", nvme_get_features,
-      EFFECT_SUPPORTED, "current, default, saved, capabilities" },
-    { NVME_ADM_ASYNC_EVENT, "Asynchronous Event Request", nvme_async_event,
-      EFFECT_SUPPORTED, "error and SMART events; 4 outstanding" },
-    { NVME_ADM_DIRECTIVE_SEND, "Directive Send", nvme_directive_send,
-      EFFECT_SUPPORTED | NVME_ONLY_DIRECTIVES,
-      "with streams.max or fdp.ruhs: Enable; Streams: Release Identifier, "
-      "Release Resources" },
-    { NVME_ADM_DIRECTIVE_RECEIVE, "Directive Receive", nvme_directive_receive,
-      EFFECT_SUPPORTED | NVME_ONLY_DIRECTIVES,
-      "with streams.max or fdp.ruhs: Return Parameters; Streams: Get Status, "
-      "Allocate Resources" },
-    { NVME_ADM_DOORBELL_BUFFER, "Doorbell Buffer Config",
-      admin_doorbell_buffer, EFFECT_SUPPORTED,
-      "before or after the creation of queues" },
+    { .opcode = NVME_ADM_DELETE_SQ, .name = "Delete I/O Submission Queue",
+      .run = admin_delete_sq, .effects = NVME_EFFECT_SUPPORTED,
+      .help = "outstanding commands end as aborted" },
+    { .opcode = NVME_ADM_CREATE_SQ, .name = "Create I/O Submission Queue",
+      .run = admin_create_sq, .effects = NVME_EFFECT_SUPPORTED,
+      .help = "contiguous; any completion queue" },
+    { .opcode = NVME_ADM_GET_LOG_PAGE, .name = "Get Log Page",
+      .run = nvme_get_log_page, .effects = NVME_EFFECT_SUPPORTED,
+      .help = "offset, 32-bit length, Retain Asynchronous Event" },
+    { .opcode = NVME_ADM_DELETE_CQ, .name = "Delete I/O Completion Queue",
+      .run = admin_delete_cq, .effects = NVME_EFFECT_SUPPORTED,
+      .help = "" },
+    { .opcode = NVME_ADM_CREATE_CQ, .name = "Create I/O Completion Queue",
+      .run = admin_create_cq, .effects = NVME_EFFECT_SUPPORTED,
+      .help = "contiguous; any interrupt vector" },
+    { .opcode = NVME_ADM_IDENTIFY, .name = "Identify",
+      .run = nvme_identify, .effects = NVME_EFFECT_SUPPORTED,
+      .help = "" },
+    { .opcode = NVME_ADM_ABORT, .name = "Abort",
+      .run = admin_abort, .effects = NVME_EFFECT_SUPPORTED,
+      .help = "I/O commands that the drive has not begun, and event requests" },
+    { .opcode = NVME_ADM_SET_FEATURES, .name = "Set Features",
+      .run = nvme_set_features, .effects = NVME_EFFECT_SUPPORTED,
+      .help = "nothing is saveable" },
+    { .opcode = NVME_ADM_GET_FEATURES, .name = "Get Features",
+      .run = nvme_get_features, .effects = NVME_EFFECT_SUPPORTED,
+      .help = "current, default, saved, capabilities" },
+    { .opcode = NVME_ADM_ASYNC_EVENT, .name = "Asynchronous Event Request",
+      .run = nvme_async_event, .effects = NVME_EFFECT_SUPPORTED,
+      .help = "error and SMART events; 4 outstanding" },
+    { .opcode = NVME_ADM_DIRECTIVE_SEND, .name = "Directive Send",
+      .run = nvme_directive_send,
+      .effects = NVME_EFFECT_SUPPORTED | NVME_ONLY_DIRECTIVES,
+      .help = "with streams.max or fdp.ruhs: Enable; Streams: Release Identifier, "
+              "Release Resources" },
+    { .opcode = NVME_ADM_DIRECTIVE_RECEIVE, .name = "Directive Receive",
+      .run = nvme_directive_receive,
+      .effects = NVME_EFFECT_SUPPORTED | NVME_ONLY_DIRECTIVES,
+      .help = "with streams.max or fdp.ruhs: Return Parameters; Streams: Get Status, "
+              "Allocate Resources" },
+    { .opcode = NVME_ADM_DOORBELL_BUFFER, .name = "Doorbell Buffer Config",
+      .run = admin_doorbell_buffer, .effects = NVME_EFFECT_SUPPORTED,
+      .help = "before or after the creation of queues" },
 };
 
-const NvmeCommand *nvme_admin_commands(unsigned *n)
-{
-    *n = G_N_ELEMENTS(admin_commands);
-    return admin_commands;
-}
-
-/* ---- taking an entry ---------------------------------------------------- */
-
-uint32_t nvme_command_effects(const NvmeCtrl *ctrl, const NvmeCommand *c)
-{
-    if ((c->effects & NVME_ONLY_DIRECTIVES && !nvme_has_directives(ctrl)) ||
-        (c->effects & NVME_ONLY_FDP && !nvme_has_fdp(ctrl))) {
-        return 0;
-    }
-    return c->effects & ~(NVME_ONLY_DIRECTIVES | NVME_ONLY_FDP);
-}
-
-static const NvmeCommand *find_command(const NvmeCtrl *ctrl,
-                                       const NvmeCommand *table, unsigned n,
-                                       uint8_t opcode)
-{
-    for (unsigned i = 0; i < n; i++) {
-        if (table[i].opcode == opcode &&
-            nvme_command_effects(ctrl, &table[i])) {
-            return &table[i];
-        }
-    }
-    return NULL;
-}
-
-static NvmeRequest *take(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
-{
-    NvmeRequest *req = nvme_request_new(ctrl);
-
-    nvme_request_link(sq, req);
-    req->opcode = nvme_sqe_opcode(sqe);
-    req->cid = nvme_sqe_cid(sqe);
-    req->nsid = sqe->dw[1];
-    req->admin = sq->id == 0;
-    req->fetch_ns = ctrl->now_ns;
-    if (req->admin) {
-        ctrl->commands_admin++;
-        return req;
-    }
-    ctrl->commands_io++;
-    if (ctrl->nio_requests++ == 0) {
-        ctrl->busy_since_ns = ctrl->now_ns;
-    }
-    return req;
-}
-
-static uint16_t dispatch(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
-{
-    unsigned n;
-    const NvmeCommand *table =
-        req->admin ? nvme_admin_commands(&n) : nvme_io_commands(&n);
-    const NvmeCommand *command = find_command(ctrl, table, n, req->opcode);
-
-    if (!command) {
-        return NVME_SC_INVALID_OPCODE;
-    }
-    if (sqe->dw[0] & 0xc300) {
-        return NVME_SC_INVALID_FIELD; /* fused, or an SGL */
-    }
-    return command->run(ctrl, req, sqe);
-}
-
-static void trace_start(NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                        const NvmeRequest *req)
-{
-    bool range = !req->admin && req->opcode != NVME_IO_FLUSH &&
-                 req->opcode != NVME_IO_DSM &&
-                 req->opcode != NVME_IO_MGMT_RECEIVE &&
-                 req->opcode != NVME_IO_MGMT_SEND;
-    NvmeTrace t = {
-        .admin = req->admin,
-        .opcode = req->opcode,
-        .sqid = req->sq->id,
-        .cid = req->cid,
-        .nsid = req->nsid,
-        .nblocks = range ? (sqe->dw[12] & 0xffff) + 1 : 0,
-        .lba = range ? nvme_sqe_slba(sqe) : 0,
-    };
-
-    ctrl->machine->trace(ctrl->opaque, &t);
-}
-
-void nvme_execute(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
-{
-    NvmeRequest *req = take(ctrl, sq, sqe);
-    uint16_t status;
-
-    if (ctrl->machine->trace) {
-        trace_start(ctrl, sqe, req);
-    }
-    req->pending = 1;
-    status = dispatch(ctrl, req, sqe);
-    if (status) {
-        nvme_request_cancel_steps(ctrl, req);
-        req->barrier = false;
-        req->status = status;
-        req->refused = true;
-    } else if (req->waiting) {
-        req->pending = 0;
-        nvme_deliver_events(ctrl);
-        return;
-    }
-    nvme_request_start(ctrl, req);
-    nvme_request_part_done(ctrl, req);
-}
+const NvmeCommandTable nvme_admin_commands = {
+    admin_commands, G_N_ELEMENTS(admin_commands)
+};

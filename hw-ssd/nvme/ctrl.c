@@ -1,418 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ctrl.c - the controller's life, its run loop, and requests on their way
- * through the drive and the payload.
+ * ctrl.c - the controller's life, its run loop, and who is called back by whom.
  *
- * Knows steps, places in the drive and when a request is done; knows nothing
- * of opcodes (admin.c, io.c) or of where completions go (queue.c).
+ * Knows in which order the work of a run is done; knows nothing of commands, of
+ * requests or of queues.
  */
 #include "nvme-internal.h"
+#include "command.h"
+#include "completion.h"
+#include "ctrl.h"
+#include "directives.h"
+#include "doorbell.h"
+#include "events.h"
+#include "fdp.h"
+#include "fetch.h"
+#include "io.h"
+#include "queue.h"
+#include "regs.h"
+#include "request.h"
+#include "steps.h"
+#include "upkeep.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 #include "options.h"
 
-#define REQUEST_SLAB 64
 #define DONE_BATCH 64
-
-/* ---- requests ----------------------------------------------------------- */
-
-NvmeRequest *nvme_request_new(NvmeCtrl *ctrl)
-{
-    NvmeRequest *req = ctrl->free_requests;
-
-    if (!req) {
-        NvmeRequest *slab = g_new0(NvmeRequest, REQUEST_SLAB);
-
-        g_ptr_array_add(ctrl->request_slabs, slab);
-        for (int i = REQUEST_SLAB - 1; i >= 0; i--) {
-            slab[i].next = ctrl->free_requests;
-            ctrl->free_requests = &slab[i];
-        }
-        req = slab;
-    }
-    ctrl->free_requests = req->next;
-    memset(req, 0, offsetof(NvmeRequest, small_steps));
-    req->used = true;
-    req->steps = req->small_steps;
-    req->buf = NULL;
-    req->compare = NULL;
-    nvme_sg_init(&req->sg);
-    return req;
-}
-
-void nvme_request_link(NvmeSq *sq, NvmeRequest *req)
-{
-    req->sq = sq;
-    req->sq_next = &sq->list;
-    req->sq_prev = sq->list.sq_prev;
-    req->sq_prev->sq_next = req;
-    sq->list.sq_prev = req;
-}
-
-static void request_unlink(NvmeRequest *req)
-{
-    if (req->sq) {
-        req->sq_prev->sq_next = req->sq_next;
-        req->sq_next->sq_prev = req->sq_prev;
-        req->sq = NULL;
-    }
-}
-
-void nvme_request_put_bufs(NvmeCtrl *ctrl, NvmeRequest *req)
-{
-    if (req->buf) {
-        payload_buf_put(ctrl->payload, req->buf, req->buf_bytes);
-        req->buf = NULL;
-    }
-    if (req->compare) {
-        payload_buf_put(ctrl->payload, req->compare, req->buf_bytes);
-        req->compare = NULL;
-    }
-}
-
-void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req)
-{
-    bool io = !req->admin && !req->shutdown;
-
-    nvme_request_cancel_steps(ctrl, req);
-    request_unlink(req);
-    nvme_request_put_bufs(ctrl, req);
-    nvme_sg_free(ctrl, &req->sg);
-    if (req->steps != req->small_steps) {
-        g_free(req->steps);
-        req->steps = req->small_steps;
-    }
-    if (io && --ctrl->nio_requests == 0) {
-        ctrl->busy_ns += ctrl->now_ns - ctrl->busy_since_ns;
-    }
-    req->used = false;
-    req->next = ctrl->free_requests;
-    ctrl->free_requests = req;
-}
-
-uint64_t nvme_busy_ns(const NvmeCtrl *ctrl)
-{
-    return ctrl->busy_ns +
-           (ctrl->nio_requests ? ctrl->now_ns - ctrl->busy_since_ns : 0);
-}
-
-void nvme_request_orphan(NvmeCtrl *ctrl, NvmeRequest *req)
-{
-    request_unlink(req);
-    nvme_request_cancel_steps(ctrl, req);
-    if (!req->pending && !req->starved) {
-        nvme_request_free(ctrl, req);
-    }
-}
-
-NvmeStep *nvme_add_step(NvmeRequest *req, SsdOp op, uint64_t lba,
-                        uint32_t nblocks)
-{
-    NvmeStep *step = &req->steps[req->nsteps++];
-
-    *step = (NvmeStep){ .op = op, .lba = lba, .nblocks = nblocks };
-    return step;
-}
-
-/* Steps that the drive has not got will not be done. */
-void nvme_request_cancel_steps(NvmeCtrl *ctrl, NvmeRequest *req)
-{
-    for (unsigned i = req->next_step; i < req->nsteps; i++) {
-        payload_write_drop(ctrl->payload, req->steps[i].entries);
-    }
-    req->nsteps = req->next_step;
-}
-
-static void request_fail(NvmeCtrl *ctrl, NvmeRequest *req, uint16_t status)
-{
-    if (!req->status) {
-        req->status = status;
-    }
-    nvme_request_cancel_steps(ctrl, req);
-}
-
-/* ---- steps -------------------------------------------------------------- */
-
-/* What the payload must know before the drive gets the step. */
-static void step_begin(NvmeCtrl *ctrl, NvmeStep *step)
-{
-    if (step->op == SSD_OP_WRITE) {
-        step->id = ++ctrl->next_version;
-        payload_write_commit(ctrl->payload, step->entries, step->id);
-        step->entries = NULL;
-    } else if (step->op == SSD_OP_TRIM) {
-        step->id = payload_trim_begin(ctrl->payload, step->lba, step->nblocks);
-    }
-}
-
-static void step_end(NvmeCtrl *ctrl, NvmeStep *step, bool ok)
-{
-    if (step->op == SSD_OP_WRITE) {
-        payload_write_end(ctrl->payload, step->lba, step->nblocks);
-        if (!ok) {
-            payload_write_failed(ctrl->payload, step->lba, step->nblocks,
-                                 step->id);
-        }
-    } else if (step->op == SSD_OP_TRIM) {
-        payload_trim_end(ctrl->payload, step->id, ok, step->zeroes);
-    }
-}
-
-static uint32_t slot_get(NvmeCtrl *ctrl, NvmeRequest *req, uint32_t step)
-{
-    uint32_t tag = ctrl->free_slot;
-
-    ctrl->free_slot = ctrl->slots[tag].next_free;
-    ctrl->slots[tag].req = req;
-    ctrl->slots[tag].step = step;
-    ctrl->slots_in_use++;
-    req->in_drive++;
-    return tag;
-}
-
-static void slot_put(NvmeCtrl *ctrl, uint32_t tag)
-{
-    ctrl->slots[tag].req->in_drive--;
-    ctrl->slots[tag].req = NULL;
-    ctrl->slots[tag].next_free = ctrl->free_slot;
-    ctrl->free_slot = tag;
-    ctrl->slots_in_use--;
-}
-
-static void submit_next_step(NvmeCtrl *ctrl, NvmeRequest *req)
-{
-    uint32_t index = req->next_step++;
-    NvmeStep *step = &req->steps[index];
-    uint32_t tag = slot_get(ctrl, req, index);
-    SsdCmd cmd;
-    int ret;
-
-    step_begin(ctrl, step);
-    cmd = (SsdCmd){
-        .tag = tag,
-        .version = step->op == SSD_OP_WRITE ? step->id : 0,
-        .op = step->op,
-        .fua = step->op == SSD_OP_WRITE && req->fua,
-        .close = step->close,
-        .stream = step->close ? step->stream : req->stream,
-        .nblocks = step->nblocks,
-        .lba = step->lba,
-    };
-    req->pending++;
-    ret = ssd_submit(ctrl->ssd, ctrl->now_ns, &cmd);
-    if (ret) {
-        slot_put(ctrl, tag);
-        step_end(ctrl, step, false);
-        req->pending--;
-        request_fail(ctrl, req,
-                     ret == -ENODEV ? NVME_SC_POWER_LOSS : NVME_SC_INTERNAL);
-    }
-}
-
-static void starve(NvmeCtrl *ctrl, NvmeRequest *req)
-{
-    req->starved = true;
-    req->next = NULL;
-    if (ctrl->starved_first) {
-        ctrl->starved_last->next = req;
-    } else {
-        ctrl->starved_first = req;
-    }
-    ctrl->starved_last = req;
-}
-
-/* Is there a place for the next step, if there is one? */
-static bool has_place(const NvmeCtrl *ctrl, const NvmeRequest *req)
-{
-    if (req->next_step == req->nsteps) {
-        return true;
-    }
-    return ctrl->free_slot != ctrl->nslots &&
-           (req->steps[req->next_step].op != SSD_OP_TRIM ||
-            payload_trim_room(ctrl->payload));
-}
-
-void nvme_request_start(NvmeCtrl *ctrl, NvmeRequest *req)
-{
-    while (req->next_step < req->nsteps) {
-        if (!has_place(ctrl, req)) {
-            starve(ctrl, req);
-            return;
-        }
-        submit_next_step(ctrl, req);
-    }
-}
-
-static bool feed_starved(NvmeCtrl *ctrl)
-{
-    bool any = false;
-
-    while (ctrl->starved_first && has_place(ctrl, ctrl->starved_first)) {
-        NvmeRequest *req = ctrl->starved_first;
-
-        ctrl->starved_first = req->next;
-        req->starved = false;
-        req->pending++;
-        nvme_request_start(ctrl, req);
-        nvme_request_part_done(ctrl, req);
-        any = true;
-    }
-    return any;
-}
-
-void nvme_request_part_done(NvmeCtrl *ctrl, NvmeRequest *req)
-{
-    if (--req->pending || req->starved) {
-        return;
-    }
-    if (req->barrier && !req->status && (req->sq || req->shutdown)) {
-        req->barrier = false;
-        req->pending++;
-        req->bar.owner = req;
-        req->bar.unflushed = req->unflushed;
-        payload_barrier(ctrl->payload, &req->bar);
-        return;
-    }
-    nvme_request_complete(ctrl, req);
-}
-
-bool nvme_request_abort(NvmeCtrl *ctrl, NvmeRequest *req)
-{
-    bool any = req->next_step < req->nsteps;
-
-    nvme_request_cancel_steps(ctrl, req);
-    for (uint32_t tag = 0; tag < ctrl->nslots; tag++) {
-        if (ctrl->slots[tag].req == req) {
-            any |= ssd_abort(ctrl->ssd, ctrl->now_ns, tag);
-        }
-    }
-    req->aborted |= any;
-    if (any && !req->status) {
-        req->status = NVME_SC_ABORT_REQUESTED;
-    }
-    return any;
-}
-
-/* ---- completion --------------------------------------------------------- */
-
-/* May the same command succeed when it is sent again? */
-static bool worth_retrying(uint16_t code)
-{
-    switch (code) {
-    case NVME_SC_POWER_LOSS:
-    case NVME_SC_INTERNAL:
-    case NVME_SC_ABORT_REQUESTED:
-    case NVME_SC_ABORT_SQ_DELETED:
-    case NVME_SC_COMMAND_SEQUENCE:
-    case NVME_SC_AER_LIMIT:
-    case NVME_SC_QUEUE_DELETION:
-    case NVME_SC_WRITE_FAULT:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static void trace(NvmeCtrl *ctrl, const NvmeRequest *req)
-{
-    NvmeTrace t = {
-        .end = true,
-        .admin = req->admin,
-        .opcode = req->opcode,
-        .sqid = req->sq->id,
-        .cid = req->cid,
-        .status = req->status,
-        .nsid = req->nsid,
-        .nblocks = req->nblocks,
-        .lba = req->lba,
-        .complete_ns = req->modelled ? req->complete_ns : 0,
-        .work = nvme_work_of(req),
-        .refused = req->refused,
-        .bytes = req->bytes,
-        .fetch_ns = req->fetch_ns,
-    };
-
-    ctrl->machine->trace(ctrl->opaque, &t);
-}
-
-static void shutdown_done(NvmeCtrl *ctrl, NvmeRequest *req)
-{
-    if (ctrl->shutdown_req == req) {
-        ctrl->shutdown_req = NULL;
-        ctrl->shutdown_clean = !req->status;
-        ctrl->csts = (ctrl->csts & ~NVME_CSTS_SHST_MASK) | NVME_CSTS_SHST_DONE;
-    }
-}
-
-void nvme_request_complete(NvmeCtrl *ctrl, NvmeRequest *req)
-{
-    if (req->shutdown) {
-        shutdown_done(ctrl, req);
-    }
-    if (!req->sq) {
-        nvme_request_free(ctrl, req);
-        return;
-    }
-    if (req->status) {
-        uint16_t code = req->status & NVME_SC_CODE_MASK;
-
-        ctrl->commands_failed++;
-        req->status = code | NVME_SC_MORE;
-        req->status |= worth_retrying(code) ? 0 : NVME_SC_DNR;
-        nvme_log_error(ctrl, req->sq->id, req, req->status);
-    }
-    if (ctrl->machine->trace) {
-        trace(ctrl, req);
-    }
-    nvme_post(ctrl, req);
-}
-
-static void step_completed(NvmeCtrl *ctrl, const SsdCompletion *c)
-{
-    NvmeSlot *slot = &ctrl->slots[c->tag];
-    NvmeRequest *req = slot->req;
-    NvmeStep *step = &req->steps[slot->step];
-
-    slot_put(ctrl, c->tag);
-    step_end(ctrl, step, c->status == SSD_STATUS_OK);
-    if (req->deletion && !req->in_drive) {
-        nvme_request_part_done(ctrl, req->deletion);
-        req->deletion = NULL;
-    }
-    if (c->status != SSD_STATUS_OK) {
-        ctrl->media_errors += c->status == SSD_STATUS_UNRECOVERED_READ ||
-                              c->status == SSD_STATUS_WRITE_FAULT;
-        if (c->status == SSD_STATUS_UNRECOVERED_READ) {
-            req->lba = c->bad_lba; /* for the error log */
-        }
-        request_fail(ctrl, req, nvme_status_of(c->status));
-    }
-    req->complete_ns = MAX(req->complete_ns, c->complete_ns);
-    req->modelled = true;
-    nvme_request_part_done(ctrl, req);
-}
-
-static bool drain_drive(NvmeCtrl *ctrl)
-{
-    SsdCompletion done[DONE_BATCH];
-    size_t n;
-    bool any = false;
-
-    do {
-        n = ssd_advance(ctrl->ssd, ctrl->now_ns, done, DONE_BATCH);
-        if (ctrl->drive_lost) {
-            nvme_disable(ctrl); /* nothing more reaches the guest */
-        }
-        for (size_t i = 0; i < n; i++) {
-            step_completed(ctrl, &done[i]);
-        }
-        any |= n > 0;
-    } while (n == DONE_BATCH);
-    nvme_look_at_health(ctrl);
-    return any;
-}
 
 /* ---- payload and drive call back ---------------------------------------- */
 
@@ -440,6 +53,10 @@ static void barrier_done(void *opaque, PayloadBarrier *b, int ret)
 static const PayloadClient payload_client = {
     .read_done = read_done,
     .barrier_done = barrier_done,
+};
+
+static const NvmeCqClient cq_client = {
+    .bad_head = nvme_bad_doorbell_value,
 };
 
 static void host_programmed(void *opaque, uint64_t lpn, uint64_t version)
@@ -483,6 +100,41 @@ const SsdHostOps *nvme_host_ops(void)
 
 /* ---- the run loop ------------------------------------------------------- */
 
+static bool drain_drive(NvmeCtrl *ctrl)
+{
+    SsdCompletion done[DONE_BATCH];
+    size_t n;
+    bool any = false;
+
+    do {
+        n = ssd_advance(ctrl->ssd, ctrl->now_ns, done, DONE_BATCH);
+        if (ctrl->drive_lost) {
+            nvme_disable(ctrl); /* nothing more reaches the guest */
+        }
+        for (size_t i = 0; i < n; i++) {
+            nvme_step_completed(ctrl, &done[i]);
+        }
+        any |= n > 0;
+    } while (n == DONE_BATCH);
+    nvme_look_at_health(ctrl);
+    return any;
+}
+
+/* Write completions out and raise interrupts; true: there is more to fetch. */
+static bool end_run(NvmeCtrl *ctrl)
+{
+    bool fresh = nvme_write_completions(ctrl);
+
+    if (ctrl->csts & NVME_CSTS_CFS) {
+        return false;
+    }
+    nvme_raise_interrupts(ctrl);
+    if (ctrl->shadow_on) {
+        fresh |= nvme_arm_doorbells(ctrl);
+    }
+    return fresh;
+}
+
 bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
 {
     unsigned budget = NVME_RUN_BUDGET;
@@ -499,7 +151,7 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
         nvme_look_ready(ctrl);
         nvme_upkeep(ctrl);
         payload_more = payload_kick(ctrl->payload);
-        again |= feed_starved(ctrl);
+        again |= nvme_feed_starved(ctrl);
         if (nvme_running(ctrl) && !ctrl->held) {
             again |= nvme_fetch(ctrl, &budget);
         }
@@ -509,7 +161,7 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
         }
     } while (again && budget);
     if (nvme_running(ctrl)) {
-        ctrl->more = !nvme_run_end(ctrl);
+        ctrl->more = end_run(ctrl);
     }
     ctrl->more |= !budget;
     ctrl->more &= !ctrl->held;
@@ -565,10 +217,10 @@ void nvme_power_cut(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
     drain_drive(ctrl);
     nvme_disable(ctrl);
-    feed_starved(ctrl);
+    nvme_feed_starved(ctrl);
     ssd_power_cut(ctrl->ssd, ctrl->now_ns);
     drain_drive(ctrl);
-    feed_starved(ctrl);
+    nvme_feed_starved(ctrl);
     payload_power_cut(ctrl->payload);
     ctrl->unsafe_shutdowns += !ctrl->shutdown_clean;
     ctrl->shutdown_clean = true;
@@ -607,8 +259,10 @@ NvmeCtrl *nvme_new(const NvmeMachine *machine, const NvmeStore *store,
     ctrl->machine = machine;
     ctrl->opaque = opaque;
     ctrl->payload = payload_new(store, opaque, &payload_client, ctrl);
-    ctrl->request_slabs = g_ptr_array_new_with_free_func(g_free);
-    ctrl->sg_pool = g_ptr_array_new_with_free_func(g_free);
+    ctrl->commands[0] = &nvme_io_commands;
+    ctrl->commands[1] = &nvme_admin_commands;
+    ctrl->cq_client = &cq_client;
+    nvme_requests_init(ctrl);
     ctrl->lateness = g_new(Hist, 1);
     hist_init(ctrl->lateness);
     ctrl->shutdown_clean = true;
@@ -674,16 +328,6 @@ static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
                         info->nblocks, error);
 }
 
-static void make_slots(NvmeCtrl *ctrl, uint32_t n)
-{
-    ctrl->nslots = n;
-    ctrl->slots = g_new0(NvmeSlot, n);
-    for (uint32_t i = 0; i < n; i++) {
-        ctrl->slots[i].next_free = i + 1;
-    }
-    ctrl->free_slot = 0;
-}
-
 bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
                  GError **error)
 {
@@ -706,7 +350,7 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     ctrl->max_bytes = 1ULL << (cfg->mdts + NVME_PAGE_BITS);
     payload_attach(ctrl->payload, ssd, cfg->nblocks);
     payload_set_limit(ctrl->payload, cfg->backlog);
-    make_slots(ctrl, info->queue_depth);
+    nvme_slots_init(ctrl, info->queue_depth);
     nvme_streams_init(ctrl);
     ctrl->powered = true;
     ctrl->next_version = ssd_last_version(ssd);
@@ -714,29 +358,14 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     return true;
 }
 
-/* Those that the drive, or a barrier, would have ended: they have buffers. */
-static void free_unfinished(NvmeCtrl *ctrl)
-{
-    for (unsigned i = 0; i < ctrl->request_slabs->len; i++) {
-        NvmeRequest *slab = g_ptr_array_index(ctrl->request_slabs, i);
-
-        for (unsigned k = 0; k < REQUEST_SLAB; k++) {
-            if (slab[k].used) {
-                nvme_request_free(ctrl, &slab[k]);
-            }
-        }
-    }
-}
-
 void nvme_free(NvmeCtrl *ctrl)
 {
     if (ctrl->ssd) {
         nvme_queues_close(ctrl);
     }
-    free_unfinished(ctrl);
+    nvme_requests_free_used(ctrl);
     payload_free(ctrl->payload);
-    g_ptr_array_free(ctrl->request_slabs, TRUE);
-    g_ptr_array_free(ctrl->sg_pool, TRUE);
+    nvme_requests_destroy(ctrl);
     g_free(ctrl->slots);
     g_free(ctrl->lateness);
     g_free(ctrl);

@@ -11,6 +11,9 @@
  * written least recently is closed.
  */
 #include "nvme-internal.h"
+#include "directives.h"
+#include "fdp.h"
+#include "prp.h"
 
 #define PARAMETERS_BYTES 4096
 #define STREAMS_PARAMETERS_BYTES 32
@@ -293,11 +296,6 @@ static const Operation operations[] = {
     { NVME_ADM_DIRECTIVE_SEND, NVME_DIR_STREAMS, NVME_DIR_SEND_RELEASE, false,
       streams_release },
 };
-
-bool nvme_has_directives(const NvmeCtrl *ctrl)
-{
-    return ctrl->streams.max || ctrl->fdp.ruhs;
-}
 
 static uint16_t directive(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {

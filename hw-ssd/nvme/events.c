@@ -8,6 +8,10 @@
  * page is read before there was a request for it is never reported.
  */
 #include "nvme-internal.h"
+#include "error-log.h"
+#include "events.h"
+#include "health.h"
+#include "steps.h"
 
 /* The log page to read, by type of event. */
 static const uint8_t event_log_page[NVME_EVENT_TYPES] = {

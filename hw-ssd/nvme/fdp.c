@@ -8,6 +8,11 @@
  * drive's stream of that number; a reclaim unit is a block of it in each plane.
  */
 #include "nvme-internal.h"
+#include "fdp.h"
+#include "health.h"
+#include "prp.h"
+#include "request.h"
+#include "timestamp.h"
 
 #define CONFIG_HEADER_BYTES 16
 #define CONFIG_BYTES 64
@@ -35,11 +40,6 @@ static const uint8_t event_types[] = { EVENT_NOT_FULLY_WRITTEN,
 #define EVENT_PIV 1
 #define EVENT_NSIDV 2
 #define EVENT_LV 4
-
-bool nvme_has_fdp(const NvmeCtrl *ctrl)
-{
-    return ctrl->fdp.ruhs > 0;
-}
 
 /* ---- events ------------------------------------------------------------- */
 

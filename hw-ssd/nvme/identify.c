@@ -6,6 +6,8 @@
  * of the figures in the standard.
  */
 #include "nvme-internal.h"
+#include "identify.h"
+#include "prp.h"
 
 #define IDENTIFY_BYTES 4096
 #define CSI_NVM 0

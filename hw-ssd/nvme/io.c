@@ -8,33 +8,16 @@
  * completes.  Guest memory is read once.
  */
 #include "nvme-internal.h"
-
-#define EFFECT_SUPPORTED 0x1
-#define EFFECT_CHANGES_DATA 0x2
+#include "command.h"
+#include "directives.h"
+#include "fdp.h"
+#include "io.h"
+#include "prp.h"
+#include "request.h"
 
 #define DSM_MAX_RANGES 256
 #define DSM_RANGE_BYTES 16
 #define DSM_DEALLOCATE 0x4
-
-/* From the drive's words to the standard's, clause 4.6.1.2. */
-uint16_t nvme_status_of(SsdStatus status)
-{
-    static const uint16_t code[] = {
-        [SSD_STATUS_OK] = NVME_SC_SUCCESS,
-        [SSD_STATUS_UNRECOVERED_READ] = NVME_SC_UNRECOVERED_READ,
-        [SSD_STATUS_WRITE_FAULT] = NVME_SC_WRITE_FAULT,
-        [SSD_STATUS_READ_ONLY] = NVME_SC_READ_ONLY,
-        [SSD_STATUS_ABORTED] = NVME_SC_ABORT_REQUESTED,
-        [SSD_STATUS_POWER_LOSS] = NVME_SC_POWER_LOSS,
-    };
-
-    return status < G_N_ELEMENTS(code) ? code[status] : NVME_SC_INTERNAL;
-}
-
-bool nvme_is_io_nsid(uint32_t nsid)
-{
-    return nsid == 1;
-}
 
 static bool in_namespace(const NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
 {
@@ -355,53 +338,46 @@ static uint16_t io_dsm(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 }
 
 static const NvmeCommand io_commands[] = {
-    { NVME_IO_READ, "Read", io_read, EFFECT_SUPPORTED,
-      "FUA; PRINFO is ignored, here and in the others" },
-    { NVME_IO_WRITE, "Write", io_write, EFFECT_SUPPORTED | EFFECT_CHANGES_DATA,
-      "FUA; always FUA while the volatile write cache is off; directives" },
-    { NVME_IO_FLUSH, "Flush", io_flush, EFFECT_SUPPORTED | EFFECT_CHANGES_DATA,
-      "one namespace, or FFFFFFFFh" },
-    { NVME_IO_COMPARE, "Compare", io_compare, EFFECT_SUPPORTED,
-      "not fused" },
-    { NVME_IO_WRITE_ZEROES, "Write Zeroes", io_write_zeroes,
-      EFFECT_SUPPORTED | EFFECT_CHANGES_DATA,
-      "whole mapping units are deallocated, the rest is written; "
-      "directives" },
-    { NVME_IO_DSM, "Dataset Management", io_dsm,
-      EFFECT_SUPPORTED | EFFECT_CHANGES_DATA,
-      "deallocate, whole mapping units; other attributes are hints without "
-      "effect; up to 256 ranges" },
-    { NVME_IO_MGMT_RECEIVE, "I/O Management Receive", nvme_io_mgmt_receive,
-      EFFECT_SUPPORTED | NVME_ONLY_FDP,
-      "with fdp.ruhs: Reclaim Unit Handle Status" },
-    { NVME_IO_MGMT_SEND, "I/O Management Send", nvme_io_mgmt_send,
-      EFFECT_SUPPORTED | NVME_ONLY_FDP,
-      "with fdp.ruhs: Reclaim Unit Handle Update" },
+    { .opcode = NVME_IO_READ, .name = "Read",
+      .run = io_read, .effects = NVME_EFFECT_SUPPORTED,
+      .work = NVME_WORK_READ,
+      .help = "FUA; PRINFO is ignored, here and in the others" },
+    { .opcode = NVME_IO_WRITE, .name = "Write",
+      .run = io_write,
+      .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA,
+      .work = NVME_WORK_WRITE,
+      .help = "FUA; always FUA while the volatile write cache is off; directives" },
+    { .opcode = NVME_IO_FLUSH, .name = "Flush",
+      .run = io_flush,
+      .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA,
+      .work = NVME_WORK_FLUSH,
+      .help = "one namespace, or FFFFFFFFh" },
+    { .opcode = NVME_IO_COMPARE, .name = "Compare",
+      .run = io_compare, .effects = NVME_EFFECT_SUPPORTED,
+      .work = NVME_WORK_READ,
+      .help = "not fused" },
+    { .opcode = NVME_IO_WRITE_ZEROES, .name = "Write Zeroes",
+      .run = io_write_zeroes,
+      .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA,
+      .work = NVME_WORK_WRITE,
+      .help = "whole mapping units are deallocated, the rest is written; "
+              "directives" },
+    { .opcode = NVME_IO_DSM, .name = "Dataset Management",
+      .run = io_dsm,
+      .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA,
+      .work = NVME_WORK_TRIM,
+      .help = "deallocate, whole mapping units; other attributes are hints without "
+              "effect; up to 256 ranges" },
+    { .opcode = NVME_IO_MGMT_RECEIVE, .name = "I/O Management Receive",
+      .run = nvme_io_mgmt_receive,
+      .effects = NVME_EFFECT_SUPPORTED | NVME_ONLY_FDP,
+      .help = "with fdp.ruhs: Reclaim Unit Handle Status" },
+    { .opcode = NVME_IO_MGMT_SEND, .name = "I/O Management Send",
+      .run = nvme_io_mgmt_send,
+      .effects = NVME_EFFECT_SUPPORTED | NVME_ONLY_FDP,
+      .help = "with fdp.ruhs: Reclaim Unit Handle Update" },
 };
 
-NvmeWork nvme_work_of(const NvmeRequest *req)
-{
-    if (req->admin) {
-        return NVME_WORK_NONE;
-    }
-    switch (req->opcode) {
-    case NVME_IO_READ:
-    case NVME_IO_COMPARE:
-        return NVME_WORK_READ;
-    case NVME_IO_WRITE:
-    case NVME_IO_WRITE_ZEROES:
-        return NVME_WORK_WRITE;
-    case NVME_IO_FLUSH:
-        return NVME_WORK_FLUSH;
-    case NVME_IO_DSM:
-        return NVME_WORK_TRIM;
-    default:
-        return NVME_WORK_NONE;
-    }
-}
-
-const NvmeCommand *nvme_io_commands(unsigned *n)
-{
-    *n = G_N_ELEMENTS(io_commands);
-    return io_commands;
-}
+const NvmeCommandTable nvme_io_commands = {
+    io_commands, G_N_ELEMENTS(io_commands)
+};

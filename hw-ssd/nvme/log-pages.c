@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * log-pages.c - Get Log Page (clause 5.14), and the log of errors.
+ * log-pages.c - Get Log Page (clause 5.14).
  *
  * A function fills a whole page; offset, length, the end of the page and the
  * transfer are handled once, for all of them.
  */
 #include "nvme-internal.h"
+#include "command.h"
+#include "error-log.h"
+#include "events.h"
+#include "fdp.h"
+#include "health.h"
+#include "log-pages.h"
+#include "log-vendor.h"
+#include "prp.h"
 
 #define LOG_MAX_BYTES 4096
-#define ERROR_ENTRY_BYTES 64
 
 typedef struct LogPage {
     uint8_t id;
@@ -18,97 +25,6 @@ typedef struct LogPage {
     int event; /* the type of events that reading it clears, or -1 */
     bool group; /* of an endurance group: only with FDP */
 } LogPage;
-
-/* ---- errors (01h) ------------------------------------------------------- */
-
-void nvme_log_error(NvmeCtrl *ctrl, unsigned sqid, const NvmeRequest *req,
-                    uint16_t status)
-{
-    NvmeErrorEntry *e = &ctrl->errors[ctrl->nerrors++ % NVME_ERROR_ENTRIES];
-
-    *e = (NvmeErrorEntry){
-        .count = ctrl->nerrors,
-        .sqid = sqid,
-        .cid = req ? req->cid : 0xffff,
-        .status = status << 1,
-        .location = 0xffff, /* not one parameter */
-        .nsid = req ? req->nsid : 0,
-        .lba = req && !req->admin ? req->lba : 0,
-    };
-}
-
-static void fill_errors(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                        uint8_t *page)
-{
-    uint64_t n = MIN(ctrl->nerrors, NVME_ERROR_ENTRIES);
-
-    for (uint64_t i = 0; i < n; i++) { /* the newest first */
-        const NvmeErrorEntry *e =
-            &ctrl->errors[(ctrl->nerrors - 1 - i) % NVME_ERROR_ENTRIES];
-        uint8_t *p = page + i * ERROR_ENTRY_BYTES;
-
-        put_le64(p, e->count);
-        put_le16(p + 8, e->sqid);
-        put_le16(p + 10, e->cid);
-        put_le16(p + 12, e->status);
-        put_le16(p + 14, e->location);
-        put_le64(p + 16, e->lba);
-        put_le32(p + 24, e->nsid);
-    }
-}
-
-/* ---- SMART (02h) -------------------------------------------------------- */
-
-uint8_t nvme_critical_warning(const NvmeCtrl *ctrl)
-{
-    uint8_t warning = 0;
-    PayloadStats stats;
-
-    payload_get_stats(ctrl->payload, &stats);
-    if (NVME_TEMPERATURE_K >= ctrl->feature[NVME_FEAT_TEMP_OVER] ||
-        NVME_TEMPERATURE_K <= ctrl->feature[NVME_FEAT_TEMP_UNDER]) {
-        warning |= NVME_WARN_TEMPERATURE;
-    }
-    if (stats.units_failed) {
-        warning |= NVME_WARN_RELIABILITY;
-    }
-    if (ssd_read_only(ctrl->ssd)) {
-        warning |= NVME_WARN_READ_ONLY;
-    }
-    if (ssd_spare_percent(ctrl->ssd) < NVME_SPARE_THRESHOLD) {
-        warning |= NVME_WARN_SPARE;
-    }
-    return warning;
-}
-
-/* Data units are thousands of 512 bytes, rounded up. */
-static uint64_t data_units(uint64_t bytes)
-{
-    return (bytes + 511999) / 512000;
-}
-
-static void fill_smart(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                       uint8_t *page)
-{
-    SsdCounters c;
-
-    ssd_get_counters(ctrl->ssd, &c);
-    page[0] = nvme_critical_warning(ctrl);
-    put_le16(page + 1, NVME_TEMPERATURE_K);
-    page[3] = (uint8_t)c.spare_percent;
-    page[4] = NVME_SPARE_THRESHOLD;
-    page[5] = (uint8_t)MIN(c.percent_used, 255);
-    put_le64(page + 32, data_units(c.host_bytes_read));
-    put_le64(page + 48, data_units(c.host_bytes_written));
-    put_le64(page + 64, c.commands[SSD_OP_READ]);
-    put_le64(page + 80, c.commands[SSD_OP_WRITE]);
-    put_le64(page + 96, nvme_busy_ns(ctrl) / 60000000000ULL); /* minutes */
-    put_le64(page + 112, ctrl->power_cycles);
-    put_le64(page + 128, ctrl->now_ns / 3600000000000ULL); /* hours */
-    put_le64(page + 144, ctrl->unsafe_shutdowns);
-    put_le64(page + 160, ctrl->media_errors);
-    put_le64(page + 176, ctrl->nerrors);
-}
 
 /* ---- firmware (03h), effects (05h) -------------------------------------- */
 
@@ -123,25 +39,24 @@ static void fill_firmware(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
 static void fill_effects(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                          uint8_t *page)
 {
-    unsigned n;
-    const NvmeCommand *c = nvme_admin_commands(&n);
+    for (unsigned admin = 0; admin < 2; admin++) {
+        const NvmeCommandTable *t = ctrl->commands[admin];
+        uint8_t *first = page + (admin ? 0 : 1024);
 
-    for (unsigned i = 0; i < n; i++) {
-        put_le32(page + 4 * c[i].opcode, nvme_command_effects(ctrl, &c[i]));
-    }
-    c = nvme_io_commands(&n);
-    for (unsigned i = 0; i < n; i++) {
-        put_le32(page + 1024 + 4 * c[i].opcode, nvme_command_effects(ctrl, &c[i]));
+        for (unsigned i = 0; i < t->n; i++) {
+            put_le32(first + 4 * t->row[i].opcode,
+                     nvme_command_effects(ctrl, &t->row[i]));
+        }
     }
 }
 
 /* ---- the table ---------------------------------------------------------- */
 
 static const LogPage log_pages[] = {
-    { 0x01, "Error Information", NVME_ERROR_ENTRIES * ERROR_ENTRY_BYTES,
-      fill_errors, NVME_EVENT_ERROR, false },
-    { 0x02, "SMART / Health Information", 512, fill_smart, NVME_EVENT_SMART,
-      false },
+    { 0x01, "Error Information", NVME_ERROR_ENTRIES * 64,
+      nvme_fill_error_log, NVME_EVENT_ERROR, false },
+    { 0x02, "SMART / Health Information", 512, nvme_fill_health_log,
+      NVME_EVENT_SMART, false },
     { 0x03, "Firmware Slot Information", 512, fill_firmware, -1, false },
     { 0x05, "Commands Supported and Effects", 4096, fill_effects, -1,
       false },

@@ -8,6 +8,7 @@
  * log-pages.c.
  */
 #include "nvme-internal.h"
+#include "log-vendor.h"
 #include "vendor-log.h"
 
 #define MAX_ITEM_BYTES sizeof(VssdLogDrive)

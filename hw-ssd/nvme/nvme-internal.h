@@ -2,6 +2,9 @@
 /*
  * nvme-internal.h - the controller's structures, for the files of this folder.
  *
+ * What a file offers to the others is in NAME.h.  A file calls only files below
+ * it (docs/architecture.md; tests/components.py).
+ *
  * A command of the guest is a NvmeRequest from the moment its entry is fetched
  * until its completion is in the completion queue.  It may have several steps
  * for the drive (SsdOp), a read of the payload and a barrier; `pending` counts
@@ -33,7 +36,7 @@ typedef struct NvmeRequest NvmeRequest;
 typedef struct NvmeSq NvmeSq;
 typedef struct NvmeCq NvmeCq;
 
-/* ---- guest memory (prp.c) ----------------------------------------------- */
+/* ---- pieces of guest memory (prp.c) -------------------------------------- */
 
 typedef struct NvmeSeg {
     uint64_t addr;
@@ -51,27 +54,6 @@ typedef struct NvmeSg {
     uint32_t done; /* within seg[idx] */
     NvmeSeg small[NVME_SG_SMALL];
 } NvmeSg;
-
-void nvme_sg_init(NvmeSg *sg);
-void nvme_sg_free(NvmeCtrl *ctrl, NvmeSg *sg);
-
-/* Status code; 0: sg describes bytes bytes. */
-uint16_t nvme_prp_map(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t prp1, uint64_t prp2,
-                      uint64_t bytes);
-
-/* Move the next len bytes.  Status code. */
-uint16_t nvme_sg_read(NvmeCtrl *ctrl, NvmeSg *sg, void *buf, size_t len);
-uint16_t nvme_sg_write(NvmeCtrl *ctrl, NvmeSg *sg, const void *buf, size_t len);
-
-/* The data of an admin command at once: map, move, forget. */
-uint16_t nvme_to_host(NvmeCtrl *ctrl, const NvmeSqe *sqe, const void *buf,
-                      size_t len);
-uint16_t nvme_from_host(NvmeCtrl *ctrl, const NvmeSqe *sqe, void *buf,
-                        size_t len);
-
-/* As much of a structure as the host asks for, zeroes beyond its end. */
-uint16_t nvme_to_host_padded(NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                             const void *buf, size_t len, uint64_t wanted);
 
 /* ---- requests ----------------------------------------------------------- */
 
@@ -96,6 +78,7 @@ struct NvmeRequest {
     NvmeSq *sq; /* NULL: an orphan, its queue is gone */
     uint16_t cid;
     uint8_t opcode;
+    uint8_t work; /* NvmeWork; of a command that there is */
     bool admin;
     bool fua;      /* WRITE steps: complete once durable */
     bool barrier;  /* ends with a barrier of the payload */
@@ -222,6 +205,18 @@ enum {
 /* Available spare below this share is worth a warning, in %. */
 #define NVME_SPARE_THRESHOLD 10
 
+/* Index of NvmeCtrl.feature. */
+enum {
+    NVME_FEAT_ARBITRATION,
+    NVME_FEAT_POWER,
+    NVME_FEAT_TEMP_OVER,
+    NVME_FEAT_TEMP_UNDER,
+    NVME_FEAT_ERROR_RECOVERY,
+    NVME_FEAT_VWC,
+    NVME_FEAT_COALESCING,
+    NVME_FEAT_ATOMICITY,
+    NVME_FEAT_EVENTS,
+};
 #define NVME_FEATURE_SLOTS 16
 
 /* ---- placement (directives.c, fdp.c) ------------------------------------ */
@@ -273,9 +268,20 @@ typedef struct NvmeFdp {
 
 /* ---- the controller ----------------------------------------------------- */
 
+/*
+ * What completion.c tells the files above it.  bad_head: the guest has said that
+ * it consumed entries that were not posted; its head is ignored.  The hook may
+ * post to the admin completion queue.
+ */
+typedef struct NvmeCqClient {
+    void (*bad_head)(NvmeCtrl *ctrl);
+} NvmeCqClient;
+
 struct NvmeCtrl {
     const NvmeMachine *machine;
     void *opaque;
+    const NvmeCqClient *cq_client;
+    const struct NvmeCommandTable *commands[2]; /* of I/O; of admin queues */
     NvmeConfig cfg;
     char serial[21];
     char model[41];
@@ -374,49 +380,47 @@ struct NvmeCtrl {
     uint64_t interrupts;
 };
 
-/* ctrl.c */
-NvmeRequest *nvme_request_new(NvmeCtrl *ctrl);
-NvmeStep *nvme_add_step(NvmeRequest *req, SsdOp op, uint64_t lba,
-                        uint32_t nblocks);
-/* The command came through this queue. */
-void nvme_request_link(NvmeSq *sq, NvmeRequest *req);
-/* Give the steps that fit to the drive; the rest waits for its completions. */
-void nvme_request_start(NvmeCtrl *ctrl, NvmeRequest *req);
-/* One of the pending parts has ended. */
-void nvme_request_part_done(NvmeCtrl *ctrl, NvmeRequest *req);
-/* Post the completion with req->status. */
-void nvme_request_complete(NvmeCtrl *ctrl, NvmeRequest *req);
-void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req);
-/* Its data has been moved: give the buffers back. */
-void nvme_request_put_bufs(NvmeCtrl *ctrl, NvmeRequest *req);
-/* Its queue goes away: it ends on its own, silently. */
-void nvme_request_orphan(NvmeCtrl *ctrl, NvmeRequest *req);
-void nvme_request_cancel_steps(NvmeCtrl *ctrl, NvmeRequest *req);
-/* Ask the drive to end it early; true: it will. */
-bool nvme_request_abort(NvmeCtrl *ctrl, NvmeRequest *req);
-bool nvme_serial_ok(const char *serial, GError **error);
-uint64_t nvme_busy_ns(const NvmeCtrl *ctrl);
+static inline bool nvme_running(const NvmeCtrl *ctrl)
+{
+    return ctrl->powered &&
+           (ctrl->csts & (NVME_CSTS_RDY | NVME_CSTS_CFS)) == NVME_CSTS_RDY;
+}
 
-/* queue.c */
-void nvme_queue_init(NvmeCtrl *ctrl);
-void nvme_sq_open(NvmeCtrl *ctrl, unsigned id, NvmeCq *cq, uint64_t addr,
-                  uint32_t size);
-void nvme_cq_open(NvmeCtrl *ctrl, unsigned id, uint64_t addr, uint32_t size,
-                  unsigned vector, bool ien);
-void nvme_sq_close(NvmeCtrl *ctrl, NvmeSq *sq);
-void nvme_cq_close(NvmeCtrl *ctrl, NvmeCq *cq);
-void nvme_queues_close(NvmeCtrl *ctrl);
-void nvme_doorbell(NvmeCtrl *ctrl, uint64_t offset, uint32_t value);
-void nvme_post(NvmeCtrl *ctrl, NvmeRequest *req);
-/* true: something was fetched. */
-bool nvme_fetch(NvmeCtrl *ctrl, unsigned *budget);
-/* Write completions out and raise interrupts; false: there is more to fetch. */
-bool nvme_run_end(NvmeCtrl *ctrl);
-void nvme_read_shadows(NvmeCtrl *ctrl);
-void nvme_shadow_config(NvmeCtrl *ctrl, uint64_t db, uint64_t ei);
-void nvme_update_pin(NvmeCtrl *ctrl);
-uint64_t nvme_coalescing_deadline_ns(const NvmeCtrl *ctrl);
-void nvme_set_fatal(NvmeCtrl *ctrl);
+static inline void nvme_set_fatal(NvmeCtrl *ctrl)
+{
+    ctrl->csts |= NVME_CSTS_CFS;
+}
+
+/* The only namespace. */
+static inline bool nvme_is_io_nsid(uint32_t nsid)
+{
+    return nsid == 1;
+}
+
+static inline bool nvme_has_fdp(const NvmeCtrl *ctrl)
+{
+    return ctrl->fdp.ruhs > 0;
+}
+
+static inline bool nvme_has_directives(const NvmeCtrl *ctrl)
+{
+    return ctrl->streams.max || ctrl->fdp.ruhs;
+}
+
+/* ---- guest memory --------------------------------------------------------- */
+
+/* As NvmeMachine has them. */
+static inline int nvme_dma_read(NvmeCtrl *ctrl, uint64_t addr, void *buf,
+                                size_t len)
+{
+    return ctrl->machine->dma_read(ctrl->opaque, addr, buf, len);
+}
+
+static inline int nvme_dma_write(NvmeCtrl *ctrl, uint64_t addr,
+                                 const void *buf, size_t len)
+{
+    return ctrl->machine->dma_write(ctrl->opaque, addr, buf, len);
+}
 
 /*
  * Guest memory is written and read by processors that need not see one order.
@@ -432,160 +436,5 @@ static inline void nvme_dma_wmb(void)
 {
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
-
-static inline bool nvme_running(const NvmeCtrl *ctrl)
-{
-    return ctrl->powered &&
-           (ctrl->csts & (NVME_CSTS_RDY | NVME_CSTS_CFS)) == NVME_CSTS_RDY;
-}
-
-/* Completions of the queue wait for room: this one, too. */
-void nvme_wait_for_room(NvmeCq *cq, NvmeRequest *req);
-
-/* rest.c */
-bool nvme_at_rest(const NvmeCtrl *ctrl);
-
-/* upkeep.c: if it is time for it; and when it will be */
-void nvme_upkeep(NvmeCtrl *ctrl);
-uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl);
-
-/* nvme-state.c: for a test */
-const StateStruct *nvme_state_struct(unsigned i);
-
-/* regs.c */
-void nvme_disable(NvmeCtrl *ctrl);
-/* CSTS.RDY, if it is asked for and the drive is. */
-void nvme_look_ready(NvmeCtrl *ctrl);
-uint64_t nvme_cap(const NvmeCtrl *ctrl);
-
-/*
- * A command set is a table.  run() returns a status code; with success it may
- * have set req->waiting or steps, and is then completed later.
- */
-typedef struct NvmeCommand {
-    uint8_t opcode;
-    const char *name;
-    uint16_t (*run)(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
-    uint32_t effects; /* of log page 05h, and NVME_ONLY_... */
-    const char *help; /* for docs/nvme-support.md */
-} NvmeCommand;
-
-/* Only controllers with directives, or with FDP, have the command. */
-#define NVME_ONLY_DIRECTIVES 0x80000000U
-#define NVME_ONLY_FDP 0x40000000U
-
-/* As log page 05h has it; 0: the controller does not have the command. */
-uint32_t nvme_command_effects(const NvmeCtrl *ctrl, const NvmeCommand *c);
-
-/* admin.c, io.c */
-const NvmeCommand *nvme_admin_commands(unsigned *n);
-const NvmeCommand *nvme_io_commands(unsigned *n);
-/* Take one entry of a queue. */
-void nvme_execute(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe);
-bool nvme_is_io_nsid(uint32_t nsid);
-NvmeWork nvme_work_of(const NvmeRequest *req);
-/* Read data has arrived: hand it to the guest, or compare. */
-void nvme_io_read_done(NvmeCtrl *ctrl, NvmeRequest *req);
-uint16_t nvme_status_of(SsdStatus status);
-
-/* directives.c */
-uint16_t nvme_directive_send(NvmeCtrl *ctrl, NvmeRequest *req,
-                             const NvmeSqe *sqe);
-uint16_t nvme_directive_receive(NvmeCtrl *ctrl, NvmeRequest *req,
-                                const NvmeSqe *sqe);
-bool nvme_has_directives(const NvmeCtrl *ctrl);
-/* The directive of a Write or Write Zeroes sets req->stream; it may open a
- * stream. */
-uint16_t nvme_take_directive(NvmeCtrl *ctrl, NvmeRequest *req,
-                             const NvmeSqe *sqe);
-void nvme_streams_init(NvmeCtrl *ctrl);
-/* A Controller Level Reset: disabled, nothing open or allocated. */
-void nvme_streams_reset(NvmeCtrl *ctrl);
-
-/* fdp.c */
-bool nvme_has_fdp(const NvmeCtrl *ctrl);
-/* The drive's stream for a placement identifier of a Write. */
-uint16_t nvme_fdp_place(NvmeCtrl *ctrl, uint16_t pid);
-/* The drive moves nunits units of a block of a stream of its own. */
-void nvme_fdp_moving(NvmeCtrl *ctrl, uint32_t stream, uint64_t lpn,
-                     uint32_t nunits);
-uint16_t nvme_io_mgmt_receive(NvmeCtrl *ctrl, NvmeRequest *req,
-                              const NvmeSqe *sqe);
-uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
-                           const NvmeSqe *sqe);
-void nvme_fdp_fill_group(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                         uint8_t *page);
-void nvme_fdp_fill_configs(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                           uint8_t *page);
-void nvme_fdp_fill_usage(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                         uint8_t *page);
-void nvme_fdp_fill_statistics(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                              uint8_t *page);
-void nvme_fdp_fill_events(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                          uint8_t *page);
-/* Features 1Dh and 1Eh. */
-uint16_t nvme_fdp_get_mode(NvmeCtrl *ctrl, NvmeRequest *req,
-                           const NvmeSqe *sqe);
-uint16_t nvme_fdp_set_mode(NvmeCtrl *ctrl, NvmeRequest *req,
-                           const NvmeSqe *sqe);
-uint16_t nvme_fdp_get_events(NvmeCtrl *ctrl, NvmeRequest *req,
-                             const NvmeSqe *sqe, bool current);
-uint16_t nvme_fdp_set_events(NvmeCtrl *ctrl, NvmeRequest *req,
-                             const NvmeSqe *sqe);
-
-/* identify.c */
-uint16_t nvme_identify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
-
-/* features.c */
-enum {
-    NVME_FEAT_ARBITRATION,
-    NVME_FEAT_POWER,
-    NVME_FEAT_TEMP_OVER,
-    NVME_FEAT_TEMP_UNDER,
-    NVME_FEAT_ERROR_RECOVERY,
-    NVME_FEAT_VWC,
-    NVME_FEAT_COALESCING,
-    NVME_FEAT_ATOMICITY,
-    NVME_FEAT_EVENTS,
-};
-void nvme_features_reset(NvmeCtrl *ctrl);
-/* As Get Features 0Eh has it: 8 bytes. */
-void nvme_timestamp(const NvmeCtrl *ctrl, uint8_t *data);
-uint16_t nvme_get_features(NvmeCtrl *ctrl, NvmeRequest *req,
-                           const NvmeSqe *sqe);
-uint16_t nvme_set_features(NvmeCtrl *ctrl, NvmeRequest *req,
-                           const NvmeSqe *sqe);
-
-/* log-pages.c */
-uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,
-                           const NvmeSqe *sqe);
-void nvme_log_error(NvmeCtrl *ctrl, unsigned sqid, const NvmeRequest *req,
-                    uint16_t status);
-uint8_t nvme_critical_warning(const NvmeCtrl *ctrl);
-
-/* events.c */
-uint16_t nvme_async_event(NvmeCtrl *ctrl, NvmeRequest *req,
-                          const NvmeSqe *sqe);
-void nvme_deliver_events(NvmeCtrl *ctrl);
-void nvme_event(NvmeCtrl *ctrl, unsigned type, unsigned info);
-/* Its log page has been read: the event is cleared, and the next one counts. */
-void nvme_event_clear(NvmeCtrl *ctrl, unsigned type);
-/* Compare the critical warnings with those that were reported. */
-void nvme_check_health(NvmeCtrl *ctrl);
-/* The same if the drive's health or that of the payload has changed. */
-void nvme_look_at_health(NvmeCtrl *ctrl);
-bool nvme_event_abort(NvmeCtrl *ctrl, NvmeRequest *req);
-
-/* Rows of the tables of docs/nvme-support.md. */
-void nvme_document_identify(GString *out);
-void nvme_document_features(GString *out);
-void nvme_document_logs(GString *out);
-
-/* log-vendor.c.  0: there is no such page. */
-uint64_t nvme_vendor_log_bytes(const NvmeCtrl *ctrl, uint8_t id);
-/* offset + bytes is within the page. */
-void nvme_vendor_log_read(const NvmeCtrl *ctrl, uint8_t id, uint64_t offset,
-                          uint8_t *to, uint64_t bytes);
-void nvme_document_vendor_logs(GString *out);
 
 #endif

@@ -12,6 +12,11 @@
  * need no check; a guest could have set any.
  */
 #include "nvme-internal.h"
+#include "completion.h"
+#include "ctrl.h"
+#include "nvme-state.h"
+#include "request.h"
+#include "rest.h"
 
 #include <inttypes.h>
 
@@ -32,6 +37,8 @@ enum {
 static const StateRow ctrl_rows[] = {
     KEPT(machine),
     KEPT(opaque),
+    KEPT(cq_client),
+    KEPT(commands),
     KEPT(cfg), /* compared as text, with the three that follow */
     KEPT(serial),
     KEPT(model),

@@ -8,6 +8,7 @@
  * transfer needs.
  */
 #include "nvme-internal.h"
+#include "prp.h"
 
 void nvme_sg_init(NvmeSg *sg)
 {
@@ -73,7 +74,7 @@ static uint16_t map_list(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr,
         while (left) {
             uint64_t n = MIN(left, G_N_ELEMENTS(entry));
 
-            if (ctrl->machine->dma_read(ctrl->opaque, addr, entry, n * 8)) {
+            if (nvme_dma_read(ctrl, addr, entry, n * 8)) {
                 return NVME_SC_DATA_TRANSFER;
             }
             addr += n * 8;
@@ -147,7 +148,7 @@ uint16_t nvme_sg_read(NvmeCtrl *ctrl, NvmeSg *sg, void *buf, size_t len)
         uint64_t addr;
         size_t n = sg_piece(sg, len, &addr);
 
-        if (ctrl->machine->dma_read(ctrl->opaque, addr, to, n)) {
+        if (nvme_dma_read(ctrl, addr, to, n)) {
             return NVME_SC_DATA_TRANSFER;
         }
         to += n;
@@ -165,7 +166,7 @@ uint16_t nvme_sg_write(NvmeCtrl *ctrl, NvmeSg *sg, const void *buf, size_t len)
         uint64_t addr;
         size_t n = sg_piece(sg, len, &addr);
 
-        if (ctrl->machine->dma_write(ctrl->opaque, addr, from, n)) {
+        if (nvme_dma_write(ctrl, addr, from, n)) {
             return NVME_SC_DATA_TRANSFER;
         }
         from += n;

@@ -8,6 +8,15 @@
  * A controller without power reads as all ones.
  */
 #include "nvme-internal.h"
+#include "completion.h"
+#include "directives.h"
+#include "doorbell.h"
+#include "nvme-features.h"
+#include "queue.h"
+#include "regs.h"
+#include "request.h"
+#include "steps.h"
+#include "timestamp.h"
 
 /* CAP.TO, in units of 500 ms: at least this, and more for a drive that looks for
  * its map longer. */
@@ -21,7 +30,7 @@ static uint64_t timeout(const NvmeCtrl *ctrl)
     return CLAMP(longest, CAP_TIMEOUT, 255);
 }
 
-uint64_t nvme_cap(const NvmeCtrl *ctrl)
+static uint64_t cap(const NvmeCtrl *ctrl)
 {
     return (uint64_t)(ctrl->cfg.queue_size - 1) | /* MQES */
            1ULL << 16 |                           /* CQR */
@@ -34,9 +43,9 @@ static uint32_t read_dword(const NvmeCtrl *ctrl, uint64_t offset)
 {
     switch (offset) {
     case NVME_REG_CAP:
-        return (uint32_t)nvme_cap(ctrl);
+        return (uint32_t)cap(ctrl);
     case NVME_REG_CAP + 4:
-        return nvme_cap(ctrl) >> 32;
+        return cap(ctrl) >> 32;
     case NVME_REG_VS:
         return NVME_VERSION_1_4;
     case NVME_REG_INTMS:
@@ -179,9 +188,7 @@ void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->aqa = 0;
     ctrl->asq = 0;
     ctrl->acq = 0;
-    ctrl->timestamp_set = false;
-    ctrl->timestamp_ms = 0;
-    ctrl->timestamp_at_ns = ctrl->now_ns;
+    nvme_timestamp_reset(ctrl);
     memset(ctrl->host_id, 0, sizeof(ctrl->host_id));
 }
 

@@ -4,6 +4,10 @@
  * as JSON, and the page docs/nvme-support.md made from its tables.
  */
 #include "nvme-internal.h"
+#include "command.h"
+#include "nvme-features.h"
+#include "identify.h"
+#include "log-pages.h"
 
 static void json_lateness(JsonWriter *w, const Hist *h)
 {
@@ -63,12 +67,12 @@ void nvme_reset_stats(NvmeCtrl *ctrl)
     ctrl->interrupts = 0;
 }
 
-static void document_commands(GString *out, const NvmeCommand *c, unsigned n)
+static void document_commands(GString *out, const NvmeCommandTable *t)
 {
     g_string_append(out, "| opcode | command | notes |\n|---|---|---|\n");
-    for (unsigned i = 0; i < n; i++) {
-        g_string_append_printf(out, "| %02Xh | %s | %s |\n", c[i].opcode,
-                               c[i].name, c[i].help);
+    for (unsigned i = 0; i < t->n; i++) {
+        g_string_append_printf(out, "| %02Xh | %s | %s |\n", t->row[i].opcode,
+                               t->row[i].name, t->row[i].help);
     }
 }
 
@@ -117,15 +121,11 @@ static const char intro[] =
 
 void nvme_document(GString *out)
 {
-    unsigned n;
-    const NvmeCommand *c = nvme_admin_commands(&n);
-
     g_string_append(out, intro);
     g_string_append(out, "## Admin commands\n\n");
-    document_commands(out, c, n);
+    document_commands(out, &nvme_admin_commands);
     g_string_append(out, "\n## I/O commands\n\n");
-    c = nvme_io_commands(&n);
-    document_commands(out, c, n);
+    document_commands(out, &nvme_io_commands);
     g_string_append(out, "\n## Identify\n\n| CNS | structure |\n|---|---|\n");
     nvme_document_identify(out);
     g_string_append(out, "\n## Features\n\nNone is saveable: a reset brings "

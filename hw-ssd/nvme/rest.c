@@ -11,6 +11,7 @@
  * saved (nvme-state.c).
  */
 #include "nvme-internal.h"
+#include "rest.h"
 
 void nvme_hold(NvmeCtrl *ctrl, bool on)
 {

@@ -7,6 +7,7 @@
  * Knows when; what is done is the payload's business.
  */
 #include "nvme-internal.h"
+#include "upkeep.h"
 
 #include "simtime.h"
 

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 #include "host.h"
-#include "nvme-internal.h"
+#include "nvme-state.h"
+#include "rest.h"
 #include "simtime.h"
 
 #define N_QUEUES 3

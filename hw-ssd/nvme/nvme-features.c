@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * features.c - Get and Set Features (clauses 5.14 and 5.21).
+ * nvme-features.c - Get and Set Features (clauses 5.14 and 5.21).
  *
  * A row of the table is a feature: where its value is, its default, which bits
  * may be set, and a function of its own if it has more rules than that.  No
  * feature is saveable: a reset brings the defaults back.
  */
 #include "nvme-internal.h"
+#include "events.h"
+#include "fdp.h"
+#include "nvme-features.h"
+#include "prp.h"
+#include "request.h"
+#include "timestamp.h"
 
 #define SEL_CURRENT 0
 #define SEL_CAPABILITIES 3
@@ -171,15 +177,6 @@ static uint16_t set_events(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
 
 /* ---- features with data ------------------------------------------------- */
 
-void nvme_timestamp(const NvmeCtrl *ctrl, uint8_t *data)
-{
-    uint64_t ms = ctrl->timestamp_ms +
-                  (ctrl->now_ns - ctrl->timestamp_at_ns) / 1000000;
-
-    put_le64(data, ms & 0xffffffffffffULL);
-    data[6] = ctrl->timestamp_set ? 1 << 1 : 0; /* origin */
-}
-
 static uint16_t get_timestamp(NvmeCtrl *ctrl, const Feature *f,
                               NvmeRequest *req, const NvmeSqe *sqe,
                               bool current)
@@ -199,9 +196,7 @@ static uint16_t set_timestamp(NvmeCtrl *ctrl, const Feature *f,
     uint16_t status = nvme_from_host(ctrl, sqe, data, sizeof(data));
 
     if (!status) {
-        ctrl->timestamp_ms = get_le64(data) & 0xffffffffffffULL;
-        ctrl->timestamp_at_ns = ctrl->now_ns;
-        ctrl->timestamp_set = true;
+        nvme_timestamp_set(ctrl, data);
     }
     return status;
 }

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctrl.h - the limits of a configuration. */
+#ifndef VSSD_NVME_CTRL_H
+#define VSSD_NVME_CTRL_H
+
+#include "nvme-internal.h"
+
+/* 1..20 printable ASCII characters; else *error says so. */
+bool nvme_serial_ok(const char *serial, GError **error);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* directives.h - Directive Send and Receive, directives in writes. */
+#ifndef VSSD_NVME_DIRECTIVES_H
+#define VSSD_NVME_DIRECTIVES_H
+
+#include "nvme-internal.h"
+
+uint16_t nvme_directive_send(NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeSqe *sqe);
+uint16_t nvme_directive_receive(NvmeCtrl *ctrl, NvmeRequest *req,
+                                const NvmeSqe *sqe);
+
+/* The directive of a Write or Write Zeroes sets req->stream; it may open a
+ * stream.  Status code. */
+uint16_t nvme_take_directive(NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeSqe *sqe);
+
+void nvme_streams_init(NvmeCtrl *ctrl);
+/* A Controller Level Reset: disabled, nothing open or allocated. */
+void nvme_streams_reset(NvmeCtrl *ctrl);
+
+#endif

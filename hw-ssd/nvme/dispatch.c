@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dispatch.c - taking one entry of a submission queue: its request, its command,
+ * and the start of it.
+ *
+ * Knows the tables of commands; what a command does is theirs (admin.c, io.c).
+ */
+#include "nvme-internal.h"
+#include "command.h"
+#include "dispatch.h"
+#include "events.h"
+#include "request.h"
+#include "steps.h"
+
+static const NvmeCommand *find_command(const NvmeCtrl *ctrl,
+                                       const NvmeRequest *req)
+{
+    const NvmeCommandTable *t = ctrl->commands[req->admin];
+
+    for (unsigned i = 0; i < t->n; i++) {
+        if (t->row[i].opcode == req->opcode &&
+            nvme_command_effects(ctrl, &t->row[i])) {
+            return &t->row[i];
+        }
+    }
+    return NULL;
+}
+
+static NvmeRequest *take(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
+{
+    NvmeRequest *req = nvme_request_new(ctrl);
+
+    nvme_request_link(sq, req);
+    req->opcode = nvme_sqe_opcode(sqe);
+    req->cid = nvme_sqe_cid(sqe);
+    req->nsid = sqe->dw[1];
+    req->admin = sq->id == 0;
+    req->fetch_ns = ctrl->now_ns;
+    if (req->admin) {
+        ctrl->commands_admin++;
+        return req;
+    }
+    ctrl->commands_io++;
+    if (ctrl->nio_requests++ == 0) {
+        ctrl->busy_since_ns = ctrl->now_ns;
+    }
+    return req;
+}
+
+static uint16_t dispatch(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+{
+    const NvmeCommand *command = find_command(ctrl, req);
+
+    if (!command) {
+        return NVME_SC_INVALID_OPCODE;
+    }
+    req->work = command->work;
+    if (sqe->dw[0] & 0xc300) {
+        return NVME_SC_INVALID_FIELD; /* fused, or an SGL */
+    }
+    return command->run(ctrl, req, sqe);
+}
+
+static void trace_start(NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                        const NvmeRequest *req)
+{
+    bool range = !req->admin && req->opcode != NVME_IO_FLUSH &&
+                 req->opcode != NVME_IO_DSM &&
+                 req->opcode != NVME_IO_MGMT_RECEIVE &&
+                 req->opcode != NVME_IO_MGMT_SEND;
+    NvmeTrace t = {
+        .admin = req->admin,
+        .opcode = req->opcode,
+        .sqid = req->sq->id,
+        .cid = req->cid,
+        .nsid = req->nsid,
+        .nblocks = range ? (sqe->dw[12] & 0xffff) + 1 : 0,
+        .lba = range ? nvme_sqe_slba(sqe) : 0,
+    };
+
+    ctrl->machine->trace(ctrl->opaque, &t);
+}
+
+void nvme_execute(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
+{
+    NvmeRequest *req = take(ctrl, sq, sqe);
+    uint16_t status;
+
+    if (ctrl->machine->trace) {
+        trace_start(ctrl, sqe, req);
+    }
+    req->pending = 1;
+    status = dispatch(ctrl, req, sqe);
+    if (status) {
+        nvme_request_cancel_steps(ctrl, req);
+        req->barrier = false;
+        req->status = status;
+        req->refused = true;
+    } else if (req->waiting) {
+        req->pending = 0;
+        nvme_deliver_events(ctrl);
+        return;
+    }
+    nvme_request_start(ctrl, req);
+    nvme_request_part_done(ctrl, req);
+}

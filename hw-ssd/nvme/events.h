@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* events.h - asynchronous events. */
+#ifndef VSSD_NVME_EVENTS_H
+#define VSSD_NVME_EVENTS_H
+
+#include "nvme-internal.h"
+
+/* Asynchronous Event Request: req->waiting. */
+uint16_t nvme_async_event(NvmeCtrl *ctrl, NvmeRequest *req,
+                          const NvmeSqe *sqe);
+bool nvme_event_abort(NvmeCtrl *ctrl, NvmeRequest *req);
+
+/* Something has happened: NVME_EVENT_... of both kinds. */
+void nvme_event(NvmeCtrl *ctrl, unsigned type, unsigned info);
+void nvme_deliver_events(NvmeCtrl *ctrl);
+
+/* Its log page has been read: the event is cleared, and the next one counts. */
+void nvme_event_clear(NvmeCtrl *ctrl, unsigned type);
+
+/* Compare the critical warnings with those that were reported. */
+void nvme_check_health(NvmeCtrl *ctrl);
+/* The same if the drive's health or that of the payload has changed. */
+void nvme_look_at_health(NvmeCtrl *ctrl);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fetch.c - fetching entries from submission queues, in turn.
+ *
+ * Several entries are fetched in one DMA.  Knows when the controller may take
+ * more; knows nothing of what commands mean (dispatch.c).  A queue that the
+ * machine cannot reach by DMA is fatal (CSTS.CFS).
+ */
+#include "nvme-internal.h"
+#include "dispatch.h"
+#include "fetch.h"
+
+/* The I/O queues wait while the drive or the store has no place for more. */
+static bool may_fetch(NvmeCtrl *ctrl, const NvmeSq *sq)
+{
+    if (!sq->live || sq->head == sq->tail || sq->cq->wait_first) {
+        return false;
+    }
+    return !sq->id || (!ctrl->starved_first &&
+                       ctrl->slots_in_use < ctrl->nslots &&
+                       !payload_congested(ctrl->payload));
+}
+
+/* Take up to max entries that follow each other in memory; return how many. */
+static unsigned fetch_some(NvmeCtrl *ctrl, NvmeSq *sq, unsigned max)
+{
+    NvmeSqe sqe[NVME_FETCH_BATCH];
+    unsigned n = (sq->tail > sq->head ? sq->tail : sq->size) - sq->head;
+
+    n = MIN(n, MIN(max, NVME_FETCH_BATCH));
+    if (sq->id) {
+        n = MIN(n, ctrl->nslots - ctrl->slots_in_use);
+    }
+    ctrl->sq_dma_reads++;
+    nvme_dma_rmb(); /* the tail was read, maybe from guest memory */
+    if (nvme_dma_read(ctrl, sq->addr + (uint64_t)sq->head * NVME_SQE_BYTES, sqe,
+                 n * NVME_SQE_BYTES)) {
+        nvme_set_fatal(ctrl);
+        return 0;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        for (unsigned d = 0; G_BYTE_ORDER == G_BIG_ENDIAN && d < 16; d++) {
+            sqe[i].dw[d] = GUINT32_FROM_LE(sqe[i].dw[d]);
+        }
+        sq->head = sq->head + 1 == sq->size ? 0 : sq->head + 1;
+        nvme_execute(ctrl, sq, &sqe[i]);
+        if (!sq->live || !nvme_running(ctrl) ||
+            ctrl->run_bytes >= NVME_RUN_BYTES) {
+            /* An admin command or a fatal error stopped it, or it is enough for
+             * now: the rest is read again. */
+            return i + 1;
+        }
+        if (sq->id && payload_congested(ctrl->payload)) {
+            return i + 1; /* the others are read again when there is room */
+        }
+    }
+    return n;
+}
+
+bool nvme_fetch(NvmeCtrl *ctrl, unsigned *budget)
+{
+    unsigned ab = ctrl->feature[NVME_FEAT_ARBITRATION] & 7;
+    unsigned burst = ab == 7 ? NVME_RUN_BUDGET : 1U << ab;
+    unsigned nsq = ctrl->max_sqid + 1;
+    bool any = false;
+
+    for (unsigned k = 0; k < nsq && *budget && nvme_running(ctrl); k++) {
+        NvmeSq *sq = &ctrl->sq[(ctrl->next_sq + k) % nsq];
+        unsigned left = MIN(burst, *budget);
+
+        while (left && nvme_running(ctrl) && may_fetch(ctrl, sq)) {
+            unsigned n = fetch_some(ctrl, sq, left);
+
+            any |= n > 0;
+            left -= n;
+            *budget -= n;
+            if (ctrl->run_bytes >= NVME_RUN_BYTES) {
+                *budget = 0;
+                break;
+            }
+        }
+    }
+    ctrl->next_sq = (ctrl->next_sq + 1) % nsq;
+    return any;
+}

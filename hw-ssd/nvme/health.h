@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* health.h - how the drive is. */
+#ifndef VSSD_NVME_HEALTH_H
+#define VSSD_NVME_HEALTH_H
+
+#include "nvme-internal.h"
+
+uint8_t nvme_critical_warning(const NvmeCtrl *ctrl); /* NVME_WARN_... */
+
+/* Log page 02h. */
+void nvme_fill_health_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                          uint8_t *page);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nvme-features.h - Get and Set Features. */
+#ifndef VSSD_NVME_FEATURES_H
+#define VSSD_NVME_FEATURES_H
+
+#include "nvme-internal.h"
+
+void nvme_features_reset(NvmeCtrl *ctrl);
+uint16_t nvme_get_features(NvmeCtrl *ctrl, NvmeRequest *req,
+                           const NvmeSqe *sqe);
+uint16_t nvme_set_features(NvmeCtrl *ctrl, NvmeRequest *req,
+                           const NvmeSqe *sqe);
+
+/* Rows of docs/nvme-support.md. */
+void nvme_document_features(GString *out);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nvme-state.h - the rows of what is saved, for a test. */
+#ifndef VSSD_NVME_NVME_STATE_H
+#define VSSD_NVME_NVME_STATE_H
+
+#include "nvme-internal.h"
+
+/* NULL: there are no more. */
+const StateStruct *nvme_state_struct(unsigned i);
+
+#endif

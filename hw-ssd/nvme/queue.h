@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* queue.h - opening and closing queues. */
+#ifndef VSSD_NVME_QUEUE_H
+#define VSSD_NVME_QUEUE_H
+
+#include "nvme-internal.h"
+
+void nvme_queue_init(NvmeCtrl *ctrl);
+void nvme_sq_open(NvmeCtrl *ctrl, unsigned id, NvmeCq *cq, uint64_t addr,
+                  uint32_t size);
+void nvme_cq_open(NvmeCtrl *ctrl, unsigned id, uint64_t addr, uint32_t size,
+                  unsigned vector, bool ien);
+void nvme_sq_close(NvmeCtrl *ctrl, NvmeSq *sq);
+void nvme_cq_close(NvmeCtrl *ctrl, NvmeCq *cq);
+void nvme_queues_close(NvmeCtrl *ctrl);
+
+/* Doorbell Buffer Config: the addresses of both pages. */
+void nvme_shadow_config(NvmeCtrl *ctrl, uint64_t db, uint64_t ei);
+
+#endif

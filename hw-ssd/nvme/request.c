@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * request.c - the record of a command: memory, the list of its queue, its steps
+ * and its buffers.
+ *
+ * Knows what a request holds; knows nothing of its way (steps.c), of opcodes, or
+ * of where completions go.
+ */
+#include "nvme-internal.h"
+#include "prp.h"
+#include "request.h"
+
+#define REQUEST_SLAB 64
+
+void nvme_requests_init(NvmeCtrl *ctrl)
+{
+    ctrl->request_slabs = g_ptr_array_new_with_free_func(g_free);
+    ctrl->sg_pool = g_ptr_array_new_with_free_func(g_free);
+}
+
+NvmeRequest *nvme_request_new(NvmeCtrl *ctrl)
+{
+    NvmeRequest *req = ctrl->free_requests;
+
+    if (!req) {
+        NvmeRequest *slab = g_new0(NvmeRequest, REQUEST_SLAB);
+
+        g_ptr_array_add(ctrl->request_slabs, slab);
+        for (int i = REQUEST_SLAB - 1; i >= 0; i--) {
+            slab[i].next = ctrl->free_requests;
+            ctrl->free_requests = &slab[i];
+        }
+        req = slab;
+    }
+    ctrl->free_requests = req->next;
+    memset(req, 0, offsetof(NvmeRequest, small_steps));
+    req->used = true;
+    req->steps = req->small_steps;
+    req->buf = NULL;
+    req->compare = NULL;
+    nvme_sg_init(&req->sg);
+    return req;
+}
+
+void nvme_request_link(NvmeSq *sq, NvmeRequest *req)
+{
+    req->sq = sq;
+    req->sq_next = &sq->list;
+    req->sq_prev = sq->list.sq_prev;
+    req->sq_prev->sq_next = req;
+    sq->list.sq_prev = req;
+}
+
+static void request_unlink(NvmeRequest *req)
+{
+    if (req->sq) {
+        req->sq_prev->sq_next = req->sq_next;
+        req->sq_next->sq_prev = req->sq_prev;
+        req->sq = NULL;
+    }
+}
+
+void nvme_request_put_bufs(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    if (req->buf) {
+        payload_buf_put(ctrl->payload, req->buf, req->buf_bytes);
+        req->buf = NULL;
+    }
+    if (req->compare) {
+        payload_buf_put(ctrl->payload, req->compare, req->buf_bytes);
+        req->compare = NULL;
+    }
+}
+
+void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    bool io = !req->admin && !req->shutdown;
+
+    nvme_request_cancel_steps(ctrl, req);
+    request_unlink(req);
+    nvme_request_put_bufs(ctrl, req);
+    nvme_sg_free(ctrl, &req->sg);
+    if (req->steps != req->small_steps) {
+        g_free(req->steps);
+        req->steps = req->small_steps;
+    }
+    if (io && --ctrl->nio_requests == 0) {
+        ctrl->busy_ns += ctrl->now_ns - ctrl->busy_since_ns;
+    }
+    req->used = false;
+    req->next = ctrl->free_requests;
+    ctrl->free_requests = req;
+}
+
+uint64_t nvme_busy_ns(const NvmeCtrl *ctrl)
+{
+    return ctrl->busy_ns +
+           (ctrl->nio_requests ? ctrl->now_ns - ctrl->busy_since_ns : 0);
+}
+
+void nvme_request_orphan(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    request_unlink(req);
+    nvme_request_cancel_steps(ctrl, req);
+    if (!req->pending && !req->starved) {
+        nvme_request_free(ctrl, req);
+    }
+}
+
+NvmeStep *nvme_add_step(NvmeRequest *req, SsdOp op, uint64_t lba,
+                        uint32_t nblocks)
+{
+    NvmeStep *step = &req->steps[req->nsteps++];
+
+    *step = (NvmeStep){ .op = op, .lba = lba, .nblocks = nblocks };
+    return step;
+}
+
+void nvme_request_cancel_steps(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    for (unsigned i = req->next_step; i < req->nsteps; i++) {
+        payload_write_drop(ctrl->payload, req->steps[i].entries);
+    }
+    req->nsteps = req->next_step;
+}
+
+void nvme_requests_free_used(NvmeCtrl *ctrl)
+{
+    for (unsigned i = 0; i < ctrl->request_slabs->len; i++) {
+        NvmeRequest *slab = g_ptr_array_index(ctrl->request_slabs, i);
+
+        for (unsigned k = 0; k < REQUEST_SLAB; k++) {
+            if (slab[k].used) {
+                nvme_request_free(ctrl, &slab[k]);
+            }
+        }
+    }
+}
+
+void nvme_requests_destroy(NvmeCtrl *ctrl)
+{
+    g_ptr_array_free(ctrl->request_slabs, TRUE);
+    g_ptr_array_free(ctrl->sg_pool, TRUE);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* request.h - the record of a command: memory, steps, buffers. */
+#ifndef VSSD_NVME_REQUEST_H
+#define VSSD_NVME_REQUEST_H
+
+#include "nvme-internal.h"
+
+void nvme_requests_init(NvmeCtrl *ctrl);
+/* Free those that are in use: the drive, or a barrier, would have ended them. */
+void nvme_requests_free_used(NvmeCtrl *ctrl);
+void nvme_requests_destroy(NvmeCtrl *ctrl); /* their memory, at the end */
+
+NvmeRequest *nvme_request_new(NvmeCtrl *ctrl);
+void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req);
+
+/* The command came through this queue. */
+void nvme_request_link(NvmeSq *sq, NvmeRequest *req);
+
+/* Its queue goes away: it ends on its own, silently. */
+void nvme_request_orphan(NvmeCtrl *ctrl, NvmeRequest *req);
+
+NvmeStep *nvme_add_step(NvmeRequest *req, SsdOp op, uint64_t lba,
+                        uint32_t nblocks);
+
+/* Steps that the drive has not got will not be done. */
+void nvme_request_cancel_steps(NvmeCtrl *ctrl, NvmeRequest *req);
+
+/* Its data has been moved: give the buffers back. */
+void nvme_request_put_bufs(NvmeCtrl *ctrl, NvmeRequest *req);
+
+/* For how long an I/O command was in flight (SMART: controller busy time). */
+uint64_t nvme_busy_ns(const NvmeCtrl *ctrl);
+
+#endif

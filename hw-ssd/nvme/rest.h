@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rest.h - a controller at rest. */
+#ifndef VSSD_NVME_REST_H
+#define VSSD_NVME_REST_H
+
+#include "nvme-internal.h"
+
+bool nvme_at_rest(const NvmeCtrl *ctrl);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * steps.c - the way of a request through the drive and the payload, to its
+ * completion.
+ *
+ * Knows steps, places in the drive and when a request is done; knows nothing of
+ * opcodes (admin.c, io.c) or of where completions go (completion.c).
+ */
+#include "nvme-internal.h"
+#include "completion.h"
+#include "error-log.h"
+#include "request.h"
+#include "steps.h"
+
+#include <errno.h>
+
+void nvme_slots_init(NvmeCtrl *ctrl, uint32_t n)
+{
+    ctrl->nslots = n;
+    ctrl->slots = g_new0(NvmeSlot, n);
+    for (uint32_t i = 0; i < n; i++) {
+        ctrl->slots[i].next_free = i + 1;
+    }
+    ctrl->free_slot = 0;
+}
+
+static void request_fail(NvmeCtrl *ctrl, NvmeRequest *req, uint16_t status)
+{
+    if (!req->status) {
+        req->status = status;
+    }
+    nvme_request_cancel_steps(ctrl, req);
+}
+
+/* ---- steps --------------------------------------------------------------- */
+
+/* What the payload must know before the drive gets the step. */
+static void step_begin(NvmeCtrl *ctrl, NvmeStep *step)
+{
+    if (step->op == SSD_OP_WRITE) {
+        step->id = ++ctrl->next_version;
+        payload_write_commit(ctrl->payload, step->entries, step->id);
+        step->entries = NULL;
+    } else if (step->op == SSD_OP_TRIM) {
+        step->id = payload_trim_begin(ctrl->payload, step->lba, step->nblocks);
+    }
+}
+
+static void step_end(NvmeCtrl *ctrl, NvmeStep *step, bool ok)
+{
+    if (step->op == SSD_OP_WRITE) {
+        payload_write_end(ctrl->payload, step->lba, step->nblocks);
+        if (!ok) {
+            payload_write_failed(ctrl->payload, step->lba, step->nblocks,
+                                 step->id);
+        }
+    } else if (step->op == SSD_OP_TRIM) {
+        payload_trim_end(ctrl->payload, step->id, ok, step->zeroes);
+    }
+}
+
+static uint32_t slot_get(NvmeCtrl *ctrl, NvmeRequest *req, uint32_t step)
+{
+    uint32_t tag = ctrl->free_slot;
+
+    ctrl->free_slot = ctrl->slots[tag].next_free;
+    ctrl->slots[tag].req = req;
+    ctrl->slots[tag].step = step;
+    ctrl->slots_in_use++;
+    req->in_drive++;
+    return tag;
+}
+
+static void slot_put(NvmeCtrl *ctrl, uint32_t tag)
+{
+    ctrl->slots[tag].req->in_drive--;
+    ctrl->slots[tag].req = NULL;
+    ctrl->slots[tag].next_free = ctrl->free_slot;
+    ctrl->free_slot = tag;
+    ctrl->slots_in_use--;
+}
+
+static void submit_next_step(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    uint32_t index = req->next_step++;
+    NvmeStep *step = &req->steps[index];
+    uint32_t tag = slot_get(ctrl, req, index);
+    SsdCmd cmd;
+    int ret;
+
+    step_begin(ctrl, step);
+    cmd = (SsdCmd){
+        .tag = tag,
+        .version = step->op == SSD_OP_WRITE ? step->id : 0,
+        .op = step->op,
+        .fua = step->op == SSD_OP_WRITE && req->fua,
+        .close = step->close,
+        .stream = step->close ? step->stream : req->stream,
+        .nblocks = step->nblocks,
+        .lba = step->lba,
+    };
+    req->pending++;
+    ret = ssd_submit(ctrl->ssd, ctrl->now_ns, &cmd);
+    if (ret) {
+        slot_put(ctrl, tag);
+        step_end(ctrl, step, false);
+        req->pending--;
+        request_fail(ctrl, req,
+                     ret == -ENODEV ? NVME_SC_POWER_LOSS : NVME_SC_INTERNAL);
+    }
+}
+
+static void starve(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    req->starved = true;
+    req->next = NULL;
+    if (ctrl->starved_first) {
+        ctrl->starved_last->next = req;
+    } else {
+        ctrl->starved_first = req;
+    }
+    ctrl->starved_last = req;
+}
+
+/* Is there a place for the next step, if there is one? */
+static bool has_place(const NvmeCtrl *ctrl, const NvmeRequest *req)
+{
+    if (req->next_step == req->nsteps) {
+        return true;
+    }
+    return ctrl->free_slot != ctrl->nslots &&
+           (req->steps[req->next_step].op != SSD_OP_TRIM ||
+            payload_trim_room(ctrl->payload));
+}
+
+void nvme_request_start(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    while (req->next_step < req->nsteps) {
+        if (!has_place(ctrl, req)) {
+            starve(ctrl, req);
+            return;
+        }
+        submit_next_step(ctrl, req);
+    }
+}
+
+bool nvme_feed_starved(NvmeCtrl *ctrl)
+{
+    bool any = false;
+
+    while (ctrl->starved_first && has_place(ctrl, ctrl->starved_first)) {
+        NvmeRequest *req = ctrl->starved_first;
+
+        ctrl->starved_first = req->next;
+        req->starved = false;
+        req->pending++;
+        nvme_request_start(ctrl, req);
+        nvme_request_part_done(ctrl, req);
+        any = true;
+    }
+    return any;
+}
+
+void nvme_request_part_done(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    if (--req->pending || req->starved) {
+        return;
+    }
+    if (req->barrier && !req->status && (req->sq || req->shutdown)) {
+        req->barrier = false;
+        req->pending++;
+        req->bar.owner = req;
+        req->bar.unflushed = req->unflushed;
+        payload_barrier(ctrl->payload, &req->bar);
+        return;
+    }
+    nvme_request_complete(ctrl, req);
+}
+
+bool nvme_request_abort(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    bool any = req->next_step < req->nsteps;
+
+    nvme_request_cancel_steps(ctrl, req);
+    for (uint32_t tag = 0; tag < ctrl->nslots; tag++) {
+        if (ctrl->slots[tag].req == req) {
+            any |= ssd_abort(ctrl->ssd, ctrl->now_ns, tag);
+        }
+    }
+    req->aborted |= any;
+    if (any && !req->status) {
+        req->status = NVME_SC_ABORT_REQUESTED;
+    }
+    return any;
+}
+
+/* ---- completion ---------------------------------------------------------- */
+
+/* May the same command succeed when it is sent again? */
+static bool worth_retrying(uint16_t code)
+{
+    switch (code) {
+    case NVME_SC_POWER_LOSS:
+    case NVME_SC_INTERNAL:
+    case NVME_SC_ABORT_REQUESTED:
+    case NVME_SC_ABORT_SQ_DELETED:
+    case NVME_SC_COMMAND_SEQUENCE:
+    case NVME_SC_AER_LIMIT:
+    case NVME_SC_QUEUE_DELETION:
+    case NVME_SC_WRITE_FAULT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void trace(NvmeCtrl *ctrl, const NvmeRequest *req)
+{
+    NvmeTrace t = {
+        .end = true,
+        .admin = req->admin,
+        .opcode = req->opcode,
+        .sqid = req->sq->id,
+        .cid = req->cid,
+        .status = req->status,
+        .nsid = req->nsid,
+        .nblocks = req->nblocks,
+        .lba = req->lba,
+        .complete_ns = req->modelled ? req->complete_ns : 0,
+        .work = req->work,
+        .refused = req->refused,
+        .bytes = req->bytes,
+        .fetch_ns = req->fetch_ns,
+    };
+
+    ctrl->machine->trace(ctrl->opaque, &t);
+}
+
+static void shutdown_done(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    if (ctrl->shutdown_req == req) {
+        ctrl->shutdown_req = NULL;
+        ctrl->shutdown_clean = !req->status;
+        ctrl->csts = (ctrl->csts & ~NVME_CSTS_SHST_MASK) | NVME_CSTS_SHST_DONE;
+    }
+}
+
+void nvme_request_complete(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    if (req->shutdown) {
+        shutdown_done(ctrl, req);
+    }
+    if (!req->sq) {
+        nvme_request_free(ctrl, req);
+        return;
+    }
+    if (req->status) {
+        uint16_t code = req->status & NVME_SC_CODE_MASK;
+
+        ctrl->commands_failed++;
+        req->status = code | NVME_SC_MORE;
+        req->status |= worth_retrying(code) ? 0 : NVME_SC_DNR;
+        nvme_log_error(ctrl, req->sq->id, req, req->status);
+    }
+    if (ctrl->machine->trace) {
+        trace(ctrl, req);
+    }
+    nvme_post(ctrl, req);
+}
+
+/* From the drive's words to the standard's, clause 4.6.1.2. */
+static uint16_t status_of(SsdStatus status)
+{
+    static const uint16_t code[] = {
+        [SSD_STATUS_OK] = NVME_SC_SUCCESS,
+        [SSD_STATUS_UNRECOVERED_READ] = NVME_SC_UNRECOVERED_READ,
+        [SSD_STATUS_WRITE_FAULT] = NVME_SC_WRITE_FAULT,
+        [SSD_STATUS_READ_ONLY] = NVME_SC_READ_ONLY,
+        [SSD_STATUS_ABORTED] = NVME_SC_ABORT_REQUESTED,
+        [SSD_STATUS_POWER_LOSS] = NVME_SC_POWER_LOSS,
+    };
+
+    return status < G_N_ELEMENTS(code) ? code[status] : NVME_SC_INTERNAL;
+}
+
+void nvme_step_completed(NvmeCtrl *ctrl, const SsdCompletion *c)
+{
+    NvmeSlot *slot = &ctrl->slots[c->tag];
+    NvmeRequest *req = slot->req;
+    NvmeStep *step = &req->steps[slot->step];
+
+    slot_put(ctrl, c->tag);
+    step_end(ctrl, step, c->status == SSD_STATUS_OK);
+    if (req->deletion && !req->in_drive) {
+        nvme_request_part_done(ctrl, req->deletion);
+        req->deletion = NULL;
+    }
+    if (c->status != SSD_STATUS_OK) {
+        ctrl->media_errors += c->status == SSD_STATUS_UNRECOVERED_READ ||
+                              c->status == SSD_STATUS_WRITE_FAULT;
+        if (c->status == SSD_STATUS_UNRECOVERED_READ) {
+            req->lba = c->bad_lba; /* for the error log */
+        }
+        request_fail(ctrl, req, status_of(c->status));
+    }
+    req->complete_ns = MAX(req->complete_ns, c->complete_ns);
+    req->modelled = true;
+    nvme_request_part_done(ctrl, req);
+}

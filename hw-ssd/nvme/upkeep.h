@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* upkeep.h - what is done now and then. */
+#ifndef VSSD_NVME_UPKEEP_H
+#define VSSD_NVME_UPKEEP_H
+
+#include "nvme-internal.h"
+
+/* If it is time for it; and when it will be. */
+void nvme_upkeep(NvmeCtrl *ctrl);
+uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl);
+
+#endif
