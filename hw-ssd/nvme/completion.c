@@ -17,9 +17,8 @@
 #include "request.h"
 #include "shadow.h"
 
-/* Of a completion entry (clause 4.6): command identifier, phase and status. */
-#define CQE_DW3 12
-#define CQE_PHASE_BYTE 14
+/* Command identifier, status and phase bit: the last dword of an entry. */
+#define CQE_DW3 offsetof(NvmeCqEntry, cid)
 
 /* ---- the head ------------------------------------------------------------ */
 
@@ -85,19 +84,19 @@ void nvme_cq_write_out(NvmeCtrl *ctrl, NvmeCq *cq)
 {
     uint32_t first = (cq->tail + cq->size - cq->nbatch) % cq->size;
     uint64_t addr = cq->addr + (uint64_t)first * NVME_CQE_BYTES;
-    uint8_t *cqe = cq->batch[0];
+    NvmeCqEntry *first_cqe = &cq->batch[0];
 
     if (!cq->nbatch) {
         return;
     }
     nvme_dma_wmb();
-    cqe[CQE_PHASE_BYTE] ^= 1; /* not yet */
-    if (nvme_dma_write(ctrl, addr, cqe, cq->nbatch * NVME_CQE_BYTES)) {
+    first_cqe->status ^= nvme_le16(1); /* not yet */
+    if (nvme_dma_write(ctrl, addr, first_cqe, cq->nbatch * NVME_CQE_BYTES)) {
         nvme_set_fatal(ctrl);
     }
     nvme_dma_wmb();
-    cqe[CQE_PHASE_BYTE] ^= 1;
-    if (nvme_dma_write(ctrl, addr + CQE_DW3, cqe + CQE_DW3, 4)) {
+    first_cqe->status ^= nvme_le16(1);
+    if (nvme_dma_write(ctrl, addr + CQE_DW3, (uint8_t *)first_cqe + CQE_DW3, 4)) {
         nvme_set_fatal(ctrl);
     }
     cq->nbatch = 0;
@@ -105,14 +104,13 @@ void nvme_cq_write_out(NvmeCtrl *ctrl, NvmeCq *cq)
 
 static void cq_put(NvmeCtrl *ctrl, NvmeCq *cq, NvmeRequest *req)
 {
-    uint8_t *cqe = cq->batch[cq->nbatch++];
-
-    put_le32(cqe, req->dw0);
-    put_le32(cqe + 4, 0);
-    put_le16(cqe + 8, req->sq->head);
-    put_le16(cqe + 10, req->sq->id);
-    put_le16(cqe + 12, req->cid);
-    put_le16(cqe + 14, req->status << 1 | cq->phase);
+    cq->batch[cq->nbatch++] = (NvmeCqEntry){
+        .dw0 = nvme_le32(req->dw0),
+        .sqhd = nvme_le16(req->sq->head),
+        .sqid = nvme_le16(req->sq->id),
+        .cid = nvme_le16(req->cid),
+        .status = nvme_le16(req->status << 1 | cq->phase),
+    };
     if (req->modelled) {
         hist_add(ctrl->lateness, ctrl->now_ns - req->complete_ns);
     }

@@ -15,9 +15,6 @@
 #include "fdp.h"
 #include "prp.h"
 
-#define PARAMETERS_BYTES 4096
-#define STREAMS_PARAMETERS_BYTES 32
-
 /* ---- streams ------------------------------------------------------------ */
 
 void nvme_streams_init(NvmeCtrl *ctrl)
@@ -135,7 +132,7 @@ uint16_t nvme_take_directive(NvmeCtrl *ctrl, NvmeRequest *req,
 
 /* As much of the structure as is asked for (NUMD), and no more than it has
  * (clause 5.1.6). */
-static uint16_t give(NvmeCtrl *ctrl, const NvmeSqe *sqe, const uint8_t *d,
+static uint16_t give(NvmeCtrl *ctrl, const NvmeSqe *sqe, const void *d,
                      size_t bytes)
 {
     uint64_t wanted = ((uint64_t)sqe->dw[10] + 1) * 4;
@@ -148,16 +145,16 @@ static uint16_t give(NvmeCtrl *ctrl, const NvmeSqe *sqe, const uint8_t *d,
 static uint16_t identify_parameters(NvmeCtrl *ctrl, NvmeRequest *req,
                                     const NvmeSqe *sqe)
 {
-    uint8_t d[PARAMETERS_BYTES] = { 0 };
+    NvmeDirectives d = { 0 };
 
-    d[0] = 1 << NVME_DIR_IDENTIFY |
-           (ctrl->streams.max ? 1 << NVME_DIR_STREAMS : 0) |
-           (ctrl->fdp.ruhs ? 1 << NVME_DIR_PLACEMENT : 0);
-    d[32] = 1 << NVME_DIR_IDENTIFY |
-            (ctrl->streams.enabled ? 1 << NVME_DIR_STREAMS : 0) |
-            (ctrl->fdp.placement ? 1 << NVME_DIR_PLACEMENT : 0);
-    d[64] = ctrl->fdp.ruhs ? 1 << NVME_DIR_PLACEMENT : 0; /* persistent */
-    return give(ctrl, sqe, d, sizeof(d));
+    d.supported[0] = 1 << NVME_DIR_IDENTIFY |
+                     (ctrl->streams.max ? 1 << NVME_DIR_STREAMS : 0) |
+                     (ctrl->fdp.ruhs ? 1 << NVME_DIR_PLACEMENT : 0);
+    d.enabled[0] = 1 << NVME_DIR_IDENTIFY |
+                   (ctrl->streams.enabled ? 1 << NVME_DIR_STREAMS : 0) |
+                   (ctrl->fdp.placement ? 1 << NVME_DIR_PLACEMENT : 0);
+    d.persistent[0] = ctrl->fdp.ruhs ? 1 << NVME_DIR_PLACEMENT : 0;
+    return give(ctrl, sqe, &d, sizeof(d));
 }
 
 static uint16_t identify_enable(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -191,18 +188,19 @@ static uint16_t streams_parameters(NvmeCtrl *ctrl, NvmeRequest *req,
     const NvmeStreams *s = &ctrl->streams;
     const SsdInfo *info = ssd_info(ctrl->ssd);
     uint64_t sgs = info->reclaim_bytes / info->program_bytes;
-    uint8_t d[STREAMS_PARAMETERS_BYTES] = { 0 };
+    NvmeStreamParameters d = {
+        .msl = nvme_le16(s->max),
+        .nssa = nvme_le16(s->max - s->allocated),
+        .nsso = nvme_le16(s->allocated ? 0 : s->open),
+        .sws = nvme_le32(info->program_bytes / ctrl->block_bytes),
+        .sgs = nvme_le16(MIN(sgs, UINT16_MAX)),
+    };
 
-    put_le16(d + 0, s->max);                           /* MSL */
-    put_le16(d + 2, s->max - s->allocated);            /* NSSA */
-    put_le16(d + 4, s->allocated ? 0 : s->open);       /* NSSO */
-    put_le32(d + 16, info->program_bytes / ctrl->block_bytes); /* SWS */
-    put_le16(d + 20, MIN(sgs, UINT16_MAX));            /* SGS */
     if (req->nsid != NVME_NSID_ALL) {
-        put_le16(d + 22, s->allocated); /* NSA */
-        put_le16(d + 24, s->open);      /* NSO */
+        d.nsa = nvme_le16(s->allocated);
+        d.nso = nvme_le16(s->open);
     }
-    return give(ctrl, sqe, d, sizeof(d));
+    return give(ctrl, sqe, &d, sizeof(d));
 }
 
 /* FFFFFFFFh: the streams that use no exclusive resources. */
@@ -210,7 +208,7 @@ static uint16_t streams_status(NvmeCtrl *ctrl, NvmeRequest *req,
                                const NvmeSqe *sqe)
 {
     const NvmeStreams *s = &ctrl->streams;
-    uint8_t d[2 + 2 * NVME_MAX_STREAMS] = { 0 };
+    uint16_t d[1 + NVME_MAX_STREAMS] = { 0 }; /* how many, which */
     unsigned n = 0;
     uint16_t last = 0;
     bool none = req->nsid == NVME_NSID_ALL && s->allocated;
@@ -223,10 +221,10 @@ static uint16_t streams_status(NvmeCtrl *ctrl, NvmeRequest *req,
                 next = MIN(next, s->stream[i].id);
             }
         }
-        put_le16(d + 2 + 2 * n++, next);
+        d[1 + n++] = nvme_le16(next);
         last = next;
     }
-    put_le16(d, n);
+    d[0] = nvme_le16(n);
     return nvme_to_host_padded(ctrl, sqe, d, sizeof(d),
                                ((uint64_t)sqe->dw[10] + 1) * 4);
 }

@@ -5,8 +5,6 @@
 #include "nvme-internal.h"
 #include "error-log.h"
 
-#define ERROR_ENTRY_BYTES 64
-
 void nvme_log_error(NvmeCtrl *ctrl, unsigned sqid, const NvmeRequest *req,
                     uint16_t status)
 {
@@ -23,22 +21,24 @@ void nvme_log_error(NvmeCtrl *ctrl, unsigned sqid, const NvmeRequest *req,
     };
 }
 
-void nvme_fill_error_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                         uint8_t *page)
+void nvme_fill_error_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
+                         void *page)
 {
+    NvmeErrorLogEntry *entry = page;
     uint64_t n = MIN(ctrl->nerrors, NVME_ERROR_ENTRIES);
 
-    for (uint64_t i = 0; i < n; i++) { /* the newest first */
+    for (uint64_t k = 0; k < n; k++) { /* the newest first */
         const NvmeErrorEntry *e =
-            &ctrl->errors[(ctrl->nerrors - 1 - i) % NVME_ERROR_ENTRIES];
-        uint8_t *p = page + i * ERROR_ENTRY_BYTES;
+            &ctrl->errors[(ctrl->nerrors - 1 - k) % NVME_ERROR_ENTRIES];
 
-        put_le64(p, e->count);
-        put_le16(p + 8, e->sqid);
-        put_le16(p + 10, e->cid);
-        put_le16(p + 12, e->status);
-        put_le16(p + 14, e->location);
-        put_le64(p + 16, e->lba);
-        put_le32(p + 24, e->nsid);
+        entry[k] = (NvmeErrorLogEntry){
+            .count = nvme_le64(e->count),
+            .sqid = nvme_le16(e->sqid),
+            .cid = nvme_le16(e->cid),
+            .status = nvme_le16(e->status),
+            .location = nvme_le16(e->location),
+            .lba = nvme_le64(e->lba),
+            .nsid = nvme_le32(e->nsid),
+        };
     }
 }

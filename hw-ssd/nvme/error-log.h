@@ -10,7 +10,7 @@ void nvme_log_error(NvmeCtrl *ctrl, unsigned sqid, const NvmeRequest *req,
                     uint16_t status);
 
 /* Log page 01h. */
-void nvme_fill_error_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                         uint8_t *page);
+void nvme_fill_error_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
+                         void *page);
 
 #endif

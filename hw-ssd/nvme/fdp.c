@@ -14,14 +14,6 @@
 #include "request.h"
 #include "timestamp.h"
 
-#define CONFIG_HEADER_BYTES 16
-#define CONFIG_BYTES 64
-#define RUH_BYTES 4
-#define USAGE_BYTES 8
-#define STATUS_HEADER_BYTES 16
-#define STATUS_BYTES 32
-#define EVENT_BYTES 64
-
 #define RUHT_INITIALLY_ISOLATED 1
 #define RUHT_PERSISTENTLY_ISOLATED 2
 #define RUHA_HOST_SPECIFIED 1
@@ -77,7 +69,7 @@ static void add_event(NvmeCtrl *ctrl, NvmeFdpEvent event)
                                       : NVME_FDP_HOST_LOG;
     NvmeFdpLog *log = &ctrl->fdp.log[kind];
 
-    nvme_timestamp(ctrl, event.timestamp);
+    nvme_timestamp(ctrl, &event.timestamp);
     log->event[log->nevents++ % NVME_FDP_EVENTS] = event;
 }
 
@@ -121,8 +113,11 @@ uint16_t nvme_fdp_place(NvmeCtrl *ctrl, uint16_t pid)
 uint16_t nvme_io_mgmt_receive(NvmeCtrl *ctrl, NvmeRequest *req,
                               const NvmeSqe *sqe)
 {
-    uint8_t d[STATUS_HEADER_BYTES + NVME_MAX_RUHS * STATUS_BYTES] = { 0 };
-    size_t n = STATUS_HEADER_BYTES + ctrl->fdp.ruhs * STATUS_BYTES;
+    struct {
+        NvmeRuhStatusHeader header;
+        NvmeRuhStatus handle[NVME_MAX_RUHS];
+    } d = { .header = { .nruhsd = nvme_le16(ctrl->fdp.ruhs) } };
+    size_t n = sizeof(d.header) + ctrl->fdp.ruhs * sizeof(d.handle[0]);
     uint8_t operation = sqe->dw[10];
 
     if (!nvme_is_io_nsid(req->nsid)) {
@@ -134,15 +129,16 @@ uint16_t nvme_io_mgmt_receive(NvmeCtrl *ctrl, NvmeRequest *req,
     if (operation == 0) {
         return 0; /* no action */
     }
-    put_le16(d + 14, ctrl->fdp.ruhs);
     for (unsigned i = 0; i < ctrl->fdp.ruhs; i++) {
-        uint8_t *p = d + STATUS_HEADER_BYTES + i * STATUS_BYTES;
+        uint64_t room = ssd_stream_room(ctrl->ssd, i) / ctrl->block_bytes;
 
-        put_le16(p, i);     /* placement identifier */
-        put_le16(p + 2, i); /* reclaim unit handle */
-        put_le64(p + 8, ssd_stream_room(ctrl->ssd, i) / ctrl->block_bytes);
+        d.handle[i] = (NvmeRuhStatus){
+            .pid = nvme_le16(i),
+            .ruhid = nvme_le16(i),
+            .ruamw = nvme_le64(room),
+        };
     }
-    return nvme_to_host_padded(ctrl, sqe, d, n, ((uint64_t)sqe->dw[11] + 1) * 4);
+    return nvme_to_host_padded(ctrl, sqe, &d, n, ((uint64_t)sqe->dw[11] + 1) * 4);
 }
 
 /*
@@ -167,7 +163,7 @@ static void update_handle(NvmeCtrl *ctrl, NvmeRequest *req, uint16_t pid)
 uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
                            const NvmeSqe *sqe)
 {
-    uint8_t pids[2 * NVME_MAX_RUHS];
+    uint16_t pids[NVME_MAX_RUHS];
     unsigned n = (sqe->dw[10] >> 16) + 1;
     uint8_t operation = sqe->dw[10];
     uint16_t status;
@@ -181,9 +177,9 @@ uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
     if (operation == 0) {
         return 0;
     }
-    status = nvme_from_host(ctrl, sqe, pids, 2 * n);
+    status = nvme_from_host(ctrl, sqe, pids, n * sizeof(pids[0]));
     for (unsigned i = 0; !status && i < n; i++) {
-        if (get_le16(pids + 2 * i) >= ctrl->fdp.ruhs) {
+        if (nvme_le16(pids[i]) >= ctrl->fdp.ruhs) {
             status = NVME_SC_INVALID_FIELD;
         }
     }
@@ -191,7 +187,7 @@ uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
         req->steps = g_new(NvmeStep, n);
     }
     for (unsigned i = 0; !status && i < n; i++) {
-        update_handle(ctrl, req, get_le16(pids + 2 * i));
+        update_handle(ctrl, req, nvme_le16(pids[i]));
     }
     return status;
 }
@@ -199,7 +195,7 @@ uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
 /* ---- features ----------------------------------------------------------- */
 
 uint16_t nvme_fdp_get_mode(NvmeCtrl *ctrl, NvmeRequest *req,
-                           const NvmeSqe *sqe)
+                           const NvmeSqe *sqe, bool current)
 {
     if ((sqe->dw[11] & 0xffff) != 1) {
         return NVME_SC_INVALID_FIELD;
@@ -224,18 +220,18 @@ uint16_t nvme_fdp_get_events(NvmeCtrl *ctrl, NvmeRequest *req,
     unsigned handle = sqe->dw[11] & 0xffff;
     unsigned room = sqe->dw[11] >> 16 & 0xff;
     unsigned n = n_event_types(ctrl);
-    uint8_t d[2 * G_N_ELEMENTS(event_types)];
+    NvmeFdpEventSupport d[G_N_ELEMENTS(event_types)];
 
     if (handle >= ctrl->fdp.ruhs) {
         return NVME_SC_INVALID_FIELD;
     }
     for (unsigned i = 0; i < n; i++) {
-        d[2 * i] = event_types[i];
-        d[2 * i + 1] = current ? ctrl->fdp.wanted[handle] >> i & 1 : 0;
+        d[i].type = event_types[i];
+        d[i].attributes = current ? ctrl->fdp.wanted[handle] >> i & 1 : 0;
     }
     req->dw0 = n;
     room = MIN(room, n);
-    return room ? nvme_to_host(ctrl, sqe, d, 2 * room) : 0;
+    return room ? nvme_to_host(ctrl, sqe, d, room * sizeof(d[0])) : 0;
 }
 
 uint16_t nvme_fdp_set_events(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -278,110 +274,130 @@ static uint64_t billions(uint64_t bytes)
     return bytes / 1000000000 + (bytes % 1000000000 != 0);
 }
 
-void nvme_fdp_fill_group(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                         uint8_t *page)
+void nvme_fdp_fill_group(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
+                         void *page)
 {
+    NvmeEnduranceGroupLog *g = page;
     SsdCounters c;
 
     ssd_get_counters(ctrl->ssd, &c);
-    page[0] = nvme_critical_warning(ctrl) &
-              (NVME_WARN_SPARE | NVME_WARN_RELIABILITY | NVME_WARN_READ_ONLY);
-    page[3] = (uint8_t)c.spare_percent;
-    page[4] = NVME_SPARE_THRESHOLD;
-    page[5] = (uint8_t)MIN(c.percent_used, 255);
-    put_le64(page + 48, billions(c.host_bytes_read));
-    put_le64(page + 64, billions(c.host_bytes_written));
-    put_le64(page + 80, billions(c.nand_bytes_written));
-    put_le64(page + 96, c.commands[SSD_OP_READ]);
-    put_le64(page + 112, c.commands[SSD_OP_WRITE]);
-    put_le64(page + 128, ctrl->media_errors);
-    put_le64(page + 144, ctrl->nerrors);
-    put_le64(page + 160, ctrl->cfg.nblocks * ctrl->block_bytes); /* TEGCAP */
+    g->critical_warning =
+        nvme_critical_warning(ctrl) &
+        (NVME_WARN_SPARE | NVME_WARN_RELIABILITY | NVME_WARN_READ_ONLY);
+    g->available_spare = (uint8_t)c.spare_percent;
+    g->spare_threshold = NVME_SPARE_THRESHOLD;
+    g->percentage_used = (uint8_t)MIN(c.percent_used, 255);
+    g->data_units_read = nvme_le128(billions(c.host_bytes_read));
+    g->data_units_written = nvme_le128(billions(c.host_bytes_written));
+    g->media_units_written = nvme_le128(billions(c.nand_bytes_written));
+    g->host_reads = nvme_le128(c.commands[SSD_OP_READ]);
+    g->host_writes = nvme_le128(c.commands[SSD_OP_WRITE]);
+    g->media_errors = nvme_le128(ctrl->media_errors);
+    g->error_entries = nvme_le128(ctrl->nerrors);
+    g->tegcap = nvme_le128(ctrl->cfg.nblocks * ctrl->block_bytes);
 }
 
-void nvme_fdp_fill_configs(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                           uint8_t *page)
+/* One configuration: one reclaim group, one namespace. */
+void nvme_fdp_fill_configs(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
+                           void *page)
 {
+    struct {
+        NvmeFdpConfigsHeader header;
+        NvmeFdpConfig config;
+        NvmeFdpHandle handle[];
+    } *d = page;
     const SsdInfo *info = ssd_info(ctrl->ssd);
     unsigned n = ctrl->fdp.ruhs;
-    unsigned bytes = CONFIG_BYTES + n * RUH_BYTES;
-    uint8_t *d = page + CONFIG_HEADER_BYTES;
+    unsigned bytes = sizeof(d->config) + n * sizeof(d->handle[0]);
 
-    put_le16(page, 0); /* one configuration */
-    put_le32(page + 4, CONFIG_HEADER_BYTES + bytes);
-    put_le16(d, bytes);
-    /* Valid; a volatile write cache, or none; RGIF 0: the placement identifier
-     * is a handle. */
-    d[2] = 1 << 7 | (info->keeps_buffer ? 0 : 1 << 4);
-    put_le32(d + 4, 1);        /* reclaim groups */
-    put_le16(d + 8, n);        /* reclaim unit handles */
-    put_le16(d + 10, n - 1);   /* MAXPIDS */
-    put_le32(d + 12, 1);       /* namespaces */
-    put_le64(d + 16, info->reclaim_bytes); /* RUNS */
-    for (unsigned i = 0; i < n; i++) {
-        d[CONFIG_BYTES + i * RUH_BYTES] = info->isolated
-                                              ? RUHT_PERSISTENTLY_ISOLATED
-                                              : RUHT_INITIALLY_ISOLATED;
+    d->header.n = nvme_le16(1 - 1);
+    d->header.bytes = nvme_le32(sizeof(d->header) + bytes);
+    d->config = (NvmeFdpConfig){
+        .bytes = nvme_le16(bytes),
+        /* Valid; a volatile write cache, or none; RGIF 0: the placement
+         * identifier is a handle. */
+        .fdpa = 1 << 7 | (info->keeps_buffer ? 0 : 1 << 4),
+        .nrg = nvme_le32(1),
+        .nruh = nvme_le16(n),
+        .maxpids = nvme_le16(n - 1),
+        .nns = nvme_le32(1),
+        .runs = nvme_le64(info->reclaim_bytes),
+    };
+    for (unsigned k = 0; k < n; k++) {
+        d->handle[k].ruht = info->isolated ? RUHT_PERSISTENTLY_ISOLATED
+                                           : RUHT_INITIALLY_ISOLATED;
     }
 }
 
-void nvme_fdp_fill_usage(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                         uint8_t *page)
+void nvme_fdp_fill_usage(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
+                         void *page)
 {
-    put_le16(page, ctrl->fdp.ruhs);
-    for (unsigned i = 0; i < ctrl->fdp.ruhs; i++) {
-        page[USAGE_BYTES + i * USAGE_BYTES] = RUHA_HOST_SPECIFIED;
+    struct {
+        NvmeFdpUsageHeader header;
+        NvmeFdpUsage handle[];
+    } *d = page;
+
+    d->header.nruh = nvme_le16(ctrl->fdp.ruhs);
+    for (unsigned k = 0; k < ctrl->fdp.ruhs; k++) {
+        d->handle[k].ruha = RUHA_HOST_SPECIFIED;
     }
 }
 
-/* Bytes since the drive was made: written by the host, to media, erased. */
+/* Since the drive was made. */
 void nvme_fdp_fill_statistics(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                              uint8_t *page)
+                              uint64_t i, void *page)
 {
     const SsdInfo *info = ssd_info(ctrl->ssd);
+    NvmeFdpStatistics *d = page;
     uint64_t host = 0;
     uint64_t units = 0;
     uint64_t erases = 0;
 
-    for (unsigned i = 0; i <= info->nstreams; i++) {
+    for (unsigned k = 0; k <= info->nstreams; k++) {
         SsdStreamCounters c;
 
-        ssd_get_stream(ctrl->ssd, i, &c);
+        ssd_get_stream(ctrl->ssd, k, &c);
         host += c.host_bytes_written;
         units += c.host_units + c.padded_units + c.copied_units;
         erases += c.erases;
     }
-    put_le64(page, host);
-    put_le64(page + 16, units * info->unit_bytes);
-    put_le64(page + 32, erases * info->erase_bytes);
+    d->hbmw = nvme_le128(host);
+    d->mbmw = nvme_le128(units * info->unit_bytes);
+    d->mbe = nvme_le128(erases * info->erase_bytes);
 }
 
-static void put_event(uint8_t *p, const NvmeFdpEvent *e)
+static void put_event(NvmeFdpEventEntry *p, const NvmeFdpEvent *e)
 {
-    p[0] = e->type;
-    p[1] = EVENT_NSIDV | (e->has_handle ? EVENT_PIV | EVENT_LV : 0);
-    put_le16(p + 2, e->pid);
-    memcpy(p + 4, e->timestamp, sizeof(e->timestamp));
-    put_le32(p + 12, 1); /* the namespace */
-    if (e->type == EVENT_MEDIA_REALLOCATED) { /* NVM command set, 4.1.4.7 */
-        p[16] = 1;                            /* LBAV */
-        put_le16(p + 18, e->nblocks_moved);
-        put_le64(p + 20, e->lba);
+    *p = (NvmeFdpEventEntry){
+        .type = e->type,
+        .flags = EVENT_NSIDV | (e->has_handle ? EVENT_PIV | EVENT_LV : 0),
+        .pid = nvme_le16(e->pid),
+        .timestamp = e->timestamp,
+        .nsid = nvme_le32(1),
+        .ruhid = nvme_le16(e->ruh), /* of reclaim group 0 */
+    };
+    if (e->type == EVENT_MEDIA_REALLOCATED) {
+        p->moved.flags = 1; /* LBAV */
+        p->moved.nlbam = nvme_le16(e->nblocks_moved);
+        p->moved.lba = nvme_le64(e->lba);
     }
-    put_le16(p + 34, e->ruh); /* of reclaim group 0 */
 }
 
 /* LSP bit 0: those for the host, or those of the controller.  The oldest comes
  * first. */
-void nvme_fdp_fill_events(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                          uint8_t *page)
+void nvme_fdp_fill_events(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
+                          void *page)
 {
     const NvmeFdpLog *log = &ctrl->fdp.log[sqe->dw[10] >> 8 & 1];
     unsigned n = (unsigned)MIN(log->nevents, NVME_FDP_EVENTS);
+    struct {
+        NvmeFdpEventsHeader header;
+        NvmeFdpEventEntry event[NVME_FDP_EVENTS];
+    } *d = page;
 
-    put_le32(page, n);
-    for (unsigned i = 0; i < n; i++) {
-        put_event(page + EVENT_BYTES + i * EVENT_BYTES,
-                  &log->event[(log->nevents - n + i) % NVME_FDP_EVENTS]);
+    d->header.n = nvme_le32(n);
+    for (unsigned k = 0; k < n; k++) {
+        put_event(&d->event[k],
+                  &log->event[(log->nevents - n + k) % NVME_FDP_EVENTS]);
     }
 }

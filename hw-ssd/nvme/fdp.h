@@ -18,21 +18,21 @@ uint16_t nvme_io_mgmt_receive(NvmeCtrl *ctrl, NvmeRequest *req,
 uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
                            const NvmeSqe *sqe);
 
-/* Log pages 09h and 20h to 23h. */
+/* Log pages 09h and 20h to 23h, as LogPage.fill. */
 void nvme_fdp_fill_group(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                         uint8_t *page);
+                         uint64_t i, void *page);
 void nvme_fdp_fill_configs(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                           uint8_t *page);
+                           uint64_t i, void *page);
 void nvme_fdp_fill_usage(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                         uint8_t *page);
+                         uint64_t i, void *page);
 void nvme_fdp_fill_statistics(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                              uint8_t *page);
+                              uint64_t i, void *page);
 void nvme_fdp_fill_events(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                          uint8_t *page);
+                          uint64_t i, void *page);
 
 /* Features 1Dh and 1Eh. */
 uint16_t nvme_fdp_get_mode(NvmeCtrl *ctrl, NvmeRequest *req,
-                           const NvmeSqe *sqe);
+                           const NvmeSqe *sqe, bool current);
 uint16_t nvme_fdp_set_mode(NvmeCtrl *ctrl, NvmeRequest *req,
                            const NvmeSqe *sqe);
 uint16_t nvme_fdp_get_events(NvmeCtrl *ctrl, NvmeRequest *req,

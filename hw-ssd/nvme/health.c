@@ -9,6 +9,8 @@
 #include "health.h"
 #include "request.h"
 
+#include "simtime.h"
+
 uint8_t nvme_critical_warning(const NvmeCtrl *ctrl)
 {
     uint8_t warning = 0;
@@ -37,25 +39,26 @@ static uint64_t data_units(uint64_t bytes)
     return (bytes + 511999) / 512000;
 }
 
-void nvme_fill_health_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                          uint8_t *page)
+void nvme_fill_health_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
+                          void *page)
 {
+    NvmeHealthLog *h = page;
     SsdCounters c;
 
     ssd_get_counters(ctrl->ssd, &c);
-    page[0] = nvme_critical_warning(ctrl);
-    put_le16(page + 1, NVME_TEMPERATURE_K);
-    page[3] = (uint8_t)c.spare_percent;
-    page[4] = NVME_SPARE_THRESHOLD;
-    page[5] = (uint8_t)MIN(c.percent_used, 255);
-    put_le64(page + 32, data_units(c.host_bytes_read));
-    put_le64(page + 48, data_units(c.host_bytes_written));
-    put_le64(page + 64, c.commands[SSD_OP_READ]);
-    put_le64(page + 80, c.commands[SSD_OP_WRITE]);
-    put_le64(page + 96, nvme_busy_ns(ctrl) / 60000000000ULL); /* minutes */
-    put_le64(page + 112, ctrl->power_cycles);
-    put_le64(page + 128, ctrl->now_ns / 3600000000000ULL); /* hours */
-    put_le64(page + 144, ctrl->unsafe_shutdowns);
-    put_le64(page + 160, ctrl->media_errors);
-    put_le64(page + 176, ctrl->nerrors);
+    h->critical_warning = nvme_critical_warning(ctrl);
+    h->temperature = nvme_le16(NVME_TEMPERATURE_K);
+    h->available_spare = (uint8_t)c.spare_percent;
+    h->spare_threshold = NVME_SPARE_THRESHOLD;
+    h->percentage_used = (uint8_t)MIN(c.percent_used, 255);
+    h->data_units_read = nvme_le128(data_units(c.host_bytes_read));
+    h->data_units_written = nvme_le128(data_units(c.host_bytes_written));
+    h->host_reads = nvme_le128(c.commands[SSD_OP_READ]);
+    h->host_writes = nvme_le128(c.commands[SSD_OP_WRITE]);
+    h->busy_minutes = nvme_le128(nvme_busy_ns(ctrl) / (60 * NS_PER_S));
+    h->power_cycles = nvme_le128(ctrl->power_cycles);
+    h->power_on_hours = nvme_le128(ctrl->now_ns / (3600 * NS_PER_S));
+    h->unsafe_shutdowns = nvme_le128(ctrl->unsafe_shutdowns);
+    h->media_errors = nvme_le128(ctrl->media_errors);
+    h->error_entries = nvme_le128(ctrl->nerrors);
 }

@@ -8,7 +8,7 @@
 uint8_t nvme_critical_warning(const NvmeCtrl *ctrl); /* NVME_WARN_... */
 
 /* Log page 02h. */
-void nvme_fill_health_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                          uint8_t *page);
+void nvme_fill_health_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
+                          void *page);
 
 #endif

@@ -2,8 +2,7 @@
 /*
  * identify.c - the Identify data structures (clause 5.15).
  *
- * One function fills each structure; one table names them.  Offsets are those
- * of the figures in the standard.
+ * One function fills each structure, which is zeroed; one table names them.
  */
 #include "nvme-internal.h"
 #include "identify.h"
@@ -15,7 +14,7 @@
 typedef struct Identify {
     uint8_t cns;
     const char *name;
-    uint16_t (*fill)(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint8_t *d);
+    uint16_t (*fill)(const NvmeCtrl *ctrl, const NvmeSqe *sqe, void *data);
     bool csi; /* the host names a command set; there is 0, the NVM one */
 } Identify;
 
@@ -36,52 +35,59 @@ static void put_subnqn(const NvmeCtrl *ctrl, uint8_t *p)
     memcpy(p, nqn, strlen(nqn));
 }
 
-static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                                uint8_t *d)
+static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
 {
-    put_le16(d + 0, ctrl->cfg.pci_vid);
-    put_le16(d + 2, ctrl->cfg.pci_ssvid);
-    put_text(d + 4, 20, ctrl->cfg.serial);
-    put_text(d + 24, 40, ctrl->cfg.model);
-    put_text(d + 64, 8, ctrl->cfg.firmware);
-    d[72] = 5;                  /* RAB: 32 commands; as Arbitration */
-    d[73] = ctrl->cfg.eui64 >> 40; /* IEEE OUI, least significant first */
-    d[74] = ctrl->cfg.eui64 >> 48;
-    d[75] = ctrl->cfg.eui64 >> 56;
-    d[77] = ctrl->cfg.mdts;
-    put_le16(d + 78, ctrl->cfg.cntlid);
-    put_le32(d + 80, NVME_VERSION_1_4);
-    put_le32(d + 84, 10000000); /* RTD3R: 10 s at most, in us */
-    put_le32(d + 88, NVME_SHUTDOWN_MS * 1000); /* RTD3E */
-    put_le32(d + 92, 0);        /* OAES: no notices */
-    /* CTRATT: 128-bit host identifier, endurance groups, FDP. */
-    put_le32(d + 96, 1 | (nvme_has_fdp(ctrl) ? 1U << 4 | 1U << 19 : 0));
-    d[111] = 1;                 /* CNTRLTYPE: I/O controller */
-    /* OACS: Doorbell Buffer Config, Directives. */
-    put_le16(d + 256, 1 << 8 | (nvme_has_directives(ctrl) ? 1 << 5 : 0));
-    d[258] = NVME_ACL - 1;
-    d[259] = NVME_AERL - 1;
-    d[260] = 1 << 1 | 1;        /* FRMW: one slot, read only */
-    d[261] = 1 << 1 | 1 << 2;   /* LPA: effects log, offset and length */
-    d[262] = NVME_ERROR_ENTRIES - 1; /* ELPE */
-    d[263] = 0;                 /* NPSS: one power state */
-    put_le16(d + 266, NVME_WCTEMP_K);
-    put_le16(d + 268, NVME_CCTEMP_K);
-    put_le16(d + 340, nvme_has_fdp(ctrl)); /* ENDGIDMAX */
-    d[512] = NVME_SQE_SHIFT << 4 | NVME_SQE_SHIFT; /* SQES */
-    d[513] = NVME_CQE_SHIFT << 4 | NVME_CQE_SHIFT; /* CQES */
-    put_le32(d + 516, 1);       /* NN */
-    /* ONCS: Compare, Dataset Management, Write Zeroes, Save/Select field,
+    bool fdp = nvme_has_fdp(ctrl);
+
+    /* 128-bit host identifier, endurance groups, FDP. */
+    id->ctratt = nvme_le32(1 | (fdp ? 1U << 4 | 1U << 19 : 0));
+    /* Doorbell Buffer Config, Directives. */
+    id->oacs = nvme_le16(1 << 8 | (nvme_has_directives(ctrl) ? 1 << 5 : 0));
+    id->acl = NVME_ACL - 1;
+    id->aerl = NVME_AERL - 1;
+    id->frmw = 1 << 1 | 1;       /* one slot, read only */
+    id->lpa = 1 << 1 | 1 << 2;   /* effects log, offset and length */
+    id->elpe = NVME_ERROR_ENTRIES - 1;
+    id->wctemp = nvme_le16(NVME_WCTEMP_K);
+    id->cctemp = nvme_le16(NVME_CCTEMP_K);
+    id->endgidmax = nvme_le16(fdp);
+    /* Compare, Dataset Management, Write Zeroes, Save/Select field,
      * Timestamp. */
-    put_le16(d + 520, 1 << 0 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 6);
-    /* VWC: present unless power-loss protection keeps it from being volatile;
-     * Flush takes FFFFFFFFh. */
-    d[525] = 3 << 1 | !ssd_info(ctrl->ssd)->keeps_buffer;
-    put_le16(d + 526, ctrl->unit_blocks - 1); /* AWUN */
-    put_le16(d + 528, 0);       /* AWUPF: one block; see NAWUPF and NABSPF */
-    put_subnqn(ctrl, d + 768);
-    put_le16(d + 2048, 800);    /* PSD0: MP, 8 W in 0.01 W */
-    put_le32(d + 2052, 0);      /* ENLAT, EXLAT */
+    id->oncs = nvme_le16(1 << 0 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 6);
+    /* Present unless power-loss protection keeps it from being volatile; Flush
+     * takes FFFFFFFFh. */
+    id->vwc = 3 << 1 | !ssd_info(ctrl->ssd)->keeps_buffer;
+}
+
+/* What stays 0: no notices (OAES), one power state (NPSS), and AWUPF of one
+ * block; see NAWUPF and NABSPF of the namespace. */
+static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                                void *data)
+{
+    NvmeIdController *id = data;
+
+    id->vid = nvme_le16(ctrl->cfg.pci_vid);
+    id->ssvid = nvme_le16(ctrl->cfg.pci_ssvid);
+    put_text(id->sn, sizeof(id->sn), ctrl->cfg.serial);
+    put_text(id->mn, sizeof(id->mn), ctrl->cfg.model);
+    put_text(id->fr, sizeof(id->fr), ctrl->cfg.firmware);
+    id->rab = 5; /* 32 commands; as Arbitration */
+    for (unsigned i = 0; i < sizeof(id->ieee); i++) { /* the OUI */
+        id->ieee[i] = (uint8_t)(ctrl->cfg.eui64 >> (40 + 8 * i));
+    }
+    id->mdts = ctrl->cfg.mdts;
+    id->cntlid = nvme_le16(ctrl->cfg.cntlid);
+    id->ver = nvme_le32(NVME_VERSION_1_4);
+    id->rtd3r = nvme_le32(10000000); /* 10 s at most, in us */
+    id->rtd3e = nvme_le32(NVME_SHUTDOWN_MS * 1000);
+    id->cntrltype = 1; /* I/O controller */
+    id->sqes = NVME_SQE_SHIFT << 4 | NVME_SQE_SHIFT;
+    id->cqes = NVME_CQE_SHIFT << 4 | NVME_CQE_SHIFT;
+    id->nn = nvme_le32(1);
+    id->awun = nvme_le16(ctrl->unit_blocks - 1);
+    put_subnqn(ctrl, id->subnqn);
+    id->psd[0].mp = nvme_le16(800); /* 8 W in 0.01 W */
+    put_features(ctrl, id);
     return 0;
 }
 
@@ -90,25 +96,25 @@ static bool is_nsid_list(uint32_t nsid)
     return nsid < NVME_NSID_ALL - 1;
 }
 
-static void put_formats(const NvmeCtrl *ctrl, uint8_t *d)
+static void put_formats(const NvmeCtrl *ctrl, NvmeIdNamespace *id)
 {
     unsigned unit = ctrl->unit_blocks - 1;
     unsigned page = ssd_info(ctrl->ssd)->page_bytes / ctrl->block_bytes - 1;
 
-    d[24] = 1 << 1 | 1 << 4; /* NSFEAT: NAWUPF and others; NPWG and others */
-    d[25] = 0;               /* NLBAF: one format */
-    d[33] = 1 << 3 | 1;      /* DLFEAT: deallocated blocks read as zeroes,
-                                Write Zeroes takes the deallocate bit */
-    put_le16(d + 34, unit);  /* NAWUN */
-    put_le16(d + 36, unit);  /* NAWUPF, within the boundaries below */
-    put_le16(d + 42, 0);     /* NABO */
-    put_le16(d + 44, unit);  /* NABSPF: a mapping unit is torn by nothing */
-    put_le16(d + 64, unit);  /* NPWG */
-    put_le16(d + 66, unit);  /* NPWA */
-    put_le16(d + 68, unit);  /* NPDG: whole units are deallocated */
-    put_le16(d + 70, unit);  /* NPDA */
-    put_le16(d + 72, MAX(page, unit)); /* NOWS */
-    d[128 + 2] = ctrl->block_shift;    /* LBAF0: LBADS */
+    id->nsfeat = 1 << 1 | 1 << 4; /* NAWUPF and others; NPWG and others */
+    id->nlbaf = 0;                /* one format */
+    id->dlfeat = 1 << 3 | 1;      /* deallocated blocks read as zeroes, Write
+                                     Zeroes takes the deallocate bit */
+    id->nawun = nvme_le16(unit);
+    id->nawupf = nvme_le16(unit); /* within the boundaries below */
+    id->nabo = nvme_le16(0);
+    id->nabspf = nvme_le16(unit); /* a mapping unit is torn by nothing */
+    id->npwg = nvme_le16(unit);
+    id->npwa = nvme_le16(unit);
+    id->npdg = nvme_le16(unit); /* whole units are deallocated */
+    id->npda = nvme_le16(unit);
+    id->nows = nvme_le16(MAX(page, unit));
+    id->lbaf[0].lbads = ctrl->block_shift;
 }
 
 static void put_be64(uint8_t *p, uint64_t v)
@@ -119,29 +125,31 @@ static void put_be64(uint8_t *p, uint64_t v)
 }
 
 static uint16_t fill_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                               uint8_t *d)
+                               void *data)
 {
+    NvmeIdNamespace *id = data;
+
     if (!nvme_is_io_nsid(sqe->dw[1])) {
         return NVME_SC_INVALID_NSID;
     }
-    put_le64(d + 0, ctrl->cfg.nblocks);  /* NSZE */
-    put_le64(d + 8, ctrl->cfg.nblocks);  /* NCAP */
-    put_le64(d + 16, ctrl->cfg.nblocks); /* NUSE: not thin */
-    put_formats(ctrl, d);
-    put_le16(d + 102, nvme_has_fdp(ctrl)); /* ENDGID */
-    if (ctrl->cfg.eui64) {
-        put_be64(d + 120, ctrl->cfg.eui64);
-    }
+    id->nsze = nvme_le64(ctrl->cfg.nblocks);
+    id->ncap = nvme_le64(ctrl->cfg.nblocks);
+    id->nuse = nvme_le64(ctrl->cfg.nblocks); /* not thin */
+    put_formats(ctrl, id);
+    id->endgid = nvme_le16(nvme_has_fdp(ctrl));
+    put_be64(id->eui64, ctrl->cfg.eui64); /* 0: none */
     return 0;
 }
 
 static uint16_t fill_ns_list(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                             uint8_t *d)
+                             void *data)
 {
+    NvmeNamespaceList *list = data;
+
     if (!is_nsid_list(sqe->dw[1])) {
         return NVME_SC_INVALID_NSID;
     }
-    put_le32(d, sqe->dw[1] < 1 ? 1 : 0);
+    list->nsid[0] = nvme_le32(sqe->dw[1] < 1 ? 1 : 0);
     return 0;
 }
 
@@ -162,49 +170,54 @@ static void make_uuid(const NvmeCtrl *ctrl, uint8_t *uuid)
 }
 
 static uint16_t fill_ns_descriptors(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                                    uint8_t *d)
+                                    void *data)
 {
+    NvmeNsDescriptor *d = data;
+
     if (!nvme_is_io_nsid(sqe->dw[1])) {
         return NVME_SC_INVALID_NSID;
     }
     if (ctrl->cfg.eui64) {
-        d[0] = 1; /* NIDT: EUI-64 */
-        d[1] = 8; /* NIDL */
-        put_be64(d + 4, ctrl->cfg.eui64);
-        d += 12;
+        d->nidt = NVME_NIDT_EUI64;
+        d->nidl = 8;
+        put_be64(d->nid, ctrl->cfg.eui64);
+        d = (void *)(d->nid + d->nidl);
     }
-    d[0] = 3; /* UUID */
-    d[1] = 16;
-    make_uuid(ctrl, d + 4);
+    d->nidt = NVME_NIDT_UUID;
+    d->nidl = 16;
+    make_uuid(ctrl, d->nid);
     return 0;
 }
 
 /* Controllers of a namespace (12h) or of the subsystem (13h), from CNTID on. */
 static uint16_t fill_controllers(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                                 uint8_t *d)
+                                 void *data)
 {
+    NvmeIdList *list = data;
     uint16_t from = sqe->dw[10] >> 16;
 
     if ((sqe->dw[10] & 0xff) == 0x12 && !nvme_is_io_nsid(sqe->dw[1])) {
         return NVME_SC_INVALID_NSID;
     }
     if (from <= ctrl->cfg.cntlid) {
-        put_le16(d, 1);
-        put_le16(d + 2, ctrl->cfg.cntlid);
+        list->n = nvme_le16(1);
+        list->id[0] = nvme_le16(ctrl->cfg.cntlid);
     }
     return 0;
 }
 
 /* From the identifier in CDW11 on. */
 static uint16_t fill_endurance_groups(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                                      uint8_t *d)
+                                      void *data)
 {
+    NvmeIdList *list = data;
+
     if (!nvme_has_fdp(ctrl)) {
         return NVME_SC_INVALID_FIELD;
     }
     if ((sqe->dw[11] & 0xffff) <= 1) {
-        put_le16(d, 1);
-        put_le16(d + 2, 1);
+        list->n = nvme_le16(1);
+        list->id[0] = nvme_le16(1);
     }
     return 0;
 }
@@ -215,27 +228,29 @@ static uint16_t fill_endurance_groups(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
  * 0, and so are DMRL, DMRSL and DMSL: 256 ranges of any size are taken.
  */
 static uint16_t fill_nvm_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                                    uint8_t *d)
+                                    void *data)
 {
     return 0;
 }
 
 /* The namespace: no protection information, so no formats and tags of it. */
 static uint16_t fill_nvm_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                                   uint8_t *d)
+                                   void *data)
 {
     return nvme_is_io_nsid(sqe->dw[1]) ? 0 : NVME_SC_INVALID_NSID;
 }
 
 /* What namespaces of all command sets have. */
 static uint16_t fill_independent(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                                 uint8_t *d)
+                                 void *data)
 {
+    NvmeIdIndependent *id = data;
+
     if (!nvme_is_io_nsid(sqe->dw[1])) {
         return NVME_SC_INVALID_NSID;
     }
-    put_le16(d + 12, nvme_has_fdp(ctrl)); /* ENDGID */
-    d[14] = 1;                            /* NSTAT: ready */
+    id->endgid = nvme_le16(nvme_has_fdp(ctrl));
+    id->nstat = 1; /* ready */
     return 0;
 }
 

@@ -16,7 +16,6 @@
 #include "request.h"
 
 #define DSM_MAX_RANGES 256
-#define DSM_RANGE_BYTES 16
 #define DSM_DEALLOCATE 0x4
 
 static bool in_namespace(const NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
@@ -300,7 +299,7 @@ static void add_trims(NvmeCtrl *ctrl, NvmeRequest *req, const DsmRange *range)
  * often it names them. */
 static uint16_t io_dsm(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    uint8_t data[DSM_MAX_RANGES * DSM_RANGE_BYTES];
+    NvmeDsmRange data[DSM_MAX_RANGES];
     DsmRange range[DSM_MAX_RANGES];
     unsigned n = (sqe->dw[10] & 0xff) + 1;
     unsigned most;
@@ -309,14 +308,13 @@ static uint16_t io_dsm(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     if (!nvme_is_io_nsid(req->nsid)) {
         return NVME_SC_INVALID_NSID;
     }
-    status = nvme_from_host(ctrl, sqe, data, n * DSM_RANGE_BYTES);
+    status = nvme_from_host(ctrl, sqe, data, n * sizeof(data[0]));
     if (status) {
         return status;
     }
     for (unsigned i = 0; i < n; i++) {
-        const uint8_t *r = &data[i * DSM_RANGE_BYTES];
-        uint64_t lba = get_le64(r + 8);
-        uint32_t nblocks = get_le32(r + 4);
+        uint64_t lba = nvme_le64(data[i].slba);
+        uint32_t nblocks = nvme_le32(data[i].nlb);
 
         if (!in_namespace(ctrl, lba, nblocks)) {
             return NVME_SC_LBA_RANGE;

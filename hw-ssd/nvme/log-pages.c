@@ -2,7 +2,7 @@
 /*
  * log-pages.c - Get Log Page (clause 5.14).
  *
- * A function fills a whole page; offset, length, the end of the page and the
+ * A page is a row of the table; offset, length, the end of the page and the
  * transfer are handled once, for all of them.
  */
 #include "nvme-internal.h"
@@ -14,62 +14,98 @@
 #include "log-pages.h"
 #include "log-vendor.h"
 #include "prp.h"
+#include "vendor-log.h"
 
-#define LOG_MAX_BYTES 4096
+#define LOG_MAX_BYTES 4096 /* of an item */
 
+/*
+ * A page is an array of items of one size, each made when it is asked for, so
+ * that a page may be larger than memory.  Most pages are one item.
+ */
 typedef struct LogPage {
     uint8_t id;
     const char *name;
-    uint32_t bytes;
-    void (*fill)(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint8_t *page);
-    int event; /* the type of events that reading it clears, or -1 */
-    bool group; /* of an endurance group: only with FDP */
+    uint32_t bytes;                         /* of an item */
+    uint64_t (*count)(const SsdInfo *info); /* of items; NULL: one */
+    /* Fill item i, which is zeroed. */
+    void (*fill)(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
+                 void *item);
+    int event;  /* the type of events that reading it clears, or NONE */
+    bool group; /* of the endurance group: only with FDP */
+    const char *help; /* after bytes, in docs/nvme-support.md */
 } LogPage;
+
+#define NONE (-1)
 
 /* ---- firmware (03h), effects (05h) -------------------------------------- */
 
-static void fill_firmware(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                          uint8_t *page)
+static void fill_firmware(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
+                          void *page)
 {
-    page[0] = 1; /* AFI: slot 1 runs */
-    memset(page + 8, ' ', 8);
-    memcpy(page + 8, ctrl->cfg.firmware, strlen(ctrl->cfg.firmware));
+    NvmeFirmwareLog *log = page;
+
+    log->afi = 1; /* slot 1 runs */
+    memset(log->frs[0], ' ', sizeof(log->frs[0]));
+    memcpy(log->frs[0], ctrl->cfg.firmware, strlen(ctrl->cfg.firmware));
 }
 
-static void fill_effects(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                         uint8_t *page)
+static void fill_effects(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
+                         void *page)
 {
-    for (unsigned admin = 0; admin < 2; admin++) {
-        const NvmeCommandTable *t = ctrl->commands[admin];
-        uint8_t *first = page + (admin ? 0 : 1024);
+    const NvmeCommandTable *io = ctrl->commands[0];
+    const NvmeCommandTable *admin = ctrl->commands[1];
+    NvmeEffectsLog *log = page;
 
-        for (unsigned i = 0; i < t->n; i++) {
-            put_le32(first + 4 * t->row[i].opcode,
-                     nvme_command_effects(ctrl, &t->row[i]));
-        }
+    for (unsigned k = 0; k < admin->n; k++) {
+        log->acs[admin->row[k].opcode] =
+            nvme_le32(nvme_command_effects(ctrl, &admin->row[k]));
+    }
+    for (unsigned k = 0; k < io->n; k++) {
+        log->iocs[io->row[k].opcode] =
+            nvme_le32(nvme_command_effects(ctrl, &io->row[k]));
     }
 }
 
 /* ---- the table ---------------------------------------------------------- */
 
 static const LogPage log_pages[] = {
-    { 0x01, "Error Information", NVME_ERROR_ENTRIES * 64,
-      nvme_fill_error_log, NVME_EVENT_ERROR, false },
-    { 0x02, "SMART / Health Information", 512, nvme_fill_health_log,
-      NVME_EVENT_SMART, false },
-    { 0x03, "Firmware Slot Information", 512, fill_firmware, -1, false },
-    { 0x05, "Commands Supported and Effects", 4096, fill_effects, -1,
-      false },
-    { 0x09, "Endurance Group Information (with fdp.ruhs)", 512,
-      nvme_fdp_fill_group, -1, true },
-    { 0x20, "FDP Configurations (with fdp.ruhs)", 512, nvme_fdp_fill_configs,
-      -1, true },
-    { 0x21, "Reclaim Unit Handle Usage (with fdp.ruhs)", 520,
-      nvme_fdp_fill_usage, -1, true },
-    { 0x22, "FDP Statistics (with fdp.ruhs)", 64, nvme_fdp_fill_statistics, -1,
-      true },
-    { 0x23, "FDP Events (with fdp.ruhs)", 4096, nvme_fdp_fill_events, -1,
-      true },
+    { .id = 0x01, .name = "Error Information",
+      .bytes = NVME_ERROR_ENTRIES * sizeof(NvmeErrorLogEntry),
+      .fill = nvme_fill_error_log, .event = NVME_EVENT_ERROR },
+    { .id = 0x02, .name = "SMART / Health Information",
+      .bytes = sizeof(NvmeHealthLog), .fill = nvme_fill_health_log,
+      .event = NVME_EVENT_SMART },
+    { .id = 0x03, .name = "Firmware Slot Information",
+      .bytes = sizeof(NvmeFirmwareLog), .fill = fill_firmware, .event = NONE },
+    { .id = 0x05, .name = "Commands Supported and Effects",
+      .bytes = sizeof(NvmeEffectsLog), .fill = fill_effects, .event = NONE },
+    { .id = 0x09, .name = "Endurance Group Information (with fdp.ruhs)",
+      .bytes = sizeof(NvmeEnduranceGroupLog), .fill = nvme_fdp_fill_group,
+      .event = NONE, .group = true },
+    { .id = 0x20, .name = "FDP Configurations (with fdp.ruhs)", .bytes = 512,
+      .fill = nvme_fdp_fill_configs, .event = NONE, .group = true },
+    { .id = 0x21, .name = "Reclaim Unit Handle Usage (with fdp.ruhs)",
+      .bytes = sizeof(NvmeFdpUsageHeader) +
+               NVME_MAX_RUHS * sizeof(NvmeFdpUsage),
+      .fill = nvme_fdp_fill_usage, .event = NONE, .group = true },
+    { .id = 0x22, .name = "FDP Statistics (with fdp.ruhs)",
+      .bytes = sizeof(NvmeFdpStatistics), .fill = nvme_fdp_fill_statistics,
+      .event = NONE, .group = true },
+    { .id = 0x23, .name = "FDP Events (with fdp.ruhs)",
+      .bytes = sizeof(NvmeFdpEventsHeader) +
+               NVME_FDP_EVENTS * sizeof(NvmeFdpEventEntry),
+      .fill = nvme_fdp_fill_events, .event = NONE, .group = true },
+    { .id = VSSD_LOG_DRIVE, .name = "vssd: Drive and its counters",
+      .bytes = sizeof(VssdLogDrive), .fill = nvme_vendor_fill_drive,
+      .event = NONE },
+    { .id = VSSD_LOG_STREAMS, .name = "vssd: Streams",
+      .bytes = sizeof(VssdLogStream), .count = nvme_vendor_streams,
+      .fill = nvme_vendor_fill_stream, .event = NONE,
+      .help = " for each stream" },
+    { .id = VSSD_LOG_PLACE, .name = "vssd: Places in NAND",
+      .bytes = sizeof(VssdLogPlace), .count = nvme_vendor_units,
+      .fill = nvme_vendor_fill_place, .event = NONE,
+      .help = " for each mapping unit" },
 };
 
 static const LogPage *find_page(const NvmeCtrl *ctrl, uint8_t id)
@@ -83,32 +119,42 @@ static const LogPage *find_page(const NvmeCtrl *ctrl, uint8_t id)
     return NULL;
 }
 
+static uint64_t page_bytes(const NvmeCtrl *ctrl, const LogPage *log)
+{
+    return log->count ? log->count(ssd_info(ctrl->ssd)) * log->bytes
+                      : log->bytes;
+}
+
+/* offset + bytes is within the page. */
+static void read_page(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                      const LogPage *log, uint64_t offset, uint8_t *to,
+                      uint64_t bytes)
+{
+    _Alignas(8) uint8_t item[LOG_MAX_BYTES];
+    uint64_t end = offset + bytes;
+
+    g_assert(log->bytes <= sizeof(item));
+    while (offset < end) {
+        uint64_t within = offset % log->bytes;
+        uint64_t n = MIN(end - offset, log->bytes - within);
+
+        memset(item, 0, log->bytes);
+        log->fill(ctrl, sqe, offset / log->bytes, item);
+        memcpy(to, item + within, n);
+        to += n;
+        offset += n;
+    }
+}
+
 /* What is asked for beyond the end of the page is zeroes. */
 static uint16_t send_page(NvmeCtrl *ctrl, const NvmeSqe *sqe,
                           const LogPage *log, uint64_t offset, uint64_t bytes)
 {
-    uint8_t page[LOG_MAX_BYTES] = { 0 };
-    uint64_t n = MIN(bytes, log->bytes - offset);
+    uint64_t n = MIN(bytes, page_bytes(ctrl, log) - offset);
     uint8_t *out = payload_buf_get(ctrl->payload, bytes);
     uint16_t status;
 
-    log->fill(ctrl, sqe, page);
-    memcpy(out, page + offset, n);
-    memset(out + n, 0, bytes - n);
-    status = nvme_to_host(ctrl, sqe, out, bytes);
-    payload_buf_put(ctrl->payload, out, bytes);
-    return status;
-}
-
-static uint16_t send_vendor_page(NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                                 uint64_t whole, uint64_t offset,
-                                 uint64_t bytes)
-{
-    uint64_t n = MIN(bytes, whole - offset);
-    uint8_t *out = payload_buf_get(ctrl->payload, bytes);
-    uint16_t status;
-
-    nvme_vendor_log_read(ctrl, sqe->dw[10] & 0xff, offset, out, n);
+    read_page(ctrl, sqe, log, offset, out, n);
     memset(out + n, 0, bytes - n);
     status = nvme_to_host(ctrl, sqe, out, bytes);
     payload_buf_put(ctrl->payload, out, bytes);
@@ -119,30 +165,25 @@ uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,
                            const NvmeSqe *sqe)
 {
     const LogPage *log = find_page(ctrl, sqe->dw[10] & 0xff);
-    uint64_t whole = log ? log->bytes
-                         : nvme_vendor_log_bytes(ctrl, sqe->dw[10] & 0xff);
     uint64_t numd = (sqe->dw[10] >> 16) | (uint64_t)(sqe->dw[11] & 0xffff) << 16;
     uint64_t bytes = (numd + 1) * 4;
     uint64_t offset = nvme_sqe_u64(sqe, 12);
     bool retain = sqe->dw[10] >> 15 & 1;
     uint16_t status;
 
-    if (whole == 0) {
+    if (!log) {
         return NVME_SC_INVALID_LOG_PAGE;
     }
     /* One log for the whole controller: LPA bit 0 is 0. */
     if ((req->nsid && req->nsid != NVME_NSID_ALL) || offset % 4 ||
-        offset > whole || bytes > ctrl->max_bytes) {
+        offset > page_bytes(ctrl, log) || bytes > ctrl->max_bytes) {
         return NVME_SC_INVALID_FIELD;
-    }
-    if (!log) {
-        return send_vendor_page(ctrl, sqe, whole, offset, bytes);
     }
     if (log->group && sqe->dw[11] >> 16 != 1) {
         return NVME_SC_INVALID_FIELD; /* the only endurance group */
     }
     status = send_page(ctrl, sqe, log, offset, bytes);
-    if (!status && !retain && log->event >= 0) {
+    if (!status && !retain && log->event != NONE) {
         nvme_event_clear(ctrl, log->event);
     }
     return status;
@@ -151,8 +192,10 @@ uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,
 void nvme_document_logs(GString *out)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(log_pages); i++) {
-        g_string_append_printf(out, "| %02Xh | %s | %u |\n", log_pages[i].id,
-                               log_pages[i].name, log_pages[i].bytes);
+        const LogPage *log = &log_pages[i];
+
+        g_string_append_printf(out, "| %02Xh | %s | %u%s |\n", log->id,
+                               log->name, log->bytes,
+                               log->help ? log->help : "");
     }
-    nvme_document_vendor_logs(out);
 }

@@ -3,31 +3,13 @@
  * log-vendor.c - the drive's own log pages (vendor-log.h): what a model can tell
  * and a real drive keeps to itself.
  *
- * Each page is an array of items of one size, made as they are asked for, so
- * that a page may be far larger than memory.  Offset and length were checked by
- * log-pages.c.
+ * Functions for rows of the table in log-pages.c.
  */
 #include "nvme-internal.h"
 #include "log-vendor.h"
 #include "vendor-log.h"
 
-#define MAX_ITEM_BYTES sizeof(VssdLogDrive)
-
-typedef struct VendorLog {
-    uint8_t id;
-    const char *name;
-    uint32_t item_bytes;
-    const char *help; /* how many items, for docs/nvme-support.md */
-    uint64_t (*count)(const SsdInfo *info);
-    void (*fill)(const NvmeCtrl *ctrl, uint64_t i, void *item); /* zeroed */
-} VendorLog;
-
 /* ---- C0h: the drive ----------------------------------------------------- */
-
-static uint64_t one(const SsdInfo *info)
-{
-    return 1;
-}
 
 static void fill_counters(const SsdCounters *c, VssdLogDrive *d)
 {
@@ -50,7 +32,8 @@ static void fill_counters(const SsdCounters *c, VssdLogDrive *d)
     d->spare_percent = GUINT64_TO_LE(c->spare_percent);
 }
 
-static void fill_drive(const NvmeCtrl *ctrl, uint64_t i, void *item)
+void nvme_vendor_fill_drive(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                            uint64_t i, void *item)
 {
     const SsdInfo *info = ssd_info(ctrl->ssd);
     VssdLogDrive *d = item;
@@ -72,7 +55,7 @@ static void fill_drive(const NvmeCtrl *ctrl, uint64_t i, void *item)
 
 /* ---- C1h: its streams --------------------------------------------------- */
 
-static uint64_t all_streams(const SsdInfo *info)
+uint64_t nvme_vendor_streams(const SsdInfo *info)
 {
     return info->nstreams + 1ULL;
 }
@@ -91,7 +74,8 @@ static uint16_t host_id(const NvmeCtrl *ctrl, uint64_t stream)
     return id ? id : VSSD_LOG_NO_ID;
 }
 
-static void fill_stream(const NvmeCtrl *ctrl, uint64_t i, void *item)
+void nvme_vendor_fill_stream(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                             uint64_t i, void *item)
 {
     VssdLogStream *s = item;
     SsdStreamCounters c;
@@ -114,12 +98,13 @@ static void fill_stream(const NvmeCtrl *ctrl, uint64_t i, void *item)
 
 /* ---- C2h: where units are ----------------------------------------------- */
 
-static uint64_t all_units(const SsdInfo *info)
+uint64_t nvme_vendor_units(const SsdInfo *info)
 {
     return info->nblocks * info->block_bytes / info->unit_bytes;
 }
 
-static void fill_place(const NvmeCtrl *ctrl, uint64_t i, void *item)
+void nvme_vendor_fill_place(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                            uint64_t i, void *item)
 {
     const SsdInfo *info = ssd_info(ctrl->ssd);
     VssdLogPlace *p = item;
@@ -135,61 +120,5 @@ static void fill_place(const NvmeCtrl *ctrl, uint64_t i, void *item)
         p->erase_block = GUINT32_TO_LE(place.erase_block);
         p->page = GUINT32_TO_LE(place.page);
         p->block_stream = GUINT16_TO_LE(place.block_stream);
-    }
-}
-
-/* ---- the table ---------------------------------------------------------- */
-
-static const VendorLog vendor_logs[] = {
-    { VSSD_LOG_DRIVE, "Drive and its counters", sizeof(VssdLogDrive), "", one,
-      fill_drive },
-    { VSSD_LOG_STREAMS, "Streams", sizeof(VssdLogStream), " for each stream",
-      all_streams, fill_stream },
-    { VSSD_LOG_PLACE, "Places in NAND", sizeof(VssdLogPlace),
-      " for each mapping unit", all_units, fill_place },
-};
-
-static const VendorLog *find_log(uint8_t id)
-{
-    for (unsigned i = 0; i < G_N_ELEMENTS(vendor_logs); i++) {
-        if (vendor_logs[i].id == id) {
-            return &vendor_logs[i];
-        }
-    }
-    return NULL;
-}
-
-uint64_t nvme_vendor_log_bytes(const NvmeCtrl *ctrl, uint8_t id)
-{
-    const VendorLog *log = find_log(id);
-
-    return log ? log->count(ssd_info(ctrl->ssd)) * log->item_bytes : 0;
-}
-
-void nvme_vendor_log_read(const NvmeCtrl *ctrl, uint8_t id, uint64_t offset,
-                          uint8_t *to, uint64_t bytes)
-{
-    const VendorLog *log = find_log(id);
-    uint64_t end = offset + bytes;
-
-    while (offset < end) {
-        _Alignas(8) uint8_t item[MAX_ITEM_BYTES] = { 0 };
-        uint64_t within = offset % log->item_bytes;
-        uint64_t n = MIN(end - offset, log->item_bytes - within);
-
-        log->fill(ctrl, offset / log->item_bytes, item);
-        memcpy(to, item + within, n);
-        to += n;
-        offset += n;
-    }
-}
-
-void nvme_document_vendor_logs(GString *out)
-{
-    for (unsigned i = 0; i < G_N_ELEMENTS(vendor_logs); i++) {
-        const VendorLog *log = &vendor_logs[i];
-
-        g_string_append_printf(out, "| %02Xh | vssd: %s | %u%s |\n", log->id,
-                               log->name, log->item_bytes, log->help);
     }
 }

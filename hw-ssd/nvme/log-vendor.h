@@ -5,13 +5,16 @@
 
 #include "nvme-internal.h"
 
-/* 0: there is no such page. */
-uint64_t nvme_vendor_log_bytes(const NvmeCtrl *ctrl, uint8_t id);
+/* As LogPage.count. */
+uint64_t nvme_vendor_streams(const SsdInfo *info); /* and one for the mixed */
+uint64_t nvme_vendor_units(const SsdInfo *info);
 
-/* offset + bytes is within the page. */
-void nvme_vendor_log_read(const NvmeCtrl *ctrl, uint8_t id, uint64_t offset,
-                          uint8_t *to, uint64_t bytes);
-
-void nvme_document_vendor_logs(GString *out);
+/* Log pages C0h to C2h (vendor-log.h), as LogPage.fill. */
+void nvme_vendor_fill_drive(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                            uint64_t i, void *item);
+void nvme_vendor_fill_stream(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                             uint64_t i, void *item);
+void nvme_vendor_fill_place(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                            uint64_t i, void *item);
 
 #endif

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <glib.h>
 
+#include "nvme-wire.h"
+
 #define NVME_VERSION_1_4 0x00010400
 
 /* Controller registers, clause 3.1. */
@@ -44,8 +46,8 @@ enum {
 #define NVME_CSTS_SHST_BUSY 0x4U
 #define NVME_CSTS_SHST_DONE 0x8U
 
-#define NVME_SQE_BYTES 64
-#define NVME_CQE_BYTES 16
+#define NVME_SQE_BYTES sizeof(NvmeSqEntry)
+#define NVME_CQE_BYTES sizeof(NvmeCqEntry)
 #define NVME_SQE_SHIFT 6
 #define NVME_CQE_SHIFT 4
 #define NVME_PAGE_BITS 12 /* CAP.MPSMIN */
@@ -133,10 +135,12 @@ enum {
     NVME_SC_DNR = 0x4000,
 };
 
-/* A submission queue entry in the byte order of the host. */
+/* A NvmeSqEntry as dwords in the byte order of the host. */
 typedef struct NvmeSqe {
     uint32_t dw[16];
 } NvmeSqe;
+
+_Static_assert(sizeof(NvmeSqe) == sizeof(NvmeSqEntry), "NvmeSqe");
 
 static inline uint8_t nvme_sqe_opcode(const NvmeSqe *sqe)
 {
@@ -153,9 +157,11 @@ static inline uint64_t nvme_sqe_u64(const NvmeSqe *sqe, unsigned dw)
     return sqe->dw[dw] | (uint64_t)sqe->dw[dw + 1] << 32;
 }
 
-#define nvme_sqe_prp1(sqe) nvme_sqe_u64(sqe, 6)
-#define nvme_sqe_prp2(sqe) nvme_sqe_u64(sqe, 8)
-#define nvme_sqe_slba(sqe) nvme_sqe_u64(sqe, 10)
+#define NVME_SQE_DW(member) (offsetof(NvmeSqEntry, member) / 4)
+
+#define nvme_sqe_prp1(sqe) nvme_sqe_u64(sqe, NVME_SQE_DW(prp1))
+#define nvme_sqe_prp2(sqe) nvme_sqe_u64(sqe, NVME_SQE_DW(prp2))
+#define nvme_sqe_slba(sqe) nvme_sqe_u64(sqe, NVME_SQE_DW(cdw10))
 
 /* Little-endian fields of structures in guest memory. */
 static inline void put_le16(uint8_t *p, uint16_t v)

@@ -17,22 +17,21 @@
 #define SEL_CURRENT 0
 #define SEL_CAPABILITIES 3
 
-typedef struct Feature Feature;
-struct Feature {
+typedef struct Feature {
     uint8_t id;
     const char *name;
-    uint8_t slot;  /* of NvmeCtrl.feature */
+    uint8_t slot;  /* of NvmeCtrl.feature; NVME_FEAT_ELSEWHERE: its value is
+                      not there */
     uint32_t def;
     uint32_t bits; /* that Set Features may set; any other: Invalid Field */
     bool ns;       /* namespace specific */
     /* Optional: instead of the plain slot. */
-    uint16_t (*get)(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
-                    const NvmeSqe *sqe, bool current);
-    uint16_t (*set)(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
-                    const NvmeSqe *sqe);
+    uint16_t (*get)(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
+                    bool current);
+    uint16_t (*set)(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
     const char *help;
     bool fdp; /* only with FDP */
-};
+} Feature;
 
 /* ---- temperature -------------------------------------------------------- */
 
@@ -49,9 +48,8 @@ static uint16_t temperature_slot(uint32_t dw11, bool set, unsigned *slot)
     return 0;
 }
 
-static uint16_t get_temperature(NvmeCtrl *ctrl, const Feature *f,
-                                NvmeRequest *req, const NvmeSqe *sqe,
-                                bool current)
+static uint16_t get_temperature(NvmeCtrl *ctrl, NvmeRequest *req,
+                                const NvmeSqe *sqe, bool current)
 {
     unsigned slot;
     uint16_t status = temperature_slot(sqe->dw[11], false, &slot);
@@ -66,8 +64,8 @@ static uint16_t get_temperature(NvmeCtrl *ctrl, const Feature *f,
     return 0;
 }
 
-static uint16_t set_temperature(NvmeCtrl *ctrl, const Feature *f,
-                                NvmeRequest *req, const NvmeSqe *sqe)
+static uint16_t set_temperature(NvmeCtrl *ctrl, NvmeRequest *req,
+                                const NvmeSqe *sqe)
 {
     unsigned slot;
     uint16_t status = temperature_slot(sqe->dw[11], true, &slot);
@@ -81,16 +79,15 @@ static uint16_t set_temperature(NvmeCtrl *ctrl, const Feature *f,
 
 /* ---- queues and interrupts ---------------------------------------------- */
 
-static uint16_t get_queues(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
-                           const NvmeSqe *sqe, bool current)
+static uint16_t get_queues(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
+                           bool current)
 {
     req->dw0 = (uint32_t)(ctrl->cfg.n_queues - 1) * 0x10001;
     return 0;
 }
 
 /* Everyone gets all queues, whatever they ask for. */
-static uint16_t set_queues(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
-                           const NvmeSqe *sqe)
+static uint16_t set_queues(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
     if ((sqe->dw[11] & 0xffff) == 0xffff || sqe->dw[11] >> 16 == 0xffff) {
         return NVME_SC_INVALID_FIELD;
@@ -98,11 +95,11 @@ static uint16_t set_queues(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
     if (ctrl->nio_queues) {
         return NVME_SC_COMMAND_SEQUENCE;
     }
-    return get_queues(ctrl, f, req, sqe, true);
+    return get_queues(ctrl, req, sqe, true);
 }
 
-static uint16_t get_vector(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
-                           const NvmeSqe *sqe, bool current)
+static uint16_t get_vector(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
+                           bool current)
 {
     uint32_t vector = sqe->dw[11] & 0xffff;
 
@@ -116,8 +113,7 @@ static uint16_t get_vector(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
     return 0;
 }
 
-static uint16_t set_vector(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
-                           const NvmeSqe *sqe)
+static uint16_t set_vector(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
     uint32_t vector = sqe->dw[11] & 0xffff;
 
@@ -138,70 +134,67 @@ static bool cache_by_default(const NvmeCtrl *ctrl)
 }
 
 /* A drive whose cache is not volatile does not have this feature. */
-static uint16_t get_cache(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
-                          const NvmeSqe *sqe, bool current)
+static uint16_t get_cache(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
+                          bool current)
 {
     if (ssd_info(ctrl->ssd)->keeps_buffer) {
         return NVME_SC_INVALID_FIELD;
     }
-    req->dw0 = current ? ctrl->feature[f->slot] : cache_by_default(ctrl);
+    req->dw0 = current ? ctrl->feature[NVME_FEAT_VWC] : cache_by_default(ctrl);
     return 0;
 }
 
 /* What is in the cache when it is switched off becomes durable first. */
-static uint16_t set_cache(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
-                          const NvmeSqe *sqe)
+static uint16_t set_cache(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
     bool on = sqe->dw[11] & 1;
 
     if (ssd_info(ctrl->ssd)->keeps_buffer) {
         return NVME_SC_INVALID_FIELD;
     }
-    if (!on && ctrl->feature[f->slot]) {
+    if (!on && ctrl->feature[NVME_FEAT_VWC]) {
         req->barrier = true;
         nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
     }
-    ctrl->feature[f->slot] = on;
+    ctrl->feature[NVME_FEAT_VWC] = on;
     return 0;
 }
 
 /* ---- events ------------------------------------------------------------- */
 
-static uint16_t set_events(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
-                           const NvmeSqe *sqe)
+static uint16_t set_events(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    ctrl->feature[f->slot] = sqe->dw[11];
+    ctrl->feature[NVME_FEAT_EVENTS] = sqe->dw[11];
     nvme_check_health(ctrl);
     return 0;
 }
 
 /* ---- features with data ------------------------------------------------- */
 
-static uint16_t get_timestamp(NvmeCtrl *ctrl, const Feature *f,
-                              NvmeRequest *req, const NvmeSqe *sqe,
-                              bool current)
+static uint16_t get_timestamp(NvmeCtrl *ctrl, NvmeRequest *req,
+                              const NvmeSqe *sqe, bool current)
 {
-    uint8_t data[8] = { 0 };
+    NvmeTimestamp data = { 0 };
 
     if (current) {
-        nvme_timestamp(ctrl, data);
+        nvme_timestamp(ctrl, &data);
     }
-    return nvme_to_host(ctrl, sqe, data, sizeof(data));
+    return nvme_to_host(ctrl, sqe, &data, sizeof(data));
 }
 
-static uint16_t set_timestamp(NvmeCtrl *ctrl, const Feature *f,
-                              NvmeRequest *req, const NvmeSqe *sqe)
+static uint16_t set_timestamp(NvmeCtrl *ctrl, NvmeRequest *req,
+                              const NvmeSqe *sqe)
 {
-    uint8_t data[8];
-    uint16_t status = nvme_from_host(ctrl, sqe, data, sizeof(data));
+    NvmeTimestamp data;
+    uint16_t status = nvme_from_host(ctrl, sqe, &data, sizeof(data));
 
     if (!status) {
-        nvme_timestamp_set(ctrl, data);
+        nvme_timestamp_set(ctrl, &data);
     }
     return status;
 }
 
-static uint16_t get_host_id(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
+static uint16_t get_host_id(NvmeCtrl *ctrl, NvmeRequest *req,
                             const NvmeSqe *sqe, bool current)
 {
     static const uint8_t zeroes[16];
@@ -210,7 +203,7 @@ static uint16_t get_host_id(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
     return nvme_to_host(ctrl, sqe, current ? ctrl->host_id : zeroes, n);
 }
 
-static uint16_t set_host_id(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
+static uint16_t set_host_id(NvmeCtrl *ctrl, NvmeRequest *req,
                             const NvmeSqe *sqe)
 {
     uint8_t data[16] = { 0 };
@@ -221,33 +214,6 @@ static uint16_t set_host_id(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
         memcpy(ctrl->host_id, data, sizeof(data));
     }
     return status;
-}
-
-/* ---- FDP ---------------------------------------------------------------- */
-
-static uint16_t get_fdp(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
-                        const NvmeSqe *sqe, bool current)
-{
-    return nvme_fdp_get_mode(ctrl, req, sqe);
-}
-
-static uint16_t set_fdp(NvmeCtrl *ctrl, const Feature *f, NvmeRequest *req,
-                        const NvmeSqe *sqe)
-{
-    return nvme_fdp_set_mode(ctrl, req, sqe);
-}
-
-static uint16_t get_fdp_events(NvmeCtrl *ctrl, const Feature *f,
-                               NvmeRequest *req, const NvmeSqe *sqe,
-                               bool current)
-{
-    return nvme_fdp_get_events(ctrl, req, sqe, current);
-}
-
-static uint16_t set_fdp_events(NvmeCtrl *ctrl, const Feature *f,
-                               NvmeRequest *req, const NvmeSqe *sqe)
-{
-    return nvme_fdp_set_events(ctrl, req, sqe);
 }
 
 /* ---- the table ---------------------------------------------------------- */
@@ -267,30 +233,31 @@ static const Feature features[] = {
       .def = 1, .get = get_cache, .set = set_cache,
       .help = "off: every write completes when it is durable; not with "
               "buffer.plp, whose cache is not volatile" },
-    { .id = 0x07, .name = "Number of Queues", .slot = NVME_FEATURE_SLOTS - 1,
+    { .id = 0x07, .name = "Number of Queues", .slot = NVME_FEAT_ELSEWHERE,
       .get = get_queues, .set = set_queues, .help = "" },
     { .id = 0x08, .name = "Interrupt Coalescing", .slot = NVME_FEAT_COALESCING,
       .bits = 0xffff, .help = "time and threshold" },
     { .id = 0x09, .name = "Interrupt Vector Configuration",
-      .slot = NVME_FEATURE_SLOTS - 1, .get = get_vector, .set = set_vector,
+      .slot = NVME_FEAT_ELSEWHERE, .get = get_vector, .set = set_vector,
       .help = "" },
     { .id = 0x0a, .name = "Write Atomicity Normal",
       .slot = NVME_FEAT_ATOMICITY, .bits = 1,
       .help = "writes are atomic either way" },
     { .id = 0x0b, .name = "Asynchronous Event Configuration",
       .slot = NVME_FEAT_EVENTS, .set = set_events, .help = "SMART warnings" },
-    { .id = 0x0e, .name = "Timestamp", .slot = NVME_FEATURE_SLOTS - 1,
+    { .id = 0x0e, .name = "Timestamp", .slot = NVME_FEAT_ELSEWHERE,
       .get = get_timestamp, .set = set_timestamp, .help = "" },
     { .id = 0x1d, .name = "Flexible Data Placement",
-      .slot = NVME_FEATURE_SLOTS - 1, .get = get_fdp, .set = set_fdp,
+      .slot = NVME_FEAT_ELSEWHERE, .get = nvme_fdp_get_mode,
+      .set = nvme_fdp_set_mode,
       .fdp = true,
       .help = "with fdp.ruhs; enabled, configuration 0; the namespace keeps it "
               "from being changed" },
     { .id = 0x1e, .name = "Flexible Data Placement Events",
-      .slot = NVME_FEATURE_SLOTS - 1, .ns = true, .get = get_fdp_events,
-      .set = set_fdp_events, .fdp = true,
+      .slot = NVME_FEAT_ELSEWHERE, .ns = true, .get = nvme_fdp_get_events,
+      .set = nvme_fdp_set_events, .fdp = true,
       .help = "with fdp.ruhs; by placement handle, kept across resets" },
-    { .id = 0x81, .name = "Host Identifier", .slot = NVME_FEATURE_SLOTS - 1,
+    { .id = 0x81, .name = "Host Identifier", .slot = NVME_FEAT_ELSEWHERE,
       .get = get_host_id, .set = set_host_id, .help = "64 and 128 bits" },
 };
 
@@ -337,7 +304,7 @@ uint16_t nvme_get_features(NvmeCtrl *ctrl, NvmeRequest *req,
         return 0;
     }
     if (f->get) { /* saved is default: nothing can be saved */
-        return f->get(ctrl, f, req, sqe, sel == SEL_CURRENT);
+        return f->get(ctrl, req, sqe, sel == SEL_CURRENT);
     }
     req->dw0 = sel == SEL_CURRENT ? ctrl->feature[f->slot] : f->def;
     return 0;
@@ -374,7 +341,7 @@ uint16_t nvme_set_features(NvmeCtrl *ctrl, NvmeRequest *req,
         return status;
     }
     if (f->set) {
-        return f->set(ctrl, f, req, sqe);
+        return f->set(ctrl, req, sqe);
     }
     if (sqe->dw[11] & ~f->bits) {
         return NVME_SC_INVALID_FIELD;

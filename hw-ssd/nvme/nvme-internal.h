@@ -155,7 +155,7 @@ struct NvmeCq {
     unsigned nbatch;
     uint32_t unsignalled; /* entries since the last interrupt */
     uint64_t first_ns;    /* when the first of them was posted */
-    uint8_t batch[NVME_CQE_BATCH][NVME_CQE_BYTES];
+    NvmeCqEntry batch[NVME_CQE_BATCH];
 };
 
 struct NvmeSq {
@@ -218,6 +218,7 @@ enum {
     NVME_FEAT_EVENTS,
 };
 #define NVME_FEATURE_SLOTS 16
+#define NVME_FEAT_ELSEWHERE (NVME_FEATURE_SLOTS - 1)
 
 /* ---- placement (directives.c, fdp.c) ------------------------------------ */
 
@@ -249,7 +250,7 @@ typedef struct NvmeFdpEvent {
     bool has_handle; /* pid and ruh are known */
     uint16_t pid;
     uint16_t ruh;
-    uint8_t timestamp[8];
+    NvmeTimestamp timestamp;
     uint16_t nblocks_moved; /* Media Reallocated: FFFFh: so many or more */
     uint64_t lba;           /* one of them */
 } NvmeFdpEvent;

@@ -5,20 +5,27 @@
 #include "nvme-internal.h"
 #include "timestamp.h"
 
-#define TIMESTAMP_BITS 48
+#include "simtime.h"
 
-void nvme_timestamp(const NvmeCtrl *ctrl, uint8_t *data)
+#define ORIGIN_SET_FEATURES 1
+
+void nvme_timestamp(const NvmeCtrl *ctrl, NvmeTimestamp *data)
 {
-    uint64_t ms = ctrl->timestamp_ms +
-                  (ctrl->now_ns - ctrl->timestamp_at_ns) / 1000000;
+    uint64_t ms = nvme_le64(ctrl->timestamp_ms +
+                            (ctrl->now_ns - ctrl->timestamp_at_ns) / NS_PER_MS);
 
-    put_le64(data, ms & ((1ULL << TIMESTAMP_BITS) - 1));
-    data[6] = ctrl->timestamp_set ? 1 << 1 : 0; /* origin */
+    *data = (NvmeTimestamp){
+        .attributes = ctrl->timestamp_set ? ORIGIN_SET_FEATURES << 1 : 0,
+    };
+    memcpy(data->ms, &ms, sizeof(data->ms));
 }
 
-void nvme_timestamp_set(NvmeCtrl *ctrl, const uint8_t *data)
+void nvme_timestamp_set(NvmeCtrl *ctrl, const NvmeTimestamp *data)
 {
-    ctrl->timestamp_ms = get_le64(data) & ((1ULL << TIMESTAMP_BITS) - 1);
+    uint64_t ms = 0;
+
+    memcpy(&ms, data->ms, sizeof(data->ms));
+    ctrl->timestamp_ms = nvme_le64(ms);
     ctrl->timestamp_at_ns = ctrl->now_ns;
     ctrl->timestamp_set = true;
 }

@@ -5,9 +5,9 @@
 
 #include "nvme-internal.h"
 
-/* Its data structure, of 8 bytes, as Get Features 0Eh has it. */
-void nvme_timestamp(const NvmeCtrl *ctrl, uint8_t *data);
-void nvme_timestamp_set(NvmeCtrl *ctrl, const uint8_t *data);
+/* As Get and Set Features 0Eh have it. */
+void nvme_timestamp(const NvmeCtrl *ctrl, NvmeTimestamp *data);
+void nvme_timestamp_set(NvmeCtrl *ctrl, const NvmeTimestamp *data);
 void nvme_timestamp_reset(NvmeCtrl *ctrl);
 
 #endif

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nvme-wire.h - data structures of the standard, as they lie in guest memory.
+ *
+ * Packed and little-endian: nvme_le16() and the like convert a member from and
+ * to the byte order of the host.  Members have the names of the standard in lower
+ * case.  Clauses are those of the NVM Express Base Specification 1.4, of Base 2.2
+ * or the NVM Command Set Specification 1.1 where that is said.  Knows no state.
+ */
+#ifndef VSSD_NVME_WIRE_H
+#define VSSD_NVME_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <glib.h>
+
+#define NVME_PACKED __attribute__((packed))
+
+#define NVME_WIRE_SIZE(type, bytes) \
+    _Static_assert(sizeof(type) == (bytes), #type)
+#define NVME_WIRE_AT(type, member, offset) \
+    _Static_assert(offsetof(type, member) == (offset), #type "." #member)
+
+static inline uint16_t nvme_le16(uint16_t v)
+{
+    return GUINT16_TO_LE(v);
+}
+
+static inline uint32_t nvme_le32(uint32_t v)
+{
+    return GUINT32_TO_LE(v);
+}
+
+static inline uint64_t nvme_le64(uint64_t v)
+{
+    return GUINT64_TO_LE(v);
+}
+
+/* Counters of 128 bits. */
+typedef struct NVME_PACKED NvmeLe128 {
+    uint64_t low;
+    uint64_t high;
+} NvmeLe128;
+
+static inline NvmeLe128 nvme_le128(uint64_t v)
+{
+    return (NvmeLe128){ .low = nvme_le64(v) };
+}
+
+/* ---- queues (clauses 4.2 and 4.6) ---------------------------------------- */
+
+typedef struct NVME_PACKED NvmeSqEntry {
+    uint8_t opcode;
+    uint8_t flags; /* FUSE, PSDT */
+    uint16_t cid;
+    uint32_t nsid;
+    uint32_t cdw2;
+    uint32_t cdw3;
+    uint64_t mptr;
+    uint64_t prp1;
+    uint64_t prp2;
+    uint32_t cdw10[6];
+} NvmeSqEntry;
+
+NVME_WIRE_SIZE(NvmeSqEntry, 64);
+NVME_WIRE_AT(NvmeSqEntry, prp1, 24);
+NVME_WIRE_AT(NvmeSqEntry, cdw10, 40);
+
+typedef struct NVME_PACKED NvmeCqEntry {
+    uint32_t dw0;
+    uint32_t dw1;
+    uint16_t sqhd;
+    uint16_t sqid;
+    uint16_t cid;
+    uint16_t status; /* bit 0: phase */
+} NvmeCqEntry;
+
+NVME_WIRE_SIZE(NvmeCqEntry, 16);
+NVME_WIRE_AT(NvmeCqEntry, cid, 12);
+
+/* ---- Identify (clause 5.15.2) -------------------------------------------- */
+
+typedef struct NVME_PACKED NvmePowerState {
+    uint16_t mp;
+    uint8_t reserved2;
+    uint8_t flags;
+    uint32_t enlat;
+    uint32_t exlat;
+    uint8_t reserved12[20];
+} NvmePowerState;
+
+NVME_WIRE_SIZE(NvmePowerState, 32);
+NVME_WIRE_AT(NvmePowerState, enlat, 4);
+
+/* CNS 01h, clause 5.15.2.2. */
+typedef struct NVME_PACKED NvmeIdController {
+    uint16_t vid;
+    uint16_t ssvid;
+    uint8_t sn[20];
+    uint8_t mn[40];
+    uint8_t fr[8];
+    uint8_t rab;
+    uint8_t ieee[3];
+    uint8_t cmic;
+    uint8_t mdts;
+    uint16_t cntlid;
+    uint32_t ver;
+    uint32_t rtd3r;
+    uint32_t rtd3e;
+    uint32_t oaes;
+    uint32_t ctratt;
+    uint16_t rrls;
+    uint8_t reserved102[9];
+    uint8_t cntrltype;
+    uint8_t fguid[16];
+    uint16_t crdt[3];
+    uint8_t reserved134[122];
+    uint16_t oacs;
+    uint8_t acl;
+    uint8_t aerl;
+    uint8_t frmw;
+    uint8_t lpa;
+    uint8_t elpe;
+    uint8_t npss;
+    uint8_t avscc;
+    uint8_t apsta;
+    uint16_t wctemp;
+    uint16_t cctemp;
+    uint16_t mtfa;
+    uint32_t hmpre;
+    uint32_t hmmin;
+    NvmeLe128 tnvmcap;
+    NvmeLe128 unvmcap;
+    uint32_t rpmbs;
+    uint16_t edstt;
+    uint8_t dsto;
+    uint8_t fwug;
+    uint16_t kas;
+    uint16_t hctma;
+    uint16_t mntmt;
+    uint16_t mxtmt;
+    uint32_t sanicap;
+    uint32_t hmminds;
+    uint16_t hmmaxd;
+    uint16_t nsetidmax;
+    uint16_t endgidmax;
+    uint8_t anatt;
+    uint8_t anacap;
+    uint32_t anagrpmax;
+    uint32_t nanagrpid;
+    uint32_t pels;
+    uint8_t reserved356[156];
+    uint8_t sqes;
+    uint8_t cqes;
+    uint16_t maxcmd;
+    uint32_t nn;
+    uint16_t oncs;
+    uint16_t fuses;
+    uint8_t fna;
+    uint8_t vwc;
+    uint16_t awun;
+    uint16_t awupf;
+    uint8_t nvscc;
+    uint8_t nwpc;
+    uint16_t acwu;
+    uint16_t reserved534;
+    uint32_t sgls;
+    uint32_t mnan;
+    uint8_t reserved544[224];
+    uint8_t subnqn[256];
+    uint8_t reserved1024[1024];
+    NvmePowerState psd[32];
+    uint8_t vs[1024];
+} NvmeIdController;
+
+NVME_WIRE_SIZE(NvmeIdController, 4096);
+NVME_WIRE_AT(NvmeIdController, rab, 72);
+NVME_WIRE_AT(NvmeIdController, cntlid, 78);
+NVME_WIRE_AT(NvmeIdController, ctratt, 96);
+NVME_WIRE_AT(NvmeIdController, cntrltype, 111);
+NVME_WIRE_AT(NvmeIdController, oacs, 256);
+NVME_WIRE_AT(NvmeIdController, wctemp, 266);
+NVME_WIRE_AT(NvmeIdController, endgidmax, 340);
+NVME_WIRE_AT(NvmeIdController, sqes, 512);
+NVME_WIRE_AT(NvmeIdController, oncs, 520);
+NVME_WIRE_AT(NvmeIdController, vwc, 525);
+NVME_WIRE_AT(NvmeIdController, subnqn, 768);
+NVME_WIRE_AT(NvmeIdController, psd, 2048);
+
+typedef struct NVME_PACKED NvmeLbaFormat {
+    uint16_t ms;
+    uint8_t lbads;
+    uint8_t rp;
+} NvmeLbaFormat;
+
+/* CNS 00h, clause 5.15.2.1. */
+typedef struct NVME_PACKED NvmeIdNamespace {
+    uint64_t nsze;
+    uint64_t ncap;
+    uint64_t nuse;
+    uint8_t nsfeat;
+    uint8_t nlbaf;
+    uint8_t flbas;
+    uint8_t mc;
+    uint8_t dpc;
+    uint8_t dps;
+    uint8_t nmic;
+    uint8_t rescap;
+    uint8_t fpi;
+    uint8_t dlfeat;
+    uint16_t nawun;
+    uint16_t nawupf;
+    uint16_t nacwu;
+    uint16_t nabsn;
+    uint16_t nabo;
+    uint16_t nabspf;
+    uint16_t noiob;
+    NvmeLe128 nvmcap;
+    uint16_t npwg;
+    uint16_t npwa;
+    uint16_t npdg;
+    uint16_t npda;
+    uint16_t nows;
+    uint8_t reserved74[18];
+    uint32_t anagrpid;
+    uint8_t reserved96[3];
+    uint8_t nsattr;
+    uint16_t nvmsetid;
+    uint16_t endgid;
+    uint8_t nguid[16];
+    uint8_t eui64[8]; /* big-endian */
+    NvmeLbaFormat lbaf[16];
+    uint8_t reserved192[192];
+    uint8_t vs[3712];
+} NvmeIdNamespace;
+
+NVME_WIRE_SIZE(NvmeIdNamespace, 4096);
+NVME_WIRE_AT(NvmeIdNamespace, nsfeat, 24);
+NVME_WIRE_AT(NvmeIdNamespace, dlfeat, 33);
+NVME_WIRE_AT(NvmeIdNamespace, nabspf, 44);
+NVME_WIRE_AT(NvmeIdNamespace, npwg, 64);
+NVME_WIRE_AT(NvmeIdNamespace, nows, 72);
+NVME_WIRE_AT(NvmeIdNamespace, endgid, 102);
+NVME_WIRE_AT(NvmeIdNamespace, eui64, 120);
+NVME_WIRE_AT(NvmeIdNamespace, lbaf, 128);
+NVME_WIRE_AT(NvmeIdNamespace, vs, 384);
+
+/* CNS 02h, 07h, 10h: ascending, 0 behind the last. */
+typedef struct NVME_PACKED NvmeNamespaceList {
+    uint32_t nsid[1024];
+} NvmeNamespaceList;
+
+NVME_WIRE_SIZE(NvmeNamespaceList, 4096);
+
+/* CNS 03h, clause 5.15.2.4: the head of a descriptor; nidl bytes follow. */
+typedef struct NVME_PACKED NvmeNsDescriptor {
+    uint8_t nidt;
+    uint8_t nidl;
+    uint8_t reserved2[2];
+    uint8_t nid[];
+} NvmeNsDescriptor;
+
+NVME_WIRE_SIZE(NvmeNsDescriptor, 4);
+
+#define NVME_NIDT_EUI64 1
+#define NVME_NIDT_UUID  3
+
+/* CNS 12h, 13h (Controller List, clause 4.11) and 19h (Endurance Group List,
+ * clause 5.15.2.13). */
+typedef struct NVME_PACKED NvmeIdList {
+    uint16_t n;
+    uint16_t id[2047];
+} NvmeIdList;
+
+NVME_WIRE_SIZE(NvmeIdList, 4096);
+
+/* CNS 08h: Base 2.2, clause 5.1.13.2.8. */
+typedef struct NVME_PACKED NvmeIdIndependent {
+    uint8_t nsfeat;
+    uint8_t nmic;
+    uint8_t rescap;
+    uint8_t fpi;
+    uint32_t anagrpid;
+    uint8_t nsattr;
+    uint8_t reserved9;
+    uint16_t nvmsetid;
+    uint16_t endgid;
+    uint8_t nstat;
+    uint8_t reserved15[4081];
+} NvmeIdIndependent;
+
+NVME_WIRE_SIZE(NvmeIdIndependent, 4096);
+NVME_WIRE_AT(NvmeIdIndependent, endgid, 12);
+NVME_WIRE_AT(NvmeIdIndependent, nstat, 14);
+
+/* ---- log pages (clause 5.14.1) ------------------------------------------- */
+
+/* LID 01h, clause 5.14.1.1: an entry. */
+typedef struct NVME_PACKED NvmeErrorLogEntry {
+    uint64_t count;
+    uint16_t sqid;
+    uint16_t cid;
+    uint16_t status; /* bit 0: phase */
+    uint16_t location;
+    uint64_t lba;
+    uint32_t nsid;
+    uint8_t vs;
+    uint8_t trtype;
+    uint8_t reserved30[2];
+    uint64_t cs;
+    uint16_t ttype;
+    uint8_t reserved42[22];
+} NvmeErrorLogEntry;
+
+NVME_WIRE_SIZE(NvmeErrorLogEntry, 64);
+NVME_WIRE_AT(NvmeErrorLogEntry, lba, 16);
+NVME_WIRE_AT(NvmeErrorLogEntry, nsid, 24);
+
+/* LID 02h, clause 5.14.1.2. */
+typedef struct NVME_PACKED NvmeHealthLog {
+    uint8_t critical_warning;
+    uint16_t temperature; /* kelvins */
+    uint8_t available_spare;
+    uint8_t spare_threshold;
+    uint8_t percentage_used;
+    uint8_t endurance_group_warning;
+    uint8_t reserved7[25];
+    NvmeLe128 data_units_read; /* of 1000 * 512 bytes */
+    NvmeLe128 data_units_written;
+    NvmeLe128 host_reads;
+    NvmeLe128 host_writes;
+    NvmeLe128 busy_minutes;
+    NvmeLe128 power_cycles;
+    NvmeLe128 power_on_hours;
+    NvmeLe128 unsafe_shutdowns;
+    NvmeLe128 media_errors;
+    NvmeLe128 error_entries;
+    uint8_t reserved192[320];
+} NvmeHealthLog;
+
+NVME_WIRE_SIZE(NvmeHealthLog, 512);
+NVME_WIRE_AT(NvmeHealthLog, available_spare, 3);
+NVME_WIRE_AT(NvmeHealthLog, data_units_read, 32);
+NVME_WIRE_AT(NvmeHealthLog, error_entries, 176);
+
+/* LID 03h, clause 5.14.1.3. */
+typedef struct NVME_PACKED NvmeFirmwareLog {
+    uint8_t afi;
+    uint8_t reserved1[7];
+    uint8_t frs[7][8];
+    uint8_t reserved64[448];
+} NvmeFirmwareLog;
+
+NVME_WIRE_SIZE(NvmeFirmwareLog, 512);
+NVME_WIRE_AT(NvmeFirmwareLog, frs, 8);
+
+/* LID 05h, clause 5.14.1.5: by opcode. */
+typedef struct NVME_PACKED NvmeEffectsLog {
+    uint32_t acs[256];
+    uint32_t iocs[256];
+    uint8_t reserved2048[2048];
+} NvmeEffectsLog;
+
+NVME_WIRE_SIZE(NvmeEffectsLog, 4096);
+NVME_WIRE_AT(NvmeEffectsLog, iocs, 1024);
+
+/* LID 09h, clause 5.14.1.9. */
+typedef struct NVME_PACKED NvmeEnduranceGroupLog {
+    uint8_t critical_warning;
+    uint8_t reserved1[2];
+    uint8_t available_spare;
+    uint8_t spare_threshold;
+    uint8_t percentage_used;
+    uint8_t reserved6[26];
+    NvmeLe128 endurance_estimate;
+    NvmeLe128 data_units_read; /* of 10^9 bytes, and the following */
+    NvmeLe128 data_units_written;
+    NvmeLe128 media_units_written;
+    NvmeLe128 host_reads;
+    NvmeLe128 host_writes;
+    NvmeLe128 media_errors;
+    NvmeLe128 error_entries;
+    NvmeLe128 tegcap;
+    NvmeLe128 uegcap;
+    uint8_t reserved192[320];
+} NvmeEnduranceGroupLog;
+
+NVME_WIRE_SIZE(NvmeEnduranceGroupLog, 512);
+NVME_WIRE_AT(NvmeEnduranceGroupLog, available_spare, 3);
+NVME_WIRE_AT(NvmeEnduranceGroupLog, data_units_read, 48);
+NVME_WIRE_AT(NvmeEnduranceGroupLog, tegcap, 160);
+
+/* ---- directives (clause 9) ----------------------------------------------- */
+
+/* Identify, Return Parameters, clause 9.2.1.1: bits by type of directive. */
+typedef struct NVME_PACKED NvmeDirectives {
+    uint8_t supported[32];
+    uint8_t enabled[32];
+    uint8_t persistent[32]; /* Base 2.2, clause 8.1.8.2 */
+    uint8_t reserved96[4000];
+} NvmeDirectives;
+
+NVME_WIRE_SIZE(NvmeDirectives, 4096);
+
+/* Streams, Return Parameters, clause 9.3.1.1. */
+typedef struct NVME_PACKED NvmeStreamParameters {
+    uint16_t msl;
+    uint16_t nssa;
+    uint16_t nsso;
+    uint8_t nssc;
+    uint8_t reserved7[9];
+    uint32_t sws;
+    uint16_t sgs;
+    uint16_t nsa;
+    uint16_t nso;
+    uint8_t reserved26[6];
+} NvmeStreamParameters;
+
+NVME_WIRE_SIZE(NvmeStreamParameters, 32);
+NVME_WIRE_AT(NvmeStreamParameters, sws, 16);
+NVME_WIRE_AT(NvmeStreamParameters, nso, 24);
+
+/* ---- data of I/O commands and features ------------------------------------ */
+
+/* Dataset Management, clause 6.7: a range. */
+typedef struct NVME_PACKED NvmeDsmRange {
+    uint32_t attributes;
+    uint32_t nlb;
+    uint64_t slba;
+} NvmeDsmRange;
+
+NVME_WIRE_SIZE(NvmeDsmRange, 16);
+NVME_WIRE_AT(NvmeDsmRange, slba, 8);
+
+/* Feature 0Eh, clause 5.21.1.14. */
+typedef struct NVME_PACKED NvmeTimestamp {
+    uint8_t ms[6];
+    uint8_t attributes; /* bits 3:1: origin */
+    uint8_t reserved7;
+} NvmeTimestamp;
+
+NVME_WIRE_SIZE(NvmeTimestamp, 8);
+
+/* Feature 1Eh: Base 2.2, clause 5.1.25: a descriptor. */
+typedef struct NVME_PACKED NvmeFdpEventSupport {
+    uint8_t type;
+    uint8_t attributes; /* bit 0: enabled */
+} NvmeFdpEventSupport;
+
+NVME_WIRE_SIZE(NvmeFdpEventSupport, 2);
+
+/* ---- Flexible Data Placement (Base 2.2) ----------------------------------- */
+
+/* LID 20h, clause 5.1.12.1.28: header, and a configuration with its handles. */
+typedef struct NVME_PACKED NvmeFdpConfigsHeader {
+    uint16_t n; /* less 1 */
+    uint8_t version;
+    uint8_t reserved3;
+    uint32_t bytes;
+    uint8_t reserved8[8];
+} NvmeFdpConfigsHeader;
+
+typedef struct NVME_PACKED NvmeFdpConfig {
+    uint16_t bytes;
+    uint8_t fdpa;
+    uint8_t vss;
+    uint32_t nrg;
+    uint16_t nruh;
+    uint16_t maxpids; /* less 1 */
+    uint32_t nns;
+    uint64_t runs;
+    uint32_t erutl;
+    uint8_t reserved28[36];
+} NvmeFdpConfig;
+
+typedef struct NVME_PACKED NvmeFdpHandle {
+    uint8_t ruht;
+    uint8_t reserved1[3];
+} NvmeFdpHandle;
+
+NVME_WIRE_SIZE(NvmeFdpConfigsHeader, 16);
+NVME_WIRE_SIZE(NvmeFdpConfig, 64);
+NVME_WIRE_AT(NvmeFdpConfig, nruh, 8);
+NVME_WIRE_AT(NvmeFdpConfig, runs, 16);
+NVME_WIRE_SIZE(NvmeFdpHandle, 4);
+
+/* LID 21h, clause 5.1.12.1.29: header, and a handle. */
+typedef struct NVME_PACKED NvmeFdpUsageHeader {
+    uint16_t nruh;
+    uint8_t reserved2[6];
+} NvmeFdpUsageHeader;
+
+typedef struct NVME_PACKED NvmeFdpUsage {
+    uint8_t ruha;
+    uint8_t reserved1[7];
+} NvmeFdpUsage;
+
+NVME_WIRE_SIZE(NvmeFdpUsageHeader, 8);
+NVME_WIRE_SIZE(NvmeFdpUsage, 8);
+
+/* LID 22h, clause 5.1.12.1.30. */
+typedef struct NVME_PACKED NvmeFdpStatistics {
+    NvmeLe128 hbmw; /* bytes: host, media, erased */
+    NvmeLe128 mbmw;
+    NvmeLe128 mbe;
+    uint8_t reserved48[16];
+} NvmeFdpStatistics;
+
+NVME_WIRE_SIZE(NvmeFdpStatistics, 64);
+
+/* LID 23h, clause 5.1.12.1.31: header, and an event. */
+typedef struct NVME_PACKED NvmeFdpEventsHeader {
+    uint32_t n;
+    uint8_t reserved4[60];
+} NvmeFdpEventsHeader;
+
+typedef struct NVME_PACKED NvmeFdpEventEntry {
+    uint8_t type;
+    uint8_t flags;
+    uint16_t pid;
+    NvmeTimestamp timestamp;
+    uint32_t nsid;
+    struct NVME_PACKED { /* Media Reallocated: NVM command set, 4.1.4.7 */
+        uint8_t flags;
+        uint8_t reserved1;
+        uint16_t nlbam;
+        uint64_t lba;
+        uint8_t reserved12[4];
+    } moved;
+    uint16_t rgid;
+    uint16_t ruhid;
+    uint8_t reserved36[4];
+    uint8_t vs[24];
+} NvmeFdpEventEntry;
+
+NVME_WIRE_SIZE(NvmeFdpEventsHeader, 64);
+NVME_WIRE_SIZE(NvmeFdpEventEntry, 64);
+NVME_WIRE_AT(NvmeFdpEventEntry, nsid, 12);
+NVME_WIRE_AT(NvmeFdpEventEntry, moved.lba, 20);
+NVME_WIRE_AT(NvmeFdpEventEntry, ruhid, 34);
+
+/* I/O Management Receive, clause 7.3: Reclaim Unit Handle Status: header, and a
+ * handle. */
+typedef struct NVME_PACKED NvmeRuhStatusHeader {
+    uint8_t reserved0[14];
+    uint16_t nruhsd;
+} NvmeRuhStatusHeader;
+
+typedef struct NVME_PACKED NvmeRuhStatus {
+    uint16_t pid;
+    uint16_t ruhid;
+    uint32_t earutr;
+    uint64_t ruamw;
+    uint8_t reserved16[16];
+} NvmeRuhStatus;
+
+NVME_WIRE_SIZE(NvmeRuhStatusHeader, 16);
+NVME_WIRE_AT(NvmeRuhStatusHeader, nruhsd, 14);
+NVME_WIRE_SIZE(NvmeRuhStatus, 32);
+NVME_WIRE_AT(NvmeRuhStatus, ruamw, 8);
+
+#endif
