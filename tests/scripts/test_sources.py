@@ -83,14 +83,3 @@ def test_sources_name_their_licence() -> None:
                and "SPDX-License-Identifier: GPL-2.0-or-later"
                not in "\n".join(text_of(p).splitlines()[:4])]
     assert missing == []
-
-
-def test_readme_commands_exist() -> None:
-    """Each ./vssd command of the documents is one that --help lists."""
-    helped = subprocess.run([str(PROJECT / "vssd"), "--help"],
-                            capture_output=True, text=True, check=True).stdout
-    commands = set(re.findall(r"^    (\w+) ", helped, re.M))
-    assert {"setup", "run", "sim", "test", "bench", "libvirt"} <= commands
-    for path in [PROJECT / "README.md", *(PROJECT / "docs").glob("*.md")]:
-        used = set(re.findall(r"\./vssd (\w+)", text_of(path)))
-        assert used <= commands, path.name

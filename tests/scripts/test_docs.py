@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The documents: links, paths, options, commands and wording (README.md,
+CONTRIBUTING.md and docs/*.md)."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from vssd.paths import PROJECT
+
+PAGES = sorted((PROJECT / "docs").glob("*.md"))
+ROOT_PAGES = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md"]
+ALL = [*ROOT_PAGES, *PAGES]
+WIDTH = 100
+MOST_LINES = 400
+READERS = "**Readers:** "
+THEN = "**Afterwards you can** "
+
+FENCE = re.compile(r"^( *)```.*?^\1```$", re.M | re.S)
+INDENTED = re.compile(r"(?:\A|(?<=\n\n))(?:(?: {4}|\t).*\n)+", re.M)
+SPAN = re.compile(r"`([^`\n]+(?:\n[^`\n]+)?)`")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+# Words that the glossary replaced, and the word to use.
+WORDS = {
+    r"cleaning|cleaned|cleans": "GC, collects",
+    r"silent|silence": "idle",
+    r"doubts?": "(say which state is unknown)",
+    r"books": "tables, counters, lists",
+    r"flying": "in flight",
+    r"lands?|landed": "is placed, is written",
+    r"lies?|lying": "is, is in",
+    r"mates?": "(name the other block)",
+    r"stripe of blocks": "superblock",
+    r"write anew|written anew|writes anew": "rewrite, refresh",
+    r"gives? up|given up": "evicts",
+    r"not used for longest|longest time": "least recently used",
+    r"of its own accord": "without host commands",
+    r"does away with": "removes",
+    r"what": "(name the thing)",
+}
+
+# Groups of options whose names also begin members of the results.
+RESULTS = ("gc.", "buffer.", "map.", "media.", "nand.", "streams.",
+           "background.", "merges.")
+# Options of other tools (docs/coming-from.md) that look like ours.
+FOREIGN = {"fdp.nruh", "fdp.nrg", "fdp.runs", "fdp.nru"}
+FOLDERS = ("core", "nand", "ftl", "hw-ssd", "sim", "tests", "scripts",
+           "profiles", "docs", "guest-tools")
+
+
+def text_of(page: Path) -> str:
+    """The page as it is."""
+    return page.read_text()
+
+
+def without_code(text: str) -> str:
+    """The page's prose and tables."""
+    return INDENTED.sub("\n", FENCE.sub("", text))
+
+
+def words_of(text: str) -> str:
+    """Prose and tables without code spans, quotations and addresses."""
+    text = SPAN.sub("`", without_code(text))
+    text = re.sub(r'"[^"]*"', '""', text)
+    return LINK.sub("", text)
+
+
+def code_of(text: str) -> str:
+    """The code blocks of a page."""
+    return "\n".join([m[0] for m in FENCE.finditer(text)] + [
+        m[0] for m in INDENTED.finditer(FENCE.sub("", text))])
+
+
+def names(page: Path) -> str:
+    """For messages of pytest."""
+    return str(page.relative_to(PROJECT))
+
+
+def anchors(text: str) -> set[str]:
+    """Those that Markdown makes of the headings."""
+    heads = re.findall(r"^#+ (.+)$", FENCE.sub("", text), re.M)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-")
+            for h in heads}
+
+
+def bad_links(page: Path, text: str) -> list[str]:
+    """Relative links to nothing."""
+    bad = []
+    for to in LINK.findall(SPAN.sub("", without_code(text))):
+        if re.match(r"\w+:", to):
+            continue
+        name, _, anchor = to.partition("#")
+        target = page if not name else (page.parent / name).resolve()
+        if not target.exists() or (
+                anchor and anchor not in anchors(text_of(target))):
+            bad.append(to)
+    return bad
+
+
+def long_lines(text: str) -> list[str]:
+    """Lines over the limit that are no code, table row or lone link."""
+    text = FENCE.sub(lambda m: "\n" * m[0].count("\n"), text)
+    return [line for line in INDENTED.sub("\n", text).splitlines()
+            if len(line) > WIDTH and not line.lstrip().startswith("|")
+            and not re.fullmatch(r"\s*(?:[-*] )?\[[^\]]*\]\([^)]*\)[.,]?",
+                                 line)]
+
+
+def bad_words(text: str) -> list[str]:
+    """Words that must not come back, with the word to use."""
+    found = []
+    prose = words_of(text)
+    for pattern, instead in WORDS.items():
+        for m in re.finditer(rf"\b(?:{pattern})\b", prose, re.I):
+            line = prose[prose.rfind("\n", 0, m.start()) + 1:
+                         (prose.find("\n", m.end()) + 1 or len(prose) + 1) - 1]
+            found.append(f"{m[0]!r} -> {instead}: {line.strip()[:80]}")
+    return found
+
+
+@cache
+def options() -> set[str]:
+    """Every key of docs/options.md (test_command.py holds it to the code)."""
+    rows = re.findall(r"^\| `([\w.]+)` \|",
+                      text_of(PROJECT / "docs/options.md"), re.M)
+    assert len(rows) > 90
+    return set(rows)
+
+
+@cache
+def statistics() -> str:
+    """Where results are named."""
+    return text_of(PROJECT / "docs/results.md")
+
+
+def new_options(text: str) -> set[str]:
+    """Those that an example of the page adds."""
+    return set(re.findall(r'^\+.*"([a-z]+\.\w+)"', code_of(text), re.M))
+
+
+def unknown_options(text: str) -> list[str]:
+    """`group.name` and `group.name=value` in backticks that are no option,
+    nor a member of the results."""
+    groups = {o.split(".")[0] for o in options() if "." in o}
+    known = options() | FOREIGN | new_options(text)
+    bad = []
+    for span in SPAN.findall(without_code(text)):
+        m = re.fullmatch(r"((\w+)\.([\w.]*\w))(?:=\S+)?", span)
+        if not m or m[2] not in groups or m[3] in ("c", "h", "md", "ini"):
+            continue
+        if m[3].isupper():
+            continue  # a placeholder
+        if m[1] not in known and f"`{m[1]}" not in statistics() \
+                and not ("=" not in span and m[1].startswith(RESULTS)
+                         and f"{m[3].split('.')[-1]}`" in statistics()):
+            bad.append(span)
+    return bad
+
+
+def sets_of(text: str) -> list[str]:
+    """Keys of --set in the code blocks and spans that are no option."""
+    keys = re.findall(r"--set[ =]'?([\w.]+)=", text)
+    known = options() | new_options(text) | {"key", "KEY"}
+    return [k for k in keys if k not in known]
+
+
+@cache
+def subcommands() -> set[str]:
+    """Those that ./vssd --help lists."""
+    done = subprocess.run([str(PROJECT / "vssd"), "--help"],
+                          capture_output=True, text=True, check=True)
+    found = set(re.findall(r"^    (\w+) ", done.stdout, re.M))
+    assert {"setup", "run", "sim", "test", "bench", "libvirt"} <= found
+    return found
+
+
+def unknown_commands(text: str) -> list[str]:
+    """./vssd SUBCOMMAND that does not exist."""
+    used = re.findall(r"\./vssd ([a-z]\w*)", text)
+    new = re.findall(r"^New file `scripts/vssd/cli/(\w+)\.py`:", text, re.M)
+    return [c for c in used if c not in subcommands() | set(new)]
+
+
+@cache
+def tracked() -> set[str]:
+    """Files of the project and their folders."""
+    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"],
+                          cwd=PROJECT, capture_output=True, text=True,
+                          check=False)
+    files = set(done.stdout.split()) or {
+        str(p.relative_to(PROJECT)) for d in FOLDERS
+        for p in (PROJECT / d).rglob("*")}
+    return files | {str(q) for f in files for q in Path(f).parents}
+
+
+def missing_paths(text: str) -> list[str]:
+    """`folder/file` in backticks that is not in the project.  `*` and NAME stand
+    for any name; the files that a guide adds may be missing."""
+    new = set(re.findall(r"^New file `([^`]+)`:", text, re.M))
+    bad = []
+    for span in SPAN.findall(without_code(text)):
+        if not re.fullmatch(rf"(?:{'|'.join(FOLDERS)})/[\w./*+-]*", span) \
+                or span in new:
+            continue
+        if "*" in span or "NAME" in span:
+            if not any(PROJECT.glob(span.replace("NAME", "*"))):
+                bad.append(span)
+        elif span.rstrip("/") not in tracked() and \
+                not any((PROJECT / span).parent.glob(
+                    Path(span).name + ".[ch]")):
+            bad.append(span)
+    return bad
+
+
+@pytest.mark.parametrize("page", ALL, ids=names)
+def test_page(page: Path) -> None:
+    """One page: form, links, names and words."""
+    text = text_of(page)
+    wrong = {
+        "links": bad_links(page, text),
+        f"lines over {WIDTH} columns": long_lines(text),
+        "words": bad_words(text),
+        "options": unknown_options(text) + sets_of(text),
+        "commands": unknown_commands(text),
+        "paths": missing_paths(text),
+    }
+    assert {k: v for k, v in wrong.items() if v} == {}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_head(page: Path) -> None:
+    """A heading, who reads the page, and what they can do afterwards."""
+    lines = text_of(page).splitlines()
+    assert re.match(r"# \S", lines[0]) and lines[1] == ""
+    assert lines[2].startswith(READERS)
+    assert THEN in " ".join(lines[2:5])
+    assert len(lines) <= MOST_LINES, "make it two pages"
+
+
+def test_every_page_is_in_the_index() -> None:
+    """From docs/README.md a reader gets to each page."""
+    seen: set[Path] = set()
+    todo = [PROJECT / "docs/README.md"]
+    while todo:
+        page = todo.pop()
+        if page in seen or page.suffix != ".md" or not page.exists():
+            continue
+        seen.add(page)
+        todo += [(page.parent / to.partition("#")[0]).resolve()
+                 for to in LINK.findall(text_of(page))
+                 if not re.match(r"\w+:", to)]
+    assert set(PAGES) <= seen
+
+
+@pytest.mark.parametrize("check, text", [
+    (lambda t: bad_links(PROJECT / "docs/README.md", t), "[x](none.md)"),
+    (lambda t: bad_links(PROJECT / "docs/README.md", t), "[x](gc.md#none)"),
+    (long_lines, "word " * 21),
+    (bad_words, "The host is silent."),
+    (bad_words, "| a | Cleaning of a plane |"),
+    (bad_words, "It keeps what was read."),
+    (unknown_options, "the option `ftl.nothing`"),
+    (unknown_options, "the option `nand.nothing=3`"),
+    (sets_of, "```sh\n./vssd run --set ftl.nothing=1\n```"),
+    (unknown_commands, "```sh\n./vssd nothing\n```"),
+    (missing_paths, "see `ftl/gc/nothing.h`"),
+    (missing_paths, "see `ftl/nothing-*.c`"),
+])
+def test_a_mistake_is_found(check: object, text: str) -> None:
+    """Each check sees its mistake."""
+    assert callable(check) and check(text)
+
+
+@pytest.mark.parametrize("check, text", [
+    (lambda t: bad_links(PROJECT / "docs/README.md", t), "[x](gc.md)"),
+    (long_lines, "| " + "word " * 30 + "|"),
+    (long_lines, "```sh\n" + "word " * 30 + "\n```"),
+    (bad_words, "`silence` in code"),
+    (unknown_options, "`ftl.gc=greedy`, `gc.victims`, `nand.c`"),
+    (sets_of, "--set nand.read=90us"),
+    (unknown_commands, "./vssd run"),
+    (missing_paths, "`ftl/gc/gc-policy.h`, `ftl/buffer/buf-*.c`"),
+])
+def test_right_text_passes(check: object, text: str) -> None:
+    """And nothing else."""
+    assert callable(check) and not check(text)
