@@ -179,7 +179,7 @@ def _why(runs: Runs, kind: str, name: str, degree: int) -> str:
         return (f"the dies are busy for {busy:.1f} % of the time, so that a"
                 f" request waits for {wait:.2f} us only, whatever the layout;"
                 f" mean of {len(OLTP_SEEDS)} runs of different seeds")
-    text = f"cleaning ({dl} and {random} erases) weighs on both"
+    text = f"GC ({dl} and {random} erases) slows both"
     if _untouched(runs, name, degree):
         text += ("; with room so that nothing is cleaned, the ratio is"
                  f" {runs.ratio(kind, name, degree, ROOMY):.3g}")

@@ -197,7 +197,7 @@ def throughput(series: dict[str, Series], minutes: int,
     """Of each minute, and what is left of it at the end."""
     name = "throughput"
     levels = {n: s.level(minutes) for n, s in series.items()}
-    why = {n: f"cleaning copies {s.copies(minutes):.3f} pages for each that"
+    why = {n: f"GC copies {s.copies(minutes):.3f} pages for each that"
            " is written in the last quarter" for n, s in series.items()}
     rows = [band(name, OFF, levels[OFF], None, FRACTION, why[OFF]),
             _above(name, ON, OFF, levels),
@@ -235,7 +235,7 @@ def copies(series: dict[str, Series], minutes: int,
              for n in SERIES]
     curves: Curves = {n: [float(v) for v in s.copied[:minutes]]
               for n, s in series.items()}
-    return Panel(name, "Pages that cleaning copied so far, over minutes",
+    return Panel(name, "Pages that GC has copied, over minutes",
                  inputs, rows, Chart(_x(minutes), curves, "pages of 4 KiB",
                                      lines=True))
 
