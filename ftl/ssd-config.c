@@ -251,7 +251,7 @@ static bool check_streams(const SsdConfig *cfg, GError **error)
     }
     if (cfg->hot_cold && (cfg->ruhs || cfg->streams)) {
         return fail(error, "ftl.hot_cold=on: needs streams.max=0 and "
-                    "fdp.ruhs=0: the host says what belongs together, or the "
+                    "fdp.ruhs=0: either the host assigns streams, or the "
                     "drive does");
     }
     return true;
@@ -402,8 +402,8 @@ static bool check_units(const SsdConfig *cfg, GError **error)
     }
     if (slots < program / unit || cfg->buffer_bytes / unit > 1U << 24) {
         return fail(error,
-                    "buffer.size=%" PRIu64 ": allowed what is programmed at "
-                    "once (%" PRIu64 ")..16777216 units (%" PRIu64 ")",
+                    "buffer.size=%" PRIu64 ": allowed one program unit "
+                    "(%" PRIu64 ")..16777216 units (%" PRIu64 ")",
                     cfg->buffer_bytes, program / unit * (unit + overhead),
                     unit << 24);
     }

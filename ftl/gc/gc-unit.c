@@ -406,7 +406,7 @@ static bool check_stripe(const Ssd *ssd, uint32_t block, GError **error)
         CHECK(b < ssd->geo->n_blocks && left-- > 0 &&
                   block_plane(ssd, b) - first < unit_planes(ssd) &&
                   (b == block || block_plane(ssd, b) != plane),
-              "block %u: the blocks cleaned with it", block);
+              "block %u: the other blocks of its superblock", block);
     } while (b != block);
     CHECK(ssd->media->mate[block] == block ||
               (ssd->media->block[block].state != BLOCK_FREE &&
@@ -427,7 +427,7 @@ static bool check_held(const Ssd *ssd, uint32_t plane, GError **error)
 
     CHECK(next == NONE || (next - first < ssd->geo->blocks_per_plane &&
                            ssd->media->block[next].state == BLOCK_FULL),
-          "plane %u: block %u to be cleaned next", plane, next);
+          "plane %u: block %u is the next victim", plane, next);
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
         if (ssd->media->mate && is_empty(ssd, first + i)) {
             CHECK(listed == first + i, "plane %u: block %u is empty and waits, "

@@ -314,7 +314,7 @@ static bool check_meta(const Ssd *ssd, GError **error)
         if (entry) {
             uint32_t plane = block_plane(ssd, ppu_block(ssd, entry - 1));
 
-            CHECK(plane == meta_plane(ssd, page), "metadata page %u lies in "
+            CHECK(plane == meta_plane(ssd, page), "metadata page %u is in "
                   "plane %u", page, plane);
             n[plane]++;
         }

@@ -445,13 +445,13 @@ static bool check_staged(const Ssd *ssd, uint32_t plane, GError **error)
 {
     const Plane *p = &ssd->media->plane[plane];
 
-    CHECK(p->gc.n_staged <= plane_staged_room(ssd), "units being cleaned");
+    CHECK(p->gc.n_staged <= plane_staged_room(ssd), "units in GC");
     for (uint32_t i = 0; i < p->gc.n_staged; i++) {
         CHECK(p->staged[i] < ssd->l.raw_units &&
                   in_plane(ssd, ppu_block(ssd, p->staged[i]), plane) &&
                   ssd->media->block[ppu_block(ssd, p->staged[i])].state ==
                       BLOCK_VICTIM,
-              "units being cleaned");
+              "units in GC");
     }
     return true;
 }
@@ -571,12 +571,12 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
     CHECK(p->gc.victim == NONE ||
               (in_plane(ssd, p->gc.victim, plane) &&
                ssd->media->block[p->gc.victim].state == BLOCK_VICTIM),
-          "the victim of cleaning");
+          "the GC victim");
     CHECK(p->gc.scan <= ssd->geo->pages_per_block &&
               p->scanned <= ssd->geo->blocks_per_plane,
-          "the victim of cleaning");
+          "the GC victim");
     CHECK(p->last_gc_block == NONE || in_plane(ssd, p->last_gc_block, plane),
-          "the block of cleaning");
+          "the GC block");
     CHECK(p->wear_due == 0 || ssd->cfg->wear == SSD_WEAR_STATIC,
           "wear levelling");
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {

@@ -456,7 +456,7 @@ static bool new_option(State *s, const SsdConfig *defaults, char **saved,
         return true;
     }
     return state_fail(s, "it was saved before there was %.40s, this drive has "
-                      "%.80s: %.40s=%.40s is what it was saved with",
+                      "%.80s: %.40s=%.40s in the saved state",
                       part[0], line, part[0], value);
 }
 
