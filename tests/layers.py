@@ -19,6 +19,10 @@ LAYERS = {
     "ftl": (["ssd.h", "nand.h", "eventq.h"], ["nvme.h", "player.h"]),
     "sim": (["player.h", "ssd.h", "hist.h"], ["nvme.h", "nand.h"]),
     "hw-ssd/nvme": (["nvme.h", "ssd.h"], ["player.h", "nand.h"]),
+    # Judges the model, so it shares nothing with it.
+    "tools/oplog-check": (["check.h"], ["eventq.h", "hist.h", "nand.h",
+                                        "ssd.h", "nvme.h", "player.h",
+                                        "inspect/oplog.h"]),
 }
 NOWHERE = ["qemu/osdep.h", "hw/pci/pci.h"]
 FRONT_DOORS = ["sim", "hw-ssd/nvme"]

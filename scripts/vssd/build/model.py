@@ -115,7 +115,7 @@ def choices(key: str) -> list[str]:
 
 def oplog_check() -> Path:
     """vssd-oplog-check, up to date."""
-    target = "tests/checker/vssd-oplog-check"
+    target = "tools/oplog-check/vssd-oplog-check"
     return ensure("release", target) / target
 
 
