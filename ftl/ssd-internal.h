@@ -22,6 +22,7 @@
 #include "commands-internal.h"
 #include "inspect/inspect-internal.h"
 #include "l2p.h"
+#include "settle.h"
 
 /* Those who empty blocks hear of the ends of their operations: gc/, or a map that
  * empties blocks by itself.  Required, all of them. */
@@ -40,7 +41,6 @@ struct Ssd {
     SsdInfo info;
     const SsdHostOps *client;
     void *client_opaque;
-    void (*wake)(Ssd *ssd, SsdWork work, uint32_t index); /* of ssd.c */
     const CopyOps *copies;
     /* Of map/: map_nand_entry(), for those below. */
     uint32_t (*nand_entry)(const Ssd *ssd, uint32_t lpn);
@@ -61,6 +61,7 @@ struct Ssd {
 
     Commands commands;
     L2p l2p;
+    Work work;
     Inspect inspect;
 
     /* The components, from bottom to top (drive.h). */

@@ -67,15 +67,16 @@ typedef struct HostPath HostPath;
 typedef struct Power Power;
 
 
-/* Work that a component asks of one above it; see wake.h. */
+/* Work that one component asks of another; see wake.h. */
 typedef enum SsdWork {
-    WORK_GC,         /* of a plane: start garbage collection, or go on with it */
-    WORK_GC_FORCE,   /* of a plane: collect a block, however many are free */
+    WORK_META,       /* of a plane: program the drive's own pages that wait */
     WORK_GC_RELEASE, /* of a block: an empty victim may be erased now */
-    WORK_PLACEMENT,  /* of a plane: may it be given a page? */
-    WORK_BUFFER,     /* program what is due (index: 0) */
-    WORK_BUFFER_WAITS, /* the same, if it has found no plane (index: 0) */
-    WORK_HOST,       /* slots have become free (index: 0) */
+    WORK_GC_FORCE,   /* of a plane: collect a block, however many are free */
+    WORK_GC,         /* of a plane: start garbage collection, or go on with it */
+    WORK_HOST,       /* of the drive: room in the buffer may have become free */
+    WORK_BUFFER,     /* of the drive: program what is due */
+    WORK_BUFFER_WAITS, /* the same, if it has found no plane */
+    N_WORKS,
 } SsdWork;
 
 typedef struct PlaneWear PlaneWear; /* gc/wear.c */

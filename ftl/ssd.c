@@ -24,7 +24,9 @@
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "power/power.h"
+#include "settle.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 /* ---- events ---------------------------------------------------------------- */
 
@@ -82,7 +84,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         } else {
             ssd->copies->erase_done(ssd, block);
         }
-        write_pump(ssd);
+        ssd_wake(ssd, WORK_BUFFER, 0);
         break;
     default:
         g_assert_not_reached();
@@ -96,6 +98,27 @@ static void op_data_in(void *opaque, const NandOp *op, uint64_t now_ps)
     if (op->cause != NAND_CAUSE_META && !ssd->media->job[op->cookie].gc &&
         !ssd->media->job[op->cookie].meta) {
         write_page_data_in(ssd, op->cookie);
+    }
+}
+
+/* What no wake-up tells: whoever waits looks after each event. */
+static void look_again(Ssd *ssd)
+{
+    if (ssd->placement->alloc_waits_for != NONE) {
+        alloc_look_again(ssd);
+        ssd_settle(ssd);
+    }
+    if (ssd->media->may_fail && failure_looks_for_way(ssd)) {
+        ssd_settle(ssd);
+        failure_give_up(ssd);
+        ssd_settle(ssd);
+    }
+    if (ssd->media->cut_due) {
+        power_lost(ssd);
+    }
+    if (ssd->commands.running == 0 && ssd->buffer->policy->early) {
+        buffer_idle(ssd);
+        ssd_settle(ssd);
     }
 }
 
@@ -129,49 +152,8 @@ static void dispatch(Ssd *ssd, const Event *e)
     default:
         nand_event(ssd->nand, e);
     }
-    if (ssd->placement->alloc_waits_for != NONE) {
-        alloc_look_again(ssd);
-    }
-    if (ssd->media->may_fail) {
-        failure_look_for_way(ssd);
-    }
-    if (ssd->media->cut_due) {
-        power_lost(ssd);
-    }
-    if (ssd->commands.running == 0 && ssd->buffer->policy->early) {
-        buffer_idle(ssd);
-    }
-}
-
-static void wake(Ssd *ssd, SsdWork work, uint32_t index)
-{
-    switch (work) {
-    case WORK_GC:
-        gc_kick(ssd, index);
-        break;
-    case WORK_GC_FORCE:
-        gc_force(ssd, index);
-        break;
-    case WORK_GC_RELEASE:
-        gc_release(ssd, index);
-        break;
-    case WORK_PLACEMENT:
-        plane_update(ssd, index);
-        break;
-    case WORK_BUFFER:
-        write_pump(ssd);
-        break;
-    case WORK_BUFFER_WAITS:
-        if (ssd->buffer->pump_waits) {
-            write_pump(ssd);
-        }
-        break;
-    case WORK_HOST:
-        host_room(ssd);
-        break;
-    default:
-        g_assert_not_reached();
-    }
+    ssd_settle(ssd);
+    look_again(ssd);
 }
 
 void ssd_run(Ssd *ssd, uint64_t now_ns)
@@ -374,7 +356,6 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->client = host;
     ssd->client_opaque = opaque;
     ssd->commands.ops = &host_cmd_ops;
-    ssd->wake = wake;
     ssd->host->gate = &power_gate;
     ssd->nand_entry = map_nand_entry;
     ssd->gc->policy = gc_policies[cfg->gc];
@@ -396,6 +377,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     }
     ssd->geo = nand_geometry(ssd->nand);
     init_shifts(ssd);
+    work_init(&ssd->work, ssd->l.n_planes, ssd->geo->n_blocks);
     init_tables(ssd);
     numbers_reset(ssd);
     stream_init(ssd);
@@ -445,6 +427,7 @@ void ssd_destroy(Ssd *ssd)
     alloc_destroy(ssd);
     block_destroy(ssd);
     stream_destroy(ssd);
+    work_destroy(&ssd->work);
     saved_destroy(ssd);
     recovery_destroy(ssd);
     refresh_destroy(ssd);
@@ -518,6 +501,7 @@ void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
     if (ssd->powered) {
         write_disown(ssd, stream);
         stream_end(ssd, stream);
+        ssd_settle(ssd);
     }
 }
 
@@ -531,6 +515,7 @@ void ssd_power_on(Ssd *ssd, uint64_t now_ns)
 {
     ssd_run(ssd, now_ns);
     power_return(ssd, now_ns);
+    ssd_settle(ssd);
 }
 
 bool ssd_trace_open(Ssd *ssd, const char *path, const char *name,

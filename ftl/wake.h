@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * wake.h - work that a component asks of one above it.
+ * wake.h - work that one component asks of another.
  *
- * Calls run down the list of components (ssd-internal.h).  What runs up is a
- * completion, by a table that the upper one gave (CmdOps, MetaClient, Placer), or
- * a wake-up: something has changed, and the upper component looks what it can do
- * now.
+ * Calls run down the list of components (layers.h).  What runs up is a
+ * completion, by a table that the upper one gave (CmdOps, MediaClient, Placer), or
+ * a wake-up: something has changed, and the component looks what it can do.  A
+ * wake-up is a mark: ssd_settle() does the work after the event.
  */
 #ifndef VSSD_FTL_WAKE_H
 #define VSSD_FTL_WAKE_H
 
 #include "ssd-internal.h"
 
-/* Today the work is done within the call (ssd.c). */
+/* index: the plane or block; 0 where the work is of the drive. */
 static inline void ssd_wake(Ssd *ssd, SsdWork work, uint32_t index)
 {
-    ssd->wake(ssd, work, index);
+    if (work >= WORK_HOST) {
+        ssd->work.any |= 1U << work;
+    } else {
+        work_mark(&ssd->work, work, index);
+    }
 }
 
 #endif

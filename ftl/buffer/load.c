@@ -69,5 +69,5 @@ void buffer_loaded(Ssd *ssd, uint32_t first, const NandOp *op)
         cmd_read_done(ssd, cmd, op);
     }
     ssd_wake(ssd, WORK_HOST, 0);
-    write_pump(ssd);
+    ssd_wake(ssd, WORK_BUFFER, 0);
 }

@@ -28,7 +28,7 @@
 void write_barrier(Ssd *ssd, uint32_t cmd)
 {
     write_begin_epoch(ssd, cmd);
-    write_pump(ssd);
+    ssd_wake(ssd, WORK_BUFFER, 0);
 }
 
 void write_flush_tick(Ssd *ssd)
@@ -605,7 +605,7 @@ void write_page_done(Ssd *ssd, uint32_t j)
         ssd->placement->placer->page_done(ssd, job.plane);
     }
     ssd_wake(ssd, WORK_HOST, 0);
-    write_pump(ssd);
+    ssd_wake(ssd, WORK_BUFFER, 0);
 }
 
 /* ---- the close of a stream ------------------------------------------------ */
@@ -633,7 +633,7 @@ void write_start_close(Ssd *ssd, uint32_t cmd)
     if (ssd->commands.cmd[cmd].pending == 0) {
         write_end_close(ssd, cmd);
     } else {
-        write_pump(ssd);
+        ssd_wake(ssd, WORK_BUFFER, 0);
     }
 }
 
@@ -657,5 +657,5 @@ void write_disown(Ssd *ssd, uint32_t stream)
     while ((slot = queue_pick(ssd, stream)) != NONE) {
         queue_change(ssd, slot, 0);
     }
-    write_pump(ssd);
+    ssd_wake(ssd, WORK_BUFFER, 0);
 }

@@ -28,6 +28,7 @@ static const MediaClient media_client = {
     .taken = unit_taken,
     .left = unit_leave,
     .erasing = stream_erasing,
+    .plane_changed = plane_update,
     .erased = wear_erased,
 };
 

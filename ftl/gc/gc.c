@@ -42,6 +42,7 @@
 #include "media/media.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 static void maybe_erase(Ssd *ssd, uint32_t block)
 {
@@ -607,8 +608,8 @@ static void let_host(Ssd *ssd, uint32_t plane)
     if (!p->accepting) {
         plane_update(ssd, plane);
     }
-    if (p->accepting && ssd->buffer->pump_waits) {
-        write_pump(ssd);
+    if (p->accepting) {
+        ssd_wake(ssd, WORK_BUFFER_WAITS, 0);
     }
 }
 
@@ -833,9 +834,9 @@ static void gc_erase_done(Ssd *ssd, uint32_t block)
     uint32_t plane = block_plane(ssd, block);
 
     block_erased(ssd, block);
-    meta_pump(ssd, plane);
+    ssd_wake(ssd, WORK_META, plane);
     map_room(ssd, plane);
-    gc_kick(ssd, plane);
+    ssd_wake(ssd, WORK_GC, plane);
     let_host(ssd, plane); /* cleaning may have ended, which nothing else tells */
 }
 

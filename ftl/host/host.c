@@ -32,6 +32,7 @@
 #include "media/media.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 static void record_done(Ssd *ssd, const Cmd *c)
 {
@@ -393,12 +394,10 @@ static void wait_for_room(Ssd *ssd, uint32_t cmd)
 {
     ssd->commands.cmd[cmd].waits = true;
     fifo_push(ssd, &ssd->buffer->waiting, cmd);
-    if (ssd->buffer->waiting.head == cmd) {
-        host_room(ssd);
-    } else if (buffer_make_room(ssd, cmd)) {
-        host_room(ssd);
+    if (ssd->buffer->waiting.head == cmd || buffer_make_room(ssd, cmd)) {
+        ssd_wake(ssd, WORK_HOST, 0);
     } else {
-        write_pump(ssd);
+        ssd_wake(ssd, WORK_BUFFER, 0);
     }
 }
 
@@ -585,7 +584,7 @@ static void host_map_ready(Ssd *ssd, uint32_t cmd)
     } else {
         c->stall_ps = stall_clock(ssd);
         if (ssd->buffer->waiting.head == cmd) {
-            host_room(ssd);
+            ssd_wake(ssd, WORK_HOST, 0);
         }
     }
 }
@@ -635,11 +634,9 @@ void host_room(Ssd *ssd)
             ssd->commands.cmd[ssd->buffer->waiting.head].map_pending == 0;
         bool all = known && go_on(ssd);
 
-        if (known && !all && buffer_make_room(ssd, ssd->buffer->waiting.head)) {
-            continue;
-        }
-        write_pump(ssd);
-        if (!all) {
+        ssd_wake(ssd, WORK_BUFFER, 0);
+        if (!all && !(known &&
+                      buffer_make_room(ssd, ssd->buffer->waiting.head))) {
             return;
         }
     }

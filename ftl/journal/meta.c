@@ -117,7 +117,7 @@ void meta_pump(Ssd *ssd, uint32_t plane)
         more = true;
     }
     if (more) {
-        ssd_wake(ssd, WORK_PLACEMENT, plane);
+        ssd->media->client->plane_changed(ssd, plane);
         ssd_wake(ssd, WORK_GC, plane);
     }
 }
@@ -145,9 +145,9 @@ void meta_page_done(Ssd *ssd, uint32_t j)
     job_give(ssd, j);
     block_page_done(ssd, page_block(ssd, job.ppa));
     ssd->media->plane[job.plane].meta_programs--;
-    ssd_wake(ssd, WORK_PLACEMENT, job.plane);
+    ssd->media->client->plane_changed(ssd, job.plane);
     tell_written(ssd, job.owner, job.meta_page);
-    meta_pump(ssd, job.plane);
+    ssd_wake(ssd, WORK_META, job.plane);
     ssd_wake(ssd, WORK_GC, job.plane);
     ssd_wake(ssd, WORK_BUFFER_WAITS, 0);
 }
@@ -295,5 +295,5 @@ void meta_preload(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged)
     stamp(ssd, page, ppa << ssd->page_units_shift, OPLOG_PRELOAD);
     settle(ssd, page, ppa << ssd->page_units_shift);
     block_page_done(ssd, page_block(ssd, ppa));
-    ssd_wake(ssd, WORK_PLACEMENT, plane);
+    ssd->media->client->plane_changed(ssd, plane);
 }

@@ -14,6 +14,16 @@
 #define MOST_VERSION (1ULL << 48)
 #define MOST_SEQ (1ULL << (SEQ_BITS - 1)) /* of programs, counted */
 
+/* Recovery believes an entry if the page that it names is older than the
+ * checkpoint: then that must hold the unit. */
+static bool names_unit(const Ssd *ssd, uint32_t ppu, uint64_t lpn)
+{
+    uint64_t seq = ssd->media->spare_seq[ppu_page(ssd, ppu)] & SEQ_MASK;
+
+    return seq == 0 || seq > ssd->journal->saved_low ||
+           spare_lpn(ssd, ppu) == lpn;
+}
+
 static bool check_entries(const Ssd *ssd, GError **error)
 {
     for (uint32_t page = 0; page < ssd->geo->n_pages; page++) {
@@ -28,9 +38,11 @@ static bool check_entries(const Ssd *ssd, GError **error)
     }
     for (uint64_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
         uint64_t entry = ssd->journal->saved[lpn];
+        uint64_t ppu = (entry & ~SAVED_MAPPED) - 1;
 
         CHECK(entry & SAVED_MAPPED
-                  ? (entry & ~SAVED_MAPPED) - 1 < ssd->l.raw_units
+                  ? ppu < ssd->l.raw_units &&
+                        names_unit(ssd, (uint32_t)ppu, lpn)
                   : entry <= MOST_VERSION,
               "a saved page");
         CHECK(ssd->journal->floor[lpn] <= MOST_VERSION, "a trim");

@@ -25,6 +25,7 @@
 #include "media/media.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 void merge_forget(Merge *m)
 {
@@ -331,8 +332,8 @@ void merge_start(Ssd *ssd, uint32_t plane, uint32_t log)
 static void go_on(Ssd *ssd, uint32_t plane)
 {
     step(ssd, plane);
-    if (!merge_active(&ssd->media->plane[plane]) && ssd->buffer->pump_waits) {
-        write_pump(ssd);
+    if (!merge_active(&ssd->media->plane[plane])) {
+        ssd_wake(ssd, WORK_BUFFER_WAITS, 0);
     }
 }
 

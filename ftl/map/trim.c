@@ -297,7 +297,7 @@ static void use_room(Ssd *ssd)
 {
     map_changes_end(ssd);
     ssd_wake(ssd, WORK_HOST, 0);
-    write_pump(ssd);
+    ssd_wake(ssd, WORK_BUFFER, 0);
 }
 
 static void wait_for_step(Ssd *ssd)

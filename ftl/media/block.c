@@ -18,7 +18,6 @@
 #include "lazymem.h"
 #include "media/media.h"
 #include "ssd-internal.h"
-#include "wake.h"
 
 static void slc_full_insert(Ssd *ssd, Plane *p, uint32_t block)
 {
@@ -249,7 +248,7 @@ static void init_plane(Ssd *ssd, uint32_t plane)
         }
     }
     plane_size(ssd, plane);
-    ssd_wake(ssd, WORK_PLACEMENT, plane);
+    ssd->media->client->plane_changed(ssd, plane);
 }
 
 void block_init(Ssd *ssd)
@@ -354,7 +353,7 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
         }
     }
     ssd->media->client->opened(ssd, o->block, open_index(ssd, kind, stream));
-    ssd_wake(ssd, WORK_PLACEMENT, plane);
+    ssd->media->client->plane_changed(ssd, plane);
 }
 
 void plane_count_open(Ssd *ssd, uint32_t plane)
@@ -378,7 +377,7 @@ void block_close(Ssd *ssd, uint32_t plane, Open *o)
     }
     o->block = NONE;
     plane_count_open(ssd, plane);
-    ssd_wake(ssd, WORK_PLACEMENT, plane);
+    ssd->media->client->plane_changed(ssd, plane);
 }
 
 /* The spare areas of the pages of a program say when and for whom it is. */
@@ -481,7 +480,7 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu)
     change_meta_valid(ssd, plane, ppu, -1);
     change_valid(ssd, block, -1);
     if (!ssd->media->plane[plane].accepting) {
-        ssd_wake(ssd, WORK_PLACEMENT, plane);
+        ssd->media->client->plane_changed(ssd, plane);
     }
 }
 
@@ -503,7 +502,7 @@ void block_start_victim(Ssd *ssd, uint32_t block)
     }
     set_state(ssd, block, BLOCK_VICTIM);
     ssd->media->block[block].pending = 0;
-    ssd_wake(ssd, WORK_PLACEMENT, block_plane(ssd, block));
+    ssd->media->client->plane_changed(ssd, block_plane(ssd, block));
 }
 
 void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
@@ -522,7 +521,7 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
     set_state(ssd, block, BLOCK_ERASING);
     ssd->media->client->erasing(ssd, block);
     ssd->media->plane[block_plane(ssd, block)].erases++;
-    ssd_wake(ssd, WORK_PLACEMENT, block_plane(ssd, block));
+    ssd->media->client->plane_changed(ssd, block_plane(ssd, block));
     faulty_submit(ssd, &op);
 }
 
@@ -547,7 +546,7 @@ void block_erased(Ssd *ssd, uint32_t block)
     ssd->media->client->erased(ssd, block);
     free_push(ssd, block);
     note_free(ssd);
-    ssd_wake(ssd, WORK_PLACEMENT, plane);
+    ssd->media->client->plane_changed(ssd, plane);
 }
 
 void block_retire(Ssd *ssd, uint32_t block)
@@ -560,7 +559,7 @@ void block_retire(Ssd *ssd, uint32_t block)
     ssd->media->client->left(ssd, block);
     ssd->media->plane[plane].erases -= b->state == BLOCK_ERASING;
     set_state(ssd, block, BLOCK_BAD);
-    ssd_wake(ssd, WORK_PLACEMENT, plane);
+    ssd->media->client->plane_changed(ssd, plane);
 }
 
 /* ---- after a power cut ------------------------------------------------------- */
@@ -639,7 +638,7 @@ void block_mark_bad(Ssd *ssd, uint32_t block)
         }
     }
     plane_count_open(ssd, plane);
-    ssd_wake(ssd, WORK_PLACEMENT, plane);
+    ssd->media->client->plane_changed(ssd, plane);
 }
 
 void block_wipe_spare(Ssd *ssd, uint32_t block)

@@ -210,6 +210,8 @@ typedef struct MediaClient {
     void (*taken)(Ssd *ssd, uint32_t block);
     void (*left)(Ssd *ssd, uint32_t block);
     void (*erasing)(Ssd *ssd, uint32_t block);
+    /* Whether the plane may be given a page of the host may have changed. */
+    void (*plane_changed)(Ssd *ssd, uint32_t plane);
     void (*erased)(Ssd *ssd, uint32_t block);
 } MediaClient;
 

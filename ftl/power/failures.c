@@ -26,6 +26,7 @@
 #include "placement/placement.h"
 #include "power/power.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 static void give_up(Ssd *ssd)
 {
@@ -73,9 +74,9 @@ void failure_program_done(Ssd *ssd, uint32_t j)
     }
     block_page_done(ssd, block);
     plane_update(ssd, plane);
-    gc_kick(ssd, plane);
-    meta_pump(ssd, plane);
-    write_pump(ssd);
+    ssd_wake(ssd, WORK_GC, plane);
+    ssd_wake(ssd, WORK_META, plane);
+    ssd_wake(ssd, WORK_BUFFER, 0);
 }
 
 void failure_erase_done(Ssd *ssd, uint32_t block)
@@ -86,9 +87,9 @@ void failure_erase_done(Ssd *ssd, uint32_t block)
     block_retire(ssd, block);
     lose_block(ssd, block);
     plane_update(ssd, plane);
-    meta_pump(ssd, plane);
+    ssd_wake(ssd, WORK_META, plane);
     map_room(ssd, plane);
-    gc_kick(ssd, plane);
+    ssd_wake(ssd, WORK_GC, plane);
 }
 
 /* Does something in memory have to go to NAND now? */
@@ -98,17 +99,29 @@ static bool pages_wait(const Ssd *ssd)
            ssd->buffer->waiting.head != NONE || meta_waits(ssd);
 }
 
-void failure_look_for_way(Ssd *ssd)
+/* Nothing is under way in NAND, and something waits for it. */
+static bool stands_still(const Ssd *ssd)
 {
-    if (ssd->media->given_up || nand_load(ssd->nand) > 0 || !pages_wait(ssd)) {
-        return;
+    return !ssd->media->given_up && nand_load(ssd->nand) == 0 &&
+           pages_wait(ssd);
+}
+
+bool failure_looks_for_way(Ssd *ssd)
+{
+    if (!stands_still(ssd)) {
+        return false;
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        gc_kick(ssd, i);
-        meta_pump(ssd, i);
+        ssd_wake(ssd, WORK_META, i);
+        ssd_wake(ssd, WORK_GC, i);
     }
-    write_pump(ssd);
-    if (nand_load(ssd->nand) == 0 && pages_wait(ssd)) {
+    ssd_wake(ssd, WORK_BUFFER, 0);
+    return true;
+}
+
+void failure_give_up(Ssd *ssd)
+{
+    if (stands_still(ssd)) {
         give_up(ssd);
     }
 }

@@ -162,6 +162,7 @@ void power_lost(Ssd *ssd)
     background_power_lost(ssd);
     refresh_power_lost(ssd);
     eventq_filter(&ssd->events, drop_all, NULL);
+    work_forget(&ssd->work);
     oplog_add(ssd->inspect.log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
     fail_commands(ssd);
     trim_power_lost(ssd);

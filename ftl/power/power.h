@@ -38,9 +38,11 @@ void power_ready(Ssd *ssd);
 void failure_program_done(Ssd *ssd, uint32_t job);
 void failure_erase_done(Ssd *ssd, uint32_t block);
 
-/* Something has ended: is there still a way on for what waits?  If not, give
- * up. */
-void failure_look_for_way(Ssd *ssd);
+/* Something has ended.  true: something waits, and nothing is under way that would
+ * help it; every plane is woken, to find a way on. */
+bool failure_looks_for_way(Ssd *ssd);
+/* They have been: give up if it still is so. */
+void failure_give_up(Ssd *ssd);
 
 /* ---- recovery.c ------------------------------------------------------------------- */
 

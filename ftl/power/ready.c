@@ -12,6 +12,7 @@
 #include "placement/placement.h"
 #include "power/power.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 static void restore_buffer(Ssd *ssd)
 {
@@ -20,7 +21,7 @@ static void restore_buffer(Ssd *ssd)
     }
     g_clear_pointer(&ssd->buffer->kept, g_free);
     ssd->buffer->n_kept = 0;
-    write_pump(ssd);
+    ssd_wake(ssd, WORK_BUFFER, 0);
 }
 
 /* An empty block of the plane that only has to be erased, or NONE. */
@@ -55,7 +56,7 @@ void power_ready(Ssd *ssd)
         plane_update(ssd, i);
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        gc_kick(ssd, i); /* which may concern others, too */
+        ssd_wake(ssd, WORK_GC, i);
     }
     if (!saves(ssd)) {
         faulty_arm(ssd);

@@ -20,6 +20,7 @@
 #include "media/media.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 #include <errno.h>
 
@@ -52,12 +53,14 @@ static void end_ops(Ssd *ssd)
 {
     Age *a = ssd->age;
 
+    ssd_settle(ssd);
     while (a->n > 0) {
         NandOp op = a->op[a->first];
 
         a->first = (a->first + 1) & (a->capacity - 1);
         a->n--;
         end_op(ssd, &op);
+        ssd_settle(ssd);
     }
 }
 
@@ -245,7 +248,7 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
         }
         used = put_page(ssd, plane, lpn + i, n - i);
         put_map(ssd, lpn + i, used);
-        gc_kick(ssd, plane);
+        ssd_wake(ssd, WORK_GC, plane);
         end_ops(ssd);
         for (uint32_t k = 0; k < used; k++, i++) {
             fetch(ssd, lpn + i, n - i);

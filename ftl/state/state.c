@@ -93,7 +93,6 @@ static const StateRow ssd_rows[] = {
     KEPT(ssd.info, info),
     KEPT(ssd.client, host),
     KEPT(ssd.client_opaque, opaque),
-    KEPT(ssd.wake, wake),
     KEPT(ssd.copies, copies),
     KEPT(ssd.nand_entry, nand_entry),
     KEPT(ssd.events, events), /* these two have rows of their own */
@@ -120,6 +119,7 @@ static const StateRow ssd_rows[] = {
     VALUE(ssd.l2p.mapped_units, mapped_units),
     KEPT(ssd.l2p.group_shift, trim_shift),
     TABLE(ssd.l2p.group_used, group_used, N_GROUP_WORDS),
+    KEPT(ssd.work, work), /* none, but during an event */
     TABLE(ssd.inspect.latency, latency, N_HISTS),
     VALUE(ssd.inspect.counters, counters),
     VALUE(ssd.inspect.nand_base, nand_base),

