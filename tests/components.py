@@ -33,6 +33,10 @@ NVME_ORDER = [
     "payload/trims", "payload/zeroes", "payload/entries", "payload/buffers",
     "payload/backlog"]
 
+# What the settle pass alone calls, beside files of the same component.
+PUMPS = {"meta_pump", "gc_release", "gc_force", "gc_kick", "host_room",
+         "write_pump"}
+
 # Files that are part of a circle.
 CIRCLE_FILES = {"core": 0, "nand": 0, "ftl": 0, "hw-ssd/nvme": 0}
 
@@ -137,6 +141,15 @@ class Components(unittest.TestCase):
                      *(SOURCE / "hw-ssd/qemu").glob("*.[ch]")]:
             self.assertNotIn("payload-internal.h", file.read_text(), file)
         self.assertTrue((folder / "payload/payload-internal.h").exists())
+
+    def test_settle(self) -> None:
+        """Handlers mark work for other components; they do not call it."""
+        arrows = graph("ftl")
+        self.assertLessEqual(PUMPS, set().union(*arrows["settle"].values()))
+        for f, callees in arrows.items():
+            for g, names in callees.items():
+                if f != "settle" and f.split("/")[0] != g.split("/")[0]:
+                    self.assertFalse(names & PUMPS, f"{f} calls {g}")
 
     def test_circles(self) -> None:
         for folder, most in CIRCLE_FILES.items():
