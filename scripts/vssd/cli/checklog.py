@@ -13,8 +13,8 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     """The command's options."""
     p = sub.add_parser(
         "checklog", help="judge an operation log by the rules of the medium",
-        description="Reads what --oplog FILE of ./vssd sim or ./vssd run has"
-        " written.  Exit status: 0, all rules hold; 1, one does not; 2, the"
+        description="Reads an operation log that --oplog FILE of ./vssd sim or"
+        " ./vssd run wrote.  Exit status: 0, all rules hold; 1, one does not; 2, the"
         " file cannot be read.")
     p.add_argument("file", type=Path, metavar="FILE", help="the log")
     p.set_defaults(call=main)

@@ -42,12 +42,12 @@ def load(name: str) -> dict[str, Any]:
     except OSError as e:
         raise UserError(f"{name}: {e.strerror}") from e
     except ValueError as e:
-        raise UserError(f"{name}: no JSON ({e}); give what vssd-sim --json"
-                        " wrote") from e
+        raise UserError(f"{name}: no JSON ({e}); give the output of"
+                        " vssd-sim --json") from e
     if not isinstance(data, dict) or \
             not isinstance(data.get("schema_version"), int):
         raise UserError(f"{name}: no result: schema_version is missing; give"
-                        " what vssd-sim --json or ./vssd run --stats wrote")
+                        " the output of vssd-sim --json or ./vssd run --stats")
     return data
 
 

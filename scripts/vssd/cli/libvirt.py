@@ -28,7 +28,7 @@ EPILOG = """\
 The drive's statistics of a running domain:
   virsh qemu-monitor-command NAME '{"execute": "qom-get", "arguments":
       {"path": "/machine/peripheral/ssd0", "property": "stats"}}'
-What the guest writes is kept: in IMAGE, or for the built-in guest in a file of
+The guest's writes are kept: in IMAGE, or for the built-in guest in a file of
 the cache.
 """
 

@@ -16,10 +16,11 @@ MODES = ("reset", "stop", "running")
 EPILOG = """\
 modes:
   reset    the whole machine loses power and starts anew (default)
-  stop     the machine ends; with ./vssd run --keep the image then holds what
-           was durable
-  running  the drives vanish under the guest, and come back a second later
-What survives, and what the guest sees: docs/power.md.
+  stop     the machine ends; with ./vssd run --keep the image then holds
+           the durable data
+  running  the drives disappear, and return a second later
+
+docs/power.md describes the surviving data and the guest's view.
 """
 
 
@@ -30,7 +31,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         "powercut", help="cut the power of a running guest's drives",
         epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--mode", choices=MODES, default="reset",
-                   help="what becomes of the machine (default: %(default)s)")
+                   help="effect on the machine (default: %(default)s)")
     p.add_argument("--drive", metavar="ID",
                    help="with running: only this one, as ssd0 (default: all)")
     p.add_argument("--run", metavar="NAME",

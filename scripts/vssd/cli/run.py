@@ -30,8 +30,8 @@ DEFAULT_PROFILE = "tlc-consumer"
 OUTPUTS = ("stats", "oplog", "trace", "state", "console", "qemu_log")
 EPILOG = """\
 Without --disk and --kernel the guest is a small Debian that is made once and
-kept in the cache.  Its root needs no password.  What the guest writes is
-forgotten at the end of the run, unless --keep is given.  On the console,
+kept in the cache.  Its root needs no password.  The guest's writes are
+dropped at the end of the run, unless --keep is given.  On the console,
 Ctrl-A x ends the guest.  Arguments after -- go to QEMU as they are.
 
 examples:
@@ -58,7 +58,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
                    help="override one option of the profile; may be repeated")
     p.add_argument("--state", type=Path, metavar="FILE",
-                   help="go on with the drive saved in FILE (./vssd age makes"
+                   help="continue with the drive saved in FILE (./vssd age makes"
                    " one; a new drive if there is none), and save it there at"
                    " the end")
     p.add_argument("--suite", choices=image.SUITES, metavar="SUITE",
@@ -99,20 +99,19 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="write all that the drive does to FILE, for ./vssd"
                    " checklog (docs/oplog.md)")
     p.add_argument("--trace", type=Path, metavar="FILE",
-                   help="write what the guest does to the drive to FILE, for"
+                   help="record the guest's commands to the drive in FILE, for"
                    " ./vssd sim --trace (docs/traces.md)")
     p.add_argument("--console", metavar="FILE",
-                   help="write what the serial console shows to FILE too, as"
-                   " it comes")
+                   help="copy the output of the serial console to FILE")
     p.add_argument("--qemu-log", metavar="FILE",
-                   help="write what QEMU says (-- -trace 'vssd_*') to FILE"
+                   help="write QEMU's messages (-- -trace 'vssd_*') to FILE"
                    " instead of standard error")
     p.add_argument("--mem", default="1G", metavar="SIZE",
                    help="the guest's memory (default: 1G)")
     p.add_argument("--smp", type=int, metavar="N",
                    help="the guest's CPUs (default: 2; with --icount 1)")
     p.add_argument("--keep", action="store_true",
-                   help="keep what the guest writes: in IMAGE itself, or for"
+                   help="keep the guest's writes: in IMAGE itself, or for"
                    " the built-in guest in a file of the cache")
     p.add_argument("--device", choices=("vssd", "nvme"), default="vssd",
                    help="nvme: QEMU's own device, to compare with")
@@ -120,7 +119,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="with --exec: end the guest after so long, status 124")
     p.add_argument("--print-command", action="store_true",
                    help="print QEMU's whole command line, for a shell, instead"
-                   " of running it; what its guest writes is forgotten, too,"
+                   " of running it; its guest's writes are dropped, too,"
                    " unless --keep is given")
     p.add_argument("qemu", nargs="*", metavar="-- QEMU-ARGUMENT",
                    help=argparse.SUPPRESS)
@@ -297,7 +296,7 @@ def _kept(args: argparse.Namespace, qemu: qemu_build.Qemu,
         part = path.with_suffix(".part")
         image.overlay(qemu.img, backing, part, fmt)
         part.rename(path)
-    say(f"keeps what the guest writes in {path}")
+    say(f"keeps the guest's writes in {path}")
     return path, "qcow2"
 
 

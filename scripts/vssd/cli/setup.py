@@ -35,7 +35,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     p.add_argument("--mirror", default="", metavar="URI",
                    help="the Debian mirror (default: as this machine's apt)")
     p.add_argument("--dry-run", action="store_true",
-                   help="say what would be installed and made, and end")
+                   help="list the parts that would be installed and made, and end")
     p.add_argument("--no-image", action="store_true",
                    help="do not make the guest image")
     p.set_defaults(call=main)

@@ -42,7 +42,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    help="run on the Dask cluster whose scheduler is there, as"
                    " in tcp://host:8786")
     p.add_argument("--again", action="store_true",
-                   help="run also what has a result already")
+                   help="run points with a result again")
     p.add_argument("--list", action="store_true",
                    help="print the points, and end")
     p.set_defaults(call=main)
