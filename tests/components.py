@@ -13,7 +13,6 @@ import subprocess
 import unittest
 
 BUILD = pathlib.Path(os.environ["VSSD_BUILD"])
-SOURCE = pathlib.Path(__file__).parent.parent
 
 # From top to bottom.  Beside them: inspect, which reads all, and state.
 ORDER = ["power", "host", "gc", "map", "buffer", "placement", "journal",
@@ -133,14 +132,6 @@ class Components(unittest.TestCase):
         arrows = graph("hw-ssd/nvme")
         self.assertEqual(sorted(arrows), sorted(NVME_ORDER))
         self.assertEqual(upward_files(arrows, NVME_ORDER), [])
-
-    def test_payload_is_closed(self) -> None:
-        """Its structures are included by its own files only."""
-        folder = SOURCE / "hw-ssd/nvme"
-        for file in [*folder.glob("*.[ch]"),
-                     *(SOURCE / "hw-ssd/qemu").glob("*.[ch]")]:
-            self.assertNotIn("payload-internal.h", file.read_text(), file)
-        self.assertTrue((folder / "payload/payload-internal.h").exists())
 
     def test_settle(self) -> None:
         """Handlers mark work for other components; they do not call it."""

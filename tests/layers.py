@@ -87,6 +87,15 @@ class Layers(unittest.TestCase):
                     self.assertFalse(compiles(command, header),
                                      f"{c} can include {header}")
 
+    def test_payload(self) -> None:
+        """Only its own files see the structures of the payload."""
+        internal = "payload/payload-internal.h"
+        own, other = command_of("hw-ssd/nvme/payload"), command_of("hw-ssd/nvme")
+        if own and other:
+            self.assertTrue(compiles(own, internal))
+            self.assertFalse(compiles(other, internal))
+            self.assertTrue(compiles(other, "payload/payload.h"))
+
     def test_front_doors(self) -> None:
         """What uses the drive sees ssd.h, and nothing of its components."""
         for folder in FRONT_DOORS:

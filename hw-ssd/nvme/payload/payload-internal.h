@@ -10,6 +10,10 @@
 #ifndef VSSD_NVME_PAYLOAD_INTERNAL_H
 #define VSSD_NVME_PAYLOAD_INTERNAL_H
 
+#ifndef NVME_PAYLOAD
+#error "internals of payload/: other files include payload/payload.h"
+#endif
+
 #include "payload.h"
 
 #define MASK_WORDS 8 /* 256 KiB units of 512-byte blocks */
