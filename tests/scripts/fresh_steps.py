@@ -53,6 +53,14 @@ def image() -> None:
                    "tools", tool)
 
 
+def lint() -> None:
+    """The programs of the group lint, those from PyPI among them."""
+    venv.extra("lint")
+    for tool in ("clang-tidy", "shellcheck", *map(venv.tool, (
+            "ruff", "mypy", "codespell", "clang-format"))):
+        run_logged([tool, "--version"], "tools", str(tool))
+
+
 def kernel(tree: Path) -> None:
     """A guest kernel's configuration, and the programs that its build runs."""
     packages.ensure(packages.BUILD, packages.SOURCE, packages.KERNEL)
@@ -81,6 +89,7 @@ def main(argv: list[str]) -> int:
         "QEMU's configure": lambda: qemu(qemu_tree),
         "guest image": image,
         "packages of test": lambda: packages.ensure(*packages.TEST),
+        "programs of lint": lint,
         "gcc, address sanitizer": lambda: linked("gcc"),
         "clang, undefined-behaviour sanitizer": lambda: linked("clang"),
         "kernel's configuration": lambda: kernel(kernel_tree),

@@ -81,6 +81,17 @@ def ensure(kind: str, *targets: str) -> Path:
     return build
 
 
+def configured(kind: str) -> Path:
+    """The build directory, with the commands that compile the sources as they
+    are now (compile_commands.json); nothing is compiled."""
+    with locked(f"model-{kind}"):
+        configure(kind)
+        build = build_dir(kind)
+        run_logged(["ninja", "-C", build, "build.ninja"], f"model-{kind}",
+                   f"configuring the model ({kind})", env=venv.path_env())
+    return build
+
+
 def up_to_date(build: Path, targets: tuple[str, ...]) -> bool:
     """Has ninja nothing to do?"""
     done = subprocess.run(["ninja", "-C", str(build), "-n", *targets],

@@ -82,13 +82,14 @@ KERNEL = Group("building a guest kernel", (
     "libssl-dev", "patch"))
 CLANG = Group("the tests' second compiler and sanitizers", ("clang", "llvm"),
               clang_runtime)
+LINT = Group("the checks of the sources", ("clang-tidy", "shellcheck"))
 CASSANDRA = Group("getting Cassandra for a guest", (
     "maven", "default-jdk-headless", "e2fsprogs"))
 LIBVIRT = Group("the libvirt test", (
     "libvirt-daemon", "libvirt-daemon-driver-qemu", "libvirt-clients"))
 
 SETUP = (PYTHON, BUILD, SOURCE, FIRMWARE, IMAGE)
-TEST = (*SETUP, CLANG)
+TEST = (*SETUP, CLANG, LINT)
 
 
 def missing(names: tuple[str, ...]) -> list[str]:

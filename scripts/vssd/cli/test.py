@@ -2,6 +2,8 @@
 """./vssd test: everything that the project checks about itself.
 
 Groups, in the order in which they run:
+  lint         the sources: ruff, mypy, shellcheck, codespell, clang-format,
+               clang-tidy, the documents' links and commands
   gcc, clang   the model built by each, and its unit, property, swarm and fuzz
                tests; gcc's build watches memory (address sanitizer), clang's
                what C leaves undefined; with --long each both
@@ -32,6 +34,7 @@ from ..errors import UserError, one_line
 from ..guest import image, suite_kernel
 from ..paths import PROJECT, cache_dir
 from ..proc import log_file
+from . import lint
 
 MESON_LINE = re.compile(
     r"^\s*\d+/\d+\s+(?P<name>.+?)\s+(?P<result>OK|FAIL|ERROR|TIMEOUT|SKIP"
@@ -250,7 +253,21 @@ def _make_guests(tally: Tally, long: bool) -> None:
             tally.note(f"guest: {name}", "FAIL", f": {e}")
 
 
+def run_lint(group: str, parts: list[str], tally: Tally, _long: bool) -> None:
+    """The checks of the sources."""
+    try:
+        for name, result, said in lint.run(parts):
+            skipped = result == "SKIPPED"
+            tally.note(f"{group}: {name}", result,
+                       f" ({said[0]})" if skipped else "")
+            for line in [] if skipped else said:
+                print(f"     | {line}")
+    except UserError as e:
+        tally.note(f"{group}: its programs", "FAIL", f": {e}")
+
+
 GROUPS = {
+    "lint": run_lint,
     "gcc": run_meson,
     "clang": run_meson,
     "scripts": run_pytest,
