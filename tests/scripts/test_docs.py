@@ -246,13 +246,13 @@ def test_head(page: Path) -> None:
 def test_every_page_is_in_the_index() -> None:
     """From docs/README.md a reader gets to each page."""
     seen: set[Path] = set()
-    todo = [PROJECT / "docs/README.md"]
-    while todo:
-        page = todo.pop()
+    wanted = [PROJECT / "docs/README.md"]
+    while wanted:
+        page = wanted.pop()
         if page in seen or page.suffix != ".md" or not page.exists():
             continue
         seen.add(page)
-        todo += [(page.parent / to.partition("#")[0]).resolve()
+        wanted += [(page.parent / to.partition("#")[0]).resolve()
                  for to in LINK.findall(text_of(page))
                  if not re.match(r"\w+:", to)]
     assert set(PAGES) <= seen
