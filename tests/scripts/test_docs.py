@@ -51,7 +51,7 @@ RESULTS = ("gc.", "buffer.", "map.", "media.", "nand.", "streams.",
 # Options of other tools (docs/coming-from.md) that look like ours.
 FOREIGN = {"fdp.nruh", "fdp.nrg", "fdp.runs", "fdp.nru"}
 FOLDERS = ("core", "nand", "ftl", "hw-ssd", "sim", "tests", "scripts",
-           "profiles", "docs", "guest-tools")
+           "profiles", "docs", "guest-tools", "tools")
 
 
 def text_of(page: Path) -> str:
