@@ -58,8 +58,8 @@ static void test_forget(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/work/order", test_order);
-    g_test_add_func("/work/full", test_full);
-    g_test_add_func("/work/forget", test_forget);
+    g_test_add_func("/marks/order", test_order);
+    g_test_add_func("/marks/full", test_full);
+    g_test_add_func("/marks/forget", test_forget);
     return g_test_run();
 }
