@@ -92,7 +92,7 @@ class Env:
         return machine.Spec(self.qemu.emulator, self.accel, drives, **given)
 
 
-def drive(path: Path, fmt: str = "qcow2", profile: str = "tlc-consumer",
+def drive(path: Path, fmt: str = "qcow2", profile: str = "tlc-generic",
           sets: list[str] | None = None) -> machine.Drive:
     """A vssd drive in front of a file."""
     return machine.Drive(path, fmt, "vssd", paths.find_profile(profile),
@@ -146,14 +146,14 @@ def guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
     buffer through a power cut.
     """
     folder = tmp_path_factory.mktemp("guest")
-    small_bytes = model.drive_info(paths.find_profile("tlc-consumer"),
+    small_bytes = model.drive_info(paths.find_profile("tlc-generic"),
                                    SMALL)["capacity_bytes"]
     drives = [
         drive(env.overlay(folder)),
         drive(blank(folder / "fs.raw", 512 * MIB), "raw", "zero-latency"),
-        drive(blank(folder / "small.raw", small_bytes), "raw", "tlc-consumer",
+        drive(blank(folder / "small.raw", small_bytes), "raw", "tlc-generic",
               SMALL),
-        drive(blank(folder / "plp.raw", 64 * MIB), "raw", "tlc-consumer",
+        drive(blank(folder / "plp.raw", 64 * MIB), "raw", "tlc-generic",
               ["buffer.plp=on"]),
     ]
     with Guest(env.spec(drives)) as running:

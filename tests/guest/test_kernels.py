@@ -38,12 +38,12 @@ def started(env: Env, folder: Path, option: str, disk: Path,
             **more: Any) -> Iterator[Guest]:
     """A guest with a root of its own, and a second drive that has `option`."""
     sets = [*GEOMETRY, option]
-    size = model.drive_info(paths.find_profile("tlc-consumer"),
+    size = model.drive_info(paths.find_profile("tlc-generic"),
                             sets)["capacity_bytes"]
     root = folder / "root.qcow2"
     image.overlay(env.qemu.img, disk, root)
     drives = [drive(root), drive(blank(folder / "data.raw", size), "raw",
-                                 "tlc-consumer", sets)]
+                                 "tlc-generic", sets)]
     with Guest(env.spec(drives, **more)) as running:
         running.wait_agent()
         yield running

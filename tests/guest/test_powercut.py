@@ -104,7 +104,7 @@ def test_drive_returns(env: Env, tmp_path: Path) -> None:
             "-device", "pcie-root-port,id=slot1,slot=1",
             "-blockdev", f"driver=file,filename={image},node-name=data0",
             "-device", "vssd,id=data,bus=slot1,drive=data0,serial=DATA1,profile="
-            + str(paths.find_profile("tlc-consumer"))]
+            + str(paths.find_profile("tlc-generic"))]
     with run(tmp_path, "--smp", str(HOT_PLUG_CPUS), "--exec", RETURN, "--",
              *slot) as running:
         running.wait_for("ready")

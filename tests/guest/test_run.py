@@ -84,7 +84,7 @@ def test_piped_console(env: Env) -> None:
 def test_no_profile(env: Env) -> None:
     """The names that exist are told."""
     line = refused("run", "--profile", "nope", "--exec", "true")
-    assert "nope" in line and "tlc-consumer" in line
+    assert "nope" in line and "tlc-generic" in line
 
 
 @pytest.mark.parametrize("text, word", [

@@ -29,10 +29,10 @@ def placed_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
     drives = [drive(env.overlay(folder))]
     for i, option in enumerate(["streams.max=4", "fdp.ruhs=4"], start=1):
         sets = [*SETS, option]
-        size = model.drive_info(paths.find_profile("tlc-consumer"),
+        size = model.drive_info(paths.find_profile("tlc-generic"),
                                 sets)["capacity_bytes"]
         drives.append(drive(blank(folder / f"{i}.raw", size), "raw",
-                            "tlc-consumer", sets))
+                            "tlc-generic", sets))
     with Guest(env.spec(drives)) as running:
         running.wait_agent()
         yield running

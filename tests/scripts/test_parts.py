@@ -73,7 +73,7 @@ def test_find_profile(tmp_path: Path) -> None:
     own = tmp_path / "own.ini"
     own.touch()
     assert paths.find_profile(str(own)) == own
-    with pytest.raises(UserError, match="tlc-consumer"):
+    with pytest.raises(UserError, match="tlc-generic"):
         paths.find_profile("none")
 
 

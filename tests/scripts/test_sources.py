@@ -83,3 +83,15 @@ def test_sources_name_their_licence() -> None:
                and "SPDX-License-Identifier: GPL-2.0-or-later"
                not in "\n".join(text_of(p).splitlines()[:4])]
     assert missing == []
+
+
+HEAD = re.compile(r"# Class:  \S.*\n# Source: \S.*\n(?:#         \S.*\n)*"
+                  r"# Date:   \S.*\n(?:#|\[)")
+
+
+def test_profiles_have_a_head() -> None:
+    """Class, source and date, in this order and form."""
+    found = sorted((PROJECT / "profiles").glob("*.ini"))
+    assert len(found) > 15
+    assert [p.name for p in found if not HEAD.match(p.read_text())] == []
+    assert not HEAD.match("# Class:  a drive\n# Date:   2026\n[nand]\n")

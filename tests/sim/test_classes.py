@@ -51,8 +51,8 @@ class Classes(unittest.TestCase):
         self.within(p, WRITE_SEQ, "mb_s", 320, 320, .10)
         self.within(p, WRITE_RANDOM, "iops", 14500, 14500, .20)
 
-    def test_consumer_tlc(self) -> None:
-        p = "consumer-tlc"
+    def test_nvme_tlc_2019(self) -> None:
+        p = "nvme-tlc-2019"
         self.within(p, READ_QD1, "us", 1e6 / 19000, 1e6 / 14000, .0)
         self.within(p, READ_SEQ, "mb_s", 3500, 3500, .10)
         self.within(p, WRITE_SEQ, "mb_s", 900, 900, .10)

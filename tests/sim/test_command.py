@@ -369,7 +369,7 @@ class Signals(unittest.TestCase):
     def test_before_there_are_results(self) -> None:
         """One line, the same status."""
         with subprocess.Popen(
-                [SIM, "--profile", str(ROOT / "profiles/tlc-consumer.ini"),
+                [SIM, "--profile", str(ROOT / "profiles/tlc-generic.ini"),
                  "--precondition", "--workload", "number_ios=1"],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 text=True) as proc:
@@ -501,7 +501,7 @@ class RealTraces(unittest.TestCase):
                     data = lzma.decompress(data)
                 plain = pathlib.Path(tmp, name)
                 plain.write_bytes(data)
-                r = result("--profile", "tlc-consumer", "--trace", plain,
+                r = result("--profile", "tlc-generic", "--trace", plain,
                            "--wrap")
                 self.assertEqual(r["requests"], data.count(b"\n"))
                 self.assertEqual(r["errors"], 0)

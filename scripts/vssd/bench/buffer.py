@@ -18,7 +18,7 @@ from ..build import model, tuned
 from ..errors import UserError, one_line
 from ..ui import Stage
 
-PROFILE = "tlc-consumer"
+PROFILE = "tlc-generic"
 PEER = "lru"
 FLOOR = 0.7
 

@@ -20,7 +20,7 @@ from .rows import row
 
 PEER = "page"
 SPEED_ON = "c4"
-MEMORY_ON = "tlc-consumer"
+MEMORY_ON = "tlc-generic"
 TIB, GIB = 1 << 40, 1 << 30
 
 # Over a part of c4 that leaves cleaning its room: the inputs of ./vssd bench sim,

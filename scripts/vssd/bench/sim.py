@@ -27,7 +27,7 @@ from ..ui import Stage
 from .rows import row
 
 STEADY = "rw=randwrite bs=4k iodepth=32 number_ios={n}"
-# Of tlc-consumer: 35 and 138 GB.  A child's peak is never below what this process
+# Of tlc-generic: 35 and 138 GB.  A child's peak is never below what this process
 # had when it was started.
 SMALL, LARGE = ["nand.blocks=552"], ["nand.blocks=2208"]
 TIB = ["nand.blocks=32768"]
@@ -123,8 +123,8 @@ def _memory() -> list[dict[str, Any]]:
     with Stage("memory of a full drive, and of a larger one"):
         sizes = []
         for sets in (SMALL, LARGE):
-            info = model.drive_info(paths.find_profile("tlc-consumer"), sets)
-            full = run("tlc-consumer", "seq", "--workload",
+            info = model.drive_info(paths.find_profile("tlc-generic"), sets)
+            full = run("tlc-generic", "seq", "--workload",
                        STEADY.format(n=1000), sets=sets)
             sizes.append((info["capacity_bytes"] // info["unit_bytes"],
                           full.rss))
@@ -152,7 +152,7 @@ def _start(repeat: int) -> list[dict[str, Any]]:
 
 def _steady(repeat: int) -> list[dict[str, Any]]:
     with Stage("steady state"):
-        runs = [run("tlc-consumer", "random", "--workload",
+        runs = [run("tlc-generic", "random", "--workload",
                     STEADY.format(n=1_000_000)) for _ in range(repeat)]
     return [row("sim_randwrite_4k_steady",
                 statistics.median(r.result["requests_per_s_wall"]

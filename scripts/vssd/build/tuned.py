@@ -31,9 +31,9 @@ TRAINING = [
     ("c4", "none", "rw=randwrite bs=4k size=2600m number_ios=1200000"
      " interval=500us", []),
     ("c4", "seq", "rw=randrw bs=4k iodepth=32 number_ios=200000", []),
-    ("tlc-consumer", "random", "rw=randrw bssplit=4k/70:64k/30 iodepth=16"
+    ("tlc-generic", "random", "rw=randrw bssplit=4k/70:64k/30 iodepth=16"
      " number_ios=50000", []),
-    ("tlc-consumer", "seq", "rw=randrw bs=4k iodepth=32 number_ios=100000"
+    ("tlc-generic", "seq", "rw=randrw bs=4k iodepth=32 number_ios=100000"
      " random_distribution=zipf:1.1", ["buffer.policy=lru"]),
 ]
 TRACE_REQUESTS = 200_000
@@ -62,7 +62,7 @@ def _watch(program: Path) -> None:
                          "--fill", "none", "--trace", str(trace),
                          "--format", "ssdsim"])
         commands.append(["--json", "--profile",
-                         str(paths.find_profile("tlc-consumer")),
+                         str(paths.find_profile("tlc-generic")),
                          "--precondition", "--workload",
                          "rw=randread number_ios=1000"])
         for i, args in enumerate(commands):

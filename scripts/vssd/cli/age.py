@@ -14,9 +14,9 @@ EPILOG = """\
 The drive is filled, then overwritten at random, without modelled time, until
 its write amplification changes no more (docs/state.md).
 
-  ./vssd age tlc-consumer -o used.state
-  ./vssd run --profile tlc-consumer --state used.state
-  ./vssd sim --profile tlc-consumer --state used.state --workload 'rw=randread'
+  ./vssd age tlc-generic -o used.state
+  ./vssd run --profile tlc-generic --state used.state
+  ./vssd sim --profile tlc-generic --state used.state --workload 'rw=randread'
 """
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..build import qemu_build
     from ..guest import machine
 
-DEFAULT_PROFILE = "tlc-consumer"
+DEFAULT_PROFILE = "tlc-generic"
 OUTPUTS = ("stats", "oplog", "trace", "state", "console", "qemu_log")
 EPILOG = """\
 Without --disk and --kernel the guest is a small Debian that is made once and
