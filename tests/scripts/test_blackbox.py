@@ -96,7 +96,7 @@ def made_up(n: int, seed: int) -> bb.Runs:
     """Runs of a drive whose latency is a step in the size of writes, while all
     requests together are of one size."""
     rng = np.random.default_rng(seed)
-    x = {name: rng.random(n) for name in {*bb.BASIC, *bb.EXTENDED}}
+    x = {name: rng.random(n) for name in sorted({*bb.BASIC, *bb.EXTENDED})}
     x["req_size"] = np.ones(n)
     y = np.where(x["wr_size"] > 0.5, 30.0, 10.0)
     return bb.Runs(x, dict.fromkeys(bb.TARGETS, y))
