@@ -445,7 +445,7 @@ static bool fit_free(const SsdConfig *cfg, const char *key, uint32_t blocks,
                 "free with %s", key, blocks, most, room);
 }
 
-static bool layout_cleaning(const SsdConfig *cfg, SsdLayout *l, GError **error)
+static bool layout_gc(const SsdConfig *cfg, SsdLayout *l, GError **error)
 {
     uint64_t blocks = cfg->nand.blocks - cfg->nand.slc_blocks;
     uint32_t slack_blocks = (l->spare_blocks - l->busy_blocks) / 2;
@@ -636,7 +636,7 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
         return no_spare(cfg, l, blocks - MIN(blocks, share_blocks), error);
     }
     l->spare_blocks = blocks - (uint32_t)share_blocks;
-    return layout_cleaning(cfg, l, error);
+    return layout_gc(cfg, l, error);
 }
 
 bool ssd_config_faults(const SsdConfig *cfg, const SsdLayout *l,

@@ -94,15 +94,15 @@ typedef struct SsdLayout {
     /*
      * Room in a plane.  share is the plane's part of the user capacity; a
      * plane may hold up to share + slack valid units before the allocator
-     * passes it over, and the spare blocks beyond that keep cleaning going:
+     * passes it over, and the spare blocks beyond that keep GC going:
      * for each stream one open for the host; one open for metadata, if there is
      * any; for each class one open for
-     * cleaning, one that is cleaned but for units that do not fill a page, and
+     * GC, one that is cleaned but for units that do not fill a page, and
      * one free (gc_free_blocks; these are busy_blocks); and at least one with
      * something to gain.
      */
     uint32_t busy_blocks;
-    uint32_t gc_free_blocks; /* free blocks that the host leaves to cleaning */
+    uint32_t gc_free_blocks; /* free blocks that the host leaves to GC */
     uint32_t min_spare_blocks;
     uint64_t share_units;
     uint64_t slack_units;

@@ -51,7 +51,7 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         }
         if (op->cause == NAND_CAUSE_META) {
             recovery_read_done(ssd, op);
-        } else if (cause_is_cleaning(op->cause)) {
+        } else if (cause_is_copy(op->cause)) {
             ssd->copies->read_done(ssd, op);
         } else if (op->cause != NAND_CAUSE_HOST) {
             meta_read_done(ssd, op);

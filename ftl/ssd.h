@@ -74,7 +74,7 @@ typedef struct SsdInfo {
                               ftl.hot_cold 1 */
     uint32_t ruhs;         /* FDP: reclaim unit handles, streams 0..ruhs-1; 0: no
                               FDP, stream 0 is what belongs to no stream */
-    bool isolated;         /* cleaning keeps streams apart */
+    bool isolated;         /* GC keeps streams apart */
     uint64_t program_bytes; /* that NAND programs at once, of one stream */
     uint64_t reclaim_bytes; /* of a stream's blocks, one in each plane */
     uint32_t queue_depth;  /* commands in flight before -EBUSY */
@@ -197,7 +197,7 @@ typedef struct SsdHostOps {
      * fault.  Of the latter the host learns only by this, by commands that end
      * with SSD_STATUS_POWER_LOSS, and by -ENODEV. */
     void (*power_lost)(void *opaque);
-    /* Optional (NULL): cleaning, wear levelling or refresh has chosen a block of
+    /* Optional (NULL): GC, wear levelling or refresh has chosen a block of
      * the stream (SsdInfo.nstreams: one with units of several streams), and
      * moves its nunits > 0 valid units, of which lpn is one. */
     void (*moving)(void *opaque, uint32_t stream, uint64_t lpn,
@@ -313,24 +313,24 @@ bool ssd_powered(const Ssd *ssd);
 
 /*
  * What one stream wrote and cost, in mapping units, since the drive was made.
- * A unit counts where it was written last: what cleaning copies stays in its
+ * A unit counts where it was written last: what GC copies stays in its
  * stream.
  */
 typedef struct SsdStreamCounters {
     uint64_t host_bytes_written;
     uint64_t host_units;   /* programmed for the host */
     uint64_t padded_units; /* programmed empty beside them */
-    uint64_t copied_units; /* programmed again by cleaning */
-    uint64_t victims;      /* blocks of the stream alone, chosen for cleaning */
+    uint64_t copied_units; /* programmed again by GC */
+    uint64_t victims;      /* blocks of the stream alone, chosen for GC */
     uint64_t victim_valid_units; /* in them when they were chosen */
     uint64_t erases;             /* of such blocks */
 } SsdStreamCounters;
 
-/* stream < SsdInfo.nstreams; nstreams itself: blocks that cleaning filled from
+/* stream < SsdInfo.nstreams; nstreams itself: blocks that GC filled from
  * several streams (their victims and erases). */
 void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c);
 
-/* Blocks that the stream has open now, for the host and for cleaning. */
+/* Blocks that the stream has open now, for the host and for GC. */
 uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream);
 
 /*
@@ -384,7 +384,7 @@ typedef struct SsdCounters {
     uint64_t nand_programs;
     uint64_t nand_erases;
     uint64_t nand_bytes_written;
-    uint64_t copied_units; /* by cleaning */
+    uint64_t copied_units; /* by GC */
     uint64_t read_retries;
     uint64_t uncorrectable_reads; /* of NAND pages, for whatever cause */
     uint64_t program_failures;
@@ -425,7 +425,7 @@ void ssd_reset_stats(Ssd *ssd);
 
 /*
  * Write n mapping units (lpn counts SsdInfo.unit_bytes), in this order, without
- * modelled time: allocation, cleaning and wear are as for writes of stream 0, and
+ * modelled time: allocation, GC and wear are as for writes of stream 0, and
  * the last page is filled up.  Each has a version of the drive's own: later ones of
  * the host must be above ssd_last_version().  For a drive at rest, and units that
  * its buffer does not hold.  -EBUSY: it is not, it does; -ENODEV: no power;
@@ -443,7 +443,7 @@ uint64_t ssd_last_version(const Ssd *ssd);
 
 /*
  * At rest: no command is in flight, every completion has been fetched, the array
- * does nothing.  The buffer may hold what the host has written, and cleaning
+ * does nothing.  The buffer may hold what the host has written, and GC
  * units that wait for more.
  */
 bool ssd_at_rest(const Ssd *ssd);

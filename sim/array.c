@@ -24,7 +24,7 @@ struct Array {
     SsdInfo info;
     uint64_t stripe; /* blocks */
 
-    Whole *flying;        /* by tag */
+    Whole *in_flight;        /* by tag */
     SsdCompletion *ready; /* ended, not yet fetched; oldest first */
     size_t first_ready, n_ready;
 };
@@ -44,7 +44,7 @@ Array *array_new(Ssd *const *drive, unsigned n, uint64_t stripe_bytes)
         a->info.nblocks *= n;
         a->info.raw_bytes *= n;
         a->info.memory_bytes *= n;
-        a->flying = g_new0(Whole, a->info.queue_depth);
+        a->in_flight = g_new0(Whole, a->info.queue_depth);
         a->ready = g_new0(SsdCompletion, a->info.queue_depth);
     }
     return a;
@@ -54,7 +54,7 @@ void array_free(Array *a)
 {
     if (a) {
         g_free(a->ready);
-        g_free(a->flying);
+        g_free(a->in_flight);
         g_free(a);
     }
 }
@@ -204,7 +204,7 @@ int array_submit(Array *a, uint64_t now_ns, const SsdCmd *cmd)
         return -EINVAL;
     }
     g_assert(cmd->tag < a->info.queue_depth);
-    w = &a->flying[cmd->tag];
+    w = &a->in_flight[cmd->tag];
     *w = (Whole){.done = {.tag = cmd->tag}};
     for (unsigned i = 0; i < a->n; i++) {
         SsdCmd part;
@@ -239,7 +239,7 @@ uint64_t array_next_event_ns(const Array *a)
 
 static void part_ended(Array *a, unsigned i, const SsdCompletion *c)
 {
-    Whole *w = &a->flying[c->tag];
+    Whole *w = &a->in_flight[c->tag];
     SsdStatus status = w->done.status;
     uint64_t bad_lba = w->done.bad_lba;
 

@@ -33,7 +33,7 @@ typedef struct Convert {
     uint32_t block_bytes;
     uint64_t n_left_out;
     uint64_t n_lines;
-    GHashTable *flying; /* serial: Line */
+    GHashTable *in_flight; /* serial: Line */
     GQueue lines;       /* MSR: in order of arrival; Line, owned */
 } Convert;
 
@@ -151,7 +151,7 @@ static void add(Convert *c, ConvertFormat format, const RecordedItem *cmd)
     Line *l = g_new0(Line, 1);
 
     l->cmd = *cmd;
-    g_hash_table_insert(c->flying, &l->cmd.serial, l);
+    g_hash_table_insert(c->in_flight, &l->cmd.serial, l);
     if (format == CONVERT_MSR) {
         g_queue_push_tail(&c->lines, l);
     } else {
@@ -161,12 +161,12 @@ static void add(Convert *c, ConvertFormat format, const RecordedItem *cmd)
 
 static void end(Convert *c, ConvertFormat format, const RecordedItem *done)
 {
-    Line *l = g_hash_table_lookup(c->flying, &done->serial);
+    Line *l = g_hash_table_lookup(c->in_flight, &done->serial);
 
     if (!l) {
         return; /* it ends twice, which --check would tell */
     }
-    g_hash_table_remove(c->flying, &done->serial);
+    g_hash_table_remove(c->in_flight, &done->serial);
     l->latency_ns = done->latency_ns;
     l->ended = true;
     if (format == CONVERT_MSR) {
@@ -178,7 +178,7 @@ static void end(Convert *c, ConvertFormat format, const RecordedItem *done)
     }
 }
 
-static void free_flying(void *key, void *value, void *opaque)
+static void free_in_flight(void *key, void *value, void *opaque)
 {
     g_free(value);
 }
@@ -194,7 +194,7 @@ bool convert(Recorded *from, ConvertFormat format, FILE *out,
     RecordedItem item;
 
     g_queue_init(&c.lines);
-    c.flying = g_hash_table_new(g_int64_hash, g_int64_equal);
+    c.in_flight = g_hash_table_new(g_int64_hash, g_int64_equal);
     while (recorded_read(from, &item, &local)) {
         if (item.type == RECORDING_CMD) {
             add(&c, format, &item);
@@ -205,9 +205,9 @@ bool convert(Recorded *from, ConvertFormat format, FILE *out,
     if (format == CONVERT_MSR) {
         msr_drain(&c, true);
     } else {
-        g_hash_table_foreach(c.flying, free_flying, NULL);
+        g_hash_table_foreach(c.in_flight, free_in_flight, NULL);
     }
-    g_hash_table_destroy(c.flying);
+    g_hash_table_destroy(c.in_flight);
     *n_left_out = c.n_left_out;
     if (local) {
         g_propagate_error(error, g_steal_pointer(&local));

@@ -55,10 +55,10 @@ struct Player {
     bool ended;   /* no more will be submitted */
     bool measuring; /* not filling */
 
-    uint32_t max_flying;
-    uint32_t n_flying;
-    uint32_t *free_slot; /* stack of tags; max_flying - n_flying of them */
-    Request *flying;      /* by tag; at_ns since ssd_create() */
+    uint32_t max_in_flight;
+    uint32_t n_in_flight;
+    uint32_t *free_slot; /* stack of tags; max_in_flight - n_in_flight of them */
+    Request *in_flight;      /* by tag; at_ns since ssd_create() */
 
     /*
      * Closed loop: since when each place of iodepth that no request has taken
@@ -110,10 +110,10 @@ Player *player_new_array(Array *array, const PlayerConfig *cfg)
     p->version = array_last_version(array);
     p->block_shift = (unsigned)__builtin_ctz(p->info->block_bytes);
     p->cfg = *cfg;
-    p->max_flying = p->info->queue_depth;
-    p->free_slot = g_new(uint32_t, p->max_flying);
-    p->flying = g_new(Request, p->max_flying);
-    for (uint32_t i = 0; i < p->max_flying; i++) {
+    p->max_in_flight = p->info->queue_depth;
+    p->free_slot = g_new(uint32_t, p->max_in_flight);
+    p->in_flight = g_new(Request, p->max_in_flight);
+    for (uint32_t i = 0; i < p->max_in_flight; i++) {
         p->free_slot[i] = i;
     }
     return p;
@@ -123,7 +123,7 @@ void player_free(Player *p)
 {
     if (p) {
         g_free(p->place_ns);
-        g_free(p->flying);
+        g_free(p->in_flight);
         g_free(p->free_slot);
         array_free(p->own);
         g_free(p);
@@ -281,10 +281,10 @@ static bool submit(Player *p, GError **error)
     uint32_t tag = 0;
     int r;
 
-    if (p->n_flying == p->max_flying) {
+    if (p->n_in_flight == p->max_in_flight) {
         r = -EBUSY;
     } else {
-        tag = p->free_slot[p->max_flying - p->n_flying - 1];
+        tag = p->free_slot[p->max_in_flight - p->n_in_flight - 1];
         p->pending.cmd.tag = tag;
         r = array_submit(p->array, p->now_ns, &p->pending.cmd);
         if (r == -ENODEV) {
@@ -303,8 +303,8 @@ static bool submit(Player *p, GError **error)
                     p->pending.cmd.version, g_strerror(-r));
         return false;
     }
-    p->flying[tag] = p->pending.req;
-    p->n_flying++;
+    p->in_flight[tag] = p->pending.req;
+    p->n_in_flight++;
     p->blocked = false;
     p->have_pending = false;
     return true;
@@ -360,7 +360,7 @@ static void clear_result(Player *p, uint64_t at_ns)
 static void note(Player *p, const SsdCompletion *c)
 {
     uint32_t tag = (uint32_t)c->tag;
-    const Request *r = &p->flying[tag];
+    const Request *r = &p->in_flight[tag];
 
     hist_add(&p->result.latency[r->op], c->complete_ns - r->at_ns);
     p->result.bytes[r->op] += r->nbytes;
@@ -373,8 +373,8 @@ static void note(Player *p, const SsdCompletion *c)
         p->cfg.done(p->cfg.done_opaque, &d);
     }
     place_give(p, c->complete_ns);
-    p->n_flying--;
-    p->free_slot[p->max_flying - p->n_flying - 1] = tag;
+    p->n_in_flight--;
+    p->free_slot[p->max_in_flight - p->n_in_flight - 1] = tag;
     if (++p->result.n_requests % PROGRESS_EVERY == 0 && p->cfg.progress) {
         p->cfg.progress(p->cfg.opaque, p->result.n_requests);
     }
@@ -434,7 +434,7 @@ static bool play(Player *p, const RequestSource *source, GError **error)
         if (!offer(p, error)) {
             return false;
         }
-        if (p->ended && p->n_flying == 0) {
+        if (p->ended && p->n_in_flight == 0) {
             return true;
         }
         p->now_ns = wake_ns(p);

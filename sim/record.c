@@ -19,7 +19,7 @@ typedef struct Interval {
     uint64_t latency_ns; /* sum */
     uint64_t max_ns;
     uint64_t programs, erases; /* of the array */
-    uint64_t copied_units;     /* by cleaning */
+    uint64_t copied_units;     /* by GC */
 } Interval;
 
 struct Record {

@@ -21,12 +21,12 @@
 /* Nothing that is recorded is later (recorded.h); a day for what ends late. */
 #define LAST_NS (201ULL * 24 * 3600 * NS_PER_S)
 
-/* A command in flight; its tag is its place in Replay.flying. */
-typedef struct Flying {
+/* A command in flight; its tag is its place in Replay.in_flight. */
+typedef struct InFlight {
     Request req;
     uint64_t serial; /* 0: the place is free */
     uint64_t lba;
-} Flying;
+} InFlight;
 
 typedef struct Replay {
     Recorded *from;
@@ -37,7 +37,7 @@ typedef struct Replay {
     uint64_t start_ns; /* of the first command */
     uint64_t n_cmds;
 
-    Flying *flying;
+    InFlight *in_flight;
     uint32_t *free_tag; /* stack */
     uint32_t n_free;
     uint32_t n_tags;
@@ -72,7 +72,7 @@ static bool differs(const Replay *rp, GError **error, const char *format, ...)
     return false;
 }
 
-static char *describe_flying(const Flying *f)
+static char *describe_in_flight(const InFlight *f)
 {
     return g_strdup_printf("command %" G_GUINT64_FORMAT " (%s, %" G_GUINT64_FORMAT
                            " bytes at %" G_GUINT64_FORMAT ", at %" G_GUINT64_FORMAT
@@ -92,7 +92,7 @@ static void prefer(Replay *rp, uint64_t serial)
         SsdCompletion *c = &rp->done[i];
 
         if (c->complete_ns == first->complete_ns &&
-            rp->flying[c->tag].serial == serial) {
+            rp->in_flight[c->tag].serial == serial) {
             SsdCompletion found = *c;
 
             *c = *first;
@@ -123,7 +123,7 @@ static bool next_done(Replay *rp, uint64_t serial, SsdCompletion *c)
 static void count(Replay *rp, const SsdCompletion *c)
 {
     PlayerResult *r = rp->result;
-    const Request *req = &rp->flying[c->tag].req;
+    const Request *req = &rp->in_flight[c->tag].req;
 
     hist_add(&r->latency[req->op], c->complete_ns - c->submit_ns);
     r->bytes[req->op] += req->nbytes;
@@ -141,7 +141,7 @@ static void count(Replay *rp, const SsdCompletion *c)
 }
 
 static bool same(const RecordedItem *item, const SsdCompletion *c,
-                 const Flying *f)
+                 const InFlight *f)
 {
     return item->serial == f->serial &&
            item->latency_ns == c->complete_ns - c->submit_ns &&
@@ -154,7 +154,7 @@ static bool check_done(Replay *rp, const RecordedItem *item, GError **error)
 {
     g_autofree char *which = NULL;
     SsdCompletion c;
-    Flying *f;
+    InFlight *f;
 
     if (!next_done(rp, item->serial, &c)) {
         return differs(rp, error,
@@ -162,14 +162,14 @@ static bool check_done(Replay *rp, const RecordedItem *item, GError **error)
                        ", but here none ends any more",
                        item->serial);
     }
-    f = &rp->flying[c.tag];
+    f = &rp->in_flight[c.tag];
     if (same(item, &c, f)) {
         count(rp, &c);
         f->serial = 0;
         rp->free_tag[rp->n_free++] = (uint32_t)c.tag;
         return true;
     }
-    which = describe_flying(f);
+    which = describe_in_flight(f);
     if (item->serial != f->serial) {
         return differs(rp, error,
                        "recorded is the end of command %" G_GUINT64_FORMAT
@@ -227,7 +227,7 @@ static bool call_submit(Replay *rp, const RecordedItem *item, GError **error)
     }
     rp->n_free--;
     rp->start_ns = item->serial == 1 ? rp->now_ns : rp->start_ns;
-    rp->flying[cmd.tag] = (Flying){
+    rp->in_flight[cmd.tag] = (InFlight){
         .req = {.at_ns = rp->now_ns, .offset = item->lba * bytes,
                 .nbytes = item->nblocks * bytes, .op = item->op,
                 .fua = item->fua, .stream = item->stream},
@@ -240,7 +240,7 @@ static bool call_submit(Replay *rp, const RecordedItem *item, GError **error)
 static bool call_abort(Replay *rp, const RecordedItem *item, GError **error)
 {
     for (uint32_t tag = 0; tag < rp->n_tags; tag++) {
-        if (rp->flying[tag].serial == item->serial &&
+        if (rp->in_flight[tag].serial == item->serial &&
             ssd_abort(rp->ssd, rp->now_ns, tag)) {
             return true;
         }
@@ -345,12 +345,12 @@ bool replay_check(Recorded *from, Ssd *ssd, const PlayerConfig *cfg,
 {
     g_autoptr(GError) local = NULL;
     uint32_t n = ssd_info(ssd)->queue_depth;
-    g_autofree Flying *flying = g_new0(Flying, n);
+    g_autofree InFlight *in_flight = g_new0(InFlight, n);
     g_autofree uint32_t *free_tag = g_new(uint32_t, n);
     g_autofree SsdCompletion *done = g_new(SsdCompletion, n);
     Replay rp = {
         .from = from, .ssd = ssd, .cfg = cfg, .result = result,
-        .flying = flying, .free_tag = free_tag, .done = done, .n_tags = n,
+        .in_flight = in_flight, .free_tag = free_tag, .done = done, .n_tags = n,
     };
     RecordedItem item;
 

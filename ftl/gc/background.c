@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * background.c - what the drive does while the host is silent.
+ * background.c - what the drive does while the host is idle.
  *
- * Knows when silence begins, and which blocks are worth emptying in it: those
+ * Knows when idle time begins, and which blocks are worth emptying in it: those
  * that gain room, up to ftl.gc_soft of free blocks, and those whose data is to be
  * written anew (refresh.c).  Knows nothing of how a block is emptied (gc.c).
  *
  * Silence is when no command has run for ftl.idle.  A scan looks at each block
- * once, and continues in the next silence where the host has cut it short.
+ * once, and continues in the next idle time where the host has cut it short.
  */
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
@@ -22,7 +22,7 @@ static void push(Ssd *ssd, uint64_t at_ps, BackgroundEvent event)
                 event);
 }
 
-/* ---- silence ------------------------------------------------------------------ */
+/* ---- idle time ------------------------------------------------------------------ */
 
 static void arm_idle(Ssd *ssd)
 {
@@ -89,7 +89,7 @@ static void begin_scan(Ssd *ssd)
 {
     ssd->gc->background.scan_armed = false;
     if (!ssd->gc->background.idle) {
-        return; /* comes again with the next silence */
+        return; /* comes again with the next idle time */
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         ssd->media->plane[i].scanned = 0;

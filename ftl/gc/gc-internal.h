@@ -41,7 +41,7 @@ typedef struct BackgroundStats {
     uint64_t soft_victims;
     uint64_t wear_victims;
     uint64_t refresh_victims;
-    uint64_t yields; /* cleaning waited for reads of the host */
+    uint64_t yields; /* GC waited for reads of the host */
 } BackgroundStats;
 
 typedef struct Gc {

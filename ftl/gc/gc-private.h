@@ -78,7 +78,7 @@ bool unit_check(const Ssd *ssd, GError **error);
 
 /* ---- background.c ------------------------------------------------------ */
 
-/* A block of the plane to be emptied while the host is silent, and why; NONE:
+/* A block of the plane to be emptied while the host is idle, and why; NONE:
  * there is none. */
 uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause);
 
@@ -152,7 +152,7 @@ static inline bool gc_waits_for_unit(const Ssd *ssd, uint32_t plane)
     return ssd->media->mate && unit_is_called(ssd, plane);
 }
 
-/* Does cleaning the block give back a program's pages at least? */
+/* Does collecting the block give back a program's pages at least? */
 static inline bool gc_gains(const Ssd *ssd, uint32_t block)
 {
     uint32_t most = ssd->l.units_per_block - ssd->l.units_per_program;

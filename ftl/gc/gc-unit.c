@@ -349,7 +349,7 @@ bool unit_goes_by_die(const Ssd *ssd)
     return ssd->media->mate && ssd->cfg->nand.multi_plane;
 }
 
-/* Programs that cleaning has made in the plane, for the class, since the drive was
+/* Programs that GC has made in the plane, for the class, since the drive was
  * new, if its planes had always been in step. */
 static uint64_t place_in_stripe(const Ssd *ssd, uint32_t plane, uint32_t class)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gc.c - cleaning: when to start, how far to read ahead, and the copy loop.
+ * gc.c - GC: when to start, how far to read ahead, and the copy loop.
  *
  * Knows blocks and pages; knows nothing about host commands, or which block is
  * best (gc-*.c decide that).
  *
  * A plane is cleaned by itself: valid units are read into controller memory,
  * packed into full pages and programmed into the plane's block that is open
- * for cleaning (of each class, if streams are kept apart).  Units that do not
- * fill a page wait for those of the next victim, so cleaning writes no padding and each victim with an invalid unit
+ * for GC (of each class, if streams are kept apart).  Units that do not
+ * fill a page wait for those of the next victim, so GC writes no padding and each victim with an invalid unit
  * gains room: that is why it cannot run in circles.  A victim is erased when
  * the last of its copies is programmed; until then a power cut finds the
  * originals.
  *
  * Blocks are emptied for other reasons, too: wear (wear.c), age (background.c).
- * What is begun while the host is silent pauses when it comes back; and with
- * ftl.gc_preempt cleaning waits, while there is room, as long as reads of the
+ * What is begun while the host is idle pauses when it comes back; and with
+ * ftl.gc_preempt GC waits, while there is room, as long as reads of the
  * host wait for the die.
  *
  * With ftl.gc_unit blocks of several planes are chosen and erased together; each
@@ -56,7 +56,7 @@ static void maybe_erase(Ssd *ssd, uint32_t block)
     if (b->bad) {
         block_retire(ssd, block);
     } else if (nand_block_is_slc(ssd->geo, block) && p->n_free == 0) {
-        /* Its erase would free no block for cleaning, and a power cut might
+        /* Its erase would free no block for GC, and a power cut might
          * need the originals (gc_take_back()): later. */
         block_make_full(ssd, block);
     } else if (!unit_holds(ssd, block)) {
@@ -224,7 +224,7 @@ static void start_over(Ssd *ssd, uint32_t plane)
     gc_take_back(ssd, plane);
 }
 
-/* A page of whatever block is open for cleaning: failures and power cuts may
+/* A page of whatever block is open for GC: failures and power cuts may
  * have left no room for one of each class. */
 static uint32_t take_any_page(Ssd *ssd, uint32_t plane)
 {
@@ -241,7 +241,7 @@ static uint32_t take_any_page(Ssd *ssd, uint32_t plane)
     return NONE;
 }
 
-/* The next page for cleaning; NONE: none until something on its way ends. */
+/* The next page for GC; NONE: none until something on its way ends. */
 static uint32_t take_page(Ssd *ssd, uint32_t plane, uint32_t class)
 {
     Plane *p = &ssd->media->plane[plane];
@@ -336,8 +336,8 @@ uint32_t gc_draw(Ssd *ssd, uint32_t plane)
     return NONE;
 }
 
-/* A victim that gains room; NONE: cleaning is over, or nothing would gain. */
-static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
+/* A victim that gains room; NONE: GC is over, or nothing would gain. */
+static uint32_t gc_victim(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->media->plane[plane];
     uint32_t block;
@@ -369,7 +369,7 @@ static uint32_t cleaning_victim(Ssd *ssd, uint32_t plane)
 }
 
 /* A block in SLC mode to be emptied into others, oldest first: only while
- * cleaning itself wants no room. */
+ * GC itself wants no room. */
 static uint32_t folding_victim(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->media->plane[plane];
@@ -396,7 +396,7 @@ static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
     }
     block = unit_answer(ssd, plane);
     if (block == NONE) {
-        block = cleaning_victim(ssd, plane);
+        block = gc_victim(ssd, plane);
     }
     if (block == NONE && room && p->wear_due) {
         *cause = NAND_CAUSE_WEAR;
@@ -549,7 +549,7 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
 }
 
 /*
- * Cleaning has got on by a page of its victim: the host may write as much as
+ * GC has got on by a page of its victim: the host may write as much as
  * that gains, and twice as much while there is more than the least.  What it
  * does not use does not grow beyond a block.
  */
@@ -600,7 +600,7 @@ static bool read_next(Ssd *ssd, uint32_t plane)
     return false;
 }
 
-/* Cleaning may have got on so far that the host need not wait any longer. */
+/* GC may have got on so far that the host need not wait any longer. */
 static void let_host(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->media->plane[plane];
@@ -627,7 +627,7 @@ static bool yields(Ssd *ssd, uint32_t plane)
     return true;
 }
 
-/* The victim was taken while the host was silent, and now the host is back.  A
+/* The victim was taken while the host was idle, and now the host is back.  A
  * stripe once begun is emptied: others wait for it. */
 static bool paused(const Ssd *ssd, const Plane *p)
 {
@@ -734,7 +734,7 @@ void gc_force(Ssd *ssd, uint32_t plane)
 }
 
 /*
- * What cleaning cannot read it moves all the same, marked: the host shall be
+ * What GC cannot read it moves all the same, marked: the host shall be
  * told, whenever it asks for it.
  */
 static void gc_read_done(Ssd *ssd, const NandOp *op)
@@ -837,7 +837,7 @@ static void gc_erase_done(Ssd *ssd, uint32_t block)
     ssd_wake(ssd, WORK_META, plane);
     map_room(ssd, plane);
     ssd_wake(ssd, WORK_GC, plane);
-    let_host(ssd, plane); /* cleaning may have ended, which nothing else tells */
+    let_host(ssd, plane); /* GC may have ended, which nothing else tells */
 }
 
 const CopyOps gc_copies = {

@@ -23,17 +23,17 @@ void gc_destroy(Ssd *ssd);
  * What is known of them is worked out anew when it is asked for. */
 void gc_forget(Ssd *ssd);
 
-/* Look whether the plane needs cleaning, and go on with it. */
+/* Look whether the plane needs GC, and go on with it. */
 void gc_kick(Ssd *ssd, uint32_t plane);
 
-/* Reads of the host on the die have ended: cleaning that had yielded to them
+/* Reads of the host on the die have ended: GC that had yielded to them
  * goes on. */
 void gc_resume(Ssd *ssd, uint32_t page);
 
 /* Clean a block of the plane, if one gains, however many are free; nothing, as
  * long as the plane is at it. */
 void gc_force(Ssd *ssd, uint32_t plane);
-/* Erase the block that cleaning opened last; the plane has no free block, no
+/* Erase the block that GC opened last; the plane has no free block, no
  * operation in flight, and no victim.  Sets Media.read_only if it cannot be. */
 void gc_take_back(Ssd *ssd, uint32_t plane);
 
@@ -53,7 +53,7 @@ void unit_count(Ssd *ssd);
 void gc_page_failed(Ssd *ssd, uint32_t job);
 
 /* Does the operation belong to emptying a block? */
-static inline bool cause_is_cleaning(unsigned cause)
+static inline bool cause_is_copy(unsigned cause)
 {
     return cause == NAND_CAUSE_GC || cause == NAND_CAUSE_WEAR ||
            cause == NAND_CAUSE_REFRESH || cause == NAND_CAUSE_MERGE;

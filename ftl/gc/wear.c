@@ -5,15 +5,15 @@
  *
  * Knows erase counts; knows nothing of how a block is emptied (gc.c).
  *
- * Dynamic: what the host writes is hotter than what cleaning copies, which has
+ * Dynamic: what the host writes is hotter than what GC copies, which has
  * outlived a block's other units.  So the host gets the free block that was
- * erased least, cleaning the one that was erased most.
+ * erased least, GC the one that was erased most.
  *
  * Static: data that is never overwritten keeps its block from wearing.  When a
  * block is erased that has over ftl.wear_spread more erases than the least worn
  * of its plane that has long been FULL, the latter is emptied: its data goes to a worn block, by the
  * rule above, and the block that it leaves to the host.  It does not meet what
- * cleaning copies (gc_class()), or its blocks would be cleaned time and again for
+ * GC copies (gc_class()), or its blocks would be collected time and again for
  * the few units in them that are not cold.  As one erase calls for
  * one move at most, there is always a worn block for what is moved.  The idea of
  * exchanging the two extremes at a threshold is that of L.-P. Chang, "On

@@ -26,6 +26,6 @@ bool ssd_at_rest(const Ssd *ssd)
     return ssd->commands.running == 0 && ssd->host->done.head == NONE &&
            nand_load(ssd->nand) == 0 && jobs_at_rest(ssd) &&
            !ssd->power->recovery.on &&
-           ssd->journal->saved_queue.n_flying == 0 &&
+           ssd->journal->saved_queue.n_in_flight == 0 &&
            (!saves(ssd) || ssd->journal->saved_queue.held_head == NONE);
 }

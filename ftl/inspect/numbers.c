@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * numbers.c - what blocks look like, now and over time: valid units, wear, free
- * blocks, and what cleaning found; what the buffer does over time.
+ * blocks, and what GC found; what the buffer does over time.
  *
  * Knows blocks and counters; knows nothing of why they are as they are.  The members are in
  * docs/results.md.
@@ -136,7 +136,7 @@ void numbers_buffer_json(const Ssd *ssd, JsonWriter *w)
     json_close(w, '}');
 }
 
-/* ---- cleaning ------------------------------------------------------------------- */
+/* ---- GC ------------------------------------------------------------------- */
 
 void numbers_victim(Ssd *ssd, uint32_t block)
 {

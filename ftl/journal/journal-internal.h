@@ -48,7 +48,7 @@ typedef struct SavedPage {
     uint64_t seq;  /* of that copy */
     uint64_t serial; /* queued: when it was asked for */
     bool queued;
-    bool flying;
+    bool in_flight;
     bool changed; /* checkpoints: what it would say is not what it says */
     uint8_t pad[5];
 } SavedPage;
@@ -68,7 +68,7 @@ typedef struct Saved {
     uint64_t serial;      /* counts what has been asked for */
     uint64_t trim_serial; /* with everything up to it, all trims are in NAND */
     uint32_t head, tail;  /* queue of saved pages */
-    uint32_t n_flying;
+    uint32_t n_in_flight;
     uint32_t cursor;  /* plane */
     uint32_t n_free;  /* blocks */
     uint32_t n_erasing;
@@ -96,7 +96,7 @@ typedef struct Journal {
     uint64_t *saved; /* by lpn: what the newest saved page in NAND says */
     SavedPage *saved_page;
     SavedFlight *saved_flight;
-    uint64_t *saved_flying; /* by flight: what its page says, by unit */
+    uint64_t *saved_in_flight; /* by flight: what its page says, by unit */
     Open *saved_open;       /* by plane */
     uint64_t saved_low;     /* what the newest anchor in NAND says */
     Saved saved_queue;

@@ -60,7 +60,7 @@ void meta_page_done(Ssd *ssd, uint32_t job);
 void meta_page_failed(Ssd *ssd, uint32_t job);
 void meta_read_done(Ssd *ssd, const NandOp *op);
 
-/* Does one wait that will get no block before cleaning has made more room?  Unlike
+/* Does one wait that will get no block before GC has made more room?  Unlike
  * the host, metadata takes no block in SLC mode, however many are free. */
 static inline bool meta_is_short(const Ssd *ssd, const Plane *p)
 {

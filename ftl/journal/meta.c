@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * meta.c - pages of the drive's own in NAND: written, read, moved by cleaning.
+ * meta.c - pages of the drive's own in NAND: written, read, moved by GC.
  *
  * Knows where metadata lies and what it costs; knows nothing of what is in it:
  * that is its owner's business, and the model keeps no contents.
  *
  * A page of metadata is as large as what the NAND programs at once.  Its units
  * are ordinary units whose place in the map is behind the user's, so spare
- * areas, valid counts, cleaning, bad blocks and power cuts treat them as any
- * other.  They go to blocks of their own, and in cleaning make a class of their
- * own; only where room is so short that cleaning puts a page wherever it can
+ * areas, valid counts, GC, bad blocks and power cuts treat them as any
+ * other.  They go to blocks of their own, and in GC make a class of their
+ * own; only where room is so short that GC puts a page wherever it can
  * (take_any_page() in gc.c) may a block hold both.
  *
  * Each page always lies in the same plane, so that a plane's room for metadata
  * is fixed (SsdLayout).  A write takes a block as the host does: never the free
- * ones that belong to cleaning.  So it waits for cleaning, and cleaning waits
+ * ones that belong to GC.  So it waits for GC, and GC waits
  * for no write of metadata.
  */
 #include "inspect/oplog.h"

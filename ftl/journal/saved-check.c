@@ -62,7 +62,7 @@ static bool check_pages(const Ssd *ssd, GError **error)
         const SavedPage *sp = &ssd->journal->saved_page[k];
 
         CHECK(*(const uint8_t *)&sp->queued <= 1 &&
-                  *(const uint8_t *)&sp->flying == 0 &&
+                  *(const uint8_t *)&sp->in_flight == 0 &&
                   *(const uint8_t *)&sp->changed <= 1 &&
                   sp->serial <= ssd->journal->saved_queue.serial,
               "a saved page");
@@ -112,7 +112,7 @@ static bool check_queue(const Ssd *ssd, GError **error)
         before = k;
     }
     CHECK(n == n_queued && q->tail == before, "the queue of saved pages");
-    CHECK(q->n_flying == 0 && q->n_erasing == 0 && q->victim == NONE &&
+    CHECK(q->n_in_flight == 0 && q->n_erasing == 0 && q->victim == NONE &&
               q->held_head == NONE && q->waiting.head == NONE &&
               q->closing.head == NONE && q->n_begun == q->n_ended &&
               q->cursor < ssd->l.n_planes && q->trim_serial <= q->serial &&

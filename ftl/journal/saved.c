@@ -44,7 +44,7 @@ static const SavedClient saved_client = {
     .page_done = page_done,
 };
 
-static uint64_t flying_entries(const Ssd *ssd)
+static uint64_t entries_in_flight(const Ssd *ssd)
 {
     return (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;
 }
@@ -57,7 +57,7 @@ void saved_create(Ssd *ssd)
     ssd->media->spare_seq = lazy_new(uint64_t, ssd->geo->n_pages);
     ssd->journal->floor = lazy_new(uint64_t, ssd->l.user_units);
     ssd->journal->saved = lazy_new(uint64_t, ssd->l.user_units);
-    ssd->journal->saved_flying = lazy_new(uint64_t, flying_entries(ssd));
+    ssd->journal->saved_in_flight = lazy_new(uint64_t, entries_in_flight(ssd));
     ssd->journal->saved_page = g_new0(SavedPage, ssd->l.n_saved);
     ssd->journal->saved_flight = g_new0(SavedFlight, ssd->l.n_saved_flights);
     ssd->journal->saved_open = g_new0(Open, ssd->l.n_planes);
@@ -73,8 +73,8 @@ void saved_destroy(Ssd *ssd)
               sizeof(*ssd->journal->floor));
     lazy_free(ssd->journal->saved, ssd->l.user_units,
               sizeof(*ssd->journal->saved));
-    lazy_free(ssd->journal->saved_flying, flying_entries(ssd),
-              sizeof(*ssd->journal->saved_flying));
+    lazy_free(ssd->journal->saved_in_flight, entries_in_flight(ssd),
+              sizeof(*ssd->journal->saved_in_flight));
     g_free(ssd->journal->saved_page);
     g_free(ssd->journal->saved_flight);
     g_free(ssd->journal->saved_open);
@@ -84,7 +84,7 @@ uint64_t saved_memory(const Ssd *ssd)
 {
     return !saves(ssd) ? 0
                        : 2 * ssd->l.user_units * sizeof(uint64_t) +
-                             flying_entries(ssd) * sizeof(uint64_t) +
+                             entries_in_flight(ssd) * sizeof(uint64_t) +
                              (uint64_t)ssd->geo->n_pages *
                                  sizeof(*ssd->media->spare_seq) +
                              ssd->l.n_saved * sizeof(*ssd->journal->saved_page);
@@ -149,7 +149,7 @@ static uint64_t done_serial(const Ssd *ssd)
     if (q->head != NONE) {
         first = ssd->journal->saved_page[q->head].serial;
     }
-    for (uint32_t f = 0; q->n_flying > 0 && f < ssd->l.n_saved_flights; f++) {
+    for (uint32_t f = 0; q->n_in_flight > 0 && f < ssd->l.n_saved_flights; f++) {
         if (ssd->journal->saved_flight[f].index != NONE) {
             first = MIN(first, ssd->journal->saved_flight[f].serial);
         }
@@ -166,7 +166,7 @@ static uint32_t pull(Ssd *ssd, bool of_victim)
     uint32_t k = q->head;
 
     while (k != NONE &&
-           (ssd->journal->saved_page[k].flying ||
+           (ssd->journal->saved_page[k].in_flight ||
             (of_victim && (ssd->journal->saved_page[k].page == NONE ||
                            page_block(ssd, ssd->journal->saved_page[k].page) !=
                                q->victim)))) {
@@ -208,7 +208,7 @@ static void clean(Ssd *ssd)
              i += ssd->l.pages_per_program) {
             uint32_t index = saved_live_index(ssd, page + i);
 
-            if (index != NONE && !ssd->journal->saved_page[index].flying) {
+            if (index != NONE && !ssd->journal->saved_page[index].in_flight) {
                 push(ssd, index);
             }
         }
@@ -220,7 +220,7 @@ static void clean(Ssd *ssd)
 
 static uint64_t *flight_entries(Ssd *ssd, uint32_t f)
 {
-    return &ssd->journal->saved_flying[(size_t)f * ssd->l.saved_units];
+    return &ssd->journal->saved_in_flight[(size_t)f * ssd->l.saved_units];
 }
 
 static uint32_t units_of(const Ssd *ssd, uint32_t index, uint64_t *first)
@@ -303,8 +303,8 @@ static void begin_flight(Ssd *ssd, uint32_t index, uint32_t plane)
                     ? ssd->journal->saved_queue.n_begun
                     : 0,
     };
-    sp->flying = true;
-    ssd->journal->saved_queue.n_flying++;
+    sp->in_flight = true;
+    ssd->journal->saved_queue.n_in_flight++;
     capture(ssd, index, flight_entries(ssd, f));
     send(ssd, f, plane);
 }
@@ -322,7 +322,7 @@ static void land(Ssd *ssd, uint32_t f)
            n * sizeof(uint64_t));
     sp->page = fl->page;
     sp->seq = fl->seq;
-    sp->flying = false;
+    sp->in_flight = false;
     if (is_anchor(ssd, fl->index)) {
         ssd->journal->saved_low = fl->low;
         ssd->journal->saved_queue.n_ended =
@@ -330,7 +330,7 @@ static void land(Ssd *ssd, uint32_t f)
     }
     ssd->media->block[page_block(ssd, fl->page)].live++;
     fl->index = NONE;
-    ssd->journal->saved_queue.n_flying--;
+    ssd->journal->saved_queue.n_in_flight--;
     if (old != NONE) {
         ssd->media->block[page_block(ssd, old)].live--;
         saved_erase_dead(ssd, page_block(ssd, old));
@@ -368,7 +368,7 @@ static bool send_one(Ssd *ssd)
             return true;
         }
     }
-    if (q->n_flying == ssd->l.n_saved_flights) {
+    if (q->n_in_flight == ssd->l.n_saved_flights) {
         return false;
     }
     index = pull(ssd, of_victim);
@@ -413,7 +413,7 @@ static void pump(Ssd *ssd)
 
     while (wanted(ssd) && send_one(ssd)) {
     }
-    if (wanted(ssd) && (q->head != NONE || q->n_flying > 0) &&
+    if (wanted(ssd) && (q->head != NONE || q->n_in_flight > 0) &&
         !array_works(ssd)) {
         give_up(ssd);
     }
@@ -547,7 +547,7 @@ void saved_preload(Ssd *ssd)
         if (plane == NONE) {
             return; /* too many blocks were bad from the beginning */
         }
-        q->n_flying++;
+        q->n_in_flight++;
         ssd->journal->saved_flight[f] = (SavedFlight){
             .seq = ++ssd->media->prog_seq, .index = k, .low = q->anchor_low};
         capture(ssd, k, flight_entries(ssd, f));
@@ -667,7 +667,7 @@ bool saved_holds(Ssd *ssd, uint32_t block)
         }
         q->held_tail = block;
         ssd->media->plane[block_plane(ssd, block)].gc.trims++;
-        /* No more than that: cleaning, which calls, must not be called. */
+        /* No more than that: GC calls this. */
         pump(ssd);
     }
     return true;

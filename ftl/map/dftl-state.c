@@ -140,12 +140,12 @@ static bool check_pages(const Ssd *ssd, GError **error)
         const DftlPage *p = &d->page[i];
 
         CHECK(p->state < N_PAGE_STATES && p->stale <= 1 && p->listed <= 1 &&
-                  p->for_cleaning <= 1,
+                  p->for_gc <= 1,
               "a translation page");
         CHECK(!rests || (p->state == PAGE_IDLE && p->loading == 0 &&
                          p->loaders == NONE && p->writers == NONE &&
                          p->sent == NONE && p->evicted == 0 &&
-                         !p->for_cleaning),
+                         !p->for_gc),
               "something waits for a translation page, and nothing happens");
         CHECK(!p->stale || p->listed || p->state != PAGE_IDLE,
               "a stale page is forgotten");
@@ -206,7 +206,7 @@ void dftl_json(const Ssd *ssd, JsonWriter *w)
     json_u64(w, "entries_per_page", ssd->l.map_entries);
     json_u64(w, "lookup_reads", s->reads);
     json_u64(w, "writes_for_host", s->writes_host);
-    json_u64(w, "writes_for_cleaning", s->writes_cleaning);
+    json_u64(w, "writes_for_cleaning", s->writes_gc);
     json_u64(w, "stale_pages", d->n_stale);
     json_u64(w, "most_stale_pages", s->most_stale);
 }

@@ -18,12 +18,12 @@
  *            is read and programmed anew, with all dirty entries of it.  The
  *            command that needed the place waits for it
  *   update   a programmed unit's entry becomes dirty, and comes back if it has
- *            left.  Cleaning and trims dirty entries that are cached; the pages of
+ *            left.  GC and trims dirty entries that are cached; the pages of
  *            the others are "stale", and are written once for each victim, or
  *            later, when there is room that the host does not wait for
  *
  * Nobody but a command of the host ever waits here, and never for another
- * command: reads end by themselves, and programs wait for cleaning only, which
+ * command: reads end by themselves, and programs wait for GC only, which
  * waits for nothing of this.  So it cannot come to a standstill.
  */
 #include "buffer/buffer.h"
@@ -41,7 +41,7 @@
 /* Evicted entries that may wait to be written before writes of the host wait. */
 #define MOST_EVICTED 64
 
-/* Pages that are written for cleaning's sake, in each plane at a time. */
+/* Pages that are written for GC's sake, in each plane at a time. */
 #define STALE_WRITES_PER_PLANE 2
 
 static const PageFifo no_pages = {NONE, NONE};
@@ -224,7 +224,7 @@ static void write_page(Ssd *ssd, uint32_t page)
 }
 
 /* Write the page back, with all that is known of it then. */
-static void write_back(Ssd *ssd, uint32_t page, bool for_cleaning)
+static void write_back(Ssd *ssd, uint32_t page, bool for_gc)
 {
     Dftl *d = ssd->map->policy_data;
     DftlPage *p = &d->page[page];
@@ -233,10 +233,10 @@ static void write_back(Ssd *ssd, uint32_t page, bool for_cleaning)
         return; /* what is being programmed now comes to dftl_page_written() */
     }
     p->state = PAGE_READING;
-    p->for_cleaning = for_cleaning;
-    if (for_cleaning) {
+    p->for_gc = for_gc;
+    if (for_gc) {
         d->n_writes[meta_plane(ssd, page)]++;
-        d->stats.writes_cleaning++;
+        d->stats.writes_gc++;
     } else {
         d->stats.writes_host++;
     }
@@ -306,8 +306,8 @@ static void dftl_page_written(Ssd *ssd, uint32_t page)
     DftlPage *p = &d->page[page];
     uint32_t plane = meta_plane(ssd, page);
 
-    d->n_writes[plane] -= p->for_cleaning;
-    p->for_cleaning = false;
+    d->n_writes[plane] -= p->for_gc;
+    p->for_gc = false;
     p->state = PAGE_IDLE;
     if (p->evicted > 0) {
         write_back(ssd, page, false);

@@ -33,7 +33,7 @@ typedef struct DftlPage {
     uint8_t loading;  /* bits: parts (NAND pages) that are being read */
     uint8_t stale;  /* it has entries to be updated that are not in the cache */
     uint8_t listed; /* it is in a list of stale pages */
-    uint8_t for_cleaning; /* why it is written */
+    uint8_t for_gc; /* why it is written */
 } DftlPage;
 
 /* A command that waits, for entries lpn..lpn + n - 1 of a part. */
@@ -53,7 +53,7 @@ typedef struct DftlStats {
     uint64_t evictions_clean, evictions_dirty;
     uint64_t reads;           /* of translation pages, for lookups */
     uint64_t writes_host;     /* that evictions called for, */
-    uint64_t writes_cleaning; /* and cleaning or trims */
+    uint64_t writes_gc; /* and GC or trims */
     uint64_t most_stale;      /* pages at a time */
 } DftlStats;
 

@@ -26,7 +26,7 @@ typedef struct LogicalPage {
 /* Why a unit is somewhere else in NAND. */
 typedef enum MapChange {
     MAP_PROGRAMMED, /* for the host */
-    MAP_MOVED,      /* by cleaning */
+    MAP_MOVED,      /* by GC */
     MAP_TRIMMED,
 } MapChange;
 

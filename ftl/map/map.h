@@ -61,7 +61,7 @@ static inline void map_room(Ssd *ssd, uint32_t plane)
     }
 }
 
-/* Let the copy of a unit that cleaning has moved be the current one, if the
+/* Let the copy of a unit that GC has moved be the current one, if the
  * old one still is; true: it was. */
 bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu);
 

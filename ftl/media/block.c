@@ -7,11 +7,11 @@
  * O(1).  Knows nothing about what a unit means or which block is best.
  *
  * Room: the host never takes the last free block of a plane (one for each class
- * of cleaning, and one more if programs may fail); it belongs to cleaning, which
+ * of GC, and one more if programs may fail); it belongs to GC, which
  * gives back a block for each one that it takes.  Emptying a block in SLC mode
  * gives none back, so meanwhile the host leaves one more.  A plane that
  * holds more than its share of the drive (SsdLayout) is passed over, so every
- * plane keeps enough invalid units for cleaning to gain by.
+ * plane keeps enough invalid units for GC to gain by.
  */
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"

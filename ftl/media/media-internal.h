@@ -43,7 +43,7 @@ typedef enum BlockState {
     BLOCK_FREE,
     BLOCK_OPEN,
     BLOCK_CLOSING, /* no page left to take, programs still in flight */
-    BLOCK_FULL,   /* in a bucket of its plane, may be picked for cleaning */
+    BLOCK_FULL,   /* in a bucket of its plane, may be picked for GC */
     BLOCK_VICTIM, /* being cleaned */
     BLOCK_ERASING,
     BLOCK_BAD, /* never used again */
@@ -73,7 +73,7 @@ typedef struct Block {
     uint64_t hold;    /* held: the serial of saved.c that it waits for; 0: none */
 } Block;
 
-/* Who writes into an open block.  The host has one for each stream, cleaning
+/* Who writes into an open block.  The host has one for each stream, GC
  * one for each of its classes (gc_class()), new metadata one. */
 typedef enum OpenKind {
     OPEN_HOST,
@@ -90,7 +90,7 @@ typedef struct PlaneGc {
     bool active; /* from ftl.gc_low to ftl.gc_high */
     bool forced; /* a victim is wanted, whatever there is of free blocks */
     bool folding; /* blocks in SLC mode are emptied */
-    bool background; /* the victim was taken while the host was silent */
+    bool background; /* the victim was taken while the host was idle */
     bool yielded; /* to reads of the host; it will be woken */
     uint32_t victim; /* or NONE */
     uint32_t scan;   /* next page of the victim to look at */
@@ -172,15 +172,15 @@ typedef struct Plane {
     uint32_t scanned;  /* blocks that the scan has looked at */
     uint32_t n_retiring; /* FULL blocks that are bad */
     uint32_t n_folding;  /* victims in SLC mode */
-    uint32_t last_gc_block; /* last one opened for cleaning, or NONE */
+    uint32_t last_gc_block; /* last one opened for GC, or NONE */
     bool accepting;
-    bool starved; /* would accept a page if cleaning got on; merges */
+    bool starved; /* would accept a page if GC got on; merges */
     PlaneLogs logs;
     uint32_t *origin; /* by unit of a full merge's destination: which ppu was
                          copied there, or NONE; NULL without log blocks */
 } Plane;
 
-/* Cleaning reads ahead by this many pages per plane. */
+/* GC reads ahead by this many pages per plane. */
 #define GC_READS_PER_PLANE 2
 #define GC_PROGRAMS_PER_PLANE 2
 
@@ -243,7 +243,7 @@ typedef struct Media {
     bool cut_due;   /* a rule has cut the power: act on it at once */
     bool read_only; /* too few good blocks are left */
     bool given_up;  /* nor can it program what is in the buffer */
-    uint32_t free_for_gc; /* free blocks that the host leaves to cleaning */
+    uint32_t free_for_gc; /* free blocks that the host leaves to GC */
     uint32_t n_factory_bad;
     uint32_t n_grown_bad;
     uint32_t preload_next; /* ppu */

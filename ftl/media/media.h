@@ -138,7 +138,7 @@ void block_count_lost(Ssd *ssd, uint32_t block);
 /* A program of the block failed: close it, and empty it when it is FULL. */
 void block_mark_bad(Ssd *ssd, uint32_t block);
 
-/* Put a block whose cleaning or filling was cut short back among the FULL. */
+/* Put a block whose GC or filling was cut short back among the FULL. */
 void block_make_full(Ssd *ssd, uint32_t block);
 
 /* After a power cut: every block but bad ones and those of saved.c is LOST, and

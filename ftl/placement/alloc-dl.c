@@ -6,10 +6,10 @@
  * Source: DL_algo of S. Zertal, "A Data Layout Strategy to Enhance the Internal
  * SSD Parallelism", IJAEE 5(1), 2015, section III: (1) the plane of the old
  * version, if it has a free page and its GC indicator is below a
- * threshold; (2) else another plane of the die; (3) else cleaning is forced on
+ * threshold; (2) else another plane of the die; (3) else GC is forced on
  * the plane of the die with the highest GC indicator, one victim at a time, and
  * the page goes there, at once if there is room.  A plane that is below the
- * threshold and only busy is waited for: it needs no cleaning.  Data that had no old version is spread over the planes in the order of
+ * threshold and only busy is waited for: it needs no GC.  Data that had no old version is spread over the planes in the order of
  * ftl.stripe, by logical address.
  *
  * The paper does not say what the GC indicator is.  Here: which part of the
@@ -51,7 +51,7 @@ static uint32_t home_of(const Ssd *ssd, uint32_t lpn)
                  : ssd->media->stripe_plane[page % ssd->l.n_planes];
 }
 
-static uint32_t force_cleaning(Ssd *ssd, uint32_t first)
+static uint32_t force_gc(Ssd *ssd, uint32_t first)
 {
     uint32_t worst = first;
 
@@ -82,7 +82,7 @@ static uint32_t dl_pick(Ssd *ssd, uint32_t lpn)
         }
         busy = busy == NONE ? plane : busy;
     }
-    return busy == NONE ? force_cleaning(ssd, first) : alloc_insist(ssd, busy);
+    return busy == NONE ? force_gc(ssd, first) : alloc_insist(ssd, busy);
 }
 
 const AllocPolicy alloc_dl = {

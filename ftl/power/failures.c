@@ -6,9 +6,9 @@
  * up.  Does not know why an operation failed.
  *
  * A failed program is done again elsewhere, with the same units: the host's in
- * any plane, cleaning's in its own.  Slots stay PROGRAMMING meanwhile, so the
+ * any plane, GC's in its own.  Slots stay PROGRAMMING meanwhile, so the
  * order of the versions of a unit is that of their slots, as ever.  The block is
- * closed, emptied by cleaning and retired.  A block whose erase fails is empty
+ * closed, emptied by GC and retired.  A block whose erase fails is empty
  * and retired at once.
  *
  * When a plane has fewer than SsdLayout.min_spare_blocks left, the drive is read-only:

@@ -388,7 +388,7 @@ static bool is_believed(const Ssd *ssd, uint64_t entry)
            page % ssd->geo->pages_per_block < ssd->media->block[block].young;
 }
 
-/* Has the host written the page, or cleaning? */
+/* Has the host written the page, or GC? */
 static bool is_of_host(const Ssd *ssd, uint32_t page)
 {
     return ssd->media->spare_seq[page] >> SEQ_BITS < ssd->l.n_streams;
@@ -410,7 +410,7 @@ static gint by_place(gconstpointer a, gconstpointer b, gpointer ssd)
 
 /*
  * What the saved pages say, beside what has been found.  A young copy by the host
- * is newer than an old one.  One by cleaning need not be: it was under way while
+ * is newer than an old one.  One by GC need not be: it was under way while
  * a newer version was programmed.
  */
 static void believe(Ssd *ssd)

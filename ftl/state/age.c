@@ -2,8 +2,8 @@
 /*
  * age.c - writes without modelled time, for a drive that starts used.
  *
- * Units go to pages that the allocation policy chooses, and cleaning runs as
- * ever (gc.c, the victim policy), but no time passes: operations of cleaning
+ * Units go to pages that the allocation policy chooses, and GC runs as
+ * ever (gc.c, the victim policy), but no time passes: operations of GC
  * end as soon as they are submitted, one after another.  The buffer, the links
  * and the controller are left out: each call writes its units in the order in
  * which they are given, a page's worth at a time.

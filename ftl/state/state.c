@@ -176,7 +176,7 @@ static const StateRow ssd_rows[] = {
     TABLE(journal.saved, saved, N_USER_UNITS),
     TABLE(journal.saved_page, saved_page, N_SAVED),
     TABLE(journal.saved_flight, saved_flight, N_SAVED_FLIGHTS),
-    TABLE(journal.saved_flying, saved_flying, N_SAVED_FLYING),
+    TABLE(journal.saved_in_flight, saved_flying, N_SAVED_FLYING),
     TABLE(journal.saved_open, saved_open, N_PLANES),
     VALUE(journal.saved_low, saved_low),
     VALUE(journal.saved_queue, saved_queue),

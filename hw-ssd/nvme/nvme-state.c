@@ -619,7 +619,7 @@ bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error)
         payload_state(ctrl->payload, &s);
     }
     if (!state_end(&s, error)) {
-        /* Enough to be taken apart, in silence. */
+        /* Enough to be freed without signalling anything. */
         ctrl->streams = streams;
         ctrl->fdp = fdp;
         ctrl->pin_level = false;

@@ -54,14 +54,14 @@ typedef struct VssdLogDrive {
 #define VSSD_LOG_NO_ID 0xffff
 
 typedef struct VssdLogStream {
-    uint16_t stream; /* nstreams: blocks that cleaning filled from several */
+    uint16_t stream; /* nstreams: blocks that GC filled from several */
     uint16_t id;     /* by which the host knows it now (DSPEC), or NO_ID */
     uint32_t open_blocks;
     uint64_t host_bytes_written;
     uint64_t host_units;   /* programmed for the host */
     uint64_t padded_units; /* programmed empty beside them */
-    uint64_t copied_units; /* programmed again by cleaning */
-    uint64_t victims;      /* blocks chosen for cleaning */
+    uint64_t copied_units; /* programmed again by GC */
+    uint64_t victims;      /* blocks chosen for GC */
     uint64_t victim_valid_units;
     uint64_t erases;
 } VssdLogStream;
