@@ -36,6 +36,16 @@ typedef struct CopyOps {
 } CopyOps;
 
 struct Ssd {
+    /* The components, from bottom to top (drive.h). */
+    Media *media;
+    Journal *journal;
+    Placement *placement;
+    Buffer *buffer;
+    Map *map;
+    Gc *gc;
+    HostPath *host;
+    Power *power;
+
     SsdConfig *cfg;
     SsdLayout l;
     SsdInfo info;
@@ -63,16 +73,6 @@ struct Ssd {
     L2p l2p;
     Work work;
     Inspect inspect;
-
-    /* The components, from bottom to top (drive.h). */
-    Media *media;
-    Journal *journal;
-    Placement *placement;
-    Buffer *buffer;
-    Map *map;
-    Gc *gc;
-    HostPath *host;
-    Power *power;
 };
 
 static inline uint32_t ppu_page(const Ssd *ssd, uint32_t ppu)

@@ -152,7 +152,9 @@ static void dispatch(Ssd *ssd, const Event *e)
     default:
         nand_event(ssd->nand, e);
     }
-    ssd_settle(ssd);
+    if (ssd->work.any) {
+        ssd_settle(ssd);
+    }
     look_again(ssd);
 }
 

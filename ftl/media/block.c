@@ -456,31 +456,33 @@ static void change_meta_valid(Ssd *ssd, uint32_t plane, uint32_t ppu, int by)
 
 void block_set_valid(Ssd *ssd, uint32_t ppu)
 {
+    Media *m = ssd->media;
     uint32_t block = ppu_block(ssd, ppu);
     uint32_t plane = block_plane(ssd, block);
 
     g_assert(!unit_is_valid(ssd, ppu));
-    if (ssd->media->saved) {
-        ssd->media->saved->changed(ssd, spare_lpn(ssd, ppu));
+    if (m->saved) {
+        m->saved->changed(ssd, spare_lpn(ssd, ppu));
     }
-    ssd->media->valid[ppu / 64] |= 1ULL << (ppu % 64);
-    ssd->media->plane[plane].valid++;
+    m->valid[ppu / 64] |= 1ULL << (ppu % 64);
+    m->plane[plane].valid++;
     change_meta_valid(ssd, plane, ppu, 1);
     change_valid(ssd, block, 1);
 }
 
 void block_clear_valid(Ssd *ssd, uint32_t ppu)
 {
+    Media *m = ssd->media;
     uint32_t block = ppu_block(ssd, ppu);
     uint32_t plane = block_plane(ssd, block);
 
     g_assert(unit_is_valid(ssd, ppu));
-    ssd->media->valid[ppu / 64] &= ~(1ULL << (ppu % 64));
-    ssd->media->plane[plane].valid--;
+    m->valid[ppu / 64] &= ~(1ULL << (ppu % 64));
+    m->plane[plane].valid--;
     change_meta_valid(ssd, plane, ppu, -1);
     change_valid(ssd, block, -1);
-    if (!ssd->media->plane[plane].accepting) {
-        ssd->media->client->plane_changed(ssd, plane);
+    if (!m->plane[plane].accepting) {
+        m->client->plane_changed(ssd, plane);
     }
 }
 

@@ -88,6 +88,15 @@ enum {
      .elem = sizeof(*((Drive *)0)->m), .count = (n)}
 
 static const StateRow ssd_rows[] = {
+    /* The components, from bottom to top. */
+    KEPT(ssd.media, media_component),
+    KEPT(ssd.journal, journal_component),
+    KEPT(ssd.placement, placement_component),
+    KEPT(ssd.buffer, buffer_component),
+    KEPT(ssd.map, map_component),
+    KEPT(ssd.gc, gc_component),
+    KEPT(ssd.host, host_component),
+    KEPT(ssd.power, power_component),
     KEPT(ssd.cfg, cfg),
     KEPT(ssd.l, l),
     KEPT(ssd.info, info),
@@ -131,15 +140,6 @@ static const StateRow ssd_rows[] = {
     VALUE(ssd.inspect.gc_copied_units, gc_copied_units),
     KEPT(ssd.inspect.log, log),
     KEPT(ssd.inspect.recording, recording),
-    /* The components, from bottom to top. */
-    KEPT(ssd.media, media_component),
-    KEPT(ssd.journal, journal_component),
-    KEPT(ssd.placement, placement_component),
-    KEPT(ssd.buffer, buffer_component),
-    KEPT(ssd.map, map_component),
-    KEPT(ssd.gc, gc_component),
-    KEPT(ssd.host, host_component),
-    KEPT(ssd.power, power_component),
     KEPT(media.client, media_client),
     KEPT(media.index, full_index),
     KEPT(media.saved, saved_client),
