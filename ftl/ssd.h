@@ -426,11 +426,11 @@ void ssd_reset_stats(Ssd *ssd);
 /*
  * Write n mapping units (lpn counts SsdInfo.unit_bytes), in this order, without
  * modelled time: allocation, GC and wear are as for writes of stream 0, and
- * the last page is filled up.  Each has a version of the drive's own: later ones of
- * the host must be above ssd_last_version().  For a drive at rest, and units that
- * its buffer does not hold.  -EBUSY: it is not, it does; -ENODEV: no power;
- * -EINVAL: beyond the capacity, or there is an operation log; -EROFS: the drive
- * takes no more, and what came before has been written.
+ * the last page is filled up.  Each has a version of the drive's own: later
+ * ones of the host must be above ssd_last_version().  For a drive at rest, and
+ * units that its buffer does not hold.  -EBUSY: it is not, it does; -ENODEV: no
+ * power; -EINVAL: beyond the capacity, or there is an operation log; -EROFS:
+ * the drive takes no more, and what came before has been written.
  */
 int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n);
 
@@ -442,8 +442,8 @@ uint64_t ssd_now_ns(const Ssd *ssd);
 uint64_t ssd_last_version(const Ssd *ssd);
 
 /*
- * At rest: no command is in flight, every completion has been fetched, the array
- * does nothing.  The buffer may hold what the host has written, and GC
+ * At rest: no command is in flight, every completion has been fetched, the
+ * array does nothing.  The buffer may hold what the host has written, and GC
  * units that wait for more.
  */
 bool ssd_at_rest(const Ssd *ssd);

@@ -24,7 +24,7 @@ struct Array {
     SsdInfo info;
     uint64_t stripe; /* blocks */
 
-    Whole *in_flight;        /* by tag */
+    Whole *in_flight;     /* by tag */
     SsdCompletion *ready; /* ended, not yet fetched; oldest first */
     size_t first_ready, n_ready;
 };

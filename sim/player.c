@@ -57,8 +57,9 @@ struct Player {
 
     uint32_t max_in_flight;
     uint32_t n_in_flight;
-    uint32_t *free_slot; /* stack of tags; max_in_flight - n_in_flight of them */
-    Request *in_flight;      /* by tag; at_ns since ssd_create() */
+    uint32_t
+        *free_slot;     /* stack of tags; max_in_flight - n_in_flight of them */
+    Request *in_flight; /* by tag; at_ns since ssd_create() */
 
     /*
      * Closed loop: since when each place of iodepth that no request has taken

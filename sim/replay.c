@@ -228,9 +228,12 @@ static bool call_submit(Replay *rp, const RecordedItem *item, GError **error)
     rp->n_free--;
     rp->start_ns = item->serial == 1 ? rp->now_ns : rp->start_ns;
     rp->in_flight[cmd.tag] = (InFlight){
-        .req = {.at_ns = rp->now_ns, .offset = item->lba * bytes,
-                .nbytes = item->nblocks * bytes, .op = item->op,
-                .fua = item->fua, .stream = item->stream},
+        .req = {.at_ns = rp->now_ns,
+                .offset = item->lba * bytes,
+                .nbytes = item->nblocks * bytes,
+                .op = item->op,
+                .fua = item->fua,
+                .stream = item->stream},
         .serial = item->serial,
         .lba = item->lba,
     };
@@ -349,8 +352,14 @@ bool replay_check(Recorded *from, Ssd *ssd, const PlayerConfig *cfg,
     g_autofree uint32_t *free_tag = g_new(uint32_t, n);
     g_autofree SsdCompletion *done = g_new(SsdCompletion, n);
     Replay rp = {
-        .from = from, .ssd = ssd, .cfg = cfg, .result = result,
-        .in_flight = in_flight, .free_tag = free_tag, .done = done, .n_tags = n,
+        .from = from,
+        .ssd = ssd,
+        .cfg = cfg,
+        .result = result,
+        .in_flight = in_flight,
+        .free_tag = free_tag,
+        .done = done,
+        .n_tags = n,
     };
     RecordedItem item;
 

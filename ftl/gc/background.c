@@ -3,8 +3,8 @@
  * background.c - what the drive does while the host is idle.
  *
  * Knows when idle time begins, and which blocks are worth emptying in it: those
- * that gain room, up to ftl.gc_soft of free blocks, and those whose data is to be
- * written anew (refresh.c).  Knows nothing of how a block is emptied (gc.c).
+ * that gain room, up to ftl.gc_soft of free blocks, and those whose data is to
+ * be written anew (refresh.c).  Knows nothing of how a block is emptied (gc.c).
  *
  * Silence is when no command has run for ftl.idle.  A scan looks at each block
  * once, and continues in the next idle time where the host has cut it short.
@@ -22,7 +22,7 @@ static void push(Ssd *ssd, uint64_t at_ps, BackgroundEvent event)
                 event);
 }
 
-/* ---- idle time ------------------------------------------------------------------ */
+/* ---- idle time ---------------------------------------------------------- */
 
 static void arm_idle(Ssd *ssd)
 {

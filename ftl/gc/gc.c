@@ -8,22 +8,23 @@
  * A plane is cleaned by itself: valid units are read into controller memory,
  * packed into full pages and programmed into the plane's block that is open
  * for GC (of each class, if streams are kept apart).  Units that do not
- * fill a page wait for those of the next victim, so GC writes no padding and each victim with an invalid unit
- * gains room: that is why it cannot run in circles.  A victim is erased when
- * the last of its copies is programmed; until then a power cut finds the
- * originals.
+ * fill a page wait for those of the next victim, so GC writes no padding and
+ * each victim with an invalid unit gains room: that is why it cannot run in
+ * circles.  A victim is erased when the last of its copies is programmed; until
+ * then a power cut finds the originals.
  *
  * Blocks are emptied for other reasons, too: wear (wear.c), age (background.c).
  * What is begun while the host is idle pauses when it comes back; and with
  * ftl.gc_preempt GC waits, while there is room, as long as reads of the
  * host wait for the die.
  *
- * With ftl.gc_unit blocks of several planes are chosen and erased together; each
- * plane empties its own (gc-unit.c).  If the array has multi-plane commands,
- * what is copied goes to the plane of the die that is behind in its stripe, as a
- * guest: only where there is room as for the host, so that what is said above of
- * a plane holds.  Above all, the last free block takes none: whatever is in a
- * block that was opened then has its original in the plane (gc_take_back()).
+ * With ftl.gc_unit blocks of several planes are chosen and erased together;
+ * each plane empties its own (gc-unit.c).  If the array has multi-plane
+ * commands, what is copied goes to the plane of the die that is behind in its
+ * stripe, as a guest: only where there is room as for the host, so that what is
+ * said above of a plane holds.  Above all, the last free block takes none:
+ * whatever is in a block that was opened then has its original in the plane
+ * (gc_take_back()).
  *
  * Blocks in SLC mode (nand.slc_blocks) are emptied in the same way ("folded")
  * once more than half of them are in use, while there is room.

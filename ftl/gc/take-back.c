@@ -39,10 +39,9 @@ static bool may_discard(const Ssd *ssd, uint32_t block)
  * A power cut may tear so many pages of the block that GC had opened
  * last that the rest of its victim does not fit any more.  While a plane has no
  * free block, whatever that block holds came from victims that are not erased
- * yet: let the map lead to the originals again (or to any copy that is alike), and
- * erase the block.  So every
- * return of power finds a free block in each plane, however often it goes.
- * GC that runs out of room makes use of it, too.
+ * yet: let the map lead to the originals again (or to any copy that is alike),
+ * and erase the block.  So every return of power finds a free block in each
+ * plane, however often it goes. GC that runs out of room makes use of it, too.
  *
  * Where blocks may go bad, the block may be one, or an original may be in one:
  * then the plane stays as it is, and the drive turns read-only.

@@ -11,14 +11,14 @@
  *
  * Static: data that is never overwritten keeps its block from wearing.  When a
  * block is erased that has over ftl.wear_spread more erases than the least worn
- * of its plane that has long been FULL, the latter is emptied: its data goes to a worn block, by the
- * rule above, and the block that it leaves to the host.  It does not meet what
- * GC copies (gc_class()), or its blocks would be collected time and again for
- * the few units in them that are not cold.  As one erase calls for
- * one move at most, there is always a worn block for what is moved.  The idea of
- * exchanging the two extremes at a threshold is that of L.-P. Chang, "On
- * efficient wear leveling for large-scale flash-memory storage systems", SAC
- * 2007 (cold-data migration); its pools are not modelled.
+ * of its plane that has long been FULL, the latter is emptied: its data goes to
+ * a worn block, by the rule above, and the block that it leaves to the host. It
+ * does not meet what GC copies (gc_class()), or its blocks would be collected
+ * time and again for the few units in them that are not cold.  As one erase
+ * calls for one move at most, there is always a worn block for what is moved.
+ * The idea of exchanging the two extremes at a threshold is that of L.-P.
+ * Chang, "On efficient wear leveling for large-scale flash-memory storage
+ * systems", SAC 2007 (cold-data migration); its pools are not modelled.
  */
 #include "check.h"
 #include "gc/age-tree.h"

@@ -3,8 +3,8 @@
  * numbers.c - what blocks look like, now and over time: valid units, wear, free
  * blocks, and what GC found; what the buffer does over time.
  *
- * Knows blocks and counters; knows nothing of why they are as they are.  The members are in
- * docs/results.md.
+ * Knows blocks and counters; knows nothing of why they are as they are.  The
+ * members are in docs/results.md.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -136,7 +136,8 @@ void numbers_buffer_json(const Ssd *ssd, JsonWriter *w)
     json_close(w, '}');
 }
 
-/* ---- GC ------------------------------------------------------------------- */
+/* ---- GC -------------------------------------------------------------------
+ */
 
 void numbers_victim(Ssd *ssd, uint32_t block)
 {

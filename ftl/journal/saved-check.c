@@ -116,8 +116,7 @@ static bool check_queue(const Ssd *ssd, GError **error)
               q->held_head == NONE && q->waiting.head == NONE &&
               q->closing.head == NONE && q->n_begun == q->n_ended &&
               q->cursor < ssd->l.n_planes && q->trim_serial <= q->serial &&
-              q->all_serial <= q->serial &&
-              *(const uint8_t *)&q->anchored <= 1,
+              q->all_serial <= q->serial && *(const uint8_t *)&q->anchored <= 1,
           "saved pages are under way");
     for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
         CHECK(ssd->journal->saved_flight[f].index == NONE,

@@ -149,7 +149,8 @@ static uint64_t done_serial(const Ssd *ssd)
     if (q->head != NONE) {
         first = ssd->journal->saved_page[q->head].serial;
     }
-    for (uint32_t f = 0; q->n_in_flight > 0 && f < ssd->l.n_saved_flights; f++) {
+    for (uint32_t f = 0; q->n_in_flight > 0 && f < ssd->l.n_saved_flights;
+         f++) {
         if (ssd->journal->saved_flight[f].index != NONE) {
             first = MIN(first, ssd->journal->saved_flight[f].serial);
         }

@@ -144,8 +144,7 @@ static bool check_pages(const Ssd *ssd, GError **error)
               "a translation page");
         CHECK(!rests || (p->state == PAGE_IDLE && p->loading == 0 &&
                          p->loaders == NONE && p->writers == NONE &&
-                         p->sent == NONE && p->evicted == 0 &&
-                         !p->for_gc),
+                         p->sent == NONE && p->evicted == 0 && !p->for_gc),
               "something waits for a translation page, and nothing happens");
         CHECK(!p->stale || p->listed || p->state != PAGE_IDLE,
               "a stale page is forgotten");

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dftl.c - the map on demand: translation pages in NAND, some entries in memory.
+ * dftl.c - the map on demand: translation pages in NAND, some entries in
+ * memory.
  *
  * Source: A. Gupta, Y. Kim and B. Urgaonkar, "DFTL", ASPLOS 2009, section 3.
- * The map lies in translation pages, which are metadata (meta.c); where they are,
- * the global translation directory, is in memory, and so is a cached mapping
- * table of ftl.map_cache bytes (cmt.c).
+ * The map lies in translation pages, which are metadata (meta.c); where they
+ * are, the global translation directory, is in memory, and so is a cached
+ * mapping table of ftl.map_cache bytes (cmt.c).
  *
  * Knows which entries are in the cache and which are dirty.  The addresses
  * themselves are in Map.entry, the model's own truth: this file decides what it

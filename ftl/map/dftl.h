@@ -53,7 +53,7 @@ typedef struct DftlStats {
     uint64_t evictions_clean, evictions_dirty;
     uint64_t reads;           /* of translation pages, for lookups */
     uint64_t writes_host;     /* that evictions called for, */
-    uint64_t writes_gc; /* and GC or trims */
+    uint64_t writes_gc;       /* and GC or trims */
     uint64_t most_stale;      /* pages at a time */
 } DftlStats;
 

@@ -43,12 +43,12 @@ typedef enum BlockState {
     BLOCK_FREE,
     BLOCK_OPEN,
     BLOCK_CLOSING, /* no page left to take, programs still in flight */
-    BLOCK_FULL,   /* in a bucket of its plane, may be picked for GC */
-    BLOCK_VICTIM, /* being cleaned */
+    BLOCK_FULL,    /* in a bucket of its plane, may be picked for GC */
+    BLOCK_VICTIM,  /* being cleaned */
     BLOCK_ERASING,
-    BLOCK_BAD, /* never used again */
-    BLOCK_SAVED, /* belongs to saved.c */
-    BLOCK_LOST,  /* after a power cut, until recovery has looked at it */
+    BLOCK_BAD,    /* never used again */
+    BLOCK_SAVED,  /* belongs to saved.c */
+    BLOCK_LOST,   /* after a power cut, until recovery has looked at it */
     BLOCK_MAPPED, /* in the books of a log-block map (hybrid.c) */
     N_BLOCK_STATES,
 } BlockState;

@@ -9,8 +9,9 @@
  * threshold; (2) else another plane of the die; (3) else GC is forced on
  * the plane of the die with the highest GC indicator, one victim at a time, and
  * the page goes there, at once if there is room.  A plane that is below the
- * threshold and only busy is waited for: it needs no GC.  Data that had no old version is spread over the planes in the order of
- * ftl.stripe, by logical address.
+ * threshold and only busy is waited for: it needs no GC.  Data that had no old
+ * version is spread over the planes in the order of ftl.stripe, by logical
+ * address.
  *
  * The paper does not say what the GC indicator is.  Here: which part of the
  * plane's room that holds nothing valid is not in free blocks, so that 0 is a

@@ -7,15 +7,15 @@
  *
  * A failed program is done again elsewhere, with the same units: the host's in
  * any plane, GC's in its own.  Slots stay PROGRAMMING meanwhile, so the
- * order of the versions of a unit is that of their slots, as ever.  The block is
- * closed, emptied by GC and retired.  A block whose erase fails is empty
- * and retired at once.
+ * order of the versions of a unit is that of their slots, as ever.  The block
+ * is closed, emptied by GC and retired.  A block whose erase fails is empty and
+ * retired at once.
  *
- * When a plane has fewer than SsdLayout.min_spare_blocks left, the drive is read-only:
- * it still programs what it has taken, and still cleans.  If a program or erase
- * fails then, or if nothing that is under way can make room for what waits, the
- * drive gives up: what is in the buffer stays there, readable, until the power
- * goes.
+ * When a plane has fewer than SsdLayout.min_spare_blocks left, the drive is
+ * read-only: it still programs what it has taken, and still cleans.  If a
+ * program or erase fails then, or if nothing that is under way can make room
+ * for what waits, the drive gives up: what is in the buffer stays there,
+ * readable, until the power goes.
  */
 #include "buffer/buffer.h"
 #include "gc/gc.h"

@@ -409,8 +409,8 @@ static gint by_place(gconstpointer a, gconstpointer b, gpointer ssd)
 }
 
 /*
- * What the saved pages say, beside what has been found.  A young copy by the host
- * is newer than an old one.  One by GC need not be: it was under way while
+ * What the saved pages say, beside what has been found.  A young copy by the
+ * host is newer than an old one.  One by GC need not be: it was under way while
  * a newer version was programmed.
  */
 static void believe(Ssd *ssd)

@@ -249,7 +249,8 @@ static const StateRow ssd_rows[] = {
     VALUE(map.merge_stats, merge_stats),
     KEPT(gc.policy, gc),
     KEPT(gc.off, gc_off),
-    KEPT(gc.age_trees, age_trees), /* worked out anew, and so are the next five */
+    KEPT(gc.age_trees,
+         age_trees), /* worked out anew, and so are the next five */
     KEPT(gc.stripe_means, stripe_means),
     KEPT(gc.slot_client, slot_client),
     KEPT(gc.wear, wear),
