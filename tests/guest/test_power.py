@@ -25,10 +25,13 @@ LOAD = Path(__file__).with_name("crash_load.py")
 KINDS = ("files", "wal", "rollback")
 CUTS = 3
 FIND = ("for i in $(seq 600); do f=$(grep -lw VSSD0001"
-        " /sys/block/nvme*/device/serial 2>/dev/null | tail -1) &&"
-        " b=/dev/$(basename $(dirname $(dirname $f))) &&"
+        " /sys/block/nvme*/device/serial 2>/dev/null | tail -1);"
+        " b=/dev/$(basename \"$(dirname \"$(dirname \"$f\")\")\");"
+        " [ -n \"$f\" ] &&"
         " [ $(blockdev --getsize64 $b 2>/dev/null || echo 0) -gt 0 ] &&"
-        " { echo $b; exit 0; }; sleep 0.1; done; exit 1")
+        " { echo $b; exit 0; }; sleep 0.1; done;"
+        " echo 'the drive did not come back:' >&2; dmesg | tail -40 >&2;"
+        " lspci -nn >&2; ps -eo stat,wchan:30,args | grep '^D' >&2; exit 1")
 
 
 @pytest.fixture(scope="module", params=["off", "on"],
