@@ -162,7 +162,6 @@ void power_lost(Ssd *ssd)
     background_power_lost(ssd);
     refresh_power_lost(ssd);
     eventq_filter(&ssd->events, drop_all, NULL);
-    work_forget(&ssd->work);
     oplog_add(ssd->inspect.log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
     fail_commands(ssd);
     trim_power_lost(ssd);
@@ -200,6 +199,7 @@ void power_lost(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->cfg->cores; i++) {
         ssd->host->core_ps[i] = ssd->now_ps;
     }
+    work_forget(&ssd->work); /* last: some of the above may have marked it */
     if (ssd->client && ssd->client->power_lost) {
         ssd->client->power_lost(ssd->client_opaque);
     }
