@@ -168,6 +168,14 @@ class PrivateApt:
         ]
         self.options += _without_sandbox()
 
+    @classmethod
+    def updated(cls, root: Path, sources: list[Source],
+                kind: str = "deb-src") -> "PrivateApt":
+        """One that has read the mirror's index."""
+        apt = cls(root, sources, kind)
+        apt.get("update", what="reading the mirror's index")
+        return apt
+
     def get(self, *args: str, cwd: Path | None = None, what: str) -> None:
         """Run apt-get with these arguments."""
         run_logged(["apt-get", *self.options, *args], "apt", what, cwd=cwd,

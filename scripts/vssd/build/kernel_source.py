@@ -304,10 +304,9 @@ def _unpacked() -> Path | None:
 def _fetch(mirror: str, work: Path) -> str:
     """The newest version that the mirror really has."""
     sources = aptsrc.require(SUITE, mirror, "the kernel's source")
-    apt = aptsrc.PrivateApt(work / "apt", sources)
     with Stage("fetching the kernel's source package by apt") as stage:
         stage.note("index of " + sources[0].suite)
-        apt.get("update", what="reading the mirror's index of sources")
+        apt = aptsrc.PrivateApt.updated(work / "apt", sources)
         versions = [v for v in apt.versions("linux") if v.startswith(SERIES)]
         if not versions:
             raise UserError(f"the mirror has no source package linux {SERIES}*")

@@ -160,10 +160,9 @@ def _untar(path: Path, work: Path) -> Path:
 
 def _from_debian(mirror: str, work: Path) -> Path:
     sources = aptsrc.require(SUITE, mirror, "QEMU's source")
-    apt = aptsrc.PrivateApt(work / "apt", sources)
     with Stage("fetching QEMU's source package by apt") as stage:
         stage.note("index of " + sources[0].suite)
-        apt.get("update", what="reading the mirror's index of sources")
+        apt = aptsrc.PrivateApt.updated(work / "apt", sources)
         version = _fetch_newest(apt, work, stage)
     with Stage(f"unpacking QEMU's source package, {version}"):
         dsc = next(work.glob("*.dsc"))

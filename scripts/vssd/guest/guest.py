@@ -84,22 +84,19 @@ class Guest:
 
     def wait_agent(self, timeout_s: float = BOOT_S) -> None:
         """Until the agent is there."""
-        async def wait() -> None:
-            m = self.live
-            await m.first(m.greeted, m.ended)
-            if not m.greeted.is_set():
-                raise UserError(f"the guest ended ({m.end_reason}):"
-                                f" {m.last_console_lines(5)} {m.complaint()}")
-        self._wait(wait(), timeout_s)
+        self._wait_for(self.live.greeted, timeout_s)
 
     def wait_prompt(self, timeout_s: float = BOOT_S) -> None:
         """Until the console shows a login prompt."""
+        self._wait_for(self.live.prompt, timeout_s)
+
+    def _wait_for(self, event: asyncio.Event, timeout_s: float) -> None:
         async def wait() -> None:
             m = self.live
-            await m.first(m.prompt, m.ended)
-            if not m.prompt.is_set():
+            await m.first(event, m.ended)
+            if not event.is_set():
                 raise UserError(f"the guest ended ({m.end_reason}):"
-                                f" {m.last_console_lines(5)}")
+                                f" {m.last_console_lines(5)} {m.complaint()}")
         self._wait(wait(), timeout_s)
 
     def run(self, command: str, check: bool = True,

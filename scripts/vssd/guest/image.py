@@ -216,9 +216,8 @@ def _could_not_fetch() -> bool:
 def older_kernels(suite: str, sources: list[aptsrc.Source]) -> list[str]:
     """The packages of the kernels before the newest of a suite."""
     with tempfile.TemporaryDirectory(dir=cache_dir(), prefix="apt.") as name:
-        apt = aptsrc.PrivateApt(Path(name), [s for s in sources
-                                             if s.suite == suite], "deb")
-        apt.get("update", what="reading the mirror's index")
+        apt = aptsrc.PrivateApt.updated(
+            Path(name), [s for s in sources if s.suite == suite], "deb")
         found = {x.split("-")[2]: x for x in apt.names(KERNEL_NAME)}
     ordered = aptsrc.sort_versions(list(found))
     return [found[v] for v in ordered[1:1 + OLDER_KERNELS]]

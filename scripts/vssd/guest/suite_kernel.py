@@ -99,8 +99,7 @@ def _make(suite: str, mirror: str, work: Path, stage: Stage) -> None:
 def fetch(sources: list[aptsrc.Source], work: Path, stage: Stage) \
         -> list[Path]:
     """The packages of the newest kernel that the mirror really has."""
-    apt = aptsrc.PrivateApt(work / "apt", sources, "deb")
-    apt.get("update", what="reading the mirror's index")
+    apt = aptsrc.PrivateApt.updated(work / "apt", sources, "deb")
     names = {re.sub(PACKAGE, r"\1", n): n for n in apt.names(PACKAGE)}
     problem = UserError("the mirror has no package linux-image-*-amd64")
     for version in aptsrc.sort_versions(list(names))[:TRIES]:
