@@ -170,7 +170,7 @@ class PrivateApt:
 
     @classmethod
     def updated(cls, root: Path, sources: list[Source],
-                kind: str = "deb-src") -> "PrivateApt":
+                kind: str = "deb-src") -> PrivateApt:
         """One that has read the mirror's index."""
         apt = cls(root, sources, kind)
         apt.get("update", what="reading the mirror's index")
