@@ -163,7 +163,7 @@ void ssd_run(Ssd *ssd, uint64_t now_ns)
     uint64_t until_ps = now_ns * PS_PER_NS;
 
     g_assert(now_ns < SIM_MAX_NS && until_ps >= ssd->now_ps);
-    /* Each call that marks work settles it: what is left would wait for ever. */
+    /* Each call that marks work settles it; a mark left would wait for ever. */
     g_assert(ssd->work.any == 0);
     while (eventq_next_ps(&ssd->events) <= until_ps) {
         Event e = eventq_pop(&ssd->events);

@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * host.c - host commands: firmware, link, DRAM, and what they wait for.
+ * host.c - host commands: submission, what they wait for, completion.
  *
  * Knows commands and their latency, split by cause; leaves slots to write.c
  * and units to map.c.
  *
  *   READ   firmware; NAND reads of all its pages at once, DRAM for buffered
- *          units beside them; data over the link; done.  With a policy that
- *          caches, what NAND holds needs room in the buffer first
+ *          units beside them; data over the link; done (read.c)
  *   WRITE  firmware; data over the link; DRAM; room in the buffer; done, or
  *          (FUA, host.complete_at=program) done when durable
- *   TRIM   firmware; done (trim.c)   FLUSH  firmware; barrier reached (with close:
- *          its stream's units are in NAND); done
- *
- * The link carries one transfer at a time in each direction, and writes enter
- * DRAM one after another; with buffer.mb_s all that enters or leaves DRAM, or
- * goes through it, shares its rate.
+ *   TRIM   firmware; done (trim.c)
+ *   FLUSH  firmware; barrier reached (with close: its stream's units are in
+ *          NAND); done
  */
 #include <errno.h>
 
 #include "buffer/buffer.h"
 #include "commands.h"
 #include "gc/gc.h"
+#include "host/host-private.h"
 #include "host/host.h"
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
@@ -69,325 +66,7 @@ static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
     hist_add(&ssd->inspect.latency[SSD_N_OPS], ns);
 }
 
-/* When a transfer that is ready at from_ps ends; the link is taken till then. */
-static uint64_t link_transfer(Ssd *ssd, uint64_t *busy_ps, uint64_t from_ps,
-                              const Cmd *c)
-{
-    uint64_t bytes = (uint64_t)c->req.nblocks * ssd->info.block_bytes;
-    uint64_t ps = 0;
-
-    if (ssd->host->link_den) {
-        ps = (uint64_t)(((unsigned __int128)bytes * ssd->host->link_num +
-                         ssd->host->link_den - 1) /
-                        ssd->host->link_den);
-    }
-    *busy_ps = MAX(*busy_ps, from_ps) + ps;
-    return *busy_ps;
-}
-
-/*
- * PCIe carries GT/s x lanes bits, 8b/10b coded up to generation 2 and 128b/130b
- * from 3 to 5 (PCI Express Base Specification, section 4.2); generation 6 is
- * PAM4 in 256-byte flits of which 236 are transaction layer bytes.
- */
-void host_init_link(Ssd *ssd)
-{
-    static const struct {
-        uint64_t mt_s, code_num, code_den;
-    } gen[] = {
-        [1] = {2500, 8, 10},      [2] = {5000, 8, 10},
-        [3] = {8000, 128, 130},   [4] = {16000, 128, 130},
-        [5] = {32000, 128, 130},  [6] = {64000, 236, 256},
-    };
-    const SsdConfig *cfg = ssd->cfg;
-
-    ssd->host->link_num = 1000000;
-    ssd->host->link_den = cfg->link_mb_s;
-    if (cfg->pcie_gen) {
-        ssd->host->link_num = 8 * 1000000 * gen[cfg->pcie_gen].code_den;
-        ssd->host->link_den = gen[cfg->pcie_gen].mt_s * cfg->pcie_lanes *
-                        gen[cfg->pcie_gen].code_num;
-    }
-    ssd->host->core_ps = g_new0(uint64_t, MAX(cfg->cores, 1));
-}
-
-/* When firmware has done its part: the core that is free first takes it. */
-static uint64_t firmware_end(Ssd *ssd)
-{
-    uint32_t first = 0;
-
-    if (ssd->cfg->cores == 0) {
-        return ssd->now_ps + ssd->cfg->t_firmware_ps;
-    }
-    for (uint32_t i = 1; i < ssd->cfg->cores; i++) {
-        if (ssd->host->core_ps[i] < ssd->host->core_ps[first]) {
-            first = i;
-        }
-    }
-    ssd->host->core_ps[first] = MAX(ssd->host->core_ps[first], ssd->now_ps) +
-                          ssd->cfg->t_firmware_ps;
-    return ssd->host->core_ps[first];
-}
-
-/* ---- DRAM ----------------------------------------------------------------------- */
-
-/* With buffer.mb_s DRAM moves one unit after another, whoever's they are: when
- * has it moved those that come now? */
-static uint64_t dram_moved(Ssd *ssd, uint64_t units)
-{
-    ssd->host->dram_free_ps = MAX(ssd->host->dram_free_ps, ssd->now_ps) +
-                        units * ssd->buffer->dram_move_ps;
-    return ssd->host->dram_free_ps;
-}
-
-static uint64_t dram_access_ps(const Ssd *ssd)
-{
-    return ssd->buffer->dram_unit_ps - ssd->buffer->dram_move_ps;
-}
-
-/* When a command whose last access to DRAM ends at from_ps (or now) has put there,
- * or taken from there, so many units more. */
-static uint64_t dram_end(Ssd *ssd, uint64_t from_ps, uint64_t units)
-{
-    uint64_t end_ps =
-        MAX(from_ps, ssd->now_ps) + units * ssd->buffer->dram_unit_ps;
-
-    if (ssd->buffer->dram_move_ps) {
-        uint64_t moved_ps = dram_moved(ssd, units);
-
-        end_ps = MAX(end_ps, moved_ps + dram_access_ps(ssd));
-    }
-    return end_ps;
-}
-
-/* What a read of NAND brought goes through DRAM, at its rate, on its way to the
- * host; and is kept there or not. */
-static uint64_t dram_passed(Ssd *ssd, uint64_t units)
-{
-    return dram_moved(ssd, units) +
-           (buffer_keeps_reads(ssd) ? dram_access_ps(ssd) : 0);
-}
-
-/* ---- reads --------------------------------------------------------------------- */
-
-static void check_spare(const Ssd *ssd, uint32_t lpn, uint32_t ppu)
-{
-    /* The map led to the right place: asked of every read that has a host. */
-    g_assert(!ssd->client || spare_lpn(ssd, ppu) == lpn);
-}
-
-/* The block cannot be read; of several, the command reports the first. */
-static void note_bad(Cmd *c, uint64_t lba)
-{
-    uint64_t last = c->req.lba + c->req.nblocks - 1;
-
-    c->bad_lba = MIN(c->bad_lba, CLAMP(lba, c->req.lba, last));
-}
-
-static void note_bad_parts(const Ssd *ssd, Cmd *c, const NandOp *op)
-{
-    uint32_t upp = ssd->l.units_per_page;
-
-    for (uint32_t ppu = op->ppa.page * upp; ppu < (op->ppa.page + 1) * upp;
-         ppu++) {
-        uint64_t wanted = unit_lba_parts(ssd, ppu, c->req.lba,
-                                         c->req.lba + c->req.nblocks - 1);
-        uint64_t bad = op->bad_parts & wanted;
-
-        if (bad) {
-            note_bad(c, unit_first_lba(ssd, ppu, bad));
-        }
-    }
-}
-
-/* Units of a READ that lie in one physical page, collected for one operation:
- * slots that keep them, as a chain, or none. */
-typedef struct ReadRun {
-    uint32_t page;
-    uint32_t units;
-    uint32_t first, last; /* slots, or NONE */
-    uint64_t parts;
-} ReadRun;
-
-static const ReadRun empty_run = {.page = NONE, .first = NONE, .last = NONE};
-
-static void run_send(Ssd *ssd, uint32_t cmd, ReadRun *run)
-{
-    NandOp op = {
-        .kind = NAND_READ,
-        .cause = NAND_CAUSE_HOST,
-        .ppa = {run->page},
-        .bytes = run->units << ssd->unit_shift,
-        .cookie = run->first == NONE ? cmd : MAP_BUFFERED | run->first,
-        .parts = run->parts,
-    };
-
-    if (run->units > 0) {
-        ssd->commands.cmd[cmd].pending++;
-        faulty_submit(ssd, &op);
-        *run = empty_run;
-    }
-}
-
-static void run_add(Ssd *ssd, uint32_t cmd, ReadRun *run, uint32_t ppu,
-                    uint32_t slot)
-{
-    if (run->page != ppu_page(ssd, ppu) ||
-        (run->first == NONE) != (slot == NONE)) {
-        run_send(ssd, cmd, run);
-    }
-    run->page = ppu_page(ssd, ppu);
-    run->parts |= unit_parts(ssd, ppu);
-    run->units++;
-    if (slot == NONE) {
-        return;
-    }
-    ssd->buffer->slot[slot].before = cmd;
-    ssd->buffer->slot[slot].after = NONE;
-    if (run->first == NONE) {
-        run->first = slot;
-    } else {
-        ssd->buffer->slot[run->last].after = slot;
-    }
-    run->last = slot;
-}
-
-/* The data is in the drive's memory: send it to the host. */
-static void read_ready(Ssd *ssd, uint32_t cmd)
-{
-    Cmd *c = &ssd->commands.cmd[cmd];
-    uint64_t end = link_transfer(ssd, &ssd->host->link_out_ps, ssd->now_ps, c);
-
-    eventq_push(&ssd->events, end, SSD_EVENT_CMD_DONE, cmd);
-}
-
-static void log_lookup(Ssd *ssd, uint32_t cmd, uint32_t lpn)
-{
-    uint32_t entry = ssd->l2p.entry[lpn];
-    OplogWhere where = OPLOG_IN_NAND;
-
-    if (map_is_buffered(entry)) {
-        const Slot *s = &ssd->buffer->slot[map_slot(entry)];
-
-        where = s->dead                      ? OPLOG_UNMAPPED
-                : state_is_unsafe(s->state)  ? OPLOG_IN_BUFFER
-                                             : OPLOG_CACHED;
-    } else if (entry == 0) {
-        where = OPLOG_UNMAPPED;
-    }
-    oplog_add(ssd->inspect.log, OPLOG_LOOKUP, where, lpn, ssd->now_ps,
-              ssd->commands.cmd[cmd].serial,
-              where == OPLOG_IN_NAND ? entry - 1 : 0);
-}
-
-/* The unit is in the buffer, or will be when a read of it has ended. */
-static void read_slot(Ssd *ssd, uint32_t cmd, uint32_t i)
-{
-    const Slot *s = &ssd->buffer->slot[i];
-    Cmd *c = &ssd->commands.cmd[cmd];
-
-    if (s->dead) {
-        return;
-    }
-    ssd->buffer->stats.read_hits++;
-    c->data_ps = dram_end(ssd, c->data_ps, 1);
-    if (s->poison) {
-        note_bad(c, (uint64_t)s->lpn << ssd->block_shift);
-    }
-    if (s->state == SLOT_LOADING) {
-        slot_wait(ssd, i, cmd, WAIT_LOADED);
-    }
-    buffer_read_hit(ssd, i);
-}
-
-/* A slot for a unit that is being read from NAND. */
-static uint32_t loading_slot(Ssd *ssd, uint32_t cmd, uint32_t lpn)
-{
-    uint32_t entry = ssd->l2p.entry[lpn];
-    uint64_t version = map_version(ssd, lpn);
-    uint32_t i = slot_take(ssd, lpn, unit_stream(ssd, entry - 1));
-
-    ssd->buffer->slot[i].state = SLOT_LOADING;
-    ssd->buffer->slot[i].old_entry = entry;
-    ssd->buffer->slot[i].version = version;
-    ssd->buffer->slot[i].newer = entry - 1;
-    buffer_insert(ssd, i);
-    buffer_took(ssd, cmd);
-    return i;
-}
-
-/* Is the unit to be kept in the buffer once it is read?  What is lost is not,
- * nor anything when the drive can make no more room. */
-static bool read_keeps(Ssd *ssd, uint32_t ppu)
-{
-    return buffer_keeps_reads(ssd) && !spare_poisoned(ssd, ppu) &&
-           (!ssd->media->given_up || buffer_room(ssd));
-}
-
-/* Room for one more unit, for which others do not wait already? */
-static bool read_has_room(Ssd *ssd, uint32_t cmd)
-{
-    return (ssd->buffer->waiting.head == NONE ||
-            ssd->buffer->waiting.head == cmd) &&
-           buffer_room(ssd);
-}
-
-static void read_nand(Ssd *ssd, uint32_t cmd, uint32_t lpn, ReadRun *run,
-                      bool keeps)
-{
-    uint32_t ppu = ssd->l2p.entry[lpn] - 1;
-    uint32_t slot = NONE;
-
-    check_spare(ssd, lpn, ppu);
-    if (spare_poisoned(ssd, ppu)) {
-        note_bad(&ssd->commands.cmd[cmd], (uint64_t)lpn << ssd->block_shift);
-    }
-    ssd->buffer->stats.read_misses++;
-    if (keeps) {
-        slot = loading_slot(ssd, cmd, lpn);
-    }
-    run_add(ssd, cmd, run, ppu, slot);
-}
-
-/* Look up the command's units and read what is in NAND.  false: some wait for
- * room in the buffer. */
-static bool read_units(Ssd *ssd, uint32_t cmd)
-{
-    Cmd *c = &ssd->commands.cmd[cmd];
-    uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
-    ReadRun run = empty_run;
-
-    trim_before(ssd, c->next_lpn, last);
-    for (; c->next_lpn <= last; c->next_lpn++) {
-        uint32_t lpn = (uint32_t)c->next_lpn;
-        uint32_t entry = ssd->l2p.entry[lpn];
-        bool in_nand = entry && !map_is_buffered(entry);
-        bool keeps = in_nand && read_keeps(ssd, entry - 1);
-
-        if (keeps && !ssd->media->given_up && !read_has_room(ssd, cmd)) {
-            break;
-        }
-        log_lookup(ssd, cmd, lpn);
-        if (in_nand) {
-            read_nand(ssd, cmd, lpn, &run, keeps);
-        } else if (entry) {
-            read_slot(ssd, cmd, map_slot(entry));
-        }
-    }
-    run_send(ssd, cmd, &run);
-    return c->next_lpn > last;
-}
-
-/* Every unit has been looked up. */
-static void read_looked_up(Ssd *ssd, uint32_t cmd)
-{
-    Cmd *c = &ssd->commands.cmd[cmd];
-
-    if (c->pending == 0) {
-        eventq_push(&ssd->events, MAX(c->data_ps, ssd->now_ps),
-                    SSD_EVENT_CMD_DATA, cmd);
-    }
-}
+/* ---- room in the buffer ------------------------------------------------- */
 
 /* The command joins those that wait for room. */
 static void wait_for_room(Ssd *ssd, uint32_t cmd)
@@ -419,92 +98,10 @@ static void read_mapped(Ssd *ssd, uint32_t cmd)
 
 static void start_read(Ssd *ssd, uint32_t cmd)
 {
-    Cmd *c = &ssd->commands.cmd[cmd];
-    uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
-
-    note_buffer(ssd);
-    c->next_lpn = c->req.lba >> ssd->block_shift;
-    trim_before(ssd, c->next_lpn, last);
-    ssd->inspect.counters.host_units_read += last - c->next_lpn + 1;
-    ssd->inspect.counters.host_bytes_read += (uint64_t)c->req.nblocks *
-                                     ssd->info.block_bytes;
+    read_start(ssd, cmd);
     if (map_ready(ssd, cmd)) {
         read_mapped(ssd, cmd);
     }
-}
-
-void host_data(Ssd *ssd, uint32_t cmd)
-{
-    cmd_account(ssd, &ssd->commands.cmd[cmd], COST_buffer);
-    read_ready(ssd, cmd);
-}
-
-/* The operation that ended last began after the command: it waited for room. */
-static void account_read(Ssd *ssd, Cmd *c, const NandOp *op)
-{
-    uint64_t spent = 0;
-
-    for (int i = 0; i < NAND_N_TIMES; i++) {
-        spent += op->time_ps[i];
-    }
-    c->cost_ps[COST_buffer] += ssd->now_ps - c->mark_ps - spent;
-    c->cost_ps[COST_die_wait] += op->time_ps[NAND_TIME_DIE_WAIT];
-    c->cost_ps[COST_bus_wait] += op->time_ps[NAND_TIME_BUS_WAIT];
-    c->cost_ps[COST_bus] += op->time_ps[NAND_TIME_BUS];
-    c->cost_ps[COST_cell] += op->time_ps[NAND_TIME_CELL];
-    c->cost_ps[COST_ecc] += op->time_ps[NAND_TIME_ECC];
-    c->mark_ps = ssd->now_ps;
-}
-
-/* A part of the command's data has come, by op or by another's operation. */
-static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
-{
-    Cmd *c = &ssd->commands.cmd[cmd];
-    bool by_dram = buffer_keeps_reads(ssd) || ssd->buffer->dram_move_ps;
-
-    if (--c->pending > 0 || c->waits) {
-        return;
-    }
-    if (op && by_dram) {
-        account_read(ssd, c, op);
-    }
-    if (op && buffer_keeps_reads(ssd)) {
-        /* The last unit goes into DRAM. */
-        c->data_ps = MAX(c->data_ps, ssd->now_ps + ssd->buffer->dram_unit_ps);
-    }
-    if (c->data_ps > ssd->now_ps) {
-        eventq_push(&ssd->events, c->data_ps, SSD_EVENT_CMD_DATA, cmd);
-        return;
-    }
-    if (!op) {
-        cmd_account(ssd, c, COST_buffer);
-    } else if (!by_dram) {
-        account_read(ssd, c, op);
-    }
-    read_ready(ssd, cmd);
-}
-
-static void host_read_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
-{
-    if (op->status == NAND_UNCORRECTABLE) {
-        note_bad_parts(ssd, &ssd->commands.cmd[cmd], op);
-    }
-    if (ssd->buffer->dram_move_ps) {
-        Cmd *c = &ssd->commands.cmd[cmd];
-
-        uint64_t passed_ps = dram_passed(ssd, op->bytes >> ssd->unit_shift);
-
-        c->data_ps = MAX(c->data_ps, passed_ps);
-    }
-    read_part_done(ssd, cmd, op);
-}
-
-static void host_load_settled(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool bad)
-{
-    if (bad) {
-        note_bad(&ssd->commands.cmd[cmd], (uint64_t)lpn << ssd->block_shift);
-    }
-    read_part_done(ssd, cmd, NULL);
 }
 
 /* ---- writes --------------------------------------------------------------------- */
@@ -696,32 +293,9 @@ static void account_start(Ssd *ssd, Cmd *c)
     c->mark_ps = ssd->now_ps;
 }
 
-static uint64_t n_units(const Ssd *ssd, const Cmd *c)
-{
-    return ((c->req.lba + c->req.nblocks - 1) >> ssd->block_shift) -
-           (c->req.lba >> ssd->block_shift) + 1;
-}
-
-/* With buffer.mb_s a write's turn in DRAM is known when its data has crossed the
- * link.  true: it was not there yet. */
-static bool enters_dram(Ssd *ssd, uint32_t cmd)
-{
-    Cmd *c = &ssd->commands.cmd[cmd];
-
-    if (!ssd->buffer->dram_move_ps || c->req.op != SSD_OP_WRITE || c->linked) {
-        return false;
-    }
-    c->linked = true;
-    ssd->host->dram_in_ps =
-        dram_end(ssd, ssd->host->dram_in_ps, n_units(ssd, c));
-    c->data_ps = ssd->host->dram_in_ps - ssd->now_ps;
-    eventq_push(&ssd->events, ssd->host->dram_in_ps, SSD_EVENT_CMD_START, cmd);
-    return true;
-}
-
 void host_start(Ssd *ssd, uint32_t cmd)
 {
-    if (enters_dram(ssd, cmd)) {
+    if (host_enters_dram(ssd, cmd)) {
         return;
     }
     account_start(ssd, &ssd->commands.cmd[cmd]);
@@ -824,30 +398,6 @@ static int check_submit(const Ssd *ssd, const SsdCmd *r)
     return ssd->commands.running >= ssd->info.queue_depth ? -EBUSY : 0;
 }
 
-/*
- * When the command begins to act: firmware, then the data of a write over the
- * link and into DRAM.  Both are first come, first served, so writes reach the
- * buffer in the order of their versions.
- */
-static uint64_t start_ps(Ssd *ssd, Cmd *c)
-{
-    uint64_t ps = firmware_end(ssd);
-    uint64_t linked_ps;
-
-    c->firmware_ps = ps - ssd->now_ps;
-    if (c->req.op != SSD_OP_WRITE) {
-        return ps;
-    }
-    linked_ps = link_transfer(ssd, &ssd->host->link_in_ps, ps, c);
-    if (ssd->buffer->dram_move_ps) {
-        return linked_ps;
-    }
-    ssd->host->dram_in_ps = MAX(ssd->host->dram_in_ps, linked_ps) +
-                      n_units(ssd, c) * ssd->buffer->dram_unit_ps;
-    c->data_ps = ssd->host->dram_in_ps - linked_ps;
-    return ssd->host->dram_in_ps;
-}
-
 int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
 {
     uint32_t i;
@@ -890,7 +440,7 @@ int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
     if (G_UNLIKELY(ssd->inspect.recording)) {
         recording_cmd(ssd->inspect.recording, req, now_ns);
     }
-    eventq_push(&ssd->events, start_ps(ssd, &ssd->commands.cmd[i]),
+    eventq_push(&ssd->events, host_start_ps(ssd, &ssd->commands.cmd[i]),
                 SSD_EVENT_CMD_START, i);
     if (ssd->media->faults && faults_cmd(ssd->media->faults, ssd->now_ps)) {
         ssd->host->gate->cut(ssd);
@@ -970,7 +520,7 @@ size_t host_fetch(Ssd *ssd, SsdCompletion *done, size_t max)
 const CmdOps host_cmd_ops = {
     .finish = host_finish,
     .slot_settled = host_slot_settled,
-    .load_settled = host_load_settled,
-    .read_done = host_read_done,
+    .load_settled = read_load_settled,
+    .read_done = read_nand_done,
     .map_ready = host_map_ready,
 };

@@ -12,14 +12,21 @@
 #include "host/host-internal.h"
 #include "ssd-internal.h"
 
-/* ---- host.c ------------------------------------------------------------ */
+/* ---- timing.c ---------------------------------------------------------- */
 
 void host_init_link(Ssd *ssd);
+
+/* ---- read.c ------------------------------------------------------------ */
+
+/* The last data of a read is in the drive's memory. */
+void host_data(Ssd *ssd, uint32_t cmd);
+
+/* ---- host.c ------------------------------------------------------------ */
+
 void host_start(Ssd *ssd, uint32_t cmd);
 
 /* The drive is ready, for which the command has waited. */
 void host_start_now(Ssd *ssd, uint32_t cmd);
-void host_data(Ssd *ssd, uint32_t cmd);
 void host_done(Ssd *ssd, uint32_t cmd);
 
 /* What other components tell of commands (commands.h). */

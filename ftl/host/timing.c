@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * timing.c - when the drive's shared parts have served a command: firmware
+ * cores, host link, DRAM.
+ *
+ * The link carries one transfer at a time in each direction, and writes enter
+ * DRAM one after another.  With buffer.mb_s all that enters or leaves DRAM, or
+ * goes through it, shares its rate.
+ *
+ * Knows how busy each part is; does not know what commands wait for in the
+ * buffer or in NAND.
+ */
+#include "buffer/buffer.h"
+#include "host/host-private.h"
+#include "host/host.h"
+#include "ssd-internal.h"
+
+/* ---- link -------------------------------------------------------------- */
+
+/* When a transfer that is ready at from_ps ends; it holds the link till then */
+static uint64_t link_transfer(Ssd *ssd, uint64_t *busy_ps, uint64_t from_ps,
+                              const Cmd *c)
+{
+    uint64_t bytes = (uint64_t)c->req.nblocks * ssd->info.block_bytes;
+    uint64_t ps = 0;
+
+    if (ssd->host->link_den) {
+        ps = (uint64_t)(((unsigned __int128)bytes * ssd->host->link_num +
+                         ssd->host->link_den - 1) /
+                        ssd->host->link_den);
+    }
+    *busy_ps = MAX(*busy_ps, from_ps) + ps;
+    return *busy_ps;
+}
+
+uint64_t host_link_out(Ssd *ssd, const Cmd *c)
+{
+    return link_transfer(ssd, &ssd->host->link_out_ps, ssd->now_ps, c);
+}
+
+/*
+ * PCIe carries GT/s x lanes bits, 8b/10b coded up to generation 2 and 128b/130b
+ * from 3 to 5 (PCI Express Base Specification, section 4.2); generation 6 is
+ * PAM4 in 256-byte flits of which 236 are transaction layer bytes.
+ */
+void host_init_link(Ssd *ssd)
+{
+    static const struct {
+        uint64_t mt_s, code_num, code_den;
+    } gen[] = {
+        [1] = {2500, 8, 10},     [2] = {5000, 8, 10},
+        [3] = {8000, 128, 130},  [4] = {16000, 128, 130},
+        [5] = {32000, 128, 130}, [6] = {64000, 236, 256},
+    };
+    const SsdConfig *cfg = ssd->cfg;
+
+    ssd->host->link_num = 1000000;
+    ssd->host->link_den = cfg->link_mb_s;
+    if (cfg->pcie_gen) {
+        ssd->host->link_num = 8 * 1000000 * gen[cfg->pcie_gen].code_den;
+        ssd->host->link_den = gen[cfg->pcie_gen].mt_s * cfg->pcie_lanes *
+                              gen[cfg->pcie_gen].code_num;
+    }
+    ssd->host->core_ps = g_new0(uint64_t, MAX(cfg->cores, 1));
+}
+
+/* ---- firmware ---------------------------------------------------------- */
+
+/* When firmware has done its part: the core that is free first takes it. */
+static uint64_t firmware_end(Ssd *ssd)
+{
+    uint32_t first = 0;
+
+    if (ssd->cfg->cores == 0) {
+        return ssd->now_ps + ssd->cfg->t_firmware_ps;
+    }
+    for (uint32_t i = 1; i < ssd->cfg->cores; i++) {
+        if (ssd->host->core_ps[i] < ssd->host->core_ps[first]) {
+            first = i;
+        }
+    }
+    ssd->host->core_ps[first] =
+        MAX(ssd->host->core_ps[first], ssd->now_ps) + ssd->cfg->t_firmware_ps;
+    return ssd->host->core_ps[first];
+}
+
+/* ---- DRAM -------------------------------------------------------------- */
+
+/* With buffer.mb_s DRAM moves one unit after another, whoever's they are: when
+ * has it moved those that come now? */
+static uint64_t dram_moved(Ssd *ssd, uint64_t units)
+{
+    ssd->host->dram_free_ps = MAX(ssd->host->dram_free_ps, ssd->now_ps) +
+                              units * ssd->buffer->dram_move_ps;
+    return ssd->host->dram_free_ps;
+}
+
+static uint64_t dram_access_ps(const Ssd *ssd)
+{
+    return ssd->buffer->dram_unit_ps - ssd->buffer->dram_move_ps;
+}
+
+uint64_t host_dram_end(Ssd *ssd, uint64_t from_ps, uint64_t units)
+{
+    uint64_t end_ps =
+        MAX(from_ps, ssd->now_ps) + units * ssd->buffer->dram_unit_ps;
+
+    if (ssd->buffer->dram_move_ps) {
+        uint64_t moved_ps = dram_moved(ssd, units);
+
+        end_ps = MAX(end_ps, moved_ps + dram_access_ps(ssd));
+    }
+    return end_ps;
+}
+
+uint64_t host_dram_passed(Ssd *ssd, uint64_t units)
+{
+    return dram_moved(ssd, units) +
+           (buffer_keeps_reads(ssd) ? dram_access_ps(ssd) : 0);
+}
+
+/* ---- a command's way in ------------------------------------------------ */
+
+static uint64_t n_units(const Ssd *ssd, const Cmd *c)
+{
+    return ((c->req.lba + c->req.nblocks - 1) >> ssd->block_shift) -
+           (c->req.lba >> ssd->block_shift) + 1;
+}
+
+bool host_enters_dram(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->commands.cmd[cmd];
+
+    if (!ssd->buffer->dram_move_ps || c->req.op != SSD_OP_WRITE || c->linked) {
+        return false;
+    }
+    c->linked = true;
+    ssd->host->dram_in_ps =
+        host_dram_end(ssd, ssd->host->dram_in_ps, n_units(ssd, c));
+    c->data_ps = ssd->host->dram_in_ps - ssd->now_ps;
+    eventq_push(&ssd->events, ssd->host->dram_in_ps, SSD_EVENT_CMD_START, cmd);
+    return true;
+}
+
+/*
+ * When the command begins to act: firmware, then the data of a write over the
+ * link and into DRAM.  Both are first come, first served, so writes reach the
+ * buffer in the order of their versions.
+ */
+uint64_t host_start_ps(Ssd *ssd, Cmd *c)
+{
+    uint64_t ps = firmware_end(ssd);
+    uint64_t linked_ps;
+
+    c->firmware_ps = ps - ssd->now_ps;
+    if (c->req.op != SSD_OP_WRITE) {
+        return ps;
+    }
+    linked_ps = link_transfer(ssd, &ssd->host->link_in_ps, ps, c);
+    if (ssd->buffer->dram_move_ps) {
+        return linked_ps;
+    }
+    ssd->host->dram_in_ps = MAX(ssd->host->dram_in_ps, linked_ps) +
+                            n_units(ssd, c) * ssd->buffer->dram_unit_ps;
+    c->data_ps = ssd->host->dram_in_ps - linked_ps;
+    return ssd->host->dram_in_ps;
+}
