@@ -33,7 +33,7 @@ static uint16_t check_new_queue(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     if (!(sqe->dw[11] & 1)) {
         return NVME_SC_INVALID_FIELD; /* CAP.CQR: must be contiguous */
     }
-    if (nvme_sqe_prp1(sqe) & ((1ULL << ctrl->page_bits) - 1)) {
+    if (nvme_sqe_prp1(sqe) & ((1ULL << ctrl->regs.page_bits) - 1)) {
         return NVME_SC_PRP_OFFSET;
     }
     return 0;
@@ -44,10 +44,9 @@ static uint16_t admin_create_cq(NvmeCtrl *ctrl, NvmeRequest *req,
 {
     uint16_t qid = sqe->dw[10] & 0xffff;
     uint16_t vector = sqe->dw[11] >> 16;
-    bool taken = qid < NVME_MAX_QUEUES && ctrl->cq[qid].live;
-    uint16_t status = check_new_queue(ctrl, sqe, taken,
-                                      NVME_CC_IOCQES(ctrl->cc),
-                                      NVME_CQE_SHIFT);
+    bool taken = qid < NVME_MAX_QUEUES && ctrl->queues.cq[qid].live;
+    uint16_t status = check_new_queue(
+        ctrl, sqe, taken, NVME_CC_IOCQES(ctrl->regs.cc), NVME_CQE_SHIFT);
 
     if (status) {
         return status;
@@ -66,10 +65,9 @@ static uint16_t admin_create_sq(NvmeCtrl *ctrl, NvmeRequest *req,
 {
     uint16_t qid = sqe->dw[10] & 0xffff;
     uint16_t cqid = sqe->dw[11] >> 16;
-    bool taken = qid < NVME_MAX_QUEUES && ctrl->sq[qid].live;
-    uint16_t status = check_new_queue(ctrl, sqe, taken,
-                                      NVME_CC_IOSQES(ctrl->cc),
-                                      NVME_SQE_SHIFT);
+    bool taken = qid < NVME_MAX_QUEUES && ctrl->queues.sq[qid].live;
+    uint16_t status = check_new_queue(
+        ctrl, sqe, taken, NVME_CC_IOSQES(ctrl->regs.cc), NVME_SQE_SHIFT);
 
     if (status) {
         return status;
@@ -77,10 +75,10 @@ static uint16_t admin_create_sq(NvmeCtrl *ctrl, NvmeRequest *req,
     if (cqid == 0 || cqid > ctrl->cfg.n_queues) {
         return NVME_SC_QID_INVALID;
     }
-    if (!ctrl->cq[cqid].live) {
+    if (!ctrl->queues.cq[cqid].live) {
         return NVME_SC_CQ_INVALID;
     }
-    nvme_sq_open(ctrl, qid, &ctrl->cq[cqid], nvme_sqe_prp1(sqe),
+    nvme_sq_open(ctrl, qid, &ctrl->queues.cq[cqid], nvme_sqe_prp1(sqe),
                  (sqe->dw[10] >> 16) + 1);
     return 0;
 }
@@ -111,7 +109,7 @@ static void abort_queue(NvmeCtrl *ctrl, NvmeSq *sq, NvmeRequest *deletion)
             stand_in->nsid = r->nsid;
             stand_in->posted = true;
             stand_in->status = NVME_SC_ABORT_SQ_DELETED;
-            ctrl->nio_requests++;
+            ctrl->life.n_io++;
             nvme_request_abort(ctrl, r);
             if (r->in_drive) {
                 r->deletion = deletion;
@@ -128,11 +126,11 @@ static uint16_t admin_delete_sq(NvmeCtrl *ctrl, NvmeRequest *req,
 {
     uint16_t qid = sqe->dw[10] & 0xffff;
 
-    if (qid == 0 || qid >= NVME_MAX_QUEUES || !ctrl->sq[qid].live) {
+    if (qid == 0 || qid >= NVME_MAX_QUEUES || !ctrl->queues.sq[qid].live) {
         return NVME_SC_QID_INVALID;
     }
-    abort_queue(ctrl, &ctrl->sq[qid], req);
-    nvme_sq_close(ctrl, &ctrl->sq[qid]);
+    abort_queue(ctrl, &ctrl->queues.sq[qid], req);
+    nvme_sq_close(ctrl, &ctrl->queues.sq[qid]);
     return 0;
 }
 
@@ -141,13 +139,13 @@ static uint16_t admin_delete_cq(NvmeCtrl *ctrl, NvmeRequest *req,
 {
     uint16_t qid = sqe->dw[10] & 0xffff;
 
-    if (qid == 0 || qid >= NVME_MAX_QUEUES || !ctrl->cq[qid].live) {
+    if (qid == 0 || qid >= NVME_MAX_QUEUES || !ctrl->queues.cq[qid].live) {
         return NVME_SC_QID_INVALID;
     }
-    if (ctrl->cq[qid].nsqs) {
+    if (ctrl->queues.cq[qid].nsqs) {
         return NVME_SC_QUEUE_DELETION;
     }
-    nvme_cq_close(ctrl, &ctrl->cq[qid]);
+    nvme_cq_close(ctrl, &ctrl->queues.cq[qid]);
     return 0;
 }
 
@@ -159,7 +157,7 @@ static uint16_t admin_abort(NvmeCtrl *ctrl, NvmeRequest *req,
 {
     uint16_t sqid = sqe->dw[10] & 0xffff;
     uint16_t cid = sqe->dw[10] >> 16;
-    NvmeSq *sq = sqid < NVME_MAX_QUEUES ? &ctrl->sq[sqid] : NULL;
+    NvmeSq *sq = sqid < NVME_MAX_QUEUES ? &ctrl->queues.sq[sqid] : NULL;
 
     req->dw0 = 1;
     if (!sq || !sq->live) {
@@ -184,7 +182,7 @@ static uint16_t admin_doorbell_buffer(NvmeCtrl *ctrl, NvmeRequest *req,
 {
     uint64_t db = nvme_sqe_prp1(sqe);
     uint64_t ei = nvme_sqe_prp2(sqe);
-    uint64_t mask = (1ULL << ctrl->page_bits) - 1;
+    uint64_t mask = (1ULL << ctrl->regs.page_bits) - 1;
     uint32_t probe;
 
     if (db & mask || ei & mask) {

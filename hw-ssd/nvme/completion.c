@@ -166,8 +166,8 @@ bool nvme_write_completions(NvmeCtrl *ctrl)
 {
     bool fresh = false;
 
-    for (unsigned i = 0; i <= ctrl->max_cqid; i++) {
-        NvmeCq *cq = &ctrl->cq[i];
+    for (unsigned i = 0; i <= ctrl->queues.max_cqid; i++) {
+        NvmeCq *cq = &ctrl->queues.cq[i];
 
         if (cq->live && cq->dirty) {
             bool waited = cq->wait_first;
@@ -192,13 +192,13 @@ void nvme_update_pin(NvmeCtrl *ctrl)
     bool level = false;
     bool msix = ctrl->machine->msix_enabled(ctrl->opaque);
 
-    for (unsigned i = 0; i <= ctrl->max_cqid && !msix; i++) {
-        NvmeCq *cq = &ctrl->cq[i];
+    for (unsigned i = 0; i <= ctrl->queues.max_cqid && !msix; i++) {
+        NvmeCq *cq = &ctrl->queues.cq[i];
 
         if (cq->live && cq->asserted) {
             cq->asserted = cq->head != cq->tail;
             level |= cq->asserted && cq->vector < 32 &&
-                     !(ctrl->intms >> cq->vector & 1);
+                     !(ctrl->regs.intms >> cq->vector & 1);
         }
     }
     if (level != ctrl->pin_level) {
@@ -210,8 +210,8 @@ void nvme_update_pin(NvmeCtrl *ctrl)
 /* Interrupt coalescing (clause 5.21.1.8): time in units of 100 us. */
 static uint64_t coalescing_ns(const NvmeCtrl *ctrl, const NvmeCq *cq)
 {
-    uint32_t f = ctrl->feature[NVME_FEAT_COALESCING];
-    bool off = !cq->id || ctrl->vector_config[cq->vector] & 0x10000;
+    uint32_t f = ctrl->features.value[NVME_FEAT_COALESCING];
+    bool off = !cq->id || ctrl->features.vector_config[cq->vector] & 0x10000;
 
     return off || !(f & 0xff) ? 0 : (f >> 8 & 0xff) * 100000ULL;
 }
@@ -219,7 +219,8 @@ static uint64_t coalescing_ns(const NvmeCtrl *ctrl, const NvmeCq *cq)
 static bool cq_due(const NvmeCtrl *ctrl, const NvmeCq *cq)
 {
     uint64_t wait_ns = coalescing_ns(ctrl, cq);
-    uint32_t threshold = (ctrl->feature[NVME_FEAT_COALESCING] & 0xff) + 1;
+    uint32_t threshold =
+        (ctrl->features.value[NVME_FEAT_COALESCING] & 0xff) + 1;
 
     return !wait_ns || cq->unsignalled >= threshold ||
            ctrl->now_ns - cq->first_ns >= wait_ns;
@@ -230,11 +231,12 @@ uint64_t nvme_coalescing_deadline_ns(const NvmeCtrl *ctrl)
 {
     uint64_t at_ns = SSD_TIME_NEVER;
 
-    if (!nvme_running(ctrl) || !(ctrl->feature[NVME_FEAT_COALESCING] & 0xff00)) {
+    if (!nvme_running(ctrl) ||
+        !(ctrl->features.value[NVME_FEAT_COALESCING] & 0xff00)) {
         return at_ns;
     }
-    for (unsigned i = 1; i <= ctrl->max_cqid; i++) {
-        const NvmeCq *cq = &ctrl->cq[i];
+    for (unsigned i = 1; i <= ctrl->queues.max_cqid; i++) {
+        const NvmeCq *cq = &ctrl->queues.cq[i];
 
         if (cq->live && cq->ien && cq->unsignalled) {
             at_ns = MIN(at_ns, cq->first_ns + coalescing_ns(ctrl, cq));
@@ -249,8 +251,8 @@ void nvme_raise_interrupts(NvmeCtrl *ctrl)
     uint64_t sent[2] = { 0, 0 };
     bool pin = ctrl->pin_level;
 
-    for (unsigned i = 0; i <= ctrl->max_cqid; i++) {
-        NvmeCq *cq = &ctrl->cq[i];
+    for (unsigned i = 0; i <= ctrl->queues.max_cqid; i++) {
+        NvmeCq *cq = &ctrl->queues.cq[i];
         unsigned v = cq->vector;
 
         if (!cq->live || !cq->unsignalled || (cq->ien && !cq_due(ctrl, cq))) {

@@ -43,7 +43,7 @@ static void barrier_done(void *opaque, PayloadBarrier *b, int ret)
     NvmeRequest *req = b->owner;
 
     if (ret) {
-        ctrl->media_errors++;
+        ctrl->life.media_errors++;
         req->status = NVME_SC_WRITE_FAULT;
         nvme_check_health(ctrl);
     }
@@ -125,11 +125,11 @@ static bool end_run(NvmeCtrl *ctrl)
 {
     bool fresh = nvme_write_completions(ctrl);
 
-    if (ctrl->csts & NVME_CSTS_CFS) {
+    if (ctrl->regs.csts & NVME_CSTS_CFS) {
         return false;
     }
     nvme_raise_interrupts(ctrl);
-    if (ctrl->shadow_on) {
+    if (ctrl->queues.shadow_on) {
         fresh |= nvme_arm_doorbells(ctrl);
     }
     return fresh;
@@ -222,8 +222,8 @@ void nvme_power_cut(NvmeCtrl *ctrl, uint64_t now_ns)
     drain_drive(ctrl);
     nvme_feed_starved(ctrl);
     payload_power_cut(ctrl->payload);
-    ctrl->unsafe_shutdowns += !ctrl->shutdown_clean;
-    ctrl->shutdown_clean = true;
+    ctrl->life.unsafe_shutdowns += !ctrl->life.shutdown_clean;
+    ctrl->life.shutdown_clean = true;
     ctrl->powered = false;
     ctrl->drive_lost = false;
     payload_kick(ctrl->payload);
@@ -244,7 +244,7 @@ void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)
     }
     ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
     ctrl->powered = true;
-    ctrl->power_cycles++;
+    ctrl->life.power_cycles++;
     ssd_power_on(ctrl->ssd, ctrl->now_ns);
     nvme_reset(ctrl, ctrl->now_ns);
 }
@@ -265,10 +265,10 @@ NvmeCtrl *nvme_new(const NvmeMachine *machine, const NvmeStore *store,
     nvme_requests_init(ctrl);
     ctrl->lateness = g_new(Hist, 1);
     hist_init(ctrl->lateness);
-    ctrl->shutdown_clean = true;
-    ctrl->power_cycles = 1;
-    ctrl->housekeep_ns = SSD_TIME_NEVER;
-    ctrl->retry_ns = SSD_TIME_NEVER;
+    ctrl->life.shutdown_clean = true;
+    ctrl->life.power_cycles = 1;
+    ctrl->upkeep.housekeep_ns = SSD_TIME_NEVER;
+    ctrl->upkeep.retry_ns = SSD_TIME_NEVER;
     nvme_queue_init(ctrl);
     return ctrl;
 }
@@ -366,7 +366,7 @@ void nvme_free(NvmeCtrl *ctrl)
     nvme_requests_free_used(ctrl);
     payload_free(ctrl->payload);
     nvme_requests_destroy(ctrl);
-    g_free(ctrl->slots);
+    g_free(ctrl->slots.slot);
     g_free(ctrl->lateness);
     g_free(ctrl);
 }

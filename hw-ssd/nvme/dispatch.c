@@ -41,8 +41,8 @@ static NvmeRequest *take(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
         return req;
     }
     ctrl->commands_io++;
-    if (ctrl->nio_requests++ == 0) {
-        ctrl->busy_since_ns = ctrl->now_ns;
+    if (ctrl->life.n_io++ == 0) {
+        ctrl->life.busy_since_ns = ctrl->now_ns;
     }
     return req;
 }

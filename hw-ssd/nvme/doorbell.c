@@ -46,18 +46,18 @@ static void shadow_tail_seen(NvmeCtrl *ctrl, NvmeSq *sq, uint32_t value)
 void nvme_read_shadows(NvmeCtrl *ctrl)
 {
     uint32_t entry[2 * NVME_MAX_QUEUES];
-    unsigned n = ctrl->max_sqid;
+    unsigned n = ctrl->queues.max_sqid;
 
-    if (!ctrl->shadow_on || !n) {
+    if (!ctrl->queues.shadow_on || !n) {
         return;
     }
     /* From the tail of queue 1 to that of queue n. */
-    if (nvme_dma_read(ctrl, ctrl->shadow_db + 8, entry, 8 * n - 4)) {
+    if (nvme_dma_read(ctrl, ctrl->queues.shadow_db + 8, entry, 8 * n - 4)) {
         return;
     }
     for (unsigned i = 1; i <= n; i++) {
-        if (ctrl->sq[i].live) {
-            shadow_tail_seen(ctrl, &ctrl->sq[i],
+        if (ctrl->queues.sq[i].live) {
+            shadow_tail_seen(ctrl, &ctrl->queues.sq[i],
                              GUINT32_FROM_LE(entry[2 * (i - 1)]));
         }
     }
@@ -67,8 +67,8 @@ bool nvme_arm_doorbells(NvmeCtrl *ctrl)
 {
     uint32_t le;
 
-    for (unsigned i = 1; i <= ctrl->max_sqid; i++) {
-        NvmeSq *sq = &ctrl->sq[i];
+    for (unsigned i = 1; i <= ctrl->queues.max_sqid; i++) {
+        NvmeSq *sq = &ctrl->queues.sq[i];
         NvmeShadow *s = &sq->shadow;
 
         if (!sq->live || !s->on || s->event_idx == sq->tail) {
@@ -144,10 +144,11 @@ void nvme_doorbell(NvmeCtrl *ctrl, uint64_t offset, uint32_t value)
         return;
     }
     ctrl->doorbell_writes++;
-    if (index % 2 == 0 && id < NVME_MAX_QUEUES && ctrl->sq[id].live) {
-        sq_doorbell(ctrl, &ctrl->sq[id], value);
-    } else if (index % 2 == 1 && id < NVME_MAX_QUEUES && ctrl->cq[id].live) {
-        cq_doorbell(ctrl, &ctrl->cq[id], value);
+    if (index % 2 == 0 && id < NVME_MAX_QUEUES && ctrl->queues.sq[id].live) {
+        sq_doorbell(ctrl, &ctrl->queues.sq[id], value);
+    } else if (index % 2 == 1 && id < NVME_MAX_QUEUES &&
+               ctrl->queues.cq[id].live) {
+        cq_doorbell(ctrl, &ctrl->queues.cq[id], value);
     } else {
         nvme_event(ctrl, NVME_EVENT_ERROR, NVME_EVENT_BAD_DOORBELL);
     }

@@ -8,10 +8,11 @@
 void nvme_log_error(NvmeCtrl *ctrl, unsigned sqid, const NvmeRequest *req,
                     uint16_t status)
 {
-    NvmeErrorEntry *e = &ctrl->errors[ctrl->nerrors++ % NVME_ERROR_ENTRIES];
+    NvmeErrorEntry *e =
+        &ctrl->error_log.entry[ctrl->error_log.n++ % NVME_ERROR_ENTRIES];
 
     *e = (NvmeErrorEntry){
-        .count = ctrl->nerrors,
+        .count = ctrl->error_log.n,
         .sqid = sqid,
         .cid = req ? req->cid : 0xffff,
         .status = status << 1,
@@ -25,11 +26,12 @@ void nvme_fill_error_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
                          void *page)
 {
     NvmeErrorLogEntry *entry = page;
-    uint64_t n = MIN(ctrl->nerrors, NVME_ERROR_ENTRIES);
+    uint64_t n = MIN(ctrl->error_log.n, NVME_ERROR_ENTRIES);
 
     for (uint64_t k = 0; k < n; k++) { /* the newest first */
         const NvmeErrorEntry *e =
-            &ctrl->errors[(ctrl->nerrors - 1 - k) % NVME_ERROR_ENTRIES];
+            &ctrl->error_log
+                 .entry[(ctrl->error_log.n - 1 - k) % NVME_ERROR_ENTRIES];
 
         entry[k] = (NvmeErrorLogEntry){
             .count = nvme_le64(e->count),

@@ -24,17 +24,18 @@ void nvme_deliver_events(NvmeCtrl *ctrl)
     for (unsigned type = 0; type < NVME_EVENT_TYPES; type++) {
         NvmeRequest *req;
 
-        if (!ctrl->naer || !ctrl->event_pending[type] ||
-            ctrl->event_masked[type]) {
+        if (!ctrl->events.naer || !ctrl->events.pending[type] ||
+            ctrl->events.masked[type]) {
             continue;
         }
-        req = ctrl->aer[0];
-        ctrl->naer--;
-        memmove(&ctrl->aer[0], &ctrl->aer[1], ctrl->naer * sizeof(req));
-        ctrl->event_pending[type] = false;
-        ctrl->event_masked[type] = true;
+        req = ctrl->events.aer[0];
+        ctrl->events.naer--;
+        memmove(&ctrl->events.aer[0], &ctrl->events.aer[1],
+                ctrl->events.naer * sizeof(req));
+        ctrl->events.pending[type] = false;
+        ctrl->events.masked[type] = true;
         req->waiting = false;
-        req->dw0 = type | (uint32_t)ctrl->event_info[type] << 8 |
+        req->dw0 = type | (uint32_t)ctrl->events.info[type] << 8 |
                    (uint32_t)event_log_page[type] << 16;
         nvme_request_complete(ctrl, req);
     }
@@ -42,41 +43,41 @@ void nvme_deliver_events(NvmeCtrl *ctrl)
 
 uint16_t nvme_async_event(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    if (ctrl->naer == NVME_AERL) {
+    if (ctrl->events.naer == NVME_AERL) {
         return NVME_SC_AER_LIMIT;
     }
     req->waiting = true;
     req->pending = 0;
-    ctrl->aer[ctrl->naer++] = req;
+    ctrl->events.aer[ctrl->events.naer++] = req;
     return 0;
 }
 
 void nvme_event(NvmeCtrl *ctrl, unsigned type, unsigned info)
 {
-    if (ctrl->event_pending[type] || ctrl->event_masked[type]) {
+    if (ctrl->events.pending[type] || ctrl->events.masked[type]) {
         return;
     }
     if (type == NVME_EVENT_ERROR) { /* it is to be found in its log */
         nvme_log_error(ctrl, 0xffff, NULL, NVME_SC_INVALID_FIELD);
     }
-    ctrl->event_pending[type] = true;
-    ctrl->event_info[type] = info;
+    ctrl->events.pending[type] = true;
+    ctrl->events.info[type] = info;
     nvme_deliver_events(ctrl);
 }
 
 void nvme_event_clear(NvmeCtrl *ctrl, unsigned type)
 {
-    ctrl->event_pending[type] = false;
-    ctrl->event_masked[type] = false;
+    ctrl->events.pending[type] = false;
+    ctrl->events.masked[type] = false;
 }
 
 bool nvme_event_abort(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    for (unsigned i = 0; i < ctrl->naer; i++) {
-        if (ctrl->aer[i] == req) {
-            ctrl->naer--;
-            memmove(&ctrl->aer[i], &ctrl->aer[i + 1],
-                    (ctrl->naer - i) * sizeof(req));
+    for (unsigned i = 0; i < ctrl->events.naer; i++) {
+        if (ctrl->events.aer[i] == req) {
+            ctrl->events.naer--;
+            memmove(&ctrl->events.aer[i], &ctrl->events.aer[i + 1],
+                    (ctrl->events.naer - i) * sizeof(req));
             req->waiting = false;
             req->status = NVME_SC_ABORT_REQUESTED;
             nvme_request_complete(ctrl, req);
@@ -99,11 +100,11 @@ static unsigned smart_info(uint8_t warning)
 
 void nvme_check_health(NvmeCtrl *ctrl)
 {
-    uint8_t warning = nvme_critical_warning(ctrl) &
-                      ctrl->feature[NVME_FEAT_EVENTS];
-    uint8_t fresh = warning & ~ctrl->warned;
+    uint8_t warning =
+        nvme_critical_warning(ctrl) & ctrl->features.value[NVME_FEAT_EVENTS];
+    uint8_t fresh = warning & ~ctrl->events.warned;
 
-    ctrl->warned = warning;
+    ctrl->events.warned = warning;
     if (fresh) {
         nvme_event(ctrl, NVME_EVENT_SMART, smart_info(fresh));
     }
@@ -116,8 +117,8 @@ void nvme_look_at_health(NvmeCtrl *ctrl)
 
     payload_get_stats(ctrl->payload, &stats);
     health = ssd_health(ctrl->ssd) << 1 | (stats.units_failed != 0);
-    if (health != ctrl->health) {
-        ctrl->health = health;
+    if (health != ctrl->events.health) {
+        ctrl->events.health = health;
         nvme_check_health(ctrl);
     }
 }

@@ -292,8 +292,8 @@ void nvme_fdp_fill_group(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
     g->media_units_written = nvme_le128(billions(c.nand_bytes_written));
     g->host_reads = nvme_le128(c.commands[SSD_OP_READ]);
     g->host_writes = nvme_le128(c.commands[SSD_OP_WRITE]);
-    g->media_errors = nvme_le128(ctrl->media_errors);
-    g->error_entries = nvme_le128(ctrl->nerrors);
+    g->media_errors = nvme_le128(ctrl->life.media_errors);
+    g->error_entries = nvme_le128(ctrl->error_log.n);
     g->tegcap = nvme_le128(ctrl->cfg.nblocks * ctrl->block_bytes);
 }
 

@@ -16,8 +16,8 @@ static bool may_fetch(NvmeCtrl *ctrl, const NvmeSq *sq)
     if (!sq->live || sq->head == sq->tail || sq->cq->wait_first) {
         return false;
     }
-    return !sq->id || (!ctrl->starved_first &&
-                       ctrl->slots_in_use < ctrl->nslots &&
+    return !sq->id || (!ctrl->requests.starved_first &&
+                       ctrl->slots.in_use < ctrl->slots.n &&
                        !payload_congested(ctrl->payload));
 }
 
@@ -29,7 +29,7 @@ static unsigned fetch_some(NvmeCtrl *ctrl, NvmeSq *sq, unsigned max)
 
     n = MIN(n, MIN(max, NVME_FETCH_BATCH));
     if (sq->id) {
-        n = MIN(n, ctrl->nslots - ctrl->slots_in_use);
+        n = MIN(n, ctrl->slots.n - ctrl->slots.in_use);
     }
     ctrl->sq_dma_reads++;
     nvme_dma_rmb(); /* the tail was read, maybe from guest memory */
@@ -59,13 +59,13 @@ static unsigned fetch_some(NvmeCtrl *ctrl, NvmeSq *sq, unsigned max)
 
 bool nvme_fetch(NvmeCtrl *ctrl, unsigned *budget)
 {
-    unsigned ab = ctrl->feature[NVME_FEAT_ARBITRATION] & 7;
+    unsigned ab = ctrl->features.value[NVME_FEAT_ARBITRATION] & 7;
     unsigned burst = ab == 7 ? NVME_RUN_BUDGET : 1U << ab;
-    unsigned nsq = ctrl->max_sqid + 1;
+    unsigned nsq = ctrl->queues.max_sqid + 1;
     bool any = false;
 
     for (unsigned k = 0; k < nsq && *budget && nvme_running(ctrl); k++) {
-        NvmeSq *sq = &ctrl->sq[(ctrl->next_sq + k) % nsq];
+        NvmeSq *sq = &ctrl->queues.sq[(ctrl->queues.next_sq + k) % nsq];
         unsigned left = MIN(burst, *budget);
 
         while (left && nvme_running(ctrl) && may_fetch(ctrl, sq)) {
@@ -80,6 +80,6 @@ bool nvme_fetch(NvmeCtrl *ctrl, unsigned *budget)
             }
         }
     }
-    ctrl->next_sq = (ctrl->next_sq + 1) % nsq;
+    ctrl->queues.next_sq = (ctrl->queues.next_sq + 1) % nsq;
     return any;
 }

@@ -17,8 +17,8 @@ uint8_t nvme_critical_warning(const NvmeCtrl *ctrl)
     PayloadStats stats;
 
     payload_get_stats(ctrl->payload, &stats);
-    if (NVME_TEMPERATURE_K >= ctrl->feature[NVME_FEAT_TEMP_OVER] ||
-        NVME_TEMPERATURE_K <= ctrl->feature[NVME_FEAT_TEMP_UNDER]) {
+    if (NVME_TEMPERATURE_K >= ctrl->features.value[NVME_FEAT_TEMP_OVER] ||
+        NVME_TEMPERATURE_K <= ctrl->features.value[NVME_FEAT_TEMP_UNDER]) {
         warning |= NVME_WARN_TEMPERATURE;
     }
     if (stats.units_failed) {
@@ -56,9 +56,9 @@ void nvme_fill_health_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
     h->host_reads = nvme_le128(c.commands[SSD_OP_READ]);
     h->host_writes = nvme_le128(c.commands[SSD_OP_WRITE]);
     h->busy_minutes = nvme_le128(nvme_busy_ns(ctrl) / (60 * NS_PER_S));
-    h->power_cycles = nvme_le128(ctrl->power_cycles);
+    h->power_cycles = nvme_le128(ctrl->life.power_cycles);
     h->power_on_hours = nvme_le128(ctrl->now_ns / (3600 * NS_PER_S));
-    h->unsafe_shutdowns = nvme_le128(ctrl->unsafe_shutdowns);
-    h->media_errors = nvme_le128(ctrl->media_errors);
-    h->error_entries = nvme_le128(ctrl->nerrors);
+    h->unsafe_shutdowns = nvme_le128(ctrl->life.unsafe_shutdowns);
+    h->media_errors = nvme_le128(ctrl->life.media_errors);
+    h->error_entries = nvme_le128(ctrl->error_log.n);
 }

@@ -53,7 +53,7 @@ static uint16_t map_data(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 /* With the volatile write cache off, every write is a FUA write. */
 static bool wants_fua(const NvmeCtrl *ctrl, const NvmeSqe *sqe)
 {
-    return sqe->dw[12] >> 30 & 1 || !(ctrl->feature[NVME_FEAT_VWC] & 1);
+    return sqe->dw[12] >> 30 & 1 || !(ctrl->features.value[NVME_FEAT_VWC] & 1);
 }
 
 /*
@@ -105,7 +105,7 @@ static uint16_t add_write(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t lba,
     NvmeStep *step;
 
     if (payload_refuses(ctrl->payload)) {
-        ctrl->media_errors++;
+        ctrl->life.media_errors++;
         return NVME_SC_WRITE_FAULT;
     }
     step = nvme_add_step(req, SSD_OP_WRITE, lba, nblocks);
@@ -136,7 +136,7 @@ void nvme_io_read_done(NvmeCtrl *ctrl, NvmeRequest *req)
         return;
     }
     if (req->rd.ret) {
-        ctrl->media_errors++;
+        ctrl->life.media_errors++;
         status = NVME_SC_UNRECOVERED_READ;
     } else if (req->compare) {
         status = memcmp(req->buf, req->compare,

@@ -59,7 +59,7 @@ static uint16_t get_temperature(NvmeCtrl *ctrl, NvmeRequest *req,
     }
     req->dw0 = slot == NVME_FEAT_TEMP_OVER ? NVME_WCTEMP_K : 0;
     if (current) {
-        req->dw0 = ctrl->feature[slot];
+        req->dw0 = ctrl->features.value[slot];
     }
     return 0;
 }
@@ -71,7 +71,7 @@ static uint16_t set_temperature(NvmeCtrl *ctrl, NvmeRequest *req,
     uint16_t status = temperature_slot(sqe->dw[11], true, &slot);
 
     if (!status) {
-        ctrl->feature[slot] = sqe->dw[11] & 0xffff;
+        ctrl->features.value[slot] = sqe->dw[11] & 0xffff;
         nvme_check_health(ctrl);
     }
     return status;
@@ -92,7 +92,7 @@ static uint16_t set_queues(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     if ((sqe->dw[11] & 0xffff) == 0xffff || sqe->dw[11] >> 16 == 0xffff) {
         return NVME_SC_INVALID_FIELD;
     }
-    if (ctrl->nio_queues) {
+    if (ctrl->queues.n_io) {
         return NVME_SC_COMMAND_SEQUENCE;
     }
     return get_queues(ctrl, req, sqe, true);
@@ -108,7 +108,7 @@ static uint16_t get_vector(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
     }
     req->dw0 = vector | (vector == 0 ? 0x10000 : 0);
     if (current) {
-        req->dw0 = ctrl->vector_config[vector];
+        req->dw0 = ctrl->features.vector_config[vector];
     }
     return 0;
 }
@@ -122,7 +122,7 @@ static uint16_t set_vector(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
         (vector == 0 && !(sqe->dw[11] & 0x10000))) {
         return NVME_SC_INVALID_FIELD;
     }
-    ctrl->vector_config[vector] = sqe->dw[11] & 0x1ffff;
+    ctrl->features.vector_config[vector] = sqe->dw[11] & 0x1ffff;
     return 0;
 }
 
@@ -140,7 +140,8 @@ static uint16_t get_cache(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
     if (ssd_info(ctrl->ssd)->keeps_buffer) {
         return NVME_SC_INVALID_FIELD;
     }
-    req->dw0 = current ? ctrl->feature[NVME_FEAT_VWC] : cache_by_default(ctrl);
+    req->dw0 =
+        current ? ctrl->features.value[NVME_FEAT_VWC] : cache_by_default(ctrl);
     return 0;
 }
 
@@ -152,11 +153,11 @@ static uint16_t set_cache(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     if (ssd_info(ctrl->ssd)->keeps_buffer) {
         return NVME_SC_INVALID_FIELD;
     }
-    if (!on && ctrl->feature[NVME_FEAT_VWC]) {
+    if (!on && ctrl->features.value[NVME_FEAT_VWC]) {
         req->barrier = true;
         nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
     }
-    ctrl->feature[NVME_FEAT_VWC] = on;
+    ctrl->features.value[NVME_FEAT_VWC] = on;
     return 0;
 }
 
@@ -164,7 +165,7 @@ static uint16_t set_cache(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 
 static uint16_t set_events(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    ctrl->feature[NVME_FEAT_EVENTS] = sqe->dw[11];
+    ctrl->features.value[NVME_FEAT_EVENTS] = sqe->dw[11];
     nvme_check_health(ctrl);
     return 0;
 }
@@ -200,7 +201,8 @@ static uint16_t get_host_id(NvmeCtrl *ctrl, NvmeRequest *req,
     static const uint8_t zeroes[16];
     size_t n = sqe->dw[11] & 1 ? 16 : 8; /* EXHID */
 
-    return nvme_to_host(ctrl, sqe, current ? ctrl->host_id : zeroes, n);
+    return nvme_to_host(ctrl, sqe, current ? ctrl->features.host_id : zeroes,
+                        n);
 }
 
 static uint16_t set_host_id(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -211,7 +213,7 @@ static uint16_t set_host_id(NvmeCtrl *ctrl, NvmeRequest *req,
         nvme_from_host(ctrl, sqe, data, sqe->dw[11] & 1 ? 16 : 8);
 
     if (!status) {
-        memcpy(ctrl->host_id, data, sizeof(data));
+        memcpy(ctrl->features.host_id, data, sizeof(data));
     }
     return status;
 }
@@ -274,17 +276,17 @@ static const Feature *find_feature(const NvmeCtrl *ctrl, uint8_t id)
 void nvme_features_reset(NvmeCtrl *ctrl)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(features); i++) {
-        ctrl->feature[features[i].slot] = features[i].def;
+        ctrl->features.value[features[i].slot] = features[i].def;
     }
-    ctrl->feature[NVME_FEAT_TEMP_OVER] = NVME_WCTEMP_K;
-    ctrl->feature[NVME_FEAT_TEMP_UNDER] = 0;
-    ctrl->feature[NVME_FEAT_VWC] = cache_by_default(ctrl);
+    ctrl->features.value[NVME_FEAT_TEMP_OVER] = NVME_WCTEMP_K;
+    ctrl->features.value[NVME_FEAT_TEMP_UNDER] = 0;
+    ctrl->features.value[NVME_FEAT_VWC] = cache_by_default(ctrl);
     for (unsigned v = 0; v < NVME_MAX_VECTORS; v++) {
-        ctrl->vector_config[v] = v | (v == 0 ? 0x10000 : 0);
+        ctrl->features.vector_config[v] = v | (v == 0 ? 0x10000 : 0);
     }
-    ctrl->warned = 0;
-    memset(ctrl->event_pending, 0, sizeof(ctrl->event_pending));
-    memset(ctrl->event_masked, 0, sizeof(ctrl->event_masked));
+    ctrl->events.warned = 0;
+    memset(ctrl->events.pending, 0, sizeof(ctrl->events.pending));
+    memset(ctrl->events.masked, 0, sizeof(ctrl->events.masked));
 }
 
 uint16_t nvme_get_features(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -306,7 +308,7 @@ uint16_t nvme_get_features(NvmeCtrl *ctrl, NvmeRequest *req,
     if (f->get) { /* saved is default: nothing can be saved */
         return f->get(ctrl, req, sqe, sel == SEL_CURRENT);
     }
-    req->dw0 = sel == SEL_CURRENT ? ctrl->feature[f->slot] : f->def;
+    req->dw0 = sel == SEL_CURRENT ? ctrl->features.value[f->slot] : f->def;
     return 0;
 }
 
@@ -346,7 +348,7 @@ uint16_t nvme_set_features(NvmeCtrl *ctrl, NvmeRequest *req,
     if (sqe->dw[11] & ~f->bits) {
         return NVME_SC_INVALID_FIELD;
     }
-    ctrl->feature[f->slot] = sqe->dw[11];
+    ctrl->features.value[f->slot] = sqe->dw[11];
     return 0;
 }
 

@@ -182,7 +182,7 @@ typedef struct NvmeErrorEntry {
     uint64_t lba;
 } NvmeErrorEntry;
 
-/* Kinds of asynchronous events, clause 5.2; index of NvmeCtrl.event_*. */
+/* Kinds of asynchronous events, clause 5.2; index of members of NvmeEvents. */
 enum {
     NVME_EVENT_ERROR = 0,
     NVME_EVENT_SMART = 1,
@@ -205,7 +205,7 @@ enum {
 /* Available spare below this share is worth a warning, in %. */
 #define NVME_SPARE_THRESHOLD 10
 
-/* Index of NvmeCtrl.feature. */
+/* Index of NvmeFeatures.value. */
 enum {
     NVME_FEAT_ARBITRATION,
     NVME_FEAT_POWER,
@@ -278,6 +278,96 @@ typedef struct NvmeCqClient {
     void (*bad_head)(NvmeCtrl *ctrl);
 } NvmeCqClient;
 
+/* Registers. */
+typedef struct NvmeRegs {
+    uint64_t asq;
+    uint64_t acq;
+    uint32_t cc;
+    uint32_t csts;
+    uint32_t intms;
+    uint32_t aqa;
+    uint32_t page_bits; /* of CC.MPS, while enabled */
+} NvmeRegs;
+
+/* Queues, by number. */
+typedef struct NvmeQueues {
+    NvmeSq sq[NVME_MAX_QUEUES];
+    NvmeCq cq[NVME_MAX_QUEUES];
+    unsigned max_sqid; /* the greatest live one, or 0 */
+    unsigned max_cqid;
+    unsigned n_io;     /* live I/O queues of both kinds */
+    unsigned next_sq;  /* where the next round of arbitration begins */
+    bool shadow_on;
+    uint64_t shadow_db;
+    uint64_t shadow_ei;
+} NvmeQueues;
+
+/* Requests, in use and not. */
+typedef struct NvmeRequests {
+    NvmeRequest *free;
+    NvmeRequest *starved_first;
+    NvmeRequest *starved_last;
+    GPtrArray *slabs;
+    GPtrArray *sg_pool;
+} NvmeRequests;
+
+/* Places in the drive's queue. */
+typedef struct NvmeSlots {
+    NvmeSlot *slot;
+    uint32_t n;
+    uint32_t free; /* the first free one; n: none is */
+    uint32_t in_use;
+} NvmeSlots;
+
+/* Values of features. */
+typedef struct NvmeFeatures {
+    uint32_t value[NVME_FEATURE_SLOTS];
+    uint32_t vector_config[NVME_MAX_VECTORS];
+    uint64_t timestamp_ms;
+    uint64_t timestamp_at_ns;
+    bool timestamp_set;
+    uint8_t host_id[16];
+} NvmeFeatures;
+
+/* Asynchronous events. */
+typedef struct NvmeEvents {
+    NvmeRequest *aer[NVME_AERL];
+    unsigned naer;
+    bool pending[NVME_EVENT_TYPES];
+    bool masked[NVME_EVENT_TYPES];
+    uint8_t info[NVME_EVENT_TYPES];
+    uint8_t warned; /* critical warnings that events were sent for */
+    uint64_t health; /* what nvme_look_at_health() has seen last */
+} NvmeEvents;
+
+/* Errors since the beginning: error i is entry i % NVME_ERROR_ENTRIES. */
+typedef struct NvmeErrorLog {
+    NvmeErrorEntry entry[NVME_ERROR_ENTRIES];
+    uint64_t n;
+} NvmeErrorLog;
+
+/* When housekeeping is next due (upkeep.c); SSD_TIME_NEVER: there is nothing to
+ * do. */
+typedef struct NvmeUpkeep {
+    uint64_t housekeep_ns;
+    uint64_t retry_ns;
+    uint64_t retry_wait_ns; /* until retry_ns, from the time before */
+} NvmeUpkeep;
+
+/* Power, busy time and what SMART counts. */
+typedef struct NvmeLife {
+    uint64_t busy_since_ns;
+    uint64_t busy_ns;
+    uint64_t n_io; /* in flight */
+    NvmeRequest *shutdown_req;
+    uint64_t power_on_ns;  /* of the present period */
+    uint64_t power_cycles;
+    uint64_t unsafe_shutdowns;
+    bool shutdown_clean;
+    bool enabling; /* CC.EN is set, and the drive is not ready yet */
+    uint64_t media_errors;
+} NvmeLife;
+
 struct NvmeCtrl {
     const NvmeMachine *machine;
     void *opaque;
@@ -294,82 +384,27 @@ struct NvmeCtrl {
     uint32_t unit_blocks;
     uint64_t max_bytes; /* of one transfer */
 
-    /* registers */
     bool powered;
     bool drive_lost; /* the drive has lost its power, we do not know yet */
-    bool held; /* no command is fetched */
-    uint32_t cc;
-    uint32_t csts;
-    uint32_t intms;
-    uint32_t aqa;
-    uint64_t asq;
-    uint64_t acq;
-    uint32_t page_bits; /* of CC.MPS, while enabled */
+    bool held;       /* no command is fetched */
+    NvmeRegs regs;
 
     uint64_t now_ns;
     bool more; /* the last run stopped early, or the store has done something */
     uint64_t run_bytes; /* of data, moved since the run began */
     bool pin_level;
 
-    NvmeSq sq[NVME_MAX_QUEUES];
-    NvmeCq cq[NVME_MAX_QUEUES];
-    unsigned max_sqid; /* the greatest live one, or 0 */
-    unsigned max_cqid;
-    unsigned nio_queues; /* live I/O queues of both kinds */
-    unsigned next_sq;  /* where the next round of arbitration begins */
-    bool shadow_on;
-    uint64_t shadow_db;
-    uint64_t shadow_ei;
-
-    NvmeRequest *free_requests;
-    NvmeRequest *starved_first;
-    NvmeRequest *starved_last;
-    GPtrArray *request_slabs;
-    GPtrArray *sg_pool;
-    NvmeSlot *slots;
-    uint32_t nslots;
-    uint32_t free_slot; /* nslots: none */
-    uint32_t slots_in_use;
-    uint64_t next_version;
-
-    /* features */
-    uint32_t feature[NVME_FEATURE_SLOTS];
-    uint32_t vector_config[NVME_MAX_VECTORS];
-    uint64_t timestamp_ms;
-    uint64_t timestamp_at_ns;
-    bool timestamp_set;
-    uint8_t host_id[16];
-
+    NvmeQueues queues;
+    NvmeRequests requests;
+    NvmeSlots slots;
+    uint64_t next_version; /* of what is written */
     NvmeStreams streams;
     NvmeFdp fdp;
-
-    /* events and logs */
-    NvmeRequest *aer[NVME_AERL];
-    unsigned naer;
-    bool event_pending[NVME_EVENT_TYPES];
-    bool event_masked[NVME_EVENT_TYPES];
-    uint8_t event_info[NVME_EVENT_TYPES];
-    uint8_t warned; /* critical warnings that events were sent for */
-    uint64_t health; /* what nvme_look_at_health() has seen last */
-    NvmeErrorEntry errors[NVME_ERROR_ENTRIES];
-    uint64_t nerrors;
-
-    /* what is done now and then (upkeep.c) */
-    uint64_t housekeep_ns; /* SSD_TIME_NEVER: nothing to do; so is the next */
-    uint64_t retry_ns;
-    uint64_t retry_wait_ns; /* until retry_ns, from the time before */
-
-    /* life */
-    uint64_t busy_since_ns;
-    uint64_t busy_ns;
-    uint64_t nio_requests; /* in flight */
-    NvmeRequest *shutdown_req;
-    uint64_t power_on_ns;  /* of the present period */
-    uint64_t power_cycles;
-    uint64_t unsafe_shutdowns;
-    bool shutdown_clean;
-    bool enabling; /* CC.EN is set, and the drive is not ready yet */
-    uint64_t media_errors;
+    NvmeFeatures features;
+    NvmeEvents events;
+    NvmeErrorLog error_log;
+    NvmeUpkeep upkeep;
+    NvmeLife life;
 
     /* statistics */
     Hist *lateness;
@@ -384,12 +419,12 @@ struct NvmeCtrl {
 static inline bool nvme_running(const NvmeCtrl *ctrl)
 {
     return ctrl->powered &&
-           (ctrl->csts & (NVME_CSTS_RDY | NVME_CSTS_CFS)) == NVME_CSTS_RDY;
+           (ctrl->regs.csts & (NVME_CSTS_RDY | NVME_CSTS_CFS)) == NVME_CSTS_RDY;
 }
 
 static inline void nvme_set_fatal(NvmeCtrl *ctrl)
 {
-    ctrl->csts |= NVME_CSTS_CFS;
+    ctrl->regs.csts |= NVME_CSTS_CFS;
 }
 
 /* The only namespace. */

@@ -31,8 +31,13 @@ enum {
     N_COUNTS,
 };
 
-#define VALUE(m) STATE_VALUE_ROW(NvmeCtrl, m)
-#define KEPT(m)  STATE_KEPT_ROW(NvmeCtrl, m)
+/* A member, and the name of its row: that of version 1, when all of them were
+ * members of NvmeCtrl itself. */
+#define ROW(m, was, of)  {STATE_MEMBER_AS(NvmeCtrl, m, was), .kind = (of)}
+#define VALUE(m)         ROW(m, m, STATE_VALUE)
+#define KEPT(m)          ROW(m, m, STATE_KEPT)
+#define VALUE_AS(m, was) ROW(m, was, STATE_VALUE)
+#define KEPT_AS(m, was)  ROW(m, was, STATE_KEPT)
 
 static const StateRow ctrl_rows[] = {
     KEPT(machine),
@@ -52,65 +57,65 @@ static const StateRow ctrl_rows[] = {
     VALUE(powered),
     KEPT(drive_lost),
     KEPT(held),
-    VALUE(cc),
-    VALUE(csts),
-    VALUE(intms),
-    VALUE(aqa),
-    VALUE(asq),
-    VALUE(acq),
-    VALUE(page_bits),
+    VALUE_AS(regs.asq, asq),
+    VALUE_AS(regs.acq, acq),
+    VALUE_AS(regs.cc, cc),
+    VALUE_AS(regs.csts, csts),
+    VALUE_AS(regs.intms, intms),
+    VALUE_AS(regs.aqa, aqa),
+    VALUE_AS(regs.page_bits, page_bits),
     VALUE(now_ns),
     KEPT(more),
     KEPT(run_bytes),
     VALUE(pin_level),
-    KEPT(sq), /* these two have rows of their own */
-    KEPT(cq),
-    KEPT(max_sqid),
-    KEPT(max_cqid),
-    KEPT(nio_queues),
-    VALUE(next_sq),
-    VALUE(shadow_on),
-    VALUE(shadow_db),
-    VALUE(shadow_ei),
-    KEPT(free_requests),
-    KEPT(starved_first),
-    KEPT(starved_last),
-    KEPT(request_slabs),
-    KEPT(sg_pool),
-    KEPT(slots),
-    KEPT(nslots),
-    KEPT(free_slot),
-    KEPT(slots_in_use),
+    KEPT_AS(queues.sq, sq), /* these two have rows of their own */
+    KEPT_AS(queues.cq, cq),
+    KEPT_AS(queues.max_sqid, max_sqid),
+    KEPT_AS(queues.max_cqid, max_cqid),
+    KEPT_AS(queues.n_io, nio_queues),
+    VALUE_AS(queues.next_sq, next_sq),
+    VALUE_AS(queues.shadow_on, shadow_on),
+    VALUE_AS(queues.shadow_db, shadow_db),
+    VALUE_AS(queues.shadow_ei, shadow_ei),
+    KEPT_AS(requests.free, free_requests),
+    KEPT_AS(requests.starved_first, starved_first),
+    KEPT_AS(requests.starved_last, starved_last),
+    KEPT_AS(requests.slabs, request_slabs),
+    KEPT_AS(requests.sg_pool, sg_pool),
+    KEPT_AS(slots.slot, slots),
+    KEPT_AS(slots.n, nslots),
+    KEPT_AS(slots.free, free_slot),
+    KEPT_AS(slots.in_use, slots_in_use),
     VALUE(next_version),
-    VALUE(feature),
-    VALUE(vector_config),
-    VALUE(timestamp_ms),
-    VALUE(timestamp_at_ns),
-    VALUE(timestamp_set),
-    VALUE(host_id),
     VALUE(streams),
     VALUE(fdp),
-    KEPT(aer), /* records */
-    KEPT(naer),
-    VALUE(event_pending),
-    VALUE(event_masked),
-    VALUE(event_info),
-    VALUE(warned),
-    KEPT(health), /* looked at anew */
-    VALUE(errors),
-    VALUE(nerrors),
-    KEPT(housekeep_ns),
-    KEPT(retry_ns),
-    KEPT(retry_wait_ns),
-    VALUE(busy_since_ns),
-    VALUE(busy_ns),
-    KEPT(nio_requests),
-    KEPT(shutdown_req),
-    VALUE(power_on_ns),
-    VALUE(power_cycles),
-    VALUE(unsafe_shutdowns),
-    VALUE(shutdown_clean),
-    VALUE(media_errors),
+    VALUE_AS(features.value, feature),
+    VALUE_AS(features.vector_config, vector_config),
+    VALUE_AS(features.timestamp_ms, timestamp_ms),
+    VALUE_AS(features.timestamp_at_ns, timestamp_at_ns),
+    VALUE_AS(features.timestamp_set, timestamp_set),
+    VALUE_AS(features.host_id, host_id),
+    KEPT_AS(events.aer, aer), /* records */
+    KEPT_AS(events.naer, naer),
+    VALUE_AS(events.pending, event_pending),
+    VALUE_AS(events.masked, event_masked),
+    VALUE_AS(events.info, event_info),
+    VALUE_AS(events.warned, warned),
+    KEPT_AS(events.health, health), /* looked at anew */
+    VALUE_AS(error_log.entry, errors),
+    VALUE_AS(error_log.n, nerrors),
+    KEPT_AS(upkeep.housekeep_ns, housekeep_ns),
+    KEPT_AS(upkeep.retry_ns, retry_ns),
+    KEPT_AS(upkeep.retry_wait_ns, retry_wait_ns),
+    VALUE_AS(life.busy_since_ns, busy_since_ns),
+    VALUE_AS(life.busy_ns, busy_ns),
+    KEPT_AS(life.n_io, nio_requests),
+    KEPT_AS(life.shutdown_req, shutdown_req),
+    VALUE_AS(life.power_on_ns, power_on_ns),
+    VALUE_AS(life.power_cycles, power_cycles),
+    VALUE_AS(life.unsafe_shutdowns, unsafe_shutdowns),
+    VALUE_AS(life.shutdown_clean, shutdown_clean),
+    VALUE_AS(life.media_errors, media_errors),
     STATE_TABLE_ROW(NvmeCtrl, lateness, N_ONE),
     VALUE(commands_admin),
     VALUE(commands_io),
@@ -120,8 +125,11 @@ static const StateRow ctrl_rows[] = {
     VALUE(interrupts),
 };
 
+#undef ROW
 #undef VALUE
 #undef KEPT
+#undef VALUE_AS
+#undef KEPT_AS
 #define VALUE(m) STATE_VALUE_ROW(NvmeCq, m)
 #define KEPT(m)  STATE_KEPT_ROW(NvmeCq, m)
 
@@ -281,21 +289,21 @@ static bool save_request(State *s, const NvmeRequest *req)
 
 static bool save_requests(State *s, const NvmeCtrl *ctrl)
 {
-    uint64_t n = ctrl->naer;
+    uint64_t n = ctrl->events.naer;
 
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        for (const NvmeRequest *r = ctrl->cq[i].wait_first;
-             ctrl->cq[i].live && r; r = r->next) {
+        for (const NvmeRequest *r = ctrl->queues.cq[i].wait_first;
+             ctrl->queues.cq[i].live && r; r = r->next) {
             n++;
         }
     }
     state_u64(s, &n);
-    for (unsigned i = 0; i < ctrl->naer; i++) {
-        save_request(s, ctrl->aer[i]);
+    for (unsigned i = 0; i < ctrl->events.naer; i++) {
+        save_request(s, ctrl->events.aer[i]);
     }
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        for (const NvmeRequest *r = ctrl->cq[i].wait_first;
-             ctrl->cq[i].live && r; r = r->next) {
+        for (const NvmeRequest *r = ctrl->queues.cq[i].wait_first;
+             ctrl->queues.cq[i].live && r; r = r->next) {
             save_request(s, r);
         }
     }
@@ -315,10 +323,10 @@ static void put_request(NvmeCtrl *ctrl, const Waiting *w)
     req->complete_ns = w->complete_ns;
     req->waiting = w->event;
     req->posted = !w->event;
-    ctrl->nio_requests += !w->admin;
-    nvme_request_link(&ctrl->sq[w->sqid], req);
+    ctrl->life.n_io += !w->admin;
+    nvme_request_link(&ctrl->queues.sq[w->sqid], req);
     if (w->event) {
-        ctrl->aer[ctrl->naer++] = req;
+        ctrl->events.aer[ctrl->events.naer++] = req;
     } else {
         nvme_wait_for_room(req->sq->cq, req);
     }
@@ -336,12 +344,12 @@ static bool load_requests(State *s, NvmeCtrl *ctrl)
         if (!state_record(s, &w, sizeof(w), 0)) {
             return false;
         }
-        if (w.sqid >= NVME_MAX_QUEUES || !ctrl->sq[w.sqid].live ||
+        if (w.sqid >= NVME_MAX_QUEUES || !ctrl->queues.sq[w.sqid].live ||
             w.cid > UINT16_MAX || w.opcode > UINT8_MAX || w.admin > 1 ||
             w.event > 1 || w.status > UINT16_MAX || w.dw0 > UINT32_MAX ||
             w.modelled > 1 || w.complete_ns > ctrl->now_ns ||
             w.admin != (w.sqid == 0) ||
-            (w.event && (!w.admin || ctrl->naer == NVME_AERL))) {
+            (w.event && (!w.admin || ctrl->events.naer == NVME_AERL))) {
             return state_fail(s, "it is damaged: a command");
         }
         put_request(ctrl, &w);
@@ -375,7 +383,7 @@ static bool shadow_ok(const NvmeShadow *s)
 
 static bool load_cq(State *s, NvmeCtrl *ctrl, unsigned id)
 {
-    NvmeCq *cq = &ctrl->cq[id];
+    NvmeCq *cq = &ctrl->queues.cq[id];
 
     if (!state_values(s, &cq_struct, cq)) {
         cq->live = false; /* whatever it has become */
@@ -393,14 +401,14 @@ static bool load_cq(State *s, NvmeCtrl *ctrl, unsigned id)
         return state_fail(s, "it is damaged: a completion queue");
     }
     cq->dirty = true;
-    ctrl->nio_queues += id != 0;
-    ctrl->max_cqid = MAX(ctrl->max_cqid, id);
+    ctrl->queues.n_io += id != 0;
+    ctrl->queues.max_cqid = MAX(ctrl->queues.max_cqid, id);
     return true;
 }
 
 static bool load_sq(State *s, NvmeCtrl *ctrl, unsigned id)
 {
-    NvmeSq *sq = &ctrl->sq[id];
+    NvmeSq *sq = &ctrl->queues.sq[id];
     uint64_t cqid = 0;
 
     if (!state_u64(s, &cqid) || !state_values(s, &sq_struct, sq)) {
@@ -412,18 +420,18 @@ static bool load_sq(State *s, NvmeCtrl *ctrl, unsigned id)
         return true;
     }
     if (!is_flag(&sq->live) || cqid >= NVME_MAX_QUEUES ||
-        !ctrl->cq[cqid].live || (id == 0) != (cqid == 0) ||
+        !ctrl->queues.cq[cqid].live || (id == 0) != (cqid == 0) ||
         !ring_ok(ctrl, id, sq->size, sq->head, sq->tail) ||
         !shadow_ok(&sq->shadow)) {
         sq->live = false;
         return state_fail(s, "it is damaged: a submission queue");
     }
-    sq->cq = &ctrl->cq[cqid];
+    sq->cq = &ctrl->queues.cq[cqid];
     sq->cq->nsqs++;
     sq->list.sq_next = &sq->list;
     sq->list.sq_prev = &sq->list;
-    ctrl->nio_queues += id != 0;
-    ctrl->max_sqid = MAX(ctrl->max_sqid, id);
+    ctrl->queues.n_io += id != 0;
+    ctrl->queues.max_sqid = MAX(ctrl->queues.max_sqid, id);
     return true;
 }
 
@@ -445,13 +453,13 @@ static bool load_queues(State *s, NvmeCtrl *ctrl)
 static bool save_queues(State *s, const NvmeCtrl *ctrl)
 {
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        state_values(s, &cq_struct, (void *)&ctrl->cq[i]);
+        state_values(s, &cq_struct, (void *)&ctrl->queues.cq[i]);
     }
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        uint64_t cqid = ctrl->sq[i].live ? ctrl->sq[i].cq->id : 0;
+        uint64_t cqid = ctrl->queues.sq[i].live ? ctrl->queues.sq[i].cq->id : 0;
 
         state_u64(s, &cqid);
-        state_values(s, &sq_struct, (void *)&ctrl->sq[i]);
+        state_values(s, &sq_struct, (void *)&ctrl->queues.sq[i]);
     }
     return !s->error;
 }
@@ -491,33 +499,35 @@ static bool fdp_ok(const NvmeFdp *f, const NvmeFdp *own)
 static bool flags_ok(const NvmeCtrl *ctrl)
 {
     for (unsigned i = 0; i < NVME_EVENT_TYPES; i++) {
-        if (!is_flag(&ctrl->event_pending[i]) ||
-            !is_flag(&ctrl->event_masked[i])) {
+        if (!is_flag(&ctrl->events.pending[i]) ||
+            !is_flag(&ctrl->events.masked[i])) {
             return false;
         }
     }
     return is_flag(&ctrl->powered) && is_flag(&ctrl->pin_level) &&
-           is_flag(&ctrl->shadow_on) && is_flag(&ctrl->timestamp_set) &&
-           is_flag(&ctrl->shutdown_clean);
+           is_flag(&ctrl->queues.shadow_on) &&
+           is_flag(&ctrl->features.timestamp_set) &&
+           is_flag(&ctrl->life.shutdown_clean);
 }
 
 static bool registers_ok(const NvmeCtrl *ctrl)
 {
     uint32_t csts = NVME_CSTS_RDY | NVME_CSTS_CFS | NVME_CSTS_SHST_DONE;
 
-    return !(ctrl->cc & ~NVME_CC_MASK) && !(ctrl->csts & ~csts) &&
-           !(ctrl->aqa & ~0x0fff0fffU) && !(ctrl->asq & 0xfff) &&
-           !(ctrl->acq & 0xfff) && ctrl->page_bits >= NVME_PAGE_BITS &&
-           ctrl->page_bits <= NVME_PAGE_BITS_MAX &&
-           (!(ctrl->csts & NVME_CSTS_RDY) || ctrl->cc & NVME_CC_EN);
+    return !(ctrl->regs.cc & ~NVME_CC_MASK) && !(ctrl->regs.csts & ~csts) &&
+           !(ctrl->regs.aqa & ~0x0fff0fffU) && !(ctrl->regs.asq & 0xfff) &&
+           !(ctrl->regs.acq & 0xfff) &&
+           ctrl->regs.page_bits >= NVME_PAGE_BITS &&
+           ctrl->regs.page_bits <= NVME_PAGE_BITS_MAX &&
+           (!(ctrl->regs.csts & NVME_CSTS_RDY) || ctrl->regs.cc & NVME_CC_EN);
 }
 
 static bool clocks_ok(const NvmeCtrl *ctrl)
 {
     return ctrl->now_ns < SIM_LAST_NS &&
-           ctrl->busy_since_ns <= ctrl->now_ns &&
-           ctrl->power_on_ns <= ctrl->now_ns &&
-           ctrl->timestamp_at_ns <= ctrl->now_ns &&
+           ctrl->life.busy_since_ns <= ctrl->now_ns &&
+           ctrl->life.power_on_ns <= ctrl->now_ns &&
+           ctrl->features.timestamp_at_ns <= ctrl->now_ns &&
            ctrl->next_version >= ssd_last_version(ctrl->ssd) &&
            ctrl->next_version < 1ULL << 48;
 }
@@ -527,7 +537,8 @@ static bool check_values(State *s, const NvmeCtrl *ctrl,
 {
     if (!flags_ok(ctrl) || !registers_ok(ctrl) || !clocks_ok(ctrl) ||
         !streams_ok(&ctrl->streams, streams) || !fdp_ok(&ctrl->fdp, fdp) ||
-        ctrl->next_sq >= NVME_MAX_QUEUES || !hist_valid(ctrl->lateness)) {
+        ctrl->queues.next_sq >= NVME_MAX_QUEUES ||
+        !hist_valid(ctrl->lateness)) {
         return state_fail(s, "it is damaged: the controller");
     }
     if (ctrl->powered != ssd_powered(ctrl->ssd)) {
@@ -539,10 +550,10 @@ static bool check_values(State *s, const NvmeCtrl *ctrl,
 /* A controller that is not ready has no queues; one that is, the first. */
 static bool check_queues(State *s, const NvmeCtrl *ctrl)
 {
-    bool ready = ctrl->csts & NVME_CSTS_RDY;
+    bool ready = ctrl->regs.csts & NVME_CSTS_RDY;
 
-    if (ctrl->sq[0].live != ready || ctrl->cq[0].live != ready ||
-        (!ready && ctrl->nio_queues) || (ready && !ctrl->powered)) {
+    if (ctrl->queues.sq[0].live != ready || ctrl->queues.cq[0].live != ready ||
+        (!ready && ctrl->queues.n_io) || (ready && !ctrl->powered)) {
         return state_fail(s, "it is damaged: the queues");
     }
     return true;
@@ -560,20 +571,21 @@ static void earlier(uint64_t *ns, uint64_t by_ns)
 /* All instants that the controller knows become earlier, as the drive's have. */
 static void set_back(NvmeCtrl *ctrl, uint64_t by_ns)
 {
-    if (ctrl->timestamp_at_ns < by_ns) {
-        ctrl->timestamp_ms += (by_ns - ctrl->timestamp_at_ns) / NS_PER_MS;
+    if (ctrl->features.timestamp_at_ns < by_ns) {
+        ctrl->features.timestamp_ms +=
+            (by_ns - ctrl->features.timestamp_at_ns) / NS_PER_MS;
     }
-    if (ctrl->nio_requests && ctrl->busy_since_ns < by_ns) {
-        ctrl->busy_ns += by_ns - ctrl->busy_since_ns;
+    if (ctrl->life.n_io && ctrl->life.busy_since_ns < by_ns) {
+        ctrl->life.busy_ns += by_ns - ctrl->life.busy_since_ns;
     }
-    earlier(&ctrl->timestamp_at_ns, by_ns);
-    earlier(&ctrl->busy_since_ns, by_ns);
-    earlier(&ctrl->power_on_ns, by_ns);
-    earlier(&ctrl->housekeep_ns, by_ns);
-    earlier(&ctrl->retry_ns, by_ns);
+    earlier(&ctrl->features.timestamp_at_ns, by_ns);
+    earlier(&ctrl->life.busy_since_ns, by_ns);
+    earlier(&ctrl->life.power_on_ns, by_ns);
+    earlier(&ctrl->upkeep.housekeep_ns, by_ns);
+    earlier(&ctrl->upkeep.retry_ns, by_ns);
     earlier(&ctrl->now_ns, by_ns);
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        NvmeCq *cq = &ctrl->cq[i];
+        NvmeCq *cq = &ctrl->queues.cq[i];
 
         earlier(&cq->first_ns, by_ns);
         for (NvmeRequest *r = cq->wait_first; cq->live && r; r = r->next) {
@@ -610,7 +622,8 @@ bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error)
     NvmeFdp fdp = ctrl->fdp;
     State s;
 
-    g_assert(!ctrl->nio_queues && !ctrl->sq[0].live && !ctrl->cq[0].live);
+    g_assert(!ctrl->queues.n_io && !ctrl->queues.sq[0].live &&
+             !ctrl->queues.cq[0].live);
     state_begin(&s, in, true);
     if (walk_head(&s, ctrl) && state_values(&s, &ctrl_struct, ctrl) &&
         state_tables(&s, &ctrl_struct, ctrl, counts) &&
@@ -624,7 +637,7 @@ bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error)
         ctrl->fdp = fdp;
         ctrl->pin_level = false;
         for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-            ctrl->cq[i].asserted = false;
+            ctrl->queues.cq[i].asserted = false;
         }
         return false;
     }

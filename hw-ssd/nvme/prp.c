@@ -21,7 +21,7 @@ void nvme_sg_init(NvmeSg *sg)
 void nvme_sg_free(NvmeCtrl *ctrl, NvmeSg *sg)
 {
     if (sg->seg != sg->small) {
-        g_ptr_array_add(ctrl->sg_pool, sg->seg);
+        g_ptr_array_add(ctrl->requests.sg_pool, sg->seg);
     }
     nvme_sg_init(sg);
 }
@@ -30,9 +30,9 @@ static void sg_grow(NvmeCtrl *ctrl, NvmeSg *sg)
 {
     NvmeSeg *large = NULL;
 
-    if (ctrl->sg_pool->len) {
-        large = g_ptr_array_steal_index_fast(ctrl->sg_pool,
-                                              ctrl->sg_pool->len - 1);
+    if (ctrl->requests.sg_pool->len) {
+        large = g_ptr_array_steal_index_fast(ctrl->requests.sg_pool,
+                                             ctrl->requests.sg_pool->len - 1);
     } else {
         large = g_new(NvmeSeg, NVME_SG_LARGE);
     }
@@ -59,7 +59,7 @@ static void sg_add(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr, uint32_t len)
 static uint16_t map_list(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr,
                          uint64_t bytes)
 {
-    uint64_t page = 1ULL << ctrl->page_bits;
+    uint64_t page = 1ULL << ctrl->regs.page_bits;
     uint64_t entry[512];
 
     if (addr & 7) {
@@ -67,7 +67,7 @@ static uint16_t map_list(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr,
     }
     for (;;) {
         uint64_t slots = (page - (addr & (page - 1))) / 8;
-        uint64_t need = (bytes + page - 1) >> ctrl->page_bits;
+        uint64_t need = (bytes + page - 1) >> ctrl->regs.page_bits;
         bool chained = need > slots;
         uint64_t left = chained ? slots : need;
 
@@ -102,7 +102,7 @@ static uint16_t map_list(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr,
 uint16_t nvme_prp_map(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t prp1, uint64_t prp2,
                       uint64_t bytes)
 {
-    uint64_t page = 1ULL << ctrl->page_bits;
+    uint64_t page = 1ULL << ctrl->regs.page_bits;
     uint64_t first = MIN(bytes, page - (prp1 & (page - 1)));
 
     if (prp1 & 3) {

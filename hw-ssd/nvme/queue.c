@@ -15,8 +15,8 @@
 void nvme_queue_init(NvmeCtrl *ctrl)
 {
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        ctrl->sq[i].id = i;
-        ctrl->cq[i].id = i;
+        ctrl->queues.sq[i].id = i;
+        ctrl->queues.cq[i].id = i;
     }
 }
 
@@ -43,11 +43,11 @@ static void shadow_open(NvmeCtrl *ctrl, NvmeShadow *s, unsigned index,
     uint32_t le = GUINT32_TO_LE(value);
 
     *s = (NvmeShadow){
-        .on = ctrl->shadow_on,
+        .on = ctrl->queues.shadow_on,
         .last = value,
         .event_idx = ~value,
-        .db_addr = ctrl->shadow_db + 4ULL * index,
-        .ei_addr = ctrl->shadow_ei + 4ULL * index,
+        .db_addr = ctrl->queues.shadow_db + 4ULL * index,
+        .ei_addr = ctrl->queues.shadow_ei + 4ULL * index,
     };
     if (s->on) {
         nvme_dma_write(ctrl, s->db_addr, &le, sizeof(le));
@@ -57,16 +57,17 @@ static void shadow_open(NvmeCtrl *ctrl, NvmeShadow *s, unsigned index,
 
 void nvme_shadow_config(NvmeCtrl *ctrl, uint64_t db, uint64_t ei)
 {
-    ctrl->shadow_on = true;
-    ctrl->shadow_db = db;
-    ctrl->shadow_ei = ei;
+    ctrl->queues.shadow_on = true;
+    ctrl->queues.shadow_db = db;
+    ctrl->queues.shadow_ei = ei;
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        if (ctrl->sq[i].live) {
-            shadow_open(ctrl, &ctrl->sq[i].shadow, 2 * i, ctrl->sq[i].tail);
+        if (ctrl->queues.sq[i].live) {
+            shadow_open(ctrl, &ctrl->queues.sq[i].shadow, 2 * i,
+                        ctrl->queues.sq[i].tail);
         }
-        if (ctrl->cq[i].live) {
-            shadow_open(ctrl, &ctrl->cq[i].shadow, 2 * i + 1,
-                        ctrl->cq[i].head);
+        if (ctrl->queues.cq[i].live) {
+            shadow_open(ctrl, &ctrl->queues.cq[i].shadow, 2 * i + 1,
+                        ctrl->queues.cq[i].head);
         }
     }
 }
@@ -76,7 +77,7 @@ void nvme_shadow_config(NvmeCtrl *ctrl, uint64_t db, uint64_t ei)
 void nvme_cq_open(NvmeCtrl *ctrl, unsigned id, uint64_t addr, uint32_t size,
                   unsigned vector, bool ien)
 {
-    NvmeCq *cq = &ctrl->cq[id];
+    NvmeCq *cq = &ctrl->queues.cq[id];
 
     *cq = (NvmeCq){
         .live = true,
@@ -87,15 +88,15 @@ void nvme_cq_open(NvmeCtrl *ctrl, unsigned id, uint64_t addr, uint32_t size,
         .size = size,
         .addr = addr,
     };
-    ctrl->nio_queues += id != 0;
-    ctrl->max_cqid = MAX(ctrl->max_cqid, id);
+    ctrl->queues.n_io += id != 0;
+    ctrl->queues.max_cqid = MAX(ctrl->queues.max_cqid, id);
     shadow_open(ctrl, &cq->shadow, 2 * id + 1, 0);
 }
 
 void nvme_sq_open(NvmeCtrl *ctrl, unsigned id, NvmeCq *cq, uint64_t addr,
                   uint32_t size)
 {
-    NvmeSq *sq = &ctrl->sq[id];
+    NvmeSq *sq = &ctrl->queues.sq[id];
 
     *sq = (NvmeSq){
         .live = true,
@@ -107,8 +108,8 @@ void nvme_sq_open(NvmeCtrl *ctrl, unsigned id, NvmeCq *cq, uint64_t addr,
     sq->list.sq_next = &sq->list;
     sq->list.sq_prev = &sq->list;
     cq->nsqs++;
-    ctrl->nio_queues += id != 0;
-    ctrl->max_sqid = MAX(ctrl->max_sqid, id);
+    ctrl->queues.n_io += id != 0;
+    ctrl->queues.max_sqid = MAX(ctrl->queues.max_sqid, id);
     shadow_open(ctrl, &sq->shadow, 2 * id, 0);
 }
 
@@ -144,9 +145,10 @@ void nvme_sq_close(NvmeCtrl *ctrl, NvmeSq *sq)
     sq->live = false;
     sq->cq->nsqs--;
     sq->cq = NULL;
-    ctrl->nio_queues -= sq->id != 0;
-    while (ctrl->max_sqid && !ctrl->sq[ctrl->max_sqid].live) {
-        ctrl->max_sqid--;
+    ctrl->queues.n_io -= sq->id != 0;
+    while (ctrl->queues.max_sqid &&
+           !ctrl->queues.sq[ctrl->queues.max_sqid].live) {
+        ctrl->queues.max_sqid--;
     }
 }
 
@@ -155,9 +157,10 @@ void nvme_cq_close(NvmeCtrl *ctrl, NvmeCq *cq)
     g_assert(cq->nsqs == 0 && !cq->wait_first);
     nvme_cq_write_out(ctrl, cq);
     cq->live = false;
-    ctrl->nio_queues -= cq->id != 0;
-    while (ctrl->max_cqid && !ctrl->cq[ctrl->max_cqid].live) {
-        ctrl->max_cqid--;
+    ctrl->queues.n_io -= cq->id != 0;
+    while (ctrl->queues.max_cqid &&
+           !ctrl->queues.cq[ctrl->queues.max_cqid].live) {
+        ctrl->queues.max_cqid--;
     }
     if (cq->asserted) {
         cq->asserted = false;
@@ -168,16 +171,16 @@ void nvme_cq_close(NvmeCtrl *ctrl, NvmeCq *cq)
 void nvme_queues_close(NvmeCtrl *ctrl)
 {
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        if (ctrl->sq[i].live) {
-            nvme_sq_close(ctrl, &ctrl->sq[i]);
+        if (ctrl->queues.sq[i].live) {
+            nvme_sq_close(ctrl, &ctrl->queues.sq[i]);
         }
     }
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        if (ctrl->cq[i].live) {
-            ctrl->cq[i].nbatch = 0; /* a reset: nothing more is posted */
-            nvme_cq_close(ctrl, &ctrl->cq[i]);
+        if (ctrl->queues.cq[i].live) {
+            ctrl->queues.cq[i].nbatch = 0; /* a reset: nothing more is posted */
+            nvme_cq_close(ctrl, &ctrl->queues.cq[i]);
         }
     }
-    ctrl->shadow_on = false;
+    ctrl->queues.shadow_on = false;
     nvme_update_pin(ctrl);
 }

@@ -50,21 +50,21 @@ static uint32_t read_dword(const NvmeCtrl *ctrl, uint64_t offset)
         return NVME_VERSION_1_4;
     case NVME_REG_INTMS:
     case NVME_REG_INTMC:
-        return ctrl->intms;
+        return ctrl->regs.intms;
     case NVME_REG_CC:
-        return ctrl->cc;
+        return ctrl->regs.cc;
     case NVME_REG_CSTS:
-        return ctrl->csts;
+        return ctrl->regs.csts;
     case NVME_REG_AQA:
-        return ctrl->aqa;
+        return ctrl->regs.aqa;
     case NVME_REG_ASQ:
-        return (uint32_t)ctrl->asq;
+        return (uint32_t)ctrl->regs.asq;
     case NVME_REG_ASQ + 4:
-        return ctrl->asq >> 32;
+        return ctrl->regs.asq >> 32;
     case NVME_REG_ACQ:
-        return (uint32_t)ctrl->acq;
+        return (uint32_t)ctrl->regs.acq;
     case NVME_REG_ACQ + 4:
-        return ctrl->acq >> 32;
+        return ctrl->regs.acq >> 32;
     default:
         return 0;
     }
@@ -97,13 +97,13 @@ uint64_t nvme_reg_read(NvmeCtrl *ctrl, uint64_t offset, unsigned size)
 
 void nvme_disable(NvmeCtrl *ctrl)
 {
-    ctrl->naer = 0; /* closing the queues frees the requests */
+    ctrl->events.naer = 0; /* closing the queues frees the requests */
     nvme_queues_close(ctrl);
-    ctrl->shutdown_req = NULL;
-    ctrl->csts = 0;
-    ctrl->enabling = false;
-    ctrl->intms = 0;
-    ctrl->page_bits = NVME_PAGE_BITS;
+    ctrl->life.shutdown_req = NULL;
+    ctrl->regs.csts = 0;
+    ctrl->life.enabling = false;
+    ctrl->regs.intms = 0;
+    ctrl->regs.page_bits = NVME_PAGE_BITS;
     nvme_features_reset(ctrl);
     nvme_streams_reset(ctrl);
 }
@@ -111,14 +111,14 @@ void nvme_disable(NvmeCtrl *ctrl)
 /* Can the admin queues be what the registers say? */
 static bool settings_ok(const NvmeCtrl *ctrl)
 {
-    uint32_t asqs = ctrl->aqa & 0xfff;
-    uint32_t acqs = ctrl->aqa >> 16 & 0xfff;
-    uint64_t page = 1ULL << (NVME_CC_MPS(ctrl->cc) + NVME_PAGE_BITS);
+    uint32_t asqs = ctrl->regs.aqa & 0xfff;
+    uint32_t acqs = ctrl->regs.aqa >> 16 & 0xfff;
+    uint64_t page = 1ULL << (NVME_CC_MPS(ctrl->regs.cc) + NVME_PAGE_BITS);
 
-    return NVME_CC_CSS(ctrl->cc) == 0 && NVME_CC_AMS(ctrl->cc) == 0 &&
-           NVME_CC_MPS(ctrl->cc) <= NVME_PAGE_BITS_MAX - NVME_PAGE_BITS &&
-           asqs && acqs && !(ctrl->asq & (page - 1)) &&
-           !(ctrl->acq & (page - 1));
+    return NVME_CC_CSS(ctrl->regs.cc) == 0 && NVME_CC_AMS(ctrl->regs.cc) == 0 &&
+           NVME_CC_MPS(ctrl->regs.cc) <= NVME_PAGE_BITS_MAX - NVME_PAGE_BITS &&
+           asqs && acqs && !(ctrl->regs.asq & (page - 1)) &&
+           !(ctrl->regs.acq & (page - 1));
 }
 
 static void enable(NvmeCtrl *ctrl)
@@ -127,11 +127,13 @@ static void enable(NvmeCtrl *ctrl)
         nvme_set_fatal(ctrl);
         return;
     }
-    ctrl->page_bits = NVME_CC_MPS(ctrl->cc) + NVME_PAGE_BITS;
-    nvme_cq_open(ctrl, 0, ctrl->acq, (ctrl->aqa >> 16 & 0xfff) + 1, 0, true);
-    nvme_sq_open(ctrl, 0, &ctrl->cq[0], ctrl->asq, (ctrl->aqa & 0xfff) + 1);
-    ctrl->enabling = true;
-    ctrl->shutdown_clean = false;
+    ctrl->regs.page_bits = NVME_CC_MPS(ctrl->regs.cc) + NVME_PAGE_BITS;
+    nvme_cq_open(ctrl, 0, ctrl->regs.acq, (ctrl->regs.aqa >> 16 & 0xfff) + 1, 0,
+                 true);
+    nvme_sq_open(ctrl, 0, &ctrl->queues.cq[0], ctrl->regs.asq,
+                 (ctrl->regs.aqa & 0xfff) + 1);
+    ctrl->life.enabling = true;
+    ctrl->life.shutdown_clean = false;
     nvme_look_ready(ctrl);
 }
 
@@ -139,14 +141,14 @@ static void enable(NvmeCtrl *ctrl)
  * behind the back of those after it. */
 static bool drive_is_clear(const NvmeCtrl *ctrl)
 {
-    return !ctrl->slots_in_use && !ctrl->starved_first;
+    return !ctrl->slots.in_use && !ctrl->requests.starved_first;
 }
 
 void nvme_look_ready(NvmeCtrl *ctrl)
 {
-    if (ctrl->enabling && ssd_ready(ctrl->ssd) && drive_is_clear(ctrl)) {
-        ctrl->enabling = false;
-        ctrl->csts |= NVME_CSTS_RDY;
+    if (ctrl->life.enabling && ssd_ready(ctrl->ssd) && drive_is_clear(ctrl)) {
+        ctrl->life.enabling = false;
+        ctrl->regs.csts |= NVME_CSTS_RDY;
     }
 }
 
@@ -154,8 +156,9 @@ static void begin_shutdown(NvmeCtrl *ctrl)
 {
     NvmeRequest *req = nvme_request_new(ctrl);
 
-    ctrl->csts = (ctrl->csts & ~NVME_CSTS_SHST_MASK) | NVME_CSTS_SHST_BUSY;
-    ctrl->shutdown_req = req;
+    ctrl->regs.csts =
+        (ctrl->regs.csts & ~NVME_CSTS_SHST_MASK) | NVME_CSTS_SHST_BUSY;
+    ctrl->life.shutdown_req = req;
     req->shutdown = true;
     req->barrier = true;
     req->pending = 1;
@@ -166,16 +169,16 @@ static void begin_shutdown(NvmeCtrl *ctrl)
 
 static void write_cc(NvmeCtrl *ctrl, uint32_t value)
 {
-    uint32_t old = ctrl->cc;
+    uint32_t old = ctrl->regs.cc;
 
-    ctrl->cc = value & NVME_CC_MASK;
+    ctrl->regs.cc = value & NVME_CC_MASK;
     if (old & NVME_CC_EN && !(value & NVME_CC_EN)) {
         nvme_disable(ctrl);
     } else if (!(old & NVME_CC_EN) && value & NVME_CC_EN) {
         enable(ctrl);
     }
     if (!NVME_CC_SHN(old) && NVME_CC_SHN(value) &&
-        !(ctrl->csts & NVME_CSTS_SHST_MASK)) {
+        !(ctrl->regs.csts & NVME_CSTS_SHST_MASK)) {
         begin_shutdown(ctrl);
     }
 }
@@ -184,12 +187,12 @@ void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns)
 {
     ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
     nvme_disable(ctrl);
-    ctrl->cc = 0;
-    ctrl->aqa = 0;
-    ctrl->asq = 0;
-    ctrl->acq = 0;
+    ctrl->regs.cc = 0;
+    ctrl->regs.aqa = 0;
+    ctrl->regs.asq = 0;
+    ctrl->regs.acq = 0;
     nvme_timestamp_reset(ctrl);
-    memset(ctrl->host_id, 0, sizeof(ctrl->host_id));
+    memset(ctrl->features.host_id, 0, sizeof(ctrl->features.host_id));
 }
 
 /* ---- writing ------------------------------------------------------------ */
@@ -203,35 +206,35 @@ static void set_half(uint64_t *reg, bool high, uint32_t value)
 
 static void write_dword(NvmeCtrl *ctrl, uint64_t offset, uint32_t value)
 {
-    bool enabled = ctrl->cc & NVME_CC_EN;
+    bool enabled = ctrl->regs.cc & NVME_CC_EN;
 
     switch (offset) {
     case NVME_REG_INTMS:
-        ctrl->intms |= value;
+        ctrl->regs.intms |= value;
         nvme_update_pin(ctrl);
         break;
     case NVME_REG_INTMC:
-        ctrl->intms &= ~value;
+        ctrl->regs.intms &= ~value;
         nvme_update_pin(ctrl);
         break;
     case NVME_REG_CC:
         write_cc(ctrl, value);
         break;
     case NVME_REG_AQA: /* the three are for a controller that is off */
-        ctrl->aqa = enabled ? ctrl->aqa : value & 0x0fff0fff;
+        ctrl->regs.aqa = enabled ? ctrl->regs.aqa : value & 0x0fff0fff;
         break;
     case NVME_REG_ASQ:
     case NVME_REG_ASQ + 4:
         if (!enabled) {
-            set_half(&ctrl->asq, offset & 4, value);
-            ctrl->asq &= ~0xfffULL;
+            set_half(&ctrl->regs.asq, offset & 4, value);
+            ctrl->regs.asq &= ~0xfffULL;
         }
         break;
     case NVME_REG_ACQ:
     case NVME_REG_ACQ + 4:
         if (!enabled) {
-            set_half(&ctrl->acq, offset & 4, value);
-            ctrl->acq &= ~0xfffULL;
+            set_half(&ctrl->regs.acq, offset & 4, value);
+            ctrl->regs.acq &= ~0xfffULL;
         }
         break;
     default:

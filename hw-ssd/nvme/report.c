@@ -51,9 +51,9 @@ void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key)
     json_u64(w, "doorbell_writes", ctrl->doorbell_writes);
     json_u64(w, "fetches", ctrl->sq_dma_reads);
     json_u64(w, "interrupts", ctrl->interrupts);
-    json_bool(w, "shadow_doorbells", ctrl->shadow_on);
-    json_u64(w, "media_errors", ctrl->media_errors);
-    json_u64(w, "unsafe_shutdowns", ctrl->unsafe_shutdowns);
+    json_bool(w, "shadow_doorbells", ctrl->queues.shadow_on);
+    json_u64(w, "media_errors", ctrl->life.media_errors);
+    json_u64(w, "unsafe_shutdowns", ctrl->life.unsafe_shutdowns);
     json_payload(ctrl, w);
     json_lateness(w, ctrl->lateness);
     json_close(w, '}');

@@ -14,25 +14,25 @@
 
 void nvme_requests_init(NvmeCtrl *ctrl)
 {
-    ctrl->request_slabs = g_ptr_array_new_with_free_func(g_free);
-    ctrl->sg_pool = g_ptr_array_new_with_free_func(g_free);
+    ctrl->requests.slabs = g_ptr_array_new_with_free_func(g_free);
+    ctrl->requests.sg_pool = g_ptr_array_new_with_free_func(g_free);
 }
 
 NvmeRequest *nvme_request_new(NvmeCtrl *ctrl)
 {
-    NvmeRequest *req = ctrl->free_requests;
+    NvmeRequest *req = ctrl->requests.free;
 
     if (!req) {
         NvmeRequest *slab = g_new0(NvmeRequest, REQUEST_SLAB);
 
-        g_ptr_array_add(ctrl->request_slabs, slab);
+        g_ptr_array_add(ctrl->requests.slabs, slab);
         for (int i = REQUEST_SLAB - 1; i >= 0; i--) {
-            slab[i].next = ctrl->free_requests;
-            ctrl->free_requests = &slab[i];
+            slab[i].next = ctrl->requests.free;
+            ctrl->requests.free = &slab[i];
         }
         req = slab;
     }
-    ctrl->free_requests = req->next;
+    ctrl->requests.free = req->next;
     memset(req, 0, offsetof(NvmeRequest, small_steps));
     req->used = true;
     req->steps = req->small_steps;
@@ -84,18 +84,18 @@ void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req)
         g_free(req->steps);
         req->steps = req->small_steps;
     }
-    if (io && --ctrl->nio_requests == 0) {
-        ctrl->busy_ns += ctrl->now_ns - ctrl->busy_since_ns;
+    if (io && --ctrl->life.n_io == 0) {
+        ctrl->life.busy_ns += ctrl->now_ns - ctrl->life.busy_since_ns;
     }
     req->used = false;
-    req->next = ctrl->free_requests;
-    ctrl->free_requests = req;
+    req->next = ctrl->requests.free;
+    ctrl->requests.free = req;
 }
 
 uint64_t nvme_busy_ns(const NvmeCtrl *ctrl)
 {
-    return ctrl->busy_ns +
-           (ctrl->nio_requests ? ctrl->now_ns - ctrl->busy_since_ns : 0);
+    return ctrl->life.busy_ns +
+           (ctrl->life.n_io ? ctrl->now_ns - ctrl->life.busy_since_ns : 0);
 }
 
 void nvme_request_orphan(NvmeCtrl *ctrl, NvmeRequest *req)
@@ -126,8 +126,8 @@ void nvme_request_cancel_steps(NvmeCtrl *ctrl, NvmeRequest *req)
 
 void nvme_requests_free_used(NvmeCtrl *ctrl)
 {
-    for (unsigned i = 0; i < ctrl->request_slabs->len; i++) {
-        NvmeRequest *slab = g_ptr_array_index(ctrl->request_slabs, i);
+    for (unsigned i = 0; i < ctrl->requests.slabs->len; i++) {
+        NvmeRequest *slab = g_ptr_array_index(ctrl->requests.slabs, i);
 
         for (unsigned k = 0; k < REQUEST_SLAB; k++) {
             if (slab[k].used) {
@@ -139,6 +139,6 @@ void nvme_requests_free_used(NvmeCtrl *ctrl)
 
 void nvme_requests_destroy(NvmeCtrl *ctrl)
 {
-    g_ptr_array_free(ctrl->request_slabs, TRUE);
-    g_ptr_array_free(ctrl->sg_pool, TRUE);
+    g_ptr_array_free(ctrl->requests.slabs, TRUE);
+    g_ptr_array_free(ctrl->requests.sg_pool, TRUE);
 }

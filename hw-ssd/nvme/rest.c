@@ -22,7 +22,7 @@ void nvme_hold(NvmeCtrl *ctrl, bool on)
 static bool queues_at_rest(const NvmeCtrl *ctrl)
 {
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
-        const NvmeSq *sq = &ctrl->sq[i];
+        const NvmeSq *sq = &ctrl->queues.sq[i];
 
         for (const NvmeRequest *r = sq->list.sq_next;
              sq->live && r != &sq->list; r = r->sq_next) {
@@ -36,9 +36,10 @@ static bool queues_at_rest(const NvmeCtrl *ctrl)
 
 bool nvme_at_rest(const NvmeCtrl *ctrl)
 {
-    return !ctrl->slots_in_use && !ctrl->starved_first &&
-           !ctrl->shutdown_req && !ctrl->drive_lost && queues_at_rest(ctrl) &&
-           payload_at_rest(ctrl->payload) && ssd_at_rest(ctrl->ssd);
+    return !ctrl->slots.in_use && !ctrl->requests.starved_first &&
+           !ctrl->life.shutdown_req && !ctrl->drive_lost &&
+           queues_at_rest(ctrl) && payload_at_rest(ctrl->payload) &&
+           ssd_at_rest(ctrl->ssd);
 }
 
 NvmeSettled nvme_settle(NvmeCtrl *ctrl, uint64_t *now_ns, uint64_t end_ns)

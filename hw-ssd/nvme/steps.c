@@ -16,12 +16,12 @@
 
 void nvme_slots_init(NvmeCtrl *ctrl, uint32_t n)
 {
-    ctrl->nslots = n;
-    ctrl->slots = g_new0(NvmeSlot, n);
+    ctrl->slots.n = n;
+    ctrl->slots.slot = g_new0(NvmeSlot, n);
     for (uint32_t i = 0; i < n; i++) {
-        ctrl->slots[i].next_free = i + 1;
+        ctrl->slots.slot[i].next_free = i + 1;
     }
-    ctrl->free_slot = 0;
+    ctrl->slots.free = 0;
 }
 
 static void request_fail(NvmeCtrl *ctrl, NvmeRequest *req, uint16_t status)
@@ -61,23 +61,23 @@ static void step_end(NvmeCtrl *ctrl, NvmeStep *step, bool ok)
 
 static uint32_t slot_get(NvmeCtrl *ctrl, NvmeRequest *req, uint32_t step)
 {
-    uint32_t tag = ctrl->free_slot;
+    uint32_t tag = ctrl->slots.free;
 
-    ctrl->free_slot = ctrl->slots[tag].next_free;
-    ctrl->slots[tag].req = req;
-    ctrl->slots[tag].step = step;
-    ctrl->slots_in_use++;
+    ctrl->slots.free = ctrl->slots.slot[tag].next_free;
+    ctrl->slots.slot[tag].req = req;
+    ctrl->slots.slot[tag].step = step;
+    ctrl->slots.in_use++;
     req->in_drive++;
     return tag;
 }
 
 static void slot_put(NvmeCtrl *ctrl, uint32_t tag)
 {
-    ctrl->slots[tag].req->in_drive--;
-    ctrl->slots[tag].req = NULL;
-    ctrl->slots[tag].next_free = ctrl->free_slot;
-    ctrl->free_slot = tag;
-    ctrl->slots_in_use--;
+    ctrl->slots.slot[tag].req->in_drive--;
+    ctrl->slots.slot[tag].req = NULL;
+    ctrl->slots.slot[tag].next_free = ctrl->slots.free;
+    ctrl->slots.free = tag;
+    ctrl->slots.in_use--;
 }
 
 static void submit_next_step(NvmeCtrl *ctrl, NvmeRequest *req)
@@ -114,12 +114,12 @@ static void starve(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     req->starved = true;
     req->next = NULL;
-    if (ctrl->starved_first) {
-        ctrl->starved_last->next = req;
+    if (ctrl->requests.starved_first) {
+        ctrl->requests.starved_last->next = req;
     } else {
-        ctrl->starved_first = req;
+        ctrl->requests.starved_first = req;
     }
-    ctrl->starved_last = req;
+    ctrl->requests.starved_last = req;
 }
 
 /* Is there a place for the next step, if there is one? */
@@ -128,7 +128,7 @@ static bool has_place(const NvmeCtrl *ctrl, const NvmeRequest *req)
     if (req->next_step == req->nsteps) {
         return true;
     }
-    return ctrl->free_slot != ctrl->nslots &&
+    return ctrl->slots.free != ctrl->slots.n &&
            (req->steps[req->next_step].op != SSD_OP_TRIM ||
             payload_trim_room(ctrl->payload));
 }
@@ -148,10 +148,11 @@ bool nvme_feed_starved(NvmeCtrl *ctrl)
 {
     bool any = false;
 
-    while (ctrl->starved_first && has_place(ctrl, ctrl->starved_first)) {
-        NvmeRequest *req = ctrl->starved_first;
+    while (ctrl->requests.starved_first &&
+           has_place(ctrl, ctrl->requests.starved_first)) {
+        NvmeRequest *req = ctrl->requests.starved_first;
 
-        ctrl->starved_first = req->next;
+        ctrl->requests.starved_first = req->next;
         req->starved = false;
         req->pending++;
         nvme_request_start(ctrl, req);
@@ -182,8 +183,8 @@ bool nvme_request_abort(NvmeCtrl *ctrl, NvmeRequest *req)
     bool any = req->next_step < req->nsteps;
 
     nvme_request_cancel_steps(ctrl, req);
-    for (uint32_t tag = 0; tag < ctrl->nslots; tag++) {
-        if (ctrl->slots[tag].req == req) {
+    for (uint32_t tag = 0; tag < ctrl->slots.n; tag++) {
+        if (ctrl->slots.slot[tag].req == req) {
             any |= ssd_abort(ctrl->ssd, ctrl->now_ns, tag);
         }
     }
@@ -238,10 +239,11 @@ static void trace(NvmeCtrl *ctrl, const NvmeRequest *req)
 
 static void shutdown_done(NvmeCtrl *ctrl, NvmeRequest *req)
 {
-    if (ctrl->shutdown_req == req) {
-        ctrl->shutdown_req = NULL;
-        ctrl->shutdown_clean = !req->status;
-        ctrl->csts = (ctrl->csts & ~NVME_CSTS_SHST_MASK) | NVME_CSTS_SHST_DONE;
+    if (ctrl->life.shutdown_req == req) {
+        ctrl->life.shutdown_req = NULL;
+        ctrl->life.shutdown_clean = !req->status;
+        ctrl->regs.csts =
+            (ctrl->regs.csts & ~NVME_CSTS_SHST_MASK) | NVME_CSTS_SHST_DONE;
     }
 }
 
@@ -285,7 +287,7 @@ static uint16_t status_of(SsdStatus status)
 
 void nvme_step_completed(NvmeCtrl *ctrl, const SsdCompletion *c)
 {
-    NvmeSlot *slot = &ctrl->slots[c->tag];
+    NvmeSlot *slot = &ctrl->slots.slot[c->tag];
     NvmeRequest *req = slot->req;
     NvmeStep *step = &req->steps[slot->step];
 
@@ -296,8 +298,8 @@ void nvme_step_completed(NvmeCtrl *ctrl, const SsdCompletion *c)
         req->deletion = NULL;
     }
     if (c->status != SSD_STATUS_OK) {
-        ctrl->media_errors += c->status == SSD_STATUS_UNRECOVERED_READ ||
-                              c->status == SSD_STATUS_WRITE_FAULT;
+        ctrl->life.media_errors += c->status == SSD_STATUS_UNRECOVERED_READ ||
+                                   c->status == SSD_STATUS_WRITE_FAULT;
         if (c->status == SSD_STATUS_UNRECOVERED_READ) {
             req->lba = c->bad_lba; /* for the error log */
         }

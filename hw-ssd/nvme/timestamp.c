@@ -11,11 +11,13 @@
 
 void nvme_timestamp(const NvmeCtrl *ctrl, NvmeTimestamp *data)
 {
-    uint64_t ms = nvme_le64(ctrl->timestamp_ms +
-                            (ctrl->now_ns - ctrl->timestamp_at_ns) / NS_PER_MS);
+    uint64_t ms =
+        nvme_le64(ctrl->features.timestamp_ms +
+                  (ctrl->now_ns - ctrl->features.timestamp_at_ns) / NS_PER_MS);
 
     *data = (NvmeTimestamp){
-        .attributes = ctrl->timestamp_set ? ORIGIN_SET_FEATURES << 1 : 0,
+        .attributes =
+            ctrl->features.timestamp_set ? ORIGIN_SET_FEATURES << 1 : 0,
     };
     memcpy(data->ms, &ms, sizeof(data->ms));
 }
@@ -25,14 +27,14 @@ void nvme_timestamp_set(NvmeCtrl *ctrl, const NvmeTimestamp *data)
     uint64_t ms = 0;
 
     memcpy(&ms, data->ms, sizeof(data->ms));
-    ctrl->timestamp_ms = nvme_le64(ms);
-    ctrl->timestamp_at_ns = ctrl->now_ns;
-    ctrl->timestamp_set = true;
+    ctrl->features.timestamp_ms = nvme_le64(ms);
+    ctrl->features.timestamp_at_ns = ctrl->now_ns;
+    ctrl->features.timestamp_set = true;
 }
 
 void nvme_timestamp_reset(NvmeCtrl *ctrl)
 {
-    ctrl->timestamp_set = false;
-    ctrl->timestamp_ms = 0;
-    ctrl->timestamp_at_ns = ctrl->now_ns;
+    ctrl->features.timestamp_set = false;
+    ctrl->features.timestamp_ms = 0;
+    ctrl->features.timestamp_at_ns = ctrl->now_ns;
 }

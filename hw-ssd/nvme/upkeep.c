@@ -25,36 +25,37 @@ static void retry(NvmeCtrl *ctrl)
 {
     if (!payload_has_failed(ctrl->payload)) {
         if (!payload_store_in_flight(ctrl->payload)) { /* all is well again */
-            ctrl->retry_wait_ns = 0;
+            ctrl->upkeep.retry_wait_ns = 0;
         }
-        ctrl->retry_ns = SSD_TIME_NEVER;
+        ctrl->upkeep.retry_ns = SSD_TIME_NEVER;
         return;
     }
-    if (!is_time(ctrl, ctrl->retry_ns)) {
+    if (!is_time(ctrl, ctrl->upkeep.retry_ns)) {
         return;
     }
-    if (ctrl->retry_ns != SSD_TIME_NEVER && !ctrl->held) {
+    if (ctrl->upkeep.retry_ns != SSD_TIME_NEVER && !ctrl->held) {
         payload_probe(ctrl->payload);
     }
-    ctrl->retry_wait_ns = ctrl->retry_wait_ns
-                              ? MIN(2 * ctrl->retry_wait_ns, RETRY_MOST_NS)
-                              : RETRY_FIRST_NS;
-    ctrl->retry_ns = ctrl->now_ns + ctrl->retry_wait_ns;
+    ctrl->upkeep.retry_wait_ns =
+        ctrl->upkeep.retry_wait_ns
+            ? MIN(2 * ctrl->upkeep.retry_wait_ns, RETRY_MOST_NS)
+            : RETRY_FIRST_NS;
+    ctrl->upkeep.retry_ns = ctrl->now_ns + ctrl->upkeep.retry_wait_ns;
 }
 
 void nvme_upkeep(NvmeCtrl *ctrl)
 {
-    if (is_time(ctrl, ctrl->housekeep_ns)) {
-        ctrl->housekeep_ns = payload_housekeep(ctrl->payload)
-                                 ? ctrl->now_ns + HOUSEKEEP_NS
-                                 : SSD_TIME_NEVER;
+    if (is_time(ctrl, ctrl->upkeep.housekeep_ns)) {
+        ctrl->upkeep.housekeep_ns = payload_housekeep(ctrl->payload)
+                                        ? ctrl->now_ns + HOUSEKEEP_NS
+                                        : SSD_TIME_NEVER;
     }
     retry(ctrl);
 }
 
 uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl)
 {
-    return MIN(ctrl->housekeep_ns, ctrl->retry_ns);
+    return MIN(ctrl->upkeep.housekeep_ns, ctrl->upkeep.retry_ns);
 }
 
 bool nvme_housekeep(NvmeCtrl *ctrl)
