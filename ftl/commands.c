@@ -8,34 +8,24 @@
 #include "commands.h"
 #include "ssd-internal.h"
 
+static IlistLinks chain(const Ssd *ssd)
+{
+    return ILIST_CHAIN(ssd->commands.cmd, Cmd, next);
+}
+
 void fifo_push(Ssd *ssd, CmdFifo *f, uint32_t cmd)
 {
-    ssd->commands.cmd[cmd].next = NONE;
-    if (f->head == NONE) {
-        f->head = cmd;
-    } else {
-        ssd->commands.cmd[f->tail].next = cmd;
-    }
-    f->tail = cmd;
+    ififo_push(chain(ssd), f, cmd);
 }
 
 void fifo_push_front(Ssd *ssd, CmdFifo *f, uint32_t cmd)
 {
-    ssd->commands.cmd[cmd].next = f->head;
-    if (f->head == NONE) {
-        f->tail = cmd;
-    }
-    f->head = cmd;
+    ififo_push_front(chain(ssd), f, cmd);
 }
 
 uint32_t fifo_pop(Ssd *ssd, CmdFifo *f)
 {
-    uint32_t cmd = f->head;
-
-    if (cmd != NONE) {
-        f->head = ssd->commands.cmd[cmd].next;
-    }
-    return cmd;
+    return ififo_pop(chain(ssd), f);
 }
 
 void cmd_account(Ssd *ssd, Cmd *c, CostIndex cost)

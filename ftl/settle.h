@@ -3,12 +3,13 @@
 #ifndef VSSD_FTL_SETTLE_H
 #define VSSD_FTL_SETTLE_H
 
+#include "ring.h"
 #include "ssd-types.h"
 
 /* Planes or blocks, in the order in which they were marked; each once. */
 typedef struct WorkQueue {
-    uint32_t *index; /* ring of `size` entries */
-    uint32_t head, n, size;
+    uint32_t *index;
+    Ring ring; /* places of index[] */
     uint64_t *marked; /* bitmap by index */
 } WorkQueue;
 

@@ -11,11 +11,12 @@
 #include <inttypes.h>
 
 #include "eventq.h"
+#include "ilist.h"
 #include "nand.h"
 #include "ssd-config.h"
 #include "ssd.h"
 
-#define NONE UINT32_MAX
+#define NONE ILIST_NONE
 
 /* Events of the drive; the array's own come first. */
 enum {
@@ -30,10 +31,7 @@ enum {
 };
 
 /* Slots in the order of a list; the ends are NONE when it is empty. */
-typedef struct SlotList {
-    uint32_t head, tail;
-    uint32_t n;
-} SlotList;
+typedef IlistN SlotList;
 
 /* What the buffer has of a stream (buffer/stream-queue.c). */
 typedef struct StreamQueue {
@@ -44,15 +42,10 @@ typedef struct StreamQueue {
 } StreamQueue;
 
 /* Pages that must be programmed again, because their program failed. */
-typedef struct JobFifo {
-    uint32_t head;
-    uint32_t tail;
-} JobFifo;
+typedef Ififo JobFifo;
 
-typedef struct CmdFifo {
-    uint32_t head;
-    uint32_t tail;
-} CmdFifo;
+/* Commands, through Cmd.next. */
+typedef Ififo CmdFifo;
 
 typedef struct Age Age;
 

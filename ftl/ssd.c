@@ -402,7 +402,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
         ssd->map->policy->init(ssd);
     }
     ssd->commands.free_cmd = NONE;
-    ssd->host->done = (CmdFifo){NONE, NONE};
+    ssd->host->done = IFIFO_EMPTY;
     host_init_link(ssd);
     init_info(ssd);
     faulty_arm(ssd);

@@ -4,13 +4,14 @@
  *
  * Knows numbers of planes and blocks; does not know what the work is (settle.c).
  */
+#include "bitmap.h"
 #include "settle.h"
 
 static void queue_init(WorkQueue *q, uint32_t n)
 {
     q->index = g_new(uint32_t, n);
-    q->marked = g_new0(uint64_t, n / 64 + 1);
-    q->size = n;
+    q->marked = g_new0(uint64_t, bitmap_words(n));
+    q->ring = (Ring){.size = n};
 }
 
 void work_init(Work *w, uint32_t n_planes, uint32_t n_blocks)
@@ -31,15 +32,13 @@ void work_destroy(Work *w)
 void work_mark(Work *w, SsdWork work, uint32_t index)
 {
     WorkQueue *q = &w->queue[work];
-    uint32_t at;
 
-    g_assert(index < q->size);
-    if (q->marked[index / 64] >> (index % 64) & 1) {
+    g_assert(index < q->ring.size);
+    if (bitmap_test(q->marked, index)) {
         return;
     }
-    q->marked[index / 64] |= 1ULL << (index % 64);
-    at = q->head + q->n++;
-    q->index[at < q->size ? at : at - q->size] = index;
+    bitmap_set(q->marked, index);
+    q->index[ring_push(&q->ring)] = index;
     w->any |= 1U << work;
 }
 
@@ -48,14 +47,12 @@ uint32_t work_take(Work *w, SsdWork work)
     WorkQueue *q = &w->queue[work];
     uint32_t index;
 
-    if (q->n == 0) {
+    if (q->ring.n == 0) {
         w->any &= ~(1U << work);
         return NONE;
     }
-    index = q->index[q->head++];
-    q->head = q->head < q->size ? q->head : 0;
-    q->n--;
-    q->marked[index / 64] &= ~(1ULL << (index % 64));
+    index = q->index[ring_pop(&q->ring)];
+    bitmap_clear(q->marked, index);
     return index;
 }
 

@@ -138,7 +138,7 @@ static inline bool group_add(Ssd *ssd, uint32_t slot)
     bool first = g->unit.n == 0;
 
     if (first) {
-        *g = (Group){.unit = {NONE, NONE, 0}};
+        *g = (Group){.unit = ILISTN_EMPTY};
     }
     list_push_head(ssd, &g->unit, slot);
     return first;

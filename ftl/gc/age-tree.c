@@ -248,7 +248,7 @@ static void make(Ssd *ssd, uint32_t plane)
     const Plane *p = &ssd->media->plane[plane];
 
     clear(a, t->size);
-    for (uint32_t b = p->oldest; b != NONE; b = ssd->media->block[b].newer) {
+    for (uint32_t b = p->by_age.head; b != NONE; b = ssd->media->block[b].newer) {
         t->place[b] = a->next;
         a->block[a->next] = b;
         if (a->node) {
@@ -505,7 +505,7 @@ static bool check_nodes(const Ssd *ssd, uint32_t plane, GError **error)
 bool age_trees_check(const Ssd *ssd, GError **error)
 {
     for (uint32_t i = 0; ssd->gc->age_trees && i < ssd->l.n_planes; i++) {
-        uint32_t b = ssd->media->plane[i].oldest;
+        uint32_t b = ssd->media->plane[i].by_age.head;
 
         for (; ssd->gc->age_trees->plane[i].made && b != NONE;
              b = ssd->media->block[b].newer) {

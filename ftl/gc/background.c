@@ -132,7 +132,7 @@ static uint32_t soft_victim(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->media->plane[plane];
     uint32_t block;
 
-    if (p->n_free + p->erases + p->gc.held >= p->gc_soft_blocks ||
+    if (p->free.n + p->erases + p->gc.held >= p->gc_soft_blocks ||
         gc_waits_for_unit(ssd, plane)) {
         return NONE;
     }
@@ -147,7 +147,7 @@ uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
     uint32_t block;
 
     if (!ssd->gc->background.idle || ssd->media->read_only ||
-        p->n_free <= p->gc_low_blocks) {
+        p->free.n <= p->gc_low_blocks) {
         return NONE;
     }
     *cause = NAND_CAUSE_REFRESH;

@@ -31,7 +31,7 @@ static uint32_t cost_benefit_scan(const Ssd *ssd, uint32_t plane)
     uint32_t best = NONE;
     double most = 0;
 
-    for (uint32_t b = ssd->media->plane[plane].oldest; b != NONE;
+    for (uint32_t b = ssd->media->plane[plane].by_age.head; b != NONE;
          b = ssd->media->block[b].newer) {
         double s = gc_gains(ssd, b)
                        ? score(ssd, plane, ssd->media->block[b].mtime,

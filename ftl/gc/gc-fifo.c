@@ -19,11 +19,11 @@ static uint32_t fifo_pick(Ssd *ssd, uint32_t plane)
     const Plane *p = &ssd->media->plane[plane];
     uint32_t n = ssd->geo->blocks_per_plane;
 
-    while (p->oldest != NONE && n-- > 0) {
-        if (gc_gains(ssd, p->oldest)) {
-            return p->oldest;
+    while (p->by_age.head != NONE && n-- > 0) {
+        if (gc_gains(ssd, p->by_age.head)) {
+            return p->by_age.head;
         }
-        block_renew(ssd, p->oldest);
+        block_renew(ssd, p->by_age.head);
     }
     return gc_greedy_pick(ssd, plane);
 }

@@ -14,7 +14,7 @@
 
 static uint32_t windowed_greedy_pick(Ssd *ssd, uint32_t plane)
 {
-    uint32_t block = ssd->media->plane[plane].oldest;
+    uint32_t block = ssd->media->plane[plane].by_age.head;
     uint32_t best = block;
 
     for (uint32_t i = 0; block != NONE && i < ssd->cfg->gc_window; i++) {

@@ -56,7 +56,7 @@ static void maybe_erase(Ssd *ssd, uint32_t block)
     }
     if (b->bad) {
         block_retire(ssd, block);
-    } else if (nand_block_is_slc(ssd->geo, block) && p->n_free == 0) {
+    } else if (nand_block_is_slc(ssd->geo, block) && p->free.n == 0) {
         /* Its erase would free no block for GC, and a power cut might
          * need the originals (gc_take_back()): later. */
         block_make_full(ssd, block);
@@ -343,7 +343,7 @@ static uint32_t gc_victim(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->media->plane[plane];
     uint32_t block;
 
-    if (p->n_free + p->erases + p->gc.held >= p->gc_high_blocks &&
+    if (p->free.n + p->erases + p->gc.held >= p->gc_high_blocks &&
         !meta_is_short(ssd, p)) {
         p->gc.active = false;
     }
@@ -363,7 +363,7 @@ static uint32_t gc_victim(Ssd *ssd, uint32_t plane)
     }
     /* Less than a program to gain is worth it only when there is no choice. */
     if (block != NONE && !gc_gains(ssd, block) &&
-        p->n_free > plane_reserve(ssd, p)) {
+        p->free.n > plane_reserve(ssd, p)) {
         return NONE;
     }
     return block;
@@ -375,10 +375,10 @@ static uint32_t folding_victim(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->media->plane[plane];
 
-    if (p->slc_full_head == NONE) {
+    if (p->slc_full.head == NONE) {
         p->gc.folding = false;
     }
-    return p->gc.folding && p->n_free > p->gc_low_blocks ? p->slc_full_head
+    return p->gc.folding && p->free.n > p->gc_low_blocks ? p->slc_full.head
                                                          : NONE;
 }
 
@@ -386,7 +386,7 @@ static uint32_t folding_victim(Ssd *ssd, uint32_t plane)
 static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
 {
     Plane *p = &ssd->media->plane[plane];
-    bool room = p->n_free > plane_reserve(ssd, p);
+    bool room = p->free.n > plane_reserve(ssd, p);
     uint32_t block;
 
     *cause = NAND_CAUSE_GC;
@@ -466,7 +466,7 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     NandCause cause;
     uint32_t block;
 
-    if (p->n_free <= plane_reserve(ssd, p) && p->gc.reads > 0) {
+    if (p->free.n <= plane_reserve(ssd, p) && p->gc.reads > 0) {
         /* Where room is short it is for the victim that came first, whose
          * erase makes more. */
         return false;
@@ -529,7 +529,7 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
     if (p->gc.programs == GC_PROGRAMS_PER_PLANE) {
         return false;
     }
-    if (p->n_free <= plane_reserve(ssd, p) &&
+    if (p->free.n <= plane_reserve(ssd, p) &&
         (p->gc.n_staged > 0 || p->gc.reads > 0)) {
         /* Where room is short it is for the victim that came first, whose
          * erase makes more. */
@@ -558,7 +558,7 @@ static void give_credit(Ssd *ssd, Plane *p)
 {
     uint64_t most = (uint64_t)ssd->l.units_per_block << 16;
 
-    p->gc.credit += p->n_free > plane_reserve(ssd, p) ? 2 * p->gc.rate
+    p->gc.credit += p->free.n > plane_reserve(ssd, p) ? 2 * p->gc.rate
                                                       : p->gc.rate;
     p->gc.credit = MIN(p->gc.credit, most);
 }
@@ -620,7 +620,7 @@ static bool yields(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->media->plane[plane];
 
     if (!ssd->cfg->gc_preempt || nand_host_reads(ssd->nand, plane) == 0 ||
-        p->n_free <= plane_reserve(ssd, p)) {
+        p->free.n <= plane_reserve(ssd, p)) {
         return false;
     }
     ssd->gc->background_stats.yields += !p->gc.yielded;
@@ -641,11 +641,11 @@ static void step(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->media->plane[plane];
     bool more = !ssd->media->given_up;
 
-    if (p->n_free <= p->gc_low_blocks || p->n_retiring > 0 ||
+    if (p->free.n <= p->gc_low_blocks || p->n_retiring > 0 ||
         meta_is_short(ssd, p)) {
         p->gc.active = true;
     }
-    if (2 * p->n_slc_free < ssd->geo->slc_blocks) {
+    if (2 * p->slc_free.n < ssd->geo->slc_blocks) {
         p->gc.folding = true;
     }
     while (more && !yields(ssd, plane)) {
@@ -711,8 +711,8 @@ void gc_kick(Ssd *ssd, uint32_t plane)
     if (ssd->gc->off) {
         return;
     }
-    if (p->gc.active || p->gc.folding || p->n_free <= p->gc_low_blocks ||
-        p->n_retiring > 0 || 2 * p->n_slc_free < ssd->geo->slc_blocks ||
+    if (p->gc.active || p->gc.folding || p->free.n <= p->gc_low_blocks ||
+        p->n_retiring > 0 || 2 * p->slc_free.n < ssd->geo->slc_blocks ||
         ssd->gc->background.idle || p->wear_due || meta_is_short(ssd, p) ||
         p->gc.next != NONE) {
         go_on(ssd, plane);

@@ -255,7 +255,7 @@ static uint32_t number_stripes(Ssd *ssd, uint32_t first, uint32_t end)
     uint32_t n = 0;
 
     for (uint32_t i = first; i < end; i++) {
-        at[i - first] = ssd->media->plane[i].oldest;
+        at[i - first] = ssd->media->plane[i].by_age.head;
     }
     memset(&ssd->gc->stripe_means->slot[first * ssd->geo->blocks_per_plane], 0,
            (size_t)(end - first) * ssd->geo->blocks_per_plane *

@@ -120,13 +120,13 @@ static void make(Ssd *ssd, uint32_t plane)
 {
     PlaneWear *w = &ssd->gc->wear[plane];
     uint32_t prev = NONE;
-    uint32_t b = ssd->media->plane[plane].free_head;
+    uint32_t b = ssd->media->plane[plane].free.head;
 
     for (uint32_t i = 0; i < 2 * ssd->gc->wear_size; i++) {
         w->least[i] = NONE;
         w->most[i] = NONE;
     }
-    for (uint32_t i = 0; i < ssd->media->plane[plane].n_free; i++) {
+    for (uint32_t i = 0; i < ssd->media->plane[plane].free.n; i++) {
         ssd->media->block[b].prev = prev;
         ssd->gc->wear_order[b] = w->freed++;
         set_free(ssd, b, true);
@@ -157,7 +157,7 @@ void wear_taken(Ssd *ssd, uint32_t block)
 uint32_t wear_choose_free(Ssd *ssd, uint32_t plane, OpenKind kind)
 {
     if (!ssd->gc->wear) {
-        return ssd->media->plane[plane].free_head;
+        return ssd->media->plane[plane].free.head;
     }
     if (!ssd->gc->wear[plane].made) {
         make(ssd, plane);
@@ -268,12 +268,12 @@ bool wear_check(const Ssd *ssd, uint32_t plane, GError **error)
     uint32_t least = NONE;
     uint32_t most = NONE;
     uint32_t prev = NONE;
-    uint32_t b = p->free_head;
+    uint32_t b = p->free.head;
 
     if (!w || !w->made) {
         return true;
     }
-    for (uint32_t i = 0; i < p->n_free; i++) {
+    for (uint32_t i = 0; i < p->free.n; i++) {
         CHECK(ssd->media->block[b].prev == prev && w->least[ssd->gc->wear_size +
                   b % ssd->geo->blocks_per_plane] == b,
               "block %u: is free, after %u", b, prev);

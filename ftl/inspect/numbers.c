@@ -66,7 +66,7 @@ static uint32_t free_blocks(const Ssd *ssd)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        n += ssd->media->plane[i].n_free;
+        n += ssd->media->plane[i].free.n;
     }
     return n;
 }

@@ -108,19 +108,19 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
         folding += ssd->media->block[first + i].state == BLOCK_VICTIM &&
                    nand_block_is_slc(ssd->geo, first + i);
     }
-    for (uint32_t b = p->free_head; n_free < p->n_free; n_free++) {
+    for (uint32_t b = p->free.head; n_free < p->free.n; n_free++) {
         CHECK(ssd->media->block[b].state == BLOCK_FREE,
               "block %u in the free list", b);
         b = ssd->media->block[b].next;
     }
-    for (uint32_t b = p->slc_free_head, i = 0; i < p->n_slc_free; i++) {
+    for (uint32_t b = p->slc_free.head, i = 0; i < p->slc_free.n; i++) {
         CHECK(ssd->media->block[b].state == BLOCK_FREE &&
                   nand_block_is_slc(ssd->geo, b),
               "block %u in the list of free SLC blocks", b);
         b = ssd->media->block[b].next;
         n_free++;
     }
-    for (uint32_t b = p->slc_full_head; b != NONE;
+    for (uint32_t b = p->slc_full.head; b != NONE;
          b = ssd->media->block[b].next) {
         CHECK(ssd->media->block[b].state == BLOCK_FULL &&
                   nand_block_is_slc(ssd->geo, b),

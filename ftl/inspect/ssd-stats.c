@@ -255,7 +255,7 @@ static void gc_json(const Ssd *ssd, JsonWriter *w)
     uint64_t n_free = 0;
 
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        n_free += ssd->media->plane[i].n_free;
+        n_free += ssd->media->plane[i].free.n;
     }
     json_open(w, "gc", '{');
     json_u64(w, "victims", ssd->gc->n_victims);

@@ -64,7 +64,7 @@ void meta_read_done(Ssd *ssd, const NandOp *op);
  * the host, metadata takes no block in SLC mode, however many are free. */
 static inline bool meta_is_short(const Ssd *ssd, const Plane *p)
 {
-    return p->meta_wait.head != NONE && p->n_free <= plane_reserve(ssd, p);
+    return p->meta_wait.head != NONE && p->free.n <= plane_reserve(ssd, p);
 }
 
 /* Does a page wait for room? */

@@ -50,7 +50,7 @@ void trim_init(Ssd *ssd)
     ssd->l2p.group_shift = ssd->cfg->trim_group_shift;
     ssd->l2p.group_used = lazy_new(uint64_t, trim_words(ssd));
     ssd->map->trim_left = lazy_new(uint64_t, trim_words(ssd));
-    ssd->map->trims = (CmdFifo){NONE, NONE};
+    ssd->map->trims = IFIFO_EMPTY;
 }
 
 void trim_destroy(Ssd *ssd)
@@ -66,7 +66,7 @@ void trim_power_lost(Ssd *ssd)
     lazy_clear(ssd->map->trim_left, trim_words(ssd),
                sizeof(*ssd->map->trim_left));
     ssd->map->n_trim_left = 0;
-    ssd->map->trims = (CmdFifo){NONE, NONE};
+    ssd->map->trims = IFIFO_EMPTY;
 }
 
 static uint64_t end_of_group(const Ssd *ssd, uint32_t group)

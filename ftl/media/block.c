@@ -13,56 +13,29 @@
  * holds more than its share of the drive (SsdLayout) is passed over, so every
  * plane keeps enough invalid units for GC to gain by.
  */
+#include "bitmap.h"
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
 #include "lazymem.h"
 #include "media/media.h"
 #include "ssd-internal.h"
 
-static void slc_full_insert(Ssd *ssd, Plane *p, uint32_t block)
+/* Free blocks; FULL blocks by valid units, or in SLC mode. */
+static IlistLinks links(const Ssd *ssd)
 {
-    Block *b = &ssd->media->block[block];
-
-    b->prev = p->slc_full_tail;
-    b->next = NONE;
-    if (p->slc_full_tail == NONE) {
-        p->slc_full_head = block;
-    } else {
-        ssd->media->block[p->slc_full_tail].next = block;
-    }
-    p->slc_full_tail = block;
-}
-
-static void slc_full_remove(Ssd *ssd, Plane *p, uint32_t block)
-{
-    const Block *b = &ssd->media->block[block];
-
-    if (b->prev == NONE) {
-        p->slc_full_head = b->next;
-    } else {
-        ssd->media->block[b->prev].next = b->next;
-    }
-    if (b->next == NONE) {
-        p->slc_full_tail = b->prev;
-    } else {
-        ssd->media->block[b->next].prev = b->prev;
-    }
+    return ILIST_LINKS(ssd->media->block, Block, next, prev);
 }
 
 /* ---- FULL blocks by age ---------------------------------------------------- */
 
+static IlistLinks age_links(const Ssd *ssd)
+{
+    return ILIST_LINKS(ssd->media->block, Block, newer, older);
+}
+
 static void age_append(Ssd *ssd, Plane *p, uint32_t block)
 {
-    Block *b = &ssd->media->block[block];
-
-    b->older = p->newest;
-    b->newer = NONE;
-    if (p->newest == NONE) {
-        p->oldest = block;
-    } else {
-        ssd->media->block[p->newest].newer = block;
-    }
-    p->newest = block;
+    ilist_push_tail(age_links(ssd), &p->by_age, block);
     if (ssd->media->index) {
         ssd->media->index->listed(ssd, block);
     }
@@ -70,18 +43,7 @@ static void age_append(Ssd *ssd, Plane *p, uint32_t block)
 
 static void age_remove(Ssd *ssd, Plane *p, uint32_t block)
 {
-    const Block *b = &ssd->media->block[block];
-
-    if (b->older == NONE) {
-        p->oldest = b->newer;
-    } else {
-        ssd->media->block[b->older].newer = b->newer;
-    }
-    if (b->newer == NONE) {
-        p->newest = b->older;
-    } else {
-        ssd->media->block[b->newer].older = b->older;
-    }
+    ilist_remove(age_links(ssd), &p->by_age, block);
     if (ssd->media->index) {
         ssd->media->index->unlisted(ssd, block);
     }
@@ -100,57 +62,28 @@ void block_renew(Ssd *ssd, uint32_t block)
 static void bucket_insert(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
-    Block *b = &ssd->media->block[block];
-    uint32_t head = p->bucket[b->valid];
+    uint32_t valid = ssd->media->block[block].valid;
 
-    b->prev = NONE;
-    b->next = head;
-    if (head != NONE) {
-        ssd->media->block[head].prev = block;
-    }
-    p->bucket[b->valid] = block;
-    p->min_valid = MIN(p->min_valid, b->valid);
+    ihead_push(links(ssd), &p->bucket[valid], block);
+    p->min_valid = MIN(p->min_valid, valid);
 }
 
 static void bucket_remove(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
-    Block *b = &ssd->media->block[block];
 
-    if (b->prev == NONE) {
-        p->bucket[b->valid] = b->next;
-    } else {
-        ssd->media->block[b->prev].next = b->next;
-    }
-    if (b->next != NONE) {
-        ssd->media->block[b->next].prev = b->prev;
-    }
-}
-
-static void free_append(Ssd *ssd, uint32_t block, uint32_t *head,
-                        uint32_t *tail, uint32_t *n)
-{
-    ssd->media->block[block].state = BLOCK_FREE;
-    ssd->media->block[block].next = NONE;
-    ssd->media->block[block].prev = *n == 0 ? NONE : *tail;
-    if (*n == 0) {
-        *head = block;
-    } else {
-        ssd->media->block[*tail].next = block;
-    }
-    *tail = block;
-    (*n)++;
+    ihead_remove(links(ssd), &p->bucket[ssd->media->block[block].valid], block);
 }
 
 static void free_push(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
+    ssd->media->block[block].state = BLOCK_FREE;
     if (nand_block_is_slc(ssd->geo, block)) {
-        free_append(ssd, block, &p->slc_free_head, &p->slc_free_tail,
-                    &p->n_slc_free);
+        ilistn_push_tail(links(ssd), &p->slc_free, block);
     } else {
-        free_append(ssd, block, &p->free_head, &p->free_tail, &p->n_free);
+        ilistn_push_tail(links(ssd), &p->free, block);
         ssd->media->client->freed(ssd, block);
     }
 }
@@ -164,10 +97,9 @@ static void note_free(Ssd *ssd)
 
 static uint32_t slc_free_pop(Ssd *ssd, Plane *p)
 {
-    uint32_t block = p->slc_free_head;
+    uint32_t block = p->slc_free.head;
 
-    p->slc_free_head = ssd->media->block[block].next;
-    p->n_slc_free--;
+    ilistn_remove(links(ssd), &p->slc_free, block);
     note_free(ssd);
     return block;
 }
@@ -177,23 +109,11 @@ static uint32_t free_take(Ssd *ssd, uint32_t plane, OpenKind kind)
 {
     Plane *p = &ssd->media->plane[plane];
     uint32_t block;
-    const Block *b;
 
-    g_assert(p->n_free > 0);
+    g_assert(p->free.n > 0);
     block = ssd->media->client->choose_free(ssd, plane, kind);
-    b = &ssd->media->block[block];
-    g_assert(b->state == BLOCK_FREE);
-    if (block == p->free_head) {
-        p->free_head = b->next;
-    } else {
-        ssd->media->block[b->prev].next = b->next;
-    }
-    if (block == p->free_tail) {
-        p->free_tail = b->prev;
-    } else {
-        ssd->media->block[b->next].prev = b->prev;
-    }
-    p->n_free--;
+    g_assert(ssd->media->block[block].state == BLOCK_FREE);
+    ilistn_remove(links(ssd), &p->free, block);
     ssd->media->client->free_taken(ssd, block);
     note_free(ssd);
     return block;
@@ -204,7 +124,7 @@ static uint32_t take_free_block(Ssd *ssd, uint32_t plane, OpenKind kind)
 {
     Plane *p = &ssd->media->plane[plane];
 
-    if (kind == OPEN_HOST && p->n_slc_free > 0) {
+    if (kind == OPEN_HOST && p->slc_free.n > 0) {
         return slc_free_pop(ssd, p);
     }
     return free_take(ssd, plane, kind);
@@ -220,8 +140,7 @@ static void init_plane(Ssd *ssd, uint32_t plane)
         p->bucket[i] = NONE;
     }
     p->min_valid = ssd->l.units_per_block;
-    p->oldest = NONE;
-    p->newest = NONE;
+    p->by_age = ILIST_EMPTY;
     p->staged = g_new0(uint32_t, plane_staged_room(ssd));
     p->staged_of = g_new0(uint32_t, ssd->l.n_gc_classes);
     p->spare_blocks = ssd->l.spare_blocks;
@@ -231,11 +150,10 @@ static void init_plane(Ssd *ssd, uint32_t plane)
     }
     p->gc.victim = NONE;
     p->gc.next = NONE;
-    p->gc.redo = (JobFifo){NONE, NONE};
-    p->meta_wait = (JobFifo){NONE, NONE};
+    p->gc.redo = IFIFO_EMPTY;
+    p->meta_wait = IFIFO_EMPTY;
     p->last_gc_block = NONE;
-    p->slc_full_head = NONE;
-    p->slc_full_tail = NONE;
+    p->slc_full = ILIST_EMPTY;
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
         uint32_t block = plane * ssd->geo->blocks_per_plane + i;
 
@@ -265,7 +183,7 @@ uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind)
     Plane *p = &ssd->media->plane[plane];
     uint32_t block;
 
-    if (p->n_free == 0) {
+    if (p->free.n == 0) {
         return NONE;
     }
     block = free_take(ssd, plane, kind);
@@ -308,7 +226,8 @@ void block_make_full(Ssd *ssd, uint32_t block)
     ssd->media->plane[block_plane(ssd, block)].n_retiring +=
         ssd->media->block[block].bad;
     if (nand_block_is_slc(ssd->geo, block)) {
-        slc_full_insert(ssd, &ssd->media->plane[block_plane(ssd, block)],
+        ilist_push_tail(links(ssd),
+                        &ssd->media->plane[block_plane(ssd, block)].slc_full,
                         block);
     } else {
         bucket_insert(ssd, block);
@@ -464,7 +383,7 @@ void block_set_valid(Ssd *ssd, uint32_t ppu)
     if (m->saved) {
         m->saved->changed(ssd, spare_lpn(ssd, ppu));
     }
-    m->valid[ppu / 64] |= 1ULL << (ppu % 64);
+    bitmap_set(m->valid, ppu);
     m->plane[plane].valid++;
     change_meta_valid(ssd, plane, ppu, 1);
     change_valid(ssd, block, 1);
@@ -477,7 +396,7 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu)
     uint32_t plane = block_plane(ssd, block);
 
     g_assert(unit_is_valid(ssd, ppu));
-    m->valid[ppu / 64] &= ~(1ULL << (ppu % 64));
+    bitmap_clear(m->valid, ppu);
     m->plane[plane].valid--;
     change_meta_valid(ssd, plane, ppu, -1);
     change_valid(ssd, block, -1);
@@ -494,7 +413,7 @@ void block_start_victim(Ssd *ssd, uint32_t block)
     ssd->media->client->taken(ssd, block);
     p->n_retiring -= ssd->media->block[block].bad;
     if (nand_block_is_slc(ssd->geo, block)) {
-        slc_full_remove(ssd, p, block);
+        ilist_remove(links(ssd), &p->slc_full, block);
     } else {
         bucket_remove(ssd, block);
         age_remove(ssd, p, block);
@@ -568,17 +487,11 @@ void block_retire(Ssd *ssd, uint32_t block)
 
 static void forget_plane(Ssd *ssd, Plane *p)
 {
-    p->free_head = NONE;
-    p->free_tail = NONE;
-    p->n_free = 0;
-    p->slc_free_head = NONE;
-    p->slc_free_tail = NONE;
-    p->n_slc_free = 0;
-    p->slc_full_head = NONE;
-    p->slc_full_tail = NONE;
+    p->free = ILISTN_EMPTY;
+    p->slc_free = ILISTN_EMPTY;
+    p->slc_full = ILIST_EMPTY;
     p->valid = 0;
-    p->oldest = NONE;
-    p->newest = NONE;
+    p->by_age = ILIST_EMPTY;
     for (uint32_t v = 0; v <= ssd->l.units_per_block; v++) {
         p->bucket[v] = NONE;
     }

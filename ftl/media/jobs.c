@@ -5,55 +5,43 @@
  * Knows records and lists; does not know what a page holds.
  */
 #include "media/media.h"
+#include "pool.h"
 #include "ssd-internal.h"
 
 /* ---- pages -------------------------------------------------------------------- */
 
+static IlistLinks chain(const Media *m)
+{
+    return ILIST_CHAIN(m->job, PageJob, next);
+}
+
 uint32_t job_take(Ssd *ssd)
 {
+    Media *m = ssd->media;
     uint32_t j;
 
-    if (ssd->media->free_job == NONE) {
-        uint32_t old = ssd->media->n_jobs;
-
-        ssd->media->n_jobs = old ? old * 2 : 64;
-        ssd->media->job = g_renew(PageJob, ssd->media->job, ssd->media->n_jobs);
-        ssd->media->job_unit =
-            g_renew(uint32_t, ssd->media->job_unit,
-                    (size_t)ssd->media->n_jobs * ssd->l.units_per_program);
-        for (j = old; j < ssd->media->n_jobs; j++) {
-            ssd->media->job[j] = (PageJob){.next = ssd->media->free_job};
-            ssd->media->free_job = j;
-        }
+    if (m->free_job == NONE) {
+        m->job = pool_grow(m->job, chain(m), &m->free_job, &m->n_jobs, 64);
+        m->job_unit = g_renew(uint32_t, m->job_unit,
+                              (size_t)m->n_jobs * ssd->l.units_per_program);
     }
-    j = ssd->media->free_job;
-    ssd->media->free_job = ssd->media->job[j].next;
-    ssd->media->job[j] = (PageJob){.active = true};
+    j = pool_take(chain(m), &m->free_job);
+    m->job[j] = (PageJob){.active = true};
     return j;
 }
 
 void job_give(Ssd *ssd, uint32_t j)
 {
     ssd->media->job[j].active = false;
-    ssd->media->job[j].next = ssd->media->free_job;
-    ssd->media->free_job = j;
+    pool_give(chain(ssd->media), &ssd->media->free_job, j);
 }
 
 void job_fifo_push(Ssd *ssd, JobFifo *f, uint32_t j)
 {
-    ssd->media->job[j].next = NONE;
-    if (f->head == NONE) {
-        f->head = j;
-    } else {
-        ssd->media->job[f->tail].next = j;
-    }
-    f->tail = j;
+    ififo_push(chain(ssd->media), f, j);
 }
 
 uint32_t job_fifo_pop(Ssd *ssd, JobFifo *f)
 {
-    uint32_t j = f->head;
-
-    f->head = ssd->media->job[j].next;
-    return j;
+    return ififo_pop(chain(ssd->media), f);
 }

@@ -55,10 +55,11 @@ typedef enum BlockState {
 
 typedef struct Block {
     uint32_t valid; /* units */
-    uint32_t next, prev;
+    uint32_t next, prev; /* free, slc_free, slc_full, or a bucket of the plane;
+                            VICTIM: those that wait to be erased */
     uint32_t pending; /* OPEN, CLOSING: programs in flight; VICTIM: copies that
                          have not ended */
-    uint32_t older, newer; /* FULL: list of the plane by when they became so */
+    uint32_t older, newer; /* FULL: Plane.by_age */
     uint32_t mtime;        /* Plane.clock when data in it last changed */
     uint8_t state;    /* BlockState */
     uint8_t stream;   /* since it was opened; l.n_streams: of several */
@@ -140,11 +141,9 @@ typedef struct PlaneLogs {
 } PlaneLogs;
 
 typedef struct Plane {
-    uint32_t free_head, free_tail;
-    uint32_t n_free;
-    uint32_t slc_free_head, slc_free_tail; /* those in SLC mode */
-    uint32_t n_slc_free;
-    uint32_t slc_full_head, slc_full_tail; /* oldest first */
+    IlistN free; /* but not those in SLC mode, which are in lists of their own */
+    IlistN slc_free;
+    Ilist slc_full; /* oldest first */
     uint32_t host_programs; /* in flight */
     uint32_t erases;        /* in flight */
     uint64_t valid;         /* units */
@@ -153,7 +152,7 @@ typedef struct Plane {
     JobFifo meta_wait;      /* pages of metadata that wait for room */
     Open *open; /* by open_index(); l.n_open of them */
     uint32_t n_host_open; /* of those, the host's that are open */
-    uint32_t oldest, newest; /* FULL blocks, but not those in SLC mode */
+    Ilist by_age; /* FULL blocks, but not those in SLC mode; oldest first */
     uint32_t clock;     /* programs of the host in the plane */
     uint32_t *bucket;   /* heads of FULL blocks by valid count */
     uint32_t min_valid; /* no FULL block has fewer */
@@ -225,7 +224,7 @@ typedef struct SavedClient {
 
 /* The same, of FULL blocks that are not in SLC mode, for an index of them. */
 typedef struct FullIndex {
-    /* The block has come to the end of Plane.oldest; has left that list. */
+    /* The block has come to the end of Plane.by_age; has left that list. */
     void (*listed)(Ssd *ssd, uint32_t block);
     void (*unlisted)(Ssd *ssd, uint32_t block);
     /* It has become FULL; is FULL no more; has so many more valid units. */

@@ -8,12 +8,13 @@
 #error "ftl/media is above this component: docs/architecture.md"
 #endif
 
+#include "bitmap.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 
 static inline bool unit_is_valid(const Ssd *ssd, uint32_t ppu)
 {
-    return ssd->media->valid[ppu / 64] >> (ppu % 64) & 1;
+    return bitmap_test(ssd->media->valid, ppu);
 }
 
 static inline uint32_t spare_lpn(const Ssd *ssd, uint32_t ppu)
@@ -57,7 +58,7 @@ static inline uint32_t plane_reserve(const Ssd *ssd, const Plane *p)
 /* Is there no free block for the host? */
 static inline bool plane_is_short(const Ssd *ssd, const Plane *p)
 {
-    return p->n_free <= plane_reserve(ssd, p);
+    return p->free.n <= plane_reserve(ssd, p);
 }
 
 /* ---- block.c ----------------------------------------------------------- */
@@ -74,7 +75,7 @@ static inline bool block_can_open(const Ssd *ssd, const Plane *p, OpenKind kind)
 {
     uint32_t reserve = kind == OPEN_GC ? 0 : plane_reserve(ssd, p);
 
-    return p->n_free > reserve || (kind == OPEN_HOST && p->n_slc_free > 0);
+    return p->free.n > reserve || (kind == OPEN_HOST && p->slc_free.n > 0);
 }
 
 void block_init(Ssd *ssd);

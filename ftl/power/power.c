@@ -135,7 +135,7 @@ static void forget_planes(Ssd *ssd)
             .victim = NONE, .next = NONE, .redo = {NONE, NONE}};
         p->host_programs = 0;
         p->meta_programs = 0;
-        p->meta_wait = (JobFifo){NONE, NONE};
+        p->meta_wait = IFIFO_EMPTY;
         p->erases = 0;
         memset(p->staged_of, 0, ssd->l.n_gc_classes * sizeof(*p->staged_of));
     }
@@ -244,8 +244,8 @@ void power_init_memory(Ssd *ssd)
     ssd->buffer->cur_epoch = 0;
     ssd->buffer->epoch[0] = (Epoch){.left = 0, .cmd = NONE};
     ssd->buffer->tick_armed = false;
-    ssd->buffer->waiting = (CmdFifo){NONE, NONE};
-    ssd->media->redo = (JobFifo){NONE, NONE};
+    ssd->buffer->waiting = IFIFO_EMPTY;
+    ssd->media->redo = IFIFO_EMPTY;
     meta_init(ssd);
     ssd->buffer->stalled_since_ps = SIM_NEVER;
 }

@@ -43,7 +43,7 @@ void power_ready(Ssd *ssd)
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (ssd->media->plane[i].n_free == 0 &&
+        if (ssd->media->plane[i].free.n == 0 &&
             ssd->media->plane[i].erases == 0 && !ssd->map->policy->own_blocks) {
             uint32_t empty = empty_block(ssd, &ssd->media->plane[i]);
 

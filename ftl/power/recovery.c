@@ -50,7 +50,7 @@ void recovery_init(Ssd *ssd)
 {
     if (saves(ssd)) {
         ssd->power->recovery_plane = g_new0(RecoveryPlane, ssd->l.n_planes);
-        ssd->power->recovery.waiting = (CmdFifo){NONE, NONE};
+        ssd->power->recovery.waiting = IFIFO_EMPTY;
     }
 }
 
@@ -85,7 +85,7 @@ void recovery_power_lost(Ssd *ssd)
     ssd->power->recovery.on = false;
     ssd->power->recovery.n_doubts = 0;
     ssd->power->recovery.n_reads = 0;
-    ssd->power->recovery.waiting = (CmdFifo){NONE, NONE};
+    ssd->power->recovery.waiting = IFIFO_EMPTY;
     forget(ssd);
 }
 

@@ -508,7 +508,7 @@ static bool check_full(const Ssd *ssd, uint32_t plane, GError **error)
     uint32_t n = 0;
     uint32_t in_buckets = 0;
     uint32_t prev = NONE;
-    uint32_t b = p->oldest;
+    uint32_t b = p->by_age.head;
 
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
         if (ssd->media->block[first + i].state == BLOCK_FULL) {
@@ -525,7 +525,7 @@ static bool check_full(const Ssd *ssd, uint32_t plane, GError **error)
         prev = b;
         b = ssd->media->block[b].newer;
     }
-    CHECK(b == NONE && p->newest == prev, "the list of blocks by age");
+    CHECK(b == NONE && p->by_age.tail == prev, "the list of blocks by age");
     for (uint32_t v = 0; v <= ssd->l.units_per_block; v++) {
         prev = NONE;
         for (b = p->bucket[v]; b != NONE; b = ssd->media->block[b].next) {
@@ -542,7 +542,7 @@ static bool check_full(const Ssd *ssd, uint32_t plane, GError **error)
     CHECK(in_buckets == n && p->min_valid <= ssd->l.units_per_block,
           "blocks by valid units");
     prev = NONE;
-    b = p->slc_full_head;
+    b = p->slc_full.head;
     for (uint32_t k = 0; k < n_slc; k++) {
         CHECK(in_plane(ssd, b, plane) && ssd->media->block[b].prev == prev &&
                   ssd->media->block[b].state == BLOCK_FULL &&
@@ -551,7 +551,7 @@ static bool check_full(const Ssd *ssd, uint32_t plane, GError **error)
         prev = b;
         b = ssd->media->block[b].next;
     }
-    CHECK(b == NONE && p->slc_full_tail == prev, "full blocks in SLC mode");
+    CHECK(b == NONE && p->slc_full.tail == prev, "full blocks in SLC mode");
     return true;
 }
 
@@ -565,7 +565,7 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
               p->gc.redo.head == NONE &&
               p->meta_programs == 0 && p->meta_wait.head == NONE,
           "operations are in flight");
-    CHECK(p->n_free <= n && p->n_slc_free <= n && p->spare_blocks <= n &&
+    CHECK(p->free.n <= n && p->slc_free.n <= n && p->spare_blocks <= n &&
               p->gc_high_blocks <= n && p->gc_low_blocks <= n,
           "counts of blocks");
     CHECK(p->gc.victim == NONE ||
@@ -592,10 +592,10 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
         }
     }
     return check_staged(ssd, plane, error) &&
-           check_chain(ssd, plane, p->free_head, p->free_tail, p->n_free,
+           check_chain(ssd, plane, p->free.head, p->free.tail, p->free.n,
                        BLOCK_FREE, error) &&
-           check_chain(ssd, plane, p->slc_free_head, p->slc_free_tail,
-                       p->n_slc_free, BLOCK_FREE, error) &&
+           check_chain(ssd, plane, p->slc_free.head, p->slc_free.tail,
+                       p->slc_free.n, BLOCK_FREE, error) &&
            check_full(ssd, plane, error);
 }
 

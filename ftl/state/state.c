@@ -298,18 +298,19 @@ enum {
     N_PLANE_COUNTS,
 };
 
-#define VALUE(m)    STATE_VALUE_ROW(Plane, m)
-#define TABLE(m, n) STATE_TABLE_ROW(Plane, m, n)
+#define VALUE(m)         STATE_VALUE_ROW(Plane, m)
+#define VALUE_AS(m, was) {STATE_MEMBER_AS(Plane, m, was), .kind = STATE_VALUE}
+#define TABLE(m, n)      STATE_TABLE_ROW(Plane, m, n)
 
 static const StateRow plane_rows[] = {
-    VALUE(free_head),
-    VALUE(free_tail),
-    VALUE(n_free),
-    VALUE(slc_free_head),
-    VALUE(slc_free_tail),
-    VALUE(n_slc_free),
-    VALUE(slc_full_head),
-    VALUE(slc_full_tail),
+    VALUE_AS(free.head, free_head),
+    VALUE_AS(free.tail, free_tail),
+    VALUE_AS(free.n, n_free),
+    VALUE_AS(slc_free.head, slc_free_head),
+    VALUE_AS(slc_free.tail, slc_free_tail),
+    VALUE_AS(slc_free.n, n_slc_free),
+    VALUE_AS(slc_full.head, slc_full_head),
+    VALUE_AS(slc_full.tail, slc_full_tail),
     VALUE(host_programs),
     VALUE(erases),
     VALUE(valid),
@@ -318,8 +319,8 @@ static const StateRow plane_rows[] = {
     VALUE(meta_wait),
     TABLE(open, PLANE_OPEN),
     VALUE(n_host_open),
-    VALUE(oldest),
-    VALUE(newest),
+    VALUE_AS(by_age.head, oldest),
+    VALUE_AS(by_age.tail, newest),
     VALUE(clock),
     TABLE(bucket, PLANE_BUCKETS),
     VALUE(min_valid),

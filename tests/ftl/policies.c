@@ -534,7 +534,7 @@ static void bench_init(Bench *b, const Rules *r)
     b->ssd.l.user_units = UNITS;
     b->m.working_most = SLOTS - SLOTS * r->window_percent / 100;
     for (int i = 0; i < BUFFER_LISTS; i++) {
-        b->ssd.buffer->list[i] = (SlotList){NONE, NONE, 0};
+        b->ssd.buffer->list[i] = ILISTN_EMPTY;
     }
     memset(b->slot_of, 0xff, sizeof(b->slot_of));
     if (b->buf->init) {

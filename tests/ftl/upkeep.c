@@ -109,7 +109,7 @@ static void test_soft_ends(void)
 
     ref_pass(r, 2000000000);
     for (uint32_t i = 0; i < r->ssd->l.n_planes; i++) {
-        g_assert_cmpuint(r->ssd->media->plane[i].n_free, >=, 24);
+        g_assert_cmpuint(r->ssd->media->plane[i].free.n, >=, 24);
     }
     victims = r->ssd->gc->background_stats.soft_victims;
     ref_pass(r, 2000000000);
