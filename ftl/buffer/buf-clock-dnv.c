@@ -43,8 +43,7 @@ typedef struct Link { /* by slot: in its block's chain of dirty units */
 } Link;
 
 typedef struct DnvBlock {
-    uint32_t newest, oldest; /* dirty units, if there is any */
-    uint32_t n;              /* of them */
+    IlistN dirty;            /* units, newest first */
     uint32_t n_second;       /* of them, in the second part */
     uint32_t next, prev;     /* in the clock, while n_second > 0 */
     bool used;
@@ -55,7 +54,7 @@ typedef struct Dnv {
     DnvBlock *block; /* by number */
     uint32_t n_blocks;
     uint32_t per;        /* units in one */
-    uint32_t head, tail; /* of the clock; its hand is at the tail */
+    Ilist clock;         /* of blocks; its hand is at the tail */
     uint32_t most;       /* units in the second part */
     uint32_t leaving;    /* block of the victim that was named last, or NONE */
 } Dnv;
@@ -85,39 +84,27 @@ static void dnv_init(Ssd *ssd)
     d->n_blocks = (uint32_t)(ssd->l.user_units / d->per + 1);
     d->block = lazy_new(DnvBlock, d->n_blocks);
     d->link = g_new0(Link, MAX(ssd->buffer->n_slot_records, ssd->l.n_slots));
-    d->head = d->tail = d->leaving = NONE;
+    d->clock = ILIST_EMPTY;
+    d->leaving = NONE;
     d->most = MAX(ssd->l.n_slots / SECOND_SHARE, 1);
     ssd->buffer->policy_data = d;
 }
 
 /* ---- the clock of blocks ------------------------------------------------------- */
 
+static IlistLinks block_links(const Dnv *d)
+{
+    return ILIST_LINKS(d->block, DnvBlock, next, prev);
+}
+
 static void clock_add(Dnv *d, uint32_t b)
 {
-    d->block[b].prev = NONE;
-    d->block[b].next = d->head;
-    if (d->head == NONE) {
-        d->tail = b;
-    } else {
-        d->block[d->head].prev = b;
-    }
-    d->head = b;
+    ilist_push_head(block_links(d), &d->clock, b);
 }
 
 static void clock_drop(Dnv *d, uint32_t b)
 {
-    const DnvBlock *x = &d->block[b];
-
-    if (x->prev == NONE) {
-        d->head = x->next;
-    } else {
-        d->block[x->prev].next = x->next;
-    }
-    if (x->next == NONE) {
-        d->tail = x->prev;
-    } else {
-        d->block[x->next].prev = x->prev;
-    }
+    ilist_remove(block_links(d), &d->clock, b);
 }
 
 static DnvBlock *block_of(const Ssd *ssd, uint32_t slot)
@@ -143,61 +130,34 @@ static void second_count(Ssd *ssd, uint32_t slot, bool add)
 
 /* ---- chains of dirty units ------------------------------------------------------- */
 
+static IlistLinks chain_links(const Dnv *d)
+{
+    return ILIST_LINKS(d->link, Link, older, newer);
+}
+
 static void chain_add(Ssd *ssd, uint32_t slot)
 {
     Dnv *d = ssd->buffer->policy_data;
-    DnvBlock *b = block_of(ssd, slot);
-    bool first = b->n++ == 0;
 
-    d->link[slot] = (Link){.newer = NONE,
-                           .older = first ? NONE : b->newest,
-                           .in = true};
-    if (first) {
-        b->oldest = slot;
-    } else {
-        d->link[b->newest].newer = slot;
-    }
-    b->newest = slot;
+    ilistn_push_head(chain_links(d), &block_of(ssd, slot)->dirty, slot);
+    d->link[slot].in = true;
 }
 
 static void chain_drop(Ssd *ssd, uint32_t slot)
 {
     Dnv *d = ssd->buffer->policy_data;
-    DnvBlock *b = block_of(ssd, slot);
-    Link *l = &d->link[slot];
 
-    b->n--;
-    if (l->newer == NONE) {
-        b->newest = l->older;
-    } else {
-        d->link[l->newer].older = l->older;
-    }
-    if (l->older == NONE) {
-        b->oldest = l->newer;
-    } else {
-        d->link[l->older].newer = l->newer;
-    }
-    l->in = false;
+    ilistn_remove(chain_links(d), &block_of(ssd, slot)->dirty, slot);
+    d->link[slot].in = false;
 }
 
 /* to takes the place of from. */
 static void chain_replace(Ssd *ssd, uint32_t from, uint32_t to)
 {
     Dnv *d = ssd->buffer->policy_data;
-    DnvBlock *b = block_of(ssd, from);
-    const Link *l = &d->link[from];
 
-    d->link[to] = *l;
-    if (l->newer == NONE) {
-        b->newest = to;
-    } else {
-        d->link[l->newer].older = to;
-    }
-    if (l->older == NONE) {
-        b->oldest = to;
-    } else {
-        d->link[l->older].newer = to;
-    }
+    ilist_replace(chain_links(d), &block_of(ssd, from)->dirty.ends, from, to);
+    d->link[to].in = true;
     d->link[from].in = false;
 }
 
@@ -274,13 +234,13 @@ static uint32_t block_victim(Dnv *d)
 {
     uint32_t b;
 
-    while ((b = d->tail) != NONE && d->block[b].used) {
+    while ((b = d->clock.tail) != NONE && d->block[b].used) {
         d->block[b].used = false;
         clock_drop(d, b);
         clock_add(d, b);
     }
     d->leaving = b;
-    return b == NONE ? NONE : d->block[b].oldest;
+    return b == NONE ? NONE : d->block[b].dirty.tail;
 }
 
 static uint32_t dnv_victim(Ssd *ssd)
@@ -309,7 +269,7 @@ static uint32_t dnv_mate(Ssd *ssd, uint32_t lpn)
     const Dnv *d = ssd->buffer->policy_data;
     uint32_t b = lpn / d->per;
 
-    return b == d->leaving && d->block[b].n > 0 ? d->block[b].oldest : NONE;
+    return b == d->leaving && d->block[b].dirty.n > 0 ? d->block[b].dirty.tail : NONE;
 }
 
 /* ---- saved ---------------------------------------------------------------------------- */
@@ -325,8 +285,8 @@ static const StateRow dnv_rows[] = {
     STATE_TABLE_ROW(Dnv, block, N_BLOCKS),
     STATE_KEPT_ROW(Dnv, n_blocks),
     STATE_KEPT_ROW(Dnv, per),
-    STATE_VALUE_ROW(Dnv, head),
-    STATE_VALUE_ROW(Dnv, tail),
+    {STATE_MEMBER_AS(Dnv, clock.head, head), .kind = STATE_VALUE},
+    {STATE_MEMBER_AS(Dnv, clock.tail, tail), .kind = STATE_VALUE},
     STATE_KEPT_ROW(Dnv, most),
     STATE_VALUE_ROW(Dnv, leaving),
 };
@@ -376,9 +336,9 @@ static bool chain_ok(const Ssd *ssd, const Dnv *d, uint32_t b)
     const DnvBlock *x = &d->block[b];
     uint32_t second = 0;
     uint32_t newer = NONE;
-    uint32_t i = x->newest;
+    uint32_t i = x->dirty.head;
 
-    for (uint32_t k = 0; k < x->n; k++) {
+    for (uint32_t k = 0; k < x->dirty.n; k++) {
         if (i >= ssd->buffer->n_slot_records || !d->link[i].in ||
             d->link[i].newer != newer ||
             ssd->buffer->slot[i].lpn / d->per != b) {
@@ -389,13 +349,13 @@ static bool chain_ok(const Ssd *ssd, const Dnv *d, uint32_t b)
         i = d->link[i].older;
     }
     return flag_ok(&x->used) && second == x->n_second &&
-           (x->n == 0 || (i == NONE && x->oldest == newer));
+           (x->dirty.n == 0 || (i == NONE && x->dirty.tail == newer));
 }
 
 static bool clock_ok(const Dnv *d, uint32_t n)
 {
     uint32_t prev = NONE;
-    uint32_t b = d->head;
+    uint32_t b = d->clock.head;
 
     for (uint32_t k = 0; k < n; k++) {
         if (b >= d->n_blocks || d->block[b].n_second == 0 ||
@@ -405,7 +365,7 @@ static bool clock_ok(const Dnv *d, uint32_t n)
         prev = b;
         b = d->block[b].next;
     }
-    return b == NONE && d->tail == prev;
+    return b == NONE && d->clock.tail == prev;
 }
 
 static bool dnv_sound(const Ssd *ssd)
@@ -422,7 +382,7 @@ static bool dnv_sound(const Ssd *ssd)
         if (!chain_ok(ssd, d, b)) {
             return false;
         }
-        in_chains += d->block[b].n;
+        in_chains += d->block[b].dirty.n;
         n_second += d->block[b].n_second > 0;
     }
     return in_chains == n_links && clock_ok(d, n_second) &&

@@ -30,17 +30,13 @@ typedef struct Group {
     uint32_t in_order;   /* bplru: units of it written one after the other */
 } Group;
 
-typedef struct GroupList {
-    uint32_t head, tail;
-} GroupList;
-
 typedef struct Groups {
     Group *group; /* by number; all zeroes while it has no unit */
     uint32_t n;
     uint32_t per; /* units in one */
     uint32_t n_lists;
     uint32_t most; /* fab: no list after that holds one */
-    GroupList *list;
+    Ilist *list;
 } Groups;
 
 static inline Groups *groups_of(const Ssd *ssd)
@@ -73,9 +69,9 @@ static inline void groups_init(Ssd *ssd, bool by_size)
     gs->n = (uint32_t)(ssd->l.user_units / gs->per + 1);
     gs->group = lazy_new(Group, gs->n);
     gs->n_lists = by_size ? MIN(gs->per, ssd->l.n_slots) + 1 : 1;
-    gs->list = g_new(GroupList, gs->n_lists);
+    gs->list = g_new(Ilist, gs->n_lists);
     for (uint32_t i = 0; i < gs->n_lists; i++) {
-        gs->list[i] = (GroupList){NONE, NONE};
+        gs->list[i] = ILIST_EMPTY;
     }
     ssd->buffer->policy_data = gs;
 }
@@ -85,49 +81,24 @@ static inline uint32_t group_number(const Ssd *ssd, uint32_t lpn)
     return lpn / groups_of(ssd)->per;
 }
 
+static inline IlistLinks group_links(const Groups *gs)
+{
+    return ILIST_LINKS(gs->group, Group, next, prev);
+}
+
 static inline void group_push_head(Groups *gs, uint32_t list, uint32_t g)
 {
-    GroupList *l = &gs->list[list];
-
-    gs->group[g].prev = NONE;
-    gs->group[g].next = l->head;
-    if (l->head == NONE) {
-        l->tail = g;
-    } else {
-        gs->group[l->head].prev = g;
-    }
-    l->head = g;
+    ilist_push_head(group_links(gs), &gs->list[list], g);
 }
 
 static inline void group_push_tail(Groups *gs, uint32_t list, uint32_t g)
 {
-    GroupList *l = &gs->list[list];
-
-    gs->group[g].next = NONE;
-    gs->group[g].prev = l->tail;
-    if (l->tail == NONE) {
-        l->head = g;
-    } else {
-        gs->group[l->tail].next = g;
-    }
-    l->tail = g;
+    ilist_push_tail(group_links(gs), &gs->list[list], g);
 }
 
 static inline void group_unlink(Groups *gs, uint32_t list, uint32_t g)
 {
-    GroupList *l = &gs->list[list];
-    const Group *x = &gs->group[g];
-
-    if (x->prev == NONE) {
-        l->head = x->next;
-    } else {
-        gs->group[x->prev].next = x->next;
-    }
-    if (x->next == NONE) {
-        l->tail = x->prev;
-    } else {
-        gs->group[x->next].prev = x->prev;
-    }
+    ilist_remove(group_links(gs), &gs->list[list], g);
 }
 
 /* A unit comes; true: it is the group's first. */
@@ -140,7 +111,7 @@ static inline bool group_add(Ssd *ssd, uint32_t slot)
     if (first) {
         *g = (Group){.unit = ILISTN_EMPTY};
     }
-    list_push_head(ssd, &g->unit, slot);
+    ilistn_push_head(slot_links(ssd), &g->unit, slot);
     return first;
 }
 
@@ -148,14 +119,16 @@ static inline void group_drop(Ssd *ssd, uint32_t slot)
 {
     uint32_t lpn = ssd->buffer->slot[slot].lpn;
 
-    list_remove(ssd, &groups_of(ssd)->group[group_number(ssd, lpn)].unit, slot);
+    ilistn_remove(slot_links(ssd),
+                  &groups_of(ssd)->group[group_number(ssd, lpn)].unit, slot);
 }
 
 static inline void group_replace(Ssd *ssd, uint32_t from, uint32_t to)
 {
     uint32_t g = group_number(ssd, ssd->buffer->slot[from].lpn);
 
-    list_replace(ssd, &groups_of(ssd)->group[g].unit, from, to);
+    ilist_replace(slot_links(ssd), &groups_of(ssd)->group[g].unit.ends, from,
+                  to);
 }
 
 /* The unit that has been in the group of lpn for longest, or NONE. */

@@ -14,71 +14,9 @@
 #include "buffer/buffer.h"
 #include "ssd-internal.h"
 
-static inline void list_push_head(Ssd *ssd, SlotList *l, uint32_t i)
+static inline IlistLinks slot_links(const Ssd *ssd)
 {
-    Slot *s = &ssd->buffer->slot[i];
-
-    s->prev = NONE;
-    s->next = l->head;
-    if (l->head == NONE) {
-        l->tail = i;
-    } else {
-        ssd->buffer->slot[l->head].prev = i;
-    }
-    l->head = i;
-    l->n++;
-}
-
-static inline void list_push_tail(Ssd *ssd, SlotList *l, uint32_t i)
-{
-    Slot *s = &ssd->buffer->slot[i];
-
-    s->next = NONE;
-    s->prev = l->tail;
-    if (l->tail == NONE) {
-        l->head = i;
-    } else {
-        ssd->buffer->slot[l->tail].next = i;
-    }
-    l->tail = i;
-    l->n++;
-}
-
-static inline void list_remove(Ssd *ssd, SlotList *l, uint32_t i)
-{
-    const Slot *s = &ssd->buffer->slot[i];
-
-    if (s->prev == NONE) {
-        l->head = s->next;
-    } else {
-        ssd->buffer->slot[s->prev].next = s->next;
-    }
-    if (s->next == NONE) {
-        l->tail = s->prev;
-    } else {
-        ssd->buffer->slot[s->next].prev = s->prev;
-    }
-    l->n--;
-}
-
-/* to takes the place of from, which is out of the list then. */
-static inline void list_replace(Ssd *ssd, SlotList *l, uint32_t from,
-                                uint32_t to)
-{
-    const Slot *f = &ssd->buffer->slot[from];
-
-    ssd->buffer->slot[to].prev = f->prev;
-    ssd->buffer->slot[to].next = f->next;
-    if (f->prev == NONE) {
-        l->head = to;
-    } else {
-        ssd->buffer->slot[f->prev].next = to;
-    }
-    if (f->next == NONE) {
-        l->tail = to;
-    } else {
-        ssd->buffer->slot[f->next].prev = to;
-    }
+    return ILIST_LINKS(ssd->buffer->slot, Slot, next, prev);
 }
 
 /* ---- for policies that keep each slot in Buffer.list[Slot.list] ---------------- */
@@ -86,12 +24,13 @@ static inline void list_replace(Ssd *ssd, SlotList *l, uint32_t from,
 static inline void lists_push(Ssd *ssd, unsigned list, uint32_t i)
 {
     ssd->buffer->slot[i].list = (uint8_t)list;
-    list_push_head(ssd, &ssd->buffer->list[list], i);
+    ilistn_push_head(slot_links(ssd), &ssd->buffer->list[list], i);
 }
 
 static inline void lists_remove(Ssd *ssd, uint32_t i)
 {
-    list_remove(ssd, &ssd->buffer->list[ssd->buffer->slot[i].list], i);
+    ilistn_remove(slot_links(ssd),
+                  &ssd->buffer->list[ssd->buffer->slot[i].list], i);
 }
 
 /* To the head of a list, from wherever it is. */
@@ -111,8 +50,9 @@ static inline void lists_replace(Ssd *ssd, uint32_t from, uint32_t to)
 {
     ssd->buffer->slot[to].list = ssd->buffer->slot[from].list;
     ssd->buffer->slot[to].writes = ssd->buffer->slot[from].writes;
-    list_replace(ssd, &ssd->buffer->list[ssd->buffer->slot[from].list], from,
-                 to);
+    ilist_replace(slot_links(ssd),
+                  &ssd->buffer->list[ssd->buffer->slot[from].list].ends, from,
+                  to);
 }
 
 #endif

@@ -34,6 +34,12 @@ void buffer_replace(Ssd *ssd, uint32_t older, uint32_t newer);
 /* Share of the slots that may be dirty, in millionths; see early.c. */
 void buffer_set_threshold(Ssd *ssd, uint32_t ppm);
 
+/* Waiters of a slot; free ones. */
+static inline IlistLinks waiter_chain(const Ssd *ssd)
+{
+    return ILIST_CHAIN(ssd->buffer->waiter, Waiter, next);
+}
+
 /* Tell a list of waiters, and free their records. */
 void slot_tell_waiters(Ssd *ssd, uint32_t waiter);
 

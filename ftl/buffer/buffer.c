@@ -16,6 +16,7 @@
 #include "buffer/buffer.h"
 #include "commands.h"
 #include "placement/placement.h"
+#include "pool.h"
 #include "ssd-internal.h"
 
 /* ---- start --------------------------------------------------------------- */
@@ -27,16 +28,20 @@ void buffer_set_threshold(Ssd *ssd, uint32_t ppm)
         (uint32_t)((uint64_t)ssd->l.n_slots * ppm / 1000000);
 }
 
-static const SlotList empty_list = {.head = NONE, .tail = NONE};
+/* Free slots. */
+static IlistLinks slot_chain(const Ssd *ssd)
+{
+    return ILIST_CHAIN(ssd->buffer->slot, Slot, next);
+}
 
 void buffer_create(Ssd *ssd)
 {
     ssd->buffer->free_slot = NONE;
-    for (uint32_t i = ssd->buffer->n_slot_records; i-- > 0;) {
-        ssd->buffer->slot[i] =
-            (Slot){.state = SLOT_FREE, .next = ssd->buffer->free_slot};
-        ssd->buffer->free_slot = i;
+    for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
+        ssd->buffer->slot[i] = (Slot){.state = SLOT_FREE};
     }
+    pool_add(slot_chain(ssd), &ssd->buffer->free_slot, 0,
+             ssd->buffer->n_slot_records);
     ssd->buffer->n_free_slots = ssd->l.n_slots;
     ssd->buffer->n_released = 0;
     ssd->buffer->n_unsafe = 0;
@@ -47,7 +52,7 @@ void buffer_create(Ssd *ssd)
     ssd->buffer->n_promised = 0;
     queue_forget_slots(ssd);
     for (unsigned i = 0; i < BUFFER_LISTS; i++) {
-        ssd->buffer->list[i] = empty_list;
+        ssd->buffer->list[i] = ILISTN_EMPTY;
     }
     ssd->buffer->early = (EarlyFlush){.busy = 0};
     buffer_set_threshold(ssd, ssd->cfg->early_threshold_ppm);
@@ -65,9 +70,8 @@ void slot_force(Ssd *ssd, uint32_t i)
 
 uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream)
 {
-    uint32_t i = ssd->buffer->free_slot;
+    uint32_t i = pool_take(slot_chain(ssd), &ssd->buffer->free_slot);
 
-    ssd->buffer->free_slot = ssd->buffer->slot[i].next;
     ssd->buffer->n_free_slots--;
     ssd->buffer->slot[i] = (Slot){
         .lpn = lpn,
@@ -115,13 +119,10 @@ void slot_leave_dirty(Ssd *ssd, uint32_t i)
 void slot_tell_waiters(Ssd *ssd, uint32_t w)
 {
     while (w != NONE) {
-        uint32_t next = ssd->buffer->waiter[w].next;
-        uint32_t cmd = ssd->buffer->waiter[w].cmd;
+        uint32_t i = istack_pop(waiter_chain(ssd), &w);
 
-        ssd->buffer->waiter[w].next = ssd->buffer->free_waiter;
-        ssd->buffer->free_waiter = w;
-        cmd_slot_settled(ssd, cmd);
-        w = next;
+        pool_give(waiter_chain(ssd), &ssd->buffer->free_waiter, i);
+        cmd_slot_settled(ssd, ssd->buffer->waiter[i].cmd);
     }
 }
 
@@ -167,8 +168,7 @@ void slot_free(Ssd *ssd, uint32_t i)
         give_room(ssd, s);
     }
     s->state = SLOT_FREE;
-    s->next = ssd->buffer->free_slot;
-    ssd->buffer->free_slot = i;
+    pool_give(slot_chain(ssd), &ssd->buffer->free_slot, i);
     slot_tell_waiters(ssd, waiters);
     write_epochs_advance(ssd);
 }
@@ -213,23 +213,12 @@ void slot_wait(Ssd *ssd, uint32_t i, uint32_t cmd, WaitFor what)
 {
     uint32_t w;
 
-    if (ssd->buffer->free_waiter == NONE) {
-        uint32_t old = ssd->buffer->n_waiters;
-
-        ssd->buffer->n_waiters = old ? old * 2 : 64;
-        ssd->buffer->waiter =
-            g_renew(Waiter, ssd->buffer->waiter, ssd->buffer->n_waiters);
-        for (w = old; w < ssd->buffer->n_waiters; w++) {
-            ssd->buffer->waiter[w].next = ssd->buffer->free_waiter;
-            ssd->buffer->free_waiter = w;
-        }
-    }
-    w = ssd->buffer->free_waiter;
-    ssd->buffer->free_waiter = ssd->buffer->waiter[w].next;
-    ssd->buffer->waiter[w] = (Waiter){.cmd = cmd,
-                              .next = ssd->buffer->slot[i].waiters,
-                              .what = (uint8_t)what};
-    ssd->buffer->slot[i].waiters = w;
+    ssd->buffer->waiter =
+        pool_grow(ssd->buffer->waiter, waiter_chain(ssd),
+                  &ssd->buffer->free_waiter, &ssd->buffer->n_waiters, 64);
+    w = pool_take(waiter_chain(ssd), &ssd->buffer->free_waiter);
+    ssd->buffer->waiter[w] = (Waiter){.cmd = cmd, .what = (uint8_t)what};
+    istack_push(waiter_chain(ssd), &ssd->buffer->slot[i].waiters, w);
     ssd->commands.cmd[cmd].pending++;
 }
 

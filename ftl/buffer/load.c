@@ -8,6 +8,7 @@
 #include "buffer/buffer.h"
 #include "commands.h"
 #include "media/media.h"
+#include "pool.h"
 #include "ssd-internal.h"
 #include "wake.h"
 
@@ -23,9 +24,8 @@ static void tell_loaded(Ssd *ssd, uint32_t i, bool bad)
             link = &ssd->buffer->waiter[w].next;
             continue;
         }
-        *link = ssd->buffer->waiter[w].next;
-        ssd->buffer->waiter[w].next = ssd->buffer->free_waiter;
-        ssd->buffer->free_waiter = w;
+        istack_unlink(waiter_chain(ssd), link);
+        pool_give(waiter_chain(ssd), &ssd->buffer->free_waiter, w);
         cmd_load_settled(ssd, ssd->buffer->waiter[w].cmd,
                           ssd->buffer->slot[i].lpn, bad);
     }

@@ -14,13 +14,16 @@
 #include "placement/placement.h"
 #include "ssd-internal.h"
 
-static const SlotList empty_list = {.head = NONE, .tail = NONE};
+static IlistLinks links(const Ssd *ssd)
+{
+    return ILIST_LINKS(ssd->buffer->slot, Slot, after, before);
+}
 
 void queue_forget_slots(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
-        ssd->placement->stream[i].queue.due = empty_list;
-        ssd->placement->stream[i].queue.fresh = empty_list;
+        ssd->placement->stream[i].queue.due = ILISTN_EMPTY;
+        ssd->placement->stream[i].queue.fresh = ILISTN_EMPTY;
         ssd->placement->stream[i].queue.n_victims = 0;
         ssd->placement->stream[i].queue.n_unsafe = 0;
     }
@@ -67,18 +70,9 @@ static void count_due(Ssd *ssd, const Slot *s, uint32_t by)
 
 void queue_insert(Ssd *ssd, uint32_t slot)
 {
-    Slot *s = &ssd->buffer->slot[slot];
-    SlotList *l = list_of(ssd, s);
+    const Slot *s = &ssd->buffer->slot[slot];
 
-    s->after = NONE;
-    s->before = l->tail;
-    if (l->tail == NONE) {
-        l->head = slot;
-    } else {
-        ssd->buffer->slot[l->tail].after = slot;
-    }
-    l->tail = slot;
-    l->n++;
+    ilistn_push_tail(links(ssd), list_of(ssd, s), slot);
     note_dirty(ssd, s->stream);
     count_due(ssd, s, 1);
 }
@@ -86,19 +80,8 @@ void queue_insert(Ssd *ssd, uint32_t slot)
 void queue_remove(Ssd *ssd, uint32_t slot)
 {
     const Slot *s = &ssd->buffer->slot[slot];
-    SlotList *l = list_of(ssd, s);
 
-    if (s->before == NONE) {
-        l->head = s->after;
-    } else {
-        ssd->buffer->slot[s->before].after = s->after;
-    }
-    if (s->after == NONE) {
-        l->tail = s->before;
-    } else {
-        ssd->buffer->slot[s->after].before = s->before;
-    }
-    l->n--;
+    ilistn_remove(links(ssd), list_of(ssd, s), slot);
     note_dirty(ssd, s->stream);
     count_due(ssd, s, (uint32_t)-1);
 }
@@ -143,18 +126,7 @@ void queue_make_due(Ssd *ssd, uint32_t slot, bool *flag)
 static void all_due(Ssd *ssd, Stream *st)
 {
     st->queue.n_victims = 0;
-    if (st->queue.fresh.n == 0) {
-        return;
-    }
-    if (st->queue.due.n == 0) {
-        st->queue.due = st->queue.fresh;
-    } else {
-        ssd->buffer->slot[st->queue.due.tail].after = st->queue.fresh.head;
-        ssd->buffer->slot[st->queue.fresh.head].before = st->queue.due.tail;
-        st->queue.due.tail = st->queue.fresh.tail;
-        st->queue.due.n += st->queue.fresh.n;
-    }
-    st->queue.fresh = empty_list;
+    ilistn_append_all(links(ssd), &st->queue.due, &st->queue.fresh);
 }
 
 void queue_all_due(Ssd *ssd)

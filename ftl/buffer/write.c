@@ -50,9 +50,8 @@ static uint32_t take_durable_waiters(Ssd *ssd, Slot *s)
             link = &ssd->buffer->waiter[w].next;
             continue;
         }
-        *link = ssd->buffer->waiter[w].next;
-        ssd->buffer->waiter[w].next = taken;
-        taken = w;
+        istack_push(waiter_chain(ssd), &taken,
+                    istack_unlink(waiter_chain(ssd), link));
     }
     return taken;
 }
@@ -539,9 +538,8 @@ void write_page_data_in(Ssd *ssd, uint32_t j)
             uint32_t w = *link;
 
             if (ssd->buffer->waiter[w].what == WAIT_DATA_IN) {
-                *link = ssd->buffer->waiter[w].next;
-                ssd->buffer->waiter[w].next = ready;
-                ready = w;
+                istack_push(waiter_chain(ssd), &ready,
+                            istack_unlink(waiter_chain(ssd), link));
             } else {
                 link = &ssd->buffer->waiter[w].next;
             }

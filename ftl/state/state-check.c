@@ -489,7 +489,8 @@ static bool check_chain(const Ssd *ssd, uint32_t plane, uint32_t head,
     uint32_t b = head;
 
     for (uint32_t k = 0; k < n; k++) {
-        CHECK(in_plane(ssd, b, plane) && ssd->media->block[b].state == state,
+        CHECK(in_plane(ssd, b, plane) && ssd->media->block[b].state == state &&
+                  (k == 0 || ssd->media->block[b].prev == last),
               "a list of blocks");
         last = b;
         b = ssd->media->block[b].next;
