@@ -8,6 +8,7 @@
 #ifndef VSSD_FTL_L2P_H
 #define VSSD_FTL_L2P_H
 
+#include "bitmap.h"
 #include "ssd-types.h"
 
 /*
@@ -40,7 +41,7 @@ static inline void l2p_note_used(L2p *l2p, uint32_t lpn)
 {
     uint32_t group = lpn >> l2p->group_shift;
 
-    l2p->group_used[group / 64] |= 1ULL << (group % 64);
+    bitmap_set(l2p->group_used, group);
 }
 
 #endif

@@ -18,7 +18,7 @@ static void make_tables(Cmt *c)
     c->n_made = 0;
     c->free = 0;
     for (int k = 0; k < CMT_SEGMENTS; k++) {
-        c->list[k] = (CmtList){CMT_NONE, CMT_NONE, 0};
+        c->list[k] = ILISTN_EMPTY;
     }
 }
 
@@ -54,44 +54,25 @@ uint32_t cmt_find(const Cmt *c, uint32_t lpn)
     return at - 1;
 }
 
+static IlistLinks links(const Cmt *c)
+{
+    return ILIST_LINKS(c->entry, CmtEntry, next, prev);
+}
+
 static void list_remove(Cmt *c, uint32_t i)
 {
-    const CmtEntry *e = &c->entry[i];
-    CmtList *l = &c->list[e->segment];
-
-    if (e->prev == CMT_NONE) {
-        l->head = e->next;
-    } else {
-        c->entry[e->prev].next = e->next;
-    }
-    if (e->next == CMT_NONE) {
-        l->tail = e->prev;
-    } else {
-        c->entry[e->next].prev = e->prev;
-    }
-    l->n--;
+    ilistn_remove(links(c), &c->list[c->entry[i].segment], i);
 }
 
 static void list_push(Cmt *c, uint32_t i, uint8_t segment)
 {
-    CmtEntry *e = &c->entry[i];
-    CmtList *l = &c->list[segment];
-
-    e->segment = segment;
-    e->prev = CMT_NONE;
-    e->next = l->head;
-    if (l->head == CMT_NONE) {
-        l->tail = i;
-    } else {
-        c->entry[l->head].prev = i;
-    }
-    l->head = i;
-    l->n++;
+    c->entry[i].segment = segment;
+    ilistn_push_head(links(c), &c->list[segment], i);
 }
 
 void cmt_touch(Cmt *c, uint32_t i)
 {
-    CmtList *protected = &c->list[CMT_PROTECTED];
+    IlistN *protected = &c->list[CMT_PROTECTED];
 
     list_remove(c, i);
     list_push(c, i, CMT_PROTECTED);
@@ -147,7 +128,7 @@ uint32_t cmt_insert(Cmt *c, uint32_t lpn)
 
 static bool segment_ok(const Cmt *c, uint8_t segment, uint64_t n_lpns)
 {
-    const CmtList *l = &c->list[segment];
+    const IlistN *l = &c->list[segment];
     uint32_t prev = CMT_NONE;
     uint32_t i = l->head;
 

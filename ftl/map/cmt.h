@@ -24,7 +24,9 @@
 #include <stdint.h>
 #include <glib.h>
 
-#define CMT_NONE UINT32_MAX
+#include "ilist.h"
+
+#define CMT_NONE ILIST_NONE
 
 enum {
     CMT_PROBATION,
@@ -41,11 +43,6 @@ typedef struct CmtEntry {
     uint8_t dirty;
 } CmtEntry;
 
-typedef struct CmtList {
-    uint32_t head, tail; /* or CMT_NONE */
-    uint32_t n;
-} CmtList;
-
 typedef struct Cmt {
     CmtEntry *entry;   /* most of them */
     uint32_t *bucket;  /* n_buckets: first entry, + 1; 0: none */
@@ -53,7 +50,7 @@ typedef struct Cmt {
     uint32_t n_buckets; /* a power of two */
     uint32_t n_made;   /* entries that have ever been used */
     uint32_t free;     /* entries given back, + 1; 0: none */
-    CmtList list[CMT_SEGMENTS];
+    IlistN list[CMT_SEGMENTS]; /* most recently used first */
 } Cmt;
 
 void cmt_init(Cmt *c, uint32_t most);

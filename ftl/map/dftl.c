@@ -35,6 +35,7 @@
 #include "map/map.h"
 #include "media/aged-ops.h"
 #include "media/media.h"
+#include "pool.h"
 #include "ssd-internal.h"
 
 #define CACHE_ENTRY_BYTES 8 /* a unit's number and its address */
@@ -45,7 +46,7 @@
 /* Pages that are written for GC's sake, in each plane at a time. */
 #define STALE_WRITES_PER_PLANE 2
 
-static const PageFifo no_pages = {NONE, NONE};
+static const PageFifo no_pages = {.head = NONE, .tail = NONE};
 
 /* The NAND page, of those that a translation page takes, with the entry. */
 static uint32_t part_of(const Ssd *ssd, uint32_t lpn)
@@ -54,23 +55,19 @@ static uint32_t part_of(const Ssd *ssd, uint32_t lpn)
            (ssd->l.map_entries / ssd->l.pages_per_program);
 }
 
+static IlistLinks page_chain(const Dftl *d)
+{
+    return ILIST_CHAIN(d->page, DftlPage, next);
+}
+
 static void fifo_add(Dftl *d, PageFifo *f, uint32_t page)
 {
-    d->page[page].next = NONE;
-    if (f->head == NONE) {
-        f->head = page;
-    } else {
-        d->page[f->tail].next = page;
-    }
-    f->tail = page;
+    ififo_push(page_chain(d), f, page);
 }
 
 static uint32_t fifo_take(Dftl *d, PageFifo *f)
 {
-    uint32_t page = f->head;
-
-    f->head = d->page[page].next;
-    return page;
+    return ififo_pop(page_chain(d), f);
 }
 
 static void dftl_page_begins(Ssd *ssd, uint32_t page);
@@ -78,16 +75,9 @@ static void dftl_page_written(Ssd *ssd, uint32_t page);
 
 /* ---- who waits ------------------------------------------------------------------ */
 
-static void waiters_grow(Dftl *d)
+static IlistLinks waiter_chain(const Dftl *d)
 {
-    uint32_t old = d->n_waiters;
-
-    d->n_waiters = old ? old * 2 : 64;
-    d->waiter = g_renew(DftlWaiter, d->waiter, d->n_waiters);
-    for (uint32_t i = d->n_waiters; i-- > old;) {
-        d->waiter[i] = (DftlWaiter){.next = d->free_waiter};
-        d->free_waiter = i;
-    }
+    return ILIST_CHAIN(d->waiter, DftlWaiter, next);
 }
 
 static void wait_for(Ssd *ssd, uint32_t *list, DftlWaiter w)
@@ -95,14 +85,11 @@ static void wait_for(Ssd *ssd, uint32_t *list, DftlWaiter w)
     Dftl *d = ssd->map->policy_data;
     uint32_t i;
 
-    if (d->free_waiter == NONE) {
-        waiters_grow(d);
-    }
-    i = d->free_waiter;
-    d->free_waiter = d->waiter[i].next;
-    w.next = *list;
+    d->waiter = pool_grow(d->waiter, waiter_chain(d), &d->free_waiter,
+                          &d->n_waiters, 64);
+    i = pool_take(waiter_chain(d), &d->free_waiter);
     d->waiter[i] = w;
-    *list = i;
+    istack_push(waiter_chain(d), list, i);
     ssd->commands.cmd[w.cmd].map_pending++;
 }
 
@@ -114,40 +101,23 @@ static void settle(Ssd *ssd, uint32_t cmd)
     }
 }
 
-/* In the order in which they came. */
-static uint32_t reversed(Dftl *d, uint32_t list)
-{
-    uint32_t result = NONE;
-
-    while (list != NONE) {
-        uint32_t next = d->waiter[list].next;
-
-        d->waiter[list].next = result;
-        result = list;
-        list = next;
-    }
-    return result;
-}
-
 /* Take the first of a list; false: there is none. */
 static bool take_waiter(Dftl *d, uint32_t *list, DftlWaiter *w)
 {
-    uint32_t i = *list;
+    uint32_t i = istack_pop(waiter_chain(d), list);
 
     if (i == NONE) {
         return false;
     }
     *w = d->waiter[i];
-    *list = w->next;
-    d->waiter[i].next = d->free_waiter;
-    d->free_waiter = i;
+    pool_give(waiter_chain(d), &d->free_waiter, i);
     return true;
 }
 
 static void settle_all(Ssd *ssd, uint32_t *list)
 {
     Dftl *d = ssd->map->policy_data;
-    uint32_t taken = reversed(d, *list);
+    uint32_t taken = istack_reverse(waiter_chain(d), *list); /* oldest first */
     DftlWaiter w;
 
     *list = NONE;
@@ -157,6 +127,11 @@ static void settle_all(Ssd *ssd, uint32_t *list)
 }
 
 /* ---- dirty entries ---------------------------------------------------------------- */
+
+static IlistLinks dirty_links(const Dftl *d)
+{
+    return ILIST_LINKS(d->cmt.entry, CmtEntry, dirty_next, dirty_prev);
+}
 
 static void make_dirty(Ssd *ssd, uint32_t i)
 {
@@ -168,12 +143,7 @@ static void make_dirty(Ssd *ssd, uint32_t i)
         return;
     }
     e->dirty = true;
-    e->dirty_prev = NONE;
-    e->dirty_next = p->dirty;
-    if (p->dirty != NONE) {
-        d->cmt.entry[p->dirty].dirty_prev = i;
-    }
-    p->dirty = i;
+    ihead_push(dirty_links(d), &p->dirty, i);
 }
 
 static void make_clean(Ssd *ssd, uint32_t i)
@@ -185,14 +155,7 @@ static void make_clean(Ssd *ssd, uint32_t i)
         return;
     }
     e->dirty = false;
-    if (e->dirty_prev == NONE) {
-        d->page[page_of(ssd, e->lpn)].dirty = e->dirty_next;
-    } else {
-        d->cmt.entry[e->dirty_prev].dirty_next = e->dirty_next;
-    }
-    if (e->dirty_next != NONE) {
-        d->cmt.entry[e->dirty_next].dirty_prev = e->dirty_prev;
-    }
+    ihead_remove(dirty_links(d), &d->page[page_of(ssd, e->lpn)].dirty, i);
 }
 
 /* ---- translation pages ------------------------------------------------------------ */
@@ -274,7 +237,6 @@ static void dftl_page_begins(Ssd *ssd, uint32_t page)
 {
     Dftl *d = ssd->map->policy_data;
     DftlPage *p = &d->page[page];
-    uint32_t *end = &p->sent;
 
     p->state = PAGE_WRITING;
     while (p->dirty != NONE) {
@@ -284,10 +246,7 @@ static void dftl_page_begins(Ssd *ssd, uint32_t page)
     p->stale = false;
     d->n_evicted -= p->evicted;
     p->evicted = 0;
-    while (*end != NONE) {
-        end = &d->waiter[*end].next;
-    }
-    *end = p->writers;
+    *istack_end(waiter_chain(d), &p->sent) = p->writers;
     p->writers = NONE;
 }
 
@@ -396,9 +355,8 @@ static uint32_t take_loaders(Dftl *d, DftlPage *p, uint32_t part)
             link = &d->waiter[i].next;
             continue;
         }
-        *link = d->waiter[i].next;
-        d->waiter[i].next = taken;
-        taken = i;
+        istack_push(waiter_chain(d), &taken,
+                    istack_unlink(waiter_chain(d), link));
     }
     return taken;
 }

@@ -44,9 +44,8 @@ typedef struct DftlWaiter {
     uint32_t next; /* free list; list of the page */
 } DftlWaiter;
 
-typedef struct PageFifo {
-    uint32_t head, tail;
-} PageFifo;
+/* Through DftlPage.next. */
+typedef Ififo PageFifo;
 
 typedef struct DftlStats {
     uint64_t lookups, hits, misses;

@@ -40,11 +40,11 @@ static bool check_plane_ranges(const Ssd *ssd, uint32_t plane, GError **error)
     const PlaneLogs *p = &ssd->media->plane[plane].logs;
     uint32_t first = plane * ssd->l.log_blocks;
 
-    CHECK(none_or_record(ssd, p->oldest, plane) &&
-              none_or_record(ssd, p->newest, plane) &&
+    CHECK(none_or_record(ssd, p->list.head, plane) &&
+              none_or_record(ssd, p->list.tail, plane) &&
               none_or_record(ssd, p->free, plane) &&
               none_or_record(ssd, p->sequential, plane) &&
-              p->n <= ssd->l.log_blocks && p->merge.log == NONE &&
+              p->list.n <= ssd->l.log_blocks && p->merge.log == NONE &&
               !p->merge.begun,
           "it is damaged: log blocks of plane %u", plane);
     for (uint32_t i = first; i < first + ssd->l.log_blocks; i++) {
@@ -172,9 +172,9 @@ static bool check_logs(const Ssd *ssd, uint32_t plane, uint8_t *seen,
     uint32_t sequential = p->sequential;
     uint32_t older = NONE;
     uint32_t n_free = 0;
-    uint32_t log = p->oldest;
+    uint32_t log = p->list.head;
 
-    for (uint32_t n = 0; n < p->n; n++) {
+    for (uint32_t n = 0; n < p->list.n; n++) {
         CHECK(log != NONE && ssd->map->log_block[log].older == older &&
                   log != sequential,
               "the list of log blocks of plane %u", plane);
@@ -184,7 +184,7 @@ static bool check_logs(const Ssd *ssd, uint32_t plane, uint8_t *seen,
         older = log;
         log = ssd->map->log_block[log].newer;
     }
-    CHECK(log == NONE && p->newest == older,
+    CHECK(log == NONE && p->list.tail == older,
           "the list of log blocks of plane %u", plane);
     if (sequential != NONE &&
         (ssd->map->log_block[sequential].logical == NONE ||
@@ -198,8 +198,8 @@ static bool check_logs(const Ssd *ssd, uint32_t plane, uint8_t *seen,
               "the list of free log blocks of plane %u", plane);
         n_free++;
     }
-    CHECK(p->n + (sequential != NONE) + n_free == ssd->l.log_blocks,
-          "plane %u: %u log blocks listed, %u free, of %u", plane, p->n, n_free,
+    CHECK(p->list.n + (sequential != NONE) + n_free == ssd->l.log_blocks,
+          "plane %u: %u log blocks listed, %u free, of %u", plane, p->list.n, n_free,
           ssd->l.log_blocks);
     CHECK(ssd->media->plane[plane].starved ==
               merge_active(&ssd->media->plane[plane]),

@@ -30,6 +30,7 @@
 #include "map/map.h"
 #include "media/media.h"
 #include "placement/placement.h"
+#include "pool.h"
 #include "ssd-internal.h"
 
 /* How many dirty units are looked at for a page that can go now, or to fill it. */
@@ -46,16 +47,17 @@ static uint32_t n_logical(const Ssd *ssd)
 static void init_logs(Ssd *ssd, uint32_t plane)
 {
     PlaneLogs *p = &ssd->media->plane[plane].logs;
+    uint32_t first = plane * ssd->l.log_blocks;
+    uint32_t end = first + ssd->l.log_blocks;
 
     *p = (PlaneLogs){
-        .oldest = NONE, .newest = NONE, .free = NONE, .sequential = NONE};
+        .list = ILISTN_EMPTY, .free = NONE, .sequential = NONE};
     merge_forget(&p->merge);
-    for (uint32_t i = ssd->l.log_blocks; i-- > 0;) {
-        uint32_t log = plane * ssd->l.log_blocks + i;
-
-        ssd->map->log_block[log] = (LogBlock){.block = NONE, .newer = p->free};
-        p->free = log;
+    for (uint32_t log = first; log < end; log++) {
+        ssd->map->log_block[log] = (LogBlock){.block = NONE};
     }
+    pool_add(ILIST_CHAIN(ssd->map->log_block, LogBlock, newer), &p->free, first,
+             end);
     ssd->media->plane[plane].origin = g_new(uint32_t, ssd->l.units_per_block);
     for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
         ssd->media->plane[plane].origin[i] = NONE;

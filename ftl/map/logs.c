@@ -10,6 +10,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
+#include "pool.h"
 #include "ssd-internal.h"
 
 /* ---- where an address belongs ------------------------------------------------- */
@@ -52,46 +53,21 @@ uint32_t hybrid_take_page(Ssd *ssd, uint32_t block)
 
 /* ---- log blocks ------------------------------------------------------------------ */
 
-static void list_append(Ssd *ssd, PlaneLogs *p, uint32_t log)
+static IlistLinks links(const Ssd *ssd)
 {
-    ssd->map->log_block[log].older = p->newest;
-    ssd->map->log_block[log].newer = NONE;
-    if (p->newest == NONE) {
-        p->oldest = log;
-    } else {
-        ssd->map->log_block[p->newest].newer = log;
-    }
-    p->newest = log;
-    p->n++;
-}
-
-static void list_remove(Ssd *ssd, PlaneLogs *p, uint32_t log)
-{
-    const LogBlock *l = &ssd->map->log_block[log];
-
-    if (l->older == NONE) {
-        p->oldest = l->newer;
-    } else {
-        ssd->map->log_block[l->older].newer = l->newer;
-    }
-    if (l->newer == NONE) {
-        p->newest = l->older;
-    } else {
-        ssd->map->log_block[l->newer].older = l->older;
-    }
-    p->n--;
+    return ILIST_LINKS(ssd->map->log_block, LogBlock, newer, older);
 }
 
 uint32_t log_open(Ssd *ssd, uint32_t plane, uint32_t logical, bool listed)
 {
     PlaneLogs *p = &ssd->media->plane[plane].logs;
-    uint32_t log = p->free;
+    uint32_t log;
     uint32_t block = block_take_free(ssd, plane, OPEN_HOST);
 
     if (block == NONE) {
         return NONE;
     }
-    p->free = ssd->map->log_block[log].newer;
+    log = pool_take(links(ssd), &p->free);
     ssd->map->log_block[log] = (LogBlock){
         .block = block,
         .logical = logical,
@@ -103,7 +79,7 @@ uint32_t log_open(Ssd *ssd, uint32_t plane, uint32_t logical, bool listed)
         ssd->map->log_of[logical] = log;
     }
     if (listed) {
-        list_append(ssd, p, log);
+        ilistn_push_tail(links(ssd), &p->list, log);
     } else {
         p->sequential = log;
     }
@@ -115,8 +91,8 @@ void log_renew(Ssd *ssd, uint32_t plane, uint32_t log)
 {
     PlaneLogs *p = &ssd->media->plane[plane].logs;
 
-    list_remove(ssd, p, log);
-    list_append(ssd, p, log);
+    ilistn_remove(links(ssd), &p->list, log);
+    ilistn_push_tail(links(ssd), &p->list, log);
 }
 
 void log_release(Ssd *ssd, uint32_t plane, uint32_t log)
@@ -130,8 +106,8 @@ void log_release(Ssd *ssd, uint32_t plane, uint32_t log)
     if (p->sequential == log) {
         p->sequential = NONE;
     } else {
-        list_remove(ssd, p, log);
+        ilistn_remove(links(ssd), &p->list, log);
     }
-    *l = (LogBlock){.block = NONE, .newer = p->free};
-    p->free = log;
+    *l = (LogBlock){.block = NONE};
+    pool_give(links(ssd), &p->free, log);
 }

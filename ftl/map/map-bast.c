@@ -22,10 +22,10 @@ static uint32_t bast_log_for(Ssd *ssd, const LogicalPage *at, bool in_place)
 
     (void)in_place;
     if (log == NONE) {
-        if (p->n < ssd->l.log_blocks) {
+        if (p->list.n < ssd->l.log_blocks) {
             return log_open(ssd, at->plane, at->logical, true);
         }
-        merge_start(ssd, at->plane, p->oldest);
+        merge_start(ssd, at->plane, p->list.head);
         return NONE;
     }
     if (!log_has_room(ssd, log)) {

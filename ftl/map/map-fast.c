@@ -47,13 +47,13 @@ static uint32_t fast_log_for(Ssd *ssd, const LogicalPage *at, bool in_place)
     if (in_place && continues(ssd, at)) {
         return ssd->map->log_of[at->logical];
     }
-    if (p->n > 0 && log_has_room(ssd, p->newest)) {
-        return p->newest;
+    if (p->list.n > 0 && log_has_room(ssd, p->list.tail)) {
+        return p->list.tail;
     }
-    if (p->n + 1 < ssd->l.log_blocks) {
+    if (p->list.n + 1 < ssd->l.log_blocks) {
         return log_open(ssd, at->plane, NONE, true);
     }
-    merge_start(ssd, at->plane, p->oldest);
+    merge_start(ssd, at->plane, p->list.head);
     return NONE;
 }
 

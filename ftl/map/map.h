@@ -8,6 +8,7 @@
 #error "ftl/map is above this component: docs/architecture.md"
 #endif
 
+#include "bitmap.h"
 #include "buffer/buffer.h"
 #include "map/map-policy.h"
 #include "map/map-internal.h"
@@ -81,7 +82,7 @@ static inline bool trim_covers(const Ssd *ssd, uint32_t lpn)
 {
     uint32_t group = lpn >> ssd->l2p.group_shift;
 
-    return ssd->map->trim_left[group / 64] >> (group % 64) & 1;
+    return bitmap_test(ssd->map->trim_left, group);
 }
 
 /* The map is about to be asked for units first..last, or changed. */

@@ -396,7 +396,7 @@ void merge_json(const Ssd *ssd, JsonWriter *w)
     for (uint32_t i = 0; i < ssd->l.n_planes && ssd->l.log_blocks > 0; i++) {
         const PlaneLogs *p = &ssd->media->plane[i].logs;
 
-        in_use += p->n + (p->sequential != NONE);
+        in_use += p->list.n + (p->sequential != NONE);
     }
     json_open(w, "merges", '{');
     for (unsigned k = 0; k < N_MERGE_KINDS; k++) {

@@ -15,6 +15,7 @@
  * needs a unit of a marked group has that group unmapped first (trim_before()),
  * and nothing that is written later is trimmed.
  */
+#include "bitmap.h"
 #include "buffer/buffer.h"
 #include "commands.h"
 #include "inspect/oplog.h"
@@ -42,7 +43,7 @@ static uint32_t n_groups(const Ssd *ssd)
 
 uint32_t trim_words(const Ssd *ssd)
 {
-    return n_groups(ssd) / 64 + 1;
+    return (uint32_t)bitmap_words(n_groups(ssd));
 }
 
 void trim_init(Ssd *ssd)
@@ -77,15 +78,7 @@ static uint64_t end_of_group(const Ssd *ssd, uint32_t group)
 /* The first marked group from `group` on, or end. */
 static uint32_t next_left(const Ssd *ssd, uint32_t group, uint32_t end)
 {
-    while (group < end) {
-        uint64_t word = ssd->map->trim_left[group / 64] >> (group % 64);
-
-        if (word) {
-            return MIN(group + (uint32_t)__builtin_ctzll(word), end);
-        }
-        group = (group / 64 + 1) * 64;
-    }
-    return end;
+    return (uint32_t)bitmap_next(ssd->map->trim_left, group, end);
 }
 
 /* ---- what a TRIM covers -------------------------------------------------------- */
@@ -159,14 +152,14 @@ static void settle(Ssd *ssd, uint32_t group)
     if (ssd->inspect.log) {
         log_units(ssd, whose(ssd, group), first, end);
     }
-    ssd->map->trim_left[group / 64] &= ~(1ULL << (group % 64));
+    bitmap_clear(ssd->map->trim_left, group);
     ssd->map->n_trim_left--;
     trim_units(ssd, first, end);
     for (uint64_t lpn = first; lpn < end && !used; lpn++) {
         used = ssd->l2p.entry[lpn] != 0;
     }
     if (!used) {
-        ssd->l2p.group_used[group / 64] &= ~(1ULL << (group % 64));
+        bitmap_clear(ssd->l2p.group_used, group);
     }
 }
 
@@ -195,15 +188,11 @@ static uint32_t mark(Ssd *ssd, uint32_t cmd)
     uint32_t left = 0;
 
     groups_of(ssd, &ssd->commands.cmd[cmd].req, &first, &end);
-    for (uint32_t g = first; g < end; g = (g / 64 + 1) * 64) {
-        uint64_t range = UINT64_MAX << (g % 64);
-        uint64_t *word = &ssd->map->trim_left[g / 64];
-        uint64_t marked;
+    for (uint32_t g = first; g < end; g = (g / BITMAP_WORD + 1) * BITMAP_WORD) {
+        uint64_t range = bitmap_word_mask(g, end);
+        uint64_t *word = &ssd->map->trim_left[g / BITMAP_WORD];
+        uint64_t marked = ssd->l2p.group_used[g / BITMAP_WORD] & range & ~*word;
 
-        if (end - g / 64 * 64 < 64) {
-            range &= (1ULL << (end % 64)) - 1;
-        }
-        marked = ssd->l2p.group_used[g / 64] & range & ~*word;
         *word |= marked;
         ssd->map->n_trim_left += (uint32_t)__builtin_popcountll(marked);
         left += (uint32_t)__builtin_popcountll(*word & range);
@@ -368,8 +357,7 @@ bool trim_check(const Ssd *ssd, GError **error)
     for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
         uint32_t group = lpn >> ssd->l2p.group_shift;
 
-        if (ssd->l2p.entry[lpn] &&
-            !(ssd->l2p.group_used[group / 64] >> (group % 64) & 1)) {
+        if (ssd->l2p.entry[lpn] && !bitmap_test(ssd->l2p.group_used, group)) {
             return opt_fail(error, OPT_ERROR_VALUE, "unit %u is mapped, its "
                             "group is said to be empty", lpn);
         }

@@ -132,8 +132,8 @@ typedef struct Merge {
 } Merge;
 
 typedef struct PlaneLogs {
-    uint32_t oldest, newest; /* records in the order of the policy, or NONE */
-    uint32_t n;              /* of them */
+    IlistN list;             /* records in the order of the policy, the one to be
+                                emptied first */
     uint32_t free;           /* records */
     uint32_t sequential;     /* record beside that list, or NONE */
     uint64_t n_ended;        /* merges of log blocks */
