@@ -119,7 +119,6 @@ static void set_free(Ssd *ssd, uint32_t block, bool is_free)
 static void make(Ssd *ssd, uint32_t plane)
 {
     PlaneWear *w = &ssd->gc->wear[plane];
-    uint32_t prev = NONE;
     uint32_t b = ssd->media->plane[plane].free.head;
 
     for (uint32_t i = 0; i < 2 * ssd->gc->wear_size; i++) {
@@ -127,10 +126,8 @@ static void make(Ssd *ssd, uint32_t plane)
         w->most[i] = NONE;
     }
     for (uint32_t i = 0; i < ssd->media->plane[plane].free.n; i++) {
-        ssd->media->block[b].prev = prev;
         ssd->gc->wear_order[b] = w->freed++;
         set_free(ssd, b, true);
-        prev = b;
         b = ssd->media->block[b].next;
     }
     w->made = true;

@@ -193,6 +193,28 @@ uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind)
     return block;
 }
 
+/* The links of one list toward its head.  A stream may name any block: what is
+ * wrong here, the check of a loaded drive finds. */
+static void relink(Ssd *ssd, const IlistN *list)
+{
+    uint32_t prev = NONE;
+    uint32_t b = list->head;
+
+    for (uint32_t i = 0; i < list->n && b < ssd->geo->n_blocks; i++) {
+        ssd->media->block[b].prev = prev;
+        prev = b;
+        b = ssd->media->block[b].next;
+    }
+}
+
+void block_loaded(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        relink(ssd, &ssd->media->plane[i].free);
+        relink(ssd, &ssd->media->plane[i].slc_free);
+    }
+}
+
 void block_destroy(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {

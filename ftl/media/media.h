@@ -81,6 +81,10 @@ static inline bool block_can_open(const Ssd *ssd, const Plane *p, OpenKind kind)
 void block_init(Ssd *ssd);
 void block_destroy(Ssd *ssd);
 
+/* The drive has been loaded.  Lists of free blocks of an older build have no links
+ * toward their head. */
+void block_loaded(Ssd *ssd);
+
 /* Take the next page (the pages of one program) of the plane's open block of
  * that kind and stream (OPEN_GC: class), opening a free block if need be.  NONE:
  * there is no block that this kind may take. */

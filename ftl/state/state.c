@@ -667,6 +667,7 @@ static bool walk(State *s, Ssd *ssd)
         return false;
     }
     if (s->loading) {
+        block_loaded(ssd);
         gc_forget(ssd);
         queue_note_slots(ssd);
         unit_count(ssd);
