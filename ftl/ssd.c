@@ -224,13 +224,7 @@ static uint64_t map_units(const Ssd *ssd)
 static void init_tables(Ssd *ssd)
 {
     ssd->l2p.entry = lazy_new(uint32_t, map_units(ssd));
-    ssd->media->spare_lpn = lazy_new(uint32_t, ssd->l.raw_units);
-    if (ssd->client || saves(ssd)) {
-        ssd->media->spare_version = lazy_new(uint64_t, ssd->l.raw_units);
-    }
-    if (ssd->l.n_streams > 1) {
-        ssd->media->spare_stream = lazy_new(uint8_t, ssd->l.raw_units);
-    }
+    spare_init(ssd);
     ssd->media->valid = lazy_new(uint64_t, valid_words(ssd));
     ssd->inspect.latency = lazy_new(Hist, SSD_N_OPS + 1);
     for (int i = 0; i <= SSD_N_OPS; i++) {
@@ -430,6 +424,7 @@ void ssd_destroy(Ssd *ssd)
     gc_destroy(ssd);
     alloc_destroy(ssd);
     block_destroy(ssd);
+    spare_destroy(ssd);
     stream_destroy(ssd);
     work_destroy(&ssd->work);
     saved_destroy(ssd);
@@ -438,11 +433,6 @@ void ssd_destroy(Ssd *ssd)
     nand_destroy(ssd->nand);
     eventq_destroy(&ssd->events);
     lazy_free(ssd->l2p.entry, map_units(ssd), sizeof(*ssd->l2p.entry));
-    lazy_free(ssd->media->spare_lpn, ssd->l.raw_units,
-              sizeof(*ssd->media->spare_lpn));
-    lazy_free(ssd->media->spare_version, ssd->l.raw_units,
-              sizeof(*ssd->media->spare_version));
-    lazy_free(ssd->media->spare_stream, ssd->l.raw_units, 1);
     hot_destroy(ssd);
     trim_destroy(ssd);
     lazy_free(ssd->media->valid, valid_words(ssd), sizeof(*ssd->media->valid));

@@ -312,24 +312,18 @@ static void stamp_page(Ssd *ssd, uint32_t j)
         const Slot *s = job_slot(ssd, j, k);
 
         if (!s) {
-            ssd->media->spare_lpn[first + k] = SPARE_NONE;
+            spare_blank(ssd, first + k, 1);
             used--;
             continue;
         }
         oplog_unit(ssd->inspect.log, OPLOG_PLACE, 0, job->stream, s->lpn,
                    ssd->now_ps, 0, first + k);
-        ssd->media->spare_lpn[first + k] = (s->lpn + 1) |
-                                    (s->poison ? SPARE_POISON : 0);
-        if (ssd->media->spare_version) {
-            ssd->media->spare_version[first + k] = s->version;
-        }
-        if (ssd->media->spare_stream) {
-            ssd->media->spare_stream[first + k] = job->stream;
+        spare_write(ssd, first + k, s->lpn, s->version, job->stream);
+        if (s->poison) {
+            spare_poison(ssd, first + k);
         }
     }
-    for (uint32_t k = job->n; k < most; k++) {
-        ssd->media->spare_lpn[first + k] = SPARE_NONE;
-    }
+    spare_blank(ssd, first + job->n, most - job->n);
     ssd->inspect.padded_units += most - used;
     count->padded_units += most - used;
     count->host_units += used;

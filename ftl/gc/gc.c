@@ -121,7 +121,7 @@ static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
     }
     ssd->media->plane[job->plane].gc.programs++;
     for (uint32_t i = 0; i < job->n; i++) {
-        block_copy_spare(ssd, unit[i], first + i);
+        spare_copy(ssd, unit[i], first + i);
         stream_copied(ssd, unit[i]);
     }
     faulty_submit(ssd, &op);
@@ -752,7 +752,7 @@ static void gc_read_done(Ssd *ssd, const NandOp *op)
 
         if (unit_is_valid(ssd, ppu)) {
             if (op->bad_parts & unit_parts(ssd, ppu)) {
-                ssd->media->spare_lpn[ppu] |= SPARE_POISON;
+                spare_poison(ssd, ppu);
             }
             p->staged[p->gc.n_staged++] = ppu;
             p->staged_of[gc_class(ssd, ppu)]++;

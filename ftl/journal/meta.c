@@ -63,13 +63,7 @@ static void stamp(Ssd *ssd, uint32_t page, uint32_t first, OplogType type)
     for (uint32_t k = 0; k < ssd->l.units_per_program; k++) {
         oplog_add(ssd->inspect.log, type, 2, lpn + k, ssd->now_ps, 0,
                   first + k);
-        ssd->media->spare_lpn[first + k] = lpn + k + 1;
-        if (ssd->media->spare_version) {
-            ssd->media->spare_version[first + k] = ssd->journal->meta_version;
-        }
-        if (ssd->media->spare_stream) {
-            ssd->media->spare_stream[first + k] = 0;
-        }
+        spare_write(ssd, first + k, lpn + k, ssd->journal->meta_version, 0);
     }
 }
 

@@ -54,7 +54,6 @@ void saved_create(Ssd *ssd)
     if (!saves(ssd)) {
         return;
     }
-    ssd->media->spare_seq = lazy_new(uint64_t, ssd->geo->n_pages);
     ssd->journal->floor = lazy_new(uint64_t, ssd->l.user_units);
     ssd->journal->saved = lazy_new(uint64_t, ssd->l.user_units);
     ssd->journal->saved_in_flight = lazy_new(uint64_t, entries_in_flight(ssd));
@@ -67,8 +66,6 @@ void saved_create(Ssd *ssd)
 
 void saved_destroy(Ssd *ssd)
 {
-    lazy_free(ssd->media->spare_seq, ssd->geo->n_pages,
-              sizeof(*ssd->media->spare_seq));
     lazy_free(ssd->journal->floor, ssd->l.user_units,
               sizeof(*ssd->journal->floor));
     lazy_free(ssd->journal->saved, ssd->l.user_units,
@@ -267,11 +264,9 @@ static void stamp(Ssd *ssd, uint32_t f)
     const SavedFlight *fl = &ssd->journal->saved_flight[f];
     uint32_t first = fl->page << ssd->page_units_shift;
 
-    for (uint32_t i = 0; i < ssd->l.units_per_program; i++) {
-        ssd->media->spare_lpn[first + i] = SPARE_NONE;
-    }
-    ssd->media->spare_lpn[first] = (uint32_t)ssd->l.user_units + fl->index + 1;
-    ssd->media->spare_version[first] = fl->seq;
+    spare_blank(ssd, first, ssd->l.units_per_program);
+    spare_write(ssd, first, (uint32_t)ssd->l.user_units + fl->index, fl->seq,
+                0);
 }
 
 static void send(Ssd *ssd, uint32_t f, uint32_t plane)
@@ -297,7 +292,7 @@ static void begin_flight(Ssd *ssd, uint32_t index, uint32_t plane)
 
     ssd->journal->saved_flight[f] = (SavedFlight){
         .serial = sp->serial,
-        .seq = ++ssd->media->prog_seq,
+        .seq = seq_next(ssd),
         .index = index,
         .low = ssd->journal->saved_queue.anchor_low,
         .ends = ssd->journal->saved_queue.anchored
@@ -550,7 +545,7 @@ void saved_preload(Ssd *ssd)
         }
         q->n_in_flight++;
         ssd->journal->saved_flight[f] = (SavedFlight){
-            .seq = ++ssd->media->prog_seq, .index = k, .low = q->anchor_low};
+            .seq = seq_next(ssd), .index = k, .low = q->anchor_low};
         capture(ssd, k, flight_entries(ssd, f));
         ssd->journal->saved_flight[f].page = saved_take_page(ssd, plane);
         stamp(ssd, f);
@@ -583,8 +578,7 @@ void saved_program_done(Ssd *ssd, const NandOp *op)
 
     ssd->media->block[block].pending--;
     if (op->status == NAND_FAILED) {
-        ssd->media->spare_lpn[op->ppa.page << ssd->page_units_shift] =
-            SPARE_NONE;
+        spare_blank(ssd, op->ppa.page << ssd->page_units_shift, 1);
         ssd->media->block[block].bad = true;
         ssd->media->n_grown_bad++;
         fl->page = NONE;
@@ -678,15 +672,12 @@ bool saved_holds(Ssd *ssd, uint32_t block)
 
 void saved_power_lost(Ssd *ssd)
 {
-    uint32_t n = ssd->l.units_per_program;
-
     for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
         const SavedFlight *fl = &ssd->journal->saved_flight[f];
 
-        for (uint32_t i = 0; fl->index != NONE && fl->page != NONE && i < n;
-             i++) {
-            ssd->media->spare_lpn[(fl->page << ssd->page_units_shift) + i] =
-                SPARE_NONE;
+        if (fl->index != NONE && fl->page != NONE) {
+            spare_blank(ssd, fl->page << ssd->page_units_shift,
+                        ssd->l.units_per_program);
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -694,7 +685,7 @@ void saved_power_lost(Ssd *ssd)
             Block *b = &ssd->media->block[saved_first_block(ssd, i) + k];
 
             if (b->erasing) {
-                block_wipe_spare(ssd, saved_first_block(ssd, i) + k);
+                spare_wipe_block(ssd, saved_first_block(ssd, i) + k);
             }
             b->erasing = false;
             b->pending = 0;
@@ -723,7 +714,7 @@ void saved_found(Ssd *ssd, uint32_t page)
     }
     sp->page = page;
     sp->seq = seq;
-    ssd->media->prog_seq = MAX(ssd->media->prog_seq, seq);
+    seq_found(ssd, seq);
     ssd->media->block[page_block(ssd, page)].live++;
 }
 
@@ -739,7 +730,7 @@ uint64_t saved_loaded(Ssd *ssd, uint32_t page)
     }
     if (is_anchor(ssd, index)) {
         low = ssd->journal->saved_low;
-        ssd->media->prog_seq = MAX(ssd->media->prog_seq, low);
+        seq_found(ssd, low);
     }
     n = units_of(ssd, index, &first);
     for (uint32_t i = 0; i < n; i++) {

@@ -395,10 +395,8 @@ uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn)
                       ssd->now_ps, 0, 0);
             nand_preload_page(ssd->nand, (NandPpa){page + i});
         }
-        for (uint32_t i = 0; i < ssd->l.units_per_program; i++) {
-            ssd->media->spare_lpn[(page << ssd->page_units_shift) + i] =
-                SPARE_NONE;
-        }
+        spare_blank(ssd, page << ssd->page_units_shift,
+                    ssd->l.units_per_program);
     }
     return (first << ssd->page_units_shift) +
            at.page * ssd->l.units_per_program + at.unit;

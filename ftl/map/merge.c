@@ -174,9 +174,9 @@ static uint32_t fill_page(Ssd *ssd, Plane *p, uint32_t j)
     for (uint32_t u = 0; u < ssd->media->job[j].n; u++) {
         job_units(ssd, j)[u] = ppu[u];
         if (ppu[u] == NONE) {
-            ssd->media->spare_lpn[first + u] = SPARE_NONE;
+            spare_blank(ssd, first + u, 1);
         } else {
-            block_copy_spare(ssd, ppu[u], first + u);
+            spare_copy(ssd, ppu[u], first + u);
             stream_copied(ssd, ppu[u]);
             used++;
         }
@@ -347,7 +347,7 @@ void merge_read_done(Ssd *ssd, const NandOp *op)
     for (uint32_t i = 0; i < ssd->l.units_per_page && op->bad_parts; i++) {
         if (unit_is_valid(ssd, first + i) &&
             (op->bad_parts & unit_parts(ssd, first + i))) {
-            ssd->media->spare_lpn[first + i] |= SPARE_POISON;
+            spare_poison(ssd, first + i);
         }
     }
     m->reads--;

@@ -321,16 +321,6 @@ void block_close(Ssd *ssd, uint32_t plane, Open *o)
     ssd->media->client->plane_changed(ssd, plane);
 }
 
-/* The spare areas of the pages of a program say when and for whom it is. */
-static void stamp_seq(Ssd *ssd, uint32_t page, uint32_t n, uint64_t open)
-{
-    uint64_t seq = ++ssd->media->prog_seq | open << SEQ_BITS;
-
-    for (uint32_t i = 0; i < n; i++) {
-        ssd->media->spare_seq[page + i] = seq;
-    }
-}
-
 uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream)
 {
@@ -346,8 +336,8 @@ uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
     }
     page = o->block * ssd->geo->pages_per_block + o->next_page;
     if (ssd->media->spare_seq) {
-        stamp_seq(ssd, page, nand_block_program(ssd->geo, o->block),
-                  open_index(ssd, kind, stream));
+        spare_stamp_seq(ssd, page, nand_block_program(ssd->geo, o->block),
+                        open_index(ssd, kind, stream));
     }
     o->next_page += nand_block_program(ssd->geo, o->block);
     ssd->media->block[o->block].pending++;
@@ -576,30 +566,4 @@ void block_mark_bad(Ssd *ssd, uint32_t block)
     }
     plane_count_open(ssd, plane);
     ssd->media->client->plane_changed(ssd, plane);
-}
-
-void block_wipe_spare(Ssd *ssd, uint32_t block)
-{
-    uint32_t first = block * ssd->l.units_per_block;
-    uint32_t page = block * ssd->geo->pages_per_block;
-
-    for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
-        ssd->media->spare_lpn[first + i] = SPARE_NONE;
-    }
-    for (uint32_t i = 0; i < ssd->geo->pages_per_block; i++) {
-        ssd->media->spare_seq[page + i] = 0;
-    }
-}
-
-void block_copy_spare(Ssd *ssd, uint32_t from, uint32_t to)
-{
-    oplog_unit(ssd->inspect.log, OPLOG_PLACE, 1, unit_stream(ssd, from),
-               spare_lpn(ssd, from), ssd->now_ps, from, to);
-    ssd->media->spare_lpn[to] = ssd->media->spare_lpn[from];
-    if (ssd->media->spare_version) {
-        ssd->media->spare_version[to] = ssd->media->spare_version[from];
-    }
-    if (ssd->media->spare_stream) {
-        ssd->media->spare_stream[to] = ssd->media->spare_stream[from];
-    }
 }

@@ -10,21 +10,12 @@
 
 #include "bitmap.h"
 #include "media/media-internal.h"
+#include "media/spare.h"
 #include "ssd-internal.h"
 
 static inline bool unit_is_valid(const Ssd *ssd, uint32_t ppu)
 {
     return bitmap_test(ssd->media->valid, ppu);
-}
-
-static inline uint32_t spare_lpn(const Ssd *ssd, uint32_t ppu)
-{
-    return (ssd->media->spare_lpn[ppu] & ~SPARE_POISON) - 1;
-}
-
-static inline bool spare_poisoned(const Ssd *ssd, uint32_t ppu)
-{
-    return ssd->media->spare_lpn[ppu] & SPARE_POISON;
 }
 
 /* A bit for each of NAND_PAGE_PARTS that holds some of the unit. */
@@ -34,12 +25,6 @@ static inline uint64_t unit_parts(const Ssd *ssd, uint32_t ppu)
 
     return ssd->first_unit_parts
            << (offset * NAND_PAGE_PARTS >> ssd->page_units_shift);
-}
-
-/* Is the unit, which holds something, the drive's own? */
-static inline bool unit_is_meta(const Ssd *ssd, uint32_t ppu)
-{
-    return spare_lpn(ssd, ppu) >= ssd->l.user_units;
 }
 
 /* Does the block hold the journal's pages, and nothing else? */
@@ -153,19 +138,8 @@ void block_make_full(Ssd *ssd, uint32_t block);
 void block_forget_all(Ssd *ssd);
 void block_found(Ssd *ssd, uint32_t block, uint32_t open);
 
-/* The block was being erased: what it held can no longer be read. */
-void block_wipe_spare(Ssd *ssd, uint32_t block);
-
-/* The spare area of a unit that is copied. */
-void block_copy_spare(Ssd *ssd, uint32_t from, uint32_t to);
-
 /* A FULL block goes to the end of the list by age. */
 void block_renew(Ssd *ssd, uint32_t block);
-
-static inline uint32_t unit_stream(const Ssd *ssd, uint32_t ppu)
-{
-    return ssd->media->spare_stream ? ssd->media->spare_stream[ppu] : 0;
-}
 
 uint32_t job_take(Ssd *ssd);
 void job_give(Ssd *ssd, uint32_t job);

@@ -46,11 +46,8 @@ static void lose_block(Ssd *ssd, uint32_t block)
 
 static void forget_page(Ssd *ssd, uint32_t ppa)
 {
-    uint32_t first = ppa << ssd->page_units_shift;
-
-    for (uint32_t i = 0; i < block_program_units(ssd, ppa); i++) {
-        ssd->media->spare_lpn[first + i] = SPARE_NONE;
-    }
+    spare_blank(ssd, ppa << ssd->page_units_shift,
+                block_program_units(ssd, ppa));
 }
 
 void failure_program_done(Ssd *ssd, uint32_t j)

@@ -6,7 +6,6 @@
  * ftl.recovery=capacitors, which keep it, else recovery.c makes it anew.  The
  * buffer's data survives with buffer.plp only.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "buffer/buffer.h"
@@ -83,8 +82,6 @@ static void revert_map(Ssd *ssd)
 /* Pages on their way are torn or were never begun: they hold nothing. */
 static void tear_pages(Ssd *ssd)
 {
-    uint32_t n = ssd->l.units_per_program;
-
     for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
         uint32_t first = ssd->media->job[j].ppa << ssd->page_units_shift;
 
@@ -94,14 +91,9 @@ static void tear_pages(Ssd *ssd)
         if (!ssd->media->job[j].meta) {
             stream_uncount_page(ssd, j);
         }
-        for (uint32_t k = 0; k < n; k++) {
-            ssd->media->spare_lpn[first + k] = SPARE_NONE;
-        }
-        if (ssd->media->spare_seq) {
-            memset(&ssd->media->spare_seq[ssd->media->job[j].ppa], 0,
-                   nand_block_program(ssd->geo, ppu_block(ssd, first)) *
-                       sizeof(*ssd->media->spare_seq));
-        }
+        spare_blank(ssd, first, ssd->l.units_per_program);
+        spare_tear(ssd, ssd->media->job[j].ppa,
+                   nand_block_program(ssd->geo, ppu_block(ssd, first)));
         if (ssd->map->policy->own_blocks) {
             ssd->map->policy->own_blocks->torn(ssd, ssd->media->job[j].ppa);
         }
@@ -248,74 +240,6 @@ void power_init_memory(Ssd *ssd)
     ssd->media->redo = IFIFO_EMPTY;
     meta_init(ssd);
     ssd->buffer->stalled_since_ps = SIM_NEVER;
-}
-
-/* ---- preload ---------------------------------------------------------------- */
-
-/* The physical unit for the next preloaded unit: pages as the host's. */
-static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
-{
-    uint32_t ppu;
-
-    if (ssd->media->preload_left == 0) {
-        uint32_t plane = alloc_pick(ssd, lpn, 0);
-        uint32_t page;
-
-        g_assert(plane != NONE);
-        page = block_take_page(ssd, plane, OPEN_GC, 0); /* never in SLC mode */
-        for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
-            oplog_add(ssd->inspect.log, OPLOG_PRELOAD_PAGE, 0, page + i,
-                      ssd->now_ps, 0, 0);
-            nand_preload_page(ssd->nand, (NandPpa){page + i});
-        }
-        block_page_done(ssd, page_block(ssd, page));
-        refresh_preloaded(ssd, page_block(ssd, page));
-        plane_update(ssd, plane);
-        ssd->media->preload_next = page << ssd->page_units_shift;
-        ssd->media->preload_left = ssd->l.units_per_program;
-        for (uint32_t i = 0; i < ssd->media->preload_left; i++) {
-            ssd->media->spare_lpn[ssd->media->preload_next + i] = SPARE_NONE;
-        }
-    }
-    ppu = ssd->media->preload_next++;
-    ssd->media->preload_left--;
-    return ppu;
-}
-
-int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
-{
-    const OwnBlocks *own = ssd->map->policy->own_blocks;
-    uint64_t last;
-
-    g_assert(!ssd->commands.submitted);
-    if (nblocks == 0 || lba >= ssd->info.nblocks ||
-        nblocks > ssd->info.nblocks - lba) {
-        return -EINVAL;
-    }
-    if (ssd->inspect.recording) {
-        recording_preload(ssd->inspect.recording, lba, nblocks);
-    }
-    last = (lba + nblocks - 1) >> ssd->block_shift;
-    for (uint64_t lpn = lba >> ssd->block_shift; lpn <= last; lpn++) {
-        uint32_t ppu;
-
-        if (ssd->l2p.entry[lpn]) {
-            continue;
-        }
-        ppu = own ? own->preload(ssd, (uint32_t)lpn)
-                  : preload_take(ssd, (uint32_t)lpn);
-        oplog_add(ssd->inspect.log, OPLOG_PRELOAD, 0, (uint32_t)lpn,
-                  ssd->now_ps, 0, ppu);
-        ssd->l2p.entry[lpn] = ppu + 1;
-        l2p_note_used(&ssd->l2p, (uint32_t)lpn);
-        ssd->media->spare_lpn[ppu] = (uint32_t)lpn + 1;
-        ssd->l2p.mapped_units++;
-        block_set_valid(ssd, ppu);
-        if (ssd->map->policy->aged) {
-            ssd->map->policy->aged(ssd, (uint32_t)lpn, false);
-        }
-    }
-    return 0;
 }
 
 const HostGate power_gate = {

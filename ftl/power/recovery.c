@@ -66,7 +66,7 @@ static void forget(Ssd *ssd)
     lazy_clear(ssd->media->valid, ssd->l.raw_units / 64 + 1,
                sizeof(*ssd->media->valid));
     ssd->l2p.mapped_units = 0;
-    ssd->media->prog_seq = 0;
+    seq_forget(ssd);
     hot_forget(ssd);
     block_forget_all(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -78,7 +78,7 @@ void recovery_power_lost(Ssd *ssd)
 {
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         if (ssd->media->block[b].state == BLOCK_ERASING) {
-            block_wipe_spare(ssd, b);
+            spare_wipe_block(ssd, b);
         }
     }
     saved_power_lost(ssd);
@@ -256,8 +256,7 @@ static void found_page(Ssd *ssd, uint32_t page)
     for (uint32_t i = 0; i < ssd->l.units_per_page; i++) {
         found_unit(ssd, (page << ssd->page_units_shift) + i);
     }
-    ssd->media->prog_seq =
-        MAX(ssd->media->prog_seq, ssd->media->spare_seq[page] & SEQ_MASK);
+    seq_found(ssd, ssd->media->spare_seq[page] & SEQ_MASK);
 }
 
 static void seen_scanned(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)

@@ -68,14 +68,7 @@ static void put_unit(Ssd *ssd, uint32_t lpn, uint32_t ppu)
 {
     uint32_t old = ssd->l2p.entry[lpn];
 
-    ssd->media->spare_lpn[ppu] = lpn + 1;
-    ssd->buffer->last_version++;
-    if (ssd->media->spare_version) {
-        ssd->media->spare_version[ppu] = ssd->buffer->last_version;
-    }
-    if (ssd->media->spare_stream) {
-        ssd->media->spare_stream[ppu] = 0;
-    }
+    spare_write(ssd, ppu, lpn, ++ssd->buffer->last_version, 0);
     if (old) {
         block_clear_valid(ssd, old - 1);
     } else {
@@ -103,9 +96,7 @@ static uint32_t put_page(Ssd *ssd, uint32_t plane, const uint64_t *lpn,
     for (uint32_t i = 0; i < used; i++) {
         put_unit(ssd, (uint32_t)lpn[i], first + i);
     }
-    for (uint32_t i = used; i < most; i++) {
-        ssd->media->spare_lpn[first + i] = SPARE_NONE;
-    }
+    spare_blank(ssd, first + used, most - used);
     ssd->inspect.padded_units += most - used;
     ssd->placement->stream[0].n.padded_units += most - used;
     ssd->placement->stream[0].n.host_units += used;
@@ -137,9 +128,7 @@ static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     }
     first = op.ppa.page << ssd->page_units_shift;
     nand_age(ssd->nand, &op, ssd->now_ps);
-    for (uint32_t i = 0; i < most; i++) {
-        ssd->media->spare_lpn[first + i] = SPARE_NONE;
-    }
+    spare_blank(ssd, first, most);
     for (uint32_t i = 0; i < used; i++) {
         put_unit(ssd, (uint32_t)lpn[i], ppu[i]);
     }

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * spare.c - spare areas: what is written beside each unit in NAND.
+ *
+ * Knows what names a unit after a power cut; does not know which copy of it is
+ * the current one.
+ */
+#include "lazymem.h"
+#include "inspect/inspect.h"
+#include "inspect/oplog.h"
+#include "media/spare.h"
+#include "ssd-internal.h"
+
+void spare_init(Ssd *ssd)
+{
+    Media *m = ssd->media;
+
+    m->spare_lpn = lazy_new(uint32_t, ssd->l.raw_units);
+    if (ssd->client || saves(ssd)) {
+        m->spare_version = lazy_new(uint64_t, ssd->l.raw_units);
+    }
+    if (ssd->l.n_streams > 1) {
+        m->spare_stream = lazy_new(uint8_t, ssd->l.raw_units);
+    }
+    if (saves(ssd)) {
+        m->spare_seq = lazy_new(uint64_t, ssd->geo->n_pages);
+    }
+}
+
+void spare_destroy(Ssd *ssd)
+{
+    Media *m = ssd->media;
+
+    lazy_free(m->spare_lpn, ssd->l.raw_units, sizeof(*m->spare_lpn));
+    lazy_free(m->spare_version, ssd->l.raw_units, sizeof(*m->spare_version));
+    lazy_free(m->spare_stream, ssd->l.raw_units, sizeof(*m->spare_stream));
+    lazy_free(m->spare_seq, ssd->geo->n_pages, sizeof(*m->spare_seq));
+}
+
+void spare_write_lpn(Ssd *ssd, uint32_t ppu, uint32_t lpn)
+{
+    ssd->media->spare_lpn[ppu] = lpn + 1;
+}
+
+void spare_write(Ssd *ssd, uint32_t ppu, uint32_t lpn, uint64_t version,
+                 uint32_t stream)
+{
+    Media *m = ssd->media;
+
+    m->spare_lpn[ppu] = lpn + 1;
+    if (m->spare_version) {
+        m->spare_version[ppu] = version;
+    }
+    if (m->spare_stream) {
+        m->spare_stream[ppu] = (uint8_t)stream;
+    }
+}
+
+void spare_blank(Ssd *ssd, uint32_t first, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        ssd->media->spare_lpn[first + i] = SPARE_NONE;
+    }
+}
+
+void spare_poison(Ssd *ssd, uint32_t ppu)
+{
+    g_assert(ssd->media->spare_lpn[ppu] != SPARE_NONE);
+    ssd->media->spare_lpn[ppu] |= SPARE_POISON;
+}
+
+void spare_copy(Ssd *ssd, uint32_t from, uint32_t to)
+{
+    Media *m = ssd->media;
+
+    oplog_unit(ssd->inspect.log, OPLOG_PLACE, 1, unit_stream(ssd, from),
+               spare_lpn(ssd, from), ssd->now_ps, from, to);
+    m->spare_lpn[to] = m->spare_lpn[from];
+    if (m->spare_version) {
+        m->spare_version[to] = m->spare_version[from];
+    }
+    if (m->spare_stream) {
+        m->spare_stream[to] = m->spare_stream[from];
+    }
+}
+
+void spare_tear(Ssd *ssd, uint32_t page, uint32_t n)
+{
+    for (uint32_t i = 0; ssd->media->spare_seq && i < n; i++) {
+        ssd->media->spare_seq[page + i] = 0;
+    }
+}
+
+void spare_wipe_block(Ssd *ssd, uint32_t block)
+{
+    spare_blank(ssd, block * ssd->l.units_per_block, ssd->l.units_per_block);
+    spare_tear(ssd, block * ssd->geo->pages_per_block,
+               ssd->geo->pages_per_block);
+}
+
+/* ---- when a page was programmed ------------------------------------------- */
+
+uint64_t seq_next(Ssd *ssd)
+{
+    return ++ssd->media->prog_seq;
+}
+
+void seq_found(Ssd *ssd, uint64_t seq)
+{
+    ssd->media->prog_seq = MAX(ssd->media->prog_seq, seq);
+}
+
+void seq_forget(Ssd *ssd)
+{
+    ssd->media->prog_seq = 0;
+}
+
+void spare_stamp_seq(Ssd *ssd, uint32_t page, uint32_t n, uint64_t open)
+{
+    uint64_t seq = seq_next(ssd) | open << SEQ_BITS;
+
+    for (uint32_t i = 0; i < n; i++) {
+        ssd->media->spare_seq[page + i] = seq;
+    }
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * preload.c - a drive that holds data from the beginning, without modelled time.
+ *
+ * Knows where the first data of a drive lies: in pages as the host's, which no
+ * GC has moved.  Does not know what it is.
+ */
+#include <errno.h>
+
+#include "gc/gc.h"
+#include "inspect/inspect.h"
+#include "inspect/oplog.h"
+#include "inspect/recording.h"
+#include "map/map-policy.h"
+#include "map/map.h"
+#include "media/media.h"
+#include "placement/placement.h"
+#include "ssd-internal.h"
+
+/* The physical unit for the next preloaded unit: pages as the host's. */
+static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
+{
+    uint32_t ppu;
+
+    if (ssd->media->preload_left == 0) {
+        uint32_t plane = alloc_pick(ssd, lpn, 0);
+        uint32_t page;
+
+        g_assert(plane != NONE);
+        page = block_take_page(ssd, plane, OPEN_GC, 0); /* never in SLC mode */
+        for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
+            oplog_add(ssd->inspect.log, OPLOG_PRELOAD_PAGE, 0, page + i,
+                      ssd->now_ps, 0, 0);
+            nand_preload_page(ssd->nand, (NandPpa){page + i});
+        }
+        block_page_done(ssd, page_block(ssd, page));
+        refresh_preloaded(ssd, page_block(ssd, page));
+        plane_update(ssd, plane);
+        ssd->media->preload_next = page << ssd->page_units_shift;
+        ssd->media->preload_left = ssd->l.units_per_program;
+        spare_blank(ssd, ssd->media->preload_next, ssd->media->preload_left);
+    }
+    ppu = ssd->media->preload_next++;
+    ssd->media->preload_left--;
+    return ppu;
+}
+
+int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
+{
+    const OwnBlocks *own = ssd->map->policy->own_blocks;
+    uint64_t last;
+
+    g_assert(!ssd->commands.submitted);
+    if (nblocks == 0 || lba >= ssd->info.nblocks ||
+        nblocks > ssd->info.nblocks - lba) {
+        return -EINVAL;
+    }
+    if (ssd->inspect.recording) {
+        recording_preload(ssd->inspect.recording, lba, nblocks);
+    }
+    last = (lba + nblocks - 1) >> ssd->block_shift;
+    for (uint64_t lpn = lba >> ssd->block_shift; lpn <= last; lpn++) {
+        uint32_t ppu;
+
+        if (ssd->l2p.entry[lpn]) {
+            continue;
+        }
+        ppu = own ? own->preload(ssd, (uint32_t)lpn)
+                  : preload_take(ssd, (uint32_t)lpn);
+        oplog_add(ssd->inspect.log, OPLOG_PRELOAD, 0, (uint32_t)lpn,
+                  ssd->now_ps, 0, ppu);
+        ssd->l2p.entry[lpn] = ppu + 1;
+        l2p_note_used(&ssd->l2p, (uint32_t)lpn);
+        spare_write_lpn(ssd, ppu, (uint32_t)lpn);
+        ssd->l2p.mapped_units++;
+        block_set_valid(ssd, ppu);
+        if (ssd->map->policy->aged) {
+            ssd->map->policy->aged(ssd, (uint32_t)lpn, false);
+        }
+    }
+    return 0;
+}
