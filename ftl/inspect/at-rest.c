@@ -27,5 +27,5 @@ bool ssd_at_rest(const Ssd *ssd)
            nand_load(ssd->nand) == 0 && jobs_at_rest(ssd) &&
            !ssd->power->recovery.on &&
            ssd->journal->saved_queue.n_in_flight == 0 &&
-           (!saves(ssd) || ssd->journal->saved_queue.held_head == NONE);
+           (!saves(ssd) || ssd->journal->saved_queue.held.head == NONE);
 }

@@ -67,13 +67,13 @@ typedef struct SavedFlight {
 typedef struct Saved {
     uint64_t serial;      /* counts what has been asked for */
     uint64_t trim_serial; /* with everything up to it, all trims are in NAND */
-    uint32_t head, tail;  /* queue of saved pages */
+    Ififo queue; /* of saved pages, through SavedPage.next */
     uint32_t n_in_flight;
     uint32_t cursor;  /* plane */
     uint32_t n_free;  /* blocks */
     uint32_t n_erasing;
     uint32_t victim;  /* block that is being emptied, or NONE */
-    uint32_t held_head, held_tail; /* blocks, oldest first, by Block.next */
+    Ififo held;       /* blocks, oldest first, through Block.next */
     CmdFifo waiting; /* flushes, until everything up to Cmd.next_lpn is there */
 
     /* Checkpoints: all that has changed is written, then the anchor. */

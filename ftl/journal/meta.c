@@ -20,6 +20,7 @@
 #include "inspect/oplog.h"
 #include "journal/journal.h"
 #include "media/media.h"
+#include "pool.h"
 #include "ssd-internal.h"
 #include "wake.h"
 
@@ -184,25 +185,18 @@ void meta_give_up(Ssd *ssd)
 
 /* ---- reads ----------------------------------------------------------------------- */
 
+static IlistLinks read_chain(const Journal *j)
+{
+    return ILIST_CHAIN(j->meta_read, MetaRead, next);
+}
+
 static uint32_t read_take(Ssd *ssd)
 {
-    uint32_t i = ssd->journal->free_meta_read;
+    Journal *j = ssd->journal;
 
-    if (i == NONE) {
-        uint32_t old = ssd->journal->n_meta_reads;
-
-        ssd->journal->n_meta_reads = old ? old * 2 : 16;
-        ssd->journal->meta_read = g_renew(MetaRead, ssd->journal->meta_read,
-                                         ssd->journal->n_meta_reads);
-        for (i = ssd->journal->n_meta_reads; i-- > old;) {
-            ssd->journal->meta_read[i] =
-                (MetaRead){.next = ssd->journal->free_meta_read};
-            ssd->journal->free_meta_read = i;
-        }
-        i = old;
-    }
-    ssd->journal->free_meta_read = ssd->journal->meta_read[i].next;
-    return i;
+    j->meta_read = pool_grow(j->meta_read, read_chain(j), &j->free_meta_read,
+                             &j->n_meta_reads, 16);
+    return pool_take(read_chain(j), &j->free_meta_read);
 }
 
 /* Units of the page that lie in one physical page: one operation. */
@@ -247,8 +241,8 @@ void meta_read_done(Ssd *ssd, const NandOp *op)
     MetaRead done = *r;
 
     if (--r->pending == 0) {
-        r->next = ssd->journal->free_meta_read;
-        ssd->journal->free_meta_read = op->cookie;
+        pool_give(read_chain(ssd->journal), &ssd->journal->free_meta_read,
+                  op->cookie);
         tell_read(ssd, done.owner, done.cookie);
     }
 }

@@ -104,16 +104,16 @@ static bool check_queue(const Ssd *ssd, GError **error)
     for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
         n_queued += ssd->journal->saved_page[k].queued;
     }
-    for (uint32_t k = q->head; k != NONE;
+    for (uint32_t k = q->queue.head; k != NONE;
          k = ssd->journal->saved_page[k].next, n++) {
         CHECK(k < ssd->l.n_saved && n < n_queued &&
                   ssd->journal->saved_page[k].queued,
               "the queue of saved pages");
         before = k;
     }
-    CHECK(n == n_queued && q->tail == before, "the queue of saved pages");
+    CHECK(n == n_queued && q->queue.tail == before, "the queue of saved pages");
     CHECK(q->n_in_flight == 0 && q->n_erasing == 0 && q->victim == NONE &&
-              q->held_head == NONE && q->waiting.head == NONE &&
+              q->held.head == NONE && q->waiting.head == NONE &&
               q->closing.head == NONE && q->n_begun == q->n_ended &&
               q->cursor < ssd->l.n_planes && q->trim_serial <= q->serial &&
               q->all_serial <= q->serial && *(const uint8_t *)&q->anchored <= 1,

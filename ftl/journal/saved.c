@@ -87,17 +87,21 @@ uint64_t saved_memory(const Ssd *ssd)
                              ssd->l.n_saved * sizeof(*ssd->journal->saved_page);
 }
 
+/* Blocks of which the erase waits. */
+static IlistLinks held_chain(const Ssd *ssd)
+{
+    return ILIST_CHAIN(ssd->media->block, Block, next);
+}
+
 /* Everything that memory knows. */
 void saved_forget(Ssd *ssd)
 {
     ssd->journal->saved_queue = (Saved){
-        .head = NONE,
-        .tail = NONE,
+        .queue = IFIFO_EMPTY,
         .victim = NONE,
-        .held_head = NONE,
-        .held_tail = NONE,
-        .waiting = {NONE, NONE},
-        .closing = {NONE, NONE},
+        .held = IFIFO_EMPTY,
+        .waiting = IFIFO_EMPTY,
+        .closing = IFIFO_EMPTY,
     };
     lazy_clear(ssd->journal->floor, ssd->l.user_units,
                sizeof(*ssd->journal->floor));
@@ -118,6 +122,11 @@ void saved_forget(Ssd *ssd)
 
 /* ---- the queue ------------------------------------------------------------------- */
 
+static IlistLinks chain(const Ssd *ssd)
+{
+    return ILIST_CHAIN(ssd->journal->saved_page, SavedPage, next);
+}
+
 static uint64_t push(Ssd *ssd, uint32_t index)
 {
     Saved *q = &ssd->journal->saved_queue;
@@ -126,13 +135,7 @@ static uint64_t push(Ssd *ssd, uint32_t index)
     if (!sp->queued) {
         sp->queued = true;
         sp->serial = ++q->serial;
-        sp->next = NONE;
-        if (q->head == NONE) {
-            q->head = index;
-        } else {
-            ssd->journal->saved_page[q->tail].next = index;
-        }
-        q->tail = index;
+        ififo_push(chain(ssd), &q->queue, index);
     }
     return sp->serial;
 }
@@ -143,8 +146,8 @@ static uint64_t done_serial(const Ssd *ssd)
     const Saved *q = &ssd->journal->saved_queue;
     uint64_t first = q->serial + 1;
 
-    if (q->head != NONE) {
-        first = ssd->journal->saved_page[q->head].serial;
+    if (q->queue.head != NONE) {
+        first = ssd->journal->saved_page[q->queue.head].serial;
     }
     for (uint32_t f = 0; q->n_in_flight > 0 && f < ssd->l.n_saved_flights;
          f++) {
@@ -161,7 +164,7 @@ static uint32_t pull(Ssd *ssd, bool of_victim)
 {
     Saved *q = &ssd->journal->saved_queue;
     uint32_t before = NONE;
-    uint32_t k = q->head;
+    uint32_t k = q->queue.head;
 
     while (k != NONE &&
            (ssd->journal->saved_page[k].in_flight ||
@@ -174,15 +177,7 @@ static uint32_t pull(Ssd *ssd, bool of_victim)
     if (k == NONE) {
         return NONE;
     }
-    if (before == NONE) {
-        q->head = ssd->journal->saved_page[k].next;
-    } else {
-        ssd->journal->saved_page[before].next =
-            ssd->journal->saved_page[k].next;
-    }
-    if (q->tail == k) {
-        q->tail = before;
-    }
+    ififo_remove_after(chain(ssd), &q->queue, before, k);
     ssd->journal->saved_page[k].queued = false;
     return k;
 }
@@ -338,7 +333,7 @@ static bool wanted(const Ssd *ssd)
 {
     const Saved *q = &ssd->journal->saved_queue;
 
-    return q->waiting.head != NONE || q->held_head != NONE ||
+    return q->waiting.head != NONE || q->held.head != NONE ||
            q->victim != NONE || q->n_ended != q->n_begun;
 }
 
@@ -409,7 +404,7 @@ static void pump(Ssd *ssd)
 
     while (wanted(ssd) && send_one(ssd)) {
     }
-    if (wanted(ssd) && (q->head != NONE || q->n_in_flight > 0) &&
+    if (wanted(ssd) && (q->queue.head != NONE || q->n_in_flight > 0) &&
         !array_works(ssd)) {
         give_up(ssd);
     }
@@ -428,11 +423,10 @@ static void release(Ssd *ssd)
         cmd_account(ssd, &ssd->commands.cmd[cmd], COST_flush);
         cmd_finish(ssd, cmd, ssd->commands.cmd[cmd].status);
     }
-    while (q->held_head != NONE &&
-           ssd->media->block[q->held_head].hold <= done) {
-        uint32_t block = q->held_head;
+    while (q->held.head != NONE &&
+           ssd->media->block[q->held.head].hold <= done) {
+        uint32_t block = ififo_pop(held_chain(ssd), &q->held);
 
-        q->held_head = ssd->media->block[block].next;
         ssd_wake(ssd, WORK_GC_RELEASE, block);
     }
 }
@@ -654,13 +648,7 @@ bool saved_holds(Ssd *ssd, uint32_t block)
     if (!b->held) {
         b->held = true;
         b->hold = q->trim_serial;
-        b->next = NONE;
-        if (q->held_head == NONE) {
-            q->held_head = block;
-        } else {
-            ssd->media->block[q->held_tail].next = block;
-        }
-        q->held_tail = block;
+        ififo_push(held_chain(ssd), &q->held, block);
         ssd->media->plane[block_plane(ssd, block)].gc.trims++;
         /* No more than that: GC calls this. */
         pump(ssd);
