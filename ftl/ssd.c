@@ -5,6 +5,7 @@
  * Knows every event and hands it to the file it belongs to.  Nothing else in
  * the model moves time on.
  */
+#include "bitmap.h"
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
 #include "commands.h"
@@ -213,7 +214,7 @@ static unsigned log2_of(uint64_t power_of_two)
 
 static size_t valid_words(const Ssd *ssd)
 {
-    return ssd->l.raw_units / 64 + 1;
+    return bitmap_words(ssd->l.raw_units);
 }
 
 static uint64_t map_units(const Ssd *ssd)

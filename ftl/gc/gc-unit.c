@@ -223,16 +223,20 @@ static bool is_empty(const Ssd *ssd, uint32_t block)
 }
 
 /* The empty victims of a plane are in a list, by number: there are few. */
+static IlistLinks held_chain(const Ssd *ssd)
+{
+    return ILIST_CHAIN(ssd->media->block, Block, next);
+}
+
 static void hold(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
     uint32_t *at = &ssd->gc->held_first[plane];
 
     while (*at < block) {
-        at = &ssd->media->block[*at].next;
+        at = ilist_next(held_chain(ssd), *at);
     }
-    ssd->media->block[block].next = *at;
-    *at = block;
+    istack_push(held_chain(ssd), at, block);
     ssd->media->plane[plane].gc.held++;
 }
 
@@ -242,9 +246,9 @@ static void let_go(Ssd *ssd, uint32_t block)
     uint32_t *at = &ssd->gc->held_first[plane];
 
     while (*at != block) {
-        at = &ssd->media->block[*at].next;
+        at = ilist_next(held_chain(ssd), *at);
     }
-    *at = ssd->media->block[block].next;
+    istack_unlink(held_chain(ssd), at);
     ssd->media->plane[plane].gc.held--;
 }
 

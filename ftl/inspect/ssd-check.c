@@ -5,6 +5,7 @@
  * Counts everything afresh from the map, the spare areas and the slots, and
  * compares with what the drive keeps.  For tests.
  */
+#include "bitmap.h"
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
@@ -50,7 +51,7 @@ static bool check_map(const Ssd *ssd, GError **error)
               "lpn %u: the spare area of ppu %u says %u", lpn, entry - 1,
               spare_lpn(ssd, entry - 1));
     }
-    for (uint64_t w = 0; w < ssd->l.raw_units / 64 + 1; w++) {
+    for (uint64_t w = 0; w < bitmap_words(ssd->l.raw_units); w++) {
         valid += (uint64_t)__builtin_popcountll(ssd->media->valid[w]);
     }
     CHECK(valid == in_nand, "%" G_GUINT64_FORMAT " valid units, %"

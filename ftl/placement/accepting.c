@@ -7,6 +7,7 @@
  * accepting planes is best (alloc-*.c).
  */
 #include "media/media.h"
+#include "bitmap.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
@@ -16,11 +17,7 @@ static void set_accepting(Ssd *ssd, uint32_t plane, bool accepting)
     uint32_t pos = ssd->media->stripe_pos[plane];
 
     ssd->media->plane[plane].accepting = accepting;
-    if (accepting) {
-        ssd->placement->accepting[pos / 64] |= 1ULL << (pos % 64);
-    } else {
-        ssd->placement->accepting[pos / 64] &= ~(1ULL << (pos % 64));
-    }
+    bitmap_put(ssd->placement->accepting, pos, accepting);
 }
 
 void plane_update(Ssd *ssd, uint32_t plane)

@@ -7,6 +7,7 @@
  * in the stripe).  Knows nothing about which plane is best (alloc-*.c decide
  * that).
  */
+#include "bitmap.h"
 #include "media/media.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
@@ -51,7 +52,7 @@ void alloc_init(Ssd *ssd)
 {
     uint32_t n = ssd->l.n_planes;
 
-    ssd->placement->accepting = g_new0(uint64_t, n / 64 + 1);
+    ssd->placement->accepting = g_new0(uint64_t, bitmap_words(n));
     ssd->media->stripe_plane = g_new(uint32_t, n);
     ssd->media->stripe_pos = g_new(uint32_t, n);
     for (uint32_t pos = 0; pos < n; pos++) {
@@ -87,34 +88,15 @@ uint32_t alloc_pick(Ssd *ssd, uint32_t lpn, uint32_t stream)
                              : ssd->placement->policy->pick(ssd, lpn);
 }
 
-/* First accepting position in from..n-1, or n. */
-static uint32_t find_accepting(const Ssd *ssd, uint32_t from, uint32_t n)
-{
-    uint32_t word = from / 64;
-    uint64_t bits;
-
-    if (from >= n) {
-        return n;
-    }
-    bits = ssd->placement->accepting[word] >> (from % 64) << (from % 64);
-    while (bits == 0) {
-        if (++word * 64 >= n) {
-            return n;
-        }
-        bits = ssd->placement->accepting[word];
-    }
-    return word * 64 + (uint32_t)__builtin_ctzll(bits);
-}
-
 uint32_t alloc_next(const Ssd *ssd, uint32_t from)
 {
     uint32_t n = ssd->l.n_planes;
-    uint32_t pos = find_accepting(ssd, from, n);
+    uint64_t pos = bitmap_next(ssd->placement->accepting, from, n);
 
     if (pos == n) {
-        pos = find_accepting(ssd, 0, n);
+        pos = bitmap_next(ssd->placement->accepting, 0, n);
     }
-    return pos == n ? NONE : pos;
+    return pos == n ? NONE : (uint32_t)pos;
 }
 
 uint32_t alloc_insist(Ssd *ssd, uint32_t plane)

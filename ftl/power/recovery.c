@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bitmap.h"
 #include "commands.h"
 #include "host/host.h"
 #include "journal/journal.h"
@@ -63,7 +64,7 @@ void recovery_destroy(Ssd *ssd)
 static void forget(Ssd *ssd)
 {
     lazy_clear(ssd->l2p.entry, ssd->l.user_units, sizeof(*ssd->l2p.entry));
-    lazy_clear(ssd->media->valid, ssd->l.raw_units / 64 + 1,
+    lazy_clear(ssd->media->valid, bitmap_words(ssd->l.raw_units),
                sizeof(*ssd->media->valid));
     ssd->l2p.mapped_units = 0;
     seq_forget(ssd);

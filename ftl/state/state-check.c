@@ -7,6 +7,7 @@
  * done with it; then ssd_check() compares the books.  Knows a drive at rest: no
  * command, no operation, no page on its way.
  */
+#include "bitmap.h"
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
 #include "gc/gc.h"
@@ -242,8 +243,8 @@ static bool check_allocator(const Ssd *ssd, GError **error)
         CHECK(st->taken < ssd->info.reclaim_bytes / ssd->info.block_bytes,
               "a reclaim unit");
     }
-    for (uint32_t pos = 0; pos < n / 64 * 64 + 64; pos++) {
-        bool bit = ssd->placement->accepting[pos / 64] >> (pos % 64) & 1;
+    for (uint32_t pos = 0; pos < bitmap_words(n) * BITMAP_WORD; pos++) {
+        bool bit = bitmap_test(ssd->placement->accepting, pos);
 
         CHECK(
             bit ==

@@ -11,6 +11,7 @@
  * A stream that is kept holds a drive at rest (ssd_at_rest()), which a reader
  * can check (state-check.c); docs/state.md has the rule.
  */
+#include "bitmap.h"
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
@@ -607,13 +608,13 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_SAVED] = ssd->l.n_saved;
     n[N_SAVED_FLIGHTS] = ssd->l.n_saved_flights;
     n[N_SAVED_FLYING] = (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;
-    n[N_VALID_WORDS] = ssd->l.raw_units / 64 + 1;
+    n[N_VALID_WORDS] = bitmap_words(ssd->l.raw_units);
     n[N_BLOCKS] = g->n_blocks;
     n[N_HOT] = ssd->l.n_hot;
     n[N_LOGICAL_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.logical_blocks;
     n[N_LOG_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.log_blocks;
     n[N_PLANES] = ssd->l.n_planes;
-    n[N_PLANE_WORDS] = ssd->l.n_planes / 64 + 1;
+    n[N_PLANE_WORDS] = bitmap_words(ssd->l.n_planes);
     n[N_OPENS] = (uint64_t)ssd->l.n_planes * ssd->l.n_open;
     n[N_CHANNELS] = g->n_channels;
     n[N_DIES] = g->n_dies;
