@@ -78,23 +78,6 @@ static uint32_t best_of(const Nand *n, const OpList *l, uint64_t now_ps)
     return best;
 }
 
-static void list_remove(Nand *n, OpList *l, uint32_t i)
-{
-    uint32_t prev = NONE;
-
-    for (uint32_t k = l->head; k != i; k = n->op[k].next) {
-        prev = k;
-    }
-    if (prev == NONE) {
-        l->head = n->op[i].next;
-    } else {
-        n->op[prev].next = n->op[i].next;
-    }
-    if (l->tail == i) {
-        l->tail = prev;
-    }
-}
-
 void nand_bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps)
 {
     uint32_t c = n->op[i].channel;
@@ -104,9 +87,9 @@ void nand_bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps)
     if (n->channel[c].owner == NONE) {
         bus_grant(n, c, i, now_ps);
     } else if (carries_data(&n->op[i])) {
-        nand_list_push(n, &n->channel[c].waiting, i);
+        ififo_push(nand_op_chain(n), &n->channel[c].waiting, i);
     } else {
-        nand_list_push(n, &n->channel[c].commands, i);
+        ififo_push(nand_op_chain(n), &n->channel[c].commands, i);
     }
 }
 
@@ -118,7 +101,7 @@ void nand_bus_release(Nand *n, uint32_t c, uint64_t now_ps)
 
     ch->owner = NONE;
     if (next != NONE) {
-        list_remove(n, list, next);
+        ififo_remove(nand_op_chain(n), list, next);
         bus_grant(n, c, next, now_ps);
     }
 }

@@ -42,8 +42,8 @@ void nand_set_idle(Nand *n)
         };
     }
     for (uint32_t i = 0; i < n->geo.n_channels; i++) {
-        n->channel[i].waiting = (OpList){NONE, NONE};
-        n->channel[i].commands = (OpList){NONE, NONE};
+        n->channel[i].waiting = IFIFO_EMPTY;
+        n->channel[i].commands = IFIFO_EMPTY;
         n->channel[i].owner = NONE;
         n->channel[i].ecc_free_ps = 0;
     }

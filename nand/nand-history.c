@@ -7,6 +7,7 @@
  * rules.
  */
 #include "nand-internal.h"
+#include "ring.h"
 
 #include <inttypes.h>
 
@@ -57,7 +58,7 @@ static void add(NandHistory *h, const NandOp *op, bool done, uint64_t now_ps)
         .cause = (uint8_t)op->cause,
         .done = done,
     };
-    h->next = h->next + 1 == h->n ? 0 : h->next + 1;
+    h->next = ring_after(h->next, h->n);
 }
 
 void nand_history_submit(NandHistory *h, const NandOp *op, uint64_t now_ps)

@@ -8,8 +8,9 @@
 #include "nand-reliability.h"
 #include "nand-sched.h"
 #include "nand-timing.h"
+#include "pool.h"
 
-#define NONE UINT32_MAX
+#define NONE ILIST_NONE
 
 typedef enum Phase {
     PHASE_FREE, /* the pool entry holds no operation */
@@ -48,10 +49,7 @@ typedef enum NandSuspend {
 } NandSuspend;
 
 /* Operations that wait for a channel, linked through NandOp.next. */
-typedef struct OpList {
-    uint32_t head;
-    uint32_t tail;
-} OpList;
+typedef Ififo OpList;
 
 /* ---- operations that wait for their unit: nand-queue.c ------------------------ */
 
@@ -292,35 +290,24 @@ static inline uint32_t nand_pick(const Nand *n, const Unit *u, uint64_t now_ps)
     return q->only || q->n == 0 ? q->only - 1 : nand_pick_listed(n, q, now_ps);
 }
 
-static inline void nand_list_push(Nand *n, OpList *l, uint32_t i)
+static inline IlistLinks nand_op_chain(const Nand *n)
 {
-    n->op[i].next = NONE;
-    if (l->head == NONE) {
-        l->head = i;
-    } else {
-        n->op[l->tail].next = i;
-    }
-    l->tail = i;
+    return ILIST_CHAIN(n->op, NandOp, next);
 }
 
 /* An operation's place in the pool, which may move for it. */
 static inline uint32_t nand_pool_take(Nand *n)
 {
-    uint32_t i;
-
     if (n->free_op == NONE) {
         nand_pool_grow(n);
     }
-    i = n->free_op;
-    n->free_op = n->op[i].next;
-    return i;
+    return pool_take(nand_op_chain(n), &n->free_op);
 }
 
 static inline void nand_pool_give(Nand *n, uint32_t i)
 {
     n->op[i].phase = PHASE_FREE;
-    n->op[i].next = n->free_op;
-    n->free_op = i;
+    pool_give(nand_op_chain(n), &n->free_op, i);
 }
 
 static const uint8_t time_of_phase[N_PHASES] = {

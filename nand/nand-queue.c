@@ -23,7 +23,7 @@
 
 /* Lists and heaps name an operation by its place + 1, so that tables of zeroes
  * are empty ones. */
-#define EMPTY 0U
+#define EMPTY ZLIST_NONE
 G_STATIC_ASSERT(EMPTY - 1 == NONE);
 
 /* ---- lists in order of arrival: the first one's prev is the last -------------- */
@@ -33,48 +33,31 @@ static WaitLink *link_of(const Nand *n, WaitList which, uint32_t i)
     return &n->wait[i - 1].link[which];
 }
 
+static IlistLinks links(const Nand *n, WaitList which)
+{
+    size_t at = offsetof(Wait, link) + which * sizeof(WaitLink);
+
+    return (IlistLinks){
+        .base = (char *)n->wait,
+        .stride = sizeof(Wait),
+        .next = at + offsetof(WaitLink, next),
+        .prev = at + offsetof(WaitLink, prev),
+    };
+}
+
 static void push(Nand *n, uint32_t *head, WaitList which, uint32_t i)
 {
-    WaitLink *l = link_of(n, which, i);
-
-    l->next = EMPTY;
-    if (*head == EMPTY) {
-        l->prev = i;
-        *head = i;
-        return;
-    }
-    l->prev = link_of(n, which, *head)->prev;
-    link_of(n, which, *head)->prev = i;
-    link_of(n, which, l->prev)->next = i;
+    zlist_push_tail(links(n, which), head, i);
 }
 
 static void push_front(Nand *n, uint32_t *head, WaitList which, uint32_t i)
 {
-    WaitLink *l = link_of(n, which, i);
-
-    l->next = *head;
-    l->prev = i;
-    if (*head != EMPTY) {
-        l->prev = link_of(n, which, *head)->prev;
-        link_of(n, which, *head)->prev = i;
-    }
-    *head = i;
+    zlist_push_head(links(n, which), head, i);
 }
 
 static void unlink_from(Nand *n, uint32_t *head, WaitList which, uint32_t i)
 {
-    WaitLink *l = link_of(n, which, i);
-
-    if (l->next != EMPTY) {
-        link_of(n, which, l->next)->prev = l->prev;
-    } else if (*head != i) {
-        link_of(n, which, *head)->prev = l->prev;
-    }
-    if (*head == i) {
-        *head = l->next;
-    } else {
-        link_of(n, which, l->prev)->next = l->next;
-    }
+    zlist_remove(links(n, which), head, i);
 }
 
 static int64_t order(const Nand *n, uint32_t i)
@@ -402,14 +385,8 @@ void nand_queue_ready(Nand *n, uint32_t op)
     }
     if (next == EMPTY) {
         push(n, head, WAIT_CLASS, i);
-    } else if (next == *head) {
-        push_front(n, head, WAIT_CLASS, i);
     } else {
-        uint32_t prev = link_of(n, WAIT_CLASS, next)->prev;
-
-        *link_of(n, WAIT_CLASS, i) = (WaitLink){.prev = prev, .next = next};
-        link_of(n, WAIT_CLASS, prev)->next = i;
-        link_of(n, WAIT_CLASS, next)->prev = i;
+        zlist_insert(links(n, WAIT_CLASS), head, next, i);
     }
     if (n->uses_heaps) {
         set_free(n, i); /* reads alone are before it */
@@ -605,14 +582,7 @@ void nand_queue_rebuild(Nand *n)
 
 void nand_pool_grow(Nand *n)
 {
-    uint32_t old = n->n_op;
-
-    n->n_op = old ? old * 2 : 64;
-    n->op = g_renew(NandOp, n->op, n->n_op);
+    G_STATIC_ASSERT(PHASE_FREE == 0);
+    n->op = pool_grow(n->op, nand_op_chain(n), &n->free_op, &n->n_op, 64);
     n->wait = g_renew(Wait, n->wait, n->n_op);
-    for (uint32_t i = n->n_op; i-- > old;) {
-        n->op[i].phase = PHASE_FREE;
-        n->op[i].next = n->free_op;
-        n->free_op = i;
-    }
 }

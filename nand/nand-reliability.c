@@ -16,6 +16,7 @@
  * cannot be read cannot be read again, but for read retries, which lower the
  * rate, and what a block loses it loses as it ages and is read.
  */
+#include "bitmap.h"
 #include "nand-reliability.h"
 
 #include <math.h>
@@ -148,10 +149,10 @@ static void draw_factory_bad(NandMedia *m)
     Prng r;
 
     prng_seed(&r, m->cfg->seed, PURPOSE_BAD);
-    m->factory_bad = g_new0(uint64_t, m->n_blocks / 64 + 1);
+    m->factory_bad = g_new0(uint64_t, bitmap_words(m->n_blocks));
     for (uint32_t b = 0; b < m->n_blocks; b++) {
         if (prng_below(&r, 1000000) < m->cfg->factory_bad_ppm) {
-            m->factory_bad[b / 64] |= 1ULL << (b % 64);
+            bitmap_set(m->factory_bad, b);
         }
     }
 }
@@ -356,7 +357,7 @@ bool media_op_fails(NandMedia *m, const NandOp *op, uint32_t cycles)
 
 bool media_factory_bad(const NandMedia *m, uint32_t block)
 {
-    return m->factory_bad && m->factory_bad[block / 64] >> (block % 64) & 1;
+    return m->factory_bad && bitmap_test(m->factory_bad, block);
 }
 
 void media_age_reads(NandMedia *m, uint32_t block, uint32_t n)
