@@ -7,10 +7,12 @@
  */
 #include "remap.h"
 
+#include "bitmap.h"
+
 #include <glib.h>
 
 #define REGION_CHUNKS 256
-#define REGION_WORDS  (REGION_CHUNKS / 64)
+#define REGION_WORDS  (REGION_CHUNKS / BITMAP_WORD)
 
 /* Whole spaces begin at multiples of this. */
 #define ALIGN_BYTES (1U << 20)
@@ -116,7 +118,7 @@ void remap_note(Remap *r, uint32_t space, uint64_t offset, uint64_t nbytes)
         Region *region = region_get(r, space, c / REGION_CHUNKS);
         unsigned bit = c % REGION_CHUNKS;
 
-        region->touched[bit / 64] |= 1ULL << (bit % 64);
+        bitmap_set(region->touched, bit);
     }
 }
 

@@ -13,8 +13,10 @@
  * turn, so only the phase bit of the first must come last.
  */
 #include "nvme-internal.h"
+#include "bitmap.h"
 #include "completion.h"
 #include "request.h"
+#include "ring.h"
 #include "shadow.h"
 
 /* Command identifier, status and phase bit: the last dword of an entry. */
@@ -65,7 +67,7 @@ static void watch_head(NvmeCtrl *ctrl, NvmeCq *cq)
 
 static bool cq_full(const NvmeCq *cq)
 {
-    return (cq->tail + 1 == cq->size ? 0 : cq->tail + 1) == cq->head;
+    return ring_after(cq->tail, cq->size) == cq->head;
 }
 
 /* The head that the controller knows may be old: the guest's shadow tells. */
@@ -267,8 +269,8 @@ void nvme_raise_interrupts(NvmeCtrl *ctrl)
         if (cq->asserted) {
             watch_head(ctrl, cq); /* the pin falls with the head */
         }
-        if (msix && !(sent[v / 64] >> (v % 64) & 1)) {
-            sent[v / 64] |= 1ULL << (v % 64);
+        if (msix && !bitmap_test(sent, v)) {
+            bitmap_set(sent, v);
             ctrl->interrupts++;
             ctrl->machine->msix(ctrl->opaque, v);
         }

@@ -9,6 +9,7 @@
 #include "nvme-internal.h"
 #include "dispatch.h"
 #include "fetch.h"
+#include "ring.h"
 
 /* The I/O queues wait while the drive or the store has no place for more. */
 static bool may_fetch(NvmeCtrl *ctrl, const NvmeSq *sq)
@@ -42,7 +43,7 @@ static unsigned fetch_some(NvmeCtrl *ctrl, NvmeSq *sq, unsigned max)
         for (unsigned d = 0; G_BYTE_ORDER == G_BIG_ENDIAN && d < 16; d++) {
             sqe[i].dw[d] = GUINT32_FROM_LE(sqe[i].dw[d]);
         }
-        sq->head = sq->head + 1 == sq->size ? 0 : sq->head + 1;
+        sq->head = ring_after(sq->head, sq->size);
         nvme_execute(ctrl, sq, &sqe[i]);
         if (!sq->live || !nvme_running(ctrl) ||
             ctrl->run_bytes >= NVME_RUN_BYTES) {

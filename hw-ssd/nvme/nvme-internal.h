@@ -315,7 +315,7 @@ typedef struct NvmeRequests {
 typedef struct NvmeSlots {
     NvmeSlot *slot;
     uint32_t n;
-    uint32_t free; /* the first free one; n: none is */
+    uint32_t free; /* the first free one, or ILIST_NONE */
     uint32_t in_use;
 } NvmeSlots;
 

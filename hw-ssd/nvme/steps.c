@@ -9,19 +9,23 @@
 #include "nvme-internal.h"
 #include "completion.h"
 #include "error-log.h"
+#include "pool.h"
 #include "request.h"
 #include "steps.h"
 
 #include <errno.h>
 
+static IlistLinks slot_chain(const NvmeCtrl *ctrl)
+{
+    return ILIST_CHAIN(ctrl->slots.slot, NvmeSlot, next_free);
+}
+
 void nvme_slots_init(NvmeCtrl *ctrl, uint32_t n)
 {
     ctrl->slots.n = n;
     ctrl->slots.slot = g_new0(NvmeSlot, n);
-    for (uint32_t i = 0; i < n; i++) {
-        ctrl->slots.slot[i].next_free = i + 1;
-    }
-    ctrl->slots.free = 0;
+    ctrl->slots.free = ILIST_NONE;
+    pool_add(slot_chain(ctrl), &ctrl->slots.free, 0, n);
 }
 
 static void request_fail(NvmeCtrl *ctrl, NvmeRequest *req, uint16_t status)
@@ -61,9 +65,8 @@ static void step_end(NvmeCtrl *ctrl, NvmeStep *step, bool ok)
 
 static uint32_t slot_get(NvmeCtrl *ctrl, NvmeRequest *req, uint32_t step)
 {
-    uint32_t tag = ctrl->slots.free;
+    uint32_t tag = pool_take(slot_chain(ctrl), &ctrl->slots.free);
 
-    ctrl->slots.free = ctrl->slots.slot[tag].next_free;
     ctrl->slots.slot[tag].req = req;
     ctrl->slots.slot[tag].step = step;
     ctrl->slots.in_use++;
@@ -75,8 +78,7 @@ static void slot_put(NvmeCtrl *ctrl, uint32_t tag)
 {
     ctrl->slots.slot[tag].req->in_drive--;
     ctrl->slots.slot[tag].req = NULL;
-    ctrl->slots.slot[tag].next_free = ctrl->slots.free;
-    ctrl->slots.free = tag;
+    pool_give(slot_chain(ctrl), &ctrl->slots.free, tag);
     ctrl->slots.in_use--;
 }
 
@@ -128,7 +130,7 @@ static bool has_place(const NvmeCtrl *ctrl, const NvmeRequest *req)
     if (req->next_step == req->nsteps) {
         return true;
     }
-    return ctrl->slots.free != ctrl->slots.n &&
+    return ctrl->slots.free != ILIST_NONE &&
            (req->steps[req->next_step].op != SSD_OP_TRIM ||
             payload_trim_room(ctrl->payload));
 }

@@ -14,6 +14,7 @@
 #error "internals of payload/: other files include payload/payload.h"
 #endif
 
+#include "bitmap.h"
 #include "payload.h"
 
 #define MASK_WORDS 8 /* 256 KiB units of 512-byte blocks */
@@ -183,7 +184,7 @@ static inline bool entry_full(const Payload *p, const PayloadEntry *e)
 
 static inline bool entry_has(const PayloadEntry *e, unsigned block)
 {
-    return e->valid[block / 64] >> (block % 64) & 1;
+    return bitmap_test(e->valid, block);
 }
 
 static inline bool entry_waits(const PayloadEntry *e)
@@ -195,10 +196,8 @@ static inline bool entry_waits(const PayloadEntry *e)
 static inline void entry_add(PayloadEntry *e, unsigned first, unsigned count)
 {
     for (unsigned b = first; b < first + count; b++) {
-        uint64_t bit = 1ULL << (b % 64);
-
-        e->nvalid += !(e->valid[b / 64] & bit);
-        e->valid[b / 64] |= bit;
+        e->nvalid += !bitmap_test(e->valid, b);
+        bitmap_set(e->valid, b);
     }
 }
 

@@ -143,8 +143,8 @@ static bool mask_ok(const Payload *p, const Unit *u)
     uint32_t nblocks = blocks_of_unit(p, u->lpn);
     bool any = false;
 
-    for (unsigned b = 0; b < MASK_WORDS * 64; b++) {
-        if (u->valid[b / 64] >> (b % 64) & 1) {
+    for (unsigned b = 0; b < MASK_WORDS * BITMAP_WORD; b++) {
+        if (bitmap_test(u->valid, b)) {
             any = true;
             if (b >= nblocks) {
                 return false;
