@@ -3,18 +3,19 @@
  * ilist.h - lists of the elements of a table, by index.
  *
  * The links are members of the element (uint32_t), so a list needs no memory of
- * its own, survives a table that moves (g_renew()), and can be saved as it is.  The
- * owner says where the links are with ILIST_LINKS() or ILIST_CHAIN(); the
+ * its own, survives a table that moves (g_renew()), and can be saved as it is.
+ * The owner says where the links are with ILIST_LINKS() or ILIST_CHAIN(); the
  * compiler folds that into constants.
  *
  *   Ilist    doubly linked, with both ends; IlistN counts its elements, too
  *   ihead_   doubly linked, with a head alone, of half the size
  *   Ififo    singly linked: in at both ends, out at the head
  *   istack_  singly linked, with a head alone
- *   zlist_   doubly linked, empty when all zeroes, for large lazy tables of heads
+ *   zlist_   doubly linked, empty when all zeroes, for large lazy tables of
+ * heads
  *
- * All but zlist_ end in ILIST_NONE.  The owner owns the table and the links, and
- * sees to it that an element is in at most one list of the same links.  An
+ * All but zlist_ end in ILIST_NONE.  The owner owns the table and the links,
+ * and sees to it that an element is in at most one list of the same links.  An
  * element that is put in must have an index other than ILIST_NONE; one that is
  * taken out must be in the list.  Both are asserted as far as the neighbours
  * tell.  Every call takes O(1), except where its comment says otherwise.
@@ -56,7 +57,8 @@ static inline uint32_t *ilist_prev(IlistLinks l, uint32_t i)
     return (uint32_t *)(l.base + i * l.stride + l.prev);
 }
 
-/* ---- doubly linked, with both ends ------------------------------------------ */
+/* ---- doubly linked, with both ends ------------------------------------------
+ */
 
 typedef struct Ilist {
     uint32_t head; /* ILIST_NONE: it is empty, and the tail says nothing */
@@ -155,9 +157,11 @@ static inline void ilist_append_all(IlistLinks l, Ilist *list, Ilist *from)
     *from = ILIST_EMPTY;
 }
 
-/* ---- the same, counted ------------------------------------------------------- */
+/* ---- the same, counted
+ * ------------------------------------------------------- */
 
-/* n == 0: it is empty, and the ends say nothing; so all zeroes are an empty list. */
+/* n == 0: it is empty, and the ends say nothing; so all zeroes are an empty
+ * list. */
 typedef struct IlistN {
     union {
         struct {
@@ -202,7 +206,8 @@ static inline void ilistn_append_all(IlistLinks l, IlistN *list, IlistN *from)
     from->n = 0;
 }
 
-/* ---- doubly linked, with a head alone (ILIST_NONE: it is empty) ---------------- */
+/* ---- doubly linked, with a head alone (ILIST_NONE: it is empty)
+ * ---------------- */
 
 static inline void ihead_push(IlistLinks l, uint32_t *head, uint32_t i)
 {
@@ -233,7 +238,8 @@ static inline void ihead_remove(IlistLinks l, uint32_t *head, uint32_t i)
     }
 }
 
-/* ---- singly linked: first in, first out -------------------------------------- */
+/* ---- singly linked: first in, first out
+ * -------------------------------------- */
 
 typedef struct Ififo {
     uint32_t head; /* ILIST_NONE: it is empty, and the tail says nothing */
@@ -307,7 +313,8 @@ static inline void ififo_remove(IlistLinks l, Ififo *f, uint32_t i)
     ififo_remove_after(l, f, before, i);
 }
 
-/* ---- singly linked: last in, first out ---------------------------------------- */
+/* ---- singly linked: last in, first out
+ * ---------------------------------------- */
 
 static inline void istack_push(IlistLinks l, uint32_t *head, uint32_t i)
 {
@@ -355,12 +362,13 @@ static inline uint32_t istack_reverse(IlistLinks l, uint32_t head)
     return result;
 }
 
-/* ---- doubly linked; all zeroes are empty lists --------------------------------- */
+/* ---- doubly linked; all zeroes are empty lists
+ * --------------------------------- */
 
 /*
  * Heads and links name an element by its index + 1, and ZLIST_NONE ends a list.
- * The first one's prev is the last one, so that a head alone leads to both ends.
- * i is an index + 1 in all these calls.
+ * The first one's prev is the last one, so that a head alone leads to both
+ * ends. i is an index + 1 in all these calls.
  */
 #define ZLIST_NONE 0U
 

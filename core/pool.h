@@ -2,11 +2,11 @@
 /*
  * pool.h - records of a table that are taken and given back.
  *
- * The free records are a singly linked list (istack_ of ilist.h) through a member
- * of the record.  The table belongs to the owner, who makes it larger when the
- * list is empty: pool_grow() does that for a table of GLib's memory.  Indices
- * stay valid then, pointers do not.  The record that was given back last is taken
- * first; of new ones, the lowest index.
+ * The free records are a singly linked list (istack_ of ilist.h) through a
+ * member of the record.  The table belongs to the owner, who makes it larger
+ * when the list is empty: pool_grow() does that for a table of GLib's memory.
+ * Indices stay valid then, pointers do not.  The record that was given back
+ * last is taken first; of new ones, the lowest index.
  */
 #ifndef VSSD_CORE_POOL_H
 #define VSSD_CORE_POOL_H
@@ -42,8 +42,8 @@ static inline void pool_give(IlistLinks l, uint32_t *free, uint32_t i)
 
 /*
  * Double the table of *n records (at least `least`), if none is free.  The new
- * ones are all zeroes but for the link.  Returns the table, which may have moved.
- * For `links` only the offsets and the size are used.
+ * ones are all zeroes but for the link.  Returns the table, which may have
+ * moved. For `links` only the offsets and the size are used.
  */
 static inline void *pool_grow(void *table, IlistLinks links, uint32_t *free,
                               uint32_t *n, uint32_t least)

@@ -23,4 +23,50 @@
 #error "internals of ftl/: a front door includes ssd.h only"
 #endif
 
+/*
+ * A component's members are written by its own files only; to those above it
+ * they are const.  OF_X stands before what belongs to component X: its struct
+ * (Ssd), and the tables that the struct leads to.
+ */
+#if FTL_LAYER == FTL_MEDIA || FTL_LAYER == FTL_ALL
+#define OF_MEDIA
+#else
+#define OF_MEDIA const
+#endif
+#if FTL_LAYER == FTL_JOURNAL || FTL_LAYER == FTL_ALL
+#define OF_JOURNAL
+#else
+#define OF_JOURNAL const
+#endif
+#if FTL_LAYER == FTL_PLACEMENT || FTL_LAYER == FTL_ALL
+#define OF_PLACEMENT
+#else
+#define OF_PLACEMENT const
+#endif
+#if FTL_LAYER == FTL_BUFFER || FTL_LAYER == FTL_ALL
+#define OF_BUFFER
+#else
+#define OF_BUFFER const
+#endif
+#if FTL_LAYER == FTL_MAP || FTL_LAYER == FTL_ALL
+#define OF_MAP
+#else
+#define OF_MAP const
+#endif
+#if FTL_LAYER == FTL_GC || FTL_LAYER == FTL_ALL
+#define OF_GC
+#else
+#define OF_GC const
+#endif
+#if FTL_LAYER == FTL_HOST || FTL_LAYER == FTL_ALL
+#define OF_HOST
+#else
+#define OF_HOST const
+#endif
+#if FTL_LAYER == FTL_POWER || FTL_LAYER == FTL_ALL
+#define OF_POWER
+#else
+#define OF_POWER const
+#endif
+
 #endif

@@ -9,7 +9,7 @@
 /* Planes or blocks, in the order in which they were marked; each once. */
 typedef struct WorkQueue {
     uint32_t *index;
-    Ring ring; /* places of index[] */
+    Ring ring;        /* places of index[] */
     uint64_t *marked; /* bitmap by index */
 } WorkQueue;
 

@@ -19,6 +19,7 @@
 #ifndef VSSD_FTL_SSD_INTERNAL_H
 #define VSSD_FTL_SSD_INTERNAL_H
 
+#include "layers.h"
 #include "commands-internal.h"
 #include "inspect/inspect-internal.h"
 #include "l2p.h"
@@ -37,14 +38,14 @@ typedef struct CopyOps {
 
 struct Ssd {
     /* The components, from bottom to top (drive.h). */
-    Media *media;
-    Journal *journal;
-    Placement *placement;
-    Buffer *buffer;
-    Map *map;
-    Gc *gc;
-    HostPath *host;
-    Power *power;
+    OF_MEDIA Media *media;
+    OF_JOURNAL Journal *journal;
+    OF_PLACEMENT Placement *placement;
+    OF_BUFFER Buffer *buffer;
+    OF_MAP Map *map;
+    OF_GC Gc *gc;
+    OF_HOST HostPath *host;
+    OF_POWER Power *power;
 
     SsdConfig *cfg;
     SsdLayout l;

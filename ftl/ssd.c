@@ -383,8 +383,10 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     hot_init(ssd);
     refresh_init(ssd);
     trim_init(ssd);
+    meta_create(ssd);
     saved_create(ssd);
     recovery_init(ssd);
+    stripe_init(ssd);
     alloc_init(ssd);
     gc_init(ssd);
     block_init(ssd);
@@ -426,9 +428,11 @@ void ssd_destroy(Ssd *ssd)
     alloc_destroy(ssd);
     block_destroy(ssd);
     spare_destroy(ssd);
+    stripe_destroy(ssd);
     stream_destroy(ssd);
     work_destroy(&ssd->work);
     saved_destroy(ssd);
+    meta_destroy(ssd);
     recovery_destroy(ssd);
     refresh_destroy(ssd);
     nand_destroy(ssd->nand);
@@ -444,7 +448,6 @@ void ssd_destroy(Ssd *ssd)
     g_free(ssd->media->job);
     g_free(ssd->media->job_unit);
     g_free(ssd->commands.cmd);
-    g_free(ssd->journal->meta_read);
     g_free(ssd->host->core_ps);
     g_free(ssd->buffer->kept);
     lazy_free(ssd->inspect.latency, SSD_N_OPS + 1,

@@ -31,6 +31,25 @@ FRONT_DOORS = ["sim", "hw-ssd/nvme"]
 COMPONENTS = ["media", "journal", "placement", "buffer", "map", "gc", "host",
               "power"]
 
+# Of each component, a member, and one of a table that it leads to.
+MEMBERS = {
+    "media": ["read_only", "block[0].valid", "plane[0].clock"],
+    "journal": ["saved_low", "plane[0].programs"],
+    "placement": ["n_starved", "plane[0].accepting", "stream[0].taken"],
+    "buffer": ["n_dirty", "slot[0].state"],
+    "map": ["n_trim_left", "plane[0].logs.n_ended"],
+    "gc": ["n_victims", "plane[0].victim"],
+    "host": ["link_in_ps", "core_ps[0]"],
+    "power": ["recovery.n_doubts", "recovery_plane[0].page"],
+}
+PROBE = """
+void probe(Ssd *ssd);
+void probe(Ssd *ssd)
+{{
+    {} = 1;
+}}
+"""
+
 
 def command_of(folder: str) -> list[str] | None:
     """The command that compiles some file of the folder, without the file."""
@@ -44,10 +63,11 @@ def command_of(folder: str) -> list[str] | None:
     return None
 
 
-def compiles(command: list[str], *headers: str) -> bool:
+def compiles(command: list[str], *headers: str, body: str = "") -> bool:
     with tempfile.TemporaryDirectory() as tmp:
         source = pathlib.Path(tmp, "probe.c")
-        source.write_text("".join(f'#include "{h}"\n' for h in headers))
+        source.write_text("".join(f'#include "{h}"\n' for h in headers)
+                          + body)
         words = [w for w in command if not w.endswith(".d")
                  and not w.endswith(".o")]
         done = subprocess.run([*words, "-fsyntax-only", str(source)],
@@ -86,6 +106,20 @@ class Layers(unittest.TestCase):
                 for header in headers[above]:
                     self.assertFalse(compiles(command, header),
                                      f"{c} can include {header}")
+
+    def test_members(self) -> None:
+        """Only its own files write a component's members and tables."""
+        headers = [f"{c}/{c}-internal.h" for c in COMPONENTS]
+        for i, c in enumerate(COMPONENTS):
+            for member in MEMBERS[c]:
+                body = PROBE.format(f"ssd->{c}->{member}")
+                for user in COMPONENTS[i:]:
+                    command = command_of(f"ftl/{user}")
+                    assert command, user
+                    self.assertEqual(
+                        compiles(command, *headers[:i + 1], "ssd-internal.h",
+                                 body=body), user == c,
+                        f"{user} writes ssd->{c}->{member}")
 
     def test_payload(self) -> None:
         """Only its own files see the structures of the payload."""

@@ -269,7 +269,8 @@ static uint32_t dnv_mate(Ssd *ssd, uint32_t lpn)
     const Dnv *d = ssd->buffer->policy_data;
     uint32_t b = lpn / d->per;
 
-    return b == d->leaving && d->block[b].dirty.n > 0 ? d->block[b].dirty.tail : NONE;
+    return b == d->leaving && d->block[b].dirty.n > 0 ? d->block[b].dirty.tail
+                                                      : NONE;
 }
 
 /* ---- saved ---------------------------------------------------------------------------- */

@@ -120,7 +120,7 @@ typedef struct BufferClient {
 typedef struct Buffer {
     const BufferClient *client;
     const BufferPolicy *policy;
-    Slot *slot;
+    OF_BUFFER Slot *slot;
     uint32_t n_slot_records; /* l.n_slots, and some for released ones */
     uint32_t free_slot;
     uint32_t n_free_slots; /* units for which there is room */
@@ -129,7 +129,7 @@ typedef struct Buffer {
     uint32_t n_dirty;      /* slots that are DIRTY */
     uint32_t n_must; /* of those, how many must not wait for a full page */
     SlotList list[BUFFER_LISTS]; /* of the buffer policy */
-    void *policy_data;           /* of the buffer policy */
+    OF_BUFFER void *policy_data; /* of the buffer policy */
     uint32_t n_evicting; /* victims that are not free yet */
     uint32_t n_victims;  /* of those, DIRTY and due for no other reason */
     uint32_t n_promised; /* sum of Cmd.promised */
@@ -145,14 +145,15 @@ typedef struct Buffer {
      * for it. */
     uint64_t stall_ps;
     uint64_t stalled_since_ps; /* or SIM_NEVER */
-    Waiter *waiter;
+    JobFifo redo; /* pages of the host that failed, to be programmed again */
+    OF_BUFFER Waiter *waiter;
     uint32_t n_waiters;
     uint32_t free_waiter;
-    Epoch *epoch; /* ring, first_epoch..cur_epoch */
+    OF_BUFFER Epoch *epoch; /* ring, first_epoch..cur_epoch */
     uint32_t epoch_mask;
     uint32_t first_epoch, cur_epoch;
     bool tick_armed;
-    Slot *kept; /* without power, buffer.plp: what the buffer held */
+    OF_BUFFER Slot *kept; /* without power, buffer.plp: what the buffer held */
     uint32_t n_kept;
     BufferStats stats;
 } Buffer;

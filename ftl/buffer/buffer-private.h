@@ -9,6 +9,13 @@
 #endif
 
 #include "buffer/buffer.h"
+#include "placement/placement-internal.h"
+
+/* The DIRTY slots of a stream: to be written here alone. */
+static inline StreamQueue *stream_queue(Ssd *ssd, uint32_t stream)
+{
+    return (StreamQueue *)&ssd->placement->stream[stream].queue;
+}
 
 /* ---- buffer.c ---------------------------------------------------------- */
 

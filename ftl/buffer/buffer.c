@@ -15,6 +15,7 @@
 #include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
 #include "commands.h"
+#include "media/media.h"
 #include "placement/placement.h"
 #include "pool.h"
 #include "ssd-internal.h"
@@ -54,6 +55,16 @@ void buffer_create(Ssd *ssd)
     for (unsigned i = 0; i < BUFFER_LISTS; i++) {
         ssd->buffer->list[i] = ILISTN_EMPTY;
     }
+    g_clear_pointer(&ssd->buffer->waiter, g_free);
+    ssd->buffer->free_waiter = NONE;
+    ssd->buffer->n_waiters = 0;
+    ssd->buffer->first_epoch = 0;
+    ssd->buffer->cur_epoch = 0;
+    ssd->buffer->epoch[0] = (Epoch){.left = 0, .cmd = NONE};
+    ssd->buffer->tick_armed = false;
+    ssd->buffer->waiting = IFIFO_EMPTY;
+    ssd->buffer->redo = IFIFO_EMPTY;
+    ssd->buffer->stalled_since_ps = SIM_NEVER;
     ssd->buffer->early = (EarlyFlush){.busy = 0};
     buffer_set_threshold(ssd, ssd->cfg->early_threshold_ppm);
     if (ssd->buffer->policy->init) {
@@ -85,18 +96,48 @@ uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream)
     return i;
 }
 
+uint32_t slot_load(Ssd *ssd, uint32_t cmd, uint32_t lpn, uint64_t version)
+{
+    uint32_t entry = ssd->l2p.entry[lpn];
+    uint32_t i = slot_take(ssd, lpn, unit_stream(ssd, entry - 1));
+
+    ssd->buffer->slot[i].state = SLOT_LOADING;
+    ssd->buffer->slot[i].old_entry = entry;
+    ssd->buffer->slot[i].version = version;
+    ssd->buffer->slot[i].newer = entry - 1;
+    buffer_insert(ssd, i);
+    buffer_took(ssd, cmd);
+    return i;
+}
+
+void slot_join_read(Ssd *ssd, uint32_t i, uint32_t cmd, uint32_t last)
+{
+    g_assert(ssd->buffer->slot[i].state == SLOT_LOADING);
+    ssd->buffer->slot[i].before = cmd;
+    ssd->buffer->slot[i].after = NONE;
+    if (last != NONE) {
+        ssd->buffer->slot[last].after = i;
+    }
+}
+
+void slot_program(Ssd *ssd, uint32_t i)
+{
+    slot_leave_dirty(ssd, i);
+    ssd->buffer->slot[i].state = SLOT_PROGRAMMING;
+}
+
 void slot_unsafe(Ssd *ssd, uint32_t i)
 {
     write_join_epoch(ssd, &ssd->buffer->slot[i]);
     ssd->buffer->n_unsafe++;
-    ssd->placement->stream[ssd->buffer->slot[i].stream].queue.n_unsafe++;
+    stream_queue(ssd, ssd->buffer->slot[i].stream)->n_unsafe++;
 }
 
 static void slot_safe(Ssd *ssd, Slot *s)
 {
     write_leave_epoch(ssd, s);
     ssd->buffer->n_unsafe--;
-    ssd->placement->stream[s->stream].queue.n_unsafe--;
+    stream_queue(ssd, s->stream)->n_unsafe--;
 }
 
 void slot_make_dirty(Ssd *ssd, uint32_t i)
@@ -232,8 +273,31 @@ void buffer_insert(Ssd *ssd, uint32_t i)
     }
 }
 
+void buffer_read_miss(Ssd *ssd)
+{
+    ssd->buffer->stats.read_misses++;
+}
+
+void buffer_wait(Ssd *ssd, uint32_t cmd)
+{
+    fifo_push(ssd, &ssd->buffer->waiting, cmd);
+}
+
+uint32_t buffer_end_wait(Ssd *ssd)
+{
+    g_assert(ssd->buffer->waiting.head != NONE);
+    return fifo_pop(ssd, &ssd->buffer->waiting);
+}
+
+void buffer_new_version(Ssd *ssd, uint64_t version)
+{
+    g_assert(version > ssd->buffer->last_version && version < 1ULL << 48);
+    ssd->buffer->last_version = version;
+}
+
 void buffer_read_hit(Ssd *ssd, uint32_t i)
 {
+    ssd->buffer->stats.read_hits++;
     if (ssd->buffer->slot[i].listed) {
         ssd->buffer->policy->read_hit(ssd, i);
     }
@@ -377,7 +441,7 @@ void buffer_settle(Ssd *ssd, uint32_t cmd)
  * up. */
 static void fill_victims(Ssd *ssd, uint32_t stream)
 {
-    const SlotList *due = &ssd->placement->stream[stream].queue.due;
+    const SlotList *due = &stream_queue(ssd, stream)->due;
     uint32_t i;
 
     while (due->n % ssd->l.units_per_program != 0 &&

@@ -22,11 +22,21 @@ void buffer_create(Ssd *ssd);
  * (buffer_room()).  The caller gives it a state, then calls buffer_insert(). */
 uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream);
 
+/* The same, of a unit that is in NAND and is read now, for the command. */
+uint32_t slot_load(Ssd *ssd, uint32_t cmd, uint32_t lpn, uint64_t version);
+
+/* One operation reads several such slots for the command: it comes behind
+ * `last` (NONE: it is the first). */
+void slot_join_read(Ssd *ssd, uint32_t slot, uint32_t cmd, uint32_t last);
+
 /* The slot has come, and is in the state it starts with. */
 void buffer_insert(Ssd *ssd, uint32_t slot);
 
 /* It is DIRTY, and is about to be programmed. */
 void slot_leave_dirty(Ssd *ssd, uint32_t slot);
+
+/* The same; it becomes part of a page on its way to NAND. */
+void slot_program(Ssd *ssd, uint32_t slot);
 
 /* Drop a slot without programming it, whatever lists it is in. */
 void slot_free(Ssd *ssd, uint32_t slot);
@@ -34,8 +44,19 @@ void slot_free(Ssd *ssd, uint32_t slot);
 /* The policy hears of a hit, by a read; by a write. */
 void buffer_read_hit(Ssd *ssd, uint32_t slot);
 
+/* A unit that is read is in NAND alone. */
+void buffer_read_miss(Ssd *ssd);
+
 /* Is there room for one more unit?  A clean slot may have to go. */
 bool buffer_room(Ssd *ssd);
+
+/* The command waits for room, last of all; the first one that waits no longer
+ * does: which it was. */
+void buffer_wait(Ssd *ssd, uint32_t cmd);
+uint32_t buffer_end_wait(Ssd *ssd);
+
+/* Versions of what the host writes grow. */
+void buffer_new_version(Ssd *ssd, uint64_t version);
 
 /* The command has taken room for one unit; has all the room it needs. */
 void buffer_took(Ssd *ssd, uint32_t cmd);
@@ -67,6 +88,30 @@ static inline bool state_is_unsafe(unsigned state)
     return state > SLOT_CLEAN;
 }
 
+/* ---- unmap.c ----------------------------------------------------------- */
+
+/* The slot of the buffered unit (a map entry) that remembers its copy in NAND.
+ */
+static inline const Slot *slot_oldest(const Ssd *ssd, uint32_t entry)
+{
+    const Slot *s = &ssd->buffer->slot[map_slot(entry)];
+
+    return s->older != NONE ? &ssd->buffer->slot[s->older] : s;
+}
+
+/* That copy lies elsewhere now. */
+void slot_moved(Ssd *ssd, uint32_t entry, uint32_t from_ppu, uint32_t to_ppu);
+
+/* The buffered unit is trimmed. */
+void slot_trim(Ssd *ssd, uint32_t lpn);
+
+/* ---- kept.c ------------------------------------------------------------ */
+
+/* The power has gone: with buffer.plp, remember the newest version of every
+ * unit; it is back. */
+void buffer_keep(Ssd *ssd);
+void buffer_restore(Ssd *ssd);
+
 /* ---- stream-queue.c ---------------------------------------------------- */
 
 /* Is there a stream whose page goes to NAND next? */
@@ -84,6 +129,11 @@ void write_pump(Ssd *ssd);
 
 void write_page_data_in(Ssd *ssd, uint32_t job);
 void write_page_done(Ssd *ssd, uint32_t job);
+void write_page_failed(Ssd *ssd, uint32_t job);
+
+/* A page has been filled: count what a write buffer evicts, while commands wait
+ * for room. */
+void write_count_evictions(Ssd *ssd, uint32_t job);
 
 /* A job of the host has its units (NONE: nothing in that place) and its page:
  * program it. */

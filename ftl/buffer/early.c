@@ -92,7 +92,7 @@ void buffer_idle(Ssd *ssd)
 
     if (ssd->buffer->early.busy > 0 ||
         ssd->buffer->n_must > ssd->buffer->n_victims ||
-        ssd->media->redo.head != NONE || ssd->media->given_up ||
+        ssd->buffer->redo.head != NONE || ssd->media->given_up ||
         !too_dirty(ssd)) {
         return;
     }

@@ -22,20 +22,20 @@ static IlistLinks links(const Ssd *ssd)
 void queue_forget_slots(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
-        ssd->placement->stream[i].queue.due = ILISTN_EMPTY;
-        ssd->placement->stream[i].queue.fresh = ILISTN_EMPTY;
-        ssd->placement->stream[i].queue.n_victims = 0;
-        ssd->placement->stream[i].queue.n_unsafe = 0;
+        stream_queue(ssd, i)->due = ILISTN_EMPTY;
+        stream_queue(ssd, i)->fresh = ILISTN_EMPTY;
+        stream_queue(ssd, i)->n_victims = 0;
+        stream_queue(ssd, i)->n_unsafe = 0;
     }
     ssd->buffer->dirty_streams = 0;
 }
 
 static void note_dirty(Ssd *ssd, uint32_t stream)
 {
-    const Stream *st = &ssd->placement->stream[stream];
+    const StreamQueue *q = stream_queue(ssd, stream);
     uint64_t bit = 1ULL << stream;
 
-    if (st->queue.due.n + st->queue.fresh.n > 0) {
+    if (q->due.n + q->fresh.n > 0) {
         ssd->buffer->dirty_streams |= bit;
     } else {
         ssd->buffer->dirty_streams &= ~bit;
@@ -51,9 +51,9 @@ void queue_note_slots(Ssd *ssd)
 
 static SlotList *list_of(Ssd *ssd, const Slot *s)
 {
-    Stream *st = &ssd->placement->stream[s->stream];
+    StreamQueue *q = stream_queue(ssd, s->stream);
 
-    return slot_must(ssd, s) ? &st->queue.due : &st->queue.fresh;
+    return slot_must(ssd, s) ? &q->due : &q->fresh;
 }
 
 /* Add (1) or subtract (-1) what the slot makes of the sums. */
@@ -63,7 +63,7 @@ static void count_due(Ssd *ssd, const Slot *s, uint32_t by)
         ssd->buffer->n_must += by;
         if (slot_only_victim(ssd, s)) {
             ssd->buffer->n_victims += by;
-            ssd->placement->stream[s->stream].queue.n_victims += by;
+            stream_queue(ssd, s->stream)->n_victims += by;
         }
     }
 }
@@ -94,8 +94,8 @@ void queue_change(Ssd *ssd, uint32_t slot, uint32_t stream)
         return;
     }
     if (state_is_unsafe(s->state)) {
-        ssd->placement->stream[s->stream].queue.n_unsafe--;
-        ssd->placement->stream[stream].queue.n_unsafe++;
+        stream_queue(ssd, s->stream)->n_unsafe--;
+        stream_queue(ssd, stream)->n_unsafe++;
     }
     if (s->state != SLOT_DIRTY) {
         s->stream = (uint8_t)stream;
@@ -123,16 +123,16 @@ void queue_make_due(Ssd *ssd, uint32_t slot, bool *flag)
     }
 }
 
-static void all_due(Ssd *ssd, Stream *st)
+static void all_due(Ssd *ssd, StreamQueue *q)
 {
-    st->queue.n_victims = 0;
-    ilistn_append_all(links(ssd), &st->queue.due, &st->queue.fresh);
+    q->n_victims = 0;
+    ilistn_append_all(links(ssd), &q->due, &q->fresh);
 }
 
 void queue_all_due(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
-        all_due(ssd, &ssd->placement->stream[i]);
+        all_due(ssd, stream_queue(ssd, i));
     }
     ssd->buffer->n_must = ssd->buffer->n_dirty;
     ssd->buffer->n_victims = 0;

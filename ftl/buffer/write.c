@@ -280,6 +280,16 @@ void write_restore(Ssd *ssd, const Slot *kept)
     oplog_add(ssd->inspect.log, OPLOG_RESTORE, 0, kept->lpn, ssd->now_ps, 0, 0);
 }
 
+void write_count_evictions(Ssd *ssd, uint32_t j)
+{
+    if (ssd->buffer->waiting.head == NONE || ssd->buffer->policy->caches) {
+        return;
+    }
+    for (uint32_t k = 0; k < ssd->media->job[j].n; k++) {
+        ssd->buffer->stats.dirty_evictions += job_units(ssd, j)[k] != NONE;
+    }
+}
+
 /* Choose the units of a page. */
 static void gather_page(Ssd *ssd, uint32_t j)
 {
@@ -290,13 +300,10 @@ static void gather_page(Ssd *ssd, uint32_t j)
 
     while (job->n < most &&
            (i = queue_pick(ssd, job->stream)) != NONE) {
-        slot_leave_dirty(ssd, i);
-        ssd->buffer->slot[i].state = SLOT_PROGRAMMING;
+        slot_program(ssd, i);
         unit[job->n++] = i;
     }
-    if (ssd->buffer->waiting.head != NONE && !ssd->buffer->policy->caches) {
-        ssd->buffer->stats.dirty_evictions += job->n;
-    }
+    write_count_evictions(ssd, j);
 }
 
 /* Fill in the spare area of a job's page. */
@@ -305,7 +312,6 @@ static void stamp_page(Ssd *ssd, uint32_t j)
     const PageJob *job = &ssd->media->job[j];
     uint32_t first = job->ppa << ssd->page_units_shift;
     uint32_t most = block_program_units(ssd, job->ppa);
-    SsdStreamCounters *count = &ssd->placement->stream[job->stream].n;
     uint32_t used = job->n;
 
     for (uint32_t k = 0; k < job->n; k++) {
@@ -324,9 +330,7 @@ static void stamp_page(Ssd *ssd, uint32_t j)
         }
     }
     spare_blank(ssd, first + job->n, most - job->n);
-    ssd->inspect.padded_units += most - used;
-    count->padded_units += most - used;
-    count->host_units += used;
+    stream_programmed(ssd, job->stream, used, most - used);
 }
 
 /* More units than the page takes, which failed in a larger one: the rest is
@@ -346,7 +350,7 @@ static void split_job(Ssd *ssd, uint32_t j)
     memcpy(job_units(ssd, rest), job_units(ssd, j) + most,
            ssd->media->job[rest].n * sizeof(uint32_t));
     ssd->media->job[j].n = most;
-    job_fifo_push(ssd, &ssd->media->redo, rest);
+    job_fifo_push(ssd, &ssd->buffer->redo, rest);
 }
 
 /* more: another plane of the same command follows. */
@@ -363,8 +367,8 @@ static void submit_page(Ssd *ssd, uint32_t j, bool more)
     };
 
     stamp_page(ssd, j);
-    ssd->media->plane[plane].host_programs++;
-    plane_charge_host(ssd, &ssd->media->plane[plane]);
+    plane_host_program(ssd, plane, 1);
+    plane_charge_host(ssd, plane);
     plane_update(ssd, plane);
     faulty_submit(ssd, &op);
 }
@@ -479,16 +483,16 @@ static bool send_next(Ssd *ssd, uint32_t stream)
 /* Give NAND the pages of the host that failed; false: no plane takes one. */
 static bool redo(Ssd *ssd)
 {
-    while (ssd->media->redo.head != NONE) {
-        uint32_t slot = job_units(ssd, ssd->media->redo.head)[0];
+    while (ssd->buffer->redo.head != NONE) {
+        uint32_t slot = job_units(ssd, ssd->buffer->redo.head)[0];
         uint32_t plane =
             alloc_pick(ssd, ssd->buffer->slot[slot].lpn,
-                       ssd->media->job[ssd->media->redo.head].stream);
+                       ssd->media->job[ssd->buffer->redo.head].stream);
 
         if (plane == NONE) {
             return false;
         }
-        write_send(ssd, job_fifo_pop(ssd, &ssd->media->redo), plane);
+        write_send(ssd, job_fifo_pop(ssd, &ssd->buffer->redo), plane);
     }
     return true;
 }
@@ -590,7 +594,7 @@ void write_page_done(Ssd *ssd, uint32_t j)
     note_buffer(ssd);
     job_give(ssd, j);
     block_page_done(ssd, page_block(ssd, job.ppa));
-    ssd->media->plane[job.plane].host_programs--;
+    plane_host_program(ssd, job.plane, -1);
     plane_update(ssd, job.plane);
     ssd_wake(ssd, WORK_GC, job.plane);
     if (ssd->placement->placer) {
@@ -598,6 +602,13 @@ void write_page_done(Ssd *ssd, uint32_t j)
     }
     ssd_wake(ssd, WORK_HOST, 0);
     ssd_wake(ssd, WORK_BUFFER, 0);
+}
+
+void write_page_failed(Ssd *ssd, uint32_t j)
+{
+    plane_host_program(ssd, ssd->media->job[j].plane, -1);
+    ssd->media->job[j].ppa = NONE;
+    job_fifo_push(ssd, &ssd->buffer->redo, j);
 }
 
 /* ---- the close of a stream ------------------------------------------------ */
@@ -608,7 +619,7 @@ void write_start_close(Ssd *ssd, uint32_t cmd)
 {
     uint32_t stream = ssd->commands.cmd[cmd].req.stream;
 
-    ssd->placement->stream[stream].taken = 0;
+    stream_begin_unit(ssd, stream);
     if (ssd->media->given_up &&
         ssd->placement->stream[stream].queue.n_unsafe > 0) {
         cmd_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);

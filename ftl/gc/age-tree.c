@@ -248,7 +248,8 @@ static void make(Ssd *ssd, uint32_t plane)
     const Plane *p = &ssd->media->plane[plane];
 
     clear(a, t->size);
-    for (uint32_t b = p->by_age.head; b != NONE; b = ssd->media->block[b].newer) {
+    for (uint32_t b = p->by_age.head; b != NONE;
+         b = ssd->media->block[b].newer) {
         t->place[b] = a->next;
         a->block[a->next] = b;
         if (a->node) {

@@ -92,7 +92,7 @@ static void begin_scan(Ssd *ssd)
         return; /* comes again with the next idle time */
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        ssd->media->plane[i].scanned = 0;
+        ssd->gc->plane[i].scanned = 0;
     }
     ssd->gc->background.scan_ps = ssd->now_ps + ssd->cfg->scan_interval_ps;
     arm_scan(ssd);
@@ -113,11 +113,11 @@ void background_event(Ssd *ssd, BackgroundEvent event)
 /* The next block of the scan that is to be written anew. */
 static uint32_t refresh_victim(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
     uint32_t n = refresh_is_on(ssd) ? ssd->geo->blocks_per_plane : 0;
 
-    while (p->scanned < n) {
-        uint32_t block = plane * ssd->geo->blocks_per_plane + p->scanned++;
+    while (g->scanned < n) {
+        uint32_t block = plane * ssd->geo->blocks_per_plane + g->scanned++;
 
         if (ssd->media->block[block].state == BLOCK_FULL &&
             refresh_needs(ssd, block)) {
@@ -129,10 +129,11 @@ static uint32_t refresh_victim(Ssd *ssd, uint32_t plane)
 
 static uint32_t soft_victim(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
     uint32_t block;
 
-    if (p->free.n + p->erases + p->gc.held >= p->gc_soft_blocks ||
+    if (p->free.n + p->erases + g->held >= p->gc_soft_blocks ||
         gc_waits_for_unit(ssd, plane)) {
         return NONE;
     }
@@ -143,7 +144,7 @@ static uint32_t soft_victim(Ssd *ssd, uint32_t plane)
 
 uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
 {
-    Plane *p = &ssd->media->plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
     uint32_t block;
 
     if (!ssd->gc->background.idle || ssd->media->read_only ||

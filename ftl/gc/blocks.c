@@ -14,6 +14,8 @@
 #include "placement/placement.h"
 #include "ssd-internal.h"
 
+#include <string.h>
+
 static void opened(Ssd *ssd, uint32_t block, uint32_t open)
 {
     refresh_opened(ssd, block);
@@ -85,17 +87,62 @@ static const SlotClient slot_client = {
     .all_moved = age_tree_new_slots,
 };
 
+static void init_planes(Ssd *ssd)
+{
+    ssd->gc->plane = g_new0(GcPlane, ssd->l.n_planes);
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        GcPlane *g = &ssd->gc->plane[i];
+
+        g->victim = NONE;
+        g->next = NONE;
+        g->redo = IFIFO_EMPTY;
+        g->staged = g_new0(uint32_t, gc_staged_room(ssd));
+        g->staged_of = g_new0(uint32_t, ssd->l.n_gc_classes);
+    }
+}
+
+static void destroy_planes(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        g_free(ssd->gc->plane[i].staged);
+        g_free(ssd->gc->plane[i].staged_of);
+    }
+    g_free(ssd->gc->plane);
+}
+
+void gc_power_lost(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        GcPlane *g = &ssd->gc->plane[i];
+
+        *gc_load(ssd, i) = (GcLoad){.active = false};
+        g->forced = false;
+        g->folding = false;
+        g->background = false;
+        g->yielded = false;
+        g->victim = NONE;
+        g->scan = 0;
+        g->n_staged = 0;
+        g->next = NONE;
+        g->held = 0;
+        g->redo = IFIFO_EMPTY;
+        g->rate = 0;
+        memset(g->staged_of, 0, ssd->l.n_gc_classes * sizeof(*g->staged_of));
+    }
+}
+
 void gc_init(Ssd *ssd)
 {
+    init_planes(ssd);
     ssd->gc->off = ssd->map->policy->own_blocks != NULL;
     ssd->gc->slot_client = &slot_client;
-    ssd->media->client = &media_client;
+    media_set_client(ssd, &media_client);
     unit_init(ssd);
     stripe_means_init(ssd);
     age_trees_init(ssd);
     wear_init(ssd);
     if (ssd->gc->age_trees || ssd->gc->stripe_means) {
-        ssd->media->index = &full_index;
+        media_set_index(ssd, &full_index);
     }
 }
 
@@ -105,6 +152,7 @@ void gc_destroy(Ssd *ssd)
     age_trees_destroy(ssd);
     stripe_means_destroy(ssd);
     unit_destroy(ssd);
+    destroy_planes(ssd);
 }
 
 void gc_forget(Ssd *ssd)

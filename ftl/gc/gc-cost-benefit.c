@@ -67,7 +67,7 @@ static bool cost_benefit_check(Ssd *ssd, uint32_t plane, GError **error)
 {
     bool same = agrees(ssd, plane, error);
 
-    if (same && ssd->media->mate) {
+    if (same && ssd->gc->mate) {
         ssd->gc->alone = true;
         same = agrees(ssd, plane, error);
         ssd->gc->alone = false;

@@ -42,18 +42,8 @@ static uint32_t best_stripe(const Ssd *ssd, uint32_t plane)
 
 uint32_t gc_greedy_pick(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
-
-    if (gc_by_stripe(ssd)) {
-        return age_tree_best(ssd, plane, score);
-    }
-    while (p->min_valid < ssd->l.units_per_block) {
-        if (p->bucket[p->min_valid] != NONE) {
-            return p->bucket[p->min_valid];
-        }
-        p->min_valid++;
-    }
-    return NONE;
+    return gc_by_stripe(ssd) ? age_tree_best(ssd, plane, score)
+                             : block_least_valid(ssd, plane);
 }
 
 bool gc_greedy_check(Ssd *ssd, uint32_t plane, GError **error)

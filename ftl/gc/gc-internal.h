@@ -44,23 +44,53 @@ typedef struct BackgroundStats {
     uint64_t yields; /* GC waited for reads of the host */
 } BackgroundStats;
 
+/* What GC does in a plane; beside it, GcLoad (placement/). */
+typedef struct GcPlane {
+    bool forced;     /* a victim is wanted, whatever there is of free blocks */
+    bool folding;    /* blocks in SLC mode are emptied */
+    bool background; /* the victim was taken while the host was idle */
+    bool yielded;    /* to reads of the host; it will be woken */
+    uint32_t victim; /* or NONE */
+    uint32_t scan;   /* next page of the victim to look at */
+    uint32_t n_staged;         /* units read, not yet on their way */
+    OF_GC uint32_t *staged;    /* their ppus, in controller memory */
+    OF_GC uint32_t *staged_of; /* how many of them, by class */
+    uint32_t next; /* FULL: victim of its stripe, to be taken next; or NONE */
+    uint32_t held; /* empty victims that wait for others of their stripe */
+    JobFifo redo;
+    uint64_t rate; /* what each page of the victim gives to GcLoad.credit */
+    uint32_t most_erased;  /* of its blocks */
+    uint32_t least_erased; /* none has been erased less often */
+    uint32_t
+        wear_due; /* erases of a block that calls for a move; 0: none does */
+    uint32_t scanned; /* blocks that the scan has looked at */
+} GcPlane;
+
 typedef struct Gc {
     const GcPolicy *policy;
+    OF_GC GcPlane *plane;
     bool off; /* the map empties blocks by itself */
-    AgeTrees *age_trees; /* or NULL */
-    StripeMeans *stripe_means; /* or NULL */
+    OF_GC AgeTrees *age_trees;       /* or NULL */
+    OF_GC StripeMeans *stripe_means; /* or NULL */
     const SlotClient *slot_client;
-    PlaneWear *wear; /* by plane; NULL with ftl.wear=fifo, as the next one */
-    uint64_t *wear_order; /* by block: FREE ones in the order of the list */
+    OF_GC PlaneWear
+        *wear; /* by plane; NULL with ftl.wear=fifo, as the next one */
+    OF_GC uint64_t
+        *wear_order;      /* by block: FREE ones in the order of the list */
     uint32_t wear_size;   /* leaves of PlaneWear's trees, a power of two */
     Prng rng;
-    uint32_t *unit_called;   /* by unit: planes with a PlaneGc.next */
-    uint32_t *held_first;    /* by plane: the first of those that PlaneGc.held
-                                counts, by Block.next, or NONE */
+    OF_GC uint32_t *mate; /* by block: the next one of its stripe, round; NULL
+                       without ftl.gc_unit */
+    OF_GC uint32_t
+        *stripe_serial; /* by plane and open_index(): the newest stripe */
+    OF_GC uint32_t *stripe_block; /* and the plane's block in it, or NONE */
+    OF_GC uint32_t *unit_called;  /* by unit: planes with a GcPlane.next */
+    OF_GC uint32_t *held_first;   /* by plane: the first of those that
+                               GcPlane.held counts, by Block.next, or NONE */
     bool called; /* a plane is to look for its next victim */
     bool alone; /* a victim is being chosen without regard to its stripe */
     Background background;
-    BlockHistory *history; /* by block; NULL without ftl.refresh_... */
+    OF_GC BlockHistory *history; /* by block; NULL without ftl.refresh_... */
     BackgroundStats background_stats;
     uint64_t n_victims;
     uint64_t victim_units; /* of them, and how many of these were valid */

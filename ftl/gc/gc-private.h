@@ -9,6 +9,20 @@
 #endif
 
 #include "gc/gc.h"
+#include "placement/placement-internal.h"
+
+/* Entries of GcPlane.staged. */
+static inline uint32_t gc_staged_room(const Ssd *ssd)
+{
+    return (GC_READS_PER_PLANE + ssd->l.n_gc_classes) *
+           ssd->l.units_per_program;
+}
+
+/* What placement/ sees of GC in the plane: to be written here alone. */
+static inline GcLoad *gc_load(Ssd *ssd, uint32_t plane)
+{
+    return (GcLoad *)&ssd->placement->plane[plane].gc;
+}
 
 /* ---- gc.c -------------------------------------------------------------- */
 
@@ -130,7 +144,7 @@ uint32_t wear_percent_used(const Ssd *ssd, uint64_t erases);
 /* Are blocks chosen by their stripes? */
 static inline bool gc_by_stripe(const Ssd *ssd)
 {
-    return ssd->media->mate && !ssd->gc->alone;
+    return ssd->gc->mate && !ssd->gc->alone;
 }
 
 /* Valid units of a FULL block as a policy sees them. */
@@ -149,7 +163,7 @@ static inline bool gc_costs_nothing(const Ssd *ssd, const Plane *p)
 /* Other planes have not yet begun with the last stripe. */
 static inline bool gc_waits_for_unit(const Ssd *ssd, uint32_t plane)
 {
-    return ssd->media->mate && unit_is_called(ssd, plane);
+    return ssd->gc->mate && unit_is_called(ssd, plane);
 }
 
 /* Does collecting the block give back a program's pages at least? */

@@ -47,14 +47,14 @@ void unit_init(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         ssd->gc->held_first[i] = NONE;
     }
-    ssd->media->mate = g_new(uint32_t, ssd->geo->n_blocks);
+    ssd->gc->mate = g_new(uint32_t, ssd->geo->n_blocks);
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        ssd->media->mate[b] = b;
+        ssd->gc->mate[b] = b;
     }
-    ssd->media->stripe_serial = g_new0(uint32_t, n);
-    ssd->media->stripe_block = g_new(uint32_t, n);
+    ssd->gc->stripe_serial = g_new0(uint32_t, n);
+    ssd->gc->stripe_block = g_new(uint32_t, n);
     for (uint32_t i = 0; i < n; i++) {
-        ssd->media->stripe_block[i] = NONE;
+        ssd->gc->stripe_block[i] = NONE;
     }
 }
 
@@ -62,9 +62,9 @@ void unit_destroy(Ssd *ssd)
 {
     g_free(ssd->gc->unit_called);
     g_free(ssd->gc->held_first);
-    g_free(ssd->media->mate);
-    g_free(ssd->media->stripe_serial);
-    g_free(ssd->media->stripe_block);
+    g_free(ssd->gc->mate);
+    g_free(ssd->gc->stripe_serial);
+    g_free(ssd->gc->stripe_block);
 }
 
 /* ---- stripes ------------------------------------------------------------------- */
@@ -76,11 +76,10 @@ static uint32_t next_serial(const Ssd *ssd, uint32_t plane, uint32_t open)
 
     for (uint32_t p = unit_first_plane(ssd, plane);
          p < unit_end_plane(ssd, plane); p++) {
-        newest =
-            MAX(newest, ssd->media->stripe_serial[p * ssd->l.n_open + open]);
+        newest = MAX(newest, ssd->gc->stripe_serial[p * ssd->l.n_open + open]);
     }
-    return newest + (ssd->media->stripe_serial[plane * ssd->l.n_open + open] ==
-                     newest);
+    return newest +
+           (ssd->gc->stripe_serial[plane * ssd->l.n_open + open] == newest);
 }
 
 void unit_opened(Ssd *ssd, uint32_t block, uint32_t open)
@@ -89,24 +88,24 @@ void unit_opened(Ssd *ssd, uint32_t block, uint32_t open)
     uint32_t own = plane * ssd->l.n_open + open;
     uint32_t serial;
 
-    if (!ssd->media->mate || nand_block_is_slc(ssd->geo, block)) {
+    if (!ssd->gc->mate || nand_block_is_slc(ssd->geo, block)) {
         return;
     }
     serial = next_serial(ssd, plane, open);
     for (uint32_t p = unit_first_plane(ssd, plane);
          p < unit_end_plane(ssd, plane); p++) {
         uint32_t i = p * ssd->l.n_open + open;
-        uint32_t with = ssd->media->stripe_block[i];
+        uint32_t with = ssd->gc->stripe_block[i];
 
-        if (ssd->media->stripe_serial[i] == serial && with != NONE) {
-            ssd->media->mate[block] = ssd->media->mate[with];
-            ssd->media->mate[with] = block;
+        if (ssd->gc->stripe_serial[i] == serial && with != NONE) {
+            ssd->gc->mate[block] = ssd->gc->mate[with];
+            ssd->gc->mate[with] = block;
             stripe_means_joined(ssd, block);
             break;
         }
     }
-    ssd->media->stripe_serial[own] = serial;
-    ssd->media->stripe_block[own] = block;
+    ssd->gc->stripe_serial[own] = serial;
+    ssd->gc->stripe_block[own] = block;
 }
 
 void unit_leave(Ssd *ssd, uint32_t block)
@@ -114,18 +113,18 @@ void unit_leave(Ssd *ssd, uint32_t block)
     uint32_t first = block_plane(ssd, block) * ssd->l.n_open;
     uint32_t b = block;
 
-    if (!ssd->media->mate) {
+    if (!ssd->gc->mate) {
         return;
     }
-    while (ssd->media->mate[b] != block) {
-        b = ssd->media->mate[b];
+    while (ssd->gc->mate[b] != block) {
+        b = ssd->gc->mate[b];
     }
-    ssd->media->mate[b] = ssd->media->mate[block];
-    ssd->media->mate[block] = block;
+    ssd->gc->mate[b] = ssd->gc->mate[block];
+    ssd->gc->mate[block] = block;
     stripe_means_left(ssd, block, b);
     for (uint32_t i = first; i < first + ssd->l.n_open; i++) {
-        if (ssd->media->stripe_block[i] == block) {
-            ssd->media->stripe_block[i] = NONE;
+        if (ssd->gc->stripe_block[i] == block) {
+            ssd->gc->stripe_block[i] = NONE;
         }
     }
 }
@@ -142,7 +141,7 @@ double unit_mean_valid(const Ssd *ssd, uint32_t block)
         }
         valid += ssd->media->block[b].valid;
         n++;
-        b = ssd->media->mate[b];
+        b = ssd->gc->mate[b];
     } while (b != block);
     return (double)valid / n;
 }
@@ -158,7 +157,7 @@ bool unit_is_called(const Ssd *ssd, uint32_t plane)
 static void set_next(Ssd *ssd, uint32_t plane, uint32_t block)
 {
     uint32_t *called = &ssd->gc->unit_called[plane / unit_planes(ssd)];
-    uint32_t *next = &ssd->media->plane[plane].gc.next;
+    uint32_t *next = &ssd->gc->plane[plane].next;
 
     *called -= *next != NONE;
     *called += block != NONE;
@@ -169,7 +168,7 @@ void unit_taken(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
 
-    if (ssd->media->plane[plane].gc.next == block) {
+    if (ssd->gc->plane[plane].next == block) {
         set_next(ssd, plane, NONE);
     }
 }
@@ -178,12 +177,11 @@ void unit_call(Ssd *ssd, uint32_t block)
 {
     uint32_t n = 1;
 
-    for (uint32_t b = ssd->media->mate[block]; b != block;
-         b = ssd->media->mate[b]) {
+    for (uint32_t b = ssd->gc->mate[block]; b != block; b = ssd->gc->mate[b]) {
         uint32_t plane = block_plane(ssd, b);
 
         if (ssd->media->block[b].state == BLOCK_FULL &&
-            ssd->media->plane[plane].gc.next == NONE) {
+            ssd->gc->plane[plane].next == NONE) {
             set_next(ssd, plane, b);
             n++;
         }
@@ -195,8 +193,9 @@ void unit_call(Ssd *ssd, uint32_t block)
 
 uint32_t unit_answer(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
-    uint32_t block = p->gc.next;
+    const Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
+    uint32_t block = g->next;
 
     if (block == NONE) {
         return NONE;
@@ -218,8 +217,7 @@ static bool is_empty(const Ssd *ssd, uint32_t block)
     const Block *b = &ssd->media->block[block];
 
     return b->state == BLOCK_VICTIM && b->valid == 0 && b->pending == 0 &&
-           !b->bad &&
-           ssd->media->plane[block_plane(ssd, block)].gc.victim != block;
+           !b->bad && ssd->gc->plane[block_plane(ssd, block)].victim != block;
 }
 
 /* The empty victims of a plane are in a list, by number: there are few. */
@@ -237,7 +235,7 @@ static void hold(Ssd *ssd, uint32_t block)
         at = ilist_next(held_chain(ssd), *at);
     }
     istack_push(held_chain(ssd), at, block);
-    ssd->media->plane[plane].gc.held++;
+    ssd->gc->plane[plane].held++;
 }
 
 static void let_go(Ssd *ssd, uint32_t block)
@@ -249,28 +247,27 @@ static void let_go(Ssd *ssd, uint32_t block)
         at = ilist_next(held_chain(ssd), *at);
     }
     istack_unlink(held_chain(ssd), at);
-    ssd->media->plane[plane].gc.held--;
+    ssd->gc->plane[plane].held--;
 }
 
 void unit_hold_none(Ssd *ssd, uint32_t plane)
 {
-    while (ssd->media->plane[plane].gc.held > 0) {
+    while (ssd->gc->plane[plane].held > 0) {
         let_go(ssd, ssd->gc->held_first[plane]);
     }
 }
 
 bool unit_holds(Ssd *ssd, uint32_t block)
 {
-    if (!ssd->media->mate || ssd->media->block[block].cause != NAND_CAUSE_GC) {
+    if (!ssd->gc->mate || ssd->media->block[block].cause != NAND_CAUSE_GC) {
         return false;
     }
-    for (uint32_t b = ssd->media->mate[block]; b != block;
-         b = ssd->media->mate[b]) {
+    for (uint32_t b = ssd->gc->mate[block]; b != block; b = ssd->gc->mate[b]) {
         const Block *other = &ssd->media->block[b];
 
         if ((other->state == BLOCK_VICTIM && !other->bad &&
              other->cause == NAND_CAUSE_GC && !is_empty(ssd, b)) ||
-            ssd->media->plane[block_plane(ssd, b)].gc.next == b) {
+            ssd->gc->plane[block_plane(ssd, b)].next == b) {
             hold(ssd, block);
             return true;
         }
@@ -288,8 +285,7 @@ static uint32_t next_empty(const Ssd *ssd, uint32_t block)
 {
     uint32_t found = NONE;
 
-    for (uint32_t b = ssd->media->mate[block]; b != block;
-         b = ssd->media->mate[b]) {
+    for (uint32_t b = ssd->gc->mate[block]; b != block; b = ssd->gc->mate[b]) {
         if (is_empty(ssd, b) &&
             (found == NONE || die_of(ssd, found) != die_of(ssd, block))) {
             found = b;
@@ -300,8 +296,7 @@ static uint32_t next_empty(const Ssd *ssd, uint32_t block)
 
 void unit_erase(Ssd *ssd, uint32_t block)
 {
-    while (ssd->media->mate &&
-           ssd->media->block[block].cause == NAND_CAUSE_GC) {
+    while (ssd->gc->mate && ssd->media->block[block].cause == NAND_CAUSE_GC) {
         uint32_t next = next_empty(ssd, block);
         bool more = next != NONE && ssd->cfg->nand.multi_plane &&
                     die_of(ssd, next) == die_of(ssd, block);
@@ -318,7 +313,7 @@ void unit_erase(Ssd *ssd, uint32_t block)
 
 void unit_release(Ssd *ssd, uint32_t plane)
 {
-    while (ssd->media->plane[plane].gc.held > 0) {
+    while (ssd->gc->plane[plane].held > 0) {
         uint32_t block = ssd->gc->held_first[plane];
 
         let_go(ssd, block);
@@ -328,15 +323,15 @@ void unit_release(Ssd *ssd, uint32_t plane)
 
 void unit_count(Ssd *ssd)
 {
-    if (!ssd->media->mate) {
+    if (!ssd->gc->mate) {
         return;
     }
     memset(ssd->gc->unit_called, 0, ssd->l.n_planes / unit_planes(ssd) *
                                     sizeof(*ssd->gc->unit_called));
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         ssd->gc->unit_called[i / unit_planes(ssd)] +=
-            ssd->media->plane[i].gc.next != NONE;
-        ssd->media->plane[i].gc.held = 0;
+            ssd->gc->plane[i].next != NONE;
+        ssd->gc->plane[i].held = 0;
         ssd->gc->held_first[i] = NONE;
     }
     for (uint32_t b = ssd->geo->n_blocks; b-- > 0;) {
@@ -350,7 +345,7 @@ void unit_count(Ssd *ssd)
 
 bool unit_goes_by_die(const Ssd *ssd)
 {
-    return ssd->media->mate && ssd->cfg->nand.multi_plane;
+    return ssd->gc->mate && ssd->cfg->nand.multi_plane;
 }
 
 /* Programs that GC has made in the plane, for the class, since the drive was
@@ -359,20 +354,21 @@ static uint64_t place_in_stripe(const Ssd *ssd, uint32_t plane, uint32_t class)
 {
     uint32_t k = open_index(ssd, OPEN_GC, class);
     const Open *o = &ssd->media->plane[plane].open[k];
-    uint64_t serial = ssd->media->stripe_serial[plane * ssd->l.n_open + k];
+    uint64_t serial = ssd->gc->stripe_serial[plane * ssd->l.n_open + k];
 
     return serial * ssd->geo->pages_per_block +
            (o->block == NONE ? ssd->geo->pages_per_block : o->next_page);
 }
 
 /* Can the plane take a page of another one, as it could one of the host? */
-static bool takes_guest(const Ssd *ssd, const Plane *p)
+static bool takes_guest(const Ssd *ssd, uint32_t plane)
 {
-    uint64_t coming = (uint64_t)(p->host_programs + p->gc.guests + 1) *
+    const Plane *p = &ssd->media->plane[plane];
+    const GcLoad *load = &ssd->placement->plane[plane].gc;
+    uint64_t coming = (uint64_t)(p->host_programs + load->guests + 1) *
                       ssd->l.units_per_program;
 
-    return p->gc.programs < GC_PROGRAMS_PER_PLANE &&
-           !plane_is_short(ssd, p) &&
+    return load->programs < GC_PROGRAMS_PER_PLANE && !plane_is_short(ssd, p) &&
            p->valid - p->meta_valid + coming <
                ssd->l.share_units + p->slack_units;
 }
@@ -387,8 +383,9 @@ uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class)
         return plane;
     }
     for (uint32_t i = first; i < first + n; i++) {
-        if (i != plane && takes_guest(ssd, &ssd->media->plane[i]) &&
-            place_in_stripe(ssd, i, class) < place_in_stripe(ssd, best, class)) {
+        if (i != plane && takes_guest(ssd, i) &&
+            place_in_stripe(ssd, i, class) <
+                place_in_stripe(ssd, best, class)) {
             best = i;
         }
     }
@@ -406,13 +403,13 @@ static bool check_stripe(const Ssd *ssd, uint32_t block, GError **error)
     uint32_t b = block;
 
     do {
-        b = ssd->media->mate[b];
+        b = ssd->gc->mate[b];
         CHECK(b < ssd->geo->n_blocks && left-- > 0 &&
                   block_plane(ssd, b) - first < unit_planes(ssd) &&
                   (b == block || block_plane(ssd, b) != plane),
               "block %u: the other blocks of its superblock", block);
     } while (b != block);
-    CHECK(ssd->media->mate[block] == block ||
+    CHECK(ssd->gc->mate[block] == block ||
               (ssd->media->block[block].state != BLOCK_FREE &&
                ssd->media->block[block].state != BLOCK_ERASING &&
                ssd->media->block[block].state != BLOCK_BAD),
@@ -422,26 +419,28 @@ static bool check_stripe(const Ssd *ssd, uint32_t block, GError **error)
 
 static bool check_held(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const GcPlane *g = &ssd->gc->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
-    uint32_t next = p->gc.next;
+    uint32_t next = g->next;
     uint32_t held = 0;
-    uint32_t listed = ssd->media->mate && p->gc.held > 0
-                          ? ssd->gc->held_first[plane] : NONE;
+    uint32_t listed =
+        ssd->gc->mate && g->held > 0 ? ssd->gc->held_first[plane] : NONE;
 
     CHECK(next == NONE || (next - first < ssd->geo->blocks_per_plane &&
                            ssd->media->block[next].state == BLOCK_FULL),
           "plane %u: block %u is the next victim", plane, next);
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
-        if (ssd->media->mate && is_empty(ssd, first + i)) {
+        if (ssd->gc->mate && is_empty(ssd, first + i)) {
             CHECK(listed == first + i, "plane %u: block %u is empty and waits, "
                   "%u is in the list of such", plane, first + i, listed);
             listed = ssd->media->block[listed].next;
             held++;
         }
     }
-    CHECK(held == p->gc.held, "plane %u: %u empty blocks wait to be erased, "
-          "counted %u", plane, held, p->gc.held);
+    CHECK(held == g->held,
+          "plane %u: %u empty blocks wait to be erased, "
+          "counted %u",
+          plane, held, g->held);
     return true;
 }
 
@@ -451,7 +450,7 @@ static bool check_called(const Ssd *ssd, uint32_t first, GError **error)
     uint32_t n = 0;
 
     for (uint32_t i = first; i < unit_end_plane(ssd, first); i++) {
-        n += ssd->media->plane[i].gc.next != NONE;
+        n += ssd->gc->plane[i].next != NONE;
     }
     CHECK(n == counted, "plane %u: %u planes of its unit are called, %u counted",
           first, n, counted);
@@ -465,24 +464,24 @@ bool unit_check(const Ssd *ssd, GError **error)
             return false;
         }
     }
-    for (uint32_t i = 0; ssd->media->mate && i < ssd->l.n_planes;
+    for (uint32_t i = 0; ssd->gc->mate && i < ssd->l.n_planes;
          i += unit_planes(ssd)) {
         if (!check_called(ssd, i, error)) {
             return false;
         }
     }
-    for (uint32_t b = 0; ssd->media->mate && b < ssd->geo->n_blocks; b++) {
+    for (uint32_t b = 0; ssd->gc->mate && b < ssd->geo->n_blocks; b++) {
         if (!check_stripe(ssd, b, error)) {
             return false;
         }
     }
-    for (uint32_t i = 0;
-         ssd->media->mate && i < ssd->l.n_planes * ssd->l.n_open; i++) {
-        CHECK(ssd->media->stripe_block[i] == NONE ||
-                  ssd->media->stripe_block[i] / ssd->geo->blocks_per_plane ==
+    for (uint32_t i = 0; ssd->gc->mate && i < ssd->l.n_planes * ssd->l.n_open;
+         i++) {
+        CHECK(ssd->gc->stripe_block[i] == NONE ||
+                  ssd->gc->stripe_block[i] / ssd->geo->blocks_per_plane ==
                       i / ssd->l.n_open,
               "plane %u: block %u of its newest stripe", i / ssd->l.n_open,
-              ssd->media->stripe_block[i]);
+              ssd->gc->stripe_block[i]);
     }
     return true;
 }

@@ -47,10 +47,11 @@
 
 static void maybe_erase(Ssd *ssd, uint32_t block)
 {
-    Block *b = &ssd->media->block[block];
-    Plane *p = &ssd->media->plane[block_plane(ssd, block)];
+    const Block *b = &ssd->media->block[block];
+    const Plane *p = &ssd->media->plane[block_plane(ssd, block)];
+    GcPlane *g = &ssd->gc->plane[block_plane(ssd, block)];
 
-    if (p->gc.victim == block || b->pending > 0 || b->valid > 0 ||
+    if (g->victim == block || b->pending > 0 || b->valid > 0 ||
         saved_holds(ssd, block)) {
         return;
     }
@@ -69,35 +70,34 @@ void gc_release(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
 
-    ssd->media->block[block].held = false;
-    ssd->media->plane[plane].gc.trims--;
+    block_release(ssd, block);
     maybe_erase(ssd, block);
     gc_kick(ssd, plane);
 }
 
 static void copy_ended(Ssd *ssd, uint32_t block)
 {
-    ssd->media->block[block].pending--;
+    block_unpend(ssd, block);
     maybe_erase(ssd, block);
 }
 
 /* Forget staged units that the host has overwritten or trimmed meanwhile. */
-static void drop_stale(Ssd *ssd, Plane *p)
+static void drop_stale(Ssd *ssd, GcPlane *g)
 {
-    uint32_t n = p->gc.n_staged;
+    uint32_t n = g->n_staged;
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t ppu = p->staged[i];
+        uint32_t ppu = g->staged[i];
 
         if (unit_is_valid(ssd, ppu)) {
-            p->staged[kept++] = ppu;
+            g->staged[kept++] = ppu;
         } else {
-            p->staged_of[gc_class(ssd, ppu)]--;
+            g->staged_of[gc_class(ssd, ppu)]--;
             copy_ended(ssd, ppu_block(ssd, ppu));
         }
     }
-    p->gc.n_staged = kept;
+    g->n_staged = kept;
 }
 
 /* Program a job's units to the page. */
@@ -119,7 +119,7 @@ static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
     if (job->copyback) {
         refresh_copied(ssd, ppu_block(ssd, unit[0]), page_block(ssd, ppa));
     }
-    ssd->media->plane[job->plane].gc.programs++;
+    gc_load(ssd, job->plane)->programs++;
     for (uint32_t i = 0; i < job->n; i++) {
         spare_copy(ssd, unit[i], first + i);
         stream_copied(ssd, unit[i]);
@@ -150,22 +150,22 @@ static uint32_t source_of(Ssd *ssd, uint32_t j)
 static void count_guest(Ssd *ssd, uint32_t from, uint32_t to, uint32_t by)
 {
     if (from != to) {
-        ssd->media->plane[from].gc.away += by;
-        ssd->media->plane[to].gc.guests += by;
+        gc_load(ssd, from)->away += by;
+        gc_load(ssd, to)->guests += by;
         plane_update(ssd, to);
     }
 }
 
 /* The class that has units for a page in memory, or NONE. */
-static uint32_t ready_class(const Ssd *ssd, const Plane *p)
+static uint32_t ready_class(const Ssd *ssd, const GcPlane *g)
 {
     uint32_t n = ssd->l.units_per_program;
 
-    if (p->gc.n_staged < n) {
+    if (g->n_staged < n) {
         return NONE;
     }
     for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
-        if (p->staged_of[k] >= n) {
+        if (g->staged_of[k] >= n) {
             return k;
         }
     }
@@ -176,24 +176,24 @@ static uint32_t ready_class(const Ssd *ssd, const Plane *p)
 static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa,
                            uint32_t class)
 {
-    Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
     uint32_t n = ssd->l.units_per_program;
     uint32_t to = block_plane(ssd, page_block(ssd, ppa));
     uint32_t j = new_job(ssd, to, n, class);
     uint32_t kept = 0;
     uint32_t taken = 0;
 
-    for (uint32_t i = 0; i < p->gc.n_staged; i++) {
-        uint32_t ppu = p->staged[i];
+    for (uint32_t i = 0; i < g->n_staged; i++) {
+        uint32_t ppu = g->staged[i];
 
         if (taken < n && gc_class(ssd, ppu) == class) {
             job_units(ssd, j)[taken++] = ppu;
         } else {
-            p->staged[kept++] = ppu;
+            g->staged[kept++] = ppu;
         }
     }
-    p->gc.n_staged = kept;
-    p->staged_of[class] -= n;
+    g->n_staged = kept;
+    g->staged_of[class] -= n;
     count_guest(ssd, plane, to, 1);
     send(ssd, j, ppa);
 }
@@ -206,16 +206,16 @@ static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa,
  */
 static void start_over(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
     if (ssd->media->may_fail) {
-        ssd->media->read_only = true;
+        media_set_read_only(ssd);
         return;
     }
-    p->gc.n_staged = 0;
-    memset(p->staged_of, 0, ssd->l.n_gc_classes * sizeof(*p->staged_of));
-    p->gc.victim = NONE;
+    g->n_staged = 0;
+    memset(g->staged_of, 0, ssd->l.n_gc_classes * sizeof(*g->staged_of));
+    g->victim = NONE;
     unit_hold_none(ssd, plane);
     for (uint32_t b = first; b < first + ssd->geo->blocks_per_plane; b++) {
         if (ssd->media->block[b].state == BLOCK_VICTIM) {
@@ -234,8 +234,8 @@ static uint32_t take_any_page(Ssd *ssd, uint32_t plane)
             &ssd->media->plane[plane].open[open_index(ssd, OPEN_GC, k)];
 
         if (o->block != NONE) {
-            ssd->media->block[o->block].stream = (uint8_t)ssd->l.n_streams;
-            ssd->placement->mixed_pages++;
+            block_set_stream(ssd, o->block, ssd->l.n_streams);
+            stream_mixed(ssd);
             return block_take_page(ssd, plane, OPEN_GC, k);
         }
     }
@@ -245,14 +245,15 @@ static uint32_t take_any_page(Ssd *ssd, uint32_t plane)
 /* The next page for GC; NONE: none until something on its way ends. */
 static uint32_t take_page(Ssd *ssd, uint32_t plane, uint32_t class)
 {
-    Plane *p = &ssd->media->plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
+    GcLoad *load = gc_load(ssd, plane);
     uint32_t page = block_take_page(ssd, plane, OPEN_GC, class);
 
     if (page == NONE) {
         unit_release(ssd, plane);
     }
-    if (page == NONE && p->erases == 0 && p->gc.programs == 0 &&
-        p->gc.away == 0 && p->gc.reads == 0 && p->gc.trims == 0) {
+    if (page == NONE && p->erases == 0 && load->programs == 0 &&
+        load->away == 0 && load->reads == 0 && p->n_held == 0) {
         page = take_any_page(ssd, plane);
         if (page == NONE) {
             start_over(ssd, plane);
@@ -264,39 +265,40 @@ static uint32_t take_page(Ssd *ssd, uint32_t plane, uint32_t class)
 /* true: a page that had failed is on its way again. */
 static bool try_redo(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
     uint32_t ppa;
 
-    if (p->gc.redo.head == NONE) {
+    if (g->redo.head == NONE) {
         return false;
     }
-    ppa = take_page(ssd, plane, ssd->media->job[p->gc.redo.head].stream);
+    ppa = take_page(ssd, plane, ssd->media->job[g->redo.head].stream);
     if (ppa == NONE) {
         return false;
     }
-    send(ssd, job_fifo_pop(ssd, &p->gc.redo), ppa);
+    send(ssd, job_fifo_pop(ssd, &g->redo), ppa);
     return true;
 }
 
 /* true: a page of staged units is on its way. */
 static bool try_program(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
     uint32_t class;
     uint32_t ppa;
     uint32_t to;
 
-    if (ready_class(ssd, p) == NONE ||
-        (p->gc.programs == GC_PROGRAMS_PER_PLANE && !unit_goes_by_die(ssd))) {
+    if (ready_class(ssd, g) == NONE ||
+        (gc_load(ssd, plane)->programs == GC_PROGRAMS_PER_PLANE &&
+         !unit_goes_by_die(ssd))) {
         return false;
     }
-    drop_stale(ssd, p);
-    class = ready_class(ssd, p);
+    drop_stale(ssd, g);
+    class = ready_class(ssd, g);
     if (class == NONE) {
         return false;
     }
     to = unit_destination(ssd, plane, class);
-    if (ssd->media->plane[to].gc.programs == GC_PROGRAMS_PER_PLANE) {
+    if (gc_load(ssd, to)->programs == GC_PROGRAMS_PER_PLANE) {
         return false;
     }
     ppa = to == plane ? take_page(ssd, plane, class)
@@ -340,22 +342,24 @@ uint32_t gc_draw(Ssd *ssd, uint32_t plane)
 /* A victim that gains room; NONE: GC is over, or nothing would gain. */
 static uint32_t gc_victim(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
+    GcLoad *load = gc_load(ssd, plane);
     uint32_t block;
 
-    if (p->free.n + p->erases + p->gc.held >= p->gc_high_blocks &&
-        !meta_is_short(ssd, p)) {
-        p->gc.active = false;
+    if (p->free.n + p->erases + g->held >= p->gc_high_blocks &&
+        !meta_is_short(ssd, plane)) {
+        load->active = false;
     }
-    if ((!p->gc.active && !p->gc.forced) || gc_waits_for_unit(ssd, plane)) {
+    if ((!load->active && !g->forced) || gc_waits_for_unit(ssd, plane)) {
         return NONE;
     }
-    p->gc.forced = false;
+    g->forced = false;
     if (gc_costs_nothing(ssd, p)) {
         return p->bucket[0]; /* costs no copy: no policy could do better */
     }
     block = ssd->gc->policy->pick(ssd, plane);
-    if (ssd->media->mate && plane_is_short(ssd, p) &&
+    if (ssd->gc->mate && plane_is_short(ssd, p) &&
         (block == NONE || !gc_gains(ssd, block))) {
         ssd->gc->alone = true;
         block = ssd->gc->policy->pick(ssd, plane);
@@ -373,24 +377,25 @@ static uint32_t gc_victim(Ssd *ssd, uint32_t plane)
  * GC itself wants no room. */
 static uint32_t folding_victim(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
 
     if (p->slc_full.head == NONE) {
-        p->gc.folding = false;
+        g->folding = false;
     }
-    return p->gc.folding && p->free.n > p->gc_low_blocks ? p->slc_full.head
-                                                         : NONE;
+    return g->folding && p->free.n > p->gc_low_blocks ? p->slc_full.head : NONE;
 }
 
 /* A block to be emptied, and why; NONE: there is none now. */
 static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
 {
-    Plane *p = &ssd->media->plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
     bool room = p->free.n > plane_reserve(ssd, p);
     uint32_t block;
 
     *cause = NAND_CAUSE_GC;
-    p->gc.background = false;
+    g->background = false;
     /* Emptying a bad block takes room and gives none back. */
     if (p->n_retiring > 0 && room) {
         return bad_victim(ssd, plane);
@@ -399,7 +404,7 @@ static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
     if (block == NONE) {
         block = gc_victim(ssd, plane);
     }
-    if (block == NONE && room && p->wear_due) {
+    if (block == NONE && room && g->wear_due) {
         *cause = NAND_CAUSE_WEAR;
         block = wear_victim(ssd, plane);
     }
@@ -409,7 +414,7 @@ static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
     }
     if (block == NONE) {
         block = background_victim(ssd, plane, cause);
-        p->gc.background = true;
+        g->background = true;
     }
     return block;
 }
@@ -427,17 +432,14 @@ static uint64_t credit_rate(const Ssd *ssd, uint32_t block, NandCause cause)
 
 static void count_victim(Ssd *ssd, uint32_t block, NandCause cause)
 {
-    const Plane *p = &ssd->media->plane[block_plane(ssd, block)];
-    SsdStreamCounters *n =
-        &ssd->placement->stream[ssd->media->block[block].stream].n;
+    const GcPlane *g = &ssd->gc->plane[block_plane(ssd, block)];
 
     ssd->gc->background_stats.wear_victims += cause == NAND_CAUSE_WEAR;
     ssd->gc->background_stats.refresh_victims += cause == NAND_CAUSE_REFRESH;
     if (cause == NAND_CAUSE_GC) {
-        ssd->gc->background_stats.soft_victims += p->gc.background;
+        ssd->gc->background_stats.soft_victims += g->background;
         numbers_victim(ssd, block);
-        n->victims++;
-        n->victim_valid_units += ssd->media->block[block].valid;
+        stream_victim(ssd, block);
     }
 }
 
@@ -461,12 +463,14 @@ static void tell_host(const Ssd *ssd, uint32_t block)
 
 static bool pick_victim(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
-    bool calls = ssd->media->mate && p->gc.next == NONE;
+    const Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
+    GcLoad *load = gc_load(ssd, plane);
+    bool calls = ssd->gc->mate && g->next == NONE;
     NandCause cause;
     uint32_t block;
 
-    if (p->free.n <= plane_reserve(ssd, p) && p->gc.reads > 0) {
+    if (p->free.n <= plane_reserve(ssd, p) && load->reads > 0) {
         /* Where room is short it is for the victim that came first, whose
          * erase makes more. */
         return false;
@@ -477,13 +481,12 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     }
     calls = calls && cause == NAND_CAUSE_GC && !ssd->media->block[block].bad &&
             !nand_block_is_slc(ssd->geo, block) && gc_gains(ssd, block);
-    p->gc.rate = credit_rate(ssd, block, cause);
+    g->rate = credit_rate(ssd, block, cause);
     count_victim(ssd, block, cause);
     tell_host(ssd, block);
-    ssd->media->block[block].cause = (uint8_t)cause;
-    block_start_victim(ssd, block);
-    p->gc.victim = block;
-    p->gc.scan = 0;
+    block_start_victim(ssd, block, cause);
+    g->victim = block;
+    g->scan = 0;
     if (calls) {
         unit_call(ssd, block);
     }
@@ -521,16 +524,18 @@ static bool of_one_class(const Ssd *ssd, uint32_t page)
 /* Move a wholly valid page inside its plane; false: there is no room now. */
 static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
 {
-    Plane *p = &ssd->media->plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
+    GcLoad *load = gc_load(ssd, plane);
     uint32_t upp = ssd->l.units_per_page;
     uint32_t ppa;
     uint32_t j;
 
-    if (p->gc.programs == GC_PROGRAMS_PER_PLANE) {
+    if (load->programs == GC_PROGRAMS_PER_PLANE) {
         return false;
     }
     if (p->free.n <= plane_reserve(ssd, p) &&
-        (p->gc.n_staged > 0 || p->gc.reads > 0)) {
+        (g->n_staged > 0 || load->reads > 0)) {
         /* Where room is short it is for the victim that came first, whose
          * erase makes more. */
         return false;
@@ -544,7 +549,7 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
     for (uint32_t i = 0; i < upp; i++) {
         job_units(ssd, j)[i] = page * upp + i;
     }
-    ssd->media->block[page_block(ssd, page)].pending += upp;
+    block_pend(ssd, page_block(ssd, page), upp);
     send(ssd, j, ppa);
     return true;
 }
@@ -554,24 +559,27 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
  * that gains, and twice as much while there is more than the least.  What it
  * does not use does not grow beyond a block.
  */
-static void give_credit(Ssd *ssd, Plane *p)
+static void give_credit(Ssd *ssd, uint32_t plane)
 {
+    const Plane *p = &ssd->media->plane[plane];
+    const GcPlane *g = &ssd->gc->plane[plane];
+    GcLoad *load = gc_load(ssd, plane);
     uint64_t most = (uint64_t)ssd->l.units_per_block << 16;
 
-    p->gc.credit += p->free.n > plane_reserve(ssd, p) ? 2 * p->gc.rate
-                                                      : p->gc.rate;
-    p->gc.credit = MIN(p->gc.credit, most);
+    load->credit += p->free.n > plane_reserve(ssd, p) ? 2 * g->rate : g->rate;
+    load->credit = MIN(load->credit, most);
 }
 
 /* Read the next page of the victim that holds something; false: none left. */
 static bool read_next(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
+    GcLoad *load = gc_load(ssd, plane);
     uint32_t pages = ssd->geo->pages_per_block;
-    uint32_t victim = p->gc.victim;
+    uint32_t victim = g->victim;
 
-    while (p->gc.scan < nand_block_pages(ssd->geo, victim)) {
-        uint32_t page = victim * pages + p->gc.scan++;
+    while (g->scan < nand_block_pages(ssd->geo, victim)) {
+        uint32_t page = victim * pages + g->scan++;
         uint64_t parts;
         uint32_t n = valid_units_of_page(ssd, page, &parts);
         NandOp op = {
@@ -582,7 +590,7 @@ static bool read_next(Ssd *ssd, uint32_t plane)
             .parts = parts,
         };
 
-        give_credit(ssd, p);
+        give_credit(ssd, plane);
         /* Copyback corrects nothing, and does not make data young. */
         if (n == ssd->l.units_per_page && ssd->cfg->nand.copyback &&
             op.cause != NAND_CAUSE_REFRESH && of_one_class(ssd, page) &&
@@ -590,13 +598,13 @@ static bool read_next(Ssd *ssd, uint32_t plane)
             return true;
         }
         if (n > 0) {
-            ssd->media->block[victim].pending++;
-            p->gc.reads++;
+            block_pend(ssd, victim, 1);
+            load->reads++;
             faulty_submit(ssd, &op);
             return true;
         }
     }
-    p->gc.victim = NONE;
+    g->victim = NONE;
     maybe_erase(ssd, victim);
     return false;
 }
@@ -604,12 +612,10 @@ static bool read_next(Ssd *ssd, uint32_t plane)
 /* GC may have got on so far that the host need not wait any longer. */
 static void let_host(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
-
-    if (!p->accepting) {
+    if (!plane_accepts(ssd, plane)) {
         plane_update(ssd, plane);
     }
-    if (p->accepting) {
+    if (plane_accepts(ssd, plane)) {
         ssd_wake(ssd, WORK_BUFFER_WAITS, 0);
     }
 }
@@ -617,49 +623,53 @@ static void let_host(Ssd *ssd, uint32_t plane)
 /* Is this the time for reads of the host?  Not where room is short. */
 static bool yields(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
 
     if (!ssd->cfg->gc_preempt || nand_host_reads(ssd->nand, plane) == 0 ||
         p->free.n <= plane_reserve(ssd, p)) {
         return false;
     }
-    ssd->gc->background_stats.yields += !p->gc.yielded;
-    p->gc.yielded = true;
+    ssd->gc->background_stats.yields += !g->yielded;
+    g->yielded = true;
     return true;
 }
 
 /* The victim was taken while the host was idle, and now the host is back.  A
  * stripe once begun is emptied: others wait for it. */
-static bool paused(const Ssd *ssd, const Plane *p)
+static bool paused(const Ssd *ssd, uint32_t plane)
 {
-    return p->gc.background && !ssd->gc->background.idle && !p->gc.active &&
-           !ssd->media->mate;
+    const GcPlane *g = &ssd->gc->plane[plane];
+
+    return g->background && !ssd->gc->background.idle &&
+           !ssd->placement->plane[plane].gc.active && !ssd->gc->mate;
 }
 
 static void step(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
+    GcLoad *load = gc_load(ssd, plane);
     bool more = !ssd->media->given_up;
 
     if (p->free.n <= p->gc_low_blocks || p->n_retiring > 0 ||
-        meta_is_short(ssd, p)) {
-        p->gc.active = true;
+        meta_is_short(ssd, plane)) {
+        load->active = true;
     }
     if (2 * p->slc_free.n < ssd->geo->slc_blocks) {
-        p->gc.folding = true;
+        g->folding = true;
     }
     while (more && !yields(ssd, plane)) {
         more = try_redo(ssd, plane) || try_program(ssd, plane);
-        if (ready_class(ssd, p) != NONE ||
-            p->gc.reads == GC_READS_PER_PLANE) {
+        if (ready_class(ssd, g) != NONE || load->reads == GC_READS_PER_PLANE) {
             continue;
         }
-        if (p->gc.victim != NONE ? !paused(ssd, p) : pick_victim(ssd, plane)) {
+        if (g->victim != NONE ? !paused(ssd, plane) : pick_victim(ssd, plane)) {
             read_next(ssd, plane);
             more = true;
         }
     }
-    if (p->gc.victim == NONE && plane_is_short(ssd, p) &&
+    if (g->victim == NONE && plane_is_short(ssd, p) &&
         !gc_waits_for_unit(ssd, plane)) {
         unit_release(ssd, plane); /* nothing else will make room */
     }
@@ -676,11 +686,11 @@ static void go_on(Ssd *ssd, uint32_t plane)
         ssd->gc->called = false;
         end = unit_end_plane(ssd, plane);
         for (uint32_t i = unit_first_plane(ssd, plane); i < end; i++) {
-            const PlaneGc *gc = &ssd->media->plane[i].gc;
+            const GcPlane *g = &ssd->gc->plane[i];
 
-            if (gc->victim == NONE &&
-                (gc->next != NONE || gc->active || gc->forced ||
-                 gc->held > 0)) {
+            if (g->victim == NONE &&
+                (g->next != NONE || gc_load(ssd, i)->active || g->forced ||
+                 g->held > 0)) {
                 step(ssd, i);
             }
         }
@@ -697,8 +707,8 @@ void gc_resume(Ssd *ssd, uint32_t page)
     }
     plane = plane / n * n;
     for (uint32_t i = plane; i < plane + n; i++) {
-        if (ssd->media->plane[i].gc.yielded) {
-            ssd->media->plane[i].gc.yielded = false;
+        if (ssd->gc->plane[i].yielded) {
+            ssd->gc->plane[i].yielded = false;
             go_on(ssd, i);
         }
     }
@@ -706,15 +716,17 @@ void gc_resume(Ssd *ssd, uint32_t page)
 
 void gc_kick(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
+    GcLoad *load = gc_load(ssd, plane);
 
     if (ssd->gc->off) {
         return;
     }
-    if (p->gc.active || p->gc.folding || p->free.n <= p->gc_low_blocks ||
+    if (load->active || g->folding || p->free.n <= p->gc_low_blocks ||
         p->n_retiring > 0 || 2 * p->slc_free.n < ssd->geo->slc_blocks ||
-        ssd->gc->background.idle || p->wear_due || meta_is_short(ssd, p) ||
-        p->gc.next != NONE) {
+        ssd->gc->background.idle || g->wear_due || meta_is_short(ssd, plane) ||
+        g->next != NONE) {
         go_on(ssd, plane);
     }
 }
@@ -724,12 +736,14 @@ void gc_kick(Ssd *ssd, uint32_t plane)
  * plane's queue for seconds. */
 void gc_force(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
+    GcLoad *load = gc_load(ssd, plane);
 
     unit_release(ssd, plane);
-    if (p->erases == 0 && p->gc.victim == NONE && p->gc.reads == 0 &&
-        p->gc.programs == 0 && p->gc.away == 0) {
-        p->gc.forced = true;
+    if (p->erases == 0 && g->victim == NONE && load->reads == 0 &&
+        load->programs == 0 && load->away == 0) {
+        g->forced = true;
         go_on(ssd, plane);
     }
 }
@@ -744,9 +758,10 @@ static void gc_read_done(Ssd *ssd, const NandOp *op)
     uint32_t upp = ssd->l.units_per_page;
     uint32_t block = page_block(ssd, page);
     uint32_t plane = block_plane(ssd, block);
-    Plane *p = &ssd->media->plane[plane];
+    GcPlane *g = &ssd->gc->plane[plane];
+    GcLoad *load = gc_load(ssd, plane);
 
-    p->gc.reads--;
+    load->reads--;
     for (uint32_t i = 0; i < upp; i++) {
         uint32_t ppu = page * upp + i;
 
@@ -754,9 +769,9 @@ static void gc_read_done(Ssd *ssd, const NandOp *op)
             if (op->bad_parts & unit_parts(ssd, ppu)) {
                 spare_poison(ssd, ppu);
             }
-            p->staged[p->gc.n_staged++] = ppu;
-            p->staged_of[gc_class(ssd, ppu)]++;
-            ssd->media->block[block].pending++;
+            g->staged[g->n_staged++] = ppu;
+            g->staged_of[gc_class(ssd, ppu)]++;
+            block_pend(ssd, block, 1);
         }
     }
     copy_ended(ssd, block); /* the read itself */
@@ -798,7 +813,7 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
         copy_ended(ssd, ppu_block(ssd, unit[i]));
     }
     block_page_done(ssd, page_block(ssd, job->ppa));
-    ssd->media->plane[plane].gc.programs--;
+    gc_load(ssd, plane)->programs--;
     count_guest(ssd, from, plane, (uint32_t)-1);
     job_give(ssd, j);
     go_on(ssd, plane);
@@ -815,12 +830,13 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
 void gc_page_failed(Ssd *ssd, uint32_t j)
 {
     PageJob *job = &ssd->media->job[j];
-    Plane *p = &ssd->media->plane[job->plane];
+    GcPlane *g = &ssd->gc->plane[job->plane];
+    GcLoad *load = gc_load(ssd, job->plane);
 
-    p->gc.programs--;
+    load->programs--;
     if (!ssd->media->given_up) {
         job->ppa = NONE;
-        job_fifo_push(ssd, &p->gc.redo, j);
+        job_fifo_push(ssd, &g->redo, j);
         return;
     }
     count_guest(ssd, source_of(ssd, j), job->plane, (uint32_t)-1);

@@ -23,6 +23,9 @@ void gc_destroy(Ssd *ssd);
  * What is known of them is worked out anew when it is asked for. */
 void gc_forget(Ssd *ssd);
 
+/* The power has gone: no plane has a victim, nor anything under way. */
+void gc_power_lost(Ssd *ssd);
+
 /* Look whether the plane needs GC, and go on with it. */
 void gc_kick(Ssd *ssd, uint32_t plane);
 

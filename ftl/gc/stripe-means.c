@@ -56,7 +56,7 @@ static UnitMeans *unit_of_block(const Ssd *ssd, uint32_t block)
 
 void stripe_means_init(Ssd *ssd)
 {
-    if (!ssd->media->mate) {
+    if (!ssd->gc->mate) {
         return;
     }
     ssd->gc->stripe_means = g_new(StripeMeans, 1);
@@ -162,7 +162,7 @@ static StripeSum sum_up(const Ssd *ssd, uint32_t block)
         }
         sum.valid += ssd->media->block[b].valid;
         sum.n++;
-        b = ssd->media->mate[b];
+        b = ssd->gc->mate[b];
     } while (b != block);
     return sum;
 }
@@ -173,7 +173,7 @@ static void set_slots(Ssd *ssd, uint32_t block, uint32_t slot)
 
     do {
         set_slot(ssd, b, slot);
-        b = ssd->media->mate[b];
+        b = ssd->gc->mate[b];
     } while (b != block);
 }
 
@@ -228,7 +228,7 @@ void stripe_means_change(Ssd *ssd, uint32_t block, int by)
 void stripe_means_joined(Ssd *ssd, uint32_t block)
 {
     UnitMeans *u = unit_of_block(ssd, block);
-    uint32_t slot = stripe_means_slot(ssd, ssd->media->mate[block]);
+    uint32_t slot = stripe_means_slot(ssd, ssd->gc->mate[block]);
 
     if (u->made && slot != NONE) {
         set_sum(u, slot, (StripeSum){0});
@@ -337,9 +337,9 @@ static bool check_block(const Ssd *ssd, uint32_t block, GError **error)
         return true;
     }
     CHECK(slot == NONE || slot < u->next, "block %u: slot %u", block, slot);
-    CHECK(slot == stripe_means_slot(ssd, ssd->media->mate[block]),
+    CHECK(slot == stripe_means_slot(ssd, ssd->gc->mate[block]),
           "block %u: slot %u, the next one of its stripe %u", block, slot,
-          stripe_means_slot(ssd, ssd->media->mate[block]));
+          stripe_means_slot(ssd, ssd->gc->mate[block]));
     if (nand_block_is_slc(ssd->geo, block)) {
         return true;
     }

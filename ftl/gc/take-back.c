@@ -48,13 +48,13 @@ static bool may_discard(const Ssd *ssd, uint32_t block)
  */
 void gc_take_back(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    const Plane *p = &ssd->media->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
     if (p->last_gc_block == NONE || /* of a saved state that somebody made */
         ((ssd->media->may_fail || saves(ssd)) &&
          !may_discard(ssd, p->last_gc_block))) {
-        ssd->media->read_only = true;
+        media_set_read_only(ssd);
         return;
     }
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
@@ -77,6 +77,6 @@ void gc_take_back(Ssd *ssd, uint32_t plane)
     } else {
         g_assert(ssd->media->may_fail || saves(ssd) ||
                  !ssd->media->spare_version);
-        ssd->media->read_only = true;
+        media_set_read_only(ssd);
     }
 }

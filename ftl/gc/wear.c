@@ -167,16 +167,16 @@ uint32_t wear_choose_free(Ssd *ssd, uint32_t plane, OpenKind kind)
 
 void wear_erased(Ssd *ssd, uint32_t block)
 {
-    Plane *p = &ssd->media->plane[block_plane(ssd, block)];
+    GcPlane *g = &ssd->gc->plane[block_plane(ssd, block)];
     uint32_t erases = nand_erase_count(ssd->nand, block);
 
     if (nand_block_is_slc(ssd->geo, block)) {
         return;
     }
-    p->most_erased = MAX(p->most_erased, erases);
+    g->most_erased = MAX(g->most_erased, erases);
     if (ssd->cfg->wear == SSD_WEAR_STATIC && !ssd->media->read_only &&
-        erases - p->least_erased > ssd->cfg->wear_spread) {
-        p->wear_due = erases;
+        erases - g->least_erased > ssd->cfg->wear_spread) {
+        g->wear_due = erases;
     }
 }
 
@@ -222,7 +222,7 @@ static uint32_t count_least(Ssd *ssd, uint32_t plane)
                     ? NONE
                     : next_least(ssd, plane, found + 1, l->erases - 1);
     }
-    return MIN(l->erases, ssd->media->plane[plane].most_erased);
+    return MIN(l->erases, ssd->gc->plane[plane].most_erased);
 }
 
 /*
@@ -231,13 +231,13 @@ static uint32_t count_least(Ssd *ssd, uint32_t plane)
  */
 uint32_t wear_victim(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
-    uint32_t found = age_tree_least_erased(ssd, plane,
-                                           ssd->geo->blocks_per_plane / 2,
-                                           p->wear_due - ssd->cfg->wear_spread);
+    GcPlane *g = &ssd->gc->plane[plane];
+    uint32_t found =
+        age_tree_least_erased(ssd, plane, ssd->geo->blocks_per_plane / 2,
+                              g->wear_due - ssd->cfg->wear_spread);
 
-    p->least_erased = count_least(ssd, plane);
-    p->wear_due = 0;
+    g->least_erased = count_least(ssd, plane);
+    g->wear_due = 0;
     return found;
 }
 

@@ -29,7 +29,7 @@ typedef struct HostPath {
     uint64_t link_out_ps;
     uint64_t dram_in_ps; /* DRAM is busy with writes until */
     uint64_t dram_free_ps; /* buffer.mb_s: DRAM moves data until */
-    uint64_t *core_ps;   /* by core: busy until */
+    OF_HOST uint64_t *core_ps;   /* by core: busy until */
     uint64_t link_num, link_den; /* ps = bytes * num / den; den 0: no time */
 } HostPath;
 

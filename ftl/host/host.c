@@ -72,7 +72,7 @@ static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
 static void wait_for_room(Ssd *ssd, uint32_t cmd)
 {
     ssd->commands.cmd[cmd].waits = true;
-    fifo_push(ssd, &ssd->buffer->waiting, cmd);
+    buffer_wait(ssd, cmd);
     if (ssd->buffer->waiting.head == cmd || buffer_make_room(ssd, cmd)) {
         ssd_wake(ssd, WORK_HOST, 0);
     } else {
@@ -189,7 +189,7 @@ static void host_map_ready(Ssd *ssd, uint32_t cmd)
 /* Take the command from those that wait for room. */
 static uint32_t end_waiting(Ssd *ssd)
 {
-    uint32_t cmd = fifo_pop(ssd, &ssd->buffer->waiting);
+    uint32_t cmd = buffer_end_wait(ssd);
 
     ssd->commands.cmd[cmd].waits = false;
     buffer_settle(ssd, cmd);
@@ -407,11 +407,9 @@ int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
         return ret;
     }
     if (req->op == SSD_OP_WRITE && ssd->client) {
-        g_assert(req->version > ssd->buffer->last_version &&
-                 req->version < 1ULL << 48);
-        ssd->buffer->last_version = req->version;
+        buffer_new_version(ssd, req->version);
     } else if (req->op == SSD_OP_WRITE && saves(ssd)) {
-        ssd->buffer->last_version++;
+        buffer_new_version(ssd, ssd->buffer->last_version + 1);
     }
     if (!ssd->commands.submitted && has_checkpoints(ssd) &&
         ssd->l2p.mapped_units > 0) {
@@ -442,7 +440,7 @@ int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
     }
     eventq_push(&ssd->events, host_start_ps(ssd, &ssd->commands.cmd[i]),
                 SSD_EVENT_CMD_START, i);
-    if (ssd->media->faults && faults_cmd(ssd->media->faults, ssd->now_ps)) {
+    if (faulty_cmd(ssd)) {
         ssd->host->gate->cut(ssd);
     }
     return 0;

@@ -16,6 +16,9 @@
 
 void host_init_link(Ssd *ssd);
 
+/* The power has gone: link, cores and DRAM are free. */
+void host_power_lost(Ssd *ssd);
+
 /* ---- read.c ------------------------------------------------------------ */
 
 /* The last data of a read is in the drive's memory. */

@@ -91,12 +91,9 @@ static void run_add(Ssd *ssd, uint32_t cmd, ReadRun *run, uint32_t ppu,
     if (slot == NONE) {
         return;
     }
-    ssd->buffer->slot[slot].before = cmd;
-    ssd->buffer->slot[slot].after = NONE;
+    slot_join_read(ssd, slot, cmd, run->last);
     if (run->first == NONE) {
         run->first = slot;
-    } else {
-        ssd->buffer->slot[run->last].after = slot;
     }
     run->last = slot;
 }
@@ -137,7 +134,6 @@ static void read_slot(Ssd *ssd, uint32_t cmd, uint32_t i)
     if (s->dead) {
         return;
     }
-    ssd->buffer->stats.read_hits++;
     c->data_ps = host_dram_end(ssd, c->data_ps, 1);
     if (s->poison) {
         note_bad(c, (uint64_t)s->lpn << ssd->block_shift);
@@ -146,22 +142,6 @@ static void read_slot(Ssd *ssd, uint32_t cmd, uint32_t i)
         slot_wait(ssd, i, cmd, WAIT_LOADED);
     }
     buffer_read_hit(ssd, i);
-}
-
-/* A slot for a unit that is being read from NAND. */
-static uint32_t loading_slot(Ssd *ssd, uint32_t cmd, uint32_t lpn)
-{
-    uint32_t entry = ssd->l2p.entry[lpn];
-    uint64_t version = map_version(ssd, lpn);
-    uint32_t i = slot_take(ssd, lpn, unit_stream(ssd, entry - 1));
-
-    ssd->buffer->slot[i].state = SLOT_LOADING;
-    ssd->buffer->slot[i].old_entry = entry;
-    ssd->buffer->slot[i].version = version;
-    ssd->buffer->slot[i].newer = entry - 1;
-    buffer_insert(ssd, i);
-    buffer_took(ssd, cmd);
-    return i;
 }
 
 /* Is the unit to be kept in the buffer once it is read?  What is lost is not,
@@ -190,9 +170,9 @@ static void read_nand(Ssd *ssd, uint32_t cmd, uint32_t lpn, ReadRun *run,
     if (spare_poisoned(ssd, ppu)) {
         note_bad(&ssd->commands.cmd[cmd], (uint64_t)lpn << ssd->block_shift);
     }
-    ssd->buffer->stats.read_misses++;
+    buffer_read_miss(ssd);
     if (keeps) {
-        slot = loading_slot(ssd, cmd, lpn);
+        slot = slot_load(ssd, cmd, lpn, map_version(ssd, lpn));
     }
     run_add(ssd, cmd, run, ppu, slot);
 }

@@ -64,6 +64,17 @@ void host_init_link(Ssd *ssd)
     ssd->host->core_ps = g_new0(uint64_t, MAX(cfg->cores, 1));
 }
 
+void host_power_lost(Ssd *ssd)
+{
+    ssd->host->link_in_ps = ssd->now_ps;
+    ssd->host->link_out_ps = ssd->now_ps;
+    ssd->host->dram_in_ps = ssd->now_ps;
+    ssd->host->dram_free_ps = ssd->now_ps;
+    for (uint32_t i = 0; i < ssd->cfg->cores; i++) {
+        ssd->host->core_ps[i] = ssd->now_ps;
+    }
+}
+
 /* ---- firmware ---------------------------------------------------------- */
 
 /* When firmware has done its part: the core that is free first takes it. */

@@ -330,26 +330,30 @@ static bool check_meta(const Ssd *ssd, GError **error)
         const Plane *p = &ssd->media->plane[i];
 
         CHECK(n[i] == p->meta_valid && n[i] <= ssd->l.meta_share_units &&
-                  programs[i] == p->meta_programs,
-              "plane %u: %" G_GUINT64_FORMAT " units of metadata, counted %"
-              G_GUINT64_FORMAT "; %u programs of it, counted %u", i, n[i],
-              p->meta_valid, programs[i], p->meta_programs);
+                  programs[i] == ssd->journal->plane[i].programs,
+              "plane %u: %" G_GUINT64_FORMAT
+              " units of metadata, counted %" G_GUINT64_FORMAT
+              "; %u programs of it, counted %u",
+              i, n[i], p->meta_valid, programs[i],
+              ssd->journal->plane[i].programs);
     }
     return true;
 }
 
 static bool check_staged(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const GcPlane *g = &ssd->gc->plane[plane];
 
     for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
         uint32_t n = 0;
 
-        for (uint32_t i = 0; i < p->gc.n_staged; i++) {
-            n += gc_class(ssd, p->staged[i]) == k;
+        for (uint32_t i = 0; i < g->n_staged; i++) {
+            n += gc_class(ssd, g->staged[i]) == k;
         }
-        CHECK(n == p->staged_of[k], "plane %u: %u staged of class %u, counted "
-              "%u", plane, n, k, p->staged_of[k]);
+        CHECK(n == g->staged_of[k],
+              "plane %u: %u staged of class %u, counted "
+              "%u",
+              plane, n, k, g->staged_of[k]);
     }
     return true;
 }
@@ -434,7 +438,7 @@ static bool check_victim(const Ssd *ssd, uint32_t plane, GError **error)
 {
     return (!ssd->gc->policy->check ||
             ssd->gc->policy->check((Ssd *)ssd, plane, error)) &&
-           (!ssd->media->mate || gc_greedy_check((Ssd *)ssd, plane, error));
+           (!ssd->gc->mate || gc_greedy_check((Ssd *)ssd, plane, error));
 }
 
 bool ssd_check(const Ssd *ssd, GError **error)

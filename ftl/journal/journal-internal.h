@@ -67,7 +67,7 @@ typedef struct SavedFlight {
 typedef struct Saved {
     uint64_t serial;      /* counts what has been asked for */
     uint64_t trim_serial; /* with everything up to it, all trims are in NAND */
-    Ififo queue; /* of saved pages, through SavedPage.next */
+    Ififo queue;          /* of saved pages, through SavedPage.next */
     uint32_t n_in_flight;
     uint32_t cursor;  /* plane */
     uint32_t n_free;  /* blocks */
@@ -89,18 +89,27 @@ typedef struct Saved {
     uint8_t pad[7];
 } Saved;
 
+typedef struct JournalPlane {
+    uint32_t programs; /* of metadata, in flight */
+    JobFifo wait;      /* pages of metadata that wait for room */
+} JournalPlane;
+
 typedef struct Journal {
+    OF_JOURNAL JournalPlane *plane;
     const MetaClient *client[N_META_OWNERS]; /* given when the drive is made */
     /* Tables, of which none is there with ftl.recovery=capacitors. */
-    uint64_t *floor; /* by lpn: versions below it have been trimmed */
-    uint64_t *saved; /* by lpn: what the newest saved page in NAND says */
-    SavedPage *saved_page;
-    SavedFlight *saved_flight;
-    uint64_t *saved_in_flight; /* by flight: what its page says, by unit */
-    Open *saved_open;       /* by plane */
+    OF_JOURNAL uint64_t
+        *floor; /* by lpn: versions below it have been trimmed */
+    OF_JOURNAL uint64_t
+        *saved; /* by lpn: what the newest saved page in NAND says */
+    OF_JOURNAL SavedPage *saved_page;
+    OF_JOURNAL SavedFlight *saved_flight;
+    OF_JOURNAL uint64_t
+        *saved_in_flight;        /* by flight: what its page says, by unit */
+    OF_JOURNAL Open *saved_open; /* by plane */
     uint64_t saved_low;     /* what the newest anchor in NAND says */
     Saved saved_queue;
-    MetaRead *meta_read;
+    OF_JOURNAL MetaRead *meta_read;
     uint32_t n_meta_reads;
     uint32_t free_meta_read;
     uint64_t meta_version; /* of the metadata programmed last */

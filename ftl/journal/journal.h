@@ -32,6 +32,10 @@ static inline uint32_t meta_plane(const Ssd *ssd, uint32_t page)
     return ssd->media->stripe_plane[page % ssd->l.n_planes];
 }
 
+void meta_create(Ssd *ssd);
+void meta_set_client(Ssd *ssd, MetaOwner owner, const MetaClient *client);
+void meta_destroy(Ssd *ssd);
+
 /* Nothing is under way (at creation, and when the power has gone). */
 void meta_init(Ssd *ssd);
 
@@ -62,9 +66,10 @@ void meta_read_done(Ssd *ssd, const NandOp *op);
 
 /* Does one wait that will get no block before GC has made more room?  Unlike
  * the host, metadata takes no block in SLC mode, however many are free. */
-static inline bool meta_is_short(const Ssd *ssd, const Plane *p)
+static inline bool meta_is_short(const Ssd *ssd, uint32_t plane)
 {
-    return p->meta_wait.head != NONE && p->free.n <= plane_reserve(ssd, p);
+    return ssd->journal->plane[plane].wait.head != NONE &&
+           plane_is_short(ssd, &ssd->media->plane[plane]);
 }
 
 /* Does a page wait for room? */

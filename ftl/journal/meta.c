@@ -48,8 +48,27 @@ static void tell_read(Ssd *ssd, MetaOwner owner, uint32_t cookie)
 
 /* ---- writes ---------------------------------------------------------------------- */
 
+void meta_create(Ssd *ssd)
+{
+    ssd->journal->plane = g_new0(JournalPlane, ssd->l.n_planes);
+}
+
+void meta_set_client(Ssd *ssd, MetaOwner owner, const MetaClient *client)
+{
+    ssd->journal->client[owner] = client;
+}
+
+void meta_destroy(Ssd *ssd)
+{
+    g_free(ssd->journal->plane);
+    g_free(ssd->journal->meta_read);
+}
+
 void meta_init(Ssd *ssd)
 {
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        ssd->journal->plane[i] = (JournalPlane){.wait = IFIFO_EMPTY};
+    }
     g_clear_pointer(&ssd->journal->meta_read, g_free);
     ssd->journal->n_meta_reads = 0;
     ssd->journal->free_meta_read = NONE;
@@ -94,7 +113,7 @@ static void send(Ssd *ssd, uint32_t j)
     };
 
     job->ppa = op.ppa.page;
-    ssd->media->plane[job->plane].meta_programs++;
+    ssd->journal->plane[job->plane].programs++;
     stamp(ssd, job->meta_page, job->ppa << ssd->page_units_shift, OPLOG_PLACE);
     tell_begins(ssd, job->owner, job->meta_page);
     faulty_submit(ssd, &op);
@@ -102,13 +121,13 @@ static void send(Ssd *ssd, uint32_t j)
 
 void meta_pump(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
-    bool more = meta_is_short(ssd, p);
+    JournalPlane *p = &ssd->journal->plane[plane];
+    bool more = meta_is_short(ssd, plane);
 
-    while (p->meta_wait.head != NONE && !ssd->media->given_up &&
-           p->meta_programs < META_PROGRAMS_PER_PLANE &&
+    while (p->wait.head != NONE && !ssd->media->given_up &&
+           p->programs < META_PROGRAMS_PER_PLANE &&
            block_can_take_page(ssd, plane, OPEN_META, 0)) {
-        send(ssd, job_fifo_pop(ssd, &p->meta_wait));
+        send(ssd, job_fifo_pop(ssd, &p->wait));
         more = true;
     }
     if (more) {
@@ -128,7 +147,7 @@ void meta_write(Ssd *ssd, uint32_t page, MetaOwner owner)
     ssd->media->job[j].plane = plane;
     ssd->media->job[j].ppa = NONE;
     ssd->media->job[j].n = ssd->l.units_per_program;
-    job_fifo_push(ssd, &ssd->media->plane[plane].meta_wait, j);
+    job_fifo_push(ssd, &ssd->journal->plane[plane].wait, j);
     meta_pump(ssd, plane);
 }
 
@@ -139,7 +158,7 @@ void meta_page_done(Ssd *ssd, uint32_t j)
     settle(ssd, job.meta_page, job.ppa << ssd->page_units_shift);
     job_give(ssd, j);
     block_page_done(ssd, page_block(ssd, job.ppa));
-    ssd->media->plane[job.plane].meta_programs--;
+    ssd->journal->plane[job.plane].programs--;
     ssd->media->client->plane_changed(ssd, job.plane);
     tell_written(ssd, job.owner, job.meta_page);
     ssd_wake(ssd, WORK_META, job.plane);
@@ -151,9 +170,9 @@ void meta_page_failed(Ssd *ssd, uint32_t j)
 {
     uint32_t plane = ssd->media->job[j].plane;
 
-    ssd->media->plane[plane].meta_programs--;
+    ssd->journal->plane[plane].programs--;
     ssd->media->job[j].ppa = NONE;
-    job_fifo_push(ssd, &ssd->media->plane[plane].meta_wait, j);
+    job_fifo_push(ssd, &ssd->journal->plane[plane].wait, j);
     if (ssd->media->given_up) {
         meta_give_up(ssd);
     }
@@ -162,7 +181,7 @@ void meta_page_failed(Ssd *ssd, uint32_t j)
 bool meta_waits(const Ssd *ssd)
 {
     for (uint32_t i = 0; ssd->l.meta_units > 0 && i < ssd->l.n_planes; i++) {
-        if (ssd->media->plane[i].meta_wait.head != NONE) {
+        if (ssd->journal->plane[i].wait.head != NONE) {
             return true;
         }
     }
@@ -172,8 +191,8 @@ bool meta_waits(const Ssd *ssd)
 void meta_give_up(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        while (ssd->media->plane[i].meta_wait.head != NONE) {
-            uint32_t j = job_fifo_pop(ssd, &ssd->media->plane[i].meta_wait);
+        while (ssd->journal->plane[i].wait.head != NONE) {
+            uint32_t j = job_fifo_pop(ssd, &ssd->journal->plane[i].wait);
             PageJob job = ssd->media->job[j];
 
             job_give(ssd, j);
@@ -272,7 +291,7 @@ void meta_preload(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged)
     uint32_t ppa;
 
     if (meta_in_nand(ssd, page) ||
-        ssd->media->plane[plane].meta_wait.head != NONE) {
+        ssd->journal->plane[plane].wait.head != NONE) {
         return;
     }
     ppa = block_take_page(ssd, plane, OPEN_META, 0);

@@ -58,7 +58,7 @@ void saved_find_blocks(Ssd *ssd)
             if (ssd->media->block[block].state == BLOCK_BAD) {
                 continue;
             }
-            ssd->media->block[block].state = BLOCK_SAVED;
+            block_give_journal(ssd, block);
             ssd->journal->saved_queue.n_free +=
                 next == 0 && !ssd->media->block[block].bad;
             if (next > 0 && next < ssd->geo->pages_per_block &&
@@ -112,7 +112,7 @@ uint32_t saved_take_page(Ssd *ssd, uint32_t plane)
     }
     page = o->block * ssd->geo->pages_per_block + o->next_page;
     o->next_page += ssd->l.pages_per_program;
-    ssd->media->block[o->block].pending++;
+    block_pend(ssd, o->block, 1);
     if (o->next_page == ssd->geo->pages_per_block) {
         o->block = NONE;
     }
@@ -149,10 +149,10 @@ void saved_erase_dead(Ssd *ssd, uint32_t block)
         q->victim = NONE;
     }
     if (ssd->media->block[block].bad) {
-        ssd->media->block[block].state = BLOCK_BAD;
+        block_journal_retire(ssd, block);
         return;
     }
-    ssd->media->block[block].erasing = true;
+    block_journal_erasing(ssd, block, true);
     q->n_erasing++;
     faulty_submit(ssd, &op);
 }

@@ -60,7 +60,7 @@ void saved_create(Ssd *ssd)
     ssd->journal->saved_page = g_new0(SavedPage, ssd->l.n_saved);
     ssd->journal->saved_flight = g_new0(SavedFlight, ssd->l.n_saved_flights);
     ssd->journal->saved_open = g_new0(Open, ssd->l.n_planes);
-    ssd->media->saved = &saved_client;
+    media_set_saved(ssd, &saved_client);
     saved_forget(ssd);
 }
 
@@ -319,11 +319,11 @@ static void land(Ssd *ssd, uint32_t f)
         ssd->journal->saved_queue.n_ended =
             MAX(ssd->journal->saved_queue.n_ended, fl->ends);
     }
-    ssd->media->block[page_block(ssd, fl->page)].live++;
+    block_journal_live(ssd, page_block(ssd, fl->page), 1);
     fl->index = NONE;
     ssd->journal->saved_queue.n_in_flight--;
     if (old != NONE) {
-        ssd->media->block[page_block(ssd, old)].live--;
+        block_journal_live(ssd, page_block(ssd, old), -1);
         saved_erase_dead(ssd, page_block(ssd, old));
     }
 }
@@ -377,7 +377,7 @@ static void give_up(Ssd *ssd)
     Saved *q = &ssd->journal->saved_queue;
     uint32_t cmd;
 
-    ssd->media->read_only = true;
+    media_set_read_only(ssd);
     q->victim = NONE;
     q->n_ended = q->n_begun;
     while ((cmd = fifo_pop(ssd, &q->waiting)) != NONE ||
@@ -547,8 +547,7 @@ void saved_preload(Ssd *ssd)
             nand_preload_page(
                 ssd->nand, (NandPpa){ssd->journal->saved_flight[f].page + i});
         }
-        ssd->media->block[page_block(ssd, ssd->journal->saved_flight[f].page)]
-            .pending--;
+        block_unpend(ssd, page_block(ssd, ssd->journal->saved_flight[f].page));
         land(ssd, f);
     }
     q->data_pages = 0;
@@ -570,11 +569,10 @@ void saved_program_done(Ssd *ssd, const NandOp *op)
     SavedFlight *fl = &ssd->journal->saved_flight[op->cookie];
     uint32_t block = page_block(ssd, op->ppa.page);
 
-    ssd->media->block[block].pending--;
+    block_unpend(ssd, block);
     if (op->status == NAND_FAILED) {
         spare_blank(ssd, op->ppa.page << ssd->page_units_shift, 1);
-        ssd->media->block[block].bad = true;
-        ssd->media->n_grown_bad++;
+        block_journal_bad(ssd, block);
         fl->page = NONE;
         if (ssd->journal->saved_open[block_plane(ssd, block)].block == block) {
             ssd->journal->saved_open[block_plane(ssd, block)].block = NONE;
@@ -590,11 +588,11 @@ void saved_erase_done(Ssd *ssd, const NandOp *op)
 {
     uint32_t block = page_block(ssd, op->ppa.page);
 
-    ssd->media->block[block].erasing = false;
+    block_journal_erasing(ssd, block, false);
     ssd->journal->saved_queue.n_erasing--;
     if (op->status == NAND_FAILED) {
-        ssd->media->block[block].state = BLOCK_BAD;
-        ssd->media->n_grown_bad++;
+        block_journal_bad(ssd, block);
+        block_journal_retire(ssd, block);
     } else {
         ssd->journal->saved_queue.n_free++;
     }
@@ -639,17 +637,15 @@ bool saved_flush(Ssd *ssd, uint32_t cmd)
 bool saved_holds(Ssd *ssd, uint32_t block)
 {
     Saved *q = &ssd->journal->saved_queue;
-    Block *b = &ssd->media->block[block];
+    const Block *b = &ssd->media->block[block];
 
     if (!saves(ssd) || done_serial(ssd) >= q->trim_serial ||
         (b->hold > 0 && b->hold <= done_serial(ssd))) {
         return false;
     }
     if (!b->held) {
-        b->held = true;
-        b->hold = q->trim_serial;
+        block_hold(ssd, block, q->trim_serial);
         ififo_push(held_chain(ssd), &q->held, block);
-        ssd->media->plane[block_plane(ssd, block)].gc.trims++;
         /* No more than that: GC calls this. */
         pump(ssd);
     }
@@ -670,14 +666,7 @@ void saved_power_lost(Ssd *ssd)
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         for (uint32_t k = 0; k < ssd->l.saved_blocks; k++) {
-            Block *b = &ssd->media->block[saved_first_block(ssd, i) + k];
-
-            if (b->erasing) {
-                spare_wipe_block(ssd, saved_first_block(ssd, i) + k);
-            }
-            b->erasing = false;
-            b->pending = 0;
-            b->live = 0;
+            block_journal_lost(ssd, saved_first_block(ssd, i) + k);
         }
     }
     saved_forget(ssd);
@@ -698,12 +687,12 @@ void saved_found(Ssd *ssd, uint32_t page)
         return;
     }
     if (sp->page != NONE) {
-        ssd->media->block[page_block(ssd, sp->page)].live--;
+        block_journal_live(ssd, page_block(ssd, sp->page), -1);
     }
     sp->page = page;
     sp->seq = seq;
     seq_found(ssd, seq);
-    ssd->media->block[page_block(ssd, page)].live++;
+    block_journal_live(ssd, page_block(ssd, page), 1);
 }
 
 uint64_t saved_loaded(Ssd *ssd, uint32_t page)

@@ -571,7 +571,7 @@ static void dftl_init(Ssd *ssd)
     ssd->map->policy_bytes = d->cmt.most * sizeof(CmtEntry) +
                      d->cmt.n_buckets * sizeof(uint32_t) +
                      ssd->l.n_map_pages * sizeof(DftlPage);
-    ssd->journal->client[META_MAP] = &dftl_pages;
+    meta_set_client(ssd, META_MAP, &dftl_pages);
 }
 
 static void dftl_destroy(Ssd *ssd)

@@ -37,7 +37,7 @@ static bool none_or_record(const Ssd *ssd, uint32_t log, uint32_t plane)
 
 static bool check_plane_ranges(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const PlaneLogs *p = &ssd->media->plane[plane].logs;
+    const PlaneLogs *p = &ssd->map->plane[plane].logs;
     uint32_t first = plane * ssd->l.log_blocks;
 
     CHECK(none_or_record(ssd, p->list.head, plane) &&
@@ -168,7 +168,7 @@ static bool check_log(const Ssd *ssd, uint32_t log, uint8_t *seen,
 static bool check_logs(const Ssd *ssd, uint32_t plane, uint8_t *seen,
                        GError **error)
 {
-    const PlaneLogs *p = &ssd->media->plane[plane].logs;
+    const PlaneLogs *p = &ssd->map->plane[plane].logs;
     uint32_t sequential = p->sequential;
     uint32_t older = NONE;
     uint32_t n_free = 0;
@@ -199,12 +199,10 @@ static bool check_logs(const Ssd *ssd, uint32_t plane, uint8_t *seen,
         n_free++;
     }
     CHECK(p->list.n + (sequential != NONE) + n_free == ssd->l.log_blocks,
-          "plane %u: %u log blocks listed, %u free, of %u", plane, p->list.n, n_free,
-          ssd->l.log_blocks);
-    CHECK(ssd->media->plane[plane].starved ==
-              merge_active(&ssd->media->plane[plane]),
-          "plane %u: merging %d", plane,
-          merge_active(&ssd->media->plane[plane]));
+          "plane %u: %u log blocks listed, %u free, of %u", plane, p->list.n,
+          n_free, ssd->l.log_blocks);
+    CHECK(ssd->placement->plane[plane].starved == merge_active(ssd, plane),
+          "plane %u: merging %d", plane, merge_active(ssd, plane));
     return true;
 }
 
@@ -212,7 +210,7 @@ static bool check_logs(const Ssd *ssd, uint32_t plane, uint8_t *seen,
 static bool check_blocks(const Ssd *ssd, uint8_t *seen, GError **error)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        const Merge *m = &ssd->media->plane[i].logs.merge;
+        const Merge *m = &ssd->map->plane[i].logs.merge;
 
         if (m->log != NONE && m->kind == MERGE_FULL && m->to != NONE &&
             !claim(seen, m->to, error)) {

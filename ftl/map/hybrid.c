@@ -46,21 +46,20 @@ static uint32_t n_logical(const Ssd *ssd)
 
 static void init_logs(Ssd *ssd, uint32_t plane)
 {
-    PlaneLogs *p = &ssd->media->plane[plane].logs;
+    PlaneLogs *p = &ssd->map->plane[plane].logs;
     uint32_t first = plane * ssd->l.log_blocks;
     uint32_t end = first + ssd->l.log_blocks;
 
-    *p = (PlaneLogs){
-        .list = ILISTN_EMPTY, .free = NONE, .sequential = NONE};
+    *p = (PlaneLogs){.list = ILISTN_EMPTY, .free = NONE, .sequential = NONE};
     merge_forget(&p->merge);
     for (uint32_t log = first; log < end; log++) {
         ssd->map->log_block[log] = (LogBlock){.block = NONE};
     }
     pool_add(ILIST_CHAIN(ssd->map->log_block, LogBlock, newer), &p->free, first,
              end);
-    ssd->media->plane[plane].origin = g_new(uint32_t, ssd->l.units_per_block);
+    ssd->map->plane[plane].origin = g_new(uint32_t, ssd->l.units_per_block);
     for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
-        ssd->media->plane[plane].origin[i] = NONE;
+        ssd->map->plane[plane].origin[i] = NONE;
     }
 }
 
@@ -73,6 +72,7 @@ void hybrid_init(Ssd *ssd)
         ssd->map->log_of[i] = NONE;
     }
     ssd->map->log_block = g_new(LogBlock, ssd->l.n_planes * ssd->l.log_blocks);
+    ssd->map->plane = g_new0(MapPlane, ssd->l.n_planes);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         init_logs(ssd, i);
     }
@@ -85,8 +85,9 @@ void hybrid_init(Ssd *ssd)
 void hybrid_destroy(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        g_free(ssd->media->plane[i].origin);
+        g_free(ssd->map->plane[i].origin);
     }
+    g_free(ssd->map->plane);
     g_free(ssd->map->data_block);
     g_free(ssd->map->log_of);
     g_free(ssd->map->log_block);
@@ -168,10 +169,10 @@ static bool log_target(Ssd *ssd, const LogicalPage *at, bool in_place,
 static bool find_target(Ssd *ssd, const LogicalPage *at, bool in_place,
                         Target *t)
 {
-    const PlaneLogs *p = &ssd->media->plane[at->plane].logs;
+    const PlaneLogs *p = &ssd->map->plane[at->plane].logs;
 
     *t = (Target){.in_place = true};
-    while (ssd->media->plane[at->plane].accepting) {
+    while (plane_accepts(ssd, at->plane)) {
         uint64_t ended = p->n_ended;
 
         drop_dead(ssd, at);
@@ -235,8 +236,7 @@ static uint32_t take_slot(Ssd *ssd, uint32_t lpn)
 {
     uint32_t i = map_slot(ssd->l2p.entry[lpn]);
 
-    slot_leave_dirty(ssd, i);
-    ssd->buffer->slot[i].state = SLOT_PROGRAMMING;
+    slot_program(ssd, i);
     return i;
 }
 
@@ -288,17 +288,6 @@ static void gather_from(Ssd *ssd, uint32_t j, const SlotList *list,
     }
 }
 
-/* As gather_page() in write.c. */
-static void count_evictions(Ssd *ssd, uint32_t j)
-{
-    if (ssd->buffer->waiting.head == NONE || ssd->buffer->policy->caches) {
-        return;
-    }
-    for (uint32_t u = 0; u < ssd->media->job[j].n; u++) {
-        ssd->buffer->stats.dirty_evictions += job_units(ssd, j)[u] != NONE;
-    }
-}
-
 static void send_to(Ssd *ssd, uint32_t stream, const LogicalPage *at,
                     const Target *t)
 {
@@ -312,7 +301,7 @@ static void send_to(Ssd *ssd, uint32_t stream, const LogicalPage *at,
         gather_from(ssd, j, &ssd->placement->stream[stream].queue.due, at, t);
         gather_from(ssd, j, &ssd->placement->stream[stream].queue.fresh, at, t);
     }
-    count_evictions(ssd, j);
+    write_count_evictions(ssd, j);
     write_submit(ssd, j);
     switch_complete(ssd, at);
 }
@@ -331,7 +320,7 @@ static bool send_from(Ssd *ssd, uint32_t stream, const SlotList *list)
             Target t;
 
             last = lpn / ssd->l.units_per_program;
-            if (ssd->media->plane[at.plane].accepting &&
+            if (plane_accepts(ssd, at.plane) &&
                 find_target(ssd, &at, look_at_page(ssd, &at).in_place, &t)) {
                 send_to(ssd, stream, &at, &t);
                 return true;
@@ -362,12 +351,12 @@ static bool hybrid_send(Ssd *ssd, uint32_t stream)
 
 static bool hybrid_accepts(const Ssd *ssd, uint32_t lpn)
 {
-    return ssd->media->plane[logical_place(ssd, lpn).plane].accepting;
+    return plane_accepts(ssd, logical_place(ssd, lpn).plane);
 }
 
 static void hybrid_page_done(Ssd *ssd, uint32_t plane)
 {
-    if (merge_active(&ssd->media->plane[plane])) {
+    if (merge_active(ssd, plane)) {
         merge_host_quiet(ssd, plane);
     }
 }
@@ -479,7 +468,7 @@ void hybrid_torn(Ssd *ssd, uint32_t ppa)
  * as nothing is erased before the merge has ended.  The block is erased when the
  * power is back.
  */
-static void abandon(Ssd *ssd, Plane *p, uint32_t block)
+static void abandon(Ssd *ssd, const MapPlane *p, uint32_t block)
 {
     uint32_t first = block * ssd->l.units_per_block;
 
@@ -492,18 +481,14 @@ static void abandon(Ssd *ssd, Plane *p, uint32_t block)
             map_move(ssd, first + i, from);
         }
     }
-    ssd->media->block[block].state = BLOCK_ERASING;
+    block_abandon(ssd, block);
 }
 
 void hybrid_planes_lost(Ssd *ssd)
 {
-    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        if (ssd->media->block[b].state == BLOCK_MAPPED) {
-            ssd->media->block[b].pending = 0;
-        }
-    }
+    block_mapped_lost(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        Plane *p = &ssd->media->plane[i];
+        MapPlane *p = &ssd->map->plane[i];
         Merge *m = &p->logs.merge;
 
         if (m->log != NONE && m->kind == MERGE_FULL && m->logical != NONE &&
@@ -511,8 +496,7 @@ void hybrid_planes_lost(Ssd *ssd)
             abandon(ssd, p, m->to);
         }
         merge_forget(m);
-        ssd->placement->n_starved -= p->starved;
-        p->starved = false;
+        plane_set_starved(ssd, i, false);
     }
 }
 

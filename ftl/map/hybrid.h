@@ -91,9 +91,9 @@ void merge_start(Ssd *ssd, uint32_t plane, uint32_t log);
 /* They may have. */
 void merge_host_quiet(Ssd *ssd, uint32_t plane);
 
-static inline bool merge_active(const Plane *p)
+static inline bool merge_active(const Ssd *ssd, uint32_t plane)
 {
-    return p->logs.merge.log != NONE;
+    return ssd->map->plane[plane].logs.merge.log != NONE;
 }
 
 void merge_read_done(Ssd *ssd, const NandOp *op);

@@ -47,7 +47,7 @@ uint32_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
 
 uint32_t hybrid_take_page(Ssd *ssd, uint32_t block)
 {
-    ssd->media->block[block].pending++;
+    block_pend(ssd, block, 1);
     return block * ssd->geo->pages_per_block + nand_next_page(ssd->nand, block);
 }
 
@@ -60,7 +60,7 @@ static IlistLinks links(const Ssd *ssd)
 
 uint32_t log_open(Ssd *ssd, uint32_t plane, uint32_t logical, bool listed)
 {
-    PlaneLogs *p = &ssd->media->plane[plane].logs;
+    PlaneLogs *p = &ssd->map->plane[plane].logs;
     uint32_t log;
     uint32_t block = block_take_free(ssd, plane, OPEN_HOST);
 
@@ -89,7 +89,7 @@ uint32_t log_open(Ssd *ssd, uint32_t plane, uint32_t logical, bool listed)
 
 void log_renew(Ssd *ssd, uint32_t plane, uint32_t log)
 {
-    PlaneLogs *p = &ssd->media->plane[plane].logs;
+    PlaneLogs *p = &ssd->map->plane[plane].logs;
 
     ilistn_remove(links(ssd), &p->list, log);
     ilistn_push_tail(links(ssd), &p->list, log);
@@ -97,7 +97,7 @@ void log_renew(Ssd *ssd, uint32_t plane, uint32_t log)
 
 void log_release(Ssd *ssd, uint32_t plane, uint32_t log)
 {
-    PlaneLogs *p = &ssd->media->plane[plane].logs;
+    PlaneLogs *p = &ssd->map->plane[plane].logs;
     LogBlock *l = &ssd->map->log_block[log];
 
     if (l->logical != NONE) {

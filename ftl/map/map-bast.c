@@ -17,7 +17,7 @@
 
 static uint32_t bast_log_for(Ssd *ssd, const LogicalPage *at, bool in_place)
 {
-    PlaneLogs *p = &ssd->media->plane[at->plane].logs;
+    PlaneLogs *p = &ssd->map->plane[at->plane].logs;
     uint32_t log = ssd->map->log_of[at->logical];
 
     (void)in_place;

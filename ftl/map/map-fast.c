@@ -20,7 +20,7 @@
 /* The sequential log block for offset 0. */
 static uint32_t begin_sequence(Ssd *ssd, const LogicalPage *at)
 {
-    const PlaneLogs *p = &ssd->media->plane[at->plane].logs;
+    const PlaneLogs *p = &ssd->map->plane[at->plane].logs;
 
     if (p->sequential != NONE) {
         merge_start(ssd, at->plane, p->sequential);
@@ -39,7 +39,7 @@ static bool continues(const Ssd *ssd, const LogicalPage *at)
 
 static uint32_t fast_log_for(Ssd *ssd, const LogicalPage *at, bool in_place)
 {
-    const PlaneLogs *p = &ssd->media->plane[at->plane].logs;
+    const PlaneLogs *p = &ssd->map->plane[at->plane].logs;
 
     if (in_place && at->page == 0) {
         return begin_sequence(ssd, at);

@@ -20,19 +20,11 @@ const MapPolicy map_page = {
     .help = "every unit by itself, the whole map in memory",
 };
 
-/* The slot of the buffered unit that remembers its copy in NAND. */
-static Slot *oldest_slot(const Ssd *ssd, uint32_t entry)
-{
-    Slot *s = &ssd->buffer->slot[map_slot(entry)];
-
-    return s->older != NONE ? &ssd->buffer->slot[s->older] : s;
-}
-
 uint32_t map_nand_entry(const Ssd *ssd, uint32_t lpn)
 {
     uint32_t entry = ssd->l2p.entry[lpn];
 
-    return map_is_buffered(entry) ? oldest_slot(ssd, entry)->old_entry : entry;
+    return map_is_buffered(entry) ? slot_oldest(ssd, entry)->old_entry : entry;
 }
 
 uint64_t map_version(const Ssd *ssd, uint32_t lpn)
@@ -50,83 +42,20 @@ uint64_t map_version(const Ssd *ssd, uint32_t lpn)
 bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu)
 {
     uint32_t lpn = spare_lpn(ssd, from_ppu);
-    uint32_t *place = &ssd->l2p.entry[lpn];
+    uint32_t *entry = &ssd->l2p.entry[lpn];
 
     if (!unit_is_valid(ssd, from_ppu)) {
         return false;
     }
-    if (map_is_buffered(*place)) {
-        place = &oldest_slot(ssd, *place)->old_entry;
+    if (map_is_buffered(*entry)) {
+        slot_moved(ssd, *entry, from_ppu, to_ppu);
+    } else {
+        g_assert(*entry == from_ppu + 1);
+        *entry = to_ppu + 1;
     }
-    g_assert(*place == from_ppu + 1);
-    *place = to_ppu + 1;
     block_clear_valid(ssd, from_ppu);
     block_set_valid(ssd, to_ppu);
     return true;
-}
-
-static void drop_nand_copy(Ssd *ssd, Slot *s)
-{
-    if (s->old_entry) {
-        block_clear_valid(ssd, s->old_entry - 1);
-        s->old_entry = 0;
-    }
-}
-
-/* A version that never will be in NAND: who waits for it to be durable waits for
- * the trim to be (saved_flush()). */
-static void supersede(Ssd *ssd, const Slot *s)
-{
-    tell_superseded(ssd, s);
-    for (uint32_t w = s->waiters; w != NONE; w = ssd->buffer->waiter[w].next) {
-        ssd->commands.cmd[ssd->buffer->waiter[w].cmd].trimmed = true;
-    }
-}
-
-static void trim_buffered(Ssd *ssd, uint32_t lpn)
-{
-    uint32_t i = map_slot(ssd->l2p.entry[lpn]);
-    Slot *s = &ssd->buffer->slot[i];
-
-    switch (s->state) {
-    case SLOT_CLEAN:
-        drop_nand_copy(ssd, s);
-        ssd->l2p.entry[lpn] = 0;
-        slot_free(ssd, i);
-        break;
-    case SLOT_LOADING:
-        s->dead = true;
-        drop_nand_copy(ssd, s);
-        break;
-    case SLOT_DIRTY:
-        supersede(ssd, s);
-        drop_nand_copy(ssd, s);
-        ssd->l2p.entry[lpn] = 0;
-        slot_free(ssd, i);
-        break;
-    case SLOT_BLOCKED: {
-        uint32_t older = s->older;
-
-        supersede(ssd, s);
-        ssd->buffer->slot[older].newer = NONE;
-        ssd->buffer->slot[older].dead = true;
-        drop_nand_copy(ssd, &ssd->buffer->slot[older]);
-        ssd->l2p.entry[lpn] = MAP_BUFFERED | older;
-        slot_free(ssd, i);
-        break;
-    }
-    case SLOT_FILLING:
-        supersede(ssd, s);
-        s->dead = true;
-        drop_nand_copy(ssd, s);
-        break;
-    case SLOT_PROGRAMMING:
-        s->dead = true;
-        drop_nand_copy(ssd, s);
-        break;
-    default:
-        g_assert_not_reached();
-    }
 }
 
 void map_trim(Ssd *ssd, uint32_t lpn)
@@ -151,7 +80,7 @@ void map_trim(Ssd *ssd, uint32_t lpn)
         if (map_nand_entry(ssd, lpn)) {
             map_changed(ssd, lpn, MAP_TRIMMED);
         }
-        trim_buffered(ssd, lpn);
+        slot_trim(ssd, lpn);
     }
 }
 

@@ -47,7 +47,7 @@ static void sources(const Ssd *ssd, uint32_t logical, uint32_t page,
 }
 
 /* Pages up to the last that has something in NAND. */
-static uint32_t mapped_pages(const Ssd *ssd, Plane *p, uint32_t logical)
+static uint32_t mapped_pages(const Ssd *ssd, MapPlane *p, uint32_t logical)
 {
     uint32_t n = hybrid_block_programs(ssd);
 
@@ -62,7 +62,7 @@ static uint32_t mapped_pages(const Ssd *ssd, Plane *p, uint32_t logical)
     return 0;
 }
 
-static void begin_logical(Ssd *ssd, Plane *p, uint32_t logical)
+static void begin_logical(Ssd *ssd, MapPlane *p, uint32_t logical)
 {
     Merge *m = &p->logs.merge;
     const LogBlock *l = &ssd->map->log_block[m->log];
@@ -84,7 +84,7 @@ static void begin_logical(Ssd *ssd, Plane *p, uint32_t logical)
 }
 
 /* The next logical block to be merged; false: the log block is empty. */
-static bool next_logical(Ssd *ssd, Plane *p)
+static bool next_logical(Ssd *ssd, MapPlane *p)
 {
     Merge *m = &p->logs.merge;
     const LogBlock *l = &ssd->map->log_block[m->log];
@@ -140,7 +140,7 @@ static bool read_page_of(Ssd *ssd, Merge *m, const uint32_t *ppu, uint32_t unit)
 }
 
 /* true: a read is on its way, or there is nothing more to read for the page. */
-static bool try_read(Ssd *ssd, Plane *p)
+static bool try_read(Ssd *ssd, MapPlane *p)
 {
     Merge *m = &p->logs.merge;
     uint32_t *ppu = &p->origin[m->read * ssd->l.units_per_program];
@@ -163,7 +163,7 @@ static bool try_read(Ssd *ssd, Plane *p)
 }
 
 /* Fill in the job's page; how many units it holds. */
-static uint32_t fill_page(Ssd *ssd, Plane *p, uint32_t j)
+static uint32_t fill_page(Ssd *ssd, MapPlane *p, uint32_t j)
 {
     const Merge *m = &p->logs.merge;
     uint32_t first = ssd->media->job[j].ppa << ssd->page_units_shift;
@@ -186,7 +186,7 @@ static uint32_t fill_page(Ssd *ssd, Plane *p, uint32_t j)
 
 static void program_page(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    MapPlane *p = &ssd->map->plane[plane];
     Merge *m = &p->logs.merge;
     MergeStats *s = &ssd->map->merge_stats;
     uint32_t j = job_take(ssd);
@@ -200,7 +200,7 @@ static void program_page(Ssd *ssd, uint32_t plane)
     };
     uint32_t used;
 
-    ssd->media->block[m->to].pending++;
+    block_pend(ssd, m->to, 1);
     ssd->media->job[j].plane = plane;
     ssd->media->job[j].ppa = op.ppa.page;
     ssd->media->job[j].n = ssd->l.units_per_program;
@@ -215,7 +215,7 @@ static void program_page(Ssd *ssd, uint32_t plane)
 
 static bool try_program(Ssd *ssd, uint32_t plane)
 {
-    Merge *m = &ssd->media->plane[plane].logs.merge;
+    Merge *m = &ssd->map->plane[plane].logs.merge;
 
     if (m->program == m->read || m->left[m->program % MERGE_WINDOW] > 0 ||
         m->programs == GC_PROGRAMS_PER_PLANE) {
@@ -230,7 +230,7 @@ static bool try_program(Ssd *ssd, uint32_t plane)
 /* The logical block is in one block now; what it was in before is erased. */
 static void commit(Ssd *ssd, uint32_t plane)
 {
-    Merge *m = &ssd->media->plane[plane].logs.merge;
+    Merge *m = &ssd->map->plane[plane].logs.merge;
     uint32_t old = ssd->map->data_block[m->logical];
     uint32_t own = ssd->map->log_of[m->logical];
 
@@ -253,7 +253,7 @@ static void commit(Ssd *ssd, uint32_t plane)
 
 static void end_merge(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    MapPlane *p = &ssd->map->plane[plane];
     Merge *m = &p->logs.merge;
 
     if (m->random) {
@@ -265,15 +265,13 @@ static void end_merge(Ssd *ssd, uint32_t plane)
     }
     p->logs.n_ended++;
     merge_forget(m);
-    p->starved = false;
-    ssd->placement->n_starved--;
-    plane_update(ssd, plane);
+    plane_set_starved(ssd, plane, false);
 }
 
 /* Has it a block to copy to?  One that is being erased will be there. */
 static bool has_destination(Ssd *ssd, uint32_t plane)
 {
-    Merge *m = &ssd->media->plane[plane].logs.merge;
+    Merge *m = &ssd->map->plane[plane].logs.merge;
 
     if (m->to == NONE && m->end > 0) {
         m->to = block_take_free(ssd, plane, OPEN_GC);
@@ -284,7 +282,7 @@ static bool has_destination(Ssd *ssd, uint32_t plane)
 /* As far as it goes now. */
 static void step(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    MapPlane *p = &ssd->map->plane[plane];
     Merge *m = &p->logs.merge;
 
     while (m->begun) {
@@ -306,9 +304,9 @@ static void step(Ssd *ssd, uint32_t plane)
 
 void merge_host_quiet(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
+    MapPlane *p = &ssd->map->plane[plane];
 
-    if (p->host_programs == 0 && !p->logs.merge.begun) {
+    if (ssd->media->plane[plane].host_programs == 0 && !p->logs.merge.begun) {
         p->logs.merge.begun = true;
         step(ssd, plane);
     }
@@ -316,15 +314,13 @@ void merge_host_quiet(Ssd *ssd, uint32_t plane)
 
 void merge_start(Ssd *ssd, uint32_t plane, uint32_t log)
 {
-    Plane *p = &ssd->media->plane[plane];
+    MapPlane *p = &ssd->map->plane[plane];
 
-    g_assert(!merge_active(p));
+    g_assert(!merge_active(ssd, plane));
     merge_forget(&p->logs.merge);
     p->logs.merge.log = log;
     p->logs.merge.random = ssd->map->log_block[log].logical == NONE;
-    p->starved = true;
-    ssd->placement->n_starved++;
-    plane_update(ssd, plane);
+    plane_set_starved(ssd, plane, true);
     merge_host_quiet(ssd, plane);
 }
 
@@ -332,7 +328,7 @@ void merge_start(Ssd *ssd, uint32_t plane, uint32_t log)
 static void go_on(Ssd *ssd, uint32_t plane)
 {
     step(ssd, plane);
-    if (!merge_active(&ssd->media->plane[plane])) {
+    if (!merge_active(ssd, plane)) {
         ssd_wake(ssd, WORK_BUFFER_WAITS, 0);
     }
 }
@@ -341,7 +337,7 @@ static void go_on(Ssd *ssd, uint32_t plane)
 void merge_read_done(Ssd *ssd, const NandOp *op)
 {
     uint32_t plane = block_plane(ssd, page_block(ssd, op->ppa.page));
-    Merge *m = &ssd->media->plane[plane].logs.merge;
+    Merge *m = &ssd->map->plane[plane].logs.merge;
     uint32_t first = op->ppa.page << ssd->page_units_shift;
 
     for (uint32_t i = 0; i < ssd->l.units_per_page && op->bad_parts; i++) {
@@ -358,7 +354,7 @@ void merge_read_done(Ssd *ssd, const NandOp *op)
 void merge_page_done(Ssd *ssd, uint32_t j)
 {
     const PageJob job = ssd->media->job[j];
-    Merge *m = &ssd->media->plane[job.plane].logs.merge;
+    Merge *m = &ssd->map->plane[job.plane].logs.merge;
     uint32_t first = job.ppa << ssd->page_units_shift;
     uint32_t moved = 0;
 
@@ -394,7 +390,7 @@ void merge_json(const Ssd *ssd, JsonWriter *w)
     uint64_t in_use = 0;
 
     for (uint32_t i = 0; i < ssd->l.n_planes && ssd->l.log_blocks > 0; i++) {
-        const PlaneLogs *p = &ssd->media->plane[i].logs;
+        const PlaneLogs *p = &ssd->map->plane[i].logs;
 
         in_use += p->list.n + (p->sequential != NONE);
     }

@@ -26,7 +26,8 @@ static IlistLinks links(const Ssd *ssd)
     return ILIST_LINKS(ssd->media->block, Block, next, prev);
 }
 
-/* ---- FULL blocks by age ---------------------------------------------------- */
+/* ---- FULL blocks by age ----------------------------------------------------
+ */
 
 static IlistLinks age_links(const Ssd *ssd)
 {
@@ -73,6 +74,19 @@ static void bucket_remove(Ssd *ssd, uint32_t block)
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
     ihead_remove(links(ssd), &p->bucket[ssd->media->block[block].valid], block);
+}
+
+uint32_t block_least_valid(Ssd *ssd, uint32_t plane)
+{
+    Plane *p = &ssd->media->plane[plane];
+
+    while (p->min_valid < ssd->l.units_per_block) {
+        if (p->bucket[p->min_valid] != NONE) {
+            return p->bucket[p->min_valid];
+        }
+        p->min_valid++;
+    }
+    return NONE;
 }
 
 static void free_push(Ssd *ssd, uint32_t block)
@@ -141,19 +155,14 @@ static void init_plane(Ssd *ssd, uint32_t plane)
     }
     p->min_valid = ssd->l.units_per_block;
     p->by_age = ILIST_EMPTY;
-    p->staged = g_new0(uint32_t, plane_staged_room(ssd));
-    p->staged_of = g_new0(uint32_t, ssd->l.n_gc_classes);
     p->spare_blocks = ssd->l.spare_blocks;
     p->open = g_new(Open, ssd->l.n_open);
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         p->open[k].block = NONE;
     }
-    p->gc.victim = NONE;
-    p->gc.next = NONE;
-    p->gc.redo = IFIFO_EMPTY;
-    p->meta_wait = IFIFO_EMPTY;
     p->last_gc_block = NONE;
     p->slc_full = ILIST_EMPTY;
+    p->tell_gains = true;
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
         uint32_t block = plane * ssd->geo->blocks_per_plane + i;
 
@@ -219,8 +228,6 @@ void block_destroy(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         g_free(ssd->media->plane[i].bucket);
-        g_free(ssd->media->plane[i].staged);
-        g_free(ssd->media->plane[i].staged_of);
         g_free(ssd->media->plane[i].open);
     }
     g_free(ssd->media->plane);
@@ -297,6 +304,11 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
     ssd->media->client->plane_changed(ssd, plane);
 }
 
+void plane_tell_gains(Ssd *ssd, uint32_t plane, bool tell)
+{
+    ssd->media->plane[plane].tell_gains = tell;
+}
+
 void plane_count_open(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->media->plane[plane];
@@ -307,8 +319,9 @@ void plane_count_open(Ssd *ssd, uint32_t plane)
     }
 }
 
-void block_close(Ssd *ssd, uint32_t plane, Open *o)
+void block_close(Ssd *ssd, uint32_t plane, uint32_t open)
 {
+    Open *o = &ssd->media->plane[plane].open[open];
     Block *b = &ssd->media->block[o->block];
 
     if (b->pending > 0) {
@@ -343,7 +356,7 @@ uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
     ssd->media->block[o->block].pending++;
     ssd->media->block[o->block].mtime = p->clock += kind == OPEN_HOST;
     if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
-        block_close(ssd, plane, o);
+        block_close(ssd, plane, open_index(ssd, kind, stream));
     }
     return page;
 }
@@ -412,16 +425,17 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu)
     m->plane[plane].valid--;
     change_meta_valid(ssd, plane, ppu, -1);
     change_valid(ssd, block, -1);
-    if (!m->plane[plane].accepting) {
+    if (m->plane[plane].tell_gains) {
         m->client->plane_changed(ssd, plane);
     }
 }
 
-void block_start_victim(Ssd *ssd, uint32_t block)
+void block_start_victim(Ssd *ssd, uint32_t block, NandCause cause)
 {
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
     g_assert(ssd->media->block[block].state == BLOCK_FULL);
+    ssd->media->block[block].cause = (uint8_t)cause;
     ssd->media->client->taken(ssd, block);
     p->n_retiring -= ssd->media->block[block].bad;
     if (nand_block_is_slc(ssd->geo, block)) {
@@ -464,10 +478,10 @@ void block_discard(Ssd *ssd, uint32_t block)
 
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         if (p->open[k].block == block) {
-            block_close(ssd, block_plane(ssd, block), &p->open[k]);
+            block_close(ssd, block_plane(ssd, block), k);
         }
     }
-    block_start_victim(ssd, block);
+    block_start_victim(ssd, block, ssd->media->block[block].cause);
     block_start_erase(ssd, block, NAND_CAUSE_GC, false);
 }
 
@@ -495,6 +509,12 @@ void block_retire(Ssd *ssd, uint32_t block)
     ssd->media->client->plane_changed(ssd, plane);
 }
 
+void block_erase_failed(Ssd *ssd, uint32_t block)
+{
+    ssd->media->block[block].bad = true;
+    block_retire(ssd, block);
+}
+
 /* ---- after a power cut ------------------------------------------------------- */
 
 static void forget_plane(Ssd *ssd, Plane *p)
@@ -520,6 +540,8 @@ static void forget_plane(Ssd *ssd, Plane *p)
 
 void block_forget_all(Ssd *ssd)
 {
+    lazy_clear(ssd->media->valid, bitmap_words(ssd->l.raw_units),
+               sizeof(*ssd->media->valid));
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         forget_plane(ssd, &ssd->media->plane[i]);
     }
@@ -530,6 +552,72 @@ void block_forget_all(Ssd *ssd)
             *block = (Block){.state = BLOCK_LOST, .bad = block->bad};
         }
     }
+}
+
+static void settle_open(Ssd *ssd, Plane *p)
+{
+    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
+        Open *o = &p->open[k];
+
+        if (o->block == NONE) {
+            continue;
+        }
+        ssd->media->block[o->block].pending = 0;
+        o->next_page = nand_next_page(ssd->nand, o->block);
+        if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
+            block_make_full(ssd, o->block);
+            o->block = NONE;
+        }
+    }
+}
+
+void media_settle_blocks(Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        settle_open(ssd, &ssd->media->plane[i]);
+        plane_count_open(ssd, i);
+    }
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        if (ssd->media->block[b].state == BLOCK_VICTIM ||
+            ssd->media->block[b].state == BLOCK_CLOSING) {
+            block_make_full(ssd, b);
+        }
+    }
+}
+
+static void tear_pages(Ssd *ssd)
+{
+    for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
+        const PageJob *job = &ssd->media->job[j];
+
+        if (job->active && job->ppa != NONE) {
+            spare_blank(ssd, job->ppa << ssd->page_units_shift,
+                        ssd->l.units_per_program);
+            spare_tear(ssd, job->ppa,
+                       nand_block_program(ssd->geo, page_block(ssd, job->ppa)));
+        }
+    }
+}
+
+void media_power_lost(Ssd *ssd)
+{
+    ssd->media->cut_due = false;
+    tear_pages(ssd);
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        Plane *p = &ssd->media->plane[i];
+
+        p->host_programs = 0;
+        p->erases = 0;
+        p->n_held = 0;
+    }
+}
+
+void plane_host_program(Ssd *ssd, uint32_t plane, int by)
+{
+    Plane *p = &ssd->media->plane[plane];
+
+    g_assert(by > 0 || p->host_programs > 0);
+    p->host_programs += (uint32_t)by;
 }
 
 void block_found(Ssd *ssd, uint32_t block, uint32_t open)

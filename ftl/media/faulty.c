@@ -111,6 +111,11 @@ void faulty_submit(Ssd *ssd, NandOp *op)
     nand_submit(ssd->nand, op, ssd->now_ps);
 }
 
+bool faulty_cmd(Ssd *ssd)
+{
+    return ssd->media->faults && faults_cmd(ssd->media->faults, ssd->now_ps);
+}
+
 void faulty_cut(void *opaque)
 {
     Ssd *ssd = opaque;

@@ -36,6 +36,14 @@ void job_give(Ssd *ssd, uint32_t j)
     pool_give(chain(ssd->media), &ssd->media->free_job, j);
 }
 
+void job_forget_all(Ssd *ssd)
+{
+    g_clear_pointer(&ssd->media->job, g_free);
+    g_clear_pointer(&ssd->media->job_unit, g_free);
+    ssd->media->free_job = NONE;
+    ssd->media->n_jobs = 0;
+}
+
 void job_fifo_push(Ssd *ssd, JobFifo *f, uint32_t j)
 {
     ififo_push(chain(ssd->media), f, j);

@@ -87,96 +87,32 @@ typedef struct Open {
     uint32_t next_page;
 } Open;
 
-typedef struct PlaneGc {
-    bool active; /* from ftl.gc_low to ftl.gc_high */
-    bool forced; /* a victim is wanted, whatever there is of free blocks */
-    bool folding; /* blocks in SLC mode are emptied */
-    bool background; /* the victim was taken while the host was idle */
-    bool yielded; /* to reads of the host; it will be woken */
-    uint32_t victim; /* or NONE */
-    uint32_t scan;   /* next page of the victim to look at */
-    uint32_t reads;  /* page reads in flight */
-    uint32_t programs; /* into the plane */
-    uint32_t away;   /* of them and those that failed: of its units into other
-                        planes of the die */
-    uint32_t guests; /* of units of others into it */
-    uint32_t n_staged; /* units read, not yet on their way */
-    uint32_t next; /* FULL: victim of its stripe, to be taken next; or NONE */
-    uint32_t held; /* empty victims that wait for others of their stripe */
-    uint32_t trims;    /* victims that wait for trims, see Block.held */
-    uint64_t rate;     /* what each page of the victim gives to credit */
-    uint64_t credit;   /* units that the host may write, << 16 */
-    JobFifo redo;
-} PlaneGc;
-
-/* Pages that a merge reads ahead of the one that it programs. */
-#define MERGE_WINDOW 2
-
-/* A log block that is being emptied, one logical block after another. */
-typedef struct Merge {
-    uint32_t log;     /* record, or NONE: the plane merges nothing */
-    uint32_t logical; /* which is merged now, or NONE */
-    uint32_t to;      /* the block that it is copied to, or NONE: not yet */
-    uint32_t scan;    /* random: unit of the log block to look at next; else 1
-                         once its logical block has been taken up */
-    uint32_t end;     /* pages of the logical block to copy end here; counted,
-                         as the following, in programs from its beginning */
-    uint32_t read, read_unit; /* what is to be read next */
-    uint32_t program; /* which is to be programmed next */
-    uint32_t left[MERGE_WINDOW]; /* by page: reads in flight for it */
-    uint32_t reads;   /* in flight, and so programs */
-    uint32_t programs;
-    uint8_t kind;     /* MergeKind */
-    bool begun;       /* the host's programs in the plane have ended */
-    bool random;      /* the log block holds units of many logical blocks */
-} Merge;
-
-typedef struct PlaneLogs {
-    IlistN list;             /* records in the order of the policy, the one to be
-                                emptied first */
-    uint32_t free;           /* records */
-    uint32_t sequential;     /* record beside that list, or NONE */
-    uint64_t n_ended;        /* merges of log blocks */
-    Merge merge;
-} PlaneLogs;
-
 typedef struct Plane {
-    IlistN free; /* but not those in SLC mode, which are in lists of their own */
+    IlistN
+        free; /* but not those in SLC mode, which are in lists of their own */
     IlistN slc_free;
-    Ilist slc_full; /* oldest first */
+    Ilist slc_full;         /* oldest first */
     uint32_t host_programs; /* in flight */
     uint32_t erases;        /* in flight */
     uint64_t valid;         /* units */
     uint64_t meta_valid;    /* of them, metadata */
-    uint32_t meta_programs; /* in flight */
-    JobFifo meta_wait;      /* pages of metadata that wait for room */
-    Open *open; /* by open_index(); l.n_open of them */
+    OF_MEDIA Open *open;    /* by open_index(); l.n_open of them */
     uint32_t n_host_open; /* of those, the host's that are open */
     Ilist by_age; /* FULL blocks, but not those in SLC mode; oldest first */
     uint32_t clock;     /* programs of the host in the plane */
-    uint32_t *bucket;   /* heads of FULL blocks by valid count */
+    OF_MEDIA uint32_t *bucket; /* heads of FULL blocks by valid count */
     uint32_t min_valid; /* no FULL block has fewer */
-    uint32_t *staged;   /* ppus in controller memory, gc.n_staged of them */
-    uint32_t *staged_of; /* how many of them, by class */
-    PlaneGc gc;
     /* Room, as in SsdLayout; less with each block that goes bad. */
     uint32_t spare_blocks;
     uint64_t slack_units;
     uint32_t gc_low_blocks;
     uint32_t gc_high_blocks;
     uint32_t gc_soft_blocks;
-    uint32_t most_erased;  /* of its blocks */
-    uint32_t least_erased; /* none has been erased less often */
-    uint32_t wear_due; /* erases of a block that calls for a move; 0: none does */
-    uint32_t scanned;  /* blocks that the scan has looked at */
     uint32_t n_retiring; /* FULL blocks that are bad */
     uint32_t n_folding;  /* victims in SLC mode */
     uint32_t last_gc_block; /* last one opened for GC, or NONE */
-    bool accepting;
-    bool starved; /* would accept a page if GC got on; merges */
-    PlaneLogs logs;
-    uint32_t *origin; /* by unit of a full merge's destination: which ppu was
-                         copied there, or NONE; NULL without log blocks */
+    uint32_t n_held;        /* victims of which the erase waits: Block.held */
+    bool tell_gains; /* the client hears of each unit that becomes invalid */
 } Plane;
 
 /* GC reads ahead by this many pages per plane. */
@@ -247,25 +183,22 @@ typedef struct Media {
     uint32_t n_grown_bad;
     uint32_t preload_next; /* ppu */
     uint32_t preload_left; /* units of its page */
-    uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
-    uint64_t *spare_version; /* by ppu; NULL without a host */
-    uint8_t *spare_stream;   /* by ppu; NULL if there is one stream */
-    uint64_t *spare_seq;     /* by page; NULL with ftl.recovery=capacitors */
+    OF_MEDIA uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
+    OF_MEDIA uint64_t *spare_version; /* by ppu; NULL without a host */
+    OF_MEDIA uint8_t *spare_stream;   /* by ppu; NULL if there is one stream */
+    OF_MEDIA uint64_t
+        *spare_seq;          /* by page; NULL with ftl.recovery=capacitors */
     uint64_t prog_seq;       /* the last one given */
-    uint64_t *valid;         /* bitmap by ppu */
-    Block *block;
-    Plane *plane;
-    uint32_t *stripe_plane; /* position in the order of ftl.stripe -> plane */
-    uint32_t *stripe_pos;   /* plane -> position */
-    uint32_t *mate; /* by block: the next one of its stripe, round; NULL without
-                       ftl.gc_unit */
-    uint32_t *stripe_serial; /* by plane and open_index(): the newest stripe */
-    uint32_t *stripe_block;  /* and the plane's block in it, or NONE */
+    OF_MEDIA uint64_t *valid; /* bitmap by ppu */
+    OF_MEDIA Block *block;
+    OF_MEDIA Plane *plane;
+    OF_MEDIA uint32_t
+        *stripe_plane; /* position in the order of ftl.stripe -> plane */
+    OF_MEDIA uint32_t *stripe_pos; /* plane -> position */
     PageJob *job;
     uint32_t *job_unit; /* units_per_program entries for each job */
     uint32_t n_jobs;
     uint32_t free_job;
-    JobFifo redo; /* of the host */
 } Media;
 
 #endif

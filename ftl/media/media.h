@@ -10,6 +10,9 @@
 
 #include "bitmap.h"
 #include "media/media-internal.h"
+#include "media/faulty.h"
+#include "media/jobs.h"
+#include "media/owned.h"
 #include "media/spare.h"
 #include "ssd-internal.h"
 
@@ -48,13 +51,6 @@ static inline bool plane_is_short(const Ssd *ssd, const Plane *p)
 
 /* ---- block.c ----------------------------------------------------------- */
 
-/* Entries of Plane.staged. */
-static inline uint32_t plane_staged_room(const Ssd *ssd)
-{
-    return (GC_READS_PER_PLANE + ssd->l.n_gc_classes) *
-           ssd->l.units_per_program;
-}
-
 /* Has the plane a free block for an open block of that kind? */
 static inline bool block_can_open(const Ssd *ssd, const Plane *p, OpenKind kind)
 {
@@ -63,11 +59,20 @@ static inline bool block_can_open(const Ssd *ssd, const Plane *p, OpenKind kind)
     return p->free.n > reserve || (kind == OPEN_HOST && p->slc_free.n > 0);
 }
 
+/* Say (or no longer) plane_changed() for each unit that becomes invalid. */
+void plane_tell_gains(Ssd *ssd, uint32_t plane, bool tell);
+
+/* When the drive is made: who chooses and empties blocks, and (or NULL) who has
+ * an index of the FULL ones or keeps saved pages. */
+void media_set_client(Ssd *ssd, const MediaClient *client);
+void media_set_index(Ssd *ssd, const FullIndex *index);
+void media_set_saved(Ssd *ssd, const SavedClient *saved);
+
 void block_init(Ssd *ssd);
 void block_destroy(Ssd *ssd);
 
-/* The drive has been loaded.  Lists of free blocks of an older build have no links
- * toward their head. */
+/* The drive has been loaded.  Lists of free blocks of an older build have no
+ * links toward their head. */
 void block_loaded(Ssd *ssd);
 
 /* Take the next page (the pages of one program) of the plane's open block of
@@ -81,9 +86,9 @@ uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind);
 bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream);
 
-/* Take no more pages of an open block: it is FULL once its programs have
- * ended. */
-void block_close(Ssd *ssd, uint32_t plane, Open *open);
+/* Take no more pages of the block that is open there (an open_index()): it is
+ * FULL once its programs have ended. */
+void block_close(Ssd *ssd, uint32_t plane, uint32_t open);
 
 static inline uint32_t open_index(const Ssd *ssd, OpenKind kind,
                                   uint32_t stream)
@@ -108,7 +113,8 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu);
 /* A program of the block has ended. */
 void block_page_done(Ssd *ssd, uint32_t block);
 
-void block_start_victim(Ssd *ssd, uint32_t block);
+/* A FULL block is to be emptied, for that cause. */
+void block_start_victim(Ssd *ssd, uint32_t block, NandCause cause);
 
 /* Erase a block that is open or FULL and holds nothing valid. */
 void block_discard(Ssd *ssd, uint32_t block);
@@ -121,6 +127,9 @@ void block_erased(Ssd *ssd, uint32_t block);
 /* The block is good for nothing any more: out of every list.  It is ERASING,
  * or VICTIM and empty. */
 void block_retire(Ssd *ssd, uint32_t block);
+
+/* The same: its erase failed. */
+void block_erase_failed(Ssd *ssd, uint32_t block);
 
 /* One block less for the capacity of its plane. */
 void block_count_lost(Ssd *ssd, uint32_t block);
@@ -138,16 +147,26 @@ void block_make_full(Ssd *ssd, uint32_t block);
 void block_forget_all(Ssd *ssd);
 void block_found(Ssd *ssd, uint32_t block, uint32_t open);
 
+/* The power has gone: planes do nothing, and pages on their way are torn.  With
+ * a map that survives, open blocks go on where the array is, and victims are
+ * FULL. */
+void media_power_lost(Ssd *ssd);
+void media_settle_blocks(Ssd *ssd);
+
+/* A page of the host is on its way to the plane, or has ended. */
+void plane_host_program(Ssd *ssd, uint32_t plane, int by);
+
+/* The FULL block of the plane with fewest valid units, if it has an invalid
+ * one; NONE: there is none.  O(1) on average. */
+uint32_t block_least_valid(Ssd *ssd, uint32_t plane);
+
 /* A FULL block goes to the end of the list by age. */
 void block_renew(Ssd *ssd, uint32_t block);
 
-uint32_t job_take(Ssd *ssd);
-void job_give(Ssd *ssd, uint32_t job);
+/* ---- stripe.c ---------------------------------------------------------- */
 
-static inline uint32_t *job_units(Ssd *ssd, uint32_t job)
-{
-    return &ssd->media->job_unit[(size_t)job * ssd->l.units_per_program];
-}
+void stripe_init(Ssd *ssd);
+void stripe_destroy(Ssd *ssd);
 
 /* ---- bad-blocks.c ------------------------------------------------------ */
 
@@ -159,29 +178,5 @@ void plane_size(Ssd *ssd, uint32_t plane);
 
 /* The block is good for nothing any more; true: the drive was read-only before. */
 bool bad_lose_block(Ssd *ssd, uint32_t block);
-
-void job_fifo_push(Ssd *ssd, JobFifo *f, uint32_t job);
-uint32_t job_fifo_pop(Ssd *ssd, JobFifo *f);
-
-/* ---- faulty.c ---------------------------------------------------------- */
-
-/* nand_submit(), after the rules that name LBAs. */
-void faulty_submit(Ssd *ssd, NandOp *op);
-
-/* Array found a rule that cuts the power. */
-void faulty_cut(void *opaque);
-
-/* Wait for the next rule that cuts the power by the clock; the same, when there
- * may be one that was waited for. */
-void faulty_arm(Ssd *ssd);
-void faulty_rearm(Ssd *ssd);
-
-/* Those that hold some of the blocks first..last of the host, if the unit holds
- * any (by its spare area); else 0. */
-uint64_t unit_lba_parts(const Ssd *ssd, uint32_t ppu, uint64_t first,
-                        uint64_t last);
-
-/* The first of a unit's blocks that is in one of the parts (at least one is). */
-uint64_t unit_first_lba(const Ssd *ssd, uint32_t ppu, uint64_t parts);
 
 #endif

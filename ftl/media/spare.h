@@ -2,9 +2,9 @@
 /*
  * spare.h - spare areas: what is written beside each unit in NAND.
  *
- * A spare area names the unit (lpn) with its version and stream.  It can say that
- * the unit's data was lost before it came here (poison), or that nothing is here
- * (SPARE_NONE: padding, or a torn page).
+ * A spare area names the unit (lpn) with its version and stream.  It can say
+ * that the unit's data was lost before it came here (poison), or that nothing
+ * is here (SPARE_NONE: padding, or a torn page).
  */
 #ifndef VSSD_FTL_SPARE_H
 #define VSSD_FTL_SPARE_H
@@ -59,13 +59,15 @@ void spare_poison(Ssd *ssd, uint32_t ppu);
 /* A unit is copied. */
 void spare_copy(Ssd *ssd, uint32_t from, uint32_t to);
 
-/* A program of these pages was torn: their spare areas do not say when it was. */
+/* A program of these pages was torn: their spare areas do not say when it was.
+ */
 void spare_tear(Ssd *ssd, uint32_t page, uint32_t n);
 
 /* The block was being erased: what it held can no longer be read. */
 void spare_wipe_block(Ssd *ssd, uint32_t block);
 
-/* ---- with ftl.recovery: spare areas say when their page was programmed ---- */
+/* ---- with ftl.recovery: spare areas say when their page was programmed ----
+ */
 
 /* The next number of a program. */
 uint64_t seq_next(Ssd *ssd);

@@ -16,14 +16,51 @@ static void set_accepting(Ssd *ssd, uint32_t plane, bool accepting)
 {
     uint32_t pos = ssd->media->stripe_pos[plane];
 
-    ssd->media->plane[plane].accepting = accepting;
+    if (ssd->placement->plane[plane].accepting == accepting) {
+        return;
+    }
+    ssd->placement->plane[plane].accepting = accepting;
     bitmap_put(ssd->placement->accepting, pos, accepting);
+    plane_tell_gains(ssd, plane, !accepting);
+}
+
+static void set_starved(Ssd *ssd, uint32_t plane, bool starved)
+{
+    PlacementPlane *own = &ssd->placement->plane[plane];
+
+    ssd->placement->n_starved += starved;
+    ssd->placement->n_starved -= own->starved;
+    own->starved = starved;
+}
+
+/* What a page of the host takes of GcLoad.credit. */
+static uint64_t price(const Ssd *ssd)
+{
+    return (uint64_t)ssd->l.units_per_program << 16;
+}
+
+/* Must the host wait until GC has gained as much as a page takes? */
+static bool holds_host(const Ssd *ssd, uint32_t plane)
+{
+    const Plane *p = &ssd->media->plane[plane];
+    const GcLoad *gc = &ssd->placement->plane[plane].gc;
+
+    return gc->active && gc->credit < price(ssd) &&
+           gc->reads + gc->programs + p->erases + p->n_held > 0;
+}
+
+void plane_charge_host(Ssd *ssd, uint32_t plane)
+{
+    GcLoad *gc = &ssd->placement->plane[plane].gc;
+
+    gc->credit -= MIN(gc->credit, price(ssd));
 }
 
 void plane_update(Ssd *ssd, uint32_t plane)
 {
-    Plane *p = &ssd->media->plane[plane];
-    uint64_t coming = (uint64_t)(p->host_programs + p->gc.guests) *
+    const Plane *p = &ssd->media->plane[plane];
+    const PlacementPlane *own = &ssd->placement->plane[plane];
+    uint64_t coming = (uint64_t)(p->host_programs + own->gc.guests) *
                       ssd->l.units_per_program;
     bool willing = p->host_programs < ssd->placement->policy->depth &&
                    p->valid - p->meta_valid + coming <
@@ -31,16 +68,20 @@ void plane_update(Ssd *ssd, uint32_t plane)
     /* Whatever stream comes, the plane has a page for it. */
     bool room = (p->n_host_open == ssd->l.n_streams ||
                  block_can_open(ssd, p, OPEN_HOST)) &&
-                !plane_holds_host(ssd, p);
+                !holds_host(ssd, plane);
 
     if (ssd->placement->placer) { /* which says that the plane is starved */
         set_accepting(ssd, plane,
                       p->host_programs < ssd->placement->policy->depth &&
-                          !p->starved);
+                          !own->starved);
         return;
     }
-    ssd->placement->n_starved -= p->starved;
-    p->starved = willing && !room;
-    ssd->placement->n_starved += p->starved;
+    set_starved(ssd, plane, willing && !room);
     set_accepting(ssd, plane, willing && room);
+}
+
+void plane_set_starved(Ssd *ssd, uint32_t plane, bool starved)
+{
+    set_starved(ssd, plane, starved);
+    plane_update(ssd, plane);
 }

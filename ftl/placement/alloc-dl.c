@@ -78,7 +78,7 @@ static uint32_t dl_pick(Ssd *ssd, uint32_t lpn)
         if (!is_clean(ssd, plane)) {
             continue;
         }
-        if (ssd->media->plane[plane].accepting) {
+        if (plane_accepts(ssd, plane)) {
             return plane;
         }
         busy = busy == NONE ? plane : busy;

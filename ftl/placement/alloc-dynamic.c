@@ -36,7 +36,7 @@ static Chip look_at(const Ssd *ssd, uint32_t chip)
 
         result.load += nand_die_load(ssd->nand, first);
         for (uint32_t i = 0; i < c->planes; i++) {
-            result.accepting |= ssd->media->plane[first + i].accepting;
+            result.accepting |= plane_accepts(ssd, first + i);
         }
     }
     return result;
@@ -83,7 +83,7 @@ static uint32_t choose_plane(Ssd *ssd, uint32_t chip)
         for (uint32_t k = 0; k < c->planes; k++) {
             uint32_t j = (*token + k) % c->planes;
 
-            if (ssd->media->plane[chip_plane(ssd, chip, die) + j].accepting) {
+            if (plane_accepts(ssd, chip_plane(ssd, chip, die) + j)) {
                 *token = (j + 1) % c->planes;
                 ssd->placement->die_token[chip] = (die + 1) % c->dies;
                 return chip_plane(ssd, chip, die) + j;

@@ -73,11 +73,12 @@ static uint32_t behind(const Ssd *ssd, uint32_t first, uint32_t stream)
 
 /* Is it worth while to wait for the plane?  In order: for whatever is under way
  * there; else only for a program of the host. */
-static bool worth_waiting(const Ssd *ssd, const Plane *p)
+static bool worth_waiting(const Ssd *ssd, uint32_t plane)
 {
     return ssd->placement->policy->rows == ROWS_IN_ORDER
-               ? alloc_will_change(p)
-               : p->host_programs >= ssd->placement->policy->depth;
+               ? alloc_will_change(ssd, plane)
+               : ssd->media->plane[plane].host_programs >=
+                     ssd->placement->policy->depth;
 }
 
 static uint32_t accepting(const Ssd *ssd, uint32_t first)
@@ -85,7 +86,7 @@ static uint32_t accepting(const Ssd *ssd, uint32_t first)
     uint32_t bits = 0;
 
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        bits |= (uint32_t)ssd->media->plane[first + i].accepting << i;
+        bits |= (uint32_t)plane_accepts(ssd, first + i) << i;
     }
     return bits;
 }
@@ -96,8 +97,7 @@ static Row look_at(const Ssd *ssd, uint32_t first, uint32_t stream)
 
     r.take = r.behind & accepting(ssd, first);
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        if ((r.behind & ~r.take) >> i & 1 &&
-            worth_waiting(ssd, &ssd->media->plane[first + i])) {
+        if ((r.behind & ~r.take) >> i & 1 && worth_waiting(ssd, first + i)) {
             r.wait = first + i;
         }
     }
@@ -150,7 +150,7 @@ uint32_t rows_more(Ssd *ssd, uint32_t stream)
         return NONE;
     }
     plane = st->first + (uint32_t)__builtin_ctz(st->left);
-    if (!ssd->media->plane[plane].accepting) {
+    if (!plane_accepts(ssd, plane)) {
         return NONE;
     }
     st->left &= st->left - 1;
@@ -161,9 +161,10 @@ uint32_t rows_more(Ssd *ssd, uint32_t stream)
 static void give_up_planes(Ssd *ssd, Stream *st)
 {
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        const Plane *p = &ssd->media->plane[st->first + i];
+        uint32_t plane = st->first + i;
 
-        if (st->left >> i & 1 && !p->accepting && !worth_waiting(ssd, p)) {
+        if (st->left >> i & 1 && !plane_accepts(ssd, plane) &&
+            !worth_waiting(ssd, plane)) {
             st->left &= ~(1U << i);
         }
     }
@@ -184,7 +185,7 @@ uint32_t rows_pick(Ssd *ssd, uint32_t stream)
         uint32_t plane = st->first + (uint32_t)__builtin_ctz(st->left);
 
         ssd->placement->alloc_waits_for =
-            ssd->media->plane[plane].accepting ? NONE : plane;
+            plane_accepts(ssd, plane) ? NONE : plane;
     }
     return rows_more(ssd, stream);
 }

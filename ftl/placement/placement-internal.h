@@ -39,24 +39,43 @@ typedef struct Placer {
     void (*page_done)(Ssd *ssd, uint32_t plane);
 } Placer;
 
+/* How busy GC is in a plane, and what it lets the host write there. */
+typedef struct GcLoad {
+    bool active;       /* from ftl.gc_low to ftl.gc_high */
+    uint32_t reads;    /* page reads in flight */
+    uint32_t programs; /* into the plane */
+    uint32_t away;     /* of them and those that failed: of its units into other
+                          planes of the die */
+    uint32_t guests;   /* of units of others into it */
+    uint64_t credit;   /* units that the host may write, << 16 */
+} GcLoad;
+
+typedef struct PlacementPlane {
+    bool accepting; /* as in Placement.accepting */
+    bool starved;   /* would accept a page if GC got on; or merges */
+    GcLoad gc;      /* gc/ writes it: gc_load() */
+} PlacementPlane;
+
 typedef struct Placement {
+    OF_PLACEMENT PlacementPlane *plane;
     const AllocPolicy *policy;
     const Placer *placer; /* or NULL: the policy places pages */
-    uint64_t *accepting;    /* bitmap by position in the stripe */
+    OF_PLACEMENT uint64_t *accepting; /* bitmap by position in the stripe */
     uint32_t stripe_cursor;
-    uint32_t *row_first; /* rows in the order of the stripe: the first plane of
-                            each; NULL without l.row_planes */
+    OF_PLACEMENT uint32_t *row_first; /* rows in the order of the stripe: the
+                            first plane of each; NULL without l.row_planes */
     uint32_t alloc_chosen;    /* random: plane that waits to be taken, or NONE */
     uint32_t alloc_waits_for; /* plane that alloc_insist() waits for, or NONE */
     uint32_t channel_token;   /* dynamic: whose turn it is */
-    uint32_t *chip_token;     /* by channel */
-    uint32_t *die_token;      /* by chip */
-    uint32_t *plane_token;    /* by die */
+    OF_PLACEMENT uint32_t *chip_token;  /* by channel */
+    OF_PLACEMENT uint32_t *die_token;   /* by chip */
+    OF_PLACEMENT uint32_t *plane_token; /* by die */
     Prng rng;
-    uint8_t *hot_count;  /* see hot.c; NULL without ftl.hot_cold */
+    OF_PLACEMENT uint8_t *hot_count; /* see hot.c; NULL without ftl.hot_cold */
     uint32_t hot_writes; /* since they were halved */
     uint32_t n_starved; /* planes */
-    Stream *stream; /* l.n_streams, and one for blocks of several */
+    OF_PLACEMENT Stream
+        *stream;          /* l.n_streams, and one for blocks of several */
     uint64_t mixed_pages; /* of copies, with units of several streams */
 } Placement;
 

@@ -25,10 +25,19 @@ void alloc_destroy(Ssd *ssd);
 uint32_t alloc_pick(Ssd *ssd, uint32_t lpn, uint32_t stream);
 
 /* Something is under way in the plane that may make it accept a page. */
-static inline bool alloc_will_change(const Plane *p)
+static inline bool alloc_will_change(const Ssd *ssd, uint32_t plane)
 {
-    return p->host_programs > 0 || p->erases > 0 || p->gc.reads > 0 ||
-           p->gc.programs > 0 || p->gc.away > 0 || p->gc.trims > 0;
+    const Plane *p = &ssd->media->plane[plane];
+    const GcLoad *gc = &ssd->placement->plane[plane].gc;
+
+    return p->host_programs > 0 || p->erases > 0 || p->n_held > 0 ||
+           gc->reads > 0 || gc->programs > 0 || gc->away > 0;
+}
+
+/* May the plane be given a page of the host? */
+static inline bool plane_accepts(const Ssd *ssd, uint32_t plane)
+{
+    return ssd->placement->plane[plane].accepting;
 }
 
 /* The first position of the stripe at from, or after it and round, whose plane
@@ -47,24 +56,12 @@ void alloc_look_again(Ssd *ssd);
 /* Work out anew whether the plane may be given a page. */
 void plane_update(Ssd *ssd, uint32_t plane);
 
-/* What a page of the host takes of PlaneGc.credit. */
-static inline uint64_t plane_price(const Ssd *ssd)
-{
-    return (uint64_t)ssd->l.units_per_program << 16;
-}
+/* The host has taken a page of the plane: GcLoad.credit pays for it. */
+void plane_charge_host(Ssd *ssd, uint32_t plane);
 
-/* Must the host wait until GC has gained as much as a page takes? */
-static inline bool plane_holds_host(const Ssd *ssd, const Plane *p)
-{
-    return p->gc.active && p->gc.credit < plane_price(ssd) &&
-           p->gc.reads + p->gc.programs + p->erases + p->gc.trims > 0;
-}
-
-/* The host has taken a page of the plane. */
-static inline void plane_charge_host(const Ssd *ssd, Plane *p)
-{
-    p->gc.credit -= MIN(p->gc.credit, plane_price(ssd));
-}
+/* A merge begins or ends, with a log-block map: the plane takes no pages of the
+ * host meanwhile. */
+void plane_set_starved(Ssd *ssd, uint32_t plane, bool starved);
 
 /* ---- alloc-rows.c ------------------------------------------------------ */
 
@@ -105,6 +102,9 @@ void stream_wrote(Ssd *ssd, uint32_t stream, uint64_t nblocks);
 /* ssd_stream_close(): its next page begins a reclaim unit. */
 void stream_end(Ssd *ssd, uint32_t stream);
 
+/* The same, before its blocks are closed: its next unit is the first one. */
+void stream_begin_unit(Ssd *ssd, uint32_t stream);
+
 /* The stream's open blocks take no more pages. */
 void stream_close_blocks(Ssd *ssd, uint32_t stream);
 
@@ -118,6 +118,14 @@ void stream_erasing(Ssd *ssd, uint32_t block);
  * goes out of the accounts again, as NAND has not counted it. */
 void stream_uncount_page(Ssd *ssd, uint32_t j);
 void stream_uncount_erases(Ssd *ssd);
+/* A victim of GC: what is valid of it is copied. */
+void stream_victim(Ssd *ssd, uint32_t block);
+/* A page takes units of several streams. */
+void stream_mixed(Ssd *ssd);
+/* A page of the stream is programmed: so many units of the host, and padding.
+ */
+void stream_programmed(Ssd *ssd, uint32_t stream, uint32_t units,
+                       uint32_t padded);
 void stream_reset_stats(Ssd *ssd);
 
 #endif

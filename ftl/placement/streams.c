@@ -63,17 +63,20 @@ void stream_close_blocks(Ssd *ssd, uint32_t stream)
 {
     ssd->placement->stream[stream].left = 0;
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        Open *o = &ssd->media->plane[i].open[stream];
-
-        if (o->block != NONE) {
-            block_close(ssd, i, o);
+        if (ssd->media->plane[i].open[stream].block != NONE) {
+            block_close(ssd, i, stream);
         }
     }
 }
 
-void stream_end(Ssd *ssd, uint32_t stream)
+void stream_begin_unit(Ssd *ssd, uint32_t stream)
 {
     ssd->placement->stream[stream].taken = 0;
+}
+
+void stream_end(Ssd *ssd, uint32_t stream)
+{
+    stream_begin_unit(ssd, stream);
     stream_close_blocks(ssd, stream);
 }
 
@@ -99,6 +102,30 @@ void stream_erasing(Ssd *ssd, uint32_t block)
 void stream_copied(Ssd *ssd, uint32_t ppu)
 {
     ssd->placement->stream[stream_account(ssd, ppu)].n.copied_units++;
+}
+
+void stream_victim(Ssd *ssd, uint32_t block)
+{
+    const Block *b = &ssd->media->block[block];
+    SsdStreamCounters *n = &ssd->placement->stream[b->stream].n;
+
+    n->victims++;
+    n->victim_valid_units += b->valid;
+}
+
+void stream_mixed(Ssd *ssd)
+{
+    ssd->placement->mixed_pages++;
+}
+
+void stream_programmed(Ssd *ssd, uint32_t stream, uint32_t units,
+                       uint32_t padded)
+{
+    SsdStreamCounters *n = &ssd->placement->stream[stream].n;
+
+    n->host_units += units;
+    n->padded_units += padded;
+    ssd->inspect.padded_units += padded;
 }
 
 /* The account may have begun between the page and its end. */

@@ -30,8 +30,7 @@
 
 static void give_up(Ssd *ssd)
 {
-    ssd->media->read_only = true;
-    ssd->media->given_up = true;
+    media_give_up(ssd);
     meta_give_up(ssd);
     write_fail_waiters(ssd);
     host_fail_waiting(ssd);
@@ -65,9 +64,7 @@ void failure_program_done(Ssd *ssd, uint32_t j)
     } else if (ssd->media->job[j].meta) {
         meta_page_failed(ssd, j);
     } else {
-        ssd->media->job[j].ppa = NONE;
-        ssd->media->plane[plane].host_programs--;
-        job_fifo_push(ssd, &ssd->media->redo, j);
+        write_page_failed(ssd, j);
     }
     block_page_done(ssd, block);
     plane_update(ssd, plane);
@@ -80,8 +77,7 @@ void failure_erase_done(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
 
-    ssd->media->block[block].bad = true;
-    block_retire(ssd, block);
+    block_erase_failed(ssd, block);
     lose_block(ssd, block);
     plane_update(ssd, plane);
     ssd_wake(ssd, WORK_META, plane);
@@ -92,7 +88,7 @@ void failure_erase_done(Ssd *ssd, uint32_t block)
 /* Does something in memory have to go to NAND now? */
 static bool pages_wait(const Ssd *ssd)
 {
-    return ssd->media->redo.head != NONE || queue_waits(ssd) ||
+    return ssd->buffer->redo.head != NONE || queue_waits(ssd) ||
            ssd->buffer->waiting.head != NONE || meta_waits(ssd);
 }
 

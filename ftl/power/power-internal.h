@@ -46,10 +46,10 @@ typedef struct Recovery {
 
 typedef struct Power {
     /* Both tables are NULL with ftl.recovery=capacitors. */
-    uint32_t *doubt; /* recovery: lpns of which two copies must be compared, by
-                        where the older one lies */
+    OF_POWER uint32_t *doubt; /* recovery: lpns of which two copies must be
+                        compared, by where the older one lies */
     Recovery recovery;
-    RecoveryPlane *recovery_plane;
+    OF_POWER RecoveryPlane *recovery_plane;
 } Power;
 
 #endif

@@ -45,21 +45,6 @@ static void fail_commands(Ssd *ssd)
     }
 }
 
-/* With buffer.plp: remember the newest version of every unit in the buffer. */
-static void keep_buffer(Ssd *ssd)
-{
-    ssd->buffer->kept = g_new(Slot, ssd->buffer->n_unsafe);
-    ssd->buffer->n_kept = 0;
-    for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
-        const Slot *s = &ssd->buffer->slot[i];
-
-        if (state_is_unsafe(s->state) && !s->dead &&
-            ssd->l2p.entry[s->lpn] == (MAP_BUFFERED | i)) {
-            ssd->buffer->kept[ssd->buffer->n_kept++] = *s;
-        }
-    }
-}
-
 /* Every unit in the buffer goes back to what NAND holds of it. */
 static void revert_map(Ssd *ssd)
 {
@@ -79,77 +64,28 @@ static void revert_map(Ssd *ssd)
     }
 }
 
-/* Pages on their way are torn or were never begun: they hold nothing. */
-static void tear_pages(Ssd *ssd)
+/* Pages on their way will not be programmed: accounts and maps forget them. */
+static void forget_pages(Ssd *ssd)
 {
-    for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
-        uint32_t first = ssd->media->job[j].ppa << ssd->page_units_shift;
+    const OwnBlocks *own = ssd->map->policy->own_blocks;
 
-        if (!ssd->media->job[j].active || ssd->media->job[j].ppa == NONE) {
+    for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
+        const PageJob *job = &ssd->media->job[j];
+
+        if (!job->active || job->ppa == NONE) {
             continue;
         }
-        if (!ssd->media->job[j].meta) {
+        if (!job->meta) {
             stream_uncount_page(ssd, j);
         }
-        spare_blank(ssd, first, ssd->l.units_per_program);
-        spare_tear(ssd, ssd->media->job[j].ppa,
-                   nand_block_program(ssd->geo, ppu_block(ssd, first)));
-        if (ssd->map->policy->own_blocks) {
-            ssd->map->policy->own_blocks->torn(ssd, ssd->media->job[j].ppa);
-        }
-    }
-}
-
-static void settle_open(Ssd *ssd, Plane *p)
-{
-    for (uint32_t k = 0; k < ssd->l.n_open; k++) {
-        Open *o = &p->open[k];
-
-        if (o->block == NONE) {
-            continue;
-        }
-        ssd->media->block[o->block].pending = 0;
-        o->next_page = nand_next_page(ssd->nand, o->block);
-        if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
-            block_make_full(ssd, o->block);
-            o->block = NONE;
-        }
-    }
-}
-
-/* What a plane was doing. */
-static void forget_planes(Ssd *ssd)
-{
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        Plane *p = &ssd->media->plane[i];
-
-        p->gc = (PlaneGc){
-            .victim = NONE, .next = NONE, .redo = {NONE, NONE}};
-        p->host_programs = 0;
-        p->meta_programs = 0;
-        p->meta_wait = IFIFO_EMPTY;
-        p->erases = 0;
-        memset(p->staged_of, 0, ssd->l.n_gc_classes * sizeof(*p->staged_of));
-    }
-}
-
-static void settle_blocks(Ssd *ssd)
-{
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        settle_open(ssd, &ssd->media->plane[i]);
-        plane_count_open(ssd, i);
-    }
-    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        if (ssd->media->block[b].state == BLOCK_VICTIM ||
-            ssd->media->block[b].state == BLOCK_CLOSING) {
-            block_make_full(ssd, b);
+        if (own) {
+            own->torn(ssd, job->ppa);
         }
     }
 }
 
 void power_lost(Ssd *ssd)
 {
-    ssd->media->cut_due = false;
     ssd->powered = false;
     background_power_lost(ssd);
     refresh_power_lost(ssd);
@@ -160,7 +96,7 @@ void power_lost(Ssd *ssd)
     gc_forget(ssd);
     nand_power_cut(ssd->nand, ssd->now_ps);
     if (ssd->cfg->plp) {
-        keep_buffer(ssd);
+        buffer_keep(ssd);
     }
     if (!saves(ssd)) {
         revert_map(ssd);
@@ -168,29 +104,21 @@ void power_lost(Ssd *ssd)
     if (ssd->map->policy->power_lost) {
         ssd->map->policy->power_lost(ssd);
     }
-    tear_pages(ssd);
+    forget_pages(ssd);
     stream_uncount_erases(ssd);
-    forget_planes(ssd);
+    media_power_lost(ssd);
+    gc_power_lost(ssd);
     if (saves(ssd)) {
         recovery_power_lost(ssd);
     } else {
-        settle_blocks(ssd);
+        media_settle_blocks(ssd);
     }
     unit_count(ssd);
     if (ssd->map->policy->own_blocks) {
         ssd->map->policy->own_blocks->planes_lost(ssd);
     }
     power_init_memory(ssd);
-    g_clear_pointer(&ssd->buffer->waiter, g_free);
-    g_clear_pointer(&ssd->media->job, g_free);
-    g_clear_pointer(&ssd->media->job_unit, g_free);
-    ssd->host->link_in_ps = ssd->now_ps;
-    ssd->host->link_out_ps = ssd->now_ps;
-    ssd->host->dram_in_ps = ssd->now_ps;
-    ssd->host->dram_free_ps = ssd->now_ps;
-    for (uint32_t i = 0; i < ssd->cfg->cores; i++) {
-        ssd->host->core_ps[i] = ssd->now_ps;
-    }
+    host_power_lost(ssd);
     work_forget(&ssd->work); /* last: some of the above may have marked it */
     if (ssd->client && ssd->client->power_lost) {
         ssd->client->power_lost(ssd->client_opaque);
@@ -228,18 +156,8 @@ void power_return(Ssd *ssd, uint64_t now_ns)
 void power_init_memory(Ssd *ssd)
 {
     buffer_create(ssd);
-    ssd->buffer->free_waiter = NONE;
-    ssd->buffer->n_waiters = 0;
-    ssd->media->free_job = NONE;
-    ssd->media->n_jobs = 0;
-    ssd->buffer->first_epoch = 0;
-    ssd->buffer->cur_epoch = 0;
-    ssd->buffer->epoch[0] = (Epoch){.left = 0, .cmd = NONE};
-    ssd->buffer->tick_armed = false;
-    ssd->buffer->waiting = IFIFO_EMPTY;
-    ssd->media->redo = IFIFO_EMPTY;
+    job_forget_all(ssd);
     meta_init(ssd);
-    ssd->buffer->stalled_since_ps = SIM_NEVER;
 }
 
 const HostGate power_gate = {

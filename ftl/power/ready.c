@@ -14,16 +14,6 @@
 #include "ssd-internal.h"
 #include "wake.h"
 
-static void restore_buffer(Ssd *ssd)
-{
-    for (uint32_t i = 0; i < ssd->buffer->n_kept; i++) {
-        write_restore(ssd, &ssd->buffer->kept[i]);
-    }
-    g_clear_pointer(&ssd->buffer->kept, g_free);
-    ssd->buffer->n_kept = 0;
-    ssd_wake(ssd, WORK_BUFFER, 0);
-}
-
 /* An empty block of the plane that only has to be erased, or NONE. */
 static uint32_t empty_block(const Ssd *ssd, const Plane *p)
 {
@@ -62,5 +52,5 @@ void power_ready(Ssd *ssd)
         faulty_arm(ssd);
     }
     background_quiet(ssd);
-    restore_buffer(ssd);
+    buffer_restore(ssd);
 }

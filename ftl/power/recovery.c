@@ -64,8 +64,6 @@ void recovery_destroy(Ssd *ssd)
 static void forget(Ssd *ssd)
 {
     lazy_clear(ssd->l2p.entry, ssd->l.user_units, sizeof(*ssd->l2p.entry));
-    lazy_clear(ssd->media->valid, bitmap_words(ssd->l.raw_units),
-               sizeof(*ssd->media->valid));
     ssd->l2p.mapped_units = 0;
     seq_forget(ssd);
     hot_forget(ssd);
@@ -308,8 +306,8 @@ static bool is_old(const Ssd *ssd, uint32_t page)
 /* The page is young, and so are all behind it in its block. */
 static void found_young(Ssd *ssd, uint32_t page)
 {
-    ssd->media->block[page_block(ssd, page)].young =
-        page % ssd->geo->pages_per_block;
+    block_set_young(ssd, page_block(ssd, page),
+                    page % ssd->geo->pages_per_block);
     found_page(ssd, page);
 }
 
@@ -320,7 +318,7 @@ static void found_end(Ssd *ssd, uint32_t plane, uint32_t n)
     uint32_t block = block_at(ssd, plane);
     uint32_t page = block * ssd->geo->pages_per_block + n;
 
-    ssd->media->block[block].young = n;
+    block_set_young(ssd, block, n);
     if (n > 0 && !is_old(ssd, page - 1)) {
         found_young(ssd, page - 1);
     }
@@ -643,7 +641,6 @@ static uint32_t find_blocks(const Ssd *ssd, uint32_t plane, Found *found)
  * on; the others are as good as full. */
 static void rebuild_plane(Ssd *ssd, uint32_t plane, Found *found)
 {
-    Plane *p = &ssd->media->plane[plane];
     g_autofree uint32_t *open = g_new(uint32_t, ssd->l.n_open);
     uint32_t n = find_blocks(ssd, plane, found);
     uint64_t last_gc = 0;
@@ -660,14 +657,14 @@ static void rebuild_plane(Ssd *ssd, uint32_t plane, Found *found)
         }
         if (f->open >= ssd->l.n_streams && f->first_seq > last_gc) {
             last_gc = f->first_seq;
-            p->last_gc_block = f->block;
+            plane_set_last_gc(ssd, plane, f->block);
         }
     }
     for (uint32_t i = 0; i < n; i++) {
         const Found *f = &found[i];
         bool fills = f->open != NONE && open[f->open] == f->block;
 
-        ssd->media->block[f->block].stream = (uint8_t)stream_of(ssd, f);
+        block_set_stream(ssd, f->block, stream_of(ssd, f));
         block_found(ssd, f->block, fills ? f->open : NONE);
     }
 }

@@ -97,11 +97,9 @@ static uint32_t put_page(Ssd *ssd, uint32_t plane, const uint64_t *lpn,
         put_unit(ssd, (uint32_t)lpn[i], first + i);
     }
     spare_blank(ssd, first + used, most - used);
-    ssd->inspect.padded_units += most - used;
-    ssd->placement->stream[0].n.padded_units += most - used;
-    ssd->placement->stream[0].n.host_units += used;
+    stream_programmed(ssd, 0, used, most - used);
     block_page_done(ssd, page_block(ssd, op.ppa.page));
-    plane_charge_host(ssd, &ssd->media->plane[plane]);
+    plane_charge_host(ssd, plane);
     plane_update(ssd, plane);
     return used;
 }
@@ -132,9 +130,7 @@ static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     for (uint32_t i = 0; i < used; i++) {
         put_unit(ssd, (uint32_t)lpn[i], ppu[i]);
     }
-    ssd->inspect.padded_units += most - used;
-    ssd->placement->stream[0].n.padded_units += most - used;
-    ssd->placement->stream[0].n.host_units += used;
+    stream_programmed(ssd, 0, used, most - used);
     block_page_done(ssd, page_block(ssd, op.ppa.page));
     own->age_done(ssd, (uint32_t)lpn[0]);
     return used;

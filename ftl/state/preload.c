@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * preload.c - a drive that holds data from the beginning, without modelled time.
+ * preload.c - a drive that holds data from the beginning, without modelled
+ * time.
  *
  * Knows where the first data of a drive lies: in pages as the host's, which no
  * GC has moved.  Does not know what it is.
@@ -20,9 +21,9 @@
 /* The physical unit for the next preloaded unit: pages as the host's. */
 static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
 {
-    uint32_t ppu;
+    Media *m = ssd->media;
 
-    if (ssd->media->preload_left == 0) {
+    if (m->preload_left == 0) {
         uint32_t plane = alloc_pick(ssd, lpn, 0);
         uint32_t page;
 
@@ -36,13 +37,12 @@ static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
         block_page_done(ssd, page_block(ssd, page));
         refresh_preloaded(ssd, page_block(ssd, page));
         plane_update(ssd, plane);
-        ssd->media->preload_next = page << ssd->page_units_shift;
-        ssd->media->preload_left = ssd->l.units_per_program;
-        spare_blank(ssd, ssd->media->preload_next, ssd->media->preload_left);
+        m->preload_next = page << ssd->page_units_shift;
+        m->preload_left = ssd->l.units_per_program;
+        spare_blank(ssd, m->preload_next, m->preload_left);
     }
-    ppu = ssd->media->preload_next++;
-    ssd->media->preload_left--;
-    return ppu;
+    m->preload_left--;
+    return m->preload_next++;
 }
 
 int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)

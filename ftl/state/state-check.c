@@ -10,6 +10,7 @@
 #include "bitmap.h"
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
+#include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "host/host.h"
 #include "journal/journal.h"
@@ -75,12 +76,21 @@ static bool check_bools(const Ssd *ssd, GError **error)
     static const size_t of_block[] = {
         offsetof(Block, bad), offsetof(Block, held), offsetof(Block, erasing),
     };
-    static const size_t of_plane[] = {
-        offsetof(Plane, gc.active),  offsetof(Plane, gc.forced),
-        offsetof(Plane, gc.folding), offsetof(Plane, gc.background),
-        offsetof(Plane, gc.yielded), offsetof(Plane, accepting),
-        offsetof(Plane, starved),    offsetof(Plane, logs.merge.begun),
-        offsetof(Plane, logs.merge.random),
+    static const size_t of_plane[] = {offsetof(Plane, tell_gains)};
+    static const size_t of_placement[] = {
+        offsetof(PlacementPlane, accepting),
+        offsetof(PlacementPlane, starved),
+        offsetof(PlacementPlane, gc.active),
+    };
+    static const size_t of_gc[] = {
+        offsetof(GcPlane, forced),
+        offsetof(GcPlane, folding),
+        offsetof(GcPlane, background),
+        offsetof(GcPlane, yielded),
+    };
+    static const size_t of_map[] = {
+        offsetof(MapPlane, logs.merge.begun),
+        offsetof(MapPlane, logs.merge.random),
     };
     static const size_t of_job[] = {
         offsetof(PageJob, gc), offsetof(PageJob, copyback),
@@ -102,6 +112,11 @@ static bool check_bools(const Ssd *ssd, GError **error)
               BOOLS(ssd->buffer->kept, ssd->buffer->n_kept, Slot, of_slot) &&
               BOOLS(ssd->media->block, ssd->geo->n_blocks, Block, of_block) &&
               BOOLS(ssd->media->plane, ssd->l.n_planes, Plane, of_plane) &&
+              BOOLS(ssd->placement->plane, ssd->l.n_planes, PlacementPlane,
+                    of_placement) &&
+              BOOLS(ssd->gc->plane, ssd->l.n_planes, GcPlane, of_gc) &&
+              (!ssd->map->plane ||
+               BOOLS(ssd->map->plane, ssd->l.n_planes, MapPlane, of_map)) &&
               BOOLS(ssd->media->job, ssd->media->n_jobs, PageJob, of_job) &&
               (!ssd->media->faults ||
                BOOLS(ssd->media->faults->rule, ssd->media->faults->n_rules,
@@ -196,7 +211,7 @@ static bool check_pools(const Ssd *ssd, GError **error)
 {
     CHECK(ssd->commands.running == 0 && ssd->host->done.head == NONE &&
               ssd->buffer->waiting.head == NONE &&
-              ssd->media->redo.head == NONE && ssd->buffer->n_promised == 0 &&
+              ssd->buffer->redo.head == NONE && ssd->buffer->n_promised == 0 &&
               !ssd->media->cut_due,
           "commands are in flight");
     CHECK_POOL(ssd->commands.free_cmd, ssd->commands.n_cmds, ssd->commands.cmd,
@@ -246,11 +261,9 @@ static bool check_allocator(const Ssd *ssd, GError **error)
     for (uint32_t pos = 0; pos < bitmap_words(n) * BITMAP_WORD; pos++) {
         bool bit = bitmap_test(ssd->placement->accepting, pos);
 
-        CHECK(
-            bit ==
-                (pos < n &&
-                 ssd->media->plane[ssd->media->stripe_plane[pos]].accepting),
-            "planes that accept a page");
+        CHECK(bit == (pos < n &&
+                      plane_accepts(ssd, ssd->media->stripe_plane[pos])),
+              "planes that accept a page");
     }
     CHECK(ssd->media->preload_left <= ssd->l.units_per_program &&
               ssd->media->preload_next <=
@@ -444,13 +457,13 @@ static bool in_plane(const Ssd *ssd, uint32_t block, uint32_t plane)
 /* Staged units wait in memory: their blocks are victims. */
 static bool check_staged(const Ssd *ssd, uint32_t plane, GError **error)
 {
-    const Plane *p = &ssd->media->plane[plane];
+    const GcPlane *g = &ssd->gc->plane[plane];
 
-    CHECK(p->gc.n_staged <= plane_staged_room(ssd), "units in GC");
-    for (uint32_t i = 0; i < p->gc.n_staged; i++) {
-        CHECK(p->staged[i] < ssd->l.raw_units &&
-                  in_plane(ssd, ppu_block(ssd, p->staged[i]), plane) &&
-                  ssd->media->block[ppu_block(ssd, p->staged[i])].state ==
+    CHECK(g->n_staged <= gc_staged_room(ssd), "units in GC");
+    for (uint32_t i = 0; i < g->n_staged; i++) {
+        CHECK(g->staged[i] < ssd->l.raw_units &&
+                  in_plane(ssd, ppu_block(ssd, g->staged[i]), plane) &&
+                  ssd->media->block[ppu_block(ssd, g->staged[i])].state ==
                       BLOCK_VICTIM,
               "units in GC");
     }
@@ -460,7 +473,7 @@ static bool check_staged(const Ssd *ssd, uint32_t plane, GError **error)
 static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
 {
     const Block *block = &ssd->media->block[b];
-    const Plane *p = &ssd->media->plane[block_plane(ssd, b)];
+    const GcPlane *g = &ssd->gc->plane[block_plane(ssd, b)];
     uint32_t staged = 0;
 
     CHECK(block->state < N_BLOCK_STATES && block->state != BLOCK_CLOSING &&
@@ -470,8 +483,8 @@ static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
               block->stream <= ssd->l.n_streams &&
               block->cause < NAND_N_CAUSES,
           "a block");
-    for (uint32_t i = 0; i < p->gc.n_staged; i++) {
-        staged += ppu_block(ssd, p->staged[i]) == b;
+    for (uint32_t i = 0; i < g->n_staged; i++) {
+        staged += ppu_block(ssd, g->staged[i]) == b;
     }
     CHECK(block->state == BLOCK_ERASING || block->state == BLOCK_LOST ||
               block->pending == (block->state == BLOCK_VICTIM ? staged : 0),
@@ -560,26 +573,30 @@ static bool check_full(const Ssd *ssd, uint32_t plane, GError **error)
 static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
 {
     const Plane *p = &ssd->media->plane[plane];
+    const GcPlane *g = &ssd->gc->plane[plane];
+    const GcLoad *load = &ssd->placement->plane[plane].gc;
+    const JournalPlane *meta = &ssd->journal->plane[plane];
     uint32_t n = ssd->geo->blocks_per_plane;
 
-    CHECK(p->host_programs == 0 && p->erases == 0 && p->gc.reads == 0 &&
-              p->gc.programs == 0 && p->gc.away == 0 && p->gc.guests == 0 &&
-              p->gc.redo.head == NONE &&
-              p->meta_programs == 0 && p->meta_wait.head == NONE,
+    CHECK(p->host_programs == 0 && p->erases == 0 && p->n_held == 0 &&
+              load->reads == 0 && load->programs == 0 && load->away == 0 &&
+              load->guests == 0 && g->redo.head == NONE &&
+              meta->programs == 0 && meta->wait.head == NONE,
           "operations are in flight");
+    CHECK(p->tell_gains == !plane_accepts(ssd, plane), "a plane's pages");
     CHECK(p->free.n <= n && p->slc_free.n <= n && p->spare_blocks <= n &&
               p->gc_high_blocks <= n && p->gc_low_blocks <= n,
           "counts of blocks");
-    CHECK(p->gc.victim == NONE ||
-              (in_plane(ssd, p->gc.victim, plane) &&
-               ssd->media->block[p->gc.victim].state == BLOCK_VICTIM),
+    CHECK(g->victim == NONE ||
+              (in_plane(ssd, g->victim, plane) &&
+               ssd->media->block[g->victim].state == BLOCK_VICTIM),
           "the GC victim");
-    CHECK(p->gc.scan <= ssd->geo->pages_per_block &&
-              p->scanned <= ssd->geo->blocks_per_plane,
+    CHECK(g->scan <= ssd->geo->pages_per_block &&
+              g->scanned <= ssd->geo->blocks_per_plane,
           "the GC victim");
     CHECK(p->last_gc_block == NONE || in_plane(ssd, p->last_gc_block, plane),
           "the GC block");
-    CHECK(p->wear_due == 0 || ssd->cfg->wear == SSD_WEAR_STATIC,
+    CHECK(g->wear_due == 0 || ssd->cfg->wear == SSD_WEAR_STATIC,
           "wear levelling");
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         const Open *o = &p->open[k];
@@ -609,7 +626,7 @@ static bool check_blocks(const Ssd *ssd, GError **error)
         if (!check_plane(ssd, i, error)) {
             return false;
         }
-        starved += ssd->media->plane[i].starved;
+        starved += ssd->placement->plane[i].starved;
     }
     CHECK(starved == ssd->placement->n_starved, "planes without room");
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {

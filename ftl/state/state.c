@@ -26,6 +26,7 @@
 #include "drive.h"
 #include "ssd-internal.h"
 #include "state/drive-state.h"
+#include "state/planes.h"
 #include "state/state-check.h"
 
 #include <stdio.h>
@@ -164,14 +165,11 @@ static const StateRow ssd_rows[] = {
     KEPT(media.plane, plane), /* has rows of its own */
     KEPT(media.stripe_plane, stripe_plane),
     KEPT(media.stripe_pos, stripe_pos),
-    TABLE(media.mate, mate, N_BLOCKS),
-    TABLE(media.stripe_serial, stripe_serial, N_OPENS),
-    TABLE(media.stripe_block, stripe_block, N_OPENS),
     POOL(media.job, job, N_JOBS),
     POOL(media.job_unit, job_unit, N_JOB_UNITS),
     VALUE(media.n_jobs, n_jobs),
     VALUE(media.free_job, free_job),
-    VALUE(media.redo, redo),
+    KEPT(journal.plane, journal_plane), /* these have rows of their own */
     KEPT(journal.client, meta_client),
     TABLE(journal.floor, floor, N_USER_UNITS),
     TABLE(journal.saved, saved, N_USER_UNITS),
@@ -185,6 +183,7 @@ static const StateRow ssd_rows[] = {
     VALUE(journal.n_meta_reads, n_meta_reads),
     VALUE(journal.free_meta_read, free_meta_read),
     VALUE(journal.meta_version, meta_version),
+    KEPT(placement.plane, placement_plane),
     KEPT(placement.policy, alloc),
     KEPT(placement.placer, placer),
     TABLE(placement.accepting, accepting, N_PLANE_WORDS),
@@ -227,6 +226,7 @@ static const StateRow ssd_rows[] = {
     KEPT(buffer.dirty_streams, dirty_streams), /* follows from the streams */
     VALUE(buffer.stall_ps, stall_ps),
     VALUE(buffer.stalled_since_ps, stalled_since_ps),
+    VALUE(buffer.redo, redo),
     POOL(buffer.waiter, waiter, N_WAITERS),
     VALUE(buffer.n_waiters, n_waiters),
     VALUE(buffer.free_waiter, free_waiter),
@@ -247,8 +247,10 @@ static const StateRow ssd_rows[] = {
     TABLE(map.data_block, data_block, N_LOGICAL_BLOCKS),
     TABLE(map.log_of, log_of, N_LOGICAL_BLOCKS),
     TABLE(map.log_block, log_block, N_LOG_BLOCKS),
+    KEPT(map.plane, map_plane),
     VALUE(map.merge_stats, merge_stats),
     KEPT(gc.policy, gc),
+    KEPT(gc.plane, gc_plane),
     KEPT(gc.off, gc_off),
     KEPT(gc.age_trees,
          age_trees), /* worked out anew, and so are the next five */
@@ -258,6 +260,9 @@ static const StateRow ssd_rows[] = {
     KEPT(gc.wear_order, wear_order),
     KEPT(gc.wear_size, wear_size),
     VALUE(gc.rng, gc_rng),
+    TABLE(gc.mate, mate, N_BLOCKS),
+    TABLE(gc.stripe_serial, stripe_serial, N_OPENS),
+    TABLE(gc.stripe_block, stripe_block, N_OPENS),
     KEPT(gc.unit_called, unit_called), /* counted anew, and so is the next */
     KEPT(gc.held_first, held_first),
     KEPT(gc.called, gc_called), /* these two are false, but during a call */
@@ -290,65 +295,6 @@ static const StateRow ssd_rows[] = {
 #undef TABLE
 #undef POOL
 
-enum {
-    PLANE_OPEN,
-    PLANE_BUCKETS,
-    PLANE_STAGED,
-    PLANE_CLASSES,
-    PLANE_ORIGINS,
-    N_PLANE_COUNTS,
-};
-
-#define VALUE(m)         STATE_VALUE_ROW(Plane, m)
-#define VALUE_AS(m, was) {STATE_MEMBER_AS(Plane, m, was), .kind = STATE_VALUE}
-#define TABLE(m, n)      STATE_TABLE_ROW(Plane, m, n)
-
-static const StateRow plane_rows[] = {
-    VALUE_AS(free.head, free_head),
-    VALUE_AS(free.tail, free_tail),
-    VALUE_AS(free.n, n_free),
-    VALUE_AS(slc_free.head, slc_free_head),
-    VALUE_AS(slc_free.tail, slc_free_tail),
-    VALUE_AS(slc_free.n, n_slc_free),
-    VALUE_AS(slc_full.head, slc_full_head),
-    VALUE_AS(slc_full.tail, slc_full_tail),
-    VALUE(host_programs),
-    VALUE(erases),
-    VALUE(valid),
-    VALUE(meta_valid),
-    VALUE(meta_programs),
-    VALUE(meta_wait),
-    TABLE(open, PLANE_OPEN),
-    VALUE(n_host_open),
-    VALUE_AS(by_age.head, oldest),
-    VALUE_AS(by_age.tail, newest),
-    VALUE(clock),
-    TABLE(bucket, PLANE_BUCKETS),
-    VALUE(min_valid),
-    TABLE(staged, PLANE_STAGED),
-    TABLE(staged_of, PLANE_CLASSES),
-    VALUE(gc),
-    VALUE(spare_blocks),
-    VALUE(slack_units),
-    VALUE(gc_low_blocks),
-    VALUE(gc_high_blocks),
-    VALUE(gc_soft_blocks),
-    VALUE(most_erased),
-    VALUE(least_erased),
-    VALUE(wear_due),
-    VALUE(scanned),
-    VALUE(n_retiring),
-    VALUE(n_folding),
-    VALUE(last_gc_block),
-    VALUE(accepting),
-    VALUE(starved),
-    VALUE(logs),
-    TABLE(origin, PLANE_ORIGINS),
-};
-
-#undef VALUE
-#undef TABLE
-
 static const StateRow event_rows[] = {
     STATE_POOL_ROW(EventQueue, heap, N_EVENTS),
     STATE_VALUE_ROW(EventQueue, n),
@@ -374,15 +320,18 @@ static const StateRow fault_rows[] = {
 #define STRUCT(type, rows) {#type, rows, G_N_ELEMENTS(rows), sizeof(type)}
 
 static const StateStruct ssd_struct = STRUCT(Drive, ssd_rows);
-static const StateStruct plane_struct = STRUCT(Plane, plane_rows);
 static const StateStruct event_struct = STRUCT(EventQueue, event_rows);
 static const StateStruct fault_struct = STRUCT(Faults, fault_rows);
 
 const StateStruct *ssd_state_struct(unsigned i)
 {
     static const StateStruct *const own[] = {
-        &ssd_struct, &plane_struct, &event_struct, &fault_struct,
-        &dftl_struct, &cmt_struct,
+        &ssd_struct,          &event_struct,
+        &fault_struct,        &dftl_struct,
+        &cmt_struct,          &state_media_plane,
+        &state_journal_plane, &state_placement_plane,
+        &state_gc_plane,      &state_map_plane,
+        &state_plane_v1,
     };
 
     if (i < G_N_ELEMENTS(own)) {
@@ -529,25 +478,6 @@ static bool walk_head(State *s, const SsdConfig *cfg)
 
 /* ---- the walk -------------------------------------------------------------------- */
 
-static bool walk_planes(State *s, Ssd *ssd)
-{
-    const uint64_t counts[N_PLANE_COUNTS] = {
-        [PLANE_OPEN] = ssd->l.n_open,
-        [PLANE_BUCKETS] = ssd->l.units_per_block + 1,
-        [PLANE_STAGED] = plane_staged_room(ssd),
-        [PLANE_CLASSES] = ssd->l.n_gc_classes,
-        [PLANE_ORIGINS] = ssd->l.units_per_block,
-    };
-
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (!state_values(s, &plane_struct, &ssd->media->plane[i]) ||
-            !state_tables(s, &plane_struct, &ssd->media->plane[i], counts)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool walk_events(State *s, EventQueue *q)
 {
     uint64_t counts[N_COUNTS] = {0};
@@ -660,11 +590,11 @@ static bool walk(State *s, Ssd *ssd)
         return false;
     }
     count(ssd, busy, counts);
-    if (!state_tables(s, &ssd_struct, ssd, counts) || !walk_planes(s, ssd) ||
+    if (!state_tables(s, &ssd_struct, ssd, counts) || !state_planes(ssd, s) ||
         !walk_policy(s, ssd) ||
         (ssd->map->policy->state && !ssd->map->policy->state(ssd, s)) ||
-        !walk_events(s, &ssd->events) ||
-        !walk_faults(s, ssd, &same_faults) || !nand_state(ssd->nand, s)) {
+        !walk_events(s, &ssd->events) || !walk_faults(s, ssd, &same_faults) ||
+        !nand_state(ssd->nand, s)) {
         return false;
     }
     if (s->loading) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ilist.c - lists of ilist.h and pools of pool.h against arrays in the order that
- * they should have; what is asserted of them, in subprocesses.
+ * ilist.c - lists of ilist.h and pools of pool.h against arrays in the order
+ * that they should have; what is asserted of them, in subprocesses.
  */
 #include "ilist.h"
 
@@ -10,7 +10,7 @@
 #include "pool.h"
 #include "prng.h"
 
-#define N     40   /* elements */
+#define N     40 /* elements */
 #define STEPS 20000
 
 typedef struct Element {
@@ -223,7 +223,8 @@ static void test_istack(void)
     g_assert_cmpuint(istack_pop(l, &head), ==, ILIST_NONE);
 }
 
-/* Zeroes are empty lists; every element has its neighbours, round at the head. */
+/* Zeroes are empty lists; every element has its neighbours, round at the head.
+ */
 static void test_zlist(void)
 {
     Element e[N] = {0};
@@ -254,8 +255,7 @@ static void test_zlist(void)
         at = head;
         for (k = 0; k < m.n; k++, at = e[at - 1].next) {
             g_assert_cmpuint(at, ==, m.at[k] + 1);
-            g_assert_cmpuint(e[at - 1].prev, ==,
-                             m.at[k ? k - 1 : m.n - 1] + 1);
+            g_assert_cmpuint(e[at - 1].prev, ==, m.at[k ? k - 1 : m.n - 1] + 1);
         }
         g_assert_cmpuint(at, ==, ZLIST_NONE);
     }
@@ -291,7 +291,8 @@ static void test_pool(void)
     g_free(e);
 }
 
-/* ---- what is asserted -------------------------------------------------------- */
+/* ---- what is asserted
+ * -------------------------------------------------------- */
 
 static void remove_foreign(Element *e)
 {

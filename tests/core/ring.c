@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ring.c - places of ring.h against a queue; bits of bitmap.h against an array of
- * truth values.
+ * ring.c - places of ring.h against a queue; bits of bitmap.h against an array
+ * of truth values.
  */
 #include "ring.h"
 

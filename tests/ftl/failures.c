@@ -9,7 +9,9 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "gc/gc-internal.h"
 #include "media/media.h"
+#include "placement/placement-internal.h"
 #include "power/power.h"
 #include "ref.h"
 #include "ssd-internal.h"
@@ -81,7 +83,7 @@ static const char *const drives[] = {
 static void no_copy_lost(const Ref *r)
 {
     for (uint32_t i = 0; i < r->ssd->l.n_planes; i++) {
-        const Plane *p = &r->ssd->media->plane[i];
+        const GcPlane *g = &r->ssd->gc->plane[i];
         uint32_t first = i * r->ssd->geo->blocks_per_plane;
         uint32_t pending = 0;
 
@@ -90,9 +92,9 @@ static void no_copy_lost(const Ref *r)
 
             pending += block->state == BLOCK_VICTIM ? block->pending : 0;
         }
-        g_assert_cmpuint(pending, ==, p->gc.n_staged);
-        g_assert_cmpuint(p->gc.redo.head, ==, NONE);
-        g_assert_cmpuint(p->gc.programs, ==, 0);
+        g_assert_cmpuint(pending, ==, g->n_staged);
+        g_assert_cmpuint(g->redo.head, ==, NONE);
+        g_assert_cmpuint(r->ssd->placement->plane[i].gc.programs, ==, 0);
     }
 }
 

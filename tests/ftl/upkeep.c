@@ -122,8 +122,7 @@ static void test_soft_ends(void)
 static bool begun(const Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        if (ssd->media->plane[i].gc.victim != NONE &&
-            ssd->media->plane[i].gc.scan < 4) {
+        if (ssd->gc->plane[i].victim != NONE && ssd->gc->plane[i].scan < 4) {
             return true;
         }
     }

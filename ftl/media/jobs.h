@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * jobs.h - page programs in flight.
+ *
+ * A job belongs to who has taken it, until it is given back: that component writes
+ * its members and the units of its page.
+ */
+#ifndef VSSD_FTL_JOBS_H
+#define VSSD_FTL_JOBS_H
+
+#include "layers.h"
+#if FTL_LAYER < FTL_MEDIA
+#error "ftl/media is above this component: docs/architecture.md"
+#endif
+
+#include "media/media-internal.h"
+#include "ssd-internal.h"
+
+/* All members but `active` are 0.  May move the records of other jobs. */
+uint32_t job_take(Ssd *ssd);
+void job_give(Ssd *ssd, uint32_t job);
+
+/* Slots, or source ppus: l.units_per_program of them. */
+static inline uint32_t *job_units(const Ssd *ssd, uint32_t job)
+{
+    return &ssd->media->job_unit[(size_t)job * ssd->l.units_per_program];
+}
+
+void job_fifo_push(Ssd *ssd, JobFifo *f, uint32_t job);
+uint32_t job_fifo_pop(Ssd *ssd, JobFifo *f);
+
+/* The power has gone: there is none. */
+void job_forget_all(Ssd *ssd);
+
+#endif

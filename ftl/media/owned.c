@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * owned.c - what other components say of blocks: those that GC empties, and those
+ * that belong to the journal or to a log-block map.
+ *
+ * Knows which members of a block each of them may change, and in which states;
+ * does not know why.
+ */
+#include "media/media.h"
+#include "ssd-internal.h"
+
+static Block *block_of(Ssd *ssd, uint32_t block)
+{
+    g_assert(block < ssd->geo->n_blocks);
+    return &ssd->media->block[block];
+}
+
+/* ---- any block -------------------------------------------------------------- */
+
+void block_pend(Ssd *ssd, uint32_t block, uint32_t n)
+{
+    block_of(ssd, block)->pending += n;
+}
+
+void block_unpend(Ssd *ssd, uint32_t block)
+{
+    Block *b = block_of(ssd, block);
+
+    g_assert(b->pending > 0);
+    b->pending--;
+}
+
+void block_set_stream(Ssd *ssd, uint32_t block, uint32_t stream)
+{
+    g_assert(stream <= ssd->l.n_streams);
+    block_of(ssd, block)->stream = (uint8_t)stream;
+}
+
+/* ---- victims ---------------------------------------------------------------- */
+
+void block_hold(Ssd *ssd, uint32_t block, uint64_t serial)
+{
+    Block *b = block_of(ssd, block);
+
+    g_assert(!b->held && b->state == BLOCK_VICTIM);
+    b->held = true;
+    b->hold = serial;
+    ssd->media->plane[block_plane(ssd, block)].n_held++;
+}
+
+void block_release(Ssd *ssd, uint32_t block)
+{
+    Plane *p = &ssd->media->plane[block_plane(ssd, block)];
+    Block *b = block_of(ssd, block);
+
+    g_assert(b->held && p->n_held > 0);
+    b->held = false;
+    p->n_held--;
+}
+
+/* ---- blocks of a log-block map ----------------------------------------------- */
+
+void block_abandon(Ssd *ssd, uint32_t block)
+{
+    Block *b = block_of(ssd, block);
+
+    g_assert(b->state == BLOCK_MAPPED && !ssd->powered);
+    b->state = BLOCK_ERASING;
+}
+
+void block_mapped_lost(Ssd *ssd)
+{
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        if (ssd->media->block[b].state == BLOCK_MAPPED) {
+            ssd->media->block[b].pending = 0;
+        }
+    }
+}
+
+/* ---- blocks of the journal --------------------------------------------------- */
+
+static Block *journal_block(Ssd *ssd, uint32_t block)
+{
+    Block *b = block_of(ssd, block);
+
+    g_assert(b->state == BLOCK_SAVED);
+    return b;
+}
+
+void block_give_journal(Ssd *ssd, uint32_t block)
+{
+    g_assert(saved_has_block(ssd, block));
+    block_of(ssd, block)->state = BLOCK_SAVED;
+}
+
+void block_journal_live(Ssd *ssd, uint32_t block, int by)
+{
+    Block *b = journal_block(ssd, block);
+
+    g_assert(by > 0 || b->live > 0);
+    b->live += (uint32_t)by;
+}
+
+void block_journal_erasing(Ssd *ssd, uint32_t block, bool erasing)
+{
+    Block *b = journal_block(ssd, block);
+
+    g_assert(b->erasing != erasing);
+    b->erasing = erasing;
+}
+
+void block_journal_bad(Ssd *ssd, uint32_t block)
+{
+    journal_block(ssd, block)->bad = true;
+    ssd->media->n_grown_bad++;
+}
+
+void block_journal_retire(Ssd *ssd, uint32_t block)
+{
+    journal_block(ssd, block)->state = BLOCK_BAD;
+}
+
+void block_journal_lost(Ssd *ssd, uint32_t block)
+{
+    Block *b = block_of(ssd, block);
+
+    if (b->erasing) {
+        spare_wipe_block(ssd, block);
+    }
+    b->erasing = false;
+    b->pending = 0;
+    b->live = 0;
+}
+
+/* ---- recovery ----------------------------------------------------------------- */
+
+void block_set_young(Ssd *ssd, uint32_t block, uint32_t page)
+{
+    Block *b = block_of(ssd, block);
+
+    g_assert(b->state == BLOCK_LOST && page <= ssd->geo->pages_per_block);
+    b->young = page;
+}
+
+void plane_set_last_gc(Ssd *ssd, uint32_t plane, uint32_t block)
+{
+    g_assert(block_plane(ssd, block) == plane);
+    ssd->media->plane[plane].last_gc_block = block;
+}
+
+/* ---- the drive ----------------------------------------------------------------- */
+
+void media_set_client(Ssd *ssd, const MediaClient *client)
+{
+    ssd->media->client = client;
+}
+
+void media_set_index(Ssd *ssd, const FullIndex *index)
+{
+    ssd->media->index = index;
+}
+
+void media_set_saved(Ssd *ssd, const SavedClient *saved)
+{
+    ssd->media->saved = saved;
+}
+
+void media_set_read_only(Ssd *ssd)
+{
+    ssd->media->read_only = true;
+}
+
+void media_give_up(Ssd *ssd)
+{
+    ssd->media->read_only = true;
+    ssd->media->given_up = true;
+}
