@@ -40,8 +40,7 @@ static const char *five(const char *line, uint64_t unit_ns, TraceRecord *out)
     return NULL;
 }
 
-static const char *ns_parse(TraceState *state, const char *line,
-                            TraceRecord *out)
+static const char *ns_parse(void *state, const char *line, TraceRecord *out)
 {
     const char *s = line;
     uint64_t ignored;
@@ -53,8 +52,7 @@ static const char *ns_parse(TraceState *state, const char *line,
     return five(line, 1, out);
 }
 
-static const char *ms_parse(TraceState *state, const char *line,
-                            TraceRecord *out)
+static const char *ms_parse(void *state, const char *line, TraceRecord *out)
 {
     return five(line, NS_PER_MS, out);
 }

@@ -74,9 +74,15 @@ static bool take_kind(const char **s, TraceRecord *out, bool *flush)
     return data || *flush;
 }
 
-static const char *blkparse_parse(TraceState *state, const char *line,
+typedef struct BlkparseState {
+    char action; /* which one is a request: D, Q or C */
+    bool headed; /* a line with a request's head has been read */
+} BlkparseState;
+
+static const char *blkparse_parse(void *opaque, const char *line,
                                   TraceRecord *out)
 {
+    BlkparseState *state = opaque;
     const char *s = line;
     char action;
     uint64_t sector, nsectors;
@@ -112,14 +118,16 @@ static const char *blkparse_parse(TraceState *state, const char *line,
 }
 
 /* Is there a D in the head? */
-static void blkparse_begin(TraceState *state, const char *head, size_t n)
+static void blkparse_begin(void *opaque, const TraceOptions *o,
+                           const char *head, size_t n)
 {
+    BlkparseState *state = opaque;
     g_auto(GStrv) lines = NULL;
 
-    if (state->action) {
+    state->action = o->action ? o->action : 'Q';
+    if (o->action) {
         return;
     }
-    state->action = 'Q';
     lines = g_strsplit(head, "\n", -1);
     for (char **line = lines; *line; line++) {
         const char *s = *line;
@@ -137,6 +145,8 @@ const TraceFormat trace_blkparse = {
     .name = "blkparse",
     .help = "blkparse's text: device cpu sequence seconds pid action RWBS "
             "sector + sectors",
+    .uses = TRACE_USES_ACTION,
+    .state_bytes = sizeof(BlkparseState),
     .parse = blkparse_parse,
     .begin = blkparse_begin,
 };
@@ -183,14 +193,19 @@ static void swap_record(BlkRecord *r)
     r->n_more = GUINT16_SWAP_LE_BE(r->n_more);
 }
 
-static uint32_t wanted_action(const TraceState *state)
+typedef struct BlktraceState {
+    char action;  /* which one is a request: D, Q or C */
+    bool swapped; /* of the other byte order */
+} BlktraceState;
+
+static uint32_t wanted_action(const BlktraceState *state)
 {
     return state->action == 'Q'   ? BLK_QUEUE
            : state->action == 'C' ? BLK_COMPLETE
                                   : BLK_ISSUE;
 }
 
-static const char *blk_request(const TraceState *state, const BlkRecord *r,
+static const char *blk_request(const BlktraceState *state, const BlkRecord *r,
                                TraceRecord *out)
 {
     uint32_t is = r->action >> 16;
@@ -216,9 +231,10 @@ static const char *blk_request(const TraceState *state, const BlkRecord *r,
     return NULL;
 }
 
-static InputRead blktrace_read(TraceState *state, Input *in, TraceRecord *out,
+static InputRead blktrace_read(void *opaque, Input *in, TraceRecord *out,
                                const char **reason, GError **error)
 {
+    BlktraceState *state = opaque;
     BlkRecord r;
     InputRead got = input_bytes(in, &r, sizeof(r), error);
 
@@ -262,13 +278,16 @@ static bool blktrace_detect(const char *head, size_t n)
     return is_magic(word) || is_magic(GUINT32_SWAP_LE_BE(word));
 }
 
-static void blktrace_begin(TraceState *state, const char *head, size_t n)
+static void blktrace_begin(void *opaque, const TraceOptions *o,
+                           const char *head, size_t n)
 {
+    BlktraceState *state = opaque;
+
     state->swapped = !is_magic(first_word(head, n));
-    if (state->action) {
+    state->action = o->action ? o->action : 'Q';
+    if (o->action) {
         return;
     }
-    state->action = 'Q';
     for (size_t at = 0; at + sizeof(BlkRecord) <= n;) {
         BlkRecord r;
 
@@ -288,6 +307,8 @@ static void blktrace_begin(TraceState *state, const char *head, size_t n)
 const TraceFormat trace_blktrace = {
     .name = "blktrace",
     .help = "blktrace's binary records (blkparse -d merges those of the CPUs)",
+    .uses = TRACE_USES_ACTION,
+    .state_bytes = sizeof(BlktraceState),
     .read = blktrace_read,
     .detect = blktrace_detect,
     .begin = blktrace_begin,

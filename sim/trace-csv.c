@@ -58,6 +58,27 @@ static const struct {
     {"stream", CSV_STREAM, 1},
 };
 
+#define CSV_FIELDS 32
+
+typedef struct CsvState {
+    const char *names; /* of the columns, from the options; NULL: the first
+                          line has them */
+    bool headed;       /* column[] is known */
+    unsigned n_columns;
+    struct {
+        uint8_t role; /* what the column means */
+        uint64_t unit;
+    } column[CSV_FIELDS];
+} CsvState;
+
+static void csv_begin(void *opaque, const TraceOptions *o, const char *head,
+                      size_t n)
+{
+    CsvState *state = opaque;
+
+    state->names = o->columns;
+}
+
 /* The next field; NULL: there is none left. */
 static const char *take_field(const char **s, size_t *len)
 {
@@ -80,7 +101,7 @@ static const char *take_field(const char **s, size_t *len)
     return p;
 }
 
-static void set_column(TraceState *state, unsigned i, const char *name,
+static void set_column(CsvState *state, unsigned i, const char *name,
                        size_t len)
 {
     for (size_t k = 0; k < G_N_ELEMENTS(names); k++) {
@@ -93,15 +114,14 @@ static void set_column(TraceState *state, unsigned i, const char *name,
 }
 
 /* NULL: the columns are known, and all that is needed is there. */
-static const char *read_columns(TraceState *state, const char *line)
+static const char *read_columns(CsvState *state, const char *line)
 {
     const char *s = line;
     const char *name;
     size_t len;
     bool has[CSV_N_ROLES] = {false};
 
-    while (state->n_columns < TRACE_CSV_FIELDS &&
-           (name = take_field(&s, &len))) {
+    while (state->n_columns < CSV_FIELDS && (name = take_field(&s, &len))) {
         set_column(state, state->n_columns, name, len);
         has[state->column[state->n_columns].role] = true;
         state->n_columns++;
@@ -132,7 +152,7 @@ static const char *take_op(unsigned role, const char *text, size_t len,
     return one || zero ? NULL : "is_read or is_write is not 0 or 1";
 }
 
-static const char *take_number(TraceState *state, unsigned i, const char *text,
+static const char *take_number(CsvState *state, unsigned i, const char *text,
                                size_t len, uint64_t *out)
 {
     const char *s = text;
@@ -145,7 +165,7 @@ static const char *take_number(TraceState *state, unsigned i, const char *text,
     return NULL;
 }
 
-static const char *take_column(TraceState *state, unsigned i, const char *text,
+static const char *take_column(CsvState *state, unsigned i, const char *text,
                                size_t len, TraceRecord *out)
 {
     const char *s = text;
@@ -173,18 +193,18 @@ static const char *take_column(TraceState *state, unsigned i, const char *text,
     }
 }
 
-static const char *csv_parse(TraceState *state, const char *line,
-                             TraceRecord *out)
+static const char *csv_parse(void *opaque, const char *line, TraceRecord *out)
 {
+    CsvState *state = opaque;
     const char *s = line;
     const char *text;
     size_t len;
 
     if (!state->headed) {
         const char *reason =
-            read_columns(state, state->columns ? state->columns : line);
+            read_columns(state, state->names ? state->names : line);
 
-        if (reason || !state->columns) {
+        if (reason || !state->names) {
             return reason ? reason : trace_skip;
         }
     }
@@ -207,5 +227,8 @@ const TraceFormat trace_csv = {
     .name = "csv",
     .help = "columns with names: time_ns|time_us|time_ms|time_s, op|is_read, "
             "offset|sector, size|sectors, device, stream",
+    .uses = TRACE_USES_COLUMNS,
+    .state_bytes = sizeof(CsvState),
     .parse = csv_parse,
+    .begin = csv_begin,
 };

@@ -14,6 +14,11 @@
 
 #define HEADER "fio version "
 
+typedef struct FioState {
+    unsigned version;   /* 2 or 3; 0: the header has not been read */
+    uint64_t waited_ns; /* version 2: sum of the waits so far */
+} FioState;
+
 static bool take_word(const char **s, const char **word, size_t *len)
 {
     *word = *s;
@@ -27,7 +32,7 @@ static bool word_is(const char *word, size_t len, const char *what)
     return strlen(what) == len && memcmp(word, what, len) == 0;
 }
 
-static const char *header(TraceState *state, const char *line)
+static const char *header(FioState *state, const char *line)
 {
     if (strcmp(line, HEADER "2 iolog") == 0) {
         state->version = 2;
@@ -59,9 +64,9 @@ static uint64_t file_number(const char *name, size_t len)
     return h;
 }
 
-static const char *fio_parse(TraceState *state, const char *line,
-                             TraceRecord *out)
+static const char *fio_parse(void *opaque, const char *line, TraceRecord *out)
 {
+    FioState *state = opaque;
     const char *s = line;
     const char *name, *action;
     size_t len, action_len;
@@ -118,6 +123,7 @@ static bool fio_detect(const char *head, size_t n)
 const TraceFormat trace_fio = {
     .name = "fio",
     .help = "fio's iolog, version 2 or 3",
+    .state_bytes = sizeof(FioState),
     .parse = fio_parse,
     .detect = fio_detect,
 };

@@ -14,8 +14,7 @@
 
 #define TICK_NS 100
 
-static const char *msr_parse(TraceState *state, const char *line,
-                             TraceRecord *out)
+static const char *msr_parse(void *state, const char *line, TraceRecord *out)
 {
     const char *s = line;
     const char *text;

@@ -9,8 +9,7 @@
 #include "fields.h"
 #include "trace.h"
 
-static const char *spc_parse(TraceState *state, const char *line,
-                             TraceRecord *out)
+static const char *spc_parse(void *state, const char *line, TraceRecord *out)
 {
     const char *s = line;
     const char *text;

@@ -12,9 +12,14 @@
 #include "fields.h"
 #include "trace.h"
 
-static const char *systor_parse(TraceState *state, const char *line,
+typedef struct SystorState {
+    bool headed; /* the names of the columns have been read */
+} SystorState;
+
+static const char *systor_parse(void *opaque, const char *line,
                                 TraceRecord *out)
 {
+    SystorState *state = opaque;
     const char *s = line;
     const char *text;
     size_t len;
@@ -48,5 +53,6 @@ static const char *systor_parse(TraceState *state, const char *line,
 const TraceFormat trace_systor17 = {
     .name = "systor17",
     .help = "seconds,response,R|W,unit,offset,size",
+    .state_bytes = sizeof(SystorState),
     .parse = systor_parse,
 };

@@ -3,14 +3,21 @@
  * trace-vssd.c - the project's own traces, as requests like any other's.
  *
  * Commands alone, but for those that end a stream, at the instants at which the
- * drive took them; replay.c plays such a file exactly.  A shutdown is a flush here, and a trim of more than
- * 2 GiB becomes several.
+ * drive took them; replay.c plays such a file exactly.  A shutdown is a flush
+ * here, and a trim of more than 2 GiB becomes several.
  */
+#include "recorded.h"
 #include "trace.h"
 
 #define TRIM_BYTES (2ULL << 30)
 
-static void next_part(TraceState *s, TraceRecord *out)
+typedef struct VssdState {
+    RecordedState recorded;
+    bool headed;                     /* the header has been read */
+    uint64_t trim_offset, trim_left; /* what is left of a long trim */
+} VssdState;
+
+static void next_part(VssdState *s, TraceRecord *out)
 {
     uint64_t nbytes = MIN(s->trim_left, TRIM_BYTES);
 
@@ -22,7 +29,7 @@ static void next_part(TraceState *s, TraceRecord *out)
     s->trim_left -= nbytes;
 }
 
-static const char *to_record(TraceState *s, const RecordedItem *item,
+static const char *to_record(VssdState *s, const RecordedItem *item,
                              TraceRecord *out)
 {
     uint32_t bytes = s->recorded.block_bytes;
@@ -45,9 +52,10 @@ static const char *to_record(TraceState *s, const RecordedItem *item,
     return NULL;
 }
 
-static InputRead vssd_read(TraceState *s, Input *in, TraceRecord *out,
+static InputRead vssd_read(void *opaque, Input *in, TraceRecord *out,
                            const char **reason, GError **error)
 {
+    VssdState *s = opaque;
     RecordedItem item;
     InputRead r = INPUT_OK;
 
@@ -71,6 +79,7 @@ static InputRead vssd_read(TraceState *s, Input *in, TraceRecord *out,
 const TraceFormat trace_vssd = {
     .name = "vssd",
     .help = "recorded by trace= of the QEMU device or --record",
+    .state_bytes = sizeof(VssdState),
     .read = vssd_read,
     .detect = recorded_detect,
 };

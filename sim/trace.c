@@ -20,15 +20,16 @@
 const char trace_skip[] = "no request";
 
 const TraceFormat *const trace_formats[] = {
-    &trace_vssd,     &trace_blktrace, &trace_fio,    &trace_msr,
-    &trace_systor17, &trace_spc,      &trace_ssdsim, &trace_disksim,
-    &trace_blkparse, &trace_csv,      &trace_mqsim,  NULL,
+#define TRACE_FORMAT_ROW(name) &trace_##name,
+    TRACE_FORMATS(TRACE_FORMAT_ROW)
+#undef TRACE_FORMAT_ROW
+        NULL,
 };
 
 struct Trace {
     const TraceFormat *format;
     TraceOptions options;
-    TraceState state;
+    void *state; /* of the format */
     Input *in;
     char *path;
     uint64_t line_number; /* or number of the record */
@@ -55,13 +56,16 @@ const TraceFormat *trace_format_find(const char *name)
 
 /* ---- which format? --------------------------------------------------------- */
 
-static void begin_state(const TraceFormat *f, TraceState *s,
-                        const TraceOptions *o, const char *head, size_t n)
+/* The state of a reading that begins; g_free(). */
+static void *new_state(const TraceFormat *f, const TraceOptions *o,
+                       const char *head, size_t n)
 {
-    *s = (TraceState){.columns = o->columns, .action = o->action};
+    void *state = g_malloc0(f->state_bytes);
+
     if (f->begin) {
-        f->begin(s, head, n);
+        f->begin(state, o, head, n);
     }
+    return state;
 }
 
 /* Do at least as many of the first lines hold a request as are damaged? */
@@ -69,12 +73,11 @@ static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
                       const char *head, size_t n)
 {
     g_auto(GStrv) lines = g_strsplit(head, "\n", SAMPLE_LINES + 1);
+    g_autofree void *state = new_state(f, o, head, n);
     unsigned n_lines = g_strv_length(lines);
     unsigned good = 0;
     unsigned bad = 0;
-    TraceState s;
 
-    begin_state(f, &s, o, head, n);
     /* The last piece may be cut off by the end of the head. */
     for (unsigned i = 0; i < MAX(n_lines, 2) - 1 && i < n_lines; i++) {
         char *line = g_strchomp(lines[i]);
@@ -84,7 +87,7 @@ static bool lines_fit(const TraceFormat *f, const TraceOptions *o,
         if (line[0] == '\0' || line[0] == '#') {
             continue;
         }
-        reason = f->parse(&s, line, &rec);
+        reason = f->parse(state, line, &rec);
         good += !reason;
         bad += reason && reason != trace_skip;
     }
@@ -119,6 +122,23 @@ static bool no_format(const char *path, GError **error)
     return false;
 }
 
+/* An option that would do nothing is refused. */
+static bool options_fit(const Trace *t, GError **error)
+{
+    unsigned uses = t->format->uses;
+    const char *unused =
+        t->options.columns && !(uses & TRACE_USES_COLUMNS) ? "columns"
+        : t->options.action && !(uses & TRACE_USES_ACTION) ? "action"
+                                                           : NULL;
+
+    if (unused) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_TRACE,
+                    "--%s: not for %s, of format %s", unused, t->path,
+                    t->format->name);
+    }
+    return !unused;
+}
+
 static bool begin(Trace *t, GError **error)
 {
     size_t n;
@@ -137,7 +157,10 @@ static bool begin(Trace *t, GError **error)
     if (!t->format) {
         return no_format(t->path, error);
     }
-    begin_state(t->format, &t->state, &t->options, head, n);
+    if (!options_fit(t, error)) {
+        return false;
+    }
+    t->state = new_state(t->format, &t->options, head, n);
     return true;
 }
 
@@ -175,6 +198,7 @@ void trace_close(Trace *t)
 {
     if (t) {
         input_close(t->in);
+        g_free(t->state);
         g_free(t->path);
         g_free(t);
     }
@@ -225,7 +249,7 @@ static InputRead read_line(Trace *t, TraceRecord *out, const char **reason,
     if (r == INPUT_OK) {
         *reason = line[0] == '\0' || line[0] == '#'
                       ? trace_skip
-                      : t->format->parse(&t->state, line, out);
+                      : t->format->parse(t->state, line, out);
     }
     return r;
 }
@@ -343,10 +367,9 @@ static RequestNext trace_next(void *opaque, Request *req, GError **error)
     for (;;) {
         TraceRecord rec = {0};
         const char *reason = NULL;
-        InputRead r = t->format->parse
-                          ? read_line(t, &rec, &reason, error)
-                          : t->format->read(&t->state, t->in, &rec, &reason,
-                                            error);
+        InputRead r = t->format->parse ? read_line(t, &rec, &reason, error)
+                                       : t->format->read(t->state, t->in, &rec,
+                                                         &reason, error);
 
         if (r == INPUT_ERROR) {
             return REQUEST_ERROR;

@@ -16,7 +16,6 @@
 #include <glib.h>
 
 #include "input.h"
-#include "recorded.h"
 #include "request.h"
 
 /* A trace may name so many devices, and no more. */
@@ -41,62 +40,66 @@ typedef struct TraceRecord {
 /* What a parser says of a line that is no request and no damage. */
 extern const char trace_skip[];
 
-#define TRACE_CSV_FIELDS 32
+typedef struct TraceOptions TraceOptions;
 
-/* What a parser may keep from line to line; all zeroes at first. */
-typedef struct TraceState {
-    const char *columns; /* --columns, or NULL */
-    char action;         /* --action: which of blktrace's actions is a request;
-                            0 until the head of the file has said it */
-    bool headed;         /* the header line has been read */
-    bool swapped;        /* binary: of the other byte order */
-    uint64_t waited_ns;  /* fio version 2: sum of the waits so far */
-    RecordedState recorded; /* vssd; and what is left of a long trim: */
-    uint64_t trim_offset, trim_left;
-    unsigned version;    /* fio */
-    unsigned n_columns;  /* csv */
-    struct {
-        uint8_t role; /* csv; what the column means */
-        uint64_t unit;
-    } column[TRACE_CSV_FIELDS];
-} TraceState;
+/* Options that only some formats understand. */
+enum {
+    TRACE_USES_COLUMNS = 1 << 0,
+    TRACE_USES_ACTION = 1 << 1,
+};
 
+/*
+ * state is what the parser keeps from line to line, a struct of the format's
+ * own file: zeroes at first, one for each reading of a file, and freed with
+ * g_free(), so it owns no memory of its own.
+ */
 typedef struct TraceFormat {
     const char *name;
     const char *help;
+    unsigned uses;      /* TRACE_USES_*; the reader refuses the others */
+    size_t state_bytes; /* size of the state; 0: none, and state is NULL */
     /* Exactly one of the two.  NULL: *out is complete; trace_skip; else what is
      * wrong, in a few words.  A line has no line end. */
-    const char *(*parse)(TraceState *s, const char *line, TraceRecord *out);
+    const char *(*parse)(void *state, const char *line, TraceRecord *out);
     /* INPUT_OK with *reason NULL or trace_skip: as above.  INPUT_BAD with
      * *reason: nothing after this can be read. */
-    InputRead (*read)(TraceState *s, Input *in, TraceRecord *out,
+    InputRead (*read)(void *state, Input *in, TraceRecord *out,
                       const char **reason, GError **error);
     /* Required with read, else optional: does the file begin like this format?
      * Without it, the first lines are parsed. */
     bool (*detect)(const char *head, size_t n);
-    /* Optional: learn from the first bytes what the parser must know. */
-    void (*begin)(TraceState *s, const char *head, size_t n);
+    /* Optional: learn from the options and the first bytes what the parser
+     * must know.  The options outlive the state. */
+    void (*begin)(void *state, const TraceOptions *o, const char *head,
+                  size_t n);
 } TraceFormat;
 
-/* Every format, in the order in which they are tried; NULL at the end. */
-extern const TraceFormat *const trace_formats[];
+/* Every format, in the order in which they are tried: a strict one before a
+ * lenient one.  X(name), for the TraceFormat trace_<name>. */
+#define TRACE_FORMATS(X)                                                       \
+    X(vssd)                                                                    \
+    X(blktrace)                                                                \
+    X(fio)                                                                     \
+    X(msr)                                                                     \
+    X(systor17)                                                                \
+    X(spc)                                                                     \
+    X(ssdsim)                                                                  \
+    X(disksim)                                                                 \
+    X(blkparse)                                                                \
+    X(csv)                                                                     \
+    X(mqsim)
 
-extern const TraceFormat trace_vssd;
-extern const TraceFormat trace_msr;
-extern const TraceFormat trace_spc;
-extern const TraceFormat trace_systor17;
-extern const TraceFormat trace_blkparse;
-extern const TraceFormat trace_blktrace;
-extern const TraceFormat trace_fio;
-extern const TraceFormat trace_ssdsim;
-extern const TraceFormat trace_mqsim;
-extern const TraceFormat trace_disksim;
-extern const TraceFormat trace_csv;
+#define TRACE_FORMAT_DECLARE(name) extern const TraceFormat trace_##name;
+TRACE_FORMATS(TRACE_FORMAT_DECLARE)
+#undef TRACE_FORMAT_DECLARE
+
+/* The same, NULL at the end. */
+extern const TraceFormat *const trace_formats[];
 
 /* NULL: no such format. */
 const TraceFormat *trace_format_find(const char *name);
 
-typedef struct TraceOptions {
+struct TraceOptions {
     const TraceFormat *format; /* NULL: by the first bytes */
     const char *columns;       /* of csv, when the file has no header */
     char action;               /* D, Q or C of blktrace; 0: D if there is any */
@@ -105,7 +108,7 @@ typedef struct TraceOptions {
     uint64_t scale_ppm;        /* of times; 1000000: as they are */
     unsigned n_streams;        /* of stream[]; 0: streams as they are */
     uint16_t stream[TRACE_MAX_STREAMS]; /* what each stream becomes */
-} TraceOptions;
+};
 
 #define TRACE_OPTIONS_INIT                                                     \
     {                                                                          \
@@ -115,7 +118,8 @@ typedef struct TraceOptions {
 typedef struct Trace Trace;
 
 /*
- * NULL: the file cannot be read, or its format is not known; *error names it.
+ * NULL: the file cannot be read, or its format is not known or does not use an
+ * option that was given; *error names it.
  * The first request arrives at 0.  A line older than the one before it arrives
  * with that one (capture tools merge several processors' logs) and is counted.
  * Strings of options must outlive the trace.

@@ -451,12 +451,76 @@ static void test_damage(void)
     }
 }
 
+/* An option that a format does not use is refused. */
+static void test_unused_options(void)
+{
+    static const struct {
+        const TraceFormat *format;
+        const char *text;
+        const char *columns;
+        char action;
+        const char *says; /* NULL: it is used */
+    } t[] = {
+        {&trace_spc, "0,1,512,R,0\n", "time_ns,op,offset,size", 0,
+         "--columns: not for memory, of format spc"},
+        {&trace_spc, "0,1,512,R,0\n", NULL, 'Q', "--action: not for"},
+        {NULL, "0,1,512,R,0\n", NULL, 'Q', "of format spc"},
+        {&trace_csv, "1,R,0,512\n", "time_ns,op,offset,size", 0, NULL},
+        {&trace_csv, "1,R,0,512\n", "time_ns,op,offset,size", 'D',
+         "--action: not for"},
+        {&trace_blkparse, "8,0 0 1 0.0 1 Q R 1 + 8 [x]\n", NULL, 'Q', NULL},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(t); i++) {
+        TraceOptions o = TRACE_OPTIONS_INIT;
+        g_autoptr(GError) error = NULL;
+        Trace *trace;
+
+        o.format = t[i].format;
+        o.columns = t[i].columns;
+        o.action = t[i].action;
+        trace = trace_from_memory(t[i].text, strlen(t[i].text), &o, &error);
+        g_assert_true((trace == NULL) == (t[i].says != NULL));
+        if (t[i].says) {
+            g_assert_nonnull(strstr(error->message, t[i].says));
+        }
+        trace_close(trace);
+    }
+}
+
+/* Readings of one format, in turns: each keeps its own state. */
+static void test_states(void)
+{
+    static const char text[] = "fio version 2 iolog\nf wait 5\n"
+                               "f read 0 512\nf wait 5\nf read 0 512\n";
+    Trace *trace[2];
+    RequestSource s[2];
+
+    for (int i = 0; i < 2; i++) {
+        trace[i] = open_text(text, -1, ((TraceOptions)TRACE_OPTIONS_INIT));
+        s[i] = trace_source(trace[i]);
+    }
+    for (uint64_t line = 0; line < 2; line++) {
+        for (int i = 0; i < 2; i++) {
+            Request req;
+
+            g_assert_cmpint(s[i].next(s[i].opaque, &req, NULL), ==, REQUEST_OK);
+            g_assert_cmpuint(req.at_ns, ==, line * 5000);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        trace_close(trace[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/formats/texts", test_texts);
     g_test_add_func("/formats/blktrace", test_blktrace);
     g_test_add_func("/formats/kinds", test_kinds);
+    g_test_add_func("/formats/unused-options", test_unused_options);
+    g_test_add_func("/formats/states", test_states);
     g_test_add_func("/formats/packed", test_packed);
     g_test_add_func("/formats/options", test_options);
     g_test_add_func("/formats/devices", test_devices);
