@@ -8,12 +8,12 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "json.h"
 #include "nand.h"
 #include "player.h"
 #include "prng.h"
+#include "walltime.h"
 #include "workload.h"
 
 /* The array of profiles/c64.ini, with fewer blocks. */
@@ -155,26 +155,19 @@ static void load_destroy(Load *l)
     g_free(l->turn);
 }
 
-static double cpu_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* Nanoseconds of processor time that an operation of the load takes. */
 static double ns_per_op(const char *options, Mix mix, uint64_t n)
 {
     NandConfig cfg;
-    double start, s;
+    uint64_t start;
+    double ns;
     Load l;
 
     nand_config_defaults(&cfg);
     set_nand(&cfg, ARRAY);
     set_nand(&cfg, options);
     load_init(&l, &cfg, mix, n);
-    start = cpu_s();
+    start = cpu_ns();
     for (uint32_t k = 0; k < DEPTH * l.geo->n_dies; k++) {
         submit_next(&l, k % l.geo->n_dies, 0);
     }
@@ -183,10 +176,9 @@ static double ns_per_op(const char *options, Mix mix, uint64_t n)
 
         nand_event(l.nand, &e);
     }
-    s = cpu_s() - start;
-    s = s * 1e9 / (double)l.n_done;
+    ns = (double)(cpu_ns() - start) / (double)l.n_done;
     load_destroy(&l);
-    return s;
+    return ns;
 }
 
 static void speed_json(JsonWriter *w, uint64_t n)

@@ -26,6 +26,18 @@ bool field_u64(const char **s, uint64_t *out)
     return true;
 }
 
+bool field_whole(const char *text, const char *prefix, uint64_t min,
+                 uint64_t max, uint64_t *out)
+{
+    const char *s = text;
+    size_t len = strlen(prefix);
+
+    if (g_ascii_strncasecmp(s, prefix, len) == 0) {
+        s += len;
+    }
+    return field_u64(&s, out) && *s == '\0' && *out >= min && *out <= max;
+}
+
 bool field_time(const char **s, uint64_t unit_ns, uint64_t *out_ns)
 {
     const char *p = *s;

@@ -2,8 +2,8 @@
 /*
  * fields.h - take the fields of a line of text, one after the other.
  *
- * Each function moves *s behind what it took; false: it is not there, and *s
- * is as it was.
+ * Each function with *s moves it behind what it took; false: it is not there,
+ * and *s is as it was.
  */
 #ifndef VSSD_SIM_FIELDS_H
 #define VSSD_SIM_FIELDS_H
@@ -16,6 +16,11 @@
 
 /* A decimal number below 2^64. */
 bool field_u64(const char **s, uint64_t *out);
+
+/* All of text is a decimal number min..max, after a prefix that may be absent
+ * (in any case; "": none). */
+bool field_whole(const char *text, const char *prefix, uint64_t min,
+                 uint64_t max, uint64_t *out);
 
 /* A decimal number with or without a fraction, times unit_ns, rounded down. */
 bool field_time(const char **s, uint64_t unit_ns, uint64_t *out_ns);

@@ -39,7 +39,7 @@ typedef struct Fit {
 
 static bool refuse(GError **error, const char *what)
 {
-    g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD, "--fit: %s", what);
+    g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD, "fit: %s", what);
     return false;
 }
 
@@ -61,12 +61,13 @@ static bool parse(FitTarget *t, const char *text, GError **error)
         d = value ? opt_find(fit_options, fit_n_options, *p) : NULL;
         if (!d) {
             g_autofree char *what = g_strdup_printf(
-                "no such attribute \"%s\" (vssd-sim --help lists them)", *p);
+                "no such attribute \"%s\" (vssd-sim fit --help lists them)",
+                *p);
 
             return refuse(error, what);
         }
         if (!opt_set(t, d, value, error)) {
-            g_prefix_error(error, "--fit: ");
+            g_prefix_error(error, "fit: ");
             return false;
         }
     }
@@ -183,7 +184,7 @@ static bool measure(Fit *f, GError **error)
     bool ok;
 
     if (!w) {
-        g_prefix_error(error, "--fit: ");
+        g_prefix_error(error, "fit: ");
         return false;
     }
     source = workload_source(w);

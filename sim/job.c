@@ -94,8 +94,8 @@ static bool take_option(Job *j, const char *key, const char *value,
     }
     if (!opt_find(workload_options, workload_n_options, key)) {
         g_autofree char *what = g_strdup_printf(
-            "%s: not among the options that are understood (vssd-sim --help "
-            "lists them)",
+            "%s: not among the options that are understood (vssd-sim run "
+            "--help lists them)",
             key);
 
         return bad(j, what, error);

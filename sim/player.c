@@ -15,8 +15,6 @@
 #include "simtime.h"
 #include "workload.h"
 
-#define PROGRESS_EVERY (1U << 16)
-
 /* Modelled time ends some days after this (SIM_MAX_NS). */
 #define LAST_NS (200ULL * 24 * 3600 * NS_PER_S)
 
@@ -316,7 +314,7 @@ static bool offer(Player *p, GError **error)
 {
     bool closed = p->source->iodepth > 0;
 
-    if (p->measuring && p->cfg.stopped && p->cfg.stopped(p->cfg.opaque)) {
+    if (p->measuring && p->cfg.stopped && p->cfg.stopped()) {
         p->ended = true;
         p->have_pending = p->blocked = false;
         return true;
@@ -376,9 +374,8 @@ static void note(Player *p, const SsdCompletion *c)
     place_give(p, c->complete_ns);
     p->n_in_flight--;
     p->free_slot[p->max_in_flight - p->n_in_flight - 1] = tag;
-    if (++p->result.n_requests % PROGRESS_EVERY == 0 && p->cfg.progress) {
-        p->cfg.progress(p->cfg.opaque, p->result.n_requests);
-    }
+    p->result.n_requests++;
+    progress_add(p->cfg.progress, 1);
     if (p->warm_left && --p->warm_left == 0) {
         clear_result(p, c->complete_ns);
     }
@@ -507,8 +504,8 @@ static bool fill_recorded(Player *p, GError **error)
 {
     if (!p->cfg.recorded) {
         g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
-                    "--fill=trace: only with one --trace, and that of vssd's "
-                    "own format");
+                    "--fill=trace: only with one trace, and that of vssd's own "
+                    "format");
         return false;
     }
     return recorded_preload(p->cfg.recorded, array_drive(p->array, 0), error);

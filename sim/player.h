@@ -15,6 +15,7 @@
 
 #include "array.h"
 #include "hist.h"
+#include "progress.h"
 #include "request.h"
 #include "ssd.h"
 
@@ -53,9 +54,7 @@ typedef struct PlayerDone {
 
 typedef struct PlayerConfig {
     bool wrap; /* fold addresses beyond the capacity instead of refusing */
-    /* Called now and then with the requests done so far; NULL: never. */
-    void (*progress)(void *opaque, uint64_t n_requests);
-    void *opaque; /* of progress and stopped */
+    Progress *progress; /* counts requests; or NULL */
     /* So many completions of a player_run() are not measured: the result, and
      * the drive's statistics, begin after them. */
     uint64_t warm_up;
@@ -64,7 +63,7 @@ typedef struct PlayerConfig {
     void *done_opaque;
     /* When it says so, no more requests of a player_run() are submitted; those
      * in flight are waited for.  NULL: play to the end. */
-    bool (*stopped)(void *opaque);
+    bool (*stopped)(void);
     const char *recorded; /* the trace that PLAYER_FILL_TRACE reads; or NULL */
 } PlayerConfig;
 

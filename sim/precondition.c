@@ -24,8 +24,7 @@ typedef struct Run {
     Prng rng;
     uint64_t lpn[BATCH];
     uint64_t done;
-    void (*progress)(void *opaque, uint64_t n_units);
-    void *opaque;
+    Progress *progress;
     GError **error;
 } Run;
 
@@ -40,9 +39,7 @@ static bool put(Run *r, uint64_t n)
         return false;
     }
     r->done += n;
-    if (r->progress && r->done % (64 * BATCH) == 0) {
-        r->progress(r->opaque, r->done);
-    }
+    progress_add(r->progress, n);
     return true;
 }
 
@@ -121,8 +118,7 @@ static bool settle(Run *r, Precondition *p)
 }
 
 bool precondition(Ssd *ssd, uint64_t seed, Precondition *result,
-                  void (*progress)(void *opaque, uint64_t n_units),
-                  void *opaque, GError **error)
+                  Progress *progress, GError **error)
 {
     const SsdInfo *info = ssd_info(ssd);
     Run r = {
@@ -130,7 +126,6 @@ bool precondition(Ssd *ssd, uint64_t seed, Precondition *result,
         .n_units = info->nblocks * info->block_bytes / info->unit_bytes,
         .unit_bytes = info->unit_bytes,
         .progress = progress,
-        .opaque = opaque,
         .error = error,
     };
 

@@ -7,6 +7,7 @@
 #define VSSD_SIM_PRECONDITION_H
 
 #include "json.h"
+#include "progress.h"
 #include "ssd.h"
 
 typedef struct Precondition {
@@ -20,12 +21,12 @@ typedef struct Precondition {
 
 /*
  * Write every unit in order, then units at random, each as likely, until the
- * write amplification of two capacities differs by less than half a percent from
- * that of the two before, 40 capacities at most.  Statistics of the drive begin
- * anew; wear stays.  progress may be NULL.  false: the drive takes no more.
+ * write amplification of two capacities differs by less than half a percent
+ * from that of the two before, 40 capacities at most.  Statistics of the drive
+ * begin anew; wear stays.  progress counts units; or NULL.  false: the drive
+ * takes no more.
  */
 bool precondition(Ssd *ssd, uint64_t seed, Precondition *result,
-                  void (*progress)(void *opaque, uint64_t n_units),
-                  void *opaque, GError **error);
+                  Progress *progress, GError **error);
 
 #endif

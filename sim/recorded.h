@@ -68,6 +68,7 @@ Recorded *recorded_open(const char *path, GError **error);
 /* The same from memory, which must outlive it; for tests. */
 Recorded *recorded_from_memory(const void *data, size_t n, GError **error);
 void recorded_close(Recorded *r);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Recorded, recorded_close)
 
 /* Is it one?  false also if it cannot be read. */
 bool recorded_is(const char *path);

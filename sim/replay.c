@@ -16,8 +16,6 @@
 #include "record.h"
 #include "simtime.h"
 
-#define PROGRESS_EVERY (1U << 16)
-
 /* Nothing that is recorded is later (recorded.h); a day for what ends late. */
 #define LAST_NS (201ULL * 24 * 3600 * NS_PER_S)
 
@@ -135,9 +133,8 @@ static void count(Replay *rp, const SsdCompletion *c)
 
         rp->cfg->done(rp->cfg->done_opaque, &d);
     }
-    if (++r->n_requests % PROGRESS_EVERY == 0 && rp->cfg->progress) {
-        rp->cfg->progress(rp->cfg->opaque, r->n_requests);
-    }
+    r->n_requests++;
+    progress_add(rp->cfg->progress, 1);
 }
 
 static bool same(const RecordedItem *item, const SsdCompletion *c,

@@ -15,7 +15,7 @@ extern const SsdHostOps replay_host;
 
 /*
  * ssd must be fresh, made with replay_host and the configuration of the
- * recorded drive.  Of cfg, progress and done are called.  *result is filled in;
+ * recorded drive.  Of cfg, progress and done are used.  *result is filled in;
  * free its content with nothing.  false: the file is damaged, or the first
  * thing that is not as recorded; *error says which.
  */

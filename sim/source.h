@@ -1,45 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * source.h - where the requests of a run come from, as the command line says.
+ * source.h - where the requests of a run come from: a generator, or traces.
  */
 #ifndef VSSD_SIM_SOURCE_H
 #define VSSD_SIM_SOURCE_H
 
 #include <glib.h>
 
+#include "array.h"
 #include "json.h"
 #include "request.h"
 #include "traces.h"
 
-/* As typed; NULL: not given. */
-typedef struct SourceArgs {
-    char *workload;
-    char *fit;
-    char *job;
-    char *section; /* of job */
-    char *save;
-    char **traces; /* NULL at the end */
-    char *format;
-    char *columns;
-    char *action;
-    char *device;
-    char *remap;
-    char *time_scale;
-    char *retime;
-    char *iodepth;
-    char *stream_map;
-    gboolean skip_bad;
-} SourceArgs;
-
-void source_args_clear(SourceArgs *a);
-
 typedef struct Source Source;
 
-/* NULL: *error says which option allows what, or what is wrong with the file.
- * args must outlive the source. */
-Source *source_open(const SourceArgs *args, uint64_t capacity_bytes,
-                    uint32_t block_bytes, uint64_t seed, GError **error);
+/* What a generator must know of the drive. */
+typedef struct SourceDrive {
+    uint64_t capacity_bytes;
+    uint32_t block_bytes;
+    uint64_t seed;
+} SourceDrive;
+
+SourceDrive source_drive(const Array *array, uint64_t seed);
+
+/* Takes keywords of workload.h.  NULL: *error names the keyword. */
+Source *source_generate(char *keywords, const SourceDrive *drive,
+                        GError **error);
+
+/* Attributes of fit.h.  NULL: *error names the attribute. */
+Source *source_fit(const char *attributes, const SourceDrive *drive,
+                   GError **error);
+
+typedef struct SourceTraces {
+    TracesConfig cfg;
+    uint32_t iodepth;       /* closed loop; 0: by the times of the traces */
+    const char *stream_map; /* as typed, for results; or NULL */
+} SourceTraces;
+
+/* Strings must outlive the source.  NULL: *error names file and line. */
+Source *source_traces(const SourceTraces *from, GError **error);
+
 void source_close(Source *s);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Source, source_close)
+
+/* Write the keywords of a generator, so that --workload @FILE makes the same
+ * requests. */
+bool source_save(const Source *s, const char *path, GError **error);
 
 const RequestSource *source_requests(const Source *s);
 
@@ -52,7 +58,7 @@ const char *source_name(const Source *s);
 /* Members of the result (docs/results.md) that come from the source. */
 void source_json(const Source *s, JsonWriter *w);
 
-/* What --fit came to, for people; or NULL.  Owned by the source. */
+/* How well fitted requests fit, for people; or NULL.  Owned by the source. */
 const char *source_report(const Source *s);
 
 /* Lines for people, if there was anything odd. */

@@ -323,7 +323,7 @@ static bool parse_keywords(Workload *w, const char *text, GError **error)
         d = opt_find(workload_options, workload_n_options, *p);
         if (!d) {
             g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
-                        "workload: unknown keyword \"%s\" (vssd-sim --help "
+                        "workload: unknown keyword \"%s\" (vssd-sim run --help "
                         "lists them)",
                         *p);
             return false;

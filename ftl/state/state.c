@@ -467,8 +467,8 @@ static bool walk_head(State *s, const SsdConfig *cfg)
                           "files cannot be loaded any more");
     }
     if (memcmp(magic, MAGIC, sizeof(magic)) != 0) {
-        return state_fail(s, "it is no saved drive (vssd-sim --save-state and "
-                          "vssd age make one)");
+        return state_fail(s, "it is no saved drive (vssd-sim run --save-state "
+                             "and vssd age make one)");
     }
     if (order != BYTE_ORDER_MARK) {
         return state_fail(s, "it was saved on a machine of other byte order");

@@ -23,7 +23,7 @@
 #define DEVICE_0 2
 #define FASTER 4
 
-/* The drive of the recordings in the corpus (vssd-sim --profile tiny). */
+/* The drive of the recordings in the corpus (vssd-sim run --profile tiny). */
 static const char drive[] =
     "nand.channels=2;nand.dies=1;nand.blocks=40;nand.pages=16;"
     "nand.page_size=16KiB;ftl.op_percent=100%;buffer.size=256KiB;streams.max=2";

@@ -101,7 +101,7 @@ def test_a_signal_ends_a_run(env: Env, tmp_path: Path,
         state = str(names["state"])
         for args in (["run", "--state", state, "--exec", "true"],
                      ["age", "tiny", "-o", state],
-                     ["sim", "--profile", "tiny", "--save-state", state]):
+                     ["sim", "run", "--profile", "tiny", "--save-state", state]):
             done = vssd(*args)
             assert done.returncode == 1
             assert done.stderr.splitlines()[-1].endswith(

@@ -17,8 +17,8 @@ WORK = ("fio --name=t --filename=/root/t --size=24m --rw=randrw --bs=4k"
 
 
 def played(trace: Path) -> dict[str, Any]:
-    """The result of vssd-sim --check, which found every completion again."""
-    done = vssd("sim", "--trace", str(trace), "--check", "--json")
+    """The result of vssd-sim replay --check, which found every completion again."""
+    done = vssd("sim", "replay", str(trace), "--check", "--json")
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     assert found["checked"] is True

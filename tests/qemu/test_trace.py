@@ -15,9 +15,9 @@ KIB = 1 << 10
 
 
 def checked(trace: Path) -> dict[str, Any]:
-    """What vssd-sim --check says of a trace that it finds to be true."""
+    """What vssd-sim replay --check says of a trace that it finds to be true."""
     done = subprocess.run(
-        [str(PROJECT / "vssd"), "sim", "--trace", str(trace), "--check",
+        [str(PROJECT / "vssd"), "sim", "replay", str(trace), "--check",
          "--json"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)

@@ -147,8 +147,8 @@ def test_commands_of_the_guide(copy: Path, name: str) -> None:
 
 def sim(copy: Path, *args: str) -> dict[str, object]:
     """A result of the copy's vssd-sim."""
-    done = run(copy.parent / "build/sim/vssd-sim", "--json", "--profile",
-               "tiny", *args)
+    done = run(copy.parent / "build/sim/vssd-sim", "run", "--json",
+               "--profile", "tiny", *args)
     assert done.returncode == 0, done.stderr
     result: dict[str, object] = json.loads(done.stdout)
     return result

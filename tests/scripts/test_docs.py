@@ -188,6 +188,25 @@ def unknown_commands(text: str) -> list[str]:
 
 
 @cache
+def sim_commands() -> set[str]:
+    """Those of vssd-sim (test_command.py holds --help to the list)."""
+    found = set(re.findall(r"^    X\((\w+)\)",
+                           text_of(PROJECT / "sim/command.h"), re.M))
+    assert {"run", "replay", "info"} <= found
+    return found
+
+
+def unknown_sim_commands(text: str) -> list[str]:
+    """vssd-sim without a command that exists, in code."""
+    code = "\n".join([code_of(text), *SPAN.findall(without_code(text))])
+    used = re.findall(r'(?<![/\w])(?:\./vssd sim|vssd-sim|'
+                      r'"\$BUILD/sim/vssd-sim") +(-*\w[-\w]*)', code)
+    new = re.findall(r"^New file `sim/cmd-(\w+)\.c`:", text, re.M)
+    return [c for c in used
+            if c not in sim_commands() | set(new) | {"--help"}]
+
+
+@cache
 def tracked() -> set[str]:
     """Files of the project and their folders."""
     done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"],
@@ -227,7 +246,7 @@ def test_page(page: Path) -> None:
         f"lines over {WIDTH} columns": long_lines(text),
         "words": bad_words(text),
         "options": unknown_options(text) + sets_of(text),
-        "commands": unknown_commands(text),
+        "commands": unknown_commands(text) + unknown_sim_commands(text),
         "paths": missing_paths(text),
     }
     assert {k: v for k, v in wrong.items() if v} == {}
@@ -269,6 +288,9 @@ def test_every_page_is_in_the_index() -> None:
     (unknown_options, "the option `nand.nothing=3`"),
     (sets_of, "```sh\n./vssd run --set ftl.nothing=1\n```"),
     (unknown_commands, "```sh\n./vssd nothing\n```"),
+    (unknown_sim_commands, "```sh\n./vssd sim --profile tiny\n```"),
+    (unknown_sim_commands, "```sh\n! \"$BUILD/sim/vssd-sim\" nothing\n```"),
+    (unknown_sim_commands, "see `vssd-sim --fit`"),
     (missing_paths, "see `ftl/gc/nothing.h`"),
     (missing_paths, "see `ftl/nothing-*.c`"),
 ])
@@ -285,6 +307,8 @@ def test_a_mistake_is_found(check: object, text: str) -> None:
     (unknown_options, "`ftl.gc=greedy`, `gc.victims`, `nand.c`"),
     (sets_of, "--set nand.read=90us"),
     (unknown_commands, "./vssd run"),
+    (unknown_sim_commands, "`./vssd sim run --seed 1`, `vssd-sim --help`"),
+    (unknown_sim_commands, "```sh\nninja sim/vssd-sim tests\n```"),
     (missing_paths, "`ftl/gc/gc-policy.h`, `ftl/buffer/buf-*.c`"),
 ])
 def test_right_text_passes(check: object, text: str) -> None:

@@ -218,7 +218,7 @@ def test_zones() -> None:
 
 
 def test_saved_workload() -> None:
-    """Keywords and fit from what vssd-sim --save writes."""
+    """Keywords and fit from what vssd-sim fit --save writes."""
     words, fits = fb.parse_saved(
         "# fit (synthetic): rw=randrw size=8192\n"
         "#                 asked           made\n"

@@ -14,7 +14,7 @@ CAUSES = ("host", "gc", "wear", "refresh", "meta", "map", "merge")
 
 
 def nand(fill: str, workload: str, *sets: str) -> dict:
-    args = [SIM, "--json", "--profile", str(TINY), "--fill", fill,
+    args = [SIM, "run", "--json", "--profile", str(TINY), "--fill", fill,
             "--workload", workload]
     for key, value in ENERGY.items():
         args += ["--set", f"nand.energy_{key}={value}"]
@@ -92,7 +92,7 @@ class Accounts(unittest.TestCase):
                                30 * 4096 * n["reads"] / 1000, delta=1)
 
     def test_off(self) -> None:
-        done = subprocess.run([SIM, "--json", "--profile", str(TINY),
+        done = subprocess.run([SIM, "run", "--json", "--profile", str(TINY),
                                "--workload", "rw=read bs=64k number_ios=100"],
                               capture_output=True, text=True, timeout=600,
                               check=True)

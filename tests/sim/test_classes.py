@@ -25,7 +25,8 @@ WRITE_RANDOM_FRESH = ("none",
 def figures(profile: str, how: tuple[str, str],
             options: str = "") -> dict[str, float]:
     fill, workload = how
-    done = subprocess.run([SIM, "--json", "--profile", profile, "--fill", fill,
+    done = subprocess.run([SIM, "run", "--json", "--profile", profile,
+                           "--fill", fill,
                            "--workload", workload, "--set", options],
                           capture_output=True, text=True, timeout=1500,
                           check=True)

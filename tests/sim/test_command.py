@@ -6,6 +6,9 @@ import json
 import lzma
 import os
 import pathlib
+import pty
+import re
+import select
 import signal
 import subprocess
 import tempfile
@@ -33,15 +36,15 @@ def no_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(pairs)
 
 
-def result(*args: object) -> dict:
-    done = run("--json", *args)
+def result(command: str, *args: object) -> dict:
+    done = run(command, "--json", *args)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return json.loads(done.stdout, object_pairs_hook=no_repeats)
 
 
 class Failures(unittest.TestCase):
-    WEARS_OUT = ("--profile", TINY, "--set", "media.erase_fail=0.2",
+    WEARS_OUT = ("run", "--profile", TINY, "--set", "media.erase_fail=0.2",
                  "--workload", "rw=randwrite bs=4k number_ios=40000")
 
     def test_read_only(self) -> None:
@@ -64,7 +67,7 @@ class Failures(unittest.TestCase):
 
     def test_reads_fail(self) -> None:
         """Lost data is a result like any other."""
-        r = result("--profile", TINY, "--set", "media.errors=on", "--set",
+        r = result("run", "--profile", TINY, "--set", "media.errors=on", "--set",
                    "media.base=8e-3", "--set", "media.retry_limit=0",
                    "--workload", "rw=randread bs=4k number_ios=1000")
         self.assertGreater(r["errors"], 10)
@@ -76,9 +79,9 @@ class Fits(unittest.TestCase):
              " write_sectors=16.7 interval_s=0.15")
 
     def test_attributes(self) -> None:
-        """What --fit makes has what was asked for, within 4 %."""
-        done = run("--profile", TINY, "--set", "nand.blocks=128", "--fit",
-                   self.ASKED + " spread=zoned:70/10:30/90"
+        """What fit makes has what was asked for, within 4 %."""
+        done = run("fit", "--profile", TINY, "--set", "nand.blocks=128",
+                   *self.ASKED.split(), "spread=zoned:70/10:30/90"
                    " write_spread=zoned:40/10:60/90", "--describe", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         got = json.loads(done.stdout)
@@ -96,7 +99,7 @@ class Fits(unittest.TestCase):
                            ("spread=zoned:1/1", "summing to 100"),
                            ("accessed_gb=9", "accessed_gb"),
                            ("nothing=1", "no such attribute")):
-            done = run("--profile", TINY, "--fit", f"{self.ASKED} {more}",
+            done = run("fit", "--profile", TINY, f"{self.ASKED} {more}",
                        "--describe")
             self.assertEqual(done.returncode, 1, more)
             self.assertIn(word, done.stderr)
@@ -108,7 +111,8 @@ class Results(unittest.TestCase):
         """What is left out and what is counted add up to the whole."""
         text = "rw=randwrite bs=4k number_ios={}"
         whole, first, rest = (
-            result("--profile", TINY, "--workload", text.format(n), *more)
+            result("run", "--profile", TINY, "--workload", text.format(n),
+                   *more)
             for n, more in ((1000, ()), (400, ()),
                             (1000, ("--warm-up", 400))))
         self.assertEqual([r["warm_up"] for r in (whole, first, rest)],
@@ -119,13 +123,13 @@ class Results(unittest.TestCase):
                                      r["requests"])):
             self.assertAlmostEqual(part(whole), part(first) + part(rest),
                                    delta=2)
-        done = run("--profile", TINY, "--workload", text.format(100),
+        done = run("run", "--profile", TINY, "--workload", text.format(100),
                    "--warm-up", 101)
         self.assertEqual(done.returncode, 1)
         self.assertIn("--warm-up=101", done.stderr)
 
     def test_members(self) -> None:
-        r = result("--profile", TINY, "--workload",
+        r = result("run", "--profile", TINY, "--workload",
                    "rw=randrw iodepth=8 number_ios=5000 fsync=100")
         self.assertEqual(r["schema_version"], 1)
         self.assertEqual(r["requests"], 5000)
@@ -155,7 +159,8 @@ class Results(unittest.TestCase):
                                r["host_bytes_written"])
 
     def test_same_seed(self) -> None:
-        args = ("--profile", TINY, "--workload", "rw=randrw number_ios=3000")
+        args = ("run", "--profile", TINY, "--workload",
+                "rw=randrw number_ios=3000")
         runs = [result(*args, "--seed", seed) for seed in (7, 7, 8)]
         for r in runs:
             for name in OF_THE_MACHINE:
@@ -165,7 +170,7 @@ class Results(unittest.TestCase):
         self.assertEqual(runs[2]["seed"], 8)
 
     def test_trace(self) -> None:
-        r = result("--profile", TINY, "--trace", TRACE)
+        r = result("replay", "--profile", TINY, TRACE)
         self.assertEqual(r["requests"], 4)
         self.assertEqual(r["disordered"], 1)
         self.assertEqual(r["latency_ns"]["read"]["count"], 2)
@@ -180,9 +185,8 @@ class Results(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "t.csv")
             path.write_text(lines(0, 1, 2, 2, 3, "R"))
-            args = ("--profile", TINY, "--set", "streams.gc=merge",
-                    "--set", "ftl.op_percent=100%",
-                    "--trace", path)
+            args = ("replay", "--profile", TINY, "--set", "streams.gc=merge",
+                    "--set", "ftl.op_percent=100%", path)
             three = (*args, "--set", "streams.max=3")
             two = (*args, "--set", "streams.max=2")
 
@@ -197,9 +201,7 @@ class Results(unittest.TestCase):
                     ((*two,), ":6: stream 3, but the drive has 0..2"),
                     ((*two, "--stream-map", "0,1,1"), ":6: the stream"),
                     ((*two, "--stream-map", "0,64"), "--stream-map=0,64"),
-                    ((*two, "--stream-map", ""), "--stream-map="),
-                    (("--profile", TINY, "--workload", "number_ios=1",
-                      "--stream-map", "0"), "only with --trace")):
+                    ((*two, "--stream-map", ""), "--stream-map=")):
                 done = run(*more)
                 self.assertEqual(done.returncode, 1, more)
                 self.assertIn(word, done.stderr)
@@ -207,7 +209,7 @@ class Results(unittest.TestCase):
 
     def test_series_of_cleaning(self) -> None:
         """The intervals add up to the run, without the fill before it."""
-        r = result("--profile", TINY, "--fill", "random", "--workload",
+        r = result("run", "--profile", TINY, "--fill", "random", "--workload",
                    "rw=randwrite bs=4k iodepth=8 number_ios=20000",
                    "--series", "0.05")
         copied = r["series"]["copied_units"]
@@ -218,24 +220,25 @@ class Results(unittest.TestCase):
         self.assertGreater(sum(copied), 0.98 * r["gc"]["copied_units"])
 
     def test_profile_name(self) -> None:
-        r = result("--profile", "tiny", "--workload", "number_ios=1")
+        r = result("run", "--profile", "tiny", "--workload", "number_ios=1")
         self.assertEqual(r["profile"], "tiny")
 
     def test_set(self) -> None:
-        args = ("--profile", TINY, "--workload", "rw=randread number_ios=10")
+        args = ("run", "--profile", TINY, "--workload",
+                "rw=randread number_ios=10")
         slow = result(*args, "--set", "nand.read=1ms", "--set",
                       "host.firmware=0")
         self.assertGreater(slow["latency_ns"]["read"]["min"], 1000000)
 
     def test_text(self) -> None:
-        done = run("--profile", TINY, "--workload", "rw=randwrite "
+        done = run("run", "--profile", TINY, "--workload", "rw=randwrite "
                    "number_ios=1000")
         self.assertEqual(done.returncode, 0)
         self.assertIn("1000 requests", done.stdout)
         self.assertIn("write amplification", done.stdout)
 
     def test_info(self) -> None:
-        done = run("--profile", TINY, "--info", "--block", 4096)
+        done = run("info", "--profile", TINY, "--block", 4096)
         info = json.loads(done.stdout, object_pairs_hook=no_repeats)
         self.assertEqual(info["block_bytes"], 4096)
         self.assertEqual(info["nblocks"] * 4096, info["capacity_bytes"])
@@ -255,83 +258,139 @@ class Errors(unittest.TestCase):
 
     def test_arguments(self) -> None:
         w = ("--workload", "number_ios=1")
-        p = ("--profile", TINY)
-        self.refuse("--profile is missing", *w)
-        self.refuse("--workload or --trace", *p)
-        self.refuse("--workload or --trace", *p, *w, "--trace", TRACE)
+        p = ("run", "--profile", TINY)
+        self.refuse("--profile is missing", "run", *w)
+        self.refuse("--workload or --job", *p)
+        self.refuse("one of --workload or --job", *p, *w, "--job", "x")
+        self.refuse("--section: only with --job", *p, *w, "--section", "x")
         self.refuse("what is \"x\"?", *p, *w, "x", status=2)
         self.refuse("--bogus", *p, *w, "--bogus", status=2)
         self.refuse("--block=1000: allowed 512, 4096", *p, *w, "--block", 1000)
         self.refuse("--fill=half: allowed none, preload", *p, *w, "--fill",
                     "half")
-        self.refuse("--format=x: no such", *p, "--trace", TRACE, "--format",
+        self.refuse("--format=x: no such", "replay", *p[1:], TRACE, "--format",
                     "x")
         self.refuse("seed=x: allowed", *p, *w, "--seed", "x")
+        self.refuse("--warm-up=x: allowed 0", *p, *w, "--warm-up", "x")
+        self.refuse("--series=0: allowed 0.000001", *p, *w, "--series", "0")
         self.refuse("unknown keyword \"bz\"", *p, "--workload", "bz=4k")
         self.refuse("nand.channels=65: allowed 1..64", *p, *w, "--set",
                     "nand.channels=65")
         self.refuse("ftl.op_percent", *p, *w, "--set", "ftl.op_percent=0")
 
+    def test_commands(self) -> None:
+        """Which one?  Also when the options stand without any."""
+        which = "which command? run, replay, convert, fit, info, options"
+        self.refuse(f"--profile: {which} (vssd-sim --help)", "--profile", TINY,
+                    "--workload", "number_ios=1", status=2)
+        self.refuse(f"ply: {which}", "ply", status=2)
+        self.refuse(f"vssd-sim: {which}", status=2)
+        self.refuse("--trace (vssd-sim run --help)", "run", "--profile", TINY,
+                    "--trace", TRACE, status=2)
+        for words, says in (
+                (("replay",), "FILE is missing (vssd-sim replay --help)"),
+                (("convert",), "FILE is missing"),
+                (("convert", TRACE), "--to is missing"),
+                (("convert", TRACE, "--to", "pdf"),
+                 "--to=pdf: allowed blkparse, msr"),
+                (("convert", TRACE, "--to", "msr"), "no trace of vssd"),
+                (("fit", "--profile", TINY), "which attributes?"),
+                (("info",), "--profile is missing"),
+                (("info", "--profile", TINY, TRACE), "no trace of vssd")):
+            self.refuse(says, *words)
+
+    def test_options_that_would_do_nothing(self) -> None:
+        """Each is refused, by its name."""
+        p = ("--profile", TINY)
+        w = ("--workload", "number_ios=1")
+        with tempfile.TemporaryDirectory() as tmp:
+            out = pathlib.Path(tmp, "out")
+            none = ("run", *p, "--save-state", out)
+            for option in (("--csv", out), ("--oplog", out), ("--json",),
+                           ("--record", out), ("--series", "1"),
+                           ("--warm-up", "1"), ("--describe",),
+                           ("--fill", "seq"), ("--save", out)):
+                self.refuse(f"{option[0]}: only with --workload", *none,
+                            *option)
+            self.refuse("--section: only with --job", *none, "--section", "x")
+            for option in (("--csv", out), ("--oplog", out), ("--record", out),
+                           ("--series", "1"), ("--warm-up", "1"),
+                           ("--fill", "seq"), ("--precondition",),
+                           ("--state", out), ("--save-state", out)):
+                for command in (("run", *p, *w), ("replay", TRACE),
+                                ("fit", *p, "read_gb=1")):
+                    self.refuse(f"{option[0]}: not with --describe", *command,
+                                "--describe", *option)
+            for option in (p, ("--seed", "1"), ("--drives", "2"),
+                           ("--wrap",), ("--iodepth", "1")):
+                self.refuse(f"{option[0]}: not with --describe", "replay",
+                            TRACE, "--describe", *option)
+            self.assertFalse(out.exists())
+        self.refuse("--describe: not with --check", "replay", TRACE,
+                    "--check", "--describe")
+        self.refuse("--time-scale: not with --iodepth", "replay", TRACE, *p,
+                    "--iodepth", "2", "--time-scale", "2")
+        self.refuse("--action: not for", "replay", TRACE, *p, "--action", "D")
+        self.refuse("--columns: not for", "replay", TRACE, *p, "--format",
+                    "msr", "--columns", "time_ns,op,offset,size")
+
     def test_files(self) -> None:
         w = ("--workload", "number_ios=1")
-        self.refuse("/nowhere.ini", "--profile", "/nowhere.ini", *w)
-        self.refuse("/nowhere.csv", "--profile", TINY, "--trace",
-                    "/nowhere.csv")
+        play = ("replay", "--profile", TINY)
+        self.refuse("/nowhere.ini", "run", "--profile", "/nowhere.ini", *w)
+        self.refuse("/nowhere.csv", *play, "/nowhere.csv")
         with tempfile.TemporaryDirectory() as tmp:
             bad = pathlib.Path(tmp, "bad.ini")
             bad.write_text("[nand]\nchanels = 4\n")
-            self.refuse(f"{bad}: nand.chanels: no such option", "--profile",
-                        bad, *w)
+            self.refuse(f"{bad}: nand.chanels: no such option", "run",
+                        "--profile", bad, *w)
             trace = pathlib.Path(tmp, "bad.csv")
             trace.write_text(TRACE.read_text() + "garbage\n")
-            self.refuse(f"{trace}:5: field 1", "--profile", TINY, "--trace",
-                        trace)
+            self.refuse(f"{trace}:5: field 1", *play, trace)
             trace.write_text("5,h,0,Read,99999999999,4096,1\n")
-            self.refuse(f"{trace}:1: 4096 bytes at offset 99999999999",
-                        "--profile", TINY, "--trace", trace)
-            r = result("--profile", TINY, "--trace", trace, "--wrap")
+            self.refuse(f"{trace}:1: 4096 bytes at offset 99999999999", *play,
+                        trace)
+            r = result(*play, trace, "--wrap")
             self.assertEqual(r["wrapped"], 1)
 
     def test_times_without_a_unit(self) -> None:
         """Which unit would it be?  The line names those that there are."""
         for key in ("nand.read", "host.firmware", "ftl.idle"):
             self.refuse(f"{key}=90: allowed with a unit (ps, ns, us, ms, s,"
-                        " min, h)", "--profile", TINY, "--workload",
+                        " min, h)", "run", "--profile", TINY, "--workload",
                         "number_ios=1", "--set", f"{key}=90")
 
     def test_empty_trace(self) -> None:
         """Of any kind; --check, too."""
+        play = ("replay", "--profile", TINY)
         with tempfile.TemporaryDirectory() as tmp:
             trace = pathlib.Path(tmp, "t.csv")
             for text in ("", "# nothing\n", "time_ns,op,offset,size\n"):
                 trace.write_text(text)
-                self.refuse("holds no request", "--profile", TINY, "--trace",
-                            trace, "--format", "csv")
+                self.refuse("holds no request", *play, trace, "--format",
+                            "csv")
             trace.write_text("")
-            self.refuse("holds no request", "--profile", TINY, "--trace",
-                        trace)
-            self.refuse("holds no request", "--profile", TINY, "--trace",
-                        TRACE, "--trace", trace)
+            self.refuse("holds no request", *play, trace)
+            self.refuse("holds no request", *play, TRACE, trace)
             # A recording that ends before anything came.
             recording = pathlib.Path(tmp, "recording")
-            run("--profile", TINY, "--trace", trace, "--record", recording)
+            run(*play, trace, "--record", recording)
             for more in ((), ("--check",)):
-                self.refuse("holds no request", "--trace", recording, *more)
-            self.refuse("holds no request", "--profile", TINY, "--trace",
-                        TRACE, "--device", 7)
+                self.refuse("holds no request", "replay", recording, *more)
+            self.refuse("holds no request", *play, TRACE, "--device", 7)
 
     def test_outputs_before_the_run(self) -> None:
         """A file that cannot be written: no hours of playing first."""
         for option in ("--csv", "--oplog", "--record", "--save-state",
                        "--save"):
             for name in ("/nowhere/x", "/"):
-                self.refuse(f"{option} {name}: ", "--profile", TINY,
+                self.refuse(f"{option} {name}: ", "run", "--profile", TINY,
                             "--workload", "number_ios=0 io_size=1t", option,
                             name)
 
     def test_full_disk(self) -> None:
         with open("/dev/full", "w", encoding="ascii") as full:
-            done = subprocess.run([SIM, "--options"], stdout=full,
+            done = subprocess.run([SIM, "options"], stdout=full,
                                   stderr=subprocess.PIPE, text=True,
                                   check=False)
         self.assertEqual(done.returncode, 1)
@@ -341,7 +400,7 @@ class Errors(unittest.TestCase):
 class Signals(unittest.TestCase):
     """SIGINT and SIGTERM end a run; what it found so far is printed."""
 
-    ENDLESS = ("--profile", TINY, "--json", "--workload",
+    ENDLESS = ("run", "--profile", TINY, "--json", "--workload",
                "rw=randwrite bs=4k iodepth=4 io_size=100t")
 
     def test_results_so_far(self) -> None:
@@ -362,14 +421,34 @@ class Signals(unittest.TestCase):
             self.assertGreater(r["requests"], 100)
             self.assertEqual(r["latency_ns"]["all"]["count"], r["requests"])
 
+    def test_progress(self) -> None:
+        """On a terminal, and only there: a line that goes in the end."""
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([SIM, *map(str, self.ENDLESS)],
+                              stdout=subprocess.DEVNULL, stderr=theirs) as p:
+            os.close(theirs)
+            select.select([ours], [], [], 30)
+            p.send_signal(signal.SIGINT)
+            shown = b""
+            try:
+                while more := os.read(ours, 1000):
+                    shown += more
+            except OSError:
+                pass  # the other end is closed
+            p.wait(timeout=60)
+        os.close(ours)
+        self.assertRegex(shown, rb"\A(\rplaying: \d+\.\d million requests,"
+                         rb" \d+ s)+\r {60}\r\Z")
+
     def test_a_run_to_its_end(self) -> None:
-        self.assertFalse(result("--profile", TINY, "--workload",
+        self.assertFalse(result("run", "--profile", TINY, "--workload",
                                 "number_ios=10")["stopped"])
 
     def test_before_there_are_results(self) -> None:
         """One line, the same status."""
         with subprocess.Popen(
-                [SIM, "--profile", str(ROOT / "profiles/tlc-generic.ini"),
+                [SIM, "run",
+                 "--profile", str(ROOT / "profiles/tlc-generic.ini"),
                  "--precondition", "--workload", "number_ios=1"],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 text=True) as proc:
@@ -387,8 +466,8 @@ class Arrays(unittest.TestCase):
 
     def test_two(self) -> None:
         """Twice the drives, twice the work, half of it on each."""
-        one = result("--profile", TINY, *self.READS)
-        two = result("--profile", TINY, *self.READS, "--drives", "2")
+        one = result("run", "--profile", TINY, *self.READS)
+        two = result("run", "--profile", TINY, *self.READS, "--drives", "2")
         self.assertEqual(two["stripe_bytes"], 65536)
         self.assertEqual(two["capacity_bytes"],
                          one["capacity_bytes"] // 65536 * 65536 * 2)
@@ -401,15 +480,16 @@ class Arrays(unittest.TestCase):
     def test_of_one(self) -> None:
         """One drive is what it is without the option."""
         self.assertEqual(*(
-            {k: v for k, v in result("--profile", TINY, *self.READS,
+            {k: v for k, v in result("run", "--profile", TINY, *self.READS,
                                      *more).items() if k not in OF_THE_MACHINE}
             for more in ((), ("--drives", "1"))))
 
     def test_fills(self) -> None:
         """All drives are filled."""
         for fill in ("seq", "random"):
-            r = result("--profile", TINY, "--drives", "3", "--stripe", "16k",
-                       "--fill", fill, "--workload", "rw=read bs=64k")
+            r = result("run", "--profile", TINY, "--drives", "3",
+                       "--stripe", "16k", "--fill", fill,
+                       "--workload", "rw=read bs=64k")
             for d in r["drives"]:
                 self.assertGreater(d["gc"]["mapped_units"], 5000)
                 self.assertGreater(d["nand"]["reads"], 1000)
@@ -418,11 +498,12 @@ class Arrays(unittest.TestCase):
         """Each drive starts from the state."""
         with tempfile.TemporaryDirectory() as tmp:
             state = pathlib.Path(tmp, "state")
-            done = run("--profile", TINY, "--precondition", "--save-state",
-                       state)
+            done = run("run", "--profile", TINY, "--precondition",
+                       "--save-state", state)
             self.assertEqual(done.returncode, 0, done.stderr)
-            r = result("--profile", TINY, "--drives", "2", "--state", state,
-                       "--workload", "rw=randwrite number_ios=2000")
+            r = result("run", "--profile", TINY, "--drives", "2",
+                       "--state", state, "--workload",
+                       "rw=randwrite number_ios=2000")
             for d in r["drives"]:
                 self.assertGreater(d["nand"]["erases"], 0)
 
@@ -434,11 +515,10 @@ class Arrays(unittest.TestCase):
                 (("--stripe", "64k"), ("--stripe", "--drives")),
                 (("--drives", "2", "--stripe", "5k"), ("5k", "4096")),
                 (("--drives", "2", "--stripe", "1t"), ("1t", "up to")),
-                (("--drives", "2", "--info"), ("--info", "one drive")),
                 (("--drives", "2", "--csv", "x"), ("--csv",)),
                 (("--drives", "2", "--save-state", "x"), ("--save-state",)),
                 (("--drives", "2", "--set", "faults=x"), ("faults",))):
-            done = run("--profile", TINY, *self.READS, *args)
+            done = run("run", "--profile", TINY, *self.READS, *args)
             self.assertEqual(done.returncode, 1, args)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
             for word in words:
@@ -447,18 +527,37 @@ class Arrays(unittest.TestCase):
 
 class Pages(unittest.TestCase):
     def test_help(self) -> None:
+        """A line for each command; its help has what concerns it alone."""
         done = run("--help")
         self.assertEqual(done.returncode, 0)
-        for word in ("--profile", "rwmixread", "msr", "preload"):
-            self.assertIn(word, done.stdout)
+        lines = re.findall(r"^  (\w+) +\S", done.stdout, re.M)
+        self.assertEqual(lines, ["run", "replay", "convert", "fit", "info",
+                                 "options"])
+        self.assertNotIn("--profile", done.stdout)
+        words = {"run": ("--profile", "rwmixread", "preload", "oltp", "--csv"),
+                 "replay": ("--profile", "systor17", "compact", "--check"),
+                 "convert": ("--to", "blkparse"),
+                 "fit": ("--profile", "read_sectors", "--save"),
+                 "info": ("--profile", "--block"), "options": ()}
+        for command in lines:
+            done = run(command, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertTrue(done.stdout.startswith(
+                f"Usage:\n  vssd-sim {command} "), done.stdout)
+            for word in words[command]:
+                self.assertIn(word, done.stdout)
+        for command, word in (("run", "systor17"), ("replay", "rwmixread"),
+                              ("convert", "--profile"), ("info", "--json"),
+                              ("info", "--fill"), ("options", "--set")):
+            self.assertNotIn(word, run(command, "--help").stdout)
 
     def test_options(self) -> None:
         """docs/options.md ends with what the tables say."""
         page = (ROOT / "docs/options.md").read_text()
-        done = run("--options")
+        done = run("options")
         self.assertEqual(done.returncode, 0)
         self.assertTrue(page.endswith(done.stdout),
-                        "put the output of vssd-sim --options there")
+                        "put the output of vssd-sim options there")
 
     def test_results_page(self) -> None:
         """docs/results.md names every member, and no other."""
@@ -475,10 +574,11 @@ class Pages(unittest.TestCase):
             else:
                 names.add(path)
 
-        walk("", result("--profile", TINY, "--trace", TRACE))
-        walk("", result("--profile", TINY, "--workload", "number_ios=1"))
-        walk("", result("--profile", TINY, "--workload", "number_ios=1",
-                        "--drives", "2"))
+        walk("", result("replay", "--profile", TINY, TRACE))
+        walk("", result("run", "--profile", TINY, "--workload",
+                        "number_ios=1"))
+        walk("", result("run", "--profile", TINY, "--workload",
+                        "number_ios=1", "--drives", "2"))
         self.assertIn("`drives[]`", page)
         for name in sorted({n.removeprefix("drives[].") for n in names}):
             parts = name.split(".")
@@ -501,7 +601,7 @@ class RealTraces(unittest.TestCase):
                     data = lzma.decompress(data)
                 plain = pathlib.Path(tmp, name)
                 plain.write_bytes(data)
-                r = result("--profile", "tlc-generic", "--trace", plain,
+                r = result("replay", "--profile", "tlc-generic", plain,
                            "--wrap")
                 self.assertEqual(r["requests"], data.count(b"\n"))
                 self.assertEqual(r["errors"], 0)

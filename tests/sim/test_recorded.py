@@ -23,9 +23,9 @@ def run(*args: object) -> subprocess.CompletedProcess[str]:
                           text=True, timeout=600, check=False)
 
 
-def result(*args: object) -> dict:
+def result(command: str, *args: object) -> dict:
     """What it prints as JSON."""
-    done = run("--json", *args)
+    done = run(command, "--json", *args)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -39,8 +39,8 @@ class Recorded(unittest.TestCase):
 
     def record(self, *more: object, work: str = WORK) -> dict:
         """A run of vssd-sim, recorded."""
-        return result("--profile", TINY, "--workload", work, "--record",
-                      self.trace, *more)
+        return result("run", "--profile", TINY, "--workload", work,
+                      "--record", self.trace, *more)
 
     def refused(self, *args: object) -> str:
         """One line on stderr, and a status that says so."""
@@ -59,7 +59,7 @@ class Recorded(unittest.TestCase):
                     [SWARM, "--seed", str(seed), "--commands", "1500",
                      "--trace", str(self.trace)], check=True, timeout=600,
                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                got = result("--trace", self.trace, "--check")
+                got = result("replay", self.trace, "--check")
                 self.assertIs(got["checked"], True)
                 seen["checked"] += got["requests"]
                 seen["cuts"] += got["power_cuts"]
@@ -71,11 +71,11 @@ class Recorded(unittest.TestCase):
     def test_the_same_run_again(self) -> None:
         """The fill is part of a recorded run; without it, plain play agrees."""
         self.record("--fill", "random", "--block", 4096)
-        self.assertGreater(result("--trace", self.trace, "--check")
+        self.assertGreater(result("replay", self.trace, "--check")
                            ["requests"], 3000)
         first = self.record("--fill", "preload")
-        again = result("--trace", self.trace)
-        check = result("--trace", self.trace, "--check")
+        again = result("replay", self.trace)
+        check = result("replay", self.trace, "--check")
         self.assertEqual(again["fill"], "trace")
         self.assertIs(again["checked"], False)
         for got in (again, check):
@@ -86,17 +86,17 @@ class Recorded(unittest.TestCase):
     def test_another_drive(self) -> None:
         """The first difference is told; a drive of another size is refused."""
         self.record()
-        text = self.refused("--trace", self.trace, "--check", "--set",
+        text = self.refused("replay", self.trace, "--check", "--set",
                             "nand.read=41us")
         self.assertRegex(text, r"not as recorded, after \d+ commands: command"
                          r" \d+ \((read|write), .*recorded ok after \d+ ns,"
                          r" here ok after \d+ ns")
-        text = self.refused("--trace", self.trace, "--check", "--profile",
+        text = self.refused("replay", self.trace, "--check", "--profile",
                             ROOT / "profiles/c4.ini")
         self.assertIn("the recorded drive has", text)
-        self.assertEqual(result("--trace", self.trace, "--profile",
+        self.assertEqual(result("replay", self.trace, "--profile",
                                 ROOT / "profiles/c4.ini")["requests"],
-                         result("--trace", self.trace)["requests"])
+                         result("replay", self.trace)["requests"])
 
     def test_one_byte(self) -> None:
         """Whatever byte of a record changes, nothing breaks, and all is found
@@ -110,7 +110,7 @@ class Recorded(unittest.TestCase):
             bad = bytearray(good)
             bad[at] ^= 1 << (at % 8)
             self.trace.write_bytes(bad)
-            done = run("--trace", self.trace, "--check")
+            done = run("replay", self.trace, "--check")
             self.assertIn(done.returncode, (0, 1), at)
             self.assertEqual(len(done.stderr.splitlines()), done.returncode)
             found.append(done.returncode)
@@ -123,30 +123,30 @@ class Recorded(unittest.TestCase):
         self.trace.write_bytes(good[:len(good) // 2 + 1])
         for cut in range(len(good) // 2, len(good) // 2 + 20):
             self.trace.write_bytes(good[:cut])
-            done = run("--trace", self.trace)
+            done = run("replay", self.trace)
             if done.returncode:
                 break
         self.assertIn("the file ends within a record", done.stderr)
-        self.assertEqual(result("--trace", self.trace, "--skip-bad")
+        self.assertEqual(result("replay", self.trace, "--skip-bad")
                          ["skipped"], 1)
         for n in (8, 31, 40):
             self.trace.write_bytes(good[:n])
             self.assertIn("ends within its header",
-                          self.refused("--trace", self.trace, "--profile",
+                          self.refused("replay", self.trace, "--profile",
                                        TINY))
 
     def test_conversion(self) -> None:
         """Other tools' words say the same."""
         self.record("--fill", "none")
-        own = result("--trace", self.trace, "--profile", TINY, "--fill",
+        own = result("replay", self.trace, "--profile", TINY, "--fill",
                      "none")
         for name, suffix in (("blkparse", ".txt"), ("msr", ".csv")):
             with self.subTest(name):
-                done = run("--trace", self.trace, "--convert", name)
+                done = run("convert", self.trace, "--to", name)
                 self.assertEqual(done.returncode, 0)
                 path = self.folder / f"converted{suffix}"
                 path.write_text(done.stdout)
-                got = result("--trace", path, "--profile", TINY, "--fill",
+                got = result("replay", path, "--profile", TINY, "--fill",
                              "none")
                 for op in ("read", "write"):
                     self.assertEqual(got["latency_ns"][op]["count"],
@@ -164,22 +164,26 @@ class Recorded(unittest.TestCase):
         self.record()
         for more, text in ((("--remap", "compact"), "--remap: not with"),
                            (("--fill", "none"), "--fill: not with"),
+                           (("--warm-up", "2"), "--warm-up: not with"),
+                           (("--stream-map", "0"), "--stream-map: not with"),
                            (("--iodepth", "2"), "--iodepth: not with")):
-            self.assertIn(text, self.refused("--trace", self.trace, "--check",
+            self.assertIn(text, self.refused("replay", self.trace, "--check",
                                              *more))
         csv = ROOT / "tests/sim/small-msr.csv"
-        self.assertIn("made by trace=", self.refused("--trace", csv,
+        self.assertIn("made by trace=", self.refused("replay", csv,
                                                      "--check"))
-        self.assertIn("--convert=pdf: allowed", self.refused(
-            "--trace", self.trace, "--convert", "pdf"))
+        self.assertIn("--to=pdf: allowed", self.refused(
+            "convert", self.trace, "--to", "pdf"))
         self.assertIn("--fill=trace", self.refused(
-            "--profile", TINY, "--workload", WORK, "--fill", "trace"))
+            "run", "--profile", TINY, "--workload", WORK, "--fill", "trace"))
         self.assertIn("/no/where: ", self.refused(
-            "--profile", TINY, "--workload", WORK, "--record", "/no/where"))
+            "run", "--profile", TINY, "--workload", WORK, "--record",
+            "/no/where"))
         full = pathlib.Path("/dev/full")
         if full.exists():
             self.assertIn("No space left", self.refused(
-                "--profile", TINY, "--workload", WORK, "--record", full))
+                "run", "--profile", TINY, "--workload", WORK, "--record",
+                full))
 
 
 if __name__ == "__main__":

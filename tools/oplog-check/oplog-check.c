@@ -201,8 +201,8 @@ static void read_records(void)
 int main(int argc, char **argv)
 {
     if (argc != 2 || argv[1][0] == '-') {
-        fprintf(stderr, "usage: vssd-oplog-check LOG  (vssd-sim --oplog LOG "
-                        "writes one)\n");
+        fprintf(stderr, "usage: vssd-oplog-check LOG  (vssd-sim run --oplog "
+                        "LOG writes one)\n");
         return 2;
     }
     k.file = fopen(argv[1], "rb");

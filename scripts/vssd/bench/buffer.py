@@ -35,10 +35,11 @@ WORKLOADS = {
 def _play(policy: str, workload: str) -> dict[str, Any]:
     """vssd-sim's results."""
     done = subprocess.run(
-        [str(tuned.sim()), "--profile", str(paths.find_profile(PROFILE)),
-         "--set", f"buffer.policy={policy}", "--fill", "seq", "--workload",
-         workload, "--json"], capture_output=True, text=True, check=False,
-        stdin=subprocess.DEVNULL)
+        [str(tuned.sim()), "run",
+         "--profile", str(paths.find_profile(PROFILE)),
+         "--set", f"buffer.policy={policy}", "--fill", "seq",
+         "--workload", workload, "--json"], capture_output=True, text=True,
+        check=False, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         raise UserError("vssd-sim: " + one_line(done.stderr))
     result: dict[str, Any] = json.loads(done.stdout)

@@ -45,7 +45,7 @@ def schemes() -> list[str]:
 
 def _play(scheme: str, workload: str) -> dict[str, Any]:
     fill, words = WORKLOADS[workload]
-    return bench_sim.run(SPEED_ON, fill, "--workload", words,
+    return bench_sim.run(SPEED_ON, fill, words,
                          sets=[f"ftl.map={scheme}"]).result
 
 
@@ -76,7 +76,7 @@ def _grown(scheme: str) -> float:
     for sets in (bench_sim.SMALL, bench_sim.LARGE):
         sets = [*sets, f"ftl.map={scheme}"]
         info = model.drive_info(paths.find_profile(MEMORY_ON), sets)
-        full = bench_sim.run(MEMORY_ON, "seq", "--workload",
+        full = bench_sim.run(MEMORY_ON, "seq",
                              bench_sim.STEADY.format(n=1000), sets=sets)
         sizes.append((int(info["capacity_bytes"]), full.rss))
     (small, small_rss), (large, large_rss) = sizes

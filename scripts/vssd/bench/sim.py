@@ -43,13 +43,22 @@ class Run:
     wall_s: float
 
 
-def run(profile: str, fill: str, *more: str, sets: list[str] | None = None) \
-        -> Run:
+def run(profile: str, fill: str, workload: str,
+        sets: list[str] | None = None) -> Run:
+    """A run of a workload."""
+    more = [word for one in sets or [] for word in ("--set", one)]
+    return _measured("run", profile, fill, "--workload", workload, *more)
+
+
+def replay(profile: str, fill: str, trace: Path, form: str) -> Run:
+    """A run of a trace."""
+    return _measured("replay", profile, fill, "--format", form, str(trace))
+
+
+def _measured(command: str, profile: str, fill: str, *more: str) -> Run:
     """One run of vssd-sim."""
-    args = [str(tuned.sim()), "--profile", str(paths.find_profile(profile)),
-            "--fill", fill, "--json", *more]
-    for one in sets or []:
-        args += ["--set", one]
+    args = [str(tuned.sim()), command, "--profile",
+            str(paths.find_profile(profile)), "--fill", fill, "--json", *more]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         begin = time.monotonic()
         proc = subprocess.Popen(args, stdout=out, stderr=err,
@@ -71,15 +80,15 @@ def _rate(runs: list[Run]) -> float:
 
 def _speed(one: Input, repeat: int) -> list[dict[str, Any]]:
     with Stage(f"{one.name}: {REQUESTS / 1e6:g} million requests"):
-        made = [run(one.profile, one.fill, "--workload",
-                    one.workload(REQUESTS)) for _ in range(repeat)]
+        made = [run(one.profile, one.fill, one.workload(REQUESTS))
+                for _ in range(repeat)]
     with tempfile.TemporaryDirectory(prefix="vssd-bench-") as name:
         path = Path(name) / "requests.txt"
         with Stage(f"{one.name}: writing them as text"):
             one.write(path, REQUESTS)
         with Stage(f"{one.name}: the same from text"):
-            read = [run(one.profile, one.fill, "--trace", str(path),
-                        "--format", "ssdsim") for _ in range(repeat)]
+            read = [replay(one.profile, one.fill, path, "ssdsim")
+                    for _ in range(repeat)]
     waf = made[0].result["waf"]
     return [
         row(f"sim_{one.name}", _rate(made), one.peer, "requests/cpu-s",
@@ -96,8 +105,7 @@ def _linear(repeat: int) -> list[dict[str, Any]]:
     with Stage("read: 1 million and 10 million requests, in turns"):
         for _ in range(max(repeat, 3)):
             for n, found in runs.items():
-                found.append(run(one.profile, one.fill, "--workload",
-                                 one.workload(n)))
+                found.append(run(one.profile, one.fill, one.workload(n)))
     cpu_s = {n: min(r.result["cpu_s"] for r in found)
              for n, found in runs.items()}
     return [row("sim_linear", cpu_s[10_000_000] / cpu_s[1_000_000] / 10, 1,
@@ -112,8 +120,7 @@ def _growth() -> list[dict[str, Any]]:
         path = Path(name) / "requests.txt"
         for n in (250_000, 2_500_000):
             one.write(path, n)
-            rss[n] = run(one.profile, one.fill, "--trace", str(path),
-                         "--format", "ssdsim").rss
+            rss[n] = replay(one.profile, one.fill, path, "ssdsim").rss
     return [row("sim_memory_per_request",
                 (rss[2_500_000] - rss[250_000]) / 2_250_000, None, "bytes",
                 "aim: 0; growth of peak memory with the trace")]
@@ -124,14 +131,13 @@ def _memory() -> list[dict[str, Any]]:
         sizes = []
         for sets in (SMALL, LARGE):
             info = model.drive_info(paths.find_profile("tlc-generic"), sets)
-            full = run("tlc-generic", "seq", "--workload",
-                       STEADY.format(n=1000), sets=sets)
+            full = run("tlc-generic", "seq", STEADY.format(n=1000), sets=sets)
             sizes.append((info["capacity_bytes"] // info["unit_bytes"],
                           full.rss))
     per_unit = (sizes[1][1] - sizes[0][1]) / (sizes[1][0] - sizes[0][0])
     with Stage("memory of c64, full"):
         info = model.drive_info(paths.find_profile("c64"), [])
-        full = run("c64", "preload", "--workload", STEADY.format(n=1000))
+        full = run("c64", "preload", STEADY.format(n=1000))
     per_page = full.rss / (info["raw_bytes"] / info["page_bytes"])
     return [
         row("sim_bytes_per_unit", per_unit, 10, "bytes",
@@ -143,8 +149,8 @@ def _memory() -> list[dict[str, Any]]:
 
 def _start(repeat: int) -> list[dict[str, Any]]:
     with Stage("starting a drive of 1 TiB"):
-        runs = [run("c64", "none", "--workload", STEADY.format(n=1),
-                    sets=TIB) for _ in range(repeat)]
+        runs = [run("c64", "none", STEADY.format(n=1), sets=TIB)
+                for _ in range(repeat)]
     return [row("sim_start_1tib", min(r.wall_s for r in runs),
                 1, "s", "peer: the aim, at most; "
                 f"{runs[0].rss / 1e6:.0f} MB")]
@@ -152,8 +158,8 @@ def _start(repeat: int) -> list[dict[str, Any]]:
 
 def _steady(repeat: int) -> list[dict[str, Any]]:
     with Stage("steady state"):
-        runs = [run("tlc-generic", "random", "--workload",
-                    STEADY.format(n=1_000_000)) for _ in range(repeat)]
+        runs = [run("tlc-generic", "random", STEADY.format(n=1_000_000))
+                for _ in range(repeat)]
     return [row("sim_randwrite_4k_steady",
                 statistics.median(r.result["requests_per_s_wall"]
                                   for r in runs), 500_000, "requests/s",
@@ -182,7 +188,7 @@ LEVELS = ["dynamic", "static"]
 def _cost(profile: str, fill: str, workload: str, sets: list[str],
           repeat: int) -> float:
     """CPU time of a request, in ns: that of the fastest run."""
-    return 1e9 / max(float(run(profile, fill, "--workload", workload,
+    return 1e9 / max(float(run(profile, fill, workload,
                                sets=sets).result["requests_per_s_cpu"])
                      for _ in range(repeat))
 

@@ -115,13 +115,13 @@ def sim() -> Path:
 
 def choices(key: str) -> list[str]:
     """The values that an option of names may have."""
-    text = subprocess.run([str(sim()), "--options"], check=True,
+    text = subprocess.run([str(sim()), "options"], check=True,
                           capture_output=True, text=True).stdout
     for line in text.splitlines():
         cells = [c.strip() for c in line.split("|")]
         if len(cells) > 3 and cells[1] == f"`{key}`":
             return cells[3].split(", ")
-    raise UserError(f"vssd-sim --options has no {key}")
+    raise UserError(f"vssd-sim options: there is no {key}")
 
 
 def oplog_check() -> Path:
@@ -137,7 +137,7 @@ def bench_nand() -> Path:
 
 def drive_info(profile: Path, sets: list[str]) -> dict[str, Any]:
     """SsdInfo of a profile; UserError with the model's own words."""
-    args: list[str] = [str(sim()), "--profile", str(profile), "--info"]
+    args: list[str] = [str(sim()), "info", "--profile", str(profile)]
     for one in sets:
         args += ["--set", one]
     done = subprocess.run(args, capture_output=True, text=True, check=False)

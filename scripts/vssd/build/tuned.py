@@ -43,7 +43,7 @@ def _programs() -> list[list[str]]:
     """Command lines without the program; traces come from elsewhere."""
     found = []
     for profile, fill, workload, sets in TRAINING:
-        args = ["--json", "--profile", str(paths.find_profile(profile)),
+        args = ["run", "--json", "--profile", str(paths.find_profile(profile)),
                 "--fill", fill, "--workload", workload]
         for one in sets:
             args += ["--set", one]
@@ -57,11 +57,10 @@ def _watch(program: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="vssd-tuned-") as name:
         trace = Path(name) / "requests.txt"
         INPUTS[1].write(trace, TRACE_REQUESTS)
-        commands.append(["--json", "--profile",
+        commands.append(["replay", str(trace), "--json", "--profile",
                          str(paths.find_profile(INPUTS[1].profile)),
-                         "--fill", "none", "--trace", str(trace),
-                         "--format", "ssdsim"])
-        commands.append(["--json", "--profile",
+                         "--fill", "none", "--format", "ssdsim"])
+        commands.append(["run", "--json", "--profile",
                          str(paths.find_profile("tlc-generic")),
                          "--precondition", "--workload",
                          "rw=randread number_ios=1000"])

@@ -16,7 +16,8 @@ its write amplification changes no more (docs/state.md).
 
   ./vssd age tlc-generic -o used.state
   ./vssd run --profile tlc-generic --state used.state
-  ./vssd sim --profile tlc-generic --state used.state --workload 'rw=randread'
+  ./vssd sim run --profile tlc-generic --state used.state \\
+      --workload 'rw=randread'
 """
 
 
@@ -41,7 +42,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
 
 def command(sim: str, args: argparse.Namespace) -> list[str]:
     """vssd-sim's command line."""
-    cmd = [sim, "--profile", str(paths.find_profile(args.profile)),
+    cmd = [sim, "run", "--profile", str(paths.find_profile(args.profile)),
            "--precondition", "--save-state", str(args.output),
            "--seed", str(args.seed), "--block", args.block]
     for one in args.set:

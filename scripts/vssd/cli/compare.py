@@ -24,7 +24,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
     """The command's options."""
     p = sub.add_parser(
         "compare", help="show two results side by side, with ratios",
-        description="Compares two results, as vssd-sim --json and"
+        description="Compares two results, as vssd-sim run --json and"
         " ./vssd run --stats write them.  The ratio is B / A.")
     p.add_argument("a", metavar="A.json")
     p.add_argument("b", metavar="B.json")
@@ -43,11 +43,12 @@ def load(name: str) -> dict[str, Any]:
         raise UserError(f"{name}: {e.strerror}") from e
     except ValueError as e:
         raise UserError(f"{name}: no JSON ({e}); give the output of"
-                        " vssd-sim --json") from e
+                        " vssd-sim run --json") from e
     if not isinstance(data, dict) or \
             not isinstance(data.get("schema_version"), int):
         raise UserError(f"{name}: no result: schema_version is missing; give"
-                        " the output of vssd-sim --json or ./vssd run --stats")
+                        " the output of vssd-sim run --json or"
+                        " ./vssd run --stats")
     return data
 
 

@@ -100,7 +100,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
                    " checklog (docs/oplog.md)")
     p.add_argument("--trace", type=Path, metavar="FILE",
                    help="record the guest's commands to the drive in FILE, for"
-                   " ./vssd sim --trace (docs/traces.md)")
+                   " ./vssd sim replay (docs/traces.md)")
     p.add_argument("--console", metavar="FILE",
                    help="copy the output of the serial console to FILE")
     p.add_argument("--qemu-log", metavar="FILE",

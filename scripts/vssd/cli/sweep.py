@@ -127,7 +127,7 @@ def _remote(address: str, sim: Path, points: list[Point], done: Done) -> None:
         shared = client.scatter(program, broadcast=True, hash=False)
         waiting = {}
         for point in points:
-            args = point.command("")[4:]
+            args = point.arguments()
             profile = point.profile.read_bytes()
             future = client.submit(
                 run, name, shared,

@@ -126,7 +126,7 @@ def requests(knobs: Knobs, span: int, seed: int, length: float = 1.0) \
 def capacity(ctx: Context, profile: Path) -> int:
     """Of the drive, in bytes."""
     info = result_of(*ctx.runner.output(
-        [str(ctx.runner.sim), "--info", "--profile", str(profile)]))
+        [str(ctx.runner.sim), "info", "--profile", str(profile)]))
     return int(info["capacity_bytes"])
 
 

@@ -158,7 +158,7 @@ def parse_saved(text: str) -> tuple[str, list[Fit]]:
 def _keyword(words: str, key: str) -> int:
     m = re.search(rf"\b{key}=(\d+)", words)
     if not m:
-        raise UserError(f"vssd-sim --fit: no {key} in {words!r}")
+        raise UserError(f"vssd-sim fit: no {key} in {words!r}")
     return int(m[1])
 
 
@@ -168,9 +168,10 @@ def generate(ctx: Context, name: str) -> Input:
     part = min(scale, FITTED)
     path = ctx.scratch / f"buffer-{name}.workload"
     result_of(*ctx.runner.output(
-        [str(ctx.runner.sim), "--profile", str(find_profile("shin2023")),
+        [str(ctx.runner.sim), "fit", _fit_text(name, part),
+         "--profile", str(find_profile("shin2023")),
          "--set", "ftl.op_percent=100%", "--seed", str(SEED), "--json",
-         "--fit", _fit_text(name, part), "--save", str(path), "--describe"]))
+         "--save", str(path), "--describe"]))
     words, fits = parse_saved(path.read_text(encoding="utf-8"))
     whole = int(TABLE[name].requests() * scale)
     n = min(whole, int((MOST_MIX if name == "mix" else MOST) * ctx.scale))

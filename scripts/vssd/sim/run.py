@@ -35,14 +35,16 @@ class Point:
 
     def command(self, sim: str) -> list[str]:
         """The command line."""
-        cmd = [sim, "--json", "--profile", str(self.profile)]
+        name, *options = self.arguments()
+        return [sim, name, "--json", "--profile", str(self.profile), *options]
+
+    def arguments(self) -> list[str]:
+        """The command of vssd-sim, and its options without the profile."""
+        args = ["replay", str(self.trace)] if self.trace \
+            else ["run", "--workload", self.workload]
         for one in self.sets:
-            cmd += ["--set", one]
-        if self.trace:
-            cmd += ["--trace", str(self.trace)]
-        else:
-            cmd += ["--workload", self.workload]
-        return cmd + list(self.args)
+            args += ["--set", one]
+        return args + list(self.args)
 
     def key(self, version: bytes) -> str:
         """A name for the point: the same inputs, the same name."""

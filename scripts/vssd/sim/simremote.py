@@ -31,14 +31,15 @@ def _have(folder: Path, name: str, data: bytes, mode: int) -> str:
 def run(sim_name: str, sim: bytes, profile_name: str, profile: bytes,
         args: list[str]) -> tuple[int, str, str]:
     """Run vssd-sim, given as a file's contents like the profile; a name stands
-    for one content.  Its status, output, and errors."""
+    for one content.  args is Point.arguments().  Its status, output, and
+    errors."""
     where = Path(tempfile.gettempdir()) / f"vssd-sweep-{os.getuid()}"
     program = _have(where, sim_name, sim, 0o700)
     drive = _have(where, profile_name, profile, 0o600)
     for attempt in range(10):
         try:
             done = subprocess.run(
-                [program, "--json", "--profile", drive, *args],
+                [program, args[0], "--json", "--profile", drive, *args[1:]],
                 capture_output=True, text=True, errors="replace", check=False)
             return done.returncode, done.stdout, done.stderr
         except OSError as e:

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * drive.c - from options to a drive, or an array of drives.
+ *
+ * Knows profiles, saved states and preconditioning; knows nothing about the
+ * requests that come.
+ */
+#include "drive.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fields.h"
+#include "precondition.h"
+#include "replay.h"
+#include "simtime.h"
+#include "walltime.h"
+#include "workload.h"
+
+/* What the drive does by itself after the run ends within this time. */
+#define MOST_REST_NS (3600 * NS_PER_S)
+
+#define DEFAULT_STRIPE_BYTES 65536
+
+/* ---- options ------------------------------------------------------------- */
+
+static struct {
+    char *profile;
+    char **set;
+    char *seed;
+    char *block;
+    char *drives;
+    char *stripe;
+    char *fill;
+    gboolean precondition;
+    char *state;
+    char *save_state;
+} args;
+
+static const GOptionEntry drive_entries[] = {
+    {"profile", 0, 0, G_OPTION_ARG_FILENAME, &args.profile,
+     "a file, or the name of a shipped profile (a trace of vssd's own brings "
+     "its drive along)",
+     "PROFILE"},
+    {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &args.set,
+     "override an option of the profile; may be repeated (vssd-sim options)",
+     "KEY=VALUE"},
+    {"seed", 0, 0, G_OPTION_ARG_STRING, &args.seed,
+     "seed of drive and workload (default: the profile's)", "N"},
+    {"block", 0, 0, G_OPTION_ARG_STRING, &args.block,
+     "logical block size, 512 or 4096 (default 512)", "BYTES"},
+    {.long_name = NULL},
+};
+
+static const GOptionEntry array_entries[] = {
+    {"drives", 0, 0, G_OPTION_ARG_STRING, &args.drives,
+     "so many of these drives side by side, as one (RAID 0)", "N"},
+    {"stripe", 0, 0, G_OPTION_ARG_STRING, &args.stripe,
+     "with --drives: bytes on one drive before the next drive follows "
+     "(default 64k)",
+     "SIZE"},
+    {.long_name = NULL},
+};
+
+static const GOptionEntry start_entries[] = {
+    {"fill", 0, 0, G_OPTION_ARG_STRING, &args.fill,
+     "state of the drive at the start (default preload)", "HOW"},
+    {"precondition", 0, 0, G_OPTION_ARG_NONE, &args.precondition,
+     "write the drive at random until GC is in its steady state, without "
+     "modelled time",
+     NULL},
+    {"state", 0, 0, G_OPTION_ARG_FILENAME, &args.state,
+     "continue with the drive saved in FILE (docs/state.md)", "FILE"},
+    {"save-state", 0, 0, G_OPTION_ARG_FILENAME, &args.save_state,
+     "save the drive to FILE at the end", "FILE"},
+    {.long_name = NULL},
+};
+
+const OptionTable drive_options = {"Drive", drive_entries};
+const OptionTable array_options = {"Several drives", array_entries};
+const OptionTable start_options = {"State of the drive", start_entries};
+
+void drive_help_fills(GString *out)
+{
+    help_names(out, "Fills, before the run that is measured", player_fill_name,
+               player_fill_help);
+}
+
+/* ---- configuration ------------------------------------------------------- */
+
+/* A file as given, or NAME.ini among the shipped profiles. */
+static char *find_profile(const char *name)
+{
+    g_autofree char *file = g_strconcat(name, ".ini", NULL);
+    g_autofree char *shipped = g_build_filename(VSSD_PROFILE_DIR, file, NULL);
+
+    if (!strchr(name, '/') && !g_file_test(name, G_FILE_TEST_EXISTS) &&
+        g_file_test(shipped, G_FILE_TEST_EXISTS)) {
+        return g_steal_pointer(&shipped);
+    }
+    return g_strdup(name);
+}
+
+/* The profile, or the drive that a trace brings along. */
+static bool load_config(Drive *d, const Recorded *recorded, GError **error)
+{
+    g_autofree char *path = NULL;
+
+    if (!args.profile) {
+        d->profile = g_strdup(recorded_profile(recorded));
+        return recorded_config(recorded, d->cfg, error);
+    }
+    d->profile = g_strdup(args.profile);
+    path = find_profile(args.profile);
+    return ssd_config_load(d->cfg, path, error) &&
+           (!recorded ||
+            ssd_config_set_block_bytes(
+                d->cfg, recorded_state(recorded)->block_bytes, error));
+}
+
+static bool set_block(Drive *d, GError **error)
+{
+    uint64_t bytes;
+
+    if (!args.block) {
+        return true;
+    }
+    if (!field_whole(args.block, "", 512, 4096, &bytes) ||
+        (bytes != 512 && bytes != 4096)) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--block=%s: allowed 512, 4096", args.block);
+        return false;
+    }
+    return ssd_config_set_block_bytes(d->cfg, (uint32_t)bytes, error);
+}
+
+static bool set_seed(Drive *d, GError **error)
+{
+    g_autofree char *seed = NULL;
+
+    if (args.seed) {
+        g_autofree char *set = g_strconcat("seed=", args.seed, NULL);
+
+        if (!ssd_config_set(d->cfg, set, error)) {
+            return false;
+        }
+    }
+    seed = ssd_config_get(d->cfg, "seed");
+    d->seed = g_ascii_strtoull(seed, NULL, 10);
+    return true;
+}
+
+static bool make_config(Drive *d, const Recorded *recorded, GError **error)
+{
+    if (!args.profile && !recorded) {
+        return command_usage(error, "--profile is missing: which drive?");
+    }
+    d->cfg = ssd_config_new();
+    if (!load_config(d, recorded, error)) {
+        return false;
+    }
+    for (char **set = args.set; set && *set; set++) {
+        if (!ssd_config_set(d->cfg, *set, error)) {
+            return false;
+        }
+    }
+    return set_block(d, error) && set_seed(d, error);
+}
+
+static bool find_fill(Drive *d, const Recorded *recorded, GError **error)
+{
+    bool made = args.state || args.precondition;
+    const char *name = args.fill  ? args.fill
+                       : made     ? "none"
+                       : recorded ? "trace"
+                                  : "preload";
+    g_autoptr(GString) all = g_string_new(NULL);
+
+    if (made && strcmp(name, "none") != 0) {
+        return command_usage(error, "--fill does not go with --state and "
+                                    "--precondition, which say what is on the "
+                                    "drive");
+    }
+    for (unsigned i = 0; player_fill_name(i); i++) {
+        if (strcmp(player_fill_name(i), name) == 0) {
+            d->fill = i;
+            return true;
+        }
+        g_string_append_printf(all, "%s%s", i ? ", " : "", player_fill_name(i));
+    }
+    g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD, "--fill=%s: allowed %s",
+                name, all->str);
+    return false;
+}
+
+/* ---- drives -------------------------------------------------------------- */
+
+/* How many; 0: *error.  What looks into one drive does not go with several. */
+static unsigned n_drives(const Drive *d, const DriveUse *use, GError **error)
+{
+    g_autofree char *faults = ssd_config_get(d->cfg, "faults");
+    const char *of_one = use->of_one                    ? use->of_one
+                         : args.precondition            ? "--precondition"
+                         : args.save_state              ? "--save-state"
+                         : d->fill == PLAYER_FILL_TRACE ? "--fill=trace"
+                         : faults && *faults            ? "faults"
+                                                        : NULL;
+    uint64_t n = 1;
+
+    if (args.drives && !field_whole(args.drives, "", 1, ARRAY_MAX_DRIVES, &n)) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--drives=%s: allowed 1..%d", args.drives,
+                    ARRAY_MAX_DRIVES);
+        return 0;
+    }
+    if (n == 1 && args.stripe) {
+        command_usage(error, "--stripe: only with --drives of 2 or more");
+        return 0;
+    }
+    if (n > 1 && of_one) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "%s: not with --drives, it is of one drive", of_one);
+        return 0;
+    }
+    return (unsigned)n;
+}
+
+static bool make_array(Drive *d, unsigned n, GError **error)
+{
+    const SsdInfo *info = ssd_info(d->ssd[0]);
+    uint64_t most = info->nblocks * info->block_bytes;
+    uint64_t stripe = DEFAULT_STRIPE_BYTES;
+
+    if (args.stripe && (!workload_bytes(args.stripe, &stripe) || stripe == 0 ||
+                        stripe > most || stripe % 4096)) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--stripe=%s: allowed multiples of 4096, up to a drive's "
+                    "%" PRIu64 " bytes",
+                    args.stripe, most);
+        return false;
+    }
+    d->array = array_new(d->ssd, n, stripe);
+    return true;
+}
+
+static bool make_drives(Drive *d, const DriveUse *use, GError **error)
+{
+    const SsdHostOps *host =
+        use->as_in_qemu || args.save_state ? &replay_host : NULL;
+    unsigned n = n_drives(d, use, error);
+
+    if (n == 0) {
+        return false;
+    }
+    if (use->whole && (args.state || args.precondition)) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "%s does not go with --state and --precondition: it must "
+                    "tell all from the beginning",
+                    use->whole);
+        return false;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        d->ssd[i] = args.state
+                        ? ssd_load_file(d->cfg, host, NULL, args.state, error)
+                        : ssd_create(d->cfg, host, NULL, error);
+        if (!d->ssd[i]) {
+            return false;
+        }
+    }
+    return make_array(d, n, error);
+}
+
+Drive *drive_open(const DriveUse *use, GError **error)
+{
+    Drive *d = g_new0(Drive, 1);
+
+    if (!output_check("save-state", args.save_state, error) ||
+        !make_config(d, use->recorded, error) ||
+        !find_fill(d, use->recorded, error) || !make_drives(d, use, error)) {
+        g_clear_pointer(&d, drive_close);
+    }
+    return d;
+}
+
+void drive_close(Drive *d)
+{
+    if (d) {
+        array_free(d->array);
+        for (unsigned i = 0; i < ARRAY_MAX_DRIVES; i++) {
+            g_clear_pointer(&d->ssd[i], ssd_destroy);
+        }
+        g_clear_pointer(&d->cfg, ssd_config_free);
+        g_free(d->profile);
+        g_free(d);
+    }
+}
+
+/* ---- before and after the run -------------------------------------------- */
+
+/* One line for people, on stderr: the result is that of the run. */
+static void report_precondition(const Precondition *p, uint64_t cpu)
+{
+    double seconds = (double)MAX(cpu, 1) / NS_PER_S;
+
+    fprintf(
+        stderr,
+        "preconditioned: WAF %.3f after the fill and %.1f capacities at "
+        "random%s; %.2f million units of the host, %.2f million NAND pages "
+        "in %.2f s of processor time: %.2f million host units, %.2f million "
+        "NAND units, %.2f million NAND pages per second\n",
+        p->waf, p->capacities,
+        p->converged ? "" : " (it has not ceased to change)",
+        (double)p->host_units / 1e6, (double)p->nand_pages / 1e6, seconds,
+        (double)p->host_units / 1e6 / seconds,
+        (double)p->nand_units / 1e6 / seconds,
+        (double)p->nand_pages / 1e6 / seconds);
+}
+
+bool drive_precondition(Drive *d, GError **error)
+{
+    uint64_t cpu = cpu_ns();
+    Progress progress;
+    Precondition p;
+    bool ok;
+
+    if (!args.precondition) {
+        return true;
+    }
+    progress_begin(&progress, "preconditioning", "units");
+    ok = precondition(d->ssd[0], d->seed, &p, &progress, error);
+    progress_end(&progress);
+    if (ok) {
+        report_precondition(&p, cpu_ns() - cpu);
+    }
+    return ok;
+}
+
+bool drive_save(Drive *d, GError **error)
+{
+    if (!args.save_state) {
+        return true;
+    }
+    ssd_rest(d->ssd[0], MOST_REST_NS);
+    return ssd_save_file(d->ssd[0], args.save_state, error);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * drive.h - the drive of a command: its options, and what they make.
+ */
+#ifndef VSSD_SIM_DRIVE_H
+#define VSSD_SIM_DRIVE_H
+
+#include "array.h"
+#include "command.h"
+#include "player.h"
+#include "progress.h"
+#include "recorded.h"
+
+extern const OptionTable drive_options; /* which drive */
+extern const OptionTable array_options; /* how many */
+extern const OptionTable start_options; /* its state at start and end */
+
+/* What a command wants from the drive; pointers may be NULL. */
+typedef struct DriveUse {
+    const Recorded *recorded; /* without --profile, the drive of this trace;
+                                 outlives the drive */
+    const char *of_one;       /* an option that looks into one drive, so that an
+                                 array is refused */
+    const char *whole;        /* an option that must see a new drive from its
+                                 beginning */
+    bool as_in_qemu;          /* keep what QEMU needs: versions of units */
+} DriveUse;
+
+typedef struct Drive {
+    char *profile; /* its name in results */
+    SsdConfig *cfg;
+    uint64_t seed; /* of drive and workload */
+    PlayerFill fill;
+    Ssd *ssd[ARRAY_MAX_DRIVES]; /* ssd[0] is the only one, mostly */
+    Array *array;
+} Drive;
+
+/* NULL: *error names the option, or says what is wrong with a file. */
+Drive *drive_open(const DriveUse *use, GError **error);
+void drive_close(Drive *d);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Drive, drive_close)
+
+/* --precondition, if it is given; with a line for people on stderr. */
+bool drive_precondition(Drive *d, GError **error);
+
+/* --save-state, if it is given; nothing is in flight. */
+bool drive_save(Drive *d, GError **error);
+
+/* What --help says of --fill. */
+void drive_help_fills(GString *out);
+
+#endif

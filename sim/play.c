@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * play.c - from options of results to a run and what it leaves.
+ *
+ * Knows the order of a run: precondition, logs, fill, play, save, print.  Knows
+ * nothing about where the requests come from.
+ */
+#include "play.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "describe.h"
+#include "fields.h"
+#include "player.h"
+#include "record.h"
+#include "replay.h"
+#include "result.h"
+#include "simtime.h"
+#include "walltime.h"
+
+#define NO_DESCRIBE "not with --describe, which plays nothing"
+
+/* ---- options ------------------------------------------------------------- */
+
+static struct {
+    gboolean describe;
+    gboolean json;
+    char *warm_up;
+    char *csv;
+    char *series;
+    char *oplog;
+    char *record;
+    /* Of these texts, once play_check() has read them; 0: not given. */
+    uint64_t n_warm_up;
+    uint64_t series_ns;
+} args;
+
+static const GOptionEntry entries[] = {
+    {"describe", 0, 0, G_OPTION_ARG_NONE, &args.describe,
+     "do not play the requests, describe them", NULL},
+    {"json", 0, 0, G_OPTION_ARG_NONE, &args.json,
+     "print results as JSON (docs/results.md)", NULL},
+    {"warm-up", 0, 0, G_OPTION_ARG_STRING, &args.warm_up,
+     "results begin when N requests have completed", "N"},
+    {"csv", 0, 0, G_OPTION_ARG_FILENAME, &args.csv,
+     "write a line per command, with the parts of its latency "
+     "(docs/results.md)",
+     "FILE"},
+    {"series", 0, 0, G_OPTION_ARG_STRING, &args.series,
+     "show the course of the run in intervals of this modelled time",
+     "SECONDS"},
+    {"oplog", 0, 0, G_OPTION_ARG_FILENAME, &args.oplog,
+     "write every operation of the drive to FILE, for vssd-oplog-check "
+     "(docs/oplog.md)",
+     "FILE"},
+    {"record", 0, 0, G_OPTION_ARG_FILENAME, &args.record,
+     "write a trace of this run, as trace= of the QEMU device does "
+     "(docs/traces.md)",
+     "FILE"},
+    {.long_name = NULL},
+};
+
+const OptionTable play_options = {"Results", entries};
+
+static bool read_series(GError **error)
+{
+    char *end;
+    double seconds;
+
+    if (!args.series) {
+        return true;
+    }
+    seconds = g_ascii_strtod(args.series, &end);
+    if (*end || end == args.series || !(seconds >= 1e-6 && seconds <= 1e6)) {
+        return command_usage(error,
+                             "--series=%s: allowed 0.000001..1000000 seconds",
+                             args.series);
+    }
+    args.series_ns = (uint64_t)(seconds * NS_PER_S);
+    return true;
+}
+
+static bool read_warm_up(GError **error)
+{
+    return !args.warm_up ||
+           field_whole(args.warm_up, "", 0, INT64_MAX, &args.n_warm_up) ||
+           command_usage(error, "--warm-up=%s: allowed 0 or more requests",
+                         args.warm_up);
+}
+
+static bool outputs_fit(GError **error)
+{
+    return output_check("record", args.record, error) &&
+           output_check("oplog", args.oplog, error) &&
+           output_check("csv", args.csv, error);
+}
+
+bool play_check(DriveUse *use, GError **error)
+{
+    if (args.describe &&
+        (!options_absent(&play_options, "describe,json", NO_DESCRIBE, error) ||
+         !options_absent(&start_options, NULL, NO_DESCRIBE, error))) {
+        return false;
+    }
+    if (!use->whole) {
+        use->whole = args.oplog ? "--oplog" : args.record ? "--record" : NULL;
+    }
+    if (!use->of_one) {
+        use->of_one = args.record   ? "--record"
+                      : args.oplog  ? "--oplog"
+                      : args.csv    ? "--csv"
+                      : args.series ? "--series"
+                                    : NULL;
+    }
+    use->as_in_qemu |= args.record != NULL;
+    return outputs_fit(error) && read_series(error) && read_warm_up(error);
+}
+
+/* ---- describing ---------------------------------------------------------- */
+
+bool play_describes(void)
+{
+    return args.describe;
+}
+
+bool play_describe(const Source *source, GError **error)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+    JsonWriter w = {.out = out};
+    Description d;
+
+    if (!describe(source_requests(source), UINT64_MAX, &d, error)) {
+        return false;
+    }
+    if (args.json) {
+        describe_json(&d, &w);
+    } else {
+        describe_text(&d, out);
+        source_trouble_text(source, out);
+    }
+    fputs(out->str, stdout);
+    return true;
+}
+
+/* ---- playing ------------------------------------------------------------- */
+
+typedef struct Run {
+    const Play *play;
+    Ssd *ssd; /* the first of the drive */
+    Progress progress;
+    PlayerConfig cfg;
+    Player *player; /* or NULL, with Play.check: */
+    PlayerResult *replayed;
+    Record *record;
+    int64_t begun_us;
+    uint64_t begun_cpu_ns;
+    bool stopped; /* by a signal, while it played */
+} Run;
+
+static const PlayerResult *result_of(const Run *r)
+{
+    return r->replayed ? r->replayed : player_result(r->player);
+}
+
+static void begin(Run *r, const char *stage)
+{
+    r->begun_us = wall_us();
+    r->begun_cpu_ns = cpu_ns();
+    progress_begin(&r->progress, stage, "requests");
+}
+
+/* Results of nothing but the warm-up would be zeros. */
+static bool warmed_up(const Run *r, GError **error)
+{
+    const PlayerResult *result = result_of(r);
+
+    if (!r->stopped && result->n_warm_up < r->cfg.warm_up) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                    "--warm-up=%" G_GUINT64_FORMAT
+                    ": the run ended after %" G_GUINT64_FORMAT " requests",
+                    r->cfg.warm_up, result->n_requests);
+        return false;
+    }
+    return true;
+}
+
+static bool run_check(Run *r, GError **error)
+{
+    bool ok;
+
+    r->replayed = g_new0(PlayerResult, 1);
+    begin(r, "checking");
+    ok = replay_check(r->play->check, r->ssd, &r->cfg, r->replayed, error);
+    progress_end(&r->progress);
+    return ok;
+}
+
+static bool run_player(Run *r, GError **error)
+{
+    const Drive *d = r->play->drive;
+    bool ok;
+
+    r->player = player_new_array(d->array, &r->cfg);
+    begin(r, "filling the drive");
+    ok = player_fill(r->player, d->fill, d->seed, error);
+    progress_end(&r->progress);
+    if (!ok) {
+        return false;
+    }
+    begin(r, "playing");
+    stop_defer();
+    ok = player_run(r->player, source_requests(r->play->source), error);
+    r->stopped = stop_taken();
+    progress_end(&r->progress);
+    return ok && warmed_up(r, error);
+}
+
+static bool run_all(Run *r, GError **error)
+{
+    r->record = record_open(args.csv, args.series_ns, r->ssd, error);
+    if (!r->record) {
+        return false;
+    }
+    r->cfg.done = args.csv || args.series ? record_done : NULL;
+    r->cfg.done_opaque = r->record;
+    return (r->play->check ? run_check(r, error) : run_player(r, error)) &&
+           record_end(r->record, error);
+}
+
+static bool open_logs(const Run *r, GError **error)
+{
+    return (!args.oplog || ssd_oplog_open(r->ssd, args.oplog, error)) &&
+           (!args.record || ssd_trace_open(r->ssd, args.record,
+                                           r->play->drive->profile, error));
+}
+
+static void print_result(const Run *r)
+{
+    const Drive *d = r->play->drive;
+    g_autoptr(GString) out = g_string_new(NULL);
+    ResultRun run = {
+        .profile = d->profile,
+        .array = d->array,
+        .source = r->play->source,
+        .record = r->record,
+        .fill = player_fill_name(d->fill),
+        .seed = d->seed,
+        .checked = r->play->check != NULL,
+        .stopped = r->stopped,
+        .wall_ns = (uint64_t)(wall_us() - r->begun_us) * NS_PER_US,
+        .cpu_ns = cpu_ns() - r->begun_cpu_ns,
+        .peak_rss_bytes = peak_rss_bytes(),
+    };
+
+    if (args.json) {
+        result_json(&run, result_of(r), out);
+    } else {
+        result_text(&run, result_of(r), out);
+    }
+    fputs(out->str, stdout);
+}
+
+/* Results of a drive that takes no more writes are none to rely on; but --check
+ * asks only whether they are those of the recorded one. */
+static bool ended_well(const Run *r, GError **error)
+{
+    const Array *array = r->play->drive->array;
+
+    for (unsigned i = 0; i < array_n_drives(array) && !r->replayed; i++) {
+        if (ssd_read_only(array_drive(array, i))) {
+            g_set_error(error, SIM_ERROR, SIM_ERROR_DRIVE,
+                        "the drive is read-only at the end of the run: "
+                        "%" G_GUINT64_FORMAT " requests failed",
+                        result_of(r)->n_errors);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run(Run *r, GError **error)
+{
+    Drive *d = r->play->drive;
+
+    if (!open_logs(r, error) || !drive_precondition(d, error)) {
+        return false;
+    }
+    if (source_report(r->play->source)) {
+        fputs(source_report(r->play->source), stderr);
+    }
+    if (!run_all(r, error) || !ssd_oplog_close(r->ssd, error) ||
+        !ssd_trace_close(r->ssd, error) || !drive_save(d, error)) {
+        return false;
+    }
+    print_result(r);
+    return ended_well(r, error);
+}
+
+bool play(const Play *p, GError **error)
+{
+    Run r = {
+        .play = p,
+        .ssd = p->drive->ssd[0],
+        .cfg =
+            {
+                .wrap = p->wrap || source_wraps(p->source),
+                .stopped = stop_wanted,
+                .warm_up = args.n_warm_up,
+                .recorded = p->recorded_path,
+            },
+    };
+    bool ok;
+
+    if (args.describe) {
+        return play_describe(p->source, error);
+    }
+    r.cfg.progress = &r.progress;
+    ok = run(&r, error);
+    record_free(r.record);
+    player_free(r.player);
+    g_free(r.replayed);
+    return ok;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * play.h - play the requests of a command on its drive, and show what came of
+ * it.
+ */
+#ifndef VSSD_SIM_PLAY_H
+#define VSSD_SIM_PLAY_H
+
+#include "command.h"
+#include "drive.h"
+#include "recorded.h"
+#include "source.h"
+
+extern const OptionTable play_options; /* results */
+
+typedef struct Play {
+    Drive *drive;
+    const Source *source;
+    bool wrap;                 /* fold addresses beyond the drive into it */
+    const char *recorded_path; /* PLAYER_FILL_TRACE: the trace; or NULL */
+    Recorded *check;           /* play exactly this, and compare; or NULL */
+} Play;
+
+/*
+ * Before the drive is opened, which may take long: can the outputs be written,
+ * and do the options go together?  Adds to *use what they want from the drive.
+ */
+bool play_check(DriveUse *use, GError **error);
+
+/* --describe: requests are not played, but described. */
+bool play_describes(void);
+bool play_describe(const Source *source, GError **error);
+
+/* Play and print results, or describe.  false: *error; results may have been
+ * printed. */
+bool play(const Play *p, GError **error);
+
+#endif
