@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stats.h - tables of statistics: write as JSON, reset, document.
+ *
+ * A layer lists its statistics once, as an x-macro, in the order of the JSON
+ * text; the table made from it gives the JSON members, the reset and the rows
+ * of docs/results.md.  The members' order and nesting follow from the paths:
+ *
+ *   gc.victims                    member of the object "gc"
+ *   nand.by_cause.<cause>.reads   an object for each name of the set "cause"
+ *   streams[stream].id            a list with an object for each of the set
+ *                                 "stream"
+ *   busy_ns.die[die]              a list of numbers
+ *   points[point][0]              a list of lists; this is their first element
+ *   map.+                         members that another writes (STAT_PART)
+ *
+ * Rows with a common beginning stand together.  A row's value is an expression
+ * of the owner's context `v`; at[] has the index in each set of the path, from
+ * left to right.
+ */
+#ifndef VSSD_CORE_STATS_H
+#define VSSD_CORE_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <glib.h>
+
+#include "hist.h"
+#include "json.h"
+
+typedef enum StatType {
+    STAT_COUNTER, /* where it is; with STAT_RESET, stats_reset() sets it to 0 */
+    STAT_U64,
+    STAT_DOUBLE, /* not finite: null */
+    STAT_BOOL,
+    STAT_STRING,
+    STAT_HIST, /* an object with the members of hist_stats */
+    STAT_PART, /* members of another table */
+} StatType;
+
+/* What a reset of the statistics does to the value. */
+typedef enum StatReset {
+    STAT_RESET, /* counts from 0 again; a mean or a share begins anew */
+    STAT_LIFE,  /* counts over the drive's life: no reset */
+    STAT_NOW,   /* a state, not a count: no reset */
+    STAT_FIXED, /* follows from the configuration and the input */
+    STAT_RUN,   /* of a run of vssd-sim, which has no resets */
+} StatReset;
+
+/* The condition under which a member exists. */
+typedef struct StatWhen {
+    const char *help; /* "with ..." */
+    bool (*holds)(const void *ctx);
+} StatWhen;
+
+/* Members or elements of one form. */
+typedef struct StatSet {
+    const char *name; /* in paths */
+    const char *help;
+    unsigned n_names;                   /* of an object; 0: a list */
+    const char *(*name_at)(unsigned i); /* of an object */
+    unsigned (*n)(const void *ctx);     /* elements of a list */
+} StatSet;
+
+typedef struct StatRow StatRow;
+
+typedef struct StatTable {
+    const StatRow *row;
+    size_t n_rows;
+    const StatSet *set;
+    size_t n_sets;
+} StatTable;
+
+/* Writes members into the object that is open. */
+typedef struct StatPart {
+    void (*write)(const void *ctx, JsonWriter *w);
+    const void *ctx;
+} StatPart;
+
+struct StatRow {
+    const char *path; /* NULL: not shown, a counter for the values of others */
+    StatType type;
+    StatReset reset;
+    const char *unit;     /* "": none */
+    const StatWhen *when; /* NULL: always */
+    const char *help;
+    union {
+        const uint64_t *(*counter)(const void *ctx, const unsigned *at);
+        uint64_t (*u64)(const void *ctx, const unsigned *at);
+        double (*number)(const void *ctx, const unsigned *at);
+        bool (*boolean)(const void *ctx, const unsigned *at);
+        const char *(*string)(const void *ctx, const unsigned *at);
+        const Hist *(*hist)(const void *ctx, const unsigned *at);
+        StatPart (*part)(const void *ctx, const unsigned *at);
+    } get;
+};
+
+/* ---- tables from x-macros --------------------------------------------- */
+
+#define STAT_CTYPE_COUNTER const uint64_t *
+#define STAT_CTYPE_U64     uint64_t
+#define STAT_CTYPE_DOUBLE  double
+#define STAT_CTYPE_BOOL    bool
+#define STAT_CTYPE_STRING  const char *
+#define STAT_CTYPE_HIST    const Hist *
+#define STAT_CTYPE_PART    StatPart
+
+#define STAT_GET_COUNTER counter
+#define STAT_GET_U64     u64
+#define STAT_GET_DOUBLE  number
+#define STAT_GET_BOOL    boolean
+#define STAT_GET_STRING  string
+#define STAT_GET_HIST    hist
+#define STAT_GET_PART    part
+
+/* The function that gives the value of a row; Context is the type of *v. */
+#define STAT_FUNCTION(Context, type, id, value)                                \
+    static STAT_CTYPE_##type stat_##id(const void *ctx, const unsigned *at)    \
+    {                                                                          \
+        const Context *v = ctx;                                                \
+                                                                               \
+        (void)v;                                                               \
+        (void)at;                                                              \
+        return value;                                                          \
+    }
+
+#define STAT_ROW(type, id, path, unit, reset, when, help)                      \
+    {path,                                                                     \
+     STAT_##type,                                                              \
+     STAT_##reset,                                                             \
+     unit,                                                                     \
+     when,                                                                     \
+     help,                                                                     \
+     {.STAT_GET_##type = stat_##id}},
+
+/* The members of a STAT_HIST. */
+extern const StatTable hist_stats;
+
+/* ---- using them ------------------------------------------------------- */
+
+/* Write the members into the object that is open. */
+void stats_write(const StatTable *t, const void *ctx, JsonWriter *w);
+
+/* Set every STAT_COUNTER with STAT_RESET to 0; what ctx leads to is the
+ * caller's to change. */
+void stats_reset(const StatTable *t, const void *ctx);
+
+/* The rows as rows of a Markdown table, each path with the prefix before it:
+ * member, unit, reset (but of STAT_RUN), meaning; and the sets as rows of
+ * another: set, members. */
+void stats_document(const StatTable *t, const char *prefix, GString *out);
+void stats_document_sets(const StatTable *t, GString *out);
+
+/* NULL, or what is wrong with the table: a path given twice, rows of one object
+ * that stand apart, an unknown set.  g_free() it. */
+char *stats_table_fault(const StatTable *t);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stats - tables of statistics: JSON, reset, documents, faults of a table. */
+#include <string.h>
+
+#include "stats.h"
+
+typedef struct Thing {
+    uint64_t a, hidden, life, by[2], grid[3][2];
+    bool more;
+    unsigned n;
+    Hist *hist;
+    const struct Thing *inner;
+} Thing;
+
+static const char *pair_name(unsigned i)
+{
+    return i ? "second" : "first";
+}
+
+static unsigned n_elements(const void *ctx)
+{
+    return ((const Thing *)ctx)->n;
+}
+
+static bool has_more(const void *ctx)
+{
+    return ((const Thing *)ctx)->more;
+}
+
+static void inner(const void *ctx, JsonWriter *w)
+{
+    if (ctx) {
+        json_u64(w, "inner", ((const Thing *)ctx)->a);
+    }
+}
+
+static const StatWhen when_more = {"with more", has_more};
+static const StatSet sets[] = {
+    {"pair", "of a pair", 2, pair_name, NULL},
+    {"element", "each element", 0, NULL, n_elements},
+};
+
+/* V(type, id, path, unit, reset, when, value, help) */
+#define THINGS(V)                                                              \
+    V(COUNTER, a, "a", "units", RESET, NULL, &v->a, "a number")                \
+    V(COUNTER, hidden, NULL, "", RESET, NULL, &v->hidden, "not shown")         \
+    V(COUNTER, life, "o.life", "", LIFE, NULL, &v->life, "for ever")           \
+    V(DOUBLE, half, "o.half", "", RESET, NULL, (double)v->a / 2, "half")       \
+    V(BOOL, big, "o.more.big", "", NOW, &when_more, v->a > 9, "above 9")       \
+    V(COUNTER, by, "o.by.<pair>", "", RESET, NULL, &v->by[at[0]], "by pair")   \
+    V(COUNTER, grid, "grid[element].<pair>.n", "", RESET, NULL,                \
+      &v->grid[at[0]][at[1]], "in a list")                                     \
+    V(U64, twice, "grid[element].twice", "", NOW, NULL, at[0] * 2ULL, "index") \
+    V(U64, left, "points[element][0]", "", NOW, NULL, at[0], "left")           \
+    V(U64, right, "points[element][1]", "", NOW, NULL, v->by[0], "right")      \
+    V(STRING, name, "name", "", FIXED, NULL, "x", "a name")                    \
+    V(PART, first, "+", "", NOW, NULL, ((StatPart){inner, v->inner}), "")      \
+    V(PART, again, "+", "", NOW, NULL, ((StatPart){inner, NULL}), "")          \
+    V(HIST, hist, "hist", "ns", RESET, &when_more, v->hist, "times")
+
+#define GET(type, id, path, unit, reset, when, value, help)                    \
+    STAT_FUNCTION(Thing, type, id, value)
+#define ROW(type, id, path, unit, reset, when, value, help)                    \
+    STAT_ROW(type, id, path, unit, reset, when, help)
+
+THINGS(GET)
+
+static const StatRow rows[] = {THINGS(ROW)};
+static const StatTable table = {rows, G_N_ELEMENTS(rows), sets,
+                                G_N_ELEMENTS(sets)};
+
+static char *text(const Thing *t)
+{
+    GString *s = g_string_new(NULL);
+    JsonWriter w = {.out = s};
+
+    json_open(&w, NULL, '{');
+    stats_write(&table, t, &w);
+    json_close(&w, '}');
+    return g_string_free(s, FALSE);
+}
+
+static void test_json(void)
+{
+    Thing part = {.a = 77};
+    Thing t = {.a = 5,
+               .hidden = 9,
+               .by = {1, 2},
+               .n = 2,
+               .inner = &part,
+               .grid = {{3, 4}, {5, 6}}};
+    g_autofree char *some = text(&t);
+    g_autofree char *none = NULL;
+
+    g_assert_cmpstr(
+        some, ==,
+        "{\"a\":5,\"o\":{\"life\":0,\"half\":2.5,\"by\":{\"first\":1,"
+        "\"second\":2}},\"grid\":[{\"first\":{\"n\":3},\"second\":{\"n\":4},"
+        "\"twice\":0},{\"first\":{\"n\":5},\"second\":{\"n\":6},\"twice\":2}],"
+        "\"points\":[[0,1],[1,1]],\"name\":\"x\",\"inner\":77}");
+    t = (Thing){0};
+    none = text(&t);
+    g_assert_cmpstr(none, ==,
+                    "{\"a\":0,\"o\":{\"life\":0,\"half\":0,\"by\":{\"first\":0,"
+                    "\"second\":0}},\"grid\":[],\"points\":[],"
+                    "\"name\":\"x\"}");
+}
+
+static void test_condition(void)
+{
+    g_autofree Hist *h = g_new(Hist, 1);
+    Thing t = {.a = 10, .more = true, .hist = h};
+    g_autofree char *s = NULL;
+
+    hist_init(h);
+    hist_add(h, 12);
+    s = text(&t);
+    g_assert_nonnull(strstr(s, "\"half\":5,\"more\":{\"big\":true},\"by\""));
+    g_assert_nonnull(
+        strstr(s, "\"hist\":{\"count\":1,\"mean\":12,\"min\":12,\"p50\":12,"
+                  "\"p99\":12,\"p999\":12,\"max\":12,\"tail_1pct_mean\":12,"
+                  "\"tail_001pct_mean\":12}}"));
+}
+
+static void test_reset(void)
+{
+    Thing t = {.a = 1,
+               .hidden = 2,
+               .life = 3,
+               .by = {4, 5},
+               .n = 2,
+               .grid = {{6, 7}, {8, 9}, {10, 11}}};
+
+    stats_reset(&table, &t);
+    g_assert_cmpuint(t.a | t.hidden | t.by[0] | t.by[1], ==, 0);
+    g_assert_cmpuint(t.grid[0][0] | t.grid[0][1] | t.grid[1][0] | t.grid[1][1],
+                     ==, 0);
+    g_assert_cmpuint(t.grid[2][0], ==, 10); /* beyond the list's end */
+    g_assert_cmpuint(t.life, ==, 3);
+    g_assert_cmpuint(t.n, ==, 2);
+}
+
+static void test_document(void)
+{
+    g_autoptr(GString) s = g_string_new(NULL);
+
+    stats_document(&table, "t.", s);
+    g_assert_true(g_str_has_prefix(s->str,
+                                   "| `t.a` | units | reset | a number |\n"
+                                   "| `t.o.life` |  | life | for ever |\n"));
+    g_assert_nonnull(strstr(
+        s->str, "| `t.o.more.big` |  | now | above 9; only with more |\n"));
+    g_assert_nonnull(strstr(s->str, "| `t.hist.<histogram>` | ns | reset |"));
+    g_assert_null(strstr(s->str, "+"));
+    g_string_truncate(s, 0);
+    stats_document_sets(&table, s);
+    g_assert_cmpstr(s->str, ==,
+                    "| `<pair>` | `first`, `second`: of a pair |\n"
+                    "| `[element]` | each element |\n");
+}
+
+static char *fault(const char *a, const char *b, const char *c)
+{
+    StatRow three[] = {{.path = a}, {.path = b}, {.path = c}};
+    StatTable t = {three, 3, sets, G_N_ELEMENTS(sets)};
+
+    return stats_table_fault(&t);
+}
+
+static void test_faults(void)
+{
+    static const struct {
+        const char *path[3];
+        const char *fault;
+    } tables[] = {
+        {{"a.x", "a.y", "b"}, NULL},
+        {{"a.x", NULL, "a.y"}, NULL},
+        {{"a", "ab", "abc"}, NULL},
+        {{"a.<pair>", "b[element]", "c[element][0]"}, NULL},
+        {{"+", "+", "a.+"}, NULL},
+        {{"a.x", "b", "a.y"}, "a.y stands apart from a.x"},
+        {{"a", "b", "a"}, "a and a: one is part of the other"},
+        {{"a", "a.b", "c"}, "a and a.b: one is part of the other"},
+        {{"a", "b.<none>", "c"}, "b.<none>: an unknown set"},
+        {{"a", "b[pair]", "c"}, "b[pair]: an unknown set"},
+    };
+    g_autofree char *own = stats_table_fault(&table);
+
+    g_assert_cmpstr(own, ==, NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
+        g_autofree char *found =
+            fault(tables[i].path[0], tables[i].path[1], tables[i].path[2]);
+
+        g_assert_cmpstr(found, ==, tables[i].fault);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/stats/json", test_json);
+    g_test_add_func("/stats/condition", test_condition);
+    g_test_add_func("/stats/reset", test_reset);
+    g_test_add_func("/stats/document", test_document);
+    g_test_add_func("/stats/faults", test_faults);
+    return g_test_run();
+}
