@@ -476,7 +476,8 @@ static bool load_all(State *s, const StateStruct *d, bool tables, void *base,
     for (size_t i = 0; i < d->n_rows; i++) {
         const StateRow *r = &d->row[i];
 
-        if (is_of(r, tables) && !come[i] && r->since <= s->version) {
+        if (is_of(r, tables) && !come[i] && !r->optional &&
+            r->since <= s->version) {
             return state_fail(s, "it is damaged: it has no %s", r->name);
         }
     }

@@ -182,6 +182,9 @@ static void test_refused(void)
     refuse(0, 2, "version 0");
     new_rows[5].since = 1;
     refuse(1, 2, "it has no T.came");
+    new_rows[5].optional = true;
+    test_older();
+    new_rows[5].optional = false;
     new_rows[5].since = 2;
     new_rows[2].grown = 0;
     refuse(1, 2, "T.item does not fit");
