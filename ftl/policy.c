@@ -61,6 +61,12 @@ const char *ssd_map_name(unsigned i)
     return map_policies[i] ? map_policies[i]->name : NULL;
 }
 
+const StatTable *ssd_map_stats(unsigned map, const char **name)
+{
+    *name = ssd_map_name(map);
+    return *name ? map_policies[map]->stats : NULL;
+}
+
 bool ssd_map_in_nand(unsigned policy)
 {
     return map_policies[policy]->in_nand;

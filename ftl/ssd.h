@@ -25,6 +25,7 @@
 
 #include "hist.h"
 #include "json.h"
+#include "stats.h"
 
 #define SSD_TIME_NEVER UINT64_MAX
 
@@ -373,6 +374,14 @@ void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key);
 /* Append only those of its members that describe what went on in the drive, to
  * an object that is open; for a front end that measures latency itself. */
 void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w);
+
+/* The tables of both, for docs/results.md: the members that ssd_stats_json()
+ * has in addition, those of the drive, and those that a map adds to "map", by
+ * index of ftl.map.  NULL: it adds none; *name is NULL, too: there is no such
+ * map. */
+extern const StatTable ssd_head_stats;
+extern const StatTable ssd_stats;
+const StatTable *ssd_map_stats(unsigned map, const char **name);
 
 typedef struct SsdCounters {
     uint64_t commands[SSD_N_OPS]; /* completed, whatever their status */

@@ -159,15 +159,3 @@ uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
     }
     return block;
 }
-
-void background_json(const Ssd *ssd, JsonWriter *w)
-{
-    const BackgroundStats *s = &ssd->gc->background_stats;
-
-    json_open(w, "background", '{');
-    json_u64(w, "soft_victims", s->soft_victims);
-    json_u64(w, "wear_victims", s->wear_victims);
-    json_u64(w, "refresh_victims", s->refresh_victims);
-    json_u64(w, "yields", s->yields);
-    json_close(w, '}');
-}

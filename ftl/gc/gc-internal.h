@@ -92,11 +92,6 @@ typedef struct Gc {
     Background background;
     OF_GC BlockHistory *history; /* by block; NULL without ftl.refresh_... */
     BackgroundStats background_stats;
-    uint64_t n_victims;
-    uint64_t victim_units; /* of them, and how many of these were valid */
-    uint64_t victim_valid;
-    uint64_t n_stripes; /* chosen as a whole (ftl.gc_unit), and their blocks */
-    uint64_t stripe_blocks;
 } Gc;
 
 #endif

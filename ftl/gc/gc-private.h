@@ -96,7 +96,6 @@ bool unit_check(const Ssd *ssd, GError **error);
  * there is none. */
 uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause);
 
-void background_json(const Ssd *ssd, JsonWriter *w);
 
 /* ---- refresh.c --------------------------------------------------------- */
 

@@ -187,8 +187,8 @@ void unit_call(Ssd *ssd, uint32_t block)
         }
     }
     ssd->gc->called = n > 1;
-    ssd->gc->n_stripes++;
-    ssd->gc->stripe_blocks += n;
+    ssd->inspect.count.gc_stripes++;
+    ssd->inspect.count.gc_stripe_blocks += n;
 }
 
 uint32_t unit_answer(Ssd *ssd, uint32_t plane)

@@ -807,7 +807,7 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
     }
     for (uint32_t i = 0; i < job->n; i++) {
         if (map_move(ssd, unit[i], first + i)) {
-            ssd->inspect.gc_copied_units++;
+            ssd->inspect.count.gc_copied_units++;
             map_changed(ssd, spare_lpn(ssd, first + i), MAP_MOVED);
         }
         copy_ended(ssd, ppu_block(ssd, unit[i]));

@@ -10,7 +10,17 @@
 
 #include "inspect/oplog.h"
 #include "inspect/recording.h"
+#include "ssd-stats.h"
 #include "ssd-types.h"
+
+/* The counters that rows of SSD_STATS make. */
+#define MEMBER_OF_ROW(id, path, unit, help) uint64_t id;
+#define NO_MEMBER(...)
+typedef struct SsdCounts {
+    SSD_STATS(MEMBER_OF_ROW, NO_MEMBER, NO_MEMBER)
+} SsdCounts;
+#undef MEMBER_OF_ROW
+#undef NO_MEMBER
 
 /* Values over time, in a bounded number of points. */
 #define SERIES_POINTS 128
@@ -36,8 +46,7 @@ typedef struct Inspect {
     uint64_t stats_since_ps;
     Series series; /* free blocks */
     Series buffer_series; /* see numbers_sample_buffer() */
-    uint64_t padded_units;
-    uint64_t gc_copied_units; /* by GC and by merges of log blocks */
+    SsdCounts count;
     Oplog *log; /* or NULL */
     Recording *recording; /* or NULL */
 } Inspect;

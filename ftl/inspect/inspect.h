@@ -7,11 +7,19 @@
 
 /* ---- accounts.c -------------------------------------------------------- */
 
+typedef struct Energy {
+    double read, program, erase, bus; /* nJ */
+} Energy;
+
 /* Count from now on. */
 void accounts_reset(Ssd *ssd);
 
-/* Append to the object "nand" of the statistics. */
-void accounts_json(const Ssd *ssd, JsonWriter *w);
+/* Busy since the last reset; free it with g_free(b->channel). */
+void accounts_busy(const Ssd *ssd, NandBusy *b);
+
+/* Of the operations of a cause that have ended since the last reset. */
+Energy accounts_energy(const Ssd *ssd, NandCause cause);
+double accounts_total(const Energy *e);
 
 /* ---- numbers.c --------------------------------------------------------- */
 
@@ -23,7 +31,6 @@ void numbers_sample(Ssd *ssd);
 
 /* The buffer has changed, or is about to, and Series.next_ps has come. */
 void numbers_sample_buffer(Ssd *ssd);
-void numbers_buffer_json(const Ssd *ssd, JsonWriter *w);
 
 static inline void note_buffer(Ssd *ssd)
 {
@@ -35,13 +42,50 @@ static inline void note_buffer(Ssd *ssd)
 /* A block is to be cleaned. */
 void numbers_victim(Ssd *ssd, uint32_t block);
 
-/* Append to the objects "gc" and "nand" of the statistics. */
-void numbers_gc_json(const Ssd *ssd, JsonWriter *w);
-void numbers_wear_json(const Ssd *ssd, JsonWriter *w);
+/* Time of a point of a series since the last reset, in ns. */
+uint64_t numbers_at_ns(const Ssd *ssd, const Series *s, uint32_t i);
+
+uint32_t numbers_free_blocks(const Ssd *ssd);
+
+/* Mean share of valid units in victims; 0 without one. */
+double numbers_victim_mean(const Ssd *ssd);
+
+/* Blocks that hold something, by tenths of their units that are valid: up to a
+ * tenth, ..., all. */
+#define NUMBERS_TENTHS 11
+void numbers_by_valid(const Ssd *ssd, uint64_t n[NUMBERS_TENTHS]);
+
+/* Erase counts of the blocks that are not bad, in order; how many.  wear has
+ * room for all blocks. */
+uint32_t numbers_wear(const Ssd *ssd, uint32_t *wear);
+
+/* The standard deviation of n numbers; 0 of none. */
+double numbers_deviation(const uint32_t *wear, uint32_t n);
+
+/* ---- ssd-stats.c ------------------------------------------------------- */
+
+/* What the rows of SSD_STATS take their values from. */
+typedef struct DriveStats {
+    const Ssd *ssd;
+    SsdCounters c;
+    uint64_t elapsed_ns; /* since the last reset, as all of these */
+    NandBusy busy;
+    double bus, die; /* utilization */
+    Energy energy[NAND_N_CAUSES];
+    Energy energy_sum;
+    uint32_t *wear; /* sorted */
+    uint32_t n_wear;
+    uint64_t full_by_valid[NUMBERS_TENTHS];
+} DriveStats;
+
+void drive_stats_init(DriveStats *v, const Ssd *ssd);
+void drive_stats_clear(DriveStats *v);
 
 /* ---- stream-stats.c ---------------------------------------------------- */
 
-/* Append "streams" and "streams_merged" to the statistics. */
-void stream_json(const Ssd *ssd, JsonWriter *w);
+/* Since the last reset; stream may be l.n_streams, that of merged blocks. */
+SsdStreamCounters stream_since(const Ssd *ssd, uint32_t stream);
+double stream_waf_of(const Ssd *ssd, uint32_t stream);
+double stream_invalid_share(const Ssd *ssd, uint32_t stream); /* NaN of none */
 
 #endif

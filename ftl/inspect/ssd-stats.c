@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ssd-stats.c - counters and histograms, as structs and as JSON
- * (docs/results.md).
+ * ssd-stats.c - counters and histograms, as structs and as the tables of
+ * statistics (ssd-stats.h, docs/results.md).
  */
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer.h"
 #include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "inspect/inspect.h"
+#include "journal/saved.h"
 #include "map/hybrid.h"
 #include "map/map-policy.h"
 #include "map/map.h"
@@ -15,12 +16,9 @@
 #include "placement/placement.h"
 #include "power/power.h"
 #include "ssd-internal.h"
+#include "ssd-stats.h"
 
 #include <string.h>
-
-static const char *const op_names[SSD_N_OPS + 1] = {
-    "read", "write", "trim", "flush", "shutdown", "all",
-};
 
 /* Operations of one kind since the last reset. */
 static uint64_t ops_of_exactly(const Ssd *ssd, NandOpKind kind, NandCause cause)
@@ -102,7 +100,7 @@ void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
     c->nand_programs = ops_of_kind(ssd, NAND_PROGRAM);
     c->nand_erases = ops_of_kind(ssd, NAND_ERASE);
     c->nand_bytes_written = c->nand_programs * ssd->geo->page_bytes;
-    c->copied_units = ssd->inspect.gc_copied_units;
+    c->copied_units = ssd->inspect.count.gc_copied_units;
     fill_media_counters(ssd, c);
     c->max_erase_count = 0;
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
@@ -124,197 +122,261 @@ const Hist *ssd_latency(const Ssd *ssd, SsdOp op)
     return &ssd->inspect.latency[op];
 }
 
-void ssd_reset_stats(Ssd *ssd)
+/* ---- what the rows are made of ---------------------------------------- */
+
+void drive_stats_init(DriveStats *v, const Ssd *ssd)
 {
-    for (int i = 0; i <= SSD_N_OPS; i++) {
-        hist_init(&ssd->inspect.latency[i]);
+    *v = (DriveStats){
+        .ssd = ssd,
+        .elapsed_ns = (ssd->now_ps - ssd->inspect.stats_since_ps) / PS_PER_NS,
+        .wear = g_new(uint32_t, ssd->geo->n_blocks),
+    };
+    ssd_get_counters(ssd, &v->c);
+    accounts_busy(ssd, &v->busy);
+    ssd_utilization(ssd, &v->bus, &v->die);
+    for (NandCause c = 0; c < NAND_N_CAUSES; c++) {
+        v->energy[c] = accounts_energy(ssd, c);
+        v->energy_sum.read += v->energy[c].read;
+        v->energy_sum.program += v->energy[c].program;
+        v->energy_sum.erase += v->energy[c].erase;
+        v->energy_sum.bus += v->energy[c].bus;
     }
-    memset(&ssd->inspect.counters, 0, sizeof(ssd->inspect.counters));
-    memset(&ssd->buffer->stats, 0, sizeof(ssd->buffer->stats));
-    memset(&ssd->gc->background_stats, 0, sizeof(ssd->gc->background_stats));
-    memset(&ssd->map->merge_stats, 0, sizeof(ssd->map->merge_stats));
-    ssd->inspect.nand_base = *nand_stats(ssd->nand);
-    accounts_reset(ssd);
-    ssd->inspect.stats_since_ps = ssd->now_ps;
-    ssd->inspect.gc_copied_units = 0;
-    ssd->gc->n_victims = 0;
-    ssd->gc->victim_units = 0;
-    ssd->gc->victim_valid = 0;
-    ssd->gc->n_stripes = 0;
-    ssd->gc->stripe_blocks = 0;
-    numbers_reset(ssd);
-    ssd->inspect.padded_units = 0;
-    stream_reset_stats(ssd);
-    if (ssd->map->policy->reset_stats) {
-        ssd->map->policy->reset_stats(ssd);
-    }
+    v->n_wear = numbers_wear(ssd, v->wear);
+    numbers_by_valid(ssd, v->full_by_valid);
 }
 
-static void cause_json(const Ssd *ssd, JsonWriter *w, const char *key,
-                       NandCause cause)
+void drive_stats_clear(DriveStats *v)
 {
-    json_open(w, key, '{');
-    json_u64(w, "reads", ops_of(ssd, NAND_READ, cause));
-    json_u64(w, "programs", ops_of(ssd, NAND_PROGRAM, cause));
-    json_u64(w, "erases", ops_of(ssd, NAND_ERASE, cause));
-    json_close(w, '}');
+    g_free(v->busy.channel);
+    g_free(v->wear);
 }
 
-/* Bytes programmed for each cause per byte of the host; they add up to waf. */
-static void waf_json(const Ssd *ssd, JsonWriter *w, const SsdCounters *c)
+/* Bytes programmed for a cause per byte of the host; they add up to waf. */
+static double waf_of(const DriveStats *v, NandCause cause)
 {
-    double page = ssd->geo->page_bytes;
-    double host = (double)c->host_bytes_written;
+    double page = v->ssd->geo->page_bytes;
+    double host = (double)v->c.host_bytes_written;
 
-    json_open(w, "waf_by_cause", '{');
-#define WAF_JSON(upper, lower)                                                 \
-    json_double(w, #lower,                                                     \
-                host > 0 ? (double)ops_of(ssd, NAND_PROGRAM,                   \
-                                          NAND_CAUSE_##upper) *                \
-                               page / host                                     \
-                         : 0);
-    NAND_CAUSES(WAF_JSON)
-#undef WAF_JSON
-    json_close(w, '}');
+    return host > 0 ? (double)ops_of(v->ssd, NAND_PROGRAM, cause) * page / host
+                    : 0;
 }
 
 /* Operations that shared their command with other planes. */
-static void joined_json(const Ssd *ssd, JsonWriter *w)
+static uint64_t joined_of(const Ssd *ssd, NandOpKind kind)
 {
-    const uint64_t *now = nand_stats(ssd->nand)->joined;
-    const uint64_t *base = ssd->inspect.nand_base.joined;
-
-    json_open(w, "multi_plane", '{');
-    json_u64(w, "reads", now[NAND_READ] - base[NAND_READ]);
-    json_u64(w, "programs", now[NAND_PROGRAM] - base[NAND_PROGRAM]);
-    json_u64(w, "erases", now[NAND_ERASE] - base[NAND_ERASE]);
-    json_close(w, '}');
+    return nand_stats(ssd->nand)->joined[kind] -
+           ssd->inspect.nand_base.joined[kind];
 }
 
-static void nand_json(const Ssd *ssd, JsonWriter *w, const SsdCounters *c)
+static uint64_t time_of(const Ssd *ssd, NandCause cause, NandTime phase)
 {
-    json_open(w, "nand", '{');
-    json_u64(w, "reads", c->nand_reads);
-    json_u64(w, "programs", c->nand_programs);
-    json_u64(w, "erases", c->nand_erases);
-    json_open(w, "by_cause", '{');
-#define CAUSE_JSON(upper, lower) cause_json(ssd, w, #lower, NAND_CAUSE_##upper);
-    NAND_CAUSES(CAUSE_JSON)
-#undef CAUSE_JSON
-    json_close(w, '}');
-    joined_json(ssd, w);
-    json_u64(w, "max_erase_count", c->max_erase_count);
-    json_double(w, "mean_erase_count", c->mean_erase_count);
-    json_u64(w, "percent_used", c->percent_used);
-    numbers_wear_json(ssd, w);
-    accounts_json(ssd, w);
-    json_close(w, '}');
+    return nand_stats(ssd->nand)->time_ps[cause][phase] -
+           ssd->inspect.nand_base.time_ps[cause][phase];
 }
 
-static void media_json(JsonWriter *w, const SsdCounters *c)
+/* The erase count that this share of the blocks does not exceed. */
+static uint64_t wear_at(const DriveStats *v, uint64_t share, uint64_t of)
 {
-    json_open(w, "media", '{');
-    json_u64(w, "read_retries", c->read_retries);
-    json_u64(w, "uncorrectable_reads", c->uncorrectable_reads);
-    json_u64(w, "program_failures", c->program_failures);
-    json_u64(w, "erase_failures", c->erase_failures);
-    json_u64(w, "factory_bad_blocks", c->factory_bad_blocks);
-    json_u64(w, "grown_bad_blocks", c->grown_bad_blocks);
-    json_u64(w, "spare_percent", c->spare_percent);
-    json_bool(w, "read_only", c->read_only);
-    json_close(w, '}');
+    return v->n_wear ? v->wear[(v->n_wear - 1) * share / of] : 0;
 }
 
-static void buffer_json(const Ssd *ssd, JsonWriter *w)
+static uint64_t buffer_hits(const Ssd *ssd)
 {
-    const BufferStats *b = &ssd->buffer->stats;
-
-    json_open(w, "buffer", '{');
-    json_string(w, "policy", ssd->buffer->policy->name);
-    json_u64(w, "hits", b->read_hits + b->write_hits);
-    json_u64(w, "misses", b->read_misses + b->write_misses);
-    json_u64(w, "read_hits", b->read_hits);
-    json_u64(w, "read_misses", b->read_misses);
-    json_u64(w, "write_hits", b->write_hits);
-    json_u64(w, "write_misses", b->write_misses);
-    json_u64(w, "clean_evictions", b->clean_evictions);
-    json_u64(w, "dirty_evictions", b->dirty_evictions);
-    json_u64(w, "early_flushes", b->early_flushes);
-    json_u64(w, "rewrites_after_flush", b->rewrites_after_flush);
-    json_double(w, "threshold", ssd->buffer->early.threshold_ppm / 1e6);
-    json_u64(w, "units", ssd->l.n_slots);
-    json_u64(w, "units_used", ssd->l.n_slots - ssd->buffer->n_free_slots);
-    json_u64(w, "units_dirty", ssd->buffer->n_unsafe);
-    json_u64(w, "padded_units", ssd->inspect.padded_units);
-    numbers_buffer_json(ssd, w);
-    json_close(w, '}');
+    return ssd->buffer->stats.read_hits + ssd->buffer->stats.write_hits;
 }
 
-static void gc_json(const Ssd *ssd, JsonWriter *w)
+static uint64_t buffer_misses(const Ssd *ssd)
 {
-    uint64_t n_free = 0;
+    return ssd->buffer->stats.read_misses + ssd->buffer->stats.write_misses;
+}
 
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        n_free += ssd->media->plane[i].free.n;
+/* A value of numbers_sample_buffer(). */
+static uint64_t buffer_then(const DriveStats *v, uint32_t point, uint32_t value)
+{
+    return v->ssd->inspect.buffer_series.point[point].value[value];
+}
+
+static double iops_of(const DriveStats *v)
+{
+    double n = (double)v->ssd->inspect.latency[SSD_N_OPS].n;
+
+    return v->elapsed_ns ? n * 1e9 / (double)v->elapsed_ns : 0;
+}
+
+static void map_part(const void *ctx, JsonWriter *w)
+{
+    const Ssd *ssd = ctx;
+
+    if (ssd->map->policy->stats) {
+        stats_write(ssd->map->policy->stats, ssd, w);
     }
-    json_open(w, "gc", '{');
-    json_u64(w, "victims", ssd->gc->n_victims);
-    json_u64(w, "copied_units", ssd->inspect.gc_copied_units);
-    json_u64(w, "stripes", ssd->gc->n_stripes);
-    json_u64(w, "stripe_blocks", ssd->gc->stripe_blocks);
-    json_u64(w, "free_blocks", n_free);
-    json_u64(w, "mapped_units", ssd->l2p.mapped_units);
-    numbers_gc_json(ssd, w);
-    json_close(w, '}');
 }
 
-static void map_json(const Ssd *ssd, JsonWriter *w)
+/* ---- sets ------------------------------------------------------------- */
+
+static const char *cause_name(unsigned i)
 {
-    json_open(w, "map", '{');
-    json_string(w, "scheme", ssd->map->policy->name);
-    if (ssd->map->policy->json) {
-        ssd->map->policy->json(ssd, w);
-    }
-    json_close(w, '}');
+    static const char *const names[NAND_N_CAUSES] = {
+#define CAUSE_NAME(upper, lower) [NAND_CAUSE_##upper] = #lower,
+        NAND_CAUSES(CAUSE_NAME)
+#undef CAUSE_NAME
+    };
+
+    return names[i];
 }
+
+static const char *phase_name(unsigned i)
+{
+    static const char *const names[NAND_N_TIMES] = {
+#define TIME_NAME(upper, lower) [NAND_TIME_##upper] = #lower,
+        NAND_TIMES(TIME_NAME)
+#undef TIME_NAME
+    };
+
+    return names[i];
+}
+
+static const char *merge_name(unsigned i)
+{
+    static const char *const names[N_MERGE_KINDS] = {
+        [MERGE_SWITCH] = "switch",
+        [MERGE_PARTIAL] = "partial",
+        [MERGE_FULL] = "full",
+    };
+
+    return names[i];
+}
+
+/* Backwards, as in the JSON text. */
+static const char *op_name(unsigned i)
+{
+    static const char *const names[SSD_N_OPS + 1] = {
+        "all", "shutdown", "flush", "trim", "write", "read",
+    };
+
+    return names[i];
+}
+
+/* The number of elements of a list, from a DriveStats *v. */
+#define COUNT(id, value)                                                       \
+    static unsigned n_##id(const void *ctx)                                    \
+    {                                                                          \
+        const DriveStats *v = ctx;                                             \
+                                                                               \
+        return value;                                                          \
+    }
+
+COUNT(channels, v->ssd->geo->n_channels)
+COUNT(dies, v->ssd->geo->n_dies)
+COUNT(planes, v->ssd->geo->n_planes)
+COUNT(samples, v->ssd->inspect.series.n)
+COUNT(points, v->ssd->inspect.buffer_series.n)
+COUNT(steps, recovery_n_steps(v->ssd))
+COUNT(streams, v->ssd->l.n_streams)
+
+static unsigned n_tenths(const void *ctx)
+{
+    return NUMBERS_TENTHS;
+}
+
+static const StatSet sets[] = {
+    {"cause", "the cause of an operation of the array", NAND_N_CAUSES,
+     cause_name, NULL},
+    {"phase", "waits for the die and the channel, transfer, array, ECC",
+     NAND_N_TIMES, phase_name, NULL},
+    {"merge", "the kind of a merge ([mapping.md](mapping.md))", N_MERGE_KINDS,
+     merge_name, NULL},
+    {"op", "the kind of a command", SSD_N_OPS + 1, op_name, NULL},
+    {"channel", "each channel", 0, NULL, n_channels},
+    {"die", "each die", 0, NULL, n_dies},
+    {"plane", "each plane", 0, NULL, n_planes},
+    {"tenth", "no valid unit up to one tenth of them, ..., all: 11 numbers", 0,
+     NULL, n_tenths},
+    {"sample", "each sample, a pair: time and value", 0, NULL, n_samples},
+    {"point", "each point of time; the arrays belong together", 0, NULL,
+     n_points},
+    {"step", "each step of the last recovery", 0, NULL, n_steps},
+    {"stream", "each stream", 0, NULL, n_streams},
+};
+
+/* ---- the tables ------------------------------------------------------- */
+
+static bool recovers(const void *ctx)
+{
+    const DriveStats *v = ctx;
+
+    return saves(v->ssd);
+}
+
+static const StatWhen when_recovers = {
+    "with `ftl.recovery` other than `capacitors` "
+    "([recovery.md](recovery.md))",
+    recovers};
+
+#define VALUE_GET(type, id, path, unit, reset, when, value, help)              \
+    STAT_FUNCTION(DriveStats, type, id, value)
+#define PLACED_GET(id, path, unit, when, place, help)                          \
+    STAT_FUNCTION(DriveStats, COUNTER, id, place)
+#define COUNTER_GET(id, path, unit, help)                                      \
+    STAT_FUNCTION(DriveStats, COUNTER, id, &v->ssd->inspect.count.id)
+#define VALUE_ROW(type, id, path, unit, reset, when, value, help)              \
+    STAT_ROW(type, id, path, unit, reset, when, help)
+#define PLACED_ROW(id, path, unit, when, place, help)                          \
+    STAT_ROW(COUNTER, id, path, unit, RESET, when, help)
+#define COUNTER_ROW(id, path, unit, help)                                      \
+    STAT_ROW(COUNTER, id, path, unit, RESET, NULL, help)
+
+SSD_STATS(COUNTER_GET, PLACED_GET, VALUE_GET)
+SSD_HEAD_STATS(VALUE_GET)
+
+static const StatRow rows[] = {SSD_STATS(COUNTER_ROW, PLACED_ROW, VALUE_ROW)};
+static const StatRow head_rows[] = {SSD_HEAD_STATS(VALUE_ROW)};
+
+const StatTable ssd_stats = {rows, G_N_ELEMENTS(rows), sets,
+                             G_N_ELEMENTS(sets)};
+const StatTable ssd_head_stats = {head_rows, G_N_ELEMENTS(head_rows), sets,
+                                  G_N_ELEMENTS(sets)};
 
 void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w)
 {
-    SsdCounters c;
+    DriveStats v;
 
-    ssd_get_counters(ssd, &c);
-    json_u64(w, "host_bytes_read", c.host_bytes_read);
-    json_u64(w, "host_bytes_written", c.host_bytes_written);
-    json_double(w, "waf", c.waf);
-    waf_json(ssd, w, &c);
-    nand_json(ssd, w, &c);
-    media_json(w, &c);
-    gc_json(ssd, w);
-    merge_json(ssd, w);
-    background_json(ssd, w);
-    recovery_json(ssd, w);
-    buffer_json(ssd, w);
-    map_json(ssd, w);
-    stream_json(ssd, w);
+    drive_stats_init(&v, ssd);
+    stats_write(&ssd_stats, &v, w);
+    drive_stats_clear(&v);
 }
 
 void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key)
 {
-    uint64_t ns = (ssd->now_ps - ssd->inspect.stats_since_ps) / PS_PER_NS;
-    uint64_t n = ssd->inspect.latency[SSD_N_OPS].n;
+    DriveStats v;
 
+    drive_stats_init(&v, ssd);
     json_open(w, key, '{');
-    json_u64(w, "schema_version", 1);
-    json_string(w, "profile", ssd->cfg->profile ? ssd->cfg->profile : "");
-    json_u64(w, "seed", ssd->cfg->seed);
-    json_u64(w, "requests", n);
-    json_u64(w, "sim_ns", ns);
-    json_double(w, "iops", ns ? (double)n * 1e9 / (double)ns : 0);
-    json_open(w, "latency_ns", '{');
-    for (int i = SSD_N_OPS; i >= 0; i--) {
-        json_hist(w, op_names[i], &ssd->inspect.latency[i]);
+    stats_write(&ssd_head_stats, &v, w);
+    stats_write(&ssd_stats, &v, w);
+    json_close(w, '}');
+    drive_stats_clear(&v);
+}
+
+/* The counters are those of the rows; the rest is where others begin. */
+void ssd_reset_stats(Ssd *ssd)
+{
+    DriveStats v = {.ssd = ssd};
+
+    stats_reset(&ssd_stats, &v);
+    if (ssd->map->policy->stats) {
+        stats_reset(ssd->map->policy->stats, ssd);
     }
-    json_close(w, '}');
-    ssd_stats_json_drive(ssd, w);
-    json_close(w, '}');
+    for (int i = 0; i <= SSD_N_OPS; i++) {
+        hist_init(&ssd->inspect.latency[i]);
+    }
+    memset(&ssd->inspect.counters, 0, sizeof(ssd->inspect.counters));
+    ssd->inspect.nand_base = *nand_stats(ssd->nand);
+    ssd->inspect.stats_since_ps = ssd->now_ps;
+    accounts_reset(ssd);
+    numbers_reset(ssd);
+    stream_reset_stats(ssd);
+    if (ssd->map->policy->reset_stats) {
+        ssd->map->policy->reset_stats(ssd);
+    }
 }

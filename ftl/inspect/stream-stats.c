@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stream-stats.c - the statistics of streams, as JSON.
+ * stream-stats.c - the statistics of streams, since the last reset.
  */
 #include "inspect/inspect.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 
-static SsdStreamCounters since_reset(const Stream *st)
+SsdStreamCounters stream_since(const Ssd *ssd, uint32_t stream)
 {
+    const Stream *st = &ssd->placement->stream[stream];
+
     return (SsdStreamCounters){
         .host_bytes_written = st->n.host_bytes_written -
                               st->base.host_bytes_written,
@@ -21,51 +23,19 @@ static SsdStreamCounters since_reset(const Stream *st)
     };
 }
 
-static void victims_json(const Ssd *ssd, JsonWriter *w,
-                         const SsdStreamCounters *c)
+double stream_waf_of(const Ssd *ssd, uint32_t stream)
 {
-    double units = (double)c->victims * ssd->l.units_per_block;
-
-    json_u64(w, "victims", c->victims);
-    json_u64(w, "erases", c->erases);
-    /* Of none it is 0 / 0, which is printed as null. */
-    json_double(w, "invalid_at_erase",
-                (units - (double)c->victim_valid_units) / units);
-}
-
-static void one_json(const Ssd *ssd, JsonWriter *w, uint32_t stream)
-{
-    SsdStreamCounters c = since_reset(&ssd->placement->stream[stream]);
+    SsdStreamCounters c = stream_since(ssd, stream);
     uint64_t units = c.host_units + c.padded_units + c.copied_units;
     double bytes = (double)(units << ssd->unit_shift);
 
-    json_open(w, NULL, '{');
-    json_u64(w, "id", stream);
-    json_u64(w, "host_bytes_written", c.host_bytes_written);
-    json_u64(w, "host_units", c.host_units);
-    json_u64(w, "padded_units", c.padded_units);
-    json_u64(w, "copied_units", c.copied_units);
-    json_double(w, "waf", c.host_bytes_written
-                              ? bytes / (double)c.host_bytes_written
-                              : 0);
-    json_u64(w, "units_dirty", ssd->placement->stream[stream].queue.n_unsafe);
-    json_u64(w, "open_blocks", ssd_stream_open_blocks(ssd, stream));
-    victims_json(ssd, w, &c);
-    json_close(w, '}');
+    return c.host_bytes_written ? bytes / (double)c.host_bytes_written : 0;
 }
 
-void stream_json(const Ssd *ssd, JsonWriter *w)
+double stream_invalid_share(const Ssd *ssd, uint32_t stream)
 {
-    SsdStreamCounters c =
-        since_reset(&ssd->placement->stream[ssd->l.n_streams]);
+    SsdStreamCounters c = stream_since(ssd, stream);
+    double units = (double)c.victims * ssd->l.units_per_block;
 
-    json_open(w, "streams", '[');
-    for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
-        one_json(ssd, w, i);
-    }
-    json_close(w, ']');
-    json_open(w, "streams_merged", '{');
-    json_u64(w, "mixed_pages", ssd->placement->mixed_pages);
-    victims_json(ssd, w, &c);
-    json_close(w, '}');
+    return (units - (double)c.victim_valid_units) / units;
 }

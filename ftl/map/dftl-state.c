@@ -189,23 +189,57 @@ bool dftl_check(const Ssd *ssd, GError **error)
 
 /* ---- statistics --------------------------------------------------------------------- */
 
-void dftl_json(const Ssd *ssd, JsonWriter *w)
-{
-    const Dftl *d = ssd->map->policy_data;
-    const DftlStats *s = &d->stats;
+/* As SSD_STATS (ssd-stats.h), of an Ssd *v: P counts at a place in DftlStats.
+ */
+#define DFTL_STATS(P, V)                                                       \
+    V(U64, cache_entries, "cache_entries", "entries", FIXED,                   \
+      dftl(v)->cmt.most, "capacity of the mapping cache")                      \
+    V(U64, cache_used, "cache_used", "entries", NOW, cmt_used(&dftl(v)->cmt),  \
+      "entries in use")                                                        \
+    P(lookups, "lookups", "units", lookups,                                    \
+      "units that commands looked up: neither those in the buffer nor "        \
+      "uncached ones without a translation page; `map.hits` + `map.misses`")   \
+    P(hits, "hits", "units", hits, "lookups with a cached entry")              \
+    P(misses, "misses", "units", misses, "lookups without a cached entry")     \
+    P(clean_evictions, "clean_evictions", "entries", evictions_clean,          \
+      "clean entries evicted")                                                 \
+    P(dirty_evictions, "dirty_evictions", "entries", evictions_dirty,          \
+      "dirty entries evicted, which were written first")                       \
+    V(U64, translation_pages, "translation_pages", "pages", FIXED,             \
+      v->l.n_map_pages, "translation pages of the whole map")                  \
+    V(U64, entries_per_page, "entries_per_page", "entries", FIXED,             \
+      v->l.map_entries, "entries in each")                                     \
+    P(lookup_reads, "lookup_reads", "pages", reads,                            \
+      "translation pages read for misses; fewer than the misses if several "   \
+      "share one read. `nand.by_cause.map.reads` also has the reads before a " \
+      "translation page is written")                                           \
+    P(writes_for_host, "writes_for_host", "pages", writes_host,                \
+      "translation pages written for evictions of dirty entries")              \
+    P(writes_for_cleaning, "writes_for_cleaning", "pages", writes_gc,          \
+      "translation pages written for uncached entries of units that GC moved " \
+      "or a TRIM removed")                                                     \
+    V(U64, stale_pages, "stale_pages", "pages", NOW, dftl(v)->n_stale,         \
+      "translation pages that wait to be written for GC or TRIM")              \
+    V(U64, most_stale_pages, "most_stale_pages", "pages", RESET,               \
+      dftl(v)->stats.most_stale,                                               \
+      "the most at a time; a reset sets it to `map.stale_pages`")
 
-    json_u64(w, "cache_entries", d->cmt.most);
-    json_u64(w, "cache_used", cmt_used(&d->cmt));
-    json_u64(w, "lookups", s->lookups);
-    json_u64(w, "hits", s->hits);
-    json_u64(w, "misses", s->misses);
-    json_u64(w, "clean_evictions", s->evictions_clean);
-    json_u64(w, "dirty_evictions", s->evictions_dirty);
-    json_u64(w, "translation_pages", ssd->l.n_map_pages);
-    json_u64(w, "entries_per_page", ssd->l.map_entries);
-    json_u64(w, "lookup_reads", s->reads);
-    json_u64(w, "writes_for_host", s->writes_host);
-    json_u64(w, "writes_for_cleaning", s->writes_gc);
-    json_u64(w, "stale_pages", d->n_stale);
-    json_u64(w, "most_stale_pages", s->most_stale);
+static const Dftl *dftl(const Ssd *ssd)
+{
+    return ssd->map->policy_data;
 }
+
+#define PLACED_GET(id, path, unit, member, help)                               \
+    STAT_FUNCTION(Ssd, COUNTER, id, &dftl(v)->stats.member)
+#define PLACED_ROW(id, path, unit, member, help)                               \
+    STAT_ROW(COUNTER, id, path, unit, RESET, NULL, help)
+#define VALUE_GET(type, id, path, unit, reset, value, help)                    \
+    STAT_FUNCTION(Ssd, type, id, value)
+#define VALUE_ROW(type, id, path, unit, reset, value, help)                    \
+    STAT_ROW(type, id, path, unit, reset, NULL, help)
+
+DFTL_STATS(PLACED_GET, VALUE_GET)
+
+static const StatRow rows[] = {DFTL_STATS(PLACED_ROW, VALUE_ROW)};
+
+const StatTable dftl_stats = {rows, G_N_ELEMENTS(rows), NULL, 0};

@@ -590,7 +590,7 @@ static void dftl_reset_stats(Ssd *ssd)
 {
     Dftl *d = ssd->map->policy_data;
 
-    d->stats = (DftlStats){.most_stale = d->n_stale};
+    d->stats.most_stale = d->n_stale;
 }
 
 const MapPolicy map_dftl = {
@@ -608,6 +608,6 @@ const MapPolicy map_dftl = {
     .power_lost = dftl_power_lost,
     .state = dftl_state,
     .check = dftl_check,
-    .json = dftl_json,
+    .stats = &dftl_stats,
     .reset_stats = dftl_reset_stats,
 };

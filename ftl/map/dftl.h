@@ -81,6 +81,6 @@ static inline uint32_t page_of(const Ssd *ssd, uint32_t lpn)
 /* As MapPolicy says of them. */
 bool dftl_state(Ssd *ssd, State *s);
 bool dftl_check(const Ssd *ssd, GError **error);
-void dftl_json(const Ssd *ssd, JsonWriter *w);
+extern const StatTable dftl_stats;
 
 #endif

@@ -102,6 +102,6 @@ void merge_erase_done(Ssd *ssd, uint32_t block);
 
 /* The plane merges nothing. */
 void merge_forget(Merge *m);
-void merge_json(const Ssd *ssd, JsonWriter *w);
+uint64_t merge_logs_in_use(const Ssd *ssd); /* in all planes */
 
 #endif

@@ -109,8 +109,9 @@ struct MapPolicy {
      * used as indices? */
     bool (*check_ranges)(const Ssd *ssd, GError **error);
 
-    /* Append to the object "map" of the statistics; count anew. */
-    void (*json)(const Ssd *ssd, JsonWriter *w);
+    /* Members of the object "map" of the statistics, from an Ssd *v; what a
+     * reset does to them beside setting their counters to 0. */
+    const StatTable *stats;
     void (*reset_stats)(Ssd *ssd);
 };
 

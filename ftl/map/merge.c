@@ -363,7 +363,7 @@ void merge_page_done(Ssd *ssd, uint32_t j)
 
         moved += from != NONE && map_move(ssd, from, first + u);
     }
-    ssd->inspect.gc_copied_units += moved;
+    ssd->inspect.count.gc_copied_units += moved;
     ssd->map->merge_stats.copied_units[m->kind] += moved;
     block_page_done(ssd, page_block(ssd, job.ppa));
     m->programs--;
@@ -379,14 +379,8 @@ void merge_erase_done(Ssd *ssd, uint32_t block)
 
 /* ---- statistics ---------------------------------------------------------------------------- */
 
-void merge_json(const Ssd *ssd, JsonWriter *w)
+uint64_t merge_logs_in_use(const Ssd *ssd)
 {
-    static const char *const names[N_MERGE_KINDS] = {
-        [MERGE_SWITCH] = "switch",
-        [MERGE_PARTIAL] = "partial",
-        [MERGE_FULL] = "full",
-    };
-    const MergeStats *s = &ssd->map->merge_stats;
     uint64_t in_use = 0;
 
     for (uint32_t i = 0; i < ssd->l.n_planes && ssd->l.log_blocks > 0; i++) {
@@ -394,18 +388,5 @@ void merge_json(const Ssd *ssd, JsonWriter *w)
 
         in_use += p->list.n + (p->sequential != NONE);
     }
-    json_open(w, "merges", '{');
-    for (unsigned k = 0; k < N_MERGE_KINDS; k++) {
-        json_open(w, names[k], '{');
-        json_u64(w, "merges", s->merges[k]);
-        json_u64(w, "copied_pages", s->copied_pages[k]);
-        json_u64(w, "copied_units", s->copied_units[k]);
-        json_close(w, '}');
-    }
-    json_u64(w, "padded_pages", s->padded_pages);
-    json_u64(w, "random_logs_emptied", s->emptied);
-    json_u64(w, "logs_opened", s->logs);
-    json_u64(w, "logs_in_use", in_use);
-    json_u64(w, "log_blocks", (uint64_t)ssd->l.log_blocks * ssd->l.n_planes);
-    json_close(w, '}');
+    return in_use;
 }

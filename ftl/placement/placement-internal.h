@@ -74,9 +74,7 @@ typedef struct Placement {
     OF_PLACEMENT uint8_t *hot_count; /* see hot.c; NULL without ftl.hot_cold */
     uint32_t hot_writes; /* since they were halved */
     uint32_t n_starved; /* planes */
-    OF_PLACEMENT Stream
-        *stream;          /* l.n_streams, and one for blocks of several */
-    uint64_t mixed_pages; /* of copies, with units of several streams */
+    OF_PLACEMENT Stream *stream; /* l.n_streams, and one for blocks of several */
 } Placement;
 
 #endif

@@ -115,7 +115,7 @@ void stream_victim(Ssd *ssd, uint32_t block)
 
 void stream_mixed(Ssd *ssd)
 {
-    ssd->placement->mixed_pages++;
+    ssd->inspect.count.mixed_pages++;
 }
 
 void stream_programmed(Ssd *ssd, uint32_t stream, uint32_t units,
@@ -125,7 +125,7 @@ void stream_programmed(Ssd *ssd, uint32_t stream, uint32_t units,
 
     n->host_units += units;
     n->padded_units += padded;
-    ssd->inspect.padded_units += padded;
+    ssd->inspect.count.padded_units += padded;
 }
 
 /* The account may have begun between the page and its end. */
@@ -157,7 +157,8 @@ void stream_uncount_page(Ssd *ssd, uint32_t j)
     }
     if (!job->gc) {
         take_back(&st->n.padded_units, &st->base.padded_units, padded);
-        ssd->inspect.padded_units -= MIN(ssd->inspect.padded_units, padded);
+        ssd->inspect.count.padded_units -=
+            MIN(ssd->inspect.count.padded_units, padded);
     }
 }
 
@@ -177,5 +178,4 @@ void stream_reset_stats(Ssd *ssd)
     for (uint32_t i = 0; i <= ssd->l.n_streams; i++) {
         ssd->placement->stream[i].base = ssd->placement->stream[i].n;
     }
-    ssd->placement->mixed_pages = 0;
 }

@@ -64,6 +64,8 @@ bool recovery_waits(Ssd *ssd, uint32_t cmd);
 /* No recovery takes longer. */
 uint64_t recovery_longest_ps(const Ssd *ssd);
 
-void recovery_json(const Ssd *ssd, JsonWriter *w);
+/* Its steps, in order; i is below their number. */
+uint32_t recovery_n_steps(const Ssd *ssd);
+const char *recovery_step_name(const Ssd *ssd, uint32_t i);
 
 #endif

@@ -780,25 +780,17 @@ uint64_t ssd_recovery_ns(const Ssd *ssd)
     return sim_ceil_ns(ssd->power->recovery.times.ready_ps);
 }
 
-void recovery_json(const Ssd *ssd, JsonWriter *w)
+uint32_t recovery_n_steps(const Ssd *ssd)
 {
-    const Recovery *r = &ssd->power->recovery;
+    uint32_t n = 0;
 
-    if (!saves(ssd)) {
-        return;
+    while (step_at(ssd, n)) {
+        n++;
     }
-    json_open(w, "recovery", '{');
-    json_u64(w, "count", r->n);
-    json_u64(w, "ready_ns", sim_ceil_ns(r->times.ready_ps));
-    json_u64(w, "max_ready_ns", sim_ceil_ns(r->most_ready_ps));
-    json_open(w, "steps", '[');
-    for (uint32_t i = 0; step_at(ssd, i); i++) {
-        json_open(w, NULL, '{');
-        json_string(w, "step", step_at(ssd, i)->name);
-        json_u64(w, "ns", sim_ceil_ns(r->times.step_ps[i]));
-        json_u64(w, "reads", r->times.step_reads[i]);
-        json_close(w, '}');
-    }
-    json_close(w, ']');
-    json_close(w, '}');
+    return n;
+}
+
+const char *recovery_step_name(const Ssd *ssd, uint32_t i)
+{
+    return step_at(ssd, i)->name;
 }

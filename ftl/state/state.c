@@ -89,6 +89,11 @@ enum {
     {MEMBER(m, was), .kind = STATE_POOL,                                       \
      .elem = sizeof(*((Drive *)0)->m), .count = (n)}
 
+/* A counter that a row of SSD_STATS makes.  A stream may be without it. */
+#define COUNTER(id, path, unit, help)                                          \
+    {MEMBER(ssd.inspect.count.id, id), .kind = STATE_VALUE, .optional = true},
+#define NO_COUNTER(...)
+
 static const StateRow ssd_rows[] = {
     /* The components, from bottom to top. */
     KEPT(ssd.media, media_component),
@@ -138,8 +143,9 @@ static const StateRow ssd_rows[] = {
     VALUE(ssd.inspect.stats_since_ps, stats_since_ps),
     VALUE(ssd.inspect.series, series),
     VALUE(ssd.inspect.buffer_series, buffer_series),
-    VALUE(ssd.inspect.padded_units, padded_units),
-    VALUE(ssd.inspect.gc_copied_units, gc_copied_units),
+    /* clang-format off */
+    SSD_STATS(COUNTER, NO_COUNTER, NO_COUNTER)
+    /* clang-format on */
     KEPT(ssd.inspect.log, log),
     KEPT(ssd.inspect.recording, recording),
     KEPT(media.client, media_client),
@@ -200,7 +206,6 @@ static const StateRow ssd_rows[] = {
     VALUE(placement.hot_writes, hot_writes),
     VALUE(placement.n_starved, n_starved),
     TABLE(placement.stream, stream, N_STREAMS),
-    VALUE(placement.mixed_pages, mixed_pages),
     KEPT(buffer.client, buffer_client),
     KEPT(buffer.policy, buf),
     TABLE(buffer.slot, slot, N_SLOTS),
@@ -270,11 +275,6 @@ static const StateRow ssd_rows[] = {
     VALUE(gc.background, background),
     TABLE(gc.history, history, N_BLOCKS),
     VALUE(gc.background_stats, background_stats),
-    VALUE(gc.n_victims, gc_victims),
-    VALUE(gc.victim_units, gc_victim_units),
-    VALUE(gc.victim_valid, gc_victim_valid),
-    VALUE(gc.n_stripes, gc_stripes),
-    VALUE(gc.stripe_blocks, gc_stripe_blocks),
     KEPT(host.gate, gate),
     VALUE(host.done, done),
     VALUE(host.link_in_ps, link_in_ps),
@@ -289,6 +289,8 @@ static const StateRow ssd_rows[] = {
     TABLE(power.recovery_plane, recovery_plane, N_PLANES),
 };
 
+#undef COUNTER
+#undef NO_COUNTER
 #undef MEMBER
 #undef VALUE
 #undef KEPT

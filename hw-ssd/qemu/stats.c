@@ -100,7 +100,7 @@ static QDict *stats_new(VssdDev *s, Error **errp)
     return dict;
 }
 
-static void stats_get(Object *obj, Visitor *v, const char *name, void *opaque,
+static void get_stats(Object *obj, Visitor *v, const char *name, void *opaque,
                       Error **errp)
 {
     VssdDev *s = VSSD(obj);
@@ -117,7 +117,7 @@ static void stats_get(Object *obj, Visitor *v, const char *name, void *opaque,
     }
 }
 
-static void stats_reset(Object *obj, bool value, Error **errp)
+static void reset_stats(Object *obj, bool value, Error **errp)
 {
     VssdDev *s = VSSD(obj);
 
@@ -134,11 +134,11 @@ static void stats_reset(Object *obj, bool value, Error **errp)
 
 void vssd_stats_class_init(ObjectClass *klass)
 {
-    object_class_property_add(klass, "stats", "any", stats_get, NULL, NULL,
+    object_class_property_add(klass, "stats", "any", get_stats, NULL, NULL,
                               NULL);
     object_class_property_set_description(klass, "stats",
                                           "statistics of the drive");
-    object_class_property_add_bool(klass, "reset-stats", NULL, stats_reset);
+    object_class_property_add_bool(klass, "reset-stats", NULL, reset_stats);
     object_class_property_set_description(
         klass, "reset-stats", "set to true: forget latencies and counters");
 }

@@ -350,8 +350,8 @@ static char *observe(const char *options)
     ssd_stats_json_drive(r->ssd, &w);
     g_string_append_printf(s, " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT,
                            r->info->nblocks, r->last_complete_ns);
-    json_hist(&w, "w", ssd_latency(r->ssd, SSD_OP_WRITE));
-    json_hist(&w, "r", ssd_latency(r->ssd, SSD_OP_READ));
+    stats_write(&hist_stats, ssd_latency(r->ssd, SSD_OP_WRITE), &w);
+    stats_write(&hist_stats, ssd_latency(r->ssd, SSD_OP_READ), &w);
     ref_free(r);
     return g_string_free(s, FALSE);
 }

@@ -475,8 +475,8 @@ static void test_cleaning(void)
     programs = map_ops(r, NAND_PROGRAM);
     ssd_reset_stats(r->ssd);
     overwrite(r, 8, 1);
-    g_assert_cmpuint(r->ssd->gc->n_victims, >, 50);
-    g_assert_cmpuint(r->ssd->inspect.gc_copied_units, >, 1000);
+    g_assert_cmpuint(r->ssd->inspect.count.gc_victims, >, 50);
+    g_assert_cmpuint(r->ssd->inspect.count.gc_copied_units, >, 1000);
     g_assert_cmpuint(stat(r, "misses"), ==, 0);
     g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, programs);
     ref_free(r);
@@ -486,7 +486,8 @@ static void test_cleaning(void)
     g_assert_true(ssd_rest(r->ssd, NS_PER_S));
     g_assert_cmpuint(stat(r, "writes_for_cleaning"), >, 0);
     g_assert_cmpuint(stat(r, "writes_for_cleaning"), <=,
-                     r->ssd->gc->n_victims * stat(r, "translation_pages"));
+                     r->ssd->inspect.count.gc_victims *
+                         stat(r, "translation_pages"));
     g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==,
                      stat(r, "writes_for_cleaning") +
                          stat(r, "writes_for_host"));

@@ -78,12 +78,12 @@ static void check_accounts(Ref *r)
                          s->ops[NAND_PROGRAM][NAND_CAUSE_META] +
                          s->ops[NAND_PROGRAM][NAND_CAUSE_MERGE]);
     g_assert_cmpuint(host * r->ssd->l.units_per_page, ==,
-                     r->n_programmed + r->ssd->inspect.padded_units);
+                     r->n_programmed + r->ssd->inspect.count.padded_units);
     g_assert_cmpuint(c.nand_bytes_written, ==, all * r->info->page_bytes);
     g_assert_cmpuint((s->ops[NAND_PROGRAM][NAND_CAUSE_GC] +
                       s->ops[NAND_PROGRAM][NAND_CAUSE_MERGE]) *
                          r->ssd->l.units_per_page,
-                     >=, r->ssd->inspect.gc_copied_units);
+                     >=, r->ssd->inspect.count.gc_copied_units);
 }
 
 /* A full drive, overwritten eleven times at random, one unit at a time. */
@@ -195,12 +195,12 @@ static void trim_all(const char *policies)
         g_assert_false(ssd_mapped(r->ssd, lpn * UNIT, NULL));
     }
     ref_pass(r, 1 * NS_PER_S);
-    copied = r->ssd->inspect.gc_copied_units;
+    copied = r->ssd->inspect.count.gc_copied_units;
     for (uint64_t lpn = 0; lpn + 4 <= r->n_units; lpn += 4) {
         ref_do(r, SSD_OP_WRITE, lpn * UNIT, 4 * UNIT, false);
     }
     ref_finish(r);
-    g_assert_cmpuint(r->ssd->inspect.gc_copied_units, ==, copied);
+    g_assert_cmpuint(r->ssd->inspect.count.gc_copied_units, ==, copied);
     ref_free(r);
 }
 

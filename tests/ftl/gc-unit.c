@@ -87,9 +87,9 @@ static Outcome measure(const char *unit, const char *more)
     write_some(r, &rng, 3 * r->n_units);
     nand_watch(r->ssd->nand, NULL, NULL);
     ssd_get_counters(r->ssd, &c);
-    o.stripes = r->ssd->gc->n_stripes;
-    o.stripe_blocks = r->ssd->gc->stripe_blocks;
-    o.victims = r->ssd->gc->n_victims;
+    o.stripes = r->ssd->inspect.count.gc_stripes;
+    o.stripe_blocks = r->ssd->inspect.count.gc_stripe_blocks;
+    o.victims = r->ssd->inspect.count.gc_victims;
     o.waf = c.waf;
     o.joined = (double)(nand_stats(r->ssd->nand)->joined[NAND_PROGRAM] -
                         joined) / (double)c.nand_programs;
@@ -208,7 +208,7 @@ static void check_index(const char *unit, const char *gc, const char *more)
         ssd_check(r->ssd, &error);
         g_assert_no_error(error);
     }
-    g_assert_cmpuint(r->ssd->gc->n_stripes, >, 30);
+    g_assert_cmpuint(r->ssd->inspect.count.gc_stripes, >, 30);
     ref_finish(r);
     ref_free(r);
 }

@@ -325,7 +325,7 @@ static void in_order(const char *map)
     g_assert_cmpuint(s->merges[MERGE_SWITCH], ==,
                      5ULL * 2 * r->ssd->l.logical_blocks);
     g_assert_cmpuint(s->merges[MERGE_PARTIAL] + s->merges[MERGE_FULL], ==, 0);
-    g_assert_cmpuint(r->ssd->inspect.gc_copied_units, ==, 0);
+    g_assert_cmpuint(r->ssd->inspect.count.gc_copied_units, ==, 0);
     ref_free(r);
 }
 

@@ -456,7 +456,7 @@ static double clean(const char *options, bool streams)
     check_sums(r);
     if (streams && r->info->isolated) {
         check_apart(r, hot_or_cold);
-        g_assert_cmpuint(r->ssd->placement->mixed_pages, ==, 0);
+        g_assert_cmpuint(r->ssd->inspect.count.mixed_pages, ==, 0);
         g_assert_cmpuint(count(r, r->info->nstreams).victims, ==, 0);
     }
     if (streams && !r->info->isolated) {

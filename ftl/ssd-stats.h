@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ssd-stats.h - the statistics of the drive, one row each, in the order of the
+ * JSON text; see core/stats.h.
+ *
+ * C(id, path, unit, help)
+ *     A counter that this row makes: Inspect.count.id, from 0, reset with the
+ *     others and saved with the drive.  path is NULL for one that other rows
+ *     use, and that is not shown.
+ * P(id, path, unit, when, place, help)
+ *     A counter at a place of its component, which saves it (ftl/state/); reset
+ *     with the others.
+ * V(type, id, path, unit, reset, when, value, help)
+ *     A value of a DriveStats *v (inspect/inspect.h).
+ *
+ * To add a counter, add a C row and count: ssd->inspect.count.id++.
+ */
+#ifndef VSSD_SSD_STATS_H
+#define VSSD_SSD_STATS_H
+
+#define SSD_STATS(C, P, V)                                                     \
+    P(host_bytes_read, "host_bytes_read", "bytes", NULL,                       \
+      &v->ssd->inspect.counters.host_bytes_read,                               \
+      "data of accepted reads, in whole logical blocks")                       \
+    P(host_bytes_written, "host_bytes_written", "bytes", NULL,                 \
+      &v->ssd->inspect.counters.host_bytes_written,                            \
+      "data of accepted writes, in whole logical blocks")                      \
+    V(DOUBLE, waf, "waf", "ratio", RESET, NULL, v->c.waf,                      \
+      "bytes programmed into NAND per byte written by the host; 0 before the " \
+      "first write")                                                           \
+    V(DOUBLE, waf_by_cause, "waf_by_cause.<cause>", "ratio", RESET, NULL,      \
+      waf_of(v, at[0]), "its part of that cause; the parts add up to `waf`")   \
+    V(U64, reads, "nand.reads", "pages", RESET, NULL, v->c.nand_reads,         \
+      "reads of the array")                                                    \
+    V(U64, programs, "nand.programs", "pages", RESET, NULL,                    \
+      v->c.nand_programs, "programs of the array")                             \
+    V(U64, erases, "nand.erases", "blocks", RESET, NULL, v->c.nand_erases,     \
+      "erases of the array")                                                   \
+    V(U64, cause_reads, "nand.by_cause.<cause>.reads", "pages", RESET, NULL,   \
+      ops_of(v->ssd, NAND_READ, at[0]),                                        \
+      "those of that cause; reads that complete a partly written unit are "    \
+      "the host's")                                                            \
+    V(U64, cause_programs, "nand.by_cause.<cause>.programs", "pages", RESET,   \
+      NULL, ops_of(v->ssd, NAND_PROGRAM, at[0]), "those of that cause")        \
+    V(U64, cause_erases, "nand.by_cause.<cause>.erases", "blocks", RESET,      \
+      NULL, ops_of(v->ssd, NAND_ERASE, at[0]), "those of that cause")          \
+    V(U64, joined_reads, "nand.multi_plane.reads", "pages", RESET, NULL,       \
+      joined_of(v->ssd, NAND_READ),                                            \
+      "those of `nand.reads` in multi-plane commands (option "                 \
+      "`nand.multi_plane`)")                                                   \
+    V(U64, joined_programs, "nand.multi_plane.programs", "pages", RESET, NULL, \
+      joined_of(v->ssd, NAND_PROGRAM),                                         \
+      "those of `nand.programs` in multi-plane commands")                      \
+    V(U64, joined_erases, "nand.multi_plane.erases", "blocks", RESET, NULL,    \
+      joined_of(v->ssd, NAND_ERASE),                                           \
+      "those of `nand.erases` in multi-plane commands")                        \
+    V(U64, max_erase_count, "nand.max_erase_count", "erases", LIFE, NULL,      \
+      v->c.max_erase_count, "of the most worn block")                          \
+    V(DOUBLE, mean_erase_count, "nand.mean_erase_count", "erases", LIFE, NULL, \
+      v->c.mean_erase_count, "mean of all blocks")                             \
+    V(U64, percent_used, "nand.percent_used", "%", LIFE, NULL,                 \
+      v->c.percent_used,                                                       \
+      "mean erases of the blocks not in SLC mode, with "                       \
+      "`media.start_cycles`, relative to `media.rated_cycles`")                \
+    V(U64, wear_min, "nand.erase_counts.min", "erases", LIFE, NULL,            \
+      wear_at(v, 0, 1),                                                        \
+      "distribution of the erase counts of blocks that are not bad: the "      \
+      "least")                                                                 \
+    V(U64, wear_p10, "nand.erase_counts.p10", "erases", LIFE, NULL,            \
+      wear_at(v, 1, 10), "10 % of these blocks have at most this many")        \
+    V(U64, wear_p50, "nand.erase_counts.p50", "erases", LIFE, NULL,            \
+      wear_at(v, 1, 2), "the median")                                          \
+    V(U64, wear_p90, "nand.erase_counts.p90", "erases", LIFE, NULL,            \
+      wear_at(v, 9, 10), "90 % of these blocks have at most this many")        \
+    V(U64, wear_max, "nand.erase_counts.max", "erases", LIFE, NULL,            \
+      wear_at(v, 1, 1), "the most")                                            \
+    V(DOUBLE, wear_stddev, "nand.erase_counts.stddev", "erases", LIFE, NULL,   \
+      numbers_deviation(v->wear, v->n_wear), "the standard deviation")         \
+    V(DOUBLE, bus_utilization, "nand.bus_utilization", "ratio", RESET, NULL,   \
+      v->bus, "mean share of the time in which channels were busy")            \
+    V(DOUBLE, die_utilization, "nand.die_utilization", "ratio", RESET, NULL,   \
+      v->die, "mean share of the time in which dies were busy")                \
+    V(U64, busy_channel, "nand.busy_ns.channel[channel]", "ns", RESET, NULL,   \
+      v->busy.channel[at[0]] / PS_PER_NS, "busy time: transfers")              \
+    V(U64, busy_die, "nand.busy_ns.die[die]", "ns", RESET, NULL,               \
+      v->busy.die[at[0]] / PS_PER_NS,                                          \
+      "busy time: operations on any part of the die")                          \
+    V(U64, busy_plane, "nand.busy_ns.plane[plane]", "ns", RESET, NULL,         \
+      v->busy.plane[at[0]] / PS_PER_NS, "busy time of the plane's array")      \
+    V(U64, die_idle, "nand.die_idle_ns[die]", "ns", RESET, NULL,               \
+      v->elapsed_ns - v->busy.die[at[0]] / PS_PER_NS,                          \
+      "idle time; with `nand.busy_ns.die[die]` it adds up to "                 \
+      "`nand.elapsed_ns`")                                                     \
+    V(U64, elapsed, "nand.elapsed_ns", "ns", RESET, NULL, v->elapsed_ns,       \
+      "time since the last reset")                                             \
+    V(U64, time_ns, "nand.time_ns.<cause>.<phase>", "ns", RESET, NULL,         \
+      time_of(v->ssd, at[0], at[1]) / PS_PER_NS,                               \
+      "time of ended operations of that cause. With no operation in flight, "  \
+      "the sum of `bus` over all causes is the busy time of all channels, "    \
+      "and that of `cell` is the busy time of all planes and tDBSY")           \
+    V(DOUBLE, energy_by_cause, "nand.energy_nj.by_cause.<cause>", "nJ", RESET, \
+      NULL, accounts_total(&v->energy[at[0]]),                                 \
+      "energy of the operations of that cause; 0 if the profile gives no "     \
+      "`nand.energy_...`")                                                     \
+    V(DOUBLE, energy_read, "nand.energy_nj.read", "nJ", RESET, NULL,           \
+      v->energy_sum.read, "pages read times `nand.energy_read`")               \
+    V(DOUBLE, energy_program, "nand.energy_nj.program", "nJ", RESET, NULL,     \
+      v->energy_sum.program, "pages programmed times `nand.energy_program`")   \
+    V(DOUBLE, energy_erase, "nand.energy_nj.erase", "nJ", RESET, NULL,         \
+      v->energy_sum.erase, "blocks erased times `nand.energy_erase`")          \
+    V(DOUBLE, energy_bus, "nand.energy_nj.bus", "nJ", RESET, NULL,             \
+      v->energy_sum.bus, "bytes over the channels times `nand.energy_bus`")    \
+    V(DOUBLE, energy_total, "nand.energy_nj.total", "nJ", RESET, NULL,         \
+      accounts_total(&v->energy_sum), "sum of these four")                     \
+    V(U64, read_retries, "media.read_retries", "reads", RESET, NULL,           \
+      v->c.read_retries, "read retries, of any cause")                         \
+    V(U64, uncorrectable_reads, "media.uncorrectable_reads", "pages", RESET,   \
+      NULL, v->c.uncorrectable_reads,                                          \
+      "page reads that failed in the end, of any cause")                       \
+    V(U64, program_failures, "media.program_failures", "programs", RESET,      \
+      NULL, v->c.program_failures, "programs of the array that failed")        \
+    V(U64, erase_failures, "media.erase_failures", "erases", RESET, NULL,      \
+      v->c.erase_failures, "erases of the array that failed")                  \
+    V(U64, factory_bad_blocks, "media.factory_bad_blocks", "blocks", LIFE,     \
+      NULL, v->c.factory_bad_blocks, "bad blocks from the factory")            \
+    V(U64, grown_bad_blocks, "media.grown_bad_blocks", "blocks", LIFE, NULL,   \
+      v->c.grown_bad_blocks, "bad blocks that were retired later")             \
+    V(U64, spare_percent, "media.spare_percent", "%", NOW, NULL,               \
+      v->c.spare_percent,                                                      \
+      "share left of the blocks that the worst plane can lose before the "     \
+      "drive is read-only")                                                    \
+    V(BOOL, read_only, "media.read_only", "", NOW, NULL, v->c.read_only,       \
+      "the drive refuses writes ([reliability.md](reliability.md))")           \
+    C(gc_victims, "gc.victims", "blocks",                                      \
+      "victims of GC, and of bad-block handling")                              \
+    C(gc_copied_units, "gc.copied_units", "units",                             \
+      "units copied for any cause, metadata and merges included")              \
+    C(gc_stripes, "gc.stripes", "superblocks",                                 \
+      "superblocks chosen as victims (`ftl.gc_unit`)")                         \
+    C(gc_stripe_blocks, "gc.stripe_blocks", "blocks", "blocks in these")       \
+    V(U64, free_blocks, "gc.free_blocks", "blocks", NOW, NULL,                 \
+      numbers_free_blocks(v->ssd), "free blocks of all planes")                \
+    V(U64, mapped_units, "gc.mapped_units", "units", NOW, NULL,                \
+      v->ssd->l2p.mapped_units, "units with data")                             \
+    C(gc_victim_units, NULL, "units", "units of victims")                      \
+    C(gc_victim_valid, NULL, "units", "of them, valid when chosen")            \
+    V(DOUBLE, victim_valid_mean, "gc.victim_valid_mean", "ratio", RESET, NULL, \
+      numbers_victim_mean(v->ssd),                                             \
+      "mean share of valid units in a victim when it was chosen; a good "      \
+      "policy keeps it low")                                                   \
+    V(U64, full_blocks_by_valid, "gc.full_blocks_by_valid[tenth]", "blocks",   \
+      NOW, NULL, v->full_by_valid[at[0]],                                      \
+      "full blocks (log-block map: blocks in use) by their share of valid "    \
+      "units")                                                                 \
+    V(U64, free_blocks_at, "gc.free_blocks_over_time[sample][0]", "ns", RESET, \
+      NULL, numbers_at_ns(v->ssd, &v->ssd->inspect.series, at[0]),             \
+      "time since the last reset. A sample is taken when the number changes, " \
+      "at most once per millisecond. When 128 are full, every other one is "   \
+      "dropped and the minimum interval doubles")                              \
+    V(U64, free_blocks_then, "gc.free_blocks_over_time[sample][1]", "blocks",  \
+      RESET, NULL, v->ssd->inspect.series.point[at[0]].value[0],               \
+      "free blocks at that time")                                              \
+    P(merges, "merges.<merge>.merges", "blocks", NULL,                         \
+      &v->ssd->map->merge_stats.merges[at[0]],                                 \
+      "merges of logical blocks by a log-block map; else 0 "                   \
+      "([mapping.md](mapping.md))")                                            \
+    P(merge_pages, "merges.<merge>.copied_pages", "pages", NULL,               \
+      &v->ssd->map->merge_stats.copied_pages[at[0]],                           \
+      "programs of pages with data")                                           \
+    P(merge_units, "merges.<merge>.copied_units", "units", NULL,               \
+      &v->ssd->map->merge_stats.copied_units[at[0]],                           \
+      "units of these pages that were still valid at the end")                 \
+    P(merge_padded, "merges.padded_pages", "pages", NULL,                      \
+      &v->ssd->map->merge_stats.padded_pages,                                  \
+      "pages that merges programmed without data, to reach the next one")      \
+    P(logs_emptied, "merges.random_logs_emptied", "blocks", NULL,              \
+      &v->ssd->map->merge_stats.emptied, "random log blocks emptied")          \
+    P(logs_opened, "merges.logs_opened", "blocks", NULL,                       \
+      &v->ssd->map->merge_stats.logs, "log blocks opened")                     \
+    V(U64, logs_in_use, "merges.logs_in_use", "blocks", NOW, NULL,             \
+      merge_logs_in_use(v->ssd), "log blocks with data in all planes")         \
+    V(U64, log_blocks, "merges.log_blocks", "blocks", FIXED, NULL,             \
+      (uint64_t)v->ssd->l.log_blocks * v->ssd->l.n_planes,                     \
+      "the maximum of `merges.logs_in_use`")                                   \
+    P(soft_victims, "background.soft_victims", "blocks", NULL,                 \
+      &v->ssd->gc->background_stats.soft_victims, "victims of background GC")  \
+    P(wear_victims, "background.wear_victims", "blocks", NULL,                 \
+      &v->ssd->gc->background_stats.wear_victims,                              \
+      "victims of wear levelling ([wear.md](wear.md))")                        \
+    P(refresh_victims, "background.refresh_victims", "blocks", NULL,           \
+      &v->ssd->gc->background_stats.refresh_victims, "victims of refresh")     \
+    P(yields, "background.yields", "", NULL,                                   \
+      &v->ssd->gc->background_stats.yields,                                    \
+      "times that GC waited for reads of the host (`ftl.gc_preempt`)")         \
+    V(U64, recoveries, "recovery.count", "", LIFE, &when_recovers,             \
+      v->ssd->power->recovery.n, "recoveries after a power cut")               \
+    V(U64, ready, "recovery.ready_ns", "ns", NOW, &when_recovers,              \
+      ssd_recovery_ns(v->ssd),                                                 \
+      "time from the last return of power until ready")                        \
+    V(U64, max_ready, "recovery.max_ready_ns", "ns", LIFE, &when_recovers,     \
+      sim_ceil_ns(v->ssd->power->recovery.most_ready_ps), "the longest one")   \
+    V(STRING, step_name, "recovery.steps[step].step", "", FIXED,               \
+      &when_recovers, recovery_step_name(v->ssd, at[0]), "name of the step")   \
+    V(U64, step_ns, "recovery.steps[step].ns", "ns", NOW, &when_recovers,      \
+      sim_ceil_ns(v->ssd->power->recovery.times.step_ps[at[0]]),               \
+      "its time in the last recovery")                                         \
+    V(U64, step_reads, "recovery.steps[step].reads", "pages", NOW,             \
+      &when_recovers, v->ssd->power->recovery.times.step_reads[at[0]],         \
+      "its reads of NAND pages")                                               \
+    V(STRING, buffer_policy, "buffer.policy", "", FIXED, NULL,                 \
+      v->ssd->buffer->policy->name, "option `buffer.policy` of the run")       \
+    V(U64, hits, "buffer.hits", "units", RESET, NULL, buffer_hits(v->ssd),     \
+      "`buffer.read_hits` + `buffer.write_hits`")                              \
+    V(U64, misses, "buffer.misses", "units", RESET, NULL,                      \
+      buffer_misses(v->ssd), "`buffer.read_misses` + `buffer.write_misses`")   \
+    P(read_hits, "buffer.read_hits", "units", NULL,                            \
+      &v->ssd->buffer->stats.read_hits, "units read from the buffer")          \
+    P(read_misses, "buffer.read_misses", "units", NULL,                        \
+      &v->ssd->buffer->stats.read_misses, "units read from NAND")              \
+    P(write_hits, "buffer.write_hits", "units", NULL,                          \
+      &v->ssd->buffer->stats.write_hits, "units overwritten in the buffer")    \
+    P(write_misses, "buffer.write_misses", "units", NULL,                      \
+      &v->ssd->buffer->stats.write_misses,                                     \
+      "units written without a copy in the buffer")                            \
+    P(clean_evictions, "buffer.clean_evictions", "units", NULL,                \
+      &v->ssd->buffer->stats.clean_evictions, "clean victims; caches only")    \
+    P(dirty_evictions, "buffer.dirty_evictions", "units", NULL,                \
+      &v->ssd->buffer->stats.dirty_evictions,                                  \
+      "dirty victims, which were programmed first; with `fifo` and `none`, "   \
+      "units programmed while a write waited for room")                        \
+    P(early_flushes, "buffer.early_flushes", "units", NULL,                    \
+      &v->ssd->buffer->stats.early_flushes, "units programmed by early flush") \
+    P(rewrites_after_flush, "buffer.rewrites_after_flush", "units", NULL,      \
+      &v->ssd->buffer->stats.rewrites_after_flush,                             \
+      "early-flushed units that the host wrote again while they were in the "  \
+      "buffer")                                                                \
+    V(DOUBLE, threshold, "buffer.threshold", "ratio", NOW, NULL,               \
+      v->ssd->buffer->early.threshold_ppm / 1e6,                               \
+      "threshold of early flush (starts at `buffer.early_threshold`)")         \
+    V(U64, buffer_units, "buffer.units", "units", FIXED, NULL,                 \
+      v->ssd->l.n_slots, "size of the buffer, in mapping units")               \
+    V(U64, units_used, "buffer.units_used", "units", NOW, NULL,                \
+      v->ssd->l.n_slots - v->ssd->buffer->n_free_slots, "units in use")        \
+    V(U64, units_dirty, "buffer.units_dirty", "units", NOW, NULL,              \
+      v->ssd->buffer->n_unsafe, "dirty units")                                 \
+    C(padded_units, "buffer.padded_units", "units",                            \
+      "units of programmed pages without data")                                \
+    V(U64, buffer_at, "buffer.over_time.at_ns[point]", "ns", RESET, NULL,      \
+      numbers_at_ns(v->ssd, &v->ssd->inspect.buffer_series, at[0]),            \
+      "times since the last reset; at most 128, as in "                        \
+      "`gc.free_blocks_over_time`: at a command or the end of a page "         \
+      "program, at most once per millisecond")                                 \
+    V(U64, then_dirty, "buffer.over_time.units_dirty[point]", "units", RESET,  \
+      NULL, buffer_then(v, at[0], 0), "`buffer.units_dirty` at that time")     \
+    V(DOUBLE, then_threshold, "buffer.over_time.threshold[point]", "ratio",    \
+      RESET, NULL, (double)buffer_then(v, at[0], 1) / 1e6,                     \
+      "`buffer.threshold` at that time")                                       \
+    V(U64, then_hits, "buffer.over_time.hits[point]", "units", RESET, NULL,    \
+      buffer_then(v, at[0], 2), "`buffer.hits` at that time")                  \
+    V(U64, then_misses, "buffer.over_time.misses[point]", "units", RESET,      \
+      NULL, buffer_then(v, at[0], 3), "`buffer.misses` at that time")          \
+    V(U64, then_clean, "buffer.over_time.clean_evictions[point]", "units",     \
+      RESET, NULL, buffer_then(v, at[0], 4),                                   \
+      "`buffer.clean_evictions` at that time")                                 \
+    V(U64, then_evicted, "buffer.over_time.dirty_evictions[point]", "units",   \
+      RESET, NULL, buffer_then(v, at[0], 5),                                   \
+      "`buffer.dirty_evictions` at that time")                                 \
+    V(U64, then_early, "buffer.over_time.early_flushes[point]", "units",       \
+      RESET, NULL, buffer_then(v, at[0], 6),                                   \
+      "`buffer.early_flushes` at that time")                                   \
+    V(U64, then_rewrites, "buffer.over_time.rewrites_after_flush[point]",      \
+      "units", RESET, NULL, buffer_then(v, at[0], 7),                          \
+      "`buffer.rewrites_after_flush` at that time")                            \
+    V(STRING, map_scheme, "map.scheme", "", FIXED, NULL,                       \
+      v->ssd->map->policy->name, "option `ftl.map` of the run")                \
+    V(PART, map_part, "map.+", "", NOW, NULL, ((StatPart){map_part, v->ssd}),  \
+      "of the map")                                                            \
+    V(U64, stream_id, "streams[stream].id", "", FIXED, NULL, at[0],            \
+      "number of the stream ([streams.md](streams.md)), or cold (0) and hot "  \
+      "(1) with `ftl.hot_cold`")                                               \
+    V(U64, stream_bytes, "streams[stream].host_bytes_written", "bytes", RESET, \
+      NULL, stream_since(v->ssd, at[0]).host_bytes_written,                    \
+      "bytes that the host wrote to it")                                       \
+    V(U64, stream_units, "streams[stream].host_units", "units", RESET, NULL,   \
+      stream_since(v->ssd, at[0]).host_units, "units programmed for the host") \
+    V(U64, stream_padded, "streams[stream].padded_units", "units", RESET,      \
+      NULL, stream_since(v->ssd, at[0]).padded_units,                          \
+      "units programmed without data")                                         \
+    V(U64, stream_copied, "streams[stream].copied_units", "units", RESET,      \
+      NULL, stream_since(v->ssd, at[0]).copied_units,                          \
+      "units programmed by GC")                                                \
+    V(DOUBLE, stream_waf, "streams[stream].waf", "ratio", RESET, NULL,         \
+      stream_waf_of(v->ssd, at[0]),                                            \
+      "these three, in bytes, per byte written by the host")                   \
+    V(U64, stream_dirty, "streams[stream].units_dirty", "units", NOW, NULL,    \
+      v->ssd->placement->stream[at[0]].queue.n_unsafe,                         \
+      "dirty units in the buffer")                                             \
+    V(U64, stream_open, "streams[stream].open_blocks", "blocks", NOW, NULL,    \
+      ssd_stream_open_blocks(v->ssd, at[0]), "open blocks")                    \
+    V(U64, stream_victims, "streams[stream].victims", "blocks", RESET, NULL,   \
+      stream_since(v->ssd, at[0]).victims,                                     \
+      "blocks of this stream only, chosen by GC")                              \
+    V(U64, stream_erases, "streams[stream].erases", "blocks", RESET, NULL,     \
+      stream_since(v->ssd, at[0]).erases,                                      \
+      "blocks of this stream only, erased")                                    \
+    V(DOUBLE, stream_invalid, "streams[stream].invalid_at_erase", "ratio",     \
+      RESET, NULL, stream_invalid_share(v->ssd, at[0]),                        \
+      "share of invalid units in such victims when they were chosen")          \
+    C(mixed_pages, "streams_merged.mixed_pages", "pages",                      \
+      "pages with several streams")                                            \
+    V(U64, merged_victims, "streams_merged.victims", "blocks", RESET, NULL,    \
+      stream_since(v->ssd, v->ssd->l.n_streams).victims,                       \
+      "victims: blocks that GC filled from several streams, and blocks with "  \
+      "metadata")                                                              \
+    V(U64, merged_erases, "streams_merged.erases", "blocks", RESET, NULL,      \
+      stream_since(v->ssd, v->ssd->l.n_streams).erases,                        \
+      "erases of such blocks")                                                 \
+    V(DOUBLE, merged_invalid, "streams_merged.invalid_at_erase", "ratio",      \
+      RESET, NULL, stream_invalid_share(v->ssd, v->ssd->l.n_streams),          \
+      "share of invalid units in such victims when they were chosen")
+
+/* QEMU has no simulator around the drive: these come first there. */
+#define SSD_HEAD_STATS(V)                                                      \
+    V(U64, schema_version, "schema_version", "", FIXED, NULL, 1,               \
+      "version of the schema; a changed meaning raises it")                    \
+    V(STRING, profile, "profile", "", FIXED, NULL,                             \
+      v->ssd->cfg->profile ? v->ssd->cfg->profile : "",                        \
+      "name of the profile, as given")                                         \
+    V(U64, seed, "seed", "", FIXED, NULL, v->ssd->cfg->seed,                   \
+      "seed of the drive")                                                     \
+    V(U64, requests, "requests", "commands", RESET, NULL,                      \
+      v->ssd->inspect.latency[SSD_N_OPS].n, "commands that the drive ended")   \
+    V(U64, sim_ns, "sim_ns", "ns", RESET, NULL, v->elapsed_ns,                 \
+      "time since the last reset")                                             \
+    V(DOUBLE, iops, "iops", "1/s", RESET, NULL, iops_of(v),                    \
+      "`requests` per second of `sim_ns`")                                     \
+    V(HIST, latency, "latency_ns.<op>", "ns", RESET, NULL,                     \
+      &v->ssd->inspect.latency[SSD_N_OPS - at[0]],                             \
+      "from the submission to the drive, so it excludes waits in the guest")
+
+#endif
