@@ -271,7 +271,7 @@ void nvme_raise_interrupts(NvmeCtrl *ctrl)
         }
         if (msix && !bitmap_test(sent, v)) {
             bitmap_set(sent, v);
-            ctrl->interrupts++;
+            ctrl->count.interrupts++;
             ctrl->machine->msix(ctrl->opaque, v);
         }
     }

@@ -37,10 +37,10 @@ static NvmeRequest *take(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
     req->admin = sq->id == 0;
     req->fetch_ns = ctrl->now_ns;
     if (req->admin) {
-        ctrl->commands_admin++;
+        ctrl->count.commands_admin++;
         return req;
     }
-    ctrl->commands_io++;
+    ctrl->count.commands_io++;
     if (ctrl->life.n_io++ == 0) {
         ctrl->life.busy_since_ns = ctrl->now_ns;
     }

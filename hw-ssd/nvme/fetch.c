@@ -32,7 +32,7 @@ static unsigned fetch_some(NvmeCtrl *ctrl, NvmeSq *sq, unsigned max)
     if (sq->id) {
         n = MIN(n, ctrl->slots.n - ctrl->slots.in_use);
     }
-    ctrl->sq_dma_reads++;
+    ctrl->count.sq_dma_reads++;
     nvme_dma_rmb(); /* the tail was read, maybe from guest memory */
     if (nvme_dma_read(ctrl, sq->addr + (uint64_t)sq->head * NVME_SQE_BYTES, sqe,
                  n * NVME_SQE_BYTES)) {

@@ -15,6 +15,7 @@
 
 #include "hist.h"
 #include "nvme-defs.h"
+#include "nvme-stats.h"
 #include "nvme.h"
 #include "payload/payload.h"
 
@@ -368,6 +369,15 @@ typedef struct NvmeLife {
     uint64_t media_errors;
 } NvmeLife;
 
+/* The counters that rows of NVME_STATS make. */
+#define MEMBER_OF_ROW(id, path, unit, reset, help) uint64_t id;
+#define NO_MEMBER(...)
+typedef struct NvmeCounts {
+    NVME_STATS(MEMBER_OF_ROW, NO_MEMBER)
+} NvmeCounts;
+#undef MEMBER_OF_ROW
+#undef NO_MEMBER
+
 struct NvmeCtrl {
     const NvmeMachine *machine;
     void *opaque;
@@ -408,12 +418,7 @@ struct NvmeCtrl {
 
     /* statistics */
     Hist *lateness;
-    uint64_t commands_admin;
-    uint64_t commands_io;
-    uint64_t commands_failed;
-    uint64_t doorbell_writes;
-    uint64_t sq_dma_reads;
-    uint64_t interrupts;
+    NvmeCounts count;
 };
 
 static inline bool nvme_running(const NvmeCtrl *ctrl)

@@ -39,6 +39,12 @@ enum {
 #define VALUE_AS(m, was) ROW(m, was, STATE_VALUE)
 #define KEPT_AS(m, was)  ROW(m, was, STATE_KEPT)
 
+/* A counter that a row of NVME_STATS makes.  A stream may be without it. */
+#define COUNTER(id, path, unit, reset, help)                                   \
+    {STATE_MEMBER_AS(NvmeCtrl, count.id, id), .kind = STATE_VALUE,             \
+     .optional = true},
+#define NO_COUNTER(...)
+
 static const StateRow ctrl_rows[] = {
     KEPT(machine),
     KEPT(opaque),
@@ -117,12 +123,9 @@ static const StateRow ctrl_rows[] = {
     VALUE_AS(life.shutdown_clean, shutdown_clean),
     VALUE_AS(life.media_errors, media_errors),
     STATE_TABLE_ROW(NvmeCtrl, lateness, N_ONE),
-    VALUE(commands_admin),
-    VALUE(commands_io),
-    VALUE(commands_failed),
-    VALUE(doorbell_writes),
-    VALUE(sq_dma_reads),
-    VALUE(interrupts),
+    NVME_STATS(COUNTER, NO_COUNTER)
+#undef COUNTER
+#undef NO_COUNTER
 };
 
 #undef ROW

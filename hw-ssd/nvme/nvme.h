@@ -26,6 +26,7 @@
 
 #include "json.h"
 #include "ssd.h"
+#include "stats.h"
 
 typedef struct NvmeCtrl NvmeCtrl;
 
@@ -269,6 +270,9 @@ void nvme_document(GString *out);
 
 /* Append the members of the results schema that the controller knows. */
 void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key);
+
+/* Their table, for docs/results.md. */
+extern const StatTable nvme_stats;
 
 /* Forget lateness and counters (not the SMART log): the warm-up is over. */
 void nvme_reset_stats(NvmeCtrl *ctrl);

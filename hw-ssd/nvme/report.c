@@ -9,62 +9,48 @@
 #include "identify.h"
 #include "log-pages.h"
 
-static void json_lateness(JsonWriter *w, const Hist *h)
+/* What the rows of NVME_STATS take their values from. */
+typedef struct CtrlStats {
+    const NvmeCtrl *ctrl;
+    PayloadStats payload;
+} CtrlStats;
+
+static uint64_t late(const CtrlStats *v, uint32_t ppm)
 {
-    json_open(w, "lateness_ns", '{');
-    json_u64(w, "count", h->n);
-    json_double(w, "mean", hist_mean(h));
-    json_u64(w, "p50", hist_quantile(h, 500000));
-    json_u64(w, "p99", hist_quantile(h, 990000));
-    json_u64(w, "p999", hist_quantile(h, 999000));
-    json_u64(w, "max", h->n ? h->max : 0);
-    json_close(w, '}');
+    return hist_quantile(v->ctrl->lateness, ppm);
 }
 
-static void json_payload(const NvmeCtrl *ctrl, JsonWriter *w)
-{
-    PayloadStats s;
+#define COUNTER_GET(id, path, unit, reset, help)                               \
+    STAT_FUNCTION(CtrlStats, COUNTER, id, &v->ctrl->count.id)
+#define COUNTER_ROW(id, path, unit, reset, help)                               \
+    STAT_ROW(COUNTER, id, path, unit, reset, NULL, help)
+#define VALUE_GET(type, id, path, unit, reset, value, help)                    \
+    STAT_FUNCTION(CtrlStats, type, id, value)
+#define VALUE_ROW(type, id, path, unit, reset, value, help)                    \
+    STAT_ROW(type, id, path, unit, reset, NULL, help)
 
-    payload_get_stats(ctrl->payload, &s);
-    json_open(w, "overlay", '{');
-    json_u64(w, "units", s.units);
-    json_u64(w, "units_peak", s.units_peak);
-    json_u64(w, "units_failed", s.units_failed);
-    json_u64(w, "destaged_units", s.destaged_units);
-    json_u64(w, "zero_ranges", s.zero_ranges);
-    json_u64(w, "backlog_bytes", s.backlog_bytes);
-    json_u64(w, "backlog_peak_bytes", s.backlog_peak_bytes);
-    json_u64(w, "store_reads", s.store_reads);
-    json_u64(w, "store_writes", s.store_writes);
-    json_u64(w, "store_zeroes", s.store_zeroes);
-    json_u64(w, "store_flushes", s.store_flushes);
-    json_u64(w, "store_errors", s.store_errors);
-    json_close(w, '}');
-}
+NVME_STATS(COUNTER_GET, VALUE_GET)
+
+static const StatRow rows[] = {NVME_STATS(COUNTER_ROW, VALUE_ROW)};
+
+const StatTable nvme_stats = {rows, G_N_ELEMENTS(rows), NULL, 0};
 
 void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key)
 {
+    CtrlStats v = {.ctrl = ctrl};
+
+    payload_get_stats(ctrl->payload, &v.payload);
     json_open(w, key, '{');
-    json_u64(w, "commands_admin", ctrl->commands_admin);
-    json_u64(w, "commands_io", ctrl->commands_io);
-    json_u64(w, "commands_failed", ctrl->commands_failed);
-    json_u64(w, "doorbell_writes", ctrl->doorbell_writes);
-    json_u64(w, "fetches", ctrl->sq_dma_reads);
-    json_u64(w, "interrupts", ctrl->interrupts);
-    json_bool(w, "shadow_doorbells", ctrl->queues.shadow_on);
-    json_u64(w, "media_errors", ctrl->life.media_errors);
-    json_u64(w, "unsafe_shutdowns", ctrl->life.unsafe_shutdowns);
-    json_payload(ctrl, w);
-    json_lateness(w, ctrl->lateness);
+    stats_write(&nvme_stats, &v, w);
     json_close(w, '}');
 }
 
 void nvme_reset_stats(NvmeCtrl *ctrl)
 {
+    CtrlStats v = {.ctrl = ctrl};
+
+    stats_reset(&nvme_stats, &v);
     hist_init(ctrl->lateness);
-    ctrl->doorbell_writes = 0;
-    ctrl->sq_dma_reads = 0;
-    ctrl->interrupts = 0;
 }
 
 static void document_commands(GString *out, const NvmeCommandTable *t)

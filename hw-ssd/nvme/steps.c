@@ -261,7 +261,7 @@ void nvme_request_complete(NvmeCtrl *ctrl, NvmeRequest *req)
     if (req->status) {
         uint16_t code = req->status & NVME_SC_CODE_MASK;
 
-        ctrl->commands_failed++;
+        ctrl->count.commands_failed++;
         req->status = code | NVME_SC_MORE;
         req->status |= worth_retrying(code) ? 0 : NVME_SC_DNR;
         nvme_log_error(ctrl, req->sq->id, req, req->status);

@@ -30,10 +30,24 @@ static uint64_t member(const char *json, const char *name)
     return g_ascii_strtoull(at + strlen(key), NULL, 10);
 }
 
+/* What a reset did to each row: its kind says it. */
+static void check_reset(const char *before, const char *after)
+{
+    for (size_t i = 0; i < nvme_stats.n_rows; i++) {
+        const StatRow *r = &nvme_stats.row[i];
+        const char *dot = strrchr(r->path, '.');
+        const char *name = dot ? dot + 1 : r->path;
+
+        g_assert_cmpuint(member(after, name), ==,
+                         r->reset == STAT_RESET ? 0 : member(before, name));
+    }
+}
+
 static void test_statistics(void)
 {
     Host *h = host_new(NULL);
     g_autoptr(GString) s = g_string_new(NULL);
+    g_autoptr(GString) after = g_string_new(NULL);
     JsonWriter w = { .out = s };
 
     host_enable(h);
@@ -50,8 +64,13 @@ static void test_statistics(void)
     g_assert_cmpuint(member(s->str, "units"), ==, 0);
     g_assert_cmpuint(member(s->str, "store_flushes"), ==, 1);
     g_assert_cmpuint(member(s->str, "count"), ==, 2); /* of lateness */
+    g_assert_cmpuint(member(s->str, "doorbell_writes"), >, 0);
+    g_assert_cmpuint(member(s->str, "fetches"), >, 0);
     nvme_reset_stats(h->ctrl);
     g_assert_cmpuint(nvme_lateness(h->ctrl)->n, ==, 0);
+    w = (JsonWriter){.out = after};
+    nvme_stats_json(h->ctrl, &w, NULL);
+    check_reset(s->str, after->str);
     host_free(h);
 }
 
