@@ -76,18 +76,3 @@ void json_string(JsonWriter *w, const char *key, const char *v)
     lead(w, key);
     write_string(w->out, v);
 }
-
-void json_hist(JsonWriter *w, const char *key, const Hist *h)
-{
-    json_open(w, key, '{');
-    json_u64(w, "count", h->n);
-    json_double(w, "mean", hist_mean(h));
-    json_u64(w, "min", h->n ? h->min : 0);
-    json_u64(w, "p50", hist_quantile(h, 500000));
-    json_u64(w, "p99", hist_quantile(h, 990000));
-    json_u64(w, "p999", hist_quantile(h, 999000));
-    json_u64(w, "max", h->max);
-    json_double(w, "tail_1pct_mean", hist_tail_mean(h, 10000));
-    json_double(w, "tail_001pct_mean", hist_tail_mean(h, 100));
-    json_close(w, '}');
-}

@@ -12,8 +12,6 @@
 #include <stdint.h>
 #include <glib.h>
 
-#include "hist.h"
-
 typedef struct JsonWriter {
     GString *out; /* the caller's */
     bool comma;   /* the next element needs one */
@@ -26,9 +24,5 @@ void json_u64(JsonWriter *w, const char *key, uint64_t v);
 void json_double(JsonWriter *w, const char *key, double v); /* not finite: null */
 void json_bool(JsonWriter *w, const char *key, bool v);
 void json_string(JsonWriter *w, const char *key, const char *v);
-
-/* An object with count, mean, min, p50, p99, p999, max and the means of the
- * slowest 1 % and 0.01 %; docs/results.md. */
-void json_hist(JsonWriter *w, const char *key, const Hist *h);
 
 #endif

@@ -17,6 +17,7 @@
 #include "hist.h"
 #include "progress.h"
 #include "request.h"
+#include "run-stats.h"
 #include "ssd.h"
 
 /* How the drive is filled before the run that is measured. */
@@ -69,19 +70,21 @@ typedef struct PlayerConfig {
 
 #define PLAYER_N_STATUS (SSD_STATUS_POWER_LOSS + 1)
 
+/* The counters that rows of RUN_STATS make. */
+#define MEMBER_OF_ROW(id, path, unit, help) uint64_t id;
+#define NO_MEMBER(...)
+
 typedef struct PlayerResult {
-    uint64_t n_warm_up;  /* completed before the measurement began */
-    uint64_t n_requests; /* completed since */
-    uint64_t n_errors;   /* of them: status other than OK */
-    uint64_t n_status[PLAYER_N_STATUS]; /* of them, by SsdStatus */
-    uint64_t n_waited;   /* requests that found the drive's queue full */
-    uint64_t n_wrapped;  /* requests whose address was folded */
-    uint64_t n_power_cuts; /* by scripted faults */
+    RUN_STATS(MEMBER_OF_ROW, NO_MEMBER) /* n_warm_up, n_requests, ... */
+    uint64_t n_status[PLAYER_N_STATUS]; /* of n_errors, by SsdStatus */
     uint64_t sim_ns;     /* from the start, or the last completion of the
                             warm-up, to the last completion */
     uint64_t bytes[SSD_N_OPS];
     Hist latency[SSD_N_OPS]; /* ns */
 } PlayerResult;
+
+#undef MEMBER_OF_ROW
+#undef NO_MEMBER
 
 typedef struct Player Player;
 

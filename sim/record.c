@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "run-stats.h"
 #include "simtime.h"
 
 typedef struct Interval {
@@ -239,34 +240,45 @@ static const Interval *interval(const Record *r, unsigned i)
     return &g_array_index(r->intervals, Interval, i);
 }
 
-/* X(name, value) */
-#define SERIES(X)                                                              \
-    X("requests", v->n)                                                        \
-    X("bytes_read", v->read_bytes)                                             \
-    X("bytes_written", v->written_bytes)                                       \
-    X("mean_ns", v->n ? v->latency_ns / v->n : 0)                              \
-    X("max_ns", v->max_ns)                                                     \
-    X("nand_programs", v->programs)                                            \
-    X("nand_erases", v->erases)                                                \
-    X("copied_units", v->copied_units)
+static uint64_t mean_ns(const Interval *v)
+{
+    return v->n ? v->latency_ns / v->n : 0;
+}
+
+static bool has_series(const void *ctx)
+{
+    const Record *r = ctx;
+
+    return r->interval_ns != 0;
+}
+
+static unsigned n_intervals(const void *ctx)
+{
+    const Record *r = ctx;
+
+    return r->intervals->len;
+}
+
+static const StatWhen when_series = {"with `--series`", has_series};
+
+static const StatSet sets[] = {
+    {"interval", "each interval of modelled time, from the start of the run", 0,
+     NULL, n_intervals},
+};
+
+#define SERIES_GET(type, id, path, unit, when, value, help)                    \
+    STAT_FUNCTION(Record, type, id, value)
+
+SERIES_STATS(SERIES_GET)
+
+static const StatRow rows[] = {SERIES_STATS(RUN_STATS_ROW)};
+
+const StatTable series_stats = {rows, G_N_ELEMENTS(rows), sets,
+                                G_N_ELEMENTS(sets)};
 
 void record_json(const Record *r, JsonWriter *w)
 {
-    if (!r->interval_ns) {
-        return;
-    }
-    json_open(w, "series", '{');
-    json_u64(w, "interval_ns", r->interval_ns);
-#define SERIES_JSON(name, value)                                               \
-    json_open(w, name, '[');                                                   \
-    for (unsigned i = 0; i < r->intervals->len; i++) {                         \
-        const Interval *v = interval(r, i);                                    \
-        json_u64(w, NULL, value);                                              \
-    }                                                                          \
-    json_close(w, ']');
-    SERIES(SERIES_JSON)
-#undef SERIES_JSON
-    json_close(w, '}');
+    stats_write(&series_stats, r, w);
 }
 
 void record_text(const Record *r, GString *out)

@@ -7,6 +7,7 @@
 #define VSSD_SIM_RECORD_H
 
 #include "json.h"
+#include "stats.h"
 #include "player.h"
 
 /* A series that would have more intervals ends the run with an error. */
@@ -35,6 +36,7 @@ void record_free(Record *r);
 
 /* The member "series", if there is one. */
 void record_json(const Record *r, JsonWriter *w);
+extern const StatTable series_stats;
 void record_text(const Record *r, GString *out);
 
 #endif

@@ -2,13 +2,15 @@
 /*
  * result.c - print the results of a run.
  *
- * Latencies are the player's (what the host sees); the members that describe
- * the drive come from ssd_stats_json_drive().
+ * Latencies are the player's (what the host sees); the members are the rows of
+ * run-stats.h, and those of the drive come from ssd_stats_json_drive().
  */
 #include "result.h"
 
 #include "json.h"
+#include "run-stats.h"
 #include "simtime.h"
+#include "stats.h"
 
 static const char *const op_names[SSD_N_OPS] = {
     [SSD_OP_READ] = "read",         [SSD_OP_WRITE] = "write",
@@ -38,112 +40,115 @@ static double per_second(uint64_t n, uint64_t ns)
 
 /* ---- JSON ---------------------------------------------------------------- */
 
-static void errors_json(JsonWriter *w, const PlayerResult *r)
+/* What the rows of RUN_STATS take their values from. */
+typedef struct RunStats {
+    const ResultRun *run;
+    const PlayerResult *r;
+    const SsdInfo *info;
+    const Hist *all;
+} RunStats;
+
+typedef struct InfoStats {
+    const char *profile;
+    const SsdInfo *info;
+} InfoStats;
+
+static const char *error_name(unsigned i)
 {
-    json_u64(w, "errors", r->n_errors);
-    json_open(w, "errors_by_status", '{');
-    for (SsdStatus s = SSD_STATUS_OK + 1; s < PLAYER_N_STATUS; s++) {
-        json_u64(w, record_status_name(s), r->n_status[s]);
-    }
-    json_close(w, '}');
+    return record_status_name(SSD_STATUS_OK + 1 + i);
 }
 
-static void run_json(JsonWriter *w, const ResultRun *run, const PlayerResult *r,
-                     const SsdInfo *info)
+static const char *request_name(unsigned i)
 {
-    json_u64(w, "schema_version", RESULT_SCHEMA_VERSION);
-    json_string(w, "profile", run->profile);
-    json_u64(w, "seed", run->seed);
-    source_json(run->source, w);
-    json_string(w, "fill", run->fill);
-    json_u64(w, "block_bytes", info->block_bytes);
-    json_u64(w, "capacity_bytes", info->nblocks * info->block_bytes);
-    json_u64(w, "warm_up", r->n_warm_up);
-    json_u64(w, "requests", r->n_requests);
-    errors_json(w, r);
-    json_u64(w, "waited", r->n_waited);
-    json_u64(w, "wrapped", r->n_wrapped);
-    json_u64(w, "power_cuts", r->n_power_cuts);
-    json_bool(w, "checked", run->checked);
-    json_bool(w, "stopped", run->stopped);
+    return i ? op_names[shown[i - 1]] : "all";
 }
 
-static void speed_json(JsonWriter *w, const ResultRun *run,
-                       const PlayerResult *r)
+static unsigned n_drives(const void *ctx)
 {
-    json_double(w, "wall_s", (double)run->wall_ns / NS_PER_S);
-    json_double(w, "requests_per_s_wall",
-                per_second(r->n_requests, run->wall_ns));
-    json_double(w, "cpu_s", (double)run->cpu_ns / NS_PER_S);
-    json_double(w, "requests_per_s_cpu",
-                per_second(r->n_requests, run->cpu_ns));
-    json_u64(w, "peak_rss_bytes", run->peak_rss_bytes);
-    json_u64(w, "sim_ns", r->sim_ns);
-    json_double(w, "iops", per_second(r->n_requests, r->sim_ns));
-    json_open(w, "bytes_per_s", '{');
-    json_double(w, "read", per_second(r->bytes[SSD_OP_READ], r->sim_ns));
-    json_double(w, "write", per_second(r->bytes[SSD_OP_WRITE], r->sim_ns));
-    json_close(w, '}');
+    const RunStats *v = ctx;
+
+    return array_n_drives(v->run->array);
 }
+
+static const StatSet sets[] = {
+    {"error", "the status of a request", PLAYER_N_STATUS - SSD_STATUS_OK - 1,
+     error_name, NULL},
+    {"request", "the kind of a request", G_N_ELEMENTS(shown) + 1, request_name,
+     NULL},
+    {"drive", "each drive", 0, NULL, n_drives},
+};
 
 /* One drive's members stand beside those of the run; of several, in a list. */
-static void drives_json(JsonWriter *w, const Array *array)
+static bool is_one(const void *ctx)
 {
-    unsigned n = array_n_drives(array);
+    return n_drives(ctx) == 1;
+}
 
-    if (n == 1) {
-        ssd_stats_json_drive(array_drive(array, 0), w);
-        return;
-    }
-    json_u64(w, "stripe_bytes", array_stripe_bytes(array));
-    json_open(w, "drives", '[');
-    for (unsigned i = 0; i < n; i++) {
-        json_open(w, NULL, '{');
-        ssd_stats_json_drive(array_drive(array, i), w);
-        json_close(w, '}');
-    }
-    json_close(w, ']');
+static bool are_several(const void *ctx)
+{
+    return n_drives(ctx) > 1;
+}
+
+static const StatWhen when_one = {"with one drive", is_one};
+static const StatWhen when_several = {"with `--drives` of 2 or more",
+                                      are_several};
+
+static void source_part(const void *ctx, JsonWriter *w)
+{
+    source_json(ctx, w);
+}
+
+static void series_part(const void *ctx, JsonWriter *w)
+{
+    record_json(ctx, w);
+}
+
+static void drive_part(const void *ctx, JsonWriter *w)
+{
+    ssd_stats_json_drive(ctx, w);
+}
+
+#define COUNTER_GET(id, path, unit, help)                                      \
+    STAT_FUNCTION(RunStats, COUNTER, id, &v->r->id)
+#define RUN_GET(type, id, path, unit, when, value, help)                       \
+    STAT_FUNCTION(RunStats, type, id, value)
+#define INFO_GET(type, id, path, unit, when, value, help)                      \
+    STAT_FUNCTION(InfoStats, type, id, value)
+
+RUN_STATS(COUNTER_GET, RUN_GET)
+INFO_STATS(INFO_GET)
+
+static const StatRow run_rows[] = {RUN_STATS(RUN_STATS_COUNTER, RUN_STATS_ROW)};
+static const StatRow info_rows[] = {INFO_STATS(RUN_STATS_ROW)};
+
+const StatTable result_stats = {run_rows, G_N_ELEMENTS(run_rows), sets,
+                                G_N_ELEMENTS(sets)};
+const StatTable result_info_stats = {info_rows, G_N_ELEMENTS(info_rows), NULL,
+                                     0};
+
+static void write_object(const StatTable *t, const void *ctx, GString *out)
+{
+    JsonWriter w = {.out = out};
+
+    json_open(&w, NULL, '{');
+    stats_write(t, ctx, &w);
+    json_close(&w, '}');
+    g_string_append_c(out, '\n');
 }
 
 void result_json(const ResultRun *run, const PlayerResult *r, GString *out)
 {
     g_autofree Hist *all = merged(r);
-    JsonWriter w = {.out = out};
+    RunStats v = {run, r, array_info(run->array), all};
 
-    json_open(&w, NULL, '{');
-    run_json(&w, run, r, array_info(run->array));
-    speed_json(&w, run, r);
-    json_open(&w, "latency_ns", '{');
-    json_hist(&w, "all", all);
-    for (unsigned i = 0; i < G_N_ELEMENTS(shown); i++) {
-        json_hist(&w, op_names[shown[i]], &r->latency[shown[i]]);
-    }
-    json_close(&w, '}');
-    record_json(run->record, &w);
-    drives_json(&w, run->array);
-    json_close(&w, '}');
-    g_string_append_c(out, '\n');
+    write_object(&result_stats, &v, out);
 }
 
 void result_info_json(const char *profile, const SsdInfo *info, GString *out)
 {
-    JsonWriter w = {.out = out};
+    InfoStats v = {profile, info};
 
-    json_open(&w, NULL, '{');
-    json_u64(&w, "schema_version", RESULT_SCHEMA_VERSION);
-    json_string(&w, "profile", profile);
-    json_u64(&w, "capacity_bytes", info->nblocks * info->block_bytes);
-    json_u64(&w, "block_bytes", info->block_bytes);
-    json_u64(&w, "nblocks", info->nblocks);
-    json_u64(&w, "unit_bytes", info->unit_bytes);
-    json_u64(&w, "page_bytes", info->page_bytes);
-    json_u64(&w, "erase_bytes", info->erase_bytes);
-    json_u64(&w, "raw_bytes", info->raw_bytes);
-    json_u64(&w, "nstreams", info->nstreams);
-    json_u64(&w, "queue_depth", info->queue_depth);
-    json_u64(&w, "memory_bytes", info->memory_bytes);
-    json_close(&w, '}');
-    g_string_append_c(out, '\n');
+    write_object(&result_info_stats, &v, out);
 }
 
 /* ---- text ---------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "record.h"
 #include "source.h"
 #include "ssd.h"
+#include "stats.h"
 
 #define RESULT_SCHEMA_VERSION 1
 
@@ -34,5 +35,9 @@ typedef struct ResultRun {
 void result_json(const ResultRun *run, const PlayerResult *r, GString *out);
 void result_text(const ResultRun *run, const PlayerResult *r, GString *out);
 void result_info_json(const char *profile, const SsdInfo *info, GString *out);
+
+/* Their tables, for docs/results.md. */
+extern const StatTable result_stats;
+extern const StatTable result_info_stats;
 
 #endif

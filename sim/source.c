@@ -6,6 +6,7 @@
 #include "source.h"
 
 #include "fit.h"
+#include "run-stats.h"
 #include "workload.h"
 
 struct Source {
@@ -138,25 +139,33 @@ const char *source_report(const Source *s)
 
 /* ---- results ------------------------------------------------------------- */
 
-static void traces_json(const Source *s, JsonWriter *w)
+static bool has_traces(const void *ctx)
 {
-    json_string(w, "trace", s->name);
-    json_string(w, "remap", traces_remap_name(s->from.cfg.remap));
-    json_u64(w, "retime", s->from.cfg.retime);
-    json_string(w, "stream_map", s->from.stream_map ? s->from.stream_map : "");
-    json_double(w, "time_scale", (double)s->from.cfg.options.scale_ppm / 1e6);
-    json_u64(w, "disordered", traces_n_disordered(s->traces));
-    json_u64(w, "skipped", traces_n_skipped(s->traces));
+    const Source *s = ctx;
+
+    return s->traces != NULL;
 }
+
+static bool has_workload(const void *ctx)
+{
+    return !has_traces(ctx);
+}
+
+static const StatWhen when_trace = {"of `replay`", has_traces};
+static const StatWhen when_workload = {"of `run` and `fit`", has_workload};
+
+#define SOURCE_GET(type, id, path, unit, when, value, help)                    \
+    STAT_FUNCTION(Source, type, id, value)
+
+SOURCE_STATS(SOURCE_GET)
+
+static const StatRow rows[] = {SOURCE_STATS(RUN_STATS_ROW)};
+
+const StatTable source_stats = {rows, G_N_ELEMENTS(rows), NULL, 0};
 
 void source_json(const Source *s, JsonWriter *w)
 {
-    if (s->traces) {
-        traces_json(s, w);
-    } else {
-        json_string(w, "workload", s->name);
-        json_bool(w, "synthetic_fit", s->report != NULL);
-    }
+    stats_write(&source_stats, s, w);
 }
 
 void source_trouble_text(const Source *s, GString *out)

@@ -9,6 +9,7 @@
 
 #include "array.h"
 #include "json.h"
+#include "stats.h"
 #include "request.h"
 #include "traces.h"
 
@@ -57,6 +58,7 @@ const char *source_name(const Source *s);
 
 /* Members of the result (docs/results.md) that come from the source. */
 void source_json(const Source *s, JsonWriter *w);
+extern const StatTable source_stats;
 
 /* How well fitted requests fit, for people; or NULL.  Owned by the source. */
 const char *source_report(const Source *s);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * run-stats.h - the results of a run of vssd-sim, one row each, in the order of
+ * the JSON text; see core/stats.h.
+ *
+ * C(id, path, unit, help): a counter that this row makes: PlayerResult.id.
+ * V(type, id, path, unit, when, value, help): in RUN_STATS a value of a
+ * RunStats *v, in INFO_STATS of an InfoStats *v (result.c), in SERIES_STATS of
+ * a Record *v (record.c), in SOURCE_STATS of a Source *v (source.c).
+ */
+#ifndef VSSD_SIM_RUN_STATS_H
+#define VSSD_SIM_RUN_STATS_H
+
+#define RUN_STATS(C, V)                                                        \
+    V(U64, schema_version, "schema_version", "", NULL, RESULT_SCHEMA_VERSION,  \
+      "version of the schema; a changed meaning raises it")                    \
+    V(STRING, profile, "profile", "", NULL, v->run->profile,                   \
+      "name of the profile, as given")                                         \
+    V(U64, seed, "seed", "", NULL, v->run->seed,                               \
+      "seed of the drive and of the workload")                                 \
+    V(PART, source, "+", "", NULL, ((StatPart){source_part, v->run->source}),  \
+      "of the source")                                                         \
+    V(STRING, fill, "fill", "", NULL, v->run->fill,                            \
+      "initial state of the drive: `none`, `preload`, `seq` or `random` "      \
+      "(`vssd-sim run --help`)")                                                   \
+    V(U64, block_bytes, "block_bytes", "bytes", NULL, v->info->block_bytes,    \
+      "logical block")                                                         \
+    V(U64, capacity_bytes, "capacity_bytes", "bytes", NULL,                    \
+      v->info->nblocks * v->info->block_bytes, "user capacity")                \
+    C(n_warm_up, "warm_up", "requests",                                        \
+      "requests that completed before the measurement began (`--warm-up`); "   \
+      "nothing below counts them")                                             \
+    C(n_requests, "requests", "requests", "requests completed since then")     \
+    C(n_errors, "errors", "requests",                                          \
+      "of these, with a status other than success")                            \
+    V(U64, errors_by_status, "errors_by_status.<error>", "requests", NULL,     \
+      v->r->n_status[SSD_STATUS_OK + 1 + at[0]],                               \
+      "errors by status; they add up to `errors`")                             \
+    C(n_waited, "waited", "requests",                                          \
+      "requests that found all `host.queue_depth` places taken and waited at " \
+      "the host")                                                              \
+    C(n_wrapped, "wrapped", "requests",                                        \
+      "requests beyond the drive that `--wrap` folded into it")                \
+    C(n_power_cuts, "power_cuts", "",                                          \
+      "power cuts by scripted faults; power returned at once, and commands "   \
+      "in flight are among `errors`")                                          \
+    V(BOOL, checked, "checked", "", NULL, v->run->checked,                     \
+      "each completion equals the recorded one (`--check`, "                   \
+      "[traces.md](traces.md))")                                               \
+    V(BOOL, stopped, "stopped", "", NULL, v->run->stopped,                     \
+      "SIGINT or SIGTERM ended the run early: no more requests were sent, "    \
+      "those in flight completed, and the exit status is 130 or 143")          \
+    V(DOUBLE, wall_s, "wall_s", "s", NULL, (double)v->run->wall_ns / NS_PER_S, \
+      "wall-clock time of the run without the fill")                           \
+    V(DOUBLE, per_s_wall, "requests_per_s_wall", "1/s", NULL,                  \
+      per_second(v->r->n_requests, v->run->wall_ns),                           \
+      "speed of the simulation")                                               \
+    V(DOUBLE, cpu_s, "cpu_s", "s", NULL, (double)v->run->cpu_ns / NS_PER_S,    \
+      "CPU time of the run without the fill")                                  \
+    V(DOUBLE, per_s_cpu, "requests_per_s_cpu", "1/s", NULL,                    \
+      per_second(v->r->n_requests, v->run->cpu_ns),                            \
+      "speed by CPU time: less dependent on the machine's load")               \
+    V(U64, peak_rss, "peak_rss_bytes", "bytes", NULL, v->run->peak_rss_bytes,  \
+      "largest resident size of the process")                                  \
+    V(U64, sim_ns, "sim_ns", "ns", NULL, v->r->sim_ns,                         \
+      "from the start of the run, or the end of its warm-up, to its last "     \
+      "completion")                                                            \
+    V(DOUBLE, iops, "iops", "1/s", NULL,                                       \
+      per_second(v->r->n_requests, v->r->sim_ns),                              \
+      "`requests` per second of `sim_ns`")                                     \
+    V(DOUBLE, read_rate, "bytes_per_s.read", "bytes/s", NULL,                  \
+      per_second(v->r->bytes[SSD_OP_READ], v->r->sim_ns),                      \
+      "host bytes read per second of `sim_ns`")                                \
+    V(DOUBLE, write_rate, "bytes_per_s.write", "bytes/s", NULL,                \
+      per_second(v->r->bytes[SSD_OP_WRITE], v->r->sim_ns),                     \
+      "host bytes written per second of `sim_ns`")                             \
+    V(HIST, latency, "latency_ns.<request>", "ns", NULL,                       \
+      at[0] ? &v->r->latency[shown[at[0] - 1]] : v->all,                       \
+      "from arrival to completion; includes the wait for a place in the "      \
+      "drive's queue")                                                         \
+    V(PART, series, "+", "", NULL, ((StatPart){series_part, v->run->record}),  \
+      "of the series")                                                         \
+    V(PART, one_drive, "+", "", &when_one,                                     \
+      ((StatPart){drive_part, array_drive(v->run->array, 0)}), "of the drive") \
+    V(U64, stripe_bytes, "stripe_bytes", "bytes", &when_several,               \
+      array_stripe_bytes(v->run->array), "`--stripe`")                         \
+    V(PART, each_drive, "drives[drive].+", "", &when_several,                  \
+      ((StatPart){drive_part, array_drive(v->run->array, at[0])}),             \
+      "of each drive")
+
+#define SOURCE_STATS(V)                                                        \
+    V(STRING, trace, "trace", "", &when_trace, v->name,                        \
+      "the files, as given (`vssd-sim replay`), joined by ` + `")             \
+    V(STRING, remap, "remap", "", &when_trace,                                 \
+      traces_remap_name(v->from.cfg.remap),                                         \
+      "change of the addresses ([traces.md](traces.md))")                      \
+    V(U64, retime, "retime", "", &when_trace, v->from.cfg.retime,                   \
+      "change of the times: the k of Dk, or 0")                                \
+    V(STRING, stream_map, "stream_map", "", &when_trace,                       \
+      v->from.stream_map ? v->from.stream_map : "",                          \
+      "`--stream-map`, or empty ([streams.md](streams.md))")                   \
+    V(DOUBLE, time_scale, "time_scale", "", &when_trace,                       \
+      (double)v->from.cfg.options.scale_ppm / 1e6, "factor of the times")           \
+    V(U64, disordered, "disordered", "lines", &when_trace,                     \
+      traces_n_disordered(v->traces),                                          \
+      "trace lines older than the line before; they arrive together with "     \
+      "that one")                                                              \
+    V(U64, skipped, "skipped", "lines", &when_trace,                           \
+      traces_n_skipped(v->traces),                                             \
+      "damaged trace lines that `--skip-bad` passed over")                     \
+    V(STRING, workload, "workload", "", &when_workload, v->name,               \
+      "the keywords, as given (`vssd-sim run --workload`)")                        \
+    V(BOOL, synthetic_fit, "synthetic_fit", "", &when_workload,                \
+      v->report != NULL, "`vssd-sim fit` made the workload")
+
+#define SERIES_STATS(V)                                                        \
+    V(U64, interval, "series.interval_ns", "ns", &when_series, v->interval_ns, \
+      "the interval")                                                          \
+    V(U64, requests, "series.requests[interval]", "requests", &when_series,    \
+      interval(v, at[0])->n, "completed in the interval")                      \
+    V(U64, bytes_read, "series.bytes_read[interval]", "bytes", &when_series,   \
+      interval(v, at[0])->read_bytes, "read in the interval")                  \
+    V(U64, bytes_written, "series.bytes_written[interval]", "bytes",           \
+      &when_series, interval(v, at[0])->written_bytes,                         \
+      "written in the interval")                                               \
+    V(U64, mean_ns, "series.mean_ns[interval]", "ns", &when_series,            \
+      mean_ns(interval(v, at[0])),                                             \
+      "mean latency of these requests; 0 without any")                         \
+    V(U64, max_ns, "series.max_ns[interval]", "ns", &when_series,              \
+      interval(v, at[0])->max_ns, "longest latency; 0 without any")            \
+    V(U64, nand_programs, "series.nand_programs[interval]", "pages",           \
+      &when_series, interval(v, at[0])->programs,                              \
+      "programs of the array, up to the first completion after the interval")  \
+    V(U64, nand_erases, "series.nand_erases[interval]", "blocks",              \
+      &when_series, interval(v, at[0])->erases,                                \
+      "erases of the array, up to the first completion after the interval")    \
+    V(U64, copied_units, "series.copied_units[interval]", "units",             \
+      &when_series, interval(v, at[0])->copied_units,                          \
+      "mapping units copied by GC, up to the first completion after the "      \
+      "interval")
+
+#define INFO_STATS(V)                                                          \
+    V(U64, info_version, "schema_version", "", NULL, RESULT_SCHEMA_VERSION,    \
+      "version of the schema")                                                 \
+    V(STRING, info_profile, "profile", "", NULL, v->profile,                   \
+      "name of the profile, as given")                                         \
+    V(U64, info_capacity, "capacity_bytes", "bytes", NULL,                     \
+      v->info->nblocks * v->info->block_bytes, "user capacity")                \
+    V(U64, info_block, "block_bytes", "bytes", NULL, v->info->block_bytes,     \
+      "logical block")                                                         \
+    V(U64, info_nblocks, "nblocks", "logical blocks", NULL, v->info->nblocks,  \
+      "logical blocks")                                                        \
+    V(U64, info_unit, "unit_bytes", "bytes", NULL, v->info->unit_bytes,        \
+      "mapping unit")                                                          \
+    V(U64, info_page, "page_bytes", "bytes", NULL, v->info->page_bytes,        \
+      "physical page")                                                         \
+    V(U64, info_erase, "erase_bytes", "bytes", NULL, v->info->erase_bytes,     \
+      "erase block")                                                           \
+    V(U64, info_raw, "raw_bytes", "bytes", NULL, v->info->raw_bytes,           \
+      "physical capacity")                                                     \
+    V(U64, info_nstreams, "nstreams", "", NULL, v->info->nstreams, "streams")  \
+    V(U64, info_depth, "queue_depth", "commands", NULL, v->info->queue_depth,  \
+      "commands that the drive executes at a time")                            \
+    V(U64, info_memory, "memory_bytes", "bytes", NULL, v->info->memory_bytes,  \
+      "host memory of the model's tables")
+
+/* Rows of these tables. */
+#define RUN_STATS_ROW(type, id, path, unit, when, value, help)                 \
+    STAT_ROW(type, id, path, unit, RUN, when, help)
+#define RUN_STATS_COUNTER(id, path, unit, help)                                \
+    STAT_ROW(COUNTER, id, path, unit, RUN, NULL, help)
+
+#endif
