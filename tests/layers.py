@@ -38,7 +38,7 @@ MEMBERS = {
     "placement": ["n_starved", "plane[0].accepting", "stream[0].taken"],
     "buffer": ["n_dirty", "slot[0].state"],
     "map": ["n_trim_left", "plane[0].logs.n_ended"],
-    "gc": ["n_victims", "plane[0].victim"],
+    "gc": ["called", "plane[0].victim"],
     "host": ["link_in_ps", "core_ps[0]"],
     "power": ["recovery.n_doubts", "recovery_plane[0].page"],
 }

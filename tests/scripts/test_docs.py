@@ -136,7 +136,7 @@ def options() -> set[str]:
 @cache
 def statistics() -> str:
     """Where results are named."""
-    return text_of(PROJECT / "docs/results.md")
+    return "".join(map(text_of, sorted((PROJECT / "docs").glob("results*.md"))))
 
 
 def new_options(text: str) -> set[str]:

@@ -559,33 +559,6 @@ class Pages(unittest.TestCase):
         self.assertTrue(page.endswith(done.stdout),
                         "put the output of vssd-sim options there")
 
-    def test_results_page(self) -> None:
-        """docs/results.md names every member, and no other."""
-        page = (ROOT / "docs/results.md").read_text()
-        names = set()
-
-        def walk(path: str, value: object) -> None:
-            if isinstance(value, dict):
-                for k, v in value.items():
-                    walk(f"{path}.{k}" if path else k, v)
-            elif isinstance(value, list):
-                for v in value:
-                    walk(path + "[]", v)
-            else:
-                names.add(path)
-
-        walk("", result("replay", "--profile", TINY, TRACE))
-        walk("", result("run", "--profile", TINY, "--workload",
-                        "number_ios=1"))
-        walk("", result("run", "--profile", TINY, "--workload",
-                        "number_ios=1", "--drives", "2"))
-        self.assertIn("`drives[]`", page)
-        for name in sorted({n.removeprefix("drives[].") for n in names}):
-            parts = name.split(".")
-            leaf = parts[-1]
-            self.assertTrue(f"`{name}`" in page or f"`{leaf}`" in page,
-                            f"docs/results.md does not explain {name}")
-
 
 @unittest.skipUnless(os.environ.get("VSSD_TRACES"), "VSSD_TRACES is not set")
 class RealTraces(unittest.TestCase):
