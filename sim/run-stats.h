@@ -22,7 +22,7 @@
       "of the source")                                                         \
     V(STRING, fill, "fill", "", NULL, v->run->fill,                            \
       "initial state of the drive: `none`, `preload`, `seq` or `random` "      \
-      "(`vssd-sim run --help`)")                                                   \
+      "(`vssd-sim run --help`)")                                               \
     V(U64, block_bytes, "block_bytes", "bytes", NULL, v->info->block_bytes,    \
       "logical block")                                                         \
     V(U64, capacity_bytes, "capacity_bytes", "bytes", NULL,                    \
@@ -90,17 +90,17 @@
 
 #define SOURCE_STATS(V)                                                        \
     V(STRING, trace, "trace", "", &when_trace, v->name,                        \
-      "the files, as given (`vssd-sim replay`), joined by ` + `")             \
+      "the files, as given (`vssd-sim replay`), joined by ` + `")              \
     V(STRING, remap, "remap", "", &when_trace,                                 \
-      traces_remap_name(v->from.cfg.remap),                                         \
+      traces_remap_name(v->from.cfg.remap),                                    \
       "change of the addresses ([traces.md](traces.md))")                      \
-    V(U64, retime, "retime", "", &when_trace, v->from.cfg.retime,                   \
+    V(U64, retime, "retime", "", &when_trace, v->from.cfg.retime,              \
       "change of the times: the k of Dk, or 0")                                \
     V(STRING, stream_map, "stream_map", "", &when_trace,                       \
-      v->from.stream_map ? v->from.stream_map : "",                          \
+      v->from.stream_map ? v->from.stream_map : "",                            \
       "`--stream-map`, or empty ([streams.md](streams.md))")                   \
     V(DOUBLE, time_scale, "time_scale", "", &when_trace,                       \
-      (double)v->from.cfg.options.scale_ppm / 1e6, "factor of the times")           \
+      (double)v->from.cfg.options.scale_ppm / 1e6, "factor of the times")      \
     V(U64, disordered, "disordered", "lines", &when_trace,                     \
       traces_n_disordered(v->traces),                                          \
       "trace lines older than the line before; they arrive together with "     \
@@ -109,7 +109,7 @@
       traces_n_skipped(v->traces),                                             \
       "damaged trace lines that `--skip-bad` passed over")                     \
     V(STRING, workload, "workload", "", &when_workload, v->name,               \
-      "the keywords, as given (`vssd-sim run --workload`)")                        \
+      "the keywords, as given (`vssd-sim run --workload`)")                    \
     V(BOOL, synthetic_fit, "synthetic_fit", "", &when_workload,                \
       v->report != NULL, "`vssd-sim fit` made the workload")
 

@@ -2,8 +2,8 @@
 /*
  * kept.c - the buffer without power, with capacitors (buffer.plp).
  *
- * Knows which slots hold data that is nowhere else; does not know what the array
- * has lost.
+ * Knows which slots hold data that is nowhere else; does not know what the
+ * array has lost.
  */
 #include "buffer/buffer-private.h"
 #include "buffer/buffer.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unmap.c - buffered units that are trimmed, or of which the copy in NAND moves.
+ * unmap.c - buffered units that are trimmed, or of which the copy in NAND
+ * moves.
  *
  * Knows what becomes of a slot in each state; does not know why.
  */
@@ -24,8 +25,8 @@ static void drop_nand_copy(Ssd *ssd, Slot *s)
     }
 }
 
-/* A version that never will be in NAND: who waits for it to be durable waits for
- * the trim to be (saved_flush()). */
+/* A version that never will be in NAND: who waits for it to be durable waits
+ * for the trim to be (saved_flush()). */
 static void supersede(Ssd *ssd, const Slot *s)
 {
     tell_superseded(ssd, s);

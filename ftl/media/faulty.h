@@ -30,7 +30,8 @@ void faulty_rearm(Ssd *ssd);
 uint64_t unit_lba_parts(const Ssd *ssd, uint32_t ppu, uint64_t first,
                         uint64_t last);
 
-/* The first of a unit's blocks that is in one of the parts (at least one is). */
+/* The first of a unit's blocks that is in one of the parts (at least one is).
+ */
 uint64_t unit_first_lba(const Ssd *ssd, uint32_t ppu, uint64_t parts);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * jobs.h - page programs in flight.
  *
- * A job belongs to who has taken it, until it is given back: that component writes
- * its members and the units of its page.
+ * A job belongs to who has taken it, until it is given back: that component
+ * writes its members and the units of its page.
  */
 #ifndef VSSD_FTL_JOBS_H
 #define VSSD_FTL_JOBS_H

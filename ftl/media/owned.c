@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * owned.c - what other components say of blocks: those that GC empties, and those
- * that belong to the journal or to a log-block map.
+ * owned.c - what other components say of blocks: those that GC empties, and
+ * those that belong to the journal or to a log-block map.
  *
  * Knows which members of a block each of them may change, and in which states;
  * does not know why.
@@ -15,7 +15,8 @@ static Block *block_of(Ssd *ssd, uint32_t block)
     return &ssd->media->block[block];
 }
 
-/* ---- any block -------------------------------------------------------------- */
+/* ---- any block --------------------------------------------------------------
+ */
 
 void block_pend(Ssd *ssd, uint32_t block, uint32_t n)
 {
@@ -36,7 +37,8 @@ void block_set_stream(Ssd *ssd, uint32_t block, uint32_t stream)
     block_of(ssd, block)->stream = (uint8_t)stream;
 }
 
-/* ---- victims ---------------------------------------------------------------- */
+/* ---- victims ----------------------------------------------------------------
+ */
 
 void block_hold(Ssd *ssd, uint32_t block, uint64_t serial)
 {
@@ -58,7 +60,8 @@ void block_release(Ssd *ssd, uint32_t block)
     p->n_held--;
 }
 
-/* ---- blocks of a log-block map ----------------------------------------------- */
+/* ---- blocks of a log-block map
+ * ----------------------------------------------- */
 
 void block_abandon(Ssd *ssd, uint32_t block)
 {
@@ -77,7 +80,8 @@ void block_mapped_lost(Ssd *ssd)
     }
 }
 
-/* ---- blocks of the journal --------------------------------------------------- */
+/* ---- blocks of the journal
+ * --------------------------------------------------- */
 
 static Block *journal_block(Ssd *ssd, uint32_t block)
 {
@@ -132,7 +136,8 @@ void block_journal_lost(Ssd *ssd, uint32_t block)
     b->live = 0;
 }
 
-/* ---- recovery ----------------------------------------------------------------- */
+/* ---- recovery
+ * ----------------------------------------------------------------- */
 
 void block_set_young(Ssd *ssd, uint32_t block, uint32_t page)
 {
@@ -148,7 +153,8 @@ void plane_set_last_gc(Ssd *ssd, uint32_t plane, uint32_t block)
     ssd->media->plane[plane].last_gc_block = block;
 }
 
-/* ---- the drive ----------------------------------------------------------------- */
+/* ---- the drive
+ * ----------------------------------------------------------------- */
 
 void media_set_client(Ssd *ssd, const MediaClient *client)
 {

@@ -24,7 +24,8 @@ const char *ssd_stripe_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
-/* Which plane is at position pos, if the first letter of order varies fastest. */
+/* Which plane is at position pos, if the first letter of order varies fastest.
+ */
 static uint32_t plane_at(const NandConfig *c, const char *order, uint32_t pos)
 {
     const uint32_t count[] = {c->channels, c->chips, c->dies, c->planes};
@@ -50,8 +51,8 @@ void stripe_init(Ssd *ssd)
     ssd->media->stripe_plane = g_new(uint32_t, n);
     ssd->media->stripe_pos = g_new(uint32_t, n);
     for (uint32_t pos = 0; pos < n; pos++) {
-        uint32_t plane = plane_at(&ssd->cfg->nand,
-                                  ssd_stripe_name(ssd->cfg->stripe), pos);
+        uint32_t plane =
+            plane_at(&ssd->cfg->nand, ssd_stripe_name(ssd->cfg->stripe), pos);
 
         ssd->media->stripe_plane[pos] = plane;
         ssd->media->stripe_pos[plane] = pos;

@@ -74,7 +74,8 @@ typedef struct Placement {
     OF_PLACEMENT uint8_t *hot_count; /* see hot.c; NULL without ftl.hot_cold */
     uint32_t hot_writes; /* since they were halved */
     uint32_t n_starved; /* planes */
-    OF_PLACEMENT Stream *stream; /* l.n_streams, and one for blocks of several */
+    OF_PLACEMENT Stream
+        *stream; /* l.n_streams, and one for blocks of several */
 } Placement;
 
 #endif

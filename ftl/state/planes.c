@@ -23,34 +23,24 @@ enum {
 
 #define STRUCT(type, rows) {#type, rows, G_N_ELEMENTS(rows), sizeof(type)}
 
-/* ---- version 2 ---------------------------------------------------------------- */
+/* ---- version 2
+ * ---------------------------------------------------------------- */
 
 #define VALUE(m)    STATE_VALUE_ROW(Plane, m)
 #define TABLE(m, n) STATE_TABLE_ROW(Plane, m, n)
 
 static const StateRow media_rows[] = {
-    VALUE(free),
-    VALUE(slc_free),
-    VALUE(slc_full),
-    VALUE(host_programs),
-    VALUE(erases),
-    VALUE(valid),
-    VALUE(meta_valid),
-    TABLE(open, PLANE_OPEN),
-    VALUE(n_host_open),
-    VALUE(by_age),
-    VALUE(clock),
-    TABLE(bucket, PLANE_BUCKETS),
-    VALUE(min_valid),
-    VALUE(spare_blocks),
-    VALUE(slack_units),
-    VALUE(gc_low_blocks),
-    VALUE(gc_high_blocks),
-    VALUE(gc_soft_blocks),
-    VALUE(n_retiring),
-    VALUE(n_folding),
-    VALUE(last_gc_block),
-    VALUE(n_held),
+    VALUE(free),           VALUE(slc_free),
+    VALUE(slc_full),       VALUE(host_programs),
+    VALUE(erases),         VALUE(valid),
+    VALUE(meta_valid),     TABLE(open, PLANE_OPEN),
+    VALUE(n_host_open),    VALUE(by_age),
+    VALUE(clock),          TABLE(bucket, PLANE_BUCKETS),
+    VALUE(min_valid),      VALUE(spare_blocks),
+    VALUE(slack_units),    VALUE(gc_low_blocks),
+    VALUE(gc_high_blocks), VALUE(gc_soft_blocks),
+    VALUE(n_retiring),     VALUE(n_folding),
+    VALUE(last_gc_block),  VALUE(n_held),
     VALUE(tell_gains),
 };
 
@@ -116,7 +106,8 @@ const StateStruct state_placement_plane =
 const StateStruct state_gc_plane = STRUCT(GcPlane, gc_rows);
 const StateStruct state_map_plane = STRUCT(MapPlane, map_rows);
 
-/* ---- version 1 ---------------------------------------------------------------- */
+/* ---- version 1
+ * ---------------------------------------------------------------- */
 
 typedef struct PlaneGcV1 {
     bool active, forced, folding, background, yielded;
@@ -153,9 +144,10 @@ typedef struct PlaneV1 {
 
 #define MEMBER(m, was)                                                         \
     .name = "Plane." #was, .offset = offsetof(PlaneV1, m),                     \
-    .bytes = sizeof(((PlaneV1 *)0)->m), .align = __alignof__(((PlaneV1 *)0)->m)
+    .bytes = sizeof(((PlaneV1 *)0)->m),                                        \
+    .align = __alignof__(((PlaneV1 *)0)->m)
 #define VALUE_AS(m, was) {MEMBER(m, was), .kind = STATE_VALUE}
-#define VALUE(m) VALUE_AS(m, m)
+#define VALUE(m)         VALUE_AS(m, m)
 #define TABLE(m, n)                                                            \
     {MEMBER(m, m), .kind = STATE_TABLE, .elem = sizeof(*((PlaneV1 *)0)->m),    \
      .count = (n)}
@@ -260,10 +252,14 @@ static void spread_gc(const PlaneV1 *from, GcPlane *g, GcLoad *load)
 static bool flags_ok(const PlaneV1 *v1)
 {
     static const size_t at[] = {
-        offsetof(PlaneV1, gc.active),       offsetof(PlaneV1, gc.forced),
-        offsetof(PlaneV1, gc.folding),      offsetof(PlaneV1, gc.background),
-        offsetof(PlaneV1, gc.yielded),      offsetof(PlaneV1, accepting),
-        offsetof(PlaneV1, starved),         offsetof(PlaneV1, logs.merge.begun),
+        offsetof(PlaneV1, gc.active),
+        offsetof(PlaneV1, gc.forced),
+        offsetof(PlaneV1, gc.folding),
+        offsetof(PlaneV1, gc.background),
+        offsetof(PlaneV1, gc.yielded),
+        offsetof(PlaneV1, accepting),
+        offsetof(PlaneV1, starved),
+        offsetof(PlaneV1, logs.merge.begun),
         offsetof(PlaneV1, logs.merge.random),
     };
 
@@ -307,7 +303,8 @@ static bool load_v1(Ssd *ssd, State *s, uint32_t plane, const uint64_t *counts)
     return true;
 }
 
-/* ---- the walk -------------------------------------------------------------------- */
+/* ---- the walk
+ * -------------------------------------------------------------------- */
 
 static bool walk(State *s, const StateStruct *d, void *base,
                  const uint64_t *counts)

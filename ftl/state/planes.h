@@ -6,7 +6,8 @@
 #include "ssd-internal.h"
 #include "state.h"
 
-/* Save or load all planes; streams of version 1 too.  false: there is an error. */
+/* Save or load all planes; streams of version 1 too.  false: there is an error.
+ */
 bool state_planes(Ssd *ssd, State *s);
 
 extern const StateStruct state_media_plane, state_journal_plane,
