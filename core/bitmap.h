@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bitmap.h - bits of an array of 64-bit words; bit i is bit i % 64 of word i
- * / 64.
+ * bitmap.h - bits of an array of 64-bit words: bit i is bit i % 64 of word
+ * i / 64.
  *
  * The owner has the array, of bitmap_words(n) words, and keeps i below n; with
  * that many words, bit n itself can be read as well, and is 0.
@@ -61,8 +61,7 @@ static inline uint64_t bitmap_next(const uint64_t *map, uint64_t from,
     return n;
 }
 
-/* Those bits of a word that are in [from, end), of which the word holds `from`.
- */
+/* Those bits that are in [from, end), of the word that holds `from`. */
 static inline uint64_t bitmap_word_mask(uint64_t from, uint64_t end)
 {
     uint64_t mask = UINT64_MAX << (from % BITMAP_WORD);

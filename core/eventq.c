@@ -5,6 +5,7 @@
  * Knows order; knows nothing about what an event means.
  */
 #include "eventq.h"
+#include "invariant.h"
 
 #include <glib.h>
 
@@ -86,8 +87,8 @@ void eventq_push(EventQueue *q, uint64_t at_ps, unsigned kind, uint32_t index)
         .what = index << EVENT_KIND_BITS | kind,
     };
 
-    g_assert(at_ps < SIM_NEVER);
-    g_assert(kind < 1U << EVENT_KIND_BITS && index <= EVENT_INDEX_MAX);
+    invariant(at_ps < SIM_NEVER);
+    invariant(kind < 1U << EVENT_KIND_BITS && index <= EVENT_INDEX_MAX);
     if (q->n == q->capacity) {
         q->capacity *= 2;
         q->heap = g_renew(Event, q->heap, q->capacity);
@@ -99,7 +100,7 @@ Event eventq_pop(EventQueue *q)
 {
     Event top;
 
-    g_assert(q->n > 0);
+    invariant(q->n > 0);
     top = q->heap[0];
     q->n--;
     if (q->n > 0) {

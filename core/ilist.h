@@ -11,11 +11,10 @@
  *   ihead_   doubly linked, with a head alone, of half the size
  *   Ififo    singly linked: in at both ends, out at the head
  *   istack_  singly linked, with a head alone
- *   zlist_   doubly linked, empty when all zeroes, for large lazy tables of
- * heads
+ *   zlist_   doubly linked, empty when all zeroes, for large tables of heads
  *
- * All but zlist_ end in ILIST_NONE.  The owner owns the table and the links,
- * and sees to it that an element is in at most one list of the same links.  An
+ * All but zlist_ end in ILIST_NONE.  The owner owns table and links, and sees
+ * to it that an element is in at most one list of the same links.  An
  * element that is put in must have an index other than ILIST_NONE; one that is
  * taken out must be in the list.  Both are asserted as far as the neighbours
  * tell.  Every call takes O(1), except where its comment says otherwise.
@@ -27,6 +26,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "invariant.h"
 
 #define ILIST_NONE UINT32_MAX
 
@@ -57,8 +58,7 @@ static inline uint32_t *ilist_prev(IlistLinks l, uint32_t i)
     return (uint32_t *)(l.base + i * l.stride + l.prev);
 }
 
-/* ---- doubly linked, with both ends ------------------------------------------
- */
+/* ---- doubly linked, with both ends -------------------------------------- */
 
 typedef struct Ilist {
     uint32_t head; /* ILIST_NONE: it is empty, and the tail says nothing */
@@ -74,7 +74,7 @@ static inline bool ilist_is_empty(const Ilist *list)
 
 static inline void ilist_push_head(IlistLinks l, Ilist *list, uint32_t i)
 {
-    g_assert(i != ILIST_NONE && i != list->head);
+    invariant(i != ILIST_NONE && i != list->head);
     *ilist_prev(l, i) = ILIST_NONE;
     *ilist_next(l, i) = list->head;
     if (list->head == ILIST_NONE) {
@@ -87,13 +87,13 @@ static inline void ilist_push_head(IlistLinks l, Ilist *list, uint32_t i)
 
 static inline void ilist_push_tail(IlistLinks l, Ilist *list, uint32_t i)
 {
-    g_assert(i != ILIST_NONE);
+    invariant(i != ILIST_NONE);
     *ilist_next(l, i) = ILIST_NONE;
     if (list->head == ILIST_NONE) {
         *ilist_prev(l, i) = ILIST_NONE;
         list->head = i;
     } else {
-        g_assert(i != list->tail);
+        invariant(i != list->tail);
         *ilist_prev(l, i) = list->tail;
         *ilist_next(l, list->tail) = i;
     }
@@ -109,13 +109,13 @@ static inline void ilist_remove(IlistLinks l, Ilist *list, uint32_t i)
     if (list->head == i) {
         list->head = next;
     } else {
-        g_assert(prev != ILIST_NONE && *ilist_next(l, prev) == i);
+        invariant(prev != ILIST_NONE && *ilist_next(l, prev) == i);
         *ilist_next(l, prev) = next;
     }
     if (list->tail == i) {
         list->tail = prev;
     } else {
-        g_assert(next != ILIST_NONE && *ilist_prev(l, next) == i);
+        invariant(next != ILIST_NONE && *ilist_prev(l, next) == i);
         *ilist_prev(l, next) = prev;
     }
 }
@@ -127,19 +127,19 @@ static inline void ilist_replace(IlistLinks l, Ilist *list, uint32_t from,
     uint32_t next = *ilist_next(l, from);
     uint32_t prev = *ilist_prev(l, from);
 
-    g_assert(to != ILIST_NONE && to != from);
+    invariant(to != ILIST_NONE && to != from);
     *ilist_next(l, to) = next;
     *ilist_prev(l, to) = prev;
     if (list->head == from) {
         list->head = to;
     } else {
-        g_assert(prev != ILIST_NONE && *ilist_next(l, prev) == from);
+        invariant(prev != ILIST_NONE && *ilist_next(l, prev) == from);
         *ilist_next(l, prev) = to;
     }
     if (list->tail == from) {
         list->tail = to;
     } else {
-        g_assert(next != ILIST_NONE && *ilist_prev(l, next) == from);
+        invariant(next != ILIST_NONE && *ilist_prev(l, next) == from);
         *ilist_prev(l, next) = to;
     }
 }
@@ -157,11 +157,9 @@ static inline void ilist_append_all(IlistLinks l, Ilist *list, Ilist *from)
     *from = ILIST_EMPTY;
 }
 
-/* ---- the same, counted
- * ------------------------------------------------------- */
+/* ---- the same, counted -------------------------------------------------- */
 
-/* n == 0: it is empty, and the ends say nothing; so all zeroes are an empty
- * list. */
+/* n == 0: it is empty, and the ends say nothing; so all zeroes are empty. */
 typedef struct IlistN {
     union {
         struct {
@@ -194,7 +192,7 @@ static inline void ilistn_push_tail(IlistLinks l, IlistN *list, uint32_t i)
 
 static inline void ilistn_remove(IlistLinks l, IlistN *list, uint32_t i)
 {
-    g_assert(list->n > 0);
+    invariant(list->n > 0);
     ilist_remove(l, &list->ends, i);
     list->n--;
 }
@@ -206,12 +204,11 @@ static inline void ilistn_append_all(IlistLinks l, IlistN *list, IlistN *from)
     from->n = 0;
 }
 
-/* ---- doubly linked, with a head alone (ILIST_NONE: it is empty)
- * ---------------- */
+/* ---- doubly linked, with a head alone (ILIST_NONE: it is empty) --------- */
 
 static inline void ihead_push(IlistLinks l, uint32_t *head, uint32_t i)
 {
-    g_assert(i != ILIST_NONE);
+    invariant(i != ILIST_NONE);
     *ilist_prev(l, i) = ILIST_NONE;
     *ilist_next(l, i) = *head;
     if (*head != ILIST_NONE) {
@@ -227,10 +224,10 @@ static inline void ihead_remove(IlistLinks l, uint32_t *head, uint32_t i)
     uint32_t prev = *ilist_prev(l, i);
 
     if (prev == ILIST_NONE) {
-        g_assert(*head == i);
+        invariant(*head == i);
         *head = next;
     } else {
-        g_assert(*ilist_next(l, prev) == i);
+        invariant(*ilist_next(l, prev) == i);
         *ilist_next(l, prev) = next;
     }
     if (next != ILIST_NONE) {
@@ -238,8 +235,7 @@ static inline void ihead_remove(IlistLinks l, uint32_t *head, uint32_t i)
     }
 }
 
-/* ---- singly linked: first in, first out
- * -------------------------------------- */
+/* ---- singly linked: first in, first out --------------------------------- */
 
 typedef struct Ififo {
     uint32_t head; /* ILIST_NONE: it is empty, and the tail says nothing */
@@ -255,12 +251,12 @@ static inline bool ififo_is_empty(const Ififo *f)
 
 static inline void ififo_push(IlistLinks l, Ififo *f, uint32_t i)
 {
-    g_assert(i != ILIST_NONE);
+    invariant(i != ILIST_NONE);
     *ilist_next(l, i) = ILIST_NONE;
     if (f->head == ILIST_NONE) {
         f->head = i;
     } else {
-        g_assert(*ilist_next(l, f->tail) == ILIST_NONE);
+        invariant(*ilist_next(l, f->tail) == ILIST_NONE);
         *ilist_next(l, f->tail) = i;
     }
     f->tail = i;
@@ -269,7 +265,7 @@ static inline void ififo_push(IlistLinks l, Ififo *f, uint32_t i)
 /* It will be the first one out. */
 static inline void ififo_push_front(IlistLinks l, Ififo *f, uint32_t i)
 {
-    g_assert(i != ILIST_NONE);
+    invariant(i != ILIST_NONE);
     *ilist_next(l, i) = f->head;
     if (f->head == ILIST_NONE) {
         f->tail = i;
@@ -294,7 +290,7 @@ static inline void ififo_remove_after(IlistLinks l, Ififo *f, uint32_t before,
 {
     uint32_t *link = before == ILIST_NONE ? &f->head : ilist_next(l, before);
 
-    g_assert(*link == i && i != ILIST_NONE);
+    invariant(*link == i && i != ILIST_NONE);
     *link = *ilist_next(l, i);
     if (f->tail == i) {
         f->tail = before;
@@ -307,18 +303,17 @@ static inline void ififo_remove(IlistLinks l, Ififo *f, uint32_t i)
     uint32_t before = ILIST_NONE;
 
     for (uint32_t k = f->head; k != i; k = *ilist_next(l, k)) {
-        g_assert(k != ILIST_NONE);
+        invariant(k != ILIST_NONE);
         before = k;
     }
     ififo_remove_after(l, f, before, i);
 }
 
-/* ---- singly linked: last in, first out
- * ---------------------------------------- */
+/* ---- singly linked: last in, first out ---------------------------------- */
 
 static inline void istack_push(IlistLinks l, uint32_t *head, uint32_t i)
 {
-    g_assert(i != ILIST_NONE && i != *head);
+    invariant(i != ILIST_NONE && i != *head);
     *ilist_next(l, i) = *head;
     *head = i;
 }
@@ -338,7 +333,7 @@ static inline uint32_t istack_pop(IlistLinks l, uint32_t *head)
  * *link names the one behind it then. */
 static inline uint32_t istack_unlink(IlistLinks l, uint32_t *link)
 {
-    g_assert(*link != ILIST_NONE);
+    invariant(*link != ILIST_NONE);
     return istack_pop(l, link);
 }
 
@@ -362,13 +357,12 @@ static inline uint32_t istack_reverse(IlistLinks l, uint32_t head)
     return result;
 }
 
-/* ---- doubly linked; all zeroes are empty lists
- * --------------------------------- */
+/* ---- doubly linked; all zeroes are empty lists -------------------------- */
 
 /*
  * Heads and links name an element by its index + 1, and ZLIST_NONE ends a list.
- * The first one's prev is the last one, so that a head alone leads to both
- * ends. i is an index + 1 in all these calls.
+ * The first one's prev is the last one, so a head alone leads to both ends.
+ * i is an index + 1 in all these calls.
  */
 #define ZLIST_NONE 0U
 
@@ -386,7 +380,7 @@ static inline void zlist_push_tail(IlistLinks l, uint32_t *head, uint32_t i)
 {
     uint32_t last = i;
 
-    g_assert(i != ZLIST_NONE);
+    invariant(i != ZLIST_NONE);
     *zlist_next(l, i) = ZLIST_NONE;
     if (*head == ZLIST_NONE) {
         *head = i;
@@ -404,7 +398,7 @@ static inline void zlist_insert(IlistLinks l, uint32_t *head, uint32_t at,
 {
     uint32_t prev = *zlist_prev(l, at);
 
-    g_assert(i != ZLIST_NONE && at != ZLIST_NONE && i != at);
+    invariant(i != ZLIST_NONE && at != ZLIST_NONE && i != at);
     *zlist_prev(l, i) = prev;
     *zlist_next(l, i) = at;
     *zlist_prev(l, at) = i;
@@ -429,17 +423,17 @@ static inline void zlist_remove(IlistLinks l, uint32_t *head, uint32_t i)
     uint32_t next = *zlist_next(l, i);
     uint32_t prev = *zlist_prev(l, i);
 
-    g_assert(*head != ZLIST_NONE);
+    invariant(*head != ZLIST_NONE);
     if (next != ZLIST_NONE) {
         *zlist_prev(l, next) = prev;
     } else if (*head != i) {
-        g_assert(*zlist_prev(l, *head) == i);
+        invariant(*zlist_prev(l, *head) == i);
         *zlist_prev(l, *head) = prev;
     }
     if (*head == i) {
         *head = next;
     } else {
-        g_assert(*zlist_next(l, prev) == i);
+        invariant(*zlist_next(l, prev) == i);
         *zlist_next(l, prev) = next;
     }
 }

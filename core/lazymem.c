@@ -7,6 +7,7 @@
  * their end is found.
  */
 #include "lazymem.h"
+#include "invariant.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static size_t lazy_total; /* bytes that are allocated; relaxed atomics */
 
 static size_t total(size_t n, size_t size)
 {
-    g_assert(size > 0 && n < SIZE_MAX / size);
+    invariant(size > 0 && n < SIZE_MAX / size);
     return n * size > 0 ? n * size : 1;
 }
 

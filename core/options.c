@@ -7,6 +7,7 @@
  * OPT_DOUBLE is for what is not an amount: probabilities and exponents.
  */
 #include "options.h"
+#include "invariant.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -211,7 +212,7 @@ static bool set_number(void *field, const OptDesc *d, const char *value,
         return bad_value(d, value, error);
     }
     if (d->type == OPT_U32 || d->type == OPT_PPM) {
-        g_assert(v <= UINT32_MAX);
+        invariant(v <= UINT32_MAX);
         *(uint32_t *)field = (uint32_t)v;
     } else {
         *(uint64_t *)field = v;

@@ -22,7 +22,7 @@
 static inline void pool_add(IlistLinks l, uint32_t *free, uint32_t first,
                             uint32_t end)
 {
-    g_assert(first <= end && end <= POOL_MOST);
+    invariant(first <= end && end <= POOL_MOST);
     while (end-- > first) {
         istack_push(l, free, end);
     }
@@ -31,7 +31,7 @@ static inline void pool_add(IlistLinks l, uint32_t *free, uint32_t first,
 /* Take a record; there is one. */
 static inline uint32_t pool_take(IlistLinks l, uint32_t *free)
 {
-    g_assert(*free != ILIST_NONE);
+    invariant(*free != ILIST_NONE);
     return istack_pop(l, free);
 }
 
@@ -43,7 +43,8 @@ static inline void pool_give(IlistLinks l, uint32_t *free, uint32_t i)
 /*
  * Double the table of *n records (at least `least`), if none is free.  The new
  * ones are all zeroes but for the link.  Returns the table, which may have
- * moved. For `links` only the offsets and the size are used.
+ * moved.
+ * For `links` only the offsets and the size are used.
  */
 static inline void *pool_grow(void *table, IlistLinks links, uint32_t *free,
                               uint32_t *n, uint32_t least)
@@ -53,7 +54,7 @@ static inline void *pool_grow(void *table, IlistLinks links, uint32_t *free,
     if (*free != ILIST_NONE) {
         return table;
     }
-    g_assert(least > 0 && old < POOL_MOST / 2);
+    invariant(least > 0 && old < POOL_MOST / 2);
     *n = old ? old * 2 : least;
     links.base = g_realloc_n(table, *n, links.stride);
     memset(links.base + old * links.stride, 0, (*n - old) * links.stride);

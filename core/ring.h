@@ -10,6 +10,8 @@
 #include <glib.h>
 #include <stdint.h>
 
+#include "invariant.h"
+
 typedef struct Ring {
     uint32_t head, n, size; /* n places from head on are in use */
 } Ring;
@@ -17,14 +19,14 @@ typedef struct Ring {
 /* The place after `at`. */
 static inline uint32_t ring_after(uint32_t at, uint32_t size)
 {
-    g_assert(at < size);
+    invariant(at < size);
     return at + 1 == size ? 0 : at + 1;
 }
 
 /* The place of the k-th element, from 0; k <= n: the next free one, too. */
 static inline uint32_t ring_place(const Ring *r, uint32_t k)
 {
-    g_assert(k <= r->n && k < r->size);
+    invariant(k <= r->n && k < r->size);
     return k < r->size - r->head ? r->head + k : k - (r->size - r->head);
 }
 
@@ -33,7 +35,7 @@ static inline uint32_t ring_push(Ring *r)
 {
     uint32_t place;
 
-    g_assert(r->n < r->size);
+    invariant(r->n < r->size);
     place = ring_place(r, r->n);
     r->n++;
     return place;
@@ -44,7 +46,7 @@ static inline uint32_t ring_pop(Ring *r)
 {
     uint32_t place = r->head;
 
-    g_assert(r->n > 0);
+    invariant(r->n > 0);
     r->head = ring_after(place, r->size);
     r->n--;
     return place;

@@ -7,6 +7,7 @@
  * into a lazy one (lazymem.h), in memory.
  */
 #include "state.h"
+#include "invariant.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -312,7 +313,7 @@ static bool save_name(State *s, const StateRow *r)
     char name[NAME_BYTES] = {0};
     uint64_t bytes = own_size(r);
 
-    g_assert(strlen(r->name) < sizeof(name));
+    invariant(strlen(r->name) < sizeof(name));
     memcpy(name, r->name, strlen(r->name));
     return state_bytes(s, name, sizeof(name)) && state_u64(s, &bytes);
 }
