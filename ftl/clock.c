@@ -32,7 +32,7 @@ bool ssd_rebase(Ssd *ssd, uint64_t by_ns)
     if (!ssd_at_rest(ssd) || ssd->inspect.log || ssd->inspect.recording) {
         return false;
     }
-    g_assert(by_ps <= ssd->now_ps);
+    invariant(by_ps <= ssd->now_ps);
     if (ssd->powered) {
         ssd->powered_ns +=
             (ssd->now_ps - ssd->powered_since_ps) / PS_PER_NS;

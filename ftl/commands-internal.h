@@ -15,6 +15,7 @@ typedef enum CmdPhase {
     CMD_SUBMITTED, /* before it has any effect */
     CMD_RUNNING,
     CMD_DONE, /* its completion waits to be fetched */
+    N_CMD_PHASES,
 } CmdPhase;
 
 typedef enum CostIndex {

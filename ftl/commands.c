@@ -8,24 +8,19 @@
 #include "commands.h"
 #include "ssd-internal.h"
 
-static IlistLinks chain(const Ssd *ssd)
-{
-    return ILIST_CHAIN(ssd->commands.cmd, Cmd, next);
-}
-
 void fifo_push(Ssd *ssd, CmdFifo *f, uint32_t cmd)
 {
-    ififo_push(chain(ssd), f, cmd);
+    ififo_push(cmd_chain(ssd), f, cmd);
 }
 
 void fifo_push_front(Ssd *ssd, CmdFifo *f, uint32_t cmd)
 {
-    ififo_push_front(chain(ssd), f, cmd);
+    ififo_push_front(cmd_chain(ssd), f, cmd);
 }
 
 uint32_t fifo_pop(Ssd *ssd, CmdFifo *f)
 {
-    return ififo_pop(chain(ssd), f);
+    return ififo_pop(cmd_chain(ssd), f);
 }
 
 void cmd_account(Ssd *ssd, Cmd *c, CostIndex cost)

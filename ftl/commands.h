@@ -8,6 +8,7 @@
 #ifndef VSSD_FTL_COMMANDS_H
 #define VSSD_FTL_COMMANDS_H
 
+#include "pool.h"
 #include "ssd-internal.h"
 
 static inline void cmd_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
@@ -38,6 +39,43 @@ static inline void cmd_map_ready(Ssd *ssd, uint32_t cmd)
 
 /* Account the time since the last mark to a cost. */
 void cmd_account(Ssd *ssd, Cmd *c, CostIndex cost);
+
+/* The one place where the phase changes; asserts that it may. */
+static inline void cmd_set_phase(Cmd *c, CmdPhase phase)
+{
+#define TO(p) (1U << CMD_##p)
+    static const uint8_t legal[N_CMD_PHASES] = {
+        [CMD_FREE] = TO(SUBMITTED),
+        [CMD_SUBMITTED] = TO(RUNNING) | TO(DONE), /* refused, or aborted */
+        [CMD_RUNNING] = TO(DONE),
+        [CMD_DONE] = TO(FREE),
+    };
+#undef TO
+
+    invariant(c->phase < N_CMD_PHASES && legal[c->phase] >> phase & 1);
+    c->phase = (uint8_t)phase;
+}
+
+static inline IlistLinks cmd_chain(const Ssd *ssd)
+{
+    return ILIST_CHAIN(ssd->commands.cmd, Cmd, next);
+}
+
+/* A free record: its phase is CMD_FREE.  The table may move. */
+static inline uint32_t cmd_take(Ssd *ssd)
+{
+    Commands *c = &ssd->commands;
+
+    c->cmd = pool_grow(c->cmd, cmd_chain(ssd), &c->free_cmd, &c->n_cmds, 64);
+    return pool_take(cmd_chain(ssd), &c->free_cmd);
+}
+
+/* A command that is DONE ends. */
+static inline void cmd_give(Ssd *ssd, uint32_t cmd)
+{
+    cmd_set_phase(&ssd->commands.cmd[cmd], CMD_FREE);
+    pool_give(cmd_chain(ssd), &ssd->commands.free_cmd, cmd);
+}
 
 void fifo_push(Ssd *ssd, CmdFifo *f, uint32_t cmd);
 void fifo_push_front(Ssd *ssd, CmdFifo *f, uint32_t cmd);

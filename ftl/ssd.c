@@ -163,9 +163,9 @@ void ssd_run(Ssd *ssd, uint64_t now_ns)
 {
     uint64_t until_ps = now_ns * PS_PER_NS;
 
-    g_assert(now_ns < SIM_MAX_NS && until_ps >= ssd->now_ps);
+    invariant(now_ns < SIM_MAX_NS && until_ps >= ssd->now_ps);
     /* Each call that marks work settles it; a mark left would wait for ever. */
-    g_assert(ssd->work.any == 0);
+    invariant(ssd->work.any == 0);
     while (eventq_next_ps(&ssd->events) <= until_ps) {
         Event e = eventq_pop(&ssd->events);
 
@@ -492,7 +492,7 @@ size_t ssd_advance(Ssd *ssd, uint64_t now_ns, SsdCompletion *done, size_t max)
 void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
 {
     ssd_run(ssd, now_ns);
-    g_assert(stream < ssd->l.n_streams);
+    invariant(stream < ssd->l.n_streams);
     if (ssd->inspect.recording) {
         recording_close(ssd->inspect.recording, stream, now_ns);
     }

@@ -33,7 +33,7 @@ void work_mark(Work *w, SsdWork work, uint32_t index)
 {
     WorkQueue *q = &w->queue[work];
 
-    g_assert(index < q->ring.size);
+    invariant(index < q->ring.size);
     if (bitmap_test(q->marked, index)) {
         return;
     }

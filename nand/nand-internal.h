@@ -325,13 +325,37 @@ static const uint8_t time_of_phase[N_PHASES] = {
     [PHASE_ECC] = NAND_TIME_ECC,
 };
 
-/* The operation's phase ends, and another begins. */
+#define TO(phase) (1U << PHASE_##phase)
+/* Which phases may follow; the first one, DIE_WAIT, is set by nand_submit(). */
+static const uint16_t legal_phase[N_PHASES] = {
+    [PHASE_FREE] = 0,
+    [PHASE_DIE_WAIT] = TO(TURN),
+    /* As a member of a group it takes part in what the others have done. */
+    [PHASE_TURN] = TO(TURN) | TO(BUS_WAIT) | TO(GAP) | TO(LOADED) | TO(CELL) |
+                   TO(READY) | TO(FREE),
+    [PHASE_BUS_WAIT] = TO(BUS),
+    [PHASE_BUS] = TO(TURN) | TO(LOADED) | TO(CELL) | TO(READY) | TO(ECC) |
+                  TO(DIE_WAIT) | TO(FREE), /* DIE_WAIT: it is read again */
+    [PHASE_LOADED] = TO(CELL),
+    [PHASE_GAP] = TO(BUS_WAIT),
+    /* BUS_WAIT: the second half of a copyback. */
+    [PHASE_CELL] =
+        TO(TURN) | TO(BUS_WAIT) | TO(SUSPENDING) | TO(READY) | TO(FREE),
+    [PHASE_SUSPENDING] = TO(SUSPENDED),
+    [PHASE_SUSPENDED] = TO(CELL),
+    [PHASE_READY] = TO(TURN) | TO(BUS_WAIT) | TO(READY) | TO(FREE),
+    [PHASE_ECC] = TO(DIE_WAIT) | TO(FREE),
+};
+#undef TO
+
+/* The operation's phase ends, and another begins; asserts that it may. */
 static inline void nand_enter(Nand *n, uint32_t i, Phase phase, uint64_t now_ps)
 {
     NandOp *op = &n->op[i];
     uint64_t ps = now_ps - op->mark_ps;
     NandTime t = time_of_phase[op->phase];
 
+    invariant(legal_phase[op->phase] >> phase & 1);
     op->time_ps[t] += ps;
     if (op->phase == PHASE_CELL) {
         n->plane_busy_ps[op->plane] += ps;
@@ -343,7 +367,8 @@ static inline void nand_enter(Nand *n, uint32_t i, Phase phase, uint64_t now_ps)
     op->phase = phase;
 }
 
-static inline void nand_enter_group(Nand *n, uint32_t leader, Phase phase, uint64_t now_ps)
+static inline void nand_enter_group(Nand *n, uint32_t leader, Phase phase,
+                                    uint64_t now_ps)
 {
     for (uint32_t i = leader; i != NONE; i = n->op[i].mate) {
         nand_enter(n, i, phase, now_ps);

@@ -363,7 +363,7 @@ void nand_queue_add_first(Nand *n, uint32_t op)
     UnitQueue *q = &n->unit_queue[o->unit];
     WaitBlock *b = &n->wait_block[o->block];
 
-    g_assert(o->kind == NAND_READ);
+    invariant(o->kind == NAND_READ);
     n->op[op].order = --n->first_order;
     q->n++;
     enlist_only(n, q);

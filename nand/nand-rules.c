@@ -61,8 +61,8 @@ void nand_rules_submit(Nand *n, const NandOp *op, uint64_t now_ps)
     if (n->history) {
         nand_history_submit(n->history, op, now_ps);
     }
-    g_assert(op->ppa.page < n->geo.n_pages);
-    g_assert(op->kind == NAND_ERASE || op->bytes <= n->geo.page_bytes);
+    invariant(op->ppa.page < n->geo.n_pages);
+    invariant(op->kind == NAND_ERASE || op->bytes <= n->geo.page_bytes);
     b = &n->block[op->block];
     switch (op->kind) {
     case NAND_READ:
@@ -142,7 +142,7 @@ void nand_preload_page(Nand *n, NandPpa ppa)
 {
     BlockWear *b = &n->block[block_of_page(n, ppa)];
 
-    g_assert(ppa.page % n->geo.pages_per_block == b->next_page);
+    invariant(ppa.page % n->geo.pages_per_block == b->next_page);
     if (b->next_page == 0 && n->media) {
         media_programmed(n->media, block_of_page(n, ppa), 0,
                          n->cfg.preload_hours);

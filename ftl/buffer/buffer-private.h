@@ -9,6 +9,7 @@
 #endif
 
 #include "buffer/buffer.h"
+#include "buffer/slot-state.h"
 #include "placement/placement-internal.h"
 
 /* The DIRTY slots of a stream: to be written here alone. */

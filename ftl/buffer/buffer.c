@@ -101,7 +101,7 @@ uint32_t slot_load(Ssd *ssd, uint32_t cmd, uint32_t lpn, uint64_t version)
     uint32_t entry = ssd->l2p.entry[lpn];
     uint32_t i = slot_take(ssd, lpn, unit_stream(ssd, entry - 1));
 
-    ssd->buffer->slot[i].state = SLOT_LOADING;
+    slot_set_state(ssd, i, SLOT_LOADING);
     ssd->buffer->slot[i].old_entry = entry;
     ssd->buffer->slot[i].version = version;
     ssd->buffer->slot[i].newer = entry - 1;
@@ -112,7 +112,7 @@ uint32_t slot_load(Ssd *ssd, uint32_t cmd, uint32_t lpn, uint64_t version)
 
 void slot_join_read(Ssd *ssd, uint32_t i, uint32_t cmd, uint32_t last)
 {
-    g_assert(ssd->buffer->slot[i].state == SLOT_LOADING);
+    invariant(ssd->buffer->slot[i].state == SLOT_LOADING);
     ssd->buffer->slot[i].before = cmd;
     ssd->buffer->slot[i].after = NONE;
     if (last != NONE) {
@@ -123,7 +123,6 @@ void slot_join_read(Ssd *ssd, uint32_t i, uint32_t cmd, uint32_t last)
 void slot_program(Ssd *ssd, uint32_t i)
 {
     slot_leave_dirty(ssd, i);
-    ssd->buffer->slot[i].state = SLOT_PROGRAMMING;
 }
 
 void slot_unsafe(Ssd *ssd, uint32_t i)
@@ -142,7 +141,7 @@ static void slot_safe(Ssd *ssd, Slot *s)
 
 void slot_make_dirty(Ssd *ssd, uint32_t i)
 {
-    ssd->buffer->slot[i].state = SLOT_DIRTY;
+    slot_set_state(ssd, i, SLOT_DIRTY);
     ssd->buffer->n_dirty++;
     queue_insert(ssd, i);
 }
@@ -151,8 +150,8 @@ void slot_leave_dirty(Ssd *ssd, uint32_t i)
 {
     ssd->buffer->n_dirty--;
     queue_remove(ssd, i);
+    slot_set_state(ssd, i, SLOT_PROGRAMMING); /* what the policy is to see */
     if (ssd->buffer->slot[i].listed) {
-        ssd->buffer->slot[i].state = SLOT_PROGRAMMING; /* what the policy is to see */
         ssd->buffer->policy->cleaned(ssd, i);
     }
 }
@@ -208,7 +207,7 @@ void slot_free(Ssd *ssd, uint32_t i)
     } else {
         give_room(ssd, s);
     }
-    s->state = SLOT_FREE;
+    slot_set_state(ssd, i, SLOT_FREE);
     pool_give(slot_chain(ssd), &ssd->buffer->free_slot, i);
     slot_tell_waiters(ssd, waiters);
     write_epochs_advance(ssd);
@@ -221,7 +220,7 @@ void slot_cleaned(Ssd *ssd, uint32_t i, uint32_t entry)
 
     end_early(ssd, s);
     slot_safe(ssd, s);
-    s->state = SLOT_CLEAN;
+    slot_set_state(ssd, i, SLOT_CLEAN);
     s->old_entry = entry;
     s->waiters = NONE;
     s->force = false;
@@ -285,13 +284,13 @@ void buffer_wait(Ssd *ssd, uint32_t cmd)
 
 uint32_t buffer_end_wait(Ssd *ssd)
 {
-    g_assert(ssd->buffer->waiting.head != NONE);
+    invariant(ssd->buffer->waiting.head != NONE);
     return fifo_pop(ssd, &ssd->buffer->waiting);
 }
 
 void buffer_new_version(Ssd *ssd, uint64_t version)
 {
-    g_assert(version > ssd->buffer->last_version && version < 1ULL << 48);
+    invariant(version > ssd->buffer->last_version && version < 1ULL << 48);
     ssd->buffer->last_version = version;
 }
 

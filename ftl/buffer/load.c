@@ -40,7 +40,7 @@ static void unit_loaded(Ssd *ssd, uint32_t i, bool bad)
         ssd->l2p.entry[s->lpn] = s->old_entry;
         slot_free(ssd, i);
     } else {
-        s->state = SLOT_CLEAN;
+        slot_set_state(ssd, i, SLOT_CLEAN);
     }
 }
 

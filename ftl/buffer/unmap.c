@@ -13,7 +13,7 @@ void slot_moved(Ssd *ssd, uint32_t entry, uint32_t from_ppu, uint32_t to_ppu)
 {
     Slot *s = (Slot *)slot_oldest(ssd, entry);
 
-    g_assert(s->old_entry == from_ppu + 1);
+    invariant(s->old_entry == from_ppu + 1);
     s->old_entry = to_ppu + 1;
 }
 

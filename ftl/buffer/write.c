@@ -87,7 +87,7 @@ static void start_fill(Ssd *ssd, uint32_t i)
         .parts = unit_parts(ssd, s->old_entry - 1),
     };
 
-    s->state = SLOT_FILLING;
+    slot_set_state(ssd, i, SLOT_FILLING);
     s->newer = s->old_entry - 1;
     s->after = NONE;
     s->before = NONE;
@@ -117,7 +117,7 @@ static void dirty_again(Ssd *ssd, uint32_t i)
 
     slot_unsafe(ssd, i);
     if (loading) {
-        ssd->buffer->slot[i].state = SLOT_FILLING;
+        slot_set_state(ssd, i, SLOT_FILLING);
     } else {
         slot_make_dirty(ssd, i);
     }
@@ -153,7 +153,7 @@ static uint32_t queue_behind(Ssd *ssd, uint32_t older, uint32_t stream)
 
     slot_unsafe(ssd, i);
     ssd->l2p.mapped_units += ssd->buffer->slot[older].dead;
-    ssd->buffer->slot[i].state = SLOT_BLOCKED;
+    slot_set_state(ssd, i, SLOT_BLOCKED);
     ssd->buffer->slot[i].older = older;
     ssd->buffer->slot[i].poison =
         ssd->buffer->slot[older].poison && !ssd->buffer->slot[older].dead;
@@ -344,13 +344,12 @@ static void split_job(Ssd *ssd, uint32_t j)
         return;
     }
     rest = job_take(ssd);
-    ssd->media->job[rest].ppa = NONE;
     ssd->media->job[rest].stream = ssd->media->job[j].stream;
     ssd->media->job[rest].n = ssd->media->job[j].n - most;
     memcpy(job_units(ssd, rest), job_units(ssd, j) + most,
            ssd->media->job[rest].n * sizeof(uint32_t));
     ssd->media->job[j].n = most;
-    job_fifo_push(ssd, &ssd->buffer->redo, rest);
+    job_wait(ssd, &ssd->buffer->redo, rest);
 }
 
 /* more: another plane of the same command follows. */
@@ -384,9 +383,8 @@ void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
     uint32_t ppa =
         block_take_page(ssd, plane, OPEN_HOST, ssd->media->job[j].stream);
 
-    g_assert(ppa != NONE);
     ssd->media->job[j].plane = plane;
-    ssd->media->job[j].ppa = ppa;
+    job_place(ssd, j, ppa);
     if (ssd->media->job[j].n == 0) {
         gather_page(ssd, j);
     } else {
@@ -410,8 +408,7 @@ static uint32_t gather(Ssd *ssd, uint32_t plane, uint32_t stream)
 
     ssd->media->job[j].stream = (uint8_t)stream;
     ssd->media->job[j].plane = plane;
-    ssd->media->job[j].ppa = block_take_page(ssd, plane, OPEN_HOST, stream);
-    g_assert(ssd->media->job[j].ppa != NONE);
+    job_place(ssd, j, block_take_page(ssd, plane, OPEN_HOST, stream));
     gather_page(ssd, j);
     return j;
 }
@@ -607,8 +604,7 @@ void write_page_done(Ssd *ssd, uint32_t j)
 void write_page_failed(Ssd *ssd, uint32_t j)
 {
     plane_host_program(ssd, ssd->media->job[j].plane, -1);
-    ssd->media->job[j].ppa = NONE;
-    job_fifo_push(ssd, &ssd->buffer->redo, j);
+    job_wait(ssd, &ssd->buffer->redo, j);
 }
 
 /* ---- the close of a stream ------------------------------------------------ */

@@ -115,7 +115,7 @@ static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
         .cookie = j,
     };
 
-    job->ppa = ppa;
+    job_place(ssd, j, ppa);
     if (job->copyback) {
         refresh_copied(ssd, ppu_block(ssd, unit[0]), page_block(ssd, ppa));
     }
@@ -835,8 +835,7 @@ void gc_page_failed(Ssd *ssd, uint32_t j)
 
     load->programs--;
     if (!ssd->media->given_up) {
-        job->ppa = NONE;
-        job_fifo_push(ssd, &g->redo, j);
+        job_wait(ssd, &g->redo, j);
         return;
     }
     count_guest(ssd, source_of(ssd, j), job->plane, (uint32_t)-1);

@@ -75,7 +75,7 @@ void gc_take_back(Ssd *ssd, uint32_t plane)
     if (ssd->media->block[p->last_gc_block].valid == 0) {
         block_discard(ssd, p->last_gc_block);
     } else {
-        g_assert(ssd->media->may_fail || saves(ssd) ||
+        invariant(ssd->media->may_fail || saves(ssd) ||
                  !ssd->media->spare_version);
         media_set_read_only(ssd);
     }

@@ -49,7 +49,7 @@ static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
     uint64_t ns;
 
     c->complete_ps = ssd->now_ps;
-    c->phase = CMD_DONE;
+    cmd_set_phase(c, CMD_DONE);
     c->status = status;
     if (--ssd->commands.running == 0) {
         background_quiet(ssd);
@@ -250,7 +250,7 @@ void host_fail_waiting(Ssd *ssd)
         if (c->req.op == SSD_OP_READ) {
             bool all = read_units(ssd, cmd);
 
-            g_assert(all);
+            invariant(all);
             read_looked_up(ssd, cmd);
             continue;
         }
@@ -312,7 +312,7 @@ void host_start_now(Ssd *ssd, uint32_t cmd)
         host_finish(ssd, cmd, SSD_STATUS_ABORTED);
         return;
     }
-    c->phase = CMD_RUNNING;
+    cmd_set_phase(c, CMD_RUNNING);
     if (ssd->media->read_only &&
         (c->req.op == SSD_OP_WRITE || c->req.op == SSD_OP_TRIM)) {
         host_finish(ssd, cmd, SSD_STATUS_READ_ONLY);
@@ -347,27 +347,6 @@ void host_done(Ssd *ssd, uint32_t cmd)
 }
 
 /* ---- submission ------------------------------------------------------------------ */
-
-static uint32_t cmd_take(Ssd *ssd)
-{
-    uint32_t i;
-
-    if (ssd->commands.free_cmd == NONE) {
-        uint32_t old = ssd->commands.n_cmds;
-
-        ssd->commands.n_cmds = old ? old * 2 : 64;
-        ssd->commands.cmd =
-            g_renew(Cmd, ssd->commands.cmd, ssd->commands.n_cmds);
-        for (i = ssd->commands.n_cmds; i-- > old;) {
-            ssd->commands.cmd[i].phase = CMD_FREE;
-            ssd->commands.cmd[i].next = ssd->commands.free_cmd;
-            ssd->commands.free_cmd = i;
-        }
-    }
-    i = ssd->commands.free_cmd;
-    ssd->commands.free_cmd = ssd->commands.cmd[i].next;
-    return i;
-}
 
 static bool range_is_bad(const Ssd *ssd, const SsdCmd *r)
 {
@@ -423,9 +402,9 @@ int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
         .submit_ps = ssd->now_ps,
         .mark_ps = ssd->now_ps,
         .bad_lba = NO_LBA,
-        .phase = CMD_SUBMITTED,
         .next = NONE,
     };
+    cmd_set_phase(&ssd->commands.cmd[i], CMD_SUBMITTED);
     if (!ssd->client && saves(ssd)) {
         ssd->commands.cmd[i].req.version = ssd->buffer->last_version;
     }
@@ -484,7 +463,7 @@ static void convert_costs(const Cmd *c, SsdBreakdown *b)
         out[i] = sim_ceil_ns(sum_ps) - sum_ns;
         sum_ns += out[i];
     }
-    g_assert(sum_ps == c->complete_ps - c->submit_ps);
+    invariant(sum_ps == c->complete_ps - c->submit_ps);
 }
 
 static void fetch(Ssd *ssd, SsdCompletion *done)
@@ -500,9 +479,7 @@ static void fetch(Ssd *ssd, SsdCompletion *done)
         .bad_lba = c->status == SSD_STATUS_UNRECOVERED_READ ? c->bad_lba : 0,
     };
     convert_costs(c, &done->cost);
-    c->phase = CMD_FREE;
-    c->next = ssd->commands.free_cmd;
-    ssd->commands.free_cmd = i;
+    cmd_give(ssd, i);
 }
 
 size_t host_fetch(Ssd *ssd, SsdCompletion *done, size_t max)

@@ -22,7 +22,7 @@
 static void check_spare(const Ssd *ssd, uint32_t lpn, uint32_t ppu)
 {
     /* The map led to the right place: asked of every read that has a host. */
-    g_assert(!ssd->client || spare_lpn(ssd, ppu) == lpn);
+    invariant(!ssd->client || spare_lpn(ssd, ppu) == lpn);
 }
 
 /* The block cannot be read; of several, the command reports the first. */

@@ -14,7 +14,7 @@
 static bool jobs_at_rest(const Ssd *ssd)
 {
     for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
-        if (ssd->media->job[j].active) {
+        if (ssd->media->job[j].state != JOB_FREE) {
             return false;
         }
     }

@@ -206,7 +206,7 @@ static void write_header(Oplog *log)
     for (size_t i = 0; i < G_N_ELEMENTS(last); i++, p += 4) {
         put(p, last[i], 4);
     }
-    g_assert((size_t)(p - head) <= sizeof(head));
+    invariant((size_t)(p - head) <= sizeof(head));
     (void)fwrite(head, sizeof(head), 1, log->file);
 }
 
@@ -236,7 +236,7 @@ bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error)
     FILE *file;
     Oplog *log;
 
-    g_assert(!ssd->inspect.log);
+    invariant(!ssd->inspect.log);
     if (!is_new(ssd)) {
         g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
                     "operation log %s: needs a drive that begins new, and this "

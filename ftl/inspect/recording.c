@@ -59,7 +59,7 @@ static void put_step(Line *l, uint64_t from, uint64_t to)
 
 static void put_instant(Line *l, Recording *r, uint64_t now_ns)
 {
-    g_assert(now_ns >= r->last_ns);
+    invariant(now_ns >= r->last_ns);
     put(l, now_ns - r->last_ns);
     r->last_ns = now_ns;
 }
@@ -203,7 +203,7 @@ bool recording_open(Ssd *ssd, const char *path, const GString *text,
     Recording *r;
     FILE *file;
 
-    g_assert(!ssd->inspect.recording && ssd->commands.running == 0);
+    invariant(!ssd->inspect.recording && ssd->commands.running == 0);
     file = fopen(path, "wb");
     if (!file) {
         return cannot(path, errno, error);

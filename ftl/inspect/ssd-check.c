@@ -321,7 +321,7 @@ static bool check_meta(const Ssd *ssd, GError **error)
         }
     }
     for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
-        if (ssd->media->job[j].active && ssd->media->job[j].meta &&
+        if (ssd->media->job[j].state != JOB_FREE && ssd->media->job[j].meta &&
             ssd->media->job[j].ppa != NONE) {
             programs[ssd->media->job[j].plane]++;
         }

@@ -112,7 +112,7 @@ static void send(Ssd *ssd, uint32_t j)
         .cookie = j,
     };
 
-    job->ppa = op.ppa.page;
+    job_place(ssd, j, op.ppa.page);
     ssd->journal->plane[job->plane].programs++;
     stamp(ssd, job->meta_page, job->ppa << ssd->page_units_shift, OPLOG_PLACE);
     tell_begins(ssd, job->owner, job->meta_page);
@@ -145,9 +145,8 @@ void meta_write(Ssd *ssd, uint32_t page, MetaOwner owner)
     ssd->media->job[j].meta_page = page;
     ssd->media->job[j].owner = (uint8_t)owner;
     ssd->media->job[j].plane = plane;
-    ssd->media->job[j].ppa = NONE;
     ssd->media->job[j].n = ssd->l.units_per_program;
-    job_fifo_push(ssd, &ssd->journal->plane[plane].wait, j);
+    job_wait(ssd, &ssd->journal->plane[plane].wait, j);
     meta_pump(ssd, plane);
 }
 
@@ -171,8 +170,7 @@ void meta_page_failed(Ssd *ssd, uint32_t j)
     uint32_t plane = ssd->media->job[j].plane;
 
     ssd->journal->plane[plane].programs--;
-    ssd->media->job[j].ppa = NONE;
-    job_fifo_push(ssd, &ssd->journal->plane[plane].wait, j);
+    job_wait(ssd, &ssd->journal->plane[plane].wait, j);
     if (ssd->media->given_up) {
         meta_give_up(ssd);
     }

@@ -440,7 +440,7 @@ static uint64_t low_seq(const Ssd *ssd)
     uint64_t first = ssd->media->prog_seq + 1;
 
     for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
-        if (ssd->media->job[j].active && ssd->media->job[j].ppa != NONE) {
+        if (ssd->media->job[j].state == JOB_PLACED) {
             first = MIN(first, ssd->media->spare_seq[ssd->media->job[j].ppa] &
                                    SEQ_MASK);
         }

@@ -115,7 +115,7 @@ uint32_t cmt_insert(Cmt *c, uint32_t lpn)
         i = c->free - 1;
         c->free = c->entry[i].chain;
     } else {
-        g_assert(c->n_made < c->most);
+        invariant(c->n_made < c->most);
         i = c->n_made++;
     }
     c->entry[i] = (CmtEntry){.lpn = lpn, .chain = *head};

@@ -295,7 +295,7 @@ static void send_to(Ssd *ssd, uint32_t stream, const LogicalPage *at,
 
     ssd->media->job[j].stream = (uint8_t)stream;
     ssd->media->job[j].plane = at->plane;
-    ssd->media->job[j].ppa = hybrid_take_page(ssd, t->block);
+    job_place(ssd, j, hybrid_take_page(ssd, t->block));
     gather_own(ssd, j, at, t->in_place);
     if (!t->in_place) {
         gather_from(ssd, j, &ssd->placement->stream[stream].queue.due, at, t);
@@ -373,7 +373,7 @@ uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn)
 
     if (*data == NONE) {
         *data = block_take_free(ssd, at.plane, OPEN_GC);
-        g_assert(*data != NONE);
+        invariant(*data != NONE);
     }
     first = *data * ssd->geo->pages_per_block;
     while (hybrid_next(ssd, *data) <= at.page) {

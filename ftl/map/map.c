@@ -50,7 +50,7 @@ bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu)
     if (map_is_buffered(*entry)) {
         slot_moved(ssd, *entry, from_ppu, to_ppu);
     } else {
-        g_assert(*entry == from_ppu + 1);
+        invariant(*entry == from_ppu + 1);
         *entry = to_ppu + 1;
     }
     block_clear_valid(ssd, from_ppu);
@@ -91,7 +91,7 @@ bool ssd_mapped(const Ssd *ssd, uint64_t lba, uint64_t *version)
     uint32_t lpn = (uint32_t)(lba >> ssd->block_shift);
     bool trimmed;
 
-    g_assert(lba < ssd->info.nblocks);
+    invariant(lba < ssd->info.nblocks);
     trimmed = ssd->map->n_trim_left > 0 && trim_covers(ssd, lpn);
     if (version) {
         *version = trimmed ? 0 : map_version(ssd, lpn);

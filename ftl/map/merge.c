@@ -202,7 +202,7 @@ static void program_page(Ssd *ssd, uint32_t plane)
 
     block_pend(ssd, m->to, 1);
     ssd->media->job[j].plane = plane;
-    ssd->media->job[j].ppa = op.ppa.page;
+    job_place(ssd, j, op.ppa.page);
     ssd->media->job[j].n = ssd->l.units_per_program;
     ssd->media->job[j].gc = true;
     used = fill_page(ssd, p, j);
@@ -316,7 +316,7 @@ void merge_start(Ssd *ssd, uint32_t plane, uint32_t log)
 {
     MapPlane *p = &ssd->map->plane[plane];
 
-    g_assert(!merge_active(ssd, plane));
+    invariant(!merge_active(ssd, plane));
     merge_forget(&p->logs.merge);
     p->logs.merge.log = log;
     p->logs.merge.random = ssd->map->log_block[log].logical == NONE;

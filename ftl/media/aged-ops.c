@@ -29,7 +29,7 @@ bool age_takes(Ssd *ssd, const NandOp *op)
         return false;
     }
     /* A plane has few operations of GC under way at a time. */
-    g_assert(a->n < a->capacity);
+    invariant(a->n < a->capacity);
     a->op[(a->first + a->n++) & (a->capacity - 1)] = *op;
     return true;
 }

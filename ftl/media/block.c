@@ -93,7 +93,7 @@ static void free_push(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
-    ssd->media->block[block].state = BLOCK_FREE;
+    block_set_state(ssd, block, BLOCK_FREE);
     if (nand_block_is_slc(ssd->geo, block)) {
         ilistn_push_tail(links(ssd), &p->slc_free, block);
     } else {
@@ -124,9 +124,9 @@ static uint32_t free_take(Ssd *ssd, uint32_t plane, OpenKind kind)
     Plane *p = &ssd->media->plane[plane];
     uint32_t block;
 
-    g_assert(p->free.n > 0);
+    invariant(p->free.n > 0);
     block = ssd->media->client->choose_free(ssd, plane, kind);
-    g_assert(ssd->media->block[block].state == BLOCK_FREE);
+    invariant(ssd->media->block[block].state == BLOCK_FREE);
     ilistn_remove(links(ssd), &p->free, block);
     ssd->media->client->free_taken(ssd, block);
     note_free(ssd);
@@ -167,7 +167,7 @@ static void init_plane(Ssd *ssd, uint32_t plane)
         uint32_t block = plane * ssd->geo->blocks_per_plane + i;
 
         if (nand_factory_bad(ssd->nand, block)) {
-            ssd->media->block[block].state = BLOCK_BAD;
+            block_set_state(ssd, block, BLOCK_BAD);
             ssd->media->n_factory_bad++;
             block_count_lost(ssd, block);
         } else if (!saved_has_block(ssd, block)) {
@@ -196,7 +196,7 @@ uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind)
         return NONE;
     }
     block = free_take(ssd, plane, kind);
-    ssd->media->block[block].state = BLOCK_MAPPED;
+    block_set_state(ssd, block, BLOCK_MAPPED);
     ssd->media->block[block].stream = 0;
     ssd->media->block[block].pending = 0;
     return block;
@@ -235,22 +235,9 @@ void block_destroy(Ssd *ssd)
               sizeof(*ssd->media->block));
 }
 
-/* Set the state, and count the victims in SLC mode. */
-static void set_state(Ssd *ssd, uint32_t block, BlockState state)
-{
-    Block *b = &ssd->media->block[block];
-    Plane *p = &ssd->media->plane[block_plane(ssd, block)];
-
-    if (nand_block_is_slc(ssd->geo, block)) {
-        p->n_folding -= b->state == BLOCK_VICTIM;
-        p->n_folding += state == BLOCK_VICTIM;
-    }
-    b->state = (uint8_t)state;
-}
-
 void block_make_full(Ssd *ssd, uint32_t block)
 {
-    set_state(ssd, block, BLOCK_FULL);
+    block_set_state(ssd, block, BLOCK_FULL);
     ssd->media->block[block].pending = 0;
     ssd->media->plane[block_plane(ssd, block)].n_retiring +=
         ssd->media->block[block].bad;
@@ -286,7 +273,7 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
     o->block = take_free_block(ssd, plane, kind);
     o->next_page = 0;
     b = &ssd->media->block[o->block];
-    b->state = BLOCK_OPEN;
+    block_set_state(ssd, o->block, BLOCK_OPEN);
     b->stream = (uint8_t)stream;
     if (kind == OPEN_HOST) {
         p->n_host_open++;
@@ -325,7 +312,7 @@ void block_close(Ssd *ssd, uint32_t plane, uint32_t open)
     Block *b = &ssd->media->block[o->block];
 
     if (b->pending > 0) {
-        b->state = BLOCK_CLOSING;
+        block_set_state(ssd, o->block, BLOCK_CLOSING);
     } else {
         block_make_full(ssd, o->block);
     }
@@ -404,7 +391,7 @@ void block_set_valid(Ssd *ssd, uint32_t ppu)
     uint32_t block = ppu_block(ssd, ppu);
     uint32_t plane = block_plane(ssd, block);
 
-    g_assert(!unit_is_valid(ssd, ppu));
+    invariant(!unit_is_valid(ssd, ppu));
     if (m->saved) {
         m->saved->changed(ssd, spare_lpn(ssd, ppu));
     }
@@ -420,7 +407,7 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu)
     uint32_t block = ppu_block(ssd, ppu);
     uint32_t plane = block_plane(ssd, block);
 
-    g_assert(unit_is_valid(ssd, ppu));
+    invariant(unit_is_valid(ssd, ppu));
     bitmap_clear(m->valid, ppu);
     m->plane[plane].valid--;
     change_meta_valid(ssd, plane, ppu, -1);
@@ -434,7 +421,7 @@ void block_start_victim(Ssd *ssd, uint32_t block, NandCause cause)
 {
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
-    g_assert(ssd->media->block[block].state == BLOCK_FULL);
+    invariant(ssd->media->block[block].state == BLOCK_FULL);
     ssd->media->block[block].cause = (uint8_t)cause;
     ssd->media->client->taken(ssd, block);
     p->n_retiring -= ssd->media->block[block].bad;
@@ -447,7 +434,7 @@ void block_start_victim(Ssd *ssd, uint32_t block, NandCause cause)
             ssd->media->index->victim(ssd, block);
         }
     }
-    set_state(ssd, block, BLOCK_VICTIM);
+    block_set_state(ssd, block, BLOCK_VICTIM);
     ssd->media->block[block].pending = 0;
     ssd->media->client->plane_changed(ssd, block_plane(ssd, block));
 }
@@ -462,10 +449,10 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
         .more = more,
     };
 
-    g_assert(b->valid == 0 && b->pending == 0);
+    invariant(b->valid == 0 && b->pending == 0);
     b->hold = 0;
     ssd->media->client->left(ssd, block);
-    set_state(ssd, block, BLOCK_ERASING);
+    block_set_state(ssd, block, BLOCK_ERASING);
     ssd->media->client->erasing(ssd, block);
     ssd->media->plane[block_plane(ssd, block)].erases++;
     ssd->media->client->plane_changed(ssd, block_plane(ssd, block));
@@ -501,11 +488,11 @@ void block_retire(Ssd *ssd, uint32_t block)
     Block *b = &ssd->media->block[block];
     uint32_t plane = block_plane(ssd, block);
 
-    g_assert(b->valid == 0 && b->pending == 0);
-    g_assert(b->state == BLOCK_ERASING || b->state == BLOCK_VICTIM);
+    invariant(b->valid == 0 && b->pending == 0);
+    invariant(b->state == BLOCK_ERASING || b->state == BLOCK_VICTIM);
     ssd->media->client->left(ssd, block);
     ssd->media->plane[plane].erases -= b->state == BLOCK_ERASING;
-    set_state(ssd, block, BLOCK_BAD);
+    block_set_state(ssd, block, BLOCK_BAD);
     ssd->media->client->plane_changed(ssd, plane);
 }
 
@@ -542,15 +529,16 @@ void block_forget_all(Ssd *ssd)
 {
     lazy_clear(ssd->media->valid, bitmap_words(ssd->l.raw_units),
                sizeof(*ssd->media->valid));
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        forget_plane(ssd, &ssd->media->plane[i]);
-    }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         Block *block = &ssd->media->block[b];
 
         if (block->state != BLOCK_BAD && block->state != BLOCK_SAVED) {
-            *block = (Block){.state = BLOCK_LOST, .bad = block->bad};
+            block_set_state(ssd, b, BLOCK_LOST);
+            *block = (Block){.state = block->state, .bad = block->bad};
         }
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        forget_plane(ssd, &ssd->media->plane[i]);
     }
 }
 
@@ -590,7 +578,7 @@ static void tear_pages(Ssd *ssd)
     for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
         const PageJob *job = &ssd->media->job[j];
 
-        if (job->active && job->ppa != NONE) {
+        if (job->state == JOB_PLACED) {
             spare_blank(ssd, job->ppa << ssd->page_units_shift,
                         ssd->l.units_per_program);
             spare_tear(ssd, job->ppa,
@@ -616,7 +604,7 @@ void plane_host_program(Ssd *ssd, uint32_t plane, int by)
 {
     Plane *p = &ssd->media->plane[plane];
 
-    g_assert(by > 0 || p->host_programs > 0);
+    invariant(by > 0 || p->host_programs > 0);
     p->host_programs += (uint32_t)by;
 }
 
@@ -631,7 +619,7 @@ void block_found(Ssd *ssd, uint32_t block, uint32_t open)
     }
     ssd->media->block[block].mtime = ++p->clock;
     if (open != NONE) {
-        ssd->media->block[block].state = BLOCK_OPEN;
+        block_set_state(ssd, block, BLOCK_OPEN);
         p->open[open] = (Open){block, next};
         plane_count_open(ssd, block_plane(ssd, block));
     } else {
@@ -644,9 +632,9 @@ void block_mark_bad(Ssd *ssd, uint32_t block)
     Block *b = &ssd->media->block[block];
     uint32_t plane = block_plane(ssd, block);
 
-    g_assert(b->state == BLOCK_OPEN || b->state == BLOCK_CLOSING);
+    invariant(b->state == BLOCK_OPEN || b->state == BLOCK_CLOSING);
     b->bad = true;
-    b->state = BLOCK_CLOSING;
+    block_set_state(ssd, block, BLOCK_CLOSING);
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         if (ssd->media->plane[plane].open[k].block == block) {
             ssd->media->plane[plane].open[k].block = NONE;

@@ -15,6 +15,21 @@ static IlistLinks chain(const Media *m)
     return ILIST_CHAIN(m->job, PageJob, next);
 }
 
+static void set_state(PageJob *job, JobState state)
+{
+#define TO(s) (1U << JOB_##s)
+    static const uint8_t legal[N_JOB_STATES] = {
+        [JOB_FREE] = TO(TAKEN),
+        [JOB_TAKEN] = TO(PLACED) | TO(WAITS),
+        [JOB_PLACED] = TO(WAITS) | TO(FREE),
+        [JOB_WAITS] = TO(PLACED) | TO(FREE),
+    };
+#undef TO
+
+    invariant(job->state < N_JOB_STATES && legal[job->state] >> state & 1);
+    job->state = (uint8_t)state;
+}
+
 uint32_t job_take(Ssd *ssd)
 {
     Media *m = ssd->media;
@@ -26,13 +41,14 @@ uint32_t job_take(Ssd *ssd)
                               (size_t)m->n_jobs * ssd->l.units_per_program);
     }
     j = pool_take(chain(m), &m->free_job);
-    m->job[j] = (PageJob){.active = true};
+    m->job[j] = (PageJob){.ppa = NONE};
+    set_state(&m->job[j], JOB_TAKEN);
     return j;
 }
 
 void job_give(Ssd *ssd, uint32_t j)
 {
-    ssd->media->job[j].active = false;
+    set_state(&ssd->media->job[j], JOB_FREE);
     pool_give(chain(ssd->media), &ssd->media->free_job, j);
 }
 
@@ -44,8 +60,16 @@ void job_forget_all(Ssd *ssd)
     ssd->media->n_jobs = 0;
 }
 
-void job_fifo_push(Ssd *ssd, JobFifo *f, uint32_t j)
+void job_place(Ssd *ssd, uint32_t j, uint32_t ppa)
 {
+    set_state(&ssd->media->job[j], JOB_PLACED);
+    ssd->media->job[j].ppa = ppa;
+}
+
+void job_wait(Ssd *ssd, JobFifo *f, uint32_t j)
+{
+    set_state(&ssd->media->job[j], JOB_WAITS);
+    ssd->media->job[j].ppa = NONE;
     ififo_push(chain(ssd->media), f, j);
 }
 

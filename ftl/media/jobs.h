@@ -16,7 +16,7 @@
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 
-/* All members but `active` are 0.  May move the records of other jobs. */
+/* It has no page; all other members are 0.  May move the records of others. */
 uint32_t job_take(Ssd *ssd);
 void job_give(Ssd *ssd, uint32_t job);
 
@@ -26,7 +26,10 @@ static inline uint32_t *job_units(const Ssd *ssd, uint32_t job)
     return &ssd->media->job_unit[(size_t)job * ssd->l.units_per_program];
 }
 
-void job_fifo_push(Ssd *ssd, JobFifo *f, uint32_t job);
+/* It has the page, or pages from there on. */
+void job_place(Ssd *ssd, uint32_t job, uint32_t ppa);
+/* It has no page, and waits for one at the end of the list. */
+void job_wait(Ssd *ssd, JobFifo *f, uint32_t job);
 uint32_t job_fifo_pop(Ssd *ssd, JobFifo *f);
 
 /* The power has gone: there is none. */

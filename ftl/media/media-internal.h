@@ -23,15 +23,23 @@
 /* Bit of a spare area: the unit's data was lost before it came here. */
 #define SPARE_POISON 0x80000000U
 
+typedef enum JobState {
+    JOB_FREE,
+    JOB_TAKEN,  /* has no page yet */
+    JOB_PLACED, /* has a page, which is programmed at once */
+    JOB_WAITS,  /* for a page, in a JobFifo: it failed, or there was no room */
+    N_JOB_STATES,
+} JobState;
+
 typedef struct PageJob {
     uint32_t plane;
-    uint32_t ppa;  /* first page of the program; NONE: it failed, and waits */
+    uint32_t ppa;  /* PLACED: first page of the program; else NONE */
     uint32_t n;    /* units used; the rest is padding */
     uint32_t next; /* free list; JobFifo */
     uint8_t stream; /* gc: the class of its units */
     bool gc;       /* unit[] holds source ppus instead of slots */
     bool copyback; /* gc: all of one page, inside the array */
-    bool active;
+    uint8_t state; /* JobState */
     bool meta;      /* a page of metadata, all of it; unit[] is not used */
     uint8_t owner;  /* MetaOwner of it */
     uint32_t meta_page;

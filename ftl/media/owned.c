@@ -11,7 +11,7 @@
 
 static Block *block_of(Ssd *ssd, uint32_t block)
 {
-    g_assert(block < ssd->geo->n_blocks);
+    invariant(block < ssd->geo->n_blocks);
     return &ssd->media->block[block];
 }
 
@@ -27,13 +27,13 @@ void block_unpend(Ssd *ssd, uint32_t block)
 {
     Block *b = block_of(ssd, block);
 
-    g_assert(b->pending > 0);
+    invariant(b->pending > 0);
     b->pending--;
 }
 
 void block_set_stream(Ssd *ssd, uint32_t block, uint32_t stream)
 {
-    g_assert(stream <= ssd->l.n_streams);
+    invariant(stream <= ssd->l.n_streams);
     block_of(ssd, block)->stream = (uint8_t)stream;
 }
 
@@ -44,7 +44,7 @@ void block_hold(Ssd *ssd, uint32_t block, uint64_t serial)
 {
     Block *b = block_of(ssd, block);
 
-    g_assert(!b->held && b->state == BLOCK_VICTIM);
+    invariant(!b->held && b->state == BLOCK_VICTIM);
     b->held = true;
     b->hold = serial;
     ssd->media->plane[block_plane(ssd, block)].n_held++;
@@ -55,7 +55,7 @@ void block_release(Ssd *ssd, uint32_t block)
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
     Block *b = block_of(ssd, block);
 
-    g_assert(b->held && p->n_held > 0);
+    invariant(b->held && p->n_held > 0);
     b->held = false;
     p->n_held--;
 }
@@ -67,8 +67,8 @@ void block_abandon(Ssd *ssd, uint32_t block)
 {
     Block *b = block_of(ssd, block);
 
-    g_assert(b->state == BLOCK_MAPPED && !ssd->powered);
-    b->state = BLOCK_ERASING;
+    invariant(b->state == BLOCK_MAPPED && !ssd->powered);
+    block_set_state(ssd, block, BLOCK_ERASING);
 }
 
 void block_mapped_lost(Ssd *ssd)
@@ -87,21 +87,21 @@ static Block *journal_block(Ssd *ssd, uint32_t block)
 {
     Block *b = block_of(ssd, block);
 
-    g_assert(b->state == BLOCK_SAVED);
+    invariant(b->state == BLOCK_SAVED);
     return b;
 }
 
 void block_give_journal(Ssd *ssd, uint32_t block)
 {
-    g_assert(saved_has_block(ssd, block));
-    block_of(ssd, block)->state = BLOCK_SAVED;
+    invariant(saved_has_block(ssd, block));
+    block_set_state(ssd, block, BLOCK_SAVED);
 }
 
 void block_journal_live(Ssd *ssd, uint32_t block, int by)
 {
     Block *b = journal_block(ssd, block);
 
-    g_assert(by > 0 || b->live > 0);
+    invariant(by > 0 || b->live > 0);
     b->live += (uint32_t)by;
 }
 
@@ -109,7 +109,7 @@ void block_journal_erasing(Ssd *ssd, uint32_t block, bool erasing)
 {
     Block *b = journal_block(ssd, block);
 
-    g_assert(b->erasing != erasing);
+    invariant(b->erasing != erasing);
     b->erasing = erasing;
 }
 
@@ -121,7 +121,8 @@ void block_journal_bad(Ssd *ssd, uint32_t block)
 
 void block_journal_retire(Ssd *ssd, uint32_t block)
 {
-    journal_block(ssd, block)->state = BLOCK_BAD;
+    invariant(journal_block(ssd, block)->state == BLOCK_SAVED);
+    block_set_state(ssd, block, BLOCK_BAD);
 }
 
 void block_journal_lost(Ssd *ssd, uint32_t block)
@@ -143,13 +144,13 @@ void block_set_young(Ssd *ssd, uint32_t block, uint32_t page)
 {
     Block *b = block_of(ssd, block);
 
-    g_assert(b->state == BLOCK_LOST && page <= ssd->geo->pages_per_block);
+    invariant(b->state == BLOCK_LOST && page <= ssd->geo->pages_per_block);
     b->young = page;
 }
 
 void plane_set_last_gc(Ssd *ssd, uint32_t plane, uint32_t block)
 {
-    g_assert(block_plane(ssd, block) == plane);
+    invariant(block_plane(ssd, block) == plane);
     ssd->media->plane[plane].last_gc_block = block;
 }
 

@@ -65,7 +65,7 @@ void spare_blank(Ssd *ssd, uint32_t first, uint32_t n)
 
 void spare_poison(Ssd *ssd, uint32_t ppu)
 {
-    g_assert(ssd->media->spare_lpn[ppu] != SPARE_NONE);
+    invariant(ssd->media->spare_lpn[ppu] != SPARE_NONE);
     ssd->media->spare_lpn[ppu] |= SPARE_POISON;
 }
 

@@ -14,7 +14,7 @@
 
 void stream_init(Ssd *ssd)
 {
-    g_assert(ssd->l.n_streams <= 64); /* Buffer.dirty_streams */
+    invariant(ssd->l.n_streams <= 64); /* Buffer.dirty_streams */
     ssd->placement->stream = g_new0(Stream, ssd->l.n_streams + 1);
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
         ssd->placement->stream[i].row = rows_first(ssd, i);

@@ -72,7 +72,7 @@ static void forget_pages(Ssd *ssd)
     for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
         const PageJob *job = &ssd->media->job[j];
 
-        if (!job->active || job->ppa == NONE) {
+        if (job->state != JOB_PLACED) {
             continue;
         }
         if (!job->meta) {
@@ -127,8 +127,8 @@ void power_lost(Ssd *ssd)
 
 void power_cut(Ssd *ssd, uint64_t now_ns)
 {
-    g_assert((ssd->client || saves(ssd)) &&
-             (ssd->powered || ssd->media->faults));
+    invariant((ssd->client || saves(ssd)) &&
+              (ssd->powered || ssd->media->faults));
     if (ssd->inspect.recording) {
         recording_power(ssd->inspect.recording, false, now_ns);
     }
@@ -139,7 +139,7 @@ void power_cut(Ssd *ssd, uint64_t now_ns)
 
 void power_return(Ssd *ssd, uint64_t now_ns)
 {
-    g_assert(!ssd->powered);
+    invariant(!ssd->powered);
     if (ssd->inspect.recording) {
         recording_power(ssd->inspect.recording, true, now_ns);
     }

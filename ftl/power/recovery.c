@@ -738,7 +738,7 @@ void recovery_read_done(Ssd *ssd, const NandOp *op)
 
 void recovery_event(Ssd *ssd, uint32_t step)
 {
-    g_assert(ssd->power->recovery.on && step == ssd->power->recovery.step);
+    invariant(ssd->power->recovery.on && step == ssd->power->recovery.step);
     end_step(ssd);
 }
 

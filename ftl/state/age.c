@@ -217,7 +217,7 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     for (uint64_t i = 0; i < n && own;) {
         uint32_t used = put_logged(ssd, lpn + i, n - i);
 
-        g_assert(used > 0 || ssd->age->n > 0);
+        invariant(used > 0 || ssd->age->n > 0);
         end_ops(ssd);
         i += used;
     }

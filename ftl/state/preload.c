@@ -27,7 +27,7 @@ static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
         uint32_t plane = alloc_pick(ssd, lpn, 0);
         uint32_t page;
 
-        g_assert(plane != NONE);
+        invariant(plane != NONE);
         page = block_take_page(ssd, plane, OPEN_GC, 0); /* never in SLC mode */
         for (uint32_t i = 0; i < ssd->l.pages_per_program; i++) {
             oplog_add(ssd->inspect.log, OPLOG_PRELOAD_PAGE, 0, page + i,
@@ -50,7 +50,7 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
     const OwnBlocks *own = ssd->map->policy->own_blocks;
     uint64_t last;
 
-    g_assert(!ssd->commands.submitted);
+    invariant(!ssd->commands.submitted);
     if (nblocks == 0 || lba >= ssd->info.nblocks ||
         nblocks > ssd->info.nblocks - lba) {
         return -EINVAL;

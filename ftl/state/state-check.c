@@ -93,8 +93,9 @@ static bool check_bools(const Ssd *ssd, GError **error)
         offsetof(MapPlane, logs.merge.random),
     };
     static const size_t of_job[] = {
-        offsetof(PageJob, gc), offsetof(PageJob, copyback),
-        offsetof(PageJob, active), offsetof(PageJob, meta),
+        offsetof(PageJob, gc),
+        offsetof(PageJob, copyback),
+        offsetof(PageJob, meta),
     };
     static const size_t of_rule[] = {
         offsetof(FaultRule, on), offsetof(FaultRule, times_given),
@@ -222,7 +223,7 @@ static bool check_pools(const Ssd *ssd, GError **error)
                ssd->journal->meta_read,
                ssd->journal->meta_read[at].pending == 0);
     CHECK_POOL(ssd->media->free_job, ssd->media->n_jobs, ssd->media->job,
-               !ssd->media->job[at].active);
+               ssd->media->job[at].state == JOB_FREE);
     for (uint32_t i = 0; i < ssd->commands.n_cmds; i++) {
         CHECK(ssd->commands.cmd[i].phase == CMD_FREE, "commands are in flight");
     }

@@ -566,7 +566,7 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
 
 static bool walk_policy(State *s, Ssd *ssd)
 {
-    g_assert(!ssd->buffer->policy_data == !ssd->buffer->policy->state);
+    invariant(!ssd->buffer->policy_data == !ssd->buffer->policy->state);
     return !ssd->buffer->policy->state || ssd->buffer->policy->state(ssd, s);
 }
 
@@ -699,14 +699,14 @@ Ssd *ssd_clone(const Ssd *ssd, const SsdHostOps *host, void *opaque,
     State s;
     bool ok;
 
-    g_assert(file);
+    invariant(file);
     state_begin(&s, file, false);
     walk(&s, (Ssd *)ssd);
     ok = state_end(&s, error);
     fclose(file);
     if (ok) {
         file = fmemopen(bytes, n, "rb");
-        g_assert(file);
+        invariant(file);
         copy = load(ssd->cfg, host, opaque, file, error);
         fclose(file);
     }

@@ -223,7 +223,7 @@ static void test_istack(void)
     g_assert_cmpuint(istack_pop(l, &head), ==, ILIST_NONE);
 }
 
-/* Zeroes are empty lists; every element has its neighbours, round at the head.
+/* Zeroes are empty lists; each element has its neighbours, round at the head.
  */
 static void test_zlist(void)
 {
@@ -291,8 +291,7 @@ static void test_pool(void)
     g_free(e);
 }
 
-/* ---- what is asserted
- * -------------------------------------------------------- */
+/* ---- what is asserted --------------------------------------------------- */
 
 static void remove_foreign(Element *e)
 {

@@ -530,6 +530,7 @@ static void bench_init(Bench *b, const Rules *r)
     b->ssd.cfg->window_ppm = r->window_percent * 10000;
     b->ssd.l.n_slots = SLOTS;
     b->ssd.buffer->slot = g_new0(Slot, SLOTS);
+    b->ssd.buffer->n_slot_records = SLOTS;
     b->ssd.l.units_per_block = BLOCK;
     b->ssd.l.user_units = UNITS;
     b->m.working_most = SLOTS - SLOTS * r->window_percent / 100;
