@@ -24,6 +24,7 @@ void plane_size(Ssd *ssd, uint32_t plane)
     uint32_t low = ssd->l.gc_low_blocks;
     uint32_t high = ssd->l.gc_high_blocks;
 
+    invariant(plane < ssd->l.n_planes);
     if (more > 0) {
         low = MAX(low, ssd->l.gc_free_blocks + more);
         high = MAX(high, low + 1);
@@ -56,6 +57,7 @@ bool bad_lose_block(Ssd *ssd, uint32_t block)
     uint32_t plane = block_plane(ssd, block);
     bool was_read_only = ssd->media->read_only;
 
+    invariant(block < ssd->geo->n_blocks);
     ssd->media->n_grown_bad++;
     block_count_lost(ssd, block);
     plane_size(ssd, plane);
@@ -69,6 +71,7 @@ void block_count_lost(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
+    invariant(block < ssd->geo->n_blocks);
     if (!nand_block_is_slc(ssd->geo, block) && !saved_has_block(ssd, block)) {
         p->spare_blocks -= MIN(p->spare_blocks, 1);
     }

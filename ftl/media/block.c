@@ -54,6 +54,7 @@ void block_renew(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
+    invariant(block < ssd->geo->n_blocks);
     age_remove(ssd, p, block);
     age_append(ssd, p, block);
 }
@@ -192,6 +193,7 @@ uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind)
     Plane *p = &ssd->media->plane[plane];
     uint32_t block;
 
+    invariant(plane < ssd->l.n_planes);
     if (p->free.n == 0) {
         return NONE;
     }
@@ -237,6 +239,7 @@ void block_destroy(Ssd *ssd)
 
 void block_make_full(Ssd *ssd, uint32_t block)
 {
+    invariant(block < ssd->geo->n_blocks);
     block_set_state(ssd, block, BLOCK_FULL);
     ssd->media->block[block].pending = 0;
     ssd->media->plane[block_plane(ssd, block)].n_retiring +=
@@ -260,6 +263,7 @@ bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind,
 {
     const Plane *p = &ssd->media->plane[plane];
 
+    invariant(plane < ssd->l.n_planes);
     return p->open[open_index(ssd, kind, stream)].block != NONE ||
            block_can_open(ssd, p, kind);
 }
@@ -300,6 +304,7 @@ void plane_count_open(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->media->plane[plane];
 
+    invariant(plane < ssd->l.n_planes);
     p->n_host_open = 0;
     for (uint32_t k = 0; k < ssd->l.n_streams; k++) {
         p->n_host_open += p->open[k].block != NONE;
@@ -311,6 +316,7 @@ void block_close(Ssd *ssd, uint32_t plane, uint32_t open)
     Open *o = &ssd->media->plane[plane].open[open];
     Block *b = &ssd->media->block[o->block];
 
+    invariant(plane < ssd->l.n_planes);
     if (b->pending > 0) {
         block_set_state(ssd, o->block, BLOCK_CLOSING);
     } else {
@@ -328,6 +334,7 @@ uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
     Open *o = &p->open[open_index(ssd, kind, stream)];
     uint32_t page;
 
+    invariant(plane < ssd->l.n_planes);
     if (!block_can_take_page(ssd, plane, kind, stream)) {
         return NONE;
     }
@@ -352,9 +359,11 @@ void block_page_done(Ssd *ssd, uint32_t block)
 {
     Block *b = &ssd->media->block[block];
 
+    invariant(block < ssd->geo->n_blocks);
     if (ssd->media->saved) {
         ssd->media->saved->page_done(ssd);
     }
+    invariant(b->pending > 0);
     b->pending--;
     if (b->state == BLOCK_CLOSING && b->pending == 0) {
         block_make_full(ssd, block);
@@ -391,6 +400,7 @@ void block_set_valid(Ssd *ssd, uint32_t ppu)
     uint32_t block = ppu_block(ssd, ppu);
     uint32_t plane = block_plane(ssd, block);
 
+    invariant(ppu < ssd->l.raw_units);
     invariant(!unit_is_valid(ssd, ppu));
     if (m->saved) {
         m->saved->changed(ssd, spare_lpn(ssd, ppu));
@@ -409,6 +419,7 @@ void block_clear_valid(Ssd *ssd, uint32_t ppu)
 
     invariant(unit_is_valid(ssd, ppu));
     bitmap_clear(m->valid, ppu);
+    invariant(m->plane[plane].valid > 0);
     m->plane[plane].valid--;
     change_meta_valid(ssd, plane, ppu, -1);
     change_valid(ssd, block, -1);
@@ -421,9 +432,11 @@ void block_start_victim(Ssd *ssd, uint32_t block, NandCause cause)
 {
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
+    invariant(block < ssd->geo->n_blocks);
     invariant(ssd->media->block[block].state == BLOCK_FULL);
     ssd->media->block[block].cause = (uint8_t)cause;
     ssd->media->client->taken(ssd, block);
+    invariant(p->n_retiring >= ssd->media->block[block].bad);
     p->n_retiring -= ssd->media->block[block].bad;
     if (nand_block_is_slc(ssd->geo, block)) {
         ilist_remove(links(ssd), &p->slc_full, block);
@@ -449,6 +462,7 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
         .more = more,
     };
 
+    invariant(block < ssd->geo->n_blocks);
     invariant(b->valid == 0 && b->pending == 0);
     b->hold = 0;
     ssd->media->client->left(ssd, block);
@@ -463,6 +477,7 @@ void block_discard(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
+    invariant(block < ssd->geo->n_blocks);
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         if (p->open[k].block == block) {
             block_close(ssd, block_plane(ssd, block), k);
@@ -476,6 +491,8 @@ void block_erased(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
 
+    invariant(block < ssd->geo->n_blocks);
+    invariant(ssd->media->plane[plane].erases > 0);
     ssd->media->plane[plane].erases--;
     ssd->media->client->erased(ssd, block);
     free_push(ssd, block);
@@ -488,9 +505,11 @@ void block_retire(Ssd *ssd, uint32_t block)
     Block *b = &ssd->media->block[block];
     uint32_t plane = block_plane(ssd, block);
 
+    invariant(block < ssd->geo->n_blocks);
     invariant(b->valid == 0 && b->pending == 0);
     invariant(b->state == BLOCK_ERASING || b->state == BLOCK_VICTIM);
     ssd->media->client->left(ssd, block);
+    invariant(ssd->media->plane[plane].erases > 0 || b->state != BLOCK_ERASING);
     ssd->media->plane[plane].erases -= b->state == BLOCK_ERASING;
     block_set_state(ssd, block, BLOCK_BAD);
     ssd->media->client->plane_changed(ssd, plane);
@@ -613,6 +632,7 @@ void block_found(Ssd *ssd, uint32_t block, uint32_t open)
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
     uint32_t next = nand_next_page(ssd->nand, block);
 
+    invariant(block < ssd->geo->n_blocks);
     if (next == 0 && !ssd->media->block[block].bad) {
         free_push(ssd, block);
         return;
@@ -632,6 +652,7 @@ void block_mark_bad(Ssd *ssd, uint32_t block)
     Block *b = &ssd->media->block[block];
     uint32_t plane = block_plane(ssd, block);
 
+    invariant(block < ssd->geo->n_blocks);
     invariant(b->state == BLOCK_OPEN || b->state == BLOCK_CLOSING);
     b->bad = true;
     block_set_state(ssd, block, BLOCK_CLOSING);

@@ -36,6 +36,7 @@ uint64_t unit_first_lba(const Ssd *ssd, uint32_t ppu, uint64_t parts)
     uint32_t byte = (uint32_t)__builtin_ctzll(parts & unit_parts(ssd, ppu)) *
                     part_bytes(ssd);
 
+    invariant(ppu < ssd->l.raw_units);
     return byte > from ? lba + (byte - from) / ssd->info.block_bytes : lba;
 }
 
@@ -46,6 +47,7 @@ uint64_t unit_lba_parts(const Ssd *ssd, uint32_t ppu, uint64_t first,
     uint64_t end = lba + (1ULL << ssd->block_shift) - 1;
     uint32_t from = byte_of_unit(ssd, ppu);
 
+    invariant(ppu < ssd->l.raw_units);
     if (ssd->media->spare_lpn[ppu] == SPARE_NONE || end < first || lba > last) {
         return 0;
     }

@@ -48,6 +48,7 @@ uint32_t job_take(Ssd *ssd)
 
 void job_give(Ssd *ssd, uint32_t j)
 {
+    invariant(j < ssd->media->n_jobs);
     set_state(&ssd->media->job[j], JOB_FREE);
     pool_give(chain(ssd->media), &ssd->media->free_job, j);
 }
@@ -62,12 +63,14 @@ void job_forget_all(Ssd *ssd)
 
 void job_place(Ssd *ssd, uint32_t j, uint32_t ppa)
 {
+    invariant(j < ssd->media->n_jobs && ppa < ssd->geo->n_pages);
     set_state(&ssd->media->job[j], JOB_PLACED);
     ssd->media->job[j].ppa = ppa;
 }
 
 void job_wait(Ssd *ssd, JobFifo *f, uint32_t j)
 {
+    invariant(j < ssd->media->n_jobs);
     set_state(&ssd->media->job[j], JOB_WAITS);
     ssd->media->job[j].ppa = NONE;
     ififo_push(chain(ssd->media), f, j);
