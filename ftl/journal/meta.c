@@ -112,6 +112,7 @@ static void send(Ssd *ssd, uint32_t j)
         .cookie = j,
     };
 
+    invariant(j < ssd->media->n_jobs);
     job_place(ssd, j, op.ppa.page);
     ssd->journal->plane[job->plane].programs++;
     stamp(ssd, job->meta_page, job->ppa << ssd->page_units_shift, OPLOG_PLACE);
@@ -154,6 +155,7 @@ void meta_page_done(Ssd *ssd, uint32_t j)
 {
     PageJob job = ssd->media->job[j];
 
+    invariant(j < ssd->media->n_jobs);
     settle(ssd, job.meta_page, job.ppa << ssd->page_units_shift);
     job_give(ssd, j);
     block_page_done(ssd, page_block(ssd, job.ppa));
@@ -227,6 +229,7 @@ static void read_run(Ssd *ssd, uint32_t i, const uint32_t *entry, uint32_t n)
         .cookie = i,
     };
 
+    invariant(i < ssd->journal->n_meta_reads);
     for (uint32_t k = 0; k < n; k++) {
         op.parts |= unit_parts(ssd, entry[k] - 1);
     }
@@ -257,6 +260,7 @@ void meta_read_done(Ssd *ssd, const NandOp *op)
     MetaRead *r = &ssd->journal->meta_read[op->cookie];
     MetaRead done = *r;
 
+    invariant(r->pending > 0);
     if (--r->pending == 0) {
         pool_give(read_chain(ssd->journal), &ssd->journal->free_meta_read,
                   op->cookie);

@@ -16,6 +16,7 @@
 
 uint32_t saved_first_block(const Ssd *ssd, uint32_t plane)
 {
+    invariant(plane < ssd->l.n_planes);
     return (plane + 1) * ssd->geo->blocks_per_plane - ssd->l.saved_blocks;
 }
 
@@ -24,6 +25,7 @@ uint32_t saved_pages_taken(const Ssd *ssd, uint32_t block)
 {
     const Open *o = &ssd->journal->saved_open[block_plane(ssd, block)];
 
+    invariant(block < ssd->geo->n_blocks);
     return o->block == block ? o->next_page : nand_next_page(ssd->nand, block);
 }
 
@@ -31,6 +33,7 @@ static bool is_free(const Ssd *ssd, uint32_t block)
 {
     const Block *b = &ssd->media->block[block];
 
+    invariant(block < ssd->geo->n_blocks);
     return b->state == BLOCK_SAVED && !b->erasing && !b->bad &&
            b->pending == 0 && saved_pages_taken(ssd, block) == 0;
 }
@@ -40,6 +43,7 @@ static bool is_full(const Ssd *ssd, uint32_t block)
 {
     const Block *b = &ssd->media->block[block];
 
+    invariant(block < ssd->geo->n_blocks);
     return b->state == BLOCK_SAVED && !b->erasing && b->pending == 0 &&
            ssd->journal->saved_open[block_plane(ssd, block)].block != block &&
            saved_pages_taken(ssd, block) > 0;
@@ -105,9 +109,11 @@ uint32_t saved_take_page(Ssd *ssd, uint32_t plane)
     Open *o = &ssd->journal->saved_open[plane];
     uint32_t page;
 
+    invariant(plane < ssd->l.n_planes);
     ssd->journal->saved_queue.cursor = (plane + 1) % ssd->l.n_planes;
     if (o->block == NONE) {
         *o = (Open){free_block_of(ssd, plane), 0};
+        invariant(ssd->journal->saved_queue.n_free > 0);
         ssd->journal->saved_queue.n_free--;
     }
     page = o->block * ssd->geo->pages_per_block + o->next_page;
@@ -142,6 +148,7 @@ void saved_erase_dead(Ssd *ssd, uint32_t block)
         .ppa = {block * ssd->geo->pages_per_block},
     };
 
+    invariant(block < ssd->geo->n_blocks);
     if (!is_full(ssd, block) || ssd->media->block[block].live > 0) {
         return;
     }

@@ -132,6 +132,7 @@ static uint64_t push(Ssd *ssd, uint32_t index)
     Saved *q = &ssd->journal->saved_queue;
     SavedPage *sp = &ssd->journal->saved_page[index];
 
+    invariant(index < ssd->l.n_saved);
     if (!sp->queued) {
         sp->queued = true;
         sp->serial = ++q->serial;
@@ -229,6 +230,7 @@ static void capture(Ssd *ssd, uint32_t index, uint64_t *entry)
     uint64_t first;
     uint32_t n = units_of(ssd, index, &first);
 
+    invariant(index < ssd->l.n_saved);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t in_nand = ssd->nand_entry(ssd, (uint32_t)first + i);
 
@@ -274,6 +276,7 @@ static void send(Ssd *ssd, uint32_t f, uint32_t plane)
         .cookie = f,
     };
 
+    invariant(f < ssd->l.n_saved_flights);
     fl->page = saved_take_page(ssd, plane);
     stamp(ssd, f);
     op.ppa.page = fl->page;
@@ -285,6 +288,7 @@ static void begin_flight(Ssd *ssd, uint32_t index, uint32_t plane)
     uint32_t f = free_flight(ssd);
     SavedPage *sp = &ssd->journal->saved_page[index];
 
+    invariant(index < ssd->l.n_saved);
     ssd->journal->saved_flight[f] = (SavedFlight){
         .serial = sp->serial,
         .seq = seq_next(ssd),
@@ -309,6 +313,7 @@ static void land(Ssd *ssd, uint32_t f)
     uint64_t first;
     uint32_t n = units_of(ssd, fl->index, &first);
 
+    invariant(f < ssd->l.n_saved_flights);
     memcpy(&ssd->journal->saved[first], flight_entries(ssd, f),
            n * sizeof(uint64_t));
     sp->page = fl->page;
@@ -321,6 +326,7 @@ static void land(Ssd *ssd, uint32_t f)
     }
     block_journal_live(ssd, page_block(ssd, fl->page), 1);
     fl->index = NONE;
+    invariant(ssd->journal->saved_queue.n_in_flight > 0);
     ssd->journal->saved_queue.n_in_flight--;
     if (old != NONE) {
         block_journal_live(ssd, page_block(ssd, old), -1);
@@ -499,6 +505,7 @@ static bool close_drive(Ssd *ssd, uint32_t cmd)
 {
     Saved *q = &ssd->journal->saved_queue;
 
+    invariant(cmd < ssd->commands.n_cmds);
     ssd->commands.cmd[cmd].next_lpn = q->n_begun + 1;
     fifo_push(ssd, &q->closing, cmd);
     step_checkpoint(ssd);
@@ -606,6 +613,7 @@ void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version)
     Saved *q = &ssd->journal->saved_queue;
     uint64_t serial = push(ssd, lpn / ssd->l.saved_units);
 
+    invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     ssd->journal->floor[lpn] = version + 1;
     q->trim_serial = MAX(q->trim_serial, serial);
 }
@@ -615,6 +623,7 @@ bool saved_flush(Ssd *ssd, uint32_t cmd)
 {
     Saved *q = &ssd->journal->saved_queue;
 
+    invariant(cmd < ssd->commands.n_cmds);
     if (has_checkpoints(ssd) &&
         ssd->commands.cmd[cmd].req.op == SSD_OP_SHUTDOWN &&
         !ssd->media->read_only) {
@@ -639,6 +648,7 @@ bool saved_holds(Ssd *ssd, uint32_t block)
     Saved *q = &ssd->journal->saved_queue;
     const Block *b = &ssd->media->block[block];
 
+    invariant(block < ssd->geo->n_blocks);
     if (!saves(ssd) || done_serial(ssd) >= q->trim_serial ||
         (b->hold > 0 && b->hold <= done_serial(ssd))) {
         return false;
