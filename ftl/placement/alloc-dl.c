@@ -33,6 +33,7 @@ static uint32_t gc_indicator(const Ssd *ssd, uint32_t plane)
     uint64_t empty = blocks * ssd->l.units_per_block;
     uint64_t clean = (uint64_t)p->free.n * ssd->l.units_per_block;
 
+    invariant(plane < ssd->l.n_planes);
     empty -= MIN(empty, p->valid);
     return clean >= empty ? 0 : (uint32_t)((empty - clean) * 1000000 / empty);
 }

@@ -43,6 +43,7 @@ uint32_t rows_first(const Ssd *ssd, uint32_t stream)
 {
     uint64_t n = ssd->l.row_planes ? ssd->l.n_planes / ssd->l.row_planes : 0;
 
+    invariant(stream < ssd->l.n_streams);
     return (uint32_t)(stream * n / ssd->l.n_streams);
 }
 
@@ -114,6 +115,7 @@ static bool begin_row(Ssd *ssd, uint32_t stream)
     uint32_t n = ssd->l.n_planes / ssd->l.row_planes;
     uint32_t part = NONE; /* a row that some of its planes can begin */
 
+    invariant(stream < ssd->l.n_streams);
     for (uint32_t k = 0; k < n; k++) {
         uint32_t row = (st->row + k) % n;
         Row r = look_at(ssd, ssd->placement->row_first[row], stream);
@@ -146,6 +148,7 @@ uint32_t rows_more(Ssd *ssd, uint32_t stream)
     Stream *st = &ssd->placement->stream[stream];
     uint32_t plane;
 
+    invariant(stream < ssd->l.n_streams);
     if (st->left == 0) {
         return NONE;
     }
@@ -174,6 +177,7 @@ uint32_t rows_pick(Ssd *ssd, uint32_t stream)
 {
     Stream *st = &ssd->placement->stream[stream];
 
+    invariant(stream < ssd->l.n_streams);
     ssd->placement->alloc_waits_for = NONE;
     if (st->left) {
         give_up_planes(ssd, st);

@@ -41,6 +41,7 @@ void alloc_destroy(Ssd *ssd)
 
 uint32_t alloc_pick(Ssd *ssd, uint32_t lpn, uint32_t stream)
 {
+    invariant(stream < ssd->l.n_streams);
     return ssd->l.row_planes ? rows_pick(ssd, stream)
                              : ssd->placement->policy->pick(ssd, lpn);
 }
@@ -60,6 +61,7 @@ uint32_t alloc_insist(Ssd *ssd, uint32_t plane)
 {
     uint32_t pos;
 
+    invariant(plane < ssd->l.n_planes);
     ssd->placement->alloc_waits_for = NONE;
     if (plane_accepts(ssd, plane)) {
         return plane;

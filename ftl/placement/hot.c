@@ -64,6 +64,7 @@ static void halve(Ssd *ssd)
 
 uint32_t hot_stream(const Ssd *ssd, uint32_t lpn)
 {
+    invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     return *counter(ssd, lpn, 0) >= HOT && *counter(ssd, lpn, 1) >= HOT
                ? HOT_STREAM
                : 0;
@@ -71,6 +72,7 @@ uint32_t hot_stream(const Ssd *ssd, uint32_t lpn)
 
 void hot_written(Ssd *ssd, uint32_t lpn)
 {
+    invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     for (unsigned k = 0; k < 2; k++) {
         uint8_t *n = counter(ssd, lpn, k);
 

@@ -34,6 +34,7 @@ uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream)
                                           : NONE;
     uint32_t n = 0;
 
+    invariant(stream < ssd->l.n_streams);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         const Open *open = ssd->media->plane[i].open;
 
@@ -45,6 +46,7 @@ uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream)
 
 uint64_t ssd_stream_room(const Ssd *ssd, uint32_t stream)
 {
+    invariant(stream < ssd->l.n_streams);
     return ssd->info.reclaim_bytes -
            (uint64_t)ssd->placement->stream[stream].taken *
                ssd->info.block_bytes;
@@ -55,12 +57,14 @@ void stream_wrote(Ssd *ssd, uint32_t stream, uint64_t nblocks)
     Stream *st = &ssd->placement->stream[stream];
     uint64_t most = ssd->info.reclaim_bytes / ssd->info.block_bytes;
 
+    invariant(stream < ssd->l.n_streams);
     st->n.host_bytes_written += nblocks * ssd->info.block_bytes;
     st->taken = (uint32_t)((st->taken + nblocks) % most);
 }
 
 void stream_close_blocks(Ssd *ssd, uint32_t stream)
 {
+    invariant(stream < ssd->l.n_streams);
     ssd->placement->stream[stream].left = 0;
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         if (ssd->media->plane[i].open[stream].block != NONE) {
@@ -71,6 +75,7 @@ void stream_close_blocks(Ssd *ssd, uint32_t stream)
 
 void stream_begin_unit(Ssd *ssd, uint32_t stream)
 {
+    invariant(stream < ssd->l.n_streams);
     ssd->placement->stream[stream].taken = 0;
 }
 
@@ -89,6 +94,7 @@ void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c)
 
 uint32_t stream_account(const Ssd *ssd, uint32_t ppu)
 {
+    invariant(ppu < ssd->l.raw_units);
     return ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)
                ? ssd->l.n_streams
                : unit_stream(ssd, ppu);
@@ -96,11 +102,13 @@ uint32_t stream_account(const Ssd *ssd, uint32_t ppu)
 
 void stream_erasing(Ssd *ssd, uint32_t block)
 {
+    invariant(block < ssd->geo->n_blocks);
     ssd->placement->stream[ssd->media->block[block].stream].n.erases++;
 }
 
 void stream_copied(Ssd *ssd, uint32_t ppu)
 {
+    invariant(ppu < ssd->l.raw_units);
     ssd->placement->stream[stream_account(ssd, ppu)].n.copied_units++;
 }
 
@@ -141,6 +149,7 @@ void stream_uncount_page(Ssd *ssd, uint32_t j)
     Stream *st = &ssd->placement->stream[job->stream];
     uint32_t padded = block_program_units(ssd, job->ppa);
 
+    invariant(j < ssd->media->n_jobs);
     for (uint32_t i = 0; i < job->n; i++) {
         uint32_t unit = job_units(ssd, j)[i];
 
@@ -153,6 +162,7 @@ void stream_uncount_page(Ssd *ssd, uint32_t j)
         } else {
             take_back(&st->n.host_units, &st->base.host_units, 1);
         }
+        invariant(padded > 0);
         padded--;
     }
     if (!job->gc) {
