@@ -33,6 +33,7 @@ static void move(Groups *gs, uint32_t g, uint32_t was, uint32_t n)
         gs->most = MAX(gs->most, n);
     }
     while (gs->most > 0 && gs->list[gs->most].head == NONE) {
+        invariant(gs->most > 0);
         gs->most--;
     }
 }

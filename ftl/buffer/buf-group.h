@@ -108,6 +108,7 @@ static inline bool group_add(Ssd *ssd, uint32_t slot)
     Group *g = &groups_of(ssd)->group[group_number(ssd, lpn)];
     bool first = g->unit.n == 0;
 
+    invariant(slot < ssd->buffer->n_slot_records);
     if (first) {
         *g = (Group){.unit = ILISTN_EMPTY};
     }
@@ -119,6 +120,7 @@ static inline void group_drop(Ssd *ssd, uint32_t slot)
 {
     uint32_t lpn = ssd->buffer->slot[slot].lpn;
 
+    invariant(slot < ssd->buffer->n_slot_records);
     ilistn_remove(slot_links(ssd),
                   &groups_of(ssd)->group[group_number(ssd, lpn)].unit, slot);
 }
@@ -127,6 +129,7 @@ static inline void group_replace(Ssd *ssd, uint32_t from, uint32_t to)
 {
     uint32_t g = group_number(ssd, ssd->buffer->slot[from].lpn);
 
+    invariant(from < ssd->buffer->n_slot_records);
     ilist_replace(slot_links(ssd), &groups_of(ssd)->group[g].unit.ends, from,
                   to);
 }

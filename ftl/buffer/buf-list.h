@@ -23,12 +23,14 @@ static inline IlistLinks slot_links(const Ssd *ssd)
 
 static inline void lists_push(Ssd *ssd, unsigned list, uint32_t i)
 {
+    invariant(i < ssd->buffer->n_slot_records);
     ssd->buffer->slot[i].list = (uint8_t)list;
     ilistn_push_head(slot_links(ssd), &ssd->buffer->list[list], i);
 }
 
 static inline void lists_remove(Ssd *ssd, uint32_t i)
 {
+    invariant(i < ssd->buffer->n_slot_records);
     ilistn_remove(slot_links(ssd),
                   &ssd->buffer->list[ssd->buffer->slot[i].list], i);
 }
@@ -43,11 +45,14 @@ static inline void lists_move(Ssd *ssd, unsigned list, uint32_t i)
 /* To the head of its own list. */
 static inline void lists_touch(Ssd *ssd, uint32_t i)
 {
+    invariant(i < ssd->buffer->n_slot_records);
     lists_move(ssd, ssd->buffer->slot[i].list, i);
 }
 
 static inline void lists_replace(Ssd *ssd, uint32_t from, uint32_t to)
 {
+    invariant(to < ssd->buffer->n_slot_records);
+    invariant(from < ssd->buffer->n_slot_records);
     ssd->buffer->slot[to].list = ssd->buffer->slot[from].list;
     ssd->buffer->slot[to].writes = ssd->buffer->slot[from].writes;
     ilist_replace(slot_links(ssd),

@@ -74,6 +74,7 @@ void buffer_create(Ssd *ssd)
 
 void slot_force(Ssd *ssd, uint32_t i)
 {
+    invariant(i < ssd->buffer->n_slot_records);
     queue_make_due(ssd, i, &ssd->buffer->slot[i].force);
 }
 
@@ -83,6 +84,7 @@ uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream)
 {
     uint32_t i = pool_take(slot_chain(ssd), &ssd->buffer->free_slot);
 
+    invariant(ssd->buffer->n_free_slots > 0);
     ssd->buffer->n_free_slots--;
     ssd->buffer->slot[i] = (Slot){
         .lpn = lpn,
@@ -127,6 +129,7 @@ void slot_program(Ssd *ssd, uint32_t i)
 
 void slot_unsafe(Ssd *ssd, uint32_t i)
 {
+    invariant(i < ssd->buffer->n_slot_records);
     write_join_epoch(ssd, &ssd->buffer->slot[i]);
     ssd->buffer->n_unsafe++;
     stream_queue(ssd, ssd->buffer->slot[i].stream)->n_unsafe++;
@@ -135,6 +138,7 @@ void slot_unsafe(Ssd *ssd, uint32_t i)
 static void slot_safe(Ssd *ssd, Slot *s)
 {
     write_leave_epoch(ssd, s);
+    invariant(ssd->buffer->n_unsafe > 0);
     ssd->buffer->n_unsafe--;
     stream_queue(ssd, s->stream)->n_unsafe--;
 }
@@ -148,6 +152,7 @@ void slot_make_dirty(Ssd *ssd, uint32_t i)
 
 void slot_leave_dirty(Ssd *ssd, uint32_t i)
 {
+    invariant(ssd->buffer->n_dirty > 0);
     ssd->buffer->n_dirty--;
     queue_remove(ssd, i);
     slot_set_state(ssd, i, SLOT_PROGRAMMING); /* what the policy is to see */
@@ -177,6 +182,7 @@ static void unlist(Ssd *ssd, uint32_t i)
 /* The slot's early flush, if it was one, has ended. */
 static void end_early(Ssd *ssd, Slot *s)
 {
+    invariant(ssd->buffer->early.busy >= s->early);
     ssd->buffer->early.busy -= s->early;
     s->early_done = s->early_done || s->early;
     s->early = false;
@@ -186,6 +192,7 @@ static void end_early(Ssd *ssd, Slot *s)
 static void give_room(Ssd *ssd, Slot *s)
 {
     ssd->buffer->n_free_slots++;
+    invariant(ssd->buffer->n_evicting >= s->evict);
     ssd->buffer->n_evicting -= s->evict;
 }
 
@@ -203,6 +210,7 @@ void slot_free(Ssd *ssd, uint32_t i)
         slot_safe(ssd, s);
     }
     if (s->released) {
+        invariant(ssd->buffer->n_released > 0);
         ssd->buffer->n_released--;
     } else {
         give_room(ssd, s);
@@ -240,6 +248,7 @@ void slot_sent(Ssd *ssd, uint32_t i)
 {
     Slot *s = &ssd->buffer->slot[i];
 
+    invariant(i < ssd->buffer->n_slot_records);
     if (s->sent || ssd->cfg->free_at != SSD_FREE_AT_DATA_IN) {
         return;
     }
@@ -253,6 +262,8 @@ void slot_wait(Ssd *ssd, uint32_t i, uint32_t cmd, WaitFor what)
 {
     uint32_t w;
 
+    invariant(i < ssd->buffer->n_slot_records);
+    invariant(cmd < ssd->commands.n_cmds);
     ssd->buffer->waiter =
         pool_grow(ssd->buffer->waiter, waiter_chain(ssd),
                   &ssd->buffer->free_waiter, &ssd->buffer->n_waiters, 64);
@@ -323,6 +334,8 @@ void buffer_write_hit(Ssd *ssd, uint32_t i)
 
 void buffer_replace(Ssd *ssd, uint32_t older, uint32_t newer)
 {
+    invariant(older < ssd->buffer->n_slot_records);
+    invariant(newer < ssd->buffer->n_slot_records);
     if (!ssd->buffer->policy->caches) {
         return;
     }
@@ -424,14 +437,19 @@ void buffer_took(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
 
+    invariant(cmd < ssd->commands.n_cmds);
     if (c->promised > 0) {
+        invariant(c->promised > 0);
         c->promised--;
+        invariant(ssd->buffer->n_promised > 0);
         ssd->buffer->n_promised--;
     }
 }
 
 void buffer_settle(Ssd *ssd, uint32_t cmd)
 {
+    invariant(cmd < ssd->commands.n_cmds);
+    invariant(ssd->buffer->n_promised >= ssd->commands.cmd[cmd].promised);
     ssd->buffer->n_promised -= ssd->commands.cmd[cmd].promised;
     ssd->commands.cmd[cmd].promised = 0;
 }
@@ -457,6 +475,7 @@ bool buffer_make_room(Ssd *ssd, uint32_t cmd)
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
     uint32_t stream = NONE;
 
+    invariant(cmd < ssd->commands.n_cmds);
     if (!ssd->buffer->policy->caches) {
         return false;
     }

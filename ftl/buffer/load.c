@@ -51,6 +51,7 @@ void buffer_loaded(Ssd *ssd, uint32_t first, const NandOp *op)
     uint32_t cmd = ssd->buffer->slot[first].before;
     uint32_t next;
 
+    invariant(first < ssd->buffer->n_slot_records);
     for (uint32_t i = first; i != NONE; i = next) {
         Slot *s = &ssd->buffer->slot[i];
         bool bad = op->status == NAND_UNCORRECTABLE &&

@@ -90,6 +90,8 @@ void queue_change(Ssd *ssd, uint32_t slot, uint32_t stream)
 {
     Slot *s = &ssd->buffer->slot[slot];
 
+    invariant(slot < ssd->buffer->n_slot_records);
+    invariant(stream < ssd->l.n_streams);
     if (s->stream == stream) {
         return;
     }
@@ -167,6 +169,7 @@ static bool is_ready(const Ssd *ssd, const Stream *st)
 
 bool queue_goes_on(const Ssd *ssd, uint32_t stream)
 {
+    invariant(stream < ssd->l.n_streams);
     return are_ready(ssd, &ssd->placement->stream[stream], 1);
 }
 
@@ -231,5 +234,6 @@ uint32_t queue_pick(const Ssd *ssd, uint32_t stream)
 {
     const Stream *st = &ssd->placement->stream[stream];
 
+    invariant(stream < ssd->l.n_streams);
     return st->queue.due.n > 0 ? st->queue.due.head : st->queue.fresh.head;
 }

@@ -98,6 +98,7 @@ void write_filled(Ssd *ssd, uint32_t i, bool bad)
 {
     Slot *s = &ssd->buffer->slot[i];
 
+    invariant(i < ssd->buffer->n_slot_records);
     if (s->old_entry && !s->whole &&
         (bad || spare_poisoned(ssd, s->old_entry - 1))) {
         s->poison = true;
@@ -241,6 +242,7 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
     bool wait = fua || ssd->buffer->policy->write_through ||
                 ssd->cfg->complete_at != SSD_COMPLETE_AT_BUFFER;
 
+    invariant(cmd < ssd->commands.n_cmds);
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint64_t lpn = c->next_lpn;
         bool partial = lpn << shift < c->req.lba || (lpn + 1) << shift > end;
@@ -374,6 +376,7 @@ static void submit_page(Ssd *ssd, uint32_t j, bool more)
 
 void write_submit(Ssd *ssd, uint32_t j)
 {
+    invariant(j < ssd->media->n_jobs);
     submit_page(ssd, j, false);
     ssd_wake(ssd, WORK_GC, ssd->media->job[j].plane);
 }
@@ -383,6 +386,8 @@ void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
     uint32_t ppa =
         block_take_page(ssd, plane, OPEN_HOST, ssd->media->job[j].stream);
 
+    invariant(j < ssd->media->n_jobs);
+    invariant(plane < ssd->l.n_planes && ppa != NONE);
     ssd->media->job[j].plane = plane;
     job_place(ssd, j, ppa);
     if (ssd->media->job[j].n == 0) {
@@ -397,6 +402,8 @@ void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream)
 {
     uint32_t j = job_take(ssd);
 
+    invariant(plane < ssd->l.n_planes);
+    invariant(stream < ssd->l.n_streams);
     ssd->media->job[j].stream = (uint8_t)stream;
     write_send(ssd, j, plane);
 }
@@ -519,6 +526,7 @@ void write_pump(Ssd *ssd)
 /* Let go the commands that wait for no more than this. */
 void write_page_data_in(Ssd *ssd, uint32_t j)
 {
+    invariant(j < ssd->media->n_jobs);
     for (uint32_t k = 0; k < ssd->media->job[j].n; k++) {
         Slot *s = job_slot(ssd, j, k);
         uint32_t ready = NONE;
@@ -583,6 +591,7 @@ void write_page_done(Ssd *ssd, uint32_t j)
     PageJob job = ssd->media->job[j];
     uint32_t first = job.ppa << ssd->page_units_shift;
 
+    invariant(j < ssd->media->n_jobs);
     for (uint32_t k = 0; k < job.n; k++) {
         if (job_units(ssd, j)[k] != NONE) {
             slot_programmed(ssd, job_units(ssd, j)[k], first + k);
@@ -640,6 +649,7 @@ void write_end_close(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
 
+    invariant(cmd < ssd->commands.n_cmds);
     stream_close_blocks(ssd, c->req.stream);
     cmd_account(ssd, c, COST_flush);
     cmd_finish(ssd, cmd, c->status);
@@ -650,6 +660,7 @@ void write_disown(Ssd *ssd, uint32_t stream)
 {
     uint32_t slot;
 
+    invariant(stream < ssd->l.n_streams);
     if (stream == 0 || ssd->cfg->ruhs) {
         return;
     }
