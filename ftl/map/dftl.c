@@ -96,6 +96,7 @@ static void wait_for(Ssd *ssd, uint32_t *list, DftlWaiter w)
 /* The command need wait no longer for one thing. */
 static void settle(Ssd *ssd, uint32_t cmd)
 {
+    invariant(ssd->commands.cmd[cmd].map_pending > 0);
     if (--ssd->commands.cmd[cmd].map_pending == 0) {
         cmd_map_ready(ssd, cmd);
     }
@@ -242,8 +243,10 @@ static void dftl_page_begins(Ssd *ssd, uint32_t page)
     while (p->dirty != NONE) {
         make_clean(ssd, p->dirty);
     }
+    invariant(d->n_stale >= p->stale);
     d->n_stale -= p->stale;
     p->stale = false;
+    invariant(d->n_evicted >= p->evicted);
     d->n_evicted -= p->evicted;
     p->evicted = 0;
     *istack_end(waiter_chain(d), &p->sent) = p->writers;
@@ -266,6 +269,7 @@ static void dftl_page_written(Ssd *ssd, uint32_t page)
     DftlPage *p = &d->page[page];
     uint32_t plane = meta_plane(ssd, page);
 
+    invariant(d->n_writes[plane] >= p->for_gc);
     d->n_writes[plane] -= p->for_gc;
     p->for_gc = false;
     p->state = PAGE_IDLE;

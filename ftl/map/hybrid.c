@@ -50,6 +50,7 @@ static void init_logs(Ssd *ssd, uint32_t plane)
     uint32_t first = plane * ssd->l.log_blocks;
     uint32_t end = first + ssd->l.log_blocks;
 
+    invariant(plane < ssd->l.n_planes);
     *p = (PlaneLogs){.list = ILISTN_EMPTY, .free = NONE, .sequential = NONE};
     merge_forget(&p->merge);
     for (uint32_t log = first; log < end; log++) {
@@ -105,6 +106,7 @@ typedef struct Target {
 /* May the block be erased, because nothing in it is valid or will be? */
 static bool is_dead(const Ssd *ssd, uint32_t block)
 {
+    invariant(block < ssd->geo->n_blocks);
     return ssd->media->block[block].valid == 0 &&
            ssd->media->block[block].pending == 0 &&
            nand_next_page(ssd->nand, block) > 0;
@@ -213,6 +215,7 @@ static bool is_dirty(const Ssd *ssd, uint32_t lpn)
 {
     uint32_t entry = ssd->l2p.entry[lpn];
 
+    invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     return map_is_buffered(entry) &&
            ssd->buffer->slot[map_slot(entry)].state == SLOT_DIRTY;
 }
@@ -247,6 +250,7 @@ static void gather_own(Ssd *ssd, uint32_t j, const LogicalPage *at,
     PageJob *job = &ssd->media->job[j];
     uint32_t *unit = job_units(ssd, j);
 
+    invariant(j < ssd->media->n_jobs);
     for (uint32_t u = 0; u < ssd->l.units_per_program; u++) {
         uint32_t lpn = logical_lpn(ssd, at->logical, at->page, u);
 
@@ -276,6 +280,7 @@ static void gather_from(Ssd *ssd, uint32_t j, const SlotList *list,
     PageJob *job = &ssd->media->job[j];
     uint32_t i = list->head;
 
+    invariant(j < ssd->media->n_jobs);
     for (uint32_t n = 0; i != NONE && n < LOOK_AT &&
                          job->n < ssd->l.units_per_program; n++) {
         uint32_t next = ssd->buffer->slot[i].after;
@@ -293,6 +298,7 @@ static void send_to(Ssd *ssd, uint32_t stream, const LogicalPage *at,
 {
     uint32_t j = job_take(ssd);
 
+    invariant(stream < ssd->l.n_streams);
     ssd->media->job[j].stream = (uint8_t)stream;
     ssd->media->job[j].plane = at->plane;
     job_place(ssd, j, hybrid_take_page(ssd, t->block));
@@ -337,6 +343,7 @@ static bool hybrid_send(Ssd *ssd, uint32_t stream)
     const Stream *st = &ssd->placement->stream[stream];
     bool due = st->queue.due.n > 0;
 
+    invariant(stream < ssd->l.n_streams);
     if (alloc_next(ssd, 0) == NONE) {
         return false; /* no plane accepts a page */
     }
@@ -371,6 +378,7 @@ uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn)
     uint32_t n = ssd->l.pages_per_program;
     uint32_t first;
 
+    invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     if (*data == NONE) {
         *data = block_take_free(ssd, at.plane, OPEN_GC);
         invariant(*data != NONE);
@@ -409,6 +417,7 @@ static uint32_t run_of(const Ssd *ssd, const uint64_t *lpn, uint64_t n,
         elsewhere += ssd->l2p.entry[l] != 0;
     }
     for (uint32_t i = 0; i < used; i++) {
+        invariant(elsewhere >= (ssd->l2p.entry[lpn[i]] != 0));
         elsewhere -= ssd->l2p.entry[lpn[i]] != 0;
     }
     *in_place = elsewhere == 0;
@@ -442,6 +451,7 @@ void hybrid_age_done(Ssd *ssd, uint32_t lpn)
 {
     LogicalPage at = logical_place(ssd, lpn);
 
+    invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     switch_complete(ssd, &at);
 }
 
@@ -472,6 +482,7 @@ static void abandon(Ssd *ssd, const MapPlane *p, uint32_t block)
 {
     uint32_t first = block * ssd->l.units_per_block;
 
+    invariant(block < ssd->geo->n_blocks);
     for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
         uint32_t from = p->origin[i];
 

@@ -67,6 +67,7 @@ void log_release(Ssd *ssd, uint32_t plane, uint32_t log);
 
 static inline bool log_has_room(const Ssd *ssd, uint32_t log)
 {
+    invariant(log < ssd->l.n_planes * ssd->l.log_blocks);
     return hybrid_next(ssd, ssd->map->log_block[log].block) <
            hybrid_block_programs(ssd);
 }

@@ -23,6 +23,7 @@ LogicalPage logical_place(const Ssd *ssd, uint32_t lpn)
     uint32_t in_plane = program / ssd->l.n_planes;
     uint32_t per_block = hybrid_block_programs(ssd);
 
+    invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     return (LogicalPage){
         .plane = plane,
         .logical = plane * ssd->l.logical_blocks + in_plane / per_block,
@@ -42,6 +43,7 @@ uint32_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
         in_plane * ssd->l.n_planes + ssd->media->stripe_pos[plane];
     uint64_t lpn = program * ssd->l.units_per_program + unit;
 
+    invariant(logical < ssd->l.n_planes * ssd->l.logical_blocks);
     return lpn < ssd->l.user_units ? (uint32_t)lpn : NONE;
 }
 
@@ -64,6 +66,7 @@ uint32_t log_open(Ssd *ssd, uint32_t plane, uint32_t logical, bool listed)
     uint32_t log;
     uint32_t block = block_take_free(ssd, plane, OPEN_HOST);
 
+    invariant(plane < ssd->l.n_planes);
     if (block == NONE) {
         return NONE;
     }
@@ -91,6 +94,8 @@ void log_renew(Ssd *ssd, uint32_t plane, uint32_t log)
 {
     PlaneLogs *p = &ssd->map->plane[plane].logs;
 
+    invariant(log < ssd->l.n_planes * ssd->l.log_blocks);
+    invariant(plane < ssd->l.n_planes);
     ilistn_remove(links(ssd), &p->list, log);
     ilistn_push_tail(links(ssd), &p->list, log);
 }
@@ -100,6 +105,8 @@ void log_release(Ssd *ssd, uint32_t plane, uint32_t log)
     PlaneLogs *p = &ssd->map->plane[plane].logs;
     LogBlock *l = &ssd->map->log_block[log];
 
+    invariant(plane < ssd->l.n_planes);
+    invariant(log < ssd->l.n_planes * ssd->l.log_blocks);
     if (l->logical != NONE) {
         ssd->map->log_of[l->logical] = NONE;
     }

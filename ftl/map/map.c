@@ -31,6 +31,7 @@ uint64_t map_version(const Ssd *ssd, uint32_t lpn)
 {
     uint32_t entry = ssd->l2p.entry[lpn];
 
+    invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     if (map_is_buffered(entry)) {
         return ssd->buffer->slot[map_slot(entry)].version;
     }
@@ -62,6 +63,7 @@ void map_trim(Ssd *ssd, uint32_t lpn)
 {
     uint32_t entry = ssd->l2p.entry[lpn];
 
+    invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     if (entry == 0) {
         return;
     }
@@ -71,11 +73,13 @@ void map_trim(Ssd *ssd, uint32_t lpn)
     if (!map_is_buffered(entry)) {
         block_clear_valid(ssd, entry - 1);
         ssd->l2p.entry[lpn] = 0;
+        invariant(ssd->l2p.mapped_units > 0);
         ssd->l2p.mapped_units--;
         map_changed(ssd, lpn, MAP_TRIMMED);
         return;
     }
     if (!ssd->buffer->slot[map_slot(entry)].dead) {
+        invariant(ssd->l2p.mapped_units > 0);
         ssd->l2p.mapped_units--;
         if (map_nand_entry(ssd, lpn)) {
             map_changed(ssd, lpn, MAP_TRIMMED);

@@ -170,6 +170,7 @@ static uint32_t fill_page(Ssd *ssd, MapPlane *p, uint32_t j)
     uint32_t *ppu = &p->origin[m->program * ssd->l.units_per_program];
     uint32_t used = 0;
 
+    invariant(j < ssd->media->n_jobs);
     sources(ssd, m->logical, m->program, ppu);
     for (uint32_t u = 0; u < ssd->media->job[j].n; u++) {
         job_units(ssd, j)[u] = ppu[u];
@@ -217,6 +218,7 @@ static bool try_program(Ssd *ssd, uint32_t plane)
 {
     Merge *m = &ssd->map->plane[plane].logs.merge;
 
+    invariant(plane < ssd->l.n_planes);
     if (m->program == m->read || m->left[m->program % MERGE_WINDOW] > 0 ||
         m->programs == GC_PROGRAMS_PER_PLANE) {
         return false;
@@ -234,6 +236,7 @@ static void commit(Ssd *ssd, uint32_t plane)
     uint32_t old = ssd->map->data_block[m->logical];
     uint32_t own = ssd->map->log_of[m->logical];
 
+    invariant(plane < ssd->l.n_planes);
     ssd->map->merge_stats.merges[m->kind]++;
     ssd->map->data_block[m->logical] = m->to;
     if (own != NONE) {
@@ -256,6 +259,7 @@ static void end_merge(Ssd *ssd, uint32_t plane)
     MapPlane *p = &ssd->map->plane[plane];
     Merge *m = &p->logs.merge;
 
+    invariant(plane < ssd->l.n_planes);
     if (m->random) {
         uint32_t block = ssd->map->log_block[m->log].block;
 
@@ -273,6 +277,7 @@ static bool has_destination(Ssd *ssd, uint32_t plane)
 {
     Merge *m = &ssd->map->plane[plane].logs.merge;
 
+    invariant(plane < ssd->l.n_planes);
     if (m->to == NONE && m->end > 0) {
         m->to = block_take_free(ssd, plane, OPEN_GC);
     }
@@ -285,6 +290,7 @@ static void step(Ssd *ssd, uint32_t plane)
     MapPlane *p = &ssd->map->plane[plane];
     Merge *m = &p->logs.merge;
 
+    invariant(plane < ssd->l.n_planes);
     while (m->begun) {
         if (m->logical == NONE && !next_logical(ssd, p)) {
             end_merge(ssd, plane);
@@ -327,6 +333,7 @@ void merge_start(Ssd *ssd, uint32_t plane, uint32_t log)
 /* Go on; if the merge ends, so does what the host waits for. */
 static void go_on(Ssd *ssd, uint32_t plane)
 {
+    invariant(plane < ssd->l.n_planes);
     step(ssd, plane);
     if (!merge_active(ssd, plane)) {
         ssd_wake(ssd, WORK_BUFFER_WAITS, 0);
@@ -346,7 +353,9 @@ void merge_read_done(Ssd *ssd, const NandOp *op)
             spare_poison(ssd, first + i);
         }
     }
+    invariant(m->reads > 0);
     m->reads--;
+    invariant(m->left[op->cookie % MERGE_WINDOW] > 0);
     m->left[op->cookie % MERGE_WINDOW]--;
     go_on(ssd, plane);
 }
@@ -358,6 +367,7 @@ void merge_page_done(Ssd *ssd, uint32_t j)
     uint32_t first = job.ppa << ssd->page_units_shift;
     uint32_t moved = 0;
 
+    invariant(j < ssd->media->n_jobs);
     for (uint32_t u = 0; u < job.n; u++) {
         uint32_t from = job_units(ssd, j)[u];
 
@@ -366,6 +376,7 @@ void merge_page_done(Ssd *ssd, uint32_t j)
     ssd->inspect.count.gc_copied_units += moved;
     ssd->map->merge_stats.copied_units[m->kind] += moved;
     block_page_done(ssd, page_block(ssd, job.ppa));
+    invariant(m->programs > 0);
     m->programs--;
     job_give(ssd, j);
     go_on(ssd, job.plane);
@@ -373,6 +384,7 @@ void merge_page_done(Ssd *ssd, uint32_t j)
 
 void merge_erase_done(Ssd *ssd, uint32_t block)
 {
+    invariant(block < ssd->geo->n_blocks);
     block_erased(ssd, block);
     go_on(ssd, block_plane(ssd, block));
 }

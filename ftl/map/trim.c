@@ -112,6 +112,7 @@ static void groups_of(const Ssd *ssd, const SsdCmd *r, uint32_t *first,
 
 static void log_units(Ssd *ssd, uint32_t cmd, uint64_t first, uint64_t end)
 {
+    invariant(cmd < ssd->commands.n_cmds);
     if (first < end) {
         oplog_add(ssd->inspect.log, OPLOG_TRIM, 0, (uint32_t)first, ssd->now_ps,
                   ssd->commands.cmd[cmd].serial, end - first - 1);
@@ -153,6 +154,7 @@ static void settle(Ssd *ssd, uint32_t group)
         log_units(ssd, whose(ssd, group), first, end);
     }
     bitmap_clear(ssd->map->trim_left, group);
+    invariant(ssd->map->n_trim_left > 0);
     ssd->map->n_trim_left--;
     trim_units(ssd, first, end);
     for (uint64_t lpn = first; lpn < end && !used; lpn++) {
@@ -187,6 +189,7 @@ static uint32_t mark(Ssd *ssd, uint32_t cmd)
     uint32_t end;
     uint32_t left = 0;
 
+    invariant(cmd < ssd->commands.n_cmds);
     groups_of(ssd, &ssd->commands.cmd[cmd].req, &first, &end);
     for (uint32_t g = first; g < end; g = (g / BITMAP_WORD + 1) * BITMAP_WORD) {
         uint64_t range = bitmap_word_mask(g, end);
@@ -206,6 +209,7 @@ static void log_empty(Ssd *ssd, uint32_t cmd)
     uint32_t first;
     uint32_t end;
 
+    invariant(cmd < ssd->commands.n_cmds);
     groups_of(ssd, &ssd->commands.cmd[cmd].req, &first, &end);
     while (ssd->inspect.log && first < end) {
         uint32_t next = next_left(ssd, first, end);
@@ -235,6 +239,7 @@ static void trim_ends(Ssd *ssd, uint32_t cmd, bool head)
     uint32_t group;
     uint32_t group_end;
 
+    invariant(cmd < ssd->commands.n_cmds);
     units_of(ssd, r, &first, &end);
     groups_of(ssd, r, &group, &group_end);
     if (group == group_end) {
@@ -254,6 +259,7 @@ static uint32_t go_on(Ssd *ssd, uint32_t cmd, uint32_t most)
     uint32_t end;
     uint32_t n = 0;
 
+    invariant(cmd < ssd->commands.n_cmds);
     groups_of(ssd, &ssd->commands.cmd[cmd].req, &group, &end);
     group = MAX(group, (uint32_t)ssd->commands.cmd[cmd].next_lpn);
     while (n < most && (group = next_left(ssd, group, end)) < end) {
@@ -269,6 +275,7 @@ static bool is_done(const Ssd *ssd, uint32_t cmd)
     uint32_t group;
     uint32_t end;
 
+    invariant(cmd < ssd->commands.n_cmds);
     groups_of(ssd, &ssd->commands.cmd[cmd].req, &group, &end);
     group = MAX(group, (uint32_t)ssd->commands.cmd[cmd].next_lpn);
     return next_left(ssd, group, end) == end;
@@ -276,6 +283,7 @@ static bool is_done(const Ssd *ssd, uint32_t cmd)
 
 static void finish(Ssd *ssd, uint32_t cmd)
 {
+    invariant(cmd < ssd->commands.n_cmds);
     map_changes_end(ssd);
     cmd_account(ssd, &ssd->commands.cmd[cmd], COST_firmware);
     cmd_finish(ssd, cmd, SSD_STATUS_OK);
@@ -300,6 +308,7 @@ void trim_start(Ssd *ssd, uint32_t cmd)
 {
     uint32_t left;
 
+    invariant(cmd < ssd->commands.n_cmds);
     ssd->commands.cmd[cmd].next_lpn = 0;
     trim_ends(ssd, cmd, true);
     left = mark(ssd, cmd);
