@@ -280,6 +280,8 @@ void age_tree_append(Ssd *ssd, uint32_t plane, uint32_t block)
     AgeTrees *t = ssd->gc->age_trees;
     PlaneAges *a = &t->plane[plane];
 
+    invariant(plane < ssd->l.n_planes);
+    invariant(block < ssd->geo->n_blocks);
     if (a->next == t->size) {
         a->made = false;
     }
@@ -299,6 +301,8 @@ void age_tree_remove(Ssd *ssd, uint32_t plane, uint32_t block)
 {
     AgeTrees *t = ssd->gc->age_trees;
 
+    invariant(plane < ssd->l.n_planes);
+    invariant(block < ssd->geo->n_blocks);
     if (t->plane[plane].made) {
         set_leaf(ssd, plane, t->place[block], (AgeNode){.least = NOTHING});
         set_slots(ssd, plane, t->place[block], NO_SLOTS);
@@ -311,6 +315,7 @@ void age_tree_new_slot(Ssd *ssd, uint32_t block)
     AgeTrees *t = ssd->gc->age_trees;
     uint32_t plane = block_plane(ssd, block);
 
+    invariant(block < ssd->geo->n_blocks);
     if (t->plane[plane].made) {
         set_slots(ssd, plane, t->place[block], slots_of(ssd, block));
     }
@@ -318,6 +323,7 @@ void age_tree_new_slot(Ssd *ssd, uint32_t block)
 
 void age_tree_new_slots(Ssd *ssd, uint32_t plane)
 {
+    invariant(plane < ssd->l.n_planes);
     ssd->gc->age_trees->plane[plane].made = false;
 }
 
@@ -325,6 +331,8 @@ void age_tree_change(Ssd *ssd, uint32_t plane, uint32_t block)
 {
     AgeTrees *t = ssd->gc->age_trees;
 
+    invariant(plane < ssd->l.n_planes);
+    invariant(block < ssd->geo->n_blocks);
     if (t->plane[plane].made) {
         set_leaf(ssd, plane, t->place[block], leaf_of(ssd, block));
     }
@@ -397,6 +405,7 @@ uint32_t age_tree_best(Ssd *ssd, uint32_t plane, AgeScore score)
         .place = NONE,
     };
 
+    invariant(plane < ssd->l.n_planes);
     if (gc_by_stripe(ssd)) {
         stripe_means_prepare(ssd, plane);
     }
@@ -420,6 +429,7 @@ static uint32_t least_erased(const PlaneAges *a, uint32_t n)
             node = 2 * node;
         } else {
             least = MIN(least, left->least);
+            invariant(n >= left->n);
             n -= left->n;
             node = 2 * node + 1;
         }
@@ -435,6 +445,7 @@ uint32_t age_tree_least_erased(Ssd *ssd, uint32_t plane, uint32_t n,
     uint32_t node = 1;
     uint32_t least;
 
+    invariant(plane < ssd->l.n_planes);
     if (!a->made) {
         make(ssd, plane);
     }

@@ -147,6 +147,7 @@ uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
     const Plane *p = &ssd->media->plane[plane];
     uint32_t block;
 
+    invariant(plane < ssd->l.n_planes);
     if (!ssd->gc->background.idle || ssd->media->read_only ||
         p->free.n <= p->gc_low_blocks) {
         return NONE;

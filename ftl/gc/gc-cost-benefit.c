@@ -23,6 +23,7 @@ static double score(const Ssd *ssd, uint32_t plane, uint32_t mtime,
     double all = ssd->l.units_per_block;
     double age = (double)(uint32_t)(ssd->media->plane[plane].clock - mtime) + 1;
 
+    invariant(plane < ssd->l.n_planes);
     return (all - valid) * age / (all + valid);
 }
 
@@ -31,6 +32,7 @@ static uint32_t cost_benefit_scan(const Ssd *ssd, uint32_t plane)
     uint32_t best = NONE;
     double most = 0;
 
+    invariant(plane < ssd->l.n_planes);
     for (uint32_t b = ssd->media->plane[plane].by_age.head; b != NONE;
          b = ssd->media->block[b].newer) {
         double s = gc_gains(ssd, b)

@@ -19,6 +19,7 @@ static uint32_t fifo_pick(Ssd *ssd, uint32_t plane)
     const Plane *p = &ssd->media->plane[plane];
     uint32_t n = ssd->geo->blocks_per_plane;
 
+    invariant(plane < ssd->l.n_planes);
     while (p->by_age.head != NONE && n-- > 0) {
         if (gc_gains(ssd, p->by_age.head)) {
             return p->by_age.head;

@@ -28,6 +28,7 @@ static uint32_t best_stripe(const Ssd *ssd, uint32_t plane)
     double least = ssd->l.units_per_block;
     uint32_t best = NONE;
 
+    invariant(plane < ssd->l.n_planes);
     for (uint32_t b = ssd->media->plane[plane].by_age.head; b != NONE;
          b = ssd->media->block[b].newer) {
         double valid = gc_gains(ssd, b) ? gc_valid(ssd, b) : least;

@@ -149,6 +149,7 @@ static inline bool gc_by_stripe(const Ssd *ssd)
 /* Valid units of a FULL block as a policy sees them. */
 static inline double gc_valid(const Ssd *ssd, uint32_t block)
 {
+    invariant(block < ssd->geo->n_blocks);
     return gc_by_stripe(ssd) ? unit_mean_valid(ssd, block)
                              : ssd->media->block[block].valid;
 }
@@ -170,6 +171,7 @@ static inline bool gc_gains(const Ssd *ssd, uint32_t block)
 {
     uint32_t most = ssd->l.units_per_block - ssd->l.units_per_program;
 
+    invariant(block < ssd->geo->n_blocks);
     return ssd->media->block[block].valid <= most &&
            (!gc_by_stripe(ssd) || gc_valid(ssd, block) <= most);
 }

@@ -135,6 +135,7 @@ double unit_mean_valid(const Ssd *ssd, uint32_t block)
     uint32_t n = 0;
     uint32_t b = block;
 
+    invariant(block < ssd->geo->n_blocks);
     do {
         if (ssd->media->block[b].state != BLOCK_FULL) {
             return ssd->l.units_per_block;
@@ -150,6 +151,7 @@ double unit_mean_valid(const Ssd *ssd, uint32_t block)
 
 bool unit_is_called(const Ssd *ssd, uint32_t plane)
 {
+    invariant(plane < ssd->l.n_planes);
     return ssd->gc->unit_called[plane / unit_planes(ssd)] > 0;
 }
 
@@ -159,6 +161,7 @@ static void set_next(Ssd *ssd, uint32_t plane, uint32_t block)
     uint32_t *called = &ssd->gc->unit_called[plane / unit_planes(ssd)];
     uint32_t *next = &ssd->gc->plane[plane].next;
 
+    invariant(plane < ssd->l.n_planes);
     *called -= *next != NONE;
     *called += block != NONE;
     *next = block;
@@ -197,6 +200,7 @@ uint32_t unit_answer(Ssd *ssd, uint32_t plane)
     GcPlane *g = &ssd->gc->plane[plane];
     uint32_t block = g->next;
 
+    invariant(plane < ssd->l.n_planes);
     if (block == NONE) {
         return NONE;
     }
@@ -216,6 +220,7 @@ static bool is_empty(const Ssd *ssd, uint32_t block)
 {
     const Block *b = &ssd->media->block[block];
 
+    invariant(block < ssd->geo->n_blocks);
     return b->state == BLOCK_VICTIM && b->valid == 0 && b->pending == 0 &&
            !b->bad && ssd->gc->plane[block_plane(ssd, block)].victim != block;
 }
@@ -356,6 +361,7 @@ static uint64_t place_in_stripe(const Ssd *ssd, uint32_t plane, uint32_t class)
     const Open *o = &ssd->media->plane[plane].open[k];
     uint64_t serial = ssd->gc->stripe_serial[plane * ssd->l.n_open + k];
 
+    invariant(plane < ssd->l.n_planes);
     return serial * ssd->geo->pages_per_block +
            (o->block == NONE ? ssd->geo->pages_per_block : o->next_page);
 }
@@ -379,6 +385,7 @@ uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class)
     uint32_t first = plane / n * n;
     uint32_t best = plane;
 
+    invariant(plane < ssd->l.n_planes);
     if (!unit_goes_by_die(ssd) || class >= ssd->l.n_stream_classes) {
         return plane;
     }

@@ -17,6 +17,7 @@ static uint32_t windowed_greedy_pick(Ssd *ssd, uint32_t plane)
     uint32_t block = ssd->media->plane[plane].by_age.head;
     uint32_t best = block;
 
+    invariant(plane < ssd->l.n_planes);
     for (uint32_t i = 0; block != NONE && i < ssd->cfg->gc_window; i++) {
         if (gc_valid(ssd, block) < gc_valid(ssd, best)) {
             best = block;

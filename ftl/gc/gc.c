@@ -327,6 +327,7 @@ uint32_t gc_draw(Ssd *ssd, uint32_t plane)
     uint32_t slc = ssd->geo->slc_blocks;
     uint32_t n = ssd->geo->blocks_per_plane;
 
+    invariant(plane < ssd->l.n_planes);
     for (int tries = 0; tries < 64; tries++) {
         uint32_t block = plane * n + slc +
                          (uint32_t)prng_below(&ssd->gc->rng, n - slc);
@@ -720,6 +721,7 @@ void gc_kick(Ssd *ssd, uint32_t plane)
     GcPlane *g = &ssd->gc->plane[plane];
     GcLoad *load = gc_load(ssd, plane);
 
+    invariant(plane < ssd->l.n_planes);
     if (ssd->gc->off) {
         return;
     }
@@ -740,6 +742,7 @@ void gc_force(Ssd *ssd, uint32_t plane)
     GcPlane *g = &ssd->gc->plane[plane];
     GcLoad *load = gc_load(ssd, plane);
 
+    invariant(plane < ssd->l.n_planes);
     unit_release(ssd, plane);
     if (p->erases == 0 && g->victim == NONE && load->reads == 0 &&
         load->programs == 0 && load->away == 0) {

@@ -97,6 +97,7 @@ void refresh_power_on(Ssd *ssd);
  * metadata. */
 static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu)
 {
+    invariant(ppu < ssd->l.raw_units);
     if (ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)) {
         return ssd->l.meta_class;
     }

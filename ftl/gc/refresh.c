@@ -49,6 +49,7 @@ void refresh_destroy(Ssd *ssd)
 
 void refresh_opened(Ssd *ssd, uint32_t block)
 {
+    invariant(block < ssd->geo->n_blocks);
     if (ssd->gc->history) {
         ssd->gc->history[block] = (BlockHistory){.since_ns = clock_ns(ssd)};
     }
@@ -56,6 +57,7 @@ void refresh_opened(Ssd *ssd, uint32_t block)
 
 void refresh_preloaded(Ssd *ssd, uint32_t block)
 {
+    invariant(block < ssd->geo->n_blocks);
     if (ssd->gc->history) {
         ssd->gc->history[block].since_ns = 0;
     }
@@ -84,6 +86,7 @@ bool refresh_needs(const Ssd *ssd, uint32_t block)
     const BlockHistory *h = &ssd->gc->history[block];
     uint64_t pages = nand_block_pages(ssd->geo, block);
 
+    invariant(block < ssd->geo->n_blocks);
     return (cfg->refresh_reads && h->reads > cfg->refresh_reads * pages) ||
            (cfg->refresh_hours && clock_ns(ssd) - h->since_ns >
                                       cfg->refresh_hours * NS_PER_HOUR) ||

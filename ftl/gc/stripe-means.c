@@ -91,11 +91,13 @@ void stripe_means_forget(Ssd *ssd)
 
 uint32_t stripe_means_slot(const Ssd *ssd, uint32_t block)
 {
+    invariant(block < ssd->geo->n_blocks);
     return ssd->gc->stripe_means->slot[block] - 1;
 }
 
 static void set_slot(Ssd *ssd, uint32_t block, uint32_t slot)
 {
+    invariant(block < ssd->geo->n_blocks);
     ssd->gc->stripe_means->slot[block] = slot + 1;
     if (ssd->media->block[block].state == BLOCK_FULL) {
         ssd->gc->slot_client->moved(ssd, block);
@@ -131,6 +133,7 @@ double stripe_means_least(const Ssd *ssd, uint32_t plane, uint32_t first,
     const UnitMeans *u = unit_of(ssd, plane);
     double least = INFINITY;
 
+    invariant(plane < ssd->l.n_planes);
     if (first > last) {
         return INFINITY;
     }
@@ -142,6 +145,7 @@ double stripe_means_least(const Ssd *ssd, uint32_t plane, uint32_t first,
         }
         if (last % 2 == 0) {
             least = MIN(least, u->least[last]);
+            invariant(last > 0);
             last--;
         }
     }
@@ -199,6 +203,7 @@ static void look_at(Ssd *ssd, uint32_t block)
 
 void stripe_means_full(Ssd *ssd, uint32_t block)
 {
+    invariant(block < ssd->geo->n_blocks);
     if (unit_of_block(ssd, block)->made) {
         look_at(ssd, block);
     }
@@ -209,6 +214,7 @@ void stripe_means_victim(Ssd *ssd, uint32_t block)
     UnitMeans *u = unit_of_block(ssd, block);
     uint32_t slot = stripe_means_slot(ssd, block);
 
+    invariant(block < ssd->geo->n_blocks);
     if (u->made && slot != NONE) {
         set_sum(u, slot, (StripeSum){0});
     }
@@ -219,6 +225,7 @@ void stripe_means_change(Ssd *ssd, uint32_t block, int by)
     UnitMeans *u = unit_of_block(ssd, block);
     uint32_t slot = stripe_means_slot(ssd, block);
 
+    invariant(block < ssd->geo->n_blocks);
     if (u->made && slot != NONE && u->sum[slot].n > 0) {
         set_sum(u, slot, (StripeSum){u->sum[slot].valid + (uint64_t)by,
                                      u->sum[slot].n});
@@ -230,6 +237,7 @@ void stripe_means_joined(Ssd *ssd, uint32_t block)
     UnitMeans *u = unit_of_block(ssd, block);
     uint32_t slot = stripe_means_slot(ssd, ssd->gc->mate[block]);
 
+    invariant(block < ssd->geo->n_blocks);
     if (u->made && slot != NONE) {
         set_sum(u, slot, (StripeSum){0});
         set_slots(ssd, block, NONE);
@@ -238,6 +246,7 @@ void stripe_means_joined(Ssd *ssd, uint32_t block)
 
 void stripe_means_left(Ssd *ssd, uint32_t block, uint32_t other)
 {
+    invariant(block < ssd->geo->n_blocks);
     ssd->gc->stripe_means->slot[block] = 0;
     if (unit_of_block(ssd, block)->made && other != block) {
         look_at(ssd, other);
@@ -316,6 +325,7 @@ void stripe_means_prepare(Ssd *ssd, uint32_t plane)
 {
     uint32_t end = unit_end_plane(ssd, plane);
 
+    invariant(plane < ssd->l.n_planes);
     if (unit_of(ssd, plane)->made) {
         return;
     }

@@ -18,6 +18,7 @@ static bool is_original(const Ssd *ssd, uint32_t ppu, uint32_t block)
 {
     uint32_t entry;
 
+    invariant(ppu < ssd->l.raw_units);
     if (ssd->media->spare_lpn[ppu] == SPARE_NONE || unit_is_valid(ssd, ppu) ||
         !ssd->media->spare_version) {
         return false;
@@ -51,6 +52,7 @@ void gc_take_back(Ssd *ssd, uint32_t plane)
     const Plane *p = &ssd->media->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
+    invariant(plane < ssd->l.n_planes);
     if (p->last_gc_block == NONE || /* of a saved state that somebody made */
         ((ssd->media->may_fail || saves(ssd)) &&
          !may_discard(ssd, p->last_gc_block))) {

@@ -121,6 +121,7 @@ static void make(Ssd *ssd, uint32_t plane)
     PlaneWear *w = &ssd->gc->wear[plane];
     uint32_t b = ssd->media->plane[plane].free.head;
 
+    invariant(plane < ssd->l.n_planes);
     for (uint32_t i = 0; i < 2 * ssd->gc->wear_size; i++) {
         w->least[i] = NONE;
         w->most[i] = NONE;
@@ -138,6 +139,7 @@ void wear_freed(Ssd *ssd, uint32_t block)
     PlaneWear *w =
         ssd->gc->wear ? &ssd->gc->wear[block_plane(ssd, block)] : NULL;
 
+    invariant(block < ssd->geo->n_blocks);
     if (w && w->made) {
         ssd->gc->wear_order[block] = w->freed++;
         set_free(ssd, block, true);
@@ -146,6 +148,7 @@ void wear_freed(Ssd *ssd, uint32_t block)
 
 void wear_taken(Ssd *ssd, uint32_t block)
 {
+    invariant(block < ssd->geo->n_blocks);
     if (ssd->gc->wear && ssd->gc->wear[block_plane(ssd, block)].made) {
         set_free(ssd, block, false);
     }
@@ -153,6 +156,7 @@ void wear_taken(Ssd *ssd, uint32_t block)
 
 uint32_t wear_choose_free(Ssd *ssd, uint32_t plane, OpenKind kind)
 {
+    invariant(plane < ssd->l.n_planes);
     if (!ssd->gc->wear) {
         return ssd->media->plane[plane].free.head;
     }
@@ -170,6 +174,7 @@ void wear_erased(Ssd *ssd, uint32_t block)
     GcPlane *g = &ssd->gc->plane[block_plane(ssd, block)];
     uint32_t erases = nand_erase_count(ssd->nand, block);
 
+    invariant(block < ssd->geo->n_blocks);
     if (nand_block_is_slc(ssd->geo, block)) {
         return;
     }
@@ -208,6 +213,7 @@ static uint32_t count_least(Ssd *ssd, uint32_t plane)
     PlaneWear *l = &ssd->gc->wear[plane];
     uint32_t found = NONE;
 
+    invariant(plane < ssd->l.n_planes);
     if (l->block != NONE) {
         l->block = next_least(ssd, plane, l->block, l->erases);
     }
