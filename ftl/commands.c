@@ -10,11 +10,13 @@
 
 void fifo_push(Ssd *ssd, CmdFifo *f, uint32_t cmd)
 {
+    invariant(cmd < ssd->commands.n_cmds);
     ififo_push(cmd_chain(ssd), f, cmd);
 }
 
 void fifo_push_front(Ssd *ssd, CmdFifo *f, uint32_t cmd)
 {
+    invariant(cmd < ssd->commands.n_cmds);
     ififo_push_front(cmd_chain(ssd), f, cmd);
 }
 

@@ -73,6 +73,7 @@ static inline uint32_t cmd_take(Ssd *ssd)
 /* A command that is DONE ends. */
 static inline void cmd_give(Ssd *ssd, uint32_t cmd)
 {
+    invariant(cmd < ssd->commands.n_cmds);
     cmd_set_phase(&ssd->commands.cmd[cmd], CMD_FREE);
     pool_give(cmd_chain(ssd), &ssd->commands.free_cmd, cmd);
 }

@@ -51,6 +51,7 @@ static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
     c->complete_ps = ssd->now_ps;
     cmd_set_phase(c, CMD_DONE);
     c->status = status;
+    invariant(ssd->commands.running > 0);
     if (--ssd->commands.running == 0) {
         background_quiet(ssd);
     }
@@ -134,12 +135,14 @@ static void host_slot_settled(Ssd *ssd, uint32_t cmd)
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
 
     if (c->req.op == SSD_OP_FLUSH) {
+        invariant(c->pending > 0);
         if (--c->pending == 0) {
             write_end_close(ssd, cmd);
         }
         return;
     }
     /* Not while some of its units still wait for room. */
+    invariant(c->pending > 0);
     if (--c->pending == 0 && c->phase == CMD_RUNNING && c->next_lpn > last &&
         (!c->trimmed || saved_flush(ssd, cmd))) {
         cmd_account(ssd, c, COST_flush);
@@ -295,6 +298,7 @@ static void account_start(Ssd *ssd, Cmd *c)
 
 void host_start(Ssd *ssd, uint32_t cmd)
 {
+    invariant(cmd < ssd->commands.n_cmds);
     if (host_enters_dram(ssd, cmd)) {
         return;
     }
@@ -308,6 +312,7 @@ void host_start_now(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
 
+    invariant(cmd < ssd->commands.n_cmds);
     if (c->status == SSD_STATUS_ABORTED) {
         host_finish(ssd, cmd, SSD_STATUS_ABORTED);
         return;
@@ -341,6 +346,7 @@ void host_done(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
 
+    invariant(cmd < ssd->commands.n_cmds);
     cmd_account(ssd, c, COST_link);
     host_finish(ssd, cmd, c->bad_lba == NO_LBA ? SSD_STATUS_OK
                                                : SSD_STATUS_UNRECOVERED_READ);

@@ -183,6 +183,7 @@ bool read_units(Ssd *ssd, uint32_t cmd)
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
     ReadRun run = empty_run;
 
+    invariant(cmd < ssd->commands.n_cmds);
     trim_before(ssd, c->next_lpn, last);
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint32_t lpn = (uint32_t)c->next_lpn;
@@ -209,6 +210,7 @@ void read_start(Ssd *ssd, uint32_t cmd)
     Cmd *c = &ssd->commands.cmd[cmd];
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
 
+    invariant(cmd < ssd->commands.n_cmds);
     note_buffer(ssd);
     c->next_lpn = c->req.lba >> ssd->block_shift;
     trim_before(ssd, c->next_lpn, last);
@@ -221,6 +223,7 @@ void read_looked_up(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
 
+    invariant(cmd < ssd->commands.n_cmds);
     if (c->pending == 0) {
         eventq_push(&ssd->events, MAX(c->data_ps, ssd->now_ps),
                     SSD_EVENT_CMD_DATA, cmd);
@@ -229,6 +232,7 @@ void read_looked_up(Ssd *ssd, uint32_t cmd)
 
 void host_data(Ssd *ssd, uint32_t cmd)
 {
+    invariant(cmd < ssd->commands.n_cmds);
     cmd_account(ssd, &ssd->commands.cmd[cmd], COST_buffer);
     read_ready(ssd, cmd);
 }
@@ -256,6 +260,7 @@ static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
     Cmd *c = &ssd->commands.cmd[cmd];
     bool by_dram = buffer_keeps_reads(ssd) || ssd->buffer->dram_move_ps;
 
+    invariant(c->pending > 0);
     if (--c->pending > 0 || c->waits) {
         return;
     }
@@ -280,6 +285,7 @@ static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
 
 void read_nand_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
 {
+    invariant(cmd < ssd->commands.n_cmds);
     if (op->status == NAND_UNCORRECTABLE) {
         note_bad_parts(ssd, &ssd->commands.cmd[cmd], op);
     }
@@ -295,6 +301,8 @@ void read_nand_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
 
 void read_load_settled(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool bad)
 {
+    invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
+    invariant(cmd < ssd->commands.n_cmds);
     if (bad) {
         note_bad(&ssd->commands.cmd[cmd], (uint64_t)lpn << ssd->block_shift);
     }

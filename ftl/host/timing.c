@@ -142,6 +142,7 @@ bool host_enters_dram(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
 
+    invariant(cmd < ssd->commands.n_cmds);
     if (!ssd->buffer->dram_move_ps || c->req.op != SSD_OP_WRITE || c->linked) {
         return false;
     }
