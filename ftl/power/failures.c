@@ -54,6 +54,7 @@ void failure_program_done(Ssd *ssd, uint32_t j)
     uint32_t plane = ssd->media->job[j].plane;
     uint32_t block = page_block(ssd, ssd->media->job[j].ppa);
 
+    invariant(j < ssd->media->n_jobs);
     forget_page(ssd, ssd->media->job[j].ppa);
     if (!ssd->media->block[block].bad) {
         block_mark_bad(ssd, block);

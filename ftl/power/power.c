@@ -58,6 +58,7 @@ static void revert_map(Ssd *ssd)
         entry = map_nand_entry(ssd, s->lpn);
         if (entry == 0 &&
             !ssd->buffer->slot[map_slot(ssd->l2p.entry[s->lpn])].dead) {
+            invariant(ssd->l2p.mapped_units > 0);
             ssd->l2p.mapped_units--;
         }
         ssd->l2p.entry[s->lpn] = entry;

@@ -227,6 +227,8 @@ static bool is_newer(const Ssd *ssd, uint32_t ppu, uint32_t than)
     uint64_t a = ssd->media->spare_version[ppu];
     uint64_t b = ssd->media->spare_version[than];
 
+    invariant(ppu < ssd->l.raw_units);
+    invariant(than < ssd->l.raw_units);
     return a > b ||
            (a == b &&
             (ssd->media->spare_seq[ppu_page(ssd, ppu)] & SEQ_MASK) >
@@ -238,6 +240,7 @@ static void found_unit(Ssd *ssd, uint32_t ppu)
 {
     uint32_t lpn;
 
+    invariant(ppu < ssd->l.raw_units);
     if (ssd->media->spare_lpn[ppu] == SPARE_NONE) {
         return;
     }
@@ -544,6 +547,7 @@ void recovery_start(Ssd *ssd)
 
 bool recovery_waits(Ssd *ssd, uint32_t cmd)
 {
+    invariant(cmd < ssd->commands.n_cmds);
     if (ssd->power->recovery.on) {
         fifo_push(ssd, &ssd->power->recovery.waiting, cmd);
     }
@@ -599,6 +603,7 @@ static uint32_t stream_of(const Ssd *ssd, const Found *f)
         return 0;
     }
     if (f->open >= ssd->l.n_streams) {
+        invariant(stream >= ssd->l.n_streams);
         stream -= ssd->l.n_streams;
         if (ssd->l.n_stream_classes < ssd->l.n_streams ||
             stream >= ssd->l.n_stream_classes) {
@@ -618,6 +623,7 @@ static bool has_room(const Ssd *ssd, uint32_t block)
 {
     uint32_t next = nand_next_page(ssd->nand, block);
 
+    invariant(block < ssd->geo->n_blocks);
     return next > 0 && next < nand_block_pages(ssd->geo, block) &&
            !ssd->media->block[block].bad;
 }
@@ -645,6 +651,7 @@ static void rebuild_plane(Ssd *ssd, uint32_t plane, Found *found)
     uint32_t n = find_blocks(ssd, plane, found);
     uint64_t last_gc = 0;
 
+    invariant(plane < ssd->l.n_planes);
     memset(open, 0xff, ssd->l.n_open * sizeof(*open));
     for (uint32_t i = 0; i < n; i++) {
         const Found *f = &found[i];
@@ -727,6 +734,7 @@ void recovery_read_done(Ssd *ssd, const NandOp *op)
     Recovery *r = &ssd->power->recovery;
     uint32_t plane = op->plane;
 
+    invariant(r->n_reads > 0);
     r->n_reads--;
     step_at(ssd, r->step)->seen(ssd, plane, op->ppa.page,
                                 is_blank(ssd, op->ppa.page));
