@@ -99,6 +99,7 @@ void nand_bus_release(Nand *n, uint32_t c, uint64_t now_ps)
     OpList *list = ch->commands.head == NONE ? &ch->waiting : &ch->commands;
     uint32_t next = best_of(n, list, now_ps);
 
+    invariant(c < n->geo.n_channels);
     ch->owner = NONE;
     if (next != NONE) {
         ififo_remove(nand_op_chain(n), list, next);

@@ -10,6 +10,7 @@ static uint32_t page_type(const Nand *n, uint32_t block, NandPpa ppa)
 {
     uint32_t page = ppa.page - block * n->geo.pages_per_block;
 
+    invariant(block < n->geo.n_blocks);
     if (nand_block_is_slc(&n->geo, block)) {
         return NAND_SLC_MODE;
     }

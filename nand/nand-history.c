@@ -126,6 +126,7 @@ char *nand_history_of_block(const NandHistory *h, const NandGeometry *g,
             continue;
         }
         if (skip > 0) {
+            invariant(skip > 0);
             skip--;
         } else {
             print_entry(s, e, g);

@@ -273,6 +273,7 @@ static inline void nand_queue_take(Nand *n, uint32_t op)
 {
     UnitQueue *q = &n->unit_queue[n->op[op].unit];
 
+    invariant(q->n > 0);
     q->n--;
     if (q->only == op + 1) {
         q->only = 0;
@@ -356,6 +357,7 @@ static inline void nand_enter(Nand *n, uint32_t i, Phase phase, uint64_t now_ps)
     NandTime t = time_of_phase[op->phase];
 
     invariant(legal_phase[op->phase] >> phase & 1);
+    invariant(now_ps >= op->mark_ps);
     op->time_ps[t] += ps;
     if (op->phase == PHASE_CELL) {
         n->plane_busy_ps[op->plane] += ps;

@@ -213,6 +213,7 @@ static uint32_t *mates_of(const Nand *n, const NandOp *op, uint32_t plane)
                     (op->kind == NAND_READ && n->cfg.independent_reads);
     size_t row = (size_t)plane * n->geo.pages_per_block + (any_page ? 0 : page);
 
+    invariant(plane < n->geo.n_planes);
     G_STATIC_ASSERT(NAND_READ < NAND_MATE_KINDS &&
                     NAND_PROGRAM < NAND_MATE_KINDS &&
                     NAND_ERASE < NAND_MATE_KINDS);
@@ -260,6 +261,7 @@ static void look_at_block(Nand *n, uint32_t block)
     WaitBlock *b = &n->wait_block[block];
     uint32_t first = b->head[WAIT_OTHERS];
 
+    invariant(block < n->geo.n_blocks);
     while (b->held != EMPTY && first_in_the_way(n, b->held) == b->held) {
         set_free(n, b->held);
         b->held = link_of(n, WAIT_READS, b->held)->next;
@@ -348,12 +350,14 @@ static void enlist_only(Nand *n, UnitQueue *q)
 
 void nand_queue_add_more(Nand *n, UnitQueue *q, uint32_t op)
 {
+    invariant(op < n->n_op);
     enlist_only(n, q);
     enlist(n, op + 1);
 }
 
 void nand_queue_take_listed(Nand *n, uint32_t op)
 {
+    invariant(op < n->n_op);
     delist(n, op + 1);
 }
 
@@ -363,6 +367,7 @@ void nand_queue_add_first(Nand *n, uint32_t op)
     UnitQueue *q = &n->unit_queue[o->unit];
     WaitBlock *b = &n->wait_block[o->block];
 
+    invariant(op < n->n_op);
     invariant(o->kind == NAND_READ);
     n->op[op].order = --n->first_order;
     q->n++;
@@ -380,6 +385,7 @@ void nand_queue_ready(Nand *n, uint32_t op)
     uint32_t *head = class_head(n, i);
     uint32_t next = *head;
 
+    invariant(op < n->n_op);
     while (next != EMPTY && order(n, next) < order(n, i)) {
         next = link_of(n, WAIT_CLASS, next)->next;
     }
@@ -456,6 +462,7 @@ static uint32_t find_mates(const Nand *n, uint32_t leader, uint32_t *mate)
     uint32_t end = first + n->geo.planes_per_die;
     uint32_t found = 0;
 
+    invariant(leader < n->n_op);
     if (n->planes_per_unit < n->geo.planes_per_die) {
         first = op->unit * n->planes_per_unit;
         end = first + n->planes_per_unit;
@@ -483,6 +490,7 @@ void nand_gather_mates(Nand *n, Unit *u, uint32_t leader)
     uint32_t last = leader;
     uint32_t found = 0;
 
+    invariant(leader < n->n_op);
     if (q->n > 0 && n->op[leader].kind != NAND_COPYBACK) {
         enlist_only(n, q);
         found = find_mates(n, leader, mate);

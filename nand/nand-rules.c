@@ -101,6 +101,7 @@ void nand_rules_done(Nand *n, const NandOp *op, uint64_t now_ps)
         nand_history_done(n->history, op, now_ps);
     }
     if (op->kind == NAND_PROGRAM || op->kind == NAND_COPYBACK) {
+        invariant(b->in_array > 0);
         b->in_array--;
     } else if (op->kind == NAND_ERASE) {
         b->erase_count++;
@@ -115,26 +116,31 @@ void nand_rules_done(Nand *n, const NandOp *op, uint64_t now_ps)
 
 uint32_t nand_erase_count(const Nand *n, uint32_t block)
 {
+    invariant(block < n->geo.n_blocks);
     return n->block[block].erase_count;
 }
 
 bool nand_factory_bad(const Nand *n, uint32_t block)
 {
+    invariant(block < n->geo.n_blocks);
     return n->media && media_factory_bad(n->media, block);
 }
 
 uint32_t nand_read_count(const Nand *n, uint32_t block)
 {
+    invariant(block < n->geo.n_blocks);
     return n->media ? media_read_count(n->media, block) : 0;
 }
 
 double nand_data_hours(const Nand *n, uint32_t block, uint64_t now_ps)
 {
+    invariant(block < n->geo.n_blocks);
     return n->media ? media_data_hours(n->media, block, now_ps) : 0;
 }
 
 uint32_t nand_next_page(const Nand *n, uint32_t block)
 {
+    invariant(block < n->geo.n_blocks);
     return n->block[block].next_page;
 }
 
@@ -174,10 +180,12 @@ void nand_age(Nand *n, const NandOp *op, uint64_t now_ps)
     case NAND_PROGRAM:
         pages = nand_block_program(&n->geo, block);
         take_pages(n, op, pages, now_ps);
+        invariant(n->block[block].in_array > 0);
         n->block[block].in_array--;
         break;
     default:
         take_pages(n, op, pages, now_ps);
+        invariant(n->block[block].in_array > 0);
         n->block[block].in_array--;
         if (n->media) {
             media_copied(n->media, block_of_page(n, op->from), block);
@@ -212,6 +220,7 @@ static void cut_op(Nand *n, const NandOp *op)
     if (op->kind == NAND_ERASE) {
         b->next_page = (uint16_t)nand_block_pages(&n->geo, op->block);
     } else if (op->kind != NAND_READ) {
+        invariant(b->in_array > 0);
         b->in_array--;
         if (!in_cells(op) && page < b->next_page) {
             b->next_page = (uint16_t)page; /* never reached the array */

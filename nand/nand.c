@@ -48,6 +48,7 @@ static void die_let_go(Nand *n, const NandOp *op, uint64_t now_ps)
     Die *d = &n->die[op->die];
 
     d->load--;
+    invariant(d->holders > 0);
     if (--d->holders == 0) {
         d->busy_ps += now_ps - d->since_ps;
         n->stats.die_busy_ps += now_ps - d->since_ps;
@@ -130,6 +131,7 @@ static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
     if (G_UNLIKELY(n->watch)) {
         n->watch->done(n->watch_opaque, &op, now_ps);
     }
+    invariant(n->load > 0);
     n->load--;
     n->die[op.die].host_reads -= of_host(&op);
     count_op(n, &op);
@@ -278,6 +280,7 @@ static void try_suspend(Nand *n, uint32_t unit, uint64_t now_ps)
     NandOp *op;
     uint64_t allowed_ps;
 
+    invariant(unit < n->n_units);
     if (n->cfg.suspend == NAND_SUSPEND_OFF || u->array == NONE ||
         u->suspended != NONE || nand_pick_read(n, u) == NONE) {
         return;
@@ -469,6 +472,7 @@ static void bus_done(Nand *n, uint32_t i, uint64_t now_ps)
     uint32_t c = op->channel;
     Step step = op->step;
 
+    invariant(i < n->n_op);
     switch (step) {
     case STEP_IN:
         in_done(n, u, i, now_ps);
@@ -491,6 +495,7 @@ static void cell_done(Nand *n, uint32_t i, uint64_t now_ps)
     NandOp *op = &n->op[i];
     Unit *u = &n->unit[op->unit];
 
+    invariant(i < n->n_op);
     if (op->cell_end_ps != now_ps) {
         return; /* it was suspended meanwhile */
     }
@@ -627,16 +632,19 @@ uint32_t nand_load(const Nand *n)
 
 uint32_t nand_die_load(const Nand *n, uint32_t plane)
 {
+    invariant(plane < n->geo.n_planes);
     return n->die[plane / n->geo.planes_per_die].load;
 }
 
 uint32_t nand_host_reads(const Nand *n, uint32_t plane)
 {
+    invariant(plane < n->geo.n_planes);
     return n->die[plane / n->geo.planes_per_die].host_reads;
 }
 
 bool nand_channel_busy(const Nand *n, uint32_t channel)
 {
+    invariant(channel < n->geo.n_channels);
     return n->channel[channel].owner != NONE;
 }
 
@@ -644,6 +652,7 @@ uint64_t nand_die_busy_ps(const Nand *n, uint32_t die, uint64_t now_ps)
 {
     const Die *d = &n->die[die];
 
+    invariant(die < n->geo.n_dies);
     return d->busy_ps + (d->holders ? now_ps - d->since_ps : 0);
 }
 
