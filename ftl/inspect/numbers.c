@@ -100,6 +100,7 @@ void numbers_sample_buffer(Ssd *ssd)
 
 void numbers_victim(Ssd *ssd, uint32_t block)
 {
+    invariant(block < ssd->geo->n_blocks);
     ssd->inspect.count.gc_victims++;
     ssd->inspect.count.gc_victim_units +=
         ssd->l.units_per_page * nand_block_pages(ssd->geo, block);
