@@ -78,7 +78,7 @@ void gc_take_back(Ssd *ssd, uint32_t plane)
         block_discard(ssd, p->last_gc_block);
     } else {
         invariant(ssd->media->may_fail || saves(ssd) ||
-                 !ssd->media->spare_version);
+                  !ssd->media->spare_version);
         media_set_read_only(ssd);
     }
 }
