@@ -102,12 +102,12 @@ void ssd_run(Ssd *ssd, uint64_t now_ns);
 
 static inline uint32_t block_plane(const Ssd *ssd, uint32_t block)
 {
-    return block / ssd->geo->blocks_per_plane;
+    return nand_block_plane(ssd->geo, block);
 }
 
 static inline uint32_t page_block(const Ssd *ssd, uint32_t page)
 {
-    return page / ssd->geo->pages_per_block;
+    return nand_page_block(ssd->geo, page);
 }
 
 /* Units of one program of the block that holds the page. */

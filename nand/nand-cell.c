@@ -27,10 +27,10 @@ static uint64_t cell_ps(const Nand *n, const NandOp *op)
     case NAND_PROGRAM:
         return t->program_ps[page_type(n, op->block, op->ppa)];
     case NAND_COPYBACK:
-        return op->second ? t->program_ps[page_type(n, op->block, op->ppa)]
-                          : t->read_ps[page_type(
-                                n, op->from.page / n->geo.pages_per_block,
-                                op->from)];
+        return op->second
+                   ? t->program_ps[page_type(n, op->block, op->ppa)]
+                   : t->read_ps[page_type(
+                         n, nand_page_block(&n->geo, op->from.page), op->from)];
     default:
         return t->erase_ps;
     }
@@ -38,17 +38,17 @@ static uint64_t cell_ps(const Nand *n, const NandOp *op)
 
 FaultPlace nand_place(const Nand *n, const NandOp *op)
 {
-    uint32_t block = op->ppa.page / n->geo.pages_per_block;
-    uint32_t plane = block / n->geo.blocks_per_plane;
+    uint32_t block = nand_page_block(&n->geo, op->ppa.page);
+    uint32_t plane = nand_block_plane(&n->geo, block);
 
     return (FaultPlace){
         .kind = op->kind,
         .cause = op->cause,
         .channel = plane / n->planes_per_channel,
-        .die = plane / n->geo.planes_per_die,
+        .die = nand_plane_die(&n->geo, plane),
         .plane = plane % n->geo.planes_per_die,
-        .block = block % n->geo.blocks_per_plane,
-        .page = op->ppa.page % n->geo.pages_per_block,
+        .block = nand_block_in_plane(&n->geo, block),
+        .page = nand_page_in_block(&n->geo, op->ppa.page),
     };
 }
 

@@ -24,6 +24,9 @@ static void init_geometry(Nand *n)
     g->pages_per_program = cfg->one_shot ? cfg->cell + 1 : 1;
     g->slc_blocks = cfg->slc_blocks;
     g->slc_pages = cfg->pages / (cfg->cell + 1);
+    g->by_pages_per_block = divider(g->pages_per_block);
+    g->by_blocks_per_plane = divider(g->blocks_per_plane);
+    g->by_planes_per_die = divider(g->planes_per_die);
     n->planes_per_channel = cfg->planes * g->dies_per_channel;
     n->planes_per_unit = cfg->lock == NAND_LOCK_CHIP ? cfg->planes * cfg->dies
                          : cfg->lock == NAND_LOCK_DIE ? cfg->planes

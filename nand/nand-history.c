@@ -73,9 +73,9 @@ void nand_history_done(NandHistory *h, const NandOp *op, uint64_t now_ps)
 
 static bool concerns(const Entry *e, const NandGeometry *g, uint32_t block)
 {
-    return e->id && (e->page / g->pages_per_block == block ||
-                     (e->kind == NAND_COPYBACK &&
-                      e->from / g->pages_per_block == block));
+    return e->id &&
+           (e->page / g->pages_per_block == block ||
+            (e->kind == NAND_COPYBACK && nand_page_block(g, e->from) == block));
 }
 
 static void print_entry(GString *s, const Entry *e, const NandGeometry *g)
@@ -93,12 +93,13 @@ static void print_entry(GString *s, const Entry *e, const NandGeometry *g)
                            (unsigned)(e->at_ps % PS_PER_NS), e->id,
                            kind[e->kind]);
     if (e->kind != NAND_ERASE) {
-        g_string_append_printf(s, " of page %u", e->page % g->pages_per_block);
+        g_string_append_printf(s, " of page %u",
+                               nand_page_in_block(g, e->page));
     }
     if (e->kind == NAND_COPYBACK) {
         g_string_append_printf(s, " from block %u page %u",
-                               e->from / g->pages_per_block,
-                               e->from % g->pages_per_block);
+                               nand_page_block(g, e->from),
+                               nand_page_in_block(g, e->from));
     }
     g_string_append_printf(s, " (%s) %s", cause[e->cause],
                            e->done ? "done" : "submitted");

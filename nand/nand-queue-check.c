@@ -13,7 +13,7 @@ static bool touches(const Nand *n, const NandOp *op, uint32_t block)
 {
     return op->block == block ||
            (op->kind == NAND_COPYBACK &&
-            op->from.page / n->geo.pages_per_block == block);
+            nand_page_block(&n->geo, op->from.page) == block);
 }
 
 /* May b, which came later, go before a? */

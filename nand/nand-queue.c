@@ -160,7 +160,7 @@ static void heap_drop(Nand *n, uint32_t *root, WaitHeap which, uint32_t i)
 
 static uint32_t source_block(const Nand *n, const NandOp *op)
 {
-    return op->from.page / n->geo.pages_per_block;
+    return nand_page_block(&n->geo, op->from.page);
 }
 
 static WaitList block_list(const NandOp *op)
@@ -208,7 +208,7 @@ static bool not_yet(const Nand *n, uint32_t i)
 /* The heap of what could be one more plane of a command with the operation. */
 static uint32_t *mates_of(const Nand *n, const NandOp *op, uint32_t plane)
 {
-    uint32_t page = op->ppa.page % n->geo.pages_per_block;
+    uint32_t page = nand_page_in_block(&n->geo, op->ppa.page);
     bool any_page = op->kind == NAND_ERASE ||
                     (op->kind == NAND_READ && n->cfg.independent_reads);
     size_t row = (size_t)plane * n->geo.pages_per_block + (any_page ? 0 : page);

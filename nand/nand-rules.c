@@ -10,7 +10,7 @@
 
 static uint32_t block_of_page(const Nand *n, NandPpa ppa)
 {
-    return ppa.page / n->geo.pages_per_block;
+    return nand_page_block(&n->geo, ppa.page);
 }
 
 static G_GNUC_NORETURN void broken_rule(const Nand *n, const NandOp *op,
@@ -23,7 +23,7 @@ static G_GNUC_NORETURN void broken_rule(const Nand *n, const NandOp *op,
 
     g_error("nand: %s of page %u, block %u (next page %u, %u in the array, "
             "erased %u times): %s%s",
-            kind[op->kind], op->ppa.page % n->geo.pages_per_block, block,
+            kind[op->kind], nand_page_in_block(&n->geo, op->ppa.page), block,
             n->block[block].next_page, n->block[block].in_array,
             n->block[block].erase_count, rule, history);
 }
@@ -74,7 +74,7 @@ void nand_rules_submit(Nand *n, const NandOp *op, uint64_t now_ps)
     case NAND_COPYBACK:
         check_read(n, op, op->from);
         if (block_of_page(n, op->from) / n->geo.blocks_per_plane !=
-            op->block / n->geo.blocks_per_plane) {
+            nand_block_plane(&n->geo, op->block)) {
             broken_rule(n, op, "copyback must stay inside its plane");
         }
         take_pages(n, op, 1, now_ps);
@@ -148,7 +148,7 @@ void nand_preload_page(Nand *n, NandPpa ppa)
 {
     BlockWear *b = &n->block[block_of_page(n, ppa)];
 
-    invariant(ppa.page % n->geo.pages_per_block == b->next_page);
+    invariant(nand_page_in_block(&n->geo, ppa.page) == b->next_page);
     if (b->next_page == 0 && n->media) {
         media_programmed(n->media, block_of_page(n, ppa), 0,
                          n->cfg.preload_hours);
@@ -214,7 +214,7 @@ static bool in_cells(const NandOp *op)
  */
 static void cut_op(Nand *n, const NandOp *op)
 {
-    uint32_t page = op->ppa.page % n->geo.pages_per_block;
+    uint32_t page = nand_page_in_block(&n->geo, op->ppa.page);
     BlockWear *b = &n->block[op->block];
 
     if (op->kind == NAND_ERASE) {
@@ -253,7 +253,8 @@ static bool check_die(const Nand *n, uint32_t d, GError **error)
     for (uint32_t i = 0; i < n->n_op; i++) {
         const NandOp *op = &n->op[i];
 
-        if (op->phase == PHASE_FREE || op->plane / n->geo.planes_per_die != d) {
+        if (op->phase == PHASE_FREE ||
+            nand_plane_die(&n->geo, op->plane) != d) {
             continue;
         }
         host_reads += op->kind == NAND_READ && nand_for_host(op);

@@ -549,9 +549,9 @@ void nand_event(Nand *n, const Event *e)
 
 void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
 {
-    uint32_t block = request->ppa.page / n->geo.pages_per_block;
-    uint32_t plane = block / n->geo.blocks_per_plane;
-    uint32_t die = plane / n->geo.planes_per_die;
+    uint32_t block = nand_page_block(&n->geo, request->ppa.page);
+    uint32_t plane = nand_block_plane(&n->geo, block);
+    uint32_t die = nand_plane_die(&n->geo, plane);
     uint32_t i;
     NandOp *op;
     Unit *u;
@@ -633,13 +633,13 @@ uint32_t nand_load(const Nand *n)
 uint32_t nand_die_load(const Nand *n, uint32_t plane)
 {
     invariant(plane < n->geo.n_planes);
-    return n->die[plane / n->geo.planes_per_die].load;
+    return n->die[nand_plane_die(&n->geo, plane)].load;
 }
 
 uint32_t nand_host_reads(const Nand *n, uint32_t plane)
 {
     invariant(plane < n->geo.n_planes);
-    return n->die[plane / n->geo.planes_per_die].host_reads;
+    return n->die[nand_plane_die(&n->geo, plane)].host_reads;
 }
 
 bool nand_channel_busy(const Nand *n, uint32_t channel)

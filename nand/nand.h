@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <glib.h>
 
+#include "divide.h"
 #include "eventq.h"
 #include "nand-media-options.h"
 #include "nand-options.h"
@@ -75,11 +76,41 @@ typedef struct NandGeometry {
     uint32_t pages_per_program; /* 1, or with nand.one_shot a word line's */
     uint32_t slc_blocks;        /* the first ones of each plane are in SLC mode */
     uint32_t slc_pages;         /* pages of such a block */
+    Divider by_pages_per_block;
+    Divider by_blocks_per_plane;
+    Divider by_planes_per_die;
 } NandGeometry;
+
+/* Blocks count plane by plane, pages block by block. */
+static inline uint32_t nand_page_block(const NandGeometry *g, uint32_t page)
+{
+    return divide(g->by_pages_per_block, page);
+}
+
+static inline uint32_t nand_page_in_block(const NandGeometry *g, uint32_t page)
+{
+    return divide_rest(g->by_pages_per_block, page);
+}
+
+static inline uint32_t nand_block_plane(const NandGeometry *g, uint32_t block)
+{
+    return divide(g->by_blocks_per_plane, block);
+}
+
+static inline uint32_t nand_block_in_plane(const NandGeometry *g,
+                                           uint32_t block)
+{
+    return divide_rest(g->by_blocks_per_plane, block);
+}
+
+static inline uint32_t nand_plane_die(const NandGeometry *g, uint32_t plane)
+{
+    return divide(g->by_planes_per_die, plane);
+}
 
 static inline bool nand_block_is_slc(const NandGeometry *g, uint32_t block)
 {
-    return g->slc_blocks && block % g->blocks_per_plane < g->slc_blocks;
+    return g->slc_blocks && nand_block_in_plane(g, block) < g->slc_blocks;
 }
 
 /* Pages that a block has; the rest of its addresses is not used. */

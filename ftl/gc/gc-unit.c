@@ -485,7 +485,7 @@ bool unit_check(const Ssd *ssd, GError **error)
     for (uint32_t i = 0; ssd->gc->mate && i < ssd->l.n_planes * ssd->l.n_open;
          i++) {
         CHECK(ssd->gc->stripe_block[i] == NONE ||
-                  ssd->gc->stripe_block[i] / ssd->geo->blocks_per_plane ==
+                  nand_block_plane(ssd->geo, ssd->gc->stripe_block[i]) ==
                       i / ssd->l.n_open,
               "plane %u: block %u of its newest stripe", i / ssd->l.n_open,
               ssd->gc->stripe_block[i]);

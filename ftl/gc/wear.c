@@ -106,7 +106,7 @@ static uint32_t better(const Ssd *ssd, uint32_t a, uint32_t b, bool most)
 static void set_free(Ssd *ssd, uint32_t block, bool is_free)
 {
     PlaneWear *w = &ssd->gc->wear[block_plane(ssd, block)];
-    uint32_t i = ssd->gc->wear_size + block % ssd->geo->blocks_per_plane;
+    uint32_t i = ssd->gc->wear_size + nand_block_in_plane(ssd->geo, block);
 
     w->least[i] = is_free ? block : NONE;
     w->most[i] = w->least[i];
@@ -277,8 +277,9 @@ bool wear_check(const Ssd *ssd, uint32_t plane, GError **error)
         return true;
     }
     for (uint32_t i = 0; i < p->free.n; i++) {
-        CHECK(ssd->media->block[b].prev == prev && w->least[ssd->gc->wear_size +
-                  b % ssd->geo->blocks_per_plane] == b,
+        CHECK(ssd->media->block[b].prev == prev &&
+                  w->least[ssd->gc->wear_size +
+                           nand_block_in_plane(ssd->geo, b)] == b,
               "block %u: is free, after %u", b, prev);
         if (least == NONE || nand_erase_count(ssd->nand, b) <
                                  nand_erase_count(ssd->nand, least)) {

@@ -463,7 +463,7 @@ void hybrid_torn(Ssd *ssd, uint32_t ppa)
     uint32_t block = page_block(ssd, ppa);
     uint32_t first = block_plane(ssd, block) * ssd->l.log_blocks;
 
-    if (nand_next_page(ssd->nand, block) <= ppa % ssd->geo->pages_per_block) {
+    if (nand_next_page(ssd->nand, block) <= nand_page_in_block(ssd->geo, ppa)) {
         return; /* it had not reached the cells */
     }
     for (uint32_t log = first; log < first + ssd->l.log_blocks; log++) {

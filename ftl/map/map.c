@@ -110,7 +110,7 @@ static void place_in_nand(const Ssd *ssd, uint32_t ppu, SsdPlace *place)
     place->in_nand = true;
     place->stream = unit_stream(ssd, ppu);
     place->erase_block = ppu_block(ssd, ppu);
-    place->page = page % ssd->geo->pages_per_block;
+    place->page = nand_page_in_block(ssd->geo, page);
     place->block_stream = ssd->media->block[place->erase_block].stream;
 }
 

@@ -33,7 +33,7 @@ static inline uint64_t unit_parts(const Ssd *ssd, uint32_t ppu)
 /* Does the block hold the journal's pages, and nothing else? */
 static inline bool saved_has_block(const Ssd *ssd, uint32_t block)
 {
-    return block % ssd->geo->blocks_per_plane >=
+    return nand_block_in_plane(ssd->geo, block) >=
            ssd->geo->blocks_per_plane - ssd->l.saved_blocks;
 }
 

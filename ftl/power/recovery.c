@@ -310,7 +310,7 @@ static bool is_old(const Ssd *ssd, uint32_t page)
 static void found_young(Ssd *ssd, uint32_t page)
 {
     block_set_young(ssd, page_block(ssd, page),
-                    page % ssd->geo->pages_per_block);
+                    nand_page_in_block(ssd->geo, page));
     found_page(ssd, page);
 }
 
@@ -386,7 +386,7 @@ static bool is_believed(const Ssd *ssd, uint64_t entry)
     page = ppu_page(ssd, (uint32_t)(entry & ~SAVED_MAPPED) - 1);
     block = page_block(ssd, page);
     return ssd->media->block[block].state == BLOCK_LOST &&
-           page % ssd->geo->pages_per_block < ssd->media->block[block].young;
+           nand_page_in_block(ssd->geo, page) < ssd->media->block[block].young;
 }
 
 /* Has the host written the page, or GC? */
