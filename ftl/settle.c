@@ -60,11 +60,7 @@ void ssd_settle(Ssd *ssd)
         SsdWork work = (SsdWork)__builtin_ctz(w->any);
 
         if (work < WORK_HOST) {
-            uint32_t index = work_take(w, work);
-
-            if (index != NONE) {
-                of_plane(ssd, work, index);
-            }
+            of_plane(ssd, work, work_take(w, work));
         } else {
             w->any &= ~(1U << work);
             of_drive(ssd, work);

@@ -48,11 +48,13 @@ uint32_t work_take(Work *w, SsdWork work)
     uint32_t index;
 
     if (q->ring.n == 0) {
-        w->any &= ~(1U << work);
         return NONE;
     }
     index = q->index[ring_pop(&q->ring)];
     bitmap_clear(q->marked, index);
+    if (q->ring.n == 0) {
+        w->any &= ~(1U << work);
+    }
     return index;
 }
 
