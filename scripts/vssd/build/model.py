@@ -20,8 +20,9 @@ TUNED = "tuned"
 TUNED_DONE = "tuned.done"  # in the build directory, when it is complete
 SIM = "sim/vssd-sim"
 KINDS = {
-    "release": ("-Dbuildtype=release",),
-    TUNED: ("-Dbuildtype=release", "-Db_lto=true"),  # made by tuned.py
+    # Link-time optimisation: a tenth less CPU time for 4 s more of building.
+    "release": ("-Dbuildtype=release", "-Db_lto=true"),
+    TUNED: ("-Dbuildtype=release", "-Db_lto=true"),  # and made by tuned.py
     # Of the tests.  Each sanitizer by the compiler that is better at it, since
     # both together take twice as long as either.
     "gcc": ("-Dbuildtype=debugoptimized", "-Db_sanitize=address"),
