@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check.h - how the books of a drive are looked at (ssd_check()). */
+/* check.h - how the tables of a drive are checked (ssd_check()). */
 #ifndef VSSD_FTL_CHECK_H
 #define VSSD_FTL_CHECK_H
 

@@ -40,7 +40,7 @@ MEMBERS = {
     "map": ["n_trim_left", "plane[0].logs.n_ended"],
     "gc": ["called", "plane[0].victim"],
     "host": ["link_in_ps", "core_ps[0]"],
-    "power": ["recovery.n_doubts", "recovery_plane[0].page"],
+    "power": ["recovery.n_candidates", "recovery_plane[0].page"],
 }
 PROBE = """
 void probe(Ssd *ssd);

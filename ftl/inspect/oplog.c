@@ -217,7 +217,7 @@ static bool cannot(const char *path, int err, GError **error)
     return false;
 }
 
-/* Has nothing been written to the drive?  The checker's books begin empty. */
+/* Has nothing been written to the drive?  The checker's tables begin empty. */
 static bool is_new(const Ssd *ssd)
 {
     if (ssd->commands.submitted || ssd->l2p.mapped_units) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dftl-state.c - the books of the map on demand: saved, checked, and counted.
+ * dftl-state.c - the tables of the map on demand: saved, checked, counted.
  *
  * What was loaded may be forged, so a check believes no number before it has
  * looked at it.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dftl.h - the books of the map on demand; private to dftl.c and dftl-state.c.
+ * dftl.h - the tables of the map on demand; private to dftl.c and dftl-state.c.
  */
 #ifndef VSSD_FTL_DFTL_H
 #define VSSD_FTL_DFTL_H

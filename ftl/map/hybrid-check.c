@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hybrid-check.c - what the books of a log-block map must be like.
+ * hybrid-check.c - checks of the tables of a log-block map.
  *
  * For tests, and for a state that came from a file: hybrid_check_ranges() looks
  * at every number before hybrid_check() follows it.
@@ -82,7 +82,8 @@ bool hybrid_check_ranges(const Ssd *ssd, GError **error)
     return true;
 }
 
-/* ---- the books -------------------------------------------------------------------- */
+/* ---- the tables
+ * -------------------------------------------------------------------- */
 
 /* Each block has one place at most. */
 static bool claim(uint8_t *seen, uint32_t block, GError **error)

@@ -3,19 +3,20 @@
  * hybrid.c - log-block maps: logical blocks, their data blocks, the log, and
  * which page of the host goes where.
  *
- * Knows where an address belongs and which blocks hold what of it.  Knows nothing
- * of how a log block is emptied (merge.c), or which log block takes a page
- * (map-bast.c, map-fast.c).
+ * Knows where an address belongs and which blocks hold what of it.  Knows
+ * nothing of how a log block is emptied (merge.c), or which log block takes a
+ * page (map-bast.c, map-fast.c).
  *
  * Pages go round the planes by their address (ftl.stripe); those of one plane
  * make its logical blocks, as large as an erase block.  A logical block has at
  * most one data block, in which a unit lies at its offset; what does not fit
- * there is in log blocks.  "Page" means here what one program takes.  As NAND is
- * programmed in order, the data block takes a page of the host only if it is the
- * next one there, and only while the logical block has no log block of its own.
+ * there is in log blocks.  "Page" means here what one program takes.  As NAND
+ * is programmed in order, the data block takes a page of the host only if it is
+ * the next one there, and only while the logical block has no log block of its
+ * own.
  *
  * Map.entry says where each unit is, so a page in the log may hold any units.
- * Blocks of these books are BLOCK_MAPPED.
+ * Blocks of these tables are BLOCK_MAPPED.
  *
  * It never runs out of blocks: a plane has one for each logical block, its log
  * blocks, and two (layout_logs()); a merge takes one, and gives back one at
@@ -36,8 +37,8 @@
 /* How many dirty units are looked at for a page that can go now, or to fill it. */
 #define LOOK_AT 256
 
-
-/* ---- books ---------------------------------------------------------------------- */
+/* ---- tables
+ * ---------------------------------------------------------------------- */
 
 static uint32_t n_logical(const Ssd *ssd)
 {

@@ -57,7 +57,7 @@ typedef enum BlockState {
     BLOCK_BAD,    /* never used again */
     BLOCK_SAVED,  /* belongs to saved.c */
     BLOCK_LOST,   /* after a power cut, until recovery has looked at it */
-    BLOCK_MAPPED, /* in the books of a log-block map (hybrid.c) */
+    BLOCK_MAPPED, /* belongs to a log-block map (hybrid.c) */
     N_BLOCK_STATES,
 } BlockState;
 

@@ -17,7 +17,7 @@
 /* Where recovery has got to in a plane. */
 typedef struct RecoveryPlane {
     uint32_t block; /* in the plane */
-    uint32_t page;  /* in the block; of the doubts, in the plane */
+    uint32_t page;  /* in the block; of the candidates, in the plane */
     uint32_t low, high; /* so many pages of the block, at least and at most, are
                            not blank; high 0: nothing is known */
 } RecoveryPlane;
@@ -39,14 +39,14 @@ typedef struct Recovery {
     uint64_t start_ps, step_start_ps;
     uint64_t most_ready_ps;
     uint64_t low; /* as Saved.low, of the anchor that was found; 0: none was */
-    uint32_t n_doubts;
+    uint32_t n_candidates;
     RecoveryTimes times; /* of the last one, or the present one so far */
     CmdFifo waiting; /* commands */
 } Recovery;
 
 typedef struct Power {
     /* Both tables are NULL with ftl.recovery=capacitors. */
-    OF_POWER uint32_t *doubt; /* recovery: lpns of which two copies must be
+    OF_POWER uint32_t *candidate; /* recovery: lpns of which two copies must be
                         compared, by where the older one lies */
     Recovery recovery;
     OF_POWER RecoveryPlane *recovery_plane;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * recovery.c - a drive whose memory was lost with the power: what it finds in
- * NAND, step by step, and the books made of it.
+ * NAND, step by step, and the tables rebuilt from it.
  *
  * Without a checkpoint every spare area of data is read.  With one, the anchor
- * says up to which count of programs the saved pages know all; of each block its
- * last pages are read, as far as they are younger.  What a saved page says of a
- * unit counts if the page that it names is older than that: then its block has
- * not been erased since.
+ * says up to which count of programs the saved pages know all; of each block
+ * its last pages are read, as far as they are younger.  What a saved page says
+ * of a unit counts if the page that it names is older than that: then its block
+ * has not been erased since.
  *
- * Knows spare areas and saved pages; believes nothing else, but for the table of
- * bad blocks and the erase counts (docs/power.md).  Knows nothing of how a saved
- * page came to be (saved.c).
+ * Knows spare areas and saved pages; believes nothing else, but for the table
+ * of bad blocks and the erase counts (docs/power.md).  Knows nothing of how a
+ * saved page came to be (saved.c).
  *
  * Each step is a row of a table.  In a step every plane reads one page after
- * another, all planes at a time; a step begins when the one before it has ended.
- * Of the copies of a unit the newest intact version counts, of the same version
- * the one that was programmed last.
+ * another, all planes at a time; a step begins when the one before it has
+ * ended. Of the copies of a unit the newest intact version counts, of the same
+ * version the one that was programmed last.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ void recovery_init(Ssd *ssd)
 void recovery_destroy(Ssd *ssd)
 {
     g_free(ssd->power->recovery_plane);
-    g_free(ssd->power->doubt);
+    g_free(ssd->power->candidate);
 }
 
 static void forget(Ssd *ssd)
@@ -82,7 +82,7 @@ void recovery_power_lost(Ssd *ssd)
     }
     saved_power_lost(ssd);
     ssd->power->recovery.on = false;
-    ssd->power->recovery.n_doubts = 0;
+    ssd->power->recovery.n_candidates = 0;
     ssd->power->recovery.n_reads = 0;
     ssd->power->recovery.waiting = IFIFO_EMPTY;
     forget(ssd);
@@ -396,15 +396,15 @@ static bool is_of_host(const Ssd *ssd, uint32_t page)
 }
 
 /* The unit where the saved pages say that it is. */
-static uint32_t doubted(const Ssd *ssd, uint32_t lpn)
+static uint32_t candidate_ppu(const Ssd *ssd, uint32_t lpn)
 {
     return (uint32_t)(saved_entry(ssd, lpn) & ~SAVED_MAPPED) - 1;
 }
 
 static gint by_place(gconstpointer a, gconstpointer b, gpointer ssd)
 {
-    uint32_t x = doubted(ssd, *(const uint32_t *)a);
-    uint32_t y = doubted(ssd, *(const uint32_t *)b);
+    uint32_t x = candidate_ppu(ssd, *(const uint32_t *)a);
+    uint32_t y = candidate_ppu(ssd, *(const uint32_t *)b);
 
     return (x > y) - (x < y);
 }
@@ -416,7 +416,7 @@ static gint by_place(gconstpointer a, gconstpointer b, gpointer ssd)
  */
 static void believe(Ssd *ssd)
 {
-    g_autoptr(GArray) doubts = g_array_new(false, false, sizeof(uint32_t));
+    g_autoptr(GArray) candidates = g_array_new(false, false, sizeof(uint32_t));
 
     for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
         uint64_t entry = saved_entry(ssd, lpn);
@@ -428,24 +428,25 @@ static void believe(Ssd *ssd)
             ssd->l2p.entry[lpn] = (uint32_t)(entry & ~SAVED_MAPPED);
             l2p_note_used(&ssd->l2p, lpn);
         } else if (!is_of_host(ssd, ppu_page(ssd, ssd->l2p.entry[lpn] - 1))) {
-            g_array_append_val(doubts, lpn);
+            g_array_append_val(candidates, lpn);
         }
     }
-    g_array_sort_with_data(doubts, by_place, ssd);
-    g_free(ssd->power->doubt);
-    ssd->power->recovery.n_doubts = doubts->len;
-    ssd->power->doubt = (uint32_t *)g_array_steal(doubts, NULL);
+    g_array_sort_with_data(candidates, by_place, ssd);
+    g_free(ssd->power->candidate);
+    ssd->power->recovery.n_candidates = candidates->len;
+    ssd->power->candidate = (uint32_t *)g_array_steal(candidates, NULL);
 }
 
-/* The next doubt of the plane: those of one lie side by side. */
-static uint32_t doubt_at(const Ssd *ssd, uint32_t plane)
+/* The next candidate of the plane: those of one lie side by side. */
+static uint32_t candidate_at(const Ssd *ssd, uint32_t plane)
 {
     uint32_t low = 0;
-    uint32_t high = ssd->power->recovery.n_doubts;
+    uint32_t high = ssd->power->recovery.n_candidates;
 
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        uint32_t block = ppu_block(ssd, doubted(ssd, ssd->power->doubt[mid]));
+        uint32_t block =
+            ppu_block(ssd, candidate_ppu(ssd, ssd->power->candidate[mid]));
 
         if (block_plane(ssd, block) < plane) {
             low = mid + 1;
@@ -456,23 +457,24 @@ static uint32_t doubt_at(const Ssd *ssd, uint32_t plane)
     return low + ssd->power->recovery_plane[plane].page;
 }
 
-static bool next_doubt(Ssd *ssd, uint32_t plane, NandOp *op)
+static bool next_candidate(Ssd *ssd, uint32_t plane, NandOp *op)
 {
-    uint32_t i = doubt_at(ssd, plane);
+    uint32_t i = candidate_at(ssd, plane);
     uint32_t ppu;
 
-    if (i >= ssd->power->recovery.n_doubts) {
+    if (i >= ssd->power->recovery.n_candidates) {
         return false;
     }
-    ppu = doubted(ssd, ssd->power->doubt[i]);
+    ppu = candidate_ppu(ssd, ssd->power->candidate[i]);
     op->ppa.page = ppu_page(ssd, ppu);
     op->bytes = spare_bytes(ssd);
     return block_plane(ssd, ppu_block(ssd, ppu)) == plane;
 }
 
-static void seen_doubt(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+static void seen_candidate(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
 {
-    found_unit(ssd, doubted(ssd, ssd->power->doubt[doubt_at(ssd, plane)]));
+    found_unit(ssd, candidate_ppu(
+                        ssd, ssd->power->candidate[candidate_at(ssd, plane)]));
     ssd->power->recovery_plane[plane].page++;
 }
 
@@ -488,7 +490,7 @@ static const RecoveryStep checkpoint_steps[] = {
     {"load", next_loaded, seen_loaded, NULL},
     {"blocks", next_end, seen_end, NULL},
     {"pages", next_young, seen_young, believe},
-    {"versions", next_doubt, seen_doubt, NULL},
+    {"versions", next_candidate, seen_candidate, NULL},
     {.name = NULL},
 };
 
@@ -538,7 +540,7 @@ void recovery_start(Ssd *ssd)
 
     r->on = true;
     r->low = 0;
-    r->n_doubts = 0;
+    r->n_candidates = 0;
     r->step = 0;
     r->start_ps = ssd->now_ps;
     r->times = (RecoveryTimes){.ready_ps = 0};
@@ -554,7 +556,8 @@ bool recovery_waits(Ssd *ssd, uint32_t cmd)
     return ssd->power->recovery.on;
 }
 
-/* ---- the books ------------------------------------------------------------------------- */
+/* ---- the tables
+ * ------------------------------------------------------------------------- */
 
 /* A block as its spare areas tell. */
 typedef struct Found {
@@ -701,7 +704,7 @@ static void finish(Ssd *ssd)
 
     rebuild(ssd);
     r->on = false;
-    r->n_doubts = 0;
+    r->n_candidates = 0;
     r->n++;
     r->times.ready_ps = ssd->now_ps - r->start_ps;
     r->most_ready_ps = MAX(r->most_ready_ps, r->times.ready_ps);

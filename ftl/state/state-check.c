@@ -4,8 +4,8 @@
  *
  * A stream may be forged, checksum and all.  So every number that is used as an
  * index, a length of a list or a truth value is looked at before anything is
- * done with it; then ssd_check() compares the books.  Knows a drive at rest: no
- * command, no operation, no page on its way.
+ * done with it; then ssd_check() compares the tables.  Knows a drive at rest:
+ * no command, no operation, no page on its way.
  */
 #include "bitmap.h"
 #include "buffer/buffer-policy.h"
@@ -648,7 +648,7 @@ static bool check_recovery(const Ssd *ssd, GError **error)
 {
     const Recovery *r = &ssd->power->recovery;
 
-    CHECK(!saves(ssd) || (r->n_reads == 0 && r->n_doubts == 0 &&
+    CHECK(!saves(ssd) || (r->n_reads == 0 && r->n_candidates == 0 &&
                           r->waiting.head == NONE),
           "the recovery");
     return true;
@@ -656,7 +656,7 @@ static bool check_recovery(const Ssd *ssd, GError **error)
 
 bool ssd_state_check(const Ssd *ssd, GError **error)
 {
-    GError *books = NULL;
+    GError *found = NULL;
 
     if (!check_bools(ssd, error) || !nand_state_check(ssd->nand, error) ||
         !check_clocks(ssd, error) || !check_latency(ssd, error) || !check_events(ssd, error) ||
@@ -669,8 +669,8 @@ bool ssd_state_check(const Ssd *ssd, GError **error)
         return false;
     }
     CHECK(ssd_at_rest(ssd), "it was saved in the middle of its work");
-    if (!ssd_check(ssd, &books)) {
-        g_propagate_prefixed_error(error, books, "it is damaged: ");
+    if (!ssd_check(ssd, &found)) {
+        g_propagate_prefixed_error(error, found, "it is damaged: ");
         return false;
     }
     return true;

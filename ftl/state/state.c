@@ -45,7 +45,7 @@ enum {
     N_RAW_UNITS,
     N_USER_UNITS,
     N_PAGES,
-    N_DOUBTS,
+    N_CANDIDATES,
     N_SAVED,
     N_SAVED_FLIGHTS,
     N_SAVED_FLYING,
@@ -284,7 +284,7 @@ static const StateRow ssd_rows[] = {
     TABLE(host.core_ps, core_ps, N_CORES),
     KEPT(host.link_num, link_num),
     KEPT(host.link_den, link_den),
-    POOL(power.doubt, doubt, N_DOUBTS),
+    POOL(power.candidate, doubt, N_CANDIDATES),
     VALUE(power.recovery, recovery),
     TABLE(power.recovery_plane, recovery_plane, N_PLANES),
 };
@@ -536,7 +536,7 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_RAW_UNITS] = ssd->l.raw_units;
     n[N_USER_UNITS] = ssd->l.user_units;
     n[N_PAGES] = g->n_pages;
-    n[N_DOUBTS] = ssd->power->recovery.n_doubts;
+    n[N_CANDIDATES] = ssd->power->recovery.n_candidates;
     n[N_SAVED] = ssd->l.n_saved;
     n[N_SAVED_FLIGHTS] = ssd->l.n_saved_flights;
     n[N_SAVED_FLYING] = (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;
