@@ -530,8 +530,7 @@ bool ssd_trace_close(Ssd *ssd, GError **error);
 /* ---- tests -------------------------------------------------------------- */
 
 /* Every invariant of map, spare areas, blocks and queues.  Slow.  Only when
- * ssd_ready(): while the drive is recovering, its tables are not
- * complete. */
+ * ssd_ready(): while the drive is recovering, its tables are not complete. */
 bool ssd_check(const Ssd *ssd, GError **error);
 
 #endif

@@ -31,6 +31,14 @@ FRONT_DOORS = ["sim", "hw-ssd/nvme"]
 COMPONENTS = ["media", "journal", "placement", "buffer", "map", "gc", "host",
               "power"]
 
+# Headers for the component's own files.
+PRIVATE = {
+    "media": ["media/block-state.h"],
+    "buffer": ["buffer/buffer-private.h", "buffer/slot-state.h"],
+    "gc": ["gc/gc-private.h"],
+    "host": ["host/host-private.h"],
+}
+
 # Of each component, a member, and one of a table that it leads to.
 MEMBERS = {
     "media": ["read_only", "block[0].valid", "plane[0].clock"],
@@ -106,6 +114,16 @@ class Layers(unittest.TestCase):
                 for header in headers[above]:
                     self.assertFalse(compiles(command, header),
                                      f"{c} can include {header}")
+
+    def test_private(self) -> None:
+        """No other component includes a private header, from above either."""
+        for c, headers in PRIVATE.items():
+            for user in COMPONENTS:
+                command = command_of(f"ftl/{user}")
+                assert command, user
+                for header in headers:
+                    self.assertEqual(compiles(command, header), user == c,
+                                     f"{user} includes {header}")
 
     def test_members(self) -> None:
         """Only its own files write a component's members and tables."""

@@ -82,8 +82,7 @@ bool hybrid_check_ranges(const Ssd *ssd, GError **error)
     return true;
 }
 
-/* ---- the tables
- * -------------------------------------------------------------------- */
+/* ---- the tables --------------------------------------------------------- */
 
 /* Each block has one place at most. */
 static bool claim(uint8_t *seen, uint32_t block, GError **error)

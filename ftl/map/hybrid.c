@@ -37,8 +37,7 @@
 /* How many dirty units are looked at for a page that can go now, or to fill it. */
 #define LOOK_AT 256
 
-/* ---- tables
- * ---------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------- */
 
 static uint32_t n_logical(const Ssd *ssd)
 {

@@ -4,6 +4,7 @@
  *
  * Knows the states, and counts victims in SLC mode; lists are block.c's.
  */
+#include "media/block-state.h"
 #include "media/media.h"
 #include "ssd-internal.h"
 

@@ -17,6 +17,7 @@
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
 #include "lazymem.h"
+#include "media/block-state.h"
 #include "media/media.h"
 #include "ssd-internal.h"
 
@@ -26,8 +27,7 @@ static IlistLinks links(const Ssd *ssd)
     return ILIST_LINKS(ssd->media->block, Block, next, prev);
 }
 
-/* ---- FULL blocks by age ----------------------------------------------------
- */
+/* ---- FULL blocks by age ------------------------------------------------- */
 
 static IlistLinks age_links(const Ssd *ssd)
 {

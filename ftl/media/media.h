@@ -68,10 +68,6 @@ void media_set_client(Ssd *ssd, const MediaClient *client);
 void media_set_index(Ssd *ssd, const FullIndex *index);
 void media_set_saved(Ssd *ssd, const SavedClient *saved);
 
-/* The one place where the state of a block changes (block-state.c); asserts
- * that it may, and counts victims in SLC mode.  For files of media/. */
-void block_set_state(Ssd *ssd, uint32_t block, BlockState state);
-
 void block_init(Ssd *ssd);
 void block_destroy(Ssd *ssd);
 

@@ -6,6 +6,7 @@
  * Knows which members of a block each of them may change, and in which states;
  * does not know why.
  */
+#include "media/block-state.h"
 #include "media/media.h"
 #include "ssd-internal.h"
 
@@ -15,8 +16,7 @@ static Block *block_of(Ssd *ssd, uint32_t block)
     return &ssd->media->block[block];
 }
 
-/* ---- any block --------------------------------------------------------------
- */
+/* ---- any block ---------------------------------------------------------- */
 
 void block_pend(Ssd *ssd, uint32_t block, uint32_t n)
 {
@@ -37,8 +37,7 @@ void block_set_stream(Ssd *ssd, uint32_t block, uint32_t stream)
     block_of(ssd, block)->stream = (uint8_t)stream;
 }
 
-/* ---- victims ----------------------------------------------------------------
- */
+/* ---- victims ------------------------------------------------------------ */
 
 void block_hold(Ssd *ssd, uint32_t block, uint64_t serial)
 {
@@ -60,8 +59,7 @@ void block_release(Ssd *ssd, uint32_t block)
     p->n_held--;
 }
 
-/* ---- blocks of a log-block map
- * ----------------------------------------------- */
+/* ---- blocks of a log-block map ------------------------------------------ */
 
 void block_abandon(Ssd *ssd, uint32_t block)
 {
@@ -80,8 +78,7 @@ void block_mapped_lost(Ssd *ssd)
     }
 }
 
-/* ---- blocks of the journal
- * --------------------------------------------------- */
+/* ---- blocks of the journal ---------------------------------------------- */
 
 static Block *journal_block(Ssd *ssd, uint32_t block)
 {
@@ -137,8 +134,7 @@ void block_journal_lost(Ssd *ssd, uint32_t block)
     b->live = 0;
 }
 
-/* ---- recovery
- * ----------------------------------------------------------------- */
+/* ---- recovery ----------------------------------------------------------- */
 
 void block_set_young(Ssd *ssd, uint32_t block, uint32_t page)
 {
@@ -154,8 +150,7 @@ void plane_set_last_gc(Ssd *ssd, uint32_t plane, uint32_t block)
     ssd->media->plane[plane].last_gc_block = block;
 }
 
-/* ---- the drive
- * ----------------------------------------------------------------- */
+/* ---- the drive ---------------------------------------------------------- */
 
 void media_set_client(Ssd *ssd, const MediaClient *client)
 {

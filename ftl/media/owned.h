@@ -23,8 +23,7 @@ void block_unpend(Ssd *ssd, uint32_t block);
 /* It holds data of that stream; l.n_streams: of several. */
 void block_set_stream(Ssd *ssd, uint32_t block, uint32_t stream);
 
-/* ---- GC and journal: an empty VICTIM of which the erase waits --------------
- */
+/* ---- GC and journal: an empty VICTIM of which the erase waits ----------- */
 
 void block_hold(Ssd *ssd, uint32_t block, uint64_t serial);
 void block_release(Ssd *ssd, uint32_t block);
@@ -35,8 +34,7 @@ static inline IlistLinks block_victim_links(const Ssd *ssd)
     return ILIST_LINKS(ssd->media->block, Block, next, prev);
 }
 
-/* ---- a log-block map: MAPPED ------------------------------------------------
- */
+/* ---- a log-block map: MAPPED -------------------------------------------- */
 
 /* Without power: the block is erased when it is back. */
 void block_abandon(Ssd *ssd, uint32_t block);
@@ -44,8 +42,7 @@ void block_abandon(Ssd *ssd, uint32_t block);
 /* The power has gone: no program of such a block is under way. */
 void block_mapped_lost(Ssd *ssd);
 
-/* ---- the journal: SAVED
- * ------------------------------------------------------ */
+/* ---- the journal: SAVED ------------------------------------------------- */
 
 void block_give_journal(Ssd *ssd, uint32_t block);
 
@@ -60,15 +57,13 @@ void block_journal_retire(Ssd *ssd, uint32_t block);
 /* The power has gone. */
 void block_journal_lost(Ssd *ssd, uint32_t block);
 
-/* ---- recovery: LOST
- * ---------------------------------------------------------- */
+/* ---- recovery: LOST ----------------------------------------------------- */
 
 /* All pages from this one on have been read. */
 void block_set_young(Ssd *ssd, uint32_t block, uint32_t page);
 void plane_set_last_gc(Ssd *ssd, uint32_t plane, uint32_t block);
 
-/* ---- the drive
- * ---------------------------------------------------------------- */
+/* ---- the drive ---------------------------------------------------------- */
 
 /* It takes no more writes; nor can it program what is in the buffer. */
 void media_set_read_only(Ssd *ssd);

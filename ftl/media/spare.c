@@ -98,8 +98,7 @@ void spare_wipe_block(Ssd *ssd, uint32_t block)
                ssd->geo->pages_per_block);
 }
 
-/* ---- when a page was programmed -------------------------------------------
- */
+/* ---- when a page was programmed ----------------------------------------- */
 
 uint64_t seq_next(Ssd *ssd)
 {

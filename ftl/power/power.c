@@ -6,8 +6,6 @@
  * ftl.recovery=capacitors, which keep it, else recovery.c makes it anew.  The
  * buffer's data survives with buffer.plp only.
  */
-#include <string.h>
-
 #include "buffer/buffer.h"
 #include "commands.h"
 #include "gc/gc.h"

@@ -556,8 +556,7 @@ bool recovery_waits(Ssd *ssd, uint32_t cmd)
     return ssd->power->recovery.on;
 }
 
-/* ---- the tables
- * ------------------------------------------------------------------------- */
+/* ---- the tables --------------------------------------------------------- */
 
 /* A block as its spare areas tell. */
 typedef struct Found {

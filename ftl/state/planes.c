@@ -23,8 +23,7 @@ enum {
 
 #define STRUCT(type, rows) {#type, rows, G_N_ELEMENTS(rows), sizeof(type)}
 
-/* ---- version 2
- * ---------------------------------------------------------------- */
+/* ---- version 2 ---------------------------------------------------------- */
 
 #define VALUE(m)    STATE_VALUE_ROW(Plane, m)
 #define TABLE(m, n) STATE_TABLE_ROW(Plane, m, n)
@@ -106,8 +105,7 @@ const StateStruct state_placement_plane =
 const StateStruct state_gc_plane = STRUCT(GcPlane, gc_rows);
 const StateStruct state_map_plane = STRUCT(MapPlane, map_rows);
 
-/* ---- version 1
- * ---------------------------------------------------------------- */
+/* ---- version 1 ---------------------------------------------------------- */
 
 typedef struct PlaneGcV1 {
     bool active, forced, folding, background, yielded;
@@ -303,8 +301,7 @@ static bool load_v1(Ssd *ssd, State *s, uint32_t plane, const uint64_t *counts)
     return true;
 }
 
-/* ---- the walk
- * -------------------------------------------------------------------- */
+/* ---- the walk ----------------------------------------------------------- */
 
 static bool walk(State *s, const StateStruct *d, void *base,
                  const uint64_t *counts)

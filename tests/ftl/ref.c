@@ -379,8 +379,7 @@ static void check_durable_write(Ref *r, const SsdCmd *c)
     }
 }
 
-/* ---- submission -------------------------------------------------------------
- */
+/* ---- submission --------------------------------------------------------- */
 
 static void plant(Ref *r, SsdCmd *c)
 {

@@ -76,8 +76,7 @@ static char *opt_trace;
 static gboolean opt_logs;
 static gboolean opt_dftl;
 
-/* ---- the drive --------------------------------------------------------------
- */
+/* ---- the drive ---------------------------------------------------------- */
 
 static uint64_t one_of(Prng *r, const uint64_t *v, size_t n)
 {

@@ -10,6 +10,7 @@
 
 #include "buffer/buffer-private.h"
 #include "commands.h"
+#include "media/block-state.h"
 #include "media/media.h"
 #include "ref.h"
 #include "ssd-internal.h"

@@ -144,8 +144,7 @@ static void test_cycles(void)
     rig_free(r);
 }
 
-/* ---- power cuts -----------------------------------------------------------
- */
+/* ---- power cuts --------------------------------------------------------- */
 
 static void cut(Rig *r, uint64_t now_ns)
 {
@@ -226,8 +225,7 @@ static void test_cut_erase_and_program(void)
     rig_free(r);
 }
 
-/* ---- configurations ---------------------------------------------------------
- */
+/* ---- configurations ----------------------------------------------------- */
 
 static void refuse(const char *key, const char *value, const char *says)
 {

@@ -137,8 +137,7 @@ static void test_runtime(void)
     tear_down(&f);
 }
 
-/* ---- open loop --------------------------------------------------------------
- */
+/* ---- open loop ---------------------------------------------------------- */
 
 typedef struct List {
     const Request *req;
