@@ -83,7 +83,9 @@ static void help_program(void)
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
         printf("  %-9s %s\n", commands[i]->name, commands[i]->help);
     }
-    printf("\nvssd-sim COMMAND --help prints the options of a command.\n");
+    printf("\nvssd-sim COMMAND --help prints the options of a command.\n"
+           "Options without a COMMAND are those of run; with --trace FILE, of "
+           "replay.\n");
 }
 
 static gboolean want_help;
@@ -203,6 +205,27 @@ static int run_command(const Command *c, int argc, char **argv)
     return run(c, argv + 1);
 }
 
+/* Options without a command: `run`, or `replay` of each --trace FILE. */
+static int run_plain(int argc, char **argv)
+{
+    g_autoptr(GPtrArray) words = g_ptr_array_new();
+    const Command *c = &cmd_run;
+
+    g_ptr_array_add(words, argv[0]);
+    for (int i = 1; i < argc; i++) {
+        if (g_str_has_prefix(argv[i], "--trace=")) {
+            g_ptr_array_add(words, argv[i] + strlen("--trace="));
+            c = &cmd_replay;
+        } else if (strcmp(argv[i], "--trace") == 0 && i + 1 < argc) {
+            g_ptr_array_add(words, argv[++i]);
+            c = &cmd_replay;
+        } else {
+            g_ptr_array_add(words, argv[i]);
+        }
+    }
+    return run_command(c, (int)words->len, (char **)words->pdata);
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : NULL;
@@ -212,6 +235,9 @@ int main(int argc, char **argv)
     if (name && (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)) {
         help_program();
         return EXIT_SUCCESS;
+    }
+    if (name && name[0] == '-') {
+        return run_plain(argc, argv);
     }
     return c ? run_command(c, argc - 1, argv + 1) : no_command(name);
 }

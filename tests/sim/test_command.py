@@ -279,10 +279,10 @@ class Errors(unittest.TestCase):
         self.refuse("ftl.op_percent", *p, *w, "--set", "ftl.op_percent=0")
 
     def test_commands(self) -> None:
-        """Which one?  Also when the options stand without any."""
+        """Which one?"""
         which = "which command? run, replay, convert, fit, info, options"
-        self.refuse(f"--profile: {which} (vssd-sim --help)", "--profile", TINY,
-                    "--workload", "number_ios=1", status=2)
+        self.refuse(f"ply: {which} (vssd-sim --help)", "ply", "--profile", TINY,
+                    status=2)
         self.refuse(f"ply: {which}", "ply", status=2)
         self.refuse(f"vssd-sim: {which}", status=2)
         self.refuse("--trace (vssd-sim run --help)", "run", "--profile", TINY,
@@ -298,6 +298,23 @@ class Errors(unittest.TestCase):
                 (("info",), "--profile is missing"),
                 (("info", "--profile", TINY, TRACE), "no trace of vssd")):
             self.refuse(says, *words)
+
+    def test_plain(self) -> None:
+        """Options without a command: run, or replay of --trace FILE."""
+        w = ("--workload", "number_ios=10")
+        for plain, named in ((w, ("run", *w)),
+                             (("--trace", TRACE), ("replay", TRACE)),
+                             ((f"--trace={TRACE}",), ("replay", TRACE))):
+            common = ("--profile", TINY)
+            done = run(*common, "--json", *plain)
+            self.assertEqual(done.stderr, "")
+            first = json.loads(done.stdout)
+            second = result(named[0], *common, *named[1:])
+            self.assertEqual(first["latency_ns"], second["latency_ns"])
+            self.assertGreater(first["requests"], 0)
+        self.refuse("--bogus (vssd-sim run --help)", "--bogus", status=2)
+        self.refuse("--trace (vssd-sim run --help)", "--profile", TINY,
+                    "--trace", status=2)
 
     def test_options_that_would_do_nothing(self) -> None:
         """Each is refused, by its name."""
