@@ -10,7 +10,7 @@
 #include "buffer/buffer.h"
 #include "gc/gc.h"
 #include "host/host.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "ssd-internal.h"
 #include "state/state-check.h"
 

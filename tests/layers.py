@@ -33,7 +33,7 @@ COMPONENTS = ["media", "journal", "placement", "buffer", "map", "gc", "host",
 
 # Headers for the component's own files.
 PRIVATE = {
-    "media": ["media/block-state.h"],
+    "media": ["media/bad-blocks.h", "media/block-state.h"],
     "buffer": ["buffer/buffer-private.h", "buffer/slot-state.h"],
     "gc": ["gc/gc-private.h"],
     "host": ["host/host-private.h"],

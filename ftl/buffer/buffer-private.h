@@ -10,6 +10,7 @@
 
 #include "buffer/buffer.h"
 #include "buffer/slot-state.h"
+#include "media/jobs.h"
 #include "placement/placement-internal.h"
 
 /* The DIRTY slots of a stream: to be written here alone. */

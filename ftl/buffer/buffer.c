@@ -15,7 +15,7 @@
 #include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
 #include "commands.h"
-#include "media/media.h"
+#include "media/spare.h"
 #include "placement/placement.h"
 #include "pool.h"
 #include "ssd-internal.h"

@@ -9,8 +9,8 @@
 #endif
 
 #include "buffer/buffer-policy.h"
-#include "media/media.h"
 #include "buffer/buffer-internal.h"
+#include "media/media-internal.h"
 #include "ssd-internal.h"
 
 /* ---- buffer.c ---------------------------------------------------------- */

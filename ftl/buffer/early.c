@@ -19,7 +19,7 @@
 #include "buffer/buffer-policy.h"
 #include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 

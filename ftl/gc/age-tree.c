@@ -29,7 +29,7 @@
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "lazymem.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "ssd-internal.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
 #include "gc/gc.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "ssd-internal.h"
 #include "wake.h"
 

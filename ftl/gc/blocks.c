@@ -8,9 +8,9 @@
 #include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
-#include "media/media.h"
 #include "map/map-policy.h"
 #include "map/map.h"
+#include "media/life.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 

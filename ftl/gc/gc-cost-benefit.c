@@ -14,7 +14,7 @@
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
 #include "gc/gc.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "ssd-internal.h"
 
 static double score(const Ssd *ssd, uint32_t plane, uint32_t mtime,

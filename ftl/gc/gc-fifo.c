@@ -11,7 +11,7 @@
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
 #include "gc/gc.h"
-#include "media/media.h"
+#include "media/victims.h"
 #include "ssd-internal.h"
 
 static uint32_t fifo_pick(Ssd *ssd, uint32_t plane)

@@ -13,7 +13,7 @@
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
 #include "gc/gc.h"
-#include "media/media.h"
+#include "media/victims.h"
 #include "ssd-internal.h"
 
 /* Of different means never the same: that would take 2^16 blocks in a stripe. */

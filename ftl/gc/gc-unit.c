@@ -32,6 +32,7 @@
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "media/media.h"
+#include "media/victims.h"
 #include "ssd-internal.h"
 
 void unit_init(Ssd *ssd)

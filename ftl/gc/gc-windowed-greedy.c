@@ -9,7 +9,7 @@
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
 #include "gc/gc.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "ssd-internal.h"
 
 static uint32_t windowed_greedy_pick(Ssd *ssd, uint32_t plane)

@@ -10,7 +10,7 @@
 
 #include "gc/gc-internal.h"
 #include "journal/journal.h"
-#include "media/media.h"
+#include "media/spare.h"
 #include "ssd-internal.h"
 
 /* ---- gc.c -------------------------------------------------------------- */

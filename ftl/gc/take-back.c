@@ -10,6 +10,9 @@
 #include "journal/saved.h"
 #include "map/map.h"
 #include "media/media.h"
+#include "media/owned.h"
+#include "media/spare.h"
+#include "media/victims.h"
 #include "ssd-internal.h"
 
 /* The copy of the unit that the map leads to lies in the block, and ppu holds

@@ -25,7 +25,7 @@
 #include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "lazymem.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "ssd-internal.h"
 
 /* The free blocks of a plane in tournament trees by block: a node has the block that

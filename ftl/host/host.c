@@ -26,7 +26,7 @@
 #include "journal/saved.h"
 #include "map/map-policy.h"
 #include "map/map.h"
-#include "media/media.h"
+#include "media/faulty.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 #include "wake.h"

@@ -15,7 +15,9 @@
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
 #include "map/map.h"
+#include "media/faulty.h"
 #include "media/media.h"
+#include "media/spare.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 

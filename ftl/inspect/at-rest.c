@@ -7,7 +7,7 @@
 #include "host/host.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "power/power.h"
 #include "ssd-internal.h"
 

@@ -13,7 +13,7 @@
 #include "buffer/buffer.h"
 #include "gc/gc.h"
 #include "inspect/inspect.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "ssd-internal.h"
 
 #define FIRST_INTERVAL_PS (PS_PER_NS * NS_PER_MS)

@@ -9,7 +9,7 @@
 #include "inspect/oplog.h"
 #include "journal/saved.h"
 #include "map/map.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "ssd-internal.h"
 
 #include <errno.h>

@@ -19,6 +19,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
+#include "media/spare.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 

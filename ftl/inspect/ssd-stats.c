@@ -12,7 +12,7 @@
 #include "map/hybrid.h"
 #include "map/map-policy.h"
 #include "map/map.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "placement/placement.h"
 #include "power/power.h"
 #include "ssd-internal.h"

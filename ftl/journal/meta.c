@@ -19,7 +19,10 @@
  */
 #include "inspect/oplog.h"
 #include "journal/journal.h"
+#include "media/faulty.h"
+#include "media/jobs.h"
 #include "media/media.h"
+#include "media/spare.h"
 #include "pool.h"
 #include "ssd-internal.h"
 #include "wake.h"

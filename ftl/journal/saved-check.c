@@ -8,6 +8,7 @@
 #include "journal/journal.h"
 #include "journal/saved.h"
 #include "media/media.h"
+#include "media/spare.h"
 #include "ssd-internal.h"
 #include "state/state-check.h"
 

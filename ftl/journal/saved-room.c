@@ -9,7 +9,8 @@
  */
 #include "journal/journal.h"
 #include "journal/saved.h"
-#include "media/media.h"
+#include "media/faulty.h"
+#include "media/owned.h"
 #include "ssd-internal.h"
 
 /* ---- blocks --------------------------------------------------------------------- */

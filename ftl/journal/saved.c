@@ -26,7 +26,10 @@
 #include "journal/journal.h"
 #include "journal/saved.h"
 #include "lazymem.h"
-#include "media/media.h"
+#include "media/faulty.h"
+#include "media/life.h"
+#include "media/owned.h"
+#include "media/spare.h"
 #include "ssd-internal.h"
 #include "wake.h"
 

@@ -11,7 +11,7 @@
 #endif
 
 #include "journal/journal.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "ssd-internal.h"
 
 /* ---- saved.c ---------------------------------------------------------------------- */

@@ -34,7 +34,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/aged-ops.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "pool.h"
 #include "ssd-internal.h"
 

@@ -10,6 +10,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
+#include "media/spare.h"
 #include "ssd-internal.h"
 
 static uint32_t n_logical(const Ssd *ssd)

@@ -10,6 +10,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
+#include "media/owned.h"
 #include "pool.h"
 #include "ssd-internal.h"
 

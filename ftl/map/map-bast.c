@@ -12,7 +12,6 @@
 #include "map/hybrid.h"
 #include "map/map-policy.h"
 #include "map/map.h"
-#include "media/media.h"
 #include "ssd-internal.h"
 
 static uint32_t bast_log_for(Ssd *ssd, const LogicalPage *at, bool in_place)

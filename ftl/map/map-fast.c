@@ -14,7 +14,6 @@
 #include "map/hybrid.h"
 #include "map/map-policy.h"
 #include "map/map.h"
-#include "media/media.h"
 #include "ssd-internal.h"
 
 /* The sequential log block for offset 0. */

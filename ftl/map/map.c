@@ -13,6 +13,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
+#include "media/spare.h"
 #include "ssd-internal.h"
 
 const MapPolicy map_page = {

@@ -5,7 +5,10 @@
  * Knows what bad blocks take of the capacity, and when the drive is read-only.
  * What is done about an operation that failed is power/failures.c's.
  */
+#include "media/bad-blocks.h"
+#include "media/life.h"
 #include "media/media.h"
+#include "media/victims.h"
 #include "ssd-internal.h"
 
 /*

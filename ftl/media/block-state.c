@@ -5,7 +5,7 @@
  * Knows the states, and counts victims in SLC mode; lists are block.c's.
  */
 #include "media/block-state.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "ssd-internal.h"
 
 void block_set_state(Ssd *ssd, uint32_t block, BlockState state)

@@ -17,8 +17,13 @@
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
 #include "lazymem.h"
+#include "media/bad-blocks.h"
 #include "media/block-state.h"
+#include "media/faulty.h"
+#include "media/life.h"
 #include "media/media.h"
+#include "media/spare.h"
+#include "media/victims.h"
 #include "ssd-internal.h"
 
 /* Free blocks; FULL blocks by valid units, or in SLC mode. */
@@ -300,7 +305,8 @@ void plane_tell_gains(Ssd *ssd, uint32_t plane, bool tell)
     ssd->media->plane[plane].tell_gains = tell;
 }
 
-void plane_count_open(Ssd *ssd, uint32_t plane)
+/* Work out anew what Plane.n_host_open counts. */
+static void plane_count_open(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->media->plane[plane];
 

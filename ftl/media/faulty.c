@@ -7,7 +7,9 @@
  * inside the array.
  */
 #include "media/aged-ops.h"
+#include "media/faulty.h"
 #include "media/media.h"
+#include "media/spare.h"
 #include "ssd-internal.h"
 
 static uint32_t part_bytes(const Ssd *ssd)

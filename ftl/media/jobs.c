@@ -4,7 +4,7 @@
  *
  * Knows records and lists; does not know what a page holds.
  */
-#include "media/media.h"
+#include "media/jobs.h"
 #include "pool.h"
 #include "ssd-internal.h"
 

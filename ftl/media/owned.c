@@ -7,7 +7,10 @@
  * does not know why.
  */
 #include "media/block-state.h"
+#include "media/life.h"
 #include "media/media.h"
+#include "media/owned.h"
+#include "media/spare.h"
 #include "ssd-internal.h"
 
 static Block *block_of(Ssd *ssd, uint32_t block)

@@ -5,7 +5,7 @@
  * Knows which of channel, chip, die and plane varies fastest; does not know who
  * goes by that order.
  */
-#include "media/media.h"
+#include "media/life.h"
 #include "ssd-config.h"
 #include "ssd-internal.h"
 

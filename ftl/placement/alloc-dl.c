@@ -17,7 +17,7 @@
  * plane's room that holds nothing valid is not in free blocks, so that 0 is a
  * plane that is all clean, and 1 one that must be cleaned now.
  */
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"

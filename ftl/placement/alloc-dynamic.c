@@ -10,7 +10,6 @@
  * chip, one round the planes of each die.  Unlike there, a page does not wait
  * until something is idle: then the chip with the fewest operations takes it.
  */
-#include "media/media.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"

@@ -13,7 +13,7 @@
  * Knows which rows a policy passes over (AllocPolicy.rows); knows nothing of
  * what is written.
  */
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"

@@ -9,7 +9,7 @@
  * units the first one says where all of them go; with ftl.unit =
  * nand.page_size it is exact.
  */
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"

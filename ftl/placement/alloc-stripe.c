@@ -8,7 +8,7 @@
  * behind the one that took it.  Of several streams each has a stripe of its own
  * (alloc-rows.c).
  */
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"

@@ -8,7 +8,7 @@
  * A page waits for its plane rather than go elsewhere, unless the plane has no
  * room at all.  What GC goes by is ftl.gc_unit, as with every other policy.
  */
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"

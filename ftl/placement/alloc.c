@@ -8,7 +8,7 @@
  * decide that).
  */
 #include "bitmap.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"

@@ -8,7 +8,7 @@
 #error "ftl/placement is above this component: docs/architecture.md"
 #endif
 
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "placement/placement-internal.h"
 #include "ssd-internal.h"
 

@@ -8,7 +8,9 @@
  * GC fills is streams.gc's business.  block.c keeps the open blocks, gc.c decides
  * what is copied, and buffer/stream-queue.c what waits for each stream.
  */
+#include "media/jobs.h"
 #include "media/media.h"
+#include "media/spare.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 

@@ -18,6 +18,7 @@
 #include "map/map.h"
 #include "media/aged-ops.h"
 #include "media/media.h"
+#include "media/spare.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 #include "wake.h"

@@ -8,7 +8,7 @@
 #include "gc/gc-private.h"
 #include "journal/journal.h"
 #include "map/map.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "placement/placement.h"
 #include "state/planes.h"
 

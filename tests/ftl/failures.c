@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "gc/gc-internal.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "placement/placement-internal.h"
 #include "power/power.h"
 #include "ref.h"

@@ -23,7 +23,7 @@
 
 #include "buffer/buffer-policy.h"
 #include "gc/gc-policy.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "placement/alloc-policy.h"
 #include "ref.h"
 #include "ssd-config.h"

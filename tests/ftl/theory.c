@@ -34,7 +34,7 @@
  */
 #include <math.h>
 
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "prng.h"
 #include "ref.h"
 #include "ssd-internal.h"

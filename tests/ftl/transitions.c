@@ -11,7 +11,7 @@
 #include "buffer/buffer-private.h"
 #include "commands.h"
 #include "media/block-state.h"
-#include "media/media.h"
+#include "media/jobs.h"
 #include "ref.h"
 #include "ssd-internal.h"
 

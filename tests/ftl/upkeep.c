@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "gc/gc.h"
-#include "media/media.h"
+#include "media/media-internal.h"
 #include "ref.h"
 #include "simtime.h"
 #include "ssd-internal.h"
