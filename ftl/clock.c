@@ -7,7 +7,7 @@
  * base not long ago.  Nothing but the numbers changes: what is over stays over,
  * and what is to come comes as much later.
  */
-#include "buffer/buffer.h"
+#include "buffer/buffer-internal.h"
 #include "gc/gc.h"
 #include "host/host.h"
 #include "media/media-internal.h"

@@ -5,7 +5,7 @@
  * Handlers of events change state and mark what others may do now (wake.h); this
  * file calls those others.  It knows the order, and no state of its own.
  */
-#include "buffer/buffer.h"
+#include "buffer/flush.h"
 #include "gc/gc.h"
 #include "host/host.h"
 #include "journal/journal.h"

@@ -7,7 +7,9 @@
  */
 #include "bitmap.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer.h"
+#include "buffer/flush.h"
+#include "buffer/life.h"
+#include "buffer/reads.h"
 #include "commands.h"
 #include "drive.h"
 #include "gc/gc-policy.h"

@@ -34,7 +34,8 @@ COMPONENTS = ["media", "journal", "placement", "buffer", "map", "gc", "host",
 # Headers for the component's own files.
 PRIVATE = {
     "media": ["media/bad-blocks.h", "media/block-state.h"],
-    "buffer": ["buffer/buffer-private.h", "buffer/slot-state.h"],
+    "buffer": ["buffer/barriers.h", "buffer/slot-state.h", "buffer/slots.h",
+               "buffer/stream-queue.h", "buffer/write.h"],
     "gc": ["gc/gc-private.h"],
     "host": ["host/host-private.h"],
 }

@@ -6,8 +6,8 @@
  * Knows how many slots of each epoch are not durable; does not know how they become
  * so.
  */
-#include "buffer/buffer-private.h"
-#include "buffer/buffer.h"
+#include "buffer/barriers.h"
+#include "buffer/stream-queue.h"
 #include "commands.h"
 #include "journal/saved.h"
 #include "placement/placement.h"

@@ -16,8 +16,8 @@
  * clean ones, until their block goes.
  */
 #include "buffer/buf-group.h"
+#include "buffer/buffer-internal.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer.h"
 #include "ssd-internal.h"
 
 static void bplru_init(Ssd *ssd)

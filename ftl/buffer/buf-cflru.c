@@ -17,8 +17,7 @@
  */
 #include "buffer/buf-list.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer-private.h"
-#include "buffer/buffer.h"
+#include "buffer/slots.h"
 #include "ssd-internal.h"
 
 enum {

@@ -21,8 +21,7 @@
  */
 #include "buffer/buf-list.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer-private.h"
-#include "buffer/buffer.h"
+#include "buffer/slots.h"
 #include "lazymem.h"
 #include "ssd-internal.h"
 

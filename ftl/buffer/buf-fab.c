@@ -13,8 +13,8 @@
  * trim) counts as used.
  */
 #include "buffer/buf-group.h"
+#include "buffer/buffer-internal.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer.h"
 #include "ssd-internal.h"
 
 static void fab_init(Ssd *ssd)

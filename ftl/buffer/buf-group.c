@@ -2,7 +2,7 @@
 /* buf-group.c - groups of units (buf-group.h) as a stream of bytes, and whether
  * such a stream can be believed. */
 #include "buffer/buf-group.h"
-#include "buffer/buffer.h"
+#include "buffer/buffer-internal.h"
 #include "ssd-internal.h"
 
 enum {

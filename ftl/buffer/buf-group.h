@@ -16,7 +16,7 @@
 #endif
 
 #include "buffer/buf-list.h"
-#include "buffer/buffer.h"
+#include "buffer/buffer-internal.h"
 #include "lazymem.h"
 #include "ssd-internal.h"
 

@@ -11,7 +11,7 @@
 #error "ftl/buffer is above this component: docs/architecture.md"
 #endif
 
-#include "buffer/buffer.h"
+#include "buffer/buffer-internal.h"
 #include "ssd-internal.h"
 
 static inline IlistLinks slot_links(const Ssd *ssd)

@@ -4,8 +4,8 @@
  * not used for the longest time.
  */
 #include "buffer/buf-list.h"
+#include "buffer/buffer-internal.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer.h"
 #include "ssd-internal.h"
 
 static void lru_insert(Ssd *ssd, uint32_t slot)

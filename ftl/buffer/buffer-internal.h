@@ -27,6 +27,12 @@ typedef enum SlotState {
     N_SLOT_STATES,
 } SlotState;
 
+/* Of a slot: is the newest data of its unit not in NAND? */
+static inline bool state_is_unsafe(unsigned state)
+{
+    return state > SLOT_CLEAN;
+}
+
 /*
  * One unit in the buffer.  Per lpn there is at most one slot that is not
  * PROGRAMMING, and at most one that is; the map leads to the newer.

@@ -10,10 +10,16 @@
  * at once.  Any other is marked as victim and freed when it is clean; the
  * command that needs the room waits.
  */
+#include "buffer/barriers.h"
 #include "buffer/buf-list.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
+#include "buffer/flush.h"
+#include "buffer/life.h"
+#include "buffer/reads.h"
+#include "buffer/slot-state.h"
+#include "buffer/slots.h"
+#include "buffer/stream-queue.h"
 #include "commands.h"
 #include "media/spare.h"
 #include "placement/placement.h"
@@ -120,11 +126,6 @@ void slot_join_read(Ssd *ssd, uint32_t i, uint32_t cmd, uint32_t last)
     if (last != NONE) {
         ssd->buffer->slot[last].after = i;
     }
-}
-
-void slot_program(Ssd *ssd, uint32_t i)
-{
-    slot_leave_dirty(ssd, i);
 }
 
 void slot_unsafe(Ssd *ssd, uint32_t i)

@@ -17,8 +17,11 @@
  * between 5 % and 95 %.
  */
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
+#include "buffer/flush.h"
+#include "buffer/slots.h"
+#include "buffer/stream-queue.h"
+#include "buffer/write.h"
 #include "media/media-internal.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"

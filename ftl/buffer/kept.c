@@ -5,8 +5,8 @@
  * Knows which slots hold data that is nowhere else; does not know what the
  * array has lost.
  */
-#include "buffer/buffer-private.h"
-#include "buffer/buffer.h"
+#include "buffer/life.h"
+#include "buffer/write.h"
 #include "ssd-internal.h"
 #include "wake.h"
 

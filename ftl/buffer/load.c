@@ -4,8 +4,10 @@
  *
  * Knows who waits for them; does not know why they were read.
  */
-#include "buffer/buffer-private.h"
-#include "buffer/buffer.h"
+#include "buffer/reads.h"
+#include "buffer/slot-state.h"
+#include "buffer/slots.h"
+#include "buffer/write.h"
 #include "commands.h"
 #include "media/media.h"
 #include "pool.h"

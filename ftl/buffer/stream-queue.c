@@ -9,8 +9,9 @@
  * plane takes a page is placement/'s.
  */
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer-private.h"
-#include "buffer/buffer.h"
+#include "buffer/flush.h"
+#include "buffer/slots.h"
+#include "buffer/stream-queue.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 

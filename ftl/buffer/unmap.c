@@ -5,7 +5,9 @@
  *
  * Knows what becomes of a slot in each state; does not know why.
  */
-#include "buffer/buffer.h"
+#include "buffer/slots.h"
+#include "buffer/unmap.h"
+#include "buffer/write.h"
 #include "media/media.h"
 #include "ssd-internal.h"
 

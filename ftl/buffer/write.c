@@ -13,9 +13,16 @@
  */
 #include <string.h>
 
+#include "buffer/barriers.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer-private.h"
 #include "buffer/buffer.h"
+#include "buffer/flush.h"
+#include "buffer/life.h"
+#include "buffer/reads.h"
+#include "buffer/slot-state.h"
+#include "buffer/slots.h"
+#include "buffer/stream-queue.h"
+#include "buffer/write.h"
 #include "commands.h"
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
@@ -27,6 +34,30 @@
 #include "placement/placement.h"
 #include "ssd-internal.h"
 #include "wake.h"
+
+/* With buffer.plp a unit is safe once the buffer has it: the payload's owner
+ * hears that, and no more. */
+static void tell_buffered(const Ssd *ssd, const Slot *s)
+{
+    if (ssd->client && ssd->cfg->plp) {
+        ssd->client->programmed(ssd->client_opaque, s->lpn, s->version);
+    }
+}
+
+static void tell_programmed(const Ssd *ssd, const Slot *s)
+{
+    if (ssd->client && !ssd->cfg->plp) {
+        ssd->client->programmed(ssd->client_opaque, s->lpn, s->version);
+    }
+}
+
+/* The slot of unit k of a page of the host; NULL: the page is empty there. */
+static Slot *job_slot(Ssd *ssd, uint32_t job, uint32_t k)
+{
+    uint32_t i = job_units(ssd, job)[k];
+
+    return i == NONE ? NULL : &ssd->buffer->slot[i];
+}
 
 void write_barrier(Ssd *ssd, uint32_t cmd)
 {
@@ -305,7 +336,7 @@ static void gather_page(Ssd *ssd, uint32_t j)
 
     while (job->n < most &&
            (i = queue_pick(ssd, job->stream)) != NONE) {
-        slot_program(ssd, i);
+        slot_leave_dirty(ssd, i);
         unit[job->n++] = i;
     }
     write_count_evictions(ssd, j);
@@ -384,7 +415,9 @@ void write_submit(Ssd *ssd, uint32_t j)
     ssd_wake(ssd, WORK_GC, ssd->media->job[j].plane);
 }
 
-void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
+/* Choose a page of the plane for a job of the host, units for it if it has none
+ * yet, and program it. */
+static void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
 {
     uint32_t ppa =
         block_take_page(ssd, plane, OPEN_HOST, ssd->media->job[j].stream);

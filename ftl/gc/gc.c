@@ -31,7 +31,6 @@
  */
 #include <string.h>
 
-#include "buffer/buffer.h"
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
 #include "gc/gc.h"

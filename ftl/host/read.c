@@ -9,6 +9,7 @@
  * Knows a command's units; does not know how commands wait for each other.
  */
 #include "buffer/buffer.h"
+#include "buffer/reads.h"
 #include "commands.h"
 #include "host/host-private.h"
 #include "host/host.h"

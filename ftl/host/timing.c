@@ -10,7 +10,7 @@
  * Knows how busy each part is; does not know what commands wait for in the
  * buffer or in NAND.
  */
-#include "buffer/buffer.h"
+#include "buffer/reads.h"
 #include "host/host-private.h"
 #include "host/host.h"
 #include "ssd-internal.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buffer/buffer.h"
+#include "buffer/buffer-internal.h"
 #include "gc/gc.h"
 #include "inspect/inspect.h"
 #include "media/media-internal.h"

@@ -5,8 +5,8 @@
  * Knows the format (docs/oplog.md); judges nothing.  The records are written in
  * the order of the events, so their instants never decrease.
  */
-#include "buffer/buffer.h"
 #include "inspect/oplog.h"
+#include "buffer/buffer-internal.h"
 #include "journal/saved.h"
 #include "map/map.h"
 #include "media/media-internal.h"

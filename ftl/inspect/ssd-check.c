@@ -7,8 +7,7 @@
  */
 #include "bitmap.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer-private.h"
-#include "buffer/buffer.h"
+#include "buffer/slots.h"
 #include "check.h"
 #include "gc/age-tree.h"
 #include "gc/gc-policy.h"

@@ -3,8 +3,8 @@
  * ssd-stats.c - counters and histograms, as structs and as the tables of
  * statistics (ssd-stats.h, docs/results.md).
  */
+#include "buffer/buffer-internal.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer.h"
 #include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "inspect/inspect.h"

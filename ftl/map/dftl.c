@@ -27,7 +27,7 @@
  * command: reads end by themselves, and programs wait for GC only, which
  * waits for nothing of this.  So it cannot come to a standstill.
  */
-#include "buffer/buffer.h"
+#include "buffer/buffer-internal.h"
 #include "commands.h"
 #include "journal/journal.h"
 #include "map/dftl.h"

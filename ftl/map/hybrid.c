@@ -23,7 +23,7 @@
  * least.
  */
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer.h"
+#include "buffer/flush.h"
 #include "inspect/oplog.h"
 #include "lazymem.h"
 #include "map/hybrid.h"
@@ -243,7 +243,7 @@ static uint32_t take_slot(Ssd *ssd, uint32_t lpn)
 {
     uint32_t i = map_slot(ssd->l2p.entry[lpn]);
 
-    slot_program(ssd, i);
+    slot_leave_dirty(ssd, i);
     return i;
 }
 

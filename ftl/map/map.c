@@ -8,7 +8,7 @@
  * newer one is programmed: a power cut before that must find it.  Such a copy
  * is remembered in the oldest slot of the unit (Slot.old_entry).
  */
-#include "buffer/buffer.h"
+#include "buffer/unmap.h"
 #include "journal/saved.h"
 #include "map/map-policy.h"
 #include "map/map.h"

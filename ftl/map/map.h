@@ -9,7 +9,7 @@
 #endif
 
 #include "bitmap.h"
-#include "buffer/buffer.h"
+#include "buffer/buffer-internal.h"
 #include "map/map-policy.h"
 #include "map/map-internal.h"
 #include "ssd-internal.h"

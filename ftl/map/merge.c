@@ -19,7 +19,6 @@
  */
 #include <string.h>
 
-#include "buffer/buffer.h"
 #include "map/hybrid.h"
 #include "map/map.h"
 #include "media/faulty.h"

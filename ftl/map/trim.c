@@ -16,7 +16,6 @@
  * and nothing that is written later is trimmed.
  */
 #include "bitmap.h"
-#include "buffer/buffer.h"
 #include "commands.h"
 #include "inspect/oplog.h"
 #include "lazymem.h"

@@ -17,7 +17,7 @@
  * for what waits, the drive gives up: what is in the buffer stays there,
  * readable, until the power goes.
  */
-#include "buffer/buffer.h"
+#include "buffer/flush.h"
 #include "gc/gc.h"
 #include "host/host.h"
 #include "journal/journal.h"

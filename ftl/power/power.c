@@ -6,7 +6,7 @@
  * ftl.recovery=capacitors, which keep it, else recovery.c makes it anew.  The
  * buffer's data survives with buffer.plp only.
  */
-#include "buffer/buffer.h"
+#include "buffer/life.h"
 #include "commands.h"
 #include "gc/gc.h"
 #include "host/host.h"

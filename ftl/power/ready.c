@@ -4,7 +4,7 @@
  *
  * Knows what must be erased, freed or programmed first; the map is there already.
  */
-#include "buffer/buffer.h"
+#include "buffer/life.h"
 #include "gc/gc.h"
 #include "journal/saved.h"
 #include "map/map.h"

@@ -9,7 +9,6 @@
  */
 #include "bitmap.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer.h"
 #include "gc/gc-private.h"
 #include "gc/gc.h"
 #include "host/host.h"

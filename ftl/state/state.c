@@ -13,8 +13,7 @@
  */
 #include "bitmap.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer-private.h"
-#include "buffer/buffer.h"
+#include "buffer/stream-queue.h"
 #include "gc/gc.h"
 #include "host/host.h"
 #include "journal/journal.h"

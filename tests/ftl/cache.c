@@ -7,8 +7,8 @@
  * 4 KiB takes L = 1000; DRAM B = 500; command C = 200; a unit over the bus
  * U = 10240; tR = 50000, tPROG = 500000 ns.
  */
+#include "buffer/buffer-internal.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer.h"
 #include "ref.h"
 #include "simtime.h"
 #include "ssd-internal.h"

@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
+#include "buffer/buffer-internal.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer.h"
 #include "prng.h"
 #include "ssd-internal.h"
 

@@ -15,8 +15,8 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
+#include "buffer/buffer-internal.h"
 #include "buffer/buffer-policy.h"
-#include "buffer/buffer.h"
 #include "ref.h"
 #include "ssd-internal.h"
 #include "state/drive-state.h"

@@ -8,7 +8,7 @@
 
 #include <glib/gstdio.h>
 
-#include "buffer/buffer.h"
+#include "buffer/buffer-internal.h"
 #include "map/map.h"
 #include "placement/placement.h"
 #include "ref.h"

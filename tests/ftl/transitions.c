@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "buffer/buffer-private.h"
+#include "buffer/slot-state.h"
 #include "commands.h"
 #include "media/block-state.h"
 #include "media/jobs.h"

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * barriers.h - flush barriers (barriers.c): each slot belongs to the epoch in
+ * which it became dirty.
+ */
+#ifndef VSSD_FTL_BUFFER_BARRIERS_H
+#define VSSD_FTL_BUFFER_BARRIERS_H
+
+#include "layers.h"
+#if FTL_LAYER != FTL_BUFFER && FTL_LAYER != FTL_ALL
+#error "private to ftl/buffer: docs/architecture.md"
+#endif
+
+#include "buffer/buffer-internal.h"
+#include "ssd-internal.h"
+
+/* The slots made so far are of an epoch that the command waits for (NONE: none
+ * does); the commands that wait will do so in vain. */
+void write_begin_epoch(Ssd *ssd, uint32_t cmd);
+void write_fail_barriers(Ssd *ssd);
+
+/* The slot begins, and ceases, to count for the current barrier. */
+void write_join_epoch(Ssd *ssd, Slot *s);
+void write_leave_epoch(Ssd *ssd, Slot *s);
+
+/* Complete the barriers that have been reached. */
+void write_epochs_advance(Ssd *ssd);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * flush.h - from dirty slots to programmed pages.
+ *
+ * For ssd.c and settle.c (events and marked work), for power/ after a failed
+ * program, and for a log-block map, which chooses the page itself.
+ */
+#ifndef VSSD_FTL_BUFFER_FLUSH_H
+#define VSSD_FTL_BUFFER_FLUSH_H
+
+#include "layers.h"
+#if FTL_LAYER < FTL_BUFFER
+#error "ftl/buffer is above this component: docs/architecture.md"
+#endif
+
+#include "buffer/buffer-internal.h"
+#include "ssd-internal.h"
+
+/* Is there a stream whose page goes to NAND next? */
+bool queue_waits(const Ssd *ssd);
+
+/* Give NAND every page that is due and that a plane accepts. */
+void write_pump(Ssd *ssd);
+
+/* No command is running: flush early what there is to. */
+void buffer_idle(Ssd *ssd);
+
+void write_flush_tick(Ssd *ssd);
+
+void write_page_data_in(Ssd *ssd, uint32_t job);
+void write_page_done(Ssd *ssd, uint32_t job);
+void write_page_failed(Ssd *ssd, uint32_t job);
+
+/* Barriers, and writes that wait for slots to be durable, end in vain. */
+void write_fail_waiters(Ssd *ssd);
+
+/* ---- a map that chooses the page ------------------------------------------ */
+
+/* The slot is DIRTY.  It becomes PROGRAMMING, part of a page on its way to NAND. */
+void slot_leave_dirty(Ssd *ssd, uint32_t slot);
+
+/* A job of the host has its units (NONE: nothing in that place) and its page:
+ * program it. */
+void write_submit(Ssd *ssd, uint32_t job);
+
+/* A page has been filled: count what a write buffer evicts, while commands wait
+ * for room. */
+void write_count_evictions(Ssd *ssd, uint32_t job);
+
+#endif
