@@ -36,6 +36,7 @@ PRIVATE = {
     "media": ["media/bad-blocks.h", "media/block-state.h"],
     "buffer": ["buffer/barriers.h", "buffer/slot-state.h", "buffer/slots.h",
                "buffer/stream-queue.h", "buffer/write.h"],
+    "placement": ["placement/alloc.h"],
     "gc": ["gc/gc-private.h"],
     "host": ["host/host-private.h"],
 }

@@ -10,7 +10,6 @@
 #include "buffer/stream-queue.h"
 #include "commands.h"
 #include "journal/saved.h"
-#include "placement/placement.h"
 #include "ssd-internal.h"
 
 /* ---- flush barriers ------------------------------------------------------- */

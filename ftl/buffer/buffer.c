@@ -22,7 +22,6 @@
 #include "buffer/stream-queue.h"
 #include "commands.h"
 #include "media/spare.h"
-#include "placement/placement.h"
 #include "pool.h"
 #include "ssd-internal.h"
 

@@ -12,7 +12,7 @@
 #include "buffer/flush.h"
 #include "buffer/slots.h"
 #include "buffer/stream-queue.h"
-#include "placement/placement.h"
+#include "placement/placement-internal.h"
 #include "ssd-internal.h"
 
 static IlistLinks links(const Ssd *ssd)

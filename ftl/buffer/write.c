@@ -32,6 +32,7 @@
 #include "media/spare.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
+#include "placement/streams.h"
 #include "ssd-internal.h"
 #include "wake.h"
 

@@ -12,6 +12,7 @@
 #include "map/map.h"
 #include "media/life.h"
 #include "placement/placement.h"
+#include "placement/streams.h"
 #include "ssd-internal.h"
 
 #include <string.h>

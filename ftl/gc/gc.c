@@ -46,6 +46,7 @@
 #include "media/spare.h"
 #include "media/victims.h"
 #include "placement/placement.h"
+#include "placement/streams.h"
 #include "ssd-internal.h"
 #include "wake.h"
 

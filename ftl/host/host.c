@@ -27,7 +27,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/faulty.h"
-#include "placement/placement.h"
+#include "placement/streams.h"
 #include "ssd-internal.h"
 #include "wake.h"
 

@@ -19,7 +19,6 @@
 #include "media/faulty.h"
 #include "media/media.h"
 #include "media/spare.h"
-#include "placement/placement.h"
 #include "ssd-internal.h"
 
 static void check_spare(const Ssd *ssd, uint32_t lpn, uint32_t ppu)

@@ -19,7 +19,6 @@
 #include "map/map.h"
 #include "media/media.h"
 #include "media/spare.h"
-#include "placement/placement.h"
 #include "ssd-internal.h"
 
 static bool check_map(const Ssd *ssd, GError **error)

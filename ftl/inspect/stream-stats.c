@@ -3,7 +3,7 @@
  * stream-stats.c - the statistics of streams, since the last reset.
  */
 #include "inspect/inspect.h"
-#include "placement/placement.h"
+#include "placement/placement-internal.h"
 #include "ssd-internal.h"
 
 SsdStreamCounters stream_since(const Ssd *ssd, uint32_t stream)

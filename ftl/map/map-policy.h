@@ -12,7 +12,7 @@
 #endif
 
 #include "needs.h"
-#include "placement/placement.h"
+#include "placement/placement-internal.h"
 #include "ssd-internal.h"
 
 /* Where an lpn belongs under a log-block map. */

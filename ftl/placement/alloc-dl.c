@@ -19,6 +19,7 @@
  */
 #include "media/media-internal.h"
 #include "placement/alloc-policy.h"
+#include "placement/alloc.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 #include "wake.h"

@@ -7,7 +7,7 @@
  * compared with ("a random block" for the new version).
  */
 #include "placement/alloc-policy.h"
-#include "placement/placement.h"
+#include "placement/alloc.h"
 #include "ssd-internal.h"
 
 static uint32_t random_pick(Ssd *ssd, uint32_t lpn)

@@ -15,6 +15,7 @@
  */
 #include "media/media-internal.h"
 #include "placement/alloc-policy.h"
+#include "placement/alloc.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 

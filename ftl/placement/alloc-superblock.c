@@ -10,7 +10,7 @@
  */
 #include "media/media-internal.h"
 #include "placement/alloc-policy.h"
-#include "placement/placement.h"
+#include "placement/alloc.h"
 #include "ssd-internal.h"
 
 static uint32_t superblock_pick(Ssd *ssd, uint32_t lpn)

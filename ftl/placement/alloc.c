@@ -10,6 +10,8 @@
 #include "bitmap.h"
 #include "media/media-internal.h"
 #include "placement/alloc-policy.h"
+#include "placement/alloc.h"
+#include "placement/life.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 #include "wake.h"

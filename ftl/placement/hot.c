@@ -14,6 +14,7 @@
  * (streams.c), HOT_STREAM.
  */
 #include "lazymem.h"
+#include "placement/life.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 

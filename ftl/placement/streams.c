@@ -11,7 +11,9 @@
 #include "media/jobs.h"
 #include "media/media.h"
 #include "media/spare.h"
-#include "placement/placement.h"
+#include "placement/alloc.h"
+#include "placement/life.h"
+#include "placement/streams.h"
 #include "ssd-internal.h"
 
 void stream_init(Ssd *ssd)
@@ -94,7 +96,8 @@ void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c)
     *c = ssd->placement->stream[stream].n;
 }
 
-uint32_t stream_account(const Ssd *ssd, uint32_t ppu)
+/* The stream whose account pays for a copy of the unit. */
+static uint32_t stream_account(const Ssd *ssd, uint32_t ppu)
 {
     invariant(ppu < ssd->l.raw_units);
     return ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)

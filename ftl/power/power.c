@@ -19,8 +19,8 @@
 #include "media/faulty.h"
 #include "media/jobs.h"
 #include "media/life.h"
-#include "placement/placement.h"
 #include "power/power.h"
+#include "placement/streams.h"
 #include "ssd-internal.h"
 
 static bool drop_all(void *opaque, const Event *e)

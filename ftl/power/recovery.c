@@ -33,6 +33,7 @@
 #include "media/media.h"
 #include "media/owned.h"
 #include "media/spare.h"
+#include "placement/life.h"
 #include "placement/placement.h"
 #include "power/power.h"
 #include "ssd-internal.h"

@@ -19,6 +19,7 @@
 #include "media/media.h"
 #include "media/spare.h"
 #include "placement/placement.h"
+#include "placement/streams.h"
 #include "ssd-internal.h"
 #include "wake.h"
 

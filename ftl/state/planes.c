@@ -9,8 +9,8 @@
 #include "journal/journal.h"
 #include "map/map.h"
 #include "media/media-internal.h"
-#include "placement/placement.h"
 #include "state/planes.h"
+#include "placement/placement-internal.h"
 
 enum {
     PLANE_OPEN,

@@ -22,7 +22,6 @@
 #include "media/faulty.h"
 #include "media/life.h"
 #include "media/spare.h"
-#include "placement/placement.h"
 #include "power/power.h"
 #include "drive.h"
 #include "ssd-internal.h"

@@ -10,7 +10,7 @@
 
 #include "buffer/buffer-internal.h"
 #include "map/map.h"
-#include "placement/placement.h"
+#include "placement/placement-internal.h"
 #include "ref.h"
 #include "ssd-internal.h"
 

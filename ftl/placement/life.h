@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * life.h - allocation, hot units and streams from set-up to the drive's end.
+ *
+ * For ssd.c, and for power/ (what is lost with the power).
+ */
+#ifndef VSSD_FTL_PLACEMENT_LIFE_H
+#define VSSD_FTL_PLACEMENT_LIFE_H
+
+#include "layers.h"
+#if FTL_LAYER < FTL_PLACEMENT
+#error "ftl/placement is above this component: docs/architecture.md"
+#endif
+
+#include "placement/placement-internal.h"
+#include "ssd-internal.h"
+
+void alloc_init(Ssd *ssd);
+void alloc_destroy(Ssd *ssd);
+
+void hot_init(Ssd *ssd);
+void hot_destroy(Ssd *ssd);
+void hot_forget(Ssd *ssd);
+
+void stream_init(Ssd *ssd);
+void stream_destroy(Ssd *ssd);
+
+#endif
