@@ -8,7 +8,7 @@
  * and what is to come comes as much later.
  */
 #include "buffer/buffer-internal.h"
-#include "gc/gc.h"
+#include "gc/gc-internal.h"
 #include "host/host.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"

@@ -37,7 +37,7 @@ PRIVATE = {
     "buffer": ["buffer/barriers.h", "buffer/slot-state.h", "buffer/slots.h",
                "buffer/stream-queue.h", "buffer/write.h"],
     "placement": ["placement/alloc.h"],
-    "gc": ["gc/gc-private.h"],
+    "gc": ["gc/gc-private.h", "gc/gc-unit.h", "gc/wear.h"],
     "host": ["host/host-private.h"],
 }
 

@@ -26,7 +26,6 @@
 #include "gc/age-tree.h"
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
-#include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "lazymem.h"
 #include "media/media-internal.h"

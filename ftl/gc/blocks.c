@@ -6,8 +6,10 @@
  */
 #include "gc/age-tree.h"
 #include "gc/gc-private.h"
+#include "gc/gc-unit.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
+#include "gc/wear.h"
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/life.h"

@@ -13,7 +13,6 @@
 #include "gc/age-tree.h"
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
-#include "gc/gc.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 

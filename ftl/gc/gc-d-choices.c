@@ -8,7 +8,6 @@
  */
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
-#include "gc/gc.h"
 #include "ssd-internal.h"
 
 static uint32_t d_choices_pick(Ssd *ssd, uint32_t plane)

@@ -10,7 +10,6 @@
  */
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
-#include "gc/gc.h"
 #include "media/victims.h"
 #include "ssd-internal.h"
 

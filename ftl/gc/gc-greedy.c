@@ -12,7 +12,6 @@
 #include "gc/age-tree.h"
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
-#include "gc/gc.h"
 #include "media/victims.h"
 #include "ssd-internal.h"
 

@@ -7,7 +7,6 @@
  */
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
-#include "gc/gc.h"
 #include "ssd-internal.h"
 
 static uint32_t random_pick(Ssd *ssd, uint32_t plane)

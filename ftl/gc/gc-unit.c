@@ -29,6 +29,7 @@
 
 #include "check.h"
 #include "gc/gc-private.h"
+#include "gc/gc-unit.h"
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "media/media.h"

@@ -8,7 +8,6 @@
  */
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
-#include "gc/gc.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 

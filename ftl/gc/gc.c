@@ -34,6 +34,8 @@
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
 #include "gc/gc.h"
+#include "gc/gc-unit.h"
+#include "gc/wear.h"
 #include "inspect/inspect.h"
 #include "journal/journal.h"
 #include "journal/saved.h"

@@ -16,9 +16,8 @@
  * cut), and when its slots are used up.  Knows nothing of which stripe is best.
  */
 #include "check.h"
-#include "gc/gc-private.h"
-#include "gc/gc.h"
 #include "gc/stripe-means.h"
+#include "gc/gc-unit.h"
 #include "lazymem.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"

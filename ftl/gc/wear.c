@@ -22,8 +22,7 @@
  */
 #include "check.h"
 #include "gc/age-tree.h"
-#include "gc/gc-private.h"
-#include "gc/gc.h"
+#include "gc/wear.h"
 #include "lazymem.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"

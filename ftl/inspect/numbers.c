@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "buffer/buffer-internal.h"
-#include "gc/gc.h"
 #include "inspect/inspect.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"

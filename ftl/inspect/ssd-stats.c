@@ -5,8 +5,7 @@
  */
 #include "buffer/buffer-internal.h"
 #include "buffer/buffer-policy.h"
-#include "gc/gc-private.h"
-#include "gc/gc.h"
+#include "gc/wear.h"
 #include "inspect/inspect.h"
 #include "journal/saved.h"
 #include "map/hybrid.h"

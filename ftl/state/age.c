@@ -11,7 +11,6 @@
  * Nothing fails meanwhile: scripted faults and the error model wait for the
  * first command.
  */
-#include "gc/gc.h"
 #include "journal/saved.h"
 #include "map/map-policy.h"
 #include "map/map.h"

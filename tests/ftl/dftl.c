@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "gc/gc-policy.h"
-#include "gc/gc.h"
 #include "journal/journal.h"
 #include "map/cmt.h"
 #include "ref.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "gc/gc-policy.h"
-#include "gc/gc.h"
 #include "ref.h"
 #include "ssd-internal.h"
 

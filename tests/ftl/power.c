@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "buffer/buffer-policy.h"
-#include "gc/gc.h"
+#include "gc/gc-internal.h"
 #include "ref.h"
 #include "ssd-internal.h"
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "gc/gc.h"
+#include "gc/gc-internal.h"
 #include "media/media-internal.h"
 #include "ref.h"
 #include "simtime.h"

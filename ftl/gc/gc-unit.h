@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gc-unit.h - blocks of several planes that are emptied and erased together
+ * (gc-unit.c).  Without ftl.gc_unit the functions do nothing.
+ */
+#ifndef VSSD_FTL_GC_UNIT_H
+#define VSSD_FTL_GC_UNIT_H
+
+#include "layers.h"
+#if FTL_LAYER != FTL_GC && FTL_LAYER != FTL_ALL
+#error "private to ftl/gc: docs/architecture.md"
+#endif
+
+#include "gc/gc-internal.h"
+#include "ssd-internal.h"
+
+void unit_init(Ssd *ssd);
+void unit_destroy(Ssd *ssd);
+
+static inline uint32_t unit_planes(const Ssd *ssd)
+{
+    return ssd->cfg->gc_unit == SSD_GC_UNIT_DIE ? ssd->geo->planes_per_die
+                                                : ssd->l.n_planes;
+}
+
+/* The planes that clean together with this one: first..end - 1. */
+static inline uint32_t unit_first_plane(const Ssd *ssd, uint32_t plane)
+{
+    return plane - plane % unit_planes(ssd);
+}
+
+static inline uint32_t unit_end_plane(const Ssd *ssd, uint32_t plane)
+{
+    return unit_first_plane(ssd, plane) + unit_planes(ssd);
+}
+
+/* The block has been opened; is erased or retired, and of no stripe any more. */
+void unit_opened(Ssd *ssd, uint32_t block, uint32_t open);
+void unit_leave(Ssd *ssd, uint32_t block);
+
+/* Valid units, the mean over the stripe; all of a block, if not every block of
+ * it is FULL. */
+double unit_mean_valid(const Ssd *ssd, uint32_t block);
+
+/* ---- victims --------------------------------------------------------------- */
+
+/* Has a plane not yet begun with what it was called to? */
+bool unit_is_called(const Ssd *ssd, uint32_t plane);
+
+/* The block is a victim: the other planes shall empty theirs of the stripe. */
+void unit_call(Ssd *ssd, uint32_t block);
+
+/* The block is about to be a victim, called for or not. */
+void unit_taken(Ssd *ssd, uint32_t block);
+
+/* The victim that the plane was called to take, or NONE. */
+uint32_t unit_answer(Ssd *ssd, uint32_t plane);
+
+/* A victim is empty: true, it waits for others of its stripe; else erase it, and
+ * those that have waited for it. */
+bool unit_holds(Ssd *ssd, uint32_t block);
+void unit_erase(Ssd *ssd, uint32_t block);
+
+/* The plane is short of room: erase what waits; nothing of it waits any more. */
+void unit_release(Ssd *ssd, uint32_t plane);
+void unit_hold_none(Ssd *ssd, uint32_t plane);
+
+/* ---- copies ---------------------------------------------------------------- */
+
+/* Do copies go to whichever plane of the die is behind, so that multi-plane
+ * commands can program them? */
+bool unit_goes_by_die(const Ssd *ssd);
+
+/* The plane where the next page of copies from this one goes. */
+uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class);
+
+/* For ssd_check(). */
+bool unit_check(const Ssd *ssd, GError **error);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wear.h - wear levelling (wear.c): which free block is opened next, and which
+ * block is moved because it is little worn.
+ */
+#ifndef VSSD_FTL_GC_WEAR_H
+#define VSSD_FTL_GC_WEAR_H
+
+#include "layers.h"
+#if FTL_LAYER != FTL_GC && FTL_LAYER != FTL_ALL
+#error "private to ftl/gc: docs/architecture.md"
+#endif
+
+#include "gc/gc-internal.h"
+#include "media/media-internal.h"
+#include "ssd-internal.h"
+
+void wear_init(Ssd *ssd);
+void wear_destroy(Ssd *ssd);
+
+/* Free lists and erases are others now. */
+void wear_forget(Ssd *ssd);
+
+/* The free block of the plane that is to be opened next; there is one. */
+uint32_t wear_choose_free(Ssd *ssd, uint32_t plane, OpenKind kind);
+
+/* A block, not in SLC mode, has come to the end of the free list; has left it. */
+void wear_freed(Ssd *ssd, uint32_t block);
+void wear_taken(Ssd *ssd, uint32_t block);
+
+/* A block of the plane has been erased. */
+void wear_erased(Ssd *ssd, uint32_t block);
+
+/* A FULL block of the plane that is so little worn that what it holds is to go
+ * elsewhere, or NONE. */
+uint32_t wear_victim(Ssd *ssd, uint32_t plane);
+
+/* For ssd_check(). */
+bool wear_check(const Ssd *ssd, uint32_t plane, GError **error);
+
+/* Share of the rated erases that the blocks have seen on average: erases are
+ * those of all blocks but the ones in SLC mode, which are a cache. */
+uint32_t wear_percent_used(const Ssd *ssd, uint64_t erases);
+
+#endif
