@@ -9,10 +9,12 @@ other in a circle are counted; the numbers below may only be lowered.
 import collections
 import os
 import pathlib
+import re
 import subprocess
 import unittest
 
 BUILD = pathlib.Path(os.environ["VSSD_BUILD"])
+FTL = pathlib.Path(__file__).parents[1] / "ftl"
 
 # From top to bottom.  Beside them: inspect, which reads all, and state.
 ORDER = ["power", "host", "gc", "map", "buffer", "placement", "journal",
@@ -35,6 +37,12 @@ NVME_ORDER = [
 # What the settle pass alone calls, beside files of the same component.
 PUMPS = {"meta_pump", "gc_release", "gc_force", "gc_kick", "host_room",
          "write_pump"}
+
+# Functions in a header of ftl/, inline ones included: for other components, and
+# for the component's own files.  ssd.h is the interface of the whole drive.
+MOST_PUBLIC = 28
+MOST_PRIVATE = 32
+MOST_OF = {"ssd.h": 58}
 
 # Files that are part of a circle.
 CIRCLE_FILES = {"core": 0, "nand": 0, "ftl": 0, "hw-ssd/nvme": 0}
@@ -117,6 +125,19 @@ def upward_files(arrows: dict[str, dict[str, set[str]]],
             if order.index(g) < order.index(f)]
 
 
+def functions(header: str) -> list[str]:
+    """The functions that the text of a header declares or defines."""
+    text = re.sub(r"/\*.*?\*/", " ", header, flags=re.S)
+    text = re.sub(r"^[ \t]*#(?:.*\\\n)*.*$", "", text, flags=re.M)
+    while (flat := re.sub(r"\{[^{}]*\}", ";", text)) != text:
+        text = flat
+    # What is left are declarations: a function's name stands before the first
+    # bracket, a type before the name.
+    found = (re.match(r"\s*(?!typedef\b)[\w\s*]*[\s*](\w+)\s*\((?!\s*\*)", d)
+             for d in text.split(";"))
+    return [m[1] for m in found if m]
+
+
 class Components(unittest.TestCase):
     def test_calls_run_down(self) -> None:
         arrows = graph("ftl")
@@ -149,6 +170,45 @@ class Components(unittest.TestCase):
             found = circles(arrows)
             files = sum(len(c) for c in found)
             self.assertLessEqual(files, most, f"{folder}: {found}")
+
+    def test_headers(self) -> None:
+        """A header has one reason, so it is small."""
+        headers = sorted(FTL.rglob("*.h"))
+        total = 0
+        for path in headers:
+            text = path.read_text()
+            name = str(path.relative_to(FTL))
+            most = MOST_OF.get(name, MOST_PRIVATE if '#error "private' in text
+                               else MOST_PUBLIC)
+            found = functions(text)
+            total += len(found)
+            self.assertLessEqual(len(found), most, f"ftl/{name}")
+        self.assertGreater(len(headers), 50)
+        self.assertGreater(total, 300)
+
+    def test_functions(self) -> None:
+        """The counting of functions itself."""
+        self.assertEqual(functions("""
+            /* void no(int); */
+            #define NOT(x) \\
+                no(x)
+            typedef void (*No)(int);
+            typedef struct S { void (*no)(int); int a[N(1)]; } S;
+            extern const S no;
+            enum { A, B };
+            void one(int (*f)(void), S *s) __attribute__((cold));
+            static inline S *two(int a)
+            {
+                if (no(a)) { no(1); }
+                return NULL;
+            }
+            const char *three(void);
+            struct S {
+                int no;
+            };
+            uint64_t
+            four(const S *s, int b);
+            """), ["one", "two", "three", "four"])
 
     def test_counts(self) -> None:
         """The counting itself: two circles, and a call that runs up."""

@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 BUILD = pathlib.Path(os.environ["VSSD_BUILD"])
+FTL = pathlib.Path(__file__).parents[1] / "ftl"
 
 # Folder: (what it may include, what it must not).
 LAYERS = {
@@ -31,15 +32,26 @@ FRONT_DOORS = ["sim", "hw-ssd/nvme"]
 COMPONENTS = ["media", "journal", "placement", "buffer", "map", "gc", "host",
               "power"]
 
-# Headers for the component's own files.
+# A header for the component's own files, of each that has one.
 PRIVATE = {
-    "media": ["media/bad-blocks.h", "media/block-state.h"],
-    "buffer": ["buffer/barriers.h", "buffer/slot-state.h", "buffer/slots.h",
-               "buffer/stream-queue.h", "buffer/write.h"],
-    "placement": ["placement/alloc.h"],
-    "gc": ["gc/gc-private.h", "gc/gc-unit.h", "gc/wear.h"],
-    "host": ["host/host-private.h"],
+    "media": "media/block-state.h",
+    "placement": "placement/alloc.h",
+    "buffer": "buffer/slots.h",
+    "map": "map/hybrid.h",
+    "gc": "gc/gc-private.h",
+    "host": "host/host-private.h",
 }
+
+# How a header refuses components: those below its own, or all others.
+GUARDS = (
+    """#if FTL_LAYER < FTL_{C}
+#error "ftl/{c} is above this component: docs/architecture.md"
+#endif
+""",
+    """#if FTL_LAYER != FTL_{C} && FTL_LAYER != FTL_ALL
+#error "private to ftl/{c}: docs/architecture.md"
+#endif
+""")
 
 # Of each component, a member, and one of a table that it leads to.
 MEMBERS = {
@@ -117,15 +129,24 @@ class Layers(unittest.TestCase):
                     self.assertFalse(compiles(command, header),
                                      f"{c} can include {header}")
 
+    def test_guards(self) -> None:
+        """Every header of a component has one of the guards tried here."""
+        for c in COMPONENTS:
+            guards = [g.format(c=c, C=c.upper()) for g in GUARDS]
+            headers = list((FTL / c).glob("*.h"))
+            self.assertGreaterEqual(len(headers), 2, c)
+            for path in headers:
+                self.assertEqual(
+                    sum(path.read_text().count(g) for g in guards), 1, path)
+
     def test_private(self) -> None:
         """No other component includes a private header, from above either."""
-        for c, headers in PRIVATE.items():
+        for c, header in PRIVATE.items():
             for user in COMPONENTS:
                 command = command_of(f"ftl/{user}")
                 assert command, user
-                for header in headers:
-                    self.assertEqual(compiles(command, header), user == c,
-                                     f"{user} includes {header}")
+                self.assertEqual(compiles(command, header), user == c,
+                                 f"{user} includes {header}")
 
     def test_members(self) -> None:
         """Only its own files write a component's members and tables."""

@@ -11,8 +11,8 @@
 #define VSSD_FTL_BUF_GROUP_H
 
 #include "layers.h"
-#if FTL_LAYER < FTL_BUFFER
-#error "ftl/buffer is above this component: docs/architecture.md"
+#if FTL_LAYER != FTL_BUFFER && FTL_LAYER != FTL_ALL
+#error "private to ftl/buffer: docs/architecture.md"
 #endif
 
 #include "buffer/buf-list.h"

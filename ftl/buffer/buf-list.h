@@ -7,8 +7,8 @@
 #define VSSD_FTL_BUF_LIST_H
 
 #include "layers.h"
-#if FTL_LAYER < FTL_BUFFER
-#error "ftl/buffer is above this component: docs/architecture.md"
+#if FTL_LAYER != FTL_BUFFER && FTL_LAYER != FTL_ALL
+#error "private to ftl/buffer: docs/architecture.md"
 #endif
 
 #include "buffer/buffer-internal.h"
