@@ -165,6 +165,14 @@ static void dispatch(Ssd *ssd, const Event *e)
     look_again(ssd);
 }
 
+static inline void run_next(Ssd *ssd)
+{
+    Event e = eventq_pop(&ssd->events);
+
+    ssd->now_ps = e.at_ps;
+    dispatch(ssd, &e);
+}
+
 void ssd_run(Ssd *ssd, uint64_t now_ns)
 {
     uint64_t until_ps = now_ns * PS_PER_NS;
@@ -173,10 +181,7 @@ void ssd_run(Ssd *ssd, uint64_t now_ns)
     /* Each call that marks work settles it; a mark left would wait for ever. */
     invariant(ssd->work.any == 0);
     while (eventq_next_ps(&ssd->events) <= until_ps) {
-        Event e = eventq_pop(&ssd->events);
-
-        ssd->now_ps = e.at_ps;
-        dispatch(ssd, &e);
+        run_next(ssd);
     }
     ssd->now_ps = until_ps;
 }
@@ -197,6 +202,30 @@ uint64_t ssd_next_event_ns(const Ssd *ssd)
         next_ns = MAX(next_ns, ssd->now_ps / PS_PER_NS + NS_PER_MS);
     }
     return next_ns;
+}
+
+/* Is there nothing to fetch, and will there be? */
+static bool must_wait(const Ssd *ssd)
+{
+    return ssd->host->done.head == NONE && ssd->commands.running > 0 &&
+           ssd->powered;
+}
+
+uint64_t ssd_wait(Ssd *ssd, uint64_t until_ns)
+{
+    uint64_t until_ps = MIN(until_ns, SIM_LAST_NS) * PS_PER_NS;
+    uint64_t now_ns;
+
+    if (!must_wait(ssd) || eventq_next_ps(&ssd->events) > until_ps) {
+        return ssd_next_event_ns(ssd);
+    }
+    invariant(ssd->work.any == 0);
+    do {
+        run_next(ssd);
+    } while (must_wait(ssd) && eventq_next_ps(&ssd->events) <= until_ps);
+    now_ns = sim_ceil_ns(ssd->now_ps);
+    ssd_run(ssd, now_ns);
+    return now_ns;
 }
 
 void ssd_hint(const Ssd *ssd, uint64_t lba, bool soon)

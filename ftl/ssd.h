@@ -250,6 +250,14 @@ void ssd_hint(const Ssd *ssd, uint64_t lba, bool soon);
 uint64_t ssd_next_event_ns(const Ssd *ssd);
 
 /*
+ * Run until ssd_advance() may return something or the power has gone, but no
+ * further than until_ns, and only while commands are in flight.  Returns the
+ * instant at which to call ssd_advance(), which may be after until_ns.  The
+ * same as ssd_next_event_ns() and ssd_advance() in turns, and faster.
+ */
+uint64_t ssd_wait(Ssd *ssd, uint64_t until_ns);
+
+/*
  * Run up to and including now_ns.  Store at most max completions, oldest
  * first; return how many.  Call again while it returns max.
  */

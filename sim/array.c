@@ -224,10 +224,14 @@ int array_submit(Array *a, uint64_t now_ns, const SsdCmd *cmd)
     return 0;
 }
 
-uint64_t array_next_event_ns(const Array *a)
+uint64_t array_wait(Array *a, uint64_t until_ns)
 {
-    uint64_t next_ns = ssd_next_event_ns(a->drive[0]);
+    uint64_t next_ns;
 
+    if (a->n == 1) {
+        return ssd_wait(a->drive[0], until_ns);
+    }
+    next_ns = ssd_next_event_ns(a->drive[0]);
     if (a->n_ready > 0) {
         return a->ready[a->first_ready].complete_ns;
     }

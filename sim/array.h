@@ -46,7 +46,9 @@ void array_hint(const Array *a, uint64_t lba, bool soon);
  * of its parts, at most one for each drive, has ended; a flush goes to all.
  */
 int array_submit(Array *a, uint64_t now_ns, const SsdCmd *cmd);
-uint64_t array_next_event_ns(const Array *a);
+
+/* As ssd_wait(); of several drives, it runs none. */
+uint64_t array_wait(Array *a, uint64_t until_ns);
 size_t array_advance(Array *a, uint64_t now_ns, SsdCompletion *done,
                      size_t max);
 

@@ -399,12 +399,12 @@ static void collect(Player *p)
  * When something can happen next.  In the open loop a completion changes
  * nothing before the next arrival, unless the drive's queue was full.
  */
-static uint64_t wake_ns(const Player *p)
+static uint64_t wake_ns(Player *p)
 {
     if (p->have_pending && !p->blocked) {
         return p->pending.req.at_ns;
     }
-    return MAX(array_next_event_ns(p->array), p->now_ns);
+    return MAX(array_wait(p->array, LAST_NS), p->now_ns);
 }
 
 static void begin(Player *p, const RequestSource *source)

@@ -4,9 +4,9 @@
  *
  * One schedule of commands with fixed times is played to equal drives by
  * callers that poll in different ways: at every event, rarely, at random, one
- * completion at a time, and never between two commands.  Every completion with
- * its costs, their order, what the keeper of the payload hears, and the
- * statistics must be the same.
+ * completion at a time, never between two commands, and by ssd_wait().  Every
+ * completion with its costs, their order, what the keeper of the payload hears,
+ * and the statistics must be the same.
  */
 #include <string.h>
 
@@ -23,6 +23,7 @@ typedef enum Style {
     STYLE_ONE_BY_ONE,
     STYLE_NEVER,
     STYLE_EXTRA, /* also asks ssd_next_event_ns(), ssd_mapped() all the time */
+    STYLE_WAIT,  /* leaves it to ssd_wait() */
     N_STYLES,
 } Style;
 
@@ -81,6 +82,9 @@ static void pass_until(Drive *d, uint64_t end_ns)
         case STYLE_EXACT:
         case STYLE_EXTRA:
             next_ns = ssd_next_event_ns(d->ssd);
+            break;
+        case STYLE_WAIT:
+            next_ns = ssd_wait(d->ssd, end_ns);
             break;
         case STYLE_COARSE:
             next_ns = (d->now_ns / 777777 + 1) * 777777;
