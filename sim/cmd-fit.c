@@ -25,7 +25,18 @@ static void more(GString *out)
 {
     g_string_append(out, "\nAttributes:\n");
     help_keywords(out, fit_options, fit_n_options);
-    drive_help_fills(out);
+    if (!play_describes()) {
+        drive_help_fills(out);
+    }
+}
+
+static const OptionTable *const *shown(void)
+{
+    static const OptionTable *const described[] = {
+        &options, &drive_options, &array_options, &result_options, NULL,
+    };
+
+    return play_describes() ? described : NULL;
 }
 
 static bool run(char **words, GError **error)
@@ -58,7 +69,8 @@ const Command cmd_fit = {
     .words = "ATTRIBUTE=VALUE...",
     .max_words = UINT_MAX,
     .tables = {&options, &drive_options, &array_options, &start_options,
-               &play_options},
+               &result_options, &play_options},
+    .shown = shown,
     .more = more,
     .run = run,
 };

@@ -10,6 +10,7 @@
 #include "recorded.h"
 
 #define NO_DESCRIBE "not with --describe, which needs no drive"
+#define NO_PLAYING  "not with --describe, which plays nothing"
 #define NO_CHECK    "not with --check, which plays a trace as it is"
 
 /* ---- options ------------------------------------------------------------- */
@@ -29,7 +30,7 @@ static struct {
     gboolean check;
 } args;
 
-static const GOptionEntry entries[] = {
+static const GOptionEntry trace_entries[] = {
     {"format", 0, 0, G_OPTION_ARG_STRING, &args.format,
      "format of the traces (default: by the first bytes)", "NAME"},
     {"columns", 0, 0, G_OPTION_ARG_STRING, &args.columns,
@@ -44,17 +45,21 @@ static const GOptionEntry entries[] = {
      "count damaged lines of traces and continue", NULL},
     {"remap", 0, 0, G_OPTION_ARG_STRING, &args.remap,
      "change the addresses of traces", "HOW"},
-    {"wrap", 0, 0, G_OPTION_ARG_NONE, &args.wrap,
-     "fold addresses beyond the drive into it", NULL},
     {"time-scale", 0, 0, G_OPTION_ARG_STRING, &args.time_scale,
      "multiply the times of traces: 0.5 is twice as fast", "FACTOR"},
     {"retime", 0, 0, G_OPTION_ARG_STRING, &args.retime,
      "let the writes of traces come in batches of 1..k (docs/traces.md)", "Dk"},
-    {"iodepth", 0, 0, G_OPTION_ARG_STRING, &args.iodepth,
-     "play traces with N requests in flight, without regard to time", "N"},
     {"stream-map", 0, 0, G_OPTION_ARG_STRING, &args.stream_map,
      "the streams that streams 0, 1, 2... of traces become (docs/streams.md)",
      "N,N..."},
+    {.long_name = NULL},
+};
+
+static const GOptionEntry way_entries[] = {
+    {"wrap", 0, 0, G_OPTION_ARG_NONE, &args.wrap,
+     "fold addresses beyond the drive into it", NULL},
+    {"iodepth", 0, 0, G_OPTION_ARG_STRING, &args.iodepth,
+     "play traces with N requests in flight, without regard to time", "N"},
     {"check", 0, 0, G_OPTION_ARG_NONE, &args.check,
      "play a trace of vssd's own exactly, and compare each completion with the "
      "recorded one; without --profile on the recorded drive",
@@ -62,7 +67,19 @@ static const GOptionEntry entries[] = {
     {.long_name = NULL},
 };
 
-static const OptionTable options = {"Traces", entries};
+static const OptionTable trace_options = {"Traces", trace_entries};
+static const OptionTable way_options = {"How traces are played", way_entries};
+
+static const OptionTable *const *shown(void)
+{
+    static const OptionTable *const described[] = {
+        &trace_options,
+        &result_options,
+        NULL,
+    };
+
+    return play_describes() ? described : NULL;
+}
 
 static void more(GString *out)
 {
@@ -73,7 +90,9 @@ static void more(GString *out)
                                trace_formats[i]->help);
     }
     help_names(out, "Ways of --remap", traces_remap_name, traces_remap_help);
-    drive_help_fills(out);
+    if (!play_describes()) {
+        drive_help_fills(out);
+    }
 }
 
 /* ---- values -------------------------------------------------------------- */
@@ -205,13 +224,8 @@ static bool describe_traces(char **paths, GError **error)
     g_autoptr(Source) source = NULL;
     DriveUse use = {.recorded = NULL};
 
-    if (args.iodepth || args.wrap) {
-        return command_usage(error,
-                             "--%s: not with --describe, which plays "
-                             "nothing",
-                             args.iodepth ? "iodepth" : "wrap");
-    }
-    if (!options_absent(&drive_options, NULL, NO_DESCRIBE, error) ||
+    if (!options_absent(&way_options, NULL, NO_PLAYING, error) ||
+        !options_absent(&drive_options, NULL, NO_DESCRIBE, error) ||
         !options_absent(&array_options, NULL, NO_DESCRIBE, error) ||
         !play_check(&use, error)) {
         return false;
@@ -225,11 +239,13 @@ static bool describe_traces(char **paths, GError **error)
 static bool check_alone(GError **error)
 {
     return !args.check ||
-           (options_absent(&options, "check", NO_CHECK, error) &&
+           (options_absent(&trace_options, NULL, NO_CHECK, error) &&
+            options_absent(&way_options, "check", NO_CHECK, error) &&
             options_absent(&start_options, "precondition,state,save-state",
                            NO_CHECK, error) &&
-            options_absent(&play_options, "json,csv,series,oplog,record",
-                           NO_CHECK, error));
+            options_absent(&result_options, "json", NO_CHECK, error) &&
+            options_absent(&play_options, "csv,series,oplog,record", NO_CHECK,
+                           error));
 }
 
 /* *recorded: the only trace, if it is of vssd's own; or NULL. */
@@ -303,8 +319,9 @@ const Command cmd_replay = {
     .help = "play block traces on a drive, or compare a recorded run",
     .words = "FILE...",
     .max_words = UINT_MAX,
-    .tables = {&options, &drive_options, &array_options, &start_options,
-               &play_options},
+    .tables = {&trace_options, &way_options, &drive_options, &array_options,
+               &start_options, &result_options, &play_options},
+    .shown = shown,
     .more = more,
     .run = run,
 };

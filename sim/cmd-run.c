@@ -40,7 +40,18 @@ static void more(GString *out)
         g_string_append_printf(out, "  %-12s %s\n", preset_name(i),
                                presets[i].help);
     }
-    drive_help_fills(out);
+    if (!play_describes()) {
+        drive_help_fills(out);
+    }
+}
+
+static const OptionTable *const *shown(void)
+{
+    static const OptionTable *const described[] = {
+        &options, &drive_options, &array_options, &result_options, NULL,
+    };
+
+    return play_describes() ? described : NULL;
 }
 
 static bool check_args(GError **error)
@@ -59,6 +70,7 @@ static bool check_args(GError **error)
                                     "--save-state");
     }
     return options_absent(&options, NULL, NOTHING_PLAYED, error) &&
+           options_absent(&result_options, NULL, NOTHING_PLAYED, error) &&
            options_absent(&play_options, NULL, NOTHING_PLAYED, error) &&
            options_absent(&start_options, "precondition,state,save-state",
                           NOTHING_PLAYED, error);
@@ -98,7 +110,8 @@ const Command cmd_run = {
     .name = "run",
     .help = "play generated requests on a drive",
     .tables = {&options, &drive_options, &array_options, &start_options,
-               &play_options},
+               &result_options, &play_options},
+    .shown = shown,
     .more = more,
     .run = run,
 };

@@ -24,7 +24,7 @@ typedef struct OptionTable {
     const GOptionEntry *entries; /* a NULL name at the end */
 } OptionTable;
 
-#define COMMAND_MAX_TABLES 6
+#define COMMAND_MAX_TABLES 8
 
 typedef struct Command {
     const char *name;
@@ -33,7 +33,10 @@ typedef struct Command {
     unsigned max_words; /* more than these are refused */
     /* In the order of --help; NULL at the end.  May be empty. */
     const OptionTable *tables[COMMAND_MAX_TABLES];
-    /* Optional: what --help tells after the options. */
+    /* Optional: with the options given so far, the tables that --help lists, as
+     * above; the options of all others are refused.  NULL: all tables. */
+    const OptionTable *const *(*shown)(void);
+    /* Optional: the end of --help, after the options. */
     void (*more)(GString *out);
     /* words ends with NULL.  Results go to stdout.  false: *error is set, and
      * there may be results nevertheless. */

@@ -107,22 +107,25 @@ static void add_table(GOptionContext *ctx, const OptionTable *t)
     g_option_context_add_group(ctx, group);
 }
 
-static GOptionContext *context_of(const Command *c)
+static GOptionContext *context_of(const Command *c,
+                                  const OptionTable *const *tables)
 {
     GOptionContext *ctx = g_option_context_new(c->words);
     g_autofree char *name = g_strconcat("vssd-sim ", c->name, NULL);
 
     g_set_prgname(name);
     g_option_context_set_help_enabled(ctx, FALSE);
-    for (const OptionTable *const *t = c->tables; *t; t++) {
+    for (const OptionTable *const *t = tables; *t; t++) {
         add_table(ctx, *t);
     }
     add_table(ctx, &help_options);
     return ctx;
 }
 
-static void help_command(const Command *c, GOptionContext *ctx)
+static void help_command(const Command *c)
 {
+    const OptionTable *const *shown = c->shown ? c->shown() : NULL;
+    g_autoptr(GOptionContext) ctx = context_of(c, shown ? shown : c->tables);
     g_autoptr(GString) more = g_string_new(NULL);
     g_autofree char *text = NULL;
 
@@ -188,14 +191,14 @@ static int run(const Command *c, char **words)
 /* argv[0] is the name of the command. */
 static int run_command(const Command *c, int argc, char **argv)
 {
-    g_autoptr(GOptionContext) ctx = context_of(c);
+    g_autoptr(GOptionContext) ctx = context_of(c, c->tables);
     g_autoptr(GError) error = NULL;
 
     if (!g_option_context_parse(ctx, &argc, &argv, &error)) {
         return tell(c, error, EXIT_USAGE);
     }
     if (want_help) {
-        help_command(c, ctx);
+        help_command(c);
         return EXIT_SUCCESS;
     }
     if ((unsigned)argc - 1 > c->max_words) {

@@ -11,7 +11,8 @@
 #include "recorded.h"
 #include "source.h"
 
-extern const OptionTable play_options; /* results */
+extern const OptionTable result_options; /* of a run, or with --describe */
+extern const OptionTable play_options;   /* of a run alone */
 
 typedef struct Play {
     Drive *drive;

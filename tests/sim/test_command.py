@@ -542,6 +542,98 @@ class Arrays(unittest.TestCase):
                 self.assertIn(word, done.stderr)
 
 
+class Listed(unittest.TestCase):
+    """--help of a command lists the options that the command takes, and no
+    other."""
+
+    # A good value of each option that takes one; OUT: a file to write.
+    OUT = object()
+    VALUES = {
+        "workload": "number_ios=20", "section": "a", "save": OUT,
+        "profile": TINY, "set": "nand.blocks=64", "seed": "3",
+        "block": "4096", "drives": "2", "stripe": "64k", "fill": "none",
+        "save-state": OUT, "warm-up": "1", "csv": OUT, "series": "1",
+        "oplog": OUT, "record": OUT, "format": "msr", "action": "D",
+        "columns": "time_ns,op,offset,size", "device": "0", "remap": "modulo",
+        "time-scale": "2", "retime": "D2", "iodepth": "2", "stream-map": "0",
+        "to": "msr"}
+    # Options that take no value.
+    FLAGS = {"precondition", "describe", "json", "skip-bad", "wrap", "check",
+             "help"}
+
+    def setUp(self) -> None:
+        """Files for the options that read one."""
+        tmp = tempfile.TemporaryDirectory()
+        self.addCleanup(tmp.cleanup)
+        self.tmp = pathlib.Path(tmp.name)
+        self.job = self.tmp / "job.fio"
+        self.job.write_text("[a]\nrw=randread\nnumber_ios=20\n")
+        self.plain = self.tmp / "plain.csv"
+        self.plain.write_text("1000,W,4096,8192\n")
+        self.state = self.tmp / "state"
+        self.recorded = self.tmp / "recorded"
+        for option, path in (("--save-state", self.state),
+                             ("--record", self.recorded)):
+            done = run("run", "--profile", TINY, "--workload",
+                       "rw=randwrite number_ios=20", option, path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.values = {**self.VALUES, "state": self.state, "job": self.job}
+
+    def listed(self, *command: str) -> set[str]:
+        """The options in --help."""
+        done = run(*command, "--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return set(re.findall(r"^  (?:-h, )?--([a-z-]+)", done.stdout, re.M))
+
+    def line(self, command: tuple[str, ...], option: str) -> list[object]:
+        """A command line that gives the option, and all that it needs."""
+        needs = command[0] in ("run", "fit", "info") or command == ("replay",)
+        value = self.values.get(option)
+        if value is self.OUT:
+            value = self.tmp / "out"
+        given = [f"--{option}"] + ([value] if value is not None else [])
+        if option == "section":
+            given += ["--job", self.job]
+        elif option == "stripe" and needs:
+            given += ["--drives", "2"]
+        if command[0] == "run" and option not in ("workload", "job",
+                                                  "section"):
+            given += ["--workload", "number_ios=20"]
+        own = {"check": self.recorded, "columns": self.plain}.get(option, TRACE)
+        words: list[object] = {"replay": [own], "convert": [self.recorded],
+                               "fit": Fits.ASKED.split()}.get(command[0], [])
+        if command[0] == "convert" and option != "to":
+            given += ["--to", "msr"]
+        if needs and option not in ("profile", "check") and (
+                command[0], option) != ("replay", "describe"):
+            given += ["--profile", TINY]
+        return [*command, *given, *words]
+
+    def test_help_is_right(self) -> None:
+        """Each option that is listed is accepted, or refused for its value;
+        each other one is refused in one line that names it."""
+        modes = [(c,) for c in re.findall(r"^  (\w+) +\S", run("--help").stdout,
+                                          re.M)]
+        self.assertGreaterEqual(len(modes), 6)
+        modes += [(c, "--describe") for c in ("run", "replay", "fit")]
+        lists = {mode: self.listed(*mode) for mode in modes}
+        every = set().union(*lists.values())
+        self.assertEqual(every, {*self.values, *self.FLAGS})
+        for mode, options in lists.items():
+            self.assertIn("help", options)
+            for option in every:
+                with self.subTest(mode=mode, option=option):
+                    done = run(*self.line(mode, option))
+                    if option not in options:
+                        self.assertNotEqual(done.returncode, 0)
+                        self.assertRegex(
+                            done.stderr, rf"\Avssd-sim: .*--{option}\b.*\n\Z")
+                    elif done.returncode:
+                        self.assertRegex(
+                            done.stderr, rf"\Avssd-sim: --{option}(=\S+)?:"
+                            r" (allowed|not for) .*\n\Z")
+
+
 class Pages(unittest.TestCase):
     def test_help(self) -> None:
         """A line for each command; its help has what concerns it alone."""
