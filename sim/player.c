@@ -11,7 +11,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "pool.h"
 #include "recorded.h"
+#include "ring.h"
 #include "simtime.h"
 #include "workload.h"
 
@@ -28,6 +30,11 @@ typedef struct Coming {
     SsdCmd cmd;
 } Coming;
 
+typedef struct InFlight {
+    Request req;        /* at_ns since ssd_create() */
+    uint32_t next_free; /* link of the free tags */
+} InFlight;
+
 struct Player {
     Array *array;
     Array *own; /* the array, if it is of one drive and made here; or NULL */
@@ -42,7 +49,8 @@ struct Player {
     uint64_t warm_left;   /* completions that are still not to count */
     uint64_t version;  /* of the last write */
 
-    Coming ahead[AHEAD]; /* ring, first_ahead.. */
+    /* first_ahead..; not a Ring of core: the look-ahead passes its end. */
+    Coming ahead[AHEAD];
     uint32_t first_ahead;
     uint32_t n_ahead;
     bool source_ended;
@@ -53,20 +61,17 @@ struct Player {
     bool ended;   /* no more will be submitted */
     bool measuring; /* not filling */
 
-    uint32_t max_in_flight;
     uint32_t n_in_flight;
-    uint32_t
-        *free_slot;     /* stack of tags; max_in_flight - n_in_flight of them */
-    Request *in_flight; /* by tag; at_ns since ssd_create() */
+    InFlight *in_flight; /* by tag; the free ones are a pool */
+    uint32_t free_tag;   /* head of the free ones */
 
     /*
      * Closed loop: since when each place of iodepth that no request has taken
      * is free, oldest first.  A request arrives when its place became free,
      * though it may be taken from the source later, when the drive has room.
      */
-    uint64_t *place_ns; /* ring of iodepth */
-    uint32_t first_place;
-    uint32_t n_places;
+    uint64_t *place_ns;
+    Ring places; /* of place_ns; of size iodepth */
 
     PlayerResult result;
 };
@@ -99,6 +104,11 @@ Player *player_new(Ssd *ssd, const PlayerConfig *cfg)
     return p;
 }
 
+static IlistLinks tag_links(const Player *p)
+{
+    return ILIST_CHAIN(p->in_flight, InFlight, next_free);
+}
+
 Player *player_new_array(Array *array, const PlayerConfig *cfg)
 {
     Player *p = g_new0(Player, 1);
@@ -109,11 +119,10 @@ Player *player_new_array(Array *array, const PlayerConfig *cfg)
     p->version = array_last_version(array);
     p->block_shift = (unsigned)__builtin_ctz(p->info->block_bytes);
     p->cfg = *cfg;
-    p->max_in_flight = p->info->queue_depth;
-    p->free_slot = g_new(uint32_t, p->max_in_flight);
-    p->in_flight = g_new(Request, p->max_in_flight);
-    for (uint32_t i = 0; i < p->max_in_flight; i++) {
-        p->free_slot[i] = i;
+    p->in_flight = g_new(InFlight, p->info->queue_depth);
+    p->free_tag = ILIST_NONE;
+    for (uint32_t i = 0; i < p->info->queue_depth; i++) {
+        pool_give(tag_links(p), &p->free_tag, i);
     }
     return p;
 }
@@ -123,7 +132,6 @@ void player_free(Player *p)
     if (p) {
         g_free(p->place_ns);
         g_free(p->in_flight);
-        g_free(p->free_slot);
         array_free(p->own);
         g_free(p);
     }
@@ -189,20 +197,14 @@ static bool no_such_stream(Player *p, const Request *r, GError **error)
 
 static void place_give(Player *p, uint64_t at_ns)
 {
-    uint32_t depth = p->source->iodepth;
-
-    if (depth) {
-        p->place_ns[(p->first_place + p->n_places++) % depth] = at_ns;
+    if (p->source->iodepth) {
+        p->place_ns[ring_push(&p->places)] = at_ns;
     }
 }
 
 static uint64_t place_take(Player *p)
 {
-    uint64_t at_ns = p->place_ns[p->first_place];
-
-    p->first_place = (p->first_place + 1) % p->source->iodepth;
-    p->n_places--;
-    return at_ns;
+    return p->place_ns[ring_pop(&p->places)];
 }
 
 /* ---- the loop ------------------------------------------------------------ */
@@ -277,13 +279,12 @@ static void restore_power(Player *p)
 
 static bool submit(Player *p, GError **error)
 {
-    uint32_t tag = 0;
+    uint32_t tag = p->free_tag; /* taken if the drive accepts the request */
     int r;
 
-    if (p->n_in_flight == p->max_in_flight) {
+    if (tag == ILIST_NONE) {
         r = -EBUSY;
     } else {
-        tag = p->free_slot[p->max_in_flight - p->n_in_flight - 1];
         p->pending.cmd.tag = tag;
         r = array_submit(p->array, p->now_ns, &p->pending.cmd);
         if (r == -ENODEV) {
@@ -302,7 +303,8 @@ static bool submit(Player *p, GError **error)
                     p->pending.cmd.version, g_strerror(-r));
         return false;
     }
-    p->in_flight[tag] = p->pending.req;
+    pool_take(tag_links(p), &p->free_tag);
+    p->in_flight[tag].req = p->pending.req;
     p->n_in_flight++;
     p->blocked = false;
     p->have_pending = false;
@@ -321,7 +323,7 @@ static bool offer(Player *p, GError **error)
     }
     for (;;) {
         if (!p->have_pending) {
-            if (p->ended || (closed && p->n_places == 0)) {
+            if (p->ended || (closed && p->places.n == 0)) {
                 return true;
             }
             if (!fetch(p, error)) {
@@ -359,7 +361,7 @@ static void clear_result(Player *p, uint64_t at_ns)
 static void note(Player *p, const SsdCompletion *c)
 {
     uint32_t tag = (uint32_t)c->tag;
-    const Request *r = &p->in_flight[tag];
+    const Request *r = &p->in_flight[tag].req;
 
     hist_add(&p->result.latency[r->op], c->complete_ns - r->at_ns);
     p->result.bytes[r->op] += r->nbytes;
@@ -373,7 +375,7 @@ static void note(Player *p, const SsdCompletion *c)
     }
     place_give(p, c->complete_ns);
     p->n_in_flight--;
-    p->free_slot[p->max_in_flight - p->n_in_flight - 1] = tag;
+    pool_give(tag_links(p), &p->free_tag, tag);
     p->result.n_requests++;
     progress_add(p->cfg.progress, 1);
     if (p->warm_left && --p->warm_left == 0) {
@@ -418,8 +420,7 @@ static void begin(Player *p, const RequestSource *source)
     memset(p->ahead, 0, sizeof(p->ahead));
     p->warm_left = p->measuring ? p->cfg.warm_up : 0;
     p->place_ns = g_renew(uint64_t, p->place_ns, source->iodepth);
-    p->first_place = 0;
-    p->n_places = 0;
+    p->places = (Ring){.size = source->iodepth};
     for (uint32_t i = 0; i < source->iodepth; i++) {
         place_give(p, p->now_ns);
     }

@@ -155,7 +155,8 @@ typedef struct Buffer {
     OF_BUFFER Waiter *waiter;
     uint32_t n_waiters;
     uint32_t free_waiter;
-    OF_BUFFER Epoch *epoch; /* ring, first_epoch..cur_epoch */
+    /* By number, masked; not a Ring of core: slots name epochs by number. */
+    OF_BUFFER Epoch *epoch; /* first_epoch..cur_epoch */
     uint32_t epoch_mask;
     uint32_t first_epoch, cur_epoch;
     bool tick_armed;

@@ -45,6 +45,7 @@ typedef struct CmtEntry {
 
 typedef struct Cmt {
     CmtEntry *entry;   /* most of them */
+    /* No istack_ of core: lazy_new() fills it with zeroes, which are "none". */
     uint32_t *bucket;  /* n_buckets: first entry, + 1; 0: none */
     uint32_t most;     /* entries */
     uint32_t n_buckets; /* a power of two */
