@@ -174,7 +174,7 @@ static unsigned greatest_stream(const Job *j)
     return placement_streams(j->how);
 }
 
-/* Identify directive, Enable Directive (Base 1.4, clause 9.2.2.1). */
+/* Identify directive, Enable Directive (NVM Express Base 1.4, Directives). */
 static void enable_directive(const Job *j)
 {
     struct nvme_admin_cmd c = {

@@ -209,7 +209,7 @@ void nvme_update_pin(NvmeCtrl *ctrl)
     }
 }
 
-/* Interrupt coalescing (clause 5.21.1.8): time in units of 100 us. */
+/* Interrupt Coalescing (feature 08h): time in units of 100 us. */
 static uint64_t coalescing_ns(const NvmeCtrl *ctrl, const NvmeCq *cq)
 {
     uint32_t f = ctrl->features.value[NVME_FEAT_COALESCING];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * directives.c - Directive Send and Receive, and directives in writes (Base
- * 2.2, clause 8.1.8; 1.4, clause 9).
+ * 2.2, section 8.1.8, Directives).
  *
  * Knows which stream identifiers of the host are open and which stream of the
  * drive each has; knows nothing of where the drive puts them.  One namespace
@@ -107,8 +107,8 @@ static uint16_t use_stream(NvmeCtrl *ctrl, uint16_t id)
 uint16_t nvme_take_directive(NvmeCtrl *ctrl, NvmeRequest *req,
                              const NvmeSqe *sqe)
 {
-    /* Bit 23 is another one of Write Zeroes (NVM command set 1.1, figures 70
-     * and 82). */
+    /* Bit 23 is another one of Write Zeroes (NVM Command Set 1.1,
+     * section 3.3.8, Command Dword 12). */
     unsigned mask = req->opcode == NVME_IO_WRITE_ZEROES ? 0x7 : 0xf;
     unsigned type = sqe->dw[12] >> 20 & mask;
     uint16_t spec = sqe->dw[13] >> 16;
@@ -131,7 +131,7 @@ uint16_t nvme_take_directive(NvmeCtrl *ctrl, NvmeRequest *req,
 /* ---- Identify ----------------------------------------------------------- */
 
 /* As much of the structure as is asked for (NUMD), and no more than it has
- * (clause 5.1.6). */
+ * (Base 2.2, section 5.1.6, Directive Receive command). */
 static uint16_t give(NvmeCtrl *ctrl, const NvmeSqe *sqe, const void *d,
                      size_t bytes)
 {

@@ -3,8 +3,8 @@
  * doorbell.c - what the guest says of its queues: doorbell registers and shadow
  * doorbells.
  *
- * Shadow doorbells (clause 7.13): the guest writes a queue's tail or head to
- * memory, and rings the register only if that passes the value that the
+ * Shadow doorbells (Base 1.4, section 7.13): the guest writes a queue's tail or
+ * head to memory, and rings the register only if that passes the value that the
  * controller wrote to EventIdx.  A register write counts while the guest has
  * not begun to use the shadow of that queue; the admin queue is always driven
  * by its registers.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * error-log.c - the Error Information log (clause 5.14.1.1).
+ * error-log.c - the Error Information log (LID 01h).
  */
 #include "nvme-internal.h"
 #include "error-log.h"

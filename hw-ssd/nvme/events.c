@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * events.c - Asynchronous Event Requests (clause 5.2).
+ * events.c - Asynchronous Event Requests (Base 1.4, section 5.2).
  *
  * An event waits for a request, a request for an event.  Once an event of a
  * type has been reported, that type is silent until the guest reads the log

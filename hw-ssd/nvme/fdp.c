@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fdp.c - Flexible Data Placement (Base 2.2, clauses 8.1.10, 7.3, 7.4, 5.1.12
+ * fdp.c - Flexible Data Placement (Base 2.2, sections 8.1.10, 7.3, 7.4, 5.1.12
  * and 5.1.25): one endurance group, one configuration, one reclaim group.
  *
  * Knows placement identifiers and what the host is told.  A placement handle of
@@ -45,8 +45,8 @@ static unsigned event_bit(uint8_t type)
     return i;
 }
 
-/* Data is reallocated if handles isolate it only at first (clause
- * 5.1.12.1.31.2.1); elsewhere the last one of the table is not to be had. */
+/* Media Reallocated (Base 2.1, section 5.1.12.1.31.2.1), the last of the table,
+ * is an event of initially isolated handles only. */
 static unsigned n_event_types(const NvmeCtrl *ctrl)
 {
     return G_N_ELEMENTS(event_types) - ssd_info(ctrl->ssd)->isolated;

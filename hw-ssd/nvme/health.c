@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * health.c - critical warnings, and the SMART / Health Information log (clause
- * 5.14.1.2).
+ * health.c - critical warnings, and the SMART / Health Information log (LID
+ * 02h).
  *
- * Knows how the drive is; who is told of it is the business of events.c.
+ * Knows the state of the drive.  events.c reports changes of it to the host.
  */
 #include "nvme-internal.h"
 #include "health.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * identify.c - the Identify data structures (clause 5.15).
+ * identify.c - the Identify data structures (Base 1.4, section 5.15).
  *
  * One function fills each structure, which is zeroed; one table names them.
  */
@@ -223,9 +223,10 @@ static uint16_t fill_endurance_groups(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
 }
 
 /*
- * Of the NVM command set (1.1, 4.1.5), figures of Base 2.x, which Linux asks for
- * whatever VS says.  The controller: no limits besides MDTS.  VSL, WZSL and WUSL are
- * 0, and so are DMRL, DMRSL and DMSL: 256 ranges of any size are taken.
+ * Structures of the NVM Command Set (CNS 05h and 06h; Base 2.0), which Linux
+ * reads whatever VS says.  The controller: no limits besides MDTS.  VSL, WZSL
+ * and WUSL are 0, and so are DMRL, DMRSL and DMSL: 256 ranges of any size are
+ * taken.
  */
 static uint16_t fill_nvm_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                     void *data)

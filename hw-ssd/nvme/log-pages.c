@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * log-pages.c - Get Log Page (clause 5.14).
+ * log-pages.c - Get Log Page (Base 1.4, section 5.14).
  *
  * A page is a row of the table; offset, length, the end of the page and the
  * transfer are handled once, for all of them.

@@ -2,8 +2,8 @@
 /*
  * nvme-defs.h - numbers of the standard: registers, opcodes, status codes.
  *
- * From NVM Express Base Specification 1.4, and 2.2 where that is said; figures
- * and clauses are named where a number is not plain.  Knows no state.
+ * From the NVM Express Base Specification 1.4, or the revision that is named.
+ * Knows no state.
  */
 #ifndef VSSD_NVME_DEFS_H
 #define VSSD_NVME_DEFS_H
@@ -16,7 +16,7 @@
 
 #define NVME_VERSION_1_4 0x00010400
 
-/* Controller registers, clause 3.1. */
+/* 3.1, Register Definition. */
 enum {
     NVME_REG_CAP = 0x00,
     NVME_REG_VS = 0x08,
@@ -81,7 +81,7 @@ enum {
     NVME_IO_MGMT_SEND = 0x1d,
 };
 
-/* Directive types, and operations of each; Base 2.2, clause 8.1.8. */
+/* Directive types, and operations of each; Base 2.2, 8.1.8, Directives. */
 enum {
     NVME_DIR_IDENTIFY = 0,
     NVME_DIR_STREAMS = 1,
@@ -96,7 +96,7 @@ enum {
 };
 
 /*
- * Status field of a completion without the phase bit (clause 4.6.1): code in
+ * Status Field of a completion queue entry, without the phase tag: code in
  * bits 7:0, type in 10:8, More in 13, Do Not Retry in 14.
  */
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nvme-features.c - Get and Set Features (clauses 5.14 and 5.21).
+ * nvme-features.c - Get and Set Features (Base 1.4, section 5.21).
  *
  * A row of the table is a feature: where its value is, its default, which bits
  * may be set, and a function of its own if it has more rules than that.  No

@@ -183,7 +183,7 @@ typedef struct NvmeErrorEntry {
     uint64_t lba;
 } NvmeErrorEntry;
 
-/* Kinds of asynchronous events, clause 5.2; index of members of NvmeEvents. */
+/* Types of asynchronous events (5.2); index of members of NvmeEvents. */
 enum {
     NVME_EVENT_ERROR = 0,
     NVME_EVENT_SMART = 1,

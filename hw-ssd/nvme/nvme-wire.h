@@ -3,9 +3,12 @@
  * nvme-wire.h - data structures of the standard, as they lie in guest memory.
  *
  * Packed and little-endian: nvme_le16() and the like convert a member from and
- * to the byte order of the host.  Members have the names of the standard in lower
- * case.  Clauses are those of the NVM Express Base Specification 1.4, of Base 2.2
- * or the NVM Command Set Specification 1.1 where that is said.  Knows no state.
+ * to the byte order of the host.  Members have the names of the standard in
+ * lower case.  Titles of sections and figures are those of the NVM Express Base
+ * Specification 1.4, or of the revision that is named (Base: that
+ * specification; NVM Command Set: the NVM Express NVM Command Set
+ * Specification).  Numbers of sections change between revisions, so only some
+ * are given.  Knows no state.
  */
 #ifndef VSSD_NVME_WIRE_H
 #define VSSD_NVME_WIRE_H
@@ -47,7 +50,7 @@ static inline NvmeLe128 nvme_le128(uint64_t v)
     return (NvmeLe128){ .low = nvme_le64(v) };
 }
 
-/* ---- queues (clauses 4.2 and 4.6) ---------------------------------------- */
+/* ---- queues (4.2 Submission, 4.6 Completion Queue Entry) ---------------- */
 
 typedef struct NVME_PACKED NvmeSqEntry {
     uint8_t opcode;
@@ -78,7 +81,9 @@ typedef struct NVME_PACKED NvmeCqEntry {
 NVME_WIRE_SIZE(NvmeCqEntry, 16);
 NVME_WIRE_AT(NvmeCqEntry, cid, 12);
 
-/* ---- Identify (clause 5.15.2) -------------------------------------------- */
+/* ---- Identify (5.15, Identify command) ----------------------------------- */
+
+/* Power State Descriptor Data Structure. */
 
 typedef struct NVME_PACKED NvmePowerState {
     uint16_t mp;
@@ -92,7 +97,7 @@ typedef struct NVME_PACKED NvmePowerState {
 NVME_WIRE_SIZE(NvmePowerState, 32);
 NVME_WIRE_AT(NvmePowerState, enlat, 4);
 
-/* CNS 01h, clause 5.15.2.2. */
+/* CNS 01h: 5.15.2.2, Identify Controller data structure. */
 typedef struct NVME_PACKED NvmeIdController {
     uint16_t vid;
     uint16_t ssvid;
@@ -193,7 +198,7 @@ typedef struct NVME_PACKED NvmeLbaFormat {
     uint8_t rp;
 } NvmeLbaFormat;
 
-/* CNS 00h, clause 5.15.2.1. */
+/* CNS 00h: Identify Namespace data structure, NVM Command Set Specific. */
 typedef struct NVME_PACKED NvmeIdNamespace {
     uint64_t nsze;
     uint64_t ncap;
@@ -245,14 +250,15 @@ NVME_WIRE_AT(NvmeIdNamespace, eui64, 120);
 NVME_WIRE_AT(NvmeIdNamespace, lbaf, 128);
 NVME_WIRE_AT(NvmeIdNamespace, vs, 384);
 
-/* CNS 02h, 07h, 10h: ascending, 0 behind the last. */
+/* CNS 02h, 07h, 10h, Namespace List: ascending, 0 after the last one. */
 typedef struct NVME_PACKED NvmeNamespaceList {
     uint32_t nsid[1024];
 } NvmeNamespaceList;
 
 NVME_WIRE_SIZE(NvmeNamespaceList, 4096);
 
-/* CNS 03h, clause 5.15.2.4: the head of a descriptor; nidl bytes follow. */
+/* CNS 03h: 5.15.2.4, Namespace Identification Descriptor list: the head of a
+ * descriptor; nidl bytes follow. */
 typedef struct NVME_PACKED NvmeNsDescriptor {
     uint8_t nidt;
     uint8_t nidl;
@@ -265,8 +271,7 @@ NVME_WIRE_SIZE(NvmeNsDescriptor, 4);
 #define NVME_NIDT_EUI64 1
 #define NVME_NIDT_UUID  3
 
-/* CNS 12h, 13h (Controller List, clause 4.11) and 19h (Endurance Group List,
- * clause 5.15.2.13). */
+/* CNS 12h and 13h: Controller List.  CNS 19h: Endurance Group List. */
 typedef struct NVME_PACKED NvmeIdList {
     uint16_t n;
     uint16_t id[2047];
@@ -274,7 +279,8 @@ typedef struct NVME_PACKED NvmeIdList {
 
 NVME_WIRE_SIZE(NvmeIdList, 4096);
 
-/* CNS 08h: Base 2.2, clause 5.1.13.2.8. */
+/* CNS 08h: Base 2.0, I/O Command Set Independent Identify Namespace data
+ * structure. */
 typedef struct NVME_PACKED NvmeIdIndependent {
     uint8_t nsfeat;
     uint8_t nmic;
@@ -293,9 +299,9 @@ NVME_WIRE_SIZE(NvmeIdIndependent, 4096);
 NVME_WIRE_AT(NvmeIdIndependent, endgid, 12);
 NVME_WIRE_AT(NvmeIdIndependent, nstat, 14);
 
-/* ---- log pages (clause 5.14.1) ------------------------------------------- */
+/* ---- log pages (5.14, Get Log Page command) ------------------------------ */
 
-/* LID 01h, clause 5.14.1.1: an entry. */
+/* LID 01h, Error Information: an entry. */
 typedef struct NVME_PACKED NvmeErrorLogEntry {
     uint64_t count;
     uint16_t sqid;
@@ -316,7 +322,7 @@ NVME_WIRE_SIZE(NvmeErrorLogEntry, 64);
 NVME_WIRE_AT(NvmeErrorLogEntry, lba, 16);
 NVME_WIRE_AT(NvmeErrorLogEntry, nsid, 24);
 
-/* LID 02h, clause 5.14.1.2. */
+/* LID 02h, SMART / Health Information. */
 typedef struct NVME_PACKED NvmeHealthLog {
     uint8_t critical_warning;
     uint16_t temperature; /* kelvins */
@@ -343,7 +349,7 @@ NVME_WIRE_AT(NvmeHealthLog, available_spare, 3);
 NVME_WIRE_AT(NvmeHealthLog, data_units_read, 32);
 NVME_WIRE_AT(NvmeHealthLog, error_entries, 176);
 
-/* LID 03h, clause 5.14.1.3. */
+/* LID 03h, Firmware Slot Information. */
 typedef struct NVME_PACKED NvmeFirmwareLog {
     uint8_t afi;
     uint8_t reserved1[7];
@@ -354,7 +360,7 @@ typedef struct NVME_PACKED NvmeFirmwareLog {
 NVME_WIRE_SIZE(NvmeFirmwareLog, 512);
 NVME_WIRE_AT(NvmeFirmwareLog, frs, 8);
 
-/* LID 05h, clause 5.14.1.5: by opcode. */
+/* LID 05h, Commands Supported and Effects: by opcode. */
 typedef struct NVME_PACKED NvmeEffectsLog {
     uint32_t acs[256];
     uint32_t iocs[256];
@@ -364,7 +370,7 @@ typedef struct NVME_PACKED NvmeEffectsLog {
 NVME_WIRE_SIZE(NvmeEffectsLog, 4096);
 NVME_WIRE_AT(NvmeEffectsLog, iocs, 1024);
 
-/* LID 09h, clause 5.14.1.9. */
+/* LID 09h: 5.14.1.9, Endurance Group Information. */
 typedef struct NVME_PACKED NvmeEnduranceGroupLog {
     uint8_t critical_warning;
     uint8_t reserved1[2];
@@ -390,19 +396,19 @@ NVME_WIRE_AT(NvmeEnduranceGroupLog, available_spare, 3);
 NVME_WIRE_AT(NvmeEnduranceGroupLog, data_units_read, 48);
 NVME_WIRE_AT(NvmeEnduranceGroupLog, tegcap, 160);
 
-/* ---- directives (clause 9) ----------------------------------------------- */
+/* ---- directives (Base 2.2, 8.1.8) ---------------------------------------- */
 
-/* Identify, Return Parameters, clause 9.2.1.1: bits by type of directive. */
+/* Identify directive, Return Parameters: bits by type of directive. */
 typedef struct NVME_PACKED NvmeDirectives {
     uint8_t supported[32];
     uint8_t enabled[32];
-    uint8_t persistent[32]; /* Base 2.2, clause 8.1.8.2 */
+    uint8_t persistent[32]; /* Base 2.0 */
     uint8_t reserved96[4000];
 } NvmeDirectives;
 
 NVME_WIRE_SIZE(NvmeDirectives, 4096);
 
-/* Streams, Return Parameters, clause 9.3.1.1. */
+/* Streams directive, Return Parameters. */
 typedef struct NVME_PACKED NvmeStreamParameters {
     uint16_t msl;
     uint16_t nssa;
@@ -422,7 +428,7 @@ NVME_WIRE_AT(NvmeStreamParameters, nso, 24);
 
 /* ---- data of I/O commands and features ------------------------------------ */
 
-/* Dataset Management, clause 6.7: a range. */
+/* Dataset Management: a range (NVM Command Set 1.1, 3.3.3). */
 typedef struct NVME_PACKED NvmeDsmRange {
     uint32_t attributes;
     uint32_t nlb;
@@ -432,7 +438,7 @@ typedef struct NVME_PACKED NvmeDsmRange {
 NVME_WIRE_SIZE(NvmeDsmRange, 16);
 NVME_WIRE_AT(NvmeDsmRange, slba, 8);
 
-/* Feature 0Eh, clause 5.21.1.14. */
+/* Feature 0Eh: 5.21.1.14, Timestamp. */
 typedef struct NVME_PACKED NvmeTimestamp {
     uint8_t ms[6];
     uint8_t attributes; /* bits 3:1: origin */
@@ -441,7 +447,8 @@ typedef struct NVME_PACKED NvmeTimestamp {
 
 NVME_WIRE_SIZE(NvmeTimestamp, 8);
 
-/* Feature 1Eh: Base 2.2, clause 5.1.25: a descriptor. */
+/* Feature 1Eh: Base 2.1, 5.1.25.1.21, Flexible Data Placement Events: a
+ * descriptor. */
 typedef struct NVME_PACKED NvmeFdpEventSupport {
     uint8_t type;
     uint8_t attributes; /* bit 0: enabled */
@@ -449,9 +456,10 @@ typedef struct NVME_PACKED NvmeFdpEventSupport {
 
 NVME_WIRE_SIZE(NvmeFdpEventSupport, 2);
 
-/* ---- Flexible Data Placement (Base 2.2) ----------------------------------- */
+/* ---- Flexible Data Placement (Base 2.1, 8.1.10) ------------------------- */
 
-/* LID 20h, clause 5.1.12.1.28: header, and a configuration with its handles. */
+/* LID 20h: 5.1.12.1.28, FDP Configurations: header, and a configuration with
+ * its handles. */
 typedef struct NVME_PACKED NvmeFdpConfigsHeader {
     uint16_t n; /* less 1 */
     uint8_t version;
@@ -484,7 +492,7 @@ NVME_WIRE_AT(NvmeFdpConfig, nruh, 8);
 NVME_WIRE_AT(NvmeFdpConfig, runs, 16);
 NVME_WIRE_SIZE(NvmeFdpHandle, 4);
 
-/* LID 21h, clause 5.1.12.1.29: header, and a handle. */
+/* LID 21h: 5.1.12.1.29, Reclaim Unit Handle Usage: header, and a handle. */
 typedef struct NVME_PACKED NvmeFdpUsageHeader {
     uint16_t nruh;
     uint8_t reserved2[6];
@@ -498,7 +506,7 @@ typedef struct NVME_PACKED NvmeFdpUsage {
 NVME_WIRE_SIZE(NvmeFdpUsageHeader, 8);
 NVME_WIRE_SIZE(NvmeFdpUsage, 8);
 
-/* LID 22h, clause 5.1.12.1.30. */
+/* LID 22h: 5.1.12.1.30, FDP Statistics. */
 typedef struct NVME_PACKED NvmeFdpStatistics {
     NvmeLe128 hbmw; /* bytes: host, media, erased */
     NvmeLe128 mbmw;
@@ -508,7 +516,7 @@ typedef struct NVME_PACKED NvmeFdpStatistics {
 
 NVME_WIRE_SIZE(NvmeFdpStatistics, 64);
 
-/* LID 23h, clause 5.1.12.1.31: header, and an event. */
+/* LID 23h: 5.1.12.1.31, FDP Events: header, and an event. */
 typedef struct NVME_PACKED NvmeFdpEventsHeader {
     uint32_t n;
     uint8_t reserved4[60];
@@ -520,7 +528,7 @@ typedef struct NVME_PACKED NvmeFdpEventEntry {
     uint16_t pid;
     NvmeTimestamp timestamp;
     uint32_t nsid;
-    struct NVME_PACKED { /* Media Reallocated: NVM command set, 4.1.4.7 */
+    struct NVME_PACKED { /* Media Reallocated (NVM Command Set) */
         uint8_t flags;
         uint8_t reserved1;
         uint16_t nlbam;
@@ -539,8 +547,8 @@ NVME_WIRE_AT(NvmeFdpEventEntry, nsid, 12);
 NVME_WIRE_AT(NvmeFdpEventEntry, moved.lba, 20);
 NVME_WIRE_AT(NvmeFdpEventEntry, ruhid, 34);
 
-/* I/O Management Receive, clause 7.3: Reclaim Unit Handle Status: header, and a
- * handle. */
+/* 7.3, I/O Management Receive command: Reclaim Unit Handle Status: header, and
+ * a handle. */
 typedef struct NVME_PACKED NvmeRuhStatusHeader {
     uint8_t reserved0[14];
     uint16_t nruhsd;

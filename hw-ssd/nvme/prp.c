@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * prp.c - Physical Region Pages (clause 4.3): from PRP1 and PRP2 to pieces of
- * guest memory, and moving bytes to and from them.
+ * prp.c - Physical Region Page entries and lists: from PRP1 and PRP2 to pieces
+ * of guest memory, and moving bytes to and from them.
  *
  * Every PRP entry is read once.  A list cannot be endless: each of its pages
  * but the first must start at offset 0 and so carries entries that the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * regs.c - the controller registers (clause 3.1): enable, disable, reset,
- * shutdown notification.
+ * regs.c - the controller registers (Base 1.4, section 3.1): enable, disable,
+ * reset, shutdown notification.
  *
  * Registers are 4 or 8 bytes wide and accessed as such, aligned; a 64-bit one
  * may be accessed in halves.  Everything else reads as 0 and is not written.

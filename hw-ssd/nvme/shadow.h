@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shadow.h - a queue's entry in the EventIdx page (clause 7.13).
+ * shadow.h - a queue's entry in the EventIdx page (Base 1.4, section 7.13).
  */
 #ifndef VSSD_NVME_SHADOW_H
 #define VSSD_NVME_SHADOW_H

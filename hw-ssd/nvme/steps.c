@@ -272,7 +272,7 @@ void nvme_request_complete(NvmeCtrl *ctrl, NvmeRequest *req)
     nvme_post(ctrl, req);
 }
 
-/* From the drive's words to the standard's, clause 4.6.1.2. */
+/* From the status of the drive to the Status Code of the standard. */
 static uint16_t status_of(SsdStatus status)
 {
     static const uint16_t code[] = {

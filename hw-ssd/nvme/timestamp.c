@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * timestamp.c - the controller's clock as the host has set it (clause 5.21.1.14).
+ * timestamp.c - the controller's clock as the host has set it (Base 1.4,
+ * section 5.21.1.14, Timestamp).
  */
 #include "nvme-internal.h"
 #include "timestamp.h"

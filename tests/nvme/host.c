@@ -606,8 +606,8 @@ static uint64_t doorbell(unsigned index)
 }
 
 /*
- * Shadow doorbells as clause 7.13 has them: write the value, then ring if it
- * passes EventIdx.
+ * Shadow doorbells as Base 1.4, section 7.13, has them: write the value, then
+ * ring if it passes EventIdx.
  */
 static void ring(Host *h, bool shadow, unsigned index, uint32_t value)
 {

@@ -2,7 +2,7 @@
 """An NVMe driver in as few lines as the tests need, over qtest.
 
 Polls completions and has one queue pair for I/O.  Numbers are from the NVM
-Express Base Specification 1.4, figures of clauses 3.1, 4.2, 4.6 and 5.
+Express Base Specification 1.4, sections 3.1, 4.2, 4.6 and 5.
 """
 
 from __future__ import annotations
