@@ -2,7 +2,7 @@
 /*
  * eventq.c - implicit 4-ary heap of events.
  *
- * Knows order; knows nothing about what an event means.
+ * Knows order; knows nothing about the meaning of an event.
  */
 #include "eventq.h"
 #include "invariant.h"

@@ -2,10 +2,10 @@
 /*
  * eventq.h - the event queue: a heap of plain data.
  *
- * An event is an instant, a kind and an index; what they mean is the owner's
- * business (one switch in ftl/ssd.c dispatches all of them).  Events leave in
- * order of instant, and events of one instant leave in the order in which they
- * were put in, so a run is a function of its inputs alone.
+ * An event is an instant, a kind and an index; the owner defines their meaning
+ * (one switch in ftl/ssd.c dispatches all of them).  Events leave in order of
+ * instant, and events of one instant leave in the order in which they were put
+ * in, so a run is a function of its inputs alone.
  *
  * Algorithm: implicit 4-ary heap (D. B. Johnson, "Priority queues with update
  * and finding minimum spanning trees", IPL 4(3), 1975); four 16-byte children

@@ -16,8 +16,9 @@
  * All but zlist_ end in ILIST_NONE.  The owner owns table and links, and sees
  * to it that an element is in at most one list of the same links.  An
  * element that is put in must have an index other than ILIST_NONE; one that is
- * taken out must be in the list.  Both are asserted as far as the neighbours
- * tell.  Every call takes O(1), except where its comment says otherwise.
+ * taken out must be in the list.  Both are asserted as far as the adjacent
+ * links show it.  Every call takes O(1), except where its comment says
+ * otherwise.
  */
 #ifndef VSSD_CORE_ILIST_H
 #define VSSD_CORE_ILIST_H

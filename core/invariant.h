@@ -7,9 +7,9 @@
  * that is never inlined: functions with several invariants stay small enough to
  * be inlined themselves.
  *
- * For what only a fault in the model can break.  What a guest, a file or an
- * option can cause is refused with an error.  The expression must have no side
- * effects.
+ * For conditions that only a fault in the model can break. Errors that a
+ * guest, a file or an option can cause are refused with a message.  The
+ * expression must have no side effects.
  */
 #ifndef VSSD_CORE_INVARIANT_H
 #define VSSD_CORE_INVARIANT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* json.c - write JSON as it is walked. */
+/* json.c - write JSON member by member. */
 #include "json.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * json.h - write JSON into a GString: commas, nesting and escaping, no more.
  *
  * Reading is left to Python and to QEMU.  json-glib would build a tree of
- * objects for every statistic; this writes as it walks.
+ * objects for every statistic; this writes each member at once.
  */
 #ifndef VSSD_CORE_JSON_H
 #define VSSD_CORE_JSON_H

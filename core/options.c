@@ -4,7 +4,7 @@
  *
  * Numbers are read as exact decimals (integer part and up to 18 fractional
  * digits), never through floating point, so "1.1us" is 1,100,000 ps exactly;
- * OPT_DOUBLE is for what is not an amount: probabilities and exponents.
+ * OPT_DOUBLE is for probabilities and exponents.
  */
 #include "options.h"
 #include "invariant.h"

@@ -66,8 +66,8 @@ bool opt_fail(GError **error, OptError code, const char *format, ...)
 /* The row of key, or NULL. */
 const OptDesc *opt_find(const OptDesc *table, size_t n, const char *key);
 
-/* Parse value into the field of base.  false: *error says what is wrong, in
- * one line that begins with key=value, and the field is unchanged. */
+/* Parse value into the field of base.  false: *error is one line that begins
+ * with key=value, and the field is unchanged. */
 bool opt_set(void *base, const OptDesc *d, const char *value, GError **error);
 
 /* Set every field to its default; strings must be NULL or owned. */

@@ -65,9 +65,9 @@ static inline double prng_double(Prng *r)
 }
 
 /*
- * What belongs to a place, not to an order: 64 bits that are always the same for
- * the same key and number, and look random otherwise (the output function of
- * splitmix64).  The result may be the key of the next.
+ * For a value that belongs to a place, not to an order: 64 bits that are always
+ * the same for the same key and number, and look random otherwise (the output
+ * function of splitmix64).  The result may be the key of the next.
  */
 static inline uint64_t prng_hash(uint64_t key, uint64_t number)
 {

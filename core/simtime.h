@@ -3,7 +3,7 @@
  * simtime.h - modelled time.
  *
  * Inside the model an instant or a duration is a count of picoseconds in an
- * unsigned 64-bit integer (*_ps): 213 days fit.  Doors and options speak
+ * unsigned 64-bit integer (*_ps): 213 days fit.  Interfaces and options use
  * nanoseconds (*_ns); sim_ceil_ns() is the one place where ps become ns, and
  * it rounds upward, so nothing is ever reported before it happened.
  */
@@ -22,8 +22,8 @@
 /* The last instant, in ns, that a 64-bit count of picoseconds can hold. */
 #define SIM_MAX_NS (UINT64_MAX / PS_PER_NS - 1)
 
-/* A clock that follows another one stops here: what begins then still has time to
- * end. */
+/* A clock that follows another one stops here: an operation that starts then
+ * can still end. */
 #define SIM_LAST_NS (SIM_MAX_NS - 86400 * NS_PER_S)
 
 static inline uint64_t sim_ceil_ns(uint64_t ps)

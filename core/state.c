@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * state.c - walk over rows, save or load them.
+ * state.c - iterate over rows, save or load them.
  *
  * A table goes as runs of bytes that are not all zero: offset, length, bytes;
  * so a table of which little is used takes little room, in the file and, loaded
@@ -16,7 +16,8 @@
 
 #include "lazymem.h"
 
-/* Zeroes are looked for in pieces of this size; runs end at the larger one. */
+/* Runs of zeroes are found in pieces of this size; runs end at the larger one.
+ */
 #define PIECE 4096
 #define MOST_RUN 65536
 
@@ -332,7 +333,7 @@ static ssize_t find_row(const StateStruct *d, bool tables, size_t from,
     return -1;
 }
 
-/* What this build no longer has. */
+/* Members that this build no longer has. */
 static bool skip(State *s, bool table, uint64_t bytes)
 {
     uint8_t nowhere[256];

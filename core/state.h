@@ -2,20 +2,20 @@
 /*
  * state.h - structs and tables as a stream of bytes, and back.
  *
- * A layer lists the members of each of its structs once, as rows; one walk over
- * the rows saves them, the same walk loads them.  docs/state.md describes the
- * format: rows with their names and sizes, tables without their pages of zeroes,
- * a checksum at the end.
+ * A layer lists the members of each of its structs once, as rows; one loop
+ * over the rows saves them, the same loop loads them.  docs/state.md describes
+ * the format: rows with their names and sizes, tables without their pages of
+ * zeroes, a checksum at the end.
  *
  * A stream says of which version it is.  A later build loads it: rows are found
  * by their names; a row that is newer than the stream leaves its member as the
- * reader has made it, a row that the reader no longer has is skipped, and one that
- * has grown at its end is filled up with zeroes.  A stream of a later version than
- * the reader's is refused.
+ * reader has made it, a row that the reader no longer has is skipped, and one
+ * that has grown at its end is filled up with zeroes.  A stream of a later
+ * version than the reader's is refused.
  *
- * Knows bytes; knows nothing of what they mean.  Bytes are those of the host:
- * a stream from a machine of other byte order is refused.  A stream is never believed: whatever it says of sizes is compared
- * with what the reader expects.
+ * Knows bytes; knows nothing of their meaning.  Bytes are those of the host:
+ * a stream from a machine of other byte order is refused.  Every size in a
+ * stream is compared with the size that the reader expects.
  */
 #ifndef VSSD_CORE_STATE_H
 #define VSSD_CORE_STATE_H
@@ -32,9 +32,9 @@
 
 typedef enum StateKind {
     STATE_VALUE, /* the member itself */
-    STATE_TABLE, /* what the member, a pointer, leads to: its size follows from
+    STATE_TABLE, /* the array that the member points to: its size follows from
                     the configuration.  NULL: not saved, and skipped */
-    STATE_POOL,  /* the same, from g_new(): made anew on loading */
+    STATE_POOL,  /* the same, from g_new(): made again on loading */
     STATE_KEPT,  /* follows from the configuration, or is this process's own */
 } StateKind;
 
@@ -49,8 +49,9 @@ typedef struct StateRow {
     uint16_t since; /* the version that it came with; 0: the first */
     bool optional;  /* VALUE: a stream of any version may be without it.  The
                        member stays as the reader has made it */
-    uint16_t grown; /* streams before this version may have a smaller member, or
-                       smaller elements, without what is at the end; 0: none has */
+    uint16_t
+        grown; /* streams before this version may have a smaller member, or
+                  smaller elements, without the last members; 0: none has */
 } StateRow;
 
 /* A member, and its name in the stream. */
@@ -114,8 +115,8 @@ typedef struct State {
 /* The file stays the caller's. */
 void state_begin(State *s, FILE *file, bool loading);
 
-/* End with the checksum.  false: *error is set, in one line, without the name of
- * the file.  Call it in any case: it frees what there is. */
+/* End with the checksum.  false: *error is set, in one line, without the name
+ * of the file.  Call it in any case: it frees everything. */
 bool state_end(State *s, GError **error);
 
 /* The first error counts.  Returns false. */
@@ -138,7 +139,7 @@ bool state_u64(State *s, uint64_t *v);
  * taken of streams before version grown (0: of none). */
 bool state_record(State *s, void *p, size_t n, unsigned grown);
 
-/* Text: written as it is; read anew (g_free), of at most `most` bytes. */
+/* Text: written as it is; read again (g_free), of at most `most` bytes. */
 bool state_text(State *s, char **text, size_t most);
 
 /* The VALUE rows; then the TABLE and POOL rows.  counts by StateRow.count; of

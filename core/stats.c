@@ -2,7 +2,7 @@
 /*
  * stats.c - tables of statistics: write as JSON, reset, document.
  *
- * Knows paths and values; knows nothing of what is counted.
+ * Knows paths and values; knows nothing of their meaning.
  */
 #include "stats.h"
 

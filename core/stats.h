@@ -39,9 +39,9 @@ typedef enum StatType {
     STAT_PART, /* members of another table */
 } StatType;
 
-/* What a reset of the statistics does to the value. */
+/* Effect of a reset of the statistics on the value. */
 typedef enum StatReset {
-    STAT_RESET, /* counts from 0 again; a mean or a share begins anew */
+    STAT_RESET, /* counts from 0 again; a mean or a share starts again */
     STAT_LIFE,  /* counts over the drive's life: no reset */
     STAT_NOW,   /* a state, not a count: no reset */
     STAT_FIXED, /* follows from the configuration and the input */
@@ -142,8 +142,8 @@ extern const StatTable hist_stats;
 /* Write the members into the object that is open. */
 void stats_write(const StatTable *t, const void *ctx, JsonWriter *w);
 
-/* Set every STAT_COUNTER with STAT_RESET to 0; what ctx leads to is the
- * caller's to change. */
+/* Set every STAT_COUNTER with STAT_RESET to 0; the caller resets objects that
+ * ctx points to. */
 void stats_reset(const StatTable *t, const void *ctx);
 
 /* The rows as rows of a Markdown table, each path with the prefix before it:
@@ -152,7 +152,7 @@ void stats_reset(const StatTable *t, const void *ctx);
 void stats_document(const StatTable *t, const char *prefix, GString *out);
 void stats_document_sets(const StatTable *t, GString *out);
 
-/* NULL, or what is wrong with the table: a path given twice, rows of one object
+/* NULL, or the fault of the table: a path given twice, rows of one object
  * that stand apart, an unknown set.  g_free() it. */
 char *stats_table_fault(const StatTable *t);
 
