@@ -2,7 +2,8 @@
 /*
  * nand-bus.c - the channel: who has it, and for how long.
  *
- * A phase is granted as a whole.  Knows nothing of units and what they do next.
+ * A phase is granted as a whole.  Knows nothing of units and their next
+ * operation.
  */
 #include "nand-internal.h"
 

@@ -3,7 +3,8 @@
  * nand-faults-file.c - reading the rules of scripted faults (docs/faults.md).
  *
  * Knows the grammar and the limits of the drive; nand-faults.c applies the
- * rules.  Any bytes may be given: what is not a rule is refused by line.
+ * rules.  Any bytes may be given: a line that is not a rule is refused by
+ * number.
  */
 #include <errno.h>
 #include <string.h>
@@ -311,7 +312,7 @@ static bool check_rule(const FaultRule *r, GError **error)
     return true;
 }
 
-/* What follows from the rest of the rule. */
+/* Members that follow from the rest of the rule. */
 static void complete_rule(FaultRule *r)
 {
     bool single = r->nth.given || r->op.given || r->cmd.given ||

@@ -4,7 +4,7 @@
  * and how.  docs/faults.md has the grammar.
  *
  * Knows operations of the array by kind, cause and place, and counts them;
- * knows nothing of what the effects mean (nand.c), nor of mapping: rules that
+ * knows nothing of the meaning of effects (nand.c), nor of mapping: rules that
  * name an LBA are matched by the owner, through faults_lba_*().
  */
 #ifndef VSSD_NAND_FAULTS_H
@@ -12,7 +12,7 @@
 
 #include "nand.h"
 
-/* What the places in a file are checked against; counts. */
+/* Limits of the places in a file; counts. */
 typedef struct FaultLimits {
     uint32_t n_channels;
     uint32_t n_dies;         /* in the whole array */
@@ -35,7 +35,7 @@ typedef struct FaultPlace {
 /* Where an operation is (or would be) done. */
 FaultPlace nand_place(const Nand *nand, const NandOp *op);
 
-/* What the rules want; several rules add up. */
+/* Effects of all rules that match; several rules add up. */
 typedef struct FaultEffect {
     bool fail;
     bool uncorrectable;
@@ -47,7 +47,7 @@ typedef struct FaultEffect {
 #define FAULTS_MAX_BYTES (1U << 20)
 
 /* Read a file, or a text that errors call `name`.  NULL: *error is
- * "name:line: what is wrong". */
+ * "name:line: reason". */
 Faults *faults_load(const char *path, const FaultLimits *limits,
                     GError **error);
 Faults *faults_parse(const char *text, size_t len, const char *name,

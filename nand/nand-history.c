@@ -2,8 +2,8 @@
 /*
  * nand-history.c - a ring of the operations of late.
  *
- * So that a broken rule of the medium can be reported with what went before
- * (nand.history).  Knows what was asked for and when it was done; knows no
+ * A report of a broken rule of the medium includes them (nand.history). Knows
+ * requested operations and their times; knows no
  * rules.
  */
 #include "nand-internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nand-internal.h - what the files of nand/ share. */
+/* nand-internal.h - shared by the files of nand/. */
 #ifndef VSSD_NAND_INTERNAL_H
 #define VSSD_NAND_INTERNAL_H
 
@@ -28,7 +28,7 @@ typedef enum Phase {
     N_PHASES,
 } Phase;
 
-/* What the channel is asked for. */
+/* A request for the channel. */
 typedef enum Step {
     STEP_IN, /* command and address, and the data of a program */
     STEP_STATUS,
@@ -125,9 +125,9 @@ typedef struct Channel {
     OpList waiting;
     OpList commands; /* wait, too, and carry no data: they go first */
     uint32_t owner; /* operation on the bus, or NONE */
-    uint64_t busy_ps;  /* what owner asked for included */
+    uint64_t busy_ps;  /* including the owner's */
     uint64_t until_ps; /* while there is an owner: when it ends */
-    uint64_t ecc_free_ps; /* when the decoder has done what it has */
+    uint64_t ecc_free_ps; /* when the decoder has finished its queue */
 } Channel;
 
 typedef struct BlockWear {
@@ -156,7 +156,7 @@ struct Nand {
     uint32_t free_op;
     int64_t first_order; /* no operation's NandOp.order is below it */
 
-    /* What nand-queue.c knows of those that wait; follows from the pool. */
+    /* Index of waiting operations (nand-queue.c); follows from the pool. */
     Wait *wait;
     UnitQueue *unit_queue;
     WaitBlock *wait_block;
@@ -208,7 +208,7 @@ void nand_queue_ready(Nand *n, uint32_t op);
  * nand.suspend only. */
 uint32_t nand_pick_read(const Nand *n, const Unit *u);
 
-/* Take what may run with the leader out of the unit's queue. */
+/* Take the operations that may run with the leader out of the unit's queue. */
 void nand_gather_mates(Nand *n, Unit *u, uint32_t leader);
 
 /* For those below: where more than one waits. */
@@ -216,8 +216,8 @@ void nand_queue_add_more(Nand *n, UnitQueue *q, uint32_t op);
 void nand_queue_take_listed(Nand *n, uint32_t op);
 uint32_t nand_pick_listed(const Nand *n, const UnitQueue *q, uint64_t now_ps);
 
-/* nand-queue-check.c: do the lists and heaps say what looking at every operation
- * that waits does? */
+/* nand-queue-check.c: do the lists and heaps give the same result as a search
+ * over all waiting operations? */
 bool nand_queue_check(const Nand *n, GError **error);
 
 /* ---- nand-bus.c ------------------------------------------------------------ */
@@ -241,11 +241,11 @@ void nand_history_free(NandHistory *h);
 void nand_history_submit(NandHistory *h, const NandOp *op, uint64_t now_ps);
 void nand_history_done(NandHistory *h, const NandOp *op, uint64_t now_ps);
 
-/* What is remembered of operations on a block, oldest first, a line each. */
+/* History of operations on a block, oldest first, a line each. */
 char *nand_history_of_block(const NandHistory *h, const NandGeometry *g,
                             uint32_t block);
 
-/* nand-rules.c: the medium's book-keeping. */
+/* nand-rules.c: state of the medium. */
 void nand_rules_submit(Nand *n, const NandOp *op, uint64_t now_ps);
 void nand_rules_done(Nand *n, const NandOp *op, uint64_t now_ps);
 void nand_rules_power_cut(Nand *n);
@@ -331,7 +331,7 @@ static const uint8_t time_of_phase[N_PHASES] = {
 static const uint16_t legal_phase[N_PHASES] = {
     [PHASE_FREE] = 0,
     [PHASE_DIE_WAIT] = TO(TURN),
-    /* As a member of a group it takes part in what the others have done. */
+    /* As a member of a group it shares the work that the others have done. */
     [PHASE_TURN] = TO(TURN) | TO(BUS_WAIT) | TO(GAP) | TO(LOADED) | TO(CELL) |
                    TO(READY) | TO(FREE),
     [PHASE_BUS_WAIT] = TO(BUS),

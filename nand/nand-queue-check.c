@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nand-queue-check.c - what nand-queue.c should say, by looking at every operation.
+ * nand-queue-check.c - the expected result of nand-queue.c, by a search over
+ * all operations.
  *
- * This is what its choices mean; it takes steps as the square of what waits, and
- * so is for tests (nand_check()).
+ * This defines its choices. It takes O(n^2) steps for n waiting operations, so
+ * it is for tests (nand_check()).
  */
 #include "nand-internal.h"
 
@@ -104,7 +105,7 @@ static uint32_t pick_read(const Nand *n, const Waiting *w)
     return NONE;
 }
 
-/* As many are in heaps of what could be a further plane as there should be. */
+/* The heaps of possible further planes have the expected sizes. */
 static bool check_mates(const Nand *n, const Waiting *w, GError **error)
 {
     for (uint32_t k = 0; n->mates && w->n > 1 && k < w->n; k++) {

@@ -3,13 +3,13 @@
  * nand-queue.c - waiting operations: their pool, and which is next.
  *
  * Knows the order that operations on one block must keep, and which of them may
- * be one multi-plane command; what the policy prefers is nand-sched.c's.
+ * be one multi-plane command; nand-sched.c knows the preference of the policy.
  *
- * What is in the way of an operation is on a block of its own, and what the policy
- * prefers is the first of a class.  So an operation is in a list of its class and
+ * An operation is blocked only by operations on its own blocks, and the policy
+ * prefers the first of a class.  So an operation is in a list of its class and
  * in lists of its blocks, and to choose one takes as many steps as there are
- * classes, however many wait.  Reads that nothing is in the way of (for suspend),
- * and what may be a further plane of a command, are in heaps by their order: the
+ * classes, however many wait.  Reads that nothing blocks (for suspend), and
+ * possible further planes of a command, are in heaps by their order: the
  * pairing heap of Fredman, Sedgewick, Sleator and Tarjan (Algorithmica 1(1),
  * 1986), whose steps grow as the logarithm.
  *
@@ -156,7 +156,8 @@ static void heap_drop(Nand *n, uint32_t *root, WaitHeap which, uint32_t i)
     }
 }
 
-/* ---- what is in the way ------------------------------------------------------------ */
+/* ---- blocking operations
+ * ------------------------------------------------------------ */
 
 static uint32_t source_block(const Nand *n, const NandOp *op)
 {
@@ -205,7 +206,7 @@ static bool not_yet(const Nand *n, uint32_t i)
 
 /* ---- those that nothing is in the way of ----------------------------------------- */
 
-/* The heap of what could be one more plane of a command with the operation. */
+/* The heap of possible further planes of a command with the operation. */
 static uint32_t *mates_of(const Nand *n, const NandOp *op, uint32_t plane)
 {
     uint32_t page = nand_page_in_block(&n->geo, op->ppa.page);
@@ -254,8 +255,8 @@ static void not_free_yet(Nand *n, uint32_t i)
     node_of(n, HEAP_MATES, i)->in = false;
 }
 
-/* Something has left the block's lists: what is free now?  Of reads, those up to
- * WaitBlock.held; of the others, none but the first. */
+/* An operation has left the block's lists: which ones are free now?  Of reads,
+ * those up to WaitBlock.held; of the others, none but the first. */
 static void look_at_block(Nand *n, uint32_t block)
 {
     WaitBlock *b = &n->wait_block[block];
@@ -549,7 +550,7 @@ static int by_order(const void *a, const void *b, void *nand)
     return x < y ? -1 : x > y;
 }
 
-/* What comes from a file may be anything; nand_state_check() refuses it later. */
+/* A file may contain any value; nand_state_check() checks it later. */
 static bool waits(const Nand *n, const NandOp *op)
 {
     return (op->phase == PHASE_DIE_WAIT ||

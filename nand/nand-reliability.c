@@ -3,18 +3,17 @@
  * nand-reliability.c - how the medium wears and fails.
  *
  * Knows wear, age and reads of blocks, and codewords; knows nothing of time on
- * buses and dies (nand.c), nor of what becomes of a block that failed (the
- * owner).
+ * buses and dies (nand.c), nor of failed blocks (the owner).
  *
  * Raw bit error rate: the additive power laws of wear, retention and disturb of
  * B. S. Kim, J. Choi, S. L. Min, "Design Tradeoffs for SSD Reliability", FAST
  * 2019.  Bits of a codeword fail independently.
  *
- * Errors are in the cells, not in a read.  Each codeword of a page has, from one
- * erase of its block to the next, one number of its own (weakness()): it cannot
- * be corrected while the probability of that is above the number.  So a page that
- * cannot be read cannot be read again, but for read retries, which lower the
- * rate, and what a block loses it loses as it ages and is read.
+ * Errors are in the cells, not in a read.  Each codeword of a page has, from
+ * one erase of its block to the next, one number of its own (weakness()): it
+ * cannot be corrected while the probability of that is above the number.  So a
+ * page that cannot be read cannot be read again, but for read retries, which
+ * lower the rate, and what a block loses it loses as it ages and is read.
  */
 #include "bitmap.h"
 #include "nand-reliability.h"
@@ -136,7 +135,7 @@ struct NandMedia {
     uint32_t n_blocks;
     uint32_t parts_per_codeword; /* at least 1 */
     uint32_t codewords_per_part; /* at least 1 */
-    uint64_t cells; /* key of what weakness() says */
+    uint64_t cells;              /* key of the result of weakness() */
     Prng fail_rng;
     double off_h;            /* hours spent without power */
     BlockHistory *history;   /* by block; NULL without media.errors */
@@ -375,11 +374,12 @@ static const StateRow media_rows[] = {
     STATE_KEPT_ROW(NandMedia, n_blocks),
     STATE_KEPT_ROW(NandMedia, parts_per_codeword),
     STATE_KEPT_ROW(NandMedia, codewords_per_part),
-    STATE_VALUE_ROW(NandMedia, cells), /* the drive's, whatever the seed is now */
+    STATE_VALUE_ROW(NandMedia,
+                    cells), /* the drive's, whatever the seed is now */
     STATE_VALUE_ROW(NandMedia, fail_rng),
     STATE_VALUE_ROW(NandMedia, off_h),
     STATE_TABLE_ROW(NandMedia, history, 0),
-    STATE_KEPT_ROW(NandMedia, chance), /* remembers a calculation */
+    STATE_KEPT_ROW(NandMedia, chance),      /* caches a calculation */
     STATE_KEPT_ROW(NandMedia, factory_bad), /* drawn from the seed */
 };
 

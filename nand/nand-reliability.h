@@ -35,9 +35,9 @@ typedef struct NandMedia NandMedia;
 NandMedia *media_new(const NandConfig *cfg, const NandGeometry *geo);
 void media_free(NandMedia *m);
 
-/* Book-keeping: the first page of a block is programmed (data_age_hours ago), a
- * page of it is copied to another block inside the array, it is erased, the
- * drive has been off. */
+/* Changes of state: the first page of a block is programmed (data_age_hours
+ * ago), a page of it is copied to another block inside the array, it is erased,
+ * the drive has been off. */
 void media_programmed(NandMedia *m, uint32_t block, uint64_t now_ps,
                       double data_age_hours);
 void media_copied(NandMedia *m, uint32_t from_block, uint32_t to_block);
@@ -50,7 +50,8 @@ void media_rebase(NandMedia *m, uint64_t by_ps);
 /*
  * The data of a read has left the array, whose block has been erased so many
  * times.  true: it must be read again, and op->retries counts that; else
- * op->bad_parts is final: what was lost by decree, and what ECC cannot correct.
+ * op->bad_parts is final: data lost by a scripted fault, and codewords that ECC
+ * cannot correct.
  */
 bool media_read_again(NandMedia *m, NandOp *op, uint32_t cycles,
                       uint64_t now_ps);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nand-rules.c - the rules of the medium, and the array's own book-keeping.
+ * nand-rules.c - the rules of the medium, and checks of the array's own tables.
  *
- * Erase before program; pages of a block in order; no second program; what is
- * read was programmed.  Operations on one block keep their order (nand.c), so
- * the rules can be checked at submission.  A broken rule is the owner's bug.
+ * Erase before program; pages of a block in order; no second program; only
+ * programmed pages are read.  Operations on one block keep their order
+ * (nand.c), so the rules can be checked at submission.  A broken rule is the
+ * owner's bug.
  */
 #include "nand-internal.h"
 
@@ -208,7 +209,7 @@ static bool in_cells(const NandOp *op)
 }
 
 /*
- * What the medium holds of an operation that the power cut stopped.  Erases
+ * State of the medium after a power cut stopped an operation.  Erases
  * come after all programs: a program queued behind an erase of its block has
  * not happened, and neither has the erase.
  */

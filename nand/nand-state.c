@@ -3,7 +3,7 @@
  * nand-state.c - the array's part of a saved drive, as rows (core/state.h).
  *
  * Every member of Nand is listed: a test finds one that is not.  Operations in
- * flight are saved as they are, which is what a copy of a running drive needs; a
+ * flight are saved as they are, as a copy of a running drive needs them; a
  * state that comes from a file has none (nand_state_check()).
  */
 #include "nand-internal.h"
@@ -34,7 +34,7 @@ static const StateRow nand_rows[] = {
     STATE_VALUE_ROW(Nand, n_op),
     STATE_VALUE_ROW(Nand, free_op),
     STATE_VALUE_ROW(Nand, first_order),
-    STATE_KEPT_ROW(Nand, wait), /* worked out anew */
+    STATE_KEPT_ROW(Nand, wait), /* worked out again */
     STATE_KEPT_ROW(Nand, unit_queue),
     STATE_KEPT_ROW(Nand, wait_block),
     STATE_KEPT_ROW(Nand, mates),
@@ -45,7 +45,7 @@ static const StateRow nand_rows[] = {
     STATE_TABLE_ROW(Nand, channel, N_CHANNELS),
     STATE_TABLE_ROW(Nand, plane_busy_ps, N_PLANES),
     STATE_TABLE_ROW(Nand, block, N_BLOCKS),
-    STATE_KEPT_ROW(Nand, media), /* has rows of its own */
+    STATE_KEPT_ROW(Nand, media),  /* has rows of its own */
     STATE_KEPT_ROW(Nand, faults), /* the owner's */
     STATE_KEPT_ROW(Nand, cut),
     STATE_VALUE_ROW(Nand, load),

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nand-watch.c - tell a watcher what each operation held, and how long.
+ * nand-watch.c - report to a watcher which resources each operation held, and
+ * for how long.
  *
  * Knows which phase of an operation occupies what; knows nothing of why.
- * Waiting is not told: it is what lies between.
+ * Waiting is not reported: it is the time between the spans.
  */
 #include "nand-internal.h"
 

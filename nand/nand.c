@@ -11,17 +11,18 @@
  *   copyback  as a read without data out, then as a program without data in
  *
  * Operations that run as one multi-plane command form a group: a leader and
- * its mates.  Their bus phases follow one another, their cell phase is one.
+ * the other ones. Their bus phases follow one another, their cell phase is one.
  *
  * A unit has places.  `array` is the group that loads, occupies the array
  * or has just left it; `loading` is a program that fills the cache register
  * meanwhile (cache program); `out` is a read whose data leaves the cache
- * register while the array may read on (cache read).  A fourth, `suspended`, is
- * what reads have stopped; its data, and that of a program that was loading
- * behind it, stay in the die.
+ * register while the array may read on (cache read).  A fourth, `suspended`,
+ * is an operation that reads have suspended; its data, and that of a program
+ * that was loading behind it, stay in the die.
  *
- * The channel is nand-bus.c, what waits and what goes next nand-queue.c, the time
- * in the array nand-cell.c; the rules of the medium are in nand-rules.c.
+ * The channel is nand-bus.c, waiting operations and the choice of the next
+ * nand-queue.c, the time in the array nand-cell.c; the rules of the medium are
+ * in nand-rules.c.
  */
 #include "nand-internal.h"
 
@@ -57,7 +58,8 @@ static void die_let_go(Nand *n, const NandOp *op, uint64_t now_ps)
 
 /* ---- the unit ----------------------------------------------------------------- */
 
-/* Take a waiting operation, and what may run with it, out of the queue. */
+/* Take a waiting operation, and those that may run with it, out of the queue.
+ */
 static uint32_t take(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 {
     nand_queue_take(n, i);
@@ -146,7 +148,7 @@ static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
     n->done(n->opaque, &op, now_ps);
 }
 
-/* The group has left the unit; tell the owner, then see what is next. */
+/* The group has left the unit; notify the owner, then choose the next one. */
 static void finish_group(Nand *n, Unit *u, uint32_t leader, uint64_t now_ps)
 {
     uint32_t next;
@@ -191,15 +193,15 @@ static void resume(Nand *n, Unit *u, uint64_t now_ps)
     eventq_push(n->q, op->cell_end_ps, NAND_EVENT_CELL_DONE, leader);
 }
 
-/* What is suspended goes on at the latest after nand.write_deadline. */
+/* A suspended operation resumes after nand.write_deadline at the latest. */
 static bool overdue(const Nand *n, const Unit *u, uint64_t now_ps)
 {
     return now_ps - n->op[u->suspended].mark_ps > n->cfg.write_deadline_ps;
 }
 
 /* The array is free: the loaded program, a waiting operation, or the one that
- * was suspended, which goes before what was loaded behind it.  true: something
- * was started. */
+ * was suspended, which goes before the program that was loaded behind it. true:
+ * something was started. */
 static bool fill_array(Nand *n, Unit *u, uint64_t now_ps)
 {
     uint32_t i;
@@ -273,7 +275,8 @@ static bool may_suspend_kind(const Nand *n, const NandOp *op)
     }
 }
 
-/* A read waits: suspend what the array does, now or as soon as it may be. */
+/* A read waits: suspend the operation in the array, now or as soon as it may
+ * be. */
 static void try_suspend(Nand *n, uint32_t unit, uint64_t now_ps)
 {
     Unit *u = &n->unit[unit];
@@ -382,7 +385,7 @@ static void in_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 }
 
 /*
- * ECC will give up on a read: it goes to the front of its unit's queue, from
+ * ECC will not correct a read: it goes to the front of its unit's queue, from
  * where it keeps its block from being erased, even while it is being decoded.
  */
 static void queue_again(Nand *n, uint32_t i)
@@ -603,7 +606,8 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
     }
 }
 
-/* ---- what the owner may ask ------------------------------------------------- */
+/* ---- queries of the owner -------------------------------------------------
+ */
 
 const NandStats *nand_stats(const Nand *n)
 {
@@ -677,7 +681,7 @@ void nand_get_busy(const Nand *n, uint64_t now_ps, const NandBusy *busy)
     }
 }
 
-/* What the power cut stops was busy up to now, and not longer. */
+/* Operations that the power cut stops were busy up to now. */
 static void account_cut(Nand *n, uint64_t now_ps)
 {
     for (uint32_t c = 0; c < n->geo.n_channels; c++) {

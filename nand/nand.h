@@ -44,10 +44,10 @@ void nand_config_defaults(NandConfig *cfg);
 bool nand_config_check(const NandConfig *cfg, GError **error);
 
 /*
- * opt_set() of a row of nand_options, and what it implies: nand.bus_mt_s and
- * nand.bus_ns_per_byte say the same thing in two ways, so setting one sets the
- * other to 0; nand.read and nand.program set the time of every page type;
- * nand.interface loads the timing parameters of the interface.
+ * opt_set() of a row of nand_options, and its effects on other rows:
+ * nand.bus_mt_s and nand.bus_ns_per_byte say the same thing in two ways, so
+ * setting one sets the other to 0; nand.read and nand.program set the time of
+ * every page type; nand.interface loads the timing parameters of the interface.
  */
 bool nand_config_set(NandConfig *cfg, const OptDesc *d, const char *value,
                      GError **error);
@@ -161,7 +161,7 @@ typedef enum NandCause {
     NAND_N_CAUSES,
 } NandCause;
 
-/* What an operation, or a resource, spends its time on. */
+/* Parts of the time of an operation or a resource. */
 #define NAND_TIMES(X)                                                          \
     X(DIE_WAIT, die_wait) /* for its die; suspended */                         \
     X(BUS_WAIT, bus_wait) /* for the channel, or its turn in a multi-plane     \
@@ -199,7 +199,7 @@ typedef struct NandOp {
     bool fail;          /* PROGRAM, COPYBACK, ERASE: fails by decree */
     bool cut;           /* the power goes when the array takes it up */
     uint32_t stretch_milli; /* array time, in thousandths; 0: as it is */
-    bool strong; /* READ: of what a code protects that always corrects; and the
+    bool strong; /* READ: of data under a code that always corrects; and the
                     page may be blank */
     bool more; /* the next to be submitted is for the same unit: wait for it */
 
@@ -207,7 +207,7 @@ typedef struct NandOp {
     uint8_t retries; /* READ: beyond the first attempt */
     bool grouped;    /* the command has several planes */
     bool second;     /* COPYBACK: the program half */
-    bool again; /* READ: ECC gives up on it, and it is in its queue again */
+    bool again;      /* READ: ECC failed, and it is in its queue again */
     uint8_t phase;
     uint8_t step;
     uint16_t suspends; /* so far */
@@ -218,7 +218,7 @@ typedef struct NandOp {
     uint32_t plane;
     uint32_t die;
     uint32_t channel;
-    uint32_t unit;    /* what it occupies alone (nand.lock) */
+    uint32_t unit;    /* the resource that it occupies alone (nand.lock) */
     uint64_t mark_ps; /* since when the present phase lasts */
     uint64_t cell_start_ps;
     uint64_t cell_end_ps;
@@ -276,7 +276,7 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
                   void *opaque);
 void nand_destroy(Nand *nand);
 
-/* What an operation does for a while, and what it holds meanwhile. */
+/* A phase of an operation, and the resources that it holds. */
 typedef enum NandSpan {
     NAND_SPAN_IN = 1,  /* channel: command, address, data of a program */
     NAND_SPAN_STATUS,  /* channel: status read */
@@ -289,8 +289,8 @@ typedef enum NandSpan {
 
 /*
  * Who watches the array: for a log, or a test.  All three are required, are
- * leaf calls, and run at the instant they tell of; span tells of what has just
- * ended, and op is still as it was meanwhile.
+ * leaf calls, and run at the instant that they report; span reports a phase
+ * that has just ended, and op is unchanged since.
  */
 typedef struct NandWatch {
     void (*submit)(void *opaque, const NandOp *op, uint64_t now_ps);
@@ -299,8 +299,8 @@ typedef struct NandWatch {
     void (*done)(void *opaque, const NandOp *op, uint64_t now_ps);
 } NandWatch;
 
-/* watch may be NULL, and then nothing is told; else it must outlive the array
- * or the next call. */
+/* watch may be NULL, and then nothing is reported; else it must outlive the
+ * array or the next call. */
 void nand_watch(Nand *nand, const NandWatch *watch, void *opaque);
 
 /*
@@ -329,11 +329,12 @@ void nand_submit(Nand *nand, const NandOp *op, uint64_t now_ps);
 /* Dispatch an event whose kind is below NAND_N_EVENTS. */
 void nand_event(Nand *nand, const Event *e);
 
-/* What operations occupy alone (nand.lock); index of NAND_EVENT_RETRY. */
+/* Resource that operations occupy alone (nand.lock); index of NAND_EVENT_RETRY.
+ */
 uint32_t nand_units(const Nand *nand);
 
-/* What a read of so many bytes takes at most on the channel, and in all else,
- * when nothing is in its way and ECC does not fail. */
+/* Longest time of a read of so many bytes on the channel, and elsewhere, if
+ * nothing delays it and ECC does not fail. */
 void nand_longest_read(const Nand *nand, uint32_t bytes, uint64_t *bus_ps,
                        uint64_t *cell_ps);
 
@@ -350,7 +351,7 @@ uint32_t nand_host_reads(const Nand *nand, uint32_t plane);
 bool nand_channel_busy(const Nand *nand, uint32_t channel);
 
 /*
- * Busy time in ps up to now_ps, what is going on included: of a channel, while
+ * Busy time in ps up to now_ps, running phases included: of a channel, while
  * it carries something; of a die, while an operation holds any of it; of a
  * plane, while its array works.
  */
@@ -369,9 +370,9 @@ void nand_get_busy(const Nand *nand, uint64_t now_ps, const NandBusy *busy);
 bool nand_factory_bad(const Nand *nand, uint32_t block);
 
 /*
- * What the medium knows and no controller does, for tests.  Attempts to read pages
- * of a block since its last erase, retries and copybacks included, but not `strong`
- * reads nor those of 0 bytes; 0 while media.errors is off.
+ * State of the medium that no controller can see, for tests.  Attempts to read
+ * pages of a block since its last erase, retries and copybacks included, but
+ * not `strong` reads nor those of 0 bytes; 0 while media.errors is off.
  */
 uint32_t nand_read_count(const Nand *nand, uint32_t block);
 
@@ -409,9 +410,9 @@ void nand_power_cut(Nand *nand, uint64_t now_ps);
 
 /*
  * Save the array, or load into one just made from the same configuration.  Its
- * events are the owner's to save.  Loading believes what it finds; what comes from
- * a file needs nand_state_check(): nothing is in flight, and every number can be
- * used.
+ * events are the owner's to save.  Loading does not check numbers; a state
+ * from a file needs nand_state_check(): nothing is in flight, and every number
+ * can be used.
  */
 bool nand_state(Nand *nand, State *s);
 bool nand_state_check(const Nand *nand, GError **error);
@@ -429,7 +430,7 @@ const StateStruct *nand_state_struct(unsigned i);
  */
 void nand_age(Nand *nand, const NandOp *op, uint64_t now_ps);
 
-/* Every rule of the array's own book-keeping; false and *error if one fails. */
+/* Every rule of the array's own tables; false and *error if one fails. */
 bool nand_check(const Nand *nand, GError **error);
 
 #endif
