@@ -2,9 +2,9 @@
 /*
  * array.c - split a command over drives, put its completion together.
  *
- * Knows stripes; knows nothing of what drives do.  The stripes of one command
- * on one drive lie one behind the other there, so that each drive gets one part
- * at most, under the command's own tag.
+ * Knows stripes; knows nothing of the work of drives.  The stripes of one
+ * command on one drive are one behind the other there, so that each drive gets
+ * one part at most, under the command's own tag.
  */
 #include "array.h"
 
@@ -148,7 +148,7 @@ static bool has_range(const SsdCmd *cmd)
     return cmd->op != SSD_OP_FLUSH && cmd->op != SSD_OP_SHUTDOWN;
 }
 
-/* The part of a command that lies on drive i; false: none. */
+/* The part of a command that is on drive i; false: none. */
 static bool part_on(const Array *a, const SsdCmd *cmd, unsigned i, SsdCmd *part)
 {
     uint64_t end = cmd->lba + cmd->nblocks - 1;
@@ -173,7 +173,7 @@ static bool part_on(const Array *a, const SsdCmd *cmd, unsigned i, SsdCmd *part)
     return true;
 }
 
-/* Where a block of drive i lies in the array. */
+/* Where a block of drive i is in the array. */
 static uint64_t whole_lba(const Array *a, unsigned i, uint64_t lba)
 {
     return (lba / a->stripe * a->n + i) * a->stripe + lba % a->stripe;
@@ -272,7 +272,7 @@ static int older(const void *x, const void *y)
     return a->tag < b->tag ? -1 : a->tag > b->tag;
 }
 
-/* What has ended on any drive, oldest first. */
+/* Completions of all drives, oldest first. */
 static void gather(Array *a, uint64_t now_ns)
 {
     SsdCompletion done[64];

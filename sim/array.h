@@ -2,7 +2,7 @@
 /*
  * array.h - drives side by side that look like one (RAID 0).
  *
- * Stripe k of the array lies on drive k modulo n, as its stripe k / n.  The
+ * Stripe k of the array is on drive k modulo n, as its stripe k / n.  The
  * calls are those of ssd.h, with its contracts; an array of one drive passes
  * them on as they are.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bench-nand.c - vssd-bench-nand: how fast the array's model is, what each of
- * its features costs, and how the modelled throughput scales.  Prints JSON.
+ * bench-nand.c - vssd-bench-nand: speed of the array's model, cost of each of
+ * its features, and scaling of the modelled throughput.  Prints JSON.
  *
  * "speed" and "features" are in processor time of one core and depend on the
  * machine; "scaling" is in modelled time and does not.
@@ -219,7 +219,7 @@ static const struct {
 };
 
 /*
- * What an operation of the mixed load takes with the feature and without:
+ * Time of an operation of the mixed load with the feature and without:
  * measured in turns, since other work slows the machine now and then; the best
  * of each.
  */
@@ -264,7 +264,7 @@ typedef struct Point {
 /*
  * Reads or writes in order of a drive whose controller takes no time, so they
  * go round the dies; enough of them in flight that none runs dry.  (At random
- * addresses dies run dry now and then: what tests/sim/golden.c compares with
+ * addresses dies run dry now and then: tests/sim/golden.c compares that with
  * queueing theory.)
  */
 static Point point(uint32_t channels, uint32_t dies, bool write, uint64_t n)
@@ -318,7 +318,7 @@ static void point_json(JsonWriter *w, uint32_t channels, uint32_t dies,
     json_u64(w, "channels", channels);
     json_u64(w, "dies", dies);
     json_double(w, "iops", at->iops);
-    /* Of what one die on one channel does, times their number. */
+    /* Share of one die on one channel, times their number. */
     json_double(w, "linear", at->iops / (one->iops * channels * dies));
     json_double(w, "bus_utilization", at->bus);
     json_double(w, "die_utilization", at->die);

@@ -234,7 +234,7 @@ static bool describe_traces(char **paths, GError **error)
     return source && play_describe(source, error);
 }
 
-/* --check plays what was recorded; nothing that would change it goes with it.
+/* --check plays the recording; options that would change it are refused.
  */
 static bool check_alone(GError **error)
 {

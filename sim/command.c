@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* command.c - what the commands share of the command line. */
+/* command.c - parts of the command line that commands share. */
 #include "command.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * command.h - the commands of vssd-sim, and what they share of the command
- * line.
+ * command.h - the commands of vssd-sim, and the parts of the command line that
+ * they share.
  *
  * A command is one file, cmd-NAME.c, with its own option table and one Command.
  * Options that several commands have are tables of drive.h and play.h.  A
@@ -29,7 +29,7 @@ typedef struct OptionTable {
 typedef struct Command {
     const char *name;
     const char *help;   /* one line, for vssd-sim --help */
-    const char *words;  /* what follows the options, in --help; or NULL */
+    const char *words;  /* arguments after the options, in --help; or NULL */
     unsigned max_words; /* more than these are refused */
     /* In the order of --help; NULL at the end.  May be empty. */
     const OptionTable *tables[COMMAND_MAX_TABLES];
@@ -85,7 +85,7 @@ void stop_defer(void);
 /* Has a signal come? */
 bool stop_wanted(void);
 
-/* The same; if so, the exit status will tell. */
+/* The same; if so, the exit status will be that of the signal. */
 bool stop_taken(void);
 
 /* ---- parts of --help ----------------------------------------------------- */

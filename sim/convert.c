@@ -164,7 +164,7 @@ static void end(Convert *c, ConvertFormat format, const RecordedItem *done)
     Line *l = g_hash_table_lookup(c->in_flight, &done->serial);
 
     if (!l) {
-        return; /* it ends twice, which --check would tell */
+        return; /* it ends twice, which --check would report */
     }
     g_hash_table_remove(c->in_flight, &done->serial);
     l->latency_ns = done->latency_ns;

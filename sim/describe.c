@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* describe.c - count what a source does. */
+/* describe.c - count the requests of a source. */
 #include "describe.h"
 
 #include "remap.h"

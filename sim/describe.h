@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * describe.h - what a source of requests is like, in the terms in which papers
- * tabulate traces.
+ * describe.h - attributes of a source of requests, as in the tables of papers.
  *
  * Memory grows with the addresses touched, not with the number of requests.
  */

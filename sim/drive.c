@@ -18,7 +18,7 @@
 #include "walltime.h"
 #include "workload.h"
 
-/* What the drive does by itself after the run ends within this time. */
+/* Background work of the drive after the run ends within this time. */
 #define MOST_REST_NS (3600 * NS_PER_S)
 
 #define DEFAULT_STRIPE_BYTES 65536
@@ -196,7 +196,8 @@ static bool find_fill(Drive *d, const Recorded *recorded, GError **error)
 
 /* ---- drives -------------------------------------------------------------- */
 
-/* How many; 0: *error.  What looks into one drive does not go with several. */
+/* How many; 0: *error.  Options that look into one drive are refused with
+ * several. */
 static unsigned n_drives(const Drive *d, const DriveUse *use, GError **error)
 {
     g_autofree char *faults = ssd_config_get(d->cfg, "faults");

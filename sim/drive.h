@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * drive.h - the drive of a command: its options, and what they make.
+ * drive.h - the drive of a command, made from its options.
  */
 #ifndef VSSD_SIM_DRIVE_H
 #define VSSD_SIM_DRIVE_H
@@ -15,7 +15,7 @@ extern const OptionTable drive_options; /* which drive */
 extern const OptionTable array_options; /* how many */
 extern const OptionTable start_options; /* its state at start and end */
 
-/* What a command wants from the drive; pointers may be NULL. */
+/* Requirements of a command on the drive; pointers may be NULL. */
 typedef struct DriveUse {
     const Recorded *recorded; /* without --profile, the drive of this trace;
                                  outlives the drive */
@@ -23,7 +23,7 @@ typedef struct DriveUse {
                                  array is refused */
     const char *whole;        /* an option that must see a new drive from its
                                  beginning */
-    bool as_in_qemu;          /* keep what QEMU needs: versions of units */
+    bool as_in_qemu; /* keep the data that QEMU needs: versions of units */
 } DriveUse;
 
 typedef struct Drive {
@@ -35,7 +35,7 @@ typedef struct Drive {
     Array *array;
 } Drive;
 
-/* NULL: *error names the option, or says what is wrong with a file. */
+/* NULL: *error names the option, or the fault of a file. */
 Drive *drive_open(const DriveUse *use, GError **error);
 void drive_close(Drive *d);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Drive, drive_close)
@@ -46,7 +46,7 @@ bool drive_precondition(Drive *d, GError **error);
 /* --save-state, if it is given; nothing is in flight. */
 bool drive_save(Drive *d, GError **error);
 
-/* What --help says of --fill. */
+/* Help of --fill. */
 void drive_help_fills(GString *out);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * fields.h - take the fields of a line of text, one after the other.
  *
- * Each function with *s moves it behind what it took; false: it is not there,
+ * Each function with *s moves it behind the field; false: it is not there,
  * and *s is as it was.
  */
 #ifndef VSSD_SIM_FIELDS_H

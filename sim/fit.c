@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fit.c - choose keywords, measure what they make, correct.
+ * fit.c - choose keywords, measure their requests, correct.
  *
  * Sizes: two of them, mixed so that the mean is right.  Addresses: 4 KiB pages,
- * one hot zone of 1 %, or the zones that are given.  How much is touched follows from the length of
- * the run in no simple way, so the area is searched for.
+ * one hot zone of 1 %, or the zones that are given.  How much is touched
+ * follows from the length of the run in no simple way, so the area is searched
+ * for.
  */
 #include "fit.h"
 
@@ -17,7 +18,7 @@
 #define PAGE_BYTES   4096
 #define ROUNDS       12
 
-/* Measured per round; what is touched is a property of the whole run, so a
+/* Measured per round; the touched area is a property of the whole run, so a
  * shorter look would not do. */
 #define MAX_REQUESTS 30000000
 
@@ -202,7 +203,7 @@ static uint64_t round_area(const Fit *f, double bytes)
     return CLAMP(n / PAGE_BYTES * PAGE_BYTES, MIN(least, most), most);
 }
 
-/* What is touched grows with the area: halve the interval in which it lies. */
+/* The touched pages grow with the area: halve the interval in which it is. */
 static bool search(Fit *f, GError **error)
 {
     double wanted = f->target.accessed_gb * 1e9;

@@ -47,8 +47,8 @@ extern const size_t fit_n_options;
 
 /*
  * From "read_gb=9.96 written_gb=20.48 ..." to keywords; g_free().  Appends to
- * *report what was asked for and what came out.  NULL: *error names the key, or
- * says that the drive is too small.
+ * *report the requested attributes and the result.  NULL: *error names the key,
+ * or says that the drive is too small.
  */
 char *fit_workload(const char *text, uint64_t capacity_bytes,
                    uint32_t block_bytes, uint64_t seed, GString *report,

@@ -19,10 +19,10 @@
 #define BUFFER_BYTES (256 * 1024)
 #define RAW_BYTES    (64 * 1024)
 
-/* A file that asks the unpacker for more than this is refused. */
+/* A file that needs more memory than this to unpack is refused. */
 #define UNPACK_LIMIT_BYTES (1ULL << 30)
 
-/* What an unpacker is given, and what it leaves. */
+/* Input and output of an unpacker. */
 typedef struct Flow {
     const uint8_t *in;
     size_t n_in;
@@ -260,7 +260,7 @@ static bool unpack(Input *in, GError **error)
     return true;
 }
 
-/* Bring what is left to the front of the buffer, and more behind it. */
+/* Bring the rest to the front of the buffer, and more behind it. */
 static bool fill(Input *in, GError **error)
 {
     Flow *f = &in->flow;

@@ -12,7 +12,7 @@
 #include "request.h"
 #include "workload.h"
 
-/* Spellings that fio has for what workload.h calls otherwise. */
+/* fio's names of keywords that workload.h names otherwise. */
 static const struct {
     const char *fio;
     const char *ours;

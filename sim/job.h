@@ -2,9 +2,9 @@
 /*
  * job.h - a fio job file as keywords of a workload.
  *
- * Takes one job of the file, with what [global] says.  Options that say how fio
- * does its I/O (ioengine, direct, filename...) are passed over, those that
- * change what is done and are not known are refused.
+ * Takes one job of the file, with the options of [global].  Options that say
+ * how fio does its I/O (ioengine, direct, filename...) are passed over, unknown
+ * ones that change the requests are refused.
  */
 #ifndef VSSD_SIM_JOB_H
 #define VSSD_SIM_JOB_H

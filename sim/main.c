@@ -41,8 +41,8 @@ static void on_signal(int number)
     stop_signal = number;
 }
 
-/* The first signal ends the run, the second the program.  What is ignored, as
- * in the background of a script, stays so. */
+/* The first signal ends the run, the second the program.  Ignored signals, as
+ * in the background of a script, stay ignored. */
 static void watch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM};
@@ -149,7 +149,7 @@ static const Command *find_command(const char *name)
     return NULL;
 }
 
-/* name: what stands where the command should; or NULL. */
+/* name: the word in place of the command; or NULL. */
 static int no_command(const char *name)
 {
     fprintf(stderr, "vssd-sim: %s%swhich command? ", name ? name : "",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * play.c - from options of results to a run and what it leaves.
+ * play.c - from options of results to a run and its outputs.
  *
  * Knows the order of a run: precondition, logs, fill, play, save, print.  Knows
  * nothing about where the requests come from.
@@ -269,7 +269,7 @@ static void print_result(const Run *r)
 }
 
 /* Results of a drive that takes no more writes are none to rely on; but --check
- * asks only whether they are those of the recorded one. */
+ * compares them with the recorded ones only. */
 static bool ended_well(const Run *r, GError **error)
 {
     const Array *array = r->play->drive->array;

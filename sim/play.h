@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * play.h - play the requests of a command on its drive, and show what came of
- * it.
+ * play.h - play the requests of a command on its drive, and print the results.
  */
 #ifndef VSSD_SIM_PLAY_H
 #define VSSD_SIM_PLAY_H
@@ -24,7 +23,8 @@ typedef struct Play {
 
 /*
  * Before the drive is opened, which may take long: can the outputs be written,
- * and do the options go together?  Adds to *use what they want from the drive.
+ * and do the options go together?  Adds to *use their requirements on the
+ * drive.
  */
 bool play_check(DriveUse *use, GError **error);
 

@@ -158,7 +158,7 @@ static bool beyond(Player *p, const Request *r, GError **error)
     return false;
 }
 
-/* Round outward to whole blocks; fold what lies beyond the drive. */
+/* Round outward to whole blocks; fold addresses beyond the drive. */
 static bool to_blocks(Player *p, const Request *r, SsdCmd *cmd, GError **error)
 {
     uint64_t first = r->offset >> p->block_shift;

@@ -2,7 +2,7 @@
 /*
  * player.h - put requests to a drive, in modelled time, and measure.
  *
- * Latency is what the host sees: from the request's arrival (open loop) or
+ * Latency as the host sees it: from the request's arrival (open loop) or
  * start (closed loop) to its completion, so waiting for a place in the drive's
  * queue counts.  No clock is read here: wall time is the command's business.
  */
@@ -102,9 +102,9 @@ bool player_fill(Player *p, PlayerFill fill, uint64_t seed, GError **error);
 
 /*
  * Play a source to its end and wait for the last completion; statistics of the
- * drive and of the player begin anew.  When a scripted fault cuts the power, it
- * comes back at once, and the run goes on.  false: a bad trace line, an address
- * beyond the drive; *error says where.
+ * drive and of the player start again.  When a scripted fault cuts the power,
+ * it comes back at once, and the run goes on.  false: a bad trace line, an
+ * address beyond the drive; *error says where.
  */
 bool player_run(Player *p, const RequestSource *source, GError **error);
 

@@ -23,7 +23,7 @@ typedef struct Precondition {
  * Write every unit in order, then units at random, each as likely, until the
  * write amplification of two capacities differs by less than half a percent
  * from that of the two before, 40 capacities at most.  Statistics of the drive
- * begin anew; wear stays.  progress counts units; or NULL.  false: the drive
+ * start again; wear stays.  progress counts units; or NULL.  false: the drive
  * takes no more.
  */
 bool precondition(Ssd *ssd, uint64_t seed, Precondition *result,

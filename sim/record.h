@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * record.h - what a run leaves besides its summary: a line per command, and
- * the course of things over time (docs/results.md).
+ * record.h - outputs of a run besides its summary: a line per command, and a
+ * series over time (docs/results.md).
  */
 #ifndef VSSD_SIM_RECORD_H
 #define VSSD_SIM_RECORD_H

@@ -2,7 +2,7 @@
 /*
  * recorded.c - from the bytes of a trace of the project's own to records.
  *
- * The file is anybody's: each number is checked before it is believed.
+ * The file may be forged: each number is checked before use.
  */
 #include "recorded.h"
 

@@ -3,7 +3,7 @@
  * recorded.h - read the project's own traces (docs/traces.md), which
  * ssd_trace_open() writes.
  *
- * Whatever the file holds, what comes out lies within the limits stated here.
+ * The results are within the limits stated here, for any file.
  * One record is held at a time.
  */
 #ifndef VSSD_SIM_RECORDED_H
@@ -49,7 +49,7 @@ bool recorded_detect(const char *head, size_t n);
 
 /*
  * The header.  text, if not NULL, gets the name of the profile (after "# ") and
- * the options, a line each.  INPUT_BAD: *reason says what is wrong, and nothing
+ * the options, a line each.  INPUT_BAD: *reason names the fault, and nothing
  * after it can be read; so of recorded_next(), for which INPUT_END is the end
  * of the file, with RECORDING_END before it or not.
  */
@@ -83,7 +83,7 @@ bool recorded_config(const Recorded *r, SsdConfig *cfg, GError **error);
 /* true and *item; or false at the end, and when *error is set. */
 bool recorded_read(Recorded *r, RecordedItem *item, GError **error);
 
-/* Give the drive, which is new, what the recorded one held at its start. */
+/* Give the drive, which is new, the data of the recorded one at its start. */
 bool recorded_preload(const char *path, Ssd *ssd, GError **error);
 
 #endif

@@ -31,7 +31,7 @@ struct Remap {
     GHashTable *regions; /* set of Region *, until closed */
     Region **sorted;
     size_t n_regions;
-    const Region *last; /* the one found last: neighbours are common */
+    const Region *last; /* the one found last: adjacent addresses are common */
     uint64_t total_bytes;
 
     GArray *end; /* by space, uint64_t: its extent; then where it begins */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * remap.h - lay several address spaces out side by side, whole or without what
- * is never touched.
+ * remap.h - lay several address spaces out side by side, whole or without the
+ * parts that are never touched.
  *
  * Two passes: note every request, then close the layout, then map.  Order
  * within a space is kept and a request stays in one piece.
@@ -14,7 +14,7 @@
 
 typedef struct Remap Remap;
 
-/* chunk_bytes: the granularity of what is left out; 0: nothing is. */
+/* chunk_bytes: the granularity of parts that are left out; 0: none is. */
 Remap *remap_new(uint32_t chunk_bytes);
 void remap_free(Remap *r);
 

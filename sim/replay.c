@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replay.c - the calls of a recorded run, once more, and what came of them.
+ * replay.c - repeat the calls of a recorded run, and compare the results.
  *
  * A drive ends its commands in an order that depends on nothing but the calls,
  * except for those that end at the same instant: a power cut ends them in the
  * order of its tables, which depends on when the host fetched earlier ones.  So
- * the file's records of ends are compared one by one with what the drive
- * returns, instant by instant.
+ * the file's records of ends are compared one by one with the drive's
+ * completions, instant by instant.
  */
 #include "replay.h"
 
@@ -16,7 +16,8 @@
 #include "record.h"
 #include "simtime.h"
 
-/* Nothing that is recorded is later (recorded.h); a day for what ends late. */
+/* Nothing that is recorded is later (recorded.h); a day for late completions.
+ */
 #define LAST_NS (201ULL * 24 * 3600 * NS_PER_S)
 
 /* A command in flight; its tag is its place in Replay.in_flight. */

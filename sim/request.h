@@ -51,9 +51,9 @@ typedef enum SimError {
     SIM_ERROR_WORKLOAD,  /* a keyword, its value, or their combination */
     SIM_ERROR_TRACE,     /* a trace cannot be read, or a line is damaged */
     SIM_ERROR_RANGE,     /* a request does not fit the drive */
-    SIM_ERROR_DRIVE,     /* the drive refused what it should not */
+    SIM_ERROR_DRIVE,     /* the drive refused a valid request */
     SIM_ERROR_DIFFERENT, /* a recorded run went otherwise */
-    SIM_ERROR_USAGE,     /* of the command line: --help of the command tells */
+    SIM_ERROR_USAGE, /* of the command line: --help of the command explains */
 } SimError;
 
 #endif

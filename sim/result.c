@@ -2,8 +2,8 @@
 /*
  * result.c - print the results of a run.
  *
- * Latencies are the player's (what the host sees); the members are the rows of
- * run-stats.h, and those of the drive come from ssd_stats_json_drive().
+ * Latencies are the player's (as the host sees them); the members are the rows
+ * of run-stats.h, and those of the drive come from ssd_stats_json_drive().
  */
 #include "result.h"
 
@@ -40,7 +40,7 @@ static double per_second(uint64_t n, uint64_t ns)
 
 /* ---- JSON ---------------------------------------------------------------- */
 
-/* What the rows of RUN_STATS take their values from. */
+/* Source of the values of RUN_STATS. */
 typedef struct RunStats {
     const ResultRun *run;
     const PlayerResult *r;

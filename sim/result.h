@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * result.h - what a run says about itself: JSON (docs/results.md), or a few
- * lines for people.
+ * result.h - results of a run: JSON (docs/results.md), or a few lines of text.
  */
 #ifndef VSSD_SIM_RESULT_H
 #define VSSD_SIM_RESULT_H
@@ -17,7 +16,7 @@
 
 #define RESULT_SCHEMA_VERSION 1
 
-/* What only the command knows. */
+/* Values that only the command knows. */
 typedef struct ResultRun {
     const char *profile;
     const Array *array; /* of the drives */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * source.c - a workload or traces as a source of requests, and what results say
- * of it.
+ * source.c - a workload or traces as a source of requests, with its part of
+ * the results.
  */
 #include "source.h"
 

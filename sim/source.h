@@ -15,7 +15,7 @@
 
 typedef struct Source Source;
 
-/* What a generator must know of the drive. */
+/* Properties of the drive that a generator needs. */
 typedef struct SourceDrive {
     uint64_t capacity_bytes;
     uint32_t block_bytes;

@@ -2,7 +2,7 @@
 /*
  * spread.h - which addresses are hot: fio's random_distribution.
  *
- * Draws positions 0..n-1.  Hot positions of zipf are scattered; zones lie in
+ * Draws positions 0..n-1.  Hot positions of zipf are scattered; zones are in
  * the order in which they are named.
  */
 #ifndef VSSD_SIM_SPREAD_H
@@ -38,7 +38,7 @@ typedef struct Spread {
 } Spread;
 
 /* "random", "zipf:THETA", "zoned:ACCESS/AREA:ACCESS/AREA..." in percent.
- * NULL: taken; else what is allowed. */
+ * NULL: taken; else the allowed values. */
 const char *spread_parse(Spread *s, const char *text);
 
 /* 0..n-1, n > 0. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * trace-blk.c - what blktrace records: blkparse's text, and the binary.
+ * trace-blk.c - traces of blktrace: blkparse's text, and the binary.
  *
  * blkparse(1), default output: device, CPU, sequence, seconds, process,
  * action, kind (RWBS), sector + sectors [process].  The binary record is struct
@@ -162,7 +162,7 @@ typedef struct BlkRecord {
     uint64_t time_ns;
     uint64_t sector;
     uint32_t nbytes;
-    uint32_t action; /* what in the low half, categories above */
+    uint32_t action; /* the action in the low half, categories above */
     uint32_t pid;
     uint32_t device;
     uint32_t cpu;

@@ -66,7 +66,7 @@ typedef struct CsvState {
     bool headed;       /* column[] is known */
     unsigned n_columns;
     struct {
-        uint8_t role; /* what the column means */
+        uint8_t role; /* meaning of the column */
         uint64_t unit;
     } column[CSV_FIELDS];
 } CsvState;

@@ -3,8 +3,8 @@
  * trace-fio.c - fio's I/O logs, versions 2 and 3 (fio manual, "Trace file
  * format").
  *
- * Version 2 has no times but "wait" lines; what stands between two of them
- * arrives at once.  Version 3 begins each line with microseconds.
+ * Version 2 has no times but "wait" lines; requests between two of them arrive
+ * at once.  Version 3 begins each line with microseconds.
  */
 #include <string.h>
 
@@ -106,7 +106,7 @@ static const char *fio_parse(void *opaque, const char *line, TraceRecord *out)
     }
     out->device = file_number(name, len);
     if (out->op == SSD_OP_FLUSH) {
-        return NULL; /* what follows means nothing */
+        return NULL; /* the rest is ignored */
     }
     if (!field_space(&s) || !field_u64(&s, &out->offset) || !field_space(&s) ||
         !field_u64(&s, &out->nbytes) || !field_char(&s, '\0')) {

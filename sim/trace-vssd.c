@@ -14,7 +14,7 @@
 typedef struct VssdState {
     RecordedState recorded;
     bool headed;                     /* the header has been read */
-    uint64_t trim_offset, trim_left; /* what is left of a long trim */
+    uint64_t trim_offset, trim_left; /* the rest of a long trim */
 } VssdState;
 
 static void next_part(VssdState *s, TraceRecord *out)

@@ -316,7 +316,7 @@ static bool find_stream(const Trace *t, const TraceRecord *rec,
     return true;
 }
 
-/* NULL, or what is wrong. */
+/* NULL, or the fault. */
 static const char *to_request(Trace *t, const TraceRecord *rec, Request *req)
 {
     if (rec->op != SSD_OP_FLUSH &&

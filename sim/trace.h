@@ -4,8 +4,8 @@
  *
  * A format is one row: a name, a test of a file's first bytes, and a parser of
  * one line or one binary record.  The reader holds one record at a time, so
- * memory does not depend on the length of the trace.  Several traces, and what
- * is done to addresses and times, are traces.h's business.
+ * memory does not depend on the length of the trace.  traces.h merges traces
+ * and changes addresses and times.
  */
 #ifndef VSSD_SIM_TRACE_H
 #define VSSD_SIM_TRACE_H
@@ -31,13 +31,13 @@ typedef struct TraceRecord {
     uint64_t at_ns; /* by the trace's own clock */
     uint64_t offset;
     uint64_t nbytes; /* 1..4294967295; 0: FLUSH */
-    uint64_t device; /* whatever number tells devices of the trace apart */
+    uint64_t device; /* a number that distinguishes devices of the trace */
     SsdOp op;
     bool fua;
     uint64_t stream; /* of a write; 0: none */
 } TraceRecord;
 
-/* What a parser says of a line that is no request and no damage. */
+/* Result of a parser for a line that is no request and no damage. */
 extern const char trace_skip[];
 
 typedef struct TraceOptions TraceOptions;
@@ -49,7 +49,7 @@ enum {
 };
 
 /*
- * state is what the parser keeps from line to line, a struct of the format's
+ * state is the parser's memory between lines, a struct of the format's
  * own file: zeroes at first, one for each reading of a file, and freed with
  * g_free(), so it owns no memory of its own.
  */
@@ -58,8 +58,8 @@ typedef struct TraceFormat {
     const char *help;
     unsigned uses;      /* TRACE_USES_*; the reader refuses the others */
     size_t state_bytes; /* size of the state; 0: none, and state is NULL */
-    /* Exactly one of the two.  NULL: *out is complete; trace_skip; else what is
-     * wrong, in a few words.  A line has no line end. */
+    /* Exactly one of the two.  NULL: *out is complete; trace_skip; else the
+     * fault, in a few words.  A line has no line end. */
     const char *(*parse)(void *state, const char *line, TraceRecord *out);
     /* INPUT_OK with *reason NULL or trace_skip: as above.  INPUT_BAD with
      * *reason: nothing after this can be read. */
@@ -68,8 +68,8 @@ typedef struct TraceFormat {
     /* Required with read, else optional: does the file begin like this format?
      * Without it, the first lines are parsed. */
     bool (*detect)(const char *head, size_t n);
-    /* Optional: learn from the options and the first bytes what the parser
-     * must know.  The options outlive the state. */
+    /* Optional: set up the parser by the options and the first bytes.  The
+     * options outlive the state. */
     void (*begin)(void *state, const TraceOptions *o, const char *head,
                   size_t n);
 } TraceFormat;
@@ -107,7 +107,7 @@ struct TraceOptions {
     int64_t device;            /* only that one; negative: all */
     uint64_t scale_ppm;        /* of times; 1000000: as they are */
     unsigned n_streams;        /* of stream[]; 0: streams as they are */
-    uint16_t stream[TRACE_MAX_STREAMS]; /* what each stream becomes */
+    uint16_t stream[TRACE_MAX_STREAMS]; /* new number of each stream */
 };
 
 #define TRACE_OPTIONS_INIT                                                     \

@@ -18,7 +18,7 @@
 
 G_STATIC_ASSERT(1 << SPACE_SHIFT == TRACE_MAX_DEVICES);
 
-/* What a stream passes on. */
+/* Requests of one stream. */
 typedef enum Part {
     PART_ALL,
     PART_WRITES,
@@ -53,7 +53,7 @@ struct Traces {
     Remap *remap;
 };
 
-/* What a first reading tells about the writes of a trace. */
+/* Results of a first reading about the writes of a trace. */
 typedef struct Writes {
     uint64_t n;
     uint64_t first_ns, last_ns;
@@ -283,7 +283,7 @@ RequestSource traces_source(Traces *t)
     };
 }
 
-/* Of two streams of one trace, the first tells. */
+/* Of two streams of one trace, the first counts. */
 static uint64_t sum(const Traces *t, uint64_t (*count)(const Trace *trace))
 {
     uint64_t n = 0;

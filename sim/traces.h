@@ -2,8 +2,8 @@
 /*
  * traces.h - one or more traces as one source of requests.
  *
- * Merges them by time, lays their addresses out, and re-times writes.  What
- * needs to know a trace as a whole (its addresses, its mean write interval)
+ * Merges them by time, lays their addresses out, and re-times writes. Functions
+ * that need the trace as a whole (its addresses, its mean write interval)
  * costs one more reading of the file before the run; memory grows with the
  * addresses touched, never with the length of the traces.
  */

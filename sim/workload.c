@@ -350,7 +350,7 @@ static bool parse_region(Workload *w, uint64_t capacity, GError **error)
                            "must be a whole block below the drive's capacity");
     }
     if (strcmp(c->size, "100%") == 0) {
-        w->size = capacity - w->offset; /* as fio: what is left */
+        w->size = capacity - w->offset; /* as fio: the rest */
     }
     if (w->size % w->block_bytes || w->size == 0 ||
         w->size > capacity - w->offset) {
@@ -529,7 +529,7 @@ static uint64_t draw_offset(Workload *w, SsdOp op, uint64_t nbytes)
     if (draw_random(w)) {
         uint64_t last = w->size / w->align - 1;
 
-        /* The same choice of places for every size, so that what is hot does
+        /* The same choice of places for every size, so that the hot area does
          * not depend on it; the largest sizes move down from the end. */
         at = spread->kind == SPREAD_UNIFORM
                  ? prng_below(&w->address, (w->size - nbytes) / w->align + 1)

@@ -4,8 +4,8 @@
  * with a rate an open one.
  *
  * Knows bytes and fio's vocabulary; knows nothing of the drive but its
- * capacity.  Addresses are drawn independently of each other (what fio calls
- * norandommap), so a random run may touch a block twice or never.
+ * capacity.  Addresses are drawn independently of each other (norandommap in
+ * fio), so a random run may touch a block twice or never.
  */
 #ifndef VSSD_SIM_WORKLOAD_H
 #define VSSD_SIM_WORKLOAD_H
@@ -93,7 +93,7 @@ char *workload_text(const char *text, GError **error);
 /*
  * Parse "rw=randwrite bs=4k ..." for a drive of that capacity.  Without a
  * limit (number_ios, io_size, runtime) it ends, as fio does, after as many
- * bytes as size.  NULL: *error names the keyword and what it allows.
+ * bytes as size.  NULL: *error names the keyword and its allowed values.
  */
 Workload *workload_new(const char *text, uint64_t capacity_bytes,
                        uint32_t block_bytes, uint64_t seed, GError **error);
