@@ -84,10 +84,10 @@ static uint16_t admin_create_sq(NvmeCtrl *ctrl, NvmeRequest *req,
 }
 
 /*
- * Commands of the queue end as aborted, before the Delete does.  What the drive
- * has of them may still take effect: the Delete waits for that, so that it
- * cannot happen behind the back of a later command (Base 1.4, 5.6).  It does not
- * wait for the store.
+ * Commands of the queue end as aborted, before the Delete does.  Their parts
+ * in the drive may still take effect: the Delete waits for that, so that it
+ * cannot happen behind the back of a later command (Base 1.4, 5.6).  It does
+ * not wait for the store.
  */
 static void abort_queue(NvmeCtrl *ctrl, NvmeSq *sq, NvmeRequest *deletion)
 {

@@ -4,7 +4,7 @@
  * that the guest has come to, interrupts.
  *
  * Completions of one run leave together with one interrupt.  Knows nothing of
- * what commands mean.  A head out of range goes to the files above
+ * the meaning of commands.  A head out of range goes to the files above
  * (NvmeCqClient).
  *
  * Order in guest memory, for processors that keep none by themselves: the data
@@ -33,7 +33,7 @@ void nvme_cq_set_head(NvmeCtrl *ctrl, NvmeCq *cq, uint32_t head)
         return;
     }
     cq->head = head;
-    cq->dirty = true; /* room for what waits; the pin may fall */
+    cq->dirty = true; /* room for waiting completions; the pin may fall */
 }
 
 void nvme_cq_read_shadow(NvmeCtrl *ctrl, NvmeCq *cq)
@@ -70,7 +70,7 @@ static bool cq_full(const NvmeCq *cq)
     return ring_after(cq->tail, cq->size) == cq->head;
 }
 
-/* The head that the controller knows may be old: the guest's shadow tells. */
+/* The controller's copy of the head may be old: read the guest's shadow. */
 static bool cq_has_room(NvmeCtrl *ctrl, NvmeCq *cq)
 {
     if (cq_full(cq)) {
@@ -228,7 +228,7 @@ static bool cq_due(const NvmeCtrl *ctrl, const NvmeCq *cq)
            ctrl->now_ns - cq->first_ns >= wait_ns;
 }
 
-/* A controller that has given up (CSTS.CFS) sends no interrupt any more. */
+/* A controller with a fatal status (CSTS.CFS) sends no interrupt any more. */
 uint64_t nvme_coalescing_deadline_ns(const NvmeCtrl *ctrl)
 {
     uint64_t at_ns = SSD_TIME_NEVER;

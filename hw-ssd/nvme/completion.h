@@ -19,8 +19,8 @@ void nvme_cq_read_shadow(NvmeCtrl *ctrl, NvmeCq *cq);
 /* Entries of the batch go to guest memory. */
 void nvme_cq_write_out(NvmeCtrl *ctrl, NvmeCq *cq);
 
-/* The same for all queues, and what waited for room.  true: a queue has room
- * again, and its submission queues may be fetched from. */
+/* The same for all queues, and completions that waited for room.  true: a queue
+ * has room again, and its submission queues may be fetched from. */
 bool nvme_write_completions(NvmeCtrl *ctrl);
 
 /* Signal completions that are in guest memory; one message per vector. */

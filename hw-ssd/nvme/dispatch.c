@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dispatch.c - taking one entry of a submission queue: its request, its command,
- * and the start of it.
+ * dispatch.c - taking one entry of a submission queue: its request, its
+ * command, and the start of it.
  *
- * Knows the tables of commands; what a command does is theirs (admin.c, io.c).
+ * Knows the tables of commands; admin.c and io.c execute the commands.
  */
 #include "nvme-internal.h"
 #include "command.h"

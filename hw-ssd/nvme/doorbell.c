@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * doorbell.c - what the guest says of its queues: doorbell registers and shadow
- * doorbells.
+ * doorbell.c - doorbell registers and shadow doorbells.
  *
  * Shadow doorbells (Base 1.4, section 7.13): the guest writes a queue's tail or
  * head to memory, and rings the register only if that passes the value that the

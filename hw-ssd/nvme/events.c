@@ -3,7 +3,7 @@
  * events.c - Asynchronous Event Requests (Base 1.4, section 5.2).
  *
  * An event waits for a request, a request for an event.  Once an event of a
- * type has been reported, that type is silent until the guest reads the log
+ * type has been reported, that type is masked until the guest reads the log
  * page that goes with it, without Retain Asynchronous Event.  An event whose
  * page is read before there was a request for it is never reported.
  */
@@ -87,8 +87,8 @@ bool nvme_event_abort(NvmeCtrl *ctrl, NvmeRequest *req)
     return false;
 }
 
-/* One event tells of all: the log page has every warning.  The worst one gives
- * it its name. */
+/* One event reports all: the log page has every warning. The event has the
+ * type of the worst one. */
 static unsigned smart_info(uint8_t warning)
 {
     if (warning & (NVME_WARN_RELIABILITY | NVME_WARN_READ_ONLY)) {

@@ -3,7 +3,7 @@
  * fdp.c - Flexible Data Placement (Base 2.2, sections 8.1.10, 7.3, 7.4, 5.1.12
  * and 5.1.25): one endurance group, one configuration, one reclaim group.
  *
- * Knows placement identifiers and what the host is told.  A placement handle of
+ * Knows placement identifiers and reports to the host.  A placement handle of
  * the namespace is the reclaim unit handle of the same number, and that is the
  * drive's stream of that number; a reclaim unit is a block of it in each plane.
  */
@@ -142,8 +142,8 @@ uint16_t nvme_io_mgmt_receive(NvmeCtrl *ctrl, NvmeRequest *req,
 }
 
 /*
- * What was written by the handle belongs to the reclaim unit that it is in now:
- * the drive programs there what the buffer still holds of it, and the command ends
+ * Data written by the handle belongs to the current reclaim unit: the drive
+ * programs there the part that the buffer still holds, and the command ends
  * when that is done.
  */
 static void update_handle(NvmeCtrl *ctrl, NvmeRequest *req, uint16_t pid)

@@ -3,8 +3,8 @@
  * fetch.c - fetching entries from submission queues, in turn.
  *
  * Several entries are fetched in one DMA.  Knows when the controller may take
- * more; knows nothing of what commands mean (dispatch.c).  A queue that the
- * machine cannot reach by DMA is fatal (CSTS.CFS).
+ * more; knows nothing of the meaning of commands (dispatch.c).  A queue that
+ * the machine cannot reach by DMA is fatal (CSTS.CFS).
  */
 #include "nvme-internal.h"
 #include "dispatch.h"

@@ -59,8 +59,8 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
     id->vwc = 3 << 1 | !ssd_info(ctrl->ssd)->keeps_buffer;
 }
 
-/* What stays 0: no notices (OAES), one power state (NPSS), and AWUPF of one
- * block; see NAWUPF and NABSPF of the namespace. */
+/* Fields that stay 0: no notices (OAES), one power state (NPSS), and AWUPF of
+ * one block; see NAWUPF and NABSPF of the namespace. */
 static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                 void *data)
 {
@@ -241,7 +241,7 @@ static uint16_t fill_nvm_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     return nvme_is_io_nsid(sqe->dw[1]) ? 0 : NVME_SC_INVALID_NSID;
 }
 
-/* What namespaces of all command sets have. */
+/* Fields of namespaces of all command sets. */
 static uint16_t fill_independent(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                  void *data)
 {

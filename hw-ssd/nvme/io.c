@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * io.c - the commands of the NVM command set: what is checked, and which steps
- * of the drive and the payload they are made of.
+ * io.c - the commands of the NVM command set: their checks, and their steps in
+ * the drive and the payload.
  *
  * Data moves when a command is taken: a WRITE's payload is in the overlay, and
  * a READ's in guest memory, before the drive has worked out when the command
@@ -57,8 +57,8 @@ static bool wants_fua(const NvmeCtrl *ctrl, const NvmeSqe *sqe)
 }
 
 /*
- * When a write is done.  A drive that keeps its buffer promises that what it
- * has taken survives, and hosts send it no Flush: so the store has the data
+ * When a write is done.  A drive that keeps its buffer promises that accepted
+ * data survives, and hosts send it no Flush: so the store has the data
  * before the guest is told, and the end of this process loses none of it.
  */
 static void set_durability(const NvmeCtrl *ctrl, NvmeRequest *req,
@@ -155,7 +155,7 @@ void nvme_io_read_done(NvmeCtrl *ctrl, NvmeRequest *req)
 
 static void start_read(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    if (sqe->dw[12] >> 30 & 1) { /* FUA: what is read must be durable */
+    if (sqe->dw[12] >> 30 & 1) { /* FUA: the data read must be durable */
         nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
         req->barrier = true;
     }
@@ -220,8 +220,8 @@ static uint64_t whole_units(const NvmeCtrl *ctrl, uint64_t lba,
     return first;
 }
 
-/* Whole units are deallocated, and so read as zeroes; what is left over at
- * either end is written, to the stream of the directive. */
+/* Whole units are deallocated, and so read as zeroes; the rest at either end
+ * is written, to the stream of the directive. */
 static uint16_t io_write_zeroes(NvmeCtrl *ctrl, NvmeRequest *req,
                                 const NvmeSqe *sqe)
 {
@@ -295,7 +295,7 @@ static void add_trims(NvmeCtrl *ctrl, NvmeRequest *req, const DsmRange *range)
     }
 }
 
-/* What the command costs follows from the blocks that it names, not from how
+/* The cost of the command follows from the blocks that it names, not from how
  * often it names them. */
 static uint16_t io_dsm(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
@@ -324,7 +324,7 @@ static uint16_t io_dsm(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     if (!(sqe->dw[11] & DSM_DEALLOCATE)) {
         return 0;
     }
-    most = 2 * n + 1; /* steps: what they name together, and the odd ends */
+    most = 2 * n + 1; /* steps: all whole units, and the partial ends */
     if (most > NVME_STEPS_SMALL) {
         req->steps = g_new(NvmeStep, most);
     }

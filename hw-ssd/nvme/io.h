@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* io.h - what the payload calls back. */
+/* io.h - callbacks of the payload. */
 #ifndef VSSD_NVME_IO_H
 #define VSSD_NVME_IO_H
 

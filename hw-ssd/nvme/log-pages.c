@@ -146,7 +146,7 @@ static void read_page(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     }
 }
 
-/* What is asked for beyond the end of the page is zeroes. */
+/* Bytes beyond the end of the page are zeroes. */
 static uint16_t send_page(NvmeCtrl *ctrl, const NvmeSqe *sqe,
                           const LogPage *log, uint64_t offset, uint64_t bytes)
 {

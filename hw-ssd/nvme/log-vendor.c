@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * log-vendor.c - the drive's own log pages (vendor-log.h): what a model can tell
- * and a real drive keeps to itself.
+ * log-vendor.c - the vendor-specific log pages (vendor-log.h): internals that
+ * a real drive does not report.
  *
  * Functions for rows of the table in log-pages.c.
  */

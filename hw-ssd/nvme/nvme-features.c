@@ -145,7 +145,7 @@ static uint16_t get_cache(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
     return 0;
 }
 
-/* What is in the cache when it is switched off becomes durable first. */
+/* Data in the cache when it is switched off becomes durable first. */
 static uint16_t set_cache(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
     bool on = sqe->dw[11] & 1;

@@ -2,7 +2,7 @@
 /*
  * nvme-internal.h - the controller's structures, for the files of this folder.
  *
- * What a file offers to the others is in NAME.h.  A file calls only files below
+ * The interface of a file is in NAME.h.  A file calls only files below
  * it (docs/architecture.md; tests/components.py).
  *
  * A command of the guest is a NvmeRequest from the moment its entry is fetched
@@ -271,8 +271,8 @@ typedef struct NvmeFdp {
 /* ---- the controller ----------------------------------------------------- */
 
 /*
- * What completion.c tells the files above it.  bad_head: the guest has said that
- * it consumed entries that were not posted; its head is ignored.  The hook may
+ * Callbacks of completion.c to the files above it. bad_head: the guest's head
+ * passes entries that were not posted; its head is ignored.  The hook may
  * post to the admin completion queue.
  */
 typedef struct NvmeCqClient {
@@ -338,7 +338,7 @@ typedef struct NvmeEvents {
     bool masked[NVME_EVENT_TYPES];
     uint8_t info[NVME_EVENT_TYPES];
     uint8_t warned; /* critical warnings that events were sent for */
-    uint64_t health; /* what nvme_look_at_health() has seen last */
+    uint64_t health; /* state at the last nvme_look_at_health() */
 } NvmeEvents;
 
 /* Errors since the beginning: error i is entry i % NVME_ERROR_ENTRIES. */
@@ -355,7 +355,7 @@ typedef struct NvmeUpkeep {
     uint64_t retry_wait_ns; /* until retry_ns, from the time before */
 } NvmeUpkeep;
 
-/* Power, busy time and what SMART counts. */
+/* Power, busy time and SMART counters. */
 typedef struct NvmeLife {
     uint64_t busy_since_ns;
     uint64_t busy_ns;
@@ -407,7 +407,7 @@ struct NvmeCtrl {
     NvmeQueues queues;
     NvmeRequests requests;
     NvmeSlots slots;
-    uint64_t next_version; /* of what is written */
+    uint64_t next_version; /* of written data */
     NvmeStreams streams;
     NvmeFdp fdp;
     NvmeFeatures features;
@@ -465,8 +465,8 @@ static inline int nvme_dma_write(NvmeCtrl *ctrl, uint64_t addr,
 
 /*
  * Guest memory is written and read by processors that need not see one order.
- * After an index was read from there, before what it says is there is read or
- * written over; and before an index, or a phase bit, that says what is there.
+ * After an index was read from there, before the entries that it announces are
+ * read or overwritten; and before an index or a phase bit announces entries.
  */
 static inline void nvme_dma_rmb(void)
 {

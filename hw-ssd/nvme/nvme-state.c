@@ -2,14 +2,14 @@
 /*
  * nvme-state.c - the controller as a stream of bytes, and back.
  *
- * Every member of its structs is listed in rows (core/state.h); a test finds one
- * that is missing.  Only a controller at rest is saved (rest.c): then a command
- * is an Asynchronous Event Request, or a completion that waits for room, and a
- * short record says all of it.
+ * Every member of its structs is listed in rows (core/state.h); a test finds
+ * one that is missing.  Only a controller at rest is saved (rest.c): then a
+ * command is an Asynchronous Event Request, or a completion that waits for
+ * room, and a short record says all of it.
  *
- * A stream is not believed: each number that is used as an index, a size or a
- * flag is looked at before the controller may use it.  Addresses in guest memory
- * need no check; a guest could have set any.
+ * A stream may be forged: each number that is used as an index, a size or a
+ * flag is looked at before the controller may use it.  Addresses in guest
+ * memory need no check; a guest could have set any.
  */
 #include "nvme-internal.h"
 #include "completion.h"
@@ -107,7 +107,7 @@ static const StateRow ctrl_rows[] = {
     VALUE_AS(events.masked, event_masked),
     VALUE_AS(events.info, event_info),
     VALUE_AS(events.warned, warned),
-    KEPT_AS(events.health, health), /* looked at anew */
+    KEPT_AS(events.health, health), /* looked at again */
     VALUE_AS(error_log.entry, errors),
     VALUE_AS(error_log.n, nerrors),
     KEPT_AS(upkeep.housekeep_ns, housekeep_ns),
@@ -194,7 +194,8 @@ const StateStruct *nvme_state_struct(unsigned i)
                                  : payload_state_struct(i - G_N_ELEMENTS(own));
 }
 
-/* ---- what it was saved with ----------------------------------------------- */
+/* ---- configuration of the saved controller
+ * ----------------------------------------------- */
 
 static char *config_text(const NvmeCtrl *ctrl)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nvme-state.h - the rows of what is saved, for a test. */
+/* nvme-state.h - the rows of saved members, for a test. */
 #ifndef VSSD_NVME_NVME_STATE_H
 #define VSSD_NVME_NVME_STATE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nvme-wire.h - data structures of the standard, as they lie in guest memory.
+ * nvme-wire.h - data structures of the standard, as they are in guest memory.
  *
  * Packed and little-endian: nvme_le16() and the like convert a member from and
  * to the byte order of the host.  Members have the names of the standard in

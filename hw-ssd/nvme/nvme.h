@@ -30,7 +30,7 @@
 
 typedef struct NvmeCtrl NvmeCtrl;
 
-/* What a command does with the data of the namespace. */
+/* Effect of a command on the data of the namespace. */
 typedef enum NvmeWork {
     NVME_WORK_NONE,
     NVME_WORK_READ,
@@ -58,7 +58,7 @@ typedef struct NvmeTrace {
 } NvmeTrace;
 
 /*
- * What the controller asks of the machine around it.  All are leaf calls: they
+ * Callbacks to the machine around the controller. All are leaf calls: they
  * must not call the controller.
  */
 typedef struct NvmeMachine {
@@ -193,7 +193,7 @@ void nvme_store_done(NvmeCtrl *ctrl, uint64_t now_ns, NvmeStoreReq *req,
 unsigned nvme_store_in_flight(const NvmeCtrl *ctrl);
 
 /* PCI function reset, or reset of the machine: as CC.EN 1 to 0, and registers
- * to their defaults.  What the buffer holds stays: the power is still on. */
+ * to their defaults.  The buffer keeps its data: the power is still on. */
 void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns);
 
 /*
@@ -215,8 +215,8 @@ void nvme_hold(NvmeCtrl *ctrl, bool on);
 /*
  * Of a controller that is held: let modelled time pass, from *now_ns on, until
  * it is at rest.  Then no command is in flight, their completions are in guest
- * memory (or wait for room in their queue), and what the drive has programmed is
- * in the store.  The drive's buffer stays as it is.
+ * memory (or wait for room in their queue), and all programmed data is in the
+ * store.  The drive's buffer stays as it is.
  */
 typedef enum NvmeSettled {
     NVME_SETTLED,      /* at rest; *now_ns is when */
@@ -226,8 +226,8 @@ typedef enum NvmeSettled {
 NvmeSettled nvme_settle(NvmeCtrl *ctrl, uint64_t *now_ns, uint64_t end_ns);
 
 /*
- * A machine that ends need not wait for its pace: have the store zero some more
- * of what the guest has trimmed, held or not.  true: there is more; call again,
+ * A machine that ends need not wait for its pace: have the store zero some
+ * more of the trimmed ranges, held or not.  true: there is more; call again,
  * when requests at the store have ended.
  */
 bool nvme_housekeep(NvmeCtrl *ctrl);
@@ -239,17 +239,17 @@ void nvme_retry(NvmeCtrl *ctrl);
 
 /*
  * Save a controller at rest, without its drive (ssd_save()), or load it: into a
- * new one, attached to the drive that was saved with it, and not enabled.  After
+ * new one, attached to the drive that was saved with it, and not enabled. After
  * a load that failed it can only be freed.  Guest memory, and whether MSI-X is
- * on, are the machine's.  Loading believes nothing.  false: *error says in one
- * line what is wrong with "it", the stream.
+ * on, are the machine's.  Loading checks every number. false: *error names in
+ * one line the fault of "it", the stream.
  */
 bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error);
 bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error);
 
 /*
- * The clock of the controller and its drive ends after 213 days: set it back, if
- * nothing is in flight and no log or trace tells of it.  By how much; 0: not now.
+ * The clock of the controller and its drive ends after 213 days: set it back,
+ * if nothing is in flight and no log or trace runs.  By how much; 0: not now.
  */
 uint64_t nvme_rebase(NvmeCtrl *ctrl);
 
@@ -265,7 +265,8 @@ uint64_t nvme_now_ns(const NvmeCtrl *ctrl);
  */
 const Hist *nvme_lateness(const NvmeCtrl *ctrl);
 
-/* docs/nvme-support.md: what is supported, from the controller's tables. */
+/* docs/nvme-support.md: the supported commands and features, from the
+ * controller's tables. */
 void nvme_document(GString *out);
 
 /* Append the members of the results schema that the controller knows. */

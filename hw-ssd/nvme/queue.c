@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * queue.c - opening and closing queues, and their entries in the shadow doorbell
- * and EventIdx pages.
+ * queue.c - opening and closing queues, and their entries in the shadow
+ * doorbell and EventIdx pages.
  *
- * Queue memory is contiguous (CAP.CQR).  Knows what a queue is; what goes through
- * it is the business of completion.c, doorbell.c and fetch.c.
+ * Queue memory is contiguous (CAP.CQR).  Knows queues; completion.c,
+ * doorbell.c and fetch.c know their entries.
  */
 #include "nvme-internal.h"
 #include "completion.h"
@@ -32,9 +32,9 @@ static uint32_t one_behind(uint32_t value)
 }
 
 /*
- * value is where the queue stands.  It goes to the guest's entry too: what was
- * there belongs to an earlier queue, or was never written.  The head of an I/O
- * completion queue is looked up when it matters.
+ * value is the position of the queue. It goes to the guest's entry too: the
+ * old value belongs to an earlier queue, or was never written.  The head of an
+ * I/O completion queue is looked up when it matters.
  */
 static void shadow_open(NvmeCtrl *ctrl, NvmeShadow *s, unsigned index,
                         uint32_t value)

@@ -108,7 +108,7 @@ void nvme_disable(NvmeCtrl *ctrl)
     nvme_streams_reset(ctrl);
 }
 
-/* Can the admin queues be what the registers say? */
+/* Are the admin queues of the registers possible? */
 static bool settings_ok(const NvmeCtrl *ctrl)
 {
     uint32_t asqs = ctrl->regs.aqa & 0xfff;
@@ -137,8 +137,8 @@ static void enable(NvmeCtrl *ctrl)
     nvme_look_ready(ctrl);
 }
 
-/* What the drive has still to do of the commands before a reset must not happen
- * behind the back of those after it. */
+/* The drive's work on commands before a reset must not take effect after later
+ * commands. */
 static bool drive_is_clear(const NvmeCtrl *ctrl)
 {
     return !ctrl->slots.in_use && !ctrl->requests.starved_first;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report.c - what the controller says about itself to its keepers: statistics
- * as JSON, and the page docs/nvme-support.md made from its tables.
+ * report.c - reports about the controller: statistics as JSON, and the page
+ * docs/nvme-support.md made from its tables.
  */
 #include "nvme-internal.h"
 #include "command.h"
@@ -9,7 +9,7 @@
 #include "identify.h"
 #include "log-pages.h"
 
-/* What the rows of NVME_STATS take their values from. */
+/* Source of the values of NVME_STATS. */
 typedef struct CtrlStats {
     const NvmeCtrl *ctrl;
     PayloadStats payload;

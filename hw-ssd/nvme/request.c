@@ -3,8 +3,8 @@
  * request.c - the record of a command: memory, the list of its queue, its steps
  * and its buffers.
  *
- * Knows what a request holds; knows nothing of its way (steps.c), of opcodes, or
- * of where completions go.
+ * Knows the members of a request; knows nothing of its way (steps.c), of
+ * opcodes, or of where completions go.
  */
 #include "nvme-internal.h"
 #include "prp.h"

@@ -16,7 +16,7 @@ void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req);
 /* The command came through this queue. */
 void nvme_request_link(NvmeSq *sq, NvmeRequest *req);
 
-/* Its queue goes away: it ends on its own, silently. */
+/* Its queue goes away: it ends without a completion. */
 void nvme_request_orphan(NvmeCtrl *ctrl, NvmeRequest *req);
 
 NvmeStep *nvme_add_step(NvmeRequest *req, SsdOp op, uint64_t lba,

@@ -2,13 +2,14 @@
 /*
  * rest.c - bringing the controller to rest, so that it can be saved or moved.
  *
- * At rest every command that was fetched has its completion in guest memory, but
- * for Asynchronous Event Requests and for completions whose queue is full; the
- * store has all that the drive has programmed; and the drive is at rest.  What
- * the drive's volatile buffer holds stays there, and its payload in the overlay.
+ * At rest every command that was fetched has its completion in guest memory,
+ * but for Asynchronous Event Requests and for completions whose queue is full;
+ * the store has all that the drive has programmed; and the drive is at rest.
+ * Data in the drive's volatile buffer stays there, and its payload in the
+ * overlay.
  *
- * Knows who may still have work to do; knows nothing of threads, or of what is
- * saved (nvme-state.c).
+ * Knows who may still have work to do; knows nothing of threads or saved
+ * members (nvme-state.c).
  */
 #include "nvme-internal.h"
 #include "rest.h"

@@ -38,7 +38,7 @@ static void request_fail(NvmeCtrl *ctrl, NvmeRequest *req, uint16_t status)
 
 /* ---- steps --------------------------------------------------------------- */
 
-/* What the payload must know before the drive gets the step. */
+/* Prepare the payload before the drive gets the step. */
 static void step_begin(NvmeCtrl *ctrl, NvmeStep *step)
 {
     if (step->op == SSD_OP_WRITE) {

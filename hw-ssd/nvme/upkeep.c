@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * upkeep.c - what the controller does now and then, at its own pace in modelled
- * time: the store gets rid of what was trimmed, and is asked again to take what
- * it has refused.
+ * upkeep.c - periodic work of the controller in modelled time: the store frees
+ * trimmed ranges, and gets refused data again.
  *
- * Knows when; what is done is the payload's business.
+ * Knows the times; the payload does the work.
  */
 #include "nvme-internal.h"
 #include "upkeep.h"

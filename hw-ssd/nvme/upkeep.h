@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* upkeep.h - what is done now and then. */
+/* upkeep.h - periodic work. */
 #ifndef VSSD_NVME_UPKEEP_H
 #define VSSD_NVME_UPKEEP_H
 

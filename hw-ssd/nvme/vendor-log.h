@@ -20,13 +20,13 @@
 #define VSSD_LOG_MAGIC "VSSD"
 #define VSSD_LOG_VERSION 1
 
-/* What the drive is, and what it has done since its statistics were reset. */
+/* The drive, and its statistics since their reset. */
 typedef struct VssdLogDrive {
     char magic[4];
     uint16_t version;
     uint16_t nstreams;    /* of the model; 1: it knows none but stream 0 */
     uint32_t block_bytes; /* of a logical block */
-    uint32_t unit_bytes;  /* what is mapped and placed as one */
+    uint32_t unit_bytes;  /* the mapping unit */
     uint32_t page_bytes;
     uint32_t read_only; /* 1: worn out */
     uint64_t erase_bytes; /* of an erase block */

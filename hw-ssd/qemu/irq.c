@@ -63,7 +63,7 @@ static void send_msix(VssdDev *s, unsigned vector)
     msix_notify(pci, vector);
 }
 
-/* BQL held.  A message may be what unplugs the drive. */
+/* BQL held.  A message may unplug the drive. */
 static void send_noted(VssdDev *s)
 {
     PCIDevice *pci = PCI_DEVICE(s);

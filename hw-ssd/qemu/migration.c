@@ -2,16 +2,16 @@
 /*
  * migration.c - savevm, loadvm and live migration, with the drive inside.
  *
- * A machine that is stopped stops its drive, with commands in flight.  If it is to
- * be saved, the drive comes to rest: it finishes the commands that it has fetched.
- * That must be before guest memory is sent, since completions are written there:
- * when the machine stops for it, or else at the beginning.  The drive's clock goes
- * on meanwhile and the guest's does not; when the machine runs again, both go on
- * from where they are.
+ * A machine that is stopped stops its drive, with commands in flight.  If it is
+ * to be saved, the drive comes to rest: it finishes the commands that it has
+ * fetched. That must be before guest memory is sent, since completions are
+ * written there: when the machine stops for it, or else at the beginning.  The
+ * drive's clock goes on meanwhile and the guest's does not; when the machine
+ * runs again, both go on from where they are.
  *
- * What is saved is what PCI has, and two streams that the model writes and checks
- * itself (ftl/state/state.c, nvme-state.c).  The payload that is in the image stays
- * there; the source lets go of it before the destination takes it.
+ * Saved are the state of PCI, and two streams that the model writes and checks
+ * itself (ftl/state/state.c, nvme-state.c).  The payload that is in the image
+ * stays there; the source lets go of it before the destination takes it.
  */
 #include "qemu/osdep.h"
 #include "qemu/error-report.h"
@@ -30,7 +30,7 @@
 #include "compat.h"
 #include "vssd.h"
 
-/* In modelled time; a drive that cleans all it can needs a few seconds. */
+/* In modelled time; a drive that collects every victim needs a few seconds. */
 #define SETTLE_MOST_NS (1000ULL * NANOSECONDS_PER_SECOND)
 
 /* Of a handler that brings nothing into the stream. */
@@ -277,7 +277,7 @@ static bool get_stream(VssdDev *s, Model *m, QEMUFile *file, GError **error,
     return ok;
 }
 
-/* The device's own go; what it has noted of them, too. */
+/* The device's own go, with its records of them. */
 static void take_over(VssdDev *s, Model *m)
 {
     Model old = { s->ssd, s->ctrl };

@@ -2,9 +2,9 @@
 /*
  * oplog.c - the drive's operation log, from realize to the end of QEMU.
  *
- * Knows when the log begins and ends; what is in it is the model's business
- * (docs/oplog.md).  QEMU ends without taking its devices apart, so the log is
- * completed in an exit notifier.
+ * Knows when the log begins and ends; the model writes it (docs/oplog.md). QEMU
+ * ends without taking its devices apart, so the log is completed in an exit
+ * notifier.
  */
 #include "qemu/osdep.h"
 #include "qapi/error.h"

@@ -6,12 +6,12 @@
  *   qom-set  PATH powered BOOL     off, or on again
  *
  * A drive without power answers all ones, in its registers and in configuration
- * space, and takes no writes.  In a hot-plug slot its absence is reported, as by
- * a drive that is pulled out; its return likewise.  Power comes back by itself
- * after power_return_ms, or with a reset of the machine, or when told.
+ * space, and takes no writes.  In a hot-plug slot its absence is reported, as
+ * by a drive that is pulled out; its return likewise.  Power comes back by
+ * itself after power_return_ms, or with a reset of the machine, or when told.
  *
- * Knows PCI slots; what a cut does to data is the controller's and the model's
- * business.
+ * Knows PCI slots; the controller and the model know the effect of a cut on
+ * data.
  */
 #include "qemu/osdep.h"
 #include "hw/pci/msi.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * recording.c - trace=FILE: what the guest did to the drive (docs/traces.md).
+ * recording.c - trace=FILE: a trace of the guest's commands (docs/traces.md).
  *
  * The model writes the file; this says when it begins, when it must be whole,
  * and when it ends.  QEMU does not take its devices apart when it ends, so the

@@ -55,7 +55,7 @@ static __attribute__((noinline)) void *this_thread(void)
     return &marker;
 }
 
-/* What is left to do is for the thread of run_ctx. */
+/* The rest of the work is for the thread of run_ctx. */
 void vssd_run_later(VssdDev *s)
 {
     qemu_bh_schedule(s->run_bh);
@@ -119,7 +119,7 @@ uint64_t vssd_now(VssdDev *s)
 
 /* ---- run ---------------------------------------------------------------- */
 
-/* After half of what the model's clock can count: set it back when the drive has
+/* After half of the range of the model's clock: set it back when the drive has
  * nothing to do, and begin a new one. */
 static void keep_in_range(VssdDev *s)
 {
@@ -278,8 +278,8 @@ void vssd_serve_pause(VssdDev *s)
 {
     if (s->icount) {
         catch_up(s);
-        /* When the machine stops after its last instruction is the host's
-         * choice: what the drive has seen last is not. */
+        /* The host chooses when the machine stops after its last instruction.
+         * The instant that the drive has seen last does not depend on that. */
         s->now_ns = nvme_now_ns(s->ctrl);
     } else {
         vssd_now(s);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * state.c - state=FILE: the drive of the last run, and what becomes of this one.
+ * state.c - state=FILE: load the drive of the last run, save that of this one.
  *
  * When the machine is switched off, the drive's power goes with it, and the
- * drive is saved as it is then.  Knows when that is; knows nothing of what is in
- * the file (ftl/state/state.c).
+ * drive is saved as it is then.  Knows when that is; knows nothing of the
+ * format (ftl/state/state.c).
  */
 #include "qemu/osdep.h"
 #include "qemu/error-report.h"
@@ -65,8 +65,8 @@ static void save(VssdDev *s)
 
 /*
  * The machine is switched off (and may be switched on again by a reset, with
- * -no-shutdown): what is on its way to the image goes there, which the block
- * layer waits for when it has been told.
+ * -no-shutdown): requests to the image end first; the block layer waits for
+ * them when it has been notified.
  */
 static void run_state_changed(void *opaque, bool running, RunState state)
 {
@@ -86,7 +86,8 @@ static void run_state_changed(void *opaque, bool running, RunState state)
     vssd_unlock(s);
 }
 
-/* QEMU ends; with a machine that was stopped before, nothing else tells. */
+/* QEMU ends; with a machine that was stopped before, this is the only
+ * notification. */
 static void at_exit(Notifier *n, void *data)
 {
     VssdDev *s = container_of(n, VssdDev, exit_notifier);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stats.c - statistics as QOM properties, and what query-blockstats shows.
+ * stats.c - statistics as QOM properties, and for query-blockstats.
  *
  *   qom-get  PATH stats                one JSON object, docs/results.md
  *   qom-set  PATH reset-stats true     forget latencies and counters
  *
  * The model and the controller write JSON text; here it becomes QMP objects.
- * query-blockstats counts the guest's commands, as with other disks; what
- * becomes of them at the block node is in the statistics above.
+ * query-blockstats counts the guest's commands, as with other disks; their
+ * requests at the block node are in the statistics above.
  */
 #include "qemu/osdep.h"
 #include "block/accounting.h"
@@ -62,7 +62,7 @@ static QDict *parse(const char *text, Error **errp)
     return dict;
 }
 
-/* Add the members of one writer's object to dict; what is there stays. */
+/* Add the members of one writer's object to dict; existing ones stay. */
 static bool join(QDict *dict, const GString *text, Error **errp)
 {
     QDict *part = parse(text->str, errp);

@@ -23,7 +23,7 @@
 
 #include "vssd.h"
 
-/* What a request of lazy zeroes frees at once. */
+/* Size of a request of lazy zeroes. */
 #define FREE_BYTES (16 * MiB)
 
 /* A request that was refused, of a machine that did not stop, is asked for
@@ -52,9 +52,9 @@ static const char *const op_names[] = {
 };
 
 /*
- * Space that nobody needs: what reads as zeroes already is passed over in one
- * go, and of the rest a part is freed that takes a host file system some
- * milliseconds.  req->bytes becomes what has been done.
+ * Free unused space: blocks that already read as zeroes are skipped at once,
+ * and of the rest a part is freed that takes a host file system some
+ * milliseconds. req->bytes becomes the size of that part.
  */
 static int coroutine_fn store_co_free(VssdDev *s, NvmeStoreReq *req)
 {
@@ -167,8 +167,8 @@ static bool job_refused(VssdJob *job)
     }
     if (action == BLOCK_ERROR_ACTION_STOP) {
         job_park(job); /* before the machine stops, and may go on */
-        /* A machine that is told to go on before it has stopped does not stop,
-         * and tells nobody. */
+        /* A machine that is continued before it has stopped does not stop, and
+         * sends no notification. */
         timer_mod(s->parked_timer,
                   qemu_clock_get_ms(QEMU_CLOCK_VIRTUAL) + PARKED_MS);
     }
@@ -372,7 +372,7 @@ static bool finish_some(VssdDev *s)
     return more || vssd_store_is_busy(s);
 }
 
-/* What the image has refused has one chance more. */
+/* Retry the requests that the image has refused once more. */
 static void ask_again(VssdDev *s)
 {
     qatomic_set(&s->store_ends, true);
@@ -438,8 +438,8 @@ static int age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     return ret;
 }
 
-/* The blocks hold data.  A drive that is not new may hold them already; what it
- * does not, somebody has written to the image without it. */
+/* The blocks hold data.  A drive that is not new may hold them already; the
+ * others were written to the image without the drive. */
 static int hold_data(Ssd *ssd, uint64_t first, uint64_t n)
 {
     const SsdInfo *info = ssd_info(ssd);

@@ -22,8 +22,8 @@
 #include "vssd.h"
 
 /*
- * No vendor ID of the PCI-SIG: 0x1234 is what QEMU gives its own inventions
- * (VGA, edu), so no driver has a quirk for it.  Drivers bind by class code.
+ * No vendor ID of the PCI-SIG: QEMU uses 0x1234 for devices of its own (VGA,
+ * edu), so no driver has a quirk for it.  Drivers bind by class code.
  */
 #define VSSD_PCI_VENDOR_ID 0x1234
 #define VSSD_PCI_DEVICE_ID 0x7653
@@ -32,7 +32,7 @@
 #define VSSD_MAX_CNTLID 0xffef
 
 /* How long the drive's own thread may look for work before it sleeps; QEMU
- * adapts to what pays, and sleeps at once when the drive is idle. */
+ * adapts the time to its benefit, and sleeps at once when the drive is idle. */
 #define VSSD_POLL_MAX_NS 100000
 
 #define VSSD_PCI_PM_OFFSET 0x60
@@ -43,7 +43,7 @@
 #define VSSD_MSIX_PBA (VSSD_MSIX_TABLE + 0x1000)
 #define VSSD_BAR0_SIZE (VSSD_MSIX_TABLE + 0x2000)
 
-/* ---- what the controller asks of the machine ---------------------------- */
+/* ---- callbacks of the controller ---------------------------- */
 
 /* RAM only: no device's registers, so no other device's code runs. */
 static MemTxAttrs dma_attrs(VssdDev *s)
@@ -393,7 +393,7 @@ static void leave_thread(VssdDev *s)
 }
 
 /*
- * What tells two drives of a machine apart comes from the place of the slot:
+ * The place of the slot distinguishes two drives of a machine:
  * it is the same at each start, and where the machine moves to.  The path has
  * the slots on the way, 0000:00:03.0:00.0, and no bus numbers, which are the
  * guest's.
@@ -444,7 +444,7 @@ static bool check_properties(VssdDev *s, Error **errp)
     return true;
 }
 
-/* What the PCI function must have back while it is there. */
+/* Registers that the PCI function must get back while it is there. */
 static void take_back_pci(VssdDev *s)
 {
     PCIDevice *pci = PCI_DEVICE(s);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vssd.h - the QEMU device in front of the controller: what its files share.
+ * vssd.h - the QEMU device in front of the controller: shared by its files.
  *
  *   vssd.c   PCI function, properties, life and death
  *   serve.c  who runs the controller, and when
  *   irq.c    how an interrupt reaches the guest without waiting for anybody
  *   store.c  payload in a block node
  *   stats.c  statistics as QOM properties
- *   power.c  power cuts, and what the machine sees of them
+ *   power.c  power cuts, as the machine sees them
  *   oplog.c  the drive's operation log
  *
  * Threads.  The controller has no thread of its own: whoever holds
@@ -26,9 +26,9 @@
  * Behind a virtual IOMMU the controller runs with the BQL only (with_bql): in a
  * vCPU's register write, or in the main loop, timers included.  DMA is then
  * translated by the IOMMU's code, which reports faults to the guest, by an
- * interrupt or through a virtqueue, and all that belongs to the BQL.  Where this
- * code comes back to the drive's registers, it is turned away (vssd_lock()).
- * Block requests go to the node's own thread as ever.
+ * interrupt or through a virtqueue, and all that belongs to the BQL.  Where
+ * this code comes back to the drive's registers, it is turned away
+ * (vssd_lock()). Block requests go to the node's own thread as ever.
  *
  * Lock order: BQL, then VssdDev.lock.  No thread that holds lock may wait for
  * the BQL; interrupts are noted under lock and sent after it (irq.c).  The
@@ -93,7 +93,7 @@ struct VssdDev {
     QemuMutex lock;
     void *owner;         /* atomic; names the thread that holds lock */
     AioContext *ctx;     /* block requests; timers, unless with_bql */
-    AioContext *run_ctx; /* timers, what is left of a run */
+    AioContext *run_ctx; /* timers, the rest of a run */
     IOThread *own_iothread;
     bool icount;
     bool with_bql; /* run_ctx is the main loop's, and all that run it have the BQL */
@@ -102,7 +102,7 @@ struct VssdDev {
     bool off_bus;        /* atomic; set under lock: unplugged, so no DMA, no
                             message, and no use of the PCI function */
     QEMUTimer *timer;    /* in run_ctx */
-    uint64_t timer_ns;   /* atomic; what it is for; SSD_TIME_NEVER: nothing */
+    uint64_t timer_ns;   /* atomic; its instant; SSD_TIME_NEVER: none */
     uint64_t timer_fire_ns; /* when it was set to fire, a little earlier */
     uint64_t lead_ns;    /* how much earlier */
     bool spin;           /* for the rest of the lead */
@@ -114,7 +114,7 @@ struct VssdDev {
     /* under lock */
     NvmeCtrl *ctrl;
     Ssd *ssd;
-    SsdConfig *cfg; /* what they were made of */
+    SsdConfig *cfg; /* their sources */
     NvmeConfig nvme_cfg;
     bool stopped; /* with the machine: nobody runs the controller */
 
@@ -163,17 +163,17 @@ struct VssdDev {
 
 extern const MemoryRegionOps vssd_reg_ops;
 
-/* Serve, as soon as the machine is complete: only then it is known what the
- * drive's bus is behind.  Set up and tear down timer and bottom half.  stop fetches no further command,
- * waits for what is at the store, and returns when no thread runs the
- * controller and none will. */
+/* Serve, as soon as the machine is complete: only then the devices above the
+ * drive's bus are known.  Set up and tear down timer and bottom half.  stop
+ * fetches no further command, waits for requests at the store, and returns when
+ * no thread runs the controller and none will. */
 void vssd_serve_init(VssdDev *s);
 void vssd_serve_stop(VssdDev *s);
 
 /* false: the calling thread holds the lock already (nested event loop, or DMA and
  * messages that led to other devices and back). */
 bool vssd_lock(VssdDev *s);
-/* Send what interrupts were noted, after the lock has been let go. */
+/* Send the interrupts that were noted, after the lock has been let go. */
 void vssd_unlock(VssdDev *s);
 
 /* May this thread run the controller? */
@@ -188,8 +188,8 @@ void vssd_leave_bus(VssdDev *s);
 bool vssd_is_inside(VssdDev *s);
 
 /* Lock held: run the controller until it has nothing to do now, within
- * limits; what is left goes to the thread of run_ctx.  While the machine is stopped:
- * at the instant of its stop, to the end. */
+ * limits; the rest goes to the thread of run_ctx.  While the machine is
+ * stopped: at the instant of its stop, to the end. */
 void vssd_run(VssdDev *s);
 
 /* The same, soon, in the thread of run_ctx. */
@@ -209,8 +209,8 @@ uint64_t vssd_now(VssdDev *s);
 void vssd_irq_msix(VssdDev *s, unsigned vector);
 void vssd_irq_pin(VssdDev *s, bool level);
 
-/* Lock not held: send what was noted, from here if this thread holds the BQL,
- * else from a thread that may take it. */
+/* Lock not held: send the noted interrupts, from here if this thread holds the
+ * BQL, else from a thread that may take it. */
 void vssd_irq_deliver(VssdDev *s);
 void vssd_irq_init(VssdDev *s);
 void vssd_irq_stop(VssdDev *s); /* BQL held */
@@ -227,8 +227,8 @@ extern const NvmeStore vssd_store;
  * were some. */
 bool vssd_store_reap(VssdDev *s);
 
-/* Of a drive that is given up: those that were refused end, and nothing more is
- * asked of the node. */
+/* Of a failed drive: refused requests end, and the node gets no more requests.
+ */
 void vssd_store_drop(VssdDev *s);
 
 /* BQL, before any request and after the last. */
@@ -246,9 +246,9 @@ void vssd_store_restart(VssdDev *s); /* main loop */
 void vssd_store_wait(VssdDev *s);
 void vssd_store_drain(VssdDev *s);
 
-/* Main loop, of a drive that ends and is held: ask the node once more to take
- * what it has refused, and free what the guest has trimmed, as far as that can be
- * done in so long.  What is lost is said. */
+/* Main loop, of a drive that ends and is held: retry the requests that the
+ * node has refused, and free the trimmed ranges, as far as that can be
+ * done in so long.  Lost data is reported. */
 void vssd_store_finish(VssdDev *s, unsigned most_ms);
 
 /* Main loop, before the guest runs: tell the drive which parts of the node

@@ -2,19 +2,19 @@
 /*
  * backlog.c - how much host memory may wait for the store.
  *
- * What waits ends by itself, soon or late: data of commands that the drive works
- * on, data that it has programmed, copies of it at the store, buffers of reads,
- * barriers, ranges to be zeroed.  While that is more than the limit the
- * controller fetches no I/O command.  What the store has refused ends when the
- * store takes it; it counts as well, but nothing can be gained by waiting: when
- * it has filled the limit alone, writes are refused.
+ * All waiting work ends by itself, soon or late: data of commands that the
+ * drive works on, data that it has programmed, copies of it at the store,
+ * buffers of reads, barriers, ranges to be zeroed.  While that is more than the
+ * limit the controller fetches no I/O command.  Data that the store has refused
+ * ends when the store takes it; it counts as well, but nothing can be gained by
+ * waiting: when it has filled the limit alone, writes are refused.
  *
- * What the drive's buffer holds is bounded by its size, and does not count.  A
+ * Data in the drive's buffer is bounded by its size, and does not count.  A
  * unit that is programmed before its command ends counts twice until then.
  */
 #include "payload-internal.h"
 
-/* Beside the data: of a read, what the store needs to work on it (in QEMU a
+/* Beside the data: of a read, the store's memory for it (in QEMU a
  * coroutine with its stack); of a barrier, the command that waits for it. */
 #define READ_COST    (16U << 10)
 #define BARRIER_COST (1U << 10)

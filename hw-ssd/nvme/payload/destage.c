@@ -2,17 +2,17 @@
 /*
  * destage.c - from the overlay to the store: requests, their order, barriers.
  *
- * What is to reach the store (READY, STALLED and WRITING entries, ranges that
+ * Data for the store (READY, STALLED and WRITING entries, ranges that
  * Write Zeroes has zeroed) stands in one queue in the order in which it became
  * durable; a barrier is done when nothing older than itself is left in it and
- * the store has flushed.  Lazy ranges (zeroes.c) are in no queue: the store gets
- * them piece by piece, by payload_housekeep().
+ * the store has flushed.  Lazy ranges (zeroes.c) are in no queue: the store
+ * gets them piece by piece, by payload_housekeep().
  *
  * Two requests that overlap never meet in the store: an entry waits for an
  * older entry of its unit, for a range that is being zeroed, for reads, and for
  * a TRIM that the drive is working on; a range waits for all.  A read never
- * waits, because what is being written is in the overlay, and a range being
- * zeroed is known to be zero.
+ * waits, because data that is being written is in the overlay, and a range
+ * being zeroed is known to be zero.
  */
 #include "payload-internal.h"
 
@@ -24,7 +24,7 @@
 #define MAX_GROUP_BYTES      (256U << 10)
 #define MAX_ZERO_BYTES       (64ULL << 20)
 
-/* A lazy request takes what a store may do at once, and no more of them are in
+/* A lazy request is as large as the store allows, and no more of them are in
  * flight than needed: a host disk that frees space is busy. */
 #define MAX_LAZY_BYTES       (1ULL << 30)
 #define RANGES_PER_LAZY      256
@@ -92,7 +92,7 @@ bool payload_has_failed(const Payload *p)
     return p->failed.head || p->failed_zeroes.head;
 }
 
-/* Not while a barrier waits: it tried all, and is to say what has failed. */
+/* Not while a barrier waits: it tried all, and must report failures. */
 void payload_probe(Payload *p)
 {
     if (p->barriers.head || p->flush_next.head || p->flushing.head) {
@@ -411,7 +411,7 @@ static void start_writes(Payload *p)
     }
 }
 
-/* What was trimmed, and still has to get there, gets there first. */
+/* Trimmed ranges that still have to get there get there first. */
 static bool range_may_go(const Payload *p, uint64_t lpn, uint64_t nunits)
 {
     return !p->ndead && !jobs_overlap(&p->reads, lpn, lpn + nunits - 1) &&

@@ -142,7 +142,7 @@ void payload_chain_remove(Payload *p, PayloadEntry *e)
     }
 }
 
-/* ---- what is due -------------------------------------------------------- */
+/* ---- due entries -------------------------------------------------------- */
 
 void payload_due_push(Payload *p, Due *d)
 {

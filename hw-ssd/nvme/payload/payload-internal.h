@@ -3,8 +3,8 @@
  * payload-internal.h - the structures of the overlay, for the files of this
  * folder only.
  *
- * payload.c: what a block reads as.  destage.c: the way to the store.  trims.c
- * and zeroes.c: what is not there any more.  entries.c: entries, their chains and
+ * payload.c: contents of a block.  destage.c: the way to the store.  trims.c
+ * and zeroes.c: ranges without data.  entries.c: entries, their chains and
  * queues.  buffers.c: memory for transfers.  backlog.c: how much may wait.
  */
 #ifndef VSSD_NVME_PAYLOAD_INTERNAL_H
@@ -30,7 +30,7 @@ typedef enum EntryState {
     ENTRY_FAILED,
 } EntryState;
 
-/* A place in the queue of what is to reach the store. */
+/* A place in the queue to the store. */
 typedef struct Due {
     GList link;
     uint64_t seq;
@@ -156,7 +156,7 @@ struct Payload {
     unsigned in_flight;
     bool held;
 
-    GQueue barriers;   /* wait for what is due */
+    GQueue barriers;   /* wait for due entries */
     GQueue flush_next; /* wait for the next FLUSH */
     GQueue flushing;   /* wait for the one at the store */
     GQueue flushed;    /* done, to be told */
@@ -251,7 +251,7 @@ void payload_due_push(Payload *p, Due *d);
 void payload_due_inherit(Payload *p, Due *d, Due *from);
 /* Leave ready, stalled or failed. */
 void payload_turn_leave(Payload *p, PayloadEntry *e);
-/* What waited for something may go now. */
+/* Entries that waited may go now. */
 void payload_unstall(Payload *p);
 /* Remove an entry that is not at the store, whatever its state. */
 void payload_entry_drop(Payload *p, PayloadEntry *e);
@@ -283,12 +283,13 @@ void payload_zeroes_retry(Payload *p); /* all that has failed */
 /* Is the drive at a TRIM of the unit that came between the two versions? */
 bool payload_trim_between(const Payload *p, uint64_t lpn, uint64_t older,
                           uint64_t newer);
-/* A durable entry takes over what older entries of its unit still hold. */
+/* A durable entry takes over the blocks that older entries of its unit still
+ * hold. */
 void payload_absorb_older(Payload *p, PayloadEntry *e);
-/* Tell the chain of TRIMs that are done: it may lose entries, or end.  To be
- * called before a chain is looked at, while trims_done is not 0. */
+/* Apply the TRIMs that are done to the chain: it may lose entries, or end.  To
+ * be called before a chain is looked at, while trims_done is not 0. */
 void payload_chain_look(Payload *p, uint64_t lpn);
-/* Tell some more chains of the TRIMs that are done. */
+/* Apply the TRIMs that are done to some more chains. */
 void payload_sweep(Payload *p);
 
 /* destage.c */

@@ -2,10 +2,11 @@
 /*
  * payload-state.c - the overlay as a stream of bytes, and back.
  *
- * At rest it holds what the drive has not programmed (DIRTY) and what the store
- * refused (FAILED); nothing is on its way.  Units go chain by chain, the oldest
- * entry of a chain first, each with all of its bytes.  Ranges that the store has
- * not zeroed yet follow: where the drive is loaded they are still to be zeroed.
+ * At rest it holds data that the drive has not programmed (DIRTY) and data
+ * that the store refused (FAILED); nothing is on its way.  Units go chain by
+ * chain, the oldest entry of a chain first, each with all of its bytes.  Ranges
+ * that the store has not zeroed yet follow: where the drive is loaded they are
+ * still to be zeroed.
  */
 #include "payload-internal.h"
 
@@ -32,12 +33,12 @@ static const StateRow payload_rows[] = {
     KEPT(free_bufs),
     KEPT(nfree_bufs),
     KEPT(free_jobs),
-    KEPT(ready), /* what follows is empty at rest, but failed */
+    KEPT(ready), /* the following are empty at rest, but failed */
     KEPT(stalled),
     KEPT(failed),
     KEPT(ndead),
     KEPT(due),
-    KEPT(next_seq), /* of what is due */
+    KEPT(next_seq), /* of due entries */
     KEPT(last_version),
     KEPT(zeroes), /* records */
     KEPT(nzeroes),
@@ -66,7 +67,7 @@ static const StateRow payload_rows[] = {
     KEPT(flush_in_flight),
     VALUE(store_dirty),
     KEPT(limit_bytes),
-    KEPT(command_units), /* of what waits there is nothing at rest */
+    KEPT(command_units), /* at rest nothing waits */
     KEPT(copied_bytes),
     KEPT(nreads),
     KEPT(read_bytes),

@@ -15,7 +15,7 @@
  * A TRIM (trims.c) ends entries.  One that is dead nobody reads; it is still
  * there because the store has it, or a barrier waits for it.
  *
- * Knows what a block reads as and what a power cut leaves; knows nothing of
+ * Knows the contents of a block, also after a power cut; knows nothing of
  * commands, guest memory or NVMe.  How data gets to the store is destage.c's
  * business.
  */
@@ -23,7 +23,7 @@
 
 #include <string.h>
 
-/* ---- what the drive reports --------------------------------------------- */
+/* ---- reports of the drive --------------------------------------------- */
 
 static void look(Payload *p, uint64_t lpn)
 {
@@ -151,7 +151,7 @@ void payload_write_commit(Payload *p, PayloadEntry *list, uint64_t version)
     }
 }
 
-/* The entry below it goes, and what was below that reads as zeroes. */
+/* The entry below it goes, and the blocks below that read as zeroes. */
 static void now_on_zeroes(Payload *p, PayloadEntry *e)
 {
     if (e && e->state == ENTRY_DIRTY && !e->dead) {
@@ -171,8 +171,9 @@ void payload_write_failed(Payload *p, uint64_t lba, uint32_t nblocks,
         bool taken = ssd_mapped(p->ssd, lpn * p->unit_blocks, &newest) &&
                      newest == version;
 
-        /* A drive that has given up keeps what it took, and what the unit reads
-         * as is here.  Blocks of others that it took over must not go. */
+        /* A drive that has failed keeps the data that it took, and the
+         * contents of the unit are here.  Blocks of others that it took over
+         * must not go. */
         if (e && e->state == ENTRY_DIRTY && !e->absorbed && !taken) {
             if (e->on_zeroes) {
                 now_on_zeroes(p, e->newer);
@@ -192,7 +193,7 @@ static const PayloadEntry *find_block(const PayloadEntry *e, unsigned block)
     return e;
 }
 
-/* Blocks [i, i+count) of the read lie in one unit.  Returns how many at the
+/* Blocks [i, i+count) of the read are in one unit.  Returns how many at the
  * start of them have one source, and says whether that is the store. */
 static uint32_t read_piece(Payload *p, PayloadRead *rd, uint32_t i,
                            uint32_t count, bool *from_store)
@@ -212,7 +213,8 @@ static uint32_t read_piece(Payload *p, PayloadRead *rd, uint32_t i,
         for (n = 1; n < count && find_block(newest, block + n) == e; n++) {
         }
     }
-    /* The drive may have trimmed what it has programmed, and not said so yet. */
+    /* The drive may have trimmed a programmed unit, and not reported that yet.
+     */
     if (e && (newest->state == ENTRY_DIRTY ||
               ssd_mapped(p->ssd, lpn * p->unit_blocks, NULL))) {
         memcpy(to, e->data + (size_t)block * p->block_bytes,

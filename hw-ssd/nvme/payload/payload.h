@@ -2,9 +2,9 @@
 /*
  * payload.h - user data on its way between the guest and its resting place.
  *
- * Keeps, in units of the drive's mapping, what the guest wrote and the drive
- * has not programmed (lost in a power cut), and what it has programmed and the
- * store does not hold yet (not lost).  Knows nothing of NVMe: commands, queues
+ * Keeps, in units of the drive's mapping, guest data that the drive has not
+ * programmed (lost in a power cut), and programmed data that the store does
+ * not hold yet (not lost).  Knows nothing of NVMe: commands, queues
  * and guest memory are io.c's business.
  *
  * Order of things for a WRITE: payload_write_new(), fill the entries,
@@ -58,7 +58,7 @@ typedef struct PayloadStats {
     uint64_t units_failed; /* programmed, and the store refused them */
     uint64_t destaged_units;
     uint64_t zero_ranges; /* that the store has not zeroed yet */
-    uint64_t backlog_bytes; /* what waits for the store, or was refused */
+    uint64_t backlog_bytes; /* data that waits for the store, or was refused */
     uint64_t backlog_peak_bytes;
     uint64_t store_reads;
     uint64_t store_writes;
@@ -71,7 +71,7 @@ typedef struct PayloadStats {
 Payload *payload_new(const NvmeStore *store, void *store_opaque,
                      const PayloadClient *client, void *client_opaque);
 
-/* Once, before any other use: what the drive is, and the size the guest sees. */
+/* Once, before any other use: the drive, and the size the guest sees. */
 void payload_attach(Payload *p, const Ssd *ssd, uint64_t nblocks);
 
 /* How much may wait for the store (backlog.c). */
@@ -121,7 +121,7 @@ void payload_trim_end(Payload *p, uint64_t id, bool ok, bool durable);
  * earliest. */
 void payload_barrier(Payload *p, PayloadBarrier *b);
 
-/* What SsdHostOps reports. */
+/* The reports of SsdHostOps. */
 void payload_programmed(Payload *p, uint64_t lpn, uint64_t version);
 void payload_superseded(Payload *p, uint64_t lpn, uint64_t version);
 
@@ -130,7 +130,7 @@ void payload_superseded(Payload *p, uint64_t lpn, uint64_t version);
 bool payload_kick(Payload *p);
 
 /*
- * Have the store zero some of what TRIMs have left, when there is time for it:
+ * Have the store zero some trimmed ranges, when there is time for it:
  * a few requests at a time.  Not while held.  true: more could be started soon.
  */
 bool payload_housekeep(Payload *p);
@@ -143,7 +143,7 @@ unsigned payload_store_in_flight(const Payload *p);
 /* More waits for the store than may: take no more from the guest. */
 bool payload_congested(Payload *p);
 
-/* What the store has refused fills the limit: take no more data. */
+/* Data that the store has refused fills the limit: take no more data. */
 bool payload_refuses(const Payload *p);
 
 /* Has the store refused anything?  Then try some of it again; if the store takes
@@ -152,7 +152,7 @@ bool payload_has_failed(const Payload *p);
 void payload_probe(Payload *p);
 void payload_retry(Payload *p); /* all of it */
 
-/* Drop what the drive has not programmed. */
+/* Drop data that the drive has not programmed. */
 void payload_power_cut(Payload *p);
 
 void payload_get_stats(const Payload *p, PayloadStats *stats);
@@ -160,7 +160,7 @@ void payload_get_stats(const Payload *p, PayloadStats *stats);
 /* Nothing is on its way to or from the store, and nobody waits for it. */
 bool payload_at_rest(const Payload *p);
 
-/* Save it at rest, or load it into a new one; believes no number. */
+/* Save it at rest, or load it into a new one; checks every number. */
 bool payload_state(Payload *p, State *s);
 const StateStruct *payload_state_struct(unsigned i); /* for a test */
 

@@ -3,13 +3,13 @@
  * trims.c - TRIMs that the drive works on, or has done.
  *
  * A TRIM is a range and the version of the newest write before it.  While the
- * drive works on it, what is newer waits: it neither takes over blocks of what
- * is older nor goes to the store, because the TRIM may free those blocks, or may
- * end without effect.  When it is done, what is older in the overlay is of no
- * use, and what is newer holds zeroes where it has nothing.  That is done to a
- * chain when it is next looked at, and a sweep of the hash comes by all of them,
- * some in each payload_kick(): the end of a TRIM takes the same time whatever
- * its size.
+ * drive works on it, newer data waits: it neither takes over blocks of older
+ * entries nor goes to the store, because the TRIM may free those blocks, or may
+ * end without effect.  When it is done, older entries in the overlay are of no
+ * use, and newer ones hold zeroes where they have no data.  That is done to a
+ * chain when it is next looked at, and a sweep of the hash comes by all of
+ * them, some in each payload_kick(): the end of a TRIM takes the same time
+ * whatever its size.
  *
  * There are at most MAX_TRIMS of them; further ones wait in the controller.  So
  * looking through all of them is cheap.
@@ -105,7 +105,8 @@ void payload_absorb_older(Payload *p, PayloadEntry *e)
     }
 }
 
-/* ---- what is done ----------------------------------------------------------- */
+/* ---- TRIMs that are done
+ * ----------------------------------------------------------- */
 
 /* The newest version of the unit that a TRIM has freed since seq; *any: there is
  * such a TRIM. */

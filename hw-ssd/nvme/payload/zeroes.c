@@ -7,12 +7,11 @@
  * units, so every look-up takes O(log n).
  *
  *   lazy     of a TRIM: the store frees the space when it comes to it.  Nothing
- *            waits for that: what a read sees follows from the drive's map, and
- *            a write to a unit takes the unit out of the range.
- *   durable  of a Write Zeroes: zeroes that a Flush makes durable, as it does
- *            data.  Such a range stands in Payload.due, and a write waits for it.
- *   failed   the store refused it.  It still reads as zeroes, and is tried again
- *            like a failed entry.
+ *            waits for that: the data of a read follows from the drive's map,
+ * and a write to a unit takes the unit out of the range. durable  of a Write
+ * Zeroes: zeroes that a Flush makes durable, as it does data.  Such a range
+ * stands in Payload.due, and a write waits for it. failed   the store refused
+ * it.  It still reads as zeroes, and is tried again like a failed entry.
  *
  * Knows ranges; which requests are made of them is destage.c's business.
  */
@@ -192,7 +191,7 @@ static void insert_gap(Payload *p, uint64_t lpn, uint64_t nunits, bool durable)
     ZeroRange *z;
 
     if (!durable && p->failed_zeroes.head && payload_too_many_ranges(p)) {
-        return; /* the store keeps what nobody reads */
+        return; /* the store keeps data that nobody reads */
     }
     z = range_insert(p, lpn, nunits);
     z->durable = durable;
@@ -204,8 +203,8 @@ static void insert_gap(Payload *p, uint64_t lpn, uint64_t nunits, bool durable)
 }
 
 /*
- * What is to be durable takes the place of lazy ranges; one that is at the store
- * becomes durable there.  What is lazy fills the gaps of what is there.
+ * A durable range takes the place of lazy ranges; one that is at the store
+ * becomes durable there.  A lazy range fills the gaps of existing ranges.
  */
 void payload_zeroes_add(Payload *p, uint64_t lpn, uint64_t nunits, bool durable)
 {
