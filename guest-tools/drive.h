@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * drive.h - a vssd drive, as a program in the guest sees it: its own log pages
- * (vendor-log.h), and which drive a file lies on.
+ * (vendor-log.h), and which drive a file is on.
  *
  * Every function that fails says why on stderr and ends the program with
  * status 2: the tools have nothing else to do then.
@@ -54,7 +54,7 @@ uint16_t drive_stream_id(const Drive *d, uint16_t stream);
 void drive_places(const Drive *d, uint64_t first, uint64_t n,
                   VssdLogPlace *to);
 
-/* Where an open file lies, by FIEMAP; start as from drive_open_below().  free()
+/* Where an open file is, by FIEMAP; start as from drive_open_below().  free()
  * the result. */
 DriveRange *drive_file_ranges(int fd, const char *path, uint64_t start,
                               size_t *n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * placement.h - the ways in which a program can tell Linux the stream of a file.
+ * placement.h - the interfaces of Linux for the stream of a file.
  *
  *   fadvise   POSIX_FADV_STREAMID, of the patches in guest-tools/kernel
  *   hint      F_SET_RW_HINT, which reaches the drive up to Linux 5.17, and
@@ -33,8 +33,8 @@ typedef enum Placement {
 int placement_named(const char *name);
 const char *placement_name(Placement how);
 
-/* What this kernel has for inodes; PLACEMENT_AUTO: nothing.  fd: a file or folder to try
- * it on; it has no stream afterwards. */
+/* The interface of this kernel for inodes; PLACEMENT_AUTO: nothing.  fd: a file
+ * or folder to try it on; it has no stream afterwards. */
 Placement placement_found(int fd);
 
 /* The greatest stream. */

@@ -298,7 +298,7 @@ static int serve(int fan, int sig, pid_t pid, Placement how)
         if (fds[0].revents) {
             take_events(fan, how);
         }
-        /* What the terminal sends the program has got itself. */
+        /* The program receives the terminal's signals itself. */
         if (fds[1].revents && read(sig, &info, sizeof(info)) == sizeof(info) &&
             info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL) {
             kill(pid, (int)info.ssi_signo);

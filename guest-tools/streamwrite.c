@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * streamwrite.c - writes files under different streams, and asks the drive
- * whether each unit of each file lies in erase blocks of its stream.
+ * whether each unit of each file is in erase blocks of its stream.
  *
  * The files are written in turns, a chunk each, so that without streams they
- * would share every page.  Where they lie on the drive tells FIEMAP, where that
- * is in NAND the drive's log page C2h (vendor-log.h).  On a block device it
+ * would share every page.  FIEMAP reports their place on the drive, and the
+ * drive's log page C2h (vendor-log.h) the place in NAND.  On a block device it
  * writes parts of the device in place of files; there also by io_uring's write
  * streams, and by NVMe commands of its own (passthru), which any kernel lets
  * through.  On a drive with FDP stream n is reclaim unit handle n - 1.
@@ -75,7 +75,7 @@ typedef struct Job {
     uint64_t start; /* of the file system or device on the drive */
 } Job;
 
-/* What the drive said about one file. */
+/* The drive's answer about one file. */
 typedef struct Found {
     uint64_t units;
     uint64_t right;   /* in blocks of the stream alone */
@@ -336,7 +336,7 @@ static void count_place(const Job *j, unsigned stream, const VssdLogPlace *p,
     }
 }
 
-/* The units that lie in the range as a whole. */
+/* The units that are in the range as a whole. */
 static void look_at(const Job *j, unsigned stream, const DriveRange *r,
                     Found *f)
 {

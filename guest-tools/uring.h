@@ -5,7 +5,7 @@
  *
  * Write streams are numbered from 1 on; the NVMe driver makes stream n the n-th
  * placement handle of the namespace, so on a vssd drive reclaim unit handle
- * n - 1.  They need O_DIRECT: what goes through the page cache forgets them.
+ * n - 1.  They need O_DIRECT: the page cache does not keep them.
  */
 #ifndef VSSD_GUEST_URING_H
 #define VSSD_GUEST_URING_H
@@ -24,7 +24,7 @@ typedef struct Uring {
 /* 0, or -1 and errno. */
 int uring_open(Uring *u);
 
-/* What pwrite(2) would return; stream 0: none. */
+/* As pwrite(2) returns; stream 0: none. */
 int64_t uring_write(Uring *u, int fd, const void *buf, uint32_t bytes,
                     uint64_t offset, uint8_t stream);
 

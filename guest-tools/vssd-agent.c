@@ -2,11 +2,12 @@
 /*
  * vssd-agent.c - runs commands in the guest for ./vssd run --exec and tests.
  *
- * Started once at boot.  What it is to do stands in QEMU's fw_cfg, read through
+ * Started once at boot.  Its task is in QEMU's fw_cfg, read through
  * its I/O ports, so that any kernel will do:
  *
  *   opt/vssd/exec   one command: run it, report, power the guest off
- *   opt/vssd/serve  run what the second serial port asks for, until told off
+ *   opt/vssd/serve  run the commands of the second serial port, until one ends
+ * it
  *
  * Neither: it ends at once.  Answers go to the second serial port as frames: a
  * byte of type, four of length (little-endian), the payload.  The port is used
@@ -193,7 +194,7 @@ static pid_t start(const char *command, int out, int err)
     return pid;
 }
 
-/* Pass on what comes from one pipe; false at its end. */
+/* Forward the bytes of one pipe; false at its end. */
 static bool relay(int port, int from, char type)
 {
     char buf[4096];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vssdctl.c - asks the drive, from inside the guest: what it has done, what its
- * streams hold, and where a block or a file lies in its NAND.
+ * vssdctl.c - reports, from inside the guest: the drive's statistics, the
+ * contents of its streams, and the place of a block or a file in its NAND.
  */
 #define _GNU_SOURCE
 #include "drive.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check-medium.c - which page holds what, and where each logical unit is. */
+/* check-medium.c - the contents of each page, and the place of each logical
+ * unit. */
 #include "check.h"
 
 #include <string.h>
@@ -138,7 +139,7 @@ void unit_failed(const Placed *p)
     Lpn *l = &k.lpn[p->lpn];
 
     if (p->lpn >= k.h.user_units && p->from == NONE) {
-        return; /* the drive knows what it wrote */
+        return; /* the drive knows its own data */
     }
     if (p->from != NONE) {
         if (k.n_failed == FAILED_COPIES) {
@@ -152,7 +153,7 @@ void unit_failed(const Placed *p)
 }
 
 /* Is the unit there copied again, because the first copy failed?  The host may
- * have written it anew meanwhile. */
+ * have written it again meanwhile. */
 bool copied_again(uint64_t ppu)
 {
     for (uint32_t i = 0; i < k.n_failed; i++) {

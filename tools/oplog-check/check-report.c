@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check-report.c - what a broken rule looks like, and what is in flight. */
+/* check-report.c - report of a broken rule, with the operations in flight. */
 #include "check.h"
 
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static void print_record(uint64_t no, const Record *r)
             r->y);
 }
 
-/* Does the record tell of one of the operations, or of the command? */
+/* Does the record name one of the operations, or the command? */
 static bool concerns(const Record *r, const uint64_t *ids, unsigned n,
                      uint64_t serial)
 {

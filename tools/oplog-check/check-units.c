@@ -63,7 +63,8 @@ static const Entered *oldest_buffered(void)
     return NULL;
 }
 
-/* What the stream had in the buffer when the command came has left it. */
+/* The units that the stream had in the buffer when the command came have left
+ * it. */
 static void check_closed(const Cmd *c)
 {
     for (uint64_t i = k.fifo_head; i < k.fifo_tail; i++) {
@@ -210,7 +211,7 @@ void on_buffer(const Record *r)
     next_unit(r, CMD_WRITE, first_unit(c));
     k.entered++;
     k.rewritten += l->placed != l->gen;
-    l->placed = l->gen++; /* what was not placed yet never will be */
+    l->placed = l->gen++; /* units without a place will never get one */
     l->serial = (uint32_t)r->x;
     l->stream = r->b;
     l->seen = true;
@@ -229,8 +230,8 @@ static void add_pending(Placed p)
     k.pending[k.n_pending++] = p;
 }
 
-/* What the host fills is of one stream: pages, since all units of one are in the
- * same block, and blocks. */
+/* Host pages and blocks hold one stream each; all units of a page are in the
+ * same block. */
 static void check_block_stream(const Record *r)
 {
     uint32_t page = (uint32_t)(r->y / k.units_per_page);
@@ -253,7 +254,7 @@ static void check_unit_stream(const Record *r, const Lpn *l)
     }
 }
 
-/* Cleaning changes no unit's stream. */
+/* GC changes no unit's stream. */
 static void check_copy_stream(const Record *r)
 {
     const Content *from = &k.content[r->x];
@@ -384,8 +385,8 @@ void on_trim(const Record *r)
     }
 }
 
-/* What is there must be what the unit holds: the copy came from it, maybe by way
- * of others. */
+/* The source must hold the data of the unit: the copy came from it, perhaps by
+ * other copies. */
 void on_take_back(const Record *r)
 {
     Lpn *l = any_unit(r->c);
@@ -399,7 +400,7 @@ void on_take_back(const Record *r)
     map_set(l, (uint32_t)r->y + 1);
 }
 
-/* What a protected buffer held is in it again. */
+/* A protected buffer holds its units again. */
 void on_restore(const Record *r)
 {
     Lpn *l = lpn_of(r->c);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * check.h - what the files of vssd-oplog-check share: the format's names, and the
- * books.
+ * check.h - shared by the files of vssd-oplog-check: the format's names, and
+ * the tables.
  *
  *   oplog-check.c      the file: header, records in turn, the result
  *   check-ops.c        records of operations
  *   check-units.c      records of commands, units and power cuts
- *   check-medium.c     which page holds what; where each logical unit is
+ *   check-medium.c     contents of each page; place of each logical unit
  *   check-resources.c  who holds each channel, plane and unit
  *   check-report.c     a broken rule, with the history
  */
@@ -62,7 +62,7 @@ typedef struct Placed {
     uint64_t no;   /* of the record */
 } Placed;
 
-/* What a physical unit holds, if its page HOLDS anything: copies of one
+/* Data of a physical unit, if its page HOLDS any: copies of one
  * generation of a logical unit are alike. */
 typedef struct Content {
     uint32_t lpn; /* + 1; 0: nothing */
@@ -103,12 +103,12 @@ typedef struct Block {
     uint32_t programs;  /* in flight */
     uint32_t live;      /* units that the map needs */
     uint32_t cell_page; /* the last program in the array, + 1 */
-    uint32_t stream;    /* of what the host put there, + 1; 0: nothing yet */
+    uint32_t stream;    /* of the host's data, + 1; 0: nothing yet */
     bool erasing;       /* or to be erased again */
     bool erase_running;
 } Block;
 
-/* What has held a resource last. */
+/* The last holder of a resource. */
 typedef struct Held {
     uint64_t end;       /* of the last group */
     uint64_t other_end; /* of the groups before it */
@@ -122,7 +122,7 @@ typedef struct Unit {
     uint64_t released;
 } Unit;
 
-/* A logical unit.  Its buffer is told apart by generations. */
+/* A logical unit.  Generations distinguish its data in the buffer. */
 typedef struct Lpn {
     uint32_t ppu;    /* + 1; 0: not in NAND */
     uint32_t gen;    /* entered the buffer */
@@ -197,8 +197,8 @@ void broken(uint32_t page, uint64_t serial, const char *rule,
 void unreadable(const char *what) __attribute__((noreturn));
 void *take(uint64_t n, size_t bytes);
 
-/* What is in flight, by number; _place: where it is linked, _find: it must be
- * there. */
+/* Operations and commands in flight, by number; _place: where it is linked,
+ * _find: it must be there. */
 Op **op_place(uint64_t id);
 Op *op_find(uint64_t id);
 void op_drop(uint64_t id);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * oplog-check.c - vssd-oplog-check: is what an operation log tells possible?
+ * oplog-check.c - vssd-oplog-check: could a real drive produce this operation
+ * log?
  *
- * Reads the format of docs/oplog.md and follows it with book-keeping of its
- * own: which page holds what, where each logical unit is, who holds each
+ * Reads the format of docs/oplog.md and follows it with tables of its own: the
+ * contents of each page, the place of each logical unit, the holder of each
  * channel, unit and plane.  It includes nothing of the model, on purpose: a
  * mistake in the model must not be made twice.
  *
