@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How a command ends: what a user did wrong is one line, and SIGTERM and
+"""How a command ends: a user's error is one line, and SIGTERM and
 SIGINT leave nothing behind."""
 
 from __future__ import annotations

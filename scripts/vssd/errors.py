@@ -5,10 +5,9 @@ import re
 
 
 class UserError(Exception):
-    """What is wrong and what to do, in one line; the exit status is 1."""
+    """The fault and its remedy, in one line; the exit status is 1."""
 
 
 def one_line(text: str) -> str:
-    """The text on one line and without colours: what an error message may
-    be."""
+    """The text on one line and without colours: the form of an error message."""
     return " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).split())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where things are: the project, and what is made from it in the cache.
+"""Paths of the project and of its builds in the cache.
 
 The cache is VSSD_CACHE, else XDG_CACHE_HOME/vssd, else ~/.cache/vssd.  All in
 it can be made again; nothing else on the machine is written, except by the
@@ -123,7 +123,7 @@ def find_profile(name: str) -> Path:
 
 
 def need_space(path: Path, nbytes: int, what: str) -> None:
-    """Refuse early what would fill the disk."""
+    """Refuse early if the disk would fill up."""
     st = os.statvfs(path)
     free = st.f_bavail * st.f_frsize
     if free < nbytes:

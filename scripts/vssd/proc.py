@@ -25,7 +25,7 @@ def log_file(name: str) -> Path:
 
 
 def telling_line(lines: Sequence[str]) -> str:
-    """The line of a log that says best what went wrong."""
+    """The line of a log that best describes the failure."""
     real = [x.strip() for x in lines
             if x.strip() and not x.startswith(HARMLESS)]
     for want in (r"No space left", r"undefined reference",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A directory for what one run needs: gone when the run ends, however it ends.
+"""A directory for the files of one run: removed when the run ends, however it ends.
 
 A run that was killed leaves its directory behind; the lock on it is gone with
 the process, so the next run removes it.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the user sees: progress on stderr, tables on stdout.
+"""Output for the user: progress on stderr, tables on stdout.
 
 On a terminal a stage is a bar; elsewhere it is a line when it starts, one now
 and then, and one when it ends.  Bars and tables are rich's; without rich, which
@@ -80,7 +80,7 @@ class Line(abc.ABC):
 
     @abc.abstractmethod
     def stop(self) -> None:
-        """It ends; what comes next begins on a line of its own."""
+        """It ends; further output begins on a line of its own."""
 
     @abc.abstractmethod
     def note(self, text: str) -> None:

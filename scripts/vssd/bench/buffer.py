@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Speed of vssd-sim with each buffer policy, against LRU in the same run.
 
-What is compared is requests for each second of processor time, so a host that is
+Requests per second of processor time are compared, so a host that is
 busy with other things does not show; the policies take turns, and figures are
 medians of the rounds.
 """

@@ -4,7 +4,7 @@ against QEMU's own nvme, both on null-co.
 
 One guest holds all the drives that are compared, and the runs alternate, so a
 host that is busy for a while slows both sides.  Figures are medians of the
-rounds; what is quoted is the ratio.
+rounds; the ratio is quoted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .vm import OURS, PEER, booted, null_drive
 
 
 class Runner(Protocol):
-    """What this module needs of a guest (guest.Guest has it)."""
+    """The part of guest.Guest that this module uses."""
 
     def run(self, command: str) -> str:
         """Run a shell command; its output."""
@@ -31,7 +31,7 @@ class Runner(Protocol):
 
 @dataclass
 class FioResult:
-    """What one fio run says."""
+    """Results of one fio run."""
 
     iops: float
     lat_ns: float

@@ -16,7 +16,7 @@ READ40_NS = 40_000
 
 def lateness(guest: Runner, read40_drive: int, rounds: int = 3,
              seconds: float = 4) -> list[dict[str, Any]]:
-    """What 40 us of tR add to a read as the guest times it, and the drive's
+    """Time that 40 us of tR add to a read in the guest, and the drive's
     own account of how late it was.  read40_drive: its number for stats()."""
     zero, slow = device_of(guest, OURS), device_of(guest, READ40)
     rows = []

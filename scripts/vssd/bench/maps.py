@@ -4,7 +4,7 @@
 Requests for each second of processor time, so a host that is busy with other
 things does not show; the schemes take turns, and figures are medians of the
 rounds.  Memory is how the peak of the process grows with a drive's capacity, all
-of it written: what does not grow is left out.
+of it written: constant parts are left out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SPEED_ON = "c4"
 MEMORY_ON = "tlc-generic"
 TIB, GIB = 1 << 40, 1 << 30
 
-# Over a part of c4 that leaves cleaning its room: the inputs of ./vssd bench sim,
+# Over a part of c4 that leaves room for GC: the inputs of ./vssd bench sim,
 # and writes in order, which suit maps by block.
 WORKLOADS = {
     "read": ("preload", "rw=randread bs=4k size=2662m iodepth=32"

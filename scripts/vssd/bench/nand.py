@@ -35,7 +35,7 @@ def _word(text: str) -> str:
 
 
 def speed() -> list[dict[str, Any]]:
-    """Operations a second of one core, and what each feature costs."""
+    """Operations per second of one core, and the cost of each feature."""
     with Stage("the array's model, with each feature and without"):
         found = _measure("--speed")
     rows = [row(f"nand_{load}", rate, AIM_OPS_PER_S, "operations/s",
@@ -48,7 +48,7 @@ def speed() -> list[dict[str, Any]]:
 
 
 def scaling() -> list[dict[str, Any]]:
-    """Modelled throughput by channels and dies, and what limits it."""
+    """Modelled throughput by channels and dies, and its limit."""
     with Stage("throughput by channels and dies"):
         found = _measure("--scaling")
     rows = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A row of results: what was measured, and what it is compared with."""
+"""A row of results: the measurement and its reference."""
 
 from __future__ import annotations
 

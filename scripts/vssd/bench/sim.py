@@ -3,7 +3,7 @@
 
 Three inputs on which simulators are compared, on the drives c64 and c4: reads
 and fresh writes of 4 KiB, uniform over 40 GiB, and writes over 2.6 GiB, which
-keep cleaning busy.  Each once made on the way and once read from a text of the
+keep GC busy.  Each is generated during the run, and also read from a text of the
 same kind that the peers read.
 """
 
@@ -36,7 +36,7 @@ REQUESTS = 4_000_000
 
 @dataclass
 class Run:
-    """What one run of vssd-sim was."""
+    """Result of one run of vssd-sim."""
 
     result: dict[str, Any]
     rss: int
@@ -166,7 +166,7 @@ def _steady(repeat: int) -> list[dict[str, Any]]:
                 f"peer: the aim; WAF {runs[0].result['waf']:.3g}")]
 
 
-# One die; what a request costs must not grow faster than a logarithm.
+# One die; the cost of a request must not grow faster than a logarithm.
 DIE = ["nand.channels=1", "nand.chips=1", "nand.dies=1", "nand.planes=2",
        "nand.page_size=4KiB", "host.queue_depth=65536", "buffer.size=64MiB"]
 DEEP = {

@@ -58,6 +58,6 @@ def booted(*more: machine.Drive) -> Iterator[Guest]:
 
 
 def reset_stats(guest: Guest, drive: int) -> None:
-    """Forget what the drive did until now."""
+    """Reset the drive's statistics."""
     guest.qmp("qom-set", path=f"/machine/peripheral/ssd{drive}",
               property="reset-stats", value=True)

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is installed or built: packages, the Python environment, the model,
+"""Installs and builds: packages, the Python environment, the model,
 QEMU, kernels, the guest's tools, and where their sources come from."""

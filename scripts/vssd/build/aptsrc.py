@@ -21,7 +21,7 @@ from ..paths import cache_dir
 from ..proc import run_logged
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-# What is asked of each list of packages that apt has.
+# Fields to read of each list of packages that apt has.
 TARGET = "$(REPO_URI)|$(RELEASE)|$(COMPONENT)|$(TRUSTED)|$(FILENAME)"
 DEBIAN_SUITE = re.compile(
     r"^(?:(?:old)*stable|testing|unstable|sid|buster|bullseye|bookworm|trixie"
@@ -49,8 +49,8 @@ class Source:
 
 
 def machine_sources(options: Sequence[str] = ()) -> list[Source]:
-    """Every archive of this machine's apt, as apt itself tells it; apt tells
-    only of those whose lists it has, so without any it gets them, for itself."""
+    """Every archive of this machine's apt, as apt reports it; apt reports only
+    archives whose lists it has, so without any it gets them first."""
     found = _index_targets(options)
     if found:
         return found
@@ -144,7 +144,7 @@ def network_options() -> list[str]:
 
 
 def _without_sandbox() -> list[str]:
-    """root's apt gives up its rights, and then cannot write in our folders."""
+    """root's apt drops its privileges, and then cannot write in our folders."""
     return ["-o", "APT::Sandbox::User=root"] if os.geteuid() == 0 else []
 
 
@@ -237,7 +237,7 @@ def sort_versions(versions: list[str]) -> list[str]:
 
 
 def require(suite: str, mirror: str, what: str) -> list[Source]:
-    """debian_sources(), or an error that says what to give."""
+    """debian_sources(), or an error that names the missing argument."""
     sources = debian_sources(suite, mirror)
     if not sources:
         raise UserError(

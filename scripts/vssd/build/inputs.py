@@ -17,7 +17,7 @@ BLOCK = 4096
 
 @dataclass
 class Input:
-    """One of the inputs, and what the peers make of it."""
+    """One of the inputs, and its form for the peers."""
 
     name: str
     profile: str

@@ -2,9 +2,9 @@
 """Building guest kernels, and finding them by name.
 
 A kernel NAME is the folder kernel-NAME of the cache: its source, its build
-directory, bzImage, and kernel.json, which says what it was made of.  When that
-is what is asked for again, nothing is done; when it changed, make(1) compiles
-only what depends on the change.
+directory, bzImage, and kernel.json, which names its inputs. With the same
+inputs nothing is done; when they changed, make(1) compiles only the files that
+depend on the change.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from . import kernel_source, packages
 from .kernel_source import Wanted
 
 CONFIG = PROJECT / "guest-tools/kernel/config"
-# What the guest cannot be booted without: it has no initial RAM disk.
+# Options without which the guest does not boot: it has no initial RAM disk.
 NEEDED = ("64BIT", "PCI", "BLK_DEV_NVME", "EXT4_FS", "DEVTMPFS",
           "SERIAL_8250_CONSOLE", "BINFMT_ELF", "X86_IOPL_IOPERM")
 BUILD_BYTES = 1200 << 20
-OBJECTS = 1700  # what our configuration compiles, about: for progress
+OBJECTS = 1700  # number of files that our configuration compiles, about: for progress
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 
 
@@ -44,7 +44,7 @@ class Kernel:
 
     @property
     def name(self) -> str:
-        """What ./vssd run --kernel takes."""
+        """A kernel for ./vssd run --kernel."""
         return self.folder.name.removeprefix("kernel-")
 
     @property
@@ -53,7 +53,7 @@ class Kernel:
         return self.folder / "bzImage"
 
     def facts(self) -> dict[str, Any]:
-        """What it was made of; empty: never finished."""
+        """Its inputs; empty: never finished."""
         try:
             found: dict[str, Any] = json.loads(
                 (self.folder / "kernel.json").read_text())
@@ -115,7 +115,7 @@ def ensure(wanted: Wanted, name: str = "", config: Path | None = None,
 
 
 def check(wanted: Wanted, name: str, config: Path | None) -> None:
-    """What can be refused before anything is made."""
+    """Errors that can be found before the build."""
     if not NAME.fullmatch(name):
         raise UserError(f"--name {name}: letters, digits and ._+- after a"
                         " letter or digit, at most 64")
@@ -125,7 +125,7 @@ def check(wanted: Wanted, name: str, config: Path | None) -> None:
 
 
 def remove(name: str) -> None:
-    """Forget a kernel and what it was built from."""
+    """Remove a kernel and its build."""
     folder = cache_dir() / f"kernel-{name}"
     if not NAME.fullmatch(name) or not folder.is_dir():
         raise UserError(f"no kernel {name!r}: ./vssd kernel list shows them")
@@ -203,7 +203,7 @@ def minutes(seconds: int) -> str:
 
 
 def _tree(kernel: Kernel, wanted: Wanted) -> Path:
-    """The tree, made anew when it is not of these inputs."""
+    """The tree, made again when it is not of these inputs."""
     mark = kernel.folder / "source.key"
     now = kernel_source.identity(wanted)
     tree = kernel.folder / "source"
@@ -274,7 +274,7 @@ def _make(make: list[str], name: str, jobs: int, total: int, fresh: bool) \
 
 
 def environment() -> dict[str, str]:
-    """What the kernel's make(1) must not, or must, find there."""
+    """Environment for the kernel's make(1)."""
     return {"LC_ALL": "C", "MAKEFLAGS": "", "KBUILD_BUILD_USER": "vssd",
             "KBUILD_BUILD_HOST": "vssd"}
 

@@ -2,9 +2,9 @@
 """A kernel's source: Debian's source package, a tree or an archive of the
 user's; and patches on top of a copy.
 
-Debian's source is unpacked once.  What is patched is a copy of it by hard
-links: patch(1) writes new files and leaves the others alone.  Does not know
-how a kernel is configured or built.
+Debian's source is unpacked once.  A copy of it by hard links is patched:
+patch(1) writes new files and leaves the others alone.  Does not know how a
+kernel is configured or built.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FILE = re.compile(r"^(?:patching|checking) file '?(?P<name>[^'\n]+)'?")
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the user says about the source; all empty: Debian's, with ours."""
+    """The user's options about the source; all empty: Debian's, with ours."""
 
     source: str = ""
     patches: str = ""
@@ -97,7 +97,7 @@ def patch_files(folder: Path) -> list[Path]:
 
 def identity(wanted: Wanted) -> str:
     """Names a source and its patches; changes when either does.  A tree of the
-    user's is named by its place alone: make(1) finds what changed there."""
+    user's is named by its place alone: make(1) finds the changes there."""
     folder = wanted.patch_folder
     patches = [p.read_bytes() for p in patch_files(folder)] if folder else []
     source = "debian"
@@ -111,7 +111,7 @@ def identity(wanted: Wanted) -> str:
 
 
 def check(wanted: Wanted) -> None:
-    """What can be refused before anything is made."""
+    """Errors that can be found before the build."""
     if wanted.patches and wanted.unpatched:
         raise UserError("--patches and --no-patches exclude each other")
     if wanted.source:
@@ -135,7 +135,7 @@ def prepare(wanted: Wanted, folder: Path) -> Path:
     """The tree to build: folder/source, made afresh, or the user's own.
 
     Files that the last tree there had with the same contents keep their time,
-    so that only what changed is compiled again.
+    so that only changed files are compiled again.
     """
     if in_place(wanted):
         return Path(wanted.source).expanduser().resolve()

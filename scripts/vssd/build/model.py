@@ -31,7 +31,7 @@ KINDS = {
               "-Db_lundef=false"),
     "gcc-long": ("-Dbuildtype=debugoptimized",
                  "-Db_sanitize=address,undefined"),
-    # For libFuzzer: what is undefined traps, so that the input is kept.
+    # For libFuzzer: undefined behaviour traps, so that the input is kept.
     "clang-fuzz": ("-Dbuildtype=debugoptimized",
                    "-Db_sanitize=address,undefined", "-Db_lundef=false",
                    "-Dc_args=-fsanitize=fuzzer-no-link"

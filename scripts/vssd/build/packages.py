@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debian packages: what is needed for what, and installing what is missing.
+"""Debian packages: the groups of packages, and their installation.
 
 The only module that needs root, and only when a package is missing: it says
 which, why, and the command that it runs.
@@ -48,7 +48,7 @@ def clang_runtime() -> tuple[str, ...]:
 
 
 def _depends(name: str) -> str:
-    """What a package depends on: as installed, else as apt knows it."""
+    """Dependencies of a package: as installed, else as apt knows them."""
     if not missing((name,)):
         return _output(["dpkg-query", "-W", "-f", "${Depends}", name])
     return _apt_cache("depends", "--important", name)
@@ -103,7 +103,7 @@ def missing(names: tuple[str, ...]) -> list[str]:
 
 
 def plan(*groups: Group) -> list[tuple[Group, list[str]]]:
-    """What ensure() would install; LookupError: apt must update its lists
+    """The packages that ensure() would install; LookupError: apt must update its lists
     first."""
     if not shutil.which("dpkg-query"):
         raise UserError("this system has no dpkg: install by hand what"
@@ -125,7 +125,7 @@ def _apt_get(*args: str) -> list[str]:
 
 
 def ensure(*groups: Group) -> None:
-    """Install what is missing of these groups."""
+    """Install the missing packages of these groups."""
     if os.environ.get("VSSD_NO_PACKAGES"):
         return
     try:
@@ -156,7 +156,7 @@ def _plan_after_update(*groups: Group) -> list[tuple[Group, list[str]]]:
 
 
 def _announce(command: list[str]) -> None:
-    """Say what will run as root, and have sudo ask for the password."""
+    """Name the commands that will run as root, and have sudo ask for the password."""
     if command[0] == "sudo" and not shutil.which("sudo"):
         raise UserError("Debian packages are missing and there is no sudo; as"
                         f" root: {' '.join(command[1:])}")
@@ -167,7 +167,7 @@ def _announce(command: list[str]) -> None:
 
 
 def _run(attempts: list[list[str]]) -> None:
-    """Run them until the first, or what repeats it, ends well."""
+    """Run them until the first, or its repetition, succeeds."""
     log = log_file("packages")
     env = dict(os.environ, DEBIAN_FRONTEND="noninteractive", LC_ALL="C")
     with open(log, "w", encoding="utf-8") as f:

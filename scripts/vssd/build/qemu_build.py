@@ -72,7 +72,7 @@ def fingerprint(flags: tuple[str, ...] = CONFIGURE) -> str:
 
 
 def origin_file() -> Path:
-    """Remembers --qemu-source of the last setup of this project."""
+    """Records --qemu-source of the last setup of this project."""
     return cache_dir() / f"origin-{key_of(PROJECT)}"
 
 
@@ -95,7 +95,7 @@ def remember_origin(origin: Origin) -> None:
 def ensure(origin: Origin | None = None,
            flags: tuple[str, ...] = CONFIGURE,
            targets: tuple[str, ...] = TARGETS) -> Qemu:
-    """Build what is not built or out of date."""
+    """Build QEMU if it is not built or out of date."""
     origin = origin or remembered_origin()
     tree = obtain(origin)
     build = cache_dir() / ("build-" + key_of(tree, flags))

@@ -43,7 +43,7 @@ def version_of(tree: Path) -> str:
 
 
 def check_version(tree: Path) -> None:
-    """Refuse what the device was not written for."""
+    """Refuse versions that the device does not support."""
     text = version_of(tree)
     try:
         number = tuple(int(x) for x in text.split(".")[:2])

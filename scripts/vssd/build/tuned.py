@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""vssd-sim built for speed: once to watch what it does, then once more with that
-knowledge (profile-guided and link-time optimisation).
+"""vssd-sim built for speed: once to record a profile, then once more with that
+profile (profile-guided and link-time optimisation).
 
 It computes the same, faster; building takes about three times as long, so only
 ./vssd bench asks for it.  Once it is there and up to date every other command
@@ -21,8 +21,8 @@ from .inputs import INPUTS
 
 LOG = f"model-{model.TUNED}"
 
-# What to watch: profile, fill, workload, options.  Reads, fresh writes and
-# cleaning, page by page and in larger requests, with a write buffer and a cache.
+# The runs to profile: profile, fill, workload, options.  Reads, fresh writes and
+# GC, page by page and in larger requests, with a write buffer and a cache.
 TRAINING = [
     ("c64", "preload", "rw=randread bs=4k size=40g number_ios=300000"
      " interval=10us", []),

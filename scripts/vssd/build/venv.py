@@ -2,8 +2,8 @@
 """The Python environment of the vssd command, in the cache.
 
 QEMU's build wants a newer Meson than Debian 12 has; tables, QMP and the tests
-use libraries.  Versions are fixed in scripts/requirements.txt, and what few
-commands use, and what is large, in scripts/requirements-NAME.txt.
+use libraries.  Versions are fixed in scripts/requirements.txt, and those that
+few commands use, or that are large, in scripts/requirements-NAME.txt.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _install(path: Path, requirements: str) -> None:
 
 
 def extra(name: str) -> None:
-    """Have what scripts/requirements-NAME.txt lists; installed on first use,
+    """Have the packages of scripts/requirements-NAME.txt; installed on first use,
     into the environment that enter() has entered."""
     requirements = f"scripts/requirements-{name}.txt"
     path = ensure()

@@ -88,7 +88,7 @@ def _maps(args: argparse.Namespace) -> Rows:
 
 
 def _nand(_args: argparse.Namespace) -> Rows:
-    """speed of the array's model, and what each of its features costs"""
+    """speed of the array's model, and the cost of each of its features"""
     from ..bench import nand
 
     return nand.speed()

@@ -19,7 +19,7 @@ from ..errors import UserError
 from ..sim import run as simrun
 from ..ui import Stage, table
 
-# Name: the module that makes it, and what it is.
+# Name: the module that makes it, and its title.
 FIGURES = {
     "scatter": ("scatter", "scattering write arrivals, Shin 2018"),
     "layout": ("layout", "data layout and parallelism, Zertal 2015"),

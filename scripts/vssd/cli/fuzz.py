@@ -3,8 +3,8 @@
 
 libFuzzer (clang) runs a target of tests/fuzz with the address and the undefined
 behaviour sanitizer, in rounds of a quarter of an hour, and counts its
-executions itself.  What it finds is kept in a folder, from which the next call
-goes on.
+executions itself.  Its corpus is kept in a folder, from which the next call
+continues.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..errors import UserError
 from ..paths import PROJECT, cache_dir
 from ..ui import Stage
 
-# What each target is given: the longest input in bytes, and the seeds.
+# Parameters of each target: the longest input in bytes, and the seeds.
 TARGETS = {"nvme": 104, "trace": 4096}
 ROUND_S = 900
 ROUND_RUNS = 1_000_000
@@ -77,7 +77,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
 
 
 def check(args: argparse.Namespace) -> None:
-    """UserError for what makes no sense."""
+    """UserError for contradictory options."""
     if args.executions < 1:
         raise UserError(f"--executions {args.executions}: allowed from 1")
     if args.minutes < 0:
@@ -90,7 +90,7 @@ def check(args: argparse.Namespace) -> None:
 
 @dataclass
 class Campaign:
-    """What is run, and what came of it."""
+    """The command, and its result."""
 
     program: Path
     folder: Path

@@ -16,8 +16,8 @@ from ..ui import say, table
 EPILOG = """\
 Without options: Debian's linux 6.12 with the project's series, which gives
 posix_fadvise() a stream (guest-tools/kernel, docs/kernels.md); its name is
-"streams".  Kernels are kept in the cache, and built again only when what they
-are made of changed.
+"streams".  Kernels are kept in the cache, and built again only when their
+inputs changed.
 
 examples:
   ./vssd kernel build

@@ -2,7 +2,7 @@
 """./vssd libvirt: a libvirt domain that uses our emulator and drive.
 
 libvirt knows no vssd device, so the drive's -blockdev and -device go through
-libvirt's door for such arguments (qemu:commandline); everything else is
+libvirt's interface for such arguments (qemu:commandline); everything else is
 ordinary.  Statistics are read through libvirt's monitor.
 """
 
@@ -59,7 +59,7 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
 
 def qemu_arguments(image: Path, fmt: str, profile: Path,
                    sets: list[str]) -> list[str]:
-    """What libvirt passes on as it is."""
+    """Arguments that libvirt passes to QEMU unchanged."""
     from ..build.qemu_build import FIRMWARE_DIRS
 
     node = {"driver": fmt, "node-name": "disk0", "discard": "unmap",

@@ -50,7 +50,7 @@ def sources() -> list[str]:
 
 
 def findings(args: list[str | Path]) -> list[str]:
-    """What a program says of the sources; empty: it is content."""
+    """The messages of a program about the sources; empty: none."""
     try:
         done = subprocess.run(
             [str(a) for a in args], cwd=PROJECT, capture_output=True,
@@ -149,7 +149,7 @@ CHECKS: dict[str, Callable[[], list[str]]] = {
 
 def run(parts: list[str]) -> Iterator[tuple[str, str, list[str]]]:
     """The checks whose names have one of the parts, or all: name, result as
-    pytest calls it, and what was found, or why it was skipped."""
+    pytest calls it, and the findings, or the reason for skipping it."""
     wanted = {n: check for n, check in CHECKS.items()
               if not parts or any(p in n for p in parts)}
     if wanted:

@@ -15,7 +15,7 @@ from ..ui import say
 MODES = ("reset", "stop", "running")
 EPILOG = """\
 modes:
-  reset    the whole machine loses power and starts anew (default)
+  reset    the whole machine loses power and starts again (default)
   stop     the machine ends; with ./vssd run --keep the image then holds
            the durable data
   running  the drives disappear, and return a second later
@@ -68,7 +68,7 @@ def find_drives(qmp: Any, wanted: str | None) -> list[str]:
 
 
 def cut(qmp: Any, mode: str, drives: list[str]) -> None:
-    """All at one instant of the guest; then what the mode says."""
+    """All at one instant of the guest; then the action of the mode."""
     from qemu.qmp import ExecInterruptedError, QMPError
 
     def put(drive: str, name: str, value: object) -> None:

@@ -136,7 +136,7 @@ def mebibytes(text: str) -> int:
 
 
 def check(args: argparse.Namespace) -> None:
-    """What can be refused before anything is made."""
+    """Errors that can be found before the run."""
     if args.kernel:
         from ..build import kernel_build
         args.kernel = kernel_build.find(args.kernel)
@@ -179,7 +179,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 def _check_ends(args: argparse.Namespace) -> None:
-    """What has to do with how the run goes and ends."""
+    """Options of the course and the end of the run."""
     if args.command is not None and not args.command.strip():
         raise UserError("--exec: give a command")
     if args.timeout is not None and args.command is None:
@@ -195,7 +195,7 @@ def _check_ends(args: argparse.Namespace) -> None:
 
 
 def image_format(path: Path) -> str:
-    """raw or qcow2, by what the file begins with."""
+    """raw or qcow2, by the first bytes of the file."""
     try:
         with open(path, "rb") as f:
             head = f.read(4)
@@ -373,12 +373,12 @@ class Logs:
             raise UserError(f"{option} {name}: {e.strerror}") from e
 
     def console(self, data: bytes) -> None:
-        """What the serial console shows."""
+        """The output of the serial console."""
         if self.console_file:
             self.console_file = _written("--console", self.console_file, data)
 
     def qemu(self, data: bytes) -> None:
-        """What QEMU says."""
+        """The messages of QEMU."""
         if self.qemu_file:
             self.qemu_file = _written("--qemu-log", self.qemu_file, data)
             return

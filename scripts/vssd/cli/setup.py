@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..build import qemu_build
 
 EPILOG = """\
-The other commands make what they need too; setup does all of it at once, and
+The other commands also make their parts when needed; setup makes all at once, and
 is where QEMU's source can be named.  Everything but the Debian packages goes
 to the cache: VSSD_CACHE, else XDG_CACHE_HOME/vssd, else ~/.cache/vssd.
 """

@@ -12,7 +12,7 @@ from .. import paths
 
 def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
         -> None:
-    """The command takes what vssd-sim takes."""
+    """The command takes the arguments of vssd-sim."""
     p = sub.add_parser(
         "sim", add_help=False,
         help="play a workload or a trace on a modelled drive, without a guest")
@@ -32,7 +32,7 @@ def resolved(rest: list[str]) -> list[str]:
 
 
 def value_of(option: str, rest: list[str]) -> str | None:
-    """What an option is given, in either spelling; the last counts."""
+    """The value of an option, in either spelling; the last counts."""
     found = None
     for arg, after in zip(rest, [*rest[1:], None]):
         if arg == option:

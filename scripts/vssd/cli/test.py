@@ -53,7 +53,7 @@ SANITIZERS = {
 
 @dataclass
 class Tally:
-    """What came out."""
+    """The results."""
 
     passed: int = 0
     failed: list[str] = field(default_factory=list)
@@ -141,7 +141,7 @@ def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
             *setup, "--print-errorlogs", "--timeout-multiplier",
             "100" if long else "10", *names]
     log = log_file(f"test-{kind}")
-    seen: set[str] = set()  # meson says again at its end what failed
+    seen: set[str] = set()  # meson repeats the failures at its end
     status = 0
     before = len(tally.failed)
     for line, end in _lines(args, log, env):
@@ -237,7 +237,7 @@ def _note_pytest(group: str, text: str, tally: Tally) -> None:
 
 
 def _make_guests(tally: Tally, long: bool) -> None:
-    """What takes minutes, before the tests wait for it.  What cannot be made
+    """Builds that take minutes, before the tests wait for them. A failed build
     is a failure here; the tests that need it fail, too."""
     makers: dict[str, Callable[[], object]] = {
         "image": image.ensure,

@@ -41,14 +41,14 @@ ARRAY_DRIVES = 2
 STRIPE = "64k"
 UNITS = {"latency": "ms", "bandwidth": "MB/s", "iops": "1/s"}
 
-# What the slides have measured.
+# The measurements of the slides.
 TARGETS = ("latency", "bandwidth", "iops")
 
 
 @dataclass(frozen=True)
 class Known:
-    """What the slides have of a device, by target: R2 and MRE of the basic and
-    of the extended model; mean of what was observed."""
+    """The results of the slides for a device, by target: R2 and MRE of the basic and
+    of the extended model; mean of the observed values."""
 
     basic: dict[str, tuple[float, float]]
     extended: dict[str, tuple[float, float]]
@@ -171,7 +171,7 @@ def _last_half(learnt: Learnt, target: str) -> tuple[float, float]:
 
 
 def _why(learnt: Learnt, target: str) -> str:
-    """What more runs would do, and where the relative error is."""
+    """The effect of more runs, and the place of the relative error."""
     half, whole = _last_half(learnt, target)
     y = learnt.held.y[target]
     error = np.abs(learnt.extended.predict(target, learnt.held) - y) / y
@@ -184,7 +184,7 @@ def _why(learnt: Learnt, target: str) -> str:
 
 
 def _why_basic(learnt: Learnt, target: str) -> str:
-    """What the squares weigh, and what the basic tree goes by."""
+    """The weight of the squares, and the variables of the basic tree."""
     y = learnt.held.y[target]
     square = np.sort((y - y.mean()) ** 2)
     tenth = square[-max(len(y) // 10, 1):].sum() / square.sum()
@@ -341,7 +341,7 @@ def _array_panel(array: Learnt, single: Learnt) -> Panel:
 
 @dataclass(frozen=True)
 class Told:
-    """A trace's windows that nothing was taught of, and what is told of them."""
+    """A trace's windows outside the training set, and their predictions."""
 
     source: str
     seen: Any  # bb.Runs

@@ -25,7 +25,7 @@ FINANCIAL = {
     "Financial1": ft.Table(0.154, 4.5, 7.45, 0.01, 512, 400 * MIB),
     "Financial2": ft.Table(0.7846, 4.56, 5.84, 0.01, 512, 400 * MIB),
 }
-# WebSearch1: what an excerpt of 24,783 requests has.  WebSearch2, of the same
+# WebSearch1: attributes of an excerpt of 24,783 requests.  WebSearch2, of the same
 # engine, is drawn from the same shares with another seed.
 WEB_SIZES = (8192, 16384, 24576, 32768)
 WEB_SHARES = (0.601, 0.122, 0.079, 0.198)

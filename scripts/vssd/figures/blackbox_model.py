@@ -143,7 +143,7 @@ class Model:
             self.trees[target] = _tree(choose_leaf(x, y, seed)).fit(x, y)
 
     def predict(self, target: str, runs: Runs) -> Any:
-        """What the target would be."""
+        """The prediction of the target."""
         return self.trees[target].predict(runs.table(self.names))
 
 
@@ -153,12 +153,12 @@ class Model:
 @dataclass(frozen=True)
 class Score:
     """As the paper has them: R2 = 1 - SSE / SST; mean absolute error; mean of
-    the absolute error by what was observed."""
+    the absolute error by the observed value."""
 
     r2: float
     mae: float
     mre: float
-    mean: float  # of what was observed
+    mean: float  # of the observed values
 
 
 def score(observed: Any, told: Any) -> Score:

@@ -25,7 +25,7 @@ KIB = 1 << 10
 MIB = 1 << 20
 WARM_UP = 4  # one request in so many
 
-# What the knobs may be; the slides do not say.
+# Ranges of the knobs; the slides do not give them.
 RATIOS = tuple(i / 10 for i in range(11))
 DEPTHS = (1, 2, 4, 8, 16, 32, 64)
 SIZES = tuple(512 << i for i in range(10))  # to 256 KiB
@@ -155,7 +155,7 @@ def side_by_side(drive: Drive, n: int, stripe: str) -> Drive:
 
 
 def results(r: Result) -> dict[str, float]:
-    """What a model is to tell: ms, MB/s, 1/s."""
+    """Targets of a model: ms, MB/s, 1/s."""
     return {"latency": r["latency_ns"]["all"]["mean"] / 1e6,
             "bandwidth": sum(r["bytes_per_s"].values()) / 1e6,
             "iops": float(r["iops"])}

@@ -54,7 +54,7 @@ Key = tuple[str, int, str, str]  # input, MiB, policy, variant
 
 
 class Runs:
-    """The inputs, and what became of them."""
+    """The inputs and their results."""
 
     def __init__(self, ins: dict[str, Input], results: dict[Key, Result]) \
             -> None:
@@ -91,8 +91,8 @@ class Runs:
 
 
 def _sets(one: Input, mib: int, policy: str, variant: str) -> tuple[str, ...]:
-    """The drive: as large as the paper's; its buffer, and what is counted in
-    buffers, scaled with the input."""
+    """The drive: as large as the paper's; its buffer, and amounts in units of
+    the buffer, scaled with the input."""
     pages = max(round(mib * MIB * one.scale / PAGE), LEAST_PAGES)
     room = int(100 * (RAW / one.extent - 1)) - 5
     out = [f"ftl.op_percent={min(room, 1000)}%", f"buffer.policy={policy}",
@@ -248,7 +248,7 @@ def _written(runs: Runs, name: str) -> Panel:
 
 
 def _hit_row(runs: Runs, name: str, panel: str) -> Row:
-    """Of a generated input, this is what its skew was chosen by."""
+    """The skew of a generated input was chosen by this."""
     ours, paper = runs.hit((name, 1024, BASE, ONCE)), HITS[name]
     point = f"{BASE} at 1 GiB, %"
     if runs.ins[name].real:
@@ -336,7 +336,7 @@ def _flushed_pages(runs: Runs) -> Iterator[Panel]:
 
 
 def _fits(ins: dict[str, Input]) -> Panel | None:
-    """What was generated beside the table."""
+    """The generated input beside the table."""
     rows = [band("fit", f"{one.name}: {f.name}", f.made, f.asked * 0.98,
                  f.asked * 1.02, "the generator came no nearer")
             for one in ins.values() for f in one.fit]

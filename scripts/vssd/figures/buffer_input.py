@@ -38,7 +38,7 @@ Zones = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True)
 class Row:
-    """A line of Table 1, and what it does not say: where the requests go,
+    """A line of Table 1, and its missing part: where the requests go,
     as zones of access % / area %, the hottest first."""
 
     read_gb: float
@@ -97,7 +97,7 @@ TABLE["mix"] = Row(35.10, 264.51, 21.63, 25.1, 23.7, 0.02, _mixed_zones())
 
 @dataclass(frozen=True)
 class Fit:
-    """An attribute: what was asked for and what was made."""
+    """An attribute: the requested and the generated value."""
 
     name: str
     asked: float
@@ -106,15 +106,14 @@ class Fit:
 
 @dataclass(frozen=True)
 class Input:
-    """What is played, and how large the drive's parts are beside the
-    paper's."""
+    """The input, and the size of the drive's parts beside the paper's."""
 
     name: str
     source: str  # for the reader
     real: bool
     requests: int
     extent: int  # bytes of addresses
-    scale: float  # of the buffer, and of what goes with it; 1 for a whole week
+    scale: float  # of the buffer, and of values that depend on it; 1 for a whole week
     workload: str = ""
     trace: Path | None = None
     fit: list[Fit] = field(default_factory=list)
@@ -147,7 +146,7 @@ def _fit_text(name: str, scale: float) -> str:
 
 
 def parse_saved(text: str) -> tuple[str, list[Fit]]:
-    """Keywords and the table of the fit, from what --save writes."""
+    """Keywords and the table of the fit, from the file of --save."""
     words = [w for w in text.splitlines() if w and not w.startswith("#")]
     fits = [Fit(m[1], float(m[2]), float(m[3])) for m in re.finditer(
         r"^#\s+(\w+)\s+([\d.]+)\s+([\d.]+)(?:\s|$)", text, re.M)

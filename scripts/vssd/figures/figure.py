@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a figure is: panels of rows and a chart, and what makes them.
+"""A figure: panels of rows and a chart, and their data.
 
 A figure is a module with TITLE and panels(ctx), listed in cli/figures.py.
 panels() yields Panel objects, or plain rows, which become one panel for each
@@ -39,15 +39,15 @@ class Panel:
 
     name: str
     title: str
-    inputs: list[str]  # what was played, for the reader
+    inputs: list[str]  # the input, for the reader
     rows: list[Row]
     chart: Chart | None = None
 
 
 def row(panel: str, point: str, ours: float | None, paper: str,
         holds: bool | None, why: str = "") -> Row:
-    """One statement of the paper and what became of it.  holds is None where
-    there is nothing to judge; why says why, or why it deviates."""
+    """One statement of the paper and our result. holds is None where there is
+    nothing to judge; why says why, or why it deviates."""
     return {"panel": panel, "point": point, "ours": ours, "paper": paper,
             "holds": holds, "why": why}
 
@@ -104,7 +104,7 @@ def verdict(panel: Panel) -> str:
 
 
 class Context:
-    """What a figure may use."""
+    """The resources of a figure."""
 
     def __init__(self, runner: Runner, traces: Path | None, scratch: Path,
                  scale: float = 1.0) -> None:

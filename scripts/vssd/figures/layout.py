@@ -40,15 +40,15 @@ SCIENTIFIC = ("S1", "S2", "S3", "S4", "S5")
 OLTP_PER_S = 1600.0
 # Open in the paper: how fast the scientific requests come.  Here: so that the
 # package at degree 0, and the dies at degree 1 and 2, would be busy for half of
-# the time without cleaning.
+# the time without GC.
 LOAD = 0.5
 DIES = 16
-SAME = (0.98, 1.02)  # what is called equal
-CLEARLY = 0.95  # what is called significantly less, at most
-ROOM = "ftl.op_percent=200%"  # nothing is cleaned in the run
+SAME = (0.98, 1.02)  # limit of "equal"
+CLEARLY = 0.95  # limit of "significantly less"
+ROOM = "ftl.op_percent=200%"  # no GC in the run
 EVERY, SHORT, ROOMY = "every", "short", "roomy"
 # OLTP leaves the dies idle for 98 % of the time: its waits are so short that
-# one run tells little, and its ratios are those of the mean over these seeds.
+# one run is not enough, and its ratios are those of the mean over these seeds.
 OLTP_SEEDS = tuple(range(SEED, SEED + 8))
 
 # workload, degree, policy, variant
@@ -57,7 +57,7 @@ Key = tuple[str, int, str, str]
 
 @dataclass(frozen=True)
 class Runs:
-    """The inputs and what became of them."""
+    """The inputs and their results."""
 
     traces: dict[tuple[str, int], ft.Trace]
     results: dict[Key, Result]
@@ -164,13 +164,13 @@ def _inputs(runs: Runs, names: tuple[str, ...], degree: int) -> list[str]:
 
 
 def _untouched(runs: Runs, name: str, degree: int) -> bool:
-    """Was nothing cleaned in the runs with room?"""
+    """Was there no GC in the runs with room?"""
     return not any(runs.results[name, degree, p, ROOMY]["nand"]["erases"]
                    for p in POLICIES)
 
 
 def _why(runs: Runs, kind: str, name: str, degree: int) -> str:
-    """What was measured beside: cleaning, and the same without it."""
+    """Other measurements: GC, and the same without it."""
     r = {p: runs.results[name, degree, p, EVERY] for p in POLICIES}
     dl, random = (r[p]["nand"]["erases"] for p in POLICIES)
     if not dl and not random:
@@ -265,7 +265,7 @@ def _fall(runs: Runs) -> Panel:
                 for n in SCIENTIFIC}
         series[what] = list(fall.values())
         most = max(fall, key=lambda n: fall[n])
-        # "Up to 10 x" is read as: the largest lies between 5 and 15.
+        # "Up to 10 x" is read as: the largest is between 5 and 15.
         rows += [band("planes", f"{what}, {n}", fall[n], 1, None,
                       _why_fall(runs, n, policy)) for n in SCIENTIFIC]
         rows.append(band("planes", f"{what}, largest", fall[most], 5, 15,

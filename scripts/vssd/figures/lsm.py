@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a size-tiered LSM store and the system around it write to a drive.
+"""The writes of a size-tiered LSM store, and of the system around it, to a drive.
 
 Keys are followed exactly: memtables, tables and merges hold the keys that the
 updates gave them, so files shrink as updates of one key meet.  Tables are put
 together as Cassandra's size-tiered strategy does (its documentation: tables
 within 0.5 to 1.5 of a mean size, four at least).  Files get room next-fit from a
 file system that gives it piece by piece, so that files that grow at the same
-time lie between each other.  Knows bytes; knows nothing of drives.  Needs numpy.
+time interleave.  Knows bytes; knows nothing of drives.  Needs numpy.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KIB = 1 << 10
 MIB = 1 << 20
 PAGE = 4096
 
-# What is written, as numbers in the column "stream".
+# Kinds of written data, as numbers in the column "stream".
 KINDS = ("system", "log", "flush", "compaction", "later compactions")
 SYSTEM, LOG, FLUSH, TIER1, TIER2 = range(len(KINDS))
 
@@ -93,7 +93,7 @@ class Space:
         return at, n
 
     def give(self, at: int, n: int) -> None:
-        """Back; it is joined with what is free beside it."""
+        """Back; it is joined with adjacent free ranges."""
         i = bisect.bisect_right(self.start, at)
         if i < len(self.start) and at + n == self.start[i]:
             n += self.length[i]
@@ -112,7 +112,7 @@ class Space:
 
 @dataclass(eq=False)
 class Table:
-    """A sorted table: its keys, and where it lies."""
+    """A sorted table: its keys, and where it is."""
 
     keys: Any
     tier: int  # how many merges it has been through
@@ -131,7 +131,7 @@ class Task:
 
 
 class Writer:
-    """The store at work; what it writes is in the lists."""
+    """The store at work; its writes are in the lists."""
 
     def __init__(self, cfg: Store, capacity: int, seed: int) -> None:
         self.cfg = cfg
@@ -173,7 +173,7 @@ class Writer:
             self.written[kind] += nbytes
 
     def _system(self, nbytes: int) -> None:
-        """What the system writes beside so many bytes of the store."""
+        """Writes of the system beside so many bytes of the store."""
         c = self.cfg
         kinds = ((c.journal_share, c.journal_write), (c.metadata_share, PAGE),
                  (c.other_share, c.other_write))
@@ -256,7 +256,7 @@ class Writer:
         return bucket if len(bucket) >= self.cfg.tables else []
 
     def _compact(self) -> None:
-        """Begin what compactions there is need and room for."""
+        """Begin the compactions that are due and have room."""
         while sum(t.kind != FLUSH for t in self.tasks) < self.cfg.compactions:
             bucket = self._bucket()
             if not bucket:

@@ -32,7 +32,7 @@ EQUAL = 1.1  # "similar" of the paper's Figure 3, taken as within 10 %
 SEED = 2018
 
 # Table 1 (its inter-arrival times are seconds).  The footprint is not in it;
-# with it, a drive of FLASH blocks per plane cleans in every run.
+# with it, a drive of FLASH blocks per plane runs GC in every run.
 MIB = 1 << 20
 TABLE = {
     "hm0": ft.Table(0.3273, 14.74, 16.67, 0.15, 4096, 1000 * MIB),
@@ -103,7 +103,7 @@ def _inputs(bases: dict[str, ft.Trace]) -> list[str]:
 
 
 def _shares(name: str, trace: ft.Trace, results: dict[Key, Result]) -> str:
-    """What the mean response of D1 and D64 is made of."""
+    """The parts of the mean response of D1 and D64."""
     d1, d64 = (results[name, k, PAPER_MODE]["latency_ns"] for k in (1, 64))
     pages = float(trace.nbytes[trace.write].mean()) / ft.PAGE
     return (f"reads, {100 * (1 - trace.write.mean()):.0f} % of the requests,"

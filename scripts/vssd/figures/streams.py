@@ -28,7 +28,7 @@ SEED = 2014
 SCALE = 16  # of capacity and time
 MINUTES = 40
 MINUTE_S = 60 / SCALE
-FRESH_BYTES_S = 182e6  # about what the fresh drive takes: how long inputs are
+FRESH_BYTES_S = 182e6  # about the rate of the fresh drive: length of inputs
 PAGE = 4096
 IN_FLIGHT = 4  # log, flush, and two compactions
 LATE = 0.25  # the last part of the run, of which levels are told
@@ -53,7 +53,7 @@ MAPPINGS = {
     DATA: Mapping((0, 1, 2, 3, 4)),
 }
 
-# What the paper's words are taken to mean (its axes carry no numbers for the
+# Our reading of the paper's words (its axes carry no numbers for the
 # series): "a fraction", "far from ideal", "about the fresh level", "nearly none".
 FRACTION = 0.6
 FAR = 0.9
@@ -65,13 +65,13 @@ TAIL = (0.36, 0.56)
 
 @dataclass(frozen=True)
 class Series:
-    """What became of one."""
+    """The result of one."""
 
     waf: float
     rate: Any  # in each minute after the load
     fresh: float  # the same of a fresh drive
     written: Any  # pages of 4 KiB by the host, so far, at the end of each
-    copied: Any  # and by cleaning
+    copied: Any  # and by GC
     tail_ms: list[float]  # latency that PERCENT of the writes do not exceed
 
     def level(self, minutes: int) -> float:
@@ -98,7 +98,7 @@ def late(minutes: int) -> slice:
 
 
 def _write(ctx: Context, minutes: int) -> tuple[lsm.Writer, dict[bool, Path]]:
-    """What the store writes, as traces with TRIM and without."""
+    """Writes of the store, as traces with TRIM and without."""
     capacity = model.drive_info(find_profile(PROFILE), [])["capacity_bytes"]
     with Stage("streams: what the store writes"):
         writer = lsm.Writer(lsm.Store(), capacity, SEED)
@@ -128,8 +128,8 @@ def _commands(ctx: Context, name: str) -> Path:
 
 
 def _latency(path: Path, skip: int) -> list[float]:
-    """Of writes, without the first `skip` commands: what PERCENT of them do
-    not exceed, in ms."""
+    """Of writes, without the first `skip` commands: the latency that PERCENT
+    of them do not exceed, in ms."""
     rows = np.loadtxt(path, delimiter=",", skiprows=1 + skip, usecols=(1, 7),
                       dtype=[("op", "U5"), ("ns", "i8")])
     path.unlink()
@@ -194,7 +194,7 @@ def _above(panel: str, name: str, than: str, levels: dict[str, float]) -> Row:
 
 def throughput(series: dict[str, Series], minutes: int,
                inputs: list[str]) -> Panel:
-    """Of each minute, and what is left of it at the end."""
+    """Of each minute, and its data that is left at the end."""
     name = "throughput"
     levels = {n: s.level(minutes) for n, s in series.items()}
     why = {n: f"GC copies {s.copies(minutes):.3f} pages for each that"
@@ -242,7 +242,7 @@ def copies(series: dict[str, Series], minutes: int,
 
 def tails(series: dict[str, Series], inputs: list[str], what: str,
           log: bool = False) -> Panel:
-    """Latencies; `what` says whose."""
+    """Latencies; `what` names their source."""
     name = "latency"
     tail = {n: s.tail(99.9) for n, s in series.items()}
     rows = [band(name, f"{DATA} / {ON} at 99.9 %", tail[DATA] / tail[ON],

@@ -26,13 +26,13 @@ CONDITIONS = {
     fs.ON: Conditions(),
     fs.APP: Conditions(rules=("/mnt/db/*=1",)),
     fs.LOG: Conditions(rules=(LOG_RULE, TABLE_RULE)),
-    # Beyond the rules, the store's own hints: what is merged is 3 and 4.
+    # Beyond the rules, the store's own hints: merged tables are 3 and 4.
     fs.DATA: Conditions(rules=(LOG_RULE, TABLE_RULE), hints=True),
 }
 
 
 def setting(store: Store) -> streams_guest.Setting:
-    """What is run."""
+    """The runs."""
     return streams_guest.Setting(
         "streams-cassandra", store, CONDITIONS, SUITE, cassandra.PACKAGES,
         MEMORY_MIB, SHIFT, True, cassandra_files.ensure(),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The multi-streamed SSD (Kang et al., HotStorage 2014), with a real store in a
-guest: the runs, and the panels that tell of them.
+guest: the runs, and their panels.
 
 Six runs: without and with TRIM, three ways to give files to streams, and a
 drive with so much room that it stays fresh.  They take place in virtual time,
@@ -40,15 +40,15 @@ MINUTE_S = 9
 KERNEL_SUITE = "bullseye"
 SERIAL = "VSSD0001"
 AGENT = "/usr/local/lib/vssd/vssd-agent"
-STREAMS = 4  # what the kernel's driver asks for
+STREAMS = 4  # requests of the kernel's driver
 FRESH = "fresh"
-ROOM = 8  # times as many blocks: nothing is ever cleaned
+ROOM = 8  # times as many blocks: GC never runs
 BLOCKS = 160  # of a plane, in the profile
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A store, and what its guest is made of."""
+    """A store, and the parts of its guest."""
 
     name: str  # of the figure
     store: Store
@@ -64,7 +64,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Guests:
-    """What all runs are made of."""
+    """Parts of all runs."""
 
     setting: Setting
     qemu: qemu_build.Qemu
@@ -206,7 +206,7 @@ def play(setting: Setting, jobs: int, minutes: int,
     names = names or tuple(setting.conditions)
     qemu = qemu_build.ensure()
     accel = accelerator(setting)
-    # In real time a neighbour would be seen.
+    # In real time, other load on the machine would show.
     jobs = 1 if accel == "kvm" else min(jobs, len(names))
     check_memory(jobs, setting.memory_mib, _free_mib())
     root = image.ensure(suite=setting.suite, more=setting.packages)
@@ -224,8 +224,8 @@ def whole_minutes(runs: dict[str, Run]) -> int:
 
 
 def _by_minute(run: Run, minutes: int) -> tuple[Any, Any, Any]:
-    """Operations so far, pages by the host and by cleaning, at the end of each
-    minute; what is known for other times is interpolated."""
+    """Operations so far, pages by the host and by GC, at the end of each
+    minute; values of other times are interpolated."""
     begin = run.samples[0]
     at = [s.at_s - begin.at_s for s in run.samples]
     ends = np.arange(1, minutes + 1) * MINUTE_S
@@ -282,7 +282,7 @@ def _used(runs: dict[str, Run], inputs: list[str]) -> Panel:
 
 
 def explain(panel: Panel, run: Run) -> Panel:
-    """What is copied for Multi-Data, where it deviates because of copies."""
+    """Copies of Multi-Data, where it deviates because of them."""
     first, last = run.samples[0], run.samples[-1]
     copied = {i: n - first.copied_of.get(i, 0)
               for i, n in last.copied_of.items()}
@@ -299,8 +299,8 @@ def explain(panel: Panel, run: Run) -> Panel:
 
 def panels(ctx: Context, setting: Setting, store: str,
            tail: str) -> Iterator[Panel]:
-    """The figures of the paper's results; `store` says which store it is, `tail`
-    what its latencies are."""
+    """The figures of the paper's results; `store` names the store, `tail` its
+    latencies."""
     wanted = max(int(fs.MINUTES * ctx.scale), 4)
     virtual = accelerator(setting) == "tcg"
     runs = play(setting, ctx.runner.jobs, wanted)

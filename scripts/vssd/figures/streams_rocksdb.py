@@ -27,7 +27,7 @@ CONDITIONS = {
 
 
 def setting(store: Store) -> streams_guest.Setting:
-    """What is run."""
+    """The runs."""
     return streams_guest.Setting("streams-guest", store, CONDITIONS, SUITE,
                                  rocksdb.PACKAGES)
 

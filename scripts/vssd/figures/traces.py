@@ -32,7 +32,7 @@ class Trace:
     write: Any
     offset: Any
     nbytes: Any
-    source: str  # what it is, for the reader of the figure
+    source: str  # description, for the reader of the figure
 
     def __len__(self) -> int:
         return len(self.at_ns)
@@ -272,7 +272,7 @@ def write_msr(trace: Trace, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Mix:
-    """A workload of that paper: Table I, and what it leaves open."""
+    """A workload of that paper: Table I, and our choice of open values."""
 
     read_share: float  # of the requests
     sequential: bool

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cassandra in a guest, under a load of YCSB's: what it is told, and what it
-says.
+"""Cassandra in a guest, under a load of YCSB's: its configuration and its
+results.
 
 Knows Cassandra's and YCSB's settings and Java's options; cassandra_files.py
 makes the file system with the programs, store.py the rest of the script.
@@ -14,7 +14,7 @@ from ..errors import UserError
 from . import store as guest_store
 from .store import Conditions, Run
 
-PACKAGES = ("openjdk-11-jre-headless",)  # what Cassandra 4.1 is made for
+PACKAGES = ("openjdk-11-jre-headless",)  # the Java version of Cassandra 4.1
 FILES_SERIAL = "VSSDFILES"
 PACKAGE = "org.apache.cassandra.db.compaction."
 TIERED = PACKAGE + "SizeTieredCompactionStrategy"
@@ -36,7 +36,7 @@ START_S = 900  # Cassandra has not started and loaded by then: it never will
 class Store(guest_store.Store):
     """A store that is loaded, then updated by Zipf as YCSB's core workload
     does.  The sizes fit a drive of 147 MB.  Records are four times the paper's:
-    tables and log are what they would be, for a quarter of the processor's
+    tables and log are as with the paper's, for a quarter of the processor's
     time."""
 
     records: int = 3000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cassandra, YCSB and what they need as a file system for a guest: made once,
+"""Cassandra, YCSB and their libraries as a file system for a guest: made once,
 kept in the cache.
 
 Maven gets the jars, from where it is set up to get them; javac builds the two
@@ -19,7 +19,7 @@ from ..ui import Stage
 
 VERSION = "4.1.7"  # of Cassandra: the last line that runs on Java 11 and 5.10
 YCSB = "0.17.0"
-JAVA = "11"  # what the classes are for
+JAVA = "11"  # version of the classes
 SOURCES = ("guest-tools/cassandra/StoreLoad.java",
            "guest-tools/cassandra/StreamedSizeTiered.java")
 LOGBACK = "guest-tools/cassandra/logback.xml"

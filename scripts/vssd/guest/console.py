@@ -141,7 +141,7 @@ async def _lines(machine: Machine) -> AsyncIterator[bytes]:
 
 
 class _Quiet:
-    """Has the console been silent for a while?"""
+    """Has the console been idle for a while?"""
 
     def __init__(self) -> None:
         self.heard = asyncio.Event()

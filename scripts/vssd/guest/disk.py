@@ -4,7 +4,7 @@
 GPT with a BIOS boot partition (GRUB for SeaBIOS), an EFI system partition
 (GRUB for OVMF) and the root partition.  GRUB's own installer wants a device
 and root; here its images are put in place by hand, where GRUB's boot.img and
-diskboot.img look for the rest of it.
+diskboot.img find the rest of it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MODULES = ("part_gpt", "ext2", "normal", "linux", "search", "search_label",
            "configfile", "serial", "terminal", "echo", "test", "boot")
 GRUB = Path("/usr/lib/grub")
 
-# Where GRUB's first two sectors keep what its installer fills in.
+# Offsets in GRUB's first two sectors that its installer fills in.
 MBR_CODE_BYTES = 440
 BOOT_KERNEL_SECTOR = 0x5C   # boot.img: sector of core.img, 8 bytes
 BOOT_DRIVE_CHECK = 0x66     # boot.img: a jump, replaced for hard disks

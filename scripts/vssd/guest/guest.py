@@ -20,7 +20,7 @@ T = TypeVar("T")
 class Guest:
     """with Guest(spec) as guest: guest.run("nvme list")"""
 
-    MOMENT_S = 300  # for what takes none on a machine that is not busy
+    MOMENT_S = 300  # for actions that take no time on an idle machine
     BOOT_S = 1500
     COMMAND_S = 1800
 
@@ -101,7 +101,7 @@ class Guest:
 
     def run(self, command: str, check: bool = True,
             timeout_s: float = COMMAND_S) -> str:
-        """Run a command; what it wrote.  check: it must succeed."""
+        """Run a command; returns its output. check: it must succeed."""
         result = self.result(command, timeout_s)
         if check and result.status != 0:
             raise UserError(f"in the guest, {command!r} ended with status "

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest image: Debian, made once by mmdebstrap, kept in the cache.
 
-Two steps, each kept by a hash of what goes in: the packages as a tar archive,
+Two steps, each kept by a hash of its inputs: the packages as a tar archive,
 then a disk with a partition table, both boot loaders and the root file system.
 No root, no loop device, no mount: fakeroot keeps the owners of files.
 """
@@ -27,7 +27,7 @@ from ..ui import Stage
 from . import disk
 
 SUITE = "trixie"
-# Debian's suites that a guest can be made of, and what their kernels are good
+# Debian's suites that a guest can be made of, and the use of their kernels
 # for.  One with -backports is the suite before it, with that kernel.
 SUITES = {
     "bullseye": "Linux 5.10: write hints of files become NVMe streams",
@@ -86,7 +86,7 @@ class Image:
 
     @property
     def key(self) -> str:
-        """Names what it was made of."""
+        """Names its inputs."""
         return self.folder.name.removeprefix("image-")
 
 
@@ -279,7 +279,7 @@ def _assemble(tar: Path, part: Path, stage: Stage, suite: str,
 
 
 def _punch(raw: Path) -> None:
-    """Make what reads as zeroes holes, which stay holes.
+    """Make blocks of zeroes holes.
 
     mke2fs leaves space that is allocated but not written; host file systems
     call that data once it has been read, and then the drive would start from

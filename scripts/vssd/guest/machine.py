@@ -48,15 +48,15 @@ class Drive:
     state: Path | None = None  # the drive of the last run; saved at the end
     serial: str = ""
     node: dict[str, Any] | None = None  # instead of image and fmt
-    oplog: Path | None = None  # what the drive does; vssd only
-    trace: Path | None = None  # write what the guest does to this file
+    oplog: Path | None = None  # operations of the drive; vssd only
+    trace: Path | None = None  # trace the guest's commands to this file
     slot: bool = False  # in a hot-plug slot: it can go and come back
-    forget: bool = False  # what is written goes with QEMU (snapshot=on)
+    forget: bool = False  # writes are lost when QEMU ends (snapshot=on)
 
 
 @dataclass
 class Spec:
-    """What to start."""
+    """The machine to start."""
 
     emulator: Path
     accel: str
@@ -86,7 +86,7 @@ def check_text(text: str) -> str:
              and "warning:" not in x]
     if not lines:
         return "no message"
-    # Between them may be what -trace shows.
+    # Output of -trace may be between them.
     own = [x for x in lines if re.match(r"\S*qemu-system-x86_64: ", x)]
     line = re.sub(r"^\S*qemu-system-x86_64: ", "", (own or lines)[0])
     line = re.sub(r"^-(?:device|blockdev) (?:\{.*?\}|\S+): ", "", line)
@@ -218,7 +218,7 @@ class FrameReader:
 
 @dataclass
 class Result:
-    """What a command in the guest did."""
+    """Result of a command in the guest."""
 
     status: int
     out: bytes
@@ -246,7 +246,7 @@ class Machine:
         self.console: socket.socket | None = None
         self.agent: socket.socket | None = None
         self.stderr = b""
-        # What QEMU writes to standard error, from its start on; before it is
+        # QEMU's standard error, from its start on; before it is
         # known to run, it is the reason why it does not.
         self.on_stderr: Callable[[bytes], None] | None = None
         self.console_copy: Callable[[bytes], None] | None = None
@@ -254,7 +254,7 @@ class Machine:
         self.interrupted = 0  # the signal that ended the run
         self.tasks: list[asyncio.Task[None]] = []
         self.readers: list[int] = []
-        self.tails: list[list[Any]] = []  # fd, offset, what takes the data
+        self.tails: list[list[Any]] = []  # fd, offset, receiver of the data
 
     # -- life -----------------------------------------------------------
 
@@ -295,7 +295,7 @@ class Machine:
         self.tasks.append(asyncio.create_task(self._events()))
 
     def show_stderr(self, take: Callable[[bytes], None]) -> None:
-        """Pass on what QEMU writes to standard error, and has written."""
+        """Forward QEMU's standard error, from its start on."""
         self.on_stderr = take
         take(bytes(self.unseen))
         self.unseen.clear()
@@ -363,7 +363,7 @@ class Machine:
         return self.complaint()
 
     def complaint(self) -> str:
-        """What QEMU said, or how it ended."""
+        """QEMU's message, or its exit status."""
         text = check_text(self.stderr.decode(errors="replace"))
         if text == "no message" and self.proc and self.proc.returncode:
             code = self.proc.returncode
@@ -483,7 +483,7 @@ class Machine:
         await asyncio.get_running_loop().sock_sendall(self.console, data)
 
     def last_console_lines(self, count: int = 1) -> str:
-        """The end of what the console showed, in plain text."""
+        """The end of the console's output, in plain text."""
         text = self.console_log[-8192:].decode(errors="replace")
         text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
         lines = [x.strip() for x in text.splitlines() if x.strip()]

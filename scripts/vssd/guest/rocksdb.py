@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""RocksDB's db_bench in a guest: what it is told, and what it says.
+"""RocksDB's db_bench in a guest: its options and its results.
 
 Knows db_bench's options; the rest of the script is store.py's.
 """

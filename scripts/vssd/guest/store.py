@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A store in a guest, with its files on a drive that knows streams: what the
-guest is told, and what it says, whichever the store is.
+"""A store in a guest, with its files on a drive that knows streams: commands
+to the guest and their results, for any store.
 
 Knows a guest's shell and the text of vssdctl; knows nothing of figures, nor of
 how a guest is started.  rocksdb.py and cassandra.py know the stores.
@@ -26,9 +26,9 @@ TIMED_OUT = 124
 
 @dataclass(frozen=True)
 class Conditions:
-    """What is done with the store's files."""
+    """The treatment of the store's files."""
 
-    discard: bool = True  # what is deleted is trimmed
+    discard: bool = True  # deleted files are trimmed
     rules: tuple[str, ...] = ()  # of streamrun
     hints: bool = False  # the store's own hints count
 
@@ -81,7 +81,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Store(abc.ABC):
-    """What is beside the store, whichever it is, and what it has to do."""
+    """The environment of any store, and its task."""
 
     dirty: int = 1 << 20  # bytes that the kernel has not written yet, at most
     expire_s: float = 4.5  # and for how long
@@ -96,12 +96,12 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def parse(self, text: str, status: int = 0) -> Run:
-        """What became of script(), which ended with `status`; UserError where
-        the store gave up."""
+        """The result of script(), which ended with `status`; UserError where
+        the store failed."""
 
     def given(self, conditions: Conditions, serial: str, minutes: int,
               minute_s: int) -> dict[str, object]:
-        """What fill() puts into HEAD and MEANWHILE, and a store's own part."""
+        """Values of fill() for HEAD and MEANWHILE, and a store's own part."""
         return {
             "mark": MARK, "serial": serial, "loaded": LOADED, "ended": ENDED,
             "want": "Y" if conditions.streams else "N",
@@ -115,7 +115,7 @@ class Store(abc.ABC):
             "limit": (minutes + LATE_MINUTES) * minute_s}
 
 
-# These run as sh; each @name@ is filled in.  What they print begins with MARK, a
+# These run as sh; each @name@ is filled in.  Their output begins with MARK, a
 # word and the guest's uptime; then comes text.  In HEAD, the file system:
 HEAD = r"""
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -137,7 +137,7 @@ mkfs.ext4 -q -F -b 4096 -m 0 -J size=4 -N 1024 -E nodiscard $dev &&
     mount -t ext4 -o noatime,@discard@ $dev /mnt || fail "no file system"
 head -c @system@ /dev/zero >/mnt/system && sync || fail "no system files"
 """
-# What goes on while the store is measured: the system writes, and samples.
+# Work while the store is measured: the system writes, and samples.
 MEANWHILE = r"""sync
 perl -e 'srand(@seed@); open(F, "+<", "/mnt/system") or die;
     while (1) { sysseek(F, 4096 * int(rand(@parts@)), 0);
@@ -154,11 +154,11 @@ mark report; cat /run/report
 
 
 def fill(template: str, given: dict[str, object]) -> str:
-    """With what each @name@ stands for."""
+    """With the value of each @name@."""
     return re.sub("@([a-z]+)@", lambda m: str(given[m[1]]), template)
 
 
-# ---- what it says -----------------------------------------------------------
+# ---- results -----------------------------------------------------------
 
 
 def _sample(at_s: float, lines: list[str]) -> Sample:

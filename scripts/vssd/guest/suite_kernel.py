@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The kernel of a Debian suite by itself, for the root of another suite.
 
-Its package is unpacked, not installed.  What stays is the kernel, and an
-archive of the modules that find and mount file systems on NVMe.  Linux unpacks
-one archive of an initial RAM disk after the other, so put behind an image's own
+Its package is unpacked, not installed.  The kernel stays, and an archive
+of the modules that find and mount file systems on NVMe.  Linux unpacks one
+archive of an initial RAM disk after the other, so put behind an image's own
 it makes that one serve this kernel, too.
 
 A minute where image.ensure() takes many; but no module beyond these, and no
@@ -27,9 +27,9 @@ from ..ui import Stage
 from . import image
 
 PACKAGE = r"linux-image-(\d[\d.]*(?:\+deb\d+|-\d+))-amd64"
-TRIES = 5  # kernels, the newest first: an index may list what is not there
+TRIES = 5  # kernels, the newest first: an index may list missing files
 MODULES = ("nvme", "ext4", "xfs")
-# Looked for by what they do, not by name; built in, where they are not there.
+# Found by function, not by name; built in, where they are not there.
 HELPERS = ("crc32c_generic", "crc32c_intel")
 NEED_BYTES = 1500 << 20
 
@@ -150,8 +150,8 @@ def needed(dep: str) -> list[str]:
 
 
 def _archive(modules: Path) -> bytes:
-    """What a kernel's initial RAM disk needs of its modules: these, what
-    modprobe(8) looks them up in, and a list of what to load at once, since the
+    """The modules that a kernel's initial RAM disk needs, the index of
+    modprobe(8), and a list of modules to load at once, since the
     root has none of them."""
     paths = needed((modules / "modules.dep").read_text())
     paths += [p.name for p in modules.glob("modules.*")]

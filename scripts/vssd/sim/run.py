@@ -25,7 +25,7 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Point:
-    """One run: a drive and what it is given."""
+    """One run: a drive and its input."""
 
     profile: Path
     workload: str = ""
@@ -99,7 +99,7 @@ class Runner:
         return proc.returncode, out, err
 
     def stop(self) -> None:
-        """End what runs; later runs are refused."""
+        """End the active runs; later runs are refused."""
         with self.lock:
             self.stopped = True
             for proc in self.running:
@@ -129,7 +129,7 @@ class Runner:
 
 
 class Estimate:
-    """How long the rest will take, by what was done so far."""
+    """How long the rest will take, by the progress so far."""
 
     def __init__(self, total: int) -> None:
         self.total = total

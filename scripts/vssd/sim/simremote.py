@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What runs on a worker of a cluster: one vssd-sim.
+"""The task of a worker of a cluster: one vssd-sim.
 
 Sent to the worker as it stands, so it imports nothing of the project: a worker
 needs Dask's distributed and the shared libraries of vssd-sim (GLib), no more.

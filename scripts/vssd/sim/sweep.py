@@ -124,7 +124,7 @@ def _profile(text: str, folder: Path) -> Path:
 
 
 def read(path: Path) -> Sweep:
-    """The sweep of a file; UserError names file, key, and what is allowed."""
+    """The sweep of a file; UserError names file, key, and the allowed values."""
     name, folder, data = str(path), path.parent, _load(path)
     _known(name, "", data, TOP)
     run = data.get("run", {})
