@@ -47,6 +47,7 @@ void background_quiet(Ssd *ssd)
     if (ssd->powered && (ssd->l.gc_soft_blocks > 0 || refresh_is_on(ssd))) {
         arm_idle(ssd);
     }
+    invariant(ssd->gc->background.quiet_ps <= ssd->now_ps);
 }
 
 void background_stop(Ssd *ssd)
@@ -101,6 +102,7 @@ static void begin_scan(Ssd *ssd)
 
 void background_event(Ssd *ssd, BackgroundEvent event)
 {
+    invariant(event == BACKGROUND_IDLE || event == BACKGROUND_SCAN);
     if (event == BACKGROUND_IDLE) {
         begin_idle(ssd);
     } else {
@@ -158,5 +160,6 @@ uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
         *cause = NAND_CAUSE_GC;
         block = soft_victim(ssd, plane);
     }
+    invariant(block == NONE || ssd->media->block[block].state == BLOCK_FULL);
     return block;
 }

@@ -21,6 +21,7 @@
 
 static void opened(Ssd *ssd, uint32_t block, uint32_t open)
 {
+    invariant(ssd->media->block[block].state == BLOCK_OPEN);
     refresh_opened(ssd, block);
     unit_opened(ssd, block, open);
 }
@@ -55,6 +56,8 @@ static void unlisted(Ssd *ssd, uint32_t block)
 
 static void full(Ssd *ssd, uint32_t block)
 {
+    invariant(ssd->media->block[block].state == BLOCK_FULL);
+    invariant(!nand_block_is_slc(ssd->geo, block));
     if (ssd->gc->stripe_means) {
         stripe_means_full(ssd, block);
     }
@@ -62,6 +65,7 @@ static void full(Ssd *ssd, uint32_t block)
 
 static void victim(Ssd *ssd, uint32_t block)
 {
+    invariant(ssd->media->block[block].state == BLOCK_FULL);
     if (ssd->gc->stripe_means) {
         stripe_means_victim(ssd, block);
     }
@@ -92,6 +96,7 @@ static const SlotClient slot_client = {
 
 static void init_planes(Ssd *ssd)
 {
+    invariant(!ssd->gc->plane);
     ssd->gc->plane = g_new0(GcPlane, ssd->l.n_planes);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         GcPlane *g = &ssd->gc->plane[i];
@@ -115,6 +120,7 @@ static void destroy_planes(Ssd *ssd)
 
 void gc_power_lost(Ssd *ssd)
 {
+    invariant(!ssd->powered);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         GcPlane *g = &ssd->gc->plane[i];
 

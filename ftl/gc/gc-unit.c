@@ -43,6 +43,8 @@ void unit_init(Ssd *ssd)
     if (ssd->cfg->gc_unit == SSD_GC_UNIT_PLANE) {
         return;
     }
+    invariant(!ssd->gc->mate);
+    invariant(ssd->l.n_planes % unit_planes(ssd) == 0);
     ssd->gc->unit_called =
         g_new0(uint32_t, ssd->l.n_planes / unit_planes(ssd));
     ssd->gc->held_first = g_new(uint32_t, ssd->l.n_planes);
@@ -93,6 +95,8 @@ void unit_opened(Ssd *ssd, uint32_t block, uint32_t open)
     if (!ssd->gc->mate || nand_block_is_slc(ssd->geo, block)) {
         return;
     }
+    invariant(ssd->gc->mate[block] == block);
+    invariant(open < ssd->l.n_open);
     serial = next_serial(ssd, plane, open);
     for (uint32_t p = unit_first_plane(ssd, plane);
          p < unit_end_plane(ssd, plane); p++) {
@@ -164,6 +168,8 @@ static void set_next(Ssd *ssd, uint32_t plane, uint32_t block)
     uint32_t *next = &ssd->gc->plane[plane].next;
 
     invariant(plane < ssd->l.n_planes);
+    invariant(*called >= (*next != NONE));
+    invariant(block == NONE || block_plane(ssd, block) == plane);
     *called -= *next != NONE;
     *called += block != NONE;
     *next = block;
@@ -182,6 +188,7 @@ void unit_call(Ssd *ssd, uint32_t block)
 {
     uint32_t n = 1;
 
+    invariant(ssd->media->block[block].state == BLOCK_VICTIM);
     for (uint32_t b = ssd->gc->mate[block]; b != block; b = ssd->gc->mate[b]) {
         uint32_t plane = block_plane(ssd, b);
 
@@ -206,6 +213,8 @@ uint32_t unit_answer(Ssd *ssd, uint32_t plane)
     if (block == NONE) {
         return NONE;
     }
+    invariant(ssd->media->block[block].state == BLOCK_FULL);
+    invariant(block_plane(ssd, block) == plane);
     set_next(ssd, plane, NONE);
     ssd->gc->called = true; /* the next stripe can be chosen */
     ssd->gc->alone = true; /* the first victim of the stripe is FULL no more */
@@ -238,6 +247,7 @@ static void hold(Ssd *ssd, uint32_t block)
     uint32_t plane = block_plane(ssd, block);
     uint32_t *at = &ssd->gc->held_first[plane];
 
+    invariant(is_empty(ssd, block));
     while (*at < block) {
         at = ilist_next(held_chain(ssd), *at);
     }
@@ -250,6 +260,7 @@ static void let_go(Ssd *ssd, uint32_t block)
     uint32_t plane = block_plane(ssd, block);
     uint32_t *at = &ssd->gc->held_first[plane];
 
+    invariant(ssd->gc->plane[plane].held > 0);
     while (*at != block) {
         at = ilist_next(held_chain(ssd), *at);
     }
@@ -333,6 +344,7 @@ void unit_count(Ssd *ssd)
     if (!ssd->gc->mate) {
         return;
     }
+    invariant(ssd->gc->held_first);
     memset(ssd->gc->unit_called, 0, ssd->l.n_planes / unit_planes(ssd) *
                                     sizeof(*ssd->gc->unit_called));
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {

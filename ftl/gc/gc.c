@@ -100,6 +100,7 @@ static void drop_stale(Ssd *ssd, GcPlane *g)
         if (unit_is_valid(ssd, ppu)) {
             g->staged[kept++] = ppu;
         } else {
+            invariant(g->staged_of[gc_class(ssd, ppu)] > 0);
             g->staged_of[gc_class(ssd, ppu)]--;
             copy_ended(ssd, ppu_block(ssd, ppu));
         }
@@ -138,6 +139,8 @@ static uint32_t new_job(Ssd *ssd, uint32_t plane, uint32_t n, uint32_t class)
 {
     uint32_t j = job_take(ssd);
 
+    invariant(class < ssd->l.n_gc_classes);
+    invariant(n > 0 && n <= ssd->l.units_per_program);
     ssd->media->job[j].plane = plane;
     ssd->media->job[j].n = n;
     ssd->media->job[j].stream = (uint8_t)class;
@@ -157,6 +160,8 @@ static uint32_t source_of(Ssd *ssd, uint32_t j)
 static void count_guest(Ssd *ssd, uint32_t from, uint32_t to, uint32_t by)
 {
     if (from != to) {
+        invariant(by == 1 || (gc_load(ssd, from)->away > 0 &&
+                              gc_load(ssd, to)->guests > 0));
         gc_load(ssd, from)->away += by;
         gc_load(ssd, to)->guests += by;
         plane_update(ssd, to);
@@ -199,6 +204,7 @@ static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa,
             g->staged[kept++] = ppu;
         }
     }
+    invariant(taken == n && g->staged_of[class] >= n);
     g->n_staged = kept;
     g->staged_of[class] -= n;
     count_guest(ssd, plane, to, 1);
@@ -220,6 +226,8 @@ static void start_over(Ssd *ssd, uint32_t plane)
         media_set_read_only(ssd);
         return;
     }
+    invariant(ssd->media->plane[plane].free.n == 0);
+    invariant(g->redo.head == NONE);
     g->n_staged = 0;
     memset(g->staged_of, 0, ssd->l.n_gc_classes * sizeof(*g->staged_of));
     g->victim = NONE;
@@ -326,6 +334,7 @@ static uint32_t bad_victim(const Ssd *ssd, uint32_t plane)
            !ssd->media->block[block].bad) {
         block++;
     }
+    invariant(block_plane(ssd, block) == plane);
     return block;
 }
 
@@ -433,6 +442,7 @@ static uint64_t credit_rate(const Ssd *ssd, uint32_t block, NandCause cause)
 {
     uint64_t gain = ssd->l.units_per_block - ssd->media->block[block].valid;
 
+    invariant(ssd->media->block[block].valid <= ssd->l.units_per_block);
     return cause == NAND_CAUSE_GC
                ? (gain << 16) / nand_block_pages(ssd->geo, block)
                : (uint64_t)ssd->l.units_per_page << 16;
@@ -487,6 +497,8 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     if (block == NONE) {
         return false;
     }
+    invariant(block_plane(ssd, block) == plane);
+    invariant(g->victim == NONE && cause_is_copy(cause));
     calls = calls && cause == NAND_CAUSE_GC && !ssd->media->block[block].bad &&
             !nand_block_is_slc(ssd->geo, block) && gc_gains(ssd, block);
     g->rate = credit_rate(ssd, block, cause);
@@ -559,6 +571,7 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
     }
     block_pend(ssd, page_block(ssd, page), upp);
     send(ssd, j, ppa);
+    invariant(ssd->media->job[j].state == JOB_PLACED);
     return true;
 }
 
@@ -771,6 +784,7 @@ static void gc_read_done(Ssd *ssd, const NandOp *op)
     GcPlane *g = &ssd->gc->plane[plane];
     GcLoad *load = gc_load(ssd, plane);
 
+    invariant(load->reads > 0);
     load->reads--;
     for (uint32_t i = 0; i < upp; i++) {
         uint32_t ppu = page * upp + i;
@@ -784,6 +798,7 @@ static void gc_read_done(Ssd *ssd, const NandOp *op)
             block_pend(ssd, block, 1);
         }
     }
+    invariant(g->n_staged <= gc_staged_room(ssd));
     copy_ended(ssd, block); /* the read itself */
     go_on(ssd, plane);
     let_host(ssd, plane);
@@ -810,6 +825,7 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
     uint32_t plane = job->plane;
     uint32_t from;
 
+    invariant(job->gc && job->state == JOB_PLACED);
     from = source_of(ssd, j);
     for (uint32_t i = 0; i < job->n; i++) {
         /* The map is large and its entries lie far apart: fetch them at once. */
@@ -822,6 +838,7 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
         }
         copy_ended(ssd, ppu_block(ssd, unit[i]));
     }
+    invariant(gc_load(ssd, plane)->programs > 0);
     block_page_done(ssd, page_block(ssd, job->ppa));
     gc_load(ssd, plane)->programs--;
     count_guest(ssd, from, plane, (uint32_t)-1);
@@ -843,6 +860,8 @@ void gc_page_failed(Ssd *ssd, uint32_t j)
     GcPlane *g = &ssd->gc->plane[job->plane];
     GcLoad *load = gc_load(ssd, job->plane);
 
+    invariant(job->gc && ssd->media->may_fail);
+    invariant(load->programs > 0);
     load->programs--;
     if (!ssd->media->given_up) {
         job_wait(ssd, &g->redo, j);

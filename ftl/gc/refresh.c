@@ -24,6 +24,7 @@
 
 static uint64_t clock_ns(const Ssd *ssd)
 {
+    invariant(ssd->now_ps >= ssd->powered_since_ps);
     return ssd->cfg->nand.preload_hours * NS_PER_HOUR + ssd->powered_ns +
            (ssd->now_ps - ssd->powered_since_ps) / PS_PER_NS;
 }
@@ -38,6 +39,7 @@ bool refresh_is_on(const Ssd *ssd)
 void refresh_init(Ssd *ssd)
 {
     if (refresh_is_on(ssd)) {
+        invariant(!ssd->gc->history);
         ssd->gc->history = lazy_new(BlockHistory, ssd->geo->n_blocks);
     }
 }
@@ -67,12 +69,15 @@ void refresh_read(Ssd *ssd, const NandOp *op)
 {
     BlockHistory *h = &ssd->gc->history[page_block(ssd, op->ppa.page)];
 
+    invariant(ssd->gc->history);
     h->reads += 1U + op->retries;
     h->retries = MAX(h->retries, op->retries);
 }
 
 void refresh_copied(Ssd *ssd, uint32_t from, uint32_t to)
 {
+    invariant(from < ssd->geo->n_blocks && to < ssd->geo->n_blocks);
+    invariant(from != to);
     if (ssd->gc->history) {
         ssd->gc->history[from].reads++;
         ssd->gc->history[to].since_ns = MIN(ssd->gc->history[to].since_ns,
@@ -86,6 +91,7 @@ bool refresh_needs(const Ssd *ssd, uint32_t block)
     const BlockHistory *h = &ssd->gc->history[block];
     uint64_t pages = nand_block_pages(ssd->geo, block);
 
+    invariant(ssd->gc->history);
     invariant(block < ssd->geo->n_blocks);
     return (cfg->refresh_reads && h->reads > cfg->refresh_reads * pages) ||
            (cfg->refresh_hours && clock_ns(ssd) - h->since_ns >
@@ -95,6 +101,7 @@ bool refresh_needs(const Ssd *ssd, uint32_t block)
 
 void refresh_power_lost(Ssd *ssd)
 {
+    invariant(!ssd->powered && ssd->now_ps >= ssd->powered_since_ps);
     ssd->powered_ns +=
         (ssd->now_ps - ssd->powered_since_ps) / PS_PER_NS;
     ssd->powered_since_ps = ssd->now_ps;
@@ -107,5 +114,6 @@ void refresh_power_lost(Ssd *ssd)
 
 void refresh_power_on(Ssd *ssd)
 {
+    invariant(ssd->powered && ssd->now_ps >= ssd->powered_since_ps);
     ssd->powered_since_ps = ssd->now_ps;
 }

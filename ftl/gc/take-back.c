@@ -55,6 +55,8 @@ void gc_take_back(Ssd *ssd, uint32_t plane)
     const Plane *p = &ssd->media->plane[plane];
     uint32_t first = plane * ssd->geo->blocks_per_plane;
 
+    invariant(p->free.n == 0 && p->erases == 0);
+    invariant(ssd->gc->plane[plane].victim == NONE);
     invariant(plane < ssd->l.n_planes);
     if (p->last_gc_block == NONE || /* of a saved state that somebody made */
         ((ssd->media->may_fail || saves(ssd)) &&

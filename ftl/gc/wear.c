@@ -46,6 +46,7 @@ void wear_init(Ssd *ssd)
     if (ssd->cfg->wear == SSD_WEAR_FIFO) {
         return;
     }
+    invariant(!ssd->gc->wear);
     ssd->gc->wear_size = 2;
     while (ssd->gc->wear_size < ssd->geo->blocks_per_plane) {
         ssd->gc->wear_size *= 2;
@@ -107,6 +108,8 @@ static void set_free(Ssd *ssd, uint32_t block, bool is_free)
     PlaneWear *w = &ssd->gc->wear[block_plane(ssd, block)];
     uint32_t i = ssd->gc->wear_size + nand_block_in_plane(ssd->geo, block);
 
+    invariant((w->least[i] == block) != is_free);
+    invariant(w->least[i] == w->most[i]);
     w->least[i] = is_free ? block : NONE;
     w->most[i] = w->least[i];
     for (i /= 2; i > 0; i /= 2) {
@@ -126,10 +129,12 @@ static void make(Ssd *ssd, uint32_t plane)
         w->most[i] = NONE;
     }
     for (uint32_t i = 0; i < ssd->media->plane[plane].free.n; i++) {
+        invariant(ssd->media->block[b].state == BLOCK_FREE);
         ssd->gc->wear_order[b] = w->freed++;
         set_free(ssd, b, true);
         b = ssd->media->block[b].next;
     }
+    invariant((w->least[1] == NONE) == (ssd->media->plane[plane].free.n == 0));
     w->made = true;
 }
 
@@ -155,6 +160,7 @@ void wear_taken(Ssd *ssd, uint32_t block)
 
 uint32_t wear_choose_free(Ssd *ssd, uint32_t plane, OpenKind kind)
 {
+    invariant(ssd->media->plane[plane].free.n > 0);
     invariant(plane < ssd->l.n_planes);
     if (!ssd->gc->wear) {
         return ssd->media->plane[plane].free.head;
@@ -227,6 +233,7 @@ static uint32_t count_least(Ssd *ssd, uint32_t plane)
                     ? NONE
                     : next_least(ssd, plane, found + 1, l->erases - 1);
     }
+    invariant(l->block == NONE || block_plane(ssd, l->block) == plane);
     return MIN(l->erases, ssd->gc->plane[plane].most_erased);
 }
 
@@ -241,8 +248,10 @@ uint32_t wear_victim(Ssd *ssd, uint32_t plane)
         age_tree_least_erased(ssd, plane, ssd->geo->blocks_per_plane / 2,
                               g->wear_due - ssd->cfg->wear_spread);
 
+    invariant(plane < ssd->l.n_planes && ssd->cfg->wear == SSD_WEAR_STATIC);
     g->least_erased = count_least(ssd, plane);
     g->wear_due = 0;
+    invariant(found == NONE || block_plane(ssd, found) == plane);
     return found;
 }
 
@@ -305,5 +314,6 @@ uint32_t wear_percent_used(const Ssd *ssd, uint64_t erases)
                       ssd->geo->slc_blocks * ssd->geo->n_planes;
     double cycles = (double)erases / blocks + n->start_cycles;
 
+    invariant(blocks > 0);
     return n->rated_cycles ? (uint32_t)(cycles * 100 / n->rated_cycles) : 0;
 }

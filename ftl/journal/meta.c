@@ -53,11 +53,14 @@ static void tell_read(Ssd *ssd, MetaOwner owner, uint32_t cookie)
 
 void meta_create(Ssd *ssd)
 {
+    invariant(!ssd->journal->plane);
     ssd->journal->plane = g_new0(JournalPlane, ssd->l.n_planes);
 }
 
 void meta_set_client(Ssd *ssd, MetaOwner owner, const MetaClient *client)
 {
+    invariant(owner < G_N_ELEMENTS(ssd->journal->client));
+    invariant(client && !ssd->journal->client[owner]);
     ssd->journal->client[owner] = client;
 }
 
@@ -82,6 +85,7 @@ static void stamp(Ssd *ssd, uint32_t page, uint32_t first, OplogType type)
 {
     uint32_t lpn = meta_lpn(ssd, page);
 
+    invariant(page < ssd->l.n_map_pages);
     ssd->journal->meta_version++;
     for (uint32_t k = 0; k < ssd->l.units_per_program; k++) {
         oplog_add(ssd->inspect.log, type, 2, lpn + k, ssd->now_ps, 0,
@@ -96,6 +100,7 @@ static void settle(Ssd *ssd, uint32_t page, uint32_t first)
     uint32_t *entry = &ssd->l2p.entry[meta_lpn(ssd, page)];
 
     for (uint32_t k = 0; k < ssd->l.units_per_program; k++) {
+        invariant(!map_is_buffered(entry[k]));
         if (entry[k]) {
             block_clear_valid(ssd, entry[k] - 1);
         }
@@ -115,6 +120,7 @@ static void send(Ssd *ssd, uint32_t j)
         .cookie = j,
     };
 
+    invariant(job->meta && op.ppa.page != NONE);
     invariant(j < ssd->media->n_jobs);
     job_place(ssd, j, op.ppa.page);
     ssd->journal->plane[job->plane].programs++;
@@ -145,6 +151,8 @@ void meta_write(Ssd *ssd, uint32_t page, MetaOwner owner)
     uint32_t j = job_take(ssd);
     uint32_t plane = meta_plane(ssd, page);
 
+    invariant(page < ssd->l.n_map_pages);
+    invariant(ssd->journal->client[owner]);
     ssd->media->job[j].meta = true;
     ssd->media->job[j].meta_page = page;
     ssd->media->job[j].owner = (uint8_t)owner;
@@ -159,6 +167,8 @@ void meta_page_done(Ssd *ssd, uint32_t j)
     PageJob job = ssd->media->job[j];
 
     invariant(j < ssd->media->n_jobs);
+    invariant(job.meta && job.state == JOB_PLACED);
+    invariant(ssd->journal->plane[job.plane].programs > 0);
     settle(ssd, job.meta_page, job.ppa << ssd->page_units_shift);
     job_give(ssd, j);
     block_page_done(ssd, page_block(ssd, job.ppa));
@@ -174,6 +184,8 @@ void meta_page_failed(Ssd *ssd, uint32_t j)
 {
     uint32_t plane = ssd->media->job[j].plane;
 
+    invariant(ssd->media->job[j].meta && ssd->media->may_fail);
+    invariant(ssd->journal->plane[plane].programs > 0);
     ssd->journal->plane[plane].programs--;
     job_wait(ssd, &ssd->journal->plane[plane].wait, j);
     if (ssd->media->given_up) {
@@ -193,6 +205,7 @@ bool meta_waits(const Ssd *ssd)
 
 void meta_give_up(Ssd *ssd)
 {
+    invariant(ssd->media->given_up);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         while (ssd->journal->plane[i].wait.head != NONE) {
             uint32_t j = job_fifo_pop(ssd, &ssd->journal->plane[i].wait);
@@ -247,6 +260,8 @@ void meta_read(Ssd *ssd, uint32_t page, uint32_t first, uint32_t n,
     uint32_t i = read_take(ssd);
     uint32_t from = 0;
 
+    invariant(n > 0 && first + n <= ssd->l.units_per_program);
+    invariant(page < ssd->l.n_map_pages);
     ssd->journal->meta_read[i] =
         (MetaRead){.owner = (uint8_t)owner, .cookie = cookie};
     for (uint32_t k = 1; k <= n; k++) {
@@ -263,6 +278,7 @@ void meta_read_done(Ssd *ssd, const NandOp *op)
     MetaRead *r = &ssd->journal->meta_read[op->cookie];
     MetaRead done = *r;
 
+    invariant(op->cookie < ssd->journal->n_meta_reads);
     invariant(r->pending > 0);
     if (--r->pending == 0) {
         pool_give(read_chain(ssd->journal), &ssd->journal->free_meta_read,
@@ -295,6 +311,7 @@ void meta_preload(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged)
     uint32_t plane = meta_plane(ssd, page);
     uint32_t ppa;
 
+    invariant(page < ssd->l.n_map_pages);
     if (meta_in_nand(ssd, page) ||
         ssd->journal->plane[plane].wait.head != NONE) {
         return;

@@ -17,6 +17,7 @@
 
 uint32_t saved_first_block(const Ssd *ssd, uint32_t plane)
 {
+    invariant(ssd->l.saved_blocks > 0);
     invariant(plane < ssd->l.n_planes);
     return (plane + 1) * ssd->geo->blocks_per_plane - ssd->l.saved_blocks;
 }
@@ -63,6 +64,7 @@ void saved_find_blocks(Ssd *ssd)
             if (ssd->media->block[block].state == BLOCK_BAD) {
                 continue;
             }
+            invariant(next <= ssd->geo->pages_per_block);
             block_give_journal(ssd, block);
             ssd->journal->saved_queue.n_free +=
                 next == 0 && !ssd->media->block[block].bad;
@@ -117,6 +119,8 @@ uint32_t saved_take_page(Ssd *ssd, uint32_t plane)
         invariant(ssd->journal->saved_queue.n_free > 0);
         ssd->journal->saved_queue.n_free--;
     }
+    invariant(o->block != NONE && o->next_page < ssd->geo->pages_per_block);
+    invariant(ssd->media->block[o->block].state == BLOCK_SAVED);
     page = o->block * ssd->geo->pages_per_block + o->next_page;
     o->next_page += ssd->l.pages_per_program;
     block_pend(ssd, o->block, 1);

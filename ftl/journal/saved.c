@@ -35,6 +35,7 @@
 
 static void saved_changed(Ssd *ssd, uint32_t lpn)
 {
+    invariant(lpn / ssd->l.saved_units < ssd->l.n_saved);
     ssd->journal->saved_page[lpn / ssd->l.saved_units].changed = true;
 }
 
@@ -57,6 +58,7 @@ void saved_create(Ssd *ssd)
     if (!saves(ssd)) {
         return;
     }
+    invariant(!ssd->journal->saved_page);
     ssd->journal->floor = lazy_new(uint64_t, ssd->l.user_units);
     ssd->journal->saved = lazy_new(uint64_t, ssd->l.user_units);
     ssd->journal->saved_in_flight = lazy_new(uint64_t, entries_in_flight(ssd));
@@ -182,6 +184,7 @@ static uint32_t pull(Ssd *ssd, bool of_victim)
         return NONE;
     }
     ififo_remove_after(chain(ssd), &q->queue, before, k);
+    invariant(ssd->journal->saved_page[k].queued);
     ssd->journal->saved_page[k].queued = false;
     return k;
 }
@@ -279,6 +282,8 @@ static void send(Ssd *ssd, uint32_t f, uint32_t plane)
         .cookie = f,
     };
 
+    invariant(fl->index < ssd->l.n_saved);
+    invariant(plane < ssd->l.n_planes);
     invariant(f < ssd->l.n_saved_flights);
     fl->page = saved_take_page(ssd, plane);
     stamp(ssd, f);
@@ -292,6 +297,7 @@ static void begin_flight(Ssd *ssd, uint32_t index, uint32_t plane)
     SavedPage *sp = &ssd->journal->saved_page[index];
 
     invariant(index < ssd->l.n_saved);
+    invariant(f != NONE && !sp->in_flight);
     ssd->journal->saved_flight[f] = (SavedFlight){
         .serial = sp->serial,
         .seq = seq_next(ssd),
@@ -316,6 +322,7 @@ static void land(Ssd *ssd, uint32_t f)
     uint64_t first;
     uint32_t n = units_of(ssd, fl->index, &first);
 
+    invariant(fl->index < ssd->l.n_saved && fl->page != NONE);
     invariant(f < ssd->l.n_saved_flights);
     memcpy(&ssd->journal->saved[first], flight_entries(ssd, f),
            n * sizeof(uint64_t));
@@ -394,6 +401,7 @@ static void give_up(Ssd *ssd)
         cmd_account(ssd, &ssd->commands.cmd[cmd], COST_flush);
         cmd_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
     }
+    invariant(q->waiting.head == NONE && q->closing.head == NONE);
 }
 
 static bool array_works(const Ssd *ssd)
@@ -461,6 +469,8 @@ static void begin_checkpoint(Ssd *ssd)
 {
     Saved *q = &ssd->journal->saved_queue;
 
+    invariant(q->n_ended == q->n_begun);
+    invariant(has_checkpoints(ssd));
     q->n_begun++;
     q->low = low_seq(ssd);
     q->data_pages = 0;
@@ -508,6 +518,7 @@ static bool close_drive(Ssd *ssd, uint32_t cmd)
 {
     Saved *q = &ssd->journal->saved_queue;
 
+    invariant(has_checkpoints(ssd) && !ssd->media->read_only);
     invariant(cmd < ssd->commands.n_cmds);
     ssd->commands.cmd[cmd].next_lpn = q->n_begun + 1;
     fifo_push(ssd, &q->closing, cmd);
@@ -534,6 +545,7 @@ void saved_preload(Ssd *ssd)
 {
     Saved *q = &ssd->journal->saved_queue;
 
+    invariant(q->n_in_flight == 0 && q->queue.head == NONE);
     q->low = ssd->media->prog_seq;
     q->anchor_low = q->low;
     ssd->journal->saved_page[ssd->l.n_saved - 1].changed = true;
@@ -547,6 +559,7 @@ void saved_preload(Ssd *ssd)
         if (plane == NONE) {
             return; /* too many blocks were bad from the beginning */
         }
+        invariant(f != NONE);
         q->n_in_flight++;
         ssd->journal->saved_flight[f] = (SavedFlight){
             .seq = seq_next(ssd), .index = k, .low = q->anchor_low};
@@ -579,6 +592,8 @@ void saved_program_done(Ssd *ssd, const NandOp *op)
     SavedFlight *fl = &ssd->journal->saved_flight[op->cookie];
     uint32_t block = page_block(ssd, op->ppa.page);
 
+    invariant(op->cookie < ssd->l.n_saved_flights);
+    invariant(fl->index != NONE && fl->page == op->ppa.page);
     block_unpend(ssd, block);
     if (op->status == NAND_FAILED) {
         spare_blank(ssd, op->ppa.page << ssd->page_units_shift, 1);
@@ -599,6 +614,7 @@ void saved_erase_done(Ssd *ssd, const NandOp *op)
     uint32_t block = page_block(ssd, op->ppa.page);
 
     block_journal_erasing(ssd, block, false);
+    invariant(ssd->journal->saved_queue.n_erasing > 0);
     ssd->journal->saved_queue.n_erasing--;
     if (op->status == NAND_FAILED) {
         block_journal_bad(ssd, block);
@@ -616,6 +632,7 @@ void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version)
     Saved *q = &ssd->journal->saved_queue;
     uint64_t serial = push(ssd, lpn / ssd->l.saved_units);
 
+    invariant(saves(ssd));
     invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     ssd->journal->floor[lpn] = version + 1;
     q->trim_serial = MAX(q->trim_serial, serial);
@@ -669,6 +686,7 @@ bool saved_holds(Ssd *ssd, uint32_t block)
 
 void saved_power_lost(Ssd *ssd)
 {
+    invariant(saves(ssd) && !ssd->powered);
     for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
         const SavedFlight *fl = &ssd->journal->saved_flight[f];
 
@@ -692,6 +710,7 @@ void saved_found(Ssd *ssd, uint32_t page)
     uint64_t seq = ssd->media->spare_version[page << ssd->page_units_shift];
     SavedPage *sp;
 
+    invariant(page < ssd->geo->n_pages);
     if (index == NONE) {
         return;
     }
@@ -736,6 +755,7 @@ uint64_t saved_loaded(Ssd *ssd, uint32_t page)
 /* What the saved pages would say now is not what they say. */
 static void mark_changed(Ssd *ssd)
 {
+    invariant(has_checkpoints(ssd));
     for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
         ssd->journal->saved_page[k].changed = false;
     }
@@ -751,6 +771,8 @@ static void mark_changed(Ssd *ssd)
 
 void saved_ready(Ssd *ssd, uint64_t low)
 {
+    invariant(saves(ssd) && ssd->powered);
+    invariant(ssd->journal->saved_queue.n_in_flight == 0);
     if (has_checkpoints(ssd)) {
         ssd->journal->saved_queue.anchor_low = low;
         mark_changed(ssd);

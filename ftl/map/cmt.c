@@ -24,6 +24,7 @@ static void make_tables(Cmt *c)
 
 void cmt_init(Cmt *c, uint32_t most)
 {
+    invariant(!c->entry);
     c->most = most;
     c->n_buckets = 1;
     while (c->n_buckets < most && c->n_buckets < 1U << 25) {
@@ -66,6 +67,7 @@ static void list_remove(Cmt *c, uint32_t i)
 
 static void list_push(Cmt *c, uint32_t i, uint8_t segment)
 {
+    invariant(segment < CMT_SEGMENTS);
     c->entry[i].segment = segment;
     ilistn_push_head(links(c), &c->list[segment], i);
 }
@@ -74,6 +76,7 @@ void cmt_touch(Cmt *c, uint32_t i)
 {
     IlistN *protected = &c->list[CMT_PROTECTED];
 
+    invariant(i < c->n_made);
     list_remove(c, i);
     list_push(c, i, CMT_PROTECTED);
     if (protected->n > MAX(c->most / 2, 1)) {
@@ -97,7 +100,9 @@ void cmt_remove(Cmt *c, uint32_t i)
 {
     uint32_t *link = &c->bucket[bucket_of(c, c->entry[i].lpn)];
 
+    invariant(i < c->n_made);
     while (*link != i + 1) {
+        invariant(*link != 0);
         link = &c->entry[*link - 1].chain;
     }
     *link = c->entry[i].chain;

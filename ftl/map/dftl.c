@@ -85,6 +85,7 @@ static void wait_for(Ssd *ssd, uint32_t *list, DftlWaiter w)
     Dftl *d = ssd->map->policy_data;
     uint32_t i;
 
+    invariant(w.cmd < ssd->commands.n_cmds);
     d->waiter = pool_grow(d->waiter, waiter_chain(d), &d->free_waiter,
                           &d->n_waiters, 64);
     i = pool_take(waiter_chain(d), &d->free_waiter);
@@ -167,6 +168,7 @@ static void load(Ssd *ssd, uint32_t page, uint32_t part)
     Dftl *d = ssd->map->policy_data;
     uint32_t units = ssd->l.units_per_page;
 
+    invariant(page < ssd->l.n_map_pages && part < ssd->l.pages_per_program);
     if (!(d->page[page].loading >> part & 1)) {
         d->page[page].loading |= (uint8_t)(1U << part);
         meta_read(ssd, page, part * units, units, META_MAP,
@@ -179,6 +181,8 @@ static void write_page(Ssd *ssd, uint32_t page)
 {
     Dftl *d = ssd->map->policy_data;
 
+    invariant(d->page[page].loading == 0);
+    invariant(d->page[page].state == PAGE_READING);
     d->page[page].state = PAGE_WAITING;
     if (ssd->media->given_up) {
         dftl_page_begins(ssd, page);
@@ -194,6 +198,7 @@ static void write_back(Ssd *ssd, uint32_t page, bool for_gc)
     Dftl *d = ssd->map->policy_data;
     DftlPage *p = &d->page[page];
 
+    invariant(page < ssd->l.n_map_pages);
     if (p->state != PAGE_IDLE) {
         return; /* what is being programmed now comes to dftl_page_written() */
     }
@@ -226,6 +231,7 @@ static void write_stale(Ssd *ssd, uint32_t plane)
            (!ssd->buffer->pump_waits || p->free.n > p->gc_low_blocks)) {
         uint32_t page = fifo_take(d, &d->ready[plane]);
 
+        invariant(d->page[page].listed);
         d->page[page].listed = false;
         if (d->page[page].stale) {
             write_back(ssd, page, true);
@@ -239,6 +245,8 @@ static void dftl_page_begins(Ssd *ssd, uint32_t page)
     Dftl *d = ssd->map->policy_data;
     DftlPage *p = &d->page[page];
 
+    invariant(page < ssd->l.n_map_pages);
+    invariant(p->state == PAGE_WAITING || p->state == PAGE_WRITING);
     p->state = PAGE_WRITING;
     while (p->dirty != NONE) {
         make_clean(ssd, p->dirty);
@@ -257,6 +265,7 @@ static void list_ready(Ssd *ssd, uint32_t page)
 {
     Dftl *d = ssd->map->policy_data;
 
+    invariant(page < ssd->l.n_map_pages && d->page[page].stale);
     if (!d->page[page].listed) {
         d->page[page].listed = true;
         fifo_add(d, &d->ready[meta_plane(ssd, page)], page);
@@ -269,6 +278,7 @@ static void dftl_page_written(Ssd *ssd, uint32_t page)
     DftlPage *p = &d->page[page];
     uint32_t plane = meta_plane(ssd, page);
 
+    invariant(page < ssd->l.n_map_pages && p->state == PAGE_WRITING);
     invariant(d->n_writes[plane] >= p->for_gc);
     d->n_writes[plane] -= p->for_gc;
     p->for_gc = false;
@@ -299,6 +309,7 @@ static void evict(Ssd *ssd, uint32_t cmd)
     if (i == NONE) {
         return;
     }
+    invariant(i < d->cmt.n_made);
     page = page_of(ssd, d->cmt.entry[i].lpn);
     dirty = d->cmt.entry[i].dirty;
     make_clean(ssd, i);
@@ -333,6 +344,8 @@ static void insert_loaded(Ssd *ssd, const DftlWaiter *w)
     uint32_t per_part = ssd->l.map_entries / ssd->l.pages_per_program;
     uint64_t end = (uint64_t)w->lpn + w->n;
 
+    invariant((uint64_t)w->lpn + w->n <= ssd->l.user_units);
+    invariant(w->n > 0);
     if (ssd->cfg->map_prefetch > 0 && w->lpn > 0 &&
         cmt_find(&d->cmt, w->lpn - 1) != NONE) {
         end = MIN(end + ssd->cfg->map_prefetch,
@@ -374,6 +387,8 @@ static void dftl_page_read(Ssd *ssd, uint32_t cookie)
     uint32_t taken = take_loaders(d, p, part);
     DftlWaiter w;
 
+    invariant(page < ssd->l.n_map_pages);
+    invariant(p->loading >> part & 1);
     p->loading &= (uint8_t)~(1U << part);
     if (p->state == PAGE_READING && p->loading == 0) {
         write_page(ssd, page);
@@ -423,6 +438,7 @@ static void miss(Ssd *ssd, DftlWaiter *run)
     if (run->n == 0) {
         return;
     }
+    invariant(run->part < ssd->l.pages_per_program);
     wait_for(ssd, &d->page[page].loaders, *run);
     d->stats.reads += !(d->page[page].loading >> run->part & 1);
     load(ssd, page, run->part);
@@ -450,6 +466,8 @@ static bool dftl_lookup(Ssd *ssd, uint32_t cmd)
     uint64_t last = (req->lba + req->nblocks - 1) >> ssd->block_shift;
     DftlWaiter run = {.cmd = cmd};
 
+    invariant(cmd < ssd->commands.n_cmds);
+    invariant(ssd->commands.cmd[cmd].map_pending == 0);
     for (uint64_t lpn = req->lba >> ssd->block_shift; lpn <= last; lpn++) {
         if (misses(ssd, (uint32_t)lpn)) {
             add_miss(ssd, &run, (uint32_t)lpn);
@@ -506,6 +524,7 @@ static void dftl_changes_end(Ssd *ssd)
     while (d->gathered.head != NONE) {
         uint32_t page = fifo_take(d, &d->gathered);
 
+        invariant(d->page[page].listed);
         d->page[page].listed = false;
         if (d->page[page].stale) {
             list_ready(ssd, page);
@@ -526,6 +545,7 @@ static void forget(Ssd *ssd)
 {
     Dftl *d = ssd->map->policy_data;
 
+    invariant(ssd->l.n_map_pages > 0);
     for (uint32_t i = 0; i < ssd->l.n_map_pages; i++) {
         d->page[i] = (DftlPage){
             .dirty = NONE,
@@ -551,6 +571,7 @@ static void dftl_power_lost(Ssd *ssd)
 {
     Dftl *d = ssd->map->policy_data;
 
+    invariant(!ssd->powered);
     cmt_clear(&d->cmt);
     forget(ssd);
 }
@@ -566,6 +587,7 @@ static void dftl_init(Ssd *ssd)
     Dftl *d = g_new0(Dftl, 1);
     uint64_t most = ssd->cfg->map_cache_bytes / CACHE_ENTRY_BYTES;
 
+    invariant(!ssd->map->policy_data);
     ssd->map->policy_data = d;
     cmt_init(&d->cmt, (uint32_t)MIN(most, ssd->l.user_units));
     d->page = g_new(DftlPage, ssd->l.n_map_pages);

@@ -70,6 +70,7 @@ static void init_logs(Ssd *ssd, uint32_t plane)
 
 void hybrid_init(Ssd *ssd)
 {
+    invariant(!ssd->map->data_block);
     ssd->map->data_block = g_new(uint32_t, n_logical(ssd));
     ssd->map->log_of = g_new(uint32_t, n_logical(ssd));
     for (uint32_t i = 0; i < n_logical(ssd); i++) {
@@ -163,6 +164,7 @@ static bool log_target(Ssd *ssd, const LogicalPage *at, bool in_place,
         return false;
     }
     l = &ssd->map->log_block[log];
+    invariant(l->block != NONE);
     t->block = l->block;
     t->random = l->logical == NONE;
     l->in_order = l->in_order && in_place &&
@@ -243,6 +245,8 @@ static uint32_t take_slot(Ssd *ssd, uint32_t lpn)
 {
     uint32_t i = map_slot(ssd->l2p.entry[lpn]);
 
+    invariant(map_is_buffered(ssd->l2p.entry[lpn]));
+    invariant(i < ssd->buffer->n_slot_records);
     slot_leave_dirty(ssd, i);
     return i;
 }
@@ -311,6 +315,8 @@ static void send_to(Ssd *ssd, uint32_t stream, const LogicalPage *at,
         gather_from(ssd, j, &ssd->placement->stream[stream].queue.due, at, t);
         gather_from(ssd, j, &ssd->placement->stream[stream].queue.fresh, at, t);
     }
+    invariant(ssd->media->job[j].n > 0);
+    invariant(ssd->media->job[j].n <= ssd->l.units_per_program);
     write_count_evictions(ssd, j);
     write_submit(ssd, j);
     switch_complete(ssd, at);
@@ -362,11 +368,13 @@ static bool hybrid_send(Ssd *ssd, uint32_t stream)
 
 static bool hybrid_accepts(const Ssd *ssd, uint32_t lpn)
 {
+    invariant(lpn < ssd->l.user_units);
     return plane_accepts(ssd, logical_place(ssd, lpn).plane);
 }
 
 static void hybrid_page_done(Ssd *ssd, uint32_t plane)
 {
+    invariant(plane < ssd->l.n_planes);
     if (merge_active(ssd, plane)) {
         merge_host_quiet(ssd, plane);
     }
@@ -387,6 +395,7 @@ uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn)
         *data = block_take_free(ssd, at.plane, OPEN_GC);
         invariant(*data != NONE);
     }
+    invariant(block_plane(ssd, *data) == at.plane);
     first = *data * ssd->geo->pages_per_block;
     while (hybrid_next(ssd, *data) <= at.page) {
         uint32_t page = first + nand_next_page(ssd->nand, *data);
@@ -413,6 +422,7 @@ static uint32_t run_of(const Ssd *ssd, const uint64_t *lpn, uint64_t n,
     uint32_t used = 1;
     uint32_t elsewhere = 0;
 
+    invariant(n > 0 && lpn[0] < ssd->l.user_units);
     while (used < n && lpn[used] > lpn[used - 1] &&
            lpn[used] < first + most) {
         used++;
@@ -437,6 +447,7 @@ uint32_t hybrid_age_page(Ssd *ssd, const uint64_t *lpn, uint64_t n,
     uint32_t ppa;
     Target t;
 
+    invariant(n > 0);
     *used = run_of(ssd, lpn, n, &in_place);
     if (!find_target(ssd, &at, in_place, &t)) {
         return NONE;
@@ -467,6 +478,7 @@ void hybrid_torn(Ssd *ssd, uint32_t ppa)
     uint32_t block = page_block(ssd, ppa);
     uint32_t first = block_plane(ssd, block) * ssd->l.log_blocks;
 
+    invariant(!ssd->powered && ppa < ssd->geo->n_pages);
     if (nand_next_page(ssd->nand, block) <= nand_page_in_block(ssd->geo, ppa)) {
         return; /* it had not reached the cells */
     }
@@ -486,6 +498,7 @@ static void abandon(Ssd *ssd, const MapPlane *p, uint32_t block)
 {
     uint32_t first = block * ssd->l.units_per_block;
 
+    invariant(ssd->media->block[block].state == BLOCK_MAPPED);
     invariant(block < ssd->geo->n_blocks);
     for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
         uint32_t from = p->origin[i];
@@ -501,6 +514,7 @@ static void abandon(Ssd *ssd, const MapPlane *p, uint32_t block)
 
 void hybrid_planes_lost(Ssd *ssd)
 {
+    invariant(!ssd->powered);
     block_mapped_lost(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         MapPlane *p = &ssd->map->plane[i];

@@ -33,10 +33,13 @@
 
 static void give_up(Ssd *ssd)
 {
+    invariant(!ssd->media->given_up);
     media_give_up(ssd);
     meta_give_up(ssd);
     write_fail_waiters(ssd);
     host_fail_waiting(ssd);
+    invariant(ssd->media->read_only && ssd->media->given_up);
+    invariant(!meta_waits(ssd));
 }
 
 static void lose_block(Ssd *ssd, uint32_t block)
@@ -48,6 +51,7 @@ static void lose_block(Ssd *ssd, uint32_t block)
 
 static void forget_page(Ssd *ssd, uint32_t ppa)
 {
+    invariant(ppa < ssd->geo->n_pages);
     spare_blank(ssd, ppa << ssd->page_units_shift,
                 block_program_units(ssd, ppa));
 }
@@ -58,6 +62,8 @@ void failure_program_done(Ssd *ssd, uint32_t j)
     uint32_t block = page_block(ssd, ssd->media->job[j].ppa);
 
     invariant(j < ssd->media->n_jobs);
+    invariant(ssd->media->may_fail);
+    invariant(ssd->media->job[j].state == JOB_PLACED);
     forget_page(ssd, ssd->media->job[j].ppa);
     if (!ssd->media->block[block].bad) {
         block_mark_bad(ssd, block);
@@ -81,6 +87,8 @@ void failure_erase_done(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
 
+    invariant(ssd->media->may_fail);
+    invariant(ssd->media->block[block].state == BLOCK_ERASING);
     block_erase_failed(ssd, block);
     lose_block(ssd, block);
     plane_update(ssd, plane);
@@ -108,6 +116,7 @@ bool failure_looks_for_way(Ssd *ssd)
     if (!stands_still(ssd)) {
         return false;
     }
+    invariant(ssd->media->may_fail);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         ssd_wake(ssd, WORK_META, i);
         ssd_wake(ssd, WORK_GC, i);

@@ -32,6 +32,7 @@ static bool drop_all(void *opaque, const Event *e)
 
 static void fail_commands(Ssd *ssd)
 {
+    invariant(!ssd->powered);
     for (uint32_t i = 0; i < ssd->commands.n_cmds; i++) {
         Cmd *c = &ssd->commands.cmd[i];
 
@@ -55,6 +56,8 @@ static void revert_map(Ssd *ssd)
         if (s->state == SLOT_FREE || !map_is_buffered(ssd->l2p.entry[s->lpn])) {
             continue;
         }
+        invariant(map_slot(ssd->l2p.entry[s->lpn]) <
+                  ssd->buffer->n_slot_records);
         entry = map_nand_entry(ssd, s->lpn);
         if (entry == 0 &&
             !ssd->buffer->slot[map_slot(ssd->l2p.entry[s->lpn])].dead) {
@@ -70,6 +73,7 @@ static void forget_pages(Ssd *ssd)
 {
     const OwnBlocks *own = ssd->map->policy->own_blocks;
 
+    invariant(!ssd->powered);
     for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
         const PageJob *job = &ssd->media->job[j];
 
@@ -87,6 +91,7 @@ static void forget_pages(Ssd *ssd)
 
 void power_lost(Ssd *ssd)
 {
+    invariant(ssd->powered);
     ssd->powered = false;
     background_power_lost(ssd);
     refresh_power_lost(ssd);
@@ -96,6 +101,7 @@ void power_lost(Ssd *ssd)
     trim_power_lost(ssd);
     gc_forget(ssd);
     nand_power_cut(ssd->nand, ssd->now_ps);
+    invariant(nand_load(ssd->nand) == 0);
     if (ssd->cfg->plp) {
         buffer_keep(ssd);
     }
@@ -119,9 +125,11 @@ void power_lost(Ssd *ssd)
         ssd->map->policy->own_blocks->planes_lost(ssd);
     }
     power_init_memory(ssd);
+    invariant(ssd->buffer->n_unsafe == 0 && ssd->buffer->n_dirty == 0);
     host_power_lost(ssd);
     work_forget(&ssd->work); /* last: some of the above may have marked it */
     if (ssd->client && ssd->client->power_lost) {
+        invariant(ssd->commands.running == 0);
         ssd->client->power_lost(ssd->client_opaque);
     }
 }
@@ -141,6 +149,7 @@ void power_cut(Ssd *ssd, uint64_t now_ns)
 void power_return(Ssd *ssd, uint64_t now_ns)
 {
     invariant(!ssd->powered);
+    invariant(nand_load(ssd->nand) == 0);
     if (ssd->inspect.recording) {
         recording_power(ssd->inspect.recording, true, now_ns);
     }
@@ -159,6 +168,7 @@ void power_init_memory(Ssd *ssd)
     buffer_create(ssd);
     job_forget_all(ssd);
     meta_init(ssd);
+    invariant(ssd->buffer->n_evicting == 0 && ssd->buffer->n_promised == 0);
 }
 
 const HostGate power_gate = {

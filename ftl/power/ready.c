@@ -28,12 +28,14 @@ static uint32_t empty_block(const Ssd *ssd, const Plane *p)
 
 void power_ready(Ssd *ssd)
 {
+    invariant(ssd->powered && nand_load(ssd->nand) == 0);
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         if (ssd->media->block[b].state == BLOCK_ERASING) {
             block_start_erase(ssd, b, NAND_CAUSE_GC, false);
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        invariant(ssd->gc->plane[i].victim == NONE);
         if (ssd->media->plane[i].free.n == 0 &&
             ssd->media->plane[i].erases == 0 && !ssd->map->policy->own_blocks) {
             uint32_t empty = empty_block(ssd, &ssd->media->plane[i]);

@@ -55,6 +55,7 @@ typedef struct RecoveryStep {
 void recovery_init(Ssd *ssd)
 {
     if (saves(ssd)) {
+        invariant(!ssd->power->recovery_plane);
         ssd->power->recovery_plane = g_new0(RecoveryPlane, ssd->l.n_planes);
         ssd->power->recovery.waiting = IFIFO_EMPTY;
     }
@@ -68,6 +69,7 @@ void recovery_destroy(Ssd *ssd)
 
 static void forget(Ssd *ssd)
 {
+    invariant(!ssd->powered);
     lazy_clear(ssd->l2p.entry, ssd->l.user_units, sizeof(*ssd->l2p.entry));
     ssd->l2p.mapped_units = 0;
     seq_forget(ssd);
@@ -80,6 +82,7 @@ static void forget(Ssd *ssd)
 
 void recovery_power_lost(Ssd *ssd)
 {
+    invariant(saves(ssd) && !ssd->powered);
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         if (ssd->media->block[b].state == BLOCK_ERASING) {
             spare_wipe_block(ssd, b);
@@ -103,6 +106,9 @@ static uint32_t spare_bytes(const Ssd *ssd)
 
 static uint32_t block_at(const Ssd *ssd, uint32_t plane)
 {
+    invariant(plane < ssd->l.n_planes);
+    invariant(ssd->power->recovery_plane[plane].block <
+              ssd->geo->blocks_per_plane);
     return plane * ssd->geo->blocks_per_plane +
            ssd->power->recovery_plane[plane].block;
 }
@@ -138,6 +144,7 @@ static bool is_blank(const Ssd *ssd, uint32_t page)
 {
     uint32_t pages = ssd->geo->pages_per_block;
 
+    invariant(page < ssd->geo->n_pages);
     return page % pages >= nand_next_page(ssd->nand, page / pages);
 }
 
@@ -260,6 +267,7 @@ static void found_unit(Ssd *ssd, uint32_t ppu)
 
 static void found_page(Ssd *ssd, uint32_t page)
 {
+    invariant(page < ssd->geo->n_pages);
     for (uint32_t i = 0; i < ssd->l.units_per_page; i++) {
         found_unit(ssd, (page << ssd->page_units_shift) + i);
     }
@@ -326,6 +334,7 @@ static void found_end(Ssd *ssd, uint32_t plane, uint32_t n)
     uint32_t block = block_at(ssd, plane);
     uint32_t page = block * ssd->geo->pages_per_block + n;
 
+    invariant(n <= nand_block_pages(ssd->geo, block));
     block_set_young(ssd, block, n);
     if (n > 0 && !is_old(ssd, page - 1)) {
         found_young(ssd, page - 1);
@@ -344,6 +353,7 @@ static void seen_end(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
     } else {
         at->low = at->page + 1;
     }
+    invariant(at->low <= at->high);
     if (at->low == at->high) {
         found_end(ssd, plane, at->low);
     }
@@ -371,6 +381,7 @@ static bool next_young(Ssd *ssd, uint32_t plane, NandOp *op)
 
 static void seen_young(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
 {
+    invariant(page_block(ssd, page) == block_at(ssd, plane));
     if (is_old(ssd, page)) {
         ssd->power->recovery_plane[plane].block++;
     } else {
@@ -423,6 +434,7 @@ static void believe(Ssd *ssd)
 {
     g_autoptr(GArray) candidates = g_array_new(false, false, sizeof(uint32_t));
 
+    invariant(has_checkpoints(ssd));
     for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
         uint64_t entry = saved_entry(ssd, lpn);
 
@@ -478,6 +490,7 @@ static bool next_candidate(Ssd *ssd, uint32_t plane, NandOp *op)
 
 static void seen_candidate(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
 {
+    invariant(candidate_at(ssd, plane) < ssd->power->recovery.n_candidates);
     found_unit(ssd, candidate_ppu(
                         ssd, ssd->power->candidate[candidate_at(ssd, plane)]));
     ssd->power->recovery_plane[plane].page++;
@@ -518,7 +531,10 @@ static void read_next(Ssd *ssd, uint32_t plane)
         .strong = true,
     };
 
+    invariant(ssd->power->recovery.on && step_at(ssd, r->step));
     if (step_at(ssd, r->step)->next(ssd, plane, &op)) {
+        invariant(op.bytes > 0);
+        invariant(block_plane(ssd, page_block(ssd, op.ppa.page)) == plane);
         r->n_reads++;
         r->times.step_reads[r->step]++;
         faulty_submit(ssd, &op);
@@ -529,6 +545,8 @@ static void begin_step(Ssd *ssd)
 {
     Recovery *r = &ssd->power->recovery;
 
+    invariant(r->on && r->n_reads == 0);
+    invariant(r->step < RECOVERY_STEPS);
     r->step_start_ps = ssd->now_ps;
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         ssd->power->recovery_plane[i] = (RecoveryPlane){.block = 0};
@@ -543,6 +561,8 @@ void recovery_start(Ssd *ssd)
 {
     Recovery *r = &ssd->power->recovery;
 
+    invariant(ssd->powered && !r->on);
+    invariant(r->waiting.head == NONE);
     r->on = true;
     r->low = 0;
     r->n_candidates = 0;
@@ -577,6 +597,7 @@ static Found look_at(const Ssd *ssd, uint32_t block)
                                           ssd->geo->pages_per_block];
     Found f = {.block = block, .open = NONE};
 
+    invariant(block < ssd->geo->n_blocks);
     for (uint32_t i = 0; i < nand_next_page(ssd->nand, block); i++) {
         if (seq[i] == 0) {
             continue;
@@ -641,6 +662,7 @@ static uint32_t find_blocks(const Ssd *ssd, uint32_t plane, Found *found)
     uint32_t first = plane * ssd->geo->blocks_per_plane;
     uint32_t n = 0;
 
+    invariant(plane < ssd->l.n_planes);
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
         if (ssd->media->block[first + i].state == BLOCK_LOST) {
             found[n++] = look_at(ssd, first + i);
@@ -706,6 +728,7 @@ static void finish(Ssd *ssd)
     Recovery *r = &ssd->power->recovery;
     uint32_t cmd;
 
+    invariant(r->on && r->n_reads == 0);
     rebuild(ssd);
     r->on = false;
     r->n_candidates = 0;
@@ -718,12 +741,15 @@ static void finish(Ssd *ssd)
         cmd_account(ssd, &ssd->commands.cmd[cmd], COST_firmware);
         host_start_now(ssd, cmd);
     }
+    invariant(!r->on);
 }
 
 static void end_step(Ssd *ssd)
 {
     Recovery *r = &ssd->power->recovery;
 
+    invariant(r->on && r->n_reads == 0);
+    invariant(r->step < recovery_n_steps(ssd));
     r->times.step_ps[r->step] = ssd->now_ps - r->step_start_ps;
     if (step_at(ssd, r->step)->end) {
         step_at(ssd, r->step)->end(ssd);
@@ -741,6 +767,7 @@ void recovery_read_done(Ssd *ssd, const NandOp *op)
     Recovery *r = &ssd->power->recovery;
     uint32_t plane = op->plane;
 
+    invariant(r->on && op->cause == NAND_CAUSE_META);
     invariant(r->n_reads > 0);
     r->n_reads--;
     step_at(ssd, r->step)->seen(ssd, plane, op->ppa.page,
@@ -807,5 +834,6 @@ uint32_t recovery_n_steps(const Ssd *ssd)
 
 const char *recovery_step_name(const Ssd *ssd, uint32_t i)
 {
+    invariant(i < recovery_n_steps(ssd));
     return step_at(ssd, i)->name;
 }

@@ -588,7 +588,7 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
               p->gc_high_blocks <= n && p->gc_low_blocks <= n,
           "counts of blocks");
     CHECK(g->victim == NONE ||
-              (in_plane(ssd, g->victim, plane) &&
+              (ssd->powered && in_plane(ssd, g->victim, plane) &&
                ssd->media->block[g->victim].state == BLOCK_VICTIM),
           "the GC victim");
     CHECK(g->scan <= ssd->geo->pages_per_block &&
