@@ -3,18 +3,25 @@
  * clock.c - the drive's clock gets another base.
  *
  * Instants are counts of picoseconds that end after 213 days.  A drive that is
- * loaded, or has run for long, therefore moves all that it has of instants to a
- * base not long ago.  Nothing but the numbers changes: what is over stays over,
- * and what is to come comes as much later.
+ * loaded, or has run for long, therefore subtracts one number from all of them.
+ * Nothing else changes, and each coming event happens as much earlier on the
+ * clock.
+ *
+ * Three kinds of instants:
+ *   - of events and of work in progress: none is before the new zero;
+ *   - "busy until", which are compared with the present: those before the new
+ *     zero become zero;
+ *   - those of which only differences are used: modulo 2^64.
  */
 #include "buffer/buffer-internal.h"
 #include "gc/gc-internal.h"
 #include "host/host.h"
 #include "media/media-internal.h"
+#include "power/power-internal.h"
 #include "ssd-internal.h"
 #include "state/state-check.h"
 
-/* Instants that are over long since are only compared: the base will do. */
+/* "Busy until". */
 static void earlier(uint64_t *ps, uint64_t by_ps)
 {
     *ps -= MIN(*ps, by_ps);
@@ -25,48 +32,115 @@ uint64_t ssd_rebased_ns(const Ssd *ssd)
     return ssd->rebased_ns;
 }
 
+/* ---- what has instants ------------------------------------------------- */
+
+/* When the oldest command was submitted whose completion is not fetched. */
+static uint64_t oldest_command_ps(const Ssd *ssd)
+{
+    uint64_t oldest_ps = ssd->now_ps;
+
+    for (uint32_t i = 0; i < ssd->commands.n_cmds; i++) {
+        const Cmd *c = &ssd->commands.cmd[i];
+
+        if (c->phase != CMD_FREE) {
+            oldest_ps = MIN(oldest_ps, c->submit_ps);
+        }
+    }
+    return oldest_ps;
+}
+
+static void set_commands_back(Ssd *ssd, uint64_t by_ps)
+{
+    for (uint32_t i = 0; i < ssd->commands.n_cmds; i++) {
+        Cmd *c = &ssd->commands.cmd[i];
+
+        if (c->phase == CMD_FREE) {
+            continue;
+        }
+        c->submit_ps -= by_ps;
+        c->mark_ps -= by_ps;
+        if (c->req.op == SSD_OP_READ) {
+            earlier(&c->data_ps, by_ps);
+        }
+        if (c->phase == CMD_DONE) {
+            c->complete_ps -= by_ps;
+        }
+    }
+}
+
+static void set_host_back(HostPath *h, uint32_t cores, uint64_t by_ps)
+{
+    earlier(&h->link_in_ps, by_ps);
+    earlier(&h->link_out_ps, by_ps);
+    earlier(&h->dram_in_ps, by_ps);
+    earlier(&h->dram_free_ps, by_ps);
+    for (uint32_t i = 0; i < MAX(cores, 1); i++) {
+        earlier(&h->core_ps[i], by_ps);
+    }
+}
+
+static void set_power_back(Ssd *ssd, uint64_t by_ps)
+{
+    if (ssd->powered) {
+        ssd->powered_ns += (ssd->now_ps - ssd->powered_since_ps) / PS_PER_NS;
+    }
+    ssd->powered_since_ps = ssd->now_ps - by_ps;
+    ssd->power->recovery.start_ps -= by_ps;
+    ssd->power->recovery.step_start_ps -= by_ps;
+}
+
+static void set_series_back(Series *s, uint64_t by_ps)
+{
+    earlier(&s->next_ps, by_ps);
+    for (uint32_t i = 0; i < SERIES_POINTS; i++) {
+        s->point[i].at_ps -= by_ps;
+    }
+}
+
+static void set_inspect_back(Inspect *in, uint64_t by_ps)
+{
+    in->stats_since_ps -= by_ps;
+    set_series_back(&in->series, by_ps);
+    set_series_back(&in->buffer_series, by_ps);
+}
+
+/* ---- the clock --------------------------------------------------------- */
+
+uint64_t ssd_rebase_most_ns(const Ssd *ssd)
+{
+    if (ssd->inspect.log || ssd->inspect.recording) {
+        return 0;
+    }
+    return nand_oldest_ps(ssd->nand, oldest_command_ps(ssd)) / PS_PER_NS;
+}
+
 bool ssd_rebase(Ssd *ssd, uint64_t by_ns)
 {
     uint64_t by_ps = by_ns * PS_PER_NS;
 
-    if (!ssd_at_rest(ssd) || ssd->inspect.log || ssd->inspect.recording) {
+    if (by_ns > ssd_rebase_most_ns(ssd)) {
         return false;
     }
-    invariant(by_ps <= ssd->now_ps);
-    if (ssd->powered) {
-        ssd->powered_ns +=
-            (ssd->now_ps - ssd->powered_since_ps) / PS_PER_NS;
-    }
-    ssd->powered_since_ps = ssd->now_ps - by_ps;
+    nand_rebase(ssd->nand, by_ps);
+    set_commands_back(ssd, by_ps);
+    set_host_back(ssd->host, ssd->cfg->cores, by_ps);
+    set_power_back(ssd, by_ps);
+    set_inspect_back(&ssd->inspect, by_ps);
     if (ssd->buffer->stalled_since_ps != SIM_NEVER) {
         ssd->buffer->stall_ps += ssd->now_ps - ssd->buffer->stalled_since_ps;
         ssd->buffer->stalled_since_ps = ssd->now_ps - by_ps;
     }
-    for (size_t i = 0; i < ssd->events.n; i++) {
-        ssd->events.heap[i].at_ps -= by_ps; /* none is before now */
-    }
-    earlier(&ssd->host->link_in_ps, by_ps);
-    earlier(&ssd->host->link_out_ps, by_ps);
-    earlier(&ssd->host->dram_in_ps, by_ps);
-    earlier(&ssd->host->dram_free_ps, by_ps);
-    for (uint32_t i = 0; i < MAX(ssd->cfg->cores, 1); i++) {
-        earlier(&ssd->host->core_ps[i], by_ps);
-    }
     earlier(&ssd->gc->background.quiet_ps, by_ps);
     earlier(&ssd->gc->background.scan_ps, by_ps);
-    earlier(&ssd->inspect.series.next_ps, by_ps);
-    earlier(&ssd->inspect.buffer_series.next_ps, by_ps);
-    /* Of these only differences are used, modulo 2^64. */
-    ssd->inspect.stats_since_ps -= by_ps;
-    for (uint32_t i = 0; i < SERIES_POINTS; i++) {
-        ssd->inspect.series.point[i].at_ps -= by_ps;
-        ssd->inspect.buffer_series.point[i].at_ps -= by_ps;
-    }
-    nand_rebase(ssd->nand, by_ps);
     if (ssd->media->faults) {
         faults_rebase(ssd->media->faults, by_ps);
     }
+    for (size_t i = 0; i < ssd->events.n; i++) {
+        invariant(ssd->events.heap[i].at_ps >= ssd->now_ps);
+        ssd->events.heap[i].at_ps -= by_ps;
+    }
     ssd->now_ps -= by_ps;
+    ssd->origin_ps -= by_ps;
     ssd->rebased_ns = by_ns;
     return true;
 }

@@ -59,6 +59,8 @@ struct Ssd {
     Nand *nand;
     const NandGeometry *geo;
     uint64_t now_ps;
+    uint64_t origin_ps;  /* when the clock first was 0: minus the sum of all
+                            ssd_rebase(), modulo 2^64 */
     uint64_t rebased_ns; /* by how much the clock was last set back */
     bool powered;
     uint64_t powered_ns;       /* with power, up to powered_since_ps */
@@ -75,6 +77,12 @@ struct Ssd {
     Work work;
     Inspect inspect;
 };
+
+/* The next multiple of a period, on the clock as it was never set back. */
+static inline uint64_t next_multiple_ps(const Ssd *ssd, uint64_t period_ps)
+{
+    return ssd->now_ps + period_ps - (ssd->now_ps - ssd->origin_ps) % period_ps;
+}
 
 static inline uint32_t ppu_page(const Ssd *ssd, uint32_t ppu)
 {

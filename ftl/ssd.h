@@ -471,10 +471,14 @@ bool ssd_rest(Ssd *ssd, uint64_t most_ns);
 
 /*
  * Set the drive's clock back, which counts picoseconds and ends at SIM_MAX_NS
- * (213 days): all instants that the drive knows become by_ns (<= ssd_now_ns())
- * earlier, and nothing else changes.  false: it is not at rest, or a log or
- * trace tells of its time.  Who calls must do the same to its own instants.
+ * (213 days): all instants that the drive knows become by_ns earlier, and
+ * nothing else changes.  The drive may be at work.  The caller subtracts by_ns
+ * from its own instants.  false, and nothing has changed: by_ns is above
+ * ssd_rebase_most_ns(), the submission of the oldest command that has not been
+ * fetched and of the oldest operation in the array.  That is 0 while a log or a
+ * trace is written, which has instants of this clock.
  */
+uint64_t ssd_rebase_most_ns(const Ssd *ssd);
 bool ssd_rebase(Ssd *ssd, uint64_t by_ns);
 
 /* By how much the clock of a drive was set back when it was loaded: a drive whose

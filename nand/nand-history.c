@@ -47,6 +47,13 @@ void nand_history_free(NandHistory *h)
     g_free(h);
 }
 
+void nand_history_rebase(NandHistory *h, uint64_t by_ps)
+{
+    for (uint32_t i = 0; i < h->n; i++) {
+        h->entry[i].at_ps -= MIN(h->entry[i].at_ps, by_ps);
+    }
+}
+
 static void add(NandHistory *h, const NandOp *op, bool done, uint64_t now_ps)
 {
     h->entry[h->next] = (Entry){

@@ -238,6 +238,8 @@ void nand_cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
 /* nand-history.c: the operations of late, for nand.history. */
 NandHistory *nand_history_new(uint32_t n_ops);
 void nand_history_free(NandHistory *h);
+/* Those before the new zero of the clock get it as their instant. */
+void nand_history_rebase(NandHistory *h, uint64_t by_ps);
 void nand_history_submit(NandHistory *h, const NandOp *op, uint64_t now_ps);
 void nand_history_done(NandHistory *h, const NandOp *op, uint64_t now_ps);
 

@@ -87,15 +87,46 @@ bool nand_state(Nand *n, State *s)
     return !n->media || media_state(n->media, s);
 }
 
+uint64_t nand_oldest_ps(const Nand *n, uint64_t most_ps)
+{
+    for (uint32_t i = 0; i < n->n_op; i++) {
+        if (n->op[i].phase != PHASE_FREE) {
+            most_ps = MIN(most_ps, n->op[i].submit_ps);
+        }
+    }
+    return most_ps;
+}
+
+/* Those of phases that are over, or still to come, are not read. */
+static void set_op_back(NandOp *op, uint64_t by_ps)
+{
+    op->submit_ps -= by_ps;
+    op->mark_ps -= by_ps;
+    op->cell_start_ps -= by_ps;
+    op->cell_end_ps -= by_ps;
+}
+
 void nand_rebase(Nand *n, uint64_t by_ps)
 {
+    for (uint32_t i = 0; i < n->n_op; i++) {
+        if (n->op[i].phase != PHASE_FREE) {
+            set_op_back(&n->op[i], by_ps);
+        }
+    }
+    for (uint32_t i = 0; i < n->geo.n_dies; i++) {
+        n->die[i].since_ps -= by_ps; /* read while something holds it */
+    }
     for (uint32_t i = 0; i < n->geo.n_channels; i++) {
-        uint64_t *free_ps = &n->channel[i].ecc_free_ps;
+        Channel *ch = &n->channel[i];
 
-        *free_ps -= MIN(*free_ps, by_ps);
+        ch->until_ps -= by_ps; /* read while there is an owner */
+        ch->ecc_free_ps -= MIN(ch->ecc_free_ps, by_ps);
     }
     if (n->media) {
         media_rebase(n->media, by_ps);
+    }
+    if (n->history) {
+        nand_history_rebase(n->history, by_ps);
     }
 }
 

@@ -417,7 +417,12 @@ void nand_power_cut(Nand *nand, uint64_t now_ps);
 bool nand_state(Nand *nand, State *s);
 bool nand_state_check(const Nand *nand, GError **error);
 
-/* All instants that the array knows become by_ps earlier; it is at rest. */
+/* When the oldest operation in the array was submitted, if before most_ps; else
+ * that. */
+uint64_t nand_oldest_ps(const Nand *nand, uint64_t most_ps);
+
+/* All instants that the array knows become by_ps (<= nand_oldest_ps()) earlier.
+ */
 void nand_rebase(Nand *nand, uint64_t by_ps);
 
 /* The structs whose rows these are, for a test; NULL past the last. */

@@ -91,6 +91,32 @@ uint64_t array_now_ns(const Array *a)
     return now_ns;
 }
 
+uint64_t array_rebase_most_ns(const Array *a)
+{
+    uint64_t most_ns = UINT64_MAX;
+
+    for (unsigned i = 0; i < a->n; i++) {
+        most_ns = MIN(most_ns, ssd_rebase_most_ns(a->drive[i]));
+    }
+    return most_ns;
+}
+
+void array_rebase(Array *a, uint64_t by_ns)
+{
+    g_assert(a->n_ready == 0);
+    for (unsigned i = 0; i < a->n; i++) {
+        bool ok = ssd_rebase(a->drive[i], by_ns);
+
+        g_assert(ok);
+    }
+    for (unsigned i = 0; a->in_flight && i < a->info.queue_depth; i++) {
+        SsdCompletion *done = &a->in_flight[i].done; /* of the parts so far */
+
+        done->submit_ns -= by_ns;
+        done->complete_ns -= MIN(done->complete_ns, by_ns);
+    }
+}
+
 uint64_t array_last_version(const Array *a)
 {
     uint64_t version = 0;

@@ -34,6 +34,11 @@ Ssd *array_drive(const Array *a, unsigned i); /* owned by the caller of new */
 /* Of the whole; queue_depth is that of a drive. */
 const SsdInfo *array_info(const Array *a);
 
+/* As ssd_rebase_most_ns() and ssd_rebase(), of all drives.  by_ns is at most
+ * that, and every completion has been fetched. */
+uint64_t array_rebase_most_ns(const Array *a);
+void array_rebase(Array *a, uint64_t by_ns);
+
 uint64_t array_now_ns(const Array *a);
 uint64_t array_last_version(const Array *a);
 void array_expect_full(Array *a);

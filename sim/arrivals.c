@@ -5,6 +5,7 @@
 #include <math.h>
 #include <glib.h>
 
+#include "request.h"
 #include "simtime.h"
 
 const char *arrivals_name(unsigned i)
@@ -115,14 +116,11 @@ static uint64_t interval(Arrivals *a)
 
 uint64_t arrivals_next_ns(Arrivals *a)
 {
-    uint64_t at_ps = a->next_ps;
+    unsigned __int128 at_ps = a->next_ps;
 
-    if (at_ps > UINT64_MAX / 4) {
-        return SIM_MAX_NS; /* beyond the end of time */
-    }
     a->next_ps += interval(a);
     if (a->kind == ARRIVALS_ONOFF) {
         at_ps += at_ps / a->on_ps * a->off_ps;
     }
-    return at_ps / PS_PER_NS;
+    return (uint64_t)MIN(at_ps / PS_PER_NS, REQUEST_MOST_NS);
 }

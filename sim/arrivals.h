@@ -32,7 +32,7 @@ typedef struct Arrivals {
     ArrivalsKind kind;
     uint64_t mean_ps; /* of the intervals; ONOFF: while on */
     uint64_t on_ps, off_ps;
-    uint64_t next_ps; /* ONOFF: time while on */
+    unsigned __int128 next_ps; /* ONOFF: time while on */
     uint64_t least_ps; /* PARETO */
     uint64_t further;  /* PARETO: probability of one more octave, 0.64 fixed */
     Prng draw;
@@ -49,7 +49,8 @@ void arrivals_init(Arrivals *a, ArrivalsKind kind, uint64_t mean_ps,
                    uint64_t on_ps, uint64_t off_ps, double alpha,
                    uint64_t seed, uint64_t purpose);
 
-/* Never less than the one before; the first one is at 0. */
+/* Never less than the one before; the first one is at 0.  At most
+ * REQUEST_MOST_NS. */
 uint64_t arrivals_next_ns(Arrivals *a);
 
 #endif

@@ -17,8 +17,15 @@
 #include "simtime.h"
 #include "workload.h"
 
-/* Modelled time ends some days after this (SIM_MAX_NS). */
-#define LAST_NS (200ULL * 24 * 3600 * NS_PER_S)
+#define DAY_NS (24ULL * 3600 * NS_PER_S)
+
+/*
+ * The drive's clock ends after 213 days (SIM_MAX_NS).  When it shows 100, all
+ * instants are set back, so a run may take any time.  While a log or a trace is
+ * written they cannot be, and the run ends after 200 days.
+ */
+#define REBASE_NS (100 * DAY_NS)
+#define LAST_NS   (200 * DAY_NS)
 
 /* Requests taken from the source ahead of time, so that the drive's tables are
  * in the cache when their turn comes; a power of two. */
@@ -31,7 +38,7 @@ typedef struct Coming {
 } Coming;
 
 typedef struct InFlight {
-    Request req;        /* at_ns since ssd_create() */
+    Request req; /* at_ns by the drive's clock; or SSD_TIME_NEVER: it is free */
     uint32_t next_free; /* link of the free tags */
 } InFlight;
 
@@ -123,6 +130,7 @@ Player *player_new_array(Array *array, const PlayerConfig *cfg)
     p->free_tag = ILIST_NONE;
     for (uint32_t i = 0; i < p->info->queue_depth; i++) {
         pool_give(tag_links(p), &p->free_tag, i);
+        p->in_flight[i].req.at_ns = SSD_TIME_NEVER;
     }
     return p;
 }
@@ -376,6 +384,7 @@ static void note(Player *p, const SsdCompletion *c)
     place_give(p, c->complete_ns);
     p->n_in_flight--;
     pool_give(tag_links(p), &p->free_tag, tag);
+    p->in_flight[tag].req.at_ns = SSD_TIME_NEVER;
     p->result.n_requests++;
     progress_add(p->cfg.progress, 1);
     if (p->warm_left && --p->warm_left == 0) {
@@ -406,7 +415,9 @@ static uint64_t wake_ns(Player *p)
     if (p->have_pending && !p->blocked) {
         return p->pending.req.at_ns;
     }
-    return MAX(array_wait(p->array, LAST_NS), p->now_ns);
+    return MAX(
+        array_wait(p->array, p->now_ns < REBASE_NS ? REBASE_NS : LAST_NS),
+        p->now_ns);
 }
 
 static void begin(Player *p, const RequestSource *source)
@@ -426,6 +437,85 @@ static void begin(Player *p, const RequestSource *source)
     }
 }
 
+/* ---- the clock -------------------------------------------------------------
+ */
+
+/* The earliest instant that is still needed. */
+static uint64_t rebase_most_ns(const Player *p)
+{
+    uint64_t most_ns = array_rebase_most_ns(p->array);
+
+    for (uint32_t i = 0; i < p->info->queue_depth; i++) {
+        most_ns = MIN(most_ns, p->in_flight[i].req.at_ns);
+    }
+    for (uint32_t i = 0; i < p->places.n; i++) {
+        most_ns = MIN(most_ns, p->place_ns[ring_place(&p->places, i)]);
+    }
+    return p->have_pending ? MIN(most_ns, p->pending.req.at_ns) : most_ns;
+}
+
+static void rebase(Player *p, uint64_t by_ns)
+{
+    array_rebase(p->array, by_ns);
+    p->now_ns -= by_ns;
+    p->start_ns -= by_ns; /* only differences of these two are used */
+    p->measured_ns -= by_ns;
+    p->pending.req.at_ns -= by_ns;
+    for (uint32_t i = 0; i < p->info->queue_depth; i++) {
+        if (p->in_flight[i].req.at_ns != SSD_TIME_NEVER) {
+            p->in_flight[i].req.at_ns -= by_ns;
+        }
+    }
+    for (uint32_t i = 0; i < p->source->iodepth; i++) {
+        p->place_ns[i] -= by_ns;
+    }
+}
+
+/* Before the clock shows too much: let time pass in steps, set it back.  The
+ * next instant, by the clock as it is then. */
+static uint64_t keep_in_range(Player *p)
+{
+    uint64_t next_ns;
+
+    while ((next_ns = wake_ns(p)) > REBASE_NS && next_ns != SSD_TIME_NEVER) {
+        uint64_t by_ns;
+
+        if (p->now_ns < REBASE_NS) {
+            p->now_ns = REBASE_NS;
+            collect(p);
+        }
+        by_ns = rebase_most_ns(p);
+        if (by_ns < REBASE_NS / 2) {
+            break;
+        }
+        rebase(p, by_ns);
+    }
+    return next_ns;
+}
+
+static bool beyond_end(const Player *p, GError **error)
+{
+    bool too_long = p->now_ns - p->start_ns >= REQUEST_MOST_NS;
+
+    if (too_long || p->now_ns > LAST_NS) {
+        g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE,
+                    "after %" G_GUINT64_FORMAT " requests: modelled time ends "
+                    "after %s",
+                    p->result.n_requests,
+                    too_long ? "10 years"
+                             : "200 days with --oplog and --record");
+        return true;
+    }
+    return false;
+}
+
+static uint64_t next_instant(Player *p)
+{
+    uint64_t next_ns = wake_ns(p);
+
+    return G_LIKELY(next_ns <= REBASE_NS) ? next_ns : keep_in_range(p);
+}
+
 static bool play(Player *p, const RequestSource *source, GError **error)
 {
     begin(p, source);
@@ -436,13 +526,9 @@ static bool play(Player *p, const RequestSource *source, GError **error)
         if (p->ended && p->n_in_flight == 0) {
             return true;
         }
-        p->now_ns = wake_ns(p);
+        p->now_ns = next_instant(p);
         g_assert(p->now_ns != SSD_TIME_NEVER);
-        if (p->now_ns > LAST_NS) {
-            g_set_error(error, SIM_ERROR, SIM_ERROR_RANGE,
-                        "after %" G_GUINT64_FORMAT " requests: modelled time "
-                        "ends after 200 days",
-                        p->result.n_requests);
+        if (beyond_end(p, error)) {
             return false;
         }
         collect(p);

@@ -14,6 +14,9 @@
 
 #include "ssd.h"
 
+/* A run takes at most so long: 10 years of 365 days. */
+#define REQUEST_MOST_NS (3650ULL * 24 * 3600 * 1000000000)
+
 typedef struct Request {
     uint64_t at_ns;  /* arrival, from the start of the run; open loop only */
     uint64_t offset; /* bytes */

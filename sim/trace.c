@@ -291,7 +291,7 @@ static bool arrival_ns(Trace *t, uint64_t own_ns, uint64_t *at_ns)
 
         since_ns = scaled > UINT64_MAX ? UINT64_MAX : (uint64_t)scaled;
     }
-    if (since_ns > SIM_MAX_NS / 2) {
+    if (since_ns > REQUEST_MOST_NS) {
         return false;
     }
     if (own_ns < t->first_ns || since_ns < t->last_ns) {
@@ -343,7 +343,7 @@ static const char *to_request(Trace *t, const TraceRecord *rec, Request *req)
         return "more than 4096 devices";
     }
     if (!arrival_ns(t, rec->at_ns, &req->at_ns)) {
-        return "arrives more than 100 days after the first line";
+        return "arrives more than 10 years after the first line";
     }
     return NULL;
 }

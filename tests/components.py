@@ -42,7 +42,7 @@ PUMPS = {"meta_pump", "gc_release", "gc_force", "gc_kick", "host_room",
 # for the component's own files.  ssd.h is the interface of the whole drive.
 MOST_PUBLIC = 28
 MOST_PRIVATE = 32
-MOST_OF = {"ssd.h": 58}
+MOST_OF = {"ssd.h": 64}
 
 # Files that are part of a circle.
 CIRCLE_FILES = {"core": 0, "nand": 0, "ftl": 0, "hw-ssd/nvme": 0}

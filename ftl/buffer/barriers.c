@@ -67,7 +67,7 @@ static void arm_tick(Ssd *ssd)
 
     if (every > 0 && !ssd->buffer->tick_armed) {
         ssd->buffer->tick_armed = true;
-        eventq_push(&ssd->events, (ssd->now_ps / every + 1) * every,
+        eventq_push(&ssd->events, next_multiple_ps(ssd, every),
                     SSD_EVENT_FLUSH_TICK, 0);
     }
 }

@@ -41,7 +41,7 @@ static void thin_out(Series *s)
 }
 
 /* A point, with room for its values. */
-static SeriesPoint *series_add(Series *s, uint64_t now_ps)
+static SeriesPoint *series_add(const Ssd *ssd, Series *s)
 {
     SeriesPoint *p;
 
@@ -49,8 +49,8 @@ static SeriesPoint *series_add(Series *s, uint64_t now_ps)
         thin_out(s);
     }
     p = &s->point[s->n++];
-    p->at_ps = now_ps;
-    s->next_ps = (now_ps / s->interval_ps + 1) * s->interval_ps;
+    p->at_ps = ssd->now_ps;
+    s->next_ps = next_multiple_ps(ssd, s->interval_ps);
     return p;
 }
 
@@ -73,8 +73,7 @@ uint32_t numbers_free_blocks(const Ssd *ssd)
 
 void numbers_sample(Ssd *ssd)
 {
-    series_add(&ssd->inspect.series, ssd->now_ps)->value[0] =
-        numbers_free_blocks(ssd);
+    series_add(ssd, &ssd->inspect.series)->value[0] = numbers_free_blocks(ssd);
 }
 
 /* ---- the buffer over time ------------------------------------------------------- */
@@ -82,7 +81,7 @@ void numbers_sample(Ssd *ssd)
 void numbers_sample_buffer(Ssd *ssd)
 {
     const BufferStats *b = &ssd->buffer->stats;
-    SeriesPoint *p = series_add(&ssd->inspect.buffer_series, ssd->now_ps);
+    SeriesPoint *p = series_add(ssd, &ssd->inspect.buffer_series);
 
     *p = (SeriesPoint){
         .at_ps = p->at_ps,

@@ -115,6 +115,7 @@ static const StateRow ssd_rows[] = {
     KEPT(ssd.nand, nand),
     KEPT(ssd.geo, geo),
     VALUE(ssd.now_ps, now_ps),
+    {MEMBER(ssd.origin_ps, origin_ps), .kind = STATE_VALUE, .optional = true},
     KEPT(ssd.rebased_ns, rebased_ns),
     VALUE(ssd.powered, power_on),
     VALUE(ssd.powered_ns, powered_ns),

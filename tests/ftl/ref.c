@@ -234,6 +234,32 @@ static Ssd *save_and_load(Ref *r, GError **error)
     return copy;
 }
 
+/* The present, by the drive's clock. */
+static uint64_t drive_ns(const Ref *r)
+{
+    return r->now_ns - r->base_ns;
+}
+
+/* An instant of the drive's clock, or SSD_TIME_NEVER. */
+static uint64_t from_drive(const Ref *r, uint64_t ns)
+{
+    return ns == SSD_TIME_NEVER ? ns : ns + r->base_ns;
+}
+
+static void set_clock_back(Ref *r)
+{
+    uint64_t most_ns = ssd_rebase_most_ns(r->ssd);
+    uint64_t by_ns = prng_below(&r->replace_rng, most_ns + 1);
+    bool ok = ssd_rebase(r->ssd, by_ns);
+
+    g_assert_true(ok || r->ssd->inspect.recording);
+    g_assert_false(ssd_rebase(r->ssd, ssd_rebase_most_ns(r->ssd) + 1));
+    if (ok) {
+        r->base_ns += by_ns;
+        r->n_rebased += by_ns > 0;
+    }
+}
+
 static void maybe_replace(Ref *r)
 {
     GError *error = NULL;
@@ -241,6 +267,9 @@ static void maybe_replace(Ref *r)
 
     if (prng_below(&r->replace_rng, 1000) >= r->replace_permille) {
         return;
+    }
+    if (prng_below(&r->replace_rng, 2)) {
+        set_clock_back(r);
     }
     if (ssd_at_rest(r->ssd)) {
         copy = save_and_load(r, &error);
@@ -429,7 +458,7 @@ static void draw_stream(Ref *r, SsdCmd *c)
         c->stream = (uint16_t)prng_below(&r->stream_rng, r->n_streams);
         c->close = c->op == SSD_OP_FLUSH && prng_below(&r->stream_rng, 4) == 0;
         if (prng_below(&r->stream_rng, 200) == 0 && ssd_powered(r->ssd)) {
-            ssd_stream_close(r->ssd, r->now_ns, c->stream);
+            ssd_stream_close(r->ssd, drive_ns(r), c->stream);
         }
     }
 }
@@ -454,7 +483,7 @@ int ref_submit(Ref *r, SsdOp op, uint64_t lba, uint32_t nblocks, bool fua)
     draw_stream(r, &sent);
     c.close = sent.close;
     plant(r, &sent);
-    ret = ssd_submit(r->ssd, r->now_ns, &sent);
+    ret = ssd_submit(r->ssd, drive_ns(r), &sent);
     if (ret == -ENODEV && r->faults) {
         r->stopped = true; /* a rule cut the power */
     }
@@ -528,8 +557,10 @@ void ref_collect(Ref *r)
     size_t n;
 
     do {
-        n = ssd_advance(r->ssd, r->now_ns, done, G_N_ELEMENTS(done));
+        n = ssd_advance(r->ssd, drive_ns(r), done, G_N_ELEMENTS(done));
         for (size_t i = 0; i < n; i++) {
+            done[i].submit_ns += r->base_ns;
+            done[i].complete_ns += r->base_ns;
             if (r->bug == REF_BUG_LATE) {
                 done[i].cost.firmware_ns++;
             }
@@ -563,12 +594,13 @@ static uint64_t next_look(Ref *r, uint64_t end_ns)
 
     switch (r->polling) {
     case REF_POLL_EXACT:
-        next_ns = ssd_next_event_ns(r->ssd);
+        next_ns = from_drive(r, ssd_next_event_ns(r->ssd));
         break;
     case REF_POLL_EVENTS:
-        next_ns = eventq_next_ps(&r->ssd->events) == SIM_NEVER
-                      ? end_ns
-                      : sim_ceil_ns(eventq_next_ps(&r->ssd->events));
+        next_ns =
+            eventq_next_ps(&r->ssd->events) == SIM_NEVER
+                ? end_ns
+                : from_drive(r, sim_ceil_ns(eventq_next_ps(&r->ssd->events)));
         break;
     case REF_POLL_COARSE:
         next_ns = (r->now_ns / COARSE_NS + 1) * COARSE_NS;
@@ -605,7 +637,7 @@ static void wait_one(Ref *r)
     g_assert_cmpuint(n, >, 0);
     ref_collect(r);
     while (r->n_flying == n) {
-        uint64_t next_ns = ssd_next_event_ns(r->ssd);
+        uint64_t next_ns = from_drive(r, ssd_next_event_ns(r->ssd));
 
         if (next_ns == SSD_TIME_NEVER) {
             FAIL("%u commands are in flight and nothing will happen", n);
@@ -661,7 +693,7 @@ bool ref_abort_one(Ref *r, Prng *rng)
     if (!r->flight[tag].used || r->flight[tag].aborted) {
         return false;
     }
-    if (!ssd_abort(r->ssd, r->now_ns, tag)) {
+    if (!ssd_abort(r->ssd, drive_ns(r), tag)) {
         return false;
     }
     r->flight[tag].aborted = true;
@@ -780,11 +812,12 @@ static void wait_ready(Ref *r)
         r->recovery_cuts = 1 + (unsigned)prng_below(&r->recovery_rng, 300);
     }
     while (!ssd_ready(r->ssd)) {
-        uint64_t next_ns = ssd_next_event_ns(r->ssd);
+        uint64_t next_ns = from_drive(r, ssd_next_event_ns(r->ssd));
         GError *error = NULL;
 
         if (!ssd_powered(r->ssd)) {
-            ssd_power_on(r->ssd, ++r->now_ns);
+            r->now_ns++;
+            ssd_power_on(r->ssd, drive_ns(r));
             continue;
         }
         g_assert_cmpuint(next_ns, !=, SSD_TIME_NEVER);
@@ -792,7 +825,7 @@ static void wait_ready(Ref *r)
         ref_collect(r);
         r->recovery_looks++;
         if (r->recovery_cuts > 0 && --r->recovery_cuts == 0) {
-            ssd_power_cut(r->ssd, r->now_ns);
+            ssd_power_cut(r->ssd, drive_ns(r));
             if (!ssd_check(r->ssd, &error)) {
                 FAIL("ssd_check, cut in recovery: %s", error->message);
             }
@@ -806,18 +839,18 @@ void ref_power_cycle(Ref *r)
     GError *error = NULL;
     SsdCmd any = {.op = SSD_OP_FLUSH};
 
-    ssd_power_cut(r->ssd, r->now_ns);
+    ssd_power_cut(r->ssd, drive_ns(r));
     ref_collect(r);
     maybe_replace(r);
     if (r->n_flying > 0) {
         FAIL("%u commands did not end with the power", r->n_flying);
     }
-    g_assert_cmpint(ssd_submit(r->ssd, r->now_ns, &any), ==, -ENODEV);
+    g_assert_cmpint(ssd_submit(r->ssd, drive_ns(r), &any), ==, -ENODEV);
     if (!ssd_check(r->ssd, &error)) {
         FAIL("ssd_check without power: %s", error->message);
     }
     r->now_ns += 1000;
-    ssd_power_on(r->ssd, r->now_ns);
+    ssd_power_on(r->ssd, drive_ns(r));
     g_hash_table_remove_all(r->owed);
     wait_ready(r);
     if (!ssd_check(r->ssd, &error)) {

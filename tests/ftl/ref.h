@@ -78,6 +78,7 @@ typedef struct Ref {
     uint32_t unit_blocks;
     uint64_t n_units;
     uint64_t now_ns;
+    uint64_t base_ns; /* by how much the drive's clock has been set back */
     uint64_t version;
     uint64_t seq; /* counts submissions and completions fetched */
     RefPolling polling;
@@ -116,12 +117,12 @@ typedef struct Ref {
     GArray *instants;
 
     /*
-     * How often, in thousandths of the commands and power cuts, a copy takes the
-     * place of the drive: one that was saved and loaded if it is at rest, else a
-     * clone.
+     * How often, in thousandths of the commands and power cuts, a copy takes
+     * the place of the drive: one that was saved and loaded if it is at rest,
+     * else a clone.  Every other time the drive's clock is set back before.
      */
     unsigned replace_permille;
-    uint64_t n_cloned, n_loaded;
+    uint64_t n_cloned, n_loaded, n_rebased;
     Prng replace_rng;
 
     GArray *log;      /* of SsdCompletion, in order; NULL: not kept */

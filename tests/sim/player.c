@@ -191,6 +191,94 @@ static void test_open(void)
     tear_down(&f);
 }
 
+#define DAY_NS   (24ULL * 3600 * 1000000000)
+#define N_SPARSE 1000
+
+/* Writes, reads and flushes at intervals; the mean latency of all. */
+static double play_sparse(Fixture *f, uint64_t interval_ns)
+{
+    static const SsdOp ops[] = {SSD_OP_WRITE, SSD_OP_READ, SSD_OP_FLUSH};
+    const PlayerResult *r = player_result(f->player);
+    GError *error = NULL;
+    Request req[N_SPARSE];
+
+    for (uint64_t i = 0; i < N_SPARSE; i++) {
+        SsdOp op = ops[i % 3];
+
+        req[i] = (Request){
+            .at_ns = i / 5 * 5 * interval_ns, /* five at once: four places */
+            .offset = i * 7919 % 100 * 4096,
+            .nbytes = op == SSD_OP_FLUSH ? 0 : 4096,
+            .op = op,
+        };
+    }
+    play_list(f, req, N_SPARSE, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(r->n_requests, ==, N_SPARSE);
+    g_assert_cmpuint(r->n_waited, ==, N_SPARSE / 5);
+    g_assert_cmpuint(r->sim_ns, >, (N_SPARSE - 5) * interval_ns);
+    g_assert_cmpuint(r->sim_ns, <, (N_SPARSE - 5) * interval_ns + 1000000000);
+    return hist_mean(&r->latency[SSD_OP_WRITE]) +
+           hist_mean(&r->latency[SSD_OP_READ]) +
+           hist_mean(&r->latency[SSD_OP_FLUSH]);
+}
+
+/* Three years are as three thousand seconds: the drive's clock, which ends
+ * after 213 days, is set back on the way.  After ten years a run ends. */
+static void test_years(void)
+{
+    Fixture f = set_up("buffer.flush_interval=7ms", false);
+    Fixture g = set_up("buffer.flush_interval=7ms", false);
+    Request late = {3650 * DAY_NS, 0, 4096, SSD_OP_READ, false, 0, 0};
+    GError *error = NULL;
+
+    g_assert_cmpfloat(play_sparse(&f, DAY_NS), ==, play_sparse(&g, 1000000000));
+    g_assert_cmpuint(ssd_now_ns(f.ssd), <, 101 * DAY_NS);
+    g_assert_false(play_list(&f, &late, 1, &error));
+    g_assert_nonnull(strstr(error->message, "ends after 10 years"));
+    g_error_free(error);
+    tear_down(&f);
+    tear_down(&g);
+}
+
+/* The clock is set back between two requests of a busy drive. */
+static void test_set_back_busy(void)
+{
+    Fixture f[2] = {set_up("", false), set_up("", false)};
+    uint64_t before_ns = 100 * DAY_NS - 20000000;
+    const PlayerResult *r[2];
+
+    ssd_advance(f[1].ssd, before_ns, NULL, 0);
+    player_free(f[1].player);
+    f[1].player = player_new(f[1].ssd, &(PlayerConfig){.wrap = false});
+    for (int i = 0; i < 2; i++) {
+        r[i] = play(&f[i], "rw=randrw number_ios=1000 iodepth=8");
+    }
+    g_assert_cmpuint(ssd_now_ns(f[1].ssd), <, DAY_NS);
+    g_assert_cmpuint(r[1]->sim_ns, >, 2 * 20000000);
+    g_assert_cmpuint(r[0]->sim_ns, ==, r[1]->sim_ns);
+    for (int op = 0; op < SSD_N_OPS; op++) {
+        g_assert_cmpmem(&r[0]->latency[op], sizeof(Hist), &r[1]->latency[op],
+                        sizeof(Hist));
+    }
+    tear_down(&f[0]);
+    tear_down(&f[1]);
+}
+
+/* While a log has its instants, it cannot be. */
+static void test_years_with_log(void)
+{
+    Fixture f = set_up("", false);
+    Request late = {201 * DAY_NS, 0, 4096, SSD_OP_READ, false, 0, 0};
+    GError *error = NULL;
+
+    g_assert_true(ssd_oplog_open(f.ssd, "/dev/null", &error));
+    g_assert_false(play_list(&f, &late, 1, &error));
+    g_assert_nonnull(strstr(error->message, "200 days with --oplog"));
+    g_error_free(error);
+    tear_down(&f);
+}
+
 /* Six at once on a drive with four places: two wait at the host. */
 static void test_open_waits(void)
 {
@@ -357,6 +445,9 @@ int main(int argc, char **argv)
     g_test_add_func("/player/runtime", test_runtime);
     g_test_add_func("/player/open", test_open);
     g_test_add_func("/player/open-waits", test_open_waits);
+    g_test_add_func("/player/years", test_years);
+    g_test_add_func("/player/years-with-log", test_years_with_log);
+    g_test_add_func("/player/set-back-busy", test_set_back_busy);
     g_test_add_func("/player/again", test_again);
     g_test_add_func("/player/rounding", test_rounding);
     g_test_add_func("/player/beyond", test_beyond);

@@ -120,7 +120,7 @@ static void test_damaged(void)
     damaged("5,h,0,Write,0,4096,\n", 1, "field 7");
     damaged("5,h,0,Write,0,4096,1,2\n", 1, "field 7");
     damaged(GOOD "5,h,0,Write,0,40", 2, "field 6"); /* cut off */
-    damaged(GOOD "138166372000000000,h,0,Read,0,4096,1\n", 2, "100 days");
+    damaged(GOOD "138166372000000000,h,0,Read,0,4096,1\n", 2, "10 years");
     damaged(too_long, 2, "too long");
     damaged_n("5,h\0,0,Write,0,4096,1\n", 22, 1, "not text");
     damaged_n("\0\n", 2, 1, "not text");
