@@ -27,6 +27,7 @@ uint32_t fifo_pop(Ssd *ssd, CmdFifo *f)
 
 void cmd_account(Ssd *ssd, Cmd *c, CostIndex cost)
 {
+    invariant(ssd->now_ps >= c->mark_ps);
     c->cost_ps[cost] += ssd->now_ps - c->mark_ps;
     c->mark_ps = ssd->now_ps;
 }

@@ -15,6 +15,7 @@
 
 static void of_plane(Ssd *ssd, SsdWork work, uint32_t index)
 {
+    invariant(index != NONE);
     switch (work) {
     case WORK_META:
         meta_pump(ssd, index);

@@ -9,6 +9,7 @@
 
 static void queue_init(WorkQueue *q, uint32_t n)
 {
+    invariant(n > 0);
     q->index = g_new(uint32_t, n);
     q->marked = g_new0(uint64_t, bitmap_words(n));
     q->ring = (Ring){.size = n};
@@ -33,6 +34,7 @@ void work_mark(Work *w, SsdWork work, uint32_t index)
 {
     WorkQueue *q = &w->queue[work];
 
+    invariant(work < WORK_HOST);
     invariant(index < q->ring.size);
     if (bitmap_test(q->marked, index)) {
         return;
@@ -51,6 +53,7 @@ uint32_t work_take(Work *w, SsdWork work)
         return NONE;
     }
     index = q->index[ring_pop(&q->ring)];
+    invariant(index < q->ring.size && bitmap_test(q->marked, index));
     bitmap_clear(q->marked, index);
     if (q->ring.n == 0) {
         w->any &= ~(1U << work);

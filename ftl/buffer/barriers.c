@@ -45,10 +45,13 @@ static void epochs_grow(Ssd *ssd)
         *epoch_at(ssd, e) = old[e & old_mask];
     }
     g_free(old);
+    invariant(ssd->buffer->cur_epoch - ssd->buffer->first_epoch <
+              ssd->buffer->epoch_mask);
 }
 
 void write_begin_epoch(Ssd *ssd, uint32_t cmd)
 {
+    invariant(cmd == NONE || cmd < ssd->commands.n_cmds);
     if (ssd->buffer->cur_epoch - ssd->buffer->first_epoch ==
         ssd->buffer->epoch_mask) {
         epochs_grow(ssd);
@@ -75,6 +78,7 @@ static void arm_tick(Ssd *ssd)
 /* Barriers that commands wait for will not be reached. */
 void write_fail_barriers(Ssd *ssd)
 {
+    invariant(ssd->media->given_up);
     for (uint32_t e = ssd->buffer->first_epoch; e != ssd->buffer->cur_epoch;
          e++) {
         uint32_t cmd = epoch_at(ssd, e)->cmd;
@@ -96,5 +100,7 @@ void write_join_epoch(Ssd *ssd, Slot *s)
 
 void write_leave_epoch(Ssd *ssd, Slot *s)
 {
+    invariant(epoch_at(ssd, s->epoch)->left > 0);
+    invariant(ssd->buffer->cur_epoch - s->epoch <= ssd->buffer->epoch_mask);
     epoch_at(ssd, s->epoch)->left--;
 }

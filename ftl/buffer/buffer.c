@@ -75,6 +75,7 @@ void buffer_create(Ssd *ssd)
     if (ssd->buffer->policy->init) {
         ssd->buffer->policy->init(ssd);
     }
+    invariant(ssd->buffer->early.limit <= ssd->l.n_slots);
 }
 
 void slot_force(Ssd *ssd, uint32_t i)
@@ -108,6 +109,7 @@ uint32_t slot_load(Ssd *ssd, uint32_t cmd, uint32_t lpn, uint64_t version)
     uint32_t entry = ssd->l2p.entry[lpn];
     uint32_t i = slot_take(ssd, lpn, unit_stream(ssd, entry - 1));
 
+    invariant(entry && !map_is_buffered(entry));
     slot_set_state(ssd, i, SLOT_LOADING);
     ssd->buffer->slot[i].old_entry = entry;
     ssd->buffer->slot[i].version = version;
@@ -123,6 +125,7 @@ void slot_join_read(Ssd *ssd, uint32_t i, uint32_t cmd, uint32_t last)
     ssd->buffer->slot[i].before = cmd;
     ssd->buffer->slot[i].after = NONE;
     if (last != NONE) {
+        invariant(ssd->buffer->slot[last].state == SLOT_LOADING);
         ssd->buffer->slot[last].after = i;
     }
 }
@@ -140,6 +143,7 @@ static void slot_safe(Ssd *ssd, Slot *s)
     write_leave_epoch(ssd, s);
     invariant(ssd->buffer->n_unsafe > 0);
     ssd->buffer->n_unsafe--;
+    invariant(stream_queue(ssd, s->stream)->n_unsafe > 0);
     stream_queue(ssd, s->stream)->n_unsafe--;
 }
 
@@ -226,6 +230,7 @@ void slot_cleaned(Ssd *ssd, uint32_t i, uint32_t entry)
     Slot *s = &ssd->buffer->slot[i];
     uint32_t waiters = s->waiters;
 
+    invariant(s->state == SLOT_PROGRAMMING && s->listed);
     end_early(ssd, s);
     slot_safe(ssd, s);
     slot_set_state(ssd, i, SLOT_CLEAN);
@@ -239,6 +244,7 @@ void slot_cleaned(Ssd *ssd, uint32_t i, uint32_t entry)
 
 static void release(Ssd *ssd, Slot *s)
 {
+    invariant(!s->released);
     give_room(ssd, s);
     s->released = true;
     ssd->buffer->n_released++;
@@ -290,6 +296,8 @@ void buffer_read_miss(Ssd *ssd)
 
 void buffer_wait(Ssd *ssd, uint32_t cmd)
 {
+    invariant(cmd < ssd->commands.n_cmds && ssd->commands.cmd[cmd].promised ==
+              0);
     fifo_push(ssd, &ssd->buffer->waiting, cmd);
 }
 
@@ -307,6 +315,7 @@ void buffer_new_version(Ssd *ssd, uint64_t version)
 
 void buffer_read_hit(Ssd *ssd, uint32_t i)
 {
+    invariant(ssd->buffer->slot[i].state != SLOT_FREE);
     ssd->buffer->stats.read_hits++;
     if (ssd->buffer->slot[i].listed) {
         ssd->buffer->policy->read_hit(ssd, i);
@@ -326,6 +335,7 @@ void buffer_write_hit(Ssd *ssd, uint32_t i)
 {
     Slot *s = &ssd->buffer->slot[i];
 
+    invariant(ssd->buffer->slot[i].state != SLOT_FREE);
     count_rewrite(ssd, s);
     if (s->listed) {
         ssd->buffer->policy->write_hit(ssd, i);
@@ -336,6 +346,8 @@ void buffer_replace(Ssd *ssd, uint32_t older, uint32_t newer)
 {
     invariant(older < ssd->buffer->n_slot_records);
     invariant(newer < ssd->buffer->n_slot_records);
+    invariant(ssd->buffer->slot[older].state == SLOT_PROGRAMMING);
+    invariant(ssd->buffer->slot[older].lpn == ssd->buffer->slot[newer].lpn);
     if (!ssd->buffer->policy->caches) {
         return;
     }
@@ -359,6 +371,8 @@ static bool has_room(const Ssd *ssd)
 
 static void give_up_clean(Ssd *ssd, uint32_t i)
 {
+    invariant(ssd->buffer->slot[i].state == SLOT_CLEAN);
+    invariant(ssd->l2p.entry[ssd->buffer->slot[i].lpn] == (MAP_BUFFERED | i));
     ssd->buffer->stats.clean_evictions++;
     ssd->l2p.entry[ssd->buffer->slot[i].lpn] = ssd->buffer->slot[i].old_entry;
     slot_free(ssd, i);
@@ -368,6 +382,7 @@ static void start_eviction(Ssd *ssd, uint32_t i)
 {
     Slot *s = &ssd->buffer->slot[i];
 
+    invariant(!s->evict);
     unlist(ssd, i);
     if (state_is_unsafe(s->state)) {
         ssd->buffer->stats.dirty_evictions++;
@@ -382,6 +397,7 @@ static void start_eviction(Ssd *ssd, uint32_t i)
 
 static void evict_slot(Ssd *ssd, uint32_t i, uint32_t *stream)
 {
+    invariant(i < ssd->buffer->n_slot_records && ssd->buffer->slot[i].listed);
     if (ssd->buffer->slot[i].state == SLOT_CLEAN) {
         give_up_clean(ssd, i);
     } else {
@@ -461,6 +477,7 @@ static void fill_victims(Ssd *ssd, uint32_t stream)
     const SlotList *due = &stream_queue(ssd, stream)->due;
     uint32_t i;
 
+    invariant(stream < ssd->l.n_streams);
     while (due->n % ssd->l.units_per_program != 0 &&
            (i = ssd->buffer->policy->victim(ssd)) != NONE &&
            ssd->buffer->slot[i].state == SLOT_DIRTY &&

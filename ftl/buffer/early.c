@@ -70,6 +70,7 @@ static bool early_page(Ssd *ssd)
     if (plane == NONE) {
         return false;
     }
+    invariant(plane < ssd->l.n_planes && stream < ssd->l.n_streams);
     while (n < ssd->l.units_per_program && i != NONE &&
            ssd->buffer->slot[i].stream == stream) {
         /* Out of the dirty ones already, or it would be the next again. */
@@ -99,6 +100,7 @@ void buffer_idle(Ssd *ssd)
         !too_dirty(ssd)) {
         return;
     }
+    invariant(ssd->commands.running == 0);
     while (pages < ssd->cfg->nand.dies && early_page(ssd)) {
         pages++;
     }

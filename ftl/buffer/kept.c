@@ -12,6 +12,8 @@
 
 void buffer_keep(Ssd *ssd)
 {
+    invariant(ssd->cfg->plp && !ssd->powered);
+    invariant(!ssd->buffer->kept);
     ssd->buffer->kept = g_new(Slot, ssd->buffer->n_unsafe);
     ssd->buffer->n_kept = 0;
     for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
@@ -22,10 +24,12 @@ void buffer_keep(Ssd *ssd)
             ssd->buffer->kept[ssd->buffer->n_kept++] = *s;
         }
     }
+    invariant(ssd->buffer->n_kept <= ssd->buffer->n_unsafe);
 }
 
 void buffer_restore(Ssd *ssd)
 {
+    invariant(ssd->powered);
     for (uint32_t i = 0; i < ssd->buffer->n_kept; i++) {
         write_restore(ssd, &ssd->buffer->kept[i]);
     }

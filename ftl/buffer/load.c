@@ -38,6 +38,7 @@ static void unit_loaded(Ssd *ssd, uint32_t i, bool bad)
 {
     Slot *s = &ssd->buffer->slot[i];
 
+    invariant(s->state == SLOT_LOADING);
     if (s->dead || s->evict || bad) {
         ssd->l2p.entry[s->lpn] = s->old_entry;
         slot_free(ssd, i);
@@ -61,6 +62,7 @@ void buffer_loaded(Ssd *ssd, uint32_t first, const NandOp *op)
 
         next = s->after;
         s->newer = NONE;
+        invariant(s->state == SLOT_LOADING || s->state == SLOT_FILLING);
         tell_loaded(ssd, i, bad);
         if (s->state == SLOT_FILLING) {
             write_filled(ssd, i, bad);

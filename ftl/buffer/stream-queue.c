@@ -97,6 +97,7 @@ void queue_change(Ssd *ssd, uint32_t slot, uint32_t stream)
         return;
     }
     if (state_is_unsafe(s->state)) {
+        invariant(stream_queue(ssd, s->stream)->n_unsafe > 0);
         stream_queue(ssd, s->stream)->n_unsafe--;
         stream_queue(ssd, stream)->n_unsafe++;
     }
@@ -130,6 +131,7 @@ static void all_due(Ssd *ssd, StreamQueue *q)
 {
     q->n_victims = 0;
     ilistn_append_all(links(ssd), &q->due, &q->fresh);
+    invariant(q->fresh.n == 0);
 }
 
 void queue_all_due(Ssd *ssd)

@@ -42,6 +42,7 @@ void slot_trim(Ssd *ssd, uint32_t lpn)
     uint32_t i = map_slot(ssd->l2p.entry[lpn]);
     Slot *s = &ssd->buffer->slot[i];
 
+    invariant(lpn < ssd->l.user_units && s->lpn == lpn && !s->dead);
     switch (s->state) {
     case SLOT_CLEAN:
         drop_nand_copy(ssd, s);

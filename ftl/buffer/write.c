@@ -93,6 +93,7 @@ static uint32_t take_durable_waiters(Ssd *ssd, Slot *s)
 
 void write_fail_waiters(Ssd *ssd)
 {
+    invariant(ssd->media->given_up);
     write_fail_barriers(ssd);
     for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
         Slot *s = &ssd->buffer->slot[i];
@@ -122,6 +123,7 @@ static void start_fill(Ssd *ssd, uint32_t i)
         .parts = unit_parts(ssd, s->old_entry - 1),
     };
 
+    invariant(s->old_entry && !map_is_buffered(s->old_entry));
     slot_set_state(ssd, i, SLOT_FILLING);
     s->newer = s->old_entry - 1;
     s->after = NONE;
@@ -138,6 +140,7 @@ void write_filled(Ssd *ssd, uint32_t i, bool bad)
         (bad || spare_poisoned(ssd, s->old_entry - 1))) {
         s->poison = true;
     }
+    invariant(s->state == SLOT_FILLING);
     if (s->dead) {
         ssd->l2p.entry[s->lpn] = 0;
         slot_free(ssd, i);
@@ -187,6 +190,7 @@ static uint32_t queue_behind(Ssd *ssd, uint32_t older, uint32_t stream)
     uint32_t lpn = ssd->buffer->slot[older].lpn;
     uint32_t i = slot_take(ssd, lpn, stream);
 
+    invariant(ssd->buffer->slot[older].newer == NONE);
     slot_unsafe(ssd, i);
     ssd->l2p.mapped_units += ssd->buffer->slot[older].dead;
     slot_set_state(ssd, i, SLOT_BLOCKED);
@@ -311,6 +315,7 @@ void write_restore(Ssd *ssd, const Slot *kept)
     uint32_t i = new_slot(ssd, kept->lpn, partial, kept->stream);
     Slot *s = &ssd->buffer->slot[i];
 
+    invariant(kept->lpn < ssd->l.user_units && kept->stream < ssd->l.n_streams);
     s->version = kept->version;
     s->whole = kept->whole;
     s->poison = kept->poison;
@@ -380,6 +385,7 @@ static void split_job(Ssd *ssd, uint32_t j)
     if (ssd->media->job[j].n <= most) {
         return;
     }
+    invariant(ssd->media->may_fail);
     rest = job_take(ssd);
     ssd->media->job[rest].stream = ssd->media->job[j].stream;
     ssd->media->job[rest].n = ssd->media->job[j].n - most;
@@ -465,6 +471,7 @@ static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
     uint32_t n = 0;
 
     do {
+        invariant(n < G_N_ELEMENTS(job));
         job[n++] = gather(ssd, plane, stream);
     } while (queue_goes_on(ssd, stream) &&
              (plane = rows_more(ssd, stream)) != NONE);
@@ -609,6 +616,7 @@ static void slot_programmed(Ssd *ssd, uint32_t i, uint32_t ppu)
         entry = ppu + 1;
     }
     if (newer != NONE) {
+        invariant(ssd->buffer->slot[newer].older == i);
         ssd->buffer->slot[newer].older = NONE;
         ssd->buffer->slot[newer].old_entry = entry;
         slot_make_dirty(ssd, newer);
@@ -629,6 +637,7 @@ void write_page_done(Ssd *ssd, uint32_t j)
     uint32_t first = job.ppa << ssd->page_units_shift;
 
     invariant(j < ssd->media->n_jobs);
+    invariant(!job.gc && !job.meta && job.state == JOB_PLACED);
     for (uint32_t k = 0; k < job.n; k++) {
         if (job_units(ssd, j)[k] != NONE) {
             slot_programmed(ssd, job_units(ssd, j)[k], first + k);
@@ -649,6 +658,7 @@ void write_page_done(Ssd *ssd, uint32_t j)
 
 void write_page_failed(Ssd *ssd, uint32_t j)
 {
+    invariant(ssd->media->may_fail && !ssd->media->job[j].gc);
     plane_host_program(ssd, ssd->media->job[j].plane, -1);
     job_wait(ssd, &ssd->buffer->redo, j);
 }
@@ -661,6 +671,7 @@ void write_start_close(Ssd *ssd, uint32_t cmd)
 {
     uint32_t stream = ssd->commands.cmd[cmd].req.stream;
 
+    invariant(cmd < ssd->commands.n_cmds && stream < ssd->l.n_streams);
     stream_begin_unit(ssd, stream);
     if (ssd->media->given_up &&
         ssd->placement->stream[stream].queue.n_unsafe > 0) {

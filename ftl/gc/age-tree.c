@@ -77,6 +77,7 @@ void age_trees_init(Ssd *ssd)
     if (!weighs && !levels) {
         return;
     }
+    invariant(!ssd->gc->age_trees);
     t = g_new0(AgeTrees, 1);
     t->size = 2;
     while (t->size < 2 * ssd->geo->blocks_per_plane) {
@@ -249,6 +250,7 @@ static void make(Ssd *ssd, uint32_t plane)
     clear(a, t->size);
     for (uint32_t b = p->by_age.head; b != NONE;
          b = ssd->media->block[b].newer) {
+        invariant(a->next < t->size);
         t->place[b] = a->next;
         a->block[a->next] = b;
         if (a->node) {
@@ -285,6 +287,7 @@ void age_tree_append(Ssd *ssd, uint32_t plane, uint32_t block)
         a->made = false;
     }
     if (a->made) {
+        invariant(ssd->media->block[block].state == BLOCK_FULL);
         t->place[block] = a->next;
         a->block[a->next] = block;
         set_leaf(ssd, plane, a->next, leaf_of(ssd, block));
@@ -303,6 +306,7 @@ void age_tree_remove(Ssd *ssd, uint32_t plane, uint32_t block)
     invariant(plane < ssd->l.n_planes);
     invariant(block < ssd->geo->n_blocks);
     if (t->plane[plane].made) {
+        invariant(t->plane[plane].block[t->place[block]] == block);
         set_leaf(ssd, plane, t->place[block], (AgeNode){.least = NOTHING});
         set_slots(ssd, plane, t->place[block], NO_SLOTS);
         set_wear(ssd, plane, t->place[block], (AgeWear){0, NOTHING});
@@ -333,6 +337,7 @@ void age_tree_change(Ssd *ssd, uint32_t plane, uint32_t block)
     invariant(plane < ssd->l.n_planes);
     invariant(block < ssd->geo->n_blocks);
     if (t->plane[plane].made) {
+        invariant(t->plane[plane].block[t->place[block]] == block);
         set_leaf(ssd, plane, t->place[block], leaf_of(ssd, block));
     }
 }
@@ -444,6 +449,7 @@ uint32_t age_tree_least_erased(Ssd *ssd, uint32_t plane, uint32_t n,
     uint32_t node = 1;
     uint32_t least;
 
+    invariant(a->wear);
     invariant(plane < ssd->l.n_planes);
     if (!a->made) {
         make(ssd, plane);

@@ -58,6 +58,7 @@ void stripe_means_init(Ssd *ssd)
     if (!ssd->gc->mate) {
         return;
     }
+    invariant(!ssd->gc->stripe_means);
     ssd->gc->stripe_means = g_new(StripeMeans, 1);
     ssd->gc->stripe_means->slot = lazy_new(uint32_t, ssd->geo->n_blocks);
     ssd->gc->stripe_means->unit =
@@ -114,6 +115,7 @@ static void set_sum(UnitMeans *u, uint32_t slot, StripeSum sum)
 {
     uint32_t i = u->size + slot;
 
+    invariant(slot < u->size);
     u->sum[slot] = sum;
     u->least[i] = mean_of(&sum);
     for (i /= 2; i > 0; i /= 2) {
@@ -159,6 +161,7 @@ static StripeSum sum_up(const Ssd *ssd, uint32_t block)
     StripeSum sum = {0};
     uint32_t b = block;
 
+    invariant(block < ssd->geo->n_blocks);
     do {
         if (ssd->media->block[b].state != BLOCK_FULL) {
             return (StripeSum){0};
@@ -226,6 +229,7 @@ void stripe_means_change(Ssd *ssd, uint32_t block, int by)
 
     invariant(block < ssd->geo->n_blocks);
     if (u->made && slot != NONE && u->sum[slot].n > 0) {
+        invariant(by >= 0 || u->sum[slot].valid >= (uint64_t)-by);
         set_sum(u, slot, (StripeSum){u->sum[slot].valid + (uint64_t)by,
                                      u->sum[slot].n});
     }
@@ -245,6 +249,7 @@ void stripe_means_joined(Ssd *ssd, uint32_t block)
 
 void stripe_means_left(Ssd *ssd, uint32_t block, uint32_t other)
 {
+    invariant(ssd->gc->mate[block] == block);
     invariant(block < ssd->geo->n_blocks);
     ssd->gc->stripe_means->slot[block] = 0;
     if (unit_of_block(ssd, block)->made && other != block) {
@@ -317,6 +322,7 @@ static void make(Ssd *ssd, uint32_t first, uint32_t end)
     for (uint32_t i = u->size - 1; i > 0; i--) {
         u->least[i] = MIN(u->least[2 * i], u->least[2 * i + 1]);
     }
+    invariant(u->next <= u->size);
     u->made = true;
 }
 

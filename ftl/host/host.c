@@ -61,6 +61,7 @@ static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
     if (G_UNLIKELY(ssd->inspect.recording)) {
         record_done(ssd, c);
     }
+    invariant(c->complete_ps >= c->submit_ps);
     ns = sim_ceil_ns(c->complete_ps - c->submit_ps);
     ssd->inspect.counters.commands[c->req.op]++;
     hist_add(&ssd->inspect.latency[c->req.op], ns);
@@ -72,6 +73,7 @@ static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
 /* The command joins those that wait for room. */
 static void wait_for_room(Ssd *ssd, uint32_t cmd)
 {
+    invariant(!ssd->commands.cmd[cmd].waits);
     ssd->commands.cmd[cmd].waits = true;
     buffer_wait(ssd, cmd);
     if (ssd->buffer->waiting.head == cmd || buffer_make_room(ssd, cmd)) {
@@ -121,6 +123,7 @@ static void write_inserted(Ssd *ssd, uint32_t cmd)
     uint64_t waited = ssd->now_ps - c->mark_ps;
     uint64_t stalled = MIN(stall_clock(ssd) - c->stall_ps, waited);
 
+    invariant(ssd->now_ps >= c->mark_ps);
     c->cost_ps[COST_gc_wait] += stalled;
     c->cost_ps[COST_buffer] += waited - stalled;
     c->mark_ps = ssd->now_ps;
@@ -176,6 +179,7 @@ static void host_map_ready(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
 
+    invariant(c->map_pending == 0 && c->phase == CMD_RUNNING);
     cmd_account(ssd, c, COST_map);
     if (c->req.op == SSD_OP_READ) {
         read_mapped(ssd, cmd);
@@ -194,6 +198,7 @@ static uint32_t end_waiting(Ssd *ssd)
 {
     uint32_t cmd = buffer_end_wait(ssd);
 
+    invariant(ssd->commands.cmd[cmd].waits);
     ssd->commands.cmd[cmd].waits = false;
     buffer_settle(ssd, cmd);
     return cmd;
@@ -212,6 +217,8 @@ static bool go_on(Ssd *ssd)
     uint32_t cmd = ssd->buffer->waiting.head;
     bool reads = ssd->commands.cmd[cmd].req.op == SSD_OP_READ;
 
+    invariant(cmd < ssd->commands.n_cmds && ssd->commands.cmd[cmd].map_pending
+              == 0);
     if (!reads) {
         trim_before(ssd, ssd->commands.cmd[cmd].next_lpn, last_lpn(ssd, cmd));
     }
@@ -245,6 +252,7 @@ void host_room(Ssd *ssd)
 /* The drive has given up: reads go on without the buffer. */
 void host_fail_waiting(Ssd *ssd)
 {
+    invariant(ssd->media->given_up);
     while (ssd->buffer->waiting.head != NONE) {
         uint32_t cmd = end_waiting(ssd);
         Cmd *c = &ssd->commands.cmd[cmd];
@@ -273,6 +281,7 @@ static void start_flush(Ssd *ssd, uint32_t cmd)
 {
     const SsdCmd *r = &ssd->commands.cmd[cmd].req;
 
+    invariant(r->op == SSD_OP_FLUSH || r->op == SSD_OP_SHUTDOWN);
     if (r->op == SSD_OP_FLUSH && r->close) {
         write_start_close(ssd, cmd);
     } else if (r->op == SSD_OP_FLUSH && no_drain(ssd)) {
@@ -289,6 +298,7 @@ static void account_start(Ssd *ssd, Cmd *c)
 {
     uint64_t passed = ssd->now_ps - c->submit_ps;
 
+    invariant(passed >= c->firmware_ps);
     c->cost_ps[COST_firmware] = c->firmware_ps;
     c->cost_ps[COST_buffer] = c->req.op == SSD_OP_WRITE ? c->data_ps : 0;
     c->cost_ps[COST_link] = passed - c->cost_ps[COST_firmware] -
@@ -346,6 +356,7 @@ void host_done(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
 
+    invariant(c->req.op == SSD_OP_READ);
     invariant(cmd < ssd->commands.n_cmds);
     cmd_account(ssd, c, COST_link);
     host_finish(ssd, cmd, c->bad_lba == NO_LBA ? SSD_STATUS_OK

@@ -74,6 +74,8 @@ static void run_send(Ssd *ssd, uint32_t cmd, ReadRun *run)
     };
 
     if (run->units > 0) {
+        invariant(run->page < ssd->geo->n_pages && run->units <=
+                  ssd->l.units_per_page);
         ssd->commands.cmd[cmd].pending++;
         faulty_submit(ssd, &op);
         *run = empty_run;
@@ -133,6 +135,7 @@ static void read_slot(Ssd *ssd, uint32_t cmd, uint32_t i)
     const Slot *s = &ssd->buffer->slot[i];
     Cmd *c = &ssd->commands.cmd[cmd];
 
+    invariant(s->state != SLOT_FREE);
     if (s->dead) {
         return;
     }
@@ -244,6 +247,7 @@ static void account_read(Ssd *ssd, Cmd *c, const NandOp *op)
 {
     uint64_t spent = 0;
 
+    invariant(ssd->now_ps >= c->mark_ps + spent);
     for (int i = 0; i < NAND_N_TIMES; i++) {
         spent += op->time_ps[i];
     }

@@ -54,6 +54,8 @@ void host_init_link(Ssd *ssd)
     };
     const SsdConfig *cfg = ssd->cfg;
 
+    invariant(cfg->pcie_gen < G_N_ELEMENTS(gen));
+    invariant(!ssd->host->core_ps);
     ssd->host->link_num = 1000000;
     ssd->host->link_den = cfg->link_mb_s;
     if (cfg->pcie_gen) {
@@ -66,6 +68,7 @@ void host_init_link(Ssd *ssd)
 
 void host_power_lost(Ssd *ssd)
 {
+    invariant(!ssd->powered);
     ssd->host->link_in_ps = ssd->now_ps;
     ssd->host->link_out_ps = ssd->now_ps;
     ssd->host->dram_in_ps = ssd->now_ps;
@@ -108,6 +111,7 @@ static uint64_t dram_moved(Ssd *ssd, uint64_t units)
 
 static uint64_t dram_access_ps(const Ssd *ssd)
 {
+    invariant(ssd->buffer->dram_unit_ps >= ssd->buffer->dram_move_ps);
     return ssd->buffer->dram_unit_ps - ssd->buffer->dram_move_ps;
 }
 

@@ -50,6 +50,8 @@ uint32_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
 
 uint32_t hybrid_take_page(Ssd *ssd, uint32_t block)
 {
+    invariant(nand_next_page(ssd->nand, block) < ssd->geo->pages_per_block);
+    invariant(ssd->media->block[block].state == BLOCK_MAPPED);
     block_pend(ssd, block, 1);
     return block * ssd->geo->pages_per_block + nand_next_page(ssd->nand, block);
 }
@@ -71,6 +73,8 @@ uint32_t log_open(Ssd *ssd, uint32_t plane, uint32_t logical, bool listed)
     if (block == NONE) {
         return NONE;
     }
+    invariant(listed || p->sequential == NONE);
+    invariant(logical == NONE || ssd->map->log_of[logical] == NONE);
     log = pool_take(links(ssd), &p->free);
     ssd->map->log_block[log] = (LogBlock){
         .block = block,
@@ -95,6 +99,7 @@ void log_renew(Ssd *ssd, uint32_t plane, uint32_t log)
 {
     PlaneLogs *p = &ssd->map->plane[plane].logs;
 
+    invariant(ssd->map->log_block[log].block != NONE);
     invariant(log < ssd->l.n_planes * ssd->l.log_blocks);
     invariant(plane < ssd->l.n_planes);
     ilistn_remove(links(ssd), &p->list, log);
@@ -106,6 +111,8 @@ void log_release(Ssd *ssd, uint32_t plane, uint32_t log)
     PlaneLogs *p = &ssd->map->plane[plane].logs;
     LogBlock *l = &ssd->map->log_block[log];
 
+    invariant(l->block != NONE);
+    invariant(l->logical == NONE || ssd->map->log_of[l->logical] == log);
     invariant(plane < ssd->l.n_planes);
     invariant(log < ssd->l.n_planes * ssd->l.log_blocks);
     if (l->logical != NONE) {

@@ -73,6 +73,8 @@ static void begin_logical(Ssd *ssd, MapPlane *p, uint32_t logical)
     const LogBlock *l = &ssd->map->log_block[m->log];
     uint32_t first = 0;
 
+    invariant(logical < ssd->l.n_planes * ssd->l.logical_blocks && m->to ==
+              NONE);
     m->logical = logical;
     m->end = mapped_pages(ssd, p, logical);
     m->kind = MERGE_FULL;
@@ -86,6 +88,7 @@ static void begin_logical(Ssd *ssd, MapPlane *p, uint32_t logical)
     m->read_unit = 0;
     m->program = first;
     memset(p->origin, 0xff, ssd->l.units_per_block * sizeof(*p->origin));
+    invariant(m->read <= m->end);
 }
 
 /* The next logical block to be merged; false: the log block is empty. */
@@ -95,6 +98,7 @@ static bool next_logical(Ssd *ssd, MapPlane *p)
     const LogBlock *l = &ssd->map->log_block[m->log];
     uint32_t first = l->block * ssd->l.units_per_block;
 
+    invariant(m->log != NONE && (l->block != NONE || m->scan > 0));
     if (!m->random) {
         if (m->scan == 0) {
             m->scan = 1;
@@ -206,6 +210,7 @@ static void program_page(Ssd *ssd, uint32_t plane)
     };
     uint32_t used;
 
+    invariant(m->to != NONE && m->program < m->read);
     block_pend(ssd, m->to, 1);
     ssd->media->job[j].plane = plane;
     job_place(ssd, j, op.ppa.page);
@@ -241,6 +246,8 @@ static void commit(Ssd *ssd, uint32_t plane)
     uint32_t old = ssd->map->data_block[m->logical];
     uint32_t own = ssd->map->log_of[m->logical];
 
+    invariant(m->program == m->end && m->programs == 0 && m->reads == 0);
+    invariant(m->logical != NONE);
     invariant(plane < ssd->l.n_planes);
     ssd->map->merge_stats.merges[m->kind]++;
     ssd->map->data_block[m->logical] = m->to;
@@ -264,6 +271,7 @@ static void end_merge(Ssd *ssd, uint32_t plane)
     MapPlane *p = &ssd->map->plane[plane];
     Merge *m = &p->logs.merge;
 
+    invariant(m->programs == 0 && m->reads == 0);
     invariant(plane < ssd->l.n_planes);
     if (m->random) {
         uint32_t block = ssd->map->log_block[m->log].block;
@@ -317,6 +325,7 @@ void merge_host_quiet(Ssd *ssd, uint32_t plane)
 {
     MapPlane *p = &ssd->map->plane[plane];
 
+    invariant(merge_active(ssd, plane));
     if (ssd->media->plane[plane].host_programs == 0 && !p->logs.merge.begun) {
         p->logs.merge.begun = true;
         step(ssd, plane);
@@ -327,6 +336,8 @@ void merge_start(Ssd *ssd, uint32_t plane, uint32_t log)
 {
     MapPlane *p = &ssd->map->plane[plane];
 
+    invariant(log < ssd->l.n_planes * ssd->l.log_blocks);
+    invariant(ssd->map->log_block[log].block != NONE);
     invariant(!merge_active(ssd, plane));
     merge_forget(&p->logs.merge);
     p->logs.merge.log = log;
@@ -359,6 +370,7 @@ void merge_read_done(Ssd *ssd, const NandOp *op)
         }
     }
     invariant(m->reads > 0);
+    invariant(m->begun);
     m->reads--;
     invariant(m->left[op->cookie % MERGE_WINDOW] > 0);
     m->left[op->cookie % MERGE_WINDOW]--;
@@ -373,6 +385,7 @@ void merge_page_done(Ssd *ssd, uint32_t j)
     uint32_t moved = 0;
 
     invariant(j < ssd->media->n_jobs);
+    invariant(job.gc && job.state == JOB_PLACED);
     for (uint32_t u = 0; u < job.n; u++) {
         uint32_t from = job_units(ssd, j)[u];
 

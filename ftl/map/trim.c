@@ -47,6 +47,7 @@ uint32_t trim_words(const Ssd *ssd)
 
 void trim_init(Ssd *ssd)
 {
+    invariant(!ssd->l2p.group_used);
     ssd->l2p.group_shift = ssd->cfg->trim_group_shift;
     ssd->l2p.group_used = lazy_new(uint64_t, trim_words(ssd));
     ssd->map->trim_left = lazy_new(uint64_t, trim_words(ssd));
@@ -63,6 +64,7 @@ void trim_destroy(Ssd *ssd)
 
 void trim_power_lost(Ssd *ssd)
 {
+    invariant(!ssd->powered);
     lazy_clear(ssd->map->trim_left, trim_words(ssd),
                sizeof(*ssd->map->trim_left));
     ssd->map->n_trim_left = 0;
@@ -71,6 +73,7 @@ void trim_power_lost(Ssd *ssd)
 
 static uint64_t end_of_group(const Ssd *ssd, uint32_t group)
 {
+    invariant(group < n_groups(ssd));
     return MIN((group + 1ULL) << ssd->l2p.group_shift, ssd->l.user_units);
 }
 
@@ -105,6 +108,7 @@ static void groups_of(const Ssd *ssd, const SsdCmd *r, uint32_t *first,
                ? n_groups(ssd)
                : (uint32_t)(lpn_end >> ssd->l2p.group_shift);
     *end = MAX(*end, *first);
+    invariant(*end <= n_groups(ssd));
 }
 
 /* ---- units ----------------------------------------------------------------------- */
@@ -149,6 +153,7 @@ static void settle(Ssd *ssd, uint32_t group)
     uint64_t end = end_of_group(ssd, group);
     bool used = false;
 
+    invariant(bitmap_test(ssd->map->trim_left, group));
     if (ssd->inspect.log) {
         log_units(ssd, whose(ssd, group), first, end);
     }
@@ -265,6 +270,7 @@ static uint32_t go_on(Ssd *ssd, uint32_t cmd, uint32_t most)
         settle(ssd, group++);
         n++;
     }
+    invariant(n <= most);
     ssd->commands.cmd[cmd].next_lpn = group;
     return n;
 }
@@ -282,6 +288,7 @@ static bool is_done(const Ssd *ssd, uint32_t cmd)
 
 static void finish(Ssd *ssd, uint32_t cmd)
 {
+    invariant(is_done(ssd, cmd));
     invariant(cmd < ssd->commands.n_cmds);
     map_changes_end(ssd);
     cmd_account(ssd, &ssd->commands.cmd[cmd], COST_firmware);
@@ -307,6 +314,7 @@ void trim_start(Ssd *ssd, uint32_t cmd)
 {
     uint32_t left;
 
+    invariant(ssd->commands.cmd[cmd].req.op == SSD_OP_TRIM);
     invariant(cmd < ssd->commands.n_cmds);
     ssd->commands.cmd[cmd].next_lpn = 0;
     trim_ends(ssd, cmd, true);
@@ -332,6 +340,7 @@ void trim_event(Ssd *ssd)
 {
     uint32_t most = ssd->cfg->trim_step;
 
+    invariant(ssd->map->trims.head != NONE);
     while (ssd->map->trims.head != NONE) {
         uint32_t cmd = ssd->map->trims.head;
 

@@ -29,6 +29,7 @@ bool age_takes(Ssd *ssd, const NandOp *op)
         return false;
     }
     /* A plane has few operations of GC under way at a time. */
+    invariant((a->capacity & (a->capacity - 1)) == 0);
     invariant(a->n < a->capacity);
     a->op[(a->first + a->n++) & (a->capacity - 1)] = *op;
     return true;

@@ -27,6 +27,7 @@ void plane_size(Ssd *ssd, uint32_t plane)
     uint32_t low = ssd->l.gc_low_blocks;
     uint32_t high = ssd->l.gc_high_blocks;
 
+    invariant(spare >= ssd->l.busy_blocks + more);
     invariant(plane < ssd->l.n_planes);
     if (more > 0) {
         low = MAX(low, ssd->l.gc_free_blocks + more);
@@ -36,6 +37,7 @@ void plane_size(Ssd *ssd, uint32_t plane)
     p->gc_high_blocks = MIN(high, most);
     p->gc_soft_blocks = MIN(ssd->l.gc_soft_blocks, most);
     p->gc_low_blocks = MIN(low, p->gc_high_blocks - 1);
+    invariant(p->gc_low_blocks < p->gc_high_blocks);
 }
 
 bool bad_enough_left(const Ssd *ssd, GError **error)
@@ -60,6 +62,7 @@ bool bad_lose_block(Ssd *ssd, uint32_t block)
     uint32_t plane = block_plane(ssd, block);
     bool was_read_only = ssd->media->read_only;
 
+    invariant(ssd->media->may_fail && ssd->media->block[block].bad);
     invariant(block < ssd->geo->n_blocks);
     ssd->media->n_grown_bad++;
     block_count_lost(ssd, block);

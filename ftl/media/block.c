@@ -59,6 +59,7 @@ void block_renew(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
+    invariant(ssd->media->block[block].state == BLOCK_FULL);
     invariant(block < ssd->geo->n_blocks);
     age_remove(ssd, p, block);
     age_append(ssd, p, block);
@@ -86,6 +87,7 @@ uint32_t block_least_valid(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->media->plane[plane];
 
+    invariant(plane < ssd->l.n_planes);
     while (p->min_valid < ssd->l.units_per_block) {
         if (p->bucket[p->min_valid] != NONE) {
             return p->bucket[p->min_valid];
@@ -119,6 +121,7 @@ static uint32_t slc_free_pop(Ssd *ssd, Plane *p)
 {
     uint32_t block = p->slc_free.head;
 
+    invariant(p->slc_free.n > 0 && ssd->media->block[block].state == BLOCK_FREE);
     ilistn_remove(links(ssd), &p->slc_free, block);
     note_free(ssd);
     return block;
@@ -132,6 +135,7 @@ static uint32_t free_take(Ssd *ssd, uint32_t plane, OpenKind kind)
 
     invariant(p->free.n > 0);
     block = ssd->media->client->choose_free(ssd, plane, kind);
+    invariant(block_plane(ssd, block) == plane);
     invariant(ssd->media->block[block].state == BLOCK_FREE);
     ilistn_remove(links(ssd), &p->free, block);
     ssd->media->client->free_taken(ssd, block);
@@ -182,10 +186,12 @@ static void init_plane(Ssd *ssd, uint32_t plane)
     }
     plane_size(ssd, plane);
     ssd->media->client->plane_changed(ssd, plane);
+    invariant(p->free.n + p->slc_free.n <= ssd->geo->blocks_per_plane);
 }
 
 void block_init(Ssd *ssd)
 {
+    invariant(ssd->media->client && !ssd->media->block);
     ssd->media->block = lazy_new(Block, ssd->geo->n_blocks);
     ssd->media->plane = g_new0(Plane, ssd->l.n_planes);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -279,6 +285,7 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
     Open *o = &p->open[open_index(ssd, kind, stream)];
     Block *b;
 
+    invariant(o->block == NONE);
     o->block = take_free_block(ssd, plane, kind);
     o->next_page = 0;
     b = &ssd->media->block[o->block];
@@ -322,6 +329,7 @@ void block_close(Ssd *ssd, uint32_t plane, uint32_t open)
     Open *o = &ssd->media->plane[plane].open[open];
     Block *b = &ssd->media->block[o->block];
 
+    invariant(open < ssd->l.n_open && o->block < ssd->geo->n_blocks);
     invariant(plane < ssd->l.n_planes);
     if (b->pending > 0) {
         block_set_state(ssd, o->block, BLOCK_CLOSING);
@@ -347,6 +355,7 @@ uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
     if (o->block == NONE) {
         open_block(ssd, plane, kind, stream);
     }
+    invariant(o->next_page < nand_block_pages(ssd->geo, o->block));
     page = o->block * ssd->geo->pages_per_block + o->next_page;
     if (ssd->media->spare_seq) {
         spare_stamp_seq(ssd, page, nand_block_program(ssd->geo, o->block),
@@ -438,6 +447,7 @@ void block_start_victim(Ssd *ssd, uint32_t block, NandCause cause)
 {
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
+    invariant(cause < NAND_N_CAUSES);
     invariant(block < ssd->geo->n_blocks);
     invariant(ssd->media->block[block].state == BLOCK_FULL);
     ssd->media->block[block].cause = (uint8_t)cause;
@@ -483,6 +493,7 @@ void block_discard(Ssd *ssd, uint32_t block)
 {
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
+    invariant(ssd->media->block[block].valid == 0);
     invariant(block < ssd->geo->n_blocks);
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         if (p->open[k].block == block) {
@@ -497,6 +508,7 @@ void block_erased(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
 
+    invariant(ssd->media->block[block].state == BLOCK_ERASING);
     invariant(block < ssd->geo->n_blocks);
     invariant(ssd->media->plane[plane].erases > 0);
     ssd->media->plane[plane].erases--;
@@ -523,6 +535,7 @@ void block_retire(Ssd *ssd, uint32_t block)
 
 void block_erase_failed(Ssd *ssd, uint32_t block)
 {
+    invariant(ssd->media->may_fail);
     ssd->media->block[block].bad = true;
     block_retire(ssd, block);
 }
@@ -552,6 +565,7 @@ static void forget_plane(Ssd *ssd, Plane *p)
 
 void block_forget_all(Ssd *ssd)
 {
+    invariant(!ssd->powered);
     lazy_clear(ssd->media->valid, bitmap_words(ssd->l.raw_units),
                sizeof(*ssd->media->valid));
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
@@ -577,6 +591,7 @@ static void settle_open(Ssd *ssd, Plane *p)
         }
         ssd->media->block[o->block].pending = 0;
         o->next_page = nand_next_page(ssd->nand, o->block);
+        invariant(o->next_page <= nand_block_pages(ssd->geo, o->block));
         if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
             block_make_full(ssd, o->block);
             o->block = NONE;
@@ -586,6 +601,7 @@ static void settle_open(Ssd *ssd, Plane *p)
 
 void media_settle_blocks(Ssd *ssd)
 {
+    invariant(!ssd->powered);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         settle_open(ssd, &ssd->media->plane[i]);
         plane_count_open(ssd, i);
@@ -614,6 +630,7 @@ static void tear_pages(Ssd *ssd)
 
 void media_power_lost(Ssd *ssd)
 {
+    invariant(!ssd->powered);
     ssd->media->cut_due = false;
     tear_pages(ssd);
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
@@ -629,6 +646,7 @@ void plane_host_program(Ssd *ssd, uint32_t plane, int by)
 {
     Plane *p = &ssd->media->plane[plane];
 
+    invariant(by == 1 || by == -1);
     invariant(by > 0 || p->host_programs > 0);
     p->host_programs += (uint32_t)by;
 }
@@ -638,6 +656,9 @@ void block_found(Ssd *ssd, uint32_t block, uint32_t open)
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
     uint32_t next = nand_next_page(ssd->nand, block);
 
+    invariant(ssd->media->block[block].state == BLOCK_LOST);
+    invariant(open == NONE || (open < ssd->l.n_open && p->open[open].block ==
+              NONE));
     invariant(block < ssd->geo->n_blocks);
     if (next == 0 && !ssd->media->block[block].bad) {
         free_push(ssd, block);
@@ -658,6 +679,7 @@ void block_mark_bad(Ssd *ssd, uint32_t block)
     Block *b = &ssd->media->block[block];
     uint32_t plane = block_plane(ssd, block);
 
+    invariant(ssd->media->may_fail && !b->bad);
     invariant(block < ssd->geo->n_blocks);
     invariant(b->state == BLOCK_OPEN || b->state == BLOCK_CLOSING);
     b->bad = true;

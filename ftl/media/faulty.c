@@ -23,6 +23,7 @@ static uint64_t parts_between(const Ssd *ssd, uint32_t from, uint32_t to)
     uint32_t first = from / part_bytes(ssd);
     uint32_t n = (to - 1) / part_bytes(ssd) - first + 1;
 
+    invariant(from < to && to <= ssd->geo->page_bytes);
     return (n == NAND_PAGE_PARTS ? UINT64_MAX : (1ULL << n) - 1) << first;
 }
 
@@ -38,6 +39,7 @@ uint64_t unit_first_lba(const Ssd *ssd, uint32_t ppu, uint64_t parts)
     uint32_t byte = (uint32_t)__builtin_ctzll(parts & unit_parts(ssd, ppu)) *
                     part_bytes(ssd);
 
+    invariant(parts & unit_parts(ssd, ppu));
     invariant(ppu < ssd->l.raw_units);
     return byte > from ? lba + (byte - from) / ssd->info.block_bytes : lba;
 }
@@ -124,6 +126,7 @@ void faulty_cut(void *opaque)
 {
     Ssd *ssd = opaque;
 
+    invariant(ssd->media->faults);
     ssd->media->cut_due = true;
 }
 
@@ -147,6 +150,7 @@ void faulty_arm(Ssd *ssd)
                          ? faults_next_cut_ps(ssd->media->faults, ssd->now_ps)
                          : SIM_NEVER;
 
+    invariant(ssd->powered);
     if (at_ps != SIM_NEVER) {
         eventq_push(&ssd->events, at_ps, SSD_EVENT_FAULT, 0);
     }

@@ -23,6 +23,7 @@ static Block *block_of(Ssd *ssd, uint32_t block)
 
 void block_pend(Ssd *ssd, uint32_t block, uint32_t n)
 {
+    invariant(n > 0);
     block_of(ssd, block)->pending += n;
 }
 
@@ -46,6 +47,7 @@ void block_hold(Ssd *ssd, uint32_t block, uint64_t serial)
 {
     Block *b = block_of(ssd, block);
 
+    invariant(b->valid == 0 && b->pending == 0);
     invariant(!b->held && b->state == BLOCK_VICTIM);
     b->held = true;
     b->hold = serial;
@@ -57,6 +59,7 @@ void block_release(Ssd *ssd, uint32_t block)
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
     Block *b = block_of(ssd, block);
 
+    invariant(b->state == BLOCK_VICTIM);
     invariant(b->held && p->n_held > 0);
     b->held = false;
     p->n_held--;
@@ -68,12 +71,14 @@ void block_abandon(Ssd *ssd, uint32_t block)
 {
     Block *b = block_of(ssd, block);
 
+    invariant(b->pending == 0);
     invariant(b->state == BLOCK_MAPPED && !ssd->powered);
     block_set_state(ssd, block, BLOCK_ERASING);
 }
 
 void block_mapped_lost(Ssd *ssd)
 {
+    invariant(!ssd->powered);
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         if (ssd->media->block[b].state == BLOCK_MAPPED) {
             ssd->media->block[b].pending = 0;
@@ -103,6 +108,7 @@ void block_journal_live(Ssd *ssd, uint32_t block, int by)
 
     invariant(by > 0 || b->live > 0);
     b->live += (uint32_t)by;
+    invariant(b->live <= ssd->geo->pages_per_block);
 }
 
 void block_journal_erasing(Ssd *ssd, uint32_t block, bool erasing)
@@ -115,12 +121,15 @@ void block_journal_erasing(Ssd *ssd, uint32_t block, bool erasing)
 
 void block_journal_bad(Ssd *ssd, uint32_t block)
 {
+    invariant(ssd->media->may_fail);
     journal_block(ssd, block)->bad = true;
     ssd->media->n_grown_bad++;
 }
 
 void block_journal_retire(Ssd *ssd, uint32_t block)
 {
+    invariant(ssd->media->block[block].bad && ssd->media->block[block].live ==
+              0);
     invariant(journal_block(ssd, block)->state == BLOCK_SAVED);
     block_set_state(ssd, block, BLOCK_BAD);
 }
@@ -129,6 +138,7 @@ void block_journal_lost(Ssd *ssd, uint32_t block)
 {
     Block *b = block_of(ssd, block);
 
+    invariant(!ssd->powered && saved_has_block(ssd, block));
     if (b->erasing) {
         spare_wipe_block(ssd, block);
     }
@@ -143,6 +153,7 @@ void block_set_young(Ssd *ssd, uint32_t block, uint32_t page)
 {
     Block *b = block_of(ssd, block);
 
+    invariant(saves(ssd) && ssd->powered);
     invariant(b->state == BLOCK_LOST && page <= ssd->geo->pages_per_block);
     b->young = page;
 }
@@ -157,16 +168,20 @@ void plane_set_last_gc(Ssd *ssd, uint32_t plane, uint32_t block)
 
 void media_set_client(Ssd *ssd, const MediaClient *client)
 {
+    invariant(client && client->choose_free && client->plane_changed &&
+              client->left);
     ssd->media->client = client;
 }
 
 void media_set_index(Ssd *ssd, const FullIndex *index)
 {
+    invariant(index && index->listed && index->unlisted && index->changed);
     ssd->media->index = index;
 }
 
 void media_set_saved(Ssd *ssd, const SavedClient *saved)
 {
+    invariant(saved && saved->changed && saved->page_done);
     ssd->media->saved = saved;
 }
 

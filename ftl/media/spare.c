@@ -15,6 +15,7 @@ void spare_init(Ssd *ssd)
 {
     Media *m = ssd->media;
 
+    invariant(!m->spare_lpn);
     m->spare_lpn = lazy_new(uint32_t, ssd->l.raw_units);
     if (ssd->client || saves(ssd)) {
         m->spare_version = lazy_new(uint64_t, ssd->l.raw_units);
@@ -58,6 +59,7 @@ void spare_write(Ssd *ssd, uint32_t ppu, uint32_t lpn, uint64_t version,
 
 void spare_blank(Ssd *ssd, uint32_t first, uint32_t n)
 {
+    invariant((uint64_t)first + n <= ssd->l.raw_units);
     for (uint32_t i = 0; i < n; i++) {
         ssd->media->spare_lpn[first + i] = SPARE_NONE;
     }
@@ -73,6 +75,7 @@ void spare_copy(Ssd *ssd, uint32_t from, uint32_t to)
 {
     Media *m = ssd->media;
 
+    invariant(from != to && ssd->media->spare_lpn[from] != SPARE_NONE);
     oplog_unit(ssd->inspect.log, OPLOG_PLACE, 1, unit_stream(ssd, from),
                spare_lpn(ssd, from), ssd->now_ps, from, to);
     m->spare_lpn[to] = m->spare_lpn[from];
@@ -86,6 +89,7 @@ void spare_copy(Ssd *ssd, uint32_t from, uint32_t to)
 
 void spare_tear(Ssd *ssd, uint32_t page, uint32_t n)
 {
+    invariant((uint64_t)page + n <= ssd->geo->n_pages);
     for (uint32_t i = 0; ssd->media->spare_seq && i < n; i++) {
         ssd->media->spare_seq[page + i] = 0;
     }
@@ -93,6 +97,7 @@ void spare_tear(Ssd *ssd, uint32_t page, uint32_t n)
 
 void spare_wipe_block(Ssd *ssd, uint32_t block)
 {
+    invariant(block < ssd->geo->n_blocks);
     spare_blank(ssd, block * ssd->l.units_per_block, ssd->l.units_per_block);
     spare_tear(ssd, block * ssd->geo->pages_per_block,
                ssd->geo->pages_per_block);
@@ -102,11 +107,13 @@ void spare_wipe_block(Ssd *ssd, uint32_t block)
 
 uint64_t seq_next(Ssd *ssd)
 {
+    invariant(ssd->media->prog_seq < SEQ_MASK);
     return ++ssd->media->prog_seq;
 }
 
 void seq_found(Ssd *ssd, uint64_t seq)
 {
+    invariant(seq <= SEQ_MASK);
     ssd->media->prog_seq = MAX(ssd->media->prog_seq, seq);
 }
 
@@ -119,6 +126,7 @@ void spare_stamp_seq(Ssd *ssd, uint32_t page, uint32_t n, uint64_t open)
 {
     uint64_t seq = seq_next(ssd) | open << SEQ_BITS;
 
+    invariant(open < ssd->l.n_open && (uint64_t)page + n <= ssd->geo->n_pages);
     for (uint32_t i = 0; i < n; i++) {
         ssd->media->spare_seq[page + i] = seq;
     }

@@ -48,11 +48,13 @@ void stripe_init(Ssd *ssd)
 {
     uint32_t n = ssd->l.n_planes;
 
+    invariant(!ssd->media->stripe_plane);
     ssd->media->stripe_plane = g_new(uint32_t, n);
     ssd->media->stripe_pos = g_new(uint32_t, n);
     for (uint32_t pos = 0; pos < n; pos++) {
         uint32_t plane =
             plane_at(&ssd->cfg->nand, ssd_stripe_name(ssd->cfg->stripe), pos);
+        invariant(plane < n);
 
         ssd->media->stripe_plane[pos] = plane;
         ssd->media->stripe_pos[plane] = pos;

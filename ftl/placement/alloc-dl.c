@@ -50,6 +50,7 @@ static uint32_t home_of(const Ssd *ssd, uint32_t lpn)
     uint32_t entry = ssd->nand_entry(ssd, lpn);
     uint32_t page = lpn >> ssd->page_units_shift;
 
+    invariant(lpn < ssd->l.user_units);
     return entry ? block_plane(ssd, ppu_block(ssd, entry - 1))
                  : ssd->media->stripe_plane[page % ssd->l.n_planes];
 }
@@ -74,6 +75,7 @@ static uint32_t dl_pick(Ssd *ssd, uint32_t lpn)
     uint32_t first = home / n * n;
     uint32_t busy = NONE;
 
+    invariant(home < ssd->l.n_planes);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t plane = first + (home - first + i) % n;
 

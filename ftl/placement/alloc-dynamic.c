@@ -101,6 +101,7 @@ static uint32_t dynamic_pick(Ssd *ssd, uint32_t lpn)
     if (chip == NONE) {
         return NONE;
     }
+    invariant(chip / c->chips < c->channels);
     ssd->placement->channel_token = (chip / c->chips + 1) % c->channels;
     ssd->placement->chip_token[chip / c->chips] = (chip + 1) % c->chips;
     return choose_plane(ssd, chip);

@@ -26,6 +26,8 @@ void rows_init(Ssd *ssd)
     if (ssd->l.row_planes == 0) {
         return;
     }
+    invariant(!ssd->placement->row_first && ssd->l.n_planes % ssd->l.row_planes
+              == 0);
     ssd->placement->row_first =
         g_new(uint32_t, ssd->l.n_planes / ssd->l.row_planes);
     for (uint32_t pos = 0; pos < ssd->l.n_planes; pos++) {
@@ -33,6 +35,7 @@ void rows_init(Ssd *ssd)
             ssd->placement->row_first[n++] = ssd->media->stripe_plane[pos];
         }
     }
+    invariant(n == ssd->l.n_planes / ssd->l.row_planes);
 }
 
 void rows_destroy(Ssd *ssd)
@@ -141,6 +144,7 @@ static bool begin_row(Ssd *ssd, uint32_t stream)
     st->left = look_at(ssd, ssd->placement->row_first[part], stream).take;
     st->first = ssd->placement->row_first[part];
     st->row = part + 1 == n ? 0 : part + 1;
+    invariant(st->left != 0);
     return true;
 }
 

@@ -18,6 +18,7 @@ static uint32_t static_pick(Ssd *ssd, uint32_t lpn)
 {
     uint32_t page = lpn >> ssd->page_units_shift;
 
+    invariant(lpn < ssd->l.user_units);
     return alloc_insist(ssd,
                         ssd->media->stripe_plane[page % ssd->l.n_planes]);
 }

@@ -20,6 +20,7 @@ void alloc_init(Ssd *ssd)
 {
     uint32_t n = ssd->l.n_planes;
 
+    invariant(!ssd->placement->plane);
     ssd->placement->plane = g_new0(PlacementPlane, n);
     ssd->placement->accepting = g_new0(uint64_t, bitmap_words(n));
     rows_init(ssd);
@@ -78,6 +79,7 @@ uint32_t alloc_insist(Ssd *ssd, uint32_t plane)
 
 void alloc_look_again(Ssd *ssd)
 {
+    invariant(ssd->placement->alloc_waits_for < ssd->l.n_planes);
     if (!alloc_will_change(ssd, ssd->placement->alloc_waits_for)) {
         ssd->placement->alloc_waits_for = NONE;
         ssd_wake(ssd, WORK_BUFFER, 0);

@@ -24,6 +24,8 @@
 void hot_init(Ssd *ssd)
 {
     if (ssd->l.n_hot > 0) {
+        invariant(!ssd->placement->hot_count && (ssd->l.n_hot & (ssd->l.n_hot - 1))
+                  == 0);
         ssd->placement->hot_count = lazy_new(uint8_t, ssd->l.n_hot);
     }
 }
@@ -65,6 +67,7 @@ static void halve(Ssd *ssd)
 
 uint32_t hot_stream(const Ssd *ssd, uint32_t lpn)
 {
+    invariant(ssd->placement->hot_count);
     invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     return *counter(ssd, lpn, 0) >= HOT && *counter(ssd, lpn, 1) >= HOT
                ? HOT_STREAM

@@ -18,6 +18,7 @@
 
 void stream_init(Ssd *ssd)
 {
+    invariant(!ssd->placement->stream && ssd->l.n_streams > 0);
     invariant(ssd->l.n_streams <= 64); /* Buffer.dirty_streams */
     ssd->placement->stream = g_new0(Stream, ssd->l.n_streams + 1);
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
@@ -93,6 +94,7 @@ void stream_end(Ssd *ssd, uint32_t stream)
 
 void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c)
 {
+    invariant(stream <= ssd->l.n_streams);
     *c = ssd->placement->stream[stream].n;
 }
 
@@ -107,6 +109,7 @@ static uint32_t stream_account(const Ssd *ssd, uint32_t ppu)
 
 void stream_erasing(Ssd *ssd, uint32_t block)
 {
+    invariant(ssd->media->block[block].stream <= ssd->l.n_streams);
     invariant(block < ssd->geo->n_blocks);
     ssd->placement->stream[ssd->media->block[block].stream].n.erases++;
 }
@@ -122,6 +125,8 @@ void stream_victim(Ssd *ssd, uint32_t block)
     const Block *b = &ssd->media->block[block];
     SsdStreamCounters *n = &ssd->placement->stream[b->stream].n;
 
+    invariant(b->valid <= ssd->l.units_per_block && b->stream <=
+              ssd->l.n_streams);
     n->victims++;
     n->victim_valid_units += b->valid;
 }
@@ -136,6 +141,7 @@ void stream_programmed(Ssd *ssd, uint32_t stream, uint32_t units,
 {
     SsdStreamCounters *n = &ssd->placement->stream[stream].n;
 
+    invariant(stream < ssd->l.n_streams);
     n->host_units += units;
     n->padded_units += padded;
     ssd->inspect.count.padded_units += padded;
@@ -154,6 +160,7 @@ void stream_uncount_page(Ssd *ssd, uint32_t j)
     Stream *st = &ssd->placement->stream[job->stream];
     uint32_t padded = block_program_units(ssd, job->ppa);
 
+    invariant(job->state == JOB_PLACED && !job->meta);
     invariant(j < ssd->media->n_jobs);
     for (uint32_t i = 0; i < job->n; i++) {
         uint32_t unit = job_units(ssd, j)[i];
@@ -179,6 +186,7 @@ void stream_uncount_page(Ssd *ssd, uint32_t j)
 
 void stream_uncount_erases(Ssd *ssd)
 {
+    invariant(!ssd->powered);
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
         Stream *st = &ssd->placement->stream[ssd->media->block[b].stream];
 

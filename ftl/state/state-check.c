@@ -308,14 +308,23 @@ static bool check_map(const Ssd *ssd, GError **error)
 
 static bool check_epochs(const Ssd *ssd, GError **error)
 {
+    uint32_t mask = ssd->buffer->epoch_mask;
+    g_autofree uint32_t *left = g_new0(uint32_t, (size_t)mask + 1);
+
     CHECK((ssd->buffer->epoch_mask & (ssd->buffer->epoch_mask + 1)) == 0 &&
               ssd->buffer->epoch_mask >= 1 &&
               ssd->buffer->cur_epoch - ssd->buffer->first_epoch <=
                   ssd->buffer->epoch_mask,
           "flush barriers");
+    for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
+        const Slot *s = &ssd->buffer->slot[i];
+
+        left[s->epoch & mask] += state_is_unsafe(s->state);
+    }
     for (uint32_t e = ssd->buffer->first_epoch; e != ssd->buffer->cur_epoch + 1;
          e++) {
-        CHECK(ssd->buffer->epoch[e & ssd->buffer->epoch_mask].cmd == NONE,
+        CHECK(ssd->buffer->epoch[e & mask].cmd == NONE &&
+                  ssd->buffer->epoch[e & mask].left == left[e & mask],
               "flush barriers");
     }
     return true;
