@@ -20,6 +20,7 @@
 #include "power/power-internal.h"
 #include "ssd-internal.h"
 #include "state/state-check.h"
+#include "ssd-save.h"
 
 /* "Busy until". */
 static void earlier(uint64_t *ps, uint64_t by_ps)

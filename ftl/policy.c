@@ -8,6 +8,7 @@
 #include "map/map-policy.h"
 #include "placement/alloc-policy.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
 
 const GcPolicy *const gc_policies[] = {
     &gc_greedy, &gc_cost_benefit, &gc_fifo,

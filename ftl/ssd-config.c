@@ -8,6 +8,7 @@
 #include "needs.h"
 #include "ssd-config.h"
 #include "ssd-internal.h"
+#include "ssd-setup.h"
 
 #include <inttypes.h>
 #include <string.h>

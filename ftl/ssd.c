@@ -33,6 +33,8 @@
 #include "power/power.h"
 #include "settle.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
+#include "ssd-setup.h"
 #include "wake.h"
 
 /* ---- events ---------------------------------------------------------------- */

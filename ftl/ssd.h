@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ssd.h - the one interface between a host front end and the modelled drive.
+ * ssd.h - the one interface between a host front end and the modelled drive:
+ * commands, power and streams.  ssd-setup.h has its configuration, ssd-save.h
+ * its clock, saving and aging, ssd-report.h its statistics and logs.
  *
  * Time:    uint64_t nanoseconds since ssd_create(), named *_ns.  The drive
  *          reads no clock: the caller passes now_ns, which never decreases and
@@ -20,45 +22,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <glib.h>
-
-#include "hist.h"
-#include "json.h"
-#include "stats.h"
 
 #define SSD_TIME_NEVER UINT64_MAX
 
 typedef struct Ssd Ssd;
 typedef struct SsdConfig SsdConfig; /* opaque to front ends; ssd-config.h */
-
-/* ---- configuration ------------------------------------------------------ */
-
-/* A configuration with every option at its default; free with _free(). */
-SsdConfig *ssd_config_new(void);
-void ssd_config_free(SsdConfig *cfg);
-
-/* Read a profile (INI: a section and a name make the key "section.name"; keys
- * of section [drive] have no prefix).  *error: file, key, range. */
-bool ssd_config_load(SsdConfig *cfg, const char *path, GError **error);
-
-/* Apply "key=value;key=value"; empty parts are skipped.  On failure the parts
- * before the bad one stay applied. */
-bool ssd_config_set(SsdConfig *cfg, const char *options, GError **error);
-
-/* Set the host's logical block size: 512 or 4096; ssd_config_check() refuses one
- * above ftl.unit. */
-bool ssd_config_set_block_bytes(SsdConfig *cfg, uint32_t bytes, GError **error);
-
-/* The value of key as a user would type it (g_free), or NULL: no such key. */
-char *ssd_config_get(const SsdConfig *cfg, const char *key);
-
-/* Can a drive be made of it?  ssd_create() calls it too. */
-bool ssd_config_check(const SsdConfig *cfg, GError **error);
-
-/* Append every option as docs/options.md shows it, or as "key=value" lines. */
-void ssd_config_document(GString *out);
-void ssd_config_print(const SsdConfig *cfg, GString *out);
 
 /* ---- the drive ---------------------------------------------------------- */
 
@@ -372,177 +341,5 @@ typedef struct SsdPlace {
 } SsdPlace;
 
 void ssd_place(const Ssd *ssd, uint64_t lba, SsdPlace *place);
-
-/* ---- statistics --------------------------------------------------------- */
-
-/* Append one JSON object (no key: pass NULL) or the members of docs/results.md
- * that come from the drive, under key. */
-void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key);
-
-/* Append only those of its members that describe what went on in the drive, to
- * an object that is open; for a front end that measures latency itself. */
-void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w);
-
-/* The tables of both, for docs/results.md: the members that ssd_stats_json()
- * has in addition, those of the drive, and those that a map adds to "map", by
- * index of ftl.map.  NULL: it adds none; *name is NULL, too: there is no such
- * map. */
-extern const StatTable ssd_head_stats;
-extern const StatTable ssd_stats;
-const StatTable *ssd_map_stats(unsigned map, const char **name);
-
-typedef struct SsdCounters {
-    uint64_t commands[SSD_N_OPS]; /* completed, whatever their status */
-    uint64_t host_units_read;     /* mapping units touched by READ */
-    uint64_t host_units_written;
-    uint64_t host_bytes_read;
-    uint64_t host_bytes_written;
-    uint64_t nand_reads;
-    uint64_t nand_programs;
-    uint64_t nand_erases;
-    uint64_t nand_bytes_written;
-    uint64_t copied_units; /* by GC */
-    uint64_t read_retries;
-    uint64_t uncorrectable_reads; /* of NAND pages, for whatever cause */
-    uint64_t program_failures;
-    uint64_t erase_failures;
-    uint64_t factory_bad_blocks; /* this and the following: not reset */
-    uint64_t grown_bad_blocks;
-    uint32_t spare_percent; /* of the blocks that may yet go bad; 0: any more
-                               makes the drive read-only */
-    bool read_only;
-    uint64_t max_erase_count; /* these two: of all blocks, in SLC mode or not */
-    double mean_erase_count;
-    uint32_t percent_used; /* of media.rated_cycles, on average of the blocks not
-                              in SLC mode; may be above 100; 0 if that is 0 */
-    double waf; /* NAND bytes programmed / host bytes taken; 0 before any */
-} SsdCounters;
-
-/* Two of them alone, at little cost. */
-bool ssd_read_only(const Ssd *ssd);
-uint32_t ssd_spare_percent(const Ssd *ssd);
-
-/* Another number whenever one of these two has changed: O(1), for a caller that
- * looks after each ssd_submit() and ssd_advance(). */
-uint64_t ssd_health(const Ssd *ssd);
-
-void ssd_get_counters(const Ssd *ssd, SsdCounters *c);
-
-/* Share of the time since the last reset in which channels, and dies, were
- * busy, averaged over them. */
-void ssd_utilization(const Ssd *ssd, double *bus, double *die);
-
-/* Latency of every completed command of one kind, in ns; owned by the drive. */
-const Hist *ssd_latency(const Ssd *ssd, SsdOp op);
-
-/* Forget latencies and counters (not wear): the warm-up is over. */
-void ssd_reset_stats(Ssd *ssd);
-
-/* ---- aging ------------------------------------------------------------------- */
-
-/*
- * Write n mapping units (lpn counts SsdInfo.unit_bytes), in this order, without
- * modelled time: allocation, GC and wear are as for writes of stream 0, and
- * the last page is filled up.  Each has a version of the drive's own: later
- * ones of the host must be above ssd_last_version().  For a drive at rest, and
- * units that its buffer does not hold.  -EBUSY: it is not, it does; -ENODEV: no
- * power; -EINVAL: beyond the capacity, or there is an operation log; -EROFS:
- * the drive takes no more, and what came before has been written.
- */
-int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n);
-
-/* ---- saving ------------------------------------------------------------------ */
-
-/* Modelled time of the drive, and the newest version it has taken: where a
- * caller of a drive that was loaded, or aged, goes on. */
-uint64_t ssd_now_ns(const Ssd *ssd);
-uint64_t ssd_last_version(const Ssd *ssd);
-
-/*
- * At rest: no command is in flight, every completion has been fetched, the
- * array does nothing.  The buffer may hold what the host has written, and GC
- * units that wait for more.
- */
-bool ssd_at_rest(const Ssd *ssd);
-
-/* Let time pass until it is, at most so long.  false: that was not enough, or
- * there are completions to fetch. */
-bool ssd_rest(Ssd *ssd, uint64_t most_ns);
-
-/*
- * Set the drive's clock back, which counts picoseconds and ends at SIM_MAX_NS
- * (213 days): all instants that the drive knows become by_ns earlier, and
- * nothing else changes.  The drive may be at work.  The caller subtracts by_ns
- * from its own instants.  false, and nothing has changed: by_ns is above
- * ssd_rebase_most_ns(), the submission of the oldest command that has not been
- * fetched and of the oldest operation in the array.  That is 0 while a log or a
- * trace is written, which has instants of this clock.
- */
-uint64_t ssd_rebase_most_ns(const Ssd *ssd);
-bool ssd_rebase(Ssd *ssd, uint64_t by_ns);
-
-/* By how much the clock of a drive was set back when it was loaded: a drive whose
- * clock stands beyond SSD_BASE_NS begins there. */
-#define SSD_BASE_NS (2 * 3600 * NS_PER_S)
-uint64_t ssd_rebased_ns(const Ssd *ssd);
-
-/*
- * Save a drive at rest, or load one, exactly: from then on both do the same at
- * the same calls.  docs/state.md has the format, and which options may differ.
- * Loading believes nothing.  false or NULL: *error says in one line what is
- * wrong with "it", the stream.
- */
-bool ssd_save(const Ssd *ssd, FILE *out, GError **error);
-Ssd *ssd_load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
-              FILE *in, GError **error);
-
-/* The same with a file, which *error names.  Saving leaves the old file or the
- * whole new one, whatever happens meanwhile. */
-bool ssd_save_file(const Ssd *ssd, const char *path, GError **error);
-Ssd *ssd_load_file(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
-                   const char *path, GError **error);
-
-/* A copy of the drive as it is, commands in flight included; their completions
- * come from both.  host must be NULL if and only if the drive's is.  NULL: a file
- * of the configuration is gone. */
-Ssd *ssd_clone(const Ssd *ssd, const SsdHostOps *host, void *opaque,
-               GError **error);
-
-/* ---- operation log ------------------------------------------------------- */
-
-/*
- * Write everything that the drive does from now on to a file (docs/oplog.md),
- * for vssd-oplog-check.  Before ssd_preload() and the first ssd_submit().
- * false: the file cannot be written, the drive has been, or ftl.recovery is not
- * capacitors; *error says which.
- */
-bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error);
-
-/* End the log, if there is one; false: not all of it could be written.
- * ssd_destroy() ends it, too. */
-bool ssd_oplog_close(Ssd *ssd, GError **error);
-
-/* ---- trace --------------------------------------------------------------- */
-
-/*
- * Write what the host does to the drive from now on, and when each command
- * ends, to a file (docs/traces.md) that vssd-sim plays again.  While nothing is
- * in flight; before ssd_preload(), else what was there from the beginning is
- * not known.  name: of the profile, for people.  false: the file cannot be
- * written; *error names it.
- */
-bool ssd_trace_open(Ssd *ssd, const char *path, const char *name,
-                    GError **error);
-
-/* Write out what is buffered; end the trace.  false: not all of it could be
- * written.  True without a trace.  ssd_destroy() ends it, too. */
-bool ssd_trace_flush(Ssd *ssd, GError **error);
-bool ssd_trace_close(Ssd *ssd, GError **error);
-
-/* ---- tests -------------------------------------------------------------- */
-
-/* Every invariant of map, spare areas, blocks and queues.  Slow.  Only when
- * ssd_ready(): while the drive is recovering, its tables are not complete. */
-bool ssd_check(const Ssd *ssd, GError **error);
 
 #endif

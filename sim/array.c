@@ -7,6 +7,8 @@
  * one part at most, under the command's own tag.
  */
 #include "array.h"
+#include "ssd-report.h"
+#include "ssd-save.h"
 
 #include <errno.h>
 #include <string.h>

@@ -13,6 +13,8 @@
 #include "nand.h"
 #include "player.h"
 #include "prng.h"
+#include "ssd-report.h"
+#include "ssd-setup.h"
 #include "walltime.h"
 #include "workload.h"
 

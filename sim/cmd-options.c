@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "command.h"
+#include "ssd-setup.h"
 #include "ssd.h"
 
 static bool run(char **words, GError **error)

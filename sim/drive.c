@@ -15,6 +15,8 @@
 #include "precondition.h"
 #include "replay.h"
 #include "simtime.h"
+#include "ssd-save.h"
+#include "ssd-setup.h"
 #include "walltime.h"
 #include "workload.h"
 

@@ -17,6 +17,7 @@
 #include "replay.h"
 #include "result.h"
 #include "simtime.h"
+#include "ssd-report.h"
 #include "walltime.h"
 
 #define NO_DESCRIBE "not with --describe, which plays nothing"

@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "prng.h"
+#include "ssd-report.h"
+#include "ssd-save.h"
 #include "workload.h"
 
 #define PURPOSE_PRECONDITION 0x7072652d636f6e64ULL

@@ -13,6 +13,7 @@
 
 #include "run-stats.h"
 #include "simtime.h"
+#include "ssd-report.h"
 
 typedef struct Interval {
     uint64_t n;

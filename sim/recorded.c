@@ -10,6 +10,7 @@
 
 #include "request.h"
 #include "simtime.h"
+#include "ssd-setup.h"
 
 /* The options of a drive take a few KiB. */
 #define MAX_TEXT_BYTES (1 << 20)

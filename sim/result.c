@@ -10,6 +10,7 @@
 #include "json.h"
 #include "run-stats.h"
 #include "simtime.h"
+#include "ssd-report.h"
 #include "stats.h"
 
 static const char *const op_names[SSD_N_OPS] = {

@@ -8,6 +8,7 @@
  */
 #include "inspect/inspect.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
 
 #include <string.h>
 

@@ -10,6 +10,7 @@
 #include "media/media-internal.h"
 #include "power/power.h"
 #include "ssd-internal.h"
+#include "ssd-save.h"
 
 static bool jobs_at_rest(const Ssd *ssd)
 {

@@ -10,6 +10,7 @@
 
 #include "inspect/oplog.h"
 #include "inspect/recording.h"
+#include "ssd-report.h"
 #include "ssd-stats.h"
 #include "ssd-types.h"
 

@@ -4,6 +4,7 @@
 #define VSSD_FTL_INSPECT_H
 
 #include "ssd-internal.h"
+#include "ssd-report.h"
 
 /* ---- accounts.c -------------------------------------------------------- */
 

@@ -11,6 +11,7 @@
 #include "map/map.h"
 #include "media/media-internal.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
 
 #include <errno.h>
 #include <stdio.h>

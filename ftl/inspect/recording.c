@@ -8,6 +8,7 @@
  */
 #include "inspect/recording.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
 
 #include <errno.h>
 #include <stdio.h>

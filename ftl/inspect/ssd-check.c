@@ -21,6 +21,7 @@
 #include "media/media.h"
 #include "media/spare.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
 
 static bool check_map(const Ssd *ssd, GError **error)
 {

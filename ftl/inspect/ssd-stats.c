@@ -15,6 +15,7 @@
 #include "placement/streams.h"
 #include "power/power.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
 #include "ssd-stats.h"
 
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "map/dftl.h"
 #include "map/map.h"
 #include "ssd-internal.h"
+#include "ssd-save.h"
 
 /* ---- saved --------------------------------------------------------------------------- */
 

@@ -20,6 +20,7 @@
 #include "placement/placement.h"
 #include "placement/streams.h"
 #include "ssd-internal.h"
+#include "ssd-save.h"
 #include "wake.h"
 
 #include <errno.h>

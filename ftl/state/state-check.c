@@ -22,6 +22,8 @@
 #include "drive.h"
 #include "ssd-internal.h"
 #include "state/state-check.h"
+#include "ssd-report.h"
+#include "ssd-save.h"
 
 #include <string.h>
 

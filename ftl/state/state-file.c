@@ -6,6 +6,7 @@
  * written beside it, synced, and takes its name.
  */
 #include "ssd-internal.h"
+#include "ssd-save.h"
 
 #include <errno.h>
 #include <unistd.h>

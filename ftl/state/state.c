@@ -28,6 +28,8 @@
 #include "state/drive-state.h"
 #include "state/planes.h"
 #include "state/state-check.h"
+#include "ssd-save.h"
+#include "ssd-setup.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,6 +18,7 @@
 #include "queue.h"
 #include "regs.h"
 #include "request.h"
+#include "ssd-save.h"
 #include "steps.h"
 #include "upkeep.h"
 

@@ -11,6 +11,7 @@
 #include "error-log.h"
 #include "events.h"
 #include "health.h"
+#include "ssd-report.h"
 #include "steps.h"
 
 /* The log page to read, by type of event. */

@@ -12,6 +12,7 @@
 #include "health.h"
 #include "prp.h"
 #include "request.h"
+#include "ssd-report.h"
 #include "timestamp.h"
 
 #define RUHT_INITIALLY_ISOLATED 1

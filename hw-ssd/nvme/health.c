@@ -10,6 +10,7 @@
 #include "request.h"
 
 #include "simtime.h"
+#include "ssd-report.h"
 
 uint8_t nvme_critical_warning(const NvmeCtrl *ctrl)
 {

@@ -7,6 +7,7 @@
  */
 #include "nvme-internal.h"
 #include "log-vendor.h"
+#include "ssd-report.h"
 #include "vendor-log.h"
 
 /* ---- C0h: the drive ----------------------------------------------------- */

@@ -21,6 +21,7 @@
 #include <inttypes.h>
 
 #include "simtime.h"
+#include "ssd-save.h"
 #include "state.h"
 
 #define MAGIC "VSSDNVME"

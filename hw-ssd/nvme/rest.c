@@ -13,6 +13,7 @@
  */
 #include "nvme-internal.h"
 #include "rest.h"
+#include "ssd-save.h"
 
 void nvme_hold(NvmeCtrl *ctrl, bool on)
 {

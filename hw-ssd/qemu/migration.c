@@ -28,6 +28,7 @@
 #include "trace.h"
 
 #include "compat.h"
+#include "ssd-save.h"
 #include "vssd.h"
 
 /* In modelled time; a drive that collects every victim needs a few seconds. */

@@ -11,6 +11,7 @@
 #include "qemu/error-report.h"
 #include "system/system.h"
 
+#include "ssd-report.h"
 #include "vssd.h"
 
 /* Lock not held; does nothing when there is no log any more. */

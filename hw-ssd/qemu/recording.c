@@ -12,6 +12,7 @@
 #include "qemu/notify.h"
 #include "system/system.h"
 
+#include "ssd-report.h"
 #include "vssd.h"
 
 static void complain(GError *error)

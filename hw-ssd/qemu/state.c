@@ -12,6 +12,7 @@
 #include "system/system.h"
 #include "trace.h"
 
+#include "ssd-save.h"
 #include "vssd.h"
 
 bool vssd_state_exists(const VssdDev *s)

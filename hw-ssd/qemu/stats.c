@@ -19,6 +19,7 @@
 #include "system/block-backend.h"
 
 #include "json.h"
+#include "ssd-report.h"
 #include "vssd.h"
 
 void vssd_account(VssdDev *s, const NvmeTrace *t)

@@ -21,6 +21,7 @@
 #include "system/block-backend.h"
 #include "trace.h"
 
+#include "ssd-save.h"
 #include "vssd.h"
 
 /* Size of a request of lazy zeroes. */

@@ -19,6 +19,7 @@
 #include "trace.h"
 
 #include "compat.h"
+#include "ssd-setup.h"
 #include "vssd.h"
 
 /*

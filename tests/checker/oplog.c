@@ -15,6 +15,8 @@
 #include "inspect/oplog.h"
 #include "player.h"
 #include "ssd-config.h"
+#include "ssd-report.h"
+#include "ssd-setup.h"
 #include "workload.h"
 
 /* ---- making a log ------------------------------------------------------------ */

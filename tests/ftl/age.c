@@ -9,6 +9,9 @@
 #include "placement/alloc-policy.h"
 #include "ref.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
+#include "ssd-save.h"
+#include "ssd-setup.h"
 
 #define DRIVE                                                                  \
     "nand.channels=2;nand.chips=2;nand.blocks=60;nand.pages=16;"               \

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "prng.h"
+#include "ssd-setup.h"
 #include "ssd.h"
 #include "ssd-config.h"
 #include "ref.h"

@@ -12,6 +12,7 @@
 #include "ref.h"
 #include "simtime.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
 
 #define F     3000ULL
 #define L     1000ULL

@@ -10,6 +10,8 @@
 #include "options.h"
 #include "ref.h"
 #include "ssd-config.h"
+#include "ssd-report.h"
+#include "ssd-setup.h"
 
 /* ---- every option, from what the configuration prints -------------------- */
 

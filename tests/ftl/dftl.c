@@ -15,6 +15,8 @@
 #include "ref.h"
 #include "simtime.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
+#include "ssd-save.h"
 
 #define F     3000ULL
 #define L     1000ULL

@@ -12,6 +12,8 @@
 #include "placement/alloc-policy.h"
 #include "ref.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
+#include "ssd-setup.h"
 
 #define UNIT 8 /* blocks of 512 bytes */
 

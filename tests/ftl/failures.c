@@ -15,6 +15,9 @@
 #include "power/power.h"
 #include "ref.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
+#include "ssd-save.h"
+#include "ssd-setup.h"
 
 #define UNIT 8 /* blocks of 512 bytes */
 

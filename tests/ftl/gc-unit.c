@@ -9,6 +9,7 @@
 #include "gc/gc-policy.h"
 #include "ref.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
 
 #define PLANES 8
 

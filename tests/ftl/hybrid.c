@@ -14,6 +14,7 @@
 #include "map/map.h"
 #include "ref.h"
 #include "ssd-internal.h"
+#include "ssd-setup.h"
 
 #define E (3000ULL + 4 * 1000 + 500)
 #define P (200ULL + 40960 + 500000)

@@ -13,6 +13,7 @@
 #include "buffer/buffer-policy.h"
 #include "prng.h"
 #include "ssd-internal.h"
+#include "ssd-setup.h"
 
 #define SLOTS 40
 #define UNITS 90

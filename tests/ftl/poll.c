@@ -13,6 +13,8 @@
 #include "buffer/buffer-policy.h"
 #include "prng.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
+#include "ssd-setup.h"
 
 #define N 4000
 

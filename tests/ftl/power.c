@@ -13,6 +13,7 @@
 #include "gc/gc-internal.h"
 #include "ref.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
 
 #define UNIT 8
 

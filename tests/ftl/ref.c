@@ -2,6 +2,9 @@
 /* ref.c - the reference model; see ref.h. */
 #include "ref.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
+#include "ssd-save.h"
+#include "ssd-setup.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>

@@ -20,6 +20,9 @@
 #include "ref.h"
 #include "ssd-internal.h"
 #include "state/drive-state.h"
+#include "ssd-report.h"
+#include "ssd-save.h"
+#include "ssd-setup.h"
 
 #define SMALL "nand.blocks=26;nand.pages=4;buffer.size=64KiB;"
 

@@ -9,6 +9,7 @@
 #include "map/map.h"
 #include "ref.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
 
 static const char *const drives[] = {
     "nand.multi_plane=on;nand.planes=2",

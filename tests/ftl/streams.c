@@ -13,6 +13,8 @@
 #include "placement/placement-internal.h"
 #include "ref.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
+#include "ssd-setup.h"
 
 /* 4 planes of 60 blocks of 16 pages of 4 units; a unit is 8 blocks. */
 #define DRIVE                                                                  \

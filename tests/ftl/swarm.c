@@ -28,6 +28,8 @@
 #include "ref.h"
 #include "ssd-config.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
+#include "ssd-setup.h"
 
 static const char *const bug_names[REF_N_BUGS] = {
     [REF_BUG_NONE] = "none",           [REF_BUG_WRONG_UNIT] = "wrong-unit",

@@ -38,6 +38,8 @@
 #include "prng.h"
 #include "ref.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
+#include "ssd-setup.h"
 
 #define BLOCKS 1600
 #define PAGES  32

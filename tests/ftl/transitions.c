@@ -14,6 +14,7 @@
 #include "media/jobs.h"
 #include "ref.h"
 #include "ssd-internal.h"
+#include "ssd-setup.h"
 
 /* ---- a drive at rest ---------------------------------------------------- */
 

@@ -9,6 +9,8 @@
 
 #include "ref.h"
 #include "ssd-config.h"
+#include "ssd-report.h"
+#include "ssd-save.h"
 
 #define MIB (1ULL << 20)
 #define GIB (1ULL << 30)

@@ -11,6 +11,8 @@
 #include "ref.h"
 #include "simtime.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
+#include "ssd-setup.h"
 
 static SsdCounters counters(const Ref *r)
 {

@@ -17,6 +17,8 @@
 
 #include "nvme-act.h"
 #include "nvme-ledger.h"
+#include "ssd-report.h"
+#include "ssd-save.h"
 
 /* Of one input.  Queues of three times 64 entries hold 24 MiB of data at most,
  * a tiny drive's tables and buffers are below a MiB. */

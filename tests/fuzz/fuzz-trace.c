@@ -15,6 +15,8 @@
 
 #include "convert.h"
 #include "replay.h"
+#include "ssd-report.h"
+#include "ssd-setup.h"
 #include "trace.h"
 
 

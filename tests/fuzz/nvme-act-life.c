@@ -8,6 +8,8 @@
 #include <errno.h>
 
 #include "nvme-ledger.h"
+#include "ssd-report.h"
+#include "ssd-save.h"
 #include "state.h"
 
 /* ---- guest memory that changes ---------------------------------------------- */

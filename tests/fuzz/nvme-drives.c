@@ -8,6 +8,7 @@
  * making one takes as long as running an input.
  */
 #include "nvme-drives.h"
+#include "ssd-setup.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -8,6 +8,7 @@
 #include "lazymem.h"
 #include "nvme-ledger.h"
 #include "simtime.h"
+#include "ssd-report.h"
 
 /*
  * Bounds.  nvme_run() does 256 commands at a time, and 3 queues have at most 4096

@@ -7,6 +7,8 @@
 
 #include "lazymem.h"
 #include "simtime.h"
+#include "ssd-save.h"
+#include "ssd-setup.h"
 
 /* ---- memory -------------------------------------------------------------- */
 

@@ -11,6 +11,7 @@
  * VSSD_SEED=n runs one seed; VSSD_OPS=n sets the operations of each seed.
  */
 #include "host.h"
+#include "ssd-report.h"
 
 #define QD 24
 #define MAX_BLOCKS 48

@@ -4,6 +4,7 @@
  * exact status of everything that is wrong.
  */
 #include "placement.h"
+#include "ssd-report.h"
 
 #define FDP "nand.blocks=64;ftl.op_percent=120%;fdp.ruhs=4"
 

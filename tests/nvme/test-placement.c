@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "placement.h"
+#include "ssd-report.h"
 
 #define STREAMS "nand.blocks=64;ftl.op_percent=120%;streams.max=4"
 

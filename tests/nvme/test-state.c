@@ -10,6 +10,7 @@
 #include "nvme-state.h"
 #include "rest.h"
 #include "simtime.h"
+#include "ssd-report.h"
 
 #define N_QUEUES 3
 #define SQ_ENTRIES 16

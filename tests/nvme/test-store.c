@@ -5,6 +5,7 @@
  * of all this there may be.
  */
 #include "host.h"
+#include "ssd-report.h"
 
 #include <time.h>
 

@@ -4,6 +4,7 @@
  * whole and in pieces.
  */
 #include "host.h"
+#include "ssd-report.h"
 #include "vendor-log.h"
 
 #define STREAMS "nand.blocks=64;ftl.op_percent=120%;streams.max=4"

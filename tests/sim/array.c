@@ -14,6 +14,7 @@
 
 #include "player.h"
 #include "prng.h"
+#include "ssd-setup.h"
 #include "workload.h"
 
 #define F    3000ULL

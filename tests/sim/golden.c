@@ -10,6 +10,8 @@
 #include "player.h"
 #include "prng.h"
 #include "simtime.h"
+#include "ssd-report.h"
+#include "ssd-setup.h"
 #include "workload.h"
 
 #define CMD 290.0       /* ns; c64.ini */

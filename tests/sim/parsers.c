@@ -12,6 +12,7 @@
 #include <glib/gstdio.h>
 
 #include "prng.h"
+#include "ssd-setup.h"
 #include "trace.h"
 #include "workload.h"
 

@@ -11,6 +11,9 @@
 
 #include <glib/gstdio.h>
 
+#include "ssd-report.h"
+#include "ssd-save.h"
+#include "ssd-setup.h"
 #include "workload.h"
 
 #define F    3000ULL

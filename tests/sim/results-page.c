@@ -12,6 +12,7 @@
 #include "record.h"
 #include "result.h"
 #include "source.h"
+#include "ssd-report.h"
 #include "stats.h"
 
 #define BEGIN "<!-- statistics: "

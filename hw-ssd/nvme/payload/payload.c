@@ -20,6 +20,7 @@
  * business.
  */
 #include "payload-internal.h"
+#include "ssd-save.h"
 
 #include <string.h>
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ssd-report.h - what a drive tells of itself: statistics, logs, checks. */
+#ifndef VSSD_SSD_REPORT_H
+#define VSSD_SSD_REPORT_H
+
+#include "hist.h"
+#include "json.h"
+#include "ssd.h"
+#include "stats.h"
+
+/* ---- statistics --------------------------------------------------------- */
+
+/* Append one JSON object (no key: pass NULL) or the members of docs/results.md
+ * that come from the drive, under key. */
+void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key);
+
+/* Append only those of its members that describe what went on in the drive, to
+ * an object that is open; for a front end that measures latency itself. */
+void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w);
+
+/* The tables of both, for docs/results.md: the members that ssd_stats_json()
+ * has in addition, those of the drive, and those that a map adds to "map", by
+ * index of ftl.map.  NULL: it adds none; *name is NULL, too: there is no such
+ * map. */
+extern const StatTable ssd_head_stats;
+extern const StatTable ssd_stats;
+const StatTable *ssd_map_stats(unsigned map, const char **name);
+
+typedef struct SsdCounters {
+    uint64_t commands[SSD_N_OPS]; /* completed, whatever their status */
+    uint64_t host_units_read;     /* mapping units touched by READ */
+    uint64_t host_units_written;
+    uint64_t host_bytes_read;
+    uint64_t host_bytes_written;
+    uint64_t nand_reads;
+    uint64_t nand_programs;
+    uint64_t nand_erases;
+    uint64_t nand_bytes_written;
+    uint64_t copied_units; /* by GC */
+    uint64_t read_retries;
+    uint64_t uncorrectable_reads; /* of NAND pages, for whatever cause */
+    uint64_t program_failures;
+    uint64_t erase_failures;
+    uint64_t factory_bad_blocks; /* this and the following: not reset */
+    uint64_t grown_bad_blocks;
+    uint32_t spare_percent; /* of the blocks that may yet go bad; 0: any more
+                               makes the drive read-only */
+    bool read_only;
+    uint64_t max_erase_count; /* these two: of all blocks, in SLC mode or not */
+    double mean_erase_count;
+    uint32_t percent_used; /* of media.rated_cycles, on average of the blocks not
+                              in SLC mode; may be above 100; 0 if that is 0 */
+    double waf; /* NAND bytes programmed / host bytes taken; 0 before any */
+} SsdCounters;
+
+/* Two of them alone, at little cost. */
+bool ssd_read_only(const Ssd *ssd);
+uint32_t ssd_spare_percent(const Ssd *ssd);
+
+/* Another number whenever one of these two has changed: O(1), for a caller that
+ * looks after each ssd_submit() and ssd_advance(). */
+uint64_t ssd_health(const Ssd *ssd);
+
+void ssd_get_counters(const Ssd *ssd, SsdCounters *c);
+
+/* Share of the time since the last reset in which channels, and dies, were
+ * busy, averaged over them. */
+void ssd_utilization(const Ssd *ssd, double *bus, double *die);
+
+/* Latency of every completed command of one kind, in ns; owned by the drive. */
+const Hist *ssd_latency(const Ssd *ssd, SsdOp op);
+
+/* Forget latencies and counters (not wear): the warm-up is over. */
+void ssd_reset_stats(Ssd *ssd);
+
+/* ---- operation log ------------------------------------------------------- */
+
+/*
+ * Write everything that the drive does from now on to a file (docs/oplog.md),
+ * for vssd-oplog-check.  Before ssd_preload() and the first ssd_submit().
+ * false: the file cannot be written, the drive has been, or ftl.recovery is not
+ * capacitors; *error says which.
+ */
+bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error);
+
+/* End the log, if there is one; false: not all of it could be written.
+ * ssd_destroy() ends it, too. */
+bool ssd_oplog_close(Ssd *ssd, GError **error);
+
+/* ---- trace --------------------------------------------------------------- */
+
+/*
+ * Write what the host does to the drive from now on, and when each command
+ * ends, to a file (docs/traces.md) that vssd-sim plays again.  While nothing is
+ * in flight; before ssd_preload(), else what was there from the beginning is
+ * not known.  name: of the profile, for people.  false: the file cannot be
+ * written; *error names it.
+ */
+bool ssd_trace_open(Ssd *ssd, const char *path, const char *name,
+                    GError **error);
+
+/* Write out what is buffered; end the trace.  false: not all of it could be
+ * written.  True without a trace.  ssd_destroy() ends it, too. */
+bool ssd_trace_flush(Ssd *ssd, GError **error);
+bool ssd_trace_close(Ssd *ssd, GError **error);
+
+/* ---- tests -------------------------------------------------------------- */
+
+/* Every invariant of map, spare areas, blocks and queues.  Slow.  Only when
+ * ssd_ready(): while the drive is recovering, its tables are not complete. */
+bool ssd_check(const Ssd *ssd, GError **error);
+
+#endif
