@@ -24,7 +24,6 @@ static void make_tables(Cmt *c)
 
 void cmt_init(Cmt *c, uint32_t most)
 {
-    invariant(!c->entry);
     c->most = most;
     c->n_buckets = 1;
     while (c->n_buckets < most && c->n_buckets < 1U << 25) {
