@@ -130,6 +130,7 @@ void eventq_filter(EventQueue *q, bool (*keep)(void *opaque, const Event *e),
             q->heap[kept++] = q->heap[i];
         }
     }
+    invariant(kept <= q->n && keep);
     q->n = kept;
     /* Sequence numbers kept their places, so re-heaping keeps the order. */
     for (size_t i = kept / ARITY + 1; i-- > 0;) {

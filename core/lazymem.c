@@ -83,6 +83,7 @@ void lazy_free(void *p, size_t n, size_t size)
     if (!p) {
         return;
     }
+    invariant(lazy_bytes() >= bytes);
     __atomic_fetch_sub(&lazy_total, bytes, __ATOMIC_RELAXED);
     if (bytes <= HEAP_BYTES) {
         free(p);

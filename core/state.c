@@ -44,6 +44,7 @@ const char *state_gap(const StateStruct *d)
 
 void state_begin(State *s, FILE *file, bool loading)
 {
+    invariant(file);
     *s = (State){
         .file = file,
         .loading = loading,
@@ -108,6 +109,7 @@ bool state_bytes(State *s, void *p, size_t n)
     size_t words = n / sizeof(uint64_t) * sizeof(uint64_t);
     uint8_t rest[sizeof(uint64_t)] = {0};
 
+    invariant(n == 0 || p);
     if (!raw(s, p, words)) {
         return false;
     }
@@ -148,6 +150,7 @@ bool state_version(State *s)
 static bool size_fits(const State *s, uint64_t bytes, uint64_t own_bytes,
                       unsigned grown)
 {
+    invariant(own_bytes > 0);
     return bytes == own_bytes || (bytes < own_bytes && s->version < grown);
 }
 
@@ -155,6 +158,7 @@ bool state_record(State *s, void *p, size_t n, unsigned grown)
 {
     uint64_t bytes = n;
 
+    invariant(n > 0);
     if (!state_u64(s, &bytes)) {
         return false;
     }
@@ -169,6 +173,7 @@ bool state_text(State *s, char **text, size_t most)
 {
     uint64_t n = s->loading ? 0 : strlen(*text);
 
+    invariant(s->loading || *text);
     if (!state_u64(s, &n)) {
         return false;
     }
@@ -211,6 +216,7 @@ static size_t find_run(const uint8_t *p, size_t from, size_t n, size_t *length)
 {
     size_t end;
 
+    invariant(from <= n);
     while (from < n && is_zero(p + from, MIN(PIECE, n - from))) {
         from += PIECE;
     }
@@ -231,6 +237,7 @@ static void save_runs(State *s, uint8_t *p, size_t n)
     uint64_t run[2] = {UINT64_MAX, 0};
     size_t length = 0;
 
+    invariant(!s->loading && (n == 0 || p));
     for (size_t at = find_run(p, 0, n, &length); at < n;
          at = find_run(p, at + length, n, &length)) {
         run[0] = at;
@@ -261,6 +268,7 @@ static bool load_runs(State *s, uint8_t *p, size_t n)
     uint8_t nowhere[MOST_RUN];
     size_t at = 0;
 
+    invariant(s->loading);
     for (;;) {
         uint64_t run[2];
 
@@ -306,6 +314,7 @@ static bool is_of(const StateRow *r, bool tables)
 
 static uint64_t own_size(const StateRow *r)
 {
+    invariant(r->kind != STATE_KEPT);
     return is_table(r) ? r->elem : r->bytes;
 }
 
@@ -363,6 +372,7 @@ static bool load_small(State *s, uint8_t *to, uint64_t n, uint64_t own,
     uint8_t *all = lazy_alloc(n, bytes);
     bool ok = load_runs(s, all, n * bytes);
 
+    invariant(bytes < own);
     for (uint64_t i = 0; ok && i < n; i++) {
         memcpy(to + i * own, all + i * bytes, bytes);
         memset(to + i * own + bytes, 0, own - bytes);
@@ -375,6 +385,7 @@ static bool save_table(State *s, const StateRow *r, void *member, uint64_t count
 {
     uint64_t n = member || r->kind == STATE_POOL ? count : 0;
 
+    invariant(is_table(r));
     if (!save_name(s, r) || !state_u64(s, &n)) {
         return false;
     }
@@ -390,6 +401,7 @@ static bool load_table(State *s, const StateRow *r, uint64_t bytes,
     bool pool = r->kind == STATE_POOL;
     uint64_t saved = 0;
 
+    invariant(is_table(r) && r->elem > 0);
     if (!state_u64(s, &saved)) {
         return false;
     }

@@ -246,6 +246,7 @@ void ssd_hint(const Ssd *ssd, uint64_t lba, bool soon)
 
 static unsigned log2_of(uint64_t power_of_two)
 {
+    invariant(power_of_two > 0 && (power_of_two & (power_of_two - 1)) == 0);
     return (unsigned)__builtin_ctzll(power_of_two);
 }
 
@@ -261,6 +262,7 @@ static uint64_t map_units(const Ssd *ssd)
 
 static void init_tables(Ssd *ssd)
 {
+    invariant(!ssd->l2p.entry && ssd->l.raw_units < MAP_BUFFERED);
     ssd->l2p.entry = lazy_new(uint32_t, map_units(ssd));
     spare_init(ssd);
     ssd->media->valid = lazy_new(uint64_t, valid_words(ssd));
@@ -313,6 +315,7 @@ static void init_info(Ssd *ssd)
              : 0) +
         (uint64_t)ssd->buffer->n_slot_records * sizeof(*ssd->buffer->slot) +
         ssd->map->policy_bytes;
+    invariant(info->nblocks > 0 && info->reclaim_bytes >= info->program_bytes);
 }
 
 static void init_shifts(Ssd *ssd)
@@ -323,6 +326,7 @@ static void init_shifts(Ssd *ssd)
     ssd->first_unit_parts = UINT64_MAX >>
                             (NAND_PAGE_PARTS -
                              MAX(NAND_PAGE_PARTS >> ssd->page_units_shift, 1));
+    invariant(ssd->first_unit_parts != 0);
 }
 
 static bool init_faults(Ssd *ssd, GError **error)
@@ -345,6 +349,7 @@ static bool init_faults(Ssd *ssd, GError **error)
  */
 static void init_slots(Ssd *ssd)
 {
+    invariant(!ssd->buffer->slot && ssd->l.n_slots > 0);
     ssd->buffer->n_slot_records = ssd->l.n_slots;
     if (ssd->cfg->free_at == SSD_FREE_AT_DATA_IN) {
         ssd->buffer->n_slot_records += 2 * ssd->placement->policy->depth *
@@ -412,6 +417,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
         nand_on_data_in(ssd->nand, op_data_in);
     }
     ssd->geo = nand_geometry(ssd->nand);
+    invariant(ssd->geo->n_planes == ssd->l.n_planes);
     init_shifts(ssd);
     work_init(&ssd->work, ssd->l.n_planes, ssd->geo->n_blocks);
     init_tables(ssd);
@@ -435,6 +441,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     if (ssd->map->policy->init) {
         ssd->map->policy->init(ssd);
     }
+    invariant(ssd->buffer->n_free_slots == ssd->l.n_slots);
     ssd->commands.free_cmd = NONE;
     ssd->host->done = IFIFO_EMPTY;
     host_init_link(ssd);
@@ -453,6 +460,7 @@ void ssd_destroy(Ssd *ssd)
     if (!ssd) {
         return;
     }
+    invariant(ssd->work.any == 0);
     ssd_oplog_close(ssd, NULL);
     ssd_trace_close(ssd, NULL);
     if (ssd->buffer->policy->destroy) {

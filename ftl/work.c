@@ -34,7 +34,6 @@ void work_mark(Work *w, SsdWork work, uint32_t index)
 {
     WorkQueue *q = &w->queue[work];
 
-    invariant(work < WORK_HOST);
     invariant(index < q->ring.size);
     if (bitmap_test(q->marked, index)) {
         return;
@@ -53,7 +52,6 @@ uint32_t work_take(Work *w, SsdWork work)
         return NONE;
     }
     index = q->index[ring_pop(&q->ring)];
-    invariant(index < q->ring.size && bitmap_test(q->marked, index));
     bitmap_clear(q->marked, index);
     if (q->ring.n == 0) {
         w->any &= ~(1U << work);

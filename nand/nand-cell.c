@@ -58,6 +58,7 @@ static uint64_t faulty_cell_ps(Nand *n, const NandOp *op, uint64_t ps,
 {
     FaultPlace place = nand_place(n, op);
 
+    invariant(n->faults && n->cut);
     if (op->cut) {
         n->cut(n->opaque);
     }
@@ -72,6 +73,7 @@ void nand_decree_faults(Nand *n, NandOp *op, uint64_t now_ps)
     FaultPlace place = nand_place(n, op);
     FaultEffect e = {.cut = op->cut, .stretch_milli = op->stretch_milli};
 
+    invariant(n->faults);
     faults_op(n->faults, &place, now_ps, &e);
     op->cut = e.cut;
     op->stretch_milli = e.stretch_milli;

@@ -32,6 +32,9 @@ static void init_geometry(Nand *n)
                          : cfg->lock == NAND_LOCK_DIE ? cfg->planes
                                                       : 1;
     n->n_units = g->n_planes / n->planes_per_unit;
+    invariant(g->n_planes % n->planes_per_unit == 0);
+    invariant(g->pages_per_block % g->pages_per_program == 0);
+    invariant(g->slc_blocks < g->blocks_per_plane);
 }
 
 void nand_set_idle(Nand *n)
@@ -60,6 +63,7 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
 {
     Nand *n = g_new0(Nand, 1);
 
+    invariant(q && done);
     n->cfg = *cfg;
     n->q = q;
     n->done = done;
@@ -98,12 +102,14 @@ void nand_destroy(Nand *n)
 
 void nand_set_faults(Nand *n, Faults *faults, void (*cut)(void *opaque))
 {
+    invariant(!faults || cut);
     n->faults = faults;
     n->cut = cut;
 }
 
 void nand_on_data_in(Nand *n, NandDone *data_in)
 {
+    invariant(data_in && n->load == 0);
     n->data_in = data_in;
 }
 

@@ -6,6 +6,7 @@
  * matches, so the history of the operations decides alone.
  */
 #include "nand-faults.h"
+#include "invariant.h"
 
 uint64_t fault_stretch(uint64_t ps, uint32_t milli)
 {
@@ -114,6 +115,7 @@ bool faults_lba_range(const Faults *f, unsigned i, const FaultPlace *place,
 {
     const FaultRule *r = &f->rule[f->lba_rule[i]];
 
+    invariant(i < f->n_lba_rules);
     *first = r->lba.first;
     *last = r->lba.last;
     return may_match(r, place, now_ps, f->n_ops + 1);
@@ -123,6 +125,7 @@ void faults_lba_match(Faults *f, unsigned i, uint64_t now_ps, FaultEffect *e)
 {
     FaultRule *r = &f->rule[f->lba_rule[i]];
 
+    invariant(i < f->n_lba_rules);
     if (fires(r)) {
         apply(r, now_ps, e);
     }

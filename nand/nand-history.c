@@ -56,6 +56,7 @@ void nand_history_rebase(NandHistory *h, uint64_t by_ps)
 
 static void add(NandHistory *h, const NandOp *op, bool done, uint64_t now_ps)
 {
+    invariant(h->next < h->n);
     h->entry[h->next] = (Entry){
         .at_ps = now_ps,
         .id = op->id,
@@ -118,6 +119,7 @@ char *nand_history_of_block(const NandHistory *h, const NandGeometry *g,
     GString *s = g_string_new(NULL);
     uint32_t skip = 0;
 
+    invariant(block < g->n_blocks);
     if (!h) {
         g_string_append(s, " (nand.history=1000 tells what went before)");
         return g_string_free(s, FALSE);

@@ -78,6 +78,7 @@ static uint32_t meld(Nand *n, WaitHeap which, uint32_t a, uint32_t b)
     WaitNode *top;
     WaitNode *sub;
 
+    invariant(a != b);
     if (order(n, b) < order(n, a)) {
         uint32_t c = a;
 
@@ -138,6 +139,7 @@ static void heap_drop(Nand *n, uint32_t *root, WaitHeap which, uint32_t i)
     WaitNode *x = node_of(n, which, i);
     uint32_t rest = meld_pairs(n, which, x->child);
 
+    invariant(x->in);
     x->in = false;
     if (*root == i) {
         *root = rest;
@@ -358,6 +360,7 @@ void nand_queue_add_more(Nand *n, UnitQueue *q, uint32_t op)
 
 void nand_queue_take_listed(Nand *n, uint32_t op)
 {
+    invariant(n->op[op].phase != PHASE_FREE);
     invariant(op < n->n_op);
     delist(n, op + 1);
 }
@@ -368,6 +371,7 @@ void nand_queue_add_first(Nand *n, uint32_t op)
     UnitQueue *q = &n->unit_queue[o->unit];
     WaitBlock *b = &n->wait_block[o->block];
 
+    invariant(n->media && !n->in_order);
     invariant(op < n->n_op);
     invariant(o->kind == NAND_READ);
     n->op[op].order = --n->first_order;
@@ -480,6 +484,7 @@ static uint32_t find_mates(const Nand *n, uint32_t leader, uint32_t *mate)
         }
         mate[k] = i;
         found++;
+        invariant(found < NAND_MAX_PLANES);
     }
     return found;
 }
@@ -519,6 +524,7 @@ static size_t n_mates(const Nand *n)
 
 void nand_queue_init(Nand *n)
 {
+    invariant(!n->unit_queue);
     n->unit_queue = g_new0(UnitQueue, n->n_units);
     n->wait_block = lazy_new(WaitBlock, n->geo.n_blocks);
     n->mates = n->cfg.multi_plane ? lazy_new(uint32_t, n_mates(n)) : NULL;

@@ -16,6 +16,7 @@
  * lower the rate, and what a block loses it loses as it ages and is read.
  */
 #include "bitmap.h"
+#include "invariant.h"
 #include "nand-reliability.h"
 
 #include <math.h>
@@ -163,6 +164,7 @@ static void init_codewords(NandMedia *m)
 
     m->parts_per_codeword = (uint32_t)MAX(codeword / part, 1);
     m->codewords_per_part = (uint32_t)MAX(part / codeword, 1);
+    invariant(m->parts_per_codeword == 1 || m->codewords_per_part == 1);
 }
 
 NandMedia *media_new(const NandConfig *cfg, const NandGeometry *geo)
@@ -210,6 +212,7 @@ static double clock_h(const NandMedia *m, uint64_t now_ps)
 void media_programmed(NandMedia *m, uint32_t block, uint64_t now_ps,
                       double data_age_hours)
 {
+    invariant(block < m->n_blocks && data_age_hours >= 0);
     if (m->history) {
         m->history[block].since_h = clock_h(m, now_ps) - data_age_hours;
     }
@@ -218,6 +221,7 @@ void media_programmed(NandMedia *m, uint32_t block, uint64_t now_ps,
 /* Copyback corrects nothing: the copy is as old as the original. */
 void media_copied(NandMedia *m, uint32_t from_block, uint32_t to_block)
 {
+    invariant(from_block < m->n_blocks && to_block < m->n_blocks);
     if (m->history) {
         m->history[to_block].since_h = MIN(m->history[to_block].since_h,
                                            m->history[from_block].since_h);
@@ -227,6 +231,7 @@ void media_copied(NandMedia *m, uint32_t from_block, uint32_t to_block)
 
 void media_erased(NandMedia *m, uint32_t block)
 {
+    invariant(block < m->n_blocks);
     if (m->history) {
         m->history[block].reads = 0;
     }
@@ -251,6 +256,7 @@ static double rber_now(const NandMedia *m, const NandOp *op, uint32_t cycles,
     double rber = media_rber(c, cycles + (double)c->start_cycles,
                              age_h / unit_h, reads);
 
+    invariant(m->history && m->cfg->errors);
     if (nand_block_is_slc(m->geo, block)) {
         rber *= c->slc_factor;
     }

@@ -105,6 +105,7 @@ void nand_rules_done(Nand *n, const NandOp *op, uint64_t now_ps)
         invariant(b->in_array > 0);
         b->in_array--;
     } else if (op->kind == NAND_ERASE) {
+        invariant(b->in_array == 0 && b->next_page == 0);
         b->erase_count++;
         if (op->status == NAND_FAILED) {
             b->next_page = (uint16_t)nand_block_pages(&n->geo, op->block);
@@ -154,6 +155,7 @@ void nand_preload_page(Nand *n, NandPpa ppa)
         media_programmed(n->media, block_of_page(n, ppa), 0,
                          n->cfg.preload_hours);
     }
+    invariant(b->in_array == 0);
     b->next_page++;
 }
 
@@ -164,6 +166,7 @@ void nand_age(Nand *n, const NandOp *op, uint64_t now_ps)
     uint32_t block = block_of_page(n, op->ppa);
     uint32_t pages = 1;
 
+    invariant(op->ppa.page < n->geo.n_pages);
     switch (op->kind) {
     case NAND_READ:
         check_read(n, op, op->ppa);

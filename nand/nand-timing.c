@@ -5,6 +5,7 @@
  * Knows cycles and bytes; knows nothing of contention.
  */
 #include "nand-timing.h"
+#include "invariant.h"
 
 typedef enum NandInterface {
     INTERFACE_SIMPLE,
@@ -46,6 +47,7 @@ void nand_timing_preset(NandConfig *cfg)
 {
     const InterfacePreset *p = &presets[cfg->interface];
 
+    invariant(cfg->interface < N_INTERFACES);
     cfg->bus_mt_s = p->mt_s;
     cfg->bus_ps_per_byte = 0;
     cfg->t_wc_ps = p->wc * PS_PER_NS;
@@ -114,6 +116,7 @@ static void init_array(NandTiming *t, const NandConfig *c)
 
 void nand_timing_init(NandTiming *t, const NandConfig *c)
 {
+    invariant(c->bus_width == 8 || c->bus_width == 16);
     *t = (NandTiming){
         .n_page_types = c->cell + 1,
         .bus_width_bytes = c->bus_width / 8,
@@ -125,4 +128,5 @@ void nand_timing_init(NandTiming *t, const NandConfig *c)
     init_array(t, c);
     t->page_ps = nand_data_ps(t, (uint32_t)c->page_bytes);
     t->page_bytes = (uint32_t)c->page_bytes;
+    invariant(t->n_page_types <= NAND_SLC_MODE);
 }

@@ -185,6 +185,8 @@ static void resume(Nand *n, Unit *u, uint64_t now_ps)
     uint32_t leader = u->suspended;
     NandOp *op = &n->op[leader];
 
+    invariant(leader != NONE && n->op[leader].phase == PHASE_SUSPENDED);
+    invariant(u->array == NONE);
     u->suspended = NONE;
     u->array = leader;
     nand_enter_group(n, leader, PHASE_CELL, now_ps);
@@ -301,6 +303,7 @@ static void try_suspend(Nand *n, uint32_t unit, uint64_t now_ps)
         eventq_push(n->q, allowed_ps, NAND_EVENT_RETRY, unit);
         return;
     }
+    invariant(op->cell_end_ps > now_ps);
     op->left_ps = op->cell_end_ps - now_ps;
     op->suspends++;
     n->stats.suspends++;
@@ -311,6 +314,7 @@ static void try_suspend(Nand *n, uint32_t unit, uint64_t now_ps)
 
 static void suspended(Nand *n, Unit *u, uint64_t now_ps)
 {
+    invariant(u->array != NONE && u->suspended == NONE);
     nand_enter_group(n, u->array, PHASE_SUSPENDED, now_ps);
     u->suspended = u->array;
     u->array = NONE;
@@ -392,6 +396,7 @@ static void queue_again(Nand *n, uint32_t i)
 {
     NandOp *op = &n->op[i];
 
+    invariant(op->kind == NAND_READ && n->media);
     n->stats.read_retries++;
     op->mate = NONE;
     op->grouped = false;
@@ -400,6 +405,7 @@ static void queue_again(Nand *n, uint32_t i)
 
 static void read_again(Nand *n, uint32_t i, uint64_t now_ps)
 {
+    invariant(n->op[i].kind == NAND_READ);
     n->op[i].again = false;
     n->die[n->op[i].die].load++;
     nand_enter(n, i, PHASE_DIE_WAIT, now_ps);
@@ -720,4 +726,5 @@ void nand_power_cut(Nand *n, uint64_t now_ps)
     }
     g_clear_pointer(&n->op, g_free);
     nand_set_idle(n);
+    invariant(n->load == 0 && n->n_op == 0);
 }

@@ -296,8 +296,6 @@ void buffer_read_miss(Ssd *ssd)
 
 void buffer_wait(Ssd *ssd, uint32_t cmd)
 {
-    invariant(cmd < ssd->commands.n_cmds && ssd->commands.cmd[cmd].promised ==
-              0);
     fifo_push(ssd, &ssd->buffer->waiting, cmd);
 }
 

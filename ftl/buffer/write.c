@@ -637,7 +637,6 @@ void write_page_done(Ssd *ssd, uint32_t j)
     uint32_t first = job.ppa << ssd->page_units_shift;
 
     invariant(j < ssd->media->n_jobs);
-    invariant(!job.gc && !job.meta && job.state == JOB_PLACED);
     for (uint32_t k = 0; k < job.n; k++) {
         if (job_units(ssd, j)[k] != NONE) {
             slot_programmed(ssd, job_units(ssd, j)[k], first + k);

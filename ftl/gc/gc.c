@@ -798,7 +798,6 @@ static void gc_read_done(Ssd *ssd, const NandOp *op)
             block_pend(ssd, block, 1);
         }
     }
-    invariant(g->n_staged <= gc_staged_room(ssd));
     copy_ended(ssd, block); /* the read itself */
     go_on(ssd, plane);
     let_host(ssd, plane);
@@ -825,7 +824,6 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
     uint32_t plane = job->plane;
     uint32_t from;
 
-    invariant(job->gc && job->state == JOB_PLACED);
     from = source_of(ssd, j);
     for (uint32_t i = 0; i < job->n; i++) {
         /* The map is large and its entries lie far apart: fetch them at once. */

@@ -75,6 +75,7 @@ void ssd_utilization(const Ssd *ssd, double *bus, double *die)
 
 static uint64_t ops_since(const Ssd *ssd, NandOpKind kind, NandCause cause)
 {
+    invariant(kind < NAND_N_KINDS && cause < NAND_N_CAUSES);
     return nand_stats(ssd->nand)->ops[kind][cause] -
            ssd->inspect.nand_base.ops[kind][cause];
 }

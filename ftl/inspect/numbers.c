@@ -33,6 +33,7 @@ void numbers_reset(Ssd *ssd)
 /* Every other point goes; from now on they come half as often. */
 static void thin_out(Series *s)
 {
+    invariant(s->n == SERIES_POINTS);
     s->n /= 2;
     for (uint32_t i = 0; i < s->n; i++) {
         s->point[i] = s->point[2 * i];
@@ -97,6 +98,7 @@ void numbers_sample_buffer(Ssd *ssd)
 
 void numbers_victim(Ssd *ssd, uint32_t block)
 {
+    invariant(ssd->media->block[block].state == BLOCK_FULL);
     invariant(block < ssd->geo->n_blocks);
     ssd->inspect.count.gc_victims++;
     ssd->inspect.count.gc_victim_units +=
@@ -145,6 +147,7 @@ uint32_t numbers_wear(const Ssd *ssd, uint32_t *wear)
             wear[n++] = nand_erase_count(ssd->nand, b);
         }
     }
+    invariant(n <= ssd->geo->n_blocks);
     qsort(wear, n, sizeof(*wear), by_value);
     return n;
 }

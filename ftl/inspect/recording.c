@@ -67,6 +67,7 @@ static void put_instant(Line *l, Recording *r, uint64_t now_ns)
 
 static void write_line(Recording *r, const Line *l)
 {
+    invariant(l->n <= RECORD_MAX_BYTES);
     if (fwrite(l->byte, l->n, 1, r->file) != 1 && !r->err) {
         r->err = errno; /* told when the trace is flushed or closed */
     }
@@ -104,6 +105,7 @@ void recording_cmd(Recording *r, const SsdCmd *cmd, uint64_t now_ns)
 /* How many commands were taken after this one. */
 static void put_serial(Line *l, const Recording *r, uint64_t serial)
 {
+    invariant(serial > r->first_serial && serial - r->first_serial <= r->n_cmds);
     put(l, r->n_cmds - (serial - r->first_serial));
 }
 
@@ -112,6 +114,7 @@ void recording_done(Recording *r, uint64_t serial, const SsdCompletion *c,
 {
     Line l;
 
+    invariant(c->complete_ns >= c->submit_ns);
     begin(&l, RECORDING_DONE, c->status);
     put_serial(&l, r, serial);
     put(&l, c->complete_ns - c->submit_ns);
@@ -135,6 +138,7 @@ void recording_close(Recording *r, uint32_t stream, uint64_t now_ns)
 {
     Line l;
 
+    invariant(r->file);
     begin(&l, RECORDING_CLOSE, 0);
     put_instant(&l, r, now_ns);
     put(&l, stream);

@@ -355,7 +355,6 @@ uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
     if (o->block == NONE) {
         open_block(ssd, plane, kind, stream);
     }
-    invariant(o->next_page < nand_block_pages(ssd->geo, o->block));
     page = o->block * ssd->geo->pages_per_block + o->next_page;
     if (ssd->media->spare_seq) {
         spare_stamp_seq(ssd, page, nand_block_program(ssd->geo, o->block),
@@ -646,7 +645,6 @@ void plane_host_program(Ssd *ssd, uint32_t plane, int by)
 {
     Plane *p = &ssd->media->plane[plane];
 
-    invariant(by == 1 || by == -1);
     invariant(by > 0 || p->host_programs > 0);
     p->host_programs += (uint32_t)by;
 }

@@ -23,7 +23,6 @@ static Block *block_of(Ssd *ssd, uint32_t block)
 
 void block_pend(Ssd *ssd, uint32_t block, uint32_t n)
 {
-    invariant(n > 0);
     block_of(ssd, block)->pending += n;
 }
 

@@ -59,7 +59,6 @@ void spare_write(Ssd *ssd, uint32_t ppu, uint32_t lpn, uint64_t version,
 
 void spare_blank(Ssd *ssd, uint32_t first, uint32_t n)
 {
-    invariant((uint64_t)first + n <= ssd->l.raw_units);
     for (uint32_t i = 0; i < n; i++) {
         ssd->media->spare_lpn[first + i] = SPARE_NONE;
     }
@@ -75,7 +74,6 @@ void spare_copy(Ssd *ssd, uint32_t from, uint32_t to)
 {
     Media *m = ssd->media;
 
-    invariant(from != to && ssd->media->spare_lpn[from] != SPARE_NONE);
     oplog_unit(ssd->inspect.log, OPLOG_PLACE, 1, unit_stream(ssd, from),
                spare_lpn(ssd, from), ssd->now_ps, from, to);
     m->spare_lpn[to] = m->spare_lpn[from];

@@ -63,6 +63,7 @@ static void end_ops(Ssd *ssd)
         end_op(ssd, &op);
         ssd_settle(ssd);
     }
+    invariant(ssd->work.any == 0);
 }
 
 static void put_unit(Ssd *ssd, uint32_t lpn, uint32_t ppu)
@@ -240,6 +241,7 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
             fetch(ssd, lpn + i, n - i);
         }
     }
+    invariant(ssd->age->n == 0);
     ssd->age->on = false;
     ssd->placement->alloc_waits_for = NONE;
     return ret;
