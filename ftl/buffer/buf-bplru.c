@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * buf-bplru.c - a write buffer that gives up whole blocks, the one that was not
- * written for longest first.
+ * buf-bplru.c - a write buffer that evicts whole blocks, the least recently
+ * written one first.
  *
  * Source: H. Kim and S. Ahn, "BPLRU: a buffer management scheme for improving
  * random writes in flash storage", FAST 2008: blocks in order of their last
- * write ("block-level LRU"); a block that has been written from its first page to
- * its last is the next to go ("LRU compensation"); what is read is not kept, and
- * a read changes no order.
+ * write ("block-level LRU"); a block that has been written from its first page
+ * to its last is the next to go ("LRU compensation"); data that is read is not
+ * kept, and a read changes no order.
  *
  * Left out: page padding, which reads the pages of the victim that the buffer
  * does not have and writes the block in full.  It lets a log-block map switch
  * blocks instead of merging them; a page map has no use for it, and would pay
- * the reads and writes.  Units that a flush of the host has written out stay, as
- * clean ones, until their block goes.
+ * the reads and writes.  Units that a flush of the host has written out stay,
+ * as clean ones, until their block goes.
  */
 #include "buffer/buf-group.h"
 #include "buffer/buffer-internal.h"

@@ -3,16 +3,16 @@
  * buf-ccf-lru.c - cold clean units first: those that were read once.
  *
  * Source: Z. Li et al., "CCF-LRU: a new buffer replacement algorithm for flash
- * memory", IEEE Transactions on Consumer Electronics 55(3), 2009: a list of cold
- * clean pages and a mixed one of the others, each in order of use, and a mark
- * for cold pages.  A page that is read for the first time is cold and clean; one
- * that is written, or used again, is hot and mixed.  The victim is the oldest
- * cold clean page; if there is none, the mixed list is searched from its end: a
- * cold page goes, a hot clean one becomes cold and clean, a hot dirty one becomes
- * cold and starts anew.
+ * memory", IEEE Transactions on Consumer Electronics 55(3), 2009: a list of
+ * cold clean pages and a mixed one of the others, each in order of use, and a
+ * mark for cold pages.  A page that is read for the first time is cold and
+ * clean; one that is written, or used again, is hot and mixed.  The victim is
+ * the oldest cold clean page; if there is none, the mixed list is searched from
+ * its end: a cold page goes, a hot clean one becomes cold and clean, a hot
+ * dirty one becomes cold and starts again.
  *
- * Each step of the search takes a mark away that a use of the unit has made, so
- * it is O(1) for each use.  A unit that is flushed without being given up, which
+ * Each step of the search removes a mark that a use of the unit has made, so
+ * it is O(1) for each use.  A unit that is flushed without being evicted, which
  * the paper does not have, joins the cold clean ones if it is cold.
  */
 #include "buffer/buf-list.h"

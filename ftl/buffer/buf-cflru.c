@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * buf-cflru.c - clean first: what has not been used for long is given up
- * clean units first, because they need not be programmed.
+ * buf-cflru.c - clean first: among the least recently used units, clean ones
+ * are evicted first, because they need not be programmed.
  *
  * Source: S.-Y. Park et al., "CFLRU: a replacement algorithm for flash memory",
  * CASES 2006, section 3: the last buffer.window of the LRU order is the

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * buf-clock-dnv.c - a clock of units, and a clock of blocks for the dirty ones
- * that it gives up.
+ * that it evicts.
  *
- * After D. H. Kang et al., "CLOCK-DNV: a write buffer algorithm for flash storage
- * devices of consumer electronics", IEEE Transactions on Consumer Electronics
- * 63(1), 2017: a write buffer of two memories, DRAM and non-volatile, which makes
- * sequential writes of random ones, and pads what it writes with dirty pages.  The
- * text was not at hand; of it the abstract is used, and the rest is ours:
+ * After D. H. Kang et al., "CLOCK-DNV: a write buffer algorithm for flash
+ * storage devices of consumer electronics", IEEE Transactions on Consumer
+ * Electronics 63(1), 2017: a write buffer of two memories, DRAM and
+ * non-volatile, which makes sequential writes of random ones, and pads its
+ * writes with dirty pages.  The text was not at hand; of it the abstract is
+ * used, and the rest is ours:
  *
- *   first part   a clock of units; the hand gives a unit that was used since its
- *                last visit another round; a clean one goes, a dirty one moves on
- *   second part  a quarter of the buffer; a clock of blocks (buffer.block).  When
- *                it is full, the first block in which nothing was used since the
- *                hand's last visit leaves with all its dirty units, in the first
- *                part as well (dirty page padding)
+ *   first part   a clock of units; the hand gives a unit that was used since
+ * its last visit another round; a clean one goes, a dirty one moves on second
+ * part  a quarter of the buffer; a clock of blocks (buffer.block).  When it is
+ * full, the first block in which nothing was used since the hand's last visit
+ * leaves with all its dirty units, in the first part as well (dirty page
+ * padding)
  *
- * The second memory is no safer here than the first: buffer.plp protects both or
- * none.  Unlike in a write buffer, what is read is kept, in the first part.
+ * The second memory is no safer here than the first: buffer.plp protects both
+ * or none.  Unlike in a write buffer, data that is read is kept, in the first
+ * part.
  */
 #include "buffer/buf-list.h"
 #include "buffer/buffer-policy.h"
@@ -167,7 +169,8 @@ static bool is_chained(const Ssd *ssd, uint32_t slot)
     return d->link[slot].in;
 }
 
-/* ---- what the buffer tells ---------------------------------------------------------- */
+/* ---- calls of the buffer
+ * ---------------------------------------------------------- */
 
 static void dnv_insert(Ssd *ssd, uint32_t slot)
 {

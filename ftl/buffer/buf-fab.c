@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * buf-fab.c - gives up the block of which it holds the most, whole.
+ * buf-fab.c - evicts the block of which it holds the most units, as a whole.
  *
  * Source: H. Jo et al., "FAB: flash-aware buffer management policy for portable
  * media players", IEEE Transactions on Consumer Electronics 52(2), 2006: blocks
- * in order of use; the victim is the one with the largest number of pages in the
- * buffer, of several the one that was not used for longest; its clean pages are
- * dropped and its dirty ones written.
+ * in order of use; the victim is the one with the largest number of pages in
+ * the buffer, of several the one that was not used for longest; its clean pages
+ * are dropped and its dirty ones written.
  *
- * Blocks are kept in one list for each number of units, so that the choice takes
- * no search.  A block from which a unit is taken away without being given up (a
- * trim) counts as used.
+ * Blocks are kept in one list for each number of units, so that the choice
+ * takes no search.  A block from which a unit is taken away without an eviction
+ * (a trim) counts as used.
  */
 #include "buffer/buf-group.h"
 #include "buffer/buffer-internal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* buf-group.c - groups of units (buf-group.h) as a stream of bytes, and whether
- * such a stream can be believed. */
+/* buf-group.c - groups of units (buf-group.h) as a stream of bytes, and the
+ * check of such a stream. */
 #include "buffer/buf-group.h"
 #include "buffer/buffer-internal.h"
 #include "ssd-internal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * buf-group.h - units of the buffer by the range of addresses (buffer.block)
- * that they lie in, for the policies that give up whole ranges: buf-fab.c,
+ * that they belong to, for the policies that evict whole ranges: buf-fab.c,
  * buf-bplru.c.
  *
  * A group is in one of the lists while it has a unit; its units are linked
@@ -20,7 +20,7 @@
 #include "lazymem.h"
 #include "ssd-internal.h"
 
-/* What a drive would keep for each block, of which it may have as many as
+/* Memory of a drive for each block, of which it may have as many as
  * units: its number, a count, two links, 4 bytes each. */
 #define GROUP_OVERHEAD 16
 

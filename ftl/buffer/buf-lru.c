@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * buf-lru.c - a cache of clean and dirty units that gives up the one that was
- * not used for the longest time.
+ * buf-lru.c - a cache of clean and dirty units that evicts the least recently
+ * used one.
  */
 #include "buffer/buf-list.h"
 #include "buffer/buffer-internal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * buf-prlru.c - gives up what is least likely to be referenced again.
+ * buf-prlru.c - evicts the unit that is least likely to be referenced again.
  *
  * After Y. Yuan et al., "PR-LRU: a novel buffer replacement algorithm based on
  * the probability of reference for flash memory", IEEE Access 5, 2017: the
@@ -9,12 +9,11 @@
  * used, and the rest is ours:
  *
  *   variables    n, references so far (up to 255); a, references to the buffer
- *                since the last one; i, between the last two (at first: the size
- *                of the buffer)
- *   probability  n / (a + i)
- *   candidates   the least recently used clean unit, and dirty unit
- *   victim       the one with the lower probability; that of the dirty one counts
- *                DIRTY_COST times, because it must be programmed
+ *                since the last one; i, between the last two (at first: the
+ * size of the buffer) probability  n / (a + i) candidates   the least recently
+ * used clean unit, and dirty unit victim       the one with the lower
+ * probability; that of the dirty one counts DIRTY_COST times, because it must
+ * be programmed
  */
 #include "buffer/buf-list.h"
 #include "buffer/buffer-policy.h"

@@ -117,7 +117,7 @@ typedef struct EarlyFlush {
     uint32_t rewrites, last_rewrites;   /* of slots flushed early */
 } EarlyFlush;
 
-/* What those above hear of units; NULL: nobody wants to. */
+/* Callbacks about units to the components above; NULL: none. */
 typedef struct BufferClient {
     /* The unit is in NAND at a new place. */
     void (*programmed)(Ssd *ssd, uint32_t lpn);
@@ -144,7 +144,7 @@ typedef struct Buffer {
     EarlyFlush early;
     uint64_t last_version;
     CmdFifo waiting; /* writes that wait for slots */
-    bool pump_waits; /* write_pump() has found no plane for what is due */
+    bool pump_waits; /* write_pump() has found no plane for due units */
     uint32_t stream_cursor;
     uint64_t dirty_streams; /* as bits: those with DIRTY slots */
     /* Total time in which a full page was ready and only GC could have made room
@@ -160,7 +160,8 @@ typedef struct Buffer {
     uint32_t epoch_mask;
     uint32_t first_epoch, cur_epoch;
     bool tick_armed;
-    OF_BUFFER Slot *kept; /* without power, buffer.plp: what the buffer held */
+    OF_BUFFER Slot *
+        kept; /* without power, buffer.plp: the former contents of the buffer */
     uint32_t n_kept;
     BufferStats stats;
 } Buffer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * buffer-policy.h - what stays in the buffer: one const struct in one file
- * for each policy; policy.c lists them, docs/adding.md tells how to add one.
+ * buffer-policy.h - the policy of the buffer: one const struct in one file
+ * for each policy; policy.c lists them, docs/adding.md explains how to add one.
  */
 #ifndef VSSD_FTL_BUFFER_POLICY_H
 #define VSSD_FTL_BUFFER_POLICY_H
@@ -14,11 +14,11 @@
 #include "ssd-internal.h"
 
 /*
- * Two kinds.  A write buffer (caches is false) holds only what is on its way to
- * NAND, in order of arrival, and gives units up as soon as they fill a page; it
- * needs no functions.  A cache is told of every slot that it may give up,
- * whatever its state, and is asked for one when there is no room; what is
- * written out stays, clean.  Everything must be done in time that does not grow
+ * Two kinds.  A write buffer (caches is false) holds only data on its way to
+ * NAND, in order of arrival, and evicts units as soon as they fill a page; it
+ * needs no functions.  A cache gets every slot that it may evict, whatever its
+ * state, and chooses a victim when there is no room; written units stay,
+ * clean.  Everything must be done in time that does not grow
  * with the buffer.
  */
 struct BufferPolicy {
@@ -26,11 +26,11 @@ struct BufferPolicy {
     const char *help;
     bool caches;
     bool write_through; /* a write completes when it is in NAND */
-    bool writes_only;   /* of a cache: what is read is not kept */
+    bool writes_only;   /* of a cache: data that is read is not kept */
     uint32_t overhead;  /* bytes of DRAM that it needs for each slot */
 
     /* Required of a cache.  A slot comes (slot_is_clean() says which kind); is
-     * written again; leaves; the one to give up, which is then removed (NONE:
+     * written again; leaves; the victim, which is then removed (NONE:
      * there is none). */
     void (*insert)(Ssd *ssd, uint32_t slot);
     void (*write_hit)(Ssd *ssd, uint32_t slot);
@@ -57,9 +57,9 @@ struct BufferPolicy {
     void (*init)(Ssd *ssd);
     void (*destroy)(Ssd *ssd);
 
-    /* Required with Buffer.policy_data: the rows of its struct; save it, or load it
-     * into what init has made (core/state.h); can what was loaded be used by a
-     * drive at rest, whose slots have been looked at? */
+    /* Required with Buffer.policy_data: the rows of its struct; save it, or
+     * load it into the tables of init (core/state.h); can a drive at rest use
+     * the loaded data, whose slots have been looked at? */
     const StateStruct *rows;
     bool (*state)(Ssd *ssd, State *s);
     bool (*sound)(const Ssd *ssd);

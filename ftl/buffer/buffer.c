@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * buffer.c - what stays in the buffer, and what leaves it when.
+ * buffer.c - slots of the buffer: allocation and eviction.
  *
  * Knows the states of slots, room and victims; knows nothing of
  * commands but that they wait, nor which slot is the best victim (buf-*.c).
  *
  * With a policy that caches, the map leads to a slot as long as the unit is in
- * the buffer, and Slot.old_entry to its copy in NAND.  A CLEAN slot is given up
+ * the buffer, and Slot.old_entry to its copy in NAND.  A CLEAN slot is evicted
  * at once.  Any other is marked as victim and freed when it is clean; the
  * command that needs the room waits.
  */
@@ -159,7 +159,7 @@ void slot_leave_dirty(Ssd *ssd, uint32_t i)
     invariant(ssd->buffer->n_dirty > 0);
     ssd->buffer->n_dirty--;
     queue_remove(ssd, i);
-    slot_set_state(ssd, i, SLOT_PROGRAMMING); /* what the policy is to see */
+    slot_set_state(ssd, i, SLOT_PROGRAMMING); /* state for the policy */
     if (ssd->buffer->slot[i].listed) {
         ssd->buffer->policy->cleaned(ssd, i);
     }
@@ -279,7 +279,8 @@ void slot_wait(Ssd *ssd, uint32_t i, uint32_t cmd, WaitFor what)
     ssd->commands.cmd[cmd].pending++;
 }
 
-/* ---- what the policy hears --------------------------------------------------- */
+/* ---- calls of the policy ---------------------------------------------------
+ */
 
 void buffer_insert(Ssd *ssd, uint32_t i)
 {
@@ -404,8 +405,8 @@ static void evict_slot(Ssd *ssd, uint32_t i, uint32_t *stream)
     }
 }
 
-/* Give up a victim, and those that leave with it.  false: nothing more can be
- * given up now.  *stream: of a slot that must be programmed first. */
+/* Evict a victim, and those that leave with it. false: nothing more can be
+ * evicted now.  *stream: of a slot that must be programmed first. */
 static bool evict(Ssd *ssd, uint32_t *stream)
 {
     uint32_t i = ssd->buffer->policy->victim(ssd);

@@ -49,7 +49,7 @@ void buffer_count_write(Ssd *ssd);
 /* Start a barrier; cmd completes when it is reached.  cmd may be NONE. */
 void write_barrier(Ssd *ssd, uint32_t cmd);
 
-/* The command, a FLUSH with close, begins; and what it waited for has ended. */
+/* The command, a FLUSH with close, begins; and its wait has ended. */
 void write_start_close(Ssd *ssd, uint32_t cmd);
 void write_end_close(Ssd *ssd, uint32_t cmd);
 

@@ -8,11 +8,11 @@
  * pages as a chip has dies are sent, then as many again when these are
  * programmed.  A page is sent only to a plane that takes it at once, so that
  * nothing is left to wait for when a command comes.  Every buffer.early_adapt
- * writes the threshold is adjusted (I. Shin, Micromachines 14:796, 2023, section
- * 3.4, which gives the signs, not the equations):
+ * writes the threshold is adjusted (I. Shin, Micromachines 14:796, 2023,
+ * section 3.4, which gives the signs, not the equations):
  *
  *   more dirty victims than in the period before     down by 5 points
- *   else more rewrites of what had been flushed early  up by 5 points
+ *   else more rewrites of units flushed early  up by 5 points
  *
  * between 5 % and 95 %.
  */

@@ -2,8 +2,8 @@
 /*
  * kept.c - the buffer without power, with capacitors (buffer.plp).
  *
- * Knows which slots hold data that is nowhere else; does not know what the
- * array has lost.
+ * Knows which slots hold data that is nowhere else; does not know the losses
+ * of the array.
  */
 #include "buffer/life.h"
 #include "buffer/write.h"

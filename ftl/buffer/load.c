@@ -14,7 +14,7 @@
 #include "ssd-internal.h"
 #include "wake.h"
 
-/* Tell the commands that wait for the unit to be read, and only them. */
+/* Notify the commands that wait for the unit to be read, and only them. */
 static void tell_loaded(Ssd *ssd, uint32_t i, bool bad)
 {
     uint32_t *link = &ssd->buffer->slot[i].waiters;
@@ -33,7 +33,7 @@ static void tell_loaded(Ssd *ssd, uint32_t i, bool bad)
     }
 }
 
-/* What cannot be read is not kept. */
+/* Units that cannot be read are not kept. */
 static void unit_loaded(Ssd *ssd, uint32_t i, bool bad)
 {
     Slot *s = &ssd->buffer->slot[i];

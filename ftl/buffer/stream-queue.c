@@ -57,7 +57,7 @@ static SlotList *list_of(Ssd *ssd, const Slot *s)
     return slot_must(ssd, s) ? &q->due : &q->fresh;
 }
 
-/* Add (1) or subtract (-1) what the slot makes of the sums. */
+/* Add (1) or subtract (-1) the slot's part of the sums. */
 static void count_due(Ssd *ssd, const Slot *s, uint32_t by)
 {
     if (slot_must(ssd, s)) {
@@ -144,9 +144,9 @@ void queue_all_due(Ssd *ssd)
 }
 
 /*
- * Do so many pages of the stream go to NAND now?  What is due does; but victims
- * alone wait until they fill a page, with other dirty units if need be, unless a
- * command needs their room and nothing else will make it.
+ * Do so many pages of the stream go to NAND now?  Due units do; but victims
+ * alone wait until they fill a page, with other dirty units if need be, unless
+ * a command needs their room and nothing else will make it.
  */
 static bool are_ready(const Ssd *ssd, const Stream *st, uint32_t pages)
 {
@@ -161,7 +161,7 @@ static bool are_ready(const Ssd *ssd, const Stream *st, uint32_t pages)
              ssd->buffer->n_promised > ssd->buffer->n_free_slots));
 }
 
-/* A write buffer waits until there is enough for what is left of the row. */
+/* A write buffer waits until there is enough for the rest of the row. */
 static bool is_ready(const Ssd *ssd, const Stream *st)
 {
     uint32_t pages = st->left ? (uint32_t)__builtin_popcount(st->left)

@@ -3,7 +3,7 @@
  * unmap.c - buffered units that are trimmed, or of which the copy in NAND
  * moves.
  *
- * Knows what becomes of a slot in each state; does not know why.
+ * Knows the transition of a slot in each state; does not know the reason.
  */
 #include "buffer/slots.h"
 #include "buffer/unmap.h"

@@ -219,7 +219,7 @@ static uint32_t new_slot(Ssd *ssd, uint32_t lpn, bool partial, uint32_t stream)
     return i;
 }
 
-/* What is lost of a unit stays lost until the host writes all of it. */
+/* The lost part of a unit stays lost until the host writes all of it. */
 static void note_extent(Slot *s, bool partial)
 {
     if (!partial) {
