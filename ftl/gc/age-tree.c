@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * age-tree.c - the FULL blocks of a plane by age, where valid units alone do not
- * say which one is best: a policy weighs age against them (ftl.gc=cost-benefit), those
- * of the whole stripe count (ftl.gc_unit), or how worn a block is (ftl.wear=static).
+ * age-tree.c - the FULL blocks of a plane by age, where valid units alone do
+ * not say which one is best: a policy weighs age against them
+ * (ftl.gc=cost-benefit), those of the whole stripe count (ftl.gc_unit), or how
+ * worn a block is (ftl.wear=static).
  *
- * A tournament tree over the blocks in the order of Plane.oldest: a node has the
- * fewest valid units of its blocks, and the time when the one that was left alone
- * longest was written.  No block of it scores more than these two together, so
- * the best one is found by looking at few nodes.  A block that loses a unit
- * changes the nodes above it up to the first that stays as it is, mostly one or
- * two.
+ * A tournament tree over the blocks in the order of Plane.oldest: a node has
+ * the fewest valid units of its blocks, and the time when the one that was left
+ * alone longest was written.  No block of it scores more than these two
+ * together, so the best one is found by looking at few nodes.  A block that
+ * loses a unit changes the nodes above it up to the first that stays as it is,
+ * mostly one or two.
  *
  * With ftl.gc_unit a node has the range of slots of its blocks' stripes, too
- * (stripe-means.c), and no block of it scores more than with the least mean of that
- * range.  So a unit that is overwritten changes nothing in the trees of the other
- * planes.
+ * (stripe-means.c), and no block of it scores more than with the least mean of
+ * that range.  So a unit that is overwritten changes nothing in the trees of
+ * the other planes.
  *
- * With ftl.wear=static a node has the number of its blocks, too, and the least erases
- * of one.
+ * With ftl.wear=static a node has the number of its blocks, too, and the least
+ * erases of one.
  *
- * Follows from the lists: it is made anew when it is asked for and is not up to
- * date (a state was loaded, the power was cut), and when its places are used up.
+ * Follows from the lists: it is rebuilt on use if it is not up to date (a state
+ * was loaded, the power was cut), and when its places are used up.
  */
 #include "check.h"
 #include "gc/age-tree.h"

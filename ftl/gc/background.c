@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * background.c - what the drive does while the host is idle.
+ * background.c - background GC: the work of the drive while the host is idle.
  *
  * Knows when idle time begins, and which blocks are worth emptying in it: those
- * that gain room, up to ftl.gc_soft of free blocks, and those whose data is to
- * be written anew (refresh.c).  Knows nothing of how a block is emptied (gc.c).
+ * that gain room, up to ftl.gc_soft of free blocks, and those whose data needs
+ * a refresh (refresh.c).  Knows nothing of how a block is emptied (gc.c).
  *
- * Silence is when no command has run for ftl.idle.  A scan looks at each block
- * once, and continues in the next idle time where the host has cut it short.
+ * The host is idle if no command has run for ftl.idle.  A scan looks at each
+ * block once, and continues in the next idle time where the host has cut it
+ * short.
  */
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
@@ -112,7 +113,7 @@ void background_event(Ssd *ssd, BackgroundEvent event)
 
 /* ---- victims ------------------------------------------------------------------- */
 
-/* The next block of the scan that is to be written anew. */
+/* The next block of the scan that needs a refresh. */
 static uint32_t refresh_victim(Ssd *ssd, uint32_t plane)
 {
     GcPlane *g = &ssd->gc->plane[plane];

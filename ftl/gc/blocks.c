@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * blocks.c - what garbage collection hears of blocks.
+ * blocks.c - notifications about blocks to garbage collection.
  *
  * Knows which part of gc/ each of it concerns; does nothing itself.
  */

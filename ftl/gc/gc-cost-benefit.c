@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gc-cost-benefit.c - the block that gains most for what its copies cost, and
- * the more so the longer it has been left alone.
+ * gc-cost-benefit.c - the block with the most gain for the cost of its copies,
+ * times its age.
  *
  * Source: M. Rosenblum, J. Ousterhout, "The design and implementation of a
  * log-structured file system", ACM TOCS 10(1), 1992, section 3.6: benefit /
  * cost = (1 - u) age / (1 + u), u being the valid share.  Age counts programs
- * of the host in the plane since the block was last written to.  A tree finds the
- * best block of a plane (age-tree.c).
+ * of the host in the plane since the block was last written to.  A tree finds
+ * the best block of a plane (age-tree.c).
  */
 #include "check.h"
 #include "gc/age-tree.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gc-fifo.c - the block that was filled first is cleaned first.
+ * gc-fifo.c - the block that was filled first is the next victim.
  *
  * Source: J. Menon, "A Performance Comparison of RAID-5 and Log-Structured
  * Arrays", HPDC 1995, and P. Desnoyers, "Analytic Modeling of SSD Write
- * Performance", SYSTOR 2012 (LRU cleaning).  A block that would give back no
+ * Performance", SYSTOR 2012 (LRU).  A block that would give back no
  * program's pages has its turn again later: to move it would gain nothing.
  * O(1) but for those.
  */

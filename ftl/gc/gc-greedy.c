@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gc-greedy.c - the block with the fewest valid units is cleaned first.
+ * gc-greedy.c - the block with the fewest valid units is the next victim.
  *
  * Source: M. Rosenblum, J. Ousterhout, "The design and implementation of a
  * log-structured file system", ACM TOCS 10(1), 1992, section 3.5 (greedy).
- * O(1) amortised: block.c keeps the blocks in buckets by valid units.  A tree finds
- * the best stripe (age-tree.c): of equal ones that of which the plane's block has been
- * FULL longest.
+ * O(1) amortised: block.c keeps the blocks in buckets by valid units.  A tree
+ * finds the best stripe (age-tree.c): of equal ones that of which the plane's
+ * block has been FULL longest.
  */
 #include "check.h"
 #include "gc/age-tree.h"

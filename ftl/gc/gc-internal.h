@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gc-internal.h - garbage collection, wear levelling, refresh, and what runs
- * while the host is idle.
+ * gc-internal.h - garbage collection, wear levelling, refresh, and work while
+ * the host is idle.
  *
  * Knows victims and copies; does not know host commands.
  */
@@ -20,7 +20,7 @@ typedef struct AgeTrees AgeTrees;       /* age-tree.h */
 typedef struct StripeMeans StripeMeans; /* stripe-means.h */
 typedef struct SlotClient SlotClient;
 
-/* How long the host has been idle, and what is done meanwhile (background.c). */
+/* Idle time of the host, and the work in it (background.c). */
 typedef struct Background {
     bool idle;          /* no command has run for ftl.idle */
     bool idle_armed;    /* events that are on their way */
@@ -29,7 +29,7 @@ typedef struct Background {
     uint64_t scan_ps;   /* when the next scan begins */
 } Background;
 
-/* What the drive's firmware knows of a block; see refresh.c. */
+/* The firmware's data about a block; see refresh.c. */
 typedef struct BlockHistory {
     uint64_t since_ns; /* by its clock, when the oldest data was programmed */
     uint32_t reads;    /* since the block was opened */
@@ -44,7 +44,7 @@ typedef struct BackgroundStats {
     uint64_t yields; /* GC waited for reads of the host */
 } BackgroundStats;
 
-/* What GC does in a plane; beside it, GcLoad (placement/). */
+/* State of GC in a plane; beside it, GcLoad (placement/). */
 typedef struct GcPlane {
     bool forced;     /* a victim is wanted, whatever there is of free blocks */
     bool folding;    /* blocks in SLC mode are emptied */
@@ -58,7 +58,7 @@ typedef struct GcPlane {
     uint32_t next; /* FULL: victim of its stripe, to be taken next; or NONE */
     uint32_t held; /* empty victims that wait for others of their stripe */
     JobFifo redo;
-    uint64_t rate; /* what each page of the victim gives to GcLoad.credit */
+    uint64_t rate; /* credit of each page of the victim, for GcLoad.credit */
     uint32_t most_erased;  /* of its blocks */
     uint32_t least_erased; /* none has been erased less often */
     uint32_t
@@ -76,8 +76,9 @@ typedef struct Gc {
     OF_GC PlaneWear
         *wear; /* by plane; NULL with ftl.wear=fifo, as the next one */
     OF_GC uint64_t
-        *wear_order;      /* by block: FREE ones in the order of the list */
-    uint32_t wear_size;   /* leaves of PlaneWear's trees, a power of two */
+        *wear_order; /* by block: FREE ones in the order of the list */
+    uint32_t
+        wear_size; /* number of leaves of PlaneWear's trees, a power of two */
     Prng rng;
     OF_GC uint32_t *mate; /* by block: the next one of its stripe, round; NULL
                        without ftl.gc_unit */

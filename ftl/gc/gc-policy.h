@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gc-policy.h - how a victim of garbage collection is chosen: one const struct in one file
- * for each policy; policy.c lists them, docs/adding.md tells how to add one.
+ * gc-policy.h - how a victim of garbage collection is chosen: one const struct
+ * in one file for each policy; policy.c lists them, docs/adding.md explains how
+ * to add one.
  */
 #ifndef VSSD_FTL_GC_POLICY_H
 #define VSSD_FTL_GC_POLICY_H
@@ -24,8 +25,8 @@ struct GcPolicy {
      * that goes for all of its stripe. */
     uint32_t (*pick)(Ssd *ssd, uint32_t plane);
 
-    /* Optional, for ssd_check().  Does pick find what a look at each block of the
-     * plane does?  Changes nothing that is saved. */
+    /* Optional, for ssd_check().  Does pick find the same block as a search
+     * over the plane?  Changes nothing that is saved. */
     bool (*check)(Ssd *ssd, uint32_t plane, GError **error);
 };
 

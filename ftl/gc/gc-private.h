@@ -23,7 +23,7 @@ static inline uint32_t gc_staged_room(const Ssd *ssd)
            ssd->l.units_per_program;
 }
 
-/* What placement/ sees of GC in the plane: to be written here alone. */
+/* The state of GC in the plane for placement/: written here only. */
 static inline GcLoad *gc_load(Ssd *ssd, uint32_t plane)
 {
     return (GcLoad *)&ssd->placement->plane[plane].gc;

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gc-unit.c - blocks that are cleaned together (ftl.gc_unit): of all planes of
- * a die, or of the whole drive.
+ * gc-unit.c - blocks that are collected together (ftl.gc_unit): of all planes
+ * of a die, or of the whole drive.
  *
  * Knows which blocks were opened as one: a stripe has one block of each plane
  * of the unit at most, all of one open_index().  A plane that opens a block
  * joins the newest stripe of its unit, or begins one if it is in that already.
- * So what is allocated in step is in one stripe, a block gone bad is replaced
- * by whatever its plane has, and a plane that lags behind catches up (as the
- * superblocks that firmware puts together by a table, not those of fixed block
- * numbers).  Knows nothing of how a block is emptied (gc.c) or of which stripe
- * is best: a policy asks gc_valid(), which is the mean over the stripe.
+ * So blocks that are allocated in step are in one stripe, a bad block is
+ * replaced by any block of its plane, and a plane that lags behind catches up
+ * (as the superblocks that firmware puts together by a table, not those of
+ * fixed block numbers).  Knows nothing of how a block is emptied (gc.c) or of
+ * which stripe is best: a policy asks gc_valid(), which is the mean over the
+ * stripe.
  *
- * Copies go to the plane of the die that is behind, if the array can then program
- * two at a time.
+ * Copies go to the plane of the die that is behind, if the array can then
+ * program two at a time.
  *
  * A plane that has chosen calls the others (PlaneGc.next) to empty theirs, too,
  * and blocks that are empty wait for the others of the stripe, so that planes
  * of a die can be erased by one command.
  *
- * A plane never needs another one to get on: one that is short of room refuses
- * what gains nothing in itself, chooses without regard to stripes if none will
- * do, and erases what waits as soon as it has no page or victim left.  The one
- * thing it waits for is that all have begun with the last stripe, which they do
- * when they have read what they are at.
+ * A plane never needs another one to continue. One below its low-water mark
+ * skips victims that free no space in itself, chooses without regard to
+ * stripes if none is left, and erases its waiting blocks when it has no page
+ * or victim left. It waits only until all planes have begun with the last
+ * stripe, which they do when they have read their current victim.
  */
 #include <string.h>
 

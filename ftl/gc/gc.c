@@ -5,24 +5,24 @@
  * Knows blocks and pages; knows nothing about host commands, or which block is
  * best (gc-*.c decide that).
  *
- * A plane is cleaned by itself: valid units are read into controller memory,
- * packed into full pages and programmed into the plane's block that is open
- * for GC (of each class, if streams are kept apart).  Units that do not
- * fill a page wait for those of the next victim, so GC writes no padding and
- * each victim with an invalid unit gains room: that is why it cannot run in
- * circles.  A victim is erased when the last of its copies is programmed; until
- * then a power cut finds the originals.
+ * GC of a plane is independent of the others: valid units are read into
+ * controller memory, packed into full pages and programmed into the plane's
+ * block that is open for GC (of each class, if streams are kept apart).  Units
+ * that do not fill a page wait for those of the next victim, so GC writes no
+ * padding and each victim with an invalid unit gains room: that is why it
+ * cannot run in circles.  A victim is erased when the last of its copies is
+ * programmed; until then a power cut finds the originals.
  *
  * Blocks are emptied for other reasons, too: wear (wear.c), age (background.c).
- * What is begun while the host is idle pauses when it comes back; and with
+ * Background work pauses when the host comes back; and with
  * ftl.gc_preempt GC waits, while there is room, as long as reads of the
  * host wait for the die.
  *
  * With ftl.gc_unit blocks of several planes are chosen and erased together;
  * each plane empties its own (gc-unit.c).  If the array has multi-plane
- * commands, what is copied goes to the plane of the die that is behind in its
- * stripe, as a guest: only where there is room as for the host, so that what is
- * said above of a plane holds.  Above all, the last free block takes none:
+ * commands, a copy goes to the plane of the die that is behind in its stripe:
+ * only where there is room as for the host, so that the independence of planes
+ * holds.  Above all, the last free block takes none:
  * whatever is in a block that was opened then has its original in the plane
  * (gc_take_back()).
  *
@@ -436,7 +436,7 @@ static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
     return block;
 }
 
-/* What each page of the victim lets the host write: a victim that is emptied
+/* Host pages that each page of the victim allows: a victim that is emptied
  * for other reasons than room need not pay for it. */
 static uint64_t credit_rate(const Ssd *ssd, uint32_t block, NandCause cause)
 {
@@ -576,9 +576,9 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
 }
 
 /*
- * GC has got on by a page of its victim: the host may write as much as
- * that gains, and twice as much while there is more than the least.  What it
- * does not use does not grow beyond a block.
+ * GC has processed a page of its victim: the host may write as much as that
+ * gains, and twice as much above the minimum of free blocks. Unused credit
+ * does not grow beyond a block.
  */
 static void give_credit(Ssd *ssd, uint32_t plane)
 {
@@ -772,8 +772,7 @@ void gc_force(Ssd *ssd, uint32_t plane)
 }
 
 /*
- * What GC cannot read it moves all the same, marked: the host shall be
- * told, whenever it asks for it.
+ * GC also moves units that it cannot read, marked: a host read of one fails.
  */
 static void gc_read_done(Ssd *ssd, const NandOp *op)
 {
@@ -826,7 +825,8 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
 
     from = source_of(ssd, j);
     for (uint32_t i = 0; i < job->n; i++) {
-        /* The map is large and its entries lie far apart: fetch them at once. */
+        /* The map is large and its entries are far apart: fetch them at once.
+         */
         __builtin_prefetch(&ssd->l2p.entry[spare_lpn(ssd, first + i)], 1);
     }
     for (uint32_t i = 0; i < job->n; i++) {
@@ -880,7 +880,7 @@ static void gc_erase_done(Ssd *ssd, uint32_t block)
     ssd_wake(ssd, WORK_META, plane);
     map_room(ssd, plane);
     ssd_wake(ssd, WORK_GC, plane);
-    let_host(ssd, plane); /* GC may have ended, which nothing else tells */
+    let_host(ssd, plane); /* GC may have ended, without another notification */
 }
 
 const CopyOps gc_copies = {

@@ -19,8 +19,8 @@
 void gc_init(Ssd *ssd);
 void gc_destroy(Ssd *ssd);
 
-/* Blocks and free lists are others now: a state was loaded, the power was cut.
- * What is known of them is worked out anew when it is asked for. */
+/* Blocks and free lists have changed: a state was loaded, the power was cut.
+ * Caches of them are rebuilt on use. */
 void gc_forget(Ssd *ssd);
 
 /* The power has gone: no plane has a victim, nor anything under way. */
@@ -48,11 +48,12 @@ void gc_release(Ssd *ssd, uint32_t block);
 
 /* ---- gc-unit.c: does nothing without ftl.gc_unit ----------------------- */
 
-/* Count anew who is called and what waits: blocks and planes are others now. */
+/* Count called planes and waiting blocks again: blocks and planes have changed.
+ */
 void unit_count(Ssd *ssd);
 
 /* A job's page failed: it is programmed again elsewhere in its plane, or, if
- * the drive has given up, forgotten. */
+ * the drive has failed, dropped. */
 void gc_page_failed(Ssd *ssd, uint32_t job);
 
 /* Does the operation belong to emptying a block? */
@@ -83,8 +84,7 @@ void background_event(Ssd *ssd, BackgroundEvent event);
 void refresh_init(Ssd *ssd);
 void refresh_destroy(Ssd *ssd);
 
-/* A block holds what was there when the drive was made; a read of it has
- * ended. */
+/* A block holds preloaded data; a read of it has ended. */
 void refresh_preloaded(Ssd *ssd, uint32_t block);
 void refresh_read(Ssd *ssd, const NandOp *op);
 
@@ -93,8 +93,8 @@ void refresh_power_on(Ssd *ssd);
 
 /* ---- classes of copies ------------------------------------------------- */
 
-/* What wear levelling moves is cold: it does not meet what GC copies; nor does
- * metadata. */
+/* Units moved by wear levelling are cold: they do not share blocks with copies
+ * of GC; nor does metadata. */
 static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu)
 {
     invariant(ppu < ssd->l.raw_units);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * refresh.c - which blocks hold data that is to be written anew
- * (ftl.refresh_*).
+ * refresh.c - the blocks whose data needs a refresh (ftl.refresh_*).
  *
- * Knows what a drive's firmware knows: the reads that it has made of a block
- * since its erase, read retries included; when, by the clock that it has while
- * the power is on, the block's oldest data was programmed; and how many retries
- * a read of it needed at most.  Knows nothing of bit errors, nor of how long the
- * drive was off.
+ * Knows only data that a drive's firmware has: the reads that it has made of a
+ * block since its erase, read retries included; when, by the clock that it has
+ * while the power is on, the block's oldest data was programmed; and how many
+ * retries a read of it needed at most.  Knows nothing of bit errors, nor of how
+ * long the drive was off.
  *
- * The clock begins at media.preload_hours: that old is what the drive starts
- * with.  A power cut leaves the time of the first program (it is in the block's
- * spare areas); the reads it leaves where capacitors keep the map, else they
- * are counted anew.
+ * The clock begins at media.preload_hours: the age of the data at the start.  A
+ * power cut leaves the time of the first program (it is in the block's spare
+ * areas); the reads it leaves where capacitors keep the map, else they are
+ * counted again.
  */
 #include "gc/gc-private.h"
 #include "gc/gc.h"

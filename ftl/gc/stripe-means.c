@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stripe-means.c - the mean of valid units of each stripe (ftl.gc_unit), and the
- * least of a range of them.
+ * stripe-means.c - the mean of valid units of each stripe (ftl.gc_unit), and
+ * the least of a range of them.
  *
- * A stripe gets a slot of its unit when all its blocks are FULL, and keeps it until
- * another block joins it.  Over the slots lies a tournament tree: a node has the
- * least mean of its slots.  A block that loses a unit changes the nodes above its
- * stripe's slot up to the first that stays as it is.  Stripes become FULL in about
- * the same order in each plane, so blocks that are neighbours in a plane's list by
- * age have slots that are neighbours, and the least mean of a few slots is a good
+ * A stripe gets a slot of its unit when all its blocks are FULL, and keeps it
+ * until another block joins it.  Over the slots is a tournament tree: a node
+ * has the least mean of its slots.  A block that loses a unit changes the nodes
+ * above its stripe's slot up to the first that stays as it is.  Stripes become
+ * FULL in about the same order in each plane, so adjacent blocks in a plane's
+ * list by age have adjacent slots, and the least mean of a few slots is a good
  * bound for all of them (age-tree.c).
  *
- * Follows from the rings of gc-unit.c and the states of blocks: it is made anew
- * when it is asked for and is not up to date (a state was loaded, the power was
+ * Follows from the rings of gc-unit.c and the states of blocks: it is rebuilt
+ * on use if it is not up to date (a state was loaded, the power was
  * cut), and when its slots are used up.  Knows nothing of which stripe is best.
  */
 #include "check.h"
@@ -257,7 +257,8 @@ void stripe_means_left(Ssd *ssd, uint32_t block, uint32_t other)
     }
 }
 
-/* ---- anew ------------------------------------------------------------------------- */
+/* ---- rebuild
+ * ------------------------------------------------------------------------- */
 
 /* Slots for the stripes of the planes first..end-1, in about the order in which they
  * became FULL: how many there are. */

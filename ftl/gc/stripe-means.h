@@ -21,7 +21,7 @@ typedef struct StripeMeans StripeMeans; /* Gc.stripe_means; NULL: no ftl.gc_unit
 #define SLOTS_NONE_FIRST UINT32_MAX
 #define SLOTS_NONE_LAST 0U
 
-/* What an index by slot hears; required, both. */
+/* Callbacks of an index by slot; required, both. */
 typedef struct SlotClient {
     /* The slot of a FULL block is another one now. */
     void (*moved)(Ssd *ssd, uint32_t block);

@@ -15,7 +15,7 @@
 #include "media/victims.h"
 #include "ssd-internal.h"
 
-/* The copy of the unit that the map leads to lies in the block, and ppu holds
+/* The copy of the unit that the map leads to is in the block, and ppu holds
  * the same version of it. */
 static bool is_original(const Ssd *ssd, uint32_t ppu, uint32_t block)
 {

@@ -5,7 +5,7 @@
  *
  * Knows erase counts; knows nothing of how a block is emptied (gc.c).
  *
- * Dynamic: what the host writes is hotter than what GC copies, which has
+ * Dynamic: host data is hotter than copies of GC, which has
  * outlived a block's other units.  So the host gets the free block that was
  * erased least, GC the one that was erased most.
  *
@@ -13,11 +13,11 @@
  * block is erased that has over ftl.wear_spread more erases than the least worn
  * of its plane that has long been FULL, the latter is emptied: its data goes to
  * a worn block, by the rule above, and the block that it leaves to the host. It
- * does not meet what GC copies (gc_class()), or its blocks would be collected
- * time and again for the few units in them that are not cold.  As one erase
- * calls for one move at most, there is always a worn block for what is moved.
- * The idea of exchanging the two extremes at a threshold is that of L.-P.
- * Chang, "On efficient wear leveling for large-scale flash-memory storage
+ * does not share blocks with copies of GC (gc_class()), or its blocks would be
+ * collected time and again for the few units in them that are not cold.  As one
+ * erase calls for one move at most, there is always a worn block for moved
+ * units. The idea of exchanging the two extremes at a threshold is that of
+ * L.-P. Chang, "On efficient wear leveling for large-scale flash-memory storage
  * systems", SAC 2007 (cold-data migration); its pools are not modelled.
  */
 #include "check.h"
@@ -27,9 +27,9 @@
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 
-/* The free blocks of a plane in tournament trees by block: a node has the block that
- * was erased least, and the one that was erased most; of equal ones that which has been
- * free longest.  Made anew when it is asked for and is not up to date. */
+/* The free blocks of a plane in tournament trees by block: a node has the block
+ * that was erased least, and the one that was erased most; of equal ones that
+ * which has been free longest.  Rebuilt on use if it is not up to date. */
 struct PlaneWear {
     uint32_t *least; /* 1 is the root; leaves from Gc.wear_size on; or NONE */
     uint32_t *most;
@@ -238,8 +238,8 @@ static uint32_t count_least(Ssd *ssd, uint32_t plane)
 }
 
 /*
- * Among the blocks that have been FULL longest, half of them: what was filled of
- * late may be hot, however little the block is worn, and is soon erased.
+ * Among the blocks that have been FULL longest, half of them: recently filled
+ * ones may be hot, however little they are worn, and are soon erased.
  */
 uint32_t wear_victim(Ssd *ssd, uint32_t plane)
 {
