@@ -14,7 +14,7 @@
 
 #include "ssd-types.h"
 
-/* What the power says to commands; required, all of them. */
+/* Callbacks of power/ to commands; required, all of them. */
 typedef struct HostGate {
     /* The drive is not ready: the command is kept until it is. */
     bool (*waits)(Ssd *ssd, uint32_t cmd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* host-private.h - what the files of host/ ask of each other. */
+/* host-private.h - shared by the files of host/. */
 #ifndef VSSD_FTL_HOST_PRIVATE_H
 #define VSSD_FTL_HOST_PRIVATE_H
 
@@ -30,8 +30,8 @@ uint64_t host_link_out(Ssd *ssd, const Cmd *c);
  * there, or taken from there, so many units more. */
 uint64_t host_dram_end(Ssd *ssd, uint64_t from_ps, uint64_t units);
 
-/* What a read of NAND brought goes through DRAM, at its rate, on its way to the
- * host; and is kept there or not. */
+/* Data read from NAND goes through DRAM, at its rate, on its way to the host;
+ * and is kept there or not. */
 uint64_t host_dram_passed(Ssd *ssd, uint64_t units);
 
 /* ---- read.c ------------------------------------------------------------ */
@@ -39,7 +39,7 @@ uint64_t host_dram_passed(Ssd *ssd, uint64_t units);
 /* Count the command, and start with its first unit. */
 void read_start(Ssd *ssd, uint32_t cmd);
 
-/* Look up the command's units and read what is in NAND.  false: some wait for
+/* Look up the command's units and read those in NAND.  false: some wait for
  * room in the buffer. */
 bool read_units(Ssd *ssd, uint32_t cmd);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * host.c - host commands: submission, what they wait for, completion.
+ * host.c - host commands: submission, waiting, completion.
  *
  * Knows commands and their latency, split by cause; leaves slots to write.c
  * and units to map.c.
@@ -249,7 +249,7 @@ void host_room(Ssd *ssd)
     }
 }
 
-/* The drive has given up: reads go on without the buffer. */
+/* The drive has failed: reads go on without the buffer. */
 void host_fail_waiting(Ssd *ssd)
 {
     invariant(ssd->media->given_up);

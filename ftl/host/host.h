@@ -32,7 +32,7 @@ void host_start(Ssd *ssd, uint32_t cmd);
 void host_start_now(Ssd *ssd, uint32_t cmd);
 void host_done(Ssd *ssd, uint32_t cmd);
 
-/* What other components tell of commands (commands.h). */
+/* Notifications of other components about commands (commands.h). */
 extern const CmdOps host_cmd_ops;
 
 /* ssd_submit(), ssd_abort() and ssd_advance(), at the drive's now. */

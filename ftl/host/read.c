@@ -51,7 +51,7 @@ static void note_bad_parts(const Ssd *ssd, Cmd *c, const NandOp *op)
     }
 }
 
-/* Units of a READ that lie in one physical page, collected for one operation:
+/* Units of a READ that are in one physical page, collected for one operation:
  * slots that keep them, as a chain, or none. */
 typedef struct ReadRun {
     uint32_t page;
@@ -149,8 +149,8 @@ static void read_slot(Ssd *ssd, uint32_t cmd, uint32_t i)
     buffer_read_hit(ssd, i);
 }
 
-/* Is the unit to be kept in the buffer once it is read?  What is lost is not,
- * nor anything when the drive can make no more room. */
+/* Is the unit to be kept in the buffer once it is read?  A lost unit is not,
+ * nor any unit when the drive can make no more room. */
 static bool read_keeps(Ssd *ssd, uint32_t ppu)
 {
     return buffer_keeps_reads(ssd) && !spare_poisoned(ssd, ppu) &&

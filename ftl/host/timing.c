@@ -7,8 +7,7 @@
  * DRAM one after another.  With buffer.mb_s all that enters or leaves DRAM, or
  * goes through it, shares its rate.
  *
- * Knows how busy each part is; does not know what commands wait for in the
- * buffer or in NAND.
+ * Knows how busy each part is; does not know waits in the buffer or in NAND.
  */
 #include "buffer/reads.h"
 #include "host/host-private.h"
