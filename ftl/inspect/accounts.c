@@ -2,9 +2,9 @@
 /*
  * accounts.c - where the array's time and energy went, since the last reset.
  *
- * Knows what is counted and when counting began; knows nothing of why an
+ * Knows the counters and their start; knows nothing of why an
  * operation was done but its cause.  Busy and idle of a resource add up to the
- * time elapsed; docs/results-drive.md says what else adds up.
+ * time elapsed; docs/results-drive.md has the other sums.
  */
 #include "inspect/inspect.h"
 #include "ssd-internal.h"

@@ -3,7 +3,7 @@
  * inspect-internal.h - statistics, accounts, the operation log and the recorded
  * trace.
  *
- * The other components tell it what they do; it changes nothing of theirs.
+ * The other components report their work to it; it changes nothing of theirs.
  */
 #ifndef VSSD_FTL_INSPECT_INTERNAL_H
 #define VSSD_FTL_INSPECT_INTERNAL_H

@@ -24,7 +24,7 @@ double accounts_total(const Energy *e);
 
 /* ---- numbers.c --------------------------------------------------------- */
 
-/* Begin the series anew. */
+/* Restart the series. */
 void numbers_reset(Ssd *ssd);
 
 /* The number of free blocks has changed, and Series.next_ps has come. */
@@ -40,7 +40,7 @@ static inline void note_buffer(Ssd *ssd)
     }
 }
 
-/* A block is to be cleaned. */
+/* A block becomes a victim. */
 void numbers_victim(Ssd *ssd, uint32_t block);
 
 /* Time of a point of a series since the last reset, in ns. */
@@ -65,7 +65,7 @@ double numbers_deviation(const uint32_t *wear, uint32_t n);
 
 /* ---- ssd-stats.c ------------------------------------------------------- */
 
-/* What the rows of SSD_STATS take their values from. */
+/* Source of the values of SSD_STATS. */
 typedef struct DriveStats {
     const Ssd *ssd;
     SsdCounters c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * numbers.c - what blocks look like, now and over time: valid units, wear, free
- * blocks, and what GC found; what the buffer does over time.
+ * numbers.c - state of blocks, now and over time: valid units, wear, free
+ * blocks, and victims of GC; work of the buffer over time.
  *
  * Knows blocks and counters; knows nothing of why they are as they are.  The
  * members are in docs/results-drive.md.

@@ -52,7 +52,7 @@ typedef enum OplogWhere {
     OPLOG_CACHED, /* in NAND, and the same in the buffer */
 } OplogWhere;
 
-/* What ftl/ tells the log; oplog_add() does nothing without one, nor does
+/* Reports of ftl/ to the log; oplog_add() does nothing without one, nor does
  * oplog_unit(), for a unit of a stream. */
 typedef struct Oplog Oplog;
 

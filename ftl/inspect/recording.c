@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * recording.c - write down what the host does to the drive.
+ * recording.c - record the commands of the host in a trace.
  *
- * Knows the format (docs/traces.md) and nothing of what a command does.  A
+ * Knows the format (docs/traces.md) and nothing of the execution of commands. A
  * record is put together on the stack and handed to a large buffer, so the
  * drive waits for the file only when that is full.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * recording.h - what the host did to a drive, as a file: the project's own
+ * recording.h - the host's commands to a drive as a file: the project's own
  * trace format (docs/traces.md).
  *
  * The constants are the format, for who writes it (recording.c) and who reads
@@ -15,8 +15,8 @@
 #define RECORDING_MAGIC "VSSDTRC1"
 #define RECORDING_HEADER_BYTES 32
 
-/* Of the header: the drive had been used when the recording began, so nothing
- * but itself can say what it did. */
+/* Of the header: the drive had been used when the recording began, so only the
+ * drive itself has its former data. */
 #define RECORDING_USED 1
 
 typedef enum RecordingType {
@@ -42,7 +42,7 @@ typedef struct Recording Recording;
 bool recording_open(Ssd *ssd, const char *path, const GString *text,
                     GError **error);
 
-/* Each call at the instant of the call that it tells of, which is the drive's
+/* Each call at the instant of the call that it records, which is the drive's
  * now.  serial counts the commands that the drive took. */
 void recording_cmd(Recording *r, const SsdCmd *cmd, uint64_t now_ns);
 void recording_done(Recording *r, uint64_t serial, const SsdCompletion *c,

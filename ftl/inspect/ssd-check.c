@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ssd-check.c - every invariant of the drive's own book-keeping.
+ * ssd-check.c - every invariant of the drive's own tables.
  *
  * Counts everything afresh from the map, the spare areas and the slots, and
- * compares with what the drive keeps.  For tests.
+ * compares with the drive's counters.  For tests.
  */
 #include "bitmap.h"
 #include "buffer/buffer-policy.h"
@@ -175,7 +175,7 @@ static bool check_open(const Ssd *ssd, uint32_t plane, GError **error)
     return true;
 }
 
-/* What the slots themselves say, counted. */
+/* Sums over the slots. */
 typedef struct SlotCount {
     uint32_t in_state[N_SLOT_STATES];
     uint32_t must, victims, unsafe, listed, evicting, released, early;
@@ -261,7 +261,7 @@ static uint32_t count_unsafe(const Ssd *ssd, uint32_t stream)
     return n;
 }
 
-/* What waits for each stream, and that units of streams kept apart are. */
+/* Queues of each stream; units of separate streams are separate. */
 static bool check_streams(const Ssd *ssd, GError **error)
 {
     uint32_t unsafe = 0;
@@ -301,7 +301,7 @@ static bool check_streams(const Ssd *ssd, GError **error)
     return true;
 }
 
-/* Metadata lies in its planes and is counted; user data has its limit. */
+/* Metadata is in its planes and is counted; user data has its limit. */
 static bool check_meta(const Ssd *ssd, GError **error)
 {
     g_autofree uint64_t *n = g_new0(uint64_t, ssd->l.n_planes);
@@ -434,7 +434,7 @@ static bool check_commands(const Ssd *ssd, GError **error)
     return true;
 }
 
-/* What the policy chooses, and with ftl.gc_unit any that falls back on greedy. */
+/* The choice of the policy, and with ftl.gc_unit also that of greedy. */
 static bool check_victim(const Ssd *ssd, uint32_t plane, GError **error)
 {
     return (!ssd->gc->policy->check ||

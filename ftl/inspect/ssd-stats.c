@@ -122,7 +122,7 @@ const Hist *ssd_latency(const Ssd *ssd, SsdOp op)
     return &ssd->inspect.latency[op];
 }
 
-/* ---- what the rows are made of ---------------------------------------- */
+/* ---- values of the rows ---------------------------------------- */
 
 void drive_stats_init(DriveStats *v, const Ssd *ssd)
 {
