@@ -3,8 +3,8 @@
  * journal-internal.h - pages of the drive's own in NAND: translation pages,
  * journal, checkpoints.
  *
- * Knows where such pages are and when they are written; does not know what a
- * translation page holds.
+ * Knows where such pages are and when they are written; does not know the
+ * contents of a translation page.
  */
 #ifndef VSSD_FTL_JOURNAL_INTERNAL_H
 #define VSSD_FTL_JOURNAL_INTERNAL_H
@@ -23,9 +23,9 @@ typedef enum MetaOwner {
     N_META_OWNERS,
 } MetaOwner;
 
-/* What the owner of such pages hears; required, all of them. */
+/* Callbacks to the owner of such pages; required, all of them. */
 typedef struct MetaClient {
-    /* The page is about to be programmed: what it holds is what is known now. */
+    /* The page is about to be programmed: it holds the present state. */
     void (*begins)(Ssd *ssd, uint32_t page);
     /* It is durable. */
     void (*written)(Ssd *ssd, uint32_t page);
@@ -33,7 +33,7 @@ typedef struct MetaClient {
     void (*read)(Ssd *ssd, uint32_t cookie);
 } MetaClient;
 
-/* A read of metadata: several operations where its units lie apart. */
+/* A read of metadata: several operations where its units are apart. */
 typedef struct MetaRead {
     uint32_t cookie;  /* the owner's */
     uint32_t pending; /* operations; 0: the record is free */
@@ -41,7 +41,7 @@ typedef struct MetaRead {
     uint8_t owner;    /* MetaOwner */
 } MetaRead;
 
-/* One of the pages that tell of the logical units, saved_units each. */
+/* One of the pages with entries of logical units, saved_units each. */
 typedef struct SavedPage {
     uint32_t page; /* the newest copy in NAND, or NONE */
     uint32_t next; /* in the queue */
@@ -49,7 +49,7 @@ typedef struct SavedPage {
     uint64_t serial; /* queued: when it was asked for */
     bool queued;
     bool in_flight;
-    bool changed; /* checkpoints: what it would say is not what it says */
+    bool changed; /* checkpoints: its entries are out of date */
     uint8_t pad[5];
 } SavedPage;
 
@@ -59,13 +59,13 @@ typedef struct SavedFlight {
     uint64_t seq;
     uint32_t index; /* of the saved page; NONE: this flight is free */
     uint32_t page;  /* where to; NONE: its program failed, and there is no room */
-    uint64_t low;   /* the anchor: what it says */
+    uint64_t low;   /* the anchor: its contents */
     uint64_t ends;  /* the anchor: the checkpoint that ends with it, or 0: it is
-                       only written anew */
+                       only rewritten */
 } SavedFlight;
 
 typedef struct Saved {
-    uint64_t serial;      /* counts what has been asked for */
+    uint64_t serial;      /* counts requests */
     uint64_t trim_serial; /* with everything up to it, all trims are in NAND */
     Ififo queue;          /* of saved pages, through SavedPage.next */
     uint32_t n_in_flight;
@@ -78,9 +78,9 @@ typedef struct Saved {
 
     /* Checkpoints: all that has changed is written, then the anchor. */
     uint64_t data_pages; /* programs of data since the last one began */
-    uint64_t low; /* of the present one: what was programmed up to this count is
+    uint64_t low; /* of the present one: units programmed up to this count are
                      in the saved pages */
-    uint64_t anchor_low; /* what the anchor says: Saved.low of the last one of
+    uint64_t anchor_low; /* contents of the anchor: Saved.low of the last one of
                             which all else is in NAND */
     uint64_t all_serial; /* with everything up to it, the anchor may go */
     uint64_t n_begun, n_ended;
@@ -101,13 +101,13 @@ typedef struct Journal {
     OF_JOURNAL uint64_t
         *floor; /* by lpn: versions below it have been trimmed */
     OF_JOURNAL uint64_t
-        *saved; /* by lpn: what the newest saved page in NAND says */
+        *saved; /* by lpn: entry of the newest saved page in NAND */
     OF_JOURNAL SavedPage *saved_page;
     OF_JOURNAL SavedFlight *saved_flight;
     OF_JOURNAL uint64_t
-        *saved_in_flight;        /* by flight: what its page says, by unit */
+        *saved_in_flight;        /* by flight: entries of its page, by unit */
     OF_JOURNAL Open *saved_open; /* by plane */
-    uint64_t saved_low;     /* what the newest anchor in NAND says */
+    uint64_t saved_low;          /* contents of the newest anchor in NAND */
     Saved saved_queue;
     OF_JOURNAL MetaRead *meta_read;
     uint32_t n_meta_reads;

@@ -26,7 +26,7 @@ static inline bool meta_in_nand(const Ssd *ssd, uint32_t page)
     return ssd->l2p.entry[meta_lpn(ssd, page)] != 0;
 }
 
-/* The plane where the page lies. */
+/* The plane of the page. */
 static inline uint32_t meta_plane(const Ssd *ssd, uint32_t page)
 {
     return ssd->media->stripe_plane[page % ssd->l.n_planes];
@@ -41,10 +41,10 @@ void meta_init(Ssd *ssd);
 
 /*
  * Write a page of metadata: it waits for room in its plane, then is programmed;
- * a program that fails is done again.  The owner hears when the program begins
- * (what it holds is what is known then; again, if it has failed), and when it is
- * durable: until then a power cut finds the older copy.  One write of a page at
- * a time.
+ * a program that fails is done again.  The owner is notified when the program
+ * begins (it holds the state of that instant; again, if it has failed), and
+ * when it is durable: until then a power cut finds the older copy.  One write
+ * of a page at a time.
  */
 void meta_write(Ssd *ssd, uint32_t page, MetaOwner owner);
 
@@ -57,7 +57,7 @@ void meta_read(Ssd *ssd, uint32_t page, uint32_t first, uint32_t n,
  * Nothing if it is in NAND already, or its plane has no room. */
 void meta_preload(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged);
 
-/* Program what waits and has room. */
+/* Program waiting pages that have room. */
 void meta_pump(Ssd *ssd, uint32_t plane);
 
 void meta_page_done(Ssd *ssd, uint32_t job);
@@ -75,7 +75,7 @@ static inline bool meta_is_short(const Ssd *ssd, uint32_t plane)
 /* Does a page wait for room? */
 bool meta_waits(const Ssd *ssd);
 
-/* The drive programs no more: what waits ends as if it were durable. */
+/* The drive programs no more: waiting pages end as if they were durable. */
 void meta_give_up(Ssd *ssd);
 
 #endif

@@ -2,17 +2,17 @@
 /*
  * meta.c - pages of the drive's own in NAND: written, read, moved by GC.
  *
- * Knows where metadata lies and what it costs; knows nothing of what is in it:
- * that is its owner's business, and the model keeps no contents.
+ * Knows the place of metadata and its cost; knows nothing of its contents:
+ * they are its owner's, and the model keeps none.
  *
- * A page of metadata is as large as what the NAND programs at once.  Its units
+ * A page of metadata has the size of a program unit.  Its units
  * are ordinary units whose place in the map is behind the user's, so spare
  * areas, valid counts, GC, bad blocks and power cuts treat them as any
  * other.  They go to blocks of their own, and in GC make a class of their
  * own; only where room is so short that GC puts a page wherever it can
  * (take_any_page() in gc.c) may a block hold both.
  *
- * Each page always lies in the same plane, so that a plane's room for metadata
+ * Each page is always in the same plane, so that a plane's room for metadata
  * is fixed (SsdLayout).  A write takes a block as the host does: never the free
  * ones that belong to GC.  So it waits for GC, and GC waits
  * for no write of metadata.
@@ -94,7 +94,7 @@ static void stamp(Ssd *ssd, uint32_t page, uint32_t first, OplogType type)
     }
 }
 
-/* The page lies at first from now on. */
+/* The page is at first from now on. */
 static void settle(Ssd *ssd, uint32_t page, uint32_t first)
 {
     uint32_t *entry = &ssd->l2p.entry[meta_lpn(ssd, page)];
@@ -234,7 +234,7 @@ static uint32_t read_take(Ssd *ssd)
     return pool_take(read_chain(j), &j->free_meta_read);
 }
 
-/* Units of the page that lie in one physical page: one operation. */
+/* Units of the page that are in one physical page: one operation. */
 static void read_run(Ssd *ssd, uint32_t i, const uint32_t *entry, uint32_t n)
 {
     NandOp op = {

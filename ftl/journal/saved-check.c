@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * saved-check.c - can what a stream says of saved pages be believed?
+ * saved-check.c - check of saved pages in a loaded stream.
  *
- * As state-check.c, which calls it: a stream may be forged, and every number that
- * is used as an index must be looked at first.  Knows a drive at rest.
+ * As state-check.c, which calls it: a stream may be forged, and every number
+ * that is used as an index must be looked at first.  Knows a drive at rest.
  */
 #include "journal/journal.h"
 #include "journal/saved.h"
@@ -15,7 +15,7 @@
 #define MOST_VERSION (1ULL << 48)
 #define MOST_SEQ (1ULL << (SEQ_BITS - 1)) /* of programs, counted */
 
-/* Recovery believes an entry if the page that it names is older than the
+/* Recovery uses an entry if the page that it names is older than the
  * checkpoint: then that must hold the unit. */
 static bool names_unit(const Ssd *ssd, uint32_t ppu, uint64_t lpn)
 {

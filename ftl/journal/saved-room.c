@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * saved-room.c - the blocks of saved pages: which takes the next one, which can be
- * erased, and which is to be emptied.
+ * saved-room.c - the blocks of saved pages: which takes the next one, which can
+ * be erased, and which is to be emptied.
  *
- * Knows the last saved_blocks of each plane, by what the array and the list of
- * newest pages say of them.  Knows nothing of what a saved page tells, or of who
- * waits for one (saved.c).
+ * Knows the last saved_blocks of each plane, from the array and the list of
+ * newest pages.  Knows nothing of the contents of saved pages, or of waiting
+ * commands (saved.c).
  */
 #include "journal/journal.h"
 #include "journal/saved.h"

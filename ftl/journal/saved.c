@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * saved.c - what NAND keeps, beside the data and its spare areas, for a return of
- * power: pages that tell of the logical units, in blocks of their own.
+ * saved.c - pages with map entries of logical units, in blocks of their own:
+ * NAND keeps them for a return of power, beside the data and its spare areas.
  *
  * Knows when a page of these is written, where to, and which blocks of theirs
- * can be erased.  Knows nothing of what recovery makes of them (recovery.c).
+ * can be erased.  Knows nothing of their use in recovery (recovery.c).
  *
- * A saved page tells of saved_units logical units, 8 bytes each: where the unit
- * is, or below which version all copies of it have been trimmed.  Trims change
- * the pages in memory; a flush, and the erase of a block (saved_holds()), wait
- * until NAND has the pages that trims have changed.
+ * A saved page has entries of saved_units logical units, 8 bytes each: where
+ * the unit is, or below which version all copies of it have been trimmed. Trims
+ * change the pages in memory; a flush, and the erase of a block
+ * (saved_holds()), wait until NAND has the pages that trims have changed.
  *
- * With ftl.recovery=checkpoint all that has changed is written now and then, and
- * at a shutdown; then a page that says so, the anchor, which is the last index.
+ * With ftl.recovery=checkpoint all that has changed is written now and then,
+ * and at a shutdown; then a page that says so, the anchor, which is the last
+ * index.
  *
  * The last saved_blocks of each plane hold these pages, wherever there is room:
  * the spare area has the page's index and when it was written, and the newest
  * counts.  A block without such a page is erased; when few blocks are free, the
- * block with the fewest is emptied by writing its pages anew, which needs no
- * read, because memory has what they say.
+ * block with the fewest is emptied by rewriting its pages, which needs no
+ * read, because memory has their contents.
  */
 #include <string.h>
 
@@ -230,7 +231,7 @@ static uint32_t units_of(const Ssd *ssd, uint32_t index, uint64_t *first)
                          ssd->l.user_units - MIN(*first, ssd->l.user_units));
 }
 
-/* What the page says, as things are now. */
+/* Contents of the page in the present state. */
 static void capture(Ssd *ssd, uint32_t index, uint64_t *entry)
 {
     uint64_t first;
@@ -625,7 +626,8 @@ void saved_erase_done(Ssd *ssd, const NandOp *op)
     go_on(ssd);
 }
 
-/* ---- what others ask for -------------------------------------------------------------- */
+/* ---- calls of other components
+ * -------------------------------------------------------------- */
 
 void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version)
 {
@@ -752,7 +754,7 @@ uint64_t saved_loaded(Ssd *ssd, uint32_t page)
     return low;
 }
 
-/* What the saved pages would say now is not what they say. */
+/* The saved pages are out of date. */
 static void mark_changed(Ssd *ssd)
 {
     invariant(has_checkpoints(ssd));

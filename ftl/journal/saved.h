@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * saved.h - what NAND keeps for a return of power, and what is made of it then.
+ * saved.h - pages that NAND keeps for a return of power, and their use then.
  */
 #ifndef VSSD_FTL_SAVED_H
 #define VSSD_FTL_SAVED_H
@@ -39,7 +39,7 @@ void saved_forget(Ssd *ssd);
 void saved_program_done(Ssd *ssd, const NandOp *op);
 void saved_erase_done(Ssd *ssd, const NandOp *op);
 
-/* What the saved page in NAND says of the unit; 0: nothing. */
+/* Entry of the unit in the saved page in NAND; 0: none. */
 static inline uint64_t saved_entry(const Ssd *ssd, uint32_t lpn)
 {
     return ssd->journal->saved_page[lpn / ssd->l.saved_units].page == NONE
@@ -53,7 +53,7 @@ bool saved_is_newest(const Ssd *ssd, uint32_t page);
 /* The unit, so far in this version, is trimmed. */
 void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version);
 
-/* What was preloaded was saved long ago, too. */
+/* Preloaded units were saved long ago, too. */
 void saved_preload(Ssd *ssd);
 
 /* true: every trim so far is in NAND.  false: the flush ends when it is. */
@@ -62,13 +62,13 @@ bool saved_flush(Ssd *ssd, uint32_t cmd);
 /* The empty victim must not be erased yet; gc_release() comes when it may. */
 bool saved_holds(Ssd *ssd, uint32_t block);
 
-/* The power has gone; what recovery finds; it has ended. */
+/* The power has gone; results of recovery; it has ended. */
 void saved_power_lost(Ssd *ssd);
 void saved_found(Ssd *ssd, uint32_t page);
 /* The page has been read: which versions it says are trimmed.  Returns, of the
  * anchor, how far the checkpoint goes (Saved.low); else 0. */
 uint64_t saved_loaded(Ssd *ssd, uint32_t page);
-/* Recovery has ended, with what the anchor said, or 0. */
+/* Recovery has ended, with the value of the anchor, or 0. */
 void saved_ready(Ssd *ssd, uint64_t low);
 
 /* ---- saved-room.c ------------------------------------------------------------------- */
