@@ -128,7 +128,8 @@ uint32_t cmt_insert(Cmt *c, uint32_t lpn)
     return i;
 }
 
-/* ---- what was loaded ---------------------------------------------------------------- */
+/* ---- check of a loaded table
+ * ---------------------------------------------------------------- */
 
 static bool segment_ok(const Cmt *c, uint8_t segment, uint64_t n_lpns)
 {

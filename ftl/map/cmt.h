@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmt.h - the cached mapping table of dftl.c: which units' entries are in memory.
+ * cmt.h - the cached mapping table of dftl.c: which units' entries are in
+ * memory.
  *
- * Segmented LRU, as A. Gupta, Y. Kim and B. Urgaonkar, "DFTL: a flash translation
- * layer employing demand-based selective caching of page-level address
- * mappings", ASPLOS 2009, section 3.2 asks for: an entry comes to the
+ * Segmented LRU, as A. Gupta, Y. Kim and B. Urgaonkar, "DFTL: a flash
+ * translation layer employing demand-based selective caching of page-level
+ * address mappings", ASPLOS 2009, section 3.2 describes: an entry comes to the
  * probationary segment; used again, it goes to the protected one, which holds
  * half of the table at most and gives its least recently used entry back to the
  * probationary segment; the least recently used entry there is the one to go.
@@ -77,8 +78,8 @@ void cmt_remove(Cmt *c, uint32_t i);
 /* A clean entry for a unit that has none; the table is not full. */
 uint32_t cmt_insert(Cmt *c, uint32_t lpn);
 
-/* Can every number be believed, of units below n_lpns?  For a table that was
- * loaded; sizes are as cmt_init() made them. */
+/* Is every number valid, of units below n_lpns? For a table that was loaded;
+ * sizes are as cmt_init() made them. */
 bool cmt_check(const Cmt *c, uint64_t n_lpns);
 
 #endif

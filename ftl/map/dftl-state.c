@@ -2,8 +2,7 @@
 /*
  * dftl-state.c - the tables of the map on demand: saved, checked, counted.
  *
- * What was loaded may be forged, so a check believes no number before it has
- * looked at it.
+ * A loaded stream may be forged, so each number is checked before use.
  */
 #include "map/dftl.h"
 #include "map/map.h"

@@ -4,19 +4,19 @@
  * memory.
  *
  * Source: A. Gupta, Y. Kim and B. Urgaonkar, "DFTL", ASPLOS 2009, section 3.
- * The map lies in translation pages, which are metadata (meta.c); where they
+ * The map is in translation pages, which are metadata (meta.c); where they
  * are, the global translation directory, is in memory, and so is a cached
  * mapping table of ftl.map_cache bytes (cmt.c).
  *
  * Knows which entries are in the cache and which are dirty.  The addresses
- * themselves are in Map.entry, the model's own truth: this file decides what it
- * costs to know them, and nothing else.
+ * themselves are in Map.entry, the model's own copy: this file decides only
+ * the cost of a lookup.
  *
  *   lookup   a command needs the entry of each unit that is not in the buffer.
  *            One that is not cached is read from its translation page; whoever
  *            misses in the same page waits for the same read
  *   evict    a dirty entry that has to go is written back: its translation page
- *            is read and programmed anew, with all dirty entries of it.  The
+ *            is read and programmed again, with all dirty entries of it.  The
  *            command that needed the place waits for it
  *   update   a programmed unit's entry becomes dirty, and comes back if it has
  *            left.  GC and trims dirty entries that are cached; the pages of
@@ -176,7 +176,7 @@ static void load(Ssd *ssd, uint32_t page, uint32_t part)
     }
 }
 
-/* Its old copy is in memory: program the page anew. */
+/* Its old copy is in memory: program the page again. */
 static void write_page(Ssd *ssd, uint32_t page)
 {
     Dftl *d = ssd->map->policy_data;
@@ -200,7 +200,7 @@ static void write_back(Ssd *ssd, uint32_t page, bool for_gc)
 
     invariant(page < ssd->l.n_map_pages);
     if (p->state != PAGE_IDLE) {
-        return; /* what is being programmed now comes to dftl_page_written() */
+        return; /* pages being programmed now come to dftl_page_written() */
     }
     p->state = PAGE_READING;
     p->for_gc = for_gc;
@@ -239,7 +239,7 @@ static void write_stale(Ssd *ssd, uint32_t plane)
     }
 }
 
-/* What the page is to hold is settled: everything that is known. */
+/* The contents of the page are final: all known entries. */
 static void dftl_page_begins(Ssd *ssd, uint32_t page)
 {
     Dftl *d = ssd->map->policy_data;
@@ -297,8 +297,8 @@ static void dftl_page_written(Ssd *ssd, uint32_t page)
 
 /* ---- the cache -------------------------------------------------------------------- */
 
-/* Make room for an entry.  The command, if there is one, waits until what had to
- * go is in NAND. */
+/* Make room for an entry.  The command, if there is one, waits until the
+ * evicted entry is in NAND. */
 static void evict(Ssd *ssd, uint32_t cmd)
 {
     Dftl *d = ssd->map->policy_data;

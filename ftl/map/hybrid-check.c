@@ -120,8 +120,8 @@ static bool check_units(const Ssd *ssd, uint32_t block, uint32_t logical,
     return true;
 }
 
-/* From which page on the data block may hold something: an own log block that is
- * in order holds what lies before. */
+/* From which page on the data block may hold something: an own log block that
+ * is in order holds the pages before that. */
 static uint32_t first_of_data(const Ssd *ssd, uint32_t logical)
 {
     uint32_t log = ssd->map->log_of[logical];

@@ -3,14 +3,14 @@
  * hybrid.c - log-block maps: logical blocks, their data blocks, the log, and
  * which page of the host goes where.
  *
- * Knows where an address belongs and which blocks hold what of it.  Knows
+ * Knows the place of an address and the blocks that hold its units.  Knows
  * nothing of how a log block is emptied (merge.c), or which log block takes a
  * page (map-bast.c, map-fast.c).
  *
  * Pages go round the planes by their address (ftl.stripe); those of one plane
  * make its logical blocks, as large as an erase block.  A logical block has at
- * most one data block, in which a unit lies at its offset; what does not fit
- * there is in log blocks.  "Page" means here what one program takes.  As NAND
+ * most one data block, in which a unit is at its offset; other units are in
+ * log blocks. "Page" means here a program unit.  As NAND
  * is programmed in order, the data block takes a page of the host only if it is
  * the next one there, and only while the logical block has no log block of its
  * own.
@@ -105,7 +105,7 @@ void hybrid_destroy(Ssd *ssd)
 typedef struct Target {
     uint32_t block;
     bool random;   /* the page may hold units of any logical block */
-    bool in_place; /* units lie at their offset in the page */
+    bool in_place; /* units are at their offset in the page */
 } Target;
 
 /* May the block be erased, because nothing in it is valid or will be? */
@@ -117,7 +117,8 @@ static bool is_dead(const Ssd *ssd, uint32_t block)
            nand_next_page(ssd->nand, block) > 0;
 }
 
-/* What a trim, or newer data elsewhere, has left nothing of makes way. */
+/* Blocks without valid units, after trims or newer data elsewhere, are freed.
+ */
 static void drop_dead(Ssd *ssd, const LogicalPage *at)
 {
     uint32_t *data = &ssd->map->data_block[at->logical];
@@ -211,7 +212,7 @@ static void switch_complete(Ssd *ssd, const LogicalPage *at)
 
 /* ---- the host's pages ---------------------------------------------------------------- */
 
-/* What of a page waits in the buffer. */
+/* Units of a page that wait in the buffer. */
 typedef struct Waiting {
     bool in_place; /* nothing of it would stay valid elsewhere */
     bool complete; /* all its units */
@@ -270,7 +271,8 @@ static void gather_own(Ssd *ssd, uint32_t j, const LogicalPage *at,
     }
 }
 
-/* May the unit fill up a page of the log?  What makes a page by itself does not. */
+/* May the unit fill up a page of the log?  A unit that makes a page by itself
+ * does not. */
 static bool fits(const Ssd *ssd, uint32_t lpn, const LogicalPage *at,
                  const Target *t)
 {
@@ -347,7 +349,7 @@ static bool send_from(Ssd *ssd, uint32_t stream, const SlotList *list)
     return false;
 }
 
-/* What is due goes first; the rest only where a page of it would go anyway. */
+/* Due units go first; the rest only where a page of them would go anyway. */
 static bool hybrid_send(Ssd *ssd, uint32_t stream)
 {
     const Stream *st = &ssd->placement->stream[stream];
@@ -490,9 +492,9 @@ void hybrid_torn(Ssd *ssd, uint32_t ppa)
 }
 
 /*
- * What a full merge has copied so far is given up: the originals are all there,
- * as nothing is erased before the merge has ended.  The block is erased when the
- * power is back.
+ * The copies of an unfinished full merge are discarded: the originals are all
+ * there, as nothing is erased before the merge has ended.  The block is erased
+ * when the power is back.
  */
 static void abandon(Ssd *ssd, const MapPlane *p, uint32_t block)
 {

@@ -14,7 +14,7 @@
 
 /* ---- hybrid.c ------------------------------------------------------------------- */
 
-/* What log-block maps have in common: members of OwnBlocks and MapPolicy. */
+/* Shared by log-block maps: members of OwnBlocks and MapPolicy. */
 #define HYBRID_OWN_BLOCKS                                                      \
     .placer = &hybrid_placer,                                                  \
     .copies = {merge_read_done, merge_page_done, merge_erase_done},            \
@@ -24,7 +24,8 @@
 #define HYBRID_POLICY                                                          \
     .init = hybrid_init, .destroy = hybrid_destroy, .check = hybrid_check,     \
     .check_ranges = hybrid_check_ranges
-/* They place pages and empty blocks by themselves, and need blocks that last. */
+/* They place pages and empty blocks by themselves, and need blocks that last.
+ */
 #define HYBRID_LACKS                                                           \
     (NEED_ALLOC | NEED_GC | NEED_SUPERBLOCKS | NEED_BACKGROUND |               \
      NEED_STATIC_WEAR | NEED_REFRESH | NEED_STREAMS | NEED_SLC |               \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * map-fast.c - fully-associative sector translation: one log block of a plane
- * for what is written in order, the others for anything.
+ * for sequential writes, the others for all other writes.
  *
- * Source: S.-W. Lee, D.-J. Park, T.-S. Chung, D.-H. Lee, S. Park, H.-J. Song, "A
- * log buffer-based flash translation layer using fully-associative sector
+ * Source: S.-W. Lee, D.-J. Park, T.-S. Chung, D.-H. Lee, S. Park, H.-J. Song,
+ * "A log buffer-based flash translation layer using fully-associative sector
  * translation", ACM Transactions on Embedded Computing Systems 6(3), 2007.
- * A write of offset 0 begins the sequential log block anew, and those that follow
- * it in order go there; all others go to the random log blocks, which are filled
- * one after another.  When all are full the oldest is emptied, which merges every
- * logical block that has a unit in it.
+ * A write of offset 0 restarts the sequential log block, and those that follow
+ * it in order go there; all others go to the random log blocks, which are
+ * filled one after another.  When all are full the oldest is emptied, which
+ * merges every logical block that has a unit in it.
  */
 #include "map/hybrid.h"
 #include "map/map-policy.h"

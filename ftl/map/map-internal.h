@@ -23,7 +23,7 @@ typedef struct LogBlock {
     uint32_t block; /* NONE: the record is free */
     uint32_t logical;
     uint32_t older, newer; /* list of the plane; newer: list of free records */
-    bool in_order; /* every page lies where it would in a data block, and no
+    bool in_order; /* every page is where it would be in a data block, and no
                       unit of such a page is valid in the data block */
 } LogBlock;
 
@@ -55,7 +55,7 @@ typedef struct Merge {
                          once its logical block has been taken up */
     uint32_t end;     /* pages of the logical block to copy end here; counted,
                          as the following, in programs from its beginning */
-    uint32_t read, read_unit;    /* what is to be read next */
+    uint32_t read, read_unit;    /* the next to be read */
     uint32_t program;            /* which is to be programmed next */
     uint32_t left[MERGE_WINDOW]; /* by page: reads in flight for it */
     uint32_t reads;              /* in flight, and so programs */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * map-policy.h - what is kept of where each unit is: one const struct in one file
- * for each policy; policy.c lists them, docs/adding.md tells how to add one.
+ * map-policy.h - mapping schemes: one const struct in one file
+ * for each policy; policy.c lists them, docs/adding.md explains how to add one.
  */
 #ifndef VSSD_FTL_MAP_POLICY_H
 #define VSSD_FTL_MAP_POLICY_H
@@ -41,14 +41,14 @@ typedef struct OwnBlocks {
     uint32_t least_logs;
 
     /* A log block (record) with room for a page of the host, or NONE: a merge
-     * (merge_start()) or an erase comes first.  in_place: nothing of the page is
-     * valid in NAND but what it replaces, so that it may lie where it would in a
-     * data block. */
+     * (merge_start()) or an erase comes first.  in_place: no unit of the page
+     * is valid in NAND but those that it replaces, so that it may be where it
+     * would be in a data block. */
     uint32_t (*log_for)(Ssd *ssd, const LogicalPage *at, bool in_place);
 
     CopyOps copies;
 
-    /* Without modelled time: where a preloaded unit is to lie. */
+    /* Without modelled time: the place of a preloaded unit. */
     uint32_t (*preload)(Ssd *ssd, uint32_t lpn);
     /* The same: the page for lpn[0..n-1], and how many of them it takes (*used),
      * each at ppu[]; NONE: a merge or an erase has to end first.  It is there. */
@@ -56,28 +56,27 @@ typedef struct OwnBlocks {
                          uint32_t *ppu, uint32_t *used);
     void (*age_done)(Ssd *ssd, uint32_t lpn);
 
-    /* The power has gone: the program of the page was cut short; what the planes
-     * were doing is forgotten. */
+    /* The power has gone: the program of the page was cut short; the work of
+     * the planes is dropped. */
     void (*torn)(Ssd *ssd, uint32_t ppa);
     void (*planes_lost)(Ssd *ssd);
 } OwnBlocks;
 
 /*
- * What is kept of where each unit is, and what that costs.  L2p is the
- * model's own truth under every policy: a policy says what a drive has to do to
- * know it.
+ * The scheme of the map and its cost. L2p is the model's own map under every
+ * policy: a policy defines the work of a drive to look it up.
  */
 struct MapPolicy {
     const char *name;
     const char *help;
 
-    uint32_t lacks; /* SsdNeed bits: what it cannot be combined with */
+    uint32_t lacks;              /* SsdNeed bits: needs that exclude it */
     const OwnBlocks *own_blocks; /* or NULL: pages go where placement/ says, and
                                     gc/ empties blocks */
-    bool in_nand; /* the map lies in translation pages (SsdLayout) */
+    bool in_nand; /* the map is in translation pages (SsdLayout) */
 
-    /* All optional.  Map.policy_data is the policy's; init also says what its tables
-     * take of the host's memory, in Map.policy_bytes. */
+    /* All optional.  Map.policy_data is the policy's; init also sets the size
+     * of its tables in the host's memory, Map.policy_bytes. */
     void (*init)(Ssd *ssd);
     void (*destroy)(Ssd *ssd);
 
@@ -98,19 +97,19 @@ struct MapPolicy {
      * now (aged). */
     void (*aged)(Ssd *ssd, uint32_t lpn, bool aged);
 
-    /* What memory held is gone. */
+    /* The contents of memory are lost. */
     void (*power_lost)(Ssd *ssd);
 
-    /* Required with Map.policy_data: save it, or load it into what init has made,
-     * and check every number of it: what was loaded may be forged. */
+    /* Required with Map.policy_data: save it, or load it into the tables of
+     * init, and check every number: a loaded stream may be forged. */
     bool (*state)(Ssd *ssd, State *s);
     bool (*check)(const Ssd *ssd, GError **error);
     /* Of a loaded drive, before anything else looks at it: may its tables be
      * used as indices? */
     bool (*check_ranges)(const Ssd *ssd, GError **error);
 
-    /* Members of the object "map" of the statistics, from an Ssd *v; what a
-     * reset does to them beside setting their counters to 0. */
+    /* Members of the object "map" of the statistics, from an Ssd *v; the
+     * effect of a reset on them beside setting their counters to 0. */
     const StatTable *stats;
     void (*reset_stats)(Ssd *ssd);
 };

@@ -5,8 +5,8 @@
  * Knows which copy of a unit is current.  Knows nothing of time.
  *
  * The copy in NAND of a unit that has been written again stays valid until the
- * newer one is programmed: a power cut before that must find it.  Such a copy
- * is remembered in the oldest slot of the unit (Slot.old_entry).
+ * newer one is programmed: a power cut before that must find it.  The place of
+ * such a copy is in the oldest slot of the unit (Slot.old_entry).
  */
 #include "buffer/unmap.h"
 #include "journal/saved.h"

@@ -50,7 +50,7 @@ static inline void map_changes_end(Ssd *ssd)
     }
 }
 
-/* What the buffer tells of units; if the policy wants to hear it. */
+/* Notifications of the buffer about units; if the policy uses them. */
 extern const BufferClient map_buffer_client;
 
 /* A victim has been erased, or would have been. */

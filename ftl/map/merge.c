@@ -2,20 +2,19 @@
 /*
  * merge.c - how log blocks are emptied: switch, partial and full merges.
  *
- * Knows which copies are made, in which order, and what is erased then.  Knows
+ * Knows the copies, their order, and the erases after them.  Knows
  * nothing of host commands, or which log block is emptied when (map-*.c).
  *
  * A log block of one logical block that has been written in order becomes its
  * data block: as it is (switch), or after the rest has been copied behind it
- * (partial).  Else the newest of everything that the logical block has goes to a
- * free block (full); a log block of many logical blocks takes one full merge for
- * each that has a unit in it.  What nothing is known of between two pages is
- * programmed empty.
+ * (partial).  Else the newest of everything that the logical block has goes to
+ * a free block (full); a log block of many logical blocks takes one full merge
+ * for each that has a unit in it.  Gaps between two pages are programmed empty.
  *
  * A plane makes one merge at a time, and no page of the host goes there
  * meanwhile; it begins when those under way have ended.  Pages are read ahead
- * (MERGE_WINDOW).  What a merge replaces is erased when its last copy is
- * programmed: until then a power cut finds the originals.
+ * (MERGE_WINDOW).  Blocks that a merge replaces are erased when its last copy
+ * is programmed: until then a power cut finds the originals.
  */
 #include <string.h>
 
@@ -39,7 +38,7 @@ void merge_forget(Merge *m)
 
 /* ---- one logical block ---------------------------------------------------------- */
 
-/* Where each unit of a page of the logical block lies in NAND, or NONE. */
+/* Place of each unit of a page of the logical block in NAND, or NONE. */
 static void sources(const Ssd *ssd, uint32_t logical, uint32_t page,
                     uint32_t *ppu)
 {
@@ -120,8 +119,8 @@ static bool next_logical(Ssd *ssd, MapPlane *p)
 
 /* ---- the copy loop ------------------------------------------------------------------ */
 
-/* Read what the page of the array that holds the unit has of the merge's page;
- * false: a unit before it lies there, too, and has had it read. */
+/* Read the units of the merge's page that the physical page of the unit holds;
+ * false: a unit before it is there, too, and has had it read. */
 static bool read_page_of(Ssd *ssd, Merge *m, const uint32_t *ppu, uint32_t unit)
 {
     uint32_t page = ppu_page(ssd, ppu[unit]);
@@ -239,7 +238,7 @@ static bool try_program(Ssd *ssd, uint32_t plane)
 
 /* ---- ends ------------------------------------------------------------------------------ */
 
-/* The logical block is in one block now; what it was in before is erased. */
+/* The logical block is in one block now; its former blocks are erased. */
 static void commit(Ssd *ssd, uint32_t plane)
 {
     Merge *m = &ssd->map->plane[plane].logs.merge;
@@ -346,7 +345,7 @@ void merge_start(Ssd *ssd, uint32_t plane, uint32_t log)
     merge_host_quiet(ssd, plane);
 }
 
-/* Go on; if the merge ends, so does what the host waits for. */
+/* Go on; if the merge ends, so does the host's wait. */
 static void go_on(Ssd *ssd, uint32_t plane)
 {
     invariant(plane < ssd->l.n_planes);
@@ -356,7 +355,7 @@ static void go_on(Ssd *ssd, uint32_t plane)
     }
 }
 
-/* What cannot be read is copied all the same, marked. */
+/* Units that cannot be read are copied all the same, marked. */
 void merge_read_done(Ssd *ssd, const NandOp *op)
 {
     uint32_t plane = block_plane(ssd, page_block(ssd, op->ppa.page));

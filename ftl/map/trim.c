@@ -2,14 +2,15 @@
 /*
  * trim.c - TRIM: in bounded steps, however large the range and the drive.
  *
- * Knows which parts of the map may hold something, and which of them a TRIM that
- * has begun is still to unmap.  What becomes of a single unit is map.c's.
+ * Knows which parts of the map may hold something, and which of them a TRIM
+ * that has begun is still to unmap.  map.c unmaps a single unit.
  *
- * The map is looked at in groups of units (SsdConfig.trim_group_shift).  A bit for each says that it
- * may hold something (group_used), so ranges that hold nothing take no time.  A
- * TRIM unmaps the units before the first and after the last whole group at once,
- * and marks the whole groups that hold something (trim_left).  Those are unmapped
- * some at a time, by events; the TRIM ends with the last.
+ * The map is looked at in groups of units (SsdConfig.trim_group_shift).  A bit
+ * for each says that it may hold something (group_used), so ranges that hold
+ * nothing take no time.  A TRIM unmaps the units before the first and after the
+ * last whole group at once, and marks the whole groups that hold something
+ * (trim_left).  Those are unmapped some at a time, by events; the TRIM ends
+ * with the last.
  *
  * To whoever looks, the TRIM has taken effect at its beginning: a command that
  * needs a unit of a marked group has that group unmapped first (trim_before()),
@@ -23,8 +24,8 @@
 #include "ssd-internal.h"
 #include "wake.h"
 
-/* The firmware's time for a unit of a marked group, where more groups are marked
- * than one event unmaps: about what it takes the model. */
+/* The firmware's time for a unit of a marked group, where more groups are
+ * marked than one event unmaps: about the time of the model. */
 #define UNIT_PS (20 * PS_PER_NS)
 
 /* ---- groups ------------------------------------------------------------------- */
@@ -83,7 +84,8 @@ static uint32_t next_left(const Ssd *ssd, uint32_t group, uint32_t end)
     return (uint32_t)bitmap_next(ssd->map->trim_left, group, end);
 }
 
-/* ---- what a TRIM covers -------------------------------------------------------- */
+/* ---- range of a TRIM --------------------------------------------------------
+ */
 
 /* The units wholly inside the range. */
 static void units_of(const Ssd *ssd, const SsdCmd *r, uint64_t *first,
@@ -146,7 +148,8 @@ static uint32_t whose(const Ssd *ssd, uint32_t group)
     g_assert_not_reached();
 }
 
-/* Unmap a marked group.  What is being programmed keeps its entry for a while. */
+/* Unmap a marked group.  A unit that is being programmed keeps its entry for a
+ * while. */
 static void settle(Ssd *ssd, uint32_t group)
 {
     uint64_t first = (uint64_t)group << ssd->l2p.group_shift;
@@ -207,7 +210,7 @@ static uint32_t mark(Ssd *ssd, uint32_t cmd)
     return left;
 }
 
-/* Log what is not marked: it held nothing. */
+/* Log groups that are not marked: they held nothing. */
 static void log_empty(Ssd *ssd, uint32_t cmd)
 {
     uint32_t first;
