@@ -2,8 +2,8 @@
 /*
  * bad-blocks.c - how many good blocks each plane has left.
  *
- * Knows what bad blocks take of the capacity, and when the drive is read-only.
- * What is done about an operation that failed is power/failures.c's.
+ * Knows the loss of capacity by bad blocks, and when the drive is read-only.
+ * power/failures.c handles failed operations.
  */
 #include "media/bad-blocks.h"
 #include "media/life.h"

@@ -4,7 +4,7 @@
  *
  * Knows in which state each block is and keeps the FULL blocks of a plane in
  * buckets by their number of valid units, so that finding and moving one costs
- * O(1).  Knows nothing about what a unit means or which block is best.
+ * O(1).  Knows nothing about the meaning of units or which block is best.
  *
  * Room: the host never takes the last free block of a plane (one for each class
  * of GC, and one more if programs may fail); it belongs to GC, which
@@ -215,8 +215,8 @@ uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind)
     return block;
 }
 
-/* The links of one list toward its head.  A stream may name any block: what is
- * wrong here, the check of a loaded drive finds. */
+/* The links of one list toward its head.  A stream may name any block: the
+ * check of a loaded drive finds faults here. */
 static void relink(Ssd *ssd, const IlistN *list)
 {
     uint32_t prev = NONE;
@@ -400,7 +400,7 @@ static void change_valid(Ssd *ssd, uint32_t block, int by)
     }
 }
 
-/* Of what the plane holds, metadata is counted by itself. */
+/* Metadata of the plane is counted separately. */
 static void change_meta_valid(Ssd *ssd, uint32_t plane, uint32_t ppu, int by)
 {
     if (ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)) {

@@ -3,8 +3,8 @@
  * faulty.c - scripted faults where they meet logical blocks and the power.
  *
  * Knows which blocks of the host an operation of the array carries (by its
- * spare areas), and so what a rule with lba= means.  All other rules are matched
- * inside the array.
+ * spare areas), and so the blocks of a rule with lba=.  All other rules are
+ * matched inside the array.
  */
 #include "media/aged-ops.h"
 #include "media/faulty.h"
@@ -61,8 +61,7 @@ uint64_t unit_lba_parts(const Ssd *ssd, uint32_t ppu, uint64_t first,
                          from + (uint32_t)(last + 1) * ssd->info.block_bytes);
 }
 
-/* What of the blocks the operation carries: parts, or for what is programmed
- * just not 0. */
+/* The operation's part of the blocks: parts, or for programs just not 0. */
 static uint64_t carried(const Ssd *ssd, const NandOp *op, uint64_t first,
                         uint64_t last)
 {

@@ -2,7 +2,7 @@
 /*
  * jobs.c - page programs in flight: their records, and lists of them.
  *
- * Knows records and lists; does not know what a page holds.
+ * Knows records and lists; does not know the contents of pages.
  */
 #include "media/jobs.h"
 #include "pool.h"

@@ -2,9 +2,9 @@
 /*
  * media-internal.h - blocks, planes and page programs in flight.
  *
- * Knows which blocks are free, open, full or bad, which units of them are valid,
- * what the spare areas say, and the programs that are under way.  Does not know
- * what the host wants, nor which block is best for what.
+ * Knows which blocks are free, open, full or bad, which units of them are
+ * valid, the spare areas, and the page programs in flight. Does not know host
+ * commands, nor which block is best for data.
  */
 #ifndef VSSD_FTL_MEDIA_INTERNAL_H
 #define VSSD_FTL_MEDIA_INTERNAL_H
@@ -52,7 +52,7 @@ typedef enum BlockState {
     BLOCK_OPEN,
     BLOCK_CLOSING, /* no page left to take, programs still in flight */
     BLOCK_FULL,    /* in a bucket of its plane, may be picked for GC */
-    BLOCK_VICTIM,  /* being cleaned */
+    BLOCK_VICTIM,  /* being emptied by GC */
     BLOCK_ERASING,
     BLOCK_BAD,    /* never used again */
     BLOCK_SAVED,  /* belongs to saved.c */
@@ -136,8 +136,8 @@ typedef struct Plane {
 #define SEQ_MASK ((1ULL << SEQ_BITS) - 1)
 
 /*
- * What those who choose and empty blocks hear of them; given when the drive is
- * made.  Required, all of them.
+ * Callbacks about blocks to the components that choose and empty them; given
+ * when the drive is made.  Required, all of them.
  */
 typedef struct MediaClient {
     /* The free block of the plane that is to be opened next; there is one. */
@@ -158,7 +158,7 @@ typedef struct MediaClient {
     void (*erased)(Ssd *ssd, uint32_t block);
 } MediaClient;
 
-/* What the keeper of saved pages hears; required, all of them. */
+/* Callbacks to the keeper of saved pages; required, all of them. */
 typedef struct SavedClient {
     /* Another copy of the unit is the current one. */
     void (*changed)(Ssd *ssd, uint32_t lpn);
@@ -185,7 +185,7 @@ typedef struct Media {
     bool may_fail;  /* programs and erases */
     bool cut_due;   /* a rule has cut the power: act on it at once */
     bool read_only; /* too few good blocks are left */
-    bool given_up;  /* nor can it program what is in the buffer */
+    bool given_up;  /* nor can it program the buffer */
     uint32_t free_for_gc; /* free blocks that the host leaves to GC */
     uint32_t n_factory_bad;
     uint32_t n_grown_bad;

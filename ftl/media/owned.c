@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * owned.c - what other components say of blocks: those that GC empties, and
+ * owned.c - blocks that other components own: those that GC empties, and
  * those that belong to the journal or to a log-block map.
  *
  * Knows which members of a block each of them may change, and in which states;

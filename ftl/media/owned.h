@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * owned.h - what other components say of blocks (owned.c).
+ * owned.h - blocks that other components own (owned.c).
  *
  * Each call asserts the state that the block must be in.
  */
@@ -65,7 +65,7 @@ void plane_set_last_gc(Ssd *ssd, uint32_t plane, uint32_t block);
 
 /* ---- the drive ---------------------------------------------------------- */
 
-/* It takes no more writes; nor can it program what is in the buffer. */
+/* It takes no more writes; nor can it program the buffer. */
 void media_set_read_only(Ssd *ssd);
 void media_give_up(Ssd *ssd);
 

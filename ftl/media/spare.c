@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * spare.c - spare areas: what is written beside each unit in NAND.
+ * spare.c - spare areas: the data beside each unit in NAND.
  *
- * Knows what names a unit after a power cut; does not know which copy of it is
+ * Knows the names of units after a power cut; does not know which copy of it is
  * the current one.
  */
 #include "lazymem.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * spare.h - spare areas: what is written beside each unit in NAND.
+ * spare.h - spare areas: the data beside each unit in NAND.
  *
  * A spare area names the unit (lpn) with its version and stream.  It can say
  * that the unit's data was lost before it came here (poison), or that nothing
@@ -53,7 +53,7 @@ void spare_write_lpn(Ssd *ssd, uint32_t ppu, uint32_t lpn);
 /* So many units from first on hold nothing. */
 void spare_blank(Ssd *ssd, uint32_t first, uint32_t n);
 
-/* The unit's data is lost; what names it stays. */
+/* The unit's data is lost; its name stays. */
 void spare_poison(Ssd *ssd, uint32_t ppu);
 
 /* A unit is copied. */
@@ -63,7 +63,7 @@ void spare_copy(Ssd *ssd, uint32_t from, uint32_t to);
  */
 void spare_tear(Ssd *ssd, uint32_t page, uint32_t n);
 
-/* The block was being erased: what it held can no longer be read. */
+/* The block was being erased: its data can no longer be read. */
 void spare_wipe_block(Ssd *ssd, uint32_t block);
 
 /* ---- with ftl.recovery: spare areas say when their page was programmed ----
