@@ -33,7 +33,7 @@ static void set_starved(Ssd *ssd, uint32_t plane, bool starved)
     own->starved = starved;
 }
 
-/* What a page of the host takes of GcLoad.credit. */
+/* Cost of a host page in GcLoad.credit. */
 static uint64_t price(const Ssd *ssd)
 {
     return (uint64_t)ssd->l.units_per_program << 16;

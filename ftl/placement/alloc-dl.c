@@ -13,9 +13,9 @@
  * version is spread over the planes in the order of ftl.stripe, by logical
  * address.
  *
- * The paper does not say what the GC indicator is.  Here: which part of the
- * plane's room that holds nothing valid is not in free blocks, so that 0 is a
- * plane that is all clean, and 1 one that must be cleaned now.
+ * The paper does not define the GC indicator. Here: the share of the plane's
+ * invalid space that is not in free blocks, so that 0 is a plane without work
+ * for GC, and 1 one that needs GC now.
  */
 #include "media/media-internal.h"
 #include "placement/alloc-policy.h"

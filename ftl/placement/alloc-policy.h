@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * alloc-policy.h - which plane a page of the host goes to: one const struct in one file
- * for each policy; policy.c lists them, docs/adding.md tells how to add one.
+ * alloc-policy.h - which plane a page of the host goes to: one const struct in
+ * one file for each policy; policy.c lists them, docs/adding.md explains how to
+ * add one.
  */
 #ifndef VSSD_FTL_ALLOC_POLICY_H
 #define VSSD_FTL_ALLOC_POLICY_H
@@ -20,8 +21,8 @@
  * (alloc-rows.c)? */
 typedef enum AllocRows {
     ROWS_NONE,
-    ROWS_FREE,     /* what is busy is passed over */
-    ROWS_IN_ORDER, /* what is busy is waited for */
+    ROWS_FREE,     /* busy planes are skipped */
+    ROWS_IN_ORDER, /* busy planes are waited for */
 } AllocRows;
 
 struct AllocPolicy {
@@ -29,7 +30,7 @@ struct AllocPolicy {
     const char *help;
     uint32_t depth; /* programs of the host in flight per plane: 2 are one in
                        the array and one on the bus */
-    bool by_lpn;    /* pick wants to know what is written */
+    bool by_lpn;    /* pick needs the units to be written */
     uint8_t rows;   /* AllocRows: of several streams; then pick is not asked */
     /* Required.  The plane for the next page of the host, among those that
      * accept one, or NONE: wait.  It may wait (by alloc_insist()) only for

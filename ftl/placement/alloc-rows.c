@@ -3,15 +3,16 @@
  * alloc-rows.c - several streams: each goes round the drive by itself, a row at
  * a time.
  *
- * A row is what a multi-plane program takes, a page of each plane of a die;
- * without nand.multi_plane it is one plane.  A stream's pages fill one row after
- * another, so that its open blocks in the planes of a die stay at the same page
- * and can go on by one command.  If they are not (a program has failed, a plane
- * had no room) the row has those planes alone that are behind, until they have
- * caught up.  Streams begin at different rows, so as not to meet at one die.
+ * A row is the size of a multi-plane program, a page of each plane of a die;
+ * without nand.multi_plane it is one plane.  A stream's pages fill one row
+ * after another, so that its open blocks in the planes of a die stay at the
+ * same page and can go on by one command.  If they are not (a program has
+ * failed, a plane had no room) the row has those planes alone that are behind,
+ * until they have caught up.  Streams begin at different rows, so as not to
+ * meet at one die.
  *
  * Knows which rows a policy passes over (AllocPolicy.rows); knows nothing of
- * what is written.
+ * the data.
  */
 #include "media/media-internal.h"
 #include "placement/alloc-policy.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * alloc-static.c - the logical address says which plane: pages of consecutive
- * addresses lie round the planes in the order of ftl.stripe, whatever came when.
+ * alloc-static.c - the logical address determines the plane: pages of
+ * consecutive addresses go round the planes in the order of ftl.stripe, in any
+ * order of arrival.
  *
  * Source: Y. Hu et al., "Performance Impact and Interplay of SSD Parallelism
  * through Advanced Commands, Allocation Strategy and Data Granularity", ICS

@@ -6,7 +6,7 @@
  * (alloc-rows.c).
  *
  * A page waits for its plane rather than go elsewhere, unless the plane has no
- * room at all.  What GC goes by is ftl.gc_unit, as with every other policy.
+ * room at all.  The unit of GC is ftl.gc_unit, as with every other policy.
  */
 #include "media/media-internal.h"
 #include "placement/alloc-policy.h"

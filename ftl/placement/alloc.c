@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * alloc.c - what page allocation policies share: the next plane of the stripe,
- * and how to insist on a plane without ever waiting in vain.
+ * alloc.c - shared by page allocation policies: the next plane of the stripe,
+ * and waiting for a plane without deadlock.
  *
  * Knows the planes that accept a page (accepting.c keeps them as bits by
  * position in the stripe).  Knows nothing about which plane is best (alloc-*.c

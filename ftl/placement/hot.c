@@ -4,13 +4,13 @@
  *
  * Knows how often, about, each unit was written lately: J.-W. Hsieh, T.-W. Kuo,
  * L.-P. Chang, "Efficient identification of hot data for flash memory storage
- * systems", ACM Transactions on Storage 2(1), 2006, section 3: two hash functions
- * lead to two counters of 4 bits, which each write of the unit counts up; a unit
- * is hot when the upper two bits of neither are 0; and now and then all counters
- * are halved.  The size of the table (SsdLayout.n_hot) and when that is (after
- * as many writes) are ours.
+ * systems", ACM Transactions on Storage 2(1), 2006, section 3: two hash
+ * functions lead to two counters of 4 bits, which each write of the unit counts
+ * up; a unit is hot when the upper two bits of neither are 0; and now and then
+ * all counters are halved.  The size of the table (SsdLayout.n_hot) and when
+ * that is (after as many writes) are ours.
  *
- * Knows nothing of where a unit goes: what is hot is a stream of its own
+ * Knows nothing of the place of a unit: hot units are a stream of their own
  * (streams.c), HOT_STREAM.
  */
 #include "lazymem.h"
@@ -54,7 +54,8 @@ static uint8_t *counter(const Ssd *ssd, uint32_t lpn, unsigned k)
     return &ssd->placement->hot_count[(hash >> 32) & (ssd->l.n_hot - 1)];
 }
 
-/* Only what is not 0 is touched: the table costs memory where it is used. */
+/* Only counters other than 0 are touched: the table costs memory where it is
+ * used. */
 static void halve(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->l.n_hot; i++) {

@@ -2,8 +2,8 @@
 /*
  * placement-internal.h - which stream, plane and open block a page goes to.
  *
- * Knows streams, hot units and the allocation policies; does not know what is in
- * the buffer nor why a page is written.
+ * Knows streams, hot units and the allocation policies; does not know the
+ * contents of the buffer nor the reason of a write.
  */
 #ifndef VSSD_FTL_PLACEMENT_INTERNAL_H
 #define VSSD_FTL_PLACEMENT_INTERNAL_H
@@ -31,7 +31,8 @@ typedef struct Stream {
  * the place of the allocation policy.  Required, all of them.
  */
 typedef struct Placer {
-    /* Program one page of what waits for the stream; false: no plane takes any. */
+    /* Program one page of units that wait for the stream; false: no plane takes
+     * any. */
     bool (*send)(Ssd *ssd, uint32_t stream);
     /* Does the plane of the unit take a page at once? */
     bool (*accepts)(const Ssd *ssd, uint32_t lpn);
@@ -39,7 +40,7 @@ typedef struct Placer {
     void (*page_done)(Ssd *ssd, uint32_t plane);
 } Placer;
 
-/* How busy GC is in a plane, and what it lets the host write there. */
+/* Load of GC in a plane, and the host writes that it allows there. */
 typedef struct GcLoad {
     bool active;       /* from ftl.gc_low to ftl.gc_high */
     uint32_t reads;    /* page reads in flight */

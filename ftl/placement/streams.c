@@ -5,8 +5,8 @@
  * A stream is a number that the host gives with a write: one of the Streams
  * directive, or a reclaim unit handle of FDP.  Units of different streams never
  * share a page or a block that the host fills; whether they do in blocks that
- * GC fills is streams.gc's business.  block.c keeps the open blocks, gc.c decides
- * what is copied, and buffer/stream-queue.c what waits for each stream.
+ * GC fills is streams.gc's business.  block.c keeps the open blocks, gc.c
+ * decides the copies, and buffer/stream-queue.c the queue of each stream.
  */
 #include "media/jobs.h"
 #include "media/media.h"
