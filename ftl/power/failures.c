@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * failures.c - what becomes of pages and blocks whose program or erase fails.
+ * failures.c - treatment of pages and blocks whose program or erase fails.
  *
  * Knows the order in which the other components go on, and when the drive gives
  * up.  Does not know why an operation failed.
@@ -12,10 +12,10 @@
  * retired at once.
  *
  * When a plane has fewer than SsdLayout.min_spare_blocks left, the drive is
- * read-only: it still programs what it has taken, and still cleans.  If a
- * program or erase fails then, or if nothing that is under way can make room
- * for what waits, the drive gives up: what is in the buffer stays there,
- * readable, until the power goes.
+ * read-only: it still programs accepted data, and GC still runs. If a program
+ * or erase fails then, or if no work in flight can make room for waiting data,
+ * the drive fails: data in the buffer stays there, readable, until the power
+ * goes.
  */
 #include "buffer/flush.h"
 #include "gc/gc.h"

@@ -2,7 +2,7 @@
 /*
  * power-internal.h - power cut and return, recovery.
  *
- * Knows what survives a power cut and how the drive finds it again.
+ * Knows the data that survives a power cut, and its recovery.
  */
 #ifndef VSSD_FTL_POWER_INTERNAL_H
 #define VSSD_FTL_POWER_INTERNAL_H
@@ -47,7 +47,7 @@ typedef struct Recovery {
 typedef struct Power {
     /* Both tables are NULL with ftl.recovery=capacitors. */
     OF_POWER uint32_t *candidate; /* recovery: lpns of which two copies must be
-                        compared, by where the older one lies */
+                        compared, by the place of the older one */
     Recovery recovery;
     OF_POWER RecoveryPlane *recovery_plane;
 } Power;

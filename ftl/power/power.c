@@ -2,8 +2,8 @@
 /*
  * power.c - losing power, getting it back, and starting from an image.
  *
- * Knows what survives: pages whose program had ended; and the map with
- * ftl.recovery=capacitors, which keep it, else recovery.c makes it anew.  The
+ * Knows the data that survives: pages whose program had ended; and the map with
+ * ftl.recovery=capacitors, which keep it, else recovery.c rebuilds it.  The
  * buffer's data survives with buffer.plp only.
  */
 #include "buffer/life.h"
@@ -46,7 +46,7 @@ static void fail_commands(Ssd *ssd)
     }
 }
 
-/* Every unit in the buffer goes back to what NAND holds of it. */
+/* Every unit in the buffer goes back to its copy in NAND. */
 static void revert_map(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {

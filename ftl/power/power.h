@@ -18,7 +18,8 @@
 void power_cut(Ssd *ssd, uint64_t now_ns);
 void power_return(Ssd *ssd, uint64_t now_ns);
 
-/* What the drive's memory holds: an empty buffer, no barrier, no page on its way. */
+/* Contents of the drive's memory: an empty buffer, no barrier, no page on its
+ * way. */
 void power_init_memory(Ssd *ssd);
 
 /* The power is gone, now: by ssd_power_cut(), or by a rule of the fault script. */
@@ -41,7 +42,7 @@ void failure_erase_done(Ssd *ssd, uint32_t block);
 /* Something has ended.  true: something waits, and nothing is under way that would
  * help it; every plane is woken, to find a way on. */
 bool failure_looks_for_way(Ssd *ssd);
-/* They have been: give up if it still is so. */
+/* They have been: fail if it still is so. */
 void failure_give_up(Ssd *ssd);
 
 /* ---- recovery.c ------------------------------------------------------------------- */
@@ -49,8 +50,8 @@ void failure_give_up(Ssd *ssd);
 void recovery_init(Ssd *ssd);
 void recovery_destroy(Ssd *ssd);
 
-/* What is in memory only is gone: after all that reads it to see what NAND
- * holds. */
+/* Data in memory only is lost: after all functions that read it to find the
+ * state of NAND. */
 void recovery_power_lost(Ssd *ssd);
 
 /* The power is back: power_ready() runs when the map is, at a later time. */

@@ -2,7 +2,8 @@
 /*
  * ready.c - the drive goes on after a return of power.
  *
- * Knows what must be erased, freed or programmed first; the map is there already.
+ * Knows the erases, frees and programs that come first; the map is there
+ * already.
  */
 #include "buffer/life.h"
 #include "gc/gc.h"

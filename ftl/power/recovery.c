@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * recovery.c - a drive whose memory was lost with the power: what it finds in
- * NAND, step by step, and the tables rebuilt from it.
+ * recovery.c - a drive whose memory was lost with the power: it reads NAND
+ * step by step, and rebuilds its tables.
  *
  * Without a checkpoint every spare area of data is read.  With one, the anchor
- * says up to which count of programs the saved pages know all; of each block
- * its last pages are read, as far as they are younger.  What a saved page says
- * of a unit counts if the page that it names is older than that: then its block
- * has not been erased since.
+ * says up to which count of programs the saved pages are complete; of each
+ * block its last pages are read, as far as they are younger.  An entry of a
+ * saved page counts if the page that it names is older than that: then its
+ * block has not been erased since.
  *
- * Knows spare areas and saved pages; believes nothing else, but for the table
+ * Knows spare areas and saved pages; uses nothing else, but for the table
  * of bad blocks and the erase counts (docs/power.md).  Knows nothing of how a
  * saved page came to be (saved.c).
  *
@@ -47,7 +47,7 @@ typedef struct RecoveryStep {
     /* From the plane's place on, the next page to read, and how much of it;
      * false: the plane has none left. */
     bool (*next)(Ssd *ssd, uint32_t plane, NandOp *op);
-    /* A page has been read: what it says, and how the plane goes on. */
+    /* A page has been read: use its contents, and continue in the plane. */
     void (*seen)(Ssd *ssd, uint32_t plane, uint32_t page, bool blank);
     void (*end)(Ssd *ssd); /* or NULL: all planes have ended */
 } RecoveryStep;
@@ -426,9 +426,9 @@ static gint by_place(gconstpointer a, gconstpointer b, gpointer ssd)
 }
 
 /*
- * What the saved pages say, beside what has been found.  A young copy by the
- * host is newer than an old one.  One by GC need not be: it was under way while
- * a newer version was programmed.
+ * Entries of the saved pages, compared with the copies that have been found.  A
+ * young copy by the host is newer than an old one.  One by GC need not be: it
+ * was under way while a newer version was programmed.
  */
 static void believe(Ssd *ssd)
 {
@@ -454,7 +454,7 @@ static void believe(Ssd *ssd)
     ssd->power->candidate = (uint32_t *)g_array_steal(candidates, NULL);
 }
 
-/* The next candidate of the plane: those of one lie side by side. */
+/* The next candidate of the plane: those of one are adjacent. */
 static uint32_t candidate_at(const Ssd *ssd, uint32_t plane)
 {
     uint32_t low = 0;
@@ -583,7 +583,7 @@ bool recovery_waits(Ssd *ssd, uint32_t cmd)
 
 /* ---- the tables --------------------------------------------------------- */
 
-/* A block as its spare areas tell. */
+/* A block by its spare areas. */
 typedef struct Found {
     uint64_t seq;       /* of the newest intact page; 0: there is none */
     uint64_t first_seq; /* of the oldest */
@@ -810,7 +810,8 @@ uint64_t recovery_longest_ps(const Ssd *ssd)
                       : 0;
 }
 
-/* ---- what callers may ask -------------------------------------------------------------------- */
+/* ---- queries of callers
+ * -------------------------------------------------------------------- */
 
 bool ssd_ready(const Ssd *ssd)
 {
