@@ -107,8 +107,8 @@ static uint32_t put_page(Ssd *ssd, uint32_t plane, const uint64_t *lpn,
 }
 
 /*
- * The same under a log-block map, which says where the page lies.  0: what has to
- * end first is under way.
+ * The same under a log-block map, which gives the place of the page. 0: work
+ * that has to end first is in flight.
  */
 static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
 {
@@ -138,7 +138,7 @@ static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     return used;
 }
 
-/* What keeps the map of the units is in NAND, too. */
+/* The pages of the map are in NAND, too. */
 static void put_map(Ssd *ssd, const uint64_t *lpn, uint32_t n)
 {
     for (uint32_t i = 0; ssd->map->policy->aged && i < n; i++) {
@@ -176,7 +176,7 @@ static bool ready(Ssd *ssd)
 
 static void fetch(const Ssd *ssd, const uint64_t *lpn, uint64_t n)
 {
-    /* Two looks, as ssd_hint(): the entry, and later what it leads to. */
+    /* Two looks, as ssd_hint(): the entry, and later its target. */
     if (n > PREFETCH_AHEAD) {
         __builtin_prefetch(&ssd->l2p.entry[lpn[PREFETCH_AHEAD]], 1);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * planes.c - what each component knows of a plane, in a saved drive.
+ * planes.c - the state of each component for a plane, in a saved drive.
  *
  * In version 1 of the format a plane was one struct, with the parts of all
  * components.  From version 2 on each component has its own.
@@ -246,7 +246,7 @@ static void spread_gc(const PlaneV1 *from, GcPlane *g, GcLoad *load)
     load->credit = from->gc.credit;
 }
 
-/* A stream is never believed: is each flag 0 or 1? */
+/* A stream may be forged: is each flag 0 or 1? */
 static bool flags_ok(const PlaneV1 *v1)
 {
     static const size_t at[] = {
@@ -301,7 +301,7 @@ static bool load_v1(Ssd *ssd, State *s, uint32_t plane, const uint64_t *counts)
     return true;
 }
 
-/* ---- the walk ----------------------------------------------------------- */
+/* ---- iteration ----------------------------------------------------------- */
 
 static bool walk(State *s, const StateStruct *d, void *base,
                  const uint64_t *counts)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* planes.h - what each component knows of a plane, in a saved drive. */
+/* planes.h - the state of each component for a plane, in a saved drive. */
 #ifndef VSSD_FTL_STATE_PLANES_H
 #define VSSD_FTL_STATE_PLANES_H
 

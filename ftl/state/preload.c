@@ -3,8 +3,8 @@
  * preload.c - a drive that holds data from the beginning, without modelled
  * time.
  *
- * Knows where the first data of a drive lies: in pages as the host's, which no
- * GC has moved.  Does not know what it is.
+ * Knows the place of the first data of a drive: in pages as the host's, which
+ * no GC has moved.  Does not know the data.
  */
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * state-check.c - can a drive that was loaded from a stream be believed?
+ * state-check.c - check of a drive that was loaded from a stream.
  *
  * A stream may be forged, checksum and all.  So every number that is used as an
  * index, a length of a list or a truth value is looked at before anything is
@@ -332,7 +332,7 @@ static bool check_epochs(const Ssd *ssd, GError **error)
     return true;
 }
 
-/* What the slot says of others. */
+/* References of the slot to others. */
 static bool check_links(const Ssd *ssd, const Slot *s, GError **error)
 {
     uint32_t n = ssd->buffer->n_slot_records;

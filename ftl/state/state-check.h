@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* state-check.h - can a drive that was loaded from a stream be believed? */
+/* state-check.h - check of a drive that was loaded from a stream. */
 #ifndef VSSD_FTL_STATE_CHECK_H
 #define VSSD_FTL_STATE_CHECK_H
 
 #include "ssd-internal.h"
 
-/* Leave a function that has a GError **error: false, and what is wrong. */
+/* Leave a function that has a GError **error: false, and the fault. */
 #define CHECK(condition, what)                                                 \
     do {                                                                       \
         if (!(condition)) {                                                    \
@@ -16,8 +16,8 @@
 
 /*
  * The drive is at rest, every number in it can be used, and ssd_check() holds.
- * To be called before anything else is done with it.  false: *error says in one
- * line what is wrong.
+ * To be called before anything else is done with it.  false: *error names the
+ * fault in one line.
  */
 bool ssd_state_check(const Ssd *ssd, GError **error);
 

@@ -2,14 +2,14 @@
 /*
  * state.c - a drive as a stream of bytes, and back: save, load, clone.
  *
- * The one place that walks everything a drive consists of.  Each struct that is
- * not plain data has its members listed as rows (core/state.h), all of them: a
- * test finds one that is missing.  Structs in tables (Slot, Block, Cmd...) go
- * as they are and must hold no pointer.
+ * The one place that iterates over the whole state of a drive.  Each struct
+ * that is not plain data has its members listed as rows (core/state.h), all of
+ * them: a test finds one that is missing.  Structs in tables (Slot, Block,
+ * Cmd...) go as they are and must hold no pointer.
  *
- * A walk takes whatever there is, commands in flight included: that is a clone.
- * A stream that is kept holds a drive at rest (ssd_at_rest()), which a reader
- * can check (state-check.c); docs/state.md has the rule.
+ * An iteration takes the whole state, commands in flight included: that is a
+ * clone. A stream that is kept holds a drive at rest (ssd_at_rest()), which a
+ * reader can check (state-check.c); docs/state.md has the rule.
  */
 #include "bitmap.h"
 #include "buffer/buffer-policy.h"
@@ -40,7 +40,7 @@
 #define BYTE_ORDER_MARK 0x0102030405060708ULL
 #define MOST_TEXT (1U << 20)
 
-/* How many of what there is. */
+/* Sizes of the tables. */
 enum {
     N_MAP_UNITS,
     N_GROUP_WORDS,
@@ -260,8 +260,7 @@ static const StateRow ssd_rows[] = {
     KEPT(gc.policy, gc),
     KEPT(gc.plane, gc_plane),
     KEPT(gc.off, gc_off),
-    KEPT(gc.age_trees,
-         age_trees), /* worked out anew, and so are the next five */
+    KEPT(gc.age_trees, age_trees), /* derived again, and so are the next five */
     KEPT(gc.stripe_means, stripe_means),
     KEPT(gc.slot_client, slot_client),
     KEPT(gc.wear, wear),
@@ -271,7 +270,7 @@ static const StateRow ssd_rows[] = {
     TABLE(gc.mate, mate, N_BLOCKS),
     TABLE(gc.stripe_serial, stripe_serial, N_OPENS),
     TABLE(gc.stripe_block, stripe_block, N_OPENS),
-    KEPT(gc.unit_called, unit_called), /* counted anew, and so is the next */
+    KEPT(gc.unit_called, unit_called), /* counted again, and so is the next */
     KEPT(gc.held_first, held_first),
     KEPT(gc.called, gc_called), /* these two are false, but during a call */
     KEPT(gc.alone, gc_alone),
@@ -307,7 +306,7 @@ static const StateRow event_rows[] = {
     STATE_VALUE_ROW(EventQueue, next_seq),
 };
 
-/* Of a script of faults: what has happened so far, not the rules' text. */
+/* Of a script of faults: its progress so far, not the rules' text. */
 enum {
     N_RULES,
     N_FAULT_COUNTS,
@@ -351,11 +350,12 @@ const StateStruct *ssd_state_struct(unsigned i)
     return nand_state_struct(i);
 }
 
-/* ---- what it was saved with --------------------------------------------------- */
+/* ---- configuration of the saved drive
+ * --------------------------------------------------- */
 
 /*
- * Options that say how long things take, and others that leave no mark on what
- * is saved.  A drive may go on with other ones.
+ * Options of times, and others that do not affect saved members. A drive may
+ * continue with other values.
  */
 static bool may_differ(const char *key)
 {
@@ -481,7 +481,8 @@ static bool walk_head(State *s, const SsdConfig *cfg)
     return state_version(s) && walk_config(s, cfg);
 }
 
-/* ---- the walk -------------------------------------------------------------------- */
+/* ---- iteration
+ * -------------------------------------------------------------------- */
 
 static bool walk_events(State *s, EventQueue *q)
 {
