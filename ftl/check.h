@@ -5,8 +5,8 @@
 
 #include "options.h"
 
-/* Leave a function that has a GError **error: false, and in one line what is
- * wrong (a format and its arguments). */
+/* Leave a function that has a GError **error: false, and the fault in one line
+ * (a format and its arguments). */
 #define CHECK(condition, ...)                                                  \
     do {                                                                       \
         if (!(condition)) {                                                    \

@@ -151,6 +151,7 @@ void ssd_rebase_loaded(Ssd *ssd)
     uint64_t now_ns = ssd->now_ps / PS_PER_NS;
 
     if (now_ns > SSD_BASE_NS && !ssd_rebase(ssd, now_ns - SSD_BASE_NS)) {
-        g_assert_not_reached(); /* it was at rest, and nothing tells of it yet */
+        g_assert_not_reached(); /* it was at rest, and no counter includes that
+                                   yet */
     }
 }

@@ -2,8 +2,8 @@
 /*
  * commands-internal.h - the records of host commands.
  *
- * Below every component: those that work for a command account their time in its
- * record, and keep it in lists.  What becomes of it is host/'s.
+ * Below every component: those that work for a command account their time in
+ * its record, and keep it in lists.  host/ decides the rest.
  */
 #ifndef VSSD_FTL_COMMANDS_INTERNAL_H
 #define VSSD_FTL_COMMANDS_INTERNAL_H
@@ -38,13 +38,13 @@ typedef struct Cmd {
     uint64_t cost_ps[N_COSTS];
     uint64_t bad_lba;   /* READ: first uncorrectable block, or NO_LBA */
     uint64_t next_lpn;  /* READ, WRITE: next unit to look up, or to put into
-                           the buffer; what Saved.waiting and Map.trims say */
+                           the buffer; as Saved.waiting and Map.trims require */
     uint64_t room_lpn;  /* waits for room: from here on none is promised yet */
     uint32_t promised;  /* room that others must not take */
     uint32_t pending;   /* READ: NAND operations and slots being loaded; WRITE:
                            slots to be durable */
-    uint32_t map_pending; /* READ, WRITE: what the mapping scheme waits for,
-                             before anything else is done */
+    uint32_t map_pending; /* READ, WRITE: units that the mapping scheme waits
+                             for, before anything else is done */
     uint32_t next;      /* free list, list of those waiting for room, FIFO of
                            completions */
     bool waits;         /* for room */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * commands.h - what every component may do with the record of a host command.
+ * commands.h - operations of every component on the record of a host command.
  *
- * What becomes of a command is host/'s: it gave the drive CmdOps when that was
- * made.  A component that works for a command calls them by the functions below.
+ * host/ completes commands: it gave the drive CmdOps when that was
+ * made.  A component that works for a command calls them by the functions
+ * below.
  */
 #ifndef VSSD_FTL_COMMANDS_H
 #define VSSD_FTL_COMMANDS_H

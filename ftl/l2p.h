@@ -3,7 +3,7 @@
  * l2p.h - the table from logical unit to buffer slot or physical unit.
  *
  * Below every component: the buffer, recovery and GC write it as they move a
- * unit.  What a drive has to do to know the table is map/'s.
+ * unit.  map/ models the cost of a lookup.
  */
 #ifndef VSSD_FTL_L2P_H
 #define VSSD_FTL_L2P_H

@@ -25,7 +25,7 @@
 
 /*
  * A component's members are written by its own files only; to those above it
- * they are const.  OF_X stands before what belongs to component X: its struct
+ * they are const.  OF_X stands before members of component X: its struct
  * (Ssd), and the tables that the struct leads to.
  */
 #if FTL_LAYER == FTL_MEDIA || FTL_LAYER == FTL_ALL

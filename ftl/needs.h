@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * needs.h - what a configuration may ask of a policy, as bits.
+ * needs.h - needs of a configuration that a policy may lack, as bits.
  *
- * A policy declares what it cannot do (`lacks`); ssd-config.c works out what the
- * options ask for, and refuses what meets, by the names of both options.
+ * A policy declares the needs that it cannot meet (`lacks`); ssd-config.c
+ * derives the needs of the options, and refuses conflicts by the names of both
+ * options.
  */
 #ifndef VSSD_FTL_NEEDS_H
 #define VSSD_FTL_NEEDS_H
@@ -25,7 +26,7 @@ typedef enum SsdNeed {
     NEED_PLP = 1 << 11,
 } SsdNeed;
 
-/* What the map, the recovery of the configuration cannot do. */
+/* Needs that the map, or the recovery, of the configuration cannot meet. */
 uint32_t ssd_map_lacks(unsigned map);
 uint32_t ssd_recovery_lacks(unsigned recovery);
 

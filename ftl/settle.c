@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * settle.c - the settle pass: what is done after an event, and in which order.
+ * settle.c - the settle pass: the work after an event, and its order.
  *
- * Handlers of events change state and mark what others may do now (wake.h); this
+ * Handlers of events change state and mark work of others (wake.h); this
  * file calls those others.  It knows the order, and no state of its own.
  */
 #include "buffer/flush.h"

@@ -30,10 +30,10 @@ uint32_t work_take(Work *w, SsdWork work);
 void work_forget(Work *w);
 
 /*
- * Do what is marked, and what is marked meanwhile, until nothing is left.  Of all
- * that is marked the first in the order of SsdWork comes first: room for the
- * drive's own pages, GC, the host's queue, the buffer.  This order is what "at the
- * same instant" means in the model.
+ * Do the marked work, and work that is marked meanwhile, until none is left.
+ * The first mark in the order of SsdWork comes first: room for the
+ * drive's own pages, GC, the host's queue, the buffer.  This order defines "at
+ * the same instant" in the model.
  */
 void ssd_settle(Ssd *ssd);
 

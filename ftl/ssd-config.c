@@ -285,7 +285,7 @@ static bool check_upkeep(const SsdConfig *cfg, GError **error)
     return true;
 }
 
-/* What an option asks of the policies, if it has that value. */
+/* Need of an option, if it has that value. */
 typedef struct Asked {
     bool set;
     uint32_t need; /* SsdNeed */
@@ -428,7 +428,7 @@ static bool check_units(const SsdConfig *cfg, GError **error)
     return true;
 }
 
-/* What gave the user capacity, and its value. */
+/* The option that gave the user capacity, and its value. */
 static char *room_option(const SsdConfig *cfg)
 {
     return cfg->capacity
@@ -462,7 +462,7 @@ static bool layout_gc(const SsdConfig *cfg, SsdLayout *l, GError **error)
            fit_free(cfg, "ftl.gc_soft", l->gc_soft_blocks, most, error);
 }
 
-/* Streams, and what they take of a plane's room; see SsdLayout. */
+/* Streams, and their part of a plane's blocks; see SsdLayout. */
 /* Counters of hot.c, a byte each: as many as there are units, up to this. */
 #define MOST_HOT (1U << 26)
 
@@ -494,8 +494,9 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
 }
 
 /*
- * What is saved takes 8 bytes for each logical unit, in blocks of its own: twice
- * as many as it fills, one that is written in each plane and one that is free.
+ * The saved pages take 8 bytes for each logical unit, in blocks of its own:
+ * twice as many as it fills, one that is written in each plane and one that is
+ * free.
  */
 static void layout_saved(const SsdConfig *cfg, SsdLayout *l)
 {
@@ -517,7 +518,7 @@ static void layout_saved(const SsdConfig *cfg, SsdLayout *l)
 /* Bytes of an entry in a translation page: a physical address. */
 #define MAP_ENTRY_BYTES 4
 
-/* Pages of the drive's own, and what they take of a plane. */
+/* Pages of the drive's own, and their part of a plane. */
 static void layout_meta(const SsdConfig *cfg, SsdLayout *l)
 {
     uint64_t program = (uint64_t)l->units_per_program * cfg->unit_bytes;

@@ -54,7 +54,7 @@ typedef enum SsdFreeAt {
     SSD_FREE_AT_DATA_IN,
 } SsdFreeAt;
 
-/* What is saved of a logical unit. */
+/* Size of the saved entry of a logical unit. */
 #define SAVED_ENTRY_BYTES 8
 
 /* Sizes that follow from a configuration; see ssd_layout(). */
@@ -73,17 +73,17 @@ typedef struct SsdLayout {
                               (alloc-rows.c); 0: streams share their turns */
     uint32_t n_hot;        /* counters of hot.c, a power of two, or 0 */
     uint32_t n_stream_classes; /* 1, or one for each stream (streams.gc) */
-    uint32_t n_gc_classes; /* and one for what wear levelling moves, and one for
+    uint32_t n_gc_classes; /* and one for copies of wear levelling, and one for
                               metadata */
     uint32_t cold_class;   /* which of them these are, or UINT32_MAX */
     uint32_t meta_class;
     uint32_t n_open;       /* open blocks in a plane, at most */
 
     /*
-     * Metadata: pages of the drive's own (meta.c), as large as what the NAND
-     * programs at once.  Their units follow those of the user in the map; each
-     * page has a plane where it always lies, so a plane holds at most
-     * meta_share_units of them, beside its share of the user capacity.
+     * Metadata: pages of the drive's own (meta.c), as large as a program unit.
+     * Their units follow those of the user in the map; each page has a fixed
+     * plane, so a plane holds at most meta_share_units of them, beside its
+     * share of the user capacity.
      */
     uint32_t n_map_pages;  /* translation pages (dftl.c), the first ones */
     uint32_t map_entries;  /* units whose entries one of them holds */
@@ -97,7 +97,7 @@ typedef struct SsdLayout {
      * passes it over, and the spare blocks beyond that keep GC going:
      * for each stream one open for the host; one open for metadata, if there is
      * any; for each class one open for
-     * GC, one that is cleaned but for units that do not fill a page, and
+     * GC, one that is emptied but for units that do not fill a page, and
      * one free (gc_free_blocks; these are busy_blocks); and at least one with
      * something to gain.
      */
@@ -111,12 +111,12 @@ typedef struct SsdLayout {
     uint32_t gc_high_blocks;
     uint32_t gc_soft_blocks; /* 0: none */
 
-    /* What is kept in NAND for a return of power (saved.c); 0: nothing. */
+    /* Pages kept in NAND for a return of power (saved.c); 0: none. */
     uint32_t n_saved;      /* pages of it */
-    uint32_t saved_units;  /* logical units that one of them tells of */
+    uint32_t saved_units;  /* logical units with an entry in one of them */
     uint32_t saved_blocks; /* in each plane, the last ones, that hold them */
     uint32_t n_saved_flights; /* on their way at a time */
-    /* A write buffer gives up a page when it holds so many dirty units. */
+    /* A write buffer evicts a page when it holds so many dirty units. */
     uint32_t ready_units;
     uint32_t log_blocks; /* in a plane; 0: no log-block map */
     uint32_t logical_blocks; /* in a plane, of such a map */

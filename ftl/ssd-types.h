@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ssd-types.h - what every component of ftl/ knows: numbers, events, lists of indices.
+ * ssd-types.h - types of all components of ftl/: numbers, events, lists of
+ * indices.
  *
  * lpn counts mapping units of the host, ppu those of the array:
  * ppu = page * units_per_page + unit within the page.
@@ -33,7 +34,7 @@ enum {
 /* Slots in the order of a list; the ends are NONE when it is empty. */
 typedef IlistN SlotList;
 
-/* What the buffer has of a stream (buffer/stream-queue.c). */
+/* State of a stream in the buffer (buffer/stream-queue.c). */
 typedef struct StreamQueue {
     SlotList due, fresh; /* its DIRTY slots, oldest first: those that must not
                             wait for a full page, and the others */
@@ -65,9 +66,9 @@ typedef enum SsdWork {
     WORK_META,       /* of a plane: program the drive's own pages that wait */
     WORK_GC_RELEASE, /* of a block: an empty victim may be erased now */
     WORK_GC_FORCE,   /* of a plane: collect a block, however many are free */
-    WORK_GC,         /* of a plane: start garbage collection, or go on with it */
-    WORK_HOST,       /* of the drive: room in the buffer may have become free */
-    WORK_BUFFER,     /* of the drive: program what is due */
+    WORK_GC,     /* of a plane: start garbage collection, or go on with it */
+    WORK_HOST,   /* of the drive: room in the buffer may have become free */
+    WORK_BUFFER, /* of the drive: program due units */
     WORK_BUFFER_WAITS, /* the same, if it has found no plane */
     N_WORKS,
 } SsdWork;

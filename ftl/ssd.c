@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ssd.c - the drive as a whole: create, the event loop, and who is told what.
+ * ssd.c - the drive as a whole: create, the event loop, and the callbacks
+ * between components.
  *
  * Knows every event and hands it to the file it belongs to.  Nothing else in
  * the model moves time on.
@@ -110,7 +111,7 @@ static void op_data_in(void *opaque, const NandOp *op, uint64_t now_ps)
     }
 }
 
-/* What no wake-up tells: whoever waits looks after each event. */
+/* State without a wake-up: those that wait for it check after each event. */
 static void look_again(Ssd *ssd)
 {
     if (ssd->placement->alloc_waits_for != NONE) {

@@ -10,11 +10,11 @@
  * Polling: when and how often ssd_advance() runs changes no complete_ns.
  * Order:   results depend on (config, seed, calls) alone; events due at the
  *          same instant run in scheduling order.
- * Data:    none.  The caller keeps payload; SsdHostOps tells it what became
- *          durable and what no longer matters.
+ * Data:    none.  The caller keeps payload; SsdHostOps reports units that
+ *          became durable or were superseded.
  * Threads: one thread per Ssd at a time; no globals, so many Ssds may coexist.
- * Errors:  0, or a negative errno the caller can act on.  What the drive tells
- *          its host is SsdCompletion.status.  A broken precondition aborts.
+ * Errors:  0, or a negative errno the caller can act on.  The status for the
+ *          host is SsdCompletion.status.  A broken precondition aborts.
  */
 #ifndef VSSD_SSD_H
 #define VSSD_SSD_H
@@ -33,7 +33,7 @@ typedef struct SsdConfig SsdConfig; /* opaque to front ends; ssd-config.h */
 
 typedef struct SsdInfo {
     uint32_t block_bytes;  /* unit of SsdCmd.lba and .nblocks */
-    uint32_t unit_bytes;   /* mapping unit: what a power cut keeps or loses
+    uint32_t unit_bytes;   /* mapping unit: a power cut keeps or loses it
                               whole; a multiple of block_bytes */
     uint64_t nblocks;      /* user capacity; a multiple of a unit */
     uint64_t page_bytes;   /* NAND page */
@@ -42,9 +42,9 @@ typedef struct SsdInfo {
     uint32_t nstreams;     /* streams 0..nstreams-1 are told apart; 1: none */
     uint32_t host_streams; /* of those, how many the host may name: all, or with
                               ftl.hot_cold 1 */
-    uint32_t ruhs;         /* FDP: reclaim unit handles, streams 0..ruhs-1; 0: no
-                              FDP, stream 0 is what belongs to no stream */
-    bool isolated;         /* GC keeps streams apart */
+    uint32_t ruhs; /* FDP: reclaim unit handles, streams 0..ruhs-1; 0: no
+                      FDP, stream 0 is data without a stream */
+    bool isolated; /* GC keeps streams apart */
     uint64_t program_bytes; /* that NAND programs at once, of one stream */
     uint64_t reclaim_bytes; /* of a stream's blocks, one in each plane */
     uint32_t queue_depth;  /* commands in flight before -EBUSY */
@@ -70,9 +70,9 @@ typedef enum SsdOp {
 typedef enum SsdStatus {
     SSD_STATUS_OK,
     SSD_STATUS_UNRECOVERED_READ, /* READ: bad_lba, and maybe others, are lost */
-    SSD_STATUS_WRITE_FAULT, /* WRITE, FLUSH, SHUTDOWN: what it waited for will not
-                               be durable; of a WRITE some units may be in the
-                               buffer */
+    SSD_STATUS_WRITE_FAULT, /* WRITE, FLUSH, SHUTDOWN: the data that it waited
+                               for will not be durable; of a WRITE some units
+                               may be in the buffer */
     SSD_STATUS_READ_ONLY,   /* WRITE, TRIM: refused, without effect */
     SSD_STATUS_ABORTED,     /* by ssd_abort(), without effect */
     SSD_STATUS_POWER_LOSS,  /* in flight when the power went */
@@ -95,12 +95,13 @@ typedef struct SsdCmd {
 } SsdCmd;
 
 /*
- * A FLUSH with close is how a reclaim unit handle moves on.  From its beginning
- * the stream's next reclaim unit counts what is written (ssd_stream_room()).  What
- * the buffer holds of the stream then is programmed where the stream is; the
- * command completes after that, also with buffer.plp, and the stream's next page
- * goes to fresh blocks.  Units of other streams, and trims, it does not make
- * durable.  A WRITE that is in flight at the same time may go to either place.
+ * A FLUSH with close moves a reclaim unit handle to its next reclaim unit.
+ * From its beginning that one counts the writes (ssd_stream_room()). The
+ * stream's data in the buffer is then programmed where the stream is; the
+ * command completes after that, also with buffer.plp, and the stream's next
+ * page goes to fresh blocks.  Units of other streams, and trims, it does not
+ * make durable.  A WRITE that is in flight at the same time may go to either
+ * place.
  */
 
 /*
@@ -137,10 +138,11 @@ typedef struct SsdCompletion {
 } SsdCompletion;
 
 /*
- * What the drive tells the keeper of the payload, per mapping unit: lpn counts
- * SsdInfo.unit_bytes.  Both are leaf calls: they run inside any call that lets
- * time pass (it has now_ns, or is ssd_rest()) and must not call the same Ssd.
- * Each unit of each WRITE that ssd_submit() took ends in exactly one of:
+ * Reports of the drive to the keeper of the payload, per mapping unit: lpn
+ * counts SsdInfo.unit_bytes.  Both are leaf calls: they run inside any call
+ * that lets time pass (it has now_ns, or is ssd_rest()) and must not call the
+ * same Ssd. Each unit of each WRITE that ssd_submit() took ends in exactly one
+ * of:
  *
  *   programmed  the unit survives a power cut from now on: it is in NAND or,
  *               with SsdInfo.keeps_buffer, in the buffer;
@@ -148,17 +150,19 @@ typedef struct SsdCompletion {
  *               first.  The later one carries the whole unit on: blocks of the
  *               unit that the later WRITE did not touch now belong to it;
  *   a power cut, which drops every unit not reported as programmed;
- *   the completion of its WRITE with SSD_STATUS_READ_ONLY or SSD_STATUS_ABORTED:
- *               none of its units has entered the drive, and none is reported.
+ *   the completion of its WRITE with SSD_STATUS_READ_ONLY or
+ * SSD_STATUS_ABORTED: none of its units has entered the drive, and none is
+ * reported.
  *
- * A drive that can program no more (worn out) keeps what it could not program
- * in its buffer until the power goes; flushes and FUA writes that wait for it
- * end with SSD_STATUS_WRITE_FAULT.  So does a WRITE of which only some units
- * could enter the buffer: the others are not reported before the power goes.
+ * A drive that can program no more (worn out) keeps data that it could not
+ * program in its buffer until the power goes; flushes and FUA writes that wait
+ * for it end with SSD_STATUS_WRITE_FAULT.  So does a WRITE of which only some
+ * units could enter the buffer: the others are not reported before the power
+ * goes.
  *
  * For one lpn the calls come in the order of the versions.  A programmed() for
  * a unit that a TRIM, or a newer WRITE, has overtaken may still come, and is
- * true (after a power cut that version may be what is found).
+ * true (recovery may find that version after a power cut).
  */
 typedef struct SsdHostOps {
     void (*programmed)(void *opaque, uint64_t lpn, uint64_t version);
@@ -250,29 +254,29 @@ bool ssd_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag);
 
 /*
  * Lose power: commands in flight complete with SSD_STATUS_POWER_LOSS (fetch
- * them with ssd_advance()), what the buffer holds is gone (unless
+ * them with ssd_advance()), data in the buffer is lost (unless
  * SsdInfo.keeps_buffer), pages being programmed are torn, blocks being erased
- * must be erased again.  With ftl.recovery=capacitors the map is kept, and a unit
- * that was being written reads as its previous version; else the drive knows no
- * more than what is in NAND.  Until ssd_power_on(), ssd_submit() says -ENODEV.
- * The power must be on, unless the drive has scripted faults: nothing happens if
- * one of them has cut it before now_ns.
+ * must be erased again.  With ftl.recovery=capacitors the map is kept, and a
+ * unit that was being written reads as its previous version; else the drive has
+ * only the data in NAND.  Until ssd_power_on(), ssd_submit() says -ENODEV.
+ * The power must be on, unless the drive has scripted faults: nothing happens
+ * if one of them has cut it before now_ns.
  */
 void ssd_power_cut(Ssd *ssd, uint64_t now_ns);
 
 /*
  * Power, which was off, is back.
  *
- * ftl.recovery=capacitors: the drive is ready at once.  A trim was durable when it
- * completed.  With buffer.plp the buffer is as it was, which takes no modelled
- * time either.
+ * ftl.recovery=capacitors: the drive is ready at once.  A trim was durable when
+ * it completed.  With buffer.plp the buffer is as it was, which takes no
+ * modelled time either.
  *
- * scan, checkpoint: the drive reads what NAND holds, in modelled time; commands
- * that come meanwhile wait (ssd_ready()).  Each unit is found in the newest version
- * that was programmed, as SsdHostOps has told.  A trim is durable when a FLUSH or
- * SHUTDOWN completes that was submitted after the trim had completed; one that is
- * not may be undone, but never does an older version come back than one that was
- * durable.
+ * scan, checkpoint: the drive reads NAND, in modelled time; commands
+ * that come meanwhile wait (ssd_ready()).  Each unit is found in the newest
+ * version that was programmed, as SsdHostOps has told.  A trim is durable when
+ * a FLUSH or SHUTDOWN completes that was submitted after the trim had
+ * completed; one that is not may be undone, but never does an older version
+ * come back than one that was durable.
  */
 void ssd_power_on(Ssd *ssd, uint64_t now_ns);
 
@@ -290,9 +294,8 @@ bool ssd_powered(const Ssd *ssd);
 /* ---- streams ------------------------------------------------------------ */
 
 /*
- * What one stream wrote and cost, in mapping units, since the drive was made.
- * A unit counts where it was written last: what GC copies stays in its
- * stream.
+ * Writes and copies of one stream, in mapping units, since the drive was made.
+ * A unit counts where it was written last: copies of GC stay in their stream.
  */
 typedef struct SsdStreamCounters {
     uint64_t host_bytes_written;
@@ -312,19 +315,19 @@ void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c);
 uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream);
 
 /*
- * Bytes that the host can write to the stream before it comes to the next reclaim
- * unit, one block to SsdInfo.reclaim_bytes.  What counts is each block of each
- * WRITE, when the drive takes its data.  What the drive programs besides does not:
- * padding, and the rest of units that were written in part.  So a reclaim unit of a
- * host that flushes often takes more than one erase block in each plane.
+ * Bytes that the host can write to the stream before it comes to the next
+ * reclaim unit, one block to SsdInfo.reclaim_bytes.  Each block of each WRITE
+ * counts, when the drive takes its data. Other programmed data does not:
+ * padding, and the rest of units that were written in part.  So a reclaim unit
+ * of a host that flushes often takes more than one erase block in each plane.
  */
 uint64_t ssd_stream_room(const Ssd *ssd, uint32_t stream);
 
 /*
  * The stream's next page goes to fresh blocks: those open for the host are
  * left as they are.  For a stream that ends, and whose number another one may
- * get: what the buffer holds of it is of stream 0 from now on (not with FDP, where
- * FLUSH with close is the way).
+ * get: its data in the buffer belongs to stream 0 from now on (not with FDP,
+ * where FLUSH with close is the way).
  */
 void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream);
 

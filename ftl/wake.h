@@ -2,9 +2,9 @@
 /*
  * wake.h - work that one component asks of another.
  *
- * Calls run down the list of components (layers.h).  What runs up is a
- * completion, by a table that the upper one gave (CmdOps, MediaClient, Placer), or
- * a wake-up: something has changed, and the component looks what it can do.  A
+ * Calls run down the list of components (layers.h).  Calls up are completions,
+ * by a table that the upper one gave (CmdOps, MediaClient, Placer), or
+ * a wake-up: something has changed, and the component checks for work.  A
  * wake-up is a mark: ssd_settle() does the work after the event.
  */
 #ifndef VSSD_FTL_WAKE_H

@@ -2,7 +2,8 @@
 /*
  * work.c - the marks of work that is to be done after an event.
  *
- * Knows numbers of planes and blocks; does not know what the work is (settle.c).
+ * Knows numbers of planes and blocks; does not know the kind of work
+ * (settle.c).
  */
 #include "bitmap.h"
 #include "settle.h"
