@@ -178,9 +178,9 @@ static uint32_t sooner(const Nand *n, uint32_t best, uint32_t head)
 }
 
 /*
- * The first waiting operation that must not be overtaken by i; i if none.  Reads
- * may change places.  Others keep their order on the block that they change, and
- * so does a copyback with what others change of the block that it reads.
+ * The first waiting operation that must not be overtaken by i; i if none. Reads
+ * may change places.  Others keep their order on the block that they change,
+ * and so does a copyback with changes of the block that it reads.
  */
 static uint32_t first_in_the_way(const Nand *n, uint32_t i)
 {

@@ -13,7 +13,7 @@
  * one erase of its block to the next, one number of its own (weakness()): it
  * cannot be corrected while the probability of that is above the number.  So a
  * page that cannot be read cannot be read again, but for read retries, which
- * lower the rate, and what a block loses it loses as it ages and is read.
+ * lower the rate, and a block loses data only as it ages and is read.
  */
 #include "bitmap.h"
 #include "invariant.h"

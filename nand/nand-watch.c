@@ -3,8 +3,8 @@
  * nand-watch.c - report to a watcher which resources each operation held, and
  * for how long.
  *
- * Knows which phase of an operation occupies what; knows nothing of why.
- * Waiting is not reported: it is the time between the spans.
+ * Knows the resources that each phase of an operation occupies; knows nothing
+ * of why. Waiting is not reported: it is the time between the spans.
  */
 #include "nand-internal.h"
 

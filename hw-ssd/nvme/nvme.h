@@ -52,7 +52,7 @@ typedef struct NvmeTrace {
     uint64_t lba;
     uint64_t complete_ns; /* end: by the model; 0: it had no part in it */
     NvmeWork work;        /* this and the following: end */
-    bool refused;         /* for what it asked: nothing was tried */
+    bool refused;         /* refused: nothing was tried */
     uint64_t bytes;       /* asked for; READ, WRITE, TRIM */
     uint64_t fetch_ns;    /* when it was fetched */
 } NvmeTrace;
@@ -138,7 +138,7 @@ typedef struct NvmeConfig {
 
 #define NVME_BACKLOG_MIN (1ULL << 20)
 #define NVME_BACKLOG_MAX (1ULL << 40)
-#define NVME_BACKLOG     (256ULL << 20) /* if in doubt */
+#define NVME_BACKLOG     (256ULL << 20) /* default */
 
 /* The longest that a normal shutdown may take (RTD3E of Identify Controller). */
 #define NVME_SHUTDOWN_MS 10000

@@ -187,8 +187,8 @@ uint32_t block_of(uint32_t page);
 uint32_t pages_of(uint32_t page);  /* of its block */
 uint32_t programs(const Op *op);   /* pages that it programs */
 
-/* A rule is broken: name it, show the record and what the page's block (or NONE)
- * and the command (or 0) went through before, and end with status 1. */
+/* A rule is broken: name it, show the record and the history of the page's
+ * block (or NONE) and of the command (or 0), and end with status 1. */
 void broken(uint32_t page, uint64_t serial, const char *rule,
             const char *format, ...)
     __attribute__((noreturn, format(printf, 4, 5)));

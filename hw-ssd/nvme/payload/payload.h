@@ -125,8 +125,8 @@ void payload_barrier(Payload *p, PayloadBarrier *b);
 void payload_programmed(Payload *p, uint64_t lpn, uint64_t version);
 void payload_superseded(Payload *p, uint64_t lpn, uint64_t version);
 
-/* Start what can be started at the store.  true: there is more to do, call it
- * again; it stopped to bound its time. */
+/* Start all requests that can start at the store.  true: there is more to do,
+ * call it again; it stopped to bound its time. */
 bool payload_kick(Payload *p);
 
 /*
