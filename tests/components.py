@@ -24,7 +24,7 @@ BESIDE = ["inspect", "state"]
 # The files of hw-ssd/nvme, from top to bottom.
 NVME_ORDER = [
     "report", "nvme-state", "rest", "ctrl",    # the controller as a whole
-    "upkeep", "regs", "fetch", "doorbell",     # what sets it to work
+    "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "dispatch", "admin", "io",                 # commands
     "identify", "nvme-features", "log-pages", "log-vendor", "directives",
     "fdp", "queue", "events", "health",
@@ -34,7 +34,7 @@ NVME_ORDER = [
     "payload/trims", "payload/zeroes", "payload/entries", "payload/buffers",
     "payload/backlog"]
 
-# What the settle pass alone calls, beside files of the same component.
+# Functions that only the settle pass calls, beside files of the same component.
 PUMPS = {"meta_pump", "gc_release", "gc_force", "gc_kick", "host_room",
          "write_pump"}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A plugin of pytest that tells ./vssd test what became of each test, at once
+"""A plugin of pytest that reports each result to ./vssd test, at once
 and in the same words however many workers there are.
 
 Writes lines to the file descriptor VSSD_LINES: MARK, then an object of JSON

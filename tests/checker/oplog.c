@@ -138,7 +138,7 @@ static void make_log(const char *profile, const char *set, PlayerFill fill,
     ssd_config_free(cfg);
 }
 
-/* Exit status of the checker; *said is what it printed. */
+/* Exit status of the checker; *said is its output. */
 static int check_log(const char *path, char **said)
 {
     char *argv[] = {(char *)g_getenv("VSSD_OPLOG_CHECK"), (char *)path, NULL};
@@ -164,7 +164,7 @@ typedef struct Clean {
     bool cuts;
 } Clean;
 
-/* The drive empties blocks of its own accord, too. */
+/* The drive empties blocks by itself, too. */
 #define UPKEEP                                                                 \
     "nand.blocks=48;ftl.op_percent=60%;nand.read=5us;nand.program=20us;"       \
     "nand.erase=50us;ftl.gc_soft=10%;ftl.idle=2us;ftl.gc_preempt=on;"          \
@@ -460,7 +460,7 @@ static void test_streams(void)
     g_clear_pointer(&log0.bytes, g_free);
 }
 
-/* Only what is alike may take the place of a copy: not the next unit. */
+/* Only equal data may take the place of a copy: not the next unit. */
 static void test_take_back(void)
 {
     load_log_of(ONE_SHOT, true);

@@ -103,7 +103,7 @@ static void save_old(uint64_t version)
     fclose(file);
 }
 
-/* What a reader of that version makes of it. */
+/* Result of a reader of that version. */
 static bool load_new(uint64_t newest, New *new, GError **error)
 {
     FILE *file = fmemopen(bytes, n_bytes, "rb");
@@ -149,7 +149,7 @@ static void test_older(void)
     load_new(2, &new, &error);
     g_assert_no_error(error);
     g_assert_cmpuint(new.kept, ==, 13);
-    g_assert_cmpuint(new.small, ==, 15); /* and not what was there before */
+    g_assert_cmpuint(new.small, ==, 15); /* and not the former contents */
     g_assert_cmpuint(new.came, ==, 99);
     g_assert_cmpuint(new.came_table[1], ==, 98);
     for (unsigned i = 0; i < N; i++) {

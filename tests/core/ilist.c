@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ilist.c - lists of ilist.h and pools of pool.h against arrays in the order
- * that they should have; what is asserted of them, in subprocesses.
+ * that they should have; their assertions, in subprocesses.
  */
 #include "ilist.h"
 
@@ -18,7 +18,7 @@ typedef struct Element {
     uint32_t next, prev;
 } Element;
 
-/* What a list should be. */
+/* The expected list. */
 typedef struct Model {
     uint32_t at[N];
     uint32_t n;
@@ -223,7 +223,8 @@ static void test_istack(void)
     g_assert_cmpuint(istack_pop(l, &head), ==, ILIST_NONE);
 }
 
-/* Zeroes are empty lists; each element has its neighbours, round at the head.
+/* Zeroes are empty lists; each element has its next and previous one, round at
+ * the head.
  */
 static void test_zlist(void)
 {
@@ -291,7 +292,7 @@ static void test_pool(void)
     g_free(e);
 }
 
-/* ---- what is asserted --------------------------------------------------- */
+/* ---- assertions --------------------------------------------------- */
 
 static void remove_foreign(Element *e)
 {

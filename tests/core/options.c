@@ -124,7 +124,7 @@ static void test_good(void)
     }
 }
 
-/* Refused, in one line that begins with key=value and says what is allowed;
+/* Refused, in one line that begins with key=value and names the allowed values;
  * the field keeps its value. */
 static void refuse(const char *key, const char *value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * age.c - a drive that was aged without modelled time is a drive: its books
- * balance, it goes on, and cleaning costs what it costs in modelled time.
+ * age.c - a drive that was aged without modelled time is a drive: its tables
+ * are right, it continues, and GC copies as much as in modelled time.
  */
 #include <errno.h>
 
@@ -104,7 +104,7 @@ static void write_timed(Ssd *ssd, uint64_t n, Prng *rng)
 }
 
 /*
- * Cleaning in no time costs as many copies as in modelled time, nearly: it is
+ * GC in no time costs as many copies as in modelled time, nearly: it is
  * never behind, so that it keeps some blocks more free, and in small drives
  * these count.
  */
@@ -138,7 +138,7 @@ static void test_waf(void)
     same_waf(MANY "ftl.map=fast");
 }
 
-/* Every policy, and what changes the paths of cleaning. */
+/* Every policy, and options that change the paths of GC. */
 static void test_policies(void)
 {
     static const char *const with[] = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * alloc.c - ftl.alloc=dl cleans ahead of need, one victim at a time: random
+ * alloc.c - ftl.alloc=dl collects ahead of need, one victim at a time: random
  * writes do not wait longer with it than with random allocation.
  *
  * All that is overwritten often fills blocks that hold nothing valid.  From its
- * threshold on dl forces cleaning with each page; if each had a block erased,
+ * threshold on dl forces GC with each page; if each had a block erased,
  * all these blocks would be erased in a row, and writes wait behind them.
  */
 #include <string.h>
@@ -35,7 +35,7 @@ static Ssd *drive(const char *alloc)
     return ref_drive(cfg);
 }
 
-/* Fetch what has completed; the sum of its latencies. */
+/* Fetch completions; the sum of their latencies. */
 static uint64_t fetch(Ssd *ssd, uint64_t now_ns, unsigned *n_done)
 {
     SsdCompletion done[16];

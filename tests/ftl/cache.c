@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cache.c - a buffer that holds clean and dirty units: what a hit, a miss, a
- * dirty victim cost, worked out by hand; who goes when; early flush.
+ * cache.c - a buffer that holds clean and dirty units: costs of a hit, a miss
+ * and a dirty victim, worked out by hand; order of victims; early flush.
  *
  * With ref_config() and pages of one unit: firmware F = 3000; link: a unit of
  * 4 KiB takes L = 1000; DRAM B = 500; command C = 200; a unit over the bus
@@ -64,7 +64,7 @@ static uint64_t programs(const Ref *r)
 #define READ_HIT   (F + B + L)
 #define WRITE_HIT  (F + L + B)
 
-/* What was read is there the next time; a miss goes through DRAM. */
+/* Data that was read is there the next time; a miss goes through DRAM. */
 static void test_read(void)
 {
     Ref *r = ref_new(ref_config(FOUR "buffer.policy=lru"), true);
@@ -156,7 +156,7 @@ static void test_clean_first(void)
     ref_free(r);
 }
 
-/* A flush writes what is dirty, once, and leaves it in the buffer. */
+/* A flush writes dirty units once, and leaves them in the buffer. */
 static void test_flush(void)
 {
     Ref *r = ref_new(ref_config(FOUR "buffer.policy=lru"), true);
@@ -190,8 +190,8 @@ static Ref *drive_with(const BufferPolicy *policy, const char *more)
     return ref_new(ref_config(options), true);
 }
 
-/* What was written before it is in NAND when it completes; what is written
- * while it runs is not its business. */
+/* Earlier writes are in NAND when it completes; it does not wait for writes
+ * that come while it runs. */
 static void drain(const BufferPolicy *policy, SsdOp op)
 {
     Ref *r = drive_with(policy, "");
@@ -351,7 +351,7 @@ static void test_dram_shared(void)
     ref_free(r);
 }
 
-/* What a write buffer does not keep goes through DRAM, too. */
+/* Data that a write buffer does not keep goes through DRAM, too. */
 static void test_dram_passes(void)
 {
     Ref *r = ref_new(ref_config("buffer.mb_s=1024"), true);
@@ -366,7 +366,7 @@ static void test_dram_passes(void)
 }
 
 /* Reads, writes and both, from NAND and from the buffer: never more than the
- * rate, and it is used where it is what limits. */
+ * rate, and it is reached where it is the limit. */
 static void test_dram_rate(void)
 {
     static const char *const policy[] = {"fifo", "lru"};
@@ -419,7 +419,7 @@ static void test_overhead(void)
 
 /* ---- the policies of whole blocks, and of cold ones ----------------------------- */
 
-/* Room for four units and what is kept of them; blocks of two units. */
+/* Room for four units and their records; blocks of two units. */
 #define BLOCKS                                                                 \
     "nand.channels=1;nand.page_size=4KiB;buffer.size=17KiB;nand.pages=16;"     \
     "buffer.block=8KiB;"
@@ -445,8 +445,8 @@ static void test_fab(void)
     ref_free(r);
 }
 
-/* What is read is not kept, and does not pass through DRAM; a block written in
- * order goes first. */
+/* Data that is read is not kept, and does not pass through DRAM; a block
+ * written in order goes first. */
 static void test_bplru(void)
 {
     Ref *r = ref_new(ref_config(BLOCKS "buffer.policy=bplru"), true);
@@ -475,7 +475,7 @@ static void test_bplru(void)
     ref_free(r);
 }
 
-/* Read once: goes first.  Read twice: stays, longer than what was written. */
+/* Read once: goes first.  Read twice: stays, longer than written units. */
 static void test_ccf_lru(void)
 {
     Ref *r = ref_new(ref_config(BLOCKS "buffer.policy=ccf-lru"), true);
@@ -557,7 +557,7 @@ static void test_early_idle(void)
     ref_free(r);
 }
 
-/* The second chance: what was written twice stays dirty longer. */
+/* The second chance: a unit that was written twice stays dirty longer. */
 static void test_second_chance(void)
 {
     Ref *r = ref_new(ref_config(TEN "-sc"), true);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * config.c - profiles and options: what is wrong is named in one line, and
+ * config.c - profiles and options: a fault is named in one line, and
  * every option changes something that a host can see.
  */
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include "ssd-report.h"
 #include "ssd-setup.h"
 
-/* ---- every option, from what the configuration prints -------------------- */
+/* ---- every option, from the printed configuration -------------------- */
 
 static char **printed(const SsdConfig *cfg)
 {
@@ -76,7 +76,7 @@ static void test_malformed(void)
     ssd_config_free(cfg);
 }
 
-/* Printed and read back, a configuration is what it was. */
+/* Printed and read back, a configuration is unchanged. */
 static void test_print(void)
 {
     SsdConfig *a = ref_config("buffer.flush_interval=1.5ms;seed=77;"
@@ -117,7 +117,7 @@ static void test_documented(void)
     ssd_config_free(cfg);
 }
 
-/* ---- what is out of range, or does not fit together ---------------------- */
+/* ---- values out of range, and conflicts ---------------------- */
 
 static void test_ranges(void)
 {
@@ -358,7 +358,7 @@ static char *observe(const char *options)
     return g_string_free(s, FALSE);
 }
 
-/* A change, and what must be set for it to matter. */
+/* A change, and the options that it needs to matter. */
 typedef struct Change {
     const char *change;
     const char *with;
@@ -552,10 +552,10 @@ static const Change changes[] = {
 };
 
 /*
- * Options with one value only, so far; what only allows others (registers); what
- * is seen when a rule is broken (history) or after hours without power
- * (off_hours: tests/nand both); the seed, which is the generator's (tests/sim):
- * the drive itself draws only with media.* options.
+ * Options with one value only, so far; options that only allow others
+ * (registers); options that show when a rule is broken (history) or after hours
+ * without power (off_hours: tests/nand both); the seed, which is the
+ * generator's (tests/sim): the drive itself draws only with media.* options.
  */
 static const char *const no_choice[] = {"seed", "nand.registers",
                                         "media.off_hours", "nand.history"};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * dftl.c - the map on demand: latencies worked out by hand, the cache against a
- * slow model of it, hit ratios, what cleaning writes, and drives with hardly any
+ * slow model of it, hit ratios, writes of GC, and drives with hardly any
  * room or cache.
  *
- * With ref_config() as in latency.c, but pages of one unit: U is a page, too.  A
- * translation page has 1024 entries; page 1 lies on the other channel.
+ * With ref_config() as in latency.c, but pages of one unit: U is a page, too. A
+ * translation page has 1024 entries; page 1 is on the other channel.
  */
 #include <string.h>
 
@@ -67,7 +67,7 @@ static void model_push(Model *m, int s, uint32_t lpn)
     m->n[s]++;
 }
 
-/* A unit is used; *gone: what had to leave, or CMT_NONE.  false: it was not there. */
+/* A unit is used; *gone: the victim, or CMT_NONE.  false: it was not there. */
 static bool model_use(Model *m, uint32_t lpn, uint32_t *gone)
 {
     *gone = CMT_NONE;
@@ -182,7 +182,7 @@ static void test_read(void)
     ref_free(r);
 }
 
-/* What no translation page knows costs nothing; nor does what the buffer has. */
+/* Units without a translation page cost nothing; nor do units in the buffer. */
 static void test_free_lookups(void)
 {
     Ref *r = ref_new(ref_config(EIGHT "nand.page_size=16KiB;"), false);
@@ -220,7 +220,7 @@ static void test_whole_map_cached(void)
     ref_free(r);
 }
 
-/* What has never been used goes first, be its translation page in NAND or not. */
+/* Unused entries go first, be its translation page in NAND or not. */
 static void test_used_entries_stay(void)
 {
     Ref *r = ref_new(ref_config(EIGHT), false);
@@ -437,7 +437,7 @@ static void test_uniform(void)
     uniform(60);
 }
 
-/* ---- cleaning ---------------------------------------------------------------------- */
+/* ---- GC ----------------------------------------------------------------- */
 
 static void overwrite(Ref *r, unsigned times, uint64_t seed)
 {
@@ -541,7 +541,7 @@ static void test_end_of_life(void)
     ref_free(r);
 }
 
-/* The drive starts with the translation pages of what it holds, and no other. */
+/* The drive starts with the translation pages of its data, and no other. */
 static void test_preload(void)
 {
     Ssd *ssd = ref_drive(ref_config(DRIVE));

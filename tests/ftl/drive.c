@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * drive.c - what a drive must do whatever its policies: every test runs over
+ * drive.c - requirements of a drive with any policies: every test runs over
  * each listed policy in turn.
  */
 #include <errno.h>
@@ -60,7 +60,7 @@ static void each_policy(PolicyTest *f)
 }
 
 /*
- * Pages programmed are those of the host and those of cleaning and nothing
+ * Pages programmed are those of the host and those of GC and nothing
  * else; the host's hold the units reported as programmed, and padding.
  */
 static void check_accounts(Ref *r)
@@ -120,7 +120,7 @@ static void test_overwrite(void)
     each_policy(overwrite);
 }
 
-/* In order, cleaning finds only empty blocks: nothing is copied. */
+/* In order, GC finds only empty blocks: nothing is copied. */
 static void sequential(const char *policies)
 {
     g_autofree char *options = with(TIGHT, policies);

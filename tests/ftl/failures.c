@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * failures.c - a drive whose NAND fails: nothing is lost that need not be, what
- * is lost is reported with its address, and the end of life is read-only.
+ * failures.c - a drive whose NAND fails: nothing is lost that need not be,
+ * lost data is reported with its address, and the end of life is read-only.
  *
- * The reference model (ref.h) knows what a host may find.
+ * The reference model (ref.h) knows the data that a host may find.
  */
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -82,7 +82,7 @@ static const char *const drives[] = {
     "nand.planes=2;nand.multi_plane=on;nand.cache_program=on",
 };
 
-/* Cleaning has stopped: each copy that has not ended waits for more units. */
+/* GC has stopped: each copy that has not ended waits for more units. */
 static void no_copy_lost(const Ref *r)
 {
     for (uint32_t i = 0; i < r->ssd->l.n_planes; i++) {
@@ -213,7 +213,7 @@ static void wear_out(const char *options, const char *rules, uint64_t seed)
     g_assert_cmpint(c.status, ==, SSD_STATUS_READ_ONLY);
     g_assert_true(counters(r).read_only);
     for (uint32_t i = 0; i < r->ssd->l.n_planes; i++) {
-        /* One too few, and one more when it gave up. */
+        /* One too few, and one more after it failed. */
         g_assert_cmpuint(r->ssd->media->plane[i].spare_blocks, >=,
                          r->ssd->l.min_spare_blocks - 2);
     }
@@ -285,7 +285,7 @@ static void test_bad_lba(void)
     ref_free(r);
 }
 
-/* Cleaning that cannot read a unit moves it as lost, until it is rewritten. */
+/* GC that cannot read a unit moves it as lost, until it is rewritten. */
 static void test_lost_by_cleaning(void)
 {
     Ref *r = faulty("", "on=read cause=gc lba=1000..1003 -> uncorrectable once",
@@ -307,7 +307,7 @@ static void test_lost_by_cleaning(void)
     reads(r, 992, 8, -1);
     ref_power_cycle(r);
     reads(r, 1000, 8, 1000);
-    for (unsigned i = 0; i < 8000; i++) { /* cleaning moves it on */
+    for (unsigned i = 0; i < 8000; i++) { /* GC moves it on */
         uint64_t lpn = prng_below(&rng, r->n_units);
 
         if (lpn != 1000 / UNIT) {
@@ -458,7 +458,7 @@ static void test_healthy(void)
 
 /* ---- errors are in the cells ------------------------------------------------------ */
 
-/* The host's retry finds what it found, and a write mends it. */
+/* The host's retry has the same result, and a write repairs the unit. */
 static void test_host_retries(void)
 {
     Ref *r = ref_new(ref_config("nand.blocks=60;media.errors=on;media.base=7e-3;"
@@ -579,7 +579,7 @@ static void cut_by(const char *rule)
         ref_do(r, SSD_OP_FLUSH, 0, 0, false);
     }
     ref_drain(r);
-    r->now_ns += NS_PER_S; /* cleaning ends */
+    r->now_ns += NS_PER_S; /* GC ends */
     ref_collect(r);
     if (!ssd_powered(r->ssd)) {
         n_cut++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gc-unit.c - ftl.gc_unit: what is chosen, emptied and erased together.
+ * gc-unit.c - ftl.gc_unit: blocks that are chosen, emptied and erased together.
  *
  * Uniform random writes to a drive of 2 channels with 2 dies of 2 planes each.
  */
@@ -13,7 +13,7 @@
 
 #define PLANES 8
 
-/* Erases of cleaning: how many, at how many instants, and of those that have
+/* Erases of GC: how many, at how many instants, and of those that have
  * ended how many shared a command. */
 typedef struct Erases {
     uint64_t n, instants, grouped;
@@ -118,8 +118,8 @@ static void test_stripes(void)
     g_assert_cmpuint(all.stripe_blocks * 100, >, all.stripes * PLANES * 90);
 }
 
-/* What is chosen together is erased together: by one command in a die whose
- * array can. */
+/* Blocks that are chosen together are erased together: by one command in a die
+ * whose array can. */
 static void test_erases(void)
 {
     Outcome plane = measure("plane", "");
@@ -135,7 +135,7 @@ static void test_erases(void)
     g_assert_cmpuint(die.erases.instants, <, plane.erases.instants);
 }
 
-/* What is copied out of the planes of a die fills them in step, so that most
+/* Copies out of the planes of a die fill them in step, so that most
  * programs find a partner. */
 static void test_programs(void)
 {
@@ -149,10 +149,10 @@ static void test_programs(void)
 }
 
 /*
- * The mean over more blocks differs less from superblock to superblock, so there
- * is less to choose from, and greedy gets as bad as FIFO (within 2 %: seeds differ
- * by half a percent).  A policy that does not look at what is valid has nothing to
- * lose.
+ * The mean over more blocks differs less from superblock to superblock, so
+ * there is less to choose from, and greedy gets as bad as FIFO (within 2 %:
+ * seeds differ by half a percent).  A policy that does not look at valid units
+ * has nothing to lose.
  */
 static void test_waf(void)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hybrid.c - log-block maps: each kind of merge worked out by hand, what a way of
- * writing costs, and what is refused.
+ * hybrid.c - log-block maps: each kind of merge worked out by hand, costs of
+ * ways of writing, and refusals.
  *
- * One plane of 16 blocks of 4 pages, and a unit is a page: lpn = 4 * logical block
+ * One plane of 16 blocks of 4 pages, and a unit is a page: lpn = 4 * logical
+ * block
  * + page; six logical blocks, all of them preloaded.  Times as in latency.c; a
  * write takes E = F + 4 L + B until it is in the buffer, a program P = C + X +
- * tPROG, a read R = C + tR + X, an erase Z = C + tBERS.  There is one die, which
- * is never idle while a merge goes on, so times just add up.
+ * tPROG, a read R = C + tR + X, an erase Z = C + tBERS.  There is one die,
+ * which is never idle while a merge goes on, so times just add up.
  */
 #include <string.h>
 
@@ -50,7 +51,7 @@ static void put_quietly(Ref *r, uint64_t lpn)
     ref_pass(r, NS_PER_S);
 }
 
-/* What merges have done so far; erases may have to end first. */
+/* Copies and erases of merges so far; erases may have to end first. */
 static void expect(Ref *r, uint64_t reads, uint64_t programs, uint64_t erases,
                    MergeStats want)
 {
@@ -67,7 +68,7 @@ static void expect(Ref *r, uint64_t reads, uint64_t programs, uint64_t erases,
 
 #define SWITCHES(n) .merges = {[MERGE_SWITCH] = (n)}
 
-/* So many merges of a kind, and what all of them have copied. */
+/* So many merges of a kind, and the copies of all of them. */
 #define MERGES(kind, n, pages, units)                                          \
     .merges = {[kind] = (n)}, .copied_pages = {[kind] = (pages)},              \
     .copied_units = {[kind] = (units)}
@@ -206,7 +207,7 @@ static void test_fast_both(void)
 }
 
 /* On a new drive, pages in order go to the data block itself; one that is not
- * goes to the log, and what lies before it is padded when it is merged. */
+ * goes to the log, and the gap before it is padded when it is merged. */
 static void test_new_drive(void)
 {
     Ref *r = drive("ftl.map=bast;ftl.log_blocks=1", false);
@@ -227,7 +228,8 @@ static void test_new_drive(void)
     ref_free(r);
 }
 
-/* What a merge cannot read stays lost where it goes, and the rest is as it was. */
+/* A unit that a merge cannot read stays lost in its new place, and the rest is
+ * as it was. */
 static void test_unreadable(void)
 {
     g_autofree char *path =
@@ -249,7 +251,7 @@ static void test_unreadable(void)
     remove(path);
 }
 
-/* What a trim has left nothing of is erased, and nothing is copied. */
+/* Blocks without valid units after a trim are erased, and nothing is copied. */
 static void trimmed(const char *map)
 {
     Ref *r = drive(map, true);
@@ -361,7 +363,7 @@ static double merges_of_random(const char *map)
     return merges;
 }
 
-/* Twice as many logical blocks as log blocks: BAST gives up log blocks that have
+/* Twice as many logical blocks as log blocks: BAST merges log blocks that have
  * hardly been used, FAST fills all of them first. */
 static void test_thrashing(void)
 {
@@ -406,7 +408,7 @@ static void test_scarce(void)
            "nand.erase=0;nand.read=0");
 }
 
-/* ---- what does not fit ---------------------------------------------------------------- */
+/* ---- conflicts ---------------------------------------------------------- */
 
 static void refuse(const char *options, const char *says)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * latency.c - latencies of single host commands, worked out by hand, exact to
- * the ns and part by part; and what happens to twice as slow a drive.
+ * the ns and part by part; and those of a drive that is twice as slow.
  *
  * With ref_config(): firmware F = 3000; link 4096 MB/s: a unit of 4 KiB takes
  * L = 1000; DRAM B = 500 for each unit; command C = 200; a unit over the bus

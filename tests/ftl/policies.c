@@ -106,7 +106,7 @@ static uint32_t lru_victim(const Model *m)
     return oldest(m, ANY);
 }
 
-/* ---- cflru: what was used last is outside of the region ------------------------ */
+/* ---- cflru: the most recently used units are outside of the region ------ */
 
 static void cflru_used(Model *m, unsigned i, bool write, bool comes)
 {
@@ -285,7 +285,7 @@ static void bplru_used(Model *m, unsigned i, bool write, bool comes)
     }
 }
 
-/* What was written in order goes before all others, the last of it first: its
+/* Units written in order go before all others, the last of it first: its
  * time is one before theirs. */
 static uint32_t bplru_victim(const Model *m)
 {
@@ -507,7 +507,7 @@ static const Rules rules[] = {
 typedef struct Bench {
     const Rules *rules;
     const BufferPolicy *buf;
-    Ssd ssd; /* what policies look at, and nothing else */
+    Ssd ssd; /* the members that policies read, and nothing else */
     Buffer buffer;
     Model m;
     uint32_t slot_of[UNITS]; /* or NONE */

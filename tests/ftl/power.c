@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * power.c - the power goes at every instant at which anything happens on a
- * tiny drive: each media operation, cleaning included, is cut at its start, in
+ * tiny drive: each media operation, GC included, is cut at its start, in
  * each of its phases and at its end.
  *
  * The run without a cut gives the instants; then the same run is made once for
- * each, cut there, verified (ref.h says what must be found), and gone on with.
+ * each, cut there, verified (ref.h has the expected data), and gone on with.
  */
 #include <string.h>
 
@@ -128,7 +128,7 @@ static void test_fresh(void)
     cut_everywhere(&(Script){TINY, 1, 120, 20, false, 0, 0});
 }
 
-/* A full drive: cleaning all the time. */
+/* A full drive: GC all the time. */
 static void test_full(void)
 {
     cut_everywhere(&(Script){TINY, 2, 250, 20, true, 20, 0});
@@ -375,7 +375,7 @@ static void test_units(void)
                   3, 200, 20, true, 5, 0});
 }
 
-/* The drive moves data of its own accord, too. */
+/* The drive moves data by itself, too. */
 static void test_upkeep(void)
 {
     cut_everywhere(
@@ -407,7 +407,7 @@ static void test_at_program(void)
                              4, 150, 20, true, 5, 0});
 }
 
-/* What the buffer had taken is there: whole units, and parts whose rest was
+/* The contents of the buffer are there: whole units, and parts whose rest was
  * being read from NAND. */
 static void test_protected(void)
 {
@@ -431,8 +431,8 @@ static void test_caches(void)
 }
 
 /*
- * Power goes again and again while a full drive cleans: each cut tears pages
- * of the block that cleaning fills.  The drive must go on, however often.
+ * Power goes again and again while a full drive collects: each cut tears pages
+ * of the block that GC fills.  The drive must go on, however often.
  */
 static void storm(const char *options)
 {
@@ -516,7 +516,7 @@ static void test_idle(void)
     ref_free(r);
 }
 
-/* What was never flushed is gone: the buffer does not survive. */
+/* Data that was never flushed is lost: the buffer does not survive. */
 static void test_buffer_lost(void)
 {
     Ref *r = ref_new(ref_config(TINY), false);
@@ -554,7 +554,7 @@ static void test_buffer_kept(void)
     ref_free(r);
 }
 
-/* A broken drive: what it says it has flushed is gone. */
+/* A broken drive: data that it reported as flushed is lost. */
 static void test_ignored_flush(void)
 {
     Ref *r = ref_new(ref_config(TINY "buffer.ignore_flush=on"), false);

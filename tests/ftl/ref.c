@@ -83,7 +83,7 @@ static RefOp *op_at(Ref *r, uint64_t lpn, unsigned i)
     return &g_array_index(r->ops[lpn], RefOp, i);
 }
 
-/* Forget what y is over: it can never be read again. */
+/* Drop the operations that y replaces: they can never be read again. */
 static void prune(Ref *r, uint64_t lpn, RefOp y)
 {
     for (unsigned i = r->ops[lpn]->len; i-- > 0;) {
@@ -289,7 +289,7 @@ static void maybe_replace(Ref *r)
 
 /* ---- which units a command changes --------------------------------------- */
 
-/* Writes change every unit they touch, trims those that lie inside. */
+/* Writes change every unit they touch, trims those that are inside. */
 static void units_of(const Ref *r, const SsdCmd *c, uint64_t *first,
                      uint64_t *end)
 {
@@ -725,7 +725,8 @@ static G_GNUC_NORETURN void wrong_unit(Ref *r, uint64_t lpn, bool mapped,
          r->now_ns, why, s->str);
 }
 
-/* May op be what the unit holds?  After a cut only durable ones are over. */
+/* May op be the contents of the unit?  After a cut only durable ones are over.
+ */
 static bool allowed(Ref *r, uint64_t lpn, const RefOp *op, bool after_cut)
 {
     for (unsigned i = 0; i < r->ops[lpn]->len; i++) {
@@ -791,7 +792,7 @@ void ref_finish(Ref *r)
     }
 }
 
-/* What the unit holds now is all that it ever may hold: no way back. */
+/* The unit may hold only its present contents from now on: no older version. */
 static void settle_unit(Ref *r, uint64_t lpn)
 {
     RefOp found = *check_unit(r, lpn, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ref.h - a drive under test, and the reference model that knows what a host
- * may find on it.
+ * ref.h - a drive under test, and the reference model that knows the data that
+ * a host may find on it.
  *
  * Per mapping unit the reference keeps the writes and trims that can still be
  * read, with the times at which the host submitted them and saw them complete.
@@ -10,14 +10,14 @@
  *
  *   at any time     a unit holds an operation that no completed one is over;
  *   after a cut     a unit holds one that no durable one is over, never goes
- *                   back again, and holds exactly what was reported as
+ *                   back again, and holds exactly the version reported as
  *                   programmed (or nothing, if it was trimmed).
  *
  * Durable for the host: a completed FUA write, a write that had completed when
- * a completed Flush was submitted; a completed trim, if capacitors keep the map,
- * else one that had completed when a completed Flush was submitted.
+ * a completed Flush was submitted; a completed trim, if capacitors keep the
+ * map, else one that had completed when a completed Flush was submitted.
  *
- * A broken expectation aborts with what was expected and what was found.
+ * A broken expectation aborts with the expected and the found value.
  */
 #ifndef VSSD_TESTS_FTL_REF_H
 #define VSSD_TESTS_FTL_REF_H
@@ -155,7 +155,7 @@ bool ref_abort_one(Ref *r, Prng *rng);
 /* Let time pass, in the reference's style of polling. */
 void ref_pass(Ref *r, uint64_t ns);
 
-/* Fetch what has completed. */
+/* Fetch completions. */
 void ref_collect(Ref *r);
 
 /* Wait for every command. */
@@ -168,7 +168,7 @@ SsdCompletion ref_one(Ref *r, SsdOp op, uint64_t lba, uint32_t nblocks,
 /* A file with rules of faults=: its name, to be freed, and the file removed. */
 char *ref_faults_file(const char *text);
 
-/* Power off now and on again, and verify what is found. */
+/* Power off now and on again, and verify the data. */
 void ref_power_cycle(Ref *r);
 
 /* ssd_check(), and every unit against the reference. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * state.c - saved drives: every member is listed, options are compared, and
- * what is damaged, forged or foreign is refused.
+ * damaged, forged or foreign states are refused.
  *
  * That a loaded drive, or a clone, goes on exactly as its original is the
  * business of test-swarm --copies.
@@ -139,7 +139,7 @@ static void must_refuse(const SsdConfig *cfg, const GByteArray *bytes,
     g_error_free(error);
 }
 
-/* ---- what fits ------------------------------------------------------------------ */
+/* ---- states that fit ---------------------------------------------------- */
 
 static void test_options(void)
 {
@@ -203,7 +203,7 @@ static void test_policies(void)
     }
 }
 
-/* A thin drive costs what is written. */
+/* A thin drive costs memory for written units only. */
 static void test_sparse(void)
 {
     SsdConfig *cfg = ref_config("nand.blocks=4096;nand.pages=256");
@@ -231,7 +231,7 @@ static void test_busy(void)
     ref_free(r);
 }
 
-/* ---- what does not ------------------------------------------------------------- */
+/* ---- states that do not ------------------------------------------------- */
 
 static void test_damage(void)
 {
@@ -428,7 +428,7 @@ static void test_file(void)
     g_assert_false(ssd_save_file(r->ssd, nowhere, &error));
     g_assert_nonnull(strstr(error->message, "cannot be created"));
     g_clear_error(&error);
-    /* What fails leaves the old file, and nothing beside it. */
+    /* A failed save leaves the old file, and nothing beside it. */
     ref_submit(r, SSD_OP_READ, 0, 1, false);
     g_assert_false(ssd_save_file(r->ssd, path, &error));
     g_clear_error(&error);
@@ -443,7 +443,7 @@ static void test_file(void)
 
 /* ---- states of earlier versions ------------------------------------------------- */
 
-/* What the kept drives hold: as the reference had it, for ever. */
+/* Contents of the kept drives: as the reference had it, for ever. */
 static uint64_t contents(const Ssd *ssd)
 {
     uint64_t hash = 0;
@@ -465,8 +465,8 @@ typedef struct Kept {
 } Kept;
 
 /*
- * One for each version of the format (docs/state-format.md says how one is added); they
- * are never made anew.
+ * One for each version of the format (docs/state-format.md says how one is
+ * added); they are never made again.
  */
 static const Kept kept[] = {
     {"kept-1.state", "nand.blocks=26", 0x3bca39d8fbd42ade},
@@ -530,9 +530,9 @@ static void test_kept(void)
 
 /* ---- the clock ------------------------------------------------------------------- */
 
-
-/* After 200 days a drive is saved and loaded, again and again, and each time its
- * clock has gone back to the same base; what it holds and counts goes on. */
+/* After 200 days a drive is saved and loaded, again and again, and each time
+ * its clock has gone back to the same base; its contents and counters continue.
+ */
 static void test_clock(void)
 {
     Ref *r = used("media.errors=on;media.base=1e-4;ftl.refresh_hours=100000;");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * statistics.c - a reset of the statistics does to each row what its kind says.
+ * statistics.c - a reset of the statistics changes each row as its kind
+ * requires.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * streams.c - placement streams: what lies where, what is counted, and that
+ * streams.c - placement streams: places of data, statistics, and that
  * streams which a host opens and leaves do not stop the drive.
  */
 #include <errno.h>
@@ -54,7 +54,7 @@ static SsdStreamCounters count(const Ref *r, uint32_t stream)
     return c;
 }
 
-/* ---- what lies where ----------------------------------------------------- */
+/* ---- places of data ----------------------------------------------------- */
 
 /* Every unit is where its stream is, and every erase block is of one stream. */
 static void check_apart(Ref *r, uint16_t (*stream_of)(uint64_t lpn))
@@ -158,7 +158,7 @@ static void test_close(void)
     ref_free(r);
 }
 
-/* What a closed stream has in the buffer is no stream's any more. */
+/* Units of a closed stream in the buffer belong to no stream any more. */
 static void test_close_buffered(void)
 {
     Ref *r = drive(SPARE "streams.max=3");
@@ -217,8 +217,8 @@ static void check_parted(Ref *r, uint64_t a, uint64_t b, uint64_t n)
     }
 }
 
-/* What the buffer held of the handle has gone to the old reclaim unit when the
- * command ends; what it held of others is still there. */
+/* Units of the handle have gone from the buffer to the old reclaim unit when
+ * the command ends; units of others are still there. */
 static void handle_moves(const char *options)
 {
     g_autofree char *all = g_strconcat(SPARE "fdp.ruhs=3;", options, NULL);
@@ -294,8 +294,8 @@ static void test_handle_moves_late(void)
     ref_free(r);
 }
 
-/* Handles in flight together, and writes beside them: every command ends, and what
- * was written before is parted from what is written after. */
+/* Handles in flight together, and writes beside them: every command ends, and
+ * earlier writes are separated from later ones. */
 static void test_handles_move_at_once(void)
 {
     Ref *r = drive(SPARE "fdp.ruhs=3");
@@ -384,7 +384,7 @@ static void test_handle_moves_fails(void)
     ref_free(r);
 }
 
-/* ---- cleaning ------------------------------------------------------------- */
+/* ---- GC ------------------------------------------------------------- */
 
 static uint16_t hot_or_cold(uint64_t lpn)
 {
@@ -720,7 +720,7 @@ static uint32_t blocks_of(const Ref *r, uint64_t lpn, uint64_t n)
     return g_hash_table_size(seen);
 }
 
-/* What a handle writes fills one reclaim unit after another, whatever the others
+/* Writes of a handle fill one reclaim unit after another, whatever the others
  * write meanwhile, and the room of the present one is told to the unit. */
 static void reclaim_units(const char *options)
 {
@@ -758,7 +758,7 @@ static void test_reclaim_units(void)
     reclaim_units("ftl.stripe=pdwc");
 }
 
-/* ---- what is refused ------------------------------------------------------ */
+/* ---- refusals ------------------------------------------------------ */
 
 static void refuse(const char *options, const char *says)
 {

@@ -291,8 +291,8 @@ static void draw_upkeep(Prng *r, GString *s)
     }
 }
 
-/* A log-block map, from a stream of its own, and what it does not go with back at
- * its default. */
+/* A log-block map, from a stream of its own, and conflicting options back at
+ * their defaults. */
 static void draw_logs(Prng *r, GString *s)
 {
     bool fast = prng_below(r, 2);
@@ -321,7 +321,7 @@ static void draw_hot(uint64_t seed, GString *s)
     }
 }
 
-/* What is cleaned together, from a stream of its own. */
+/* The unit of GC, from a stream of its own. */
 static void draw_gc_unit(uint64_t seed, GString *s)
 {
     Prng r;
@@ -399,7 +399,7 @@ static void draw_dram(uint64_t seed, GString *s)
     put(s, "buffer.mb_s", ONE_OF(&r, 0, 0, 37, 1600));
 }
 
-/* Random numbers of one seed, a stream for each thing: what is added to one does
+/* Random numbers of one seed, a stream for each thing: an addition to one does
  * not change the others. */
 typedef struct Draws {
     uint64_t seed;
@@ -617,7 +617,7 @@ static void check_life(const Ref *ref)
     }
 }
 
-/* seen: NULL, or what to fill in, with copies as often as permille says. */
+/* seen: NULL, or the data to fill in, with copies as often as permille says. */
 static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
                         Seen *seen)
 {
@@ -661,7 +661,7 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     ref_free(ref);
 }
 
-/* Member by member: what lies between them is anything. */
+/* Member by member: the bytes between them may have any value. */
 static void same_log(const GArray *a, const GArray *b)
 {
     g_assert_cmpuint(a->len, ==, b->len);

@@ -4,33 +4,33 @@
  * against each other, on a drive of one plane that takes no time.
  *
  * Uniform random writes of single units, a being physical / user capacity, n
- * units per block.  A block that is cleaned holds on average v valid units, and
- * the write amplification is n / (n - v).
+ * units per block.  A block that is collected holds on average v valid units,
+ * and the write amplification is n / (n - v).
  *
- * FIFO: from when a block is filled until it is cleaned all others are filled,
- * too.  Of these a U units (U: those of the user) a share 1 - v / n is written
- * by the host, each to the same place with probability 1 / U; so a unit stays
- * valid with probability v / n = exp(-a (1 - v / n)), whence
+ * FIFO: from when a block is filled until it is collected all others are
+ * filled, too.  Of these a U units (U: those of the user) a share 1 - v / n is
+ * written by the host, each to the same place with probability 1 / U; so a unit
+ * stays valid with probability v / n = exp(-a (1 - v / n)), whence
  *
  *     A = a / (a + W(-a exp(-a))),       W: Lambert's function
  *
  * P. Desnoyers, "Analytic Modeling of SSD Write Performance", SYSTOR 2012 (LRU
- * cleaning); so already J. Menon, "A Performance Comparison of RAID-5 and
+ * GC); so already J. Menon, "A Performance Comparison of RAID-5 and
  * Log-Structured Arrays", HPDC 1995.
  *
  * Greedy: blocks lose their valid units one by one, in proportion to how many
  * they have; in the steady state the number of blocks with i valid units goes
- * with 1 / i, from n down to those that are cleaned.  With the sum of 1 / i as a
- * logarithm
+ * with 1 / i, from n down to those that are collected.  With the sum of 1 / i
+ * as a logarithm
  *
  *     y = -(n / a) W(-b exp(-b)), b = a (1 + 1 / (2 n)),   v = y - 1 / 2
  *
- * Desnoyers, ibid. (greedy cleaning).  For large n both are the form of
+ * Desnoyers, ibid. (greedy GC).  For large n both are the form of
  * L. Xiang, B. Kurkoski, "An Improved Analytic Expression for Write
  * Amplification in NAND Flash", ICNC 2012 (arXiv:1110.4245).
  *
- * The forms know no blocks that are free, open or being cleaned, so these are
- * taken off the physical capacity (RESERVE).
+ * The formulas have no blocks that are free, open or being collected, so these
+ * are taken off the physical capacity (RESERVE).
  */
 #include <math.h>
 
@@ -45,7 +45,7 @@
 #define PAGES  32
 
 /* 2 to 3 free (ftl.gc_low, ftl.gc_high), two half full that are open, one being
- * cleaned. */
+ * collected. */
 #define RESERVE 4.5
 
 /* The branch of W that is not -a, for a > 1: Newton from 0. */
@@ -143,8 +143,8 @@ static double measure_once(const char *gc, double op_percent,
     return c.waf;
 }
 
-/* In the steady state.  What several tests ask for is measured once: it is the
- * same to the last bit. */
+/* In the steady state.  A result that several tests use is measured once: it is
+ * the same to the last bit. */
 static double measure(const char *gc, double op_percent, uint32_t hot_percent)
 {
     static GHashTable *known;
@@ -250,8 +250,8 @@ static void test_hot_cold(void)
 }
 
 /*
- * DL_algo puts a new version where the old one was, so each plane keeps what it
- * had; at random, planes drift apart.  S. Zertal, "A Data Layout Strategy to
+ * DL_algo puts a new version where the old one was, so each plane keeps its
+ * units; at random, planes drift apart.  S. Zertal, "A Data Layout Strategy to
  * Enhance the Internal SSD Parallelism", IJAEE 5(1), 2015, Figure 2.  Returned:
  * the largest difference between two planes over their mean, in valid units.
  */

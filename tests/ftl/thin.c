@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * thin.c - a drive far larger than the host's memory costs what is written to
- * it; and the user capacity given in bytes.
+ * thin.c - a drive far larger than the host's memory takes memory for written
+ * data only; and the user capacity given in bytes.
  */
 #include <stdio.h>
 #include <unistd.h>

@@ -3,8 +3,8 @@
  * transitions.c - a state that may not follow aborts the drive, for each state
  * machine: blocks, slots, commands, page programs.
  *
- * What may follow is in the tables of the functions; all other tests show that
- * nothing else is needed.
+ * Legal transitions are in the tables of the functions; all other tests show
+ * that nothing else is needed.
  */
 #include <string.h>
 
@@ -68,7 +68,7 @@ static void write_unit(Ssd *ssd)
     slot_set_state(ssd, 0, SLOT_FREE);
 }
 
-/* What has not been written is not programmed. */
+/* A slot without data is not programmed. */
 static void program_clean(Ssd *ssd)
 {
     slot_set_state(ssd, 0, SLOT_LOADING);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * trim.c - TRIM of large ranges: what it costs, what it takes, and what commands
- * see that come while it is under way.  test-swarm plays small ones at random.
+ * trim.c - TRIM of large ranges: its time, its effect, and the results of
+ * commands that come during it.  test-swarm plays small ones at random.
  */
 #include <stdio.h>
 #include <time.h>
@@ -51,7 +51,7 @@ static void submit(Ssd *ssd, uint64_t now_ns, uint64_t tag, SsdOp op,
     g_assert_cmpint(ssd_submit(ssd, now_ns, &cmd), ==, 0);
 }
 
-/* What it takes until n commands have completed: CPU time in all, and at most
+/* Cost until n commands have completed: CPU time in all, and at most
  * for one call; calls; and when the last ended. */
 typedef struct Cost {
     double all_s;
@@ -129,7 +129,7 @@ static void test_sparse(void)
     ssd_destroy(ssd);
 }
 
-/* What the buffer holds is dirty, as long as nothing asks for its room. */
+/* Units in the buffer are dirty, until others need their slots. */
 static void test_dirty(void)
 {
     Ssd *ssd = drive(NO_TIME "nand.channels=4;nand.chips=1;nand.dies=1;"
@@ -189,7 +189,8 @@ static void check(Ssd *ssd)
     g_assert_no_error(error);
 }
 
-/* Does the drive hold just what the host wrote after the TRIM had begun? */
+/* Does the drive hold only data that the host wrote after the TRIM had begun?
+ */
 static void expect_written(const Ssd *ssd)
 {
     for (uint64_t lba = 0; lba < ssd_info(ssd)->nblocks; lba++) {
@@ -292,8 +293,8 @@ static void test_clone(void)
     }
 }
 
-/* The power goes: the TRIMs have taken effect in part, the books are right, and
- * the drive goes on. */
+/* The power goes: the TRIMs have taken effect in part, the tables are right,
+ * and the drive goes on. */
 static void test_power(void)
 {
     for (size_t kind = 3; kind <= 4; kind++) { /* need no keeper of the payload */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * upkeep.c - what a drive does of its own accord: cleaning while the host is
- * silent, wear levelling, and writing old data anew.  Each is shown to do what
- * it is for, to cost what it costs, and to do nothing without its option.
+ * upkeep.c - background work of a drive: GC while the host is idle, wear
+ * levelling, and refresh.  Each is shown to have its effect and its cost, and
+ * to do nothing without its option.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ static uint64_t by_cause(const Ref *r, NandOpKind kind, NandCause cause)
     return nand_stats(r->ssd->nand)->ops[kind][cause];
 }
 
-/* ---- cleaning in idle time ----------------------------------------------------- */
+/* ---- GC in idle time ----------------------------------------------------- */
 
 #define BURSTS                                                                 \
     "nand.blocks=200;ftl.op_percent=40%;ftl.gc_low=1%;ftl.gc_high=1.5%;"
@@ -64,7 +64,7 @@ static Ref *pausing_host(const char *options, uint64_t think_ns)
     return r;
 }
 
-#define THINK_NS 200000000 /* enough to clean what a burst takes */
+#define THINK_NS 200000000 /* enough for GC after a burst */
 
 static void test_soft(void)
 {
@@ -131,7 +131,7 @@ static bool begun(const Ssd *ssd)
     return false;
 }
 
-/* The host comes back in the middle: cleaning stops at once but for what is in
+/* The host comes back in the middle: GC stops at once but for operations in
  * the array, and the data is where it should be. */
 static void test_soft_pauses(void)
 {
@@ -474,7 +474,7 @@ static void test_retention(void)
     g_assert_cmpuint(by_cause(with, NAND_READ, NAND_CAUSE_REFRESH), >, 200);
     g_assert_cmpuint(by_cause(with, NAND_PROGRAM, NAND_CAUSE_REFRESH), >, 200);
     g_assert_cmpuint(by_cause(with, NAND_ERASE, NAND_CAUSE_REFRESH), >, 30);
-    /* What is young now is left alone. */
+    /* Young data is left alone. */
     ref_pass(with, 5000000000);
     g_assert_cmpuint(with->ssd->gc->background_stats.refresh_victims, ==,
                      moved);
@@ -495,7 +495,7 @@ static void test_copyback(void)
 }
 
 /* Without power for longer than ftl.refresh_hours: the drive has no clock then.
- * What it reads tells it, and the data of those blocks is moved. */
+ * Read retries reveal the age, and the data of those blocks is moved. */
 static void test_off(void)
 {
     Ref *hours = ref_new(ref_config(OLD "media.preload_hours=0;"

@@ -16,7 +16,7 @@ static void test_order(void)
         work_mark(&w, WORK_GC, 3);
         g_assert_cmpuint(w.any, ==, 1U << WORK_GC);
         g_assert_cmpuint(work_take(&w, WORK_GC), ==, 3);
-        work_mark(&w, WORK_GC, 3); /* anew, while the pass is at it */
+        work_mark(&w, WORK_GC, 3); /* again, while the pass is at it */
         g_assert_cmpuint(work_take(&w, WORK_GC), ==, 1);
         g_assert_cmpuint(work_take(&w, WORK_GC), ==, 3);
         g_assert_cmpuint(work_take(&w, WORK_GC), ==, NONE);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the corpus of fuzz-nvme reaches, in lines, by clang's own count.
+"""Lines that the corpus of fuzz-nvme reaches, by clang's own count.
 
     tests/fuzz/coverage.py [BUILD] [--corpus DIR] [--files] [--uncovered FILE]
 

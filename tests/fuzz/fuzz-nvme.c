@@ -2,11 +2,11 @@
 /*
  * fuzz-nvme.c - a guest made of bytes (nvme-input.h), in front of any drive.
  *
- * After each action the next event lies in the future (nvme-guest.c); after the
+ * After each action the next event is in the future (nvme-guest.c); after the
  * input the memory that it took and the CPU time are within the bounds below, a
  * reset brings a controller that works, and the drive's invariants hold.  An
- * honest guest's commands all end, and its data is what it wrote.  The store is
- * never asked for what is outside of it, nor for two things at once (host.c).
+ * honest guest's commands all end, and its data is as written. The store never
+ * gets requests outside of it, nor for two things at once (host.c).
  *
  * With libFuzzer (clang, -fsanitize=fuzzer) this is the target, with the
  * mutator of nvme-mutate.c; without, see replay.c.
@@ -23,7 +23,7 @@
 /* Of one input.  Queues of three times 64 entries hold 24 MiB of data at most,
  * a tiny drive's tables and buffers are below a MiB. */
 #define MOST_MEMORY (32U << 20)
-#define MOST_LEFT   (1U << 20) /* beyond what there was before */
+#define MOST_LEFT   (1U << 20) /* beyond the memory before */
 #define MOST_CPU_NS 5000000000ULL
 
 bool fuzz_all_checks = true;
@@ -41,7 +41,7 @@ static bool is_hostile(unsigned op)
     return op == FUZZ_IDLE || (op >= FUZZ_PATCH && op <= FUZZ_MEMORY);
 }
 
-/* What the drive and the store hold at the start. */
+/* Data of the drive and the store at the start. */
 static void prepare(Host *h, void *opaque)
 {
     const uint8_t *head = opaque;

@@ -4,9 +4,9 @@
  *
  * The first byte chooses the format (0: by the content), the second the
  * options; the rest is the file.  Every request is read, and a trace of the
- * project's own is also played exactly, on a small drive, and converted.  What
- * is checked is that the process lives, that sanitizers are content, that an
- * error is told when something ended early, and that requests lie within the
+ * project's own is also played exactly, on a small drive, and converted.  The
+ * checks are that the process survives, that sanitizers are content, that an
+ * error is told when something ended early, and that requests are within the
  * limits of trace.h and request.h.
  */
 #include "fuzz.h"

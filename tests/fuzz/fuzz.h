@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fuzz.h - what a fuzz target gives to libFuzzer, and to replay.c. */
+/* fuzz.h - interface of a fuzz target for libFuzzer and replay.c. */
 #ifndef VSSD_TESTS_FUZZ_H
 #define VSSD_TESTS_FUZZ_H
 

@@ -66,7 +66,7 @@ void act_get_feature(Guest *g, const FuzzAction *x)
                (uint32_t)(x->k >> 4 & 7) << 8 | fid, x->b, 0, 0);
 }
 
-/* With the cache off, or on again, what a write promises changes: the honest
+/* With the cache off, or on again, the promise of a write changes: the honest
  * guest waits. */
 static void set_cache(Guest *g, bool on)
 {

@@ -4,8 +4,8 @@
 
 #include "nvme-ledger.h"
 
-/* Blocks of all commands of a burst: how long an input takes goes by what it
- * makes the drive write. */
+/* Blocks of all commands of a burst: the time of an input depends on the
+ * writes of the drive. */
 #define MOST_BURST 256
 
 /* ---- time ------------------------------------------------------------------- */
@@ -20,7 +20,7 @@ void act_steps(Guest *g, const FuzzAction *x)
     guest_steps(g, x->k % 64 + 1);
 }
 
-/* An hour at most: what the drive looks after meanwhile takes CPU time. */
+/* An hour at most: background work of the drive takes CPU time. */
 static uint64_t time_of(const FuzzAction *x)
 {
     return MIN((uint64_t)x->a << (x->k & 31), 3600000000000ULL);
@@ -143,8 +143,8 @@ static void add_range(Sent *s, uint32_t first, uint32_t end, bool sure)
     }
 }
 
-/* Deallocate makes the whole units of a range zeroes; what is left over may
- * become so, with the next range. */
+/* Deallocate makes the whole units of a range zeroes; the rest may become so,
+ * with the next range. */
 static void note_trim(Guest *g, Sent *s, uint32_t lba, uint32_t n)
 {
     uint32_t unit = g->h->info->unit_bytes / g->h->info->block_bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nvme-act-life.c - actions: what no driver does, how the store behaves, resets
- * and power, saving and loading, looking from outside.
+ * nvme-act-life.c - actions: behaviour of no driver, faults of the store,
+ * resets and power, saving and loading, looking from outside.
  */
 #include "nvme-act.h"
 
@@ -23,7 +23,7 @@ static void scramble(Host *h, uint64_t addr, size_t len)
     }
 }
 
-/* ---- what no driver does ---------------------------------------------------- */
+/* ---- behaviour of no driver --------------------------------------------- */
 
 void act_patch(Guest *g, const FuzzAction *x)
 {
@@ -148,7 +148,7 @@ void act_disable(Guest *g, const FuzzAction *x)
     g->cache_off = false;
 }
 
-/* What completed before is durable after it. */
+/* Earlier completed commands are durable after it. */
 void act_shutdown(Guest *g, const FuzzAction *x)
 {
     uint32_t at = ledger_tick();

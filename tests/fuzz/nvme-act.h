@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nvme-act.h - what each action of an input does (FUZZ_OPS of nvme-input.h), and
+ * nvme-act.h - the actions of an input (FUZZ_OPS of nvme-input.h), and
  * the fields that actions have in common.
  */
 #ifndef VSSD_TESTS_NVME_ACT_H

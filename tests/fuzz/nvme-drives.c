@@ -2,8 +2,8 @@
 /*
  * nvme-drives.c - from the head of an input to a drive.
  *
- * A drive is a row of a table, with policies and features on top of it.  What
- * does not go together is left out.  The drives are tiny: one command may fill
+ * A drive is a row of a table, with policies and features on top of it.
+ * Conflicting options are left out.  The drives are tiny: one command may fill
  * one, and a thousand are made in a second.  Configurations are kept, since
  * making one takes as long as running an input.
  */
@@ -70,7 +70,7 @@ unsigned fuzz_n_drives(void)
     return G_N_ELEMENTS(drives);
 }
 
-/* ---- what goes on top ------------------------------------------------------ */
+/* ---- policies and features on top --------------------------------------- */
 
 static const char *const cleaning[] = {
     "", "ftl.gc=cost-benefit;", "ftl.gc=d-choices;ftl.gc_choices=2;",

@@ -8,12 +8,12 @@
 #include "nvme-input.h"
 #include "ssd.h"
 
-/* What a head says of a drive.  The configuration stays the table's: many inputs
+/* The drive of a head.  The configuration stays the table's: many inputs
  * share it. */
 typedef struct FuzzDrive {
     const SsdConfig *config;
     uint64_t nblocks; /* user capacity */
-    bool lies;   /* it does not keep what it has acknowledged as durable */
+    bool lies;        /* it loses data that it has acknowledged as durable */
     bool fails;  /* commands may end with errors of the medium */
     bool timed;  /* commands take modelled time */
 } FuzzDrive;

@@ -222,7 +222,7 @@ static void end_write(Guest *g, Sent *s, bool ok)
     }
 }
 
-/* What the honest guest makes of a command's end. */
+/* Checks of the honest guest at a command's end. */
 static void judge(Guest *g, Sent *s, uint16_t status)
 {
     bool ok = host_code(status) == 0;
@@ -774,7 +774,7 @@ void guest_check_drive(Guest *g)
     }
 }
 
-/* A drive that looks for what NAND holds gets ready, unless the power went or a
+/* A drive in recovery gets ready, unless the power went or a
  * forged clock is at its end. */
 static void wait_for_drive(Guest *g)
 {
@@ -791,7 +791,7 @@ static void wait_for_drive(Guest *g)
     }
 }
 
-/* What is in flight ends, or goes with the controller. */
+/* Commands in flight end, or go with the controller. */
 static void come_to_rest(Guest *g)
 {
     Host *h = g->h;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * nvme-guest.h - the guest of fuzz-nvme: commands in flight and their buffers,
- * time, and what must hold at each step (the oracles).
+ * time, and the checks at each step (the oracles).
  *
  * An honest guest keeps the rules of the standard.  Then each command must end,
- * once, and what it wrote is checked (nvme-ledger.h).  Another one keeps none;
+ * once, and its data is checked (nvme-ledger.h).  Another one keeps none;
  * it knows its commands only to tell what was reached.
  */
 #ifndef VSSD_TESTS_NVME_GUEST_H
@@ -82,7 +82,7 @@ typedef struct Guest {
     size_t peak;      /* beyond that */
 } Guest;
 
-/* ---- time, and what must hold ----------------------------------------------- */
+/* ---- time, and checks ----------------------------------------------- */
 
 /* Memory that this process has from the heap and in tables, in bytes. */
 size_t guest_memory(void);
@@ -115,7 +115,7 @@ uint8_t *guest_to(Guest *g, const Sent *s, uint64_t pos, size_t len);
 /* PRPs for the first bytes of its buffer. */
 void guest_map(Guest *g, Sent *s, NvmeSqe *sqe, uint64_t bytes);
 
-/* Stamps into the buffer: what is written, or compared. */
+/* Stamps into the buffer: data to write, or to compare. */
 void guest_fill(Guest *g, Sent *s, uint32_t i, uint64_t stamp);
 
 /* Put it into the queue, if that exists and has room, after the patches; ring if
@@ -130,14 +130,15 @@ unsigned guest_poll_all(Guest *g);
  * unless the power goes. */
 bool guest_wait(Guest *g, Sent *s);
 
-/* From now on look at what the controller writes to memory. */
+/* From now on check the controller's writes to memory. */
 void guest_watch(Guest *g);
 
 /* Commands in flight of a queue. */
 unsigned guest_in_flight(const Guest *g, unsigned queue);
 
-/* The queue (-1: all of them, with the controller) has gone.  What was in flight has
- * had all the effect that it will have, and its buffers are the guest's. */
+/* The queue (-1: all of them, with the controller) has gone.  Commands in
+ * flight have had all the effect that it will have, and its buffers are the
+ * guest's. */
 void guest_forget(Guest *g, int queue);
 
 /* ---- the controller --------------------------------------------------------- */
@@ -156,8 +157,8 @@ bool guest_ready(Guest *g, unsigned queue);
 void guest_power_cut(Guest *g);
 void guest_power_on(Guest *g);
 
-/* The drive's books are right, if it has power and is ready: before that they are
- * not complete (ssd.h). */
+/* The drive's tables are right, if it has power and is ready: before that they
+ * are not complete (ssd.h). */
 void guest_check_drive(Guest *g);
 
 /* Look whether all is well; at_rest: bring everything to an end first, which takes

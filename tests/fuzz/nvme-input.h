@@ -2,7 +2,7 @@
 /*
  * nvme-input.h - the inputs of fuzz-nvme: a head that chooses the drive, its
  * content and its host, then actions.  Head and action take 8 bytes each, so
- * that a mutator keeps what follows in place.
+ * that a mutator keeps the rest in place.
  */
 #ifndef VSSD_TESTS_NVME_INPUT_H
 #define VSSD_TESTS_NVME_INPUT_H
@@ -17,12 +17,12 @@
 /* The head: one byte each. */
 enum {
     HEAD_DRIVE,   /* row of the table of drives, nvme-drives.c */
-    HEAD_POLICY,  /* cleaning 2:0, allocation 5:3, wear levelling 7:6 */
+    HEAD_POLICY,  /* GC 2:0, allocation 5:3, wear levelling 7:6 */
     HEAD_BUFFER,  /* policy 3:0, and FUZZ_BUFFER_... */
     HEAD_ARRAY,   /* schedule 1:0, suspend 3:2, and FUZZ_ARRAY_... */
     HEAD_MEDIA,   /* what fails 2:0, scripted faults 6:3 */
     HEAD_HOST,    /* FUZZ_HOST_... */
-    HEAD_CONTENT, /* what the drive and the store hold at the start 2:0 */
+    HEAD_CONTENT, /* data of the drive and the store at the start 2:0 */
     HEAD_SHAPE,   /* mdts 1:0, queues 3:2, namespace size 5:4, write-through 6,
                      small backlog 7 */
 };
@@ -55,7 +55,7 @@ typedef struct FuzzAction {
     uint32_t b;
 } FuzzAction;
 
-/* Comments name what k, a and b choose.  "-": not by an honest host. */
+/* Comments give the meaning of k, a and b.  "-": not by an honest host. */
 #define FUZZ_OPS(X)                                                            \
     X(RUN, run)             /* nvme_run() until it has no more to do */        \
     X(STEPS, steps)         /* k: how many events */                           \
@@ -106,7 +106,7 @@ enum {
     FUZZ_IO_WRITE,
     FUZZ_IO_COMPARE,
     FUZZ_IO_ZEROES,
-    FUZZ_IO_SAME, /* a Compare with what is there: honest */
+    FUZZ_IO_SAME, /* a Compare with equal data: honest */
     FUZZ_IO_KINDS,
 };
 

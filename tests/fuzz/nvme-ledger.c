@@ -66,7 +66,7 @@ static void forget(Block *b, unsigned i)
     b->w[i] = b->w[--b->n];
 }
 
-/* Room for one more: those that are replaced go, and are remembered as lost. */
+/* Room for one more: those that are replaced go, and count as lost. */
 static void make_room(Block *b)
 {
     for (unsigned i = 0; i < b->n;) {
@@ -101,7 +101,7 @@ void ledger_write(uint32_t lba, uint32_t n, uint64_t stamp, uint32_t at)
     }
 }
 
-/* w has ended well: what ended before it began is replaced. */
+/* w has ended well: writes that ended before it began are replaced. */
 static void replace_older(Block *b, const Write *w, bool durable, uint32_t now)
 {
     for (unsigned i = 0; i < b->n; i++) {
@@ -148,7 +148,8 @@ void ledger_flushed(uint32_t at)
     }
 }
 
-/* The block holds w: what ended before the read began is not there any more. */
+/* The block holds w: writes that it replaced before the read began are not
+ * there any more. */
 static void settle_on(Block *b, const Write *w, uint32_t at, uint32_t now)
 {
     if (!w->ended || w->ended >= at) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nvme-ledger.h - what each logical block may read as.
+ * nvme-ledger.h - the possible contents of each logical block.
  *
- * A write puts a stamp into each of its blocks; 0 is a block of zeroes, by Write
- * Zeroes or Deallocate.  The ledger knows when a write was submitted and when it
- * ended, and nothing of how a drive works: of writes in flight together any may
- * be the last; one that failed may have been done, in part or not at all; what
- * was not flushed may be gone after a power cut.  What it does not allow is
- * wrong.
+ * A write puts a stamp into each of its blocks; 0 is a block of zeroes, by
+ * Write Zeroes or Deallocate.  The ledger knows when a write was submitted and
+ * when it ended, and nothing of how a drive works: of writes in flight together
+ * any may be the last; one that failed may have been done, in part or not at
+ * all; data that was not flushed may be lost after a power cut. All other
+ * contents are wrong.
  *
  * Time is a count of submissions and completions, kept here.
  */
@@ -41,7 +41,7 @@ void ledger_flushed(uint32_t at);
 /* A read that was submitted at `at` has found the stamp: may it? */
 bool ledger_read(uint32_t lba, uint64_t stamp, uint32_t at);
 
-/* A stamp that it may read as: what to compare it with. */
+/* A stamp that it may read as, for a comparison. */
 uint64_t ledger_newest(uint32_t lba);
 
 /* The power has gone: all that was in flight has ended before. */

@@ -212,7 +212,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
         case 7:
             swap_two(&r, p, n);
             break;
-        case 8: /* with libFuzzer's dictionary of what was compared */
+        case 8: /* with libFuzzer's dictionary of compared values */
             if (n) {
                 uint8_t *a = p + prng_below(&r, n) * ACTION;
 

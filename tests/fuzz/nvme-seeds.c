@@ -2,11 +2,11 @@
 /*
  * nvme-seeds.c - inputs for fuzz-nvme to begin with: make-nvme-seeds DIR [N]
  *
- * Lives of each drive with an honest guest and with another: bursts of writes
- * that make it clean, reads, trims, flushes, every admin command of every kind,
- * a store that is slow or fails, resets, power cuts, saving.  All from one seed,
- * so the same inputs every time; the corpus is what libFuzzer's -merge leaves of
- * them and of what it finds.
+ * Histories of each drive with a correct guest and with a hostile one: bursts
+ * of writes that make it clean, reads, trims, flushes, every admin command of
+ * every kind, a store that is slow or fails, resets, power cuts, saving.  All
+ * from one seed, so the same inputs every time; the corpus is what libFuzzer's
+ * -merge leaves of them and of what it finds.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@ check of those promises after a power cut.
     crash_load.py files|wal|rollback FOLDER NOTES    until an error ends it
     crash_load.py check FOLDER NOTES...              one line; status 1: losses
 
-NOTES lie where the cut does not reach.  files: each file written, fsync()ed, and
+NOTES is a path that the cut does not reach.  files: each file written, fsync()ed, and
 its folder too.  wal, rollback: SQLite, one row in each transaction, durable when
 it is committed: in WAL mode that is synchronous=FULL; with a rollback journal
 EXTRA, which also syncs the folder after the journal is deleted.

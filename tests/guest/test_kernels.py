@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Streams from files and block devices of guests with other kernels: what a
-program writes to a stream lies in erase blocks of that stream, as the drive
+program writes to a stream is in erase blocks of that stream, as the drive
 itself says.
 
 The kernels of other suites run on the root of the others' tests, which is

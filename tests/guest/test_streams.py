@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Streams and FDP by nvme-cli in a stock guest: what it writes lands in the
+"""Streams and FDP by nvme-cli in a stock guest: its writes are placed in the
 stream it names, as the drive counts."""
 
 from __future__ import annotations

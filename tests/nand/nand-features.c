@@ -419,8 +419,8 @@ static void test_lock(void)
 /* ---- scheduling ---------------------------------------------------------------- */
 
 /*
- * While the die is busy there come, in this order: a program of cleaning, a
- * program of the host, a read of cleaning, a read of the host.
+ * While the die is busy there come, in this order: a program of GC, a
+ * program of the host, a read of GC, a read of the host.
  */
 static void check_order_of(NandCause own, const char *options,
                            const char *order)

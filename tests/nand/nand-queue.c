@@ -116,7 +116,7 @@ static void play(const char *options, uint64_t seed)
             h.now_ns = MAX(h.now_ns, h.r->now_ps / PS_PER_NS + 1);
         }
     }
-    /* Who submitted it with `more` owes another. */
+    /* A submission with `more` needs another one. */
     for (uint32_t p = 0; p < nand_geometry(h.r->nand)->n_planes; p++) {
         if (nand_next_page(h.r->nand, p * (uint32_t)h.r->cfg.blocks) > 0) {
             submit(&h, NAND_READ, rig_page(h.r, p, 0, 0), 0);

@@ -732,7 +732,7 @@ static void test_events(void)
     g_assert_cmpuint(cqe.cid, ==, cid[0]);
     g_assert_cmphex(cqe.status, ==, 0);
     g_assert_cmphex(cqe.dw0, ==, 0x00010000);
-    /* Silent until the log is read, without RAE. */
+    /* Masked until the log is read, without RAE. */
     host_write32(h, NVME_REG_DOORBELLS + 8 * 40, 1);
     host_run(h);
     g_assert_false(host_poll(h, 0, &cqe));

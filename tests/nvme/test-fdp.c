@@ -403,7 +403,7 @@ static unsigned n_moves(Host *h)
     return get_le32(h->ram + BUF);
 }
 
-/* Data of handles that isolate at first is moved by cleaning: Media
+/* Data of handles that isolate at first is copied by GC: Media
  * Reallocated, of the controller's kind. */
 static void test_reallocated(void)
 {
@@ -425,7 +425,7 @@ static void test_reallocated(void)
 
         g_assert_cmphex(e[0], ==, 0x80);
         g_assert_cmphex(e[1], ==, e[1] & 1 ? 7 : 2);
-        /* Handle 2 does not want them; what cleaning mixed is of none. */
+        /* Handle 2 does not want them; units that GC mixed are of none. */
         g_assert_cmpuint(get_le16(e + 2), ==, e[1] & 1);
         g_assert_cmpuint(get_le16(e + 34), ==, e[1] & 1);
         named += e[1] & 1;
@@ -443,7 +443,7 @@ static void test_reallocated(void)
 }
 
 /* A host that writes a unit by each handle and leaves its reclaim unit, again
- * and again, uses up no room: what is left is cleaned. */
+ * and again, uses up no room: what is left is collected. */
 static void test_hostile(void)
 {
     Host *h = start(FDP);

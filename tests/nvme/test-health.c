@@ -152,8 +152,8 @@ static void test_wear(void)
     end(w);
 }
 
-/* An event is masked until the log is read without RAE, and what happens
- * meanwhile is in that log. */
+/* An event is masked until the log is read without RAE, and later events are
+ * in that log. */
 static void test_masked(void)
 {
     Watch *w = start(WEAK, 4);
@@ -177,7 +177,8 @@ static void test_masked(void)
     end(w);
 }
 
-/* Only what feature 0Bh names is told, and it may be named late. */
+/* Only events that feature 0Bh enables are reported, and it may enable them
+ * late. */
 static void test_feature(void)
 {
     Watch *w = start(WEAK, 4);
@@ -217,8 +218,8 @@ static void test_late_request(void)
     end(w);
 }
 
-/* The store refuses what the drive has programmed: an event, without a Flush
- * that would fail. */
+/* The store refuses data that the drive has programmed: an event, without a
+ * Flush that would fail. */
 static void test_store_fails(void)
 {
     Watch *w = start("", 4);

@@ -181,7 +181,7 @@ static void test_odd_end(void)
     host_free(h);
 }
 
-/* What the drive does not map reads as zeroes, whatever the store holds; a
+/* Unmapped blocks read as zeroes, even if the store holds data there; a
  * write to a part of such a unit makes the rest of it zeroes. */
 static void test_unmapped(void)
 {
@@ -276,7 +276,8 @@ static void test_prp_scattered(void)
         put_le64(list2 + 8 * (page - 8), HOST_DATA + (511 - page) * 4096);
     }
     g_assert_cmphex(do_code(h, &sqe), ==, 0);
-    g_assert_cmphex(do_code(h, &sqe), ==, 0); /* with what the first gave back */
+    g_assert_cmphex(do_code(h, &sqe), ==,
+                    0); /* with memory that the first freed */
     g_assert_cmphex(host_flush(h, 1), ==, 0);
     for (unsigned i = 0; i < 512; i++) {
         g_assert_cmpuint(h->disk[i * 4096], ==, (511 - i) & 0xff);
@@ -422,8 +423,8 @@ static uint8_t first_byte(Host *h, uint64_t lba)
     return h->ram[HOST_DATA + 0x4000];
 }
 
-/* Power-loss protection: no volatile cache, nothing to switch off, and what
- * has completed is in the store. */
+/* Power-loss protection: no volatile cache, nothing to switch off, and
+ * completed writes are in the store. */
 static void test_protected(void)
 {
     Host *h = ready(&(HostOptions){ .set = "buffer.plp=on", .slow = true });
@@ -469,7 +470,7 @@ static void test_cache(void)
     g_assert_cmpuint(first_byte(h, 8), ==, 0x21);
 
     g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 16, 8, HOST_DATA), ==, 0);
-    set_feature(h, 6, 0); /* writes what the cache holds */
+    set_feature(h, 6, 0); /* writes the contents of the cache */
     cut(h);
     g_assert_cmpuint(first_byte(h, 16), ==, 0x21);
 
@@ -485,7 +486,7 @@ static void test_cache(void)
     host_free(h);
 }
 
-/* A write costs what the profile says, and a flush more. */
+/* A write takes the time of the profile, and a flush more. */
 static void test_latency(void)
 {
     Host *h = ready(NULL);
@@ -539,7 +540,7 @@ static void test_store_write_fails(void)
         g_assert_cmphex(critical_warning(h), ==, 0x04);
         g_assert_cmpuint(first_byte(h, 5), ==, 0x42); /* still there */
         g_assert_cmphex(host_code(host_flush(h, 1)), ==, NVME_SC_WRITE_FAULT);
-        /* Written again: the new data is what counts. */
+        /* Written again: the new data counts. */
         memset(h->ram + HOST_DATA, 0x43, 4096);
         g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 8, 4, HOST_DATA), ==, 0);
         g_assert_cmphex(host_code(host_flush(h, 1)), ==, NVME_SC_WRITE_FAULT);
@@ -789,8 +790,8 @@ static void test_order_at_store(void)
     host_free(h);
 }
 
-/* What the drive has programmed outlives a power cut, however slow the store
- * is; what it has not does not. */
+/* Programmed data survives a power cut, however slow the store is; other data
+ * does not. */
 static void test_cut_with_backlog(void)
 {
     Host *h = ready(&(HostOptions){ .slow = true });

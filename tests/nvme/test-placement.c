@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test-placement.c - directives: what they do, and the exact status of
- * everything that is wrong.  FDP is in test-fdp.c.
+ * test-placement.c - directives: their effects, and the exact status of each
+ * error.  FDP is in test-fdp.c.
  */
 #include <inttypes.h>
 
@@ -137,7 +137,7 @@ static void test_identify_misuse(void)
 
 /* ---- streams --------------------------------------------------------------- */
 
-/* What Linux 4.13 to 5.17 does with nvme_core.streams=1. */
+/* Commands of Linux 4.13 to 5.17 with nvme_core.streams=1. */
 static void test_linux(void)
 {
     Host *h = start(STREAMS);
@@ -189,7 +189,7 @@ static void test_write_misuse(void)
     host_free(h);
 }
 
-/* The whole of what a command that is refused must leave as it is. */
+/* All state that a refused command must not change. */
 static GString *all_of_it(Host *h)
 {
     GString *s = g_string_new("");
@@ -275,7 +275,7 @@ static uint16_t zero(Host *h, uint64_t lba, uint32_t n, unsigned type,
     return code(host_do(h, 1, &sqe));
 }
 
-/* Its directive is that of what it writes: parts of units. */
+/* Its directive applies to the parts of units that it writes. */
 static void test_write_zeroes(void)
 {
     Host *h = start(STREAMS);

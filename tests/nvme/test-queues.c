@@ -161,8 +161,9 @@ static void test_64_pairs(void)
     host_free(h);
 }
 
-/* Deleted with commands under way: each is answered, or dropped silently by
- * the standard's leave; none is answered twice, and the drive survives. */
+/* Deleted with commands under way: each is answered, or dropped without a
+ * completion as the standard allows; none is answered twice, and the drive
+ * survives. */
 static void test_delete_under_load(void)
 {
     Host *h = enabled(&(HostOptions){ .slow = true });
@@ -199,8 +200,8 @@ static void test_delete_under_load(void)
 }
 
 /*
- * What the drive has of a deleted queue's commands takes effect before the Delete
- * ends, or never: what is read afterwards does not change.
+ * The drive's part of a deleted queue's commands takes effect before the
+ * Delete ends, or never: later reads do not change.
  */
 static void test_delete_settles(void)
 {
@@ -734,7 +735,8 @@ static void look_at_order(Host *h, uint64_t addr, size_t len)
     order.published++;
 }
 
-/* What a processor with a weak order of memory relies on: the phase last. */
+/* A processor with a weak order of memory relies on the phase being written
+ * last. */
 static void test_order_of_completion(void)
 {
     Host *h = enabled(&(HostOptions){ .profile = "zero-latency",
@@ -764,7 +766,7 @@ static void test_order_of_completion(void)
     host_free(h);
 }
 
-/* Completions wait for their interrupt when the controller gives up: that is
+/* Completions wait for their interrupt when the controller fails: that is
  * no event of the future any more. */
 static void test_coalescing_and_fatal(void)
 {
@@ -790,7 +792,7 @@ static void test_coalescing_and_fatal(void)
     host_free(h);
 }
 
-/* Queues that lie on top of each other: nonsense, and no crash. */
+/* Queues that are on top of each other: nonsense, and no crash. */
 static void test_overlapping_queues(void)
 {
     Host *h = enabled(NULL);

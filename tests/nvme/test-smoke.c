@@ -66,8 +66,8 @@ static Host *faulty_host(const char *rules)
     return h;
 }
 
-/* A rule cuts the drive's power: the controller is gone with it, what was
- * flushed is there afterwards, what was not is not. */
+/* A rule cuts the drive's power: the controller is gone with it, flushed data
+ * is there afterwards, other data is not. */
 static void test_drive_loses_power(void)
 {
     Host *h = faulty_host("cmd=3 -> cut power");
@@ -147,7 +147,7 @@ static void get_smart(Host *h)
 }
 
 /* A drive is written until its blocks have gone: spare falls to nothing, use
- * rises beyond what was rated, each warning comes in its turn, and then it can
+ * rises beyond the rating, each warning comes in its turn, and then it can
  * only be read. */
 static void test_wears_out(void)
 {

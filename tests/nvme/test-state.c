@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * test-state.c - controllers that are saved in the middle of their work and go
- * on elsewhere: every member is listed, the copy does what the original does,
+ * on elsewhere: every member is listed, the copy behaves as the original,
  * and a stream that is damaged, forged or foreign is refused or harmless.
  */
 #include <stdlib.h>
@@ -141,7 +141,7 @@ static void act(Guest *g, unsigned n)
     }
 }
 
-/* ---- the copy does what the original does ----------------------------------- */
+/* ---- the copy behaves as the original ----------------------------------- */
 
 static const struct {
     const char *name;
@@ -196,7 +196,7 @@ static Guest copy_of(Guest *a, const HostOptions *o)
     return b;
 }
 
-/* What is said again after a load is what was said before. */
+/* Repeated reports after a load equal those before. */
 static void test_goes_on(gconstpointer data)
 {
     unsigned m = GPOINTER_TO_UINT(data);
@@ -231,7 +231,7 @@ static void test_goes_on(gconstpointer data)
     host_free(a.h);
 }
 
-/* ---- what is kept, by example ------------------------------------------------- */
+/* ---- kept state, by example --------------------------------------------- */
 
 static uint8_t *block_of(Host *h, uint64_t lba, uint64_t mark)
 {
@@ -253,7 +253,8 @@ static void must_read(Host *h, uint64_t lba, uint64_t mark)
                     mark ? mark << 32 | lba : 0);
 }
 
-/* What only the overlay has travels, and is volatile afterwards as before. */
+/* Data that only the overlay has travels, and is volatile afterwards as before.
+ */
 static void test_unflushed(void)
 {
     const HostOptions o = {.set = "buffer.policy=lru"};
@@ -290,7 +291,7 @@ static void test_unflushed(void)
     host_free(h);
 }
 
-/* What the store has refused is tried again elsewhere. */
+/* Data that the store has refused is retried after the load. */
 static void test_refused_by_store(void)
 {
     const HostOptions o = {.set = "buffer.plp=on"};
@@ -391,7 +392,7 @@ static void test_held(void)
     host_free(a.h);
 }
 
-/* ---- streams that lie ----------------------------------------------------------- */
+/* ---- forged streams ----------------------------------------------------- */
 
 static Guest used(const HostOptions *o)
 {
@@ -511,7 +512,7 @@ static void forge(GByteArray *bytes, Prng *rng)
     memcpy(bytes->data + bytes->len - sizeof(sum), &sum, sizeof(sum));
 }
 
-/* A controller that was believed: anything may come of it, but no crash. */
+/* A controller from a forged stream: any result, but no crash. */
 static void use(Host *h, Prng *rng)
 {
     Guest g = {.h = h, .rng = *rng};

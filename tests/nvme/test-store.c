@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test-store.c - what waits for the store, and what does not: ranges that a TRIM
- * leaves to be zeroed, data that the store is slow with or refuses, and how much
- * of all this there may be.
+ * test-store.c - commands that wait for the store, and those that do not:
+ * ranges that a TRIM leaves to be zeroed, data that the store is slow with or
+ * refuses, and how much of all this there may be.
  */
 #include "host.h"
 #include "ssd-report.h"
@@ -179,8 +179,8 @@ static void test_flush_waits_for_written_zeroes(void)
     host_free(h);
 }
 
-/* A write takes its units out of a range that is still to be zeroed; what it
- * leaves of a unit is zeroes, in the store too. */
+/* A write takes its units out of a range that is still to be zeroed; the rest
+ * of a unit is zeroes, in the store too. */
 static void test_write_takes_units_out(void)
 {
     Host *h = ready(&(HostOptions){ .slow = true });
@@ -214,7 +214,7 @@ static void test_write_takes_units_out(void)
 }
 
 /* A TRIM, and on its heels a write of a part of a unit that holds data: in the
- * store, or also in the drive's buffer.  What is left of the unit is zeroes. */
+ * store, or also in the drive's buffer.  The rest of the unit is zeroes. */
 static void trim_and_write(uint32_t ntrimmed, bool buffered)
 {
     Host *h = ready(&(HostOptions){ .slow = true });
@@ -261,7 +261,7 @@ static void test_trim_and_write(void)
     }
 }
 
-/* Neighbours become one range, in whatever order they come. */
+/* Adjacent ranges become one, in whatever order they come. */
 static void test_ranges_join(void)
 {
     Host *h = ready(&(HostOptions){ .slow = true });
@@ -441,7 +441,7 @@ static void test_dsm_whole_drive(void)
     host_run(h);
     g_assert_cmpuint(trims_of(h), ==, 1);
     g_assert_cmpuint(stat(h, "units_peak"), ==, peak);
-    /* What is at the store is still there: 16 MiB. */
+    /* Data at the store is still there: 16 MiB. */
     g_assert_cmpuint(stat(h, "units"), <=, 4096);
     g_assert_cmpuint(stat(h, "zero_ranges"), ==, 1);
     while (host_store_end(h, NVME_STORE_WRITE)) {
@@ -607,7 +607,7 @@ static void test_limit_small_reads(void)
     host_free(h);
 }
 
-/* A reset takes the commands away; what the store has of them still counts. */
+/* A reset takes the commands away; their requests at the store still count. */
 static void test_limit_and_reset(void)
 {
     Host *h = ready(&(HostOptions){ .backlog = MIB });
@@ -698,8 +698,8 @@ static uint16_t write_64k(Host *h, unsigned i)
     return host_code(host_io(h, 1, NVME_IO_WRITE, i * 128, 128, HOST_DATA));
 }
 
-/* Writes are acknowledged up to the limit, and then fail; what was acknowledged
- * is there, and reaches the store when that takes data again. */
+/* Writes are acknowledged up to the limit, and then fail; acknowledged data is
+ * there, and reaches the store when that takes data again. */
 static void refused(bool slow, bool flush)
 {
     Host *h = ready(&(HostOptions){ .profile = "zero-latency", .slow = slow,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test-vendor-log.c - the drive's own log pages say what the drive knows, in
- * whole and in pieces.
+ * test-vendor-log.c - the vendor-specific log pages report the drive's state,
+ * in whole and in pieces.
  */
 #include "host.h"
 #include "ssd-report.h"
@@ -143,7 +143,7 @@ static void test_places(void)
     host_free(h);
 }
 
-/* Any piece is what it is in the whole. */
+/* Any piece equals that part of the whole. */
 static void test_pieces(void)
 {
     Host *h = start();

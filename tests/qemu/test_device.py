@@ -256,7 +256,7 @@ def test_dma_into_registers_is_an_error(image: Path) -> None:
 
 
 def test_bus_master_off(image: Path) -> None:
-    """No DMA without bus mastering; the machine lives."""
+    """No DMA without bus mastering; the machine runs on."""
     with Machine(*drive_args("tiny", image)) as machine:
         host = host_of(machine)
         host.pci.write(4, 0x2)

@@ -130,7 +130,7 @@ def test_translated_and_faulting(image: Path, tmp_path: Path, profile: str,
         many.ring()
         many.wait_count(2000, status=4)
         assert faults(host)
-        # A completion queue that is not there: the controller gives up.
+        # A completion queue that is not there: the controller fails.
         lost = host.add_queue(3, 64, MANY_SQ + 0x80000, UNMAPPED)
         lost.push_same(20, OP_WRITE, prp1=BUFFER, cdw=(64, 0, 7))
         lost.ring()

@@ -78,7 +78,7 @@ class Slot:
         self.host.admin.ring()
 
     def check_gone(self) -> None:
-        """QEMU lives, the drive has gone, and another can be plugged in."""
+        """QEMU runs, the drive has gone, and another can be plugged in."""
         machine = self._machine
         assert machine.qmp
         while True:

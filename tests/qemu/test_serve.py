@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who runs the controller, and when: large kicks, doorbells that meet."""
+"""Who runs the controller, and when: large backlogs, concurrent doorbells."""
 
 from __future__ import annotations
 

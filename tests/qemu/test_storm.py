@@ -17,7 +17,7 @@ STEPS = 1000 if LONG else 100
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_storm(seed: int) -> None:
-    """QEMU lives, the drive answers and works, nothing grows or spins."""
+    """QEMU runs, the drive answers and works, nothing grows or spins."""
     found = storm(seed, STEPS)
     print(found.count)
     assert sum(found.count.values()) == STEPS

@@ -167,7 +167,8 @@ def sim(copy: Path, *args: str) -> dict[str, object]:
 ])
 def test_an_example_has_an_effect(copy: Path, new: str, old: str,
                                   load: str) -> None:
-    """Each policy and option of the guides behaves unlike its neighbour."""
+    """Each policy and option of the guides behaves unlike the one that it
+    copies."""
     ours, theirs = (
         sim(copy, "--set", value, *shlex.split(load)) for value in (new, old))
     assert ours["sim_ns"] != theirs["sim_ns"]

@@ -68,7 +68,7 @@ def test_retime(k: int) -> None:
 
 
 def test_compact() -> None:
-    """What lay together lies together, and nothing else is between."""
+    """Data that was together is together, and nothing else is between."""
     t = ft.Trace(np.arange(3), np.array([True] * 3),
                  np.array([1 << 30, (1 << 30) + 4096 + 512, 512]),
                  np.array([8192, 512, 1024]), "")
@@ -119,7 +119,7 @@ def lsm_writer(seed: int = 1) -> lsm.Writer:
 
 
 def test_lsm_store_writes_to_what_is_free() -> None:
-    """Tables lie where nothing is; what is trimmed was a table's; what is left
+    """Tables are in free space; trimmed ranges were a table's; the rest
     is what the store has.  Without this its streams would mean nothing."""
     w = lsm_writer()
     begin = w.log + w.cfg.segment * w.cfg.segments

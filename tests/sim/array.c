@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * array.c - drives side by side: where blocks lie, when commands end.
+ * array.c - drives side by side: where blocks are, when commands end.
  *
  * The drives are those of player.c: firmware 3000 ns, link 1000 ns for 4 KiB,
  * DRAM 500 ns for each unit; reads from NAND take 200 + 50000 + 10240 ns more
@@ -104,7 +104,7 @@ static void test_places(void)
 }
 
 /* Two units on two drives are read at the same time, on one drive one after the
- * other, since they lie in one plane; each drive has its own link. */
+ * other, since they are in one plane; each drive has its own link. */
 static void test_side_by_side(void)
 {
     SsdCmd cmd = {.op = SSD_OP_READ, .lba = 0, .nblocks = 16};
@@ -153,7 +153,7 @@ static void test_flush(void)
     tear_down(&f);
 }
 
-/* What lies beyond is refused, and the tag is free again. */
+/* A command beyond the end is refused, and the tag is free again. */
 static void test_beyond(void)
 {
     Fixture f = set_up(2, 4096, "");

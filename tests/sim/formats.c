@@ -240,7 +240,7 @@ static const struct {
     size_t (*pack)(const char *text, uint8_t *out, size_t room);
 } packers[] = {{"gzip", pack_gzip}, {"xz", pack_xz}, {"zstd", pack_zstd}};
 
-/* Read it all; NULL, or what went wrong. */
+/* Read it all; NULL, or the fault. */
 static char *read_packed(const uint8_t *data, size_t n, uint64_t *n_requests)
 {
     TraceOptions o = TRACE_OPTIONS_INIT;
@@ -391,7 +391,7 @@ static void test_unknown(void)
     }
 }
 
-/* What each format says of lines that it cannot read. */
+/* Messages of each format for lines that it cannot read. */
 static void test_damage(void)
 {
     static const struct {

@@ -303,7 +303,7 @@ static void test_ssdsim(void)
     ssd_destroy(ssd);
 }
 
-/* ---- (f) cleaning costs time, and loses nothing ------------------------------------------ */
+/* ---- (f) GC costs time, and loses nothing ------------------------------- */
 
 static void test_cleaning(void)
 {

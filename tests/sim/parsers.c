@@ -3,8 +3,8 @@
  * parsers.c - every parser of text, fed with damaged versions of good input.
  *
  * A seeded generator cuts, repeats, swaps and overwrites bytes.  Whatever comes
- * out, a parser either takes it or says in one line what is wrong; what it
- * takes must be usable.
+ * out, a parser either takes it or names the fault in one line; a result must
+ * be usable.
  */
 #include <stdio.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static void no_line_ends(GString *s)
     g_strdelimit(s->str, "\r\n", ' ');
 }
 
-/* An option string; what is taken and checks out makes a drive. */
+/* An option string; an accepted configuration makes a drive. */
 static void test_options(void)
 {
     static const char good[] =
@@ -150,7 +150,7 @@ static void test_profile(void)
     g_assert_cmpuint(taken, >, ROUNDS / 80);
 }
 
-/* Keywords; what is taken yields requests that lie inside the drive. */
+/* Keywords; accepted ones yield requests inside the drive. */
 static void test_workload(void)
 {
     static const char good[] =

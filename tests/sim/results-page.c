@@ -45,7 +45,7 @@ static void heading(const StatTable *t, GString *out)
                                "|---|---|---|---|\n");
 }
 
-/* What the maps add to "map". */
+/* Members that the maps add to "map". */
 static void document_maps(GString *out)
 {
     const StatTable *t;
@@ -90,7 +90,7 @@ static void document(const char *name, GString *out)
     g_string_append_c(out, '\n');
 }
 
-/* The page, with its tables made anew; how many they are. */
+/* The page, with its tables made again; how many they are. */
 static unsigned renew(const char *page, GString *out)
 {
     unsigned n = 0;

@@ -65,7 +65,7 @@ class Classes(unittest.TestCase):
     def test_dramless_tlc(self) -> None:
         p = "dramless-tlc"
         self.within(p, READ_SEQ, "mb_s", 2400, 2400, .10)
-        # What the map in NAND costs is not published; that it does is plain.
+        # The cost of the map in NAND is not published, only that there is one.
         in_memory = figures(p, READ_QD1, "ftl.map=page")["us"]
         self.assertGreater(figures(p, READ_QD1)["us"], 1.5 * in_memory)
 

@@ -20,7 +20,7 @@ ROOT = pathlib.Path(os.environ["VSSD_ROOT"])
 TRACE = ROOT / "tests/sim/small-msr.csv"
 TINY = ROOT / "profiles/tiny.ini"
 
-# What depends on the machine and not on the model.
+# Members that depend on the machine and not on the model.
 OF_THE_MACHINE = ("wall_s", "requests_per_s_wall", "cpu_s",
                   "requests_per_s_cpu", "peak_rss_bytes")
 
@@ -48,7 +48,8 @@ class Failures(unittest.TestCase):
                  "--workload", "rw=randwrite bs=4k number_ios=40000")
 
     def test_read_only(self) -> None:
-        """A drive that has worn out: the results, what failed and how, exit 1."""
+        """A drive that has worn out: the results, the failed requests by
+        status, exit 1."""
         done = run(*self.WEARS_OUT, "--json")
         self.assertEqual(done.returncode, 1)
         r = json.loads(done.stdout)
@@ -79,7 +80,7 @@ class Fits(unittest.TestCase):
              " write_sectors=16.7 interval_s=0.15")
 
     def test_attributes(self) -> None:
-        """What fit makes has what was asked for, within 4 %."""
+        """Requests of fit have the requested attributes, within 4 %."""
         done = run("fit", "--profile", TINY, "--set", "nand.blocks=128",
                    *self.ASKED.split(), "spread=zoned:70/10:30/90"
                    " write_spread=zoned:40/10:60/90", "--describe", "--json")
@@ -108,7 +109,7 @@ class Fits(unittest.TestCase):
 
 class Results(unittest.TestCase):
     def test_warm_up(self) -> None:
-        """What is left out and what is counted add up to the whole."""
+        """The skipped and the counted part add up to the whole."""
         text = "rw=randwrite bs=4k number_ios={}"
         whole, first, rest = (
             result("run", "--profile", TINY, "--workload", text.format(n),
@@ -246,7 +247,7 @@ class Results(unittest.TestCase):
 
 
 class Errors(unittest.TestCase):
-    """One line that names what is wrong, and a non-zero exit."""
+    """One line that names the fault, and a non-zero exit."""
 
     def refuse(self, says: str, *args: object, status: int = 1) -> None:
         done = run(*args)
@@ -415,7 +416,7 @@ class Errors(unittest.TestCase):
 
 
 class Signals(unittest.TestCase):
-    """SIGINT and SIGTERM end a run; what it found so far is printed."""
+    """SIGINT and SIGTERM end a run; the results so far are printed."""
 
     ENDLESS = ("run", "--profile", TINY, "--json", "--workload",
                "rw=randwrite bs=4k iodepth=4 io_size=100t")
@@ -495,7 +496,7 @@ class Arrays(unittest.TestCase):
         self.assertLess(max(reads), 0.55 * sum(reads))
 
     def test_of_one(self) -> None:
-        """One drive is what it is without the option."""
+        """One drive is the same as without the option."""
         self.assertEqual(*(
             {k: v for k, v in result("run", "--profile", TINY, *self.READS,
                                      *more).items() if k not in OF_THE_MACHINE}
@@ -636,7 +637,7 @@ class Listed(unittest.TestCase):
 
 class Pages(unittest.TestCase):
     def test_help(self) -> None:
-        """A line for each command; its help has what concerns it alone."""
+        """A line for each command; its help has only its own options."""
         done = run("--help")
         self.assertEqual(done.returncode, 0)
         lines = re.findall(r"^  (\w+) +\S", done.stdout, re.M)
@@ -661,7 +662,7 @@ class Pages(unittest.TestCase):
             self.assertNotIn(word, run(command, "--help").stdout)
 
     def test_options(self) -> None:
-        """docs/options.md ends with what the tables say."""
+        """docs/options.md ends with the text of the tables."""
         page = (ROOT / "docs/options.md").read_text()
         done = run("options")
         self.assertEqual(done.returncode, 0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Traces of the project's own: what is recorded is played again to the
-nanosecond, converts without loss, and is not believed when it is damaged."""
+"""Traces of the project's own: a recording is played again to the
+nanosecond, converts without loss, and is refused when it is damaged."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def run(*args: object) -> subprocess.CompletedProcess[str]:
 
 
 def result(command: str, *args: object) -> dict:
-    """What it prints as JSON."""
+    """Its output as JSON."""
     done = run(command, "--json", *args)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -99,8 +99,8 @@ class Recorded(unittest.TestCase):
                          result("replay", self.trace)["requests"])
 
     def test_one_byte(self) -> None:
-        """Whatever byte of a record changes, nothing breaks, and all is found
-        out but what makes no difference to time (an address, mostly)."""
+        """Whatever byte of a record changes, nothing breaks, and each change
+        is found but those without an effect on time (an address, mostly)."""
         self.record("--fill", "none",
                     work="rw=randrw bs=4k iodepth=4 number_ios=60 fsync=7")
         good = self.trace.read_bytes()
@@ -117,7 +117,7 @@ class Recorded(unittest.TestCase):
         self.assertGreater(sum(found), len(found) * 0.8)
 
     def test_cut_off(self) -> None:
-        """What is left is played, once told to; a header alone is none."""
+        """The rest is played with the option; a header alone is refused."""
         self.record()
         good = self.trace.read_bytes()
         self.trace.write_bytes(good[:len(good) // 2 + 1])

@@ -17,7 +17,7 @@ static char *temp_path(void)
                            (int)getpid());
 }
 
-/* Read a trace from text; the requests, and what ended it. */
+/* Read a trace from text; the requests, and the result at the end. */
 static RequestNext read_all(const char *text, gssize len, Request *req,
                             size_t max, size_t *n, GError **error)
 {

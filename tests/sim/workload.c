@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* workload.c - fio's keywords: what is accepted, refused, and generated. */
+/* workload.c - fio's keywords: accepted, refused, and their requests. */
 #include "workload.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The suites of other projects: what each needs in the guest, how one of its
+"""The suites of other projects: their needs in the guest, how one of its
 tests is started there, and how to read what it says.
 
 None of their code is part of this project.  The user names a checkout, built
@@ -23,7 +23,7 @@ REASON_MAX = 160
 
 @dataclass
 class Row:
-    """What came out of one test."""
+    """The result of one test."""
 
     name: str
     result: str
@@ -94,7 +94,7 @@ def _blktests_command(test: str, device: str, seconds: int) -> str:
 
 
 def blktests_rows(test: str, text: str) -> list[Row]:
-    """One row for each condition of a test: what stands in [], and why."""
+    """One row for each condition of a test: the text in [], and the reason."""
     found = list(BLKTESTS_STATUS.finditer(text))
     rows = []
     for at, m in enumerate(found):
@@ -200,7 +200,7 @@ def _fio_command(_test: str, device: str, _seconds: int) -> str:
 
 
 def fio_rows(test: str, text: str) -> list[Row]:
-    """One row for each numbered test; the lines before it say what is wrong."""
+    """One row for each numbered test; the lines before it name the fault."""
     rows, at = [], 0
     for m in FIO_LINE.finditer(text):
         said = re.sub(r"^(?:Artifact directory|fio path) is .*\n", "",

@@ -90,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def check(args: argparse.Namespace) -> None:
-    """What can be refused before anything is made."""
+    """Errors that can be found before the run."""
     from suites import public
 
     from vssd import paths
@@ -200,7 +200,7 @@ def _commit(folder: Path) -> str:
     inside = subprocess.run(
         ["git", "-C", str(folder), "rev-parse", "--show-prefix"],
         capture_output=True, text=True, check=False)
-    # A checkout without its history may lie within another project's.
+    # A checkout without its history may be within another project's.
     if done.returncode != 0 or inside.stdout.strip():
         return "unknown"
     return done.stdout.strip()
@@ -235,7 +235,7 @@ def _cell(row: dict[str, Any]) -> str:
 
 
 def summary(run: dict[str, Any]) -> str:
-    """What a run came to, in a line."""
+    """The result of a run, in a line."""
     counts = {w: sum(r["result"] == w for r in run["rows"])
               for w in ("pass", "fail", "skip", "hang")}
     if run["not_run"]:

@@ -42,14 +42,14 @@ test "$(blockdev --getsize64 {dev})" -gt 0 || {{ echo no capacity; exit; }}
 timeout 120 dd if={dev} of=/dev/null bs=64k count=1 iflag=direct 2>/dev/null \\
     || echo a read failed or took over 120 s
 """
-# What the kernel says when a drive does not do as it should.
+# Messages of the kernel about a drive that misbehaves.
 COMPLAINTS = (r"nvme.*(?:timeout|CSTS|controller is down|resetting controller"
               r"|Removing after|not ready|failed)|I/O error|blocked for more")
 
 
 @dataclass
 class Setup:
-    """What to test, and in which guest."""
+    """The tests, and their guest."""
 
     kind: str                     # vssd, or nvme: QEMU's own
     folder: Path                  # where the drive's image is made
@@ -182,7 +182,7 @@ class Target:
         return self.guest
 
     def run(self, command: str) -> str:
-        """Run a command that must succeed; what it wrote."""
+        """Run a command that must succeed; returns its output."""
         return self.live.run(command)
 
     def timed(self, command: str, limit_s: float) \
@@ -217,7 +217,7 @@ class Target:
             return "the guest does not answer"
 
     def complaints(self) -> list[str]:
-        """What the kernel has said about the drive since the last call."""
+        """Messages of the kernel about the drive since the last call."""
         try:
             text = self.live.result("dmesg -c", 120).out.decode(
                 errors="replace")
@@ -227,7 +227,7 @@ class Target:
                 if re.search(COMPLAINTS, x)]
 
     def versions(self) -> dict[str, str]:
-        """What the guest is made of, and where the drive's image lies."""
+        """The parts of the guest, and the place of the drive's image."""
         text = self.run("uname -r; fio --version; nvme version | head -1")
         kernel, fio, nvme = text.splitlines()[:3]
         return {"kernel": kernel, "fio": fio, "nvme_cli": nvme,
@@ -235,7 +235,7 @@ class Target:
 
 
 def filesystem(path: Path) -> str:
-    """The type of the file system that a folder lies on."""
+    """The type of the file system that a folder is on."""
     best, kind = "", "unknown"
     for line in Path("/proc/self/mounts").read_text().splitlines():
         _, where, what = line.split()[:3]
