@@ -5,7 +5,7 @@
  * Source: H. Jo et al., "FAB: flash-aware buffer management policy for portable
  * media players", IEEE Transactions on Consumer Electronics 52(2), 2006: blocks
  * in order of use; the victim is the one with the largest number of pages in
- * the buffer, of several the one that was not used for longest; its clean pages
+ * the buffer, of several the least recently used one; its clean pages
  * are dropped and its dirty ones written.
  *
  * Blocks are kept in one list for each number of units, so that the choice

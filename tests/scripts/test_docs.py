@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import words
 from vssd.paths import PROJECT
 
 PAGES = sorted((PROJECT / "docs").glob("*.md"))
@@ -26,24 +27,8 @@ INDENTED = re.compile(r"(?:\A|(?<=\n\n))(?:(?: {4}|\t).*\n)+", re.M)
 SPAN = re.compile(r"`([^`\n]+(?:\n[^`\n]+)?)`")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
-# Words that the glossary replaced, and the word to use.
-WORDS = {
-    r"cleaning|cleaned|cleans": "GC, collects",
-    r"silent|silence": "idle",
-    r"doubts?": "(say which state is unknown)",
-    r"books": "tables, counters, lists",
-    r"flying": "in flight",
-    r"lands?|landed": "is placed, is written",
-    r"lies?|lying": "is, is in",
-    r"mates?": "(name the other block)",
-    r"stripe of blocks": "superblock",
-    r"write anew|written anew|writes anew": "rewrite, refresh",
-    r"gives? up|given up": "evicts",
-    r"not used for longest|longest time": "least recently used",
-    r"of its own accord": "without host commands",
-    r"does away with": "removes",
-    r"what": "(name the thing)",
-}
+# Of documents alone; words.WORDS are those of comments, too.
+RIDDLES = {r"what": "(name the thing)"}
 
 # Groups of options whose names also begin members of the results.
 RESULTS = ("gc.", "buffer.", "map.", "media.", "nand.", "streams.",
@@ -114,14 +99,8 @@ def long_lines(text: str) -> list[str]:
 
 def bad_words(text: str) -> list[str]:
     """Words that must not come back, with the word to use."""
-    found = []
-    prose = words_of(text)
-    for pattern, instead in WORDS.items():
-        for m in re.finditer(rf"\b(?:{pattern})\b", prose, re.I):
-            line = prose[prose.rfind("\n", 0, m.start()) + 1:
-                         (prose.find("\n", m.end()) + 1 or len(prose) + 1) - 1]
-            found.append(f"{m[0]!r} -> {instead}: {line.strip()[:80]}")
-    return found
+    return [f"{word!r} -> {instead}: {line}" for word, instead, line
+            in words.found_in(words_of(text), {**words.WORDS, **RIDDLES})]
 
 
 @cache
@@ -260,6 +239,26 @@ def test_head(page: Path) -> None:
     assert lines[2].startswith(READERS)
     assert THEN in " ".join(lines[2:5])
     assert len(lines) <= MOST_LINES, "make it two pages"
+
+
+def test_comments() -> None:
+    """The words of all comments; words.py is the list itself."""
+    sources = [n for n in sorted(tracked()) if n.endswith((".c", ".h", ".py"))
+               and "corpus" not in n and n != "tests/scripts/words.py"]
+    assert len(sources) > 500
+    assert [line for n in sources
+            for line in words.in_comments(n, text_of(PROJECT / n))] == []
+
+
+@pytest.mark.parametrize("name, text, wrong", [
+    ("a.c", "/* The host\n * is silent. */\nint a;", 1),
+    ("a.h", "int a; /* GC gives up, and its books lie */", 3),
+    ("a.c", 'char *a = "/* books */"; /* `books`, payload_kick() */', 0),
+    ("a.py", '"""The books."""\na = "books"  # anew\n', 2),
+])
+def test_words_of_comments(name: str, text: str, wrong: int) -> None:
+    """Comments and docstrings count; strings and code do not."""
+    assert len(words.in_comments(name, text)) == wrong
 
 
 def test_every_page_is_in_the_index() -> None:
