@@ -158,8 +158,7 @@ static void heap_drop(Nand *n, uint32_t *root, WaitHeap which, uint32_t i)
     }
 }
 
-/* ---- blocking operations
- * ------------------------------------------------------------ */
+/* ---- blocking operations ------------------------------------------------ */
 
 static uint32_t source_block(const Nand *n, const NandOp *op)
 {

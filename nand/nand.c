@@ -612,8 +612,7 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
     }
 }
 
-/* ---- queries of the owner -------------------------------------------------
- */
+/* ---- queries of the owner ----------------------------------------------- */
 
 const NandStats *nand_stats(const Nand *n)
 {

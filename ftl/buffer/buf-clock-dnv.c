@@ -169,8 +169,7 @@ static bool is_chained(const Ssd *ssd, uint32_t slot)
     return d->link[slot].in;
 }
 
-/* ---- calls of the buffer
- * ---------------------------------------------------------- */
+/* ---- calls of the buffer ------------------------------------------------ */
 
 static void dnv_insert(Ssd *ssd, uint32_t slot)
 {

@@ -279,8 +279,7 @@ void slot_wait(Ssd *ssd, uint32_t i, uint32_t cmd, WaitFor what)
     ssd->commands.cmd[cmd].pending++;
 }
 
-/* ---- calls of the policy ---------------------------------------------------
- */
+/* ---- calls of the policy ------------------------------------------------ */
 
 void buffer_insert(Ssd *ssd, uint32_t i)
 {

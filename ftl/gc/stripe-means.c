@@ -257,8 +257,7 @@ void stripe_means_left(Ssd *ssd, uint32_t block, uint32_t other)
     }
 }
 
-/* ---- rebuild
- * ------------------------------------------------------------------------- */
+/* ---- rebuild ------------------------------------------------------------ */
 
 /* Slots for the stripes of the planes first..end-1, in about the order in which they
  * became FULL: how many there are. */

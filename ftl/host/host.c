@@ -174,7 +174,8 @@ static void start_write(Ssd *ssd, uint32_t cmd)
     wait_for_room(ssd, cmd);
 }
 
-/* A write that no longer waits for a slot was too late: the drive has failed. */
+/* A write that no longer waits for a slot was too late: the drive has failed.
+ */
 static void host_map_ready(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];

@@ -626,8 +626,7 @@ void saved_erase_done(Ssd *ssd, const NandOp *op)
     go_on(ssd);
 }
 
-/* ---- calls of other components
- * -------------------------------------------------------------- */
+/* ---- calls of other components ------------------------------------------ */
 
 void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version)
 {

@@ -128,8 +128,7 @@ uint32_t cmt_insert(Cmt *c, uint32_t lpn)
     return i;
 }
 
-/* ---- check of a loaded table
- * ---------------------------------------------------------------- */
+/* ---- check of a loaded table -------------------------------------------- */
 
 static bool segment_ok(const Cmt *c, uint8_t segment, uint64_t n_lpns)
 {

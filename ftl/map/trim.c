@@ -84,8 +84,7 @@ static uint32_t next_left(const Ssd *ssd, uint32_t group, uint32_t end)
     return (uint32_t)bitmap_next(ssd->map->trim_left, group, end);
 }
 
-/* ---- range of a TRIM --------------------------------------------------------
- */
+/* ---- range of a TRIM ---------------------------------------------------- */
 
 /* The units wholly inside the range. */
 static void units_of(const Ssd *ssd, const SsdCmd *r, uint64_t *first,

@@ -66,8 +66,7 @@ void spare_tear(Ssd *ssd, uint32_t page, uint32_t n);
 /* The block was being erased: its data can no longer be read. */
 void spare_wipe_block(Ssd *ssd, uint32_t block);
 
-/* ---- with ftl.recovery: spare areas say when their page was programmed ----
- */
+/* ---- with ftl.recovery: spare areas say when their page was programmed -- */
 
 /* The next number of a program. */
 uint64_t seq_next(Ssd *ssd);

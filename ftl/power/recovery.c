@@ -810,8 +810,7 @@ uint64_t recovery_longest_ps(const Ssd *ssd)
                       : 0;
 }
 
-/* ---- queries of callers
- * -------------------------------------------------------------------- */
+/* ---- queries of callers ------------------------------------------------- */
 
 bool ssd_ready(const Ssd *ssd)
 {

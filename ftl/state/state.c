@@ -350,8 +350,7 @@ const StateStruct *ssd_state_struct(unsigned i)
     return nand_state_struct(i);
 }
 
-/* ---- configuration of the saved drive
- * --------------------------------------------------- */
+/* ---- configuration of the saved drive ----------------------------------- */
 
 /*
  * Options of times, and others that do not affect saved members. A drive may
@@ -481,8 +480,7 @@ static bool walk_head(State *s, const SsdConfig *cfg)
     return state_version(s) && walk_config(s, cfg);
 }
 
-/* ---- iteration
- * -------------------------------------------------------------------- */
+/* ---- iteration ---------------------------------------------------------- */
 
 static bool walk_events(State *s, EventQueue *q)
 {

@@ -195,8 +195,7 @@ const StateStruct *nvme_state_struct(unsigned i)
                                  : payload_state_struct(i - G_N_ELEMENTS(own));
 }
 
-/* ---- configuration of the saved controller
- * ----------------------------------------------- */
+/* ---- configuration of the saved controller ------------------------------ */
 
 static char *config_text(const NvmeCtrl *ctrl)
 {

@@ -105,8 +105,7 @@ void payload_absorb_older(Payload *p, PayloadEntry *e)
     }
 }
 
-/* ---- TRIMs that are done
- * ----------------------------------------------------------- */
+/* ---- TRIMs that are done ------------------------------------------------ */
 
 /* The newest version of the unit that a TRIM has freed since seq; *any: there is
  * such a TRIM. */
