@@ -14,7 +14,7 @@
  * that come from the drive, under key. */
 void ssd_stats_json(const Ssd *ssd, JsonWriter *w, const char *key);
 
-/* Append only those of its members that describe what went on in the drive, to
+/* Append only those of its members that describe work in the drive, to
  * an object that is open; for a front end that measures latency itself. */
 void ssd_stats_json_drive(const Ssd *ssd, JsonWriter *w);
 
@@ -99,7 +99,7 @@ bool ssd_oplog_close(Ssd *ssd, GError **error);
 bool ssd_trace_open(Ssd *ssd, const char *path, const char *name,
                     GError **error);
 
-/* Write out what is buffered; end the trace.  false: not all of it could be
+/* Write the buffered records; end the trace.  false: not all of it could be
  * written.  True without a trace.  ssd_destroy() ends it, too. */
 bool ssd_trace_flush(Ssd *ssd, GError **error);
 bool ssd_trace_close(Ssd *ssd, GError **error);

@@ -17,8 +17,8 @@ uint64_t ssd_last_version(const Ssd *ssd);
 
 /*
  * At rest: no command is in flight, every completion has been fetched, the
- * array does nothing.  The buffer may hold what the host has written, and GC
- * units that wait for more.
+ * array does nothing.  The buffer may hold host data, and GC units that wait
+ * for more.
  */
 bool ssd_at_rest(const Ssd *ssd);
 
@@ -48,8 +48,8 @@ uint64_t ssd_rebased_ns(const Ssd *ssd);
 /*
  * Save a drive at rest, or load one, exactly: from then on both do the same at
  * the same calls.  docs/state.md has the format, and which options may differ.
- * Loading believes nothing.  false or NULL: *error says in one line what is
- * wrong with "it", the stream.
+ * Loading checks every number. false or NULL: *error names in one line the
+ * fault of "it", the stream.
  */
 bool ssd_save(const Ssd *ssd, FILE *out, GError **error);
 Ssd *ssd_load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
@@ -76,7 +76,7 @@ Ssd *ssd_clone(const Ssd *ssd, const SsdHostOps *host, void *opaque,
  * ones of the host must be above ssd_last_version().  For a drive at rest, and
  * units that its buffer does not hold.  -EBUSY: it is not, it does; -ENODEV: no
  * power; -EINVAL: beyond the capacity, or there is an operation log; -EROFS:
- * the drive takes no more, and what came before has been written.
+ * the drive takes no more, and earlier data has been written.
  */
 int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n);
 

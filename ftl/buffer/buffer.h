@@ -35,7 +35,7 @@ void buffer_settle(Ssd *ssd, uint32_t cmd);
 
 /* ---- writes --------------------------------------------------------------- */
 
-/* Versions of what the host writes grow. */
+/* Versions of host writes grow. */
 void buffer_new_version(Ssd *ssd, uint64_t version);
 
 /* Put as much of the command into the buffer as has room.  true: all of it. */
@@ -53,7 +53,7 @@ void write_barrier(Ssd *ssd, uint32_t cmd);
 void write_start_close(Ssd *ssd, uint32_t cmd);
 void write_end_close(Ssd *ssd, uint32_t cmd);
 
-/* Is what the host wrote not yet in NAND, and never will be? */
+/* Is there host data that is not in NAND, and never will be? */
 static inline bool write_flush_fails(const Ssd *ssd)
 {
     return ssd->media->given_up && ssd->buffer->n_unsafe > 0;

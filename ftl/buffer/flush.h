@@ -22,7 +22,7 @@ bool queue_waits(const Ssd *ssd);
 /* Give NAND every page that is due and that a plane accepts. */
 void write_pump(Ssd *ssd);
 
-/* No command is running: flush early what there is to. */
+/* No command is running: start early flushes. */
 void buffer_idle(Ssd *ssd);
 
 void write_flush_tick(Ssd *ssd);
@@ -43,8 +43,8 @@ void slot_leave_dirty(Ssd *ssd, uint32_t slot);
  * program it. */
 void write_submit(Ssd *ssd, uint32_t job);
 
-/* A page has been filled: count what a write buffer evicts, while commands wait
- * for room. */
+/* A page has been filled: count the evictions of a write buffer, while commands
+ * wait for room. */
 void write_count_evictions(Ssd *ssd, uint32_t job);
 
 #endif

@@ -18,7 +18,7 @@
 /* Empty, with the policy's lists. */
 void buffer_create(Ssd *ssd);
 
-/* The power has gone: with buffer.plp, remember the newest version of every
+/* The power has gone: with buffer.plp, keep the newest version of every
  * unit; it is back. */
 void buffer_keep(Ssd *ssd);
 void buffer_restore(Ssd *ssd);

@@ -58,7 +58,7 @@ static inline IlistLinks waiter_chain(const Ssd *ssd)
     return ILIST_CHAIN(ssd->buffer->waiter, Waiter, next);
 }
 
-/* Tell a list of waiters, and free their records. */
+/* Notify a list of waiters, and free their records. */
 void slot_tell_waiters(Ssd *ssd, uint32_t waiter);
 
 /* For a policy: nothing more need be done to give it up. */

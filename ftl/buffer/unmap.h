@@ -16,7 +16,8 @@
 #include "buffer/buffer-internal.h"
 #include "ssd-internal.h"
 
-/* The slot of the buffered unit (a map entry) that remembers its copy in NAND.
+/* The slot of the buffered unit (a map entry) that keeps the place of its copy
+ * in NAND.
  */
 static inline const Slot *slot_oldest(const Ssd *ssd, uint32_t entry)
 {
@@ -25,7 +26,7 @@ static inline const Slot *slot_oldest(const Ssd *ssd, uint32_t entry)
     return s->older != NONE ? &ssd->buffer->slot[s->older] : s;
 }
 
-/* That copy lies elsewhere now. */
+/* That copy has moved. */
 void slot_moved(Ssd *ssd, uint32_t entry, uint32_t from_ppu, uint32_t to_ppu);
 
 /* The buffered unit is trimmed. */

@@ -13,10 +13,10 @@
 #include "buffer/buffer-internal.h"
 #include "ssd-internal.h"
 
-/* A FILLING slot has been read, or what is wanted of it. */
+/* A FILLING slot has been read, or the wanted part of it. */
 void write_filled(Ssd *ssd, uint32_t slot, bool bad);
 
-/* Gather a page of what is due and program it in the plane. */
+/* Gather a page of due units and program it in the plane. */
 void write_send_page(Ssd *ssd, uint32_t plane, uint32_t stream);
 
 /* Power is back: a unit that the buffer has kept is in it again, dirty. */

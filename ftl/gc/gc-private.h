@@ -87,7 +87,7 @@ bool refresh_is_on(const Ssd *ssd);
 void refresh_opened(Ssd *ssd, uint32_t block);
 void refresh_copied(Ssd *ssd, uint32_t from, uint32_t to);
 
-/* Is the block, which is FULL, to be written anew? */
+/* Does the block, which is FULL, need a refresh? */
 bool refresh_needs(const Ssd *ssd, uint32_t block);
 
 #endif

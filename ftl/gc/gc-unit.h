@@ -44,7 +44,7 @@ double unit_mean_valid(const Ssd *ssd, uint32_t block);
 
 /* ---- victims --------------------------------------------------------------- */
 
-/* Has a plane not yet begun with what it was called to? */
+/* Has a plane not yet begun with its victim of the stripe? */
 bool unit_is_called(const Ssd *ssd, uint32_t plane);
 
 /* The block is a victim: the other planes shall empty theirs of the stripe. */
@@ -61,7 +61,8 @@ uint32_t unit_answer(Ssd *ssd, uint32_t plane);
 bool unit_holds(Ssd *ssd, uint32_t block);
 void unit_erase(Ssd *ssd, uint32_t block);
 
-/* The plane is short of room: erase what waits; nothing of it waits any more. */
+/* The plane is short of free blocks: erase its waiting blocks; none waits any
+ * more. */
 void unit_release(Ssd *ssd, uint32_t plane);
 void unit_hold_none(Ssd *ssd, uint32_t plane);
 

@@ -31,8 +31,8 @@ void wear_taken(Ssd *ssd, uint32_t block);
 /* A block of the plane has been erased. */
 void wear_erased(Ssd *ssd, uint32_t block);
 
-/* A FULL block of the plane that is so little worn that what it holds is to go
- * elsewhere, or NONE. */
+/* A FULL block of the plane that is so little worn that its data must move, or
+ * NONE. */
 uint32_t wear_victim(Ssd *ssd, uint32_t plane);
 
 /* For ssd_check(). */

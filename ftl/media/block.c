@@ -312,7 +312,7 @@ void plane_tell_gains(Ssd *ssd, uint32_t plane, bool tell)
     ssd->media->plane[plane].tell_gains = tell;
 }
 
-/* Work out anew what Plane.n_host_open counts. */
+/* Count Plane.n_host_open again. */
 static void plane_count_open(Ssd *ssd, uint32_t plane)
 {
     Plane *p = &ssd->media->plane[plane];

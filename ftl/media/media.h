@@ -89,8 +89,8 @@ static inline uint32_t open_index(const Ssd *ssd, OpenKind kind,
 uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream);
 
-/* A free block (BLOCK_MAPPED from now on), for what the host writes or for
- * copies; NONE: there is none. */
+/* A free block (BLOCK_MAPPED from now on), for host data or for copies; NONE:
+ * there is none. */
 uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind);
 bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream);

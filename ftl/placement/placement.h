@@ -45,7 +45,7 @@ static inline bool plane_accepts(const Ssd *ssd, uint32_t plane)
     return ssd->placement->plane[plane].accepting;
 }
 
-/* Work out anew whether the plane may be given a page. */
+/* Decide again whether the plane may be given a page. */
 void plane_update(Ssd *ssd, uint32_t plane);
 
 /* The host has taken a page of the plane: GcLoad.credit pays for it. */

@@ -44,14 +44,14 @@ void stream_copied(Ssd *ssd, uint32_t ppu);
 /* A page takes units of several streams. */
 void stream_mixed(Ssd *ssd);
 
-/* A victim of GC: what is valid of it is copied. */
+/* A victim of GC: its valid units are copied. */
 void stream_victim(Ssd *ssd, uint32_t block);
 
 /* The erase of the block begins. */
 void stream_erasing(Ssd *ssd, uint32_t block);
 
-/* The power has gone: what NAND did not come to end, the job's page and erases,
- * goes out of the accounts again, as NAND has not counted it. */
+/* The power has gone: the unfinished page and erases of the job are subtracted
+ * from the accounts, as NAND has not counted them. */
 void stream_uncount_page(Ssd *ssd, uint32_t j);
 void stream_uncount_erases(Ssd *ssd);
 
