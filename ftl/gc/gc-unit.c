@@ -35,6 +35,7 @@
 #include "gc/stripe-means.h"
 #include "media/media.h"
 #include "media/victims.h"
+#include "placement/placement.h"
 #include "ssd-internal.h"
 
 void unit_init(Ssd *ssd)
@@ -390,8 +391,7 @@ static bool takes_guest(const Ssd *ssd, uint32_t plane)
                       ssd->l.units_per_program;
 
     return load->programs < GC_PROGRAMS_PER_PLANE && !plane_is_short(ssd, p) &&
-           p->valid - p->meta_valid + coming <
-               ssd->l.share_units + p->slack_units;
+           !plane_has_share(ssd, plane, coming);
 }
 
 uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class)

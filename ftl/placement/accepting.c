@@ -63,8 +63,7 @@ void plane_update(Ssd *ssd, uint32_t plane)
     uint64_t coming = (uint64_t)(p->host_programs + own->gc.guests) *
                       ssd->l.units_per_program;
     bool willing = p->host_programs < ssd->placement->policy->depth &&
-                   p->valid - p->meta_valid + coming <
-                       ssd->l.share_units + p->slack_units;
+                   !plane_has_share(ssd, plane, coming);
     /* Whatever stream comes, the plane has a page for it. */
     bool room = (p->n_host_open == ssd->l.n_streams ||
                  block_can_open(ssd, p, OPEN_HOST)) &&

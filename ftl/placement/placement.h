@@ -45,6 +45,17 @@ static inline bool plane_accepts(const Ssd *ssd, uint32_t plane)
     return ssd->placement->plane[plane].accepting;
 }
 
+/* Does the plane hold its share of the drive's data, with so many units that are
+ * on their way to it? */
+static inline bool plane_has_share(const Ssd *ssd, uint32_t plane,
+                                   uint64_t coming)
+{
+    const Plane *p = &ssd->media->plane[plane];
+
+    return p->valid - p->meta_valid + coming >=
+           ssd->l.share_units + p->slack_units;
+}
+
 /* Decide again whether the plane may be given a page. */
 void plane_update(Ssd *ssd, uint32_t plane);
 

@@ -27,6 +27,7 @@ static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
     if (m->preload_left == 0) {
         uint32_t plane = alloc_pick(ssd, lpn, 0);
         uint32_t page;
+        uint32_t block;
 
         invariant(plane != NONE);
         page = block_take_page(ssd, plane, OPEN_GC, 0); /* never in SLC mode */
@@ -35,9 +36,14 @@ static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
                       ssd->now_ps, 0, 0);
             nand_preload_page(ssd->nand, (NandPpa){page + i});
         }
-        block_page_done(ssd, page_block(ssd, page));
-        refresh_preloaded(ssd, page_block(ssd, page));
-        plane_update(ssd, plane);
+        block = page_block(ssd, page);
+        block_page_done(ssd, block);
+        refresh_preloaded(ssd, block);
+        /* Of what decides whether the plane accepts pages, its valid units alone
+         * have changed: what opens or closes a block says so itself. */
+        if (plane_has_share(ssd, plane, 0)) {
+            plane_update(ssd, plane);
+        }
         m->preload_next = page << ssd->page_units_shift;
         m->preload_left = ssd->l.units_per_program;
         spare_blank(ssd, m->preload_next, m->preload_left);
