@@ -3,15 +3,17 @@
 #ifndef VSSD_FTL_SETTLE_H
 #define VSSD_FTL_SETTLE_H
 
-#include "ring.h"
 #include "ssd-types.h"
 
 /* Planes or blocks, in the order in which they were marked; each once. */
 typedef struct WorkQueue {
-    uint32_t *index;
-    Ring ring;        /* places of index[] */
-    uint64_t *marked; /* bitmap by index */
+    uint32_t *next; /* by index: 0: not marked; the next one that is, + 1; or
+                       LAST_MARK.  Zeroes cost no memory until they are used */
+    uint32_t head, tail; /* NONE: nothing is marked */
+    uint32_t n;          /* indices */
 } WorkQueue;
+
+#define LAST_MARK UINT32_MAX
 
 typedef struct Work {
     uint32_t any; /* as bits by SsdWork: there is work of that kind */

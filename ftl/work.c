@@ -5,15 +5,12 @@
  * Knows numbers of planes and blocks; does not know the kind of work
  * (settle.c).
  */
-#include "bitmap.h"
 #include "settle.h"
 
 static void queue_init(WorkQueue *q, uint32_t n)
 {
-    invariant(n > 0);
-    q->index = g_new(uint32_t, n);
-    q->marked = g_new0(uint64_t, bitmap_words(n));
-    q->ring = (Ring){.size = n};
+    invariant(n > 0 && n < LAST_MARK);
+    *q = (WorkQueue){.next = g_new0(uint32_t, n), .head = NONE, .n = n};
 }
 
 void work_init(Work *w, uint32_t n_planes, uint32_t n_blocks)
@@ -26,8 +23,7 @@ void work_init(Work *w, uint32_t n_planes, uint32_t n_blocks)
 void work_destroy(Work *w)
 {
     for (unsigned i = 0; i < WORK_HOST; i++) {
-        g_free(w->queue[i].index);
-        g_free(w->queue[i].marked);
+        g_free(w->queue[i].next);
     }
 }
 
@@ -35,27 +31,36 @@ void work_mark(Work *w, SsdWork work, uint32_t index)
 {
     WorkQueue *q = &w->queue[work];
 
-    invariant(index < q->ring.size);
-    if (bitmap_test(q->marked, index)) {
+    invariant(index < q->n);
+    if (q->next[index] != 0) {
         return;
     }
-    bitmap_set(q->marked, index);
-    q->index[ring_push(&q->ring)] = index;
-    w->any |= 1U << work;
+    q->next[index] = LAST_MARK;
+    if (q->head == NONE) {
+        q->head = index;
+        w->any |= 1U << work;
+    } else {
+        q->next[q->tail] = index + 1;
+    }
+    q->tail = index;
 }
 
 uint32_t work_take(Work *w, SsdWork work)
 {
     WorkQueue *q = &w->queue[work];
-    uint32_t index;
+    uint32_t index = q->head;
+    uint32_t next;
 
-    if (q->ring.n == 0) {
+    if (index == NONE) {
         return NONE;
     }
-    index = q->index[ring_pop(&q->ring)];
-    bitmap_clear(q->marked, index);
-    if (q->ring.n == 0) {
+    next = q->next[index];
+    q->next[index] = 0;
+    if (next == LAST_MARK) {
+        q->head = NONE;
         w->any &= ~(1U << work);
+    } else {
+        q->head = next - 1;
     }
     return index;
 }
