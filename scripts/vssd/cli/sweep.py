@@ -184,7 +184,7 @@ def main(args: argparse.Namespace) -> int:
             print(_label(job.point))
         return 0
     _prepare(args, out)
-    sim = model.sim()
+    sim = model.portable_sim() if args.scheduler else model.sim()
     store = Store(out.with_name(out.name + ".results"), sim.read_bytes())
     have = {} if args.again else {
         job.point: r for job in plan.jobs if (r := store.get(job.point))}
