@@ -28,7 +28,7 @@ static uint64_t bus_phase_ps(const Nand *n, const NandOp *op)
         return t->status_ps;
     default:
         return t->read_out_ps + nand_data_ps(t, op->bytes) +
-               (op->grouped ? t->change_ps : 0);
+               (op->grouped || n->cfg.async_reads ? t->change_ps : 0);
     }
 }
 
@@ -79,13 +79,56 @@ static uint32_t best_of(const Nand *n, const OpList *l, uint64_t now_ps)
     return best;
 }
 
+/*
+ * The phase of the group that has just had the channel, if one waits; else NONE.
+ *
+ * Data-outs of several dies that are granted in turn, a plane of each, end
+ * together.  Then all these dies read at the same time, and the channel has
+ * nothing to carry.  If a die's planes go one after another, the first die reads
+ * on while the next one sends.
+ */
+static uint32_t rest_of_group(const Nand *n, const OpList *l, uint64_t group)
+{
+    for (uint32_t i = l->head; i != NONE; i = n->op[i].next) {
+        if (n->op[i].group == group && n->op[i].step == STEP_OUT) {
+            return i;
+        }
+    }
+    return NONE;
+}
+
+/* Has the channel waited for the operation during tDBSY?  (The owner may be one
+ * that has just ended, and the operation one that has its place in the pool.) */
+static bool is_kept_for(const Nand *n, const Channel *ch, uint32_t i)
+{
+    return ch->owner == i && n->op[i].phase == PHASE_GAP;
+}
+
+bool nand_bus_keeps(const Nand *n, const NandOp *op)
+{
+    return n->cfg.arbitration == NAND_ARBITRATION_GROUP && !carries_data(op);
+}
+
+void nand_bus_keep(Nand *n, uint32_t i, uint64_t now_ps)
+{
+    Channel *ch = &n->channel[n->op[i].channel];
+
+    invariant(ch->owner != NONE);
+    n->op[i].step = STEP_IN;
+    ch->owner = i;
+    ch->busy_ps += n->cfg.t_dbsy_ps;
+    ch->until_ps = now_ps + n->cfg.t_dbsy_ps;
+    n->stats.bus_busy_ps += n->cfg.t_dbsy_ps;
+}
+
 void nand_bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps)
 {
     uint32_t c = n->op[i].channel;
+    bool kept = is_kept_for(n, &n->channel[c], i);
 
     n->op[i].step = (uint8_t)step;
     nand_enter(n, i, PHASE_BUS_WAIT, now_ps);
-    if (n->channel[c].owner == NONE) {
+    if (n->channel[c].owner == NONE || kept) {
         bus_grant(n, c, i, now_ps);
     } else if (carries_data(&n->op[i])) {
         ififo_push(nand_op_chain(n), &n->channel[c].waiting, i);
@@ -94,13 +137,19 @@ void nand_bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps)
     }
 }
 
-void nand_bus_release(Nand *n, uint32_t c, uint64_t now_ps)
+void nand_bus_release(Nand *n, uint32_t c, uint64_t group, uint64_t now_ps)
 {
     Channel *ch = &n->channel[c];
     OpList *list = ch->commands.head == NONE ? &ch->waiting : &ch->commands;
-    uint32_t next = best_of(n, list, now_ps);
+    uint32_t next = NONE;
 
     invariant(c < n->geo.n_channels);
+    if (n->cfg.arbitration == NAND_ARBITRATION_GROUP && list == &ch->waiting) {
+        next = rest_of_group(n, list, group);
+    }
+    if (next == NONE) {
+        next = best_of(n, list, now_ps);
+    }
     ch->owner = NONE;
     if (next != NONE) {
         ififo_remove(nand_op_chain(n), list, next);

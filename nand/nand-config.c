@@ -45,6 +45,16 @@ const char *nand_suspend_name(unsigned i)
     return name_of(names, G_N_ELEMENTS(names), i);
 }
 
+const char *nand_arbitration_name(unsigned i)
+{
+    static const char *const names[] = {
+        [NAND_ARBITRATION_PHASE] = "phase",
+        [NAND_ARBITRATION_GROUP] = "group",
+    };
+
+    return name_of(names, G_N_ELEMENTS(names), i);
+}
+
 bool nand_config_set(NandConfig *cfg, const OptDesc *d, const char *value,
                      GError **error)
 {
@@ -113,6 +123,12 @@ static bool check_features(const NandConfig *cfg, GError **error)
     if (cfg->independent_reads && !cfg->multi_plane) {
         return refuse(error, "nand.independent_reads=on: needs "
                              "nand.multi_plane=on");
+    }
+    if (cfg->async_reads && (cfg->lock != NAND_LOCK_DIE || cfg->planes == 1)) {
+        return refuse(error, cfg->planes == 1
+                                 ? "nand.async_reads=on: needs nand.planes of "
+                                   "2 or more"
+                                 : "nand.async_reads=on: needs nand.lock=die");
     }
     if ((cfg->cache_read || cfg->cache_program) && cfg->registers < 2) {
         return refuse(error, cfg->cache_read

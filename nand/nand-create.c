@@ -32,6 +32,7 @@ static void init_geometry(Nand *n)
                          : cfg->lock == NAND_LOCK_DIE ? cfg->planes
                                                       : 1;
     n->n_units = g->n_planes / n->planes_per_unit;
+    n->n_places = n->n_units + (cfg->async_reads ? g->n_planes : 0);
     invariant(g->n_planes % n->planes_per_unit == 0);
     invariant(g->pages_per_block % g->pages_per_program == 0);
     invariant(g->slc_blocks < g->blocks_per_plane);
@@ -39,7 +40,7 @@ static void init_geometry(Nand *n)
 
 void nand_set_idle(Nand *n)
 {
-    for (uint32_t i = 0; i < n->n_units; i++) {
+    for (uint32_t i = 0; i < n->n_places; i++) {
         n->unit[i] = (Unit){
             .array = NONE,
             .loading = NONE,
@@ -71,7 +72,7 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
     n->sched = sched_policies[cfg->sched];
     nand_timing_init(&n->timing, cfg);
     init_geometry(n);
-    n->unit = g_new(Unit, n->n_units);
+    n->unit = g_new(Unit, n->n_places);
     n->die = g_new0(Die, n->geo.n_dies);
     n->channel = g_new0(Channel, n->geo.n_channels);
     n->plane_busy_ps = g_new0(uint64_t, n->geo.n_planes);

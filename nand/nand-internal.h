@@ -41,6 +41,11 @@ typedef enum NandLock {
     NAND_LOCK_CHIP,
 } NandLock;
 
+typedef enum NandArbitration {
+    NAND_ARBITRATION_PHASE,
+    NAND_ARBITRATION_GROUP,
+} NandArbitration;
+
 typedef enum NandSuspend {
     NAND_SUSPEND_OFF,
     NAND_SUSPEND_ERASE,
@@ -146,6 +151,8 @@ struct Nand {
     uint32_t planes_per_channel;
     uint32_t planes_per_unit;
     uint32_t n_units;
+    uint32_t n_places; /* elements of Nand.unit: n_units, and with
+                          nand.async_reads one for each plane */
     EventQueue *q;
     NandDone *done;
     NandDone *data_in; /* or NULL */
@@ -216,6 +223,10 @@ void nand_queue_add_more(Nand *n, UnitQueue *q, uint32_t op);
 void nand_queue_take_listed(Nand *n, uint32_t op);
 uint32_t nand_pick_listed(const Nand *n, const UnitQueue *q, uint64_t now_ps);
 
+/* The first waiting read of the plane that may start; with nand.async_reads.
+ * NONE: there is none, or it waits alone in its queue. */
+uint32_t nand_first_read(const Nand *n, uint32_t plane);
+
 /* nand-queue-check.c: do the lists and heaps give the same result as a search
  * over all waiting operations? */
 bool nand_queue_check(const Nand *n, GError **error);
@@ -224,8 +235,36 @@ bool nand_queue_check(const Nand *n, GError **error);
 
 /* The channel for a bus phase, now or when it is free. */
 void nand_bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps);
-/* The transfer is over: whoever is next. */
-void nand_bus_release(Nand *n, uint32_t c, uint64_t now_ps);
+/* With nand.arbitration=group: does the channel stay with a command, whose phase
+ * on the bus has ended, through tDBSY?  Then the next member has it. */
+bool nand_bus_keeps(const Nand *n, const NandOp *op);
+void nand_bus_keep(Nand *n, uint32_t next, uint64_t now_ps);
+/* The transfer is over, of an operation of the group (NandOp.group): whoever is
+ * next. */
+void nand_bus_release(Nand *n, uint32_t c, uint64_t group, uint64_t now_ps);
+
+/* ---- nand-async.c: with nand.async_reads ----------------------------------- */
+
+/* The places of a plane's own reads. */
+static inline Unit *nand_plane_unit(const Nand *n, uint32_t plane)
+{
+    return &n->unit[n->n_units + plane];
+}
+
+/* The places that the operation goes through. */
+static inline Unit *nand_unit_of(const Nand *n, const NandOp *op)
+{
+    return n->cfg.async_reads && op->kind == NAND_READ
+               ? nand_plane_unit(n, op->plane)
+               : &n->unit[op->unit];
+}
+
+/* A waiting read of the die that its plane can start; next is what the policy
+ * puts first (NONE: nothing).  NONE: no read may start. */
+uint32_t nand_async_pick(const Nand *n, uint32_t next);
+
+/* Is a read under way in a plane of the unit? */
+bool nand_async_busy(const Nand *n, const Unit *u);
 
 /* ---- nand-cell.c ----------------------------------------------------------- */
 

@@ -102,6 +102,9 @@
       "multi-plane command, if at the same page of their blocks")              \
     X(BOOL, bool, independent_reads, "nand.independent_reads", 0, 0, "off",    \
       NULL, "multi-plane reads need not be of the same page")                  \
+    X(BOOL, bool, async_reads, "nand.async_reads", 0, 0, "off", NULL,          \
+      "reads of the planes of a die start and end independently of each other "\
+      "while the die neither programs nor erases")                             \
     X(BOOL, bool, one_shot, "nand.one_shot", 0, 0, "off", NULL,                \
       "all pages of a word line are programmed at once, in nand.program")      \
     X(BOOL, bool, copyback, "nand.copyback", 0, 0, "off", NULL,                \
@@ -114,6 +117,10 @@
       "registers per plane; cache operations need 2")                          \
     X(ENUM, uint32_t, sched, "nand.schedule", 0, 0, "fifo", nand_sched_name,   \
       "which waiting operation a die takes next")                              \
+    X(ENUM, uint32_t, arbitration, "nand.arbitration", 0, 0, "phase",          \
+      nand_arbitration_name,                                                   \
+      "what a channel grants: phase by phase, or the data of all planes of a " \
+      "multi-plane read together, so that dies get out of step")               \
     X(TIME, uint64_t, write_deadline_ps, "nand.write_deadline", 0,             \
       1000000000000, "10ms", NULL,                                             \
       "read-first-deadline: a write that has waited longer goes first")        \
@@ -143,6 +150,7 @@ const char *nand_cell_name(unsigned i);
 const char *nand_interface_name(unsigned i);
 const char *nand_lock_name(unsigned i);
 const char *nand_sched_name(unsigned i);
+const char *nand_arbitration_name(unsigned i);
 const char *nand_suspend_name(unsigned i);
 
 #endif

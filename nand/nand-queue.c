@@ -212,7 +212,8 @@ static uint32_t *mates_of(const Nand *n, const NandOp *op, uint32_t plane)
 {
     uint32_t page = nand_page_in_block(&n->geo, op->ppa.page);
     bool any_page = op->kind == NAND_ERASE ||
-                    (op->kind == NAND_READ && n->cfg.independent_reads);
+                    (op->kind == NAND_READ &&
+                     (n->cfg.independent_reads || n->cfg.async_reads));
     size_t row = (size_t)plane * n->geo.pages_per_block + (any_page ? 0 : page);
 
     invariant(plane < n->geo.n_planes);
@@ -456,6 +457,13 @@ uint32_t nand_pick_read(const Nand *n, const Unit *u)
     return q->reads - 1;
 }
 
+uint32_t nand_first_read(const Nand *n, uint32_t plane)
+{
+    static const NandOp read = {.kind = NAND_READ};
+
+    return *mates_of(n, &read, plane) - 1;
+}
+
 /* ---- multi-plane commands ---------------------------------------------------------- */
 
 /* The planes of the leader's die that may take part: each by its first operation. */
@@ -526,7 +534,9 @@ void nand_queue_init(Nand *n)
     invariant(!n->unit_queue);
     n->unit_queue = g_new0(UnitQueue, n->n_units);
     n->wait_block = lazy_new(WaitBlock, n->geo.n_blocks);
-    n->mates = n->cfg.multi_plane ? lazy_new(uint32_t, n_mates(n)) : NULL;
+    n->mates = n->cfg.multi_plane || n->cfg.async_reads
+                   ? lazy_new(uint32_t, n_mates(n))
+                   : NULL;
     n->uses_heaps = n->mates || n->cfg.suspend != NAND_SUSPEND_OFF;
     n->in_order = !n->uses_heaps && !n->sched->rank && !n->media;
 }

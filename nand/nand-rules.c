@@ -276,7 +276,8 @@ static bool check_die(const Nand *n, uint32_t d, GError **error)
     return true;
 }
 
-/* The array of a unit works on one command at a time. */
+/* The array of a unit works on one command at a time; with nand.async_reads on
+ * reads of several planes. */
 static bool check_unit(const Nand *n, uint32_t unit, GError **error)
 {
     uint32_t leader = NONE;
@@ -287,7 +288,10 @@ static bool check_unit(const Nand *n, uint32_t unit, GError **error)
         if (op->phase != PHASE_CELL || op->unit != unit) {
             continue;
         }
-        if (leader != NONE && op->leader != leader) {
+        if (leader != NONE && op->leader != leader &&
+            (!n->cfg.async_reads || op->kind != NAND_READ ||
+             n->op[leader].kind != NAND_READ ||
+             n->op[leader].plane == op->plane)) {
             return fail(error, "unit %u: the array works on operations %u and "
                         "%u at once", unit, leader, op->leader);
         }
@@ -301,7 +305,10 @@ static bool check_channel(const Nand *n, uint32_t c, GError **error)
     uint32_t transfers = 0;
 
     for (uint32_t i = 0; i < n->n_op; i++) {
-        transfers += n->op[i].phase == PHASE_BUS && n->op[i].channel == c;
+        transfers += n->op[i].channel == c &&
+                     (n->op[i].phase == PHASE_BUS ||
+                      (n->op[i].phase == PHASE_GAP &&
+                       n->channel[c].owner == i));
     }
     if (transfers != (n->channel[c].owner != NONE)) {
         return fail(error, "channel %u: %u transfers at once", c, transfers);

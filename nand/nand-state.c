@@ -26,6 +26,7 @@ static const StateRow nand_rows[] = {
     STATE_KEPT_ROW(Nand, planes_per_channel),
     STATE_KEPT_ROW(Nand, planes_per_unit),
     STATE_KEPT_ROW(Nand, n_units),
+    STATE_KEPT_ROW(Nand, n_places),
     STATE_KEPT_ROW(Nand, q),
     STATE_KEPT_ROW(Nand, done),
     STATE_KEPT_ROW(Nand, data_in),
@@ -73,7 +74,7 @@ bool nand_state(Nand *n, State *s)
         return false;
     }
     counts[N_OP] = n->n_op;
-    counts[N_UNITS] = n->n_units;
+    counts[N_UNITS] = n->n_places;
     counts[N_DIES] = n->geo.n_dies;
     counts[N_CHANNELS] = n->geo.n_channels;
     counts[N_PLANES] = n->geo.n_planes;
@@ -160,11 +161,11 @@ static bool all_free(const Nand *n)
 
 static bool idle(const Nand *n)
 {
-    for (uint32_t i = 0; i < n->n_units; i++) {
+    for (uint32_t i = 0; i < n->n_places; i++) {
         const Unit *u = &n->unit[i];
 
-        if (n->unit_queue[i].n > 0 || u->array != NONE || u->loading != NONE ||
-            u->out != NONE || u->suspended != NONE) {
+        if ((i < n->n_units && n->unit_queue[i].n > 0) || u->array != NONE ||
+            u->loading != NONE || u->out != NONE || u->suspended != NONE) {
             return false;
         }
     }

@@ -65,7 +65,8 @@ static uint32_t take(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
     nand_queue_take(n, i);
     n->op[i].leader = i;
     n->op[i].group = n->op[i].id;
-    if (n->cfg.multi_plane) {
+    if (n->cfg.multi_plane &&
+        !(n->cfg.async_reads && n->op[i].kind == NAND_READ)) {
         nand_gather_mates(n, u, i);
     }
     for (uint32_t k = i; k != NONE; k = n->op[k].mate) {
@@ -251,8 +252,41 @@ static bool fill_loading(Nand *n, Unit *u, uint64_t now_ps)
     return true;
 }
 
+/* What goes next by the policy, and beside a suspended operation. */
+static uint32_t next_of_unit(const Nand *n, const Unit *u, uint64_t now_ps)
+{
+    if (u->suspended == NONE) {
+        return nand_pick(n, u, now_ps);
+    }
+    return overdue(n, u, now_ps) ? NONE : nand_pick_read(n, u);
+}
+
+/* With nand.async_reads, while the array neither programs nor erases: start the
+ * reads that planes can start.  A program or erase that is next waits until all
+ * reads have left.  false: none is under way. */
+static bool read_planes(Nand *n, Unit *u, uint64_t now_ps)
+{
+    uint32_t i;
+
+    if (u->loading != NONE && u->suspended == NONE) {
+        return false;
+    }
+    while ((i = nand_async_pick(n, next_of_unit(n, u, now_ps))) != NONE) {
+        Unit *own = nand_plane_unit(n, n->op[i].plane);
+
+        n->stats.cached += own->out != NONE;
+        own->array = take(n, u, i, now_ps);
+        begin(n, i, now_ps);
+    }
+    return nand_async_busy(n, u);
+}
+
+/* u: of the queue; places of a plane's reads follow from it. */
 static void unit_step(Nand *n, Unit *u, uint64_t now_ps)
 {
+    if (n->cfg.async_reads && u->array == NONE && read_planes(n, u, now_ps)) {
+        return;
+    }
     if (u->array == NONE && !fill_array(n, u, now_ps)) {
         return;
     }
@@ -331,8 +365,8 @@ static void go_out(Nand *n, Unit *u, uint64_t now_ps)
     u->array = NONE;
     u->out = leader;
     nand_enter_group(n, leader, PHASE_TURN, now_ps);
-    if (n->cfg.cache_read) {
-        unit_step(n, u, now_ps); /* the next command goes before the data */
+    if (n->cfg.cache_read) { /* the next command goes before the data */
+        unit_step(n, &n->unit[n->op[leader].unit], now_ps);
     }
     nand_bus_ask(n, leader, STEP_OUT, now_ps);
 }
@@ -381,10 +415,10 @@ static void in_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
         bool swap = u->out != NONE && n->op[leader].kind == NAND_READ;
 
         nand_cell_start(n, leader, swap ? n->cfg.t_cbsy_ps : 0, now_ps);
-        if (n->cfg.cache_program) {
+        if (n->cfg.cache_program && u == &n->unit[n->op[leader].unit]) {
             fill_loading(n, u, now_ps);
         }
-        try_suspend(n, (uint32_t)(u - n->unit), now_ps);
+        try_suspend(n, n->op[leader].unit, now_ps);
     }
 }
 
@@ -445,6 +479,7 @@ static void decode(Nand *n, uint32_t i, uint64_t now_ps)
 static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
 {
     uint32_t mate = n->op[i].mate;
+    uint32_t unit = n->op[i].unit;
     bool again = must_read_again(n, &n->op[i], now_ps);
 
     if (mate == NONE) {
@@ -471,30 +506,36 @@ static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
     if (u->array != NONE && n->op[u->array].phase == PHASE_READY) {
         go_out(n, u, now_ps);
     }
-    unit_step(n, u, now_ps);
+    unit_step(n, &n->unit[unit], now_ps);
 }
 
 static void bus_done(Nand *n, uint32_t i, uint64_t now_ps)
 {
     NandOp *op = &n->op[i];
-    Unit *u = &n->unit[op->unit];
+    Unit *u = nand_unit_of(n, op);
     uint32_t c = op->channel;
+    uint64_t group = op->group;
     Step step = op->step;
 
     invariant(i < n->n_op);
     switch (step) {
     case STEP_IN:
+        if (op->mate != NONE && nand_bus_keeps(n, op)) {
+            nand_bus_keep(n, op->mate, now_ps);
+            in_done(n, u, i, now_ps);
+            break;
+        }
         in_done(n, u, i, now_ps);
-        nand_bus_release(n, c, now_ps);
+        nand_bus_release(n, c, group, now_ps);
         break;
     case STEP_STATUS:
-        nand_bus_release(n, c, now_ps);
+        nand_bus_release(n, c, group, now_ps);
         nand_enter(n, i, PHASE_READY, now_ps);
         after_cell(n, u, i, now_ps);
         break;
     default:
         out_done(n, u, i, now_ps); /* and with it the die's next command */
-        nand_bus_release(n, c, now_ps);
+        nand_bus_release(n, c, group, now_ps);
         break;
     }
 }
@@ -502,7 +543,7 @@ static void bus_done(Nand *n, uint32_t i, uint64_t now_ps)
 static void cell_done(Nand *n, uint32_t i, uint64_t now_ps)
 {
     NandOp *op = &n->op[i];
-    Unit *u = &n->unit[op->unit];
+    Unit *u = nand_unit_of(n, op);
 
     invariant(i < n->n_op);
     if (op->cell_end_ps != now_ps) {
@@ -518,7 +559,7 @@ static void cell_done(Nand *n, uint32_t i, uint64_t now_ps)
     case PHASE_ECC:
         if (op->again) {
             read_again(n, i, now_ps);
-            unit_step(n, u, now_ps);
+            unit_step(n, &n->unit[op->unit], now_ps);
             try_suspend(n, op->unit, now_ps);
         } else {
             finish_op(n, i, now_ps);

@@ -153,7 +153,7 @@ static uint32_t header_flags(const NandConfig *c)
 {
     return (c->cache_read || c->cache_program ? 1 : 0) |
            (c->suspend ? 2 : 0) | (c->multi_plane ? 4 : 0) |
-           (c->independent_reads ? 8 : 0);
+           (c->independent_reads ? 8 : 0) | (c->async_reads ? 128 : 0);
 }
 
 static uint32_t flags_of(const SsdConfig *cfg)

@@ -363,7 +363,7 @@ static bool may_differ(const char *key)
         "ftl.map_prefetch",
         "buffer.word", "buffer.mb_s", "host.pcie_gen", "host.pcie_lanes",
         "host.link_mb_s", "nand.schedule", "nand.history", "nand.bus_mt_s",
-        "nand.bus_width", "nand.interface",
+        "nand.bus_width", "nand.interface", "nand.arbitration",
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {

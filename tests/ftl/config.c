@@ -527,6 +527,8 @@ static const Change changes[] = {
     {"nand.lock=plane", "nand.planes=2;ftl.op_percent=90%;"},
     {"nand.multi_plane=on", "nand.planes=2;ftl.op_percent=90%;"},
     {"nand.independent_reads=on", PLANES},
+    {"nand.async_reads=on", PLANES},
+    {"nand.arbitration=group", PLANES},
     {"nand.one_shot=on", TLC "nand.pages=12;"},
     {"nand.copyback=on", "ftl.unit=16KiB;"},
     {"nand.cache_read=on", ""},

@@ -53,6 +53,7 @@ enum {
     DRAW_HOT = 60,
     DRAW_SLC = 70,
     DRAW_DRAM,
+    DRAW_ROWS,
 };
 
 typedef struct Mix {
@@ -399,6 +400,20 @@ static void draw_dram(uint64_t seed, GString *s)
     put(s, "buffer.mb_s", ONE_OF(&r, 0, 0, 37, 1600));
 }
 
+/* Rows of pages across planes, and what the array does beside multi-plane
+ * commands, from a stream of their own. */
+static void draw_rows(uint64_t seed, GString *s)
+{
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_ROWS);
+    put_name(s, "nand.arbitration", prng_below(&r, 2) ? "phase" : "group");
+    if (strstr(s->str, "nand.planes=2") && !strstr(s->str, "nand.lock=chip") &&
+        !strstr(s->str, "nand.lock=plane")) {
+        put_on_off(s, "nand.async_reads", &r);
+    }
+}
+
 /* Random numbers of one seed, a stream for each thing: an addition to one does
  * not change the others. */
 typedef struct Draws {
@@ -452,7 +467,9 @@ static SsdConfig *make_drive(Draws *d, bool verbose)
     draw_hot(d->seed, errors);
     draw_slc(d->seed, errors);
     draw_dram(d->seed, errors);
-    options = g_strconcat(drive, errors->str, NULL);
+    g_string_prepend(errors, drive);
+    draw_rows(d->seed, errors);
+    options = g_strdup(errors->str);
     cfg = ref_config(options);
 
     if (d->seed % 2 && !ref_trace) { /* trims in several steps */

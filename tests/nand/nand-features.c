@@ -279,6 +279,127 @@ static void test_page_offset_rule(void)
     }
 }
 
+/* Submit; with more, another plane of the same command follows. */
+static void submit_more(Rig *r, uint32_t page, bool more)
+{
+    NandOp op = {
+        .kind = NAND_READ,
+        .cause = NAND_CAUSE_HOST,
+        .ppa = {page},
+        .bytes = PAGE,
+        .more = more,
+    };
+
+    nand_submit(r->nand, &op, 0);
+}
+
+/*
+ * Two dies of a channel, two planes each, all reads waiting.  A command is K = 2 C +
+ * tDBSY, and its data 2 X.  With nand.arbitration=group the channel rests only
+ * during the first tR, and there while the second die's command is sent: n
+ * commands end at n (K + 2 X) + tR - K, and the channel works for n (K + 2 X).
+ */
+static void test_arbitration(void)
+{
+    const uint64_t n = 8;
+    const uint64_t k = 2 * C + TDBSY;
+    Rig *r = rig_with("nand.multi_plane=on;nand.arbitration=group;"
+                      "nand.independent_reads=on");
+    Rig *phase = rig_with("nand.multi_plane=on;nand.independent_reads=on");
+
+    for (uint32_t i = 0; i < 2 * n; i++) {
+        uint32_t plane = i % 4;
+
+        if (i < 4) {
+            rig_preload(r, plane, 0, 4);
+            rig_preload(phase, plane, 0, 4);
+        }
+        submit_more(r, rig_page(r, plane, 0, i / 4), plane % 2 == 0);
+        submit_more(phase, rig_page(phase, plane, 0, i / 4), plane % 2 == 0);
+    }
+    rig_run_all(r);
+    rig_run_all(phase);
+    g_assert_cmpuint(nand_stats(r->nand)->multi_plane, ==, n);
+    g_assert_cmpuint(r->now_ps, ==, (n * (k + 2 * X) + TR - k) * PS_PER_NS);
+    g_assert_cmpuint(nand_stats(r->nand)->bus_busy_ps, ==,
+                     n * (k + 2 * X) * PS_PER_NS);
+    /* Phase by phase, the dies end together and then read together. */
+    g_assert_cmpuint(phase->now_ps, >,
+                     (n * 2 * X + n / 2 * (TR - k)) * PS_PER_NS);
+    finish(r);
+    finish(phase);
+}
+
+/* Each plane reads when it is asked to; the bus is one. */
+static void test_async_reads(void)
+{
+    Rig *r = rig_with("nand.async_reads=on");
+    uint64_t first = C + TR + X;
+
+    rig_preload(r, 0, 0, 2);
+    rig_preload(r, 1, 3, 2);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 1), PAGE);
+    rig_run(r, 10000);
+    rig_submit(r, 10000, NAND_READ, rig_page(r, 1, 3, 1), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_READ, rig_page(r, 0, 0, 0), first);
+    expect_done(r, NAND_READ, rig_page(r, 1, 3, 1), first + C + X);
+    /* The plane's next read ran in the array meanwhile; its command went before
+     * the other plane's data. */
+    expect_done(r, NAND_READ, rig_page(r, 0, 0, 1), first + C + TR + X);
+    g_assert_cmpuint(nand_stats(r->nand)->multi_plane, ==, 0);
+    finish(r);
+}
+
+/* The bus is the bottleneck of a die with k planes if tR + C is no longer than the
+ * data of the other planes: a round of the planes takes k (C + X). */
+static void test_async_reads_rate(void)
+{
+    Rig *r = rig_with("nand.async_reads=on;nand.read=20us");
+    const uint64_t n = 16; /* reads of each plane */
+
+    for (uint32_t plane = 0; plane < 2; plane++) {
+        for (uint32_t block = 0; block < n / 4; block++) {
+            rig_preload(r, plane, block, 4);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t plane = 0; plane < 2; plane++) {
+            rig_submit(r, 0, NAND_READ, rig_page(r, plane, i / 4, i % 4), PAGE);
+        }
+    }
+    rig_run_all(r);
+    /* The bus rests only during the first tR, less the other command. */
+    g_assert_cmpuint(r->now_ps, ==,
+                     (2 * n * (C + X) + 20000 - C) * PS_PER_NS);
+    finish(r);
+}
+
+/* A program waits for the reads of all planes, and keeps all planes from reading;
+ * programs of two planes are one command. */
+static void test_async_reads_program(void)
+{
+    Rig *r = rig_with("nand.async_reads=on;nand.multi_plane=on");
+    uint64_t left = C + TR + 2 * X;
+    uint64_t ends = left + 2 * (C + X) + TDBSY + TPROG;
+
+    rig_preload(r, 0, 0, 2);
+    rig_preload(r, 1, 3, 2);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 1, 3, 1), PAGE);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 7, 0), PAGE);
+    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 1, 7, 0), PAGE);
+    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 1), PAGE);
+    rig_run_all(r);
+    expect_done(r, NAND_READ, rig_page(r, 0, 0, 0), C + TR + X);
+    expect_done(r, NAND_READ, rig_page(r, 1, 3, 1), left);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 7, 0), ends);
+    expect_done(r, NAND_PROGRAM, rig_page(r, 1, 7, 0), ends);
+    expect_done(r, NAND_READ, rig_page(r, 0, 0, 1), ends + C + TR + X);
+    finish(r);
+}
+
 static void test_multi_plane_program(void)
 {
     Rig *r = rig_with("nand.multi_plane=on");
@@ -685,6 +806,8 @@ static void test_combinations(void)
     check_refused("nand.multi_plane=on;nand.planes=1", "nand.multi_plane");
     check_refused("nand.multi_plane=on;nand.lock=plane", "nand.multi_plane");
     check_refused("nand.independent_reads=on", "nand.independent_reads");
+    check_refused("nand.async_reads=on;nand.lock=chip", "nand.async_reads");
+    check_refused("nand.async_reads=on;nand.planes=1", "nand.async_reads");
     check_refused("nand.cache_program=on;nand.registers=1",
                   "nand.cache_program");
     check_refused("nand.cache_read=on;nand.registers=1", "nand.cache_read");
@@ -717,6 +840,10 @@ int main(int argc, char **argv)
     g_test_add_func("/features/multi-plane/page-offset", test_page_offset_rule);
     g_test_add_func("/features/multi-plane/program", test_multi_plane_program);
     g_test_add_func("/features/multi-plane/erase", test_multi_plane_erase);
+    g_test_add_func("/features/arbitration", test_arbitration);
+    g_test_add_func("/features/async-reads", test_async_reads);
+    g_test_add_func("/features/async-reads/rate", test_async_reads_rate);
+    g_test_add_func("/features/async-reads/program", test_async_reads_program);
     g_test_add_func("/features/cache/program", test_cache_program);
     g_test_add_func("/features/cache/program-slow-bus",
                     test_cache_program_slow_bus);

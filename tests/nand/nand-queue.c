@@ -137,6 +137,7 @@ static void test_choices(void)
         "nand.suspend=both",
         "nand.multi_plane=on",
         "nand.multi_plane=on nand.independent_reads=on nand.suspend=both",
+        "nand.async_reads=on nand.multi_plane=on nand.suspend=both",
         "nand.multi_plane=on nand.lock=chip nand.dies=2 nand.suspend=program",
         "nand.lock=plane nand.suspend=both",
         "nand.cache_read=on nand.cache_program=on",
@@ -212,6 +213,7 @@ static void test_cost(void)
         "nand.schedule=fifo nand.suspend=both nand.suspend_limit=1000",
         "nand.multi_plane=on",
         "nand.multi_plane=on nand.independent_reads=on nand.suspend=both",
+        "nand.async_reads=on nand.multi_plane=on nand.suspend=both",
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {

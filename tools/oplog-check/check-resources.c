@@ -36,12 +36,35 @@ void hold_bus(const Op *op, uint64_t from)
     *end = k.r.at;
 }
 
+/* With FLAG_ASYNC reads of several planes may overlap, but nothing else. */
+static bool is_async(const Op *op)
+{
+    return k.h.flags & FLAG_ASYNC && op->kind == READ;
+}
+
+static bool hold_cells(Unit *u, const Op *op, uint64_t from)
+{
+    if (is_async(op)) {
+        if (from < u->cell.end && k.r.at > from) {
+            u->cell.other_end = u->cell.end;
+            return false;
+        }
+        u->read_until = k.r.at > u->read_until ? k.r.at : u->read_until;
+        return true;
+    }
+    if (from < u->read_until && k.r.at > from) {
+        u->cell.other_end = u->read_until;
+        return false;
+    }
+    return hold(&u->cell, op->group, from, k.r.at);
+}
+
 void hold_array(const Op *op, uint64_t from)
 {
     uint32_t plane = plane_of(op->page);
     Unit *u = &k.unit[plane / k.planes_per_unit];
 
-    if (!hold(&u->cell, op->group, from, k.r.at)) {
+    if (!hold_cells(u, op, from)) {
         broken(op->page, op->owner, "overlap", "unit %u: the array works from %"
                PRIu64 " ps on, for another until %" PRIu64 " ps",
                plane / k.planes_per_unit, from, u->cell.other_end);
@@ -62,6 +85,16 @@ void hold_unit(Op *op, uint64_t from)
     if (k.h.flags & (FLAG_CACHE | FLAG_SUSPEND) || op->holds) {
         return;
     }
+    if (is_async(op) ? u->n_holders > 0 || from < u->released
+                     : u->n_readers > 0 || from < u->readers_left) {
+        broken(op->page, op->owner, "overlap", "unit %u belongs to %s",
+               plane_of(op->page) / k.planes_per_unit,
+               is_async(op) ? "a program or an erase" : "reads of its planes");
+    }
+    if (is_async(op)) {
+        u->n_readers++;
+        u = &k.reads[plane_of(op->page)];
+    }
     if (u->n_holders > 0 ? u->holder != op->group : from < u->released) {
         broken(op->page, op->owner, "overlap", "unit %u belongs to the command "
                "of operation %u until %" PRIu64 " ps",
@@ -77,6 +110,11 @@ void let_go(Op *op)
 {
     Unit *u = &k.unit[plane_of(op->page) / k.planes_per_unit];
 
+    if (op->holds && is_async(op)) {
+        u->n_readers--;
+        u->readers_left = k.r.at;
+        u = &k.reads[plane_of(op->page)];
+    }
     if (op->holds) {
         op->holds = false;
         u->n_holders--;

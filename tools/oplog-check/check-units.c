@@ -485,6 +485,7 @@ void on_power_cut(void)
     }
     for (uint32_t i = 0; i < k.planes; i++) {
         k.plane[i] = (Held){.group = NONE};
+        k.reads[i] = (Unit){.holder = NONE};
     }
     k.n_pending = 0;
     k.cuts++;

@@ -34,7 +34,8 @@ enum { CMD_READ, CMD_WRITE, CMD_TRIM, CMD_FLUSH, CMD_SHUTDOWN, N_CMDS };
 enum { UNMAPPED, BUFFERED, IN_NAND, CACHED };
 enum { LOCK_DIE, LOCK_PLANE, LOCK_CHIP };
 enum { FLAG_CACHE = 1, FLAG_SUSPEND = 2, FLAG_MULTI = 4, FLAG_INDEPENDENT = 8,
-       FLAG_AT_PROGRAM = 16, FLAG_NO_DRAIN = 32, FLAG_KEEPS = 64 };
+       FLAG_AT_PROGRAM = 16, FLAG_NO_DRAIN = 32, FLAG_KEEPS = 64,
+       FLAG_ASYNC = 128 };
 enum { ERASED, WRITTEN_TO, HOLDS, TORN }; /* a page */
 
 typedef struct Record {
@@ -120,6 +121,8 @@ typedef struct Unit {
     uint32_t holder; /* group */
     uint32_t n_holders;
     uint64_t released;
+    uint32_t n_readers; /* FLAG_ASYNC: planes whose reads hold it */
+    uint64_t read_until, readers_left; /* in the array; at all */
 } Unit;
 
 /* A logical unit.  Generations distinguish its data in the buffer. */
@@ -155,6 +158,7 @@ typedef struct Check {
     Content *content;
     Unit *unit;
     Held *plane;
+    Unit *reads; /* of each plane, with FLAG_ASYNC */
     uint64_t *channel_end;
     Lpn *lpn;
     Op *op[BUCKETS];

@@ -161,6 +161,7 @@ static void set_up(void)
     k.content = take(k.ppus, sizeof(Content));
     k.unit = take(k.units, sizeof(Unit));
     k.plane = take(k.planes, sizeof(Held));
+    k.reads = take(k.planes, sizeof(Unit));
     k.channel_end = take(h->channels, sizeof(uint64_t));
     k.lpn = take(h->user_units + h->meta_units, sizeof(Lpn));
     k.ring = take(HISTORY, sizeof(Record));
