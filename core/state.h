@@ -28,7 +28,7 @@
 
 /* Of the streams that this build writes.  Raised when a row comes, goes or grows,
  * once for each release of vssd. */
-#define STATE_VERSION 2
+#define STATE_VERSION 3
 
 typedef enum StateKind {
     STATE_VALUE, /* the member itself */

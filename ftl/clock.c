@@ -18,6 +18,7 @@
 #include "host/host.h"
 #include "media/media-internal.h"
 #include "power/power-internal.h"
+#include "row-wait.h"
 #include "ssd-internal.h"
 #include "state/state-check.h"
 #include "ssd-save.h"
@@ -105,6 +106,16 @@ static void set_inspect_back(Inspect *in, uint64_t by_ps)
     set_series_back(&in->buffer_series, by_ps);
 }
 
+static void set_row_waits_back(Ssd *ssd, uint64_t by_ps)
+{
+    for (uint32_t i = 0; ssd->buffer->row_wait && i < ssd->l.n_streams; i++) {
+        row_wait_rebase(&ssd->buffer->row_wait[i], by_ps);
+    }
+    for (uint32_t i = 0; ssd->gc->row_wait && i < ssd->l.n_planes; i++) {
+        row_wait_rebase(&ssd->gc->row_wait[i], by_ps);
+    }
+}
+
 /* ---- the clock --------------------------------------------------------- */
 
 uint64_t ssd_rebase_most_ns(const Ssd *ssd)
@@ -136,6 +147,7 @@ bool ssd_rebase(Ssd *ssd, uint64_t by_ns)
     if (ssd->media->faults) {
         faults_rebase(ssd->media->faults, by_ps);
     }
+    set_row_waits_back(ssd, by_ps);
     for (size_t i = 0; i < ssd->events.n; i++) {
         invariant(ssd->events.heap[i].at_ps >= ssd->now_ps);
         ssd->events.heap[i].at_ps -= by_ps;

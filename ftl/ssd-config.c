@@ -258,6 +258,30 @@ static bool check_streams(const SsdConfig *cfg, GError **error)
     return true;
 }
 
+static bool check_superpage(const SsdConfig *cfg, GError **error)
+{
+    uint32_t dies = cfg->nand.channels * cfg->nand.chips * cfg->nand.dies;
+    uint32_t planes = cfg->superpage * cfg->nand.planes;
+
+    if (cfg->superpage == 0) {
+        return true;
+    }
+    if (planes == 1) {
+        return fail(error, "ftl.superpage=1: needs nand.planes of 2 or more");
+    }
+    if (planes > SSD_MOST_ROW_PLANES || dies % cfg->superpage != 0) {
+        return fail(error, "ftl.superpage=%u: must divide the number of dies, "
+                    "%u, with at most %u planes (nand.planes=%u)",
+                    cfg->superpage, dies, SSD_MOST_ROW_PLANES, cfg->nand.planes);
+    }
+    if (!ssd_alloc_in_rows(cfg->alloc)) {
+        return fail(error, "ftl.superpage=%u: needs ftl.alloc=stripe or "
+                    "superblock (it is %s)", cfg->superpage,
+                    ssd_alloc_name(cfg->alloc));
+    }
+    return true;
+}
+
 static bool check_upkeep(const SsdConfig *cfg, GError **error)
 {
     if (cfg->refresh_reads && !cfg->nand.errors) {
@@ -316,6 +340,7 @@ static char *refusal(const SsdConfig *cfg, const char *policy, uint32_t lacks)
         {cfg->recovery != SSD_RECOVERY_CAPACITORS, NEED_RECOVERY,
          "ftl.recovery"},
         {cfg->plp, NEED_PLP, "buffer.plp"},
+        {cfg->superpage > 0, NEED_ALLOC, "ftl.superpage"},
     };
     g_autofree char *chosen = ssd_config_get(cfg, policy);
 
@@ -474,7 +499,9 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
     for (l->n_hot = 0; cfg->hot_cold && l->n_hot < MIN(l->user_units, MOST_HOT);) {
         l->n_hot = MAX(2 * l->n_hot, 1024);
     }
-    l->row_planes = l->n_streams == 1 || !ssd_alloc_in_rows(cfg->alloc) ? 0
+    l->superpages = cfg->superpage > 0;
+    l->row_planes = cfg->superpage ? cfg->superpage * cfg->nand.planes
+                    : l->n_streams == 1 || !ssd_alloc_in_rows(cfg->alloc) ? 0
                     : cfg->nand.multi_plane ? cfg->nand.planes
                                             : 1;
     l->n_stream_classes = merge ? 1 : l->n_streams;
@@ -683,6 +710,7 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
 
     return nand_config_check(&cfg->nand, error) && check_units(cfg, error) &&
            check_streams(cfg, error) && check_upkeep(cfg, error) &&
+           check_superpage(cfg, error) &&
            check_policies(cfg, error) && check_logs(cfg, error) &&
            ssd_layout(cfg, &layout, error) &&
            check_faults(cfg, &layout, error);

@@ -54,6 +54,9 @@ typedef enum SsdFreeAt {
     SSD_FREE_AT_DATA_IN,
 } SsdFreeAt;
 
+/* Planes of a superpage, at most: bits of a word. */
+#define SSD_MOST_ROW_PLANES 32
+
 /* Size of the saved entry of a logical unit. */
 #define SAVED_ENTRY_BYTES 8
 
@@ -69,8 +72,10 @@ typedef struct SsdLayout {
     uint32_t n_slots; /* units that the buffer holds */
 
     uint32_t n_streams;    /* 0..n_streams-1; 1 without streams and FDP */
-    uint32_t row_planes;   /* with several: planes where a stream writes in step
-                              (alloc-rows.c); 0: streams share their turns */
+    uint32_t row_planes;   /* with several, or with ftl.superpage: planes where
+                              a stream writes in step (alloc-rows.c); 0: streams
+                              share their turns */
+    bool superpages;       /* ftl.superpage: a row is the unit of programs */
     uint32_t n_hot;        /* counters of hot.c, a power of two, or 0 */
     uint32_t n_stream_classes; /* 1, or one for each stream (streams.gc) */
     uint32_t n_gc_classes; /* and one for copies of wear levelling, and one for

@@ -36,6 +36,12 @@
       "page allocation")                                                       \
     X(ENUM, uint32_t, stripe, "ftl.stripe", 0, 0, "cwdp", ssd_stripe_name,     \
       "stripe order: channel, way (chip), die, plane, fastest first")          \
+    X(U32, uint32_t, superpage, "ftl.superpage", 0, 32, "0", NULL,             \
+      "the host and GC write superpages: a page of each plane of this many "   \
+      "dies; 0: pages (docs/superpages.md)")                                   \
+    X(TIME, uint64_t, superpage_wait_ps, "ftl.superpage_wait", 1000,           \
+      10000000000000, "10ms", NULL,                                            \
+      "a partly filled superpage is programmed after this time")               \
     X(PPM, uint32_t, dl_threshold_ppm, "ftl.dl_threshold", 0, 1000000, "90%",  \
       NULL,                                                                    \
       "ftl.alloc=dl skips a plane from this GC indicator on: the share of "    \

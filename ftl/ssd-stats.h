@@ -131,6 +131,26 @@
       "drive is read-only")                                                    \
     V(BOOL, read_only, "media.read_only", "", NOW, NULL, v->c.read_only,       \
       "the drive refuses writes ([reliability.md](reliability.md))")           \
+    C(superpages_host_filled, "superpages.host.filled", "superpages",          \
+      "superpages of the host that were programmed at once "                   \
+      "(`ftl.superpage`)")                                                     \
+    C(superpages_host_short, "superpages.host.short", "superpages",            \
+      "those of which only a part was: after a wait, for a flush or eviction, "\
+      "or because a plane was busy or behind")                                 \
+    C(superpages_host_timeouts, "superpages.host.timeouts", "waits",           \
+      "ends of `ftl.superpage_wait`")                                          \
+    C(superpages_host_wait_ns, "superpages.host.wait_ns", "ns",                \
+      "sum over superpages of the time from their first unit, or the "         \
+      "stream's last program, to their program")                               \
+    C(superpages_gc_filled, "superpages.gc.filled", "superpages",              \
+      "the same of GC")                                                        \
+    C(superpages_gc_short, "superpages.gc.short", "superpages",                \
+      "the same of GC")                                                        \
+    C(superpages_gc_timeouts, "superpages.gc.timeouts", "waits",               \
+      "the same of GC")                                                        \
+    C(superpages_gc_wait_ns, "superpages.gc.wait_ns", "ns",                    \
+      "sum of the time in which a plane had a page of copies and waited for "  \
+      "those of the other planes")                                             \
     C(gc_victims, "gc.victims", "blocks",                                      \
       "victims of GC, and of bad-block handling")                              \
     C(gc_copied_units, "gc.copied_units", "units",                             \

@@ -29,7 +29,16 @@ enum {
     SSD_EVENT_BACKGROUND, /* index: BackgroundEvent */
     SSD_EVENT_RECOVERED,  /* index: a step of recovery has nothing to read */
     SSD_EVENT_TRIM,       /* the next step of TRIMs */
+    SSD_EVENT_ROW_WAIT,   /* ftl.superpage_wait; index: a stream, or behind them
+                             a plane where GC waits */
 };
+
+/* A partly filled superpage waits (row-wait.h). */
+typedef struct RowWait {
+    uint64_t until_ps; /* SIM_NEVER: nothing waits */
+    uint64_t late;     /* of GC: pages that have waited long enough */
+    uint64_t armed;    /* 1: an event is under way */
+} RowWait;
 
 /* Slots in the order of a list; the ends are NONE when it is empty. */
 typedef IlistN SlotList;

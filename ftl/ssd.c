@@ -11,6 +11,7 @@
 #include "buffer/flush.h"
 #include "buffer/life.h"
 #include "buffer/reads.h"
+#include "buffer/superpage.h"
 #include "commands.h"
 #include "drive.h"
 #include "gc/gc-policy.h"
@@ -158,6 +159,13 @@ static void dispatch(Ssd *ssd, const Event *e)
         break;
     case SSD_EVENT_TRIM:
         trim_event(ssd);
+        break;
+    case SSD_EVENT_ROW_WAIT:
+        if (event_index(e) < ssd->l.n_streams) {
+            superpage_wait_event(ssd, event_index(e));
+        } else {
+            gc_row_wait_event(ssd, event_index(e) - ssd->l.n_streams);
+        }
         break;
     default:
         nand_event(ssd->nand, e);
@@ -358,6 +366,9 @@ static void init_slots(Ssd *ssd)
                                       ssd->l.units_per_program;
     }
     ssd->buffer->slot = lazy_new(Slot, ssd->buffer->n_slot_records);
+    if (ssd->l.superpages && !ssd->buffer->policy->caches) {
+        ssd->buffer->row_wait = g_new0(RowWait, ssd->l.n_streams);
+    }
     ssd->buffer->dram_move_ps = ssd_dram_move_ps(ssd->cfg);
     ssd->buffer->dram_unit_ps =
         ssd_dram_access_ps(ssd->cfg) + ssd->buffer->dram_move_ps;
@@ -491,6 +502,7 @@ void ssd_destroy(Ssd *ssd)
               sizeof(*ssd->buffer->slot));
     g_free(ssd->buffer->waiter);
     g_free(ssd->buffer->epoch);
+    g_free(ssd->buffer->row_wait);
     g_free(ssd->media->job);
     g_free(ssd->media->job_unit);
     g_free(ssd->commands.cmd);

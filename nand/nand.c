@@ -516,17 +516,19 @@ static void bus_done(Nand *n, uint32_t i, uint64_t now_ps)
     uint32_t c = op->channel;
     uint64_t group = op->group;
     Step step = op->step;
+    bool keep;
 
     invariant(i < n->n_op);
     switch (step) {
     case STEP_IN:
-        if (op->mate != NONE && nand_bus_keeps(n, op)) {
+        keep = op->mate != NONE && nand_bus_keeps(n, op);
+        if (keep) {
             nand_bus_keep(n, op->mate, now_ps);
-            in_done(n, u, i, now_ps);
-            break;
         }
         in_done(n, u, i, now_ps);
-        nand_bus_release(n, c, group, now_ps);
+        if (!keep) {
+            nand_bus_release(n, c, group, now_ps);
+        }
         break;
     case STEP_STATUS:
         nand_bus_release(n, c, group, now_ps);

@@ -23,6 +23,7 @@
 #include "commands.h"
 #include "media/spare.h"
 #include "pool.h"
+#include "row-wait.h"
 #include "ssd-internal.h"
 
 /* ---- start --------------------------------------------------------------- */
@@ -67,6 +68,7 @@ void buffer_create(Ssd *ssd)
     ssd->buffer->cur_epoch = 0;
     ssd->buffer->epoch[0] = (Epoch){.left = 0, .cmd = NONE};
     ssd->buffer->tick_armed = false;
+    row_waits_init(ssd->buffer->row_wait, ssd->l.n_streams);
     ssd->buffer->waiting = IFIFO_EMPTY;
     ssd->buffer->redo = IFIFO_EMPTY;
     ssd->buffer->stalled_since_ps = SIM_NEVER;
@@ -473,10 +475,12 @@ void buffer_settle(Ssd *ssd, uint32_t cmd)
 static void fill_victims(Ssd *ssd, uint32_t stream)
 {
     const SlotList *due = &stream_queue(ssd, stream)->due;
+    uint32_t units = ssd->l.units_per_program *
+                     (ssd->l.superpages ? ssd->l.row_planes : 1);
     uint32_t i;
 
     invariant(stream < ssd->l.n_streams);
-    while (due->n % ssd->l.units_per_program != 0 &&
+    while (due->n % units != 0 &&
            (i = ssd->buffer->policy->victim(ssd)) != NONE &&
            ssd->buffer->slot[i].state == SLOT_DIRTY &&
            ssd->buffer->slot[i].stream == stream) {

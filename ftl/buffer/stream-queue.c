@@ -214,7 +214,7 @@ uint32_t queue_ready(Ssd *ssd)
 {
     uint32_t stream;
 
-    if (ssd->l.n_streams == 1) {
+    if (ssd->l.n_streams == 1 && ssd->l.row_planes == 0) {
         return is_ready(ssd, &ssd->placement->stream[0]) ? 0 : NONE;
     }
     if (ssd->buffer->n_dirty < ssd->l.units_per_program &&

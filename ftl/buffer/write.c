@@ -22,6 +22,7 @@
 #include "buffer/slot-state.h"
 #include "buffer/slots.h"
 #include "buffer/stream-queue.h"
+#include "buffer/superpage.h"
 #include "buffer/write.h"
 #include "commands.h"
 #include "inspect/inspect.h"
@@ -463,8 +464,18 @@ static uint32_t gather(Ssd *ssd, uint32_t plane, uint32_t stream)
     return j;
 }
 
+/* May two pages that follow each other in a row be of one command? */
+static bool is_of_command(const Ssd *ssd, uint32_t j, uint32_t next)
+{
+    uint32_t planes = ssd->geo->planes_per_die;
+
+    return ssd->cfg->nand.multi_plane &&
+           ssd->media->job[j].plane / planes ==
+               ssd->media->job[next].plane / planes;
+}
+
 /* Pages of a row, from this plane on, as long as there are units for them: one
- * multi-plane command. */
+ * multi-plane command of each die. */
 static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
 {
     uint32_t job[32];
@@ -476,7 +487,11 @@ static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
     } while (queue_goes_on(ssd, stream) &&
              (plane = rows_more(ssd, stream)) != NONE);
     for (uint32_t i = 0; i < n; i++) {
-        submit_page(ssd, job[i], i + 1 < n);
+        submit_page(ssd, job[i],
+                    i + 1 < n && is_of_command(ssd, job[i], job[i + 1]));
+    }
+    if (ssd->l.superpages) {
+        superpage_sent(ssd, stream, n);
     }
     for (uint32_t i = 0; i < n; i++) {
         ssd_wake(ssd, WORK_GC, ssd->media->job[job[i]].plane);
@@ -545,7 +560,7 @@ static bool redo(Ssd *ssd)
     return true;
 }
 
-void write_pump(Ssd *ssd)
+static void pump(Ssd *ssd)
 {
     uint32_t most = ssd->l.row_planes ? ssd->l.n_streams : 1;
     uint32_t waits = 0; /* streams in a row that found no plane */
@@ -565,6 +580,14 @@ void write_pump(Ssd *ssd)
     }
     ssd->buffer->pump_waits = false;
     stall_ends(ssd);
+}
+
+void write_pump(Ssd *ssd)
+{
+    pump(ssd);
+    if (ssd->buffer->row_wait) {
+        superpage_look(ssd);
+    }
 }
 
 /* Let go the commands that wait for no more than this. */

@@ -5,6 +5,7 @@
  * Knows which part of gc/ each of it concerns; does nothing itself.
  */
 #include "gc/age-tree.h"
+#include "gc/copy-rows.h"
 #include "gc/gc-private.h"
 #include "gc/gc-unit.h"
 #include "gc/gc.h"
@@ -138,6 +139,7 @@ void gc_power_lost(Ssd *ssd)
         g->rate = 0;
         memset(g->staged_of, 0, ssd->l.n_gc_classes * sizeof(*g->staged_of));
     }
+    copy_rows_power_lost(ssd);
 }
 
 void gc_init(Ssd *ssd)
@@ -147,6 +149,7 @@ void gc_init(Ssd *ssd)
     ssd->gc->slot_client = &slot_client;
     media_set_client(ssd, &media_client);
     unit_init(ssd);
+    copy_rows_init(ssd);
     stripe_means_init(ssd);
     age_trees_init(ssd);
     wear_init(ssd);
@@ -160,6 +163,7 @@ void gc_destroy(Ssd *ssd)
     wear_destroy(ssd);
     age_trees_destroy(ssd);
     stripe_means_destroy(ssd);
+    copy_rows_destroy(ssd);
     unit_destroy(ssd);
     destroy_planes(ssd);
 }

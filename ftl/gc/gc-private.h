@@ -16,11 +16,24 @@
 #include "media/media-internal.h"
 #include "placement/placement-internal.h"
 
+/* With ftl.superpage: units that a plane may hold back, a superpage of each of a
+ * few classes, and what makes no page. */
+static inline uint32_t gc_most_held(const Ssd *ssd)
+{
+    uint32_t rows = MIN(ssd->l.n_stream_classes, 4);
+
+    return (rows * ssd->l.row_planes + ssd->l.n_gc_classes) *
+           ssd->l.units_per_program;
+}
+
 /* Entries of GcPlane.staged. */
 static inline uint32_t gc_staged_room(const Ssd *ssd)
 {
-    return (GC_READS_PER_PLANE + ssd->l.n_gc_classes) *
-           ssd->l.units_per_program;
+    uint32_t held = ssd->l.superpages
+                        ? gc_most_held(ssd)
+                        : ssd->l.n_gc_classes * ssd->l.units_per_program;
+
+    return held + GC_READS_PER_PLANE * ssd->l.units_per_program;
 }
 
 /* The state of GC in the plane for placement/: written here only. */
@@ -57,7 +70,7 @@ static inline bool gc_costs_nothing(const Ssd *ssd, const Plane *p)
 /* Other planes have not yet begun with the last stripe. */
 static inline bool gc_waits_for_unit(const Ssd *ssd, uint32_t plane)
 {
-    return ssd->gc->mate && unit_is_called(ssd, plane);
+    return ssd->gc->mate && !ssd->l.superpages && unit_is_called(ssd, plane);
 }
 
 /* Does collecting the block give back a program's pages at least? */

@@ -277,6 +277,19 @@ void unit_hold_none(Ssd *ssd, uint32_t plane)
     }
 }
 
+static uint32_t die_of(const Ssd *ssd, uint32_t block)
+{
+    return block_plane(ssd, block) / ssd->geo->planes_per_die;
+}
+
+/* Does an empty block wait for the other one of its stripe?  With ftl.superpage
+ * only for those of its die, with which it shares a command: a block that waits
+ * is room that GC has gained and the host cannot use. */
+static bool are_erased_together(const Ssd *ssd, uint32_t a, uint32_t b)
+{
+    return !ssd->l.superpages || die_of(ssd, a) == die_of(ssd, b);
+}
+
 bool unit_holds(Ssd *ssd, uint32_t block)
 {
     if (!ssd->gc->mate || ssd->media->block[block].cause != NAND_CAUSE_GC) {
@@ -285,6 +298,9 @@ bool unit_holds(Ssd *ssd, uint32_t block)
     for (uint32_t b = ssd->gc->mate[block]; b != block; b = ssd->gc->mate[b]) {
         const Block *other = &ssd->media->block[b];
 
+        if (!are_erased_together(ssd, block, b)) {
+            continue;
+        }
         if ((other->state == BLOCK_VICTIM && !other->bad &&
              other->cause == NAND_CAUSE_GC && !is_empty(ssd, b)) ||
             ssd->gc->plane[block_plane(ssd, b)].next == b) {
@@ -295,18 +311,13 @@ bool unit_holds(Ssd *ssd, uint32_t block)
     return false;
 }
 
-static uint32_t die_of(const Ssd *ssd, uint32_t block)
-{
-    return block_plane(ssd, block) / ssd->geo->planes_per_die;
-}
-
 /* Another block of the stripe that is empty, best of the same die. */
 static uint32_t next_empty(const Ssd *ssd, uint32_t block)
 {
     uint32_t found = NONE;
 
     for (uint32_t b = ssd->gc->mate[block]; b != block; b = ssd->gc->mate[b]) {
-        if (is_empty(ssd, b) &&
+        if (is_empty(ssd, b) && are_erased_together(ssd, block, b) &&
             (found == NONE || die_of(ssd, found) != die_of(ssd, block))) {
             found = b;
         }
@@ -382,8 +393,7 @@ static uint64_t place_in_stripe(const Ssd *ssd, uint32_t plane, uint32_t class)
            (o->block == NONE ? ssd->geo->pages_per_block : o->next_page);
 }
 
-/* Can the plane take a page of another one, as it could one of the host? */
-static bool takes_guest(const Ssd *ssd, uint32_t plane)
+bool unit_takes_guest(const Ssd *ssd, uint32_t plane)
 {
     const Plane *p = &ssd->media->plane[plane];
     const GcLoad *load = &ssd->placement->plane[plane].gc;
@@ -405,7 +415,7 @@ uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class)
         return plane;
     }
     for (uint32_t i = first; i < first + n; i++) {
-        if (i != plane && takes_guest(ssd, i) &&
+        if (i != plane && unit_takes_guest(ssd, i) &&
             place_in_stripe(ssd, i, class) <
                 place_in_stripe(ssd, best, class)) {
             best = i;

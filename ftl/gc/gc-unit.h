@@ -72,6 +72,9 @@ void unit_hold_none(Ssd *ssd, uint32_t plane);
  * commands can program them? */
 bool unit_goes_by_die(const Ssd *ssd);
 
+/* Can the plane take a page of another one, as it could one of the host? */
+bool unit_takes_guest(const Ssd *ssd, uint32_t plane);
+
 /* The plane where the next page of copies from this one goes. */
 uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class);
 

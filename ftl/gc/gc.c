@@ -26,11 +26,16 @@
  * whatever is in a block that was opened then has its original in the plane
  * (gc_take_back()).
  *
+ * With ftl.superpage the planes of a superpage collect pages of copies until all
+ * of them can be programmed (copy-rows.c), in other planes where need be.
+ *
  * Blocks in SLC mode (nand.slc_blocks) are emptied in the same way ("folded")
  * once more than half of them are in use, while there is room.
  */
 #include <string.h>
 
+#include "gc/copies.h"
+#include "gc/copy-rows.h"
 #include "gc/gc-policy.h"
 #include "gc/gc-private.h"
 #include "gc/gc.h"
@@ -52,229 +57,13 @@
 #include "ssd-internal.h"
 #include "wake.h"
 
-static void maybe_erase(Ssd *ssd, uint32_t block)
-{
-    const Block *b = &ssd->media->block[block];
-    const Plane *p = &ssd->media->plane[block_plane(ssd, block)];
-    GcPlane *g = &ssd->gc->plane[block_plane(ssd, block)];
-
-    if (g->victim == block || b->pending > 0 || b->valid > 0 ||
-        saved_holds(ssd, block)) {
-        return;
-    }
-    if (b->bad) {
-        block_retire(ssd, block);
-    } else if (nand_block_is_slc(ssd->geo, block) && p->free.n == 0) {
-        /* Its erase would free no block for GC, and a power cut might
-         * need the originals (gc_take_back()): later. */
-        block_make_full(ssd, block);
-    } else if (!unit_holds(ssd, block)) {
-        unit_erase(ssd, block);
-    }
-}
-
 void gc_release(Ssd *ssd, uint32_t block)
 {
     uint32_t plane = block_plane(ssd, block);
 
     block_release(ssd, block);
-    maybe_erase(ssd, block);
+    copies_try_erase(ssd, block);
     gc_kick(ssd, plane);
-}
-
-static void copy_ended(Ssd *ssd, uint32_t block)
-{
-    block_unpend(ssd, block);
-    maybe_erase(ssd, block);
-}
-
-/* Forget staged units that the host has overwritten or trimmed meanwhile. */
-static void drop_stale(Ssd *ssd, GcPlane *g)
-{
-    uint32_t n = g->n_staged;
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t ppu = g->staged[i];
-
-        if (unit_is_valid(ssd, ppu)) {
-            g->staged[kept++] = ppu;
-        } else {
-            invariant(g->staged_of[gc_class(ssd, ppu)] > 0);
-            g->staged_of[gc_class(ssd, ppu)]--;
-            copy_ended(ssd, ppu_block(ssd, ppu));
-        }
-    }
-    g->n_staged = kept;
-}
-
-/* Program a job's units to the page. */
-static void send(Ssd *ssd, uint32_t j, uint32_t ppa)
-{
-    PageJob *job = &ssd->media->job[j];
-    const uint32_t *unit = job_units(ssd, j);
-    uint32_t first = ppa << ssd->page_units_shift;
-    NandOp op = {
-        .kind = job->copyback ? NAND_COPYBACK : NAND_PROGRAM,
-        .cause = ssd->media->block[ppu_block(ssd, unit[0])].cause,
-        .ppa = {ppa},
-        .from = {ppu_page(ssd, unit[0])},
-        .bytes = job->copyback ? 0 : ssd->geo->page_bytes,
-        .cookie = j,
-    };
-
-    job_place(ssd, j, ppa);
-    if (job->copyback) {
-        refresh_copied(ssd, ppu_block(ssd, unit[0]), page_block(ssd, ppa));
-    }
-    gc_load(ssd, job->plane)->programs++;
-    for (uint32_t i = 0; i < job->n; i++) {
-        spare_copy(ssd, unit[i], first + i);
-        stream_copied(ssd, unit[i]);
-    }
-    faulty_submit(ssd, &op);
-}
-
-static uint32_t new_job(Ssd *ssd, uint32_t plane, uint32_t n, uint32_t class)
-{
-    uint32_t j = job_take(ssd);
-
-    invariant(class < ssd->l.n_gc_classes);
-    invariant(n > 0 && n <= ssd->l.units_per_program);
-    ssd->media->job[j].plane = plane;
-    ssd->media->job[j].n = n;
-    ssd->media->job[j].stream = (uint8_t)class;
-    ssd->media->job[j].gc = true;
-    return j;
-}
-
-/* The plane that a job's units come from. */
-static uint32_t source_of(Ssd *ssd, uint32_t j)
-{
-    return unit_goes_by_die(ssd)
-               ? block_plane(ssd, ppu_block(ssd, job_units(ssd, j)[0]))
-               : ssd->media->job[j].plane;
-}
-
-/* A page of the plane's begins its way to another one, or (by -1) is there. */
-static void count_guest(Ssd *ssd, uint32_t from, uint32_t to, uint32_t by)
-{
-    if (from != to) {
-        invariant(by == 1 || (gc_load(ssd, from)->away > 0 &&
-                              gc_load(ssd, to)->guests > 0));
-        gc_load(ssd, from)->away += by;
-        gc_load(ssd, to)->guests += by;
-        plane_update(ssd, to);
-    }
-}
-
-/* The class that has units for a page in memory, or NONE. */
-static uint32_t ready_class(const Ssd *ssd, const GcPlane *g)
-{
-    uint32_t n = ssd->l.units_per_program;
-
-    if (g->n_staged < n) {
-        return NONE;
-    }
-    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
-        if (g->staged_of[k] >= n) {
-            return k;
-        }
-    }
-    return NONE;
-}
-
-/* The first units of the class that are staged make a page. */
-static void program_staged(Ssd *ssd, uint32_t plane, uint32_t ppa,
-                           uint32_t class)
-{
-    GcPlane *g = &ssd->gc->plane[plane];
-    uint32_t n = ssd->l.units_per_program;
-    uint32_t to = block_plane(ssd, page_block(ssd, ppa));
-    uint32_t j = new_job(ssd, to, n, class);
-    uint32_t kept = 0;
-    uint32_t taken = 0;
-
-    for (uint32_t i = 0; i < g->n_staged; i++) {
-        uint32_t ppu = g->staged[i];
-
-        if (taken < n && gc_class(ssd, ppu) == class) {
-            job_units(ssd, j)[taken++] = ppu;
-        } else {
-            g->staged[kept++] = ppu;
-        }
-    }
-    invariant(taken == n && g->staged_of[class] >= n);
-    g->n_staged = kept;
-    g->staged_of[class] -= n;
-    count_guest(ssd, plane, to, 1);
-    send(ssd, j, ppa);
-}
-
-/*
- * The plane has no page left and nothing is on its way that would free one:
- * several victims are partly copied, and none wholly.  Forget these copies and
- * start with one victim again.  Where programs may fail, failures have taken
- * the room, and the drive turns read-only.
- */
-static void start_over(Ssd *ssd, uint32_t plane)
-{
-    GcPlane *g = &ssd->gc->plane[plane];
-    uint32_t first = plane * ssd->geo->blocks_per_plane;
-
-    if (ssd->media->may_fail) {
-        media_set_read_only(ssd);
-        return;
-    }
-    invariant(ssd->media->plane[plane].free.n == 0);
-    invariant(g->redo.head == NONE);
-    g->n_staged = 0;
-    memset(g->staged_of, 0, ssd->l.n_gc_classes * sizeof(*g->staged_of));
-    g->victim = NONE;
-    unit_hold_none(ssd, plane);
-    for (uint32_t b = first; b < first + ssd->geo->blocks_per_plane; b++) {
-        if (ssd->media->block[b].state == BLOCK_VICTIM) {
-            block_make_full(ssd, b);
-        }
-    }
-    gc_take_back(ssd, plane);
-}
-
-/* A page of whatever block is open for GC: failures and power cuts may
- * have left no room for one of each class. */
-static uint32_t take_any_page(Ssd *ssd, uint32_t plane)
-{
-    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
-        const Open *o =
-            &ssd->media->plane[plane].open[open_index(ssd, OPEN_GC, k)];
-
-        if (o->block != NONE) {
-            block_set_stream(ssd, o->block, ssd->l.n_streams);
-            stream_mixed(ssd);
-            return block_take_page(ssd, plane, OPEN_GC, k);
-        }
-    }
-    return NONE;
-}
-
-/* The next page for GC; NONE: none until something on its way ends. */
-static uint32_t take_page(Ssd *ssd, uint32_t plane, uint32_t class)
-{
-    const Plane *p = &ssd->media->plane[plane];
-    GcLoad *load = gc_load(ssd, plane);
-    uint32_t page = block_take_page(ssd, plane, OPEN_GC, class);
-
-    if (page == NONE) {
-        unit_release(ssd, plane);
-    }
-    if (page == NONE && p->erases == 0 && load->programs == 0 &&
-        load->away == 0 && load->reads == 0 && p->n_held == 0) {
-        page = take_any_page(ssd, plane);
-        if (page == NONE) {
-            start_over(ssd, plane);
-        }
-    }
-    return page;
 }
 
 /* true: a page that had failed is on its way again. */
@@ -286,11 +75,11 @@ static bool try_redo(Ssd *ssd, uint32_t plane)
     if (g->redo.head == NONE) {
         return false;
     }
-    ppa = take_page(ssd, plane, ssd->media->job[g->redo.head].stream);
+    ppa = copies_take_page(ssd, plane, ssd->media->job[g->redo.head].stream);
     if (ppa == NONE) {
         return false;
     }
-    send(ssd, job_fifo_pop(ssd, &g->redo), ppa);
+    copies_send(ssd, job_fifo_pop(ssd, &g->redo), ppa, false);
     return true;
 }
 
@@ -302,13 +91,16 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     uint32_t ppa;
     uint32_t to;
 
-    if (ready_class(ssd, g) == NONE ||
+    if (ssd->l.superpages) {
+        return copy_rows_program(ssd, plane);
+    }
+    if (copies_ready_class(ssd, g) == NONE ||
         (gc_load(ssd, plane)->programs == GC_PROGRAMS_PER_PLANE &&
          !unit_goes_by_die(ssd))) {
         return false;
     }
-    drop_stale(ssd, g);
-    class = ready_class(ssd, g);
+    copies_drop_stale(ssd, plane);
+    class = copies_ready_class(ssd, g);
     if (class == NONE) {
         return false;
     }
@@ -316,12 +108,12 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     if (gc_load(ssd, to)->programs == GC_PROGRAMS_PER_PLANE) {
         return false;
     }
-    ppa = to == plane ? take_page(ssd, plane, class)
+    ppa = to == plane ? copies_take_page(ssd, plane, class)
                       : block_take_page(ssd, to, OPEN_GC, class);
     if (ppa == NONE) {
         return false;
     }
-    program_staged(ssd, plane, ppa, class);
+    copies_program(ssd, plane, ppa, class, false);
     return true;
 }
 
@@ -560,17 +352,17 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
          * erase makes more. */
         return false;
     }
-    ppa = take_page(ssd, plane, gc_class(ssd, page * upp));
+    ppa = copies_take_page(ssd, plane, gc_class(ssd, page * upp));
     if (ppa == NONE) {
         return false;
     }
-    j = new_job(ssd, plane, upp, gc_class(ssd, page * upp));
+    j = copies_new_job(ssd, plane, upp, gc_class(ssd, page * upp));
     ssd->media->job[j].copyback = true;
     for (uint32_t i = 0; i < upp; i++) {
         job_units(ssd, j)[i] = page * upp + i;
     }
     block_pend(ssd, page_block(ssd, page), upp);
-    send(ssd, j, ppa);
+    copies_send(ssd, j, ppa, false);
     invariant(ssd->media->job[j].state == JOB_PLACED);
     return true;
 }
@@ -626,7 +418,7 @@ static bool read_next(Ssd *ssd, uint32_t plane)
         }
     }
     g->victim = NONE;
-    maybe_erase(ssd, victim);
+    copies_try_erase(ssd, victim);
     return false;
 }
 
@@ -666,6 +458,15 @@ static bool paused(const Ssd *ssd, uint32_t plane)
            !ssd->placement->plane[plane].gc.active && !ssd->gc->mate;
 }
 
+/* Has the plane read as much as it needs for now? */
+static bool has_enough(const Ssd *ssd, uint32_t plane)
+{
+    return ssd->placement->plane[plane].gc.reads == GC_READS_PER_PLANE ||
+           (ssd->l.superpages
+                ? copy_rows_full(ssd, plane)
+                : copies_ready_class(ssd, &ssd->gc->plane[plane]) != NONE);
+}
+
 static void step(Ssd *ssd, uint32_t plane)
 {
     const Plane *p = &ssd->media->plane[plane];
@@ -682,7 +483,7 @@ static void step(Ssd *ssd, uint32_t plane)
     }
     while (more && !yields(ssd, plane)) {
         more = try_redo(ssd, plane) || try_program(ssd, plane);
-        if (ready_class(ssd, g) != NONE || load->reads == GC_READS_PER_PLANE) {
+        if (has_enough(ssd, plane)) {
             continue;
         }
         if (g->victim != NONE ? !paused(ssd, plane) : pick_victim(ssd, plane)) {
@@ -748,7 +549,7 @@ void gc_kick(Ssd *ssd, uint32_t plane)
     if (load->active || g->folding || p->free.n <= p->gc_low_blocks ||
         p->n_retiring > 0 || 2 * p->slc_free.n < ssd->geo->slc_blocks ||
         ssd->gc->background.idle || g->wear_due || meta_is_short(ssd, plane) ||
-        g->next != NONE) {
+        g->next != NONE || copy_rows_wait(ssd, plane)) {
         go_on(ssd, plane);
     }
 }
@@ -774,6 +575,13 @@ void gc_force(Ssd *ssd, uint32_t plane)
 /*
  * GC also moves units that it cannot read, marked: a host read of one fails.
  */
+void gc_row_wait_event(Ssd *ssd, uint32_t plane)
+{
+    if (copy_rows_event(ssd, plane)) {
+        go_on(ssd, plane);
+    }
+}
+
 static void gc_read_done(Ssd *ssd, const NandOp *op)
 {
     uint32_t page = op->ppa.page;
@@ -797,17 +605,22 @@ static void gc_read_done(Ssd *ssd, const NandOp *op)
             block_pend(ssd, block, 1);
         }
     }
-    copy_ended(ssd, block); /* the read itself */
+    copies_ended(ssd, block); /* the read itself */
     go_on(ssd, plane);
     let_host(ssd, plane);
 }
 
-/* Planes of the die that may have waited for a program in this one. */
+/* Planes of the die, or of the superpage, that may have waited for a program in
+ * this one. */
 static void others_go_on(Ssd *ssd, uint32_t plane)
 {
-    uint32_t n = ssd->geo->planes_per_die;
+    uint32_t n = ssd->l.superpages ? ssd->l.row_planes
+                                   : ssd->geo->planes_per_die;
 
-    for (uint32_t i = plane / n * n; i < plane / n * n + n; i++) {
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = ssd->l.superpages ? rows_of(ssd, plane)[k]
+                                       : plane / n * n + k;
+
         if (i != plane) {
             gc_kick(ssd, i);
             let_host(ssd, i);
@@ -823,7 +636,7 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
     uint32_t plane = job->plane;
     uint32_t from;
 
-    from = source_of(ssd, j);
+    from = copies_source(ssd, j);
     for (uint32_t i = 0; i < job->n; i++) {
         /* The map is large and its entries are far apart: fetch them at once.
          */
@@ -834,12 +647,12 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
             ssd->inspect.count.gc_copied_units++;
             map_changed(ssd, spare_lpn(ssd, first + i), MAP_MOVED);
         }
-        copy_ended(ssd, ppu_block(ssd, unit[i]));
+        copies_ended(ssd, ppu_block(ssd, unit[i]));
     }
     invariant(gc_load(ssd, plane)->programs > 0);
     block_page_done(ssd, page_block(ssd, job->ppa));
     gc_load(ssd, plane)->programs--;
-    count_guest(ssd, from, plane, (uint32_t)-1);
+    copies_count_guest(ssd, from, plane, (uint32_t)-1);
     job_give(ssd, j);
     go_on(ssd, plane);
     let_host(ssd, plane);
@@ -847,7 +660,7 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
         go_on(ssd, from);
         let_host(ssd, from);
     }
-    if (unit_goes_by_die(ssd)) {
+    if (copies_leave(ssd)) {
         others_go_on(ssd, plane);
     }
 }
@@ -865,9 +678,9 @@ void gc_page_failed(Ssd *ssd, uint32_t j)
         job_wait(ssd, &g->redo, j);
         return;
     }
-    count_guest(ssd, source_of(ssd, j), job->plane, (uint32_t)-1);
+    copies_count_guest(ssd, copies_source(ssd, j), job->plane, (uint32_t)-1);
     for (uint32_t i = 0; i < job->n; i++) {
-        copy_ended(ssd, ppu_block(ssd, job_units(ssd, j)[i]));
+        copies_ended(ssd, ppu_block(ssd, job_units(ssd, j)[i]));
     }
     job_give(ssd, j);
 }

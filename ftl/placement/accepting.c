@@ -20,6 +20,7 @@ static void set_accepting(Ssd *ssd, uint32_t plane, bool accepting)
         return;
     }
     ssd->placement->plane[plane].accepting = accepting;
+    ssd->placement->changes++;
     bitmap_put(ssd->placement->accepting, pos, accepting);
     plane_tell_gains(ssd, plane, !accepting);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * alloc-rows.c - several streams: each goes round the drive by itself, a row at
- * a time.
+ * alloc-rows.c - several streams, or superpages: each stream goes round the drive
+ * by itself, a row at a time.
  *
  * A row is the size of a multi-plane program, a page of each plane of a die;
- * without nand.multi_plane it is one plane.  A stream's pages fill one row
+ * without nand.multi_plane it is one plane.  With ftl.superpage it is a page of
+ * each plane of that many dies.  A stream's pages fill one row
  * after another, so that its open blocks in the planes of a die stay at the
  * same page and can go on by one command.  If they are not (a program has
  * failed, a plane had no room) the row has those planes alone that are behind,
@@ -14,34 +15,49 @@
  * Knows which rows a policy passes over (AllocPolicy.rows); knows nothing of
  * the data.
  */
+#include "bitmap.h"
 #include "media/media-internal.h"
 #include "placement/alloc-policy.h"
 #include "placement/alloc.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
 
+/* The rows of dies that ftl.superpage joins follow each other in the order of the
+ * stripe. */
 void rows_init(Ssd *ssd)
 {
+    uint32_t of_die = MIN(ssd->l.row_planes, ssd->geo->planes_per_die);
     uint32_t n = 0;
 
     if (ssd->l.row_planes == 0) {
         return;
     }
-    invariant(!ssd->placement->row_first && ssd->l.n_planes % ssd->l.row_planes
-              == 0);
-    ssd->placement->row_first =
-        g_new(uint32_t, ssd->l.n_planes / ssd->l.row_planes);
+    if (ssd->l.superpages) {
+        ssd->placement->row_blocked = g_new0(RowBlocked, ssd->l.n_streams);
+    }
+    ssd->placement->row_plane = g_new(uint32_t, ssd->l.n_planes);
+    ssd->placement->row_at = g_new(uint32_t, ssd->l.n_planes);
     for (uint32_t pos = 0; pos < ssd->l.n_planes; pos++) {
-        if (ssd->media->stripe_plane[pos] % ssd->l.row_planes == 0) {
-            ssd->placement->row_first[n++] = ssd->media->stripe_plane[pos];
+        uint32_t first = ssd->media->stripe_plane[pos];
+
+        for (uint32_t i = 0; first % of_die == 0 && i < of_die; i++) {
+            ssd->placement->row_at[first + i] = n;
+            ssd->placement->row_plane[n++] = first + i;
         }
     }
-    invariant(n == ssd->l.n_planes / ssd->l.row_planes);
 }
 
 void rows_destroy(Ssd *ssd)
 {
-    g_free(ssd->placement->row_first);
+    g_free(ssd->placement->row_plane);
+    g_free(ssd->placement->row_at);
+    g_free(ssd->placement->row_blocked);
+}
+
+bool rows_is_first(const Ssd *ssd, uint32_t plane)
+{
+    invariant(plane < ssd->l.n_planes);
+    return ssd->placement->row_at[plane] % ssd->l.row_planes == 0;
 }
 
 uint32_t rows_first(const Ssd *ssd, uint32_t stream)
@@ -59,15 +75,21 @@ typedef struct Row {
     uint32_t wait;   /* plane that will be able to, or NONE */
 } Row;
 
-static uint32_t behind(const Ssd *ssd, uint32_t first, uint32_t stream)
+uint32_t rows_behind(const Ssd *ssd, const uint32_t *plane, uint32_t open)
 {
+    uint32_t pages = ssd->geo->pages_per_block;
+    uint32_t highest = 0;
     uint32_t lowest = UINT32_MAX;
     uint32_t bits = 0;
 
+    for (uint32_t i = 0; ssd->l.superpages && i < ssd->l.row_planes; i++) {
+        highest = MAX(highest, rows_page(ssd, plane[i], open));
+    }
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        const Open *o = &ssd->media->plane[first + i].open[stream];
-        uint32_t page = o->block == NONE ? 0 : o->next_page;
+        uint32_t page = rows_page(ssd, plane[i], open);
 
+        /* One that has filled its block first is ahead, not behind. */
+        page += highest > pages / 2 && page < highest - pages / 2 ? pages : 0;
         if (page < lowest) {
             lowest = page;
             bits = 0;
@@ -77,38 +99,45 @@ static uint32_t behind(const Ssd *ssd, uint32_t first, uint32_t stream)
     return bits;
 }
 
-/* Is it worth while to wait for the plane?  In order: for whatever is under way
- * there; else only for a program of the host. */
+/* Is it worth while to wait for the plane?  In order, and for a superpage: for
+ * whatever is under way there; else only for a program of the host. */
 static bool worth_waiting(const Ssd *ssd, uint32_t plane)
 {
-    return ssd->placement->policy->rows == ROWS_IN_ORDER
+    return ssd->placement->policy->rows == ROWS_IN_ORDER || ssd->l.superpages
                ? alloc_will_change(ssd, plane)
                : ssd->media->plane[plane].host_programs >=
                      ssd->placement->policy->depth;
 }
 
-static uint32_t accepting(const Ssd *ssd, uint32_t first)
+static const uint32_t *planes_of(const Ssd *ssd, uint32_t first)
+{
+    return &ssd->placement->row_plane[ssd->placement->row_at[first]];
+}
+
+static uint32_t accepting(const Ssd *ssd, const uint32_t *plane)
 {
     uint32_t bits = 0;
 
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        bits |= (uint32_t)plane_accepts(ssd, first + i) << i;
+        bits |= (uint32_t)plane_accepts(ssd, plane[i]) << i;
     }
     return bits;
 }
 
-static Row look_at(const Ssd *ssd, uint32_t first, uint32_t stream)
+static Row look_at(const Ssd *ssd, uint32_t row, uint32_t stream)
 {
-    Row r = {.behind = behind(ssd, first, stream), .wait = NONE};
+    const uint32_t *plane =
+        &ssd->placement->row_plane[row * ssd->l.row_planes];
+    Row r = {.behind = rows_behind(ssd, plane, stream), .wait = NONE};
 
-    r.take = r.behind & accepting(ssd, first);
+    r.take = r.behind & accepting(ssd, plane);
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        if ((r.behind & ~r.take) >> i & 1 && worth_waiting(ssd, first + i)) {
-            r.wait = first + i;
+        if ((r.behind & ~r.take) >> i & 1 && worth_waiting(ssd, plane[i])) {
+            r.wait = plane[i];
         }
     }
     if (r.take == 0 && r.wait == NONE) { /* those ahead, rather than none */
-        r.take = accepting(ssd, first);
+        r.take = accepting(ssd, plane);
     }
     return r;
 }
@@ -118,34 +147,45 @@ static bool begin_row(Ssd *ssd, uint32_t stream)
 {
     Stream *st = &ssd->placement->stream[stream];
     uint32_t n = ssd->l.n_planes / ssd->l.row_planes;
+    bool in_order = ssd->placement->policy->rows == ROWS_IN_ORDER;
     uint32_t part = NONE; /* a row that some of its planes can begin */
 
     invariant(stream < ssd->l.n_streams);
+    if (!in_order && bitmap_next(ssd->placement->accepting, 0,
+                                 ssd->l.n_planes) == ssd->l.n_planes) {
+        return false; /* no plane accepts a page */
+    }
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t row = (st->row + k) % n;
-        Row r = look_at(ssd, ssd->placement->row_first[row], stream);
+        uint32_t row = st->row + k < n ? st->row + k : st->row + k - n;
+        Row r;
 
-        if (r.wait != NONE && ssd->placement->policy->rows == ROWS_IN_ORDER) {
+        if (!in_order &&
+            !accepting(ssd, &ssd->placement->row_plane[row * ssd->l.row_planes])) {
+            continue;
+        }
+        r = look_at(ssd, row, stream);
+        if (r.wait != NONE && in_order) {
             ssd->placement->alloc_waits_for = r.wait;
             return false;
         }
-        if (r.wait == NONE && r.take &&
-            (r.take == r.behind ||
-             ssd->placement->policy->rows == ROWS_IN_ORDER)) {
+        if (r.wait == NONE && r.take && (r.take == r.behind || in_order)) {
             part = row;
             break;
         }
         if (r.wait == NONE && r.take && part == NONE) {
             part = row;
         }
+        if (r.wait != NONE && ssd->l.superpages) {
+            ssd->placement->alloc_waits_for = r.wait;
+        }
     }
     if (part == NONE) {
         return false;
     }
-    st->left = look_at(ssd, ssd->placement->row_first[part], stream).take;
-    st->first = ssd->placement->row_first[part];
+    ssd->placement->alloc_waits_for = NONE;
+    st->left = look_at(ssd, part, stream).take;
+    st->first = ssd->placement->row_plane[part * ssd->l.row_planes];
     st->row = part + 1 == n ? 0 : part + 1;
-    invariant(st->left != 0);
     return true;
 }
 
@@ -158,7 +198,7 @@ uint32_t rows_more(Ssd *ssd, uint32_t stream)
     if (st->left == 0) {
         return NONE;
     }
-    plane = st->first + (uint32_t)__builtin_ctz(st->left);
+    plane = planes_of(ssd, st->first)[__builtin_ctz(st->left)];
     if (!plane_accepts(ssd, plane)) {
         return NONE;
     }
@@ -170,12 +210,33 @@ uint32_t rows_more(Ssd *ssd, uint32_t stream)
 static void give_up_planes(Ssd *ssd, Stream *st)
 {
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        uint32_t plane = st->first + i;
+        uint32_t plane = planes_of(ssd, st->first)[i];
 
         if (st->left >> i & 1 && !plane_accepts(ssd, plane) &&
             !worth_waiting(ssd, plane)) {
             st->left &= ~(1U << i);
         }
+    }
+}
+
+/* Has nothing changed since the stream found no row?  A drive that waits for GC
+ * asks with each unit that the host writes. */
+static bool is_blocked(const Ssd *ssd, uint32_t stream)
+{
+    const RowBlocked *b = ssd->placement->row_blocked;
+
+    return b && b[stream].changes == ssd->placement->changes + 1 &&
+           alloc_will_change(ssd, b[stream].plane);
+}
+
+static void note_blocked(Ssd *ssd, uint32_t stream)
+{
+    if (ssd->placement->row_blocked &&
+        ssd->placement->alloc_waits_for != NONE) {
+        ssd->placement->row_blocked[stream] = (RowBlocked){
+            .changes = ssd->placement->changes + 1,
+            .plane = ssd->placement->alloc_waits_for,
+        };
     }
 }
 
@@ -187,12 +248,18 @@ uint32_t rows_pick(Ssd *ssd, uint32_t stream)
     ssd->placement->alloc_waits_for = NONE;
     if (st->left) {
         give_up_planes(ssd, st);
+    } else if (is_blocked(ssd, stream)) {
+        ssd->placement->alloc_waits_for =
+            ssd->placement->row_blocked[stream].plane;
+        return NONE;
     }
     if (st->left == 0 && !begin_row(ssd, stream)) {
+        note_blocked(ssd, stream);
         return NONE;
     }
     if (ssd->placement->policy->rows == ROWS_IN_ORDER) {
-        uint32_t plane = st->first + (uint32_t)__builtin_ctz(st->left);
+        uint32_t plane =
+            planes_of(ssd, st->first)[__builtin_ctz(st->left)];
 
         ssd->placement->alloc_waits_for =
             plane_accepts(ssd, plane) ? NONE : plane;

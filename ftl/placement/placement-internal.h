@@ -57,14 +57,23 @@ typedef struct PlacementPlane {
     GcLoad gc;      /* gc/ writes it: gc_load() */
 } PlacementPlane;
 
+/* The last look of a stream for a row found none; alloc-rows.c. */
+typedef struct RowBlocked {
+    uint64_t changes; /* Placement.changes then, + 1 */
+    uint32_t plane;   /* one that was worth waiting for */
+} RowBlocked;
+
 typedef struct Placement {
     OF_PLACEMENT PlacementPlane *plane;
     const AllocPolicy *policy;
     const Placer *placer; /* or NULL: the policy places pages */
     OF_PLACEMENT uint64_t *accepting; /* bitmap by position in the stripe */
     uint32_t stripe_cursor;
-    OF_PLACEMENT uint32_t *row_first; /* rows in the order of the stripe: the
-                            first plane of each; NULL without l.row_planes */
+    OF_PLACEMENT uint32_t *row_plane; /* planes by row, and these in the order of
+                            the stripe; NULL without l.row_planes */
+    OF_PLACEMENT uint32_t *row_at; /* by plane: where it is in row_plane */
+    OF_PLACEMENT RowBlocked *row_blocked; /* by stream; with ftl.superpage */
+    uint64_t changes; /* of accepting */
     uint32_t alloc_chosen;    /* random: plane that waits to be taken, or NONE */
     uint32_t alloc_waits_for; /* plane that alloc_insist() waits for, or NONE */
     uint32_t channel_token;   /* dynamic: whose turn it is */

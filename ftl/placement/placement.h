@@ -30,6 +30,28 @@ uint32_t alloc_pick(Ssd *ssd, uint32_t lpn, uint32_t stream);
  * other, or it waits for that one. */
 uint32_t rows_more(Ssd *ssd, uint32_t stream);
 
+/* Is the plane the first one of a row? */
+bool rows_is_first(const Ssd *ssd, uint32_t plane);
+
+/* The planes of the plane's row, l.row_planes of them. */
+static inline const uint32_t *rows_of(const Ssd *ssd, uint32_t plane)
+{
+    uint32_t at = ssd->placement->row_at[plane];
+
+    return &ssd->placement->row_plane[at - at % ssd->l.row_planes];
+}
+
+/* Where the open block of a kind (open_index()) in the plane goes on. */
+static inline uint32_t rows_page(const Ssd *ssd, uint32_t plane, uint32_t open)
+{
+    const Open *o = &ssd->media->plane[plane].open[open];
+
+    return o->block == NONE ? 0 : o->next_page;
+}
+
+/* Of the planes of a row those, as bits, that are at the lowest page. */
+uint32_t rows_behind(const Ssd *ssd, const uint32_t *plane, uint32_t open);
+
 /* The first position of the stripe at from, or after it and round, whose plane
  * accepts a page; NONE: there is none. */
 uint32_t alloc_next(const Ssd *ssd, uint32_t from);

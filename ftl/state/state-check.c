@@ -20,6 +20,7 @@
 #include "placement/placement.h"
 #include "power/power.h"
 #include "drive.h"
+#include "row-wait.h"
 #include "ssd-internal.h"
 #include "state/state-check.h"
 #include "ssd-report.h"
@@ -129,6 +130,45 @@ static bool check_bools(const Ssd *ssd, GError **error)
 
 /* ---- the drive as a whole -------------------------------------------------------- */
 
+/* The wait that the event is for; NULL: there is none. */
+static const RowWait *row_wait_of(const Ssd *ssd, uint32_t index)
+{
+    if (index < ssd->l.n_streams) {
+        return ssd->buffer->row_wait ? &ssd->buffer->row_wait[index] : NULL;
+    }
+    index -= ssd->l.n_streams;
+    return ssd->gc->row_wait && index < ssd->l.n_planes
+               ? &ssd->gc->row_wait[index]
+               : NULL;
+}
+
+/* There is an event for each wait that expects one. */
+static bool check_row_waits(const Ssd *ssd, GError **error)
+{
+    g_autofree uint8_t *events =
+        g_new0(uint8_t, ssd->l.n_streams + ssd->l.n_planes);
+
+    for (size_t i = 0; i < ssd->events.n; i++) {
+        const Event *e = &ssd->events.heap[i];
+
+        if (event_kind(e) == SSD_EVENT_ROW_WAIT) {
+            CHECK(row_wait_of(ssd, event_index(e)) &&
+                      ++events[event_index(e)] == 1,
+                  "an event");
+        }
+    }
+    for (uint32_t i = 0; i < ssd->l.n_streams + ssd->l.n_planes; i++) {
+        const RowWait *w = row_wait_of(ssd, i);
+
+        CHECK(!w || (w->armed == events[i] && w->late <= UINT32_MAX),
+              "an event");
+        CHECK(!w || w->until_ps == SIM_NEVER || w->until_ps <= ssd->now_ps ||
+                  w->armed,
+              "a wait");
+    }
+    return true;
+}
+
 static bool check_events(const Ssd *ssd, GError **error)
 {
     unsigned ticks = 0;
@@ -138,7 +178,8 @@ static bool check_events(const Ssd *ssd, GError **error)
         unsigned kind = event_kind(e);
 
         CHECK(kind == SSD_EVENT_FLUSH_TICK || kind == SSD_EVENT_FAULT ||
-                  kind == NAND_EVENT_RETRY || kind == SSD_EVENT_BACKGROUND,
+                  kind == NAND_EVENT_RETRY || kind == SSD_EVENT_BACKGROUND ||
+                  kind == SSD_EVENT_ROW_WAIT,
               "an event");
         CHECK(kind != SSD_EVENT_BACKGROUND ||
                   event_index(e) <= BACKGROUND_SCAN,
@@ -152,8 +193,10 @@ static bool check_events(const Ssd *ssd, GError **error)
               "the order of events");
         ticks += kind == SSD_EVENT_FLUSH_TICK;
     }
-    CHECK(ssd->events.n < 4096 && ticks == ssd->buffer->tick_armed, "events");
-    return true;
+    CHECK(ssd->events.n < 4096 + ssd->l.n_streams + ssd->l.n_planes &&
+              ticks == ssd->buffer->tick_armed,
+          "events");
+    return check_row_waits(ssd, error);
 }
 
 static bool check_clocks(const Ssd *ssd, GError **error)
@@ -254,7 +297,8 @@ static bool check_allocator(const Ssd *ssd, GError **error)
         const Stream *st = &ssd->placement->stream[i];
         uint32_t row = MAX(ssd->l.row_planes, 1);
 
-        CHECK(st->row < n / row && st->first < n && st->first % row == 0 &&
+        CHECK(st->row < n / row && st->first < n &&
+                  (ssd->l.row_planes == 0 || rows_is_first(ssd, st->first)) &&
                   st->left >> ssd->l.row_planes == 0,
               "a turn");
         CHECK(st->taken < ssd->info.reclaim_bytes / ssd->info.block_bytes,

@@ -63,6 +63,7 @@ enum {
     N_DIES,
     N_SLOTS,
     N_STREAMS,
+    N_ROW_STREAMS,
     N_HISTS,
     N_CORES,
     N_WAITERS,
@@ -84,6 +85,9 @@ enum {
     .bytes = sizeof(((Drive *)0)->m), .align = __alignof__(((Drive *)0)->m)
 #define VALUE(m, was) {MEMBER(m, was), .kind = STATE_VALUE}
 #define KEPT(m, was)  {MEMBER(m, was), .kind = STATE_KEPT}
+#define TABLE_SINCE(v, m, was, n)                                              \
+    {MEMBER(m, was), .kind = STATE_TABLE, .since = (v),                        \
+     .elem = sizeof(*((Drive *)0)->m), .count = (n)}
 #define TABLE(m, was, n)                                                       \
     {MEMBER(m, was), .kind = STATE_TABLE,                                      \
      .elem = sizeof(*((Drive *)0)->m), .count = (n)}
@@ -197,7 +201,10 @@ static const StateRow ssd_rows[] = {
     KEPT(placement.placer, placer),
     TABLE(placement.accepting, accepting, N_PLANE_WORDS),
     VALUE(placement.stripe_cursor, stripe_cursor),
-    KEPT(placement.row_first, row_first),
+    KEPT(placement.row_plane, row_plane),
+    KEPT(placement.row_at, row_at),
+    KEPT(placement.row_blocked, row_blocked), /* only saves a search */
+    KEPT(placement.changes, changes),
     VALUE(placement.alloc_chosen, alloc_chosen),
     VALUE(placement.alloc_waits_for, alloc_waits_for),
     VALUE(placement.channel_token, channel_token),
@@ -243,6 +250,7 @@ static const StateRow ssd_rows[] = {
     VALUE(buffer.first_epoch, first_epoch),
     VALUE(buffer.cur_epoch, cur_epoch),
     VALUE(buffer.tick_armed, tick_armed),
+    TABLE_SINCE(3, buffer.row_wait, buffer_row_wait, N_ROW_STREAMS),
     POOL(buffer.kept, kept, N_KEPT),
     VALUE(buffer.n_kept, n_kept),
     VALUE(buffer.stats, buffer_stats),
@@ -272,6 +280,7 @@ static const StateRow ssd_rows[] = {
     TABLE(gc.stripe_block, stripe_block, N_OPENS),
     KEPT(gc.unit_called, unit_called), /* counted again, and so is the next */
     KEPT(gc.held_first, held_first),
+    TABLE_SINCE(3, gc.row_wait, gc_row_wait, N_PLANES),
     KEPT(gc.called, gc_called), /* these two are false, but during a call */
     KEPT(gc.alone, gc_alone),
     VALUE(gc.background, background),
@@ -296,6 +305,7 @@ static const StateRow ssd_rows[] = {
 #undef MEMBER
 #undef VALUE
 #undef KEPT
+#undef TABLE_SINCE
 #undef TABLE
 #undef POOL
 
@@ -554,6 +564,7 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_DIES] = g->n_dies;
     n[N_SLOTS] = ssd->buffer->n_slot_records;
     n[N_STREAMS] = ssd->l.n_streams + 1;
+    n[N_ROW_STREAMS] = ssd->l.n_streams;
     n[N_HISTS] = SSD_N_OPS + 1;
     n[N_CORES] = MAX(ssd->cfg->cores, 1);
     n[N_WAITERS] = ssd->buffer->n_waiters;

@@ -169,6 +169,12 @@ static void test_combinations(void)
            "65536");
     refuse("ftl.gc_high=50%", "ftl.gc_high", "ftl.op_percent");
     refuse("ftl.gc_soft=50%", "ftl.gc_soft", "ftl.op_percent");
+    refuse("nand.planes=1;ftl.superpage=1", "ftl.superpage=1", "nand.planes");
+    refuse("ftl.superpage=3", "ftl.superpage=3", "number of dies");
+    refuse("ftl.superpage=33", "ftl.superpage=33", "0..32");
+    refuse("ftl.superpage_wait=0", "ftl.superpage_wait=0", "1ns");
+    refuse("ftl.superpage=2;ftl.alloc=static", "ftl.superpage=2", "ftl.alloc");
+    refuse("ftl.superpage=2;ftl.map=bast", "ftl.map=bast", "ftl.superpage");
     refuse("ftl.capacity=2KiB", "ftl.capacity=2048", "ftl.unit=4096");
     refuse("nand.blocks=64;ftl.capacity=64GiB", "ftl.capacity=68719476736",
            "spare blocks");
@@ -527,6 +533,8 @@ static const Change changes[] = {
     {"nand.lock=plane", "nand.planes=2;ftl.op_percent=90%;"},
     {"nand.multi_plane=on", "nand.planes=2;ftl.op_percent=90%;"},
     {"nand.independent_reads=on", PLANES},
+    {"ftl.superpage=1", PLANES},
+    {"ftl.superpage_wait=1us", PLANES "ftl.superpage=1;"},
     {"nand.async_reads=on", PLANES},
     {"nand.arbitration=group", PLANES},
     {"nand.one_shot=on", TLC "nand.pages=12;"},

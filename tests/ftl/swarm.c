@@ -54,6 +54,7 @@ enum {
     DRAW_SLC = 70,
     DRAW_DRAM,
     DRAW_ROWS,
+    DRAW_SUPERPAGE,
 };
 
 typedef struct Mix {
@@ -414,6 +415,27 @@ static void draw_rows(uint64_t seed, GString *s)
     }
 }
 
+/* Superpages, where the policies and the number of dies allow them. */
+static void set_superpage(SsdConfig *cfg, uint64_t seed)
+{
+    uint32_t dies = cfg->nand.channels * cfg->nand.chips * cfg->nand.dies;
+    uint64_t n, wait_us;
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_SUPERPAGE);
+    n = ONE_OF(&r, 0, 1, 1, 2, 4);
+    wait_us = ONE_OF(&r, 1, 300, 10000);
+    if (n > 0 && dies % n == 0 && n * cfg->nand.planes > 1 &&
+        ssd_alloc_in_rows(cfg->alloc) && !ssd_map_least_logs(cfg->mapper)) {
+        g_autofree char *options = g_strdup_printf(
+            "ftl.superpage=%" PRIu64 ";ftl.superpage_wait=%" PRIu64 "us;", n,
+            wait_us);
+        bool ok = ssd_config_set(cfg, options, NULL);
+
+        g_assert_true(ok);
+    }
+}
+
 /* Random numbers of one seed, a stream for each thing: an addition to one does
  * not change the others. */
 typedef struct Draws {
@@ -471,6 +493,7 @@ static SsdConfig *make_drive(Draws *d, bool verbose)
     draw_rows(d->seed, errors);
     options = g_strdup(errors->str);
     cfg = ref_config(options);
+    set_superpage(cfg, d->seed);
 
     if (d->seed % 2 && !ref_trace) { /* trims in several steps */
         cfg->trim_group_shift = (uint32_t)(d->seed % 4);
@@ -491,7 +514,7 @@ static SsdConfig *make_drive(Draws *d, bool verbose)
         g_assert_true(ok);
     }
     if (verbose) {
-        fprintf(stderr, "# %s\n", options);
+        fprintf(stderr, "# %sftl.superpage=%u\n", options, cfg->superpage);
     }
     return cfg;
 }

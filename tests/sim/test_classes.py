@@ -76,6 +76,17 @@ class Classes(unittest.TestCase):
         self.within(p, WRITE_SEQ, "mb_s", 1050, 1050, .10)
         self.within(p, WRITE_RANDOM, "iops", 38000, 38000, .20)
 
+    def test_superblock_gc(self) -> None:
+        """With superpages, GC by superblocks is no slower than by planes."""
+        p = "datacentre-tlc"
+        superblock = "ftl.superpage=1;ftl.gc_unit=superblock"
+        plane = figures(p, WRITE_RANDOM)["iops"]
+        rows = figures(p, WRITE_RANDOM, "ftl.superpage=1")["iops"]
+        for options in superblock, superblock + ";ftl.alloc=superblock":
+            got = figures(p, WRITE_RANDOM, options)["iops"]
+            self.assertGreater(got, 1.05 * plane, options)
+            self.assertGreater(got, .9 * rows, options)
+
     def test_qlc(self) -> None:
         p = "qlc"
         self.within(p, READ_SEQ, "mb_s", 3200, 3200, .10)

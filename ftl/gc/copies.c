@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * copies.c - units that GC has read: from memory into pages of a plane, and the
+ * end of their victims.
+ *
+ * Knows staged units, the pages that take them, and when an empty victim is
+ * erased; does not know which victim is next, nor when a page is programmed
+ * (gc.c, copy-rows.c).
+ */
+#include "gc/copies.h"
+
+#include <string.h>
+
+#include "gc/gc-private.h"
+#include "gc/gc.h"
+#include "gc/gc-unit.h"
+#include "inspect/inspect.h"
+#include "journal/journal.h"
+#include "journal/saved.h"
+#include "media/faulty.h"
+#include "media/jobs.h"
+#include "media/media.h"
+#include "media/owned.h"
+#include "media/spare.h"
+#include "media/victims.h"
+#include "placement/placement.h"
+#include "placement/streams.h"
+#include "row-wait.h"
+#include "ssd-internal.h"
+
+void copies_try_erase(Ssd *ssd, uint32_t block)
+{
+    const Block *b = &ssd->media->block[block];
+    const Plane *p = &ssd->media->plane[block_plane(ssd, block)];
+    GcPlane *g = &ssd->gc->plane[block_plane(ssd, block)];
+
+    if (g->victim == block || b->pending > 0 || b->valid > 0 ||
+        saved_holds(ssd, block)) {
+        return;
+    }
+    if (b->bad) {
+        block_retire(ssd, block);
+    } else if (nand_block_is_slc(ssd->geo, block) && p->free.n == 0) {
+        /* Its erase would free no block for GC, and a power cut might
+         * need the originals (gc_take_back()): later. */
+        block_make_full(ssd, block);
+    } else if (!unit_holds(ssd, block)) {
+        unit_erase(ssd, block);
+    }
+}
+
+void copies_ended(Ssd *ssd, uint32_t block)
+{
+    block_unpend(ssd, block);
+    copies_try_erase(ssd, block);
+}
+
+/* Forget staged units that the host has overwritten or trimmed meanwhile. */
+void copies_drop_stale(Ssd *ssd, uint32_t plane)
+{
+    GcPlane *g = &ssd->gc->plane[plane];
+    uint32_t n = g->n_staged;
+    uint32_t kept = 0;
+
+    invariant(plane < ssd->l.n_planes);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t ppu = g->staged[i];
+
+        if (unit_is_valid(ssd, ppu)) {
+            g->staged[kept++] = ppu;
+        } else {
+            invariant(g->staged_of[gc_class(ssd, ppu)] > 0);
+            g->staged_of[gc_class(ssd, ppu)]--;
+            copies_ended(ssd, ppu_block(ssd, ppu));
+        }
+    }
+    g->n_staged = kept;
+}
+
+/* Program a job's units to the page. */
+void copies_send(Ssd *ssd, uint32_t j, uint32_t ppa, bool more)
+{
+    PageJob *job = &ssd->media->job[j];
+    const uint32_t *unit = job_units(ssd, j);
+    uint32_t first = ppa << ssd->page_units_shift;
+    NandOp op = {
+        .kind = job->copyback ? NAND_COPYBACK : NAND_PROGRAM,
+        .cause = ssd->media->block[ppu_block(ssd, unit[0])].cause,
+        .ppa = {ppa},
+        .from = {ppu_page(ssd, unit[0])},
+        .bytes = job->copyback ? 0 : ssd->geo->page_bytes,
+        .cookie = j,
+        .more = more,
+    };
+
+    job_place(ssd, j, ppa);
+    if (job->copyback) {
+        refresh_copied(ssd, ppu_block(ssd, unit[0]), page_block(ssd, ppa));
+    }
+    gc_load(ssd, job->plane)->programs++;
+    for (uint32_t i = 0; i < job->n; i++) {
+        spare_copy(ssd, unit[i], first + i);
+        stream_copied(ssd, unit[i]);
+    }
+    faulty_submit(ssd, &op);
+}
+
+uint32_t copies_new_job(Ssd *ssd, uint32_t plane, uint32_t n, uint32_t class)
+{
+    uint32_t j = job_take(ssd);
+
+    invariant(class < ssd->l.n_gc_classes);
+    invariant(n > 0 && n <= ssd->l.units_per_program);
+    ssd->media->job[j].plane = plane;
+    ssd->media->job[j].n = n;
+    ssd->media->job[j].stream = (uint8_t)class;
+    ssd->media->job[j].gc = true;
+    return j;
+}
+
+/* The plane that a job's units come from. */
+uint32_t copies_source(Ssd *ssd, uint32_t j)
+{
+    return copies_leave(ssd)
+               ? block_plane(ssd, ppu_block(ssd, job_units(ssd, j)[0]))
+               : ssd->media->job[j].plane;
+}
+
+/* A page of the plane's begins its way to another one, or (by -1) is there. */
+void copies_count_guest(Ssd *ssd, uint32_t from, uint32_t to, uint32_t by)
+{
+    if (from != to) {
+        invariant(by == 1 || (gc_load(ssd, from)->away > 0 &&
+                              gc_load(ssd, to)->guests > 0));
+        gc_load(ssd, from)->away += by;
+        gc_load(ssd, to)->guests += by;
+        plane_update(ssd, to);
+    }
+}
+
+/* The class that has units for a page in memory, or NONE. */
+uint32_t copies_ready_class(const Ssd *ssd, const GcPlane *g)
+{
+    uint32_t n = ssd->l.units_per_program;
+
+    if (g->n_staged < n) {
+        return NONE;
+    }
+    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
+        if (g->staged_of[k] >= n) {
+            return k;
+        }
+    }
+    return NONE;
+}
+
+/* The first units of the class that are staged make a page. */
+void copies_program(Ssd *ssd, uint32_t plane, uint32_t ppa, uint32_t class,
+                    bool more)
+{
+    GcPlane *g = &ssd->gc->plane[plane];
+    uint32_t n = ssd->l.units_per_program;
+    uint32_t to = block_plane(ssd, page_block(ssd, ppa));
+    uint32_t j = copies_new_job(ssd, to, n, class);
+    uint32_t kept = 0;
+    uint32_t taken = 0;
+
+    for (uint32_t i = 0; i < g->n_staged; i++) {
+        uint32_t ppu = g->staged[i];
+
+        if (taken < n && gc_class(ssd, ppu) == class) {
+            job_units(ssd, j)[taken++] = ppu;
+        } else {
+            g->staged[kept++] = ppu;
+        }
+    }
+    invariant(taken == n && g->staged_of[class] >= n);
+    g->n_staged = kept;
+    g->staged_of[class] -= n;
+    copies_count_guest(ssd, plane, to, 1);
+    copies_send(ssd, j, ppa, more);
+}
+
+/*
+ * The plane has no page left and nothing is on its way that would free one:
+ * several victims are partly copied, and none wholly.  Forget these copies and
+ * start with one victim again.  Where programs may fail, failures have taken
+ * the room, and the drive turns read-only.
+ */
+static void start_over(Ssd *ssd, uint32_t plane)
+{
+    GcPlane *g = &ssd->gc->plane[plane];
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
+
+    if (ssd->media->may_fail) {
+        media_set_read_only(ssd);
+        return;
+    }
+    invariant(ssd->media->plane[plane].free.n == 0);
+    invariant(g->redo.head == NONE);
+    g->n_staged = 0;
+    memset(g->staged_of, 0, ssd->l.n_gc_classes * sizeof(*g->staged_of));
+    if (ssd->gc->row_wait) {
+        ssd->gc->row_wait[plane].late = 0;
+        row_wait_end(ssd, &ssd->gc->row_wait[plane]);
+    }
+    g->victim = NONE;
+    unit_hold_none(ssd, plane);
+    for (uint32_t b = first; b < first + ssd->geo->blocks_per_plane; b++) {
+        if (ssd->media->block[b].state == BLOCK_VICTIM) {
+            block_make_full(ssd, b);
+        }
+    }
+    gc_take_back(ssd, plane);
+}
+
+/* A page of whatever block is open for GC: failures and power cuts may
+ * have left no room for one of each class. */
+static uint32_t take_any_page(Ssd *ssd, uint32_t plane)
+{
+    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
+        const Open *o =
+            &ssd->media->plane[plane].open[open_index(ssd, OPEN_GC, k)];
+
+        if (o->block != NONE) {
+            block_set_stream(ssd, o->block, ssd->l.n_streams);
+            stream_mixed(ssd);
+            return block_take_page(ssd, plane, OPEN_GC, k);
+        }
+    }
+    return NONE;
+}
+
+/* The next page for GC; NONE: none until something on its way ends. */
+uint32_t copies_take_page(Ssd *ssd, uint32_t plane, uint32_t class)
+{
+    const Plane *p = &ssd->media->plane[plane];
+    GcLoad *load = gc_load(ssd, plane);
+    uint32_t page = block_take_page(ssd, plane, OPEN_GC, class);
+
+    if (page == NONE) {
+        unit_release(ssd, plane);
+    }
+    if (page == NONE && p->erases == 0 && load->programs == 0 &&
+        load->away == 0 && load->reads == 0 && p->n_held == 0) {
+        page = take_any_page(ssd, plane);
+        if (page == NONE) {
+            start_over(ssd, plane);
+        }
+    }
+    return page;
+}

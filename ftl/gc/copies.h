@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * copies.h - units that GC has read, and the pages that they go to (copies.c).
+ */
+#ifndef VSSD_FTL_GC_COPIES_H
+#define VSSD_FTL_GC_COPIES_H
+
+#include "layers.h"
+#if FTL_LAYER != FTL_GC && FTL_LAYER != FTL_ALL
+#error "private to ftl/gc: docs/architecture.md"
+#endif
+
+#include "gc/gc-internal.h"
+#include "gc/gc-unit.h"
+#include "ssd-internal.h"
+
+/* Do copies leave their plane? */
+static inline bool copies_leave(const Ssd *ssd)
+{
+    return ssd->l.superpages || unit_goes_by_die(ssd);
+}
+
+/* ---- victims --------------------------------------------------------------- */
+
+/* Erase the victim, if it is empty and waits for nothing; retire a bad one. */
+void copies_try_erase(Ssd *ssd, uint32_t block);
+
+/* A read or a copy of the victim's has ended. */
+void copies_ended(Ssd *ssd, uint32_t block);
+
+/* ---- staged units ------------------------------------------------------------ */
+
+/* Forget staged units that the host has overwritten or trimmed meanwhile. */
+void copies_drop_stale(Ssd *ssd, uint32_t plane);
+
+/* The class that has units for a page in memory, or NONE. */
+uint32_t copies_ready_class(const Ssd *ssd, const GcPlane *g);
+
+/* ---- pages --------------------------------------------------------------------- */
+
+/* The next page for GC; NONE: none until something on its way ends. */
+uint32_t copies_take_page(Ssd *ssd, uint32_t plane, uint32_t class);
+
+/* The first units of the class that are staged in the plane make a page, ppa;
+ * more: another plane of the same command follows. */
+void copies_program(Ssd *ssd, uint32_t plane, uint32_t ppa, uint32_t class,
+                    bool more);
+
+/* A job for n units of the class; program its units to the page. */
+uint32_t copies_new_job(Ssd *ssd, uint32_t plane, uint32_t n, uint32_t class);
+void copies_send(Ssd *ssd, uint32_t job, uint32_t ppa, bool more);
+
+/* The plane that a job's units come from. */
+uint32_t copies_source(Ssd *ssd, uint32_t job);
+
+/* A page of a plane's begins its way to another one, or (by -1) is there. */
+void copies_count_guest(Ssd *ssd, uint32_t from, uint32_t to, uint32_t by);
+
+#endif

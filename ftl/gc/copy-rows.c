@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * copy-rows.c - superpages of copies (ftl.superpage).
+ *
+ * Each plane reads its own victim.  When the planes of a row have pages of copies
+ * for all planes of it that are behind (placement/alloc-rows.c), these go out as
+ * one multi-plane program of each die.  A plane takes its own pages first, then
+ * those of others, as a guest: only where there is room as for the host, so that
+ * what gc.c says of the room of a plane holds.  A plane that collects alone reads
+ * on, into its next victim if need be, until it has pages for all of them.
+ *
+ * A page waits for the others of its row up to ftl.superpage_wait, then goes
+ * alone; at once, if no other page can come, because the plane holds as much as it
+ * may, or the planes that lack one neither collect nor take a guest.  Units that
+ * fill no page wait for more, as ever: GC writes no padding.
+ *
+ * Copies of wear levelling and the drive's own pages stay in their plane and wait
+ * for none.
+ */
+#include "gc/copy-rows.h"
+
+#include "gc/copies.h"
+#include "gc/gc-private.h"
+#include "gc/gc-unit.h"
+#include "media/media.h"
+#include "placement/placement.h"
+#include "row-wait.h"
+#include "ssd-internal.h"
+#include "wake.h"
+
+#define MOST_PLANES 32
+
+/* Pages of copies for the planes of a row that are behind. */
+typedef struct CopyRow {
+    const uint32_t *plane;      /* all planes of the row */
+    uint32_t behind;            /* as bits; without those that can have no page */
+    uint32_t missing;           /* of them, those for which there is none yet */
+    uint32_t from[MOST_PLANES]; /* where a page comes from */
+} CopyRow;
+
+void copy_rows_init(Ssd *ssd)
+{
+    G_STATIC_ASSERT(MOST_PLANES >= SSD_MOST_ROW_PLANES);
+    if (ssd->l.superpages) {
+        ssd->gc->row_wait = g_new0(RowWait, ssd->l.n_planes);
+        row_waits_init(ssd->gc->row_wait, ssd->l.n_planes);
+    }
+}
+
+void copy_rows_destroy(Ssd *ssd)
+{
+    g_free(ssd->gc->row_wait);
+}
+
+void copy_rows_power_lost(Ssd *ssd)
+{
+    row_waits_init(ssd->gc->row_wait, ssd->l.n_planes);
+}
+
+static uint32_t pages_of(const Ssd *ssd, uint32_t plane, uint32_t class)
+{
+    return ssd->gc->plane[plane].staged_of[class] / ssd->l.units_per_program;
+}
+
+bool copy_rows_full(const Ssd *ssd, uint32_t plane)
+{
+    const GcPlane *g = &ssd->gc->plane[plane];
+    uint32_t n = ssd->l.units_per_program;
+
+    invariant(plane < ssd->l.n_planes);
+    if (g->n_staged >= gc_most_held(ssd)) {
+        return true;
+    }
+    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
+        if (g->staged_of[k] >=
+            (k < ssd->l.n_stream_classes ? ssd->l.row_planes : 1) * n) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does the plane empty blocks of its own? */
+static bool collects(const Ssd *ssd, uint32_t plane)
+{
+    const GcPlane *g = &ssd->gc->plane[plane];
+    const GcLoad *load = &ssd->placement->plane[plane].gc;
+
+    return g->victim != NONE || load->reads > 0 || load->active;
+}
+
+static bool is_busy(const Ssd *ssd, const CopyRow *r)
+{
+    for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
+        if (r->behind >> i & 1 && ssd->placement->plane[r->plane[i]].gc.programs ==
+                                      GC_PROGRAMS_PER_PLANE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The plane of the row with most pages; NONE: there is none. */
+static uint32_t richest(const Ssd *ssd, const uint32_t *pages)
+{
+    uint32_t best = 0;
+
+    for (uint32_t i = 1; i < ssd->l.row_planes; i++) {
+        best = pages[i] > pages[best] ? i : best;
+    }
+    return pages[best] > 0 ? best : NONE;
+}
+
+/* Which page goes where. */
+static CopyRow plan(const Ssd *ssd, uint32_t plane, uint32_t class)
+{
+    CopyRow r = {.plane = rows_of(ssd, plane)};
+    uint32_t pages[MOST_PLANES];
+
+    r.behind =
+        rows_behind(ssd, r.plane, open_index(ssd, OPEN_GC, class));
+    for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
+        pages[i] = pages_of(ssd, r.plane[i], class);
+        r.from[i] = NONE;
+        if (r.behind >> i & 1 && pages[i] > 0) {
+            r.from[i] = r.plane[i];
+            pages[i]--;
+        }
+    }
+    for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
+        uint32_t k = NONE;
+
+        if (!(r.behind >> i & 1) || r.from[i] != NONE) {
+            continue;
+        }
+        if (unit_takes_guest(ssd, r.plane[i])) {
+            k = richest(ssd, pages);
+        } else if (!collects(ssd, r.plane[i])) {
+            r.behind &= ~(1U << i);
+            continue;
+        }
+        if (k == NONE) {
+            r.missing |= 1U << i;
+        } else {
+            r.from[i] = r.plane[k];
+            pages[k]--;
+        }
+    }
+    return r;
+}
+
+/* A page of the plane's has gone. */
+static void end_wait(Ssd *ssd, uint32_t plane, uint32_t starter)
+{
+    RowWait *w = &ssd->gc->row_wait[plane];
+
+    w->late -= MIN(w->late, 1);
+    if (w->late == 0) {
+        ssd->inspect.count.superpages_gc_wait_ns +=
+            row_wait_end(ssd, w) / PS_PER_NS;
+    }
+    if (plane != starter) {
+        ssd_wake(ssd, WORK_GC, plane); /* it may read on */
+    }
+}
+
+static void count_row(Ssd *ssd, uint32_t pages)
+{
+    if (pages == ssd->l.row_planes) {
+        ssd->inspect.count.superpages_gc_filled++;
+    } else {
+        ssd->inspect.count.superpages_gc_short++;
+    }
+}
+
+/* Program what there is of the row; false: no plane has a page in NAND for it. */
+static bool send_row(Ssd *ssd, const CopyRow *r, uint32_t class,
+                     uint32_t starter)
+{
+    uint32_t ppa[MOST_PLANES];
+    uint32_t from[MOST_PLANES];
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
+        if (r->behind >> i & 1 && r->from[i] != NONE) {
+            ppa[n] = block_take_page(ssd, r->plane[i], OPEN_GC, class);
+            from[n] = r->from[i];
+            n += ppa[n] != NONE;
+        }
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t die = page_block(ssd, ppa[k]) / ssd->geo->blocks_per_plane /
+                       ssd->geo->planes_per_die;
+        bool more = k + 1 < n && ssd->cfg->nand.multi_plane &&
+                    page_block(ssd, ppa[k + 1]) / ssd->geo->blocks_per_plane /
+                            ssd->geo->planes_per_die ==
+                        die;
+
+        copies_program(ssd, from[k], ppa[k], class, more);
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        end_wait(ssd, from[k], starter);
+    }
+    if (n > 0) {
+        count_row(ssd, n);
+    }
+    return n > 0;
+}
+
+/* A page by itself, in the plane where it comes from. */
+static bool send_alone(Ssd *ssd, uint32_t plane, uint32_t class)
+{
+    uint32_t ppa;
+
+    if (ssd->placement->plane[plane].gc.programs == GC_PROGRAMS_PER_PLANE) {
+        return false;
+    }
+    ppa = copies_take_page(ssd, plane, class);
+    if (ppa == NONE) {
+        return false;
+    }
+    copies_program(ssd, plane, ppa, class, false);
+    return true;
+}
+
+/* Can no other page be waited for?  A plane that has read as much as it may does
+ * not bring one. */
+static bool must_go(const Ssd *ssd, const CopyRow *r, uint32_t plane)
+{
+    if (ssd->gc->row_wait[plane].late > 0) {
+        return true;
+    }
+    if (!copy_rows_full(ssd, plane)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
+        if (r->missing >> i & 1 && collects(ssd, r->plane[i]) &&
+            !copy_rows_full(ssd, r->plane[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* true: some of what is to go has been overwritten meanwhile. */
+static bool drop_stale(Ssd *ssd, const CopyRow *r)
+{
+    bool dropped = false;
+
+    for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
+        const GcPlane *g = &ssd->gc->plane[r->plane[i]];
+        uint32_t n = g->n_staged;
+
+        if (n > 0) {
+            copies_drop_stale(ssd, r->plane[i]);
+            dropped |= g->n_staged < n;
+        }
+    }
+    return dropped;
+}
+
+static bool try_class(Ssd *ssd, uint32_t plane, uint32_t class)
+{
+    CopyRow r;
+
+    if (class >= ssd->l.n_stream_classes) {
+        copies_drop_stale(ssd, plane);
+        return pages_of(ssd, plane, class) > 0 &&
+               send_alone(ssd, plane, class);
+    }
+    do {
+        r = plan(ssd, plane, class);
+        if (is_busy(ssd, &r) || (r.missing && !must_go(ssd, &r, plane))) {
+            row_wait_begin(ssd, &ssd->gc->row_wait[plane],
+                           ssd->l.n_streams + plane);
+            return false;
+        }
+    } while (drop_stale(ssd, &r));
+    if (pages_of(ssd, plane, class) == 0) {
+        return false; /* what made the row was stale */
+    }
+    if (send_row(ssd, &r, class, plane)) {
+        return true;
+    }
+    if (!send_alone(ssd, plane, class)) {
+        return false;
+    }
+    end_wait(ssd, plane, plane);
+    count_row(ssd, 1);
+    return true;
+}
+
+bool copy_rows_program(Ssd *ssd, uint32_t plane)
+{
+    const GcPlane *g = &ssd->gc->plane[plane];
+
+    invariant(plane < ssd->l.n_planes);
+    if (g->n_staged < ssd->l.units_per_program) {
+        return false;
+    }
+    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
+        if (pages_of(ssd, plane, k) > 0 && try_class(ssd, plane, k)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool copy_rows_wait(const Ssd *ssd, uint32_t plane)
+{
+    invariant(plane < ssd->l.n_planes);
+    return ssd->gc->row_wait &&
+           ssd->gc->row_wait[plane].until_ps != SIM_NEVER;
+}
+
+bool copy_rows_event(Ssd *ssd, uint32_t plane)
+{
+    RowWait *w = &ssd->gc->row_wait[plane];
+
+    invariant(plane < ssd->l.n_planes);
+    if (!row_wait_event(ssd, w, ssd->l.n_streams + plane)) {
+        return false;
+    }
+    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
+        w->late += pages_of(ssd, plane, k);
+    }
+    if (w->late == 0) { /* overwritten meanwhile */
+        row_wait_end(ssd, w);
+        return false;
+    }
+    ssd->inspect.count.superpages_gc_timeouts++;
+    return true;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * row-wait.c - how long a partly filled superpage may wait (ftl.superpage_wait).
+ *
+ * Knows instants.  What waits is the business of buffer/ and gc/, which also give
+ * the index of the event.  An event that comes too early, because what it was for
+ * has gone and something else waits, is sent again: one event is under way for
+ * each wait at most.
+ */
+#include "row-wait.h"
+
+#include "ssd-internal.h"
+
+void row_waits_init(RowWait *w, uint32_t n)
+{
+    for (uint32_t i = 0; w && i < n; i++) {
+        w[i] = (RowWait){.until_ps = SIM_NEVER};
+    }
+}
+
+static void arm(Ssd *ssd, RowWait *w, uint32_t index)
+{
+    w->armed = true;
+    eventq_push(&ssd->events, w->until_ps, SSD_EVENT_ROW_WAIT, index);
+}
+
+void row_wait_begin(Ssd *ssd, RowWait *w, uint32_t index)
+{
+    if (w->until_ps != SIM_NEVER) {
+        return;
+    }
+    w->until_ps = ssd->now_ps + ssd->cfg->superpage_wait_ps;
+    if (!w->armed) {
+        arm(ssd, w, index);
+    }
+}
+
+uint64_t row_wait_end(const Ssd *ssd, RowWait *w)
+{
+    uint64_t until_ps = w->until_ps;
+
+    w->until_ps = SIM_NEVER;
+    return until_ps == SIM_NEVER
+               ? 0
+               : ssd->now_ps + ssd->cfg->superpage_wait_ps - until_ps;
+}
+
+bool row_wait_event(Ssd *ssd, RowWait *w, uint32_t index)
+{
+    w->armed = false;
+    if (w->until_ps != SIM_NEVER && w->until_ps > ssd->now_ps) {
+        arm(ssd, w, index);
+    }
+    return w->until_ps <= ssd->now_ps;
+}
+
+void row_wait_rebase(RowWait *w, uint64_t by_ps)
+{
+    if (w->until_ps != SIM_NEVER) { /* one that is over stays over */
+        w->until_ps -= MIN(w->until_ps, by_ps);
+    }
+}
