@@ -3,29 +3,15 @@
  * nand-reliability.h - raw bit errors, ECC, read retry, failures of programs and
  * erases, bad blocks.
  *
- * The first part is pure functions (docs/reliability.md has the formulas); the
- * second is the array's own state and draws, each purpose from a stream of its
- * own.
+ * The array's own state and draws, each purpose from a stream of its own; the
+ * formulas are in nand-rber.h.
  */
 #ifndef VSSD_NAND_RELIABILITY_H
 #define VSSD_NAND_RELIABILITY_H
 
-#include "nand.h"
+#include "nand-rber.h"
 
 bool nand_media_check(const NandConfig *cfg, GError **error);
-
-/* Raw bit error rate, 0..0.5, of a block after so many program/erase cycles,
- * t units of time (media.retention_unit) and reads per page. */
-double media_rber(const NandConfig *cfg, double cycles, double t, double reads);
-
-/* Probability that more than `correctable` of n bits are wrong, each with
- * probability p: the upper tail of the binomial distribution. */
-double media_tail(uint32_t n, uint32_t correctable, double p);
-
-/* Probability that a program or erase fails, without wear base, in a block that
- * is rated for so many cycles (0: it does not wear). */
-double media_fail(const NandConfig *cfg, double base, double cycles,
-                  uint32_t rated_cycles);
 
 /* ---- state, private to nand/ ------------------------------------------------- */
 

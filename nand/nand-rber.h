@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nand-rber.h - raw bit error rate, codewords and failures as pure functions;
+ * docs/reliability.md has the formulas.
+ */
+#ifndef VSSD_NAND_RBER_H
+#define VSSD_NAND_RBER_H
+
+#include "nand.h"
+
+/* Raw bit error rate, 0..0.5, of a block after so many program/erase cycles,
+ * t units of time (media.retention_unit) and reads per page. */
+double media_rber(const NandConfig *cfg, double cycles, double t, double reads);
+
+/* Probability that more than `correctable` of n bits are wrong, each with
+ * probability p: the upper tail of the binomial distribution. */
+double media_tail(uint32_t n, uint32_t correctable, double p);
+
+/* Probability that a program or erase fails, without wear base, in a block that
+ * is rated for so many cycles (0: it does not wear). */
+double media_fail(const NandConfig *cfg, double base, double cycles,
+                  uint32_t rated_cycles);
+
+#endif
