@@ -117,6 +117,22 @@
     V(U64, uncorrectable_reads, "media.uncorrectable_reads", "pages", RESET,   \
       NULL, v->c.uncorrectable_reads,                                          \
       "page reads that failed in the end, of any cause")                       \
+    V(U64, reads_by_retries, "media.reads_by_retries[retries]", "reads",       \
+      RESET, NULL, retried_of(v->ssd, at[0]),                                  \
+      "reads with that many retries, soft reads included")                     \
+    V(U64, soft_decodes, "media.soft_decodes", "reads", RESET, NULL,           \
+      nand_stats(v->ssd->nand)->soft_decodes -                                 \
+          v->ssd->inspect.nand_base.soft_decodes,                              \
+      "reads that needed soft decoding (`media.soft_reads`)")                  \
+    V(U64, level_hits, "media.level_hits", "reads", RESET, NULL,               \
+      nand_stats(v->ssd->nand)->level_hits -                                   \
+          v->ssd->inspect.nand_base.level_hits,                                \
+      "reads that began at a remembered level other than 0 "                   \
+      "(`media.retry_memory`) and needed no retry")                            \
+    V(U64, level_misses, "media.level_misses", "reads", RESET, NULL,           \
+      nand_stats(v->ssd->nand)->level_misses -                                 \
+          v->ssd->inspect.nand_base.level_misses,                              \
+      "those that did")                                                        \
     V(U64, program_failures, "media.program_failures", "programs", RESET,      \
       NULL, v->c.program_failures, "programs of the array that failed")        \
     V(U64, erase_failures, "media.erase_failures", "erases", RESET, NULL,      \

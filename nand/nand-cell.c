@@ -36,6 +36,22 @@ static uint64_t cell_ps(const Nand *n, const NandOp *op)
     }
 }
 
+/* Of a read, nothing changes; a copyback programs in its second half. */
+static uint64_t worn_ps(const Nand *n, const NandOp *op, uint64_t ps)
+{
+    bool program = op->kind == NAND_PROGRAM || op->kind == NAND_COPYBACK;
+
+    if (op->kind == NAND_READ || (op->kind == NAND_COPYBACK && !op->second)) {
+        return ps;
+    }
+    return nand_worn_ps(&n->cfg, program, ps,
+                        n->block[op->block].erase_count +
+                            (uint64_t)n->cfg.start_cycles,
+                        nand_block_is_slc(&n->geo, op->block)
+                            ? n->cfg.slc_rated_cycles
+                            : n->cfg.rated_cycles);
+}
+
 FaultPlace nand_place(const Nand *n, const NandOp *op)
 {
     uint32_t block = nand_page_block(&n->geo, op->ppa.page);
@@ -92,6 +108,9 @@ void nand_cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
     for (uint32_t i = leader; i != NONE; i = n->op[i].mate) {
         uint64_t own_ps = cell_ps(n, &n->op[i]);
 
+        if (G_UNLIKELY(n->timing.wears)) {
+            own_ps = worn_ps(n, &n->op[i], own_ps);
+        }
         if (n->op[i].retries) {
             own_ps += n->cfg.t_retry_ps;
         }

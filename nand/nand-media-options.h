@@ -43,9 +43,60 @@
       "maximum number of read retries of a page with uncorrectable "           \
       "codewords")                                                             \
     X(DOUBLE, double, retry_factor, "media.retry_factor", 0, 1, "0.7", NULL,   \
-      "factor of the raw bit error rate for each read retry")                  \
+      "factor of the raw bit error rate for each read retry, without "         \
+      "media.retry_levels")                                                    \
     X(TIME, uint64_t, t_retry_ps, "media.retry_time", 0, 10000000000, NULL,    \
       NULL, "array time of a read retry beyond tR")                            \
+    X(BOOL, bool, retry_levels, "media.retry_levels", 0, 0, "off", NULL,       \
+      "retries read at other levels of the reference voltage, "                \
+      "media.retry_limit of them; the best one shifts with wear and age")      \
+    X(DOUBLE, double, shift_wear, "media.shift_wear", 0, 64, "2", NULL,        \
+      "media.retry_levels: the best level at media.rated_cycles, linear in "   \
+      "PE")                                                                    \
+    X(DOUBLE, double, shift_ret, "media.shift_retention", 0, 64, "1", NULL,    \
+      "media.retry_levels: the best level rises by this times ln(1 + t)")      \
+    X(DOUBLE, double, shift_sigma, "media.shift_sigma", 0, 16, "0", NULL,      \
+      "media.retry_levels: standard deviation of the best level among word "   \
+      "lines")                                                                 \
+    X(DOUBLE, double, shift_factor, "media.shift_factor", 1, 1000, "1.1",      \
+      NULL, "media.retry_levels: factor of the raw bit error rate one level "  \
+      "away from the best; its fourth power two levels away, and so on")       \
+    X(ENUM, uint32_t, retry_memory, "media.retry_memory", 0, 0, "off",         \
+      nand_retry_memory_name,                                                  \
+      "where the controller remembers the level that helped, to try it "       \
+      "first; needs media.retry_levels=on")                                    \
+    X(U32, uint32_t, soft_reads, "media.soft_reads", 0, 15, "0", NULL,         \
+      "reads of a page for soft decoding, after media.retry_limit retries; "   \
+      "0: no soft decoding")                                                   \
+    X(TIME, uint64_t, t_soft_ps, "media.soft_time", 0, 10000000000, NULL,      \
+      NULL, "time of soft decoding of a page, in the decoder")                 \
+    X(DOUBLE, double, soft_factor, "media.soft_factor", 0, 1, "0.5", NULL,     \
+      "soft decoding corrects as if the raw bit error rate were lower by "     \
+      "this factor")                                                           \
+    X(DOUBLE, double, block_sigma, "media.block_sigma", 0, 4, "0", NULL,       \
+      "variation between blocks: standard deviation of the natural logarithm " \
+      "of a factor of the raw bit error rate, whose mean is 1")                \
+    X(DOUBLE, double, die_sigma, "media.die_sigma", 0, 4, "0", NULL,           \
+      "the same between dies")                                                 \
+    X(DOUBLE, double, layer_factor, "media.layer_factor", 1, 1000, "1", NULL,  \
+      "raw bit error rate of the worst layer of a block, its last, relative "  \
+      "to the best, its first; the mean of all layers stays")                  \
+    X(U32, uint32_t, layers, "media.layers", 0, 16384, "0", NULL,              \
+      "layers of a block, of as many word lines each; 0: each word line is "   \
+      "one")                                                                   \
+    X(DOUBLE, double, type2_factor, "media.type_2", 0, 1000, "1", NULL,        \
+      "raw bit error rate of the second page of a word line, relative to the " \
+      "first")                                                                 \
+    X(DOUBLE, double, type3_factor, "media.type_3", 0, 1000, "1", NULL,        \
+      "the same of the third page")                                            \
+    X(DOUBLE, double, type4_factor, "media.type_4", 0, 1000, "1", NULL,        \
+      "the same of the fourth page")                                           \
+    X(U32, uint32_t, temperature_c, "media.temperature", 0, 150, "40", NULL,   \
+      "temperature of the cells in degrees Celsius, for retention")            \
+    X(U32, uint32_t, reference_c, "media.reference_temperature", 0, 150,       \
+      "40", NULL, "temperature for which media.retention holds")               \
+    X(DOUBLE, double, activation_ev, "media.activation_energy", 0, 4, "1.1",   \
+      NULL, "eV; data ages faster with temperature, by Arrhenius' law")        \
     X(DOUBLE, double, slc_factor, "media.slc_factor", 0, 1, "0.01", NULL,      \
       "factor of the raw bit error rate of blocks in SLC mode "                \
       "(nand.slc_blocks)")                                                     \
@@ -72,5 +123,7 @@
     X(PPM, uint32_t, factory_bad_ppm, "media.factory_bad", 0, 500000, NULL,    \
       NULL,                                                                    \
       "probability that a block is bad from the factory")
+
+const char *nand_retry_memory_name(unsigned i);
 
 #endif

@@ -56,6 +56,11 @@
       "200us", NULL, "tPROG of a block in SLC mode")                           \
     X(TIME, uint64_t, t_erase_ps, "nand.erase", 0, 1000000000000, "3500us",    \
       NULL, "tBERS: block erase")                                              \
+    X(PPM, uint32_t, program_wear_ppm, "nand.program_wear", 0, 900000, "0%",   \
+      NULL, "by how much tPROG is shorter at media.rated_cycles, linear in "   \
+      "program/erase cycles, and no shorter beyond")                           \
+    X(PPM, uint32_t, erase_wear_ppm, "nand.erase_wear", 0, 10000000, "0%",     \
+      NULL, "by how much tBERS is longer at media.rated_cycles, likewise")     \
     X(ENUM, uint32_t, interface, "nand.interface", 0, 0, "simple",             \
       nand_interface_name,                                                     \
       "simple: nand.command and a time per byte; else ONFI cycles, and "       \

@@ -77,6 +77,17 @@ double media_tail(uint32_t n, uint32_t correctable, double p)
     return MAX(1 - sum, 0);
 }
 
+#define BOLTZMANN_EV 8.617333262e-5 /* per kelvin; CODATA 2018 */
+#define ZERO_C       273.15
+
+double media_arrhenius(const NandConfig *c)
+{
+    double from = c->reference_c + ZERO_C;
+    double to = c->temperature_c + ZERO_C;
+
+    return exp(c->activation_ev / BOLTZMANN_EV * (1 / from - 1 / to));
+}
+
 double media_fail(const NandConfig *c, double base, double cycles,
                   uint32_t rated_cycles)
 {

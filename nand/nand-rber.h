@@ -21,4 +21,11 @@ double media_tail(uint32_t n, uint32_t correctable, double p);
 double media_fail(const NandConfig *cfg, double base, double cycles,
                   uint32_t rated_cycles);
 
+/*
+ * How many times faster data ages at media.temperature than at
+ * media.reference_temperature: Arrhenius, with media.activation_energy
+ * (JEDEC JESD22-A117, JESD218: 1.1 eV).
+ */
+double media_arrhenius(const NandConfig *cfg);
+
 #endif

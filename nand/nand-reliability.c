@@ -19,12 +19,15 @@
 #include <math.h>
 
 #include "lazymem.h"
+#include "nand-retry.h"
+#include "nand-variation.h"
 #include "prng.h"
 
 /* Streams of the seed; see prng_seed(). */
 #define PURPOSE_CELLS 0x6d656469612d7264ULL
 #define PURPOSE_FAIL  0x6d656469612d666cULL
 #define PURPOSE_BAD   0x6d656469612d6264ULL
+#define PURPOSE_LEVEL 0x6d656469612d6c76ULL
 
 #define PS_PER_HOUR 3.6e15
 
@@ -35,6 +38,11 @@ bool nand_media_check(const NandConfig *c, GError **error)
     if (c->errors && c->ecc_bits >= c->codeword_bytes * 8) {
         return refuse(error, "media.ecc_bits: must be less than the bits of "
                              "nand.ecc_codeword");
+    }
+    if (c->retry_memory != RETRY_MEMORY_OFF && !c->retry_levels) {
+        return refuse(error, "media.retry_memory=%s: needs "
+                             "media.retry_levels=on",
+                      nand_retry_memory_name(c->retry_memory));
     }
     return true;
 }
@@ -65,6 +73,10 @@ struct NandMedia {
     BlockHistory *history;   /* by block; NULL without media.errors */
     FailChance chance[2][2]; /* of a program, of an erase; in SLC mode */
     uint64_t *factory_bad;   /* bitmap by block; NULL if there are none */
+    bool varies;             /* media_varies() */
+    double ages;             /* media_arrhenius() */
+    uint8_t *known_level;    /* by block or die, media.retry_memory: what helped
+                                last; NULL: nothing is remembered */
 };
 
 static void draw_factory_bad(NandMedia *m)
@@ -90,6 +102,12 @@ static void init_codewords(NandMedia *m)
     invariant(m->parts_per_codeword == 1 || m->codewords_per_part == 1);
 }
 
+static uint32_t n_memories(const NandMedia *m)
+{
+    return m->cfg->retry_memory == RETRY_MEMORY_DIE ? m->geo->n_dies
+                                                    : m->n_blocks;
+}
+
 NandMedia *media_new(const NandConfig *cfg, const NandGeometry *geo)
 {
     NandMedia *m;
@@ -103,10 +121,15 @@ NandMedia *media_new(const NandConfig *cfg, const NandGeometry *geo)
     m->geo = geo;
     m->n_blocks = geo->n_blocks;
     init_codewords(m);
+    m->varies = media_varies(cfg);
+    m->ages = media_arrhenius(cfg);
     m->cells = prng_hash(cfg->seed, PURPOSE_CELLS);
     prng_seed(&m->fail_rng, cfg->seed, PURPOSE_FAIL);
     if (cfg->errors) {
         m->history = lazy_new(BlockHistory, m->n_blocks);
+    }
+    if (cfg->errors && cfg->retry_memory != RETRY_MEMORY_OFF) {
+        m->known_level = lazy_new(uint8_t, n_memories(m));
     }
     if (cfg->factory_bad_ppm) {
         draw_factory_bad(m);
@@ -121,6 +144,9 @@ void media_free(NandMedia *m)
     }
     if (m->history) {
         lazy_free(m->history, m->n_blocks, sizeof(*m->history));
+    }
+    if (m->known_level) {
+        lazy_free(m->known_level, n_memories(m), sizeof(*m->known_level));
     }
     g_free(m->factory_bad);
     g_free(m);
@@ -158,32 +184,126 @@ void media_erased(NandMedia *m, uint32_t block)
     if (m->history) {
         m->history[block].reads = 0;
     }
+    if (m->cfg->retry_memory == RETRY_MEMORY_BLOCK && m->known_level) {
+        m->known_level[block] = 0;
+    }
 }
 
 void media_power_off(NandMedia *m)
 {
     m->off_h += m->cfg->off_hours;
+    if (m->known_level) { /* it was in the controller's memory */
+        lazy_clear(m->known_level, n_memories(m), sizeof(*m->known_level));
+    }
 }
 
 /* ---- reads ----------------------------------------------------------------- */
 
+/* How old the block's data is, in media.retention_unit at the reference
+ * temperature. */
+static double age_units(const NandMedia *m, uint32_t block, uint64_t now_ps)
+{
+    double unit_h = (double)m->cfg->ret_unit_ps / PS_PER_HOUR;
+
+    return media_data_hours(m, block, now_ps) / unit_h * m->ages;
+}
+
+/* Of a read at the standard reference voltage. */
 static double rber_now(const NandMedia *m, const NandOp *op, uint32_t cycles,
                        uint64_t now_ps)
 {
     const NandConfig *c = m->cfg;
     uint32_t block = op->block;
-    double age_h = media_data_hours(m, block, now_ps);
-    double unit_h = (double)c->ret_unit_ps / PS_PER_HOUR;
     double reads = (double)m->history[block].reads /
                    nand_block_pages(m->geo, block);
     double rber = media_rber(c, cycles + (double)c->start_cycles,
-                             age_h / unit_h, reads);
+                             age_units(m, block, now_ps), reads);
 
     invariant(m->history && m->cfg->errors);
     if (nand_block_is_slc(m->geo, block)) {
         rber *= c->slc_factor;
     }
-    return rber * pow(c->retry_factor, op->retries);
+    if (m->varies) {
+        rber *= media_page_factor(c, m->geo, m->cells, block,
+                                  nand_page_in_block(m->geo, op->ppa.page));
+    }
+    return rber;
+}
+
+/* ---- retries --------------------------------------------------------------- */
+
+/* The best level of the read's word line now. */
+static double best_level(const NandMedia *m, const NandOp *op, uint32_t cycles,
+                         uint64_t now_ps)
+{
+    const NandConfig *c = m->cfg;
+    bool slc = nand_block_is_slc(m->geo, op->block);
+    uint32_t rated = slc ? c->slc_rated_cycles : c->rated_cycles;
+    double pe = cycles + (double)c->start_cycles;
+    uint32_t line =
+        media_word_line(c, slc, nand_page_in_block(m->geo, op->ppa.page));
+    double z = c->shift_sigma > 0
+                   ? media_normal(prng_hash(
+                         prng_hash(m->cells ^ PURPOSE_LEVEL, op->block), line))
+                   : 0;
+
+    return retry_best_level(c, rated ? pe / rated : 0, age_units(m, op->block, now_ps), z);
+}
+
+/* What retries make of the rate of the present attempt.  Not below that of a new
+ * block: a level cannot do better than that. */
+static double rber_of_attempt(const NandMedia *m, const NandOp *op,
+                              uint32_t cycles, uint64_t now_ps)
+{
+    const NandConfig *c = m->cfg;
+    double rber = rber_now(m, op, cycles, now_ps);
+    bool soft = retry_is_soft(c, op->retries);
+    uint32_t hard = MIN(op->retries, c->retry_limit);
+    double best;
+    double level;
+
+    if (!c->retry_levels) {
+        rber *= pow(c->retry_factor, hard);
+    } else {
+        best = best_level(m, op, cycles, now_ps);
+        level = soft ? retry_nearest_level(c, best)
+                     : retry_level((uint32_t)op->first_level, hard,
+                                   c->retry_limit);
+        rber = MAX(rber * retry_level_factor(c, level, best),
+                   MIN(rber, c->rber_base));
+    }
+    return soft ? rber * c->soft_factor : rber;
+}
+
+/* Where the level that helped is remembered; NULL: nowhere. */
+static uint8_t *memory_of(NandMedia *m, const NandOp *op)
+{
+    return !m->known_level ? NULL
+           : m->cfg->retry_memory == RETRY_MEMORY_DIE
+               ? &m->known_level[op->die]
+               : &m->known_level[op->block];
+}
+
+/* The page could be read: the level is worth remembering, unless it was the soft
+ * decoder that did it. */
+static void remember(NandMedia *m, const NandOp *op)
+{
+    uint8_t *known = memory_of(m, op);
+
+    if (known && op->retries && !retry_is_soft(m->cfg, op->retries)) {
+        *known = (uint8_t)retry_level((uint32_t)op->first_level, op->retries,
+                                      m->cfg->retry_limit);
+    }
+}
+
+/* The first attempt begins at what is remembered. */
+static void begin_attempts(NandMedia *m, NandOp *op)
+{
+    const uint8_t *known = memory_of(m, op);
+
+    if (op->retries == 0) {
+        op->first_level = known ? *known : 0;
+    }
 }
 
 /* Of a codeword, uniform in [0, 1): see above.  page: cells of the page. */
@@ -231,13 +351,22 @@ bool media_read_again(NandMedia *m, NandOp *op, uint32_t cycles,
     if (!m->history || op->bytes == 0) {
         return false;
     }
-    p = media_tail((uint32_t)m->cfg->codeword_bytes * 8, m->cfg->ecc_bits,
-                   rber_now(m, op, cycles, now_ps));
-    m->history[op->block].reads++;
-    lost = op->bad_parts | lost_parts(m, op, cycles, parts, p);
-    if (lost && op->retries < m->cfg->retry_limit) {
+    if (retry_only_senses(m->cfg, op->retries)) {
+        m->history[op->block].reads++;
         op->retries++;
         return true;
+    }
+    begin_attempts(m, op);
+    p = media_tail((uint32_t)m->cfg->codeword_bytes * 8, m->cfg->ecc_bits,
+                   rber_of_attempt(m, op, cycles, now_ps));
+    m->history[op->block].reads++;
+    lost = op->bad_parts | lost_parts(m, op, cycles, parts, p);
+    if (lost && op->retries < retry_last(m->cfg)) {
+        op->retries++;
+        return true;
+    }
+    if (!lost) {
+        remember(m, op);
     }
     op->bad_parts = lost;
     return false;
@@ -310,6 +439,9 @@ static const StateRow media_rows[] = {
     STATE_TABLE_ROW(NandMedia, history, 0),
     STATE_KEPT_ROW(NandMedia, chance),      /* caches a calculation */
     STATE_KEPT_ROW(NandMedia, factory_bad), /* drawn from the seed */
+    STATE_KEPT_ROW(NandMedia, varies), /* both follow from the options */
+    STATE_KEPT_ROW(NandMedia, ages),
+    STATE_TABLE_SINCE(3, NandMedia, known_level, 1),
 };
 
 static const StateStruct media_struct = {
@@ -323,8 +455,20 @@ const StateStruct *media_state_struct(void)
 
 bool media_state(NandMedia *m, State *s)
 {
-    uint64_t n_blocks = m->n_blocks;
+    const uint64_t counts[] = {m->n_blocks, n_memories(m)};
 
     return state_values(s, &media_struct, m) &&
-           state_tables(s, &media_struct, m, &n_blocks);
+           state_tables(s, &media_struct, m, counts);
+}
+
+bool media_levels_sound(const NandMedia *m)
+{
+    uint32_t n = m->known_level ? n_memories(m) : 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (m->known_level[i] > m->cfg->retry_limit) {
+            return false;
+        }
+    }
+    return true;
 }

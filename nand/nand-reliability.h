@@ -50,6 +50,9 @@ bool media_factory_bad(const NandMedia *m, uint32_t block);
 bool media_state(NandMedia *m, State *s);
 const StateStruct *media_state_struct(void);
 
+/* Is each level that is remembered one of media.retry_limit? */
+bool media_levels_sound(const NandMedia *m);
+
 void media_age_reads(NandMedia *m, uint32_t block, uint32_t n);
 uint32_t media_read_count(const NandMedia *m, uint32_t block);
 double media_data_hours(const NandMedia *m, uint32_t block, uint64_t now_ps);

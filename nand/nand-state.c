@@ -31,7 +31,7 @@ static const StateRow nand_rows[] = {
     STATE_KEPT_ROW(Nand, done),
     STATE_KEPT_ROW(Nand, data_in),
     STATE_KEPT_ROW(Nand, opaque),
-    STATE_POOL_ROW(Nand, op, N_OP),
+    STATE_POOL_GROWN(3, Nand, op, N_OP),
     STATE_VALUE_ROW(Nand, n_op),
     STATE_VALUE_ROW(Nand, free_op),
     STATE_VALUE_ROW(Nand, first_order),
@@ -50,7 +50,7 @@ static const StateRow nand_rows[] = {
     STATE_KEPT_ROW(Nand, faults), /* the owner's */
     STATE_KEPT_ROW(Nand, cut),
     STATE_VALUE_ROW(Nand, load),
-    STATE_VALUE_ROW(Nand, stats),
+    STATE_VALUE_GROWN(3, Nand, stats),
     STATE_VALUE_ROW(Nand, last_id),
     STATE_KEPT_ROW(Nand, watch),
     STATE_KEPT_ROW(Nand, watch_opaque),
@@ -195,6 +195,9 @@ bool nand_state_check(const Nand *n, GError **error)
             n->block[b].next_page > nand_block_pages(&n->geo, b)) {
             return refuse(error, "pages of a block");
         }
+    }
+    if (n->media && !media_levels_sound(n->media)) {
+        return refuse(error, "levels of read retry");
     }
     return true;
 }

@@ -112,6 +112,18 @@ static void init_array(NandTiming *t, const NandConfig *c)
         t->program_ps[i] = wb + prog[i];
     }
     t->erase_ps = wb + c->t_erase_ps;
+    t->wears = c->program_wear_ppm || c->erase_wear_ppm;
+}
+
+uint64_t nand_worn_ps(const NandConfig *c, bool program, uint64_t ps,
+                      uint64_t cycles, uint32_t rated)
+{
+    const uint64_t whole = 1000000;
+    uint64_t most = program ? c->program_wear_ppm : c->erase_wear_ppm;
+    uint64_t share = rated ? most * MIN(cycles, rated) / rated : 0;
+    uint64_t ppm = program ? whole - share : whole + share;
+
+    return (ps * ppm + whole - 1) / whole;
 }
 
 void nand_timing_init(NandTiming *t, const NandConfig *c)

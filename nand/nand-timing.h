@@ -31,6 +31,7 @@ typedef struct NandTiming {
     uint64_t read_ps[NAND_MAX_PAGE_TYPES + 1];
     uint64_t program_ps[NAND_MAX_PAGE_TYPES + 1];
     uint64_t erase_ps;
+    bool wears; /* program_ps and erase_ps change with wear */
 
     uint32_t n_page_types;
     uint32_t bus_width_bytes;
@@ -44,6 +45,14 @@ void nand_timing_init(NandTiming *t, const NandConfig *cfg);
 
 /* Data in or out, burst included; 0 bytes take no time. */
 uint64_t nand_data_ps(const NandTiming *t, uint32_t bytes);
+
+/*
+ * The time of a program (else of an erase) of a block after so many
+ * program/erase cycles of `rated` (0: it does not wear), when it takes ps in a
+ * new one; rounded up once.
+ */
+uint64_t nand_worn_ps(const NandConfig *cfg, bool program, uint64_t ps,
+                      uint64_t cycles, uint32_t rated);
 
 /* Load the timing parameters of an interface into cfg. */
 void nand_timing_preset(NandConfig *cfg);

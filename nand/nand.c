@@ -26,6 +26,8 @@
  */
 #include "nand-internal.h"
 
+#include "nand-retry.h"
+
 /* ---- accounts -------------------------------------------------------------- */
 
 /* A read that the host waits for. */
@@ -91,10 +93,28 @@ static uint64_t bus_bytes(const Nand *n, const NandOp *op)
     }
 }
 
+/* Only of a read that was repeated, or began at a level that was remembered. */
+static void count_retries(Nand *n, const NandOp *op)
+{
+    NandStats *s = &n->stats;
+
+    if (op->retries) {
+        s->reads_by_retries[MIN(op->retries, NAND_RETRY_BINS) - 1]++;
+        s->soft_decodes += retry_is_soft(&n->cfg, op->retries);
+    }
+    if (op->first_level) {
+        s->level_hits += op->retries == 0;
+        s->level_misses += op->retries > 0;
+    }
+}
+
 /* How did it end? */
 static void settle(Nand *n, NandOp *op)
 {
     if (op->kind == NAND_READ) {
+        if (G_UNLIKELY(op->retries || op->first_level)) {
+            count_retries(n, op);
+        }
         op->bad_parts = op->strong ? 0 : op->bad_parts;
         op->status = op->bad_parts ? NAND_UNCORRECTABLE : NAND_OK;
         n->stats.uncorrectable += op->bad_parts != 0;
@@ -458,6 +478,24 @@ static bool must_read_again(Nand *n, NandOp *op, uint64_t now_ps)
  * came.  Each takes t_ecc; the last one came now, the first when it had crossed
  * the bus, and the decoder may have been at work on another page then.
  */
+/* Of a read that has just left the die: what soft decoding takes. */
+static uint64_t soft_ps(const Nand *n, const NandOp *op)
+{
+    return n->cfg.soft_reads && op->retries == retry_last(&n->cfg)
+               ? n->cfg.t_soft_ps
+               : 0;
+}
+
+/* Is it decoded, and does that take time?  A sense for soft decoding is not, but
+ * for the last. */
+static bool is_decoded(const Nand *n, const NandOp *op)
+{
+    if (op->bytes == 0 || (op->again && retry_only_senses(&n->cfg, op->retries - 1))) {
+        return false;
+    }
+    return n->cfg.t_ecc_ps || soft_ps(n, op);
+}
+
 static void decode(Nand *n, uint32_t i, uint64_t now_ps)
 {
     NandOp *op = &n->op[i];
@@ -470,7 +508,8 @@ static void decode(Nand *n, uint32_t i, uint64_t now_ps)
 
     die_let_go(n, op, now_ps);
     op->cell_end_ps = MAX(start_ps + words * n->cfg.t_ecc_ps,
-                          now_ps + n->cfg.t_ecc_ps);
+                          now_ps + n->cfg.t_ecc_ps) +
+                      soft_ps(n, op);
     ch->ecc_free_ps = op->cell_end_ps;
     nand_enter(n, i, PHASE_ECC, now_ps);
     eventq_push(n->q, op->cell_end_ps, NAND_EVENT_CELL_DONE, i);
@@ -492,7 +531,7 @@ static void out_done(Nand *n, Unit *u, uint32_t i, uint64_t now_ps)
         queue_again(n, i);
     }
     n->op[i].again = again;
-    if (n->cfg.t_ecc_ps && n->op[i].bytes > 0) {
+    if (is_decoded(n, &n->op[i])) {
         decode(n, i, now_ps);
     } else if (again) {
         die_let_go(n, &n->op[i], now_ps);

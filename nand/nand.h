@@ -228,6 +228,8 @@ typedef struct NandOp {
     uint64_t id;      /* counts submissions, from 1 */
     int64_t order;    /* in the queue of its unit: lower ones came first */
     uint64_t group;   /* id of the first operation of the same command */
+    uint64_t first_level; /* READ: level of the reference voltage of its first
+                             attempt (media.retry_memory) */
 } NandOp;
 
 /* Does the host wait for it?  Translation pages count: most of them are read for
@@ -236,6 +238,9 @@ static inline bool nand_for_host(const NandOp *op)
 {
     return op->cause == NAND_CAUSE_HOST || op->cause == NAND_CAUSE_MAP;
 }
+
+/* Reads are counted by their retries up to so many. */
+#define NAND_RETRY_BINS 16
 
 typedef struct NandStats {
     uint64_t ops[NAND_N_KINDS][NAND_N_CAUSES]; /* PROGRAM: pages */
@@ -252,6 +257,11 @@ typedef struct NandStats {
     uint64_t uncorrectable; /* reads */
     uint64_t program_failures;
     uint64_t erase_failures;
+    uint64_t reads_by_retries[NAND_RETRY_BINS]; /* that needed any: 1, 2, ...;
+                                                   the last bin: or more */
+    uint64_t soft_decodes;   /* reads for which retries were not enough */
+    uint64_t level_hits;     /* reads that a remembered level served at once */
+    uint64_t level_misses;   /* that it did not */
 } NandStats;
 
 /* Events that the array puts into the owner's queue. */

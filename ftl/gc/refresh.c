@@ -17,7 +17,9 @@
 #include "gc/gc.h"
 #include "journal/saved.h"
 #include "lazymem.h"
+#include "media/media.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 #define NS_PER_HOUR 3600000000000ULL
 
@@ -66,7 +68,8 @@ void refresh_preloaded(Ssd *ssd, uint32_t block)
 
 void refresh_read(Ssd *ssd, const NandOp *op)
 {
-    BlockHistory *h = &ssd->gc->history[page_block(ssd, op->ppa.page)];
+    uint32_t block = page_block(ssd, op->ppa.page);
+    BlockHistory *h = &ssd->gc->history[block];
 
     invariant(ssd->gc->history);
     h->reads += 1U + op->retries;

@@ -168,6 +168,13 @@ static uint64_t joined_of(const Ssd *ssd, NandOpKind kind)
            ssd->inspect.nand_base.joined[kind];
 }
 
+/* Reads with so many retries and one; the last one: or more. */
+static uint64_t retried_of(const Ssd *ssd, unsigned i)
+{
+    return nand_stats(ssd->nand)->reads_by_retries[i] -
+           ssd->inspect.nand_base.reads_by_retries[i];
+}
+
 static uint64_t time_of(const Ssd *ssd, NandCause cause, NandTime phase)
 {
     return nand_stats(ssd->nand)->time_ps[cause][phase] -
@@ -274,6 +281,11 @@ COUNT(points, v->ssd->inspect.buffer_series.n)
 COUNT(steps, recovery_n_steps(v->ssd))
 COUNT(streams, v->ssd->l.n_streams)
 
+static unsigned n_retries(const void *ctx)
+{
+    return NAND_RETRY_BINS;
+}
+
 static unsigned n_tenths(const void *ctx)
 {
     return NUMBERS_TENTHS;
@@ -292,6 +304,8 @@ static const StatSet sets[] = {
     {"plane", "each plane", 0, NULL, n_planes},
     {"tenth", "no valid unit up to one tenth of them, ..., all: 11 numbers", 0,
      NULL, n_tenths},
+    {"retries", "1, 2, ... 15 retries, then 16 or more: 16 numbers", 0, NULL,
+     n_retries},
     {"sample", "each sample, a pair: time and value", 0, NULL, n_samples},
     {"point", "each point of time; the arrays belong together", 0, NULL,
      n_points},

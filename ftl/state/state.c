@@ -84,6 +84,8 @@ enum {
     .name = "Ssd." #was, .offset = offsetof(Drive, m),                         \
     .bytes = sizeof(((Drive *)0)->m), .align = __alignof__(((Drive *)0)->m)
 #define VALUE(m, was) {MEMBER(m, was), .kind = STATE_VALUE}
+/* With more at its end since version v. */
+#define GROWN(v, m, was) {MEMBER(m, was), .kind = STATE_VALUE, .grown = (v)}
 #define KEPT(m, was)  {MEMBER(m, was), .kind = STATE_KEPT}
 #define TABLE_SINCE(v, m, was, n)                                              \
     {MEMBER(m, was), .kind = STATE_TABLE, .since = (v),                        \
@@ -145,7 +147,7 @@ static const StateRow ssd_rows[] = {
     KEPT(ssd.work, work), /* none, but during an event */
     TABLE(ssd.inspect.latency, latency, N_HISTS),
     VALUE(ssd.inspect.counters, counters),
-    VALUE(ssd.inspect.nand_base, nand_base),
+    GROWN(3, ssd.inspect.nand_base, nand_base),
     POOL(ssd.inspect.busy_base, busy_base, N_BUSY),
     VALUE(ssd.inspect.stats_since_ps, stats_since_ps),
     VALUE(ssd.inspect.series, series),

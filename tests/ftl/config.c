@@ -149,6 +149,12 @@ static void test_ranges(void)
     refuse("media.base=1.5", "media.base=1.5", "0..1");
     refuse("media.wear=nan", "media.wear=nan", "0..1");
     refuse("media.wear_exp=17", "media.wear_exp=17", "0..16");
+    refuse("media.block_sigma=5", "media.block_sigma=5", "0..4");
+    refuse("media.layer_factor=0.5", "media.layer_factor=0.5", "1..1000");
+    refuse("media.soft_reads=16", "media.soft_reads=16", "0..15");
+    refuse("media.retry_memory=plane", "media.retry_memory=plane",
+           "off, block, die");
+    refuse("nand.program_wear=91%", "nand.program_wear=91%", "0%..90%");
 }
 
 static void test_combinations(void)
@@ -185,6 +191,8 @@ static void test_combinations(void)
     refuse("ftl.refresh_retries=5", "ftl.refresh_retries=5", "media.errors=on");
     refuse("media.errors=on;ftl.refresh_retries=6", "ftl.refresh_retries=6",
            "media.retry_limit=5");
+    refuse("media.retry_memory=die", "media.retry_memory=die: ",
+           "media.retry_levels=on");
     refuse("nand.page_size=64KiB;buffer.size=64KiB;buffer.policy=cflru-ef-sc",
            "buffer.size=65536", "65600");
     refuse("ftl.unit=512;buffer.size=1TiB", "buffer.size", "16777216");
@@ -394,6 +402,10 @@ typedef struct Change {
 #define OLD ERRORS "media.start_cycles=100;media.preload_hours=1000;"
 #define READ_OFTEN ERRORS "media.start_cycles=100;media.disturb=1e-5;"
 #define SLC TLC "nand.pages=12;nand.slc_blocks=8;"
+#define LEVELS                                                                 \
+    "media.errors=on;media.base=6e-3;media.start_cycles=1500;"                 \
+    "media.preload_hours=1000;media.retry_limit=8;media.shift_factor=1.01;"
+#define SOFT ERRORS "media.retry_limit=1;media.soft_reads=2;"
 #define WORN "media.program_fail=0.0003;media.start_cycles=4000;"
 
 static const Change changes[] = {
@@ -415,6 +427,26 @@ static const Change changes[] = {
     {"media.retry_time=10us", ERRORS},
     {"media.start_cycles=1000", ERRORS},
     {"media.preload_hours=2000", OLD},
+    {"media.retry_levels=on", LEVELS},
+    {"media.shift_wear=1", LEVELS "media.retry_levels=on;"},
+    {"media.shift_retention=2", LEVELS "media.retry_levels=on;"},
+    {"media.shift_sigma=1", LEVELS "media.retry_levels=on;"},
+    {"media.shift_factor=1.02", LEVELS "media.retry_levels=on;"},
+    {"media.retry_memory=block", LEVELS "media.retry_levels=on;"},
+    {"media.retry_memory=die", LEVELS "media.retry_levels=on;"},
+    {"media.soft_reads=2", ERRORS "media.retry_limit=1;"},
+    {"media.soft_time=10us", SOFT},
+    {"media.soft_factor=0.95", SOFT "media.base=8e-3;"},
+    {"media.block_sigma=0.2", ERRORS},
+    {"media.die_sigma=0.2", ERRORS},
+    {"media.layer_factor=3", ERRORS},
+    {"media.layers=2", ERRORS "media.layer_factor=3;"},
+    {"media.type_2=1.2", TLC ERRORS},
+    {"media.type_3=1.2", TLC ERRORS},
+    {"media.type_4=1.2", QLC ERRORS},
+    {"media.temperature=55", OLD},
+    {"media.reference_temperature=25", OLD},
+    {"media.activation_energy=0.5", OLD "media.temperature=55;"},
     {"media.slc_factor=1", SLC ERRORS},
     {"media.slc_rated_cycles=2000", SLC WORN},
     {"media.program_fail=0.001", ""},
@@ -499,6 +531,8 @@ static const Change changes[] = {
     {"nand.read=51us", ""},
     {"nand.program=501us", ""},
     {"nand.erase=4ms", ""},
+    {"nand.program_wear=20%", "media.rated_cycles=20;"},
+    {"nand.erase_wear=20%", "media.rated_cycles=20;"},
     {"nand.command=300ns", ""},
     {"nand.bus_mt_s=401", ""},
     {"nand.bus_ns_per_byte=3", ""},

@@ -55,6 +55,7 @@ enum {
     DRAW_DRAM,
     DRAW_ROWS,
     DRAW_SUPERPAGE,
+    DRAW_CELLS,
 };
 
 typedef struct Mix {
@@ -436,6 +437,36 @@ static void set_superpage(SsdConfig *cfg, uint64_t seed)
     }
 }
 
+/* Errors that belong to places and levels, and what follows from them. */
+static void draw_cells(uint64_t seed, GString *s)
+{
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_CELLS);
+    if (prng_below(&r, 3) == 0) {
+        put(s, "nand.program_wear", ONE_OF(&r, 0, 20, 90));
+        put(s, "nand.erase_wear", ONE_OF(&r, 0, 50, 1000));
+        put(s, "media.rated_cycles", ONE_OF(&r, 0, 3, 3000));
+    }
+    if (!strstr(s->str, "media.errors=on") || prng_below(&r, 2)) {
+        return;
+    }
+    put_name(s, "media.block_sigma", prng_below(&r, 2) ? "0.3" : "0");
+    put_name(s, "media.die_sigma", prng_below(&r, 2) ? "0.1" : "0");
+    put(s, "media.layer_factor", ONE_OF(&r, 1, 2, 5));
+    put(s, "media.layers", ONE_OF(&r, 0, 2));
+    put_name(s, "media.type_2", prng_below(&r, 2) ? "1.1" : "1");
+    put(s, "media.temperature", ONE_OF(&r, 40, 60));
+    put(s, "media.soft_reads", 2);
+    put(s, "media.soft_time", ONE_OF(&r, 0, 1, 50000));
+    if (prng_below(&r, 2)) {
+        put_name(s, "media.retry_levels", "on");
+        put_name(s, "media.shift_sigma", "0.5");
+        put_name(s, "media.retry_memory",
+                 nand_retry_memory_name((unsigned)prng_below(&r, 3)));
+    }
+}
+
 /* Random numbers of one seed, a stream for each thing: an addition to one does
  * not change the others. */
 typedef struct Draws {
@@ -489,6 +520,7 @@ static SsdConfig *make_drive(Draws *d, bool verbose)
     draw_hot(d->seed, errors);
     draw_slc(d->seed, errors);
     draw_dram(d->seed, errors);
+    draw_cells(d->seed, errors);
     g_string_prepend(errors, drive);
     draw_rows(d->seed, errors);
     options = g_strdup(errors->str);
