@@ -297,6 +297,16 @@ static bool check_upkeep(const SsdConfig *cfg, GError **error)
                     "without which nothing is read again",
                     cfg->refresh_retries);
     }
+    if (cfg->read_reclaim && !cfg->nand.errors) {
+        return fail(error, "ftl.read_reclaim=%u: needs media.errors=on, "
+                    "without which nothing is read again", cfg->read_reclaim);
+    }
+    if (cfg->read_reclaim > cfg->nand.retry_limit + cfg->nand.soft_reads) {
+        return fail(error, "ftl.read_reclaim=%u: must be at most "
+                    "media.retry_limit=%u and media.soft_reads=%u together",
+                    cfg->read_reclaim, cfg->nand.retry_limit,
+                    cfg->nand.soft_reads);
+    }
     if (cfg->refresh_retries > cfg->nand.retry_limit) {
         return fail(error, "ftl.refresh_retries=%u: must be at most "
                     "media.retry_limit=%u", cfg->refresh_retries,
@@ -329,6 +339,7 @@ static char *refusal(const SsdConfig *cfg, const char *policy, uint32_t lacks)
         {cfg->refresh_reads > 0, NEED_REFRESH, "ftl.refresh_reads"},
         {cfg->refresh_hours > 0, NEED_REFRESH, "ftl.refresh_hours"},
         {cfg->refresh_retries > 0, NEED_REFRESH, "ftl.refresh_retries"},
+        {cfg->read_reclaim > 0, NEED_REFRESH, "ftl.read_reclaim"},
         {cfg->hot_cold, NEED_STREAMS, "ftl.hot_cold"},
         {cfg->streams > 0, NEED_STREAMS, "streams.max"},
         {cfg->ruhs > 0, NEED_STREAMS, "fdp.ruhs"},

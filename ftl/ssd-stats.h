@@ -225,6 +225,8 @@
       "victims of wear levelling ([wear.md](wear.md))")                        \
     P(refresh_victims, "background.refresh_victims", "blocks", NULL,           \
       &v->ssd->gc->background_stats.refresh_victims, "victims of refresh")     \
+    C(reclaim_victims, "background.reclaim_victims", "blocks",                 \
+      "of these, because of a read with many retries (`ftl.read_reclaim`)")    \
     P(yields, "background.yields", "", NULL,                                   \
       &v->ssd->gc->background_stats.yields,                                    \
       "times that GC waited for reads of the host (`ftl.gc_preempt`)")         \

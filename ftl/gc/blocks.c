@@ -130,6 +130,7 @@ void gc_power_lost(Ssd *ssd)
         g->folding = false;
         g->background = false;
         g->yielded = false;
+        g->reclaim = false;
         g->victim = NONE;
         g->scan = 0;
         g->n_staged = 0;

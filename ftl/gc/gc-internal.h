@@ -50,6 +50,7 @@ typedef struct GcPlane {
     bool folding;    /* blocks in SLC mode are emptied */
     bool background; /* the victim was taken while the host was idle */
     bool yielded;    /* to reads of the host; it will be woken */
+    bool reclaim;    /* a FULL block may be due: refresh_reclaim_victim() */
     uint32_t victim; /* or NONE */
     uint32_t scan;   /* next page of the victim to look at */
     uint32_t n_staged;         /* units read, not yet on their way */
@@ -93,7 +94,8 @@ typedef struct Gc {
     bool called; /* a plane is to look for its next victim */
     bool alone; /* a victim is being chosen without regard to its stripe */
     Background background;
-    OF_GC BlockHistory *history; /* by block; NULL without ftl.refresh_... */
+    OF_GC BlockHistory *history; /* by block; NULL without ftl.refresh_... and
+                                    ftl.read_reclaim */
     BackgroundStats background_stats;
 } Gc;
 

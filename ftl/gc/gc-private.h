@@ -92,13 +92,17 @@ uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause);
 /* ---- refresh.c --------------------------------------------------------- */
 
 /* One of ftl.refresh_... is set; else the rest does nothing, and refresh_read() and
- * refresh_needs() must not be called. */
+ * refresh_needs() must not be called; refresh_read() may with ftl.read_reclaim. */
 bool refresh_is_on(const Ssd *ssd);
 
 /* A block is opened; a page of one is copied inside the array to another, which
  * is open. */
 void refresh_opened(Ssd *ssd, uint32_t block);
 void refresh_copied(Ssd *ssd, uint32_t from, uint32_t to);
+
+/* A FULL block of the plane of which a read needed ftl.read_reclaim retries;
+ * NONE: there is none, and GcPlane.reclaim is false. */
+uint32_t refresh_reclaim_victim(Ssd *ssd, uint32_t plane);
 
 /* Does the block, which is FULL, need a refresh? */
 bool refresh_needs(const Ssd *ssd, uint32_t block);

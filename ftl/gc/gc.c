@@ -209,6 +209,14 @@ static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
     if (p->n_retiring > 0 && room) {
         return bad_victim(ssd, plane);
     }
+    if (g->reclaim && room && !ssd->media->read_only) {
+        block = refresh_reclaim_victim(ssd, plane);
+        if (block != NONE) {
+            *cause = NAND_CAUSE_REFRESH;
+            ssd->inspect.count.reclaim_victims++;
+            return block;
+        }
+    }
     block = unit_answer(ssd, plane);
     if (block == NONE) {
         block = gc_victim(ssd, plane);
@@ -549,7 +557,7 @@ void gc_kick(Ssd *ssd, uint32_t plane)
     if (load->active || g->folding || p->free.n <= p->gc_low_blocks ||
         p->n_retiring > 0 || 2 * p->slc_free.n < ssd->geo->slc_blocks ||
         ssd->gc->background.idle || g->wear_due || meta_is_short(ssd, plane) ||
-        g->next != NONE || copy_rows_wait(ssd, plane)) {
+        g->next != NONE || g->reclaim || copy_rows_wait(ssd, plane)) {
         go_on(ssd, plane);
     }
 }

@@ -39,7 +39,7 @@ bool refresh_is_on(const Ssd *ssd)
 
 void refresh_init(Ssd *ssd)
 {
-    if (refresh_is_on(ssd)) {
+    if (refresh_is_on(ssd) || ssd->cfg->read_reclaim) {
         invariant(!ssd->gc->history);
         ssd->gc->history = lazy_new(BlockHistory, ssd->geo->n_blocks);
     }
@@ -66,6 +66,12 @@ void refresh_preloaded(Ssd *ssd, uint32_t block)
     }
 }
 
+/* Is the block to be written anew at once (ftl.read_reclaim)? */
+static bool reclaims(const Ssd *ssd, const BlockHistory *h)
+{
+    return ssd->cfg->read_reclaim && h->retries >= ssd->cfg->read_reclaim;
+}
+
 void refresh_read(Ssd *ssd, const NandOp *op)
 {
     uint32_t block = page_block(ssd, op->ppa.page);
@@ -74,6 +80,25 @@ void refresh_read(Ssd *ssd, const NandOp *op)
     invariant(ssd->gc->history);
     h->reads += 1U + op->retries;
     h->retries = MAX(h->retries, op->retries);
+    if (reclaims(ssd, h) && ssd->media->block[block].state == BLOCK_FULL) {
+        ssd->gc->plane[block_plane(ssd, block)].reclaim = true;
+        ssd_wake(ssd, WORK_GC, block_plane(ssd, block));
+    }
+}
+
+uint32_t refresh_reclaim_victim(Ssd *ssd, uint32_t plane)
+{
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
+
+    invariant(plane < ssd->l.n_planes);
+    for (uint32_t b = first; b < first + ssd->geo->blocks_per_plane; b++) {
+        if (ssd->media->block[b].state == BLOCK_FULL &&
+            reclaims(ssd, &ssd->gc->history[b])) {
+            return b;
+        }
+    }
+    ssd->gc->plane[plane].reclaim = false;
+    return NONE;
 }
 
 void refresh_copied(Ssd *ssd, uint32_t from, uint32_t to)

@@ -70,6 +70,7 @@ static const StateRow gc_rows[] = {
     VALUE(folding),
     VALUE(background),
     VALUE(yielded),
+    STATE_VALUE_SINCE(3, GcPlane, reclaim),
     VALUE(victim),
     VALUE(scan),
     VALUE(n_staged),

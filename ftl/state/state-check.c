@@ -89,6 +89,7 @@ static bool check_bools(const Ssd *ssd, GError **error)
         offsetof(GcPlane, folding),
         offsetof(GcPlane, background),
         offsetof(GcPlane, yielded),
+        offsetof(GcPlane, reclaim),
     };
     static const size_t of_map[] = {
         offsetof(MapPlane, logs.merge.begun),

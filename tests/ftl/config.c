@@ -191,8 +191,13 @@ static void test_combinations(void)
     refuse("ftl.refresh_retries=5", "ftl.refresh_retries=5", "media.errors=on");
     refuse("media.errors=on;ftl.refresh_retries=6", "ftl.refresh_retries=6",
            "media.retry_limit=5");
+    refuse("ftl.read_reclaim=5", "ftl.read_reclaim=5", "media.errors=on");
+    refuse("media.errors=on;ftl.read_reclaim=6", "ftl.read_reclaim=6",
+           "media.retry_limit=5");
     refuse("media.retry_memory=die", "media.retry_memory=die: ",
            "media.retry_levels=on");
+    refuse("media.errors=on;ftl.map=fast;ftl.read_reclaim=2", "ftl.map=fast: ",
+           "not with ftl.read_reclaim=2");
     refuse("nand.page_size=64KiB;buffer.size=64KiB;buffer.policy=cflru-ef-sc",
            "buffer.size=65536", "65600");
     refuse("ftl.unit=512;buffer.size=1TiB", "buffer.size", "16777216");
@@ -470,6 +475,7 @@ static const Change changes[] = {
     {"ftl.refresh_reads=1", SILENT AGES},
     {"ftl.refresh_hours=100", SILENT AGES},
     {"ftl.refresh_retries=1", SILENT AGES "media.base=6e-3;"},
+    {"ftl.read_reclaim=1", AGES "media.base=6e-3;"},
     {"ftl.scan_interval=1ms", SILENT AGES "ftl.refresh_reads=1;"},
     {"ftl.recovery=scan", ""},
     {"ftl.recovery=checkpoint", ""},

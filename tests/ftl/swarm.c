@@ -465,6 +465,9 @@ static void draw_cells(uint64_t seed, GString *s)
         put_name(s, "media.retry_memory",
                  nand_retry_memory_name((unsigned)prng_below(&r, 3)));
     }
+    if (!strstr(s->str, "ftl.log_blocks")) {
+        put(s, "ftl.read_reclaim", ONE_OF(&r, 0, 1, 2));
+    }
 }
 
 /* Random numbers of one seed, a stream for each thing: an addition to one does

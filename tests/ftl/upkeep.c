@@ -630,6 +630,41 @@ static void test_disturb(void)
     ref_free(busy);
 }
 
+/* Old data that is read while the host is never idle for long: with
+ * ftl.read_reclaim, what needed retries moves between the host's commands. */
+static Ref *busy_reads(const char *options)
+{
+    g_autofree char *all = g_strconcat(OLD "ftl.idle=1h;", options, NULL);
+    Ref *r = ref_new(ref_config(all), true);
+
+    r->faults = true;
+    for (int i = 0; i < 20; i++) {
+        retries_of_reading_all(r);
+    }
+    return r;
+}
+
+static void test_reclaim(void)
+{
+    Ref *without = busy_reads("ftl.refresh_retries=2");
+    Ref *with = busy_reads("ftl.read_reclaim=2");
+    uint64_t a = retries_of_reading_all(without);
+    uint64_t b = retries_of_reading_all(with);
+    uint64_t moved = with->ssd->inspect.count.reclaim_victims;
+
+    g_test_message("%" PRIu64 " retries of reading all, after %" PRIu64
+                   " blocks were reclaimed %" PRIu64, a, moved, b);
+    g_assert_cmpuint(without->ssd->gc->background_stats.refresh_victims, ==, 0);
+    g_assert_cmpuint(with->ssd->gc->background_stats.refresh_victims, ==,
+                     moved);
+    g_assert_cmpuint(moved, >, 5);
+    g_assert_cmpuint(b, <, a / 2);
+    g_assert_cmpuint(by_cause(with, NAND_PROGRAM, NAND_CAUSE_REFRESH), >, 20);
+    ref_finish(with);
+    ref_free(without);
+    ref_free(with);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -646,6 +681,7 @@ int main(int argc, char **argv)
     g_test_add_func("/upkeep/retention", test_retention);
     g_test_add_func("/upkeep/copyback", test_copyback);
     g_test_add_func("/upkeep/off", test_off);
+    g_test_add_func("/upkeep/reclaim", test_reclaim);
     g_test_add_func("/upkeep/clock", test_clock);
     g_test_add_func("/upkeep/counts-lost", test_counts_lost);
     g_test_add_func("/upkeep/disturb", test_disturb);
