@@ -133,6 +133,16 @@
       nand_stats(v->ssd->nand)->level_misses -                                 \
           v->ssd->inspect.nand_base.level_misses,                              \
       "those that did")                                                        \
+    V(U64, lost_pages, "media.lost_pages", "pages", RESET, NULL,               \
+      nand_stats(v->ssd->nand)->lost_pages -                                   \
+          v->ssd->inspect.nand_base.lost_pages,                                \
+      "pages that a torn program of their word line destroyed in a power cut " \
+      "(`media.paired_pages=on`)")                                             \
+    V(U64, backups, "media.backups", "pages", RESET, NULL,                     \
+      nand_stats(v->ssd->nand)->backups -                                      \
+          v->ssd->inspect.nand_base.backups,                                   \
+      "pages copied before a program of their word line "                      \
+      "(`media.paired_pages=backup`)")                                         \
     V(U64, program_failures, "media.program_failures", "programs", RESET,      \
       NULL, v->c.program_failures, "programs of the array that failed")        \
     V(U64, erase_failures, "media.erase_failures", "erases", RESET, NULL,      \

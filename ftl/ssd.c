@@ -424,6 +424,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->cfg->nand.seed = ssd->cfg->seed;
     ssd->nand = nand_create(&ssd->cfg->nand, &ssd->events, op_done, ssd);
     nand_set_faults(ssd->nand, ssd->media->faults, faulty_cut);
+    nand_set_protected(ssd->nand, cfg->plp);
     if (cfg->complete_at == SSD_COMPLETE_AT_DATA_IN ||
         cfg->free_at == SSD_FREE_AT_DATA_IN) {
         nand_on_data_in(ssd->nand, op_data_in);

@@ -17,6 +17,27 @@ static uint32_t page_type(const Nand *n, uint32_t block, NandPpa ppa)
     return n->timing.n_page_types == 1 ? 0 : page % n->timing.n_page_types;
 }
 
+uint32_t nand_lower_pages(const Nand *n, uint32_t block, NandPpa ppa)
+{
+    uint32_t type = page_type(n, block, ppa);
+
+    invariant(block < n->geo.n_blocks);
+    return type == NAND_SLC_MODE || n->cfg.one_shot ? 0 : type;
+}
+
+/* What a program takes with media.paired_pages=backup: before, the page below it
+ * is copied inside the array to a block in SLC mode. */
+static uint64_t backup_ps(const Nand *n, const NandOp *op)
+{
+    uint32_t lower = n->cfg.paired_pages == NAND_PAIRED_BACKUP
+                         ? nand_lower_pages(n, op->block, op->ppa)
+                         : 0;
+
+    return lower == 0 ? 0
+                      : n->timing.read_ps[lower - 1] +
+                            n->timing.program_ps[NAND_SLC_MODE];
+}
+
 static uint64_t cell_ps(const Nand *n, const NandOp *op)
 {
     const NandTiming *t = &n->timing;
@@ -36,15 +57,19 @@ static uint64_t cell_ps(const Nand *n, const NandOp *op)
     }
 }
 
-/* Of a read, nothing changes; a copyback programs in its second half. */
+/* Is it about to program?  A copyback does so in its second half. */
+static bool programs(const NandOp *op)
+{
+    return op->kind == NAND_PROGRAM ||
+           (op->kind == NAND_COPYBACK && op->second);
+}
+
 static uint64_t worn_ps(const Nand *n, const NandOp *op, uint64_t ps)
 {
-    bool program = op->kind == NAND_PROGRAM || op->kind == NAND_COPYBACK;
-
-    if (op->kind == NAND_READ || (op->kind == NAND_COPYBACK && !op->second)) {
+    if (!programs(op) && op->kind != NAND_ERASE) {
         return ps;
     }
-    return nand_worn_ps(&n->cfg, program, ps,
+    return nand_worn_ps(&n->cfg, programs(op), ps,
                         n->block[op->block].erase_count +
                             (uint64_t)n->cfg.start_cycles,
                         nand_block_is_slc(&n->geo, op->block)
@@ -110,6 +135,9 @@ void nand_cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
 
         if (G_UNLIKELY(n->timing.wears)) {
             own_ps = worn_ps(n, &n->op[i], own_ps);
+        }
+        if (G_UNLIKELY(n->cfg.paired_pages) && programs(&n->op[i])) {
+            own_ps += backup_ps(n, &n->op[i]);
         }
         if (n->op[i].retries) {
             own_ps += n->cfg.t_retry_ps;

@@ -22,6 +22,17 @@ const char *nand_cell_name(unsigned i)
     return name_of(names, G_N_ELEMENTS(names), i);
 }
 
+const char *nand_paired_name(unsigned i)
+{
+    static const char *const names[] = {
+        [NAND_PAIRED_OFF] = "off",
+        [NAND_PAIRED_ON] = "on",
+        [NAND_PAIRED_BACKUP] = "backup",
+    };
+
+    return name_of(names, G_N_ELEMENTS(names), i);
+}
+
 const char *nand_lock_name(unsigned i)
 {
     static const char *const names[] = {
@@ -154,6 +165,13 @@ static bool check_features(const NandConfig *cfg, GError **error)
     if (cfg->one_shot && cfg->copyback) {
         return refuse(error, "nand.copyback=on: moves single pages, "
                              "nand.one_shot=on programs whole word lines");
+    }
+    if (cfg->paired_pages != NAND_PAIRED_OFF &&
+        (cfg->cell == 0 || cfg->one_shot)) {
+        return refuse(error, "media.paired_pages=%s: needs nand.cell=mlc, tlc "
+                             "or qlc and nand.one_shot=off, where a word line "
+                             "has several programs",
+                      nand_paired_name(cfg->paired_pages));
     }
     if (cfg->status_poll && cfg->interface == 0) {
         return refuse(error, "nand.status_poll=on: nand.interface=simple has "

@@ -108,6 +108,11 @@ void nand_set_faults(Nand *n, Faults *faults, void (*cut)(void *opaque))
     n->cut = cut;
 }
 
+void nand_set_protected(Nand *n, bool is_protected)
+{
+    n->ends_programs = is_protected;
+}
+
 void nand_on_data_in(Nand *n, NandDone *data_in)
 {
     invariant(data_in && n->load == 0);

@@ -180,6 +180,7 @@ struct Nand {
     NandMedia *media; /* NULL: the medium has no errors */
     Faults *faults;   /* the owner's; NULL: none */
     void (*cut)(void *opaque);
+    bool ends_programs; /* nand_set_protected() */
     uint32_t load; /* operations submitted and not done */
     NandStats stats;
     uint64_t last_id;
@@ -267,6 +268,10 @@ uint32_t nand_async_pick(const Nand *n, uint32_t next);
 bool nand_async_busy(const Nand *n, const Unit *u);
 
 /* ---- nand-cell.c ----------------------------------------------------------- */
+
+/* Pages of the page's word line that were programmed before it, by programs of
+ * their own. */
+uint32_t nand_lower_pages(const Nand *n, uint32_t block, NandPpa ppa);
 
 /* Scripted faults that an operation meets when it is submitted. */
 void nand_decree_faults(Nand *n, NandOp *op, uint64_t now_ps);

@@ -108,6 +108,11 @@
       "age of the initial data")                                               \
     X(U32, uint32_t, off_hours, "media.off_hours", 0, 1000000, NULL, NULL,     \
       "time without power after each power cut, for retention")                \
+    X(ENUM, uint32_t, paired_pages, "media.paired_pages", 0, 0, "off",         \
+      nand_paired_name,                                                        \
+      "a program of a page that a power cut stops destroys the earlier pages " \
+      "of its word line. off: no; on: yes; backup: yes, but the drive has a "  \
+      "copy of each, for which such programs take longer")                     \
     X(DOUBLE, double, program_fail, "media.program_fail", 0, 1, NULL, NULL,    \
       "probability that a program on an unworn block fails")                   \
     X(DOUBLE, double, erase_fail, "media.erase_fail", 0, 1, NULL, NULL,        \
@@ -125,5 +130,6 @@
       "probability that a block is bad from the factory")
 
 const char *nand_retry_memory_name(unsigned i);
+const char *nand_paired_name(unsigned i);
 
 #endif

@@ -75,6 +75,7 @@ struct NandMedia {
     uint64_t *factory_bad;   /* bitmap by block; NULL if there are none */
     bool varies;             /* media_varies() */
     double ages;             /* media_arrhenius() */
+    uint64_t *lost; /* bitmap by page; NULL without media.paired_pages=on */
     uint8_t *known_level;    /* by block or die, media.retry_memory: what helped
                                 last; NULL: nothing is remembered */
 };
@@ -113,7 +114,7 @@ NandMedia *media_new(const NandConfig *cfg, const NandGeometry *geo)
     NandMedia *m;
 
     if (!cfg->errors && cfg->program_fail == 0 && cfg->erase_fail == 0 &&
-        cfg->factory_bad_ppm == 0) {
+        cfg->factory_bad_ppm == 0 && cfg->paired_pages != NAND_PAIRED_ON) {
         return NULL;
     }
     m = g_new0(NandMedia, 1);
@@ -134,6 +135,9 @@ NandMedia *media_new(const NandConfig *cfg, const NandGeometry *geo)
     if (cfg->factory_bad_ppm) {
         draw_factory_bad(m);
     }
+    if (cfg->paired_pages == NAND_PAIRED_ON) {
+        m->lost = lazy_new(uint64_t, bitmap_words(geo->n_pages));
+    }
     return m;
 }
 
@@ -147,6 +151,9 @@ void media_free(NandMedia *m)
     }
     if (m->known_level) {
         lazy_free(m->known_level, n_memories(m), sizeof(*m->known_level));
+    }
+    if (m->lost) {
+        lazy_free(m->lost, bitmap_words(m->geo->n_pages), sizeof(*m->lost));
     }
     g_free(m->factory_bad);
     g_free(m);
@@ -187,6 +194,26 @@ void media_erased(NandMedia *m, uint32_t block)
     if (m->cfg->retry_memory == RETRY_MEMORY_BLOCK && m->known_level) {
         m->known_level[block] = 0;
     }
+    for (uint32_t i = 0; m->lost && i < m->geo->pages_per_block; i++) {
+        bitmap_clear(m->lost, (uint64_t)block * m->geo->pages_per_block + i);
+    }
+}
+
+void media_lose_page(NandMedia *m, NandPpa ppa)
+{
+    bitmap_set(m->lost, ppa.page);
+}
+
+void media_page_copied(NandMedia *m, NandPpa from, NandPpa to)
+{
+    if (m->lost && bitmap_test(m->lost, from.page)) {
+        bitmap_set(m->lost, to.page);
+    }
+}
+
+bool media_page_lost(const NandMedia *m, NandPpa ppa)
+{
+    return m->lost && bitmap_test(m->lost, ppa.page);
 }
 
 void media_power_off(NandMedia *m)
@@ -441,6 +468,7 @@ static const StateRow media_rows[] = {
     STATE_KEPT_ROW(NandMedia, factory_bad), /* drawn from the seed */
     STATE_KEPT_ROW(NandMedia, varies), /* both follow from the options */
     STATE_KEPT_ROW(NandMedia, ages),
+    STATE_TABLE_SINCE(3, NandMedia, lost, 2),
     STATE_TABLE_SINCE(3, NandMedia, known_level, 1),
 };
 
@@ -455,7 +483,8 @@ const StateStruct *media_state_struct(void)
 
 bool media_state(NandMedia *m, State *s)
 {
-    const uint64_t counts[] = {m->n_blocks, n_memories(m)};
+    const uint64_t counts[] = {m->n_blocks, n_memories(m),
+                               bitmap_words(m->geo->n_pages)};
 
     return state_values(s, &media_struct, m) &&
            state_tables(s, &media_struct, m, counts);

@@ -11,6 +11,13 @@
 
 #include "nand-rber.h"
 
+/* Values of media.paired_pages. */
+typedef enum NandPaired {
+    NAND_PAIRED_OFF,
+    NAND_PAIRED_ON,
+    NAND_PAIRED_BACKUP,
+} NandPaired;
+
 bool nand_media_check(const NandConfig *cfg, GError **error);
 
 /* ---- state, private to nand/ ------------------------------------------------- */
@@ -49,6 +56,12 @@ bool media_factory_bad(const NandMedia *m, uint32_t block);
 /* As nand_state() and nand_state_struct(). */
 bool media_state(NandMedia *m, State *s);
 const StateStruct *media_state_struct(void);
+
+/* A torn program has destroyed the page; so it is of the copy that a copyback makes;
+ * until the block is erased. */
+void media_lose_page(NandMedia *m, NandPpa ppa);
+void media_page_copied(NandMedia *m, NandPpa from, NandPpa to);
+bool media_page_lost(const NandMedia *m, NandPpa ppa);
 
 /* Is each level that is remembered one of media.retry_limit? */
 bool media_levels_sound(const NandMedia *m);

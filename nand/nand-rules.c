@@ -104,6 +104,9 @@ void nand_rules_done(Nand *n, const NandOp *op, uint64_t now_ps)
     if (op->kind == NAND_PROGRAM || op->kind == NAND_COPYBACK) {
         invariant(b->in_array > 0);
         b->in_array--;
+        if (op->kind == NAND_COPYBACK && n->media) {
+            media_page_copied(n->media, op->from, op->ppa);
+        }
     } else if (op->kind == NAND_ERASE) {
         invariant(b->in_array == 0 && b->next_page == 0);
         b->erase_count++;
@@ -138,6 +141,12 @@ double nand_data_hours(const Nand *n, uint32_t block, uint64_t now_ps)
 {
     invariant(block < n->geo.n_blocks);
     return n->media ? media_data_hours(n->media, block, now_ps) : 0;
+}
+
+bool nand_page_lost(const Nand *n, NandPpa ppa)
+{
+    invariant(ppa.page < n->geo.n_pages);
+    return n->media && media_page_lost(n->media, ppa);
 }
 
 uint32_t nand_next_page(const Nand *n, uint32_t block)
@@ -193,6 +202,7 @@ void nand_age(Nand *n, const NandOp *op, uint64_t now_ps)
         n->block[block].in_array--;
         if (n->media) {
             media_copied(n->media, block_of_page(n, op->from), block);
+            media_page_copied(n->media, op->from, op->ppa);
         }
     }
     n->stats.ops[op->kind][op->cause] += pages;
@@ -211,6 +221,21 @@ static bool in_cells(const NandOp *op)
            (op->kind != NAND_COPYBACK || op->second);
 }
 
+/* The pages that share the cells with a torn one. */
+static void lose_lower(Nand *n, const NandOp *op)
+{
+    uint32_t lower;
+
+    if (n->cfg.paired_pages != NAND_PAIRED_ON || n->ends_programs) {
+        return;
+    }
+    lower = nand_lower_pages(n, op->block, op->ppa);
+    for (uint32_t i = 1; i <= lower; i++) {
+        media_lose_page(n->media, (NandPpa){op->ppa.page - i});
+    }
+    n->stats.lost_pages += lower;
+}
+
 /*
  * State of the medium after a power cut stopped an operation.  Erases
  * come after all programs: a program queued behind an erase of its block has
@@ -226,7 +251,9 @@ static void cut_op(Nand *n, const NandOp *op)
     } else if (op->kind != NAND_READ) {
         invariant(b->in_array > 0);
         b->in_array--;
-        if (!in_cells(op) && page < b->next_page) {
+        if (in_cells(op)) {
+            lose_lower(n, op);
+        } else if (page < b->next_page) {
             b->next_page = (uint16_t)page; /* never reached the array */
         }
     }

@@ -49,6 +49,7 @@ static const StateRow nand_rows[] = {
     STATE_KEPT_ROW(Nand, media),  /* has rows of its own */
     STATE_KEPT_ROW(Nand, faults), /* the owner's */
     STATE_KEPT_ROW(Nand, cut),
+    STATE_KEPT_ROW(Nand, ends_programs), /* the owner's */
     STATE_VALUE_ROW(Nand, load),
     STATE_VALUE_GROWN(3, Nand, stats),
     STATE_VALUE_ROW(Nand, last_id),

@@ -132,6 +132,14 @@ static void settle(Nand *n, NandOp *op)
     }
 }
 
+/* Was a page of its word line copied before it? */
+static bool had_backup(const Nand *n, const NandOp *op)
+{
+    return n->cfg.paired_pages == NAND_PAIRED_BACKUP &&
+           (op->kind == NAND_PROGRAM || op->kind == NAND_COPYBACK) &&
+           nand_lower_pages(n, op->block, op->ppa) > 0;
+}
+
 static void count_op(Nand *n, const NandOp *op)
 {
     uint32_t pages = op->kind == NAND_PROGRAM
@@ -140,6 +148,9 @@ static void count_op(Nand *n, const NandOp *op)
 
     n->stats.ops[op->kind][op->cause] += pages;
     n->stats.joined[op->kind] += op->grouped ? pages : 0;
+    if (G_UNLIKELY(n->cfg.paired_pages)) {
+        n->stats.backups += had_backup(n, op);
+    }
 }
 
 static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
@@ -678,6 +689,10 @@ void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
         n->watch->submit(n->watch_opaque, op, now_ps);
     }
     u = &n->unit[op->unit];
+    if (n->media && op->kind == NAND_READ &&
+        media_page_lost(n->media, op->ppa)) {
+        op->bad_parts = op->parts ? op->parts : UINT64_MAX;
+    }
     if (n->faults) {
         nand_decree_faults(n, op, now_ps);
     }

@@ -262,6 +262,8 @@ typedef struct NandStats {
     uint64_t soft_decodes;   /* reads for which retries were not enough */
     uint64_t level_hits;     /* reads that a remembered level served at once */
     uint64_t level_misses;   /* that it did not */
+    uint64_t lost_pages;     /* that a torn program of their word line destroyed */
+    uint64_t backups;        /* pages copied before such programs */
 } NandStats;
 
 /* Events that the array puts into the owner's queue. */
@@ -319,6 +321,10 @@ void nand_watch(Nand *nand, const NandWatch *watch, void *opaque);
  * the owner calls nand_power_cut() once nand_event() has returned.
  */
 void nand_set_faults(Nand *nand, Faults *faults, void (*cut)(void *opaque));
+
+/* Capacitors keep the power until the programs in the array have ended: with
+ * media.paired_pages, a cut destroys nothing. */
+void nand_set_protected(Nand *nand, bool is_protected);
 
 /* data_in, if not NULL, runs when the data of a PROGRAM has crossed the bus; the
  * rest is as for done. */
@@ -391,6 +397,10 @@ uint32_t nand_read_count(const Nand *nand, uint32_t block);
  * the block that a copyback was from; 0 while media.errors is off. */
 double nand_data_hours(const Nand *nand, uint32_t block, uint64_t now_ps);
 
+/* Likewise: has a torn program destroyed the page (media.paired_pages=on)?  Every
+ * read of it is uncorrectable, until its block is erased. */
+bool nand_page_lost(const Nand *nand, NandPpa ppa);
+
 /* Erases of a block (plane * blocks_per_plane + block), those that failed included:
  * as many as the owner has seen end, in nand_age() or the done callback. */
 uint32_t nand_erase_count(const Nand *nand, uint32_t block);
@@ -411,7 +421,8 @@ void nand_preload_page(Nand *nand, NandPpa ppa);
 /*
  * Lose power: every queued or running operation stops where it is and no done
  * callback runs for it.  A page whose program was in the array is torn: it
- * counts as programmed and holds nothing.  One whose program had not got there is
+ * counts as programmed and holds nothing, and with media.paired_pages=on neither
+ * do the earlier pages of its word line.  One whose program had not got there is
  * as it was, and the next to be programmed.  A block whose erase was queued or
  * running must be erased (again) before use.  Data ages by media.off_hours.  The
  * owner drops the array's events from its queue.

@@ -114,6 +114,19 @@ static const NandWatch watch = {
     .done = op_ended,
 };
 
+void oplog_lost_pages(Oplog *log)
+{
+    uint32_t n = log && log->ssd->cfg->nand.paired_pages
+                     ? log->ssd->geo->n_pages
+                     : 0;
+
+    for (uint32_t page = 0; page < n; page++) {
+        if (nand_page_lost(log->ssd->nand, (NandPpa){page})) {
+            oplog_add(log, OPLOG_LOST_PAGE, 0, page, log->ssd->now_ps, 0, 0);
+        }
+    }
+}
+
 /* ---- the file --------------------------------------------------------------- */
 
 static uint64_t least(const uint64_t *v, uint32_t n)
@@ -145,7 +158,8 @@ static uint64_t least_program_ps(const Ssd *ssd)
                           c->t_prog4_ps};
     uint64_t ps = ssd->media->faults ? 0 : least(t, c->cell + 1);
 
-    return c->slc_blocks ? MIN(ps, c->t_slc_prog_ps) : ps;
+    ps = c->slc_blocks ? MIN(ps, c->t_slc_prog_ps) : ps;
+    return ps - ps * c->program_wear_ppm / 1000000; /* in a worn block */
 }
 
 /* Several operations may hold one unit at a time: cache and suspend. */
@@ -193,7 +207,8 @@ static void write_header(Oplog *log)
         ssd->l.user_units,
     };
     const uint32_t last[] = {ssd->geo->slc_blocks, ssd->geo->slc_pages,
-                             (uint32_t)ssd->l.meta_units};
+                             (uint32_t)ssd->l.meta_units,
+                             c->paired_pages ? c->cell + 1 : 0};
     uint8_t head[OPLOG_HEADER_BYTES] = {0};
     uint8_t *p = head + 8;
 

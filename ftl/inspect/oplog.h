@@ -31,6 +31,7 @@ typedef enum OplogType {
     OPLOG_END,
     OPLOG_TAKE_BACK, /* after a power cut: a copy's original is current again */
     OPLOG_RESTORE,   /* power is back: the buffer still has this unit */
+    OPLOG_LOST_PAGE, /* in the power cut: a torn program destroyed the page */
     OPLOG_N_TYPES,
 } OplogType;
 
@@ -57,6 +58,9 @@ typedef enum OplogWhere {
 typedef struct Oplog Oplog;
 
 void oplog_write(Oplog *log, const OplogRecord *r);
+
+/* The pages that the medium has lost, after a power cut. */
+void oplog_lost_pages(Oplog *log);
 
 static inline void oplog_unit(Oplog *log, OplogType type, unsigned a,
                               unsigned stream, uint32_t c, uint64_t at_ps,

@@ -102,6 +102,7 @@ void power_lost(Ssd *ssd)
     gc_forget(ssd);
     nand_power_cut(ssd->nand, ssd->now_ps);
     invariant(nand_load(ssd->nand) == 0);
+    oplog_lost_pages(ssd->inspect.log);
     if (ssd->cfg->plp) {
         buffer_keep(ssd);
     }

@@ -172,6 +172,7 @@ typedef struct Clean {
     "media.preload_hours=5;ftl.refresh_hours=1;ftl.scan_interval=1ms;"
 #define ONE_SHOT                                                               \
     "nand.cell=tlc;nand.one_shot=on;nand.pages=18;nand.slc_blocks=4"
+#define PAIRED "nand.cell=tlc;nand.pages=18;nand.program_wear=10%;"
 #define RICH "nand.multi_plane=on;nand.planes=2;nand.blocks=32;"                \
              "nand.channels=1;nand.dies=2;"
 
@@ -217,6 +218,12 @@ static const Clean cleans[] = {
     {"power-cuts-features", "tiny", RICH "nand.cache_program=on;"
      "nand.suspend=both;nand.copyback=on", PLAYER_FILL_RANDOM, true},
     {"power-cuts-one-shot", "tiny", ONE_SHOT, PLAYER_FILL_RANDOM, true},
+    {"power-cuts-paired", "tiny", PAIRED "media.paired_pages=on",
+     PLAYER_FILL_RANDOM, true},
+    {"power-cuts-paired-copyback", "tiny",
+     PAIRED "media.paired_pages=on;nand.copyback=on", PLAYER_FILL_RANDOM, true},
+    {"power-cuts-backup", "tiny", PAIRED "media.paired_pages=backup",
+     PLAYER_FILL_RANDOM, true},
     {"power-cuts-superblock", "tiny",
      RICH "ftl.alloc=superblock;ftl.gc_unit=superblock", PLAYER_FILL_RANDOM,
      true},
@@ -411,6 +418,23 @@ static void test_requests(void)
     MUTATE(find(OPLOG_LOOKUP, -1), r.c++, "request");
     MUTATE(find(OPLOG_BUFFER, -1), r.c++, "request");
     MUTATE(find(OPLOG_TRIM, -1), r.c++, "request");
+}
+
+/* A page that is lost for no reason; a read of one that is lost, which says that
+ * all is well. */
+static void test_paired(void)
+{
+    size_t i;
+    OplogRecord lost;
+
+    load_log_of(PAIRED "media.paired_pages=on", true);
+    i = find_from(0, OPLOG_LOST_PAGE, -1);
+    lost = get(i);
+    MUTATE(i, r.c += 9, "paired-pages");
+    MUTATE(i, r.c = lost.c / 3 * 3 + 2, "paired-pages");
+    MUTATE(find_from(i, OPLOG_DONE, NAND_UNCORRECTABLE), r.a = 0,
+           "paired-pages");
+    g_clear_pointer(&log0.bytes, g_free);
 }
 
 static void test_bytes(void)
@@ -743,6 +767,7 @@ int main(int argc, char **argv)
     g_test_add_func("/oplog/changed/requests", test_requests);
     g_test_add_func("/oplog/changed/bytes", test_bytes);
     g_test_add_func("/oplog/changed/map", test_map);
+    g_test_add_func("/oplog/changed/paired", test_paired);
     g_test_add_func("/oplog/changed/streams", test_streams);
     g_test_add_func("/oplog/changed/take-back", test_take_back);
     g_test_add_func("/oplog/changed/lost-data", test_lost_data);

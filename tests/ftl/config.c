@@ -194,6 +194,10 @@ static void test_combinations(void)
     refuse("ftl.read_reclaim=5", "ftl.read_reclaim=5", "media.errors=on");
     refuse("media.errors=on;ftl.read_reclaim=6", "ftl.read_reclaim=6",
            "media.retry_limit=5");
+    refuse("media.paired_pages=on", "media.paired_pages=on: ", "nand.cell=mlc");
+    refuse("nand.cell=tlc;nand.pages=258;nand.one_shot=on;"
+           "media.paired_pages=backup",
+           "media.paired_pages=backup: ", "nand.one_shot=off");
     refuse("media.retry_memory=die", "media.retry_memory=die: ",
            "media.retry_levels=on");
     refuse("media.errors=on;ftl.map=fast;ftl.read_reclaim=2", "ftl.map=fast: ",
@@ -452,6 +456,7 @@ static const Change changes[] = {
     {"media.temperature=55", OLD},
     {"media.reference_temperature=25", OLD},
     {"media.activation_energy=0.5", OLD "media.temperature=55;"},
+    {"media.paired_pages=backup", TLC},
     {"media.slc_factor=1", SLC ERRORS},
     {"media.slc_rated_cycles=2000", SLC WORN},
     {"media.program_fail=0.001", ""},

@@ -516,6 +516,77 @@ static void test_idle(void)
     ref_free(r);
 }
 
+/*
+ * A word line has three programs, and the power goes while writes are flushed one
+ * by one.  Each unit is read: an error comes where a later page of its word line
+ * was torn, and nowhere else.  How many of the units had been flushed.
+ */
+static unsigned lost_flushed(const char *options)
+{
+    g_autofree char *all = g_strconcat(
+        TINY "nand.cell=tlc;nand.pages=12;nand.blocks=24;", options, NULL);
+    unsigned n = 0;
+    Prng rng;
+
+    prng_seed(&rng, 3, 1);
+    for (int i = 0; i < 150; i++) {
+        Ref *r = ref_new(ref_config(all), false);
+        uint64_t writes = 1 + prng_below(&rng, 60);
+
+        r->faults = true;
+        for (uint64_t k = 0; k < writes; k++) {
+            SsdCompletion c = ref_one(r, SSD_OP_WRITE, k * UNIT, UNIT, false);
+
+            g_assert_cmpint(c.status, ==, SSD_STATUS_OK);
+            c = ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+            g_assert_cmpint(c.status, ==, SSD_STATUS_OK);
+        }
+        ref_do(r, SSD_OP_WRITE, 100 * UNIT, UNIT, true);
+        ref_pass(r, prng_below(&rng, 900000));
+        ref_power_cycle(r);
+        for (uint64_t k = 0; k < writes; k++) {
+            uint32_t entry = r->ssd->l2p.entry[k];
+            bool lost = !map_is_buffered(entry) &&
+                        nand_page_lost(
+                            r->ssd->nand,
+                            (NandPpa){ppu_page(r->ssd, entry - 1)});
+            SsdCompletion c = ref_one(r, SSD_OP_READ, k * UNIT, UNIT, false);
+
+            g_assert_cmpint(c.status, ==,
+                            lost ? SSD_STATUS_UNRECOVERED_READ : SSD_STATUS_OK);
+            n += lost;
+            if (lost) { /* until it is written again */
+                ref_one(r, SSD_OP_WRITE, k * UNIT, UNIT, true);
+                c = ref_one(r, SSD_OP_READ, k * UNIT, UNIT, false);
+                g_assert_cmpint(c.status, ==, SSD_STATUS_OK);
+            }
+        }
+        ref_finish(r);
+        ref_free(r);
+    }
+    return n;
+}
+
+static void test_paired(void)
+{
+    static const char *const recoveries[] = {
+        "", "ftl.recovery=scan;", "ftl.recovery=checkpoint;"};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(recoveries); i++) {
+        g_autofree char *on =
+            g_strconcat(recoveries[i], "media.paired_pages=on", NULL);
+        g_autofree char *backup =
+            g_strconcat(recoveries[i], "media.paired_pages=backup", NULL);
+        unsigned n = lost_flushed(on);
+
+        g_test_message("%s %u flushed units lost in 150 cuts", on, n);
+        g_assert_cmpuint(n, >, 20);
+        g_assert_cmpuint(lost_flushed(backup), ==, 0);
+    }
+    g_assert_cmpuint(lost_flushed("media.paired_pages=on;buffer.plp=on"), ==,
+                     0);
+}
+
 /* Data that was never flushed is lost: the buffer does not survive. */
 static void test_buffer_lost(void)
 {
@@ -582,6 +653,7 @@ int main(int argc, char **argv)
     g_test_add_func("/power/buffer-lost", test_buffer_lost);
     g_test_add_func("/power/buffer-kept", test_buffer_kept);
     g_test_add_func("/power/ignored-flush", test_ignored_flush);
+    g_test_add_func("/power/paired", test_paired);
     g_test_add_func("/power/protected", test_protected);
     g_test_add_func("/power/fresh", test_fresh);
     g_test_add_func("/power/full", test_full);

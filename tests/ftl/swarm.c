@@ -438,7 +438,7 @@ static void set_superpage(SsdConfig *cfg, uint64_t seed)
 }
 
 /* Errors that belong to places and levels, and what follows from them. */
-static void draw_cells(uint64_t seed, GString *s)
+static void draw_cells(uint64_t seed, const char *drive, GString *s)
 {
     Prng r;
 
@@ -447,6 +447,11 @@ static void draw_cells(uint64_t seed, GString *s)
         put(s, "nand.program_wear", ONE_OF(&r, 0, 20, 90));
         put(s, "nand.erase_wear", ONE_OF(&r, 0, 50, 1000));
         put(s, "media.rated_cycles", ONE_OF(&r, 0, 3, 3000));
+    }
+    if (prng_below(&r, 3) == 0 && !strstr(drive, "nand.one_shot=on") &&
+        !strstr(drive, "nand.cell") && !strstr(s->str, "nand.cell")) {
+        put_name(s, "nand.cell", "mlc");
+        put_name(s, "media.paired_pages", prng_below(&r, 2) ? "on" : "backup");
     }
     if (!strstr(s->str, "media.errors=on") || prng_below(&r, 2)) {
         return;
@@ -523,7 +528,7 @@ static SsdConfig *make_drive(Draws *d, bool verbose)
     draw_hot(d->seed, errors);
     draw_slc(d->seed, errors);
     draw_dram(d->seed, errors);
-    draw_cells(d->seed, errors);
+    draw_cells(d->seed, drive, errors);
     g_string_prepend(errors, drive);
     draw_rows(d->seed, errors);
     options = g_strdup(errors->str);
@@ -709,7 +714,8 @@ static void run_and_see(uint64_t seed, RefBug bug, unsigned copies_permille,
     cfg = make_drive(&draws, verbose);
     ref = ref_new(cfg, prng_below(&draws.drive, 2));
     ref->n_streams = ref->info->host_streams;
-    ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->media->may_fail;
+    ref->faults = ref->ssd->cfg->nand.errors || ref->ssd->media->may_fail ||
+                  ref->ssd->cfg->nand.paired_pages;
     ref->bug = bug;
     ref->replace_permille = copies_permille;
     ref->recovery_rng = draws.recovery;

@@ -496,6 +496,157 @@ static void test_soft(void)
     soft("1us", 1000);
 }
 
+/* ---- paired pages ---------------------------------------------------------- */
+
+/* A TLC; blocks 0 and 1 of each plane have pages as if programmed before. */
+static Rig *paired(const char *value, const char *more)
+{
+    NandConfig cfg = {.seed = 1};
+
+    rig_config(&cfg);
+    set(&cfg, "nand.cell", "tlc");
+    set(&cfg, "nand.pages", "12");
+    set(&cfg, "nand.slc_program", "100us");
+    set(&cfg, "media.paired_pages", value);
+    if (more) {
+        set(&cfg, more, "on");
+    }
+    return rig_new(&cfg);
+}
+
+/* The power goes so long after the program of a page of block 1: which pages are
+ * lost, as bits. */
+static uint32_t lost_by(Rig *r, uint32_t page, uint64_t after_ns)
+{
+    uint32_t first = rig_page(r, 0, 1, 0);
+    uint64_t now_ns = r->now_ps / PS_PER_NS + 1;
+    uint32_t lost = 0;
+
+    while (nand_next_page(r->nand, 1) < page) {
+        uint32_t next = first + nand_next_page(r->nand, 1);
+
+        nand_preload_page(r->nand, (NandPpa){next});
+    }
+    rig_submit(r, now_ns, NAND_PROGRAM, first + page, 16384);
+    rig_run(r, now_ns + after_ns);
+    nand_power_cut(r->nand, (now_ns + after_ns) * PS_PER_NS);
+    eventq_destroy(&r->q);
+    eventq_init(&r->q);
+    for (uint32_t p = 0; p < 12; p++) {
+        lost |= (uint32_t)nand_page_lost(r->nand, (NandPpa){first + p}) << p;
+    }
+    return lost;
+}
+
+static uint32_t lost_in(const char *value, uint32_t page, uint64_t after_ns)
+{
+    Rig *r = paired(value, NULL);
+    uint32_t lost = lost_by(r, page, after_ns);
+
+    g_assert_cmpuint(nand_stats(r->nand)->lost_pages, ==,
+                     (unsigned)__builtin_popcount(lost));
+    rig_free(r);
+    return lost;
+}
+
+/* Page p of a word line takes the p pages before it along, if its program has
+ * reached the array: after the command and 41 us of data, before 541 us. */
+static void test_paired_sets(void)
+{
+    static const uint32_t lost[] = {0, 1, 3, 0, 1 << 3, 3 << 3, 0, 1 << 6};
+
+    for (uint32_t page = 0; page < G_N_ELEMENTS(lost); page++) {
+        g_assert_cmphex(lost_in("on", page, 300000), ==, lost[page]);
+        g_assert_cmphex(lost_in("on", page, 30000), ==, 0);
+        g_assert_cmphex(lost_in("on", page, 600000), ==, 0);
+        g_assert_cmphex(lost_in("off", page, 300000), ==, 0);
+        g_assert_cmphex(lost_in("backup", page, 300000), ==, 0);
+    }
+}
+
+/* Lost pages cannot be read, until the block is erased; `strong` reads can. */
+static void test_paired_reads(void)
+{
+    Rig *r = paired("on", NULL);
+    uint32_t first = rig_page(r, 0, 1, 0);
+    NandOp strong = {.kind = NAND_READ, .ppa = {first + 4}, .bytes = 80,
+                     .strong = true};
+
+    g_assert_cmphex(lost_by(r, 5, 300000), ==, 3 << 3);
+    r->now_ps = 400000 * PS_PER_NS;
+    g_assert_cmpuint(read_page(r, first + 2)->status, ==, NAND_OK);
+    g_assert_cmpuint(read_page(r, first + 3)->status, ==, NAND_UNCORRECTABLE);
+    g_assert_cmphex(read_page(r, first + 4)->bad_parts, ==, UINT64_MAX);
+    nand_submit(r->nand, &strong, r->now_ps);
+    rig_run_all(r);
+    g_assert_cmpuint(r->done[r->n_done - 1].status, ==, NAND_OK);
+    rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_ERASE, first, 0);
+    rig_run_all(r);
+    for (uint32_t p = 0; p < 4; p++) {
+        rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_PROGRAM, first + p,
+                   16384);
+        rig_run_all(r);
+        g_assert_cmpuint(read_page(r, first + p)->status, ==, NAND_OK);
+    }
+    rig_free(r);
+}
+
+/* A copyback copies what is lost. */
+static void test_paired_copyback(void)
+{
+    Rig *r = paired("on", "nand.copyback");
+    NandOp copy = {.kind = NAND_COPYBACK};
+
+    g_assert_cmphex(lost_by(r, 2, 300000), ==, 3);
+    r->now_ps = 400000 * PS_PER_NS;
+    copy.ppa.page = rig_page(r, 0, 2, 0);
+    copy.from.page = rig_page(r, 0, 1, 1);
+    nand_submit(r->nand, &copy, r->now_ps);
+    rig_run_all(r);
+    g_assert_cmpuint(read_page(r, copy.ppa.page)->status, ==,
+                     NAND_UNCORRECTABLE);
+    rig_free(r);
+}
+
+/* Capacitors: nothing is lost.  And a block in SLC mode has no paired pages. */
+static void test_paired_safe(void)
+{
+    Rig *r = paired("on", NULL);
+
+    nand_set_protected(r->nand, true);
+    g_assert_cmphex(lost_by(r, 5, 300000), ==, 0);
+    rig_free(r);
+    {
+        NandConfig cfg = {.seed = 1};
+
+        rig_config(&cfg);
+        set(&cfg, "nand.cell", "tlc");
+        set(&cfg, "nand.pages", "36");
+        set(&cfg, "nand.slc_blocks", "2");
+        set(&cfg, "media.paired_pages", "on");
+        r = rig_new(&cfg);
+        g_assert_cmphex(lost_by(r, 5, 60000), ==, 0);
+        g_assert_cmpuint(nand_next_page(r->nand, 1), ==, 6); /* it was torn */
+        rig_free(r);
+    }
+}
+
+/* With backups a program of the second or third page takes tR of the page before
+ * it, and a program in SLC mode, longer. */
+static void test_paired_backup(void)
+{
+    Rig *r = paired("backup", NULL);
+
+    for (uint32_t p = 0; p < 6; p++) {
+        rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_PROGRAM, p, 16384);
+        rig_run_all(r);
+        g_assert_cmpuint(r->done[p].time_ps[NAND_TIME_CELL] / PS_PER_NS, ==,
+                         p % 3 ? 500000 + TR + 100000 : 500000);
+    }
+    g_assert_cmpuint(nand_stats(r->nand)->backups, ==, 4);
+    rig_free(r);
+}
+
 /* ---- times that change with wear ------------------------------------------- */
 
 static void test_worn(void)
@@ -567,6 +718,11 @@ int main(int argc, char **argv)
     g_test_add_func("/cells/level-misses", test_level_misses);
     g_test_add_func("/cells/level-floor", test_level_floor);
     g_test_add_func("/cells/soft", test_soft);
+    g_test_add_func("/cells/paired/sets", test_paired_sets);
+    g_test_add_func("/cells/paired/reads", test_paired_reads);
+    g_test_add_func("/cells/paired/copyback", test_paired_copyback);
+    g_test_add_func("/cells/paired/safe", test_paired_safe);
+    g_test_add_func("/cells/paired/backup", test_paired_backup);
     g_test_add_func("/cells/worn", test_worn);
     g_test_add_func("/cells/worn-block", test_worn_block);
     return g_test_run();

@@ -14,7 +14,7 @@ void set_pages(uint32_t first, uint32_t n, uint8_t state)
 
 void medium_read(const Op *op, uint32_t page)
 {
-    if (k.page[page] != HOLDS) {
+    if (k.page[page] != HOLDS && k.page[page] != DESTROYED) {
         broken(page, op->owner, "read-unprogrammed",
                "page %u of block %u holds nothing", page % k.h.pages,
                block_of(page));
@@ -32,7 +32,7 @@ void medium_program(const Op *op, uint32_t n)
                block_of(op->page));
     }
     if (page + n > pages_of(op->page) || k.page[op->page] == WRITTEN_TO ||
-        k.page[op->page] == HOLDS) {
+        k.page[op->page] == HOLDS || k.page[op->page] == DESTROYED) {
         broken(op->page, 0, "erase-before-program",
                "page %u of block %u was programmed since the last erase", page,
                block_of(op->page));

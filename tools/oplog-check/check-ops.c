@@ -229,7 +229,11 @@ static void end_program(const Op *op, bool failed)
     uint32_t pages = programs(op);
 
     k.block[block_of(op->page)].programs--;
-    set_pages(op->page, pages, failed ? TORN : HOLDS);
+    set_pages(op->page, pages,
+              failed ? TORN
+              : op->kind == COPYBACK && k.page[op->from] == DESTROYED
+                  ? DESTROYED
+                  : HOLDS);
     for (uint32_t i = 0; i < op->n_placed; i++) {
         if (failed) {
             unit_failed(&op->placed[i]);
@@ -250,6 +254,11 @@ void on_done(const Record *r)
     case READ:
         if (op->owner) {
             cmd_find(op->owner)->reads--;
+        }
+        if (!failed && k.page[op->page] == DESTROYED) {
+            broken(op->page, op->owner, "paired-pages", "page %u of block %u "
+                   "was destroyed, and is read without an error",
+                   op->page % k.h.pages, block_of(op->page));
         }
         break;
     case ERASE:

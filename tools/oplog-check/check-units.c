@@ -391,7 +391,9 @@ void on_take_back(const Record *r)
 {
     Lpn *l = any_unit(r->c);
 
-    if (r->y >= k.ppus || k.page[r->y / k.units_per_page] != HOLDS || !l->ppu ||
+    if (r->y >= k.ppus || !l->ppu ||
+        (k.page[r->y / k.units_per_page] != HOLDS &&
+         k.page[r->y / k.units_per_page] != DESTROYED) ||
         k.content[r->y].lpn != r->c + 1 ||
         k.content[r->y].gen != k.content[l->ppu - 1].gen) {
         broken(NONE, 0, "map", "unit %u is taken back to %" PRIu64
@@ -458,6 +460,30 @@ static void cut_op(const Op *op)
         b->programs--;
         b->low = page < b->low ? page : b->low;
         set_pages(op->page, programs(op), TORN);
+    }
+}
+
+/* A later page of the word line was being programmed when the power went. */
+void on_lost_page(const Record *r)
+{
+    uint32_t page = r->c % k.h.pages;
+    uint32_t n = k.h.paired;
+    bool torn = false;
+
+    check_page(r->c);
+    if (k.page[r->c] == DESTROYED) {
+        return;
+    }
+    for (uint32_t i = page + 1; n && i < k.h.pages && i / n == page / n; i++) {
+        torn |= k.page[r->c - page + i] == TORN;
+    }
+    if (!torn || (k.page[r->c] != HOLDS && k.page[r->c] != TORN) ||
+        block_of(r->c) % k.h.blocks < k.h.slc_blocks) {
+        broken(r->c, 0, "paired-pages", "page %u of block %u is lost, but no "
+               "program of its word line was stopped", page, block_of(r->c));
+    }
+    if (k.page[r->c] == HOLDS) {
+        k.page[r->c] = DESTROYED;
     }
 }
 

@@ -85,6 +85,9 @@ static void handle(const Record *r)
     case RESTORE:
         on_restore(r);
         break;
+    case LOST_PAGE:
+        on_lost_page(r);
+        break;
     case END:
         on_end(r);
         break;
@@ -114,7 +117,8 @@ static bool header_is_bad(void)
            h->unit_bytes < h->block_bytes || h->page_bytes < h->unit_bytes ||
            h->pages_per_program == 0 || h->lock > LOCK_CHIP || h->width < 8 ||
            h->user_units > 1ULL << 31 || h->slc_blocks > h->blocks ||
-           h->slc_pages > h->pages || h->meta_units > 1U << 31;
+           h->slc_pages > h->pages || h->meta_units > 1U << 31 ||
+           h->paired > 4;
 }
 
 static void read_header(void)
@@ -137,6 +141,7 @@ static void read_header(void)
     k.h.slc_blocks = (uint32_t)get(head + 112, 4);
     k.h.slc_pages = (uint32_t)get(head + 116, 4);
     k.h.meta_units = (uint32_t)get(head + 120, 4);
+    k.h.paired = (uint32_t)get(head + 124, 4);
     if (header_is_bad()) {
         unreadable("the header describes no possible drive");
     }
