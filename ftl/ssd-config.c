@@ -352,6 +352,7 @@ static char *refusal(const SsdConfig *cfg, const char *policy, uint32_t lacks)
          "ftl.recovery"},
         {cfg->plp, NEED_PLP, "buffer.plp"},
         {cfg->superpage > 0, NEED_ALLOC, "ftl.superpage"},
+        {cfg->close_open, NEED_CLOSE, "ftl.close_open"},
     };
     g_autofree char *chosen = ssd_config_get(cfg, policy);
 

@@ -255,6 +255,9 @@
     V(U64, step_reads, "recovery.steps[step].reads", "pages", NOW,             \
       &when_recovers, v->ssd->power->recovery.times.step_reads[at[0]],         \
       "its reads of NAND pages")                                               \
+    V(U64, recovery_cpu, "recovery.cpu_ns", "ns", NOW, &when_recovers,         \
+      v->ssd->power->recovery.cpu_ps / PS_PER_NS,                              \
+      "controller time in the last recovery (`ftl.recovery_cpu`)")             \
     V(STRING, buffer_policy, "buffer.policy", "", FIXED, NULL,                 \
       v->ssd->buffer->policy->name, "option `buffer.policy` of the run")       \
     V(U64, hits, "buffer.hits", "units", RESET, NULL, buffer_hits(v->ssd),     \

@@ -29,7 +29,7 @@
 #define HYBRID_LACKS                                                           \
     (NEED_ALLOC | NEED_GC | NEED_SUPERBLOCKS | NEED_BACKGROUND |               \
      NEED_STATIC_WEAR | NEED_REFRESH | NEED_STREAMS | NEED_SLC |               \
-     NEED_COPYBACK | NEED_BAD_BLOCKS | NEED_RECOVERY)
+     NEED_COPYBACK | NEED_BAD_BLOCKS | NEED_RECOVERY | NEED_CLOSE)
 
 extern const Placer hybrid_placer;
 

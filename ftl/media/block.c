@@ -580,6 +580,15 @@ void block_forget_all(Ssd *ssd)
     }
 }
 
+/* Is the block that was open when the power went to be filled on? */
+static bool fills_on(const Ssd *ssd, uint32_t block)
+{
+    uint32_t next = nand_next_page(ssd->nand, block);
+
+    return next < nand_block_pages(ssd->geo, block) &&
+           (next == 0 || !ssd->cfg->close_open);
+}
+
 static void settle_open(Ssd *ssd, Plane *p)
 {
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
@@ -591,7 +600,7 @@ static void settle_open(Ssd *ssd, Plane *p)
         ssd->media->block[o->block].pending = 0;
         o->next_page = nand_next_page(ssd->nand, o->block);
         invariant(o->next_page <= nand_block_pages(ssd->geo, o->block));
-        if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
+        if (!fills_on(ssd, o->block)) {
             block_make_full(ssd, o->block);
             o->block = NONE;
         }

@@ -44,6 +44,7 @@
 
 typedef struct RecoveryStep {
     const char *name;
+    bool whole; /* pages with an entry for each unit of a saved page */
     /* From the plane's place on, the next page to read, and how much of it;
      * false: the plane has none left. */
     bool (*next)(Ssd *ssd, uint32_t plane, NandOp *op);
@@ -497,18 +498,18 @@ static void seen_candidate(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
 }
 
 static const RecoveryStep scan_steps[] = {
-    {"find", next_found, seen_found, NULL},
-    {"load", next_loaded, seen_loaded, NULL},
-    {"scan", next_scanned, seen_scanned, NULL},
+    {"find", false, next_found, seen_found, NULL},
+    {"load", true, next_loaded, seen_loaded, NULL},
+    {"scan", false, next_scanned, seen_scanned, NULL},
     {.name = NULL},
 };
 
 static const RecoveryStep checkpoint_steps[] = {
-    {"find", next_found, seen_found, NULL},
-    {"load", next_loaded, seen_loaded, NULL},
-    {"blocks", next_end, seen_end, NULL},
-    {"pages", next_young, seen_young, believe},
-    {"versions", next_candidate, seen_candidate, NULL},
+    {"find", false, next_found, seen_found, NULL},
+    {"load", true, next_loaded, seen_loaded, NULL},
+    {"blocks", false, next_end, seen_end, NULL},
+    {"pages", false, next_young, seen_young, believe},
+    {"versions", false, next_candidate, seen_candidate, NULL},
     {.name = NULL},
 };
 
@@ -568,6 +569,8 @@ void recovery_start(Ssd *ssd)
     r->n_candidates = 0;
     r->step = 0;
     r->start_ps = ssd->now_ps;
+    r->cpu_free_ps = ssd->now_ps;
+    r->cpu_ps = 0;
     r->times = (RecoveryTimes){.ready_ps = 0};
     begin_step(ssd);
 }
@@ -653,7 +656,7 @@ static bool has_room(const Ssd *ssd, uint32_t block)
 
     invariant(block < ssd->geo->n_blocks);
     return next > 0 && next < nand_block_pages(ssd->geo, block) &&
-           !ssd->media->block[block].bad;
+           !ssd->media->block[block].bad && !ssd->cfg->close_open;
 }
 
 /* The blocks of a plane, oldest first; how many. */
@@ -762,18 +765,45 @@ static void end_step(Ssd *ssd)
     }
 }
 
+/* Entries of a page that one of the saved pages fills in part. */
+static uint64_t entries_of_saved(const Ssd *ssd)
+{
+    return (ssd->l.saved_units + ssd->l.pages_per_program - 1) /
+           ssd->l.pages_per_program;
+}
+
+/* The controller looks at what has been read, after what came before; the next
+ * read need not wait for it. */
+static void look_into(Ssd *ssd, bool blank)
+{
+    Recovery *r = &ssd->power->recovery;
+    uint64_t entries = blank                          ? 1
+                       : step_at(ssd, r->step)->whole ? entries_of_saved(ssd)
+                                                      : ssd->l.units_per_page;
+
+    r->cpu_ps += entries * ssd->cfg->t_recovery_ps;
+    r->cpu_free_ps = MAX(r->cpu_free_ps, ssd->now_ps) +
+                     entries * ssd->cfg->t_recovery_ps;
+}
+
 void recovery_read_done(Ssd *ssd, const NandOp *op)
 {
     Recovery *r = &ssd->power->recovery;
     uint32_t plane = op->plane;
+    bool blank = is_blank(ssd, op->ppa.page);
 
     invariant(r->on && op->cause == NAND_CAUSE_META);
     invariant(r->n_reads > 0);
     r->n_reads--;
-    step_at(ssd, r->step)->seen(ssd, plane, op->ppa.page,
-                                is_blank(ssd, op->ppa.page));
+    look_into(ssd, blank);
+    step_at(ssd, r->step)->seen(ssd, plane, op->ppa.page, blank);
     read_next(ssd, plane);
-    if (r->n_reads == 0) {
+    if (r->n_reads > 0) {
+        return;
+    }
+    if (r->cpu_free_ps > ssd->now_ps) {
+        eventq_push(&ssd->events, r->cpu_free_ps, SSD_EVENT_RECOVERED, r->step);
+    } else {
         end_step(ssd);
     }
 }
@@ -805,8 +835,13 @@ uint64_t recovery_longest_ps(const Ssd *ssd)
                      ssd->geo->pages_per_block;
     uint64_t saved = (uint64_t)ssd->l.saved_blocks * ssd->geo->pages_per_block;
 
+    uint64_t entries =
+        ssd->l.n_planes *
+        (pages * ssd->l.units_per_page + saved * entries_of_saved(ssd));
+
     return saves(ssd) ? longest_reads(ssd, pages, spare_bytes(ssd)) +
-                            longest_reads(ssd, saved, ssd->geo->page_bytes)
+                            longest_reads(ssd, saved, ssd->geo->page_bytes) +
+                            entries * ssd->cfg->t_recovery_ps
                       : 0;
 }
 

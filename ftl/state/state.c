@@ -298,7 +298,7 @@ static const StateRow ssd_rows[] = {
     KEPT(host.link_num, link_num),
     KEPT(host.link_den, link_den),
     POOL(power.candidate, doubt, N_CANDIDATES),
-    VALUE(power.recovery, recovery),
+    GROWN(3, power.recovery, recovery),
     TABLE(power.recovery_plane, recovery_plane, N_PLANES),
 };
 

@@ -211,6 +211,8 @@ static void test_combinations(void)
            "not with ftl.recovery=scan");
     refuse("ftl.gc_unit=die;ftl.recovery=scan", "ftl.recovery=scan: ",
            "not with ftl.gc_unit=die");
+    refuse("ftl.map=bast;ftl.close_open=on", "ftl.map=bast: ",
+           "not with ftl.close_open=on");
     refuse("buffer.plp=on;ftl.recovery=scan", "ftl.recovery=scan: ",
            "buffer.plp=on");
     refuse("buffer.plp=on;buffer.free_at=data-in", "buffer.free_at=data-in: ",
@@ -635,7 +637,9 @@ static bool covered(const char *key)
         }
     }
     return has_row(key) || strcmp(key, "faults") == 0 || /* failures.c */
-           strcmp(key, "buffer.ignore_flush") == 0;      /* power.c */
+           strcmp(key, "buffer.ignore_flush") == 0 ||    /* power.c */
+           strcmp(key, "ftl.close_open") == 0 ||         /* likewise, both */
+           strcmp(key, "ftl.recovery_cpu") == 0;
 }
 
 /* An enumeration without a row in changes[] must have one value. */

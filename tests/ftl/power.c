@@ -11,6 +11,8 @@
 
 #include "buffer/buffer-policy.h"
 #include "gc/gc-internal.h"
+#include "media/media-internal.h"
+#include "power/power-internal.h"
 #include "ref.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
@@ -246,6 +248,74 @@ static void test_scan_time(void)
     ref_free(r);
 }
 
+/*
+ * The controller looks at what was read beside the next read: 1 us for a blank
+ * page, 4 for one with four units.  Where that is less than a read takes, only the
+ * last page adds to the time; where it is more, only the first read does.
+ */
+static void cpu_time(const char *cpu, uint64_t cpu_ns)
+{
+    g_autofree char *options =
+        g_strconcat(TINY SCAN "ftl.recovery_cpu=", cpu, NULL);
+    Ref *r = ref_new(ref_config(options), false);
+    const uint64_t spare_ns = 50400;
+    bool fast = 4 * cpu_ns < spare_ns;
+
+    ref_power_cycle(r);
+    /* 3 blocks of the journal; then, in the next step with reads, 21 others. */
+    g_assert_cmpuint(ssd_recovery_ns(r->ssd), ==,
+                     fast ? 24 * spare_ns + 2 * cpu_ns
+                          : 2 * spare_ns + 24 * cpu_ns);
+    g_assert_cmpuint(r->ssd->power->recovery.cpu_ps / PS_PER_NS, ==,
+                     24 * cpu_ns);
+    ref_one(r, SSD_OP_WRITE, 0, 8 * UNIT, false); /* two pages of a block */
+    ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    ref_power_cycle(r);
+    g_assert_cmpuint(ssd_recovery_ns(r->ssd), ==,
+                     fast ? 26 * spare_ns + 2 * cpu_ns
+                          : 2 * spare_ns + (24 + 2 * 4) * cpu_ns);
+    g_assert_cmpuint(ssd_recovery_ns(r->ssd), <=,
+                     r->info->longest_recovery_ns);
+    ref_free(r);
+}
+
+static void test_cpu_time(void)
+{
+    cpu_time("1us", 1000);
+    cpu_time("100us", 100000);
+}
+
+/* The open block of the host is filled on after a cut, or left. */
+static void close_open(const char *options, bool closes)
+{
+    Ref *r = ref_new(ref_config(options), false);
+    uint32_t block;
+
+    ref_one(r, SSD_OP_WRITE, 0, 4 * UNIT, true);
+    block = ppu_block(r->ssd, r->ssd->l2p.entry[0] - 1);
+    ref_power_cycle(r);
+    g_assert_cmpint(r->ssd->media->block[block].state, ==,
+                    closes ? BLOCK_FULL : BLOCK_OPEN);
+    ref_one(r, SSD_OP_WRITE, 4 * UNIT, 4 * UNIT, true);
+    g_assert_true((ppu_block(r->ssd, r->ssd->l2p.entry[4] - 1) == block) ==
+                  !closes);
+    ref_finish(r);
+    ref_free(r);
+}
+
+static void test_close_open(void)
+{
+    close_open(TINY, false);
+    close_open(TINY "ftl.close_open=on", true);
+    close_open(TINY SCAN, false);
+    close_open(TINY SCAN "ftl.close_open=on", true);
+    close_open(TINY CHECKPOINT "ftl.close_open=on", true);
+    cut_everywhere(
+        &(Script){TINY "ftl.close_open=on", 12, 150, 20, true, 10, 0});
+    cut_everywhere(&(Script){TINY SCAN "ftl.close_open=on;ftl.recovery_cpu=3us",
+                             13, 120, 20, true, 5, 0});
+}
+
 /* After a clean shutdown a drive is ready soon, after a cut later, and without
  * checkpoints much later. */
 static uint64_t fill_and_cut(const char *options, bool clean)
@@ -464,6 +534,11 @@ static void test_storm(void)
 {
     storm("");
     storm("buffer.plp=on");
+    storm("ftl.close_open=on");
+    storm("ftl.close_open=on;ftl.map=dftl;ftl.map_cache=64;nand.blocks=30;"
+          "ftl.op_percent=110");
+    storm("ftl.close_open=on;ftl.recovery=scan;nand.blocks=26;"
+          "ftl.op_percent=110");
     storm("ftl.map=dftl;ftl.map_cache=64;nand.blocks=30;ftl.op_percent=110");
 }
 
@@ -663,6 +738,8 @@ int main(int argc, char **argv)
     g_test_add_func("/power/checkpoint/shutdowns", test_shutdowns);
     g_test_add_func("/power/checkpoint/time", test_checkpoint_time);
     g_test_add_func("/power/scan/time", test_scan_time);
+    g_test_add_func("/power/scan/cpu-time", test_cpu_time);
+    g_test_add_func("/power/close-open", test_close_open);
     g_test_add_func("/power/scan/trim-lost", test_trim_lost);
     g_test_add_func("/power/scan/early-command", test_early_command);
     g_test_add_func("/power/scan/recovery-cut", test_recovery_cut);

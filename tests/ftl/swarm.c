@@ -453,6 +453,10 @@ static void draw_cells(uint64_t seed, const char *drive, GString *s)
         put_name(s, "nand.cell", "mlc");
         put_name(s, "media.paired_pages", prng_below(&r, 2) ? "on" : "backup");
     }
+    put(s, "ftl.recovery_cpu", ONE_OF(&r, 0, 0, 100, 30000));
+    if (!strstr(s->str, "ftl.log_blocks")) {
+        put_on_off(s, "ftl.close_open", &r);
+    }
     if (!strstr(s->str, "media.errors=on") || prng_below(&r, 2)) {
         return;
     }
