@@ -369,10 +369,8 @@ static char *refusal(const SsdConfig *cfg, const char *policy, uint32_t lacks)
 
 uint32_t ssd_recovery_lacks(unsigned recovery)
 {
-    /* Capacitors that keep the buffer keep the map, too.  Blocks are found by
-     * plane. */
-    return recovery == SSD_RECOVERY_CAPACITORS ? 0
-                                               : NEED_PLP | NEED_SUPERBLOCKS;
+    /* Capacitors that keep the buffer keep the map, too. */
+    return recovery == SSD_RECOVERY_CAPACITORS ? 0 : NEED_PLP;
 }
 
 static bool check_policies(const SsdConfig *cfg, GError **error)

@@ -20,6 +20,9 @@
  * and blocks that are empty wait for the others of the stripe, so that planes
  * of a die can be erased by one command.
  *
+ * Spare areas name the stripe, so recovery finds it again, unless nothing of a
+ * block is intact.
+ *
  * A plane never needs another one to continue. One below its low-water mark
  * skips victims that free no space in itself, chooses without regard to
  * stripes if none is left, and erases its waiting blocks when it has no page
@@ -235,7 +238,7 @@ static bool is_empty(const Ssd *ssd, uint32_t block)
 
     invariant(block < ssd->geo->n_blocks);
     return b->state == BLOCK_VICTIM && b->valid == 0 && b->pending == 0 &&
-           !b->bad && ssd->gc->plane[block_plane(ssd, block)].victim != block;
+           !b->bad && !b->held && ssd->gc->plane[block_plane(ssd, block)].victim != block;
 }
 
 /* The empty victims of a plane are in a list, by number: there are few. */

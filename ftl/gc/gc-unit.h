@@ -34,9 +34,8 @@ static inline uint32_t unit_end_plane(const Ssd *ssd, uint32_t plane)
     return unit_first_plane(ssd, plane) + unit_planes(ssd);
 }
 
-/* The block has been opened; is erased or retired, and of no stripe any more. */
+/* The block has been opened. */
 void unit_opened(Ssd *ssd, uint32_t block, uint32_t open);
-void unit_leave(Ssd *ssd, uint32_t block);
 
 /* Valid units, the mean over the stripe; all of a block, if not every block of
  * it is FULL. */

@@ -23,6 +23,7 @@
 
 #include "bitmap.h"
 #include "commands.h"
+#include "gc/gc.h"
 #include "host/host.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
@@ -39,7 +40,8 @@
 #include "ssd-internal.h"
 
 /* In a spare area: for each unit its number, version and stream; and for the
- * page when it was programmed, and by whom; each with room for a code. */
+ * page when it was programmed, by whom, and of which superblock (ftl.gc_unit); each
+ * with room for a code. */
 #define SPARE_BYTES 16
 
 typedef struct RecoveryStep {
@@ -705,6 +707,9 @@ static void rebuild_plane(Ssd *ssd, uint32_t plane, Found *found)
 
         block_set_stream(ssd, f->block, stream_of(ssd, f));
         block_found(ssd, f->block, fills ? f->open : NONE);
+        if (f->seq == 0) {
+            unit_leave(ssd, f->block);
+        }
     }
 }
 
@@ -714,7 +719,7 @@ static void rebuild(Ssd *ssd)
 
     for (uint64_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
         if (ssd->l2p.entry[lpn]) {
-            ssd->l2p.mapped_units++;
+            ssd->l2p.mapped_units += lpn < ssd->l.user_units;
             block_set_valid(ssd, ssd->l2p.entry[lpn] - 1);
         }
     }

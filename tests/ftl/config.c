@@ -209,8 +209,6 @@ static void test_combinations(void)
            "buffer.plp=on");
     refuse("ftl.map=dftl;ftl.recovery=scan", "ftl.map=dftl: ",
            "not with ftl.recovery=scan");
-    refuse("ftl.gc_unit=die;ftl.recovery=scan", "ftl.recovery=scan: ",
-           "not with ftl.gc_unit=die");
     refuse("ftl.map=bast;ftl.close_open=on", "ftl.map=bast: ",
            "not with ftl.close_open=on");
     refuse("buffer.plp=on;ftl.recovery=scan", "ftl.recovery=scan: ",

@@ -399,6 +399,48 @@ static void test_shutdowns(void)
     ref_free(r);
 }
 
+/* Superblocks are found again: over the planes of a die, and over dies. */
+static void test_superblocks(void)
+{
+    static const char *const units[] = {
+        SCAN "ftl.gc_unit=superblock;",
+        SCAN "ftl.gc_unit=die;nand.multi_plane=on;ftl.close_open=on;",
+        CHECKPOINT "ftl.checkpoint_interval=10;ftl.gc_unit=superblock;"
+                   "nand.multi_plane=on;",
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(units); i++) {
+        g_autofree char *options = g_strconcat(
+            TINY "nand.planes=2;ftl.alloc=superblock;ftl.op_percent=100;",
+            units[i], NULL);
+
+        cut_everywhere(&(Script){options, 14 + i, 220, 20, true, 1, 0});
+    }
+}
+
+/* Blocks that were one superblock before a cut are one after it. */
+static void test_superblocks_kept(void)
+{
+    Ref *r = ref_new(ref_config(TINY SCAN "nand.planes=2;ftl.alloc=superblock;"
+                                "ftl.gc_unit=superblock;ftl.op_percent=160"),
+                     false);
+    unsigned n = 0;
+    g_autofree uint32_t *was = g_new(uint32_t, r->ssd->geo->n_blocks);
+
+    for (uint32_t i = 0; i < 12; i++) {
+        ref_one(r, SSD_OP_WRITE, 8ULL * i * UNIT, 8 * UNIT, true);
+    }
+    memcpy(was, r->ssd->gc->mate, r->ssd->geo->n_blocks * sizeof(*was));
+    ref_power_cycle(r);
+    for (uint32_t b = 0; b < r->ssd->geo->n_blocks; b++) {
+        g_assert_cmpuint(r->ssd->gc->mate[b], ==, was[b]);
+        n += was[b] != b;
+    }
+    g_assert_cmpuint(n, >=, 6);
+    ref_finish(r);
+    ref_free(r);
+}
+
 /* A trim that was not flushed may be lost with the power. */
 static void test_trim_lost(void)
 {
@@ -743,6 +785,8 @@ int main(int argc, char **argv)
     g_test_add_func("/power/scan/trim-lost", test_trim_lost);
     g_test_add_func("/power/scan/early-command", test_early_command);
     g_test_add_func("/power/scan/recovery-cut", test_recovery_cut);
+    g_test_add_func("/power/superblocks/everywhere", test_superblocks);
+    g_test_add_func("/power/superblocks/kept", test_superblocks_kept);
     g_test_add_func("/power/units", test_units);
     g_test_add_func("/power/upkeep", test_upkeep);
     g_test_add_func("/power/caches", test_caches);

@@ -365,7 +365,6 @@ static void draw_recovery(Prng *r, GString *s)
         prng_below(r, 3) == 0) {
         put_name(s, "ftl.recovery", prng_below(r, 3) ? "checkpoint" : "scan");
         put(s, "ftl.checkpoint_interval", ONE_OF(r, 1, 10, 100, 1000));
-        put_name(s, "ftl.gc_unit", "plane");
     }
 }
 
