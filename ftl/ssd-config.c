@@ -531,9 +531,9 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
 }
 
 /*
- * The saved pages take 8 bytes for each logical unit, in blocks of its own:
- * twice as many as it fills, one that is written in each plane and one that is
- * free.
+ * The saved pages take 8 bytes for each logical unit, and each unit of the
+ * translation pages, in blocks of its own: twice as many as it fills, one that
+ * is written in each plane and one that is free.
  */
 static void layout_saved(const SsdConfig *cfg, SsdLayout *l)
 {
@@ -545,8 +545,8 @@ static void layout_saved(const SsdConfig *cfg, SsdLayout *l)
         return;
     }
     l->saved_units = (uint32_t)(program / SAVED_ENTRY_BYTES);
-    l->n_saved = (uint32_t)((l->user_units + l->saved_units - 1) /
-                            l->saved_units) + 1;
+    l->n_saved = (uint32_t)((l->user_units + l->meta_units + l->saved_units -
+                             1) / l->saved_units) + 1;
     l->saved_blocks = 2 + (uint32_t)((2 * l->n_saved + per_block - 1) /
                                      per_block);
     l->n_saved_flights = MIN(2 * l->n_planes, 256);

@@ -19,6 +19,7 @@
  */
 #include "inspect/oplog.h"
 #include "journal/journal.h"
+#include "journal/saved.h"
 #include "media/faulty.h"
 #include "media/jobs.h"
 #include "media/media.h"
@@ -80,13 +81,48 @@ void meta_init(Ssd *ssd)
     ssd->journal->free_meta_read = NONE;
 }
 
+/* Versions count up.  With ftl.recovery the upper bits say how far the page knows
+ * of other programs, so that recovery can tell which of them it does not. */
+#define LOW_SHIFT 20
+
+static void next_version(Ssd *ssd)
+{
+    ssd->journal->meta_version++;
+    if (saves(ssd)) {
+        ssd->journal->meta_version = MAX(ssd->journal->meta_version,
+                                         saved_low_seq(ssd) << LOW_SHIFT);
+    }
+}
+
+uint64_t meta_low_seq(const Ssd *ssd, uint32_t page)
+{
+    uint32_t entry = ssd->l2p.entry[meta_lpn(ssd, page)];
+
+    return entry ? ssd->media->spare_version[entry - 1] >> LOW_SHIFT : 0;
+}
+
+void meta_preloaded(Ssd *ssd)
+{
+    uint64_t n = ssd->l.user_units + ssd->l.meta_units;
+
+    next_version(ssd);
+    for (uint64_t lpn = ssd->l.user_units; lpn < n; lpn++) {
+        uint32_t entry = ssd->l2p.entry[lpn];
+
+        if (entry) {
+            spare_write(ssd, entry - 1, (uint32_t)lpn,
+                        ssd->journal->meta_version, 0);
+        }
+    }
+}
+
 /* Fill in the spare areas of a page of metadata. */
 static void stamp(Ssd *ssd, uint32_t page, uint32_t first, OplogType type)
 {
     uint32_t lpn = meta_lpn(ssd, page);
 
     invariant(page < ssd->l.n_map_pages);
-    ssd->journal->meta_version++;
+    next_version(ssd);
     for (uint32_t k = 0; k < ssd->l.units_per_program; k++) {
         oplog_add(ssd->inspect.log, type, 2, lpn + k, ssd->now_ps, 0,
                   first + k);

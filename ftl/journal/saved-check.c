@@ -37,7 +37,7 @@ static bool check_entries(const Ssd *ssd, GError **error)
                   seq < MOST_SEQ,
               "a spare area");
     }
-    for (uint64_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
+    for (uint64_t lpn = 0; lpn < saved_map_units(ssd); lpn++) {
         uint64_t entry = ssd->journal->saved[lpn];
         uint64_t ppu = (entry & ~SAVED_MAPPED) - 1;
 

@@ -60,8 +60,8 @@ void saved_create(Ssd *ssd)
         return;
     }
     invariant(!ssd->journal->saved_page);
-    ssd->journal->floor = lazy_new(uint64_t, ssd->l.user_units);
-    ssd->journal->saved = lazy_new(uint64_t, ssd->l.user_units);
+    ssd->journal->floor = lazy_new(uint64_t, saved_map_units(ssd));
+    ssd->journal->saved = lazy_new(uint64_t, saved_map_units(ssd));
     ssd->journal->saved_in_flight = lazy_new(uint64_t, entries_in_flight(ssd));
     ssd->journal->saved_page = g_new0(SavedPage, ssd->l.n_saved);
     ssd->journal->saved_flight = g_new0(SavedFlight, ssd->l.n_saved_flights);
@@ -72,9 +72,9 @@ void saved_create(Ssd *ssd)
 
 void saved_destroy(Ssd *ssd)
 {
-    lazy_free(ssd->journal->floor, ssd->l.user_units,
+    lazy_free(ssd->journal->floor, saved_map_units(ssd),
               sizeof(*ssd->journal->floor));
-    lazy_free(ssd->journal->saved, ssd->l.user_units,
+    lazy_free(ssd->journal->saved, saved_map_units(ssd),
               sizeof(*ssd->journal->saved));
     lazy_free(ssd->journal->saved_in_flight, entries_in_flight(ssd),
               sizeof(*ssd->journal->saved_in_flight));
@@ -86,7 +86,7 @@ void saved_destroy(Ssd *ssd)
 uint64_t saved_memory(const Ssd *ssd)
 {
     return !saves(ssd) ? 0
-                       : 2 * ssd->l.user_units * sizeof(uint64_t) +
+                       : 2 * saved_map_units(ssd) * sizeof(uint64_t) +
                              entries_in_flight(ssd) * sizeof(uint64_t) +
                              (uint64_t)ssd->geo->n_pages *
                                  sizeof(*ssd->media->spare_seq) +
@@ -109,7 +109,7 @@ void saved_forget(Ssd *ssd)
         .waiting = IFIFO_EMPTY,
         .closing = IFIFO_EMPTY,
     };
-    lazy_clear(ssd->journal->floor, ssd->l.user_units,
+    lazy_clear(ssd->journal->floor, saved_map_units(ssd),
                sizeof(*ssd->journal->floor));
     memset(ssd->journal->saved_page, 0,
            ssd->l.n_saved * sizeof(*ssd->journal->saved_page));
@@ -228,7 +228,8 @@ static uint32_t units_of(const Ssd *ssd, uint32_t index, uint64_t *first)
 {
     *first = (uint64_t)index * ssd->l.saved_units;
     return (uint32_t)MIN(ssd->l.saved_units,
-                         ssd->l.user_units - MIN(*first, ssd->l.user_units));
+                         saved_map_units(ssd) -
+                             MIN(*first, saved_map_units(ssd)));
 }
 
 /* Contents of the page in the present state. */
@@ -453,7 +454,7 @@ static void release(Ssd *ssd)
 
 /* Everything that was programmed up to this count has ended, and the map knows
  * of it. */
-static uint64_t low_seq(const Ssd *ssd)
+uint64_t saved_low_seq(const Ssd *ssd)
 {
     uint64_t first = ssd->media->prog_seq + 1;
 
@@ -473,7 +474,7 @@ static void begin_checkpoint(Ssd *ssd)
     invariant(q->n_ended == q->n_begun);
     invariant(has_checkpoints(ssd));
     q->n_begun++;
-    q->low = low_seq(ssd);
+    q->low = saved_low_seq(ssd);
     q->data_pages = 0;
     q->anchored = false;
     for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
@@ -760,7 +761,7 @@ static void mark_changed(Ssd *ssd)
     for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
         ssd->journal->saved_page[k].changed = false;
     }
-    for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
+    for (uint32_t lpn = 0; lpn < saved_map_units(ssd); lpn++) {
         uint64_t now = ssd->l2p.entry[lpn] ? SAVED_MAPPED | ssd->l2p.entry[lpn]
                                      : ssd->journal->floor[lpn];
 

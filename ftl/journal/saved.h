@@ -30,6 +30,15 @@ static inline uint32_t saved_index(const Ssd *ssd, uint32_t page)
                                      : NONE;
 }
 
+/* Units that saved pages tell of: the user's, and those of translation pages. */
+static inline uint64_t saved_map_units(const Ssd *ssd)
+{
+    return ssd->l.user_units + ssd->l.meta_units;
+}
+
+/* What was programmed up to this count has ended, and the map knows of it. */
+uint64_t saved_low_seq(const Ssd *ssd);
+
 /* Before block_init(); after it. */
 void saved_create(Ssd *ssd);
 void saved_destroy(Ssd *ssd);

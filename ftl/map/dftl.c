@@ -576,6 +576,40 @@ static void dftl_power_lost(Ssd *ssd)
     forget(ssd);
 }
 
+/* Has the unit changed since its translation page was written, as spare areas and
+ * journal pages tell? */
+static bool is_behind(const Ssd *ssd, uint32_t lpn, uint64_t low)
+{
+    uint32_t entry = ssd->l2p.entry[lpn];
+
+    if (entry) {
+        return (ssd->media->spare_seq[ppu_page(ssd, entry - 1)] & SEQ_MASK) >
+               low;
+    }
+    return ssd->journal->floor[lpn] > 0 &&
+           ssd->journal->saved_page[lpn / ssd->l.saved_units].seq > low;
+}
+
+/* Translation pages that do not tell what recovery has found are written anew, when
+ * there is room. */
+static void dftl_recovered(Ssd *ssd)
+{
+    for (uint32_t page = 0; page < ssd->l.n_map_pages; page++) {
+        uint64_t end = MIN((uint64_t)(page + 1) * ssd->l.map_entries,
+                           ssd->l.user_units);
+        uint64_t low = meta_low_seq(ssd, page);
+        uint32_t lpn = page * ssd->l.map_entries;
+
+        while (lpn < end && !is_behind(ssd, lpn, low)) {
+            lpn++;
+        }
+        if (lpn < end) {
+            make_stale(ssd->map->policy_data, page);
+        }
+    }
+    dftl_changes_end(ssd);
+}
+
 static const MetaClient dftl_pages = {
     .begins = dftl_page_begins,
     .written = dftl_page_written,
@@ -622,7 +656,6 @@ static void dftl_reset_stats(Ssd *ssd)
 const MapPolicy map_dftl = {
     .name = "dftl",
     .help = "every unit by itself, the map in NAND, part of it cached (DFTL)",
-    .lacks = NEED_RECOVERY,
     .in_nand = true,
     .init = dftl_init,
     .destroy = dftl_destroy,
@@ -632,6 +665,7 @@ const MapPolicy map_dftl = {
     .room = write_stale,
     .aged = dftl_aged,
     .power_lost = dftl_power_lost,
+    .recovered = dftl_recovered,
     .state = dftl_state,
     .check = dftl_check,
     .stats = &dftl_stats,

@@ -97,8 +97,10 @@ struct MapPolicy {
      * now (aged). */
     void (*aged)(Ssd *ssd, uint32_t lpn, bool aged);
 
-    /* The contents of memory are lost. */
+    /* The contents of memory are lost; and (with ftl.recovery) the map has been
+     * found in NAND: L2p is as it was found, and the drive continues. */
     void (*power_lost)(Ssd *ssd);
+    void (*recovered)(Ssd *ssd);
 
     /* Required with Map.policy_data: save it, or load it into the tables of
      * init, and check every number: a loaded stream may be forged. */

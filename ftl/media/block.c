@@ -547,6 +547,7 @@ static void forget_plane(Ssd *ssd, Plane *p)
     p->slc_free = ILISTN_EMPTY;
     p->slc_full = ILIST_EMPTY;
     p->valid = 0;
+    p->meta_valid = 0;
     p->by_age = ILIST_EMPTY;
     for (uint32_t v = 0; v <= ssd->l.units_per_block; v++) {
         p->bucket[v] = NONE;

@@ -28,6 +28,7 @@
 #include "journal/journal.h"
 #include "journal/saved.h"
 #include "lazymem.h"
+#include "map/map-policy.h"
 #include "map/map.h"
 #include "media/faulty.h"
 #include "media/life.h"
@@ -73,7 +74,8 @@ void recovery_destroy(Ssd *ssd)
 static void forget(Ssd *ssd)
 {
     invariant(!ssd->powered);
-    lazy_clear(ssd->l2p.entry, ssd->l.user_units, sizeof(*ssd->l2p.entry));
+    lazy_clear(ssd->l2p.entry, saved_map_units(ssd),
+               sizeof(*ssd->l2p.entry));
     ssd->l2p.mapped_units = 0;
     seq_forget(ssd);
     hot_forget(ssd);
@@ -250,6 +252,14 @@ static bool is_newer(const Ssd *ssd, uint32_t ppu, uint32_t than)
                 (ssd->media->spare_seq[ppu_page(ssd, than)] & SEQ_MASK));
 }
 
+static void set_entry(Ssd *ssd, uint32_t lpn, uint32_t entry)
+{
+    ssd->l2p.entry[lpn] = entry;
+    if (lpn < ssd->l.user_units) {
+        l2p_note_used(&ssd->l2p, lpn);
+    }
+}
+
 /* A copy of a unit: in the map it stays, unless a newer one is found. */
 static void found_unit(Ssd *ssd, uint32_t ppu)
 {
@@ -263,8 +273,7 @@ static void found_unit(Ssd *ssd, uint32_t ppu)
     if (ssd->media->spare_version[ppu] >= ssd->journal->floor[lpn] &&
         (ssd->l2p.entry[lpn] == 0 ||
          is_newer(ssd, ppu, ssd->l2p.entry[lpn] - 1))) {
-        ssd->l2p.entry[lpn] = ppu + 1;
-        l2p_note_used(&ssd->l2p, lpn);
+        set_entry(ssd, lpn, ppu + 1);
     }
 }
 
@@ -438,15 +447,14 @@ static void believe(Ssd *ssd)
     g_autoptr(GArray) candidates = g_array_new(false, false, sizeof(uint32_t));
 
     invariant(has_checkpoints(ssd));
-    for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
+    for (uint32_t lpn = 0; lpn < saved_map_units(ssd); lpn++) {
         uint64_t entry = saved_entry(ssd, lpn);
 
         if (!is_believed(ssd, entry)) {
             continue;
         }
         if (ssd->l2p.entry[lpn] == 0) {
-            ssd->l2p.entry[lpn] = (uint32_t)(entry & ~SAVED_MAPPED);
-            l2p_note_used(&ssd->l2p, lpn);
+            set_entry(ssd, lpn, (uint32_t)(entry & ~SAVED_MAPPED));
         } else if (!is_of_host(ssd, ppu_page(ssd, ssd->l2p.entry[lpn] - 1))) {
             g_array_append_val(candidates, lpn);
         }
@@ -705,11 +713,11 @@ static void rebuild_plane(Ssd *ssd, uint32_t plane, Found *found)
         const Found *f = &found[i];
         bool fills = f->open != NONE && open[f->open] == f->block;
 
-        block_set_stream(ssd, f->block, stream_of(ssd, f));
-        block_found(ssd, f->block, fills ? f->open : NONE);
         if (f->seq == 0) {
             unit_leave(ssd, f->block);
         }
+        block_set_stream(ssd, f->block, stream_of(ssd, f));
+        block_found(ssd, f->block, fills ? f->open : NONE);
     }
 }
 
@@ -717,7 +725,7 @@ static void rebuild(Ssd *ssd)
 {
     g_autofree Found *found = g_new(Found, ssd->geo->blocks_per_plane);
 
-    for (uint64_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
+    for (uint64_t lpn = 0; lpn < saved_map_units(ssd); lpn++) {
         if (ssd->l2p.entry[lpn]) {
             ssd->l2p.mapped_units += lpn < ssd->l.user_units;
             block_set_valid(ssd, ssd->l2p.entry[lpn] - 1);
@@ -745,6 +753,9 @@ static void finish(Ssd *ssd)
     r->most_ready_ps = MAX(r->most_ready_ps, r->times.ready_ps);
     power_ready(ssd);
     saved_ready(ssd, r->low);
+    if (ssd->map->policy->recovered) {
+        ssd->map->policy->recovered(ssd);
+    }
     while ((cmd = fifo_pop(ssd, &r->waiting)) != NONE) {
         cmd_account(ssd, &ssd->commands.cmd[cmd], COST_firmware);
         host_start_now(ssd, cmd);

@@ -12,6 +12,7 @@
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
 #include "inspect/recording.h"
+#include "journal/journal.h"
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
@@ -84,6 +85,9 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
         if (ssd->map->policy->aged) {
             ssd->map->policy->aged(ssd, (uint32_t)lpn, false);
         }
+    }
+    if (saves(ssd)) {
+        meta_preloaded(ssd);
     }
     return 0;
 }

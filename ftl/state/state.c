@@ -45,7 +45,6 @@ enum {
     N_MAP_UNITS,
     N_GROUP_WORDS,
     N_RAW_UNITS,
-    N_USER_UNITS,
     N_PAGES,
     N_CANDIDATES,
     N_SAVED,
@@ -186,8 +185,8 @@ static const StateRow ssd_rows[] = {
     VALUE(media.free_job, free_job),
     KEPT(journal.plane, journal_plane), /* these have rows of their own */
     KEPT(journal.client, meta_client),
-    TABLE(journal.floor, floor, N_USER_UNITS),
-    TABLE(journal.saved, saved, N_USER_UNITS),
+    TABLE(journal.floor, floor, N_MAP_UNITS),
+    TABLE(journal.saved, saved, N_MAP_UNITS),
     TABLE(journal.saved_page, saved_page, N_SAVED),
     TABLE(journal.saved_flight, saved_flight, N_SAVED_FLIGHTS),
     TABLE(journal.saved_in_flight, saved_flying, N_SAVED_FLYING),
@@ -548,7 +547,6 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_MAP_UNITS] = ssd->l.user_units + ssd->l.meta_units;
     n[N_GROUP_WORDS] = trim_words(ssd);
     n[N_RAW_UNITS] = ssd->l.raw_units;
-    n[N_USER_UNITS] = ssd->l.user_units;
     n[N_PAGES] = g->n_pages;
     n[N_CANDIDATES] = ssd->power->recovery.n_candidates;
     n[N_SAVED] = ssd->l.n_saved;

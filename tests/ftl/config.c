@@ -207,7 +207,7 @@ static void test_combinations(void)
     refuse("ftl.unit=512;buffer.size=1TiB", "buffer.size", "16777216");
     refuse("buffer.plp=on;buffer.ignore_flush=on", "buffer.ignore_flush=on: ",
            "buffer.plp=on");
-    refuse("ftl.map=dftl;ftl.recovery=scan", "ftl.map=dftl: ",
+    refuse("ftl.map=bast;ftl.recovery=scan", "ftl.map=bast: ",
            "not with ftl.recovery=scan");
     refuse("ftl.map=bast;ftl.close_open=on", "ftl.map=bast: ",
            "not with ftl.close_open=on");

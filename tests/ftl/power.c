@@ -418,6 +418,59 @@ static void test_superblocks(void)
     }
 }
 
+/* The map in NAND is found again: translation pages, and what they do not know. */
+static void test_dftl_recovery(void)
+{
+    static const char *const recoveries[] = {
+        "ftl.recovery=scan", "ftl.recovery=checkpoint;ftl.checkpoint_interval=9",
+        "ftl.recovery=checkpoint;ftl.checkpoint_interval=200;ftl.close_open=on"};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(recoveries); i++) {
+        g_autofree char *options = g_strconcat(
+            TINY "nand.blocks=34;ftl.map=dftl;ftl.map_cache=128;",
+            recoveries[i], NULL);
+
+        cut_everywhere(&(Script){options, 20 + i, 200, 20, true, 5, 0});
+    }
+}
+
+static uint64_t map_programs(const Ref *r)
+{
+    return nand_stats(r->ssd->nand)->ops[NAND_PROGRAM][NAND_CAUSE_MAP];
+}
+
+/* A translation page is written once after a cut, if it did not know of what was
+ * found: of a write, or of a TRIM that was flushed; and not again. */
+static void behind(const char *recovery)
+{
+    g_autofree char *options =
+        g_strconcat(TINY "nand.blocks=34;ftl.map=dftl;", recovery, NULL);
+    Ref *r = ref_new(ref_config(options), true);
+
+    ref_power_cycle(r); /* what was preloaded is known */
+    ref_pass(r, 100000000);
+    g_assert_cmpuint(map_programs(r), ==, 0);
+    for (uint64_t i = 1; i <= 2; i++) {
+        ref_one(r, i == 1 ? SSD_OP_WRITE : SSD_OP_TRIM, 0, UNIT, i == 1);
+        ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+        g_assert_cmpuint(map_programs(r), ==, i - 1);
+        for (int k = 0; k < 3; k++) {
+            ref_power_cycle(r);
+            ref_pass(r, 100000000);
+            g_assert_cmpuint(map_programs(r), ==, i);
+        }
+    }
+    g_assert_false(ssd_mapped(r->ssd, 0, NULL));
+    ref_finish(r);
+    ref_free(r);
+}
+
+static void test_dftl_behind(void)
+{
+    behind("ftl.recovery=scan");
+    behind("ftl.recovery=checkpoint;ftl.checkpoint_interval=100000");
+}
+
 /* Blocks that were one superblock before a cut are one after it. */
 static void test_superblocks_kept(void)
 {
@@ -792,6 +845,8 @@ int main(int argc, char **argv)
     g_test_add_func("/power/caches", test_caches);
     g_test_add_func("/power/storm", test_storm);
     g_test_add_func("/power/dftl", test_dftl);
+    g_test_add_func("/power/dftl-recovery", test_dftl_recovery);
+    g_test_add_func("/power/dftl-behind", test_dftl_behind);
     g_test_add_func("/power/logs", test_logs);
     g_test_add_func("/power/at-program", test_at_program);
     g_test_add_func("/power/zero", test_zero);

@@ -360,8 +360,7 @@ static void draw_dftl(uint64_t seed, GString *s)
 /* Where the map is found after a power cut, from a stream of its own. */
 static void draw_recovery(Prng *r, GString *s)
 {
-    if (!strstr(s->str, "plp=on") && !strstr(s->str, "ftl.map=") &&
-        !strstr(s->str, "ftl.log_blocks") &&
+    if (!strstr(s->str, "plp=on") && !strstr(s->str, "ftl.log_blocks") &&
         prng_below(r, 3) == 0) {
         put_name(s, "ftl.recovery", prng_below(r, 3) ? "checkpoint" : "scan");
         put(s, "ftl.checkpoint_interval", ONE_OF(r, 1, 10, 100, 1000));
