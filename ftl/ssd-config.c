@@ -298,11 +298,14 @@ static bool check_upkeep(const SsdConfig *cfg, GError **error)
                     cfg->refresh_retries);
     }
     if (cfg->read_reclaim && !cfg->nand.errors) {
-        return fail(error, "ftl.read_reclaim=%u: needs media.errors=on, "
-                    "without which nothing is read again", cfg->read_reclaim);
+        return fail(error,
+                    "ftl.read_reclaim=%u: needs media.errors=on, "
+                    "without which nothing is read again",
+                    cfg->read_reclaim);
     }
     if (cfg->read_reclaim > cfg->nand.retry_limit + cfg->nand.soft_reads) {
-        return fail(error, "ftl.read_reclaim=%u: must be at most "
+        return fail(error,
+                    "ftl.read_reclaim=%u: must be at most "
                     "media.retry_limit=%u and media.soft_reads=%u together",
                     cfg->read_reclaim, cfg->nand.retry_limit,
                     cfg->nand.soft_reads);
@@ -545,8 +548,10 @@ static void layout_saved(const SsdConfig *cfg, SsdLayout *l)
         return;
     }
     l->saved_units = (uint32_t)(program / SAVED_ENTRY_BYTES);
-    l->n_saved = (uint32_t)((l->user_units + l->meta_units + l->saved_units -
-                             1) / l->saved_units) + 1;
+    l->n_saved =
+        (uint32_t)((l->user_units + l->meta_units + l->saved_units - 1) /
+                   l->saved_units) +
+        1;
     l->saved_blocks = 2 + (uint32_t)((2 * l->n_saved + per_block - 1) /
                                      per_block);
     l->n_saved_flights = MIN(2 * l->n_planes, 256);

@@ -90,8 +90,8 @@
       "refresh a block of which one read needed this many read retries or "    \
       "more; 0: never")                                                        \
     X(U32, uint32_t, read_reclaim, "ftl.read_reclaim", 0, 79, "0", NULL,       \
-      "refresh a block at once, also beside commands of the host, when a read "\
-      "of it needed this many read retries or more; 0: never")                 \
+      "refresh a block at once, also beside host commands, when a read of it " \
+      "needed this many read retries or more; 0: never")                       \
     X(TIME, uint64_t, scan_interval_ps, "ftl.scan_interval", 1000000000,       \
       86400000000000000, "1min", NULL,                                         \
       "interval at which the idle drive searches for blocks to refresh")       \

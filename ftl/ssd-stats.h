@@ -127,7 +127,7 @@
     V(U64, level_hits, "media.level_hits", "reads", RESET, NULL,               \
       nand_stats(v->ssd->nand)->level_hits -                                   \
           v->ssd->inspect.nand_base.level_hits,                                \
-      "reads that began at a remembered level other than 0 "                   \
+      "reads that began at a recorded level other than 0 "                     \
       "(`media.retry_memory`) and needed no retry")                            \
     V(U64, level_misses, "media.level_misses", "reads", RESET, NULL,           \
       nand_stats(v->ssd->nand)->level_misses -                                 \

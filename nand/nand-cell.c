@@ -25,8 +25,8 @@ uint32_t nand_lower_pages(const Nand *n, uint32_t block, NandPpa ppa)
     return type == NAND_SLC_MODE || n->cfg.one_shot ? 0 : type;
 }
 
-/* What a program takes with media.paired_pages=backup: before, the page below it
- * is copied inside the array to a block in SLC mode. */
+/* What a program takes with media.paired_pages=backup: before, the page below
+ * it is copied inside the array to a block in SLC mode. */
 static uint64_t backup_ps(const Nand *n, const NandOp *op)
 {
     uint32_t lower = n->cfg.paired_pages == NAND_PAIRED_BACKUP
@@ -69,12 +69,11 @@ static uint64_t worn_ps(const Nand *n, const NandOp *op, uint64_t ps)
     if (!programs(op) && op->kind != NAND_ERASE) {
         return ps;
     }
-    return nand_worn_ps(&n->cfg, programs(op), ps,
-                        n->block[op->block].erase_count +
-                            (uint64_t)n->cfg.start_cycles,
-                        nand_block_is_slc(&n->geo, op->block)
-                            ? n->cfg.slc_rated_cycles
-                            : n->cfg.rated_cycles);
+    return nand_worn_ps(
+        &n->cfg, programs(op), ps,
+        n->block[op->block].erase_count + (uint64_t)n->cfg.start_cycles,
+        nand_block_is_slc(&n->geo, op->block) ? n->cfg.slc_rated_cycles
+                                              : n->cfg.rated_cycles);
 }
 
 FaultPlace nand_place(const Nand *n, const NandOp *op)

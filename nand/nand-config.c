@@ -168,9 +168,10 @@ static bool check_features(const NandConfig *cfg, GError **error)
     }
     if (cfg->paired_pages != NAND_PAIRED_OFF &&
         (cfg->cell == 0 || cfg->one_shot)) {
-        return refuse(error, "media.paired_pages=%s: needs nand.cell=mlc, tlc "
-                             "or qlc and nand.one_shot=off, where a word line "
-                             "has several programs",
+        return refuse(error,
+                      "media.paired_pages=%s: needs nand.cell=mlc, tlc "
+                      "or qlc and nand.one_shot=off, where a word line "
+                      "has several programs",
                       nand_paired_name(cfg->paired_pages));
     }
     if (cfg->status_poll && cfg->interface == 0) {

@@ -63,8 +63,8 @@
       "away from the best; its fourth power two levels away, and so on")       \
     X(ENUM, uint32_t, retry_memory, "media.retry_memory", 0, 0, "off",         \
       nand_retry_memory_name,                                                  \
-      "where the controller remembers the level that helped, to try it "       \
-      "first; needs media.retry_levels=on")                                    \
+      "where the controller records the level that helped, to try it first; "  \
+      "needs media.retry_levels=on")                                           \
     X(U32, uint32_t, soft_reads, "media.soft_reads", 0, 15, "0", NULL,         \
       "reads of a page for soft decoding, after media.retry_limit retries; "   \
       "0: no soft decoding")                                                   \

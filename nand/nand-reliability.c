@@ -40,8 +40,9 @@ bool nand_media_check(const NandConfig *c, GError **error)
                              "nand.ecc_codeword");
     }
     if (c->retry_memory != RETRY_MEMORY_OFF && !c->retry_levels) {
-        return refuse(error, "media.retry_memory=%s: needs "
-                             "media.retry_levels=on",
+        return refuse(error,
+                      "media.retry_memory=%s: needs "
+                      "media.retry_levels=on",
                       nand_retry_memory_name(c->retry_memory));
     }
     return true;
@@ -76,8 +77,8 @@ struct NandMedia {
     bool varies;             /* media_varies() */
     double ages;             /* media_arrhenius() */
     uint64_t *lost; /* bitmap by page; NULL without media.paired_pages=on */
-    uint8_t *known_level;    /* by block or die, media.retry_memory: what helped
-                                last; NULL: nothing is remembered */
+    uint8_t *known_level; /* by block or die: the level that helped last;
+                             NULL without media.retry_memory */
 };
 
 static void draw_factory_bad(NandMedia *m)
@@ -257,7 +258,7 @@ static double rber_now(const NandMedia *m, const NandOp *op, uint32_t cycles,
     return rber;
 }
 
-/* ---- retries --------------------------------------------------------------- */
+/* ---- retries ------------------------------------------------------------- */
 
 /* The best level of the read's word line now. */
 static double best_level(const NandMedia *m, const NandOp *op, uint32_t cycles,
@@ -274,11 +275,12 @@ static double best_level(const NandMedia *m, const NandOp *op, uint32_t cycles,
                          prng_hash(m->cells ^ PURPOSE_LEVEL, op->block), line))
                    : 0;
 
-    return retry_best_level(c, rated ? pe / rated : 0, age_units(m, op->block, now_ps), z);
+    return retry_best_level(c, rated ? pe / rated : 0,
+                            age_units(m, op->block, now_ps), z);
 }
 
-/* What retries make of the rate of the present attempt.  Not below that of a new
- * block: a level cannot do better than that. */
+/* What retries make of the rate of the present attempt.  Not below that of a
+ * new block: a level cannot do better than that. */
 static double rber_of_attempt(const NandMedia *m, const NandOp *op,
                               uint32_t cycles, uint64_t now_ps)
 {
@@ -293,16 +295,16 @@ static double rber_of_attempt(const NandMedia *m, const NandOp *op,
         rber *= pow(c->retry_factor, hard);
     } else {
         best = best_level(m, op, cycles, now_ps);
-        level = soft ? retry_nearest_level(c, best)
-                     : retry_level((uint32_t)op->first_level, hard,
-                                   c->retry_limit);
+        level =
+            soft ? retry_nearest_level(c, best)
+                 : retry_level((uint32_t)op->first_level, hard, c->retry_limit);
         rber = MAX(rber * retry_level_factor(c, level, best),
                    MIN(rber, c->rber_base));
     }
     return soft ? rber * c->soft_factor : rber;
 }
 
-/* Where the level that helped is remembered; NULL: nowhere. */
+/* Where the level that helped is recorded; NULL: nowhere. */
 static uint8_t *memory_of(NandMedia *m, const NandOp *op)
 {
     return !m->known_level ? NULL
@@ -311,8 +313,7 @@ static uint8_t *memory_of(NandMedia *m, const NandOp *op)
                : &m->known_level[op->block];
 }
 
-/* The page could be read: the level is worth remembering, unless it was the soft
- * decoder that did it. */
+/* The page could be read: record the level, unless soft decoding was needed. */
 static void remember(NandMedia *m, const NandOp *op)
 {
     uint8_t *known = memory_of(m, op);
@@ -323,7 +324,7 @@ static void remember(NandMedia *m, const NandOp *op)
     }
 }
 
-/* The first attempt begins at what is remembered. */
+/* The first attempt begins at the recorded level. */
 static void begin_attempts(NandMedia *m, NandOp *op)
 {
     const uint8_t *known = memory_of(m, op);
@@ -466,7 +467,7 @@ static const StateRow media_rows[] = {
     STATE_TABLE_ROW(NandMedia, history, 0),
     STATE_KEPT_ROW(NandMedia, chance),      /* caches a calculation */
     STATE_KEPT_ROW(NandMedia, factory_bad), /* drawn from the seed */
-    STATE_KEPT_ROW(NandMedia, varies), /* both follow from the options */
+    STATE_KEPT_ROW(NandMedia, varies),      /* both follow from the options */
     STATE_KEPT_ROW(NandMedia, ages),
     STATE_TABLE_SINCE(3, NandMedia, lost, 2),
     STATE_TABLE_SINCE(3, NandMedia, known_level, 1),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nand-reliability.h - raw bit errors, ECC, read retry, failures of programs and
- * erases, bad blocks.
+ * nand-reliability.h - raw bit errors, ECC, read retry, failures of programs
+ * and erases, bad blocks.
  *
  * The array's own state and draws, each purpose from a stream of its own; the
  * formulas are in nand-rber.h.
@@ -57,13 +57,13 @@ bool media_factory_bad(const NandMedia *m, uint32_t block);
 bool media_state(NandMedia *m, State *s);
 const StateStruct *media_state_struct(void);
 
-/* A torn program has destroyed the page; so it is of the copy that a copyback makes;
- * until the block is erased. */
+/* A torn program has destroyed the page; so it is of the copy that a copyback
+ * makes; until the block is erased. */
 void media_lose_page(NandMedia *m, NandPpa ppa);
 void media_page_copied(NandMedia *m, NandPpa from, NandPpa to);
 bool media_page_lost(const NandMedia *m, NandPpa ppa);
 
-/* Is each level that is remembered one of media.retry_limit? */
+/* Is each recorded level at most media.retry_limit? */
 bool media_levels_sound(const NandMedia *m);
 
 void media_age_reads(NandMedia *m, uint32_t block, uint32_t n);

@@ -4,8 +4,7 @@
  *
  * With wear and age the threshold voltages of cells shift, and with them the
  * reference voltage that reads fewest bits wrong.  A level is a step of that
- * voltage.  Knows no block; who remembers which level helped is
- * nand-reliability.c.
+ * voltage.  Knows no block; nand-reliability.c records which level helped.
  */
 #include "nand-retry.h"
 
@@ -39,14 +38,14 @@ uint32_t retry_level(uint32_t first, uint32_t attempt, uint32_t most)
 
 double retry_best_level(const NandConfig *c, double wear, double t, double z)
 {
-    double best = c->shift_wear * wear + c->shift_ret * log1p(t) +
-                  c->shift_sigma * z;
+    double best =
+        c->shift_wear * wear + c->shift_ret * log1p(t) + c->shift_sigma * z;
 
     return MAX(best, 0);
 }
 
-/* The distance to the best level counts squared in the logarithm; at level 0 the
- * factor is 1, since the RBER is given for reads without retry. */
+/* The distance to the best level counts squared in the logarithm; at level 0
+ * the factor is 1, since the RBER is given for reads without retry. */
 double retry_level_factor(const NandConfig *c, double level, double best)
 {
     return pow(c->shift_factor, level * (level - 2 * best));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * nand-retry.h - read retry: levels of the read reference voltage, and soft
- * decoding; pure functions of the options.  docs/reliability.md has the formulas.
+ * decoding; pure functions of the options.  docs/reliability.md has the
+ * formulas.
  *
  * The attempts to read a page are numbered from 0.  Those up to
  * media.retry_limit sense it once and decode it; then media.soft_reads more

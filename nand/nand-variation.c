@@ -96,8 +96,8 @@ double media_page_factor(const NandConfig *c, const NandGeometry *g,
                                   c->block_sigma);
     }
     if (c->die_sigma > 0) {
-        factor *= media_lognormal(prng_hash(cells ^ PLACE_DIE, die),
-                                  c->die_sigma);
+        factor *=
+            media_lognormal(prng_hash(cells ^ PLACE_DIE, die), c->die_sigma);
     }
     if (c->layer_factor > 1) {
         factor *= layer_of_page(c, slc, nand_block_pages(g, block), page);

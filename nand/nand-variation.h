@@ -23,7 +23,7 @@ double media_lognormal(uint64_t key, double sigma);
  * media.layer_factor; steps between have the same ratio; the mean is 1. */
 double media_layer_factor(const NandConfig *cfg, uint32_t layer, uint32_t n);
 
-/* Of the page, counted in its block: its type, then of a word line its layer.  A
+/* Of the page, counted in its block: its type, then of a word line its layer. A
  * block in SLC mode has one page in each word line, and only one type. */
 uint32_t media_page_type(const NandConfig *cfg, bool slc, uint32_t page);
 uint32_t media_word_line(const NandConfig *cfg, bool slc, uint32_t page);

@@ -93,7 +93,7 @@ static uint64_t bus_bytes(const Nand *n, const NandOp *op)
     }
 }
 
-/* Only of a read that was repeated, or began at a level that was remembered. */
+/* Only of a read that was repeated, or began at a recorded level. */
 static void count_retries(Nand *n, const NandOp *op)
 {
     NandStats *s = &n->stats;
@@ -497,11 +497,12 @@ static uint64_t soft_ps(const Nand *n, const NandOp *op)
                : 0;
 }
 
-/* Is it decoded, and does that take time?  A sense for soft decoding is not, but
- * for the last. */
+/* Is it decoded, and does that take time?  A sense for soft decoding is not,
+ * but for the last. */
 static bool is_decoded(const Nand *n, const NandOp *op)
 {
-    if (op->bytes == 0 || (op->again && retry_only_senses(&n->cfg, op->retries - 1))) {
+    if (op->bytes == 0 ||
+        (op->again && retry_only_senses(&n->cfg, op->retries - 1))) {
         return false;
     }
     return n->cfg.t_ecc_ps || soft_ps(n, op);
@@ -518,9 +519,9 @@ static void decode(Nand *n, uint32_t i, uint64_t now_ps)
     uint64_t start_ps = MAX(ch->ecc_free_ps, now_ps - rest_ps);
 
     die_let_go(n, op, now_ps);
-    op->cell_end_ps = MAX(start_ps + words * n->cfg.t_ecc_ps,
-                          now_ps + n->cfg.t_ecc_ps) +
-                      soft_ps(n, op);
+    op->cell_end_ps =
+        MAX(start_ps + words * n->cfg.t_ecc_ps, now_ps + n->cfg.t_ecc_ps) +
+        soft_ps(n, op);
     ch->ecc_free_ps = op->cell_end_ps;
     nand_enter(n, i, PHASE_ECC, now_ps);
     eventq_push(n->q, op->cell_end_ps, NAND_EVENT_CELL_DONE, i);

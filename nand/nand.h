@@ -259,11 +259,11 @@ typedef struct NandStats {
     uint64_t erase_failures;
     uint64_t reads_by_retries[NAND_RETRY_BINS]; /* that needed any: 1, 2, ...;
                                                    the last bin: or more */
-    uint64_t soft_decodes;   /* reads for which retries were not enough */
-    uint64_t level_hits;     /* reads that a remembered level served at once */
-    uint64_t level_misses;   /* that it did not */
-    uint64_t lost_pages;     /* that a torn program of their word line destroyed */
-    uint64_t backups;        /* pages copied before such programs */
+    uint64_t soft_decodes; /* reads for which retries were not enough */
+    uint64_t level_hits;   /* reads that a recorded level served at once */
+    uint64_t level_misses; /* that it did not */
+    uint64_t lost_pages; /* that a torn program of their word line destroyed */
+    uint64_t backups;    /* pages copied before such programs */
 } NandStats;
 
 /* Events that the array puts into the owner's queue. */
@@ -397,8 +397,8 @@ uint32_t nand_read_count(const Nand *nand, uint32_t block);
  * the block that a copyback was from; 0 while media.errors is off. */
 double nand_data_hours(const Nand *nand, uint32_t block, uint64_t now_ps);
 
-/* Likewise: has a torn program destroyed the page (media.paired_pages=on)?  Every
- * read of it is uncorrectable, until its block is erased. */
+/* Likewise: has a torn program destroyed the page (media.paired_pages=on)?
+ * Every read of it is uncorrectable, until its block is erased. */
 bool nand_page_lost(const Nand *nand, NandPpa ppa);
 
 /* Erases of a block (plane * blocks_per_plane + block), those that failed included:
@@ -421,11 +421,11 @@ void nand_preload_page(Nand *nand, NandPpa ppa);
 /*
  * Lose power: every queued or running operation stops where it is and no done
  * callback runs for it.  A page whose program was in the array is torn: it
- * counts as programmed and holds nothing, and with media.paired_pages=on neither
- * do the earlier pages of its word line.  One whose program had not got there is
- * as it was, and the next to be programmed.  A block whose erase was queued or
- * running must be erased (again) before use.  Data ages by media.off_hours.  The
- * owner drops the array's events from its queue.
+ * counts as programmed and holds nothing, and with media.paired_pages=on
+ * neither do the earlier pages of its word line.  One whose program had not got
+ * there is as it was, and the next to be programmed.  A block whose erase was
+ * queued or running must be erased (again) before use.  Data ages by
+ * media.off_hours.  The owner drops the array's events from its queue.
  */
 void nand_power_cut(Nand *nand, uint64_t now_ps);
 

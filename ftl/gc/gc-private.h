@@ -91,8 +91,9 @@ uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause);
 
 /* ---- refresh.c --------------------------------------------------------- */
 
-/* One of ftl.refresh_... is set; else the rest does nothing, and refresh_read() and
- * refresh_needs() must not be called; refresh_read() may with ftl.read_reclaim. */
+/* One of ftl.refresh_... is set; else the rest does nothing, and refresh_read()
+ * and refresh_needs() must not be called; refresh_read() may with
+ * ftl.read_reclaim. */
 bool refresh_is_on(const Ssd *ssd);
 
 /* A block is opened; a page of one is copied inside the array to another, which

@@ -238,7 +238,8 @@ static bool is_empty(const Ssd *ssd, uint32_t block)
 
     invariant(block < ssd->geo->n_blocks);
     return b->state == BLOCK_VICTIM && b->valid == 0 && b->pending == 0 &&
-           !b->bad && !b->held && ssd->gc->plane[block_plane(ssd, block)].victim != block;
+           !b->bad && !b->held &&
+           ssd->gc->plane[block_plane(ssd, block)].victim != block;
 }
 
 /* The empty victims of a plane are in a list, by number: there are few. */

@@ -66,7 +66,7 @@ void refresh_preloaded(Ssd *ssd, uint32_t block)
     }
 }
 
-/* Is the block to be written anew at once (ftl.read_reclaim)? */
+/* Is the block due for a refresh at once (ftl.read_reclaim)? */
 static bool reclaims(const Ssd *ssd, const BlockHistory *h)
 {
     return ssd->cfg->read_reclaim && h->retries >= ssd->cfg->read_reclaim;

@@ -116,9 +116,8 @@ static const NandWatch watch = {
 
 void oplog_lost_pages(Oplog *log)
 {
-    uint32_t n = log && log->ssd->cfg->nand.paired_pages
-                     ? log->ssd->geo->n_pages
-                     : 0;
+    uint32_t n =
+        log && log->ssd->cfg->nand.paired_pages ? log->ssd->geo->n_pages : 0;
 
     for (uint32_t page = 0; page < n; page++) {
         if (nand_page_lost(log->ssd->nand, (NandPpa){page})) {

@@ -32,8 +32,8 @@ static inline uint32_t meta_plane(const Ssd *ssd, uint32_t page)
     return ssd->media->stripe_plane[page % ssd->l.n_planes];
 }
 
-/* With ftl.recovery: a page of metadata in NAND knows of all programs up to this
- * count, and maybe of some after it. */
+/* With ftl.recovery: a page of metadata in NAND knows of all programs up to
+ * this count, and maybe of some after it. */
 uint64_t meta_low_seq(const Ssd *ssd, uint32_t page);
 
 /* The preload has ended: pages of metadata know of it. */

@@ -81,16 +81,17 @@ void meta_init(Ssd *ssd)
     ssd->journal->free_meta_read = NONE;
 }
 
-/* Versions count up.  With ftl.recovery the upper bits say how far the page knows
- * of other programs, so that recovery can tell which of them it does not. */
+/* Versions count up.  With ftl.recovery the upper bits say how far the page
+ * knows of other programs, so that recovery can tell which of them it does not.
+ */
 #define LOW_SHIFT 20
 
 static void next_version(Ssd *ssd)
 {
     ssd->journal->meta_version++;
     if (saves(ssd)) {
-        ssd->journal->meta_version = MAX(ssd->journal->meta_version,
-                                         saved_low_seq(ssd) << LOW_SHIFT);
+        ssd->journal->meta_version =
+            MAX(ssd->journal->meta_version, saved_low_seq(ssd) << LOW_SHIFT);
     }
 }
 

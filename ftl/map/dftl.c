@@ -576,8 +576,8 @@ static void dftl_power_lost(Ssd *ssd)
     forget(ssd);
 }
 
-/* Has the unit changed since its translation page was written, as spare areas and
- * journal pages tell? */
+/* Has the unit changed since its translation page was written, as spare areas
+ * and journal pages tell? */
 static bool is_behind(const Ssd *ssd, uint32_t lpn, uint64_t low)
 {
     uint32_t entry = ssd->l2p.entry[lpn];
@@ -590,13 +590,13 @@ static bool is_behind(const Ssd *ssd, uint32_t lpn, uint64_t low)
            ssd->journal->saved_page[lpn / ssd->l.saved_units].seq > low;
 }
 
-/* Translation pages that do not tell what recovery has found are written anew, when
- * there is room. */
+/* Translation pages that are older than a change that recovery has found are
+ * written again, when there is room. */
 static void dftl_recovered(Ssd *ssd)
 {
     for (uint32_t page = 0; page < ssd->l.n_map_pages; page++) {
-        uint64_t end = MIN((uint64_t)(page + 1) * ssd->l.map_entries,
-                           ssd->l.user_units);
+        uint64_t end =
+            MIN((uint64_t)(page + 1) * ssd->l.map_entries, ssd->l.user_units);
         uint64_t low = meta_low_seq(ssd, page);
         uint32_t lpn = page * ssd->l.map_entries;
 

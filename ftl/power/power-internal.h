@@ -42,8 +42,9 @@ typedef struct Recovery {
     uint32_t n_candidates;
     RecoveryTimes times; /* of the last one, or the present one so far */
     CmdFifo waiting; /* commands */
-    uint64_t cpu_free_ps; /* when the controller has looked at all that was read */
-    uint64_t cpu_ps;      /* its time in the last recovery, or the present one */
+    uint64_t
+        cpu_free_ps; /* when the controller has looked at all that was read */
+    uint64_t cpu_ps; /* its time in the last recovery, or the present one */
 } Recovery;
 
 typedef struct Power {

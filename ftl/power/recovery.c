@@ -41,8 +41,8 @@
 #include "ssd-internal.h"
 
 /* In a spare area: for each unit its number, version and stream; and for the
- * page when it was programmed, by whom, and of which superblock (ftl.gc_unit); each
- * with room for a code. */
+ * page when it was programmed, by whom, and of which superblock (ftl.gc_unit);
+ * each with room for a code. */
 #define SPARE_BYTES 16
 
 typedef struct RecoveryStep {
@@ -74,8 +74,7 @@ void recovery_destroy(Ssd *ssd)
 static void forget(Ssd *ssd)
 {
     invariant(!ssd->powered);
-    lazy_clear(ssd->l2p.entry, saved_map_units(ssd),
-               sizeof(*ssd->l2p.entry));
+    lazy_clear(ssd->l2p.entry, saved_map_units(ssd), sizeof(*ssd->l2p.entry));
     ssd->l2p.mapped_units = 0;
     seq_forget(ssd);
     hot_forget(ssd);
@@ -798,8 +797,8 @@ static void look_into(Ssd *ssd, bool blank)
                                                       : ssd->l.units_per_page;
 
     r->cpu_ps += entries * ssd->cfg->t_recovery_ps;
-    r->cpu_free_ps = MAX(r->cpu_free_ps, ssd->now_ps) +
-                     entries * ssd->cfg->t_recovery_ps;
+    r->cpu_free_ps =
+        MAX(r->cpu_free_ps, ssd->now_ps) + entries * ssd->cfg->t_recovery_ps;
 }
 
 void recovery_read_done(Ssd *ssd, const NandOp *op)
@@ -851,9 +850,8 @@ uint64_t recovery_longest_ps(const Ssd *ssd)
                      ssd->geo->pages_per_block;
     uint64_t saved = (uint64_t)ssd->l.saved_blocks * ssd->geo->pages_per_block;
 
-    uint64_t entries =
-        ssd->l.n_planes *
-        (pages * ssd->l.units_per_page + saved * entries_of_saved(ssd));
+    uint64_t entries = ssd->l.n_planes * (pages * ssd->l.units_per_page +
+                                          saved * entries_of_saved(ssd));
 
     return saves(ssd) ? longest_reads(ssd, pages, spare_bytes(ssd)) +
                             longest_reads(ssd, saved, ssd->geo->page_bytes) +

@@ -85,10 +85,8 @@ static bool check_bools(const Ssd *ssd, GError **error)
         offsetof(PlacementPlane, gc.active),
     };
     static const size_t of_gc[] = {
-        offsetof(GcPlane, forced),
-        offsetof(GcPlane, folding),
-        offsetof(GcPlane, background),
-        offsetof(GcPlane, yielded),
+        offsetof(GcPlane, forced),     offsetof(GcPlane, folding),
+        offsetof(GcPlane, background), offsetof(GcPlane, yielded),
         offsetof(GcPlane, reclaim),
     };
     static const size_t of_map[] = {

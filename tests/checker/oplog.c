@@ -202,8 +202,8 @@ static const Clean cleans[] = {
      PLAYER_FILL_RANDOM, false},
     {"suspend", "tiny", "nand.suspend=both;nand.schedule=read-first",
      PLAYER_FILL_RANDOM, false},
-    {"suspend-multi", "tiny",
-     RICH "nand.suspend=both;nand.schedule=host-first", PLAYER_FILL_RANDOM, false},
+    {"suspend-multi", "tiny", RICH "nand.suspend=both;nand.schedule=host-first",
+     PLAYER_FILL_RANDOM, false},
     {"copyback", "tiny", "nand.copyback=on", PLAYER_FILL_RANDOM, false},
     {"one-shot", "tiny", "nand.cell=tlc;nand.one_shot=on;nand.pages=18",
      PLAYER_FILL_RANDOM, false},
@@ -215,8 +215,10 @@ static const Clean cleans[] = {
      "nand.cell=tlc;nand.one_shot=on;nand.pages=18;nand.slc_blocks=4",
      PLAYER_FILL_RANDOM, false},
     {"power-cuts", "tiny", "", PLAYER_FILL_RANDOM, true},
-    {"power-cuts-features", "tiny", RICH "nand.cache_program=on;"
-     "nand.suspend=both;nand.copyback=on", PLAYER_FILL_RANDOM, true},
+    {"power-cuts-features", "tiny",
+     RICH "nand.cache_program=on;"
+          "nand.suspend=both;nand.copyback=on",
+     PLAYER_FILL_RANDOM, true},
     {"power-cuts-one-shot", "tiny", ONE_SHOT, PLAYER_FILL_RANDOM, true},
     {"power-cuts-paired", "tiny", PAIRED "media.paired_pages=on",
      PLAYER_FILL_RANDOM, true},
@@ -227,55 +229,76 @@ static const Clean cleans[] = {
     {"power-cuts-superblock", "tiny",
      RICH "ftl.alloc=superblock;ftl.gc_unit=superblock", PLAYER_FILL_RANDOM,
      true},
-    {"power-cuts-failures", "tiny", "media.program_fail=0.001;nand.blocks=48;"
-     "media.erase_fail=0.001;ftl.op_percent=60%", PLAYER_FILL_RANDOM, true},
+    {"power-cuts-failures", "tiny",
+     "media.program_fail=0.001;nand.blocks=48;"
+     "media.erase_fail=0.001;ftl.op_percent=60%",
+     PLAYER_FILL_RANDOM, true},
     {"power-cuts-protected", "tiny", "buffer.plp=on;ftl.unit=8KiB",
      PLAYER_FILL_RANDOM, true},
     {"dftl", "tiny", "ftl.map=dftl;ftl.map_cache=1KiB;ftl.op_percent=100%",
      PLAYER_FILL_RANDOM, false},
-    {"dftl-preload", "tiny", "ftl.map=dftl;ftl.map_cache=1KiB;nand.copyback=on;"
-     "ftl.op_percent=100%", PLAYER_FILL_PRELOAD, true},
-    {"dftl-power-cuts-failures", "tiny", "ftl.map=dftl;ftl.map_cache=1KiB;"
+    {"dftl-preload", "tiny",
+     "ftl.map=dftl;ftl.map_cache=1KiB;nand.copyback=on;"
+     "ftl.op_percent=100%",
+     PLAYER_FILL_PRELOAD, true},
+    {"dftl-power-cuts-failures", "tiny",
+     "ftl.map=dftl;ftl.map_cache=1KiB;"
      "media.program_fail=0.001;nand.blocks=48;ftl.op_percent=100%;"
      "media.erase_fail=0.001;ftl.unit=512;nand.page_size=2KiB;"
-     "nand.ecc_codeword=512", PLAYER_FILL_RANDOM, true},
+     "nand.ecc_codeword=512",
+     PLAYER_FILL_RANDOM, true},
     {"ignored-flushes", "tiny", "buffer.ignore_flush=on", PLAYER_FILL_RANDOM,
      true},
-    {"retry", "tiny", "media.errors=on;media.start_cycles=2500;"
+    {"retry", "tiny",
+     "media.errors=on;media.start_cycles=2500;"
      "media.preload_hours=2000;media.retry_time=20us;nand.ecc_decode=2us",
      PLAYER_FILL_PRELOAD, false},
     {"retry-features", "tiny",
      RICH "media.errors=on;media.start_cycles=2500;media.preload_hours=2000;"
-     "nand.cache_read=on;nand.suspend=both", PLAYER_FILL_PRELOAD, false},
-    {"failures", "tiny", "media.program_fail=0.002;media.erase_fail=0.001;"
+          "nand.cache_read=on;nand.suspend=both",
+     PLAYER_FILL_PRELOAD, false},
+    {"failures", "tiny",
+     "media.program_fail=0.002;media.erase_fail=0.001;"
      "media.factory_bad=2%;nand.blocks=48;ftl.op_percent=60%",
      PLAYER_FILL_RANDOM, false},
-    {"failures-copyback", "tiny", "media.program_fail=0.001;nand.copyback=on;"
-     "nand.blocks=48;ftl.op_percent=60%", PLAYER_FILL_RANDOM, false},
-    {"failures-one-shot", "tiny", "media.program_fail=0.001;nand.blocks=48;"
+    {"failures-copyback", "tiny",
+     "media.program_fail=0.001;nand.copyback=on;"
+     "nand.blocks=48;ftl.op_percent=60%",
+     PLAYER_FILL_RANDOM, false},
+    {"failures-one-shot", "tiny",
+     "media.program_fail=0.001;nand.blocks=48;"
      "nand.cell=tlc;nand.one_shot=on;nand.pages=18;nand.slc_blocks=4;"
-     "ftl.op_percent=90%", PLAYER_FILL_RANDOM, false},
+     "ftl.op_percent=90%",
+     PLAYER_FILL_RANDOM, false},
     {"upkeep", "tiny", UPKEEP, PLAYER_FILL_PRELOAD, false},
     {"power-cuts-upkeep", "tiny", UPKEEP "nand.copyback=on",
      PLAYER_FILL_PRELOAD, true},
     {"ecc", "tiny", "nand.ecc_decode=10us", PLAYER_FILL_RANDOM, false},
     {"data-in", "tiny", "host.complete_at=data-in", PLAYER_FILL_RANDOM, false},
-    {"at-program", "tiny", "host.complete_at=program", PLAYER_FILL_RANDOM, false},
+    {"at-program", "tiny", "host.complete_at=program", PLAYER_FILL_RANDOM,
+     false},
     {"free-at-data-in", "tiny", "buffer.free_at=data-in", PLAYER_FILL_RANDOM,
      false},
     {"write-through", "tiny", "buffer.policy=none", PLAYER_FILL_RANDOM, false},
     {"lru", "tiny", "buffer.policy=lru;buffer.size=1MiB", PLAYER_FILL_RANDOM,
      false},
-    {"cflru", "tiny", "buffer.policy=cflru;buffer.size=1MiB;buffer.window=50%;"
-     "buffer.free_at=data-in", PLAYER_FILL_RANDOM, false},
-    {"early-flush", "tiny", "buffer.policy=cflru-ef-sc;buffer.size=1MiB;"
-     "buffer.early_threshold=20%", PLAYER_FILL_RANDOM, false},
+    {"cflru", "tiny",
+     "buffer.policy=cflru;buffer.size=1MiB;buffer.window=50%;"
+     "buffer.free_at=data-in",
+     PLAYER_FILL_RANDOM, false},
+    {"early-flush", "tiny",
+     "buffer.policy=cflru-ef-sc;buffer.size=1MiB;"
+     "buffer.early_threshold=20%",
+     PLAYER_FILL_RANDOM, false},
     {"power-cuts-lru", "tiny", "buffer.policy=lru;buffer.size=1MiB",
      PLAYER_FILL_RANDOM, true},
-    {"bast", "tiny", "ftl.map=bast;ftl.log_blocks=2", PLAYER_FILL_RANDOM, false},
+    {"bast", "tiny", "ftl.map=bast;ftl.log_blocks=2", PLAYER_FILL_RANDOM,
+     false},
     {"fast", "tiny", "ftl.map=fast", PLAYER_FILL_PRELOAD, false},
-    {"bast-one-shot", "tiny", "ftl.map=bast;nand.cell=tlc;nand.one_shot=on;"
-     "nand.pages=18", PLAYER_FILL_RANDOM, false},
+    {"bast-one-shot", "tiny",
+     "ftl.map=bast;nand.cell=tlc;nand.one_shot=on;"
+     "nand.pages=18",
+     PLAYER_FILL_RANDOM, false},
     {"fast-multi-plane", "tiny", RICH "ftl.map=fast;ftl.log_blocks=2",
      PLAYER_FILL_RANDOM, false},
     {"power-cuts-bast", "tiny", "ftl.map=bast;ftl.log_blocks=1",
@@ -285,8 +308,10 @@ static const Clean cleans[] = {
     {"streams", "tiny", STREAMS "streams.max=3", PLAYER_FILL_RANDOM, false},
     {"streams-merged", "tiny", STREAMS "streams.max=3;streams.gc=merge",
      PLAYER_FILL_RANDOM, true},
-    {"fdp-failures", "tiny", STREAMS "fdp.ruhs=4;ftl.alloc=superblock;"
-     "ftl.gc_unit=superblock;media.program_fail=0.001", PLAYER_FILL_RANDOM, true},
+    {"fdp-failures", "tiny",
+     STREAMS "fdp.ruhs=4;ftl.alloc=superblock;"
+             "ftl.gc_unit=superblock;media.program_fail=0.001",
+     PLAYER_FILL_RANDOM, true},
     {"fdp", "tiny", STREAMS "fdp.ruhs=3", PLAYER_FILL_RANDOM, false},
     {"hot-cold", "tiny", STREAMS "ftl.hot_cold=on", PLAYER_FILL_RANDOM, true},
     {"zero", "zero-latency", "nand.blocks=16;nand.pages=16;ftl.op_percent=120",
@@ -420,8 +445,8 @@ static void test_requests(void)
     MUTATE(find(OPLOG_TRIM, -1), r.c++, "request");
 }
 
-/* A page that is lost for no reason; a read of one that is lost, which says that
- * all is well. */
+/* A page that is lost for no reason; a read of one that is lost, which says
+ * that all is well. */
 static void test_paired(void)
 {
     size_t i;

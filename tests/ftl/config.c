@@ -198,19 +198,19 @@ static void test_combinations(void)
     refuse("nand.cell=tlc;nand.pages=258;nand.one_shot=on;"
            "media.paired_pages=backup",
            "media.paired_pages=backup: ", "nand.one_shot=off");
-    refuse("media.retry_memory=die", "media.retry_memory=die: ",
-           "media.retry_levels=on");
-    refuse("media.errors=on;ftl.map=fast;ftl.read_reclaim=2", "ftl.map=fast: ",
-           "not with ftl.read_reclaim=2");
+    refuse("media.retry_memory=die",
+           "media.retry_memory=die: ", "media.retry_levels=on");
+    refuse("media.errors=on;ftl.map=fast;ftl.read_reclaim=2",
+           "ftl.map=fast: ", "not with ftl.read_reclaim=2");
     refuse("nand.page_size=64KiB;buffer.size=64KiB;buffer.policy=cflru-ef-sc",
            "buffer.size=65536", "65600");
     refuse("ftl.unit=512;buffer.size=1TiB", "buffer.size", "16777216");
     refuse("buffer.plp=on;buffer.ignore_flush=on", "buffer.ignore_flush=on: ",
            "buffer.plp=on");
-    refuse("ftl.map=bast;ftl.recovery=scan", "ftl.map=bast: ",
-           "not with ftl.recovery=scan");
-    refuse("ftl.map=bast;ftl.close_open=on", "ftl.map=bast: ",
-           "not with ftl.close_open=on");
+    refuse("ftl.map=bast;ftl.recovery=scan",
+           "ftl.map=bast: ", "not with ftl.recovery=scan");
+    refuse("ftl.map=bast;ftl.close_open=on",
+           "ftl.map=bast: ", "not with ftl.close_open=on");
     refuse("buffer.plp=on;ftl.recovery=scan", "ftl.recovery=scan: ",
            "buffer.plp=on");
     refuse("buffer.plp=on;buffer.free_at=data-in", "buffer.free_at=data-in: ",

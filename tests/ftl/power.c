@@ -250,8 +250,8 @@ static void test_scan_time(void)
 
 /*
  * The controller looks at what was read beside the next read: 1 us for a blank
- * page, 4 for one with four units.  Where that is less than a read takes, only the
- * last page adds to the time; where it is more, only the first read does.
+ * page, 4 for one with four units.  Where that is less than a read takes, only
+ * the last page adds to the time; where it is more, only the first read does.
  */
 static void cpu_time(const char *cpu, uint64_t cpu_ns)
 {
@@ -274,8 +274,7 @@ static void cpu_time(const char *cpu, uint64_t cpu_ns)
     g_assert_cmpuint(ssd_recovery_ns(r->ssd), ==,
                      fast ? 26 * spare_ns + 2 * cpu_ns
                           : 2 * spare_ns + (24 + 2 * 4) * cpu_ns);
-    g_assert_cmpuint(ssd_recovery_ns(r->ssd), <=,
-                     r->info->longest_recovery_ns);
+    g_assert_cmpuint(ssd_recovery_ns(r->ssd), <=, r->info->longest_recovery_ns);
     ref_free(r);
 }
 
@@ -418,17 +417,20 @@ static void test_superblocks(void)
     }
 }
 
-/* The map in NAND is found again: translation pages, and what they do not know. */
+/* The map in NAND is found again: translation pages, and what they do not know.
+ */
 static void test_dftl_recovery(void)
 {
     static const char *const recoveries[] = {
-        "ftl.recovery=scan", "ftl.recovery=checkpoint;ftl.checkpoint_interval=9",
-        "ftl.recovery=checkpoint;ftl.checkpoint_interval=200;ftl.close_open=on"};
+        "ftl.recovery=scan",
+        "ftl.recovery=checkpoint;ftl.checkpoint_interval=9",
+        "ftl.recovery=checkpoint;ftl.checkpoint_interval=200;ftl.close_open="
+        "on"};
 
     for (size_t i = 0; i < G_N_ELEMENTS(recoveries); i++) {
-        g_autofree char *options = g_strconcat(
-            TINY "nand.blocks=34;ftl.map=dftl;ftl.map_cache=128;",
-            recoveries[i], NULL);
+        g_autofree char *options =
+            g_strconcat(TINY "nand.blocks=34;ftl.map=dftl;ftl.map_cache=128;",
+                        recoveries[i], NULL);
 
         cut_everywhere(&(Script){options, 20 + i, 200, 20, true, 5, 0});
     }
@@ -439,8 +441,8 @@ static uint64_t map_programs(const Ref *r)
     return nand_stats(r->ssd->nand)->ops[NAND_PROGRAM][NAND_CAUSE_MAP];
 }
 
-/* A translation page is written once after a cut, if it did not know of what was
- * found: of a write, or of a TRIM that was flushed; and not again. */
+/* A translation page is written once after a cut, if it did not know of what
+ * was found: of a write, or of a TRIM that was flushed; and not again. */
 static void behind(const char *recovery)
 {
     g_autofree char *options =
@@ -474,7 +476,8 @@ static void test_dftl_behind(void)
 /* Blocks that were one superblock before a cut are one after it. */
 static void test_superblocks_kept(void)
 {
-    Ref *r = ref_new(ref_config(TINY SCAN "nand.planes=2;ftl.alloc=superblock;"
+    Ref *r = ref_new(ref_config(TINY SCAN
+                                "nand.planes=2;ftl.alloc=superblock;"
                                 "ftl.gc_unit=superblock;ftl.op_percent=160"),
                      false);
     unsigned n = 0;
@@ -687,9 +690,9 @@ static void test_idle(void)
 }
 
 /*
- * A word line has three programs, and the power goes while writes are flushed one
- * by one.  Each unit is read: an error comes where a later page of its word line
- * was torn, and nowhere else.  How many of the units had been flushed.
+ * A word line has three programs, and the power goes while writes are flushed
+ * one by one.  Each unit is read: an error comes where a later page of its word
+ * line was torn, and nowhere else.  How many of the units had been flushed.
  */
 static unsigned lost_flushed(const char *options)
 {
@@ -717,9 +720,8 @@ static unsigned lost_flushed(const char *options)
         for (uint64_t k = 0; k < writes; k++) {
             uint32_t entry = r->ssd->l2p.entry[k];
             bool lost = !map_is_buffered(entry) &&
-                        nand_page_lost(
-                            r->ssd->nand,
-                            (NandPpa){ppu_page(r->ssd, entry - 1)});
+                        nand_page_lost(r->ssd->nand,
+                                       (NandPpa){ppu_page(r->ssd, entry - 1)});
             SsdCompletion c = ref_one(r, SSD_OP_READ, k * UNIT, UNIT, false);
 
             g_assert_cmpint(c.status, ==,
@@ -739,8 +741,8 @@ static unsigned lost_flushed(const char *options)
 
 static void test_paired(void)
 {
-    static const char *const recoveries[] = {
-        "", "ftl.recovery=scan;", "ftl.recovery=checkpoint;"};
+    static const char *const recoveries[] = {"", "ftl.recovery=scan;",
+                                             "ftl.recovery=checkpoint;"};
 
     for (size_t i = 0; i < G_N_ELEMENTS(recoveries); i++) {
         g_autofree char *on =

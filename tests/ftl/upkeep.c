@@ -653,7 +653,8 @@ static void test_reclaim(void)
     uint64_t moved = with->ssd->inspect.count.reclaim_victims;
 
     g_test_message("%" PRIu64 " retries of reading all, after %" PRIu64
-                   " blocks were reclaimed %" PRIu64, a, moved, b);
+                   " blocks were reclaimed %" PRIu64,
+                   a, moved, b);
     g_assert_cmpuint(without->ssd->gc->background_stats.refresh_victims, ==, 0);
     g_assert_cmpuint(with->ssd->gc->background_stats.refresh_victims, ==,
                      moved);

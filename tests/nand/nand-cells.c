@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nand-cells.c - errors that belong to places and levels: variation, temperature,
- * retry levels and their memory, soft decoding, and times that change with wear;
- * all against their closed forms.
+ * nand-cells.c - errors that belong to places and levels: variation,
+ * temperature, retry levels and their memory, soft decoding, and times that
+ * change with wear; all against their closed forms.
  *
  * Draws are seeded, so a count repeats exactly; where it is compared with a
  * probability, the tolerance is four standard deviations.
@@ -48,7 +48,7 @@ static void near(double a, double b, double tolerance)
     }
 }
 
-/* ---- variation ------------------------------------------------------------- */
+/* ---- variation ----------------------------------------------------------- */
 
 /* Log-normal with mean 1: variance exp(sigma^2) - 1. */
 static void test_lognormal(void)
@@ -115,9 +115,11 @@ static void test_page_factor(void)
     near(media_page_factor(&r->cfg, g, 5, 0, 2), 1, 0); /* in SLC mode */
     set(&r->cfg, "media.layer_factor", "4");
     near(media_page_factor(&r->cfg, g, 5, 1, 35) /
-             media_page_factor(&r->cfg, g, 5, 1, 0), 12, 1e-12);
+             media_page_factor(&r->cfg, g, 5, 1, 0),
+         12, 1e-12);
     near(media_page_factor(&r->cfg, g, 5, 0, 11) /
-             media_page_factor(&r->cfg, g, 5, 0, 0), 4, 1e-12);
+             media_page_factor(&r->cfg, g, 5, 0, 0),
+         4, 1e-12);
     set(&r->cfg, "media.layers", "2"); /* of six word lines each */
     lowest = media_page_factor(&r->cfg, g, 5, 1, 0);
     highest = media_page_factor(&r->cfg, g, 5, 1, 18);
@@ -155,8 +157,8 @@ static void test_places(void)
     rig_free(r);
 }
 
-/* Probability that a page of 8 codewords is lost, the mean over blocks: Simpson's
- * rule over the normal distribution. */
+/* Probability that a page of 8 codewords is lost, the mean over blocks:
+ * Simpson's rule over the normal distribution. */
 static double mean_loss(double rber, double sigma)
 {
     const int n = 2000;
@@ -168,8 +170,10 @@ static double mean_loss(double rber, double sigma)
         double p = rber * exp(sigma * z - sigma * sigma / 2);
         double lost = 1 - pow(1 - media_tail(BITS, 120, MIN(p, 0.5)), 8);
 
-        sum += (i == 0 || i == n ? 1 : i % 2 ? 4 : 2) * lost *
-               exp(-z * z / 2) / sqrt(2 * G_PI);
+        sum += (i == 0 || i == n ? 1
+                : i % 2          ? 4
+                                 : 2) *
+               lost * exp(-z * z / 2) / sqrt(2 * G_PI);
     }
     return sum * h / 3;
 }
@@ -208,11 +212,11 @@ static void test_block_losses(void)
     near(count_lost(&cfg), 20000 * p, 4 * sqrt(20000 * p * (1 - p)));
 }
 
-/* ---- temperature ----------------------------------------------------------- */
+/* ---- temperature --------------------------------------------------------- */
 
 /*
- * JEDEC JESD218 tests a year at 30 degrees (client drives) by 500 hours at 52 or
- * 96 hours at 66: at 1.1 eV both are a year within 5 %.
+ * JEDEC JESD218 tests a year at 30 degrees (client drives) by 500 hours at 52
+ * or 96 hours at 66: at 1.1 eV both are a year within 5 %.
  */
 static void test_arrhenius(void)
 {
@@ -262,7 +266,7 @@ static void test_hot(void)
     }
 }
 
-/* ---- retry levels ---------------------------------------------------------- */
+/* ---- retry levels -------------------------------------------------------- */
 
 /* Each level once, ever farther from the first. */
 static void test_order(void)
@@ -314,8 +318,8 @@ static void test_level_formulas(void)
 
 /*
  * RBER 0.2 at level 0; the best level is 3.  By 1.6^(l^2 - 6 l), level 1 has
- * 1.9e-2, in which no codeword can be corrected, level 2 has 4.7e-3, in which all
- * can.
+ * 1.9e-2, in which no codeword can be corrected, level 2 has 4.7e-3, in which
+ * all can.
  */
 static void shifted(NandConfig *cfg, const char *memory)
 {
@@ -354,7 +358,8 @@ static void test_level_found(void)
         g_assert_cmpuint(op->status, ==, NAND_OK);
         g_assert_cmpuint(op->retries, ==, 2);
         g_assert_cmpuint((r->done_ps[r->n_done - 1] - op->submit_ps) /
-                             PS_PER_NS, ==, 3 * (C + TR + X) + 2 * 7000);
+                             PS_PER_NS,
+                         ==, 3 * (C + TR + X) + 2 * 7000);
         g_assert_cmpuint(nand_stats(r->nand)->reads_by_retries[1], ==, i);
     }
     g_assert_cmpuint(nand_stats(r->nand)->level_hits, ==, 0);
@@ -366,8 +371,8 @@ static void test_level_found(void)
     rig_free(r);
 }
 
-/* What helped is tried first: in the block, or in all of the die; until an erase of
- * the block, or a loss of power. */
+/* What helped is tried first: in the block, or in all of the die; until an
+ * erase of the block, or a loss of power. */
 static void remembered(const char *memory, unsigned others)
 {
     NandConfig cfg = {.seed = 1};
@@ -406,7 +411,7 @@ static void test_level_remembered(void)
     remembered("die", 0);
 }
 
-/* Word lines whose best level differs: a remembered level fails for some, and the
+/* Word lines whose best level differs: a recorded level fails for some, and the
  * search goes on around it. */
 static void test_level_misses(void)
 {
@@ -425,8 +430,8 @@ static void test_level_misses(void)
 
         misses += op->first_level && op->retries;
         if (op->status == NAND_OK) {
-            uint32_t level = retry_level((uint32_t)op->first_level,
-                                         op->retries, 12);
+            uint32_t level =
+                retry_level((uint32_t)op->first_level, op->retries, 12);
 
             op = read_page(r, p); /* now it is known */
             g_assert_cmpuint(op->first_level, ==, level);
@@ -452,10 +457,10 @@ static void test_level_floor(void)
     rig_free(r);
 }
 
-/* ---- soft decoding --------------------------------------------------------- */
+/* ---- soft decoding ------------------------------------------------------- */
 
-/* A retry in vain, three senses, and the decoder: closed form, with and without a
- * time for each codeword, which senses alone do not take. */
+/* A retry in vain, three senses, and the decoder: closed form, with and without
+ * a time for each codeword, which senses alone do not take. */
 static void soft(const char *decode, uint64_t decode_ns)
 {
     NandConfig cfg = {.seed = 1};
@@ -496,7 +501,7 @@ static void test_soft(void)
     soft("1us", 1000);
 }
 
-/* ---- paired pages ---------------------------------------------------------- */
+/* ---- paired pages -------------------------------------------------------- */
 
 /* A TLC; blocks 0 and 1 of each plane have pages as if programmed before. */
 static Rig *paired(const char *value, const char *more)
@@ -514,8 +519,8 @@ static Rig *paired(const char *value, const char *more)
     return rig_new(&cfg);
 }
 
-/* The power goes so long after the program of a page of block 1: which pages are
- * lost, as bits. */
+/* The power goes so long after the program of a page of block 1: which pages
+ * are lost, as bits. */
 static uint32_t lost_by(Rig *r, uint32_t page, uint64_t after_ns)
 {
     uint32_t first = rig_page(r, 0, 1, 0);
@@ -569,8 +574,8 @@ static void test_paired_reads(void)
 {
     Rig *r = paired("on", NULL);
     uint32_t first = rig_page(r, 0, 1, 0);
-    NandOp strong = {.kind = NAND_READ, .ppa = {first + 4}, .bytes = 80,
-                     .strong = true};
+    NandOp strong = {
+        .kind = NAND_READ, .ppa = {first + 4}, .bytes = 80, .strong = true};
 
     g_assert_cmphex(lost_by(r, 5, 300000), ==, 3 << 3);
     r->now_ps = 400000 * PS_PER_NS;
@@ -631,8 +636,8 @@ static void test_paired_safe(void)
     }
 }
 
-/* With backups a program of the second or third page takes tR of the page before
- * it, and a program in SLC mode, longer. */
+/* With backups a program of the second or third page takes tR of the page
+ * before it, and a program in SLC mode, longer. */
 static void test_paired_backup(void)
 {
     Rig *r = paired("backup", NULL);
@@ -647,7 +652,7 @@ static void test_paired_backup(void)
     rig_free(r);
 }
 
-/* ---- times that change with wear ------------------------------------------- */
+/* ---- times that change with wear ----------------------------------------- */
 
 static void test_worn(void)
 {
@@ -693,10 +698,10 @@ static void test_worn_block(void)
         rig_run_all(r);
         g_assert_cmpuint(r->done[i].time_ps[NAND_TIME_CELL] / PS_PER_NS, ==,
                          500000 - 10000 * worn);
-        g_assert_cmpuint(r->done[i + 1].time_ps[NAND_TIME_CELL] / PS_PER_NS,
-                         ==, TR);
-        g_assert_cmpuint(r->done[i + 2].time_ps[NAND_TIME_CELL] / PS_PER_NS,
-                         ==, 3000000 + 150000 * worn);
+        g_assert_cmpuint(r->done[i + 1].time_ps[NAND_TIME_CELL] / PS_PER_NS, ==,
+                         TR);
+        g_assert_cmpuint(r->done[i + 2].time_ps[NAND_TIME_CELL] / PS_PER_NS, ==,
+                         3000000 + 150000 * worn);
     }
     rig_free(r);
 }

@@ -256,7 +256,8 @@ void on_done(const Record *r)
             cmd_find(op->owner)->reads--;
         }
         if (!failed && k.page[op->page] == DESTROYED) {
-            broken(op->page, op->owner, "paired-pages", "page %u of block %u "
+            broken(op->page, op->owner, "paired-pages",
+                   "page %u of block %u "
                    "was destroyed, and is read without an error",
                    op->page % k.h.pages, block_of(op->page));
         }

@@ -479,8 +479,10 @@ void on_lost_page(const Record *r)
     }
     if (!torn || (k.page[r->c] != HOLDS && k.page[r->c] != TORN) ||
         block_of(r->c) % k.h.blocks < k.h.slc_blocks) {
-        broken(r->c, 0, "paired-pages", "page %u of block %u is lost, but no "
-               "program of its word line was stopped", page, block_of(r->c));
+        broken(r->c, 0, "paired-pages",
+               "page %u of block %u is lost, but no "
+               "program of its word line was stopped",
+               page, block_of(r->c));
     }
     if (k.page[r->c] == HOLDS) {
         k.page[r->c] = DESTROYED;
