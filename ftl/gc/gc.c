@@ -580,9 +580,6 @@ void gc_force(Ssd *ssd, uint32_t plane)
     }
 }
 
-/*
- * GC also moves units that it cannot read, marked: a host read of one fails.
- */
 void gc_row_wait_event(Ssd *ssd, uint32_t plane)
 {
     if (copy_rows_event(ssd, plane)) {
@@ -590,6 +587,9 @@ void gc_row_wait_event(Ssd *ssd, uint32_t plane)
     }
 }
 
+/*
+ * GC also moves units that it cannot read, marked: a host read of one fails.
+ */
 static void gc_read_done(Ssd *ssd, const NandOp *op)
 {
     uint32_t page = op->ppa.page;
