@@ -108,8 +108,7 @@ void nand_rules_done(Nand *n, const NandOp *op, uint64_t now_ps)
             media_page_copied(n->media, op->from, op->ppa);
         }
     } else if (op->kind == NAND_ERASE) {
-        invariant(b->in_array == 0 && b->next_page == 0);
-        b->erase_count++;
+        b->erase_count++; /* programs may be queued behind the erase */
         if (op->status == NAND_FAILED) {
             b->next_page = (uint16_t)nand_block_pages(&n->geo, op->block);
         }
