@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import paths
-from ..errors import UserError, one_line
+from .. import paths, tomlfile
+from ..errors import UserError
 from .run import Point, Result, flat
 
 TOP = ("profiles", "seeds", "options", "workloads", "traces", "run")
 RUN = ("fill", "args", "columns")
 MAX_POINTS = 1_000_000
+DOC = "docs/sweeps.md"
 
 
 @dataclass(frozen=True)
@@ -39,21 +40,7 @@ class Sweep:
 
 
 def _bad(name: str, text: str) -> UserError:
-    return UserError(f"{name}: {text} (docs/sweeps.md)")
-
-
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        import tomllib  # type: ignore[import-not-found,unused-ignore]
-    except ModuleNotFoundError:  # Python 3.10
-        import tomli as tomllib
-    try:
-        data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as e:
-        raise UserError(f"{path}: {e.strerror}") from e
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
-        raise _bad(str(path), one_line(str(e))) from e
-    return data
+    return UserError(f"{name}: {text} ({DOC})")
 
 
 def _values(name: str, key: str, value: Any) -> list[str]:
@@ -125,7 +112,7 @@ def _profile(text: str, folder: Path) -> Path:
 
 def read(path: Path) -> Sweep:
     """The sweep of a file; UserError names file, key, and the allowed values."""
-    name, folder, data = str(path), path.parent, _load(path)
+    name, folder, data = str(path), path.parent, tomlfile.load(path, DOC)
     _known(name, "", data, TOP)
     run = data.get("run", {})
     _known(name, "run", run, RUN)
