@@ -20,7 +20,7 @@ RANKS = {"cli": 4, "figures": 3, "bench": 3, "guest": 2, "sim": 2, "build": 1,
 # What runs before the Python environment is there; the libraries that it has
 # are imported inside functions.
 LIBRARIES = {"rich", "qemu", "numpy", "matplotlib", "pyarrow", "distributed",
-             "sklearn", "pytest", "mesonbuild"}
+             "scipy", "sklearn", "pytest", "mesonbuild"}
 Graph = dict[str, set[str]]
 
 

@@ -15,6 +15,7 @@ from . import (
     checklog,
     compare,
     figures,
+    fit,
     fuzz,
     kernel,
     libvirt,
@@ -24,6 +25,7 @@ from . import (
     sim,
     sweep,
     test,
+    validate,
 )
 
 DESCRIPTION = """\
@@ -32,7 +34,8 @@ controller, FTL and NAND are modelled; the same model plays block traces.
 """
 
 # Each module has add_parser() and main(); --help lists them in this order.
-COMMANDS = (setup, run, powercut, sim, age, sweep, compare, figures, libvirt,
+COMMANDS = (setup, run, powercut, sim, age, sweep, compare, figures, validate,
+            fit, libvirt,
             kernel, test, fuzz, bench, checklog)
 
 

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd fit: choose parameters of a profile by measured figures."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import math
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..build import model, venv
+from ..errors import UserError, one_line
+from ..paths import check_output, find_profile
+from ..sim import calibrate, fiojson, validation
+from ..sim.calibrate import Free, Goal, Outcome, Parameter
+from ..sim.run import Point, Runner
+from ..ui import Stage, say, table
+
+
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
+        -> None:
+    """The command's options."""
+    p = sub.add_parser(
+        "fit", help="fit a profile to results of fio, or to published figures",
+        description="Repeats the jobs of fio's results on a profile and"
+        " chooses the free parameters, within their bounds, that give the"
+        " measured figures (docs/fitting.md).")
+    source = p.add_mutually_exclusive_group(required=True)
+    source.add_argument("--fio", nargs="+", metavar="RESULTS.json",
+                        help="output of fio --output-format=json")
+    source.add_argument("--published", metavar="DRIVE",
+                        help="figures of profiles/published.toml that are"
+                        " marked as fitted")
+    p.add_argument("--profile", metavar="BASE",
+                   help="the profile to start from (--published: the"
+                   " drive's)")
+    p.add_argument("--free", metavar="KEY=LOW..HIGH,...",
+                   help="the parameters to choose, with their bounds"
+                   " (--published: the drive's)")
+    p.add_argument("--match", default="iops,p50,p99", metavar="NAME,...",
+                   help="figures of each job to match: "
+                   + ", ".join(fiojson.MATCHES) + " (default: %(default)s)")
+    p.add_argument("--fill", choices=fiojson.FILLS, default="",
+                   help="state of the drive before each job (default: preload"
+                   " for reads, none for sequential writes, random for"
+                   " others)")
+    p.add_argument("--requests", type=int, default=0, metavar="N",
+                   help="requests of each run (default: by kind and depth)")
+    p.add_argument("--tolerance", type=float, default=5.0, metavar="PERCENT",
+                   help="a figure within this error is matched (default: 5)")
+    p.add_argument("--out", default="", metavar="FILE.ini",
+                   help="write the fitted profile")
+    p.add_argument("--jobs", type=int, default=0, metavar="N",
+                   help="runs at a time (default: the cores)")
+    p.add_argument("--json", action="store_true",
+                   help="the report as JSON on standard output")
+    p.set_defaults(call=main)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to fit to what."""
+
+    base: Path
+    goals: list[Goal]
+    free: str
+    source: str
+    keep_head: bool  # the head of the profile holds as it is
+
+
+def _of_fio(args: argparse.Namespace) -> Task:
+    for name in ("profile", "free"):
+        if not getattr(args, name):
+            raise UserError(f"--fio: give --{name}, too")
+    how = fiojson.How(fiojson.matches(args.match), args.fill, args.requests)
+    base = find_profile(args.profile)
+    goals = [Goal(_label(t), t.measure, t.value,
+                  Point(base, t.workload, args=("--fill", t.fill)))
+             for name in args.fio for t in fiojson.targets(Path(name), how)]
+    return Task(base, goals, args.free,
+                "fio: " + ", ".join(Path(n).name for n in args.fio), False)
+
+
+def _label(target: fiojson.Target) -> str:
+    """Jobs of several files may have one name."""
+    words = [w.removeprefix("rw=") for w in target.workload.split()
+             if not w.startswith("number_ios=")]
+    return f"{target.job}: " + " ".join(words)
+
+
+def _of_published(args: argparse.Namespace) -> Task:
+    drives = [d for d in validation.chosen(validation.read(),
+                                           [args.published]) if d.free]
+    if len(drives) != 1:
+        raise UserError(f"--published {args.published}: "
+                        + ("the drive has no free parameters" if not drives
+                           else "several drives: " + ", ".join(
+                               d.name for d in drives)))
+    drive = drives[0]
+    base = find_profile(args.profile) if args.profile else drive.profile
+    goals = [Goal(f.quantity, f.measure, f.published,
+                  Point(base, f.point.workload, None, f.point.sets,
+                        f.point.args))
+             for f in drive.figures if f.use == "fitted"]
+    return Task(base, goals, args.free or drive.free, drive.name, True)
+
+
+def _frees(text: str, base: Path) -> list[Free]:
+    sim = str(model.sim())
+    options = subprocess.run([sim, "options"], capture_output=True, text=True,
+                             check=True).stdout
+
+    def accepts(key: str, value: str) -> str:
+        done = subprocess.run(
+            [sim, "info", "--profile", str(base), "--set", f"{key}={value}"],
+            capture_output=True, text=True, check=False)
+        text = one_line(done.stderr).removeprefix("vssd-sim: ")
+        # Another option may refuse the value; that is of the candidate.
+        return text if done.returncode and text.startswith(key + "=") else ""
+
+    return [calibrate.whole(f, accepts) for f in calibrate.parse_free(
+        text, calibrate.option_kinds(options))]
+
+
+# ---- the report -----------------------------------------------------------------
+
+
+def _unit(measure: str) -> str:
+    side, _, name = measure.rpartition(".")
+    return validation.MEASURES[name][0] + (f" of {side}s" if side else "")
+
+
+def _figures(task: Task, found: Outcome, tolerance: float) \
+        -> list[dict[str, Any]]:
+    return [{"job": g.name, "quantity": _unit(g.measure),
+             "measured": g.value, "ours": ours, "error": ours / g.value - 1,
+             "matched": abs(ours / g.value - 1) <= tolerance / 100}
+            for g, ours in zip(task.goals, found.ours)]
+
+
+def _spread(p: Parameter) -> str:
+    """A parameter's uncertainty, in its unit."""
+    if math.isinf(p.uncertainty):
+        return "-"
+    x = p.free.place(p.value)
+    half = [abs(p.free.at(min(max(x + s * p.uncertainty, 0), 1)) - p.value)
+            for s in (-1, 1)]
+    return p.free.text(max(half)) if p.free.unit != "integer" \
+        else f"{max(half):.1f}"
+
+
+def _parameters(found: Outcome) -> list[dict[str, Any]]:
+    return [{"key": p.free.key,
+             "base": None if p.base is None else p.free.text(p.base),
+             "low": p.free.text(p.free.low), "high": p.free.text(p.free.high),
+             "fitted": p.free.text(p.value), "uncertainty": _spread(p),
+             "determined": p.determined, "notes": p.notes}
+            for p in found.parameters]
+
+
+def _print(figures: list[dict[str, Any]], parameters: list[dict[str, Any]],
+           runs: int) -> None:
+    table("Figures", ["job", "quantity", "measured", "ours", "error",
+                      "matched"],
+          [[f["job"], f["quantity"], validation.shown(f, "measured"),
+            validation.shown(f, "ours"), validation.percent(f["error"]),
+            "yes" if f["matched"] else "no"] for f in figures])
+    table("Parameters", ["option", "base", "fitted", "+/-", "determined",
+                         "note"],
+          [[p["key"], p["base"] or "default", p["fitted"], p["uncertainty"],
+            "yes" if p["determined"] else "no", "; ".join(p["notes"])]
+           for p in parameters])
+    matched = sum(f["matched"] for f in figures)
+    print(f"{matched} of {len(figures)} figures matched; mean absolute error"
+          f" {100 * sum(abs(f['error']) for f in figures) / len(figures):.1f}"
+          f" %; {runs} runs")
+
+
+def _write(out: str, task: Task, found: Outcome) -> None:
+    text = task.base.read_text(encoding="utf-8")
+    text = calibrate.rewritten(text, found.values())
+    if not task.keep_head:
+        lines = text.splitlines()
+        while lines and (lines[0].startswith("#") or not lines[0].strip()):
+            lines.pop(0)
+        keys = ", ".join(found.values())
+        head = [f"# Class:  fitted drive, from profile {task.base.stem}",
+                f"# Source: {task.source}",
+                f"# Date:   {datetime.date.today().year}", "#",
+                f"# Fitted by ./vssd fit: {keys}."]
+        text = "\n".join([*head, *lines]) + "\n"
+    try:
+        Path(out).write_text(text, encoding="utf-8")
+    except OSError as e:
+        raise UserError(f"--out {out}: {e.strerror}") from e
+    say(f"wrote {out}")
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd fit"""
+    if args.jobs < 0:
+        raise UserError("--jobs: 1 or more")
+    if args.requests < 0 or not 0 < args.tolerance <= 100:
+        raise UserError("--requests: 1 or more" if args.requests < 0
+                        else "--tolerance: allowed more than 0, up to 100")
+    check_output("--out", args.out)
+    task = _of_fio(args) if args.fio else _of_published(args)
+    frees = _frees(task.free, task.base)
+    if len(frees) > len(task.goals):
+        raise UserError(f"--free: {len(frees)} parameters, but only"
+                        f" {len(task.goals)} figures")
+    venv.extra("fit")
+    with Stage("fit") as stage:
+        search = calibrate.Search(Runner(model.sim(), args.jobs), task.goals,
+                                  frees, task.base, stage.note)
+        found = calibrate.find(search)
+    figures = _figures(task, found, args.tolerance)
+    parameters = _parameters(found)
+    if args.json:
+        json.dump({"parameters": parameters, "figures": figures,
+                   "runs": found.runs}, sys.stdout, indent=2)
+        print()
+    else:
+        _print(figures, parameters, found.runs)
+    if args.out:
+        _write(args.out, task, found)
+    return 0

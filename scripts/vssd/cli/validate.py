@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd validate: published figures of real drives beside the model's."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from ..build import model
+from ..errors import UserError
+from ..sim import run as simrun
+from ..sim import validation
+from ..sim.run import Point, Result
+from ..sim.validation import Drive, percent, shown, state
+from ..ui import Stage, say, table
+
+
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) \
+        -> None:
+    """The command's options."""
+    p = sub.add_parser(
+        "validate", help="compare profiles with published figures of drives",
+        description="Runs the workloads behind the published figures in"
+        " profiles/published.toml and prints each figure beside ours"
+        " (docs/validation.md).")
+    p.add_argument("drives", nargs="*", metavar="DRIVE",
+                   help="only drives with this in their name or profile")
+    p.add_argument("--jobs", type=int, default=0, metavar="N",
+                   help="runs at a time (default: the cores)")
+    p.add_argument("--write-doc", action="store_true",
+                   help="write docs/validation.md; needs all drives")
+    p.add_argument("--json", action="store_true",
+                   help="rows as JSON on standard output")
+    p.set_defaults(call=main)
+
+
+def _results(drives: list[Drive], jobs: int) -> dict[Point, Result]:
+    points = validation.points(drives)
+    results: dict[Point, Result] = {}
+    estimate = simrun.Estimate(len(points))
+    runner = simrun.Runner(model.sim(), jobs)
+    with Stage("validate") as stage:
+        def done(point: Point, result: Result) -> None:
+            results[point] = result
+            stage.note(estimate.add())
+
+        runner.points(points, done)
+    return results
+
+
+def _print(drives: list[Drive], rows: list[dict[str, Any]]) -> None:
+    for drive in drives:
+        table(drive.name, ["quantity", "published", "ours", "error", "use"],
+              [[f"{r['quantity']} [{r['unit']}]", shown(r, "published"),
+                shown(r, "ours"), percent(r["error"]),
+                state(r).partition(":")[0]]
+               for r in rows if r["drive"] == drive.name])
+    for fitted, name in ((True, "fitted"), (False, "predicted")):
+        some = [r for r in rows if r["modelled"] and r["fitted"] == fitted]
+        print(f"{name}: {len(some)} figures, mean absolute error"
+              f" {percent(validation.mean_error(rows, fitted), '')}")
+    rest = sum(not r["modelled"] for r in rows)
+    if rest:
+        print(f"not modelled: {rest} figures")
+
+
+def main(args: argparse.Namespace) -> int:
+    """./vssd validate"""
+    if args.jobs < 0:
+        raise UserError("--jobs: 1 or more")
+    if args.write_doc and args.drives:
+        raise UserError("--write-doc: not with a DRIVE; the page has all")
+    published = validation.read()
+    drives = validation.chosen(published, args.drives)
+    rows = validation.rows(drives, _results(drives, args.jobs))
+    if args.write_doc:
+        validation.PAGE.write_text(validation.page(published, rows),
+                                   encoding="utf-8")
+        say(f"wrote {validation.DOC}")
+    if args.json:
+        json.dump(rows, sys.stdout, indent=2)
+        print()
+        return 0
+    _print(drives, rows)
+    return 0

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""./vssd fit: fio's results as workloads, refusals, and recovery of a profile
+from its own figures."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vssd.build import model
+from vssd.cli import fit as cmd_fit
+from vssd.cli.main import parser
+from vssd.errors import UserError
+from vssd.paths import PROJECT, find_profile
+from vssd.sim import calibrate, fiojson
+from vssd.sim.run import Point, Runner
+
+HOW = fiojson.How(("iops", "p50", "p99"), "", 0)
+LONG = os.environ.get("VSSD_LONG") == "1"
+JOBS = {
+    "read-q1": {"rw": "randread", "bs": "4k"},
+    "read-large": {"rw": "randread", "bs": "128k"},
+    "read-q64": {"rw": "randread", "bs": "4k", "iodepth": "64"},
+    "seqread": {"rw": "read", "bs": "128k", "iodepth": "32"},
+    "seqwrite": {"rw": "write", "bs": "128k", "iodepth": "32"},
+}
+REQUESTS = 20000 if LONG else 3000
+
+
+def vssd(*args: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(PROJECT / "vssd"), *map(str, args)],
+                          capture_output=True, text=True, check=False)
+
+
+def fit(*args: object) -> None:
+    """The command, in this process."""
+    chosen = parser().parse_args(["fit", *map(str, args)])
+    cmd_fit.main(chosen)
+
+
+def job(name: str = "j", group: int = 0, **options: str) -> dict[str, Any]:
+    """A job as fio prints it, with made-up results."""
+    side = {"total_ios": 1000, "iops": 5000.0,
+            "lat_ns": {"mean": 200000.0},
+            "clat_ns": {"mean": 199000.0, "percentile": {
+                "50.000000": 180000, "99.000000": 400000}}}
+    rw = options.get("rw", "read")
+    sides = {"read": "write" not in rw, "write": "read" not in rw or
+             rw == "readwrite"}
+    if rw in ("rw", "randrw", "readwrite"):
+        sides = {"read": True, "write": True}
+    return {"jobname": name, "groupid": group,
+            "job options": {"ioengine": "libaio", **options},
+            **{s: side if on else {"total_ios": 0, "iops": 0.0}
+               for s, on in sides.items()}}
+
+
+def write(path: Path, *jobs: dict[str, Any], before: str = "",
+          **common: str) -> Path:
+    path.write_text(before + json.dumps(
+        {"fio version": "fio-3.32", "global options": common,
+         "jobs": list(jobs)}))
+    return path
+
+
+# ---- fio's jobs -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"rw": "randread", "bs": "4Ki", "iodepth": "8"},
+     {"rw=randread", "bs=4096", "iodepth=8"}),
+    ({"rw": "readwrite", "bs": "1m", "rwmixread": "30"},
+     {"rw=rw", "bs=1048576", "iodepth=1", "rwmixread=30"}),
+    ({"rw": "randwrite", "bssplit": "4k/70:64k/30", "iodepth": "4",
+      "numjobs": "4", "random_distribution": "zipf:1.1"},
+     {"rw=randwrite", "bssplit=4k/70:64k/30", "iodepth=16",
+      "random_distribution=zipf:1.1"}),
+    ({"ioengine": "psync", "iodepth": "32", "numjobs": "3"},
+     {"rw=read", "bs=4096", "iodepth=3"}),
+])
+def test_workload(options: dict[str, str], words: set[str]) -> None:
+    """A job's options as keywords of vssd-sim, which takes them."""
+    text = fiojson.workload_of("x", {"ioengine": "libaio", **options}, 500)
+    assert set(text.split()) == words | {"number_ios=500"}
+    done = subprocess.run(
+        [str(model.sim()), "run", "--profile", str(find_profile("tiny")),
+         "--workload", text, "--describe"], capture_output=True, text=True,
+        check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_targets(tmp_path: Path) -> None:
+    """Global options count for each job; fio's notes before the results do
+    not matter; a mix has latencies of its own for reads and writes."""
+    path = write(tmp_path / "a.json", job("a", 0, rw="randread"),
+                 job("b", 1, rw="randrw"), before="fio: note\n", bs="8k")
+    got = fiojson.targets(path, HOW)
+    assert [(t.job, t.measure, t.value) for t in got] == [
+        ("a", "iops", 5000.0), ("a", "p50_us", 180.0), ("a", "p99_us", 400.0),
+        ("b", "iops", 10000.0),
+        ("b", "read.p50_us", 180.0), ("b", "write.p50_us", 180.0),
+        ("b", "read.p99_us", 400.0), ("b", "write.p99_us", 400.0)]
+    assert all("bs=8192" in t.workload for t in got)
+    assert {t.fill for t in got} == {"preload", "random"}
+    mean = fiojson.targets(path, fiojson.How(("mean",), "seq", 9))[0]
+    assert (mean.value, mean.fill) == (200.0, "seq")
+    assert mean.workload.endswith("number_ios=9")
+
+
+@pytest.mark.parametrize("jobs, says", [
+    ([], "no jobs"),
+    ([{"jobname": "x", "groupid": 0}], "no requests completed"),
+    ([job("x", rw="trim")], "rw=trim: allowed read, write"),
+    ([job("x", bs="4k,8k")], "bs=4k,8k: allowed one size"),
+    ([job("x", iodepth="0")], "iodepth=0: allowed 1 or more"),
+    ([job("x", rate_iops="100")], "rate_iops: the job must run as fast"),
+    ([job("x"), job("y")], "'x' and 'y' ran at the same time"),
+])
+def test_refused_jobs(jobs: list[dict[str, Any]], says: str,
+                      tmp_path: Path) -> None:
+    """By file, job and option, in one line."""
+    path = write(tmp_path / "a.json", *jobs)
+    with pytest.raises(UserError, match=says) as e:
+        fiojson.targets(path, HOW)
+    assert str(path) in str(e.value) and "\n" not in str(e.value)
+
+
+def test_a_missing_percentile_is_refused(tmp_path: Path) -> None:
+    """With the option of fio that adds it."""
+    one = job()
+    del one["read"]["clat_ns"]["percentile"]["99.000000"]
+    path = write(tmp_path / "a.json", one)
+    with pytest.raises(UserError, match="no p99; give fio --percentile_list"):
+        fiojson.targets(path, HOW)
+    assert len(fiojson.targets(path, fiojson.How(("iops", "p50"), "", 0))) == 2
+
+
+# ---- the command ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("args, says", [
+    (["--free", "nand.read=80us..40us"], "the lower bound comes first"),
+    (["--free", "nand.nothing=1..2"], "nand.nothing: no such option"),
+    (["--free", "ftl.gc=1..2"], "only options with a range of numbers"),
+    (["--free", "seed=1..2"], "only options with a range of numbers"),
+    (["--free", "ftl.unit=4KiB..8KiB"], "only options with a range of numbers"),
+    (["--free", "nand.read=40us"], "give KEY=LOW..HIGH"),
+    (["--free", "nand.read=40..80"], "allowed a range of times"),
+    (["--free", "nand.read=x..80us"], "'x' is no number"),
+    (["--free", "nand.read=1us..20ms"], "nand.read=20000us: allowed 0ns..10ms"),
+    (["--free", "nand.dies=1.5..4"], "allowed"),
+    (["--free", "nand.read=1us..2us,nand.read=1us..2us"], "given twice"),
+    (["--free", "nand.read=1us..2us", "--match", "p98"], "--match p98: allowed"),
+    (["--free", "nand.read=1us..2us", "--tolerance", "0"], "--tolerance"),
+    (["--free", "nand.read=1us..2us,host.firmware=1us..2us,"
+      "host.link_mb_s=1..9,nand.dies=1..2"], "4 parameters, but only 3"),
+    ([], "--fio: give --free, too"),
+])
+def test_refused_options(args: list[str], says: str, tmp_path: Path) -> None:
+    """One line, before anything runs."""
+    path = write(tmp_path / "a.json", job())
+    with pytest.raises(UserError, match=re.escape(says)) as e:
+        fit("--fio", path, "--profile", "tiny", *args)
+    assert "\n" not in str(e.value)
+
+
+@pytest.mark.parametrize("args, says", [
+    (["--published", "x"], "no drive 'x'"),
+    (["--published", "980 PRO"], "the drive has no free parameters"),
+    (["--published", "TB"], "several drives"),
+    (["--fio", "/nowhere", "--profile", "tiny", "--free", "a=1..2"],
+     "No such file"),
+    (["--fio", __file__, "--profile", "tiny", "--free", "a=1..2"],
+     "give the output of fio"),
+    (["--fio", __file__, "--profile", "none", "--free", "a=1..2"],
+     "no profile 'none'"),
+])
+def test_refused_inputs(args: list[str], says: str) -> None:
+    """Drives and files that there are not."""
+    with pytest.raises(UserError, match=re.escape(says)):
+        fit(*args)
+
+
+def test_errors_are_one_line() -> None:
+    """As a command: status 1 for a mistake in a value, 2 for one in the
+    command line."""
+    done = vssd("fit", "--published", "x")
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
+    assert vssd("fit").returncode == 2
+
+
+# ---- parameters and profiles --------------------------------------------------------
+
+
+def test_values() -> None:
+    """From text to a place in the range and back."""
+    kinds = {"nand.read": "time", "ftl.op_percent": "percent",
+             "buffer.size": "size", "host.firmware": "time"}
+    frees = calibrate.parse_free(
+        "nand.read=40us..90us, ftl.op_percent=7..28%,buffer.size=1MiB..64MiB,"
+        "host.firmware=0..6us", kinds)
+    for free, text in zip(frees, ["60us", "14.5%", "4194304B", "0.25us"]):
+        value, _ = calibrate.number_of(text)
+        assert free.text(free.at(free.place(value))) == text
+        assert free.at(0) == pytest.approx(free.low)
+        assert free.at(1) == pytest.approx(free.high)
+
+
+def test_options_that_can_be_free() -> None:
+    """Numbers with a range; neither words nor powers of two."""
+    text = subprocess.run([str(model.sim()), "options"], check=True,
+                          capture_output=True, text=True).stdout
+    kinds = calibrate.option_kinds(text)
+    assert kinds["nand.read"] == "time" and kinds["nand.dies"] == "number"
+    assert kinds["ftl.op_percent"] == "percent"
+    assert kinds["buffer.size"] == "size"
+    assert {k for k in ("seed", "ftl.gc", "ftl.unit", "nand.page_size",
+                        "faults") if kinds[k]} == set()
+
+
+def test_a_profile_rewritten() -> None:
+    """Values change at their place; new ones come first in their section, so
+    that nand.read does not reset nand.read_2."""
+    text = "# Head\n[nand]\nread_2 = 60us\nerase = 1ms\n\n[ftl]\nunit = 4KiB\n"
+    new = calibrate.rewritten(text, {"nand.read": "50us", "nand.erase": "2ms",
+                                     "host.firmware": "1us"})
+    assert new == ("# Head\n[nand]\nread = 50us\nread_2 = 60us\nerase = 2ms\n"
+                   "\n[ftl]\nunit = 4KiB\n\n[host]\nfirmware = 1us\n")
+    assert calibrate.settings(new)["nand.read_2"] == "60us"
+    sets = calibrate.sets_of({"host.firmware": "1us", "nand.read": "50us"},
+                             calibrate.settings(text))
+    assert sets == ("nand.read=50us", "nand.read_2=60us", "host.firmware=1us")
+
+
+# ---- recovery ------------------------------------------------------------------------
+
+
+def fio_of(path: Path, profile: Path, sets: tuple[str, ...]) -> Path:
+    """The jobs on a drive of ours, as fio would report them."""
+    runner = Runner(model.sim())
+    jobs = []
+    for group, (name, options) in enumerate(JOBS.items()):
+        options = {"ioengine": "libaio", "iodepth": "1", **options}
+        workload = fiojson.workload_of(name, options, REQUESTS)
+        fill = "none" if name == "seqwrite" else "preload"
+        result = runner.one(Point(profile, workload, None, sets,
+                                  ("--fill", fill)))
+        lat = result["latency_ns"]["all"]
+        side = {"total_ios": result["requests"], "iops": result["iops"],
+                "lat_ns": {"mean": lat["mean"]},
+                "clat_ns": {"mean": lat["mean"], "percentile": {
+                    "50.000000": lat["p50"], "99.000000": lat["p99"]}}}
+        other = {"total_ios": 0, "iops": 0.0}
+        write_job = name == "seqwrite"
+        jobs.append({"jobname": name, "groupid": group,
+                     "job options": options,
+                     "read": other if write_job else side,
+                     "write": side if write_job else other})
+    return write(path, *jobs)
+
+
+def test_recovers_a_profile(tmp_path: Path) -> None:
+    """tR, tPROG, firmware time and link of a drive, from its figures alone,
+    within 3 %; the profile that is written has them; a parameter that no
+    figure shows is reported as such."""
+    base = find_profile("nvme-tlc-2019")
+    truth = {"nand.read": 55.0, "nand.program": 1600.0, "host.firmware": 6.0,
+             "host.link_mb_s": 2900.0}
+    flat = ("nand.read_2=55us", "nand.read_3=55us", "buffer.size=4MiB")
+    drive = ("nand.read=55us", *flat, "nand.program=1600us",
+             "host.firmware=6us", "host.link_mb_s=2900")
+    path = tmp_path / "base.ini"
+    text = calibrate.rewritten(base.read_text(), {
+        "nand.read_2": "0", "nand.read_3": "0", "buffer.size": "4MiB"})
+    path.write_text("\n".join(x for x in text.splitlines()
+                              if not x.startswith("read_")) + "\n")
+    out = tmp_path / "out.ini"
+    done = vssd(
+        "fit", "--fio", fio_of(tmp_path / "fio.json", path, drive),
+        "--profile", path, "--requests", REQUESTS, "--json", "--out", out,
+        "--free", "nand.read=30us..90us,nand.program=700us..3ms,"
+        "host.firmware=1us..12us,host.link_mb_s=1500..6000"
+        + (",media.retry_time=1us..9us" if LONG else ""))
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    found = {p["key"]: p for p in report["parameters"]}
+    settings = calibrate.settings(out.read_text())
+    for key, value in truth.items():
+        got, unit = calibrate.number_of(found[key]["fitted"])
+        got /= 1e6 if unit == "time" else 1
+        assert got == pytest.approx(value, rel=0.03), found[key]
+        assert found[key]["determined"], found[key]
+        assert settings[key] == found[key]["fitted"]
+    if LONG:
+        assert not found["media.retry_time"]["determined"]
+    assert all(f["matched"] for f in report["figures"])
+    assert out.read_text().startswith("# Class:  fitted drive")
+
+
+def test_what_cannot_be_told_apart(tmp_path: Path) -> None:
+    """At depth 1 and one size, tR and firmware time add up; no figure of
+    reads depends on tPROG."""
+    path = tmp_path / "fio.json"
+    write(path, job("q1", rw="randread", iodepth="1"))
+    done = vssd("fit", "--fio", path, "--profile", "tiny", "--json",
+                "--requests", 300, "--free", "nand.read=100us..300us,"
+                "host.firmware=1us..60us,nand.program=1ms..2ms")
+    assert done.returncode == 0, done.stderr
+    found = {p["key"]: p for p in json.loads(done.stdout)["parameters"]}
+    assert "acts like host.firmware" in found["nand.read"]["notes"]
+    assert found["nand.program"]["notes"] == ["no figure depends on it"]
+    assert not any(p["determined"] for p in found.values())
+
+
+def test_whole_numbers(tmp_path: Path) -> None:
+    """The number of dies is found, and stays whole."""
+    base = find_profile("tiny")
+    runner = Runner(model.sim())
+    jobs = []
+    for group, depth in enumerate(("1", "8", "32")):
+        options = {"rw": "randread", "iodepth": depth, "ioengine": "libaio"}
+        result = runner.one(Point(
+            base, fiojson.workload_of("x", options, 1000), None,
+            ("nand.dies=3",), ("--fill", "preload")))
+        one = job(f"q{depth}", group, **options)
+        one["read"]["iops"] = result["iops"]
+        jobs.append(one)
+    done = vssd("fit", "--fio", write(tmp_path / "a.json", *jobs), "--profile",
+                base, "--json", "--requests", 1000, "--match", "iops",
+                "--free", "nand.dies=1..6")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["parameters"][0]["fitted"] == "3"
