@@ -34,6 +34,7 @@ REFUSED = 3.0  # the error of each figure of a drive that cannot be
 FEW = 64  # whole numbers up to this many are tried one by one
 STEP = 0.02  # of the range, for derivatives
 ENOUGH = 0.002  # an error so small ends the search for another minimum
+DEAD = 1e-3  # no figure changes by more over the whole range
 NOISE = 0.01  # the least error that a measured figure is taken to have
 DETERMINED = 0.10  # uncertainty, as a share of the range, up to which it is
 ALIKE = 0.98  # correlation from which two parameters act alike
@@ -390,29 +391,33 @@ def _global(search: Search, start: list[float], seed: int) \
 
 
 def _local(search: Search, starts: list[list[float]]) -> list[float]:
-    """From each start downhill with long steps, from the best with short
-    ones."""
+    """From each start downhill with medium steps; from the best with steps of
+    other lengths, since percentiles of the model come in steps of their own.
+    Whole numbers, and parameters on which no figure depends, are held."""
     def error(x: list[float]) -> float:
         return rms(search.errors(x))
 
-    best: list[float] = []
-    for start in starts:
-        if not best or error(best) > ENOUGH:
-            best = min([_downhill(search, start, STEP), *([best] * bool(best))],
-                       key=error)
-    return _downhill(search, best, STEP / 4)
+    moving = [i for i, f in enumerate(search.frees) if f.unit != "integer"
+              and any(rms(_derivatives(search, x, i)) > DEAD for x in starts)]
+    if not moving:
+        return starts[0]
+    best = _downhill(search, starts[0], moving, STEP)
+    for x in starts[1:]:
+        if error(best) > ENOUGH:
+            best = min(best, _downhill(search, x, moving, STEP), key=error)
+    for step in (STEP / 4, STEP * 3, STEP, STEP / 4):
+        if error(best) > ENOUGH / 10:
+            best = _downhill(search, best, moving, step)
+    return best
 
 
-def _downhill(search: Search, start: list[float], step: float) -> list[float]:
-    """From there, whole numbers held.  The place runs from 1 to 2, since
+def _downhill(search: Search, start: list[float], moving: list[int],
+              step: float) -> list[float]:
+    """From there, some parameters held.  The place runs from 1 to 2, since
     SciPy's steps are relative."""
     from scipy import optimize
 
-    moving = [i for i, f in enumerate(search.frees) if f.unit != "integer"]
-    if not moving:
-        return start
-
-    def whole_place(part: Sequence[float]) -> list[float]:
+    def full(part: Sequence[float]) -> list[float]:
         x = list(start)
         for i, a in zip(moving, part):
             x[i] = float(a) - 1
@@ -420,9 +425,9 @@ def _downhill(search: Search, start: list[float], step: float) -> list[float]:
 
     at = [min(max(start[i] + 1, 1.001), 1.999) for i in moving]
     found = optimize.least_squares(
-        lambda part: search.errors(whole_place(part)), at, bounds=(1, 2),
-        diff_step=step, max_nfev=8, xtol=1e-3, ftol=1e-3)
-    return min(start, whole_place(found.x),
+        lambda part: search.errors(full(part)), at, bounds=(1, 2),
+        diff_step=step, x_scale="jac", max_nfev=8, xtol=1e-3, ftol=1e-3)
+    return min(start, full(found.x),
                key=lambda x: rms(search.errors(x)))
 
 
@@ -453,7 +458,7 @@ def _sensitivity(search: Search, x: list[float],
 
     columns = [_derivatives(search, x, i) for i in range(len(x))]
     noise = max(rms(search.errors(x)), NOISE)
-    seen = [i for i, c in enumerate(columns) if rms(c) > 1e-3]
+    seen = [i for i, c in enumerate(columns) if rms(c) > DEAD]
     square = [[sum(a * b for a, b in zip(columns[i], columns[j]))
                for j in seen] for i in seen]
     inverse = linalg.pinvh(square) if seen else []
