@@ -67,6 +67,10 @@ void ssd_get_counters(const Ssd *ssd, SsdCounters *c);
  * busy, averaged over them. */
 void ssd_utilization(const Ssd *ssd, double *bus, double *die);
 
+/* What bounds the drive since the last reset: a table of its stages, and a line
+ * that names the bottleneck (docs/results-drive.md, explain.*). */
+void ssd_explain_text(const Ssd *ssd, GString *out);
+
 /* Latency of every completed command of one kind, in ns; owned by the drive. */
 const Hist *ssd_latency(const Ssd *ssd, SsdOp op);
 

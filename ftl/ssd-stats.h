@@ -112,6 +112,36 @@
       v->energy_sum.bus, "bytes over the channels times `nand.energy_bus`")    \
     V(DOUBLE, energy_total, "nand.energy_nj.total", "nJ", RESET, NULL,         \
       accounts_total(&v->energy_sum), "sum of these four")                     \
+    V(STRING, bound_by, "explain.bound_by", "", RESET, NULL,                   \
+      v->explain.bound_by,                                                     \
+      "the bottleneck of the drive: the stage that is busy for 75 % of "       \
+      "the time or more, and more than the others; else `one_die` or "         \
+      "`one_channel` that is busy for 90 % or more; else `buffer`, if "        \
+      "commands wait for room in it; else `latency`: too few commands are "    \
+      "in flight")                                                             \
+    V(DOUBLE, in_flight, "explain.commands_in_flight", "commands", RESET,      \
+      NULL, v->explain.in_flight, "mean number of commands in the drive")      \
+    V(U64, stage_servers, "explain.stages.<stage>.servers", "", FIXED, NULL,   \
+      v->explain.stage[at[0]].servers,                                         \
+      "how many work side by side; 0: the stage takes no time, or has no "     \
+      "limit")                                                                 \
+    V(DOUBLE, stage_busy, "explain.stages.<stage>.utilization", "ratio",       \
+      RESET, NULL, v->explain.stage[at[0]].utilization,                        \
+      "mean share of the time in which they were busy; of the buffer, in "     \
+      "which a command waited for room")                                       \
+    V(DOUBLE, stage_most, "explain.stages.<stage>.busiest", "ratio", RESET,    \
+      NULL, v->explain.stage[at[0]].busiest,                                   \
+      "that of the busiest channel or die; of other stages the mean")          \
+    V(DOUBLE, stage_wait, "explain.stages.<stage>.queueing_ns", "ns", RESET,   \
+      NULL, v->explain.stage[at[0]].wait_ns,                                   \
+      "mean time that a command waited for the stage. Of channels and dies, "  \
+      "as in the command's latency; of ECC, of all pages read per command")    \
+    V(DOUBLE, work, "explain.work_by_cause.<cause>", "ratio", RESET, NULL,     \
+      v->explain.work[at[0]],                                                  \
+      "share of the array and bus time of all operations")                     \
+    V(DOUBLE, mean_cost, "explain.latency_ns.<cost>", "ns", RESET, NULL,       \
+      v->explain.cost_ns[at[0]],                                               \
+      "mean part of the latency of a command; they add up to the mean")        \
     V(U64, read_retries, "media.read_retries", "reads", RESET, NULL,           \
       v->c.read_retries, "read retries, of any cause")                         \
     V(U64, uncorrectable_reads, "media.uncorrectable_reads", "pages", RESET,   \

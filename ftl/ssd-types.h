@@ -59,6 +59,22 @@ typedef Ififo CmdFifo;
 
 typedef struct Age Age;
 
+/* The shared parts of the host's path (host/), and its wait for room. */
+typedef enum HostPart {
+    HOST_LINK_IN,
+    HOST_LINK_OUT,
+    HOST_CORES,
+    HOST_DRAM,
+    HOST_BUFFER,
+    N_HOST_PARTS,
+} HostPart;
+
+/* How they were used, summed over commands and cores. */
+typedef struct HostUse {
+    uint64_t busy_ps[N_HOST_PARTS]; /* of the buffer: a command waits for room */
+    uint64_t wait_ps[N_HOST_PARTS];
+} HostUse;
+
 /* The components (layers.h). */
 typedef struct Media Media;
 typedef struct Journal Journal;

@@ -516,13 +516,16 @@ static void decode(Nand *n, uint32_t i, uint64_t now_ps)
     uint64_t words = (op->bytes + cw - 1) / cw;
     uint64_t rest_ps = nand_data_ps(&n->timing, op->bytes) -
                        nand_data_ps(&n->timing, MIN(cw, op->bytes));
-    uint64_t start_ps = MAX(ch->ecc_free_ps, now_ps - rest_ps);
+    uint64_t from_ps = now_ps - rest_ps;
+    uint64_t start_ps = MAX(ch->ecc_free_ps, from_ps);
 
     die_let_go(n, op, now_ps);
     op->cell_end_ps =
         MAX(start_ps + words * n->cfg.t_ecc_ps, now_ps + n->cfg.t_ecc_ps) +
         soft_ps(n, op);
     ch->ecc_free_ps = op->cell_end_ps;
+    n->stats.ecc_busy_ps += words * n->cfg.t_ecc_ps;
+    n->stats.ecc_wait_ps += start_ps - from_ps;
     nand_enter(n, i, PHASE_ECC, now_ps);
     eventq_push(n->q, op->cell_end_ps, NAND_EVENT_CELL_DONE, i);
 }

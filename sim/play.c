@@ -27,6 +27,7 @@
 static struct {
     gboolean describe;
     gboolean json;
+    gboolean explain;
     char *warm_up;
     char *csv;
     char *series;
@@ -48,6 +49,9 @@ static const GOptionEntry result_entries[] = {
 };
 
 static const GOptionEntry play_entries[] = {
+    {"explain", 0, 0, G_OPTION_ARG_NONE, &args.explain,
+     "show what bounds the run: how busy each stage of the drive was, and the "
+     "wait for it; with --json these are the members explain.*", NULL},
     {"warm-up", 0, 0, G_OPTION_ARG_STRING, &args.warm_up,
      "results begin when N requests have completed", "N"},
     {"csv", 0, 0, G_OPTION_ARG_FILENAME, &args.csv,
@@ -265,6 +269,9 @@ static void print_result(const Run *r)
         result_json(&run, result_of(r), out);
     } else {
         result_text(&run, result_of(r), out);
+        if (args.explain) {
+            result_explain(&run, out);
+        }
     }
     fputs(out->str, stdout);
 }

@@ -280,3 +280,15 @@ void result_text(const ResultRun *run, const PlayerResult *r, GString *out)
     trouble_text(run, r, out);
     record_text(run->record, out);
 }
+
+void result_explain(const ResultRun *run, GString *out)
+{
+    unsigned n = array_n_drives(run->array);
+
+    for (unsigned i = 0; i < n; i++) {
+        if (n > 1) {
+            g_string_append_printf(out, "drive %u:\n", i);
+        }
+        ssd_explain_text(array_drive(run->array, i), out);
+    }
+}

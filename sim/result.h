@@ -33,6 +33,9 @@ typedef struct ResultRun {
 
 void result_json(const ResultRun *run, const PlayerResult *r, GString *out);
 void result_text(const ResultRun *run, const PlayerResult *r, GString *out);
+/* What bounds each drive. */
+void result_explain(const ResultRun *run, GString *out);
+
 void result_info_json(const char *profile, const SsdInfo *info, GString *out);
 
 /* Their tables, for docs/results.md. */

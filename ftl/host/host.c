@@ -70,11 +70,31 @@ static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
 
 /* ---- room in the buffer ------------------------------------------------- */
 
+/* One more, one less command waits for room: the sum of their waits is that of
+ * the ends less that of the beginnings, and n_wait_room have not ended. */
+static void count_wait(Ssd *ssd)
+{
+    if (ssd->host->n_wait_room++ == 0) {
+        ssd->host->room_since_ps = ssd->now_ps;
+    }
+    ssd->host->use.wait_ps[HOST_BUFFER] -= ssd->now_ps;
+}
+
+static void count_end(Ssd *ssd)
+{
+    ssd->host->use.wait_ps[HOST_BUFFER] += ssd->now_ps;
+    if (--ssd->host->n_wait_room == 0) {
+        ssd->host->use.busy_ps[HOST_BUFFER] +=
+            ssd->now_ps - ssd->host->room_since_ps;
+    }
+}
+
 /* The command joins those that wait for room. */
 static void wait_for_room(Ssd *ssd, uint32_t cmd)
 {
     invariant(!ssd->commands.cmd[cmd].waits);
     ssd->commands.cmd[cmd].waits = true;
+    count_wait(ssd);
     buffer_wait(ssd, cmd);
     if (ssd->buffer->waiting.head == cmd || buffer_make_room(ssd, cmd)) {
         ssd_wake(ssd, WORK_HOST, 0);
@@ -201,6 +221,7 @@ static uint32_t end_waiting(Ssd *ssd)
 
     invariant(ssd->commands.cmd[cmd].waits);
     ssd->commands.cmd[cmd].waits = false;
+    count_end(ssd);
     buffer_settle(ssd, cmd);
     return cmd;
 }
@@ -463,9 +484,9 @@ bool host_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag)
 
 /*
  * ps to ns, part by part: each part is the difference of two rounded sums, so
- * the parts sum to the rounded latency.
+ * the parts sum to the rounded latency.  Counts them for ssd_explain_text().
  */
-static void convert_costs(const Cmd *c, SsdBreakdown *b)
+static void convert_costs(Ssd *ssd, const Cmd *c, SsdBreakdown *b)
 {
     uint64_t *out = (uint64_t *)b;
     uint64_t sum_ps = 0;
@@ -478,9 +499,11 @@ static void convert_costs(const Cmd *c, SsdBreakdown *b)
             continue;
         }
         sum_ps += c->cost_ps[i];
+        ssd->inspect.costs.ps[i] += c->cost_ps[i];
         out[i] = sim_ceil_ns(sum_ps) - sum_ns;
         sum_ns += out[i];
     }
+    ssd->inspect.costs.n++;
     invariant(sum_ps == c->complete_ps - c->submit_ps);
 }
 
@@ -496,7 +519,7 @@ static void fetch(Ssd *ssd, SsdCompletion *done)
         .status = c->status,
         .bad_lba = c->status == SSD_STATUS_UNRECOVERED_READ ? c->bad_lba : 0,
     };
-    convert_costs(c, &done->cost);
+    convert_costs(ssd, c, &done->cost);
     cmd_give(ssd, i);
 }
 

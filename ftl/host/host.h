@@ -16,6 +16,9 @@
 
 void host_init_link(Ssd *ssd);
 
+/* How the host's path was used up to now. */
+HostUse host_use(const Ssd *ssd);
+
 /* The power has gone: link, cores and DRAM are free. */
 void host_power_lost(Ssd *ssd);
 

@@ -14,11 +14,59 @@
 #include "host/host.h"
 #include "ssd-internal.h"
 
+/* ---- use ---------------------------------------------------------------- */
+
+/*
+ * A part that is free at *free_ps serves a command that is there at from_ps for
+ * so long.  When it has done; it is busy till then.
+ */
+static uint64_t part_serve(Ssd *ssd, HostPart part, uint64_t *free_ps,
+                           uint64_t from_ps, uint64_t ps)
+{
+    uint64_t start_ps = MAX(*free_ps, from_ps);
+
+    ssd->host->use.wait_ps[part] += start_ps - from_ps;
+    ssd->host->use.busy_ps[part] += ps;
+    *free_ps = start_ps + ps;
+    return *free_ps;
+}
+
+/* What a part that is booked until then has not served yet.  A gap between now
+ * and its last service counts as service: it is at most a command's firmware
+ * time. */
+static uint64_t ahead(const Ssd *ssd, uint64_t until_ps)
+{
+    return until_ps - MIN(until_ps, ssd->now_ps);
+}
+
+HostUse host_use(const Ssd *ssd)
+{
+    const HostPath *h = ssd->host;
+    HostUse u = h->use;
+    uint64_t ahead_ps[N_HOST_PARTS] = {
+        [HOST_LINK_IN] = ahead(ssd, h->link_in_ps),
+        [HOST_LINK_OUT] = ahead(ssd, h->link_out_ps),
+        [HOST_DRAM] = ahead(ssd, ssd->buffer->dram_move_ps ? h->dram_free_ps
+                                                           : h->dram_in_ps),
+    };
+
+    for (uint32_t i = 0; i < ssd->cfg->cores; i++) {
+        ahead_ps[HOST_CORES] += ahead(ssd, h->core_ps[i]);
+    }
+    for (unsigned i = 0; i < N_HOST_PARTS; i++) {
+        u.busy_ps[i] -= MIN(u.busy_ps[i], ahead_ps[i]);
+    }
+    u.wait_ps[HOST_BUFFER] += h->n_wait_room * ssd->now_ps;
+    u.busy_ps[HOST_BUFFER] +=
+        h->n_wait_room ? ssd->now_ps - h->room_since_ps : 0;
+    return u;
+}
+
 /* ---- link -------------------------------------------------------------- */
 
 /* When a transfer that is ready at from_ps ends; it holds the link till then */
-static uint64_t link_transfer(Ssd *ssd, uint64_t *busy_ps, uint64_t from_ps,
-                              const Cmd *c)
+static uint64_t link_transfer(Ssd *ssd, HostPart way, uint64_t *busy_ps,
+                              uint64_t from_ps, const Cmd *c)
 {
     uint64_t bytes = (uint64_t)c->req.nblocks * ssd->info.block_bytes;
     uint64_t ps = 0;
@@ -28,13 +76,13 @@ static uint64_t link_transfer(Ssd *ssd, uint64_t *busy_ps, uint64_t from_ps,
                          ssd->host->link_den - 1) /
                         ssd->host->link_den);
     }
-    *busy_ps = MAX(*busy_ps, from_ps) + ps;
-    return *busy_ps;
+    return part_serve(ssd, way, busy_ps, from_ps, ps);
 }
 
 uint64_t host_link_out(Ssd *ssd, const Cmd *c)
 {
-    return link_transfer(ssd, &ssd->host->link_out_ps, ssd->now_ps, c);
+    return link_transfer(ssd, HOST_LINK_OUT, &ssd->host->link_out_ps,
+                         ssd->now_ps, c);
 }
 
 /*
@@ -68,6 +116,8 @@ void host_init_link(Ssd *ssd)
 void host_power_lost(Ssd *ssd)
 {
     invariant(!ssd->powered);
+    ssd->host->use = host_use(ssd);
+    ssd->host->n_wait_room = 0;
     ssd->host->link_in_ps = ssd->now_ps;
     ssd->host->link_out_ps = ssd->now_ps;
     ssd->host->dram_in_ps = ssd->now_ps;
@@ -92,9 +142,8 @@ static uint64_t firmware_end(Ssd *ssd)
             first = i;
         }
     }
-    ssd->host->core_ps[first] =
-        MAX(ssd->host->core_ps[first], ssd->now_ps) + ssd->cfg->t_firmware_ps;
-    return ssd->host->core_ps[first];
+    return part_serve(ssd, HOST_CORES, &ssd->host->core_ps[first], ssd->now_ps,
+                      ssd->cfg->t_firmware_ps);
 }
 
 /* ---- DRAM -------------------------------------------------------------- */
@@ -103,9 +152,8 @@ static uint64_t firmware_end(Ssd *ssd)
  * has it moved those that come now? */
 static uint64_t dram_moved(Ssd *ssd, uint64_t units)
 {
-    ssd->host->dram_free_ps = MAX(ssd->host->dram_free_ps, ssd->now_ps) +
-                              units * ssd->buffer->dram_move_ps;
-    return ssd->host->dram_free_ps;
+    return part_serve(ssd, HOST_DRAM, &ssd->host->dram_free_ps, ssd->now_ps,
+                      units * ssd->buffer->dram_move_ps);
 }
 
 static uint64_t dram_access_ps(const Ssd *ssd)
@@ -171,12 +219,13 @@ uint64_t host_start_ps(Ssd *ssd, Cmd *c)
     if (c->req.op != SSD_OP_WRITE) {
         return ps;
     }
-    linked_ps = link_transfer(ssd, &ssd->host->link_in_ps, ps, c);
+    linked_ps =
+        link_transfer(ssd, HOST_LINK_IN, &ssd->host->link_in_ps, ps, c);
     if (ssd->buffer->dram_move_ps) {
         return linked_ps;
     }
-    ssd->host->dram_in_ps = MAX(ssd->host->dram_in_ps, linked_ps) +
-                            n_units(ssd, c) * ssd->buffer->dram_unit_ps;
-    c->data_ps = ssd->host->dram_in_ps - linked_ps;
-    return ssd->host->dram_in_ps;
+    ps = part_serve(ssd, HOST_DRAM, &ssd->host->dram_in_ps, linked_ps,
+                    n_units(ssd, c) * ssd->buffer->dram_unit_ps);
+    c->data_ps = ps - linked_ps;
+    return ps;
 }

@@ -8,6 +8,7 @@
 #ifndef VSSD_FTL_INSPECT_INTERNAL_H
 #define VSSD_FTL_INSPECT_INTERNAL_H
 
+#include "commands-internal.h"
 #include "inspect/oplog.h"
 #include "inspect/recording.h"
 #include "ssd-report.h"
@@ -39,10 +40,19 @@ typedef struct Series {
     SeriesPoint point[SERIES_POINTS];
 } Series;
 
+/* Where the latency of the commands went that were fetched since the last
+ * reset. */
+typedef struct CostSums {
+    uint64_t n; /* of commands */
+    uint64_t ps[N_COSTS];
+} CostSums;
+
 typedef struct Inspect {
     Hist *latency; /* by SsdOp, then one for all */
     SsdCounters counters;
     NandStats nand_base; /* counts up to the last ssd_reset_stats() */
+    HostUse use_base;    /* likewise */
+    CostSums costs;
     uint64_t *busy_base; /* of channels, dies, planes; or NULL: no reset yet */
     uint64_t stats_since_ps;
     Series series; /* free blocks */

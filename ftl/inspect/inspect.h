@@ -3,6 +3,7 @@
 #ifndef VSSD_FTL_INSPECT_H
 #define VSSD_FTL_INSPECT_H
 
+#include "inspect/explain.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
 
@@ -74,6 +75,7 @@ typedef struct DriveStats {
     double bus, die; /* utilization */
     Energy energy[NAND_N_CAUSES];
     Energy energy_sum;
+    Explain explain;
     uint32_t *wear; /* sorted */
     uint32_t n_wear;
     uint64_t full_by_valid[NUMBERS_TENTHS];

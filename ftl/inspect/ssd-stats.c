@@ -141,6 +141,7 @@ void drive_stats_init(DriveStats *v, const Ssd *ssd)
         v->energy_sum.erase += v->energy[c].erase;
         v->energy_sum.bus += v->energy[c].bus;
     }
+    explain_init(&v->explain, ssd);
     v->n_wear = numbers_wear(ssd, v->wear);
     numbers_by_valid(ssd, v->full_by_valid);
 }
@@ -254,6 +255,17 @@ static const char *merge_name(unsigned i)
     return names[i];
 }
 
+static const char *cost_name(unsigned i)
+{
+    static const char *const names[N_COSTS] = {
+#define COST_NAME(name, help) #name,
+        SSD_COSTS(COST_NAME)
+#undef COST_NAME
+    };
+
+    return names[i];
+}
+
 /* Backwards, as in the JSON text. */
 static const char *op_name(unsigned i)
 {
@@ -299,6 +311,10 @@ static const StatSet sets[] = {
     {"merge", "the kind of a merge ([mapping.md](mapping.md))", N_MERGE_KINDS,
      merge_name, NULL},
     {"op", "the kind of a command", SSD_N_OPS + 1, op_name, NULL},
+    {"stage", "a part of the drive that commands pass", N_STAGES, stage_name,
+     NULL},
+    {"cost", "a part of the latency of a command "
+     "([timing-model.md](timing-model.md))", N_COSTS, cost_name, NULL},
     {"channel", "each channel", 0, NULL, n_channels},
     {"die", "each die", 0, NULL, n_dies},
     {"plane", "each plane", 0, NULL, n_planes},
@@ -386,6 +402,8 @@ void ssd_reset_stats(Ssd *ssd)
     }
     memset(&ssd->inspect.counters, 0, sizeof(ssd->inspect.counters));
     ssd->inspect.nand_base = *nand_stats(ssd->nand);
+    ssd->inspect.use_base = host_use(ssd);
+    memset(&ssd->inspect.costs, 0, sizeof(ssd->inspect.costs));
     ssd->inspect.stats_since_ps = ssd->now_ps;
     accounts_reset(ssd);
     numbers_reset(ssd);

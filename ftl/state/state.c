@@ -85,6 +85,10 @@ enum {
 #define VALUE(m, was) {MEMBER(m, was), .kind = STATE_VALUE}
 /* With more at its end since version v. */
 #define GROWN(v, m, was) {MEMBER(m, was), .kind = STATE_VALUE, .grown = (v)}
+#define VALUE_SINCE(v, m, was)                                                 \
+    {MEMBER(m, was), .kind = STATE_VALUE, .since = (v)}
+#define VALUE_GROWN(v, m, was)                                                 \
+    {MEMBER(m, was), .kind = STATE_VALUE, .grown = (v)}
 #define KEPT(m, was)  {MEMBER(m, was), .kind = STATE_KEPT}
 #define TABLE_SINCE(v, m, was, n)                                              \
     {MEMBER(m, was), .kind = STATE_TABLE, .since = (v),                        \
@@ -146,7 +150,9 @@ static const StateRow ssd_rows[] = {
     KEPT(ssd.work, work), /* none, but during an event */
     TABLE(ssd.inspect.latency, latency, N_HISTS),
     VALUE(ssd.inspect.counters, counters),
-    GROWN(3, ssd.inspect.nand_base, nand_base),
+    VALUE_GROWN(3, ssd.inspect.nand_base, nand_base),
+    VALUE_SINCE(3, ssd.inspect.use_base, use_base),
+    VALUE_SINCE(3, ssd.inspect.costs, costs),
     POOL(ssd.inspect.busy_base, busy_base, N_BUSY),
     VALUE(ssd.inspect.stats_since_ps, stats_since_ps),
     VALUE(ssd.inspect.series, series),
@@ -296,6 +302,9 @@ static const StateRow ssd_rows[] = {
     TABLE(host.core_ps, core_ps, N_CORES),
     KEPT(host.link_num, link_num),
     KEPT(host.link_den, link_den),
+    VALUE_SINCE(3, host.use, host_use),
+    VALUE_SINCE(3, host.room_since_ps, room_since_ps), /* at rest none waits */
+    VALUE_SINCE(3, host.n_wait_room, n_wait_room),
     POOL(power.candidate, doubt, N_CANDIDATES),
     GROWN(3, power.recovery, recovery),
     TABLE(power.recovery_plane, recovery_plane, N_PLANES),
@@ -305,6 +314,8 @@ static const StateRow ssd_rows[] = {
 #undef NO_COUNTER
 #undef MEMBER
 #undef VALUE
+#undef VALUE_SINCE
+#undef VALUE_GROWN
 #undef KEPT
 #undef TABLE_SINCE
 #undef TABLE

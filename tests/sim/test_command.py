@@ -108,6 +108,24 @@ class Fits(unittest.TestCase):
 
 
 class Results(unittest.TestCase):
+    def test_explain(self) -> None:
+        """The text and the members name the same bottleneck."""
+        reads = ("run", "--profile", TINY, "--fill", "preload", "--workload")
+        for depth, bound, line in ((64, "dies", "bound by dies: "),
+                                   (1, "latency", "bound by latency: 1.0 ")):
+            args = (*reads, f"rw=randread bs=4k iodepth={depth} "
+                    "number_ios=4000", "--explain")
+            text = run(*args)
+            self.assertEqual(text.returncode, 0, text.stderr)
+            self.assertIn("\n" + line, text.stdout)
+            e = result(*args)["explain"]
+            self.assertEqual(e["bound_by"], bound)
+            self.assertAlmostEqual(e["commands_in_flight"] / depth, 1,
+                                   delta=0.03)
+            self.assertEqual(e["stages"]["cores"]["servers"], 0)
+        several = run(*args, "--drives", "2")
+        self.assertEqual(several.stdout.count("\nbound by "), 2)
+
     def test_warm_up(self) -> None:
         """The skipped and the counted part add up to the whole."""
         text = "rw=randwrite bs=4k number_ios={}"
