@@ -29,6 +29,24 @@
  * L. Xiang, B. Kurkoski, "An Improved Analytic Expression for Write
  * Amplification in NAND Flash", ICNC 2012 (arXiv:1110.4245).
  *
+ * d-choices: of d blocks drawn at random the one with the fewest valid units is
+ * collected (d = 1: random).  Let F(i) be the share of blocks with i valid units or
+ * more, F(1) + ... + F(n) = n / a.  In the steady state as many blocks fall below
+ * i by writes of the host as victims have fewer than i, so with a constant c
+ *
+ *     i (F(i) - F(i + 1)) = c (1 - P(i)),   A = c a
+ *
+ * where P(i) is the probability that all of d blocks have i or more.  Blocks
+ * without an invalid unit are not drawn: P(i) = ((F(i) - F(n)) / (1 - F(n)))^d.
+ * B. Van Houdt, "A Mean Field Model for a Class of Garbage Collection Algorithms
+ * in Flash-Based Solid State Drives", SIGMETRICS 2013.
+ *
+ * Hot and cold data apart: each stream is a drive of its own, with its share of
+ * the physical capacity.  Greedy victims of all blocks make v the same in both
+ * streams, hence a, and A is that of uniform writes.  The least A has the split
+ * that minimizes f A(a_hot) + (1 - f) A(a_cold).  P. Desnoyers, "Analytic Models
+ * of SSD Write Performance", ACM Transactions on Storage 10(2), 2014, section 6.
+ *
  * The formulas have no blocks that are free, open or being collected, so these
  * are taken off the physical capacity (RESERVE).
  */
@@ -72,6 +90,51 @@ static double greedy_waf(double a)
     return PAGES / (PAGES - (y - 0.5));
 }
 
+/* F(i) from F(i + 1): what rises with it is equal to what falls. */
+static double next_share(double above, double full, double c, unsigned i,
+                         unsigned d)
+{
+    double low = above;
+    double high = 1;
+
+    for (int k = 0; k < 60; k++) {
+        double f = (low + high) / 2;
+
+        if (i * (f - above) < c * (1 - pow((f - full) / (1 - full), d))) {
+            low = f;
+        } else {
+            high = f;
+        }
+    }
+    return low;
+}
+
+static unsigned n_choices; /* d */
+
+static double choices_waf(double a)
+{
+    double low = 1 / a; /* of c: A is 1 at least, and at most n */
+    double high = PAGES / a;
+
+    for (int k = 0; k < 60; k++) {
+        double c = (low + high) / 2;
+        double full = MIN(c / PAGES, 1 - 1e-9);
+        double sum = full;
+        double f = full;
+
+        for (unsigned i = PAGES - 1; i > 0; i--) {
+            f = next_share(f, full, c, i, n_choices);
+            sum += f;
+        }
+        if (sum < PAGES / a) {
+            low = c;
+        } else {
+            high = c;
+        }
+    }
+    return low * a;
+}
+
 /* ---- a drive and a host ------------------------------------------------------- */
 
 static Ssd *drive_of(const char *options)
@@ -85,6 +148,7 @@ static Ssd *drive_of(const char *options)
 }
 
 static bool hot_cold; /* of the next drives */
+static bool streams;  /* of the next drives: the host writes hot data to one */
 
 static Ssd *drive(const char *gc, double op_percent)
 {
@@ -95,9 +159,9 @@ static Ssd *drive(const char *gc, double op_percent)
         "nand.erase=0;nand.command=0;nand.bus_mt_s=0;nand.bus_ns_per_byte=0;"
         "buffer.size=16KiB;buffer.access=0;host.firmware=0;host.link_mb_s=0;"
         "ftl.gc_low=0%%;ftl.gc_high=0%%;ftl.gc=%s;ftl.op_percent=%s;"
-        "ftl.hot_cold=%s",
+        "ftl.hot_cold=%s;streams.max=%d",
         BLOCKS, PAGES, gc, g_ascii_dtostr(op, sizeof(op), op_percent),
-        hot_cold ? "on" : "off");
+        hot_cold ? "on" : "off", streams);
 
     return drive_of(options);
 }
@@ -117,6 +181,7 @@ static void write_some(Ssd *ssd, Prng *rng, uint64_t n, uint32_t hot_percent)
             .op = SSD_OP_WRITE,
             .lba = hot_percent ? to : prng_below(rng, all),
             .nblocks = 1,
+            .stream = streams && !cold,
         };
         SsdCompletion done;
 
@@ -148,8 +213,8 @@ static double measure_once(const char *gc, double op_percent,
 static double measure(const char *gc, double op_percent, uint32_t hot_percent)
 {
     static GHashTable *known;
-    char *key = g_strdup_printf("%s %g %" G_GUINT32_FORMAT " %d", gc,
-                                op_percent, hot_percent, hot_cold);
+    char *key = g_strdup_printf("%s %g %" G_GUINT32_FORMAT " %d %d", gc,
+                                op_percent, hot_percent, hot_cold, streams);
     double *waf;
 
     if (!known) {
@@ -177,9 +242,9 @@ static double alpha(double op_percent)
     return physical / BLOCKS * (1 + op_percent / 100);
 }
 
-static void compare(const char *gc, double closed_form(double))
+static void compare_from(size_t i, const char *gc, double closed_form(double))
 {
-    for (size_t i = 0; i < G_N_ELEMENTS(ops); i++) {
+    for (; i < G_N_ELEMENTS(ops); i++) {
         double measured = measure(gc, ops[i], 0);
         double expected = closed_form(alpha(ops[i]));
 
@@ -190,6 +255,11 @@ static void compare(const char *gc, double closed_form(double))
     }
 }
 
+static void compare(const char *gc, double closed_form(double))
+{
+    compare_from(0, gc, closed_form);
+}
+
 static void test_fifo(void)
 {
     compare("fifo", fifo_waf);
@@ -198,6 +268,63 @@ static void test_fifo(void)
 static void test_greedy(void)
 {
     compare("greedy", greedy_waf);
+}
+
+static void test_choices(void)
+{
+    n_choices = 1;
+    compare_from(1, "random", choices_waf);
+    n_choices = 2;
+    compare_from(1, "d-choices;ftl.gc_choices=2", choices_waf);
+    n_choices = 10; /* the default of ftl.gc_choices */
+    compare_from(1, "d-choices", choices_waf);
+}
+
+/* With so many choices the form is that of greedy. */
+static void test_many_choices(void)
+{
+    n_choices = 400;
+    for (size_t i = 0; i < G_N_ELEMENTS(ops); i++) {
+        g_assert_cmpfloat_with_epsilon(choices_waf(alpha(ops[i])) /
+                                           greedy_waf(alpha(ops[i])), 1, 0.02);
+    }
+}
+
+/* The least sum of both streams' writes: f of the writes go to 1 - f of the
+ * user's units. */
+static double separate_waf(double a, double f)
+{
+    double best = INFINITY;
+
+    for (double s = 0.001; s < 1; s += 0.001) { /* of the spare, to the hot */
+        double hot = 1 + s * (a - 1) / (1 - f);
+        double cold = 1 + (1 - s) * (a - 1) / f;
+
+        best = MIN(best, f * greedy_waf(hot) + (1 - f) * greedy_waf(cold));
+    }
+    return best;
+}
+
+/* Nine writes in ten go to a tenth of the drive, which is a stream of its own:
+ * greedy does no better than under uniform writes, and no policy better than the
+ * best split. */
+static void test_separate(void)
+{
+    double best, greedy, cost_benefit, uniform;
+
+    streams = true;
+    greedy = measure("greedy", 15, 90);
+    cost_benefit = measure("cost-benefit", 15, 90);
+    streams = false;
+    /* Each stream has its open blocks, two and a half more than one has. */
+    uniform = greedy_waf((BLOCKS - RESERVE - 2.5) / BLOCKS * 1.15);
+    best = separate_waf((BLOCKS - RESERVE - 2.5) / BLOCKS * 1.15, 0.9);
+    g_test_message("90/10 in two streams: greedy %.3f (uniform %.3f), "
+                   "cost-benefit %.3f, best split %.3f",
+                   greedy, uniform, cost_benefit, best);
+    g_assert_cmpfloat_with_epsilon(greedy / uniform, 1, 0.05);
+    g_assert_cmpfloat(cost_benefit, <, greedy);
+    g_assert_cmpfloat(cost_benefit, >, 0.99 * best);
 }
 
 /* The known order under uniform writes: the more a policy looks at, the less it
@@ -297,6 +424,9 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/theory/fifo", test_fifo);
     g_test_add_func("/theory/greedy", test_greedy);
+    g_test_add_func("/theory/d-choices", test_choices);
+    g_test_add_func("/theory/many-choices", test_many_choices);
+    g_test_add_func("/theory/separate", test_separate);
     g_test_add_func("/theory/order", test_order);
     g_test_add_func("/theory/skew", test_skew);
     g_test_add_func("/theory/hot-cold", test_hot_cold);
