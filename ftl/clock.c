@@ -22,6 +22,7 @@
 #include "ssd-internal.h"
 #include "state/state-check.h"
 #include "ssd-save.h"
+#include "thermal/thermal.h"
 
 /* "Busy until". */
 static void earlier(uint64_t *ps, uint64_t by_ps)
@@ -75,6 +76,7 @@ static void set_host_back(HostPath *h, uint32_t cores, uint64_t by_ps)
     /* The sum of their waits has when they began. */
     h->use.wait_ps[HOST_BUFFER] += h->n_wait_room * by_ps;
     h->room_since_ps -= by_ps;
+    earlier(&h->gate_ps, by_ps);
     earlier(&h->link_in_ps, by_ps);
     earlier(&h->link_out_ps, by_ps);
     earlier(&h->dram_in_ps, by_ps);
@@ -136,6 +138,7 @@ bool ssd_rebase(Ssd *ssd, uint64_t by_ns)
     if (by_ns > ssd_rebase_most_ns(ssd)) {
         return false;
     }
+    thermal_rebase(ssd, by_ps);
     nand_rebase(ssd->nand, by_ps);
     set_commands_back(ssd, by_ps);
     set_host_back(ssd->host, ssd->cfg->cores, by_ps);

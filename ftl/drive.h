@@ -16,6 +16,7 @@
 #include "placement/placement-internal.h"
 #include "power/power-internal.h"
 #include "ssd-internal.h"
+#include "thermal/thermal-internal.h"
 
 /* Ssd first: a pointer to the one is a pointer to the other. */
 typedef struct Drive {
@@ -26,6 +27,7 @@ typedef struct Drive {
     Buffer buffer;
     Map map;
     Gc gc;
+    Thermal thermal;
     HostPath host;
     Power power;
 } Drive;

@@ -15,9 +15,10 @@
 #define FTL_BUFFER    4
 #define FTL_MAP       5
 #define FTL_GC        6
-#define FTL_HOST      7
-#define FTL_POWER     8
-#define FTL_ALL       9 /* ssd.c, inspect/, state/, and tests of the model */
+#define FTL_THERMAL   7
+#define FTL_HOST      8
+#define FTL_POWER     9
+#define FTL_ALL       10 /* ssd.c, inspect/, state/, and tests of the model */
 
 #ifndef FTL_LAYER
 #error "internals of ftl/: a front door includes ssd.h only"
@@ -57,6 +58,11 @@
 #define OF_GC
 #else
 #define OF_GC const
+#endif
+#if FTL_LAYER == FTL_THERMAL || FTL_LAYER == FTL_ALL
+#define OF_THERMAL
+#else
+#define OF_THERMAL const
 #endif
 #if FTL_LAYER == FTL_HOST || FTL_LAYER == FTL_ALL
 #define OF_HOST

@@ -9,6 +9,7 @@
 #include "ssd-config.h"
 #include "ssd-internal.h"
 #include "ssd-setup.h"
+#include "thermal/thermal.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -105,6 +106,7 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg)
     *copy = *cfg;
     copy->profile = g_strdup(cfg->profile);
     copy->faults = g_strdup(cfg->faults);
+    copy->power_states = g_strdup(cfg->power_states);
     return copy;
 }
 
@@ -113,7 +115,12 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg)
 static bool set_own(SsdConfig *cfg, const OptDesc *d, const char *value,
                     GError **error)
 {
-    if (!opt_set(cfg, d, value, error)) {
+    SsdPowerState states[SSD_POWER_STATES];
+    uint32_t n;
+
+    if ((d->offset == offsetof(SsdConfig, power_states) &&
+         !thermal_states(value, states, &n, error)) ||
+        !opt_set(cfg, d, value, error)) {
         return false;
     }
     if (d->offset == offsetof(SsdConfig, link_mb_s) && cfg->link_mb_s) {
@@ -727,6 +734,7 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
            check_streams(cfg, error) && check_upkeep(cfg, error) &&
            check_superpage(cfg, error) &&
            check_policies(cfg, error) && check_logs(cfg, error) &&
+           thermal_check(cfg, error) &&
            ssd_layout(cfg, &layout, error) &&
            check_faults(cfg, &layout, error);
 }

@@ -6,6 +6,7 @@
  *
  *   power/      power cut and return, recovery
  *   host/       commands: link, firmware, DRAM, reads, completions
+ *   thermal/    temperature, power states
  *   gc/         garbage collection, wear levelling, refresh, background
  *   map/        logical unit -> slot or physical unit; TRIM, DFTL, log blocks
  *   buffer/     slots, buffer policies, flush barriers
@@ -44,6 +45,7 @@ struct Ssd {
     OF_BUFFER Buffer *buffer;
     OF_MAP Map *map;
     OF_GC Gc *gc;
+    OF_THERMAL Thermal *thermal;
     OF_HOST HostPath *host;
     OF_POWER Power *power;
 

@@ -181,6 +181,40 @@
       "PCIe lanes")                                                            \
     X(U64, uint64_t, link_mb_s, "host.link_mb_s", 0, 1000000, "3500", NULL,    \
       "host link, 10^6 bytes per second each way; 0: takes no time, "          \
-      "or host.pcie_gen gives it")
+      "or host.pcie_gen gives it")                                             \
+    X(U32, uint32_t, ambient_c, "thermal.ambient", 0, 100, "25", NULL,         \
+      "temperature around the drive, in degrees Celsius")                      \
+    X(DOUBLE, double, resistance, "thermal.resistance", 0, 1000, "0", NULL,    \
+      "K/W from the drive to the ambient; 0: the temperature is not "          \
+      "modelled (docs/thermal.md)")                                            \
+    X(DOUBLE, double, capacitance, "thermal.capacitance", 0, 10000, "20",      \
+      NULL, "J/K that warm the drive")                                         \
+    X(U32, uint32_t, warning_c, "thermal.warning", 1, 200, "70", NULL,         \
+      "composite temperature of the first warning, in degrees Celsius")        \
+    X(U32, uint32_t, critical_c, "thermal.critical", 1, 200, "80", NULL,       \
+      "critical composite temperature, in degrees Celsius")                    \
+    X(U32, uint32_t, throttle1_c, "thermal.throttle_1", 0, 200, "0", NULL,     \
+      "the drive slows down by thermal.slow_1 at this temperature; 0: never")  \
+    X(U32, uint32_t, throttle2_c, "thermal.throttle_2", 0, 200, "0", NULL,     \
+      "and by thermal.slow_2 at this one; 0: never")                           \
+    X(PPM, uint32_t, slow1_ppm, "thermal.slow_1", 0, 999000, "50%", NULL,      \
+      "share of the link's rate that the first step of throttling takes away") \
+    X(PPM, uint32_t, slow2_ppm, "thermal.slow_2", 0, 999000, "90%", NULL,      \
+      "share of the link's rate that the second step takes away")              \
+    X(U32, uint32_t, hysteresis_c, "thermal.hysteresis", 0, 50, "3", NULL,     \
+      "a step of throttling ends so many degrees below where it began")        \
+    X(U32, uint32_t, active_mw, "power.active", 0, 100000, "0", NULL,          \
+      "mW of controller and DRAM while a command runs; the array's energy is " \
+      "in addition (nand.energy_...)")                                         \
+    X(U32, uint32_t, idle_mw, "power.idle", 0, 100000, "0", NULL,              \
+      "mW of controller and DRAM while no command runs, in a power state that "\
+      "takes commands")                                                        \
+    X(STRING, char *, power_states, "power.states", 0, 0, NULL, NULL,          \
+      "power states, mW:entry_us:exit_us or mW:entry_us:exit_us:idle each, "   \
+      "with / between; empty: one that nothing depends on")                    \
+    X(TIME, uint64_t, idle_after_ps, "power.idle_after", 0,                    \
+      3600000000000000, "0ns", NULL,                                           \
+      "the drive enters its next idle power state after this time without a "  \
+      "command, unless the host says otherwise; 0: never")
 
 #endif

@@ -112,6 +112,48 @@
       v->energy_sum.bus, "bytes over the channels times `nand.energy_bus`")    \
     V(DOUBLE, energy_total, "nand.energy_nj.total", "nJ", RESET, NULL,         \
       accounts_total(&v->energy_sum), "sum of these four")                     \
+    V(DOUBLE, mean_w, "power.mean_w", "W", RESET, &when_power, mean_w(v),      \
+      "mean power of array, controller and DRAM")                              \
+    V(DOUBLE, peak_w, "power.peak_w", "W", RESET, &when_power,                 \
+      (double)v->heat->peak_mw / 1000,                                         \
+      "largest mean power of a step of the model, at most 100 ms")             \
+    V(DOUBLE, controller_nj, "power.energy_nj.controller", "nJ", RESET,        \
+      &when_power, v->controller_nj,                                           \
+      "of `power.active`, `power.idle` and the power states")                  \
+    V(DOUBLE, nand_nj, "power.energy_nj.nand", "nJ", RESET, &when_power,       \
+      v->nand_nj, "`nand.energy_nj.total`")                                    \
+    V(DOUBLE, nj_per_byte, "power.nj_per_host_byte", "nJ/byte", RESET,         \
+      &when_power, nj_per_byte(v),                                             \
+      "both, per byte that the host read or wrote; 0 without any")             \
+    V(U64, power_state, "power.state", "", NOW, &when_power, v->heat->state,   \
+      "power state")                                                           \
+    V(U64, state_ns, "power.state_ns[state]", "ns", RESET, &when_power,        \
+      v->heat->sums.state_ps[at[0]] / PS_PER_NS, "time in it")                 \
+    V(U64, n_wakes, "power.wake_ups", "", RESET, &when_power,                  \
+      v->heat->sums.n_wakes, "commands that ended an idle power state")        \
+    V(U64, wake_ns, "power.wake_ns", "ns", RESET, &when_power,                 \
+      v->heat->sums.wake_ps / PS_PER_NS,                                       \
+      "time that they waited for that, in all")                                \
+    V(DOUBLE, celsius, "thermal.celsius", "C", NOW, &when_heat,                \
+      thermal_celsius(v->ssd, v->heat->rise_nk), "composite temperature")      \
+    V(DOUBLE, most_celsius, "thermal.max_celsius", "C", LIFE, &when_heat,      \
+      thermal_celsius(v->ssd, v->heat->most_rise_nk), "the most")              \
+    V(U64, warning_ns, "thermal.warning_ns", "ns", RESET, &when_heat,          \
+      v->heat->sums.warning_ps / PS_PER_NS,                                    \
+      "time at `thermal.warning` or above")                                    \
+    V(U64, critical_ns, "thermal.critical_ns", "ns", RESET, &when_heat,        \
+      v->heat->sums.critical_ps / PS_PER_NS,                                   \
+      "time at `thermal.critical` or above")                                   \
+    V(U64, throttle1_ns, "thermal.throttle_1_ns", "ns", RESET, &when_heat,     \
+      v->heat->sums.throttled_ps[0] / PS_PER_NS,                               \
+      "time in the first step of throttling")                                  \
+    V(U64, throttle2_ns, "thermal.throttle_2_ns", "ns", RESET, &when_heat,     \
+      v->heat->sums.throttled_ps[1] / PS_PER_NS,                               \
+      "time in the second step")                                               \
+    V(U64, throttled1, "thermal.throttle_1_entries", "", RESET, &when_heat,    \
+      v->heat->sums.n_throttled[0], "how often the first step began from none") \
+    V(U64, throttled2, "thermal.throttle_2_entries", "", RESET, &when_heat,    \
+      v->heat->sums.n_throttled[1], "how often the second step began")         \
     V(STRING, bound_by, "explain.bound_by", "", RESET, NULL,                   \
       v->explain.bound_by,                                                     \
       "the bottleneck of the drive: the stage that is busy for 75 % of "       \

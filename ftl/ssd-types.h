@@ -15,6 +15,7 @@
 #include "ilist.h"
 #include "nand.h"
 #include "ssd-config.h"
+#include "ssd-power.h"
 #include "ssd.h"
 
 #define NONE ILIST_NONE
@@ -69,6 +70,18 @@ typedef enum HostPart {
     N_HOST_PARTS,
 } HostPart;
 
+/* What rows of the statistics count of temperature and power (thermal/). */
+typedef struct HeatSums {
+    uint64_t controller_nj;
+    uint64_t warning_ps;
+    uint64_t critical_ps;
+    uint64_t throttled_ps[2];
+    uint64_t n_throttled[2];
+    uint64_t n_wakes;
+    uint64_t wake_ps;
+    uint64_t state_ps[SSD_POWER_STATES];
+} HeatSums;
+
 /* How they were used, summed over commands and cores. */
 typedef struct HostUse {
     uint64_t busy_ps[N_HOST_PARTS]; /* of the buffer: a command waits for room */
@@ -83,6 +96,8 @@ typedef struct Buffer Buffer;
 typedef struct Map Map;
 typedef struct Gc Gc;
 typedef struct HostPath HostPath;
+typedef struct Thermal Thermal;
+typedef struct Heat Heat; /* thermal/ */
 typedef struct Power Power;
 
 

@@ -35,8 +35,10 @@
 #include "power/power.h"
 #include "settle.h"
 #include "ssd-internal.h"
+#include "ssd-power.h"
 #include "ssd-report.h"
 #include "ssd-setup.h"
+#include "thermal/thermal.h"
 #include "wake.h"
 
 /* ---- events ---------------------------------------------------------------- */
@@ -181,6 +183,7 @@ static inline void run_next(Ssd *ssd)
     Event e = eventq_pop(&ssd->events);
 
     ssd->now_ps = e.at_ps;
+    thermal_advance(ssd);
     dispatch(ssd, &e);
 }
 
@@ -384,6 +387,7 @@ static Ssd *new_drive(void)
     d->ssd.buffer = &d->buffer;
     d->ssd.map = &d->map;
     d->ssd.gc = &d->gc;
+    d->ssd.thermal = &d->thermal;
     d->ssd.host = &d->host;
     d->ssd.power = &d->power;
     return &d->ssd;
@@ -458,6 +462,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     ssd->commands.free_cmd = NONE;
     ssd->host->done = IFIFO_EMPTY;
     host_init_link(ssd);
+    thermal_init(ssd);
     init_info(ssd);
     faulty_arm(ssd);
     if (!bad_enough_left(ssd, error)) {
@@ -546,6 +551,24 @@ size_t ssd_advance(Ssd *ssd, uint64_t now_ns, SsdCompletion *done, size_t max)
 {
     ssd_run(ssd, now_ns);
     return host_fetch(ssd, done, max);
+}
+
+void ssd_set_power_state(Ssd *ssd, uint64_t now_ns, uint32_t state)
+{
+    ssd_run(ssd, now_ns);
+    thermal_set_state(ssd, state);
+}
+
+void ssd_set_idle_rules(Ssd *ssd, uint64_t now_ns, const SsdIdleRule *rule)
+{
+    ssd_run(ssd, now_ns);
+    thermal_set_rules(ssd, rule);
+}
+
+void ssd_set_heat_limits(Ssd *ssd, uint64_t now_ns, const uint32_t kelvin[2])
+{
+    ssd_run(ssd, now_ns);
+    thermal_set_limits(ssd, kelvin);
 }
 
 void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)

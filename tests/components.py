@@ -17,8 +17,8 @@ BUILD = pathlib.Path(os.environ["VSSD_BUILD"])
 FTL = pathlib.Path(__file__).parents[1] / "ftl"
 
 # From top to bottom.  Beside them: inspect, which reads all, and state.
-ORDER = ["power", "host", "gc", "map", "buffer", "placement", "journal",
-         "media"]
+ORDER = ["power", "host", "thermal", "gc", "map", "buffer", "placement",
+         "journal", "media"]
 BESIDE = ["inspect", "state"]
 
 # The files of hw-ssd/nvme, from top to bottom.

@@ -29,8 +29,8 @@ NOWHERE = ["qemu/osdep.h", "hw/pci/pci.h"]
 FRONT_DOORS = ["sim", "hw-ssd/nvme"]
 
 # Of ftl/, from bottom to top (ftl/layers.h).
-COMPONENTS = ["media", "journal", "placement", "buffer", "map", "gc", "host",
-              "power"]
+COMPONENTS = ["media", "journal", "placement", "buffer", "map", "gc",
+              "thermal", "host", "power"]
 
 # A header for the component's own files, of each that has one.
 PRIVATE = {
@@ -39,6 +39,7 @@ PRIVATE = {
     "buffer": "buffer/slots.h",
     "map": "map/hybrid.h",
     "gc": "gc/gc-private.h",
+    "thermal": "thermal/states.h",
     "host": "host/host-private.h",
 }
 
@@ -61,6 +62,7 @@ MEMBERS = {
     "buffer": ["n_dirty", "slot[0].state"],
     "map": ["n_trim_left", "plane[0].logs.n_ended"],
     "gc": ["called", "plane[0].victim"],
+    "thermal": ["heats", "heat.rise_nk"],
     "host": ["link_in_ps", "core_ps[0]"],
     "power": ["recovery.n_candidates", "recovery_plane[0].page"],
 }

@@ -36,6 +36,7 @@ typedef struct HostPath {
     HostUse use;
     uint64_t room_since_ps; /* since then a command waits for room */
     uint32_t n_wait_room;   /* so many do */
+    uint64_t gate_ps; /* throttling lets no data pass until */
 } HostPath;
 
 #endif

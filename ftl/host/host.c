@@ -29,6 +29,7 @@
 #include "media/faulty.h"
 #include "placement/streams.h"
 #include "ssd-internal.h"
+#include "thermal/thermal.h"
 #include "wake.h"
 
 static void record_done(Ssd *ssd, const Cmd *c)
@@ -54,6 +55,9 @@ static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
     invariant(ssd->commands.running > 0);
     if (--ssd->commands.running == 0) {
         background_quiet(ssd);
+        if (G_UNLIKELY(ssd->thermal->on)) {
+            thermal_quiet(ssd);
+        }
     }
     fifo_push(ssd, &ssd->host->done, cmd);
     oplog_add(ssd->inspect.log, OPLOG_CMD_DONE, status, 0, ssd->now_ps,

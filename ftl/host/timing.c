@@ -13,6 +13,7 @@
 #include "host/host-private.h"
 #include "host/host.h"
 #include "ssd-internal.h"
+#include "thermal/thermal.h"
 
 /* ---- use ---------------------------------------------------------------- */
 
@@ -64,19 +65,42 @@ HostUse host_use(const Ssd *ssd)
 
 /* ---- link -------------------------------------------------------------- */
 
-/* When a transfer that is ready at from_ps ends; it holds the link till then */
+/* Of the command's data; 0: the link takes no time. */
+static uint64_t link_ps(const Ssd *ssd, const Cmd *c)
+{
+    uint64_t bytes = (uint64_t)c->req.nblocks * ssd->info.block_bytes;
+
+    return ssd->host->link_den
+               ? (uint64_t)(((unsigned __int128)bytes * ssd->host->link_num +
+                             ssd->host->link_den - 1) /
+                            ssd->host->link_den)
+               : 0;
+}
+
 static uint64_t link_transfer(Ssd *ssd, HostPart way, uint64_t *busy_ps,
                               uint64_t from_ps, const Cmd *c)
 {
-    uint64_t bytes = (uint64_t)c->req.nblocks * ssd->info.block_bytes;
-    uint64_t ps = 0;
+    return part_serve(ssd, way, busy_ps, from_ps, link_ps(ssd, c));
+}
 
-    if (ssd->host->link_den) {
-        ps = (uint64_t)(((unsigned __int128)bytes * ssd->host->link_num +
-                         ssd->host->link_den - 1) /
-                        ssd->host->link_den);
+/*
+ * A drive that is too warm, or in a lower power state, lets reads and writes pass
+ * at a share of the link's rate, both directions together.  When the command may
+ * go on.
+ */
+static uint64_t gate_pass(Ssd *ssd, const Cmd *c, uint64_t from_ps)
+{
+    uint32_t share_ppm = thermal_share(ssd);
+    uint64_t start_ps = from_ps;
+
+    if (share_ppm < 1000000 &&
+        (c->req.op == SSD_OP_READ || c->req.op == SSD_OP_WRITE)) {
+        start_ps = MAX(ssd->host->gate_ps, from_ps);
+        ssd->host->gate_ps =
+            start_ps + (uint64_t)((unsigned __int128)link_ps(ssd, c) * 1000000 /
+                                  share_ppm);
     }
-    return part_serve(ssd, way, busy_ps, from_ps, ps);
+    return start_ps;
 }
 
 uint64_t host_link_out(Ssd *ssd, const Cmd *c)
@@ -118,6 +142,7 @@ void host_power_lost(Ssd *ssd)
     invariant(!ssd->powered);
     ssd->host->use = host_use(ssd);
     ssd->host->n_wait_room = 0;
+    ssd->host->gate_ps = ssd->now_ps;
     ssd->host->link_in_ps = ssd->now_ps;
     ssd->host->link_out_ps = ssd->now_ps;
     ssd->host->dram_in_ps = ssd->now_ps;
@@ -129,20 +154,21 @@ void host_power_lost(Ssd *ssd)
 
 /* ---- firmware ---------------------------------------------------------- */
 
-/* When firmware has done its part: the core that is free first takes it. */
-static uint64_t firmware_end(Ssd *ssd)
+/* When firmware has done its part of a command that is there at from_ps: the
+ * core that is free first takes it. */
+static uint64_t firmware_end(Ssd *ssd, uint64_t from_ps)
 {
     uint32_t first = 0;
 
     if (ssd->cfg->cores == 0) {
-        return ssd->now_ps + ssd->cfg->t_firmware_ps;
+        return from_ps + ssd->cfg->t_firmware_ps;
     }
     for (uint32_t i = 1; i < ssd->cfg->cores; i++) {
         if (ssd->host->core_ps[i] < ssd->host->core_ps[first]) {
             first = i;
         }
     }
-    return part_serve(ssd, HOST_CORES, &ssd->host->core_ps[first], ssd->now_ps,
+    return part_serve(ssd, HOST_CORES, &ssd->host->core_ps[first], from_ps,
                       ssd->cfg->t_firmware_ps);
 }
 
@@ -212,10 +238,14 @@ bool host_enters_dram(Ssd *ssd, uint32_t cmd)
  */
 uint64_t host_start_ps(Ssd *ssd, Cmd *c)
 {
-    uint64_t ps = firmware_end(ssd);
+    bool warms = G_UNLIKELY(ssd->thermal->on);
+    uint64_t ps = firmware_end(ssd, warms ? thermal_command(ssd) : ssd->now_ps);
     uint64_t linked_ps;
 
     c->firmware_ps = ps - ssd->now_ps;
+    if (warms) {
+        ps = gate_pass(ssd, c, ps);
+    }
     if (c->req.op != SSD_OP_WRITE) {
         return ps;
     }

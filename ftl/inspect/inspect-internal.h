@@ -52,6 +52,7 @@ typedef struct Inspect {
     SsdCounters counters;
     NandStats nand_base; /* counts up to the last ssd_reset_stats() */
     HostUse use_base;    /* likewise */
+    HeatSums heat_base;  /* likewise */
     CostSums costs;
     uint64_t *busy_base; /* of channels, dies, planes; or NULL: no reset yet */
     uint64_t stats_since_ps;

@@ -76,6 +76,8 @@ typedef struct DriveStats {
     Energy energy[NAND_N_CAUSES];
     Energy energy_sum;
     Explain explain;
+    Heat *heat; /* now; its sums: since the reset */
+    double nand_nj, controller_nj;
     uint32_t *wear; /* sorted */
     uint32_t n_wear;
     uint64_t full_by_valid[NUMBERS_TENTHS];

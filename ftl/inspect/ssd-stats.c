@@ -17,6 +17,7 @@
 #include "ssd-internal.h"
 #include "ssd-report.h"
 #include "ssd-stats.h"
+#include "thermal/thermal.h"
 
 #include <string.h>
 
@@ -124,6 +125,30 @@ const Hist *ssd_latency(const Ssd *ssd, SsdOp op)
 
 /* ---- values of the rows ---------------------------------------- */
 
+static void init_heat(DriveStats *v, const Ssd *ssd)
+{
+    HeatSums *s;
+    const HeatSums *base = &ssd->inspect.heat_base;
+
+    v->heat = g_new(Heat, 1);
+    *v->heat = thermal_now(ssd);
+    s = &v->heat->sums;
+    s->controller_nj -= base->controller_nj;
+    s->warning_ps -= base->warning_ps;
+    s->critical_ps -= base->critical_ps;
+    for (unsigned i = 0; i < THERMAL_LEVELS; i++) {
+        s->throttled_ps[i] -= base->throttled_ps[i];
+        s->n_throttled[i] -= base->n_throttled[i];
+    }
+    s->n_wakes -= base->n_wakes;
+    s->wake_ps -= base->wake_ps;
+    for (unsigned i = 0; i < SSD_POWER_STATES; i++) {
+        s->state_ps[i] -= base->state_ps[i];
+    }
+    v->nand_nj = accounts_total(&v->energy_sum);
+    v->controller_nj = (double)s->controller_nj;
+}
+
 void drive_stats_init(DriveStats *v, const Ssd *ssd)
 {
     *v = (DriveStats){
@@ -142,6 +167,7 @@ void drive_stats_init(DriveStats *v, const Ssd *ssd)
         v->energy_sum.bus += v->energy[c].bus;
     }
     explain_init(&v->explain, ssd);
+    init_heat(v, ssd);
     v->n_wear = numbers_wear(ssd, v->wear);
     numbers_by_valid(ssd, v->full_by_valid);
 }
@@ -150,6 +176,7 @@ void drive_stats_clear(DriveStats *v)
 {
     g_free(v->busy.channel);
     g_free(v->wear);
+    g_free(v->heat);
 }
 
 /* Bytes programmed for a cause per byte of the host; they add up to waf. */
@@ -202,6 +229,22 @@ static uint64_t buffer_misses(const Ssd *ssd)
 static uint64_t buffer_then(const DriveStats *v, uint32_t point, uint32_t value)
 {
     return v->ssd->inspect.buffer_series.point[point].value[value];
+}
+
+/* nJ in ns are W. */
+static double mean_w(const DriveStats *v)
+{
+    return v->elapsed_ns ? (v->nand_nj + v->controller_nj) /
+                               (double)v->elapsed_ns
+                         : 0;
+}
+
+static double nj_per_byte(const DriveStats *v)
+{
+    double bytes = (double)v->c.host_bytes_read +
+                   (double)v->c.host_bytes_written;
+
+    return bytes > 0 ? (v->nand_nj + v->controller_nj) / bytes : 0;
 }
 
 static double iops_of(const DriveStats *v)
@@ -292,6 +335,7 @@ COUNT(samples, v->ssd->inspect.series.n)
 COUNT(points, v->ssd->inspect.buffer_series.n)
 COUNT(steps, recovery_n_steps(v->ssd))
 COUNT(streams, v->ssd->l.n_streams)
+COUNT(power_states, v->ssd->thermal->n_states)
 
 static unsigned n_retries(const void *ctx)
 {
@@ -327,6 +371,7 @@ static const StatSet sets[] = {
      n_points},
     {"step", "each step of the last recovery", 0, NULL, n_steps},
     {"stream", "each stream", 0, NULL, n_streams},
+    {"state", "each power state", 0, NULL, n_power_states},
 };
 
 /* ---- the tables ------------------------------------------------------- */
@@ -342,6 +387,28 @@ static const StatWhen when_recovers = {
     "with `ftl.recovery` other than `capacitors` "
     "([recovery.md](recovery.md))",
     recovers};
+
+static bool has_power(const void *ctx)
+{
+    const DriveStats *v = ctx;
+
+    return v->ssd->thermal->on;
+}
+
+static const StatWhen when_power = {
+    "with `thermal.resistance`, `power.active`, `power.idle` or "
+    "`power.states` ([thermal.md](thermal.md))",
+    has_power};
+
+static bool has_heat(const void *ctx)
+{
+    const DriveStats *v = ctx;
+
+    return v->ssd->thermal->heats;
+}
+
+static const StatWhen when_heat = {
+    "with `thermal.resistance` ([thermal.md](thermal.md))", has_heat};
 
 #define VALUE_GET(type, id, path, unit, reset, when, value, help)              \
     STAT_FUNCTION(DriveStats, type, id, value)
@@ -403,6 +470,8 @@ void ssd_reset_stats(Ssd *ssd)
     memset(&ssd->inspect.counters, 0, sizeof(ssd->inspect.counters));
     ssd->inspect.nand_base = *nand_stats(ssd->nand);
     ssd->inspect.use_base = host_use(ssd);
+    thermal_reset_peak(ssd);
+    ssd->inspect.heat_base = thermal_now(ssd).sums;
     memset(&ssd->inspect.costs, 0, sizeof(ssd->inspect.costs));
     ssd->inspect.stats_since_ps = ssd->now_ps;
     accounts_reset(ssd);

@@ -22,6 +22,7 @@
 #include "power/power.h"
 #include "placement/streams.h"
 #include "ssd-internal.h"
+#include "thermal/thermal.h"
 
 static bool drop_all(void *opaque, const Event *e)
 {
@@ -128,6 +129,7 @@ void power_lost(Ssd *ssd)
     power_init_memory(ssd);
     invariant(ssd->buffer->n_unsafe == 0 && ssd->buffer->n_dirty == 0);
     host_power_lost(ssd);
+    thermal_power(ssd, false);
     work_forget(&ssd->work); /* last: some of the above may have marked it */
     if (ssd->client && ssd->client->power_lost) {
         invariant(ssd->commands.running == 0);
@@ -155,6 +157,7 @@ void power_return(Ssd *ssd, uint64_t now_ns)
         recording_power(ssd->inspect.recording, true, now_ns);
     }
     ssd->powered = true;
+    thermal_power(ssd, true);
     refresh_power_on(ssd);
     if (saves(ssd)) {
         faulty_arm(ssd);

@@ -21,6 +21,7 @@
 #include "placement/streams.h"
 #include "ssd-internal.h"
 #include "ssd-save.h"
+#include "thermal/thermal.h"
 #include "wake.h"
 
 #include <errno.h>
@@ -243,6 +244,7 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     }
     invariant(ssd->age->n == 0);
     ssd->age->on = false;
+    thermal_aged(ssd);
     ssd->placement->alloc_waits_for = NONE;
     return ret;
 }

@@ -25,6 +25,7 @@
 #include "state/state-check.h"
 #include "ssd-report.h"
 #include "ssd-save.h"
+#include "thermal/thermal.h"
 
 #include <string.h>
 
@@ -228,6 +229,29 @@ static bool check_clocks(const Ssd *ssd, GError **error)
     CHECK(ssd->gc->background.quiet_ps <= ssd->now_ps &&
               ssd->gc->background.scan_ps < SIM_MAX_NS * PS_PER_NS,
           "a time");
+    return true;
+}
+
+static bool check_heat(const Ssd *ssd, GError **error)
+{
+    const Heat *h = &ssd->thermal->heat;
+    uint64_t most_ps = ssd->now_ps + MOST_BUSY_PS;
+
+    /* thermal_loaded() has looked at the states. */
+    CHECK(ssd->host->gate_ps <= most_ps && h->state_since_ps <= most_ps &&
+              h->idle_since_ps <= ssd->now_ps && h->charged_ps <= ssd->now_ps &&
+              h->next_ps >= h->charged_ps && h->off <= 1 && h->by_host <= 1,
+          "a time of the power states");
+    CHECK(!ssd->thermal->on ||
+              h->next_ps - h->charged_ps <= ssd->thermal->step_ps,
+          "a time of the temperature");
+    CHECK(h->rise_nk <= HEAT_MOST_NK && h->most_rise_nk <= HEAT_MOST_NK &&
+              h->level <= THERMAL_LEVELS && h->limit_k[0] <= UINT16_MAX &&
+              h->limit_k[1] <= UINT16_MAX && h->controller_fj < 1000000,
+          "the temperature");
+    for (unsigned i = 0; i < THERMAL_STATES; i++) {
+        CHECK(h->rule[i].after_ps <= MOST_BUSY_PS * 24, "a power state");
+    }
     return true;
 }
 
@@ -713,7 +737,8 @@ bool ssd_state_check(const Ssd *ssd, GError **error)
     GError *found = NULL;
 
     if (!check_bools(ssd, error) || !nand_state_check(ssd->nand, error) ||
-        !check_clocks(ssd, error) || !check_latency(ssd, error) || !check_events(ssd, error) ||
+        !check_clocks(ssd, error) || !check_heat(ssd, error) ||
+        !check_latency(ssd, error) || !check_events(ssd, error) ||
         !check_pools(ssd, error) || !check_map(ssd, error) ||
         !check_allocator(ssd, error) || !check_epochs(ssd, error) ||
         !check_buffer(ssd, error) || !check_kept(ssd, error) ||

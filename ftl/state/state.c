@@ -30,6 +30,7 @@
 #include "state/state-check.h"
 #include "ssd-save.h"
 #include "ssd-setup.h"
+#include "thermal/thermal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,8 +84,7 @@ enum {
     .name = "Ssd." #was, .offset = offsetof(Drive, m),                         \
     .bytes = sizeof(((Drive *)0)->m), .align = __alignof__(((Drive *)0)->m)
 #define VALUE(m, was) {MEMBER(m, was), .kind = STATE_VALUE}
-/* With more at its end since version v. */
-#define GROWN(v, m, was) {MEMBER(m, was), .kind = STATE_VALUE, .grown = (v)}
+/* Since version v; with more at its end since then. */
 #define VALUE_SINCE(v, m, was)                                                 \
     {MEMBER(m, was), .kind = STATE_VALUE, .since = (v)}
 #define VALUE_GROWN(v, m, was)                                                 \
@@ -113,6 +113,7 @@ static const StateRow ssd_rows[] = {
     KEPT(ssd.buffer, buffer_component),
     KEPT(ssd.map, map_component),
     KEPT(ssd.gc, gc_component),
+    KEPT(ssd.thermal, thermal_component),
     KEPT(ssd.host, host_component),
     KEPT(ssd.power, power_component),
     KEPT(ssd.cfg, cfg),
@@ -152,6 +153,7 @@ static const StateRow ssd_rows[] = {
     VALUE(ssd.inspect.counters, counters),
     VALUE_GROWN(3, ssd.inspect.nand_base, nand_base),
     VALUE_SINCE(3, ssd.inspect.use_base, use_base),
+    VALUE_SINCE(3, ssd.inspect.heat_base, heat_base),
     VALUE_SINCE(3, ssd.inspect.costs, costs),
     POOL(ssd.inspect.busy_base, busy_base, N_BUSY),
     VALUE(ssd.inspect.stats_since_ps, stats_since_ps),
@@ -293,6 +295,14 @@ static const StateRow ssd_rows[] = {
     VALUE(gc.background, background),
     TABLE(gc.history, history, N_BLOCKS),
     VALUE(gc.background_stats, background_stats),
+    KEPT(thermal.on, heat_on),
+    KEPT(thermal.heats, heats),
+    KEPT(thermal.n_states, n_power_states),
+    KEPT(thermal.table, power_states),
+    KEPT(thermal.step_ps, heat_step_ps),
+    KEPT(thermal.decay, heat_decay),
+    KEPT(thermal.mk_per_w, mk_per_w),
+    VALUE_SINCE(3, thermal.heat, heat),
     KEPT(host.gate, gate),
     VALUE(host.done, done),
     VALUE(host.link_in_ps, link_in_ps),
@@ -305,8 +315,9 @@ static const StateRow ssd_rows[] = {
     VALUE_SINCE(3, host.use, host_use),
     VALUE_SINCE(3, host.room_since_ps, room_since_ps), /* at rest none waits */
     VALUE_SINCE(3, host.n_wait_room, n_wait_room),
+    VALUE_SINCE(3, host.gate_ps, gate_ps),
     POOL(power.candidate, doubt, N_CANDIDATES),
-    GROWN(3, power.recovery, recovery),
+    VALUE_GROWN(3, power.recovery, recovery),
     TABLE(power.recovery_plane, recovery_plane, N_PLANES),
 };
 
@@ -393,7 +404,9 @@ static bool may_differ(const char *key)
             return true;
         }
     }
-    return ssd_config_is_time(key);
+    /* Temperature, power and throttling go on from where they were. */
+    return g_str_has_prefix(key, "thermal.") ||
+           g_str_has_prefix(key, "power.") || ssd_config_is_time(key);
 }
 
 static bool same_option(State *s, const SsdConfig *cfg, const char *line)
@@ -611,6 +624,9 @@ static bool walk(State *s, Ssd *ssd)
     uint64_t busy = ssd->inspect.busy_base != NULL;
     bool same_faults = true;
 
+    if (!s->loading && ssd->thermal->on) {
+        thermal_steps(ssd); /* those that are over go by the present options */
+    }
     if (!walk_head(s, ssd->cfg) || !walk_versions(s, ssd) ||
         !state_values(s, &ssd_struct, ssd) || !state_u64(s, &busy)) {
         return false;
@@ -624,6 +640,7 @@ static bool walk(State *s, Ssd *ssd)
         return false;
     }
     if (s->loading) {
+        thermal_loaded(ssd, s->version >= 3);
         block_loaded(ssd);
         gc_forget(ssd);
         queue_note_slots(ssd);

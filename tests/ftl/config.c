@@ -69,6 +69,9 @@ static void test_malformed(void)
             g_autofree char *start = g_strconcat(set, ": allowed ", NULL);
             g_autoptr(GError) error = NULL;
 
+            if (strcmp(key, "power.states") == 0 && !*bad[i]) {
+                continue; /* none */
+            }
             g_assert_false(ssd_config_set(cfg, set, &error));
             g_assert_true(g_str_has_prefix(error->message, start));
         }
@@ -417,7 +420,29 @@ typedef struct Change {
 #define SOFT ERRORS "media.retry_limit=1;media.soft_reads=2;"
 #define WORN "media.program_fail=0.0003;media.start_cycles=4000;"
 
+/* 5 ms until it is warm: load and pauses show. */
+#define HOT                                                                    \
+    "thermal.resistance=5;thermal.capacitance=0.001;power.active=8000;"        \
+    "power.idle=1000;"
+#define POWER_STATES "power.states=8000:0:0/10:10:50:idle;"
+
 static const Change changes[] = {
+    {"thermal.ambient=30", HOT},
+    {"thermal.resistance=5", "power.active=8000;"},
+    {"thermal.capacitance=0.002", HOT "thermal.warning=50;"},
+    {"thermal.warning=50", HOT},
+    {"thermal.critical=51", HOT "thermal.warning=50;"},
+    {"thermal.throttle_1=50", HOT},
+    {"thermal.throttle_2=50", HOT},
+    {"thermal.slow_1=99%", HOT "thermal.throttle_1=30;"},
+    {"thermal.slow_2=99%", HOT "thermal.throttle_2=30;"},
+    {"thermal.hysteresis=20", /* programs heat, and throttling stops them */
+     "thermal.resistance=5;thermal.capacitance=0.001;"
+     "nand.energy_program=3000000;thermal.throttle_1=60;thermal.slow_1=99.9%;"},
+    {"power.active=8000", ""},
+    {"power.idle=1000", ""},
+    {"power.states=8000:0:0/10:10:50:idle", ""},
+    {"power.idle_after=20us", SILENT POWER_STATES},
     {"seed=2", ERRORS},
     {"media.errors=on", "media.base=7e-3;"},
     {"media.base=6.8e-3", ERRORS},

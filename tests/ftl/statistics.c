@@ -20,6 +20,10 @@ static const char *const drives[] = {
     "streams.max=2;streams.gc=merge;ftl.op_percent=200%;media.errors=on",
     ("ftl.idle=1ms;ftl.op_percent=200%;ftl.gc_soft=20%;"
      "buffer.policy=cflru-ef;nand.energy_read=1;nand.energy_program=2"),
+    ("ftl.op_percent=200%;thermal.resistance=5;thermal.capacitance=0.001;"
+     "power.active=8000;power.idle=1000;thermal.warning=30;thermal.critical=31;"
+     "thermal.throttle_1=30;thermal.throttle_2=40;nand.energy_read=100;"
+     "power.states=8000:0:0/100:10:50:idle;power.idle_after=100us"),
 };
 
 /* The JSON of a row alone. */

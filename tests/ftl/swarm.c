@@ -56,6 +56,7 @@ enum {
     DRAW_ROWS,
     DRAW_SUPERPAGE,
     DRAW_CELLS,
+    DRAW_HEAT,
 };
 
 typedef struct Mix {
@@ -477,6 +478,32 @@ static void draw_cells(uint64_t seed, const char *drive, GString *s)
     }
 }
 
+/* Temperature and power states, from a stream of their own. */
+static void draw_heat(uint64_t seed, GString *s)
+{
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_HEAT);
+    if (prng_below(&r, 4)) {
+        return;
+    }
+    put(s, "thermal.resistance", ONE_OF(&r, 0, 5, 20));
+    put_name(s, "thermal.capacitance", prng_below(&r, 2) ? "0.001" : "0.1");
+    put(s, "power.active", ONE_OF(&r, 0, 2000, 8000));
+    put(s, "power.idle", ONE_OF(&r, 0, 500));
+    put(s, "nand.energy_program", ONE_OF(&r, 0, 100000));
+    if (strstr(s->str, "thermal.resistance=0")) {
+        put_name(s, "power.states", "500:0:0/10:10:20:idle");
+    } else {
+        put(s, "host.link_mb_s", 1000);
+        put(s, "thermal.throttle_1", ONE_OF(&r, 0, 30, 40));
+        put(s, "thermal.throttle_2", ONE_OF(&r, 0, 45, 60));
+        put_name(s, "power.states", "8000:0:0/500:0:100/50:100:400:idle/"
+                                    "5:1000:3000:idle");
+    }
+    put(s, "power.idle_after", ONE_OF(&r, 0, 20000, 3000000));
+}
+
 /* Random numbers of one seed, a stream for each thing: an addition to one does
  * not change the others. */
 typedef struct Draws {
@@ -531,6 +558,7 @@ static SsdConfig *make_drive(Draws *d, bool verbose)
     draw_slc(d->seed, errors);
     draw_dram(d->seed, errors);
     draw_cells(d->seed, drive, errors);
+    draw_heat(d->seed, errors);
     g_string_prepend(errors, drive);
     draw_rows(d->seed, errors);
     options = g_strdup(errors->str);

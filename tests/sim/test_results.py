@@ -23,6 +23,8 @@ RUNS = (
     (*WORKLOAD, "--series", "0.01"),
     (*WORKLOAD, "--drives", "2"),
     (*WORKLOAD, "--set", "ftl.map=dftl", "--set", "ftl.op_percent=100"),
+    (*WORKLOAD, "--set", "thermal.resistance=5", "--set",
+     "power.states=8000:0:0/50:10:100:idle"),
     (*WORKLOAD, "--set", "ftl.recovery=scan", "--set", "ftl.op_percent=80"),
 )
 
