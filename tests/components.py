@@ -27,7 +27,7 @@ NVME_ORDER = [
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "dispatch", "admin", "io",                 # commands
     "identify", "nvme-features", "log-pages", "log-vendor", "directives",
-    "fdp", "queue", "events", "health",
+    "fdp", "power-states", "queue", "events", "health",
     "steps", "completion", "request",          # the way of a command
     "error-log", "timestamp", "prp",
     "payload/payload-state", "payload/payload", "payload/destage",

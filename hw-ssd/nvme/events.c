@@ -117,7 +117,8 @@ void nvme_look_at_health(NvmeCtrl *ctrl)
     uint64_t health;
 
     payload_get_stats(ctrl->payload, &stats);
-    health = ssd_health(ctrl->ssd) << 1 | (stats.units_failed != 0);
+    health = ssd_health(ctrl->ssd) << 1 | (stats.units_failed != 0) |
+             (uint64_t)ssd_kelvin(ctrl->ssd) << 48;
     if (health != ctrl->events.health) {
         ctrl->events.health = health;
         nvme_check_health(ctrl);

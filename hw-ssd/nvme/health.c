@@ -12,14 +12,46 @@
 #include "simtime.h"
 #include "ssd-report.h"
 
+/* Of a drive without a model of it: all but the temperature is 0. */
+static SsdHeat heat_of(const NvmeCtrl *ctrl)
+{
+    SsdHeat heat;
+
+    if (!ssd_heat(ctrl->ssd, &heat)) {
+        heat = (SsdHeat){
+            .kelvin = NVME_TEMPERATURE_K,
+            .warning_k = NVME_WCTEMP_K,
+            .critical_k = NVME_CCTEMP_K,
+        };
+    }
+    return heat;
+}
+
+uint32_t nvme_kelvin(const NvmeCtrl *ctrl)
+{
+    uint32_t kelvin = ssd_kelvin(ctrl->ssd);
+
+    return kelvin ? kelvin : NVME_TEMPERATURE_K;
+}
+
+uint32_t nvme_warning_k(const NvmeCtrl *ctrl)
+{
+    return heat_of(ctrl).warning_k;
+}
+
+uint32_t nvme_critical_k(const NvmeCtrl *ctrl)
+{
+    return heat_of(ctrl).critical_k;
+}
+
 uint8_t nvme_critical_warning(const NvmeCtrl *ctrl)
 {
     uint8_t warning = 0;
     PayloadStats stats;
 
     payload_get_stats(ctrl->payload, &stats);
-    if (NVME_TEMPERATURE_K >= ctrl->features.value[NVME_FEAT_TEMP_OVER] ||
-        NVME_TEMPERATURE_K <= ctrl->features.value[NVME_FEAT_TEMP_UNDER]) {
+    if (nvme_kelvin(ctrl) >= ctrl->features.value[NVME_FEAT_TEMP_OVER] ||
+        nvme_kelvin(ctrl) <= ctrl->features.value[NVME_FEAT_TEMP_UNDER]) {
         warning |= NVME_WARN_TEMPERATURE;
     }
     if (stats.units_failed) {
@@ -40,6 +72,22 @@ static uint64_t data_units(uint64_t bytes)
     return (bytes + 511999) / 512000;
 }
 
+static void fill_heat(const NvmeCtrl *ctrl, NvmeHealthLog *h)
+{
+    SsdHeat heat = heat_of(ctrl);
+
+    h->temperature = nvme_le16((uint16_t)heat.kelvin);
+    h->warning_minutes =
+        nvme_le32((uint32_t)(heat.warning_ns / (60 * NS_PER_S)));
+    h->critical_minutes =
+        nvme_le32((uint32_t)(heat.critical_ns / (60 * NS_PER_S)));
+    for (unsigned i = 0; i < 2; i++) {
+        h->tmt_count[i] = nvme_le32((uint32_t)heat.n_managed[i]);
+        h->tmt_seconds[i] =
+            nvme_le32((uint32_t)(heat.managed_ns[i] / NS_PER_S));
+    }
+}
+
 void nvme_fill_health_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
                           void *page)
 {
@@ -48,7 +96,7 @@ void nvme_fill_health_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
 
     ssd_get_counters(ctrl->ssd, &c);
     h->critical_warning = nvme_critical_warning(ctrl);
-    h->temperature = nvme_le16(NVME_TEMPERATURE_K);
+    fill_heat(ctrl, h);
     h->available_spare = (uint8_t)c.spare_percent;
     h->spare_threshold = NVME_SPARE_THRESHOLD;
     h->percentage_used = (uint8_t)MIN(c.percent_used, 255);

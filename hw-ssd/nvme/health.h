@@ -7,6 +7,11 @@
 
 uint8_t nvme_critical_warning(const NvmeCtrl *ctrl); /* NVME_WARN_... */
 
+/* Composite temperature and its thresholds, in kelvins. */
+uint32_t nvme_kelvin(const NvmeCtrl *ctrl);
+uint32_t nvme_warning_k(const NvmeCtrl *ctrl);
+uint32_t nvme_critical_k(const NvmeCtrl *ctrl);
+
 /* Log page 02h. */
 void nvme_fill_health_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
                           void *page);

@@ -6,6 +6,7 @@
  */
 #include "nvme-internal.h"
 #include "identify.h"
+#include "power-states.h"
 #include "prp.h"
 
 #define IDENTIFY_BYTES 4096
@@ -48,8 +49,6 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
     id->frmw = 1 << 1 | 1;       /* one slot, read only */
     id->lpa = 1 << 1 | 1 << 2;   /* effects log, offset and length */
     id->elpe = NVME_ERROR_ENTRIES - 1;
-    id->wctemp = nvme_le16(NVME_WCTEMP_K);
-    id->cctemp = nvme_le16(NVME_CCTEMP_K);
     id->endgidmax = nvme_le16(fdp);
     /* Compare, Dataset Management, Write Zeroes, Save/Select field,
      * Timestamp. */
@@ -59,8 +58,8 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
     id->vwc = 3 << 1 | !ssd_info(ctrl->ssd)->keeps_buffer;
 }
 
-/* Fields that stay 0: no notices (OAES), one power state (NPSS), and AWUPF of
- * one block; see NAWUPF and NABSPF of the namespace. */
+/* Fields that stay 0: no notices (OAES), and AWUPF of one block; see NAWUPF and
+ * NABSPF of the namespace. */
 static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                 void *data)
 {
@@ -86,7 +85,7 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->nn = nvme_le32(1);
     id->awun = nvme_le16(ctrl->unit_blocks - 1);
     put_subnqn(ctrl, id->subnqn);
-    id->psd[0].mp = nvme_le16(800); /* 8 W in 0.01 W */
+    nvme_identify_power(ctrl, id);
     put_features(ctrl, id);
     return 0;
 }

@@ -9,7 +9,9 @@
 #include "nvme-internal.h"
 #include "events.h"
 #include "fdp.h"
+#include "health.h"
 #include "nvme-features.h"
+#include "power-states.h"
 #include "prp.h"
 #include "request.h"
 #include "timestamp.h"
@@ -30,7 +32,7 @@ typedef struct Feature {
                     bool current);
     uint16_t (*set)(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
     const char *help;
-    bool fdp; /* only with FDP */
+    bool (*there)(const NvmeCtrl *ctrl); /* NULL: always */
 } Feature;
 
 /* ---- temperature -------------------------------------------------------- */
@@ -57,7 +59,7 @@ static uint16_t get_temperature(NvmeCtrl *ctrl, NvmeRequest *req,
     if (status) {
         return status;
     }
-    req->dw0 = slot == NVME_FEAT_TEMP_OVER ? NVME_WCTEMP_K : 0;
+    req->dw0 = slot == NVME_FEAT_TEMP_OVER ? nvme_warning_k(ctrl) : 0;
     if (current) {
         req->dw0 = ctrl->features.value[slot];
     }
@@ -225,10 +227,13 @@ static const Feature features[] = {
       .def = 5, .bits = 0xffffff07,
       .help = "the burst counts; weights have no effect (round robin)" },
     { .id = 0x02, .name = "Power Management", .slot = NVME_FEAT_POWER,
-      .bits = 0xe0, .help = "power state 0" },
+      .get = nvme_power_get, .set = nvme_power_set,
+      .help = "the states of power.states, else state 0; the workload hint is "
+              "kept" },
     { .id = 0x04, .name = "Temperature Threshold", .slot = NVME_FEAT_TEMP_OVER,
       .get = get_temperature, .set = set_temperature,
-      .help = "composite; the temperature is constant" },
+      .help = "composite; the temperature is constant without "
+              "thermal.resistance" },
     { .id = 0x05, .name = "Error Recovery", .slot = NVME_FEAT_ERROR_RECOVERY,
       .bits = 0xffff, .ns = true, .help = "kept, without effect; no DULBE" },
     { .id = 0x06, .name = "Volatile Write Cache", .slot = NVME_FEAT_VWC,
@@ -247,17 +252,24 @@ static const Feature features[] = {
       .help = "writes are atomic either way" },
     { .id = 0x0b, .name = "Asynchronous Event Configuration",
       .slot = NVME_FEAT_EVENTS, .set = set_events, .help = "SMART warnings" },
+    { .id = 0x0c, .name = "Autonomous Power State Transition",
+      .slot = NVME_FEAT_ELSEWHERE, .get = nvme_apst_get, .set = nvme_apst_set,
+      .there = nvme_has_idle_states,
+      .help = "with an idle state in power.states" },
     { .id = 0x0e, .name = "Timestamp", .slot = NVME_FEAT_ELSEWHERE,
       .get = get_timestamp, .set = set_timestamp, .help = "" },
+    { .id = 0x10, .name = "Host Controlled Thermal Management",
+      .slot = NVME_FEAT_HCTM, .set = nvme_hctm_set, .there = nvme_has_heat,
+      .help = "with thermal.resistance" },
     { .id = 0x1d, .name = "Flexible Data Placement",
       .slot = NVME_FEAT_ELSEWHERE, .get = nvme_fdp_get_mode,
       .set = nvme_fdp_set_mode,
-      .fdp = true,
+      .there = nvme_has_fdp,
       .help = "with fdp.ruhs; enabled, configuration 0; the namespace keeps it "
               "from being changed" },
     { .id = 0x1e, .name = "Flexible Data Placement Events",
       .slot = NVME_FEAT_ELSEWHERE, .ns = true, .get = nvme_fdp_get_events,
-      .set = nvme_fdp_set_events, .fdp = true,
+      .set = nvme_fdp_set_events, .there = nvme_has_fdp,
       .help = "with fdp.ruhs; by placement handle, kept across resets" },
     { .id = 0x81, .name = "Host Identifier", .slot = NVME_FEAT_ELSEWHERE,
       .get = get_host_id, .set = set_host_id, .help = "64 and 128 bits" },
@@ -266,7 +278,7 @@ static const Feature features[] = {
 static const Feature *find_feature(const NvmeCtrl *ctrl, uint8_t id)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(features); i++) {
-        if (features[i].id == id && (!features[i].fdp || nvme_has_fdp(ctrl))) {
+        if (features[i].id == id && (!features[i].there || features[i].there(ctrl))) {
             return &features[i];
         }
     }
@@ -275,10 +287,11 @@ static const Feature *find_feature(const NvmeCtrl *ctrl, uint8_t id)
 
 void nvme_features_reset(NvmeCtrl *ctrl)
 {
+    nvme_power_reset(ctrl);
     for (unsigned i = 0; i < G_N_ELEMENTS(features); i++) {
         ctrl->features.value[features[i].slot] = features[i].def;
     }
-    ctrl->features.value[NVME_FEAT_TEMP_OVER] = NVME_WCTEMP_K;
+    ctrl->features.value[NVME_FEAT_TEMP_OVER] = nvme_warning_k(ctrl);
     ctrl->features.value[NVME_FEAT_TEMP_UNDER] = 0;
     ctrl->features.value[NVME_FEAT_VWC] = cache_by_default(ctrl);
     for (unsigned v = 0; v < NVME_MAX_VECTORS; v++) {

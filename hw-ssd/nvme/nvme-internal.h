@@ -18,6 +18,7 @@
 #include "nvme-stats.h"
 #include "nvme.h"
 #include "payload/payload.h"
+#include "ssd-power.h"
 
 #define NVME_MAX_QUEUES 65 /* the admin queue and 64 */
 #define NVME_MAX_VECTORS 65
@@ -29,7 +30,8 @@
 #define NVME_RUN_BUDGET 256 /* commands that one nvme_run() takes */
 /* After so many bytes of data it takes no further command. */
 #define NVME_RUN_BYTES (4U << 20)
-#define NVME_TEMPERATURE_K 313 /* not modelled: 40 degrees Celsius, always */
+/* Without a model of the temperature: 40 degrees Celsius, always. */
+#define NVME_TEMPERATURE_K 313
 #define NVME_WCTEMP_K 343
 #define NVME_CCTEMP_K 353
 
@@ -217,6 +219,7 @@ enum {
     NVME_FEAT_COALESCING,
     NVME_FEAT_ATOMICITY,
     NVME_FEAT_EVENTS,
+    NVME_FEAT_HCTM,
 };
 #define NVME_FEATURE_SLOTS 16
 #define NVME_FEAT_ELSEWHERE (NVME_FEATURE_SLOTS - 1)
@@ -328,6 +331,9 @@ typedef struct NvmeFeatures {
     uint64_t timestamp_at_ns;
     bool timestamp_set;
     uint8_t host_id[16];
+    uint64_t apst[SSD_POWER_STATES]; /* feature 0Ch */
+    bool apst_on;
+    bool apst_set; /* by the host, on or off */
 } NvmeFeatures;
 
 /* Asynchronous events. */

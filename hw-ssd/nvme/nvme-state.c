@@ -39,6 +39,8 @@ enum {
 #define KEPT(m)          ROW(m, m, STATE_KEPT)
 #define VALUE_AS(m, was) ROW(m, was, STATE_VALUE)
 #define KEPT_AS(m, was)  ROW(m, was, STATE_KEPT)
+#define VALUE_SINCE(v, m, was)                                                 \
+    {STATE_MEMBER_AS(NvmeCtrl, m, was), .kind = STATE_VALUE, .since = (v)}
 
 /* A counter that a row of NVME_STATS makes.  A stream may be without it. */
 #define COUNTER(id, path, unit, reset, help)                                   \
@@ -102,6 +104,9 @@ static const StateRow ctrl_rows[] = {
     VALUE_AS(features.timestamp_at_ns, timestamp_at_ns),
     VALUE_AS(features.timestamp_set, timestamp_set),
     VALUE_AS(features.host_id, host_id),
+    VALUE_SINCE(3, features.apst, apst),
+    VALUE_SINCE(3, features.apst_on, apst_on),
+    VALUE_SINCE(3, features.apst_set, apst_set),
     KEPT_AS(events.aer, aer), /* records */
     KEPT_AS(events.naer, naer),
     VALUE_AS(events.pending, event_pending),
@@ -134,6 +139,7 @@ static const StateRow ctrl_rows[] = {
 #undef KEPT
 #undef VALUE_AS
 #undef KEPT_AS
+#undef VALUE_SINCE
 #define VALUE(m) STATE_VALUE_ROW(NvmeCq, m)
 #define KEPT(m)  STATE_KEPT_ROW(NvmeCq, m)
 
@@ -511,6 +517,8 @@ static bool flags_ok(const NvmeCtrl *ctrl)
     return is_flag(&ctrl->powered) && is_flag(&ctrl->pin_level) &&
            is_flag(&ctrl->queues.shadow_on) &&
            is_flag(&ctrl->features.timestamp_set) &&
+           is_flag(&ctrl->features.apst_on) &&
+           is_flag(&ctrl->features.apst_set) &&
            is_flag(&ctrl->life.shutdown_clean);
 }
 

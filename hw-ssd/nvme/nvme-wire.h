@@ -91,7 +91,11 @@ typedef struct NVME_PACKED NvmePowerState {
     uint8_t flags;
     uint32_t enlat;
     uint32_t exlat;
-    uint8_t reserved12[20];
+    uint8_t rrt; /* these four: 0 is the best */
+    uint8_t rrl;
+    uint8_t rwt;
+    uint8_t rwl;
+    uint8_t reserved16[16];
 } NvmePowerState;
 
 NVME_WIRE_SIZE(NvmePowerState, 32);
@@ -341,13 +345,19 @@ typedef struct NVME_PACKED NvmeHealthLog {
     NvmeLe128 unsafe_shutdowns;
     NvmeLe128 media_errors;
     NvmeLe128 error_entries;
-    uint8_t reserved192[320];
+    uint32_t warning_minutes;
+    uint32_t critical_minutes;
+    uint16_t sensors[8];
+    uint32_t tmt_count[2];
+    uint32_t tmt_seconds[2];
+    uint8_t reserved232[280];
 } NvmeHealthLog;
 
 NVME_WIRE_SIZE(NvmeHealthLog, 512);
 NVME_WIRE_AT(NvmeHealthLog, available_spare, 3);
 NVME_WIRE_AT(NvmeHealthLog, data_units_read, 32);
 NVME_WIRE_AT(NvmeHealthLog, error_entries, 176);
+NVME_WIRE_AT(NvmeHealthLog, tmt_count, 216);
 
 /* LID 03h, Firmware Slot Information. */
 typedef struct NVME_PACKED NvmeFirmwareLog {

@@ -101,8 +101,10 @@ static const char intro[] =
     "| SMART | available spare counts blocks that may still fail; "
     "percentage used is the mean erases of each block relative to "
     "`media.rated_cycles`; both raise warnings; the end of life is a "
-    "read-only drive ([wear.md](wear.md)). The temperature is not "
-    "modelled and constant (40 degrees). |\n"
+    "read-only drive ([wear.md](wear.md)). With `thermal.resistance` "
+    "the composite temperature, the time above its thresholds and the thermal "
+    "management counts are those of the model ([thermal.md](thermal.md)); "
+    "else the temperature is constant (40 degrees). |\n"
     "\n";
 
 void nvme_document(GString *out)
