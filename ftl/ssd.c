@@ -553,21 +553,43 @@ size_t ssd_advance(Ssd *ssd, uint64_t now_ns, SsdCompletion *done, size_t max)
     return host_fetch(ssd, done, max);
 }
 
+static void record_setting(Ssd *ssd, RecordingSetting what, uint64_t a,
+                           uint64_t b, uint64_t c, uint64_t now_ns)
+{
+    const uint64_t number[] = {a, b, c};
+
+    if (ssd->inspect.recording) {
+        recording_setting(ssd->inspect.recording, what, number, now_ns);
+    }
+}
+
 void ssd_set_power_state(Ssd *ssd, uint64_t now_ns, uint32_t state)
 {
     ssd_run(ssd, now_ns);
+    record_setting(ssd, RECORDING_POWER_STATE, state, 0, 0, now_ns);
     thermal_set_state(ssd, state);
 }
 
 void ssd_set_idle_rules(Ssd *ssd, uint64_t now_ns, const SsdIdleRule *rule)
 {
+    uint32_t n;
+
     ssd_run(ssd, now_ns);
+    ssd_power_states(ssd, &n);
+    for (uint32_t i = 0; rule && i < n; i++) {
+        record_setting(ssd, RECORDING_IDLE_RULE, i, rule[i].state,
+                       rule[i].after_ns, now_ns);
+    }
+    if (!rule) {
+        record_setting(ssd, RECORDING_OWN_RULES, 0, 0, 0, now_ns);
+    }
     thermal_set_rules(ssd, rule);
 }
 
 void ssd_set_heat_limits(Ssd *ssd, uint64_t now_ns, const uint32_t kelvin[2])
 {
     ssd_run(ssd, now_ns);
+    record_setting(ssd, RECORDING_LIMITS, kelvin[0], kelvin[1], 0, now_ns);
     thermal_set_limits(ssd, kelvin);
 }
 

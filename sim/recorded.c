@@ -192,6 +192,24 @@ static void take_end(Reading *rd, RecordedState *s, RecordedItem *item)
     s->ended = true;
 }
 
+static void take_setting(Reading *rd, RecordedState *s, unsigned flags,
+                         RecordedItem *item)
+{
+    uint64_t most = flags == RECORDING_LIMITS ? UINT16_MAX
+                                              : SSD_POWER_STATES - 1;
+
+    take_instant(rd, s);
+    for (unsigned i = 0; i < 3; i++) {
+        item->number[i] = take(rd);
+    }
+    if (flags >= RECORDING_N_SETTINGS || item->number[0] > most ||
+        item->number[1] > most || item->number[2] > MAX_NS) {
+        bad(rd, "a setting of the power states that there is not");
+        return;
+    }
+    item->setting = (RecordingSetting)flags;
+}
+
 static void take_rest(Reading *rd, RecordedState *s, unsigned flags,
                       RecordedItem *item)
 {
@@ -219,6 +237,9 @@ static void take_rest(Reading *rd, RecordedState *s, unsigned flags,
             bad(rd, "data from the beginning, not at the beginning");
         }
         take_range(rd, s, &s->next_preload, item);
+        break;
+    case RECORDING_SETTING:
+        take_setting(rd, s, flags, item);
         break;
     case RECORDING_END:
         take_end(rd, s, item);

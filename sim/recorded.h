@@ -15,6 +15,7 @@
 
 #include "input.h"
 #include "inspect/recording.h"
+#include "ssd-power.h"
 
 typedef struct RecordedItem {
     RecordingType type;
@@ -31,6 +32,8 @@ typedef struct RecordedItem {
     uint64_t latency_ns; /* DONE: at most 200 days */
     uint64_t bad_block;  /* DONE, UNRECOVERED_READ: from the command's lba on */
     uint64_t n_running;  /* END: commands that were still in flight */
+    RecordingSetting setting; /* SETTING, with the meaning of number: */
+    uint64_t number[3];       /* states below 32, ns, kelvins to 65535 */
 } RecordedItem;
 
 /* How far a file has been read; all zeroes at first. */

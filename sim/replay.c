@@ -43,6 +43,7 @@ typedef struct Replay {
 
     SsdCompletion *done; /* returned, not yet compared: n_tags at most */
     size_t first_done, n_done;
+    SsdIdleRule rule[SSD_POWER_STATES]; /* as recorded so far */
 } Replay;
 
 static void nothing(void *opaque, uint64_t lpn, uint64_t version)
@@ -267,6 +268,44 @@ static bool call_power(Replay *rp, const RecordedItem *item, GError **error)
     return true;
 }
 
+/* The rule of the last state comes last, and all of them hold then. */
+static void call_rule(Replay *rp, const RecordedItem *item)
+{
+    uint32_t n;
+
+    ssd_power_states(rp->ssd, &n);
+    rp->rule[item->number[0]] = (SsdIdleRule){
+        .state = (uint32_t)item->number[1],
+        .after_ns = item->number[2],
+    };
+    if (item->number[0] + 1 == n) {
+        ssd_set_idle_rules(rp->ssd, rp->now_ns, rp->rule);
+    }
+}
+
+static void call_setting(Replay *rp, const RecordedItem *item)
+{
+    const uint32_t limits[] = {(uint32_t)item->number[0],
+                               (uint32_t)item->number[1]};
+
+    switch (item->setting) {
+    case RECORDING_POWER_STATE:
+        ssd_set_power_state(rp->ssd, rp->now_ns, limits[0]);
+        break;
+    case RECORDING_IDLE_RULE:
+        call_rule(rp, item);
+        break;
+    case RECORDING_OWN_RULES:
+        ssd_set_idle_rules(rp->ssd, rp->now_ns, NULL);
+        break;
+    case RECORDING_LIMITS:
+        ssd_set_heat_limits(rp->ssd, rp->now_ns, limits);
+        break;
+    default:
+        g_assert_not_reached();
+    }
+}
+
 static bool call_end(Replay *rp, const RecordedItem *item, GError **error)
 {
     if (rp->first_done < rp->n_done ||
@@ -308,6 +347,9 @@ static bool call(Replay *rp, const RecordedItem *item, GError **error)
                            item->stream);
         }
         ssd_stream_close(rp->ssd, rp->now_ns, item->stream);
+        return true;
+    case RECORDING_SETTING:
+        call_setting(rp, item);
         return true;
     case RECORDING_END:
         return call_end(rp, item, error);

@@ -154,6 +154,19 @@ void recording_power(Recording *r, bool on, uint64_t now_ns)
     write_line(r, &l);
 }
 
+void recording_setting(Recording *r, RecordingSetting what,
+                       const uint64_t number[3], uint64_t now_ns)
+{
+    Line l;
+
+    begin(&l, RECORDING_SETTING, what);
+    put_instant(&l, r, now_ns);
+    for (unsigned i = 0; i < 3; i++) {
+        put(&l, number[i]);
+    }
+    write_line(r, &l);
+}
+
 void recording_preload(Recording *r, uint64_t lba, uint64_t nblocks)
 {
     Line l;

@@ -28,6 +28,7 @@ typedef enum RecordingType {
     RECORDING_CLOSE,      /* ssd_stream_close() */
     RECORDING_PRELOAD,    /* ssd_preload() */
     RECORDING_END,        /* the last record */
+    RECORDING_SETTING,    /* power state, idle rule, thermal limits */
     RECORDING_N_TYPES,
 } RecordingType;
 
@@ -35,6 +36,16 @@ typedef enum RecordingType {
 #define RECORDING_FLAG_SHIFT 4
 #define RECORDING_FUA 8 /* RECORDING_CMD: with SsdOp in the bits below */
 #define RECORDING_ENDS 8 /* the same bit of a FLUSH: with close */
+
+/* RECORDING_SETTING: flags, and the meaning of its three numbers. */
+typedef enum RecordingSetting {
+    RECORDING_POWER_STATE, /* ssd_set_power_state(): state, 0, 0 */
+    RECORDING_IDLE_RULE,   /* ssd_set_idle_rules(): of a state, next state, ns;
+                              one for each state, in order */
+    RECORDING_OWN_RULES,   /* the same with NULL: 0, 0, 0 */
+    RECORDING_LIMITS,      /* ssd_set_heat_limits(): both, 0 */
+    RECORDING_N_SETTINGS,
+} RecordingSetting;
 
 typedef struct Recording Recording;
 
@@ -50,6 +61,8 @@ void recording_done(Recording *r, uint64_t serial, const SsdCompletion *c,
 void recording_abort(Recording *r, uint64_t serial, uint64_t now_ns);
 void recording_close(Recording *r, uint32_t stream, uint64_t now_ns);
 void recording_power(Recording *r, bool on, uint64_t now_ns);
+void recording_setting(Recording *r, RecordingSetting what,
+                       const uint64_t number[3], uint64_t now_ns);
 void recording_preload(Recording *r, uint64_t lba, uint64_t nblocks);
 
 #endif

@@ -57,6 +57,7 @@ enum {
     DRAW_SUPERPAGE,
     DRAW_CELLS,
     DRAW_HEAT,
+    DRAW_POWER,
 };
 
 typedef struct Mix {
@@ -661,18 +662,52 @@ static void pass_time(Ref *ref, Prng *r, const Mix *m)
     }
 }
 
+/* Now and then the host sets a power state, idle rules or thermal limits. */
+static void set_power(Ref *ref, Prng *r)
+{
+    const uint32_t limits[] = {300 + (uint32_t)prng_below(r, 20),
+                               320 + (uint32_t)prng_below(r, 20)};
+    SsdIdleRule rule[SSD_POWER_STATES] = {{0}};
+    uint64_t now_ns = ref->now_ns - ref->base_ns;
+    uint32_t n;
+
+    ssd_power_states(ref->ssd, &n);
+    if (n == 0 || prng_below(r, 200)) {
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        rule[i].state = (uint32_t)prng_below(r, n);
+        rule[i].after_ns = prng_below(r, 3) * 50000;
+    }
+    switch (prng_below(r, 4)) {
+    case 0:
+        ssd_set_power_state(ref->ssd, now_ns, rule[0].state);
+        break;
+    case 1:
+        ssd_set_idle_rules(ref->ssd, now_ns, rule);
+        break;
+    case 2:
+        ssd_set_idle_rules(ref->ssd, now_ns, NULL);
+        break;
+    default:
+        ssd_set_heat_limits(ref->ssd, now_ns, limits);
+    }
+}
+
 static void play(Ref *ref, Prng *r, uint64_t seed)
 {
-    Prng abort_rng;
+    Prng abort_rng, power_rng;
     Mix m;
 
     draw_mix(r, ref, &m);
     prng_seed(&abort_rng, seed, DRAW_ABORT);
+    prng_seed(&power_rng, seed, DRAW_POWER);
     for (int i = 0; i < opt_commands; i++) {
         one_command(ref, r, &m);
         if (prng_below(r, 100) < m.abort_percent) {
             ref_abort_one(ref, &abort_rng);
         }
+        set_power(ref, &power_rng);
         pass_time(ref, r, &m);
         if (prng_below(r, 1000) < m.cut_permille) {
             ref_power_cycle(ref);
