@@ -19,6 +19,7 @@
 #include "prng.h"
 #include "ref.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
 #include "ssd-save.h"
 #include "ssd-setup.h"
 
@@ -310,6 +311,62 @@ static void test_bounds(void)
     }
 }
 
+/* ---- every bottleneck ----------------------------------------------------- */
+
+/* 8 reads at a time of the first pages of 4 KiB on a drive with 8 dies on 4
+ * channels; the bottleneck, and the line that names it. */
+static void check_verdict(const char *options, uint64_t pages,
+                          const char *bound_by, const char *line)
+{
+    g_autofree char *all =
+        g_strconcat("nand.channels=4;nand.dies=2;", options, NULL);
+    g_autoptr(GString) text = g_string_new("\n");
+    Ssd *ssd = drive(all, true);
+    SsdCompletion done;
+    uint64_t now_ns = 0;
+    uint64_t sent = 0;
+    Explain e;
+
+    for (uint64_t ended = 0; ended < 2000;) {
+        for (; sent < ended + 8; sent++) {
+            SsdCmd cmd = {.tag = sent, .op = SSD_OP_READ, .nblocks = 1,
+                          .lba = sent % pages};
+
+            g_assert_cmpint(ssd_submit(ssd, now_ns, &cmd), ==, 0);
+        }
+        now_ns = MAX(now_ns, ssd_next_event_ns(ssd));
+        ended += ssd_advance(ssd, now_ns, &done, 1);
+    }
+    explain_init(&e, ssd);
+    ssd_explain_text(ssd, text);
+    g_test_message("%s", strrchr(g_strchomp(text->str), '\n') + 1);
+    g_assert_cmpstr(e.bound_by, ==, bound_by);
+    g_assert_nonnull(strstr(text->str, line));
+    g_assert_cmpfloat_with_epsilon(e.in_flight, 8, 0.1);
+    ssd_destroy(ssd);
+}
+
+static void test_verdicts(void)
+{
+    check_verdict("nand.read=50us", 64, "dies",
+                  "\nbound by dies: 100 % busy");
+    check_verdict("nand.read=50us", 1, "one_die",
+                  "\nbound by one die: die 0 is 100 % busy, the mean is 12 %");
+    check_verdict("nand.bus_ns_per_byte=10ns", 64, "channels",
+                  "\nbound by channels: 100 % busy");
+    check_verdict("nand.ecc_decode=50us;nand.bus_ns_per_byte=1ns", 64, "ecc",
+                  "\nbound by ECC decoders: ");
+    check_verdict("host.firmware=10us;host.cores=2", 64, "cores",
+                  "\nbound by firmware cores: 100 % busy");
+    check_verdict("buffer.mb_s=100", 64, "dram",
+                  "\nbound by DRAM: 100 % busy");
+    check_verdict("host.link_mb_s=100", 64, "link_out",
+                  "\nbound by host link toward the host: 100 % busy");
+    check_verdict("host.firmware=50us", 64, "latency",
+                  "\nbound by latency: 8.0 commands in flight keep no stage "
+                  "busy; of 50.0 us each, 50.0 us are firmware");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -321,5 +378,6 @@ int main(int argc, char **argv)
     g_test_add_func("/oracles/mdc", test_mdc);
     g_test_add_func("/oracles/reported", test_reported);
     g_test_add_func("/oracles/bounds", test_bounds);
+    g_test_add_func("/oracles/verdicts", test_verdicts);
     return g_test_run();
 }
