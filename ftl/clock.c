@@ -73,9 +73,7 @@ static void set_commands_back(Ssd *ssd, uint64_t by_ps)
 
 static void set_host_back(HostPath *h, uint32_t cores, uint64_t by_ps)
 {
-    /* The sum of their waits has when they began. */
-    h->use.wait_ps[HOST_BUFFER] += h->n_wait_room * by_ps;
-    h->room_since_ps -= by_ps;
+    h->room_since_ps -= by_ps; /* modulo 2^64 */
     earlier(&h->gate_ps, by_ps);
     earlier(&h->link_in_ps, by_ps);
     earlier(&h->link_out_ps, by_ps);

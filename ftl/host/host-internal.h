@@ -31,11 +31,8 @@ typedef struct HostPath {
     uint64_t dram_free_ps; /* buffer.mb_s: DRAM moves data until */
     OF_HOST uint64_t *core_ps;   /* by core: busy until */
     uint64_t link_num, link_den; /* ps = bytes * num / den; den 0: no time */
-    /* With what is booked after now; of the buffer, without those that wait:
-     * host_use() is up to now. */
-    HostUse use;
-    uint64_t room_since_ps; /* since then a command waits for room */
-    uint32_t n_wait_room;   /* so many do */
+    HostUse use; /* with what is booked after now; host_use() is up to now */
+    uint64_t room_since_ps; /* since then a command waits for room, if any */
     uint64_t gate_ps; /* throttling lets no data pass until */
 } HostPath;
 

@@ -74,31 +74,14 @@ static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
 
 /* ---- room in the buffer ------------------------------------------------- */
 
-/* One more, one less command waits for room: the sum of their waits is that of
- * the ends less that of the beginnings, and n_wait_room have not ended. */
-static void count_wait(Ssd *ssd)
-{
-    if (ssd->host->n_wait_room++ == 0) {
-        ssd->host->room_since_ps = ssd->now_ps;
-    }
-    ssd->host->use.wait_ps[HOST_BUFFER] -= ssd->now_ps;
-}
-
-static void count_end(Ssd *ssd)
-{
-    ssd->host->use.wait_ps[HOST_BUFFER] += ssd->now_ps;
-    if (--ssd->host->n_wait_room == 0) {
-        ssd->host->use.busy_ps[HOST_BUFFER] +=
-            ssd->now_ps - ssd->host->room_since_ps;
-    }
-}
-
 /* The command joins those that wait for room. */
 static void wait_for_room(Ssd *ssd, uint32_t cmd)
 {
     invariant(!ssd->commands.cmd[cmd].waits);
     ssd->commands.cmd[cmd].waits = true;
-    count_wait(ssd);
+    if (ssd->buffer->waiting.head == NONE) {
+        ssd->host->room_since_ps = ssd->now_ps;
+    }
     buffer_wait(ssd, cmd);
     if (ssd->buffer->waiting.head == cmd || buffer_make_room(ssd, cmd)) {
         ssd_wake(ssd, WORK_HOST, 0);
@@ -225,7 +208,12 @@ static uint32_t end_waiting(Ssd *ssd)
 
     invariant(ssd->commands.cmd[cmd].waits);
     ssd->commands.cmd[cmd].waits = false;
-    count_end(ssd);
+    ssd->host->use.wait_ps[HOST_BUFFER] +=
+        ssd->now_ps - ssd->commands.cmd[cmd].mark_ps;
+    if (ssd->buffer->waiting.head == NONE) {
+        ssd->host->use.busy_ps[HOST_BUFFER] +=
+            ssd->now_ps - ssd->host->room_since_ps;
+    }
     buffer_settle(ssd, cmd);
     return cmd;
 }

@@ -57,9 +57,9 @@ HostUse host_use(const Ssd *ssd)
     for (unsigned i = 0; i < N_HOST_PARTS; i++) {
         u.busy_ps[i] -= MIN(u.busy_ps[i], ahead_ps[i]);
     }
-    u.wait_ps[HOST_BUFFER] += h->n_wait_room * ssd->now_ps;
-    u.busy_ps[HOST_BUFFER] +=
-        h->n_wait_room ? ssd->now_ps - h->room_since_ps : 0;
+    u.busy_ps[HOST_BUFFER] += ssd->buffer->waiting.head == NONE
+                                  ? 0
+                                  : ssd->now_ps - h->room_since_ps;
     return u;
 }
 
@@ -141,7 +141,6 @@ void host_power_lost(Ssd *ssd)
 {
     invariant(!ssd->powered);
     ssd->host->use = host_use(ssd);
-    ssd->host->n_wait_room = 0;
     ssd->host->gate_ps = ssd->now_ps;
     ssd->host->link_in_ps = ssd->now_ps;
     ssd->host->link_out_ps = ssd->now_ps;

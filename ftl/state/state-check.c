@@ -278,7 +278,6 @@ static bool check_latency(const Ssd *ssd, GError **error)
 static bool check_pools(const Ssd *ssd, GError **error)
 {
     CHECK(ssd->commands.running == 0 && ssd->host->done.head == NONE &&
-              ssd->host->n_wait_room == 0 &&
               ssd->buffer->waiting.head == NONE &&
               ssd->buffer->redo.head == NONE && ssd->buffer->n_promised == 0 &&
               !ssd->media->cut_due,

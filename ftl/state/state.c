@@ -313,8 +313,7 @@ static const StateRow ssd_rows[] = {
     KEPT(host.link_num, link_num),
     KEPT(host.link_den, link_den),
     VALUE_SINCE(3, host.use, host_use),
-    VALUE_SINCE(3, host.room_since_ps, room_since_ps), /* at rest none waits */
-    VALUE_SINCE(3, host.n_wait_room, n_wait_room),
+    VALUE_SINCE(3, host.room_since_ps, room_since_ps),
     VALUE_SINCE(3, host.gate_ps, gate_ps),
     POOL(power.candidate, doubt, N_CANDIDATES),
     VALUE_GROWN(3, power.recovery, recovery),
