@@ -734,8 +734,7 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
            check_streams(cfg, error) && check_upkeep(cfg, error) &&
            check_superpage(cfg, error) &&
            check_policies(cfg, error) && check_logs(cfg, error) &&
-           thermal_check(cfg, error) &&
-           ssd_layout(cfg, &layout, error) &&
+           thermal_check(cfg, error) && ssd_layout(cfg, &layout, error) &&
            check_faults(cfg, &layout, error);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ssd-internal.h - the drive: its components, clock and events; private to ftl/.
+ * ssd-internal.h - the drive: its components, clock and events; private to
+ * ftl/.
  *
  * Each component is a folder.  Calls run down this list:
  *

@@ -85,8 +85,7 @@
       NULL,                                                                    \
       "refresh a block with data older than this many powered hours; 0: "      \
       "never")                                                                 \
-    X(U32, uint32_t, refresh_retries, "ftl.refresh_retries", 0, 64, "0",       \
-      NULL,                                                                    \
+    X(U32, uint32_t, refresh_retries, "ftl.refresh_retries", 0, 64, "0", NULL, \
       "refresh a block of which one read needed this many read retries or "    \
       "more; 0: never")                                                        \
     X(U32, uint32_t, read_reclaim, "ftl.read_reclaim", 0, 79, "0", NULL,       \
@@ -140,8 +139,8 @@
       NULL, "DRAM time of one mapping unit, whatever its size")                \
     X(SIZE, uint64_t, dram_word, "buffer.word", 1, 4096, "4", NULL,            \
       "bytes in a word of DRAM")                                               \
-    X(TIME, uint64_t, t_dram_word_ps, "buffer.word_time", 0, 1000000,          \
-      "0ns", NULL, "DRAM time of each word, on top of buffer.access")          \
+    X(TIME, uint64_t, t_dram_word_ps, "buffer.word_time", 0, 1000000, "0ns",   \
+      NULL, "DRAM time of each word, on top of buffer.access")                 \
     X(U64, uint64_t, dram_mb_s, "buffer.mb_s", 0, 10000000, "0", NULL,         \
       "DRAM bandwidth for all host data, 10^6 bytes per second, in addition "  \
       "to buffer.access; 0: takes no time")                                    \
@@ -155,8 +154,8 @@
     X(PPM, uint32_t, early_threshold_ppm, "buffer.early_threshold", 0,         \
       1000000, "80%", NULL,                                                    \
       "initial share of dirty units above which early flush starts")           \
-    X(U32, uint32_t, early_adapt, "buffer.early_adapt", 0, 1000000000,         \
-      "1000", NULL,                                                            \
+    X(U32, uint32_t, early_adapt, "buffer.early_adapt", 0, 1000000000, "1000", \
+      NULL,                                                                    \
       "host writes between two adjustments of buffer.early_threshold; 0: it "  \
       "is constant")                                                           \
     X(SIZE, uint64_t, group_bytes, "buffer.block", 0, 1099511627776, "0",      \
@@ -169,8 +168,8 @@
       "the NAND bus, or programmed")                                           \
     X(U32, uint32_t, queue_depth, "host.queue_depth", 1, 65536, "1024", NULL,  \
       "host commands that the drive executes at a time")                       \
-    X(TIME, uint64_t, t_firmware_ps, "host.firmware", 0, 1000000000000,        \
-      "3us", NULL, "controller time of one command on one core")               \
+    X(TIME, uint64_t, t_firmware_ps, "host.firmware", 0, 1000000000000, "3us", \
+      NULL, "controller time of one command on one core")                      \
     X(U32, uint32_t, cores, "host.cores", 0, 64, "0", NULL,                    \
       "controller cores, each with one command at a time; 0: no command "      \
       "waits for a core")                                                      \
@@ -207,13 +206,14 @@
       "mW of controller and DRAM while a command runs; the array's energy is " \
       "in addition (nand.energy_...)")                                         \
     X(U32, uint32_t, idle_mw, "power.idle", 0, 100000, "0", NULL,              \
-      "mW of controller and DRAM while no command runs, in a power state that "\
+      "mW of controller and DRAM while no command runs, in a power state "     \
+      "that "                                                                  \
       "takes commands")                                                        \
     X(STRING, char *, power_states, "power.states", 0, 0, NULL, NULL,          \
       "power states, mW:entry_us:exit_us or mW:entry_us:exit_us:idle each, "   \
       "with / between; empty: one that nothing depends on")                    \
-    X(TIME, uint64_t, idle_after_ps, "power.idle_after", 0,                    \
-      3600000000000000, "0ns", NULL,                                           \
+    X(TIME, uint64_t, idle_after_ps, "power.idle_after", 0, 3600000000000000,  \
+      "0ns", NULL,                                                             \
       "the drive enters its next idle power state after this time without a "  \
       "command, unless the host says otherwise; 0: never")
 

@@ -12,7 +12,7 @@ typedef struct SsdPowerState {
     uint32_t mw;       /* at most */
     uint32_t entry_us; /* the way into the state, and out of it */
     uint32_t exit_us;
-    bool idle;         /* takes no commands: the next one ends the state */
+    bool idle; /* takes no commands: the next one ends the state */
 } SsdPowerState;
 
 /* The table; n is 0 if the drive has no power states. */

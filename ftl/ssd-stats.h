@@ -148,10 +148,10 @@
       v->heat->sums.throttled_ps[0] / PS_PER_NS,                               \
       "time in the first step of throttling")                                  \
     V(U64, throttle2_ns, "thermal.throttle_2_ns", "ns", RESET, &when_heat,     \
-      v->heat->sums.throttled_ps[1] / PS_PER_NS,                               \
-      "time in the second step")                                               \
+      v->heat->sums.throttled_ps[1] / PS_PER_NS, "time in the second step")    \
     V(U64, throttled1, "thermal.throttle_1_entries", "", RESET, &when_heat,    \
-      v->heat->sums.n_throttled[0], "how often the first step began from none") \
+      v->heat->sums.n_throttled[0],                                            \
+      "how often the first step began from none")                              \
     V(U64, throttled2, "thermal.throttle_2_entries", "", RESET, &when_heat,    \
       v->heat->sums.n_throttled[1], "how often the second step began")         \
     V(STRING, bound_by, "explain.bound_by", "", RESET, NULL,                   \

@@ -84,7 +84,8 @@ typedef struct HeatSums {
 
 /* How they were used, summed over commands and cores. */
 typedef struct HostUse {
-    uint64_t busy_ps[N_HOST_PARTS]; /* of the buffer: a command waits for room */
+    uint64_t
+        busy_ps[N_HOST_PARTS]; /* of the buffer: a command waits for room */
     uint64_t wait_ps[N_HOST_PARTS];
 } HostUse;
 

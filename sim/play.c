@@ -51,7 +51,8 @@ static const GOptionEntry result_entries[] = {
 static const GOptionEntry play_entries[] = {
     {"explain", 0, 0, G_OPTION_ARG_NONE, &args.explain,
      "show what bounds the run: how busy each stage of the drive was, and the "
-     "wait for it; with --json these are the members explain.*", NULL},
+     "wait for it; with --json these are the members explain.*",
+     NULL},
     {"warm-up", 0, 0, G_OPTION_ARG_STRING, &args.warm_up,
      "results begin when N requests have completed", "N"},
     {"csv", 0, 0, G_OPTION_ARG_FILENAME, &args.csv,

@@ -195,8 +195,8 @@ static void take_end(Reading *rd, RecordedState *s, RecordedItem *item)
 static void take_setting(Reading *rd, RecordedState *s, unsigned flags,
                          RecordedItem *item)
 {
-    uint64_t most = flags == RECORDING_LIMITS ? UINT16_MAX
-                                              : SSD_POWER_STATES - 1;
+    uint64_t most =
+        flags == RECORDING_LIMITS ? UINT16_MAX : SSD_POWER_STATES - 1;
 
     take_instant(rd, s);
     for (unsigned i = 0; i < 3; i++) {

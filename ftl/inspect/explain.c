@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * explain.c - the bottleneck of the drive: utilization of each stage, the time that
- * commands wait for it, and the one that is busiest.
+ * explain.c - the bottleneck of the drive: utilization of each stage, the time
+ * that commands wait for it, and the one that is busiest.
  *
  * Knows the accounts of busy time that others keep; keeps none of its own, and
- * estimates nothing.  The drive is bound by a stage that works nearly all of the
- * time.  If none does, the host keeps too few commands in flight, and the
+ * estimates nothing.  The drive is bound by a stage that works nearly all of
+ * the time.  If none does, the host keeps too few commands in flight, and the
  * latency of each bounds the rate.
  */
 #include "buffer/buffer.h"
@@ -43,8 +43,7 @@ static Stage server(uint64_t busy_ps, uint32_t servers, uint64_t elapsed_ps)
 {
     double mean = share(busy_ps, servers, elapsed_ps);
 
-    return (Stage){
-        .servers = servers, .utilization = mean, .busiest = mean};
+    return (Stage){.servers = servers, .utilization = mean, .busiest = mean};
 }
 
 static Stage array_stage(const uint64_t *busy_ps, uint32_t n,
@@ -87,8 +86,8 @@ static void host_stages(Explain *e, const Ssd *ssd, uint64_t elapsed_ps)
         Stage *s = &e->stage[stage_of[i]];
 
         *s = server(use.busy_ps[i] - base->busy_ps[i], servers[i], elapsed_ps);
-        s->wait_ns = (double)(use.wait_ps[i] - base->wait_ps[i]) /
-                     PS_PER_NS / n;
+        s->wait_ns =
+            (double)(use.wait_ps[i] - base->wait_ps[i]) / PS_PER_NS / n;
     }
 }
 

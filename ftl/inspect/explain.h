@@ -20,12 +20,12 @@ typedef enum StageKind {
 #define STAGE_ENUM(upper, lower, text) STAGE_##upper,
     STAGES(STAGE_ENUM)
 #undef STAGE_ENUM
-    N_STAGES,
+        N_STAGES,
 } StageKind;
 
 typedef struct Stage {
-    uint32_t servers; /* that work side by side; 0: takes no time, or is not
-                         limited */
+    uint32_t servers;   /* that work side by side; 0: takes no time, or is not
+                           limited */
     double utilization; /* mean of the servers; of the buffer: the share of the
                            time in which a command waits for room */
     double busiest;     /* of one server; as the mean where it is not known */

@@ -20,15 +20,15 @@
 #define RECORDING_USED 1
 
 typedef enum RecordingType {
-    RECORDING_CMD = 1,    /* ssd_submit() took a command */
-    RECORDING_DONE,       /* a command has ended */
-    RECORDING_ABORT,      /* ssd_abort() was granted */
-    RECORDING_POWER_CUT,  /* ssd_power_cut() */
-    RECORDING_POWER_ON,   /* ssd_power_on() */
-    RECORDING_CLOSE,      /* ssd_stream_close() */
-    RECORDING_PRELOAD,    /* ssd_preload() */
-    RECORDING_END,        /* the last record */
-    RECORDING_SETTING,    /* power state, idle rule, thermal limits */
+    RECORDING_CMD = 1,   /* ssd_submit() took a command */
+    RECORDING_DONE,      /* a command has ended */
+    RECORDING_ABORT,     /* ssd_abort() was granted */
+    RECORDING_POWER_CUT, /* ssd_power_cut() */
+    RECORDING_POWER_ON,  /* ssd_power_on() */
+    RECORDING_CLOSE,     /* ssd_stream_close() */
+    RECORDING_PRELOAD,   /* ssd_preload() */
+    RECORDING_END,       /* the last record */
+    RECORDING_SETTING,   /* power state, idle rule, thermal limits */
     RECORDING_N_TYPES,
 } RecordingType;
 

@@ -234,15 +234,15 @@ static uint64_t buffer_then(const DriveStats *v, uint32_t point, uint32_t value)
 /* nJ in ns are W. */
 static double mean_w(const DriveStats *v)
 {
-    return v->elapsed_ns ? (v->nand_nj + v->controller_nj) /
-                               (double)v->elapsed_ns
-                         : 0;
+    return v->elapsed_ns
+               ? (v->nand_nj + v->controller_nj) / (double)v->elapsed_ns
+               : 0;
 }
 
 static double nj_per_byte(const DriveStats *v)
 {
-    double bytes = (double)v->c.host_bytes_read +
-                   (double)v->c.host_bytes_written;
+    double bytes =
+        (double)v->c.host_bytes_read + (double)v->c.host_bytes_written;
 
     return bytes > 0 ? (v->nand_nj + v->controller_nj) / bytes : 0;
 }
@@ -357,8 +357,10 @@ static const StatSet sets[] = {
     {"op", "the kind of a command", SSD_N_OPS + 1, op_name, NULL},
     {"stage", "a part of the drive that commands pass", N_STAGES, stage_name,
      NULL},
-    {"cost", "a part of the latency of a command "
-     "([timing-model.md](timing-model.md))", N_COSTS, cost_name, NULL},
+    {"cost",
+     "a part of the latency of a command "
+     "([timing-model.md](timing-model.md))",
+     N_COSTS, cost_name, NULL},
     {"channel", "each channel", 0, NULL, n_channels},
     {"die", "each die", 0, NULL, n_dies},
     {"plane", "each plane", 0, NULL, n_planes},

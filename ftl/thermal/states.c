@@ -28,8 +28,8 @@ static bool takes_commands(const Ssd *ssd, uint32_t state)
  * power is below the first one's. */
 static uint64_t power_in(const Ssd *ssd, const Heat *h, uint32_t state)
 {
-    uint64_t mw = h->idle_since_ps == SIM_NEVER ? ssd->cfg->active_mw
-                                                : ssd->cfg->idle_mw;
+    uint64_t mw =
+        h->idle_since_ps == SIM_NEVER ? ssd->cfg->active_mw : ssd->cfg->idle_mw;
 
     if (!takes_commands(ssd, state)) {
         return row(ssd, state)->mw;
@@ -42,8 +42,8 @@ uint64_t states_mw(const Ssd *ssd, const Heat *h)
     if (h->off) {
         return 0;
     }
-    return power_in(ssd, h, h->charged_ps < h->state_since_ps ? h->from
-                                                              : h->state);
+    return power_in(ssd, h,
+                    h->charged_ps < h->state_since_ps ? h->from : h->state);
 }
 
 static void add_energy(Heat *h, unsigned __int128 fj)
@@ -54,15 +54,14 @@ static void add_energy(Heat *h, unsigned __int128 fj)
     h->controller_fj = (uint64_t)(fj % 1000000);
 }
 
-/* ---- changes by themselves ------------------------------------------------ */
+/* ---- changes by themselves ---------------------------------------------- */
 
 /* The rule of the present state; without the host's rules the drive goes from
  * each state to the next idle one. */
 static IdleRule rule_of(const Ssd *ssd, const Heat *h)
 {
     const Thermal *t = ssd->thermal;
-    IdleRule own = {.after_ps = ssd->cfg->idle_after_ps,
-                    .state = h->state + 1};
+    IdleRule own = {.after_ps = ssd->cfg->idle_after_ps, .state = h->state + 1};
 
     if (h->by_host) {
         return h->rule[h->state];
@@ -78,7 +77,8 @@ static uint64_t rule_ps(const Ssd *ssd, const Heat *h)
 {
     IdleRule rule;
 
-    if (h->off || h->idle_since_ps == SIM_NEVER || ssd->thermal->n_states == 0) {
+    if (h->off || h->idle_since_ps == SIM_NEVER ||
+        ssd->thermal->n_states == 0) {
         return SIM_NEVER;
     }
     rule = rule_of(ssd, h);
@@ -118,18 +118,19 @@ void states_charge(const Ssd *ssd, Heat *h, uint64_t until_ps)
         if (rule_ps(ssd, h) <= end_ps && h->state_since_ps <= end_ps) {
             uint32_t state = rule_of(ssd, h).state;
 
-            enter(ssd, h, state, row(ssd, state)->entry_us * (PS_PER_NS * NS_PER_US));
+            enter(ssd, h, state,
+                  row(ssd, state)->entry_us * (PS_PER_NS * NS_PER_US));
         }
     }
 }
 
-/* ---- changes by others ---------------------------------------------------- */
+/* ---- changes by others -------------------------------------------------- */
 
 uint64_t states_wake(const Ssd *ssd, Heat *h)
 {
     if (!takes_commands(ssd, h->state)) {
-        uint64_t left_ps = h->state_since_ps -
-                           MIN(h->state_since_ps, h->charged_ps);
+        uint64_t left_ps =
+            h->state_since_ps - MIN(h->state_since_ps, h->charged_ps);
 
         enter(ssd, h, h->operational,
               left_ps + row(ssd, h->state)->exit_us * (PS_PER_NS * NS_PER_US));

@@ -11,7 +11,7 @@
 #define MOST_MW 100000
 #define MOST_US 10000000
 
-#define fail(error, ...) opt_fail(error, OPT_ERROR_COMBINATION, __VA_ARGS__)
+#define fail(error, ...)  opt_fail(error, OPT_ERROR_COMBINATION, __VA_ARGS__)
 #define wrong(error, ...) opt_fail(error, OPT_ERROR_VALUE, __VA_ARGS__)
 
 /* A whole number up to most, which all of text is. */
@@ -46,18 +46,21 @@ bool thermal_states(const char *text, SsdPowerState *to, uint32_t *n,
     *n = 0;
     for (char **r = rows; *r; r++, ++*n) {
         if (*n == SSD_POWER_STATES) {
-            return wrong(error, "power.states=%.80s: allowed 1..%u states", text,
-                         SSD_POWER_STATES);
+            return wrong(error, "power.states=%.80s: allowed 1..%u states",
+                         text, SSD_POWER_STATES);
         }
         if (!read_state(*r, &to[*n])) {
-            return wrong(error, "power.states=%.80s: allowed "
+            return wrong(error,
+                         "power.states=%.80s: allowed "
                          "mW:entry_us:exit_us or mW:entry_us:exit_us:idle, "
-                         "1..%u mW and 0..%u us (state %u)", text, MOST_MW,
-                         MOST_US, *n);
+                         "1..%u mW and 0..%u us (state %u)",
+                         text, MOST_MW, MOST_US, *n);
         }
         if (*n > 0 && to[*n].mw > to[*n - 1].mw) {
-            return wrong(error, "power.states=%.80s: state %u must not take "
-                         "more than state %u", text, *n, *n - 1);
+            return wrong(error,
+                         "power.states=%.80s: state %u must not take "
+                         "more than state %u",
+                         text, *n, *n - 1);
         }
     }
     return (*n == 0 || !to[0].idle) ||
@@ -67,14 +70,17 @@ bool thermal_states(const char *text, SsdPowerState *to, uint32_t *n,
 static bool check_limits(const SsdConfig *cfg, GError **error)
 {
     if (cfg->warning_c >= cfg->critical_c) {
-        return fail(error, "thermal.warning=%u: must be below "
-                    "thermal.critical=%u", cfg->warning_c, cfg->critical_c);
+        return fail(error,
+                    "thermal.warning=%u: must be below "
+                    "thermal.critical=%u",
+                    cfg->warning_c, cfg->critical_c);
     }
     if (cfg->throttle1_c && cfg->throttle2_c &&
         cfg->throttle1_c >= cfg->throttle2_c) {
-        return fail(error, "thermal.throttle_1=%u: must be below "
-                    "thermal.throttle_2=%u", cfg->throttle1_c,
-                    cfg->throttle2_c);
+        return fail(error,
+                    "thermal.throttle_1=%u: must be below "
+                    "thermal.throttle_2=%u",
+                    cfg->throttle1_c, cfg->throttle2_c);
     }
     return true;
 }
@@ -92,14 +98,16 @@ static bool check_throttle(const SsdConfig *cfg, GError **error)
 
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         if (rows[i].value && cfg->resistance < 0.001) {
-            return fail(error, "%s=%u: needs thermal.resistance of 0.001 or "
-                        "more, without which nothing gets warm", rows[i].key,
-                        rows[i].value);
+            return fail(error,
+                        "%s=%u: needs thermal.resistance of 0.001 or "
+                        "more, without which nothing gets warm",
+                        rows[i].key, rows[i].value);
         }
         if (rows[i].value && !cfg->link_mb_s && !cfg->pcie_gen) {
-            return fail(error, "%s=%u: needs host.link_mb_s or host.pcie_gen, "
-                        "a share of whose rate is left", rows[i].key,
-                        rows[i].value);
+            return fail(error,
+                        "%s=%u: needs host.link_mb_s or host.pcie_gen, "
+                        "a share of whose rate is left",
+                        rows[i].key, rows[i].value);
         }
     }
     return true;
@@ -118,16 +126,19 @@ static bool check_states(const SsdConfig *cfg, GError **error)
         idle |= table[i].idle;
     }
     return !cfg->idle_after_ps || idle ||
-           fail(error, "power.idle_after=%lluns: needs an idle state in "
-                "power.states", cfg->idle_after_ps / PS_PER_NS);
+           fail(error,
+                "power.idle_after=%lluns: needs an idle state in "
+                "power.states",
+                cfg->idle_after_ps / PS_PER_NS);
 }
 
 bool thermal_check(const SsdConfig *cfg, GError **error)
 {
     if (cfg->resistance >= 0.001 && cfg->capacitance < 0.001) {
-        return fail(error, "thermal.capacitance=%g: must be 0.001 or more with "
-                    "thermal.resistance=%g", cfg->capacitance,
-                    cfg->resistance);
+        return fail(error,
+                    "thermal.capacitance=%g: must be 0.001 or more with "
+                    "thermal.resistance=%g",
+                    cfg->capacitance, cfg->resistance);
     }
     return check_limits(cfg, error) && check_throttle(cfg, error) &&
            check_states(cfg, error);

@@ -16,7 +16,7 @@
 #include "ssd-types.h"
 
 #define THERMAL_STATES SSD_POWER_STATES
-#define THERMAL_LEVELS 2 /* of throttling */
+#define THERMAL_LEVELS 2                 /* of throttling */
 #define HEAT_MOST_NK   60000000000000ULL /* of a rise: 60000 K */
 
 /* The drive goes from a power state to another after so long without a
@@ -28,14 +28,14 @@ typedef struct IdleRule {
 } IdleRule;
 
 /*
- * All that changes, as plain data: readers take a copy and let it run up to now,
- * so that looking at a drive changes nothing.  Times and energies are sums of
- * the drive's life.
+ * All that changes, as plain data: readers take a copy and let it run up to
+ * now, so that looking at a drive changes nothing.  Times and energies are sums
+ * of the drive's life.
  */
 struct Heat {
-    uint64_t next_ps;    /* end of the present step; SIM_NEVER: there are none */
-    uint64_t charged_ps; /* the controller's energy is counted up to here */
-    uint64_t step_fj;    /* of it, in the present step */
+    uint64_t next_ps; /* end of the present step; SIM_NEVER: there are none */
+    uint64_t charged_ps;    /* the controller's energy is counted up to here */
+    uint64_t step_fj;       /* of it, in the present step */
     uint64_t controller_fj; /* of sums.controller_nj, below 10^6 */
     uint64_t nand_nj;       /* of the array, counted in steps so far */
     uint64_t rise_nk;       /* above the ambient temperature, in 10^-9 K */
@@ -47,9 +47,9 @@ struct Heat {
     uint32_t limit_k[THERMAL_LEVELS]; /* of the host; both 0: the drive's own */
     uint32_t level;
 
-    uint32_t state;       /* power state */
-    uint32_t from;        /* the one before; its power counts until: */
-    uint32_t operational; /* where a command wakes the drive to */
+    uint32_t state;          /* power state */
+    uint32_t from;           /* the one before; its power counts until: */
+    uint32_t operational;    /* where a command wakes the drive to */
     uint64_t state_since_ps; /* when the change of the state has ended */
     uint64_t idle_since_ps;  /* no command since; SIM_NEVER: one is running */
     uint32_t wanted;  /* state to enter when the last command ends, or NONE */
@@ -60,8 +60,8 @@ struct Heat {
 };
 
 typedef struct Thermal {
-    bool on;    /* energy is counted; else nothing here is used */
-    bool heats; /* there is a temperature */
+    bool on;           /* energy is counted; else nothing here is used */
+    bool heats;        /* there is a temperature */
     uint32_t n_states; /* 0: the host sees one, and nothing depends on it */
     SsdPowerState table[THERMAL_STATES];
     uint64_t step_ps;

@@ -2,16 +2,16 @@
 /*
  * thermal.c - the temperature of the drive, and throttling.
  *
- * One thermal resistance R to the ambient and one capacitance C.  With a power P
- * that is constant in a step of length t, the rise above the ambient goes to
+ * One thermal resistance R to the ambient and one capacitance C.  With a power
+ * P that is constant in a step of length t, the rise above the ambient goes to
  *
  *     P R + (rise - P R) exp(-t / (R C))
  *
- * which is the exact solution of C rise' = P - rise / R.  Steps are on a grid, of
- * R C / 1024 and at most 100 ms each, and are worked out when an event, or a call
- * of the host, has passed their end: all that the array has done since the last
- * step was in the one that ended first.  So neither polling nor reading the
- * temperature changes anything.  Numbers are integers.
+ * which is the exact solution of C rise' = P - rise / R.  Steps are on a grid,
+ * of R C / 1024 and at most 100 ms each, and are worked out when an event, or a
+ * call of the host, has passed their end: all that the array has done since the
+ * last step was in the one that ended first.  So neither polling nor reading
+ * the temperature changes anything.  Numbers are integers.
  *
  * Knows energies (nand_stats(), states.c); knows nothing of commands but that
  * they come and end.
@@ -146,7 +146,8 @@ static bool level_holds(const Ssd *ssd, const Heat *h, unsigned level)
     uint64_t limit_k = limit_of(ssd, h, level);
     uint64_t back_k = h->level >= level ? ssd->cfg->hysteresis_c : 0;
 
-    return limit_k && h->rise_nk >= rise_at(ssd, limit_k - MIN(limit_k, back_k));
+    return limit_k &&
+           h->rise_nk >= rise_at(ssd, limit_k - MIN(limit_k, back_k));
 }
 
 static void set_level(const Ssd *ssd, Heat *h)
@@ -183,7 +184,8 @@ static void count_time(const Ssd *ssd, Heat *h, uint64_t ps)
 {
     const Thermal *t = ssd->thermal;
 
-    if (t->heats && h->rise_nk >= rise_at(ssd, ssd->cfg->warning_c + ZERO_C_K)) {
+    if (t->heats &&
+        h->rise_nk >= rise_at(ssd, ssd->cfg->warning_c + ZERO_C_K)) {
         h->sums.warning_ps += ps;
     }
     if (t->heats &&
@@ -218,8 +220,8 @@ static void one_step(const Ssd *ssd, Heat *h)
     h->next_ps += t->step_ps;
 }
 
-/* While the power is constant and the temperature has followed it, all steps are
- * the same. */
+/* While the power is constant and the temperature has followed it, all steps
+ * are the same. */
 static void skip_steps(const Ssd *ssd, Heat *h, uint64_t now_ps)
 {
     const Thermal *t = ssd->thermal;

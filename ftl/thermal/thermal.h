@@ -16,7 +16,8 @@
 /* Do the options thermal.* and power.* fit together? */
 bool thermal_check(const SsdConfig *cfg, GError **error);
 
-/* power.states as a table; how many.  false: *error says which state is wrong. */
+/* power.states as a table; how many.  false: *error says which state is wrong.
+ */
 bool thermal_states(const char *text, SsdPowerState *to, uint32_t *n,
                     GError **error);
 
@@ -24,7 +25,7 @@ bool thermal_states(const char *text, SsdPowerState *to, uint32_t *n,
 
 void thermal_init(Ssd *ssd);
 
-/* The state of a drive that was loaded meets options that may be others.  known:
+/* The state of a drive that was loaded meets options that may be others. known:
  * the stream has it. */
 void thermal_loaded(Ssd *ssd, bool known);
 

@@ -17,7 +17,7 @@
 #define DEFAULT_CENTIWATTS 800
 #define LEAST_LIMIT_K      273
 
-#define PS_MASK 0x1fU
+#define PS_MASK       0x1fU
 #define WORKLOAD_MASK 0xe0U
 
 static uint32_t n_states(const NvmeCtrl *ctrl)
@@ -46,7 +46,7 @@ bool nvme_has_heat(const NvmeCtrl *ctrl)
     return ssd_kelvin(ctrl->ssd) > 0;
 }
 
-/* ---- Identify Controller -------------------------------------------------- */
+/* ---- Identify Controller ------------------------------------------------ */
 
 /* MP counts 0.01 W, or 0.0001 W if MXPS says so. */
 static void put_state(NvmePowerState *to, const SsdPowerState *s, uint8_t rank)
@@ -80,7 +80,7 @@ void nvme_identify_power(const NvmeCtrl *ctrl, NvmeIdController *id)
     }
 }
 
-/* ---- Power Management ----------------------------------------------------- */
+/* ---- Power Management --------------------------------------------------- */
 
 uint16_t nvme_power_get(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
                         bool current)
@@ -106,7 +106,7 @@ uint16_t nvme_power_set(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     return 0;
 }
 
-/* ---- Autonomous Power State Transition ------------------------------------- */
+/* ---- Autonomous Power State Transition ---------------------------------- */
 
 /* An entry: the idle state to go to in bits 7:3, after so many ms in 31:8. */
 static uint32_t entry_state(uint64_t entry)
@@ -134,8 +134,8 @@ static bool entries_ok(const NvmeCtrl *ctrl, const uint64_t *entry)
     return true;
 }
 
-/* The drive goes by the host's table while the feature is on, and stays where it
- * is if the host has switched it off; before, it goes by its own rule. */
+/* The drive goes by the host's table while the feature is on, and stays where
+ * it is if the host has switched it off; before, it goes by its own rule. */
 static void apply_table(NvmeCtrl *ctrl)
 {
     SsdIdleRule rule[SSD_POWER_STATES] = {{0}};
@@ -179,7 +179,7 @@ uint16_t nvme_apst_set(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     return status;
 }
 
-/* ---- Host Controlled Thermal Management ------------------------------------- */
+/* ---- Host Controlled Thermal Management --------------------------------- */
 
 static bool limit_ok(const NvmeCtrl *ctrl, uint32_t kelvin)
 {

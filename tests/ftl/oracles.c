@@ -64,11 +64,13 @@ static double mean_latency(Ssd *ssd, double rate, uint64_t n)
 
     prng_seed(&rng, 10, 10);
     for (uint64_t i = 0; i < n; i++) {
-        SsdCmd cmd = {.tag = i, .op = SSD_OP_READ, .nblocks = 1,
+        SsdCmd cmd = {.tag = i,
+                      .op = SSD_OP_READ,
+                      .nblocks = 1,
                       .lba = prng_below(&rng, nblocks)};
 
-        at_ns -= log(1 - (double)prng_below(&rng, 1U << 31) / (1U << 31)) /
-                 rate;
+        at_ns -=
+            log(1 - (double)prng_below(&rng, 1U << 31) / (1U << 31)) / rate;
         g_assert_cmpint(ssd_submit(ssd, (uint64_t)at_ns, &cmd), ==, 0);
         while ((got = ssd_advance(ssd, (uint64_t)at_ns, done,
                                   G_N_ELEMENTS(done)))) {
@@ -142,7 +144,8 @@ static void check_queue(const char *what, const char *options, bool preload,
                                    : wait_mdc(rho, servers, service_ns);
 
         g_test_message("%s, load %.1f: wait %.2f us, closed form %.2f us "
-                       "(%+.2f %%)", what, rho, wait / 1000, want / 1000,
+                       "(%+.2f %%)",
+                       what, rho, wait / 1000, want / 1000,
                        (wait / want - 1) * 100);
         g_assert_cmpfloat_with_epsilon(wait / want, 1, tolerance);
         ssd_destroy(ssd);
@@ -167,8 +170,8 @@ static void test_channel(void)
 {
     check_queue("two channels",
                 "nand.channels=2;nand.dies=16;"
-                "nand.bus_ns_per_byte=25ns", true, 2, 1,
-                4096 * 25, 0.03);
+                "nand.bus_ns_per_byte=25ns",
+                true, 2, 1, 4096 * 25, 0.03);
 }
 
 /* Units that were never written take firmware and link only. */
@@ -191,8 +194,8 @@ static void test_cores(void)
 static void test_mdc(void)
 {
     for (double rho = 0.1; rho < 0.85; rho += 0.1) {
-        g_assert_cmpfloat_with_epsilon(wait_mdc(rho, 1, S_NS) /
-                                           wait_md1(rho, S_NS), 1, 1e-4);
+        g_assert_cmpfloat_with_epsilon(
+            wait_mdc(rho, 1, S_NS) / wait_md1(rho, S_NS), 1, 1e-4);
     }
 }
 
@@ -218,8 +221,8 @@ static void test_reported(void)
     explain_init(&e, ssd);
     g_assert_cmpfloat_with_epsilon(e.stage[STAGE_CORES].utilization, 0.6,
                                    0.006);
-    g_assert_cmpfloat_with_epsilon(e.stage[STAGE_CORES].wait_ns /
-                                       wait_mdc(0.6, 4, S_NS), 1, 0.06);
+    g_assert_cmpfloat_with_epsilon(
+        e.stage[STAGE_CORES].wait_ns / wait_mdc(0.6, 4, S_NS), 1, 0.06);
     ssd_destroy(ssd);
 }
 
@@ -238,7 +241,9 @@ static double rate_of(Ssd *ssd, SsdOp op, uint64_t n, unsigned depth)
 
     while (ended < n) {
         while (sent < n && sent - ended < depth) {
-            SsdCmd cmd = {.tag = sent, .op = op, .nblocks = blocks,
+            SsdCmd cmd = {.tag = sent,
+                          .op = op,
+                          .nblocks = blocks,
                           .lba = sent % all * blocks};
 
             g_assert_cmpint(ssd_submit(ssd, now_ns, &cmd), ==, 0);
@@ -253,8 +258,8 @@ static double rate_of(Ssd *ssd, SsdOp op, uint64_t n, unsigned depth)
 typedef struct Bound {
     const char *options;
     SsdOp op;
-    double die_ns;   /* that a page of 16 KiB holds a die */
-    double bus_ns;   /* and a channel */
+    double die_ns; /* that a page of 16 KiB holds a die */
+    double bus_ns; /* and a channel */
     double link_mb_s;
     const char *by; /* of them */
 } Bound;
@@ -282,9 +287,10 @@ static void check_bound(const Bound *b)
     ssd_reset_stats(ssd);
     rate = rate_of(ssd, b->op, b->op == SSD_OP_READ ? 2000 : 800, 32);
     explain_init(&e, ssd);
-    g_test_message("%s: %.1f MB/s, bounds: dies %.1f, channels %.1f, link %.1f; "
-                   "%s", b->by, rate / 1e6, dies / 1e6, channels / 1e6,
-                   link / 1e6, e.bound_by);
+    g_test_message(
+        "%s: %.1f MB/s, bounds: dies %.1f, channels %.1f, link %.1f; "
+        "%s",
+        b->by, rate / 1e6, dies / 1e6, channels / 1e6, link / 1e6, e.bound_by);
     g_assert_cmpfloat(rate, <, 1.01 * want);
     g_assert_cmpfloat(rate, >, 0.97 * want);
     g_assert_cmpstr(e.bound_by, ==, b->by);
@@ -300,8 +306,8 @@ static void test_bounds(void)
          50000 + 200 + 163840, 200 + 163840, 4000, "channels"},
         {"nand.read=1ms;nand.bus_mt_s=800;host.link_mb_s=4000", SSD_OP_READ,
          1000000 + 200 + 20480, 200 + 20480, 4000, "dies"},
-        {"nand.program=1ms;nand.bus_mt_s=800;host.link_mb_s=4000",
-         SSD_OP_WRITE, 1000000 + 200 + 20480, 200 + 20480, 4000, "dies"},
+        {"nand.program=1ms;nand.bus_mt_s=800;host.link_mb_s=4000", SSD_OP_WRITE,
+         1000000 + 200 + 20480, 200 + 20480, 4000, "dies"},
         {"nand.program=100us;nand.bus_mt_s=800;host.link_mb_s=100",
          SSD_OP_WRITE, 100000 + 200 + 20480, 200 + 20480, 100, "link_in"},
     };
@@ -311,7 +317,7 @@ static void test_bounds(void)
     }
 }
 
-/* ---- every bottleneck ----------------------------------------------------- */
+/* ---- every bottleneck --------------------------------------------------- */
 
 /* 8 reads at a time of the first pages of 4 KiB on a drive with 8 dies on 4
  * channels; the bottleneck, and the line that names it. */
@@ -329,7 +335,9 @@ static void check_verdict(const char *options, uint64_t pages,
 
     for (uint64_t ended = 0; ended < 2000;) {
         for (; sent < ended + 8; sent++) {
-            SsdCmd cmd = {.tag = sent, .op = SSD_OP_READ, .nblocks = 1,
+            SsdCmd cmd = {.tag = sent,
+                          .op = SSD_OP_READ,
+                          .nblocks = 1,
                           .lba = sent % pages};
 
             g_assert_cmpint(ssd_submit(ssd, now_ns, &cmd), ==, 0);
@@ -348,8 +356,7 @@ static void check_verdict(const char *options, uint64_t pages,
 
 static void test_verdicts(void)
 {
-    check_verdict("nand.read=50us", 64, "dies",
-                  "\nbound by dies: 100 % busy");
+    check_verdict("nand.read=50us", 64, "dies", "\nbound by dies: 100 % busy");
     check_verdict("nand.read=50us", 1, "one_die",
                   "\nbound by one die: die 0 is 100 % busy, the mean is 12 %");
     check_verdict("nand.bus_ns_per_byte=10ns", 64, "channels",
@@ -358,8 +365,7 @@ static void test_verdicts(void)
                   "\nbound by ECC decoders: ");
     check_verdict("host.firmware=10us;host.cores=2", 64, "cores",
                   "\nbound by firmware cores: 100 % busy");
-    check_verdict("buffer.mb_s=100", 64, "dram",
-                  "\nbound by DRAM: 100 % busy");
+    check_verdict("buffer.mb_s=100", 64, "dram", "\nbound by DRAM: 100 % busy");
     check_verdict("host.link_mb_s=100", 64, "link_out",
                   "\nbound by host link toward the host: 100 % busy");
     check_verdict("host.firmware=50us", 64, "latency",

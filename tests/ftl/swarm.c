@@ -499,8 +499,9 @@ static void draw_heat(uint64_t seed, GString *s)
         put(s, "host.link_mb_s", 1000);
         put(s, "thermal.throttle_1", ONE_OF(&r, 0, 30, 40));
         put(s, "thermal.throttle_2", ONE_OF(&r, 0, 45, 60));
-        put_name(s, "power.states", "8000:0:0/500:0:100/50:100:400:idle/"
-                                    "5:1000:3000:idle");
+        put_name(s, "power.states",
+                 "8000:0:0/500:0:100/50:100:400:idle/"
+                 "5:1000:3000:idle");
     }
     put(s, "power.idle_after", ONE_OF(&r, 0, 20000, 3000000));
 }

@@ -30,22 +30,24 @@
  * Amplification in NAND Flash", ICNC 2012 (arXiv:1110.4245).
  *
  * d-choices: of d blocks drawn at random the one with the fewest valid units is
- * collected (d = 1: random).  Let F(i) be the share of blocks with i valid units or
- * more, F(1) + ... + F(n) = n / a.  In the steady state as many blocks fall below
- * i by writes of the host as victims have fewer than i, so with a constant c
+ * collected (d = 1: random).  Let F(i) be the share of blocks with i valid
+ * units or more, F(1) + ... + F(n) = n / a.  In the steady state as many blocks
+ * fall below i by writes of the host as victims have fewer than i, so with a
+ * constant c
  *
  *     i (F(i) - F(i + 1)) = c (1 - P(i)),   A = c a
  *
  * where P(i) is the probability that all of d blocks have i or more.  Blocks
  * without an invalid unit are not drawn: P(i) = ((F(i) - F(n)) / (1 - F(n)))^d.
- * B. Van Houdt, "A Mean Field Model for a Class of Garbage Collection Algorithms
- * in Flash-Based Solid State Drives", SIGMETRICS 2013.
+ * B. Van Houdt, "A Mean Field Model for a Class of Garbage Collection
+ * Algorithms in Flash-Based Solid State Drives", SIGMETRICS 2013.
  *
  * Hot and cold data apart: each stream is a drive of its own, with its share of
  * the physical capacity.  Greedy victims of all blocks make v the same in both
  * streams, hence a, and A is that of uniform writes.  The least A has the split
- * that minimizes f A(a_hot) + (1 - f) A(a_cold).  P. Desnoyers, "Analytic Models
- * of SSD Write Performance", ACM Transactions on Storage 10(2), 2014, section 6.
+ * that minimizes f A(a_hot) + (1 - f) A(a_cold).  P. Desnoyers, "Analytic
+ * Models of SSD Write Performance", ACM Transactions on Storage 10(2), 2014,
+ * section 6.
  *
  * The formulas have no blocks that are free, open or being collected, so these
  * are taken off the physical capacity (RESERVE).
@@ -285,8 +287,8 @@ static void test_many_choices(void)
 {
     n_choices = 400;
     for (size_t i = 0; i < G_N_ELEMENTS(ops); i++) {
-        g_assert_cmpfloat_with_epsilon(choices_waf(alpha(ops[i])) /
-                                           greedy_waf(alpha(ops[i])), 1, 0.02);
+        g_assert_cmpfloat_with_epsilon(
+            choices_waf(alpha(ops[i])) / greedy_waf(alpha(ops[i])), 1, 0.02);
     }
 }
 
@@ -306,8 +308,8 @@ static double separate_waf(double a, double f)
 }
 
 /* Nine writes in ten go to a tenth of the drive, which is a stream of its own:
- * greedy does no better than under uniform writes, and no policy better than the
- * best split. */
+ * greedy does no better than under uniform writes, and no policy better than
+ * the best split. */
 static void test_separate(void)
 {
     double best, greedy, cost_benefit, uniform;

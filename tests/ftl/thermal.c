@@ -3,8 +3,8 @@
  * thermal.c - temperature, throttling, power states and energy against closed
  * forms (docs/thermal.md).
  *
- * R C is 50 ms, so a step of the model is 48.8 us; tolerances of temperatures are
- * those of one step.
+ * R C is 50 ms, so a step of the model is 48.8 us; tolerances of temperatures
+ * are those of one step.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,11 +17,10 @@
 #include "ssd-setup.h"
 #include "thermal/thermal.h"
 
-#define MS NS_PER_MS
+#define MS     NS_PER_MS
 #define TAU_NS (50.0 * MS)
 
-#define WARM                                                                   \
-    "thermal.resistance=5;thermal.capacitance=0.01;thermal.ambient=25;"
+#define WARM "thermal.resistance=5;thermal.capacitance=0.01;thermal.ambient=25;"
 
 /* A read of a unit that was never written takes 3 us and 1 us on the link. */
 #define DRIVE                                                                  \
@@ -72,7 +71,8 @@ static uint64_t one(Ssd *ssd, uint64_t at_ns, SsdOp op, uint64_t lba)
     return done.complete_ns - done.submit_ns;
 }
 
-/* Reads of 64 KiB, 32 at a time, from now on up to end_ns; bytes in a second. */
+/* Reads of 64 KiB, 32 at a time, from now on up to end_ns; bytes in a second.
+ */
 static double rate(Ssd *ssd, uint64_t end_ns)
 {
     uint64_t now_ns = ssd_now_ns(ssd);
@@ -122,8 +122,7 @@ static void test_step(void)
         }
     }
     pass(often, 250 * MS);
-    g_assert_cmpuint(thermal_now(often).rise_nk, ==,
-                     thermal_now(ssd).rise_nk);
+    g_assert_cmpuint(thermal_now(often).rise_nk, ==, thermal_now(ssd).rise_nk);
     pass(ssd, 100 * 50 * MS);
     g_assert_cmpuint(thermal_now(ssd).rise_nk, ==, 40000000000ULL);
     ssd_destroy(ssd);
@@ -147,7 +146,7 @@ static void test_exact(void)
 static void test_array_heats(void)
 {
     Ssd *ssd = drive(WARM "power.active=2000;power.idle=500;"
-                     "nand.energy_read=100000");
+                          "nand.energy_read=100000");
     uint64_t ns = 0;
     double watts;
 
@@ -166,7 +165,7 @@ static void test_array_heats(void)
 static void test_warning_time(void)
 {
     Ssd *ssd = drive(WARM "power.idle=8000;thermal.warning=45;"
-                     "thermal.critical=55");
+                          "thermal.critical=55");
     SsdHeat heat;
 
     pass(ssd, 500 * MS);
@@ -194,8 +193,8 @@ static void test_energy(void)
     }
     pass(ssd, 200 * MS);
     drive_stats_init(&v, ssd);
-    near(v.controller_nj, 3.0 * (double)busy_ns +
-                              0.7 * (200.0 * MS - (double)busy_ns), 2);
+    near(v.controller_nj,
+         3.0 * (double)busy_ns + 0.7 * (200.0 * MS - (double)busy_ns), 2);
     near(v.nand_nj, 1000 * (50000 + 4096 * 0.020), 1e-3);
     g_assert_cmpuint(v.heat->peak_mw, <=, 3000 + 1000 * 50082 / 63000 + 1);
     drive_stats_clear(&v);
@@ -204,13 +203,13 @@ static void test_energy(void)
 
 /* ---- throttling ---------------------------------------------------------- */
 
-/* 40 K at 8 W: the link is left half of its rate from 35 degrees on, a tenth from
- * 45 on. */
+/* 40 K at 8 W: the link is left half of its rate from 35 degrees on, a tenth
+ * from 45 on. */
 static void test_throttle(void)
 {
     Ssd *ssd = drive(WARM "power.active=8000;thermal.throttle_1=35;"
-                     "thermal.throttle_2=45;thermal.slow_1=50%;"
-                     "thermal.slow_2=90%");
+                          "thermal.throttle_2=45;thermal.slow_1=50%;"
+                          "thermal.slow_2=90%");
     double first_ns = TAU_NS * log(40.0 / 30);
     double second_ns = TAU_NS * log(40.0 / 20);
     double full = rate(ssd, 13 * MS);
@@ -224,8 +223,9 @@ static void test_throttle(void)
     rate(ssd, 40 * MS);
     tenth = rate(ssd, 140 * MS);
     g_test_message("first step at %.1f ms, second at %.1f ms: %.0f, %.0f, %.0f "
-                   "MB/s", first_ns / MS, second_ns / MS, full / 1e6,
-                   half / 1e6, tenth / 1e6);
+                   "MB/s",
+                   first_ns / MS, second_ns / MS, full / 1e6, half / 1e6,
+                   tenth / 1e6);
     near(full / 4096e6, 1, 0.01);
     near(half / 2048e6, 1, 0.02);
     near(tenth / 409.6e6, 1, 0.02);
@@ -239,7 +239,7 @@ static void test_throttle(void)
 static void test_hysteresis(void)
 {
     Ssd *ssd = drive(WARM "power.active=8000;thermal.throttle_1=35;"
-                     "thermal.hysteresis=3");
+                          "thermal.hysteresis=3");
     const Heat *h = &ssd->thermal->heat;
     uint64_t ns = 16 * MS;
     double from;
@@ -330,8 +330,8 @@ static void test_wake_once(void)
     ssd_destroy(ssd);
 }
 
-/* 1 W for 10 ms and on the way (1 ms), then 100 mW for 10 ms and the way of 5 ms,
- * then 10 mW. */
+/* 1 W for 10 ms and on the way (1 ms), then 100 mW for 10 ms and the way of 5
+ * ms, then 10 mW. */
 static void test_idle_energy(void)
 {
     Ssd *ssd = drive(STATES "power.idle_after=10ms;power.idle=1000");
@@ -429,8 +429,8 @@ static Ssd *reload(Ssd *ssd, const char *options)
     return ssd;
 }
 
-/* A warm drive stays warm; one without temperature begins at the ambient; states
- * that there are no more are left. */
+/* A warm drive stays warm; one without temperature begins at the ambient;
+ * states that there are no more are left. */
 static void test_saved(void)
 {
     Ssd *ssd = drive(WARM STATES "power.idle=8000;power.idle_after=100ms");

@@ -3,8 +3,8 @@
  * test-power.c - temperature and power states as a host sees them: Identify,
  * features 02h, 04h, 0Ch and 10h, the SMART log and its events.
  *
- * The drive takes 8 W while it works and 1 W else; R C is 50 ms, and 8 W make it
- * 40 K warmer than the 25 degrees around it.
+ * The drive takes 8 W while it works and 1 W else; R C is 50 ms, and 8 W make
+ * it 40 K warmer than the 25 degrees around it.
  */
 #include "host.h"
 #include "nvme-internal.h"
@@ -22,7 +22,7 @@
 
 static Host *start(const char *options)
 {
-    Host *h = host_new(&(HostOptions){ .set = options });
+    Host *h = host_new(&(HostOptions){.set = options});
 
     host_enable(h);
     g_assert_cmphex(host_create_queues(h, 1, 1, 64), ==, 0);
@@ -59,8 +59,8 @@ static const NvmeIdController *identify(Host *h)
 
 static const NvmeHealthLog *smart(Host *h)
 {
-    g_assert_cmphex(admin(h, NVME_ADM_GET_LOG_PAGE, 2 | 127 << 16, 0).status, ==,
-                    0);
+    g_assert_cmphex(admin(h, NVME_ADM_GET_LOG_PAGE, 2 | 127 << 16, 0).status,
+                    ==, 0);
     return (const void *)(h->ram + HOST_DATA);
 }
 
@@ -73,7 +73,7 @@ static uint64_t flush_ns(Host *h)
     return h->now_ns - from_ns;
 }
 
-/* ---- Identify ------------------------------------------------------------- */
+/* ---- Identify ----------------------------------------------------------- */
 
 static void test_identify(void)
 {
@@ -109,7 +109,7 @@ static void test_identify(void)
     host_free(h);
 }
 
-/* ---- power states --------------------------------------------------------- */
+/* ---- power states ------------------------------------------------------- */
 
 static void test_set_state(void)
 {
@@ -173,7 +173,8 @@ static void test_apst(void)
     host_free(h);
 }
 
-/* The drive's own rule holds until the host has one, and again after a reset. */
+/* The drive's own rule holds until the host has one, and again after a reset.
+ */
 static void test_own_rule(void)
 {
     Host *h = start(STATES "power.idle_after=10ms");
@@ -193,7 +194,7 @@ static void test_own_rule(void)
     host_free(h);
 }
 
-/* ---- temperature ----------------------------------------------------------- */
+/* ---- temperature -------------------------------------------------------- */
 
 /* 60 degrees after 50 ms x ln 8, as a host that waits for it hears; then each
  * degree is in the log. */
@@ -250,12 +251,12 @@ static void test_hctm(void)
     host_free(h);
 }
 
-/* ---- saved ----------------------------------------------------------------- */
+/* ---- saved -------------------------------------------------------------- */
 
 /* A machine that moves keeps its power state, its table and its temperature. */
 static void test_saved(void)
 {
-    const HostOptions o = { .set = HEAT STATES };
+    const HostOptions o = {.set = HEAT STATES};
     Host *h = start(HEAT STATES);
     uint64_t plain = flush_ns(h);
     g_autoptr(GByteArray) drive = NULL;
