@@ -124,7 +124,7 @@
       "which waiting operation a die takes next")                              \
     X(ENUM, uint32_t, arbitration, "nand.arbitration", 0, 0, "phase",          \
       nand_arbitration_name,                                                   \
-      "what a channel grants: phase by phase, or the data of all planes of a " \
+      "order of a channel: phase by phase, or the data of all planes of a "    \
       "multi-plane read together, so that dies get out of step")               \
     X(TIME, uint64_t, write_deadline_ps, "nand.write_deadline", 0,             \
       1000000000000, "10ms", NULL,                                             \

@@ -182,7 +182,7 @@ static void test_wait(void)
     destroy(r);
 }
 
-/* The wait begins with the first unit, not anew with each. */
+/* The wait begins with the first unit and does not restart. */
 static void test_wait_once(void)
 {
     Seen s;
