@@ -577,8 +577,8 @@ class Listed(unittest.TestCase):
         "time-scale": "2", "retime": "D2", "iodepth": "2", "stream-map": "0",
         "to": "msr"}
     # Options that take no value.
-    FLAGS = {"precondition", "describe", "json", "skip-bad", "wrap", "check",
-             "help"}
+    FLAGS = {"precondition", "describe", "json", "explain", "skip-bad", "wrap",
+             "check", "help"}
 
     def setUp(self) -> None:
         """Files for the options that read one."""
