@@ -12,13 +12,14 @@
 #include <stdint.h>
 
 typedef enum SsdNeed {
-    NEED_ALLOC = 1 << 0,      /* an allocation policy of the user's choice */
-    NEED_GC = 1 << 1,         /* a GC policy of the user's choice */
+    NEED_ALLOC = 1 << 0, /* an allocation policy of the user's choice */
+    NEED_GC = 1 << 1,    /* a GC policy of the user's choice */
     NEED_SUPERBLOCKS = 1 << 2,
-    NEED_BACKGROUND = 1 << 3, /* GC while the host is idle, or beside its reads */
+    NEED_BACKGROUND = 1
+        << 3, /* GC while the host is idle, or beside its reads */
     NEED_STATIC_WEAR = 1 << 4,
     NEED_REFRESH = 1 << 5,
-    NEED_STREAMS = 1 << 6,    /* of the host, or of hot and cold data */
+    NEED_STREAMS = 1 << 6, /* of the host, or of hot and cold data */
     NEED_SLC = 1 << 7,
     NEED_COPYBACK = 1 << 8,
     NEED_BAD_BLOCKS = 1 << 9, /* from the start, or by failures */

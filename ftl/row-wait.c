@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * row-wait.c - how long a partly filled superpage may wait (ftl.superpage_wait).
+ * row-wait.c - how long a partly filled superpage may wait
+ * (ftl.superpage_wait).
  *
- * Knows instants.  What waits is the business of buffer/ and gc/, which also give
- * the index of the event.  An event that comes too early, because what it was for
- * has gone and something else waits, is sent again: one event is under way for
- * each wait at most.
+ * Knows instants.  What waits is the business of buffer/ and gc/, which also
+ * give the index of the event.  An event that comes too early, because what it
+ * was for has gone and something else waits, is sent again: one event is under
+ * way for each wait at most.
  */
 #include "row-wait.h"
 

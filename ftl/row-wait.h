@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * row-wait.h - how long a partly filled superpage may wait (ftl.superpage_wait).
+ * row-wait.h - how long a partly filled superpage may wait
+ * (ftl.superpage_wait).
  *
  * The host has such a wait for each stream, GC one for each plane.
  */
@@ -9,7 +10,8 @@
 
 #include "ssd-types.h"
 
-/* Set RowWait.until_ps of each of n to none: nothing waits, and no event comes. */
+/* Set RowWait.until_ps of each of n to none: nothing waits, and no event comes.
+ */
 void row_waits_init(RowWait *w, uint32_t n);
 
 /* Something waits from now on, unless it has waited already. */

@@ -277,14 +277,17 @@ static bool check_superpage(const SsdConfig *cfg, GError **error)
         return fail(error, "ftl.superpage=1: needs nand.planes of 2 or more");
     }
     if (planes > SSD_MOST_ROW_PLANES || dies % cfg->superpage != 0) {
-        return fail(error, "ftl.superpage=%u: must divide the number of dies, "
+        return fail(error,
+                    "ftl.superpage=%u: must divide the number of dies, "
                     "%u, with at most %u planes (nand.planes=%u)",
-                    cfg->superpage, dies, SSD_MOST_ROW_PLANES, cfg->nand.planes);
+                    cfg->superpage, dies, SSD_MOST_ROW_PLANES,
+                    cfg->nand.planes);
     }
     if (!ssd_alloc_in_rows(cfg->alloc)) {
-        return fail(error, "ftl.superpage=%u: needs ftl.alloc=stripe or "
-                    "superblock (it is %s)", cfg->superpage,
-                    ssd_alloc_name(cfg->alloc));
+        return fail(error,
+                    "ftl.superpage=%u: needs ftl.alloc=stripe or "
+                    "superblock (it is %s)",
+                    cfg->superpage, ssd_alloc_name(cfg->alloc));
     }
     return true;
 }
@@ -732,10 +735,9 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
 
     return nand_config_check(&cfg->nand, error) && check_units(cfg, error) &&
            check_streams(cfg, error) && check_upkeep(cfg, error) &&
-           check_superpage(cfg, error) &&
-           check_policies(cfg, error) && check_logs(cfg, error) &&
-           thermal_check(cfg, error) && ssd_layout(cfg, &layout, error) &&
-           check_faults(cfg, &layout, error);
+           check_superpage(cfg, error) && check_policies(cfg, error) &&
+           check_logs(cfg, error) && thermal_check(cfg, error) &&
+           ssd_layout(cfg, &layout, error) && check_faults(cfg, &layout, error);
 }
 
 /* ---- documentation ------------------------------------------------------- */

@@ -103,8 +103,8 @@
       1000000000, "16384", NULL,                                               \
       "ftl.recovery=checkpoint: NAND programs of data from the start of one "  \
       "checkpoint to the start of the next")                                   \
-    X(TIME, uint64_t, t_recovery_ps, "ftl.recovery_cpu", 0, 1000000000,        \
-      "0ns", NULL,                                                             \
+    X(TIME, uint64_t, t_recovery_ps, "ftl.recovery_cpu", 0, 1000000000, "0ns", \
+      NULL,                                                                    \
       "ftl.recovery=scan, checkpoint: controller time for each unit that a "   \
       "page read in recovery tells of, and for each blank page")               \
     X(BOOL, bool, close_open, "ftl.close_open", 0, 0, "off", NULL,             \

@@ -38,8 +38,8 @@ bool ssd_rest(Ssd *ssd, uint64_t most_ns);
 uint64_t ssd_rebase_most_ns(const Ssd *ssd);
 bool ssd_rebase(Ssd *ssd, uint64_t by_ns);
 
-/* By how much the clock of a drive was set back when it was loaded: a drive whose
- * clock stands beyond SSD_BASE_NS begins there. */
+/* By how much the clock of a drive was set back when it was loaded: a drive
+ * whose clock stands beyond SSD_BASE_NS begins there. */
 #define SSD_BASE_NS (2 * 3600 * NS_PER_S)
 uint64_t ssd_rebased_ns(const Ssd *ssd);
 
@@ -62,8 +62,8 @@ Ssd *ssd_load_file(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
                    const char *path, GError **error);
 
 /* A copy of the drive as it is, commands in flight included; their completions
- * come from both.  host must be NULL if and only if the drive's is.  NULL: a file
- * of the configuration is gone. */
+ * come from both.  host must be NULL if and only if the drive's is.  NULL: a
+ * file of the configuration is gone. */
 Ssd *ssd_clone(const Ssd *ssd, const SsdHostOps *host, void *opaque,
                GError **error);
 

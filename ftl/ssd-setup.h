@@ -17,8 +17,8 @@ bool ssd_config_load(SsdConfig *cfg, const char *path, GError **error);
  * before the bad one stay applied. */
 bool ssd_config_set(SsdConfig *cfg, const char *options, GError **error);
 
-/* Set the host's logical block size: 512 or 4096; ssd_config_check() refuses one
- * above ftl.unit. */
+/* Set the host's logical block size: 512 or 4096; ssd_config_check() refuses
+ * one above ftl.unit. */
 bool ssd_config_set_block_bytes(SsdConfig *cfg, uint32_t bytes, GError **error);
 
 /* The value of key as a user would type it (g_free), or NULL: no such key. */

@@ -211,8 +211,7 @@
       "pages that a torn program of their word line destroyed in a power cut " \
       "(`media.paired_pages=on`)")                                             \
     V(U64, backups, "media.backups", "pages", RESET, NULL,                     \
-      nand_stats(v->ssd->nand)->backups -                                      \
-          v->ssd->inspect.nand_base.backups,                                   \
+      nand_stats(v->ssd->nand)->backups - v->ssd->inspect.nand_base.backups,   \
       "pages copied before a program of their word line "                      \
       "(`media.paired_pages=backup`)")                                         \
     V(U64, program_failures, "media.program_failures", "programs", RESET,      \
@@ -233,7 +232,8 @@
       "superpages of the host that were programmed at once "                   \
       "(`ftl.superpage`)")                                                     \
     C(superpages_host_short, "superpages.host.short", "superpages",            \
-      "those of which only a part was: after a wait, for a flush or eviction, "\
+      "those of which only a part was: after a wait, for a flush or "          \
+      "eviction, "                                                             \
       "or because a plane was busy or behind")                                 \
     C(superpages_host_timeouts, "superpages.host.timeouts", "waits",           \
       "ends of `ftl.superpage_wait`")                                          \

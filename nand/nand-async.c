@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nand-async.c - asynchronous plane reads (nand.async_reads): which plane of a die
- * may start a read.
+ * nand-async.c - asynchronous plane reads (nand.async_reads): which plane of a
+ * die may start a read.
  *
  * Each plane has an address and a page register of its own for reads, so that
  * they start and end independently of each other (ONFI 5.1, asynchronous
  * independent plane read; "independent multi-plane read" of vendors).  Programs
- * and erases need the voltages of the whole die: they begin when no plane reads,
- * and no plane reads while they run, unless they are suspended.
+ * and erases need the voltages of the whole die: they begin when no plane
+ * reads, and no plane reads while they run, unless they are suspended.
  *
  * Knows the places of planes; the phases of a read are nand.c's.
  */

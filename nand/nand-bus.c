@@ -80,12 +80,13 @@ static uint32_t best_of(const Nand *n, const OpList *l, uint64_t now_ps)
 }
 
 /*
- * The phase of the group that has just had the channel, if one waits; else NONE.
+ * The phase of the group that has just had the channel, if one waits; else
+ * NONE.
  *
  * Data-outs of several dies that are granted in turn, a plane of each, end
  * together.  Then all these dies read at the same time, and the channel has
- * nothing to carry.  If a die's planes go one after another, the first die reads
- * on while the next one sends.
+ * nothing to carry.  If a die's planes go one after another, the first die
+ * reads on while the next one sends.
  */
 static uint32_t rest_of_group(const Nand *n, const OpList *l, uint64_t group)
 {
@@ -98,7 +99,8 @@ static uint32_t rest_of_group(const Nand *n, const OpList *l, uint64_t group)
 }
 
 /* Has the channel waited for the operation during tDBSY?  (The owner may be one
- * that has just ended, and the operation one that has its place in the pool.) */
+ * that has just ended, and the operation one that has its place in the pool.)
+ */
 static bool is_kept_for(const Nand *n, const Channel *ch, uint32_t i)
 {
     return ch->owner == i && n->op[i].phase == PHASE_GAP;

@@ -236,15 +236,16 @@ bool nand_queue_check(const Nand *n, GError **error);
 
 /* The channel for a bus phase, now or when it is free. */
 void nand_bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps);
-/* With nand.arbitration=group: does the channel stay with a command, whose phase
- * on the bus has ended, through tDBSY?  Then the next member has it. */
+/* With nand.arbitration=group: does the channel stay with a command, whose
+ * phase on the bus has ended, through tDBSY?  Then the next member has it. */
 bool nand_bus_keeps(const Nand *n, const NandOp *op);
 void nand_bus_keep(Nand *n, uint32_t next, uint64_t now_ps);
 /* The transfer is over, of an operation of the group (NandOp.group): whoever is
  * next. */
 void nand_bus_release(Nand *n, uint32_t c, uint64_t group, uint64_t now_ps);
 
-/* ---- nand-async.c: with nand.async_reads ----------------------------------- */
+/* ---- nand-async.c: with nand.async_reads -----------------------------------
+ */
 
 /* The places of a plane's own reads. */
 static inline Unit *nand_plane_unit(const Nand *n, uint32_t plane)

@@ -38,7 +38,7 @@
     X(DOUBLE, double, rber_dist_exp, "media.disturb_exp", 0, 16, "1.71", NULL, \
       "exponent of r in the disturb term")                                     \
     X(U32, uint32_t, ecc_bits, "media.ecc_bits", 0, 65535, "120", NULL,        \
-      "wrong bits of a codeword (nand.ecc_codeword) that ECC corrects")       \
+      "wrong bits of a codeword (nand.ecc_codeword) that ECC corrects")        \
     X(U32, uint32_t, retry_limit, "media.retry_limit", 0, 64, "5", NULL,       \
       "maximum number of read retries of a page with uncorrectable "           \
       "codewords")                                                             \
@@ -59,7 +59,8 @@
       "media.retry_levels: standard deviation of the best level among word "   \
       "lines")                                                                 \
     X(DOUBLE, double, shift_factor, "media.shift_factor", 1, 1000, "1.1",      \
-      NULL, "media.retry_levels: factor of the raw bit error rate one level "  \
+      NULL,                                                                    \
+      "media.retry_levels: factor of the raw bit error rate one level "        \
       "away from the best; its fourth power two levels away, and so on")       \
     X(ENUM, uint32_t, retry_memory, "media.retry_memory", 0, 0, "off",         \
       nand_retry_memory_name,                                                  \
@@ -93,19 +94,17 @@
       "the same of the fourth page")                                           \
     X(U32, uint32_t, temperature_c, "media.temperature", 0, 150, "40", NULL,   \
       "temperature of the cells in degrees Celsius, for retention")            \
-    X(U32, uint32_t, reference_c, "media.reference_temperature", 0, 150,       \
-      "40", NULL, "temperature for which media.retention holds")               \
+    X(U32, uint32_t, reference_c, "media.reference_temperature", 0, 150, "40", \
+      NULL, "temperature for which media.retention holds")                     \
     X(DOUBLE, double, activation_ev, "media.activation_energy", 0, 4, "1.1",   \
       NULL, "eV; data ages faster with temperature, by Arrhenius' law")        \
     X(DOUBLE, double, slc_factor, "media.slc_factor", 0, 1, "0.01", NULL,      \
       "factor of the raw bit error rate of blocks in SLC mode "                \
       "(nand.slc_blocks)")                                                     \
     X(U32, uint32_t, start_cycles, "media.start_cycles", 0, 10000000, NULL,    \
-      NULL,                                                                    \
-      "initial program/erase cycles of every block")                           \
+      NULL, "initial program/erase cycles of every block")                     \
     X(U32, uint32_t, preload_hours, "media.preload_hours", 0, 1000000, NULL,   \
-      NULL,                                                                    \
-      "age of the initial data")                                               \
+      NULL, "age of the initial data")                                         \
     X(U32, uint32_t, off_hours, "media.off_hours", 0, 1000000, NULL, NULL,     \
       "time without power after each power cut, for retention")                \
     X(ENUM, uint32_t, paired_pages, "media.paired_pages", 0, 0, "off",         \
@@ -126,8 +125,7 @@
     X(DOUBLE, double, fail_exp, "media.fail_exp", 0, 16, "4", NULL,            \
       "exponent of (PE / media.rated_cycles) in their growth")                 \
     X(PPM, uint32_t, factory_bad_ppm, "media.factory_bad", 0, 500000, NULL,    \
-      NULL,                                                                    \
-      "probability that a block is bad from the factory")
+      NULL, "probability that a block is bad from the factory")
 
 const char *nand_retry_memory_name(unsigned i);
 const char *nand_paired_name(unsigned i);

@@ -31,21 +31,21 @@
     X(ENUM, uint32_t, cell, "nand.cell", 0, 0, "slc", nand_cell_name,          \
       "bits per cell: a word line holds 1, 2, 3 or 4 pages, and page p of a "  \
       "block has type p modulo that number")                                   \
-    X(TIME, uint64_t, t_read_ps, "nand.read", 0, 10000000000, "45us", NULL, \
+    X(TIME, uint64_t, t_read_ps, "nand.read", 0, 10000000000, "45us", NULL,    \
       "tR: array to page register; sets it for every page type")               \
-    X(TIME, uint64_t, t_read2_ps, "nand.read_2", 0, 10000000000, NULL, NULL, \
+    X(TIME, uint64_t, t_read2_ps, "nand.read_2", 0, 10000000000, NULL, NULL,   \
       "tR of the second page of a word line (MSB of MLC, CSB of TLC)")         \
-    X(TIME, uint64_t, t_read3_ps, "nand.read_3", 0, 10000000000, NULL, NULL, \
+    X(TIME, uint64_t, t_read3_ps, "nand.read_3", 0, 10000000000, NULL, NULL,   \
       "tR of the third page of a word line (MSB of TLC)")                      \
-    X(TIME, uint64_t, t_read4_ps, "nand.read_4", 0, 10000000000, NULL, NULL, \
+    X(TIME, uint64_t, t_read4_ps, "nand.read_4", 0, 10000000000, NULL, NULL,   \
       "tR of the fourth page of a word line (MSB of QLC)")                     \
-    X(TIME, uint64_t, t_prog_ps, "nand.program", 0, 100000000000, "660us",  \
+    X(TIME, uint64_t, t_prog_ps, "nand.program", 0, 100000000000, "660us",     \
       NULL, "tPROG: page register to array; sets it for every page type")      \
-    X(TIME, uint64_t, t_prog2_ps, "nand.program_2", 0, 100000000000, NULL,   \
+    X(TIME, uint64_t, t_prog2_ps, "nand.program_2", 0, 100000000000, NULL,     \
       NULL, "tPROG of the second page of a word line")                         \
-    X(TIME, uint64_t, t_prog3_ps, "nand.program_3", 0, 100000000000, NULL,   \
+    X(TIME, uint64_t, t_prog3_ps, "nand.program_3", 0, 100000000000, NULL,     \
       NULL, "tPROG of the third page of a word line")                          \
-    X(TIME, uint64_t, t_prog4_ps, "nand.program_4", 0, 100000000000, NULL,   \
+    X(TIME, uint64_t, t_prog4_ps, "nand.program_4", 0, 100000000000, NULL,     \
       NULL, "tPROG of the fourth page of a word line")                         \
     X(U32, uint32_t, slc_blocks, "nand.slc_blocks", 0, 65536, "0", NULL,       \
       "blocks per plane in SLC mode, a write cache in addition to the "        \
@@ -57,7 +57,8 @@
     X(TIME, uint64_t, t_erase_ps, "nand.erase", 0, 1000000000000, "3500us",    \
       NULL, "tBERS: block erase")                                              \
     X(PPM, uint32_t, program_wear_ppm, "nand.program_wear", 0, 900000, "0%",   \
-      NULL, "by how much tPROG is shorter at media.rated_cycles, linear in "   \
+      NULL,                                                                    \
+      "by how much tPROG is shorter at media.rated_cycles, linear in "         \
       "program/erase cycles, and no shorter beyond")                           \
     X(PPM, uint32_t, erase_wear_ppm, "nand.erase_wear", 0, 10000000, "0%",     \
       NULL, "by how much tBERS is longer at media.rated_cycles, likewise")     \
@@ -103,12 +104,14 @@
       "unit of execution: the part of the array that runs one operation at "   \
       "a time")                                                                \
     X(BOOL, bool, multi_plane, "nand.multi_plane", 0, 0, "off", NULL,          \
-      "waiting operations of one kind on different planes of a die run as one "\
+      "waiting operations of one kind on different planes of a die run as "    \
+      "one "                                                                   \
       "multi-plane command, if at the same page of their blocks")              \
     X(BOOL, bool, independent_reads, "nand.independent_reads", 0, 0, "off",    \
       NULL, "multi-plane reads need not be of the same page")                  \
     X(BOOL, bool, async_reads, "nand.async_reads", 0, 0, "off", NULL,          \
-      "reads of the planes of a die start and end independently of each other "\
+      "reads of the planes of a die start and end independently of each "      \
+      "other "                                                                 \
       "while the die neither programs nor erases")                             \
     X(BOOL, bool, one_shot, "nand.one_shot", 0, 0, "off", NULL,                \
       "all pages of a word line are programmed at once, in nand.program")      \
@@ -136,10 +139,9 @@
     X(TIME, uint64_t, t_suspend_ps, "nand.suspend_time", 0, 1000000000,        \
       "20us", NULL, "tESPD, tPSPD: suspend command to ready")                  \
     X(TIME, uint64_t, t_resume_ps, "nand.resume_time", 0, 1000000000, "10us",  \
-      NULL,                                                                    \
-      "extra array time after each resume")                                    \
+      NULL, "extra array time after each resume")                              \
     X(TIME, uint64_t, t_min_run_ps, "nand.suspend_min_run", 0, 10000000000,    \
-      "50us", NULL, "an operation runs at least this long between suspends")    \
+      "50us", NULL, "an operation runs at least this long between suspends")   \
     X(U64, uint64_t, energy_read_nj, "nand.energy_read", 0, 1000000000, "0",   \
       NULL, "nJ of one page read in the array")                                \
     X(U64, uint64_t, energy_program_nj, "nand.energy_program", 0, 1000000000,  \

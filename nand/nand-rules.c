@@ -331,10 +331,10 @@ static bool check_channel(const Nand *n, uint32_t c, GError **error)
     uint32_t transfers = 0;
 
     for (uint32_t i = 0; i < n->n_op; i++) {
-        transfers += n->op[i].channel == c &&
-                     (n->op[i].phase == PHASE_BUS ||
-                      (n->op[i].phase == PHASE_GAP &&
-                       n->channel[c].owner == i));
+        transfers +=
+            n->op[i].channel == c &&
+            (n->op[i].phase == PHASE_BUS ||
+             (n->op[i].phase == PHASE_GAP && n->channel[c].owner == i));
     }
     if (transfers != (n->channel[c].owner != NONE)) {
         return fail(error, "channel %u: %u transfers at once", c, transfers);

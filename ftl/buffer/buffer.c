@@ -475,8 +475,8 @@ void buffer_settle(Ssd *ssd, uint32_t cmd)
 static void fill_victims(Ssd *ssd, uint32_t stream)
 {
     const SlotList *due = &stream_queue(ssd, stream)->due;
-    uint32_t units = ssd->l.units_per_program *
-                     (ssd->l.superpages ? ssd->l.row_planes : 1);
+    uint32_t units =
+        ssd->l.units_per_program * (ssd->l.superpages ? ssd->l.row_planes : 1);
     uint32_t i;
 
     invariant(stream < ssd->l.n_streams);

@@ -3,11 +3,12 @@
  * superpage.c - dirty units that wait until they fill a superpage, with a write
  * buffer and ftl.superpage.
  *
- * The units of a stream wait from the instant at which the first of them came, or
- * at which the stream's last program left them behind.  After ftl.superpage_wait
- * all of them are due: as many pages of the row as they fill go out, the last one
- * padded, and the stream's next pages fill the rest of the row.  A cache keeps its
- * dirty units as long as its policy wants; only victims leave it, by superpages.
+ * The units of a stream wait from the instant at which the first of them came,
+ * or at which the stream's last program left them behind.  After
+ * ftl.superpage_wait all of them are due: as many pages of the row as they fill
+ * go out, the last one padded, and the stream's next pages fill the rest of the
+ * row.  A cache keeps its dirty units as long as its policy wants; only victims
+ * leave it, by superpages.
  *
  * Knows the streams' queues; which planes are a row is placement's business.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * superpage.h - dirty units that wait until they fill a superpage (superpage.c).
+ * superpage.h - dirty units that wait until they fill a superpage
+ * (superpage.c).
  */
 #ifndef VSSD_FTL_BUFFER_SUPERPAGE_H
 #define VSSD_FTL_BUFFER_SUPERPAGE_H
@@ -18,7 +19,7 @@ void superpage_wait_event(Ssd *ssd, uint32_t stream);
 
 /* ---- for write.c --------------------------------------------------------- */
 
-/* Programs have been sent, as far as there are planes: what is left waits.  With
+/* Programs have been sent, as far as there are planes: what is left waits. With
  * Buffer.row_wait. */
 void superpage_look(Ssd *ssd);
 

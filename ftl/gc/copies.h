@@ -20,7 +20,8 @@ static inline bool copies_leave(const Ssd *ssd)
     return ssd->l.superpages || unit_goes_by_die(ssd);
 }
 
-/* ---- victims --------------------------------------------------------------- */
+/* ---- victims ---------------------------------------------------------------
+ */
 
 /* Erase the victim, if it is empty and waits for nothing; retire a bad one. */
 void copies_try_erase(Ssd *ssd, uint32_t block);
@@ -28,7 +29,7 @@ void copies_try_erase(Ssd *ssd, uint32_t block);
 /* A read or a copy of the victim's has ended. */
 void copies_ended(Ssd *ssd, uint32_t block);
 
-/* ---- staged units ------------------------------------------------------------ */
+/* ---- staged units ------------------------------------------------------- */
 
 /* Forget staged units that the host has overwritten or trimmed meanwhile. */
 void copies_drop_stale(Ssd *ssd, uint32_t plane);
@@ -36,7 +37,7 @@ void copies_drop_stale(Ssd *ssd, uint32_t plane);
 /* The class that has units for a page in memory, or NONE. */
 uint32_t copies_ready_class(const Ssd *ssd, const GcPlane *g);
 
-/* ---- pages --------------------------------------------------------------------- */
+/* ---- pages -------------------------------------------------------------- */
 
 /* The next page for GC; NONE: none until something on its way ends. */
 uint32_t copies_take_page(Ssd *ssd, uint32_t plane, uint32_t class);

@@ -2,20 +2,21 @@
 /*
  * copy-rows.c - superpages of copies (ftl.superpage).
  *
- * Each plane reads its own victim.  When the planes of a row have pages of copies
- * for all planes of it that are behind (placement/alloc-rows.c), these go out as
- * one multi-plane program of each die.  A plane takes its own pages first, then
- * those of others, as a guest: only where there is room as for the host, so that
- * what gc.c says of the room of a plane holds.  A plane that collects alone reads
- * on, into its next victim if need be, until it has pages for all of them.
+ * Each plane reads its own victim.  When the planes of a row have pages of
+ * copies for all planes of it that are behind (placement/alloc-rows.c), these
+ * go out as one multi-plane program of each die.  A plane takes its own pages
+ * first, then those of others, as a guest: only where there is room as for the
+ * host, so that what gc.c says of the room of a plane holds.  A plane that
+ * collects alone reads on, into its next victim if need be, until it has pages
+ * for all of them.
  *
  * A page waits for the others of its row up to ftl.superpage_wait, then goes
- * alone; at once, if no other page can come, because the plane holds as much as it
- * may, or the planes that lack one neither collect nor take a guest.  Units that
- * fill no page wait for more, as ever: GC writes no padding.
+ * alone; at once, if no other page can come, because the plane holds as much as
+ * it may, or the planes that lack one neither collect nor take a guest.  Units
+ * that fill no page wait for more, as ever: GC writes no padding.
  *
- * Copies of wear levelling and the drive's own pages stay in their plane and wait
- * for none.
+ * Copies of wear levelling and the drive's own pages stay in their plane and
+ * wait for none.
  */
 #include "gc/copy-rows.h"
 
@@ -32,9 +33,9 @@
 
 /* Pages of copies for the planes of a row that are behind. */
 typedef struct CopyRow {
-    const uint32_t *plane;      /* all planes of the row */
-    uint32_t behind;            /* as bits; without those that can have no page */
-    uint32_t missing;           /* of them, those for which there is none yet */
+    const uint32_t *plane; /* all planes of the row */
+    uint32_t behind;       /* as bits; without those that can have no page */
+    uint32_t missing;      /* of them, those for which there is none yet */
     uint32_t from[MOST_PLANES]; /* where a page comes from */
 } CopyRow;
 
@@ -92,8 +93,9 @@ static bool collects(const Ssd *ssd, uint32_t plane)
 static bool is_busy(const Ssd *ssd, const CopyRow *r)
 {
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
-        if (r->behind >> i & 1 && ssd->placement->plane[r->plane[i]].gc.programs ==
-                                      GC_PROGRAMS_PER_PLANE) {
+        if (r->behind >> i & 1 &&
+            ssd->placement->plane[r->plane[i]].gc.programs ==
+                GC_PROGRAMS_PER_PLANE) {
             return true;
         }
     }
@@ -117,8 +119,7 @@ static CopyRow plan(const Ssd *ssd, uint32_t plane, uint32_t class)
     CopyRow r = {.plane = rows_of(ssd, plane)};
     uint32_t pages[MOST_PLANES];
 
-    r.behind =
-        rows_behind(ssd, r.plane, open_index(ssd, OPEN_GC, class));
+    r.behind = rows_behind(ssd, r.plane, open_index(ssd, OPEN_GC, class));
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
         pages[i] = pages_of(ssd, r.plane[i], class);
         r.from[i] = NONE;
@@ -173,7 +174,8 @@ static void count_row(Ssd *ssd, uint32_t pages)
     }
 }
 
-/* Program what there is of the row; false: no plane has a page in NAND for it. */
+/* Program what there is of the row; false: no plane has a page in NAND for it.
+ */
 static bool send_row(Ssd *ssd, const CopyRow *r, uint32_t class,
                      uint32_t starter)
 {
@@ -223,8 +225,8 @@ static bool send_alone(Ssd *ssd, uint32_t plane, uint32_t class)
     return true;
 }
 
-/* Can no other page be waited for?  A plane that has read as much as it may does
- * not bring one. */
+/* Can no other page be waited for?  A plane that has read as much as it may
+ * does not bring one. */
 static bool must_go(const Ssd *ssd, const CopyRow *r, uint32_t plane)
 {
     if (ssd->gc->row_wait[plane].late > 0) {
@@ -265,8 +267,7 @@ static bool try_class(Ssd *ssd, uint32_t plane, uint32_t class)
 
     if (class >= ssd->l.n_stream_classes) {
         copies_drop_stale(ssd, plane);
-        return pages_of(ssd, plane, class) > 0 &&
-               send_alone(ssd, plane, class);
+        return pages_of(ssd, plane, class) > 0 && send_alone(ssd, plane, class);
     }
     do {
         r = plan(ssd, plane, class);
@@ -309,8 +310,7 @@ bool copy_rows_program(Ssd *ssd, uint32_t plane)
 bool copy_rows_wait(const Ssd *ssd, uint32_t plane)
 {
     invariant(plane < ssd->l.n_planes);
-    return ssd->gc->row_wait &&
-           ssd->gc->row_wait[plane].until_ps != SIM_NEVER;
+    return ssd->gc->row_wait && ssd->gc->row_wait[plane].until_ps != SIM_NEVER;
 }
 
 bool copy_rows_event(Ssd *ssd, uint32_t plane)

@@ -17,7 +17,8 @@
 void copy_rows_init(Ssd *ssd);
 void copy_rows_destroy(Ssd *ssd);
 
-/* No plane waits; none has staged units.  Does nothing without ftl.superpage. */
+/* No plane waits; none has staged units.  Does nothing without ftl.superpage.
+ */
 void copy_rows_power_lost(Ssd *ssd);
 
 /* Does a page of the plane wait for others?  false without ftl.superpage. */

@@ -89,8 +89,8 @@ typedef struct Gc {
     OF_GC uint32_t *unit_called;  /* by unit: planes with a GcPlane.next */
     OF_GC uint32_t *held_first;   /* by plane: the first of those that
                                GcPlane.held counts, by Block.next, or NONE */
-    OF_GC RowWait *row_wait; /* by plane: copy-rows.c; NULL without
-                                ftl.superpage */
+    OF_GC RowWait *row_wait;      /* by plane: copy-rows.c; NULL without
+                                     ftl.superpage */
     bool called; /* a plane is to look for its next victim */
     bool alone; /* a victim is being chosen without regard to its stripe */
     Background background;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gc-private.h - what the policies and the other files of gc/ share: the gain of
- * a block, and background work.
+ * gc-private.h - what the policies and the other files of gc/ share: the gain
+ * of a block, and background work.
  */
 #ifndef VSSD_FTL_GC_PRIVATE_H
 #define VSSD_FTL_GC_PRIVATE_H
@@ -16,8 +16,8 @@
 #include "media/media-internal.h"
 #include "placement/placement-internal.h"
 
-/* With ftl.superpage: units that a plane may hold back, a superpage of each of a
- * few classes, and what makes no page. */
+/* With ftl.superpage: units that a plane may hold back, a superpage of each of
+ * a few classes, and what makes no page. */
 static inline uint32_t gc_most_held(const Ssd *ssd)
 {
     uint32_t rows = MIN(ssd->l.n_stream_classes, 4);
@@ -42,10 +42,12 @@ static inline GcLoad *gc_load(Ssd *ssd, uint32_t plane)
     return (GcLoad *)&ssd->placement->plane[plane].gc;
 }
 
-/* A FULL block of the plane at random that gains; NONE: many draws found none. */
+/* A FULL block of the plane at random that gains; NONE: many draws found none.
+ */
 uint32_t gc_draw(Ssd *ssd, uint32_t plane);
 
-/* ---- what a block gains ----------------------------------------------------- */
+/* ---- what a block gains -----------------------------------------------------
+ */
 
 /* Are blocks chosen by their stripes? */
 static inline bool gc_by_stripe(const Ssd *ssd)

@@ -41,7 +41,8 @@ void unit_opened(Ssd *ssd, uint32_t block, uint32_t open);
  * it is FULL. */
 double unit_mean_valid(const Ssd *ssd, uint32_t block);
 
-/* ---- victims --------------------------------------------------------------- */
+/* ---- victims ---------------------------------------------------------------
+ */
 
 /* Has a plane not yet begun with its victim of the stripe? */
 bool unit_is_called(const Ssd *ssd, uint32_t plane);
@@ -55,8 +56,8 @@ void unit_taken(Ssd *ssd, uint32_t block);
 /* The victim that the plane was called to take, or NONE. */
 uint32_t unit_answer(Ssd *ssd, uint32_t plane);
 
-/* A victim is empty: true, it waits for others of its stripe; else erase it, and
- * those that have waited for it. */
+/* A victim is empty: true, it waits for others of its stripe; else erase it,
+ * and those that have waited for it. */
 bool unit_holds(Ssd *ssd, uint32_t block);
 void unit_erase(Ssd *ssd, uint32_t block);
 
@@ -65,7 +66,8 @@ void unit_erase(Ssd *ssd, uint32_t block);
 void unit_release(Ssd *ssd, uint32_t plane);
 void unit_hold_none(Ssd *ssd, uint32_t plane);
 
-/* ---- copies ---------------------------------------------------------------- */
+/* ---- copies ----------------------------------------------------------------
+ */
 
 /* Do copies go to whichever plane of the die is behind, so that multi-plane
  * commands can program them? */

@@ -26,8 +26,8 @@
  * whatever is in a block that was opened then has its original in the plane
  * (gc_take_back()).
  *
- * With ftl.superpage the planes of a superpage collect pages of copies until all
- * of them can be programmed (copy-rows.c), in other planes where need be.
+ * With ftl.superpage the planes of a superpage collect pages of copies until
+ * all of them can be programmed (copy-rows.c), in other planes where need be.
  *
  * Blocks in SLC mode (nand.slc_blocks) are emptied in the same way ("folded")
  * once more than half of them are in use, while there is room.
@@ -622,12 +622,12 @@ static void gc_read_done(Ssd *ssd, const NandOp *op)
  * this one. */
 static void others_go_on(Ssd *ssd, uint32_t plane)
 {
-    uint32_t n = ssd->l.superpages ? ssd->l.row_planes
-                                   : ssd->geo->planes_per_die;
+    uint32_t n =
+        ssd->l.superpages ? ssd->l.row_planes : ssd->geo->planes_per_die;
 
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t i = ssd->l.superpages ? rows_of(ssd, plane)[k]
-                                       : plane / n * n + k;
+        uint32_t i =
+            ssd->l.superpages ? rows_of(ssd, plane)[k] : plane / n * n + k;
 
         if (i != plane) {
             gc_kick(ssd, i);

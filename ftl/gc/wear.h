@@ -24,7 +24,8 @@ void wear_forget(Ssd *ssd);
 /* The free block of the plane that is to be opened next; there is one. */
 uint32_t wear_choose_free(Ssd *ssd, uint32_t plane, OpenKind kind);
 
-/* A block, not in SLC mode, has come to the end of the free list; has left it. */
+/* A block, not in SLC mode, has come to the end of the free list; has left it.
+ */
 void wear_freed(Ssd *ssd, uint32_t block);
 void wear_taken(Ssd *ssd, uint32_t block);
 

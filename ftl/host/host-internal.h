@@ -33,7 +33,7 @@ typedef struct HostPath {
     uint64_t link_num, link_den; /* ps = bytes * num / den; den 0: no time */
     HostUse use; /* with what is booked after now; host_use() is up to now */
     uint64_t room_since_ps; /* since then a command waits for room, if any */
-    uint64_t gate_ps; /* throttling lets no data pass until */
+    uint64_t gate_ps;       /* throttling lets no data pass until */
 } HostPath;
 
 #endif

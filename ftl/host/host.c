@@ -231,8 +231,8 @@ static bool go_on(Ssd *ssd)
     uint32_t cmd = ssd->buffer->waiting.head;
     bool reads = ssd->commands.cmd[cmd].req.op == SSD_OP_READ;
 
-    invariant(cmd < ssd->commands.n_cmds && ssd->commands.cmd[cmd].map_pending
-              == 0);
+    invariant(cmd < ssd->commands.n_cmds &&
+              ssd->commands.cmd[cmd].map_pending == 0);
     if (!reads) {
         trim_before(ssd, ssd->commands.cmd[cmd].next_lpn, last_lpn(ssd, cmd));
     }

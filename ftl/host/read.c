@@ -74,8 +74,8 @@ static void run_send(Ssd *ssd, uint32_t cmd, ReadRun *run)
     };
 
     if (run->units > 0) {
-        invariant(run->page < ssd->geo->n_pages && run->units <=
-                  ssd->l.units_per_page);
+        invariant(run->page < ssd->geo->n_pages &&
+                  run->units <= ssd->l.units_per_page);
         ssd->commands.cmd[cmd].pending++;
         faulty_submit(ssd, &op);
         *run = empty_run;

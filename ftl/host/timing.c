@@ -57,9 +57,8 @@ HostUse host_use(const Ssd *ssd)
     for (unsigned i = 0; i < N_HOST_PARTS; i++) {
         u.busy_ps[i] -= MIN(u.busy_ps[i], ahead_ps[i]);
     }
-    u.busy_ps[HOST_BUFFER] += ssd->buffer->waiting.head == NONE
-                                  ? 0
-                                  : ssd->now_ps - h->room_since_ps;
+    u.busy_ps[HOST_BUFFER] +=
+        ssd->buffer->waiting.head == NONE ? 0 : ssd->now_ps - h->room_since_ps;
     return u;
 }
 
@@ -84,9 +83,9 @@ static uint64_t link_transfer(Ssd *ssd, HostPart way, uint64_t *busy_ps,
 }
 
 /*
- * A drive that is too warm, or in a lower power state, lets reads and writes pass
- * at a share of the link's rate, both directions together.  When the command may
- * go on.
+ * A drive that is too warm, or in a lower power state, lets reads and writes
+ * pass at a share of the link's rate, both directions together.  When the
+ * command may go on.
  */
 static uint64_t gate_pass(Ssd *ssd, const Cmd *c, uint64_t from_ps)
 {
@@ -248,8 +247,7 @@ uint64_t host_start_ps(Ssd *ssd, Cmd *c)
     if (c->req.op != SSD_OP_WRITE) {
         return ps;
     }
-    linked_ps =
-        link_transfer(ssd, HOST_LINK_IN, &ssd->host->link_in_ps, ps, c);
+    linked_ps = link_transfer(ssd, HOST_LINK_IN, &ssd->host->link_in_ps, ps, c);
     if (ssd->buffer->dram_move_ps) {
         return linked_ps;
     }

@@ -164,9 +164,9 @@ static uint64_t least_program_ps(const Ssd *ssd)
 /* Several operations may hold one unit at a time: cache and suspend. */
 static uint32_t header_flags(const NandConfig *c)
 {
-    return (c->cache_read || c->cache_program ? 1 : 0) |
-           (c->suspend ? 2 : 0) | (c->multi_plane ? 4 : 0) |
-           (c->independent_reads ? 8 : 0) | (c->async_reads ? 128 : 0);
+    return (c->cache_read || c->cache_program ? 1 : 0) | (c->suspend ? 2 : 0) |
+           (c->multi_plane ? 4 : 0) | (c->independent_reads ? 8 : 0) |
+           (c->async_reads ? 128 : 0);
 }
 
 static uint32_t flags_of(const SsdConfig *cfg)

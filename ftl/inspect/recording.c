@@ -105,7 +105,8 @@ void recording_cmd(Recording *r, const SsdCmd *cmd, uint64_t now_ns)
 /* How many commands were taken after this one. */
 static void put_serial(Line *l, const Recording *r, uint64_t serial)
 {
-    invariant(serial > r->first_serial && serial - r->first_serial <= r->n_cmds);
+    invariant(serial > r->first_serial &&
+              serial - r->first_serial <= r->n_cmds);
     put(l, r->n_cmds - (serial - r->first_serial));
 }
 

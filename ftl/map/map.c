@@ -108,8 +108,8 @@ static void place_in_nand(const Ssd *ssd, uint32_t ppu, SsdPlace *place)
 {
     uint32_t page = ppu_page(ssd, ppu);
 
-    invariant(ppu < ssd->l.raw_units && ssd->media->spare_lpn[ppu] !=
-              SPARE_NONE);
+    invariant(ppu < ssd->l.raw_units &&
+              ssd->media->spare_lpn[ppu] != SPARE_NONE);
     place->in_nand = true;
     place->stream = unit_stream(ssd, ppu);
     place->erase_block = ppu_block(ssd, ppu);

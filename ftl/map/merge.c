@@ -72,8 +72,8 @@ static void begin_logical(Ssd *ssd, MapPlane *p, uint32_t logical)
     const LogBlock *l = &ssd->map->log_block[m->log];
     uint32_t first = 0;
 
-    invariant(logical < ssd->l.n_planes * ssd->l.logical_blocks && m->to ==
-              NONE);
+    invariant(logical < ssd->l.n_planes * ssd->l.logical_blocks &&
+              m->to == NONE);
     m->logical = logical;
     m->end = mapped_pages(ssd, p, logical);
     m->kind = MERGE_FULL;

@@ -121,7 +121,8 @@ static uint32_t slc_free_pop(Ssd *ssd, Plane *p)
 {
     uint32_t block = p->slc_free.head;
 
-    invariant(p->slc_free.n > 0 && ssd->media->block[block].state == BLOCK_FREE);
+    invariant(p->slc_free.n > 0 &&
+              ssd->media->block[block].state == BLOCK_FREE);
     ilistn_remove(links(ssd), &p->slc_free, block);
     note_free(ssd);
     return block;
@@ -665,8 +666,8 @@ void block_found(Ssd *ssd, uint32_t block, uint32_t open)
     uint32_t next = nand_next_page(ssd->nand, block);
 
     invariant(ssd->media->block[block].state == BLOCK_LOST);
-    invariant(open == NONE || (open < ssd->l.n_open && p->open[open].block ==
-              NONE));
+    invariant(open == NONE ||
+              (open < ssd->l.n_open && p->open[open].block == NONE));
     invariant(block < ssd->geo->n_blocks);
     if (next == 0 && !ssd->media->block[block].bad) {
         free_push(ssd, block);

@@ -46,9 +46,9 @@ void media_power_lost(Ssd *ssd);
 void media_settle_blocks(Ssd *ssd);
 
 /* After a power cut: every block but bad ones and those of saved.c is LOST, and
- * in no list; one is found again, as the array has it, and filled on by open (an
- * open_index()) if that is not NONE.  Those of a plane come in the order in which
- * they were filled. */
+ * in no list; one is found again, as the array has it, and filled on by open
+ * (an open_index()) if that is not NONE.  Those of a plane come in the order in
+ * which they were filled. */
 void block_forget_all(Ssd *ssd);
 void block_found(Ssd *ssd, uint32_t block, uint32_t open);
 

@@ -84,7 +84,7 @@ static inline uint32_t open_index(const Ssd *ssd, OpenKind kind,
 }
 
 /* Take the next page (the pages of one program) of the plane's open block of
- * that kind and stream (OPEN_GC: class), opening a free block if need be.  NONE:
+ * that kind and stream (OPEN_GC: class), opening a free block if need be. NONE:
  * there is no block that this kind may take. */
 uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream);

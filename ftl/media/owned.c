@@ -127,8 +127,8 @@ void block_journal_bad(Ssd *ssd, uint32_t block)
 
 void block_journal_retire(Ssd *ssd, uint32_t block)
 {
-    invariant(ssd->media->block[block].bad && ssd->media->block[block].live ==
-              0);
+    invariant(ssd->media->block[block].bad &&
+              ssd->media->block[block].live == 0);
     invariant(journal_block(ssd, block)->state == BLOCK_SAVED);
     block_set_state(ssd, block, BLOCK_BAD);
 }

@@ -47,7 +47,8 @@ void block_erase_failed(Ssd *ssd, uint32_t block);
 /* A program of the block failed: close it, and empty it when it is FULL. */
 void block_mark_bad(Ssd *ssd, uint32_t block);
 
-/* The block is good for nothing any more; true: the drive was read-only before. */
+/* The block is good for nothing any more; true: the drive was read-only before.
+ */
 bool bad_lose_block(Ssd *ssd, uint32_t block);
 
 #endif

@@ -83,7 +83,8 @@ void plane_update(Ssd *ssd, uint32_t plane)
 void plane_set_starved(Ssd *ssd, uint32_t plane, bool starved)
 {
     invariant(ssd->placement->placer);
-    invariant(ssd->placement->n_starved >= ssd->placement->plane[plane].starved);
+    invariant(ssd->placement->n_starved >=
+              ssd->placement->plane[plane].starved);
     set_starved(ssd, plane, starved);
     plane_update(ssd, plane);
 }

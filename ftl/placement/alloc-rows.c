@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * alloc-rows.c - several streams, or superpages: each stream goes round the drive
- * by itself, a row at a time.
+ * alloc-rows.c - several streams, or superpages: each stream goes round the
+ * drive by itself, a row at a time.
  *
  * A row is the size of a multi-plane program, a page of each plane of a die;
  * without nand.multi_plane it is one plane.  With ftl.superpage it is a page of
@@ -22,8 +22,8 @@
 #include "placement/placement.h"
 #include "ssd-internal.h"
 
-/* The rows of dies that ftl.superpage joins follow each other in the order of the
- * stripe. */
+/* The rows of dies that ftl.superpage joins follow each other in the order of
+ * the stripe. */
 void rows_init(Ssd *ssd)
 {
     uint32_t of_die = MIN(ssd->l.row_planes, ssd->geo->planes_per_die);
@@ -126,8 +126,7 @@ static uint32_t accepting(const Ssd *ssd, const uint32_t *plane)
 
 static Row look_at(const Ssd *ssd, uint32_t row, uint32_t stream)
 {
-    const uint32_t *plane =
-        &ssd->placement->row_plane[row * ssd->l.row_planes];
+    const uint32_t *plane = &ssd->placement->row_plane[row * ssd->l.row_planes];
     Row r = {.behind = rows_behind(ssd, plane, stream), .wait = NONE};
 
     r.take = r.behind & accepting(ssd, plane);
@@ -160,7 +159,8 @@ static bool begin_row(Ssd *ssd, uint32_t stream)
         Row r;
 
         if (!in_order &&
-            !accepting(ssd, &ssd->placement->row_plane[row * ssd->l.row_planes])) {
+            !accepting(ssd,
+                       &ssd->placement->row_plane[row * ssd->l.row_planes])) {
             continue;
         }
         r = look_at(ssd, row, stream);
@@ -258,8 +258,7 @@ uint32_t rows_pick(Ssd *ssd, uint32_t stream)
         return NONE;
     }
     if (ssd->placement->policy->rows == ROWS_IN_ORDER) {
-        uint32_t plane =
-            planes_of(ssd, st->first)[__builtin_ctz(st->left)];
+        uint32_t plane = planes_of(ssd, st->first)[__builtin_ctz(st->left)];
 
         ssd->placement->alloc_waits_for =
             plane_accepts(ssd, plane) ? NONE : plane;

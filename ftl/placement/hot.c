@@ -24,8 +24,8 @@
 void hot_init(Ssd *ssd)
 {
     if (ssd->l.n_hot > 0) {
-        invariant(!ssd->placement->hot_count && (ssd->l.n_hot & (ssd->l.n_hot - 1))
-                  == 0);
+        invariant(!ssd->placement->hot_count &&
+                  (ssd->l.n_hot & (ssd->l.n_hot - 1)) == 0);
         ssd->placement->hot_count = lazy_new(uint8_t, ssd->l.n_hot);
     }
 }

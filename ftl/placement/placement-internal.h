@@ -69,11 +69,11 @@ typedef struct Placement {
     const Placer *placer; /* or NULL: the policy places pages */
     OF_PLACEMENT uint64_t *accepting; /* bitmap by position in the stripe */
     uint32_t stripe_cursor;
-    OF_PLACEMENT uint32_t *row_plane; /* planes by row, and these in the order of
-                            the stripe; NULL without l.row_planes */
-    OF_PLACEMENT uint32_t *row_at; /* by plane: where it is in row_plane */
+    OF_PLACEMENT uint32_t *row_plane; /* planes by row, and these in the order
+                            of the stripe; NULL without l.row_planes */
+    OF_PLACEMENT uint32_t *row_at;    /* by plane: where it is in row_plane */
     OF_PLACEMENT RowBlocked *row_blocked; /* by stream; with ftl.superpage */
-    uint64_t changes; /* of accepting */
+    uint64_t changes;                     /* of accepting */
     uint32_t alloc_chosen;    /* random: plane that waits to be taken, or NONE */
     uint32_t alloc_waits_for; /* plane that alloc_insist() waits for, or NONE */
     uint32_t channel_token;   /* dynamic: whose turn it is */

@@ -125,8 +125,8 @@ void stream_victim(Ssd *ssd, uint32_t block)
     const Block *b = &ssd->media->block[block];
     SsdStreamCounters *n = &ssd->placement->stream[b->stream].n;
 
-    invariant(b->valid <= ssd->l.units_per_block && b->stream <=
-              ssd->l.n_streams);
+    invariant(b->valid <= ssd->l.units_per_block &&
+              b->stream <= ssd->l.n_streams);
     n->victims++;
     n->victim_valid_units += b->valid;
 }

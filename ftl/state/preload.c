@@ -40,8 +40,8 @@ static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
         block = page_block(ssd, page);
         block_page_done(ssd, block);
         refresh_preloaded(ssd, block);
-        /* Of what decides whether the plane accepts pages, its valid units alone
-         * have changed: what opens or closes a block says so itself. */
+        /* Of what decides whether the plane accepts pages, its valid units
+         * alone have changed: what opens or closes a block says so itself. */
         if (plane_has_share(ssd, plane, 0)) {
             plane_update(ssd, plane);
         }

@@ -391,11 +391,23 @@ const StateStruct *ssd_state_struct(unsigned i)
 static bool may_differ(const char *key)
 {
     static const char *const names[] = {
-        "seed", "faults", "ftl.gc", "ftl.gc_choices", "ftl.gc_window",
+        "seed",
+        "faults",
+        "ftl.gc",
+        "ftl.gc_choices",
+        "ftl.gc_window",
         "ftl.map_prefetch",
-        "buffer.word", "buffer.mb_s", "host.pcie_gen", "host.pcie_lanes",
-        "host.link_mb_s", "nand.schedule", "nand.history", "nand.bus_mt_s",
-        "nand.bus_width", "nand.interface", "nand.arbitration",
+        "buffer.word",
+        "buffer.mb_s",
+        "host.pcie_gen",
+        "host.pcie_lanes",
+        "host.link_mb_s",
+        "nand.schedule",
+        "nand.history",
+        "nand.bus_mt_s",
+        "nand.bus_width",
+        "nand.interface",
+        "nand.arbitration",
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {

@@ -192,8 +192,10 @@ static const Clean cleans[] = {
     {"independent", "tiny", RICH "nand.independent_reads=on",
      PLAYER_FILL_RANDOM, false},
     {"async", "tiny", RICH "nand.async_reads=on", PLAYER_FILL_RANDOM, false},
-    {"async-cache", "tiny", RICH "nand.async_reads=on;nand.cache_read=on;"
-     "nand.suspend=both;nand.arbitration=group", PLAYER_FILL_RANDOM, false},
+    {"async-cache", "tiny",
+     RICH "nand.async_reads=on;nand.cache_read=on;"
+          "nand.suspend=both;nand.arbitration=group",
+     PLAYER_FILL_RANDOM, false},
     {"async-cuts", "tiny", RICH "nand.async_reads=on", PLAYER_FILL_RANDOM,
      true},
     {"cache", "tiny", "nand.cache_read=on;nand.cache_program=on",

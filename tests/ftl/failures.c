@@ -437,11 +437,18 @@ static void test_healthy(void)
         UNLIKELY, "media.erase_fail=1e-12;", "",
     };
     static const char *const with[] = {
-        "", "ftl.wear=static;ftl.wear_spread=2;", "ftl.map=dftl;",
-        "ftl.recovery=scan;", "ftl.recovery=checkpoint;", "streams.max=2;",
-        "ftl.gc_unit=die;nand.multi_plane=on;", "nand.copyback=on;",
+        "",
+        "ftl.wear=static;ftl.wear_spread=2;",
+        "ftl.map=dftl;",
+        "ftl.recovery=scan;",
+        "ftl.recovery=checkpoint;",
+        "streams.max=2;",
+        "ftl.gc_unit=die;nand.multi_plane=on;",
+        "nand.copyback=on;",
         "nand.multi_plane=on;ftl.superpage=1;",
-        "nand.one_shot=on;", "ftl.gc_preempt=on;", "ftl.gc=cost-benefit;",
+        "nand.one_shot=on;",
+        "ftl.gc_preempt=on;",
+        "ftl.gc=cost-benefit;",
     };
     static const char *const slc[] = {"", SLC, SLC "nand.slc_blocks=4;"};
 

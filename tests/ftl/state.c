@@ -471,6 +471,7 @@ typedef struct Kept {
 static const Kept kept[] = {
     {"kept-1.state", "nand.blocks=26", 0x3bca39d8fbd42ade},
     {"kept-2.state", "nand.blocks=26", 0x3bca39d8fbd42ade},
+    {"kept-3.state", "nand.blocks=26", 0x3bca39d8fbd42ade},
 };
 
 /* A drive of the version that this build writes: VSSD_KEEP=FILE. */

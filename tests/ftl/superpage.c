@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * superpage.c - ftl.superpage: rows of pages across planes and dies as the unit of
- * programs, against closed forms.
+ * superpage.c - ftl.superpage: rows of pages across planes and dies as the unit
+ * of programs, against closed forms.
  *
  * With ref_config(): command C = 200, a page over the bus X = 40960, tPROG =
- * 500000, tDBSY = 500 ns; a page holds four units.  A row of k planes takes k (C +
- * X) + (k - 1) tDBSY + tPROG.
+ * 500000, tDBSY = 500 ns; a page holds four units.  A row of k planes takes k
+ * (C + X) + (k - 1) tDBSY + tPROG.
  */
 #include <string.h>
 
@@ -33,8 +33,8 @@
     "nand.pages=16;nand.page_size=16KiB;nand.multi_plane=on;"                  \
     "ftl.gc_high=3%;host.queue_depth=32;ftl.op_percent=25%;"
 
-/* Programs of the array: when the first and the last were submitted, and the last
- * ended. */
+/* Programs of the array: when the first and the last were submitted, and the
+ * last ended. */
 typedef struct Seen {
     unsigned n, grouped;
     uint64_t first_ps, last_ps, end_ps;
@@ -262,11 +262,10 @@ static Outcome measure(const char *more, uint32_t streams)
     write_some(r, &rng, 3 * r->n_units);
     ssd_get_counters(r->ssd, &c);
     o.waf = c.waf;
-    o.joined = (double)(nand_stats(r->ssd->nand)->joined[NAND_PROGRAM] -
-                        joined) /
-               (double)c.nand_programs;
-    o.mb_s = 3.0 * (double)r->n_units * 4096e3 /
-             (double)(r->now_ns - begin_ns);
+    o.joined =
+        (double)(nand_stats(r->ssd->nand)->joined[NAND_PROGRAM] - joined) /
+        (double)c.nand_programs;
+    o.mb_s = 3.0 * (double)r->n_units * 4096e3 / (double)(r->now_ns - begin_ns);
     o.filled = (double)r->ssd->inspect.count.superpages_gc_filled /
                (double)MAX(1, r->ssd->inspect.count.superpages_gc_filled +
                                   r->ssd->inspect.count.superpages_gc_short);
@@ -301,8 +300,8 @@ static void test_gc(void)
         /* By planes, victims of one row are of different streams, and a plane
          * that is short of room takes no page of another one. */
         {"ftl.superpage=1;streams.max=2;ftl.op_percent=60%", 3, .75},
-        {"ftl.superpage=1;streams.max=2;ftl.op_percent=60%;ftl.gc_unit=die",
-         3, .92},
+        {"ftl.superpage=1;streams.max=2;ftl.op_percent=60%;ftl.gc_unit=die", 3,
+         .92},
         {"ftl.superpage=1;nand.cell=tlc;nand.pages=18;nand.one_shot=on", 1,
          .97},
     };
@@ -325,7 +324,8 @@ static void test_superblocks(void)
     Outcome plane = measure("ftl.superpage=1", 1);
     Outcome all = measure("ftl.superpage=1;ftl.gc_unit=superblock", 1);
     Outcome order = measure("ftl.superpage=1;ftl.alloc=superblock;"
-                            "ftl.gc_unit=superblock", 1);
+                            "ftl.gc_unit=superblock",
+                            1);
 
     g_assert_cmpfloat(all.mb_s, >, off.mb_s);
     g_assert_cmpfloat(order.mb_s, >, off.mb_s);
@@ -333,12 +333,13 @@ static void test_superblocks(void)
     g_assert_cmpfloat(order.mb_s, >, .9 * plane.mb_s);
 }
 
-/* No unit of the host waits for longer than the wait and its program, and no page
- * of copies, but for programs before it. */
+/* No unit of the host waits for longer than the wait and its program, and no
+ * page of copies, but for programs before it. */
 static void test_nothing_waits(void)
 {
     Ref *r = ref_new(ref_config(EIGHT "ftl.superpage=2;"
-                                "ftl.superpage_wait=3ms"), true);
+                                      "ftl.superpage_wait=3ms"),
+                     true);
     uint32_t units = r->ssd->l.units_per_program;
     Prng rng;
 

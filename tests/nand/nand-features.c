@@ -294,9 +294,9 @@ static void submit_more(Rig *r, uint32_t page, bool more)
 }
 
 /*
- * Two dies of a channel, two planes each, all reads waiting.  A command is K = 2 C +
- * tDBSY, and its data 2 X.  With nand.arbitration=group the channel rests only
- * during the first tR, and there while the second die's command is sent: n
+ * Two dies of a channel, two planes each, all reads waiting.  A command is K =
+ * 2 C + tDBSY, and its data 2 X.  With nand.arbitration=group the channel rests
+ * only during the first tR, and there while the second die's command is sent: n
  * commands end at n (K + 2 X) + tR - K, and the channel works for n (K + 2 X).
  */
 static void test_arbitration(void)
@@ -352,8 +352,8 @@ static void test_async_reads(void)
     finish(r);
 }
 
-/* The bus is the bottleneck of a die with k planes if tR + C is no longer than the
- * data of the other planes: a round of the planes takes k (C + X). */
+/* The bus is the bottleneck of a die with k planes if tR + C is no longer than
+ * the data of the other planes: a round of the planes takes k (C + X). */
 static void test_async_reads_rate(void)
 {
     Rig *r = rig_with("nand.async_reads=on;nand.read=20us");
@@ -371,13 +371,12 @@ static void test_async_reads_rate(void)
     }
     rig_run_all(r);
     /* The bus rests only during the first tR, less the other command. */
-    g_assert_cmpuint(r->now_ps, ==,
-                     (2 * n * (C + X) + 20000 - C) * PS_PER_NS);
+    g_assert_cmpuint(r->now_ps, ==, (2 * n * (C + X) + 20000 - C) * PS_PER_NS);
     finish(r);
 }
 
-/* A program waits for the reads of all planes, and keeps all planes from reading;
- * programs of two planes are one command. */
+/* A program waits for the reads of all planes, and keeps all planes from
+ * reading; programs of two planes are one command. */
 static void test_async_reads_program(void)
 {
     Rig *r = rig_with("nand.async_reads=on;nand.multi_plane=on");

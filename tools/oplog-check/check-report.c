@@ -33,9 +33,11 @@ uint32_t programs(const Op *op)
 static void print_record(uint64_t no, const Record *r)
 {
     static const char *const types[N_TYPES] = {
-        "?", "submit", "span", "done", "command", "command done", "buffer",
-        "place", "lookup", "trim", "preload", "preload page", "power cut",
-        "end", "take back", "restore", "lost page"};
+        "?",         "submit",       "span",      "done",
+        "command",   "command done", "buffer",    "place",
+        "lookup",    "trim",         "preload",   "preload page",
+        "power cut", "end",          "take back", "restore",
+        "lost page"};
 
     fprintf(stderr, "  record %" PRIu64 " at %" PRIu64 " ps: %s a=%u b=%u c=%u "
             "x=%" PRIu64 " y=%" PRIu64 "\n", no, r->at,

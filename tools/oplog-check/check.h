@@ -26,19 +26,47 @@
 #define BUCKETS (1U << 16)
 #define FAILED_COPIES 65536
 
-enum { SUBMIT = 1, SPAN, DONE, CMD, CMD_DONE, BUFFER, PLACE, LOOKUP, TRIM,
-       PRELOAD, PRELOAD_PAGE, POWER_CUT, END, TAKE_BACK, RESTORE, LOST_PAGE,
-       N_TYPES };
+enum {
+    SUBMIT = 1,
+    SPAN,
+    DONE,
+    CMD,
+    CMD_DONE,
+    BUFFER,
+    PLACE,
+    LOOKUP,
+    TRIM,
+    PRELOAD,
+    PRELOAD_PAGE,
+    POWER_CUT,
+    END,
+    TAKE_BACK,
+    RESTORE,
+    LOST_PAGE,
+    N_TYPES
+};
 enum { READ, PROGRAM, ERASE, COPYBACK, N_KINDS };
 enum { IN = 1, STATUS, OUT, CELL, GAP, SUSPEND, ECC, N_SPANS };
 enum { CMD_READ, CMD_WRITE, CMD_TRIM, CMD_FLUSH, CMD_SHUTDOWN, N_CMDS };
 enum { UNMAPPED, BUFFERED, IN_NAND, CACHED };
 enum { LOCK_DIE, LOCK_PLANE, LOCK_CHIP };
-enum { FLAG_CACHE = 1, FLAG_SUSPEND = 2, FLAG_MULTI = 4, FLAG_INDEPENDENT = 8,
-       FLAG_AT_PROGRAM = 16, FLAG_NO_DRAIN = 32, FLAG_KEEPS = 64,
-       FLAG_ASYNC = 128 };
-enum { ERASED, WRITTEN_TO, HOLDS, TORN,
-       DESTROYED /* by a torn program of its word line */ }; /* a page */
+enum {
+    FLAG_CACHE = 1,
+    FLAG_SUSPEND = 2,
+    FLAG_MULTI = 4,
+    FLAG_INDEPENDENT = 8,
+    FLAG_AT_PROGRAM = 16,
+    FLAG_NO_DRAIN = 32,
+    FLAG_KEEPS = 64,
+    FLAG_ASYNC = 128
+};
+enum {
+    ERASED,
+    WRITTEN_TO,
+    HOLDS,
+    TORN,
+    DESTROYED /* by a torn program of its word line */
+}; /* a page */
 
 typedef struct Record {
     uint8_t type, a;
@@ -54,7 +82,7 @@ typedef struct Header {
     uint64_t ps_per_byte, read_ps, prog_ps, erase_ps, user_units;
     uint32_t slc_blocks, slc_pages; /* the first blocks of each plane */
     uint32_t meta_units;            /* of the drive's own, after the user's */
-    uint32_t paired;                /* pages of a word line, or 0: none are lost */
+    uint32_t paired; /* pages of a word line, or 0: none are lost */
 } Header;
 
 /* A unit that a program puts into its page. */
