@@ -424,8 +424,8 @@ static void test_dftl_recovery(void)
     static const char *const recoveries[] = {
         "ftl.recovery=scan",
         "ftl.recovery=checkpoint;ftl.checkpoint_interval=9",
-        "ftl.recovery=checkpoint;ftl.checkpoint_interval=200;ftl.close_open="
-        "on"};
+        "ftl.recovery=checkpoint;ftl.close_open=on",
+    };
 
     for (size_t i = 0; i < G_N_ELEMENTS(recoveries); i++) {
         g_autofree char *options =
