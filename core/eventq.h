@@ -26,7 +26,7 @@ typedef struct Event {
     uint32_t what; /* kind in the low EVENT_KIND_BITS, index above */
 } Event;
 
-#define EVENT_KIND_BITS 4
+#define EVENT_KIND_BITS 5
 #define EVENT_INDEX_MAX ((1U << (32 - EVENT_KIND_BITS)) - 1)
 
 typedef struct EventQueue {

@@ -14,6 +14,7 @@
  *   - those of which only differences are used: modulo 2^64.
  */
 #include "buffer/buffer-internal.h"
+#include "controller/controller-internal.h"
 #include "gc/gc-internal.h"
 #include "host/host.h"
 #include "media/media-internal.h"
@@ -62,7 +63,7 @@ static void set_commands_back(Ssd *ssd, uint64_t by_ps)
         }
         c->submit_ps -= by_ps;
         c->mark_ps -= by_ps;
-        if (c->req.op == SSD_OP_READ) {
+        if (c->req.op == SSD_OP_READ && c->phase == CMD_RUNNING) {
             earlier(&c->data_ps, by_ps);
         }
         if (c->phase == CMD_DONE) {
@@ -71,16 +72,21 @@ static void set_commands_back(Ssd *ssd, uint64_t by_ps)
     }
 }
 
-static void set_host_back(HostPath *h, uint32_t cores, uint64_t by_ps)
+static void set_host_back(HostPath *h, uint64_t by_ps)
 {
     h->room_since_ps -= by_ps; /* modulo 2^64 */
     earlier(&h->gate_ps, by_ps);
-    earlier(&h->link_in_ps, by_ps);
-    earlier(&h->link_out_ps, by_ps);
-    earlier(&h->dram_in_ps, by_ps);
-    earlier(&h->dram_free_ps, by_ps);
+}
+
+static void set_controller_back(Controller *c, uint32_t cores, uint64_t by_ps)
+{
+    earlier(&c->link_in_ps, by_ps);
+    earlier(&c->link_out_ps, by_ps);
+    earlier(&c->dram_in_ps, by_ps);
+    earlier(&c->dram_free_ps, by_ps);
+    earlier(&c->gc_core_ps, by_ps);
     for (uint32_t i = 0; i < MAX(cores, 1); i++) {
-        earlier(&h->core_ps[i], by_ps);
+        earlier(&c->core_ps[i], by_ps);
     }
 }
 
@@ -139,7 +145,8 @@ bool ssd_rebase(Ssd *ssd, uint64_t by_ns)
     thermal_rebase(ssd, by_ps);
     nand_rebase(ssd->nand, by_ps);
     set_commands_back(ssd, by_ps);
-    set_host_back(ssd->host, ssd->cfg->cores, by_ps);
+    set_controller_back(ssd->controller, ssd->cfg->cores, by_ps);
+    set_host_back(ssd->host, by_ps);
     set_power_back(ssd, by_ps);
     set_inspect_back(&ssd->inspect, by_ps);
     if (ssd->buffer->stalled_since_ps != SIM_NEVER) {

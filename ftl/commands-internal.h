@@ -14,7 +14,8 @@ typedef enum CmdPhase {
     CMD_FREE,
     CMD_SUBMITTED, /* before it has any effect */
     CMD_RUNNING,
-    CMD_DONE, /* its completion waits to be fetched */
+    CMD_ENDING, /* its work is done, its completion is not at the host yet */
+    CMD_DONE,   /* its completion waits to be fetched */
     N_CMD_PHASES,
 } CmdPhase;
 
@@ -32,8 +33,8 @@ typedef struct Cmd {
     uint64_t mark_ps;     /* up to here cost_ps accounts for the time */
     uint64_t stall_ps;    /* Buffer.stall_ps at mark_ps */
     uint64_t firmware_ps; /* time of and for a core */
-    uint64_t data_ps;     /* READ: when the part that comes from DRAM is there;
-                             WRITE: DRAM time */
+    uint64_t data_ps;     /* READ that is RUNNING: when the part that comes from
+                             DRAM is there; others: DRAM time before they begin */
     uint64_t complete_ps;
     uint64_t cost_ps[N_COSTS];
     uint64_t bad_lba;   /* READ: first uncorrectable block, or NO_LBA */
@@ -48,10 +49,12 @@ typedef struct Cmd {
     uint32_t next;      /* free list, list of those waiting for room, FIFO of
                            completions */
     bool waits;         /* for room */
-    bool linked;        /* WRITE, with buffer.mb_s: it is over the link */
+    bool linked; /* READ, WRITE, with buffer.mb_s: its turn in DRAM before
+                    it begins is known; a WRITE is over the link */
     bool trimmed;       /* a unit of it was, before it was in NAND */
     uint8_t phase;      /* CmdPhase */
     uint8_t status;     /* SsdStatus */
+    uint32_t map_misses; /* READ, WRITE: of map_pending, reads of the map */
 } Cmd;
 
 #define NO_LBA UINT64_MAX

@@ -47,8 +47,10 @@ static inline void cmd_set_phase(Cmd *c, CmdPhase phase)
 #define TO(p) (1U << CMD_##p)
     static const uint8_t legal[N_CMD_PHASES] = {
         [CMD_FREE] = TO(SUBMITTED),
-        [CMD_SUBMITTED] = TO(RUNNING) | TO(DONE), /* refused, or aborted */
-        [CMD_RUNNING] = TO(DONE),
+        /* ENDING, DONE: refused, or aborted */
+        [CMD_SUBMITTED] = TO(RUNNING) | TO(ENDING) | TO(DONE),
+        [CMD_RUNNING] = TO(ENDING) | TO(DONE),
+        [CMD_ENDING] = TO(DONE),
         [CMD_DONE] = TO(FREE),
     };
 #undef TO

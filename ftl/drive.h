@@ -8,6 +8,7 @@
 #define VSSD_FTL_DRIVE_H
 
 #include "buffer/buffer-internal.h"
+#include "controller/controller-internal.h"
 #include "gc/gc-internal.h"
 #include "host/host-internal.h"
 #include "journal/journal-internal.h"
@@ -21,6 +22,7 @@
 /* Ssd first: a pointer to the one is a pointer to the other. */
 typedef struct Drive {
     Ssd ssd;
+    Controller controller;
     Media media;
     Journal journal;
     Placement placement;

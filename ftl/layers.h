@@ -9,16 +9,17 @@
 #ifndef VSSD_FTL_LAYERS_H
 #define VSSD_FTL_LAYERS_H
 
-#define FTL_MEDIA     1
-#define FTL_JOURNAL   2
-#define FTL_PLACEMENT 3
-#define FTL_BUFFER    4
-#define FTL_MAP       5
-#define FTL_GC        6
-#define FTL_THERMAL   7
-#define FTL_HOST      8
-#define FTL_POWER     9
-#define FTL_ALL       10 /* ssd.c, inspect/, state/, and tests of the model */
+#define FTL_CONTROLLER 1
+#define FTL_MEDIA      2
+#define FTL_JOURNAL    3
+#define FTL_PLACEMENT  4
+#define FTL_BUFFER     5
+#define FTL_MAP        6
+#define FTL_GC         7
+#define FTL_THERMAL    8
+#define FTL_HOST       9
+#define FTL_POWER      10
+#define FTL_ALL        11 /* ssd.c, inspect/, state/, and tests of the model */
 
 #ifndef FTL_LAYER
 #error "internals of ftl/: a front door includes ssd.h only"
@@ -29,6 +30,11 @@
  * they are const.  OF_X stands before members of component X: its struct
  * (Ssd), and the tables that the struct leads to.
  */
+#if FTL_LAYER == FTL_CONTROLLER || FTL_LAYER == FTL_ALL
+#define OF_CONTROLLER
+#else
+#define OF_CONTROLLER const
+#endif
 #if FTL_LAYER == FTL_MEDIA || FTL_LAYER == FTL_ALL
 #define OF_MEDIA
 #else

@@ -63,20 +63,6 @@ const char *ssd_free_at_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
-uint64_t ssd_dram_access_ps(const SsdConfig *cfg)
-{
-    uint64_t words = (cfg->unit_bytes + cfg->dram_word - 1) / cfg->dram_word;
-
-    return cfg->t_buffer_ps + words * cfg->t_dram_word_ps;
-}
-
-uint64_t ssd_dram_move_ps(const SsdConfig *cfg)
-{
-    return cfg->dram_mb_s == 0 ? 0
-                               : (cfg->unit_bytes * 1000000 + cfg->dram_mb_s -
-                                  1) / cfg->dram_mb_s;
-}
-
 SsdConfig *ssd_config_new(void)
 {
     SsdConfig *cfg = g_new0(SsdConfig, 1);
@@ -729,6 +715,63 @@ static bool check_faults(const SsdConfig *cfg, const SsdLayout *l,
                 "erase fails", ssd_map_name(cfg->mapper), cfg->faults);
 }
 
+static bool check_read_ahead(const SsdConfig *cfg, GError **error)
+{
+    return cfg->read_ahead == 0 ||
+           (cfg->read_ahead % cfg->unit_bytes == 0 &&
+            cfg->read_ahead >= 2 * cfg->unit_bytes) ||
+           fail(error,
+                "host.read_ahead=%" PRIu64 ": must be 0 or a multiple "
+                "of ftl.unit=%" PRIu64 ", at least 2 of them",
+                cfg->read_ahead, cfg->unit_bytes);
+}
+
+static bool check_dram(const SsdConfig *cfg, GError **error)
+{
+    if (cfg->dram_shared && !cfg->dram_mb_s) {
+        return fail(error, "buffer.shared=on: needs buffer.mb_s, without which "
+                           "DRAM has no bandwidth to share");
+    }
+    return !cfg->map_bytes || cfg->dram_mb_s ||
+           fail(error,
+                "buffer.map_bytes=%u: needs buffer.mb_s, without which "
+                "DRAM takes no time for bytes",
+                cfg->map_bytes);
+}
+
+static bool check_hmb(const SsdConfig *cfg, GError **error)
+{
+    return cfg->hmb_bytes == 0 ||
+           (ssd_map_in_nand(cfg->mapper) && cfg->hmb_bytes >= 64) ||
+           fail(error,
+                "ftl.hmb=%" PRIu64 ": must be 0 or at least 64, and "
+                "needs ftl.map=dftl, whose entries it holds",
+                cfg->hmb_bytes);
+}
+
+static bool check_power_of_two(const char *key, uint32_t value, uint32_t least,
+                               GError **error)
+{
+    return (value >= least && (value & (value - 1)) == 0) ||
+           fail(error, "%s=%u: must be a power of two, at least %u", key, value,
+                least);
+}
+
+static bool check_pcie(const SsdConfig *cfg, GError **error)
+{
+    if (cfg->pcie_rcb &&
+        !check_power_of_two("host.pcie_rcb", cfg->pcie_rcb, 64, error)) {
+        return false;
+    }
+    if (!cfg->pcie_mps) {
+        return !cfg->pcie_nvme ||
+               fail(error, "host.pcie_nvme=on: needs host.pcie_mps, without "
+                           "which packets cost nothing");
+    }
+    return check_power_of_two("host.pcie_mps", cfg->pcie_mps, 128, error) &&
+           check_power_of_two("host.pcie_mrrs", cfg->pcie_mrrs, 128, error);
+}
+
 bool ssd_config_check(const SsdConfig *cfg, GError **error)
 {
     SsdLayout layout;
@@ -737,6 +780,8 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
            check_streams(cfg, error) && check_upkeep(cfg, error) &&
            check_superpage(cfg, error) && check_policies(cfg, error) &&
            check_logs(cfg, error) && thermal_check(cfg, error) &&
+           check_pcie(cfg, error) && check_read_ahead(cfg, error) &&
+           check_dram(cfg, error) && check_hmb(cfg, error) &&
            ssd_layout(cfg, &layout, error) && check_faults(cfg, &layout, error);
 }
 

@@ -166,9 +166,4 @@ bool ssd_map_in_nand(unsigned policy);
 /* Bytes of DRAM that a buffer policy takes beside each unit. */
 uint32_t ssd_buffer_overhead(unsigned policy);
 
-/* DRAM time of one mapping unit: of the access, with its words; and at the rate
- * that all accesses share (0: none is given). */
-uint64_t ssd_dram_access_ps(const SsdConfig *cfg);
-uint64_t ssd_dram_move_ps(const SsdConfig *cfg);
-
 #endif

@@ -6,7 +6,7 @@
  * Each component is a folder.  Calls run down this list:
  *
  *   power/      power cut and return, recovery
- *   host/       commands: link, firmware, DRAM, reads, completions
+ *   host/       commands: submission, reads, completions
  *   thermal/    temperature, power states
  *   gc/         garbage collection, wear levelling, refresh, background
  *   map/        logical unit -> slot or physical unit; TRIM, DFTL, log blocks
@@ -14,6 +14,7 @@
  *   placement/  streams, hot units, allocation policies
  *   journal/    the drive's own pages in NAND
  *   media/      blocks, planes, spare areas, page programs in flight
+ *   controller/ cores, host link, DRAM
  *
  * Beside them: inspect/ (statistics, operation log, recording), state/ (save,
  * load, clone, age), and ssd.c with the calls of ssd.h.
@@ -40,6 +41,7 @@ typedef struct CopyOps {
 
 struct Ssd {
     /* The components, from bottom to top (drive.h). */
+    OF_CONTROLLER Controller *controller;
     OF_MEDIA Media *media;
     OF_JOURNAL Journal *journal;
     OF_PLACEMENT Placement *placement;

@@ -26,6 +26,11 @@
     X(SIZE, uint64_t, map_cache_bytes, "ftl.map_cache", 64, 1099511627776,     \
       "1MiB", NULL,                                                            \
       "dftl: DRAM for map entries, 8 bytes each; in addition to buffer.size")  \
+    X(SIZE, uint64_t, hmb_bytes, "ftl.hmb", 0, 1099511627776, "0", NULL,       \
+      "dftl: host memory buffer for entries that leave ftl.map_cache, 8 "      \
+      "bytes each; 0: none")                                                   \
+    X(TIME, uint64_t, t_hmb_ps, "ftl.hmb_latency", 0, 1000000000, "1us", NULL, \
+      "latency of a read of ftl.hmb, beyond its way over the link")            \
     X(U32, uint32_t, map_prefetch, "ftl.map_prefetch", 0, 65536, "0", NULL,    \
       "dftl: extra entries that a miss loads if the entry before it is "       \
       "cached")                                                                \
@@ -67,6 +72,16 @@
     X(TIME, uint64_t, t_idle_ps, "ftl.idle", 0, 3600000000000000, "1ms", NULL, \
       "the host is idle after this time without a command; background work "   \
       "then starts (ftl.gc_soft, ftl.refresh_...)")                            \
+    X(TIME, uint64_t, t_gc_page_ps, "ftl.gc_firmware", 0, 1000000000000,       \
+      "0ns", NULL, "controller time of a page that GC reads")                  \
+    X(TIME, uint64_t, t_gc_unit_ps, "ftl.gc_firmware_unit", 0, 1000000000000,  \
+      "0ns", NULL,                                                             \
+      "controller time of each unit that GC copies, on top of "                \
+      "ftl.gc_firmware")                                                       \
+    X(BOOL, bool, gc_core, "ftl.gc_core", 0, 0, "off", NULL,                   \
+      "GC has a core of its own, in addition to host.cores")                   \
+    X(TIME, uint64_t, t_trim_unit_ps, "ftl.trim_unit", 0, 1000000000, "20ns",  \
+      NULL, "time of each unit of a long TRIM (docs/timing-model.md)")         \
     X(BOOL, bool, gc_preempt, "ftl.gc_preempt", 0, 0, "off", NULL,             \
       "GC starts no read or program in a die with waiting host reads, while "  \
       "the plane has more free blocks than GC needs")                          \
@@ -144,6 +159,12 @@
     X(U64, uint64_t, dram_mb_s, "buffer.mb_s", 0, 10000000, "0", NULL,         \
       "DRAM bandwidth for all host data, 10^6 bytes per second, in addition "  \
       "to buffer.access; 0: takes no time")                                    \
+    X(BOOL, bool, dram_shared, "buffer.shared", 0, 0, "off", NULL,             \
+      "buffer.mb_s also carries data that GC reads, translation pages, and "   \
+      "all that is programmed")                                                \
+    X(U32, uint32_t, map_bytes, "buffer.map_bytes", 0, 65536, "0", NULL,       \
+      "bytes over buffer.mb_s to look up or change the map entry of a unit; "  \
+      "0: none")                                                               \
     X(ENUM, uint32_t, free_at, "buffer.free_at", 0, 0, "program",              \
       ssd_free_at_name,                                                        \
       "when the slot of a dirty victim is free: after its program, or after "  \
@@ -170,14 +191,55 @@
       "host commands that the drive executes at a time")                       \
     X(TIME, uint64_t, t_firmware_ps, "host.firmware", 0, 1000000000000, "3us", \
       NULL, "controller time of one command on one core")                      \
+    X(TIME, uint64_t, t_unit_ps, "host.firmware_unit", 0, 1000000000000,       \
+      "0ns", NULL,                                                             \
+      "controller time of each mapping unit of a read or write, on top of "    \
+      "host.firmware")                                                         \
+    X(TIME, uint64_t, t_map_miss_ps, "host.firmware_map_miss", 0,              \
+      1000000000000, "0ns", NULL,                                              \
+      "dftl: controller time of each read of a translation page that a "       \
+      "command waits for")                                                     \
+    X(TIME, uint64_t, t_complete_ps, "host.firmware_complete", 0,              \
+      1000000000000, "0ns", NULL, "controller time of a completion")           \
+    X(TIME, uint64_t, t_trim_ps, "host.firmware_trim", 0, 1000000000000,       \
+      "0ns", NULL,                                                             \
+      "controller time of a deallocated range, on top of host.firmware")       \
+    X(TIME, uint64_t, t_trimmed_ps, "host.firmware_trim_unit", 0, 1000000000,  \
+      "0ns", NULL,                                                             \
+      "controller time of each unit of a deallocated range, mapped or not")    \
+    X(TIME, uint64_t, t_flush_ps, "host.firmware_flush", 0, 1000000000000,     \
+      "0ns", NULL, "controller time of a flush, on top of host.firmware")      \
     X(U32, uint32_t, cores, "host.cores", 0, 64, "0", NULL,                    \
       "controller cores, each with one command at a time; 0: no command "      \
       "waits for a core")                                                      \
+    X(SIZE, uint64_t, read_ahead, "host.read_ahead", 0, 16777216, "0", NULL,   \
+      "bytes that the drive reads ahead of each stream of reads, into DRAM "   \
+      "beside the buffer; 0: none")                                            \
+    X(U32, uint32_t, read_streams, "host.read_streams", 1, 64, "8", NULL,      \
+      "streams of reads that host.read_ahead tells apart")                     \
+    X(U32, uint32_t, read_ahead_after, "host.read_ahead_after", 1, 1000, "2",  \
+      NULL, "reads in order after which a stream is read ahead")               \
     X(U32, uint32_t, pcie_gen, "host.pcie_gen", 0, 6, "0", NULL,               \
       "PCIe generation; with host.pcie_lanes it gives the link's rate, after " \
       "encoding; 0: host.link_mb_s gives it")                                  \
     X(U32, uint32_t, pcie_lanes, "host.pcie_lanes", 1, 16, "4", NULL,          \
       "PCIe lanes")                                                            \
+    X(U32, uint32_t, pcie_mps, "host.pcie_mps", 0, 4096, "0", NULL,            \
+      "PCIe maximum payload size, a power of two from 128: packets of data "   \
+      "have headers; 0: no headers are counted")                               \
+    X(U32, uint32_t, pcie_mrrs, "host.pcie_mrrs", 128, 4096, "512", NULL,      \
+      "PCIe maximum read request size, a power of two")                        \
+    X(U32, uint32_t, pcie_rcb, "host.pcie_rcb", 0, 128, "0", NULL,             \
+      "the host answers a read in packets of this size, 64 or 128 (read "      \
+      "completion boundary); 0: of host.pcie_mps")                             \
+    X(PPM, uint32_t, pcie_dllp_ppm, "host.pcie_dllp", 0, 500000, "0%", NULL,   \
+      "share of the PCIe link that acknowledgements, flow control and skip "   \
+      "ordered sets take")                                                     \
+    X(TIME, uint64_t, t_round_trip_ps, "host.pcie_round_trip", 0, 1000000000,  \
+      "0ns", NULL, "latency of a read of host memory, beyond its packets")     \
+    X(BOOL, bool, pcie_nvme, "host.pcie_nvme", 0, 0, "off", NULL,              \
+      "doorbells, queue entries, PRP lists and interrupts cross the link, "    \
+      "too; needs host.pcie_mps")                                              \
     X(U64, uint64_t, link_mb_s, "host.link_mb_s", 0, 1000000, "3500", NULL,    \
       "host link, 10^6 bytes per second each way; 0: takes no time, "          \
       "or host.pcie_gen gives it")                                             \

@@ -54,6 +54,9 @@
     V(U64, joined_erases, "nand.multi_plane.erases", "blocks", RESET, NULL,    \
       joined_of(v->ssd, NAND_ERASE),                                           \
       "those of `nand.erases` in multi-plane commands")                        \
+    C(register_hits, "nand.register_hits", "pages",                            \
+      "reads of a page that was in the register of its plane "                 \
+      "(`nand.register_hits`)")                                                \
     V(U64, max_erase_count, "nand.max_erase_count", "erases", LIFE, NULL,      \
       v->c.max_erase_count, "of the most worn block")                          \
     V(DOUBLE, mean_erase_count, "nand.mean_erase_count", "erases", LIFE, NULL, \
@@ -394,6 +397,27 @@
     V(U64, then_rewrites, "buffer.over_time.rewrites_after_flush[point]",      \
       "units", RESET, NULL, buffer_then(v, at[0], 7),                          \
       "`buffer.rewrites_after_flush` at that time")                            \
+    P(cores_busy, "controller.cores_busy_ps", "ps", NULL,                      \
+      &v->ssd->controller->use.busy_ps[HOST_CORES],                            \
+      "time of firmware on all cores (`host.firmware`, `ftl.gc_firmware` and " \
+      "the like)")                                                             \
+    P(gc_core_busy, "controller.gc_busy_ps", "ps", NULL,                       \
+      &v->ssd->controller->gc_busy_ps, "of that, for GC")                      \
+    P(link_in_busy, "controller.link_in_busy_ps", "ps", NULL,                  \
+      &v->ssd->controller->use.busy_ps[HOST_LINK_IN],                          \
+      "transfers over the host link, toward the drive")                        \
+    P(link_out_busy, "controller.link_out_busy_ps", "ps", NULL,                \
+      &v->ssd->controller->use.busy_ps[HOST_LINK_OUT],                         \
+      "transfers toward the host")                                             \
+    P(dram_busy, "controller.dram_busy_ps", "ps", NULL,                        \
+      &v->ssd->controller->use.busy_ps[HOST_DRAM],                             \
+      "data moved at `buffer.mb_s`")                                           \
+    C(read_ahead_units, "read_ahead.units", "units",                           \
+      "units read ahead of streams of reads (`host.read_ahead`)")              \
+    C(read_ahead_hits, "read_ahead.hits", "units",                             \
+      "units that reads found there, or on the way there")                     \
+    C(read_ahead_wasted, "read_ahead.wasted", "units",                         \
+      "units read ahead that were dropped before any read found them")         \
     V(STRING, map_scheme, "map.scheme", "", FIXED, NULL,                       \
       v->ssd->map->policy->name, "option `ftl.map` of the run")                \
     V(PART, map_part, "map.+", "", NOW, NULL, ((StatPart){map_part, v->ssd}),  \

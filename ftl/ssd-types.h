@@ -32,6 +32,11 @@ enum {
     SSD_EVENT_TRIM,       /* the next step of TRIMs */
     SSD_EVENT_ROW_WAIT,   /* ftl.superpage_wait; index: a stream, or behind them
                              a plane where GC waits */
+    SSD_EVENT_CMD_MAPPED, /* firmware knows what it has read of the map */
+    SSD_EVENT_CMD_FETCHED, /* from the host's queue */
+    SSD_EVENT_CMD_END,     /* the completion is at the host */
+    SSD_EVENT_CMD_HMB,     /* map entries have come from the host's memory */
+    SSD_EVENT_COPY,        /* index: of Controller.copy */
 };
 
 /* A partly filled superpage waits (row-wait.h). */
@@ -90,6 +95,7 @@ typedef struct HostUse {
 } HostUse;
 
 /* The components (layers.h). */
+typedef struct Controller Controller;
 typedef struct Media Media;
 typedef struct Journal Journal;
 typedef struct Placement Placement;

@@ -13,9 +13,11 @@
 #include "buffer/reads.h"
 #include "buffer/superpage.h"
 #include "commands.h"
+#include "controller/controller.h"
 #include "drive.h"
 #include "gc/gc-policy.h"
 #include "gc/gc.h"
+#include "host/ahead.h"
 #include "host/host.h"
 #include "inspect/inspect.h"
 #include "inspect/recording.h"
@@ -47,6 +49,8 @@ static void host_op_read(Ssd *ssd, const NandOp *op)
 {
     if (map_is_buffered(op->cookie)) {
         buffer_loaded(ssd, map_slot(op->cookie), op);
+    } else if (op->cookie & AHEAD_COOKIE) {
+        ahead_read_done(ssd, op);
     } else {
         cmd_read_done(ssd, op->cookie, op);
     }
@@ -59,14 +63,18 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
 
     switch (op->kind) {
     case NAND_READ:
+        ssd->inspect.count.register_hits += op->in_register;
         if (ssd->gc->history) {
             refresh_read(ssd, op);
         }
         if (op->cause == NAND_CAUSE_META) {
             recovery_read_done(ssd, op);
         } else if (cause_is_copy(op->cause)) {
-            ssd->copies->read_done(ssd, op);
+            if (!copy_waits(ssd, op)) {
+                ssd->copies->read_done(ssd, op);
+            }
         } else if (op->cause != NAND_CAUSE_HOST) {
+            dram_share(ssd, op->bytes);
             meta_read_done(ssd, op);
         } else {
             host_op_read(ssd, op);
@@ -77,6 +85,9 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
         break;
     case NAND_PROGRAM:
     case NAND_COPYBACK:
+        if (op->kind == NAND_COPYBACK) {
+            copy_inside(ssd);
+        }
         if (op->cause == NAND_CAUSE_META) {
             saved_program_done(ssd, op);
         } else if (op->status == NAND_FAILED) {
@@ -135,6 +146,14 @@ static void look_again(Ssd *ssd)
     }
 }
 
+/* A page that was read for a copy has been through the controller. */
+static void copy_ready(Ssd *ssd, uint32_t copy)
+{
+    NandOp op = copy_take(ssd, copy);
+
+    ssd->copies->read_done(ssd, &op);
+}
+
 static void dispatch(Ssd *ssd, const Event *e)
 {
     switch (event_kind(e)) {
@@ -168,6 +187,21 @@ static void dispatch(Ssd *ssd, const Event *e)
         } else {
             gc_row_wait_event(ssd, event_index(e) - ssd->l.n_streams);
         }
+        break;
+    case SSD_EVENT_CMD_FETCHED:
+        host_fetched(ssd, event_index(e));
+        break;
+    case SSD_EVENT_CMD_MAPPED:
+        host_mapped(ssd, event_index(e));
+        break;
+    case SSD_EVENT_CMD_END:
+        host_end(ssd, event_index(e));
+        break;
+    case SSD_EVENT_CMD_HMB:
+        ssd->map->policy->fetched(ssd, event_index(e));
+        break;
+    case SSD_EVENT_COPY:
+        copy_ready(ssd, event_index(e));
         break;
     default:
         nand_event(ssd->nand, e);
@@ -372,15 +406,13 @@ static void init_slots(Ssd *ssd)
     if (ssd->l.superpages && !ssd->buffer->policy->caches) {
         ssd->buffer->row_wait = g_new0(RowWait, ssd->l.n_streams);
     }
-    ssd->buffer->dram_move_ps = ssd_dram_move_ps(ssd->cfg);
-    ssd->buffer->dram_unit_ps =
-        ssd_dram_access_ps(ssd->cfg) + ssd->buffer->dram_move_ps;
 }
 
 static Ssd *new_drive(void)
 {
     Drive *d = g_new0(Drive, 1);
 
+    d->ssd.controller = &d->controller;
     d->ssd.media = &d->media;
     d->ssd.journal = &d->journal;
     d->ssd.placement = &d->placement;
@@ -461,7 +493,8 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     invariant(ssd->buffer->n_free_slots == ssd->l.n_slots);
     ssd->commands.free_cmd = NONE;
     ssd->host->done = IFIFO_EMPTY;
-    host_init_link(ssd);
+    controller_init(ssd);
+    ahead_init(ssd);
     thermal_init(ssd);
     init_info(ssd);
     faulty_arm(ssd);
@@ -512,7 +545,8 @@ void ssd_destroy(Ssd *ssd)
     g_free(ssd->media->job);
     g_free(ssd->media->job_unit);
     g_free(ssd->commands.cmd);
-    g_free(ssd->host->core_ps);
+    controller_destroy(ssd);
+    ahead_destroy(ssd);
     g_free(ssd->buffer->kept);
     lazy_free(ssd->inspect.latency, SSD_N_OPS + 1,
               sizeof(*ssd->inspect.latency));

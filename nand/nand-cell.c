@@ -123,6 +123,27 @@ void nand_decree_faults(Nand *n, NandOp *op, uint64_t now_ps)
     }
 }
 
+/* A page in the register needs no array; one that is read again does. */
+static uint64_t register_ps(Nand *n, NandOp *op, uint64_t ps)
+{
+    uint32_t *page = &n->in_register[op->plane];
+
+    if (op->kind != NAND_READ) {
+        *page = 0;
+        return ps;
+    }
+    op->in_register = op->retries == 0 && *page == op->ppa.page + 1;
+    *page = op->ppa.page + 1;
+    return op->in_register ? 0 : ps;
+}
+
+void nand_lose_registers(Nand *n, uint32_t leader)
+{
+    for (uint32_t i = leader; n->in_register && i != NONE; i = n->op[i].mate) {
+        n->in_register[n->op[i].plane] = 0;
+    }
+}
+
 void nand_cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
                      uint64_t now_ps)
 {
@@ -137,6 +158,9 @@ void nand_cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
         }
         if (G_UNLIKELY(n->cfg.paired_pages) && programs(&n->op[i])) {
             own_ps += backup_ps(n, &n->op[i]);
+        }
+        if (n->in_register) {
+            own_ps = register_ps(n, &n->op[i], own_ps);
         }
         if (n->op[i].retries) {
             own_ps += n->cfg.t_retry_ps;

@@ -54,6 +54,9 @@ void nand_set_idle(Nand *n)
         n->channel[i].owner = NONE;
         n->channel[i].ecc_free_ps = 0;
     }
+    for (uint32_t i = 0; n->in_register && i < n->geo.n_planes; i++) {
+        n->in_register[i] = 0;
+    }
     n->free_op = NONE;
     n->n_op = 0;
     nand_queue_forget(n);
@@ -76,6 +79,8 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
     n->die = g_new0(Die, n->geo.n_dies);
     n->channel = g_new0(Channel, n->geo.n_channels);
     n->plane_busy_ps = g_new0(uint64_t, n->geo.n_planes);
+    n->in_register =
+        cfg->register_hits ? g_new(uint32_t, n->geo.n_planes) : NULL;
     n->block = lazy_new(BlockWear, n->geo.n_blocks);
     n->media = media_new(&n->cfg, &n->geo);
     nand_queue_init(n);
@@ -93,6 +98,7 @@ void nand_destroy(Nand *n)
     lazy_free(n->block, n->geo.n_blocks, sizeof(*n->block));
     nand_history_free(n->history);
     g_free(n->plane_busy_ps);
+    g_free(n->in_register);
     g_free(n->channel);
     g_free(n->die);
     g_free(n->unit);

@@ -176,6 +176,8 @@ struct Nand {
     Die *die;
     Channel *channel;
     uint64_t *plane_busy_ps;
+    uint32_t *in_register; /* nand.register_hits, else NULL; by plane: the page
+                              that was read last, + 1; 0: none */
     BlockWear *block;
     NandMedia *media; /* NULL: the medium has no errors */
     Faults *faults;   /* the owner's; NULL: none */
@@ -276,6 +278,10 @@ uint32_t nand_lower_pages(const Nand *n, uint32_t block, NandPpa ppa);
 
 /* Scripted faults that an operation meets when it is submitted. */
 void nand_decree_faults(Nand *n, NandOp *op, uint64_t now_ps);
+/* What the group leaves in the registers of its planes is no page that could be
+ * read from there. */
+void nand_lose_registers(Nand *n, uint32_t leader);
+
 /* The array works on the group, whose slowest member counts. */
 void nand_cell_start(Nand *n, uint32_t leader, uint64_t extra_ps,
                      uint64_t now_ps);

@@ -121,6 +121,8 @@
       "the next read runs in the array while data leaves the cache register")  \
     X(BOOL, bool, cache_program, "nand.cache_program", 0, 0, "off", NULL,      \
       "the next program's data is loaded while the array programs")            \
+    X(BOOL, bool, register_hits, "nand.register_hits", 0, 0, "off", NULL,      \
+      "a read of the page that its plane has read last takes no tR")           \
     X(U32, uint32_t, registers, "nand.registers", 1, 2, "2", NULL,             \
       "registers per plane; cache operations need 2")                          \
     X(ENUM, uint32_t, sched, "nand.schedule", 0, 0, "fifo", nand_sched_name,   \

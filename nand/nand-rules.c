@@ -175,6 +175,9 @@ void nand_age(Nand *n, const NandOp *op, uint64_t now_ps)
     uint32_t pages = 1;
 
     invariant(op->ppa.page < n->geo.n_pages);
+    if (n->in_register) {
+        n->in_register[nand_block_plane(&n->geo, block)] = 0;
+    }
     switch (op->kind) {
     case NAND_READ:
         check_read(n, op, op->ppa);

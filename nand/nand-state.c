@@ -45,6 +45,7 @@ static const StateRow nand_rows[] = {
     STATE_TABLE_ROW(Nand, die, N_DIES),
     STATE_TABLE_ROW(Nand, channel, N_CHANNELS),
     STATE_TABLE_ROW(Nand, plane_busy_ps, N_PLANES),
+    STATE_TABLE_SINCE(3, Nand, in_register, N_PLANES),
     STATE_TABLE_ROW(Nand, block, N_BLOCKS),
     STATE_KEPT_ROW(Nand, media),  /* has rows of its own */
     STATE_KEPT_ROW(Nand, faults), /* the owner's */

@@ -221,6 +221,7 @@ static void resume(Nand *n, Unit *u, uint64_t now_ps)
     invariant(u->array == NONE);
     u->suspended = NONE;
     u->array = leader;
+    nand_lose_registers(n, leader);
     nand_enter_group(n, leader, PHASE_CELL, now_ps);
     op->cell_start_ps = now_ps;
     op->cell_end_ps = now_ps + op->left_ps + n->cfg.t_resume_ps;

@@ -230,6 +230,7 @@ typedef struct NandOp {
     uint64_t group;   /* id of the first operation of the same command */
     uint64_t first_level; /* READ: level of the reference voltage of its first
                              attempt (media.retry_memory) */
+    bool in_register;     /* READ: the page was in the register of its plane */
 } NandOp;
 
 /* Does the host wait for it?  Translation pages count: most of them are read for

@@ -18,7 +18,7 @@ FTL = pathlib.Path(__file__).parents[1] / "ftl"
 
 # From top to bottom.  Beside them: inspect, which reads all, and state.
 ORDER = ["power", "host", "thermal", "gc", "map", "buffer", "placement",
-         "journal", "media"]
+         "journal", "media", "controller"]
 BESIDE = ["inspect", "state"]
 
 # The files of hw-ssd/nvme, from top to bottom.

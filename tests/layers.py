@@ -29,7 +29,7 @@ NOWHERE = ["qemu/osdep.h", "hw/pci/pci.h"]
 FRONT_DOORS = ["sim", "hw-ssd/nvme"]
 
 # Of ftl/, from bottom to top (ftl/layers.h).
-COMPONENTS = ["media", "journal", "placement", "buffer", "map", "gc",
+COMPONENTS = ["controller", "media", "journal", "placement", "buffer", "map", "gc",
               "thermal", "host", "power"]
 
 # A header for the component's own files, of each that has one.
@@ -56,6 +56,7 @@ GUARDS = (
 
 # Of each component, a member, and one of a table that it leads to.
 MEMBERS = {
+    "controller": ["link_in_ps", "core_ps[0]"],
     "media": ["read_only", "block[0].valid", "plane[0].clock"],
     "journal": ["saved_low", "plane[0].programs"],
     "placement": ["n_starved", "plane[0].accepting", "stream[0].taken"],
@@ -63,7 +64,7 @@ MEMBERS = {
     "map": ["n_trim_left", "plane[0].logs.n_ended"],
     "gc": ["called", "plane[0].victim"],
     "thermal": ["heats", "heat.rise_nk"],
-    "host": ["link_in_ps", "core_ps[0]"],
+    "host": ["done.head", "ahead.stream[0].reads"],
     "power": ["recovery.n_candidates", "recovery_plane[0].page"],
 }
 PROBE = """

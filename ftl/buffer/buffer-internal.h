@@ -139,8 +139,6 @@ typedef struct Buffer {
     uint32_t n_evicting; /* victims that are not free yet */
     uint32_t n_victims;  /* of those, DIRTY and due for no other reason */
     uint32_t n_promised; /* sum of Cmd.promised */
-    uint64_t dram_unit_ps; /* an access, and moving the unit */
-    uint64_t dram_move_ps; /* of that, by buffer.mb_s; 0: takes no time */
     EarlyFlush early;
     uint64_t last_version;
     CmdFifo waiting; /* writes that wait for slots */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * host-internal.h - host commands: link, firmware, DRAM and completions.
+ * host-internal.h - host commands: from submission to completion.
  *
  * Knows commands; does not know where data goes.
  */
@@ -22,16 +22,53 @@ typedef struct HostGate {
     void (*cut)(Ssd *ssd);
 } HostGate;
 
+/* Reading ahead (ahead.c). */
+typedef enum AheadState {
+    AHEAD_NONE,
+    AHEAD_READY,
+    AHEAD_LOADING, /* a read of the array is under way */
+} AheadState;
+
+/* A unit of a stream's window. */
+typedef struct AheadUnit {
+    uint32_t lpn;
+    uint32_t ppu;     /* from where it is read */
+    uint32_t run;     /* the first unit of a read: units of that read */
+    uint32_t waiters; /* LOADING: commands */
+    uint8_t state;    /* AheadState */
+    uint8_t drop;     /* LOADING: nobody is to find it */
+    uint8_t used;     /* a command has found it */
+} AheadUnit;
+
+/* Reads that follow each other.  Units first..end - 1 are its window. */
+typedef struct AheadStream {
+    uint64_t next_lba; /* where its next read begins */
+    uint64_t first, end;
+    uint64_t last_read; /* Cmd.serial */
+    uint32_t reads;     /* in order, so far; 0: no stream */
+    uint32_t loading;   /* units */
+} AheadStream;
+
+typedef struct AheadWaiter {
+    uint32_t cmd;
+    uint32_t next; /* free list; list of the unit */
+} AheadWaiter;
+
+typedef struct Ahead {
+    uint32_t n_streams; /* 0: nothing is read ahead */
+    OF_HOST AheadStream *stream;
+    OF_HOST AheadUnit *unit; /* by stream and lpn modulo the window */
+    OF_HOST AheadWaiter *waiter;
+    uint32_t n_waiters;
+    uint32_t free_waiter;
+} Ahead;
+
 typedef struct HostPath {
     const HostGate *gate;
     CmdFifo done;
-    uint64_t link_in_ps; /* host link is busy until, toward the drive */
-    uint64_t link_out_ps;
-    uint64_t dram_in_ps; /* DRAM is busy with writes until */
-    uint64_t dram_free_ps; /* buffer.mb_s: DRAM moves data until */
-    OF_HOST uint64_t *core_ps;   /* by core: busy until */
-    uint64_t link_num, link_den; /* ps = bytes * num / den; den 0: no time */
-    HostUse use; /* with what is booked after now; host_use() is up to now */
+    Ahead ahead;
+    uint64_t room_busy_ps;  /* a command waited for room, up to room_since_ps */
+    uint64_t room_wait_ps;  /* the same, summed over commands */
     uint64_t room_since_ps; /* since then a command waits for room, if any */
     uint64_t gate_ps;       /* throttling lets no data pass until */
 } HostPath;

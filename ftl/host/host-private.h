@@ -26,13 +26,14 @@ bool host_enters_dram(Ssd *ssd, uint32_t cmd);
 /* When the data of a read, which is in the drive's memory, is at the host. */
 uint64_t host_link_out(Ssd *ssd, const Cmd *c);
 
-/* When a command whose last access to DRAM ends at from_ps (or now) has put
- * there, or taken from there, so many units more. */
-uint64_t host_dram_end(Ssd *ssd, uint64_t from_ps, uint64_t units);
-
 /* Data read from NAND goes through DRAM, at its rate, on its way to the host;
  * and is kept there or not. */
 uint64_t host_dram_passed(Ssd *ssd, uint64_t units);
+
+/* Does a completion take time?  If so: when it is at the host; the time until
+ * then is accounted for. */
+bool host_end_takes_time(const Ssd *ssd);
+uint64_t host_end_ps(Ssd *ssd, Cmd *c);
 
 /* ---- read.c ------------------------------------------------------------ */
 

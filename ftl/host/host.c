@@ -17,7 +17,9 @@
 
 #include "buffer/buffer.h"
 #include "commands.h"
+#include "controller/controller.h"
 #include "gc/gc.h"
+#include "host/ahead.h"
 #include "host/host-private.h"
 #include "host/host.h"
 #include "inspect/inspect.h"
@@ -44,14 +46,14 @@ static void record_done(Ssd *ssd, const Cmd *c)
     recording_done(ssd->inspect.recording, c->serial, &done, c->req.lba);
 }
 
-static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
+/* The completion is at the host. */
+static void complete(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
     uint64_t ns;
 
     c->complete_ps = ssd->now_ps;
     cmd_set_phase(c, CMD_DONE);
-    c->status = status;
     invariant(ssd->commands.running > 0);
     if (--ssd->commands.running == 0) {
         background_quiet(ssd);
@@ -60,7 +62,7 @@ static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
         }
     }
     fifo_push(ssd, &ssd->host->done, cmd);
-    oplog_add(ssd->inspect.log, OPLOG_CMD_DONE, status, 0, ssd->now_ps,
+    oplog_add(ssd->inspect.log, OPLOG_CMD_DONE, c->status, 0, ssd->now_ps,
               c->serial, 0);
     if (G_UNLIKELY(ssd->inspect.recording)) {
         record_done(ssd, c);
@@ -70,6 +72,25 @@ static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
     ssd->inspect.counters.commands[c->req.op]++;
     hist_add(&ssd->inspect.latency[c->req.op], ns);
     hist_add(&ssd->inspect.latency[SSD_N_OPS], ns);
+}
+
+static void host_finish(Ssd *ssd, uint32_t cmd, SsdStatus status)
+{
+    Cmd *c = &ssd->commands.cmd[cmd];
+
+    c->status = status;
+    if (status == SSD_STATUS_POWER_LOSS || !host_end_takes_time(ssd)) {
+        complete(ssd, cmd);
+        return;
+    }
+    cmd_set_phase(c, CMD_ENDING);
+    eventq_push(&ssd->events, host_end_ps(ssd, c), SSD_EVENT_CMD_END, cmd);
+}
+
+void host_end(Ssd *ssd, uint32_t cmd)
+{
+    invariant(ssd->commands.cmd[cmd].phase == CMD_ENDING);
+    complete(ssd, cmd);
 }
 
 /* ---- room in the buffer ------------------------------------------------- */
@@ -123,6 +144,15 @@ static uint64_t stall_clock(const Ssd *ssd)
                                 : ssd->now_ps - ssd->buffer->stalled_since_ps);
 }
 
+/* The command changes what was read ahead. */
+static void drop_ahead(Ssd *ssd, const Cmd *c)
+{
+    if (ssd->cfg->read_ahead) {
+        ahead_drop(ssd, c->req.lba >> ssd->block_shift,
+                   (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift);
+    }
+}
+
 /* Every unit of the write is in the buffer. */
 static void write_inserted(Ssd *ssd, uint32_t cmd)
 {
@@ -134,6 +164,7 @@ static void write_inserted(Ssd *ssd, uint32_t cmd)
     c->cost_ps[COST_gc_wait] += stalled;
     c->cost_ps[COST_buffer] += waited - stalled;
     c->mark_ps = ssd->now_ps;
+    drop_ahead(ssd, c); /* what was read since it began */
     if (c->pending == 0) {
         host_finish(ssd, cmd, SSD_STATUS_OK);
     }
@@ -167,6 +198,7 @@ static void start_write(Ssd *ssd, uint32_t cmd)
     uint64_t last = (c->req.lba + c->req.nblocks - 1) >> ssd->block_shift;
 
     trim_before(ssd, first, last);
+    drop_ahead(ssd, c);
     c->next_lpn = first;
     c->stall_ps = stall_clock(ssd);
     ssd->inspect.counters.host_units_written += last - first + 1;
@@ -183,12 +215,11 @@ static void start_write(Ssd *ssd, uint32_t cmd)
 
 /* A write that no longer waits for a slot was too late: the drive has failed.
  */
-static void host_map_ready(Ssd *ssd, uint32_t cmd)
+static void map_known(Ssd *ssd, uint32_t cmd)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
 
     invariant(c->map_pending == 0 && c->phase == CMD_RUNNING);
-    cmd_account(ssd, c, COST_map);
     if (c->req.op == SSD_OP_READ) {
         read_mapped(ssd, cmd);
     } else if (!c->waits) {
@@ -201,6 +232,33 @@ static void host_map_ready(Ssd *ssd, uint32_t cmd)
     }
 }
 
+/* Firmware has to look at what was read of the map. */
+static void host_map_ready(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->commands.cmd[cmd];
+    uint64_t work_ps = c->map_misses * ssd->cfg->t_map_miss_ps;
+
+    cmd_account(ssd, c, COST_map);
+    if (work_ps == 0) {
+        map_known(ssd, cmd);
+        return;
+    }
+    c->map_pending = 1;
+    controller_pend(ssd);
+    eventq_push(&ssd->events, core_run(ssd, work_ps), SSD_EVENT_CMD_MAPPED,
+                cmd);
+}
+
+void host_mapped(Ssd *ssd, uint32_t cmd)
+{
+    Cmd *c = &ssd->commands.cmd[cmd];
+
+    c->map_pending = 0;
+    controller_unpend(ssd);
+    cmd_account(ssd, c, COST_firmware);
+    map_known(ssd, cmd);
+}
+
 /* Take the command from those that wait for room. */
 static uint32_t end_waiting(Ssd *ssd)
 {
@@ -208,11 +266,9 @@ static uint32_t end_waiting(Ssd *ssd)
 
     invariant(ssd->commands.cmd[cmd].waits);
     ssd->commands.cmd[cmd].waits = false;
-    ssd->host->use.wait_ps[HOST_BUFFER] +=
-        ssd->now_ps - ssd->commands.cmd[cmd].mark_ps;
+    ssd->host->room_wait_ps += ssd->now_ps - ssd->commands.cmd[cmd].mark_ps;
     if (ssd->buffer->waiting.head == NONE) {
-        ssd->host->use.busy_ps[HOST_BUFFER] +=
-            ssd->now_ps - ssd->host->room_since_ps;
+        ssd->host->room_busy_ps += ssd->now_ps - ssd->host->room_since_ps;
     }
     buffer_settle(ssd, cmd);
     return cmd;
@@ -314,7 +370,8 @@ static void account_start(Ssd *ssd, Cmd *c)
 
     invariant(passed >= c->firmware_ps);
     c->cost_ps[COST_firmware] = c->firmware_ps;
-    c->cost_ps[COST_buffer] = c->req.op == SSD_OP_WRITE ? c->data_ps : 0;
+    c->cost_ps[COST_buffer] =
+        c->req.op == SSD_OP_WRITE || c->linked ? c->data_ps : 0;
     c->cost_ps[COST_link] = passed - c->cost_ps[COST_firmware] -
                             c->cost_ps[COST_buffer];
     c->mark_ps = ssd->now_ps;
@@ -355,6 +412,7 @@ void host_start_now(Ssd *ssd, uint32_t cmd)
         start_write(ssd, cmd);
         break;
     case SSD_OP_TRIM:
+        drop_ahead(ssd, c);
         trim_start(ssd, cmd);
         break;
     case SSD_OP_FLUSH:
@@ -408,6 +466,12 @@ static int check_submit(const Ssd *ssd, const SsdCmd *r)
     return ssd->commands.running >= ssd->info.queue_depth ? -EBUSY : 0;
 }
 
+void host_fetched(Ssd *ssd, uint32_t cmd)
+{
+    eventq_push(&ssd->events, host_start_ps(ssd, &ssd->commands.cmd[cmd]),
+                SSD_EVENT_CMD_START, cmd);
+}
+
 int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
 {
     uint32_t i;
@@ -448,8 +512,12 @@ int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
     if (G_UNLIKELY(ssd->inspect.recording)) {
         recording_cmd(ssd->inspect.recording, req, now_ns);
     }
-    eventq_push(&ssd->events, host_start_ps(ssd, &ssd->commands.cmd[i]),
-                SSD_EVENT_CMD_START, i);
+    if (ssd->cfg->pcie_nvme) {
+        eventq_push(&ssd->events, link_fetch_command(ssd),
+                    SSD_EVENT_CMD_FETCHED, i);
+    } else {
+        host_fetched(ssd, i);
+    }
     if (faulty_cmd(ssd)) {
         ssd->host->gate->cut(ssd);
     }

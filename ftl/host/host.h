@@ -14,12 +14,10 @@
 
 /* ---- timing.c ---------------------------------------------------------- */
 
-void host_init_link(Ssd *ssd);
-
 /* How the host's path was used up to now. */
 HostUse host_use(const Ssd *ssd);
 
-/* The power has gone: link, cores and DRAM are free. */
+/* The power has gone: no data waits to pass. */
 void host_power_lost(Ssd *ssd);
 
 /* ---- read.c ------------------------------------------------------------ */
@@ -34,6 +32,15 @@ void host_start(Ssd *ssd, uint32_t cmd);
 /* The drive is ready, for which the command has waited. */
 void host_start_now(Ssd *ssd, uint32_t cmd);
 void host_done(Ssd *ssd, uint32_t cmd);
+
+/* The command's entry has crossed the link. */
+void host_fetched(Ssd *ssd, uint32_t cmd);
+
+/* Firmware has looked at what was read of the map for the command. */
+void host_mapped(Ssd *ssd, uint32_t cmd);
+
+/* The completion of a command that is CMD_ENDING is at the host. */
+void host_end(Ssd *ssd, uint32_t cmd);
 
 /* Notifications of other components about commands (commands.h). */
 extern const CmdOps host_cmd_ops;

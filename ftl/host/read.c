@@ -11,6 +11,8 @@
 #include "buffer/buffer.h"
 #include "buffer/reads.h"
 #include "commands.h"
+#include "controller/controller.h"
+#include "host/ahead.h"
 #include "host/host-private.h"
 #include "host/host.h"
 #include "inspect/inspect.h"
@@ -139,7 +141,7 @@ static void read_slot(Ssd *ssd, uint32_t cmd, uint32_t i)
     if (s->dead) {
         return;
     }
-    c->data_ps = host_dram_end(ssd, c->data_ps, 1);
+    c->data_ps = dram_end(ssd, c->data_ps, 1);
     if (s->poison) {
         note_bad(c, (uint64_t)s->lpn << ssd->block_shift);
     }
@@ -194,8 +196,14 @@ bool read_units(Ssd *ssd, uint32_t cmd)
         uint32_t lpn = (uint32_t)c->next_lpn;
         uint32_t entry = ssd->l2p.entry[lpn];
         bool in_nand = entry && !map_is_buffered(entry);
-        bool keeps = in_nand && read_keeps(ssd, entry - 1);
+        bool keeps;
 
+        if (in_nand && ssd->cfg->read_ahead && ahead_hit(ssd, cmd, lpn)) {
+            oplog_add(ssd->inspect.log, OPLOG_LOOKUP, OPLOG_CACHED, lpn,
+                      ssd->now_ps, ssd->commands.cmd[cmd].serial, 0);
+            continue;
+        }
+        keeps = in_nand && read_keeps(ssd, entry - 1);
         if (keeps && !ssd->media->given_up && !read_has_room(ssd, cmd)) {
             break;
         }
@@ -229,6 +237,9 @@ void read_looked_up(Ssd *ssd, uint32_t cmd)
     Cmd *c = &ssd->commands.cmd[cmd];
 
     invariant(cmd < ssd->commands.n_cmds);
+    if (ssd->cfg->read_ahead) {
+        ahead_saw(ssd, cmd);
+    }
     if (c->pending == 0) {
         eventq_push(&ssd->events, MAX(c->data_ps, ssd->now_ps),
                     SSD_EVENT_CMD_DATA, cmd);
@@ -264,7 +275,7 @@ static void account_read(Ssd *ssd, Cmd *c, const NandOp *op)
 static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
 {
     Cmd *c = &ssd->commands.cmd[cmd];
-    bool by_dram = buffer_keeps_reads(ssd) || ssd->buffer->dram_move_ps;
+    bool by_dram = buffer_keeps_reads(ssd) || ssd->controller->dram_move_ps;
 
     invariant(c->pending > 0);
     if (--c->pending > 0 || c->waits) {
@@ -275,7 +286,8 @@ static void read_part_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
     }
     if (op && buffer_keeps_reads(ssd)) {
         /* The last unit goes into DRAM. */
-        c->data_ps = MAX(c->data_ps, ssd->now_ps + ssd->buffer->dram_unit_ps);
+        c->data_ps =
+            MAX(c->data_ps, ssd->now_ps + ssd->controller->dram_unit_ps);
     }
     if (c->data_ps > ssd->now_ps) {
         eventq_push(&ssd->events, c->data_ps, SSD_EVENT_CMD_DATA, cmd);
@@ -295,7 +307,7 @@ void read_nand_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
     if (op->status == NAND_UNCORRECTABLE) {
         note_bad_parts(ssd, &ssd->commands.cmd[cmd], op);
     }
-    if (ssd->buffer->dram_move_ps) {
+    if (ssd->controller->dram_move_ps) {
         Cmd *c = &ssd->commands.cmd[cmd];
         uint64_t passed_ps =
             host_dram_passed(ssd, op->bytes >> ssd->unit_shift);

@@ -4,6 +4,7 @@
  *
  * Reads every component; is called by those who check or save one.
  */
+#include "controller/controller.h"
 #include "host/host.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
@@ -25,8 +26,8 @@ static bool jobs_at_rest(const Ssd *ssd)
 bool ssd_at_rest(const Ssd *ssd)
 {
     return ssd->commands.running == 0 && ssd->host->done.head == NONE &&
-           nand_load(ssd->nand) == 0 && jobs_at_rest(ssd) &&
-           !ssd->power->recovery.on &&
+           nand_load(ssd->nand) == 0 && controller_at_rest(ssd) &&
+           jobs_at_rest(ssd) && !ssd->power->recovery.on &&
            ssd->journal->saved_queue.n_in_flight == 0 &&
            (!saves(ssd) || ssd->journal->saved_queue.held.head == NONE);
 }

@@ -9,6 +9,7 @@
  * latency of each bounds the rate.
  */
 #include "buffer/buffer.h"
+#include "controller/controller-internal.h"
 #include "host/host.h"
 #include "inspect/explain.h"
 #include "inspect/inspect.h"
@@ -70,12 +71,12 @@ static void host_stages(Explain *e, const Ssd *ssd, uint64_t elapsed_ps)
         [HOST_CORES] = STAGE_CORES,     [HOST_DRAM] = STAGE_DRAM,
         [HOST_BUFFER] = STAGE_BUFFER,
     };
-    uint32_t link = ssd->host->link_den != 0;
+    uint32_t link = ssd->controller->link_den != 0;
     const uint32_t servers[N_HOST_PARTS] = {
         [HOST_LINK_IN] = link,
         [HOST_LINK_OUT] = link,
         [HOST_CORES] = ssd->cfg->t_firmware_ps ? ssd->cfg->cores : 0,
-        [HOST_DRAM] = ssd->buffer->dram_unit_ps != 0,
+        [HOST_DRAM] = ssd->controller->dram_unit_ps != 0,
         [HOST_BUFFER] = 1,
     };
     HostUse use = host_use(ssd);

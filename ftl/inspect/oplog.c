@@ -5,6 +5,7 @@
  * Knows the format (docs/oplog.md); judges nothing.  The records are written in
  * the order of the events, so their instants never decrease.
  */
+#include "host/ahead.h"
 #include "inspect/oplog.h"
 #include "buffer/buffer-internal.h"
 #include "journal/saved.h"
@@ -60,7 +61,9 @@ static uint32_t owner_of(const Ssd *ssd, const NandOp *op)
     if (map_is_buffered(cmd)) {
         cmd = ssd->buffer->slot[map_slot(cmd)].before;
     }
-    return cmd == NONE ? 0 : (uint32_t)ssd->commands.cmd[cmd].serial;
+    return cmd == NONE || cmd & AHEAD_COOKIE
+               ? 0
+               : (uint32_t)ssd->commands.cmd[cmd].serial;
 }
 
 static void op_submitted(void *opaque, const NandOp *op, uint64_t now_ps)
@@ -139,13 +142,14 @@ static uint64_t least(const uint64_t *v, uint32_t n)
 }
 
 /* The least time in the array of a page read, and of a program.  A script of
- * faults may make any operation faster. */
+ * faults may make any operation faster, and a register a read. */
 static uint64_t least_read_ps(const Ssd *ssd)
 {
     const NandConfig *c = &ssd->cfg->nand;
     const uint64_t t[] = {c->t_read_ps, c->t_read2_ps, c->t_read3_ps,
                           c->t_read4_ps};
-    uint64_t ps = ssd->media->faults ? 0 : least(t, c->cell + 1);
+    bool any = ssd->media->faults || c->register_hits;
+    uint64_t ps = any ? 0 : least(t, c->cell + 1);
 
     return c->slc_blocks ? MIN(ps, c->t_slc_read_ps) : ps;
 }

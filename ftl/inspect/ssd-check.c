@@ -15,6 +15,7 @@
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "gc/wear.h"
+#include "host/ahead.h"
 #include "journal/journal.h"
 #include "map/map-policy.h"
 #include "map/map.h"
@@ -425,7 +426,8 @@ static bool check_commands(const Ssd *ssd, GError **error)
 
     for (uint32_t i = 0; i < ssd->commands.n_cmds; i++) {
         running += ssd->commands.cmd[i].phase == CMD_SUBMITTED ||
-                   ssd->commands.cmd[i].phase == CMD_RUNNING;
+                   ssd->commands.cmd[i].phase == CMD_RUNNING ||
+                   ssd->commands.cmd[i].phase == CMD_ENDING;
     }
     CHECK(running == ssd->commands.running, "%u commands run, %u counted",
           running, ssd->commands.running);
@@ -447,7 +449,7 @@ bool ssd_check(const Ssd *ssd, GError **error)
     if (!check_map(ssd, error) || !check_slots(ssd, error) ||
         !check_streams(ssd, error) || !check_meta(ssd, error) ||
         !check_commands(ssd, error) || !trim_check(ssd, error) ||
-        !nand_check(ssd->nand, error) ||
+        !ahead_check(ssd, error) || !nand_check(ssd->nand, error) ||
         !unit_check(ssd, error)) {
         return false;
     }

@@ -5,6 +5,7 @@
  */
 #include "buffer/buffer-internal.h"
 #include "buffer/buffer-policy.h"
+#include "controller/controller-internal.h"
 #include "gc/wear.h"
 #include "inspect/inspect.h"
 #include "journal/saved.h"

@@ -32,7 +32,8 @@ static const StateRow dftl_rows[] = {
     STATE_VALUE_ROW(Dftl, gathered),
     STATE_TABLE_ROW(Dftl, ready, N_PLANES),
     STATE_TABLE_ROW(Dftl, n_writes, N_PLANES),
-    STATE_VALUE_ROW(Dftl, stats),
+    STATE_VALUE_GROWN(3, Dftl, stats),
+    STATE_KEPT_ROW(Dftl, hmb), /* as cmt */
 };
 
 static const StateRow cmt_rows[] = {
@@ -65,8 +66,14 @@ bool dftl_state(Ssd *ssd, State *s)
         return false;
     }
     counts[N_WAITERS] = d->n_waiters;
-    return state_tables(s, &cmt_struct, &d->cmt, counts) &&
-           state_tables(s, &dftl_struct, d, counts);
+    if (!state_tables(s, &cmt_struct, &d->cmt, counts) ||
+        !state_tables(s, &dftl_struct, d, counts)) {
+        return false;
+    }
+    counts[N_ENTRIES] = d->hmb.most;
+    counts[N_BUCKETS] = d->hmb.n_buckets;
+    return d->hmb.most == 0 || (state_values(s, &cmt_struct, &d->hmb) &&
+                                state_tables(s, &cmt_struct, &d->hmb, counts));
 }
 
 /* ---- checks ------------------------------------------------------------------------- */
@@ -183,6 +190,15 @@ bool dftl_check(const Ssd *ssd, GError **error)
     const Dftl *d = ssd->map->policy_data;
 
     CHECK(cmt_check(&d->cmt, ssd->l.user_units), "the cache");
+    CHECK(d->hmb.most == 0 || cmt_check(&d->hmb, ssd->l.user_units),
+          "the host memory buffer");
+    for (uint32_t i = 0; i < CMT_SEGMENTS && d->hmb.most > 0; i++) {
+        for (uint32_t k = d->cmt.list[i].head; k != NONE;
+             k = d->cmt.entry[k].next) {
+            CHECK(!hmb_holds(&d->hmb, d->cmt.entry[k].lpn),
+                  "an entry is in the cache and in the host memory buffer");
+        }
+    }
     return check_dirty(ssd, error) && check_pages(ssd, error) &&
            check_waiters(ssd, error);
 }
@@ -201,6 +217,12 @@ bool dftl_check(const Ssd *ssd, GError **error)
       "uncached ones without a translation page; `map.hits` + `map.misses`")   \
     P(hits, "hits", "units", hits, "lookups with a cached entry")              \
     P(misses, "misses", "units", misses, "lookups without a cached entry")     \
+    P(hmb_hits, "hmb_hits", "units", hmb_hits,                                 \
+      "of `map.misses`, those with an entry in the host memory buffer "        \
+      "(`ftl.hmb`)")                                                           \
+    V(U64, hmb_used, "hmb_used", "entries", NOW,                               \
+      dftl(v)->hmb.most ? cmt_used(&dftl(v)->hmb) : 0,                         \
+      "entries in the host memory buffer")                                     \
     P(clean_evictions, "clean_evictions", "entries", evictions_clean,          \
       "clean entries evicted")                                                 \
     P(dirty_evictions, "dirty_evictions", "entries", evictions_dirty,          \

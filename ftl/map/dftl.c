@@ -13,6 +13,7 @@
  * the cost of a lookup.
  *
  *   lookup   a command needs the entry of each unit that is not in the buffer.
+ *            With ftl.hmb, what has left the cache is in the host's memory.
  *            One that is not cached is read from its translation page; whoever
  *            misses in the same page waits for the same read
  *   evict    a dirty entry that has to go is written back: its translation page
@@ -29,6 +30,7 @@
  */
 #include "buffer/buffer-internal.h"
 #include "commands.h"
+#include "controller/controller.h"
 #include "journal/journal.h"
 #include "map/dftl.h"
 #include "map/map-policy.h"
@@ -313,6 +315,7 @@ static void evict(Ssd *ssd, uint32_t cmd)
     page = page_of(ssd, d->cmt.entry[i].lpn);
     dirty = d->cmt.entry[i].dirty;
     make_clean(ssd, i);
+    hmb_put(&d->hmb, d->cmt.entry[i].lpn);
     cmt_remove(&d->cmt, i);
     if (!dirty) {
         d->stats.evictions_clean++;
@@ -333,6 +336,7 @@ static uint32_t insert(Ssd *ssd, uint32_t lpn, uint32_t cmd)
     Dftl *d = ssd->map->policy_data;
 
     evict(ssd, cmd);
+    hmb_take(&d->hmb, lpn);
     return cmt_insert(&d->cmt, lpn);
 }
 
@@ -406,7 +410,7 @@ static void dftl_page_read(Ssd *ssd, uint32_t cookie)
  * has it; nor does a command need one of a unit that is in the buffer, or whose
  * translation page, as the directory says, has never been written.
  */
-static bool misses(Ssd *ssd, uint32_t lpn)
+static bool misses(Ssd *ssd, uint32_t lpn, uint64_t *in_hmb)
 {
     Dftl *d = ssd->map->policy_data;
     uint32_t i;
@@ -426,7 +430,39 @@ static bool misses(Ssd *ssd, uint32_t lpn)
     }
     d->stats.lookups++;
     d->stats.misses++;
+    if (hmb_holds(&d->hmb, lpn)) {
+        d->stats.hmb_hits++;
+        (*in_hmb)++;
+        return false;
+    }
     return true;
+}
+
+/* Entries come from the memory of the host, all at once. */
+static void fetch(Ssd *ssd, uint32_t cmd, uint64_t entries)
+{
+    uint64_t ps = link_read_host(ssd, ssd->now_ps, entries * CACHE_ENTRY_BYTES);
+
+    ssd->commands.cmd[cmd].map_pending++;
+    controller_pend(ssd);
+    eventq_push(&ssd->events, ps + ssd->cfg->t_hmb_ps, SSD_EVENT_CMD_HMB, cmd);
+}
+
+/* They are there: they go into the cache, unless they have changed meanwhile.
+ */
+static void dftl_fetched(Ssd *ssd, uint32_t cmd)
+{
+    Dftl *d = ssd->map->policy_data;
+    const SsdCmd *req = &ssd->commands.cmd[cmd].req;
+    uint64_t last = (req->lba + req->nblocks - 1) >> ssd->block_shift;
+
+    for (uint64_t lpn = req->lba >> ssd->block_shift; lpn <= last; lpn++) {
+        if (hmb_take(&d->hmb, (uint32_t)lpn)) {
+            insert(ssd, (uint32_t)lpn, cmd);
+        }
+    }
+    controller_unpend(ssd);
+    settle(ssd, cmd);
 }
 
 /* Wait for the entries of a run of units, all in one part. */
@@ -440,6 +476,7 @@ static void miss(Ssd *ssd, DftlWaiter *run)
     }
     invariant(run->part < ssd->l.pages_per_program);
     wait_for(ssd, &d->page[page].loaders, *run);
+    ssd->commands.cmd[run->cmd].map_misses++;
     d->stats.reads += !(d->page[page].loading >> run->part & 1);
     load(ssd, page, run->part);
     run->n = 0;
@@ -465,19 +502,31 @@ static bool dftl_lookup(Ssd *ssd, uint32_t cmd)
     const SsdCmd *req = &ssd->commands.cmd[cmd].req;
     uint64_t last = (req->lba + req->nblocks - 1) >> ssd->block_shift;
     DftlWaiter run = {.cmd = cmd};
+    uint64_t in_hmb = 0;
 
     invariant(cmd < ssd->commands.n_cmds);
     invariant(ssd->commands.cmd[cmd].map_pending == 0);
     for (uint64_t lpn = req->lba >> ssd->block_shift; lpn <= last; lpn++) {
-        if (misses(ssd, (uint32_t)lpn)) {
+        if (misses(ssd, (uint32_t)lpn, &in_hmb)) {
             add_miss(ssd, &run, (uint32_t)lpn);
         }
     }
     miss(ssd, &run);
+    if (in_hmb > 0) {
+        fetch(ssd, cmd, in_hmb);
+    }
     if (req->op == SSD_OP_WRITE && d->n_evicted >= MOST_EVICTED) {
         wait_for(ssd, &d->throttled, (DftlWaiter){.cmd = cmd});
     }
     return ssd->commands.cmd[cmd].map_pending == 0;
+}
+
+static bool dftl_knows(const Ssd *ssd, uint32_t lpn)
+{
+    const Dftl *d = ssd->map->policy_data;
+
+    return cmt_find(&d->cmt, lpn) != NONE ||
+           !meta_in_nand(ssd, page_of(ssd, lpn));
 }
 
 /* ---- updates ---------------------------------------------------------------------- */
@@ -513,6 +562,7 @@ static void dftl_changed(Ssd *ssd, uint32_t lpn, MapChange why)
     if (i != NONE) {
         make_dirty(ssd, i);
     } else {
+        hmb_take(&d->hmb, lpn); /* it is of the old place */
         make_stale(d, page_of(ssd, lpn));
     }
 }
@@ -573,6 +623,7 @@ static void dftl_power_lost(Ssd *ssd)
 
     invariant(!ssd->powered);
     cmt_clear(&d->cmt);
+    hmb_clear(&d->hmb); /* the memory of the host is gone, too */
     forget(ssd);
 }
 
@@ -624,13 +675,15 @@ static void dftl_init(Ssd *ssd)
     invariant(!ssd->map->policy_data);
     ssd->map->policy_data = d;
     cmt_init(&d->cmt, (uint32_t)MIN(most, ssd->l.user_units));
+    most = ssd->cfg->hmb_bytes / CACHE_ENTRY_BYTES;
+    hmb_init(&d->hmb, MIN(most, ssd->l.user_units));
     d->page = g_new(DftlPage, ssd->l.n_map_pages);
     d->ready = g_new(PageFifo, ssd->l.n_planes);
     d->n_writes = g_new(uint32_t, ssd->l.n_planes);
     forget(ssd);
-    ssd->map->policy_bytes = d->cmt.most * sizeof(CmtEntry) +
-                     d->cmt.n_buckets * sizeof(uint32_t) +
-                     ssd->l.n_map_pages * sizeof(DftlPage);
+    ssd->map->policy_bytes = (d->cmt.most + d->hmb.most) * sizeof(CmtEntry) +
+                             d->cmt.n_buckets * sizeof(uint32_t) +
+                             ssd->l.n_map_pages * sizeof(DftlPage);
     meta_set_client(ssd, META_MAP, &dftl_pages);
 }
 
@@ -639,6 +692,7 @@ static void dftl_destroy(Ssd *ssd)
     Dftl *d = ssd->map->policy_data;
 
     cmt_destroy(&d->cmt);
+    hmb_destroy(&d->hmb);
     g_free(d->page);
     g_free(d->waiter);
     g_free(d->ready);
@@ -660,6 +714,8 @@ const MapPolicy map_dftl = {
     .init = dftl_init,
     .destroy = dftl_destroy,
     .lookup = dftl_lookup,
+    .fetched = dftl_fetched,
+    .knows = dftl_knows,
     .changed = dftl_changed,
     .changes_end = dftl_changes_end,
     .room = write_stale,

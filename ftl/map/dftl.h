@@ -11,6 +11,7 @@
 #endif
 
 #include "map/cmt.h"
+#include "map/hmb.h"
 #include "ssd-internal.h"
 
 typedef enum PageState {
@@ -54,6 +55,7 @@ typedef struct DftlStats {
     uint64_t writes_host;     /* that evictions called for, */
     uint64_t writes_gc;       /* and GC or trims */
     uint64_t most_stale;      /* pages at a time */
+    uint64_t hmb_hits;        /* of misses */
 } DftlStats;
 
 typedef struct Dftl {
@@ -69,6 +71,7 @@ typedef struct Dftl {
     PageFifo *ready;    /* by plane: those that may be written */
     uint32_t *n_writes; /* by plane: of them, being written */
     DftlStats stats;
+    Cmt hmb; /* ftl.hmb: entries in host memory; none of them is in cmt */
 } Dftl;
 
 static inline uint32_t page_of(const Ssd *ssd, uint32_t lpn)

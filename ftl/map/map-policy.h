@@ -84,6 +84,12 @@ struct MapPolicy {
      * Cmd.map_pending above 0, and host_map_ready() comes when that is 0 again. */
     bool (*lookup)(Ssd *ssd, uint32_t cmd);
 
+    /* With SSD_EVENT_CMD_HMB: what lookup has asked the host for is there. */
+    void (*fetched)(Ssd *ssd, uint32_t cmd);
+
+    /* Is it known where the unit is, without a lookup?  Missing: always. */
+    bool (*knows)(const Ssd *ssd, uint32_t lpn);
+
     /* The unit's copy in NAND is at another place, or there is none any more; a
      * series of such changes (a victim has been emptied, a TRIM is done) ends.
      * Both must not start anything that takes effect at once. */

@@ -24,10 +24,6 @@
 #include "ssd-internal.h"
 #include "wake.h"
 
-/* The firmware's time for a unit of a marked group, where more groups are
- * marked than one event unmaps: about the time of the model. */
-#define UNIT_PS (20 * PS_PER_NS)
-
 /* ---- groups ------------------------------------------------------------------- */
 
 static uint64_t group_units(const Ssd *ssd)
@@ -309,7 +305,8 @@ static void wait_for_step(Ssd *ssd)
 {
     uint64_t units = ssd->cfg->trim_step * group_units(ssd);
 
-    eventq_push(&ssd->events, ssd->now_ps + units * UNIT_PS, SSD_EVENT_TRIM, 0);
+    eventq_push(&ssd->events, ssd->now_ps + units * ssd->cfg->t_trim_unit_ps,
+                SSD_EVENT_TRIM, 0);
 }
 
 void trim_start(Ssd *ssd, uint32_t cmd)

@@ -6,6 +6,7 @@
  * spare areas), and so the blocks of a rule with lba=.  All other rules are
  * matched inside the array.
  */
+#include "controller/controller.h"
 #include "media/aged-ops.h"
 #include "media/faulty.h"
 #include "media/media.h"
@@ -112,6 +113,12 @@ void faulty_submit(Ssd *ssd, NandOp *op)
     }
     if (ssd->media->faults && faults_lba_rules(ssd->media->faults) > 0) {
         apply_lba_rules(ssd, op);
+    }
+    if (op->kind == NAND_PROGRAM && ssd->cfg->dram_shared) {
+        /* Its data leaves DRAM while it crosses the bus: nobody waits. */
+        dram_share(ssd, (uint64_t)op->bytes *
+                            nand_block_program(ssd->geo,
+                                               page_block(ssd, op->ppa.page)));
     }
     nand_submit(ssd->nand, op, ssd->now_ps);
 }

@@ -18,6 +18,7 @@
  * goes.
  */
 #include "buffer/flush.h"
+#include "controller/controller.h"
 #include "gc/gc.h"
 #include "host/host.h"
 #include "journal/journal.h"
@@ -104,11 +105,12 @@ static bool pages_wait(const Ssd *ssd)
            ssd->buffer->waiting.head != NONE || meta_waits(ssd);
 }
 
-/* Nothing is under way in NAND, and something waits for it. */
+/* Nothing is under way in NAND or on the way there, and something waits for it.
+ */
 static bool stands_still(const Ssd *ssd)
 {
     return !ssd->media->given_up && nand_load(ssd->nand) == 0 &&
-           pages_wait(ssd);
+           controller_at_rest(ssd) && pages_wait(ssd);
 }
 
 bool failure_looks_for_way(Ssd *ssd)

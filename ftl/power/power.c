@@ -8,7 +8,9 @@
  */
 #include "buffer/life.h"
 #include "commands.h"
+#include "controller/controller.h"
 #include "gc/gc.h"
+#include "host/ahead.h"
 #include "host/host.h"
 #include "inspect/oplog.h"
 #include "inspect/recording.h"
@@ -37,7 +39,8 @@ static void fail_commands(Ssd *ssd)
     for (uint32_t i = 0; i < ssd->commands.n_cmds; i++) {
         Cmd *c = &ssd->commands.cmd[i];
 
-        if (c->phase == CMD_SUBMITTED || c->phase == CMD_RUNNING) {
+        if (c->phase == CMD_SUBMITTED || c->phase == CMD_RUNNING ||
+            c->phase == CMD_ENDING) {
             for (int k = 0; k < N_COSTS; k++) {
                 c->cost_ps[k] = 0;
             }
@@ -129,6 +132,8 @@ void power_lost(Ssd *ssd)
     power_init_memory(ssd);
     invariant(ssd->buffer->n_unsafe == 0 && ssd->buffer->n_dirty == 0);
     host_power_lost(ssd);
+    controller_power_lost(ssd);
+    ahead_forget(ssd);
     thermal_power(ssd, false);
     work_forget(&ssd->work); /* last: some of the above may have marked it */
     if (ssd->client && ssd->client->power_lost) {

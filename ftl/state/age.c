@@ -11,6 +11,7 @@
  * Nothing fails meanwhile: scripted faults and the error model wait for the
  * first command.
  */
+#include "host/ahead.h"
 #include "journal/saved.h"
 #include "map/map-policy.h"
 #include "map/map.h"
@@ -217,6 +218,7 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     ssd->inspect.counters.host_bytes_written += n << ssd->unit_shift;
     stream_wrote(ssd, 0, n << ssd->block_shift);
     ssd->age->on = true;
+    ahead_forget(ssd);
     for (uint64_t i = 0; i < n && own;) {
         uint32_t used = put_logged(ssd, lpn + i, n - i);
 

@@ -9,8 +9,10 @@
  */
 #include "bitmap.h"
 #include "buffer/buffer-policy.h"
+#include "controller/controller.h"
 #include "gc/gc-private.h"
 #include "gc/gc.h"
+#include "host/ahead.h"
 #include "host/host.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
@@ -206,14 +208,15 @@ static bool check_clocks(const Ssd *ssd, GError **error)
     CHECK(ssd->now_ps < SIM_LAST_NS * PS_PER_NS &&
               ssd->now_ps % PS_PER_NS == 0, /* that of the last call */
           "its time");
-    CHECK(ssd->host->link_in_ps <= most_ps &&
-              ssd->host->link_out_ps <= most_ps &&
-              ssd->host->dram_in_ps <= most_ps &&
-              ssd->host->dram_free_ps <= most_ps,
+    CHECK(ssd->controller->link_in_ps <= most_ps &&
+              ssd->controller->link_out_ps <= most_ps &&
+              ssd->controller->dram_in_ps <= most_ps &&
+              ssd->controller->dram_free_ps <= most_ps,
           "a time");
     for (uint32_t i = 0; i < MAX(ssd->cfg->cores, 1); i++) {
-        CHECK(ssd->host->core_ps[i] <= most_ps, "a time");
+        CHECK(ssd->controller->core_ps[i] <= most_ps, "a time");
     }
+    CHECK(ssd->controller->gc_core_ps <= most_ps, "a time");
     CHECK(ssd->buffer->last_version < 1ULL << 48, "the version");
     CHECK(ssd->inspect.series.n <= SERIES_POINTS &&
               ssd->inspect.series.interval_ps > 0 &&
@@ -289,8 +292,15 @@ static bool check_pools(const Ssd *ssd, GError **error)
     CHECK_POOL(ssd->journal->free_meta_read, ssd->journal->n_meta_reads,
                ssd->journal->meta_read,
                ssd->journal->meta_read[at].pending == 0);
+    CHECK_POOL(ssd->controller->free_copy, ssd->controller->n_copies,
+               ssd->controller->copy, ssd->controller->pending == 0);
+    CHECK_POOL(ssd->host->ahead.free_waiter, ssd->host->ahead.n_waiters,
+               ssd->host->ahead.waiter, true);
     CHECK_POOL(ssd->media->free_job, ssd->media->n_jobs, ssd->media->job,
                ssd->media->job[at].state == JOB_FREE);
+    for (uint32_t i = 0; i < ssd->host->ahead.n_streams; i++) {
+        CHECK(ssd->host->ahead.stream[i].loading == 0, "read-ahead");
+    }
     for (uint32_t i = 0; i < ssd->commands.n_cmds; i++) {
         CHECK(ssd->commands.cmd[i].phase == CMD_FREE, "commands are in flight");
     }

@@ -14,7 +14,9 @@
 #include "bitmap.h"
 #include "buffer/buffer-policy.h"
 #include "buffer/stream-queue.h"
+#include "controller/controller.h"
 #include "gc/gc.h"
+#include "host/ahead.h"
 #include "host/host.h"
 #include "journal/journal.h"
 #include "map/map-policy.h"
@@ -66,6 +68,10 @@ enum {
     N_ROW_STREAMS,
     N_HISTS,
     N_CORES,
+    N_COPIES,
+    N_AHEAD_STREAMS,
+    N_AHEAD_UNITS,
+    N_AHEAD_WAITERS,
     N_WAITERS,
     N_EPOCHS,
     N_KEPT,
@@ -96,6 +102,12 @@ enum {
 #define TABLE(m, was, n)                                                       \
     {MEMBER(m, was), .kind = STATE_TABLE,                                      \
      .elem = sizeof(*((Drive *)0)->m), .count = (n)}
+#define POOL_SINCE(v, m, was, n)                                               \
+    {MEMBER(m, was), .kind = STATE_POOL, .since = (v),                         \
+     .elem = sizeof(*((Drive *)0)->m), .count = (n)}
+#define POOL_GROWN(v, m, was, n)                                               \
+    {MEMBER(m, was), .kind = STATE_POOL, .grown = (v),                         \
+     .elem = sizeof(*((Drive *)0)->m), .count = (n)}
 #define POOL(m, was, n)                                                        \
     {MEMBER(m, was), .kind = STATE_POOL,                                       \
      .elem = sizeof(*((Drive *)0)->m), .count = (n)}
@@ -107,6 +119,7 @@ enum {
 
 static const StateRow ssd_rows[] = {
     /* The components, from bottom to top. */
+    KEPT(ssd.controller, controller_component),
     KEPT(ssd.media, media_component),
     KEPT(ssd.journal, journal_component),
     KEPT(ssd.placement, placement_component),
@@ -138,7 +151,7 @@ static const StateRow ssd_rows[] = {
     KEPT(ssd.first_unit_parts, first_unit_parts),
     KEPT(ssd.age, age), /* empty, but during ssd_age() */
     KEPT(ssd.commands.ops, cmd_ops),
-    POOL(ssd.commands.cmd, cmd, N_CMDS),
+    POOL_GROWN(3, ssd.commands.cmd, cmd, N_CMDS),
     VALUE(ssd.commands.n_cmds, n_cmds),
     VALUE(ssd.commands.free_cmd, free_cmd),
     VALUE(ssd.commands.last_serial, last_serial),
@@ -164,6 +177,23 @@ static const StateRow ssd_rows[] = {
     /* clang-format on */
     KEPT(ssd.inspect.log, log),
     KEPT(ssd.inspect.recording, recording),
+    VALUE(controller.link_in_ps, link_in_ps),
+    VALUE(controller.link_out_ps, link_out_ps),
+    VALUE(controller.dram_in_ps, dram_in_ps),
+    VALUE(controller.dram_free_ps, dram_free_ps),
+    TABLE(controller.core_ps, core_ps, N_CORES),
+    VALUE_SINCE(3, controller.gc_core_ps, gc_core_ps),
+    POOL_SINCE(3, controller.copy, copy, N_COPIES),
+    VALUE_SINCE(3, controller.n_copies, n_copies),
+    VALUE_SINCE(3, controller.free_copy, free_copy),
+    VALUE_SINCE(3, controller.pending, pending),
+    KEPT(controller.link_num, link_num),
+    KEPT(controller.link_den, link_den),
+    KEPT(controller.dram_unit_ps, dram_unit_ps),
+    KEPT(controller.dram_move_ps, dram_move_ps),
+    KEPT(controller.dram_map_ps, dram_map_ps),
+    VALUE_SINCE(3, controller.use, controller_use),
+    VALUE_SINCE(3, controller.gc_busy_ps, gc_busy_ps),
     KEPT(media.client, media_client),
     KEPT(media.index, full_index),
     KEPT(media.saved, saved_client),
@@ -240,8 +270,6 @@ static const StateRow ssd_rows[] = {
     VALUE(buffer.n_evicting, n_evicting),
     VALUE(buffer.n_victims, n_victims),
     VALUE(buffer.n_promised, n_promised),
-    KEPT(buffer.dram_unit_ps, dram_unit_ps),
-    KEPT(buffer.dram_move_ps, dram_move_ps),
     VALUE(buffer.early, early),
     VALUE(buffer.last_version, last_version),
     VALUE(buffer.waiting, waiting),
@@ -305,14 +333,14 @@ static const StateRow ssd_rows[] = {
     VALUE_SINCE(3, thermal.heat, heat),
     KEPT(host.gate, gate),
     VALUE(host.done, done),
-    VALUE(host.link_in_ps, link_in_ps),
-    VALUE(host.link_out_ps, link_out_ps),
-    VALUE(host.dram_in_ps, dram_in_ps),
-    VALUE(host.dram_free_ps, dram_free_ps),
-    TABLE(host.core_ps, core_ps, N_CORES),
-    KEPT(host.link_num, link_num),
-    KEPT(host.link_den, link_den),
-    VALUE_SINCE(3, host.use, host_use),
+    KEPT(host.ahead.n_streams, ahead_streams),
+    TABLE_SINCE(3, host.ahead.stream, ahead_stream, N_AHEAD_STREAMS),
+    TABLE_SINCE(3, host.ahead.unit, ahead_unit, N_AHEAD_UNITS),
+    POOL_SINCE(3, host.ahead.waiter, ahead_waiter, N_AHEAD_WAITERS),
+    VALUE_SINCE(3, host.ahead.n_waiters, n_ahead_waiters),
+    VALUE_SINCE(3, host.ahead.free_waiter, free_ahead_waiter),
+    VALUE_SINCE(3, host.room_busy_ps, room_busy_ps),
+    VALUE_SINCE(3, host.room_wait_ps, room_wait_ps),
     VALUE_SINCE(3, host.room_since_ps, room_since_ps),
     VALUE_SINCE(3, host.gate_ps, gate_ps),
     POOL(power.candidate, doubt, N_CANDIDATES),
@@ -330,6 +358,10 @@ static const StateRow ssd_rows[] = {
 #undef TABLE_SINCE
 #undef TABLE
 #undef POOL
+#undef VALUE_SINCE
+#undef TABLE_SINCE
+#undef POOL_SINCE
+#undef POOL_GROWN
 
 static const StateRow event_rows[] = {
     STATE_POOL_ROW(EventQueue, heap, N_EVENTS),
@@ -397,6 +429,14 @@ static bool may_differ(const char *key)
         "ftl.gc_choices",
         "ftl.gc_window",
         "ftl.map_prefetch",
+        "ftl.gc_core",
+        "host.pcie_mps",
+        "host.pcie_mrrs",
+        "host.pcie_rcb",
+        "host.pcie_dllp",
+        "host.pcie_nvme",
+        "buffer.shared",
+        "buffer.map_bytes",
         "buffer.word",
         "buffer.mb_s",
         "host.pcie_gen",
@@ -528,6 +568,16 @@ static bool walk_head(State *s, const SsdConfig *cfg)
 
 /* ---- iteration ---------------------------------------------------------- */
 
+/* Before version 3 an event's kind had 4 bits. */
+static void widen_kinds(EventQueue *q)
+{
+    for (size_t i = 0; i < q->n; i++) {
+        uint32_t what = q->heap[i].what;
+
+        q->heap[i].what = what >> 4 << EVENT_KIND_BITS | (what & 15);
+    }
+}
+
 static bool walk_events(State *s, EventQueue *q)
 {
     uint64_t counts[N_COUNTS] = {0};
@@ -538,6 +588,9 @@ static bool walk_events(State *s, EventQueue *q)
     counts[N_EVENTS] = q->n;
     if (!state_tables(s, &event_struct, q, counts)) {
         return false;
+    }
+    if (s->loading && s->version < 3) {
+        widen_kinds(q);
     }
     if (s->loading) {
         q->capacity = MAX(q->n, 64);
@@ -602,6 +655,10 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_ROW_STREAMS] = ssd->l.n_streams;
     n[N_HISTS] = SSD_N_OPS + 1;
     n[N_CORES] = MAX(ssd->cfg->cores, 1);
+    n[N_AHEAD_STREAMS] = ssd->host->ahead.n_streams;
+    n[N_AHEAD_UNITS] = (uint64_t)ssd->host->ahead.n_streams * ahead_window(ssd);
+    n[N_AHEAD_WAITERS] = ssd->host->ahead.n_waiters;
+    n[N_COPIES] = ssd->controller->n_copies;
     n[N_WAITERS] = ssd->buffer->n_waiters;
     n[N_EPOCHS] = (uint64_t)ssd->buffer->epoch_mask + 1;
     n[N_KEPT] = ssd->buffer->n_kept;

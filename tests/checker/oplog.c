@@ -275,6 +275,13 @@ static const Clean cleans[] = {
     {"upkeep", "tiny", UPKEEP, PLAYER_FILL_PRELOAD, false},
     {"power-cuts-upkeep", "tiny", UPKEEP "nand.copyback=on",
      PLAYER_FILL_PRELOAD, true},
+    {"read-ahead", "tiny",
+     "host.read_ahead=128KiB;host.read_ahead_after=1;nand.register_hits=on",
+     PLAYER_FILL_RANDOM, false},
+    {"power-cuts-read-ahead", "tiny",
+     "host.read_ahead=64KiB;host.read_ahead_after=1;host.pcie_mps=256;"
+     "host.pcie_nvme=on;host.firmware_complete=1us;ftl.gc_firmware=5us",
+     PLAYER_FILL_RANDOM, true},
     {"ecc", "tiny", "nand.ecc_decode=10us", PLAYER_FILL_RANDOM, false},
     {"data-in", "tiny", "host.complete_at=data-in", PLAYER_FILL_RANDOM, false},
     {"at-program", "tiny", "host.complete_at=program", PLAYER_FILL_RANDOM,

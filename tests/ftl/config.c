@@ -374,6 +374,12 @@ static char *observe(const char *options)
             ref_pass(r, 200000);
         }
     }
+    for (uint32_t i = 0; i < 40; i++) { /* two streams of reads */
+        ref_do(r, SSD_OP_READ,
+               r->info->nblocks / 16 * 8 * (i % 2) + 8 * (i / 2), 8, false);
+        ref_drain(r);
+    }
+    ref_do(r, SSD_OP_TRIM, 0, 800, false);
     ref_finish(r);
     ssd_stats_json_drive(r->ssd, &w);
     g_string_append_printf(s, " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT,
@@ -512,6 +518,8 @@ static const Change changes[] = {
     {"ftl.checkpoint_interval=100", "ftl.recovery=checkpoint;"},
     {"ftl.map=dftl", ""},
     {"ftl.map_cache=1KiB", "ftl.map=dftl;ftl.map_cache=4KiB;"},
+    {"ftl.hmb=8KiB", "ftl.map=dftl;ftl.map_cache=4KiB;"},
+    {"ftl.hmb_latency=3us", "ftl.map=dftl;ftl.map_cache=4KiB;ftl.hmb=8KiB;"},
     {"ftl.map_prefetch=8", "ftl.map=dftl;ftl.map_cache=4KiB;"},
     {"ftl.alloc=static", PARALLEL},
     {"ftl.alloc=dynamic", PARALLEL},
@@ -547,6 +555,8 @@ static const Change changes[] = {
     {"buffer.word_time=15ns", ""},
     {"buffer.word=8", "buffer.word_time=15ns;"},
     {"buffer.mb_s=1600", ""},
+    {"buffer.shared=on", "buffer.mb_s=1600;"},
+    {"buffer.map_bytes=64", "buffer.mb_s=1600;"},
     {"buffer.free_at=data-in", ""},
     {"buffer.window=30%", "buffer.policy=cflru;"},
     {"buffer.early_threshold=20%", EARLY},
@@ -573,8 +583,26 @@ static const Change changes[] = {
     {"nand.bus_mt_s=401", ""},
     {"nand.bus_ns_per_byte=3", ""},
     {"host.cores=1", "host.firmware=20us;"},
+    {"host.firmware_unit=200ns", ""},
+    {"host.read_ahead=64KiB", ""},
+    {"host.read_streams=1", "host.read_ahead=64KiB;"},
+    {"host.read_ahead_after=3", "host.read_ahead=64KiB;"},
+    {"host.firmware_map_miss=1us", "ftl.map=dftl;ftl.map_cache=4KiB;"},
+    {"host.firmware_complete=1us", ""},
+    {"host.firmware_flush=10us", ""},
+    {"host.firmware_trim=10us", ""},
+    {"host.firmware_trim_unit=100ns", ""},
+    {"ftl.gc_firmware=10us", ""},
+    {"ftl.gc_firmware_unit=10us", ""},
+    {"ftl.gc_core=on", "ftl.gc_firmware=10us;"},
     {"host.pcie_gen=1", ""},
     {"host.pcie_lanes=1", "host.pcie_gen=1;"},
+    {"host.pcie_mps=256", ""},
+    {"host.pcie_mrrs=128", "host.pcie_mps=256;"},
+    {"host.pcie_rcb=64", "host.pcie_mps=256;"},
+    {"host.pcie_dllp=8%", ""},
+    {"host.pcie_round_trip=600ns", ""},
+    {"host.pcie_nvme=on", "host.pcie_mps=256;"},
     {"nand.cell=mlc", "nand.read_2=90us;"},
     {"nand.read_2=90us", TLC},
     {"nand.read_3=90us", TLC},
@@ -610,6 +638,7 @@ static const Change changes[] = {
     {"nand.one_shot=on", TLC "nand.pages=12;"},
     {"nand.copyback=on", "ftl.unit=16KiB;"},
     {"nand.cache_read=on", ""},
+    {"nand.register_hits=on", ""},
     {"nand.cache_program=on", ""},
     {"nand.schedule=read-first", ""},
     {"ftl.map=bast", ""},
@@ -660,6 +689,7 @@ static bool covered(const char *key)
         }
     }
     return has_row(key) || strcmp(key, "faults") == 0 || /* failures.c */
+           strcmp(key, "ftl.trim_unit") == 0 ||          /* controller.c */
            strcmp(key, "buffer.ignore_flush") == 0 ||    /* power.c */
            strcmp(key, "ftl.close_open") == 0 ||         /* likewise, both */
            strcmp(key, "ftl.recovery_cpu") == 0;

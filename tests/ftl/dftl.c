@@ -557,6 +557,76 @@ static void test_preload(void)
     ssd_destroy(ssd);
 }
 
+/* ---- the host memory buffer --------------------------------------------- */
+
+#define HMB    EIGHT "ftl.hmb=1KiB;ftl.hmb_latency=2us;host.link_mb_s=0;"
+#define IN_HMB 128 /* entries */
+
+static uint64_t read_ns(Ref *r, uint64_t unit)
+{
+    SsdCompletion c = ref_one(r, SSD_OP_READ, unit * UNIT, UNIT, false);
+
+    return c.complete_ns - c.submit_ns;
+}
+
+/* An entry that has left the cache costs a read of host memory; the next use is
+ * a hit in the cache.  After a power cut NAND alone has it. */
+static void test_hmb(void)
+{
+    const uint64_t in_nand = F + READ_NS + READ_NS;
+    const uint64_t in_hmb = F + 2000 + READ_NS;
+    Ref *r = ref_new(ref_config(HMB), true);
+    SsdCompletion c;
+
+    for (uint64_t unit = 0; unit < 9; unit++) {
+        g_assert_cmpuint(read_ns(r, unit), ==, in_nand);
+    }
+    c = ref_one(r, SSD_OP_READ, 0, UNIT, false); /* eight others have come */
+    g_assert_cmpuint(c.complete_ns - c.submit_ns, ==, in_hmb);
+    g_assert_cmpuint(c.cost.map_ns, ==, 2000);
+    g_assert_cmpuint(read_ns(r, 0), ==, F + READ_NS);
+    g_assert_cmpuint(stat(r, "hmb_hits"), ==, 1);
+    ref_verify(r);
+    ref_power_cycle(r);
+    g_assert_cmpuint(read_ns(r, 1), ==, in_nand);
+    ref_free(r);
+}
+
+/* Each entry is read from NAND once, if there is room for all. */
+static void test_hmb_room(void)
+{
+    Ref *r = ref_new(ref_config(HMB), true);
+    Prng rng;
+
+    prng_seed(&rng, 1, 1);
+    for (int i = 0; i < 3000; i++) {
+        read_ns(r, prng_below(&rng, IN_HMB));
+    }
+    g_assert_cmpuint(stat(r, "misses") - stat(r, "hmb_hits"), ==, IN_HMB);
+    g_assert_cmpuint(stat(r, "lookup_reads"), ==, IN_HMB);
+    ref_verify(r);
+    ref_free(r);
+}
+
+/* An entry of a unit that is written or trimmed is not true there any more. */
+static void test_hmb_changed(void)
+{
+    Ref *r = ref_new(ref_config(HMB), true);
+
+    for (uint64_t unit = 0; unit < 20; unit++) {
+        read_ns(r, unit);
+    }
+    ref_one(r, SSD_OP_WRITE, 0, UNIT, true);
+    g_assert_cmpuint(read_ns(r, 0), ==, F + READ_NS);
+    ref_one(r, SSD_OP_TRIM, 3 * UNIT, UNIT, false);
+    read_ns(r, 3);
+    g_assert_cmpuint(stat(r, "hmb_hits"), ==, 1); /* that of the write */
+    read_ns(r, 4);
+    g_assert_cmpuint(stat(r, "hmb_hits"), ==, 2);
+    ref_verify(r);
+    ref_free(r);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -578,5 +648,8 @@ int main(int argc, char **argv)
     g_test_add_func("/dftl/tight", test_tight);
     g_test_add_func("/dftl/end-of-life", test_end_of_life);
     g_test_add_func("/dftl/preload", test_preload);
+    g_test_add_func("/dftl/hmb", test_hmb);
+    g_test_add_func("/dftl/hmb/room", test_hmb_room);
+    g_test_add_func("/dftl/hmb/changed", test_hmb_changed);
     return g_test_run();
 }

@@ -58,6 +58,8 @@ enum {
     DRAW_CELLS,
     DRAW_HEAT,
     DRAW_POWER,
+    DRAW_CONTROLLER = 80,
+    DRAW_HMB,
 };
 
 typedef struct Mix {
@@ -400,6 +402,10 @@ static void draw_dram(uint64_t seed, GString *s)
 
     prng_seed(&r, seed, DRAW_DRAM);
     put(s, "buffer.mb_s", ONE_OF(&r, 0, 0, 37, 1600));
+    if (!strstr(s->str, "buffer.mb_s=0;")) {
+        put_on_off(s, "buffer.shared", &r);
+        put(s, "buffer.map_bytes", ONE_OF(&r, 0, 64, 4096));
+    }
 }
 
 /* Rows of pages across planes, and what the array does beside multi-plane
@@ -506,6 +512,52 @@ static void draw_heat(uint64_t seed, GString *s)
     put(s, "power.idle_after", ONE_OF(&r, 0, 20000, 3000000));
 }
 
+/* Map entries in host memory, from a stream of their own. */
+static void draw_hmb(uint64_t seed, GString *s)
+{
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_HMB);
+    if (strstr(s->str, "ftl.map=dftl") && !strstr(s->str, "ftl.log_blocks")) {
+        put(s, "ftl.hmb", ONE_OF(&r, 0, 64, 1024, 65536));
+        put(s, "ftl.hmb_latency", ONE_OF(&r, 0, 1, 2000));
+    }
+}
+
+/* Costs of firmware and packets, from a stream of their own. */
+static void draw_controller(uint64_t seed, GString *s)
+{
+    Prng r;
+    uint64_t mps;
+
+    prng_seed(&r, seed, DRAW_CONTROLLER);
+    if (prng_below(&r, 3) != 0) {
+        return;
+    }
+    mps = ONE_OF(&r, 0, 128, 512);
+    put(s, "host.firmware_unit", ONE_OF(&r, 0, 1, 300));
+    put(s, "host.firmware_map_miss", ONE_OF(&r, 0, 1, 5000));
+    put(s, "host.firmware_complete", ONE_OF(&r, 0, 1, 2000));
+    put(s, "host.firmware_trim", ONE_OF(&r, 0, 1000));
+    put(s, "host.firmware_trim_unit", ONE_OF(&r, 0, 10));
+    put(s, "host.firmware_flush", ONE_OF(&r, 0, 10000));
+    put(s, "ftl.gc_firmware", ONE_OF(&r, 0, 1, 20000));
+    put(s, "ftl.gc_firmware_unit", ONE_OF(&r, 0, 1, 3000));
+    put_on_off(s, "ftl.gc_core", &r);
+    put_on_off(s, "nand.register_hits", &r);
+    put(s, "host.pcie_mps", mps);
+    put(s, "host.pcie_rcb", ONE_OF(&r, 0, 64, 128));
+    put(s, "host.pcie_round_trip", ONE_OF(&r, 0, 700));
+    if (prng_below(&r, 2)) {
+        put(s, "host.read_ahead", ONE_OF(&r, 131072, 262144, 1048576));
+        put(s, "host.read_streams", ONE_OF(&r, 1, 2, 8));
+        put(s, "host.read_ahead_after", ONE_OF(&r, 1, 1, 2));
+    }
+    if (mps > 0) {
+        put_on_off(s, "host.pcie_nvme", &r);
+    }
+}
+
 /* Random numbers of one seed, a stream for each thing: an addition to one does
  * not change the others. */
 typedef struct Draws {
@@ -563,6 +615,8 @@ static SsdConfig *make_drive(Draws *d, bool verbose)
     draw_heat(d->seed, errors);
     g_string_prepend(errors, drive);
     draw_rows(d->seed, errors);
+    draw_controller(d->seed, errors);
+    draw_hmb(d->seed, errors);
     options = g_strdup(errors->str);
     cfg = ref_config(options);
     set_superpage(cfg, d->seed);

@@ -82,6 +82,47 @@ static void submit_as(Rig *r, uint64_t now_ns, NandOpKind kind, NandCause cause,
     nand_submit(r->nand, &op, now_ns * PS_PER_NS);
 }
 
+/* ---- registers --------------------------------------------------------------
+ */
+
+/* The page that the plane has read last takes no tR; a program, an erase or
+ * another page in between takes its place. */
+static void test_register_hits(void)
+{
+    Rig *r = rig_with("nand.register_hits=on");
+    const uint64_t hit = C + X;
+    const uint64_t miss = C + TR + X;
+    uint64_t at = 0;
+    static const struct {
+        NandOpKind kind;
+        uint32_t plane, block, page;
+        bool hit;
+    } op[] = {
+        {NAND_READ, 0, 0, 0, false},    {NAND_READ, 0, 0, 0, true},
+        {NAND_READ, 1, 0, 0, false},    {NAND_READ, 0, 0, 0, true},
+        {NAND_READ, 0, 0, 1, false},    {NAND_READ, 0, 0, 0, false},
+        {NAND_PROGRAM, 0, 1, 0, false}, {NAND_READ, 0, 0, 0, false},
+        {NAND_ERASE, 0, 2, 0, false},   {NAND_READ, 0, 0, 0, false},
+        {NAND_READ, 0, 0, 0, true},
+    };
+
+    rig_preload(r, 0, 0, 2);
+    rig_preload(r, 1, 0, 1);
+    for (size_t i = 0; i < G_N_ELEMENTS(op); i++) {
+        uint32_t page = rig_page(r, op[i].plane, op[i].block, op[i].page);
+
+        rig_submit(r, at, op[i].kind, page, PAGE);
+        rig_run_all(r);
+        if (op[i].kind == NAND_READ) {
+            g_assert_cmpuint(r->done_ps[i], ==,
+                             (at + (op[i].hit ? hit : miss)) * PS_PER_NS);
+            g_assert_cmpuint(r->done[i].in_register, ==, op[i].hit);
+        }
+        at = r->done_ps[i] / PS_PER_NS;
+    }
+    finish(r);
+}
+
 /* ---- interface cycles ------------------------------------------------------- */
 
 /*
@@ -848,6 +889,7 @@ int main(int argc, char **argv)
                     test_cache_program_slow_bus);
     g_test_add_func("/features/cache/read", test_cache_read);
     g_test_add_func("/features/cache/read-slow-bus", test_cache_read_slow_bus);
+    g_test_add_func("/features/register-hits", test_register_hits);
     g_test_add_func("/features/copyback", test_copyback);
     g_test_add_func("/features/lock", test_lock);
     g_test_add_func("/features/schedules", test_schedules);

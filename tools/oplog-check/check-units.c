@@ -349,18 +349,20 @@ void on_lookup(const Record *r)
     static const char *const name[] = {"unmapped", "in the buffer", "in NAND",
                                        "in NAND and cached"};
     Lpn *l = lpn_of(r->c);
-    Cmd *c = cmd_find(r->x);
+    Cmd *c = r->x ? cmd_find(r->x) : NULL; /* NULL: it is read ahead */
     unsigned where = is_buffered(l) ? BUFFERED : l->ppu ? IN_NAND : UNMAPPED;
     bool cached = r->a == CACHED && where == IN_NAND && l->seen;
 
-    next_unit(r, CMD_READ, first_unit(c));
+    if (c) {
+        next_unit(r, CMD_READ, first_unit(c));
+        c->in_nand += where == IN_NAND && !cached;
+    }
     if (!cached && (r->a != where || (where == IN_NAND && r->y + 1 != l->ppu))) {
         broken(l->ppu ? (l->ppu - 1) / k.units_per_page : NONE, r->x, "map",
                "unit %u was found %s at %" PRIu64 ", it is %s at %d%s", r->c,
                name[r->a & 3], r->y, name[where], (int)l->ppu - 1,
                r->a == CACHED && !l->seen ? ", never read or written" : "");
     }
-    c->in_nand += where == IN_NAND && !cached;
     l->seen = l->seen || where == IN_NAND;
 }
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * hmb.h - map entries in the host memory buffer; private to ftl/map.
+ *
+ * Takes the entries that leave the cache, least recently used out first; an
+ * entry that is used again goes back into the cache.  The host may take its
+ * memory back at any time, so it holds only what NAND has, or is about to have.
+ *
+ * Without ftl.hmb it is empty, and stays so.
+ */
+#ifndef VSSD_FTL_HMB_H
+#define VSSD_FTL_HMB_H
+
+#include "layers.h"
+#if FTL_LAYER != FTL_MAP && FTL_LAYER != FTL_ALL
+#error "private to ftl/map: docs/architecture.md"
+#endif
+
+#include "map/cmt.h"
+
+void hmb_init(Cmt *h, uint64_t entries);
+void hmb_destroy(Cmt *h);
+void hmb_clear(Cmt *h);
+
+bool hmb_holds(const Cmt *h, uint32_t lpn);
+void hmb_put(Cmt *h, uint32_t lpn);
+
+/* It does not hold the entry any more.  false: it did not. */
+bool hmb_take(Cmt *h, uint32_t lpn);
+
+#endif
