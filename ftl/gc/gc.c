@@ -562,6 +562,19 @@ void gc_kick(Ssd *ssd, uint32_t plane)
     }
 }
 
+void gc_read_came_late(Ssd *ssd, uint32_t plane)
+{
+    if (!ssd->gc->mate) {
+        return;
+    }
+    for (uint32_t i = unit_first_plane(ssd, plane);
+         i < unit_end_plane(ssd, plane); i++) {
+        if (ssd->gc->plane[i].victim == NONE && gc_load(ssd, i)->active) {
+            ssd_wake(ssd, WORK_GC, i);
+        }
+    }
+}
+
 /* The victim of the last time counts until its block is free: else each page
  * that comes meanwhile would have one more erased, and the erases fill the
  * plane's queue for seconds. */
