@@ -40,7 +40,7 @@ const char *state_gap(const StateStruct *d)
     return d->bytes - at < sizeof(uint64_t) ? NULL : "end";
 }
 
-/* ---- the stream ------------------------------------------------------------- */
+/* ---- the stream ---------------------------------------------------------- */
 
 void state_begin(State *s, FILE *file, bool loading)
 {
@@ -204,7 +204,7 @@ bool state_end(State *s, GError **error)
     return true;
 }
 
-/* ---- tables ------------------------------------------------------------------ */
+/* ---- tables -------------------------------------------------------------- */
 
 static bool is_zero(const uint8_t *p, size_t n)
 {

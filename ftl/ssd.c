@@ -43,7 +43,7 @@
 #include "thermal/thermal.h"
 #include "wake.h"
 
-/* ---- events ---------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------- */
 
 static void host_op_read(Ssd *ssd, const NandOp *op)
 {
@@ -289,7 +289,7 @@ void ssd_hint(const Ssd *ssd, uint64_t lba, bool soon)
     }
 }
 
-/* ---- create and destroy ------------------------------------------------------ */
+/* ---- create and destroy -------------------------------------------------- */
 
 static unsigned log2_of(uint64_t power_of_two)
 {
@@ -568,7 +568,7 @@ const SsdInfo *ssd_info(const Ssd *ssd)
     return &ssd->info;
 }
 
-/* ---- the calls of ssd.h that let time pass first ------------------------------ */
+/* ---- the calls of ssd.h that let time pass first ------------------------- */
 
 int ssd_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
 {

@@ -15,7 +15,7 @@
 
 #define complain(error, ...) opt_fail(error, OPT_ERROR_SYNTAX, __VA_ARGS__)
 
-/* ---- selectors ---------------------------------------------------------------- */
+/* ---- selectors ----------------------------------------------------------- */
 
 static bool parse_amount(OptType type, const char *key, uint64_t min,
                          uint64_t max, const char *value, uint64_t *out,
@@ -161,7 +161,7 @@ static bool parse_selector(FaultRule *r, char *word, const FaultLimits *l,
                     "plane, block, page, lba, nth, op, cmd, time)", word);
 }
 
-/* ---- actions ------------------------------------------------------------------- */
+/* ---- actions ------------------------------------------------------------- */
 
 /* Words of a line; the last is NULL. */
 typedef struct Words {
@@ -271,7 +271,7 @@ static bool parse_action(FaultRule *r, Words *w, GError **error)
     return ok;
 }
 
-/* ---- rules ------------------------------------------------------------------- */
+/* ---- rules --------------------------------------------------------------- */
 
 #define KINDS_FAIL (1U << NAND_PROGRAM | 1U << NAND_COPYBACK | 1U << NAND_ERASE)
 

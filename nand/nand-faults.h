@@ -90,7 +90,7 @@ void faults_rebase(Faults *f, uint64_t by_ps);
 /* Can any rule make a program or an erase fail? */
 bool faults_may_fail(const Faults *f);
 
-/* ---- shared by nand-faults.c and nand-faults-file.c --------------------------- */
+/* ---- shared by nand-faults.c and nand-faults-file.c ---------------------- */
 
 typedef enum FaultAction {
     FAULT_FAIL,

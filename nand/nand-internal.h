@@ -56,7 +56,7 @@ typedef enum NandSuspend {
 /* Operations that wait for a channel, linked through NandOp.next. */
 typedef Ififo OpList;
 
-/* ---- operations that wait for their unit: nand-queue.c ------------------------ */
+/* ---- operations that wait for their unit: nand-queue.c ------------------- */
 
 /* The lists that a waiting operation is in: of its class; of its block, with the
  * other reads or with all that are not reads; a copyback also of the block that
@@ -191,7 +191,7 @@ struct Nand {
     NandHistory *history; /* or NULL; nand-history.c */
 };
 
-/* ---- nand-create.c --------------------------------------------------------- */
+/* ---- nand-create.c ------------------------------------------------------- */
 
 /* Nothing is in flight; the pool is empty. */
 void nand_set_idle(Nand *n);
@@ -234,7 +234,7 @@ uint32_t nand_first_read(const Nand *n, uint32_t plane);
  * over all waiting operations? */
 bool nand_queue_check(const Nand *n, GError **error);
 
-/* ---- nand-bus.c ------------------------------------------------------------ */
+/* ---- nand-bus.c ---------------------------------------------------------- */
 
 /* The channel for a bus phase, now or when it is free. */
 void nand_bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps);
@@ -246,8 +246,7 @@ void nand_bus_keep(Nand *n, uint32_t next, uint64_t now_ps);
  * next. */
 void nand_bus_release(Nand *n, uint32_t c, uint64_t group, uint64_t now_ps);
 
-/* ---- nand-async.c: with nand.async_reads -----------------------------------
- */
+/* ---- nand-async.c: with nand.async_reads --------------------------------- */
 
 /* The places of a plane's own reads. */
 static inline Unit *nand_plane_unit(const Nand *n, uint32_t plane)
@@ -270,7 +269,7 @@ uint32_t nand_async_pick(const Nand *n, uint32_t next);
 /* Is a read under way in a plane of the unit? */
 bool nand_async_busy(const Nand *n, const Unit *u);
 
-/* ---- nand-cell.c ----------------------------------------------------------- */
+/* ---- nand-cell.c --------------------------------------------------------- */
 
 /* Pages of the page's word line that were programmed before it, by programs of
  * their own. */
@@ -306,7 +305,7 @@ void nand_rules_power_cut(Nand *n);
 /* nand-watch.c: the phase of op ends now; n->watch is set. */
 void nand_watch_phase(const Nand *n, const NandOp *op, uint64_t now_ps);
 
-/* ---- queues, the pool, and phases: inline, they are most of the work -------- */
+/* ---- queues, the pool, and phases: inline, they are most of the work ----- */
 
 /* An operation of the pool waits for its unit from now on, as the last one. */
 static inline void nand_queue_add(Nand *n, uint32_t op)

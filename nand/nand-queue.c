@@ -26,7 +26,7 @@
 #define EMPTY ZLIST_NONE
 G_STATIC_ASSERT(EMPTY - 1 == NONE);
 
-/* ---- lists in order of arrival: the first one's prev is the last -------------- */
+/* ---- lists in order of arrival: the first one's prev is the last --------- */
 
 static WaitLink *link_of(const Nand *n, WaitList which, uint32_t i)
 {
@@ -65,7 +65,7 @@ static int64_t order(const Nand *n, uint32_t i)
     return n->op[i - 1].order;
 }
 
-/* ---- heaps by order ------------------------------------------------------------ */
+/* ---- heaps by order ------------------------------------------------------ */
 
 static WaitNode *node_of(const Nand *n, WaitHeap which, uint32_t i)
 {
@@ -205,7 +205,7 @@ static bool not_yet(const Nand *n, uint32_t i)
     return n->op[i - 1].phase == PHASE_ECC;
 }
 
-/* ---- those that nothing is in the way of ----------------------------------------- */
+/* ---- those that nothing is in the way of --------------------------------- */
 
 /* The heap of possible further planes of a command with the operation. */
 static uint32_t *mates_of(const Nand *n, const NandOp *op, uint32_t plane)
@@ -288,7 +288,7 @@ static void look_at_new(Nand *n, uint32_t i)
     }
 }
 
-/* ---- into the queue, and out of it -------------------------------------------------- */
+/* ---- into the queue, and out of it --------------------------------------- */
 
 static uint32_t *class_head(const Nand *n, uint32_t i)
 {
@@ -404,7 +404,7 @@ void nand_queue_ready(Nand *n, uint32_t op)
     }
 }
 
-/* ---- which is next ----------------------------------------------------------------- */
+/* ---- which is next ------------------------------------------------------- */
 
 /* The policy's choice, in the way of which others may be; EMPTY: there is none. */
 static uint32_t best_of_unit(const Nand *n, const UnitQueue *q, uint64_t now_ps)
@@ -464,7 +464,7 @@ uint32_t nand_first_read(const Nand *n, uint32_t plane)
     return *mates_of(n, &read, plane) - 1;
 }
 
-/* ---- multi-plane commands ---------------------------------------------------------- */
+/* ---- multi-plane commands ------------------------------------------------ */
 
 /* The planes of the leader's die that may take part: each by its first operation. */
 static uint32_t find_mates(const Nand *n, uint32_t leader, uint32_t *mate)
@@ -522,7 +522,7 @@ void nand_gather_mates(Nand *n, Unit *u, uint32_t leader)
     n->stats.multi_plane += found > 0;
 }
 
-/* ---- made, emptied, given back ----------------------------------------------------- */
+/* ---- made, emptied, given back ------------------------------------------- */
 
 static size_t n_mates(const Nand *n)
 {

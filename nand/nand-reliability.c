@@ -48,7 +48,7 @@ bool nand_media_check(const NandConfig *c, GError **error)
     return true;
 }
 
-/* ---- state ----------------------------------------------------------------- */
+/* ---- state --------------------------------------------------------------- */
 
 typedef struct BlockHistory {
     double since_h; /* when the oldest data was programmed, on clock_h() */
@@ -225,7 +225,7 @@ void media_power_off(NandMedia *m)
     }
 }
 
-/* ---- reads ----------------------------------------------------------------- */
+/* ---- reads --------------------------------------------------------------- */
 
 /* How old the block's data is, in media.retention_unit at the reference
  * temperature. */
@@ -415,7 +415,7 @@ double media_data_hours(const NandMedia *m, uint32_t block, uint64_t now_ps)
     return m->history ? clock_h(m, now_ps) - m->history[block].since_h : 0;
 }
 
-/* ---- programs, erases, factory bad blocks ----------------------------------- */
+/* ---- programs, erases, factory bad blocks -------------------------------- */
 
 bool media_op_fails(NandMedia *m, const NandOp *op, uint32_t cycles)
 {
@@ -452,7 +452,7 @@ void media_age_reads(NandMedia *m, uint32_t block, uint32_t n)
     }
 }
 
-/* ---- saving --------------------------------------------------------------------- */
+/* ---- saving -------------------------------------------------------------- */
 
 static const StateRow media_rows[] = {
     STATE_KEPT_ROW(NandMedia, cfg),

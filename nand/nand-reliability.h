@@ -20,7 +20,7 @@ typedef enum NandPaired {
 
 bool nand_media_check(const NandConfig *cfg, GError **error);
 
-/* ---- state, private to nand/ ------------------------------------------------- */
+/* ---- state, private to nand/ --------------------------------------------- */
 
 typedef struct NandMedia NandMedia;
 

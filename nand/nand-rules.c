@@ -167,7 +167,7 @@ void nand_preload_page(Nand *n, NandPpa ppa)
     b->next_page++;
 }
 
-/* ---- aging ----------------------------------------------------------------- */
+/* ---- aging --------------------------------------------------------------- */
 
 void nand_age(Nand *n, const NandOp *op, uint64_t now_ps)
 {
@@ -210,7 +210,7 @@ void nand_age(Nand *n, const NandOp *op, uint64_t now_ps)
     n->stats.ops[op->kind][op->cause] += pages;
 }
 
-/* ---- power ------------------------------------------------------------------ */
+/* ---- power --------------------------------------------------------------- */
 
 /* Was the array changing cells of the block for the operation? */
 static bool in_cells(const NandOp *op)

@@ -138,7 +138,7 @@ uint32_t nand_units(const Nand *n)
     return n->n_units;
 }
 
-/* ---- is a state from a file sound? ---------------------------------------------- */
+/* ---- is a state from a file sound? --------------------------------------- */
 
 static bool refuse(GError **error, const char *what)
 {

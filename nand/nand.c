@@ -28,7 +28,7 @@
 
 #include "nand-retry.h"
 
-/* ---- accounts -------------------------------------------------------------- */
+/* ---- accounts ------------------------------------------------------------ */
 
 /* A read that the host waits for. */
 static bool of_host(const NandOp *op)
@@ -58,7 +58,7 @@ static void die_let_go(Nand *n, const NandOp *op, uint64_t now_ps)
     }
 }
 
-/* ---- the unit ----------------------------------------------------------------- */
+/* ---- the unit ------------------------------------------------------------ */
 
 /* Take a waiting operation, and those that may run with it, out of the queue.
  */
@@ -327,7 +327,7 @@ static void unit_step(Nand *n, Unit *u, uint64_t now_ps)
     }
 }
 
-/* ---- suspend ------------------------------------------------------------------ */
+/* ---- suspend ------------------------------------------------------------- */
 
 static bool may_suspend_kind(const Nand *n, const NandOp *op)
 {
@@ -387,7 +387,7 @@ static void suspended(Nand *n, Unit *u, uint64_t now_ps)
     unit_step(n, u, now_ps);
 }
 
-/* ---- phases ------------------------------------------------------------------- */
+/* ---- phases -------------------------------------------------------------- */
 
 /* Data of a read leaves, member by member. */
 static void go_out(Nand *n, Unit *u, uint64_t now_ps)
@@ -652,7 +652,7 @@ void nand_event(Nand *n, const Event *e)
     }
 }
 
-/* ---- submission ------------------------------------------------------------------ */
+/* ---- submission ---------------------------------------------------------- */
 
 void nand_submit(Nand *n, const NandOp *request, uint64_t now_ps)
 {

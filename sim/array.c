@@ -81,7 +81,7 @@ const SsdInfo *array_info(const Array *a)
     return &a->info;
 }
 
-/* ---- all drives alike ------------------------------------------------------ */
+/* ---- all drives alike ---------------------------------------------------- */
 
 uint64_t array_now_ns(const Array *a)
 {
@@ -169,7 +169,7 @@ void array_power_on(Array *a, uint64_t now_ns)
     }
 }
 
-/* ---- stripes --------------------------------------------------------------- */
+/* ---- stripes ------------------------------------------------------------- */
 
 static bool has_range(const SsdCmd *cmd)
 {
@@ -218,7 +218,7 @@ void array_hint(const Array *a, uint64_t lba, bool soon)
     ssd_hint(a->drive[i], lba, soon);
 }
 
-/* ---- commands -------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------ */
 
 int array_submit(Array *a, uint64_t now_ns, const SsdCmd *cmd)
 {

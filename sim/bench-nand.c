@@ -27,7 +27,7 @@
 #define DEPTH 4 /* operations waiting or running per die */
 #define REPEATS 3
 
-/* ---- an array kept busy --------------------------------------------------------- */
+/* ---- an array kept busy -------------------------------------------------- */
 
 typedef enum Mix {
     MIX_READ,
@@ -197,7 +197,7 @@ static void speed_json(JsonWriter *w, uint64_t n)
     json_close(w, '}');
 }
 
-/* ---- features ----------------------------------------------------------------------- */
+/* ---- features ------------------------------------------------------------ */
 
 static const struct {
     const char *name;
@@ -255,7 +255,7 @@ static void features_json(JsonWriter *w, uint64_t n)
     json_close(w, ']');
 }
 
-/* ---- scaling -------------------------------------------------------------------------- */
+/* ---- scaling ------------------------------------------------------------- */
 
 typedef struct Point {
     double iops;

@@ -72,7 +72,7 @@ bool convert_find(const char *name, ConvertFormat *format, GError **error)
     return false;
 }
 
-/* ---- blkparse --------------------------------------------------------------- */
+/* ---- blkparse ------------------------------------------------------------ */
 
 static const char *kind_of(const RecordedItem *cmd)
 {
@@ -114,7 +114,7 @@ static void blkparse_line(Convert *c, char action, uint64_t at_ns,
     } while (left > 0);
 }
 
-/* ---- msr -------------------------------------------------------------------- */
+/* ---- msr ----------------------------------------------------------------- */
 
 static void msr_line(Convert *c, const Line *l)
 {
@@ -144,7 +144,7 @@ static void msr_drain(Convert *c, bool all)
     }
 }
 
-/* ---- both ------------------------------------------------------------------- */
+/* ---- both ---------------------------------------------------------------- */
 
 static void add(Convert *c, ConvertFormat format, const RecordedItem *cmd)
 {

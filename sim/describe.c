@@ -24,7 +24,7 @@ double describe_mean_interval_s(const Description *d)
                : 0;
 }
 
-/* ---- reading --------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------- */
 
 typedef struct Counting {
     Remap *touched;
@@ -118,7 +118,7 @@ bool describe(const RequestSource *source, uint64_t max, Description *d,
     return r != REQUEST_ERROR;
 }
 
-/* ---- telling --------------------------------------------------------------- */
+/* ---- telling ------------------------------------------------------------- */
 
 void describe_json(const Description *d, JsonWriter *w)
 {

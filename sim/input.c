@@ -54,7 +54,7 @@ struct Input {
     bool ended; /* nothing comes after end */
 };
 
-/* ---- gzip ------------------------------------------------------------------ */
+/* ---- gzip ---------------------------------------------------------------- */
 
 static void *gzip_open(void)
 {
@@ -97,7 +97,7 @@ static void gzip_close(void *state)
     g_free(state);
 }
 
-/* ---- xz -------------------------------------------------------------------- */
+/* ---- xz ------------------------------------------------------------------ */
 
 static void *xz_open(void)
 {
@@ -140,7 +140,7 @@ static void xz_close(void *state)
     g_free(state);
 }
 
-/* ---- zstd ------------------------------------------------------------------ */
+/* ---- zstd ---------------------------------------------------------------- */
 
 static void *zstd_open(void)
 {
@@ -181,7 +181,7 @@ static const Packing packings[] = {
     {"zstd", "\x28\xb5\x2f\xfd", 4, zstd_open, zstd_run, zstd_close},
 };
 
-/* ---- the file -------------------------------------------------------------- */
+/* ---- the file ------------------------------------------------------------ */
 
 static bool broken(const Input *in, const char *what, GError **error)
 {
@@ -336,7 +336,7 @@ void input_close(Input *in)
     }
 }
 
-/* ---- reading --------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------- */
 
 /* Where the line ends that begins at begin, or NULL: not in the buffer. */
 static char *line_end(const Input *in)

@@ -437,8 +437,7 @@ static void begin(Player *p, const RequestSource *source)
     }
 }
 
-/* ---- the clock -------------------------------------------------------------
- */
+/* ---- the clock ----------------------------------------------------------- */
 
 /* The earliest instant that is still needed. */
 static uint64_t rebase_most_ns(const Player *p)

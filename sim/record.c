@@ -63,7 +63,7 @@ const char *record_status_name(SsdStatus status)
     return status_names[status];
 }
 
-/* ---- lines ----------------------------------------------------------------- */
+/* ---- lines --------------------------------------------------------------- */
 
 static bool cannot_write(const Record *r, GError **error)
 {
@@ -134,7 +134,7 @@ static void write_line(Record *r, const PlayerDone *d)
     fwrite(line + 1, 1, (size_t)(p - line - 1), r->csv); /* no first comma */
 }
 
-/* ---- series ---------------------------------------------------------------- */
+/* ---- series -------------------------------------------------------------- */
 
 static void end_interval(Record *r)
 {
@@ -171,7 +171,7 @@ static void count(Record *r, const PlayerDone *d)
     r->now.max_ns = MAX(r->now.max_ns, latency_ns);
 }
 
-/* ---- the record ------------------------------------------------------------ */
+/* ---- the record ---------------------------------------------------------- */
 
 Record *record_open(const char *csv_path, uint64_t interval_ns, const Ssd *ssd,
                     GError **error)
@@ -234,7 +234,7 @@ void record_free(Record *r)
     }
 }
 
-/* ---- telling --------------------------------------------------------------- */
+/* ---- telling ------------------------------------------------------------- */
 
 static const Interval *interval(const Record *r, unsigned i)
 {

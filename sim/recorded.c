@@ -22,7 +22,7 @@
 
 static const char cut_off[] = "the file ends within a record";
 
-/* ---- numbers ---------------------------------------------------------------- */
+/* ---- numbers ------------------------------------------------------------- */
 
 /* The bytes of one record, with the first thing that went wrong. */
 typedef struct Reading {
@@ -89,7 +89,7 @@ static uint64_t take_step(Reading *rd, uint64_t from)
     return v & 1 ? from - distance : from + distance;
 }
 
-/* ---- records ---------------------------------------------------------------- */
+/* ---- records ------------------------------------------------------------- */
 
 static void take_instant(Reading *rd, RecordedState *s)
 {
@@ -272,7 +272,7 @@ InputRead recorded_next(RecordedState *s, Input *in, RecordedItem *item,
     return rd.result;
 }
 
-/* ---- header ----------------------------------------------------------------- */
+/* ---- header -------------------------------------------------------------- */
 
 static uint64_t fixed(const uint8_t *p, unsigned bytes)
 {
@@ -334,7 +334,7 @@ InputRead recorded_head(RecordedState *s, Input *in, GString *text,
     return INPUT_BAD;
 }
 
-/* ---- whole files ------------------------------------------------------------ */
+/* ---- whole files --------------------------------------------------------- */
 
 struct Recorded {
     Input *in;

@@ -61,7 +61,7 @@ InputRead recorded_head(RecordedState *s, Input *in, GString *text,
 InputRead recorded_next(RecordedState *s, Input *in, RecordedItem *item,
                         const char **reason, GError **error);
 
-/* ---- whole files ------------------------------------------------------------ */
+/* ---- whole files --------------------------------------------------------- */
 
 typedef struct Recorded Recorded;
 

@@ -55,7 +55,7 @@ const SsdHostOps replay_host = {
     .superseded = nothing,
 };
 
-/* ---- differences ------------------------------------------------------------ */
+/* ---- differences --------------------------------------------------------- */
 
 G_GNUC_PRINTF(3, 4)
 static bool differs(const Replay *rp, GError **error, const char *format, ...)
@@ -81,7 +81,7 @@ static char *describe_in_flight(const InFlight *f)
                            f->req.offset, f->req.at_ns);
 }
 
-/* ---- completions ------------------------------------------------------------ */
+/* ---- completions --------------------------------------------------------- */
 
 /* Of those that end at the instant of the first one, bring this one forward. */
 static void prefer(Replay *rp, uint64_t serial)
@@ -183,7 +183,7 @@ static bool check_done(Replay *rp, const RecordedItem *item, GError **error)
                    record_status_name(c.status), c.complete_ns - c.submit_ns);
 }
 
-/* ---- calls ------------------------------------------------------------------ */
+/* ---- calls --------------------------------------------------------------- */
 
 /* Everything that ended before this call has been compared. */
 static bool come_to(Replay *rp, const RecordedItem *item, GError **error)
@@ -358,7 +358,7 @@ static bool call(Replay *rp, const RecordedItem *item, GError **error)
     }
 }
 
-/* ---- the run ---------------------------------------------------------------- */
+/* ---- the run ------------------------------------------------------------- */
 
 static bool fits(const Replay *rp, GError **error)
 {

@@ -14,7 +14,7 @@
 
 #include "options.h"
 
-/* ---- parsing --------------------------------------------------------------- */
+/* ---- parsing ------------------------------------------------------------- */
 
 static bool parse_theta(Spread *s, const char *text)
 {
@@ -67,7 +67,7 @@ const char *spread_parse(Spread *s, const char *text)
            "zoned:ACCESS/AREA:... in percent, each summing to 100";
 }
 
-/* ---- zipf ------------------------------------------------------------------ */
+/* ---- zipf ---------------------------------------------------------------- */
 
 /* Integral of x^-theta. */
 static double integral(const Spread *s, double x)
@@ -123,7 +123,7 @@ static uint64_t draw_rank(const Spread *s, Prng *r)
     }
 }
 
-/* ---- drawing --------------------------------------------------------------- */
+/* ---- drawing ------------------------------------------------------------- */
 
 static uint64_t draw_zoned(const Spread *s, Prng *r, uint64_t n)
 {

@@ -16,7 +16,7 @@
 #include "simtime.h"
 #include "trace.h"
 
-/* ---- text ------------------------------------------------------------------ */
+/* ---- text ---------------------------------------------------------------- */
 
 /* "8,16" as one number. */
 static bool take_device(const char **s, uint64_t *device)
@@ -151,7 +151,7 @@ const TraceFormat trace_blkparse = {
     .begin = blkparse_begin,
 };
 
-/* ---- binary ---------------------------------------------------------------- */
+/* ---- binary -------------------------------------------------------------- */
 
 #define BLK_MAGIC   0x65617400U /* version in the low byte */
 #define BLK_VERSION 7

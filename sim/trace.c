@@ -54,7 +54,7 @@ const TraceFormat *trace_format_find(const char *name)
     return NULL;
 }
 
-/* ---- which format? --------------------------------------------------------- */
+/* ---- which format? ------------------------------------------------------- */
 
 /* The state of a reading that begins; g_free(). */
 static void *new_state(const TraceFormat *f, const TraceOptions *o,
@@ -219,7 +219,7 @@ uint64_t trace_n_skipped(const Trace *t)
     return t->n_skipped;
 }
 
-/* ---- records --------------------------------------------------------------- */
+/* ---- records ------------------------------------------------------------- */
 
 /* REQUEST_OK: counted, go on. */
 static RequestNext damaged(Trace *t, const char *reason, GError **error)

@@ -78,7 +78,7 @@ const char *traces_remap_help(unsigned i)
     return remaps[i].help;
 }
 
-/* ---- the first reading ----------------------------------------------------- */
+/* ---- the first reading --------------------------------------------------- */
 
 static uint32_t space_of(unsigned trace, const Request *req)
 {
@@ -110,7 +110,7 @@ static bool read_once(Traces *t, unsigned number, Writes *w, GError **error)
     return r == REQUEST_END;
 }
 
-/* ---- streams --------------------------------------------------------------- */
+/* ---- streams ------------------------------------------------------------- */
 
 /* k uniform in 1..retime writes at once; begin with the first. */
 static void next_batch(const Traces *t, Stream *s)

@@ -363,7 +363,7 @@ static bool parse_region(Workload *w, uint64_t capacity, GError **error)
     return true;
 }
 
-/* ---- the rest of the keywords ---------------------------------------------- */
+/* ---- the rest of the keywords -------------------------------------------- */
 
 static bool parse_rate(Workload *w, GError **error)
 {

@@ -12,7 +12,7 @@
 #include "journal/saved.h"
 #include "ssd-internal.h"
 
-/* ---- flush barriers ------------------------------------------------------- */
+/* ---- flush barriers ------------------------------------------------------ */
 
 static Epoch *epoch_at(Ssd *ssd, uint32_t e)
 {

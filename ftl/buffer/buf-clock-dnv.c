@@ -60,7 +60,7 @@ typedef struct Dnv {
     uint32_t leaving;    /* block of the victim that was named last, or NONE */
 } Dnv;
 
-/* ---- start ------------------------------------------------------------------ */
+/* ---- start --------------------------------------------------------------- */
 
 static void dnv_destroy(Ssd *ssd)
 {
@@ -91,7 +91,7 @@ static void dnv_init(Ssd *ssd)
     ssd->buffer->policy_data = d;
 }
 
-/* ---- the clock of blocks ------------------------------------------------------- */
+/* ---- the clock of blocks ------------------------------------------------- */
 
 static IlistLinks block_links(const Dnv *d)
 {
@@ -129,7 +129,7 @@ static void second_count(Ssd *ssd, uint32_t slot, bool add)
     }
 }
 
-/* ---- chains of dirty units ------------------------------------------------------- */
+/* ---- chains of dirty units ----------------------------------------------- */
 
 static IlistLinks chain_links(const Dnv *d)
 {
@@ -228,7 +228,7 @@ static void dnv_replace(Ssd *ssd, uint32_t from, uint32_t to)
     lists_replace(ssd, from, to);
 }
 
-/* ---- victims ---------------------------------------------------------------------- */
+/* ---- victims ------------------------------------------------------------- */
 
 /* The oldest unit of the block on which the hand comes to rest, or NONE. */
 static uint32_t block_victim(Dnv *d)
@@ -274,7 +274,7 @@ static uint32_t dnv_mate(Ssd *ssd, uint32_t lpn)
                                                       : NONE;
 }
 
-/* ---- saved ---------------------------------------------------------------------------- */
+/* ---- saved --------------------------------------------------------------- */
 
 enum {
     N_LINKS,

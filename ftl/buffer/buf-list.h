@@ -19,7 +19,7 @@ static inline IlistLinks slot_links(const Ssd *ssd)
     return ILIST_LINKS(ssd->buffer->slot, Slot, next, prev);
 }
 
-/* ---- for policies that keep each slot in Buffer.list[Slot.list] ---------------- */
+/* ---- for policies that keep each slot in Buffer.list[Slot.list] ---------- */
 
 static inline void lists_push(Ssd *ssd, unsigned list, uint32_t i)
 {

@@ -86,7 +86,7 @@ void slot_force(Ssd *ssd, uint32_t i)
     queue_make_due(ssd, i, &ssd->buffer->slot[i].force);
 }
 
-/* ---- slots ----------------------------------------------------------------- */
+/* ---- slots --------------------------------------------------------------- */
 
 uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream)
 {
@@ -362,7 +362,7 @@ void buffer_replace(Ssd *ssd, uint32_t older, uint32_t newer)
     ssd->buffer->policy->write_hit(ssd, newer);
 }
 
-/* ---- room -------------------------------------------------------------------- */
+/* ---- room ---------------------------------------------------------------- */
 
 static bool has_room(const Ssd *ssd)
 {

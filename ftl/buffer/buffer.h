@@ -33,8 +33,7 @@ uint32_t buffer_end_wait(Ssd *ssd);
 /* The command has all the room that it needs. */
 void buffer_settle(Ssd *ssd, uint32_t cmd);
 
-/* ---- writes ---------------------------------------------------------------
- */
+/* ---- writes -------------------------------------------------------------- */
 
 /* Versions of host writes grow. */
 void buffer_new_version(Ssd *ssd, uint64_t version);
@@ -45,8 +44,7 @@ bool write_insert(Ssd *ssd, uint32_t cmd);
 /* The host has written once more. */
 void buffer_count_write(Ssd *ssd);
 
-/* ---- flush ----------------------------------------------------------------
- */
+/* ---- flush --------------------------------------------------------------- */
 
 /* Start a barrier; cmd completes when it is reached.  cmd may be NONE. */
 void write_barrier(Ssd *ssd, uint32_t cmd);

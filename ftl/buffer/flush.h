@@ -34,8 +34,7 @@ void write_page_failed(Ssd *ssd, uint32_t job);
 /* Barriers, and writes that wait for slots to be durable, end in vain. */
 void write_fail_waiters(Ssd *ssd);
 
-/* ---- a map that chooses the page ------------------------------------------
- */
+/* ---- a map that chooses the page ----------------------------------------- */
 
 /* The slot is DIRTY.  It becomes PROGRAMMING, part of a page on its way to
  * NAND. */

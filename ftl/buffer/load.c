@@ -47,7 +47,7 @@ static void unit_loaded(Ssd *ssd, uint32_t i, bool bad)
     }
 }
 
-/* ---- units read from NAND ------------------------------------------------------ */
+/* ---- units read from NAND ------------------------------------------------ */
 
 void buffer_loaded(Ssd *ssd, uint32_t first, const NandOp *op)
 {

@@ -109,7 +109,7 @@ void write_fail_waiters(Ssd *ssd)
     }
 }
 
-/* ---- host writes ----------------------------------------------------------- */
+/* ---- host writes --------------------------------------------------------- */
 
 /* The rest of a partly written unit is in NAND: read it first. */
 static void start_fill(Ssd *ssd, uint32_t i)
@@ -308,7 +308,7 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
     return true;
 }
 
-/* ---- after a power cut ------------------------------------------------------ */
+/* ---- after a power cut --------------------------------------------------- */
 
 void write_restore(Ssd *ssd, const Slot *kept)
 {
@@ -685,7 +685,7 @@ void write_page_failed(Ssd *ssd, uint32_t j)
     job_wait(ssd, &ssd->buffer->redo, j);
 }
 
-/* ---- the close of a stream ------------------------------------------------ */
+/* ---- the close of a stream ----------------------------------------------- */
 
 /* Units whose program fails are programmed again where the stream is: so it waits
  * for those on their way, too. */

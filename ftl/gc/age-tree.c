@@ -126,7 +126,7 @@ void age_trees_forget(Ssd *ssd)
     }
 }
 
-/* ---- nodes ------------------------------------------------------------------------ */
+/* ---- nodes --------------------------------------------------------------- */
 
 static AgeNode join(const Plane *p, const AgeNode *a, const AgeNode *b)
 {
@@ -343,7 +343,7 @@ void age_tree_change(Ssd *ssd, uint32_t plane, uint32_t block)
     }
 }
 
-/* ---- search ------------------------------------------------------------------------ */
+/* ---- search -------------------------------------------------------------- */
 
 typedef struct Search {
     const Ssd *ssd;
@@ -466,7 +466,7 @@ uint32_t age_tree_least_erased(Ssd *ssd, uint32_t plane, uint32_t n,
     return a->block[node - t->size];
 }
 
-/* ---- checks ------------------------------------------------------------------------ */
+/* ---- checks -------------------------------------------------------------- */
 
 static bool check_leaf(const Ssd *ssd, uint32_t plane, uint32_t block,
                        GError **error)

@@ -20,8 +20,7 @@ static inline bool copies_leave(const Ssd *ssd)
     return ssd->l.superpages || unit_goes_by_die(ssd);
 }
 
-/* ---- victims ---------------------------------------------------------------
- */
+/* ---- victims ------------------------------------------------------------- */
 
 /* Erase the victim, if it is empty and waits for nothing; retire a bad one. */
 void copies_try_erase(Ssd *ssd, uint32_t block);

@@ -46,8 +46,7 @@ static inline GcLoad *gc_load(Ssd *ssd, uint32_t plane)
  */
 uint32_t gc_draw(Ssd *ssd, uint32_t plane);
 
-/* ---- what a block gains -----------------------------------------------------
- */
+/* ---- what a block gains -------------------------------------------------- */
 
 /* Are blocks chosen by their stripes? */
 static inline bool gc_by_stripe(const Ssd *ssd)

@@ -76,7 +76,7 @@ void unit_destroy(Ssd *ssd)
     g_free(ssd->gc->stripe_block);
 }
 
-/* ---- stripes ------------------------------------------------------------------- */
+/* ---- stripes ------------------------------------------------------------- */
 
 /* The stripe that the plane's next block belongs to. */
 static uint32_t next_serial(const Ssd *ssd, uint32_t plane, uint32_t open)
@@ -158,7 +158,7 @@ double unit_mean_valid(const Ssd *ssd, uint32_t block)
     return (double)valid / n;
 }
 
-/* ---- victims --------------------------------------------------------------------- */
+/* ---- victims ------------------------------------------------------------- */
 
 bool unit_is_called(const Ssd *ssd, uint32_t plane)
 {
@@ -230,7 +230,7 @@ uint32_t unit_answer(Ssd *ssd, uint32_t plane)
     return block;
 }
 
-/* ---- erases ----------------------------------------------------------------------- */
+/* ---- erases -------------------------------------------------------------- */
 
 static bool is_empty(const Ssd *ssd, uint32_t block)
 {
@@ -428,7 +428,7 @@ uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class)
     return best;
 }
 
-/* ---- checks ------------------------------------------------------------------------ */
+/* ---- checks -------------------------------------------------------------- */
 
 /* A stripe is a ring of few blocks, one of a plane. */
 static bool check_stripe(const Ssd *ssd, uint32_t block, GError **error)

@@ -41,8 +41,7 @@ void unit_opened(Ssd *ssd, uint32_t block, uint32_t open);
  * it is FULL. */
 double unit_mean_valid(const Ssd *ssd, uint32_t block);
 
-/* ---- victims ---------------------------------------------------------------
- */
+/* ---- victims ------------------------------------------------------------- */
 
 /* Has a plane not yet begun with its victim of the stripe? */
 bool unit_is_called(const Ssd *ssd, uint32_t plane);
@@ -66,8 +65,7 @@ void unit_erase(Ssd *ssd, uint32_t block);
 void unit_release(Ssd *ssd, uint32_t plane);
 void unit_hold_none(Ssd *ssd, uint32_t plane);
 
-/* ---- copies ----------------------------------------------------------------
- */
+/* ---- copies -------------------------------------------------------------- */
 
 /* Do copies go to whichever plane of the die is behind, so that multi-plane
  * commands can program them? */

@@ -104,7 +104,7 @@ static void set_slot(Ssd *ssd, uint32_t block, uint32_t slot)
     }
 }
 
-/* ---- the tree ------------------------------------------------------------------ */
+/* ---- the tree ------------------------------------------------------------ */
 
 static double mean_of(const StripeSum *s)
 {
@@ -153,7 +153,7 @@ double stripe_means_least(const Ssd *ssd, uint32_t plane, uint32_t first,
     return least;
 }
 
-/* ---- stripes -------------------------------------------------------------------- */
+/* ---- stripes ------------------------------------------------------------- */
 
 /* The stripe of the block; n is 0 if not each of its blocks is FULL. */
 static StripeSum sum_up(const Ssd *ssd, uint32_t block)
@@ -340,7 +340,7 @@ void stripe_means_prepare(Ssd *ssd, uint32_t plane)
     make(ssd, unit_first_plane(ssd, plane), end);
 }
 
-/* ---- checks ------------------------------------------------------------------------ */
+/* ---- checks -------------------------------------------------------------- */
 
 static bool check_block(const Ssd *ssd, uint32_t block, GError **error)
 {

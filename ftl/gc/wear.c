@@ -84,7 +84,7 @@ void wear_forget(Ssd *ssd)
     }
 }
 
-/* ---- free blocks ------------------------------------------------------------------- */
+/* ---- free blocks --------------------------------------------------------- */
 
 /* Which of two, or NONE, was erased less, or (most) more. */
 static uint32_t better(const Ssd *ssd, uint32_t a, uint32_t b, bool most)
@@ -172,7 +172,7 @@ uint32_t wear_choose_free(Ssd *ssd, uint32_t plane, OpenKind kind)
                            : ssd->gc->wear[plane].least[1];
 }
 
-/* ---- static levelling -------------------------------------------------------------- */
+/* ---- static levelling ---------------------------------------------------- */
 
 void wear_erased(Ssd *ssd, uint32_t block)
 {

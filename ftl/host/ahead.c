@@ -68,8 +68,7 @@ void ahead_destroy(Ssd *ssd)
     g_free(ssd->host->ahead.waiter);
 }
 
-/* ---- units of a window ------------------------------------------------------
- */
+/* ---- units of a window --------------------------------------------------- */
 
 static uint32_t unit_index(const Ssd *ssd, uint32_t stream, uint64_t lpn)
 {
@@ -158,8 +157,7 @@ bool ahead_hit(Ssd *ssd, uint32_t cmd, uint32_t lpn)
     return true;
 }
 
-/* ---- reading ----------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------- */
 
 /* Units in one physical page, in the order of their addresses. */
 typedef struct AheadRun {
@@ -263,8 +261,7 @@ static void go_on(Ssd *ssd, uint32_t stream)
     run_send(ssd, &run);
 }
 
-/* ---- streams ----------------------------------------------------------------
- */
+/* ---- streams ------------------------------------------------------------- */
 
 static bool continues(const Ssd *ssd, const AheadStream *s, uint64_t lba)
 {
@@ -321,8 +318,7 @@ void ahead_saw(Ssd *ssd, uint32_t cmd)
     go_on(ssd, i);
 }
 
-/* ---- the end of a read ------------------------------------------------------
- */
+/* ---- the end of a read --------------------------------------------------- */
 
 static void tell(Ssd *ssd, uint32_t waiters, uint32_t lpn, bool bad)
 {
@@ -370,8 +366,7 @@ void ahead_read_done(Ssd *ssd, const NandOp *op)
     }
 }
 
-/* ---- checks -----------------------------------------------------------------
- */
+/* ---- checks -------------------------------------------------------------- */
 
 static bool check_unit(const Ssd *ssd, const AheadUnit *u)
 {

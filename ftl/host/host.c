@@ -135,7 +135,7 @@ static void start_read(Ssd *ssd, uint32_t cmd)
     }
 }
 
-/* ---- writes --------------------------------------------------------------------- */
+/* ---- writes -------------------------------------------------------------- */
 
 static uint64_t stall_clock(const Ssd *ssd)
 {
@@ -344,7 +344,7 @@ void host_fail_waiting(Ssd *ssd)
     }
 }
 
-/* ---- the rest ------------------------------------------------------------------- */
+/* ---- the rest ------------------------------------------------------------ */
 
 /* A shutdown drains the buffer in any case. */
 static void start_flush(Ssd *ssd, uint32_t cmd)
@@ -435,7 +435,7 @@ void host_done(Ssd *ssd, uint32_t cmd)
                                                : SSD_STATUS_UNRECOVERED_READ);
 }
 
-/* ---- submission ------------------------------------------------------------------ */
+/* ---- submission ---------------------------------------------------------- */
 
 static bool range_is_bad(const Ssd *ssd, const SsdCmd *r)
 {
@@ -540,7 +540,7 @@ bool host_abort(Ssd *ssd, uint64_t now_ns, uint64_t tag)
     return false;
 }
 
-/* ---- completion ------------------------------------------------------------------- */
+/* ---- completion ---------------------------------------------------------- */
 
 /*
  * ps to ns, part by part: each part is the difference of two rounded sums, so

@@ -17,7 +17,7 @@
 
 #define FIRST_INTERVAL_PS (PS_PER_NS * NS_PER_MS)
 
-/* ---- values over time ----------------------------------------------------------- */
+/* ---- values over time ---------------------------------------------------- */
 
 static void series_begin(Series *s, uint64_t now_ps)
 {
@@ -60,7 +60,7 @@ uint64_t numbers_at_ns(const Ssd *ssd, const Series *s, uint32_t i)
     return (s->point[i].at_ps - ssd->inspect.stats_since_ps) / PS_PER_NS;
 }
 
-/* ---- free blocks over time ---------------------------------------------------- */
+/* ---- free blocks over time ----------------------------------------------- */
 
 uint32_t numbers_free_blocks(const Ssd *ssd)
 {
@@ -77,7 +77,7 @@ void numbers_sample(Ssd *ssd)
     series_add(ssd, &ssd->inspect.series)->value[0] = numbers_free_blocks(ssd);
 }
 
-/* ---- the buffer over time ------------------------------------------------------- */
+/* ---- the buffer over time ------------------------------------------------ */
 
 void numbers_sample_buffer(Ssd *ssd)
 {
@@ -128,7 +128,7 @@ void numbers_by_valid(const Ssd *ssd, uint64_t n[NUMBERS_TENTHS])
     }
 }
 
-/* ---- wear ------------------------------------------------------------------------- */
+/* ---- wear ---------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {

@@ -48,7 +48,7 @@ void oplog_write(Oplog *log, const OplogRecord *r)
     log->n_records++;
 }
 
-/* ---- the array's side ------------------------------------------------------- */
+/* ---- the array's side ---------------------------------------------------- */
 
 /* The command that a read is for, in 32 bits; 0: none. */
 static uint32_t owner_of(const Ssd *ssd, const NandOp *op)
@@ -129,7 +129,7 @@ void oplog_lost_pages(Oplog *log)
     }
 }
 
-/* ---- the file --------------------------------------------------------------- */
+/* ---- the file ------------------------------------------------------------ */
 
 static uint64_t least(const uint64_t *v, uint32_t n)
 {

@@ -73,7 +73,7 @@ static void write_line(Recording *r, const Line *l)
     }
 }
 
-/* ---- records ---------------------------------------------------------------- */
+/* ---- records ------------------------------------------------------------- */
 
 static bool has_range(SsdOp op)
 {
@@ -179,7 +179,7 @@ void recording_preload(Recording *r, uint64_t lba, uint64_t nblocks)
     r->next_preload = lba + nblocks;
 }
 
-/* ---- the file --------------------------------------------------------------- */
+/* ---- the file ------------------------------------------------------------ */
 
 static void put_fixed(uint8_t *to, uint64_t v, unsigned bytes)
 {

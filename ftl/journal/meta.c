@@ -33,7 +33,7 @@ static NandCause cause_of(MetaOwner owner)
     return owner == META_MAP ? NAND_CAUSE_MAP : NAND_CAUSE_META;
 }
 
-/* ---- who hears of it --------------------------------------------------------- */
+/* ---- who hears of it ----------------------------------------------------- */
 
 static void tell_begins(Ssd *ssd, MetaOwner owner, uint32_t page)
 {
@@ -50,7 +50,7 @@ static void tell_read(Ssd *ssd, MetaOwner owner, uint32_t cookie)
     ssd->journal->client[owner]->read(ssd, cookie);
 }
 
-/* ---- writes ---------------------------------------------------------------------- */
+/* ---- writes -------------------------------------------------------------- */
 
 void meta_create(Ssd *ssd)
 {
@@ -255,7 +255,7 @@ void meta_give_up(Ssd *ssd)
     }
 }
 
-/* ---- reads ----------------------------------------------------------------------- */
+/* ---- reads --------------------------------------------------------------- */
 
 static IlistLinks read_chain(const Journal *j)
 {
@@ -324,7 +324,7 @@ void meta_read_done(Ssd *ssd, const NandOp *op)
     }
 }
 
-/* ---- without modelled time --------------------------------------------------------- */
+/* ---- without modelled time ----------------------------------------------- */
 
 /* The pages of a program hold data, and no time has passed. */
 static void program_at_once(Ssd *ssd, uint32_t first, NandCause cause,

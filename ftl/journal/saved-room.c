@@ -13,7 +13,7 @@
 #include "media/owned.h"
 #include "ssd-internal.h"
 
-/* ---- blocks --------------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------- */
 
 uint32_t saved_first_block(const Ssd *ssd, uint32_t plane)
 {
@@ -77,7 +77,7 @@ void saved_find_blocks(Ssd *ssd)
     }
 }
 
-/* ---- room ------------------------------------------------------------------------- */
+/* ---- room ---------------------------------------------------------------- */
 
 static uint32_t free_block_of(const Ssd *ssd, uint32_t plane)
 {

@@ -40,7 +40,7 @@ static void saved_changed(Ssd *ssd, uint32_t lpn)
     ssd->journal->saved_page[lpn / ssd->l.saved_units].changed = true;
 }
 
-/* ---- tables ------------------------------------------------------------------- */
+/* ---- tables -------------------------------------------------------------- */
 
 static void page_done(Ssd *ssd);
 
@@ -126,7 +126,7 @@ void saved_forget(Ssd *ssd)
     }
 }
 
-/* ---- the queue ------------------------------------------------------------------- */
+/* ---- the queue ----------------------------------------------------------- */
 
 static IlistLinks chain(const Ssd *ssd)
 {
@@ -190,7 +190,7 @@ static uint32_t pull(Ssd *ssd, bool of_victim)
     return k;
 }
 
-/* ---- room ------------------------------------------------------------------------- */
+/* ---- room ---------------------------------------------------------------- */
 
 /* See that blocks are free: one in each plane on average, and at least two. */
 static void clean(Ssd *ssd)
@@ -217,7 +217,7 @@ static void clean(Ssd *ssd)
     }
 }
 
-/* ---- on the way --------------------------------------------------------------------- */
+/* ---- on the way ---------------------------------------------------------- */
 
 static uint64_t *flight_entries(Ssd *ssd, uint32_t f)
 {
@@ -450,7 +450,7 @@ static void release(Ssd *ssd)
     }
 }
 
-/* ---- checkpoints ---------------------------------------------------------------------- */
+/* ---- checkpoints --------------------------------------------------------- */
 
 /* Everything that was programmed up to this count has ended, and the map knows
  * of it. */
@@ -684,7 +684,7 @@ bool saved_holds(Ssd *ssd, uint32_t block)
     return true;
 }
 
-/* ---- after a power cut ------------------------------------------------------------------ */
+/* ---- after a power cut --------------------------------------------------- */
 
 void saved_power_lost(Ssd *ssd)
 {

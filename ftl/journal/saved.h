@@ -14,7 +14,7 @@
 #include "media/media-internal.h"
 #include "ssd-internal.h"
 
-/* ---- saved.c ---------------------------------------------------------------------- */
+/* ---- saved.c ------------------------------------------------------------- */
 
 /* An entry of a saved page: where the unit is, as in the map; else a version,
  * below which all copies are trimmed. */
@@ -81,7 +81,7 @@ uint64_t saved_loaded(Ssd *ssd, uint32_t page);
 /* Recovery has ended, with the value of the anchor, or 0. */
 void saved_ready(Ssd *ssd, uint64_t low);
 
-/* ---- saved-room.c ------------------------------------------------------------------- */
+/* ---- saved-room.c -------------------------------------------------------- */
 
 /* The blocks are as the array has them. */
 void saved_find_blocks(Ssd *ssd);

@@ -9,7 +9,7 @@
 #include "ssd-internal.h"
 #include "ssd-save.h"
 
-/* ---- saved --------------------------------------------------------------------------- */
+/* ---- saved --------------------------------------------------------------- */
 
 enum {
     N_ENTRIES,
@@ -76,7 +76,7 @@ bool dftl_state(Ssd *ssd, State *s)
                                 state_tables(s, &cmt_struct, &d->hmb, counts));
 }
 
-/* ---- checks ------------------------------------------------------------------------- */
+/* ---- checks -------------------------------------------------------------- */
 
 #define CHECK(condition, what)                                                 \
     do {                                                                       \
@@ -203,7 +203,7 @@ bool dftl_check(const Ssd *ssd, GError **error)
            check_waiters(ssd, error);
 }
 
-/* ---- statistics --------------------------------------------------------------------- */
+/* ---- statistics ---------------------------------------------------------- */
 
 /* As SSD_STATS (ssd-stats.h), of an Ssd *v: P counts at a place in DftlStats.
  */

@@ -75,7 +75,7 @@ static uint32_t fifo_take(Dftl *d, PageFifo *f)
 static void dftl_page_begins(Ssd *ssd, uint32_t page);
 static void dftl_page_written(Ssd *ssd, uint32_t page);
 
-/* ---- who waits ------------------------------------------------------------------ */
+/* ---- who waits ----------------------------------------------------------- */
 
 static IlistLinks waiter_chain(const Dftl *d)
 {
@@ -130,7 +130,7 @@ static void settle_all(Ssd *ssd, uint32_t *list)
     }
 }
 
-/* ---- dirty entries ---------------------------------------------------------------- */
+/* ---- dirty entries ------------------------------------------------------- */
 
 static IlistLinks dirty_links(const Dftl *d)
 {
@@ -162,7 +162,7 @@ static void make_clean(Ssd *ssd, uint32_t i)
     ihead_remove(dirty_links(d), &d->page[page_of(ssd, e->lpn)].dirty, i);
 }
 
-/* ---- translation pages ------------------------------------------------------------ */
+/* ---- translation pages --------------------------------------------------- */
 
 /* Read a part of the page, if it is not being read already. */
 static void load(Ssd *ssd, uint32_t page, uint32_t part)
@@ -297,7 +297,7 @@ static void dftl_page_written(Ssd *ssd, uint32_t page)
     write_stale(ssd, plane);
 }
 
-/* ---- the cache -------------------------------------------------------------------- */
+/* ---- the cache ----------------------------------------------------------- */
 
 /* Make room for an entry.  The command, if there is one, waits until the
  * evicted entry is in NAND. */
@@ -403,7 +403,7 @@ static void dftl_page_read(Ssd *ssd, uint32_t cookie)
     }
 }
 
-/* ---- lookups ---------------------------------------------------------------------- */
+/* ---- lookups ------------------------------------------------------------- */
 
 /*
  * The entry must be read from its translation page.  It need not where the cache
@@ -529,7 +529,7 @@ static bool dftl_knows(const Ssd *ssd, uint32_t lpn)
            !meta_in_nand(ssd, page_of(ssd, lpn));
 }
 
-/* ---- updates ---------------------------------------------------------------------- */
+/* ---- updates ------------------------------------------------------------- */
 
 static void make_stale(Dftl *d, uint32_t page)
 {
@@ -588,7 +588,7 @@ static void dftl_aged(Ssd *ssd, uint32_t lpn, bool aged)
     meta_preload(ssd, page_of(ssd, lpn), META_MAP, aged);
 }
 
-/* ---- creation and power --------------------------------------------------------- */
+/* ---- creation and power -------------------------------------------------- */
 
 /* The cache is empty, and nothing is under way. */
 static void forget(Ssd *ssd)

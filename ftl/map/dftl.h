@@ -79,7 +79,7 @@ static inline uint32_t page_of(const Ssd *ssd, uint32_t lpn)
     return lpn / ssd->l.map_entries;
 }
 
-/* ---- dftl-state.c ---------------------------------------------------------------- */
+/* ---- dftl-state.c -------------------------------------------------------- */
 
 /* As MapPolicy says of them. */
 bool dftl_state(Ssd *ssd, State *s);

@@ -24,7 +24,7 @@ static bool is_mapped(const Ssd *ssd, uint32_t block, uint32_t plane)
            ssd->media->block[block].state == BLOCK_MAPPED;
 }
 
-/* ---- numbers from a file -------------------------------------------------------- */
+/* ---- numbers from a file ------------------------------------------------- */
 
 static bool is_record(const Ssd *ssd, uint32_t log, uint32_t plane)
 {

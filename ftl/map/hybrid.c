@@ -99,7 +99,7 @@ void hybrid_destroy(Ssd *ssd)
     g_free(ssd->map->log_block);
 }
 
-/* ---- which block takes a page ------------------------------------------------------ */
+/* ---- which block takes a page -------------------------------------------- */
 
 /* Where a page of the host goes. */
 typedef struct Target {
@@ -210,7 +210,7 @@ static void switch_complete(Ssd *ssd, const LogicalPage *at)
     }
 }
 
-/* ---- the host's pages ---------------------------------------------------------------- */
+/* ---- the host's pages ---------------------------------------------------- */
 
 /* Units of a page that wait in the buffer. */
 typedef struct Waiting {
@@ -382,7 +382,7 @@ static void hybrid_page_done(Ssd *ssd, uint32_t plane)
     }
 }
 
-/* ---- without modelled time ------------------------------------------------------------- */
+/* ---- without modelled time ----------------------------------------------- */
 
 /* The data block's pages up to the unit's hold something from the beginning. */
 uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn)
@@ -472,7 +472,7 @@ void hybrid_age_done(Ssd *ssd, uint32_t lpn)
     switch_complete(ssd, &at);
 }
 
-/* ---- power ------------------------------------------------------------------------------- */
+/* ---- power --------------------------------------------------------------- */
 
 /* A page of a block was on its way: a log block with a hole is no data block. */
 void hybrid_torn(Ssd *ssd, uint32_t ppa)

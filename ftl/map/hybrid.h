@@ -12,7 +12,7 @@
 #include "map/map.h"
 #include "ssd-internal.h"
 
-/* ---- hybrid.c ------------------------------------------------------------------- */
+/* ---- hybrid.c ------------------------------------------------------------ */
 
 /* Shared by log-block maps: members of OwnBlocks and MapPolicy. */
 #define HYBRID_OWN_BLOCKS                                                      \
@@ -85,7 +85,7 @@ void hybrid_planes_lost(Ssd *ssd);
 bool hybrid_check(const Ssd *ssd, GError **error);
 bool hybrid_check_ranges(const Ssd *ssd, GError **error);
 
-/* ---- merge.c -------------------------------------------------------------------- */
+/* ---- merge.c ------------------------------------------------------------- */
 
 /* Empty the log block, as soon as the host's programs in the plane have ended. */
 void merge_start(Ssd *ssd, uint32_t plane, uint32_t log);

@@ -14,7 +14,7 @@
 #include "pool.h"
 #include "ssd-internal.h"
 
-/* ---- where an address belongs ------------------------------------------------- */
+/* ---- where an address belongs -------------------------------------------- */
 
 LogicalPage logical_place(const Ssd *ssd, uint32_t lpn)
 {
@@ -56,7 +56,7 @@ uint32_t hybrid_take_page(Ssd *ssd, uint32_t block)
     return block * ssd->geo->pages_per_block + nand_next_page(ssd->nand, block);
 }
 
-/* ---- log blocks ------------------------------------------------------------------ */
+/* ---- log blocks ---------------------------------------------------------- */
 
 static IlistLinks links(const Ssd *ssd)
 {

@@ -89,7 +89,7 @@ void map_trim(Ssd *ssd, uint32_t lpn)
     }
 }
 
-/* ---- questions of ssd.h ---------------------------------------------------- */
+/* ---- questions of ssd.h -------------------------------------------------- */
 
 bool ssd_mapped(const Ssd *ssd, uint64_t lba, uint64_t *version)
 {

@@ -36,7 +36,7 @@ void merge_forget(Merge *m)
     *m = (Merge){.log = NONE, .logical = NONE, .to = NONE};
 }
 
-/* ---- one logical block ---------------------------------------------------------- */
+/* ---- one logical block --------------------------------------------------- */
 
 /* Place of each unit of a page of the logical block in NAND, or NONE. */
 static void sources(const Ssd *ssd, uint32_t logical, uint32_t page,
@@ -117,7 +117,7 @@ static bool next_logical(Ssd *ssd, MapPlane *p)
     return false;
 }
 
-/* ---- the copy loop ------------------------------------------------------------------ */
+/* ---- the copy loop ------------------------------------------------------- */
 
 /* Read the units of the merge's page that the physical page of the unit holds;
  * false: a unit before it is there, too, and has had it read. */
@@ -236,7 +236,7 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     return true;
 }
 
-/* ---- ends ------------------------------------------------------------------------------ */
+/* ---- ends ---------------------------------------------------------------- */
 
 /* The logical block is in one block now; its former blocks are erased. */
 static void commit(Ssd *ssd, uint32_t plane)
@@ -406,7 +406,7 @@ void merge_erase_done(Ssd *ssd, uint32_t block)
     go_on(ssd, block_plane(ssd, block));
 }
 
-/* ---- statistics ---------------------------------------------------------------------------- */
+/* ---- statistics ---------------------------------------------------------- */
 
 uint64_t merge_logs_in_use(const Ssd *ssd)
 {

@@ -24,7 +24,7 @@
 #include "ssd-internal.h"
 #include "wake.h"
 
-/* ---- groups ------------------------------------------------------------------- */
+/* ---- groups -------------------------------------------------------------- */
 
 static uint64_t group_units(const Ssd *ssd)
 {
@@ -108,7 +108,7 @@ static void groups_of(const Ssd *ssd, const SsdCmd *r, uint32_t *first,
     invariant(*end <= n_groups(ssd));
 }
 
-/* ---- units ----------------------------------------------------------------------- */
+/* ---- units --------------------------------------------------------------- */
 
 static void log_units(Ssd *ssd, uint32_t cmd, uint64_t first, uint64_t end)
 {
@@ -182,7 +182,7 @@ void trim_settle(Ssd *ssd, uint64_t first, uint64_t last)
     map_changes_end(ssd);
 }
 
-/* ---- the command ------------------------------------------------------------------ */
+/* ---- the command --------------------------------------------------------- */
 
 /* Mark the whole groups that hold something; how many are to be unmapped. */
 static uint32_t mark(Ssd *ssd, uint32_t cmd)

@@ -65,7 +65,7 @@ void block_renew(Ssd *ssd, uint32_t block)
     age_append(ssd, p, block);
 }
 
-/* ---- FULL blocks by valid units --------------------------------------------- */
+/* ---- FULL blocks by valid units ------------------------------------------ */
 
 static void bucket_insert(Ssd *ssd, uint32_t block)
 {
@@ -540,7 +540,7 @@ void block_erase_failed(Ssd *ssd, uint32_t block)
     block_retire(ssd, block);
 }
 
-/* ---- after a power cut ------------------------------------------------------- */
+/* ---- after a power cut --------------------------------------------------- */
 
 static void forget_plane(Ssd *ssd, Plane *p)
 {

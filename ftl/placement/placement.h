@@ -21,8 +21,7 @@
 #define PURPOSE_ALLOC 0x66746c2d616c6c6fULL
 #define PURPOSE_GC    0x66746c2d67632d76ULL
 
-/* ---- the plane for a page --------------------------------------------------
- */
+/* ---- the plane for a page ------------------------------------------------ */
 
 /* The plane for the next page of a stream; see AllocPolicy.pick(). */
 uint32_t alloc_pick(Ssd *ssd, uint32_t lpn, uint32_t stream);
@@ -60,8 +59,7 @@ uint32_t alloc_next(const Ssd *ssd, uint32_t from);
 /* Placement.alloc_waits_for is not NONE: is there still something to wait for? */
 void alloc_look_again(Ssd *ssd);
 
-/* ---- planes that accept pages ----------------------------------------------
- */
+/* ---- planes that accept pages -------------------------------------------- */
 
 /* May the plane be given a page of the host? */
 static inline bool plane_accepts(const Ssd *ssd, uint32_t plane)
@@ -90,8 +88,7 @@ void plane_charge_host(Ssd *ssd, uint32_t plane);
  * host meanwhile. */
 void plane_set_starved(Ssd *ssd, uint32_t plane, bool starved);
 
-/* ---- hot units -------------------------------------------------------------
- */
+/* ---- hot units ----------------------------------------------------------- */
 
 /* With ftl.hot_cold: the stream of units that are written often; the others are
  * of stream 0, and the host names none. */

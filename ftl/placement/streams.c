@@ -31,7 +31,7 @@ void stream_destroy(Ssd *ssd)
     g_free(ssd->placement->stream);
 }
 
-/* ---- blocks ----------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------- */
 
 uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream)
 {
@@ -90,7 +90,7 @@ void stream_end(Ssd *ssd, uint32_t stream)
     stream_close_blocks(ssd, stream);
 }
 
-/* ---- accounts --------------------------------------------------------------- */
+/* ---- accounts ------------------------------------------------------------ */
 
 void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c)
 {

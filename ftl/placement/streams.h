@@ -16,8 +16,7 @@
 #include "placement/placement-internal.h"
 #include "ssd-internal.h"
 
-/* ---- reclaim units --------------------------------------------------------
- */
+/* ---- reclaim units ------------------------------------------------------- */
 
 /* The host has written so many of its blocks to the stream. */
 void stream_wrote(Ssd *ssd, uint32_t stream, uint64_t nblocks);
@@ -31,8 +30,7 @@ void stream_begin_unit(Ssd *ssd, uint32_t stream);
 /* The stream's open blocks take no more pages. */
 void stream_close_blocks(Ssd *ssd, uint32_t stream);
 
-/* ---- accounts --------------------------------------------------------------
- */
+/* ---- accounts ------------------------------------------------------------ */
 
 /* A page of the stream is programmed: so many units of the host, and padding.
  */

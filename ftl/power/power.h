@@ -45,7 +45,7 @@ bool failure_looks_for_way(Ssd *ssd);
 /* They have been: fail if it still is so. */
 void failure_give_up(Ssd *ssd);
 
-/* ---- recovery.c ------------------------------------------------------------------- */
+/* ---- recovery.c ---------------------------------------------------------- */
 
 void recovery_init(Ssd *ssd);
 void recovery_destroy(Ssd *ssd);

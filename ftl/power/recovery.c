@@ -100,7 +100,7 @@ void recovery_power_lost(Ssd *ssd)
     forget(ssd);
 }
 
-/* ---- steps ------------------------------------------------------------------------- */
+/* ---- steps --------------------------------------------------------------- */
 
 static uint32_t spare_bytes(const Ssd *ssd)
 {
@@ -292,7 +292,7 @@ static void seen_scanned(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
     }
 }
 
-/* ---- steps with a checkpoint ------------------------------------------------------- */
+/* ---- steps with a checkpoint --------------------------------------------- */
 
 /*
  * Where each block ends: its last page, if that is blank its first, and then
@@ -530,7 +530,7 @@ static const RecoveryStep *step_at(const Ssd *ssd, uint32_t i)
     return steps[i].name ? &steps[i] : NULL;
 }
 
-/* ---- reading ------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------- */
 
 static void read_next(Ssd *ssd, uint32_t plane)
 {
@@ -736,7 +736,7 @@ static void rebuild(Ssd *ssd)
     saved_find_blocks(ssd);
 }
 
-/* ---- on and on --------------------------------------------------------------------------- */
+/* ---- on and on ----------------------------------------------------------- */
 
 static void finish(Ssd *ssd)
 {
@@ -829,7 +829,7 @@ void recovery_event(Ssd *ssd, uint32_t step)
     end_step(ssd);
 }
 
-/* ---- bounds ------------------------------------------------------------------------------------ */
+/* ---- bounds -------------------------------------------------------------- */
 
 /* Reads of so many pages in each plane, of so many bytes: dies do not wait for
  * each other but at the channel. */

@@ -39,7 +39,7 @@ static bool none_or(uint32_t i, uint32_t n)
     return i == NONE || i < n;
 }
 
-/* ---- truth values ---------------------------------------------------------------- */
+/* ---- truth values -------------------------------------------------------- */
 
 static bool all_bools(const void *base, size_t n, size_t size,
                       const size_t *offset, size_t n_offsets)
@@ -130,7 +130,7 @@ static bool check_bools(const Ssd *ssd, GError **error)
     return true;
 }
 
-/* ---- the drive as a whole -------------------------------------------------------- */
+/* ---- the drive as a whole ------------------------------------------------ */
 
 /* The wait that the event is for; NULL: there is none. */
 static const RowWait *row_wait_of(const Ssd *ssd, uint32_t index)
@@ -535,7 +535,7 @@ static bool check_kept(const Ssd *ssd, GError **error)
     return true;
 }
 
-/* ---- blocks --------------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------- */
 
 static bool in_plane(const Ssd *ssd, uint32_t block, uint32_t plane)
 {

@@ -720,7 +720,7 @@ static bool walk(State *s, Ssd *ssd)
     return true;
 }
 
-/* ---- the calls of ssd.h ------------------------------------------------------------ */
+/* ---- the calls of ssd.h -------------------------------------------------- */
 
 uint64_t ssd_now_ns(const Ssd *ssd)
 {

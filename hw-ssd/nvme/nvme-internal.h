@@ -454,7 +454,7 @@ static inline bool nvme_has_directives(const NvmeCtrl *ctrl)
     return ctrl->streams.max || ctrl->fdp.ruhs;
 }
 
-/* ---- guest memory --------------------------------------------------------- */
+/* ---- guest memory -------------------------------------------------------- */
 
 /* As NvmeMachine has them. */
 static inline int nvme_dma_read(NvmeCtrl *ctrl, uint64_t addr, void *buf,

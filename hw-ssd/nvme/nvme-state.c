@@ -265,7 +265,7 @@ static bool walk_head(State *s, NvmeCtrl *ctrl)
     return state_version(s) && walk_config(s, ctrl);
 }
 
-/* ---- commands --------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------ */
 
 /* A command that waits: for an event, or for room for its completion. */
 typedef struct Waiting {
@@ -367,7 +367,7 @@ static bool load_requests(State *s, NvmeCtrl *ctrl)
     return !s->error;
 }
 
-/* ---- queues ------------------------------------------------------------------ */
+/* ---- queues -------------------------------------------------------------- */
 
 static bool is_flag(const bool *flag)
 {
@@ -474,7 +474,7 @@ static bool save_queues(State *s, const NvmeCtrl *ctrl)
     return !s->error;
 }
 
-/* ---- the controller as a whole ------------------------------------------------- */
+/* ---- the controller as a whole ------------------------------------------- */
 
 static bool streams_ok(const NvmeStreams *s, const NvmeStreams *own)
 {
@@ -571,7 +571,7 @@ static bool check_queues(State *s, const NvmeCtrl *ctrl)
     return true;
 }
 
-/* ---- another base for the clock ------------------------------------------------- */
+/* ---- another base for the clock ------------------------------------------ */
 
 static void earlier(uint64_t *ns, uint64_t by_ns)
 {
@@ -606,7 +606,7 @@ static void set_back(NvmeCtrl *ctrl, uint64_t by_ns)
     }
 }
 
-/* ---- the calls of nvme.h -------------------------------------------------------- */
+/* ---- the calls of nvme.h ------------------------------------------------- */
 
 bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error)
 {

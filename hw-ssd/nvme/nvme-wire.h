@@ -436,7 +436,7 @@ NVME_WIRE_SIZE(NvmeStreamParameters, 32);
 NVME_WIRE_AT(NvmeStreamParameters, sws, 16);
 NVME_WIRE_AT(NvmeStreamParameters, nso, 24);
 
-/* ---- data of I/O commands and features ------------------------------------ */
+/* ---- data of I/O commands and features ----------------------------------- */
 
 /* Dataset Management: a range (NVM Command Set 1.1, 3.3.3). */
 typedef struct NVME_PACKED NvmeDsmRange {

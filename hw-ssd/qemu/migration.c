@@ -40,7 +40,7 @@
 /* A stream goes in pieces: length, bytes; a length of 0 ends it. */
 #define MOST_PIECE 65536
 
-/* ---- rest ----------------------------------------------------------------- */
+/* ---- rest ---------------------------------------------------------------- */
 
 /* One round, of a drive that is stopped; with modelled time, or at this instant
  * only.  true: block I/O is to be waited for, and then the next. */
@@ -130,7 +130,7 @@ static const SaveVMHandlers rest_handlers = {
     .save_prepare = save_prepare,
 };
 
-/* ---- the streams ------------------------------------------------------------ */
+/* ---- the streams --------------------------------------------------------- */
 
 typedef struct Pipe {
     QEMUFile *file;
@@ -188,7 +188,7 @@ static int cannot(const char *what, GError *error)
     return -EINVAL;
 }
 
-/* ---- out ----------------------------------------------------------------------- */
+/* ---- out ----------------------------------------------------------------- */
 
 static bool save_drive(VssdDev *s, FILE *out, GError **error)
 {
@@ -230,7 +230,7 @@ static int put_model(QEMUFile *file, void *pv, size_t size,
     return 0;
 }
 
-/* ---- in ------------------------------------------------------------------------ */
+/* ---- in ------------------------------------------------------------------ */
 
 /* A drive and its controller that are not yet the device's. */
 typedef struct Model {
@@ -353,7 +353,7 @@ const VMStateDescription vssd_vmstate = {
     },
 };
 
-/* ---- life ---------------------------------------------------------------------- */
+/* ---- life ---------------------------------------------------------------- */
 
 /* A machine that was stopped before ends without a change of state. */
 static void about_to_end(Notifier *n, void *data)

@@ -272,7 +272,7 @@ static void timer_cb(void *opaque)
     vssd_unlock(s);
 }
 
-/* ---- a machine that stops ------------------------------------------------- */
+/* ---- a machine that stops ------------------------------------------------ */
 
 void vssd_serve_pause(VssdDev *s)
 {

@@ -118,7 +118,7 @@ bool vssd_store_reap(VssdDev *s)
     return jobs != NULL;
 }
 
-/* ---- errors ----------------------------------------------------------------- */
+/* ---- errors -------------------------------------------------------------- */
 
 static void parked_again(void *opaque)
 {
@@ -177,7 +177,7 @@ static bool job_refused(VssdJob *job)
     return action == BLOCK_ERROR_ACTION_STOP;
 }
 
-/* ---- requests ---------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------ */
 
 static void job_end(VssdJob *job);
 
@@ -316,7 +316,7 @@ void vssd_store_drop(VssdDev *s)
     vssd_unlock(s);
 }
 
-/* ---- life --------------------------------------------------------------------- */
+/* ---- life ---------------------------------------------------------------- */
 
 void vssd_store_init(VssdDev *s)
 {
@@ -357,7 +357,7 @@ void vssd_store_drain(VssdDev *s)
     qatomic_set(&s->store_ends, false);
 }
 
-/* ---- the end --------------------------------------------------------------- */
+/* ---- the end ------------------------------------------------------------- */
 
 /* true: there is more, when requests have ended. */
 static bool finish_some(VssdDev *s)
@@ -425,7 +425,7 @@ void vssd_store_finish(VssdDev *s, unsigned most_ms)
     say_what_is_lost(s, more);
 }
 
-/* ---- the beginning ----------------------------------------------------------- */
+/* ---- the beginning ------------------------------------------------------- */
 
 #define AGE_BATCH 1024
 

@@ -19,7 +19,7 @@
 #include "ssd-setup.h"
 #include "workload.h"
 
-/* ---- making a log ------------------------------------------------------------ */
+/* ---- making a log -------------------------------------------------------- */
 
 static void play(Player *p, const Ssd *ssd, const char *text)
 {
@@ -154,7 +154,7 @@ static int check_log(const char *path, char **said)
     return WEXITSTATUS(status);
 }
 
-/* ---- clean logs ---------------------------------------------------------------- */
+/* ---- clean logs ---------------------------------------------------------- */
 
 typedef struct Clean {
     const char *name;
@@ -341,7 +341,7 @@ static void test_clean(gconstpointer data)
     g_assert_cmpint(status, ==, 0);
 }
 
-/* ---- one field changed ---------------------------------------------------------- */
+/* ---- one field changed --------------------------------------------------- */
 
 static struct {
     char *bytes;

@@ -60,8 +60,7 @@ static const SsdCounts *counts(const Ref *r)
     return &r->ssd->inspect.count;
 }
 
-/* ---- hits -------------------------------------------------------------------
- */
+/* ---- hits ---------------------------------------------------------------- */
 
 /* From the third read on: F + B + L.  Each page of four units is read once. */
 static void test_stream(void)
@@ -154,8 +153,7 @@ static void test_wasted(void)
     ref_free(r);
 }
 
-/* ---- what is dropped --------------------------------------------------------
- */
+/* ---- what is dropped ----------------------------------------------------- */
 
 static Ref *with_stream(void)
 {
@@ -246,8 +244,7 @@ static void test_dftl(void)
     ref_free(r);
 }
 
-/* ---- speed ------------------------------------------------------------------
- */
+/* ---- speed --------------------------------------------------------------- */
 
 /* 4 KiB at depth 1, without pauses: time of a read. */
 static double mean_ns(const char *options, bool in_order)

@@ -417,7 +417,7 @@ static void test_overhead(void)
     ref_free(b);
 }
 
-/* ---- the policies of whole blocks, and of cold ones ----------------------------- */
+/* ---- the policies of whole blocks, and of cold ones ---------------------- */
 
 /* Room for four units and their records; blocks of two units. */
 #define BLOCKS                                                                 \
@@ -495,7 +495,7 @@ static void test_ccf_lru(void)
     ref_free(r);
 }
 
-/* ---- early flush ------------------------------------------------------------ */
+/* ---- early flush --------------------------------------------------------- */
 
 /* Ten slots on a chip of two dies; more than half may not be dirty. */
 #define TEN                                                                    \

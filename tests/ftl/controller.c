@@ -183,8 +183,7 @@ static void test_gc_core(void)
     g_assert_cmpuint(ns[1], <, ns[2]);
 }
 
-/* ---- DRAM ------------------------------------------------------------------
- */
+/* ---- DRAM ---------------------------------------------------------------- */
 
 #define R 1000ULL /* a unit at 4096 MB/s */
 #define M 500ULL  /* a map entry of 2048 bytes */
@@ -236,8 +235,7 @@ static void test_shared(void)
     ref_free(r);
 }
 
-/* ---- link ------------------------------------------------------------------
- */
+/* ---- link ---------------------------------------------------------------- */
 
 #define FAST "host.firmware=0;host.link_mb_s=0;buffer.access=0;"
 

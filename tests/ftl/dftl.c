@@ -37,7 +37,7 @@
     "ftl.map=dftl;"
 #define EIGHT DRIVE "ftl.map_cache=64;" /* entries */
 
-/* ---- the cache against a slow model ------------------------------------------ */
+/* ---- the cache against a slow model -------------------------------------- */
 
 #define MODEL_MOST 13
 
@@ -121,7 +121,7 @@ static void test_cache(void)
     cmt_destroy(&c);
 }
 
-/* ---- by hand ---------------------------------------------------------------------- */
+/* ---- by hand ------------------------------------------------------------- */
 
 /* A member of the object "map" of the statistics. */
 static uint64_t stat(Ref *r, const char *name)
@@ -377,7 +377,7 @@ static void test_parts(void)
     ref_free(r);
 }
 
-/* ---- hit ratios --------------------------------------------------------------------- */
+/* ---- hit ratios ---------------------------------------------------------- */
 
 static double miss_ratio(Ref *r)
 {

@@ -21,7 +21,7 @@
 
 #define UNIT 8 /* blocks of 512 bytes */
 
-/* ---- set-up ---------------------------------------------------------------- */
+/* ---- set-up -------------------------------------------------------------- */
 
 /* A drive with scripted faults. */
 static Ref *faulty(const char *options, const char *rules, bool preload)
@@ -68,7 +68,7 @@ static void load(Ref *r, unsigned n, uint64_t seed)
     }
 }
 
-/* ---- failures at every operation -------------------------------------------- */
+/* ---- failures at every operation ----------------------------------------- */
 
 #define LOAD      4000
 #define ONE_PLANE "nand.channels=1;"
@@ -194,7 +194,7 @@ static void test_redo_latency(void)
     ref_free(r);
 }
 
-/* ---- end of life -------------------------------------------------------------- */
+/* ---- end of life --------------------------------------------------------- */
 
 /* Write until the drive refuses; then all that it took is there. */
 static void wear_out(const char *options, const char *rules, uint64_t seed)
@@ -251,7 +251,7 @@ static void test_end_of_life(void)
     }
 }
 
-/* ---- uncorrectable reads --------------------------------------------------------- */
+/* ---- uncorrectable reads ------------------------------------------------- */
 
 static void reads(Ref *r, uint64_t lba, uint32_t n, int64_t bad_lba)
 {
@@ -369,7 +369,7 @@ static void test_program_of_lba(void)
     ref_free(r);
 }
 
-/* ---- a drive that nothing ails ------------------------------------------------ */
+/* ---- a drive that nothing ails ------------------------------------------- */
 
 #define HEALTHY                                                                \
     "nand.channels=1;nand.planes=2;nand.blocks=36;nand.pages=12;"              \
@@ -465,7 +465,7 @@ static void test_healthy(void)
     }
 }
 
-/* ---- errors are in the cells ------------------------------------------------------ */
+/* ---- errors are in the cells --------------------------------------------- */
 
 /* The host's retry has the same result, and a write repairs the unit. */
 static void test_host_retries(void)
@@ -547,7 +547,7 @@ static void test_cells_saved(void)
     ssd_destroy(ssd);
 }
 
-/* ---- factory bad blocks ------------------------------------------------------- */
+/* ---- factory bad blocks -------------------------------------------------- */
 
 static void test_factory_bad(void)
 {
@@ -574,7 +574,7 @@ static void test_factory_bad(void)
     ssd_config_free(cfg);
 }
 
-/* ---- the power, cut by rules ---------------------------------------------------- */
+/* ---- the power, cut by rules --------------------------------------------- */
 
 static unsigned n_cut;
 
@@ -678,7 +678,7 @@ static void test_power_lost(void)
     g_unlink(path);
 }
 
-/* ---- one seed, one history ------------------------------------------------------- */
+/* ---- one seed, one history ----------------------------------------------- */
 
 static char *history(const char *options)
 {

@@ -73,7 +73,7 @@ static void expect(Ref *r, uint64_t reads, uint64_t programs, uint64_t erases,
     .merges = {[kind] = (n)}, .copied_pages = {[kind] = (pages)},              \
     .copied_units = {[kind] = (units)}
 
-/* ---- one merge at a time ------------------------------------------------------ */
+/* ---- one merge at a time ------------------------------------------------- */
 
 /* Four pages in order: the log block becomes the data block, which costs an
  * erase; the next write waits for it. */
@@ -272,7 +272,7 @@ static void test_trimmed(void)
     trimmed("ftl.map=fast;ftl.log_blocks=2");
 }
 
-/* ---- several units in a page ------------------------------------------------------ */
+/* ---- several units in a page --------------------------------------------- */
 
 /*
  * Four units in a page, two planes.  A whole page goes to the data block's place
@@ -305,7 +305,7 @@ static void test_units(void)
     units("ftl.map=bast;ftl.log_blocks=4", 4);
 }
 
-/* ---- ways of writing ----------------------------------------------------------------- */
+/* ---- ways of writing ----------------------------------------------------- */
 
 #define LARGER                                                                 \
     "nand.channels=2;nand.blocks=30;nand.pages=16;ftl.capacity=7MiB;"          \

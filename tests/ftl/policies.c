@@ -19,7 +19,7 @@
 #define UNITS 90
 #define BLOCK 6 /* units; of fab, bplru */
 
-/* ---- the model ------------------------------------------------------------ */
+/* ---- the model ----------------------------------------------------------- */
 
 enum { NOWHERE, CLEAN, DIRTY, SECOND, WORKING, ANY };
 
@@ -90,7 +90,7 @@ typedef struct Rules {
     uint32_t (*mate)(const Model *m, uint32_t lpn);
 } Rules;
 
-/* ---- lru: one order of use --------------------------------------------------- */
+/* ---- lru: one order of use ----------------------------------------------- */
 
 static void lru_used(Model *m, unsigned i, bool write, bool comes)
 {
@@ -138,7 +138,7 @@ static uint32_t cflru_early(Model *m)
     return oldest(m, DIRTY);
 }
 
-/* ---- cflru-ef-sc: the rules of the paper's section 3.3, one by one ------------- */
+/* ---- cflru-ef-sc: the rules of the paper's section 3.3, one by one ------- */
 
 static void sc_used(Model *m, unsigned i, bool write, bool comes)
 {
@@ -188,7 +188,7 @@ static void sc_balance(Model *m)
     }
 }
 
-/* ---- blocks ------------------------------------------------------------------ */
+/* ---- blocks -------------------------------------------------------------- */
 
 static unsigned block_of(const Model *m, unsigned i)
 {
@@ -260,7 +260,7 @@ static uint32_t fab_victim(const Model *m)
     return victim;
 }
 
-/* ---- bplru: the block that was not written for longest ------------------------- */
+/* ---- bplru: the block that was not written for longest ------------------- */
 
 static void bplru_used(Model *m, unsigned i, bool write, bool comes)
 {
@@ -304,7 +304,7 @@ static uint32_t bplru_victim(const Model *m)
     return victim;
 }
 
-/* ---- ccf-lru: cold clean ones, then a search of the others ----------------------- */
+/* ---- ccf-lru: cold clean ones, then a search of the others --------------- */
 
 static void ccf_used(Model *m, unsigned i, bool write, bool comes)
 {
@@ -336,7 +336,7 @@ static uint32_t ccf_victim(const Model *model)
     }
 }
 
-/* ---- prlru: references by the time they span ------------------------------------- */
+/* ---- prlru: references by the time they span ----------------------------- */
 
 static void prlru_used(Model *m, unsigned i, bool write, bool comes)
 {
@@ -368,7 +368,7 @@ static uint32_t prlru_victim(const Model *m)
     return probability(m, clean) <= 4 * probability(m, dirty) ? clean : dirty;
 }
 
-/* ---- clock-dnv: CLEAN is the first part, SECOND the second ------------------------ */
+/* ---- clock-dnv: CLEAN is the first part, SECOND the second --------------- */
 
 static void dnv_used(Model *m, unsigned i, bool write, bool comes)
 {
@@ -502,7 +502,7 @@ static const Rules rules[] = {
     {"clock-dnv", 100, dnv_used, dnv_cleaned, dnv_victim, .mate = dnv_mate},
 };
 
-/* ---- the two side by side ------------------------------------------------------ */
+/* ---- the two side by side ------------------------------------------------ */
 
 typedef struct Bench {
     const Rules *rules;

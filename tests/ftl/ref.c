@@ -218,7 +218,7 @@ void ref_free(Ref *r)
     g_free(r);
 }
 
-/* ---- copies ---------------------------------------------------------------- */
+/* ---- copies -------------------------------------------------------------- */
 
 static Ssd *save_and_load(Ref *r, GError **error)
 {
@@ -865,7 +865,7 @@ void ref_power_cycle(Ref *r)
     }
 }
 
-/* ---- scripted faults --------------------------------------------------------- */
+/* ---- scripted faults ----------------------------------------------------- */
 
 char *ref_faults_file(const char *text)
 {

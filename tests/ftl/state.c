@@ -26,7 +26,7 @@
 
 #define SMALL "nand.blocks=26;nand.pages=4;buffer.size=64KiB;"
 
-/* ---- the rows ------------------------------------------------------------- */
+/* ---- the rows ------------------------------------------------------------ */
 
 static void test_rows(void)
 {
@@ -64,7 +64,7 @@ static void test_gap(void)
     g_assert_cmpstr(state_gap(&last), ==, "end");
 }
 
-/* ---- a saved drive ---------------------------------------------------------- */
+/* ---- a saved drive ------------------------------------------------------- */
 
 static void ignore(void *opaque, uint64_t lpn, uint64_t version)
 {
@@ -406,7 +406,7 @@ static void test_forged(void)
     forged("ftl.map=fast;ftl.log_blocks=4", inputs, from);
 }
 
-/* ---- files -------------------------------------------------------------------------- */
+/* ---- files --------------------------------------------------------------- */
 
 static void test_file(void)
 {
@@ -441,7 +441,7 @@ static void test_file(void)
     g_assert_cmpint(g_rmdir(dir), ==, 0);
 }
 
-/* ---- states of earlier versions ------------------------------------------------- */
+/* ---- states of earlier versions ------------------------------------------ */
 
 /* Contents of the kept drives: as the reference had it, for ever. */
 static uint64_t contents(const Ssd *ssd)
@@ -529,7 +529,7 @@ static void test_kept(void)
     }
 }
 
-/* ---- the clock ------------------------------------------------------------------- */
+/* ---- the clock ----------------------------------------------------------- */
 
 /* After 200 days a drive is saved and loaded, again and again, and each time
  * its clock has gone back to the same base; its contents and counters continue.

@@ -182,7 +182,7 @@ static void test_close_buffered(void)
 
 }
 
-/* ---- reclaim unit handles that move on --------------------------------------- */
+/* ---- reclaim unit handles that move on ----------------------------------- */
 
 static void move_on(Ref *r, uint16_t stream)
 {
@@ -617,7 +617,7 @@ static void test_small_buffer(void)
     ref_free(r);
 }
 
-/* ---- planes in step --------------------------------------------------------- */
+/* ---- planes in step ------------------------------------------------------ */
 
 /* 4 dies of 2 planes. */
 #define DIES   "nand.planes=2;nand.multi_plane=on;" SPARE

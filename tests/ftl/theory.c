@@ -137,7 +137,7 @@ static double choices_waf(double a)
     return low * a;
 }
 
-/* ---- a drive and a host ------------------------------------------------------- */
+/* ---- a drive and a host -------------------------------------------------- */
 
 static Ssd *drive_of(const char *options)
 {
@@ -233,7 +233,7 @@ static double measure(const char *gc, double op_percent, uint32_t hot_percent)
     return *waf;
 }
 
-/* ---- tests ------------------------------------------------------------------------ */
+/* ---- tests --------------------------------------------------------------- */
 
 static const double ops[] = {7, 15, 28};
 

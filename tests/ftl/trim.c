@@ -179,7 +179,7 @@ static void test_small(void)
     ssd_destroy(ssd);
 }
 
-/* ---- while one is under way ---------------------------------------------------- */
+/* ---- while one is under way ---------------------------------------------- */
 
 static void check(Ssd *ssd)
 {

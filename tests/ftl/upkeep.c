@@ -162,7 +162,7 @@ static void test_soft_pauses(void)
     ref_free(r);
 }
 
-/* ---- reads of the host first ----------------------------------------------------- */
+/* ---- reads of the host first --------------------------------------------- */
 
 /* Random reads and writes at a steady pace. */
 static Ref *mixed_host(const char *options)
@@ -207,7 +207,7 @@ static void test_preempt(void)
     ref_free(with);
 }
 
-/* ---- wear ------------------------------------------------------------------------ */
+/* ---- wear ---------------------------------------------------------------- */
 
 #define NO_TIME                                                                \
     "nand.channels=1;nand.page_size=4KiB;nand.read=0;nand.program=0;"          \
@@ -421,7 +421,7 @@ static void test_moves(void)
     ref_free(r);
 }
 
-/* ---- refresh ----------------------------------------------------------------------- */
+/* ---- refresh ------------------------------------------------------------- */
 
 #define TENDER                                                                 \
     "nand.blocks=40;media.errors=on;media.wear=0;"             \

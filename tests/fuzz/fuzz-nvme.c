@@ -28,7 +28,7 @@
 
 bool fuzz_all_checks = true;
 
-/* ---- the target ------------------------------------------------------------- */
+/* ---- the target ---------------------------------------------------------- */
 
 #define FUZZ_ACT(name, fn) [FUZZ_##name] = act_##fn,
 static void (*const actions[FUZZ_N_OPS])(Guest *g, const FuzzAction *x) = {

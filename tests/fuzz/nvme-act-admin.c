@@ -2,7 +2,7 @@
 /* nvme-act-admin.c - actions: admin commands, queues made and deleted. */
 #include "nvme-act.h"
 
-/* ---- admin commands --------------------------------------------------------- */
+/* ---- admin commands ------------------------------------------------------ */
 
 /* data: two words that its buffer begins with, twice. */
 static void send_admin(Guest *g, uint8_t opcode, uint8_t detail, uint32_t nsid,
@@ -180,7 +180,7 @@ void act_shadow(Guest *g, const FuzzAction *x)
     }
 }
 
-/* ---- queues ----------------------------------------------------------------- */
+/* ---- queues -------------------------------------------------------------- */
 
 static void create_hostile(Guest *g, unsigned id, unsigned cqid, unsigned size,
                            const FuzzAction *x)

@@ -8,7 +8,7 @@
  * writes of the drive. */
 #define MOST_BURST 256
 
-/* ---- time ------------------------------------------------------------------- */
+/* ---- time ---------------------------------------------------------------- */
 
 void act_run(Guest *g, const FuzzAction *x)
 {
@@ -41,7 +41,7 @@ void act_poll(Guest *g, const FuzzAction *x)
     guest_poll(g, x->k % GUEST_QUEUES, x->a ? x->a : 4096);
 }
 
-/* ---- I/O commands ----------------------------------------------------------- */
+/* ---- I/O commands -------------------------------------------------------- */
 
 /* An I/O queue of the action, ready if the guest is honest; 0: none. */
 static unsigned io_queue(Guest *g, unsigned k)

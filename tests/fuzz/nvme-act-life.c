@@ -12,7 +12,7 @@
 #include "ssd-save.h"
 #include "state.h"
 
-/* ---- guest memory that changes ---------------------------------------------- */
+/* ---- guest memory that changes ------------------------------------------- */
 
 static void scramble(Host *h, uint64_t addr, size_t len)
 {
@@ -78,7 +78,7 @@ void act_memory(Guest *g, const FuzzAction *x)
     }
 }
 
-/* ---- the store -------------------------------------------------------------- */
+/* ---- the store ----------------------------------------------------------- */
 
 void act_store_end(Guest *g, const FuzzAction *x)
 {
@@ -106,7 +106,7 @@ void act_store(Guest *g, const FuzzAction *x)
     g->store_failed |= x->k & 15;
 }
 
-/* ---- the controller's life -------------------------------------------------- */
+/* ---- the controller's life ----------------------------------------------- */
 
 void act_bring_up(Guest *g, const FuzzAction *x)
 {
@@ -211,7 +211,7 @@ void act_hold(Guest *g, const FuzzAction *x)
     }
 }
 
-/* ---- saving ----------------------------------------------------------------- */
+/* ---- saving -------------------------------------------------------------- */
 
 /* A few bytes of a stream change, and its checksum agrees. */
 static void forge(GByteArray *bytes, const FuzzAction *x)
@@ -278,7 +278,7 @@ void act_reload(Guest *g, const FuzzAction *x)
     nvme_hold(g->h->ctrl, false);
 }
 
-/* ---- looking ---------------------------------------------------------------- */
+/* ---- looking ------------------------------------------------------------- */
 
 static void no_unit(void *opaque, uint64_t lpn, uint64_t version)
 {

@@ -152,7 +152,7 @@ static unsigned script_of(const uint8_t *head)
     return head[HEAD_MEDIA] >> 3 & 15;
 }
 
-/* ---- putting it together --------------------------------------------------- */
+/* ---- putting it together ------------------------------------------------- */
 
 static void add_buffer(GString *s, uint8_t flags)
 {

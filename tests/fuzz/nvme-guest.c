@@ -22,7 +22,7 @@
 
 #define POISON 0xbad0bad0bad0bad0ULL
 
-/* ---- memory ----------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------- */
 
 /* Of the address sanitizer; other builds do not have it. */
 extern size_t __sanitizer_get_current_allocated_bytes(void)
@@ -42,7 +42,7 @@ size_t guest_memory(void)
     return heap + lazy_bytes();
 }
 
-/* ---- what was reached ------------------------------------------------------- */
+/* ---- what was reached ---------------------------------------------------- */
 
 static uint64_t reached_command[2][256]; /* I/O, admin; by opcode */
 static uint64_t reached_detail[256][256]; /* admin opcode, detail */
@@ -109,7 +109,7 @@ const char *guest_unreached(void)
     return NULL;
 }
 
-/* ---- buffers ---------------------------------------------------------------- */
+/* ---- buffers ------------------------------------------------------------- */
 
 static unsigned index_of(const Guest *g, const Sent *s)
 {
@@ -175,7 +175,7 @@ static void clear_buffer(Guest *g, Sent *s)
     }
 }
 
-/* ---- commands that end ------------------------------------------------------ */
+/* ---- commands that end --------------------------------------------------- */
 
 static void wrong_data(const Sent *s, uint32_t lba, uint64_t first,
                        uint64_t last)
@@ -348,7 +348,7 @@ unsigned guest_in_flight(const Guest *g, unsigned queue)
     return n;
 }
 
-/* ---- time ------------------------------------------------------------------- */
+/* ---- time ---------------------------------------------------------------- */
 
 static void no_queues(Guest *g)
 {
@@ -448,7 +448,7 @@ void guest_sleep(Guest *g, uint64_t ns)
     guest_run(g);
 }
 
-/* ---- sending ---------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------- */
 
 Sent *guest_slot(Guest *g, SentKind kind, uint8_t detail)
 {
@@ -558,7 +558,7 @@ bool guest_wait(Guest *g, Sent *s)
     return false;
 }
 
-/* ---- the controller --------------------------------------------------------- */
+/* ---- the controller ------------------------------------------------------ */
 
 bool guest_enable(Guest *g, unsigned page_bits, unsigned sq_size,
                   unsigned cq_size)
@@ -673,7 +673,7 @@ void guest_power_on(Guest *g)
     }
 }
 
-/* ---- the end ---------------------------------------------------------------- */
+/* ---- the end ------------------------------------------------------------- */
 
 static void drain(Guest *g)
 {

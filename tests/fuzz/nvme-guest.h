@@ -100,7 +100,7 @@ void guest_steps(Guest *g, unsigned n);
 /* Time passes, with the events in it; a store that is slow stays so. */
 void guest_sleep(Guest *g, uint64_t ns);
 
-/* ---- commands --------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------ */
 
 /* A free slot; NULL: there is none.  kind and detail are set. */
 Sent *guest_slot(Guest *g, SentKind kind, uint8_t detail);
@@ -141,7 +141,7 @@ unsigned guest_in_flight(const Guest *g, unsigned queue);
  * guest's. */
 void guest_forget(Guest *g, int queue);
 
-/* ---- the controller --------------------------------------------------------- */
+/* ---- the controller ------------------------------------------------------ */
 
 /* Enable it; sizes of the admin queues.  true: it is ready. */
 bool guest_enable(Guest *g, unsigned page_bits, unsigned sq_size,
@@ -165,7 +165,7 @@ void guest_check_drive(Guest *g);
  * as long as some actions, and read all data. */
 void guest_end(Guest *g, bool at_rest);
 
-/* ---- what was reached ------------------------------------------------------- */
+/* ---- what was reached ---------------------------------------------------- */
 
 /* NULL, or what no completion without an error was seen of, so far. */
 const char *guest_unreached(void);

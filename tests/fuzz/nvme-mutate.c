@@ -38,7 +38,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* ---- one action ------------------------------------------------------------- */
+/* ---- one action ---------------------------------------------------------- */
 
 static uint32_t some_number(Prng *r)
 {
@@ -98,7 +98,7 @@ static void change_action(Prng *r, uint8_t *p)
     }
 }
 
-/* ---- the list of actions ---------------------------------------------------- */
+/* ---- the list of actions ------------------------------------------------- */
 
 /* n actions at p; there is room for most.  Returns how many there are then. */
 static size_t insert(Prng *r, uint8_t *p, size_t n, size_t most)

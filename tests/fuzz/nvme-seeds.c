@@ -37,7 +37,7 @@ static void add(Life *l, FuzzOp op, unsigned k, unsigned a, uint32_t b)
     g_byte_array_append(l->bytes, x, sizeof(x));
 }
 
-/* ---- phases of a life ------------------------------------------------------- */
+/* ---- phases of a life ---------------------------------------------------- */
 
 static unsigned io_kind(Life *l, unsigned kind)
 {
@@ -256,7 +256,7 @@ static void phase(Life *l)
     }
 }
 
-/* ---- the inputs ------------------------------------------------------------- */
+/* ---- the inputs ---------------------------------------------------------- */
 
 /* Of six inputs of a drive, the first two are of the plain drive. */
 static void add_head(Life *l, unsigned drive, unsigned i)

@@ -206,7 +206,7 @@ static void test_next_cut(void)
     faults_free(f);
 }
 
-/* ---- what is refused -------------------------------------------------------- */
+/* ---- what is refused ----------------------------------------------------- */
 
 static void test_refused(void)
 {

@@ -123,7 +123,7 @@ static void test_register_hits(void)
     finish(r);
 }
 
-/* ---- interface cycles ------------------------------------------------------- */
+/* ---- interface cycles ---------------------------------------------------- */
 
 /*
  * NV-DDR3 at 800 MT/s: tWC 25, tADL 150, tWB 100, tRR 20, bursts of 15 + 27 and
@@ -194,7 +194,7 @@ static void test_interfaces(void)
     }
 }
 
-/* ---- page types ------------------------------------------------------------- */
+/* ---- page types ---------------------------------------------------------- */
 
 static void test_page_types(void)
 {
@@ -466,7 +466,7 @@ static void test_multi_plane_erase(void)
     finish(r);
 }
 
-/* ---- cache operations, copyback -------------------------------------------- */
+/* ---- cache operations, copyback ------------------------------------------ */
 
 /* The second page loads while the first is programmed; tCBSY between. */
 static void test_cache_program(void)
@@ -773,7 +773,7 @@ static void test_suspend_while_loading(void)
     finish(r);
 }
 
-/* ---- ECC -------------------------------------------------------------------------- */
+/* ---- ECC ----------------------------------------------------------------- */
 
 /*
  * Codewords of 2 KiB cross the bus in 5120 ns.  A decoder that is faster adds
@@ -819,7 +819,7 @@ static void test_ecc_shared(void)
     finish(r);
 }
 
-/* ---- options ------------------------------------------------------------------------ */
+/* ---- options ------------------------------------------------------------- */
 
 static void check_refused(const char *options, const char *name)
 {

@@ -111,7 +111,7 @@ static void test_fail_growth(void)
     near(media_fail(&cfg, 1e-3, 1e6, 0), 1e-3, 1e-18);
 }
 
-/* ---- draws ----------------------------------------------------------------- */
+/* ---- draws --------------------------------------------------------------- */
 
 #define PLANE_BLOCKS (READS / 8)
 
@@ -437,7 +437,7 @@ static void test_failures(void)
     rig_free(r);
 }
 
-/* ---- time, wear, age, disturb ---------------------------------------------- */
+/* ---- time, wear, age, disturb -------------------------------------------- */
 
 /* Every attempt: command, tR (and what a retry adds), data out. */
 static void retry_latency(const char *decode, uint64_t decode_ns)

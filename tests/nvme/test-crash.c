@@ -81,7 +81,7 @@ typedef struct Crash {
     unsigned n_cuts, torn, stale, alien, lost;
 } Crash;
 
-/* ---- contents ---------------------------------------------------------------- */
+/* ---- contents ------------------------------------------------------------ */
 
 static uint64_t word(uint32_t unit, uint32_t version, uint32_t i)
 {
@@ -108,7 +108,7 @@ static uint32_t version_of(Crash *c, const uint8_t *p, uint32_t unit,
     return version;
 }
 
-/* ---- the two programs ---------------------------------------------------------- */
+/* ---- the two programs ---------------------------------------------------- */
 
 static uint8_t *op_data(Crash *c, const Op *op)
 {
@@ -284,7 +284,7 @@ static void work(Crash *c)
     }
 }
 
-/* ---- cuts --------------------------------------------------------------------- */
+/* ---- cuts ---------------------------------------------------------------- */
 
 static void bring_up(Crash *c)
 {
@@ -377,7 +377,7 @@ static void check(Crash *c)
     }
 }
 
-/* ---- the runs ------------------------------------------------------------------- */
+/* ---- the runs ------------------------------------------------------------ */
 
 static void run(Crash *c, const Mode *m, unsigned cuts)
 {

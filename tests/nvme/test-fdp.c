@@ -160,7 +160,7 @@ static void test_fdp_management(void)
     host_free(h);
 }
 
-/* ---- what fio's tests of FDP look at -------------------------------------------- */
+/* ---- what fio's tests of FDP look at ------------------------------------- */
 
 #define HANDLES 8
 

@@ -76,7 +76,7 @@ static void test_none(void)
     host_free(h);
 }
 
-/* ---- Identify directive --------------------------------------------------- */
+/* ---- Identify directive -------------------------------------------------- */
 
 static void test_identify(void)
 {
@@ -135,7 +135,7 @@ static void test_identify_misuse(void)
     host_free(h);
 }
 
-/* ---- streams --------------------------------------------------------------- */
+/* ---- streams ------------------------------------------------------------- */
 
 /* Commands of Linux 4.13 to 5.17 with nvme_core.streams=1. */
 static void test_linux(void)

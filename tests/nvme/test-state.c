@@ -32,7 +32,7 @@ static void test_rows(void)
     }
 }
 
-/* ---- a guest that does anything ------------------------------------------- */
+/* ---- a guest that does anything ------------------------------------------ */
 
 typedef struct Guest {
     Host *h;
@@ -567,7 +567,7 @@ static void test_forged(void)
     host_free(a.h);
 }
 
-/* ---- streams of earlier versions ------------------------------------------------ */
+/* ---- streams of earlier versions ----------------------------------------- */
 
 static GByteArray *bytes_of(const char *version, const char *what)
 {

@@ -136,7 +136,7 @@ static void shut_down(Host *h)
                     NVME_CSTS_SHST_DONE);
 }
 
-/* ---- ranges ---------------------------------------------------------------- */
+/* ---- ranges -------------------------------------------------------------- */
 
 /* Flush, FUA, reads and a shutdown come and go while the store is at a hole. */
 static void test_nobody_waits_for_a_hole(void)
@@ -385,7 +385,7 @@ static void test_ranges_are_saved(void)
     host_free(h);
 }
 
-/* ---- Dataset Management ---------------------------------------------------- */
+/* ---- Dataset Management -------------------------------------------------- */
 
 static uint64_t trims_of(Host *h)
 {
@@ -520,7 +520,7 @@ static void test_many_trims(void)
     host_free(h);
 }
 
-/* ---- the limit ------------------------------------------------------------- */
+/* ---- the limit ----------------------------------------------------------- */
 
 #define MIB (1ULL << 20)
 
@@ -684,7 +684,7 @@ static void test_limit_flushes(void)
     host_free(h);
 }
 
-/* ---- a store that refuses ----------------------------------------------------- */
+/* ---- a store that refuses ------------------------------------------------ */
 
 static void fill(Host *h, unsigned at, uint8_t value)
 {

@@ -98,7 +98,7 @@ static void test_texts(void)
     }
 }
 
-/* ---- blktrace -------------------------------------------------------------- */
+/* ---- blktrace ------------------------------------------------------------ */
 
 static void put(GByteArray *a, uint64_t v, unsigned nbytes, bool big)
 {
@@ -201,7 +201,7 @@ static void test_kinds(void)
     trace_close(t);
 }
 
-/* ---- packed ---------------------------------------------------------------- */
+/* ---- packed -------------------------------------------------------------- */
 
 static size_t pack_gzip(const char *text, uint8_t *out, size_t room)
 {
@@ -298,7 +298,7 @@ static void test_packed(void)
     }
 }
 
-/* ---- options --------------------------------------------------------------- */
+/* ---- options ------------------------------------------------------------- */
 
 static uint64_t count(const char *text, TraceOptions o, GError **error,
                       uint64_t *skipped, Request *last)

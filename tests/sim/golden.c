@@ -67,7 +67,7 @@ static double per_second(const PlayerResult *r)
     return (double)r->n_requests * 1e9 / (double)r->sim_ns;
 }
 
-/* ---- (a) dies of a chip --------------------------------------------------------- */
+/* ---- (a) dies of a chip -------------------------------------------------- */
 
 /*
  * Random reads of one chip.  A die can do 1 / (CMD + TR + DATA), the bus
@@ -99,7 +99,7 @@ static void test_dies(void)
     }
 }
 
-/* ---- (b) queueing theory ---------------------------------------------------------- */
+/* ---- (b) queueing theory ------------------------------------------------- */
 
 typedef struct Poisson {
     Prng prng;
@@ -179,7 +179,7 @@ static void test_md1(void)
     ssd_destroy(ssd);
 }
 
-/* ---- (c) a faster bus is faster ------------------------------------------------------ */
+/* ---- (c) a faster bus is faster ------------------------------------------ */
 
 static void test_bus_rates(void)
 {
@@ -204,7 +204,7 @@ static void test_bus_rates(void)
     }
 }
 
-/* ---- (d), (g) SSDSim's semantics -------------------------------------------------------- */
+/* ---- (d), (g) SSDSim's semantics ----------------------------------------- */
 
 /* Submit n writes of 4 KiB at once; the completion times, in order. */
 static void burst(Ssd *ssd, unsigned n, uint64_t *complete_ns)

@@ -151,7 +151,7 @@ static void test_compact(void)
     g_array_free(compact, TRUE);
 }
 
-/* ---- re-timing ------------------------------------------------------------- */
+/* ---- re-timing ----------------------------------------------------------- */
 
 #define N_WRITES 4001
 

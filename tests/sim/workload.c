@@ -287,7 +287,7 @@ static void test_seeds(void)
     workload_free(c);
 }
 
-/* ---- open loop ------------------------------------------------------------- */
+/* ---- open loop ----------------------------------------------------------- */
 
 /* Mean of the intervals and mean of their squares, in units of the mean. */
 static void intervals(const char *text, uint64_t n, double *mean_ns,
@@ -361,7 +361,7 @@ static void test_off(void)
     workload_free(w);
 }
 
-/* ---- addresses ------------------------------------------------------------- */
+/* ---- addresses ----------------------------------------------------------- */
 
 /* Requests of 100000 at the most used page, and in the first tenth. */
 static void heat(const char *text, unsigned *top, unsigned *tenth)
@@ -467,7 +467,7 @@ static void test_two_mixes(void)
     workload_free(w);
 }
 
-/* ---- descriptions ---------------------------------------------------------- */
+/* ---- descriptions -------------------------------------------------------- */
 
 /* The description makes the same requests, with another seed given. */
 static void test_replay(void)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* ---- the medium ------------------------------------------------------------- */
+/* ---- the medium ---------------------------------------------------------- */
 
 void set_pages(uint32_t first, uint32_t n, uint8_t state)
 {
@@ -74,7 +74,7 @@ void medium_erased(const Op *op)
            0, sizeof(Content) * k.h.pages * k.units_per_page);
 }
 
-/* ---- the map ---------------------------------------------------------------- */
+/* ---- the map ------------------------------------------------------------- */
 
 Lpn *lpn_of(uint32_t lpn)
 {

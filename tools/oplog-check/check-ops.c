@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- records: operations ------------------------------------------------------ */
+/* ---- records: operations ------------------------------------------------- */
 
 void check_page(uint32_t page)
 {

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-/* ---- reporting ------------------------------------------------------------ */
+/* ---- reporting ----------------------------------------------------------- */
 
 uint32_t block_of(uint32_t page)
 {
@@ -123,7 +123,7 @@ void *take(uint64_t n, size_t bytes)
     return p;
 }
 
-/* ---- operations and commands in flight -------------------------------------- */
+/* ---- operations and commands in flight ----------------------------------- */
 
 Op **op_place(uint64_t id)
 {

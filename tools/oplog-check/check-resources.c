@@ -2,7 +2,7 @@
 /* check-resources.c - who holds each channel, plane and unit. */
 #include "check.h"
 
-/* ---- resources --------------------------------------------------------------- */
+/* ---- resources ----------------------------------------------------------- */
 
 uint32_t plane_of(uint32_t page)
 {

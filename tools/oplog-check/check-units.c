@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* ---- records: commands and units ---------------------------------------------- */
+/* ---- records: commands and units ----------------------------------------- */
 
 void on_cmd(const Record *r)
 {
@@ -448,7 +448,7 @@ void on_preload_page(const Record *r)
     k.page[r->c] = HOLDS;
 }
 
-/* ---- power cut ---------------------------------------------------------------- */
+/* ---- power cut ----------------------------------------------------------- */
 
 /* A program that was stopped may or may not have touched its pages. */
 static void cut_op(const Op *op)

@@ -88,7 +88,7 @@ bool payload_too_many_ranges(const Payload *p)
     return p->nzeroes * RANGE_COST >= p->limit_bytes;
 }
 
-/* ---- commands and reads ---------------------------------------------------- */
+/* ---- commands and reads -------------------------------------------------- */
 
 void payload_write_end(Payload *p, uint64_t lba, uint32_t nblocks)
 {

@@ -92,7 +92,7 @@ bool payload_at_rest(const Payload *p)
            !p->flush_next.head && !p->flushing.head && !p->flushed.head;
 }
 
-/* ---- units -------------------------------------------------------------------- */
+/* ---- units --------------------------------------------------------------- */
 
 typedef struct Unit {
     uint64_t lpn;
@@ -199,7 +199,7 @@ static bool load_unit(State *s, Payload *p)
     return true;
 }
 
-/* ---- ranges ------------------------------------------------------------------ */
+/* ---- ranges -------------------------------------------------------------- */
 
 /* Range of units that reads as zeroes; durable: of Write Zeroes, and refused. */
 typedef struct Range {

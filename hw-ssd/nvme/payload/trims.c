@@ -219,7 +219,7 @@ void payload_trim_end(Payload *p, uint64_t id, bool ok, bool durable)
     payload_unstall(p);
 }
 
-/* ---- the sweep ---------------------------------------------------------------- */
+/* ---- the sweep ----------------------------------------------------------- */
 
 static void sweep_bucket(Payload *p, size_t bucket)
 {

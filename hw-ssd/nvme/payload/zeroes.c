@@ -268,7 +268,7 @@ bool payload_zeroes_give_way(Payload *p, uint64_t lpn, bool take_out)
     return true;
 }
 
-/* ---- their turn ----------------------------------------------------------- */
+/* ---- their turn ---------------------------------------------------------- */
 
 ZeroRange *payload_zeroes_begin(Payload *p, ZeroRange *z, uint64_t most)
 {
