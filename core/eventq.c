@@ -98,7 +98,7 @@ void eventq_push(EventQueue *q, uint64_t at_ps, unsigned kind, uint32_t index)
 
 /*
  * The hole goes down to a leaf, and the last event up from there: it is seldom
- * among the next ones, so comparing it on the way down would be in vain (I.
+ * among the next ones, so comparisons on the way down would be wasted (I.
  * Wegener, Bottom-up heapsort, Theoretical Computer Science 118, 1993).
  */
 Event eventq_pop(EventQueue *q)

@@ -13,7 +13,8 @@
 
 /*
  * An entry: 0, unmapped; MAP_BUFFERED | slot, the newest data is in the buffer;
- * else ppu + 1.
+ * else ppu + 1.  MAP_BUFFERED is a sign and a number of 31 bits: it is the same
+ * in a table of 32 bits and in one of 64 (numtable.h).
  */
 #define MAP_BUFFERED 0x80000000U
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * row-wait.c - how long a partly filled superpage may wait
+ * row-wait.c - the time limit of a partly filled superpage
  * (ftl.superpage_wait).
  *
- * Knows instants.  What waits is the business of buffer/ and gc/, which also
- * give the index of the event.  An event that comes too early, because what it
- * was for has gone and something else waits, is sent again: one event is under
- * way for each wait at most.
+ * Knows instants.  buffer/ and gc/ know the units that wait, and give the index
+ * of the event.  There is at most one event for each RowWait: if a wait ends
+ * before its event and another begins, the event comes too early for that one
+ * and is scheduled again.
  */
 #include "row-wait.h"
 
@@ -57,7 +57,7 @@ bool row_wait_event(Ssd *ssd, RowWait *w, uint32_t index)
 
 void row_wait_rebase(RowWait *w, uint64_t by_ps)
 {
-    if (w->until_ps != SIM_NEVER) { /* one that is over stays over */
+    if (w->until_ps != SIM_NEVER) { /* one that is due stays due */
         w->until_ps -= MIN(w->until_ps, by_ps);
     }
 }

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * row-wait.h - how long a partly filled superpage may wait
+ * row-wait.h - the time limit of a partly filled superpage
  * (ftl.superpage_wait).
  *
- * The host has such a wait for each stream, GC one for each plane.
+ * buffer/ has a RowWait for each stream, gc/ one for each plane.
  */
 #ifndef VSSD_FTL_ROW_WAIT_H
 #define VSSD_FTL_ROW_WAIT_H
 
 #include "ssd-types.h"
 
-/* Set RowWait.until_ps of each of n to none: nothing waits, and no event comes.
- */
+/* Make n of them: no wait, no event.  w NULL: nothing is done. */
 void row_waits_init(RowWait *w, uint32_t n);
 
-/* Something waits from now on, unless it has waited already. */
+/* Start the time limit, unless it runs: SSD_EVENT_ROW_WAIT with the index comes
+ * after ftl.superpage_wait. */
 void row_wait_begin(Ssd *ssd, RowWait *w, uint32_t index);
 
-/* It has gone; returns for how long it has waited, in ps. */
+/* End the wait before its limit.  For how long it ran, in ps; 0: it did not. */
 uint64_t row_wait_end(const Ssd *ssd, RowWait *w);
 
-/* SSD_EVENT_ROW_WAIT has come.  true: what waits has done so long enough. */
+/* SSD_EVENT_ROW_WAIT has come.  true: the limit is reached; the wait runs until
+ * row_wait_end().  false: no wait, or a later limit. */
 bool row_wait_event(Ssd *ssd, RowWait *w, uint32_t index);
 
-/* The clock is set back. */
+/* The drive's clock is set back by so much; the limit moves with it. */
 void row_wait_rebase(RowWait *w, uint64_t by_ps);
 
 #endif

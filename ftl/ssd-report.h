@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ssd-report.h - what a drive tells of itself: statistics, logs, checks. */
+/* ssd-report.h - reports of a drive: statistics, logs, checks. */
 #ifndef VSSD_SSD_REPORT_H
 #define VSSD_SSD_REPORT_H
 

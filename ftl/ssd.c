@@ -227,7 +227,7 @@ void ssd_run(Ssd *ssd, uint64_t now_ns)
     uint64_t until_ps = now_ns * PS_PER_NS;
 
     invariant(now_ns < SIM_MAX_NS && until_ps >= ssd->now_ps);
-    /* Each call that marks work settles it; a mark left would wait for ever. */
+    /* Each call that marks work settles it; none is left. */
     invariant(ssd->work.any == 0);
     while (eventq_next_ps(&ssd->events) <= until_ps) {
         run_next(ssd);

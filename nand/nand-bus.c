@@ -47,9 +47,9 @@ static void bus_grant(Nand *n, uint32_t c, uint32_t i, uint64_t now_ps)
 }
 
 /*
- * A command that waits behind a transfer keeps its die from working, for want
- * of some hundred nanoseconds; and once two dies have met on the channel, they
- * would meet in every round.
+ * A command takes some hundred nanoseconds of the channel.  If it waits behind
+ * a transfer, its die is idle for the whole transfer; and two dies that compete
+ * for the channel once would do so in every round.
  */
 static bool carries_data(const NandOp *op)
 {

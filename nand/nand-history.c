@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-/* A line each; more than this many help nobody. */
+/* A line for each operation; at most so many. */
 #define MOST_LINES 32
 
 typedef struct Entry {

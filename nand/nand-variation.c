@@ -3,8 +3,7 @@
  * nand-variation.c - how the raw bit error rate differs from place to place.
  *
  * Each factor belongs to a place for the life of the drive: it follows from the
- * drive's key and the place, so nothing of it is kept.  Knows no time and no
- * wear.
+ * drive's key and the place, so it is not saved.  Knows no time and no wear.
  */
 #include "nand-variation.h"
 

@@ -14,8 +14,8 @@
 #include "buffer/buffer-internal.h"
 #include "ssd-internal.h"
 
-/* The slots made so far are of an epoch that the command waits for (NONE: none
- * does); the commands that wait will do so in vain. */
+/* End the epoch of the slots made so far, for which the command waits (NONE:
+ * none does); fail the commands that wait. */
 void write_begin_epoch(Ssd *ssd, uint32_t cmd);
 void write_fail_barriers(Ssd *ssd);
 

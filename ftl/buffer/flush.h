@@ -31,7 +31,7 @@ void write_page_data_in(Ssd *ssd, uint32_t job);
 void write_page_done(Ssd *ssd, uint32_t job);
 void write_page_failed(Ssd *ssd, uint32_t job);
 
-/* Barriers, and writes that wait for slots to be durable, end in vain. */
+/* Fail barriers, and writes that wait for slots to be durable. */
 void write_fail_waiters(Ssd *ssd);
 
 /* ---- a map that chooses the page ----------------------------------------- */

@@ -3,14 +3,14 @@
  * superpage.c - dirty units that wait until they fill a superpage, with a write
  * buffer and ftl.superpage.
  *
- * The units of a stream wait from the instant at which the first of them came,
- * or at which the stream's last program left them behind.  After
- * ftl.superpage_wait all of them are due: as many pages of the row as they fill
- * go out, the last one padded, and the stream's next pages fill the rest of the
- * row.  A cache keeps its dirty units as long as its policy wants; only victims
- * leave it, by superpages.
+ * The wait of a stream begins when its first dirty unit enters the buffer, or
+ * when a program leaves dirty units of the stream in it.  After
+ * ftl.superpage_wait all of them are due: the drive programs as many pages of
+ * the row as they fill, the last one padded; the stream's next pages fill the
+ * rest of the row.  A cache has no such limit: its dirty units stay until the
+ * policy evicts them, and victims are programmed by superpages.
  *
- * Knows the streams' queues; which planes are a row is placement's business.
+ * Knows the streams' queues; placement/ knows which planes are a row.
  */
 #include "buffer/superpage.h"
 
@@ -20,7 +20,7 @@
 #include "ssd-internal.h"
 #include "wake.h"
 
-void superpage_look(Ssd *ssd)
+void superpage_begin_waits(Ssd *ssd)
 {
     uint64_t dirty = ssd->buffer->dirty_streams;
 

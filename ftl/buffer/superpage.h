@@ -14,16 +14,18 @@
 #include "buffer/buffer-internal.h"
 #include "ssd-internal.h"
 
-/* SSD_EVENT_ROW_WAIT of the stream has come. */
+/* SSD_EVENT_ROW_WAIT of the stream has come: if the limit is reached, all its
+ * dirty units are due.  stream < l.n_streams. */
 void superpage_wait_event(Ssd *ssd, uint32_t stream);
 
 /* ---- for write.c --------------------------------------------------------- */
 
-/* Programs have been sent, as far as there are planes: what is left waits. With
- * Buffer.row_wait. */
-void superpage_look(Ssd *ssd);
+/* All programs have been sent for which there are planes: start the wait of
+ * each stream with dirty units.  Only with Buffer.row_wait. */
+void superpage_begin_waits(Ssd *ssd);
 
-/* So many pages of a row of the stream have been sent. */
+/* 1..l.row_planes pages of a row of the stream have been sent: count them, and
+ * end the stream's wait. */
 void superpage_sent(Ssd *ssd, uint32_t stream, uint32_t pages);
 
 #endif

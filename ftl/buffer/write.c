@@ -586,7 +586,7 @@ void write_pump(Ssd *ssd)
 {
     pump(ssd);
     if (ssd->buffer->row_wait) {
-        superpage_look(ssd);
+        superpage_begin_waits(ssd);
     }
 }
 

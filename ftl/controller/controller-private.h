@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* controller-private.h - set-up of each part, and how a part serves. */
+/* controller-private.h - set-up of each part, and one service of a part. */
 #ifndef VSSD_FTL_CONTROLLER_PRIVATE_H
 #define VSSD_FTL_CONTROLLER_PRIVATE_H
 
@@ -15,8 +15,8 @@ void link_init(Ssd *ssd);
 void dram_init(Ssd *ssd);
 
 /*
- * A part that is free at *free_ps serves for so long what is there at from_ps.
- * When it has done; it is busy until then.
+ * A part that is free at *free_ps serves for ps, from from_ps at the earliest.
+ * Returns the end, in ps, also in *free_ps; counts service and wait.
  */
 static inline uint64_t part_serve(Controller *c, HostPart part,
                                   uint64_t *free_ps, uint64_t from_ps,

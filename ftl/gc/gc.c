@@ -183,7 +183,7 @@ static uint32_t gc_victim(Ssd *ssd, uint32_t plane)
 }
 
 /* A block in SLC mode to be emptied into others, oldest first: only while
- * GC itself wants no room. */
+ * GC needs no room. */
 static uint32_t folding_victim(Ssd *ssd, uint32_t plane)
 {
     const Plane *p = &ssd->media->plane[plane];

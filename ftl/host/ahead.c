@@ -3,15 +3,15 @@
  * ahead.c - reading ahead of streams of reads.
  *
  * A stream is a series of reads, each of which begins where the one before
- * ended. Of host.read_streams the one that was read last longest ago gives way
- * to a new one.  After host.read_ahead_after such reads the drive keeps a
- * window of host.read_ahead bytes read ahead of the stream, in DRAM beside the
- * buffer.  When the stream enters one half of the window, the next one is read:
- * so whole pages are read, and what is read in vain is bounded.
+ * ended.  With host.read_streams streams, a new one replaces the one that was
+ * least recently read.  After host.read_ahead_after reads in order, the drive
+ * reads ahead into a window of host.read_ahead bytes, in DRAM beside the
+ * buffer.  When the stream enters one half of the window, the drive reads the
+ * next half: it reads whole pages, and at most one window that no command uses.
  *
- * Knows units and their windows.  Content that a WRITE or a TRIM changes is
- * dropped; where GC puts the unit does not matter.  A stream with reads under
- * way gives way to none, so a read that ends finds its units.
+ * Knows units and their windows.  A WRITE or a TRIM drops its units; a move by
+ * GC does not.  A stream with reads of the array in flight is not replaced, so
+ * the end of a read finds its units.
  */
 #include "buffer/buffer-internal.h"
 #include "commands.h"
@@ -77,8 +77,8 @@ static uint32_t unit_index(const Ssd *ssd, uint32_t stream, uint64_t lpn)
     return stream * window + (uint32_t)(lpn % window);
 }
 
-/* The unit that holds the lpn, or is to; NULL: no window does. */
-static AheadUnit *find(Ssd *ssd, uint32_t lpn)
+/* The unit of a window with that lpn, read or being read; or NULL. */
+static AheadUnit *find(Ssd *ssd, uint64_t lpn)
 {
     Ahead *a = &ssd->host->ahead;
 
@@ -94,8 +94,8 @@ static AheadUnit *find(Ssd *ssd, uint32_t lpn)
     return NULL;
 }
 
-/* It is not needed any more, or not true. */
-static void give_up(Ssd *ssd, AheadUnit *u)
+/* The stream has passed the unit, or its data is out of date. */
+static void drop_unit(Ssd *ssd, AheadUnit *u)
 {
     if (u->state == AHEAD_NONE || u->drop) {
         return;
@@ -108,9 +108,8 @@ static void give_up(Ssd *ssd, AheadUnit *u)
     }
 }
 
-/* Those of a stream from first up to end. */
-static void give_up_range(Ssd *ssd, uint32_t stream, uint64_t first,
-                          uint64_t end)
+/* Units first..end - 1 of the window of a stream. */
+static void drop_range(Ssd *ssd, uint32_t stream, uint64_t first, uint64_t end)
 {
     Ahead *a = &ssd->host->ahead;
 
@@ -120,7 +119,7 @@ static void give_up_range(Ssd *ssd, uint32_t stream, uint64_t first,
         AheadUnit *u = &a->unit[unit_index(ssd, stream, first)];
 
         if (u->lpn == first) {
-            give_up(ssd, u);
+            drop_unit(ssd, u);
         }
     }
 }
@@ -128,7 +127,7 @@ static void give_up_range(Ssd *ssd, uint32_t stream, uint64_t first,
 void ahead_drop(Ssd *ssd, uint64_t first, uint64_t last)
 {
     for (uint32_t i = 0; i < ssd->host->ahead.n_streams; i++) {
-        give_up_range(ssd, i, first, last + 1);
+        drop_range(ssd, i, first, last + 1);
     }
 }
 
@@ -205,8 +204,8 @@ static void run_add(Ssd *ssd, AheadRun *run, uint64_t lpn, uint32_t ppu)
     run->parts |= unit_parts(ssd, ppu);
 }
 
-/* Is there something to read? */
-static bool in_nand(const Ssd *ssd, uint32_t lpn)
+/* Is the current data of the unit in NAND, and readable? */
+static bool in_nand(const Ssd *ssd, uint64_t lpn)
 {
     uint32_t entry = ssd->l2p.entry[lpn];
 
@@ -219,8 +218,8 @@ static bool is_known(const Ssd *ssd, uint32_t lpn)
     return !ssd->map->policy->knows || ssd->map->policy->knows(ssd, lpn);
 }
 
-/* The unit, if its place in the window is free.  false: it is not, or a command
- * of the host has to bring its map entry first. */
+/* Read the unit, if its place in the window is free.  false: it is not, or its
+ * map entry is not in DRAM, to which only a command of the host reads it. */
 static bool read_unit(Ssd *ssd, AheadRun *run, uint64_t lpn)
 {
     AheadUnit *u = &ssd->host->ahead.unit[unit_index(ssd, run->stream, lpn)];
@@ -240,8 +239,8 @@ static bool read_unit(Ssd *ssd, AheadRun *run, uint64_t lpn)
     return true;
 }
 
-/* Move the window to where the stream is now, and fill it. */
-static void go_on(Ssd *ssd, uint32_t stream)
+/* Move the window to the end of the stream's last read, and fill it. */
+static void move_window(Ssd *ssd, uint32_t stream)
 {
     AheadStream *s = &ssd->host->ahead.stream[stream];
     uint64_t at = s->next_lba >> ssd->block_shift;
@@ -249,7 +248,7 @@ static void go_on(Ssd *ssd, uint32_t stream)
     uint64_t target = MIN((at / half + 2) * half, ssd->l.user_units);
     AheadRun run = {.stream = stream};
 
-    give_up_range(ssd, stream, 0, at);
+    drop_range(ssd, stream, 0, at);
     s->first = at;
     s->end = MAX(s->end, at);
     if (s->reads < ssd->cfg->read_ahead_after) {
@@ -265,16 +264,16 @@ static void go_on(Ssd *ssd, uint32_t stream)
 
 static bool continues(const Ssd *ssd, const AheadStream *s, uint64_t lba)
 {
-    /* Reads in flight at the same time may begin in another order. */
+    /* Reads in flight at the same time may begin out of order. */
     bool near = s->reads >= ssd->cfg->read_ahead_after && lba > s->next_lba &&
                 lba >> ssd->block_shift < s->end;
 
     return s->reads > 0 && (lba == s->next_lba || near);
 }
 
-/* The stream that a read goes on with, or the one that makes way for it; NONE:
- * none can. */
-static uint32_t choose(const Ssd *ssd, uint64_t lba, bool *is_new)
+/* The stream that a read continues, or the one that its new stream replaces;
+ * NONE: all have reads of the array in flight. */
+static uint32_t stream_of(const Ssd *ssd, uint64_t lba, bool *is_new)
 {
     const Ahead *a = &ssd->host->ahead;
     uint32_t oldest = NONE;
@@ -295,7 +294,7 @@ static uint32_t choose(const Ssd *ssd, uint64_t lba, bool *is_new)
     return oldest;
 }
 
-void ahead_saw(Ssd *ssd, uint32_t cmd)
+void ahead_note_read(Ssd *ssd, uint32_t cmd)
 {
     const Cmd *c = &ssd->commands.cmd[cmd];
     Ahead *a = &ssd->host->ahead;
@@ -303,24 +302,25 @@ void ahead_saw(Ssd *ssd, uint32_t cmd)
     uint32_t i;
     bool is_new;
 
-    i = choose(ssd, c->req.lba, &is_new);
+    i = stream_of(ssd, c->req.lba, &is_new);
     if (i == NONE) {
         return;
     }
     s = &a->stream[i];
     if (is_new) {
-        give_up_range(ssd, i, 0, UINT64_MAX);
+        drop_range(ssd, i, 0, UINT64_MAX);
         *s = (AheadStream){.reads = 0};
     }
     s->reads += s->reads < UINT32_MAX;
     s->last_read = c->serial;
     s->next_lba = c->req.lba + c->req.nblocks;
-    go_on(ssd, i);
+    move_window(ssd, i);
 }
 
 /* ---- the end of a read --------------------------------------------------- */
 
-static void tell(Ssd *ssd, uint32_t waiters, uint32_t lpn, bool bad)
+/* The read of the unit that these commands wait for has ended. */
+static void notify_waiters(Ssd *ssd, uint32_t waiters, uint64_t lpn, bool bad)
 {
     Ahead *a = &ssd->host->ahead;
 
@@ -345,7 +345,7 @@ static void unit_read(Ssd *ssd, uint32_t index, const NandOp *op)
     u->state = u->drop || bad ? AHEAD_NONE : AHEAD_READY;
     u->drop = false;
     u->waiters = NONE;
-    tell(ssd, waiters, u->lpn, bad);
+    notify_waiters(ssd, waiters, u->lpn, bad);
 }
 
 void ahead_read_done(Ssd *ssd, const NandOp *op)

@@ -13,33 +13,38 @@
 #include "host/host-internal.h"
 #include "ssd-internal.h"
 
+/* Allocate streams and windows for the options; free them.  Without
+ * host.read_ahead there are none, and ahead_hit() is always false. */
 void ahead_init(Ssd *ssd);
 void ahead_destroy(Ssd *ssd);
 
-/* Nothing has been read ahead; nothing is being read. */
+/* Power off: forget all streams, and all that was or is being read ahead. */
 void ahead_forget(Ssd *ssd);
 
-/* Units of a stream's window; 0: nothing is read ahead. */
+/* Mapping units of a stream's window; 0: host.read_ahead is off. */
 static inline uint32_t ahead_window(const Ssd *ssd)
 {
     return (uint32_t)(ssd->cfg->read_ahead >> ssd->unit_shift);
 }
 
-/* What the host reads has been looked up: does a stream go on with it? */
-void ahead_saw(Ssd *ssd, uint32_t cmd);
+/* The units of a READ have been looked up.  Count it for the stream that it
+ * continues, or begin one, and read ahead. */
+void ahead_note_read(Ssd *ssd, uint32_t cmd);
 
 /* A unit that is in NAND has been read ahead, or is being read: the command has
  * it, or waits for it (Cmd.pending).  false: it is not. */
 bool ahead_hit(Ssd *ssd, uint32_t cmd, uint32_t lpn);
 
-/* What was read ahead of units first..last is no longer what they hold. */
+/* A WRITE or a TRIM changes units first..last: drop them from all windows. */
 void ahead_drop(Ssd *ssd, uint64_t first, uint64_t last);
 
-/* A read of the array whose cookie is AHEAD_COOKIE | unit has ended. */
+/* A read of the array has ended whose NandOp.cookie is AHEAD_COOKIE | index of
+ * its first unit in Ahead.unit.  op may have failed: commands that wait for an
+ * uncorrectable unit then fail, too. */
 #define AHEAD_COOKIE 0x40000000U
 void ahead_read_done(Ssd *ssd, const NandOp *op);
 
-/* Do the tables hold together? */
+/* For ssd_check(), and of a loaded state.  false: *error names the stream. */
 bool ahead_check(const Ssd *ssd, GError **error);
 
 #endif

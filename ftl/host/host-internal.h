@@ -36,7 +36,7 @@ typedef struct AheadUnit {
     uint32_t run;     /* the first unit of a read: units of that read */
     uint32_t waiters; /* LOADING: commands */
     uint8_t state;    /* AheadState */
-    uint8_t drop;     /* LOADING: nobody is to find it */
+    uint8_t drop;     /* LOADING: its data is out of date */
     uint8_t used;     /* a command has found it */
 } AheadUnit;
 

@@ -238,7 +238,7 @@ void read_looked_up(Ssd *ssd, uint32_t cmd)
 
     invariant(cmd < ssd->commands.n_cmds);
     if (ssd->cfg->read_ahead) {
-        ahead_saw(ssd, cmd);
+        ahead_note_read(ssd, cmd);
     }
     if (c->pending == 0) {
         eventq_push(&ssd->events, MAX(c->data_ps, ssd->now_ps),

@@ -30,8 +30,7 @@ static inline uint32_t saved_index(const Ssd *ssd, uint32_t page)
                                      : NONE;
 }
 
-/* Units that saved pages tell of: the user's, and those of translation pages.
- */
+/* Units whose place saved pages hold: the user's, and translation pages. */
 static inline uint64_t saved_map_units(const Ssd *ssd)
 {
     return ssd->l.user_units + ssd->l.meta_units;

@@ -24,9 +24,9 @@
  *            the others are "stale", and are written once for each victim, or
  *            later, when there is room that the host does not wait for
  *
- * Nobody but a command of the host ever waits here, and never for another
- * command: reads end by themselves, and programs wait for GC only, which
- * waits for nothing of this.  So it cannot come to a standstill.
+ * Only commands of the host wait here, and none waits for another command:
+ * reads depend on nothing, and programs wait for GC only, which does not wait
+ * for the map.  So there is no deadlock.
  */
 #include "buffer/buffer-internal.h"
 #include "commands.h"

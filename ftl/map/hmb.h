@@ -18,8 +18,11 @@
 
 #include "map/cmt.h"
 
+/* Allocate room for so many entries (0: no ftl.hmb); free it. */
 void hmb_init(Cmt *h, uint64_t entries);
 void hmb_destroy(Cmt *h);
+
+/* Drop all entries, as after a power cut. */
 void hmb_clear(Cmt *h);
 
 bool hmb_holds(const Cmt *h, uint32_t lpn);

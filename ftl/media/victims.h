@@ -37,8 +37,7 @@ void block_discard(Ssd *ssd, uint32_t block);
 void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more);
 void block_erased(Ssd *ssd, uint32_t block);
 
-/* The block is good for nothing any more: out of every list.  It is ERASING,
- * or VICTIM and empty. */
+/* Retire a block that is ERASING, or an empty VICTIM: it leaves every list. */
 void block_retire(Ssd *ssd, uint32_t block);
 
 /* The same: its erase failed. */
@@ -47,8 +46,7 @@ void block_erase_failed(Ssd *ssd, uint32_t block);
 /* A program of the block failed: close it, and empty it when it is FULL. */
 void block_mark_bad(Ssd *ssd, uint32_t block);
 
-/* The block is good for nothing any more; true: the drive was read-only before.
- */
+/* Count the block as bad; true: the drive was read-only before. */
 bool bad_lose_block(Ssd *ssd, uint32_t block);
 
 #endif

@@ -7,7 +7,7 @@
  *
  * A failed program is done again elsewhere, with the same units: the host's in
  * any plane, GC's in its own.  Slots stay PROGRAMMING meanwhile, so the
- * order of the versions of a unit is that of their slots, as ever.  The block
+ * order of the versions of a unit is still that of their slots.  The block
  * is closed, emptied by GC and retired.  A block whose erase fails is empty and
  * retired at once.
  *

@@ -787,8 +787,8 @@ static uint64_t entries_of_saved(const Ssd *ssd)
            ssd->l.pages_per_program;
 }
 
-/* The controller looks at what has been read, after what came before; the next
- * read need not wait for it. */
+/* The controller processes a page that was read, after those before it; the
+ * next read does not wait for that. */
 static void look_into(Ssd *ssd, bool blank)
 {
     Recovery *r = &ssd->power->recovery;

@@ -7,7 +7,8 @@
 
 uint8_t nvme_critical_warning(const NvmeCtrl *ctrl); /* NVME_WARN_... */
 
-/* Composite temperature and its thresholds, in kelvins. */
+/* Composite temperature, and its warning and critical thresholds, in kelvins;
+ * without a model NVME_TEMPERATURE_K, NVME_WCTEMP_K and NVME_CCTEMP_K. */
 uint32_t nvme_kelvin(const NvmeCtrl *ctrl);
 uint32_t nvme_warning_k(const NvmeCtrl *ctrl);
 uint32_t nvme_critical_k(const NvmeCtrl *ctrl);

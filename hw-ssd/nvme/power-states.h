@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* power-states.h - temperature and power as the host sees and sets them. */
+/*
+ * power-states.h - temperature and power as the host sees and sets them:
+ * features 02h, 0Ch and 10h, clauses 5.21.1.2, 5.21.1.12 and 5.21.1.16.
+ */
 #ifndef VSSD_NVME_POWER_STATES_H
 #define VSSD_NVME_POWER_STATES_H
 
@@ -11,10 +14,15 @@ bool nvme_has_power_states(const NvmeCtrl *ctrl);
 bool nvme_has_idle_states(const NvmeCtrl *ctrl);
 bool nvme_has_heat(const NvmeCtrl *ctrl);
 
-/* Of Identify Controller. */
+/* Fill in the fields of Identify Controller: NPSS, the descriptors of power
+ * states, APSTA, HCTMA, thresholds and limits of temperature (5.17.2.1). */
 void nvme_identify_power(const NvmeCtrl *ctrl, NvmeIdController *id);
 
-/* Rows of the table of features. */
+/*
+ * Rows of the table of features.  They return 0 or a status: INVALID_FIELD for
+ * a value that the clause does not allow, or the status of a transfer of guest
+ * memory that failed; then nothing has changed.  current false: the default.
+ */
 uint16_t nvme_power_get(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
                         bool current);
 uint16_t nvme_power_set(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
@@ -23,7 +31,8 @@ uint16_t nvme_apst_get(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
 uint16_t nvme_apst_set(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
 uint16_t nvme_hctm_set(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
 
-/* A reset of the controller ends the settings of the host. */
+/* A reset of the controller: power state 0, the drive's own idle rules and
+ * limits. */
 void nvme_power_reset(NvmeCtrl *ctrl);
 
 #endif

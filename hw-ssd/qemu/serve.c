@@ -9,11 +9,11 @@
  * Re-entrance.  QEMU's guard (DeviceState.mem_reentrancy_guard) is a plain bool
  * for threads that hold the BQL.  The IOThread does not: if its bottom halves
  * set the guard, an access by a vCPU meanwhile is dropped, and the guard may
- * stay set for ever.  So neither bottom halves nor registers use it.  Instead:
+ * stay set.  So neither bottom halves nor registers use it.  Instead:
  * a thread that comes back to the drive while it holds VssdDev.lock (owner) is
  * turned away, its access reads 0 or has no effect; irq.c sends messages that
- * lead to messages one after the other; and a drive that is unplugged by a thread
- * that works for it ends when that work has ended (vssd.c, vssd_exit()).
+ * lead to messages one after the other; and a drive that is unplugged by a
+ * thread that works for it ends when that work has ended (vssd.c, vssd_exit()).
  */
 #include "qemu/osdep.h"
 #include "block/aio-wait.h"
@@ -404,7 +404,7 @@ static void stop_bh(void *opaque)
 }
 
 /* First of all no further command is fetched: a guest that goes on to write
- * shadow doorbells would have the drive work for ever. */
+ * shadow doorbells would keep the drive at work without end. */
 void vssd_serve_stop(VssdDev *s)
 {
     qemu_remove_machine_init_done_notifier(&s->machine_done);

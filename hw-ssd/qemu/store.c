@@ -489,7 +489,7 @@ bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
         }
         if (!(ret & BDRV_BLOCK_ZERO)) {
             uint64_t first = at / block_bytes;
-            uint64_t last = DIV_ROUND_UP(at + n, block_bytes);
+            uint64_t last = MIN(DIV_ROUND_UP(at + n, block_bytes), nblocks);
 
             *data_bytes += n;
             ret = hold_data(s->ssd, first, MIN(last, nblocks) - first);

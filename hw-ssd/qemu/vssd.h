@@ -28,7 +28,7 @@
  * translated by the IOMMU's code, which reports faults to the guest, by an
  * interrupt or through a virtqueue, and all that belongs to the BQL.  Where
  * this code comes back to the drive's registers, it is turned away
- * (vssd_lock()). Block requests go to the node's own thread as ever.
+ * (vssd_lock()). Block requests go to the node's own thread.
  *
  * Lock order: BQL, then VssdDev.lock.  No thread that holds lock may wait for
  * the BQL; interrupts are noted under lock and sent after it (irq.c).  The
