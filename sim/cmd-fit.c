@@ -30,15 +30,6 @@ static void more(GString *out)
     }
 }
 
-static const OptionTable *const *shown(void)
-{
-    static const OptionTable *const described[] = {
-        &options, &drive_options, &array_options, &result_options, NULL,
-    };
-
-    return play_describes() ? described : NULL;
-}
-
 static bool run(char **words, GError **error)
 {
     g_autofree char *attributes = g_strjoinv(" ", words);
@@ -70,7 +61,7 @@ const Command cmd_fit = {
     .max_words = UINT_MAX,
     .tables = {&options, &drive_options, &array_options, &start_options,
                &result_options, &play_options},
-    .shown = shown,
+    .shown = play_shown,
     .more = more,
     .run = run,
 };

@@ -70,7 +70,7 @@ static const GOptionEntry way_entries[] = {
 static const OptionTable trace_options = {"Traces", trace_entries};
 static const OptionTable way_options = {"How traces are played", way_entries};
 
-static const OptionTable *const *shown(void)
+static const OptionTable *const *shown(const Command *c)
 {
     static const OptionTable *const described[] = {
         &trace_options,

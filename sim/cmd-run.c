@@ -45,15 +45,6 @@ static void more(GString *out)
     }
 }
 
-static const OptionTable *const *shown(void)
-{
-    static const OptionTable *const described[] = {
-        &options, &drive_options, &array_options, &result_options, NULL,
-    };
-
-    return play_describes() ? described : NULL;
-}
-
 static bool check_args(GError **error)
 {
     if (args.workload && args.job) {
@@ -111,7 +102,7 @@ const Command cmd_run = {
     .help = "play generated requests on a drive",
     .tables = {&options, &drive_options, &array_options, &start_options,
                &result_options, &play_options},
-    .shown = shown,
+    .shown = play_shown,
     .more = more,
     .run = run,
 };

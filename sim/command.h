@@ -35,7 +35,7 @@ typedef struct Command {
     const OptionTable *tables[COMMAND_MAX_TABLES];
     /* Optional: with the options given so far, the tables that --help lists, as
      * above; the options of all others are refused.  NULL: all tables. */
-    const OptionTable *const *(*shown)(void);
+    const OptionTable *const *(*shown)(const struct Command *c);
     /* Optional: the end of --help, after the options. */
     void (*more)(GString *out);
     /* words ends with NULL.  Results go to stdout.  false: *error is set, and

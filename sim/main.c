@@ -124,7 +124,7 @@ static GOptionContext *context_of(const Command *c,
 
 static void help_command(const Command *c)
 {
-    const OptionTable *const *shown = c->shown ? c->shown() : NULL;
+    const OptionTable *const *shown = c->shown ? c->shown(c) : NULL;
     g_autoptr(GOptionContext) ctx = context_of(c, shown ? shown : c->tables);
     g_autoptr(GString) more = g_string_new(NULL);
     g_autofree char *text = NULL;

@@ -137,6 +137,20 @@ bool play_describes(void)
     return args.describe;
 }
 
+const OptionTable *const *play_shown(const Command *c)
+{
+    static const OptionTable *left[COMMAND_MAX_TABLES];
+    unsigned n = 0;
+
+    for (const OptionTable *const *t = c->tables; *t; t++) {
+        if (*t != &start_options && *t != &play_options) {
+            left[n++] = *t;
+        }
+    }
+    left[n] = NULL;
+    return args.describe ? left : NULL;
+}
+
 bool play_describe(const Source *source, GError **error)
 {
     g_autoptr(GString) out = g_string_new(NULL);

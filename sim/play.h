@@ -30,6 +30,12 @@ bool play_check(DriveUse *use, GError **error);
 
 /* --describe: requests are not played, but described. */
 bool play_describes(void);
+
+/* Command.shown of a command that makes requests for a drive: with --describe,
+ * its tables without start_options and play_options; else NULL.  The list is
+ * static. */
+const OptionTable *const *play_shown(const Command *c);
+
 bool play_describe(const Source *source, GError **error);
 
 /* Play and print results, or describe.  false: *error; results may have been
