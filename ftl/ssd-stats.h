@@ -397,21 +397,22 @@
     V(U64, then_rewrites, "buffer.over_time.rewrites_after_flush[point]",      \
       "units", RESET, NULL, buffer_then(v, at[0], 7),                          \
       "`buffer.rewrites_after_flush` at that time")                            \
-    P(cores_busy, "controller.cores_busy_ps", "ps", NULL,                      \
-      &v->ssd->controller->use.busy_ps[HOST_CORES],                            \
+    V(U64, cores_busy, "controller.cores_busy_ns", "ns", RESET, NULL,          \
+      v->use.busy_ps[HOST_CORES] / PS_PER_NS,                                  \
       "time of firmware on all cores (`host.firmware`, `ftl.gc_firmware` and " \
       "the like)")                                                             \
-    P(gc_core_busy, "controller.gc_busy_ps", "ps", NULL,                       \
-      &v->ssd->controller->gc_busy_ps, "of that, for GC")                      \
-    P(link_in_busy, "controller.link_in_busy_ps", "ps", NULL,                  \
-      &v->ssd->controller->use.busy_ps[HOST_LINK_IN],                          \
+    V(U64, gc_core_busy, "controller.gc_busy_ns", "ns", RESET, NULL,           \
+      v->use.gc_busy_ps / PS_PER_NS,                                           \
+      "of that, for GC; without `ftl.gc_core` it counts when a core is "       \
+      "assigned")                                                              \
+    V(U64, link_in_busy, "controller.link_in_busy_ns", "ns", RESET, NULL,      \
+      v->use.busy_ps[HOST_LINK_IN] / PS_PER_NS,                                \
       "transfers over the host link, toward the drive")                        \
-    P(link_out_busy, "controller.link_out_busy_ps", "ps", NULL,                \
-      &v->ssd->controller->use.busy_ps[HOST_LINK_OUT],                         \
-      "transfers toward the host")                                             \
-    P(dram_busy, "controller.dram_busy_ps", "ps", NULL,                        \
-      &v->ssd->controller->use.busy_ps[HOST_DRAM],                             \
-      "data moved at `buffer.mb_s`")                                           \
+    V(U64, link_out_busy, "controller.link_out_busy_ns", "ns", RESET, NULL,    \
+      v->use.busy_ps[HOST_LINK_OUT] / PS_PER_NS, "transfers toward the host")  \
+    V(U64, dram_busy, "controller.dram_busy_ns", "ns", RESET, NULL,            \
+      v->use.busy_ps[HOST_DRAM] / PS_PER_NS,                                   \
+      "writes that enter DRAM; with `buffer.mb_s`, all data that DRAM moves")  \
     C(read_ahead_units, "read_ahead.units", "units",                           \
       "units read ahead of streams of reads (`host.read_ahead`)")              \
     C(read_ahead_hits, "read_ahead.hits", "units",                             \

@@ -92,6 +92,8 @@ typedef struct HostUse {
     uint64_t
         busy_ps[N_HOST_PARTS]; /* of the buffer: a command waits for room */
     uint64_t wait_ps[N_HOST_PARTS];
+    uint64_t gc_busy_ps; /* of the cores' busy time, that for GC; on a core that
+                            GC shares it counts from when it is booked */
 } HostUse;
 
 /* The components (layers.h). */

@@ -32,8 +32,7 @@ typedef struct Controller {
     uint64_t dram_unit_ps;       /* an access, and moving the unit */
     uint64_t dram_move_ps;       /* of that, by buffer.mb_s; 0: takes no time */
     uint64_t dram_map_ps; /* the same for a map entry (buffer.map_bytes) */
-    HostUse use;         /* with what is booked after now; but of HOST_BUFFER */
-    uint64_t gc_busy_ps; /* of the cores' part, for GC, on whatever core */
+    HostUse use; /* with what is booked after now; but of HOST_BUFFER */
 } Controller;
 
 #endif

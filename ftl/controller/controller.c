@@ -55,6 +55,7 @@ HostUse controller_use(const Ssd *ssd)
     for (unsigned i = 0; i < N_HOST_PARTS; i++) {
         u.busy_ps[i] -= MIN(u.busy_ps[i], ahead_ps[i]);
     }
+    u.gc_busy_ps -= MIN(u.gc_busy_ps, ahead(ssd, c->gc_core_ps));
     return u;
 }
 

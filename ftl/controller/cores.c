@@ -40,7 +40,7 @@ uint64_t core_run_gc(Ssd *ssd, uint64_t ps)
 {
     Controller *c = ssd->controller;
 
-    c->gc_busy_ps += ps;
+    c->use.gc_busy_ps += ps;
     return ssd->cfg->gc_core
                ? part_serve(c, HOST_CORES, &c->gc_core_ps, ssd->now_ps, ps)
                : core_run(ssd, ps);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * accounts.c - where the array's time and energy went, since the last reset.
+ * accounts.c - where the time of the array and of the controller went, and the
+ * array's energy, since the last reset.
  *
  * Knows the counters and their start; knows nothing of why an
  * operation was done but its cause.  Busy and idle of a resource add up to the
  * time elapsed; docs/results-drive.md has the other sums.
  */
+#include "host/host.h"
 #include "inspect/inspect.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
@@ -71,7 +73,25 @@ void ssd_utilization(const Ssd *ssd, double *bus, double *die)
     g_free(busy.channel);
 }
 
-/* ---- energy -------------------------------------------------------------------- */
+static uint64_t since(uint64_t now_ps, uint64_t base_ps)
+{
+    return now_ps - MIN(now_ps, base_ps);
+}
+
+HostUse accounts_use(const Ssd *ssd)
+{
+    const HostUse *base = &ssd->inspect.use_base;
+    HostUse u = host_use(ssd);
+
+    for (unsigned i = 0; i < N_HOST_PARTS; i++) {
+        u.busy_ps[i] = since(u.busy_ps[i], base->busy_ps[i]);
+        u.wait_ps[i] = since(u.wait_ps[i], base->wait_ps[i]);
+    }
+    u.gc_busy_ps = since(u.gc_busy_ps, base->gc_busy_ps);
+    return u;
+}
+
+/* ---- energy -------------------------------------------------------------- */
 
 static uint64_t ops_since(const Ssd *ssd, NandOpKind kind, NandCause cause)
 {

@@ -10,7 +10,6 @@
  */
 #include "buffer/buffer.h"
 #include "controller/controller-internal.h"
-#include "host/host.h"
 #include "inspect/explain.h"
 #include "inspect/inspect.h"
 #include "ssd-internal.h"
@@ -71,24 +70,23 @@ static void host_stages(Explain *e, const Ssd *ssd, uint64_t elapsed_ps)
         [HOST_CORES] = STAGE_CORES,     [HOST_DRAM] = STAGE_DRAM,
         [HOST_BUFFER] = STAGE_BUFFER,
     };
+    const SsdConfig *cfg = ssd->cfg;
     uint32_t link = ssd->controller->link_den != 0;
     const uint32_t servers[N_HOST_PARTS] = {
         [HOST_LINK_IN] = link,
         [HOST_LINK_OUT] = link,
-        [HOST_CORES] = ssd->cfg->t_firmware_ps ? ssd->cfg->cores : 0,
+        [HOST_CORES] = cfg->cores ? cfg->cores + cfg->gc_core : 0,
         [HOST_DRAM] = ssd->controller->dram_unit_ps != 0,
         [HOST_BUFFER] = 1,
     };
-    HostUse use = host_use(ssd);
-    const HostUse *base = &ssd->inspect.use_base;
+    HostUse use = accounts_use(ssd);
     double n = (double)MAX(ssd->inspect.costs.n, 1);
 
     for (unsigned i = 0; i < N_HOST_PARTS; i++) {
         Stage *s = &e->stage[stage_of[i]];
 
-        *s = server(use.busy_ps[i] - base->busy_ps[i], servers[i], elapsed_ps);
-        s->wait_ns =
-            (double)(use.wait_ps[i] - base->wait_ps[i]) / PS_PER_NS / n;
+        *s = server(use.busy_ps[i], servers[i], elapsed_ps);
+        s->wait_ns = (double)use.wait_ps[i] / PS_PER_NS / n;
     }
 }
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* explain.h - the bottleneck: how busy each stage is, and the wait for it. */
+/*
+ * explain.h - the bottleneck: how busy each stage is, and the wait for it.
+ *
+ * Utilizations and shares are 0..1.  An Explain owns nothing.
+ */
 #ifndef VSSD_FTL_EXPLAIN_H
 #define VSSD_FTL_EXPLAIN_H
 
@@ -24,8 +28,8 @@ typedef enum StageKind {
 } StageKind;
 
 typedef struct Stage {
-    uint32_t servers;   /* that work side by side; 0: takes no time, or is not
-                           limited */
+    uint32_t servers;   /* that work side by side, GC's own core included; 0:
+                           takes no time, or is not limited */
     double utilization; /* mean of the servers; of the buffer: the share of the
                            time in which a command waits for room */
     double busiest;     /* of one server; as the mean where it is not known */
@@ -44,9 +48,11 @@ typedef struct Explain {
                                    "latency": no stage is busy */
 } Explain;
 
-/* Since the last reset. */
+/* Fill in *e for the time since the last reset of statistics; 0 without time or
+ * commands. */
 void explain_init(Explain *e, const Ssd *ssd);
 
-const char *stage_name(unsigned i); /* NULL past the last */
+/* As in statistics: "link_in"; static.  NULL past the last. */
+const char *stage_name(unsigned i);
 
 #endif

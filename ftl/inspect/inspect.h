@@ -19,6 +19,11 @@ void accounts_reset(Ssd *ssd);
 /* Busy since the last reset; free it with g_free(b->channel). */
 void accounts_busy(const Ssd *ssd, NandBusy *b);
 
+/* Use of the shared parts of the controller since the last reset.  A value is 0
+ * where less is served now than was at the reset: a part may be booked for a
+ * time in the future (controller_use()). */
+HostUse accounts_use(const Ssd *ssd);
+
 /* Of the operations of a cause that have ended since the last reset. */
 Energy accounts_energy(const Ssd *ssd, NandCause cause);
 double accounts_total(const Energy *e);
@@ -73,6 +78,7 @@ typedef struct DriveStats {
     uint64_t elapsed_ns; /* since the last reset, as all of these */
     NandBusy busy;
     double bus, die; /* utilization */
+    HostUse use;
     Energy energy[NAND_N_CAUSES];
     Energy energy_sum;
     Explain explain;

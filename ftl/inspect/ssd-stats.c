@@ -167,6 +167,7 @@ void drive_stats_init(DriveStats *v, const Ssd *ssd)
         v->energy_sum.erase += v->energy[c].erase;
         v->energy_sum.bus += v->energy[c].bus;
     }
+    v->use = accounts_use(ssd);
     explain_init(&v->explain, ssd);
     init_heat(v, ssd);
     v->n_wear = numbers_wear(ssd, v->wear);

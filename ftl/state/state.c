@@ -193,7 +193,6 @@ static const StateRow ssd_rows[] = {
     KEPT(controller.dram_move_ps, dram_move_ps),
     KEPT(controller.dram_map_ps, dram_map_ps),
     VALUE_SINCE(3, controller.use, controller_use),
-    VALUE_SINCE(3, controller.gc_busy_ps, gc_busy_ps),
     KEPT(media.client, media_client),
     KEPT(media.index, full_index),
     KEPT(media.saved, saved_client),

@@ -103,7 +103,7 @@ static void test_one_core(void)
     }
     ref_drain(r);
     g_assert_cmpuint(r->last_complete_ns, ==, 32 * (F + 2 * 200 + 800));
-    g_assert_cmpuint(r->ssd->controller->use.busy_ps[HOST_CORES], ==,
+    g_assert_cmpuint(accounts_use(r->ssd).busy_ps[HOST_CORES], ==,
                      32 * (F + 2 * 200 + 800) * PS_PER_NS);
     ref_free(r);
 }
@@ -152,12 +152,12 @@ static void test_gc(void)
     const NandStats *n = nand_stats(r->ssd->nand);
 
     g_assert_cmpuint(n->ops[NAND_READ][NAND_CAUSE_GC], >, 1000);
-    g_assert_cmpuint(r->ssd->controller->gc_busy_ps, ==,
+    g_assert_cmpuint(accounts_use(r->ssd).gc_busy_ps, ==,
                      n->ops[NAND_READ][NAND_CAUSE_GC] * 3000 * PS_PER_NS);
     ref_free(r);
     r = overwrite("ftl.gc_firmware_unit=1us");
     n = nand_stats(r->ssd->nand);
-    g_assert_cmpuint(r->ssd->controller->gc_busy_ps, >=,
+    g_assert_cmpuint(accounts_use(r->ssd).gc_busy_ps, >=,
                      r->ssd->inspect.count.gc_copied_units * 1000 * PS_PER_NS);
     ref_free(r);
 }
@@ -224,13 +224,13 @@ static void test_shared(void)
                      gc_bytes / 4096 + programs * 4;
 
     g_assert_cmpuint(gc_bytes / 4096, >, 1000);
-    g_assert_cmpuint(r->ssd->controller->use.busy_ps[HOST_DRAM], ==,
+    g_assert_cmpuint(accounts_use(r->ssd).busy_ps[HOST_DRAM], ==,
                      units * R * PS_PER_NS);
     ref_free(r);
     /* So slow that it is what the host waits for. */
     r = overwrite("buffer.mb_s=20;buffer.shared=on");
     n = nand_stats(r->ssd->nand);
-    g_assert_cmpuint(r->ssd->controller->use.busy_ps[HOST_DRAM], >,
+    g_assert_cmpuint(accounts_use(r->ssd).busy_ps[HOST_DRAM], >,
                      r->last_complete_ns * PS_PER_NS * 8 / 10);
     ref_free(r);
 }
@@ -388,6 +388,8 @@ int main(int argc, char **argv)
     g_test_add_func("/controller/trim-flush", test_trim_and_flush);
     g_test_add_func("/controller/trim-unit", test_trim_unit);
     g_test_add_func("/controller/one-core", test_one_core);
+    g_test_add_func("/controller/since-reset", test_busy_since_reset);
+    g_test_add_func("/controller/no-start", test_stage_without_start);
     g_test_add_func("/controller/map-miss", test_map_miss);
     g_test_add_func("/controller/gc", test_gc);
     g_test_add_func("/controller/gc-core", test_gc_core);
