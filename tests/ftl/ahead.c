@@ -3,34 +3,19 @@
  * ahead.c - reading ahead of streams of reads: what is found there, what it
  * costs, and what is dropped.
  *
- * Times are those of ref_config(), as in latency.c: firmware F, a unit over the
- * link L, DRAM B, NAND command C, a unit over the bus U, a page X, tR.
+ * Times are those of ref-times.h.
  */
 #include <string.h>
 
-#include "ref.h"
+#include "ref-times.h"
 #include "simtime.h"
 #include "ssd-internal.h"
 #include "ssd-setup.h"
 
-#define F  3000ULL
-#define L  1000ULL
-#define B  500ULL
-#define C  200ULL
-#define U  10240ULL
-#define X  40960ULL
-#define TR 50000ULL
-
-#define UNIT   8 /* blocks of 512 bytes */
 #define WINDOW 32
 
 #define AHEAD "host.read_ahead=128KiB;"
 #define PAUSE NS_PER_MS
-
-static uint64_t latency(const SsdCompletion *c)
-{
-    return c->complete_ns - c->submit_ns;
-}
 
 /* Read a unit, then think: its latency. */
 static uint64_t read_at(Ref *r, uint64_t unit)

@@ -3,26 +3,14 @@
  * cache.c - a buffer that holds clean and dirty units: costs of a hit, a miss
  * and a dirty victim, worked out by hand; order of victims; early flush.
  *
- * With ref_config() and pages of one unit: firmware F = 3000; link: a unit of
- * 4 KiB takes L = 1000; DRAM B = 500; command C = 200; a unit over the bus
- * U = 10240; tR = 50000, tPROG = 500000 ns.
+ * Times are those of ref-times.h, with pages of one unit.
  */
 #include "buffer/buffer-internal.h"
 #include "buffer/buffer-policy.h"
-#include "ref.h"
+#include "ref-times.h"
 #include "simtime.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
-
-#define F     3000ULL
-#define L     1000ULL
-#define B     500ULL
-#define C     200ULL
-#define U     10240ULL
-#define TR    50000ULL
-#define TPROG 500000ULL
-
-#define UNIT 8 /* blocks of 512 bytes */
 
 /* One die, pages of one unit, a buffer of four. */
 #define FOUR                                                                   \
@@ -31,11 +19,6 @@
 static SsdCompletion do_unit(Ref *r, SsdOp op, uint64_t lpn)
 {
     return ref_one(r, op, lpn * UNIT, UNIT, false);
-}
-
-static uint64_t latency(const SsdCompletion *c)
-{
-    return c->complete_ns - c->submit_ns;
 }
 
 static uint64_t read_unit(Ref *r, uint64_t lpn)

@@ -2,39 +2,19 @@
 /*
  * controller.c - cores, link and DRAM against sums worked out by hand.
  *
- * Times are those of ref_config(), as in latency.c: firmware F, a unit over the
- * link L, DRAM B, NAND command C, a unit over the bus U, tR.
+ * Times are those of ref-times.h.
  */
 #include <math.h>
 #include <string.h>
 
 #include "controller/controller.h"
-#include "ref.h"
+#include "inspect/inspect.h"
+#include "ref-times.h"
 #include "simtime.h"
 #include "ssd-save.h"
 #include "ssd-setup.h"
 
-#define F  3000ULL
-#define L  1000ULL
-#define B  500ULL
-#define C  200ULL
-#define U  10240ULL
-#define TR 50000ULL
-
-#define UNIT 8 /* blocks of 512 bytes */
-
-static void same_cost(const SsdCompletion *c, SsdBreakdown want)
-{
-    g_assert_cmpmem(&c->cost, sizeof(c->cost), &want, sizeof(want));
-}
-
-static uint64_t latency(const SsdCompletion *c)
-{
-    return c->complete_ns - c->submit_ns;
-}
-
-/* ---- cores -----------------------------------------------------------------
- */
+/* ---- cores --------------------------------------------------------------- */
 
 /* F and the units before, K behind. */
 static void test_unit_and_completion(void)
@@ -108,6 +88,48 @@ static void test_one_core(void)
     ref_free(r);
 }
 
+static Ref *overwrite(const char *options)
+{
+    Ref *r = ref_new(ref_config(options), true);
+    Prng rng;
+
+    prng_seed(&rng, 1, 1);
+    for (int i = 0; i < 4000; i++) {
+        ref_do(r, SSD_OP_WRITE, prng_below(&rng, r->n_units) * UNIT, UNIT,
+               false);
+    }
+    ref_finish(r);
+    g_assert_true(ssd_rest(r->ssd, NS_PER_S)); /* GC, too, has ended */
+    return r;
+}
+
+/* Cores of which commands need none at the start are a stage, too. */
+static void test_stage_without_start(void)
+{
+    Ref *r = ref_new(ref_config("host.firmware=0;host.cores=2;"
+                                "host.firmware_complete=7us"),
+                     false);
+    Explain e;
+
+    for (int i = 0; i < 32; i++) {
+        ref_do(r, SSD_OP_READ, 0, UNIT, false);
+    }
+    ref_drain(r);
+    explain_init(&e, r->ssd);
+    g_assert_cmpuint(e.stage[STAGE_CORES].servers, ==, 2);
+    g_assert_cmpfloat(e.stage[STAGE_CORES].utilization, >, 0.9);
+    g_assert_cmpstr(e.bound_by, ==, "cores");
+    ref_free(r);
+    r = overwrite("host.cores=2;ftl.gc_core=on;ftl.gc_firmware=3us");
+    explain_init(&e, r->ssd);
+    g_assert_cmpuint(e.stage[STAGE_CORES].servers, ==, 3);
+    ref_free(r);
+    r = overwrite("ftl.gc_core=on;ftl.gc_firmware=3us"); /* no limit */
+    explain_init(&e, r->ssd);
+    g_assert_cmpuint(e.stage[STAGE_CORES].servers, ==, 0);
+    ref_free(r);
+}
+
 /* A miss in the map cache: its read, then a core. */
 static void test_map_miss(void)
 {
@@ -128,21 +150,6 @@ static void test_map_miss(void)
     c = ref_one(r, SSD_OP_READ, 5 * UNIT, UNIT, false); /* cached now */
     g_assert_cmpuint(c.cost.firmware_ns, ==, F);
     ref_free(r);
-}
-
-static Ref *overwrite(const char *options)
-{
-    Ref *r = ref_new(ref_config(options), true);
-    Prng rng;
-
-    prng_seed(&rng, 1, 1);
-    for (int i = 0; i < 4000; i++) {
-        ref_do(r, SSD_OP_WRITE, prng_below(&rng, r->n_units) * UNIT, UNIT,
-               false);
-    }
-    ref_finish(r);
-    g_assert_true(ssd_rest(r->ssd, NS_PER_S)); /* GC, too, has ended */
-    return r;
 }
 
 /* Firmware of GC: each page that it reads, and each unit in it. */
@@ -355,16 +362,6 @@ static void test_pcie_nvme(void)
                      fetch + ns_of(24) + 500 + ns_of(3 * 8 + 20) + ns_of(24) +
                          500 + ns_of(4 * (4096 + 16 * 20)) + end);
     ref_free(r);
-}
-
-static void refused(const char *options, const char *says)
-{
-    SsdConfig *cfg = ref_config(options);
-    g_autoptr(GError) error = NULL;
-
-    g_assert_false(ssd_config_check(cfg, &error));
-    g_assert_nonnull(strstr(error->message, says));
-    ssd_config_free(cfg);
 }
 
 static void test_refused(void)

@@ -4,7 +4,7 @@
  * slow model of it, hit ratios, writes of GC, and drives with hardly any
  * room or cache.
  *
- * With ref_config() as in latency.c, but pages of one unit: U is a page, too. A
+ * Times are those of ref-times.h, but pages have one unit: U is a page, too.  A
  * translation page has 1024 entries; page 1 is on the other channel.
  */
 #include <string.h>
@@ -12,21 +12,12 @@
 #include "gc/gc-policy.h"
 #include "journal/journal.h"
 #include "map/cmt.h"
-#include "ref.h"
+#include "ref-times.h"
 #include "simtime.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
 #include "ssd-save.h"
 
-#define F     3000ULL
-#define L     1000ULL
-#define B     500ULL
-#define C     200ULL
-#define U     10240ULL
-#define TR    50000ULL
-#define TPROG 500000ULL
-
-#define UNIT 8 /* blocks of 512 bytes */
 #define PER_PAGE 1024
 
 #define READ_NS    (C + TR + U)
@@ -126,25 +117,12 @@ static void test_cache(void)
 /* A member of the object "map" of the statistics. */
 static uint64_t stat(Ref *r, const char *name)
 {
-    g_autofree char *key = g_strdup_printf("\"%s\":", name);
-    g_autoptr(GString) s = g_string_new(NULL);
-    JsonWriter w = {.out = s};
-    const char *at;
-
-    ssd_stats_json(r->ssd, &w, NULL);
-    at = strstr(strstr(s->str, "\"map\":{\"scheme\""), key);
-    g_assert_nonnull(at);
-    return g_ascii_strtoull(at + strlen(key), NULL, 10);
+    return stat_of(r->ssd, "\"map\":{\"scheme\"", name);
 }
 
 static uint64_t map_ops(Ref *r, NandOpKind kind)
 {
     return nand_stats(r->ssd->nand)->ops[kind][NAND_CAUSE_MAP];
-}
-
-static uint64_t latency(const SsdCompletion *c)
-{
-    return c->complete_ns - c->submit_ns;
 }
 
 static SsdCompletion read_unit(Ref *r, uint32_t lpn)
@@ -175,9 +153,9 @@ static void test_read(void)
     c = read_unit(r, 5);
     g_assert_cmpuint(latency(&c), ==, F + READ_NS + L);
     g_assert_cmpuint(c.cost.map_ns, ==, 0);
-    g_assert_cmpuint(stat(r, "lookups"), ==, 2);
-    g_assert_cmpuint(stat(r, "hits"), ==, 1);
-    g_assert_cmpuint(stat(r, "misses"), ==, 1);
+    g_assert_cmpuint(map_stat(r, "lookups"), ==, 2);
+    g_assert_cmpuint(map_stat(r, "hits"), ==, 1);
+    g_assert_cmpuint(map_stat(r, "misses"), ==, 1);
     g_assert_cmpuint(map_ops(r, NAND_READ), ==, 1);
     ref_free(r);
 }
@@ -193,7 +171,7 @@ static void test_free_lookups(void)
     g_assert_cmpuint(latency(&c), ==, F + L + B);
     c = read_unit(r, 5);
     g_assert_cmpuint(latency(&c), ==, F + B + L);
-    g_assert_cmpuint(stat(r, "lookups"), ==, 0);
+    g_assert_cmpuint(map_stat(r, "lookups"), ==, 0);
     ref_free(r);
 }
 
@@ -207,15 +185,15 @@ static void test_whole_map_cached(void)
         write_unit(r, lpn);
     }
     ref_one(r, SSD_OP_FLUSH, 0, 0, false);
-    g_assert_cmpuint(stat(r, "lookups"), ==, 0);
+    g_assert_cmpuint(map_stat(r, "lookups"), ==, 0);
     for (uint32_t lpn = 0; lpn < 50; lpn++) {
         read_unit(r, lpn);
     }
     for (uint32_t lpn = 0; lpn < 10; lpn++) {
         write_unit(r, lpn);
     }
-    g_assert_cmpuint(stat(r, "lookups"), ==, 60);
-    g_assert_cmpuint(stat(r, "hits"), ==, 60);
+    g_assert_cmpuint(map_stat(r, "lookups"), ==, 60);
+    g_assert_cmpuint(map_stat(r, "hits"), ==, 60);
     g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, 0);
     ref_free(r);
 }
@@ -232,9 +210,9 @@ static void test_used_entries_stay(void)
     write_unit(r, 100);
     write_unit(r, 101);
     g_assert_cmpuint(map_ops(r, NAND_PROGRAM), >, 0);
-    g_assert_cmpuint(stat(r, "hits"), ==, 1);
+    g_assert_cmpuint(map_stat(r, "hits"), ==, 1);
     read_unit(r, 0);
-    g_assert_cmpuint(stat(r, "hits"), ==, 2);
+    g_assert_cmpuint(map_stat(r, "hits"), ==, 2);
     ref_free(r);
 }
 
@@ -264,7 +242,7 @@ static void test_dirty_eviction(void)
         c = read_unit(r, PER_PAGE + i);
         g_assert_cmpuint(latency(&c), ==, F + READ_NS + READ_NS + L);
     }
-    g_assert_cmpuint(stat(r, "cache_used"), ==, 8);
+    g_assert_cmpuint(map_stat(r, "cache_used"), ==, 8);
     g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, 0);
     c = read_unit(r, PER_PAGE + 7);
     g_assert_cmpuint(c.cost.map_ns, ==, READ_NS + READ_NS + PROGRAM_NS);
@@ -273,8 +251,8 @@ static void test_dirty_eviction(void)
     g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, 1);
     c = read_unit(r, PER_PAGE + 8);
     g_assert_cmpuint(latency(&c), ==, F + READ_NS + READ_NS + L);
-    g_assert_cmpuint(stat(r, "dirty_evictions"), ==, 1);
-    g_assert_cmpuint(stat(r, "clean_evictions"), ==, 1);
+    g_assert_cmpuint(map_stat(r, "dirty_evictions"), ==, 1);
+    g_assert_cmpuint(map_stat(r, "clean_evictions"), ==, 1);
     ref_finish(r);
     ref_free(r);
 }
@@ -290,9 +268,9 @@ static void test_batch(void)
     for (uint32_t i = 0; i < 8; i++) {
         read_unit(r, PER_PAGE + i);
     }
-    g_assert_cmpuint(stat(r, "dirty_evictions"), ==, 1);
-    g_assert_cmpuint(stat(r, "clean_evictions"), ==, 7);
-    g_assert_cmpuint(stat(r, "writes_for_host"), ==, 1);
+    g_assert_cmpuint(map_stat(r, "dirty_evictions"), ==, 1);
+    g_assert_cmpuint(map_stat(r, "clean_evictions"), ==, 7);
+    g_assert_cmpuint(map_stat(r, "writes_for_host"), ==, 1);
     g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, 1);
     ref_free(r);
 }
@@ -307,9 +285,9 @@ static void test_protected(void)
     for (uint32_t i = 0; i < 30; i++) {
         read_unit(r, PER_PAGE + i);
     }
-    g_assert_cmpuint(stat(r, "misses"), ==, 31);
+    g_assert_cmpuint(map_stat(r, "misses"), ==, 31);
     read_unit(r, 3);
-    g_assert_cmpuint(stat(r, "misses"), ==, 31);
+    g_assert_cmpuint(map_stat(r, "misses"), ==, 31);
     ref_free(r);
 }
 
@@ -323,11 +301,11 @@ static void test_shared_read(void)
         ref_submit(r, SSD_OP_READ, i * 10 * UNIT, UNIT, false);
     }
     ref_drain(r);
-    g_assert_cmpuint(stat(r, "misses"), ==, 5);
+    g_assert_cmpuint(map_stat(r, "misses"), ==, 5);
     g_assert_cmpuint(map_ops(r, NAND_READ), ==, 1);
     ref_do(r, SSD_OP_READ, 100 * UNIT, 20 * UNIT, false);
     ref_drain(r);
-    g_assert_cmpuint(stat(r, "misses"), ==, 25);
+    g_assert_cmpuint(map_stat(r, "misses"), ==, 25);
     g_assert_cmpuint(map_ops(r, NAND_READ), ==, 2);
     /* From both sides of a border between translation pages. */
     ref_do(r, SSD_OP_READ, (PER_PAGE - 2) * UNIT, 4 * UNIT, false);
@@ -346,8 +324,8 @@ static void test_trim(void)
     ref_pass(r, 10000000);
     g_assert_cmpuint(map_ops(r, NAND_READ), ==, 1);
     g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, 1);
-    g_assert_cmpuint(stat(r, "writes_for_cleaning"), ==, 1);
-    g_assert_cmpuint(stat(r, "stale_pages"), ==, 0);
+    g_assert_cmpuint(map_stat(r, "writes_for_cleaning"), ==, 1);
+    g_assert_cmpuint(map_stat(r, "stale_pages"), ==, 0);
     /* There is nothing left to trim. */
     ref_one(r, SSD_OP_TRIM, 0, 500 * UNIT, false);
     ref_pass(r, 10000000);
@@ -381,7 +359,7 @@ static void test_parts(void)
 
 static double miss_ratio(Ref *r)
 {
-    return (double)stat(r, "misses") / (double)stat(r, "lookups");
+    return (double)map_stat(r, "misses") / (double)map_stat(r, "lookups");
 }
 
 static void test_sequential(void)
@@ -478,20 +456,20 @@ static void test_cleaning(void)
     overwrite(r, 8, 1);
     g_assert_cmpuint(r->ssd->inspect.count.gc_victims, >, 50);
     g_assert_cmpuint(r->ssd->inspect.count.gc_copied_units, >, 1000);
-    g_assert_cmpuint(stat(r, "misses"), ==, 0);
+    g_assert_cmpuint(map_stat(r, "misses"), ==, 0);
     g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==, programs);
     ref_free(r);
 
     r = overwritten(DRIVE "nand.pages=32;ftl.op_percent=80%;"
                           "ftl.map_cache=64", 8, 1);
     g_assert_true(ssd_rest(r->ssd, NS_PER_S));
-    g_assert_cmpuint(stat(r, "writes_for_cleaning"), >, 0);
-    g_assert_cmpuint(stat(r, "writes_for_cleaning"), <=,
+    g_assert_cmpuint(map_stat(r, "writes_for_cleaning"), >, 0);
+    g_assert_cmpuint(map_stat(r, "writes_for_cleaning"), <=,
                      r->ssd->inspect.count.gc_victims *
-                         stat(r, "translation_pages"));
+                         map_stat(r, "translation_pages"));
     g_assert_cmpuint(map_ops(r, NAND_PROGRAM), ==,
-                     stat(r, "writes_for_cleaning") +
-                         stat(r, "writes_for_host"));
+                     map_stat(r, "writes_for_cleaning") +
+                         map_stat(r, "writes_for_host"));
     ref_free(r);
 }
 
@@ -585,7 +563,7 @@ static void test_hmb(void)
     g_assert_cmpuint(c.complete_ns - c.submit_ns, ==, in_hmb);
     g_assert_cmpuint(c.cost.map_ns, ==, 2000);
     g_assert_cmpuint(read_ns(r, 0), ==, F + READ_NS);
-    g_assert_cmpuint(stat(r, "hmb_hits"), ==, 1);
+    g_assert_cmpuint(map_stat(r, "hmb_hits"), ==, 1);
     ref_verify(r);
     ref_power_cycle(r);
     g_assert_cmpuint(read_ns(r, 1), ==, in_nand);
@@ -602,8 +580,9 @@ static void test_hmb_room(void)
     for (int i = 0; i < 3000; i++) {
         read_ns(r, prng_below(&rng, IN_HMB));
     }
-    g_assert_cmpuint(stat(r, "misses") - stat(r, "hmb_hits"), ==, IN_HMB);
-    g_assert_cmpuint(stat(r, "lookup_reads"), ==, IN_HMB);
+    g_assert_cmpuint(map_stat(r, "misses") - map_stat(r, "hmb_hits"), ==,
+                     IN_HMB);
+    g_assert_cmpuint(map_stat(r, "lookup_reads"), ==, IN_HMB);
     ref_verify(r);
     ref_free(r);
 }
@@ -620,9 +599,9 @@ static void test_hmb_changed(void)
     g_assert_cmpuint(read_ns(r, 0), ==, F + READ_NS);
     ref_one(r, SSD_OP_TRIM, 3 * UNIT, UNIT, false);
     read_ns(r, 3);
-    g_assert_cmpuint(stat(r, "hmb_hits"), ==, 1); /* that of the write */
+    g_assert_cmpuint(map_stat(r, "hmb_hits"), ==, 1); /* that of the write */
     read_ns(r, 4);
-    g_assert_cmpuint(stat(r, "hmb_hits"), ==, 2);
+    g_assert_cmpuint(map_stat(r, "hmb_hits"), ==, 2);
     ref_verify(r);
     ref_free(r);
 }

@@ -3,35 +3,12 @@
  * latency.c - latencies of single host commands, worked out by hand, exact to
  * the ns and part by part; and those of a drive that is twice as slow.
  *
- * With ref_config(): firmware F = 3000; link 4096 MB/s: a unit of 4 KiB takes
- * L = 1000; DRAM B = 500 for each unit; command C = 200; a unit over the bus
- * U = 10240, a page X = 40960; tR = 50000, tPROG = 500000 ns.
+ * Times are those of ref-times.h.
  */
 #include <string.h>
 
-#include "ref.h"
+#include "ref-times.h"
 #include "simtime.h"
-
-#define F     3000ULL
-#define L     1000ULL
-#define B     500ULL
-#define C     200ULL
-#define U     10240ULL
-#define X     40960ULL
-#define TR    50000ULL
-#define TPROG 500000ULL
-
-#define UNIT 8 /* blocks of 512 bytes */
-
-static void same_cost(const SsdCompletion *c, SsdBreakdown want)
-{
-    g_assert_cmpmem(&c->cost, sizeof(c->cost), &want, sizeof(want));
-}
-
-static uint64_t latency(const SsdCompletion *c)
-{
-    return c->complete_ns - c->submit_ns;
-}
 
 /* Never written: F, then zeroes over the link. */
 static void test_read_unmapped(void)

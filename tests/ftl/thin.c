@@ -3,29 +3,7 @@
  * thin.c - a drive far larger than the host's memory takes memory for written
  * data only; and the user capacity given in bytes.
  */
-#include <stdio.h>
-#include <unistd.h>
-
-#include "ref.h"
-
-#define MIB (1ULL << 20)
-#define GIB (1ULL << 30)
-
-static uint64_t resident_bytes(void)
-{
-    FILE *f = fopen("/proc/self/statm", "r");
-    unsigned long long total, resident;
-
-    g_assert_nonnull(f);
-    g_assert_cmpint(fscanf(f, "%llu %llu", &total, &resident), ==, 2);
-    fclose(f);
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static Ssd *drive(const char *options)
-{
-    return ref_drive(ref_config(options));
-}
+#include "resident.h"
 
 static void write_range(Ssd *ssd, uint64_t first, uint64_t bytes)
 {

@@ -3,39 +3,19 @@
  * trim.c - TRIM of large ranges: its time, its effect, and the results of
  * commands that come during it.  test-swarm plays small ones at random.
  */
-#include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "ref.h"
+#include "resident.h"
 #include "ssd-config.h"
 #include "ssd-report.h"
 #include "ssd-save.h"
 
-#define MIB (1ULL << 20)
-#define GIB (1ULL << 30)
 #define TRIMS 256
 
 #define NO_TIME                                                                \
     "nand.read=0;nand.program=0;nand.erase=0;nand.command=0;nand.bus_mt_s=0;"  \
     "nand.bus_ns_per_byte=0;buffer.access=0;"                                  \
     "host.firmware=0;host.link_mb_s=0;host.queue_depth=1024;"
-
-static uint64_t resident_bytes(void)
-{
-    FILE *f = fopen("/proc/self/statm", "r");
-    unsigned long long total, resident;
-
-    g_assert_nonnull(f);
-    g_assert_cmpint(fscanf(f, "%llu %llu", &total, &resident), ==, 2);
-    fclose(f);
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static Ssd *drive(const char *options)
-{
-    return ref_drive(ref_config(options));
-}
 
 static void submit(Ssd *ssd, uint64_t now_ns, uint64_t tag, SsdOp op,
                    uint64_t lba, uint64_t nblocks)

@@ -104,6 +104,25 @@ def test_volatile_write_cache(guest: Guest, disks: list[str]) -> None:
     assert guest.stats(2)["buffer"]["units_dirty"] == 0
 
 
+def test_commands_inside_the_drive(guest: Guest, disks: list[str]) -> None:
+    """nvme-cli: Copy, Verify and Write Uncorrectable, seen by reads."""
+    ns = f"{disks[1]}n1"
+    guest.run(f"dd if=/dev/urandom of={ns} bs=4k count=2 oflag=direct"
+              " 2>/dev/null")
+    guest.run(f"nvme copy {ns} --sdlba=64 --slbs=8,0 --blocks=7,7")
+    sums = [guest.run(f"dd if={ns} bs=4k skip={skip} count=1 iflag=direct"
+                      " 2>/dev/null | sha256sum") for skip in (0, 1, 8, 9)]
+    assert sums[2:] == [sums[1], sums[0]]
+    guest.run(f"nvme verify {ns} -s 64 -c 15")
+    guest.run(f"nvme write-uncor {ns} -s 70 -c 0")
+    assert guest.result(f"nvme verify {ns} -s 64 -c 15").status != 0
+    assert guest.result(f"dd if={ns} of=/dev/null bs=4k skip=8 count=1"
+                        " iflag=direct").status != 0
+    guest.run(f"dd if=/dev/zero of={ns} bs=4k seek=8 count=1 oflag=direct"
+              " 2>/dev/null")
+    guest.run(f"nvme verify {ns} -s 64 -c 15")
+
+
 def test_protected_write_cache(guest: Guest, disks: list[str]) -> None:
     """A buffer that survives a power cut is no volatile cache."""
     name = disks[3].split("/")[-1]

@@ -21,33 +21,6 @@
 #define TR   50000ULL
 #define BITS 16384 /* of a codeword of 2 KiB */
 
-static void set(NandConfig *cfg, const char *key, const char *value)
-{
-    GError *error = NULL;
-
-    nand_config_set(cfg, opt_find(nand_options, nand_n_options, key), value,
-                    &error);
-    g_assert_no_error(error);
-}
-
-/* The rig's array with errors that come from media.base alone. */
-static void config(NandConfig *cfg, const char *base)
-{
-    rig_config(cfg);
-    set(cfg, "media.errors", "on");
-    set(cfg, "media.base", base);
-    set(cfg, "media.wear", "0");
-    set(cfg, "media.retention", "0");
-    set(cfg, "media.disturb", "0");
-}
-
-static void near(double a, double b, double tolerance)
-{
-    if (!(fabs(a - b) <= tolerance)) {
-        g_error("%.17g should be %.17g", a, b);
-    }
-}
-
 /* ---- variation ----------------------------------------------------------- */
 
 /* Log-normal with mean 1: variance exp(sigma^2) - 1. */
@@ -77,9 +50,9 @@ static void test_layers(void)
     NandConfig cfg = {.seed = 1};
     double sum = 0;
 
-    config(&cfg, "1e-3");
+    rig_media_config(&cfg, "1e-3");
     near(media_layer_factor(&cfg, 3, 8), 1, 0);
-    set(&cfg, "media.layer_factor", "6");
+    rig_set(&cfg, "media.layer_factor", "6");
     for (uint32_t i = 0; i < 48; i++) {
         sum += media_layer_factor(&cfg, i, 48);
     }
@@ -99,13 +72,10 @@ static void test_page_factor(void)
     double lowest, highest;
     Rig *r;
 
-    config(&cfg, "1e-3");
-    set(&cfg, "nand.cell", "tlc");
-    set(&cfg, "nand.pages", "36");
-    set(&cfg, "nand.slc_blocks", "1");
+    rig_media_config(&cfg, "1e-3");
+    rig_set_all(&cfg, "nand.cell=tlc;nand.pages=36;nand.slc_blocks=1");
     g_assert_false(media_varies(&cfg));
-    set(&cfg, "media.type_2", "1.5");
-    set(&cfg, "media.type_3", "3");
+    rig_set_all(&cfg, "media.type_2=1.5;media.type_3=3");
     g_assert_true(media_varies(&cfg));
     r = rig_new(&cfg);
     g = nand_geometry(r->nand);
@@ -113,14 +83,14 @@ static void test_page_factor(void)
     near(media_page_factor(&r->cfg, g, 5, 1, 31), 1.5, 0);
     near(media_page_factor(&r->cfg, g, 5, 1, 32), 3, 0);
     near(media_page_factor(&r->cfg, g, 5, 0, 2), 1, 0); /* in SLC mode */
-    set(&r->cfg, "media.layer_factor", "4");
+    rig_set(&r->cfg, "media.layer_factor", "4");
     near(media_page_factor(&r->cfg, g, 5, 1, 35) /
              media_page_factor(&r->cfg, g, 5, 1, 0),
          12, 1e-12);
     near(media_page_factor(&r->cfg, g, 5, 0, 11) /
              media_page_factor(&r->cfg, g, 5, 0, 0),
          4, 1e-12);
-    set(&r->cfg, "media.layers", "2"); /* of six word lines each */
+    rig_set(&r->cfg, "media.layers", "2"); /* of six word lines each */
     lowest = media_page_factor(&r->cfg, g, 5, 1, 0);
     highest = media_page_factor(&r->cfg, g, 5, 1, 18);
     near(media_page_factor(&r->cfg, g, 5, 1, 15), lowest, 1e-15);
@@ -138,8 +108,8 @@ static void test_places(void)
     double of_die;
     Rig *r;
 
-    config(&cfg, "1e-3");
-    set(&cfg, "media.die_sigma", "0.3");
+    rig_media_config(&cfg, "1e-3");
+    rig_set(&cfg, "media.die_sigma", "0.3");
     r = rig_new(&cfg);
     g = nand_geometry(r->nand);
     of_die = media_page_factor(&r->cfg, g, 5, 0, 0);
@@ -149,7 +119,7 @@ static void test_places(void)
         g_assert_true((media_page_factor(&r->cfg, g, 5, b, 1) == of_die) ==
                       same);
     }
-    set(&r->cfg, "media.block_sigma", "0.3");
+    rig_set(&r->cfg, "media.block_sigma", "0.3");
     g_assert_true(media_page_factor(&r->cfg, g, 5, 0, 0) !=
                   media_page_factor(&r->cfg, g, 5, 1, 0));
     g_assert_true(media_page_factor(&r->cfg, g, 5, 0, 0) !=
@@ -203,10 +173,10 @@ static void test_block_losses(void)
     NandConfig cfg = {.seed = 1};
     double p;
 
-    config(&cfg, "5e-3");
-    set(&cfg, "media.retry_limit", "0");
+    rig_media_config(&cfg, "5e-3");
+    rig_set(&cfg, "media.retry_limit", "0");
     g_assert_cmpuint(count_lost(&cfg), <, 100);
-    set(&cfg, "media.block_sigma", "0.3");
+    rig_set(&cfg, "media.block_sigma", "0.3");
     p = mean_loss(5e-3, 0.3);
     g_assert_true(p > 0.05 && p < 0.3);
     near(count_lost(&cfg), 20000 * p, 4 * sqrt(20000 * p * (1 - p)));
@@ -222,16 +192,15 @@ static void test_arrhenius(void)
 {
     NandConfig cfg = {.seed = 1};
 
-    config(&cfg, "0");
+    rig_media_config(&cfg, "0");
     near(media_arrhenius(&cfg), 1, 0);
-    set(&cfg, "media.reference_temperature", "30");
-    set(&cfg, "media.temperature", "52");
+    rig_set_all(&cfg, "media.reference_temperature=30;media.temperature=52");
     near(media_arrhenius(&cfg) * 500 / 8760, 1, 0.05);
-    set(&cfg, "media.temperature", "66");
+    rig_set(&cfg, "media.temperature", "66");
     near(media_arrhenius(&cfg) * 96 / 8760, 1, 0.05);
     near(media_arrhenius(&cfg),
          exp(1.1 / 8.617333262e-5 * (1 / 303.15 - 1 / 339.15)), 1e-9);
-    set(&cfg, "media.activation_energy", "0");
+    rig_set(&cfg, "media.activation_energy", "0");
     near(media_arrhenius(&cfg), 1, 0);
 }
 
@@ -245,15 +214,12 @@ static void test_hot(void)
         NandConfig cfg = {.seed = 1};
         Rig *r;
 
-        config(&cfg, "0");
-        set(&cfg, "media.ecc_bits", "0");
-        set(&cfg, "media.retry_limit", "0");
-        set(&cfg, "media.retention", "1e-3");
-        set(&cfg, "media.retention_pe_exp", "0");
-        set(&cfg, "media.retention_exp", "1");
-        set(&cfg, "media.retention_unit", "1h");
-        set(&cfg, "media.reference_temperature", "30");
-        set(&cfg, "media.temperature", hot ? "66" : "30");
+        rig_media_config(&cfg, "0");
+        rig_set_all(&cfg, "media.ecc_bits=0;media.retry_limit=0;"
+                          "media.retention=1e-3;media.retention_pe_exp=0;"
+                          "media.retention_exp=1;media.retention_unit=1h;"
+                          "media.reference_temperature=30");
+        rig_set(&cfg, "media.temperature", hot ? "66" : "30");
         r = rig_new(&cfg);
         rig_preload(r, 0, 0, 1);
         rig_submit(r, fails_s[hot] * NS_PER_S / 1000, NAND_READ, 0, 16384);
@@ -297,15 +263,14 @@ static void test_level_formulas(void)
 {
     NandConfig cfg = {.seed = 1};
 
-    config(&cfg, "0");
-    set(&cfg, "media.shift_wear", "3");
-    set(&cfg, "media.shift_retention", "0.5");
-    set(&cfg, "media.shift_sigma", "0.25");
+    rig_media_config(&cfg, "0");
+    rig_set_all(&cfg, "media.shift_wear=3;media.shift_retention=0.5;"
+                      "media.shift_sigma=0.25");
     near(retry_best_level(&cfg, 0.5, 0, 0), 1.5, 1e-15);
     near(retry_best_level(&cfg, 0, exp(2) - 1, 0), 1, 1e-15);
     near(retry_best_level(&cfg, 1, 0, 2), 3.5, 1e-15);
     near(retry_best_level(&cfg, 0, 0, -3), 0, 0);
-    set(&cfg, "media.shift_factor", "2");
+    rig_set(&cfg, "media.shift_factor", "2");
     near(retry_level_factor(&cfg, 0, 3), 1, 0);
     near(retry_level_factor(&cfg, 3, 3), 1.0 / 512, 1e-18);
     near(retry_level_factor(&cfg, 2, 3) / retry_level_factor(&cfg, 3, 3), 2,
@@ -323,24 +288,12 @@ static void test_level_formulas(void)
  */
 static void shifted(NandConfig *cfg, const char *memory)
 {
-    config(cfg, "0");
-    set(cfg, "media.wear", "1e-4");
-    set(cfg, "media.wear_exp", "1");
-    set(cfg, "media.start_cycles", "2000");
-    set(cfg, "media.rated_cycles", "2000");
-    set(cfg, "media.retry_levels", "on");
-    set(cfg, "media.shift_wear", "3");
-    set(cfg, "media.shift_retention", "0");
-    set(cfg, "media.shift_factor", "1.6");
-    set(cfg, "media.retry_time", "7us");
-    set(cfg, "media.retry_memory", memory);
-}
-
-static const NandOp *read_page(Rig *r, uint32_t page)
-{
-    rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_READ, page, 16384);
-    rig_run_all(r);
-    return &r->done[r->n_done - 1];
+    rig_media_config(cfg, "0");
+    rig_set_all(cfg, "media.wear=1e-4;media.wear_exp=1;media.start_cycles=2000;"
+                     "media.rated_cycles=2000;media.retry_levels=on;"
+                     "media.shift_wear=3;media.shift_retention=0;"
+                     "media.shift_factor=1.6;media.retry_time=7us");
+    rig_set(cfg, "media.retry_memory", memory);
 }
 
 /* A level that helps is found; the page fails again without memory. */
@@ -353,7 +306,7 @@ static void test_level_found(void)
     r = rig_new(&cfg);
     rig_preload(r, 0, 0, 4);
     for (unsigned i = 1; i <= 3; i++) {
-        const NandOp *op = read_page(r, 0);
+        const NandOp *op = rig_read(r, 0);
 
         g_assert_cmpuint(op->status, ==, NAND_OK);
         g_assert_cmpuint(op->retries, ==, 2);
@@ -364,10 +317,10 @@ static void test_level_found(void)
     }
     g_assert_cmpuint(nand_stats(r->nand)->level_hits, ==, 0);
     rig_free(r);
-    set(&cfg, "media.retry_limit", "1"); /* level 2 is not among them */
+    rig_set(&cfg, "media.retry_limit", "1"); /* level 2 is not among them */
     r = rig_new(&cfg);
     rig_preload(r, 0, 0, 1);
-    g_assert_cmpuint(read_page(r, 0)->status, ==, NAND_UNCORRECTABLE);
+    g_assert_cmpuint(rig_read(r, 0)->status, ==, NAND_UNCORRECTABLE);
     rig_free(r);
 }
 
@@ -385,22 +338,20 @@ static void remembered(const char *memory, unsigned others)
     rig_preload(r, 0, 0, 4);
     rig_preload(r, 1, 0, 4); /* the same die */
     rig_preload(r, 2, 0, 4); /* another */
-    g_assert_cmpuint(read_page(r, 0)->retries, ==, 2);
-    op = read_page(r, 1);
+    g_assert_cmpuint(rig_read(r, 0)->retries, ==, 2);
+    op = rig_read(r, 1);
     g_assert_cmpuint(op->retries, ==, 0);
     g_assert_cmpuint(op->first_level, ==, 2);
     g_assert_cmpuint((r->done_ps[r->n_done - 1] - op->submit_ps) / PS_PER_NS,
                      ==, C + TR + X);
     g_assert_cmpuint(nand_stats(r->nand)->level_hits, ==, 1);
-    g_assert_cmpuint(read_page(r, rig_page(r, 1, 0, 0))->retries, ==, others);
-    g_assert_cmpuint(read_page(r, rig_page(r, 2, 0, 0))->retries, ==, 2);
-    rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_ERASE, 0, 0);
-    rig_run_all(r);
-    rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_PROGRAM, 0, 16384);
-    rig_run_all(r);
-    g_assert_cmpuint(read_page(r, 0)->retries, ==, by_block ? 2 : 0);
+    g_assert_cmpuint(rig_read(r, rig_page(r, 1, 0, 0))->retries, ==, others);
+    g_assert_cmpuint(rig_read(r, rig_page(r, 2, 0, 0))->retries, ==, 2);
+    rig_do(r, NAND_ERASE, 0);
+    rig_do(r, NAND_PROGRAM, 0);
+    g_assert_cmpuint(rig_read(r, 0)->retries, ==, by_block ? 2 : 0);
     nand_power_cut(r->nand, r->now_ps);
-    g_assert_cmpuint(read_page(r, 0)->retries, ==, 2);
+    g_assert_cmpuint(rig_read(r, 0)->retries, ==, 2);
     g_assert_cmpuint(nand_stats(r->nand)->level_misses, ==, 0);
     rig_free(r);
 }
@@ -420,20 +371,19 @@ static void test_level_misses(void)
     Rig *r;
 
     shifted(&cfg, "block");
-    set(&cfg, "media.shift_sigma", "1.5");
-    set(&cfg, "media.retry_limit", "12");
-    set(&cfg, "nand.pages", "256");
+    rig_set_all(&cfg, "media.shift_sigma=1.5;media.retry_limit=12;"
+                      "nand.pages=256");
     r = rig_new(&cfg);
     rig_preload(r, 0, 0, 256);
     for (uint32_t p = 0; p < 256; p++) {
-        const NandOp *op = read_page(r, p);
+        const NandOp *op = rig_read(r, p);
 
         misses += op->first_level && op->retries;
         if (op->status == NAND_OK) {
             uint32_t level =
                 retry_level((uint32_t)op->first_level, op->retries, 12);
 
-            op = read_page(r, p); /* now it is known */
+            op = rig_read(r, p); /* now it is known */
             g_assert_cmpuint(op->first_level, ==, level);
             g_assert_cmpuint(op->retries, ==, 0);
         }
@@ -450,10 +400,10 @@ static void test_level_floor(void)
     Rig *r;
 
     shifted(&cfg, "off");
-    set(&cfg, "media.base", "0.02"); /* in which nothing can be corrected */
+    rig_set(&cfg, "media.base", "0.02"); /* in which nothing can be corrected */
     r = rig_new(&cfg);
     rig_preload(r, 0, 0, 1);
-    g_assert_cmpuint(read_page(r, 0)->status, ==, NAND_UNCORRECTABLE);
+    g_assert_cmpuint(rig_read(r, 0)->status, ==, NAND_UNCORRECTABLE);
     rig_free(r);
 }
 
@@ -467,17 +417,14 @@ static void soft(const char *decode, uint64_t decode_ns)
     const NandOp *op;
     Rig *r;
 
-    config(&cfg, "0.02");
-    set(&cfg, "media.retry_limit", "1");
-    set(&cfg, "media.retry_factor", "1");
-    set(&cfg, "media.retry_time", "7us");
-    set(&cfg, "media.soft_reads", "3");
-    set(&cfg, "media.soft_time", "20us");
-    set(&cfg, "media.soft_factor", "0.1");
-    set(&cfg, "nand.ecc_decode", decode);
+    rig_media_config(&cfg, "0.02");
+    rig_set_all(&cfg, "media.retry_limit=1;media.retry_factor=1;"
+                      "media.retry_time=7us;media.soft_reads=3;"
+                      "media.soft_time=20us;media.soft_factor=0.1");
+    rig_set(&cfg, "nand.ecc_decode", decode);
     r = rig_new(&cfg);
     rig_preload(r, 0, 0, 1);
-    op = read_page(r, 0);
+    op = rig_read(r, 0);
     g_assert_cmpuint(op->status, ==, NAND_OK);
     g_assert_cmpuint(op->retries, ==, 4);
     g_assert_cmpuint((r->done_ps[0] - op->submit_ps) / PS_PER_NS, ==,
@@ -487,10 +434,10 @@ static void soft(const char *decode, uint64_t decode_ns)
     g_assert_cmpuint(nand_stats(r->nand)->read_retries, ==, 4);
     g_assert_cmpuint(nand_stats(r->nand)->reads_by_retries[3], ==, 1);
     rig_free(r);
-    set(&cfg, "media.soft_factor", "0.9");
+    rig_set(&cfg, "media.soft_factor", "0.9");
     r = rig_new(&cfg);
     rig_preload(r, 0, 0, 1);
-    g_assert_cmpuint(read_page(r, 0)->status, ==, NAND_UNCORRECTABLE);
+    g_assert_cmpuint(rig_read(r, 0)->status, ==, NAND_UNCORRECTABLE);
     g_assert_cmpuint(r->done[0].retries, ==, 4);
     rig_free(r);
 }
@@ -509,12 +456,10 @@ static Rig *paired(const char *value, const char *more)
     NandConfig cfg = {.seed = 1};
 
     rig_config(&cfg);
-    set(&cfg, "nand.cell", "tlc");
-    set(&cfg, "nand.pages", "12");
-    set(&cfg, "nand.slc_program", "100us");
-    set(&cfg, "media.paired_pages", value);
+    rig_set_all(&cfg, "nand.cell=tlc;nand.pages=12;nand.slc_program=100us");
+    rig_set(&cfg, "media.paired_pages", value);
     if (more) {
-        set(&cfg, more, "on");
+        rig_set(&cfg, more, "on");
     }
     return rig_new(&cfg);
 }
@@ -579,19 +524,18 @@ static void test_paired_reads(void)
 
     g_assert_cmphex(lost_by(r, 5, 300000), ==, 3 << 3);
     r->now_ps = 400000 * PS_PER_NS;
-    g_assert_cmpuint(read_page(r, first + 2)->status, ==, NAND_OK);
-    g_assert_cmpuint(read_page(r, first + 3)->status, ==, NAND_UNCORRECTABLE);
-    g_assert_cmphex(read_page(r, first + 4)->bad_parts, ==, UINT64_MAX);
+    g_assert_cmpuint(rig_read(r, first + 2)->status, ==, NAND_OK);
+    g_assert_cmpuint(rig_read(r, first + 3)->status, ==, NAND_UNCORRECTABLE);
+    g_assert_cmphex(rig_read(r, first + 4)->bad_parts, ==, UINT64_MAX);
     nand_submit(r->nand, &strong, r->now_ps);
     rig_run_all(r);
     g_assert_cmpuint(r->done[r->n_done - 1].status, ==, NAND_OK);
-    rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_ERASE, first, 0);
-    rig_run_all(r);
+    rig_do(r, NAND_ERASE, first);
     for (uint32_t p = 0; p < 4; p++) {
         rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_PROGRAM, first + p,
                    16384);
         rig_run_all(r);
-        g_assert_cmpuint(read_page(r, first + p)->status, ==, NAND_OK);
+        g_assert_cmpuint(rig_read(r, first + p)->status, ==, NAND_OK);
     }
     rig_free(r);
 }
@@ -608,7 +552,7 @@ static void test_paired_copyback(void)
     copy.from.page = rig_page(r, 0, 1, 1);
     nand_submit(r->nand, &copy, r->now_ps);
     rig_run_all(r);
-    g_assert_cmpuint(read_page(r, copy.ppa.page)->status, ==,
+    g_assert_cmpuint(rig_read(r, copy.ppa.page)->status, ==,
                      NAND_UNCORRECTABLE);
     rig_free(r);
 }
@@ -625,10 +569,8 @@ static void test_paired_safe(void)
         NandConfig cfg = {.seed = 1};
 
         rig_config(&cfg);
-        set(&cfg, "nand.cell", "tlc");
-        set(&cfg, "nand.pages", "36");
-        set(&cfg, "nand.slc_blocks", "2");
-        set(&cfg, "media.paired_pages", "on");
+        rig_set_all(&cfg, "nand.cell=tlc;nand.pages=36;nand.slc_blocks=2;"
+                          "media.paired_pages=on");
         r = rig_new(&cfg);
         g_assert_cmphex(lost_by(r, 5, 60000), ==, 0);
         g_assert_cmpuint(nand_next_page(r->nand, 1), ==, 6); /* it was torn */
@@ -643,8 +585,7 @@ static void test_paired_backup(void)
     Rig *r = paired("backup", NULL);
 
     for (uint32_t p = 0; p < 6; p++) {
-        rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_PROGRAM, p, 16384);
-        rig_run_all(r);
+        rig_do(r, NAND_PROGRAM, p);
         g_assert_cmpuint(r->done[p].time_ps[NAND_TIME_CELL] / PS_PER_NS, ==,
                          p % 3 ? 500000 + TR + 100000 : 500000);
     }
@@ -660,8 +601,7 @@ static void test_worn(void)
     const NandConfig *c = &cfg;
 
     rig_config(&cfg);
-    set(&cfg, "nand.program_wear", "20%");
-    set(&cfg, "nand.erase_wear", "50%");
+    rig_set_all(&cfg, "nand.program_wear=20%;nand.erase_wear=50%");
     g_assert_cmpuint(nand_worn_ps(c, true, 1000000, 0, 3000), ==, 1000000);
     g_assert_cmpuint(nand_worn_ps(c, true, 1000000, 1500, 3000), ==, 900000);
     g_assert_cmpuint(nand_worn_ps(c, true, 1000000, 3000, 3000), ==, 800000);
@@ -681,21 +621,17 @@ static void test_worn_block(void)
     Rig *r;
 
     rig_config(&cfg);
-    set(&cfg, "nand.program_wear", "20%");
-    set(&cfg, "nand.erase_wear", "50%");
-    set(&cfg, "media.rated_cycles", "10");
-    set(&cfg, "media.start_cycles", "4");
+    rig_set_all(&cfg, "nand.program_wear=20%;nand.erase_wear=50%;"
+                      "media.rated_cycles=10;media.start_cycles=4");
     r = rig_new(&cfg);
     for (uint64_t pe = 4; pe < 14; pe++) {
         uint64_t worn = MIN(pe, 10);
         unsigned i = r->n_done;
 
-        rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_PROGRAM, 0, 16384);
-        rig_run_all(r);
+        rig_do(r, NAND_PROGRAM, 0);
         rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_READ, 0, 16384);
         rig_run_all(r);
-        rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_ERASE, 0, 0);
-        rig_run_all(r);
+        rig_do(r, NAND_ERASE, 0);
         g_assert_cmpuint(r->done[i].time_ps[NAND_TIME_CELL] / PS_PER_NS, ==,
                          500000 - 10000 * worn);
         g_assert_cmpuint(r->done[i + 1].time_ps[NAND_TIME_CELL] / PS_PER_NS, ==,

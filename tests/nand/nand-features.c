@@ -3,87 +3,12 @@
  * nand-features.c - each feature of the array against a closed form, worked
  * out by hand and exact to the nanosecond.
  *
- * With the rig's options: command C = 200 ns; a byte takes 2.5 ns, so a page
- * X = 40960 ns; tR = 50000, tPROG = 500000, tBERS = 3000000 ns; tDBSY = 500 and
- * tCBSY = 1000 ns.  Planes 0 and 1 are one die.
+ * Times are those of rig-features.h.  The order in which operations use dies
+ * and channels is in nand-sharing.c.
  */
-#include "rig.h"
+#include "rig-features.h"
 
-#define C     200ULL
-#define X     40960ULL
-#define TR    50000ULL
-#define TPROG 500000ULL
-#define TBERS 3000000ULL
-#define TDBSY 500ULL
-#define TCBSY 1000ULL
-#define PAGE  16384
-
-/* A rig with "key=value;key=value" on top of the rig's own options. */
-static Rig *rig_with(const char *options)
-{
-    g_auto(GStrv) parts = g_strsplit(options, ";", -1);
-    NandConfig cfg;
-
-    rig_config(&cfg);
-    for (char **p = parts; *p; p++) {
-        g_auto(GStrv) kv = g_strsplit(*p, "=", 2);
-        const OptDesc *d = opt_find(nand_options, nand_n_options, kv[0]);
-        GError *error = NULL;
-
-        g_assert_nonnull(d);
-        nand_config_set(&cfg, d, kv[1], &error);
-        g_assert_no_error(error);
-    }
-    return rig_new(&cfg);
-}
-
-/* When the operation on that page ended, in ps. */
-static uint64_t done_ps(const Rig *r, NandOpKind kind, uint32_t page)
-{
-    for (unsigned i = 0; i < r->n_done; i++) {
-        if (r->done[i].kind == kind && r->done[i].ppa.page == page) {
-            return r->done_ps[i];
-        }
-    }
-    g_assert_not_reached();
-}
-
-static void expect_done(const Rig *r, NandOpKind kind, uint32_t page,
-                        uint64_t ns)
-{
-    g_assert_cmpuint(done_ps(r, kind, page), ==, ns * PS_PER_NS);
-}
-
-/* The times of every operation sum to its latency; then the rig goes. */
-static void finish(Rig *r)
-{
-    for (unsigned i = 0; i < r->n_done; i++) {
-        uint64_t sum_ps = 0;
-
-        for (int t = 0; t < NAND_N_TIMES; t++) {
-            sum_ps += r->done[i].time_ps[t];
-        }
-        g_assert_cmpuint(sum_ps, ==, r->done_ps[i] - r->done[i].submit_ps);
-    }
-    rig_free(r);
-}
-
-static void submit_as(Rig *r, uint64_t now_ns, NandOpKind kind, NandCause cause,
-                      uint32_t page, uint32_t from)
-{
-    NandOp op = {
-        .kind = kind,
-        .cause = cause,
-        .ppa = {page},
-        .from = {from},
-        .bytes = PAGE,
-    };
-
-    nand_submit(r->nand, &op, now_ns * PS_PER_NS);
-}
-
-/* ---- registers --------------------------------------------------------------
- */
+/* ---- registers ----------------------------------------------------------- */
 
 /* The page that the plane has read last takes no tR; a program, an erase or
  * another page in between takes its place. */
@@ -271,15 +196,7 @@ static void test_slc_pages(void)
     g_test_trap_assert_stderr("*in order*");
 }
 
-/* ---- multi-plane ------------------------------------------------------------- */
-
-/* Keeps the die busy until C + TR + X, so that what follows waits together. */
-static uint64_t busy_die(Rig *r)
-{
-    rig_preload(r, 0, 9, 1);
-    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 9, 0), PAGE);
-    return C + TR + X;
-}
+/* ---- multi-plane --------------------------------------------------------- */
 
 /* Commands with tDBSY between, one tR, then the pages one after the other. */
 static void test_multi_plane_read(void)
@@ -318,126 +235,6 @@ static void test_page_offset_rule(void)
                                 : t0 + 2 * (C + TR + X));
         finish(r);
     }
-}
-
-/* Submit; with more, another plane of the same command follows. */
-static void submit_more(Rig *r, uint32_t page, bool more)
-{
-    NandOp op = {
-        .kind = NAND_READ,
-        .cause = NAND_CAUSE_HOST,
-        .ppa = {page},
-        .bytes = PAGE,
-        .more = more,
-    };
-
-    nand_submit(r->nand, &op, 0);
-}
-
-/*
- * Two dies of a channel, two planes each, all reads waiting.  A command is K =
- * 2 C + tDBSY, and its data 2 X.  With nand.arbitration=group the channel rests
- * only during the first tR, and there while the second die's command is sent: n
- * commands end at n (K + 2 X) + tR - K, and the channel works for n (K + 2 X).
- */
-static void test_arbitration(void)
-{
-    const uint64_t n = 8;
-    const uint64_t k = 2 * C + TDBSY;
-    Rig *r = rig_with("nand.multi_plane=on;nand.arbitration=group;"
-                      "nand.independent_reads=on");
-    Rig *phase = rig_with("nand.multi_plane=on;nand.independent_reads=on");
-
-    for (uint32_t i = 0; i < 2 * n; i++) {
-        uint32_t plane = i % 4;
-
-        if (i < 4) {
-            rig_preload(r, plane, 0, 4);
-            rig_preload(phase, plane, 0, 4);
-        }
-        submit_more(r, rig_page(r, plane, 0, i / 4), plane % 2 == 0);
-        submit_more(phase, rig_page(phase, plane, 0, i / 4), plane % 2 == 0);
-    }
-    rig_run_all(r);
-    rig_run_all(phase);
-    g_assert_cmpuint(nand_stats(r->nand)->multi_plane, ==, n);
-    g_assert_cmpuint(r->now_ps, ==, (n * (k + 2 * X) + TR - k) * PS_PER_NS);
-    g_assert_cmpuint(nand_stats(r->nand)->bus_busy_ps, ==,
-                     n * (k + 2 * X) * PS_PER_NS);
-    /* Phase by phase, the dies end together and then read together. */
-    g_assert_cmpuint(phase->now_ps, >,
-                     (n * 2 * X + n / 2 * (TR - k)) * PS_PER_NS);
-    finish(r);
-    finish(phase);
-}
-
-/* Each plane reads when it is asked to; the bus is one. */
-static void test_async_reads(void)
-{
-    Rig *r = rig_with("nand.async_reads=on");
-    uint64_t first = C + TR + X;
-
-    rig_preload(r, 0, 0, 2);
-    rig_preload(r, 1, 3, 2);
-    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
-    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 1), PAGE);
-    rig_run(r, 10000);
-    rig_submit(r, 10000, NAND_READ, rig_page(r, 1, 3, 1), PAGE);
-    rig_run_all(r);
-    expect_done(r, NAND_READ, rig_page(r, 0, 0, 0), first);
-    expect_done(r, NAND_READ, rig_page(r, 1, 3, 1), first + C + X);
-    /* The plane's next read ran in the array meanwhile; its command went before
-     * the other plane's data. */
-    expect_done(r, NAND_READ, rig_page(r, 0, 0, 1), first + C + TR + X);
-    g_assert_cmpuint(nand_stats(r->nand)->multi_plane, ==, 0);
-    finish(r);
-}
-
-/* The bus is the bottleneck of a die with k planes if tR + C is no longer than
- * the data of the other planes: a round of the planes takes k (C + X). */
-static void test_async_reads_rate(void)
-{
-    Rig *r = rig_with("nand.async_reads=on;nand.read=20us");
-    const uint64_t n = 16; /* reads of each plane */
-
-    for (uint32_t plane = 0; plane < 2; plane++) {
-        for (uint32_t block = 0; block < n / 4; block++) {
-            rig_preload(r, plane, block, 4);
-        }
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t plane = 0; plane < 2; plane++) {
-            rig_submit(r, 0, NAND_READ, rig_page(r, plane, i / 4, i % 4), PAGE);
-        }
-    }
-    rig_run_all(r);
-    /* The bus rests only during the first tR, less the other command. */
-    g_assert_cmpuint(r->now_ps, ==, (2 * n * (C + X) + 20000 - C) * PS_PER_NS);
-    finish(r);
-}
-
-/* A program waits for the reads of all planes, and keeps all planes from
- * reading; programs of two planes are one command. */
-static void test_async_reads_program(void)
-{
-    Rig *r = rig_with("nand.async_reads=on;nand.multi_plane=on");
-    uint64_t left = C + TR + 2 * X;
-    uint64_t ends = left + 2 * (C + X) + TDBSY + TPROG;
-
-    rig_preload(r, 0, 0, 2);
-    rig_preload(r, 1, 3, 2);
-    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
-    rig_submit(r, 0, NAND_READ, rig_page(r, 1, 3, 1), PAGE);
-    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 0, 7, 0), PAGE);
-    rig_submit(r, 0, NAND_PROGRAM, rig_page(r, 1, 7, 0), PAGE);
-    rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 1), PAGE);
-    rig_run_all(r);
-    expect_done(r, NAND_READ, rig_page(r, 0, 0, 0), C + TR + X);
-    expect_done(r, NAND_READ, rig_page(r, 1, 3, 1), left);
-    expect_done(r, NAND_PROGRAM, rig_page(r, 0, 7, 0), ends);
-    expect_done(r, NAND_PROGRAM, rig_page(r, 1, 7, 0), ends);
-    expect_done(r, NAND_READ, rig_page(r, 0, 0, 1), ends + C + TR + X);
-    finish(r);
 }
 
 static void test_multi_plane_program(void)
@@ -545,108 +342,7 @@ static void test_copyback(void)
     finish(r);
 }
 
-/* ---- locks -------------------------------------------------------------------- */
-
-/* Two reads on the planes of a die, or on the dies of a chip. */
-static void test_lock(void)
-{
-    const uint64_t one = C + TR + X;
-    const struct {
-        const char *options;
-        uint32_t second_plane;
-        uint64_t done_ns;
-    } rows[] = {
-        {"nand.lock=die", 1, 2 * one},
-        {"nand.lock=plane", 1, one + X}, /* both cells at once, one bus */
-        {"nand.lock=die;nand.dies=2", 2, one + X},
-        {"nand.lock=chip;nand.dies=2", 2, 2 * one},
-        {"nand.lock=chip;nand.dies=2", 4, one + X}, /* the other chip */
-    };
-
-    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-        Rig *r = rig_with(rows[i].options);
-        uint32_t second = rig_page(r, rows[i].second_plane, 0, 0);
-
-        rig_preload(r, 0, 0, 1);
-        rig_preload(r, rows[i].second_plane, 0, 1);
-        rig_submit(r, 0, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
-        rig_submit(r, 0, NAND_READ, second, PAGE);
-        rig_run_all(r);
-        expect_done(r, NAND_READ, second, rows[i].done_ns);
-        finish(r);
-    }
-}
-
-/* ---- scheduling ---------------------------------------------------------------- */
-
-/*
- * While the die is busy there come, in this order: a program of GC, a
- * program of the host, a read of GC, a read of the host.
- */
-static void check_order_of(NandCause own, const char *options,
-                           const char *order)
-{
-    Rig *r = rig_with(options);
-    GString *seen = g_string_new(NULL);
-
-    rig_preload(r, 1, 0, 1);
-    rig_preload(r, 1, 1, 1);
-    busy_die(r);
-    submit_as(r, 0, NAND_PROGRAM, NAND_CAUSE_GC, rig_page(r, 0, 0, 0), 0);
-    submit_as(r, 0, NAND_PROGRAM, own, rig_page(r, 0, 1, 0), 0);
-    submit_as(r, 0, NAND_READ, NAND_CAUSE_GC, rig_page(r, 1, 0, 0), 0);
-    submit_as(r, 0, NAND_READ, own, rig_page(r, 1, 1, 0), 0);
-    rig_run_all(r);
-    for (unsigned i = 1; i < r->n_done; i++) {
-        bool host = r->done[i].cause == own;
-
-        g_string_append_c(seen, r->done[i].kind == NAND_READ ? (host ? 'R' : 'r')
-                                                             : (host ? 'P' : 'p'));
-    }
-    g_assert_cmpstr(seen->str, ==, order);
-    g_string_free(seen, TRUE);
-    finish(r);
-}
-
-/* Translation pages rank with the host. */
-static void check_order(const char *options, const char *order)
-{
-    check_order_of(NAND_CAUSE_HOST, options, order);
-    check_order_of(NAND_CAUSE_MAP, options, order);
-}
-
-static void test_schedules(void)
-{
-    check_order("nand.schedule=fifo", "pPrR");
-    check_order("nand.schedule=read-first", "rRpP");
-    check_order("nand.schedule=host-first", "RPrp");
-    /* Nothing waits 1 s; everything waits longer than nothing. */
-    check_order("nand.schedule=read-first-deadline;nand.write_deadline=1s",
-                "rRpP");
-    check_order("nand.schedule=read-first-deadline;nand.write_deadline=0",
-                "pPrR");
-    /* After the first read (181.4 us) the programs have waited too long. */
-    check_order("nand.schedule=read-first-deadline;nand.write_deadline=100us",
-                "rpPR");
-}
-
-/* An erase that is overdue still does not overtake a read of its block. */
-static void test_no_overtaking(void)
-{
-    Rig *r = rig_with("nand.schedule=read-first-deadline;"
-                      "nand.write_deadline=0");
-
-    rig_preload(r, 1, 0, 1);
-    busy_die(r);
-    rig_submit(r, 0, NAND_READ, rig_page(r, 1, 0, 0), PAGE);
-    rig_submit(r, 0, NAND_ERASE, rig_page(r, 1, 0, 0), 0);
-    rig_run_all(r);
-    g_assert_cmpint(r->done[1].kind, ==, NAND_READ);
-    g_assert_cmpint(r->done[2].kind, ==, NAND_ERASE);
-    finish(r);
-}
-
-/* ---- suspend -------------------------------------------------------------------- */
+/* ---- suspend ------------------------------------------------------------- */
 
 #define SUSPEND "nand.suspend=both;nand.suspend_time=20us;" \
                 "nand.resume_time=10us;nand.suspend_min_run=50us;"
@@ -724,7 +420,7 @@ static void test_suspend_kind(void)
 }
 
 /* Cache program: the one in the array stops for the read, the one that has been
- * loaded behind it stays in the die and follows as ever. */
+ * loaded behind it stays in the die and follows. */
 static void test_suspend_cache_program(void)
 {
     Rig *r = rig_with(SUSPEND "nand.cache_program=on");
@@ -880,10 +576,6 @@ int main(int argc, char **argv)
     g_test_add_func("/features/multi-plane/page-offset", test_page_offset_rule);
     g_test_add_func("/features/multi-plane/program", test_multi_plane_program);
     g_test_add_func("/features/multi-plane/erase", test_multi_plane_erase);
-    g_test_add_func("/features/arbitration", test_arbitration);
-    g_test_add_func("/features/async-reads", test_async_reads);
-    g_test_add_func("/features/async-reads/rate", test_async_reads_rate);
-    g_test_add_func("/features/async-reads/program", test_async_reads_program);
     g_test_add_func("/features/cache/program", test_cache_program);
     g_test_add_func("/features/cache/program-slow-bus",
                     test_cache_program_slow_bus);
@@ -891,9 +583,6 @@ int main(int argc, char **argv)
     g_test_add_func("/features/cache/read-slow-bus", test_cache_read_slow_bus);
     g_test_add_func("/features/register-hits", test_register_hits);
     g_test_add_func("/features/copyback", test_copyback);
-    g_test_add_func("/features/lock", test_lock);
-    g_test_add_func("/features/schedules", test_schedules);
-    g_test_add_func("/features/no-overtaking", test_no_overtaking);
     g_test_add_func("/features/suspend", test_suspend);
     g_test_add_func("/features/suspend/min-run", test_suspend_min_run);
     g_test_add_func("/features/suspend/not-worth", test_suspend_not_worth);

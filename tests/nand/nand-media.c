@@ -19,51 +19,21 @@
 #define READS 20000
 #define BITS  16384 /* of a codeword of 2 KiB */
 
-static void set(NandConfig *cfg, const char *key, const char *value)
-{
-    GError *error = NULL;
-
-    nand_config_set(cfg, opt_find(nand_options, nand_n_options, key), value,
-                    &error);
-    g_assert_no_error(error);
-}
-
-/* The rig's array with errors that come from media.base alone. */
-static void config(NandConfig *cfg, const char *base)
-{
-    rig_config(cfg);
-    set(cfg, "media.errors", "on");
-    set(cfg, "media.base", base);
-    set(cfg, "media.wear", "0");
-    set(cfg, "media.retention", "0");
-    set(cfg, "media.disturb", "0");
-}
-
-static void near(double a, double b, double tolerance)
-{
-    if (!(fabs(a - b) <= tolerance)) {
-        g_error("%.17g should be %.17g", a, b);
-    }
-}
-
-/* ---- formulas -------------------------------------------------------------- */
+/* ---- formulas ------------------------------------------------------------ */
 
 static void test_rber(void)
 {
     NandConfig cfg = {.seed = 1};
 
-    config(&cfg, "1e-4");
+    rig_media_config(&cfg, "1e-4");
     near(media_rber(&cfg, 5000, 3, 7), 1e-4, 1e-18);
-    set(&cfg, "media.wear", "1e-9");
-    set(&cfg, "media.wear_exp", "2");
+    rig_set_all(&cfg, "media.wear=1e-9;media.wear_exp=2");
     near(media_rber(&cfg, 1000, 3, 7), 1e-4 + 1e-3, 1e-15);
-    set(&cfg, "media.retention", "1e-5");
-    set(&cfg, "media.retention_pe_exp", "1");
-    set(&cfg, "media.retention_exp", "0.5");
+    rig_set_all(&cfg, "media.retention=1e-5;media.retention_pe_exp=1;"
+                      "media.retention_exp=0.5");
     near(media_rber(&cfg, 100, 4, 7), 1e-4 + 1e-5 + 2e-3, 1e-15);
-    set(&cfg, "media.disturb", "1e-6");
-    set(&cfg, "media.disturb_pe_exp", "1");
-    set(&cfg, "media.disturb_exp", "2");
+    rig_set_all(&cfg, "media.disturb=1e-6;media.disturb_pe_exp=1;"
+                      "media.disturb_exp=2");
     near(media_rber(&cfg, 10, 0, 3), 1e-4 + 1e-7 + 9e-5, 1e-15);
     near(media_rber(&cfg, 1e7, 1e9, 1e9), 0.5, 0);
 }
@@ -102,8 +72,8 @@ static void test_fail_growth(void)
 {
     NandConfig cfg = {.seed = 1};
 
-    config(&cfg, "0");
-    set(&cfg, "media.fail_exp", "3");
+    rig_media_config(&cfg, "0");
+    rig_set(&cfg, "media.fail_exp", "3");
     near(media_fail(&cfg, 1e-3, 0, 1000), 1e-3, 1e-18);
     near(media_fail(&cfg, 1e-3, 1000, 1000), 2e-3, 1e-15);
     near(media_fail(&cfg, 1e-3, 2000, 1000), 9e-3, 1e-15);
@@ -169,9 +139,8 @@ static void test_retry_statistics(void)
     unsigned n[5], again[5];
     unsigned bad, bad_again;
 
-    config(&cfg, "7e-3");
-    set(&cfg, "media.retry_limit", "3");
-    set(&cfg, "media.retry_factor", "0.95");
+    rig_media_config(&cfg, "7e-3");
+    rig_set_all(&cfg, "media.retry_limit=3;media.retry_factor=0.95");
     count_retries(&cfg, n, &bad);
     for (int s = 0; s <= 3; s++) {
         double cw = media_tail(BITS, 120, 7e-3 * pow(0.95, s));
@@ -197,8 +166,8 @@ static void test_bad_parts(void)
     unsigned n[8] = {0};
     double cw = media_tail(BITS, 120, 7e-3);
 
-    config(&cfg, "7e-3");
-    set(&cfg, "media.retry_limit", "0");
+    rig_media_config(&cfg, "7e-3");
+    rig_set(&cfg, "media.retry_limit", "0");
     r = many_pages(&cfg);
     for (unsigned i = 0; i < READS; i++) {
         NandOp op = {
@@ -246,9 +215,8 @@ static void test_same_again(void)
     unsigned n_changed = 0;
     Rig *r;
 
-    config(&cfg, "7e-3");
-    set(&cfg, "media.retry_limit", "1");
-    set(&cfg, "media.retry_factor", "0.99");
+    rig_media_config(&cfg, "7e-3");
+    rig_set_all(&cfg, "media.retry_limit=1;media.retry_factor=0.99");
     r = many_pages(&cfg);
     for (uint32_t i = 0; i < 1000; i++) {
         uint32_t page = page_of(r, i);
@@ -263,10 +231,8 @@ static void test_same_again(void)
 
             g_assert_cmphex(lost_of(r, page, codeword), ==, lost & codeword);
         }
-        rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_ERASE, page, 0);
-        rig_run_all(r);
-        rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_PROGRAM, page, 16384);
-        rig_run_all(r);
+        rig_do(r, NAND_ERASE, page);
+        rig_do(r, NAND_PROGRAM, page);
         n_changed += lost_of(r, page, 0) != lost;
     }
     g_assert_cmpuint(n_lost, >, 100);
@@ -282,11 +248,9 @@ static void test_more_and_more(void)
     unsigned n[10] = {0};
     Rig *r;
 
-    config(&cfg, "6e-3");
-    set(&cfg, "media.retry_limit", "0");
-    set(&cfg, "media.disturb", "4e-4");
-    set(&cfg, "media.disturb_pe_exp", "0");
-    set(&cfg, "media.disturb_exp", "1");
+    rig_media_config(&cfg, "6e-3");
+    rig_set_all(&cfg, "media.retry_limit=0;media.disturb=4e-4;"
+                      "media.disturb_pe_exp=0;media.disturb_exp=1");
     r = many_pages(&cfg);
     for (unsigned k = 0; k < 10; k++) {
         for (unsigned i = 0; i < 100; i++) {
@@ -311,16 +275,11 @@ static void test_slc(void)
     unsigned lost[2] = {0};
     Rig *r;
 
-    config(&cfg, "7e-3");
-    set(&cfg, "nand.cell", "tlc");
-    set(&cfg, "nand.pages", "12");
-    set(&cfg, "nand.slc_blocks", "1000");
-    set(&cfg, "media.retry_limit", "0");
-    set(&cfg, "media.slc_factor", "0.5");
-    set(&cfg, "media.start_cycles", "1000");
-    set(&cfg, "media.program_fail", "0.05");
-    set(&cfg, "media.rated_cycles", "1000");
-    set(&cfg, "media.slc_rated_cycles", "0");
+    rig_media_config(&cfg, "7e-3");
+    rig_set_all(&cfg, "nand.cell=tlc;nand.pages=12;nand.slc_blocks=1000;"
+                      "media.retry_limit=0;media.slc_factor=0.5;"
+                      "media.start_cycles=1000;media.program_fail=0.05;"
+                      "media.rated_cycles=1000;media.slc_rated_cycles=0");
     cfg.blocks = PLANE_BLOCKS;
     r = rig_new(&cfg);
     for (uint32_t b = 0; b < 2000; b++) {
@@ -346,19 +305,14 @@ static void test_slc_disturb(void)
     static const char *const factor[] = {"0", "1"};
     NandConfig cfg = {.seed = 1};
 
-    config(&cfg, "0");
-    set(&cfg, "nand.cell", "tlc");
-    set(&cfg, "nand.pages", "12");
-    set(&cfg, "nand.slc_blocks", "1");
-    set(&cfg, "media.ecc_bits", "0");
-    set(&cfg, "media.retry_limit", "0");
-    set(&cfg, "media.disturb", "1");
-    set(&cfg, "media.disturb_pe_exp", "0");
-    set(&cfg, "media.disturb_exp", "1");
+    rig_media_config(&cfg, "0");
+    rig_set_all(&cfg, "nand.cell=tlc;nand.pages=12;nand.slc_blocks=1;"
+                      "media.ecc_bits=0;media.retry_limit=0;media.disturb=1;"
+                      "media.disturb_pe_exp=0;media.disturb_exp=1");
     for (unsigned i = 0; i < 2; i++) {
         Rig *r;
 
-        set(&cfg, "media.slc_factor", factor[i]);
+        rig_set(&cfg, "media.slc_factor", factor[i]);
         r = rig_new(&cfg);
         rig_preload(r, 0, 0, 1);
         g_assert_cmphex(lost_of(r, 0, 0), ==, 0);
@@ -366,8 +320,7 @@ static void test_slc_disturb(void)
         rig_free(r);
     }
     /* One read of four pages, not of twelve. */
-    set(&cfg, "media.ecc_bits", "1500");
-    set(&cfg, "media.disturb", "0.5");
+    rig_set_all(&cfg, "media.ecc_bits=1500;media.disturb=0.5");
     {
         Rig *r = rig_new(&cfg);
 
@@ -384,9 +337,8 @@ static void test_factory_bad(void)
     unsigned n = 0;
     Rig *a, *b;
 
-    config(&cfg, "0");
-    set(&cfg, "nand.blocks", "5000");
-    set(&cfg, "media.factory_bad", "5%");
+    rig_media_config(&cfg, "0");
+    rig_set_all(&cfg, "nand.blocks=5000;media.factory_bad=5%");
     a = rig_new(&cfg);
     b = rig_new(&cfg);
     for (uint32_t i = 0; i < 8 * 5000; i++) {
@@ -407,9 +359,8 @@ static void test_failures(void)
     Rig *r;
 
     rig_config(&cfg);
-    set(&cfg, "nand.blocks", "500");
-    set(&cfg, "media.program_fail", "0.05");
-    set(&cfg, "media.erase_fail", "0.1");
+    rig_set_all(&cfg, "nand.blocks=500;media.program_fail=0.05;"
+                      "media.erase_fail=0.1");
     r = rig_new(&cfg);
     for (uint32_t block = 0; block < 4000; block++) {
         for (uint32_t p = 0; p < 4; p++) {
@@ -417,8 +368,7 @@ static void test_failures(void)
                        block * 4 + p, 16384);
         }
         rig_run_all(r);
-        rig_submit(r, r->now_ps / PS_PER_NS + 1, NAND_ERASE, block * 4, 0);
-        rig_run_all(r);
+        rig_do(r, NAND_ERASE, block * 4);
     }
     for (unsigned i = 0; i < r->n_done; i++) {
         n[r->done[i].kind] += r->done[i].status == NAND_FAILED;
@@ -446,10 +396,9 @@ static void retry_latency(const char *decode, uint64_t decode_ns)
     NandOp op = {.kind = NAND_READ, .bytes = 16384, .bad_parts = 1};
     Rig *r;
 
-    config(&cfg, "0");
-    set(&cfg, "media.retry_limit", "2");
-    set(&cfg, "media.retry_time", "7us");
-    set(&cfg, "nand.ecc_decode", decode);
+    rig_media_config(&cfg, "0");
+    rig_set_all(&cfg, "media.retry_limit=2;media.retry_time=7us");
+    rig_set(&cfg, "nand.ecc_decode", decode);
     r = rig_new(&cfg);
     rig_preload(r, 0, 0, 2);
     rig_preload(r, 0, 1, 2);
@@ -496,8 +445,8 @@ static void test_retry_before_erase(void)
     NandOp op = {.kind = NAND_READ, .bytes = 16384, .bad_parts = 1};
     Rig *r;
 
-    config(&cfg, "0");
-    set(&cfg, "nand.ecc_decode", "100us");
+    rig_media_config(&cfg, "0");
+    rig_set(&cfg, "nand.ecc_decode", "100us");
     r = rig_new(&cfg);
     rig_preload(r, 0, 0, 1);
     nand_submit(r->nand, &op, 0);
@@ -522,12 +471,9 @@ static void test_disturb(void)
     NandConfig cfg = {.seed = 1};
     Rig *r;
 
-    config(&cfg, "0");
-    set(&cfg, "media.ecc_bits", "0");
-    set(&cfg, "media.retry_limit", "0");
-    set(&cfg, "media.disturb", "0.01");
-    set(&cfg, "media.disturb_pe_exp", "0");
-    set(&cfg, "media.disturb_exp", "1");
+    rig_media_config(&cfg, "0");
+    rig_set_all(&cfg, "media.ecc_bits=0;media.retry_limit=0;media.disturb=0.01;"
+                      "media.disturb_pe_exp=0;media.disturb_exp=1");
     r = rig_new(&cfg);
     rig_preload(r, 0, 0, 4);
     g_assert_cmpuint(read_status(r, 0), ==, NAND_OK);
@@ -547,25 +493,21 @@ static void test_retention(void)
     NandConfig cfg = {.seed = 1};
     Rig *r;
 
-    config(&cfg, "0");
-    set(&cfg, "media.ecc_bits", "0");
-    set(&cfg, "media.retry_limit", "0");
-    set(&cfg, "media.retention", "1e-3");
-    set(&cfg, "media.retention_pe_exp", "0");
-    set(&cfg, "media.retention_exp", "1");
-    set(&cfg, "media.retention_unit", "1h");
+    rig_media_config(&cfg, "0");
+    rig_set_all(&cfg, "media.ecc_bits=0;media.retry_limit=0;"
+                      "media.retention=1e-3;media.retention_pe_exp=0;"
+                      "media.retention_exp=1;media.retention_unit=1h");
     r = rig_new(&cfg);
     rig_preload(r, 0, 0, 1);
     g_assert_cmpuint(read_status(r, 1000), ==, NAND_OK);
     g_assert_cmpuint(read_status(r, 3600 * NS_PER_S), ==, NAND_UNCORRECTABLE);
     rig_free(r);
-    set(&cfg, "media.preload_hours", "1");
+    rig_set(&cfg, "media.preload_hours", "1");
     r = rig_new(&cfg);
     rig_preload(r, 0, 0, 1);
     g_assert_cmpuint(read_status(r, 1000), ==, NAND_UNCORRECTABLE);
     rig_free(r);
-    set(&cfg, "media.preload_hours", "0");
-    set(&cfg, "media.off_hours", "1");
+    rig_set_all(&cfg, "media.preload_hours=0;media.off_hours=1");
     r = rig_new(&cfg);
     rig_preload(r, 0, 0, 1);
     nand_power_cut(r->nand, 1000);
@@ -578,15 +520,13 @@ static void test_start_cycles(void)
     NandConfig cfg = {.seed = 1};
     Rig *r;
 
-    config(&cfg, "0");
-    set(&cfg, "media.ecc_bits", "0");
-    set(&cfg, "media.wear", "1e-3");
-    set(&cfg, "media.wear_exp", "1");
+    rig_media_config(&cfg, "0");
+    rig_set_all(&cfg, "media.ecc_bits=0;media.wear=1e-3;media.wear_exp=1");
     r = rig_new(&cfg);
     rig_preload(r, 0, 0, 1);
     g_assert_cmpuint(read_status(r, 0), ==, NAND_OK);
     rig_free(r);
-    set(&cfg, "media.start_cycles", "400");
+    rig_set(&cfg, "media.start_cycles", "400");
     r = rig_new(&cfg);
     rig_preload(r, 0, 0, 1);
     g_assert_cmpuint(read_status(r, 0), ==, NAND_UNCORRECTABLE);

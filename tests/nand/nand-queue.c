@@ -12,25 +12,7 @@
 
 #define PAGE 16384
 
-static Rig *rig_with(const char *options)
-{
-    g_auto(GStrv) parts = g_strsplit(options, " ", -1);
-    NandConfig cfg;
-
-    rig_config(&cfg);
-    for (char **p = parts; *p; p++) {
-        g_auto(GStrv) kv = g_strsplit(*p, "=", 2);
-        const OptDesc *d = opt_find(nand_options, nand_n_options, kv[0]);
-        GError *error = NULL;
-
-        g_assert_nonnull(d);
-        nand_config_set(&cfg, d, kv[1], &error);
-        g_assert_no_error(error);
-    }
-    return rig_new(&cfg);
-}
-
-/* ---- choices ------------------------------------------------------------------- */
+/* ---- choices ------------------------------------------------------------- */
 
 typedef struct Host {
     Rig *r;
@@ -136,19 +118,19 @@ static void test_choices(void)
         "nand.suspend=off",
         "nand.suspend=both",
         "nand.multi_plane=on",
-        "nand.multi_plane=on nand.independent_reads=on nand.suspend=both",
-        "nand.async_reads=on nand.multi_plane=on nand.suspend=both",
-        "nand.multi_plane=on nand.lock=chip nand.dies=2 nand.suspend=program",
-        "nand.lock=plane nand.suspend=both",
-        "nand.cache_read=on nand.cache_program=on",
-        ("nand.ecc_decode=30us media.errors=on media.base=0.009 "
-         "nand.suspend=both nand.multi_plane=on nand.planes=4"),
+        "nand.multi_plane=on;nand.independent_reads=on;nand.suspend=both",
+        "nand.async_reads=on;nand.multi_plane=on;nand.suspend=both",
+        "nand.multi_plane=on;nand.lock=chip;nand.dies=2;nand.suspend=program",
+        "nand.lock=plane;nand.suspend=both",
+        "nand.cache_read=on;nand.cache_program=on",
+        ("nand.ecc_decode=30us;media.errors=on;media.base=0.009;"
+         "nand.suspend=both;nand.multi_plane=on;nand.planes=4"),
     };
 
     for (size_t f = 0; f < G_N_ELEMENTS(features); f++) {
         for (size_t s = 0; s < G_N_ELEMENTS(schedule); s++) {
             g_autofree char *options =
-                g_strdup_printf("%s nand.write_deadline=3ms nand.schedule=%s",
+                g_strdup_printf("%s;nand.write_deadline=3ms;nand.schedule=%s",
                                 features[f], schedule[s]);
 
             g_test_message("%s", options);
@@ -165,7 +147,7 @@ static void test_choices(void)
 static double cost_ns(const char *options, unsigned depth)
 {
     g_autofree char *all = g_strdup_printf(
-        "nand.channels=1 nand.chips=1 nand.blocks=1024 nand.pages=64 %s",
+        "nand.channels=1;nand.chips=1;nand.blocks=1024;nand.pages=64;%s",
         options);
     Rig *r = rig_with(all);
     unsigned submitted = 0;
@@ -209,11 +191,11 @@ static void test_cost(void)
     static const char *const options[] = {
         "nand.schedule=fifo",
         "nand.schedule=host-first",
-        "nand.schedule=read-first-deadline nand.suspend=both",
-        "nand.schedule=fifo nand.suspend=both nand.suspend_limit=1000",
+        "nand.schedule=read-first-deadline;nand.suspend=both",
+        "nand.schedule=fifo;nand.suspend=both;nand.suspend_limit=1000",
         "nand.multi_plane=on",
-        "nand.multi_plane=on nand.independent_reads=on nand.suspend=both",
-        "nand.async_reads=on nand.multi_plane=on nand.suspend=both",
+        "nand.multi_plane=on;nand.independent_reads=on;nand.suspend=both",
+        "nand.async_reads=on;nand.multi_plane=on;nand.suspend=both",
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {

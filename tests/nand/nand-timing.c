@@ -203,28 +203,21 @@ static void test_order(void)
     rig_free(r);
 }
 
-static void set(NandConfig *cfg, const char *key, const char *value)
-{
-    const OptDesc *d = opt_find(nand_options, nand_n_options, key);
-
-    g_assert_true(nand_config_set(cfg, d, value, NULL));
-}
-
 /* Rounded up once per transfer: 100 bytes at 333 MT/s are 300300.3 ps. */
 static void test_transfer(void)
 {
     NandConfig cfg;
 
     rig_config(&cfg);
-    set(&cfg, "nand.bus_mt_s", "333");
+    rig_set(&cfg, "nand.bus_mt_s", "333");
     g_assert_cmpuint(transfer_ps(&cfg, 100), ==, 300301);
     g_assert_cmpuint(transfer_ps(&cfg, 0), ==, 0);
-    set(&cfg, "nand.bus_mt_s", "1");
+    rig_set(&cfg, "nand.bus_mt_s", "1");
     g_assert_cmpuint(transfer_ps(&cfg, 262144), ==, 262144000000);
-    set(&cfg, "nand.bus_ns_per_byte", "1.25");
+    rig_set(&cfg, "nand.bus_ns_per_byte", "1.25");
     g_assert_cmpuint(cfg.bus_mt_s, ==, 0);
     g_assert_cmpuint(transfer_ps(&cfg, 3), ==, 3750);
-    set(&cfg, "nand.bus_mt_s", "800");
+    rig_set(&cfg, "nand.bus_mt_s", "800");
     g_assert_cmpuint(cfg.bus_ps_per_byte, ==, 0);
     g_assert_cmpuint(transfer_ps(&cfg, 16384), ==, 20480000);
 }
@@ -236,11 +229,8 @@ static void test_zero(void)
     Rig *r;
 
     rig_config(&cfg);
-    set(&cfg, "nand.read", "0");
-    set(&cfg, "nand.program", "0");
-    set(&cfg, "nand.erase", "0");
-    set(&cfg, "nand.command", "0");
-    set(&cfg, "nand.bus_ns_per_byte", "0");
+    rig_set_all(&cfg, "nand.read=0;nand.program=0;nand.erase=0;nand.command=0;"
+                      "nand.bus_ns_per_byte=0");
     r = rig_new(&cfg);
     rig_submit(r, 5, NAND_PROGRAM, rig_page(r, 0, 0, 0), PAGE);
     rig_submit(r, 5, NAND_READ, rig_page(r, 0, 0, 0), PAGE);
@@ -346,11 +336,8 @@ static void test_doubling(void)
     Rig *a, *b;
 
     rig_config(&slow);
-    set(&slow, "nand.read", "100us");
-    set(&slow, "nand.program", "1ms");
-    set(&slow, "nand.erase", "6ms");
-    set(&slow, "nand.command", "400ns");
-    set(&slow, "nand.bus_mt_s", "200");
+    rig_set_all(&slow, "nand.read=100us;nand.program=1ms;nand.erase=6ms;"
+                       "nand.command=400ns;nand.bus_mt_s=200");
     a = rig_new(NULL);
     b = rig_new(&slow);
     random_run(a, 3, 2000);

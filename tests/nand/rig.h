@@ -9,6 +9,8 @@
 #ifndef VSSD_TESTS_NAND_RIG_H
 #define VSSD_TESTS_NAND_RIG_H
 
+#include <math.h>
+
 #include "nand.h"
 
 #define RIG_MAX_DONE 65536
@@ -33,25 +35,44 @@ static inline void rig_done(void *opaque, const NandOp *op, uint64_t now_ps)
     r->done[r->n_done++] = *op;
 }
 
+static inline void rig_set(NandConfig *cfg, const char *key, const char *value)
+{
+    const OptDesc *d = opt_find(nand_options, nand_n_options, key);
+    GError *error = NULL;
+
+    g_assert_nonnull(d);
+    nand_config_set(cfg, d, value, &error);
+    g_assert_no_error(error);
+}
+
+/* options: "key=value;key=value". */
+static inline void rig_set_all(NandConfig *cfg, const char *options)
+{
+    g_auto(GStrv) parts = g_strsplit(options, ";", -1);
+
+    for (char **p = parts; *p; p++) {
+        g_auto(GStrv) kv = g_strsplit(*p, "=", 2);
+
+        rig_set(cfg, kv[0], kv[1]);
+    }
+}
+
 static inline void rig_config(NandConfig *cfg)
 {
-    static const char *const set[][2] = {
-        {"nand.channels", "2"},   {"nand.chips", "2"},
-        {"nand.dies", "1"},       {"nand.planes", "2"},
-        {"nand.blocks", "16"},    {"nand.pages", "4"},
-        {"nand.read", "50us"},    {"nand.program", "500us"},
-        {"nand.erase", "3ms"},    {"nand.command", "200ns"},
-        {"nand.bus_mt_s", "400"},
-    };
-
     nand_config_defaults(cfg);
-    for (size_t i = 0; i < G_N_ELEMENTS(set); i++) {
-        const OptDesc *d = opt_find(nand_options, nand_n_options, set[i][0]);
-        GError *error = NULL;
+    rig_set_all(cfg, "nand.channels=2;nand.chips=2;nand.dies=1;nand.planes=2;"
+                     "nand.blocks=16;nand.pages=4;nand.read=50us;"
+                     "nand.program=500us;nand.erase=3ms;nand.command=200ns;"
+                     "nand.bus_mt_s=400");
+}
 
-        nand_config_set(cfg, d, set[i][1], &error);
-        g_assert_no_error(error);
-    }
+/* The same with errors that come from media.base alone. */
+static inline void rig_media_config(NandConfig *cfg, const char *base)
+{
+    rig_config(cfg);
+    rig_set_all(cfg, "media.errors=on;media.wear=0;media.retention=0;"
+                     "media.disturb=0");
+    rig_set(cfg, "media.base", base);
 }
 
 static inline Rig *rig_new(const NandConfig *cfg)
@@ -67,6 +88,16 @@ static inline Rig *rig_new(const NandConfig *cfg)
     eventq_init(&r->q);
     r->nand = nand_create(&r->cfg, &r->q, rig_done, r);
     return r;
+}
+
+/* With options on top of rig_config(). */
+static inline Rig *rig_with(const char *options)
+{
+    NandConfig cfg;
+
+    rig_config(&cfg);
+    rig_set_all(&cfg, options);
+    return rig_new(&cfg);
 }
 
 static inline void rig_free(Rig *r)
@@ -117,12 +148,34 @@ static inline void rig_run_all(Rig *r)
     rig_run(r, SIM_MAX_NS);
 }
 
+/* One operation on a page of 16 KiB, 1 ns after the last event; it, when it has
+ * ended. */
+static inline const NandOp *rig_do(Rig *r, NandOpKind kind, uint32_t page)
+{
+    rig_submit(r, r->now_ps / PS_PER_NS + 1, kind, page, 16384);
+    rig_run_all(r);
+    return &r->done[r->n_done - 1];
+}
+
+static inline const NandOp *rig_read(Rig *r, uint32_t page)
+{
+    return rig_do(r, NAND_READ, page);
+}
+
 /* Pages 0..n-1 of a block hold data, without modelled time. */
 static inline void rig_preload(Rig *r, uint32_t plane, uint32_t block,
                                uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         nand_preload_page(r->nand, (NandPpa){rig_page(r, plane, block, i)});
+    }
+}
+
+/* a and b differ by no more than the tolerance. */
+static inline void near(double a, double b, double tolerance)
+{
+    if (!(fabs(a - b) <= tolerance)) {
+        g_error("%.17g should be %.17g", a, b);
     }
 }
 
