@@ -115,4 +115,8 @@ bool ssd_trace_close(Ssd *ssd, GError **error);
  * ssd_ready(): while the drive is recovering, its tables are not complete. */
 bool ssd_check(const Ssd *ssd, GError **error);
 
+/* A part of it, and fast: GC of no plane waits for an event that will not come.
+ * At any instant, but not while a call is under way. */
+bool ssd_check_wakes(const Ssd *ssd, GError **error);
+
 #endif

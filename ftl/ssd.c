@@ -152,7 +152,6 @@ static void copy_ready(Ssd *ssd, uint32_t copy)
     NandOp op = copy_take(ssd, copy);
 
     ssd->copies->read_done(ssd, &op);
-    gc_read_came_late(ssd, block_plane(ssd, page_block(ssd, op.ppa.page)));
 }
 
 static void dispatch(Ssd *ssd, const Event *e)

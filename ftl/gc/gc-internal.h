@@ -91,7 +91,7 @@ typedef struct Gc {
                                GcPlane.held counts, by Block.next, or NONE */
     OF_GC RowWait *row_wait;      /* by plane: copy-rows.c; NULL without
                                      ftl.superpage */
-    bool called; /* a plane is to look for its next victim */
+    bool called; /* planes of the unit are to look for their next victim */
     bool alone; /* a victim is being chosen without regard to its stripe */
     Background background;
     OF_GC BlockHistory *history; /* by block; NULL without ftl.refresh_... and

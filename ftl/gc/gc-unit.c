@@ -186,6 +186,7 @@ void unit_taken(Ssd *ssd, uint32_t block)
 
     if (ssd->gc->plane[plane].next == block) {
         set_next(ssd, plane, NONE);
+        ssd->gc->called = true; /* the next stripe can be chosen */
     }
 }
 
@@ -203,7 +204,7 @@ void unit_call(Ssd *ssd, uint32_t block)
             n++;
         }
     }
-    ssd->gc->called = n > 1;
+    ssd->gc->called |= n > 1; /* it may be set: others wait to choose */
     ssd->inspect.count.gc_stripes++;
     ssd->inspect.count.gc_stripe_blocks += n;
 }

@@ -121,7 +121,11 @@ static bool try_program(Ssd *ssd, uint32_t plane)
 static uint32_t bad_victim(const Ssd *ssd, uint32_t plane)
 {
     uint32_t block = plane * ssd->geo->blocks_per_plane;
+    uint32_t next = ssd->gc->plane[plane].next;
 
+    if (next != NONE && ssd->media->block[next].bad) {
+        return next; /* others of its superblock wait for it */
+    }
     while (ssd->media->block[block].state != BLOCK_FULL ||
            !ssd->media->block[block].bad) {
         block++;
@@ -559,19 +563,6 @@ void gc_kick(Ssd *ssd, uint32_t plane)
         ssd->gc->background.idle || g->wear_due || meta_is_short(ssd, plane) ||
         g->next != NONE || g->reclaim || copy_rows_wait(ssd, plane)) {
         go_on(ssd, plane);
-    }
-}
-
-void gc_read_came_late(Ssd *ssd, uint32_t plane)
-{
-    if (!ssd->gc->mate) {
-        return;
-    }
-    for (uint32_t i = unit_first_plane(ssd, plane);
-         i < unit_end_plane(ssd, plane); i++) {
-        if (ssd->gc->plane[i].victim == NONE && gc_load(ssd, i)->active) {
-            ssd_wake(ssd, WORK_GC, i);
-        }
     }
 }
 

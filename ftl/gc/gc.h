@@ -29,10 +29,6 @@ void gc_power_lost(Ssd *ssd);
 /* Look whether the plane needs GC, and go on with it. */
 void gc_kick(Ssd *ssd, uint32_t plane);
 
-/* A page that GC has read came through the controller after the array's last
- * event in the plane: planes of the same GC unit may have waited for it. */
-void gc_read_came_late(Ssd *ssd, uint32_t plane);
-
 /* Reads of the host on the die have ended: GC that had yielded to them
  * goes on. */
 void gc_resume(Ssd *ssd, uint32_t page);

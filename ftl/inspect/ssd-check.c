@@ -450,7 +450,7 @@ bool ssd_check(const Ssd *ssd, GError **error)
         !check_streams(ssd, error) || !check_meta(ssd, error) ||
         !check_commands(ssd, error) || !trim_check(ssd, error) ||
         !ahead_check(ssd, error) || !nand_check(ssd->nand, error) ||
-        !unit_check(ssd, error)) {
+        !unit_check(ssd, error) || !ssd_check_wakes(ssd, error)) {
         return false;
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {

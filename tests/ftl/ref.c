@@ -557,6 +557,7 @@ static void complete(Ref *r, const SsdCompletion *c)
 void ref_collect(Ref *r)
 {
     SsdCompletion done[7];
+    GError *error = NULL;
     size_t n;
 
     do {
@@ -573,6 +574,9 @@ void ref_collect(Ref *r)
             complete(r, &done[i]);
         }
     } while (n == G_N_ELEMENTS(done));
+    if (!ssd_check_wakes(r->ssd, &error)) {
+        FAIL("at %" F64 ": %s", r->now_ns, error->message);
+    }
 }
 
 /* Move to an instant, or to where the run is to stop; false: it stops. */

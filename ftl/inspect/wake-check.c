@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wake-check.c - does a plane's GC wait for something that will not come?
+ *
+ * A plane goes on when something of its own ends, or when a mark or another
+ * plane of its GC unit says so.  So one that has nothing under way must have
+ * nothing to do, or wait for a plane that has been called.  A plane with room
+ * for the host looks for a victim when a page of the host has come: that of
+ * other planes may have made one worth it meanwhile.  In a read-only drive
+ * there may be no block to copy to.
+ */
+#include "check.h"
+#include "gc/copies.h"
+#include "gc/copy-rows.h"
+#include "gc/gc-private.h"
+#include "gc/gc-unit.h"
+#include "journal/journal.h"
+#include "media/media.h"
+#include "power/power.h"
+#include "ssd-internal.h"
+#include "ssd-report.h"
+
+/* Will an event come that makes the plane's GC go on? */
+static bool is_woken(const Ssd *ssd, uint32_t plane)
+{
+    const Plane *p = &ssd->media->plane[plane];
+    const GcPlane *g = &ssd->gc->plane[plane];
+    const GcLoad *load = &ssd->placement->plane[plane].gc;
+
+    return load->reads + load->programs + load->away + p->erases +
+                   p->host_programs + p->n_held +
+                   ssd->journal->plane[plane].programs >
+               0 ||
+           g->yielded || copy_rows_wait(ssd, plane);
+}
+
+/* Has the plane a FULL block with an invalid unit?  A bad one gives no room
+ * back. */
+static bool has_victim(const Ssd *ssd, const Plane *p)
+{
+    for (uint32_t b = p->by_age.head; b != NONE;
+         b = ssd->media->block[b].newer) {
+        if (ssd->media->block[b].valid < ssd->l.units_per_block) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    const Plane *p = &ssd->media->plane[plane];
+    const GcPlane *g = &ssd->gc->plane[plane];
+    bool wants = ssd->placement->plane[plane].gc.active ||
+                 p->free.n <= p->gc_low_blocks || g->forced;
+
+    if (g->victim != NONE || is_woken(ssd, plane)) {
+        return true;
+    }
+    CHECK(g->next == NONE,
+          "plane %u: called to empty block %u, and nothing wakes it", plane,
+          g->next);
+    if (gc_waits_for_unit(ssd, plane)) {
+        return true;
+    }
+    CHECK(g->held == 0 || !plane_is_short(ssd, p),
+          "plane %u: %u empty blocks, no room, and nothing wakes it", plane,
+          g->held);
+    CHECK(!wants || !plane_is_short(ssd, p) || !has_victim(ssd, p),
+          "plane %u: wants a victim, has one, and nothing wakes it", plane);
+    return true;
+}
+
+bool ssd_check_wakes(const Ssd *ssd, GError **error)
+{
+    if (!ssd->powered || ssd->power->recovery.on || ssd->gc->off ||
+        ssd->media->given_up || ssd->media->read_only) {
+        return true;
+    }
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        if (!check_plane(ssd, i, error)) {
+            return false;
+        }
+    }
+    return true;
+}
