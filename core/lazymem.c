@@ -9,10 +9,13 @@
 #include "lazymem.h"
 #include "invariant.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <fcntl.h>
+#include <unistd.h>
 #include <glib.h>
 
 #if defined(__has_feature)
@@ -27,6 +30,7 @@
 #define HEAP_BYTES 0
 #endif
 #define ALIGNMENT 4096
+#define LAZY_WALK_LEAST (1U << 20) /* smaller memory is read at once */
 
 static size_t lazy_total; /* bytes that are allocated; relaxed atomics */
 
@@ -101,6 +105,58 @@ void lazy_clear(void *p, size_t n, size_t size)
               madvise(p, bytes, MADV_DONTNEED) != 0)) {
         memset(p, 0, bytes);
     }
+}
+
+/* ---- what was touched ---------------------------------------------------- */
+
+/* Bits of an entry of pagemap (Documentation/admin-guide/mm/pagemap.rst of
+ * Linux): the page is in memory, or swapped out. */
+#define PAGE_IS_THERE (3ULL << 62)
+
+void lazy_walk_begin(LazyWalk *w, const void *p, size_t bytes)
+{
+    w->base = (uintptr_t)p;
+    w->bytes = bytes;
+    w->n = 0;
+    w->first = 0;
+    w->fd = sysconf(_SC_PAGESIZE) == ALIGNMENT && bytes > LAZY_WALK_LEAST
+                ? open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)
+                : -1;
+}
+
+void lazy_walk_end(LazyWalk *w)
+{
+    if (w->fd >= 0) {
+        close(w->fd);
+    }
+}
+
+/* Does it know about the page? */
+static bool known(LazyWalk *w, uint64_t page)
+{
+    ssize_t got;
+
+    if (page - w->first < w->n) {
+        return true;
+    }
+    got =
+        pread(w->fd, w->map, sizeof(w->map), (off_t)(page * sizeof(w->map[0])));
+    w->first = page;
+    w->n = got > 0 ? (size_t)got / sizeof(w->map[0]) : 0;
+    return w->n > 0;
+}
+
+size_t lazy_walk_until(LazyWalk *w, size_t from, size_t end)
+{
+    while (w->fd >= 0 && from < end) {
+        uint64_t page = (w->base + from) / ALIGNMENT;
+
+        if (!known(w, page) || w->map[page - w->first] & PAGE_IS_THERE) {
+            return from;
+        }
+        from = (size_t)((page + 1) * ALIGNMENT - w->base);
+    }
+    return MIN(from, end);
 }
 
 size_t lazy_bytes(void)

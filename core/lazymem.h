@@ -9,6 +9,7 @@
 #define VSSD_CORE_LAZYMEM_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Zeroed memory for n elements of size bytes, page aligned.  Never NULL (no
  * address space left aborts, as g_malloc() does).  Free with lazy_free() and
@@ -22,6 +23,34 @@ void lazy_dense(void *p, size_t n, size_t size);
 
 /* All zeroes again, as if new. */
 void lazy_clear(void *p, size_t n, size_t size);
+
+/*
+ * The parts of memory that were ever touched, in pages: for a walk over a large
+ * table that takes time in proportion to them.  What is passed over is zero.
+ * Where the system does not say what was touched, everything counts as such.
+ */
+#define LAZY_WALK_PAGES 4096
+
+typedef struct LazyWalk {
+    uintptr_t base; /* of the memory */
+    size_t bytes;
+    int fd;         /* /proc/self/pagemap, or -1 */
+    uint64_t first; /* page that map[0] is about, and how many are known */
+    size_t n;
+    uint64_t map[LAZY_WALK_PAGES];
+} LazyWalk;
+
+void lazy_walk_begin(LazyWalk *w, const void *p, size_t bytes);
+void lazy_walk_end(LazyWalk *w);
+
+/* The first offset in [from, end) that was touched; end: none was. */
+size_t lazy_walk_until(LazyWalk *w, size_t from, size_t end);
+
+/* The same up to the end of the memory. */
+static inline size_t lazy_walk_next(LazyWalk *w, size_t from)
+{
+    return lazy_walk_until(w, from, w->bytes);
+}
 
 /* Bytes that are allocated now, in this process, touched or not; for tests. */
 size_t lazy_bytes(void);

@@ -212,13 +212,16 @@ static bool is_zero(const uint8_t *p, size_t n)
 }
 
 /* Where the next run begins, and its length; n: there is none. */
-static size_t find_run(const uint8_t *p, size_t from, size_t n, size_t *length)
+static size_t find_run(LazyWalk *w, const uint8_t *p, size_t from, size_t n,
+                       size_t *length)
 {
     size_t end;
 
     invariant(from <= n);
     while (from < n && is_zero(p + from, MIN(PIECE, n - from))) {
-        from += PIECE;
+        size_t next = lazy_walk_next(w, from + PIECE);
+
+        from = next < n ? next / PIECE * PIECE : n; /* where runs begin */
     }
     if (from >= n) {
         return n;
@@ -236,24 +239,28 @@ static void save_runs(State *s, uint8_t *p, size_t n)
 {
     uint64_t run[2] = {UINT64_MAX, 0};
     size_t length = 0;
+    LazyWalk walk;
 
     invariant(!s->loading && (n == 0 || p));
-    for (size_t at = find_run(p, 0, n, &length); at < n;
-         at = find_run(p, at + length, n, &length)) {
+    lazy_walk_begin(&walk, p, n);
+    for (size_t at = find_run(&walk, p, 0, n, &length); at < n;
+         at = find_run(&walk, p, at + length, n, &length)) {
         run[0] = at;
         run[1] = length;
         state_bytes(s, run, sizeof(run));
         state_bytes(s, p + at, length);
     }
+    lazy_walk_end(&walk);
     run[0] = UINT64_MAX;
     run[1] = 0;
     state_bytes(s, run, sizeof(run));
 }
 
 /* Pages that are zero already stay untouched. */
-static void clear(uint8_t *p, size_t from, size_t to)
+static void clear(LazyWalk *w, uint8_t *p, size_t from, size_t to)
 {
-    for (; from < to; from += MIN(PIECE, to - from)) {
+    for (from = lazy_walk_until(w, from, to); from < to;
+         from = lazy_walk_until(w, from + MIN(PIECE, to - from), to)) {
         size_t n = MIN(PIECE, to - from);
 
         if (!is_zero(p + from, n)) {
@@ -262,8 +269,7 @@ static void clear(uint8_t *p, size_t from, size_t to)
     }
 }
 
-/* p may be NULL: then the bytes are only read. */
-static bool load_runs(State *s, uint8_t *p, size_t n)
+static bool load_each_run(State *s, LazyWalk *walk, uint8_t *p, size_t n)
 {
     uint8_t nowhere[MOST_RUN];
     size_t at = 0;
@@ -283,7 +289,7 @@ static bool load_runs(State *s, uint8_t *p, size_t n)
             return state_fail(s, "it is damaged");
         }
         if (p) {
-            clear(p, at, run[0]);
+            clear(walk, p, at, run[0]);
         }
         if (!state_bytes(s, p ? p + run[0] : nowhere, run[1])) {
             return false;
@@ -291,12 +297,24 @@ static bool load_runs(State *s, uint8_t *p, size_t n)
         at = run[0] + run[1];
     }
     if (p) {
-        clear(p, at, n);
+        clear(walk, p, at, n);
     }
     return true;
 }
 
-/* ---- rows -------------------------------------------------------------------- */
+/* p may be NULL: then the bytes are only read. */
+static bool load_runs(State *s, uint8_t *p, size_t n)
+{
+    LazyWalk walk;
+    bool ok;
+
+    lazy_walk_begin(&walk, p, n);
+    ok = load_each_run(s, &walk, p, n);
+    lazy_walk_end(&walk);
+    return ok;
+}
+
+/* ---- rows ---------------------------------------------------------------- */
 
 #define NAME_BYTES 64
 #define MOST_ROWS 4096

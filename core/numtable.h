@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * numtable.h - a large table of numbers of 32 or 64 bits, in lazy memory.
+ *
+ * The width is chosen when the table is made.  Elements are signed, so that
+ * one form serves both widths: a narrow one is sign-extended when it is read.
+ * A table may use
+ *
+ *   0..mask         numbers: below 2^31, or of a wide table below 2^63
+ *   flag | number   the same with a mark; flag is ~mask
+ *   UINT64_MAX      all ones, in either width
+ *
+ * All elements begin as 0.
+ */
+#ifndef VSSD_CORE_NUMTABLE_H
+#define VSSD_CORE_NUMTABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <glib.h>
+
+#include "invariant.h"
+#include "lazymem.h"
+
+typedef struct NumTable {
+    void *element; /* int32_t or int64_t; NULL: there is no table */
+    uint64_t n;
+    uint64_t mask;
+    bool wide;
+} NumTable;
+
+/* Numbers up to this fit in a narrow table. */
+#define NUMTABLE_NARROW_MOST 0x7fffffffULL
+
+/* n elements. */
+static inline NumTable numtable_new(uint64_t n, bool wide)
+{
+    return (NumTable){
+        .element = lazy_alloc(n, wide ? 8 : 4),
+        .n = n,
+        .mask = wide ? (uint64_t)INT64_MAX : NUMTABLE_NARROW_MOST,
+        .wide = wide,
+    };
+}
+
+/* Bytes of an element. */
+static inline size_t numtable_bytes(const NumTable *t)
+{
+    return t->wide ? 8 : 4;
+}
+
+/* There may be no table. */
+static inline void numtable_free(NumTable *t)
+{
+    lazy_free(t->element, t->n, numtable_bytes(t));
+    t->element = NULL;
+}
+
+static inline uint64_t numtable_get(const NumTable *t, uint64_t i)
+{
+    if (G_UNLIKELY(t->wide)) {
+        return (uint64_t)((const int64_t *)t->element)[i];
+    }
+    return (uint64_t)(int64_t)((const int32_t *)t->element)[i];
+}
+
+/* value must have one of the forms above. */
+static inline void numtable_set(NumTable *t, uint64_t i, uint64_t value)
+{
+    if (G_UNLIKELY(t->wide)) {
+        ((int64_t *)t->element)[i] = (int64_t)value;
+    } else {
+        invariant(value + t->mask + 1 <= 2 * t->mask + 1);
+        ((int32_t *)t->element)[i] = (int32_t)value;
+    }
+}
+
+static inline void numtable_prefetch(const NumTable *t, uint64_t i)
+{
+    __builtin_prefetch((const char *)t->element + i * numtable_bytes(t));
+}
+
+/* The first index from i on whose element may be other than 0; n: none.  The
+ * walk began with numtable_walk(). */
+static inline uint64_t numtable_next(const NumTable *t, LazyWalk *w, uint64_t i)
+{
+    size_t bytes = numtable_bytes(t);
+
+    return lazy_walk_next(w, i * bytes) / bytes;
+}
+
+static inline void numtable_walk(const NumTable *t, LazyWalk *w)
+{
+    lazy_walk_begin(w, t->element, t->n * numtable_bytes(t));
+}
+
+/* Most of the table will be used (lazy_dense()). */
+static inline void numtable_dense(NumTable *t)
+{
+    lazy_dense(t->element, t->n, numtable_bytes(t));
+}
+
+/* The first n elements are 0 again. */
+static inline void numtable_clear_first(NumTable *t, uint64_t n)
+{
+    lazy_clear(t->element, n, numtable_bytes(t));
+}
+
+#endif

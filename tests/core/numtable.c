@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* numtable.c - tables of numbers of both widths; walks over what was touched.
+ */
+#include <glib.h>
+
+#include "numtable.h"
+
+#define N 3000000ULL
+
+static void test_values(void)
+{
+    for (int wide = 0; wide < 2; wide++) {
+        NumTable t = numtable_new(N, wide);
+        const uint64_t values[] = {
+            0,       1,           NUMTABLE_NARROW_MOST,      t.mask,
+            ~t.mask, ~t.mask | 5, ~NUMTABLE_NARROW_MOST | 5, UINT64_MAX,
+        };
+
+        g_assert_cmpuint(numtable_bytes(&t), ==, wide ? 8 : 4);
+        for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
+            g_assert_cmpuint(numtable_get(&t, N - 1 - i), ==, 0);
+            numtable_set(&t, N - 1 - i, values[i]);
+        }
+        for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
+            g_assert_cmpuint(numtable_get(&t, N - 1 - i), ==, values[i]);
+        }
+        g_assert_cmpuint((~t.mask | 5) & t.mask, ==, 5);
+        numtable_clear_first(&t, N);
+        g_assert_cmpuint(numtable_get(&t, N - 2), ==, 0);
+        numtable_free(&t);
+    }
+}
+
+/* A walk passes over what was never touched, and over nothing else. */
+static void test_walk(void)
+{
+    static const uint64_t set[] = {0, 5000, 5001, 1000000, N - 1};
+
+    for (int wide = 0; wide < 2; wide++) {
+        NumTable t = numtable_new(N, wide);
+        uint64_t visited = 0;
+        uint64_t found = 0;
+        LazyWalk w;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(set); i++) {
+            numtable_set(&t, set[i], i + 1);
+        }
+        numtable_walk(&t, &w);
+        for (uint64_t i = numtable_next(&t, &w, 0); i < N;
+             i = numtable_next(&t, &w, i + 1)) {
+            visited++;
+            found += numtable_get(&t, i);
+        }
+        g_test_message("%" G_GUINT64_FORMAT " of %llu visited%s", visited, N,
+                       w.fd < 0 ? " (no pagemap)" : "");
+        g_assert_cmpuint(found, ==, 1 + 2 + 3 + 4 + 5);
+        if (w.fd >= 0) {
+            g_assert_cmpuint(visited, <, N);
+        }
+        lazy_walk_end(&w);
+        numtable_free(&t);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/numtable/values", test_values);
+    g_test_add_func("/numtable/walk", test_walk);
+    return g_test_run();
+}
