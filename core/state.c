@@ -7,6 +7,7 @@
  * into a lazy one (lazymem.h), in memory.
  */
 #include "state.h"
+#include "numtable.h"
 #include "invariant.h"
 
 #include <inttypes.h>
@@ -193,7 +194,7 @@ bool state_end(State *s, GError **error)
     if (!s->error && raw(s, &sum, sizeof(sum)) && sum != s->hash) {
         state_fail(s, "it is damaged: the checksum is wrong");
     }
-    if (!s->error && s->loading && fgetc(s->file) != EOF) {
+    if (!s->error && s->loading && !s->more && fgetc(s->file) != EOF) {
         state_fail(s, "it is damaged: there is more after its end");
     }
     if (s->error) {
@@ -322,7 +323,8 @@ static bool load_runs(State *s, uint8_t *p, size_t n)
 
 static bool is_table(const StateRow *r)
 {
-    return r->kind == STATE_TABLE || r->kind == STATE_POOL;
+    return r->kind == STATE_TABLE || r->kind == STATE_POOL ||
+           r->kind == STATE_NUMBERS;
 }
 
 static bool is_of(const StateRow *r, bool tables)
@@ -330,16 +332,18 @@ static bool is_of(const StateRow *r, bool tables)
     return tables ? is_table(r) : r->kind == STATE_VALUE;
 }
 
-static uint64_t own_size(const StateRow *r)
+/* Bytes of the member at `place`, or of its elements. */
+static uint64_t own_size(const StateRow *r, const void *place)
 {
     invariant(r->kind != STATE_KEPT);
-    return is_table(r) ? r->elem : r->bytes;
+    return r->kind == STATE_NUMBERS ? numtable_bytes(place)
+           : is_table(r)            ? r->elem
+                                    : r->bytes;
 }
 
-static bool save_name(State *s, const StateRow *r)
+static bool save_name(State *s, const StateRow *r, uint64_t bytes)
 {
     char name[NAME_BYTES] = {0};
-    uint64_t bytes = own_size(r);
 
     invariant(strlen(r->name) < sizeof(name));
     memcpy(name, r->name, strlen(r->name));
@@ -383,34 +387,89 @@ static bool skip(State *s, bool table, uint64_t bytes)
     return true;
 }
 
-/* Elements that were smaller: each is filled up with zeroes. */
-static bool load_small(State *s, uint8_t *to, uint64_t n, uint64_t own,
+/* Was the member, or were its elements, of another form? */
+static bool is_old(const State *s, const StateRow *r)
+{
+    return (r->was || r->widened) && s->version < r->grown;
+}
+
+static void widen(uint8_t *to, const uint8_t *from)
+{
+    int32_t was;
+    int64_t number;
+
+    memcpy(&was, from, sizeof(was));
+    number = was;
+    memcpy(to, &number, sizeof(number));
+}
+
+static void move_members(const StateWas *was, uint8_t *to, const uint8_t *from)
+{
+    for (size_t i = 0; i < was->n_moves; i++) {
+        const StateMove *m = &was->move[i];
+
+        if (m->bytes == m->to_bytes) {
+            memcpy(to + m->to, from + m->from, m->bytes);
+        } else {
+            invariant(m->bytes == 4 && m->to_bytes == 8);
+            widen(to + m->to, from + m->from);
+        }
+    }
+}
+
+/* An element that was smaller: what it did not have is 0. */
+static void grow(const StateRow *r, uint8_t *to, const uint8_t *from,
+                 uint64_t own, uint64_t bytes)
+{
+    memset(to, 0, own);
+    if (r->widened) {
+        widen(to, from);
+    } else if (r->was) {
+        move_members(r->was, to, from);
+    } else {
+        memcpy(to, from, bytes);
+    }
+}
+
+static bool load_small(State *s, const StateRow *r, uint8_t *to, uint64_t n,
                        uint64_t bytes)
 {
     uint8_t *all = lazy_alloc(n, bytes);
     bool ok = load_runs(s, all, n * bytes);
 
-    invariant(bytes < own);
     for (uint64_t i = 0; ok && i < n; i++) {
-        memcpy(to + i * own, all + i * bytes, bytes);
-        memset(to + i * own + bytes, 0, own - bytes);
+        grow(r, to + i * r->elem, all + i * bytes, r->elem, bytes);
     }
     lazy_free(all, n, bytes);
     return ok;
 }
 
-static bool save_table(State *s, const StateRow *r, void *member, uint64_t count)
+static bool save_table(State *s, const StateRow *r, void *member,
+                       uint64_t bytes, uint64_t count)
 {
     uint64_t n = member || r->kind == STATE_POOL ? count : 0;
 
     invariant(is_table(r));
-    if (!save_name(s, r) || !state_u64(s, &n)) {
+    if (!save_name(s, r, bytes) || !state_u64(s, &n)) {
         return false;
     }
     if (n > 0) {
-        save_runs(s, member, n * r->elem);
+        save_runs(s, member, n * bytes);
     }
     return !s->error;
+}
+
+static bool load_numbers(State *s, const StateRow *r, NumTable *t)
+{
+    uint64_t saved = 0;
+
+    if (!state_u64(s, &saved)) {
+        return false;
+    }
+    if (saved != t->n) {
+        return state_fail(s, "its %s does not fit this drive", r->name);
+    }
+    return load_runs(s, t->element, saved * numtable_bytes(t));
 }
 
 static bool load_table(State *s, const StateRow *r, uint64_t bytes,
@@ -436,9 +495,9 @@ static bool load_table(State *s, const StateRow *r, uint64_t bytes,
     if (saved == 0) {
         return true;
     }
-    return bytes == r->elem || !*member
+    return !*member || (bytes == r->elem && !is_old(s, r))
                ? load_runs(s, *member, saved * bytes)
-               : load_small(s, *member, saved, r->elem, bytes);
+               : load_small(s, r, *member, saved, bytes);
 }
 
 static bool load_row(State *s, const StateRow *r, uint64_t bytes, void *base,
@@ -448,11 +507,23 @@ static bool load_row(State *s, const StateRow *r, uint64_t bytes, void *base,
     void *member;
     bool ok;
 
-    if (!size_fits(s, bytes, own_size(r), r->grown)) {
+    if (is_old(s, r) ? bytes != (r->was ? r->was->bytes : 4)
+                     : !size_fits(s, bytes, own_size(r, place), r->grown)) {
         return state_fail(s, "its %s does not fit this drive, or this version of "
                           "vssd", r->name);
     }
+    if (r->kind == STATE_NUMBERS) {
+        return load_numbers(s, r, (NumTable *)place);
+    }
     if (!is_table(r)) {
+        uint64_t old = 0;
+
+        if (is_old(s, r)) {
+            invariant(bytes == 4 && r->bytes == 8);
+            ok = state_bytes(s, &old, bytes);
+            widen((uint8_t *)place, (const uint8_t *)&old);
+            return ok;
+        }
         memset(place + bytes, 0, r->bytes - bytes);
         return state_bytes(s, place, bytes);
     }
@@ -534,11 +605,15 @@ static bool save_all(State *s, const StateStruct *d, bool tables, void *base,
             continue;
         }
         if (!tables) {
-            save_name(s, r);
+            save_name(s, r, r->bytes);
             state_bytes(s, place, r->bytes);
         } else {
+            uint64_t elements = r->kind == STATE_NUMBERS
+                                    ? ((NumTable *)place)->n
+                                    : counts[r->count];
+
             memcpy(&member, place, sizeof(member));
-            save_table(s, r, member, counts[r->count]);
+            save_table(s, r, member, own_size(r, place), elements);
         }
     }
     return !s->error;

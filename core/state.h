@@ -31,12 +31,31 @@
 #define STATE_VERSION 3
 
 typedef enum StateKind {
-    STATE_VALUE, /* the member itself */
-    STATE_TABLE, /* the array that the member points to: its size follows from
-                    the configuration.  NULL: not saved, and skipped */
-    STATE_POOL,  /* the same, from g_new(): made again on loading */
-    STATE_KEPT,  /* follows from the configuration, or is this process's own */
+    STATE_VALUE,   /* the member itself */
+    STATE_TABLE,   /* the array that the member points to: its size follows from
+                      the configuration.  NULL: not saved, and skipped */
+    STATE_POOL,    /* the same, from g_new(): made again on loading */
+    STATE_NUMBERS, /* the member is a NumTable; the stream's has its width */
+    STATE_KEPT, /* follows from the configuration, or is this process's own */
 } StateKind;
+
+/* Members that a struct had in another place, one by one: each has as many
+ * bytes as before, or is a number of 64 bits that had 32, which is
+ * sign-extended. */
+typedef struct StateMove {
+    uint16_t from, to; /* offsets in the old struct, and in the present one */
+    uint16_t bytes, to_bytes;
+} StateMove;
+
+#define STATE_MOVE(old, type, m)                                               \
+    {offsetof(old, m), offsetof(type, m), sizeof(((old *)0)->m),               \
+     sizeof(((type *)0)->m)}
+
+typedef struct StateWas {
+    size_t bytes; /* of the old struct */
+    const StateMove *move;
+    size_t n_moves;
+} StateWas;
 
 typedef struct StateRow {
     const char *name;
@@ -50,8 +69,12 @@ typedef struct StateRow {
     bool optional;  /* VALUE: a stream of any version may be without it.  The
                        member stays as the reader has made it */
     uint16_t
-        grown; /* streams before this version may have a smaller member, or
-                  smaller elements, without the last members; 0: none has */
+        grown;    /* streams before this version may have a smaller member, or
+                     smaller elements, without the last members; 0: none has */
+    bool widened; /* with grown: it is, or its elements are, a number of 64 bits
+                     that had 32, or a pointer's table of such */
+    const StateWas *was; /* TABLE, POOL, with grown: the elements had this
+                            form */
 } StateRow;
 
 /* A member, and its name in the stream. */
@@ -88,6 +111,28 @@ typedef struct StateRow {
     {STATE_MEMBER(type, m), .kind = STATE_POOL, .grown = (v),                  \
      .elem = sizeof(*((type *)0)->m), .count = (n)}
 
+#define STATE_TABLE_WAS(v, type, m, n, old)                                    \
+    {STATE_MEMBER(type, m),                                                    \
+     .kind = STATE_TABLE,                                                      \
+     .grown = (v),                                                             \
+     .was = (old),                                                             \
+     .elem = sizeof(*((type *)0)->m),                                          \
+     .count = (n)}
+#define STATE_POOL_WAS(v, type, m, n, old)                                     \
+    {STATE_MEMBER(type, m),                                                    \
+     .kind = STATE_POOL,                                                       \
+     .grown = (v),                                                             \
+     .was = (old),                                                             \
+     .elem = sizeof(*((type *)0)->m),                                          \
+     .count = (n)}
+#define STATE_TABLE_WIDENED(v, type, m, n)                                     \
+    {STATE_MEMBER(type, m),                                                    \
+     .kind = STATE_TABLE,                                                      \
+     .grown = (v),                                                             \
+     .widened = true,                                                          \
+     .elem = sizeof(*((type *)0)->m),                                          \
+     .count = (n)}
+
 /* Every member of a struct, in order. */
 typedef struct StateStruct {
     const char *name;
@@ -109,6 +154,7 @@ typedef struct State {
     uint64_t version; /* of the stream */
     uint64_t newest;  /* that the reader knows */
     uint64_t hash;
+    bool more; /* after state_begin(): the file may go on behind this stream */
     char *error; /* the first one; nothing more is done after it */
 } State;
 
