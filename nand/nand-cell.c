@@ -8,7 +8,7 @@
 /* Row of the timing tables: by page type, and a last one for SLC mode. */
 static uint32_t page_type(const Nand *n, uint32_t block, NandPpa ppa)
 {
-    uint32_t page = ppa.page - block * n->geo.pages_per_block;
+    uint32_t page = (uint32_t)(ppa.page - nand_block_page(&n->geo, block));
 
     invariant(block < n->geo.n_blocks);
     if (nand_block_is_slc(&n->geo, block)) {
@@ -126,7 +126,7 @@ void nand_decree_faults(Nand *n, NandOp *op, uint64_t now_ps)
 /* A page in the register needs no array; one that is read again does. */
 static uint64_t register_ps(Nand *n, NandOp *op, uint64_t ps)
 {
-    uint32_t *page = &n->in_register[op->plane];
+    uint64_t *page = &n->in_register[op->plane];
 
     if (op->kind != NAND_READ) {
         *page = 0;

@@ -181,6 +181,9 @@ static bool check_features(const NandConfig *cfg, GError **error)
     return true;
 }
 
+/* Of the array: tables of blocks have indices of 32 bits, or index + 1. */
+#define MOST_BLOCKS (1U << 30)
+
 bool nand_config_check(const NandConfig *cfg, GError **error)
 {
     uint64_t planes = (uint64_t)cfg->channels * cfg->chips * cfg->dies *
@@ -201,12 +204,19 @@ bool nand_config_check(const NandConfig *cfg, GError **error)
                     planes);
         return false;
     }
-    if (pages > 1ULL << 31) {
+    if (planes * cfg->blocks > MOST_BLOCKS) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
+                    "nand.blocks=%u: makes %" G_GUINT64_FORMAT
+                    " blocks in all: allowed 1..%u (more nand.pages)",
+                    cfg->blocks, planes * cfg->blocks, MOST_BLOCKS);
+        return false;
+    }
+    if (pages >= 1ULL << NAND_PAGE_BITS) {
         g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
                     "nand: %" G_GUINT64_FORMAT
-                    " pages in all: allowed 1..2147483648 (fewer blocks, or a "
+                    " pages in all: allowed 1..%llu (fewer blocks, or a "
                     "larger nand.page_size)",
-                    pages);
+                    pages, (1ULL << NAND_PAGE_BITS) - 1);
         return false;
     }
     return check_features(cfg, error) && nand_media_check(cfg, error);

@@ -19,7 +19,7 @@ static void init_geometry(Nand *n)
     g->blocks_per_plane = cfg->blocks;
     g->pages_per_block = cfg->pages;
     g->n_blocks = g->n_planes * cfg->blocks;
-    g->n_pages = g->n_blocks * cfg->pages;
+    g->n_pages = (uint64_t)g->n_blocks * cfg->pages;
     g->page_bytes = (uint32_t)cfg->page_bytes;
     g->pages_per_program = cfg->one_shot ? cfg->cell + 1 : 1;
     g->slc_blocks = cfg->slc_blocks;
@@ -80,7 +80,7 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
     n->channel = g_new0(Channel, n->geo.n_channels);
     n->plane_busy_ps = g_new0(uint64_t, n->geo.n_planes);
     n->in_register =
-        cfg->register_hits ? g_new(uint32_t, n->geo.n_planes) : NULL;
+        cfg->register_hits ? g_new(uint64_t, n->geo.n_planes) : NULL;
     n->block = lazy_new(BlockWear, n->geo.n_blocks);
     n->media = media_new(&n->cfg, &n->geo);
     nand_queue_init(n);

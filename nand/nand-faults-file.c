@@ -258,6 +258,7 @@ static bool parse_action(FaultRule *r, Words *w, GError **error)
     } else if (strcmp(word, "latency") == 0) {
         r->action = FAULT_LATENCY;
         ok = parse_latency(r, w, error);
+        ok = parse_times(r, w, error);
     } else if (strcmp(word, "cut") == 0) {
         r->action = FAULT_CUT;
         ok = parse_cut(r, w, error);

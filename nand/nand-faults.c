@@ -74,6 +74,8 @@ static void apply(FaultRule *r, uint64_t now_ps, FaultEffect *e)
     case FAULT_CUT:
         e->cut = true;
         break;
+        e->uncorrectable = true;
+        break;
     case FAULT_LATENCY:
         if (r->for_ps) {
             r->window_from_ps = now_ps;

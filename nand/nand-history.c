@@ -17,8 +17,8 @@
 typedef struct Entry {
     uint64_t at_ps;
     uint64_t id; /* 0: nothing yet */
-    uint32_t page;
-    uint32_t from;
+    uint64_t page;
+    uint64_t from;
     uint8_t kind;
     uint8_t cause;
     bool done;

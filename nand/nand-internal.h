@@ -176,7 +176,7 @@ struct Nand {
     Die *die;
     Channel *channel;
     uint64_t *plane_busy_ps;
-    uint32_t *in_register; /* nand.register_hits, else NULL; by plane: the page
+    uint64_t *in_register; /* nand.register_hits, else NULL; by plane: the page
                               that was read last, + 1; 0: none */
     BlockWear *block;
     NandMedia *media; /* NULL: the medium has no errors */

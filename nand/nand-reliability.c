@@ -58,7 +58,7 @@ typedef struct BlockHistory {
 /* The last answer of media_fail(): most blocks are equally worn. */
 typedef struct FailChance {
     bool known;
-    uint32_t cycles;
+    uint64_t cycles;
     double p;
 } FailChance;
 

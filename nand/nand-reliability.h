@@ -41,10 +41,9 @@ void media_power_off(NandMedia *m);
 void media_rebase(NandMedia *m, uint64_t by_ps);
 
 /*
- * The data of a read has left the array, whose block has been erased so many
- * times.  true: it must be read again, and op->retries counts that; else
- * op->bad_parts is final: data lost by a scripted fault, and codewords that ECC
- * cannot correct.
+ * The data of a read has left the array, whose block is worn so far.  true: it
+ * must be read again, and op->retries counts that; else op->bad_parts is final:
+ * data lost by a scripted fault, and codewords that ECC cannot correct.
  */
 bool media_read_again(NandMedia *m, NandOp *op, uint32_t cycles,
                       uint64_t now_ps);

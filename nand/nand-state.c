@@ -15,8 +15,27 @@ enum {
     N_CHANNELS,
     N_PLANES,
     N_BLOCKS,
+    N_BLOCK_WORDS,
     N_COUNTS,
 };
+
+/* NandOp in streams of versions 1 and 2, in which it is free: all that a free
+ * one has. */
+typedef struct NandOpV2 {
+    uint8_t before[55];
+    uint8_t phase;
+    uint32_t between;
+    uint32_t next;
+    uint8_t behind[136];
+} NandOpV2;
+
+static const StateMove op_moves[] = {
+    STATE_MOVE(NandOpV2, NandOp, phase),
+    STATE_MOVE(NandOpV2, NandOp, next),
+};
+
+static const StateWas op_was = {sizeof(NandOpV2), op_moves,
+                                G_N_ELEMENTS(op_moves)};
 
 static const StateRow nand_rows[] = {
     STATE_KEPT_ROW(Nand, cfg),
@@ -31,7 +50,7 @@ static const StateRow nand_rows[] = {
     STATE_KEPT_ROW(Nand, done),
     STATE_KEPT_ROW(Nand, data_in),
     STATE_KEPT_ROW(Nand, opaque),
-    STATE_POOL_GROWN(3, Nand, op, N_OP),
+    STATE_POOL_WAS(3, Nand, op, N_OP, &op_was),
     STATE_VALUE_ROW(Nand, n_op),
     STATE_VALUE_ROW(Nand, free_op),
     STATE_VALUE_ROW(Nand, first_order),
@@ -81,6 +100,7 @@ bool nand_state(Nand *n, State *s)
     counts[N_CHANNELS] = n->geo.n_channels;
     counts[N_PLANES] = n->geo.n_planes;
     counts[N_BLOCKS] = n->geo.n_blocks;
+    counts[N_BLOCK_WORDS] = bitmap_words(n->geo.n_blocks);
     if (!state_tables(s, &nand_struct, n, counts)) {
         return false;
     }

@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <glib.h>
 
+#include "bitmap.h"
 #include "divide.h"
 #include "eventq.h"
 #include "nand-media-options.h"
@@ -57,8 +58,10 @@ bool nand_config_set(NandConfig *cfg, const OptDesc *d, const char *value,
  * ((channel * chips + chip) * dies + die) * planes + plane of the die.
  * A struct, so that the compiler keeps it apart from other numbers.
  */
+#define NAND_PAGE_BITS 40
+
 typedef struct NandPpa {
-    uint32_t page;
+    uint64_t page;
 } NandPpa;
 
 /* Sizes that follow from a NandConfig. */
@@ -71,7 +74,7 @@ typedef struct NandGeometry {
     uint32_t blocks_per_plane;
     uint32_t pages_per_block;
     uint32_t n_blocks; /* in the whole array */
-    uint32_t n_pages;  /* in the whole array */
+    uint64_t n_pages;  /* in the whole array */
     uint32_t page_bytes;
     uint32_t pages_per_program; /* 1, or with nand.one_shot a word line's */
     uint32_t slc_blocks;        /* the first ones of each plane are in SLC mode */
@@ -82,30 +85,36 @@ typedef struct NandGeometry {
 } NandGeometry;
 
 /* Blocks count plane by plane, pages block by block. */
-static inline uint32_t nand_page_block(const NandGeometry *g, uint32_t page)
+static inline uint32_t nand_page_block(const NandGeometry *g, uint64_t page)
 {
-    return divide(g->by_pages_per_block, page);
+    return (uint32_t)divide(g->by_pages_per_block, page);
 }
 
-static inline uint32_t nand_page_in_block(const NandGeometry *g, uint32_t page)
+static inline uint32_t nand_page_in_block(const NandGeometry *g, uint64_t page)
 {
-    return divide_rest(g->by_pages_per_block, page);
+    return (uint32_t)divide_rest(g->by_pages_per_block, page);
 }
 
 static inline uint32_t nand_block_plane(const NandGeometry *g, uint32_t block)
 {
-    return divide(g->by_blocks_per_plane, block);
+    return (uint32_t)divide(g->by_blocks_per_plane, block);
 }
 
 static inline uint32_t nand_block_in_plane(const NandGeometry *g,
                                            uint32_t block)
 {
-    return divide_rest(g->by_blocks_per_plane, block);
+    return (uint32_t)divide_rest(g->by_blocks_per_plane, block);
 }
 
 static inline uint32_t nand_plane_die(const NandGeometry *g, uint32_t plane)
 {
-    return divide(g->by_planes_per_die, plane);
+    return (uint32_t)divide(g->by_planes_per_die, plane);
+}
+
+/* The first page of a block. */
+static inline uint64_t nand_block_page(const NandGeometry *g, uint32_t block)
+{
+    return (uint64_t)block * g->pages_per_block;
 }
 
 static inline bool nand_block_is_slc(const NandGeometry *g, uint32_t block)

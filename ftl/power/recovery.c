@@ -125,7 +125,7 @@ static void skip_block(RecoveryPlane *at)
 
 /* The page at the plane's place, if there is one; else the place is at the
  * beginning of the next block. */
-static bool page_at(const Ssd *ssd, uint32_t plane, uint32_t *page)
+static bool page_at(const Ssd *ssd, uint32_t plane, uint64_t *page)
 {
     RecoveryPlane *at = &ssd->power->recovery_plane[plane];
     uint32_t block = block_at(ssd, plane);
@@ -135,7 +135,7 @@ static bool page_at(const Ssd *ssd, uint32_t plane, uint32_t *page)
         skip_block(at);
         return false;
     }
-    *page = block * ssd->geo->pages_per_block + at->page;
+    *page = nand_block_page(ssd->geo, block) + at->page;
     return true;
 }
 
