@@ -66,7 +66,7 @@ typedef struct CmdOps {
     /* It need wait no longer for one of its slots. */
     void (*slot_settled)(Ssd *ssd, uint32_t cmd);
     /* A READ: a unit that another one was loading is there, or cannot be read. */
-    void (*load_settled)(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool bad);
+    void (*load_settled)(Ssd *ssd, uint32_t cmd, uint64_t lpn, bool bad);
     /* A READ: an operation of the array for it has ended. */
     void (*read_done)(Ssd *ssd, uint32_t cmd, const NandOp *op);
     /* It knows where its units are (Cmd.map_pending is 0 again). */

@@ -22,7 +22,7 @@ static inline void cmd_slot_settled(Ssd *ssd, uint32_t cmd)
     ssd->commands.ops->slot_settled(ssd, cmd);
 }
 
-static inline void cmd_load_settled(Ssd *ssd, uint32_t cmd, uint32_t lpn,
+static inline void cmd_load_settled(Ssd *ssd, uint32_t cmd, uint64_t lpn,
                                     bool bad)
 {
     ssd->commands.ops->load_settled(ssd, cmd, lpn, bad);

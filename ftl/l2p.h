@@ -9,6 +9,7 @@
 #define VSSD_FTL_L2P_H
 
 #include "bitmap.h"
+#include "numtable.h"
 #include "ssd-types.h"
 
 /*
@@ -16,10 +17,10 @@
  * else ppu + 1.  MAP_BUFFERED is a sign and a number of 31 bits: it is the same
  * in a table of 32 bits and in one of 64 (numtable.h).
  */
-#define MAP_BUFFERED 0x80000000U
+#define MAP_BUFFERED (~NUMTABLE_NARROW_MOST)
 
 typedef struct L2p {
-    uint32_t *entry;       /* by lpn; metadata behind the user's */
+    NumTable entry;        /* by lpn; metadata behind the user's */
     uint64_t mapped_units; /* of the user */
     /* Groups of 1 << group_shift units, so that a TRIM passes over those that
      * hold nothing. */
@@ -27,20 +28,30 @@ typedef struct L2p {
     uint64_t *group_used; /* bitmap by group: it may hold something */
 } L2p;
 
-static inline bool map_is_buffered(uint32_t entry)
+static inline bool map_is_buffered(uint64_t entry)
 {
-    return entry & MAP_BUFFERED;
+    return (int64_t)entry < 0;
 }
 
-static inline uint32_t map_slot(uint32_t entry)
+static inline uint32_t map_slot(uint64_t entry)
 {
-    return entry & ~MAP_BUFFERED;
+    return (uint32_t)(entry & ~MAP_BUFFERED);
+}
+
+static inline uint64_t l2p_get(const L2p *l2p, uint64_t lpn)
+{
+    return numtable_get(&l2p->entry, lpn);
+}
+
+static inline void l2p_set(L2p *l2p, uint64_t lpn, uint64_t entry)
+{
+    numtable_set(&l2p->entry, lpn, entry);
 }
 
 /* The table is about to hold something of the unit. */
-static inline void l2p_note_used(L2p *l2p, uint32_t lpn)
+static inline void l2p_note_used(L2p *l2p, uint64_t lpn)
 {
-    uint32_t group = lpn >> l2p->group_shift;
+    uint64_t group = lpn >> l2p->group_shift;
 
     bitmap_set(l2p->group_used, group);
 }

@@ -6,6 +6,7 @@
  */
 #include "nand-faults.h"
 #include "needs.h"
+#include "numtable.h"
 #include "ssd-config.h"
 #include "ssd-internal.h"
 #include "ssd-setup.h"

@@ -14,6 +14,7 @@ struct SsdConfig {
      * groups that one event unmaps.  Not options either. */
     uint32_t trim_group_shift;
     uint32_t trim_step;
+    bool wide_tables;     /* likewise: as if there were 2^31 units or more */
     char *profile;        /* name of the file that was loaded, or NULL */
 #define SSD_FIELD(type, ctype, field, ...) ctype field;
     SSD_OPTIONS(SSD_FIELD)
@@ -67,6 +68,7 @@ typedef struct SsdLayout {
     uint32_t units_per_program;
     uint32_t units_per_block;
     uint32_t n_planes;
+    bool wide;          /* numbers of units take 64 bits in tables */
     uint64_t raw_units; /* addresses of physical units, SLC blocks' included */
     uint64_t user_units;
     uint32_t n_slots; /* units that the buffer holds */

@@ -59,7 +59,7 @@ struct Ssd {
     void *client_opaque;
     const CopyOps *copies;
     /* Of map/: map_nand_entry(), for those below. */
-    uint32_t (*nand_entry)(const Ssd *ssd, uint32_t lpn);
+    uint64_t (*nand_entry)(const Ssd *ssd, uint64_t lpn);
     EventQueue events;
     Nand *nand;
     const NandGeometry *geo;
@@ -89,7 +89,10 @@ static inline uint64_t next_multiple_ps(const Ssd *ssd, uint64_t period_ps)
     return ssd->now_ps + period_ps - (ssd->now_ps - ssd->origin_ps) % period_ps;
 }
 
-static inline uint32_t ppu_page(const Ssd *ssd, uint32_t ppu)
+/* Cookie of a read for a buffer slot: this and the slot. */
+#define COOKIE_SLOT 0x80000000U
+
+static inline uint64_t ppu_page(const Ssd *ssd, uint64_t ppu)
 {
     return ppu >> ssd->page_units_shift;
 }
@@ -118,19 +121,30 @@ static inline uint32_t block_plane(const Ssd *ssd, uint32_t block)
     return nand_block_plane(ssd->geo, block);
 }
 
-static inline uint32_t page_block(const Ssd *ssd, uint32_t page)
+static inline uint32_t page_block(const Ssd *ssd, uint64_t page)
 {
     return nand_page_block(ssd->geo, page);
 }
 
 /* Units of one program of the block that holds the page. */
-static inline uint32_t block_program_units(const Ssd *ssd, uint32_t page)
+static inline uint32_t block_program_units(const Ssd *ssd, uint64_t page)
 {
     return ssd->l.units_per_page *
            nand_block_program(ssd->geo, page_block(ssd, page));
 }
 
-static inline uint32_t ppu_block(const Ssd *ssd, uint32_t ppu)
+/* The first unit of a page, of a block. */
+static inline uint64_t page_ppu(const Ssd *ssd, uint64_t page)
+{
+    return page << ssd->page_units_shift;
+}
+
+static inline uint64_t block_ppu(const Ssd *ssd, uint32_t block)
+{
+    return (uint64_t)block * ssd->l.units_per_block;
+}
+
+static inline uint32_t ppu_block(const Ssd *ssd, uint64_t ppu)
 {
     return page_block(ssd, ppu_page(ssd, ppu));
 }

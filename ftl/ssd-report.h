@@ -64,6 +64,8 @@ uint64_t ssd_health(const Ssd *ssd);
 
 void ssd_get_counters(const Ssd *ssd, SsdCounters *c);
 
+uint64_t ssd_uncounted_ns(const Ssd *ssd);
+
 /* Share of the time since the last reset in which channels, and dies, were
  * busy, averaged over them. */
 void ssd_utilization(const Ssd *ssd, double *bus, double *die);

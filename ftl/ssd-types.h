@@ -20,6 +20,10 @@
 
 #define NONE ILIST_NONE
 
+/* No lpn, ppu or page: these have 64 bits, unlike indices, and another NONE. */
+#define NO_UNIT UINT64_MAX
+#define NO_PAGE UINT64_MAX
+
 /* Events of the drive; the array's own come first. */
 enum {
     SSD_EVENT_CMD_START = NAND_N_EVENTS, /* firmware, and link of a write */

@@ -47,8 +47,8 @@
 
 static void host_op_read(Ssd *ssd, const NandOp *op)
 {
-    if (map_is_buffered(op->cookie)) {
-        buffer_loaded(ssd, map_slot(op->cookie), op);
+    if (op->cookie & COOKIE_SLOT) {
+        buffer_loaded(ssd, op->cookie & ~COOKIE_SLOT, op);
     } else if (op->cookie & AHEAD_COOKIE) {
         ahead_read_done(ssd, op);
     } else {
@@ -278,13 +278,17 @@ uint64_t ssd_wait(Ssd *ssd, uint64_t until_ns)
 
 void ssd_hint(const Ssd *ssd, uint64_t lba, bool soon)
 {
-    const uint32_t *entry = &ssd->l2p.entry[lba >> ssd->block_shift];
+    uint64_t lpn = lba >> ssd->block_shift;
+    uint64_t entry;
 
     if (!soon) {
-        __builtin_prefetch(entry);
-    } else if (*entry && !map_is_buffered(*entry)) {
-        __builtin_prefetch(&ssd->media->spare_lpn[*entry - 1]);
-        __builtin_prefetch(&ssd->media->valid[(*entry - 1) / 64]);
+        numtable_prefetch(&ssd->l2p.entry, lpn);
+        return;
+    }
+    entry = l2p_get(&ssd->l2p, lpn);
+    if (entry && !map_is_buffered(entry)) {
+        numtable_prefetch(&ssd->media->spare_lpn, entry - 1);
+        __builtin_prefetch(&ssd->media->valid[(entry - 1) / 64]);
     }
 }
 
@@ -308,8 +312,9 @@ static uint64_t map_units(const Ssd *ssd)
 
 static void init_tables(Ssd *ssd)
 {
-    invariant(!ssd->l2p.entry && ssd->l.raw_units < MAP_BUFFERED);
-    ssd->l2p.entry = lazy_new(uint32_t, map_units(ssd));
+    invariant(!ssd->l2p.entry.element);
+    invariant(ssd->l.wide || ssd->l.raw_units <= NUMTABLE_NARROW_MOST);
+    ssd->l2p.entry = numtable_new(map_units(ssd), ssd->l.wide);
     spare_init(ssd);
     ssd->media->valid = lazy_new(uint64_t, valid_words(ssd));
     ssd->inspect.latency = lazy_new(Hist, SSD_N_OPS + 1);
@@ -320,9 +325,8 @@ static void init_tables(Ssd *ssd)
 
 void ssd_expect_full(Ssd *ssd)
 {
-    lazy_dense(ssd->l2p.entry, map_units(ssd), sizeof(*ssd->l2p.entry));
-    lazy_dense(ssd->media->spare_lpn, ssd->l.raw_units,
-               sizeof(*ssd->media->spare_lpn));
+    numtable_dense(&ssd->l2p.entry);
+    numtable_dense(&ssd->media->spare_lpn);
     lazy_dense(ssd->media->valid, valid_words(ssd), sizeof(*ssd->media->valid));
 }
 
@@ -348,8 +352,8 @@ static void init_info(Ssd *ssd)
     info->keeps_buffer = cfg->plp;
     info->longest_recovery_ns = sim_ceil_ns(recovery_longest_ps(ssd));
     info->memory_bytes =
-        map_units(ssd) * sizeof(*ssd->l2p.entry) +
-        ssd->l.raw_units * sizeof(*ssd->media->spare_lpn) +
+        map_units(ssd) * numtable_bytes(&ssd->l2p.entry) +
+        ssd->l.raw_units * numtable_bytes(&ssd->media->spare_lpn) +
         (ssd->media->spare_version
              ? ssd->l.raw_units * sizeof(*ssd->media->spare_version)
              : 0) +
@@ -533,7 +537,7 @@ void ssd_destroy(Ssd *ssd)
     refresh_destroy(ssd);
     nand_destroy(ssd->nand);
     eventq_destroy(&ssd->events);
-    lazy_free(ssd->l2p.entry, map_units(ssd), sizeof(*ssd->l2p.entry));
+    numtable_free(&ssd->l2p.entry);
     hot_destroy(ssd);
     trim_destroy(ssd);
     lazy_free(ssd->media->valid, valid_words(ssd), sizeof(*ssd->media->valid));

@@ -26,7 +26,7 @@ static void bplru_init(Ssd *ssd)
 }
 
 /* How many units of the group have now been written in order. */
-static uint32_t in_order(const Groups *gs, const Group *g, uint32_t lpn)
+static uint32_t in_order(const Groups *gs, const Group *g, uint64_t lpn)
 {
     uint32_t offset = lpn % gs->per;
 
@@ -36,7 +36,7 @@ static uint32_t in_order(const Groups *gs, const Group *g, uint32_t lpn)
 static void written(Ssd *ssd, uint32_t slot, bool first)
 {
     Groups *gs = groups_of(ssd);
-    uint32_t lpn = ssd->buffer->slot[slot].lpn;
+    uint64_t lpn = ssd->buffer->slot[slot].lpn;
     uint32_t number = group_number(ssd, lpn);
     Group *g = &gs->group[number];
 

@@ -265,10 +265,10 @@ static uint32_t dnv_victim(Ssd *ssd)
     return block_victim(d);
 }
 
-static uint32_t dnv_mate(Ssd *ssd, uint32_t lpn)
+static uint32_t dnv_mate(Ssd *ssd, uint64_t lpn)
 {
     const Dnv *d = ssd->buffer->policy_data;
-    uint32_t b = lpn / d->per;
+    uint32_t b = (uint32_t)(lpn / d->per);
 
     return b == d->leaving && d->block[b].dirty.n > 0 ? d->block[b].dirty.tail
                                                       : NONE;

@@ -45,7 +45,8 @@ static bool units_ok(const Ssd *ssd, const Groups *gs, uint32_t g)
             ssd->buffer->slot[i].state == SLOT_FREE ||
             ssd->buffer->slot[i].prev != prev ||
             ssd->buffer->slot[i].lpn / gs->per != g ||
-            ssd->l2p.entry[ssd->buffer->slot[i].lpn] != (MAP_BUFFERED | i)) {
+            l2p_get(&ssd->l2p, ssd->buffer->slot[i].lpn) !=
+                (MAP_BUFFERED | i)) {
             return false;
         }
         prev = i;

@@ -76,9 +76,9 @@ static inline void groups_init(Ssd *ssd, bool by_size)
     ssd->buffer->policy_data = gs;
 }
 
-static inline uint32_t group_number(const Ssd *ssd, uint32_t lpn)
+static inline uint32_t group_number(const Ssd *ssd, uint64_t lpn)
 {
-    return lpn / groups_of(ssd)->per;
+    return (uint32_t)(lpn / groups_of(ssd)->per);
 }
 
 static inline IlistLinks group_links(const Groups *gs)
@@ -104,7 +104,7 @@ static inline void group_unlink(Groups *gs, uint32_t list, uint32_t g)
 /* A unit comes; true: it is the group's first. */
 static inline bool group_add(Ssd *ssd, uint32_t slot)
 {
-    uint32_t lpn = ssd->buffer->slot[slot].lpn;
+    uint64_t lpn = ssd->buffer->slot[slot].lpn;
     Group *g = &groups_of(ssd)->group[group_number(ssd, lpn)];
     bool first = g->unit.n == 0;
 
@@ -118,7 +118,7 @@ static inline bool group_add(Ssd *ssd, uint32_t slot)
 
 static inline void group_drop(Ssd *ssd, uint32_t slot)
 {
-    uint32_t lpn = ssd->buffer->slot[slot].lpn;
+    uint64_t lpn = ssd->buffer->slot[slot].lpn;
 
     invariant(slot < ssd->buffer->n_slot_records);
     ilistn_remove(slot_links(ssd),
@@ -135,7 +135,7 @@ static inline void group_replace(Ssd *ssd, uint32_t from, uint32_t to)
 }
 
 /* The unit that has been in the group of lpn for longest, or NONE. */
-static inline uint32_t group_oldest(Ssd *ssd, uint32_t lpn)
+static inline uint32_t group_oldest(Ssd *ssd, uint64_t lpn)
 {
     const Group *g = &groups_of(ssd)->group[group_number(ssd, lpn)];
 

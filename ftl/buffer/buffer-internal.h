@@ -41,15 +41,16 @@ static inline bool state_is_unsafe(unsigned state)
  * are of units whose newest data is not in NAND: each belongs to an epoch.
  */
 typedef struct Slot {
-    uint32_t lpn;
+    uint64_t lpn;
+    uint64_t source;     /* LOADING, FILLING: the ppu that is read */
     uint32_t next, prev; /* free list; list of the buffer policy */
     uint32_t after, before; /* DIRTY: list of the stream, due or fresh;
                                LOADING, FILLING: the next slot of the same
                                read, and the command it is for (or NONE) */
     uint32_t older;      /* BLOCKED: the slot being programmed */
     uint32_t newer;      /* PROGRAMMING: the slot that waits for it;
-                            LOADING, FILLING: the physical unit that is read */
-    uint32_t old_entry;  /* map entry (0 or ppu + 1) of the copy in NAND that
+                            LOADING, FILLING: not used */
+    uint64_t old_entry;  /* map entry (0 or ppu + 1) of the copy in NAND that
                             stays valid until this slot is programmed; kept
                             by the oldest slot of the lpn */
     uint32_t waiters;    /* commands to be told when the slot is durable */
@@ -120,7 +121,7 @@ typedef struct EarlyFlush {
 /* Callbacks about units to the components above; NULL: none. */
 typedef struct BufferClient {
     /* The unit is in NAND at a new place. */
-    void (*programmed)(Ssd *ssd, uint32_t lpn);
+    void (*programmed)(Ssd *ssd, uint64_t lpn);
 } BufferClient;
 
 typedef struct Buffer {

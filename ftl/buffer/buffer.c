@@ -88,7 +88,7 @@ void slot_force(Ssd *ssd, uint32_t i)
 
 /* ---- slots --------------------------------------------------------------- */
 
-uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream)
+uint32_t slot_take(Ssd *ssd, uint64_t lpn, uint32_t stream)
 {
     uint32_t i = pool_take(slot_chain(ssd), &ssd->buffer->free_slot);
 
@@ -101,21 +101,21 @@ uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream)
         .newer = NONE,
         .waiters = NONE,
     };
-    ssd->l2p.entry[lpn] = MAP_BUFFERED | i;
+    l2p_set(&ssd->l2p, lpn, MAP_BUFFERED | i);
     l2p_note_used(&ssd->l2p, lpn);
     return i;
 }
 
-uint32_t slot_load(Ssd *ssd, uint32_t cmd, uint32_t lpn, uint64_t version)
+uint32_t slot_load(Ssd *ssd, uint32_t cmd, uint64_t lpn, uint64_t version)
 {
-    uint32_t entry = ssd->l2p.entry[lpn];
+    uint64_t entry = l2p_get(&ssd->l2p, lpn);
     uint32_t i = slot_take(ssd, lpn, unit_stream(ssd, entry - 1));
 
     invariant(entry && !map_is_buffered(entry));
     slot_set_state(ssd, i, SLOT_LOADING);
     ssd->buffer->slot[i].old_entry = entry;
     ssd->buffer->slot[i].version = version;
-    ssd->buffer->slot[i].newer = entry - 1;
+    ssd->buffer->slot[i].source = entry - 1;
     buffer_insert(ssd, i);
     buffer_took(ssd, cmd);
     return i;
@@ -227,7 +227,7 @@ void slot_free(Ssd *ssd, uint32_t i)
     write_epochs_advance(ssd);
 }
 
-void slot_cleaned(Ssd *ssd, uint32_t i, uint32_t entry)
+void slot_cleaned(Ssd *ssd, uint32_t i, uint64_t entry)
 {
     Slot *s = &ssd->buffer->slot[i];
     uint32_t waiters = s->waiters;
@@ -372,9 +372,11 @@ static bool has_room(const Ssd *ssd)
 static void give_up_clean(Ssd *ssd, uint32_t i)
 {
     invariant(ssd->buffer->slot[i].state == SLOT_CLEAN);
-    invariant(ssd->l2p.entry[ssd->buffer->slot[i].lpn] == (MAP_BUFFERED | i));
+    invariant(l2p_get(&ssd->l2p, ssd->buffer->slot[i].lpn) ==
+              (MAP_BUFFERED | i));
     ssd->buffer->stats.clean_evictions++;
-    ssd->l2p.entry[ssd->buffer->slot[i].lpn] = ssd->buffer->slot[i].old_entry;
+    l2p_set(&ssd->l2p, ssd->buffer->slot[i].lpn,
+            ssd->buffer->slot[i].old_entry);
     slot_free(ssd, i);
 }
 
@@ -411,7 +413,7 @@ static void evict_slot(Ssd *ssd, uint32_t i, uint32_t *stream)
 static bool evict(Ssd *ssd, uint32_t *stream)
 {
     uint32_t i = ssd->buffer->policy->victim(ssd);
-    uint32_t lpn;
+    uint64_t lpn;
 
     if (i == NONE) {
         return false;
@@ -500,7 +502,7 @@ bool buffer_make_room(Ssd *ssd, uint32_t cmd)
     }
     c->room_lpn = MAX(c->room_lpn, c->next_lpn);
     for (; c->room_lpn <= last; c->room_lpn++) {
-        if (!map_is_buffered(ssd->l2p.entry[c->room_lpn])) {
+        if (!map_is_buffered(l2p_get(&ssd->l2p, c->room_lpn))) {
             promise(ssd, c);
         }
     }

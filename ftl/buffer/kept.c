@@ -20,7 +20,7 @@ void buffer_keep(Ssd *ssd)
         const Slot *s = &ssd->buffer->slot[i];
 
         if (state_is_unsafe(s->state) && !s->dead &&
-            ssd->l2p.entry[s->lpn] == (MAP_BUFFERED | i)) {
+            l2p_get(&ssd->l2p, s->lpn) == (MAP_BUFFERED | i)) {
             ssd->buffer->kept[ssd->buffer->n_kept++] = *s;
         }
     }

@@ -40,7 +40,7 @@ static void unit_loaded(Ssd *ssd, uint32_t i, bool bad)
 
     invariant(s->state == SLOT_LOADING);
     if (s->dead || s->evict || bad) {
-        ssd->l2p.entry[s->lpn] = s->old_entry;
+        l2p_set(&ssd->l2p, s->lpn, s->old_entry);
         slot_free(ssd, i);
     } else {
         slot_set_state(ssd, i, SLOT_CLEAN);
@@ -58,7 +58,7 @@ void buffer_loaded(Ssd *ssd, uint32_t first, const NandOp *op)
     for (uint32_t i = first; i != NONE; i = next) {
         Slot *s = &ssd->buffer->slot[i];
         bool bad = op->status == NAND_UNCORRECTABLE &&
-                   op->bad_parts & unit_parts(ssd, s->newer);
+                   op->bad_parts & unit_parts(ssd, s->source);
 
         next = s->after;
         s->newer = NONE;

@@ -18,7 +18,7 @@
 
 /* A slot for a unit that is in NAND and is read now, for the command; there is
  * room (buffer_room()).  The map leads to the slot from now on. */
-uint32_t slot_load(Ssd *ssd, uint32_t cmd, uint32_t lpn, uint64_t version);
+uint32_t slot_load(Ssd *ssd, uint32_t cmd, uint64_t lpn, uint64_t version);
 
 /* One operation reads several such slots for the command: it comes behind
  * `last` (NONE: it is the first). */

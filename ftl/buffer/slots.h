@@ -18,7 +18,7 @@
 
 /* A slot for the unit, to which the map leads from now on; there is room
  * (buffer_room()).  The caller gives it a state, then calls buffer_insert(). */
-uint32_t slot_take(Ssd *ssd, uint32_t lpn, uint32_t stream);
+uint32_t slot_take(Ssd *ssd, uint64_t lpn, uint32_t stream);
 
 /* The slot has come, and is in the state it starts with. */
 void buffer_insert(Ssd *ssd, uint32_t slot);
@@ -38,7 +38,7 @@ void slot_make_dirty(Ssd *ssd, uint32_t slot);
 void slot_sent(Ssd *ssd, uint32_t slot);
 
 /* PROGRAMMING: the unit is in NAND, as the map entry says; it may stay. */
-void slot_cleaned(Ssd *ssd, uint32_t slot, uint32_t entry);
+void slot_cleaned(Ssd *ssd, uint32_t slot, uint64_t entry);
 
 /* A command waits for it: it is due. */
 void slot_force(Ssd *ssd, uint32_t slot);

@@ -11,7 +11,7 @@
 #include "media/media.h"
 #include "ssd-internal.h"
 
-void slot_moved(Ssd *ssd, uint32_t entry, uint32_t from_ppu, uint32_t to_ppu)
+void slot_moved(Ssd *ssd, uint64_t entry, uint64_t from_ppu, uint64_t to_ppu)
 {
     Slot *s = (Slot *)slot_oldest(ssd, entry);
 
@@ -37,16 +37,16 @@ static void supersede(Ssd *ssd, const Slot *s)
     }
 }
 
-void slot_trim(Ssd *ssd, uint32_t lpn)
+void slot_trim(Ssd *ssd, uint64_t lpn)
 {
-    uint32_t i = map_slot(ssd->l2p.entry[lpn]);
+    uint32_t i = map_slot(l2p_get(&ssd->l2p, lpn));
     Slot *s = &ssd->buffer->slot[i];
 
     invariant(lpn < ssd->l.user_units && s->lpn == lpn && !s->dead);
     switch (s->state) {
     case SLOT_CLEAN:
         drop_nand_copy(ssd, s);
-        ssd->l2p.entry[lpn] = 0;
+        l2p_set(&ssd->l2p, lpn, 0);
         slot_free(ssd, i);
         break;
     case SLOT_LOADING:
@@ -56,7 +56,7 @@ void slot_trim(Ssd *ssd, uint32_t lpn)
     case SLOT_DIRTY:
         supersede(ssd, s);
         drop_nand_copy(ssd, s);
-        ssd->l2p.entry[lpn] = 0;
+        l2p_set(&ssd->l2p, lpn, 0);
         slot_free(ssd, i);
         break;
     case SLOT_BLOCKED: {
@@ -66,7 +66,7 @@ void slot_trim(Ssd *ssd, uint32_t lpn)
         ssd->buffer->slot[older].newer = NONE;
         ssd->buffer->slot[older].dead = true;
         drop_nand_copy(ssd, &ssd->buffer->slot[older]);
-        ssd->l2p.entry[lpn] = MAP_BUFFERED | older;
+        l2p_set(&ssd->l2p, lpn, MAP_BUFFERED | older);
         slot_free(ssd, i);
         break;
     }

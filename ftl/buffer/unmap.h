@@ -19,7 +19,7 @@
 /* The slot of the buffered unit (a map entry) that keeps the place of its copy
  * in NAND.
  */
-static inline const Slot *slot_oldest(const Ssd *ssd, uint32_t entry)
+static inline const Slot *slot_oldest(const Ssd *ssd, uint64_t entry)
 {
     const Slot *s = &ssd->buffer->slot[map_slot(entry)];
 
@@ -27,9 +27,9 @@ static inline const Slot *slot_oldest(const Ssd *ssd, uint32_t entry)
 }
 
 /* That copy has moved. */
-void slot_moved(Ssd *ssd, uint32_t entry, uint32_t from_ppu, uint32_t to_ppu);
+void slot_moved(Ssd *ssd, uint64_t entry, uint64_t from_ppu, uint64_t to_ppu);
 
 /* The buffered unit is trimmed. */
-void slot_trim(Ssd *ssd, uint32_t lpn);
+void slot_trim(Ssd *ssd, uint64_t lpn);
 
 #endif

@@ -56,7 +56,7 @@ static void tell_programmed(const Ssd *ssd, const Slot *s)
 /* The slot of unit k of a page of the host; NULL: the page is empty there. */
 static Slot *job_slot(Ssd *ssd, uint32_t job, uint32_t k)
 {
-    uint32_t i = job_units(ssd, job)[k];
+    uint32_t i = (uint32_t)job_units(ssd, job)[k]; /* NO_UNIT: NONE */
 
     return i == NONE ? NULL : &ssd->buffer->slot[i];
 }
@@ -120,13 +120,13 @@ static void start_fill(Ssd *ssd, uint32_t i)
         .cause = NAND_CAUSE_HOST,
         .ppa = {ppu_page(ssd, s->old_entry - 1)},
         .bytes = (uint32_t)ssd->cfg->unit_bytes,
-        .cookie = MAP_BUFFERED | i,
+        .cookie = COOKIE_SLOT | i,
         .parts = unit_parts(ssd, s->old_entry - 1),
     };
 
     invariant(s->old_entry && !map_is_buffered(s->old_entry));
     slot_set_state(ssd, i, SLOT_FILLING);
-    s->newer = s->old_entry - 1;
+    s->source = s->old_entry - 1;
     s->after = NONE;
     s->before = NONE;
     faulty_submit(ssd, &op);
@@ -143,7 +143,7 @@ void write_filled(Ssd *ssd, uint32_t i, bool bad)
     }
     invariant(s->state == SLOT_FILLING);
     if (s->dead) {
-        ssd->l2p.entry[s->lpn] = 0;
+        l2p_set(&ssd->l2p, s->lpn, 0);
         slot_free(ssd, i);
     } else {
         slot_make_dirty(ssd, i);
@@ -188,7 +188,7 @@ static void rewrite_slot(Ssd *ssd, uint32_t i, uint64_t version,
 /* A newer version of a unit that is just being programmed. */
 static uint32_t queue_behind(Ssd *ssd, uint32_t older, uint32_t stream)
 {
-    uint32_t lpn = ssd->buffer->slot[older].lpn;
+    uint64_t lpn = ssd->buffer->slot[older].lpn;
     uint32_t i = slot_take(ssd, lpn, stream);
 
     invariant(ssd->buffer->slot[older].newer == NONE);
@@ -203,9 +203,9 @@ static uint32_t queue_behind(Ssd *ssd, uint32_t older, uint32_t stream)
     return i;
 }
 
-static uint32_t new_slot(Ssd *ssd, uint32_t lpn, bool partial, uint32_t stream)
+static uint32_t new_slot(Ssd *ssd, uint64_t lpn, bool partial, uint32_t stream)
 {
-    uint32_t entry = ssd->l2p.entry[lpn];
+    uint64_t entry = l2p_get(&ssd->l2p, lpn);
     uint32_t i = slot_take(ssd, lpn, stream);
 
     slot_unsafe(ssd, i);
@@ -230,7 +230,7 @@ static void note_extent(Slot *s, bool partial)
 }
 
 /* The unit of a command has been written; the drive has chosen its stream. */
-static void note_hot(Ssd *ssd, uint32_t cmd, uint32_t lpn, uint32_t stream)
+static void note_hot(Ssd *ssd, uint32_t cmd, uint64_t lpn, uint32_t stream)
 {
     const SsdCmd *r = &ssd->commands.cmd[cmd].req;
     uint64_t from = MAX((uint64_t)lpn << ssd->block_shift, r->lba);
@@ -241,11 +241,11 @@ static void note_hot(Ssd *ssd, uint32_t cmd, uint32_t lpn, uint32_t stream)
 }
 
 /* Put one unit into the buffer; NONE: there is no room. */
-static uint32_t insert_unit(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool partial,
+static uint32_t insert_unit(Ssd *ssd, uint32_t cmd, uint64_t lpn, bool partial,
                             uint32_t stream)
 {
     uint64_t version = ssd->commands.cmd[cmd].req.version;
-    uint32_t entry = ssd->l2p.entry[lpn];
+    uint64_t entry = l2p_get(&ssd->l2p, lpn);
     bool buffered = map_is_buffered(entry);
     uint32_t i = map_slot(entry);
 
@@ -286,19 +286,18 @@ bool write_insert(Ssd *ssd, uint32_t cmd)
     for (; c->next_lpn <= last; c->next_lpn++) {
         uint64_t lpn = c->next_lpn;
         bool partial = lpn << shift < c->req.lba || (lpn + 1) << shift > end;
-        uint32_t stream = ssd->placement->hot_count
-                              ? hot_stream(ssd, (uint32_t)lpn)
-                              : c->req.stream;
-        uint32_t i = insert_unit(ssd, cmd, (uint32_t)lpn, partial, stream);
+        uint32_t stream =
+            ssd->placement->hot_count ? hot_stream(ssd, lpn) : c->req.stream;
+        uint32_t i = insert_unit(ssd, cmd, lpn, partial, stream);
 
         if (i == NONE) {
             return false;
         }
         if (ssd->placement->hot_count) {
-            note_hot(ssd, cmd, (uint32_t)lpn, stream);
+            note_hot(ssd, cmd, lpn, stream);
         }
-        oplog_unit(ssd->inspect.log, OPLOG_BUFFER, 0, stream, (uint32_t)lpn,
-                   ssd->now_ps, ssd->commands.cmd[cmd].serial, 0);
+        oplog_unit(ssd->inspect.log, OPLOG_BUFFER, 0, stream, lpn, ssd->now_ps,
+                   ssd->commands.cmd[cmd].serial, 0);
         tell_buffered(ssd, &ssd->buffer->slot[i]);
         if (wait) {
             slot_wait(ssd, i, cmd, data_in ? WAIT_DATA_IN : WAIT_DURABLE);
@@ -329,7 +328,7 @@ void write_count_evictions(Ssd *ssd, uint32_t j)
         return;
     }
     for (uint32_t k = 0; k < ssd->media->job[j].n; k++) {
-        ssd->buffer->stats.dirty_evictions += job_units(ssd, j)[k] != NONE;
+        ssd->buffer->stats.dirty_evictions += job_units(ssd, j)[k] != NO_UNIT;
     }
 }
 
@@ -337,7 +336,7 @@ void write_count_evictions(Ssd *ssd, uint32_t j)
 static void gather_page(Ssd *ssd, uint32_t j)
 {
     PageJob *job = &ssd->media->job[j];
-    uint32_t *unit = job_units(ssd, j);
+    uint64_t *unit = job_units(ssd, j);
     uint32_t most = block_program_units(ssd, job->ppa);
     uint32_t i;
 
@@ -353,7 +352,7 @@ static void gather_page(Ssd *ssd, uint32_t j)
 static void stamp_page(Ssd *ssd, uint32_t j)
 {
     const PageJob *job = &ssd->media->job[j];
-    uint32_t first = job->ppa << ssd->page_units_shift;
+    uint64_t first = page_ppu(ssd, job->ppa);
     uint32_t most = block_program_units(ssd, job->ppa);
     uint32_t used = job->n;
 
@@ -391,7 +390,7 @@ static void split_job(Ssd *ssd, uint32_t j)
     ssd->media->job[rest].stream = ssd->media->job[j].stream;
     ssd->media->job[rest].n = ssd->media->job[j].n - most;
     memcpy(job_units(ssd, rest), job_units(ssd, j) + most,
-           ssd->media->job[rest].n * sizeof(uint32_t));
+           ssd->media->job[rest].n * sizeof(uint64_t));
     ssd->media->job[j].n = most;
     job_wait(ssd, &ssd->buffer->redo, rest);
 }
@@ -427,11 +426,11 @@ void write_submit(Ssd *ssd, uint32_t j)
  * yet, and program it. */
 static void write_send(Ssd *ssd, uint32_t j, uint32_t plane)
 {
-    uint32_t ppa =
+    uint64_t ppa =
         block_take_page(ssd, plane, OPEN_HOST, ssd->media->job[j].stream);
 
     invariant(j < ssd->media->n_jobs);
-    invariant(plane < ssd->l.n_planes && ppa != NONE);
+    invariant(plane < ssd->l.n_planes && ppa != NO_PAGE);
     ssd->media->job[j].plane = plane;
     job_place(ssd, j, ppa);
     if (ssd->media->job[j].n == 0) {
@@ -518,7 +517,7 @@ static void stall_ends(Ssd *ssd)
  * wait. */
 static bool send_next(Ssd *ssd, uint32_t stream)
 {
-    uint32_t lpn;
+    uint64_t lpn;
     uint32_t plane;
 
     if (ssd->placement->placer) {
@@ -530,7 +529,7 @@ static bool send_next(Ssd *ssd, uint32_t stream)
     }
     lpn = ssd->placement->policy->by_lpn
               ? ssd->buffer->slot[queue_pick(ssd, stream)].lpn
-              : NONE;
+              : NO_UNIT;
     plane = alloc_pick(ssd, lpn, stream);
     if (plane == NONE) {
         return false;
@@ -547,7 +546,7 @@ static bool send_next(Ssd *ssd, uint32_t stream)
 static bool redo(Ssd *ssd)
 {
     while (ssd->buffer->redo.head != NONE) {
-        uint32_t slot = job_units(ssd, ssd->buffer->redo.head)[0];
+        uint32_t slot = (uint32_t)job_units(ssd, ssd->buffer->redo.head)[0];
         uint32_t plane =
             alloc_pick(ssd, ssd->buffer->slot[slot].lpn,
                        ssd->media->job[ssd->buffer->redo.head].stream);
@@ -602,7 +601,7 @@ void write_page_data_in(Ssd *ssd, uint32_t j)
         if (!s) {
             continue;
         }
-        slot_sent(ssd, job_units(ssd, j)[k]);
+        slot_sent(ssd, (uint32_t)job_units(ssd, j)[k]);
         link = &s->waiters;
         while (*link != NONE) {
             uint32_t w = *link;
@@ -622,11 +621,11 @@ void write_page_data_in(Ssd *ssd, uint32_t j)
 }
 
 /* The slot's unit is in NAND, at ppu. */
-static void slot_programmed(Ssd *ssd, uint32_t i, uint32_t ppu)
+static void slot_programmed(Ssd *ssd, uint32_t i, uint64_t ppu)
 {
     Slot *s = &ssd->buffer->slot[i];
     uint32_t newer = s->newer;
-    uint32_t entry = 0;
+    uint64_t entry = 0;
 
     if (!s->dead) {
         if (s->old_entry) {
@@ -644,7 +643,7 @@ static void slot_programmed(Ssd *ssd, uint32_t i, uint32_t ppu)
         ssd->buffer->slot[newer].old_entry = entry;
         slot_make_dirty(ssd, newer);
     } else if (!s->listed || s->dead) {
-        ssd->l2p.entry[s->lpn] = entry;
+        l2p_set(&ssd->l2p, s->lpn, entry);
     }
     tell_programmed(ssd, s);
     if (s->listed && !s->dead) {
@@ -657,12 +656,12 @@ static void slot_programmed(Ssd *ssd, uint32_t i, uint32_t ppu)
 void write_page_done(Ssd *ssd, uint32_t j)
 {
     PageJob job = ssd->media->job[j];
-    uint32_t first = job.ppa << ssd->page_units_shift;
+    uint64_t first = page_ppu(ssd, job.ppa);
 
     invariant(j < ssd->media->n_jobs);
     for (uint32_t k = 0; k < job.n; k++) {
-        if (job_units(ssd, j)[k] != NONE) {
-            slot_programmed(ssd, job_units(ssd, j)[k], first + k);
+        if (job_units(ssd, j)[k] != NO_UNIT) {
+            slot_programmed(ssd, (uint32_t)job_units(ssd, j)[k], first + k);
         }
     }
     note_buffer(ssd);

@@ -105,7 +105,7 @@ static void init_planes(Ssd *ssd)
         g->victim = NONE;
         g->next = NONE;
         g->redo = IFIFO_EMPTY;
-        g->staged = g_new0(uint32_t, gc_staged_room(ssd));
+        g->staged = g_new0(uint64_t, gc_staged_room(ssd));
         g->staged_of = g_new0(uint32_t, ssd->l.n_gc_classes);
     }
 }

@@ -64,7 +64,7 @@ void copies_drop_stale(Ssd *ssd, uint32_t plane)
 
     invariant(plane < ssd->l.n_planes);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t ppu = g->staged[i];
+        uint64_t ppu = g->staged[i];
 
         if (unit_is_valid(ssd, ppu)) {
             g->staged[kept++] = ppu;
@@ -78,11 +78,11 @@ void copies_drop_stale(Ssd *ssd, uint32_t plane)
 }
 
 /* Program a job's units to the page. */
-void copies_send(Ssd *ssd, uint32_t j, uint32_t ppa, bool more)
+void copies_send(Ssd *ssd, uint32_t j, uint64_t ppa, bool more)
 {
     PageJob *job = &ssd->media->job[j];
-    const uint32_t *unit = job_units(ssd, j);
-    uint32_t first = ppa << ssd->page_units_shift;
+    const uint64_t *unit = job_units(ssd, j);
+    uint64_t first = page_ppu(ssd, ppa);
     NandOp op = {
         .kind = job->copyback ? NAND_COPYBACK : NAND_PROGRAM,
         .cause = ssd->media->block[ppu_block(ssd, unit[0])].cause,
@@ -155,7 +155,7 @@ uint32_t copies_ready_class(const Ssd *ssd, const GcPlane *g)
 }
 
 /* The first units of the class that are staged make a page. */
-void copies_program(Ssd *ssd, uint32_t plane, uint32_t ppa, uint32_t class,
+void copies_program(Ssd *ssd, uint32_t plane, uint64_t ppa, uint32_t class,
                     bool more)
 {
     GcPlane *g = &ssd->gc->plane[plane];
@@ -166,7 +166,7 @@ void copies_program(Ssd *ssd, uint32_t plane, uint32_t ppa, uint32_t class,
     uint32_t taken = 0;
 
     for (uint32_t i = 0; i < g->n_staged; i++) {
-        uint32_t ppu = g->staged[i];
+        uint64_t ppu = g->staged[i];
 
         if (taken < n && gc_class(ssd, ppu) == class) {
             job_units(ssd, j)[taken++] = ppu;
@@ -216,7 +216,7 @@ static void start_over(Ssd *ssd, uint32_t plane)
 
 /* A page of whatever block is open for GC: failures and power cuts may
  * have left no room for one of each class. */
-static uint32_t take_any_page(Ssd *ssd, uint32_t plane)
+static uint64_t take_any_page(Ssd *ssd, uint32_t plane)
 {
     for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
         const Open *o =
@@ -228,23 +228,23 @@ static uint32_t take_any_page(Ssd *ssd, uint32_t plane)
             return block_take_page(ssd, plane, OPEN_GC, k);
         }
     }
-    return NONE;
+    return NO_PAGE;
 }
 
 /* The next page for GC; NONE: none until something on its way ends. */
-uint32_t copies_take_page(Ssd *ssd, uint32_t plane, uint32_t class)
+uint64_t copies_take_page(Ssd *ssd, uint32_t plane, uint32_t class)
 {
     const Plane *p = &ssd->media->plane[plane];
     GcLoad *load = gc_load(ssd, plane);
-    uint32_t page = block_take_page(ssd, plane, OPEN_GC, class);
+    uint64_t page = block_take_page(ssd, plane, OPEN_GC, class);
 
-    if (page == NONE) {
+    if (page == NO_PAGE) {
         unit_release(ssd, plane);
     }
     if (page == NONE && p->erases == 0 && load->programs == 0 &&
         load->away == 0 && load->reads == 0 && p->n_held == 0) {
         page = take_any_page(ssd, plane);
-        if (page == NONE) {
+        if (page == NO_PAGE) {
             start_over(ssd, plane);
         }
     }

@@ -39,16 +39,16 @@ uint32_t copies_ready_class(const Ssd *ssd, const GcPlane *g);
 /* ---- pages -------------------------------------------------------------- */
 
 /* The next page for GC; NONE: none until something on its way ends. */
-uint32_t copies_take_page(Ssd *ssd, uint32_t plane, uint32_t class);
+uint64_t copies_take_page(Ssd *ssd, uint32_t plane, uint32_t class);
 
 /* The first units of the class that are staged in the plane make a page, ppa;
  * more: another plane of the same command follows. */
-void copies_program(Ssd *ssd, uint32_t plane, uint32_t ppa, uint32_t class,
+void copies_program(Ssd *ssd, uint32_t plane, uint64_t ppa, uint32_t class,
                     bool more);
 
 /* A job for n units of the class; program its units to the page. */
 uint32_t copies_new_job(Ssd *ssd, uint32_t plane, uint32_t n, uint32_t class);
-void copies_send(Ssd *ssd, uint32_t job, uint32_t ppa, bool more);
+void copies_send(Ssd *ssd, uint32_t job, uint64_t ppa, bool more);
 
 /* The plane that a job's units come from. */
 uint32_t copies_source(Ssd *ssd, uint32_t job);

@@ -179,7 +179,7 @@ static void count_row(Ssd *ssd, uint32_t pages)
 static bool send_row(Ssd *ssd, const CopyRow *r, uint32_t class,
                      uint32_t starter)
 {
-    uint32_t ppa[MOST_PLANES];
+    uint64_t ppa[MOST_PLANES];
     uint32_t from[MOST_PLANES];
     uint32_t n = 0;
 
@@ -187,7 +187,7 @@ static bool send_row(Ssd *ssd, const CopyRow *r, uint32_t class,
         if (r->behind >> i & 1 && r->from[i] != NONE) {
             ppa[n] = block_take_page(ssd, r->plane[i], OPEN_GC, class);
             from[n] = r->from[i];
-            n += ppa[n] != NONE;
+            n += ppa[n] != NO_PAGE;
         }
     }
     for (uint32_t k = 0; k < n; k++) {
@@ -212,13 +212,13 @@ static bool send_row(Ssd *ssd, const CopyRow *r, uint32_t class,
 /* A page by itself, in the plane where it comes from. */
 static bool send_alone(Ssd *ssd, uint32_t plane, uint32_t class)
 {
-    uint32_t ppa;
+    uint64_t ppa;
 
     if (ssd->placement->plane[plane].gc.programs == GC_PROGRAMS_PER_PLANE) {
         return false;
     }
     ppa = copies_take_page(ssd, plane, class);
-    if (ppa == NONE) {
+    if (ppa == NO_PAGE) {
         return false;
     }
     copies_program(ssd, plane, ppa, class, false);

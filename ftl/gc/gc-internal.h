@@ -54,7 +54,7 @@ typedef struct GcPlane {
     uint32_t victim; /* or NONE */
     uint32_t scan;   /* next page of the victim to look at */
     uint32_t n_staged;         /* units read, not yet on their way */
-    OF_GC uint32_t *staged;    /* their ppus, in controller memory */
+    OF_GC uint64_t *staged;    /* their ppus, in controller memory */
     OF_GC uint32_t *staged_of; /* how many of them, by class */
     uint32_t next; /* FULL: victim of its stripe, to be taken next; or NONE */
     uint32_t held; /* empty victims that wait for others of their stripe */

@@ -70,13 +70,13 @@ void gc_release(Ssd *ssd, uint32_t block)
 static bool try_redo(Ssd *ssd, uint32_t plane)
 {
     GcPlane *g = &ssd->gc->plane[plane];
-    uint32_t ppa;
+    uint64_t ppa;
 
     if (g->redo.head == NONE) {
         return false;
     }
     ppa = copies_take_page(ssd, plane, ssd->media->job[g->redo.head].stream);
-    if (ppa == NONE) {
+    if (ppa == NO_PAGE) {
         return false;
     }
     copies_send(ssd, job_fifo_pop(ssd, &g->redo), ppa, false);
@@ -88,7 +88,7 @@ static bool try_program(Ssd *ssd, uint32_t plane)
 {
     GcPlane *g = &ssd->gc->plane[plane];
     uint32_t class;
-    uint32_t ppa;
+    uint64_t ppa;
     uint32_t to;
 
     if (ssd->l.superpages) {
@@ -110,7 +110,7 @@ static bool try_program(Ssd *ssd, uint32_t plane)
     }
     ppa = to == plane ? copies_take_page(ssd, plane, class)
                       : block_take_page(ssd, to, OPEN_GC, class);
-    if (ppa == NONE) {
+    if (ppa == NO_PAGE) {
         return false;
     }
     copies_program(ssd, plane, ppa, class, false);
@@ -267,7 +267,7 @@ static void count_victim(Ssd *ssd, uint32_t block, NandCause cause)
 
 static void tell_host(const Ssd *ssd, uint32_t block)
 {
-    uint32_t first = block * ssd->l.units_per_block;
+    uint64_t first = block_ppu(ssd, block);
 
     if (!ssd->client || !ssd->client->moving ||
         ssd->media->block[block].valid == 0) {
@@ -317,7 +317,7 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     return true;
 }
 
-static uint32_t valid_units_of_page(const Ssd *ssd, uint32_t page,
+static uint32_t valid_units_of_page(const Ssd *ssd, uint64_t page,
                                     uint64_t *parts)
 {
     uint32_t upp = ssd->l.units_per_page;
@@ -333,9 +333,9 @@ static uint32_t valid_units_of_page(const Ssd *ssd, uint32_t page,
     return n;
 }
 
-static bool of_one_class(const Ssd *ssd, uint32_t page)
+static bool of_one_class(const Ssd *ssd, uint64_t page)
 {
-    uint32_t first = page * ssd->l.units_per_page;
+    uint64_t first = page_ppu(ssd, page);
 
     for (uint32_t i = 1; i < ssd->l.units_per_page; i++) {
         if (gc_class(ssd, first + i) != gc_class(ssd, first)) {
@@ -346,13 +346,13 @@ static bool of_one_class(const Ssd *ssd, uint32_t page)
 }
 
 /* Move a wholly valid page inside its plane; false: there is no room now. */
-static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
+static bool copy_back(Ssd *ssd, uint32_t plane, uint64_t page)
 {
     const Plane *p = &ssd->media->plane[plane];
     GcPlane *g = &ssd->gc->plane[plane];
     GcLoad *load = gc_load(ssd, plane);
     uint32_t upp = ssd->l.units_per_page;
-    uint32_t ppa;
+    uint64_t ppa;
     uint32_t j;
 
     if (load->programs == GC_PROGRAMS_PER_PLANE) {
@@ -365,7 +365,7 @@ static bool copy_back(Ssd *ssd, uint32_t plane, uint32_t page)
         return false;
     }
     ppa = copies_take_page(ssd, plane, gc_class(ssd, page * upp));
-    if (ppa == NONE) {
+    if (ppa == NO_PAGE) {
         return false;
     }
     j = copies_new_job(ssd, plane, upp, gc_class(ssd, page * upp));
@@ -400,11 +400,10 @@ static bool read_next(Ssd *ssd, uint32_t plane)
 {
     GcPlane *g = &ssd->gc->plane[plane];
     GcLoad *load = gc_load(ssd, plane);
-    uint32_t pages = ssd->geo->pages_per_block;
     uint32_t victim = g->victim;
 
     while (g->scan < nand_block_pages(ssd->geo, victim)) {
-        uint32_t page = victim * pages + g->scan++;
+        uint64_t page = nand_block_page(ssd->geo, victim) + g->scan++;
         uint64_t parts;
         uint32_t n = valid_units_of_page(ssd, page, &parts);
         NandOp op = {
@@ -531,7 +530,7 @@ static void go_on(Ssd *ssd, uint32_t plane)
     }
 }
 
-void gc_resume(Ssd *ssd, uint32_t page)
+void gc_resume(Ssd *ssd, uint64_t page)
 {
     uint32_t plane = block_plane(ssd, page_block(ssd, page));
     uint32_t n = ssd->geo->planes_per_die;
@@ -596,7 +595,7 @@ void gc_row_wait_event(Ssd *ssd, uint32_t plane)
  */
 static void gc_read_done(Ssd *ssd, const NandOp *op)
 {
-    uint32_t page = op->ppa.page;
+    uint64_t page = op->ppa.page;
     uint32_t upp = ssd->l.units_per_page;
     uint32_t block = page_block(ssd, page);
     uint32_t plane = block_plane(ssd, block);
@@ -606,7 +605,7 @@ static void gc_read_done(Ssd *ssd, const NandOp *op)
     invariant(load->reads > 0);
     load->reads--;
     for (uint32_t i = 0; i < upp; i++) {
-        uint32_t ppu = page * upp + i;
+        uint64_t ppu = page * upp + i;
 
         if (unit_is_valid(ssd, ppu)) {
             if (op->bad_parts & unit_parts(ssd, ppu)) {
@@ -643,8 +642,8 @@ static void others_go_on(Ssd *ssd, uint32_t plane)
 static void gc_page_done(Ssd *ssd, uint32_t j)
 {
     PageJob *job = &ssd->media->job[j];
-    uint32_t *unit = job_units(ssd, j);
-    uint32_t first = job->ppa << ssd->page_units_shift;
+    uint64_t *unit = job_units(ssd, j);
+    uint64_t first = page_ppu(ssd, job->ppa);
     uint32_t plane = job->plane;
     uint32_t from;
 
@@ -652,7 +651,7 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
     for (uint32_t i = 0; i < job->n; i++) {
         /* The map is large and its entries are far apart: fetch them at once.
          */
-        __builtin_prefetch(&ssd->l2p.entry[spare_lpn(ssd, first + i)], 1);
+        numtable_prefetch(&ssd->l2p.entry, spare_lpn(ssd, first + i));
     }
     for (uint32_t i = 0; i < job->n; i++) {
         if (map_move(ssd, unit[i], first + i)) {

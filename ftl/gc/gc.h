@@ -31,7 +31,7 @@ void gc_kick(Ssd *ssd, uint32_t plane);
 
 /* Reads of the host on the die have ended: GC that had yielded to them
  * goes on. */
-void gc_resume(Ssd *ssd, uint32_t page);
+void gc_resume(Ssd *ssd, uint64_t page);
 
 /* Clean a block of the plane, if one gains, however many are free; nothing, as
  * long as the plane is at it. */
@@ -102,7 +102,7 @@ void refresh_power_on(Ssd *ssd);
 
 /* Units moved by wear levelling are cold: they do not share blocks with copies
  * of GC; nor does metadata. */
-static inline uint32_t gc_class(const Ssd *ssd, uint32_t ppu)
+static inline uint32_t gc_class(const Ssd *ssd, uint64_t ppu)
 {
     invariant(ppu < ssd->l.raw_units);
     if (ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)) {

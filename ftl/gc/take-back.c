@@ -17,13 +17,13 @@
 
 /* The copy of the unit that the map leads to is in the block, and ppu holds
  * the same version of it. */
-static bool is_original(const Ssd *ssd, uint32_t ppu, uint32_t block)
+static bool is_original(const Ssd *ssd, uint64_t ppu, uint32_t block)
 {
-    uint32_t entry;
+    uint64_t entry;
 
     invariant(ppu < ssd->l.raw_units);
-    if (ssd->media->spare_lpn[ppu] == SPARE_NONE || unit_is_valid(ssd, ppu) ||
-        !ssd->media->spare_version) {
+    if (numtable_get(&ssd->media->spare_lpn, ppu) == SPARE_NONE ||
+        unit_is_valid(ssd, ppu) || !ssd->media->spare_version) {
         return false;
     }
     entry = map_nand_entry(ssd, spare_lpn(ssd, ppu));
@@ -65,7 +65,7 @@ void gc_take_back(Ssd *ssd, uint32_t plane)
         return;
     }
     for (uint32_t i = 0; i < ssd->geo->blocks_per_plane; i++) {
-        uint32_t ppu = (first + i) * ssd->l.units_per_block;
+        uint64_t ppu = block_ppu(ssd, first + i);
         uint32_t n = nand_next_page(ssd->nand, first + i)
                      << ssd->page_units_shift;
 

@@ -131,7 +131,7 @@ void ahead_drop(Ssd *ssd, uint64_t first, uint64_t last)
     }
 }
 
-bool ahead_hit(Ssd *ssd, uint32_t cmd, uint32_t lpn)
+bool ahead_hit(Ssd *ssd, uint32_t cmd, uint64_t lpn)
 {
     Ahead *a = &ssd->host->ahead;
     Cmd *c = &ssd->commands.cmd[cmd];
@@ -163,7 +163,7 @@ typedef struct AheadRun {
     uint32_t stream;
     uint64_t lpn; /* the first one */
     uint32_t units;
-    uint32_t page;
+    uint64_t page;
     uint64_t parts;
 } AheadRun;
 
@@ -191,7 +191,7 @@ static void run_send(Ssd *ssd, AheadRun *run)
     faulty_submit(ssd, &op);
 }
 
-static void run_add(Ssd *ssd, AheadRun *run, uint64_t lpn, uint32_t ppu)
+static void run_add(Ssd *ssd, AheadRun *run, uint64_t lpn, uint64_t ppu)
 {
     if (run->units > 0 &&
         (run->page != ppu_page(ssd, ppu) || run->lpn + run->units != lpn)) {
@@ -207,13 +207,13 @@ static void run_add(Ssd *ssd, AheadRun *run, uint64_t lpn, uint32_t ppu)
 /* Is the current data of the unit in NAND, and readable? */
 static bool in_nand(const Ssd *ssd, uint64_t lpn)
 {
-    uint32_t entry = ssd->l2p.entry[lpn];
+    uint64_t entry = l2p_get(&ssd->l2p, lpn);
 
     return entry && !map_is_buffered(entry) && !trim_covers(ssd, lpn) &&
            !spare_poisoned(ssd, entry - 1);
 }
 
-static bool is_known(const Ssd *ssd, uint32_t lpn)
+static bool is_known(const Ssd *ssd, uint64_t lpn)
 {
     return !ssd->map->policy->knows || ssd->map->policy->knows(ssd, lpn);
 }
@@ -223,16 +223,16 @@ static bool is_known(const Ssd *ssd, uint32_t lpn)
 static bool read_unit(Ssd *ssd, AheadRun *run, uint64_t lpn)
 {
     AheadUnit *u = &ssd->host->ahead.unit[unit_index(ssd, run->stream, lpn)];
-    uint32_t entry = ssd->l2p.entry[lpn];
+    uint64_t entry = l2p_get(&ssd->l2p, lpn);
 
-    if (u->state == AHEAD_LOADING || !is_known(ssd, (uint32_t)lpn)) {
+    if (u->state == AHEAD_LOADING || !is_known(ssd, lpn)) {
         return false;
     }
-    *u = (AheadUnit){.waiters = NONE, .lpn = (uint32_t)lpn};
-    if (in_nand(ssd, (uint32_t)lpn)) {
+    *u = (AheadUnit){.waiters = NONE, .lpn = lpn};
+    if (in_nand(ssd, lpn)) {
         u->state = AHEAD_LOADING;
         u->ppu = entry - 1;
-        oplog_add(ssd->inspect.log, OPLOG_LOOKUP, OPLOG_IN_NAND, (uint32_t)lpn,
+        oplog_add(ssd->inspect.log, OPLOG_LOOKUP, OPLOG_IN_NAND, lpn,
                   ssd->now_ps, 0, entry - 1);
         run_add(ssd, run, lpn, entry - 1);
     }

@@ -31,9 +31,10 @@ static inline uint32_t ahead_window(const Ssd *ssd)
  * continues, or begin one, and read ahead. */
 void ahead_note_read(Ssd *ssd, uint32_t cmd);
 
-/* A unit that is in NAND has been read ahead, or is being read: the command has
- * it, or waits for it (Cmd.pending).  false: it is not. */
-bool ahead_hit(Ssd *ssd, uint32_t cmd, uint32_t lpn);
+/* Serve a unit of a READ from its window.  true: the command has it, at
+ * Cmd.data_ps, or waits for its read (Cmd.pending is one more).  false: it is
+ * in no window; read it from NAND. */
+bool ahead_hit(Ssd *ssd, uint32_t cmd, uint64_t lpn);
 
 /* A WRITE or a TRIM changes units first..last: drop them from all windows. */
 void ahead_drop(Ssd *ssd, uint64_t first, uint64_t last);

@@ -31,8 +31,8 @@ typedef enum AheadState {
 
 /* A unit of a stream's window. */
 typedef struct AheadUnit {
-    uint32_t lpn;
-    uint32_t ppu;     /* from where it is read */
+    uint64_t lpn;
+    uint64_t ppu;     /* from where it is read */
     uint32_t run;     /* the first unit of a read: units of that read */
     uint32_t waiters; /* LOADING: commands */
     uint8_t state;    /* AheadState */

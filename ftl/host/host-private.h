@@ -50,6 +50,6 @@ void read_looked_up(Ssd *ssd, uint32_t cmd);
 /* CmdOps: a NAND read of the command has ended; a unit that another operation
  * loads is there. */
 void read_nand_done(Ssd *ssd, uint32_t cmd, const NandOp *op);
-void read_load_settled(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool bad);
+void read_load_settled(Ssd *ssd, uint32_t cmd, uint64_t lpn, bool bad);
 
 #endif

@@ -23,7 +23,7 @@
 #include "media/spare.h"
 #include "ssd-internal.h"
 
-static void check_spare(const Ssd *ssd, uint32_t lpn, uint32_t ppu)
+static void check_spare(const Ssd *ssd, uint64_t lpn, uint64_t ppu)
 {
     /* The map led to the right place: asked of every read that has a host. */
     invariant(!ssd->client || spare_lpn(ssd, ppu) == lpn);
@@ -41,7 +41,7 @@ static void note_bad_parts(const Ssd *ssd, Cmd *c, const NandOp *op)
 {
     uint32_t upp = ssd->l.units_per_page;
 
-    for (uint32_t ppu = op->ppa.page * upp; ppu < (op->ppa.page + 1) * upp;
+    for (uint64_t ppu = op->ppa.page * upp; ppu < (op->ppa.page + 1) * upp;
          ppu++) {
         uint64_t wanted = unit_lba_parts(ssd, ppu, c->req.lba,
                                          c->req.lba + c->req.nblocks - 1);
@@ -56,13 +56,13 @@ static void note_bad_parts(const Ssd *ssd, Cmd *c, const NandOp *op)
 /* Units of a READ that are in one physical page, collected for one operation:
  * slots that keep them, as a chain, or none. */
 typedef struct ReadRun {
-    uint32_t page;
+    uint64_t page;
     uint32_t units;
     uint32_t first, last; /* slots, or NONE */
     uint64_t parts;
 } ReadRun;
 
-static const ReadRun empty_run = {.page = NONE, .first = NONE, .last = NONE};
+static const ReadRun empty_run = {.page = NO_PAGE, .first = NONE, .last = NONE};
 
 static void run_send(Ssd *ssd, uint32_t cmd, ReadRun *run)
 {
@@ -71,7 +71,7 @@ static void run_send(Ssd *ssd, uint32_t cmd, ReadRun *run)
         .cause = NAND_CAUSE_HOST,
         .ppa = {run->page},
         .bytes = run->units << ssd->unit_shift,
-        .cookie = run->first == NONE ? cmd : MAP_BUFFERED | run->first,
+        .cookie = run->first == NONE ? cmd : COOKIE_SLOT | run->first,
         .parts = run->parts,
     };
 
@@ -84,7 +84,7 @@ static void run_send(Ssd *ssd, uint32_t cmd, ReadRun *run)
     }
 }
 
-static void run_add(Ssd *ssd, uint32_t cmd, ReadRun *run, uint32_t ppu,
+static void run_add(Ssd *ssd, uint32_t cmd, ReadRun *run, uint64_t ppu,
                     uint32_t slot)
 {
     if (run->page != ppu_page(ssd, ppu) ||
@@ -112,9 +112,9 @@ static void read_ready(Ssd *ssd, uint32_t cmd)
     eventq_push(&ssd->events, host_link_out(ssd, c), SSD_EVENT_CMD_DONE, cmd);
 }
 
-static void log_lookup(Ssd *ssd, uint32_t cmd, uint32_t lpn)
+static void log_lookup(Ssd *ssd, uint32_t cmd, uint64_t lpn)
 {
-    uint32_t entry = ssd->l2p.entry[lpn];
+    uint64_t entry = l2p_get(&ssd->l2p, lpn);
     OplogWhere where = OPLOG_IN_NAND;
 
     if (map_is_buffered(entry)) {
@@ -153,7 +153,7 @@ static void read_slot(Ssd *ssd, uint32_t cmd, uint32_t i)
 
 /* Is the unit to be kept in the buffer once it is read?  A lost unit is not,
  * nor any unit when the drive can make no more room. */
-static bool read_keeps(Ssd *ssd, uint32_t ppu)
+static bool read_keeps(Ssd *ssd, uint64_t ppu)
 {
     return buffer_keeps_reads(ssd) && !spare_poisoned(ssd, ppu) &&
            (!ssd->media->given_up || buffer_room(ssd));
@@ -167,10 +167,10 @@ static bool read_has_room(Ssd *ssd, uint32_t cmd)
            buffer_room(ssd);
 }
 
-static void read_nand(Ssd *ssd, uint32_t cmd, uint32_t lpn, ReadRun *run,
+static void read_nand(Ssd *ssd, uint32_t cmd, uint64_t lpn, ReadRun *run,
                       bool keeps)
 {
-    uint32_t ppu = ssd->l2p.entry[lpn] - 1;
+    uint64_t ppu = l2p_get(&ssd->l2p, lpn) - 1;
     uint32_t slot = NONE;
 
     check_spare(ssd, lpn, ppu);
@@ -193,8 +193,8 @@ bool read_units(Ssd *ssd, uint32_t cmd)
     invariant(cmd < ssd->commands.n_cmds);
     trim_before(ssd, c->next_lpn, last);
     for (; c->next_lpn <= last; c->next_lpn++) {
-        uint32_t lpn = (uint32_t)c->next_lpn;
-        uint32_t entry = ssd->l2p.entry[lpn];
+        uint64_t lpn = c->next_lpn;
+        uint64_t entry = l2p_get(&ssd->l2p, lpn);
         bool in_nand = entry && !map_is_buffered(entry);
         bool keeps;
 
@@ -317,7 +317,7 @@ void read_nand_done(Ssd *ssd, uint32_t cmd, const NandOp *op)
     read_part_done(ssd, cmd, op);
 }
 
-void read_load_settled(Ssd *ssd, uint32_t cmd, uint32_t lpn, bool bad)
+void read_load_settled(Ssd *ssd, uint32_t cmd, uint64_t lpn, bool bad)
 {
     invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     invariant(cmd < ssd->commands.n_cmds);

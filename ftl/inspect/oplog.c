@@ -58,8 +58,8 @@ static uint32_t owner_of(const Ssd *ssd, const NandOp *op)
     if (op->kind != NAND_READ || op->cause != NAND_CAUSE_HOST) {
         return 0;
     }
-    if (map_is_buffered(cmd)) {
-        cmd = ssd->buffer->slot[map_slot(cmd)].before;
+    if (cmd & COOKIE_SLOT) {
+        cmd = ssd->buffer->slot[cmd & ~COOKIE_SLOT].before;
     }
     return cmd == NONE || cmd & AHEAD_COOKIE
                ? 0
@@ -69,13 +69,13 @@ static uint32_t owner_of(const Ssd *ssd, const NandOp *op)
 static void op_submitted(void *opaque, const NandOp *op, uint64_t now_ps)
 {
     Oplog *log = opaque;
-    uint32_t other = op->kind == NAND_COPYBACK ? op->from.page
+    uint32_t other = op->kind == NAND_COPYBACK ? (uint32_t)op->from.page
                                                : owner_of(log->ssd, op);
     OplogRecord r = {
         .type = OPLOG_SUBMIT,
         .a = (uint8_t)op->kind,
         .b = (uint16_t)op->cause,
-        .c = op->ppa.page,
+        .c = (uint32_t)op->ppa.page, /* as ssd_oplog_open() says */
         .at_ps = now_ps,
         .x = op->id,
         .y = (uint64_t)other << 32 | op->bytes,
@@ -119,10 +119,10 @@ static const NandWatch watch = {
 
 void oplog_lost_pages(Oplog *log)
 {
-    uint32_t n =
+    uint64_t n =
         log && log->ssd->cfg->nand.paired_pages ? log->ssd->geo->n_pages : 0;
 
-    for (uint32_t page = 0; page < n; page++) {
+    for (uint64_t page = 0; page < n; page++) {
         if (nand_page_lost(log->ssd->nand, (NandPpa){page})) {
             oplog_add(log, OPLOG_LOST_PAGE, 0, page, log->ssd->now_ps, 0, 0);
         }

@@ -63,7 +63,7 @@ void oplog_write(Oplog *log, const OplogRecord *r);
 void oplog_lost_pages(Oplog *log);
 
 static inline void oplog_unit(Oplog *log, OplogType type, unsigned a,
-                              unsigned stream, uint32_t c, uint64_t at_ps,
+                              unsigned stream, uint64_t c, uint64_t at_ps,
                               uint64_t x, uint64_t y)
 {
     if (G_UNLIKELY(log)) {
@@ -71,7 +71,7 @@ static inline void oplog_unit(Oplog *log, OplogType type, unsigned a,
             .type = (uint8_t)type,
             .a = (uint8_t)a,
             .b = (uint16_t)stream,
-            .c = c,
+            .c = (uint32_t)c, /* a drive with larger numbers has no log */
             .at_ps = at_ps,
             .x = x,
             .y = y,
@@ -81,7 +81,7 @@ static inline void oplog_unit(Oplog *log, OplogType type, unsigned a,
     }
 }
 
-static inline void oplog_add(Oplog *log, OplogType type, unsigned a, uint32_t c,
+static inline void oplog_add(Oplog *log, OplogType type, unsigned a, uint64_t c,
                              uint64_t at_ps, uint64_t x, uint64_t y)
 {
     oplog_unit(log, type, a, 0, c, at_ps, x, y);

@@ -24,43 +24,78 @@
 #include "ssd-internal.h"
 #include "ssd-report.h"
 
+/* Sums over the units of the map. */
+typedef struct MapSums {
+    uint64_t in_nand, mapped;
+} MapSums;
+
+static bool check_unit(const Ssd *ssd, uint64_t lpn, MapSums *n, GError **error)
+{
+    uint64_t now = l2p_get(&ssd->l2p, lpn);
+    uint64_t entry = map_nand_entry(ssd, lpn);
+
+    n->mapped += lpn < ssd->l.user_units && map_holds(ssd, lpn);
+    if (map_is_buffered(now)) {
+        const Slot *s = &ssd->buffer->slot[map_slot(now)];
+
+        CHECK(s->state != SLOT_FREE && s->lpn == lpn,
+              "lpn %" PRIu64 ": its slot holds lpn %" PRIu64 " in state %d",
+              lpn, s->lpn, s->state);
+    }
+    if (entry == 0) {
+        return true;
+    }
+    n->in_nand++;
+    CHECK(entry - 1 < ssd->l.raw_units, "lpn %" PRIu64 ": entry %" PRIu64, lpn,
+          entry);
+    CHECK(unit_is_valid(ssd, entry - 1),
+          "lpn %" PRIu64 ": ppu %" PRIu64 " is not valid", lpn, entry - 1);
+    CHECK(spare_lpn(ssd, entry - 1) == lpn,
+          "lpn %" PRIu64 ": the spare area of ppu %" PRIu64 " says %" PRIu64,
+          lpn, entry - 1, spare_lpn(ssd, entry - 1));
+    return true;
+}
+
+static uint64_t count_valid(const Ssd *ssd)
+{
+    const uint64_t *valid = ssd->media->valid;
+    uint64_t words = bitmap_words(ssd->l.raw_units);
+    uint64_t n = 0;
+    LazyWalk w;
+
+    lazy_walk_begin(&w, valid, words * sizeof(*valid));
+    for (uint64_t i = lazy_walk_next(&w, 0) / sizeof(*valid); i < words;
+         i = lazy_walk_next(&w, (i + 1) * sizeof(*valid)) / sizeof(*valid)) {
+        n += (uint64_t)__builtin_popcountll(valid[i]);
+    }
+    lazy_walk_end(&w);
+    return n;
+}
+
 static bool check_map(const Ssd *ssd, GError **error)
 {
-    uint64_t in_nand = 0;
-    uint64_t mapped = 0;
-    uint64_t valid = 0;
+    const NumTable *t = &ssd->l2p.entry;
+    uint64_t valid = count_valid(ssd);
+    MapSums n = {0};
+    bool good = true;
+    LazyWalk w;
 
-    for (uint32_t lpn = 0; lpn < ssd->l.user_units + ssd->l.meta_units; lpn++) {
-        uint32_t entry = map_nand_entry(ssd, lpn);
-
-        mapped += lpn < ssd->l.user_units &&
-                  map_holds(ssd, lpn);
-        if (map_is_buffered(ssd->l2p.entry[lpn])) {
-            const Slot *s = &ssd->buffer->slot[map_slot(ssd->l2p.entry[lpn])];
-
-            CHECK(s->state != SLOT_FREE && s->lpn == lpn,
-                  "lpn %u: its slot holds lpn %u in state %d", lpn, s->lpn,
-                  s->state);
-        }
-        if (entry == 0) {
-            continue;
-        }
-        in_nand++;
-        CHECK(entry - 1 < ssd->l.raw_units, "lpn %u: entry %u", lpn, entry);
-        CHECK(unit_is_valid(ssd, entry - 1), "lpn %u: ppu %u is not valid",
-              lpn, entry - 1);
-        CHECK(spare_lpn(ssd, entry - 1) == lpn,
-              "lpn %u: the spare area of ppu %u says %u", lpn, entry - 1,
-              spare_lpn(ssd, entry - 1));
+    numtable_walk(t, &w);
+    for (uint64_t lpn = numtable_next(t, &w, 0); lpn < t->n && good;
+         lpn = numtable_next(t, &w, lpn + 1)) {
+        good = check_unit(ssd, lpn, &n, error);
     }
-    for (uint64_t w = 0; w < bitmap_words(ssd->l.raw_units); w++) {
-        valid += (uint64_t)__builtin_popcountll(ssd->media->valid[w]);
+    lazy_walk_end(&w);
+    if (!good) {
+        return false;
     }
-    CHECK(valid == in_nand, "%" G_GUINT64_FORMAT " valid units, %"
-          G_GUINT64_FORMAT " mapped to NAND", valid, in_nand);
-    CHECK(mapped == ssd->l2p.mapped_units, "%" G_GUINT64_FORMAT
-          " units mapped, %" G_GUINT64_FORMAT " counted", mapped,
-          ssd->l2p.mapped_units);
+    CHECK(valid == n.in_nand,
+          "%" G_GUINT64_FORMAT " valid units, %" G_GUINT64_FORMAT
+          " mapped to NAND",
+          valid, n.in_nand);
+    CHECK(n.mapped == ssd->l2p.mapped_units,
+          "%" G_GUINT64_FORMAT " units mapped, %" G_GUINT64_FORMAT " counted",
+          n.mapped, ssd->l2p.mapped_units);
     return true;
 }
 
@@ -70,8 +105,9 @@ static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
     uint32_t valid = 0;
     uint32_t written = nand_next_page(ssd->nand, b) * ssd->l.units_per_page;
 
-    for (uint32_t i = 0; i < n; i++) {
-        bool v = unit_is_valid(ssd, b * n + i);
+    /* Of one that is blank, check_map() finds a unit that is valid. */
+    for (uint32_t i = 0; i < (written > 0 ? n : 0); i++) {
+        bool v = unit_is_valid(ssd, block_ppu(ssd, b) + i);
 
         valid += v;
         CHECK(!v || i < written, "block %u: unit %u is valid, not written", b,
@@ -201,14 +237,14 @@ static bool check_slot(const Ssd *ssd, uint32_t i, GError **error)
 {
     const Slot *s = &ssd->buffer->slot[i];
 
-    CHECK(map_is_buffered(ssd->l2p.entry[s->lpn]), "slot %u of lpn %u is lost",
-          i, s->lpn);
+    CHECK(map_is_buffered(l2p_get(&ssd->l2p, s->lpn)),
+          "slot %u of lpn %" PRIu64 " is lost", i, s->lpn);
     CHECK((s->state == SLOT_BLOCKED) == (s->older != NONE),
           "slot %u in state %d, older %u", i, s->state, s->older);
     CHECK(s->state != SLOT_CLEAN || (s->old_entry && s->waiters == NONE &&
-                                     map_slot(ssd->l2p.entry[s->lpn]) == i),
-          "slot %u is clean, copy in NAND %u, waiters %u", i, s->old_entry,
-          s->waiters);
+                                     map_slot(l2p_get(&ssd->l2p, s->lpn)) == i),
+          "slot %u is clean, copy in NAND %" PRIu64 ", waiters %u", i,
+          s->old_entry, s->waiters);
     CHECK(s->state != SLOT_CLEAN || !ssd->media->spare_version ||
               s->version == ssd->media->spare_version[s->old_entry - 1],
           "slot %u is clean, but not as the copy in NAND", i);
@@ -290,13 +326,13 @@ static bool check_streams(const Ssd *ssd, GError **error)
           ssd->buffer->n_unsafe);
     CHECK(n == ssd->buffer->n_dirty, "%u dirty slots in streams, %u counted", n,
           ssd->buffer->n_dirty);
-    for (uint32_t ppu = 0; ssd->media->spare_stream && ppu < ssd->l.raw_units;
+    for (uint64_t ppu = 0; ssd->media->spare_stream && ppu < ssd->l.raw_units;
          ppu++) {
         uint32_t of = ssd->media->block[ppu_block(ssd, ppu)].stream;
 
         CHECK(!unit_is_valid(ssd, ppu) || of == ssd->l.n_streams ||
                   of == unit_stream(ssd, ppu),
-              "ppu %u of stream %u in a block of stream %u", ppu,
+              "ppu %" PRIu64 " of stream %u in a block of stream %u", ppu,
               unit_stream(ssd, ppu), of);
     }
     return true;
@@ -309,7 +345,7 @@ static bool check_meta(const Ssd *ssd, GError **error)
     g_autofree uint32_t *programs = g_new0(uint32_t, ssd->l.n_planes);
 
     for (uint64_t u = 0; u < ssd->l.meta_units; u++) {
-        uint32_t entry = ssd->l2p.entry[ssd->l.user_units + u];
+        uint64_t entry = l2p_get(&ssd->l2p, ssd->l.user_units + u);
         uint32_t page = (uint32_t)(u / ssd->l.units_per_program);
 
         CHECK(!entry == !meta_in_nand(ssd, page), "metadata page %u is in NAND "
@@ -324,7 +360,7 @@ static bool check_meta(const Ssd *ssd, GError **error)
     }
     for (uint32_t j = 0; j < ssd->media->n_jobs; j++) {
         if (ssd->media->job[j].state != JOB_FREE && ssd->media->job[j].meta &&
-            ssd->media->job[j].ppa != NONE) {
+            ssd->media->job[j].ppa != NO_PAGE) {
             programs[ssd->media->job[j].plane]++;
         }
     }

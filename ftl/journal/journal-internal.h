@@ -43,25 +43,27 @@ typedef struct MetaRead {
 
 /* One of the pages with entries of logical units, saved_units each. */
 typedef struct SavedPage {
-    uint32_t page; /* the newest copy in NAND, or NONE */
-    uint32_t next; /* in the queue */
+    uint64_t page; /* the newest copy in NAND, or NO_PAGE */
     uint64_t seq;  /* of that copy */
     uint64_t serial; /* queued: when it was asked for */
+    uint32_t next;   /* in the queue */
     bool queued;
     bool in_flight;
     bool changed; /* checkpoints: its entries are out of date */
-    uint8_t pad[5];
+    uint8_t pad;
 } SavedPage;
 
 /* A copy of one on its way to NAND. */
 typedef struct SavedFlight {
     uint64_t serial;
     uint64_t seq;
-    uint32_t index; /* of the saved page; NONE: this flight is free */
-    uint32_t page;  /* where to; NONE: its program failed, and there is no room */
+    uint64_t page;  /* where to; NO_PAGE: its program failed, and there is no
+                       room */
     uint64_t low;   /* the anchor: its contents */
     uint64_t ends;  /* the anchor: the checkpoint that ends with it, or 0: it is
                        only rewritten */
+    uint32_t index; /* of the saved page; NONE: this flight is free */
+    uint32_t pad;
 } SavedFlight;
 
 typedef struct Saved {

@@ -15,15 +15,15 @@
 /* ---- meta.c ------------------------------------------------------------ */
 
 /* The map index of the first unit of a page of metadata. */
-static inline uint32_t meta_lpn(const Ssd *ssd, uint32_t page)
+static inline uint64_t meta_lpn(const Ssd *ssd, uint32_t page)
 {
-    return (uint32_t)ssd->l.user_units + page * ssd->l.units_per_program;
+    return ssd->l.user_units + (uint64_t)page * ssd->l.units_per_program;
 }
 
 /* Has the page ever been programmed? */
 static inline bool meta_in_nand(const Ssd *ssd, uint32_t page)
 {
-    return ssd->l2p.entry[meta_lpn(ssd, page)] != 0;
+    return l2p_get(&ssd->l2p, meta_lpn(ssd, page)) != 0;
 }
 
 /* The plane of the page. */

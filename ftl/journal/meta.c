@@ -97,7 +97,7 @@ static void next_version(Ssd *ssd)
 
 uint64_t meta_low_seq(const Ssd *ssd, uint32_t page)
 {
-    uint32_t entry = ssd->l2p.entry[meta_lpn(ssd, page)];
+    uint64_t entry = l2p_get(&ssd->l2p, meta_lpn(ssd, page));
 
     return entry ? ssd->media->spare_version[entry - 1] >> LOW_SHIFT : 0;
 }
@@ -108,19 +108,18 @@ void meta_preloaded(Ssd *ssd)
 
     next_version(ssd);
     for (uint64_t lpn = ssd->l.user_units; lpn < n; lpn++) {
-        uint32_t entry = ssd->l2p.entry[lpn];
+        uint64_t entry = l2p_get(&ssd->l2p, lpn);
 
         if (entry) {
-            spare_write(ssd, entry - 1, (uint32_t)lpn,
-                        ssd->journal->meta_version, 0);
+            spare_write(ssd, entry - 1, lpn, ssd->journal->meta_version, 0);
         }
     }
 }
 
 /* Fill in the spare areas of a page of metadata. */
-static void stamp(Ssd *ssd, uint32_t page, uint32_t first, OplogType type)
+static void stamp(Ssd *ssd, uint32_t page, uint64_t first, OplogType type)
 {
-    uint32_t lpn = meta_lpn(ssd, page);
+    uint64_t lpn = meta_lpn(ssd, page);
 
     invariant(page < ssd->l.n_map_pages);
     next_version(ssd);
@@ -132,16 +131,17 @@ static void stamp(Ssd *ssd, uint32_t page, uint32_t first, OplogType type)
 }
 
 /* The page is at first from now on. */
-static void settle(Ssd *ssd, uint32_t page, uint32_t first)
+static void settle(Ssd *ssd, uint32_t page, uint64_t first)
 {
-    uint32_t *entry = &ssd->l2p.entry[meta_lpn(ssd, page)];
-
     for (uint32_t k = 0; k < ssd->l.units_per_program; k++) {
-        invariant(!map_is_buffered(entry[k]));
-        if (entry[k]) {
-            block_clear_valid(ssd, entry[k] - 1);
+        uint64_t lpn = meta_lpn(ssd, page) + k;
+        uint64_t entry = l2p_get(&ssd->l2p, lpn);
+
+        invariant(!map_is_buffered(entry));
+        if (entry) {
+            block_clear_valid(ssd, entry - 1);
         }
-        entry[k] = first + k + 1;
+        l2p_set(&ssd->l2p, lpn, first + k + 1);
         block_set_valid(ssd, first + k);
     }
 }
@@ -157,7 +157,7 @@ static void send(Ssd *ssd, uint32_t j)
         .cookie = j,
     };
 
-    invariant(job->meta && op.ppa.page != NONE);
+    invariant(job->meta && op.ppa.page != NO_PAGE);
     invariant(j < ssd->media->n_jobs);
     job_place(ssd, j, op.ppa.page);
     ssd->journal->plane[job->plane].programs++;
@@ -272,19 +272,19 @@ static uint32_t read_take(Ssd *ssd)
 }
 
 /* Units of the page that are in one physical page: one operation. */
-static void read_run(Ssd *ssd, uint32_t i, const uint32_t *entry, uint32_t n)
+static void read_run(Ssd *ssd, uint32_t i, uint64_t lpn, uint32_t n)
 {
     NandOp op = {
         .kind = NAND_READ,
         .cause = cause_of(ssd->journal->meta_read[i].owner),
-        .ppa = {ppu_page(ssd, entry[0] - 1)},
+        .ppa = {ppu_page(ssd, l2p_get(&ssd->l2p, lpn) - 1)},
         .bytes = n << ssd->unit_shift,
         .cookie = i,
     };
 
     invariant(i < ssd->journal->n_meta_reads);
     for (uint32_t k = 0; k < n; k++) {
-        op.parts |= unit_parts(ssd, entry[k] - 1);
+        op.parts |= unit_parts(ssd, l2p_get(&ssd->l2p, lpn + k) - 1);
     }
     ssd->journal->meta_read[i].pending++;
     faulty_submit(ssd, &op);
@@ -293,7 +293,7 @@ static void read_run(Ssd *ssd, uint32_t i, const uint32_t *entry, uint32_t n)
 void meta_read(Ssd *ssd, uint32_t page, uint32_t first, uint32_t n,
                MetaOwner owner, uint32_t cookie)
 {
-    const uint32_t *entry = &ssd->l2p.entry[meta_lpn(ssd, page) + first];
+    uint64_t lpn = meta_lpn(ssd, page) + first;
     uint32_t i = read_take(ssd);
     uint32_t from = 0;
 
@@ -302,9 +302,9 @@ void meta_read(Ssd *ssd, uint32_t page, uint32_t first, uint32_t n,
     ssd->journal->meta_read[i] =
         (MetaRead){.owner = (uint8_t)owner, .cookie = cookie};
     for (uint32_t k = 1; k <= n; k++) {
-        if (k == n ||
-            ppu_page(ssd, entry[k] - 1) != ppu_page(ssd, entry[from] - 1)) {
-            read_run(ssd, i, entry + from, k - from);
+        if (k == n || ppu_page(ssd, l2p_get(&ssd->l2p, lpn + k) - 1) !=
+                          ppu_page(ssd, l2p_get(&ssd->l2p, lpn + from) - 1)) {
+            read_run(ssd, i, lpn + from, k - from);
             from = k;
         }
     }
@@ -327,7 +327,7 @@ void meta_read_done(Ssd *ssd, const NandOp *op)
 /* ---- without modelled time ----------------------------------------------- */
 
 /* The pages of a program hold data, and no time has passed. */
-static void program_at_once(Ssd *ssd, uint32_t first, NandCause cause,
+static void program_at_once(Ssd *ssd, uint64_t first, NandCause cause,
                             bool aged)
 {
     NandOp op = {.kind = NAND_PROGRAM, .cause = cause, .ppa = {first}};
@@ -346,7 +346,7 @@ static void program_at_once(Ssd *ssd, uint32_t first, NandCause cause,
 void meta_preload(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged)
 {
     uint32_t plane = meta_plane(ssd, page);
-    uint32_t ppa;
+    uint64_t ppa;
 
     invariant(page < ssd->l.n_map_pages);
     if (meta_in_nand(ssd, page) ||
@@ -354,7 +354,7 @@ void meta_preload(Ssd *ssd, uint32_t page, MetaOwner owner, bool aged)
         return;
     }
     ppa = block_take_page(ssd, plane, OPEN_META, 0);
-    if (ppa == NONE) {
+    if (ppa == NO_PAGE) {
         return;
     }
     program_at_once(ssd, ppa, cause_of(owner), aged);

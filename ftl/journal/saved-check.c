@@ -17,7 +17,7 @@
 
 /* Recovery uses an entry if the page that it names is older than the
  * checkpoint: then that must hold the unit. */
-static bool names_unit(const Ssd *ssd, uint32_t ppu, uint64_t lpn)
+static bool names_unit(const Ssd *ssd, uint64_t ppu, uint64_t lpn)
 {
     uint64_t seq = ssd->media->spare_seq[ppu_page(ssd, ppu)] & SEQ_MASK;
 
@@ -27,7 +27,7 @@ static bool names_unit(const Ssd *ssd, uint32_t ppu, uint64_t lpn)
 
 static bool check_entries(const Ssd *ssd, GError **error)
 {
-    for (uint32_t page = 0; page < ssd->geo->n_pages; page++) {
+    for (uint64_t page = 0; page < ssd->geo->n_pages; page++) {
         uint64_t seq = ssd->media->spare_seq[page] & SEQ_MASK;
 
         if (ssd->media->block[page_block(ssd, page)].state == BLOCK_SAVED) {
@@ -42,8 +42,7 @@ static bool check_entries(const Ssd *ssd, GError **error)
         uint64_t ppu = (entry & ~SAVED_MAPPED) - 1;
 
         CHECK(entry & SAVED_MAPPED
-                  ? ppu < ssd->l.raw_units &&
-                        names_unit(ssd, (uint32_t)ppu, lpn)
+                  ? ppu < ssd->l.raw_units && names_unit(ssd, ppu, lpn)
                   : entry <= MOST_VERSION,
               "a saved page");
         CHECK(ssd->journal->floor[lpn] <= MOST_VERSION, "a trim");
@@ -67,7 +66,7 @@ static bool check_pages(const Ssd *ssd, GError **error)
                   *(const uint8_t *)&sp->changed <= 1 &&
                   sp->serial <= ssd->journal->saved_queue.serial,
               "a saved page");
-        if (sp->page == NONE) {
+        if (sp->page == NO_PAGE) {
             continue;
         }
         CHECK(sp->page < ssd->geo->n_pages &&

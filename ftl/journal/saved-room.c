@@ -107,10 +107,10 @@ uint32_t saved_find_room(const Ssd *ssd, bool for_victim)
     return NONE;
 }
 
-uint32_t saved_take_page(Ssd *ssd, uint32_t plane)
+uint64_t saved_take_page(Ssd *ssd, uint32_t plane)
 {
     Open *o = &ssd->journal->saved_open[plane];
-    uint32_t page;
+    uint64_t page;
 
     invariant(plane < ssd->l.n_planes);
     ssd->journal->saved_queue.cursor = (plane + 1) % ssd->l.n_planes;
@@ -121,7 +121,7 @@ uint32_t saved_take_page(Ssd *ssd, uint32_t plane)
     }
     invariant(o->block != NONE && o->next_page < ssd->geo->pages_per_block);
     invariant(ssd->media->block[o->block].state == BLOCK_SAVED);
-    page = o->block * ssd->geo->pages_per_block + o->next_page;
+    page = nand_block_page(ssd->geo, o->block) + o->next_page;
     o->next_page += ssd->l.pages_per_program;
     block_pend(ssd, o->block, 1);
     if (o->next_page == ssd->geo->pages_per_block) {
@@ -130,7 +130,7 @@ uint32_t saved_take_page(Ssd *ssd, uint32_t plane)
     return page;
 }
 
-uint32_t saved_live_index(const Ssd *ssd, uint32_t page)
+uint32_t saved_live_index(const Ssd *ssd, uint64_t page)
 {
     uint32_t index = saved_index(ssd, page);
 
@@ -138,7 +138,7 @@ uint32_t saved_live_index(const Ssd *ssd, uint32_t page)
                                                                         : NONE;
 }
 
-bool saved_is_newest(const Ssd *ssd, uint32_t page)
+bool saved_is_newest(const Ssd *ssd, uint64_t page)
 {
     return saved_live_index(ssd, page) != NONE;
 }
@@ -150,7 +150,7 @@ void saved_erase_dead(Ssd *ssd, uint32_t block)
     NandOp op = {
         .kind = NAND_ERASE,
         .cause = NAND_CAUSE_META,
-        .ppa = {block * ssd->geo->pages_per_block},
+        .ppa = {nand_block_page(ssd->geo, block)},
     };
 
     invariant(block < ssd->geo->n_blocks);

@@ -34,7 +34,7 @@
 #include "ssd-internal.h"
 #include "wake.h"
 
-static void saved_changed(Ssd *ssd, uint32_t lpn)
+static void saved_changed(Ssd *ssd, uint64_t lpn)
 {
     invariant(lpn / ssd->l.saved_units < ssd->l.n_saved);
     ssd->journal->saved_page[lpn / ssd->l.saved_units].changed = true;
@@ -114,11 +114,11 @@ void saved_forget(Ssd *ssd)
     memset(ssd->journal->saved_page, 0,
            ssd->l.n_saved * sizeof(*ssd->journal->saved_page));
     for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
-        ssd->journal->saved_page[k].page = NONE;
+        ssd->journal->saved_page[k].page = NO_PAGE;
     }
     for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
         ssd->journal->saved_flight[f] =
-            (SavedFlight){.index = NONE, .page = NONE};
+            (SavedFlight){.index = NONE, .page = NO_PAGE};
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         ssd->journal->saved_open[i].block = NONE;
@@ -175,7 +175,7 @@ static uint32_t pull(Ssd *ssd, bool of_victim)
 
     while (k != NONE &&
            (ssd->journal->saved_page[k].in_flight ||
-            (of_victim && (ssd->journal->saved_page[k].page == NONE ||
+            (of_victim && (ssd->journal->saved_page[k].page == NO_PAGE ||
                            page_block(ssd, ssd->journal->saved_page[k].page) !=
                                q->victim)))) {
         before = k;
@@ -196,7 +196,7 @@ static uint32_t pull(Ssd *ssd, bool of_victim)
 static void clean(Ssd *ssd)
 {
     Saved *q = &ssd->journal->saved_queue;
-    uint32_t page;
+    uint64_t page;
 
     while (q->victim == NONE &&
            q->n_free + q->n_erasing < MAX(ssd->l.n_planes, 2)) {
@@ -204,7 +204,7 @@ static void clean(Ssd *ssd)
         if (q->victim == NONE) {
             return;
         }
-        page = q->victim * ssd->geo->pages_per_block;
+        page = nand_block_page(ssd->geo, q->victim);
         for (uint32_t i = 0; i < saved_pages_taken(ssd, q->victim);
              i += ssd->l.pages_per_program) {
             uint32_t index = saved_live_index(ssd, page + i);
@@ -240,7 +240,7 @@ static void capture(Ssd *ssd, uint32_t index, uint64_t *entry)
 
     invariant(index < ssd->l.n_saved);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t in_nand = ssd->nand_entry(ssd, (uint32_t)first + i);
+        uint64_t in_nand = ssd->nand_entry(ssd, first + i);
 
         entry[i] =
             in_nand ? SAVED_MAPPED | in_nand : ssd->journal->floor[first + i];
@@ -267,11 +267,10 @@ static uint32_t free_flight(const Ssd *ssd)
 static void stamp(Ssd *ssd, uint32_t f)
 {
     const SavedFlight *fl = &ssd->journal->saved_flight[f];
-    uint32_t first = fl->page << ssd->page_units_shift;
+    uint64_t first = page_ppu(ssd, fl->page);
 
     spare_blank(ssd, first, ssd->l.units_per_program);
-    spare_write(ssd, first, (uint32_t)ssd->l.user_units + fl->index, fl->seq,
-                0);
+    spare_write(ssd, first, ssd->l.user_units + fl->index, fl->seq, 0);
 }
 
 static void send(Ssd *ssd, uint32_t f, uint32_t plane)
@@ -320,11 +319,11 @@ static void land(Ssd *ssd, uint32_t f)
 {
     SavedFlight *fl = &ssd->journal->saved_flight[f];
     SavedPage *sp = &ssd->journal->saved_page[fl->index];
-    uint32_t old = sp->page;
+    uint64_t old = sp->page;
     uint64_t first;
     uint32_t n = units_of(ssd, fl->index, &first);
 
-    invariant(fl->index < ssd->l.n_saved && fl->page != NONE);
+    invariant(fl->index < ssd->l.n_saved && fl->page != NO_PAGE);
     invariant(f < ssd->l.n_saved_flights);
     memcpy(&ssd->journal->saved[first], flight_entries(ssd, f),
            n * sizeof(uint64_t));
@@ -340,7 +339,7 @@ static void land(Ssd *ssd, uint32_t f)
     fl->index = NONE;
     invariant(ssd->journal->saved_queue.n_in_flight > 0);
     ssd->journal->saved_queue.n_in_flight--;
-    if (old != NONE) {
+    if (old != NO_PAGE) {
         block_journal_live(ssd, page_block(ssd, old), -1);
         saved_erase_dead(ssd, page_block(ssd, old));
     }
@@ -372,7 +371,7 @@ static bool send_one(Ssd *ssd)
     for (uint32_t f = 0; ssd->media->may_fail && f < ssd->l.n_saved_flights;
          f++) {
         if (ssd->journal->saved_flight[f].index != NONE &&
-            ssd->journal->saved_flight[f].page == NONE) {
+            ssd->journal->saved_flight[f].page == NO_PAGE) {
             send(ssd, f, plane);
             return true;
         }
@@ -410,7 +409,7 @@ static bool array_works(const Ssd *ssd)
 {
     for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
         if (ssd->journal->saved_flight[f].index != NONE &&
-            ssd->journal->saved_flight[f].page != NONE) {
+            ssd->journal->saved_flight[f].page != NO_PAGE) {
             return true;
         }
     }
@@ -600,7 +599,7 @@ void saved_program_done(Ssd *ssd, const NandOp *op)
     if (op->status == NAND_FAILED) {
         spare_blank(ssd, op->ppa.page << ssd->page_units_shift, 1);
         block_journal_bad(ssd, block);
-        fl->page = NONE;
+        fl->page = NO_PAGE;
         if (ssd->journal->saved_open[block_plane(ssd, block)].block == block) {
             ssd->journal->saved_open[block_plane(ssd, block)].block = NONE;
         }
@@ -629,10 +628,10 @@ void saved_erase_done(Ssd *ssd, const NandOp *op)
 
 /* ---- calls of other components ------------------------------------------ */
 
-void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version)
+void saved_trim(Ssd *ssd, uint64_t lpn, uint64_t version)
 {
     Saved *q = &ssd->journal->saved_queue;
-    uint64_t serial = push(ssd, lpn / ssd->l.saved_units);
+    uint64_t serial = push(ssd, (uint32_t)(lpn / ssd->l.saved_units));
 
     invariant(saves(ssd));
     invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
@@ -692,7 +691,7 @@ void saved_power_lost(Ssd *ssd)
     for (uint32_t f = 0; f < ssd->l.n_saved_flights; f++) {
         const SavedFlight *fl = &ssd->journal->saved_flight[f];
 
-        if (fl->index != NONE && fl->page != NONE) {
+        if (fl->index != NONE && fl->page != NO_PAGE) {
             spare_blank(ssd, fl->page << ssd->page_units_shift,
                         ssd->l.units_per_program);
         }
@@ -706,7 +705,7 @@ void saved_power_lost(Ssd *ssd)
 }
 
 /* The array says that this page is there: it counts if it is the newest. */
-void saved_found(Ssd *ssd, uint32_t page)
+void saved_found(Ssd *ssd, uint64_t page)
 {
     uint32_t index = saved_index(ssd, page);
     uint64_t seq = ssd->media->spare_version[page << ssd->page_units_shift];
@@ -717,10 +716,10 @@ void saved_found(Ssd *ssd, uint32_t page)
         return;
     }
     sp = &ssd->journal->saved_page[index];
-    if (sp->page != NONE && sp->seq > seq) {
+    if (sp->page != NO_PAGE && sp->seq > seq) {
         return;
     }
-    if (sp->page != NONE) {
+    if (sp->page != NO_PAGE) {
         block_journal_live(ssd, page_block(ssd, sp->page), -1);
     }
     sp->page = page;
@@ -729,7 +728,7 @@ void saved_found(Ssd *ssd, uint32_t page)
     block_journal_live(ssd, page_block(ssd, page), 1);
 }
 
-uint64_t saved_loaded(Ssd *ssd, uint32_t page)
+uint64_t saved_loaded(Ssd *ssd, uint64_t page)
 {
     uint32_t index = saved_live_index(ssd, page);
     uint64_t low = 0;
@@ -761,9 +760,10 @@ static void mark_changed(Ssd *ssd)
     for (uint32_t k = 0; k < ssd->l.n_saved; k++) {
         ssd->journal->saved_page[k].changed = false;
     }
-    for (uint32_t lpn = 0; lpn < saved_map_units(ssd); lpn++) {
-        uint64_t now = ssd->l2p.entry[lpn] ? SAVED_MAPPED | ssd->l2p.entry[lpn]
-                                     : ssd->journal->floor[lpn];
+    for (uint64_t lpn = 0; lpn < saved_map_units(ssd); lpn++) {
+        uint64_t now = l2p_get(&ssd->l2p, lpn)
+                           ? SAVED_MAPPED | l2p_get(&ssd->l2p, lpn)
+                           : ssd->journal->floor[lpn];
 
         if (now != saved_entry(ssd, lpn)) {
             saved_changed(ssd, lpn);

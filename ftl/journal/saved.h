@@ -22,11 +22,11 @@
 
 /* The index of the saved page that the page of the array holds; NONE: it holds
  * none. */
-static inline uint32_t saved_index(const Ssd *ssd, uint32_t page)
+static inline uint32_t saved_index(const Ssd *ssd, uint64_t page)
 {
-    uint32_t spare = ssd->media->spare_lpn[page << ssd->page_units_shift];
+    uint64_t spare = numtable_get(&ssd->media->spare_lpn, page_ppu(ssd, page));
 
-    return spare > ssd->l.user_units ? spare - 1 - (uint32_t)ssd->l.user_units
+    return spare > ssd->l.user_units ? (uint32_t)(spare - 1 - ssd->l.user_units)
                                      : NONE;
 }
 
@@ -49,18 +49,18 @@ void saved_program_done(Ssd *ssd, const NandOp *op);
 void saved_erase_done(Ssd *ssd, const NandOp *op);
 
 /* Entry of the unit in the saved page in NAND; 0: none. */
-static inline uint64_t saved_entry(const Ssd *ssd, uint32_t lpn)
+static inline uint64_t saved_entry(const Ssd *ssd, uint64_t lpn)
 {
-    return ssd->journal->saved_page[lpn / ssd->l.saved_units].page == NONE
+    return ssd->journal->saved_page[lpn / ssd->l.saved_units].page == NO_PAGE
                ? 0
                : ssd->journal->saved[lpn];
 }
 
 /* Does the page hold a saved page, and is that the newest of its index? */
-bool saved_is_newest(const Ssd *ssd, uint32_t page);
+bool saved_is_newest(const Ssd *ssd, uint64_t page);
 
 /* The unit, so far in this version, is trimmed. */
-void saved_trim(Ssd *ssd, uint32_t lpn, uint64_t version);
+void saved_trim(Ssd *ssd, uint64_t lpn, uint64_t version);
 
 /* Preloaded units were saved long ago, too. */
 void saved_preload(Ssd *ssd);
@@ -73,10 +73,10 @@ bool saved_holds(Ssd *ssd, uint32_t block);
 
 /* The power has gone; results of recovery; it has ended. */
 void saved_power_lost(Ssd *ssd);
-void saved_found(Ssd *ssd, uint32_t page);
+void saved_found(Ssd *ssd, uint64_t page);
 /* The page has been read: which versions it says are trimmed.  Returns, of the
  * anchor, how far the checkpoint goes (Saved.low); else 0. */
-uint64_t saved_loaded(Ssd *ssd, uint32_t page);
+uint64_t saved_loaded(Ssd *ssd, uint64_t page);
 /* Recovery has ended, with the value of the anchor, or 0. */
 void saved_ready(Ssd *ssd, uint64_t low);
 
@@ -94,11 +94,11 @@ uint32_t saved_pages_taken(const Ssd *ssd, uint32_t block);
 /* The plane, next in turn, that has a page; NONE: none has.  The last free block
  * is for the pages of the victim. */
 uint32_t saved_find_room(const Ssd *ssd, bool for_victim);
-uint32_t saved_take_page(Ssd *ssd, uint32_t plane);
+uint64_t saved_take_page(Ssd *ssd, uint32_t plane);
 
 /* The index of the saved page that the page holds, if it is the newest of it, or
  * NONE. */
-uint32_t saved_live_index(const Ssd *ssd, uint32_t page);
+uint32_t saved_live_index(const Ssd *ssd, uint64_t page);
 
 /* Erase the block, if it is full and has nothing that counts. */
 void saved_erase_dead(Ssd *ssd, uint32_t block);

@@ -6,9 +6,11 @@
 
 /* Multiplicative hashing: D. Knuth, The Art of Computer Programming, volume 3,
  * section 6.4. */
-static uint32_t bucket_of(const Cmt *c, uint32_t lpn)
+static uint32_t bucket_of(const Cmt *c, uint64_t lpn)
 {
-    return (uint32_t)(lpn * 2654435769U >> 7) & (c->n_buckets - 1);
+    uint32_t mixed = (uint32_t)lpn ^ (uint32_t)(lpn >> 32);
+
+    return (mixed * 2654435769U >> 7) & (c->n_buckets - 1);
 }
 
 static void make_tables(Cmt *c)
@@ -44,7 +46,7 @@ void cmt_clear(Cmt *c)
     make_tables(c);
 }
 
-uint32_t cmt_find(const Cmt *c, uint32_t lpn)
+uint32_t cmt_find(const Cmt *c, uint64_t lpn)
 {
     uint32_t at = c->bucket[bucket_of(c, lpn)];
 
@@ -110,7 +112,7 @@ void cmt_remove(Cmt *c, uint32_t i)
     c->free = i + 1;
 }
 
-uint32_t cmt_insert(Cmt *c, uint32_t lpn)
+uint32_t cmt_insert(Cmt *c, uint64_t lpn)
 {
     uint32_t *head = &c->bucket[bucket_of(c, lpn)];
     uint32_t i;

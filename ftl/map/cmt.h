@@ -36,7 +36,7 @@ enum {
 };
 
 typedef struct CmtEntry {
-    uint32_t lpn;
+    uint64_t lpn;
     uint32_t chain;      /* next of its hash bucket, + 1; or of the free list */
     uint32_t next, prev; /* of its segment, most recently used first */
     uint32_t dirty_next, dirty_prev; /* the owner's, as dirty is */
@@ -65,7 +65,7 @@ static inline uint32_t cmt_used(const Cmt *c)
 }
 
 /* The entry of the unit, or CMT_NONE. */
-uint32_t cmt_find(const Cmt *c, uint32_t lpn);
+uint32_t cmt_find(const Cmt *c, uint64_t lpn);
 
 /* The entry is used again. */
 void cmt_touch(Cmt *c, uint32_t i);
@@ -76,7 +76,7 @@ uint32_t cmt_victim(const Cmt *c);
 void cmt_remove(Cmt *c, uint32_t i);
 
 /* A clean entry for a unit that has none; the table is not full. */
-uint32_t cmt_insert(Cmt *c, uint32_t lpn);
+uint32_t cmt_insert(Cmt *c, uint64_t lpn);
 
 /* Is every number valid, of units below n_lpns? For a table that was loaded;
  * sizes are as cmt_init() made them. */

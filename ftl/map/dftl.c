@@ -51,7 +51,7 @@
 static const PageFifo no_pages = {.head = NONE, .tail = NONE};
 
 /* The NAND page, of those that a translation page takes, with the entry. */
-static uint32_t part_of(const Ssd *ssd, uint32_t lpn)
+static uint32_t part_of(const Ssd *ssd, uint64_t lpn)
 {
     return lpn % ssd->l.map_entries /
            (ssd->l.map_entries / ssd->l.pages_per_program);
@@ -331,7 +331,7 @@ static void evict(Ssd *ssd, uint32_t cmd)
 }
 
 /* The entry comes into the cache, clean; it is not there yet. */
-static uint32_t insert(Ssd *ssd, uint32_t lpn, uint32_t cmd)
+static uint32_t insert(Ssd *ssd, uint64_t lpn, uint32_t cmd)
 {
     Dftl *d = ssd->map->policy_data;
 
@@ -357,8 +357,8 @@ static void insert_loaded(Ssd *ssd, const DftlWaiter *w)
         end = MIN(end, ssd->l.user_units);
     }
     for (uint64_t lpn = w->lpn; lpn < end; lpn++) {
-        if (cmt_find(&d->cmt, (uint32_t)lpn) == NONE) {
-            insert(ssd, (uint32_t)lpn, w->cmd);
+        if (cmt_find(&d->cmt, lpn) == NONE) {
+            insert(ssd, lpn, w->cmd);
         }
     }
 }
@@ -410,12 +410,12 @@ static void dftl_page_read(Ssd *ssd, uint32_t cookie)
  * has it; nor does a command need one of a unit that is in the buffer, or whose
  * translation page, as the directory says, has never been written.
  */
-static bool misses(Ssd *ssd, uint32_t lpn, uint64_t *in_hmb)
+static bool misses(Ssd *ssd, uint64_t lpn, uint64_t *in_hmb)
 {
     Dftl *d = ssd->map->policy_data;
     uint32_t i;
 
-    if (map_is_buffered(ssd->l2p.entry[lpn])) {
+    if (map_is_buffered(l2p_get(&ssd->l2p, lpn))) {
         return false;
     }
     i = cmt_find(&d->cmt, lpn);
@@ -457,8 +457,8 @@ static void dftl_fetched(Ssd *ssd, uint32_t cmd)
     uint64_t last = (req->lba + req->nblocks - 1) >> ssd->block_shift;
 
     for (uint64_t lpn = req->lba >> ssd->block_shift; lpn <= last; lpn++) {
-        if (hmb_take(&d->hmb, (uint32_t)lpn)) {
-            insert(ssd, (uint32_t)lpn, cmd);
+        if (hmb_take(&d->hmb, lpn)) {
+            insert(ssd, lpn, cmd);
         }
     }
     controller_unpend(ssd);
@@ -482,7 +482,7 @@ static void miss(Ssd *ssd, DftlWaiter *run)
     run->n = 0;
 }
 
-static void add_miss(Ssd *ssd, DftlWaiter *run, uint32_t lpn)
+static void add_miss(Ssd *ssd, DftlWaiter *run, uint64_t lpn)
 {
     bool goes_on = run->n > 0 && run->lpn + run->n == lpn &&
                    page_of(ssd, run->lpn) == page_of(ssd, lpn) &&
@@ -507,8 +507,8 @@ static bool dftl_lookup(Ssd *ssd, uint32_t cmd)
     invariant(cmd < ssd->commands.n_cmds);
     invariant(ssd->commands.cmd[cmd].map_pending == 0);
     for (uint64_t lpn = req->lba >> ssd->block_shift; lpn <= last; lpn++) {
-        if (misses(ssd, (uint32_t)lpn, &in_hmb)) {
-            add_miss(ssd, &run, (uint32_t)lpn);
+        if (misses(ssd, lpn, &in_hmb)) {
+            add_miss(ssd, &run, lpn);
         }
     }
     miss(ssd, &run);
@@ -521,7 +521,7 @@ static bool dftl_lookup(Ssd *ssd, uint32_t cmd)
     return ssd->commands.cmd[cmd].map_pending == 0;
 }
 
-static bool dftl_knows(const Ssd *ssd, uint32_t lpn)
+static bool dftl_knows(const Ssd *ssd, uint64_t lpn)
 {
     const Dftl *d = ssd->map->policy_data;
 
@@ -547,7 +547,7 @@ static void make_stale(Dftl *d, uint32_t page)
     }
 }
 
-static void dftl_changed(Ssd *ssd, uint32_t lpn, MapChange why)
+static void dftl_changed(Ssd *ssd, uint64_t lpn, MapChange why)
 {
     Dftl *d = ssd->map->policy_data;
     uint32_t i;
@@ -583,7 +583,7 @@ static void dftl_changes_end(Ssd *ssd)
     }
 }
 
-static void dftl_aged(Ssd *ssd, uint32_t lpn, bool aged)
+static void dftl_aged(Ssd *ssd, uint64_t lpn, bool aged)
 {
     meta_preload(ssd, page_of(ssd, lpn), META_MAP, aged);
 }
@@ -627,11 +627,11 @@ static void dftl_power_lost(Ssd *ssd)
     forget(ssd);
 }
 
-/* Has the unit changed since its translation page was written, as spare areas
- * and journal pages tell? */
-static bool is_behind(const Ssd *ssd, uint32_t lpn, uint64_t low)
+/* Has the unit changed since its translation page was written, by spare areas
+ * and journal pages? */
+static bool is_behind(const Ssd *ssd, uint64_t lpn, uint64_t low)
 {
-    uint32_t entry = ssd->l2p.entry[lpn];
+    uint64_t entry = l2p_get(&ssd->l2p, lpn);
 
     if (entry) {
         return (ssd->media->spare_seq[ppu_page(ssd, entry - 1)] & SEQ_MASK) >
@@ -649,7 +649,7 @@ static void dftl_recovered(Ssd *ssd)
         uint64_t end =
             MIN((uint64_t)(page + 1) * ssd->l.map_entries, ssd->l.user_units);
         uint64_t low = meta_low_seq(ssd, page);
-        uint32_t lpn = page * ssd->l.map_entries;
+        uint64_t lpn = (uint64_t)page * ssd->l.map_entries;
 
         while (lpn < end && !is_behind(ssd, lpn, low)) {
             lpn++;

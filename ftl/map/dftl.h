@@ -40,7 +40,7 @@ typedef struct DftlPage {
 /* A command that waits, for entries lpn..lpn + n - 1 of a part. */
 typedef struct DftlWaiter {
     uint32_t cmd;
-    uint32_t lpn, n;
+    uint64_t lpn, n;
     uint32_t part;
     uint32_t next; /* free list; list of the page */
 } DftlWaiter;
@@ -74,9 +74,9 @@ typedef struct Dftl {
     Cmt hmb; /* ftl.hmb: entries in host memory; none of them is in cmt */
 } Dftl;
 
-static inline uint32_t page_of(const Ssd *ssd, uint32_t lpn)
+static inline uint32_t page_of(const Ssd *ssd, uint64_t lpn)
 {
-    return lpn / ssd->l.map_entries;
+    return (uint32_t)(lpn / ssd->l.map_entries);
 }
 
 /* ---- dftl-state.c -------------------------------------------------------- */

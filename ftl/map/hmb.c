@@ -24,12 +24,12 @@ void hmb_clear(Cmt *h)
     }
 }
 
-bool hmb_holds(const Cmt *h, uint32_t lpn)
+bool hmb_holds(const Cmt *h, uint64_t lpn)
 {
     return h->most > 0 && cmt_find(h, lpn) != CMT_NONE;
 }
 
-void hmb_put(Cmt *h, uint32_t lpn)
+void hmb_put(Cmt *h, uint64_t lpn)
 {
     uint32_t victim;
 
@@ -43,7 +43,7 @@ void hmb_put(Cmt *h, uint32_t lpn)
     cmt_insert(h, lpn);
 }
 
-bool hmb_take(Cmt *h, uint32_t lpn)
+bool hmb_take(Cmt *h, uint64_t lpn)
 {
     if (!hmb_holds(h, lpn)) {
         return false;

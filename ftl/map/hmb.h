@@ -25,10 +25,10 @@ void hmb_destroy(Cmt *h);
 /* Drop all entries, as after a power cut. */
 void hmb_clear(Cmt *h);
 
-bool hmb_holds(const Cmt *h, uint32_t lpn);
-void hmb_put(Cmt *h, uint32_t lpn);
+bool hmb_holds(const Cmt *h, uint64_t lpn);
+void hmb_put(Cmt *h, uint64_t lpn);
 
 /* It does not hold the entry any more.  false: it did not. */
-bool hmb_take(Cmt *h, uint32_t lpn);
+bool hmb_take(Cmt *h, uint64_t lpn);
 
 #endif

@@ -100,7 +100,7 @@ static bool check_units(const Ssd *ssd, uint32_t block, uint32_t logical,
                         bool at_offset, uint32_t first, GError **error)
 {
     for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
-        uint32_t ppu = block * ssd->l.units_per_block + i;
+        uint64_t ppu = block_ppu(ssd, block) + i;
         LogicalPage at;
 
         if (!unit_is_valid(ssd, ppu)) {

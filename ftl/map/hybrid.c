@@ -62,9 +62,9 @@ static void init_logs(Ssd *ssd, uint32_t plane)
     }
     pool_add(ILIST_CHAIN(ssd->map->log_block, LogBlock, newer), &p->free, first,
              end);
-    ssd->map->plane[plane].origin = g_new(uint32_t, ssd->l.units_per_block);
+    ssd->map->plane[plane].origin = g_new(uint64_t, ssd->l.units_per_block);
     for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
-        ssd->map->plane[plane].origin[i] = NONE;
+        ssd->map->plane[plane].origin[i] = NO_UNIT;
     }
 }
 
@@ -85,7 +85,7 @@ void hybrid_init(Ssd *ssd)
     ssd->map->policy_bytes =
         ssd->l.n_planes * (ssd->l.logical_blocks * 2 * sizeof(uint32_t) +
                            ssd->l.log_blocks * sizeof(LogBlock) +
-                           ssd->l.units_per_block * sizeof(uint32_t));
+                           ssd->l.units_per_block * sizeof(uint64_t));
 }
 
 void hybrid_destroy(Ssd *ssd)
@@ -218,9 +218,9 @@ typedef struct Waiting {
     bool complete; /* all its units */
 } Waiting;
 
-static bool is_dirty(const Ssd *ssd, uint32_t lpn)
+static bool is_dirty(const Ssd *ssd, uint64_t lpn)
 {
-    uint32_t entry = ssd->l2p.entry[lpn];
+    uint64_t entry = l2p_get(&ssd->l2p, lpn);
 
     invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     return map_is_buffered(entry) &&
@@ -232,21 +232,21 @@ static Waiting look_at_page(const Ssd *ssd, const LogicalPage *at)
     Waiting w = {.in_place = true, .complete = true};
 
     for (uint32_t u = 0; u < ssd->l.units_per_program; u++) {
-        uint32_t lpn = logical_lpn(ssd, at->logical, at->page, u);
+        uint64_t lpn = logical_lpn(ssd, at->logical, at->page, u);
 
-        if (lpn != NONE && !is_dirty(ssd, lpn)) {
+        if (lpn != NO_UNIT && !is_dirty(ssd, lpn)) {
             w.complete = false;
-            w.in_place = w.in_place && ssd->l2p.entry[lpn] == 0;
+            w.in_place = w.in_place && l2p_get(&ssd->l2p, lpn) == 0;
         }
     }
     return w;
 }
 
-static uint32_t take_slot(Ssd *ssd, uint32_t lpn)
+static uint32_t take_slot(Ssd *ssd, uint64_t lpn)
 {
-    uint32_t i = map_slot(ssd->l2p.entry[lpn]);
+    uint32_t i = map_slot(l2p_get(&ssd->l2p, lpn));
 
-    invariant(map_is_buffered(ssd->l2p.entry[lpn]));
+    invariant(map_is_buffered(l2p_get(&ssd->l2p, lpn)));
     invariant(i < ssd->buffer->n_slot_records);
     slot_leave_dirty(ssd, i);
     return i;
@@ -257,23 +257,23 @@ static void gather_own(Ssd *ssd, uint32_t j, const LogicalPage *at,
                        bool in_place)
 {
     PageJob *job = &ssd->media->job[j];
-    uint32_t *unit = job_units(ssd, j);
+    uint64_t *unit = job_units(ssd, j);
 
     invariant(j < ssd->media->n_jobs);
     for (uint32_t u = 0; u < ssd->l.units_per_program; u++) {
-        uint32_t lpn = logical_lpn(ssd, at->logical, at->page, u);
+        uint64_t lpn = logical_lpn(ssd, at->logical, at->page, u);
 
-        if (lpn != NONE && is_dirty(ssd, lpn)) {
+        if (lpn != NO_UNIT && is_dirty(ssd, lpn)) {
             unit[job->n++] = take_slot(ssd, lpn);
         } else if (in_place) {
-            unit[job->n++] = NONE;
+            unit[job->n++] = NO_UNIT;
         }
     }
 }
 
 /* May the unit fill up a page of the log?  A unit that makes a page by itself
  * does not. */
-static bool fits(const Ssd *ssd, uint32_t lpn, const LogicalPage *at,
+static bool fits(const Ssd *ssd, uint64_t lpn, const LogicalPage *at,
                  const Target *t)
 {
     LogicalPage other = logical_place(ssd, lpn);
@@ -327,11 +327,11 @@ static void send_to(Ssd *ssd, uint32_t stream, const LogicalPage *at,
 /* A page with the first unit of the list that can go now. */
 static bool send_from(Ssd *ssd, uint32_t stream, const SlotList *list)
 {
-    uint32_t last = NONE;
+    uint64_t last = NO_UNIT;
     uint32_t i = list->head;
 
     for (uint32_t n = 0; i != NONE && n < LOOK_AT; n++) {
-        uint32_t lpn = ssd->buffer->slot[i].lpn;
+        uint64_t lpn = ssd->buffer->slot[i].lpn;
 
         if (lpn / ssd->l.units_per_program != last) { /* not looked at yet */
             LogicalPage at = logical_place(ssd, lpn);
@@ -368,7 +368,7 @@ static bool hybrid_send(Ssd *ssd, uint32_t stream)
            send_from(ssd, stream, &st->queue.fresh);
 }
 
-static bool hybrid_accepts(const Ssd *ssd, uint32_t lpn)
+static bool hybrid_accepts(const Ssd *ssd, uint64_t lpn)
 {
     invariant(lpn < ssd->l.user_units);
     return plane_accepts(ssd, logical_place(ssd, lpn).plane);
@@ -385,12 +385,12 @@ static void hybrid_page_done(Ssd *ssd, uint32_t plane)
 /* ---- without modelled time ----------------------------------------------- */
 
 /* The data block's pages up to the unit's hold something from the beginning. */
-uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn)
+uint64_t hybrid_preload(Ssd *ssd, uint64_t lpn)
 {
     LogicalPage at = logical_place(ssd, lpn);
     uint32_t *data = &ssd->map->data_block[at.logical];
     uint32_t n = ssd->l.pages_per_program;
-    uint32_t first;
+    uint64_t first;
 
     invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     if (*data == NONE) {
@@ -398,9 +398,9 @@ uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn)
         invariant(*data != NONE);
     }
     invariant(block_plane(ssd, *data) == at.plane);
-    first = *data * ssd->geo->pages_per_block;
+    first = nand_block_page(ssd->geo, *data);
     while (hybrid_next(ssd, *data) <= at.page) {
-        uint32_t page = first + nand_next_page(ssd->nand, *data);
+        uint64_t page = first + nand_next_page(ssd->nand, *data);
 
         for (uint32_t i = 0; i < n; i++) {
             oplog_add(ssd->inspect.log, OPLOG_PRELOAD_PAGE, 0, page + i,
@@ -430,41 +430,39 @@ static uint32_t run_of(const Ssd *ssd, const uint64_t *lpn, uint64_t n,
         used++;
     }
     for (uint64_t l = first; l < MIN(first + most, ssd->l.user_units); l++) {
-        elsewhere += ssd->l2p.entry[l] != 0;
+        elsewhere += l2p_get(&ssd->l2p, l) != 0;
     }
     for (uint32_t i = 0; i < used; i++) {
-        invariant(elsewhere >= (ssd->l2p.entry[lpn[i]] != 0));
-        elsewhere -= ssd->l2p.entry[lpn[i]] != 0;
+        invariant(elsewhere >= (l2p_get(&ssd->l2p, lpn[i]) != 0));
+        elsewhere -= l2p_get(&ssd->l2p, lpn[i]) != 0;
     }
     *in_place = elsewhere == 0;
     return used;
 }
 
-uint32_t hybrid_age_page(Ssd *ssd, const uint64_t *lpn, uint64_t n,
-                         uint32_t *ppu, uint32_t *used)
+uint64_t hybrid_age_page(Ssd *ssd, const uint64_t *lpn, uint64_t n,
+                         uint64_t *ppu, uint32_t *used)
 {
-    LogicalPage at = logical_place(ssd, (uint32_t)lpn[0]);
+    LogicalPage at = logical_place(ssd, lpn[0]);
     bool in_place;
-    uint32_t first;
-    uint32_t ppa;
+    uint64_t first;
+    uint64_t ppa;
     Target t;
 
     invariant(n > 0);
     *used = run_of(ssd, lpn, n, &in_place);
     if (!find_target(ssd, &at, in_place, &t)) {
-        return NONE;
+        return NO_UNIT;
     }
     ppa = hybrid_take_page(ssd, t.block);
-    first = ppa << ssd->page_units_shift;
+    first = page_ppu(ssd, ppa);
     for (uint32_t i = 0; i < *used; i++) {
-        ppu[i] = first + (t.in_place ? (uint32_t)lpn[i] %
-                                           ssd->l.units_per_program
-                                     : i);
+        ppu[i] = first + (t.in_place ? lpn[i] % ssd->l.units_per_program : i);
     }
     return ppa;
 }
 
-void hybrid_age_done(Ssd *ssd, uint32_t lpn)
+void hybrid_age_done(Ssd *ssd, uint64_t lpn)
 {
     LogicalPage at = logical_place(ssd, lpn);
 
@@ -475,7 +473,7 @@ void hybrid_age_done(Ssd *ssd, uint32_t lpn)
 /* ---- power --------------------------------------------------------------- */
 
 /* A page of a block was on its way: a log block with a hole is no data block. */
-void hybrid_torn(Ssd *ssd, uint32_t ppa)
+void hybrid_torn(Ssd *ssd, uint64_t ppa)
 {
     uint32_t block = page_block(ssd, ppa);
     uint32_t first = block_plane(ssd, block) * ssd->l.log_blocks;
@@ -498,14 +496,14 @@ void hybrid_torn(Ssd *ssd, uint32_t ppa)
  */
 static void abandon(Ssd *ssd, const MapPlane *p, uint32_t block)
 {
-    uint32_t first = block * ssd->l.units_per_block;
+    uint64_t first = block_ppu(ssd, block);
 
     invariant(ssd->media->block[block].state == BLOCK_MAPPED);
     invariant(block < ssd->geo->n_blocks);
     for (uint32_t i = 0; i < ssd->l.units_per_block; i++) {
-        uint32_t from = p->origin[i];
+        uint64_t from = p->origin[i];
 
-        if (from != NONE && unit_is_valid(ssd, first + i)) {
+        if (from != NO_UNIT && unit_is_valid(ssd, first + i)) {
             oplog_add(ssd->inspect.log, OPLOG_TAKE_BACK, 0,
                       spare_lpn(ssd, from), ssd->now_ps, 0, from);
             map_move(ssd, first + i, from);

@@ -36,10 +36,10 @@ extern const Placer hybrid_placer;
 void hybrid_init(Ssd *ssd);
 void hybrid_destroy(Ssd *ssd);
 
-LogicalPage logical_place(const Ssd *ssd, uint32_t lpn);
+LogicalPage logical_place(const Ssd *ssd, uint64_t lpn);
 
 /* The lpn at a place in a logical block, or NONE: beyond the capacity. */
-uint32_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
+uint64_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
                      uint32_t unit);
 
 /* Programs that a block takes, and those that it has had. */
@@ -54,7 +54,7 @@ static inline uint32_t hybrid_next(const Ssd *ssd, uint32_t block)
 }
 
 /* The next page of a block, to be programmed at once. */
-uint32_t hybrid_take_page(Ssd *ssd, uint32_t block);
+uint64_t hybrid_take_page(Ssd *ssd, uint32_t block);
 
 /* A log block of the plane, for one logical block or (NONE) for any: at the new
  * end of the plane's list, or beside it; NONE: there is no free block now. */
@@ -74,11 +74,11 @@ static inline bool log_has_room(const Ssd *ssd, uint32_t log)
 }
 
 /* The hooks of OwnBlocks. */
-uint32_t hybrid_preload(Ssd *ssd, uint32_t lpn);
-uint32_t hybrid_age_page(Ssd *ssd, const uint64_t *lpn, uint64_t n,
-                         uint32_t *ppu, uint32_t *used);
-void hybrid_age_done(Ssd *ssd, uint32_t lpn);
-void hybrid_torn(Ssd *ssd, uint32_t ppa);
+uint64_t hybrid_preload(Ssd *ssd, uint64_t lpn);
+uint64_t hybrid_age_page(Ssd *ssd, const uint64_t *lpn, uint64_t n,
+                         uint64_t *ppu, uint32_t *used);
+void hybrid_age_done(Ssd *ssd, uint64_t lpn);
+void hybrid_torn(Ssd *ssd, uint64_t ppa);
 void hybrid_planes_lost(Ssd *ssd);
 
 /* The hooks of MapPolicy. */

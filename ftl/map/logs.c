@@ -16,10 +16,10 @@
 
 /* ---- where an address belongs -------------------------------------------- */
 
-LogicalPage logical_place(const Ssd *ssd, uint32_t lpn)
+LogicalPage logical_place(const Ssd *ssd, uint64_t lpn)
 {
     uint32_t n = ssd->l.units_per_program;
-    uint32_t program = lpn / n;
+    uint32_t program = (uint32_t)(lpn / n);
     uint32_t plane = ssd->media->stripe_plane[program % ssd->l.n_planes];
     uint32_t in_plane = program / ssd->l.n_planes;
     uint32_t per_block = hybrid_block_programs(ssd);
@@ -29,11 +29,11 @@ LogicalPage logical_place(const Ssd *ssd, uint32_t lpn)
         .plane = plane,
         .logical = plane * ssd->l.logical_blocks + in_plane / per_block,
         .page = in_plane % per_block,
-        .unit = lpn % n,
+        .unit = (uint32_t)(lpn % n),
     };
 }
 
-uint32_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
+uint64_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
                      uint32_t unit)
 {
     uint32_t plane = logical / ssd->l.logical_blocks;
@@ -45,15 +45,15 @@ uint32_t logical_lpn(const Ssd *ssd, uint32_t logical, uint32_t page,
     uint64_t lpn = program * ssd->l.units_per_program + unit;
 
     invariant(logical < ssd->l.n_planes * ssd->l.logical_blocks);
-    return lpn < ssd->l.user_units ? (uint32_t)lpn : NONE;
+    return lpn < ssd->l.user_units ? lpn : NO_UNIT;
 }
 
-uint32_t hybrid_take_page(Ssd *ssd, uint32_t block)
+uint64_t hybrid_take_page(Ssd *ssd, uint32_t block)
 {
     invariant(nand_next_page(ssd->nand, block) < ssd->geo->pages_per_block);
     invariant(ssd->media->block[block].state == BLOCK_MAPPED);
     block_pend(ssd, block, 1);
-    return block * ssd->geo->pages_per_block + nand_next_page(ssd->nand, block);
+    return nand_block_page(ssd->geo, block) + nand_next_page(ssd->nand, block);
 }
 
 /* ---- log blocks ---------------------------------------------------------- */

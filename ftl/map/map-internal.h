@@ -77,7 +77,7 @@ typedef struct PlaneLogs {
 /* With a log-block map. */
 typedef struct MapPlane {
     PlaneLogs logs;
-    OF_MAP uint32_t *origin; /* by unit of a full merge's destination: which ppu
+    OF_MAP uint64_t *origin; /* by unit of a full merge's destination: which ppu
                          was copied there, or NONE */
 } MapPlane;
 

@@ -49,16 +49,16 @@ typedef struct OwnBlocks {
     CopyOps copies;
 
     /* Without modelled time: the place of a preloaded unit. */
-    uint32_t (*preload)(Ssd *ssd, uint32_t lpn);
+    uint64_t (*preload)(Ssd *ssd, uint64_t lpn);
     /* The same: the page for lpn[0..n-1], and how many of them it takes (*used),
      * each at ppu[]; NONE: a merge or an erase has to end first.  It is there. */
-    uint32_t (*age_page)(Ssd *ssd, const uint64_t *lpn, uint64_t n,
-                         uint32_t *ppu, uint32_t *used);
-    void (*age_done)(Ssd *ssd, uint32_t lpn);
+    uint64_t (*age_page)(Ssd *ssd, const uint64_t *lpn, uint64_t n,
+                         uint64_t *ppu, uint32_t *used);
+    void (*age_done)(Ssd *ssd, uint64_t lpn);
 
     /* The power has gone: the program of the page was cut short; the work of
      * the planes is dropped. */
-    void (*torn)(Ssd *ssd, uint32_t ppa);
+    void (*torn)(Ssd *ssd, uint64_t ppa);
     void (*planes_lost)(Ssd *ssd);
 } OwnBlocks;
 
@@ -88,12 +88,12 @@ struct MapPolicy {
     void (*fetched)(Ssd *ssd, uint32_t cmd);
 
     /* Is it known where the unit is, without a lookup?  Missing: always. */
-    bool (*knows)(const Ssd *ssd, uint32_t lpn);
+    bool (*knows)(const Ssd *ssd, uint64_t lpn);
 
     /* The unit's copy in NAND is at another place, or there is none any more; a
      * series of such changes (a victim has been emptied, a TRIM is done) ends.
      * Both must not start anything that takes effect at once. */
-    void (*changed)(Ssd *ssd, uint32_t lpn, MapChange why);
+    void (*changed)(Ssd *ssd, uint64_t lpn, MapChange why);
     void (*changes_end)(Ssd *ssd);
 
     /* The plane has one more free block. */
@@ -101,7 +101,7 @@ struct MapPolicy {
 
     /* Without modelled time: the unit is in NAND, as if written long ago, or just
      * now (aged). */
-    void (*aged)(Ssd *ssd, uint32_t lpn, bool aged);
+    void (*aged)(Ssd *ssd, uint64_t lpn, bool aged);
 
     /* The contents of memory are lost; and (with ftl.recovery) the map has been
      * found in NAND: L2p is as it was found, and the drive continues. */

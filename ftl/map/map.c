@@ -21,16 +21,16 @@ const MapPolicy map_page = {
     .help = "every unit by itself, the whole map in memory",
 };
 
-uint32_t map_nand_entry(const Ssd *ssd, uint32_t lpn)
+uint64_t map_nand_entry(const Ssd *ssd, uint64_t lpn)
 {
-    uint32_t entry = ssd->l2p.entry[lpn];
+    uint64_t entry = l2p_get(&ssd->l2p, lpn);
 
     return map_is_buffered(entry) ? slot_oldest(ssd, entry)->old_entry : entry;
 }
 
-uint64_t map_version(const Ssd *ssd, uint32_t lpn)
+uint64_t map_version(const Ssd *ssd, uint64_t lpn)
 {
-    uint32_t entry = ssd->l2p.entry[lpn];
+    uint64_t entry = l2p_get(&ssd->l2p, lpn);
 
     invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     if (map_is_buffered(entry)) {
@@ -41,28 +41,28 @@ uint64_t map_version(const Ssd *ssd, uint32_t lpn)
                : 0;
 }
 
-bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu)
+bool map_move(Ssd *ssd, uint64_t from_ppu, uint64_t to_ppu)
 {
-    uint32_t lpn = spare_lpn(ssd, from_ppu);
-    uint32_t *entry = &ssd->l2p.entry[lpn];
+    uint64_t lpn = spare_lpn(ssd, from_ppu);
+    uint64_t entry = l2p_get(&ssd->l2p, lpn);
 
     if (!unit_is_valid(ssd, from_ppu)) {
         return false;
     }
-    if (map_is_buffered(*entry)) {
-        slot_moved(ssd, *entry, from_ppu, to_ppu);
+    if (map_is_buffered(entry)) {
+        slot_moved(ssd, entry, from_ppu, to_ppu);
     } else {
-        invariant(*entry == from_ppu + 1);
-        *entry = to_ppu + 1;
+        invariant(entry == from_ppu + 1);
+        l2p_set(&ssd->l2p, lpn, to_ppu + 1);
     }
     block_clear_valid(ssd, from_ppu);
     block_set_valid(ssd, to_ppu);
     return true;
 }
 
-void map_trim(Ssd *ssd, uint32_t lpn)
+void map_trim(Ssd *ssd, uint64_t lpn)
 {
-    uint32_t entry = ssd->l2p.entry[lpn];
+    uint64_t entry = l2p_get(&ssd->l2p, lpn);
 
     invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     if (entry == 0) {
@@ -73,7 +73,7 @@ void map_trim(Ssd *ssd, uint32_t lpn)
     }
     if (!map_is_buffered(entry)) {
         block_clear_valid(ssd, entry - 1);
-        ssd->l2p.entry[lpn] = 0;
+        l2p_set(&ssd->l2p, lpn, 0);
         invariant(ssd->l2p.mapped_units > 0);
         ssd->l2p.mapped_units--;
         map_changed(ssd, lpn, MAP_TRIMMED);
@@ -93,7 +93,7 @@ void map_trim(Ssd *ssd, uint32_t lpn)
 
 bool ssd_mapped(const Ssd *ssd, uint64_t lba, uint64_t *version)
 {
-    uint32_t lpn = (uint32_t)(lba >> ssd->block_shift);
+    uint64_t lpn = lba >> ssd->block_shift;
     bool trimmed;
 
     invariant(lba < ssd->info.nblocks);
@@ -104,12 +104,12 @@ bool ssd_mapped(const Ssd *ssd, uint64_t lba, uint64_t *version)
     return !trimmed && map_holds(ssd, lpn);
 }
 
-static void place_in_nand(const Ssd *ssd, uint32_t ppu, SsdPlace *place)
+static void place_in_nand(const Ssd *ssd, uint64_t ppu, SsdPlace *place)
 {
-    uint32_t page = ppu_page(ssd, ppu);
+    uint64_t page = ppu_page(ssd, ppu);
 
     invariant(ppu < ssd->l.raw_units &&
-              ssd->media->spare_lpn[ppu] != SPARE_NONE);
+              numtable_get(&ssd->media->spare_lpn, ppu) != SPARE_NONE);
     place->in_nand = true;
     place->stream = unit_stream(ssd, ppu);
     place->erase_block = ppu_block(ssd, ppu);
@@ -119,10 +119,10 @@ static void place_in_nand(const Ssd *ssd, uint32_t ppu, SsdPlace *place)
 
 void ssd_place(const Ssd *ssd, uint64_t lba, SsdPlace *place)
 {
-    uint32_t entry;
+    uint64_t entry;
 
     *place = (SsdPlace){.mapped = ssd_mapped(ssd, lba, NULL)};
-    entry = ssd->l2p.entry[lba >> ssd->block_shift];
+    entry = l2p_get(&ssd->l2p, lba >> ssd->block_shift);
     if (!place->mapped) {
         return;
     }
@@ -133,7 +133,7 @@ void ssd_place(const Ssd *ssd, uint64_t lba, SsdPlace *place)
     }
 }
 
-static void programmed(Ssd *ssd, uint32_t lpn)
+static void programmed(Ssd *ssd, uint64_t lpn)
 {
     map_changed(ssd, lpn, MAP_PROGRAMMED);
 }

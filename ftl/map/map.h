@@ -18,25 +18,25 @@
 
 /* Does the map lead to something?  A TRIM under way may have overtaken it
  * (trim_covers()). */
-static inline bool map_holds(const Ssd *ssd, uint32_t lpn)
+static inline bool map_holds(const Ssd *ssd, uint64_t lpn)
 {
-    uint32_t entry = ssd->l2p.entry[lpn];
+    uint64_t entry = l2p_get(&ssd->l2p, lpn);
 
     return map_is_buffered(entry) ? !ssd->buffer->slot[map_slot(entry)].dead
                                   : entry != 0;
 }
 
 /* The newest version of lpn that the map knows; 0 if unmapped. */
-uint64_t map_version(const Ssd *ssd, uint32_t lpn);
+uint64_t map_version(const Ssd *ssd, uint64_t lpn);
 
 /* Trim: lpn reads as unmapped from now on. */
-void map_trim(Ssd *ssd, uint32_t lpn);
+void map_trim(Ssd *ssd, uint64_t lpn);
 
 /* The map entry of the copy in NAND that is current (0: none). */
-uint32_t map_nand_entry(const Ssd *ssd, uint32_t lpn);
+uint64_t map_nand_entry(const Ssd *ssd, uint64_t lpn);
 
 /* The mapping scheme hears that the unit's copy in NAND is elsewhere. */
-static inline void map_changed(Ssd *ssd, uint32_t lpn, MapChange why)
+static inline void map_changed(Ssd *ssd, uint64_t lpn, MapChange why)
 {
     if (ssd->map->policy->changed && lpn < ssd->l.user_units) {
         ssd->map->policy->changed(ssd, lpn, why);
@@ -64,7 +64,7 @@ static inline void map_room(Ssd *ssd, uint32_t plane)
 
 /* Let the copy of a unit that GC has moved be the current one, if the
  * old one still is; true: it was. */
-bool map_move(Ssd *ssd, uint32_t from_ppu, uint32_t to_ppu);
+bool map_move(Ssd *ssd, uint64_t from_ppu, uint64_t to_ppu);
 
 /* ---- trim.c ------------------------------------------------------------ */
 
@@ -78,9 +78,9 @@ void trim_event(Ssd *ssd);
 void trim_power_lost(Ssd *ssd);
 
 /* Is the unit trimmed, while the map does not say so yet? */
-static inline bool trim_covers(const Ssd *ssd, uint32_t lpn)
+static inline bool trim_covers(const Ssd *ssd, uint64_t lpn)
 {
-    uint32_t group = lpn >> ssd->l2p.group_shift;
+    uint64_t group = lpn >> ssd->l2p.group_shift;
 
     return bitmap_test(ssd->map->trim_left, group);
 }

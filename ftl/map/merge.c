@@ -40,13 +40,13 @@ void merge_forget(Merge *m)
 
 /* Place of each unit of a page of the logical block in NAND, or NONE. */
 static void sources(const Ssd *ssd, uint32_t logical, uint32_t page,
-                    uint32_t *ppu)
+                    uint64_t *ppu)
 {
-    uint32_t lpn = logical_lpn(ssd, logical, page, 0);
-    uint64_t left = lpn == NONE ? 0 : ssd->l.user_units - lpn;
+    uint64_t lpn = logical_lpn(ssd, logical, page, 0);
+    uint64_t left = lpn == NO_UNIT ? 0 : ssd->l.user_units - lpn;
 
     for (uint32_t u = 0; u < ssd->l.units_per_program; u++) {
-        ppu[u] = u < left ? map_nand_entry(ssd, lpn + u) - 1 : NONE;
+        ppu[u] = u < left ? map_nand_entry(ssd, lpn + u) - 1 : NO_UNIT;
     }
 }
 
@@ -58,7 +58,7 @@ static uint32_t mapped_pages(const Ssd *ssd, MapPlane *p, uint32_t logical)
     for (; n > 0; n--) {
         sources(ssd, logical, n - 1, p->origin);
         for (uint32_t u = 0; u < ssd->l.units_per_program; u++) {
-            if (p->origin[u] != NONE) {
+            if (p->origin[u] != NO_UNIT) {
                 return n;
             }
         }
@@ -95,7 +95,7 @@ static bool next_logical(Ssd *ssd, MapPlane *p)
 {
     Merge *m = &p->logs.merge;
     const LogBlock *l = &ssd->map->log_block[m->log];
-    uint32_t first = l->block * ssd->l.units_per_block;
+    uint64_t first = block_ppu(ssd, l->block);
 
     invariant(m->log != NONE && (l->block != NONE || m->scan > 0));
     if (!m->random) {
@@ -108,7 +108,7 @@ static bool next_logical(Ssd *ssd, MapPlane *p)
     }
     for (; m->scan < ssd->l.units_per_block; m->scan++) {
         if (unit_is_valid(ssd, first + m->scan)) {
-            uint32_t lpn = spare_lpn(ssd, first + m->scan);
+            uint64_t lpn = spare_lpn(ssd, first + m->scan);
 
             begin_logical(ssd, p, logical_place(ssd, lpn).logical);
             return true;
@@ -121,9 +121,9 @@ static bool next_logical(Ssd *ssd, MapPlane *p)
 
 /* Read the units of the merge's page that the physical page of the unit holds;
  * false: a unit before it is there, too, and has had it read. */
-static bool read_page_of(Ssd *ssd, Merge *m, const uint32_t *ppu, uint32_t unit)
+static bool read_page_of(Ssd *ssd, Merge *m, const uint64_t *ppu, uint32_t unit)
 {
-    uint32_t page = ppu_page(ssd, ppu[unit]);
+    uint64_t page = ppu_page(ssd, ppu[unit]);
     NandOp op = {
         .kind = NAND_READ,
         .cause = NAND_CAUSE_MERGE,
@@ -132,7 +132,7 @@ static bool read_page_of(Ssd *ssd, Merge *m, const uint32_t *ppu, uint32_t unit)
     };
 
     for (uint32_t u = 0; u < ssd->l.units_per_program; u++) {
-        if (ppu[u] == NONE || ppu_page(ssd, ppu[u]) != page) {
+        if (ppu[u] == NO_UNIT || ppu_page(ssd, ppu[u]) != page) {
             continue;
         }
         if (u < unit) {
@@ -151,7 +151,7 @@ static bool read_page_of(Ssd *ssd, Merge *m, const uint32_t *ppu, uint32_t unit)
 static bool try_read(Ssd *ssd, MapPlane *p)
 {
     Merge *m = &p->logs.merge;
-    uint32_t *ppu = &p->origin[m->read * ssd->l.units_per_program];
+    uint64_t *ppu = &p->origin[m->read * ssd->l.units_per_program];
 
     if (m->read == m->end || m->read == m->program + MERGE_WINDOW ||
         m->reads == GC_READS_PER_PLANE) {
@@ -161,7 +161,7 @@ static bool try_read(Ssd *ssd, MapPlane *p)
     while (m->read_unit < ssd->l.units_per_program) {
         uint32_t unit = m->read_unit++;
 
-        if (ppu[unit] != NONE && read_page_of(ssd, m, ppu, unit)) {
+        if (ppu[unit] != NO_UNIT && read_page_of(ssd, m, ppu, unit)) {
             return true;
         }
     }
@@ -174,15 +174,15 @@ static bool try_read(Ssd *ssd, MapPlane *p)
 static uint32_t fill_page(Ssd *ssd, MapPlane *p, uint32_t j)
 {
     const Merge *m = &p->logs.merge;
-    uint32_t first = ssd->media->job[j].ppa << ssd->page_units_shift;
-    uint32_t *ppu = &p->origin[m->program * ssd->l.units_per_program];
+    uint64_t first = page_ppu(ssd, ssd->media->job[j].ppa);
+    uint64_t *ppu = &p->origin[m->program * ssd->l.units_per_program];
     uint32_t used = 0;
 
     invariant(j < ssd->media->n_jobs);
     sources(ssd, m->logical, m->program, ppu);
     for (uint32_t u = 0; u < ssd->media->job[j].n; u++) {
         job_units(ssd, j)[u] = ppu[u];
-        if (ppu[u] == NONE) {
+        if (ppu[u] == NO_UNIT) {
             spare_blank(ssd, first + u, 1);
         } else {
             spare_copy(ssd, ppu[u], first + u);
@@ -202,7 +202,7 @@ static void program_page(Ssd *ssd, uint32_t plane)
     NandOp op = {
         .kind = NAND_PROGRAM,
         .cause = NAND_CAUSE_MERGE,
-        .ppa = {m->to * ssd->geo->pages_per_block +
+        .ppa = {nand_block_page(ssd->geo, m->to) +
                 m->program * ssd->l.pages_per_program},
         .bytes = ssd->geo->page_bytes,
         .cookie = j,
@@ -360,7 +360,7 @@ void merge_read_done(Ssd *ssd, const NandOp *op)
 {
     uint32_t plane = block_plane(ssd, page_block(ssd, op->ppa.page));
     Merge *m = &ssd->map->plane[plane].logs.merge;
-    uint32_t first = op->ppa.page << ssd->page_units_shift;
+    uint64_t first = page_ppu(ssd, op->ppa.page);
 
     for (uint32_t i = 0; i < ssd->l.units_per_page && op->bad_parts; i++) {
         if (unit_is_valid(ssd, first + i) &&
@@ -380,15 +380,15 @@ void merge_page_done(Ssd *ssd, uint32_t j)
 {
     const PageJob job = ssd->media->job[j];
     Merge *m = &ssd->map->plane[job.plane].logs.merge;
-    uint32_t first = job.ppa << ssd->page_units_shift;
+    uint64_t first = page_ppu(ssd, job.ppa);
     uint32_t moved = 0;
 
     invariant(j < ssd->media->n_jobs);
     invariant(job.gc && job.state == JOB_PLACED);
     for (uint32_t u = 0; u < job.n; u++) {
-        uint32_t from = job_units(ssd, j)[u];
+        uint64_t from = job_units(ssd, j)[u];
 
-        moved += from != NONE && map_move(ssd, from, first + u);
+        moved += from != NO_UNIT && map_move(ssd, from, first + u);
     }
     ssd->inspect.count.gc_copied_units += moved;
     ssd->map->merge_stats.copied_units[m->kind] += moved;

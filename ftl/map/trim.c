@@ -114,7 +114,7 @@ static void log_units(Ssd *ssd, uint32_t cmd, uint64_t first, uint64_t end)
 {
     invariant(cmd < ssd->commands.n_cmds);
     if (first < end) {
-        oplog_add(ssd->inspect.log, OPLOG_TRIM, 0, (uint32_t)first, ssd->now_ps,
+        oplog_add(ssd->inspect.log, OPLOG_TRIM, 0, first, ssd->now_ps,
                   ssd->commands.cmd[cmd].serial, end - first - 1);
     }
 }
@@ -122,7 +122,7 @@ static void log_units(Ssd *ssd, uint32_t cmd, uint64_t first, uint64_t end)
 static void trim_units(Ssd *ssd, uint64_t first, uint64_t end)
 {
     for (uint64_t lpn = first; lpn < end; lpn++) {
-        map_trim(ssd, (uint32_t)lpn);
+        map_trim(ssd, lpn);
     }
 }
 
@@ -160,7 +160,7 @@ static void settle(Ssd *ssd, uint32_t group)
     ssd->map->n_trim_left--;
     trim_units(ssd, first, end);
     for (uint64_t lpn = first; lpn < end && !used; lpn++) {
-        used = ssd->l2p.entry[lpn] != 0;
+        used = l2p_get(&ssd->l2p, lpn) != 0;
     }
     if (!used) {
         bitmap_clear(ssd->l2p.group_used, group);
@@ -354,11 +354,32 @@ void trim_event(Ssd *ssd)
     use_room(ssd);
 }
 
-/* ---- checks ------------------------------------------------------------------------- */
+/* ---- checks -------------------------------------------------------------- */
+
+/* A mapped unit of a group that is said to hold nothing, or NO_UNIT. */
+static uint64_t forgotten_unit(const Ssd *ssd)
+{
+    const NumTable *t = &ssd->l2p.entry;
+    uint64_t found = NO_UNIT;
+    LazyWalk w;
+
+    numtable_walk(t, &w);
+    for (uint64_t lpn = numtable_next(t, &w, 0);
+         lpn < ssd->l.user_units && found == NO_UNIT;
+         lpn = numtable_next(t, &w, lpn + 1)) {
+        if (l2p_get(&ssd->l2p, lpn) &&
+            !bitmap_test(ssd->l2p.group_used, lpn >> ssd->l2p.group_shift)) {
+            found = lpn;
+        }
+    }
+    lazy_walk_end(&w);
+    return found;
+}
 
 bool trim_check(const Ssd *ssd, GError **error)
 {
     uint32_t left = 0;
+    uint64_t lpn;
 
     for (uint32_t w = 0; w < trim_words(ssd); w++) {
         left += (uint32_t)__builtin_popcountll(ssd->map->trim_left[w]);
@@ -370,13 +391,9 @@ bool trim_check(const Ssd *ssd, GError **error)
         return opt_fail(error, OPT_ERROR_VALUE, "%u groups of the map are to be "
                         "trimmed, counted %u", ssd->map->n_trim_left, left);
     }
-    for (uint32_t lpn = 0; lpn < ssd->l.user_units; lpn++) {
-        uint32_t group = lpn >> ssd->l2p.group_shift;
-
-        if (ssd->l2p.entry[lpn] && !bitmap_test(ssd->l2p.group_used, group)) {
-            return opt_fail(error, OPT_ERROR_VALUE, "unit %u is mapped, its "
-                            "group is said to be empty", lpn);
-        }
-    }
-    return true;
+    lpn = forgotten_unit(ssd);
+    return lpn == NO_UNIT || opt_fail(error, OPT_ERROR_VALUE,
+                                      "unit %" PRIu64 " is mapped, its "
+                                      "group is said to be empty",
+                                      lpn);
 }

@@ -342,21 +342,21 @@ void block_close(Ssd *ssd, uint32_t plane, uint32_t open)
     ssd->media->client->plane_changed(ssd, plane);
 }
 
-uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
+uint64_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream)
 {
     Plane *p = &ssd->media->plane[plane];
     Open *o = &p->open[open_index(ssd, kind, stream)];
-    uint32_t page;
+    uint64_t page;
 
     invariant(plane < ssd->l.n_planes);
     if (!block_can_take_page(ssd, plane, kind, stream)) {
-        return NONE;
+        return NO_PAGE;
     }
     if (o->block == NONE) {
         open_block(ssd, plane, kind, stream);
     }
-    page = o->block * ssd->geo->pages_per_block + o->next_page;
+    page = nand_block_page(ssd->geo, o->block) + o->next_page;
     if (ssd->media->spare_seq) {
         spare_stamp_seq(ssd, page, nand_block_program(ssd->geo, o->block),
                         open_index(ssd, kind, stream));
@@ -402,14 +402,14 @@ static void change_valid(Ssd *ssd, uint32_t block, int by)
 }
 
 /* Metadata of the plane is counted separately. */
-static void change_meta_valid(Ssd *ssd, uint32_t plane, uint32_t ppu, int by)
+static void change_meta_valid(Ssd *ssd, uint32_t plane, uint64_t ppu, int by)
 {
     if (ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)) {
         ssd->media->plane[plane].meta_valid += (uint64_t)by;
     }
 }
 
-void block_set_valid(Ssd *ssd, uint32_t ppu)
+void block_set_valid(Ssd *ssd, uint64_t ppu)
 {
     Media *m = ssd->media;
     uint32_t block = ppu_block(ssd, ppu);
@@ -426,7 +426,7 @@ void block_set_valid(Ssd *ssd, uint32_t ppu)
     change_valid(ssd, block, 1);
 }
 
-void block_clear_valid(Ssd *ssd, uint32_t ppu)
+void block_clear_valid(Ssd *ssd, uint64_t ppu)
 {
     Media *m = ssd->media;
     uint32_t block = ppu_block(ssd, ppu);
@@ -474,7 +474,7 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
     NandOp op = {
         .kind = NAND_ERASE,
         .cause = cause,
-        .ppa = {block * ssd->geo->pages_per_block},
+        .ppa = {nand_block_page(ssd->geo, block)},
         .more = more,
     };
 

@@ -28,12 +28,12 @@ static uint64_t parts_between(const Ssd *ssd, uint32_t from, uint32_t to)
     return (n == NAND_PAGE_PARTS ? UINT64_MAX : (1ULL << n) - 1) << first;
 }
 
-static uint32_t byte_of_unit(const Ssd *ssd, uint32_t ppu)
+static uint32_t byte_of_unit(const Ssd *ssd, uint64_t ppu)
 {
-    return (ppu & (ssd->l.units_per_page - 1)) << ssd->unit_shift;
+    return (uint32_t)(ppu & (ssd->l.units_per_page - 1)) << ssd->unit_shift;
 }
 
-uint64_t unit_first_lba(const Ssd *ssd, uint32_t ppu, uint64_t parts)
+uint64_t unit_first_lba(const Ssd *ssd, uint64_t ppu, uint64_t parts)
 {
     uint64_t lba = (uint64_t)spare_lpn(ssd, ppu) << ssd->block_shift;
     uint32_t from = byte_of_unit(ssd, ppu);
@@ -45,7 +45,7 @@ uint64_t unit_first_lba(const Ssd *ssd, uint32_t ppu, uint64_t parts)
     return byte > from ? lba + (byte - from) / ssd->info.block_bytes : lba;
 }
 
-uint64_t unit_lba_parts(const Ssd *ssd, uint32_t ppu, uint64_t first,
+uint64_t unit_lba_parts(const Ssd *ssd, uint64_t ppu, uint64_t first,
                         uint64_t last)
 {
     uint64_t lba = (uint64_t)spare_lpn(ssd, ppu) << ssd->block_shift;
@@ -53,7 +53,8 @@ uint64_t unit_lba_parts(const Ssd *ssd, uint32_t ppu, uint64_t first,
     uint32_t from = byte_of_unit(ssd, ppu);
 
     invariant(ppu < ssd->l.raw_units);
-    if (ssd->media->spare_lpn[ppu] == SPARE_NONE || end < first || lba > last) {
+    if (numtable_get(&ssd->media->spare_lpn, ppu) == SPARE_NONE ||
+        end < first || lba > last) {
         return 0;
     }
     first = MAX(first, lba) - lba;
@@ -69,7 +70,7 @@ static uint64_t carried(const Ssd *ssd, const NandOp *op, uint64_t first,
     uint32_t n = op->kind == NAND_PROGRAM
                      ? block_program_units(ssd, op->ppa.page)
                      : ssd->l.units_per_page;
-    uint32_t ppu = op->ppa.page << ssd->page_units_shift;
+    uint64_t ppu = op->ppa.page << ssd->page_units_shift;
     uint64_t parts = 0;
 
     for (uint32_t i = 0; i < n; i++) {

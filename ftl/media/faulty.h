@@ -27,11 +27,11 @@ void faulty_rearm(Ssd *ssd);
 
 /* Those that hold some of the blocks first..last of the host, if the unit holds
  * any (by its spare area); else 0. */
-uint64_t unit_lba_parts(const Ssd *ssd, uint32_t ppu, uint64_t first,
+uint64_t unit_lba_parts(const Ssd *ssd, uint64_t ppu, uint64_t first,
                         uint64_t last);
 
 /* The first of a unit's blocks that is in one of the parts (at least one is).
  */
-uint64_t unit_first_lba(const Ssd *ssd, uint32_t ppu, uint64_t parts);
+uint64_t unit_first_lba(const Ssd *ssd, uint64_t ppu, uint64_t parts);
 
 #endif

@@ -37,11 +37,11 @@ uint32_t job_take(Ssd *ssd)
 
     if (m->free_job == NONE) {
         m->job = pool_grow(m->job, chain(m), &m->free_job, &m->n_jobs, 64);
-        m->job_unit = g_renew(uint32_t, m->job_unit,
+        m->job_unit = g_renew(uint64_t, m->job_unit,
                               (size_t)m->n_jobs * ssd->l.units_per_program);
     }
     j = pool_take(chain(m), &m->free_job);
-    m->job[j] = (PageJob){.ppa = NONE};
+    m->job[j] = (PageJob){.ppa = NO_PAGE};
     set_state(&m->job[j], JOB_TAKEN);
     return j;
 }
@@ -61,7 +61,7 @@ void job_forget_all(Ssd *ssd)
     ssd->media->n_jobs = 0;
 }
 
-void job_place(Ssd *ssd, uint32_t j, uint32_t ppa)
+void job_place(Ssd *ssd, uint32_t j, uint64_t ppa)
 {
     invariant(j < ssd->media->n_jobs && ppa < ssd->geo->n_pages);
     set_state(&ssd->media->job[j], JOB_PLACED);
@@ -72,7 +72,7 @@ void job_wait(Ssd *ssd, JobFifo *f, uint32_t j)
 {
     invariant(j < ssd->media->n_jobs);
     set_state(&ssd->media->job[j], JOB_WAITS);
-    ssd->media->job[j].ppa = NONE;
+    ssd->media->job[j].ppa = NO_PAGE;
     ififo_push(chain(ssd->media), f, j);
 }
 

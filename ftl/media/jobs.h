@@ -21,13 +21,13 @@ uint32_t job_take(Ssd *ssd);
 void job_give(Ssd *ssd, uint32_t job);
 
 /* Slots, or source ppus: l.units_per_program of them. */
-static inline uint32_t *job_units(const Ssd *ssd, uint32_t job)
+static inline uint64_t *job_units(const Ssd *ssd, uint32_t job)
 {
     return &ssd->media->job_unit[(size_t)job * ssd->l.units_per_program];
 }
 
 /* It has the page, or pages from there on. */
-void job_place(Ssd *ssd, uint32_t job, uint32_t ppa);
+void job_place(Ssd *ssd, uint32_t job, uint64_t ppa);
 /* It has no page, and waits for one at the end of the list. */
 void job_wait(Ssd *ssd, JobFifo *f, uint32_t job);
 uint32_t job_fifo_pop(Ssd *ssd, JobFifo *f);

@@ -15,13 +15,11 @@
 #endif
 
 #include "nand-faults.h"
+#include "numtable.h"
 #include "ssd-types.h"
 
 /* Spare area of a unit that holds nothing (padding, torn). */
-#define SPARE_NONE 0U
-
-/* Bit of a spare area: the unit's data was lost before it came here. */
-#define SPARE_POISON 0x80000000U
+#define SPARE_NONE 0ULL
 
 typedef enum JobState {
     JOB_FREE,
@@ -32,8 +30,8 @@ typedef enum JobState {
 } JobState;
 
 typedef struct PageJob {
+    uint64_t ppa; /* PLACED: first page of the program; else NO_PAGE */
     uint32_t plane;
-    uint32_t ppa;  /* PLACED: first page of the program; else NONE */
     uint32_t n;    /* units used; the rest is padding */
     uint32_t next; /* free list; JobFifo */
     uint8_t stream; /* gc: the class of its units */
@@ -161,7 +159,7 @@ typedef struct MediaClient {
 /* Callbacks to the keeper of saved pages; required, all of them. */
 typedef struct SavedClient {
     /* Another copy of the unit is the current one. */
-    void (*changed)(Ssd *ssd, uint32_t lpn);
+    void (*changed)(Ssd *ssd, uint64_t lpn);
     /* A program of data has ended. */
     void (*page_done)(Ssd *ssd);
 } SavedClient;
@@ -189,9 +187,11 @@ typedef struct Media {
     uint32_t free_for_gc; /* free blocks that the host leaves to GC */
     uint32_t n_factory_bad;
     uint32_t n_grown_bad;
-    uint32_t preload_next; /* ppu */
+    uint64_t preload_next; /* ppu */
     uint32_t preload_left; /* units of its page */
-    OF_MEDIA uint32_t *spare_lpn;     /* by ppu: lpn + 1, or SPARE_NONE */
+    OF_MEDIA NumTable spare_lpn; /* by ppu: lpn + 1, or SPARE_NONE; with the
+                                    mark, the data was lost before it came
+                                    here */
     OF_MEDIA uint64_t *spare_version; /* by ppu; NULL without a host */
     OF_MEDIA uint8_t *spare_stream;   /* by ppu; NULL if there is one stream */
     OF_MEDIA uint64_t
@@ -204,7 +204,7 @@ typedef struct Media {
         *stripe_plane; /* position in the order of ftl.stripe -> plane */
     OF_MEDIA uint32_t *stripe_pos; /* plane -> position */
     PageJob *job;
-    uint32_t *job_unit; /* units_per_program entries for each job */
+    uint64_t *job_unit; /* units_per_program entries for each job */
     uint32_t n_jobs;
     uint32_t free_job;
 } Media;

@@ -18,13 +18,13 @@
 
 /* ---- units --------------------------------------------------------------- */
 
-static inline bool unit_is_valid(const Ssd *ssd, uint32_t ppu)
+static inline bool unit_is_valid(const Ssd *ssd, uint64_t ppu)
 {
     return bitmap_test(ssd->media->valid, ppu);
 }
 
 /* A bit for each of NAND_PAGE_PARTS that holds some of the unit. */
-static inline uint64_t unit_parts(const Ssd *ssd, uint32_t ppu)
+static inline uint64_t unit_parts(const Ssd *ssd, uint64_t ppu)
 {
     uint64_t offset = ppu & (ssd->l.units_per_page - 1);
 
@@ -33,8 +33,8 @@ static inline uint64_t unit_parts(const Ssd *ssd, uint32_t ppu)
 }
 
 /* A unit of a programmed page became current, or stopped being so. */
-void block_set_valid(Ssd *ssd, uint32_t ppu);
-void block_clear_valid(Ssd *ssd, uint32_t ppu);
+void block_set_valid(Ssd *ssd, uint64_t ppu);
+void block_clear_valid(Ssd *ssd, uint64_t ppu);
 
 /* ---- room of a plane ----------------------------------------------------- */
 
@@ -86,7 +86,7 @@ static inline uint32_t open_index(const Ssd *ssd, OpenKind kind,
 /* Take the next page (the pages of one program) of the plane's open block of
  * that kind and stream (OPEN_GC: class), opening a free block if need be. NONE:
  * there is no block that this kind may take. */
-uint32_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
+uint64_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream);
 
 /* A free block (BLOCK_MAPPED from now on), for host data or for copies; NONE:

@@ -15,8 +15,8 @@ void spare_init(Ssd *ssd)
 {
     Media *m = ssd->media;
 
-    invariant(!m->spare_lpn);
-    m->spare_lpn = lazy_new(uint32_t, ssd->l.raw_units);
+    invariant(!m->spare_lpn.element);
+    m->spare_lpn = numtable_new(ssd->l.raw_units, ssd->l.wide);
     if (ssd->client || saves(ssd)) {
         m->spare_version = lazy_new(uint64_t, ssd->l.raw_units);
     }
@@ -32,23 +32,23 @@ void spare_destroy(Ssd *ssd)
 {
     Media *m = ssd->media;
 
-    lazy_free(m->spare_lpn, ssd->l.raw_units, sizeof(*m->spare_lpn));
+    numtable_free(&m->spare_lpn);
     lazy_free(m->spare_version, ssd->l.raw_units, sizeof(*m->spare_version));
     lazy_free(m->spare_stream, ssd->l.raw_units, sizeof(*m->spare_stream));
     lazy_free(m->spare_seq, ssd->geo->n_pages, sizeof(*m->spare_seq));
 }
 
-void spare_write_lpn(Ssd *ssd, uint32_t ppu, uint32_t lpn)
+void spare_write_lpn(Ssd *ssd, uint64_t ppu, uint64_t lpn)
 {
-    ssd->media->spare_lpn[ppu] = lpn + 1;
+    numtable_set(&ssd->media->spare_lpn, ppu, lpn + 1);
 }
 
-void spare_write(Ssd *ssd, uint32_t ppu, uint32_t lpn, uint64_t version,
+void spare_write(Ssd *ssd, uint64_t ppu, uint64_t lpn, uint64_t version,
                  uint32_t stream)
 {
     Media *m = ssd->media;
 
-    m->spare_lpn[ppu] = lpn + 1;
+    numtable_set(&m->spare_lpn, ppu, lpn + 1);
     if (m->spare_version) {
         m->spare_version[ppu] = version;
     }
@@ -57,26 +57,28 @@ void spare_write(Ssd *ssd, uint32_t ppu, uint32_t lpn, uint64_t version,
     }
 }
 
-void spare_blank(Ssd *ssd, uint32_t first, uint32_t n)
+void spare_blank(Ssd *ssd, uint64_t first, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        ssd->media->spare_lpn[first + i] = SPARE_NONE;
+        numtable_set(&ssd->media->spare_lpn, first + i, SPARE_NONE);
     }
 }
 
-void spare_poison(Ssd *ssd, uint32_t ppu)
+void spare_poison(Ssd *ssd, uint64_t ppu)
 {
-    invariant(ssd->media->spare_lpn[ppu] != SPARE_NONE);
-    ssd->media->spare_lpn[ppu] |= SPARE_POISON;
+    NumTable *t = &ssd->media->spare_lpn;
+
+    invariant(numtable_get(t, ppu) != SPARE_NONE);
+    numtable_set(t, ppu, numtable_get(t, ppu) | ~t->mask);
 }
 
-void spare_copy(Ssd *ssd, uint32_t from, uint32_t to)
+void spare_copy(Ssd *ssd, uint64_t from, uint64_t to)
 {
     Media *m = ssd->media;
 
     oplog_unit(ssd->inspect.log, OPLOG_PLACE, 1, unit_stream(ssd, from),
                spare_lpn(ssd, from), ssd->now_ps, from, to);
-    m->spare_lpn[to] = m->spare_lpn[from];
+    numtable_set(&m->spare_lpn, to, numtable_get(&m->spare_lpn, from));
     if (m->spare_version) {
         m->spare_version[to] = m->spare_version[from];
     }
@@ -85,9 +87,9 @@ void spare_copy(Ssd *ssd, uint32_t from, uint32_t to)
     }
 }
 
-void spare_tear(Ssd *ssd, uint32_t page, uint32_t n)
+void spare_tear(Ssd *ssd, uint64_t page, uint32_t n)
 {
-    invariant((uint64_t)page + n <= ssd->geo->n_pages);
+    invariant(page + n <= ssd->geo->n_pages);
     for (uint32_t i = 0; ssd->media->spare_seq && i < n; i++) {
         ssd->media->spare_seq[page + i] = 0;
     }
@@ -96,8 +98,8 @@ void spare_tear(Ssd *ssd, uint32_t page, uint32_t n)
 void spare_wipe_block(Ssd *ssd, uint32_t block)
 {
     invariant(block < ssd->geo->n_blocks);
-    spare_blank(ssd, block * ssd->l.units_per_block, ssd->l.units_per_block);
-    spare_tear(ssd, block * ssd->geo->pages_per_block,
+    spare_blank(ssd, block_ppu(ssd, block), ssd->l.units_per_block);
+    spare_tear(ssd, nand_block_page(ssd->geo, block),
                ssd->geo->pages_per_block);
 }
 
@@ -120,11 +122,11 @@ void seq_forget(Ssd *ssd)
     ssd->media->prog_seq = 0;
 }
 
-void spare_stamp_seq(Ssd *ssd, uint32_t page, uint32_t n, uint64_t open)
+void spare_stamp_seq(Ssd *ssd, uint64_t page, uint32_t n, uint64_t open)
 {
     uint64_t seq = seq_next(ssd) | open << SEQ_BITS;
 
-    invariant(open < ssd->l.n_open && (uint64_t)page + n <= ssd->geo->n_pages);
+    invariant(open < ssd->l.n_open && page + n <= ssd->geo->n_pages);
     for (uint32_t i = 0; i < n; i++) {
         ssd->media->spare_seq[page + i] = seq;
     }

@@ -21,47 +21,49 @@ void spare_init(Ssd *ssd);
 void spare_destroy(Ssd *ssd);
 
 /* Only of a unit that holds something. */
-static inline uint32_t spare_lpn(const Ssd *ssd, uint32_t ppu)
+static inline uint64_t spare_lpn(const Ssd *ssd, uint64_t ppu)
 {
-    return (ssd->media->spare_lpn[ppu] & ~SPARE_POISON) - 1;
+    const NumTable *t = &ssd->media->spare_lpn;
+
+    return (numtable_get(t, ppu) & t->mask) - 1;
 }
 
-static inline bool spare_poisoned(const Ssd *ssd, uint32_t ppu)
+static inline bool spare_poisoned(const Ssd *ssd, uint64_t ppu)
 {
-    return ssd->media->spare_lpn[ppu] & SPARE_POISON;
+    return (int64_t)numtable_get(&ssd->media->spare_lpn, ppu) < 0;
 }
 
-static inline uint32_t unit_stream(const Ssd *ssd, uint32_t ppu)
+static inline uint32_t unit_stream(const Ssd *ssd, uint64_t ppu)
 {
     return ssd->media->spare_stream ? ssd->media->spare_stream[ppu] : 0;
 }
 
 /* Is the unit, which holds something, the drive's own? */
-static inline bool unit_is_meta(const Ssd *ssd, uint32_t ppu)
+static inline bool unit_is_meta(const Ssd *ssd, uint64_t ppu)
 {
     return spare_lpn(ssd, ppu) >= ssd->l.user_units;
 }
 
 /* The unit holds lpn from now on.  version: nothing is kept of it without a
  * host; stream: nor of it if there is one. */
-void spare_write(Ssd *ssd, uint32_t ppu, uint32_t lpn, uint64_t version,
+void spare_write(Ssd *ssd, uint64_t ppu, uint64_t lpn, uint64_t version,
                  uint32_t stream);
 
 /* The same, when nothing is known of its version and stream: they stay. */
-void spare_write_lpn(Ssd *ssd, uint32_t ppu, uint32_t lpn);
+void spare_write_lpn(Ssd *ssd, uint64_t ppu, uint64_t lpn);
 
 /* So many units from first on hold nothing. */
-void spare_blank(Ssd *ssd, uint32_t first, uint32_t n);
+void spare_blank(Ssd *ssd, uint64_t first, uint32_t n);
 
 /* The unit's data is lost; its name stays. */
-void spare_poison(Ssd *ssd, uint32_t ppu);
+void spare_poison(Ssd *ssd, uint64_t ppu);
 
 /* A unit is copied. */
-void spare_copy(Ssd *ssd, uint32_t from, uint32_t to);
+void spare_copy(Ssd *ssd, uint64_t from, uint64_t to);
 
 /* A program of these pages was torn: their spare areas do not say when it was.
  */
-void spare_tear(Ssd *ssd, uint32_t page, uint32_t n);
+void spare_tear(Ssd *ssd, uint64_t page, uint32_t n);
 
 /* The block was being erased: its data can no longer be read. */
 void spare_wipe_block(Ssd *ssd, uint32_t block);
@@ -76,6 +78,6 @@ void seq_found(Ssd *ssd, uint64_t seq);
 void seq_forget(Ssd *ssd);
 
 /* A program of n pages, of the block that is open for open_index(). */
-void spare_stamp_seq(Ssd *ssd, uint32_t page, uint32_t n, uint64_t open);
+void spare_stamp_seq(Ssd *ssd, uint64_t page, uint32_t n, uint64_t open);
 
 #endif

@@ -45,10 +45,10 @@ static bool is_clean(const Ssd *ssd, uint32_t plane)
 }
 
 /* Where the current version of the unit is, or would be if it had one. */
-static uint32_t home_of(const Ssd *ssd, uint32_t lpn)
+static uint32_t home_of(const Ssd *ssd, uint64_t lpn)
 {
-    uint32_t entry = ssd->nand_entry(ssd, lpn);
-    uint32_t page = lpn >> ssd->page_units_shift;
+    uint64_t entry = ssd->nand_entry(ssd, lpn);
+    uint64_t page = lpn >> ssd->page_units_shift;
 
     invariant(lpn < ssd->l.user_units);
     return entry ? block_plane(ssd, ppu_block(ssd, entry - 1))
@@ -68,7 +68,7 @@ static uint32_t force_gc(Ssd *ssd, uint32_t first)
     return alloc_insist(ssd, worst);
 }
 
-static uint32_t dl_pick(Ssd *ssd, uint32_t lpn)
+static uint32_t dl_pick(Ssd *ssd, uint64_t lpn)
 {
     uint32_t n = ssd->geo->planes_per_die;
     uint32_t home = home_of(ssd, lpn);

@@ -92,7 +92,7 @@ static uint32_t choose_plane(Ssd *ssd, uint32_t chip)
     g_assert_not_reached();
 }
 
-static uint32_t dynamic_pick(Ssd *ssd, uint32_t lpn)
+static uint32_t dynamic_pick(Ssd *ssd, uint64_t lpn)
 {
     const NandConfig *c = &ssd->cfg->nand;
     uint32_t chip = choose_chip(ssd);

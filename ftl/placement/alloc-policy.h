@@ -36,7 +36,7 @@ struct AllocPolicy {
      * accept one, or NONE: wait.  It may wait (by alloc_insist()) only for
      * something that is under way.  lpn is the first unit of the page, or NONE
      * without by_lpn.  May move its own cursor. */
-    uint32_t (*pick)(Ssd *ssd, uint32_t lpn);
+    uint32_t (*pick)(Ssd *ssd, uint64_t lpn);
 };
 
 extern const AllocPolicy *const alloc_policies[]; /* NULL at the end */

@@ -10,7 +10,7 @@
 #include "placement/alloc.h"
 #include "ssd-internal.h"
 
-static uint32_t random_pick(Ssd *ssd, uint32_t lpn)
+static uint32_t random_pick(Ssd *ssd, uint64_t lpn)
 {
     uint32_t plane;
 

@@ -15,9 +15,9 @@
 #include "placement/alloc.h"
 #include "ssd-internal.h"
 
-static uint32_t static_pick(Ssd *ssd, uint32_t lpn)
+static uint32_t static_pick(Ssd *ssd, uint64_t lpn)
 {
-    uint32_t page = lpn >> ssd->page_units_shift;
+    uint64_t page = lpn >> ssd->page_units_shift;
 
     invariant(lpn < ssd->l.user_units);
     return alloc_insist(ssd,

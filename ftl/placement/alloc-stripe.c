@@ -13,7 +13,7 @@
 #include "placement/placement.h"
 #include "ssd-internal.h"
 
-static uint32_t stripe_pick(Ssd *ssd, uint32_t lpn)
+static uint32_t stripe_pick(Ssd *ssd, uint64_t lpn)
 {
     uint32_t pos = alloc_next(ssd, ssd->placement->stripe_cursor);
 

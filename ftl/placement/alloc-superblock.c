@@ -13,7 +13,7 @@
 #include "placement/alloc.h"
 #include "ssd-internal.h"
 
-static uint32_t superblock_pick(Ssd *ssd, uint32_t lpn)
+static uint32_t superblock_pick(Ssd *ssd, uint64_t lpn)
 {
     uint32_t plane = alloc_insist(
         ssd, ssd->media->stripe_plane[ssd->placement->stripe_cursor]);

@@ -42,7 +42,7 @@ void alloc_destroy(Ssd *ssd)
     g_free(ssd->placement->plane_token);
 }
 
-uint32_t alloc_pick(Ssd *ssd, uint32_t lpn, uint32_t stream)
+uint32_t alloc_pick(Ssd *ssd, uint64_t lpn, uint32_t stream)
 {
     invariant(stream < ssd->l.n_streams);
     return ssd->l.row_planes ? rows_pick(ssd, stream)

@@ -46,7 +46,7 @@ void hot_forget(Ssd *ssd)
 }
 
 /* Multiplicative hashing by two odd constants (Knuth, TAOCP 3, section 6.4). */
-static uint8_t *counter(const Ssd *ssd, uint32_t lpn, unsigned k)
+static uint8_t *counter(const Ssd *ssd, uint64_t lpn, unsigned k)
 {
     static const uint64_t factor[] = {0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f};
     uint64_t hash = (lpn + 1) * factor[k];
@@ -66,7 +66,7 @@ static void halve(Ssd *ssd)
     ssd->placement->hot_writes = 0;
 }
 
-uint32_t hot_stream(const Ssd *ssd, uint32_t lpn)
+uint32_t hot_stream(const Ssd *ssd, uint64_t lpn)
 {
     invariant(ssd->placement->hot_count);
     invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
@@ -75,7 +75,7 @@ uint32_t hot_stream(const Ssd *ssd, uint32_t lpn)
                : 0;
 }
 
-void hot_written(Ssd *ssd, uint32_t lpn)
+void hot_written(Ssd *ssd, uint64_t lpn)
 {
     invariant(lpn < ssd->l.user_units + ssd->l.meta_units);
     for (unsigned k = 0; k < 2; k++) {

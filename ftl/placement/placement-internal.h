@@ -35,7 +35,7 @@ typedef struct Placer {
      * any. */
     bool (*send)(Ssd *ssd, uint32_t stream);
     /* Does the plane of the unit take a page at once? */
-    bool (*accepts)(const Ssd *ssd, uint32_t lpn);
+    bool (*accepts)(const Ssd *ssd, uint64_t lpn);
     /* A program of the host in the plane has ended. */
     void (*page_done)(Ssd *ssd, uint32_t plane);
 } Placer;

@@ -24,7 +24,7 @@
 /* ---- the plane for a page ------------------------------------------------ */
 
 /* The plane for the next page of a stream; see AllocPolicy.pick(). */
-uint32_t alloc_pick(Ssd *ssd, uint32_t lpn, uint32_t stream);
+uint32_t alloc_pick(Ssd *ssd, uint64_t lpn, uint32_t stream);
 
 /* The next plane of the same row, if it accepts a page; NONE: the row has no
  * other, or it waits for that one. */
@@ -95,7 +95,7 @@ void plane_set_starved(Ssd *ssd, uint32_t plane, bool starved);
 #define HOT_STREAM 1
 
 /* The stream of the unit.  It has been written. */
-uint32_t hot_stream(const Ssd *ssd, uint32_t lpn);
-void hot_written(Ssd *ssd, uint32_t lpn);
+uint32_t hot_stream(const Ssd *ssd, uint64_t lpn);
+void hot_written(Ssd *ssd, uint64_t lpn);
 
 #endif

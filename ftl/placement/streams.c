@@ -99,7 +99,7 @@ void ssd_get_stream(const Ssd *ssd, uint32_t stream, SsdStreamCounters *c)
 }
 
 /* The stream whose account pays for a copy of the unit. */
-static uint32_t stream_account(const Ssd *ssd, uint32_t ppu)
+static uint32_t stream_account(const Ssd *ssd, uint64_t ppu)
 {
     invariant(ppu < ssd->l.raw_units);
     return ssd->l.meta_units > 0 && unit_is_meta(ssd, ppu)
@@ -114,7 +114,7 @@ void stream_erasing(Ssd *ssd, uint32_t block)
     ssd->placement->stream[ssd->media->block[block].stream].n.erases++;
 }
 
-void stream_copied(Ssd *ssd, uint32_t ppu)
+void stream_copied(Ssd *ssd, uint64_t ppu)
 {
     invariant(ppu < ssd->l.raw_units);
     ssd->placement->stream[stream_account(ssd, ppu)].n.copied_units++;
@@ -163,9 +163,9 @@ void stream_uncount_page(Ssd *ssd, uint32_t j)
     invariant(job->state == JOB_PLACED && !job->meta);
     invariant(j < ssd->media->n_jobs);
     for (uint32_t i = 0; i < job->n; i++) {
-        uint32_t unit = job_units(ssd, j)[i];
+        uint64_t unit = job_units(ssd, j)[i];
 
-        if (unit == NONE) {
+        if (unit == NO_UNIT) {
             continue;
         }
         if (job->gc) {

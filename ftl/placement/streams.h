@@ -39,7 +39,7 @@ void stream_programmed(Ssd *ssd, uint32_t stream, uint32_t units,
 void stream_reset_stats(Ssd *ssd);
 
 /* The unit is being copied: its stream's account pays. */
-void stream_copied(Ssd *ssd, uint32_t ppu);
+void stream_copied(Ssd *ssd, uint64_t ppu);
 
 /* A page takes units of several streams. */
 void stream_mixed(Ssd *ssd);

@@ -49,7 +49,7 @@ typedef struct Recovery {
 
 typedef struct Power {
     /* Both tables are NULL with ftl.recovery=capacitors. */
-    OF_POWER uint32_t *candidate; /* recovery: lpns of which two copies must be
+    OF_POWER uint64_t *candidate; /* recovery: lpns of which two copies must be
                         compared, by the place of the older one */
     Recovery recovery;
     OF_POWER RecoveryPlane *recovery_plane;

@@ -55,20 +55,21 @@ static void revert_map(Ssd *ssd)
 {
     for (uint32_t i = 0; i < ssd->buffer->n_slot_records; i++) {
         const Slot *s = &ssd->buffer->slot[i];
-        uint32_t entry;
+        uint64_t entry;
 
-        if (s->state == SLOT_FREE || !map_is_buffered(ssd->l2p.entry[s->lpn])) {
+        if (s->state == SLOT_FREE ||
+            !map_is_buffered(l2p_get(&ssd->l2p, s->lpn))) {
             continue;
         }
-        invariant(map_slot(ssd->l2p.entry[s->lpn]) <
+        invariant(map_slot(l2p_get(&ssd->l2p, s->lpn)) <
                   ssd->buffer->n_slot_records);
         entry = map_nand_entry(ssd, s->lpn);
         if (entry == 0 &&
-            !ssd->buffer->slot[map_slot(ssd->l2p.entry[s->lpn])].dead) {
+            !ssd->buffer->slot[map_slot(l2p_get(&ssd->l2p, s->lpn))].dead) {
             invariant(ssd->l2p.mapped_units > 0);
             ssd->l2p.mapped_units--;
         }
-        ssd->l2p.entry[s->lpn] = entry;
+        l2p_set(&ssd->l2p, s->lpn, entry);
     }
 }
 

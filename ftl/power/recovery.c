@@ -52,7 +52,7 @@ typedef struct RecoveryStep {
      * false: the plane has none left. */
     bool (*next)(Ssd *ssd, uint32_t plane, NandOp *op);
     /* A page has been read: use its contents, and continue in the plane. */
-    void (*seen)(Ssd *ssd, uint32_t plane, uint32_t page, bool blank);
+    void (*seen)(Ssd *ssd, uint32_t plane, uint64_t page, bool blank);
     void (*end)(Ssd *ssd); /* or NULL: all planes have ended */
 } RecoveryStep;
 
@@ -74,7 +74,7 @@ void recovery_destroy(Ssd *ssd)
 static void forget(Ssd *ssd)
 {
     invariant(!ssd->powered);
-    lazy_clear(ssd->l2p.entry, saved_map_units(ssd), sizeof(*ssd->l2p.entry));
+    numtable_clear_first(&ssd->l2p.entry, saved_map_units(ssd));
     ssd->l2p.mapped_units = 0;
     seq_forget(ssd);
     hot_forget(ssd);
@@ -144,12 +144,11 @@ static uint32_t first_saved(const Ssd *ssd)
     return ssd->geo->blocks_per_plane - ssd->l.saved_blocks;
 }
 
-static bool is_blank(const Ssd *ssd, uint32_t page)
+static bool is_blank(const Ssd *ssd, uint64_t page)
 {
-    uint32_t pages = ssd->geo->pages_per_block;
-
     invariant(page < ssd->geo->n_pages);
-    return page % pages >= nand_next_page(ssd->nand, page / pages);
+    return nand_page_in_block(ssd->geo, page) >=
+           nand_next_page(ssd->nand, page_block(ssd, page));
 }
 
 /* On to the next page, or if this one is blank to the next block; true: it is
@@ -186,7 +185,7 @@ static bool next_found(Ssd *ssd, uint32_t plane, NandOp *op)
     return false;
 }
 
-static void seen_found(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+static void seen_found(Ssd *ssd, uint32_t plane, uint64_t page, bool blank)
 {
     if (go_on(ssd, plane, blank)) {
         saved_found(ssd, page);
@@ -213,7 +212,7 @@ static bool next_loaded(Ssd *ssd, uint32_t plane, NandOp *op)
     return false;
 }
 
-static void seen_loaded(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+static void seen_loaded(Ssd *ssd, uint32_t plane, uint64_t page, bool blank)
 {
     if (go_on(ssd, plane, blank)) {
         uint64_t low = saved_loaded(ssd, page);
@@ -238,7 +237,7 @@ static bool next_scanned(Ssd *ssd, uint32_t plane, NandOp *op)
     return false;
 }
 
-static bool is_newer(const Ssd *ssd, uint32_t ppu, uint32_t than)
+static bool is_newer(const Ssd *ssd, uint64_t ppu, uint64_t than)
 {
     uint64_t a = ssd->media->spare_version[ppu];
     uint64_t b = ssd->media->spare_version[than];
@@ -251,32 +250,32 @@ static bool is_newer(const Ssd *ssd, uint32_t ppu, uint32_t than)
                 (ssd->media->spare_seq[ppu_page(ssd, than)] & SEQ_MASK));
 }
 
-static void set_entry(Ssd *ssd, uint32_t lpn, uint32_t entry)
+static void set_entry(Ssd *ssd, uint64_t lpn, uint64_t entry)
 {
-    ssd->l2p.entry[lpn] = entry;
+    l2p_set(&ssd->l2p, lpn, entry);
     if (lpn < ssd->l.user_units) {
         l2p_note_used(&ssd->l2p, lpn);
     }
 }
 
 /* A copy of a unit: in the map it stays, unless a newer one is found. */
-static void found_unit(Ssd *ssd, uint32_t ppu)
+static void found_unit(Ssd *ssd, uint64_t ppu)
 {
-    uint32_t lpn;
+    uint64_t lpn;
 
     invariant(ppu < ssd->l.raw_units);
-    if (ssd->media->spare_lpn[ppu] == SPARE_NONE) {
+    if (numtable_get(&ssd->media->spare_lpn, ppu) == SPARE_NONE) {
         return;
     }
     lpn = spare_lpn(ssd, ppu);
     if (ssd->media->spare_version[ppu] >= ssd->journal->floor[lpn] &&
-        (ssd->l2p.entry[lpn] == 0 ||
-         is_newer(ssd, ppu, ssd->l2p.entry[lpn] - 1))) {
+        (l2p_get(&ssd->l2p, lpn) == 0 ||
+         is_newer(ssd, ppu, l2p_get(&ssd->l2p, lpn) - 1))) {
         set_entry(ssd, lpn, ppu + 1);
     }
 }
 
-static void found_page(Ssd *ssd, uint32_t page)
+static void found_page(Ssd *ssd, uint64_t page)
 {
     invariant(page < ssd->geo->n_pages);
     for (uint32_t i = 0; i < ssd->l.units_per_page; i++) {
@@ -285,7 +284,7 @@ static void found_page(Ssd *ssd, uint32_t page)
     seq_found(ssd, ssd->media->spare_seq[page] & SEQ_MASK);
 }
 
-static void seen_scanned(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+static void seen_scanned(Ssd *ssd, uint32_t plane, uint64_t page, bool blank)
 {
     if (go_on(ssd, plane, blank)) {
         found_page(ssd, page);
@@ -315,7 +314,7 @@ static bool next_end(Ssd *ssd, uint32_t plane, NandOp *op)
         at->page = at->low > 0     ? (at->low + at->high) / 2
                    : at->high == n ? n - 1
                                    : 0;
-        op->ppa.page = block * ssd->geo->pages_per_block + at->page;
+        op->ppa.page = nand_block_page(ssd->geo, block) + at->page;
         op->bytes = spare_bytes(ssd);
         return true;
     }
@@ -323,7 +322,7 @@ static bool next_end(Ssd *ssd, uint32_t plane, NandOp *op)
 }
 
 /* Is the page older than the checkpoint?  One that is torn does not say. */
-static bool is_old(const Ssd *ssd, uint32_t page)
+static bool is_old(const Ssd *ssd, uint64_t page)
 {
     uint64_t seq = ssd->media->spare_seq[page] & SEQ_MASK;
 
@@ -331,7 +330,7 @@ static bool is_old(const Ssd *ssd, uint32_t page)
 }
 
 /* The page is young, and so are all behind it in its block. */
-static void found_young(Ssd *ssd, uint32_t page)
+static void found_young(Ssd *ssd, uint64_t page)
 {
     block_set_young(ssd, page_block(ssd, page),
                     nand_page_in_block(ssd->geo, page));
@@ -343,7 +342,7 @@ static void found_end(Ssd *ssd, uint32_t plane, uint32_t n)
 {
     RecoveryPlane *at = &ssd->power->recovery_plane[plane];
     uint32_t block = block_at(ssd, plane);
-    uint32_t page = block * ssd->geo->pages_per_block + n;
+    uint64_t page = nand_block_page(ssd->geo, block) + n;
 
     invariant(n <= nand_block_pages(ssd->geo, block));
     block_set_young(ssd, block, n);
@@ -355,7 +354,7 @@ static void found_end(Ssd *ssd, uint32_t plane, uint32_t n)
     at->high = 0;
 }
 
-static void seen_end(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+static void seen_end(Ssd *ssd, uint32_t plane, uint64_t page, bool blank)
 {
     RecoveryPlane *at = &ssd->power->recovery_plane[plane];
 
@@ -383,14 +382,14 @@ static bool next_young(Ssd *ssd, uint32_t plane, NandOp *op)
             young >= nand_next_page(ssd->nand, block)) {
             continue;
         }
-        op->ppa.page = block * ssd->geo->pages_per_block + young - 1;
+        op->ppa.page = nand_block_page(ssd->geo, block) + young - 1;
         op->bytes = spare_bytes(ssd);
         return true;
     }
     return false;
 }
 
-static void seen_young(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+static void seen_young(Ssd *ssd, uint32_t plane, uint64_t page, bool blank)
 {
     invariant(page_block(ssd, page) == block_at(ssd, plane));
     if (is_old(ssd, page)) {
@@ -404,34 +403,34 @@ static void seen_young(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
  * have not are older than the checkpoint. */
 static bool is_believed(const Ssd *ssd, uint64_t entry)
 {
-    uint32_t page;
+    uint64_t page;
     uint32_t block;
 
     if (!(entry & SAVED_MAPPED)) {
         return false;
     }
-    page = ppu_page(ssd, (uint32_t)(entry & ~SAVED_MAPPED) - 1);
+    page = ppu_page(ssd, (entry & ~SAVED_MAPPED) - 1);
     block = page_block(ssd, page);
     return ssd->media->block[block].state == BLOCK_LOST &&
            nand_page_in_block(ssd->geo, page) < ssd->media->block[block].young;
 }
 
 /* Has the host written the page, or GC? */
-static bool is_of_host(const Ssd *ssd, uint32_t page)
+static bool is_of_host(const Ssd *ssd, uint64_t page)
 {
     return ssd->media->spare_seq[page] >> SEQ_BITS < ssd->l.n_streams;
 }
 
 /* The unit where the saved pages say that it is. */
-static uint32_t candidate_ppu(const Ssd *ssd, uint32_t lpn)
+static uint64_t candidate_ppu(const Ssd *ssd, uint64_t lpn)
 {
-    return (uint32_t)(saved_entry(ssd, lpn) & ~SAVED_MAPPED) - 1;
+    return (saved_entry(ssd, lpn) & ~SAVED_MAPPED) - 1;
 }
 
 static gint by_place(gconstpointer a, gconstpointer b, gpointer ssd)
 {
-    uint32_t x = candidate_ppu(ssd, *(const uint32_t *)a);
-    uint32_t y = candidate_ppu(ssd, *(const uint32_t *)b);
+    uint64_t x = candidate_ppu(ssd, *(const uint64_t *)a);
+    uint64_t y = candidate_ppu(ssd, *(const uint64_t *)b);
 
     return (x > y) - (x < y);
 }
@@ -443,25 +442,26 @@ static gint by_place(gconstpointer a, gconstpointer b, gpointer ssd)
  */
 static void believe(Ssd *ssd)
 {
-    g_autoptr(GArray) candidates = g_array_new(false, false, sizeof(uint32_t));
+    g_autoptr(GArray) candidates = g_array_new(false, false, sizeof(uint64_t));
 
     invariant(has_checkpoints(ssd));
-    for (uint32_t lpn = 0; lpn < saved_map_units(ssd); lpn++) {
+    for (uint64_t lpn = 0; lpn < saved_map_units(ssd); lpn++) {
         uint64_t entry = saved_entry(ssd, lpn);
 
         if (!is_believed(ssd, entry)) {
             continue;
         }
-        if (ssd->l2p.entry[lpn] == 0) {
-            set_entry(ssd, lpn, (uint32_t)(entry & ~SAVED_MAPPED));
-        } else if (!is_of_host(ssd, ppu_page(ssd, ssd->l2p.entry[lpn] - 1))) {
+        if (l2p_get(&ssd->l2p, lpn) == 0) {
+            set_entry(ssd, lpn, entry & ~SAVED_MAPPED);
+        } else if (!is_of_host(ssd,
+                               ppu_page(ssd, l2p_get(&ssd->l2p, lpn) - 1))) {
             g_array_append_val(candidates, lpn);
         }
     }
     g_array_sort_with_data(candidates, by_place, ssd);
     g_free(ssd->power->candidate);
     ssd->power->recovery.n_candidates = candidates->len;
-    ssd->power->candidate = (uint32_t *)g_array_steal(candidates, NULL);
+    ssd->power->candidate = (uint64_t *)g_array_steal(candidates, NULL);
 }
 
 /* The next candidate of the plane: those of one are adjacent. */
@@ -487,7 +487,7 @@ static uint32_t candidate_at(const Ssd *ssd, uint32_t plane)
 static bool next_candidate(Ssd *ssd, uint32_t plane, NandOp *op)
 {
     uint32_t i = candidate_at(ssd, plane);
-    uint32_t ppu;
+    uint64_t ppu;
 
     if (i >= ssd->power->recovery.n_candidates) {
         return false;
@@ -498,7 +498,7 @@ static bool next_candidate(Ssd *ssd, uint32_t plane, NandOp *op)
     return block_plane(ssd, ppu_block(ssd, ppu)) == plane;
 }
 
-static void seen_candidate(Ssd *ssd, uint32_t plane, uint32_t page, bool blank)
+static void seen_candidate(Ssd *ssd, uint32_t plane, uint64_t page, bool blank)
 {
     invariant(candidate_at(ssd, plane) < ssd->power->recovery.n_candidates);
     found_unit(ssd, candidate_ppu(
@@ -635,7 +635,7 @@ static int compare_found(const void *a, const void *b)
 /* Whose units are in it: of the stream for which it was opened, or of several. */
 static uint32_t stream_of(const Ssd *ssd, const Found *f)
 {
-    uint32_t first = f->block * ssd->l.units_per_block;
+    uint64_t first = block_ppu(ssd, f->block);
     uint32_t several = ssd->l.n_streams;
     uint32_t stream = f->open;
 
@@ -725,9 +725,9 @@ static void rebuild(Ssd *ssd)
     g_autofree Found *found = g_new(Found, ssd->geo->blocks_per_plane);
 
     for (uint64_t lpn = 0; lpn < saved_map_units(ssd); lpn++) {
-        if (ssd->l2p.entry[lpn]) {
+        if (l2p_get(&ssd->l2p, lpn)) {
             ssd->l2p.mapped_units += lpn < ssd->l.user_units;
-            block_set_valid(ssd, ssd->l2p.entry[lpn] - 1);
+            block_set_valid(ssd, l2p_get(&ssd->l2p, lpn) - 1);
         }
     }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {

@@ -68,9 +68,9 @@ static void end_ops(Ssd *ssd)
     invariant(ssd->work.any == 0);
 }
 
-static void put_unit(Ssd *ssd, uint32_t lpn, uint32_t ppu)
+static void put_unit(Ssd *ssd, uint64_t lpn, uint64_t ppu)
 {
-    uint32_t old = ssd->l2p.entry[lpn];
+    uint64_t old = l2p_get(&ssd->l2p, lpn);
 
     spare_write(ssd, ppu, lpn, ++ssd->buffer->last_version, 0);
     if (old) {
@@ -78,7 +78,7 @@ static void put_unit(Ssd *ssd, uint32_t lpn, uint32_t ppu)
     } else {
         ssd->l2p.mapped_units++;
     }
-    ssd->l2p.entry[lpn] = ppu + 1;
+    l2p_set(&ssd->l2p, lpn, ppu + 1);
     l2p_note_used(&ssd->l2p, lpn);
     block_set_valid(ssd, ppu);
 }
@@ -92,13 +92,13 @@ static uint32_t put_page(Ssd *ssd, uint32_t plane, const uint64_t *lpn,
         .cause = NAND_CAUSE_HOST,
         .ppa = {block_take_page(ssd, plane, OPEN_HOST, 0)},
     };
-    uint32_t first = op.ppa.page << ssd->page_units_shift;
+    uint64_t first = page_ppu(ssd, op.ppa.page);
     uint32_t most = block_program_units(ssd, op.ppa.page);
     uint32_t used = (uint32_t)MIN(n, most);
 
     nand_age(ssd->nand, &op, ssd->now_ps);
     for (uint32_t i = 0; i < used; i++) {
-        put_unit(ssd, (uint32_t)lpn[i], first + i);
+        put_unit(ssd, lpn[i], first + i);
     }
     spare_blank(ssd, first + used, most - used);
     stream_programmed(ssd, 0, used, most - used);
@@ -115,28 +115,28 @@ static uint32_t put_page(Ssd *ssd, uint32_t plane, const uint64_t *lpn,
 static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
 {
     const OwnBlocks *own = ssd->map->policy->own_blocks;
-    g_autofree uint32_t *ppu = g_new(uint32_t, ssd->l.units_per_program);
+    g_autofree uint64_t *ppu = g_new(uint64_t, ssd->l.units_per_program);
     uint32_t most = ssd->l.units_per_program;
     uint32_t used;
-    uint32_t first;
+    uint64_t first;
     NandOp op = {
         .kind = NAND_PROGRAM,
         .cause = NAND_CAUSE_HOST,
         .ppa = {own->age_page(ssd, lpn, n, ppu, &used)},
     };
 
-    if (op.ppa.page == NONE) {
+    if (op.ppa.page == NO_PAGE) {
         return 0;
     }
-    first = op.ppa.page << ssd->page_units_shift;
+    first = page_ppu(ssd, op.ppa.page);
     nand_age(ssd->nand, &op, ssd->now_ps);
     spare_blank(ssd, first, most);
     for (uint32_t i = 0; i < used; i++) {
-        put_unit(ssd, (uint32_t)lpn[i], ppu[i]);
+        put_unit(ssd, lpn[i], ppu[i]);
     }
     stream_programmed(ssd, 0, used, most - used);
     block_page_done(ssd, page_block(ssd, op.ppa.page));
-    own->age_done(ssd, (uint32_t)lpn[0]);
+    own->age_done(ssd, lpn[0]);
     return used;
 }
 
@@ -144,7 +144,7 @@ static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
 static void put_map(Ssd *ssd, const uint64_t *lpn, uint32_t n)
 {
     for (uint32_t i = 0; ssd->map->policy->aged && i < n; i++) {
-        ssd->map->policy->aged(ssd, (uint32_t)lpn[i], true);
+        ssd->map->policy->aged(ssd, lpn[i], true);
     }
 }
 
@@ -152,7 +152,7 @@ static bool in_buffer(const Ssd *ssd, const uint64_t *lpn, uint64_t n)
 {
     for (uint64_t i = 0; i < n && ssd->buffer->n_free_slots != ssd->l.n_slots;
          i++) {
-        if (map_is_buffered(ssd->l2p.entry[lpn[i]])) {
+        if (map_is_buffered(l2p_get(&ssd->l2p, lpn[i]))) {
             return true;
         }
     }
@@ -180,10 +180,10 @@ static void fetch(const Ssd *ssd, const uint64_t *lpn, uint64_t n)
 {
     /* Two looks, as ssd_hint(): the entry, and later its target. */
     if (n > PREFETCH_AHEAD) {
-        __builtin_prefetch(&ssd->l2p.entry[lpn[PREFETCH_AHEAD]], 1);
+        numtable_prefetch(&ssd->l2p.entry, lpn[PREFETCH_AHEAD]);
     }
     if (n > PREFETCH_AHEAD / 2 && lpn[PREFETCH_AHEAD / 2] < ssd->l.user_units) {
-        uint32_t entry = ssd->l2p.entry[lpn[PREFETCH_AHEAD / 2]];
+        uint64_t entry = l2p_get(&ssd->l2p, lpn[PREFETCH_AHEAD / 2]);
 
         if (entry) {
             __builtin_prefetch(&ssd->media->valid[(entry - 1) / 64], 1);
@@ -227,9 +227,8 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
         i += used;
     }
     for (uint64_t i = 0; i < n && !own;) {
-        uint32_t plane = ssd->media->read_only
-                             ? NONE
-                             : alloc_pick(ssd, (uint32_t)lpn[i], 0);
+        uint32_t plane =
+            ssd->media->read_only ? NONE : alloc_pick(ssd, lpn[i], 0);
         uint32_t used;
 
         if (plane == NONE) {

@@ -74,7 +74,7 @@ static const StateRow gc_rows[] = {
     VALUE(victim),
     VALUE(scan),
     VALUE(n_staged),
-    TABLE(staged, PLANE_STAGED),
+    STATE_TABLE_WIDENED(3, GcPlane, staged, PLANE_STAGED),
     TABLE(staged_of, PLANE_CLASSES),
     VALUE(next),
     VALUE(held),
@@ -93,7 +93,7 @@ static const StateRow gc_rows[] = {
 
 static const StateRow map_rows[] = {
     VALUE(logs),
-    TABLE(origin, PLANE_ORIGINS),
+    STATE_TABLE_WIDENED(3, MapPlane, origin, PLANE_ORIGINS),
 };
 
 #undef VALUE
@@ -129,7 +129,8 @@ typedef struct PlaneV1 {
     uint32_t clock;
     uint32_t *bucket;
     uint32_t min_valid;
-    uint32_t *staged, *staged_of;
+    uint64_t *staged;
+    uint32_t *staged_of;
     PlaneGcV1 gc;
     uint32_t spare_blocks;
     uint64_t slack_units;
@@ -138,7 +139,7 @@ typedef struct PlaneV1 {
     uint32_t n_retiring, n_folding, last_gc_block;
     bool accepting, starved;
     PlaneLogs logs;
-    uint32_t *origin;
+    uint64_t *origin;
 } PlaneV1;
 
 #define MEMBER(m, was)                                                         \
@@ -149,6 +150,14 @@ typedef struct PlaneV1 {
 #define VALUE(m)         VALUE_AS(m, m)
 #define TABLE(m, n)                                                            \
     {MEMBER(m, m), .kind = STATE_TABLE, .elem = sizeof(*((PlaneV1 *)0)->m),    \
+     .count = (n)}
+
+#define WIDENED(m, n)                                                          \
+    {MEMBER(m, m),                                                             \
+     .kind = STATE_TABLE,                                                      \
+     .grown = 3,                                                               \
+     .widened = true,                                                          \
+     .elem = sizeof(*((PlaneV1 *)0)->m),                                       \
      .count = (n)}
 
 static const StateRow v1_rows[] = {
@@ -173,7 +182,7 @@ static const StateRow v1_rows[] = {
     VALUE(clock),
     TABLE(bucket, PLANE_BUCKETS),
     VALUE(min_valid),
-    TABLE(staged, PLANE_STAGED),
+    WIDENED(staged, PLANE_STAGED),
     TABLE(staged_of, PLANE_CLASSES),
     VALUE(gc),
     VALUE(spare_blocks),
@@ -191,7 +200,7 @@ static const StateRow v1_rows[] = {
     VALUE(accepting),
     VALUE(starved),
     VALUE(logs),
-    TABLE(origin, PLANE_ORIGINS),
+    WIDENED(origin, PLANE_ORIGINS),
 };
 
 const StateStruct state_plane_v1 = {"Plane", v1_rows, G_N_ELEMENTS(v1_rows),

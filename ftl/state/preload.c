@@ -21,13 +21,13 @@
 #include "ssd-internal.h"
 
 /* The physical unit for the next preloaded unit: pages as the host's. */
-static uint32_t preload_take(Ssd *ssd, uint32_t lpn)
+static uint64_t preload_take(Ssd *ssd, uint64_t lpn)
 {
     Media *m = ssd->media;
 
     if (m->preload_left == 0) {
         uint32_t plane = alloc_pick(ssd, lpn, 0);
-        uint32_t page;
+        uint64_t page;
         uint32_t block;
 
         invariant(plane != NONE);
@@ -68,22 +68,20 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
     }
     last = (lba + nblocks - 1) >> ssd->block_shift;
     for (uint64_t lpn = lba >> ssd->block_shift; lpn <= last; lpn++) {
-        uint32_t ppu;
+        uint64_t ppu;
 
-        if (ssd->l2p.entry[lpn]) {
+        if (l2p_get(&ssd->l2p, lpn)) {
             continue;
         }
-        ppu = own ? own->preload(ssd, (uint32_t)lpn)
-                  : preload_take(ssd, (uint32_t)lpn);
-        oplog_add(ssd->inspect.log, OPLOG_PRELOAD, 0, (uint32_t)lpn,
-                  ssd->now_ps, 0, ppu);
-        ssd->l2p.entry[lpn] = ppu + 1;
-        l2p_note_used(&ssd->l2p, (uint32_t)lpn);
-        spare_write_lpn(ssd, ppu, (uint32_t)lpn);
+        ppu = own ? own->preload(ssd, lpn) : preload_take(ssd, lpn);
+        oplog_add(ssd->inspect.log, OPLOG_PRELOAD, 0, lpn, ssd->now_ps, 0, ppu);
+        l2p_set(&ssd->l2p, lpn, ppu + 1);
+        l2p_note_used(&ssd->l2p, lpn);
+        spare_write_lpn(ssd, ppu, lpn);
         ssd->l2p.mapped_units++;
         block_set_valid(ssd, ppu);
         if (ssd->map->policy->aged) {
-            ssd->map->policy->aged(ssd, (uint32_t)lpn, false);
+            ssd->map->policy->aged(ssd, lpn, false);
         }
     }
     if (saves(ssd)) {

@@ -174,6 +174,7 @@ static bool check_row_waits(const Ssd *ssd, GError **error)
 static bool check_events(const Ssd *ssd, GError **error)
 {
     unsigned ticks = 0;
+    uint64_t saves = 0;
 
     for (size_t i = 0; i < ssd->events.n; i++) {
         const Event *e = &ssd->events.heap[i];
@@ -351,34 +352,67 @@ static bool check_allocator(const Ssd *ssd, GError **error)
     return true;
 }
 
-/* ---- units ---------------------------------------------------------------------- */
+/* ---- units --------------------------------------------------------------- */
+
+static bool entry_ok(const Ssd *ssd, uint64_t lpn)
+{
+    uint64_t entry = l2p_get(&ssd->l2p, lpn);
+
+    return map_is_buffered(entry)
+               ? map_slot(entry) < ssd->buffer->n_slot_records &&
+                     lpn < ssd->l.user_units
+               : entry <= ssd->l.raw_units;
+}
+
+static bool spare_ok(const Ssd *ssd, uint64_t ppu)
+{
+    const NumTable *t = &ssd->media->spare_lpn;
+    uint64_t own = saved_has_block(ssd, ppu_block(ssd, ppu))
+                       ? ssd->l.n_saved
+                       : ssd->l.meta_units;
+
+    return (numtable_get(t, ppu) & t->mask) <= ssd->l.user_units + own;
+}
+
+/* Are all elements good?  An element that is 0 is. */
+static bool all_numbers(const Ssd *ssd, const NumTable *t,
+                        bool (*ok)(const Ssd *ssd, uint64_t i))
+{
+    bool good = true;
+    LazyWalk w;
+
+    numtable_walk(t, &w);
+    for (uint64_t i = numtable_next(t, &w, 0); i < t->n && good;
+         i = numtable_next(t, &w, i + 1)) {
+        good = ok(ssd, i);
+    }
+    lazy_walk_end(&w);
+    return good;
+}
+
+static bool streams_ok(const Ssd *ssd)
+{
+    const uint8_t *stream = ssd->media->spare_stream;
+    uint64_t n = stream ? ssd->l.raw_units : 0;
+    bool good = true;
+    LazyWalk w;
+
+    lazy_walk_begin(&w, stream, n);
+    for (uint64_t ppu = lazy_walk_next(&w, 0); ppu < n && good;
+         ppu = lazy_walk_next(&w, ppu + 1)) {
+        good = stream[ppu] < ssd->l.n_streams;
+    }
+    lazy_walk_end(&w);
+    return good;
+}
 
 static bool check_map(const Ssd *ssd, GError **error)
 {
-    uint64_t n = ssd->l.user_units + ssd->l.meta_units;
-
-    for (uint64_t lpn = 0; lpn < n; lpn++) {
-        uint32_t entry = ssd->l2p.entry[lpn];
-
-        CHECK(map_is_buffered(entry)
-                  ? map_slot(entry) < ssd->buffer->n_slot_records &&
-                        lpn < ssd->l.user_units
-                  : entry <= ssd->l.raw_units,
-              "the map");
-    }
+    CHECK(all_numbers(ssd, &ssd->l2p.entry, entry_ok), "the map");
     CHECK(ssd->map->n_trim_left == 0 && ssd->map->trims.head == NONE,
           "trims under way");
-    for (uint64_t ppu = 0; ppu < ssd->l.raw_units; ppu++) {
-        CHECK((ssd->media->spare_lpn[ppu] & ~SPARE_POISON) <=
-                  (saved_has_block(ssd, ppu_block(ssd, (uint32_t)ppu))
-                       ? ssd->l.user_units + ssd->l.n_saved
-                       : n),
-              "a spare area");
-    }
-    for (uint64_t ppu = 0; ssd->media->spare_stream && ppu < ssd->l.raw_units;
-         ppu++) {
-        CHECK(ssd->media->spare_stream[ppu] < ssd->l.n_streams, "a spare area");
-    }
+    CHECK(all_numbers(ssd, &ssd->media->spare_lpn, spare_ok), "a spare area");
+    CHECK(streams_ok(ssd), "a spare area");
     CHECK(ssd->media->valid[ssd->l.raw_units / 64] >> (ssd->l.raw_units % 64) ==
               0,
           "valid units");
@@ -562,7 +596,7 @@ static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
 {
     const Block *block = &ssd->media->block[b];
     const GcPlane *g = &ssd->gc->plane[block_plane(ssd, b)];
-    uint32_t staged = 0;
+    uint64_t staged = 0;
 
     CHECK(block->state < N_BLOCK_STATES && block->state != BLOCK_CLOSING &&
               (block->state != BLOCK_ERASING || !ssd->powered),

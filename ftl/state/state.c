@@ -28,6 +28,7 @@
 #include "drive.h"
 #include "ssd-internal.h"
 #include "state/drive-state.h"
+#include "state/old-structs.h"
 #include "state/planes.h"
 #include "state/state-check.h"
 #include "ssd-save.h"
@@ -95,6 +96,31 @@ enum {
     {MEMBER(m, was), .kind = STATE_VALUE, .since = (v)}
 #define VALUE_GROWN(v, m, was)                                                 \
     {MEMBER(m, was), .kind = STATE_VALUE, .grown = (v)}
+/* Numbers that had 32 bits before version v; elements that had another form. */
+#define VALUE_WIDENED(v, m, was_)                                              \
+    {MEMBER(m, was_), .kind = STATE_VALUE, .grown = (v), .widened = true}
+#define POOL_WIDENED(v, m, was_, n)                                            \
+    {MEMBER(m, was_),                                                          \
+     .kind = STATE_POOL,                                                       \
+     .grown = (v),                                                             \
+     .widened = true,                                                          \
+     .elem = sizeof(*((Drive *)0)->m),                                         \
+     .count = (n)}
+#define TABLE_WAS(v, m, was_, n, old)                                          \
+    {MEMBER(m, was_),                                                          \
+     .kind = STATE_TABLE,                                                      \
+     .grown = (v),                                                             \
+     .was = (old),                                                             \
+     .elem = sizeof(*((Drive *)0)->m),                                         \
+     .count = (n)}
+#define POOL_WAS(v, m, was_, n, old)                                           \
+    {MEMBER(m, was_),                                                          \
+     .kind = STATE_POOL,                                                       \
+     .grown = (v),                                                             \
+     .was = (old),                                                             \
+     .elem = sizeof(*((Drive *)0)->m),                                         \
+     .count = (n)}
+#define NUMBERS(m, was) {MEMBER(m, was), .kind = STATE_NUMBERS}
 #define KEPT(m, was)  {MEMBER(m, was), .kind = STATE_KEPT}
 #define TABLE_SINCE(v, m, was, n)                                              \
     {MEMBER(m, was), .kind = STATE_TABLE, .since = (v),                        \
@@ -157,7 +183,7 @@ static const StateRow ssd_rows[] = {
     VALUE(ssd.commands.last_serial, last_serial),
     VALUE(ssd.commands.running, running),
     VALUE(ssd.commands.submitted, submitted),
-    TABLE(ssd.l2p.entry, map, N_MAP_UNITS),
+    NUMBERS(ssd.l2p.entry, map),
     VALUE(ssd.l2p.mapped_units, mapped_units),
     KEPT(ssd.l2p.group_shift, trim_shift),
     TABLE(ssd.l2p.group_used, group_used, N_GROUP_WORDS),
@@ -204,9 +230,9 @@ static const StateRow ssd_rows[] = {
     KEPT(media.free_for_gc, free_for_gc),
     VALUE(media.n_factory_bad, n_factory_bad),
     VALUE(media.n_grown_bad, n_grown_bad),
-    VALUE(media.preload_next, preload_next),
+    VALUE_WIDENED(3, media.preload_next, preload_next),
     VALUE(media.preload_left, preload_left),
-    TABLE(media.spare_lpn, spare_lpn, N_RAW_UNITS),
+    NUMBERS(media.spare_lpn, spare_lpn),
     TABLE(media.spare_version, spare_version, N_RAW_UNITS),
     TABLE(media.spare_stream, spare_stream, N_RAW_UNITS),
     TABLE(media.spare_seq, spare_seq, N_PAGES),
@@ -216,16 +242,17 @@ static const StateRow ssd_rows[] = {
     KEPT(media.plane, plane), /* has rows of its own */
     KEPT(media.stripe_plane, stripe_plane),
     KEPT(media.stripe_pos, stripe_pos),
-    POOL(media.job, job, N_JOBS),
-    POOL(media.job_unit, job_unit, N_JOB_UNITS),
+    POOL_WAS(3, media.job, job, N_JOBS, &job_was),
+    POOL_WIDENED(3, media.job_unit, job_unit, N_JOB_UNITS),
     VALUE(media.n_jobs, n_jobs),
     VALUE(media.free_job, free_job),
     KEPT(journal.plane, journal_plane), /* these have rows of their own */
     KEPT(journal.client, meta_client),
     TABLE(journal.floor, floor, N_MAP_UNITS),
     TABLE(journal.saved, saved, N_MAP_UNITS),
-    TABLE(journal.saved_page, saved_page, N_SAVED),
-    TABLE(journal.saved_flight, saved_flight, N_SAVED_FLIGHTS),
+    TABLE_WAS(3, journal.saved_page, saved_page, N_SAVED, &saved_page_was),
+    TABLE_WAS(3, journal.saved_flight, saved_flight, N_SAVED_FLIGHTS,
+              &saved_flight_was),
     TABLE(journal.saved_in_flight, saved_flying, N_SAVED_FLYING),
     TABLE(journal.saved_open, saved_open, N_PLANES),
     VALUE(journal.saved_low, saved_low),
@@ -256,7 +283,7 @@ static const StateRow ssd_rows[] = {
     TABLE(placement.stream, stream, N_STREAMS),
     KEPT(buffer.client, buffer_client),
     KEPT(buffer.policy, buf),
-    TABLE(buffer.slot, slot, N_SLOTS),
+    TABLE_WAS(3, buffer.slot, slot, N_SLOTS, &slot_was),
     KEPT(buffer.n_slot_records, n_slot_records),
     VALUE(buffer.free_slot, free_slot),
     VALUE(buffer.n_free_slots, n_free_slots),
@@ -287,7 +314,7 @@ static const StateRow ssd_rows[] = {
     VALUE(buffer.cur_epoch, cur_epoch),
     VALUE(buffer.tick_armed, tick_armed),
     TABLE_SINCE(3, buffer.row_wait, buffer_row_wait, N_ROW_STREAMS),
-    POOL(buffer.kept, kept, N_KEPT),
+    POOL_WAS(3, buffer.kept, kept, N_KEPT, &slot_was),
     VALUE(buffer.n_kept, n_kept),
     VALUE(buffer.stats, buffer_stats),
     KEPT(map.policy, mapper),
@@ -342,7 +369,7 @@ static const StateRow ssd_rows[] = {
     VALUE_SINCE(3, host.room_wait_ps, room_wait_ps),
     VALUE_SINCE(3, host.room_since_ps, room_since_ps),
     VALUE_SINCE(3, host.gate_ps, gate_ps),
-    POOL(power.candidate, doubt, N_CANDIDATES),
+    POOL_WIDENED(3, power.candidate, doubt, N_CANDIDATES),
     VALUE_GROWN(3, power.recovery, recovery),
     TABLE(power.recovery_plane, recovery_plane, N_PLANES),
 };
@@ -361,6 +388,11 @@ static const StateRow ssd_rows[] = {
 #undef TABLE_SINCE
 #undef POOL_SINCE
 #undef POOL_GROWN
+#undef VALUE_WIDENED
+#undef POOL_WIDENED
+#undef TABLE_WAS
+#undef POOL_WAS
+#undef NUMBERS
 
 static const StateRow event_rows[] = {
     STATE_POOL_ROW(EventQueue, heap, N_EVENTS),

@@ -103,6 +103,35 @@ static Ref *overwrite(const char *options)
     return r;
 }
 
+/* Statistics and --explain count the service from a reset on, also that of work
+ * that was booked before it. */
+static void test_busy_since_reset(void)
+{
+    const uint64_t work = F + 2 * 200 + 800;
+    const uint64_t reset_ns = 10 * work + work / 2;
+    Ref *r = ref_new(ref_config("host.cores=1;host.firmware_unit=200ns;"
+                                "host.firmware_complete=800ns;"
+                                "host.link_mb_s=0"),
+                     false);
+    DriveStats v;
+
+    for (int i = 0; i < 16; i++) {
+        ref_do(r, SSD_OP_READ, 0, 2 * UNIT, false);
+    }
+    ref_pass(r, reset_ns);
+    g_assert_cmpuint(r->now_ns, ==, reset_ns);
+    ssd_reset_stats(r->ssd);
+    ref_drain(r);
+    g_assert_cmpuint(r->last_complete_ns, ==, 16 * work);
+    drive_stats_init(&v, r->ssd);
+    g_assert_cmpuint(stat_of(r->ssd, "\"controller\":", "cores_busy_ns"), ==,
+                     16 * work - reset_ns);
+    g_assert_cmpfloat_with_epsilon(v.explain.stage[STAGE_CORES].utilization, 1,
+                                   1e-9);
+    drive_stats_clear(&v);
+    ref_free(r);
+}
+
 /* Cores of which commands need none at the start are a stage, too. */
 static void test_stage_without_start(void)
 {

@@ -114,8 +114,7 @@ static void test_cache(void)
 
 /* ---- by hand ------------------------------------------------------------- */
 
-/* A member of the object "map" of the statistics. */
-static uint64_t stat(Ref *r, const char *name)
+static uint64_t map_stat(const Ref *r, const char *name)
 {
     return stat_of(r->ssd, "\"map\":{\"scheme\"", name);
 }

@@ -291,12 +291,12 @@ static void close_open(const char *options, bool closes)
     uint32_t block;
 
     ref_one(r, SSD_OP_WRITE, 0, 4 * UNIT, true);
-    block = ppu_block(r->ssd, r->ssd->l2p.entry[0] - 1);
+    block = ppu_block(r->ssd, l2p_get(&r->ssd->l2p, 0) - 1);
     ref_power_cycle(r);
     g_assert_cmpint(r->ssd->media->block[block].state, ==,
                     closes ? BLOCK_FULL : BLOCK_OPEN);
     ref_one(r, SSD_OP_WRITE, 4 * UNIT, 4 * UNIT, true);
-    g_assert_true((ppu_block(r->ssd, r->ssd->l2p.entry[4] - 1) == block) ==
+    g_assert_true((ppu_block(r->ssd, l2p_get(&r->ssd->l2p, 4) - 1) == block) ==
                   !closes);
     ref_finish(r);
     ref_free(r);
@@ -718,7 +718,7 @@ static unsigned lost_flushed(const char *options)
         ref_pass(r, prng_below(&rng, 900000));
         ref_power_cycle(r);
         for (uint64_t k = 0; k < writes; k++) {
-            uint32_t entry = r->ssd->l2p.entry[k];
+            uint64_t entry = l2p_get(&r->ssd->l2p, k);
             bool lost = !map_is_buffered(entry) &&
                         nand_page_lost(r->ssd->nand,
                                        (NandPpa){ppu_page(r->ssd, entry - 1)});

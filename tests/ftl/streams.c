@@ -196,7 +196,7 @@ static void move_on(Ref *r, uint16_t stream)
 /* Of a unit in NAND, which a cache may also hold. */
 static uint32_t block_of(const Ref *r, uint64_t lpn)
 {
-    uint32_t entry = r->ssd->l2p.entry[lpn];
+    uint64_t entry = l2p_get(&r->ssd->l2p, lpn);
 
     if (map_is_buffered(entry)) {
         g_assert_cmpint(r->ssd->buffer->slot[map_slot(entry)].state, ==,
