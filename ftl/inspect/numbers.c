@@ -140,16 +140,26 @@ static int by_value(const void *a, const void *b)
 
 uint32_t numbers_wear(const Ssd *ssd, uint32_t *wear)
 {
-    uint32_t n = 0;
+    uint32_t fresh = 0; /* never erased: they come first */
+    uint32_t n = ssd->geo->n_blocks;
 
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
-        if (ssd->media->block[b].state != BLOCK_BAD) {
-            wear[n++] = nand_erase_count(ssd->nand, b);
+        uint32_t erases = nand_erase_count(ssd->nand, b);
+
+        if (ssd->media->block[b].state == BLOCK_BAD) {
+            continue;
+        }
+        if (erases == 0) {
+            wear[fresh++] = 0;
+        } else {
+            wear[--n] = erases;
         }
     }
-    invariant(n <= ssd->geo->n_blocks);
-    qsort(wear, n, sizeof(*wear), by_value);
-    return n;
+    invariant(fresh <= n);
+    memmove(wear + fresh, wear + n, (ssd->geo->n_blocks - n) * sizeof(*wear));
+    n = ssd->geo->n_blocks - n;
+    qsort(wear + fresh, n, sizeof(*wear), by_value);
+    return fresh + n;
 }
 
 double numbers_deviation(const uint32_t *wear, uint32_t n)

@@ -125,6 +125,18 @@ static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
     return true;
 }
 
+/* Free blocks that are not linked yet. */
+static uint32_t fresh_blocks(const Ssd *ssd, uint32_t plane)
+{
+    uint32_t end = (plane + 1) * ssd->geo->blocks_per_plane;
+    uint32_t n = 0;
+
+    for (uint32_t b = ssd->media->plane[plane].next_fresh; b < end; b++) {
+        n += block_is_good(ssd, b) && ssd->media->block[b].state == BLOCK_FREE;
+    }
+    return n;
+}
+
 /* Each block is in exactly one place: count the places. */
 static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
 {
@@ -147,11 +159,16 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
         folding += ssd->media->block[first + i].state == BLOCK_VICTIM &&
                    nand_block_is_slc(ssd->geo, first + i);
     }
-    for (uint32_t b = p->free.head; n_free < p->free.n; n_free++) {
+    for (uint32_t b = p->free.head; n_free < p->free.n - p->n_fresh; n_free++) {
         CHECK(ssd->media->block[b].state == BLOCK_FREE,
               "block %u in the free list", b);
         b = ssd->media->block[b].next;
     }
+    CHECK(fresh_blocks(ssd, plane) == p->n_fresh,
+          "plane %u: %u blocks never "
+          "taken, counted %u",
+          plane, fresh_blocks(ssd, plane), p->n_fresh);
+    n_free += p->n_fresh;
     for (uint32_t b = p->slc_free.head, i = 0; i < p->slc_free.n; i++) {
         CHECK(ssd->media->block[b].state == BLOCK_FREE &&
                   nand_block_is_slc(ssd->geo, b),

@@ -110,6 +110,30 @@ static void free_push(Ssd *ssd, uint32_t block)
     }
 }
 
+/* ---- blocks that were never taken ---------------------------------------- */
+
+/*
+ * A block is linked when it becomes the head of the list, so the memory of a
+ * large drive's blocks is touched as they are used.  That needs a list that is
+ * taken from its head only: the order is the same as if all were linked.
+ */
+static bool links_late(const Ssd *ssd)
+{
+    return ssd->cfg->wear == SSD_WEAR_FIFO;
+}
+
+/* Link the first of them, in front of all others. */
+static void link_fresh(Ssd *ssd, Plane *p)
+{
+    while (!block_is_good(ssd, p->next_fresh)) {
+        p->next_fresh++;
+    }
+    invariant(p->n_fresh > 0 && p->next_fresh < ssd->geo->n_blocks);
+    invariant(ssd->media->block[p->next_fresh].state == BLOCK_FREE);
+    p->n_fresh--;
+    ilist_push_head(links(ssd), &p->free.ends, p->next_fresh++);
+}
+
 static void note_free(Ssd *ssd)
 {
     if (ssd->now_ps >= ssd->inspect.series.next_ps) {
@@ -139,6 +163,10 @@ static uint32_t free_take(Ssd *ssd, uint32_t plane, OpenKind kind)
     invariant(block_plane(ssd, block) == plane);
     invariant(ssd->media->block[block].state == BLOCK_FREE);
     ilistn_remove(links(ssd), &p->free, block);
+    if (p->n_fresh > 0) {
+        invariant(links_late(ssd));
+        link_fresh(ssd, p);
+    }
     ssd->media->client->free_taken(ssd, block);
     note_free(ssd);
     return block;
@@ -181,9 +209,19 @@ static void init_plane(Ssd *ssd, uint32_t plane)
             block_set_state(ssd, block, BLOCK_BAD);
             ssd->media->n_factory_bad++;
             block_count_lost(ssd, block);
-        } else if (!saved_has_block(ssd, block)) {
+        } else if (saved_has_block(ssd, block)) {
+            continue;
+        } else if (!links_late(ssd) || nand_block_is_slc(ssd->geo, block)) {
             free_push(ssd, block);
+        } else {
+            p->n_fresh++;
         }
+    }
+    p->next_fresh = (plane + 1) * ssd->geo->blocks_per_plane;
+    if (p->n_fresh > 0) {
+        p->next_fresh -= ssd->geo->blocks_per_plane - ssd->geo->slc_blocks;
+        p->free = (IlistN){.ends = ILIST_EMPTY, .n = p->n_fresh};
+        link_fresh(ssd, p);
     }
     plane_size(ssd, plane);
     ssd->media->client->plane_changed(ssd, plane);
@@ -218,23 +256,29 @@ uint32_t block_take_free(Ssd *ssd, uint32_t plane, OpenKind kind)
 
 /* The links of one list toward its head.  A stream may name any block: the
  * check of a loaded drive finds faults here. */
-static void relink(Ssd *ssd, const IlistN *list)
+static void relink(Ssd *ssd, const IlistN *list, uint32_t n_fresh)
 {
     uint32_t prev = NONE;
     uint32_t b = list->head;
 
-    for (uint32_t i = 0; i < list->n && b < ssd->geo->n_blocks; i++) {
+    for (uint64_t i = n_fresh; i < list->n && b < ssd->geo->n_blocks; i++) {
         ssd->media->block[b].prev = prev;
         prev = b;
         b = ssd->media->block[b].next;
     }
 }
 
-void block_loaded(Ssd *ssd)
+void block_loaded(Ssd *ssd, bool all_linked)
 {
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
-        relink(ssd, &ssd->media->plane[i].free);
-        relink(ssd, &ssd->media->plane[i].slc_free);
+        Plane *p = &ssd->media->plane[i];
+
+        if (all_linked) {
+            p->n_fresh = 0;
+            p->next_fresh = (i + 1) * ssd->geo->blocks_per_plane;
+        }
+        relink(ssd, &p->free, p->n_fresh);
+        relink(ssd, &p->slc_free, 0);
     }
 }
 
@@ -545,6 +589,9 @@ void block_erase_failed(Ssd *ssd, uint32_t block)
 static void forget_plane(Ssd *ssd, Plane *p)
 {
     p->free = ILISTN_EMPTY;
+    p->n_fresh = 0;
+    p->next_fresh =
+        (uint32_t)(p + 1 - ssd->media->plane) * ssd->geo->blocks_per_plane;
     p->slc_free = ILISTN_EMPTY;
     p->slc_full = ILIST_EMPTY;
     p->valid = 0;

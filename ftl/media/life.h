@@ -35,7 +35,7 @@ bool bad_enough_left(const Ssd *ssd, GError **error);
 
 /* The drive has been loaded.  Lists of free blocks of an older build have no
  * links toward their head. */
-void block_loaded(Ssd *ssd);
+void block_loaded(Ssd *ssd, bool all_linked);
 
 /* ---- power -------------------------------------------------------------- */
 

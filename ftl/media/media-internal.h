@@ -94,9 +94,12 @@ typedef struct Open {
 } Open;
 
 typedef struct Plane {
-    IlistN
-        free; /* but not those in SLC mode, which are in lists of their own */
-    IlistN slc_free;
+    IlistN free;     /* but not those of nand.slc_blocks */
+    IlistN slc_free; /* those */
+    /* Blocks that were never taken are not linked, but for the first of them:
+     * they come behind the head of `free`, which counts them. */
+    uint32_t n_fresh;       /* of these */
+    uint32_t next_fresh;    /* the first of them is this block or a later one */
     Ilist slc_full;         /* oldest first */
     uint32_t host_programs; /* in flight */
     uint32_t erases;        /* in flight */

@@ -45,6 +45,12 @@ static inline bool saved_has_block(const Ssd *ssd, uint32_t block)
            ssd->geo->blocks_per_plane - ssd->l.saved_blocks;
 }
 
+/* Was the block made to hold data, and was it good then? */
+static inline bool block_is_good(const Ssd *ssd, uint32_t block)
+{
+    return !nand_factory_bad(ssd->nand, block) && !saved_has_block(ssd, block);
+}
+
 /* Free blocks of the plane that the host leaves to GC. */
 static inline uint32_t plane_reserve(const Ssd *ssd, const Plane *p)
 {

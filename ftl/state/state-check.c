@@ -692,6 +692,35 @@ static bool check_full(const Ssd *ssd, uint32_t plane, GError **error)
     return true;
 }
 
+/* Blocks that were never taken: none of them is linked. */
+static bool check_fresh(const Ssd *ssd, uint32_t plane, GError **error)
+{
+    const Plane *p = &ssd->media->plane[plane];
+    uint32_t first = plane * ssd->geo->blocks_per_plane;
+    uint32_t end = first + ssd->geo->blocks_per_plane;
+    uint32_t b = p->free.head;
+    uint32_t n = 0;
+
+    CHECK(p->next_fresh >= first + ssd->geo->slc_blocks &&
+              p->next_fresh <= end && p->n_fresh <= p->free.n &&
+              (p->n_fresh == 0 ||
+               (p->n_fresh < p->free.n && ssd->cfg->wear == SSD_WEAR_FIFO)),
+          "blocks never taken");
+    for (uint32_t i = p->next_fresh; p->n_fresh > 0 && i < end; i++) {
+        CHECK(!block_is_good(ssd, i) ||
+                  ssd->media->block[i].state == BLOCK_FREE,
+              "blocks never taken");
+        n += block_is_good(ssd, i);
+    }
+    CHECK(n == p->n_fresh, "blocks never taken");
+    for (uint32_t k = p->n_fresh; n > 0 && k < p->free.n; k++) {
+        CHECK(in_plane(ssd, b, plane) && b < p->next_fresh,
+              "blocks never taken");
+        b = ssd->media->block[b].next;
+    }
+    return true;
+}
+
 static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
 {
     const Plane *p = &ssd->media->plane[plane];
@@ -732,9 +761,9 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
             CHECK(p->open[j].block != o->block, "an open block");
         }
     }
-    return check_staged(ssd, plane, error) &&
-           check_chain(ssd, plane, p->free.head, p->free.tail, p->free.n,
-                       BLOCK_FREE, error) &&
+    return check_staged(ssd, plane, error) && check_fresh(ssd, plane, error) &&
+           check_chain(ssd, plane, p->free.head, p->free.tail,
+                       p->free.n - p->n_fresh, BLOCK_FREE, error) &&
            check_chain(ssd, plane, p->slc_free.head, p->slc_free.tail,
                        p->slc_free.n, BLOCK_FREE, error) &&
            check_full(ssd, plane, error);

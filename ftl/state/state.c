@@ -740,7 +740,7 @@ static bool walk(State *s, Ssd *ssd)
     }
     if (s->loading) {
         thermal_loaded(ssd, s->version >= 3);
-        block_loaded(ssd);
+        block_loaded(ssd, s->version < 3);
         gc_forget(ssd);
         queue_note_slots(ssd);
         unit_count(ssd);
