@@ -407,6 +407,37 @@ static bool check_logs(const SsdConfig *cfg, GError **error)
                 cfg->log_blocks, ssd_map_name(cfg->mapper), least);
 }
 
+/* What has tables that cost time or memory by the unit of the whole drive, or
+ * numbers of 32 bits. */
+static bool check_large(const SsdConfig *cfg, uint64_t raw_units,
+                        GError **error)
+{
+    uint64_t group = cfg->group_bytes ? cfg->group_bytes
+                                      : cfg->nand.page_bytes * cfg->nand.pages;
+    const struct {
+        bool used;
+        const char *key, *value;
+    } small[] = {
+        {cfg->recovery != SSD_RECOVERY_CAPACITORS, "ftl.recovery",
+         ssd_recovery_name(cfg->recovery)},
+        {ssd_map_in_nand(cfg->mapper) || ssd_map_least_logs(cfg->mapper) > 0,
+         "ftl.map", ssd_map_name(cfg->mapper)},
+        {raw_units / MAX(group / cfg->unit_bytes, 1) > NUMTABLE_NARROW_MOST,
+         "buffer.policy", ssd_buffer_name(cfg->buffer)},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(small); i++) {
+        if (raw_units > NUMTABLE_NARROW_MOST && small[i].used) {
+            return fail(error,
+                        "%s=%s: with at most %llu units, there are "
+                        "%" PRIu64 " (larger ftl.unit)",
+                        small[i].key, small[i].value, NUMTABLE_NARROW_MOST,
+                        raw_units);
+        }
+    }
+    return true;
+}
+
 static bool check_units(const SsdConfig *cfg, GError **error)
 {
     uint64_t unit = cfg->unit_bytes;
@@ -430,11 +461,14 @@ static bool check_units(const SsdConfig *cfg, GError **error)
                     ": must not be smaller than the logical block, %u",
                     unit, cfg->block_bytes);
     }
-    if (raw_units >= 1ULL << 31) {
+    if (raw_units >= 1ULL << SSD_UNIT_BITS) {
         return fail(error,
                     "ftl.unit=%" PRIu64 ": makes %" PRIu64
-                    " units, allowed 1..2147483647",
-                    unit, raw_units);
+                    " units, allowed 1..%llu",
+                    unit, raw_units, (1ULL << SSD_UNIT_BITS) - 1);
+    }
+    if (!check_large(cfg, raw_units, error)) {
+        return false;
     }
     if (slots < program / unit || cfg->buffer_bytes / unit > 1U << 24) {
         return fail(error,

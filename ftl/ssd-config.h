@@ -61,6 +61,9 @@ typedef enum SsdFreeAt {
 /* Size of the saved entry of a logical unit. */
 #define SAVED_ENTRY_BYTES 8
 
+/* Numbers of units are below 1 << this. */
+#define SSD_UNIT_BITS NAND_PAGE_BITS
+
 /* Sizes that follow from a configuration; see ssd_layout(). */
 typedef struct SsdLayout {
     uint32_t units_per_page;

@@ -19,7 +19,8 @@
       "mapping unit, a power of two up to the page size")                      \
     X(PPM, uint32_t, op_ppm, "ftl.op_percent", 0, 10000000, "7%", NULL,        \
       "over-provisioning: (physical - user capacity) / user capacity")         \
-    X(SIZE, uint64_t, capacity, "ftl.capacity", 0, 70368744177664, "0", NULL,  \
+    X(SIZE, uint64_t, capacity, "ftl.capacity", 0, 4503599627370496, "0",      \
+      NULL,                                                                    \
       "user capacity, instead of ftl.op_percent; 0: ftl.op_percent gives it")  \
     X(ENUM, uint32_t, mapper, "ftl.map", 0, 0, "page", ssd_map_name,           \
       "mapping scheme (docs/mapping.md)")                                      \

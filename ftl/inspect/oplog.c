@@ -262,6 +262,13 @@ bool ssd_oplog_open(Ssd *ssd, const char *path, GError **error)
                     "one has been written to", path);
         return false;
     }
+    if (ssd->l.raw_units > NUMTABLE_NARROW_MOST) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
+                    "operation log %s: with at most %llu units, this drive has "
+                    "%" PRIu64 " (larger ftl.unit)",
+                    path, NUMTABLE_NARROW_MOST, ssd->l.raw_units);
+        return false;
+    }
     if (saves(ssd)) {
         g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
                     "operation log %s: needs ftl.recovery=capacitors, other "

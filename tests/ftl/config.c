@@ -168,7 +168,18 @@ static void test_combinations(void)
     refuse("nand.chips=64;nand.dies=64;nand.channels=64", "nand.channels x",
            "65536");
     refuse("nand.channels=64;nand.dies=64;nand.blocks=1048576;nand.pages=16384",
-           "nand: ", "2147483648");
+           "nand.blocks=1048576", "1073741824");
+    refuse("nand.channels=64;nand.dies=4;nand.blocks=1048576;nand.pages=16384",
+           "nand: ", "1099511627775");
+    refuse("nand.channels=8;nand.dies=4;nand.blocks=1048576;nand.pages=4096;"
+           "ftl.unit=512",
+           "ftl.unit=512", "1099511627775");
+    refuse("nand.blocks=65536;nand.pages=4096;ftl.recovery=scan",
+           "ftl.recovery=scan", "2147483647");
+    refuse("nand.blocks=65536;nand.pages=4096;ftl.map=dftl", "ftl.map=dftl",
+           "2147483647");
+    refuse("nand.blocks=65536;nand.pages=4096;ftl.map=fast", "ftl.map=fast",
+           "2147483647");
     refuse("ftl.op_percent=0%", "ftl.op_percent=0", "spare blocks");
     refuse("nand.blocks=64;ftl.op_percent=20%;ftl.map=dftl",
            "ftl.op_percent=20", "ftl.map=page");

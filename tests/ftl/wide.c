@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wide.c - drives of 2^31 units and more: numbers of units of 64 bits, time and
+ * memory in proportion to what is written; and tables of both widths alike.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "media/spare.h"
+#include "ref.h"
+#include "ssd-internal.h"
+#include "ssd-report.h"
+#include "ssd-save.h"
+#include "ssd-setup.h"
+
+#define MIB      (1ULL << 20)
+#define TIB      (1ULL << 40)
+#define N_WRITES 3000
+
+static uint64_t resident_bytes(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    unsigned long long total, resident;
+
+    g_assert_nonnull(f);
+    g_assert_cmpint(fscanf(f, "%llu %llu", &total, &resident), ==, 2);
+    fclose(f);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static double cpu_s(void)
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+/* ---- a host of a large drive --------------------------------------------- */
+
+typedef struct Host {
+    SsdConfig *cfg;
+    Ssd *ssd;
+    uint64_t version;
+    uint64_t now_ns;
+    uint64_t lpn[N_WRITES]; /* by version - 1 */
+    bool durable[N_WRITES];
+} Host;
+
+static void programmed(void *opaque, uint64_t lpn, uint64_t version)
+{
+    Host *h = opaque;
+
+    g_assert_cmpuint(version, <=, h->version);
+    g_assert_cmpuint(h->lpn[version - 1], ==, lpn);
+    h->durable[version - 1] = true;
+}
+
+static void superseded(void *opaque, uint64_t lpn, uint64_t version)
+{
+}
+
+static const SsdHostOps ops = {.programmed = programmed,
+                               .superseded = superseded};
+
+static void submit(Host *h, SsdOp op, uint64_t lba, uint32_t nblocks)
+{
+    SsdCmd cmd = {.tag = 1,
+                  .op = op,
+                  .lba = lba,
+                  .nblocks = nblocks,
+                  .version = h->version};
+    SsdCompletion done;
+
+    g_assert_cmpint(ssd_submit(h->ssd, h->now_ns, &cmd), ==, 0);
+    while (ssd_advance(h->ssd, h->now_ns, &done, 1) == 0) {
+        h->now_ns = MAX(h->now_ns + 1, ssd_next_event_ns(h->ssd));
+    }
+    g_assert_cmpint(done.status, ==, SSD_STATUS_OK);
+}
+
+static void write_units(Host *h, uint64_t n, Prng *r)
+{
+    uint64_t nblocks = ssd_info(h->ssd)->nblocks;
+
+    while (n-- > 0) {
+        uint64_t lpn = prng_below(r, nblocks);
+
+        lpn = n % 3 ? lpn : nblocks - 1 - lpn % 4096; /* the end, too */
+        h->lpn[h->version++] = lpn;
+        submit(h, SSD_OP_WRITE, lpn, 1);
+        submit(h, SSD_OP_READ, lpn, 1);
+    }
+}
+
+/* Every durable unit has its newest version, and is where its spare area says.
+ * Of the largest drive ssd_check() looks once: it takes seconds. */
+static void check(Host *h, uint64_t from)
+{
+    GError *error = NULL;
+
+    for (uint64_t v = from; v < h->version; v++) {
+        bool overtaken = false;
+        uint64_t version;
+        uint64_t entry;
+
+        for (uint64_t later = v + 1; later < h->version; later++) {
+            overtaken = overtaken || h->lpn[later] == h->lpn[v];
+        }
+        if (!h->durable[v] || overtaken) {
+            continue;
+        }
+        g_assert_true(ssd_mapped(h->ssd, h->lpn[v], &version));
+        g_assert_cmpuint(version, ==, v + 1);
+        entry = l2p_get(&h->ssd->l2p, h->lpn[v]);
+        if (!map_is_buffered(entry)) {
+            g_assert_cmpuint(spare_lpn(h->ssd, entry - 1), ==, h->lpn[v]);
+        }
+    }
+    if (ssd_info(h->ssd)->nblocks < 100 * TIB / 4096 || from == h->version) {
+        ssd_check(h->ssd, &error);
+        g_assert_no_error(error);
+    }
+}
+
+static void reload(Host *h)
+{
+    FILE *f = tmpfile();
+    GError *error = NULL;
+
+    g_assert_true(ssd_rest(h->ssd, 1000000000000));
+    g_assert_true(ssd_save(h->ssd, f, &error));
+    rewind(f);
+    ssd_destroy(h->ssd);
+    h->ssd = ssd_load(h->cfg, &ops, h, f, &error);
+    g_assert_no_error(error);
+    h->now_ns = ssd_now_ns(h->ssd) + 1;
+    fclose(f);
+}
+
+static void trim_all(Host *h)
+{
+    uint64_t n = ssd_info(h->ssd)->nblocks;
+
+    for (uint64_t lba = 0; lba < n; lba += MIN(n - lba, 1U << 31)) {
+        submit(h, SSD_OP_TRIM, lba, (uint32_t)MIN(n - lba, 1U << 31));
+    }
+    for (uint64_t v = 0; v < h->version; v++) {
+        g_assert_false(ssd_mapped(h->ssd, h->lpn[v], NULL));
+    }
+    g_assert_cmpuint(h->ssd->l2p.mapped_units, ==, 0);
+}
+
+/* Blocks of 64 MiB, an eighth of them spare. */
+static void test_size(gconstpointer data)
+{
+    uint64_t tib = (uint64_t)GPOINTER_TO_UINT(data);
+    uint64_t before = resident_bytes();
+    double start = cpu_s();
+    Host *h = g_new0(Host, 1);
+    GError *error = NULL;
+    uint64_t empty;
+    uint64_t highest = 0;
+    double made;
+    Prng r;
+    g_autofree char *options = g_strdup_printf(
+        "nand.channels=16;nand.chips=8;nand.dies=4;nand.planes=%u;"
+        "nand.blocks=%u;nand.pages=4096;ftl.capacity=%" PRIu64 "TiB",
+        tib > 16 ? 4 : 1,
+        tib == 64   ? 576
+        : tib == 16 ? 576
+                    : 2304,
+        tib);
+
+    prng_seed(&r, 1, tib);
+    h->cfg = ref_config(options);
+    ssd_config_set_block_bytes(h->cfg, 4096, &error);
+    h->ssd = ssd_create(h->cfg, &ops, h, &error);
+    g_assert_no_error(error);
+    made = cpu_s() - start;
+    empty = resident_bytes() - before;
+    g_assert_true(h->ssd->l.wide);
+    g_assert_cmpuint(ssd_info(h->ssd)->nblocks, ==, tib * TIB / 4096);
+    write_units(h, N_WRITES / 3, &r);
+    submit(h, SSD_OP_FLUSH, 0, 0);
+    check(h, 0);
+    for (uint64_t v = 0; v < h->version; v++) {
+        highest = MAX(highest, l2p_get(&h->ssd->l2p, h->lpn[v]));
+    }
+    g_assert_cmpuint(highest, >, UINT32_MAX);
+    g_test_message("%" PRIu64
+                   " TiB: made in %.2f s with %.1f MiB, %.1f MiB with "
+                   "%u units written all over it",
+                   tib, made, (double)empty / MIB,
+                   (double)(resident_bytes() - before) / MIB, N_WRITES / 3);
+    g_assert_cmpfloat(made, <, 2);
+    g_assert_cmpuint(resident_bytes() - before, <, 500 * MIB);
+    reload(h);
+    check(h, 0);
+    write_units(h, N_WRITES / 3, &r);
+    ssd_power_cut(h->ssd, h->now_ns);
+    ssd_power_on(h->ssd, h->now_ns);
+    check(h, 0);
+    write_units(h, N_WRITES / 3, &r);
+    submit(h, SSD_OP_FLUSH, 0, 0);
+    check(h, 0);
+    trim_all(h);
+    check(h, h->version);
+    g_test_message("%" PRIu64 " TiB: %.1f s and %.1f MiB in all", tib,
+                   cpu_s() - start, (double)(resident_bytes() - before) / MIB);
+    ssd_destroy(h->ssd);
+    ssd_config_free(h->cfg);
+    g_free(h);
+}
+
+/* ---- both widths --------------------------------------------------------- */
+
+#define SMALL                                                                  \
+    "nand.channels=2;nand.chips=1;nand.dies=1;nand.planes=2;nand.blocks=40;"   \
+    "nand.pages=4;ftl.op_percent=100%;"
+
+/* Everything that a host can see of a run with GC, TRIM and power cuts. */
+static char *run(const char *options, bool wide)
+{
+    SsdConfig *cfg = ref_config(options);
+    GString *seen = g_string_new(NULL);
+    Prng rng;
+    Ref *r;
+
+    cfg->wide_tables = wide;
+    r = ref_new(cfg, false);
+    g_assert_true(r->ssd->l.wide == wide);
+    r->reports = g_string_new(NULL);
+    r->log = g_array_new(false, false, sizeof(SsdCompletion));
+    prng_seed(&rng, 7, 7);
+    for (unsigned i = 0; i < 4000; i++) {
+        uint64_t lba = prng_below(&rng, r->info->nblocks);
+        SsdOp op = i % 50 == 0   ? SSD_OP_FLUSH
+                   : i % 23 == 0 ? SSD_OP_TRIM
+                   : i % 4 == 0  ? SSD_OP_READ
+                                 : SSD_OP_WRITE;
+
+        ref_do(r, op, op == SSD_OP_FLUSH ? 0 : lba,
+               op == SSD_OP_FLUSH ? 0
+                                  : (uint32_t)MIN(16, r->info->nblocks - lba),
+               false);
+    }
+    for (unsigned i = 0; i < r->log->len; i++) {
+        const SsdCompletion *c = &g_array_index(r->log, SsdCompletion, i);
+
+        g_string_append_printf(seen, "%" PRIu64 " %" PRIu64 " %d\n", c->tag,
+                               c->complete_ns, c->status);
+    }
+    g_string_append(seen, r->reports->str);
+    g_assert_cmpuint(r->ssd->inspect.count.gc_victims, >, 10);
+    ref_free(r);
+    return g_string_free(seen, FALSE);
+}
+
+static void test_widths(void)
+{
+    static const char *const kinds[] = {
+        SMALL,
+        SMALL "ftl.map=dftl;ftl.map_cache=4KiB",
+        SMALL "ftl.recovery=scan",
+        SMALL "buffer.policy=lru;ftl.unit=4KiB",
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        g_autofree char *narrow = run(kinds[i], false);
+        g_autofree char *wide = run(kinds[i], true);
+
+        g_assert_cmpstr(narrow, ==, wide);
+    }
+}
+
+/* 2^31 - 2^12 and 2^31 units of 4 KiB: one width each. */
+static void test_boundary(void)
+{
+    static const struct {
+        const char *blocks;
+        bool wide;
+    } size[] = {{"131071", false}, {"131072", true}};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(size); i++) {
+        g_autofree char *options = g_strdup_printf(
+            "nand.channels=2;nand.chips=1;nand.dies=1;nand.planes=2;"
+            "nand.blocks=%s;nand.pages=1024;nand.page_size=16KiB;"
+            "ftl.unit=4KiB;ftl.op_percent=10%%",
+            size[i].blocks);
+        Ssd *ssd = ref_drive(ref_config(options));
+
+        g_assert_true(ssd->l.wide == size[i].wide);
+        g_assert_cmpuint(ssd->l.raw_units > INT32_MAX, ==, size[i].wide);
+        ssd_destroy(ssd);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_data_func("/wide/16-tib", GUINT_TO_POINTER(16), test_size);
+    g_test_add_data_func("/wide/64-tib", GUINT_TO_POINTER(64), test_size);
+    g_test_add_data_func("/wide/256-tib", GUINT_TO_POINTER(256), test_size);
+    g_test_add_func("/wide/widths", test_widths);
+    g_test_add_func("/wide/boundary", test_boundary);
+    return g_test_run();
+}
