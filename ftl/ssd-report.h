@@ -48,9 +48,9 @@ typedef struct SsdCounters {
     bool read_only;
     uint64_t max_erase_count; /* these two: of all blocks, in SLC mode or not */
     double mean_erase_count;
-    uint32_t
-        percent_used; /* of media.rated_cycles, on average of the blocks not
-                         in SLC mode; may be above 100; 0 if that is 0 */
+    uint32_t percent_used; /* of the rated cycles, on average, weighed by the
+                              mode of the erases; may be above 100; 0 without
+                              media.rated_cycles */
     double waf; /* NAND bytes programmed / host bytes taken; 0 before any */
 } SsdCounters;
 

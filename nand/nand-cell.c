@@ -53,7 +53,8 @@ static uint64_t cell_ps(const Nand *n, const NandOp *op)
                    : t->read_ps[page_type(
                          n, nand_page_block(&n->geo, op->from.page), op->from)];
     default:
-        return t->erase_ps;
+        return nand_block_is_slc(&n->geo, op->block) ? t->slc_erase_ps
+                                                     : t->erase_ps;
     }
 }
 
@@ -69,11 +70,10 @@ static uint64_t worn_ps(const Nand *n, const NandOp *op, uint64_t ps)
     if (!programs(op) && op->kind != NAND_ERASE) {
         return ps;
     }
-    return nand_worn_ps(
-        &n->cfg, programs(op), ps,
-        n->block[op->block].erase_count + (uint64_t)n->cfg.start_cycles,
-        nand_block_is_slc(&n->geo, op->block) ? n->cfg.slc_rated_cycles
-                                              : n->cfg.rated_cycles);
+    return nand_worn_ps(&n->cfg, programs(op), ps,
+                        nand_wear_cycles(n, op->block) +
+                            (uint64_t)n->cfg.start_cycles,
+                        nand_rated_cycles(n, op->block));
 }
 
 FaultPlace nand_place(const Nand *n, const NandOp *op)

@@ -87,6 +87,9 @@ bool nand_config_set(NandConfig *cfg, const OptDesc *d, const char *value,
     case offsetof(NandConfig, t_prog_ps):
         cfg->t_prog2_ps = cfg->t_prog3_ps = cfg->t_prog4_ps = cfg->t_prog_ps;
         break;
+    case offsetof(NandConfig, t_erase_ps):
+        cfg->t_slc_erase_ps = cfg->t_erase_ps;
+        break;
     case offsetof(NandConfig, interface):
         nand_timing_preset(cfg);
         break;

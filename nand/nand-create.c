@@ -23,6 +23,7 @@ static void init_geometry(Nand *n)
     g->page_bytes = (uint32_t)cfg->page_bytes;
     g->pages_per_program = cfg->one_shot ? cfg->cell + 1 : 1;
     g->slc_blocks = cfg->slc_blocks;
+    g->has_slc = cfg->slc_blocks > 0;
     g->slc_pages = cfg->pages / (cfg->cell + 1);
     g->by_pages_per_block = divider(g->pages_per_block);
     g->by_blocks_per_plane = divider(g->blocks_per_plane);
@@ -96,6 +97,7 @@ void nand_destroy(Nand *n)
     }
     media_free(n->media);
     lazy_free(n->block, n->geo.n_blocks, sizeof(*n->block));
+    nand_slc_destroy(n);
     nand_history_free(n->history);
     g_free(n->plane_busy_ps);
     g_free(n->in_register);

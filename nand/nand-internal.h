@@ -179,6 +179,8 @@ struct Nand {
     uint64_t *in_register; /* nand.register_hits, else NULL; by plane: the page
                               that was read last, + 1; 0: none */
     BlockWear *block;
+    uint64_t *slc_mode;   /* these two: NULL without nand_allow_slc() */
+    uint32_t *slc_erases; /* by block: those of its erases in SLC mode */
     NandMedia *media; /* NULL: the medium has no errors */
     Faults *faults;   /* the owner's; NULL: none */
     void (*cut)(void *opaque);
@@ -196,7 +198,20 @@ struct Nand {
 /* Nothing is in flight; the pool is empty. */
 void nand_set_idle(Nand *n);
 
-/* ---- nand-queue.c ---------------------------------------------------------- */
+/* ---- nand-slc.c ---------------------------------------------------------- */
+
+void nand_slc_destroy(Nand *n);
+
+/* An erase of the block has ended: it leaves SLC mode. */
+void nand_slc_erased(Nand *n, uint32_t block);
+
+/* What the block's cycles are relative to. */
+uint32_t nand_rated_cycles(const Nand *n, uint32_t block);
+
+/* Is the mode of each block one that it can have? */
+bool nand_slc_check(const Nand *n);
+
+/* ---- nand-queue.c -------------------------------------------------------- */
 
 void nand_queue_init(Nand *n);
 void nand_queue_destroy(Nand *n);

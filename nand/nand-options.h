@@ -56,6 +56,8 @@
       "200us", NULL, "tPROG of a block in SLC mode")                           \
     X(TIME, uint64_t, t_erase_ps, "nand.erase", 0, 1000000000000, "3500us",    \
       NULL, "tBERS: block erase")                                              \
+    X(TIME, uint64_t, t_slc_erase_ps, "nand.slc_erase", 0, 1000000000000,      \
+      NULL, NULL, "tBERS of a block in SLC mode; nand.erase sets it, too")     \
     X(PPM, uint32_t, program_wear_ppm, "nand.program_wear", 0, 900000, "0%",   \
       NULL,                                                                    \
       "by how much tPROG is shorter at media.rated_cycles, linear in "         \

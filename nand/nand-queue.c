@@ -483,7 +483,10 @@ static uint32_t find_mates(const Nand *n, uint32_t leader, uint32_t *mate)
         uint32_t i = p == op->plane ? EMPTY : *mates_of(n, op, p);
         uint32_t k = found;
 
-        if (i == EMPTY) {
+        if (i == EMPTY ||
+            (n->slc_mode &&
+             nand_block_is_slc(&n->geo, op->block) !=
+                 nand_block_is_slc(&n->geo, n->op[i - 1].block))) {
             continue;
         }
         for (; k > 0 && order(n, i) < order(n, mate[k - 1]); k--) {

@@ -72,7 +72,7 @@ struct NandMedia {
     Prng fail_rng;
     double off_h;            /* hours spent without power */
     BlockHistory *history;   /* by block; NULL without media.errors */
-    FailChance chance[2][2]; /* of a program, of an erase; in SLC mode */
+    FailChance chance[2][2]; /* of a program, of an erase; of nand.slc_blocks */
     uint64_t *factory_bad;   /* bitmap by block; NULL if there are none */
     bool varies;             /* media_varies() */
     double ages;             /* media_arrhenius() */
@@ -237,14 +237,14 @@ static double age_units(const NandMedia *m, uint32_t block, uint64_t now_ps)
 }
 
 /* Of a read at the standard reference voltage. */
-static double rber_now(const NandMedia *m, const NandOp *op, uint32_t cycles,
-                       uint64_t now_ps)
+static double rber_now(const NandMedia *m, const NandOp *op,
+                       const MediaWear *wear, uint64_t now_ps)
 {
     const NandConfig *c = m->cfg;
     uint32_t block = op->block;
     double reads = (double)m->history[block].reads /
                    nand_block_pages(m->geo, block);
-    double rber = media_rber(c, cycles + (double)c->start_cycles,
+    double rber = media_rber(c, (double)wear->cycles + (double)c->start_cycles,
                              age_units(m, block, now_ps), reads);
 
     invariant(m->history && m->cfg->errors);
@@ -261,13 +261,12 @@ static double rber_now(const NandMedia *m, const NandOp *op, uint32_t cycles,
 /* ---- retries ------------------------------------------------------------- */
 
 /* The best level of the read's word line now. */
-static double best_level(const NandMedia *m, const NandOp *op, uint32_t cycles,
-                         uint64_t now_ps)
+static double best_level(const NandMedia *m, const NandOp *op,
+                         const MediaWear *wear, uint64_t now_ps)
 {
     const NandConfig *c = m->cfg;
     bool slc = nand_block_is_slc(m->geo, op->block);
-    uint32_t rated = slc ? c->slc_rated_cycles : c->rated_cycles;
-    double pe = cycles + (double)c->start_cycles;
+    double pe = (double)wear->cycles + (double)c->start_cycles;
     uint32_t line =
         media_word_line(c, slc, nand_page_in_block(m->geo, op->ppa.page));
     double z = c->shift_sigma > 0
@@ -275,17 +274,17 @@ static double best_level(const NandMedia *m, const NandOp *op, uint32_t cycles,
                          prng_hash(m->cells ^ PURPOSE_LEVEL, op->block), line))
                    : 0;
 
-    return retry_best_level(c, rated ? pe / rated : 0,
+    return retry_best_level(c, wear->rated ? pe / wear->rated : 0,
                             age_units(m, op->block, now_ps), z);
 }
 
 /* What retries make of the rate of the present attempt.  Not below that of a
  * new block: a level cannot do better than that. */
 static double rber_of_attempt(const NandMedia *m, const NandOp *op,
-                              uint32_t cycles, uint64_t now_ps)
+                              const MediaWear *wear, uint64_t now_ps)
 {
     const NandConfig *c = m->cfg;
-    double rber = rber_now(m, op, cycles, now_ps);
+    double rber = rber_now(m, op, wear, now_ps);
     bool soft = retry_is_soft(c, op->retries);
     uint32_t hard = MIN(op->retries, c->retry_limit);
     double best;
@@ -294,7 +293,7 @@ static double rber_of_attempt(const NandMedia *m, const NandOp *op,
     if (!c->retry_levels) {
         rber *= pow(c->retry_factor, hard);
     } else {
-        best = best_level(m, op, cycles, now_ps);
+        best = best_level(m, op, wear, now_ps);
         level =
             soft ? retry_nearest_level(c, best)
                  : retry_level((uint32_t)op->first_level, hard, c->retry_limit);
@@ -369,7 +368,7 @@ static uint64_t lost_parts(const NandMedia *m, const NandOp *op,
     return lost & parts;
 }
 
-bool media_read_again(NandMedia *m, NandOp *op, uint32_t cycles,
+bool media_read_again(NandMedia *m, NandOp *op, const MediaWear *wear,
                       uint64_t now_ps)
 {
     uint64_t parts = op->parts ? op->parts : UINT64_MAX;
@@ -386,9 +385,9 @@ bool media_read_again(NandMedia *m, NandOp *op, uint32_t cycles,
     }
     begin_attempts(m, op);
     p = media_tail((uint32_t)m->cfg->codeword_bytes * 8, m->cfg->ecc_bits,
-                   rber_of_attempt(m, op, cycles, now_ps));
+                   rber_of_attempt(m, op, wear, now_ps));
     m->history[op->block].reads++;
-    lost = op->bad_parts | lost_parts(m, op, cycles, parts, p);
+    lost = op->bad_parts | lost_parts(m, op, wear->erases, parts, p);
     if (lost && op->retries < retry_last(m->cfg)) {
         op->retries++;
         return true;
@@ -417,24 +416,23 @@ double media_data_hours(const NandMedia *m, uint32_t block, uint64_t now_ps)
 
 /* ---- programs, erases, factory bad blocks -------------------------------- */
 
-bool media_op_fails(NandMedia *m, const NandOp *op, uint32_t cycles)
+bool media_op_fails(NandMedia *m, const NandOp *op, const MediaWear *wear)
 {
     bool erase = op->kind == NAND_ERASE;
-    bool slc = nand_block_is_slc(m->geo, op->block);
+    bool cache = nand_block_is_cache(m->geo, op->block);
     double base = erase ? m->cfg->erase_fail : m->cfg->program_fail;
-    FailChance *c = &m->chance[erase][slc];
+    FailChance *c = &m->chance[erase][cache];
 
     if (base <= 0) {
         return false;
     }
-    if (!c->known || c->cycles != cycles) {
+    if (!c->known || c->cycles != wear->cycles) {
         *c = (FailChance){
             .known = true,
-            .cycles = cycles,
+            .cycles = wear->cycles,
             .p = media_fail(m->cfg, base,
-                            cycles + (double)m->cfg->start_cycles,
-                            slc ? m->cfg->slc_rated_cycles
-                                : m->cfg->rated_cycles),
+                            (double)wear->cycles + (double)m->cfg->start_cycles,
+                            wear->rated),
         };
     }
     return prng_double(&m->fail_rng) < c->p;

@@ -40,16 +40,23 @@ void media_power_off(NandMedia *m);
 /* The caller's clock is set back; time goes on. */
 void media_rebase(NandMedia *m, uint64_t by_ps);
 
+/* Wear of a block: see nand_wear_cycles() and nand_rated_cycles(). */
+typedef struct MediaWear {
+    uint32_t erases;
+    uint64_t cycles;
+    uint32_t rated;
+} MediaWear;
+
 /*
  * The data of a read has left the array, whose block is worn so far.  true: it
  * must be read again, and op->retries counts that; else op->bad_parts is final:
  * data lost by a scripted fault, and codewords that ECC cannot correct.
  */
-bool media_read_again(NandMedia *m, NandOp *op, uint32_t cycles,
+bool media_read_again(NandMedia *m, NandOp *op, const MediaWear *wear,
                       uint64_t now_ps);
 
 /* A program or erase ends: does it fail? */
-bool media_op_fails(NandMedia *m, const NandOp *op, uint32_t cycles);
+bool media_op_fails(NandMedia *m, const NandOp *op, const MediaWear *wear);
 
 bool media_factory_bad(const NandMedia *m, uint32_t block);
 /* As nand_state() and nand_state_struct(). */

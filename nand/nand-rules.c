@@ -53,6 +53,7 @@ static void take_pages(Nand *n, const NandOp *op, uint32_t pages,
     }
     b->next_page += (uint16_t)pages;
     b->in_array++;
+    n->stats.slc_programs += nand_block_is_slc(&n->geo, block);
 }
 
 void nand_rules_submit(Nand *n, const NandOp *op, uint64_t now_ps)
@@ -109,6 +110,9 @@ void nand_rules_done(Nand *n, const NandOp *op, uint64_t now_ps)
         }
     } else if (op->kind == NAND_ERASE) {
         b->erase_count++; /* programs may be queued behind the erase */
+        if (n->geo.has_slc) {
+            nand_slc_erased(n, op->block);
+        }
         if (op->status == NAND_FAILED) {
             b->next_page = (uint16_t)nand_block_pages(&n->geo, op->block);
         }
@@ -188,6 +192,9 @@ void nand_age(Nand *n, const NandOp *op, uint64_t now_ps)
     case NAND_ERASE:
         n->block[block].next_page = 0;
         n->block[block].erase_count++;
+        if (n->geo.has_slc) {
+            nand_slc_erased(n, block);
+        }
         if (n->media) {
             media_erased(n->media, block);
         }
@@ -367,6 +374,9 @@ bool nand_check(const Nand *n, GError **error)
             return fail(error, "block %u: next page %u", b,
                         n->block[b].next_page);
         }
+    }
+    if (!nand_slc_check(n)) {
+        return fail(error, "the mode of a block, or its erases in SLC mode");
     }
     return nand_queue_check(n, error);
 }

@@ -66,6 +66,8 @@ static const StateRow nand_rows[] = {
     STATE_TABLE_ROW(Nand, plane_busy_ps, N_PLANES),
     STATE_TABLE_SINCE(3, Nand, in_register, N_PLANES),
     STATE_TABLE_ROW(Nand, block, N_BLOCKS),
+    STATE_TABLE_SINCE(3, Nand, slc_mode, N_BLOCK_WORDS),
+    STATE_TABLE_SINCE(3, Nand, slc_erases, N_BLOCKS),
     STATE_KEPT_ROW(Nand, media),  /* has rows of its own */
     STATE_KEPT_ROW(Nand, faults), /* the owner's */
     STATE_KEPT_ROW(Nand, cut),
@@ -211,6 +213,9 @@ bool nand_state_check(const Nand *n, GError **error)
 {
     if (!all_free(n) || !idle(n)) {
         return refuse(error, "operations of the array are in flight");
+    }
+    if (!nand_slc_check(n)) {
+        return refuse(error, "the mode of a block");
     }
     for (uint32_t b = 0; b < n->geo.n_blocks; b++) {
         if (n->block[b].in_array ||

@@ -112,6 +112,7 @@ static void init_array(NandTiming *t, const NandConfig *c)
         t->program_ps[i] = wb + prog[i];
     }
     t->erase_ps = wb + c->t_erase_ps;
+    t->slc_erase_ps = wb + c->t_slc_erase_ps;
     t->wears = c->program_wear_ppm || c->erase_wear_ppm;
 }
 

@@ -31,6 +31,7 @@ typedef struct NandTiming {
     uint64_t read_ps[NAND_MAX_PAGE_TYPES + 1];
     uint64_t program_ps[NAND_MAX_PAGE_TYPES + 1];
     uint64_t erase_ps;
+    uint64_t slc_erase_ps;
     bool wears; /* program_ps and erase_ps change with wear */
 
     uint32_t n_page_types;

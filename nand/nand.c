@@ -108,6 +108,22 @@ static void count_retries(Nand *n, const NandOp *op)
     }
 }
 
+static MediaWear wear_of(const Nand *n, uint32_t block)
+{
+    return (MediaWear){
+        .erases = n->block[block].erase_count,
+        .cycles = nand_wear_cycles(n, block),
+        .rated = nand_rated_cycles(n, block),
+    };
+}
+
+static bool medium_fails(Nand *n, const NandOp *op)
+{
+    MediaWear wear = wear_of(n, op->block);
+
+    return media_op_fails(n->media, op, &wear);
+}
+
 /* How did it end? */
 static void settle(Nand *n, NandOp *op)
 {
@@ -120,9 +136,7 @@ static void settle(Nand *n, NandOp *op)
         n->stats.uncorrectable += op->bad_parts != 0;
         return;
     }
-    if (op->fail ||
-        (n->media && media_op_fails(n->media, op,
-                                    n->block[op->block].erase_count))) {
+    if (op->fail || (n->media && medium_fails(n, op))) {
         op->status = NAND_FAILED;
         if (op->kind == NAND_ERASE) {
             n->stats.erase_failures++;
@@ -480,9 +494,13 @@ static void read_again(Nand *n, uint32_t i, uint64_t now_ps)
 
 static bool must_read_again(Nand *n, NandOp *op, uint64_t now_ps)
 {
-    return n->media && !op->strong &&
-           media_read_again(n->media, op, n->block[op->block].erase_count,
-                            now_ps);
+    MediaWear wear;
+
+    if (!n->media || op->strong) {
+        return false;
+    }
+    wear = wear_of(n, op->block);
+    return media_read_again(n->media, op, &wear, now_ps);
 }
 
 /*

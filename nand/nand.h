@@ -77,8 +77,12 @@ typedef struct NandGeometry {
     uint64_t n_pages;  /* in the whole array */
     uint32_t page_bytes;
     uint32_t pages_per_program; /* 1, or with nand.one_shot a word line's */
-    uint32_t slc_blocks;        /* the first ones of each plane are in SLC mode */
-    uint32_t slc_pages;         /* pages of such a block */
+    uint32_t slc_blocks;        /* the first ones of each plane: always in SLC
+                                   mode */
+    uint32_t slc_pages;         /* pages of a block in SLC mode */
+    bool has_slc;               /* are or may there be any? */
+    const uint64_t *slc_mode;   /* by block, as bits: is it in SLC mode?  The
+                                   array's.  NULL without nand_allow_slc() */
     Divider by_pages_per_block;
     Divider by_blocks_per_plane;
     Divider by_planes_per_die;
@@ -117,9 +121,17 @@ static inline uint64_t nand_block_page(const NandGeometry *g, uint32_t block)
     return (uint64_t)block * g->pages_per_block;
 }
 
-static inline bool nand_block_is_slc(const NandGeometry *g, uint32_t block)
+/* Is the block always in SLC mode (nand.slc_blocks)? */
+static inline bool nand_block_is_cache(const NandGeometry *g, uint32_t block)
 {
     return g->slc_blocks && nand_block_in_plane(g, block) < g->slc_blocks;
+}
+
+/* Is it in SLC mode now? */
+static inline bool nand_block_is_slc(const NandGeometry *g, uint32_t block)
+{
+    return g->has_slc && (g->slc_mode ? bitmap_test(g->slc_mode, block)
+                                      : nand_block_is_cache(g, block));
 }
 
 /* Pages that a block has; the rest of its addresses is not used. */
@@ -276,6 +288,8 @@ typedef struct NandStats {
     uint64_t backups;     /* pages copied before such programs */
     uint64_t ecc_busy_ps; /* summed over decoders, what is booked included */
     uint64_t ecc_wait_ps; /* of pages for their decoder */
+    uint64_t slc_programs; /* pages of blocks in SLC mode; copybacks, too */
+    uint64_t slc_erases;   /* of blocks in SLC mode */
 } NandStats;
 
 /* Events that the array puts into the owner's queue. */
@@ -412,6 +426,27 @@ double nand_data_hours(const Nand *nand, uint32_t block, uint64_t now_ps);
 /* Likewise: has a torn program destroyed the page (media.paired_pages=on)?
  * Every read of it is uncorrectable, until its block is erased. */
 bool nand_page_lost(const Nand *nand, NandPpa ppa);
+
+/*
+ * SLC mode.  Blocks of nand.slc_blocks are in it for ever.  After
+ * nand_allow_slc(), before the first operation, the owner may choose it for any
+ * other block that is erased, nothing of which is in the array: the block's
+ * programs carry the mode's prefix command, and it keeps the mode until its
+ * next erase has ended.  A power cut does not change it.
+ */
+void nand_allow_slc(Nand *nand);
+void nand_set_slc(Nand *nand, uint32_t block, bool slc);
+
+/*
+ * Wear of a block as program/erase cycles of its own kind: media.rated_cycles
+ * of them wear it out, or media.slc_rated_cycles if nand_block_is_cache().  A
+ * cycle in SLC mode of any other block counts media.rated_cycles /
+ * media.slc_rated_cycles.  Without media.start_cycles.
+ */
+uint64_t nand_wear_cycles(const Nand *nand, uint32_t block);
+
+/* Those of nand_erase_count() that were in SLC mode. */
+uint32_t nand_slc_erases(const Nand *nand, uint32_t block);
 
 /* Erases of a block (plane * blocks_per_plane + block), those that failed included:
  * as many as the owner has seen end, in nand_age() or the done callback. */

@@ -307,13 +307,27 @@ bool wear_check(const Ssd *ssd, uint32_t plane, GError **error)
     return check_least(ssd, plane, error);
 }
 
-uint32_t wear_percent_used(const Ssd *ssd, uint64_t erases)
+static uint32_t percent_of(uint64_t cycles, uint32_t blocks, uint32_t start,
+                           uint32_t rated)
+{
+    return blocks && rated
+               ? (uint32_t)(((double)cycles / blocks + start) * 100 / rated)
+               : 0;
+}
+
+uint32_t wear_percent_used(const Ssd *ssd)
 {
     const NandConfig *n = &ssd->cfg->nand;
-    uint32_t blocks = ssd->geo->n_blocks -
-                      ssd->geo->slc_blocks * ssd->geo->n_planes;
-    double cycles = (double)erases / blocks + n->start_cycles;
+    uint32_t cache = ssd->geo->slc_blocks * ssd->geo->n_planes;
+    uint64_t cycles[2] = {0}; /* of other blocks; of nand.slc_blocks */
 
-    invariant(blocks > 0);
-    return n->rated_cycles ? (uint32_t)(cycles * 100 / n->rated_cycles) : 0;
+    invariant(cache < ssd->geo->n_blocks);
+    for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {
+        cycles[nand_block_is_cache(ssd->geo, b)] +=
+            nand_wear_cycles(ssd->nand, b);
+    }
+    return MAX(
+        percent_of(cycles[0], ssd->geo->n_blocks - cache, n->start_cycles,
+                   n->rated_cycles),
+        percent_of(cycles[1], cache, n->start_cycles, n->slc_rated_cycles));
 }

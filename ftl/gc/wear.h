@@ -39,8 +39,8 @@ uint32_t wear_victim(Ssd *ssd, uint32_t plane);
 /* For ssd_check(). */
 bool wear_check(const Ssd *ssd, uint32_t plane, GError **error);
 
-/* Share of the rated erases that the blocks have seen on average: erases are
- * those of all blocks but the ones in SLC mode, which are a cache. */
-uint32_t wear_percent_used(const Ssd *ssd, uint64_t erases);
+/* Share of the rated cycles (nand_wear_cycles()) that the blocks have seen on
+ * average: of all but nand.slc_blocks, or of these, if it is more. */
+uint32_t wear_percent_used(const Ssd *ssd);
 
 #endif

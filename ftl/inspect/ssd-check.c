@@ -171,7 +171,7 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
     n_free += p->n_fresh;
     for (uint32_t b = p->slc_free.head, i = 0; i < p->slc_free.n; i++) {
         CHECK(ssd->media->block[b].state == BLOCK_FREE &&
-                  nand_block_is_slc(ssd->geo, b),
+                  nand_block_is_cache(ssd->geo, b),
               "block %u in the list of free SLC blocks", b);
         b = ssd->media->block[b].next;
         n_free++;

@@ -95,7 +95,6 @@ static void fill_media_counters(const Ssd *ssd, SsdCounters *c)
 void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
 {
     uint64_t erases = 0;
-    uint64_t slc_erases = 0;
 
     *c = ssd->inspect.counters;
     c->nand_reads = ops_of_kind(ssd, NAND_READ);
@@ -109,11 +108,10 @@ void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
         uint32_t n = nand_erase_count(ssd->nand, b);
 
         erases += n;
-        slc_erases += nand_block_is_slc(ssd->geo, b) ? n : 0;
         c->max_erase_count = MAX(c->max_erase_count, n);
     }
     c->mean_erase_count = (double)erases / ssd->geo->n_blocks;
-    c->percent_used = wear_percent_used(ssd, erases - slc_erases);
+    c->percent_used = wear_percent_used(ssd);
     c->waf = c->host_bytes_written ? (double)c->nand_bytes_written /
                                          (double)c->host_bytes_written
                                    : 0;

@@ -78,7 +78,7 @@ void block_count_lost(Ssd *ssd, uint32_t block)
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
     invariant(block < ssd->geo->n_blocks);
-    if (!nand_block_is_slc(ssd->geo, block) && !saved_has_block(ssd, block)) {
+    if (!nand_block_is_cache(ssd->geo, block) && !saved_has_block(ssd, block)) {
         p->spare_blocks -= MIN(p->spare_blocks, 1);
     }
 }

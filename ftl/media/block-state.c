@@ -34,7 +34,7 @@ void block_set_state(Ssd *ssd, uint32_t block, BlockState state)
 
     invariant(block < ssd->geo->n_blocks);
     invariant(b->state < N_BLOCK_STATES && legal[b->state] >> state & 1);
-    if (nand_block_is_slc(ssd->geo, block)) {
+    if (nand_block_is_cache(ssd->geo, block)) {
         invariant(b->state != BLOCK_VICTIM || p->n_folding > 0);
         p->n_folding -= b->state == BLOCK_VICTIM;
         p->n_folding += state == BLOCK_VICTIM;

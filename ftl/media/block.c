@@ -102,7 +102,7 @@ static void free_push(Ssd *ssd, uint32_t block)
     Plane *p = &ssd->media->plane[block_plane(ssd, block)];
 
     block_set_state(ssd, block, BLOCK_FREE);
-    if (nand_block_is_slc(ssd->geo, block)) {
+    if (nand_block_is_cache(ssd->geo, block)) {
         ilistn_push_tail(links(ssd), &p->slc_free, block);
     } else {
         ilistn_push_tail(links(ssd), &p->free, block);
