@@ -13,22 +13,36 @@
 
 #include <math.h>
 
-/* factor * a^x * b^y, where factor 0 switches the term off. */
-static double power_term(double factor, double a, double x, double b, double y)
+/* factor * a^x, where factor 0 switches the term off. */
+static double power_term(double factor, double a, double x)
 {
-    return factor > 0 ? factor * pow(a, x) * pow(b, y) : 0;
+    return factor > 0 ? factor * pow(a, x) : 0;
+}
+
+RberWear media_rber_wear(const NandConfig *c, double cycles)
+{
+    return (RberWear){
+        .wear = power_term(c->rber_wear, cycles, c->rber_wear_exp),
+        .retention = power_term(c->rber_ret, cycles, c->rber_ret_pe_exp),
+        .disturb = power_term(c->rber_dist, cycles, c->rber_dist_pe_exp),
+    };
+}
+
+double media_rber_at(const NandConfig *c, const RberWear *w, double t,
+                     double reads)
+{
+    double p = c->rber_base + w->wear +
+               power_term(w->retention, t, c->rber_ret_exp) +
+               power_term(w->disturb, reads, c->rber_dist_exp);
+
+    return MIN(p, 0.5);
 }
 
 double media_rber(const NandConfig *c, double cycles, double t, double reads)
 {
-    double p = c->rber_base +
-               power_term(c->rber_wear, cycles, c->rber_wear_exp, 1, 1) +
-               power_term(c->rber_ret, cycles, c->rber_ret_pe_exp, t,
-                          c->rber_ret_exp) +
-               power_term(c->rber_dist, cycles, c->rber_dist_pe_exp, reads,
-                          c->rber_dist_exp);
+    RberWear wear = media_rber_wear(c, cycles);
 
-    return MIN(p, 0.5);
+    return media_rber_at(c, &wear, t, reads);
 }
 
 static double log_choose(double n, double k)

@@ -12,6 +12,16 @@
  * t units of time (media.retention_unit) and reads per page. */
 double media_rber(const NandConfig *cfg, double cycles, double t, double reads);
 
+/* The same in two steps: factors of the three terms after so many cycles, and
+ * the rate. */
+typedef struct RberWear {
+    double wear, retention, disturb;
+} RberWear;
+
+RberWear media_rber_wear(const NandConfig *cfg, double cycles);
+double media_rber_at(const NandConfig *cfg, const RberWear *wear, double t,
+                     double reads);
+
 /* Probability that more than `correctable` of n bits are wrong, each with
  * probability p: the upper tail of the binomial distribution. */
 double media_tail(uint32_t n, uint32_t correctable, double p);

@@ -19,6 +19,7 @@
 #include <math.h>
 
 #include "lazymem.h"
+#include "nand-rber-tables.h"
 #include "nand-retry.h"
 #include "nand-variation.h"
 #include "prng.h"
@@ -76,6 +77,7 @@ struct NandMedia {
     uint64_t *factory_bad;   /* bitmap by block; NULL if there are none */
     bool varies;             /* media_varies() */
     double ages;             /* media_arrhenius() */
+    RberTables *tables;      /* NULL without media.errors */
     uint64_t *lost; /* bitmap by page; NULL without media.paired_pages=on */
     uint8_t *known_level; /* by block or die: the level that helped last;
                              NULL without media.retry_memory */
@@ -129,6 +131,7 @@ NandMedia *media_new(const NandConfig *cfg, const NandGeometry *geo)
     prng_seed(&m->fail_rng, cfg->seed, PURPOSE_FAIL);
     if (cfg->errors) {
         m->history = lazy_new(BlockHistory, m->n_blocks);
+        m->tables = rber_tables_new(cfg, geo, m->cells);
     }
     if (cfg->errors && cfg->retry_memory != RETRY_MEMORY_OFF) {
         m->known_level = lazy_new(uint8_t, n_memories(m));
@@ -156,6 +159,7 @@ void media_free(NandMedia *m)
     if (m->lost) {
         lazy_free(m->lost, bitmap_words(m->geo->n_pages), sizeof(*m->lost));
     }
+    rber_tables_free(m->tables);
     g_free(m->factory_bad);
     g_free(m);
 }
@@ -244,16 +248,17 @@ static double rber_now(const NandMedia *m, const NandOp *op,
     uint32_t block = op->block;
     double reads = (double)m->history[block].reads /
                    nand_block_pages(m->geo, block);
-    double rber = media_rber(c, (double)wear->cycles + (double)c->start_cycles,
-                             age_units(m, block, now_ps), reads);
+    double rber = rber_tables_rber(
+        m->tables, (double)wear->cycles + (double)c->start_cycles,
+        age_units(m, block, now_ps), reads);
 
     invariant(m->history && m->cfg->errors);
     if (nand_block_is_slc(m->geo, block)) {
         rber *= c->slc_factor;
     }
     if (m->varies) {
-        rber *= media_page_factor(c, m->geo, m->cells, block,
-                                  nand_page_in_block(m->geo, op->ppa.page));
+        rber *= rber_tables_factor(m->tables, block,
+                                   nand_page_in_block(m->geo, op->ppa.page));
     }
     return rber;
 }
@@ -347,15 +352,39 @@ static uint64_t codeword_parts(const NandMedia *m, uint32_t part)
                : ((1ULL << m->parts_per_codeword) - 1) << part;
 }
 
-/* Those of the parts that are in codewords which cannot be corrected, when that
- * has probability p. */
-static uint64_t lost_parts(const NandMedia *m, const NandOp *op,
-                           uint32_t cycles, uint64_t parts, double p)
+/* The lowest of the weaknesses in those parts. */
+static double weakest(const NandMedia *m, uint64_t page, uint64_t parts)
 {
-    uint64_t page = prng_hash(prng_hash(m->cells, op->ppa.page), cycles);
+    uint32_t codeword = 0;
+    double lowest = 1;
+
+    for (uint32_t i = 0; i < NAND_PAGE_PARTS; i += m->parts_per_codeword) {
+        uint64_t covers = codeword_parts(m, i);
+
+        for (uint32_t k = 0; k < m->codewords_per_part; k++, codeword++) {
+            if (parts & covers) {
+                lowest = MIN(lowest, weakness(page, codeword));
+            }
+        }
+    }
+    return lowest;
+}
+
+/* Those of the parts that are in codewords which cannot be corrected at this
+ * raw bit error rate. */
+static uint64_t lost_parts(const NandMedia *m, const NandOp *op,
+                           uint32_t erases, uint64_t parts, double rber)
+{
+    uint64_t page = prng_hash(prng_hash(m->cells, op->ppa.page), erases);
     uint64_t lost = 0;
     uint32_t codeword = 0;
+    double p;
 
+    if (rber_tables_below(m->tables, rber, weakest(m, page, parts))) {
+        return 0;
+    }
+    p = media_tail((uint32_t)m->cfg->codeword_bytes * 8, m->cfg->ecc_bits,
+                   rber);
     for (uint32_t i = 0; i < NAND_PAGE_PARTS; i += m->parts_per_codeword) {
         uint64_t covers = codeword_parts(m, i);
 
@@ -373,7 +402,6 @@ bool media_read_again(NandMedia *m, NandOp *op, const MediaWear *wear,
 {
     uint64_t parts = op->parts ? op->parts : UINT64_MAX;
     uint64_t lost;
-    double p;
 
     if (!m->history || op->bytes == 0) {
         return false;
@@ -384,10 +412,9 @@ bool media_read_again(NandMedia *m, NandOp *op, const MediaWear *wear,
         return true;
     }
     begin_attempts(m, op);
-    p = media_tail((uint32_t)m->cfg->codeword_bytes * 8, m->cfg->ecc_bits,
-                   rber_of_attempt(m, op, wear, now_ps));
+    lost = op->bad_parts | lost_parts(m, op, wear->erases, parts,
+                                      rber_of_attempt(m, op, wear, now_ps));
     m->history[op->block].reads++;
-    lost = op->bad_parts | lost_parts(m, op, wear->erases, parts, p);
     if (lost && op->retries < retry_last(m->cfg)) {
         op->retries++;
         return true;
@@ -465,8 +492,9 @@ static const StateRow media_rows[] = {
     STATE_TABLE_ROW(NandMedia, history, 0),
     STATE_KEPT_ROW(NandMedia, chance),      /* caches a calculation */
     STATE_KEPT_ROW(NandMedia, factory_bad), /* drawn from the seed */
-    STATE_KEPT_ROW(NandMedia, varies),      /* both follow from the options */
+    STATE_KEPT_ROW(NandMedia, varies),      /* these follow from the options */
     STATE_KEPT_ROW(NandMedia, ages),
+    STATE_KEPT_ROW(NandMedia, tables),
     STATE_TABLE_SINCE(3, NandMedia, lost, 2),
     STATE_TABLE_SINCE(3, NandMedia, known_level, 1),
 };

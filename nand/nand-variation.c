@@ -64,7 +64,7 @@ uint32_t media_word_line(const NandConfig *c, bool slc, uint32_t page)
     return page / word_line_pages(c, slc);
 }
 
-static double type_factor(const NandConfig *c, uint32_t type)
+double media_type_factor(const NandConfig *c, uint32_t type)
 {
     const double factor[] = {1, c->type2_factor, c->type3_factor,
                              c->type4_factor};
@@ -72,8 +72,8 @@ static double type_factor(const NandConfig *c, uint32_t type)
     return factor[type];
 }
 
-static double layer_of_page(const NandConfig *c, bool slc, uint32_t pages,
-                            uint32_t page)
+double media_layer_of_page(const NandConfig *c, bool slc, uint32_t pages,
+                           uint32_t page)
 {
     uint32_t lines = media_word_line(c, slc, pages - 1) + 1;
     uint32_t layers = c->layers ? MIN(c->layers, lines) : lines;
@@ -83,23 +83,29 @@ static double layer_of_page(const NandConfig *c, bool slc, uint32_t pages,
                               layers);
 }
 
+double media_block_factor(const NandConfig *c, uint64_t cells, uint32_t block)
+{
+    return c->block_sigma > 0
+               ? media_lognormal(prng_hash(cells ^ PLACE_BLOCK, block),
+                                 c->block_sigma)
+               : 1;
+}
+
+double media_die_factor(const NandConfig *c, uint64_t cells, uint32_t die)
+{
+    return c->die_sigma > 0 ? media_lognormal(prng_hash(cells ^ PLACE_DIE, die),
+                                              c->die_sigma)
+                            : 1;
+}
+
 double media_page_factor(const NandConfig *c, const NandGeometry *g,
                          uint64_t cells, uint32_t block, uint32_t page)
 {
     bool slc = nand_block_is_slc(g, block);
     uint32_t die = nand_plane_die(g, nand_block_plane(g, block));
-    double factor = type_factor(c, media_page_type(c, slc, page));
 
-    if (c->block_sigma > 0) {
-        factor *= media_lognormal(prng_hash(cells ^ PLACE_BLOCK, block),
-                                  c->block_sigma);
-    }
-    if (c->die_sigma > 0) {
-        factor *=
-            media_lognormal(prng_hash(cells ^ PLACE_DIE, die), c->die_sigma);
-    }
-    if (c->layer_factor > 1) {
-        factor *= layer_of_page(c, slc, nand_block_pages(g, block), page);
-    }
-    return factor;
+    return media_type_factor(c, media_page_type(c, slc, page)) *
+           media_block_factor(c, cells, block) *
+           media_die_factor(c, cells, die) *
+           media_layer_of_page(c, slc, nand_block_pages(g, block), page);
 }

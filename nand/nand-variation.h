@@ -28,8 +28,16 @@ double media_layer_factor(const NandConfig *cfg, uint32_t layer, uint32_t n);
 uint32_t media_page_type(const NandConfig *cfg, bool slc, uint32_t page);
 uint32_t media_word_line(const NandConfig *cfg, bool slc, uint32_t page);
 
-/* The product of the factors of block, die, layer and page type.  cells: the
- * drive's key; page: in its block. */
+/* The factor of a page's type; of the layer of a page in a block of so many
+ * pages; of a block; of a die.  cells: the drive's key. */
+double media_type_factor(const NandConfig *cfg, uint32_t type);
+double media_layer_of_page(const NandConfig *cfg, bool slc, uint32_t pages,
+                           uint32_t page);
+double media_block_factor(const NandConfig *cfg, uint64_t cells,
+                          uint32_t block);
+double media_die_factor(const NandConfig *cfg, uint64_t cells, uint32_t die);
+
+/* The product of the four.  page: in its block. */
 double media_page_factor(const NandConfig *cfg, const NandGeometry *geo,
                          uint64_t cells, uint32_t block, uint32_t page);
 
