@@ -57,6 +57,16 @@ const char *ssd_gc_unit_name(unsigned i)
     return i < G_N_ELEMENTS(names) ? names[i] : NULL;
 }
 
+const char *ssd_slc_when_full_name(unsigned i)
+{
+    static const char *const names[] = {
+        [SSD_SLC_DIRECT] = "direct",
+        [SSD_SLC_FOLD] = "fold",
+    };
+
+    return i < G_N_ELEMENTS(names) ? names[i] : NULL;
+}
+
 const char *ssd_free_at_name(unsigned i)
 {
     static const char *const names[] = {"program", "data-in"};
@@ -279,6 +289,32 @@ static bool check_superpage(const SsdConfig *cfg, GError **error)
     return true;
 }
 
+static bool check_slc_cache(const SsdConfig *cfg, GError **error)
+{
+    bool any = cfg->nand.slc_blocks > 0 || cfg->slc_dynamic_ppm > 0;
+
+    if (cfg->slc_dynamic_ppm > 0 && cfg->nand.cell == 0) {
+        return fail(error, "ftl.slc_dynamic: with nand.cell=slc every block "
+                           "is in SLC mode");
+    }
+    if (cfg->slc_dynamic_ppm > 0 &&
+        cfg->nand.pages < 4 * (cfg->nand.cell + 1)) {
+        return fail(error, "ftl.slc_dynamic: nand.pages must be 4 word lines "
+                           "or more");
+    }
+    if (!any && (cfg->slc_when_full != SSD_SLC_DIRECT || cfg->t_slc_fold_ps)) {
+        return fail(error,
+                    "%s: needs an SLC cache (nand.slc_blocks or "
+                    "ftl.slc_dynamic)",
+                    cfg->t_slc_fold_ps ? "ftl.slc_fold_delay"
+                                       : "ftl.slc_when_full=fold");
+    }
+    if (cfg->slc_when_full == SSD_SLC_FOLD && cfg->slc_fold_at_ppm == 0) {
+        return fail(error, "ftl.slc_when_full=fold: needs ftl.slc_fold_at "
+                           "above 0%%");
+    }
+    return true;
+}
 static bool check_upkeep(const SsdConfig *cfg, GError **error)
 {
     if (cfg->refresh_reads && !cfg->nand.errors) {
@@ -344,6 +380,7 @@ static char *refusal(const SsdConfig *cfg, const char *policy, uint32_t lacks)
         {cfg->streams > 0, NEED_STREAMS, "streams.max"},
         {cfg->ruhs > 0, NEED_STREAMS, "fdp.ruhs"},
         {cfg->nand.slc_blocks > 0, NEED_SLC, "nand.slc_blocks"},
+        {cfg->slc_dynamic_ppm > 0, NEED_SLC, "ftl.slc_dynamic"},
         {cfg->nand.copyback, NEED_COPYBACK, "nand.copyback"},
         {cfg->nand.factory_bad_ppm > 0, NEED_BAD_BLOCKS, "media.factory_bad"},
         {cfg->nand.program_fail > 0, NEED_BAD_BLOCKS, "media.program_fail"},
@@ -527,6 +564,7 @@ static bool layout_gc(const SsdConfig *cfg, SsdLayout *l, GError **error)
     l->gc_high_blocks = (uint32_t)(blocks * cfg->gc_high_ppm / 1000000);
     l->gc_high_blocks = MAX(l->gc_high_blocks, l->gc_low_blocks + 1);
     l->gc_soft_blocks = (uint32_t)(blocks * cfg->gc_soft_ppm / 1000000);
+    l->slc_dynamic_blocks = (uint32_t)(blocks * cfg->slc_dynamic_ppm / 1000000);
     return fit_free(cfg, "ftl.gc_high", l->gc_high_blocks, most, error) &&
            fit_free(cfg, "ftl.gc_soft", l->gc_soft_blocks, most, error);
 }
@@ -813,7 +851,8 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
 
     return nand_config_check(&cfg->nand, error) && check_units(cfg, error) &&
            check_streams(cfg, error) && check_upkeep(cfg, error) &&
-           check_superpage(cfg, error) && check_policies(cfg, error) &&
+           check_superpage(cfg, error) && check_slc_cache(cfg, error) &&
+           check_policies(cfg, error) &&
            check_logs(cfg, error) && thermal_check(cfg, error) &&
            check_pcie(cfg, error) && check_read_ahead(cfg, error) &&
            check_dram(cfg, error) && check_hmb(cfg, error) &&

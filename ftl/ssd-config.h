@@ -50,6 +50,11 @@ typedef enum SsdCompleteAt {
     SSD_COMPLETE_AT_PROGRAM,
 } SsdCompleteAt;
 
+typedef enum SsdSlcWhenFull {
+    SSD_SLC_DIRECT,
+    SSD_SLC_FOLD,
+} SsdSlcWhenFull;
+
 typedef enum SsdFreeAt {
     SSD_FREE_AT_PROGRAM,
     SSD_FREE_AT_DATA_IN,
@@ -120,6 +125,7 @@ typedef struct SsdLayout {
     uint32_t gc_low_blocks;
     uint32_t gc_high_blocks;
     uint32_t gc_soft_blocks; /* 0: none */
+    uint32_t slc_dynamic_blocks; /* ftl.slc_dynamic, in each plane */
 
     /* Pages kept in NAND for a return of power (saved.c); 0: none. */
     uint32_t n_saved;      /* pages of it */
@@ -162,6 +168,7 @@ const char *ssd_streams_gc_name(unsigned i);
 const char *ssd_wear_name(unsigned i);
 const char *ssd_recovery_name(unsigned i);
 const char *ssd_gc_unit_name(unsigned i);
+const char *ssd_slc_when_full_name(unsigned i);
 const char *ssd_complete_at_name(unsigned i);
 const char *ssd_free_at_name(unsigned i);
 

@@ -52,6 +52,24 @@
       NULL,                                                                    \
       "ftl.alloc=dl skips a plane from this GC indicator on: the share of "    \
       "its room that is not in free blocks")                                   \
+    X(PPM, uint32_t, slc_dynamic_ppm, "ftl.slc_dynamic", 0, 1000000, "0%",     \
+      NULL,                                                                    \
+      "share of each plane's blocks that the host may fill in SLC mode, at "   \
+      "most, besides nand.slc_blocks (docs/slc-cache.md)")                     \
+    X(PPM, uint32_t, slc_share_ppm, "ftl.slc_share", 0, 1000000, "100%", NULL, \
+      "share of the unmapped user capacity that these blocks may take: the "   \
+      "cache shrinks as the drive fills")                                      \
+    X(PPM, uint32_t, slc_fold_at_ppm, "ftl.slc_fold_at", 0, 1000000, "50%",    \
+      NULL,                                                                    \
+      "folding begins when a smaller share of a plane's SLC cache is left")    \
+    X(TIME, uint64_t, t_slc_fold_ps, "ftl.slc_fold_delay", 0,                  \
+      86400000000000000, "0ns", NULL,                                          \
+      "the SLC cache is folded when no command has run for this time; 0: not " \
+      "for that")                                                              \
+    X(ENUM, uint32_t, slc_when_full, "ftl.slc_when_full", 0, 0, "direct",      \
+      ssd_slc_when_full_name,                                                  \
+      "writes of the host when the SLC cache is full. direct: to other "       \
+      "blocks; fold: they wait for folding")                                   \
     X(ENUM, uint32_t, gc, "ftl.gc", 0, 0, "greedy", ssd_gc_name,               \
       "victim selection of GC")                                                \
     X(ENUM, uint32_t, gc_unit, "ftl.gc_unit", 0, 0, "plane", ssd_gc_unit_name, \

@@ -63,8 +63,18 @@
       v->c.mean_erase_count, "mean of all blocks")                             \
     V(U64, percent_used, "nand.percent_used", "%", LIFE, NULL,                 \
       v->c.percent_used,                                                       \
-      "mean erases of the blocks not in SLC mode, with "                       \
-      "`media.start_cycles`, relative to `media.rated_cycles`")                \
+      "mean erases of the blocks but `nand.slc_blocks`, with "                 \
+      "`media.start_cycles`, relative to `media.rated_cycles`; erases in SLC " \
+      "mode count `media.rated_cycles` / `media.slc_rated_cycles`. Of "        \
+      "`nand.slc_blocks`, relative to that, if it is more")                    \
+    V(U64, slc_programs, "nand.slc_programs", "pages", RESET, NULL,            \
+      nand_stats(v->ssd->nand)->slc_programs -                                 \
+          v->ssd->inspect.nand_base.slc_programs,                              \
+      "those of `nand.programs` to blocks in SLC mode")                        \
+    V(U64, slc_erases, "nand.slc_erases", "blocks", RESET, NULL,               \
+      nand_stats(v->ssd->nand)->slc_erases -                                   \
+          v->ssd->inspect.nand_base.slc_erases,                                \
+      "those of `nand.erases` of blocks in SLC mode")                          \
     V(U64, wear_min, "nand.erase_counts.min", "erases", LIFE, NULL,            \
       wear_at(v, 0, 1),                                                        \
       "distribution of the erase counts of blocks that are not bad: the "      \
@@ -187,6 +197,22 @@
     V(DOUBLE, mean_cost, "explain.latency_ns.<cost>", "ns", RESET, NULL,       \
       v->explain.cost_ns[at[0]],                                               \
       "mean part of the latency of a command; they add up to the mean")        \
+    V(U64, slc_size, "slc.size_bytes", "bytes", NOW, &when_slc, v->slc.size,   \
+      "capacity of the SLC cache, which depends on how full the drive is")     \
+    V(U64, slc_used, "slc.used_bytes", "bytes", NOW, &when_slc, v->slc.used,   \
+      "size of its blocks that are not free")                                  \
+    V(U64, slc_left, "slc.free_bytes", "bytes", NOW, &when_slc, v->slc.left,   \
+      "size of the blocks that the host can still open in SLC mode")           \
+    C(slc_host_units, "slc.host_units", "units",                               \
+      "units of the host programmed into the SLC cache")                       \
+    C(slc_direct_units, "slc.direct_units", "units",                           \
+      "units of the host programmed beside it, of a drive that has one")       \
+    C(slc_folded_units, "slc.folded_units", "units",                           \
+      "valid units moved out of it")                                           \
+    C(slc_folds_demand, "slc.folds.demand", "blocks",                          \
+      "its blocks that were emptied for room, in the cache or for GC")         \
+    C(slc_folds_idle, "slc.folds.idle", "blocks",                              \
+      "its blocks that were emptied in idle time (`ftl.slc_fold_delay`)")      \
     V(U64, read_retries, "media.read_retries", "reads", RESET, NULL,           \
       v->c.read_retries, "read retries, of any cause")                         \
     V(U64, uncorrectable_reads, "media.uncorrectable_reads", "pages", RESET,   \

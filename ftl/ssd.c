@@ -469,6 +469,9 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
         cfg->free_at == SSD_FREE_AT_DATA_IN) {
         nand_on_data_in(ssd->nand, op_data_in);
     }
+    if (ssd->l.slc_dynamic_blocks > 0) {
+        nand_allow_slc(ssd->nand);
+    }
     ssd->geo = nand_geometry(ssd->nand);
     invariant(ssd->geo->n_planes == ssd->l.n_planes);
     init_shifts(ssd);

@@ -373,6 +373,13 @@ static void stamp_page(Ssd *ssd, uint32_t j)
     }
     spare_blank(ssd, first + job->n, most - job->n);
     stream_programmed(ssd, job->stream, used, most - used);
+    if (ssd->geo->has_slc) {
+        if (nand_block_is_slc(ssd->geo, page_block(ssd, job->ppa))) {
+            ssd->inspect.count.slc_host_units += used;
+        } else {
+            ssd->inspect.count.slc_direct_units += used;
+        }
+    }
 }
 
 /* More units than the page takes, which failed in a larger one: the rest is

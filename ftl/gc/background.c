@@ -4,7 +4,8 @@
  *
  * Knows when idle time begins, and which blocks are worth emptying in it: those
  * that gain room, up to ftl.gc_soft of free blocks, and those whose data needs
- * a refresh (refresh.c).  Knows nothing of how a block is emptied (gc.c).
+ * a refresh (refresh.c), and those of the SLC cache.  Knows nothing of how a
+ * block is emptied (gc.c).
  *
  * The host is idle if no command has run for ftl.idle.  A scan looks at each
  * block once, and continues in the next idle time where the host has cut it
@@ -42,11 +43,23 @@ static void arm_scan(Ssd *ssd)
     }
 }
 
+static void arm_fold(Ssd *ssd)
+{
+    if (!ssd->gc->background.fold_armed) {
+        ssd->gc->background.fold_armed = true;
+        push(ssd, ssd->gc->background.quiet_ps + ssd->cfg->t_slc_fold_ps,
+             BACKGROUND_FOLD);
+    }
+}
+
 void background_quiet(Ssd *ssd)
 {
     ssd->gc->background.quiet_ps = ssd->now_ps;
     if (ssd->powered && (ssd->l.gc_soft_blocks > 0 || refresh_is_on(ssd))) {
         arm_idle(ssd);
+    }
+    if (ssd->powered && ssd->cfg->t_slc_fold_ps > 0) {
+        arm_fold(ssd);
     }
     invariant(ssd->gc->background.quiet_ps <= ssd->now_ps);
 }
@@ -54,6 +67,7 @@ void background_quiet(Ssd *ssd)
 void background_stop(Ssd *ssd)
 {
     ssd->gc->background.idle = false;
+    ssd->gc->background.folds = false;
 }
 
 void background_power_lost(Ssd *ssd)
@@ -61,6 +75,8 @@ void background_power_lost(Ssd *ssd)
     ssd->gc->background.idle = false;
     ssd->gc->background.idle_armed = false;
     ssd->gc->background.scan_armed = false;
+    ssd->gc->background.folds = false;
+    ssd->gc->background.fold_armed = false;
 }
 
 static void kick_all(Ssd *ssd)
@@ -101,17 +117,35 @@ static void begin_scan(Ssd *ssd)
     kick_all(ssd);
 }
 
-void background_event(Ssd *ssd, BackgroundEvent event)
+static void begin_fold(Ssd *ssd)
 {
-    invariant(event == BACKGROUND_IDLE || event == BACKGROUND_SCAN);
-    if (event == BACKGROUND_IDLE) {
-        begin_idle(ssd);
-    } else {
-        begin_scan(ssd);
+    Background *b = &ssd->gc->background;
+
+    b->fold_armed = false;
+    if (ssd->commands.running > 0) {
+        return; /* comes again when the last of them ends */
     }
+    if (ssd->now_ps < b->quiet_ps + ssd->cfg->t_slc_fold_ps) {
+        arm_fold(ssd);
+        return;
+    }
+    b->folds = true;
+    kick_all(ssd);
 }
 
-/* ---- victims ------------------------------------------------------------------- */
+void background_event(Ssd *ssd, BackgroundEvent event)
+{
+    static void (*const begin[])(Ssd *) = {
+        [BACKGROUND_IDLE] = begin_idle,
+        [BACKGROUND_SCAN] = begin_scan,
+        [BACKGROUND_FOLD] = begin_fold,
+    };
+
+    invariant(event < G_N_ELEMENTS(begin));
+    begin[event](ssd);
+}
+
+/* ---- victims ------------------------------------------------------------- */
 
 /* The next block of the scan that needs a refresh. */
 static uint32_t refresh_victim(Ssd *ssd, uint32_t plane)
@@ -151,8 +185,14 @@ uint32_t background_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
     uint32_t block;
 
     invariant(plane < ssd->l.n_planes);
-    if (!ssd->gc->background.idle || ssd->media->read_only ||
-        p->free.n <= p->gc_low_blocks) {
+    if (ssd->media->read_only || p->free.n <= p->gc_low_blocks) {
+        return NONE;
+    }
+    if (ssd->gc->background.folds && p->slc_full.head != NONE) {
+        *cause = NAND_CAUSE_GC;
+        return p->slc_full.head;
+    }
+    if (!ssd->gc->background.idle) {
         return NONE;
     }
     *cause = NAND_CAUSE_REFRESH;

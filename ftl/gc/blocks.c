@@ -27,7 +27,14 @@ static void opened(Ssd *ssd, uint32_t block, uint32_t open)
     unit_opened(ssd, block, open);
 }
 
+static const uint32_t *row(const Ssd *ssd, uint32_t plane)
+{
+    invariant(ssd->l.row_planes > 1);
+    return rows_of(ssd, plane);
+}
+
 static const MediaClient media_client = {
+    .row = row,
     .choose_free = wear_choose_free,
     .freed = wear_freed,
     .free_taken = wear_taken,

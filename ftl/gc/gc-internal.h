@@ -27,6 +27,8 @@ typedef struct Background {
     bool scan_armed;
     uint64_t quiet_ps;  /* no command has run since */
     uint64_t scan_ps;   /* when the next scan begins */
+    bool folds;         /* no command has run for ftl.slc_fold_delay */
+    bool fold_armed;    /* an event */
 } Background;
 
 /* The firmware's data about a block; see refresh.c. */
@@ -47,7 +49,7 @@ typedef struct BackgroundStats {
 /* State of GC in a plane; beside it, GcLoad (placement/). */
 typedef struct GcPlane {
     bool forced;     /* a victim is wanted, whatever there is of free blocks */
-    bool folding;    /* blocks in SLC mode are emptied */
+    bool folding;    /* blocks in SLC mode are emptied on demand */
     bool background; /* the victim was taken while the host was idle */
     bool yielded;    /* to reads of the host; it will be woken */
     bool reclaim;    /* a FULL block may be due: refresh_reclaim_victim() */

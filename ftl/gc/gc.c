@@ -29,8 +29,9 @@
  * With ftl.superpage the planes of a superpage collect pages of copies until
  * all of them can be programmed (copy-rows.c), in other planes where need be.
  *
- * Blocks in SLC mode (nand.slc_blocks) are emptied in the same way ("folded")
- * once more than half of them are in use, while there is room.
+ * Blocks in SLC mode (media/slc-cache.c) are emptied in the same way
+ * ("folded"): when little of the cache is left, and in idle time; while there
+ * is room. Those of ftl.slc_dynamic give a block back, so GC takes them, too.
  */
 #include <string.h>
 
@@ -50,6 +51,7 @@
 #include "media/jobs.h"
 #include "media/media.h"
 #include "media/owned.h"
+#include "media/slc-cache.h"
 #include "media/spare.h"
 #include "media/victims.h"
 #include "placement/placement.h"
@@ -145,11 +147,24 @@ uint32_t gc_draw(Ssd *ssd, uint32_t plane)
                          (uint32_t)prng_below(&ssd->gc->rng, n - slc);
 
         if (ssd->media->block[block].state == BLOCK_FULL &&
-            gc_gains(ssd, block)) {
+            !slc_is_dynamic(ssd, block) && gc_gains(ssd, block)) {
             return block;
         }
     }
     return NONE;
+}
+
+/* A dynamic block in SLC mode is a victim like others, of which GC takes the
+ * first one if that has fewer valid units. */
+static uint32_t cheaper_fold(const Ssd *ssd, uint32_t plane, uint32_t block)
+{
+    uint32_t slc = slc_oldest(ssd, &ssd->media->plane[plane]);
+
+    return slc != NONE && (block == NONE || !gc_gains(ssd, block) ||
+                           ssd->media->block[slc].valid <
+                               ssd->media->block[block].valid)
+               ? slc
+               : block;
 }
 
 /* A victim that gains room; NONE: GC is over, or nothing would gain. */
@@ -178,6 +193,7 @@ static uint32_t gc_victim(Ssd *ssd, uint32_t plane)
         block = ssd->gc->policy->pick(ssd, plane);
         ssd->gc->alone = false;
     }
+    block = cheaper_fold(ssd, plane, block);
     /* Less than a program to gain is worth it only when there is no choice. */
     if (block != NONE && !gc_gains(ssd, block) &&
         p->free.n > plane_reserve(ssd, p)) {
@@ -195,8 +211,15 @@ static uint32_t folding_victim(Ssd *ssd, uint32_t plane)
 
     if (p->slc_full.head == NONE) {
         g->folding = false;
+        return NONE;
     }
-    return g->folding && p->free.n > p->gc_low_blocks ? p->slc_full.head : NONE;
+    if (p->free.n <= p->gc_low_blocks) {
+        return NONE;
+    }
+    if (g->folding) {
+        return p->slc_full.head;
+    }
+    return slc_is_over(ssd, p) ? slc_oldest(ssd, p) : NONE;
 }
 
 /* A block to be emptied, and why; NONE: there is none now. */
@@ -256,6 +279,10 @@ static void count_victim(Ssd *ssd, uint32_t block, NandCause cause)
 {
     const GcPlane *g = &ssd->gc->plane[block_plane(ssd, block)];
 
+    if (nand_block_is_slc(ssd->geo, block)) {
+        ssd->inspect.count.slc_folds_idle += g->background;
+        ssd->inspect.count.slc_folds_demand += !g->background;
+    }
     ssd->gc->background_stats.wear_victims += cause == NAND_CAUSE_WEAR;
     ssd->gc->background_stats.refresh_victims += cause == NAND_CAUSE_REFRESH;
     if (cause == NAND_CAUSE_GC) {
@@ -466,6 +493,7 @@ static bool paused(const Ssd *ssd, uint32_t plane)
     const GcPlane *g = &ssd->gc->plane[plane];
 
     return g->background && !ssd->gc->background.idle &&
+           !ssd->gc->background.folds && !g->folding &&
            !ssd->placement->plane[plane].gc.active && !ssd->gc->mate;
 }
 
@@ -489,7 +517,7 @@ static void step(Ssd *ssd, uint32_t plane)
         meta_is_short(ssd, plane)) {
         load->active = true;
     }
-    if (2 * p->slc_free.n < ssd->geo->slc_blocks) {
+    if (ssd->geo->has_slc && slc_wants_fold(ssd, p)) {
         g->folding = true;
     }
     while (more && !yields(ssd, plane)) {
@@ -558,9 +586,12 @@ void gc_kick(Ssd *ssd, uint32_t plane)
         return;
     }
     if (load->active || g->folding || p->free.n <= p->gc_low_blocks ||
-        p->n_retiring > 0 || 2 * p->slc_free.n < ssd->geo->slc_blocks ||
-        ssd->gc->background.idle || g->wear_due || meta_is_short(ssd, plane) ||
-        g->next != NONE || g->reclaim || copy_rows_wait(ssd, plane)) {
+        p->n_retiring > 0 ||
+        (ssd->geo->has_slc &&
+         (slc_wants_fold(ssd, p) || slc_is_over(ssd, p))) ||
+        ssd->gc->background.idle || ssd->gc->background.folds || g->wear_due ||
+        meta_is_short(ssd, plane) || g->next != NONE || g->reclaim ||
+        copy_rows_wait(ssd, plane)) {
         go_on(ssd, plane);
     }
 }
@@ -656,6 +687,8 @@ static void gc_page_done(Ssd *ssd, uint32_t j)
     for (uint32_t i = 0; i < job->n; i++) {
         if (map_move(ssd, unit[i], first + i)) {
             ssd->inspect.count.gc_copied_units++;
+            ssd->inspect.count.slc_folded_units +=
+                nand_block_is_slc(ssd->geo, ppu_block(ssd, unit[i]));
             map_changed(ssd, spare_lpn(ssd, first + i), MAP_MOVED);
         }
         copies_ended(ssd, ppu_block(ssd, unit[i]));

@@ -75,6 +75,7 @@ static inline bool cause_is_copy(unsigned cause)
 typedef enum BackgroundEvent {
     BACKGROUND_IDLE,
     BACKGROUND_SCAN,
+    BACKGROUND_FOLD,
 } BackgroundEvent;
 
 /* No command runs, from now on. */

@@ -4,6 +4,7 @@
 #define VSSD_FTL_INSPECT_H
 
 #include "inspect/explain.h"
+#include "media/slc-cache.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
 
@@ -84,6 +85,7 @@ typedef struct DriveStats {
     Explain explain;
     Heat *heat; /* now; its sums: since the reset */
     double nand_nj, controller_nj;
+    SlcSize slc;
     uint32_t *wear; /* sorted */
     uint32_t n_wear;
     uint64_t full_by_valid[NUMBERS_TENTHS];

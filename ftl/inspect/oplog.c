@@ -66,6 +66,15 @@ static uint32_t owner_of(const Ssd *ssd, const NandOp *op)
                : (uint32_t)ssd->commands.cmd[cmd].serial;
 }
 
+/* Of a change of the block in SLC mode that is not always in it. */
+static unsigned mode_of(const Ssd *ssd, const NandOp *op)
+{
+    return op->kind != NAND_READ && ssd->geo->slc_mode &&
+                   nand_block_is_slc(ssd->geo, op->block)
+               ? OPLOG_SLC
+               : 0;
+}
+
 static void op_submitted(void *opaque, const NandOp *op, uint64_t now_ps)
 {
     Oplog *log = opaque;
@@ -73,7 +82,7 @@ static void op_submitted(void *opaque, const NandOp *op, uint64_t now_ps)
                                                : owner_of(log->ssd, op);
     OplogRecord r = {
         .type = OPLOG_SUBMIT,
-        .a = (uint8_t)op->kind,
+        .a = (uint8_t)(op->kind | mode_of(log->ssd, op)),
         .b = (uint16_t)op->cause,
         .c = (uint32_t)op->ppa.page, /* as ssd_oplog_open() says */
         .at_ps = now_ps,
@@ -151,7 +160,7 @@ static uint64_t least_read_ps(const Ssd *ssd)
     bool any = ssd->media->faults || c->register_hits;
     uint64_t ps = any ? 0 : least(t, c->cell + 1);
 
-    return c->slc_blocks ? MIN(ps, c->t_slc_read_ps) : ps;
+    return ssd->geo->has_slc ? MIN(ps, c->t_slc_read_ps) : ps;
 }
 
 static uint64_t least_program_ps(const Ssd *ssd)
@@ -161,7 +170,7 @@ static uint64_t least_program_ps(const Ssd *ssd)
                           c->t_prog4_ps};
     uint64_t ps = ssd->media->faults ? 0 : least(t, c->cell + 1);
 
-    ps = c->slc_blocks ? MIN(ps, c->t_slc_prog_ps) : ps;
+    ps = ssd->geo->has_slc ? MIN(ps, c->t_slc_prog_ps) : ps;
     return ps - ps * c->program_wear_ppm / 1000000; /* in a worn block */
 }
 
@@ -173,9 +182,19 @@ static uint32_t header_flags(const NandConfig *c)
            (c->async_reads ? 128 : 0);
 }
 
-static uint32_t flags_of(const SsdConfig *cfg)
+static uint64_t least_erase_ps(const Ssd *ssd)
 {
-    return header_flags(&cfg->nand) |
+    const NandConfig *c = &ssd->cfg->nand;
+    uint64_t ps = ssd->media->faults ? 0 : c->t_erase_ps;
+
+    return ssd->geo->has_slc ? MIN(ps, c->t_slc_erase_ps) : ps;
+}
+
+static uint32_t flags_of(const Ssd *ssd)
+{
+    const SsdConfig *cfg = ssd->cfg;
+
+    return header_flags(&cfg->nand) | (ssd->geo->slc_mode ? 256 : 0) |
            (cfg->complete_at == SSD_COMPLETE_AT_PROGRAM ? 16 : 0) |
            (cfg->plp || cfg->ignore_flush ? 32 : 0) | (cfg->plp ? 64 : 0);
 }
@@ -198,16 +217,13 @@ static void write_header(Oplog *log)
         ssd->cfg->block_bytes,
         ssd->geo->pages_per_program,
         c->lock,
-        flags_of(ssd->cfg),
+        flags_of(ssd),
         c->bus_mt_s,
         c->bus_width,
     };
     const uint64_t wide[] = {
-        c->bus_ps_per_byte,
-        least_read_ps(ssd),
-        least_program_ps(ssd),
-        ssd->media->faults ? 0 : c->t_erase_ps,
-        ssd->l.user_units,
+        c->bus_ps_per_byte,  least_read_ps(ssd), least_program_ps(ssd),
+        least_erase_ps(ssd), ssd->l.user_units,
     };
     const uint32_t last[] = {ssd->geo->slc_blocks, ssd->geo->slc_pages,
                              (uint32_t)ssd->l.meta_units,

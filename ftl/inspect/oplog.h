@@ -14,6 +14,7 @@
 #define OPLOG_MAGIC "VSSDLOG1"
 #define OPLOG_HEADER_BYTES 128
 #define OPLOG_RECORD_BYTES 32
+#define OPLOG_SLC          128 /* in a submit record, with the kind */
 
 typedef enum OplogType {
     OPLOG_SUBMIT = 1,   /* an operation is queued */

@@ -20,6 +20,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
+#include "media/slc-cache.h"
 #include "media/spare.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
@@ -145,6 +146,7 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
     uint32_t in_state[N_BLOCK_STATES] = {0};
     uint32_t retiring = 0;
     uint32_t folding = 0;
+    uint32_t slc = 0;
     uint32_t n_free = 0;
     uint32_t n_full = 0;
     uint32_t n_open = 0;
@@ -157,7 +159,14 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
         retiring += ssd->media->block[first + i].state == BLOCK_FULL &&
                     ssd->media->block[first + i].bad;
         folding += ssd->media->block[first + i].state == BLOCK_VICTIM &&
-                   nand_block_is_slc(ssd->geo, first + i);
+                   nand_block_is_cache(ssd->geo, first + i);
+        slc += slc_is_dynamic(ssd, first + i) &&
+               ssd->media->block[first + i].state != BLOCK_ERASING &&
+               ssd->media->block[first + i].state != BLOCK_LOST &&
+               ssd->media->block[first + i].state != BLOCK_BAD;
+        CHECK(!slc_is_dynamic(ssd, first + i) ||
+                  ssd->media->block[first + i].state != BLOCK_FREE,
+              "block %u: free, and in SLC mode", first + i);
     }
     for (uint32_t b = p->free.head; n_free < p->free.n - p->n_fresh; n_free++) {
         CHECK(ssd->media->block[b].state == BLOCK_FREE,
@@ -211,6 +220,9 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
           "%u", plane, retiring, p->n_retiring);
     CHECK(folding == p->n_folding, "plane %u: %u victims in SLC mode, counted "
           "%u", plane, folding, p->n_folding);
+    CHECK(slc == p->n_slc,
+          "plane %u: %u dynamic blocks in SLC mode, counted %u", plane, slc,
+          p->n_slc);
     CHECK(valid == p->valid, "plane %u: %" G_GUINT64_FORMAT
           " valid units, counted %" G_GUINT64_FORMAT, plane, valid, p->valid);
     return true;

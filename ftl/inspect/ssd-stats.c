@@ -154,6 +154,7 @@ void drive_stats_init(DriveStats *v, const Ssd *ssd)
         .ssd = ssd,
         .elapsed_ns = (ssd->now_ps - ssd->inspect.stats_since_ps) / PS_PER_NS,
         .wear = g_new(uint32_t, ssd->geo->n_blocks),
+        .slc = slc_size(ssd),
     };
     ssd_get_counters(ssd, &v->c);
     accounts_busy(ssd, &v->busy);
@@ -396,6 +397,17 @@ static bool has_power(const void *ctx)
 
     return v->ssd->thermal->on;
 }
+
+static bool has_slc(const void *ctx)
+{
+    const DriveStats *v = ctx;
+
+    return v->ssd->geo->has_slc;
+}
+
+static const StatWhen when_slc = {"with `nand.slc_blocks` or `ftl.slc_dynamic` "
+                                  "([slc-cache.md](slc-cache.md))",
+                                  has_slc};
 
 static const StatWhen when_power = {
     "with `thermal.resistance`, `power.active`, `power.idle` or "

@@ -2,11 +2,18 @@
 /*
  * block-state.c - which states of a block may follow each other.
  *
- * Knows the states, and counts victims in SLC mode; lists are block.c's.
+ * Knows the states, and counts blocks in SLC mode; lists are block.c's.
  */
 #include "media/block-state.h"
 #include "media/media-internal.h"
+#include "media/slc-cache.h"
 #include "ssd-internal.h"
+
+static bool is_in_use(uint8_t state)
+{
+    return state == BLOCK_OPEN || state == BLOCK_CLOSING ||
+           state == BLOCK_FULL || state == BLOCK_VICTIM;
+}
 
 void block_set_state(Ssd *ssd, uint32_t block, BlockState state)
 {
@@ -38,6 +45,10 @@ void block_set_state(Ssd *ssd, uint32_t block, BlockState state)
         invariant(b->state != BLOCK_VICTIM || p->n_folding > 0);
         p->n_folding -= b->state == BLOCK_VICTIM;
         p->n_folding += state == BLOCK_VICTIM;
+    } else if (nand_block_is_slc(ssd->geo, block)) {
+        invariant(!is_in_use(b->state) || p->n_slc > 0);
+        p->n_slc -= is_in_use(b->state);
+        p->n_slc += is_in_use((uint8_t)state);
     }
     b->state = (uint8_t)state;
 }

@@ -12,7 +12,7 @@
 #include "ssd-internal.h"
 
 /* The one place where the state of a block changes; asserts that it may, and
- * counts victims in SLC mode. */
+ * counts blocks in SLC mode. */
 void block_set_state(Ssd *ssd, uint32_t block, BlockState state);
 
 #endif

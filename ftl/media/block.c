@@ -22,6 +22,7 @@
 #include "media/faulty.h"
 #include "media/life.h"
 #include "media/media.h"
+#include "media/slc-cache.h"
 #include "media/spare.h"
 #include "media/victims.h"
 #include "ssd-internal.h"
@@ -105,6 +106,9 @@ static void free_push(Ssd *ssd, uint32_t block)
     if (nand_block_is_cache(ssd->geo, block)) {
         ilistn_push_tail(links(ssd), &p->slc_free, block);
     } else {
+        if (nand_block_is_slc(ssd->geo, block)) {
+            nand_set_slc(ssd->nand, block, false); /* opened before a cut */
+        }
         ilistn_push_tail(links(ssd), &p->free, block);
         ssd->media->client->freed(ssd, block);
     }
@@ -173,14 +177,22 @@ static uint32_t free_take(Ssd *ssd, uint32_t plane, OpenKind kind)
 }
 
 /* The host fills blocks in SLC mode as long as there are any. */
-static uint32_t take_free_block(Ssd *ssd, uint32_t plane, OpenKind kind)
+static uint32_t take_free_block(Ssd *ssd, uint32_t plane, OpenKind kind,
+                                uint32_t stream)
 {
     Plane *p = &ssd->media->plane[plane];
+    uint32_t block;
 
-    if (kind == OPEN_HOST && p->slc_free.n > 0) {
+    if (kind != OPEN_HOST || !ssd->geo->has_slc ||
+        !slc_opens(ssd, plane, stream)) {
+        return free_take(ssd, plane, kind);
+    }
+    if (p->slc_free.n > 0) {
         return slc_free_pop(ssd, p);
     }
-    return free_take(ssd, plane, kind);
+    block = free_take(ssd, plane, kind);
+    nand_set_slc(ssd->nand, block, true);
+    return block;
 }
 
 static void init_plane(Ssd *ssd, uint32_t plane)
@@ -331,7 +343,7 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
     Block *b;
 
     invariant(o->block == NONE);
-    o->block = take_free_block(ssd, plane, kind);
+    o->block = take_free_block(ssd, plane, kind, stream);
     o->next_page = 0;
     b = &ssd->media->block[o->block];
     block_set_state(ssd, o->block, BLOCK_OPEN);
@@ -607,6 +619,7 @@ static void forget_plane(Ssd *ssd, Plane *p)
     p->n_host_open = 0;
     p->n_retiring = 0;
     p->n_folding = 0;
+    p->n_slc = 0;
     p->last_gc_block = NONE;
     p->clock = 0;
 }

@@ -118,7 +118,9 @@ typedef struct Plane {
     uint32_t gc_high_blocks;
     uint32_t gc_soft_blocks;
     uint32_t n_retiring; /* FULL blocks that are bad */
-    uint32_t n_folding;  /* victims in SLC mode */
+    uint32_t n_folding;  /* victims of nand.slc_blocks */
+    uint32_t n_slc;      /* other blocks in SLC mode, but free, bad and erased
+                            ones: slc-cache.c */
     uint32_t last_gc_block; /* last one opened for GC, or NONE */
     uint32_t n_held;        /* victims of which the erase waits: Block.held */
     bool tell_gains; /* the client hears of each unit that becomes invalid */
@@ -147,6 +149,9 @@ typedef struct MediaClient {
      * it. */
     void (*freed)(Ssd *ssd, uint32_t block);
     void (*free_taken)(Ssd *ssd, uint32_t block);
+    /* The planes that are filled in step with the plane, l.row_planes > 1 of
+     * them. */
+    const uint32_t *(*row)(const Ssd *ssd, uint32_t plane);
     /* The block has been opened, by whom is an open_index(). */
     void (*opened)(Ssd *ssd, uint32_t block, uint32_t open);
     /* It is about to be a victim; is empty, and is to be erased or retired; its

@@ -7,6 +7,7 @@
  * accepting planes is best (alloc-*.c).
  */
 #include "media/media.h"
+#include "media/slc-cache.h"
 #include "bitmap.h"
 #include "placement/alloc-policy.h"
 #include "placement/placement.h"
@@ -50,6 +51,20 @@ static bool holds_host(const Ssd *ssd, uint32_t plane)
            gc->reads + gc->programs + p->erases + p->n_held > 0;
 }
 
+/* Must the host wait until a block of the SLC cache has been folded?  Only
+ * while something is under way in the plane that ends in a call of
+ * plane_update(). */
+static bool cache_holds_host(const Ssd *ssd, uint32_t plane)
+{
+    const Plane *p = &ssd->media->plane[plane];
+    const GcLoad *gc = &ssd->placement->plane[plane].gc;
+
+    return ssd->cfg->slc_when_full == SSD_SLC_FOLD &&
+           p->n_host_open < ssd->l.n_streams &&
+           gc->reads + gc->programs + p->erases + p->n_held > 0 &&
+           slc_holds_host(ssd, p);
+}
+
 void plane_charge_host(Ssd *ssd, uint32_t plane)
 {
     GcLoad *gc = &ssd->placement->plane[plane].gc;
@@ -68,7 +83,7 @@ void plane_update(Ssd *ssd, uint32_t plane)
     /* Whatever stream comes, the plane has a page for it. */
     bool room = (p->n_host_open == ssd->l.n_streams ||
                  block_can_open(ssd, p, OPEN_HOST)) &&
-                !holds_host(ssd, plane);
+                !holds_host(ssd, plane) && !cache_holds_host(ssd, plane);
 
     if (ssd->placement->placer) { /* which says that the plane is starved */
         set_accepting(ssd, plane,

@@ -45,8 +45,13 @@ static inline const uint32_t *rows_of(const Ssd *ssd, uint32_t plane)
 static inline uint32_t rows_page(const Ssd *ssd, uint32_t plane, uint32_t open)
 {
     const Open *o = &ssd->media->plane[plane].open[open];
+    uint32_t page = o->block == NONE ? 0 : o->next_page;
 
-    return o->block == NONE ? 0 : o->next_page;
+    if (o->block != NONE && ssd->geo->slc_mode &&
+        nand_block_is_slc(ssd->geo, o->block)) {
+        return o->next_page * (ssd->cfg->nand.cell + 1);
+    }
+    return page;
 }
 
 /* Of the planes of a row those, as bits, that are at the lowest page. */

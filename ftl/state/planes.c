@@ -51,6 +51,7 @@ static const StateRow media_rows[] = {
     VALUE(gc_soft_blocks),
     VALUE(n_retiring),
     VALUE(n_folding),
+    STATE_VALUE_SINCE(3, Plane, n_slc),
     VALUE(last_gc_block),
     VALUE(n_held),
     VALUE(tell_gains),

@@ -19,6 +19,7 @@
 #include "map/map-policy.h"
 #include "map/map.h"
 #include "media/media.h"
+#include "media/slc-cache.h"
 #include "placement/placement.h"
 #include "power/power.h"
 #include "drive.h"
@@ -70,6 +71,8 @@ static bool check_bools(const Ssd *ssd, GError **error)
         offsetof(Drive, gc.background.idle),
         offsetof(Drive, gc.background.idle_armed),
         offsetof(Drive, gc.background.scan_armed),
+        offsetof(Drive, gc.background.folds),
+        offsetof(Drive, gc.background.fold_armed),
     };
     static const size_t of_slot[] = {
         offsetof(Slot, force),  offsetof(Slot, poison),
@@ -184,8 +187,7 @@ static bool check_events(const Ssd *ssd, GError **error)
                   kind == NAND_EVENT_RETRY || kind == SSD_EVENT_BACKGROUND ||
                   kind == SSD_EVENT_ROW_WAIT,
               "an event");
-        CHECK(kind != SSD_EVENT_BACKGROUND ||
-                  event_index(e) <= BACKGROUND_SCAN,
+        CHECK(kind != SSD_EVENT_BACKGROUND || event_index(e) <= BACKGROUND_FOLD,
               "an event");
         CHECK(kind != NAND_EVENT_RETRY ||
                   event_index(e) < nand_units(ssd->nand),
@@ -613,6 +615,10 @@ static bool check_block(const Ssd *ssd, uint32_t b, GError **error)
           "programs of a block");
     CHECK(block->state != BLOCK_FREE || nand_next_page(ssd->nand, b) == 0,
           "a free block");
+    CHECK(!slc_is_dynamic(ssd, b) ||
+              (block->state != BLOCK_FREE && block->state != BLOCK_SAVED &&
+               block->state != BLOCK_MAPPED),
+          "a block in SLC mode");
     return true;
 }
 

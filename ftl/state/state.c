@@ -346,7 +346,7 @@ static const StateRow ssd_rows[] = {
     TABLE_SINCE(3, gc.row_wait, gc_row_wait, N_PLANES),
     KEPT(gc.called, gc_called), /* these two are false, but during a call */
     KEPT(gc.alone, gc_alone),
-    VALUE(gc.background, background),
+    VALUE_GROWN(3, gc.background, background),
     TABLE(gc.history, history, N_BLOCKS),
     VALUE(gc.background_stats, background_stats),
     KEPT(thermal.on, heat_on),

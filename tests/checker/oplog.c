@@ -172,6 +172,9 @@ typedef struct Clean {
     "media.preload_hours=5;ftl.refresh_hours=1;ftl.scan_interval=1ms;"
 #define ONE_SHOT                                                               \
     "nand.cell=tlc;nand.one_shot=on;nand.pages=18;nand.slc_blocks=4"
+#define SLC_CACHE                                                              \
+    "nand.cell=tlc;nand.pages=18;ftl.slc_dynamic=60%;ftl.op_percent=60%;"      \
+    "nand.blocks=48;ftl.slc_fold_delay=1ms;nand.slc_erase=1ms;"
 #define PAIRED "nand.cell=tlc;nand.pages=18;nand.program_wear=10%;"
 #define RICH "nand.multi_plane=on;nand.planes=2;nand.blocks=32;"                \
              "nand.channels=1;nand.dies=2;"
@@ -216,6 +219,11 @@ static const Clean cleans[] = {
     {"slc-mode-one-shot", "tiny",
      "nand.cell=tlc;nand.one_shot=on;nand.pages=18;nand.slc_blocks=4",
      PLAYER_FILL_RANDOM, false},
+    {"slc-cache", "tiny", SLC_CACHE "nand.slc_blocks=2", PLAYER_FILL_NONE,
+     false},
+    {"power-cuts-slc-cache", "tiny",
+     SLC_CACHE "nand.one_shot=on;ftl.slc_when_full=fold", PLAYER_FILL_NONE,
+     true},
     {"power-cuts", "tiny", "", PLAYER_FILL_RANDOM, true},
     {"power-cuts-features", "tiny",
      RICH "nand.cache_program=on;"
@@ -468,6 +476,26 @@ static void test_paired(void)
     MUTATE(i, r.c = lost.c / 3 * 3 + 2, "paired-pages");
     MUTATE(find_from(i, OPLOG_DONE, NAND_UNCORRECTABLE), r.a = 0,
            "paired-pages");
+    g_clear_pointer(&log0.bytes, g_free);
+}
+
+static void test_slc_mode(void)
+{
+    const uint8_t slc = NAND_PROGRAM | OPLOG_SLC;
+    size_t i;
+
+    load_log_of(SLC_CACHE "nand.slc_blocks=2", false);
+    i = find(OPLOG_SUBMIT, slc);
+    MUTATE(i, r.a = NAND_PROGRAM, "slc-mode");
+    while (get(i).c % 18 == 0) {
+        i = find_from(i + 1, OPLOG_SUBMIT, slc);
+    }
+    MUTATE(i, r.a = NAND_PROGRAM, "slc-mode");
+    i = find(OPLOG_SUBMIT, NAND_PROGRAM);
+    while (get(i).c % 18 == 0) {
+        i = find_from(i + 1, OPLOG_SUBMIT, NAND_PROGRAM);
+    }
+    MUTATE(i, r.a = slc, "slc-mode");
     g_clear_pointer(&log0.bytes, g_free);
 }
 
@@ -799,6 +827,7 @@ int main(int argc, char **argv)
     }
     load_log();
     g_test_add_func("/oplog/changed/requests", test_requests);
+    g_test_add_func("/oplog/changed/slc-mode", test_slc_mode);
     g_test_add_func("/oplog/changed/bytes", test_bytes);
     g_test_add_func("/oplog/changed/map", test_map);
     g_test_add_func("/oplog/changed/paired", test_paired);

@@ -190,6 +190,16 @@ static void test_combinations(void)
     refuse("ftl.gc_high=50%", "ftl.gc_high", "ftl.op_percent");
     refuse("ftl.gc_soft=50%", "ftl.gc_soft", "ftl.op_percent");
     refuse("nand.planes=1;ftl.superpage=1", "ftl.superpage=1", "nand.planes");
+    refuse("ftl.slc_dynamic=10%", "ftl.slc_dynamic", "nand.cell");
+    refuse("nand.cell=tlc;nand.pages=9;ftl.slc_dynamic=10%", "ftl.slc_dynamic",
+           "nand.pages");
+    refuse("ftl.slc_fold_delay=1s", "ftl.slc_fold_delay", "nand.slc_blocks");
+    refuse("ftl.slc_when_full=fold", "ftl.slc_when_full", "nand.slc_blocks");
+    refuse("nand.cell=tlc;nand.pages=12;ftl.slc_dynamic=10%;"
+           "ftl.slc_when_full=fold;ftl.slc_fold_at=0%",
+           "ftl.slc_when_full=fold", "ftl.slc_fold_at");
+    refuse("nand.cell=tlc;nand.pages=12;ftl.slc_dynamic=10%;ftl.map=bast",
+           "ftl.map=bast", "ftl.slc_dynamic");
     refuse("ftl.superpage=3", "ftl.superpage=3", "number of dies");
     refuse("ftl.superpage=33", "ftl.superpage=33", "0..32");
     refuse("ftl.superpage_wait=0", "ftl.superpage_wait=0", "1ns");
@@ -624,6 +634,11 @@ static const Change changes[] = {
     {"nand.slc_blocks=4", TLC "nand.pages=12;"},
     {"nand.slc_read=60us", SLC},
     {"nand.slc_program=300us", SLC},
+    {"nand.slc_erase=9ms", SLC},
+    {"ftl.slc_fold_at=95%", SLC},
+    {"ftl.slc_when_full=fold", SLC},
+    {"ftl.slc_dynamic=30%", TLC "nand.pages=12;"},
+    {"ftl.slc_share=5%", TLC "nand.pages=12;ftl.slc_dynamic=30%;"},
     {"nand.interface=nv-ddr3", ""},
     {"nand.bus_width=16", ""},
     {"nand.t_wc=30ns", ONFI},
@@ -701,6 +716,7 @@ static bool covered(const char *key)
     }
     return has_row(key) || strcmp(key, "faults") == 0 || /* failures.c */
            strcmp(key, "ftl.trim_unit") == 0 ||          /* controller.c */
+           strcmp(key, "ftl.slc_fold_delay") == 0 ||     /* slc-cache.c */
            strcmp(key, "buffer.ignore_flush") == 0 ||    /* power.c */
            strcmp(key, "ftl.close_open") == 0 ||         /* likewise, both */
            strcmp(key, "ftl.recovery_cpu") == 0;

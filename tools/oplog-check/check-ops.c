@@ -67,20 +67,42 @@ static void begin_read(Op *op)
     }
 }
 
+/* The first program of an erased block says its mode, the others keep it. */
+static void check_mode(uint32_t page, bool slc)
+{
+    Block *b = &k.block[block_of(page)];
+
+    if (page % k.h.pages == 0) {
+        b->slc = slc;
+    }
+    if (b->slc != slc ||
+        (!slc && block_of(page) % k.h.blocks < k.h.slc_blocks)) {
+        broken(page, 0, "slc-mode",
+               "a program%s in SLC mode of a block that is"
+               "%s",
+               slc ? "" : " not", slc ? " not" : "");
+    }
+}
+
 void on_submit(const Record *r)
 {
     Op **p = op_place(r->x);
+    bool modes = k.h.flags & FLAG_MODES;
+    uint8_t kind = modes ? r->a & 0x7f : r->a;
     Op *op;
 
-    if (r->a >= N_KINDS || *p) {
+    if (kind >= N_KINDS || *p) {
         broken(NONE, 0, "operation", "operation %" PRIu64 " of kind %u%s", r->x,
                r->a, *p ? " is in flight already" : "");
     }
     check_page(r->c);
+    if (modes && (kind == PROGRAM || kind == COPYBACK)) {
+        check_mode(r->c, r->a >> 7);
+    }
     op = take(1, sizeof(*op));
     op->id = r->x;
     op->no = k.no;
-    op->kind = r->a;
+    op->kind = kind;
     op->page = r->c;
     op->bytes = (uint32_t)r->y;
     op->submitted = r->at;

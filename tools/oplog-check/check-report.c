@@ -15,7 +15,8 @@ uint32_t block_of(uint32_t page)
 /* A block in SLC mode has fewer pages, and takes them one by one. */
 static bool is_slc(uint32_t page)
 {
-    return block_of(page) % k.h.blocks < k.h.slc_blocks;
+    return block_of(page) % k.h.blocks < k.h.slc_blocks ||
+           k.block[block_of(page)].slc;
 }
 
 uint32_t pages_of(uint32_t page)

@@ -58,7 +58,8 @@ enum {
     FLAG_AT_PROGRAM = 16,
     FLAG_NO_DRAIN = 32,
     FLAG_KEEPS = 64,
-    FLAG_ASYNC = 128
+    FLAG_ASYNC = 128,
+    FLAG_MODES = 256 /* blocks enter and leave SLC mode */
 };
 enum {
     ERASED,
@@ -138,6 +139,7 @@ typedef struct Block {
     uint32_t stream;    /* of the host's data, + 1; 0: nothing yet */
     bool erasing;       /* or to be erased again */
     bool erase_running;
+    bool slc; /* its last first page was programmed in SLC mode */
 } Block;
 
 /* The last holder of a resource. */

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slc-cache.c - the policy of the SLC cache (docs/slc-cache.md).
+ *
+ * The static part are the blocks of nand.slc_blocks, which are always in SLC
+ * mode.  The dynamic part are other free blocks that the host opens in SLC
+ * mode: up to ftl.slc_dynamic of a plane, and up to ftl.slc_share of the space
+ * that no data of the host takes, so the cache becomes smaller as the drive
+ * fills.
+ *
+ * Room: a dynamic block is taken only while more blocks are free than GC frees
+ * (ftl.gc_high), so GC's guarantees (block.c) hold: emptying a dynamic block
+ * takes at most one block in two and gives back one, as for any other victim.
+ *
+ * With rows (ftl.superpage, streams with nand.multi_plane) all planes of a row
+ * open blocks of one mode, so that they stay in step.
+ *
+ * Knows how much there is; which block is emptied, and how, is gc/'s business.
+ */
+#include "media/slc-cache.h"
+
+#include "media/media.h"
+
+uint32_t slc_limit(const Ssd *ssd)
+{
+    uint64_t block = (uint64_t)ssd->l.n_planes * ssd->l.units_per_block;
+    uint64_t units;
+
+    if (ssd->l.slc_dynamic_blocks == 0) {
+        return 0;
+    }
+    invariant(ssd->l2p.mapped_units <= ssd->l.user_units);
+    units = (uint64_t)((unsigned __int128)(ssd->l.user_units -
+                                           ssd->l2p.mapped_units) *
+                       ssd->cfg->slc_share_ppm / 1000000);
+    return (uint32_t)MIN(ssd->l.slc_dynamic_blocks, units / block);
+}
+
+/* Dynamic blocks that the plane can still open. */
+static uint32_t dynamic_left(const Ssd *ssd, const Plane *p, uint32_t limit)
+{
+    uint32_t least = MAX(plane_reserve(ssd, p), p->gc_high_blocks);
+    uint32_t left = limit - MIN(limit, p->n_slc);
+
+    return MIN(left, p->free.n - MIN(p->free.n, least));
+}
+
+uint32_t slc_left(const Ssd *ssd, const Plane *p)
+{
+    return p->slc_free.n + dynamic_left(ssd, p, slc_limit(ssd));
+}
+
+/* Another plane of the row has just begun a block for the stream: +1 in SLC
+ * mode, -1 in the other; 0: none has. */
+static int mode_of_row(const Ssd *ssd, const uint32_t *row, uint32_t stream)
+{
+    for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
+        const Open *o =
+            &ssd->media->plane[row[i]].open[open_index(ssd, OPEN_HOST, stream)];
+
+        if (o->block != NONE &&
+            o->next_page <= nand_block_pages(ssd->geo, o->block) / 2) {
+            return nand_block_is_slc(ssd->geo, o->block) ? 1 : -1;
+        }
+    }
+    return 0;
+}
+
+static bool row_opens_slc(const Ssd *ssd, uint32_t plane, uint32_t stream)
+{
+    const uint32_t *row = ssd->l.slc_dynamic_blocks && ssd->l.row_planes > 1
+                              ? ssd->media->client->row(ssd, plane)
+                              : NULL;
+    int mode = row ? mode_of_row(ssd, row, stream) : 1;
+
+    for (uint32_t i = 0; mode == 0 && i < ssd->l.row_planes; i++) {
+        mode = slc_left(ssd, &ssd->media->plane[row[i]]) > 0 ? 0 : -1;
+    }
+    return mode >= 0;
+}
+
+bool slc_opens(const Ssd *ssd, uint32_t plane, uint32_t stream)
+{
+    const Plane *p = &ssd->media->plane[plane];
+
+    invariant(plane < ssd->l.n_planes && stream < ssd->l.n_streams);
+    return slc_left(ssd, p) > 0 && (row_opens_slc(ssd, plane, stream) ||
+                                    p->free.n <= plane_reserve(ssd, p));
+}
+
+/* ---- folding ------------------------------------------------------------- */
+
+bool slc_wants_fold(const Ssd *ssd, const Plane *p)
+{
+    uint32_t limit = slc_limit(ssd);
+    uint64_t all = ssd->geo->slc_blocks + limit;
+    uint64_t left = p->slc_free.n + dynamic_left(ssd, p, limit);
+
+    return left * 1000000 < all * ssd->cfg->slc_fold_at_ppm;
+}
+
+bool slc_is_over(const Ssd *ssd, const Plane *p)
+{
+    return p->n_slc > 0 && p->n_slc > slc_limit(ssd);
+}
+
+uint32_t slc_oldest(const Ssd *ssd, const Plane *p)
+{
+    uint32_t block = p->n_slc > 0 ? p->slc_full.head : NONE;
+
+    while (block != NONE && nand_block_is_cache(ssd->geo, block)) {
+        block = ssd->media->block[block].next;
+    }
+    return block;
+}
+
+bool slc_holds_host(const Ssd *ssd, const Plane *p)
+{
+    return ssd->cfg->slc_when_full == SSD_SLC_FOLD && ssd->geo->has_slc &&
+           slc_left(ssd, p) == 0 && ssd->geo->slc_blocks + slc_limit(ssd) > 0;
+}
+
+SlcSize slc_size(const Ssd *ssd)
+{
+    uint64_t bytes = (uint64_t)ssd->geo->slc_pages * ssd->geo->page_bytes;
+    uint32_t limit = slc_limit(ssd);
+    SlcSize s = {0};
+
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        const Plane *p = &ssd->media->plane[i];
+
+        s.size += (ssd->geo->slc_blocks + limit) * bytes;
+        s.used += (ssd->geo->slc_blocks -
+                   MIN(ssd->geo->slc_blocks, p->slc_free.n) + p->n_slc) *
+                  bytes;
+        s.left += slc_left(ssd, p) * bytes;
+    }
+    return s;
+}

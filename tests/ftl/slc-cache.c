@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * slc-cache.c - the dynamic SLC cache against closed forms: its size by how
+ * full the drive is, the rates before and after, its recovery in idle time, and
+ * wear by mode.
+ *
+ * One plane for each die, TLC with one-shot programs: a block has WL word lines
+ * of three pages, in SLC mode WL pages.  Blocks are of 512 bytes.
+ */
+#include <math.h>
+
+#include "media/slc-cache.h"
+#include "ref.h"
+#include "simtime.h"
+#include "ssd-internal.h"
+#include "ssd-report.h"
+
+#define WL    8
+#define PAGE  16384ULL
+#define UNITS 4ULL /* of a page */
+#define DIES  4
+#define MS    NS_PER_MS
+#define SEC   NS_PER_S
+
+/* Nothing but the array takes time that counts. */
+#define DRIVE                                                                  \
+    "nand.channels=4;nand.chips=1;nand.dies=1;nand.planes=1;nand.blocks=200;"  \
+    "nand.cell=tlc;nand.pages=24;nand.page_size=16KiB;nand.one_shot=on;"       \
+    "nand.bus_ns_per_byte=0;nand.command=0;nand.read=50us;nand.program=900us;" \
+    "nand.slc_program=100us;nand.slc_read=20us;nand.erase=0;"                  \
+    "ftl.op_percent=20%;buffer.size=768KiB;host.link_mb_s=0;host.firmware=0;"  \
+    "buffer.access=0;host.queue_depth=32;ftl.slc_dynamic=30%;"                 \
+    "ftl.slc_fold_at=0%;"
+
+static Ref *drive(const char *more)
+{
+    g_autofree char *options = g_strconcat(DRIVE, more, NULL);
+
+    return ref_new(ref_config(options), false);
+}
+
+/* Units [from, to), a page at a time; the time that it took. */
+static uint64_t fill(Ref *r, uint64_t from, uint64_t to)
+{
+    uint64_t begin_ns = r->now_ns;
+
+    for (uint64_t i = from; i < to; i += UNITS) {
+        ref_do(r, SSD_OP_WRITE, i * r->unit_blocks,
+               (uint32_t)(MIN(UNITS, to - i) * r->unit_blocks), false);
+    }
+    ref_drain(r);
+    return r->now_ns - begin_ns;
+}
+
+/* Blocks of each plane that the dynamic part may have with so many units
+ * mapped: the definition, in floating point. */
+static uint32_t limit(const Ref *r, uint64_t mapped, double dynamic,
+                      double share)
+{
+    double most = floor(dynamic * 200);
+    double free = (double)(r->n_units - mapped) * share;
+
+    return (uint32_t)fmin(most, floor(free / DIES / (WL * 3 * UNITS)));
+}
+
+/*
+ * Units that the cache takes of new data when so many are mapped: a block is
+ * opened in a plane while it has fewer than its limit, which falls with each
+ * unit that is written.
+ */
+static uint64_t cache_units(const Ref *r, uint64_t mapped, double dynamic,
+                            double share)
+{
+    uint32_t n = 0;
+
+    while (n <
+           limit(r, mapped + (uint64_t)n * DIES * WL * UNITS, dynamic, share)) {
+        n++;
+    }
+    return (uint64_t)n * DIES * WL * UNITS;
+}
+
+/* Fast for the cache's size, smaller on a fuller drive, then direct. */
+static void test_size(void)
+{
+    static const struct {
+        const char *options;
+        double dynamic, share, mapped;
+    } rows[] = {
+        {"", .3, 1, 0},
+        {"", .3, 1, .5},
+        {"", .3, 1, .9},
+        {"ftl.slc_share=50%;", .3, .5, .5},
+        {"ftl.slc_share=20%;", .3, .2, 0},
+        {"ftl.slc_dynamic=100%;ftl.slc_share=30%;", 1, .3, .25},
+        {"ftl.slc_dynamic=5%;", .05, 1, .5},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        Ref *r = drive(rows[i].options);
+        uint64_t from = (uint64_t)((double)r->n_units * rows[i].mapped);
+        uint64_t expect, got;
+
+        from -= from % (DIES * WL * 3 * UNITS);
+        for (uint64_t lpn = 0; lpn < from; lpn += UNITS) {
+            g_assert_cmpint(ssd_preload(r->ssd, lpn * r->unit_blocks,
+                                        UNITS * r->unit_blocks),
+                            ==, 0);
+        }
+        g_assert_cmpuint(slc_limit(r->ssd), ==,
+                         limit(r, from, rows[i].dynamic, rows[i].share));
+        g_assert_cmpuint(slc_size(r->ssd).size, ==,
+                         slc_limit(r->ssd) * DIES * WL * PAGE);
+        expect = cache_units(r, from, rows[i].dynamic, rows[i].share);
+        g_assert_cmpuint(expect, >, 0);
+        fill(r, from, MIN(r->n_units, from + expect + expect / 2));
+        got = r->ssd->inspect.count.slc_host_units;
+        g_test_message("%s %.0f %% mapped: %" PRIu64 " units in the cache, "
+                       "%" PRIu64 " expected",
+                       rows[i].options, rows[i].mapped * 100, got, expect);
+        /* The drive's buffer is mapped before it is programmed. */
+        g_assert_cmpuint(got, <=, expect);
+        g_assert_cmpuint(got + (uint64_t)DIES * WL * UNITS * 2, >=, expect);
+        g_assert_true(ssd_check(r->ssd, NULL));
+        ref_free(r); /* which does not know what was preloaded */
+    }
+}
+
+/* SLC programs before, one-shot programs after: each die is always busy. */
+static void test_rate(void)
+{
+    Ref *r = drive("");
+    uint64_t cache = cache_units(r, 0, .3, 1);
+    uint64_t ns = fill(r, 0, cache);
+    double expect = (double)(cache / UNITS / DIES) * 100e3;
+
+    g_test_message("in the cache %.3f ms, expected %.3f", (double)ns / 1e6,
+                   expect / 1e6);
+    /* Completion is at the buffer, so the last 48 pages are not in it. */
+    g_assert_cmpfloat(fabs((double)ns + 12 * 100e3 - expect), <, expect * .03);
+    ns = fill(r, cache, cache + 3 * 600 * UNITS);
+    expect = 600.0 / DIES * 900e3;
+    g_test_message("after it %.3f ms, expected %.3f", (double)ns / 1e6,
+                   expect / 1e6);
+    g_assert_cmpfloat(fabs((double)ns - expect), <, expect * .03);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_folds_demand, ==, 0);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/*
+ * ftl.slc_when_full=fold: each unit is programmed in SLC mode, read and
+ * programmed again: per word line of three pages three SLC programs, three SLC
+ * reads and a one-shot program, one after the other on its die.
+ */
+static void test_fold_rate(void)
+{
+    Ref *r = drive("ftl.slc_fold_at=30%;ftl.slc_when_full=fold;");
+    const uint64_t lines = 1500;
+    double expect = (double)lines / DIES * (3 * 100e3 + 3 * 20e3 + 900e3);
+    uint64_t cache = cache_units(r, 0, .3, 1);
+    uint64_t ns;
+
+    fill(r, 0, 2 * cache);
+    ns = fill(r, 2 * cache, 2 * cache + lines * 3 * UNITS);
+    g_test_message("folding %.3f ms, expected %.3f", (double)ns / 1e6,
+                   expect / 1e6);
+    g_assert_cmpfloat(fabs((double)ns - expect), <, expect * .1);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_folds_demand, >, 100);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_direct_units, ==, 0);
+    ref_finish(r);
+    ref_free(r);
+}
+
+static uint64_t folded(const Ref *r)
+{
+    return r->ssd->inspect.count.slc_folds_idle;
+}
+
+/* The cache is whole again after the time that its word lines take; half of it
+ * after half of that.  The data is read while another page is programmed. */
+static void test_recovery(void)
+{
+    Ref *r = drive("ftl.slc_fold_delay=20ms;");
+    uint64_t cache = cache_units(r, 0, .3, 1);
+    uint64_t blocks = cache / UNITS / WL;
+    double all = (double)(cache / UNITS / 3 / DIES) * (900e3 + 3 * 20e3);
+    SlcSize s;
+
+    r->polling = REF_POLL_EVENTS;
+    fill(r, 0, cache);
+    ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    g_assert_cmpuint(r->ssd->media->plane[0].n_slc, ==, blocks / DIES);
+    ref_pass(r, 19 * MS);
+    g_assert_cmpuint(folded(r), ==, 0);
+    ref_pass(r, 1 * MS + (uint64_t)(all / 2));
+    g_test_message("half of %.1f ms: %" PRIu64 " of %" PRIu64 " blocks",
+                   all / 1e6, folded(r), blocks);
+    g_assert_cmpfloat(fabs((double)folded(r) - (double)blocks / 2), <,
+                      (double)blocks * .05);
+    ref_pass(r, (uint64_t)(all * .53));
+    g_assert_cmpuint(folded(r), ==, blocks);
+    s = slc_size(r->ssd);
+    g_assert_cmpuint(s.used, ==, 0);
+    g_assert_cmpuint(s.left, ==, s.size);
+    g_assert_cmpuint(r->ssd->inspect.count.slc_folded_units, ==, cache);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* A host that comes back stops the work, and the cache is used as far as it is
+ * free. */
+static void test_pause(void)
+{
+    Ref *r = drive("ftl.slc_fold_delay=5ms;");
+    uint64_t cache = cache_units(r, 0, .3, 1);
+    uint64_t done;
+
+    r->polling = REF_POLL_EVENTS;
+    fill(r, 0, cache);
+    ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    ref_pass(r, 50 * MS);
+    done = folded(r);
+    g_assert_cmpuint(done, >, 0);
+    for (int i = 0; i < 50; i++) {
+        ref_one(r, SSD_OP_READ, 0, 8, false);
+        ref_pass(r, 4 * MS);
+    }
+    /* What had been begun. */
+    g_assert_cmpuint(folded(r), <=, done + DIES);
+    ref_pass(r, 20 * MS);
+    g_assert_cmpuint(folded(r), >, done + DIES);
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* Erases by mode, and what percent_used makes of them. */
+static void test_wear(void)
+{
+    Ref *r = drive("media.rated_cycles=30;media.slc_rated_cycles=60;"
+                   "ftl.slc_fold_delay=1ms;");
+    double cycles = 0;
+    SsdCounters c;
+    uint64_t slc = 0;
+
+    r->polling = REF_POLL_EVENTS;
+    for (int round = 0; round < 40; round++) {
+        fill(r, 0, 400 * UNITS);
+        ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+        ref_pass(r, SEC);
+    }
+    for (uint32_t b = 0; b < r->ssd->geo->n_blocks; b++) {
+        uint32_t n = nand_slc_erases(r->ssd->nand, b);
+
+        slc += n;
+        g_assert_cmpuint(nand_wear_cycles(r->ssd->nand, b), ==,
+                         nand_erase_count(r->ssd->nand, b) - n + n / 2);
+        cycles += nand_erase_count(r->ssd->nand, b) - n + n / 2;
+    }
+    ssd_get_counters(r->ssd, &c);
+    g_assert_cmpuint(slc, >, 100);
+    g_assert_cmpuint(slc, ==, nand_stats(r->ssd->nand)->slc_erases);
+    g_assert_cmpuint(c.percent_used, ==,
+                     (uint64_t)(cycles / r->ssd->geo->n_blocks * 100 / 30));
+    ref_finish(r);
+    ref_free(r);
+}
+
+/* Random writes, trims and power cuts over a drive whose cache comes and goes;
+ * the map found in three ways. */
+static void test_cuts(void)
+{
+    static const char *const options[] = {
+        "ftl.slc_fold_delay=3ms;",
+        "ftl.recovery=scan;ftl.slc_fold_delay=3ms;",
+        "ftl.recovery=checkpoint;ftl.slc_when_full=fold;ftl.slc_fold_at=40%;",
+        "nand.slc_blocks=6;ftl.slc_fold_delay=3ms;media.errors=on;",
+        "nand.planes=2;nand.channels=2;nand.multi_plane=on;ftl.superpage=1;"
+        "ftl.slc_fold_delay=3ms;nand.slc_blocks=3;",
+        "ftl.slc_dynamic=80%;ftl.gc_unit=die;nand.planes=2;nand.channels=2;"
+        "nand.multi_plane=on;streams.max=2;ftl.op_percent=40%;",
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
+        Ref *r = drive(options[i]);
+        uint64_t opened = 0;
+        Prng rng;
+
+        prng_seed(&rng, i, 9);
+        for (int cut = 0; cut < 12; cut++) {
+            for (int k = 0; k < 600; k++) {
+                uint64_t unit = prng_below(&rng, r->n_units - UNITS);
+
+                ref_do(r, prng_below(&rng, 20) ? SSD_OP_WRITE : SSD_OP_TRIM,
+                       unit * r->unit_blocks, 4 * r->unit_blocks, false);
+            }
+            if (cut % 3 == 0) {
+                ref_drain(r);
+            }
+            ref_pass(r, prng_below(&rng, 30 * MS));
+            ref_power_cycle(r);
+        }
+        opened = r->ssd->inspect.count.slc_host_units;
+        g_assert_cmpuint(opened, >, 1000);
+        ref_finish(r);
+        ref_free(r);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/slc/size", test_size);
+    g_test_add_func("/slc/rate", test_rate);
+    g_test_add_func("/slc/fold-rate", test_fold_rate);
+    g_test_add_func("/slc/recovery", test_recovery);
+    g_test_add_func("/slc/pause", test_pause);
+    g_test_add_func("/slc/wear", test_wear);
+    g_test_add_func("/slc/cuts", test_cuts);
+    return g_test_run();
+}
