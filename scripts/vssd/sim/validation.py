@@ -110,12 +110,14 @@ def _runs(name: str, data: dict[str, Any]) -> dict[str, tuple[str, Point]]:
     """By name: the quantity in words, and the run without its drive."""
     out = {}
     for key, run in data.get("runs", {}).items():
-        _keys(name, f"runs.{key}", run, ("what", "fill", "workload"),
+        _keys(name, f"runs.{key}", run,
+              ("what", "fill", "workload", "warm_up"),
               ("what", "fill", "workload"))
         texts = _texts(name, f"runs.{key}", run)
         out[key] = (texts["what"],
                     Point(Path(), texts["workload"],
-                          args=("--fill", texts["fill"])))
+                          args=("--fill", texts["fill"], "--warm-up",
+                                texts.get("warm_up", "0"))))
     return out
 
 
