@@ -18,6 +18,7 @@
 #include "gc/gc-internal.h"
 #include "host/host.h"
 #include "media/media-internal.h"
+#include "media/rebuild.h"
 #include "power/power-internal.h"
 #include "row-wait.h"
 #include "ssd-internal.h"
@@ -144,6 +145,7 @@ bool ssd_rebase(Ssd *ssd, uint64_t by_ns)
     }
     thermal_rebase(ssd, by_ps);
     nand_rebase(ssd->nand, by_ps);
+    rebuild_rebase(ssd, by_ps);
     set_commands_back(ssd, by_ps);
     set_controller_back(ssd->controller, ssd->cfg->cores, by_ps);
     set_host_back(ssd->host, by_ps);

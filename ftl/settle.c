@@ -9,6 +9,7 @@
 #include "gc/gc.h"
 #include "host/host.h"
 #include "journal/journal.h"
+#include "media/parity.h"
 #include "power/power.h"
 #include "settle.h"
 #include "ssd-internal.h"
@@ -17,6 +18,9 @@ static void of_plane(Ssd *ssd, SsdWork work, uint32_t index)
 {
     invariant(index != NONE);
     switch (work) {
+    case WORK_PARITY:
+        parity_pump(ssd, index);
+        break;
     case WORK_META:
         meta_pump(ssd, index);
         break;

@@ -315,6 +315,33 @@ static bool check_slc_cache(const SsdConfig *cfg, GError **error)
     }
     return true;
 }
+
+static bool check_rain(const SsdConfig *cfg, GError **error)
+{
+    const NandConfig *n = &cfg->nand;
+    uint32_t programs = n->pages / (n->one_shot ? n->cell + 1 : 1);
+    const char *with = n->slc_blocks                  ? "nand.slc_blocks=0"
+                       : cfg->slc_dynamic_ppm         ? "ftl.slc_dynamic=0"
+                       : n->copyback                  ? "nand.copyback=off"
+                       : cfg->wear == SSD_WEAR_STATIC ? "ftl.wear=fifo or "
+                                                        "dynamic"
+                       : cfg->gc_unit != SSD_GC_UNIT_SUPERBLOCK
+                           ? "ftl.gc_unit=superblock"
+                           : NULL;
+
+    if (cfg->rain == 0) {
+        return true;
+    }
+    if (cfg->rain == 1 || cfg->superpage == 0 ||
+        cfg->superpage % cfg->rain != 0 || programs % cfg->rain != 0) {
+        return fail(error,
+                    "ftl.rain=%u: must be 2 or more, divide ftl.superpage=%u "
+                    "and the programs of a block, %u",
+                    cfg->rain, cfg->superpage, programs);
+    }
+    return !with || fail(error, "ftl.rain=%u: needs %s", cfg->rain, with);
+}
+
 static bool check_upkeep(const SsdConfig *cfg, GError **error)
 {
     if (cfg->refresh_reads && !cfg->nand.errors) {
@@ -558,7 +585,7 @@ static bool layout_gc(const SsdConfig *cfg, SsdLayout *l, GError **error)
     uint32_t slack_blocks = (l->spare_blocks - l->busy_blocks) / 2;
     uint32_t most = l->spare_blocks - (l->busy_blocks - 1) - slack_blocks;
 
-    l->slack_units = (uint64_t)slack_blocks * l->units_per_block;
+    l->slack_units = (uint64_t)slack_blocks * l->data_units;
     l->gc_low_blocks = (uint32_t)(blocks * cfg->gc_low_ppm / 1000000);
     l->gc_low_blocks = MAX(l->gc_low_blocks, l->gc_free_blocks + 1);
     l->gc_high_blocks = (uint32_t)(blocks * cfg->gc_high_ppm / 1000000);
@@ -586,6 +613,10 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
                     : l->n_streams == 1 || !ssd_alloc_in_rows(cfg->alloc) ? 0
                     : cfg->nand.multi_plane ? cfg->nand.planes
                                             : 1;
+    l->row_pages = l->row_planes;
+    if (cfg->rain) {
+        l->row_pages -= l->row_planes / cfg->rain;
+    }
     l->n_stream_classes = merge ? 1 : l->n_streams;
     l->n_gc_classes = l->n_stream_classes;
     l->cold_class = cfg->wear == SSD_WEAR_STATIC ? l->n_gc_classes++
@@ -660,14 +691,16 @@ static bool no_spare(const SsdConfig *cfg, const SsdLayout *l, uint64_t spare,
     }
     return fail(error,
                 "%s: leaves %" PRIu64
-                " spare blocks of %u in each plane, at least %u are needed%s%s",
+                " spare blocks of %u in each plane, at least %u are "
+                "needed%s%s%s",
                 room, spare,
                 cfg->nand.blocks - cfg->nand.slc_blocks - l->saved_blocks,
                 l->min_spare_blocks,
                 cfg->wear == SSD_WEAR_STATIC ? " (fewer without "
                                                "ftl.wear=static)"
                                              : "",
-                l->n_map_pages ? " (fewer with ftl.map=page)" : "");
+                l->n_map_pages ? " (fewer with ftl.map=page)" : "",
+                l->rain ? " (more are left without ftl.rain)" : "");
 }
 
 static uint64_t user_units(const SsdConfig *cfg, uint64_t physical_units)
@@ -732,13 +765,19 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     l->units_per_block = l->units_per_page * cfg->nand.pages;
     l->raw_units = (uint64_t)l->n_planes * cfg->nand.blocks *
                    l->units_per_block;
-    l->user_units = user_units(cfg, (uint64_t)l->n_planes * blocks *
-                                        l->units_per_block);
+    l->wide = cfg->wide_tables || l->raw_units > NUMTABLE_NARROW_MOST;
+    l->rain = cfg->rain;
+    l->data_units = l->units_per_block;
+    if (cfg->rain) { /* parity is no room for anything else */
+        l->data_units -= l->units_per_block / cfg->rain;
+    }
+    l->user_units =
+        user_units(cfg, (uint64_t)l->n_planes * blocks * l->data_units);
     l->share_units = (l->user_units + l->n_planes - 1) / l->n_planes;
     l->ready_units = l->units_per_program;
     layout_meta(cfg, l);
-    share_blocks = (l->share_units + l->meta_share_units + l->units_per_block -
-                    1) / l->units_per_block;
+    share_blocks = (l->share_units + l->meta_share_units + l->data_units - 1) /
+                   l->data_units;
     layout_streams(cfg, l);
     layout_saved(cfg, l);
     blocks -= MIN(blocks, l->saved_blocks);
@@ -851,8 +890,8 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
 
     return nand_config_check(&cfg->nand, error) && check_units(cfg, error) &&
            check_streams(cfg, error) && check_upkeep(cfg, error) &&
-           check_superpage(cfg, error) && check_slc_cache(cfg, error) &&
-           check_policies(cfg, error) &&
+           check_superpage(cfg, error) && check_rain(cfg, error) &&
+           check_slc_cache(cfg, error) && check_policies(cfg, error) &&
            check_logs(cfg, error) && thermal_check(cfg, error) &&
            check_pcie(cfg, error) && check_read_ahead(cfg, error) &&
            check_dram(cfg, error) && check_hmb(cfg, error) &&

@@ -75,6 +75,8 @@ typedef struct SsdLayout {
     uint32_t pages_per_program; /* 1, or with nand.one_shot a word line's */
     uint32_t units_per_program;
     uint32_t units_per_block;
+    uint32_t data_units; /* of them, those that are not parity (ftl.rain) */
+    uint32_t rain;       /* dies of a stripe of ftl.rain, or 0 */
     uint32_t n_planes;
     bool wide;          /* numbers of units take 64 bits in tables */
     uint64_t raw_units; /* addresses of physical units, SLC blocks' included */
@@ -85,6 +87,7 @@ typedef struct SsdLayout {
     uint32_t row_planes;   /* with several, or with ftl.superpage: planes where
                               a stream writes in step (alloc-rows.c); 0: streams
                               share their turns */
+    uint32_t row_pages;    /* of them, those that hold data, not parity */
     bool superpages;       /* ftl.superpage: a row is the unit of programs */
     uint32_t n_hot;        /* counters of hot.c, a power of two, or 0 */
     uint32_t n_stream_classes; /* 1, or one for each stream (streams.gc) */

@@ -48,6 +48,9 @@
     X(TIME, uint64_t, superpage_wait_ps, "ftl.superpage_wait", 1000,           \
       10000000000000, "10ms", NULL,                                            \
       "a partly filled superpage is programmed after this time")               \
+    X(U32, uint32_t, rain, "ftl.rain", 0, 32, "0", NULL,                       \
+      "dies of a parity stripe, which divide ftl.superpage: one of their "     \
+      "pages holds the XOR of the others; 0: no parity (docs/rain.md)")        \
     X(PPM, uint32_t, dl_threshold_ppm, "ftl.dl_threshold", 0, 1000000, "90%",  \
       NULL,                                                                    \
       "ftl.alloc=dl skips a plane from this GC indicator on: the share of "    \

@@ -278,6 +278,33 @@
     C(superpages_gc_wait_ns, "superpages.gc.wait_ns", "ns",                    \
       "sum of the time in which a plane had a page of copies and waited for "  \
       "those of the other planes")                                             \
+    C(rain_parity_pages, "rain.parity_pages", "pages",                         \
+      "programs of parity (`ftl.rain`), which count as the host's or GC's, "   \
+      "as "                                                                    \
+      "their stripes")                                                         \
+    C(rain_short, "rain.short_stripes", "stripes",                             \
+      "parity programmed before all pages of the stripe were")                 \
+    C(rain_late_pages, "rain.late_pages", "pages",                             \
+      "pages programmed after the parity of their stripe, and without cover")  \
+    C(rain_early_erases, "rain.early_erases", "blocks",                        \
+      "blocks erased while others of their superblock held data")              \
+    V(U64, rain_unprotected, "rain.unprotected_units", "units", NOW, NULL,     \
+      rain_unprotected_units(v->ssd),                                          \
+      "valid units in superblocks that have lost a block so")                  \
+    V(U64, rain_open, "rain.open_stripes", "stripes", NOW, NULL,               \
+      rain_open_stripes(v->ssd),                                               \
+      "stripes whose parity is in the controller's memory")                    \
+    C(rain_rebuild_reads, "rain.rebuild_reads", "pages",                       \
+      "reads of the rest of a stripe; of the cause of the read that failed")   \
+    C(rain_rebuilt, "rain.rebuilt_reads", "reads",                             \
+      "reads that failed, and whose data was rebuilt")                         \
+    C(rain_lost, "rain.lost_reads", "reads",                                   \
+      "reads that failed, and whose data could not be rebuilt")                \
+    V(U64, rain_lost_dies, "rain.lost_dies", "dies", NOW, NULL,                \
+      v->ssd->media->rain.n_lost, "dies that have failed")                     \
+    C(rain_die_ns, "rain.die_rebuild_ns", "ns",                                \
+      "time from the loss of a die until its data is in others, summed over "  \
+      "dies")                                                                  \
     C(gc_victims, "gc.victims", "blocks",                                      \
       "victims of GC, and of bad-block handling")                              \
     C(gc_copied_units, "gc.copied_units", "units",                             \

@@ -116,6 +116,7 @@ typedef struct Power Power;
 
 /* Work that one component asks of another; see wake.h. */
 typedef enum SsdWork {
+    WORK_PARITY,     /* of a plane: program the parity of stripes (ftl.rain) */
     WORK_META,       /* of a plane: program the drive's own pages that wait */
     WORK_GC_RELEASE, /* of a block: an empty victim may be erased now */
     WORK_GC_FORCE,   /* of a plane: collect a block, however many are free */

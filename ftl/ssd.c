@@ -29,6 +29,10 @@
 #include "media/aged-ops.h"
 #include "media/faulty.h"
 #include "media/life.h"
+#include "media/lost-die.h"
+#include "media/parity.h"
+#include "media/rain.h"
+#include "media/rebuild.h"
 #include "media/spare.h"
 #include "placement/alloc-policy.h"
 #include "placement/life.h"
@@ -56,6 +60,54 @@ static void host_op_read(Ssd *ssd, const NandOp *op)
     }
 }
 
+/* Data has been read, or rebuilt. */
+static void data_read(Ssd *ssd, const NandOp *op)
+{
+    if (op->cause == NAND_CAUSE_META) {
+        recovery_read_done(ssd, op);
+    } else if (cause_is_copy(op->cause)) {
+        if (!copy_waits(ssd, op)) {
+            ssd->copies->read_done(ssd, op);
+        }
+    } else if (op->cause != NAND_CAUSE_HOST) {
+        dram_share(ssd, op->bytes);
+        meta_read_done(ssd, op);
+    } else {
+        host_op_read(ssd, op);
+    }
+}
+
+/* With ftl.rain. */
+static void stripe_read(Ssd *ssd, const NandOp *op)
+{
+    NandOp own = *op;
+
+    if (rebuild_is_read(ssd, op)) {
+        if (rebuild_read_done(ssd, &own)) {
+            data_read(ssd, &own);
+        }
+    } else if (op->status != NAND_UNCORRECTABLE || !rebuild_takes(op) ||
+               !rebuild_begin(ssd, &own)) {
+        data_read(ssd, &own);
+    }
+}
+
+static void read_done(Ssd *ssd, const NandOp *op)
+{
+    ssd->inspect.count.register_hits += op->in_register;
+    if (ssd->gc->history) {
+        refresh_read(ssd, op);
+    }
+    if (ssd->l.rain) {
+        stripe_read(ssd, op);
+    } else {
+        data_read(ssd, op);
+    }
+    if (ssd->cfg->gc_preempt && nand_for_host(op)) {
+        gc_resume(ssd, op->ppa.page);
+    }
+}
+
 static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
 {
     Ssd *ssd = opaque;
@@ -63,35 +115,22 @@ static void op_done(void *opaque, const NandOp *op, uint64_t now_ps)
 
     switch (op->kind) {
     case NAND_READ:
-        ssd->inspect.count.register_hits += op->in_register;
-        if (ssd->gc->history) {
-            refresh_read(ssd, op);
-        }
-        if (op->cause == NAND_CAUSE_META) {
-            recovery_read_done(ssd, op);
-        } else if (cause_is_copy(op->cause)) {
-            if (!copy_waits(ssd, op)) {
-                ssd->copies->read_done(ssd, op);
-            }
-        } else if (op->cause != NAND_CAUSE_HOST) {
-            dram_share(ssd, op->bytes);
-            meta_read_done(ssd, op);
-        } else {
-            host_op_read(ssd, op);
-        }
-        if (ssd->cfg->gc_preempt && nand_for_host(op)) {
-            gc_resume(ssd, op->ppa.page);
-        }
+        read_done(ssd, op);
         break;
     case NAND_PROGRAM:
     case NAND_COPYBACK:
         if (op->kind == NAND_COPYBACK) {
             copy_inside(ssd);
         }
+        if (ssd->l.rain && ssd->media->may_fail && op->status == NAND_OK) {
+            lost_die_note(ssd, block_plane(ssd, block), false);
+        }
         if (op->cause == NAND_CAUSE_META) {
             saved_program_done(ssd, op);
         } else if (op->status == NAND_FAILED) {
             failure_program_done(ssd, op->cookie);
+        } else if (ssd->media->job[op->cookie].parity) {
+            parity_done(ssd, op->cookie);
         } else if (ssd->media->job[op->cookie].gc) {
             ssd->copies->page_done(ssd, op->cookie);
         } else if (ssd->media->job[op->cookie].meta) {
@@ -120,6 +159,7 @@ static void op_data_in(void *opaque, const NandOp *op, uint64_t now_ps)
     Ssd *ssd = opaque;
 
     if (op->cause != NAND_CAUSE_META && !ssd->media->job[op->cookie].gc &&
+        !ssd->media->job[op->cookie].parity &&
         !ssd->media->job[op->cookie].meta) {
         write_page_data_in(ssd, op->cookie);
     }
@@ -345,9 +385,11 @@ static void init_info(Ssd *ssd)
     info->host_streams = cfg->hot_cold ? 1 : ssd->l.n_streams;
     info->ruhs = cfg->ruhs;
     info->isolated = cfg->streams_gc == SSD_STREAMS_GC_SEPARATE;
-    info->program_bytes = ((uint64_t)ssd->l.units_per_program
-                           << ssd->unit_shift) * MAX(ssd->l.row_planes, 1);
-    info->reclaim_bytes = info->erase_bytes * ssd->l.n_planes;
+    info->program_bytes =
+        ((uint64_t)ssd->l.units_per_program << ssd->unit_shift) *
+        MAX(ssd->l.row_pages, 1);
+    info->reclaim_bytes =
+        ((uint64_t)ssd->l.data_units << ssd->unit_shift) * ssd->l.n_planes;
     info->queue_depth = cfg->queue_depth;
     info->keeps_buffer = cfg->plp;
     info->longest_recovery_ns = sim_ceil_ns(recovery_longest_ps(ssd));
@@ -486,6 +528,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     saved_create(ssd);
     recovery_init(ssd);
     stripe_init(ssd);
+    rain_init(ssd);
     alloc_init(ssd);
     gc_init(ssd);
     block_init(ssd);
@@ -532,6 +575,7 @@ void ssd_destroy(Ssd *ssd)
     block_destroy(ssd);
     spare_destroy(ssd);
     stripe_destroy(ssd);
+    rain_destroy(ssd);
     stream_destroy(ssd);
     work_destroy(&ssd->work);
     saved_destroy(ssd);

@@ -117,8 +117,8 @@ void nand_decree_faults(Nand *n, NandOp *op, uint64_t now_ps)
     faults_op(n->faults, &place, now_ps, &e);
     op->cut = e.cut;
     op->stretch_milli = e.stretch_milli;
-    op->fail = op->fail || e.fail;
-    if (e.uncorrectable) {
+    op->fail = op->fail || (e.fail && op->kind != NAND_READ);
+    if (e.uncorrectable && op->kind == NAND_READ) {
         op->bad_parts = op->parts ? op->parts : UINT64_MAX;
     }
 }

@@ -258,13 +258,17 @@ static bool parse_action(FaultRule *r, Words *w, GError **error)
     } else if (strcmp(word, "latency") == 0) {
         r->action = FAULT_LATENCY;
         ok = parse_latency(r, w, error);
+    } else if (strcmp(word, "dead") == 0) {
+        r->action = FAULT_DEAD;
         ok = parse_times(r, w, error);
     } else if (strcmp(word, "cut") == 0) {
         r->action = FAULT_CUT;
         ok = parse_cut(r, w, error);
     } else {
-        return complain(error, "%s: no such action (fail, uncorrectable, "
-                        "latency, cut power)", word);
+        return complain(error,
+                        "%s: no such action (fail, uncorrectable, "
+                        "latency, dead, cut power)",
+                        word);
     }
     if (ok && *w->at) {
         return complain(error, "'%s': nothing may follow the action", *w->at);
@@ -292,6 +296,10 @@ static bool check_rule(const FaultRule *r, GError **error)
     }
     if (r->action == FAULT_UNCORRECTABLE && !(r->kinds & 1U << NAND_READ)) {
         return complain(error, "uncorrectable: only reads are");
+    }
+    if (r->action == FAULT_DEAD && (r->on || r->lba.given)) {
+        return complain(error, "dead: goes with a place, not with on=, cause= "
+                               "or lba=");
     }
     if (r->lba.given && r->kinds == 1U << NAND_ERASE) {
         return complain(error, "lba: an erase has none");

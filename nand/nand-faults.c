@@ -74,6 +74,8 @@ static void apply(FaultRule *r, uint64_t now_ps, FaultEffect *e)
     case FAULT_CUT:
         e->cut = true;
         break;
+    case FAULT_DEAD:
+        e->fail = true;
         e->uncorrectable = true;
         break;
     case FAULT_LATENCY:
@@ -196,7 +198,8 @@ uint64_t faults_stretch(const Faults *f, const FaultPlace *place,
 bool faults_may_fail(const Faults *f)
 {
     for (unsigned i = 0; i < f->n_rules; i++) {
-        if (f->rule[i].action == FAULT_FAIL) {
+        if (f->rule[i].action == FAULT_FAIL ||
+            f->rule[i].action == FAULT_DEAD) {
             return true;
         }
     }

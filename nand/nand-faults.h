@@ -97,6 +97,7 @@ typedef enum FaultAction {
     FAULT_UNCORRECTABLE,
     FAULT_LATENCY,
     FAULT_CUT,
+    FAULT_DEAD,
 } FaultAction;
 
 /* Inclusive; everything if !given. */

@@ -165,7 +165,7 @@ static bool are_ready(const Ssd *ssd, const Stream *st, uint32_t pages)
 static bool is_ready(const Ssd *ssd, const Stream *st)
 {
     uint32_t pages = st->left ? (uint32_t)__builtin_popcount(st->left)
-                              : MAX(ssd->l.row_planes, 1);
+                              : MAX(ssd->l.row_pages, 1);
 
     return are_ready(ssd, st, pages);
 }

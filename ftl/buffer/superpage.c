@@ -35,7 +35,7 @@ void superpage_sent(Ssd *ssd, uint32_t stream, uint32_t pages)
 {
     RowWait *w = ssd->buffer->row_wait;
 
-    if (pages == ssd->l.row_planes) {
+    if (pages == ssd->l.row_pages) {
         ssd->inspect.count.superpages_host_filled++;
     } else {
         ssd->inspect.count.superpages_host_short++;

@@ -406,7 +406,7 @@ uint32_t age_tree_best(Ssd *ssd, uint32_t plane, AgeScore score)
         .plane = plane,
         .ages = &t->plane[plane],
         .score = score,
-        .most_valid = ssd->l.units_per_block - ssd->l.units_per_program,
+        .most_valid = ssd->l.data_units - ssd->l.units_per_program,
         .place = NONE,
     };
 

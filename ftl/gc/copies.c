@@ -19,8 +19,11 @@
 #include "journal/saved.h"
 #include "media/faulty.h"
 #include "media/jobs.h"
+#include "media/lost-die.h"
 #include "media/media.h"
+#include "media/rain.h"
 #include "media/owned.h"
+#include "media/parity.h"
 #include "media/spare.h"
 #include "media/victims.h"
 #include "placement/placement.h"
@@ -34,13 +37,22 @@ void copies_try_erase(Ssd *ssd, uint32_t block)
     const Plane *p = &ssd->media->plane[block_plane(ssd, block)];
     GcPlane *g = &ssd->gc->plane[block_plane(ssd, block)];
 
+    if (ssd->l.rain && ssd->media->rain.n_lost > 0 && b->valid > 0 &&
+        g->victim != block && b->pending == 0 && b->state == BLOCK_VICTIM) {
+        /* Some of its copies went to a die that is lost. */
+        block_make_full(ssd, block);
+        return;
+    }
     if (g->victim == block || b->pending > 0 || b->valid > 0 ||
         saved_holds(ssd, block)) {
         return;
     }
     if (b->bad) {
         block_retire(ssd, block);
-    } else if (nand_block_is_slc(ssd->geo, block) && p->free.n == 0) {
+        if (rain_is_on(ssd)) {
+            lost_die_emptied(ssd, block_plane(ssd, block));
+        }
+    } else if (nand_block_is_cache(ssd->geo, block) && p->free.n == 0) {
         /* Its erase would free no block for GC, and a power cut might
          * need the originals (gc_take_back()): later. */
         block_make_full(ssd, block);
@@ -77,6 +89,19 @@ void copies_drop_stale(Ssd *ssd, uint32_t plane)
     g->n_staged = kept;
 }
 
+bool copies_are_last(const Ssd *ssd, uint32_t plane)
+{
+    const GcPlane *g = &ssd->gc->plane[plane];
+    const GcLoad *load = &ssd->placement->plane[plane].gc;
+    bool rests = rain_plane_lost(ssd, plane)
+                     ? ssd->media->plane[plane].n_retiring == 0
+                     : !load->active && g->redo.head == NONE;
+
+    invariant(plane < ssd->l.n_planes);
+    return ssd->l.rain && rests && g->n_staged > 0 && g->victim == NONE &&
+           g->next == NONE && load->reads == 0;
+}
+
 /* Program a job's units to the page. */
 void copies_send(Ssd *ssd, uint32_t j, uint64_t ppa, bool more)
 {
@@ -101,6 +126,9 @@ void copies_send(Ssd *ssd, uint32_t j, uint64_t ppa, bool more)
     for (uint32_t i = 0; i < job->n; i++) {
         spare_copy(ssd, unit[i], first + i);
         stream_copied(ssd, unit[i]);
+    }
+    if (ssd->l.rain && !job->copyback) {
+        spare_blank(ssd, first + job->n, ssd->l.units_per_program - job->n);
     }
     faulty_submit(ssd, &op);
 }
@@ -159,7 +187,7 @@ void copies_program(Ssd *ssd, uint32_t plane, uint64_t ppa, uint32_t class,
                     bool more)
 {
     GcPlane *g = &ssd->gc->plane[plane];
-    uint32_t n = ssd->l.units_per_program;
+    uint32_t n = MIN(ssd->l.units_per_program, g->staged_of[class]);
     uint32_t to = block_plane(ssd, page_block(ssd, ppa));
     uint32_t j = copies_new_job(ssd, to, n, class);
     uint32_t kept = 0;
@@ -174,7 +202,8 @@ void copies_program(Ssd *ssd, uint32_t plane, uint64_t ppa, uint32_t class,
             g->staged[kept++] = ppu;
         }
     }
-    invariant(taken == n && g->staged_of[class] >= n);
+    invariant(taken == n);
+    invariant(n == ssd->l.units_per_program || copies_are_last(ssd, plane));
     g->n_staged = kept;
     g->staged_of[class] -= n;
     copies_count_guest(ssd, plane, to, 1);
@@ -222,7 +251,7 @@ static uint64_t take_any_page(Ssd *ssd, uint32_t plane)
         const Open *o =
             &ssd->media->plane[plane].open[open_index(ssd, OPEN_GC, k)];
 
-        if (o->block != NONE) {
+        if (o->block != NONE && block_can_take_page(ssd, plane, OPEN_GC, k)) {
             block_set_stream(ssd, o->block, ssd->l.n_streams);
             stream_mixed(ssd);
             return block_take_page(ssd, plane, OPEN_GC, k);
@@ -241,8 +270,9 @@ uint64_t copies_take_page(Ssd *ssd, uint32_t plane, uint32_t class)
     if (page == NO_PAGE) {
         unit_release(ssd, plane);
     }
-    if (page == NONE && p->erases == 0 && load->programs == 0 &&
-        load->away == 0 && load->reads == 0 && p->n_held == 0) {
+    if (page == NO_PAGE && p->erases == 0 && load->programs == 0 &&
+        load->away == 0 && load->reads == 0 && p->n_held == 0 &&
+        !parity_in_flight(ssd, plane)) {
         page = take_any_page(ssd, plane);
         if (page == NO_PAGE) {
             start_over(ssd, plane);

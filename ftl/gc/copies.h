@@ -25,6 +25,11 @@ static inline bool copies_leave(const Ssd *ssd)
 /* Erase the victim, if it is empty and waits for nothing; retire a bad one. */
 void copies_try_erase(Ssd *ssd, uint32_t block);
 
+/* With ftl.rain: has the plane read its last victim, for now?  Then its last
+ * units make a page with padding, since the blocks where they are keep others
+ * from being erased.  A victim that gains a page (gc_gains()) still does. */
+bool copies_are_last(const Ssd *ssd, uint32_t plane);
+
 /* A read or a copy of the victim's has ended. */
 void copies_ended(Ssd *ssd, uint32_t block);
 

@@ -10,10 +10,12 @@
  * collects alone reads on, into its next victim if need be, until it has pages
  * for all of them.
  *
- * A page waits for the others of its row up to ftl.superpage_wait, then goes
- * alone; at once, if no other page can come, because the plane holds as much as
- * it may, or the planes that lack one neither collect nor take a guest.  Units
- * that fill no page wait for more, as ever: GC writes no padding.
+ * A page waits for the others of its row up to ftl.superpage_wait, then is
+ * programmed alone; at once, if no other page can come, because the plane holds
+ * as much as it may, or the planes that lack one neither collect nor take a
+ * guest.  Units that fill no page wait for more units: GC writes no padding.
+ *
+ * With ftl.rain the last units of a plane go out with padding.
  *
  * Copies of wear levelling and the drive's own pages stay in their plane and
  * wait for none.
@@ -60,7 +62,12 @@ void copy_rows_power_lost(Ssd *ssd)
 
 static uint32_t pages_of(const Ssd *ssd, uint32_t plane, uint32_t class)
 {
-    return ssd->gc->plane[plane].staged_of[class] / ssd->l.units_per_program;
+    uint32_t units = ssd->gc->plane[plane].staged_of[class];
+
+    if (class < ssd->l.n_stream_classes && copies_are_last(ssd, plane)) {
+        units += ssd->l.units_per_program - 1;
+    }
+    return units / ssd->l.units_per_program;
 }
 
 bool copy_rows_full(const Ssd *ssd, uint32_t plane)
@@ -74,7 +81,7 @@ bool copy_rows_full(const Ssd *ssd, uint32_t plane)
     }
     for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
         if (g->staged_of[k] >=
-            (k < ssd->l.n_stream_classes ? ssd->l.row_planes : 1) * n) {
+            (k < ssd->l.n_stream_classes ? ssd->l.row_pages : 1) * n) {
             return true;
         }
     }
@@ -134,7 +141,7 @@ static CopyRow plan(const Ssd *ssd, uint32_t plane, uint32_t class)
         if (!(r.behind >> i & 1) || r.from[i] != NONE) {
             continue;
         }
-        if (unit_takes_guest(ssd, r.plane[i])) {
+        if (unit_takes_guest(ssd, r.plane[i], class)) {
             k = richest(ssd, pages);
         } else if (!collects(ssd, r.plane[i])) {
             r.behind &= ~(1U << i);
@@ -167,7 +174,7 @@ static void end_wait(Ssd *ssd, uint32_t plane, uint32_t starter)
 
 static void count_row(Ssd *ssd, uint32_t pages)
 {
-    if (pages == ssd->l.row_planes) {
+    if (pages == ssd->l.row_pages) {
         ssd->inspect.count.superpages_gc_filled++;
     } else {
         ssd->inspect.count.superpages_gc_short++;
@@ -214,7 +221,8 @@ static bool send_alone(Ssd *ssd, uint32_t plane, uint32_t class)
 {
     uint64_t ppa;
 
-    if (ssd->placement->plane[plane].gc.programs == GC_PROGRAMS_PER_PLANE) {
+    if (ssd->placement->plane[plane].gc.programs == GC_PROGRAMS_PER_PLANE ||
+        rain_plane_lost(ssd, plane)) {
         return false;
     }
     ppa = copies_take_page(ssd, plane, class);
@@ -296,7 +304,8 @@ bool copy_rows_program(Ssd *ssd, uint32_t plane)
     const GcPlane *g = &ssd->gc->plane[plane];
 
     invariant(plane < ssd->l.n_planes);
-    if (g->n_staged < ssd->l.units_per_program) {
+    if (g->n_staged < ssd->l.units_per_program &&
+        !copies_are_last(ssd, plane)) {
         return false;
     }
     for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {

@@ -19,7 +19,7 @@
 static double score(const Ssd *ssd, uint32_t plane, uint32_t mtime,
                     double valid)
 {
-    double all = ssd->l.units_per_block;
+    double all = ssd->l.data_units;
     double age = (double)(uint32_t)(ssd->media->plane[plane].clock - mtime) + 1;
 
     invariant(plane < ssd->l.n_planes);

@@ -71,13 +71,14 @@ static inline bool gc_costs_nothing(const Ssd *ssd, const Plane *p)
 /* Other planes have not yet begun with the last stripe. */
 static inline bool gc_waits_for_unit(const Ssd *ssd, uint32_t plane)
 {
-    return ssd->gc->mate && !ssd->l.superpages && unit_is_called(ssd, plane);
+    return ssd->gc->mate && (!ssd->l.superpages || ssd->l.rain) &&
+           unit_is_called(ssd, plane);
 }
 
 /* Does collecting the block give back a program's pages at least? */
 static inline bool gc_gains(const Ssd *ssd, uint32_t block)
 {
-    uint32_t most = ssd->l.units_per_block - ssd->l.units_per_program;
+    uint32_t most = ssd->l.data_units - ssd->l.units_per_program;
 
     invariant(block < ssd->geo->n_blocks);
     return ssd->media->block[block].valid <= most &&

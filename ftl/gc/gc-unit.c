@@ -37,6 +37,7 @@
 #include "gc/gc.h"
 #include "gc/stripe-means.h"
 #include "media/media.h"
+#include "media/rain.h"
 #include "media/victims.h"
 #include "placement/placement.h"
 #include "ssd-internal.h"
@@ -91,6 +92,21 @@ static uint32_t next_serial(const Ssd *ssd, uint32_t plane, uint32_t open)
            (ssd->gc->stripe_serial[plane * ssd->l.n_open + open] == newest);
 }
 
+/* With ftl.rain the superblocks are those of its stripes. */
+static void join_rain(Ssd *ssd, uint32_t block)
+{
+    uint32_t with = ssd->media->rain.mate[block];
+
+    while (with != block && ssd->media->block[with].state == BLOCK_BAD) {
+        with = ssd->media->rain.mate[with];
+    }
+    if (with != block) {
+        ssd->gc->mate[block] = ssd->gc->mate[with];
+        ssd->gc->mate[with] = block;
+        stripe_means_joined(ssd, block);
+    }
+}
+
 void unit_opened(Ssd *ssd, uint32_t block, uint32_t open)
 {
     uint32_t plane = block_plane(ssd, block);
@@ -102,6 +118,10 @@ void unit_opened(Ssd *ssd, uint32_t block, uint32_t open)
     }
     invariant(ssd->gc->mate[block] == block);
     invariant(open < ssd->l.n_open);
+    if (ssd->l.rain) {
+        join_rain(ssd, block);
+        return;
+    }
     serial = next_serial(ssd, plane, open);
     for (uint32_t p = unit_first_plane(ssd, plane);
          p < unit_end_plane(ssd, plane); p++) {
@@ -163,6 +183,16 @@ double unit_mean_valid(const Ssd *ssd, uint32_t block)
 bool unit_is_called(const Ssd *ssd, uint32_t plane)
 {
     invariant(plane < ssd->l.n_planes);
+    if (ssd->l.rain) {
+        uint32_t n = ssd->l.rain * ssd->geo->planes_per_die;
+
+        for (uint32_t i = 0; i < n; i++) {
+            if (ssd->gc->plane[rain_group_plane(ssd, plane, i)].next != NONE) {
+                return true;
+            }
+        }
+        return false;
+    }
     return ssd->gc->unit_called[plane / unit_planes(ssd)] > 0;
 }
 
@@ -289,31 +319,69 @@ static uint32_t die_of(const Ssd *ssd, uint32_t block)
 
 /* Does an empty block wait for the other one of its stripe?  With ftl.superpage
  * only for those of its die, with which it shares a command: a block that waits
- * is room that GC has gained and the host cannot use. */
+ * is room that GC has gained and the host cannot use.  With ftl.rain the others
+ * need it as long as they hold data. */
 static bool are_erased_together(const Ssd *ssd, uint32_t a, uint32_t b)
 {
-    return !ssd->l.superpages || die_of(ssd, a) == die_of(ssd, b);
+    return !ssd->l.superpages || ssd->l.rain ||
+           die_of(ssd, a) == die_of(ssd, b);
 }
 
-bool unit_holds(Ssd *ssd, uint32_t block)
+/* Has the plane read copies for a page, or does such a page wait? */
+static bool has_page(const Ssd *ssd, uint32_t plane)
 {
-    if (!ssd->gc->mate || ssd->media->block[block].cause != NAND_CAUSE_GC) {
-        return false;
+    const uint32_t *staged_of = ssd->gc->plane[plane].staged_of;
+
+    for (uint32_t k = 0; k < ssd->l.n_gc_classes; k++) {
+        if (staged_of[k] >= ssd->l.units_per_program) {
+            return true;
+        }
     }
+    return ssd->gc->row_wait[plane].until_ps != SIM_NEVER;
+}
+
+/* Will the plane empty blocks, or program copies, without others? */
+static bool is_moving(const Ssd *ssd, uint32_t plane)
+{
+    const GcPlane *g = &ssd->gc->plane[plane];
+    const GcLoad *load = &ssd->placement->plane[plane].gc;
+
+    return g->victim != NONE || g->next != NONE || load->reads > 0 ||
+           load->programs > 0 || load->away > 0 || has_page(ssd, plane);
+}
+
+/* Is another block of the superblock, which is to be erased with this one, on
+ * its way to be empty? */
+static bool waits(const Ssd *ssd, uint32_t block)
+{
     for (uint32_t b = ssd->gc->mate[block]; b != block; b = ssd->gc->mate[b]) {
         const Block *other = &ssd->media->block[b];
 
         if (!are_erased_together(ssd, block, b)) {
             continue;
         }
+        if (other->valid > 0 && rain_plane_lost(ssd, block_plane(ssd, b))) {
+            return true; /* it is to be rebuilt */
+        }
         if ((other->state == BLOCK_VICTIM && !other->bad &&
-             other->cause == NAND_CAUSE_GC && !is_empty(ssd, b)) ||
+             (other->cause == NAND_CAUSE_GC || ssd->l.rain) &&
+             !is_empty(ssd, b)) ||
             ssd->gc->plane[block_plane(ssd, b)].next == b) {
-            hold(ssd, block);
             return true;
         }
     }
     return false;
+}
+
+bool unit_holds(Ssd *ssd, uint32_t block)
+{
+    if (!ssd->gc->mate ||
+        (ssd->media->block[block].cause != NAND_CAUSE_GC && !ssd->l.rain) ||
+        !waits(ssd, block)) {
+        return false;
+    }
+    hold(ssd, block);
+    return true;
 }
 
 /* Another block of the stripe that is empty, best of the same die. */
@@ -332,7 +400,8 @@ static uint32_t next_empty(const Ssd *ssd, uint32_t block)
 
 void unit_erase(Ssd *ssd, uint32_t block)
 {
-    while (ssd->gc->mate && ssd->media->block[block].cause == NAND_CAUSE_GC) {
+    while (ssd->gc->mate &&
+           (ssd->media->block[block].cause == NAND_CAUSE_GC || ssd->l.rain)) {
         uint32_t next = next_empty(ssd, block);
         bool more = next != NONE && ssd->cfg->nand.multi_plane &&
                     die_of(ssd, next) == die_of(ssd, block);
@@ -357,6 +426,73 @@ void unit_release(Ssd *ssd, uint32_t plane)
     }
 }
 
+/* Does any plane that the block waits for go on?  Units that fill no page may
+ * wait there for those of a next victim. */
+static bool others_move(const Ssd *ssd, uint32_t block)
+{
+    for (uint32_t b = ssd->gc->mate[block]; b != block; b = ssd->gc->mate[b]) {
+        const Block *other = &ssd->media->block[b];
+
+        if ((other->valid > 0 || (other->state == BLOCK_VICTIM &&
+                                  !other->held && !is_empty(ssd, b))) &&
+            is_moving(ssd, block_plane(ssd, b))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool unit_waits(const Ssd *ssd, uint32_t plane)
+{
+    uint32_t block =
+        ssd->gc->plane[plane].held > 0 ? ssd->gc->held_first[plane] : NONE;
+
+    for (; ssd->l.rain && block != NONE;
+         block = ssd->media->block[block].next) {
+        if (!waits(ssd, block) || !others_move(ssd, block)) {
+            return false;
+        }
+    }
+    return ssd->l.rain > 0;
+}
+
+void unit_look_again(Ssd *ssd, uint32_t plane)
+{
+    uint32_t block =
+        ssd->gc->plane[plane].held > 0 ? ssd->gc->held_first[plane] : NONE;
+
+    if (!ssd->l.rain) {
+        unit_release(ssd, plane);
+        return;
+    }
+    while (block != NONE) {
+        uint32_t next = *ilist_next(held_chain(ssd), block);
+
+        if (!waits(ssd, block) || !others_move(ssd, block)) {
+            let_go(ssd, block);
+            unit_erase(ssd, block);
+            next = ssd->gc->plane[plane].held > 0 ? ssd->gc->held_first[plane]
+                                                  : NONE;
+        }
+        block = next;
+    }
+}
+
+void unit_stopped(Ssd *ssd, uint32_t plane)
+{
+    uint32_t n = ssd->l.rain * ssd->geo->planes_per_die;
+
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t i = rain_group_plane(ssd, plane, k);
+        const GcPlane *g = &ssd->gc->plane[i];
+
+        if (g->held > 0 && g->victim == NONE &&
+            plane_is_short(ssd, &ssd->media->plane[i])) {
+            unit_look_again(ssd, i);
+        }
+    }
+}
+
 void unit_count(Ssd *ssd)
 {
     if (!ssd->gc->mate) {
@@ -378,7 +514,7 @@ void unit_count(Ssd *ssd)
     }
 }
 
-/* ---- copies ---------------------------------------------------------------------- */
+/* ---- copies -------------------------------------------------------------- */
 
 bool unit_goes_by_die(const Ssd *ssd)
 {
@@ -398,14 +534,27 @@ static uint64_t place_in_stripe(const Ssd *ssd, uint32_t plane, uint32_t class)
            (o->block == NONE ? ssd->geo->pages_per_block : o->next_page);
 }
 
-bool unit_takes_guest(const Ssd *ssd, uint32_t plane)
+/* May copies of others take the pages of the plane?  With ftl.rain its planes
+ * open and erase blocks in step, so an open block takes them, too, as long as
+ * the plane has a free block for its own copies. */
+static bool has_guest_room(const Ssd *ssd, uint32_t plane, uint32_t class)
+{
+    const Plane *p = &ssd->media->plane[plane];
+
+    return !plane_is_short(ssd, p) ||
+           (ssd->l.rain && p->free.n >= plane_reserve(ssd, p) &&
+            open_takes_data(ssd, plane, open_index(ssd, OPEN_GC, class)));
+}
+
+bool unit_takes_guest(const Ssd *ssd, uint32_t plane, uint32_t class)
 {
     const Plane *p = &ssd->media->plane[plane];
     const GcLoad *load = &ssd->placement->plane[plane].gc;
     uint64_t coming = (uint64_t)(p->host_programs + load->guests + 1) *
                       ssd->l.units_per_program;
 
-    return load->programs < GC_PROGRAMS_PER_PLANE && !plane_is_short(ssd, p) &&
+    return load->programs < GC_PROGRAMS_PER_PLANE &&
+           !rain_plane_lost(ssd, plane) && has_guest_room(ssd, plane, class) &&
            !plane_has_share(ssd, plane, coming);
 }
 
@@ -420,7 +569,7 @@ uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class)
         return plane;
     }
     for (uint32_t i = first; i < first + n; i++) {
-        if (i != plane && unit_takes_guest(ssd, i) &&
+        if (i != plane && unit_takes_guest(ssd, i, class) &&
             place_in_stripe(ssd, i, class) <
                 place_in_stripe(ssd, best, class)) {
             best = i;

@@ -63,6 +63,18 @@ void unit_erase(Ssd *ssd, uint32_t block);
 /* The plane is short of free blocks: erase its waiting blocks; none waits any
  * more. */
 void unit_release(Ssd *ssd, uint32_t plane);
+
+/* The same, but with ftl.rain only of those that wait for nothing any more: the
+ * others of their superblock need them. */
+void unit_look_again(Ssd *ssd, uint32_t plane);
+
+/* With ftl.rain: the plane may have stopped; the same for the planes that wait
+ * for it. */
+void unit_stopped(Ssd *ssd, uint32_t plane);
+
+/* With ftl.rain: do all of them wait for planes that go on? */
+bool unit_waits(const Ssd *ssd, uint32_t plane);
+
 void unit_hold_none(Ssd *ssd, uint32_t plane);
 
 /* ---- copies -------------------------------------------------------------- */
@@ -71,8 +83,8 @@ void unit_hold_none(Ssd *ssd, uint32_t plane);
  * commands can program them? */
 bool unit_goes_by_die(const Ssd *ssd);
 
-/* Can the plane take a page of another one, as it could one of the host? */
-bool unit_takes_guest(const Ssd *ssd, uint32_t plane);
+/* Can the plane take a page of another one, of that class? */
+bool unit_takes_guest(const Ssd *ssd, uint32_t plane, uint32_t class);
 
 /* The plane where the next page of copies from this one goes. */
 uint32_t unit_destination(const Ssd *ssd, uint32_t plane, uint32_t class);

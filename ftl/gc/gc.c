@@ -9,9 +9,10 @@
  * controller memory, packed into full pages and programmed into the plane's
  * block that is open for GC (of each class, if streams are kept apart).  Units
  * that do not fill a page wait for those of the next victim, so GC writes no
- * padding and each victim with an invalid unit gains room: that is why it
- * cannot run in circles.  A victim is erased when the last of its copies is
- * programmed; until then a power cut finds the originals.
+ * padding (but with ftl.rain: copies_are_last()) and each victim with an
+ * invalid unit gains room: that is why it cannot run in circles.  A victim is
+ * erased when the last of its copies is programmed; until then a power cut
+ * finds the originals.
  *
  * Blocks are emptied for other reasons, too: wear (wear.c), age (background.c).
  * Background work pauses when the host comes back; and with
@@ -68,6 +69,18 @@ void gc_release(Ssd *ssd, uint32_t block)
     gc_kick(ssd, plane);
 }
 
+/* The units of a page that cannot be programmed stay where they were. */
+static void drop_job(Ssd *ssd, uint32_t j)
+{
+    PageJob *job = &ssd->media->job[j];
+
+    copies_count_guest(ssd, copies_source(ssd, j), job->plane, (uint32_t)-1);
+    for (uint32_t i = 0; i < job->n; i++) {
+        copies_ended(ssd, ppu_block(ssd, job_units(ssd, j)[i]));
+    }
+    job_give(ssd, j);
+}
+
 /* true: a page that had failed is on its way again. */
 static bool try_redo(Ssd *ssd, uint32_t plane)
 {
@@ -76,6 +89,10 @@ static bool try_redo(Ssd *ssd, uint32_t plane)
 
     if (g->redo.head == NONE) {
         return false;
+    }
+    if (rain_plane_lost(ssd, plane)) {
+        drop_job(ssd, job_fifo_pop(ssd, &g->redo));
+        return true;
     }
     ppa = copies_take_page(ssd, plane, ssd->media->job[g->redo.head].stream);
     if (ppa == NO_PAGE) {
@@ -227,7 +244,8 @@ static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
 {
     const Plane *p = &ssd->media->plane[plane];
     GcPlane *g = &ssd->gc->plane[plane];
-    bool room = p->free.n > plane_reserve(ssd, p);
+    bool room =
+        p->free.n > plane_reserve(ssd, p) || rain_plane_lost(ssd, plane);
     uint32_t block;
 
     *cause = NAND_CAUSE_GC;
@@ -267,9 +285,9 @@ static uint32_t choose_victim(Ssd *ssd, uint32_t plane, NandCause *cause)
  * for other reasons than room need not pay for it. */
 static uint64_t credit_rate(const Ssd *ssd, uint32_t block, NandCause cause)
 {
-    uint64_t gain = ssd->l.units_per_block - ssd->media->block[block].valid;
+    uint64_t gain = ssd->l.data_units - ssd->media->block[block].valid;
 
-    invariant(ssd->media->block[block].valid <= ssd->l.units_per_block);
+    invariant(ssd->media->block[block].valid <= ssd->l.data_units);
     return cause == NAND_CAUSE_GC
                ? (gain << 16) / nand_block_pages(ssd->geo, block)
                : (uint64_t)ssd->l.units_per_page << 16;
@@ -319,7 +337,8 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     NandCause cause;
     uint32_t block;
 
-    if (p->free.n <= plane_reserve(ssd, p) && load->reads > 0) {
+    if (p->free.n <= plane_reserve(ssd, p) && load->reads > 0 &&
+        !rain_plane_lost(ssd, plane)) {
         /* Where room is short it is for the victim that came first, whose
          * erase makes more. */
         return false;
@@ -330,8 +349,9 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     }
     invariant(block_plane(ssd, block) == plane);
     invariant(g->victim == NONE && cause_is_copy(cause));
-    calls = calls && cause == NAND_CAUSE_GC && !ssd->media->block[block].bad &&
-            !nand_block_is_slc(ssd->geo, block) && gc_gains(ssd, block);
+    calls = calls && !ssd->media->block[block].bad &&
+            !nand_block_is_slc(ssd->geo, block) &&
+            (ssd->l.rain || (cause == NAND_CAUSE_GC && gc_gains(ssd, block)));
     g->rate = credit_rate(ssd, block, cause);
     count_victim(ssd, block, cause);
     tell_host(ssd, block);
@@ -530,9 +550,22 @@ static void step(Ssd *ssd, uint32_t plane)
             more = true;
         }
     }
+    while (!ssd->media->given_up && copies_are_last(ssd, plane) &&
+           try_program(ssd, plane)) {
+    }
     if (g->victim == NONE && plane_is_short(ssd, p) &&
         !gc_waits_for_unit(ssd, plane)) {
-        unit_release(ssd, plane); /* nothing else will make room */
+        unit_look_again(ssd, plane); /* nothing else will make room */
+    }
+}
+
+/* A step of the plane; with ftl.rain it may have been the last one that others
+ * waited for. */
+static void step_of_unit(Ssd *ssd, uint32_t plane)
+{
+    step(ssd, plane);
+    if (ssd->l.rain) {
+        unit_stopped(ssd, plane);
     }
 }
 
@@ -542,7 +575,7 @@ static void go_on(Ssd *ssd, uint32_t plane)
 {
     uint32_t end;
 
-    step(ssd, plane);
+    step_of_unit(ssd, plane);
     while (ssd->gc->called) {
         ssd->gc->called = false;
         end = unit_end_plane(ssd, plane);
@@ -551,8 +584,8 @@ static void go_on(Ssd *ssd, uint32_t plane)
 
             if (g->victim == NONE &&
                 (g->next != NONE || gc_load(ssd, i)->active || g->forced ||
-                 g->held > 0)) {
-                step(ssd, i);
+                 g->held > 0 || ssd->gc->background.idle)) {
+                step_of_unit(ssd, i);
             }
         }
     }
@@ -606,12 +639,22 @@ void gc_force(Ssd *ssd, uint32_t plane)
     GcLoad *load = gc_load(ssd, plane);
 
     invariant(plane < ssd->l.n_planes);
-    unit_release(ssd, plane);
+    unit_look_again(ssd, plane);
     if (p->erases == 0 && g->victim == NONE && load->reads == 0 &&
         load->programs == 0 && load->away == 0) {
         g->forced = true;
         go_on(ssd, plane);
     }
+}
+
+bool gc_row_waits(const Ssd *ssd)
+{
+    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+        if (copy_rows_wait(ssd, i)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void gc_row_wait_event(Ssd *ssd, uint32_t plane)
@@ -718,15 +761,11 @@ void gc_page_failed(Ssd *ssd, uint32_t j)
     invariant(job->gc && ssd->media->may_fail);
     invariant(load->programs > 0);
     load->programs--;
-    if (!ssd->media->given_up) {
+    if (!ssd->media->given_up && !rain_plane_lost(ssd, job->plane)) {
         job_wait(ssd, &g->redo, j);
         return;
     }
-    copies_count_guest(ssd, copies_source(ssd, j), job->plane, (uint32_t)-1);
-    for (uint32_t i = 0; i < job->n; i++) {
-        copies_ended(ssd, ppu_block(ssd, job_units(ssd, j)[i]));
-    }
-    job_give(ssd, j);
+    drop_job(ssd, j);
 }
 
 static void gc_erase_done(Ssd *ssd, uint32_t block)

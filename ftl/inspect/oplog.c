@@ -11,6 +11,7 @@
 #include "journal/saved.h"
 #include "map/map.h"
 #include "media/media-internal.h"
+#include "media/rebuild.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
 
@@ -55,7 +56,8 @@ static uint32_t owner_of(const Ssd *ssd, const NandOp *op)
 {
     uint32_t cmd = op->cookie;
 
-    if (op->kind != NAND_READ || op->cause != NAND_CAUSE_HOST) {
+    if (op->kind != NAND_READ || op->cause != NAND_CAUSE_HOST ||
+        rebuild_is_read(ssd, op)) {
         return 0;
     }
     if (cmd & COOKIE_SLOT) {

@@ -205,7 +205,7 @@ static bool check_lists(const Ssd *ssd, uint32_t plane, GError **error)
     }
     for (uint32_t k = 0; k < ssd->l.n_open; k++) {
         n_open += p->open[k].block != NONE;
-        n_host_open += k < ssd->l.n_streams && p->open[k].block != NONE;
+        n_host_open += k < ssd->l.n_streams && open_takes_data(ssd, plane, k);
     }
     CHECK(n_host_open == p->n_host_open, "plane %u: %u open for the host, "
           "counted %u", plane, n_host_open, p->n_host_open);
@@ -515,7 +515,8 @@ bool ssd_check(const Ssd *ssd, GError **error)
         !check_streams(ssd, error) || !check_meta(ssd, error) ||
         !check_commands(ssd, error) || !trim_check(ssd, error) ||
         !ahead_check(ssd, error) || !nand_check(ssd->nand, error) ||
-        !unit_check(ssd, error) || !ssd_check_wakes(ssd, error)) {
+        !unit_check(ssd, error) || !rain_check(ssd, error) ||
+        !ssd_check_wakes(ssd, error)) {
         return false;
     }
     for (uint32_t b = 0; b < ssd->geo->n_blocks; b++) {

@@ -35,7 +35,7 @@ double stream_waf_of(const Ssd *ssd, uint32_t stream)
 double stream_invalid_share(const Ssd *ssd, uint32_t stream)
 {
     SsdStreamCounters c = stream_since(ssd, stream);
-    double units = (double)c.victims * ssd->l.units_per_block;
+    double units = (double)c.victims * ssd->l.data_units;
 
     return (units - (double)c.victim_valid_units) / units;
 }

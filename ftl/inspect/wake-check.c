@@ -17,6 +17,8 @@
 #include "journal/journal.h"
 #include "media/media.h"
 #include "power/power.h"
+#include "media/parity.h"
+#include "media/rain.h"
 #include "ssd-internal.h"
 #include "ssd-report.h"
 
@@ -40,7 +42,7 @@ static bool has_victim(const Ssd *ssd, const Plane *p)
 {
     for (uint32_t b = p->by_age.head; b != NONE;
          b = ssd->media->block[b].newer) {
-        if (ssd->media->block[b].valid < ssd->l.units_per_block) {
+        if (ssd->media->block[b].valid < ssd->l.data_units) {
             return true;
         }
     }
@@ -54,7 +56,9 @@ static bool check_plane(const Ssd *ssd, uint32_t plane, GError **error)
     bool wants = ssd->placement->plane[plane].gc.active ||
                  p->free.n <= p->gc_low_blocks || g->forced;
 
-    if (g->victim != NONE || is_woken(ssd, plane)) {
+    if (g->victim != NONE || is_woken(ssd, plane) ||
+        rain_plane_lost(ssd, plane) || parity_in_flight(ssd, plane) ||
+        (g->held > 0 && unit_waits(ssd, plane))) {
         return true;
     }
     CHECK(g->next == NONE,

@@ -33,7 +33,7 @@ void plane_size(Ssd *ssd, uint32_t plane)
         low = MAX(low, ssd->l.gc_free_blocks + more);
         high = MAX(high, low + 1);
     }
-    p->slack_units = (uint64_t)slack_blocks * ssd->l.units_per_block;
+    p->slack_units = (uint64_t)slack_blocks * ssd->l.data_units;
     p->gc_high_blocks = MIN(high, most);
     p->gc_soft_blocks = MIN(ssd->l.gc_soft_blocks, most);
     p->gc_low_blocks = MIN(low, p->gc_high_blocks - 1);

@@ -22,10 +22,12 @@
 #include "media/faulty.h"
 #include "media/life.h"
 #include "media/media.h"
+#include "media/rain.h"
 #include "media/slc-cache.h"
 #include "media/spare.h"
 #include "media/victims.h"
 #include "ssd-internal.h"
+#include "wake.h"
 
 /* Free blocks; FULL blocks by valid units, or in SLC mode. */
 static IlistLinks links(const Ssd *ssd)
@@ -89,7 +91,7 @@ uint32_t block_least_valid(Ssd *ssd, uint32_t plane)
     Plane *p = &ssd->media->plane[plane];
 
     invariant(plane < ssd->l.n_planes);
-    while (p->min_valid < ssd->l.units_per_block) {
+    while (p->min_valid < ssd->l.data_units) {
         if (p->bucket[p->min_valid] != NONE) {
             return p->bucket[p->min_valid];
         }
@@ -332,7 +334,7 @@ bool block_can_take_page(const Ssd *ssd, uint32_t plane, OpenKind kind,
     const Plane *p = &ssd->media->plane[plane];
 
     invariant(plane < ssd->l.n_planes);
-    return p->open[open_index(ssd, kind, stream)].block != NONE ||
+    return open_takes_data(ssd, plane, open_index(ssd, kind, stream)) ||
            block_can_open(ssd, p, kind);
 }
 
@@ -360,6 +362,9 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
             b->stream = (uint8_t)ssd->l.n_streams;
         }
     }
+    if (rain_writes(ssd, open_index(ssd, kind, stream))) {
+        rain_opened(ssd, o->block, open_index(ssd, kind, stream));
+    }
     ssd->media->client->opened(ssd, o->block, open_index(ssd, kind, stream));
     ssd->media->client->plane_changed(ssd, plane);
 }
@@ -377,7 +382,7 @@ static void plane_count_open(Ssd *ssd, uint32_t plane)
     invariant(plane < ssd->l.n_planes);
     p->n_host_open = 0;
     for (uint32_t k = 0; k < ssd->l.n_streams; k++) {
-        p->n_host_open += p->open[k].block != NONE;
+        p->n_host_open += open_takes_data(ssd, plane, k);
     }
 }
 
@@ -398,32 +403,104 @@ void block_close(Ssd *ssd, uint32_t plane, uint32_t open)
     ssd->media->client->plane_changed(ssd, plane);
 }
 
+/* The next page (the pages of one program) of the open block. */
+static uint64_t next_page(Ssd *ssd, uint32_t plane, uint32_t open)
+{
+    Open *o = &ssd->media->plane[plane].open[open];
+    uint64_t page = nand_block_page(ssd->geo, o->block) + o->next_page;
+
+    if (ssd->media->spare_seq) {
+        spare_stamp_seq(ssd, page, nand_block_program(ssd->geo, o->block),
+                        open);
+    }
+    o->next_page += nand_block_program(ssd->geo, o->block);
+    ssd->media->block[o->block].pending++;
+    return page;
+}
+
+/* Nothing, or nothing but parity, goes into the open block any more. */
+static void close_full(Ssd *ssd, uint32_t plane, uint32_t open)
+{
+    const Open *o = &ssd->media->plane[plane].open[open];
+
+    if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
+        block_close(ssd, plane, open);
+    } else if (!open_takes_data(ssd, plane, open)) {
+        plane_count_open(ssd, plane);
+        ssd->media->client->plane_changed(ssd, plane);
+    }
+}
+
+static bool is_parity(const Ssd *ssd, uint32_t plane, uint32_t open)
+{
+    const Open *o = &ssd->media->plane[plane].open[open];
+
+    return o->block != NONE && rain_writes(ssd, open) &&
+           rain_parity_plane(ssd, plane, o->next_page) == plane;
+}
+
+void block_send_parity(Ssd *ssd, uint32_t plane, uint32_t open, bool more)
+{
+    const Open *o = &ssd->media->plane[plane].open[open];
+    uint32_t block = o->block;
+    uint32_t at = o->next_page;
+    uint64_t page;
+
+    invariant(is_parity(ssd, plane, open));
+    rain_parity(ssd, block, open, at);
+    page = next_page(ssd, plane, open);
+    if (rain_send(ssd, page, open, more)) {
+        block_page_done(ssd, block);
+    }
+    close_full(ssd, plane, open);
+}
+
 uint64_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream)
 {
     Plane *p = &ssd->media->plane[plane];
-    Open *o = &p->open[open_index(ssd, kind, stream)];
+    uint32_t open = open_index(ssd, kind, stream);
+    Open *o = &p->open[open];
+    uint32_t block;
+    uint32_t at;
     uint64_t page;
 
     invariant(plane < ssd->l.n_planes);
     if (!block_can_take_page(ssd, plane, kind, stream)) {
         return NO_PAGE;
     }
+    /* Parity goes out now, whatever other planes have yet to add. */
+    if (is_parity(ssd, plane, open)) {
+        block_send_parity(ssd, plane, open, false);
+    }
     if (o->block == NONE) {
         open_block(ssd, plane, kind, stream);
+        if (is_parity(ssd, plane, open)) {
+            block_send_parity(ssd, plane, open, false);
+        }
     }
-    page = nand_block_page(ssd->geo, o->block) + o->next_page;
-    if (ssd->media->spare_seq) {
-        spare_stamp_seq(ssd, page, nand_block_program(ssd->geo, o->block),
-                        open_index(ssd, kind, stream));
+    block = o->block;
+    at = o->next_page;
+    page = next_page(ssd, plane, open);
+    ssd->media->block[block].mtime = p->clock += kind == OPEN_HOST;
+    if (rain_writes(ssd, open)) {
+        rain_data(ssd, block, open, at);
+        ssd_wake(ssd, WORK_PARITY, rain_parity_plane(ssd, plane, at));
     }
-    o->next_page += nand_block_program(ssd->geo, o->block);
-    ssd->media->block[o->block].pending++;
-    ssd->media->block[o->block].mtime = p->clock += kind == OPEN_HOST;
-    if (o->next_page == nand_block_pages(ssd->geo, o->block)) {
-        block_close(ssd, plane, open_index(ssd, kind, stream));
-    }
+    close_full(ssd, plane, open);
     return page;
+}
+
+void block_open_for_parity(Ssd *ssd, uint32_t plane, uint32_t open)
+{
+    bool host = open < ssd->l.n_streams;
+    OpenKind kind = host ? OPEN_HOST : OPEN_GC;
+
+    invariant(rain_writes(ssd, open));
+    invariant(ssd->media->plane[plane].open[open].block == NONE);
+    if (block_can_open(ssd, &ssd->media->plane[plane], kind)) {
+        open_block(ssd, plane, kind, host ? open : open - ssd->l.n_streams);
+    }
 }
 
 void block_page_done(Ssd *ssd, uint32_t block)
@@ -537,6 +614,9 @@ void block_start_erase(Ssd *ssd, uint32_t block, NandCause cause, bool more)
     invariant(block < ssd->geo->n_blocks);
     invariant(b->valid == 0 && b->pending == 0);
     b->hold = 0;
+    if (rain_is_on(ssd)) {
+        rain_erasing(ssd, block);
+    }
     ssd->media->client->left(ssd, block);
     block_set_state(ssd, block, BLOCK_ERASING);
     ssd->media->client->erasing(ssd, block);
@@ -690,6 +770,9 @@ static void tear_pages(Ssd *ssd)
         const PageJob *job = &ssd->media->job[j];
 
         if (job->state == JOB_PLACED) {
+            if (rain_is_on(ssd)) {
+                rain_page_lost(ssd, job->ppa);
+            }
             spare_blank(ssd, job->ppa << ssd->page_units_shift,
                         ssd->l.units_per_program);
             spare_tear(ssd, job->ppa,
@@ -703,6 +786,9 @@ void media_power_lost(Ssd *ssd)
     invariant(!ssd->powered);
     ssd->media->cut_due = false;
     tear_pages(ssd);
+    if (rain_is_on(ssd)) {
+        rain_power_lost(ssd);
+    }
     for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
         Plane *p = &ssd->media->plane[i];
 
@@ -730,6 +816,9 @@ void block_found(Ssd *ssd, uint32_t block, uint32_t open)
               (open < ssd->l.n_open && p->open[open].block == NONE));
     invariant(block < ssd->geo->n_blocks);
     if (next == 0 && !ssd->media->block[block].bad) {
+        if (rain_is_on(ssd)) {
+            rain_erasing(ssd, block);
+        }
         free_push(ssd, block);
         return;
     }

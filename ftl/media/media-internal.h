@@ -40,6 +40,7 @@ typedef struct PageJob {
     uint8_t state; /* JobState */
     bool meta;      /* a page of metadata, all of it; unit[] is not used */
     uint8_t owner;  /* MetaOwner of it */
+    bool parity;    /* a page of parity; unit[] is not used */
     uint32_t meta_page;
 } PageJob;
 
@@ -183,6 +184,45 @@ typedef struct FullIndex {
     void (*changed)(Ssd *ssd, uint32_t block, int by);
 } FullIndex;
 
+/* A block that holds stripes of ftl.rain; see rain.c. */
+typedef enum StripeState {
+    STRIPE_NONE, /* it holds none */
+    STRIPE_WHOLE,
+    STRIPE_BROKEN, /* a block of its superblock is gone */
+} StripeState;
+
+/* A read that failed, and its data is rebuilt from its stripe (rebuild.c). */
+typedef struct Rebuild {
+    NandOp op;      /* the read; bad_parts: those that are lost for good */
+    uint64_t lost;  /* parts that an other page of the stripe lost, too */
+    uint32_t reads; /* under way */
+    uint32_t next;  /* free list */
+} Rebuild;
+
+/* Parity across dies (rain.c); all NULL without ftl.rain. */
+typedef struct Rain {
+    OF_MEDIA uint32_t *die_at; /* by die: its place in ftl.stripe */
+    OF_MEDIA uint32_t *die;    /* and back */
+    OF_MEDIA uint32_t *serial; /* by plane, open_index(): newest superblock */
+    OF_MEDIA uint32_t *newest; /* and the plane's block in it, or NONE */
+    OF_MEDIA uint32_t *mate;   /* by block: the next of its superblock, round */
+    OF_MEDIA uint32_t *filled; /* by block: pages given away, 0: no stripes */
+    OF_MEDIA uint8_t *state;   /* by block: StripeState */
+    OF_MEDIA uint64_t *bare;   /* bitmap by page, the first of a program: no
+                                  parity covers it */
+    OF_MEDIA uint32_t *failures; /* by die: one after the other */
+    OF_MEDIA uint8_t *lost;      /* by die: it has failed (lost-die.c) */
+    uint32_t n_lost;
+    uint64_t more_share;    /* of each plane that is left, in units */
+    uint64_t lost_since_ps; /* on the clock as it was never set back, + 1: its
+                               data is being rebuilt; 0: it is not */
+    bool instant;           /* parity takes no time: the drive is preloaded */
+    Rebuild *rebuild;
+    uint32_t n_rebuilds;
+    uint32_t free_rebuild;
+    uint32_t rebuilding; /* of them, under way */
+} Rain;
+
 typedef struct Media {
     const MediaClient *client;
     const FullIndex *index; /* or NULL: there is none */
@@ -215,6 +255,7 @@ typedef struct Media {
     uint64_t *job_unit; /* units_per_program entries for each job */
     uint32_t n_jobs;
     uint32_t free_job;
+    Rain rain;
 } Media;
 
 #endif

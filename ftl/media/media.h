@@ -14,6 +14,7 @@
 
 #include "bitmap.h"
 #include "media/media-internal.h"
+#include "media/rain.h"
 #include "ssd-internal.h"
 
 /* ---- units --------------------------------------------------------------- */
@@ -89,11 +90,30 @@ static inline uint32_t open_index(const Ssd *ssd, OpenKind kind,
     }
 }
 
+/* Is there an open block, with a page left that is not for parity? */
+static inline bool open_takes_data(const Ssd *ssd, uint32_t plane,
+                                   uint32_t open)
+{
+    const Open *o = &ssd->media->plane[plane].open[open];
+
+    return o->block != NONE && (!rain_writes(ssd, open) ||
+                                rain_next_data(ssd, plane, o->next_page) <
+                                    ssd->geo->pages_per_block);
+}
+
 /* Take the next page (the pages of one program) of the plane's open block of
  * that kind and stream (OPEN_GC: class), opening a free block if need be. NONE:
  * there is no block that this kind may take. */
 uint64_t block_take_page(Ssd *ssd, uint32_t plane, OpenKind kind,
                          uint32_t stream);
+
+/* With ftl.rain.  The next page of the open block is for parity: program it;
+ * more: another plane of the command follows. */
+void block_send_parity(Ssd *ssd, uint32_t plane, uint32_t open, bool more);
+
+/* The same: open a block, of which the first page is for parity, if there is
+ * one that may be opened. */
+void block_open_for_parity(Ssd *ssd, uint32_t plane, uint32_t open);
 
 /* A free block (BLOCK_MAPPED from now on), for host data or for copies; NONE:
  * there is none. */

@@ -83,11 +83,16 @@ uint32_t rows_behind(const Ssd *ssd, const uint32_t *plane, uint32_t open)
     uint32_t bits = 0;
 
     for (uint32_t i = 0; ssd->l.superpages && i < ssd->l.row_planes; i++) {
-        highest = MAX(highest, rows_page(ssd, plane[i], open));
+        if (!rain_plane_lost(ssd, plane[i])) {
+            highest = MAX(highest, rows_page(ssd, plane[i], open));
+        }
     }
     for (uint32_t i = 0; i < ssd->l.row_planes; i++) {
         uint32_t page = rows_page(ssd, plane[i], open);
 
+        if (rain_plane_lost(ssd, plane[i])) {
+            continue;
+        }
         /* One that has filled its block first is ahead, not behind. */
         page += highest > pages / 2 && page < highest - pages / 2 ? pages : 0;
         if (page < lowest) {
@@ -103,6 +108,9 @@ uint32_t rows_behind(const Ssd *ssd, const uint32_t *plane, uint32_t open)
  * whatever is under way there; else only for a program of the host. */
 static bool worth_waiting(const Ssd *ssd, uint32_t plane)
 {
+    if (rain_plane_lost(ssd, plane)) {
+        return false;
+    }
     return ssd->placement->policy->rows == ROWS_IN_ORDER || ssd->l.superpages
                ? alloc_will_change(ssd, plane)
                : ssd->media->plane[plane].host_programs >=

@@ -14,6 +14,7 @@
 #endif
 
 #include "media/media-internal.h"
+#include "media/rain.h"
 #include "placement/placement-internal.h"
 #include "ssd-internal.h"
 
@@ -41,7 +42,10 @@ static inline const uint32_t *rows_of(const Ssd *ssd, uint32_t plane)
     return &ssd->placement->row_plane[at - at % ssd->l.row_planes];
 }
 
-/* Where the open block of a kind (open_index()) in the plane goes on. */
+/* Where the open block of a kind (open_index()) in the plane goes on, with data
+ * (ftl.rain); of one in SLC mode, in pages of the word lines that it has
+ * filled.
+ */
 static inline uint32_t rows_page(const Ssd *ssd, uint32_t plane, uint32_t open)
 {
     const Open *o = &ssd->media->plane[plane].open[open];
@@ -51,7 +55,7 @@ static inline uint32_t rows_page(const Ssd *ssd, uint32_t plane, uint32_t open)
         nand_block_is_slc(ssd->geo, o->block)) {
         return o->next_page * (ssd->cfg->nand.cell + 1);
     }
-    return page;
+    return rain_writes(ssd, open) ? rain_next_data(ssd, plane, page) : page;
 }
 
 /* Of the planes of a row those, as bits, that are at the lowest page. */
@@ -80,7 +84,7 @@ static inline bool plane_has_share(const Ssd *ssd, uint32_t plane,
     const Plane *p = &ssd->media->plane[plane];
 
     return p->valid - p->meta_valid + coming >=
-           ssd->l.share_units + p->slack_units;
+           ssd->l.share_units + ssd->media->rain.more_share + p->slack_units;
 }
 
 /* Decide again whether the plane may be given a page. */

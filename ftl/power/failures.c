@@ -23,8 +23,11 @@
 #include "host/host.h"
 #include "journal/journal.h"
 #include "map/map.h"
+#include "media/lost-die.h"
 #include "media/media.h"
 #include "media/owned.h"
+#include "media/parity.h"
+#include "media/rain.h"
 #include "media/spare.h"
 #include "media/victims.h"
 #include "placement/placement.h"
@@ -50,7 +53,25 @@ static void lose_block(Ssd *ssd, uint32_t block)
     }
 }
 
-static void forget_page(Ssd *ssd, uint32_t ppa)
+/* A program or erase of the plane has failed.  true: its die is lost, or was
+ * before, and has no room to lose. */
+static bool lose_die(Ssd *ssd, uint32_t plane)
+{
+    if (!rain_is_on(ssd)) {
+        return false;
+    }
+    if (lost_die_note(ssd, plane, true)) {
+        if (!lost_die_begin(ssd, plane)) {
+            media_set_read_only(ssd);
+        }
+        for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+            ssd_wake(ssd, WORK_GC, i);
+        }
+    }
+    return rain_plane_lost(ssd, plane);
+}
+
+static void forget_page(Ssd *ssd, uint64_t ppa)
 {
     invariant(ppa < ssd->geo->n_pages);
     spare_blank(ssd, ppa << ssd->page_units_shift,
@@ -65,12 +86,17 @@ void failure_program_done(Ssd *ssd, uint32_t j)
     invariant(j < ssd->media->n_jobs);
     invariant(ssd->media->may_fail);
     invariant(ssd->media->job[j].state == JOB_PLACED);
+    if (rain_is_on(ssd)) {
+        rain_page_lost(ssd, ssd->media->job[j].ppa);
+    }
     forget_page(ssd, ssd->media->job[j].ppa);
-    if (!ssd->media->block[block].bad) {
+    if (!lose_die(ssd, plane) && !ssd->media->block[block].bad) {
         block_mark_bad(ssd, block);
         lose_block(ssd, block);
     }
-    if (ssd->media->job[j].gc) {
+    if (ssd->media->job[j].parity) {
+        parity_failed(ssd, j);
+    } else if (ssd->media->job[j].gc) {
         gc_page_failed(ssd, j);
     } else if (ssd->media->job[j].meta) {
         meta_page_failed(ssd, j);
@@ -91,7 +117,9 @@ void failure_erase_done(Ssd *ssd, uint32_t block)
     invariant(ssd->media->may_fail);
     invariant(ssd->media->block[block].state == BLOCK_ERASING);
     block_erase_failed(ssd, block);
-    lose_block(ssd, block);
+    if (!lose_die(ssd, plane)) {
+        lose_block(ssd, block);
+    }
     plane_update(ssd, plane);
     ssd_wake(ssd, WORK_META, plane);
     map_room(ssd, plane);
@@ -110,7 +138,8 @@ static bool pages_wait(const Ssd *ssd)
 static bool stands_still(const Ssd *ssd)
 {
     return !ssd->media->given_up && nand_load(ssd->nand) == 0 &&
-           controller_at_rest(ssd) && pages_wait(ssd);
+           controller_at_rest(ssd) && pages_wait(ssd) &&
+           !(ssd->l.rain && gc_row_waits(ssd));
 }
 
 bool failure_looks_for_way(Ssd *ssd)

@@ -21,6 +21,7 @@
 #include "media/faulty.h"
 #include "media/jobs.h"
 #include "media/life.h"
+#include "media/rebuild.h"
 #include "power/power.h"
 #include "placement/streams.h"
 #include "ssd-internal.h"
@@ -85,7 +86,7 @@ static void forget_pages(Ssd *ssd)
         if (job->state != JOB_PLACED) {
             continue;
         }
-        if (!job->meta) {
+        if (!job->meta && !job->parity) {
             stream_uncount_page(ssd, j);
         }
         if (own) {
@@ -120,6 +121,7 @@ void power_lost(Ssd *ssd)
     forget_pages(ssd);
     stream_uncount_erases(ssd);
     media_power_lost(ssd);
+    rebuild_forget(ssd);
     gc_power_lost(ssd);
     if (saves(ssd)) {
         recovery_power_lost(ssd);

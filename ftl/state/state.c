@@ -55,6 +55,8 @@ enum {
     N_SAVED_FLIGHTS,
     N_SAVED_FLYING,
     N_VALID_WORDS,
+    N_PAGE_WORDS,
+    N_REBUILDS,
     N_BLOCKS,
     N_HOT,
     N_LOGICAL_BLOCKS,
@@ -246,6 +248,24 @@ static const StateRow ssd_rows[] = {
     POOL_WIDENED(3, media.job_unit, job_unit, N_JOB_UNITS),
     VALUE(media.n_jobs, n_jobs),
     VALUE(media.free_job, free_job),
+    KEPT(media.rain.die_at, rain_die_at),
+    KEPT(media.rain.die, rain_die),
+    TABLE_SINCE(3, media.rain.serial, rain_serial, N_OPENS),
+    TABLE_SINCE(3, media.rain.newest, rain_newest, N_OPENS),
+    TABLE_SINCE(3, media.rain.mate, rain_mate, N_BLOCKS),
+    TABLE_SINCE(3, media.rain.filled, rain_filled, N_BLOCKS),
+    TABLE_SINCE(3, media.rain.state, rain_state, N_BLOCKS),
+    TABLE_SINCE(3, media.rain.bare, rain_bare, N_PAGE_WORDS),
+    TABLE_SINCE(3, media.rain.failures, rain_failures, N_DIES),
+    TABLE_SINCE(3, media.rain.lost, rain_lost_die, N_DIES),
+    VALUE_SINCE(3, media.rain.n_lost, rain_n_lost),
+    VALUE_SINCE(3, media.rain.more_share, rain_more_share),
+    VALUE_SINCE(3, media.rain.lost_since_ps, rain_lost_since_ps),
+    KEPT(media.rain.instant, rain_instant), /* false, but during a call */
+    POOL_SINCE(3, media.rain.rebuild, rebuild, N_REBUILDS),
+    VALUE_SINCE(3, media.rain.n_rebuilds, n_rebuilds),
+    VALUE_SINCE(3, media.rain.free_rebuild, free_rebuild),
+    VALUE_SINCE(3, media.rain.rebuilding, rebuilding),
     KEPT(journal.plane, journal_plane), /* these have rows of their own */
     KEPT(journal.client, meta_client),
     TABLE(journal.floor, floor, N_MAP_UNITS),
@@ -672,6 +692,8 @@ static void count(const Ssd *ssd, bool busy, uint64_t *n)
     n[N_SAVED_FLIGHTS] = ssd->l.n_saved_flights;
     n[N_SAVED_FLYING] = (uint64_t)ssd->l.n_saved_flights * ssd->l.saved_units;
     n[N_VALID_WORDS] = bitmap_words(ssd->l.raw_units);
+    n[N_PAGE_WORDS] = bitmap_words(g->n_pages);
+    n[N_REBUILDS] = ssd->media->rain.n_rebuilds;
     n[N_BLOCKS] = g->n_blocks;
     n[N_HOT] = ssd->l.n_hot;
     n[N_LOGICAL_BLOCKS] = (uint64_t)ssd->l.n_planes * ssd->l.logical_blocks;

@@ -205,6 +205,15 @@ static void test_combinations(void)
     refuse("ftl.superpage_wait=0", "ftl.superpage_wait=0", "1ns");
     refuse("ftl.superpage=2;ftl.alloc=static", "ftl.superpage=2", "ftl.alloc");
     refuse("ftl.superpage=2;ftl.map=bast", "ftl.map=bast", "ftl.superpage");
+    refuse("ftl.rain=1", "ftl.rain=1", "2 or more");
+    refuse("ftl.rain=2", "ftl.rain=2", "ftl.superpage=0");
+    refuse("ftl.superpage=2;ftl.rain=4", "ftl.rain=4", "ftl.superpage=2");
+    refuse("ftl.superpage=2;ftl.rain=2;nand.pages=15", "ftl.rain=2", "15");
+    refuse("ftl.superpage=2;ftl.rain=2", "ftl.rain=2", "ftl.gc_unit");
+    refuse("ftl.superpage=2;ftl.rain=2;ftl.gc_unit=superblock;ftl.wear=static",
+           "ftl.rain=2", "ftl.wear");
+    refuse("ftl.superpage=2;ftl.rain=2;ftl.gc_unit=superblock;nand.copyback=on",
+           "ftl.rain=2", "nand.copyback");
     refuse("ftl.capacity=2KiB", "ftl.capacity=2048", "ftl.unit=4096");
     refuse("nand.blocks=64;ftl.capacity=64GiB", "ftl.capacity=68719476736",
            "spare blocks");
@@ -659,6 +668,8 @@ static const Change changes[] = {
     {"nand.independent_reads=on", PLANES},
     {"ftl.superpage=1", PLANES},
     {"ftl.superpage_wait=1us", PLANES "ftl.superpage=1;"},
+    {"ftl.rain=2", PARALLEL "ftl.op_percent=90%;ftl.superpage=2;"
+                            "ftl.gc_unit=superblock;"},
     {"nand.async_reads=on", PLANES},
     {"nand.arbitration=group", PLANES},
     {"nand.one_shot=on", TLC "nand.pages=12;"},
