@@ -17,6 +17,7 @@
 #include "controller/controller-internal.h"
 #include "gc/gc-internal.h"
 #include "host/host.h"
+#include "journal/journal-internal.h"
 #include "media/media-internal.h"
 #include "media/rebuild.h"
 #include "power/power-internal.h"
@@ -151,6 +152,7 @@ bool ssd_rebase(Ssd *ssd, uint64_t by_ns)
     set_host_back(ssd->host, by_ps);
     set_power_back(ssd, by_ps);
     set_inspect_back(&ssd->inspect, by_ps);
+    ssd->journal->counters.saved_ps -= by_ps; /* modulo 2^64 */
     if (ssd->buffer->stalled_since_ps != SIM_NEVER) {
         ssd->buffer->stall_ps += ssd->now_ps - ssd->buffer->stalled_since_ps;
         ssd->buffer->stalled_since_ps = ssd->now_ps - by_ps;

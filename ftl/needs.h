@@ -25,7 +25,8 @@ typedef enum SsdNeed {
     NEED_BAD_BLOCKS = 1 << 9, /* from the start, or by failures */
     NEED_RECOVERY = 1 << 10,  /* a map that is found again in NAND */
     NEED_PLP = 1 << 11,
-    NEED_CLOSE = 1 << 12, /* open blocks that media/ can close */
+    NEED_CLOSE = 1 << 12,  /* open blocks that media/ can close */
+    NEED_LOSSES = 1 << 13, /* counters that a power cut takes back */
 } SsdNeed;
 
 /* Needs that the map, or the recovery, of the configuration cannot meet. */

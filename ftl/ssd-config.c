@@ -417,6 +417,7 @@ static char *refusal(const SsdConfig *cfg, const char *policy, uint32_t lacks)
         {cfg->plp, NEED_PLP, "buffer.plp"},
         {cfg->superpage > 0, NEED_ALLOC, "ftl.superpage"},
         {cfg->close_open, NEED_CLOSE, "ftl.close_open"},
+        {cfg->counters_interval_ps > 0, NEED_LOSSES, "ftl.counters_interval"},
     };
     g_autofree char *chosen = ssd_config_get(cfg, policy);
 
@@ -433,8 +434,8 @@ static char *refusal(const SsdConfig *cfg, const char *policy, uint32_t lacks)
 
 uint32_t ssd_recovery_lacks(unsigned recovery)
 {
-    /* Capacitors that keep the buffer keep the map, too. */
-    return recovery == SSD_RECOVERY_CAPACITORS ? 0 : NEED_PLP;
+    /* Capacitors that keep the buffer keep the map, too, and the counters. */
+    return recovery == SSD_RECOVERY_CAPACITORS ? NEED_LOSSES : NEED_PLP;
 }
 
 static bool check_policies(const SsdConfig *cfg, GError **error)

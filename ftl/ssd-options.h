@@ -140,6 +140,10 @@
       1000000000, "16384", NULL,                                               \
       "ftl.recovery=checkpoint: NAND programs of data from the start of one "  \
       "checkpoint to the start of the next")                                   \
+    X(TIME, uint64_t, counters_interval_ps, "ftl.counters_interval", 0,        \
+      86400000000000000, "0ns", NULL,                                          \
+      "interval at which firmware saves the counters of SMART; a power cut "   \
+      "takes them back to the last time (docs/power.md). 0: it takes nothing") \
     X(TIME, uint64_t, t_recovery_ps, "ftl.recovery_cpu", 0, 1000000000, "0ns", \
       NULL,                                                                    \
       "ftl.recovery=scan, checkpoint: controller time for each unit that a "   \

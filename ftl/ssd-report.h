@@ -64,6 +64,10 @@ uint64_t ssd_health(const Ssd *ssd);
 
 void ssd_get_counters(const Ssd *ssd, SsdCounters *c);
 
+/* The same, as firmware knows them: with ftl.counters_interval, without the
+ * commands and bytes of the host that power cuts took; and the time with power
+ * that they took. */
+void ssd_known_counters(const Ssd *ssd, SsdCounters *c);
 uint64_t ssd_uncounted_ns(const Ssd *ssd);
 
 /* Share of the time since the last reset in which channels, and dies, were

@@ -386,6 +386,12 @@
     V(U64, recovery_cpu, "recovery.cpu_ns", "ns", NOW, &when_recovers,         \
       v->ssd->power->recovery.cpu_ps / PS_PER_NS,                              \
       "controller time in the last recovery (`ftl.recovery_cpu`)")             \
+    V(U64, counters_lost, "counters.lost_bytes_written", "bytes", RESET,       \
+      &when_saves_counters, v->ssd->journal->counters.lost.bytes_written,      \
+      "bytes of the host that power cuts took from the counters of SMART")     \
+    V(U64, counters_lost_ns, "counters.lost_ns", "ns", LIFE,                   \
+      &when_saves_counters, ssd_uncounted_ns(v->ssd),                          \
+      "time with power that they took")                                        \
     V(STRING, buffer_policy, "buffer.policy", "", FIXED, NULL,                 \
       v->ssd->buffer->policy->name, "option `buffer.policy` of the run")       \
     V(U64, hits, "buffer.hits", "units", RESET, NULL, buffer_hits(v->ssd),     \

@@ -41,6 +41,7 @@ enum {
     SSD_EVENT_CMD_END,     /* the completion is at the host */
     SSD_EVENT_CMD_HMB,     /* map entries have come from the host's memory */
     SSD_EVENT_COPY,        /* index: of Controller.copy */
+    SSD_EVENT_COUNTERS,    /* firmware saves counters */
 };
 
 /* A partly filled superpage waits (row-wait.h). */

@@ -21,6 +21,7 @@
 #include "host/host.h"
 #include "inspect/inspect.h"
 #include "inspect/recording.h"
+#include "journal/counters.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
 #include "lazymem.h"
@@ -239,6 +240,9 @@ static void dispatch(Ssd *ssd, const Event *e)
         break;
     case SSD_EVENT_CMD_HMB:
         ssd->map->policy->fetched(ssd, event_index(e));
+        break;
+    case SSD_EVENT_COUNTERS:
+        counters_event(ssd);
         break;
     case SSD_EVENT_COPY:
         copy_ready(ssd, event_index(e));

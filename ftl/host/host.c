@@ -25,6 +25,7 @@
 #include "inspect/inspect.h"
 #include "inspect/oplog.h"
 #include "inspect/recording.h"
+#include "journal/counters.h"
 #include "journal/saved.h"
 #include "map/map-policy.h"
 #include "map/map.h"
@@ -70,6 +71,11 @@ static void complete(Ssd *ssd, uint32_t cmd)
     invariant(c->complete_ps >= c->submit_ps);
     ns = sim_ceil_ns(c->complete_ps - c->submit_ps);
     ssd->inspect.counters.commands[c->req.op]++;
+    if (c->status == SSD_STATUS_OK && c->req.op == SSD_OP_SHUTDOWN) {
+        counters_save(ssd);
+    } else if (c->status != SSD_STATUS_POWER_LOSS) {
+        counters_changed(ssd);
+    }
     hist_add(&ssd->inspect.latency[c->req.op], ns);
     hist_add(&ssd->inspect.latency[SSD_N_OPS], ns);
 }

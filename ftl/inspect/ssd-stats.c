@@ -8,6 +8,7 @@
 #include "controller/controller-internal.h"
 #include "gc/wear.h"
 #include "inspect/inspect.h"
+#include "journal/counters.h"
 #include "journal/saved.h"
 #include "map/hybrid.h"
 #include "map/map-policy.h"
@@ -116,6 +117,22 @@ void ssd_get_counters(const Ssd *ssd, SsdCounters *c)
     c->waf = c->host_bytes_written ? (double)c->nand_bytes_written /
                                          (double)c->host_bytes_written
                                    : 0;
+}
+
+void ssd_known_counters(const Ssd *ssd, SsdCounters *c)
+{
+    const HostCounts *lost = &ssd->journal->counters.lost;
+
+    ssd_get_counters(ssd, c);
+    c->commands[SSD_OP_READ] -= lost->reads;
+    c->commands[SSD_OP_WRITE] -= lost->writes;
+    c->host_bytes_read -= lost->bytes_read;
+    c->host_bytes_written -= lost->bytes_written;
+}
+
+uint64_t ssd_uncounted_ns(const Ssd *ssd)
+{
+    return ssd->journal->counters.lost_ps / PS_PER_NS;
 }
 
 const Hist *ssd_latency(const Ssd *ssd, SsdOp op)
@@ -387,6 +404,16 @@ static bool recovers(const void *ctx)
     return saves(v->ssd);
 }
 
+static bool saves_counters(const void *ctx)
+{
+    const DriveStats *v = ctx;
+
+    return v->ssd->cfg->counters_interval_ps > 0;
+}
+
+static const StatWhen when_saves_counters = {
+    "with `ftl.counters_interval` ([power.md](power.md))", saves_counters};
+
 static const StatWhen when_recovers = {
     "with `ftl.recovery` other than `capacitors` "
     "([recovery.md](recovery.md))",
@@ -483,6 +510,7 @@ void ssd_reset_stats(Ssd *ssd)
         hist_init(&ssd->inspect.latency[i]);
     }
     memset(&ssd->inspect.counters, 0, sizeof(ssd->inspect.counters));
+    counters_reset(ssd);
     ssd->inspect.nand_base = *nand_stats(ssd->nand);
     ssd->inspect.use_base = host_use(ssd);
     thermal_reset_peak(ssd);

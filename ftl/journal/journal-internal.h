@@ -91,6 +91,21 @@ typedef struct Saved {
     uint8_t pad[7];
 } Saved;
 
+/* Counters of the host that firmware saves. */
+typedef struct HostCounts {
+    uint64_t reads, writes; /* commands */
+    uint64_t bytes_read, bytes_written;
+} HostCounts;
+
+/* With ftl.counters_interval. */
+typedef struct CounterSaves {
+    HostCounts saved;  /* the last time */
+    HostCounts lost;   /* in power cuts, since the last reset of statistics */
+    uint64_t saved_ps; /* then; for differences only, modulo 2^64 */
+    uint64_t lost_ps;  /* time with power that no save has counted */
+    uint64_t armed;    /* 1: SSD_EVENT_COUNTERS is under way */
+} CounterSaves;
+
 typedef struct JournalPlane {
     uint32_t programs; /* of metadata, in flight */
     JobFifo wait;      /* pages of metadata that wait for room */
@@ -115,6 +130,7 @@ typedef struct Journal {
     uint32_t n_meta_reads;
     uint32_t free_meta_read;
     uint64_t meta_version; /* of the metadata programmed last */
+    CounterSaves counters;
 } Journal;
 
 #endif

@@ -14,6 +14,7 @@
 #include "host/host.h"
 #include "inspect/oplog.h"
 #include "inspect/recording.h"
+#include "journal/counters.h"
 #include "journal/journal.h"
 #include "journal/saved.h"
 #include "map/map-policy.h"
@@ -104,6 +105,7 @@ void power_lost(Ssd *ssd)
     eventq_filter(&ssd->events, drop_all, NULL);
     oplog_add(ssd->inspect.log, OPLOG_POWER_CUT, 0, 0, ssd->now_ps, 0, 0);
     fail_commands(ssd);
+    counters_power_lost(ssd);
     trim_power_lost(ssd);
     gc_forget(ssd);
     nand_power_cut(ssd->nand, ssd->now_ps);
@@ -165,6 +167,7 @@ void power_return(Ssd *ssd, uint64_t now_ns)
         recording_power(ssd->inspect.recording, true, now_ns);
     }
     ssd->powered = true;
+    counters_power_on(ssd);
     thermal_power(ssd, true);
     refresh_power_on(ssd);
     if (saves(ssd)) {

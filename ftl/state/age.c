@@ -12,6 +12,7 @@
  * first command.
  */
 #include "host/ahead.h"
+#include "journal/counters.h"
 #include "journal/saved.h"
 #include "map/map-policy.h"
 #include "map/map.h"
@@ -247,5 +248,6 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     ssd->age->on = false;
     thermal_aged(ssd);
     ssd->placement->alloc_waits_for = NONE;
+    counters_save(ssd);
     return ret;
 }

@@ -186,7 +186,7 @@ static bool check_events(const Ssd *ssd, GError **error)
 
         CHECK(kind == SSD_EVENT_FLUSH_TICK || kind == SSD_EVENT_FAULT ||
                   kind == NAND_EVENT_RETRY || kind == SSD_EVENT_BACKGROUND ||
-                  kind == SSD_EVENT_ROW_WAIT,
+                  kind == SSD_EVENT_ROW_WAIT || kind == SSD_EVENT_COUNTERS,
               "an event");
         CHECK(kind != SSD_EVENT_BACKGROUND || event_index(e) <= BACKGROUND_FOLD,
               "an event");
@@ -198,9 +198,11 @@ static bool check_events(const Ssd *ssd, GError **error)
         CHECK(i == 0 || e->at_ps >= ssd->events.heap[(i - 1) / 4].at_ps,
               "the order of events");
         ticks += kind == SSD_EVENT_FLUSH_TICK;
+        saves += kind == SSD_EVENT_COUNTERS;
     }
     CHECK(ssd->events.n < 4096 + ssd->l.n_streams + ssd->l.n_planes &&
-              ticks == ssd->buffer->tick_armed,
+              ticks == ssd->buffer->tick_armed &&
+              saves == ssd->journal->counters.armed,
           "events");
     return check_row_waits(ssd, error);
 }

@@ -281,6 +281,8 @@ static const StateRow ssd_rows[] = {
     VALUE(journal.n_meta_reads, n_meta_reads),
     VALUE(journal.free_meta_read, free_meta_read),
     VALUE(journal.meta_version, meta_version),
+    {MEMBER(journal.counters, counter_saves), .kind = STATE_VALUE,
+     .optional = true},
     KEPT(placement.plane, placement_plane),
     KEPT(placement.policy, alloc),
     KEPT(placement.placer, placer),

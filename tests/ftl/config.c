@@ -730,7 +730,8 @@ static bool covered(const char *key)
            strcmp(key, "ftl.slc_fold_delay") == 0 ||     /* slc-cache.c */
            strcmp(key, "buffer.ignore_flush") == 0 ||    /* power.c */
            strcmp(key, "ftl.close_open") == 0 ||         /* likewise, both */
-           strcmp(key, "ftl.recovery_cpu") == 0;
+           strcmp(key, "ftl.recovery_cpu") == 0 ||
+           strcmp(key, "ftl.counters_interval") == 0; /* counters.c */
 }
 
 /* An enumeration without a row in changes[] must have one value. */

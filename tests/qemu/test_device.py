@@ -453,7 +453,7 @@ def test_statistics(image: Path) -> None:
             results_page.paths(stats), "qemu", "drive")
         assert without_row == []
         # Of what this drive has switched off.
-        off = ("recovery.", "thermal.", "power.")
+        off = ("recovery.", "thermal.", "power.", "slc.", "counters.")
         assert [r for r in without_member if not r.startswith(off)] == []
         machine.cmd("qom-set", path="/machine/peripheral/ssd",
                     property="reset-stats", value=True)

@@ -25,7 +25,10 @@ RUNS = (
     (*WORKLOAD, "--set", "ftl.map=dftl", "--set", "ftl.op_percent=100"),
     (*WORKLOAD, "--set", "thermal.resistance=5", "--set",
      "power.states=8000:0:0/50:10:100:idle"),
-    (*WORKLOAD, "--set", "ftl.recovery=scan", "--set", "ftl.op_percent=80"),
+    (*WORKLOAD, "--set", "ftl.recovery=scan", "--set", "ftl.op_percent=80",
+     "--set", "ftl.counters_interval=1ms"),
+    (*WORKLOAD, "--set", "nand.cell=tlc", "--set", "nand.pages=12",
+     "--set", "ftl.slc_dynamic=20%"),
 )
 
 
