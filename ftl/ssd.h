@@ -88,6 +88,11 @@ typedef struct SsdCmd {
     SsdOp op;
     bool fua;         /* WRITE: complete only once durable */
     bool close;       /* FLUSH: of one stream, which ends with it; see below */
+    bool inside;   /* READ, WRITE: the data stays in the drive, and nothing of
+                      it crosses the host link; all else is the same,
+                      and it overtakes no write before it */
+    bool internal; /* READ, inside: for the controller's own use, and no
+                      statistic of the host counts it */
     uint16_t stream;  /* WRITE, and FLUSH with close: placement, below
                          SsdInfo.host_streams */
     uint32_t nblocks; /* count (1-based), in SsdInfo.block_bytes units */

@@ -142,13 +142,19 @@ static void take_cmd(Reading *rd, RecordedState *s, unsigned flags,
 {
     unsigned op = flags & ~RECORDING_FUA;
 
+    item->inside = op == RECORDING_INSIDE_READ || op == RECORDING_INSIDE_WRITE;
+    if (item->inside) {
+        op = op == RECORDING_INSIDE_READ ? SSD_OP_READ : SSD_OP_WRITE;
+    }
     if (op >= SSD_N_OPS) {
         bad(rd, "no such command");
         return;
     }
     item->op = (SsdOp)op;
     item->close = op == SSD_OP_FLUSH && flags & RECORDING_ENDS;
-    item->fua = flags & RECORDING_FUA && !item->close;
+    item->internal =
+        item->inside && op == SSD_OP_READ && flags & RECORDING_INTERNAL;
+    item->fua = flags & RECORDING_FUA && !item->close && !item->internal;
     take_instant(rd, s);
     if (op == SSD_OP_READ || op == SSD_OP_WRITE || op == SSD_OP_TRIM) {
         take_range(rd, s, &s->next_lba, item);

@@ -22,6 +22,8 @@ typedef struct RecordedItem {
     SsdOp op;        /* CMD, DONE: only of CMD */
     bool fua;        /* CMD: only of writes */
     bool close;      /* CMD: only of flushes, which have a stream then */
+    bool internal;   /* CMD: only of reads */
+    bool inside;     /* CMD: only of reads and writes */
     uint16_t stream; /* CMD, CLOSE */
     SsdStatus status; /* DONE */
     uint64_t at_ns;   /* instant, at most 200 days; it never decreases.  Of

@@ -208,6 +208,8 @@ static bool call_submit(Replay *rp, const RecordedItem *item, GError **error)
         .op = item->op,
         .fua = item->fua,
         .close = item->close,
+        .internal = item->internal,
+        .inside = item->inside,
         .stream = item->stream,
         .nblocks = (uint32_t)item->nblocks,
         .lba = item->lba,

@@ -76,6 +76,9 @@ uint64_t link_data_ps(const Ssd *ssd, uint64_t bytes);
  * (with host.pcie_mps after read requests and the round trip); toward the
  * host. */
 uint64_t link_from_host(Ssd *ssd, uint64_t from_ps, uint64_t bytes);
+/* A write without data of the host comes behind those before it, and before
+ * those behind it: writes enter the buffer in the order of their versions. */
+uint64_t link_behind(Ssd *ssd, uint64_t from_ps);
 uint64_t link_to_host(Ssd *ssd, uint64_t from_ps, uint64_t bytes);
 
 /* Bytes of host memory that the controller itself reads: queue entries, lists,

@@ -157,6 +157,14 @@ uint64_t link_from_host(Ssd *ssd, uint64_t from_ps, uint64_t bytes)
                       wire_ps(c, answered(ssd, bytes)));
 }
 
+uint64_t link_behind(Ssd *ssd, uint64_t from_ps)
+{
+    Controller *c = ssd->controller;
+
+    c->link_in_ps = MAX(c->link_in_ps, from_ps);
+    return c->link_in_ps;
+}
+
 uint64_t link_to_host(Ssd *ssd, uint64_t from_ps, uint64_t bytes)
 {
     Controller *c = ssd->controller;

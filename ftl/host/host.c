@@ -70,6 +70,9 @@ static void complete(Ssd *ssd, uint32_t cmd)
     }
     invariant(c->complete_ps >= c->submit_ps);
     ns = sim_ceil_ns(c->complete_ps - c->submit_ps);
+    if (c->req.internal) {
+        return;
+    }
     ssd->inspect.counters.commands[c->req.op]++;
     if (c->status == SSD_STATUS_OK && c->req.op == SSD_OP_SHUTDOWN) {
         counters_save(ssd);
@@ -455,10 +458,20 @@ static bool closes(const SsdCmd *r)
     return r->op == SSD_OP_FLUSH && r->close;
 }
 
+static bool is_inside(const SsdCmd *r)
+{
+    return r->inside && (r->op == SSD_OP_READ || r->op == SSD_OP_WRITE);
+}
+
 static bool stream_is_bad(const Ssd *ssd, const SsdCmd *r)
 {
     return (r->op == SSD_OP_WRITE || closes(r)) &&
            r->stream >= ssd->info.host_streams;
+}
+
+static bool internal_is_bad(const SsdCmd *r)
+{
+    return r->internal && (r->op != SSD_OP_READ || !r->inside);
 }
 
 static int check_submit(const Ssd *ssd, const SsdCmd *r)
@@ -466,7 +479,7 @@ static int check_submit(const Ssd *ssd, const SsdCmd *r)
     if (!ssd->powered) {
         return -ENODEV;
     }
-    if (range_is_bad(ssd, r) || stream_is_bad(ssd, r)) {
+    if (range_is_bad(ssd, r) || stream_is_bad(ssd, r) || internal_is_bad(r)) {
         return -EINVAL;
     }
     return ssd->commands.running >= ssd->info.queue_depth ? -EBUSY : 0;
@@ -512,7 +525,8 @@ int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
     ssd->commands.running++;
     background_stop(ssd);
     oplog_unit(ssd->inspect.log, OPLOG_CMD,
-               req->op | (req->fua ? 0x80 : 0) | (closes(req) ? 0x40 : 0),
+               req->op | (req->fua ? 0x80 : 0) | (closes(req) ? 0x40 : 0) |
+                   (is_inside(req) ? 0x20 : 0),
                closes(req) ? req->stream : 0, req->nblocks, ssd->now_ps,
                ssd->commands.cmd[i].serial, req->lba);
     if (G_UNLIKELY(ssd->inspect.recording)) {

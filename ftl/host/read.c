@@ -227,6 +227,9 @@ void read_start(Ssd *ssd, uint32_t cmd)
     note_buffer(ssd);
     c->next_lpn = c->req.lba >> ssd->block_shift;
     trim_before(ssd, c->next_lpn, last);
+    if (c->req.internal) {
+        return;
+    }
     ssd->inspect.counters.host_units_read += last - c->next_lpn + 1;
     ssd->inspect.counters.host_bytes_read +=
         (uint64_t)c->req.nblocks * ssd->info.block_bytes;

@@ -22,6 +22,11 @@ static bool has_data(const Cmd *c)
     return c->req.op == SSD_OP_READ || c->req.op == SSD_OP_WRITE;
 }
 
+static bool crosses_link(const Cmd *c)
+{
+    return has_data(c) && !c->req.inside;
+}
+
 static uint64_t n_units(const Ssd *ssd, const Cmd *c)
 {
     return ((c->req.lba + c->req.nblocks - 1) >> ssd->block_shift) -
@@ -126,13 +131,15 @@ uint64_t host_start_ps(Ssd *ssd, Cmd *c)
         ps = gate_pass(ssd, c, ps);
     }
     linked_ps = ps;
-    if (ssd->cfg->pcie_nvme && has_data(c)) {
+    if (ssd->cfg->pcie_nvme && crosses_link(c)) {
         linked_ps = link_fetch_list(ssd, ps, n_bytes(ssd, c));
     }
     if (c->req.op != SSD_OP_WRITE) {
         return ps; /* the list is there before the data */
     }
-    linked_ps = link_from_host(ssd, linked_ps, n_bytes(ssd, c));
+    linked_ps = crosses_link(c)
+                    ? link_from_host(ssd, linked_ps, n_bytes(ssd, c))
+                    : link_behind(ssd, linked_ps);
     if (ssd->controller->dram_move_ps) {
         return linked_ps;
     }
@@ -151,7 +158,8 @@ uint64_t host_dram_passed(Ssd *ssd, uint64_t units)
 
 uint64_t host_link_out(Ssd *ssd, const Cmd *c)
 {
-    return link_to_host(ssd, ssd->now_ps, n_bytes(ssd, c));
+    return crosses_link(c) ? link_to_host(ssd, ssd->now_ps, n_bytes(ssd, c))
+                           : ssd->now_ps;
 }
 
 bool host_end_takes_time(const Ssd *ssd)
@@ -162,7 +170,8 @@ bool host_end_takes_time(const Ssd *ssd)
 uint64_t host_end_ps(Ssd *ssd, Cmd *c)
 {
     uint64_t ps = core_run(ssd, ssd->cfg->t_complete_ps);
-    uint64_t end_ps = ssd->cfg->pcie_nvme ? link_complete(ssd, ps) : ps;
+    uint64_t end_ps =
+        ssd->cfg->pcie_nvme && !c->req.internal ? link_complete(ssd, ps) : ps;
 
     c->cost_ps[COST_firmware] += ps - ssd->now_ps;
     c->cost_ps[COST_link] += end_ps - ps;

@@ -80,15 +80,25 @@ static bool has_range(SsdOp op)
     return op == SSD_OP_READ || op == SSD_OP_WRITE || op == SSD_OP_TRIM;
 }
 
+static unsigned op_of(const SsdCmd *cmd)
+{
+    if (cmd->inside && cmd->op == SSD_OP_READ) {
+        return RECORDING_INSIDE_READ;
+    }
+    return cmd->inside && cmd->op == SSD_OP_WRITE ? RECORDING_INSIDE_WRITE
+                                                  : cmd->op;
+}
+
 void recording_cmd(Recording *r, const SsdCmd *cmd, uint64_t now_ns)
 {
     bool closes = cmd->op == SSD_OP_FLUSH && cmd->close;
     Line l;
 
     begin(&l, RECORDING_CMD,
-          cmd->op |
+          op_of(cmd) |
               (cmd->op == SSD_OP_WRITE && cmd->fua ? RECORDING_FUA : 0) |
-              (closes ? RECORDING_ENDS : 0));
+              (closes ? RECORDING_ENDS : 0) |
+              (cmd->internal ? RECORDING_INTERNAL : 0));
     put_instant(&l, r, now_ns);
     if (has_range(cmd->op)) {
         put_step(&l, r->next_lba, cmd->lba);

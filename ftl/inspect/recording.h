@@ -36,6 +36,11 @@ typedef enum RecordingType {
 #define RECORDING_FLAG_SHIFT 4
 #define RECORDING_FUA 8 /* RECORDING_CMD: with SsdOp in the bits below */
 #define RECORDING_ENDS 8 /* the same bit of a FLUSH: with close */
+#define RECORDING_INTERNAL   8 /* and of a READ */
+
+/* In place of SsdOp: a READ or WRITE whose data stays in the drive. */
+#define RECORDING_INSIDE_READ  SSD_N_OPS
+#define RECORDING_INSIDE_WRITE (SSD_N_OPS + 1)
 
 /* RECORDING_SETTING: flags, and the meaning of its three numbers. */
 typedef enum RecordingSetting {

@@ -144,6 +144,43 @@ static void test_complete_at_program(void)
     ref_free(r);
 }
 
+/* Data that stays in the drive needs no link, and all else. */
+static void test_inside(void)
+{
+    Ref *r = ref_new(ref_config(""), true);
+    SsdCompletion c;
+
+    r->inside = true;
+    c = ref_one(r, SSD_OP_READ, 4 * UNIT, 4 * UNIT, false);
+    same_cost(&c,
+              (SsdBreakdown){.firmware_ns = F, .bus_ns = C + X, .cell_ns = TR});
+    c = ref_one(r, SSD_OP_WRITE, 0, UNIT, true);
+    same_cost(&c, (SsdBreakdown){.firmware_ns = F,
+                                 .buffer_ns = B,
+                                 .flush_ns = C + X + TPROG});
+    ref_free(r);
+}
+
+/* Behind a write whose data is still on the link: the drive's version of the
+ * unit is the later one's, as the host's. */
+static void test_inside_in_order(void)
+{
+    Ref *r = ref_new(ref_config(""), false);
+
+    r->log = g_array_new(false, false, sizeof(SsdCompletion));
+    ref_do(r, SSD_OP_WRITE, 0, 4 * UNIT, false);
+    r->inside = true;
+    ref_do(r, SSD_OP_WRITE, 0, UNIT, false);
+    ref_drain(r);
+    same_cost(
+        &g_array_index(r->log, SsdCompletion, 0),
+        (SsdBreakdown){.firmware_ns = F, .link_ns = 4 * L, .buffer_ns = 4 * B});
+    same_cost(
+        &g_array_index(r->log, SsdCompletion, 1),
+        (SsdBreakdown){.firmware_ns = F, .link_ns = 4 * L, .buffer_ns = 5 * B});
+    ref_free(r);
+}
+
 /* A flush with nothing to do: F; with one dirty unit: F + C + X + tPROG. */
 static void test_flush(void)
 {
@@ -257,6 +294,8 @@ int main(int argc, char **argv)
     g_test_add_func("/latency/write-two", test_write_two);
     g_test_add_func("/latency/write-fua", test_write_fua);
     g_test_add_func("/latency/complete-at-program", test_complete_at_program);
+    g_test_add_func("/latency/inside", test_inside);
+    g_test_add_func("/latency/inside-in-order", test_inside_in_order);
     g_test_add_func("/latency/flush", test_flush);
     g_test_add_func("/latency/trim", test_trim);
     g_test_add_func("/latency/write-part", test_write_part);

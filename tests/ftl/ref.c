@@ -457,6 +457,7 @@ static void draw_stream(Ref *r, SsdCmd *c)
 {
     c->stream = r->stream;
     c->close = c->op == SSD_OP_FLUSH && r->close;
+    c->inside = r->inside;
     if (r->n_streams > 1) {
         c->stream = (uint16_t)prng_below(&r->stream_rng, r->n_streams);
         c->close = c->op == SSD_OP_FLUSH && prng_below(&r->stream_rng, 4) == 0;

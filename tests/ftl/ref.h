@@ -92,6 +92,7 @@ typedef struct Ref {
     Prng recovery_rng; /* draws one now and then */
     uint32_t n_streams;  /* writes go to a random one below it; 1 (at first): */
     uint16_t stream;     /* to this one */
+    bool inside;         /* data of reads and writes stays in the drive */
     bool close;          /* flushes are of this stream, which ends */
     Prng stream_rng;
     Prng poll_rng;

@@ -9,7 +9,7 @@
 void on_cmd(const Record *r)
 {
     Cmd **p = cmd_place(r->x);
-    uint8_t op = r->a & 0x3f;
+    uint8_t op = r->a & 0x1f;
     Cmd *c;
 
     if (op >= N_CMDS || *p || (r->a & 0x40 && op != CMD_FLUSH)) {
