@@ -682,6 +682,21 @@ void ssd_set_heat_limits(Ssd *ssd, uint64_t now_ns, const uint32_t kelvin[2])
     thermal_set_limits(ssd, kelvin);
 }
 
+uint64_t ssd_host_memory(const Ssd *ssd)
+{
+    return ssd->map->policy->set_host_memory ? ssd->cfg->hmb_bytes : 0;
+}
+
+void ssd_set_host_memory(Ssd *ssd, uint64_t now_ns, uint64_t bytes)
+{
+    ssd_run(ssd, now_ns);
+    if (ssd_host_memory(ssd)) {
+        bytes = MIN(bytes, ssd->cfg->hmb_bytes);
+        record_setting(ssd, RECORDING_HOST_MEMORY, 0, 0, bytes, now_ns);
+        ssd->map->policy->set_host_memory(ssd, bytes);
+    }
+}
+
 void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)
 {
     ssd_run(ssd, now_ns);

@@ -296,6 +296,16 @@ uint64_t ssd_recovery_ns(const Ssd *ssd);
 /* Is the power on?  A scripted fault may have cut it. */
 bool ssd_powered(const Ssd *ssd);
 
+/* ---- host memory (ftl.hmb) ----------------------------------------------- */
+
+/*
+ * Bytes of host memory that the drive uses for its map, at most; 0: none.  All
+ * of them are there from the beginning, until the caller says how many there
+ * are: 0 takes all back.  A power cut empties the memory.
+ */
+uint64_t ssd_host_memory(const Ssd *ssd);
+void ssd_set_host_memory(Ssd *ssd, uint64_t now_ns, uint64_t bytes);
+
 /* ---- streams ------------------------------------------------------------ */
 
 /*

@@ -303,6 +303,9 @@ static void call_setting(Replay *rp, const RecordedItem *item)
     case RECORDING_LIMITS:
         ssd_set_heat_limits(rp->ssd, rp->now_ns, limits);
         break;
+    case RECORDING_HOST_MEMORY:
+        ssd_set_host_memory(rp->ssd, rp->now_ns, item->number[2]);
+        break;
     default:
         g_assert_not_reached();
     }

@@ -49,6 +49,7 @@ typedef enum RecordingSetting {
                               one for each state, in order */
     RECORDING_OWN_RULES,   /* the same with NULL: 0, 0, 0 */
     RECORDING_LIMITS,      /* ssd_set_heat_limits(): both, 0 */
+    RECORDING_HOST_MEMORY, /* ssd_set_host_memory(): 0, 0, bytes */
     RECORDING_N_SETTINGS,
 } RecordingSetting;
 

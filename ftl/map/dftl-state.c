@@ -61,6 +61,7 @@ static const StateRow dftl_rows[] = {
     STATE_TABLE_ROW(Dftl, n_writes, N_PLANES),
     STATE_VALUE_GROWN(3, Dftl, stats),
     STATE_KEPT_ROW(Dftl, hmb), /* as cmt */
+    {STATE_MEMBER(Dftl, hmb_room), .kind = STATE_VALUE, .optional = true},
 };
 
 static const StateRow cmt_rows[] = {
@@ -217,6 +218,7 @@ bool dftl_check(const Ssd *ssd, GError **error)
     const Dftl *d = ssd->map->policy_data;
 
     CHECK(cmt_check(&d->cmt, ssd->l.user_units), "the cache");
+    CHECK(d->hmb_room <= d->hmb.most, "room in host memory");
     CHECK(d->hmb.most == 0 || cmt_check(&d->hmb, ssd->l.user_units),
           "the host memory buffer");
     for (uint32_t i = 0; i < CMT_SEGMENTS && d->hmb.most > 0; i++) {

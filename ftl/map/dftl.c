@@ -315,7 +315,7 @@ static void evict(Ssd *ssd, uint32_t cmd)
     page = page_of(ssd, d->cmt.entry[i].lpn);
     dirty = d->cmt.entry[i].dirty;
     make_clean(ssd, i);
-    hmb_put(&d->hmb, d->cmt.entry[i].lpn);
+    hmb_put(&d->hmb, d->cmt.entry[i].lpn, d->hmb_room);
     cmt_remove(&d->cmt, i);
     if (!dirty) {
         d->stats.evictions_clean++;
@@ -661,6 +661,14 @@ static void dftl_recovered(Ssd *ssd)
     dftl_changes_end(ssd);
 }
 
+static void dftl_set_host_memory(Ssd *ssd, uint64_t bytes)
+{
+    Dftl *d = ssd->map->policy_data;
+
+    d->hmb_room = (uint32_t)MIN(bytes / CACHE_ENTRY_BYTES, d->hmb.most);
+    hmb_shrink(&d->hmb, d->hmb_room);
+}
+
 static const MetaClient dftl_pages = {
     .begins = dftl_page_begins,
     .written = dftl_page_written,
@@ -677,6 +685,7 @@ static void dftl_init(Ssd *ssd)
     cmt_init(&d->cmt, (uint32_t)MIN(most, ssd->l.user_units));
     most = ssd->cfg->hmb_bytes / CACHE_ENTRY_BYTES;
     hmb_init(&d->hmb, MIN(most, ssd->l.user_units));
+    d->hmb_room = d->hmb.most;
     d->page = g_new(DftlPage, ssd->l.n_map_pages);
     d->ready = g_new(PageFifo, ssd->l.n_planes);
     d->n_writes = g_new(uint32_t, ssd->l.n_planes);
@@ -721,6 +730,7 @@ const MapPolicy map_dftl = {
     .room = write_stale,
     .aged = dftl_aged,
     .power_lost = dftl_power_lost,
+    .set_host_memory = dftl_set_host_memory,
     .recovered = dftl_recovered,
     .state = dftl_state,
     .check = dftl_check,

@@ -72,6 +72,7 @@ typedef struct Dftl {
     uint32_t *n_writes; /* by plane: of them, being written */
     DftlStats stats;
     Cmt hmb; /* ftl.hmb: entries in host memory; none of them is in cmt */
+    uint32_t hmb_room; /* entries that the host has room for now */
 } Dftl;
 
 static inline uint32_t page_of(const Ssd *ssd, uint64_t lpn)

@@ -29,17 +29,21 @@ bool hmb_holds(const Cmt *h, uint64_t lpn)
     return h->most > 0 && cmt_find(h, lpn) != CMT_NONE;
 }
 
-void hmb_put(Cmt *h, uint64_t lpn)
+void hmb_shrink(Cmt *h, uint32_t most)
 {
-    uint32_t victim;
+    while (h->most > 0 && cmt_used(h) > most) {
+        cmt_remove(h, h->list[CMT_PROBATION].n > 0
+                          ? h->list[CMT_PROBATION].tail
+                          : h->list[CMT_PROTECTED].tail);
+    }
+}
 
-    if (h->most == 0 || hmb_holds(h, lpn)) {
+void hmb_put(Cmt *h, uint64_t lpn, uint32_t most)
+{
+    if (most == 0 || hmb_holds(h, lpn)) {
         return;
     }
-    victim = cmt_victim(h);
-    if (victim != CMT_NONE) {
-        cmt_remove(h, victim);
-    }
+    hmb_shrink(h, most - 1);
     cmt_insert(h, lpn);
 }
 

@@ -25,10 +25,17 @@ void hmb_destroy(Cmt *h);
 /* Drop all entries, as after a power cut. */
 void hmb_clear(Cmt *h);
 
+/* Is the entry of the lpn there? */
 bool hmb_holds(const Cmt *h, uint64_t lpn);
-void hmb_put(Cmt *h, uint64_t lpn);
 
-/* It does not hold the entry any more.  false: it did not. */
+/* Add an entry, if it is not there.  If it is full, one leaves, as cmt_victim()
+ * says. */
+/* The entry joins, at the most entries that the host has room for: the oldest
+ * ones leave.  Fewer than there are: the same. */
+void hmb_put(Cmt *h, uint64_t lpn, uint32_t most);
+void hmb_shrink(Cmt *h, uint32_t most);
+
+/* Remove an entry.  false: it is not there. */
 bool hmb_take(Cmt *h, uint64_t lpn);
 
 #endif

@@ -103,6 +103,10 @@ struct MapPolicy {
      * now (aged). */
     void (*aged)(Ssd *ssd, uint64_t lpn, bool aged);
 
+    /* The host has so many bytes of its memory for the policy now; what was in
+     * the rest is lost. */
+    void (*set_host_memory)(Ssd *ssd, uint64_t bytes);
+
     /* The contents of memory are lost; and (with ftl.recovery) the map has been
      * found in NAND: L2p is as it was found, and the drive continues. */
     void (*power_lost)(Ssd *ssd);
