@@ -55,11 +55,25 @@ bool ssd_save(const Ssd *ssd, FILE *out, GError **error);
 Ssd *ssd_load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
               FILE *in, GError **error);
 
+/* The same of a drive behind which the file goes on; `in` is there then. */
+Ssd *ssd_load_first(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
+                    FILE *in, GError **error);
+
 /* The same with a file, which *error names.  Saving leaves the old file or the
  * whole new one, whatever happens meanwhile. */
 bool ssd_save_file(const Ssd *ssd, const char *path, GError **error);
 Ssd *ssd_load_file(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
                    const char *path, GError **error);
+
+/* The same of a file in which the caller has more, after the drive.  more()
+ * writes it, or is NULL; *end: where it begins, or NULL: there may be no more.
+ */
+bool ssd_save_file_with(const Ssd *ssd, const char *path,
+                        bool (*more)(void *opaque, FILE *out, GError **error),
+                        void *opaque, GError **error);
+Ssd *ssd_load_file_with(const SsdConfig *cfg, const SsdHostOps *host,
+                        void *opaque, const char *path, uint64_t *end,
+                        GError **error);
 
 /* A copy of the drive as it is, commands in flight included; their completions
  * come from both.  host must be NULL if and only if the drive's is.  NULL: a

@@ -32,9 +32,10 @@ static void sync_folder(const char *path)
 }
 
 static bool write_to(const Ssd *ssd, FILE *file, const char *path,
-                     GError **error)
+                     bool (*more)(void *opaque, FILE *out, GError **error),
+                     void *opaque, GError **error)
 {
-    if (!ssd_save(ssd, file, error)) {
+    if (!ssd_save(ssd, file, error) || (more && !more(opaque, file, error))) {
         g_prefix_error(error, "state file %s: ", path);
         return false;
     }
@@ -44,7 +45,9 @@ static bool write_to(const Ssd *ssd, FILE *file, const char *path,
     return true;
 }
 
-bool ssd_save_file(const Ssd *ssd, const char *path, GError **error)
+bool ssd_save_file_with(const Ssd *ssd, const char *path,
+                        bool (*more)(void *opaque, FILE *out, GError **error),
+                        void *opaque, GError **error)
 {
     g_autofree char *beside = g_strdup_printf("%s.%d.new", path, (int)getpid());
     FILE *file = fopen(beside, "wb");
@@ -53,7 +56,7 @@ bool ssd_save_file(const Ssd *ssd, const char *path, GError **error)
     if (!file) {
         return cannot(path, "cannot be created", errno, error);
     }
-    ok = write_to(ssd, file, path, error);
+    ok = write_to(ssd, file, path, more, opaque, error);
     if (fclose(file) != 0 && ok) {
         ok = cannot(path, "cannot be written", errno, error);
     }
@@ -68,8 +71,14 @@ bool ssd_save_file(const Ssd *ssd, const char *path, GError **error)
     return true;
 }
 
-Ssd *ssd_load_file(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
-                   const char *path, GError **error)
+bool ssd_save_file(const Ssd *ssd, const char *path, GError **error)
+{
+    return ssd_save_file_with(ssd, path, NULL, NULL, error);
+}
+
+Ssd *ssd_load_file_with(const SsdConfig *cfg, const SsdHostOps *host,
+                        void *opaque, const char *path, uint64_t *end,
+                        GError **error)
 {
     FILE *file = fopen(path, "rb");
     GError *why = NULL;
@@ -79,10 +88,21 @@ Ssd *ssd_load_file(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
         cannot(path, "cannot be opened", errno, error);
         return NULL;
     }
-    ssd = ssd_load(cfg, host, opaque, file, &why);
+    if (end) {
+        ssd = ssd_load_first(cfg, host, opaque, file, &why);
+        *end = (uint64_t)ftello(file);
+    } else {
+        ssd = ssd_load(cfg, host, opaque, file, &why);
+    }
     fclose(file);
     if (why) {
         g_propagate_prefixed_error(error, why, "state file %s: ", path);
     }
     return ssd;
+}
+
+Ssd *ssd_load_file(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
+                   const char *path, GError **error)
+{
+    return ssd_load_file_with(cfg, host, opaque, path, NULL, error);
 }

@@ -821,7 +821,7 @@ bool ssd_save(const Ssd *ssd, FILE *out, GError **error)
 }
 
 static Ssd *load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
-                 FILE *in, GError **error)
+                 FILE *in, bool more, GError **error)
 {
     Ssd *ssd = ssd_create(cfg, host, opaque, error);
     State s;
@@ -830,6 +830,7 @@ static Ssd *load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
         return NULL;
     }
     state_begin(&s, in, true);
+    s.more = more;
     walk(&s, ssd);
     if (!state_end(&s, error)) {
         ssd_destroy(ssd);
@@ -838,10 +839,10 @@ static Ssd *load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     return ssd;
 }
 
-Ssd *ssd_load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
-              FILE *in, GError **error)
+static Ssd *load_checked(const SsdConfig *cfg, const SsdHostOps *host,
+                         void *opaque, FILE *in, bool more, GError **error)
 {
-    Ssd *ssd = load(cfg, host, opaque, in, error);
+    Ssd *ssd = load(cfg, host, opaque, in, more, error);
 
     if (ssd && !ssd_state_check(ssd, error)) {
         ssd_destroy(ssd);
@@ -851,6 +852,18 @@ Ssd *ssd_load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
         ssd_rebase_loaded(ssd);
     }
     return ssd;
+}
+
+Ssd *ssd_load(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
+              FILE *in, GError **error)
+{
+    return load_checked(cfg, host, opaque, in, false, error);
+}
+
+Ssd *ssd_load_first(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
+                    FILE *in, GError **error)
+{
+    return load_checked(cfg, host, opaque, in, true, error);
 }
 
 Ssd *ssd_clone(const Ssd *ssd, const SsdHostOps *host, void *opaque,
@@ -871,7 +884,7 @@ Ssd *ssd_clone(const Ssd *ssd, const SsdHostOps *host, void *opaque,
     if (ok) {
         file = fmemopen(bytes, n, "rb");
         invariant(file);
-        copy = load(ssd->cfg, host, opaque, file, error);
+        copy = load(ssd->cfg, host, opaque, file, false, error);
         fclose(file);
     }
     free(bytes);
