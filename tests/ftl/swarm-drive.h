@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* swarm-drive.h - the options of a random drive, from one seed. */
+#ifndef VSSD_TESTS_FTL_SWARM_DRIVE_H
+#define VSSD_TESTS_FTL_SWARM_DRIVE_H
+
+#include "prng.h"
+#include "ssd-config.h"
+
+/* Streams of random numbers.  A value never changes: a seed must mean the same
+ * drive and host always. */
+enum {
+    DRAW_DRIVE = 1,
+    DRAW_HOST,
+    DRAW_ABORT,
+    DRAW_MEDIA,
+    DRAW_STREAMS,
+    DRAW_BUFFER,
+    DRAW_UPKEEP = 20,
+    DRAW_GC_UNIT = 30,
+    DRAW_DFTL = 41,
+    DRAW_RECOVERY = 50,
+    DRAW_LOGS = 52,
+    DRAW_HOT = 60,
+    DRAW_SLC = 70,
+    DRAW_DRAM,
+    DRAW_ROWS,
+    DRAW_SUPERPAGE,
+    DRAW_CELLS,
+    DRAW_HEAT,
+    DRAW_POWER,
+    DRAW_CONTROLLER = 80,
+    DRAW_HMB,
+    DRAW_SLC_CACHE,
+    DRAW_RAIN = 90,
+};
+
+/* Random numbers of one seed, a stream for each thing: an addition to one does
+ * not change the others. */
+typedef struct Draws {
+    uint64_t seed;
+    bool only_dftl; /* no map but ftl.map=dftl */
+    bool only_logs; /* no map but log-block maps */
+    bool bug;       /* nothing that hides a planted bug */
+    Prng drive, media, streams, buffer, upkeep, recovery, logs, host;
+} Draws;
+
+/* One of the values, each as likely as the others. */
+static inline uint64_t one_of(Prng *r, const uint64_t *v, size_t n)
+{
+    return v[prng_below(r, n)];
+}
+
+#define ONE_OF(r, ...)                                                         \
+    one_of(r, (const uint64_t[]){__VA_ARGS__},                                 \
+           sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+/* The streams of d->seed; the caller has set the members before them. */
+void draws_seed(Draws *d);
+
+/* A configuration that fits together, which the caller frees.  verbose: print
+ * its options to stderr. */
+SsdConfig *draw_config(Draws *d, bool verbose);
+
+#endif
