@@ -184,9 +184,6 @@ uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
             status = NVME_SC_INVALID_FIELD;
         }
     }
-    if (!status && n > NVME_STEPS_SMALL) {
-        req->steps = g_new(NvmeStep, n);
-    }
     for (unsigned i = 0; !status && i < n; i++) {
         update_handle(ctrl, req, nvme_le16(pids[i]));
     }

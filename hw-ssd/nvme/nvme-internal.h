@@ -65,6 +65,7 @@ typedef struct NvmeStep {
     SsdOp op;
     bool zeroes;     /* TRIM: of Write Zeroes */
     bool close;      /* FLUSH: of the stream, which ends */
+    bool inside;     /* READ, WRITE: no data of the host */
     uint16_t stream; /* only then; WRITE goes by the request's */
     uint32_t nblocks;
     uint64_t lba;
@@ -92,6 +93,7 @@ struct NvmeRequest {
     bool posted;   /* done, and waits for room in the completion queue */
     bool shutdown; /* the controller's own, for CC.SHN */
     bool used;     /* not in the free list */
+    bool internal; /* READ steps: of the controller itself */
     uint16_t status; /* code; 0 so far */
     uint32_t pending;
     uint32_t in_drive;     /* steps that the drive has */
@@ -105,11 +107,25 @@ struct NvmeRequest {
     uint64_t bytes;       /* of the namespace that it is about */
     bool refused;         /* with its first look */
     uint64_t complete_ns; /* of the last step, by the model */
+    /* Of a request that is not in a queue: it has ended, and will be freed; or
+     * NULL. */
+    void (*done)(NvmeCtrl *ctrl, NvmeRequest *req);
     bool modelled;        /* complete_ns is set */
+
+    /* Once all parts have ended, before the barrier; may add steps, and set it
+     * again.  Not after a failure, nor of a request without a queue. */
+    uint16_t (*then)(NvmeCtrl *ctrl, NvmeRequest *req);
+    NvmeRequest *fused;     /* the second command of a pair, which waits */
+    NvmeSqe *sqe;           /* of a command that has not begun, or NULL */
+    bool locks;             /* nobody else changes its range: in the list of */
+    NvmeRequest *lock_next; /* NvmeRequests.locks */
 
     unsigned nsteps;
     unsigned next_step;
-    NvmeStep *steps; /* small_steps, or g_new */
+    unsigned step_room;
+    unsigned reads_left; /* pieces that the payload has not read */
+    NvmeStep *steps;     /* small_steps, or g_new */
+    PayloadRead *reads; /* g_new: one for each piece; NULL: there is rd alone */
     NvmeStep small_steps[NVME_STEPS_SMALL];
 
     NvmeSg sg;

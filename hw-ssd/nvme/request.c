@@ -36,6 +36,7 @@ NvmeRequest *nvme_request_new(NvmeCtrl *ctrl)
     memset(req, 0, offsetof(NvmeRequest, small_steps));
     req->used = true;
     req->steps = req->small_steps;
+    req->step_room = NVME_STEPS_SMALL;
     req->buf = NULL;
     req->compare = NULL;
     nvme_sg_init(&req->sg);
@@ -107,11 +108,28 @@ void nvme_request_orphan(NvmeCtrl *ctrl, NvmeRequest *req)
     }
 }
 
+static G_NO_INLINE NvmeStep *add_with_room(NvmeRequest *req, SsdOp op,
+                                           uint64_t lba, uint32_t nblocks)
+{
+    NvmeStep *own = req->steps == req->small_steps ? NULL : req->steps;
+
+    req->step_room *= 2;
+    req->steps = g_renew(NvmeStep, own, req->step_room);
+    if (!own) {
+        memcpy(req->steps, req->small_steps, sizeof(req->small_steps));
+    }
+    return nvme_add_step(req, op, lba, nblocks);
+}
+
 NvmeStep *nvme_add_step(NvmeRequest *req, SsdOp op, uint64_t lba,
                         uint32_t nblocks)
 {
-    NvmeStep *step = &req->steps[req->nsteps++];
+    NvmeStep *step;
 
+    if (G_UNLIKELY(req->nsteps == req->step_room)) {
+        return add_with_room(req, op, lba, nblocks);
+    }
+    step = &req->steps[req->nsteps++];
     *step = (NvmeStep){ .op = op, .lba = lba, .nblocks = nblocks };
     return step;
 }

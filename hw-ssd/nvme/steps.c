@@ -97,6 +97,8 @@ static void submit_next_step(NvmeCtrl *ctrl, NvmeRequest *req)
         .op = step->op,
         .fua = step->op == SSD_OP_WRITE && req->fua,
         .close = step->close,
+        .internal = req->internal,
+        .inside = step->inside || req->internal,
         .stream = step->close ? step->stream : req->stream,
         .nblocks = step->nblocks,
         .lba = step->lba,
@@ -164,9 +166,28 @@ bool nvme_feed_starved(NvmeCtrl *ctrl)
     return any;
 }
 
+static void go_on(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    uint16_t (*then)(NvmeCtrl *ctrl, NvmeRequest *req) = req->then;
+    uint16_t status;
+
+    req->then = NULL;
+    req->pending = 1;
+    status = then(ctrl, req);
+    if (status) {
+        request_fail(ctrl, req, status);
+    }
+    nvme_request_start(ctrl, req);
+    nvme_request_part_done(ctrl, req);
+}
+
 void nvme_request_part_done(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     if (--req->pending || req->starved) {
+        return;
+    }
+    if (req->then && !req->status && req->sq) {
+        go_on(ctrl, req);
         return;
     }
     if (req->barrier && !req->status && (req->sq || req->shutdown)) {
@@ -255,6 +276,9 @@ void nvme_request_complete(NvmeCtrl *ctrl, NvmeRequest *req)
         shutdown_done(ctrl, req);
     }
     if (!req->sq) {
+        if (req->done) {
+            req->done(ctrl, req);
+        }
         nvme_request_free(ctrl, req);
         return;
     }
