@@ -26,12 +26,16 @@ NVME_ORDER = [
     "report", "nvme-state", "rest", "ctrl",    # the controller as a whole
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "dispatch", "admin", "io",                 # commands
-    "identify", "nvme-features", "log-pages", "log-vendor", "directives",
-    "fdp", "power-states", "queue", "events", "health",
+    "identify", "log-pages", "nvme-features", "log-vendor",
+    "directives",
+    "fdp", "power-states", "queue", "events",
+    "health",
     "steps", "completion", "request",          # the way of a command
     "error-log", "timestamp", "prp",
+    "sg",
     "payload/payload-state", "payload/payload", "payload/destage",
-    "payload/trims", "payload/zeroes", "payload/entries", "payload/buffers",
+    "payload/trims", "payload/zeroes", "payload/entries",
+    "payload/buffers",
     "payload/backlog"]
 
 # Functions that only the settle pass calls, beside files of the same component.

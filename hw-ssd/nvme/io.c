@@ -46,8 +46,8 @@ static uint16_t take_range(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
 
 static uint16_t map_data(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    return nvme_prp_map(ctrl, &req->sg, nvme_sqe_prp1(sqe), nvme_sqe_prp2(sqe),
-                        (uint64_t)req->nblocks << ctrl->block_shift);
+    return nvme_map(ctrl, &req->sg, sqe,
+                    (uint64_t)req->nblocks << ctrl->block_shift, false);
 }
 
 /* With the volatile write cache off, every write is a FUA write. */

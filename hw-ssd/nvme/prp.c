@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * prp.c - Physical Region Page entries and lists: from PRP1 and PRP2 to pieces
- * of guest memory, and moving bytes to and from them.
+ * of guest memory; and the data of a command, by PRPs or by an SGL.
  *
  * Every PRP entry is read once.  A list cannot be endless: each of its pages
  * but the first must start at offset 0 and so carries entries that the
@@ -9,51 +9,6 @@
  */
 #include "nvme-internal.h"
 #include "prp.h"
-
-void nvme_sg_init(NvmeSg *sg)
-{
-    sg->seg = sg->small;
-    sg->n = 0;
-    sg->idx = 0;
-    sg->done = 0;
-}
-
-void nvme_sg_free(NvmeCtrl *ctrl, NvmeSg *sg)
-{
-    if (sg->seg != sg->small) {
-        g_ptr_array_add(ctrl->requests.sg_pool, sg->seg);
-    }
-    nvme_sg_init(sg);
-}
-
-static void sg_grow(NvmeCtrl *ctrl, NvmeSg *sg)
-{
-    NvmeSeg *large = NULL;
-
-    if (ctrl->requests.sg_pool->len) {
-        large = g_ptr_array_steal_index_fast(ctrl->requests.sg_pool,
-                                             ctrl->requests.sg_pool->len - 1);
-    } else {
-        large = g_new(NvmeSeg, NVME_SG_LARGE);
-    }
-    memcpy(large, sg->small, sizeof(sg->small));
-    sg->seg = large;
-}
-
-static void sg_add(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr, uint32_t len)
-{
-    NvmeSeg *last = sg->n ? &sg->seg[sg->n - 1] : NULL;
-
-    if (last && last->addr + last->len == addr && addr != 0) {
-        last->len += len;
-        return;
-    }
-    if (sg->n == NVME_SG_SMALL && sg->seg == sg->small) {
-        sg_grow(ctrl, sg);
-    }
-    g_assert(sg->n < NVME_SG_LARGE);
-    sg->seg[sg->n++] = (NvmeSeg){ .addr = addr, .len = len };
-}
 
 /* The rest of a transfer, from the list at addr. */
 static uint16_t map_list(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr,
@@ -89,7 +44,7 @@ static uint16_t map_list(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr,
                     addr = prp;
                     break;
                 }
-                sg_add(ctrl, sg, prp, MIN(bytes, page));
+                nvme_sg_add(ctrl, sg, prp, MIN(bytes, page));
                 bytes -= MIN(bytes, page);
             }
         }
@@ -99,8 +54,8 @@ static uint16_t map_list(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr,
     }
 }
 
-uint16_t nvme_prp_map(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t prp1, uint64_t prp2,
-                      uint64_t bytes)
+static uint16_t map_prps(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t prp1,
+                         uint64_t prp2, uint64_t bytes)
 {
     uint64_t page = 1ULL << ctrl->regs.page_bits;
     uint64_t first = MIN(bytes, page - (prp1 & (page - 1)));
@@ -108,7 +63,7 @@ uint16_t nvme_prp_map(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t prp1, uint64_t prp2,
     if (prp1 & 3) {
         return NVME_SC_PRP_OFFSET;
     }
-    sg_add(ctrl, sg, prp1, first);
+    nvme_sg_add(ctrl, sg, prp1, first);
     bytes -= first;
     if (!bytes) {
         return 0;
@@ -119,60 +74,14 @@ uint16_t nvme_prp_map(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t prp1, uint64_t prp2,
     if (prp2 & (page - 1)) {
         return NVME_SC_PRP_OFFSET;
     }
-    sg_add(ctrl, sg, prp2, bytes);
+    nvme_sg_add(ctrl, sg, prp2, bytes);
     return 0;
 }
 
-/* The piece at the cursor, at most len bytes; the cursor moves past it. */
-static size_t sg_piece(NvmeSg *sg, size_t len, uint64_t *addr)
+uint16_t nvme_map(NvmeCtrl *ctrl, NvmeSg *sg, const NvmeSqe *sqe,
+                  uint64_t bytes, bool to_host)
 {
-    NvmeSeg *seg = &sg->seg[sg->idx];
-    size_t n = MIN(len, seg->len - sg->done);
-
-    g_assert(sg->idx < sg->n);
-    *addr = seg->addr + sg->done;
-    sg->done += n;
-    if (sg->done == seg->len) {
-        sg->idx++;
-        sg->done = 0;
-    }
-    return n;
-}
-
-uint16_t nvme_sg_read(NvmeCtrl *ctrl, NvmeSg *sg, void *buf, size_t len)
-{
-    uint8_t *to = buf;
-
-    ctrl->run_bytes += len;
-    while (len) {
-        uint64_t addr;
-        size_t n = sg_piece(sg, len, &addr);
-
-        if (nvme_dma_read(ctrl, addr, to, n)) {
-            return NVME_SC_DATA_TRANSFER;
-        }
-        to += n;
-        len -= n;
-    }
-    return 0;
-}
-
-uint16_t nvme_sg_write(NvmeCtrl *ctrl, NvmeSg *sg, const void *buf, size_t len)
-{
-    const uint8_t *from = buf;
-
-    ctrl->run_bytes += len;
-    while (len) {
-        uint64_t addr;
-        size_t n = sg_piece(sg, len, &addr);
-
-        if (nvme_dma_write(ctrl, addr, from, n)) {
-            return NVME_SC_DATA_TRANSFER;
-        }
-        from += n;
-        len -= n;
-    }
-    return 0;
+    return map_prps(ctrl, sg, nvme_sqe_prp1(sqe), nvme_sqe_prp2(sqe), bytes);
 }
 
 uint16_t nvme_to_host(NvmeCtrl *ctrl, const NvmeSqe *sqe, const void *buf,
@@ -182,8 +91,7 @@ uint16_t nvme_to_host(NvmeCtrl *ctrl, const NvmeSqe *sqe, const void *buf,
     uint16_t status;
 
     nvme_sg_init(&sg);
-    status = nvme_prp_map(ctrl, &sg, nvme_sqe_prp1(sqe), nvme_sqe_prp2(sqe),
-                          len);
+    status = nvme_map(ctrl, &sg, sqe, len, true);
     if (!status) {
         status = nvme_sg_write(ctrl, &sg, buf, len);
     }
@@ -216,8 +124,7 @@ uint16_t nvme_from_host(NvmeCtrl *ctrl, const NvmeSqe *sqe, void *buf,
     uint16_t status;
 
     nvme_sg_init(&sg);
-    status = nvme_prp_map(ctrl, &sg, nvme_sqe_prp1(sqe), nvme_sqe_prp2(sqe),
-                          len);
+    status = nvme_map(ctrl, &sg, sqe, len, false);
     if (!status) {
         status = nvme_sg_read(ctrl, &sg, buf, len);
     }

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* prp.h - guest memory of a command: from PRPs to pieces, moving bytes. */
+/* prp.h - guest memory of a command: from PRPs or an SGL to pieces. */
 #ifndef VSSD_NVME_PRP_H
 #define VSSD_NVME_PRP_H
 
 #include "nvme-internal.h"
+#include "sg.h"
 
-void nvme_sg_init(NvmeSg *sg);
-void nvme_sg_free(NvmeCtrl *ctrl, NvmeSg *sg);
+/* The data of a command, by PRPs or by an SGL.  Status code; 0: sg describes
+ * bytes bytes. */
+uint16_t nvme_map(NvmeCtrl *ctrl, NvmeSg *sg, const NvmeSqe *sqe,
+                  uint64_t bytes, bool to_host);
 
-/* Status code; 0: sg describes bytes bytes. */
-uint16_t nvme_prp_map(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t prp1, uint64_t prp2,
-                      uint64_t bytes);
-
-/* Move the next len bytes.  Status code. */
-uint16_t nvme_sg_read(NvmeCtrl *ctrl, NvmeSg *sg, void *buf, size_t len);
-uint16_t nvme_sg_write(NvmeCtrl *ctrl, NvmeSg *sg, const void *buf, size_t len);
-
-/* The data of an admin command at once: map, move, forget.  Status code. */
+/* The data of a command at once: map, move, forget.  Status code. */
 uint16_t nvme_to_host(NvmeCtrl *ctrl, const NvmeSqe *sqe, const void *buf,
                       size_t len);
 uint16_t nvme_from_host(NvmeCtrl *ctrl, const NvmeSqe *sqe, void *buf,

@@ -7,7 +7,7 @@
  * opcodes, or of where completions go.
  */
 #include "nvme-internal.h"
-#include "prp.h"
+#include "sg.h"
 #include "request.h"
 
 #define REQUEST_SLAB 64
