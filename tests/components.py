@@ -31,7 +31,7 @@ NVME_ORDER = [
     "fdp", "power-states", "queue", "events",
     "health",
     "steps", "completion", "request",          # the way of a command
-    "error-log", "timestamp", "prp",
+    "error-log", "timestamp", "namespace", "prp",
     "sg",
     "payload/payload-state", "payload/payload", "payload/destage",
     "payload/trims", "payload/zeroes", "payload/entries",

@@ -15,6 +15,7 @@
 #include "fdp.h"
 #include "fetch.h"
 #include "io.h"
+#include "namespace.h"
 #include "queue.h"
 #include "regs.h"
 #include "request.h"
@@ -351,6 +352,7 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     ctrl->max_bytes = 1ULL << (cfg->mdts + NVME_PAGE_BITS);
     payload_attach(ctrl->payload, ssd, cfg->nblocks);
     payload_set_limit(ctrl->payload, cfg->backlog);
+    nvme_namespaces_init(ctrl, cfg->namespaces ? NVME_MAX_NAMESPACES : 1);
     nvme_slots_init(ctrl, info->queue_depth);
     nvme_streams_init(ctrl);
     ctrl->powered = true;
@@ -367,6 +369,7 @@ void nvme_free(NvmeCtrl *ctrl)
     nvme_requests_free_used(ctrl);
     payload_free(ctrl->payload);
     nvme_requests_destroy(ctrl);
+    nvme_namespaces_free(ctrl);
     g_free(ctrl->slots.slot);
     g_free(ctrl->lateness);
     g_free(ctrl);

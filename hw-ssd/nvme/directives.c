@@ -13,6 +13,7 @@
 #include "nvme-internal.h"
 #include "directives.h"
 #include "fdp.h"
+#include "namespace.h"
 #include "prp.h"
 
 /* ---- streams ------------------------------------------------------------ */
@@ -122,7 +123,7 @@ uint16_t nvme_take_directive(NvmeCtrl *ctrl, NvmeRequest *req,
         return 0;
     }
     if (type == NVME_DIR_PLACEMENT && ctrl->fdp.placement) {
-        req->stream = nvme_fdp_place(ctrl, spec);
+        req->stream = nvme_fdp_place(ctrl, req->nsid, spec);
         return 0;
     }
     return NVME_SC_INVALID_FIELD;
@@ -300,8 +301,8 @@ static uint16_t directive(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     uint8_t operation = sqe->dw[11];
     uint8_t type = sqe->dw[11] >> 8;
 
-    if (req->nsid != NVME_NSID_ALL && !nvme_is_io_nsid(req->nsid)) {
-        return NVME_SC_INVALID_NSID;
+    if (req->nsid != NVME_NSID_ALL && !req->ns) {
+        return nvme_ns_missing(ctrl, req->nsid);
     }
     if (type == NVME_DIR_STREAMS && !ctrl->streams.enabled) {
         return NVME_SC_INVALID_FIELD;

@@ -34,6 +34,7 @@ static NvmeRequest *take(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
     req->opcode = nvme_sqe_opcode(sqe);
     req->cid = nvme_sqe_cid(sqe);
     req->nsid = sqe->dw[1];
+    req->ns = nvme_ns_find(ctrl, req->nsid);
     req->admin = sq->id == 0;
     req->fetch_ns = ctrl->now_ns;
     if (req->admin) {

@@ -10,6 +10,7 @@
 #include "nvme-internal.h"
 #include "fdp.h"
 #include "health.h"
+#include "namespace.h"
 #include "prp.h"
 #include "request.h"
 #include "ssd-report.h"
@@ -79,7 +80,9 @@ void nvme_fdp_moving(NvmeCtrl *ctrl, uint32_t stream, uint64_t lpn,
 {
     const NvmeFdp *f = &ctrl->fdp;
     uint64_t nblocks = (uint64_t)nunits * ctrl->unit_blocks;
+    const NvmeNamespace *ns = nvme_ns_of_drive(ctrl, lpn * ctrl->unit_blocks);
 
+    nblocks >>= ns ? ns->drive_shift : 0;
     if (!f->ruhs || ssd_info(ctrl->ssd)->isolated ||
         !is_wanted(f, EVENT_MEDIA_REALLOCATED, stream)) {
         return;
@@ -97,14 +100,16 @@ void nvme_fdp_moving(NvmeCtrl *ctrl, uint32_t stream, uint64_t lpn,
 /* ---- writes ------------------------------------------------------------- */
 
 /* An identifier that does not exist goes where one goes that is not given. */
-uint16_t nvme_fdp_place(NvmeCtrl *ctrl, uint16_t pid)
+uint16_t nvme_fdp_place(NvmeCtrl *ctrl, uint32_t nsid, uint16_t pid)
 {
     if (pid < ctrl->fdp.ruhs) {
         return pid;
     }
     if (is_wanted(&ctrl->fdp, EVENT_INVALID_PID, 0)) {
-        add_event(ctrl, (NvmeFdpEvent){ .type = EVENT_INVALID_PID,
-                                        .has_handle = true, .pid = pid });
+        add_event(ctrl, (NvmeFdpEvent){.type = EVENT_INVALID_PID,
+                                       .has_handle = true,
+                                       .pid = pid,
+                                       .lba = nsid});
     }
     return 0;
 }
@@ -121,8 +126,8 @@ uint16_t nvme_io_mgmt_receive(NvmeCtrl *ctrl, NvmeRequest *req,
     size_t n = sizeof(d.header) + ctrl->fdp.ruhs * sizeof(d.handle[0]);
     uint8_t operation = sqe->dw[10];
 
-    if (!nvme_is_io_nsid(req->nsid)) {
-        return NVME_SC_INVALID_NSID;
+    if (!req->ns) {
+        return nvme_ns_missing(ctrl, req->nsid);
     }
     if (operation > 1) {
         return NVME_SC_INVALID_FIELD;
@@ -131,7 +136,7 @@ uint16_t nvme_io_mgmt_receive(NvmeCtrl *ctrl, NvmeRequest *req,
         return 0; /* no action */
     }
     for (unsigned i = 0; i < ctrl->fdp.ruhs; i++) {
-        uint64_t room = ssd_stream_room(ctrl->ssd, i) / ctrl->block_bytes;
+        uint64_t room = ssd_stream_room(ctrl->ssd, i) >> req->ns->block_shift;
 
         d.handle[i] = (NvmeRuhStatus){
             .pid = nvme_le16(i),
@@ -155,9 +160,11 @@ static void update_handle(NvmeCtrl *ctrl, NvmeRequest *req, uint16_t pid)
     step->stream = pid;
     if (ssd_stream_room(ctrl->ssd, pid) < ssd_info(ctrl->ssd)->reclaim_bytes &&
         is_wanted(&ctrl->fdp, EVENT_NOT_FULLY_WRITTEN, pid)) {
-        add_event(ctrl, (NvmeFdpEvent){ .type = EVENT_NOT_FULLY_WRITTEN,
-                                        .has_handle = true, .pid = pid,
-                                        .ruh = pid });
+        add_event(ctrl, (NvmeFdpEvent){.type = EVENT_NOT_FULLY_WRITTEN,
+                                       .has_handle = true,
+                                       .pid = pid,
+                                       .ruh = pid,
+                                       .lba = req->nsid});
     }
 }
 
@@ -169,8 +176,8 @@ uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
     uint8_t operation = sqe->dw[10];
     uint16_t status;
 
-    if (!nvme_is_io_nsid(req->nsid)) {
-        return NVME_SC_INVALID_NSID;
+    if (!req->ns) {
+        return nvme_ns_missing(ctrl, req->nsid);
     }
     if (operation > 1 || (operation == 1 && n > ctrl->fdp.ruhs)) {
         return NVME_SC_INVALID_FIELD;
@@ -364,20 +371,32 @@ void nvme_fdp_fill_statistics(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     d->mbe = nvme_le128(erases * info->erase_bytes);
 }
 
-static void put_event(NvmeFdpEventEntry *p, const NvmeFdpEvent *e)
+static uint32_t nsid_of(const NvmeCtrl *ctrl, const NvmeFdpEvent *e)
+{
+    if (e->type == EVENT_MEDIA_REALLOCATED) {
+        const NvmeNamespace *ns = nvme_ns_of_drive(ctrl, e->lba);
+
+        return ns ? ns->nsid : 0;
+    }
+    return e->lba ? (uint32_t)e->lba : 1;
+}
+
+static void put_event(const NvmeCtrl *ctrl, NvmeFdpEventEntry *p,
+                      const NvmeFdpEvent *e)
 {
     *p = (NvmeFdpEventEntry){
         .type = e->type,
         .flags = EVENT_NSIDV | (e->has_handle ? EVENT_PIV | EVENT_LV : 0),
         .pid = nvme_le16(e->pid),
         .timestamp = e->timestamp,
-        .nsid = nvme_le32(1),
+        .nsid = nvme_le32(nsid_of(ctrl, e)),
         .ruhid = nvme_le16(e->ruh), /* of reclaim group 0 */
     };
     if (e->type == EVENT_MEDIA_REALLOCATED) {
         p->moved.flags = 1; /* LBAV */
         p->moved.nlbam = nvme_le16(e->nblocks_moved);
-        p->moved.lba = nvme_le64(e->lba);
+        p->moved.lba = nvme_le64(
+            nvme_ns_from_drive(nvme_ns_of_drive(ctrl, e->lba), e->lba));
     }
 }
 
@@ -395,7 +414,7 @@ void nvme_fdp_fill_events(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
 
     d->header.n = nvme_le32(n);
     for (unsigned k = 0; k < n; k++) {
-        put_event(&d->event[k],
+        put_event(ctrl, &d->event[k],
                   &log->event[(log->nevents - n + k) % NVME_FDP_EVENTS]);
     }
 }

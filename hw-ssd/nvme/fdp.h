@@ -6,7 +6,7 @@
 #include "nvme-internal.h"
 
 /* The drive's stream for a placement identifier of a Write. */
-uint16_t nvme_fdp_place(NvmeCtrl *ctrl, uint16_t pid);
+uint16_t nvme_fdp_place(NvmeCtrl *ctrl, uint32_t nsid, uint16_t pid);
 
 /* The drive moves nunits units of a block of a stream of its own. */
 void nvme_fdp_moving(NvmeCtrl *ctrl, uint32_t stream, uint64_t lpn,

@@ -6,8 +6,11 @@
  */
 #include "nvme-internal.h"
 #include "identify.h"
+#include "namespace.h"
 #include "power-states.h"
 #include "prp.h"
+
+#include <inttypes.h>
 
 #define IDENTIFY_BYTES 4096
 #define CSI_NVM 0
@@ -82,7 +85,7 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->cntrltype = 1; /* I/O controller */
     id->sqes = NVME_SQE_SHIFT << 4 | NVME_SQE_SHIFT;
     id->cqes = NVME_CQE_SHIFT << 4 | NVME_CQE_SHIFT;
-    id->nn = nvme_le32(1);
+    id->nn = nvme_le32(ctrl->namespaces.n);
     id->awun = nvme_le16(ctrl->unit_blocks - 1);
     put_subnqn(ctrl, id->subnqn);
     nvme_identify_power(ctrl, id);
@@ -95,13 +98,21 @@ static bool is_nsid_list(uint32_t nsid)
     return nsid < NVME_NSID_ALL - 1;
 }
 
-static void put_formats(const NvmeCtrl *ctrl, NvmeIdNamespace *id)
+static void put_formats(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
+                        NvmeIdNamespace *id)
 {
-    unsigned unit = ctrl->unit_blocks - 1;
-    unsigned page = ssd_info(ctrl->ssd)->page_bytes / ctrl->block_bytes - 1;
+    const SsdInfo *info = ssd_info(ctrl->ssd);
+    unsigned unit = info->unit_bytes / ns->block_bytes - 1;
+    unsigned n = 0;
+    unsigned page = info->page_bytes / ns->block_bytes - 1;
 
     id->nsfeat = 1 << 1 | 1 << 4; /* NAWUPF and others; NPWG and others */
-    id->nlbaf = 0;                /* one format */
+    while (nvme_ns_format(ctrl, n)) {
+        id->lbaf[n].lbads = g_bit_nth_lsf(nvme_ns_format(ctrl, n), -1);
+        n++;
+    }
+    id->nlbaf = n - 1;
+    id->flbas = ns->format;
     id->dlfeat = 1 << 3 | 1;      /* deallocated blocks read as zeroes, Write
                                      Zeroes takes the deallocate bit */
     id->nawun = nvme_le16(unit);
@@ -126,37 +137,63 @@ static void put_be64(uint8_t *p, uint64_t v)
 static uint16_t fill_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                void *data)
 {
+    const NvmeNamespace *ns = (sqe->dw[10] & 0xff) == 0x11
+                                  ? nvme_ns_existing(ctrl, sqe->dw[1])
+                                  : nvme_ns_find(ctrl, sqe->dw[1]);
     NvmeIdNamespace *id = data;
 
-    if (!nvme_is_io_nsid(sqe->dw[1])) {
-        return NVME_SC_INVALID_NSID;
+    if (sqe->dw[1] == NVME_NSID_ALL && ctrl->namespaces.managed) {
+        NvmeNamespace any = {0}; /* what all namespaces have */
+
+        nvme_ns_set_format(ctrl, &any, 0);
+        put_formats(ctrl, &any, id);
+        return 0;
     }
-    id->nsze = nvme_le64(ctrl->cfg.nblocks);
-    id->ncap = nvme_le64(ctrl->cfg.nblocks);
-    id->nuse = nvme_le64(ctrl->cfg.nblocks); /* not thin */
-    put_formats(ctrl, id);
-    id->endgid = nvme_le16(nvme_has_fdp(ctrl));
-    put_be64(id->eui64, ctrl->cfg.eui64); /* 0: none */
+    if (!ns) { /* all zeroes, if there could be one */
+        return nvme_ns_valid(ctrl, sqe->dw[1]) ? 0 : NVME_SC_INVALID_NSID;
+    }
+    id->nsze = nvme_le64(ns->nblocks);
+    id->ncap = nvme_le64(ns->nblocks);
+    id->nuse = nvme_le64(ns->nblocks); /* not thin */
+    put_formats(ctrl, ns, id);
+    id->nmic = ns->shared;
+    id->nvmsetid = nvme_le16(NVME_ONLY_SET);
+    id->endgid = nvme_le16(NVME_ONLY_GROUP);
+    id->nsattr = ns->protect != NVME_PROTECT_NONE;
+    id->nvmcap = nvme_le128(ns->n_granules * nvme_ns_granule_bytes(ctrl));
+    put_be64(id->eui64, ns->eui64); /* 0: none */
     return 0;
 }
 
 static uint16_t fill_ns_list(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                              void *data)
 {
+    bool allocated = (sqe->dw[10] & 0xff) == 0x10;
     NvmeNamespaceList *list = data;
+    unsigned n = 0;
 
     if (!is_nsid_list(sqe->dw[1])) {
         return NVME_SC_INVALID_NSID;
     }
-    list->nsid[0] = nvme_le32(sqe->dw[1] < 1 ? 1 : 0);
+    for (uint32_t i = sqe->dw[1]; i < ctrl->namespaces.n; i++) {
+        if (allocated ? nvme_ns_existing(ctrl, i + 1)
+                      : nvme_ns_find(ctrl, i + 1)) {
+            list->nsid[n++] = nvme_le32(i + 1);
+        }
+    }
     return 0;
 }
 
-/* A UUID that is the same whenever serial and model are (RFC 4122, by name). */
-static void make_uuid(const NvmeCtrl *ctrl, uint8_t *uuid)
+/* A UUID that is the same whenever serial and model are (RFC 4122, by name),
+ * and of one namespace only. */
+static void make_uuid(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
+                      uint8_t *uuid)
 {
     g_autofree char *name =
-        g_strdup_printf("vssd:%s:%s", ctrl->cfg.model, ctrl->cfg.serial);
+        ns->serial
+            ? g_strdup_printf("vssd:%s:%s:%" PRIu64, ctrl->cfg.model,
+                              ctrl->cfg.serial, ns->serial)
+            : g_strdup_printf("vssd:%s:%s", ctrl->cfg.model, ctrl->cfg.serial);
     g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA1);
     uint8_t digest[20];
     gsize n = sizeof(digest);
@@ -171,20 +208,21 @@ static void make_uuid(const NvmeCtrl *ctrl, uint8_t *uuid)
 static uint16_t fill_ns_descriptors(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                     void *data)
 {
+    const NvmeNamespace *ns = nvme_ns_find(ctrl, sqe->dw[1]);
     NvmeNsDescriptor *d = data;
 
-    if (!nvme_is_io_nsid(sqe->dw[1])) {
-        return NVME_SC_INVALID_NSID;
+    if (!ns) {
+        return nvme_ns_missing(ctrl, sqe->dw[1]);
     }
-    if (ctrl->cfg.eui64) {
+    if (ns->eui64) {
         d->nidt = NVME_NIDT_EUI64;
         d->nidl = 8;
-        put_be64(d->nid, ctrl->cfg.eui64);
+        put_be64(d->nid, ns->eui64);
         d = (void *)(d->nid + d->nidl);
     }
     d->nidt = NVME_NIDT_UUID;
     d->nidl = 16;
-    make_uuid(ctrl, d->nid);
+    make_uuid(ctrl, ns, d->nid);
     return 0;
 }
 
@@ -195,8 +233,10 @@ static uint16_t fill_controllers(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     NvmeIdList *list = data;
     uint16_t from = sqe->dw[10] >> 16;
 
-    if ((sqe->dw[10] & 0xff) == 0x12 && !nvme_is_io_nsid(sqe->dw[1])) {
-        return NVME_SC_INVALID_NSID;
+    if ((sqe->dw[10] & 0xff) == 0x12 && !nvme_ns_find(ctrl, sqe->dw[1])) {
+        return nvme_ns_existing(ctrl, sqe->dw[1])
+                   ? 0 /* of none */
+                   : nvme_ns_missing(ctrl, sqe->dw[1]);
     }
     if (from <= ctrl->cfg.cntlid) {
         list->n = nvme_le16(1);
@@ -237,7 +277,8 @@ static uint16_t fill_nvm_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
 static uint16_t fill_nvm_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                    void *data)
 {
-    return nvme_is_io_nsid(sqe->dw[1]) ? 0 : NVME_SC_INVALID_NSID;
+    return nvme_ns_find(ctrl, sqe->dw[1]) ? 0
+                                          : nvme_ns_missing(ctrl, sqe->dw[1]);
 }
 
 /* Fields of namespaces of all command sets. */
@@ -246,10 +287,13 @@ static uint16_t fill_independent(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
 {
     NvmeIdIndependent *id = data;
 
-    if (!nvme_is_io_nsid(sqe->dw[1])) {
-        return NVME_SC_INVALID_NSID;
+    if (!nvme_ns_find(ctrl, sqe->dw[1])) {
+        return nvme_ns_missing(ctrl, sqe->dw[1]);
     }
-    id->endgid = nvme_le16(nvme_has_fdp(ctrl));
+    id->nmic = nvme_ns_find(ctrl, sqe->dw[1])->shared;
+    id->nsattr = nvme_ns_find(ctrl, sqe->dw[1])->protect != 0;
+    id->nvmsetid = nvme_le16(NVME_ONLY_SET);
+    id->endgid = nvme_le16(NVME_ONLY_GROUP);
     id->nstat = 1; /* ready */
     return 0;
 }

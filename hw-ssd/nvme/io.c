@@ -11,7 +11,7 @@
 #include "command.h"
 #include "directives.h"
 #include "fdp.h"
-#include "io.h"
+#include "namespace.h"
 #include "prp.h"
 #include "request.h"
 
@@ -71,8 +71,8 @@ static void set_durability(const NvmeCtrl *ctrl, NvmeRequest *req,
 
 static uint16_t io_flush(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    if (!nvme_is_io_nsid(req->nsid) && req->nsid != NVME_NSID_ALL) {
-        return NVME_SC_INVALID_NSID;
+    if (!req->ns && req->nsid != NVME_NSID_ALL) {
+        return nvme_ns_missing(ctrl, req->nsid);
     }
     req->barrier = true;
     nvme_add_step(req, SSD_OP_FLUSH, 0, 0);

@@ -13,6 +13,7 @@
 #include "health.h"
 #include "log-pages.h"
 #include "log-vendor.h"
+#include "namespace.h"
 #include "prp.h"
 #include "vendor-log.h"
 

@@ -10,6 +10,7 @@
 #include "events.h"
 #include "fdp.h"
 #include "health.h"
+#include "namespace.h"
 #include "nvme-features.h"
 #include "power-states.h"
 #include "prp.h"
@@ -364,8 +365,8 @@ uint16_t nvme_get_features(NvmeCtrl *ctrl, NvmeRequest *req,
     if (!f || sel > SEL_CAPABILITIES) {
         return NVME_SC_INVALID_FIELD;
     }
-    if (f->ns && !nvme_is_io_nsid(req->nsid)) {
-        return NVME_SC_INVALID_NSID;
+    if (f->ns && !req->ns) {
+        return nvme_ns_missing(ctrl, req->nsid);
     }
     if (sel == SEL_CAPABILITIES) {
         req->dw0 = 1 << 2 | (f->ns ? 1 << 1 : 0); /* changeable */

@@ -35,6 +35,7 @@
 #define NVME_WCTEMP_K 343
 #define NVME_CCTEMP_K 353
 
+typedef struct NvmeNamespace NvmeNamespace;
 typedef struct NvmeRequest NvmeRequest;
 typedef struct NvmeSq NvmeSq;
 typedef struct NvmeCq NvmeCq;
@@ -100,7 +101,8 @@ struct NvmeRequest {
     NvmeRequest *deletion; /* of its queue: waits until in_drive is 0, or NULL */
     uint32_t dw0;
     uint32_t nsid;
-    uint64_t lba;
+    NvmeNamespace *ns; /* of nsid; NULL: none that is attached */
+    uint64_t lba;      /* of the namespace, as nblocks */
     uint32_t nblocks;
     uint16_t stream;      /* of the drive, for WRITE steps */
     uint64_t fetch_ns;
@@ -230,7 +232,7 @@ enum {
     NVME_FEAT_POWER,
     NVME_FEAT_TEMP_OVER,
     NVME_FEAT_TEMP_UNDER,
-    NVME_FEAT_ERROR_RECOVERY,
+    NVME_FEAT_ERROR_RECOVERY, /* before version 3 of a stream; NvmeNamespace */
     NVME_FEAT_VWC,
     NVME_FEAT_COALESCING,
     NVME_FEAT_ATOMICITY,
@@ -272,7 +274,8 @@ typedef struct NvmeFdpEvent {
     uint16_t ruh;
     NvmeTimestamp timestamp;
     uint16_t nblocks_moved; /* Media Reallocated: FFFFh: so many or more */
-    uint64_t lba;           /* one of them */
+    uint64_t lba; /* Media Reallocated: one of them, the drive's address; else
+                     the namespace, 0: the first */
 } NvmeFdpEvent;
 
 typedef struct NvmeFdpLog {
@@ -286,6 +289,75 @@ typedef struct NvmeFdp {
     uint8_t wanted[NVME_MAX_RUHS]; /* events: bits by place in their table */
     NvmeFdpLog log[NVME_FDP_LOGS];
 } NvmeFdp;
+
+/* ---- namespaces (namespace.c) -------------------------------------------- */
+
+#define NVME_MAX_NAMESPACES 256
+/* All of the drive is one NVM set, of one endurance group. */
+#define NVME_ONLY_SET       1
+#define NVME_ONLY_GROUP     1
+
+/* States of feature 84h (Base 1.4, 5.21.1.28). */
+typedef enum NvmeProtect {
+    NVME_PROTECT_NONE,
+    NVME_PROTECT_ON,
+    NVME_PROTECT_POWER_CYCLE, /* until the next power cycle */
+    NVME_PROTECT_PERMANENT,
+    NVME_N_PROTECTS,
+} NvmeProtect;
+
+/* Successful commands of a namespace, by NvmeWork. */
+typedef struct NvmeNsCounts {
+    uint64_t commands[NVME_N_WORKS];
+    uint64_t bytes[NVME_N_WORKS];
+    uint64_t failed; /* commands of all kinds */
+} NvmeNsCounts;
+
+struct NvmeNamespace {
+    uint32_t nsid;
+    bool exists;
+    bool attached; /* to the only controller; never without exists */
+    bool shared;   /* NMIC bit 0, as the host wanted it */
+    uint8_t format;
+    uint8_t protect;      /* NvmeProtect */
+    uint32_t block_bytes; /* of a logical block: the LBA format */
+    uint32_t block_shift;
+    uint32_t drive_shift; /* a block is 1 << drive_shift blocks of the drive */
+    uint64_t nblocks;     /* NSZE */
+    uint64_t serial;      /* no other namespace of the drive has or had it */
+    uint64_t eui64;       /* 0: none */
+    uint32_t error_recovery; /* feature 05h */
+    uint64_t base;           /* the drive's address of its first block */
+    uint64_t run; /* so many of the drive's blocks follow each other there */
+    uint32_t *granule; /* of the drive; NULL: all is one run */
+    uint32_t n_granules;
+    uint32_t granule_blocks; /* of the drive, in a granule */
+    NvmeNsCounts count;
+};
+
+/* Owner of a granule: an NSID, or one of these. */
+#define NVME_GRANULE_FREE  0
+#define NVME_GRANULE_DIRTY 0xffff /* its namespace is gone, its data is not */
+
+/*
+ * The namespaces of the subsystem.  The drive's blocks are divided into
+ * granules of equal size; a namespace owns whole ones.
+ */
+typedef struct NvmeNamespaces {
+    NvmeNamespace *table; /* by NSID - 1 */
+    uint32_t n;           /* NN: the greatest NSID */
+    bool managed;         /* by the host; else there is one, without granules */
+    uint32_t granule_blocks;
+    uint32_t n_granules;
+    uint16_t *owner;
+    uint64_t created;                           /* how many were, ever */
+    uint64_t changed[NVME_MAX_NAMESPACES / 64]; /* log page 04h */
+    NvmeRequest *job;       /* creates or deletes; NULL: none does */
+    bool draining;          /* it waits for commands of deleted namespaces */
+    uint64_t wanted_blocks; /* what it is to create */
+    uint8_t wanted_format;
+    bool wanted_shared;
+} NvmeNamespaces;
 
 /* ---- the controller ----------------------------------------------------- */
 
@@ -411,7 +483,7 @@ struct NvmeCtrl {
     char firmware[9];
     Ssd *ssd;
     Payload *payload;
-    uint32_t block_bytes;
+    uint32_t block_bytes; /* of the drive, which SsdCmd counts */
     uint32_t block_shift;
     uint32_t unit_blocks;
     uint64_t max_bytes; /* of one transfer */
@@ -426,6 +498,7 @@ struct NvmeCtrl {
     uint64_t run_bytes; /* of data, moved since the run began */
     bool pin_level;
 
+    NvmeNamespaces namespaces;
     NvmeQueues queues;
     NvmeRequests requests;
     NvmeSlots slots;
@@ -454,10 +527,20 @@ static inline void nvme_set_fatal(NvmeCtrl *ctrl)
     ctrl->regs.csts |= NVME_CSTS_CFS;
 }
 
-/* The only namespace. */
+/* The first namespace. */
 static inline bool nvme_is_io_nsid(uint32_t nsid)
 {
     return nsid == 1;
+}
+
+/* The namespace, if it is attached to the controller. */
+static inline NvmeNamespace *nvme_ns_find(const NvmeCtrl *ctrl, uint32_t nsid)
+{
+    uint32_t i = nsid - 1;
+
+    return i < ctrl->namespaces.n && ctrl->namespaces.table[i].attached
+               ? &ctrl->namespaces.table[i]
+               : NULL;
 }
 
 static inline bool nvme_has_fdp(const NvmeCtrl *ctrl)

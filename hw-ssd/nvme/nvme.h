@@ -37,6 +37,7 @@ typedef enum NvmeWork {
     NVME_WORK_WRITE,
     NVME_WORK_FLUSH,
     NVME_WORK_TRIM,
+    NVME_N_WORKS,
 } NvmeWork;
 
 /* The start or the end of one command, for those who watch. */
@@ -132,9 +133,16 @@ typedef struct NvmeConfig {
     uint64_t eui64;        /* 0: none */
     bool write_through;    /* the volatile write cache is off until the guest
                               switches it on; no effect with buffer.plp */
-    uint64_t nblocks;      /* namespace size; 1..SsdInfo.nblocks */
+    uint64_t nblocks; /* that the namespaces have together, in blocks of the
+                         drive; 1..SsdInfo.nblocks */
+    const char *namespaces; /* NULL: one, of all blocks, for good; else the host
+                               manages them, and a new drive has these:
+                               nvme_namespaces_help */
     uint64_t backlog;      /* bytes that may wait for the store */
 } NvmeConfig;
+
+/* The grammar of NvmeConfig.namespaces, for messages. */
+extern const char nvme_namespaces_help[];
 
 #define NVME_BACKLOG_MIN (1ULL << 20)
 #define NVME_BACKLOG_MAX (1ULL << 40)

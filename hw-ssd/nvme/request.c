@@ -88,6 +88,9 @@ void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req)
     if (io && --ctrl->life.n_io == 0) {
         ctrl->life.busy_ns += ctrl->now_ns - ctrl->life.busy_since_ns;
     }
+    if (G_UNLIKELY(ctrl->namespaces.job == req)) {
+        ctrl->namespaces.job = NULL; /* it did not come to its end */
+    }
     req->used = false;
     req->next = ctrl->requests.free;
     ctrl->requests.free = req;

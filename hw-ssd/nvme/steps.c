@@ -9,6 +9,7 @@
 #include "nvme-internal.h"
 #include "completion.h"
 #include "error-log.h"
+#include "namespace.h"
 #include "pool.h"
 #include "request.h"
 #include "steps.h"
@@ -327,7 +328,7 @@ void nvme_step_completed(NvmeCtrl *ctrl, const SsdCompletion *c)
         ctrl->life.media_errors += c->status == SSD_STATUS_UNRECOVERED_READ ||
                                    c->status == SSD_STATUS_WRITE_FAULT;
         if (c->status == SSD_STATUS_UNRECOVERED_READ) {
-            req->lba = c->bad_lba; /* for the error log */
+            req->lba = nvme_ns_from_drive(req->ns, c->bad_lba);
         }
         request_fail(ctrl, req, status_of(c->status));
     }

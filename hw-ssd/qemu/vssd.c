@@ -192,7 +192,7 @@ static SsdConfig *read_config(VssdDev *s, Error **errp)
     return cfg;
 }
 
-/* The namespace is the image, rounded down to whole blocks. */
+/* The namespaces have the image, rounded down to whole blocks. */
 static bool namespace_blocks(VssdDev *s, uint64_t *nblocks, Error **errp)
 {
     const SsdInfo *info = ssd_info(s->ssd);
@@ -237,6 +237,7 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .eui64 = s->eui64,
         .write_through = !blk_enable_write_cache(s->conf.blk),
         .nblocks = nblocks,
+        .namespaces = s->namespaces,
         .backlog = s->backlog,
     };
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error)) {
@@ -605,6 +606,7 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT8("mdts", VssdDev, mdts, 7),
     DEFINE_PROP_UINT64("eui64", VssdDev, eui64, 0),
     DEFINE_PROP_SIZE("backlog", VssdDev, backlog, NVME_BACKLOG),
+    DEFINE_PROP_STRING("namespaces", VssdDev, namespaces),
     DEFINE_PROP_UINT32("power_return_ms", VssdDev, power_return_ms, 1000),
     DEFINE_PROP_STRING("trace", VssdDev, trace_path),
 };

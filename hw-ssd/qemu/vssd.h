@@ -79,6 +79,7 @@ struct VssdDev {
     uint8_t mdts;
     uint64_t eui64;
     uint64_t backlog;
+    char *namespaces;         /* NULL: one, for good */
     uint32_t power_return_ms; /* 0: it stays off until a reset */
     char *trace_path; /* trace=FILE, or NULL */
 

@@ -337,7 +337,8 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
         .queue_size = 1024,
         .mdts = o->mdts ? o->mdts : 7,
         .eui64 = 0x0123456789abcdefULL,
-        .nblocks = h->nblocks,
+        .nblocks = h->drive_blocks,
+        .namespaces = o->namespaces,
         .backlog = o->backlog ? o->backlog : NVME_BACKLOG,
     };
 
@@ -361,7 +362,8 @@ Host *host_new(const HostOptions *o)
     h->ssd = make_drive(h, o);
     h->info = ssd_info(h->ssd);
     h->nblocks = o->nblocks ? o->nblocks : h->info->nblocks;
-    h->disk_bytes = h->nblocks * h->info->block_bytes;
+    h->drive_blocks = o->namespaces ? h->info->nblocks : h->nblocks;
+    h->disk_bytes = h->drive_blocks * h->info->block_bytes;
     g_assert_true(!h->lent || h->disk_bytes <= h->lent->disk_bytes);
     h->disk = o->disk ? o->disk
               : h->lent ? h->lent->disk : g_malloc0(h->disk_bytes);
@@ -465,6 +467,7 @@ static Host *load(const HostOptions *o, const Host *from,
 
     *h = *from;
     h->nblocks = o->nblocks ? o->nblocks : from->nblocks;
+    h->drive_blocks = o->namespaces ? from->drive_blocks : h->nblocks;
     h->at_store = g_ptr_array_new();
     h->ssd = NULL;
     h->ctrl = nvme_new(&machine, &store, h);

@@ -77,7 +77,8 @@ typedef struct Host {
     Ssd *ssd;
     NvmeCtrl *ctrl;
     const SsdInfo *info;
-    uint64_t nblocks;
+    uint64_t nblocks;      /* of the first namespace, if there is one */
+    uint64_t drive_blocks; /* of all namespaces */
     uint64_t now_ns;
 
     bool msix_on;
@@ -127,6 +128,7 @@ typedef struct HostOptions {
     HostMemory *lent; /* NULL: the host has memory of its own */
     uint8_t *disk; /* start from this store; taken over; not with lent */
     const char *serial; /* NULL: TEST0001 */
+    const char *namespaces; /* as NvmeConfig has it */
     bool serial_by_default;
     bool write_through;
     bool no_preload; /* the drive knows nothing of what is in it */

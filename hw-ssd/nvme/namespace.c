@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * namespace.c - the table of namespaces, and where their blocks are in the
+ * drive.
+ *
+ * A namespace owns granules of the drive.  They ascend: one that is made takes
+ * a run of free granules that is long enough, or else the first free ones.  So
+ * the table of owners says all.  Nothing is moved when a namespace goes.
+ *
+ * Knows sizes and addresses; knows nothing of commands.
+ */
+#include "nvme-internal.h"
+#include "namespace.h"
+
+/* A drive has at most twice as many. */
+#define GRANULES 4096
+
+void nvme_namespaces_init(NvmeCtrl *ctrl, uint32_t n)
+{
+    NvmeNamespaces *all = &ctrl->namespaces;
+
+    all->n = n;
+    all->managed = ctrl->cfg.namespaces != NULL;
+    all->table = g_new0(NvmeNamespace, n);
+    for (uint32_t i = 0; i < n; i++) {
+        all->table[i].nsid = i + 1;
+    }
+    all->granule_blocks = ctrl->unit_blocks;
+    if (!all->managed) {
+        return;
+    }
+    while (ctrl->cfg.nblocks / all->granule_blocks > 2 * GRANULES) {
+        all->granule_blocks *= 2;
+    }
+    all->n_granules = (uint32_t)(ctrl->cfg.nblocks / all->granule_blocks);
+    all->owner = g_new0(uint16_t, all->n_granules);
+}
+
+void nvme_namespaces_free(NvmeCtrl *ctrl)
+{
+    for (uint32_t i = 0; i < ctrl->namespaces.n; i++) {
+        g_free(ctrl->namespaces.table[i].granule);
+    }
+    g_free(ctrl->namespaces.table);
+    g_free(ctrl->namespaces.owner);
+    ctrl->namespaces = (NvmeNamespaces){0};
+}
+
+/* Base 1.4, 6.1.5: an NSID that is not active is an invalid field. */
+uint16_t nvme_ns_missing(const NvmeCtrl *ctrl, uint32_t nsid)
+{
+    return nvme_ns_valid(ctrl, nsid) ? NVME_SC_INVALID_FIELD
+                                     : NVME_SC_INVALID_NSID;
+}
+
+NvmeNamespace *nvme_ns_existing(const NvmeCtrl *ctrl, uint32_t nsid)
+{
+    return nvme_ns_valid(ctrl, nsid) && ctrl->namespaces.table[nsid - 1].exists
+               ? &ctrl->namespaces.table[nsid - 1]
+               : NULL;
+}
+
+/* ---- sizes --------------------------------------------------------------- */
+
+uint32_t nvme_ns_format(const NvmeCtrl *ctrl, unsigned i)
+{
+    if (i == 0) {
+        return ctrl->block_bytes;
+    }
+    return i == 1 && ctrl->namespaces.managed && ctrl->block_bytes < 4096 &&
+                   ssd_info(ctrl->ssd)->unit_bytes % 4096 == 0
+               ? 4096
+               : 0;
+}
+
+uint64_t nvme_ns_granules(const NvmeCtrl *ctrl, uint64_t nblocks,
+                          unsigned format)
+{
+    const NvmeNamespaces *all = &ctrl->namespaces;
+    uint64_t per_block = nvme_ns_format(ctrl, format) / ctrl->block_bytes;
+
+    if (nblocks > (uint64_t)all->n_granules * all->granule_blocks / per_block) {
+        return UINT64_MAX;
+    }
+    return (nblocks * per_block + all->granule_blocks - 1) /
+           all->granule_blocks;
+}
+
+uint32_t nvme_ns_count(const NvmeCtrl *ctrl, uint16_t owner)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ctrl->namespaces.n_granules; i++) {
+        n += ctrl->namespaces.owner[i] == owner;
+    }
+    return n;
+}
+
+uint64_t nvme_ns_granule_bytes(const NvmeCtrl *ctrl)
+{
+    return (uint64_t)ctrl->namespaces.granule_blocks * ctrl->block_bytes;
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+void nvme_ns_set_format(const NvmeCtrl *ctrl, NvmeNamespace *ns,
+                        unsigned format)
+{
+    ns->format = (uint8_t)format;
+    ns->block_bytes = nvme_ns_format(ctrl, format);
+    ns->block_shift = g_bit_nth_lsf(ns->block_bytes, -1);
+    ns->drive_shift = ns->block_shift - ctrl->block_shift;
+}
+
+/* The first run of so many free granules; n_granules: there is none. */
+static uint32_t find_run(const NvmeNamespaces *all, uint64_t need)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < all->n_granules; i++) {
+        n = all->owner[i] == NVME_GRANULE_FREE ? n + 1 : 0;
+        if (n == need) {
+            return (uint32_t)(i + 1 - need);
+        }
+    }
+    return all->n_granules;
+}
+
+void nvme_ns_adopt(NvmeCtrl *ctrl, NvmeNamespace *ns)
+{
+    const NvmeNamespaces *all = &ctrl->namespaces;
+    uint32_t n = 0;
+    uint32_t run = 1;
+
+    ns->granule_blocks = all->granule_blocks;
+    ns->n_granules = nvme_ns_count(ctrl, (uint16_t)ns->nsid);
+    ns->granule = g_new(uint32_t, ns->n_granules);
+    for (uint32_t i = 0; i < all->n_granules; i++) {
+        if (all->owner[i] == ns->nsid) {
+            ns->granule[n++] = i;
+        }
+    }
+    while (run < n && ns->granule[run] == ns->granule[0] + run) {
+        run++;
+    }
+    ns->base = n ? (uint64_t)ns->granule[0] * all->granule_blocks : 0;
+    ns->run = n ? (uint64_t)run * all->granule_blocks : 0;
+}
+
+NvmeNamespace *nvme_ns_create(NvmeCtrl *ctrl, uint32_t nsid, uint64_t nblocks,
+                              unsigned format)
+{
+    NvmeNamespaces *all = &ctrl->namespaces;
+    NvmeNamespace *ns = &all->table[nsid - 1];
+    uint64_t need = nvme_ns_granules(ctrl, nblocks, format);
+    uint32_t at = find_run(all, need);
+
+    *ns = (NvmeNamespace){
+        .nsid = nsid,
+        .exists = true,
+        .nblocks = nblocks,
+        .serial = all->created++,
+    };
+    ns->eui64 = ctrl->cfg.eui64 ? ctrl->cfg.eui64 + ns->serial : 0;
+    nvme_ns_set_format(ctrl, ns, format);
+    for (uint32_t i = at < all->n_granules ? at : 0; need; i++) {
+        g_assert(i < all->n_granules);
+        if (all->owner[i] == NVME_GRANULE_FREE) {
+            all->owner[i] = (uint16_t)nsid;
+            need--;
+        }
+    }
+    nvme_ns_adopt(ctrl, ns);
+    return ns;
+}
+
+void nvme_ns_delete(NvmeCtrl *ctrl, NvmeNamespace *ns)
+{
+    for (uint32_t i = 0; i < ns->n_granules; i++) {
+        ctrl->namespaces.owner[ns->granule[i]] = NVME_GRANULE_DIRTY;
+    }
+    g_free(ns->granule);
+    *ns = (NvmeNamespace){.nsid = ns->nsid};
+}
+
+void nvme_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks)
+{
+    NvmeNamespaces *all = &ctrl->namespaces;
+    uint64_t end = (lba + nblocks - 1) / all->granule_blocks + 1;
+
+    for (uint64_t i = lba / all->granule_blocks; i < MIN(end, all->n_granules);
+         i++) {
+        if (all->owner[i] == NVME_GRANULE_FREE) {
+            all->owner[i] = NVME_GRANULE_DIRTY;
+        }
+    }
+}
+
+bool nvme_ns_in_drive(const NvmeCtrl *ctrl)
+{
+    for (uint32_t i = 0; i < ctrl->slots.n; i++) {
+        const NvmeRequest *req = ctrl->slots.slot[i].req;
+
+        if (req && req->ns && !req->ns->exists) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- addresses ----------------------------------------------------------- */
+
+uint64_t nvme_ns_find_piece(const NvmeNamespace *ns, uint64_t first,
+                            uint64_t nblocks, uint64_t *lba)
+{
+    /* The first run is of whole granules. */
+    uint64_t granule = ns->granule_blocks;
+    uint64_t i = first / granule;
+    uint64_t n = granule - first % granule;
+
+    *lba = ns->granule[i] * granule + first % granule;
+    while (n < nblocks && ns->granule[i + 1] == ns->granule[i] + 1) {
+        n += granule;
+        i++;
+    }
+    return MIN(n, nblocks);
+}
+
+unsigned nvme_ns_pieces(const NvmeNamespace *ns, uint64_t first,
+                        uint64_t nblocks)
+{
+    unsigned n = 0;
+
+    while (nblocks) {
+        uint64_t lba;
+        uint64_t piece = nvme_ns_piece(ns, first, nblocks, &lba);
+
+        first += piece;
+        nblocks -= piece;
+        n++;
+    }
+    return n;
+}
+
+uint64_t nvme_ns_from_drive(const NvmeNamespace *ns, uint64_t lba)
+{
+    if (!ns || !ns->exists) {
+        return 0;
+    }
+    if (!ns->granule) {
+        return lba >> ns->drive_shift;
+    }
+    for (uint64_t i = 0; i < ns->n_granules; i++) {
+        if (ns->granule[i] == lba / ns->granule_blocks) {
+            return (i * ns->granule_blocks + lba % ns->granule_blocks) >>
+                   ns->drive_shift;
+        }
+    }
+    return 0;
+}
+
+const NvmeNamespace *nvme_ns_of_drive(const NvmeCtrl *ctrl, uint64_t lba)
+{
+    const NvmeNamespaces *all = &ctrl->namespaces;
+
+    /* granule_blocks is 0 without management */
+    if (!all->managed) {
+        return &all->table[0];
+    }
+    uint64_t i = lba / all->granule_blocks;
+
+    return i < all->n_granules ? nvme_ns_existing(ctrl, all->owner[i]) : NULL;
+}

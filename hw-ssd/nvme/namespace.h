@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* namespace.h - the table of namespaces, and where their blocks are. */
+#ifndef VSSD_NVME_NAMESPACE_H
+#define VSSD_NVME_NAMESPACE_H
+
+#include "nvme-internal.h"
+
+/* Once the controller knows its drive and its configuration; n: NN. */
+void nvme_namespaces_init(NvmeCtrl *ctrl, uint32_t n);
+void nvme_namespaces_free(NvmeCtrl *ctrl);
+
+/* The status of a command for a namespace that is not attached. */
+uint16_t nvme_ns_missing(const NvmeCtrl *ctrl, uint32_t nsid);
+
+/* Is there one, attached or not?  NULL: there is none. */
+NvmeNamespace *nvme_ns_existing(const NvmeCtrl *ctrl, uint32_t nsid);
+
+/* Could there be one? */
+static inline bool nvme_ns_valid(const NvmeCtrl *ctrl, uint32_t nsid)
+{
+    return nsid - 1 < ctrl->namespaces.n;
+}
+
+/* Bytes of a logical block of LBA format i; 0: there is no such format. */
+uint32_t nvme_ns_format(const NvmeCtrl *ctrl, unsigned i);
+
+/* Granules that so many blocks of a format take; UINT64_MAX: more than the
+ * drive has.  Granules that are free, or dirty. */
+uint64_t nvme_ns_granules(const NvmeCtrl *ctrl, uint64_t nblocks,
+                          unsigned format);
+uint32_t nvme_ns_count(const NvmeCtrl *ctrl, uint16_t owner);
+uint64_t nvme_ns_granule_bytes(const NvmeCtrl *ctrl);
+
+/* Make one, not attached, in free granules, of which there must be enough. */
+NvmeNamespace *nvme_ns_create(NvmeCtrl *ctrl, uint32_t nsid, uint64_t nblocks,
+                              unsigned format);
+/* Its granules are dirty from now on. */
+void nvme_ns_delete(NvmeCtrl *ctrl, NvmeNamespace *ns);
+/* The granules of nsid are its blocks, in their order (nvme-state.c). */
+void nvme_ns_adopt(NvmeCtrl *ctrl, NvmeNamespace *ns);
+void nvme_ns_set_format(const NvmeCtrl *ctrl, NvmeNamespace *ns,
+                        unsigned format);
+
+/* Does the drive work on a command of a namespace that is gone? */
+bool nvme_ns_in_drive(const NvmeCtrl *ctrl);
+
+/* Is the range in the namespace? */
+static inline bool nvme_ns_has(const NvmeNamespace *ns, uint64_t lba,
+                               uint64_t nblocks)
+{
+    return lba <= ns->nblocks && nblocks <= ns->nblocks - lba;
+}
+
+/*
+ * Blocks of a namespace, counted in the drive's blocks from its beginning: a
+ * range is in the drive in one piece or more.  How many blocks the first piece
+ * has; *lba: the drive's address of it.
+ */
+uint64_t nvme_ns_find_piece(const NvmeNamespace *ns, uint64_t first,
+                            uint64_t nblocks, uint64_t *lba);
+
+static inline uint64_t nvme_ns_piece(const NvmeNamespace *ns, uint64_t first,
+                                     uint64_t nblocks, uint64_t *lba)
+{
+    if (first + nblocks <= ns->run) {
+        *lba = ns->base + first;
+        return nblocks;
+    }
+    return nvme_ns_find_piece(ns, first, nblocks, lba);
+}
+
+/* How often nvme_ns_piece() has to be called for a range. */
+unsigned nvme_ns_pieces(const NvmeNamespace *ns, uint64_t first,
+                        uint64_t nblocks);
+
+/* The block of the namespace, which may be NULL or gone, at an address of the
+ * drive; 0: it is not in the namespace. */
+uint64_t nvme_ns_from_drive(const NvmeNamespace *ns, uint64_t lba);
+
+/* Whose it is; NULL: of none. */
+const NvmeNamespace *nvme_ns_of_drive(const NvmeCtrl *ctrl, uint64_t lba);
+
+#endif
