@@ -27,7 +27,7 @@ NVME_ORDER = [
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "dispatch", "admin", "io",                 # commands
     "identify", "log-pages", "nvme-features", "log-vendor",
-    "directives",
+    "directives", "data",
     "fdp", "power-states", "queue", "events",
     "health",
     "steps", "completion", "request",          # the way of a command

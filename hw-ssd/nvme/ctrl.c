@@ -9,12 +9,12 @@
 #include "command.h"
 #include "completion.h"
 #include "ctrl.h"
+#include "data.h"
 #include "directives.h"
 #include "doorbell.h"
 #include "events.h"
 #include "fdp.h"
 #include "fetch.h"
-#include "io.h"
 #include "namespace.h"
 #include "queue.h"
 #include "regs.h"
@@ -35,7 +35,7 @@ static void read_done(void *opaque, PayloadRead *rd)
 {
     NvmeRequest *req = rd->owner;
 
-    nvme_io_read_done(opaque, req);
+    nvme_read_done(opaque, rd);
     nvme_request_part_done(opaque, req);
 }
 

@@ -76,6 +76,13 @@ typedef struct NvmeStep {
 
 #define NVME_STEPS_SMALL 3
 
+/* Where data that is read goes. */
+typedef enum NvmeReadFor {
+    NVME_READ_FOR_HOST,  /* or a comparison with its data */
+    NVME_READ_TO_VERIFY, /* nowhere */
+    NVME_READ_TO_COPY,   /* it stays in NvmeRequest.buf */
+} NvmeReadFor;
+
 struct NvmeRequest {
     NvmeRequest *next; /* free list, starved list, completion queue's list */
     NvmeRequest *sq_next; /* of the queue's requests, circular */
@@ -108,6 +115,8 @@ struct NvmeRequest {
     uint64_t fetch_ns;
     uint64_t bytes;       /* of the namespace that it is about */
     bool refused;         /* with its first look */
+    uint8_t read_for;     /* NvmeReadFor */
+    bool marked;          /* Write Uncorrectable has made the read fail */
     uint64_t complete_ns; /* of the last step, by the model */
     /* Of a request that is not in a queue: it has ended, and will be freed; or
      * NULL. */
@@ -133,6 +142,7 @@ struct NvmeRequest {
     NvmeSg sg;
     uint8_t *buf; /* payload_buf_get() */
     size_t buf_bytes;
+    size_t buf_done;  /* NVME_READ_TO_COPY: of these, written */
     uint8_t *compare; /* the host's side; payload_buf_get() */
     PayloadRead rd;
     PayloadBarrier bar;

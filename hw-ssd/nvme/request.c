@@ -85,6 +85,10 @@ void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req)
         g_free(req->steps);
         req->steps = req->small_steps;
     }
+    if (G_UNLIKELY(req->reads)) {
+        g_free(req->reads);
+        req->reads = NULL;
+    }
     if (io && --ctrl->life.n_io == 0) {
         ctrl->life.busy_ns += ctrl->now_ns - ctrl->life.busy_since_ns;
     }

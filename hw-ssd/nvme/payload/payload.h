@@ -34,6 +34,8 @@ typedef struct PayloadRead {
     void *owner;        /* the caller's */
     unsigned in_flight; /* payload.c's */
     int ret;            /* 0 or -EIO */
+    bool marked;        /* -EIO for a block that is marked uncorrectable: */
+    uint64_t bad_lba;   /* the first of them */
 } PayloadRead;
 
 /* Waits until the store has all that the drive has programmed, and has flushed

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * data.c - what I/O commands have in common: their range, reading it, and
+ * writing it.
+ *
+ * Data moves when a command is taken: a WRITE's payload is in the overlay, and
+ * a READ's in guest memory, before the drive has worked out when the command
+ * completes.  Guest memory is read once.
+ */
+#include "nvme-internal.h"
+#include "data.h"
+#include "namespace.h"
+#include "sg.h"
+#include "request.h"
+
+void nvme_set_durability(const NvmeCtrl *ctrl, NvmeRequest *req, bool fua)
+{
+    /* With the volatile write cache off, every write is a FUA write. */
+    req->fua = fua || !(ctrl->features.value[NVME_FEAT_VWC] & 1);
+    req->barrier = req->fua || ssd_info(ctrl->ssd)->keeps_buffer;
+    req->unflushed = !req->fua;
+}
+
+/* Fill the entries of a WRITE. */
+static uint16_t fill(NvmeCtrl *ctrl, NvmeRequest *req, PayloadEntry *list,
+                     NvmeDataFrom from)
+{
+    PayloadEntry *cursor = list;
+    uint16_t status = 0;
+    uint8_t *piece;
+    size_t bytes;
+
+    while (!status &&
+           (piece = payload_write_piece(ctrl->payload, &cursor, &bytes))) {
+        if (from == NVME_FROM_ZEROES) {
+            memset(piece, 0, bytes);
+        } else if (from == NVME_FROM_BUFFER) {
+            memcpy(piece, req->buf + req->buf_done, bytes);
+            req->buf_done += bytes;
+            ctrl->run_bytes += bytes;
+        } else {
+            status = nvme_sg_read(ctrl, &req->sg, piece, bytes);
+        }
+    }
+    return status;
+}
+
+uint16_t nvme_add_write(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t first,
+                        uint64_t nblocks, NvmeDataFrom from)
+{
+    uint16_t status = 0;
+
+    if (payload_refuses(ctrl->payload)) {
+        ctrl->life.media_errors++;
+        return NVME_SC_WRITE_FAULT;
+    }
+    while (nblocks && !status) {
+        uint64_t lba;
+        uint32_t n = (uint32_t)nvme_ns_piece(req->ns, first, nblocks, &lba);
+        NvmeStep *step = nvme_add_step(req, SSD_OP_WRITE, lba, n);
+
+        step->entries = payload_write_new(ctrl->payload, lba, n);
+        step->inside = from != NVME_FROM_HOST;
+        status = fill(ctrl, req, step->entries, from);
+        first += n;
+        nblocks -= n;
+    }
+    return status;
+}
+
+static PayloadRead *reads_of(NvmeRequest *req)
+{
+    return G_UNLIKELY(req->reads) ? req->reads : &req->rd;
+}
+
+/* Of several blocks, the first in the namespace is reported. */
+static void note_mark(NvmeRequest *req, const PayloadRead *rd)
+{
+    uint64_t lba = nvme_ns_from_drive(req->ns, rd->bad_lba);
+
+    req->lba = req->marked ? MIN(req->lba, lba) : lba;
+    req->marked = true;
+}
+
+void nvme_read_done(NvmeCtrl *ctrl, PayloadRead *rd)
+{
+    NvmeRequest *req = rd->owner;
+    uint16_t status = 0;
+
+    if (rd->marked) {
+        note_mark(req, rd);
+    }
+    if (rd->ret) { /* for the piece that ends last */
+        reads_of(req)->ret = rd->ret;
+    }
+    if (--req->reads_left || !req->sq) {
+        return;
+    }
+    if (reads_of(req)->ret) {
+        ctrl->life.media_errors += !req->marked; /* by the host: no loss */
+        status = NVME_SC_UNRECOVERED_READ;
+    } else if (req->compare) {
+        status = memcmp(req->buf, req->compare, req->buf_bytes)
+                     ? NVME_SC_COMPARE_FAILURE
+                     : 0;
+    } else if (req->read_for == NVME_READ_TO_COPY) {
+        return;
+    } else if (req->read_for == NVME_READ_FOR_HOST) {
+        status = nvme_sg_write(ctrl, &req->sg, req->buf, req->buf_bytes);
+    }
+    nvme_request_put_bufs(ctrl, req);
+    if (!req->status) {
+        req->status = status;
+    }
+}
+
+/* A step of the drive, and a read of the payload. */
+static inline void add_read(NvmeCtrl *ctrl, NvmeRequest *req, uint64_t lba,
+                            uint64_t nblocks, uint8_t *buf)
+{
+    nvme_add_step(req, SSD_OP_READ, lba, (uint32_t)nblocks)->inside =
+        req->read_for != NVME_READ_FOR_HOST;
+    reads_of(req)[req->reads_left++] = (PayloadRead){
+        .lba = lba,
+        .nblocks = (uint32_t)nblocks,
+        .buf = buf,
+        .held_bytes = (req->compare ? 2 : 1) * (nblocks << ctrl->block_shift),
+        .owner = req,
+    };
+}
+
+/* The same for each piece of a range; returns where the next one goes. */
+static uint8_t *add_reads(NvmeCtrl *ctrl, NvmeRequest *req, NvmeRange range,
+                          uint8_t *buf)
+{
+    while (range.nblocks) {
+        uint64_t lba;
+        uint64_t n = nvme_ns_piece(range.ns, range.first, range.nblocks, &lba);
+
+        add_read(ctrl, req, lba, n, buf);
+        buf += n << ctrl->block_shift;
+        range.first += n;
+        range.nblocks -= n;
+    }
+    return buf;
+}
+
+static inline void start_payload_read(NvmeCtrl *ctrl, NvmeRequest *req,
+                                      PayloadRead *rd)
+{
+    if (payload_read(ctrl->payload, rd)) {
+        nvme_read_done(ctrl, rd);
+    } else {
+        req->pending++;
+    }
+}
+
+void nvme_start_reads(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeRange *range,
+                      unsigned n)
+{
+    uint8_t *buf = req->buf;
+    unsigned pieces = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        pieces += nvme_ns_pieces(range[i].ns, range[i].first, range[i].nblocks);
+    }
+    if (pieces > 1) {
+        req->reads = g_new(PayloadRead, pieces);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        buf = add_reads(ctrl, req, range[i], buf);
+    }
+    for (unsigned i = 0; i < pieces; i++) {
+        start_payload_read(ctrl, req, &reads_of(req)[i]);
+    }
+}
+
+void nvme_start_read(NvmeCtrl *ctrl, NvmeRequest *req, bool fua)
+{
+    NvmeRange range = {
+        req->ns,
+        nvme_drive_first(req),
+        nvme_drive_blocks(req),
+    };
+    uint64_t lba;
+
+    if (fua) { /* the data read must be durable */
+        nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
+        req->barrier = true;
+    }
+    if (nvme_ns_piece(req->ns, range.first, range.nblocks, &lba) ==
+        range.nblocks) {
+        add_read(ctrl, req, lba, range.nblocks, req->buf);
+        start_payload_read(ctrl, req, &req->rd);
+    } else {
+        nvme_start_reads(ctrl, req, &range, 1);
+    }
+}
+
+uint64_t nvme_whole_units(const NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks,
+                          uint64_t *whole)
+{
+    uint64_t unit = ctrl->unit_blocks;
+    uint64_t first = (lba + unit - 1) / unit * unit;
+    uint64_t end = (lba + nblocks) / unit * unit;
+
+    *whole = end > first ? end - first : 0;
+    return first;
+}
