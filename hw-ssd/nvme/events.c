@@ -20,26 +20,85 @@ static const uint8_t event_log_page[NVME_EVENT_TYPES] = {
     [NVME_EVENT_SMART] = 0x02,
 };
 
+#define TYPE_NOTICE 2
+
+/* Of a notice: information, its bit in feature 0Bh, log page to read. */
+static const struct {
+    uint8_t info;
+    uint8_t bit;
+    uint8_t lid;
+} notices[NVME_N_NOTICES] = {
+    [NVME_NOTICE_FIRMWARE] = {0x01, 9, 0x03},
+    [NVME_NOTICE_TELEMETRY] = {0x02, 10, 0x08},
+    [NVME_NOTICE_LATENCY] = {0x04, 12, 0x0b},
+    [NVME_NOTICE_NAMESPACES] = {0x00, 8, 0x04},
+};
+
+/* There is a request, and the event waits for one. */
+static bool may_report(const NvmeCtrl *ctrl, bool pending, bool masked)
+{
+    return ctrl->events.naer && pending && !masked;
+}
+
+static void report(NvmeCtrl *ctrl, uint32_t dw0)
+{
+    NvmeRequest *req = ctrl->events.aer[0];
+
+    ctrl->events.naer--;
+    memmove(&ctrl->events.aer[0], &ctrl->events.aer[1],
+            ctrl->events.naer * sizeof(req));
+    req->waiting = false;
+    req->dw0 = dw0;
+    nvme_request_complete(ctrl, req);
+}
+
 void nvme_deliver_events(NvmeCtrl *ctrl)
 {
-    for (unsigned type = 0; type < NVME_EVENT_TYPES; type++) {
-        NvmeRequest *req;
+    NvmeEvents *e = &ctrl->events;
+    NvmeNotices *n = &ctrl->notices;
 
-        if (!ctrl->events.naer || !ctrl->events.pending[type] ||
-            ctrl->events.masked[type]) {
-            continue;
+    for (unsigned type = 0; type < NVME_EVENT_TYPES; type++) {
+        if (may_report(ctrl, e->pending[type], e->masked[type])) {
+            e->pending[type] = false;
+            e->masked[type] = true;
+            report(ctrl, type | (uint32_t)e->info[type] << 8 |
+                             (uint32_t)event_log_page[type] << 16);
         }
-        req = ctrl->events.aer[0];
-        ctrl->events.naer--;
-        memmove(&ctrl->events.aer[0], &ctrl->events.aer[1],
-                ctrl->events.naer * sizeof(req));
-        ctrl->events.pending[type] = false;
-        ctrl->events.masked[type] = true;
-        req->waiting = false;
-        req->dw0 = type | (uint32_t)ctrl->events.info[type] << 8 |
-                   (uint32_t)event_log_page[type] << 16;
-        nvme_request_complete(ctrl, req);
     }
+    for (unsigned i = 0; i < NVME_N_NOTICES; i++) {
+        if (may_report(ctrl, n->pending[i], n->masked[i])) {
+            n->pending[i] = false;
+            n->masked[i] = true;
+            report(ctrl, TYPE_NOTICE | (uint32_t)notices[i].info << 8 |
+                             (uint32_t)notices[i].lid << 16);
+        }
+    }
+}
+
+void nvme_notice(NvmeCtrl *ctrl, unsigned notice)
+{
+    bool wanted =
+        ctrl->features.value[NVME_FEAT_EVENTS] >> notices[notice].bit & 1;
+
+    if (wanted && !ctrl->notices.masked[notice]) {
+        ctrl->notices.pending[notice] = true;
+        nvme_deliver_events(ctrl);
+    }
+}
+
+void nvme_notice_clear(NvmeCtrl *ctrl, uint8_t lid)
+{
+    for (unsigned i = 0; i < NVME_N_NOTICES; i++) {
+        if (notices[i].lid == lid) {
+            ctrl->notices.pending[i] = false;
+            ctrl->notices.masked[i] = false;
+        }
+    }
+}
+
+void nvme_notices_reset(NvmeCtrl *ctrl)
+{
+    memset(&ctrl->notices, 0, sizeof(ctrl->notices));
 }
 
 uint16_t nvme_async_event(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)

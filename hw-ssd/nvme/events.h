@@ -14,6 +14,12 @@ bool nvme_event_abort(NvmeCtrl *ctrl, NvmeRequest *req);
 void nvme_event(NvmeCtrl *ctrl, unsigned type, unsigned info);
 void nvme_deliver_events(NvmeCtrl *ctrl);
 
+/* The same of a notice, NVME_NOTICE_..., that the host has enabled. */
+void nvme_notice(NvmeCtrl *ctrl, unsigned notice);
+/* A log page has been read that notices go with. */
+void nvme_notice_clear(NvmeCtrl *ctrl, uint8_t lid);
+void nvme_notices_reset(NvmeCtrl *ctrl);
+
 /* Its log page has been read: the event is cleared, and the next one counts. */
 void nvme_event_clear(NvmeCtrl *ctrl, unsigned type);
 

@@ -227,6 +227,16 @@ enum {
     NVME_EVENT_SMART_SPARE = 2,
 };
 
+/* Asynchronous events of type Notice: index of members of NvmeNotices. */
+enum {
+    NVME_NOTICE_FIRMWARE,
+    NVME_NOTICE_TELEMETRY,
+    NVME_NOTICE_LATENCY,
+    NVME_NOTICE_NAMESPACES, /* Namespace Attribute Changed */
+    NVME_N_NOTICES,
+};
+#define NVME_MOST_NOTICES 8
+
 /* Critical warnings of the SMART log. */
 #define NVME_WARN_SPARE       0x01
 #define NVME_WARN_TEMPERATURE 0x02
@@ -445,6 +455,12 @@ typedef struct NvmeEvents {
     uint64_t health; /* state at the last nvme_look_at_health() */
 } NvmeEvents;
 
+/* Notices: each is masked for itself. */
+typedef struct NvmeNotices {
+    bool pending[NVME_MOST_NOTICES];
+    bool masked[NVME_MOST_NOTICES];
+} NvmeNotices;
+
 /* Errors since the beginning: error i is entry i % NVME_ERROR_ENTRIES. */
 typedef struct NvmeErrorLog {
     NvmeErrorEntry entry[NVME_ERROR_ENTRIES];
@@ -517,6 +533,7 @@ struct NvmeCtrl {
     NvmeFdp fdp;
     NvmeFeatures features;
     NvmeEvents events;
+    NvmeNotices notices;
     NvmeErrorLog error_log;
     NvmeUpkeep upkeep;
     NvmeLife life;

@@ -42,6 +42,10 @@ enum {
 #define VALUE_SINCE(v, m, was)                                                 \
     {STATE_MEMBER_AS(NvmeCtrl, m, was), .kind = STATE_VALUE, .since = (v)}
 
+/* One that a stream may be without: it is all zeroes then. */
+#define VALUE_OPTIONAL(m, was)                                                 \
+    {STATE_MEMBER_AS(NvmeCtrl, m, was), .kind = STATE_VALUE, .optional = true}
+
 /* A counter that a row of NVME_STATS makes.  A stream may be without it. */
 #define COUNTER(id, path, unit, reset, help)                                   \
     {STATE_MEMBER_AS(NvmeCtrl, count.id, id), .kind = STATE_VALUE,             \
@@ -114,6 +118,7 @@ static const StateRow ctrl_rows[] = {
     VALUE_AS(events.info, event_info),
     VALUE_AS(events.warned, warned),
     KEPT_AS(events.health, health), /* looked at again */
+    VALUE_OPTIONAL(notices, notices),
     VALUE_AS(error_log.entry, errors),
     VALUE_AS(error_log.n, nerrors),
     KEPT_AS(upkeep.housekeep_ns, housekeep_ns),
@@ -511,6 +516,12 @@ static bool flags_ok(const NvmeCtrl *ctrl)
     for (unsigned i = 0; i < NVME_EVENT_TYPES; i++) {
         if (!is_flag(&ctrl->events.pending[i]) ||
             !is_flag(&ctrl->events.masked[i])) {
+            return false;
+        }
+    }
+    for (unsigned i = 0; i < NVME_MOST_NOTICES; i++) {
+        if (!is_flag(&ctrl->notices.pending[i]) ||
+            !is_flag(&ctrl->notices.masked[i])) {
             return false;
         }
     }
