@@ -23,10 +23,10 @@ BESIDE = ["inspect", "state"]
 
 # The files of hw-ssd/nvme, from top to bottom.
 NVME_ORDER = [
-    "report", "nvme-state", "rest", "ctrl",    # the controller as a whole
+    "report", "nvme-state", "ns-state", "rest", "ctrl",    # the controller as a whole
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "dispatch", "admin", "io",                 # commands
-    "identify", "log-pages", "nvme-features", "log-vendor",
+    "ns-config", "identify", "log-pages", "nvme-features", "log-vendor", "ns-admin",
     "directives", "data",
     "fdp", "power-states", "queue", "events",
     "health",

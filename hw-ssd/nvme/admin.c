@@ -11,6 +11,7 @@
 #include "nvme-features.h"
 #include "identify.h"
 #include "log-pages.h"
+#include "ns-admin.h"
 #include "queue.h"
 #include "request.h"
 #include "steps.h"
@@ -232,6 +233,18 @@ static const NvmeCommand admin_commands[] = {
      .run = nvme_async_event,
      .effects = NVME_EFFECT_SUPPORTED,
      .help = "error events, SMART events, notices; 4 outstanding"},
+    {.opcode = NVME_ADM_NS_MANAGEMENT,
+     .name = "Namespace Management",
+     .run = nvme_ns_management,
+     .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_NS_LIST |
+                NVME_ONLY_MANAGED,
+     .help = "with namespaces=: Create, Delete; one at a time; not thin"},
+    {.opcode = NVME_ADM_NS_ATTACHMENT,
+     .name = "Namespace Attachment",
+     .run = nvme_ns_attachment,
+     .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_NS_LIST |
+                NVME_ONLY_MANAGED,
+     .help = "with namespaces=: Attach, Detach; of this controller"},
     { .opcode = NVME_ADM_DIRECTIVE_SEND, .name = "Directive Send",
       .run = nvme_directive_send,
       .effects = NVME_EFFECT_SUPPORTED | NVME_ONLY_DIRECTIVES,

@@ -5,13 +5,25 @@
 
 #include "nvme-internal.h"
 
-/* Of log page 05h. */
-#define NVME_EFFECT_SUPPORTED    0x1
-#define NVME_EFFECT_CHANGES_DATA 0x2
+/* Of log page 05h; the scope (Base 2.0) is that of the namespace for I/O
+ * commands, and of the controller for others that name no scope. */
+#define NVME_EFFECT_SUPPORTED          0x1
+#define NVME_EFFECT_CHANGES_DATA       0x2
+#define NVME_EFFECT_CHANGES_NS         0x4
+#define NVME_EFFECT_CHANGES_NS_LIST    0x8
+#define NVME_EFFECT_CHANGES_CONTROLLER 0x10
+#define NVME_EFFECT_SCOPE_NS           (1U << 20)
+#define NVME_EFFECT_SCOPE_CONTROLLER   (1U << 21)
+#define NVME_EFFECT_SCOPE_NVM_SET      (1U << 22)
+#define NVME_EFFECT_SCOPE_GROUP        (1U << 23)
+#define NVME_EFFECT_SCOPE_SUBSYSTEM    (1U << 25)
+#define NVME_EFFECT_SCOPES             0x03f00000U
 
 /* Only controllers with directives, or with FDP, have the command. */
 #define NVME_ONLY_DIRECTIVES 0x80000000U
 #define NVME_ONLY_FDP        0x40000000U
+/* Only one whose host manages namespaces. */
+#define NVME_ONLY_MANAGED    0x20000000U
 
 /*
  * A command.  run() returns a status code; with success it may have set
@@ -39,10 +51,12 @@ static inline uint32_t nvme_command_effects(const NvmeCtrl *ctrl,
                                             const NvmeCommand *c)
 {
     if ((c->effects & NVME_ONLY_DIRECTIVES && !nvme_has_directives(ctrl)) ||
-        (c->effects & NVME_ONLY_FDP && !nvme_has_fdp(ctrl))) {
+        (c->effects & NVME_ONLY_FDP && !nvme_has_fdp(ctrl)) ||
+        (c->effects & NVME_ONLY_MANAGED && !ctrl->namespaces.managed)) {
         return 0;
     }
-    return c->effects & ~(NVME_ONLY_DIRECTIVES | NVME_ONLY_FDP);
+    return c->effects &
+           ~(NVME_ONLY_DIRECTIVES | NVME_ONLY_FDP | NVME_ONLY_MANAGED);
 }
 
 #endif

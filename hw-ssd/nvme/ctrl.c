@@ -16,6 +16,8 @@
 #include "fdp.h"
 #include "fetch.h"
 #include "namespace.h"
+#include "ns-admin.h"
+#include "ns-config.h"
 #include "queue.h"
 #include "regs.h"
 #include "request.h"
@@ -247,6 +249,7 @@ void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
     ctrl->powered = true;
     ctrl->life.power_cycles++;
+    nvme_ns_power_on(ctrl);
     ssd_power_on(ctrl->ssd, ctrl->now_ns);
     nvme_reset(ctrl, ctrl->now_ns);
 }
@@ -353,6 +356,10 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     payload_attach(ctrl->payload, ssd, cfg->nblocks);
     payload_set_limit(ctrl->payload, cfg->backlog);
     nvme_namespaces_init(ctrl, cfg->namespaces ? NVME_MAX_NAMESPACES : 1);
+    if (!nvme_ns_configure(ctrl, error)) {
+        return false;
+    }
+    ctrl->cfg.namespaces = NULL; /* the caller's text */
     nvme_slots_init(ctrl, info->queue_depth);
     nvme_streams_init(ctrl);
     ctrl->powered = true;

@@ -88,6 +88,20 @@ static void fill_heat(const NvmeCtrl *ctrl, NvmeHealthLog *h)
     }
 }
 
+/* LPA bit 0: the host's work is that of the namespace, if the host asks for one
+ * (log-pages.c looks whether it may). */
+static void count_host(const NvmeCtrl *ctrl, const NvmeSqe *sqe, SsdCounters *c)
+{
+    const NvmeNamespace *ns = nvme_ns_find(ctrl, sqe->dw[1]);
+
+    if (ns) {
+        c->host_bytes_read = ns->count.bytes[NVME_WORK_READ];
+        c->host_bytes_written = ns->count.bytes[NVME_WORK_WRITE];
+        c->commands[SSD_OP_READ] = ns->count.commands[NVME_WORK_READ];
+        c->commands[SSD_OP_WRITE] = ns->count.commands[NVME_WORK_WRITE];
+    }
+}
+
 void nvme_fill_health_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
                           void *page)
 {
@@ -102,6 +116,7 @@ void nvme_fill_health_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
     h->available_spare = (uint8_t)c.spare_percent;
     h->spare_threshold = NVME_SPARE_THRESHOLD;
     h->percentage_used = (uint8_t)MIN(c.percent_used, 255);
+    count_host(ctrl, sqe, &c);
     h->data_units_read = nvme_le128(data_units(c.host_bytes_read));
     h->data_units_written = nvme_le128(data_units(c.host_bytes_written));
     h->host_reads = nvme_le128(c.commands[SSD_OP_READ]);

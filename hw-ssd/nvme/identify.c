@@ -61,8 +61,19 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
     id->vwc = 3 << 1 | !ssd_info(ctrl->ssd)->keeps_buffer;
 }
 
-/* Fields that stay 0: no notices (OAES), and AWUPF of one block; see NAWUPF and
- * NABSPF of the namespace. */
+static void put_capacity(const NvmeCtrl *ctrl, NvmeIdController *id)
+{
+    uint64_t bytes = nvme_ns_granule_bytes(ctrl);
+
+    if (ctrl->namespaces.managed) {
+        id->tnvmcap = nvme_le128(ctrl->namespaces.n_granules * bytes);
+        id->unvmcap = nvme_le128((nvme_ns_count(ctrl, NVME_GRANULE_FREE) +
+                                  nvme_ns_count(ctrl, NVME_GRANULE_DIRTY)) *
+                                 bytes);
+    }
+}
+
+/* AWUPF stays 0, one block; see NAWUPF and NABSPF of the namespace. */
 static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                 void *data)
 {
@@ -89,6 +100,7 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->awun = nvme_le16(ctrl->unit_blocks - 1);
     put_subnqn(ctrl, id->subnqn);
     nvme_identify_power(ctrl, id);
+    put_capacity(ctrl, id);
     put_features(ctrl, id);
     return 0;
 }
@@ -298,6 +310,20 @@ static uint16_t fill_independent(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     return 0;
 }
 
+/* Both sizes have one granularity, in all formats. */
+static uint16_t fill_granularity(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                                 void *data)
+{
+    NvmeGranularityList *list = data;
+
+    if (!ctrl->namespaces.managed) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    list->n = 1 - 1;
+    list->granularity[0].nszeg = nvme_le64(nvme_ns_granule_bytes(ctrl));
+    list->granularity[0].ncapg = nvme_le64(nvme_ns_granule_bytes(ctrl));
+    return 0;
+}
 static const Identify identify_table[] = {
     { 0x00, "Identify Namespace", fill_namespace, false },
     { 0x01, "Identify Controller", fill_controller, false },

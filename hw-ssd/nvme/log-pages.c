@@ -14,6 +14,7 @@
 #include "log-pages.h"
 #include "log-vendor.h"
 #include "namespace.h"
+#include "ns-admin.h"
 #include "prp.h"
 #include "vendor-log.h"
 
@@ -32,7 +33,9 @@ typedef struct LogPage {
     void (*fill)(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
                  void *item);
     int event;  /* the type of events that reading it clears, or NONE */
-    bool group; /* of the endurance group: only with FDP */
+    bool group; /* of the endurance group */
+    bool ns;    /* also of one namespace, if they are managed */
+    bool (*there)(const NvmeCtrl *ctrl); /* NULL: always */
     const char *help; /* after bytes, in docs/nvme-support.md */
 } LogPage;
 
@@ -160,6 +163,19 @@ static uint16_t send_page(NvmeCtrl *ctrl, const NvmeSqe *sqe,
     status = nvme_to_host(ctrl, sqe, out, bytes);
     payload_buf_put(ctrl->payload, out, bytes);
     return status;
+}
+
+/* One log for the whole controller, unless LPA bit 0 is 1. */
+static uint16_t check_log_nsid(const NvmeCtrl *ctrl, const NvmeRequest *req,
+                               const LogPage *log)
+{
+    if (!req->nsid || req->nsid == NVME_NSID_ALL) {
+        return 0;
+    }
+    if (!log->ns || !ctrl->namespaces.managed) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    return req->ns ? 0 : nvme_ns_missing(ctrl, req->nsid);
 }
 
 uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,

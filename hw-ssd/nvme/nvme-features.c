@@ -11,6 +11,7 @@
 #include "fdp.h"
 #include "health.h"
 #include "namespace.h"
+#include "ns-admin.h"
 #include "nvme-features.h"
 #include "power-states.h"
 #include "prp.h"
@@ -247,8 +248,9 @@ static const Feature features[] = {
     {.id = 0x05,
      .name = "Error Recovery",
      .slot = NVME_FEAT_ERROR_RECOVERY,
-     .bits = 0xffff,
      .ns = true,
+     .get = nvme_ns_get_recovery,
+     .set = nvme_ns_set_recovery,
      .help = "kept, without effect; no DULBE"},
     {.id = 0x06,
      .name = "Volatile Write Cache",
@@ -348,6 +350,7 @@ void nvme_features_reset(NvmeCtrl *ctrl)
     ctrl->features.value[NVME_FEAT_TEMP_OVER] = nvme_warning_k(ctrl);
     ctrl->features.value[NVME_FEAT_TEMP_UNDER] = 0;
     ctrl->features.value[NVME_FEAT_VWC] = cache_by_default(ctrl);
+    nvme_ns_reset(ctrl);
     for (unsigned v = 0; v < NVME_MAX_VECTORS; v++) {
         ctrl->features.vector_config[v] = v | (v == 0 ? 0x10000 : 0);
     }

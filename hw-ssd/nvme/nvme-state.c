@@ -14,6 +14,7 @@
 #include "nvme-internal.h"
 #include "completion.h"
 #include "ctrl.h"
+#include "ns-state.h"
 #include "nvme-state.h"
 #include "request.h"
 #include "rest.h"
@@ -81,6 +82,7 @@ static const StateRow ctrl_rows[] = {
     KEPT(more),
     KEPT(run_bytes),
     VALUE(pin_level),
+    KEPT(namespaces),       /* ns-state.c */
     KEPT_AS(queues.sq, sq), /* these two have rows of their own */
     KEPT_AS(queues.cq, cq),
     KEPT_AS(queues.max_sqid, max_sqid),
@@ -191,6 +193,10 @@ static const StateRow sq_rows[] = {
 #undef KEPT
 
 #define STRUCT(type, rows) {#type, rows, G_N_ELEMENTS(rows), sizeof(type)}
+
+static const uint64_t table_counts[N_COUNTS] = {
+    [N_ONE] = 1,
+};
 
 static const StateStruct ctrl_struct = STRUCT(NvmeCtrl, ctrl_rows);
 static const StateStruct cq_struct = STRUCT(NvmeCq, cq_rows);
@@ -621,7 +627,6 @@ static void set_back(NvmeCtrl *ctrl, uint64_t by_ns)
 
 bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error)
 {
-    const uint64_t counts[N_COUNTS] = {[N_ONE] = 1};
     State s;
 
     if (!nvme_at_rest(ctrl)) {
@@ -631,8 +636,9 @@ bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error)
     state_begin(&s, out, false);
     if (walk_head(&s, (NvmeCtrl *)ctrl) &&
         state_values(&s, &ctrl_struct, (void *)ctrl) &&
-        state_tables(&s, &ctrl_struct, (void *)ctrl, counts) &&
-        save_queues(&s, ctrl) && save_requests(&s, ctrl)) {
+        state_tables(&s, &ctrl_struct, (void *)ctrl, table_counts) &&
+        save_queues(&s, ctrl) && save_requests(&s, ctrl) &&
+        nvme_ns_state(&s, (NvmeCtrl *)ctrl)) {
         payload_state(ctrl->payload, &s);
     }
     return state_end(&s, error);
@@ -640,7 +646,6 @@ bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error)
 
 bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error)
 {
-    const uint64_t counts[N_COUNTS] = {[N_ONE] = 1};
     NvmeStreams streams = ctrl->streams;
     NvmeFdp fdp = ctrl->fdp;
     State s;
@@ -649,9 +654,10 @@ bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error)
              !ctrl->queues.cq[0].live);
     state_begin(&s, in, true);
     if (walk_head(&s, ctrl) && state_values(&s, &ctrl_struct, ctrl) &&
-        state_tables(&s, &ctrl_struct, ctrl, counts) &&
+        state_tables(&s, &ctrl_struct, ctrl, table_counts) &&
         check_values(&s, ctrl, &streams, &fdp) && load_queues(&s, ctrl) &&
-        check_queues(&s, ctrl) && load_requests(&s, ctrl)) {
+        check_queues(&s, ctrl) && load_requests(&s, ctrl) &&
+        nvme_ns_state(&s, ctrl)) {
         payload_state(ctrl->payload, &s);
     }
     if (!state_end(&s, error)) {

@@ -275,6 +275,20 @@ NVME_WIRE_SIZE(NvmeNsDescriptor, 4);
 #define NVME_NIDT_EUI64 1
 #define NVME_NIDT_UUID  3
 
+/* CNS 16h: 5.15.2.10, Namespace Granularity List. */
+typedef struct NVME_PACKED NvmeGranularityList {
+    uint32_t attributes;
+    uint8_t n; /* 0's based */
+    uint8_t reserved5[27];
+    struct NVME_PACKED {
+        uint64_t nszeg; /* bytes */
+        uint64_t ncapg;
+    } granularity[16];
+} NvmeGranularityList;
+
+NVME_WIRE_SIZE(NvmeGranularityList, 288);
+NVME_WIRE_AT(NvmeGranularityList, granularity, 32);
+
 /* CNS 12h and 13h: Controller List.  CNS 19h: Endurance Group List. */
 typedef struct NVME_PACKED NvmeIdList {
     uint16_t n;

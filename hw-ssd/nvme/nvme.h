@@ -167,6 +167,12 @@ const SsdHostOps *nvme_host_ops(void);
 bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
                  GError **error);
 
+/*
+ * Of a new or a loaded drive, before it is used: these blocks of the drive hold
+ * data.  Where no namespace has them, none gets them before they are trimmed.
+ */
+void nvme_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks);
+
 /* No request may be at the store. */
 void nvme_free(NvmeCtrl *ctrl);
 
@@ -254,6 +260,8 @@ void nvme_retry(NvmeCtrl *ctrl);
  */
 bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error);
 bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error);
+
+bool nvme_load_namespaces(NvmeCtrl *ctrl, FILE *in, GError **error);
 
 /*
  * The clock of the controller and its drive ends after 213 days: set it back,

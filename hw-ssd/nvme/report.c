@@ -35,6 +35,45 @@ static const StatRow rows[] = {NVME_STATS(COUNTER_ROW, VALUE_ROW)};
 
 const StatTable nvme_stats = {rows, G_N_ELEMENTS(rows), NULL, 0};
 
+/* docs/namespaces.md describes the members. */
+static void namespace_json(const NvmeNamespace *ns, JsonWriter *w)
+{
+    static const char *const name[NVME_N_WORKS] = {
+        [NVME_WORK_READ] = "read",
+        [NVME_WORK_WRITE] = "write",
+        [NVME_WORK_FLUSH] = "flush",
+        [NVME_WORK_TRIM] = "trim",
+    };
+
+    json_open(w, NULL, '{');
+    json_u64(w, "nsid", ns->nsid);
+    json_u64(w, "bytes", ns->nblocks << ns->block_shift);
+    json_u64(w, "block_bytes", ns->block_bytes);
+    json_bool(w, "attached", ns->attached);
+    json_u64(w, "write_protect", ns->protect);
+    json_u64(w, "commands_failed", ns->count.failed);
+    for (unsigned i = 0; i < NVME_N_WORKS; i++) {
+        if (name[i]) {
+            json_open(w, name[i], '{');
+            json_u64(w, "commands", ns->count.commands[i]);
+            json_u64(w, "bytes", ns->count.bytes[i]);
+            json_close(w, '}');
+        }
+    }
+    json_close(w, '}');
+}
+
+static void namespaces_json(const NvmeCtrl *ctrl, JsonWriter *w)
+{
+    json_open(w, "namespaces", '[');
+    for (uint32_t i = 0; i < ctrl->namespaces.n; i++) {
+        if (ctrl->namespaces.table[i].exists) {
+            namespace_json(&ctrl->namespaces.table[i], w);
+        }
+    }
+    json_close(w, ']');
+}
+
 void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key)
 {
     CtrlStats v = {.ctrl = ctrl};
@@ -42,6 +81,9 @@ void nvme_stats_json(const NvmeCtrl *ctrl, JsonWriter *w, const char *key)
     payload_get_stats(ctrl->payload, &v.payload);
     json_open(w, key, '{');
     stats_write(&nvme_stats, &v, w);
+    if (ctrl->namespaces.managed) {
+        namespaces_json(ctrl, w);
+    }
     json_close(w, '}');
 }
 

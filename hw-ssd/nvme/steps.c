@@ -271,6 +271,16 @@ static void shutdown_done(NvmeCtrl *ctrl, NvmeRequest *req)
     }
 }
 
+static void count_ns(const NvmeRequest *req)
+{
+    NvmeNsCounts *count = &req->ns->count;
+
+    count->failed += req->status != 0;
+    if (!req->status) {
+        count->commands[req->work]++;
+        count->bytes[req->work] += req->bytes;
+    }
+}
 void nvme_request_complete(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     if (req->shutdown) {
@@ -290,6 +300,9 @@ void nvme_request_complete(NvmeCtrl *ctrl, NvmeRequest *req)
         req->status = code | NVME_SC_MORE;
         req->status |= worth_retrying(code) ? 0 : NVME_SC_DNR;
         nvme_log_error(ctrl, req->sq->id, req, req->status);
+    }
+    if (req->ns) {
+        count_ns(req);
     }
     if (ctrl->machine->trace) {
         trace(ctrl, req);
@@ -312,6 +325,18 @@ static uint16_t status_of(SsdStatus status)
     return status < G_N_ELEMENTS(code) ? code[status] : NVME_SC_INTERNAL;
 }
 
+/* The job waits until the drive has ended the commands of namespaces that are
+ * gone. */
+static void look_drained(NvmeCtrl *ctrl)
+{
+    NvmeRequest *job = ctrl->namespaces.job;
+
+    if (!nvme_ns_in_drive(ctrl)) {
+        ctrl->namespaces.draining = false;
+        nvme_request_part_done(ctrl, job);
+    }
+}
+
 void nvme_step_completed(NvmeCtrl *ctrl, const SsdCompletion *c)
 {
     NvmeSlot *slot = &ctrl->slots.slot[c->tag];
@@ -320,6 +345,9 @@ void nvme_step_completed(NvmeCtrl *ctrl, const SsdCompletion *c)
 
     slot_put(ctrl, c->tag);
     step_end(ctrl, step, c->status == SSD_STATUS_OK);
+    if (ctrl->namespaces.draining) {
+        look_drained(ctrl);
+    }
     if (req->deletion && !req->in_drive) {
         nvme_request_part_done(ctrl, req->deletion);
         req->deletion = NULL;

@@ -22,7 +22,8 @@ bool vssd_state_exists(const VssdDev *s)
 
 Ssd *vssd_state_load(VssdDev *s, const SsdConfig *cfg, GError **error)
 {
-    Ssd *ssd = ssd_load_file(cfg, nvme_host_ops(), s->ctrl, s->state, error);
+    Ssd *ssd = ssd_load_file_with(cfg, nvme_host_ops(), s->ctrl, s->state,
+                                  &s->state_end, error);
 
     if (ssd && !ssd_powered(ssd)) {
         ssd_power_on(ssd, ssd_now_ns(ssd));
@@ -30,6 +31,22 @@ Ssd *vssd_state_load(VssdDev *s, const SsdConfig *cfg, GError **error)
     return ssd;
 }
 
+
+static bool load_namespaces(VssdDev *s, FILE *file, GError **error)
+{
+    if (!s->namespaces) {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+                    "state file %s: its drive has namespaces: give namespaces= "
+                    "(any value: those of the file count)",
+                    s->state);
+        return false;
+    }
+    if (!nvme_load_namespaces(s->ctrl, file, error)) {
+        g_prefix_error(error, "state file %s: ", s->state);
+        return false;
+    }
+    return true;
+}
 /* The drive's clock goes on where it stood. */
 void vssd_state_set_clock(VssdDev *s)
 {
@@ -58,7 +75,9 @@ static void save(VssdDev *s)
     }
     while (ssd_advance(s->ssd, s->now_ns, done, ARRAY_SIZE(done)) > 0) {
     }
-    if (!ssd_save_file(s->ssd, s->state, &error)) {
+    if (!ssd_save_file_with(s->ssd, s->state,
+                            s->namespaces ? save_namespaces : NULL, s->ctrl,
+                            &error)) {
         error_report("vssd: %s", error->message);
     }
     trace_vssd_state(s, s->state, s->now_ns);

@@ -492,7 +492,8 @@ bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
             uint64_t last = MIN(DIV_ROUND_UP(at + n, block_bytes), nblocks);
 
             *data_bytes += n;
-            ret = hold_data(s->ssd, first, MIN(last, nblocks) - first);
+            ret = hold_data(s->ssd, first, last - first);
+            nvme_preloaded(s->ctrl, first, last - first);
             if (ret < 0) {
                 error_setg_errno(errp, -ret, "vssd: the drive of '%s' has no "
                                  "room for the data of the image", s->state);

@@ -240,7 +240,8 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .namespaces = s->namespaces,
         .backlog = s->backlog,
     };
-    if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error)) {
+    if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error) ||
+        !vssd_state_load_namespaces(s, &error)) {
         propagate(errp, error);
         return false;
     }

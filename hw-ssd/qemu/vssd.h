@@ -142,6 +142,8 @@ struct VssdDev {
     VMChangeStateEntry *vm_change;
     Notifier exit_notifier;
     bool state_saved;
+    uint64_t state_end; /* where the drive ends in the file that was loaded; 0:
+                           none was */
 
     /* oplog.c */
     Notifier oplog_exit; /* QEMU ends: complete the log */
@@ -277,6 +279,8 @@ bool vssd_is_elsewhere(const VssdDev *s);
 /* The drive of state=FILE, if the file is there, with its power on. */
 bool vssd_state_exists(const VssdDev *s);
 Ssd *vssd_state_load(VssdDev *s, const SsdConfig *cfg, GError **error);
+/* Once the controller has its drive: the namespaces of the file. */
+bool vssd_state_load_namespaces(VssdDev *s, GError **error);
 void vssd_state_set_clock(VssdDev *s);
 
 /* Save it when the machine ends; when the device is unplugged, and the serving

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ns-admin.c - Namespace Management and Attachment (Base 1.4, sections 5.20 and
+ * 5.19), and features of a namespace.
+ *
+ * A namespace that is deleted is gone at once; its granules are dirty.  Then,
+ * in the same command, they are freed: commands that the drive already works on
+ * end, the drive trims all that is dirty, makes that durable, and the granules
+ * are free.  Only free ones become part of a namespace.  If a reset or a power
+ * cut ends this early, the next Create that needs them frees them.
+ *
+ * One command at a time creates or deletes.  Another one that comes meanwhile
+ * ends with Command Sequence Error, and may be sent again.
+ */
+#include "nvme-internal.h"
+#include "events.h"
+#include "namespace.h"
+#include "ns-admin.h"
+#include "prp.h"
+#include "request.h"
+#include "ssd-report.h"
+
+#define SEL_CREATE 0
+#define SEL_DELETE 1
+#define SEL_ATTACH 0
+#define SEL_DETACH 1
+
+bool nvme_ns_managed(const NvmeCtrl *ctrl)
+{
+    return ctrl->namespaces.managed;
+}
+
+/* Of the attached ones that the host sees. */
+static void changed(NvmeCtrl *ctrl, uint32_t nsid)
+{
+    ctrl->namespaces.changed[(nsid - 1) / 64] |= 1ULL << (nsid - 1) % 64;
+    nvme_notice(ctrl, NVME_NOTICE_NAMESPACES);
+}
+
+void nvme_ns_clear_changed(NvmeCtrl *ctrl)
+{
+    memset(ctrl->namespaces.changed, 0, sizeof(ctrl->namespaces.changed));
+}
+
+void nvme_ns_fill_changed(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
+                          void *page)
+{
+    NvmeNamespaceList *list = page;
+    unsigned n = 0;
+
+    for (uint32_t k = 0; k < NVME_MAX_NAMESPACES; k++) {
+        if (ctrl->namespaces.changed[k / 64] >> k % 64 & 1) {
+            list->nsid[n++] = nvme_le32(k + 1);
+        }
+    }
+}
+
+/* ---- dirty granules ------------------------------------------------------ */
+
+static uint16_t commit(NvmeCtrl *ctrl, NvmeRequest *req);
+static uint16_t freed(NvmeCtrl *ctrl, NvmeRequest *req);
+static uint16_t create(NvmeCtrl *ctrl, NvmeRequest *req);
+
+/* The drive works on nothing of a namespace that is gone. */
+static uint16_t trim(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    const NvmeNamespaces *all = &ctrl->namespaces;
+    uint64_t most = UINT32_MAX / all->granule_blocks;
+
+    for (uint32_t i = 0; i < all->n_granules;) {
+        uint32_t first = i++;
+
+        if (all->owner[first] != NVME_GRANULE_DIRTY) {
+            continue;
+        }
+        while (i < all->n_granules && i - first < most &&
+               all->owner[i] == NVME_GRANULE_DIRTY) {
+            i++;
+        }
+        nvme_add_step(req, SSD_OP_TRIM, (uint64_t)first * all->granule_blocks,
+                      (i - first) * all->granule_blocks)
+            ->zeroes = true;
+    }
+    req->then = commit;
+    return 0;
+}
+
+/* A trim is durable after a flush.  SHUTDOWN is one that no option switches
+ * off. */
+static uint16_t commit(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    nvme_add_step(req, SSD_OP_SHUTDOWN, 0, 0);
+    req->then = freed;
+    return 0;
+}
+
+static uint16_t freed(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    NvmeNamespaces *all = &ctrl->namespaces;
+
+    for (uint32_t i = 0; i < all->n_granules; i++) {
+        if (all->owner[i] == NVME_GRANULE_DIRTY) {
+            all->owner[i] = NVME_GRANULE_FREE;
+        }
+    }
+    all->job = NULL;
+    return all->wanted_blocks ? create(ctrl, req) : 0;
+}
+
+/* Commands of namespaces that are gone: what the drive has not got, it does not
+ * get, and they do not go on. */
+static void cancel(NvmeCtrl *ctrl)
+{
+    for (unsigned i = 0; i <= ctrl->queues.max_sqid; i++) {
+        NvmeSq *sq = &ctrl->queues.sq[i];
+
+        for (NvmeRequest *r = sq->list.sq_next; sq->live && r != &sq->list;
+             r = r->sq_next) {
+            if (r->ns && !r->ns->exists &&
+                (r->next_step < r->nsteps || r->then)) {
+                nvme_request_cancel_steps(ctrl, r);
+                r->status = r->status ? r->status : NVME_SC_INVALID_FIELD;
+            }
+        }
+    }
+}
+
+/* Their numbers may be used again. */
+static void forget(NvmeCtrl *ctrl)
+{
+    for (unsigned i = 0; i <= ctrl->queues.max_sqid; i++) {
+        NvmeSq *sq = &ctrl->queues.sq[i];
+
+        for (NvmeRequest *r = sq->list.sq_next; sq->live && r != &sq->list;
+             r = r->sq_next) {
+            if (r->ns && !r->ns->exists) {
+                r->ns = NULL;
+            }
+        }
+    }
+}
+
+static uint16_t drained(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    forget(ctrl);
+    return trim(ctrl, req);
+}
+
+static void free_dirty(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    ctrl->namespaces.job = req;
+    req->barrier = true; /* no old data is left in the store */
+    req->ns = NULL;
+    req->then = drained;
+    cancel(ctrl);
+    if (nvme_ns_in_drive(ctrl)) {
+        ctrl->namespaces.draining = true;
+        req->pending++; /* until steps.c finds that it is not */
+    }
+}
+
+/* ---- Namespace Management ------------------------------------------------ */
+
+/* wanted_... in granules that are free; they suffice. */
+static uint16_t create(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    NvmeNamespaces *all = &ctrl->namespaces;
+    NvmeNamespace *ns;
+    uint32_t nsid = 1;
+
+    while (nvme_ns_existing(ctrl, nsid)) {
+        nsid++;
+    }
+    ns = nvme_ns_create(ctrl, nsid, all->wanted_blocks, all->wanted_format);
+    ns->shared = all->wanted_shared;
+    req->dw0 = nsid;
+    return 0;
+}
+
+/* Fields that this drive knows only as 0. */
+static bool unsupported(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
+{
+    return id->dps || id->nmic > 1 || id->anagrpid ||
+           nvme_le16(id->nvmsetid) > NVME_ONLY_SET ||
+           nvme_le16(id->endgid) > NVME_ONLY_GROUP;
+}
+
+static uint16_t check_create(const NvmeCtrl *ctrl, const NvmeIdNamespace *id)
+{
+    uint32_t nsid = 1;
+
+    if (id->flbas & 0x70 || !nvme_ns_format(ctrl, id->flbas & 0xf)) {
+        return NVME_SC_INVALID_FORMAT;
+    }
+    if (unsupported(ctrl, id) || !id->nsze ||
+        nvme_le64(id->ncap) > nvme_le64(id->nsze)) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    if (nvme_le64(id->ncap) < nvme_le64(id->nsze)) {
+        return NVME_SC_NS_THIN;
+    }
+    while (nsid <= ctrl->namespaces.n && nvme_ns_existing(ctrl, nsid)) {
+        nsid++;
+    }
+    return nsid > ctrl->namespaces.n ? NVME_SC_NS_UNAVAILABLE : 0;
+}
+
+static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
+                              const NvmeSqe *sqe)
+{
+    NvmeNamespaces *all = &ctrl->namespaces;
+    uint64_t n_free = nvme_ns_count(ctrl, NVME_GRANULE_FREE);
+    NvmeIdNamespace id;
+    uint64_t need;
+    uint16_t status;
+
+    if (sqe->dw[11] >> 24) {
+        return NVME_SC_COMMAND_SET; /* CSI: only the NVM command set */
+    }
+    status = nvme_from_host(ctrl, sqe, &id, sizeof(id));
+    if (!status) {
+        status = check_create(ctrl, &id);
+    }
+    if (status) {
+        return status;
+    }
+    all->wanted_blocks = nvme_le64(id.nsze);
+    all->wanted_format = id.flbas & 0xf;
+    all->wanted_shared = id.nmic & 1;
+    need = nvme_ns_granules(ctrl, all->wanted_blocks, all->wanted_format);
+    if (need <= n_free) {
+        return create(ctrl, req);
+    }
+    if (need == UINT64_MAX ||
+        need > n_free + nvme_ns_count(ctrl, NVME_GRANULE_DIRTY)) {
+        return NVME_SC_NS_CAPACITY;
+    }
+    free_dirty(ctrl, req);
+    return 0;
+}
+
+/* FFFFFFFFh: all. */
+static uint16_t manage_delete(NvmeCtrl *ctrl, NvmeRequest *req,
+                              const NvmeSqe *sqe)
+{
+    NvmeNamespaces *all = &ctrl->namespaces;
+    uint32_t first = req->nsid == NVME_NSID_ALL ? 1 : req->nsid;
+    uint32_t last = req->nsid == NVME_NSID_ALL ? all->n : req->nsid;
+
+    if (req->nsid != NVME_NSID_ALL && !nvme_ns_existing(ctrl, req->nsid)) {
+        return nvme_ns_missing(ctrl, req->nsid);
+    }
+    for (uint32_t nsid = first; nsid <= last; nsid++) {
+        const NvmeNamespace *ns = nvme_ns_existing(ctrl, nsid);
+
+        if (ns && ns->protect) {
+            return NVME_SC_NS_PROTECTED;
+        }
+    }
+    if (ssd_read_only(ctrl->ssd)) {
+        return NVME_SC_READ_ONLY; /* it could not trim */
+    }
+    for (uint32_t nsid = first; nsid <= last; nsid++) {
+        NvmeNamespace *ns = nvme_ns_existing(ctrl, nsid);
+        bool seen = ns && ns->attached;
+
+        if (ns) {
+            nvme_ns_delete(ctrl, ns);
+        }
+        if (seen) {
+            changed(ctrl, nsid);
+        }
+    }
+    all->wanted_blocks = 0;
+    free_dirty(ctrl, req);
+    return 0;
+}
+
+uint16_t nvme_ns_management(NvmeCtrl *ctrl, NvmeRequest *req,
+                            const NvmeSqe *sqe)
+{
+    unsigned sel = sqe->dw[10] & 0xf;
+
+    if (sel > SEL_DELETE) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    if (ctrl->namespaces.job) {
+        return NVME_SC_COMMAND_SEQUENCE;
+    }
+    return sel == SEL_CREATE ? manage_create(ctrl, req, sqe)
+                             : manage_delete(ctrl, req, sqe);
+}
+
+/* ---- Namespace Attachment ------------------------------------------------ */
+
+/* The list names this controller, and no other: there is no other. */
+static bool names_us(const NvmeCtrl *ctrl, const NvmeIdList *list)
+{
+    return nvme_le16(list->n) == 1 &&
+           nvme_le16(list->id[0]) == ctrl->cfg.cntlid;
+}
+
+uint16_t nvme_ns_attachment(NvmeCtrl *ctrl, NvmeRequest *req,
+                            const NvmeSqe *sqe)
+{
+    unsigned sel = sqe->dw[10] & 0xf;
+    NvmeNamespace *ns = nvme_ns_existing(ctrl, req->nsid);
+    NvmeIdList list;
+    uint16_t status;
+
+    if (sel > SEL_DETACH) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    if (!ns) {
+        return nvme_ns_missing(ctrl, req->nsid);
+    }
+    status = nvme_from_host(ctrl, sqe, &list, sizeof(list));
+    if (status) {
+        return status;
+    }
+    if (!names_us(ctrl, &list)) {
+        return NVME_SC_CONTROLLER_LIST;
+    }
+    if (ns->attached == (sel == SEL_ATTACH)) {
+        return ns->attached ? NVME_SC_NS_ATTACHED : NVME_SC_NS_NOT_ATTACHED;
+    }
+    ns->attached = sel == SEL_ATTACH;
+    changed(ctrl, req->nsid);
+    return 0;
+}
+
+/* ---- features ------------------------------------------------------------ */
+
+/* The attached namespaces that a Set Features command is about, one after the
+ * other. */
+static NvmeNamespace *next_of(NvmeCtrl *ctrl, const NvmeRequest *req,
+                              const NvmeNamespace *last)
+{
+    if (req->nsid != NVME_NSID_ALL) {
+        return last ? NULL : req->ns;
+    }
+    for (uint32_t i = last ? last->nsid : 0; i < ctrl->namespaces.n; i++) {
+        if (ctrl->namespaces.table[i].attached) {
+            return &ctrl->namespaces.table[i];
+        }
+    }
+    return NULL;
+}
+
+uint16_t nvme_ns_get_protect(NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeSqe *sqe, bool current)
+{
+    req->dw0 = current ? req->ns->protect : NVME_PROTECT_NONE;
+    return 0;
+}
+
+/* What the drive has cached of the namespace becomes durable. */
+uint16_t nvme_ns_set_protect(NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeSqe *sqe)
+{
+    unsigned state = sqe->dw[11] & 7;
+    NvmeNamespace *ns = NULL;
+
+    if (state >= NVME_N_PROTECTS || sqe->dw[11] >> 3) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    while ((ns = next_of(ctrl, req, ns))) {
+        if (ns->protect >= NVME_PROTECT_POWER_CYCLE && state != ns->protect) {
+            return NVME_SC_FEATURE_NOT_CHANGEABLE;
+        }
+    }
+    while ((ns = next_of(ctrl, req, ns))) {
+        ns->protect = (uint8_t)state;
+    }
+    if (state) {
+        req->barrier = true;
+        nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
+    }
+    return 0;
+}
+
+uint16_t nvme_ns_get_recovery(NvmeCtrl *ctrl, NvmeRequest *req,
+                              const NvmeSqe *sqe, bool current)
+{
+    req->dw0 = current ? req->ns->error_recovery : 0;
+    return 0;
+}
+
+uint16_t nvme_ns_set_recovery(NvmeCtrl *ctrl, NvmeRequest *req,
+                              const NvmeSqe *sqe)
+{
+    NvmeNamespace *ns = NULL;
+
+    if (sqe->dw[11] >> 16) { /* DULBE */
+        return NVME_SC_INVALID_FIELD;
+    }
+    while ((ns = next_of(ctrl, req, ns))) {
+        ns->error_recovery = sqe->dw[11];
+    }
+    ctrl->features.value[NVME_FEAT_ERROR_RECOVERY] = sqe->dw[11];
+    return 0;
+}
+
+void nvme_ns_reset(NvmeCtrl *ctrl)
+{
+    for (uint32_t i = 0; i < ctrl->namespaces.n; i++) {
+        ctrl->namespaces.table[i].error_recovery =
+            ctrl->features.value[NVME_FEAT_ERROR_RECOVERY];
+    }
+}
+
+void nvme_ns_power_on(NvmeCtrl *ctrl)
+{
+    for (uint32_t i = 0; i < ctrl->namespaces.n; i++) {
+        NvmeNamespace *ns = &ctrl->namespaces.table[i];
+
+        if (ns->protect == NVME_PROTECT_POWER_CYCLE) {
+            ns->protect = NVME_PROTECT_NONE;
+        }
+    }
+}

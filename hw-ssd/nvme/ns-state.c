@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ns-state.c - the table of namespaces as a stream of bytes, and back: as a
+ * part of a saved controller, or alone, beside a saved drive.
+ *
+ * A stream may be forged: all is checked before the controller may use it.
+ */
+#include "nvme-internal.h"
+#include "namespace.h"
+#include "ns-admin.h"
+#include "ns-state.h"
+
+#include "state.h"
+
+#define MAGIC "VSSDNS\0\0"
+#define SINCE 3 /* version of a stream */
+
+typedef struct Head {
+    uint64_t managed;
+    uint64_t granule_blocks;
+    uint64_t n_granules;
+    uint64_t n; /* that exist */
+    uint64_t created;
+} Head;
+
+typedef struct Record {
+    uint64_t nsid;
+    uint64_t attached;
+    uint64_t shared;
+    uint64_t format;
+    uint64_t protect;
+    uint64_t nblocks;
+    uint64_t serial;
+    uint64_t eui64;
+    uint64_t error_recovery;
+    uint64_t failed;
+    struct {
+        uint64_t commands;
+        uint64_t bytes;
+    } work[NVME_N_WORKS];
+} Record;
+
+static bool save_one(State *s, const NvmeNamespace *ns)
+{
+    Record r = {
+        .nsid = ns->nsid,
+        .attached = ns->attached,
+        .shared = ns->shared,
+        .format = ns->format,
+        .protect = ns->protect,
+        .nblocks = ns->nblocks,
+        .serial = ns->serial,
+        .eui64 = ns->eui64,
+        .error_recovery = ns->error_recovery,
+        .failed = ns->count.failed,
+    };
+
+    for (unsigned i = 0; i < NVME_N_WORKS; i++) {
+        r.work[i].commands = ns->count.commands[i];
+        r.work[i].bytes = ns->count.bytes[i];
+    }
+    return state_record(s, &r, sizeof(r), 0);
+}
+
+static bool record_ok(const NvmeCtrl *ctrl, const Record *r)
+{
+    const NvmeNamespaces *all = &ctrl->namespaces;
+
+    return r->nsid - 1 < all->n && !all->table[r->nsid - 1].exists &&
+           r->attached <= 1 && r->shared <= 1 && r->format <= 0xf &&
+           nvme_ns_format(ctrl, (unsigned)r->format) &&
+           r->protect < NVME_N_PROTECTS && r->nblocks &&
+           (r->serial < all->created || !all->managed) &&
+           r->error_recovery <= UINT16_MAX &&
+           (all->managed
+                ? nvme_ns_granules(ctrl, r->nblocks, (unsigned)r->format) ==
+                      nvme_ns_count(ctrl, (uint16_t)r->nsid)
+                : r->nblocks == ctrl->cfg.nblocks && r->attached);
+}
+
+static bool load_one(State *s, NvmeCtrl *ctrl)
+{
+    NvmeNamespace *ns;
+    Record r;
+
+    if (!state_record(s, &r, sizeof(r), 0)) {
+        return false;
+    }
+    if (!record_ok(ctrl, &r)) {
+        return state_fail(s, "it is damaged: a namespace");
+    }
+    ns = &ctrl->namespaces.table[r.nsid - 1];
+    ns->exists = true;
+    ns->attached = r.attached;
+    ns->shared = r.shared;
+    ns->protect = (uint8_t)r.protect;
+    ns->nblocks = r.nblocks;
+    ns->serial = r.serial;
+    ns->eui64 = r.eui64;
+    ns->error_recovery = (uint32_t)r.error_recovery;
+    ns->count.failed = r.failed;
+    for (unsigned i = 0; i < NVME_N_WORKS; i++) {
+        ns->count.commands[i] = r.work[i].commands;
+        ns->count.bytes[i] = r.work[i].bytes;
+    }
+    nvme_ns_set_format(ctrl, ns, (unsigned)r.format);
+    if (ctrl->namespaces.managed) {
+        nvme_ns_adopt(ctrl, ns);
+    } else {
+        ns->run = UINT64_MAX;
+    }
+    return true;
+}
+
+/* Each granule belongs to a namespace that exists, or to none. */
+static bool owners_ok(const NvmeCtrl *ctrl)
+{
+    const NvmeNamespaces *all = &ctrl->namespaces;
+
+    for (uint32_t i = 0; i < all->n_granules; i++) {
+        uint16_t owner = all->owner[i];
+
+        if (owner != NVME_GRANULE_FREE && owner != NVME_GRANULE_DIRTY &&
+            !nvme_ns_existing(ctrl, owner)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void forget_all(NvmeCtrl *ctrl)
+{
+    for (uint32_t i = 0; i < ctrl->namespaces.n; i++) {
+        NvmeNamespace *ns = &ctrl->namespaces.table[i];
+
+        g_free(ns->granule);
+        *ns = (NvmeNamespace){.nsid = i + 1};
+    }
+}
+
+static bool walk_tables(State *s, NvmeCtrl *ctrl)
+{
+    NvmeNamespaces *all = &ctrl->namespaces;
+
+    return !all->managed ||
+           (state_bytes(s, all->owner, all->n_granules * sizeof(uint16_t)) &&
+            state_bytes(s, all->changed, sizeof(all->changed)));
+}
+
+static bool load_all(State *s, NvmeCtrl *ctrl)
+{
+    NvmeNamespaces *all = &ctrl->namespaces;
+    Head head;
+
+    if (!state_record(s, &head, sizeof(head), 0)) {
+        return false;
+    }
+    if (head.managed != all->managed) {
+        return state_fail(s, all->managed
+                                 ? "it was saved without namespaces=, this "
+                                   "drive has it"
+                                 : "it was saved with namespaces=, this drive "
+                                   "is without it");
+    }
+    if (head.granule_blocks != all->granule_blocks ||
+        head.n_granules != all->n_granules || head.n > all->n ||
+        (!all->managed && head.n != 1)) {
+        return state_fail(s, "it is damaged: the namespaces, or they are of a "
+                             "drive of another size");
+    }
+    forget_all(ctrl);
+    all->created = head.created;
+    if (!walk_tables(s, ctrl)) {
+        return false;
+    }
+    for (uint64_t i = 0; i < head.n; i++) {
+        if (!load_one(s, ctrl)) {
+            return false;
+        }
+    }
+    return owners_ok(ctrl) || state_fail(s, "it is damaged: the namespaces");
+}
+
+static bool save_all(State *s, NvmeCtrl *ctrl)
+{
+    const NvmeNamespaces *all = &ctrl->namespaces;
+    Head head = {
+        .managed = all->managed,
+        .granule_blocks = all->granule_blocks,
+        .n_granules = all->n_granules,
+        .created = all->created,
+    };
+
+    for (uint32_t i = 0; i < all->n; i++) {
+        head.n += all->table[i].exists;
+    }
+    if (!state_record(s, &head, sizeof(head), 0) || !walk_tables(s, ctrl)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < all->n; i++) {
+        if (all->table[i].exists && !save_one(s, &all->table[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool nvme_ns_state(State *s, NvmeCtrl *ctrl)
+{
+    if (!s->loading) {
+        return save_all(s, ctrl);
+    }
+    if (s->version >= SINCE) {
+        return load_all(s, ctrl);
+    }
+    ctrl->namespaces.table[0].error_recovery =
+        ctrl->features.value[NVME_FEAT_ERROR_RECOVERY] & 0xffff;
+    return !ctrl->namespaces.managed ||
+           state_fail(s, "it was saved without namespaces=, this drive has it");
+}
+
+/* ---- beside a saved drive ------------------------------------------------ */
+
+static bool walk_file(State *s, NvmeCtrl *ctrl)
+{
+    char magic[8];
+
+    memcpy(magic, MAGIC, sizeof(magic));
+    if (!state_bytes(s, magic, sizeof(magic))) {
+        return false;
+    }
+    if (memcmp(magic, MAGIC, sizeof(magic)) != 0) {
+        return state_fail(s, "it has no table of namespaces");
+    }
+    return state_version(s) && nvme_ns_state(s, ctrl);
+}
+
+bool nvme_save_namespaces(const NvmeCtrl *ctrl, FILE *out, GError **error)
+{
+    State s;
+
+    state_begin(&s, out, false);
+    walk_file(&s, (NvmeCtrl *)ctrl);
+    return state_end(&s, error);
+}
+
+bool nvme_load_namespaces(NvmeCtrl *ctrl, FILE *in, GError **error)
+{
+    State s;
+
+    state_begin(&s, in, true);
+    walk_file(&s, ctrl);
+    if (!state_end(&s, error)) {
+        return false;
+    }
+    nvme_ns_power_on(ctrl); /* the power has been off */
+    return true;
+}

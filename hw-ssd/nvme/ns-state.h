@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ns-state.h - the table of namespaces as a part of a stream. */
+#ifndef VSSD_NVME_NS_STATE_H
+#define VSSD_NVME_NS_STATE_H
+
+#include "nvme-internal.h"
+#include "state.h"
+
+/* Save or load it; checks every number.  A stream of before version 3 has none:
+ * then there is one namespace. */
+bool nvme_ns_state(State *s, NvmeCtrl *ctrl);
+
+#endif
