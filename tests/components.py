@@ -26,6 +26,7 @@ NVME_ORDER = [
     "report", "nvme-state", "ns-state", "rest", "ctrl",    # the controller as a whole
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "dispatch", "admin", "io",                 # commands
+    "uncorrectable", "verify",
     "ns-config", "identify", "log-pages", "nvme-features", "log-vendor", "ns-admin",
     "directives", "data",
     "fdp", "power-states", "queue", "events",
@@ -34,7 +35,7 @@ NVME_ORDER = [
     "error-log", "timestamp", "namespace", "prp",
     "sg",
     "payload/payload-state", "payload/payload", "payload/destage",
-    "payload/trims", "payload/zeroes", "payload/entries",
+    "payload/trims", "payload/zeroes", "payload/entries", "payload/marks",
     "payload/buffers",
     "payload/backlog"]
 

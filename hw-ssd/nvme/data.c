@@ -30,6 +30,10 @@ static uint16_t fill(NvmeCtrl *ctrl, NvmeRequest *req, PayloadEntry *list,
     uint8_t *piece;
     size_t bytes;
 
+    if (from == NVME_FROM_MARKS) {
+        payload_write_mark(ctrl->payload, list);
+        return 0;
+    }
     while (!status &&
            (piece = payload_write_piece(ctrl->payload, &cursor, &bytes))) {
         if (from == NVME_FROM_ZEROES) {

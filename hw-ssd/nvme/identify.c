@@ -275,13 +275,17 @@ static uint16_t fill_endurance_groups(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
 
 /*
  * Structures of the NVM Command Set (CNS 05h and 06h; Base 2.0), which Linux
- * reads whatever VS says.  The controller: no limits besides MDTS.  VSL, WZSL
- * and WUSL are 0, and so are DMRL, DMRSL and DMSL: 256 ranges of any size are
- * taken.
+ * reads whatever VS says.  The controller: Verify and Write Uncorrectable have
+ * the limit of MDTS.  WZSL is 0, and so are DMRL, DMRSL and DMSL: Write Zeroes
+ * of any size, and 256 ranges of any size, are taken.
  */
 static uint16_t fill_nvm_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                     void *data)
 {
+    NvmeIdNvmController *id = data;
+
+    id->vsl = ctrl->cfg.mdts;
+    id->wusl = ctrl->cfg.mdts;
     return 0;
 }
 

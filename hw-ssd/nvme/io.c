@@ -11,6 +11,8 @@
 #include "namespace.h"
 #include "prp.h"
 #include "request.h"
+#include "uncorrectable.h"
+#include "verify.h"
 
 #define DSM_MAX_RANGES 256
 #define DSM_DEALLOCATE 0x4
@@ -223,6 +225,13 @@ static const NvmeCommand io_commands[] = {
      .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA,
      .work = NVME_WORK_FLUSH,
      .help = "one namespace, or FFFFFFFFh"},
+    {.opcode = NVME_IO_WRITE_UNCORRECTABLE,
+     .name = "Write Uncorrectable",
+     .run = nvme_write_uncorrectable,
+     .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA,
+     .work = NVME_WORK_WRITE,
+     .help = "at most MDTS (WUSL); reads of the blocks fail with Unrecovered "
+             "Read Error until they are written; directives"},
     { .opcode = NVME_IO_COMPARE, .name = "Compare",
       .run = io_compare, .effects = NVME_EFFECT_SUPPORTED,
       .work = NVME_WORK_READ,
@@ -242,6 +251,12 @@ static const NvmeCommand io_commands[] = {
      .help =
          "deallocate, whole mapping units; other attributes are hints without "
          "effect; up to 256 ranges"},
+    {.opcode = NVME_IO_VERIFY,
+     .name = "Verify",
+     .run = nvme_verify,
+     .effects = NVME_EFFECT_SUPPORTED,
+     .work = NVME_WORK_READ,
+     .help = "at most MDTS (VSL); reads the medium, without the host link"},
     {.opcode = NVME_IO_MGMT_RECEIVE,
      .name = "I/O Management Receive",
      .run = nvme_io_mgmt_receive,

@@ -40,6 +40,9 @@
       v->payload.destaged_units, "units written to the block node")            \
     V(U64, zero_ranges, "overlay.zero_ranges", "ranges", NOW,                  \
       v->payload.zero_ranges, "ranges that the block node has not zeroed yet") \
+    V(U64, marked_blocks, "overlay.marked_blocks", "blocks", NOW,              \
+      payload_marked_blocks(v->ctrl->payload),                                 \
+      "blocks that Write Uncorrectable has marked, and the block node has")    \
     V(U64, backlog_bytes, "overlay.backlog_bytes", "bytes", NOW,               \
       v->payload.backlog_bytes,                                                \
       "host memory that waits for the block node, or was refused")             \

@@ -297,6 +297,27 @@ typedef struct NVME_PACKED NvmeIdList {
 
 NVME_WIRE_SIZE(NvmeIdList, 4096);
 
+/* CNS 1Ch: Base 2.0, Identify I/O Command Set data structure: combinations. */
+typedef struct NVME_PACKED NvmeIdCommandSets {
+    uint64_t vector[512]; /* bit by CSI; 0 after the last one */
+} NvmeIdCommandSets;
+
+NVME_WIRE_SIZE(NvmeIdCommandSets, 4096);
+
+/* CNS 06h: NVM Command Set 1.0, I/O Command Set specific Identify Controller
+ * data structure.  Limits are 2^n pages of 4 KiB; 0: none. */
+typedef struct NVME_PACKED NvmeIdNvmController {
+    uint8_t vsl;
+    uint8_t wzsl;
+    uint8_t wusl;
+    uint8_t dmrl;
+    uint32_t dmrsl;
+    uint64_t dmsl;
+    uint8_t reserved16[4080];
+} NvmeIdNvmController;
+
+NVME_WIRE_SIZE(NvmeIdNvmController, 4096);
+
 /* CNS 08h: Base 2.0, I/O Command Set Independent Identify Namespace data
  * structure. */
 typedef struct NVME_PACKED NvmeIdIndependent {

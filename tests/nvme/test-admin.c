@@ -330,8 +330,8 @@ static void test_identify_bad(void)
     host_free(h);
 }
 
-/* Structures of the NVM command set: the controller reports no limit, and takes
- * what the fields allow. */
+/* Structures of the NVM command set: the controller reports the limits of
+ * Verify and Write Uncorrectable, and else takes what the fields allow. */
 static void test_identify_nvm(void)
 {
     Host *h = enabled();

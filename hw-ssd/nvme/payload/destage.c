@@ -119,6 +119,9 @@ static void entry_written(Payload *p, PayloadEntry *e)
     if (e->dead || !e->write_failed) {
         g_queue_unlink(&p->due, &e->due.link);
         p->stats.destaged_units += !e->write_failed;
+        if ((p->nmarks || e->has_marks) && !e->write_failed) {
+            payload_marks_written(p, e);
+        }
         payload_chain_remove(p, e);
         payload_entry_free(p, e);
         return;
@@ -169,6 +172,9 @@ static void zero_ended(Payload *p, Job *job, int ret)
     p->nzeroing--;
     p->nlazy -= job->lazy;
     g_queue_unlink(&p->writes, &job->link);
+    if (!ret) {
+        payload_marks_zeroed(p, z->lpn, job->req.bytes / p->unit_bytes);
+    }
     payload_zeroes_ended(p, z, job->req.bytes / p->unit_bytes, ret);
     payload_unstall(p);
 }

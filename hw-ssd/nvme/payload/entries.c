@@ -58,6 +58,10 @@ PayloadEntry *payload_entry_alloc(Payload *p, uint64_t lpn)
     e->writes = 0;
     e->trim_seq = p->trim_seq;
     memset(e->valid, 0, sizeof(e->valid));
+    if (e->has_marks) {
+        e->has_marks = false;
+        memset(e->marked, 0, sizeof(e->marked));
+    }
     return e;
 }
 
@@ -196,7 +200,6 @@ void payload_entry_drop(Payload *p, PayloadEntry *e)
     payload_entry_free(p, e);
 }
 
-/* Copy the blocks that only the older entry has. */
 /* ---- the blocks of an entry ---------------------------------------------- */
 
 void payload_merge(Payload *p, const PayloadEntry *from, PayloadEntry *to)
@@ -210,6 +213,10 @@ void payload_merge(Payload *p, const PayloadEntry *from, PayloadEntry *to)
                    from->data + (size_t)b * p->block_bytes, p->block_bytes);
             entry_add(to, b, 1);
             to->absorbed = true;
+            if (from->has_marks && bitmap_test(from->marked, b)) {
+                to->has_marks = true;
+                bitmap_set(to->marked, b);
+            }
         }
     }
 }

@@ -4,8 +4,9 @@
  * folder only.
  *
  * payload.c: contents of a block.  destage.c: the way to the store.  trims.c
- * and zeroes.c: ranges without data.  entries.c: entries, their chains and
- * queues.  buffers.c: memory for transfers.  backlog.c: how much may wait.
+ * and zeroes.c: ranges without data.  marks.c: uncorrectable blocks. entries.c:
+ * entries, their chains and queues.  buffers.c: memory for transfers.
+ * backlog.c: how much may wait.
  */
 #ifndef VSSD_NVME_PAYLOAD_INTERNAL_H
 #define VSSD_NVME_PAYLOAD_INTERNAL_H
@@ -56,6 +57,8 @@ struct PayloadEntry {
     uint16_t nvalid;
     uint16_t writes; /* requests at the store */
     uint64_t valid[MASK_WORDS];
+    bool has_marks;              /* of valid blocks; else marked is all 0 */
+    uint64_t marked[MASK_WORDS]; /* uncorrectable: a read of them fails */
     GList turn; /* in ready, stalled or failed */
     Due due;
 };
@@ -153,6 +156,8 @@ struct Payload {
     unsigned nwrites;
     unsigned nzeroing; /* ZEROs at the store */
     unsigned nlazy;    /* those of lazy ranges */
+    uint64_t *marks; /* by block: uncorrectable in the store; NULL: none was */
+    uint64_t nmarks;
     unsigned in_flight;
     bool held;
 
@@ -236,6 +241,17 @@ void payload_read_ends(Payload *p, const PayloadRead *rd);
 uint64_t payload_may_copy(const Payload *p, uint64_t bytes);
 /* The store takes none, and there are more than may wait. */
 bool payload_too_many_ranges(const Payload *p);
+
+/* marks.c */
+/* Does the store have an uncorrectable one of these blocks?  Then *lba is the
+ * first. */
+bool payload_marks_find(const Payload *p, uint64_t first, uint64_t nblocks,
+                        uint64_t *lba);
+void payload_marks_put(Payload *p, uint64_t lba, bool marked);
+/* The store has the blocks of the entry; has zeroes in these units. */
+void payload_marks_written(Payload *p, const PayloadEntry *e);
+void payload_marks_zeroed(Payload *p, uint64_t lpn, uint64_t nunits);
+void payload_marks_free(Payload *p);
 
 /* buffers.c */
 void payload_bufs_free(Payload *p);

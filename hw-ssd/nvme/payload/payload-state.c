@@ -58,6 +58,8 @@ static const StateRow payload_rows[] = {
     KEPT(nwrites),
     KEPT(nzeroing),
     KEPT(nlazy),
+    KEPT(marks), /* records */
+    KEPT(nmarks),
     KEPT(in_flight),
     KEPT(held),
     KEPT(barriers),
@@ -100,6 +102,7 @@ typedef struct Unit {
     uint64_t failed;   /* else DIRTY */
     uint64_t absorbed;
     uint64_t valid[MASK_WORDS];
+    uint64_t marked[MASK_WORDS]; /* since version 3 */
 } Unit;
 
 static bool save_entry(State *s, const Payload *p, const PayloadEntry *e)
@@ -113,7 +116,8 @@ static bool save_entry(State *s, const Payload *p, const PayloadEntry *e)
 
     g_assert(e->state == ENTRY_FAILED || e->state == ENTRY_DIRTY);
     memcpy(u.valid, e->valid, sizeof(u.valid));
-    return state_record(s, &u, sizeof(u), 0) &&
+    memcpy(u.marked, e->marked, sizeof(u.marked));
+    return state_record(s, &u, sizeof(u), 3) &&
            state_bytes(s, e->data, p->unit_bytes);
 }
 
@@ -138,12 +142,17 @@ static bool save_units(State *s, const Payload *p)
     return !s->error;
 }
 
-/* Only blocks that the unit has, and at least one. */
+/* Only blocks that the unit has, and at least one; marks only of those. */
 static bool mask_ok(const Payload *p, const Unit *u)
 {
     uint32_t nblocks = blocks_of_unit(p, u->lpn);
     bool any = false;
 
+    for (unsigned w = 0; w < MASK_WORDS; w++) {
+        if (u->marked[w] & ~u->valid[w]) {
+            return false;
+        }
+    }
     for (unsigned b = 0; b < MASK_WORDS * BITMAP_WORD; b++) {
         if (bitmap_test(u->valid, b)) {
             any = true;
@@ -173,7 +182,7 @@ static bool load_unit(State *s, Payload *p)
     PayloadEntry *e;
     Unit u;
 
-    if (!state_record(s, &u, sizeof(u), 0)) {
+    if (!state_record(s, &u, sizeof(u), 3)) {
         return false;
     }
     if (!unit_ok(p, &u)) {
@@ -189,6 +198,8 @@ static bool load_unit(State *s, Payload *p)
     memcpy(e->valid, u.valid, sizeof(e->valid));
     for (unsigned w = 0; w < MASK_WORDS; w++) {
         e->nvalid += __builtin_popcountll(e->valid[w]);
+        e->marked[w] = u.marked[w];
+        e->has_marks |= u.marked[w] != 0;
     }
     payload_chain_push(p, e);
     if (u.failed) {
@@ -246,6 +257,71 @@ static bool load_ranges(State *s, Payload *p)
     return !s->error;
 }
 
+/* ---- marks --------------------------------------------------------------- */
+
+/* Uncorrectable blocks in the store, as runs. */
+typedef struct Run {
+    uint64_t lba;
+    uint64_t nblocks;
+} Run;
+
+static bool next_run(const Payload *p, uint64_t from, Run *run)
+{
+    uint64_t end;
+
+    if (!payload_marks_find(p, from, p->nblocks - from, &run->lba)) {
+        return false;
+    }
+    for (end = run->lba; end < p->nblocks && bitmap_test(p->marks, end);
+         end++) {
+    }
+    run->nblocks = end - run->lba;
+    return true;
+}
+
+static bool save_marks(State *s, const Payload *p)
+{
+    uint64_t n = 0;
+    Run run = {0, 0};
+
+    while (next_run(p, run.lba + run.nblocks, &run)) {
+        n++;
+    }
+    state_u64(s, &n);
+    run = (Run){0, 0};
+    while (next_run(p, run.lba + run.nblocks, &run)) {
+        state_bytes(s, &run, sizeof(run));
+    }
+    return !s->error;
+}
+
+static bool load_marks(State *s, Payload *p)
+{
+    uint64_t end = 0;
+    uint64_t n = 0;
+
+    if (s->version < 3) {
+        return true;
+    }
+    state_u64(s, &n);
+    for (uint64_t i = 0; !s->error && i < n; i++) {
+        Run run;
+
+        if (!state_bytes(s, &run, sizeof(run))) {
+            return false;
+        }
+        if (run.lba < end || run.lba >= p->nblocks || !run.nblocks ||
+            run.nblocks > p->nblocks - run.lba) {
+            return state_fail(s, "it is damaged: uncorrectable blocks");
+        }
+        end = run.lba + run.nblocks;
+        for (uint64_t lba = run.lba; lba < end; lba++) {
+            payload_marks_put(p, lba, true);
+        }
+    }
+    return !s->error;
+}
+
 bool payload_state(Payload *p, State *s)
 {
     uint64_t n = 0;
@@ -255,7 +331,7 @@ bool payload_state(Payload *p, State *s)
         return false;
     }
     if (!s->loading) {
-        return save_units(s, p) && save_ranges(s, p);
+        return save_units(s, p) && save_ranges(s, p) && save_marks(s, p);
     }
     memcpy(&dirty, &p->store_dirty, 1);
     if (dirty > 1) {
@@ -268,5 +344,5 @@ bool payload_state(Payload *p, State *s)
     for (uint64_t i = 0; !s->error && i < n; i++) {
         load_unit(s, p);
     }
-    return !s->error && load_ranges(s, p);
+    return !s->error && load_ranges(s, p) && load_marks(s, p);
 }

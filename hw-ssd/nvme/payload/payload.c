@@ -22,6 +22,7 @@
 #include "payload-internal.h"
 #include "ssd-save.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* ---- reports of the drive --------------------------------------------- */
@@ -194,6 +195,23 @@ static const PayloadEntry *find_block(const PayloadEntry *e, unsigned block)
     return e;
 }
 
+static void note_mark(PayloadRead *rd, uint64_t lba)
+{
+    rd->bad_lba = rd->marked ? MIN(rd->bad_lba, lba) : lba;
+    rd->marked = true;
+    rd->ret = -EIO;
+}
+
+static void look_for_marks(PayloadRead *rd, uint64_t lba, unsigned block,
+                           uint32_t n, const PayloadEntry *e)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (bitmap_test(e->marked, block + i)) {
+            note_mark(rd, lba + i);
+        }
+    }
+}
+
 /* Blocks [i, i+count) of the read are in one unit.  Returns how many at the
  * start of them have one source, and says whether that is the store. */
 static uint32_t read_piece(Payload *p, PayloadRead *rd, uint32_t i,
@@ -220,10 +238,18 @@ static uint32_t read_piece(Payload *p, PayloadRead *rd, uint32_t i,
               ssd_mapped(p->ssd, lpn * p->unit_blocks, NULL))) {
         memcpy(to, e->data + (size_t)block * p->block_bytes,
                (size_t)n * p->block_bytes);
+        if (e->has_marks) {
+            look_for_marks(rd, rd->lba + i, block, n, e);
+        }
     } else if (e || reads_as_zeroes(p, lpn)) {
         memset(to, 0, (size_t)n * p->block_bytes);
     } else {
+        uint64_t lba;
+
         *from_store = true;
+        if (payload_marks_find(p, rd->lba + i, n, &lba)) {
+            note_mark(rd, lba);
+        }
     }
     return n;
 }
@@ -235,6 +261,7 @@ bool payload_read(Payload *p, PayloadRead *rd)
 
     rd->in_flight = 1;
     rd->ret = 0;
+    rd->marked = false;
     while (i < rd->nblocks) {
         uint32_t in_unit = p->unit_blocks - (rd->lba + i) % p->unit_blocks;
         bool from_store;
@@ -319,6 +346,7 @@ void payload_free(Payload *p)
     g_assert(p->in_flight == 0);
     payload_free_jobs(p);
     payload_zeroes_free(p);
+    payload_marks_free(p);
     payload_entries_free(p);
     payload_bufs_free(p);
     g_free(p->hash);

@@ -91,6 +91,10 @@ PayloadEntry *payload_write_new(Payload *p, uint64_t lba, uint32_t nblocks);
  * *cursor set to the list. */
 uint8_t *payload_write_piece(Payload *p, PayloadEntry **cursor, size_t *bytes);
 
+/* In place of data: its blocks are uncorrectable until they are written again.
+ */
+void payload_write_mark(Payload *p, PayloadEntry *list);
+
 /* Forget a list that was not committed. */
 void payload_write_drop(Payload *p, PayloadEntry *list);
 
@@ -156,6 +160,9 @@ void payload_retry(Payload *p); /* all of it */
 
 /* Drop data that the drive has not programmed. */
 void payload_power_cut(Payload *p);
+
+/* Uncorrectable blocks that the store has. */
+uint64_t payload_marked_blocks(const Payload *p);
 
 void payload_get_stats(const Payload *p, PayloadStats *stats);
 
