@@ -5,6 +5,7 @@
  * One function fills each structure, which is zeroed; one table names them.
  */
 #include "nvme-internal.h"
+#include "copy.h"
 #include "identify.h"
 #include "namespace.h"
 #include "power-states.h"
@@ -136,7 +137,9 @@ static void put_formats(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
     id->npdg = nvme_le16(unit); /* whole units are deallocated */
     id->npda = nvme_le16(unit);
     id->nows = nvme_le16(MAX(page, unit));
-    id->lbaf[0].lbads = ctrl->block_shift;
+    id->mssrl = nvme_le16((uint16_t)nvme_copy_most(ctrl, ns));
+    id->mcl = nvme_le32((uint32_t)nvme_copy_most(ctrl, ns));
+    id->msrc = NVME_COPY_RANGES - 1;
 }
 
 static void put_be64(uint8_t *p, uint64_t v)

@@ -5,6 +5,7 @@
  */
 #include "nvme-internal.h"
 #include "command.h"
+#include "copy.h"
 #include "data.h"
 #include "directives.h"
 #include "fdp.h"
@@ -257,6 +258,14 @@ static const NvmeCommand io_commands[] = {
      .effects = NVME_EFFECT_SUPPORTED,
      .work = NVME_WORK_READ,
      .help = "at most MDTS (VSL); reads the medium, without the host link"},
+    {.opcode = NVME_IO_COPY,
+     .name = "Copy",
+     .run = nvme_copy,
+     .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA,
+     .work = NVME_WORK_WRITE,
+     .help = "up to 128 source ranges, together at most MDTS; formats 0h and "
+             "1h, and 2h and 3h once the host has enabled them; inside the "
+             "drive, without the host link; FUA; directives"},
     {.opcode = NVME_IO_MGMT_RECEIVE,
      .name = "I/O Management Receive",
      .run = nvme_io_mgmt_receive,

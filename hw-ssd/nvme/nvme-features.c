@@ -222,6 +222,38 @@ static uint16_t set_host_id(NvmeCtrl *ctrl, NvmeRequest *req,
     return status;
 }
 
+/* Host Behavior Support (Base 2.0): three flags.  The controller delays no
+ * retry (CRDT) and has no extended formats, so none has an effect. */
+static uint16_t get_behavior(NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeSqe *sqe, bool current)
+{
+    uint8_t data[512] = {0};
+
+    if (current) {
+        memcpy(data, ctrl->features.behavior, sizeof(ctrl->features.behavior));
+        put_le16(data + 4, ctrl->features.copy_formats);
+    }
+    return nvme_to_host(ctrl, sqe, data, sizeof(data));
+}
+
+static uint16_t set_behavior(NvmeCtrl *ctrl, NvmeRequest *req,
+                             const NvmeSqe *sqe)
+{
+    uint8_t data[512];
+    uint16_t status = nvme_from_host(ctrl, sqe, data, sizeof(data));
+
+    for (unsigned i = 0; !status && i < sizeof(ctrl->features.behavior); i++) {
+        if (data[i] > 1) {
+            status = NVME_SC_INVALID_FIELD;
+        }
+    }
+    if (!status) {
+        memcpy(ctrl->features.behavior, data, sizeof(ctrl->features.behavior));
+        ctrl->features.copy_formats = get_le16(data + 4);
+    }
+    return status;
+}
+
 /* ---- the table ---------------------------------------------------------- */
 
 static const Feature features[] = {
@@ -306,6 +338,12 @@ static const Feature features[] = {
      .set = nvme_hctm_set,
      .there = nvme_has_heat,
      .help = "with thermal.resistance"},
+    {.id = 0x16,
+     .name = "Host Behavior Support",
+     .slot = NVME_FEAT_ELSEWHERE,
+     .get = get_behavior,
+     .set = set_behavior,
+     .help = "kept until a reset; formats of Copy (CDFE) have an effect"},
     {.id = 0x1d,
      .name = "Flexible Data Placement",
      .slot = NVME_FEAT_ELSEWHERE,
@@ -351,6 +389,8 @@ void nvme_features_reset(NvmeCtrl *ctrl)
     ctrl->features.value[NVME_FEAT_TEMP_UNDER] = 0;
     ctrl->features.value[NVME_FEAT_VWC] = cache_by_default(ctrl);
     nvme_ns_reset(ctrl);
+    memset(ctrl->features.behavior, 0, sizeof(ctrl->features.behavior));
+    ctrl->features.copy_formats = 0;
     for (unsigned v = 0; v < NVME_MAX_VECTORS; v++) {
         ctrl->features.vector_config[v] = v | (v == 0 ? 0x10000 : 0);
     }

@@ -441,7 +441,9 @@ typedef struct NvmeFeatures {
     uint8_t host_id[16];
     uint64_t apst[SSD_POWER_STATES]; /* feature 0Ch */
     bool apst_on;
-    bool apst_set; /* by the host, on or off */
+    bool apst_set;                      /* by the host, on or off */
+    uint8_t behavior[3];                /* feature 16h: ACRE, ETDAS, LBAFEE */
+    uint16_t copy_formats; /* feature 16h, CDFE: enabled formats of Copy */
 } NvmeFeatures;
 
 /* Asynchronous events. */

@@ -113,6 +113,8 @@ static const StateRow ctrl_rows[] = {
     VALUE_SINCE(3, features.apst, apst),
     VALUE_SINCE(3, features.apst_on, apst_on),
     VALUE_SINCE(3, features.apst_set, apst_set),
+    VALUE_OPTIONAL(features.behavior, host_behavior),
+    VALUE_OPTIONAL(features.copy_formats, copy_formats),
     KEPT_AS(events.aer, aer), /* records */
     KEPT_AS(events.naer, naer),
     VALUE_AS(events.pending, event_pending),

@@ -172,7 +172,7 @@ typedef struct NVME_PACKED NvmeIdController {
     uint8_t nvscc;
     uint8_t nwpc;
     uint16_t acwu;
-    uint16_t reserved534;
+    uint16_t ocfs; /* NVM Command Set 1.0 */
     uint32_t sgls;
     uint32_t mnan;
     uint8_t reserved544[224];
@@ -230,7 +230,10 @@ typedef struct NVME_PACKED NvmeIdNamespace {
     uint16_t npdg;
     uint16_t npda;
     uint16_t nows;
-    uint8_t reserved74[18];
+    uint16_t mssrl; /* these three: NVM Command Set 1.0 */
+    uint32_t mcl;
+    uint8_t msrc;
+    uint8_t reserved81[11];
     uint32_t anagrpid;
     uint8_t reserved96[3];
     uint8_t nsattr;
@@ -249,6 +252,7 @@ NVME_WIRE_AT(NvmeIdNamespace, dlfeat, 33);
 NVME_WIRE_AT(NvmeIdNamespace, nabspf, 44);
 NVME_WIRE_AT(NvmeIdNamespace, npwg, 64);
 NVME_WIRE_AT(NvmeIdNamespace, nows, 72);
+NVME_WIRE_AT(NvmeIdNamespace, msrc, 80);
 NVME_WIRE_AT(NvmeIdNamespace, endgid, 102);
 NVME_WIRE_AT(NvmeIdNamespace, eui64, 120);
 NVME_WIRE_AT(NvmeIdNamespace, lbaf, 128);
@@ -337,6 +341,15 @@ typedef struct NVME_PACKED NvmeIdIndependent {
 NVME_WIRE_SIZE(NvmeIdIndependent, 4096);
 NVME_WIRE_AT(NvmeIdIndependent, endgid, 12);
 NVME_WIRE_AT(NvmeIdIndependent, nstat, 14);
+
+/* Feature 0Eh: 5.21.1.14, Timestamp. */
+typedef struct NVME_PACKED NvmeTimestamp {
+    uint8_t ms[6];
+    uint8_t attributes; /* bits 3:1: origin */
+    uint8_t reserved7;
+} NvmeTimestamp;
+
+NVME_WIRE_SIZE(NvmeTimestamp, 8);
 
 /* ---- log pages (5.14, Get Log Page command) ------------------------------ */
 
@@ -483,14 +496,43 @@ typedef struct NVME_PACKED NvmeDsmRange {
 NVME_WIRE_SIZE(NvmeDsmRange, 16);
 NVME_WIRE_AT(NvmeDsmRange, slba, 8);
 
-/* Feature 0Eh: 5.21.1.14, Timestamp. */
-typedef struct NVME_PACKED NvmeTimestamp {
-    uint8_t ms[6];
-    uint8_t attributes; /* bits 3:1: origin */
-    uint8_t reserved7;
-} NvmeTimestamp;
+/* Feature 0Dh: Host Memory Buffer: its attributes, and a piece of it. */
+typedef struct NVME_PACKED NvmeHostMemoryAttributes {
+    uint32_t hsize;
+    uint64_t hmdla;
+    uint32_t hmdlec;
+    uint8_t reserved16[4080];
+} NvmeHostMemoryAttributes;
 
-NVME_WIRE_SIZE(NvmeTimestamp, 8);
+NVME_WIRE_SIZE(NvmeHostMemoryAttributes, 4096);
+
+typedef struct NVME_PACKED NvmeHostMemoryPiece {
+    uint64_t badd;
+    uint32_t bsize; /* pages of CC.MPS */
+    uint32_t reserved12;
+} NvmeHostMemoryPiece;
+
+NVME_WIRE_SIZE(NvmeHostMemoryPiece, 16);
+
+/*
+ * Copy: Source Range Entries of formats 0h and 2h, 1h and 3h (NVM Command Set
+ * 1.0, and 1.1 for the namespace of formats 2h and 3h).
+ */
+typedef struct NVME_PACKED NvmeCopyRange {
+    uint32_t snsid;
+    uint32_t reserved4;
+    uint64_t slba;
+    uint16_t nlb; /* less 1 */
+    uint8_t reserved18[4];
+    uint16_t sopt;
+    uint8_t tags[8];
+} NvmeCopyRange;
+
+NVME_WIRE_SIZE(NvmeCopyRange, 32);
+NVME_WIRE_AT(NvmeCopyRange, nlb, 16);
+NVME_WIRE_AT(NvmeCopyRange, sopt, 22);
+
+#define NVME_COPY_RANGE_LONG 40 /* of formats 1h and 3h: longer tags */
 
 /* Feature 1Eh: Base 2.1, 5.1.25.1.21, Flexible Data Placement Events: a
  * descriptor. */

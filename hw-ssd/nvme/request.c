@@ -64,6 +64,9 @@ static void request_unlink(NvmeRequest *req)
 void nvme_request_put_bufs(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     if (req->buf) {
+        if (req->read_for == NVME_READ_TO_COPY) {
+            payload_free_bytes(ctrl->payload, req->buf_bytes);
+        }
         payload_buf_put(ctrl->payload, req->buf, req->buf_bytes);
         req->buf = NULL;
     }

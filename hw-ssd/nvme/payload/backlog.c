@@ -41,8 +41,9 @@ static uint64_t ranges_waiting(const Payload *p)
 static uint64_t waiting_bytes(const Payload *p)
 {
     return (p->command_units + units_at_store(p)) * p->unit_bytes +
-           p->copied_bytes + p->read_bytes + p->nreads * READ_COST +
-           barriers(p) * BARRIER_COST + ranges_waiting(p) * RANGE_COST;
+           p->copied_bytes + p->kept_bytes + p->read_bytes +
+           p->nreads * READ_COST + barriers(p) * BARRIER_COST +
+           ranges_waiting(p) * RANGE_COST;
 }
 
 static uint64_t refused_bytes(const Payload *p)
@@ -94,6 +95,17 @@ void payload_write_end(Payload *p, uint64_t lba, uint32_t nblocks)
 {
     p->command_units -= (lba + nblocks - 1) / p->unit_blocks -
                         lba / p->unit_blocks + 1;
+}
+
+void payload_keep_bytes(Payload *p, size_t bytes)
+{
+    p->kept_bytes += bytes;
+}
+
+void payload_free_bytes(Payload *p, size_t bytes)
+{
+    g_assert(p->kept_bytes >= bytes);
+    p->kept_bytes -= bytes;
 }
 
 void payload_read_waits(Payload *p, const PayloadRead *rd)

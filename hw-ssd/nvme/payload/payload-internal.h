@@ -171,6 +171,7 @@ struct Payload {
     uint64_t limit_bytes; /* backlog.c */
     uint64_t command_units; /* of writes that have not ended */
     uint64_t copied_bytes;  /* in transfer buffers of WRITEs */
+    uint64_t kept_bytes;    /* payload_keep_bytes() */
     uint64_t nreads;        /* that wait for the store */
     uint64_t read_bytes;
 

@@ -71,6 +71,7 @@ static const StateRow payload_rows[] = {
     KEPT(limit_bytes),
     KEPT(command_units), /* at rest nothing waits */
     KEPT(copied_bytes),
+    KEPT(kept_bytes),
     KEPT(nreads),
     KEPT(read_bytes),
     VALUE(stats),

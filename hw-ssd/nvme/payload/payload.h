@@ -84,6 +84,11 @@ void payload_free(Payload *p);
 void *payload_buf_get(Payload *p, size_t bytes);
 void payload_buf_put(Payload *p, void *buf, size_t bytes);
 
+/* A command keeps such memory while the drive works; it counts as waiting for
+ * the store until it is free. */
+void payload_keep_bytes(Payload *p, size_t bytes);
+void payload_free_bytes(Payload *p, size_t bytes);
+
 /* A list of entries for the range, without data, not yet visible. */
 PayloadEntry *payload_write_new(Payload *p, uint64_t lba, uint32_t nblocks);
 
