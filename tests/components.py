@@ -26,7 +26,7 @@ NVME_ORDER = [
     "report", "nvme-state", "ns-state", "rest", "ctrl",    # the controller as a whole
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "dispatch", "admin", "io",                 # commands
-    "copy", "uncorrectable", "verify",
+    "cancel", "copy", "uncorrectable", "verify",
     "ns-config", "identify", "log-pages", "nvme-features", "log-vendor", "ns-admin",
     "directives", "data",
     "fdp", "power-states", "queue", "events",

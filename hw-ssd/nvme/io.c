@@ -4,6 +4,7 @@
  * the drive and the payload.
  */
 #include "nvme-internal.h"
+#include "cancel.h"
 #include "command.h"
 #include "copy.h"
 #include "data.h"
@@ -258,6 +259,12 @@ static const NvmeCommand io_commands[] = {
      .effects = NVME_EFFECT_SUPPORTED,
      .work = NVME_WORK_READ,
      .help = "at most MDTS (VSL); reads the medium, without the host link"},
+    {.opcode = NVME_IO_CANCEL,
+     .name = "Cancel",
+     .run = nvme_cancel,
+     .effects = NVME_EFFECT_SUPPORTED,
+     .help = "one command or all of the queue that the drive has not begun; "
+             "aborts are deferred"},
     {.opcode = NVME_IO_COPY,
      .name = "Copy",
      .run = nvme_copy,
