@@ -33,7 +33,7 @@ NVME_ORDER = [
     "health",
     "steps", "completion", "request",          # the way of a command
     "error-log", "timestamp", "namespace", "prp",
-    "sg",
+    "sgl", "sg",
     "payload/payload-state", "payload/payload", "payload/destage",
     "payload/trims", "payload/zeroes", "payload/entries", "payload/marks",
     "payload/buffers",

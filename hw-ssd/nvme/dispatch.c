@@ -48,7 +48,17 @@ static NvmeRequest *take(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
     return req;
 }
 
-static uint16_t dispatch(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+/* I/O commands may have an SGL.  There is no metadata, so nothing is read of
+ * its pointer. */
+static bool takes_sgl(const NvmeCtrl *ctrl, const NvmeRequest *req,
+                      const NvmeSqe *sqe)
+{
+    return ctrl->cfg.sgl && !req->admin && !nvme_sqe_fuse(sqe) &&
+           (nvme_sqe_psdt(sqe) & 3) != 3;
+}
+
+static inline uint16_t dispatch(NvmeCtrl *ctrl, NvmeRequest *req,
+                                const NvmeSqe *sqe)
 {
     const NvmeCommand *command = find_command(ctrl, req);
 
@@ -56,8 +66,12 @@ static uint16_t dispatch(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
         return NVME_SC_INVALID_OPCODE;
     }
     req->work = command->work;
-    if (sqe->dw[0] & 0xc300) {
-        return NVME_SC_INVALID_FIELD; /* fused, or an SGL */
+    if (G_UNLIKELY(sqe->dw[0] & (NVME_FUSE_BITS | NVME_PSDT_BITS)) &&
+        !takes_sgl(ctrl, req, sqe)) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    if (req->ns && req->ns->protect && command->work == NVME_WORK_WRITE) {
+        return NVME_SC_NS_PROTECTED;
     }
     return command->run(ctrl, req, sqe);
 }

@@ -116,6 +116,10 @@ enum {
     NVME_SC_ABORT_SQ_DELETED = 0x008,
     NVME_SC_INVALID_NSID = 0x00b,
     NVME_SC_COMMAND_SEQUENCE = 0x00c,
+    NVME_SC_SGL_SEGMENT = 0x00d,
+    NVME_SC_SGL_COUNT = 0x00e,
+    NVME_SC_SGL_LENGTH = 0x00f,
+    NVME_SC_SGL_TYPE = 0x011,
     NVME_SC_PRP_OFFSET = 0x013,
     NVME_SC_NS_PROTECTED = 0x020,
     NVME_SC_FDP_DISABLED = 0x029,
@@ -165,6 +169,23 @@ _Static_assert(sizeof(NvmeSqe) == sizeof(NvmeSqEntry), "NvmeSqe");
 static inline uint8_t nvme_sqe_opcode(const NvmeSqe *sqe)
 {
     return sqe->dw[0] & 0xff;
+}
+
+/* FUSE, bits 9:8 of dword 0. */
+#define NVME_FUSE_BITS 0x300
+#define NVME_PSDT_BITS 0xc000
+
+enum { NVME_FUSE_NONE, NVME_FUSE_FIRST, NVME_FUSE_SECOND };
+
+/* PSDT: 0 PRPs; 1, 2 an SGL, and metadata by address or by an SGL. */
+static inline unsigned nvme_sqe_psdt(const NvmeSqe *sqe)
+{
+    return sqe->dw[0] >> 14;
+}
+
+static inline unsigned nvme_sqe_fuse(const NvmeSqe *sqe)
+{
+    return sqe->dw[0] >> 8 & 3;
 }
 
 static inline uint16_t nvme_sqe_cid(const NvmeSqe *sqe)

@@ -81,6 +81,24 @@ typedef struct NVME_PACKED NvmeCqEntry {
 NVME_WIRE_SIZE(NvmeCqEntry, 16);
 NVME_WIRE_AT(NvmeCqEntry, cid, 12);
 
+/* 4.4, Scatter Gather List: a descriptor. */
+typedef struct NVME_PACKED NvmeSglDescriptor {
+    uint64_t addr;
+    uint32_t length;
+    uint8_t reserved12[3];
+    uint8_t id; /* type in bits 7:4, subtype */
+} NvmeSglDescriptor;
+
+NVME_WIRE_SIZE(NvmeSglDescriptor, 16);
+
+enum {
+    NVME_SGL_DATA,
+    NVME_SGL_BUCKET,
+    NVME_SGL_SEGMENT,
+    NVME_SGL_LAST,
+    NVME_SGL_KEYED,
+};
+
 /* ---- Identify (5.15, Identify command) ----------------------------------- */
 
 /* Power State Descriptor Data Structure. */

@@ -133,6 +133,7 @@ typedef struct NvmeConfig {
     uint64_t eui64;        /* 0: none */
     bool write_through;    /* the volatile write cache is off until the guest
                               switches it on; no effect with buffer.plp */
+    bool sgl;                        /* I/O commands may have SGLs */
     uint64_t nblocks; /* that the namespaces have together, in blocks of the
                          drive; 1..SsdInfo.nblocks */
     const char *namespaces; /* NULL: one, of all blocks, for good; else the host

@@ -9,6 +9,7 @@
  */
 #include "nvme-internal.h"
 #include "prp.h"
+#include "sgl.h"
 
 /* The rest of a transfer, from the list at addr. */
 static uint16_t map_list(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr,
@@ -81,6 +82,9 @@ static uint16_t map_prps(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t prp1,
 uint16_t nvme_map(NvmeCtrl *ctrl, NvmeSg *sg, const NvmeSqe *sqe,
                   uint64_t bytes, bool to_host)
 {
+    if (G_UNLIKELY(sqe->dw[0] & NVME_PSDT_BITS)) {
+        return nvme_sgl_map(ctrl, sg, sqe, bytes, to_host);
+    }
     return map_prps(ctrl, sg, nvme_sqe_prp1(sqe), nvme_sqe_prp2(sqe), bytes);
 }
 

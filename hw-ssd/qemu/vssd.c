@@ -239,6 +239,7 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .nblocks = nblocks,
         .namespaces = s->namespaces,
         .backlog = s->backlog,
+        .sgl = s->sgl,
     };
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error) ||
         !vssd_state_load_namespaces(s, &error)) {
@@ -606,6 +607,7 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT32("queue_size", VssdDev, queue_size, 1024),
     DEFINE_PROP_UINT8("mdts", VssdDev, mdts, 7),
     DEFINE_PROP_UINT64("eui64", VssdDev, eui64, 0),
+    DEFINE_PROP_BOOL("sgl", VssdDev, sgl, false),
     DEFINE_PROP_SIZE("backlog", VssdDev, backlog, NVME_BACKLOG),
     DEFINE_PROP_STRING("namespaces", VssdDev, namespaces),
     DEFINE_PROP_UINT32("power_return_ms", VssdDev, power_return_ms, 1000),

@@ -78,6 +78,7 @@ struct VssdDev {
     uint32_t queue_size;
     uint8_t mdts;
     uint64_t eui64;
+    bool sgl;
     uint64_t backlog;
     char *namespaces;         /* NULL: one, for good */
     uint32_t power_return_ms; /* 0: it stays off until a reset */

@@ -328,6 +328,7 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
         .serial_by_default = o->serial_by_default,
         .cntlid = 1,
         .write_through = o->write_through,
+        .sgl = o->sgl,
         .model = "vssd test drive",
         .firmware = "1.0",
         .pci_vid = 0x1b36,

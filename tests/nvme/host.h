@@ -131,6 +131,7 @@ typedef struct HostOptions {
     const char *namespaces; /* as NvmeConfig has it */
     bool serial_by_default;
     bool write_through;
+    bool sgl;
     bool no_preload; /* the drive knows nothing of what is in it */
     /* NULL, or called before the drive gets its controller */
     void (*prepare)(struct Host *h, void *opaque);

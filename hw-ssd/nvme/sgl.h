@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sgl.h - scatter gather lists. */
+#ifndef VSSD_NVME_SGL_H
+#define VSSD_NVME_SGL_H
+
+#include "nvme-internal.h"
+
+/* Data block descriptors, and those of segments, of one command. */
+#define NVME_SGL_DESCRIPTORS 1024
+
+/* The SGL of an entry.  Status code; 0: sg describes bytes bytes. */
+uint16_t nvme_sgl_map(NvmeCtrl *ctrl, NvmeSg *sg, const NvmeSqe *sqe,
+                      uint64_t bytes, bool to_host);
+
+#endif
