@@ -25,6 +25,7 @@ BESIDE = ["inspect", "state"]
 NVME_ORDER = [
     "report", "nvme-state", "ns-state", "rest", "ctrl",    # the controller as a whole
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
+    "fused",
     "dispatch", "admin", "io",                 # commands
     "cancel", "copy", "uncorrectable", "verify",
     "ns-config", "identify", "log-pages", "nvme-features", "log-vendor", "ns-admin",

@@ -26,7 +26,7 @@ static const NvmeCommand *find_command(const NvmeCtrl *ctrl,
     return NULL;
 }
 
-static NvmeRequest *take(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
+static inline NvmeRequest *take(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
 {
     NvmeRequest *req = nvme_request_new(ctrl);
 
@@ -97,14 +97,21 @@ static void trace_start(NvmeCtrl *ctrl, const NvmeSqe *sqe,
     ctrl->machine->trace(ctrl->opaque, &t);
 }
 
-void nvme_execute(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
+static inline NvmeRequest *take_traced(NvmeCtrl *ctrl, NvmeSq *sq,
+                                       const NvmeSqe *sqe)
 {
     NvmeRequest *req = take(ctrl, sq, sqe);
-    uint16_t status;
 
     if (ctrl->machine->trace) {
         trace_start(ctrl, sqe, req);
     }
+    return req;
+}
+
+static inline void begin(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+{
+    uint16_t status;
+
     req->pending = 1;
     status = dispatch(ctrl, req, sqe);
     if (status) {
@@ -119,4 +126,33 @@ void nvme_execute(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
     }
     nvme_request_start(ctrl, req);
     nvme_request_part_done(ctrl, req);
+}
+
+void nvme_execute(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
+{
+    begin(ctrl, take_traced(ctrl, sq, sqe), sqe);
+}
+
+/* ---- in parts ------------------------------------------------------------ */
+
+NvmeRequest *nvme_take(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe)
+{
+    return take_traced(ctrl, sq, sqe);
+}
+
+uint16_t nvme_dispatch(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+{
+    return dispatch(ctrl, req, sqe);
+}
+
+void nvme_begin(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+{
+    begin(ctrl, req, sqe);
+}
+
+void nvme_refuse(NvmeCtrl *ctrl, NvmeRequest *req, uint16_t status)
+{
+    req->status = status;
+    req->refused = true;
+    nvme_request_complete(ctrl, req);
 }

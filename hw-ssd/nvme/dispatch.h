@@ -7,4 +7,11 @@
 
 void nvme_execute(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe);
 
+/* The same in parts: take its request, and begin with it or refuse it. */
+NvmeRequest *nvme_take(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe);
+/* The command's function alone, which may add steps.  Status code. */
+uint16_t nvme_dispatch(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
+void nvme_begin(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
+void nvme_refuse(NvmeCtrl *ctrl, NvmeRequest *req, uint16_t status);
+
 #endif

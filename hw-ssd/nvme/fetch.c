@@ -9,6 +9,7 @@
 #include "nvme-internal.h"
 #include "dispatch.h"
 #include "fetch.h"
+#include "fused.h"
 #include "ring.h"
 
 /* The I/O queues wait while the drive or the store has no place for more. */
@@ -22,8 +23,65 @@ static bool may_fetch(NvmeCtrl *ctrl, const NvmeSq *sq)
                        !payload_congested(ctrl->payload));
 }
 
-/* Take up to max entries that follow each other in memory; return how many. */
-static unsigned fetch_some(NvmeCtrl *ctrl, NvmeSq *sq, unsigned max)
+static int read_entries(NvmeCtrl *ctrl, const NvmeSq *sq, uint32_t at,
+                        NvmeSqe *sqe, unsigned n)
+{
+    ctrl->count.sq_dma_reads++;
+    nvme_dma_rmb(); /* the tail was read, maybe from guest memory */
+    if (nvme_dma_read(ctrl, sq->addr + (uint64_t)at * NVME_SQE_BYTES, sqe,
+                      n * NVME_SQE_BYTES)) {
+        nvme_set_fatal(ctrl);
+        return -1;
+    }
+    for (unsigned i = 0; G_BYTE_ORDER == G_BIG_ENDIAN && i < n; i++) {
+        for (unsigned d = 0; d < 16; d++) {
+            sqe[i].dw[d] = GUINT32_FROM_LE(sqe[i].dw[d]);
+        }
+    }
+    return 0;
+}
+
+/* An entry with FUSE set, and what it is to be fused with: the next of those
+ * that were read, or the next of the queue. */
+static unsigned take_fused(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe,
+                           unsigned n)
+{
+    uint32_t next = ring_after(sq->head, sq->size);
+    NvmeSqe second;
+
+    if (n > 1 || next == sq->tail || nvme_sqe_fuse(sqe) != NVME_FUSE_FIRST) {
+        return nvme_fused_take(ctrl, sq, sqe, n > 1 ? &sqe[1] : NULL);
+    }
+    return read_entries(ctrl, sq, next, &second, 1)
+               ? 0
+               : nvme_fused_take(ctrl, sq, sqe, &second);
+}
+
+/* Is the entry one of a pair, or may it have to wait for one? */
+static bool is_special(const NvmeCtrl *ctrl, const NvmeSq *sq,
+                       const NvmeSqe *sqe)
+{
+    return (ctrl->requests.locks || sqe->dw[0] & NVME_FUSE_BITS) && sq->id;
+}
+
+/* How many entries it has taken; 0: later. */
+static unsigned take_special(NvmeCtrl *ctrl, NvmeSq *sq, const NvmeSqe *sqe,
+                             unsigned n)
+{
+    if (ctrl->requests.locks && nvme_fused_blocks(ctrl, sqe)) {
+        return 0;
+    }
+    if (sqe->dw[0] & NVME_FUSE_BITS) {
+        return take_fused(ctrl, sq, sqe, n);
+    }
+    sq->head = ring_after(sq->head, sq->size);
+    nvme_execute(ctrl, sq, sqe);
+    return 1;
+}
+
+/* Take up to max entries that follow each other in memory; return how many.
+ * *more is false if the next one has to wait for other commands. */
+static unsigned fetch_some(NvmeCtrl *ctrl, NvmeSq *sq, unsigned max, bool *more)
 {
     NvmeSqe sqe[NVME_FETCH_BATCH];
     unsigned n = (sq->tail > sq->head ? sq->tail : sq->size) - sq->head;
@@ -32,27 +90,29 @@ static unsigned fetch_some(NvmeCtrl *ctrl, NvmeSq *sq, unsigned max)
     if (sq->id) {
         n = MIN(n, ctrl->slots.n - ctrl->slots.in_use);
     }
-    ctrl->count.sq_dma_reads++;
-    nvme_dma_rmb(); /* the tail was read, maybe from guest memory */
-    if (nvme_dma_read(ctrl, sq->addr + (uint64_t)sq->head * NVME_SQE_BYTES, sqe,
-                 n * NVME_SQE_BYTES)) {
-        nvme_set_fatal(ctrl);
+    if (read_entries(ctrl, sq, sq->head, sqe, n)) {
         return 0;
     }
-    for (unsigned i = 0; i < n; i++) {
-        for (unsigned d = 0; G_BYTE_ORDER == G_BIG_ENDIAN && d < 16; d++) {
-            sqe[i].dw[d] = GUINT32_FROM_LE(sqe[i].dw[d]);
+    for (unsigned i = 0, taken; i < n; i += taken) {
+        taken = 1;
+        if (G_UNLIKELY(is_special(ctrl, sq, &sqe[i]))) {
+            taken = take_special(ctrl, sq, &sqe[i], n - i);
+            if (!taken) {
+                *more = false;
+                return i;
+            }
+        } else {
+            sq->head = ring_after(sq->head, sq->size);
+            nvme_execute(ctrl, sq, &sqe[i]);
         }
-        sq->head = ring_after(sq->head, sq->size);
-        nvme_execute(ctrl, sq, &sqe[i]);
         if (!sq->live || !nvme_running(ctrl) ||
             ctrl->run_bytes >= NVME_RUN_BYTES) {
             /* An admin command or a fatal error stopped it, or it is enough for
              * now: the rest is read again. */
-            return i + 1;
+            return MIN(i + taken, n);
         }
         if (sq->id && payload_congested(ctrl->payload)) {
-            return i + 1; /* the others are read again when there is room */
+            return MIN(i + taken, n); /* read again when there is room */
         }
     }
     return n;
@@ -68,9 +128,10 @@ bool nvme_fetch(NvmeCtrl *ctrl, unsigned *budget)
     for (unsigned k = 0; k < nsq && *budget && nvme_running(ctrl); k++) {
         NvmeSq *sq = &ctrl->queues.sq[(ctrl->queues.next_sq + k) % nsq];
         unsigned left = MIN(burst, *budget);
+        bool more = true;
 
-        while (left && nvme_running(ctrl) && may_fetch(ctrl, sq)) {
-            unsigned n = fetch_some(ctrl, sq, left);
+        while (left && more && nvme_running(ctrl) && may_fetch(ctrl, sq)) {
+            unsigned n = fetch_some(ctrl, sq, left, &more);
 
             any |= n > 0;
             left -= n;

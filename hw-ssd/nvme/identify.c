@@ -53,10 +53,16 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
     id->frmw = 1 << 1 | 1;       /* one slot, read only */
     id->lpa = 1 << 1 | 1 << 2;   /* effects log, offset and length */
     id->elpe = NVME_ERROR_ENTRIES - 1;
-    id->endgidmax = nvme_le16(fdp);
-    /* Compare, Dataset Management, Write Zeroes, Save/Select field,
-     * Timestamp. */
-    id->oncs = nvme_le16(1 << 0 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 6);
+    id->nsetidmax = nvme_le16(NVME_ONLY_SET);
+    id->endgidmax = nvme_le16(NVME_ONLY_GROUP);
+    /* Compare, Write Uncorrectable, Dataset Management, Write Zeroes,
+     * Save/Select field, Timestamp, Verify, Copy. */
+    id->oncs = nvme_le16(1 << 0 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 6 |
+                         1 << 7 | 1 << 8);
+    id->ocfs = nvme_le16(nvme_copy_formats(ctrl));
+    /* No alignment; bit buckets, and lists that describe more than the data. */
+    id->sgls = nvme_le32(ctrl->cfg.sgl ? 1 | 1 << 16 | 1 << 18 : 0);
+    id->fuses = nvme_le16(1); /* Compare and Write, of one mapping unit */
     /* Present unless power-loss protection keeps it from being volatile; Flush
      * takes FFFFFFFFh. */
     id->vwc = 3 << 1 | !ssd_info(ctrl->ssd)->keeps_buffer;
@@ -130,6 +136,7 @@ static void put_formats(const NvmeCtrl *ctrl, const NvmeNamespace *ns,
                                      Zeroes takes the deallocate bit */
     id->nawun = nvme_le16(unit);
     id->nawupf = nvme_le16(unit); /* within the boundaries below */
+    id->nacwu = nvme_le16(unit);
     id->nabo = nvme_le16(0);
     id->nabspf = nvme_le16(unit); /* a mapping unit is torn by nothing */
     id->npwg = nvme_le16(unit);

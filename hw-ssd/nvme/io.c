@@ -234,10 +234,13 @@ static const NvmeCommand io_commands[] = {
      .work = NVME_WORK_WRITE,
      .help = "at most MDTS (WUSL); reads of the blocks fail with Unrecovered "
              "Read Error until they are written; directives"},
-    { .opcode = NVME_IO_COMPARE, .name = "Compare",
-      .run = io_compare, .effects = NVME_EFFECT_SUPPORTED,
-      .work = NVME_WORK_READ,
-      .help = "not fused" },
+    {.opcode = NVME_IO_COMPARE,
+     .name = "Compare",
+     .run = io_compare,
+     .effects = NVME_EFFECT_SUPPORTED,
+     .work = NVME_WORK_READ,
+     .help = "alone, or fused with the Write behind it, within one mapping "
+             "unit (NACWU)"},
     {.opcode = NVME_IO_WRITE_ZEROES,
      .name = "Write Zeroes",
      .run = io_write_zeroes,

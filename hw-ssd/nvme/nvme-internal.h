@@ -419,6 +419,7 @@ typedef struct NvmeRequests {
     NvmeRequest *free;
     NvmeRequest *starved_first;
     NvmeRequest *starved_last;
+    NvmeRequest *locks; /* those that lock their range */
     GPtrArray *slabs;
     GPtrArray *sg_pool;
 } NvmeRequests;

@@ -95,6 +95,7 @@ static const StateRow ctrl_rows[] = {
     KEPT_AS(requests.free, free_requests),
     KEPT_AS(requests.starved_first, starved_first),
     KEPT_AS(requests.starved_last, starved_last),
+    KEPT_AS(requests.locks, locks),
     KEPT_AS(requests.slabs, request_slabs),
     KEPT_AS(requests.sg_pool, sg_pool),
     KEPT_AS(slots.slot, slots),

@@ -61,6 +61,23 @@ static void request_unlink(NvmeRequest *req)
     }
 }
 
+void nvme_request_lock(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    req->locks = true;
+    req->lock_next = ctrl->requests.locks;
+    ctrl->requests.locks = req;
+}
+
+static void request_unlock(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    NvmeRequest **at = &ctrl->requests.locks;
+
+    while (*at != req) {
+        at = &(*at)->lock_next;
+    }
+    *at = req->lock_next;
+}
+
 void nvme_request_put_bufs(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     if (req->buf) {
@@ -91,6 +108,11 @@ void nvme_request_free(NvmeCtrl *ctrl, NvmeRequest *req)
     if (G_UNLIKELY(req->reads)) {
         g_free(req->reads);
         req->reads = NULL;
+    }
+    if (req->locks) { /* the only ones with an entry */
+        request_unlock(ctrl, req);
+        g_free(req->sqe);
+        req->sqe = NULL;
     }
     if (io && --ctrl->life.n_io == 0) {
         ctrl->life.busy_ns += ctrl->now_ns - ctrl->life.busy_since_ns;

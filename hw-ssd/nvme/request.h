@@ -19,6 +19,8 @@ void nvme_request_link(NvmeSq *sq, NvmeRequest *req);
 /* Its queue goes away: it ends without a completion. */
 void nvme_request_orphan(NvmeCtrl *ctrl, NvmeRequest *req);
 
+/* Until it ends, fetch.c takes no other command that may change its range. */
+void nvme_request_lock(NvmeCtrl *ctrl, NvmeRequest *req);
 NvmeStep *nvme_add_step(NvmeRequest *req, SsdOp op, uint64_t lba,
                         uint32_t nblocks);
 

@@ -281,8 +281,26 @@ static void count_ns(const NvmeRequest *req)
         count->bytes[req->work] += req->bytes;
     }
 }
+
+/* Fused commands complete in order; the second fails with the first. */
+static void complete_first(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    NvmeRequest *second = req->fused;
+
+    req->fused = NULL;
+    if (req->status) {
+        request_fail(ctrl, second, NVME_SC_FAILED_FUSED);
+    }
+    nvme_request_complete(ctrl, req);
+    nvme_request_part_done(ctrl, second);
+}
+
 void nvme_request_complete(NvmeCtrl *ctrl, NvmeRequest *req)
 {
+    if (req->fused) {
+        complete_first(ctrl, req);
+        return;
+    }
     if (req->shutdown) {
         shutdown_done(ctrl, req);
     }

@@ -2,9 +2,9 @@
 /*
  * serve.c - who runs the controller, and when.
  *
- * A vCPU that rings a doorbell runs the controller itself; the thread of run_ctx
- * runs it when modelled time has come.  Knows the lock, the clock and the
- * threads; knows nothing of commands.
+ * A vCPU that rings a doorbell runs the controller itself; the thread of
+ * run_ctx runs it when modelled time has come.  Knows the lock, the clock and
+ * the threads; knows nothing of commands.
  *
  * Re-entrance.  QEMU's guard (DeviceState.mem_reentrancy_guard) is a plain bool
  * for threads that hold the BQL.  The IOThread does not: if its bottom halves

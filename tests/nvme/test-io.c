@@ -52,7 +52,9 @@ static void test_bad_fields(void)
         g_assert_cmphex(do_code(h, &sqe), ==, 0);
         sqe = good;
         sqe.dw[0] |= 1 << 8; /* fused */
-        g_assert_cmphex(do_code(h, &sqe), ==, NVME_SC_INVALID_FIELD);
+        g_assert_cmphex(do_code(h, &sqe), ==,
+                        ranged[i] == NVME_IO_COMPARE ? NVME_SC_MISSING_FUSED
+                                                     : NVME_SC_INVALID_FIELD);
         sqe = good;
         sqe.dw[0] |= 2 << 14; /* SGL */
         g_assert_cmphex(do_code(h, &sqe), ==, NVME_SC_INVALID_FIELD);
