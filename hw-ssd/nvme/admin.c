@@ -80,7 +80,7 @@ static uint16_t admin_create_sq(NvmeCtrl *ctrl, NvmeRequest *req,
         return NVME_SC_CQ_INVALID;
     }
     nvme_sq_open(ctrl, qid, &ctrl->queues.cq[cqid], nvme_sqe_prp1(sqe),
-                 (sqe->dw[10] >> 16) + 1);
+                 (sqe->dw[10] >> 16) + 1, sqe->dw[11] >> 1 & 3);
     return 0;
 }
 
@@ -204,9 +204,12 @@ static const NvmeCommand admin_commands[] = {
     { .opcode = NVME_ADM_DELETE_SQ, .name = "Delete I/O Submission Queue",
       .run = admin_delete_sq, .effects = NVME_EFFECT_SUPPORTED,
       .help = "outstanding commands end as aborted" },
-    { .opcode = NVME_ADM_CREATE_SQ, .name = "Create I/O Submission Queue",
-      .run = admin_create_sq, .effects = NVME_EFFECT_SUPPORTED,
-      .help = "contiguous; any completion queue" },
+    {.opcode = NVME_ADM_CREATE_SQ,
+     .name = "Create I/O Submission Queue",
+     .run = admin_create_sq,
+     .effects = NVME_EFFECT_SUPPORTED,
+     .help = "contiguous; any completion queue; priority class, used with "
+             "weighted round robin"},
     { .opcode = NVME_ADM_GET_LOG_PAGE, .name = "Get Log Page",
       .run = nvme_get_log_page, .effects = NVME_EFFECT_SUPPORTED,
       .help = "offset, 32-bit length, Retain Asynchronous Event" },

@@ -118,6 +118,131 @@ static unsigned fetch_some(NvmeCtrl *ctrl, NvmeSq *sq, unsigned max, bool *more)
     return n;
 }
 
+/* Up to `most` entries of a queue; returns how many. */
+static inline unsigned fetch_queue(NvmeCtrl *ctrl, NvmeSq *sq, unsigned most,
+                                   unsigned *budget)
+{
+    unsigned left = MIN(most, *budget);
+    unsigned fetched = 0;
+    bool more = true;
+
+    while (left && more && nvme_running(ctrl) && may_fetch(ctrl, sq)) {
+        unsigned n = fetch_some(ctrl, sq, left, &more);
+
+        fetched += n;
+        left -= n;
+        *budget -= n;
+        if (ctrl->run_bytes >= NVME_RUN_BYTES) {
+            *budget = 0;
+            break;
+        }
+    }
+    return fetched;
+}
+
+/* ---- weighted round robin with urgent priority class --------------------- */
+
+/*
+ * Base 1.4, 4.13.2.  The admin queue comes before the urgent class, and that
+ * before the others, which have credits: one for each command that they may
+ * have in this round.  A round ends when no class has both credits and entries.
+ */
+
+static bool in_class(const NvmeSq *sq, unsigned class)
+{
+    return sq->live && sq->id && sq->priority == class;
+}
+
+static bool class_waits(const NvmeCtrl *ctrl, unsigned class)
+{
+    for (unsigned i = 1; i <= ctrl->queues.max_sqid; i++) {
+        const NvmeSq *sq = &ctrl->queues.sq[i];
+
+        if (in_class(sq, class) && sq->head != sq->tail &&
+            !sq->cq->wait_first) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Once around the queues of a class. */
+static unsigned fetch_class(NvmeCtrl *ctrl, unsigned class, unsigned burst,
+                            unsigned most, unsigned *budget)
+{
+    unsigned nsq = ctrl->queues.max_sqid + 1;
+    unsigned first = ctrl->queues.class_next[class];
+    unsigned fetched = 0;
+
+    for (unsigned k = 0; k < nsq && most > fetched && *budget; k++) {
+        NvmeSq *sq = &ctrl->queues.sq[(first + k) % nsq];
+
+        if (in_class(sq, class)) {
+            unsigned n =
+                fetch_queue(ctrl, sq, MIN(burst, most - fetched), budget);
+
+            fetched += n;
+            if (n) {
+                ctrl->queues.class_next[class] = (sq->id + 1) % nsq;
+            }
+        }
+    }
+    return fetched;
+}
+
+/* HPW, MPW, LPW of feature 01h are less 1. */
+static unsigned weight(const NvmeCtrl *ctrl, unsigned class)
+{
+    static const unsigned shift[] = {
+        [NVME_PRIORITY_HIGH] = 24,
+        [NVME_PRIORITY_MEDIUM] = 16,
+        [NVME_PRIORITY_LOW] = 8,
+    };
+
+    return (ctrl->features.value[NVME_FEAT_ARBITRATION] >> shift[class] &
+            0xff) +
+           1;
+}
+
+static void maybe_next_round(NvmeCtrl *ctrl)
+{
+    uint16_t *credit = ctrl->queues.credit;
+
+    for (unsigned c = NVME_PRIORITY_HIGH; c < NVME_PRIORITIES; c++) {
+        if (credit[c] && class_waits(ctrl, c)) {
+            return;
+        }
+    }
+    for (unsigned c = NVME_PRIORITY_HIGH; c < NVME_PRIORITIES; c++) {
+        credit[c] = (uint16_t)weight(ctrl, c);
+    }
+}
+
+static bool fetch_weighted(NvmeCtrl *ctrl, unsigned burst, unsigned *budget)
+{
+    bool any = fetch_queue(ctrl, &ctrl->queues.sq[0], burst, budget) > 0;
+
+    any |=
+        fetch_class(ctrl, NVME_PRIORITY_URGENT, burst, UINT32_MAX, budget) > 0;
+    if (any) {
+        return true; /* there may be more of these */
+    }
+    maybe_next_round(ctrl);
+    for (unsigned c = NVME_PRIORITY_HIGH;
+         c < NVME_PRIORITIES && nvme_running(ctrl); c++) {
+        unsigned n;
+
+        while (
+            (n = fetch_class(ctrl, c, burst, ctrl->queues.credit[c], budget))) {
+            ctrl->queues.credit[c] -= (uint16_t)n;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* ---- round robin --------------------------------------------------------- */
+
 bool nvme_fetch(NvmeCtrl *ctrl, unsigned *budget)
 {
     unsigned ab = ctrl->features.value[NVME_FEAT_ARBITRATION] & 7;
@@ -125,22 +250,13 @@ bool nvme_fetch(NvmeCtrl *ctrl, unsigned *budget)
     unsigned nsq = ctrl->queues.max_sqid + 1;
     bool any = false;
 
+    if (NVME_CC_AMS(ctrl->regs.cc) == NVME_AMS_WEIGHTED) {
+        return fetch_weighted(ctrl, burst, budget);
+    }
     for (unsigned k = 0; k < nsq && *budget && nvme_running(ctrl); k++) {
         NvmeSq *sq = &ctrl->queues.sq[(ctrl->queues.next_sq + k) % nsq];
-        unsigned left = MIN(burst, *budget);
-        bool more = true;
 
-        while (left && more && nvme_running(ctrl) && may_fetch(ctrl, sq)) {
-            unsigned n = fetch_some(ctrl, sq, left, &more);
-
-            any |= n > 0;
-            left -= n;
-            *budget -= n;
-            if (ctrl->run_bytes >= NVME_RUN_BYTES) {
-                *budget = 0;
-                break;
-            }
-        }
+        any |= fetch_queue(ctrl, sq, burst, budget) > 0;
     }
     ctrl->queues.next_sq = (ctrl->queues.next_sq + 1) % nsq;
     return any;

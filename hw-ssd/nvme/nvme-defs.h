@@ -35,6 +35,7 @@ enum {
 #define NVME_CC_CSS(cc) ((cc) >> 4 & 0x7)
 #define NVME_CC_MPS(cc) ((cc) >> 7 & 0xf)
 #define NVME_CC_AMS(cc) ((cc) >> 11 & 0x7)
+#define NVME_AMS_WEIGHTED  1 /* round robin with urgent priority class */
 #define NVME_CC_SHN(cc) ((cc) >> 14 & 0x3)
 #define NVME_CC_IOSQES(cc) ((cc) >> 16 & 0xf)
 #define NVME_CC_IOCQES(cc) ((cc) >> 20 & 0xf)

@@ -189,8 +189,18 @@ struct NvmeCq {
     NvmeCqEntry batch[NVME_CQE_BATCH];
 };
 
+/* Classes of I/O submission queues (QPRIO). */
+enum {
+    NVME_PRIORITY_URGENT,
+    NVME_PRIORITY_HIGH,
+    NVME_PRIORITY_MEDIUM,
+    NVME_PRIORITY_LOW,
+    NVME_PRIORITIES,
+};
+
 struct NvmeSq {
     bool live;
+    uint8_t priority; /* looked at with weighted round robin only */
     uint16_t id;
     NvmeCq *cq;
     uint32_t size;
@@ -409,6 +419,9 @@ typedef struct NvmeQueues {
     unsigned max_cqid;
     unsigned n_io;     /* live I/O queues of both kinds */
     unsigned next_sq;  /* where the next round of arbitration begins */
+    /* Weighted round robin, by class: where it goes on, and credits left. */
+    uint16_t class_next[NVME_PRIORITIES];
+    uint16_t credit[NVME_PRIORITIES];
     bool shadow_on;
     uint64_t shadow_db;
     uint64_t shadow_ei;

@@ -89,6 +89,8 @@ static const StateRow ctrl_rows[] = {
     KEPT_AS(queues.max_cqid, max_cqid),
     KEPT_AS(queues.n_io, nio_queues),
     VALUE_AS(queues.next_sq, next_sq),
+    VALUE_SINCE(3, queues.class_next, class_next),
+    VALUE_SINCE(3, queues.credit, credit),
     VALUE_AS(queues.shadow_on, shadow_on),
     VALUE_AS(queues.shadow_db, shadow_db),
     VALUE_AS(queues.shadow_ei, shadow_ei),
@@ -181,15 +183,11 @@ static const StateRow cq_rows[] = {
 #define KEPT(m)  STATE_KEPT_ROW(NvmeSq, m)
 
 static const StateRow sq_rows[] = {
-    VALUE(live),
-    KEPT(id),
-    KEPT(cq), /* its number goes before */
-    VALUE(size),
-    VALUE(head),
-    VALUE(tail),
-    VALUE(addr),
-    VALUE(shadow),
-    KEPT(list), /* records */
+    VALUE(live),   STATE_VALUE_SINCE(3, NvmeSq, priority),
+    KEPT(id),      KEPT(cq), /* its number goes before */
+    VALUE(size),   VALUE(head),
+    VALUE(tail),   VALUE(addr),
+    VALUE(shadow), KEPT(list), /* records */
 };
 
 #undef VALUE
@@ -446,7 +444,7 @@ static bool load_sq(State *s, NvmeCtrl *ctrl, unsigned id)
     if (!is_flag(&sq->live) || cqid >= NVME_MAX_QUEUES ||
         !ctrl->queues.cq[cqid].live || (id == 0) != (cqid == 0) ||
         !ring_ok(ctrl, id, sq->size, sq->head, sq->tail) ||
-        !shadow_ok(&sq->shadow)) {
+        !shadow_ok(&sq->shadow) || sq->priority >= NVME_PRIORITIES) {
         sq->live = false;
         return state_fail(s, "it is damaged: a submission queue");
     }

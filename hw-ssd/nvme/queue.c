@@ -94,12 +94,13 @@ void nvme_cq_open(NvmeCtrl *ctrl, unsigned id, uint64_t addr, uint32_t size,
 }
 
 void nvme_sq_open(NvmeCtrl *ctrl, unsigned id, NvmeCq *cq, uint64_t addr,
-                  uint32_t size)
+                  uint32_t size, uint8_t priority)
 {
     NvmeSq *sq = &ctrl->queues.sq[id];
 
     *sq = (NvmeSq){
         .live = true,
+        .priority = priority,
         .id = id,
         .cq = cq,
         .size = size,

@@ -7,7 +7,7 @@
 
 void nvme_queue_init(NvmeCtrl *ctrl);
 void nvme_sq_open(NvmeCtrl *ctrl, unsigned id, NvmeCq *cq, uint64_t addr,
-                  uint32_t size);
+                  uint32_t size, uint8_t priority);
 void nvme_cq_open(NvmeCtrl *ctrl, unsigned id, uint64_t addr, uint32_t size,
                   unsigned vector, bool ien);
 void nvme_sq_close(NvmeCtrl *ctrl, NvmeSq *sq);

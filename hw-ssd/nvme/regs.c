@@ -34,6 +34,7 @@ static uint64_t cap(const NvmeCtrl *ctrl)
 {
     return (uint64_t)(ctrl->cfg.queue_size - 1) | /* MQES */
            1ULL << 16 |                           /* CQR */
+           1ULL << 17 |                           /* AMS: weighted */
            timeout(ctrl) << 24 |                  /* TO */
            1ULL << 37 |                           /* CSS: NVM command set */
            (uint64_t)(NVME_PAGE_BITS_MAX - NVME_PAGE_BITS) << 52; /* MPSMAX */
@@ -115,7 +116,8 @@ static bool settings_ok(const NvmeCtrl *ctrl)
     uint32_t acqs = ctrl->regs.aqa >> 16 & 0xfff;
     uint64_t page = 1ULL << (NVME_CC_MPS(ctrl->regs.cc) + NVME_PAGE_BITS);
 
-    return NVME_CC_CSS(ctrl->regs.cc) == 0 && NVME_CC_AMS(ctrl->regs.cc) == 0 &&
+    return NVME_CC_CSS(ctrl->regs.cc) == 0 &&
+           NVME_CC_AMS(ctrl->regs.cc) <= NVME_AMS_WEIGHTED &&
            NVME_CC_MPS(ctrl->regs.cc) <= NVME_PAGE_BITS_MAX - NVME_PAGE_BITS &&
            asqs && acqs && !(ctrl->regs.asq & (page - 1)) &&
            !(ctrl->regs.acq & (page - 1));
@@ -131,7 +133,7 @@ static void enable(NvmeCtrl *ctrl)
     nvme_cq_open(ctrl, 0, ctrl->regs.acq, (ctrl->regs.aqa >> 16 & 0xfff) + 1, 0,
                  true);
     nvme_sq_open(ctrl, 0, &ctrl->queues.cq[0], ctrl->regs.asq,
-                 (ctrl->regs.aqa & 0xfff) + 1);
+                 (ctrl->regs.aqa & 0xfff) + 1, NVME_PRIORITY_URGENT);
     ctrl->life.enabling = true;
     ctrl->life.shutdown_clean = false;
     nvme_look_ready(ctrl);

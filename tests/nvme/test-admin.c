@@ -46,6 +46,7 @@ static void test_registers(void)
 
     g_assert_cmpuint(cap & 0xffff, ==, 1023); /* MQES */
     g_assert_true(cap >> 16 & 1);             /* CQR */
+    g_assert_cmpuint(cap >> 17 & 3, ==, 1);   /* AMS: weighted round robin */
     g_assert_cmpuint(cap >> 32 & 0xf, ==, 0); /* DSTRD */
     g_assert_true(cap >> 37 & 1);             /* NVM command set */
     g_assert_cmphex(host_read32(h, 4), ==, cap >> 32);
@@ -105,13 +106,13 @@ static void test_fatal(void)
         uint64_t acq;
         uint32_t cc;
     } bad[] = {
-        { 31 << 16 | 0, 0x1000, 0x2000, 0x00460001 },
-        { 0 << 16 | 31, 0x1000, 0x2000, 0x00460001 },
-        { 31 << 16 | 31, 0x1000, 0x2000, 0x00460011 }, /* CSS 1 */
-        { 31 << 16 | 31, 0x1000, 0x2000, 0x00460071 }, /* CSS 7 */
-        { 31 << 16 | 31, 0x1000, 0x2000, 0x00460801 }, /* AMS 1 */
-        { 31 << 16 | 31, 0x10000, 0x20000, 0x00460281 }, /* MPS 5 */
-        { 31 << 16 | 31, 0x1000, 0x2000, 0x00460081 }, /* 8 KiB pages */
+        {31 << 16 | 0, 0x1000, 0x2000, 0x00460001},
+        {0 << 16 | 31, 0x1000, 0x2000, 0x00460001},
+        {31 << 16 | 31, 0x1000, 0x2000, 0x00460011},   /* CSS 1 */
+        {31 << 16 | 31, 0x1000, 0x2000, 0x00460071},   /* CSS 7 */
+        {31 << 16 | 31, 0x1000, 0x2000, 0x00461001},   /* AMS 2 */
+        {31 << 16 | 31, 0x10000, 0x20000, 0x00460281}, /* MPS 5 */
+        {31 << 16 | 31, 0x1000, 0x2000, 0x00460081},   /* 8 KiB pages */
     };
 
     for (unsigned i = 0; i < G_N_ELEMENTS(bad); i++) {

@@ -285,6 +285,77 @@ static void test_arbitration(void)
     g_assert_cmpuint(share_of_queue_2(3), ==, 16);
 }
 
+/* Weighted round robin: a queue of each class, all for completion queue 6. */
+static Host *weighted(uint32_t arbitration)
+{
+    Host *h =
+        enabled(&(HostOptions){.profile = "zero-latency", .nblocks = 1024});
+    NvmeSqe sqe = host_sqe(NVME_ADM_SET_FEATURES, 0, 0);
+
+    sqe.dw[10] = 1;
+    sqe.dw[11] = arbitration;
+    g_assert_cmphex(host_do(h, 0, &sqe).status, ==, 0);
+    host_write32(h, NVME_REG_CC, host_read32(h, NVME_REG_CC) | 1 << 11);
+    g_assert_cmphex(host_create_queues(h, 6, 6, 512), ==, 0);
+    for (unsigned id = 1; id <= 4; id++) {
+        h->q[id] = (HostQueue){
+            .id = id,
+            .cqid = 6,
+            .sq_size = 128,
+            .sq_addr = HOST_QUEUES + id * 0x20000,
+        };
+        sqe = host_sqe(NVME_ADM_CREATE_SQ, 0, h->q[id].sq_addr);
+        sqe.dw[10] = id | 127 << 16;
+        sqe.dw[11] = 1 | (id - 1) << 1 | 6 << 16; /* urgent is 0 */
+        g_assert_cmphex(host_do(h, 0, &sqe).status, ==, 0);
+    }
+    return h;
+}
+
+static void put_reads(Host *h, unsigned id, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        NvmeSqe sqe = host_rw(h, NVME_IO_READ, i, 1, HOST_DATA);
+
+        host_put(h, id, &sqe);
+    }
+    host_ring(h, id);
+}
+
+static void test_weighted(void)
+{
+    static const struct {
+        uint32_t arbitration;
+        unsigned want[4]; /* by class, of the first 100 */
+    } row[] = {
+        {0x03010000, {30, 40, 20, 10}}, /* bursts of 1; 4 : 2 : 1 */
+        {0x03010007, {30, 40, 20, 10}}, /* of any size */
+        {0x00000000, {30, 24, 23, 23}}, /* 1 : 1 : 1 */
+        {0xffffff05, {30, 70, 0, 0}},   /* 256 each, bursts of 32 */
+    };
+
+    for (unsigned k = 0; k < G_N_ELEMENTS(row); k++) {
+        Host *h = weighted(row[k].arbitration);
+        unsigned n[4] = {0};
+
+        for (unsigned id = 1; id <= 4; id++) {
+            put_reads(h, 5 - id, 5 - id == 1 ? 30 : 100);
+        }
+        for (unsigned i = 0; i < 100; i++) {
+            HostCqe c = host_wait(h, 6);
+
+            g_assert_true(i >= 30 || c.sqid == 1); /* urgent: first */
+            n[c.sqid - 1]++;
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            g_assert_cmpuint(n[i], ==, row[k].want[i]);
+        }
+        while (host_poll(h, 6, &(HostCqe){0}) || host_step(h)) {
+        }
+        host_free(h);
+    }
+}
+
 /* ---- doorbells ---------------------------------------------------------- */
 
 static void test_hostile_doorbells(void)
@@ -819,6 +890,7 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/queues/delete-under-load", test_delete_under_load);
     g_test_add_func("/nvme/queues/delete-settles", test_delete_settles);
     g_test_add_func("/nvme/queues/arbitration", test_arbitration);
+    g_test_add_func("/nvme/queues/weighted", test_weighted);
     g_test_add_func("/nvme/queues/hostile-doorbells", test_hostile_doorbells);
     g_test_add_func("/nvme/queues/full-cq", test_full_cq);
     g_test_add_func("/nvme/queues/fetch-after-full-cq",
