@@ -251,6 +251,7 @@ void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->life.power_cycles++;
     nvme_ns_power_on(ctrl);
     ssd_power_on(ctrl->ssd, ctrl->now_ns);
+    ctrl->regs.csts = 0;
     nvme_reset(ctrl, ctrl->now_ns);
 }
 

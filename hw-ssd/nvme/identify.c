@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * identify.c - the Identify data structures (Base 1.4, section 5.15).
+ * identify.c - the Identify data structures (Base 2.0, Identify command).
  *
  * One function fills each structure, which is zeroed; one table names them.
  */
@@ -97,7 +97,7 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     }
     id->mdts = ctrl->cfg.mdts;
     id->cntlid = nvme_le16(ctrl->cfg.cntlid);
-    id->ver = nvme_le32(NVME_VERSION_1_4);
+    id->ver = nvme_le32(NVME_VERSION_2_0);
     id->rtd3r = nvme_le32(10000000); /* 10 s at most, in us */
     id->rtd3e = nvme_le32(NVME_SHUTDOWN_MS * 1000);
     id->cntrltype = 1; /* I/O controller */
@@ -267,15 +267,31 @@ static uint16_t fill_controllers(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     return 0;
 }
 
+/* From the identifier in CDW11 on.  No typical time of a read is reported. */
+static uint16_t fill_nvm_sets(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                              void *data)
+{
+    const SsdInfo *info = ssd_info(ctrl->ssd);
+    NvmeNvmSetList *list = data;
+
+    if ((sqe->dw[11] & 0xffff) <= NVME_ONLY_SET) {
+        list->n = 1;
+        list->set[0] = (NvmeNvmSet){
+            .nvmsetid = nvme_le16(NVME_ONLY_SET),
+            .endgid = nvme_le16(NVME_ONLY_GROUP),
+            .ows = nvme_le32(info->page_bytes),
+            .tnvmsetcap = nvme_le128(ctrl->cfg.nblocks * ctrl->block_bytes),
+        };
+    }
+    return 0;
+}
+
 /* From the identifier in CDW11 on. */
 static uint16_t fill_endurance_groups(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                       void *data)
 {
     NvmeIdList *list = data;
 
-    if (!nvme_has_fdp(ctrl)) {
-        return NVME_SC_INVALID_FIELD;
-    }
     if ((sqe->dw[11] & 0xffff) <= 1) {
         list->n = nvme_le16(1);
         list->id[0] = nvme_le16(1);

@@ -14,7 +14,7 @@
 
 #include "nvme-wire.h"
 
-#define NVME_VERSION_1_4 0x00010400
+#define NVME_VERSION_2_0 0x00020000
 
 /* 3.1, Register Definition. */
 enum {
@@ -28,6 +28,7 @@ enum {
     NVME_REG_AQA = 0x24,
     NVME_REG_ASQ = 0x28,
     NVME_REG_ACQ = 0x30,
+    NVME_REG_CRTO = 0x68,
     NVME_REG_DOORBELLS = 0x1000,
 };
 
@@ -46,6 +47,10 @@ enum {
 #define NVME_CSTS_SHST_MASK 0xcU
 #define NVME_CSTS_SHST_BUSY 0x4U
 #define NVME_CSTS_SHST_DONE 0x8U
+#define NVME_CSTS_NSSRO     0x10U
+#define NVME_CSTS_PP        0x20U
+
+#define NVME_NSSR_VALUE 0x4e564d65U /* "NVMe" */
 
 #define NVME_SQE_BYTES sizeof(NvmeSqEntry)
 #define NVME_CQE_BYTES sizeof(NvmeCqEntry)

@@ -29,6 +29,7 @@ typedef struct Feature {
     uint32_t def;
     uint32_t bits; /* that Set Features may set; any other: Invalid Field */
     bool ns;       /* namespace specific */
+    bool group;    /* of the endurance group */
     /* Optional: instead of the plain slot. */
     uint16_t (*get)(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
                     bool current);
@@ -347,6 +348,7 @@ static const Feature features[] = {
     {.id = 0x1d,
      .name = "Flexible Data Placement",
      .slot = NVME_FEAT_ELSEWHERE,
+     .group = true,
      .get = nvme_fdp_get_mode,
      .set = nvme_fdp_set_mode,
      .there = nvme_has_fdp,

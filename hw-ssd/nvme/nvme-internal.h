@@ -68,7 +68,7 @@ typedef struct NvmeStep {
     bool close;      /* FLUSH: of the stream, which ends */
     bool inside;     /* READ, WRITE: no data of the host */
     uint16_t stream; /* only then; WRITE goes by the request's */
-    uint32_t nblocks;
+    uint32_t nblocks; /* of the drive, as lba */
     uint64_t lba;
     PayloadEntry *entries; /* WRITE: until it is submitted */
     uint64_t id;           /* WRITE: version; TRIM: payload_trim_begin()'s */

@@ -542,7 +542,8 @@ static bool flags_ok(const NvmeCtrl *ctrl)
 
 static bool registers_ok(const NvmeCtrl *ctrl)
 {
-    uint32_t csts = NVME_CSTS_RDY | NVME_CSTS_CFS | NVME_CSTS_SHST_DONE;
+    uint32_t csts =
+        NVME_CSTS_RDY | NVME_CSTS_CFS | NVME_CSTS_SHST_DONE | NVME_CSTS_NSSRO;
 
     return !(ctrl->regs.cc & ~NVME_CC_MASK) && !(ctrl->regs.csts & ~csts) &&
            !(ctrl->regs.aqa & ~0x0fff0fffU) && !(ctrl->regs.asq & 0xfff) &&

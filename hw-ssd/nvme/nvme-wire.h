@@ -297,6 +297,27 @@ NVME_WIRE_SIZE(NvmeNsDescriptor, 4);
 #define NVME_NIDT_EUI64 1
 #define NVME_NIDT_UUID  3
 
+/* CNS 04h: NVM Set List. */
+typedef struct NVME_PACKED NvmeNvmSet {
+    uint16_t nvmsetid;
+    uint16_t endgid;
+    uint8_t reserved4[4];
+    uint32_t rr4kt;
+    uint32_t ows;
+    NvmeLe128 tnvmsetcap;
+    NvmeLe128 unvmsetcap;
+    uint8_t reserved48[80];
+} NvmeNvmSet;
+
+NVME_WIRE_SIZE(NvmeNvmSet, 128);
+
+typedef struct NVME_PACKED NvmeNvmSetList {
+    uint8_t n;
+    uint8_t reserved1[127];
+    NvmeNvmSet set[31];
+} NvmeNvmSetList;
+
+NVME_WIRE_SIZE(NvmeNvmSetList, 4096);
 /* CNS 16h: 5.15.2.10, Namespace Granularity List. */
 typedef struct NVME_PACKED NvmeGranularityList {
     uint32_t attributes;

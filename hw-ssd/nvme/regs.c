@@ -36,7 +36,9 @@ static uint64_t cap(const NvmeCtrl *ctrl)
            1ULL << 16 |                           /* CQR */
            1ULL << 17 |                           /* AMS: weighted */
            timeout(ctrl) << 24 |                  /* TO */
+           1ULL << 36 |                           /* NSSRS */
            1ULL << 37 |                           /* CSS: NVM command set */
+           1ULL << 59 |                           /* CRMS: ready with media */
            (uint64_t)(NVME_PAGE_BITS_MAX - NVME_PAGE_BITS) << 52; /* MPSMAX */
 }
 
@@ -48,7 +50,7 @@ static uint32_t read_dword(const NvmeCtrl *ctrl, uint64_t offset)
     case NVME_REG_CAP + 4:
         return cap(ctrl) >> 32;
     case NVME_REG_VS:
-        return NVME_VERSION_1_4;
+        return NVME_VERSION_2_0;
     case NVME_REG_INTMS:
     case NVME_REG_INTMC:
         return ctrl->regs.intms;
@@ -66,6 +68,8 @@ static uint32_t read_dword(const NvmeCtrl *ctrl, uint64_t offset)
         return (uint32_t)ctrl->regs.acq;
     case NVME_REG_ACQ + 4:
         return ctrl->regs.acq >> 32;
+    case NVME_REG_CRTO: /* CRWMT */
+        return (uint32_t)timeout(ctrl);
     default:
         return 0;
     }
@@ -98,6 +102,7 @@ uint64_t nvme_reg_read(NvmeCtrl *ctrl, uint64_t offset, unsigned size)
 
 void nvme_disable(NvmeCtrl *ctrl)
 {
+    uint32_t kept = ctrl->regs.csts & NVME_CSTS_NSSRO;
     ctrl->events.naer = 0; /* closing the queues frees the requests */
     nvme_queues_close(ctrl);
     ctrl->life.shutdown_req = NULL;
@@ -197,6 +202,14 @@ void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns)
     memset(ctrl->features.host_id, 0, sizeof(ctrl->features.host_id));
 }
 
+/* All of the subsystem, which is this controller.  The buffer keeps its data.
+ */
+static void subsystem_reset(NvmeCtrl *ctrl)
+{
+    nvme_reset(ctrl, ctrl->now_ns);
+    ctrl->regs.csts |= NVME_CSTS_NSSRO;
+}
+
 /* ---- writing ------------------------------------------------------------ */
 
 static void set_half(uint64_t *reg, bool high, uint32_t value)
@@ -221,6 +234,14 @@ static void write_dword(NvmeCtrl *ctrl, uint64_t offset, uint32_t value)
         break;
     case NVME_REG_CC:
         write_cc(ctrl, value);
+        break;
+    case NVME_REG_CSTS:
+        ctrl->regs.csts &= ~(value & NVME_CSTS_NSSRO);
+        break;
+    case NVME_REG_NSSR:
+        if (value == NVME_NSSR_VALUE) {
+            subsystem_reset(ctrl);
+        }
         break;
     case NVME_REG_AQA: /* the three are for a controller that is off */
         ctrl->regs.aqa = enabled ? ctrl->regs.aqa : value & 0x0fff0fff;

@@ -21,6 +21,8 @@ void nvme_request_orphan(NvmeCtrl *ctrl, NvmeRequest *req);
 
 /* Until it ends, fetch.c takes no other command that may change its range. */
 void nvme_request_lock(NvmeCtrl *ctrl, NvmeRequest *req);
+
+/* Of the drive's blocks; valid until the next one is added. */
 NvmeStep *nvme_add_step(NvmeRequest *req, SsdOp op, uint64_t lba,
                         uint32_t nblocks);
 

@@ -64,7 +64,7 @@ static void test_bad_fields(void)
                         ranged[i] == NVME_IO_WRITE_ZEROES
                             ? 0 : NVME_SC_INVALID_FIELD);
     }
-    g_assert_cmphex(do_code(h, &(NvmeSqe){ .dw = { 0x04, 1 } }), ==,
+    g_assert_cmphex(do_code(h, &(NvmeSqe){.dw = {0x06, 1}}), ==,
                     NVME_SC_INVALID_OPCODE);
     g_assert_cmphex(do_code(h, &(NvmeSqe){ .dw = { 0x7f, 1 } }), ==,
                     NVME_SC_INVALID_OPCODE);
@@ -158,6 +158,32 @@ static void test_dsm(void)
     g_assert_cmphex(do_code(h, &sqe), ==, NVME_SC_INVALID_NSID);
     sqe = host_sqe(NVME_IO_DSM, 1, HOST_RAM_BYTES);
     g_assert_cmphex(do_code(h, &sqe), ==, NVME_SC_DATA_TRANSFER);
+    host_free(h);
+}
+
+/* The drive deallocates whole units, whether it is asked to (DEAC) or not; they
+ * take no room, and all of the range reads as zeroes. */
+static void test_write_zeroes(void)
+{
+    Host *h = ready(NULL);
+    const uint8_t *d = h->ram + HOST_DATA;
+
+    for (unsigned deac = 0; deac < 2; deac++) {
+        NvmeSqe sqe = host_rw(h, NVME_IO_WRITE_ZEROES, 5, 22, HOST_DATA);
+
+        memset(host_ram(h, HOST_DATA, 32 * 512), 0x11, 32 * 512);
+        g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE, 0, 32, HOST_DATA), ==, 0);
+        sqe.dw[12] |= deac << 25;
+        g_assert_cmphex(do_code(h, &sqe), ==, 0);
+        for (unsigned lba = 0; lba < 32; lba++) {
+            g_assert_true(ssd_mapped(h->ssd, lba, NULL) ==
+                          (lba < 8 || lba >= 24));
+        }
+        g_assert_cmphex(host_io(h, 1, NVME_IO_READ, 0, 32, HOST_DATA), ==, 0);
+        for (unsigned lba = 0; lba < 32; lba++) {
+            g_assert_cmphex(d[lba * 512], ==, lba >= 5 && lba < 27 ? 0 : 0x11);
+        }
+    }
     host_free(h);
 }
 
@@ -860,6 +886,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/nvme/io/bad-fields", test_bad_fields);
     g_test_add_func("/nvme/io/prinfo", test_prinfo);
+    g_test_add_func("/nvme/io/write-zeroes", test_write_zeroes);
     g_test_add_func("/nvme/io/dsm", test_dsm);
     g_test_add_func("/nvme/io/odd-end", test_odd_end);
     g_test_add_func("/nvme/io/unmapped", test_unmapped);

@@ -9,7 +9,7 @@ static void test_bring_up(void)
     Host *h = host_new(NULL);
     NvmeSqe sqe;
 
-    g_assert_cmphex(host_read32(h, NVME_REG_VS), ==, NVME_VERSION_1_4);
+    g_assert_cmphex(host_read32(h, NVME_REG_VS), ==, NVME_VERSION_2_0);
     g_assert_cmphex(host_read32(h, NVME_REG_CSTS), ==, 0);
     host_enable(h);
     sqe = host_sqe(NVME_ADM_IDENTIFY, 0, HOST_DATA);
