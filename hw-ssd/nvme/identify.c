@@ -354,20 +354,40 @@ static uint16_t fill_granularity(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     list->granularity[0].ncapg = nvme_le64(nvme_ns_granule_bytes(ctrl));
     return 0;
 }
+
+/* One combination: the NVM Command Set alone.  Of this controller or, with
+ * FFFFh, of the one that processes the command. */
+static uint16_t fill_command_sets(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                                  void *data)
+{
+    NvmeIdCommandSets *sets = data;
+    uint16_t cntlid = sqe->dw[10] >> 16;
+
+    if (cntlid != 0xffff && cntlid != ctrl->cfg.cntlid) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    sets->vector[0] = nvme_le64(1ULL << CSI_NVM);
+    return 0;
+}
+
 static const Identify identify_table[] = {
-    { 0x00, "Identify Namespace", fill_namespace, false },
-    { 0x01, "Identify Controller", fill_controller, false },
-    { 0x02, "Active Namespace ID list", fill_ns_list, false },
-    { 0x03, "Namespace Identification Descriptors", fill_ns_descriptors, false },
-    { 0x05, "Identify Namespace, NVM command set", fill_nvm_namespace, true },
-    { 0x06, "Identify Controller, NVM command set", fill_nvm_controller, true },
-    { 0x07, "Active Namespace ID list, NVM command set", fill_ns_list, true },
-    { 0x08, "Identify Namespace, of any command set", fill_independent, false },
-    { 0x10, "Allocated Namespace ID list", fill_ns_list, false },
-    { 0x11, "Identify Namespace, allocated", fill_namespace, false },
-    { 0x12, "Controllers attached to a namespace", fill_controllers, false },
-    { 0x13, "Controllers of the subsystem", fill_controllers, false },
-    { 0x19, "Endurance Group list (with fdp.ruhs)", fill_endurance_groups, false },
+    {0x00, "Identify Namespace", fill_namespace, false},
+    {0x01, "Identify Controller", fill_controller, false},
+    {0x02, "Active Namespace ID list", fill_ns_list, false},
+    {0x03, "Namespace Identification Descriptors", fill_ns_descriptors, false},
+    {0x04, "NVM Set List", fill_nvm_sets, false},
+    {0x05, "Identify Namespace, NVM command set", fill_nvm_namespace, true},
+    {0x06, "Identify Controller, NVM command set", fill_nvm_controller, true},
+    {0x07, "Active Namespace ID list, NVM command set", fill_ns_list, true},
+    {0x08, "Identify Namespace, of any command set", fill_independent, false},
+    {0x10, "Allocated Namespace ID list", fill_ns_list, false},
+    {0x11, "Identify Namespace, allocated", fill_namespace, false},
+    {0x12, "Controllers attached to a namespace", fill_controllers, false},
+    {0x13, "Controllers of the subsystem", fill_controllers, false},
+    {0x16, "Namespace Granularity List (with namespaces=)", fill_granularity,
+     false},
+    {0x19, "Endurance Group list", fill_endurance_groups, false},
+    {0x1c, "I/O Command Sets", fill_command_sets, false},
 };
 
 uint16_t nvme_identify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)

@@ -15,6 +15,7 @@
 #include "log-vendor.h"
 #include "namespace.h"
 #include "ns-admin.h"
+#include "nvme-features.h"
 #include "prp.h"
 #include "vendor-log.h"
 
@@ -42,7 +43,7 @@ typedef struct LogPage {
 
 #define NONE (-1)
 
-/* ---- firmware (03h), effects (05h) -------------------------------------- */
+/* ---- firmware (03h) ------------------------------------------------------ */
 
 static void fill_firmware(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
                           void *page)
@@ -54,6 +55,17 @@ static void fill_firmware(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
     memcpy(log->frs[0], ctrl->cfg.firmware, strlen(ctrl->cfg.firmware));
 }
 
+/* ---- commands supported and effects (05h, 13h) --------------------------- */
+
+static uint32_t effects_of(const NvmeCtrl *ctrl, const NvmeCommand *c,
+                           uint32_t scope)
+{
+    uint32_t effects = nvme_command_effects(ctrl, c);
+
+    return nvme_le32(
+        effects && !(effects & NVME_EFFECT_SCOPES) ? effects | scope : effects);
+}
+
 static void fill_effects(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
                          void *page)
 {
@@ -63,17 +75,31 @@ static void fill_effects(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
 
     for (unsigned k = 0; k < admin->n; k++) {
         log->acs[admin->row[k].opcode] =
-            nvme_le32(nvme_command_effects(ctrl, &admin->row[k]));
+            effects_of(ctrl, &admin->row[k], NVME_EFFECT_SCOPE_CONTROLLER);
     }
     for (unsigned k = 0; k < io->n; k++) {
         log->iocs[io->row[k].opcode] =
-            nvme_le32(nvme_command_effects(ctrl, &io->row[k]));
+            effects_of(ctrl, &io->row[k], NVME_EFFECT_SCOPE_NS);
     }
 }
+
+/* No command of the management interface is taken in band. */
+static void fill_mi_effects(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                            uint64_t i, void *page)
+{
+}
+
+static void fill_supported(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
+                           void *page);
 
 /* ---- the table ---------------------------------------------------------- */
 
 static const LogPage log_pages[] = {
+    {.id = 0x00,
+     .name = "Supported Log Pages",
+     .bytes = sizeof(NvmeSupportedLogs),
+     .fill = fill_supported,
+     .event = NONE},
     {.id = 0x01,
      .name = "Error Information",
      .bytes = NVME_ERROR_ENTRIES * sizeof(NvmeErrorLogEntry),
@@ -87,6 +113,12 @@ static const LogPage log_pages[] = {
      .ns = true},
     { .id = 0x03, .name = "Firmware Slot Information",
       .bytes = sizeof(NvmeFirmwareLog), .fill = fill_firmware, .event = NONE },
+    {.id = 0x04,
+     .name = "Changed Namespace List (with namespaces=)",
+     .bytes = sizeof(NvmeNamespaceList),
+     .fill = nvme_ns_fill_changed,
+     .event = NONE,
+     .there = nvme_ns_managed},
     {.id = 0x05,
      .name = "Commands Supported and Effects",
      .bytes = sizeof(NvmeEffectsLog),
@@ -98,6 +130,11 @@ static const LogPage log_pages[] = {
      .fill = nvme_fdp_fill_group,
      .event = NONE,
      .group = true},
+    {.id = 0x13,
+     .name = "NVMe-MI Commands Supported and Effects",
+     .bytes = sizeof(NvmeMiEffectsLog),
+     .fill = fill_mi_effects,
+     .event = NONE},
     {.id = 0x20,
      .name = "FDP Configurations (with fdp.ruhs)",
      .bytes = 512,
@@ -148,15 +185,31 @@ static const LogPage log_pages[] = {
      .help = " for each mapping unit"},
 };
 
+static bool has_page(const NvmeCtrl *ctrl, const LogPage *log)
+{
+    return (!log->fdp || nvme_has_fdp(ctrl)) &&
+           (!log->there || log->there(ctrl));
+}
+
 static const LogPage *find_page(const NvmeCtrl *ctrl, uint8_t id)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(log_pages); i++) {
-        if (log_pages[i].id == id &&
-            (!log_pages[i].group || nvme_has_fdp(ctrl))) {
+        if (log_pages[i].id == id && has_page(ctrl, &log_pages[i])) {
             return &log_pages[i];
         }
     }
     return NULL;
+}
+
+/* Index offsets (IOS) are not supported: offsets are of bytes. */
+static void fill_supported(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
+                           void *page)
+{
+    NvmeSupportedLogs *s = page;
+
+    for (unsigned k = 0; k < G_N_ELEMENTS(log_pages); k++) {
+        s->lid[log_pages[k].id] = nvme_le32(has_page(ctrl, &log_pages[k]));
+    }
 }
 
 static uint64_t page_bytes(const NvmeCtrl *ctrl, const LogPage *log)
@@ -222,6 +275,7 @@ uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,
     uint64_t bytes = (numd + 1) * 4;
     uint64_t offset = nvme_sqe_u64(sqe, 12);
     bool retain = sqe->dw[10] >> 15 & 1;
+    bool by_index = sqe->dw[14] >> 23 & 1; /* offset type */
     uint16_t status;
 
     if (!log) {

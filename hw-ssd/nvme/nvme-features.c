@@ -7,6 +7,7 @@
  * feature is saveable: a reset brings the defaults back.
  */
 #include "nvme-internal.h"
+#include "command.h"
 #include "events.h"
 #include "fdp.h"
 #include "health.h"
@@ -368,6 +369,14 @@ static const Feature features[] = {
      .get = get_host_id,
      .set = set_host_id,
      .help = "64 and 128 bits"},
+    {.id = 0x84,
+     .name = "Namespace Write Protection Config",
+     .slot = NVME_FEAT_ELSEWHERE,
+     .ns = true,
+     .get = nvme_ns_get_protect,
+     .set = nvme_ns_set_protect,
+     .there = nvme_ns_managed,
+     .help = "with namespaces=; the four states, kept across resets"},
 };
 
 static const Feature *find_feature(const NvmeCtrl *ctrl, uint8_t id)

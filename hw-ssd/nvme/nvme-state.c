@@ -14,6 +14,7 @@
 #include "nvme-internal.h"
 #include "completion.h"
 #include "ctrl.h"
+#include "nvme-features.h"
 #include "ns-state.h"
 #include "nvme-state.h"
 #include "request.h"

@@ -392,6 +392,13 @@ NVME_WIRE_SIZE(NvmeTimestamp, 8);
 
 /* ---- log pages (5.14, Get Log Page command) ------------------------------ */
 
+/* LID 00h: Base 2.0, Supported Log Pages log page: by log page identifier. */
+typedef struct NVME_PACKED NvmeSupportedLogs {
+    uint32_t lid[256]; /* bit 0: supported */
+} NvmeSupportedLogs;
+
+NVME_WIRE_SIZE(NvmeSupportedLogs, 1024);
+
 /* LID 01h, Error Information: an entry. */
 typedef struct NVME_PACKED NvmeErrorLogEntry {
     uint64_t count;
@@ -493,6 +500,15 @@ NVME_WIRE_AT(NvmeEnduranceGroupLog, available_spare, 3);
 NVME_WIRE_AT(NvmeEnduranceGroupLog, data_units_read, 48);
 NVME_WIRE_AT(NvmeEnduranceGroupLog, tegcap, 160);
 
+
+/* LID 13h: Base 2.0, NVMe-MI Commands Supported and Effects log page: by
+ * opcode. */
+typedef struct NVME_PACKED NvmeMiEffectsLog {
+    uint32_t mi[256];
+    uint8_t reserved1024[3072];
+} NvmeMiEffectsLog;
+
+NVME_WIRE_SIZE(NvmeMiEffectsLog, 4096);
 /* ---- directives (Base 2.2, 8.1.8) ---------------------------------------- */
 
 /* Identify directive, Return Parameters: bits by type of directive. */
