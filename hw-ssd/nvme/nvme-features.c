@@ -3,8 +3,8 @@
  * nvme-features.c - Get and Set Features (Base 1.4, section 5.21).
  *
  * A row of the table is a feature: where its value is, its default, which bits
- * may be set, and a function of its own if it has more rules than that.  No
- * feature is saveable: a reset brings the defaults back.
+ * may be set, and a function of its own if it has more rules than that.  A
+ * reset brings the saved value back, or the default.
  */
 #include "nvme-internal.h"
 #include "command.h"
@@ -20,6 +20,7 @@
 #include "timestamp.h"
 
 #define SEL_CURRENT 0
+#define SEL_SAVED        2
 #define SEL_CAPABILITIES 3
 
 typedef struct Feature {
@@ -31,6 +32,9 @@ typedef struct Feature {
     uint32_t bits; /* that Set Features may set; any other: Invalid Field */
     bool ns;       /* namespace specific */
     bool group;    /* of the endurance group */
+    bool save;     /* saveable; such a feature has a slot */
+    /* Optional: the slot that CDW11 names, of a feature with several. */
+    uint16_t (*which)(uint32_t dw11, bool set, unsigned *slot);
     /* Optional: instead of the plain slot. */
     uint16_t (*get)(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe,
                     bool current);
@@ -264,7 +268,8 @@ static const Feature features[] = {
      .slot = NVME_FEAT_ARBITRATION,
      .def = 5,
      .bits = 0xffffff07,
-     .help = "the burst counts; weights have no effect (round robin)"},
+     .save = true,
+     .help = "burst; weights, with weighted round robin (CC.AMS)"},
     {.id = 0x02,
      .name = "Power Management",
      .slot = NVME_FEAT_POWER,
@@ -275,6 +280,8 @@ static const Feature features[] = {
     {.id = 0x04,
      .name = "Temperature Threshold",
      .slot = NVME_FEAT_TEMP_OVER,
+     .save = true,
+     .which = temperature_slot,
      .get = get_temperature,
      .set = set_temperature,
      .help = "composite; the temperature is constant without "
@@ -285,11 +292,13 @@ static const Feature features[] = {
      .ns = true,
      .get = nvme_ns_get_recovery,
      .set = nvme_ns_set_recovery,
+     .save = true,
      .help = "kept, without effect; no DULBE"},
     {.id = 0x06,
      .name = "Volatile Write Cache",
      .slot = NVME_FEAT_VWC,
      .def = 1,
+     .save = true,
      .get = get_cache,
      .set = set_cache,
      .help = "off: every write completes when it is durable; not with "
@@ -304,6 +313,7 @@ static const Feature features[] = {
      .name = "Interrupt Coalescing",
      .slot = NVME_FEAT_COALESCING,
      .bits = 0xffff,
+     .save = true,
      .help = "time and threshold"},
     {.id = 0x09,
      .name = "Interrupt Vector Configuration",
@@ -315,10 +325,12 @@ static const Feature features[] = {
      .name = "Write Atomicity Normal",
      .slot = NVME_FEAT_ATOMICITY,
      .bits = 1,
+     .save = true,
      .help = "writes are atomic either way"},
     {.id = 0x0b,
      .name = "Asynchronous Event Configuration",
      .slot = NVME_FEAT_EVENTS,
+     .save = true,
      .set = set_events,
      .help = "SMART warnings"},
     {.id = 0x0c,
@@ -337,6 +349,7 @@ static const Feature features[] = {
     {.id = 0x10,
      .name = "Host Controlled Thermal Management",
      .slot = NVME_FEAT_HCTM,
+     .save = true,
      .set = nvme_hctm_set,
      .there = nvme_has_heat,
      .help = "with thermal.resistance"},
@@ -390,6 +403,43 @@ static const Feature *find_feature(const NvmeCtrl *ctrl, uint8_t id)
     return NULL;
 }
 
+static bool slot_is_saved(const NvmeCtrl *ctrl, unsigned slot)
+{
+    return ctrl->features.is_saved >> slot & 1;
+}
+
+static void restore_saved(NvmeCtrl *ctrl)
+{
+    for (unsigned i = 0; i < NVME_FEAT_ELSEWHERE; i++) {
+        if (slot_is_saved(ctrl, i)) {
+            ctrl->features.value[i] = ctrl->features.saved[i];
+        }
+    }
+    if (slot_is_saved(ctrl, NVME_FEAT_HCTM)) {
+        nvme_hctm_apply(ctrl);
+    }
+}
+
+static void save_slot(NvmeCtrl *ctrl, unsigned slot)
+{
+    ctrl->features.saved[slot] = ctrl->features.value[slot];
+    ctrl->features.is_saved |= 1U << slot;
+}
+
+/* Of a stream that was loaded. */
+bool nvme_features_saved_ok(const NvmeCtrl *ctrl)
+{
+    uint32_t may = 1U << NVME_FEAT_TEMP_UNDER;
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(features); i++) {
+        may |= features[i].save ? 1U << features[i].slot : 0;
+    }
+    return !(ctrl->features.is_saved & ~may) &&
+           (!slot_is_saved(ctrl, NVME_FEAT_HCTM) ||
+            (nvme_has_heat(ctrl) &&
+             nvme_hctm_ok(ctrl, ctrl->features.saved[NVME_FEAT_HCTM])));
+}
+
 void nvme_features_reset(NvmeCtrl *ctrl)
 {
     nvme_power_reset(ctrl);
@@ -399,6 +449,7 @@ void nvme_features_reset(NvmeCtrl *ctrl)
     ctrl->features.value[NVME_FEAT_TEMP_OVER] = nvme_warning_k(ctrl);
     ctrl->features.value[NVME_FEAT_TEMP_UNDER] = 0;
     ctrl->features.value[NVME_FEAT_VWC] = cache_by_default(ctrl);
+    restore_saved(ctrl);
     nvme_ns_reset(ctrl);
     memset(ctrl->features.behavior, 0, sizeof(ctrl->features.behavior));
     ctrl->features.copy_formats = 0;
@@ -408,6 +459,35 @@ void nvme_features_reset(NvmeCtrl *ctrl)
     ctrl->events.warned = 0;
     memset(ctrl->events.pending, 0, sizeof(ctrl->events.pending));
     memset(ctrl->events.masked, 0, sizeof(ctrl->events.masked));
+    nvme_notices_reset(ctrl);
+}
+
+static uint16_t get_saved(NvmeCtrl *ctrl, NvmeRequest *req, const Feature *f,
+                          const NvmeSqe *sqe)
+{
+    unsigned slot = f->slot;
+    uint16_t status = f->which ? f->which(sqe->dw[11], false, &slot) : 0;
+
+    if (!status && slot_is_saved(ctrl, slot)) {
+        req->dw0 = ctrl->features.saved[slot];
+    }
+    return status;
+}
+
+static uint16_t get_value(NvmeCtrl *ctrl, NvmeRequest *req, const Feature *f,
+                          const NvmeSqe *sqe, unsigned sel)
+{
+    uint16_t status = 0;
+
+    if (f->get) {
+        status = f->get(ctrl, req, sqe, sel == SEL_CURRENT);
+    } else {
+        req->dw0 = sel == SEL_CURRENT ? ctrl->features.value[f->slot] : f->def;
+    }
+    if (!status && sel == SEL_SAVED && f->save) {
+        status = get_saved(ctrl, req, f, sqe);
+    }
+    return status;
 }
 
 uint16_t nvme_get_features(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -423,28 +503,36 @@ uint16_t nvme_get_features(NvmeCtrl *ctrl, NvmeRequest *req,
         return nvme_ns_missing(ctrl, req->nsid);
     }
     if (sel == SEL_CAPABILITIES) {
-        req->dw0 = 1 << 2 | (f->ns ? 1 << 1 : 0); /* changeable */
+        /* Changeable, namespace specific, saveable. */
+        req->dw0 = 1 << 2 | (f->ns ? 1 << 1 : 0) | f->save;
         return 0;
     }
-    if (f->get) { /* saved is default: nothing can be saved */
-        return f->get(ctrl, req, sqe, sel == SEL_CURRENT);
-    }
-    req->dw0 = sel == SEL_CURRENT ? ctrl->features.value[f->slot] : f->def;
-    return 0;
+    return get_value(ctrl, req, f, sqe, sel);
 }
 
-static uint16_t check_set_nsid(const Feature *f, uint32_t nsid)
+static uint16_t check_set_nsid(const NvmeCtrl *ctrl, const Feature *f,
+                               const NvmeRequest *req)
 {
-    if (nsid == NVME_NSID_ALL) {
+    if (req->nsid == NVME_NSID_ALL) {
         return 0;
     }
-    if (f->ns) {
-        return nvme_is_io_nsid(nsid) ? 0 : NVME_SC_INVALID_NSID;
+    if (req->ns) {
+        return f->ns ? 0 : NVME_SC_FEATURE_NOT_NS;
     }
-    if (nvme_is_io_nsid(nsid)) {
-        return NVME_SC_FEATURE_NOT_NS;
+    return f->ns || req->nsid ? nvme_ns_missing(ctrl, req->nsid) : 0;
+}
+
+static uint16_t set_value(NvmeCtrl *ctrl, NvmeRequest *req, const Feature *f,
+                          const NvmeSqe *sqe)
+{
+    if (f->set) {
+        return f->set(ctrl, req, sqe);
     }
-    return nsid ? NVME_SC_INVALID_NSID : 0;
+    if (sqe->dw[11] & ~f->bits) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    ctrl->features.value[f->slot] = sqe->dw[11];
+    return 0;
 }
 
 uint16_t nvme_set_features(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -456,27 +544,53 @@ uint16_t nvme_set_features(NvmeCtrl *ctrl, NvmeRequest *req,
     if (!f) {
         return NVME_SC_INVALID_FIELD;
     }
-    if (sqe->dw[10] >> 31) {
+    if (sqe->dw[10] >> 31 && !f->save) {
         return NVME_SC_FEATURE_NOT_SAVEABLE;
     }
-    status = check_set_nsid(f, req->nsid);
-    if (status) {
-        return status;
+    status = check_set_nsid(ctrl, f, req);
+    if (!status) {
+        status = set_value(ctrl, req, f, sqe);
     }
-    if (f->set) {
-        return f->set(ctrl, req, sqe);
+    if (!status && sqe->dw[10] >> 31) {
+        unsigned slot = f->slot;
+
+        if (f->which) {
+            f->which(sqe->dw[11], true, &slot);
+        }
+        save_slot(ctrl, slot);
     }
-    if (sqe->dw[11] & ~f->bits) {
-        return NVME_SC_INVALID_FIELD;
+    return status;
+}
+
+/* Scopes have the bits of log page 05h. */
+static uint32_t feature_effects(const Feature *f)
+{
+    uint32_t scope = f->ns      ? NVME_EFFECT_SCOPE_NS
+                     : f->group ? NVME_EFFECT_SCOPE_GROUP
+                                : NVME_EFFECT_SCOPE_CONTROLLER;
+
+    return NVME_EFFECT_SUPPORTED | scope;
+}
+
+void nvme_fill_feature_effects(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                               uint64_t i, void *page)
+{
+    NvmeFeatureEffectsLog *log = page;
+
+    for (unsigned k = 0; k < G_N_ELEMENTS(features); k++) {
+        const Feature *f = &features[k];
+
+        if (!f->there || f->there(ctrl)) {
+            log->fid[f->id] = nvme_le32(feature_effects(f));
+        }
     }
-    ctrl->features.value[f->slot] = sqe->dw[11];
-    return 0;
 }
 
 void nvme_document_features(GString *out)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(features); i++) {
-        g_string_append_printf(out, "| %02Xh | %s | %s |\n", features[i].id,
-                               features[i].name, features[i].help);
+        g_string_append_printf(
+            out, "| %02Xh | %s | %s | %s |\n", features[i].id, features[i].name,
+            features[i].save ? "yes" : "no", features[i].help);
     }
 }

@@ -14,4 +14,11 @@ uint16_t nvme_set_features(NvmeCtrl *ctrl, NvmeRequest *req,
 /* Rows of docs/nvme-support.md. */
 void nvme_document_features(GString *out);
 
+/* Are the saved values, as loaded from a stream, ones that can be set? */
+bool nvme_features_saved_ok(const NvmeCtrl *ctrl);
+
+/* Log page 12h. */
+void nvme_fill_feature_effects(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                               uint64_t i, void *page);
+
 #endif

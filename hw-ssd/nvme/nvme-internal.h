@@ -456,6 +456,8 @@ typedef struct NvmeFeatures {
     uint64_t apst[SSD_POWER_STATES]; /* feature 0Ch */
     bool apst_on;
     bool apst_set;                      /* by the host, on or off */
+    uint32_t saved[NVME_FEATURE_SLOTS]; /* kept without power */
+    uint32_t is_saved;                  /* slots of it, as bits */
     uint8_t behavior[3];                /* feature 16h: ACRE, ETDAS, LBAFEE */
     uint16_t copy_formats; /* feature 16h, CDFE: enabled formats of Copy */
 } NvmeFeatures;
@@ -568,12 +570,6 @@ static inline bool nvme_running(const NvmeCtrl *ctrl)
 static inline void nvme_set_fatal(NvmeCtrl *ctrl)
 {
     ctrl->regs.csts |= NVME_CSTS_CFS;
-}
-
-/* The first namespace. */
-static inline bool nvme_is_io_nsid(uint32_t nsid)
-{
-    return nsid == 1;
 }
 
 /* The namespace, if it is attached to the controller. */

@@ -117,6 +117,8 @@ static const StateRow ctrl_rows[] = {
     VALUE_SINCE(3, features.apst, apst),
     VALUE_SINCE(3, features.apst_on, apst_on),
     VALUE_SINCE(3, features.apst_set, apst_set),
+    VALUE_OPTIONAL(features.saved, feature_saved),
+    VALUE_OPTIONAL(features.is_saved, feature_is_saved),
     VALUE_OPTIONAL(features.behavior, host_behavior),
     VALUE_OPTIONAL(features.copy_formats, copy_formats),
     KEPT_AS(events.aer, aer), /* records */
@@ -153,6 +155,7 @@ static const StateRow ctrl_rows[] = {
 #undef VALUE_AS
 #undef KEPT_AS
 #undef VALUE_SINCE
+#undef VALUE_OPTIONAL
 #define VALUE(m) STATE_VALUE_ROW(NvmeCq, m)
 #define KEPT(m)  STATE_KEPT_ROW(NvmeCq, m)
 
@@ -251,6 +254,10 @@ static bool walk_config(State *s, NvmeCtrl *ctrl)
         return false;
     }
     saved = g_strsplit(text, "\n", -1);
+    if (g_strv_length(saved) > g_strv_length(mine)) {
+        return state_fail(s, "it was saved with %s, this drive has it not",
+                          saved[g_strv_length(mine)]);
+    }
     for (unsigned i = 0; mine[i]; i++) {
         if (i >= g_strv_length(saved)) {
             return state_fail(s, "it is damaged, or of another version of "

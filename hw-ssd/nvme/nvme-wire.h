@@ -500,6 +500,13 @@ NVME_WIRE_AT(NvmeEnduranceGroupLog, available_spare, 3);
 NVME_WIRE_AT(NvmeEnduranceGroupLog, data_units_read, 48);
 NVME_WIRE_AT(NvmeEnduranceGroupLog, tegcap, 160);
 
+/* LID 12h: Base 2.0, Feature Identifiers Supported and Effects log page: by
+ * feature identifier. */
+typedef struct NVME_PACKED NvmeFeatureEffectsLog {
+    uint32_t fid[256];
+} NvmeFeatureEffectsLog;
+
+NVME_WIRE_SIZE(NvmeFeatureEffectsLog, 1024);
 
 /* LID 13h: Base 2.0, NVMe-MI Commands Supported and Effects log page: by
  * opcode. */

@@ -262,6 +262,12 @@ void nvme_retry(NvmeCtrl *ctrl);
 bool nvme_save(const NvmeCtrl *ctrl, FILE *out, GError **error);
 bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error);
 
+/*
+ * The same of the namespaces alone, for a drive that is saved without its
+ * controller: in its file, after it.  Loaded after nvme_attach(), before
+ * anything else; a controller without NvmeConfig.namespaces has one.
+ */
+bool nvme_save_namespaces(const NvmeCtrl *ctrl, FILE *out, GError **error);
 bool nvme_load_namespaces(NvmeCtrl *ctrl, FILE *in, GError **error);
 
 /*

@@ -187,16 +187,29 @@ static bool limit_ok(const NvmeCtrl *ctrl, uint32_t kelvin)
            (kelvin >= LEAST_LIMIT_K && kelvin <= nvme_critical_k(ctrl));
 }
 
+bool nvme_hctm_ok(const NvmeCtrl *ctrl, uint32_t value)
+{
+    uint32_t limit[2] = {value >> 16, value & 0xffff};
+
+    return limit_ok(ctrl, limit[0]) && limit_ok(ctrl, limit[1]) &&
+           (!limit[0] || !limit[1] || limit[0] < limit[1]);
+}
+
+void nvme_hctm_apply(NvmeCtrl *ctrl)
+{
+    uint32_t value = ctrl->features.value[NVME_FEAT_HCTM];
+    uint32_t limit[2] = {value >> 16, value & 0xffff};
+
+    ssd_set_heat_limits(ctrl->ssd, ctrl->now_ns, limit);
+}
+
 uint16_t nvme_hctm_set(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    uint32_t limit[2] = {sqe->dw[11] >> 16, sqe->dw[11] & 0xffff};
-
-    if (!limit_ok(ctrl, limit[0]) || !limit_ok(ctrl, limit[1]) ||
-        (limit[0] && limit[1] && limit[0] >= limit[1])) {
+    if (!nvme_hctm_ok(ctrl, sqe->dw[11])) {
         return NVME_SC_INVALID_FIELD;
     }
     ctrl->features.value[NVME_FEAT_HCTM] = sqe->dw[11];
-    ssd_set_heat_limits(ctrl->ssd, ctrl->now_ns, limit);
+    nvme_hctm_apply(ctrl);
     return 0;
 }
 

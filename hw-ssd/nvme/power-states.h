@@ -35,4 +35,9 @@ uint16_t nvme_hctm_set(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe);
  * limits. */
 void nvme_power_reset(NvmeCtrl *ctrl);
 
+/* Is it a value of Host Controlled Thermal Management; the current one takes
+ * effect. */
+bool nvme_hctm_ok(const NvmeCtrl *ctrl, uint32_t value);
+void nvme_hctm_apply(NvmeCtrl *ctrl);
+
 #endif

@@ -165,9 +165,11 @@ void nvme_document(GString *out)
     document_commands(out, &nvme_io_commands);
     g_string_append(out, "\n## Identify\n\n| CNS | structure |\n|---|---|\n");
     nvme_document_identify(out);
-    g_string_append(out, "\n## Features\n\nNone is saveable: a reset brings "
-                         "the defaults back.\n\n"
-                         "| FID | feature | notes |\n|---|---|---|\n");
+    g_string_append(out,
+                    "\n## Features\n\nA reset brings the saved value back, or "
+                    "the default.\n\n"
+                    "| FID | feature | saveable | notes |\n"
+                    "|---|---|---|---|\n");
     nvme_document_features(out);
     g_string_append(out,
                     "\n## Log pages\n\n| LID | page | bytes |\n|---|---|---|\n");

@@ -31,6 +31,10 @@ Ssd *vssd_state_load(VssdDev *s, const SsdConfig *cfg, GError **error)
     return ssd;
 }
 
+static bool save_namespaces(void *opaque, FILE *out, GError **error)
+{
+    return nvme_save_namespaces(opaque, out, error);
+}
 
 static bool load_namespaces(VssdDev *s, FILE *file, GError **error)
 {
@@ -47,6 +51,31 @@ static bool load_namespaces(VssdDev *s, FILE *file, GError **error)
     }
     return true;
 }
+
+/* They come after the drive, unless it had one for good when it was saved. Any
+ * unit may hold data then. */
+bool vssd_state_load_namespaces(VssdDev *s, GError **error)
+{
+    FILE *file;
+    bool any, ok = true;
+
+    if (!s->state_end) {
+        return true;
+    }
+    file = fopen(s->state, "rb");
+    any = file && fseeko(file, s->state_end, SEEK_SET) == 0 &&
+          fgetc(file) != EOF && fseeko(file, s->state_end, SEEK_SET) == 0;
+    if (any) {
+        ok = load_namespaces(s, file, error);
+    } else if (s->namespaces) {
+        nvme_preloaded(s->ctrl, 0, s->nvme_cfg.nblocks);
+    }
+    if (file) {
+        fclose(file);
+    }
+    return ok;
+}
+
 /* The drive's clock goes on where it stood. */
 void vssd_state_set_clock(VssdDev *s)
 {
