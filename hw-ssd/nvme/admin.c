@@ -14,6 +14,7 @@
 #include "ns-admin.h"
 #include "queue.h"
 #include "request.h"
+#include "self-test.h"
 #include "steps.h"
 
 /* ---- queues ------------------------------------------------------------- */
@@ -252,6 +253,11 @@ static const NvmeCommand admin_commands[] = {
      .run = nvme_async_event,
      .effects = NVME_EFFECT_SUPPORTED,
      .help = "error events, SMART events, notices; 4 outstanding"},
+    {.opcode = NVME_ADM_SELF_TEST,
+     .name = "Device Self-test",
+     .run = nvme_self_test,
+     .effects = NVME_EFFECT_SUPPORTED,
+     .help = "short, extended, abort; reads the media in the background"},
     {.opcode = NVME_ADM_NS_MANAGEMENT,
      .name = "Namespace Management",
      .run = nvme_ns_management,

@@ -153,7 +153,7 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
     do {
         again = drain_drive(ctrl);
         nvme_look_ready(ctrl);
-        nvme_upkeep(ctrl);
+        again |= nvme_upkeep(ctrl);
         payload_more = payload_kick(ctrl->payload);
         again |= nvme_feed_starved(ctrl);
         if (nvme_running(ctrl) && !ctrl->held) {
@@ -170,7 +170,7 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->more |= !budget;
     ctrl->more &= !ctrl->held;
     ctrl->more |= payload_more;
-    nvme_upkeep(ctrl); /* when is it to be called again? */
+    ctrl->more |= nvme_upkeep(ctrl); /* when is it to be called again? */
     return ctrl->more;
 }
 

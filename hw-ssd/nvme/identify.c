@@ -10,6 +10,7 @@
 #include "namespace.h"
 #include "power-states.h"
 #include "prp.h"
+#include "self-test.h"
 
 #include <inttypes.h>
 

@@ -17,6 +17,7 @@
 #include "ns-admin.h"
 #include "nvme-features.h"
 #include "prp.h"
+#include "self-test.h"
 #include "vendor-log.h"
 
 #define LOG_MAX_BYTES 4096 /* of an item */
@@ -123,6 +124,11 @@ static const LogPage log_pages[] = {
      .name = "Commands Supported and Effects",
      .bytes = sizeof(NvmeEffectsLog),
      .fill = fill_effects,
+     .event = NONE},
+    {.id = 0x06,
+     .name = "Device Self-test",
+     .bytes = sizeof(NvmeSelfTestLog),
+     .fill = nvme_fill_self_test_log,
      .event = NONE},
     {.id = 0x09,
      .name = "Endurance Group Information",

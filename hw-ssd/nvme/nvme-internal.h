@@ -272,6 +272,21 @@ enum {
 #define NVME_FEATURE_SLOTS 16
 #define NVME_FEAT_ELSEWHERE (NVME_FEATURE_SLOTS - 1)
 
+/* ---- self-test.c -------------------------------------------------------- */
+
+typedef struct NvmeSelfTest {
+    uint8_t code;    /* of the test that runs; 0: none */
+    uint8_t segment; /* the first that failed, or 0 */
+    uint8_t reserved[6];
+    uint32_t nsid;     /* of the command */
+    uint32_t bad_nsid; /* and lba: the first block that cannot be read */
+    uint64_t lba;
+    uint64_t next; /* read, of n */
+    uint64_t n;
+    uint64_t next_ns;   /* when the next one is due */
+    uint64_t n_results; /* since the beginning */
+    NvmeSelfTestResult result[NVME_DST_RESULTS];
+} NvmeSelfTest;
 /* ---- placement (directives.c, fdp.c) ------------------------------------ */
 
 #define NVME_MAX_STREAMS 63
@@ -555,6 +570,8 @@ struct NvmeCtrl {
     NvmeErrorLog error_log;
     NvmeUpkeep upkeep;
     NvmeLife life;
+    NvmeSelfTest self_test;
+    NvmeRequest *self_test_req; /* its read, or NULL */
 
     /* statistics */
     Hist *lateness;

@@ -19,6 +19,7 @@
 #include "nvme-state.h"
 #include "request.h"
 #include "rest.h"
+#include "self-test.h"
 
 #include <inttypes.h>
 
@@ -143,6 +144,8 @@ static const StateRow ctrl_rows[] = {
     VALUE_AS(life.unsafe_shutdowns, unsafe_shutdowns),
     VALUE_AS(life.shutdown_clean, shutdown_clean),
     VALUE_AS(life.media_errors, media_errors),
+    VALUE_OPTIONAL(self_test, self_test),
+    KEPT(self_test_req), /* NULL, at rest */
     STATE_TABLE_ROW(NvmeCtrl, lateness, N_ONE),
     NVME_STATS(COUNTER, NO_COUNTER)
 #undef COUNTER
@@ -622,6 +625,7 @@ static void set_back(NvmeCtrl *ctrl, uint64_t by_ns)
     earlier(&ctrl->life.power_on_ns, by_ns);
     earlier(&ctrl->upkeep.housekeep_ns, by_ns);
     earlier(&ctrl->upkeep.retry_ns, by_ns);
+    earlier(&ctrl->self_test.next_ns, by_ns);
     earlier(&ctrl->now_ns, by_ns);
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
         NvmeCq *cq = &ctrl->queues.cq[i];

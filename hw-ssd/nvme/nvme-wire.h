@@ -474,6 +474,33 @@ typedef struct NVME_PACKED NvmeEffectsLog {
 NVME_WIRE_SIZE(NvmeEffectsLog, 4096);
 NVME_WIRE_AT(NvmeEffectsLog, iocs, 1024);
 
+/* LID 06h, Device Self-test: a result, and the page, the newest result first.
+ */
+typedef struct NVME_PACKED NvmeSelfTestResult {
+    uint8_t status;
+    uint8_t segment;
+    uint8_t valid;
+    uint8_t reserved3;
+    uint64_t poh;
+    uint32_t nsid;
+    uint64_t lba;
+    uint8_t sct;
+    uint8_t sc;
+    uint8_t vs[2];
+} NvmeSelfTestResult;
+
+NVME_WIRE_SIZE(NvmeSelfTestResult, 28);
+
+#define NVME_DST_RESULTS 20
+
+typedef struct NVME_PACKED NvmeSelfTestLog {
+    uint8_t current;
+    uint8_t percent;
+    uint8_t reserved2[2];
+    NvmeSelfTestResult result[NVME_DST_RESULTS];
+} NvmeSelfTestLog;
+
+NVME_WIRE_SIZE(NvmeSelfTestLog, 564);
 /* LID 09h: 5.14.1.9, Endurance Group Information. */
 typedef struct NVME_PACKED NvmeEnduranceGroupLog {
     uint8_t critical_warning;

@@ -15,6 +15,7 @@
 #include "queue.h"
 #include "regs.h"
 #include "request.h"
+#include "self-test.h"
 #include "steps.h"
 #include "timestamp.h"
 
@@ -103,6 +104,8 @@ uint64_t nvme_reg_read(NvmeCtrl *ctrl, uint64_t offset, unsigned size)
 void nvme_disable(NvmeCtrl *ctrl)
 {
     uint32_t kept = ctrl->regs.csts & NVME_CSTS_NSSRO;
+
+    nvme_self_test_reset(ctrl);
     ctrl->events.naer = 0; /* closing the queues frees the requests */
     nvme_queues_close(ctrl);
     ctrl->life.shutdown_req = NULL;

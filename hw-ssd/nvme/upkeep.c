@@ -6,6 +6,7 @@
  * Knows the times; the payload does the work.
  */
 #include "nvme-internal.h"
+#include "self-test.h"
 #include "upkeep.h"
 
 #include "simtime.h"
@@ -42,14 +43,18 @@ static void retry(NvmeCtrl *ctrl)
     ctrl->upkeep.retry_ns = ctrl->now_ns + ctrl->upkeep.retry_wait_ns;
 }
 
-void nvme_upkeep(NvmeCtrl *ctrl)
+bool nvme_upkeep(NvmeCtrl *ctrl)
 {
+    bool any;
+
     if (is_time(ctrl, ctrl->upkeep.housekeep_ns)) {
         ctrl->upkeep.housekeep_ns = payload_housekeep(ctrl->payload)
                                         ? ctrl->now_ns + HOUSEKEEP_NS
                                         : SSD_TIME_NEVER;
     }
     retry(ctrl);
+    any = nvme_self_test_look(ctrl);
+    return any;
 }
 
 uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl)

@@ -5,8 +5,9 @@
 
 #include "nvme-internal.h"
 
-/* If it is time for it; and when it will be. */
-void nvme_upkeep(NvmeCtrl *ctrl);
+/* If it is time for it; true: the drive has got work, or a command has ended.
+ * And when it will be. */
+bool nvme_upkeep(NvmeCtrl *ctrl);
 uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl);
 
 #endif
