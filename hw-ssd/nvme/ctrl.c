@@ -15,6 +15,7 @@
 #include "events.h"
 #include "fdp.h"
 #include "fetch.h"
+#include "persistent-events.h"
 #include "namespace.h"
 #include "ns-admin.h"
 #include "ns-config.h"
@@ -121,6 +122,7 @@ static bool drain_drive(NvmeCtrl *ctrl)
         any |= n > 0;
     } while (n == DONE_BATCH);
     nvme_look_at_health(ctrl);
+    nvme_pel_look(ctrl);
     return any;
 }
 
@@ -226,7 +228,10 @@ void nvme_power_cut(NvmeCtrl *ctrl, uint64_t now_ns)
     drain_drive(ctrl);
     nvme_feed_starved(ctrl);
     payload_power_cut(ctrl->payload);
-    ctrl->life.unsafe_shutdowns += !ctrl->life.shutdown_clean;
+    if (!ctrl->life.shutdown_clean) {
+        ctrl->life.unsafe_shutdowns++;
+        nvme_pel_unsafe_shutdown(ctrl);
+    }
     ctrl->life.shutdown_clean = true;
     ctrl->powered = false;
     ctrl->drive_lost = false;
@@ -273,6 +278,8 @@ NvmeCtrl *nvme_new(const NvmeMachine *machine, const NvmeStore *store,
     hist_init(ctrl->lateness);
     ctrl->life.shutdown_clean = true;
     ctrl->life.power_cycles = 1;
+    ctrl->pel_events = g_malloc0(NVME_PEL_BYTES);
+    ctrl->pel_context = g_malloc0(NVME_PEL_HEADER + NVME_PEL_BYTES);
     ctrl->upkeep.housekeep_ns = SSD_TIME_NEVER;
     ctrl->upkeep.retry_ns = SSD_TIME_NEVER;
     nvme_queue_init(ctrl);
@@ -380,5 +387,7 @@ void nvme_free(NvmeCtrl *ctrl)
     nvme_namespaces_free(ctrl);
     g_free(ctrl->slots.slot);
     g_free(ctrl->lateness);
+    g_free(ctrl->pel_events);
+    g_free(ctrl->pel_context);
     g_free(ctrl);
 }

@@ -66,6 +66,17 @@ uint8_t nvme_critical_warning(const NvmeCtrl *ctrl)
     return warning;
 }
 
+/* The name that hosts make up for controllers of before 1.2.1; unique as long
+ * as serial numbers are. */
+void nvme_subnqn(const NvmeCtrl *ctrl, uint8_t *p)
+{
+    g_autofree char *nqn = g_strdup_printf(
+        "nqn.2014.08.org.nvmexpress:%04x%04x%-20s%-40s", ctrl->cfg.pci_vid,
+        ctrl->cfg.pci_ssvid, ctrl->cfg.serial, ctrl->cfg.model);
+
+    memcpy(p, nqn, strlen(nqn));
+}
+
 /* Data units are thousands of 512 bytes, rounded up. */
 static uint64_t data_units(uint64_t bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* health.h - how the drive is. */
+/* health.h - the drive's health, and its name. */
 #ifndef VSSD_NVME_HEALTH_H
 #define VSSD_NVME_HEALTH_H
 
@@ -12,6 +12,9 @@ uint8_t nvme_critical_warning(const NvmeCtrl *ctrl); /* NVME_WARN_... */
 uint32_t nvme_kelvin(const NvmeCtrl *ctrl);
 uint32_t nvme_warning_k(const NvmeCtrl *ctrl);
 uint32_t nvme_critical_k(const NvmeCtrl *ctrl);
+
+/* SUBNQN of Identify Controller: 256 bytes, which are zeroed. */
+void nvme_subnqn(const NvmeCtrl *ctrl, uint8_t *p);
 
 /* Log page 02h. */
 void nvme_fill_health_log(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,

@@ -6,6 +6,7 @@
  */
 #include "nvme-internal.h"
 #include "copy.h"
+#include "health.h"
 #include "identify.h"
 #include "namespace.h"
 #include "power-states.h"
@@ -28,17 +29,6 @@ static void put_text(uint8_t *p, size_t n, const char *s)
 {
     memset(p, ' ', n);
     memcpy(p, s, MIN(n, strlen(s)));
-}
-
-/* The name that hosts make up for controllers of before 1.2.1; unique as long
- * as serial numbers are. */
-static void put_subnqn(const NvmeCtrl *ctrl, uint8_t *p)
-{
-    g_autofree char *nqn = g_strdup_printf(
-        "nqn.2014.08.org.nvmexpress:%04x%04x%-20s%-40s", ctrl->cfg.pci_vid,
-        ctrl->cfg.pci_ssvid, ctrl->cfg.serial, ctrl->cfg.model);
-
-    memcpy(p, nqn, strlen(nqn));
 }
 
 static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
@@ -106,7 +96,8 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->cqes = NVME_CQE_SHIFT << 4 | NVME_CQE_SHIFT;
     id->nn = nvme_le32(ctrl->namespaces.n);
     id->awun = nvme_le16(ctrl->unit_blocks - 1);
-    put_subnqn(ctrl, id->subnqn);
+    nvme_subnqn(ctrl, id->subnqn);
+    id->pels = nvme_le32(1); /* 64 KiB */
     nvme_identify_power(ctrl, id);
     put_capacity(ctrl, id);
     put_features(ctrl, id);

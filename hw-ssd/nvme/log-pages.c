@@ -16,6 +16,7 @@
 #include "namespace.h"
 #include "ns-admin.h"
 #include "nvme-features.h"
+#include "persistent-events.h"
 #include "prp.h"
 #include "self-test.h"
 #include "vendor-log.h"
@@ -34,6 +35,10 @@ typedef struct LogPage {
     /* Fill item i, which is zeroed. */
     void (*fill)(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
                  void *item);
+    /* Optional: the page's bytes, at most that many; 0: not there yet. */
+    uint64_t (*length)(const NvmeCtrl *ctrl);
+    /* Optional: before it is read, or instead of that: *only is set. */
+    uint16_t (*begin)(NvmeCtrl *ctrl, const NvmeSqe *sqe, bool *only);
     int event;  /* the type of events that reading it clears, or NONE */
     bool group; /* of the endurance group */
     bool fdp;   /* only with FDP */
@@ -136,6 +141,14 @@ static const LogPage log_pages[] = {
      .fill = nvme_fdp_fill_group,
      .event = NONE,
      .group = true},
+    {.id = 0x0d,
+     .name = "Persistent Event",
+     .bytes = NVME_PEL_HEADER,
+     .length = nvme_pel_bytes,
+     .begin = nvme_pel_begin,
+     .fill = nvme_fill_pel,
+     .event = NONE,
+     .help = " and events"},
     {.id = 0x12,
      .name = "Feature Identifiers Supported and Effects",
      .bytes = sizeof(NvmeFeatureEffectsLog),
@@ -225,6 +238,9 @@ static void fill_supported(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
 
 static uint64_t page_bytes(const NvmeCtrl *ctrl, const LogPage *log)
 {
+    if (log->length) {
+        return log->length(ctrl);
+    }
     return log->count ? log->count(ssd_info(ctrl->ssd)) * log->bytes
                       : log->bytes;
 }
@@ -287,14 +303,21 @@ uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,
     uint64_t offset = nvme_sqe_u64(sqe, 12);
     bool retain = sqe->dw[10] >> 15 & 1;
     bool by_index = sqe->dw[14] >> 23 & 1; /* offset type */
+    bool only = false;
     uint16_t status;
 
     if (!log) {
         return NVME_SC_INVALID_LOG_PAGE;
     }
-    /* One log for the whole controller: LPA bit 0 is 0. */
-    if ((req->nsid && req->nsid != NVME_NSID_ALL) || offset % 4 ||
-        offset > page_bytes(ctrl, log) || bytes > ctrl->max_bytes) {
+    status = log->begin ? log->begin(ctrl, sqe, &only) : 0;
+    if (!status && !only) {
+        status = check_log_nsid(ctrl, req, log);
+    }
+    if (status || only) {
+        return status;
+    }
+    if (offset % 4 || offset > page_bytes(ctrl, log) ||
+        bytes > ctrl->max_bytes || by_index) {
         return NVME_SC_INVALID_FIELD;
     }
     if (log->group && sqe->dw[11] >> 16 != 1) {

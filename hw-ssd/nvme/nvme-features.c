@@ -14,10 +14,13 @@
 #include "namespace.h"
 #include "ns-admin.h"
 #include "nvme-features.h"
+#include "persistent-events.h"
 #include "power-states.h"
 #include "prp.h"
 #include "request.h"
 #include "timestamp.h"
+
+#include "simtime.h"
 
 #define SEL_CURRENT 0
 #define SEL_SAVED        2
@@ -200,7 +203,14 @@ static uint16_t set_timestamp(NvmeCtrl *ctrl, NvmeRequest *req,
     uint16_t status = nvme_from_host(ctrl, sqe, &data, sizeof(data));
 
     if (!status) {
+        NvmePelTimestamp event = {
+            .ms_since_reset =
+                nvme_le64((ctrl->now_ns - ctrl->life.power_on_ns) / NS_PER_MS),
+        };
+
+        nvme_timestamp(ctrl, &event.previous);
         nvme_timestamp_set(ctrl, &data);
+        nvme_persistent_event(ctrl, NVME_PEL_TIMESTAMP, &event, sizeof(event));
     }
     return status;
 }

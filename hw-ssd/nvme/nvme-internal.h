@@ -287,6 +287,23 @@ typedef struct NvmeSelfTest {
     uint64_t n_results; /* since the beginning */
     NvmeSelfTestResult result[NVME_DST_RESULTS];
 } NvmeSelfTest;
+
+/* ---- persistent-events.c ------------------------------------------------ */
+
+/* Of its events: the oldest ones are dropped first. */
+#define NVME_PEL_BYTES  (32U << 10)
+#define NVME_PEL_HEADER 512
+
+typedef struct NvmePersistentEvents {
+    uint32_t bytes; /* of the events that it has */
+    uint32_t n;
+    uint32_t context_bytes; /* of the reporting context; 0: there is none */
+    uint16_t generation;    /* counts contexts */
+    uint8_t warned;         /* critical warnings that were reported */
+    uint8_t reserved;
+    uint64_t media_errors; /* that were reported, as the next one */
+    uint64_t health;
+} NvmePersistentEvents;
 /* ---- placement (directives.c, fdp.c) ------------------------------------ */
 
 #define NVME_MAX_STREAMS 63
@@ -572,6 +589,9 @@ struct NvmeCtrl {
     NvmeLife life;
     NvmeSelfTest self_test;
     NvmeRequest *self_test_req; /* its read, or NULL */
+    NvmePersistentEvents pel;
+    uint8_t *pel_events;  /* the oldest first */
+    uint8_t *pel_context; /* header and events */
 
     /* statistics */
     Hist *lateness;

@@ -17,6 +17,7 @@
 #include "nvme-features.h"
 #include "ns-state.h"
 #include "nvme-state.h"
+#include "persistent-events.h"
 #include "request.h"
 #include "rest.h"
 #include "self-test.h"
@@ -32,6 +33,8 @@
 
 enum {
     N_ONE,
+    N_PEL,
+    N_PEL_CONTEXT,
     N_COUNTS,
 };
 
@@ -146,6 +149,11 @@ static const StateRow ctrl_rows[] = {
     VALUE_AS(life.media_errors, media_errors),
     VALUE_OPTIONAL(self_test, self_test),
     KEPT(self_test_req), /* NULL, at rest */
+    VALUE_OPTIONAL(pel, pel),
+    {STATE_MEMBER(NvmeCtrl, pel_events), .kind = STATE_TABLE, .elem = 1,
+     .count = N_PEL, .optional = true},
+    {STATE_MEMBER(NvmeCtrl, pel_context), .kind = STATE_TABLE, .elem = 1,
+     .count = N_PEL_CONTEXT, .optional = true},
     STATE_TABLE_ROW(NvmeCtrl, lateness, N_ONE),
     NVME_STATS(COUNTER, NO_COUNTER)
 #undef COUNTER
@@ -204,6 +212,8 @@ static const StateRow sq_rows[] = {
 
 static const uint64_t table_counts[N_COUNTS] = {
     [N_ONE] = 1,
+    [N_PEL] = NVME_PEL_BYTES,
+    [N_PEL_CONTEXT] = NVME_PEL_HEADER + NVME_PEL_BYTES,
 };
 
 static const StateStruct ctrl_struct = STRUCT(NvmeCtrl, ctrl_rows);

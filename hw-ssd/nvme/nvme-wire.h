@@ -543,6 +543,91 @@ typedef struct NVME_PACKED NvmeMiEffectsLog {
 } NvmeMiEffectsLog;
 
 NVME_WIRE_SIZE(NvmeMiEffectsLog, 4096);
+
+/* LID 0Dh: Base 2.0, Persistent Event Log: its header, and that of an event. */
+typedef struct NVME_PACKED NvmePelHeader {
+    uint8_t lid;
+    uint8_t reserved1[3];
+    uint32_t tnev;
+    uint64_t tll;
+    uint8_t rv;
+    uint8_t reserved17;
+    uint16_t lhl; /* of the header, from the next byte on */
+    uint64_t timestamp;
+    NvmeLe128 poh;
+    uint64_t pcc;
+    uint16_t vid;
+    uint16_t ssvid;
+    uint8_t sn[20];
+    uint8_t mn[40];
+    uint8_t subnqn[256];
+    uint16_t generation;
+    uint32_t rci;
+    uint8_t reserved378[102];
+    uint8_t supported[32]; /* bits by type of event */
+} NvmePelHeader;
+
+NVME_WIRE_SIZE(NvmePelHeader, 512);
+NVME_WIRE_AT(NvmePelHeader, subnqn, 116);
+NVME_WIRE_AT(NvmePelHeader, supported, 480);
+
+typedef struct NVME_PACKED NvmePelEvent {
+    uint8_t type;
+    uint8_t revision;
+    uint8_t ehl; /* of this header, less 3 */
+    uint8_t ehai;
+    uint16_t cntlid;
+    NvmeTimestamp timestamp;
+    uint16_t pelpid;
+    uint8_t reserved16[4];
+    uint16_t vsil;
+    uint16_t el; /* of the data that follows */
+} NvmePelEvent;
+
+NVME_WIRE_SIZE(NvmePelEvent, 24);
+
+/* Data of events. */
+typedef struct NVME_PACKED NvmePelFirmware {
+    char old_revision[8];
+    char new_revision[8];
+    uint8_t action;
+    uint8_t slot;
+    uint8_t sct;
+    uint8_t sc;
+    uint16_t vendor;
+} NvmePelFirmware;
+
+NVME_WIRE_SIZE(NvmePelFirmware, 22);
+
+typedef struct NVME_PACKED NvmePelTimestamp {
+    NvmeTimestamp previous;
+    uint64_t ms_since_reset;
+} NvmePelTimestamp;
+
+typedef struct NVME_PACKED NvmePelReset {
+    char revision[8];
+    uint16_t cntlid; /* of a list with one controller */
+    uint8_t firmware_activation;
+    uint8_t in_progress;
+    uint8_t reserved12[12];
+    uint32_t power_cycle;
+    uint64_t power_on_ms;
+    NvmeTimestamp timestamp;
+} NvmePelReset;
+
+NVME_WIRE_SIZE(NvmePelReset, 44);
+
+typedef struct NVME_PACKED NvmePelHardware {
+    uint16_t code;
+    uint8_t reserved2[2];
+    uint32_t info;
+} NvmePelHardware;
+
+typedef struct NVME_PACKED NvmePelThermal {
+    uint8_t over; /* kelvins above the threshold */
+    uint8_t threshold;
+} NvmePelThermal;
+
 /* ---- directives (Base 2.2, 8.1.8) ---------------------------------------- */
 
 /* Identify directive, Return Parameters: bits by type of directive. */

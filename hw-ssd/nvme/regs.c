@@ -12,6 +12,7 @@
 #include "directives.h"
 #include "doorbell.h"
 #include "nvme-features.h"
+#include "persistent-events.h"
 #include "queue.h"
 #include "regs.h"
 #include "request.h"
@@ -106,6 +107,7 @@ void nvme_disable(NvmeCtrl *ctrl)
     uint32_t kept = ctrl->regs.csts & NVME_CSTS_NSSRO;
 
     nvme_self_test_reset(ctrl);
+    nvme_pel_reset(ctrl);
     ctrl->events.naer = 0; /* closing the queues frees the requests */
     nvme_queues_close(ctrl);
     ctrl->life.shutdown_req = NULL;
@@ -159,6 +161,7 @@ void nvme_look_ready(NvmeCtrl *ctrl)
     if (ctrl->life.enabling && ssd_ready(ctrl->ssd) && drive_is_clear(ctrl)) {
         ctrl->life.enabling = false;
         ctrl->regs.csts |= NVME_CSTS_RDY;
+        nvme_pel_ready(ctrl);
     }
 }
 
