@@ -8,6 +8,7 @@
 #include "command.h"
 #include "directives.h"
 #include "events.h"
+#include "firmware.h"
 #include "nvme-features.h"
 #include "identify.h"
 #include "log-pages.h"
@@ -253,6 +254,18 @@ static const NvmeCommand admin_commands[] = {
      .run = nvme_async_event,
      .effects = NVME_EFFECT_SUPPORTED,
      .help = "error events, SMART events, notices; 4 outstanding"},
+    {.opcode = NVME_ADM_FIRMWARE_COMMIT,
+     .name = "Firmware Commit",
+     .run = nvme_firmware_commit,
+     .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_CONTROLLER |
+                NVME_EFFECT_SCOPE_SUBSYSTEM,
+     .help = "slots of the property fw_slots; activation at once, or with a "
+             "reset; no boot partitions"},
+    {.opcode = NVME_ADM_FIRMWARE_DOWNLOAD,
+     .name = "Firmware Image Download",
+     .run = nvme_firmware_download,
+     .effects = NVME_EFFECT_SUPPORTED,
+     .help = "images of up to 1 MiB ([firmware.md](firmware.md))"},
     {.opcode = NVME_ADM_SELF_TEST,
      .name = "Device Self-test",
      .run = nvme_self_test,

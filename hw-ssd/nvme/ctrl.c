@@ -15,6 +15,7 @@
 #include "events.h"
 #include "fdp.h"
 #include "fetch.h"
+#include "firmware.h"
 #include "persistent-events.h"
 #include "namespace.h"
 #include "ns-admin.h"
@@ -158,7 +159,7 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
         again |= nvme_upkeep(ctrl);
         payload_more = payload_kick(ctrl->payload);
         again |= nvme_feed_starved(ctrl);
-        if (nvme_running(ctrl) && !ctrl->held) {
+        if (nvme_running(ctrl) && !ctrl->held && !nvme_firmware_busy(ctrl)) {
             again |= nvme_fetch(ctrl, &budget);
         }
         if (ctrl->drive_lost && ctrl->powered) {
@@ -256,6 +257,7 @@ void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->life.power_cycles++;
     nvme_ns_power_on(ctrl);
     ssd_power_on(ctrl->ssd, ctrl->now_ns);
+    nvme_firmware_reset(ctrl, NVME_RESET_SUBSYSTEM);
     ctrl->regs.csts = 0;
     nvme_reset(ctrl, ctrl->now_ns);
 }
@@ -278,6 +280,8 @@ NvmeCtrl *nvme_new(const NvmeMachine *machine, const NvmeStore *store,
     hist_init(ctrl->lateness);
     ctrl->life.shutdown_clean = true;
     ctrl->life.power_cycles = 1;
+    ctrl->firmware_image = g_malloc0(NVME_FW_BYTES);
+    ctrl->activation_ns = SSD_TIME_NEVER;
     ctrl->pel_events = g_malloc0(NVME_PEL_BYTES);
     ctrl->pel_context = g_malloc0(NVME_PEL_HEADER + NVME_PEL_BYTES);
     ctrl->upkeep.housekeep_ns = SSD_TIME_NEVER;
@@ -335,6 +339,10 @@ static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
                         error) &&
            check_number("queue_size", cfg->queue_size, 2, 65536, error) &&
            check_number("mdts", cfg->mdts, 1, 10, error) &&
+           check_number("fw_slots", cfg->firmware_slots, 1, NVME_FW_SLOTS,
+                        error) &&
+           check_number("fw_activation_ms", cfg->firmware_activation_ms, 0,
+                        60000, error) &&
            check_number("backlog", cfg->backlog, NVME_BACKLOG_MIN,
                         NVME_BACKLOG_MAX, error) &&
            check_number("blocks of the namespace", cfg->nblocks, 1,
@@ -357,6 +365,7 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     ctrl->cfg.serial = ctrl->serial;
     ctrl->cfg.model = ctrl->model;
     ctrl->cfg.firmware = ctrl->firmware;
+    nvme_firmware_init(ctrl);
     ctrl->block_bytes = info->block_bytes;
     ctrl->block_shift = g_bit_nth_lsf(info->block_bytes, -1);
     ctrl->unit_blocks = info->unit_bytes / info->block_bytes;
@@ -387,6 +396,7 @@ void nvme_free(NvmeCtrl *ctrl)
     nvme_namespaces_free(ctrl);
     g_free(ctrl->slots.slot);
     g_free(ctrl->lateness);
+    g_free(ctrl->firmware_image);
     g_free(ctrl->pel_events);
     g_free(ctrl->pel_context);
     g_free(ctrl);

@@ -6,6 +6,7 @@
  */
 #include "nvme-internal.h"
 #include "copy.h"
+#include "firmware.h"
 #include "health.h"
 #include "identify.h"
 #include "namespace.h"
@@ -35,10 +36,18 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
 {
     bool fdp = nvme_has_fdp(ctrl);
 
-    /* 128-bit host identifier, endurance groups, FDP. */
-    id->ctratt = nvme_le32(1 | (fdp ? 1U << 4 | 1U << 19 : 0));
-    /* Doorbell Buffer Config, Directives. */
-    id->oacs = nvme_le16(1 << 8 | (nvme_has_directives(ctrl) ? 1 << 5 : 0));
+    bool managed = ctrl->namespaces.managed;
+
+    /* 128-bit host identifier, NVM sets, endurance groups, FDP, granularity of
+     * namespaces. */
+    id->ctratt = nvme_le32(1 | 1U << 2 | 1U << 4 | (fdp ? 1U << 19 : 0) |
+                           (managed ? 1U << 7 : 0));
+    /* Firmware, Device Self-test, Doorbell Buffer Config, Directives, Namespace
+     * Management. */
+    id->oacs = nvme_le16(1 << 2 | 1 << 4 | 1 << 8 |
+                         (nvme_has_directives(ctrl) ? 1 << 5 : 0) |
+                         (managed ? 1 << 3 : 0));
+    id->nwpc = managed ? 7 : 0; /* all states */
     id->acl = NVME_ACL - 1;
     id->aerl = NVME_AERL - 1;
     id->frmw = 1 << 1 | 1;       /* one slot, read only */
@@ -81,7 +90,6 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->ssvid = nvme_le16(ctrl->cfg.pci_ssvid);
     put_text(id->sn, sizeof(id->sn), ctrl->cfg.serial);
     put_text(id->mn, sizeof(id->mn), ctrl->cfg.model);
-    put_text(id->fr, sizeof(id->fr), ctrl->cfg.firmware);
     id->rab = 5; /* 32 commands; as Arbitration */
     for (unsigned i = 0; i < sizeof(id->ieee); i++) { /* the OUI */
         id->ieee[i] = (uint8_t)(ctrl->cfg.eui64 >> (40 + 8 * i));
@@ -99,6 +107,7 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     nvme_subnqn(ctrl, id->subnqn);
     id->pels = nvme_le32(1); /* 64 KiB */
     nvme_identify_power(ctrl, id);
+    nvme_identify_firmware(ctrl, id);
     put_capacity(ctrl, id);
     put_features(ctrl, id);
     return 0;

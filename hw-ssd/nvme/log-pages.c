@@ -10,6 +10,7 @@
 #include "error-log.h"
 #include "events.h"
 #include "fdp.h"
+#include "firmware.h"
 #include "health.h"
 #include "log-pages.h"
 #include "log-vendor.h"
@@ -48,18 +49,6 @@ typedef struct LogPage {
 } LogPage;
 
 #define NONE (-1)
-
-/* ---- firmware (03h) ------------------------------------------------------ */
-
-static void fill_firmware(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
-                          void *page)
-{
-    NvmeFirmwareLog *log = page;
-
-    log->afi = 1; /* slot 1 runs */
-    memset(log->frs[0], ' ', sizeof(log->frs[0]));
-    memcpy(log->frs[0], ctrl->cfg.firmware, strlen(ctrl->cfg.firmware));
-}
 
 /* ---- commands supported and effects (05h, 13h) --------------------------- */
 
@@ -117,8 +106,11 @@ static const LogPage log_pages[] = {
      .fill = nvme_fill_health_log,
      .event = NVME_EVENT_SMART,
      .ns = true},
-    { .id = 0x03, .name = "Firmware Slot Information",
-      .bytes = sizeof(NvmeFirmwareLog), .fill = fill_firmware, .event = NONE },
+    {.id = 0x03,
+     .name = "Firmware Slot Information",
+     .bytes = sizeof(NvmeFirmwareLog),
+     .fill = nvme_fill_firmware_log,
+     .event = NONE},
     {.id = 0x04,
      .name = "Changed Namespace List (with namespaces=)",
      .bytes = sizeof(NvmeNamespaceList),

@@ -288,6 +288,36 @@ typedef struct NvmeSelfTest {
     NvmeSelfTestResult result[NVME_DST_RESULTS];
 } NvmeSelfTest;
 
+/* ---- firmware.c --------------------------------------------------------- */
+
+#define NVME_FW_SLOTS 7
+#define NVME_FW_BYTES (1U << 20) /* of the largest image */
+#define NVME_FW_UNIT  4096       /* FWUG 1 */
+
+typedef struct NvmeFwSlot {
+    char revision[8]; /* filled up with spaces; 0: the slot is empty */
+    uint32_t flags;   /* of the image */
+    uint32_t crc;
+} NvmeFwSlot;
+
+/* A reset does what those before it do, and more. */
+typedef enum NvmeReset {
+    NVME_RESET_CONTROLLER, /* CC.EN */
+    NVME_RESET_CONVENTIONAL,
+    NVME_RESET_SUBSYSTEM, /* or power */
+} NvmeReset;
+
+typedef struct NvmeFirmware {
+    NvmeFwSlot slot[NVME_FW_SLOTS];
+    uint8_t active; /* slots, from 1 */
+    uint8_t next;   /* to be activated; 0: none */
+    uint8_t by;     /* NvmeReset: or a higher one */
+    uint8_t reserved[5];
+    uint32_t bytes;       /* downloaded: the end of the last piece */
+    uint32_t short_piece; /* it has not the size of whole units */
+    uint64_t have[NVME_FW_BYTES / NVME_FW_UNIT / 64]; /* units, as bits */
+} NvmeFirmware;
+
 /* ---- persistent-events.c ------------------------------------------------ */
 
 /* Of its events: the oldest ones are dropped first. */
@@ -592,6 +622,10 @@ struct NvmeCtrl {
     NvmePersistentEvents pel;
     uint8_t *pel_events;  /* the oldest first */
     uint8_t *pel_context; /* header and events */
+    NvmeFirmware firmware_store;
+    uint8_t *firmware_image; /* downloaded; NVME_FW_BYTES */
+    NvmeRequest *activation; /* Firmware Commit that activates, or NULL */
+    uint64_t activation_ns;  /* its end */
 
     /* statistics */
     Hist *lateness;

@@ -14,6 +14,7 @@
 #include "nvme-internal.h"
 #include "completion.h"
 #include "ctrl.h"
+#include "firmware.h"
 #include "nvme-features.h"
 #include "ns-state.h"
 #include "nvme-state.h"
@@ -33,6 +34,7 @@
 
 enum {
     N_ONE,
+    N_IMAGE,
     N_PEL,
     N_PEL_CONTEXT,
     N_COUNTS,
@@ -154,6 +156,11 @@ static const StateRow ctrl_rows[] = {
      .count = N_PEL, .optional = true},
     {STATE_MEMBER(NvmeCtrl, pel_context), .kind = STATE_TABLE, .elem = 1,
      .count = N_PEL_CONTEXT, .optional = true},
+    VALUE_OPTIONAL(firmware_store, firmware_store),
+    {STATE_MEMBER(NvmeCtrl, firmware_image), .kind = STATE_TABLE, .elem = 1,
+     .count = N_IMAGE, .optional = true},
+    KEPT(activation), /* none, at rest */
+    KEPT(activation_ns),
     STATE_TABLE_ROW(NvmeCtrl, lateness, N_ONE),
     NVME_STATS(COUNTER, NO_COUNTER)
 #undef COUNTER
@@ -212,6 +219,7 @@ static const StateRow sq_rows[] = {
 
 static const uint64_t table_counts[N_COUNTS] = {
     [N_ONE] = 1,
+    [N_IMAGE] = NVME_FW_BYTES,
     [N_PEL] = NVME_PEL_BYTES,
     [N_PEL_CONTEXT] = NVME_PEL_HEADER + NVME_PEL_BYTES,
 };
@@ -238,9 +246,9 @@ static char *config_text(const NvmeCtrl *ctrl)
 
     return g_strdup_printf(
         "num_queues=%u\nnum_vectors=%u\nqueue_size=%u\nmdts=%u\neui64=%" PRIu64
-        "\nblocks=%" PRIu64 "\nserial=%s\nmodel=%s\nfirmware=%s",
+        "\nblocks=%" PRIu64 "\nserial=%s\nmodel=%s\nfirmware=%s%s",
         c->n_queues, c->n_vectors, c->queue_size, c->mdts, c->eui64, c->nblocks,
-        c->serial, c->model, c->firmware);
+        c->serial, c->model, c->firmware, c->sgl ? "\nsgl=on" : "");
 }
 
 /* A drive whose serial number nobody chose keeps the one that its guest knows. */

@@ -133,6 +133,9 @@ typedef struct NvmeConfig {
     uint64_t eui64;        /* 0: none */
     bool write_through;    /* the volatile write cache is off until the guest
                               switches it on; no effect with buffer.plp */
+    uint8_t firmware_slots; /* 1..7 */
+    bool firmware_slot1_writable;
+    uint32_t firmware_activation_ms; /* without a reset; 0..60000 */
     bool sgl;                        /* I/O commands may have SGLs */
     uint64_t nblocks; /* that the namespaces have together, in blocks of the
                          drive; 1..SsdInfo.nblocks */

@@ -86,14 +86,14 @@ static void smart_event(NvmeCtrl *ctrl)
 
 void nvme_pel_ready(NvmeCtrl *ctrl)
 {
+    const NvmeFirmware *f = &ctrl->firmware_store;
     NvmePelReset e = {
         .cntlid = nvme_le16(ctrl->cfg.cntlid),
         .power_cycle = nvme_le32((uint32_t)ctrl->life.power_cycles),
         .power_on_ms = nvme_le64(ctrl->now_ns / NS_PER_MS),
     };
 
-    memset(e.revision, ' ', sizeof(e.revision));
-    memcpy(e.revision, ctrl->cfg.firmware, strlen(ctrl->cfg.firmware));
+    memcpy(e.revision, f->slot[f->active - 1].revision, sizeof(e.revision));
     nvme_timestamp(ctrl, &e.timestamp);
     nvme_persistent_event(ctrl, NVME_PEL_RESET, &e, sizeof(e));
     smart_event(ctrl);

@@ -11,6 +11,7 @@
 #include "completion.h"
 #include "directives.h"
 #include "doorbell.h"
+#include "firmware.h"
 #include "nvme-features.h"
 #include "persistent-events.h"
 #include "queue.h"
@@ -111,7 +112,8 @@ void nvme_disable(NvmeCtrl *ctrl)
     ctrl->events.naer = 0; /* closing the queues frees the requests */
     nvme_queues_close(ctrl);
     ctrl->life.shutdown_req = NULL;
-    ctrl->regs.csts = 0;
+    ctrl->regs.csts = kept;
+    nvme_firmware_reset(ctrl, NVME_RESET_CONTROLLER);
     ctrl->life.enabling = false;
     ctrl->regs.intms = 0;
     ctrl->regs.page_bits = NVME_PAGE_BITS;
@@ -200,6 +202,7 @@ void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns)
 {
     ctrl->now_ns = MAX(now_ns, ctrl->now_ns);
     nvme_disable(ctrl);
+    nvme_firmware_reset(ctrl, NVME_RESET_CONVENTIONAL);
     ctrl->regs.cc = 0;
     ctrl->regs.aqa = 0;
     ctrl->regs.asq = 0;
@@ -213,6 +216,7 @@ void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns)
 static void subsystem_reset(NvmeCtrl *ctrl)
 {
     nvme_reset(ctrl, ctrl->now_ns);
+    nvme_firmware_reset(ctrl, NVME_RESET_SUBSYSTEM);
     ctrl->regs.csts |= NVME_CSTS_NSSRO;
 }
 

@@ -6,6 +6,7 @@
  * Knows the times; the payload does the work.
  */
 #include "nvme-internal.h"
+#include "firmware.h"
 #include "self-test.h"
 #include "upkeep.h"
 
@@ -54,6 +55,7 @@ bool nvme_upkeep(NvmeCtrl *ctrl)
     }
     retry(ctrl);
     any = nvme_self_test_look(ctrl);
+    any |= nvme_firmware_look(ctrl);
     return any;
 }
 

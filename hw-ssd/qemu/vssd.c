@@ -239,6 +239,9 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .nblocks = nblocks,
         .namespaces = s->namespaces,
         .backlog = s->backlog,
+        .firmware_slots = s->fw_slots,
+        .firmware_slot1_writable = !s->fw_slot1_read_only,
+        .firmware_activation_ms = s->fw_activation_ms,
         .sgl = s->sgl,
     };
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error) ||
@@ -609,6 +612,9 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_UINT64("eui64", VssdDev, eui64, 0),
     DEFINE_PROP_BOOL("sgl", VssdDev, sgl, false),
     DEFINE_PROP_SIZE("backlog", VssdDev, backlog, NVME_BACKLOG),
+    DEFINE_PROP_UINT8("fw_slots", VssdDev, fw_slots, 3),
+    DEFINE_PROP_BOOL("fw_slot1_read_only", VssdDev, fw_slot1_read_only, true),
+    DEFINE_PROP_UINT32("fw_activation_ms", VssdDev, fw_activation_ms, 0),
     DEFINE_PROP_STRING("namespaces", VssdDev, namespaces),
     DEFINE_PROP_UINT32("power_return_ms", VssdDev, power_return_ms, 1000),
     DEFINE_PROP_STRING("trace", VssdDev, trace_path),

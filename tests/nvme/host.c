@@ -341,6 +341,9 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
         .nblocks = h->drive_blocks,
         .namespaces = o->namespaces,
         .backlog = o->backlog ? o->backlog : NVME_BACKLOG,
+        .firmware_slots = o->firmware_slots ? o->firmware_slots : 3,
+        .firmware_slot1_writable = o->firmware_slot1_writable,
+        .firmware_activation_ms = o->firmware_activation_ms,
     };
 
     return nvme_attach(h->ctrl, h->ssd, &cfg, error);

@@ -131,6 +131,9 @@ typedef struct HostOptions {
     const char *namespaces; /* as NvmeConfig has it */
     bool serial_by_default;
     bool write_through;
+    uint8_t firmware_slots; /* 0: 3 */
+    bool firmware_slot1_writable;
+    uint32_t firmware_activation_ms;
     bool sgl;
     bool no_preload; /* the drive knows nothing of what is in it */
     /* NULL, or called before the drive gets its controller */

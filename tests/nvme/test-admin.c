@@ -800,9 +800,16 @@ static void test_config(void)
 {
     Host *h = host_new(NULL);
     NvmeConfig good = {
-        .serial = "S", .model = "M", .firmware = "F", .n_queues = 64,
-        .n_vectors = 65, .queue_size = 65536, .mdts = 10, .nblocks = 1,
+        .serial = "S",
+        .model = "M",
+        .firmware = "F",
+        .n_queues = 64,
+        .n_vectors = 65,
+        .queue_size = 65536,
+        .mdts = 10,
+        .nblocks = 1,
         .backlog = NVME_BACKLOG_MIN,
+        .firmware_slots = 7,
     };
     NvmeConfig bad[14];
 
@@ -820,6 +827,9 @@ static void test_config(void)
     bad[8].nblocks = h->info->nblocks + 1;
     bad[9].backlog = NVME_BACKLOG_MIN - 1;
     bad[10].backlog = NVME_BACKLOG_MAX + 1;
+    bad[11].firmware_slots = 8;
+    bad[12].firmware_activation_ms = 60001;
+    bad[13].firmware_slots = 0;
     for (unsigned i = 0; i < G_N_ELEMENTS(bad); i++) {
         g_autoptr(GError) error = NULL;
 

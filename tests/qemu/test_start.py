@@ -29,6 +29,8 @@ def refuse(*args: str) -> str:
     ({"mdts": "0"}, ["mdts", "1..10"]),
     ({"backlog": "1023K"}, ["backlog=1047552", "1048576.."]),
     ({"backlog": "2T"}, ["backlog=2199023255552", "..1099511627776"]),
+    ({"fw_slots": "8"}, ["fw_slots=8", "1..7"]),
+    ({"fw_activation_ms": "60001"}, ["fw_activation_ms=60001", "..60000"]),
     ({"serial": "x" * 21}, ["serial", "20"]),
     ({"iothread": "nobody"}, ["nobody"]),
 ])
