@@ -31,7 +31,7 @@ NVME_ORDER = [
     "ns-config", "identify", "log-pages", "nvme-features", "log-vendor", "ns-admin",
     "directives", "data",
     "fdp", "power-states", "self-test", "firmware", "queue", "events",
-    "persistent-events", "health",
+    "persistent-events", "health", "keep-alive",
     "steps", "completion", "request",          # the way of a command
     "error-log", "timestamp", "namespace", "prp",
     "sgl", "sg",

@@ -11,6 +11,7 @@
 #include "firmware.h"
 #include "nvme-features.h"
 #include "identify.h"
+#include "keep-alive.h"
 #include "log-pages.h"
 #include "ns-admin.h"
 #include "queue.h"
@@ -271,6 +272,11 @@ static const NvmeCommand admin_commands[] = {
      .run = nvme_self_test,
      .effects = NVME_EFFECT_SUPPORTED,
      .help = "short, extended, abort; reads the media in the background"},
+    {.opcode = NVME_ADM_KEEP_ALIVE,
+     .name = "Keep Alive",
+     .run = nvme_keep_alive,
+     .effects = NVME_EFFECT_SUPPORTED,
+     .help = "restarts the timer of feature 0Fh"},
     {.opcode = NVME_ADM_NS_MANAGEMENT,
      .name = "Namespace Management",
      .run = nvme_ns_management,

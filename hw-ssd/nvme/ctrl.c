@@ -286,6 +286,7 @@ NvmeCtrl *nvme_new(const NvmeMachine *machine, const NvmeStore *store,
     ctrl->pel_context = g_malloc0(NVME_PEL_HEADER + NVME_PEL_BYTES);
     ctrl->upkeep.housekeep_ns = SSD_TIME_NEVER;
     ctrl->upkeep.retry_ns = SSD_TIME_NEVER;
+    ctrl->upkeep.keep_alive_ns = SSD_TIME_NEVER;
     nvme_queue_init(ctrl);
     return ctrl;
 }

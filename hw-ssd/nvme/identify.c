@@ -9,6 +9,7 @@
 #include "firmware.h"
 #include "health.h"
 #include "identify.h"
+#include "keep-alive.h"
 #include "namespace.h"
 #include "power-states.h"
 #include "prp.h"

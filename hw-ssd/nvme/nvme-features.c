@@ -11,6 +11,7 @@
 #include "events.h"
 #include "fdp.h"
 #include "health.h"
+#include "keep-alive.h"
 #include "namespace.h"
 #include "ns-admin.h"
 #include "nvme-features.h"
@@ -356,6 +357,12 @@ static const Feature features[] = {
      .get = get_timestamp,
      .set = set_timestamp,
      .help = ""},
+    {.id = 0x0f,
+     .name = "Keep Alive Timer",
+     .slot = NVME_FEAT_KATO,
+     .set = nvme_set_keep_alive,
+     .help = "in ms, rounded up to seconds; at its end the controller sets "
+             "CSTS.CFS; 0 (default): off"},
     {.id = 0x10,
      .name = "Host Controlled Thermal Management",
      .slot = NVME_FEAT_HCTM,
@@ -461,6 +468,7 @@ void nvme_features_reset(NvmeCtrl *ctrl)
     ctrl->features.value[NVME_FEAT_VWC] = cache_by_default(ctrl);
     restore_saved(ctrl);
     nvme_ns_reset(ctrl);
+    nvme_keep_alive_start(ctrl);
     memset(ctrl->features.behavior, 0, sizeof(ctrl->features.behavior));
     ctrl->features.copy_formats = 0;
     for (unsigned v = 0; v < NVME_MAX_VECTORS; v++) {

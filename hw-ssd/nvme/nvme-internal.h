@@ -268,6 +268,7 @@ enum {
     NVME_FEAT_ATOMICITY,
     NVME_FEAT_EVENTS,
     NVME_FEAT_HCTM,
+    NVME_FEAT_KATO,
 };
 #define NVME_FEATURE_SLOTS 16
 #define NVME_FEAT_ELSEWHERE (NVME_FEATURE_SLOTS - 1)
@@ -553,6 +554,7 @@ typedef struct NvmeUpkeep {
     uint64_t housekeep_ns;
     uint64_t retry_ns;
     uint64_t retry_wait_ns; /* until retry_ns, from the time before */
+    uint64_t keep_alive_ns; /* the end of the Keep Alive Timer */
 } NvmeUpkeep;
 
 /* Power, busy time and SMART counters. */

@@ -15,6 +15,7 @@
 #include "completion.h"
 #include "ctrl.h"
 #include "firmware.h"
+#include "keep-alive.h"
 #include "nvme-features.h"
 #include "ns-state.h"
 #include "nvme-state.h"
@@ -140,6 +141,7 @@ static const StateRow ctrl_rows[] = {
     KEPT_AS(upkeep.housekeep_ns, housekeep_ns),
     KEPT_AS(upkeep.retry_ns, retry_ns),
     KEPT_AS(upkeep.retry_wait_ns, retry_wait_ns),
+    KEPT_AS(upkeep.keep_alive_ns, keep_alive_ns), /* restarts */
     VALUE_AS(life.busy_since_ns, busy_since_ns),
     VALUE_AS(life.busy_ns, busy_ns),
     KEPT_AS(life.n_io, nio_requests),
@@ -643,6 +645,7 @@ static void set_back(NvmeCtrl *ctrl, uint64_t by_ns)
     earlier(&ctrl->life.power_on_ns, by_ns);
     earlier(&ctrl->upkeep.housekeep_ns, by_ns);
     earlier(&ctrl->upkeep.retry_ns, by_ns);
+    earlier(&ctrl->upkeep.keep_alive_ns, by_ns);
     earlier(&ctrl->self_test.next_ns, by_ns);
     earlier(&ctrl->now_ns, by_ns);
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
@@ -704,6 +707,7 @@ bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error)
     }
     set_back(ctrl, ssd_rebased_ns(ctrl->ssd));
     ctrl->now_ns = MAX(ctrl->now_ns, ssd_now_ns(ctrl->ssd));
+    nvme_keep_alive_start(ctrl);
     return true;
 }
 

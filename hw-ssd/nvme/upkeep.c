@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * upkeep.c - periodic work of the controller in modelled time: the store frees
- * trimmed ranges, and gets refused data again.
+ * trimmed ranges, and gets refused data again; the host keeps the controller
+ * alive.
  *
  * Knows the times; the payload does the work.
  */
 #include "nvme-internal.h"
 #include "firmware.h"
+#include "keep-alive.h"
 #include "self-test.h"
 #include "upkeep.h"
 
@@ -54,6 +56,7 @@ bool nvme_upkeep(NvmeCtrl *ctrl)
                                         : SSD_TIME_NEVER;
     }
     retry(ctrl);
+    nvme_keep_alive_look(ctrl);
     any = nvme_self_test_look(ctrl);
     any |= nvme_firmware_look(ctrl);
     return any;
@@ -61,7 +64,10 @@ bool nvme_upkeep(NvmeCtrl *ctrl)
 
 uint64_t nvme_upkeep_ns(const NvmeCtrl *ctrl)
 {
-    return MIN(ctrl->upkeep.housekeep_ns, ctrl->upkeep.retry_ns);
+    uint64_t own_ns = MIN(ctrl->upkeep.keep_alive_ns, nvme_self_test_ns(ctrl));
+
+    own_ns = MIN(own_ns, ctrl->activation_ns);
+    return MIN(MIN(ctrl->upkeep.housekeep_ns, ctrl->upkeep.retry_ns), own_ns);
 }
 
 bool nvme_housekeep(NvmeCtrl *ctrl)
