@@ -30,7 +30,7 @@ NVME_ORDER = [
     "cancel", "copy", "uncorrectable", "verify",
     "ns-config", "identify", "log-pages", "nvme-features", "log-vendor", "ns-admin",
     "directives", "data",
-    "fdp", "power-states", "self-test", "firmware", "queue", "events",
+    "fdp", "power-states", "host-memory", "self-test", "firmware", "queue", "events",
     "persistent-events", "health", "keep-alive",
     "steps", "completion", "request",          # the way of a command
     "error-log", "timestamp", "namespace", "prp",

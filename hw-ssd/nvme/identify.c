@@ -8,6 +8,7 @@
 #include "copy.h"
 #include "firmware.h"
 #include "health.h"
+#include "host-memory.h"
 #include "identify.h"
 #include "keep-alive.h"
 #include "namespace.h"
@@ -109,6 +110,7 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->pels = nvme_le32(1); /* 64 KiB */
     nvme_identify_power(ctrl, id);
     nvme_identify_firmware(ctrl, id);
+    nvme_identify_host_memory(ctrl, id);
     put_capacity(ctrl, id);
     put_features(ctrl, id);
     return 0;

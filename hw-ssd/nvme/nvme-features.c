@@ -11,6 +11,7 @@
 #include "events.h"
 #include "fdp.h"
 #include "health.h"
+#include "host-memory.h"
 #include "keep-alive.h"
 #include "namespace.h"
 #include "ns-admin.h"
@@ -351,6 +352,13 @@ static const Feature features[] = {
      .set = nvme_apst_set,
      .there = nvme_has_idle_states,
      .help = "with an idle state in power.states"},
+    {.id = 0x0d,
+     .name = "Host Memory Buffer",
+     .slot = NVME_FEAT_ELSEWHERE,
+     .get = nvme_host_memory_get,
+     .set = nvme_host_memory_set,
+     .there = nvme_has_host_memory,
+     .help = "with ftl.hmb; the drive uses it only while it is enabled"},
     {.id = 0x0e,
      .name = "Timestamp",
      .slot = NVME_FEAT_ELSEWHERE,
@@ -478,6 +486,7 @@ void nvme_features_reset(NvmeCtrl *ctrl)
     memset(ctrl->events.pending, 0, sizeof(ctrl->events.pending));
     memset(ctrl->events.masked, 0, sizeof(ctrl->events.masked));
     nvme_notices_reset(ctrl);
+    nvme_host_memory_reset(ctrl);
 }
 
 static uint16_t get_saved(NvmeCtrl *ctrl, NvmeRequest *req, const Feature *f,

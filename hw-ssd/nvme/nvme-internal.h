@@ -335,6 +335,16 @@ typedef struct NvmePersistentEvents {
     uint64_t media_errors; /* that were reported, as the next one */
     uint64_t health;
 } NvmePersistentEvents;
+
+/* ---- host-memory.c ------------------------------------------------------ */
+
+typedef struct NvmeHostMemory {
+    bool on;
+    uint32_t pages;   /* of CC.MPS */
+    uint64_t list;    /* of pieces, in the host's memory */
+    uint32_t entries; /* of the list */
+} NvmeHostMemory;
+
 /* ---- placement (directives.c, fdp.c) ------------------------------------ */
 
 #define NVME_MAX_STREAMS 63
@@ -621,6 +631,7 @@ struct NvmeCtrl {
     NvmeLife life;
     NvmeSelfTest self_test;
     NvmeRequest *self_test_req; /* its read, or NULL */
+    NvmeHostMemory host_memory;
     NvmePersistentEvents pel;
     uint8_t *pel_events;  /* the oldest first */
     uint8_t *pel_context; /* header and events */

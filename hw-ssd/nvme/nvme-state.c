@@ -15,6 +15,7 @@
 #include "completion.h"
 #include "ctrl.h"
 #include "firmware.h"
+#include "host-memory.h"
 #include "keep-alive.h"
 #include "nvme-features.h"
 #include "ns-state.h"
@@ -153,6 +154,7 @@ static const StateRow ctrl_rows[] = {
     VALUE_AS(life.media_errors, media_errors),
     VALUE_OPTIONAL(self_test, self_test),
     KEPT(self_test_req), /* NULL, at rest */
+    VALUE_OPTIONAL(host_memory, host_memory),
     VALUE_OPTIONAL(pel, pel),
     {STATE_MEMBER(NvmeCtrl, pel_events), .kind = STATE_TABLE, .elem = 1,
      .count = N_PEL, .optional = true},
@@ -568,6 +570,7 @@ static bool flags_ok(const NvmeCtrl *ctrl)
            is_flag(&ctrl->features.timestamp_set) &&
            is_flag(&ctrl->features.apst_on) &&
            is_flag(&ctrl->features.apst_set) &&
+           is_flag(&ctrl->host_memory.on) &&
            is_flag(&ctrl->life.shutdown_clean);
 }
 
@@ -708,6 +711,9 @@ bool nvme_load(NvmeCtrl *ctrl, FILE *in, GError **error)
     set_back(ctrl, ssd_rebased_ns(ctrl->ssd));
     ctrl->now_ns = MAX(ctrl->now_ns, ssd_now_ns(ctrl->ssd));
     nvme_keep_alive_start(ctrl);
+    if (nvme_has_host_memory(ctrl)) {
+        nvme_host_memory_apply(ctrl);
+    }
     return true;
 }
 
