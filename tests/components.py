@@ -28,7 +28,7 @@ NVME_ORDER = [
     "fused",
     "dispatch", "admin", "io",                 # commands
     "cancel", "copy", "uncorrectable", "verify",
-    "ns-config", "identify", "log-pages", "nvme-features", "log-vendor", "ns-admin",
+    "ns-config", "identify", "log-pages", "nvme-features", "telemetry", "log-vendor", "ns-admin",
     "directives", "data",
     "fdp", "power-states", "host-memory", "self-test", "firmware", "queue", "events",
     "persistent-events", "health", "keep-alive",

@@ -25,6 +25,7 @@
 #include "request.h"
 #include "ssd-save.h"
 #include "steps.h"
+#include "telemetry.h"
 #include "upkeep.h"
 
 #include <inttypes.h>
@@ -123,6 +124,7 @@ static bool drain_drive(NvmeCtrl *ctrl)
         any |= n > 0;
     } while (n == DONE_BATCH);
     nvme_look_at_health(ctrl);
+    nvme_telemetry_look(ctrl);
     nvme_pel_look(ctrl);
     return any;
 }
@@ -284,6 +286,8 @@ NvmeCtrl *nvme_new(const NvmeMachine *machine, const NvmeStore *store,
     ctrl->activation_ns = SSD_TIME_NEVER;
     ctrl->pel_events = g_malloc0(NVME_PEL_BYTES);
     ctrl->pel_context = g_malloc0(NVME_PEL_HEADER + NVME_PEL_BYTES);
+    ctrl->telemetry_data =
+        g_malloc0(NVME_TELEMETRY_LOGS * NVME_TELEMETRY_BYTES);
     ctrl->upkeep.housekeep_ns = SSD_TIME_NEVER;
     ctrl->upkeep.retry_ns = SSD_TIME_NEVER;
     ctrl->upkeep.keep_alive_ns = SSD_TIME_NEVER;
@@ -400,5 +404,6 @@ void nvme_free(NvmeCtrl *ctrl)
     g_free(ctrl->firmware_image);
     g_free(ctrl->pel_events);
     g_free(ctrl->pel_context);
+    g_free(ctrl->telemetry_data);
     g_free(ctrl);
 }

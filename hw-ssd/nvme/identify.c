@@ -52,8 +52,12 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
     id->nwpc = managed ? 7 : 0; /* all states */
     id->acl = NVME_ACL - 1;
     id->aerl = NVME_AERL - 1;
-    id->frmw = 1 << 1 | 1;       /* one slot, read only */
-    id->lpa = 1 << 1 | 1 << 2;   /* effects log, offset and length */
+    id->edstt = nvme_le16(nvme_self_test_minutes(ctrl));
+    id->dsto = 1; /* one test at a time */
+    id->kas = nvme_le16(NVME_KAS);
+    /* SMART of a namespace, effects log, offset and length, telemetry,
+     * persistent events, log pages 00h, 12h and 13h. */
+    id->lpa = managed | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5;
     id->elpe = NVME_ERROR_ENTRIES - 1;
     id->nsetidmax = nvme_le16(NVME_ONLY_SET);
     id->endgidmax = nvme_le16(NVME_ONLY_GROUP);
@@ -101,6 +105,9 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->ver = nvme_le32(NVME_VERSION_2_0);
     id->rtd3r = nvme_le32(10000000); /* 10 s at most, in us */
     id->rtd3e = nvme_le32(NVME_SHUTDOWN_MS * 1000);
+    /* Notices of firmware activation, of telemetry, of namespaces. */
+    id->oaes =
+        nvme_le32(1 << 9 | 1 << 10 | (ctrl->namespaces.managed ? 1 << 8 : 0));
     id->cntrltype = 1; /* I/O controller */
     id->sqes = NVME_SQE_SHIFT << 4 | NVME_SQE_SHIFT;
     id->cqes = NVME_CQE_SHIFT << 4 | NVME_CQE_SHIFT;

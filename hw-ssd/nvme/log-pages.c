@@ -20,6 +20,7 @@
 #include "persistent-events.h"
 #include "prp.h"
 #include "self-test.h"
+#include "telemetry.h"
 #include "vendor-log.h"
 
 #define LOG_MAX_BYTES 4096 /* of an item */
@@ -127,6 +128,22 @@ static const LogPage log_pages[] = {
      .bytes = sizeof(NvmeSelfTestLog),
      .fill = nvme_fill_self_test_log,
      .event = NONE},
+    {.id = 0x07,
+     .name = "Telemetry Host-Initiated",
+     .bytes = NVME_TELEMETRY_BLOCK,
+     .length = nvme_telemetry_host_bytes,
+     .begin = nvme_telemetry_begin,
+     .fill = nvme_fill_telemetry,
+     .event = NONE,
+     .help = " and blocks of three areas"},
+    {.id = 0x08,
+     .name = "Telemetry Controller-Initiated",
+     .bytes = NVME_TELEMETRY_BLOCK,
+     .length = nvme_telemetry_own_bytes,
+     .begin = nvme_telemetry_begin,
+     .fill = nvme_fill_telemetry,
+     .event = NONE,
+     .help = " and blocks of three areas"},
     {.id = 0x09,
      .name = "Endurance Group Information",
      .bytes = sizeof(NvmeEnduranceGroupLog),
@@ -316,8 +333,17 @@ uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,
         return NVME_SC_INVALID_FIELD; /* the only endurance group */
     }
     status = send_page(ctrl, sqe, log, offset, bytes);
-    if (!status && !retain && log->event != NONE) {
-        nvme_event_clear(ctrl, log->event);
+    if (!status && !retain) {
+        if (log->event != NONE) {
+            nvme_event_clear(ctrl, log->event);
+        }
+        nvme_notice_clear(ctrl, log->id);
+        if (log->id == 0x04) {
+            nvme_ns_clear_changed(ctrl);
+        }
+        if (log->id == 0x08) {
+            nvme_telemetry_release(ctrl);
+        }
     }
     return status;
 }

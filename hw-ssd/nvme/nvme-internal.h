@@ -319,6 +319,29 @@ typedef struct NvmeFirmware {
     uint64_t have[NVME_FW_BYTES / NVME_FW_UNIT / 64]; /* units, as bits */
 } NvmeFirmware;
 
+/* ---- telemetry.c -------------------------------------------------------- */
+
+#define NVME_TELEMETRY_BLOCK 512
+#define NVME_TELEMETRY_BYTES (64U << 10) /* of a log, at most */
+#define NVME_TELEMETRY_AREAS 3
+
+enum { NVME_TELEMETRY_HOST, NVME_TELEMETRY_OWN, NVME_TELEMETRY_LOGS };
+
+typedef struct NvmeTelemetryLog {
+    uint16_t last[NVME_TELEMETRY_AREAS]; /* block of each area */
+    uint8_t generation;
+    uint8_t available;
+    char reason[24];
+} NvmeTelemetryLog;
+
+typedef struct NvmeTelemetry {
+    NvmeTelemetryLog log[NVME_TELEMETRY_LOGS];
+    uint64_t media_errors; /* these three: when it was looked at last */
+    uint64_t health;
+    uint8_t warned;
+    uint8_t reserved[7];
+} NvmeTelemetry;
+
 /* ---- persistent-events.c ------------------------------------------------ */
 
 /* Of its events: the oldest ones are dropped first. */
@@ -635,6 +658,8 @@ struct NvmeCtrl {
     NvmePersistentEvents pel;
     uint8_t *pel_events;  /* the oldest first */
     uint8_t *pel_context; /* header and events */
+    NvmeTelemetry telemetry;
+    uint8_t *telemetry_data; /* of both logs, after their headers */
     NvmeFirmware firmware_store;
     uint8_t *firmware_image; /* downloaded; NVME_FW_BYTES */
     NvmeRequest *activation; /* Firmware Commit that activates, or NULL */

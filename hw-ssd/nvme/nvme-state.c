@@ -30,6 +30,7 @@
 #include "simtime.h"
 #include "ssd-save.h"
 #include "state.h"
+#include "telemetry.h"
 
 #define MAGIC "VSSDNVME"
 #define MOST_TEXT 4096
@@ -37,6 +38,7 @@
 enum {
     N_ONE,
     N_IMAGE,
+    N_TELEMETRY,
     N_PEL,
     N_PEL_CONTEXT,
     N_COUNTS,
@@ -160,6 +162,9 @@ static const StateRow ctrl_rows[] = {
      .count = N_PEL, .optional = true},
     {STATE_MEMBER(NvmeCtrl, pel_context), .kind = STATE_TABLE, .elem = 1,
      .count = N_PEL_CONTEXT, .optional = true},
+    VALUE_OPTIONAL(telemetry, telemetry),
+    {STATE_MEMBER(NvmeCtrl, telemetry_data), .kind = STATE_TABLE, .elem = 1,
+     .count = N_TELEMETRY, .optional = true},
     VALUE_OPTIONAL(firmware_store, firmware_store),
     {STATE_MEMBER(NvmeCtrl, firmware_image), .kind = STATE_TABLE, .elem = 1,
      .count = N_IMAGE, .optional = true},
@@ -224,6 +229,7 @@ static const StateRow sq_rows[] = {
 static const uint64_t table_counts[N_COUNTS] = {
     [N_ONE] = 1,
     [N_IMAGE] = NVME_FW_BYTES,
+    [N_TELEMETRY] = NVME_TELEMETRY_LOGS * NVME_TELEMETRY_BYTES,
     [N_PEL] = NVME_PEL_BYTES,
     [N_PEL_CONTEXT] = NVME_PEL_HEADER + NVME_PEL_BYTES,
 };
@@ -603,7 +609,9 @@ static bool check_values(State *s, const NvmeCtrl *ctrl,
     if (!flags_ok(ctrl) || !registers_ok(ctrl) || !clocks_ok(ctrl) ||
         !streams_ok(&ctrl->streams, streams) || !fdp_ok(&ctrl->fdp, fdp) ||
         ctrl->queues.next_sq >= NVME_MAX_QUEUES ||
-        !hist_valid(ctrl->lateness)) {
+        !nvme_features_saved_ok(ctrl) || !nvme_self_test_ok(ctrl) ||
+        !nvme_firmware_ok(ctrl) || !nvme_telemetry_ok(ctrl) ||
+        !nvme_pel_ok(ctrl) || !hist_valid(ctrl->lateness)) {
         return state_fail(s, "it is damaged: the controller");
     }
     if (ctrl->powered != ssd_powered(ctrl->ssd)) {

@@ -501,6 +501,26 @@ typedef struct NVME_PACKED NvmeSelfTestLog {
 } NvmeSelfTestLog;
 
 NVME_WIRE_SIZE(NvmeSelfTestLog, 564);
+
+/* LID 07h and 08h: Base 2.0, Telemetry Host-Initiated and Controller-Initiated
+ * log pages: the first block. */
+typedef struct NVME_PACKED NvmeTelemetryHeader {
+    uint8_t lid;
+    uint8_t reserved1[4];
+    uint8_t ieee[3];
+    uint16_t dalb[3]; /* last block of an area */
+    uint8_t reserved14[2];
+    uint32_t dalb4;
+    uint8_t reserved20[361];
+    uint8_t host_generation;
+    uint8_t available;
+    uint8_t generation;
+    char reason[128];
+} NvmeTelemetryHeader;
+
+NVME_WIRE_SIZE(NvmeTelemetryHeader, 512);
+NVME_WIRE_AT(NvmeTelemetryHeader, available, 382);
+
 /* LID 09h: 5.14.1.9, Endurance Group Information. */
 typedef struct NVME_PACKED NvmeEnduranceGroupLog {
     uint8_t critical_warning;
