@@ -41,16 +41,32 @@ static bool is_hostile(unsigned op)
     return op == FUZZ_IDLE || (op >= FUZZ_PATCH && op <= FUZZ_MEMORY);
 }
 
+static char namespaces[32]; /* HostOptions.namespaces */
+
+/* The first one has the blocks of the ledger, or all. */
+static void choose_namespaces(const Host *h)
+{
+    uint64_t bytes = h->nblocks * h->info->block_bytes;
+
+    if (bytes % 1024) {
+        g_strlcpy(namespaces, "rest", sizeof(namespaces));
+    } else {
+        g_snprintf(namespaces, sizeof(namespaces), "%uK",
+                   (unsigned)(bytes / 1024));
+    }
+}
+
 /* Data of the drive and the store at the start. */
 static void prepare(Host *h, void *opaque)
 {
     const uint8_t *head = opaque;
     unsigned how = head[HEAD_CONTENT] & 7;
     uint32_t unit = h->info->unit_bytes / h->info->block_bytes;
-    uint32_t nunits = (uint32_t)(h->nblocks / unit);
+    uint32_t nunits = (uint32_t)(h->drive_blocks / unit);
     g_autofree uint64_t *order = g_new(uint64_t, nunits + 1);
     uint32_t n = 0;
 
+    choose_namespaces(h);
     /* They take as long as some actions: not with all inputs that ask. */
     if (fuzz_all_checks || head[HEAD_POLICY] % 4 == 0) {
         if (head[HEAD_HOST] & FUZZ_HOST_OPLOG) {
@@ -112,6 +128,7 @@ static void begin(Guest *g, const uint8_t *head)
         .slow = flags & FUZZ_HOST_SLOW,
         .backlog = shape & 0x80 ? NVME_BACKLOG_MIN : 0,
         .write_through = shape & 0x40,
+        .sgl = true,
         .no_preload = true,
         .lent = memory,
         .prepare = prepare,
@@ -122,7 +139,9 @@ static void begin(Guest *g, const uint8_t *head)
     g->o.nblocks = (shape >> 4 & 3) == 1   ? nblocks - 3
                    : (shape >> 4 & 3) == 2 ? nblocks / 2
                                            : nblocks;
+    g->o.namespaces = head[HEAD_CONTENT] & 8 ? namespaces : NULL;
     g->h = host_new(&g->o);
+    nvme_preloaded(g->h->ctrl, 0, g->h->drive_blocks);
     guest_watch(g);
     if (!g->honest && !(flags & FUZZ_HOST_COLD)) {
         guest_enable(g, 12, 32, 32);

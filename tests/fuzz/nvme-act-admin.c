@@ -41,10 +41,11 @@ void act_identify(Guest *g, const FuzzAction *x)
 
 void act_log(Guest *g, const FuzzAction *x)
 {
-    static const uint8_t page[] = { 0x01, 0x02, 0x03, 0x05, 0x06, 0x09, 0x0d,
-                                    0x20, 0x21, 0x22, 0x23, 0xc0, 0xc1, 0xc2,
-                                    0x81, 0x00 };
-    uint8_t lid = page[x->k % G_N_ELEMENTS(page)];
+    static const uint8_t page[] = {
+        0x01, 0x02, 0x03, 0x05, 0x06, 0x09, 0x0d, 0x20, 0x21, 0x22, 0x23,
+        0xc0, 0xc1, 0xc2, 0x81, 0x00, 0x12, 0x13, 0x07, 0x08, 0x0a, 0x0b,
+        0x0e, 0x07, 0x08, 0x0d, 0x0d, 0x0d, 0x03, 0x05, 0x06, 0x00};
+    uint8_t lid = page[x->k % 16 + 16 * (x->b >> 31)];
     uint32_t dw10 = (uint32_t)x->a << 16 | (x->k & 0x10U) << 11 |
                     (x->k & 0x20U) << 3 | lid;
 
@@ -54,13 +55,21 @@ void act_log(Guest *g, const FuzzAction *x)
                x->k & 0x40 ? 0 : x->b & 0xffff, 0);
 }
 
-static const uint8_t features[] = { 0x01, 0x02, 0x04, 0x05, 0x06, 0x07, 0x08,
-                                    0x09, 0x0a, 0x0b, 0x0e, 0x1d, 0x1e, 0x81,
-                                    0x10, 0x00 };
+static const uint8_t features[] = {
+    0x01, 0x02, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0e, 0x1d,
+    0x1e, 0x81, 0x10, 0x00,
+    /* With the highest bit of b. */
+    0x0c, 0x0d, 0x0f, 0x13, 0x14, 0x16, 0x17, 0x18, 0x19, 0x0d, 0x0f, 0x13,
+    0x14, 0x16, 0x04, 0x05};
+
+static uint8_t feature_of(const FuzzAction *x)
+{
+    return features[x->k % 16 + 16 * (x->b >> 31)];
+}
 
 void act_get_feature(Guest *g, const FuzzAction *x)
 {
-    uint8_t fid = features[x->k % G_N_ELEMENTS(features)];
+    uint8_t fid = feature_of(x);
 
     send_admin(g, NVME_ADM_GET_FEATURES, fid, nsid_of(x->a), 4096,
                (uint32_t)(x->k >> 4 & 7) << 8 | fid, x->b, 0, 0);
@@ -88,15 +97,18 @@ static void set_cache(Guest *g, bool on)
 
 void act_set_feature(Guest *g, const FuzzAction *x)
 {
-    uint8_t fid = features[x->k % G_N_ELEMENTS(features)];
+    uint8_t fid = feature_of(x);
     uint32_t save = (uint32_t)(x->k >> 7) << 31;
 
     if (fid == 0x06 && g->honest) {
         set_cache(g, x->b & 1);
         return;
     }
+    if (fid == 0x0f && g->honest) {
+        return; /* it would have to keep the controller alive */
+    }
     send_admin(g, NVME_ADM_SET_FEATURES, fid, nsid_of(x->a), 4096, save | fid,
-               x->b, x->a >> 2 & 1,
+               fid == 0x0f ? x->b & 0xffff : x->b, x->a >> 2 & 1,
                (uint64_t)x->b << 32 | (0x00800300U + x->a));
 }
 
@@ -138,6 +150,58 @@ void act_event(Guest *g, const FuzzAction *x)
     }
 }
 
+/* All but the first, whose data is known. */
+static uint32_t other_nsid(const Guest *g, const FuzzAction *x)
+{
+    return g->honest ? 2 + x->b % 5 : x->b % 9 == 8 ? NVME_NSID_ALL : x->b % 8;
+}
+
+static void write_other(Guest *g, uint32_t nsid, const FuzzAction *x)
+{
+    NvmeSqe sqe = host_sqe(NVME_IO_WRITE, nsid, 0);
+    Sent *s = guest_ready(g, 1) ? guest_slot(g, SENT_OTHER, 0) : NULL;
+
+    if (s) {
+        guest_map(g, s, &sqe, 4 * 4096);
+        sqe.dw[10] = x->a;
+        sqe.dw[12] = 3;
+        guest_send(g, s, 1, &sqe, true);
+    }
+}
+
+/* Namespace Management and Attachment, protection, data of others. */
+static void act_namespaces(Guest *g, const FuzzAction *x)
+{
+    uint32_t nsid = other_nsid(g, x);
+    uint64_t list = 1 | 1U << 16; /* this controller */
+
+    switch (x->k & 7) {
+    case 0:
+    case 1: /* size and capacity; NULL format, or what comes */
+        send_admin(g, NVME_ADM_NS_MANAGEMENT, 0, 0, 4096, 0, 0, 0,
+                   g->honest ? 1 + x->a % 512U : x->a | (uint64_t)x->b << 40);
+        break;
+    case 2:
+        send_admin(g, NVME_ADM_NS_MANAGEMENT, 1, nsid, 0, 1, 0, 0, 0);
+        break;
+    case 3:
+    case 4:
+        send_admin(g, NVME_ADM_NS_ATTACHMENT, x->k & 1, nsid, 4096, x->k & 1, 0,
+                   0, g->honest ? list : list + (x->a & 3));
+        break;
+    case 5:
+        send_admin(g, NVME_ADM_SET_FEATURES, 0x84, nsid, 0, 0x84, x->a & 3, 0,
+                   0);
+        break;
+    case 6:
+        send_admin(g, NVME_ADM_GET_LOG_PAGE, 0x04, NVME_NSID_ALL, 4096,
+                   0x03ff0004, 0, 0, 0);
+        break;
+    default:
+        write_other(g, nsid, x);
+    }
+}
+
 void act_directive(Guest *g, const FuzzAction *x)
 {
     static const struct {
@@ -153,10 +217,40 @@ void act_directive(Guest *g, const FuzzAction *x)
     unsigned i = x->k % G_N_ELEMENTS(op);
     uint32_t numd = x->k & 0x40 ? x->b : 31;
 
+    if (x->k & 0x80 && g->o.namespaces) {
+        act_namespaces(g, x);
+        return;
+    }
     send_admin(g, op[i].opcode, (uint8_t)(op[i].type << 4 | op[i].operation),
                nsid_of(x->k >> 3 & (x->k & 0x20 ? 3 : 0)), GUEST_SLOT_BYTES,
                numd, (uint32_t)x->a << 16 | (uint32_t)op[i].type << 8 |
                op[i].operation, x->b, 0);
+}
+
+/* Other commands: k 3:0 which; b: NSID 1:0, CDW11 31:8. */
+void act_admin(Guest *g, const FuzzAction *x)
+{
+    switch (x->k & 15) {
+    case 0:
+    case 1:
+        send_admin(g, NVME_ADM_SELF_TEST, 0, nsid_of(x->b), 0, x->a & 0xf, 0, 0,
+                   0);
+        break;
+    case 2:
+    case 3:
+    case 4: /* a piece; its beginning may be that of an image */
+        send_admin(g, NVME_ADM_FIRMWARE_DOWNLOAD, 0, 0, GUEST_SLOT_BYTES,
+                   x->k & 0x80 ? x->b >> 8 : 1023, (uint32_t)x->a % 8 * 1024, 0,
+                   x->k & 0x40 ? 0x3130574644535356ULL : 0);
+        break;
+    case 5:
+    case 6:
+        send_admin(g, NVME_ADM_FIRMWARE_COMMIT, 0, 0, 0, x->a & 0x3f, 0, 0, 0);
+        break;
+    default:
+        send_admin(g, NVME_ADM_KEEP_ALIVE, 0, nsid_of(x->b), 0, x->a, 0, 0, 0);
+        break;
+    }
 }
 
 void act_shadow(Guest *g, const FuzzAction *x)

@@ -43,8 +43,7 @@ void act_poll(Guest *g, const FuzzAction *x)
 
 /* ---- I/O commands -------------------------------------------------------- */
 
-/* An I/O queue of the action, ready if the guest is honest; 0: none. */
-static unsigned io_queue(Guest *g, unsigned k)
+unsigned act_io_queue(Guest *g, unsigned k)
 {
     unsigned id = 1 + k % (GUEST_QUEUES - 1);
 
@@ -92,6 +91,7 @@ static bool send_io(Guest *g, const FuzzAction *x, uint32_t lba,
         s->n = (uint32_t)MIN(s->n, g->h->nblocks - s->lba);
     }
     s->scattered = x->k >> 7;
+    s->sgl = byte_of(x->b, 1) >> 6 & 1;
     s->fua = x->k >> 6 & 1 && kind != FUZZ_IO_READ;
     s->may_fail = s->kind == SENT_COMPARE;
     if (kind != FUZZ_IO_READ && kind != FUZZ_IO_ZEROES) {
@@ -110,7 +110,7 @@ static bool send_io(Guest *g, const FuzzAction *x, uint32_t lba,
 
 void act_io(Guest *g, const FuzzAction *x)
 {
-    unsigned queue = io_queue(g, x->k >> 4 & 3);
+    unsigned queue = act_io_queue(g, x->k >> 4 & 3);
 
     if (queue) {
         send_io(g, x, x->a, UINT32_MAX, queue, true);
@@ -119,7 +119,7 @@ void act_io(Guest *g, const FuzzAction *x)
 
 void act_burst(Guest *g, const FuzzAction *x)
 {
-    unsigned queue = io_queue(g, x->k >> 4 & 3);
+    unsigned queue = act_io_queue(g, x->k >> 4 & 3);
     unsigned n = (x->a >> 12) + 2;
     uint32_t stride = byte_of(x->b, 0) + 1;
 
@@ -162,7 +162,7 @@ static void note_trim(Guest *g, Sent *s, uint32_t lba, uint32_t n)
 
 void act_dsm(Guest *g, const FuzzAction *x)
 {
-    unsigned queue = io_queue(g, x->b >> 24);
+    unsigned queue = act_io_queue(g, x->b >> 24);
     unsigned n = g->honest ? x->k % GUEST_RANGES + 1U : x->k + 1U;
     uint32_t len = byte_of(x->b, 0) + 1;
     uint32_t stride = len + byte_of(x->b, 1);
@@ -202,7 +202,7 @@ void act_dsm(Guest *g, const FuzzAction *x)
 
 void act_flush(Guest *g, const FuzzAction *x)
 {
-    unsigned queue = io_queue(g, x->k);
+    unsigned queue = act_io_queue(g, x->k);
     NvmeSqe sqe = host_sqe(NVME_IO_FLUSH, x->k & 0x40 ? NVME_NSID_ALL : 1, 0);
     Sent *s = queue ? guest_slot(g, SENT_FLUSH, 0) : NULL;
 
@@ -213,7 +213,7 @@ void act_flush(Guest *g, const FuzzAction *x)
 
 void act_manage(Guest *g, const FuzzAction *x)
 {
-    unsigned queue = io_queue(g, x->k >> 4);
+    unsigned queue = act_io_queue(g, x->k >> 4);
     bool send = x->k & 1;
     Sent *s = queue ? guest_slot(g, SENT_OTHER, 0) : NULL;
     NvmeSqe sqe = { .dw = { send ? NVME_IO_MGMT_SEND : NVME_IO_MGMT_RECEIVE,

@@ -12,6 +12,9 @@
 FUZZ_OPS(FUZZ_DECLARE)
 #undef FUZZ_DECLARE
 
+/* An I/O queue of the action, ready if the guest is honest; 0: none. */
+unsigned act_io_queue(Guest *g, unsigned k);
+
 static inline unsigned byte_of(uint32_t v, unsigned i)
 {
     return v >> (8 * i) & 0xff;

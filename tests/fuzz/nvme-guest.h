@@ -27,6 +27,7 @@ typedef enum SentKind {
     SENT_ZEROES,
     SENT_TRIM,
     SENT_COMPARE,
+    SENT_VERIFY,
     SENT_FLUSH,
     SENT_EVENT,
     SENT_OTHER,
@@ -38,6 +39,7 @@ typedef struct Sent {
     uint16_t cid;
     uint8_t opcode;
     uint8_t detail; /* CNS, log page, feature */
+    bool sgl;       /* its buffer is described by an SGL */
     bool scattered; /* its pages are in reverse order */
     bool fua;
     bool may_fail;  /* an error is no surprise */

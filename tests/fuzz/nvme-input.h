@@ -22,7 +22,8 @@ enum {
     HEAD_ARRAY,   /* schedule 1:0, suspend 3:2, and FUZZ_ARRAY_... */
     HEAD_MEDIA,   /* what fails 2:0, scripted faults 6:3 */
     HEAD_HOST,    /* FUZZ_HOST_... */
-    HEAD_CONTENT, /* data of the drive and the store at the start 2:0 */
+    HEAD_CONTENT, /* data of the drive and the store at the start 2:0; with
+                     several namespaces 3 */
     HEAD_SHAPE,   /* mdts 1:0, queues 3:2, namespace size 5:4, write-through 6,
                      small backlog 7 */
 };
@@ -73,7 +74,8 @@ typedef struct FuzzAction {
     X(SET, set_feature)     /* k: feature, save; a: NSID, data; b: CDW11 */    \
     X(ABORT, abort)         /* k: of those in flight; - a: any */              \
     X(EVENT, event)         /* Asynchronous Event Request */                   \
-    X(DIRECTIVE, directive) /* k: operation; a: its value; b: CDW12 */         \
+    X(DIRECTIVE, directive) /* k: operation; a: its value; b: CDW12; with k 7  \
+                               and several namespaces: one of these */         \
     X(MANAGE, manage)       /* I/O Management; k: kind; a: NUMD; b: handles */ \
     X(SHADOW, shadow)       /* Doorbell Buffer Config; k: - bad ones */        \
     X(CREATE, create)       /* k: queue, completion queue; a: size, vector */  \
@@ -94,7 +96,13 @@ typedef struct FuzzAction {
     X(MASK, mask)           /* INTMS, INTMC; b: bits */                        \
     X(HOLD, hold)           /* k: on, off */                                   \
     X(RELOAD, reload)       /* save and load; k: - what is forged; a: where */ \
-    X(LOOK, look)           /* k: statistics, documents, a clone, a check */
+    X(LOOK, look)           /* k: statistics, documents, a clone, a check */   \
+    X(ADMIN, admin)         /* other admin commands; k: which, a, b: CDW10 */  \
+    X(VERIFY, verify)       /* k: queue; a: LBA; b: blocks */                  \
+    X(MARK, mark)           /* Write Uncorrectable: k: queue; a: LBA; b: n */  \
+    X(COPY, copy)           /* k: queue, ranges; a: LBA; b: source, blocks */  \
+    X(FUSE, fuse)           /* k: queue, same data; a: LBA; b: blocks */       \
+    X(CANCEL, cancel)       /* k: queue, action; a: of those in flight */
 
 #define FUZZ_ENUM(name, fn) FUZZ_##name,
 typedef enum FuzzOp { FUZZ_OPS(FUZZ_ENUM) FUZZ_N_OPS } FuzzOp;

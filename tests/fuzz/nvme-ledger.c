@@ -86,7 +86,7 @@ static void make_room(Block *b)
 
 static uint64_t stamp_of(uint64_t stamp, uint32_t i)
 {
-    return stamp ? stamp + i : 0;
+    return stamp && stamp != LEDGER_MARK ? stamp + i : stamp;
 }
 
 void ledger_write(uint32_t lba, uint32_t n, uint64_t stamp, uint32_t at)
@@ -180,6 +180,37 @@ bool ledger_read(uint32_t lba, uint64_t stamp, uint32_t at)
         }
     }
     return false;
+}
+
+bool ledger_may_read(uint32_t lba, uint64_t stamp, uint32_t at)
+{
+    const Block *b = &block[lba];
+
+    if (b->any || at < b->dropped) {
+        return true;
+    }
+    for (unsigned i = 0; i < b->n; i++) {
+        const Write *w = &b->w[i];
+
+        if (w->stamp == stamp && (!w->over || w->over > at)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ledger_sure(uint32_t lba, uint64_t *stamp)
+{
+    const Block *b = &block[lba];
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < b->n; i++) {
+        if (!b->w[i].over) {
+            *stamp = b->w[i].stamp;
+            n++;
+        }
+    }
+    return !b->any && n == 1;
 }
 
 uint64_t ledger_newest(uint32_t lba)

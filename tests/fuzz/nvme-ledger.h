@@ -19,6 +19,9 @@
 
 #define LEDGER_MOST_BLOCKS 8192
 
+/* In place of a stamp: the block is uncorrectable, and so cannot be read. */
+#define LEDGER_MARK UINT64_MAX
+
 /* Blocks 0..n-1, all zeroes. */
 void ledger_init(uint32_t n);
 
@@ -40,6 +43,12 @@ void ledger_flushed(uint32_t at);
 
 /* A read that was submitted at `at` has found the stamp: may it? */
 bool ledger_read(uint32_t lba, uint64_t stamp, uint32_t at);
+
+/* The same, and nothing follows from it. */
+bool ledger_may_read(uint32_t lba, uint64_t stamp, uint32_t at);
+
+/* Nothing is in flight: is there only one stamp that it may read as? */
+bool ledger_sure(uint32_t lba, uint64_t *stamp);
 
 /* A stamp that it may read as, for a comparison. */
 uint64_t ledger_newest(uint32_t lba);

@@ -95,6 +95,35 @@ static void overwrite(Life *l, unsigned n)
     }
 }
 
+/* Commands whose data stays in the drive, and pairs. */
+static void inside(Life *l, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        unsigned k = below(l, 4);
+
+        add(l, FUZZ_IO, io_kind(l, FUZZ_IO_WRITE), below(l, 300),
+            below(l, 60) | 0x4000);
+        add(l, FUZZ_VERIFY, k, below(l, 300), below(l, 40));
+        if (below(l, 3) == 0) {
+            add(l, FUZZ_MARK, k, below(l, 300), below(l, 16));
+        }
+        add(l, FUZZ_FUSE, k | below(l, 2) << 7, below(l, 300), below(l, 8));
+        add(l, FUZZ_IO, io_kind(l, FUZZ_IO_READ), below(l, 300),
+            below(l, 60) | 0x4000);
+        add(l, FUZZ_CANCEL, k | below(l, 4) << 6, below(l, 96), 0);
+        add(l, FUZZ_STEPS, 63, 0, 0);
+        if (below(l, 2)) {
+            add(l, FUZZ_FLUSH, k, 0, 0);
+            add(l, FUZZ_STEPS, 63, 0, 0);
+        }
+        add(l, FUZZ_POLL, 1, 0, 0);
+        add(l, FUZZ_POLL, 2, 0, 0);
+        add(l, FUZZ_POLL, 3, 0, 0);
+        add(l, FUZZ_COPY, k | below(l, 8) << 2, 300 + below(l, 100),
+            below(l, 200) | below(l, 16) << 16);
+    }
+}
+
 static void all_admin(Life *l)
 {
     for (unsigned i = 0; i < 16; i++) {
@@ -222,9 +251,29 @@ static void look(Life *l)
     add(l, FUZZ_RUN, 0, 0, 0);
 }
 
+/* They come, are attached and written, and go. */
+static void namespaces(Life *l)
+{
+    for (unsigned i = 0; i < 24; i++) {
+        unsigned how = below(l, 8);
+
+        add(l, FUZZ_DIRECTIVE, 0x80 | how,
+            how < 2 ? below(l, 300) : below(l, 4), below(l, 5));
+        if (how < 2 && below(l, 2)) { /* the one that has just come */
+            add(l, FUZZ_DIRECTIVE, 0x84, 0, below(l, 2));
+        }
+        if (below(l, 2)) {
+            add(l, FUZZ_STEPS, below(l, 64), 0, 0);
+        }
+        if (below(l, 3) == 0) {
+            some_io(l, 1);
+        }
+    }
+}
+
 static void phase(Life *l)
 {
-    switch (below(l, 9)) {
+    switch (below(l, 10)) {
     case 0:
         all_admin(l);
         break;
@@ -247,6 +296,9 @@ static void phase(Life *l)
         break;
     case 6:
         overwrite(l, 4);
+        break;
+    case 7:
+        inside(l, 6);
         break;
     default:
         some_io(l, 8);
@@ -291,6 +343,29 @@ static void write_input(const char *dir, unsigned number, const Life *l)
     }
 }
 
+/* Inputs of drives with several namespaces follow the others. */
+static void write_namespaces(const char *dir, unsigned first, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        Life l = {.bytes = g_byte_array_new(), .honest = i % 2 == 0};
+
+        prng_seed(&l.rng, i, 0x4a5eed);
+        add_head(&l, i / 2 % 30, i / 60 % 6);
+        l.bytes->data[HEAD_CONTENT] |= 8;
+        l.bytes->data[HEAD_SHAPE] = (uint8_t)(2 + i % 2) << 4;
+        for (unsigned k = 0; k < 3; k++) {
+            namespaces(&l);
+            if (below(&l, 2)) {
+                power_and_resets(&l);
+            } else {
+                look(&l);
+            }
+        }
+        write_input(dir, first + i, &l);
+        g_byte_array_free(l.bytes, TRUE);
+    }
+}
+
 int main(int argc, char **argv)
 {
     unsigned n = argc > 2 ? (unsigned)atoi(argv[2]) : 720;
@@ -312,5 +387,6 @@ int main(int argc, char **argv)
         write_input(argv[1], i, &l);
         g_byte_array_free(l.bytes, TRUE);
     }
+    write_namespaces(argv[1], n, n);
     return 0;
 }
