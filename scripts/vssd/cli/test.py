@@ -7,6 +7,8 @@ Groups, in the order in which they run:
   gcc, clang   the model built by each, and its unit, property, swarm and fuzz
                tests; gcc's build watches memory (address sanitizer), clang's
                what C leaves undefined; with --long each both
+  release      the model as users get it: many requests, compared with formulas,
+               data sheets and the operation log
   scripts      the vssd command, the sources' rules
   qemu         the device, through QEMU's test interface
   guest        Linux guests, through firmware and directly, kernels of other
@@ -117,11 +119,27 @@ def _lines(args: list[str], log: Path, env: dict[str, str]) \
 
 
 def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
-    """The tests of one build of the model."""
+    """The tests of one build of the model with a sanitizer."""
     if long:
         kind += "-long"
+    _run_meson(kind, [], ["--setup", "long" if long else "sanitized"], parts,
+               tally, long)
+
+
+def run_release(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
+    """The statistical tests, on the build that users get."""
+    if not long:  # --long has them in the other builds
+        _run_meson(kind, ["statistical-tests"],
+                   ["--setup", "quick", "--suite", "statistical"], parts,
+                   tally, long)
+
+
+def _run_meson(kind: str, targets: list[str], which: list[str],
+               parts: list[str], tally: Tally, long: bool) -> None:
+    """The tests `which` of one build of the model, of which `targets` are
+    built (all when none is named)."""
     try:
-        build = model.ensure(kind)
+        build = model.ensure(kind, *targets)
     except UserError as e:
         tally.note(f"{kind}: build", "FAIL", f": {e}")
         return
@@ -129,16 +147,15 @@ def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
     env = {**SANITIZERS, **venv.path_env()}
     if long:
         env["VSSD_LONG"] = "1"
-    setup = ["--setup", "long" if long else "quick"]
     try:
-        names = _meson_names(build, parts, env, setup)
+        names = _meson_names(build, parts, env, which)
     except UserError as e:
         tally.note(f"{kind}: meson test", "FAIL", f": {e}")
         return
     if not names:
         return
     args = [str(venv.tool("meson")), "test", "-C", str(build), "--no-rebuild",
-            *setup, "--print-errorlogs", "--timeout-multiplier",
+            *which, "--print-errorlogs", "--timeout-multiplier",
             "100" if long else "10", *names]
     log = log_file(f"test-{kind}")
     seen: set[str] = set()  # meson repeats the failures at its end
@@ -149,6 +166,7 @@ def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
         if m and m["name"] not in seen:
             seen.add(m["name"])
             name = m["name"].removeprefix("vssd:").replace(" / ", "/")
+            name = name.replace("+statistical/", "/")
             tally.note(f"{kind}: {name}", m["result"], f" ({m['time']} s)")
         elif end is None and seen and line.strip():
             print(f"     | {line}")
@@ -159,10 +177,10 @@ def run_meson(kind: str, parts: list[str], tally: Tally, long: bool) -> None:
 
 
 def _meson_names(build: Path, parts: list[str], env: dict[str, str],
-                 setup: list[str]) -> list[str]:
+                 which: list[str]) -> list[str]:
     done = subprocess.run(
         [str(venv.tool("meson")), "test", "-C", str(build), "--list",
-         "--no-rebuild", *setup], capture_output=True, text=True, check=False,
+         "--no-rebuild", *which], capture_output=True, text=True, check=False,
         env=dict(os.environ, **env))
     if done.returncode != 0:
         raise UserError("its tests cannot be listed: "
@@ -270,6 +288,7 @@ GROUPS = {
     "lint": run_lint,
     "gcc": run_meson,
     "clang": run_meson,
+    "release": run_release,
     "scripts": run_pytest,
     "qemu": run_pytest,
     "guest": run_pytest,
