@@ -79,14 +79,16 @@ void nvme_fdp_moving(NvmeCtrl *ctrl, uint32_t stream, uint64_t lpn,
                      uint32_t nunits)
 {
     const NvmeFdp *f = &ctrl->fdp;
-    uint64_t nblocks = (uint64_t)nunits * ctrl->unit_blocks;
-    const NvmeNamespace *ns = nvme_ns_of_drive(ctrl, lpn * ctrl->unit_blocks);
 
-    nblocks >>= ns ? ns->drive_shift : 0;
+    /* a drive that is aged before it has a controller has no handles */
     if (!f->ruhs || ssd_info(ctrl->ssd)->isolated ||
         !is_wanted(f, EVENT_MEDIA_REALLOCATED, stream)) {
         return;
     }
+    const NvmeNamespace *ns = nvme_ns_of_drive(ctrl, lpn * ctrl->unit_blocks);
+    uint64_t nblocks = (uint64_t)nunits * ctrl->unit_blocks;
+
+    nblocks >>= ns ? ns->drive_shift : 0;
     add_event(ctrl, (NvmeFdpEvent){
         .type = EVENT_MEDIA_REALLOCATED,
         .has_handle = stream < f->ruhs,

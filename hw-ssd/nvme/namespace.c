@@ -263,7 +263,6 @@ const NvmeNamespace *nvme_ns_of_drive(const NvmeCtrl *ctrl, uint64_t lba)
 {
     const NvmeNamespaces *all = &ctrl->namespaces;
 
-    /* granule_blocks is 0 without management */
     if (!all->managed) {
         return &all->table[0];
     }
