@@ -52,6 +52,20 @@ void json_u64(JsonWriter *w, const char *key, uint64_t v)
     g_string_append_printf(w->out, "%" PRIu64, v);
 }
 
+void json_u128(JsonWriter *w, const char *key, unsigned __int128 v)
+{
+    char digits[40]; /* 2^128 has 39 */
+    char *p = digits + sizeof(digits) - 1;
+
+    *p = '\0';
+    do {
+        *--p = (char)('0' + (unsigned)(v % 10));
+        v /= 10;
+    } while (v);
+    lead(w, key);
+    g_string_append(w->out, p);
+}
+
 void json_double(JsonWriter *w, const char *key, double v)
 {
     char buf[G_ASCII_DTOSTR_BUF_SIZE];

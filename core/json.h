@@ -21,6 +21,7 @@ typedef struct JsonWriter {
 void json_open(JsonWriter *w, const char *key, char bracket); /* '{' or '[' */
 void json_close(JsonWriter *w, char bracket);                 /* '}' or ']' */
 void json_u64(JsonWriter *w, const char *key, uint64_t v);
+void json_u128(JsonWriter *w, const char *key, unsigned __int128 v);
 void json_double(JsonWriter *w, const char *key, double v); /* not finite: null */
 void json_bool(JsonWriter *w, const char *key, bool v);
 void json_string(JsonWriter *w, const char *key, const char *v);

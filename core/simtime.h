@@ -6,6 +6,9 @@
  * unsigned 64-bit integer (*_ps): 213 days fit.  Interfaces and options use
  * nanoseconds (*_ns); sim_ceil_ns() is the one place where ps become ns, and
  * it rounds upward, so nothing is ever reported before it happened.
+ *
+ * A sum of durations may be longer: a run may take 10 years, and many dies work
+ * or many commands wait at a time.  Each such sum is a TimeSum.
  */
 #ifndef VSSD_CORE_SIMTIME_H
 #define VSSD_CORE_SIMTIME_H
@@ -26,9 +29,13 @@
  * can still end. */
 #define SIM_LAST_NS (SIM_MAX_NS - 86400 * NS_PER_S)
 
+/* A sum of durations, in ps or ns as its name says.  Aligned as the numbers of
+ * 64 bits beside it, so that structs have no holes. */
+typedef unsigned __int128 TimeSum __attribute__((aligned(8)));
+
 static inline uint64_t sim_ceil_ns(uint64_t ps)
 {
-    return ps / PS_PER_NS + (ps % PS_PER_NS != 0);
+    return ps ? (ps - 1) / PS_PER_NS + 1 : 0;
 }
 
 #endif

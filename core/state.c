@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "lazymem.h"
+#include "simtime.h"
 
 /* Runs of zeroes are found in pieces of this size; runs end at the larger one.
  */
@@ -393,7 +394,21 @@ static bool is_old(const State *s, const StateRow *r)
     return (r->was || r->widened) && s->version < r->grown;
 }
 
-static void widen(uint8_t *to, const uint8_t *from)
+/* Of a number of so many bytes, half as many. */
+static uint64_t narrow_size(uint64_t bytes)
+{
+    invariant(bytes == sizeof(int64_t) || bytes == sizeof(TimeSum));
+    return bytes / 2;
+}
+
+/* Of the member, or of an element, in its old form. */
+static uint64_t old_size(const StateRow *r, uint64_t own_bytes)
+{
+    return r->was ? r->was->bytes : narrow_size(own_bytes);
+}
+
+/* A number had 32 bits. */
+static void widen_number(uint8_t *to, const uint8_t *from)
 {
     int32_t was;
     int64_t number;
@@ -401,6 +416,29 @@ static void widen(uint8_t *to, const uint8_t *from)
     memcpy(&was, from, sizeof(was));
     number = was;
     memcpy(to, &number, sizeof(number));
+}
+
+/* Sums had 64 bits; these are so many bytes of them. */
+static void widen_sums(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    invariant(bytes % sizeof(uint64_t) == 0);
+    for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) {
+        uint64_t was;
+        TimeSum sum;
+
+        memcpy(&was, from + at, sizeof(was));
+        sum = was;
+        memcpy(to + 2 * at, &sum, sizeof(sum));
+    }
+}
+
+static void widen(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    if (bytes == sizeof(int32_t)) {
+        widen_number(to, from);
+    } else {
+        widen_sums(to, from, bytes);
+    }
 }
 
 static void move_members(const StateWas *was, uint8_t *to, const uint8_t *from)
@@ -411,8 +449,8 @@ static void move_members(const StateWas *was, uint8_t *to, const uint8_t *from)
         if (m->bytes == m->to_bytes) {
             memcpy(to + m->to, from + m->from, m->bytes);
         } else {
-            invariant(m->bytes == 4 && m->to_bytes == 8);
-            widen(to + m->to, from + m->from);
+            invariant(m->to_bytes == 2 * m->bytes);
+            widen(to + m->to, from + m->from, m->bytes);
         }
     }
 }
@@ -423,7 +461,7 @@ static void grow(const StateRow *r, uint8_t *to, const uint8_t *from,
 {
     memset(to, 0, own);
     if (r->widened) {
-        widen(to, from);
+        widen(to, from, bytes);
     } else if (r->was) {
         move_members(r->was, to, from);
     } else {
@@ -500,6 +538,29 @@ static bool load_table(State *s, const StateRow *r, uint64_t bytes,
                : load_small(s, r, *member, saved, bytes);
 }
 
+/* A value of another form. */
+static bool load_old_value(State *s, const StateRow *r, uint64_t bytes,
+                           uint8_t *place)
+{
+    g_autofree uint8_t *old = g_malloc0(old_size(r, r->bytes));
+    bool ok = state_bytes(s, old, bytes);
+
+    grow(r, place, old, r->bytes, bytes);
+    return ok;
+}
+
+/* May a stream have so many bytes for the row, or for an element of it? */
+static bool row_fits(const State *s, const StateRow *r, uint64_t bytes,
+                     uint64_t own_bytes)
+{
+    if (!is_old(s, r)) {
+        return size_fits(s, bytes, own_bytes, r->grown);
+    }
+    return bytes == old_size(r, own_bytes) ||
+           (r->kind == STATE_VALUE && r->was && bytes < r->was->bytes &&
+            s->version < r->was->grown);
+}
+
 static bool load_row(State *s, const StateRow *r, uint64_t bytes, void *base,
                      const uint64_t *counts)
 {
@@ -507,8 +568,7 @@ static bool load_row(State *s, const StateRow *r, uint64_t bytes, void *base,
     void *member;
     bool ok;
 
-    if (is_old(s, r) ? bytes != (r->was ? r->was->bytes : 4)
-                     : !size_fits(s, bytes, own_size(r, place), r->grown)) {
+    if (!row_fits(s, r, bytes, own_size(r, place))) {
         return state_fail(s, "its %s does not fit this drive, or this version of "
                           "vssd", r->name);
     }
@@ -516,13 +576,8 @@ static bool load_row(State *s, const StateRow *r, uint64_t bytes, void *base,
         return load_numbers(s, r, (NumTable *)place);
     }
     if (!is_table(r)) {
-        uint64_t old = 0;
-
         if (is_old(s, r)) {
-            invariant(bytes == 4 && r->bytes == 8);
-            ok = state_bytes(s, &old, bytes);
-            widen((uint8_t *)place, (const uint8_t *)&old);
-            return ok;
+            return load_old_value(s, r, bytes, (uint8_t *)place);
         }
         memset(place + bytes, 0, r->bytes - bytes);
         return state_bytes(s, place, bytes);

@@ -28,7 +28,7 @@
 
 /* Of the streams that this build writes.  Raised when a row comes, goes or grows,
  * once for each release of vssd. */
-#define STATE_VERSION 3
+#define STATE_VERSION 4
 
 typedef enum StateKind {
     STATE_VALUE,   /* the member itself */
@@ -41,7 +41,7 @@ typedef enum StateKind {
 
 /* Members that a struct had in another place, one by one: each has as many
  * bytes as before, or is a number of 64 bits that had 32, which is
- * sign-extended. */
+ * sign-extended, or has twice as many bytes: sums of 128 bits that had 64. */
 typedef struct StateMove {
     uint16_t from, to; /* offsets in the old struct, and in the present one */
     uint16_t bytes, to_bytes;
@@ -55,7 +55,12 @@ typedef struct StateWas {
     size_t bytes; /* of the old struct */
     const StateMove *move;
     size_t n_moves;
+    unsigned grown; /* VALUE: in streams before this version the old struct may
+                       be smaller, without the last members; 0: in none */
 } StateWas;
+
+#define STATE_WAS(old, moves)                                                  \
+    {.bytes = sizeof(old), .move = (moves), .n_moves = G_N_ELEMENTS(moves)}
 
 typedef struct StateRow {
     const char *name;
@@ -72,9 +77,8 @@ typedef struct StateRow {
         grown;    /* streams before this version may have a smaller member, or
                      smaller elements, without the last members; 0: none has */
     bool widened; /* with grown: it is, or its elements are, a number of 64 bits
-                     that had 32, or a pointer's table of such */
-    const StateWas *was; /* TABLE, POOL, with grown: the elements had this
-                            form */
+                     that had 32, or a sum of 128 bits that had 64 */
+    const StateWas *was; /* with grown: it, or its elements, had this form */
 } StateRow;
 
 /* A member, and its name in the stream. */
@@ -132,6 +136,9 @@ typedef struct StateRow {
      .widened = true,                                                          \
      .elem = sizeof(*((type *)0)->m),                                          \
      .count = (n)}
+
+#define STATE_VALUE_WAS(v, type, m, old)                                       \
+    {STATE_MEMBER(type, m), .kind = STATE_VALUE, .grown = (v), .was = (old)}
 
 /* Every member of a struct, in order. */
 typedef struct StateStruct {

@@ -86,6 +86,12 @@ static void write_value(const Walk *k, const StatRow *r, const char *key)
     case STAT_U64:
         json_u64(k->w, key, r->get.u64(k->ctx, k->at));
         break;
+    case STAT_TIME_COUNTER:
+        json_u128(k->w, key, *r->get.time_counter(k->ctx, k->at));
+        break;
+    case STAT_TIME:
+        json_u128(k->w, key, r->get.time(k->ctx, k->at));
+        break;
     case STAT_DOUBLE:
         json_double(k->w, key, r->get.number(k->ctx, k->at));
         break;
@@ -220,6 +226,10 @@ static void reset_row(Walk *k, const StatRow *r, const char *step,
     const StatSet *set;
     unsigned count;
 
+    if (*step == '\0' && r->type == STAT_TIME_COUNTER) {
+        *(TimeSum *)r->get.time_counter(k->ctx, k->at) = 0;
+        return;
+    }
     if (*step == '\0') {
         *(uint64_t *)r->get.counter(k->ctx, k->at) = 0;
         return;
@@ -241,7 +251,8 @@ void stats_reset(const StatTable *t, const void *ctx)
     for (size_t i = 0; i < t->n_rows; i++) {
         const StatRow *r = &t->row[i];
 
-        if (r->type == STAT_COUNTER && r->reset == STAT_RESET) {
+        if ((r->type == STAT_COUNTER || r->type == STAT_TIME_COUNTER) &&
+            r->reset == STAT_RESET) {
             reset_row(&k, r, r->path ? r->path : "", 0);
         }
     }

@@ -28,11 +28,14 @@
 
 #include "hist.h"
 #include "json.h"
+#include "simtime.h"
 
 typedef enum StatType {
     STAT_COUNTER, /* where it is; with STAT_RESET, stats_reset() sets it to 0 */
     STAT_U64,
-    STAT_DOUBLE, /* not finite: null */
+    STAT_TIME_COUNTER, /* as STAT_COUNTER, of a TimeSum */
+    STAT_TIME,         /* a TimeSum */
+    STAT_DOUBLE,       /* not finite: null */
     STAT_BOOL,
     STAT_STRING,
     STAT_HIST, /* an object with the members of hist_stats */
@@ -88,6 +91,8 @@ struct StatRow {
     union {
         const uint64_t *(*counter)(const void *ctx, const unsigned *at);
         uint64_t (*u64)(const void *ctx, const unsigned *at);
+        const TimeSum *(*time_counter)(const void *ctx, const unsigned *at);
+        TimeSum (*time)(const void *ctx, const unsigned *at);
         double (*number)(const void *ctx, const unsigned *at);
         bool (*boolean)(const void *ctx, const unsigned *at);
         const char *(*string)(const void *ctx, const unsigned *at);
@@ -98,21 +103,25 @@ struct StatRow {
 
 /* ---- tables from x-macros --------------------------------------------- */
 
-#define STAT_CTYPE_COUNTER const uint64_t *
-#define STAT_CTYPE_U64     uint64_t
-#define STAT_CTYPE_DOUBLE  double
-#define STAT_CTYPE_BOOL    bool
-#define STAT_CTYPE_STRING  const char *
-#define STAT_CTYPE_HIST    const Hist *
-#define STAT_CTYPE_PART    StatPart
+#define STAT_CTYPE_COUNTER      const uint64_t *
+#define STAT_CTYPE_U64          uint64_t
+#define STAT_CTYPE_TIME_COUNTER const TimeSum *
+#define STAT_CTYPE_TIME         TimeSum
+#define STAT_CTYPE_DOUBLE       double
+#define STAT_CTYPE_BOOL         bool
+#define STAT_CTYPE_STRING       const char *
+#define STAT_CTYPE_HIST         const Hist *
+#define STAT_CTYPE_PART         StatPart
 
-#define STAT_GET_COUNTER counter
-#define STAT_GET_U64     u64
-#define STAT_GET_DOUBLE  number
-#define STAT_GET_BOOL    boolean
-#define STAT_GET_STRING  string
-#define STAT_GET_HIST    hist
-#define STAT_GET_PART    part
+#define STAT_GET_COUNTER      counter
+#define STAT_GET_U64          u64
+#define STAT_GET_TIME_COUNTER time_counter
+#define STAT_GET_TIME         time
+#define STAT_GET_DOUBLE       number
+#define STAT_GET_BOOL         boolean
+#define STAT_GET_STRING       string
+#define STAT_GET_HIST         hist
+#define STAT_GET_PART         part
 
 /* The function that gives the value of a row; Context is the type of *v. */
 #define STAT_FUNCTION(Context, type, id, value)                                \
@@ -142,8 +151,8 @@ extern const StatTable hist_stats;
 /* Write the members into the object that is open. */
 void stats_write(const StatTable *t, const void *ctx, JsonWriter *w);
 
-/* Set every STAT_COUNTER with STAT_RESET to 0; the caller resets objects that
- * ctx points to. */
+/* Set every STAT_COUNTER and STAT_TIME_COUNTER with STAT_RESET to 0; the caller
+ * resets objects that ctx points to. */
 void stats_reset(const StatTable *t, const void *ctx);
 
 /* The rows as rows of a Markdown table, each path with the prefix before it:

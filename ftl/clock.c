@@ -105,14 +105,11 @@ static void set_power_back(Ssd *ssd, uint64_t by_ps)
 static void set_series_back(Series *s, uint64_t by_ps)
 {
     earlier(&s->next_ps, by_ps);
-    for (uint32_t i = 0; i < SERIES_POINTS; i++) {
-        s->point[i].at_ps -= by_ps;
-    }
 }
 
 static void set_inspect_back(Inspect *in, uint64_t by_ps)
 {
-    in->stats_since_ps -= by_ps;
+    in->stats_since_ps -= by_ps; /* modulo 2^128 */
     set_series_back(&in->series, by_ps);
     set_series_back(&in->buffer_series, by_ps);
 }

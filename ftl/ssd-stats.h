@@ -7,6 +7,8 @@
  *     A counter that this row makes: Inspect.count.id, from 0, reset with the
  *     others and saved with the drive.  path is NULL for one that other rows
  *     use, and that is not shown.
+ * T(id, path, help)
+ *     The same of a sum of durations, in ns: a TimeSum.
  * P(id, path, unit, when, place, help)
  *     A counter at a place of its component, which saves it (ftl/state/); reset
  *     with the others.
@@ -18,7 +20,7 @@
 #ifndef VSSD_SSD_STATS_H
 #define VSSD_SSD_STATS_H
 
-#define SSD_STATS(C, P, V)                                                     \
+#define SSD_STATS(C, T, P, V)                                                  \
     P(host_bytes_read, "host_bytes_read", "bytes", NULL,                       \
       &v->ssd->inspect.counters.host_bytes_read,                               \
       "data of accepted reads, in whole logical blocks")                       \
@@ -93,20 +95,20 @@
       v->bus, "mean share of the time in which channels were busy")            \
     V(DOUBLE, die_utilization, "nand.die_utilization", "ratio", RESET, NULL,   \
       v->die, "mean share of the time in which dies were busy")                \
-    V(U64, busy_channel, "nand.busy_ns.channel[channel]", "ns", RESET, NULL,   \
+    V(TIME, busy_channel, "nand.busy_ns.channel[channel]", "ns", RESET, NULL,  \
       v->busy.channel[at[0]] / PS_PER_NS, "busy time: transfers")              \
-    V(U64, busy_die, "nand.busy_ns.die[die]", "ns", RESET, NULL,               \
+    V(TIME, busy_die, "nand.busy_ns.die[die]", "ns", RESET, NULL,              \
       v->busy.die[at[0]] / PS_PER_NS,                                          \
       "busy time: operations on any part of the die")                          \
-    V(U64, busy_plane, "nand.busy_ns.plane[plane]", "ns", RESET, NULL,         \
+    V(TIME, busy_plane, "nand.busy_ns.plane[plane]", "ns", RESET, NULL,        \
       v->busy.plane[at[0]] / PS_PER_NS, "busy time of the plane's array")      \
-    V(U64, die_idle, "nand.die_idle_ns[die]", "ns", RESET, NULL,               \
+    V(TIME, die_idle, "nand.die_idle_ns[die]", "ns", RESET, NULL,              \
       v->elapsed_ns - v->busy.die[at[0]] / PS_PER_NS,                          \
       "idle time; with `nand.busy_ns.die[die]` it adds up to "                 \
       "`nand.elapsed_ns`")                                                     \
     V(U64, elapsed, "nand.elapsed_ns", "ns", RESET, NULL, v->elapsed_ns,       \
       "time since the last reset")                                             \
-    V(U64, time_ns, "nand.time_ns.<cause>.<phase>", "ns", RESET, NULL,         \
+    V(TIME, time_ns, "nand.time_ns.<cause>.<phase>", "ns", RESET, NULL,        \
       time_of(v->ssd, at[0], at[1]) / PS_PER_NS,                               \
       "time of ended operations of that cause. With no operation in flight, "  \
       "the sum of `bus` over all causes is the busy time of all channels, "    \
@@ -140,27 +142,27 @@
       "both, per byte that the host read or wrote; 0 without any")             \
     V(U64, power_state, "power.state", "", NOW, &when_power, v->heat->state,   \
       "power state")                                                           \
-    V(U64, state_ns, "power.state_ns[state]", "ns", RESET, &when_power,        \
+    V(TIME, state_ns, "power.state_ns[state]", "ns", RESET, &when_power,       \
       v->heat->sums.state_ps[at[0]] / PS_PER_NS, "time in it")                 \
     V(U64, n_wakes, "power.wake_ups", "", RESET, &when_power,                  \
       v->heat->sums.n_wakes, "commands that ended an idle power state")        \
-    V(U64, wake_ns, "power.wake_ns", "ns", RESET, &when_power,                 \
+    V(TIME, wake_ns, "power.wake_ns", "ns", RESET, &when_power,                \
       v->heat->sums.wake_ps / PS_PER_NS,                                       \
       "time that they waited for that, in all")                                \
     V(DOUBLE, celsius, "thermal.celsius", "C", NOW, &when_heat,                \
       thermal_celsius(v->ssd, v->heat->rise_nk), "composite temperature")      \
     V(DOUBLE, most_celsius, "thermal.max_celsius", "C", LIFE, &when_heat,      \
       thermal_celsius(v->ssd, v->heat->most_rise_nk), "the most")              \
-    V(U64, warning_ns, "thermal.warning_ns", "ns", RESET, &when_heat,          \
+    V(TIME, warning_ns, "thermal.warning_ns", "ns", RESET, &when_heat,         \
       v->heat->sums.warning_ps / PS_PER_NS,                                    \
       "time at `thermal.warning` or above")                                    \
-    V(U64, critical_ns, "thermal.critical_ns", "ns", RESET, &when_heat,        \
+    V(TIME, critical_ns, "thermal.critical_ns", "ns", RESET, &when_heat,       \
       v->heat->sums.critical_ps / PS_PER_NS,                                   \
       "time at `thermal.critical` or above")                                   \
-    V(U64, throttle1_ns, "thermal.throttle_1_ns", "ns", RESET, &when_heat,     \
+    V(TIME, throttle1_ns, "thermal.throttle_1_ns", "ns", RESET, &when_heat,    \
       v->heat->sums.throttled_ps[0] / PS_PER_NS,                               \
       "time in the first step of throttling")                                  \
-    V(U64, throttle2_ns, "thermal.throttle_2_ns", "ns", RESET, &when_heat,     \
+    V(TIME, throttle2_ns, "thermal.throttle_2_ns", "ns", RESET, &when_heat,    \
       v->heat->sums.throttled_ps[1] / PS_PER_NS, "time in the second step")    \
     V(U64, throttled1, "thermal.throttle_1_entries", "", RESET, &when_heat,    \
       v->heat->sums.n_throttled[0],                                            \
@@ -266,7 +268,7 @@
       "or because a plane was busy or behind")                                 \
     C(superpages_host_timeouts, "superpages.host.timeouts", "waits",           \
       "ends of `ftl.superpage_wait`")                                          \
-    C(superpages_host_wait_ns, "superpages.host.wait_ns", "ns",                \
+    T(superpages_host_wait_ns, "superpages.host.wait_ns",                      \
       "sum over superpages of the time from their first unit, or the "         \
       "stream's last program, to their program")                               \
     C(superpages_gc_filled, "superpages.gc.filled", "superpages",              \
@@ -275,7 +277,7 @@
       "the same of GC")                                                        \
     C(superpages_gc_timeouts, "superpages.gc.timeouts", "waits",               \
       "the same of GC")                                                        \
-    C(superpages_gc_wait_ns, "superpages.gc.wait_ns", "ns",                    \
+    T(superpages_gc_wait_ns, "superpages.gc.wait_ns",                          \
       "sum of the time in which a plane had a page of copies and waited for "  \
       "those of the other planes")                                             \
     C(rain_parity_pages, "rain.parity_pages", "pages",                         \
@@ -302,7 +304,7 @@
       "reads that failed, and whose data could not be rebuilt")                \
     V(U64, rain_lost_dies, "rain.lost_dies", "dies", NOW, NULL,                \
       v->ssd->media->rain.n_lost, "dies that have failed")                     \
-    C(rain_die_ns, "rain.die_rebuild_ns", "ns",                                \
+    T(rain_die_ns, "rain.die_rebuild_ns",                                      \
       "time from the loss of a die until its data is in others, summed over "  \
       "dies")                                                                  \
     C(gc_victims, "gc.victims", "blocks",                                      \
@@ -327,7 +329,7 @@
       "full blocks (log-block map: blocks in use) by their share of valid "    \
       "units")                                                                 \
     V(U64, free_blocks_at, "gc.free_blocks_over_time[sample][0]", "ns", RESET, \
-      NULL, numbers_at_ns(v->ssd, &v->ssd->inspect.series, at[0]),             \
+      NULL, v->ssd->inspect.series.point[at[0]].at_ns,                         \
       "time since the last reset. A sample is taken when the number changes, " \
       "at most once per millisecond. When 128 are full, every other one is "   \
       "dropped and the minimum interval doubles")                              \
@@ -431,7 +433,7 @@
     C(padded_units, "buffer.padded_units", "units",                            \
       "units of programmed pages without data")                                \
     V(U64, buffer_at, "buffer.over_time.at_ns[point]", "ns", RESET, NULL,      \
-      numbers_at_ns(v->ssd, &v->ssd->inspect.buffer_series, at[0]),            \
+      v->ssd->inspect.buffer_series.point[at[0]].at_ns,                        \
       "times since the last reset; at most 128, as in "                        \
       "`gc.free_blocks_over_time`: at a command or the end of a page "         \
       "program, at most once per millisecond")                                 \
@@ -456,20 +458,20 @@
     V(U64, then_rewrites, "buffer.over_time.rewrites_after_flush[point]",      \
       "units", RESET, NULL, buffer_then(v, at[0], 7),                          \
       "`buffer.rewrites_after_flush` at that time")                            \
-    V(U64, cores_busy, "controller.cores_busy_ns", "ns", RESET, NULL,          \
+    V(TIME, cores_busy, "controller.cores_busy_ns", "ns", RESET, NULL,         \
       v->use.busy_ps[HOST_CORES] / PS_PER_NS,                                  \
       "time of firmware on all cores (`host.firmware`, `ftl.gc_firmware` and " \
       "the like)")                                                             \
-    V(U64, gc_core_busy, "controller.gc_busy_ns", "ns", RESET, NULL,           \
+    V(TIME, gc_core_busy, "controller.gc_busy_ns", "ns", RESET, NULL,          \
       v->use.gc_busy_ps / PS_PER_NS,                                           \
       "of that, for GC; without `ftl.gc_core` it counts when a core is "       \
       "assigned")                                                              \
-    V(U64, link_in_busy, "controller.link_in_busy_ns", "ns", RESET, NULL,      \
+    V(TIME, link_in_busy, "controller.link_in_busy_ns", "ns", RESET, NULL,     \
       v->use.busy_ps[HOST_LINK_IN] / PS_PER_NS,                                \
       "transfers over the host link, toward the drive")                        \
-    V(U64, link_out_busy, "controller.link_out_busy_ns", "ns", RESET, NULL,    \
+    V(TIME, link_out_busy, "controller.link_out_busy_ns", "ns", RESET, NULL,   \
       v->use.busy_ps[HOST_LINK_OUT] / PS_PER_NS, "transfers toward the host")  \
-    V(U64, dram_busy, "controller.dram_busy_ns", "ns", RESET, NULL,            \
+    V(TIME, dram_busy, "controller.dram_busy_ns", "ns", RESET, NULL,           \
       v->use.busy_ps[HOST_DRAM] / PS_PER_NS,                                   \
       "writes that enter DRAM; with `buffer.mb_s`, all data that DRAM moves")  \
     C(read_ahead_units, "read_ahead.units", "units",                           \

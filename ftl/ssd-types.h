@@ -14,6 +14,7 @@
 #include "eventq.h"
 #include "ilist.h"
 #include "nand.h"
+#include "simtime.h"
 #include "ssd-config.h"
 #include "ssd-power.h"
 #include "ssd.h"
@@ -83,22 +84,21 @@ typedef enum HostPart {
 /* What rows of the statistics count of temperature and power (thermal/). */
 typedef struct HeatSums {
     uint64_t controller_nj;
-    uint64_t warning_ps;
-    uint64_t critical_ps;
-    uint64_t throttled_ps[2];
     uint64_t n_throttled[2];
     uint64_t n_wakes;
-    uint64_t wake_ps;
-    uint64_t state_ps[SSD_POWER_STATES];
+    TimeSum warning_ps;
+    TimeSum critical_ps;
+    TimeSum throttled_ps[2];
+    TimeSum wake_ps;
+    TimeSum state_ps[SSD_POWER_STATES];
 } HeatSums;
 
 /* How they were used, summed over commands and cores. */
 typedef struct HostUse {
-    uint64_t
-        busy_ps[N_HOST_PARTS]; /* of the buffer: a command waits for room */
-    uint64_t wait_ps[N_HOST_PARTS];
-    uint64_t gc_busy_ps; /* of the cores' busy time, that for GC; on a core that
-                            GC shares it counts from when it is booked */
+    TimeSum busy_ps[N_HOST_PARTS]; /* of the buffer: a command waits for room */
+    TimeSum wait_ps[N_HOST_PARTS];
+    TimeSum gc_busy_ps; /* of the cores' busy time, that for GC; on a core that
+                           GC shares it counts from when it is booked */
 } HostUse;
 
 /* The components (layers.h). */

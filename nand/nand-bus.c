@@ -42,7 +42,6 @@ static void bus_grant(Nand *n, uint32_t c, uint32_t i, uint64_t now_ps)
     ch->owner = i;
     ch->busy_ps += ps;
     ch->until_ps = now_ps + ps;
-    n->stats.bus_busy_ps += ps;
     eventq_push(n->q, now_ps + ps, NAND_EVENT_BUS_DONE, i);
 }
 
@@ -120,7 +119,6 @@ void nand_bus_keep(Nand *n, uint32_t i, uint64_t now_ps)
     ch->owner = i;
     ch->busy_ps += n->cfg.t_dbsy_ps;
     ch->until_ps = now_ps + n->cfg.t_dbsy_ps;
-    n->stats.bus_busy_ps += n->cfg.t_dbsy_ps;
 }
 
 void nand_bus_ask(Nand *n, uint32_t i, Step step, uint64_t now_ps)

@@ -79,7 +79,7 @@ Nand *nand_create(const NandConfig *cfg, EventQueue *q, NandDone *done,
     n->unit = g_new(Unit, n->n_places);
     n->die = g_new0(Die, n->geo.n_dies);
     n->channel = g_new0(Channel, n->geo.n_channels);
-    n->plane_busy_ps = g_new0(uint64_t, n->geo.n_planes);
+    n->plane_busy_ps = g_new0(TimeSum, n->geo.n_planes);
     n->in_register =
         cfg->register_hits ? g_new(uint64_t, n->geo.n_planes) : NULL;
     n->block = lazy_new(BlockWear, n->geo.n_blocks);

@@ -123,16 +123,16 @@ typedef struct Die {
     uint32_t holders; /* of those, granted */
     uint32_t host_reads; /* submitted and not done */
     uint64_t since_ps;
-    uint64_t busy_ps;
+    TimeSum busy_ps;
 } Die;
 
 typedef struct Channel {
     OpList waiting;
     OpList commands; /* wait, too, and carry no data: they go first */
     uint32_t owner; /* operation on the bus, or NONE */
-    uint64_t busy_ps;  /* including the owner's */
     uint64_t until_ps; /* while there is an owner: when it ends */
     uint64_t ecc_free_ps; /* when the decoder has finished its queue */
+    TimeSum busy_ps;      /* including the owner's */
 } Channel;
 
 typedef struct BlockWear {
@@ -175,7 +175,7 @@ struct Nand {
     Unit *unit;
     Die *die;
     Channel *channel;
-    uint64_t *plane_busy_ps;
+    TimeSum *plane_busy_ps;
     uint64_t *in_register; /* nand.register_hits, else NULL; by plane: the page
                               that was read last, + 1; 0: none */
     BlockWear *block;

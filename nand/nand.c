@@ -54,7 +54,6 @@ static void die_let_go(Nand *n, const NandOp *op, uint64_t now_ps)
     invariant(d->holders > 0);
     if (--d->holders == 0) {
         d->busy_ps += now_ps - d->since_ps;
-        n->stats.die_busy_ps += now_ps - d->since_ps;
     }
 }
 
@@ -167,6 +166,17 @@ static void count_op(Nand *n, const NandOp *op)
     }
 }
 
+/* Each part by a statement of its own: a loop would cost more than the sums. */
+static inline void count_times(Nand *n, const NandOp *op)
+{
+    TimeSum *sum = n->stats.time_ps[op->cause];
+
+#define ADD_TIME(upper, lower)                                                 \
+    sum[NAND_TIME_##upper] += op->time_ps[NAND_TIME_##upper];
+    NAND_TIMES(ADD_TIME)
+#undef ADD_TIME
+}
+
 static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
 {
     bool left = n->op[i].phase == PHASE_ECC; /* the die already */
@@ -184,9 +194,7 @@ static void finish_op(Nand *n, uint32_t i, uint64_t now_ps)
     n->die[op.die].host_reads -= of_host(&op);
     count_op(n, &op);
     n->stats.bus_bytes[op.cause] += bus_bytes(n, &op);
-    for (int t = 0; t < NAND_N_TIMES; t++) {
-        n->stats.time_ps[op.cause][t] += op.time_ps[t];
-    }
+    count_times(n, &op);
     if (!left) {
         die_let_go(n, &op, now_ps);
     }
@@ -777,7 +785,7 @@ bool nand_channel_busy(const Nand *n, uint32_t channel)
     return n->channel[channel].owner != NONE;
 }
 
-uint64_t nand_die_busy_ps(const Nand *n, uint32_t die, uint64_t now_ps)
+TimeSum nand_die_busy_ps(const Nand *n, uint32_t die, uint64_t now_ps)
 {
     const Die *d = &n->die[die];
 
@@ -814,7 +822,6 @@ static void account_cut(Nand *n, uint64_t now_ps)
 
         if (ch->owner != NONE) {
             ch->busy_ps -= ch->until_ps - now_ps;
-            n->stats.bus_busy_ps -= ch->until_ps - now_ps;
         }
     }
     for (uint32_t i = 0; i < n->n_op; i++) {
@@ -833,7 +840,6 @@ void nand_power_cut(Nand *n, uint64_t now_ps)
 
         if (d->holders) {
             d->busy_ps += now_ps - d->since_ps;
-            n->stats.die_busy_ps += now_ps - d->since_ps;
         }
         d->holders = 0;
         d->load = 0;

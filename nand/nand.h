@@ -25,6 +25,7 @@
 #include "nand-media-options.h"
 #include "nand-options.h"
 #include "options.h"
+#include "simtime.h"
 #include "state.h"
 
 typedef struct NandConfig {
@@ -266,11 +267,8 @@ static inline bool nand_for_host(const NandOp *op)
 
 typedef struct NandStats {
     uint64_t ops[NAND_N_KINDS][NAND_N_CAUSES]; /* PROGRAM: pages */
-    uint64_t time_ps[NAND_N_CAUSES][NAND_N_TIMES]; /* summed over operations */
+    TimeSum time_ps[NAND_N_CAUSES][NAND_N_TIMES]; /* summed over operations */
     uint64_t bus_bytes[NAND_N_CAUSES]; /* data over channels, both ways */
-    uint64_t bus_busy_ps; /* summed over channels */
-    uint64_t die_busy_ps; /* summed over dies: from the first operation's grant
-                             to the end of the last */
     uint64_t suspends;
     uint64_t multi_plane; /* commands that joined two planes or more */
     uint64_t joined[NAND_N_KINDS]; /* operations in them, counted as in ops */
@@ -286,8 +284,8 @@ typedef struct NandStats {
     uint64_t level_misses; /* that it did not */
     uint64_t lost_pages;  /* that a torn program of their word line destroyed */
     uint64_t backups;     /* pages copied before such programs */
-    uint64_t ecc_busy_ps; /* summed over decoders, what is booked included */
-    uint64_t ecc_wait_ps; /* of pages for their decoder */
+    TimeSum ecc_busy_ps;  /* summed over decoders, what is booked included */
+    TimeSum ecc_wait_ps;  /* of pages for their decoder */
     uint64_t slc_programs; /* pages of blocks in SLC mode; copybacks, too */
     uint64_t slc_erases;   /* of blocks in SLC mode */
 } NandStats;
@@ -398,12 +396,12 @@ bool nand_channel_busy(const Nand *nand, uint32_t channel);
  * plane, while its array works.
  */
 typedef struct NandBusy {
-    uint64_t *channel; /* by channel; n_channels of them, and so on */
-    uint64_t *die;
-    uint64_t *plane;
+    TimeSum *channel; /* by channel; n_channels of them, and so on */
+    TimeSum *die;
+    TimeSum *plane;
 } NandBusy;
 
-uint64_t nand_die_busy_ps(const Nand *nand, uint32_t die, uint64_t now_ps);
+TimeSum nand_die_busy_ps(const Nand *nand, uint32_t die, uint64_t now_ps);
 
 /* Fill in the arrays, which are the caller's. */
 void nand_get_busy(const Nand *nand, uint64_t now_ps, const NandBusy *busy);

@@ -18,7 +18,7 @@
 typedef struct Interval {
     uint64_t n;
     uint64_t read_bytes, written_bytes;
-    uint64_t latency_ns; /* sum */
+    TimeSum latency_ns; /* sum */
     uint64_t max_ns;
     uint64_t programs, erases; /* of the array */
     uint64_t copied_units;     /* by GC */
@@ -243,7 +243,7 @@ static const Interval *interval(const Record *r, unsigned i)
 
 static uint64_t mean_ns(const Interval *v)
 {
-    return v->n ? v->latency_ns / v->n : 0;
+    return v->n ? (uint64_t)(v->latency_ns / v->n) : 0;
 }
 
 static bool has_series(const void *ctx)

@@ -22,9 +22,12 @@ static inline uint64_t part_serve(Controller *c, HostPart part,
                                   uint64_t *free_ps, uint64_t from_ps,
                                   uint64_t ps)
 {
-    uint64_t start_ps = MAX(*free_ps, from_ps);
+    uint64_t start_ps = from_ps;
 
-    c->use.wait_ps[part] += start_ps - from_ps;
+    if (*free_ps > from_ps) {
+        start_ps = *free_ps;
+        c->use.wait_ps[part] += start_ps - from_ps;
+    }
     c->use.busy_ps[part] += ps;
     *free_ps = start_ps + ps;
     return *free_ps;

@@ -67,8 +67,8 @@ typedef struct HostPath {
     const HostGate *gate;
     CmdFifo done;
     Ahead ahead;
-    uint64_t room_busy_ps;  /* a command waited for room, up to room_since_ps */
-    uint64_t room_wait_ps;  /* the same, summed over commands */
+    TimeSum room_busy_ps;   /* a command waited for room, up to room_since_ps */
+    TimeSum room_wait_ps;   /* the same, summed over commands */
     uint64_t room_since_ps; /* since then a command waits for room, if any */
     uint64_t gate_ps;       /* throttling lets no data pass until */
 } HostPath;

@@ -16,10 +16,10 @@
 
 /* ---- busy time ----------------------------------------------------------- */
 
-static uint64_t *busy_new(const Ssd *ssd, NandBusy *b)
+static TimeSum *busy_new(const Ssd *ssd, NandBusy *b)
 {
     const NandGeometry *g = ssd->geo;
-    uint64_t *all = g_new0(uint64_t, g->n_channels + g->n_dies + g->n_planes);
+    TimeSum *all = g_new0(TimeSum, g->n_channels + g->n_dies + g->n_planes);
 
     *b = (NandBusy){
         .channel = all,
@@ -38,8 +38,8 @@ void accounts_reset(Ssd *ssd)
     nand_get_busy(ssd->nand, ssd->now_ps, &busy);
 }
 
-static double utilization(const uint64_t *busy_ps, uint32_t n,
-                          uint64_t elapsed_ps)
+static double utilization(const TimeSum *busy_ps, uint32_t n,
+                          TimeSum elapsed_ps)
 {
     double sum = 0;
 
@@ -52,7 +52,7 @@ static double utilization(const uint64_t *busy_ps, uint32_t n,
 void accounts_busy(const Ssd *ssd, NandBusy *b)
 {
     const NandGeometry *g = ssd->geo;
-    uint64_t *all = busy_new(ssd, b);
+    TimeSum *all = busy_new(ssd, b);
 
     nand_get_busy(ssd->nand, ssd->now_ps, b);
     if (ssd->inspect.busy_base) {
@@ -64,7 +64,7 @@ void accounts_busy(const Ssd *ssd, NandBusy *b)
 
 void ssd_utilization(const Ssd *ssd, double *bus, double *die)
 {
-    uint64_t elapsed_ps = ssd->now_ps - ssd->inspect.stats_since_ps;
+    TimeSum elapsed_ps = stats_elapsed_ps(ssd);
     NandBusy busy;
 
     accounts_busy(ssd, &busy);
@@ -73,7 +73,7 @@ void ssd_utilization(const Ssd *ssd, double *bus, double *die)
     g_free(busy.channel);
 }
 
-static uint64_t since(uint64_t now_ps, uint64_t base_ps)
+static TimeSum since(TimeSum now_ps, TimeSum base_ps)
 {
     return now_ps - MIN(now_ps, base_ps);
 }

@@ -32,24 +32,23 @@ const char *stage_name(unsigned i)
 
 /* ---- the stages ---------------------------------------------------------- */
 
-static double share(uint64_t ps, uint64_t servers, uint64_t elapsed_ps)
+static double share(TimeSum ps, uint64_t servers, TimeSum elapsed_ps)
 {
     double whole = (double)servers * (double)elapsed_ps;
 
     return whole > 0 ? MIN((double)ps / whole, 1) : 0;
 }
 
-static Stage server(uint64_t busy_ps, uint32_t servers, uint64_t elapsed_ps)
+static Stage server(TimeSum busy_ps, uint32_t servers, TimeSum elapsed_ps)
 {
     double mean = share(busy_ps, servers, elapsed_ps);
 
     return (Stage){.servers = servers, .utilization = mean, .busiest = mean};
 }
 
-static Stage array_stage(const uint64_t *busy_ps, uint32_t n,
-                         uint64_t elapsed_ps)
+static Stage array_stage(const TimeSum *busy_ps, uint32_t n, TimeSum elapsed_ps)
 {
-    uint64_t sum_ps = 0;
+    TimeSum sum_ps = 0;
     uint32_t most = 0;
     Stage s;
 
@@ -63,7 +62,7 @@ static Stage array_stage(const uint64_t *busy_ps, uint32_t n,
     return s;
 }
 
-static void host_stages(Explain *e, const Ssd *ssd, uint64_t elapsed_ps)
+static void host_stages(Explain *e, const Ssd *ssd, TimeSum elapsed_ps)
 {
     static const StageKind stage_of[N_HOST_PARTS] = {
         [HOST_LINK_IN] = STAGE_LINK_IN, [HOST_LINK_OUT] = STAGE_LINK_OUT,
@@ -90,7 +89,7 @@ static void host_stages(Explain *e, const Ssd *ssd, uint64_t elapsed_ps)
     }
 }
 
-static void array_stages(Explain *e, const Ssd *ssd, uint64_t elapsed_ps)
+static void array_stages(Explain *e, const Ssd *ssd, TimeSum elapsed_ps)
 {
     const NandStats *now = nand_stats(ssd->nand);
     const NandStats *base = &ssd->inspect.nand_base;
@@ -130,7 +129,7 @@ static void work_by_cause(Explain *e, const Ssd *ssd)
     }
 }
 
-static void latency_parts(Explain *e, const Ssd *ssd, uint64_t elapsed_ps)
+static void latency_parts(Explain *e, const Ssd *ssd, TimeSum elapsed_ps)
 {
     const CostSums *c = &ssd->inspect.costs;
     double n = (double)MAX(c->n, 1);
@@ -183,7 +182,7 @@ static const char *verdict(const Explain *e)
 
 void explain_init(Explain *e, const Ssd *ssd)
 {
-    uint64_t elapsed_ps = ssd->now_ps - ssd->inspect.stats_since_ps;
+    TimeSum elapsed_ps = stats_elapsed_ps(ssd);
 
     *e = (Explain){.in_flight = 0};
     latency_parts(e, ssd, elapsed_ps);

@@ -17,11 +17,13 @@
 
 /* The counters that rows of SSD_STATS make. */
 #define MEMBER_OF_ROW(id, path, unit, help) uint64_t id;
+#define SUM_OF_ROW(id, path, help)          TimeSum id;
 #define NO_MEMBER(...)
 typedef struct SsdCounts {
-    SSD_STATS(MEMBER_OF_ROW, NO_MEMBER, NO_MEMBER)
+    SSD_STATS(MEMBER_OF_ROW, SUM_OF_ROW, NO_MEMBER, NO_MEMBER)
 } SsdCounts;
 #undef MEMBER_OF_ROW
+#undef SUM_OF_ROW
 #undef NO_MEMBER
 
 /* Values over time, in a bounded number of points. */
@@ -29,7 +31,7 @@ typedef struct SsdCounts {
 #define SERIES_VALUES 8
 
 typedef struct SeriesPoint {
-    uint64_t at_ps;
+    uint64_t at_ns; /* since the last reset */
     uint64_t value[SERIES_VALUES];
 } SeriesPoint;
 
@@ -44,7 +46,7 @@ typedef struct Series {
  * reset. */
 typedef struct CostSums {
     uint64_t n; /* of commands */
-    uint64_t ps[N_COSTS];
+    TimeSum ps[N_COSTS];
 } CostSums;
 
 typedef struct Inspect {
@@ -54,8 +56,9 @@ typedef struct Inspect {
     HostUse use_base;    /* likewise */
     HeatSums heat_base;  /* likewise */
     CostSums costs;
-    uint64_t *busy_base; /* of channels, dies, planes; or NULL: no reset yet */
-    uint64_t stats_since_ps;
+    TimeSum *busy_base; /* of channels, dies, planes; or NULL: no reset yet */
+    TimeSum stats_since_ps; /* modulo 2^128: it may be before the zero of the
+                               clock.  stats_elapsed_ps() */
     Series series; /* free blocks */
     Series buffer_series; /* see numbers_sample_buffer() */
     SsdCounts count;

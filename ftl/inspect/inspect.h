@@ -10,6 +10,12 @@
 
 /* ---- accounts.c -------------------------------------------------------- */
 
+/* Time since the last reset. */
+static inline TimeSum stats_elapsed_ps(const Ssd *ssd)
+{
+    return (TimeSum)ssd->now_ps - ssd->inspect.stats_since_ps;
+}
+
 typedef struct Energy {
     double read, program, erase, bus; /* nJ */
 } Energy;
@@ -50,8 +56,9 @@ static inline void note_buffer(Ssd *ssd)
 /* A block becomes a victim. */
 void numbers_victim(Ssd *ssd, uint32_t block);
 
-/* Time of a point of a series since the last reset, in ns. */
-uint64_t numbers_at_ns(const Ssd *ssd, const Series *s, uint32_t i);
+/* The drive comes from a stream before version 4 of the format, in which
+ * instants of statistics were modulo 2^64. */
+void numbers_loaded_v3(Ssd *ssd);
 
 uint32_t numbers_free_blocks(const Ssd *ssd);
 

@@ -50,14 +50,27 @@ static SeriesPoint *series_add(const Ssd *ssd, Series *s)
         thin_out(s);
     }
     p = &s->point[s->n++];
-    p->at_ps = ssd->now_ps;
+    p->at_ns = (uint64_t)(stats_elapsed_ps(ssd) / PS_PER_NS);
     s->next_ps = next_multiple_ps(ssd, s->interval_ps);
     return p;
 }
 
-uint64_t numbers_at_ns(const Ssd *ssd, const Series *s, uint32_t i)
+/* The points had instants by the clock. */
+static void convert_points(Series *s, uint64_t since_ps)
 {
-    return (s->point[i].at_ps - ssd->inspect.stats_since_ps) / PS_PER_NS;
+    for (uint32_t i = 0; i < SERIES_POINTS; i++) {
+        s->point[i].at_ns = (s->point[i].at_ns - since_ps) / PS_PER_NS;
+    }
+}
+
+void numbers_loaded_v3(Ssd *ssd)
+{
+    uint64_t since_ps = (uint64_t)ssd->inspect.stats_since_ps;
+
+    convert_points(&ssd->inspect.series, since_ps);
+    convert_points(&ssd->inspect.buffer_series, since_ps);
+    ssd->inspect.stats_since_ps =
+        (TimeSum)ssd->now_ps - (uint64_t)(ssd->now_ps - since_ps);
 }
 
 /* ---- free blocks over time ----------------------------------------------- */
@@ -85,7 +98,7 @@ void numbers_sample_buffer(Ssd *ssd)
     SeriesPoint *p = series_add(ssd, &ssd->inspect.buffer_series);
 
     *p = (SeriesPoint){
-        .at_ps = p->at_ps,
+        .at_ns = p->at_ns,
         .value = {ssd->buffer->n_unsafe, ssd->buffer->early.threshold_ppm,
                   b->read_hits + b->write_hits,
                   b->read_misses + b->write_misses, b->clean_evictions,

@@ -132,7 +132,7 @@ void ssd_known_counters(const Ssd *ssd, SsdCounters *c)
 
 uint64_t ssd_uncounted_ns(const Ssd *ssd)
 {
-    return ssd->journal->counters.lost_ps / PS_PER_NS;
+    return (uint64_t)(ssd->journal->counters.lost_ps / PS_PER_NS);
 }
 
 const Hist *ssd_latency(const Ssd *ssd, SsdOp op)
@@ -170,7 +170,7 @@ void drive_stats_init(DriveStats *v, const Ssd *ssd)
 {
     *v = (DriveStats){
         .ssd = ssd,
-        .elapsed_ns = (ssd->now_ps - ssd->inspect.stats_since_ps) / PS_PER_NS,
+        .elapsed_ns = (uint64_t)(stats_elapsed_ps(ssd) / PS_PER_NS),
         .wear = g_new(uint32_t, ssd->geo->n_blocks),
         .slc = slc_size(ssd),
     };
@@ -222,7 +222,7 @@ static uint64_t retried_of(const Ssd *ssd, unsigned i)
            ssd->inspect.nand_base.reads_by_retries[i];
 }
 
-static uint64_t time_of(const Ssd *ssd, NandCause cause, NandTime phase)
+static TimeSum time_of(const Ssd *ssd, NandCause cause, NandTime phase)
 {
     return nand_stats(ssd->nand)->time_ps[cause][phase] -
            ssd->inspect.nand_base.time_ps[cause][phase];
@@ -458,17 +458,22 @@ static const StatWhen when_heat = {
     STAT_FUNCTION(DriveStats, COUNTER, id, place)
 #define COUNTER_GET(id, path, unit, help)                                      \
     STAT_FUNCTION(DriveStats, COUNTER, id, &v->ssd->inspect.count.id)
+#define SUM_GET(id, path, help)                                                \
+    STAT_FUNCTION(DriveStats, TIME_COUNTER, id, &v->ssd->inspect.count.id)
 #define VALUE_ROW(type, id, path, unit, reset, when, value, help)              \
     STAT_ROW(type, id, path, unit, reset, when, help)
 #define PLACED_ROW(id, path, unit, when, place, help)                          \
     STAT_ROW(COUNTER, id, path, unit, RESET, when, help)
 #define COUNTER_ROW(id, path, unit, help)                                      \
     STAT_ROW(COUNTER, id, path, unit, RESET, NULL, help)
+#define SUM_ROW(id, path, help)                                                \
+    STAT_ROW(TIME_COUNTER, id, path, "ns", RESET, NULL, help)
 
-SSD_STATS(COUNTER_GET, PLACED_GET, VALUE_GET)
+SSD_STATS(COUNTER_GET, SUM_GET, PLACED_GET, VALUE_GET)
 SSD_HEAD_STATS(VALUE_GET)
 
-static const StatRow rows[] = {SSD_STATS(COUNTER_ROW, PLACED_ROW, VALUE_ROW)};
+static const StatRow rows[] = {
+    SSD_STATS(COUNTER_ROW, SUM_ROW, PLACED_ROW, VALUE_ROW)};
 static const StatRow head_rows[] = {SSD_HEAD_STATS(VALUE_ROW)};
 
 const StatTable ssd_stats = {rows, G_N_ELEMENTS(rows), sets,

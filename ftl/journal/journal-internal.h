@@ -102,8 +102,8 @@ typedef struct CounterSaves {
     HostCounts saved;  /* the last time */
     HostCounts lost;   /* in power cuts, since the last reset of statistics */
     uint64_t saved_ps; /* then; for differences only, modulo 2^64 */
-    uint64_t lost_ps;  /* time with power that no save has counted */
     uint64_t armed;    /* 1: SSD_EVENT_COUNTERS is under way */
+    TimeSum lost_ps;   /* time with power that no save has counted */
 } CounterSaves;
 
 typedef struct JournalPlane {

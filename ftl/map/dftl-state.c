@@ -42,10 +42,8 @@ static const StateMove entry_moves[] = {
     ENTRY(dirty_next), ENTRY(dirty_prev), ENTRY(segment), ENTRY(dirty),
 };
 
-static const StateWas waiter_was = {sizeof(WaiterV2), waiter_moves,
-                                    G_N_ELEMENTS(waiter_moves)};
-static const StateWas entry_was = {sizeof(CmtEntryV2), entry_moves,
-                                   G_N_ELEMENTS(entry_moves)};
+static const StateWas waiter_was = STATE_WAS(WaiterV2, waiter_moves);
+static const StateWas entry_was = STATE_WAS(CmtEntryV2, entry_moves);
 
 static const StateRow dftl_rows[] = {
     STATE_KEPT_ROW(Dftl, cmt), /* has rows of its own */

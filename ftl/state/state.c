@@ -18,6 +18,7 @@
 #include "gc/gc.h"
 #include "host/ahead.h"
 #include "host/host.h"
+#include "inspect/inspect.h"
 #include "journal/journal.h"
 #include "map/map-policy.h"
 #include "map/map.h"
@@ -27,6 +28,7 @@
 #include "power/power.h"
 #include "drive.h"
 #include "ssd-internal.h"
+#include "state/drive-rows.h"
 #include "state/drive-state.h"
 #include "state/old-structs.h"
 #include "state/planes.h"
@@ -87,64 +89,6 @@ enum {
     N_COUNTS,
 };
 
-/* A member of Ssd or of one of its components, and the name of its row in a
- * stream: that of version 1, when all of them were members of Ssd. */
-#define MEMBER(m, was)                                                         \
-    .name = "Ssd." #was, .offset = offsetof(Drive, m),                         \
-    .bytes = sizeof(((Drive *)0)->m), .align = __alignof__(((Drive *)0)->m)
-#define VALUE(m, was) {MEMBER(m, was), .kind = STATE_VALUE}
-/* Since version v; with more at its end since then. */
-#define VALUE_SINCE(v, m, was)                                                 \
-    {MEMBER(m, was), .kind = STATE_VALUE, .since = (v)}
-#define VALUE_GROWN(v, m, was)                                                 \
-    {MEMBER(m, was), .kind = STATE_VALUE, .grown = (v)}
-/* Numbers that had 32 bits before version v; elements that had another form. */
-#define VALUE_WIDENED(v, m, was_)                                              \
-    {MEMBER(m, was_), .kind = STATE_VALUE, .grown = (v), .widened = true}
-#define POOL_WIDENED(v, m, was_, n)                                            \
-    {MEMBER(m, was_),                                                          \
-     .kind = STATE_POOL,                                                       \
-     .grown = (v),                                                             \
-     .widened = true,                                                          \
-     .elem = sizeof(*((Drive *)0)->m),                                         \
-     .count = (n)}
-#define TABLE_WAS(v, m, was_, n, old)                                          \
-    {MEMBER(m, was_),                                                          \
-     .kind = STATE_TABLE,                                                      \
-     .grown = (v),                                                             \
-     .was = (old),                                                             \
-     .elem = sizeof(*((Drive *)0)->m),                                         \
-     .count = (n)}
-#define POOL_WAS(v, m, was_, n, old)                                           \
-    {MEMBER(m, was_),                                                          \
-     .kind = STATE_POOL,                                                       \
-     .grown = (v),                                                             \
-     .was = (old),                                                             \
-     .elem = sizeof(*((Drive *)0)->m),                                         \
-     .count = (n)}
-#define NUMBERS(m, was) {MEMBER(m, was), .kind = STATE_NUMBERS}
-#define KEPT(m, was)  {MEMBER(m, was), .kind = STATE_KEPT}
-#define TABLE_SINCE(v, m, was, n)                                              \
-    {MEMBER(m, was), .kind = STATE_TABLE, .since = (v),                        \
-     .elem = sizeof(*((Drive *)0)->m), .count = (n)}
-#define TABLE(m, was, n)                                                       \
-    {MEMBER(m, was), .kind = STATE_TABLE,                                      \
-     .elem = sizeof(*((Drive *)0)->m), .count = (n)}
-#define POOL_SINCE(v, m, was, n)                                               \
-    {MEMBER(m, was), .kind = STATE_POOL, .since = (v),                         \
-     .elem = sizeof(*((Drive *)0)->m), .count = (n)}
-#define POOL_GROWN(v, m, was, n)                                               \
-    {MEMBER(m, was), .kind = STATE_POOL, .grown = (v),                         \
-     .elem = sizeof(*((Drive *)0)->m), .count = (n)}
-#define POOL(m, was, n)                                                        \
-    {MEMBER(m, was), .kind = STATE_POOL,                                       \
-     .elem = sizeof(*((Drive *)0)->m), .count = (n)}
-
-/* A counter that a row of SSD_STATS makes.  A stream may be without it. */
-#define COUNTER(id, path, unit, help)                                          \
-    {MEMBER(ssd.inspect.count.id, id), .kind = STATE_VALUE, .optional = true},
-#define NO_COUNTER(...)
-
 static const StateRow ssd_rows[] = {
     /* The components, from bottom to top. */
     KEPT(ssd.controller, controller_component),
@@ -192,16 +136,16 @@ static const StateRow ssd_rows[] = {
     KEPT(ssd.work, work), /* none, but during an event */
     TABLE(ssd.inspect.latency, latency, N_HISTS),
     VALUE(ssd.inspect.counters, counters),
-    VALUE_GROWN(3, ssd.inspect.nand_base, nand_base),
-    VALUE_SINCE(3, ssd.inspect.use_base, use_base),
-    VALUE_SINCE(3, ssd.inspect.heat_base, heat_base),
-    VALUE_SINCE(3, ssd.inspect.costs, costs),
-    POOL(ssd.inspect.busy_base, busy_base, N_BUSY),
-    VALUE(ssd.inspect.stats_since_ps, stats_since_ps),
+    VALUE_WAS(4, ssd.inspect.nand_base, nand_base, &nand_stats_was),
+    VALUE_SINCE_WAS(3, 4, ssd.inspect.use_base, use_base, &use_was),
+    VALUE_SINCE_WAS(3, 4, ssd.inspect.heat_base, heat_base, &heat_sums_was),
+    VALUE_SINCE_WAS(3, 4, ssd.inspect.costs, costs, &costs_was),
+    POOL_WIDENED(4, ssd.inspect.busy_base, busy_base, N_BUSY),
+    VALUE_WIDENED(4, ssd.inspect.stats_since_ps, stats_since_ps),
     VALUE(ssd.inspect.series, series),
     VALUE(ssd.inspect.buffer_series, buffer_series),
     /* clang-format off */
-    SSD_STATS(COUNTER, NO_COUNTER, NO_COUNTER)
+    SSD_STATS(COUNTER, SUM, NO_COUNTER, NO_COUNTER)
     /* clang-format on */
     KEPT(ssd.inspect.log, log),
     KEPT(ssd.inspect.recording, recording),
@@ -220,7 +164,7 @@ static const StateRow ssd_rows[] = {
     KEPT(controller.dram_unit_ps, dram_unit_ps),
     KEPT(controller.dram_move_ps, dram_move_ps),
     KEPT(controller.dram_map_ps, dram_map_ps),
-    VALUE_SINCE(3, controller.use, controller_use),
+    VALUE_SINCE_WAS(3, 4, controller.use, controller_use, &use_was),
     KEPT(media.client, media_client),
     KEPT(media.index, full_index),
     KEPT(media.saved, saved_client),
@@ -282,7 +226,7 @@ static const StateRow ssd_rows[] = {
     VALUE(journal.free_meta_read, free_meta_read),
     VALUE(journal.meta_version, meta_version),
     {MEMBER(journal.counters, counter_saves), .kind = STATE_VALUE,
-     .optional = true},
+     .optional = true, .grown = 4, .was = &counters_was},
     KEPT(placement.plane, placement_plane),
     KEPT(placement.policy, alloc),
     KEPT(placement.placer, placer),
@@ -378,7 +322,7 @@ static const StateRow ssd_rows[] = {
     KEPT(thermal.step_ps, heat_step_ps),
     KEPT(thermal.decay, heat_decay),
     KEPT(thermal.mk_per_w, mk_per_w),
-    VALUE_SINCE(3, thermal.heat, heat),
+    VALUE_SINCE_WAS(3, 4, thermal.heat, heat, &heat_was),
     KEPT(host.gate, gate),
     VALUE(host.done, done),
     KEPT(host.ahead.n_streams, ahead_streams),
@@ -387,34 +331,14 @@ static const StateRow ssd_rows[] = {
     POOL_SINCE(3, host.ahead.waiter, ahead_waiter, N_AHEAD_WAITERS),
     VALUE_SINCE(3, host.ahead.n_waiters, n_ahead_waiters),
     VALUE_SINCE(3, host.ahead.free_waiter, free_ahead_waiter),
-    VALUE_SINCE(3, host.room_busy_ps, room_busy_ps),
-    VALUE_SINCE(3, host.room_wait_ps, room_wait_ps),
+    VALUE_SINCE_WIDENED(3, 4, host.room_busy_ps, room_busy_ps),
+    VALUE_SINCE_WIDENED(3, 4, host.room_wait_ps, room_wait_ps),
     VALUE_SINCE(3, host.room_since_ps, room_since_ps),
     VALUE_SINCE(3, host.gate_ps, gate_ps),
     POOL_WIDENED(3, power.candidate, doubt, N_CANDIDATES),
     VALUE_GROWN(3, power.recovery, recovery),
     TABLE(power.recovery_plane, recovery_plane, N_PLANES),
 };
-
-#undef COUNTER
-#undef NO_COUNTER
-#undef MEMBER
-#undef VALUE
-#undef VALUE_SINCE
-#undef VALUE_GROWN
-#undef KEPT
-#undef TABLE_SINCE
-#undef TABLE
-#undef POOL
-#undef VALUE_SINCE
-#undef TABLE_SINCE
-#undef POOL_SINCE
-#undef POOL_GROWN
-#undef VALUE_WIDENED
-#undef POOL_WIDENED
-#undef TABLE_WAS
-#undef POOL_WAS
-#undef NUMBERS
 
 static const StateRow event_rows[] = {
     STATE_POOL_ROW(EventQueue, heap, N_EVENTS),
@@ -768,6 +692,9 @@ static bool walk(State *s, Ssd *ssd)
         gc_forget(ssd);
         queue_note_slots(ssd);
         unit_count(ssd);
+    }
+    if (s->loading && s->version < 4) {
+        numbers_loaded_v3(ssd);
     }
     if (!same_faults) {
         faulty_rearm(ssd);

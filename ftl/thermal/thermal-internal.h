@@ -42,7 +42,7 @@ struct Heat {
     uint64_t most_rise_nk;
     uint64_t peak_mw; /* of a step, since the last reset of statistics */
     HeatSums sums;    /* by level: of throttling, 1 and 2 */
-    uint64_t managed_ps[THERMAL_LEVELS]; /* these two: by limits of the host */
+    TimeSum managed_ps[THERMAL_LEVELS]; /* these two: by limits of the host */
     uint64_t n_managed[THERMAL_LEVELS];
     uint32_t limit_k[THERMAL_LEVELS]; /* of the host; both 0: the drive's own */
     uint32_t level;

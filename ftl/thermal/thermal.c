@@ -447,12 +447,12 @@ bool ssd_heat(const Ssd *ssd, SsdHeat *heat)
         .kelvin = ssd_kelvin(ssd),
         .warning_k = ssd->cfg->warning_c + ZERO_C_K,
         .critical_k = ssd->cfg->critical_c + ZERO_C_K,
-        .warning_ns = h.sums.warning_ps / PS_PER_NS,
-        .critical_ns = h.sums.critical_ps / PS_PER_NS,
+        .warning_ns = (uint64_t)(h.sums.warning_ps / PS_PER_NS),
+        .critical_ns = (uint64_t)(h.sums.critical_ps / PS_PER_NS),
     };
     for (unsigned i = 0; i < THERMAL_LEVELS; i++) {
         heat->n_managed[i] = h.n_managed[i];
-        heat->managed_ns[i] = h.managed_ps[i] / PS_PER_NS;
+        heat->managed_ns[i] = (uint64_t)(h.managed_ps[i] / PS_PER_NS);
     }
     return ssd->thermal->heats;
 }

@@ -2,8 +2,8 @@
 /*
  * core-state.c - streams of earlier versions: members that have come, gone and grown.
  */
+#include "simtime.h"
 #include "state.h"
-
 
 #include <stdlib.h>
 #include <string.h>
@@ -191,10 +191,157 @@ static void test_refused(void)
     new_rows[2].grown = 2;
 }
 
+/* ---- sums that have become wider ----------------------------------------- */
+
+typedef struct OldSums {
+    uint64_t n;
+    uint64_t busy[2];
+    uint64_t late; /* since version 2 */
+} OldSums;
+
+typedef struct Sums {
+    TimeSum busy[2];
+    TimeSum late;
+    uint64_t n;
+} Sums;
+
+typedef struct OldHolder {
+    OldSums sums;
+    uint64_t wait;
+    uint64_t *table;
+    OldSums *element;
+} OldHolder;
+
+typedef struct Holder {
+    Sums sums;
+    TimeSum wait;
+    TimeSum *table;
+    Sums *element;
+} Holder;
+
+#define MOVE(m) STATE_MOVE(OldSums, Sums, m)
+
+static const StateMove sums_moves[] = {MOVE(n), MOVE(busy), MOVE(late)};
+static const StateWas sums_was = {.bytes = sizeof(OldSums),
+                                  .move = sums_moves,
+                                  .n_moves = G_N_ELEMENTS(sums_moves),
+                                  .grown = 2};
+static const StateWas element_was = STATE_WAS(OldSums, sums_moves);
+
+/* Version 1 has no OldSums.late in the value. */
+static StateRow old_holder_rows[] = {
+    {AS(OldHolder, sums, "S.sums"), .kind = STATE_VALUE},
+    {AS(OldHolder, wait, "S.wait"), .kind = STATE_VALUE},
+    {AS(OldHolder, table, "S.table"), .kind = STATE_TABLE, .elem = 8,
+     .count = COUNT},
+    {AS(OldHolder, element, "S.element"), .kind = STATE_TABLE,
+     .elem = sizeof(OldSums), .count = COUNT},
+};
+
+static const StateRow holder_rows[] = {
+    {AS(Holder, sums, "S.sums"), .kind = STATE_VALUE, .grown = 3,
+     .was = &sums_was},
+    {AS(Holder, wait, "S.wait"), .kind = STATE_VALUE, .grown = 3,
+     .widened = true},
+    {AS(Holder, table, "S.table"), .kind = STATE_TABLE, .elem = 16,
+     .count = COUNT, .grown = 3, .widened = true},
+    {AS(Holder, element, "S.element"), .kind = STATE_TABLE,
+     .elem = sizeof(Sums), .count = COUNT, .grown = 3, .was = &element_was},
+};
+
+static const StateStruct old_holder = {
+    "S", old_holder_rows, G_N_ELEMENTS(old_holder_rows), sizeof(OldHolder)};
+static const StateStruct holder = {"S", holder_rows, G_N_ELEMENTS(holder_rows),
+                                   sizeof(Holder)};
+
+#define MOST UINT64_MAX
+
+/* Save, or load again, as a reader of version 3. */
+static bool go(const StateStruct *d, void *base, bool loading, uint64_t version)
+{
+    FILE *file = loading ? fmemopen(bytes, n_bytes, "rb")
+                         : open_memstream(&bytes, &n_bytes);
+    uint64_t counts[N_COUNTS] = {[COUNT] = 2};
+    State s;
+    bool ok;
+
+    state_begin(&s, file, loading);
+    s.version = version;
+    s.newest = 3;
+    state_version(&s);
+    state_values(&s, d, base);
+    state_tables(&s, d, base, counts);
+    ok = state_end(&s, NULL);
+    fclose(file);
+    if (loading) {
+        free(bytes);
+    }
+    return ok;
+}
+
+static void same_sums(const Sums *s, uint64_t n, TimeSum busy, TimeSum late)
+{
+    g_assert_cmpuint(s->n, ==, n);
+    g_assert_true(s->busy[0] == busy && s->busy[1] == busy + 1);
+    g_assert_true(s->late == late);
+}
+
+static void test_sums(void)
+{
+    uint64_t old_table[2] = {MOST, 3};
+    OldSums old_element[2] = {{1, {2, 3}, 4}, {5, {6, 7}, MOST}};
+    OldHolder old = {{9, {MOST - 1, MOST}, 8}, MOST, old_table, old_element};
+
+    g_assert_cmpstr(state_gap(&holder), ==, NULL);
+    for (uint64_t version = 1; version <= 2; version++) {
+        TimeSum table[2] = {~(TimeSum)0, ~(TimeSum)0};
+        Sums element[2];
+        Holder new = {.table = table, .element = element};
+
+        memset(&new.sums, 0xff, sizeof(new.sums));
+        memset(element, 0xff, sizeof(element));
+        old_holder_rows[0].bytes =
+            version == 1 ? offsetof(OldSums, late) : sizeof(OldSums);
+        g_assert_true(go(&old_holder, &old, false, version));
+        g_assert_true(go(&holder, &new, true, version));
+        same_sums(&new.sums, 9, MOST - 1, version == 1 ? 0 : 8);
+        g_assert_true(new.wait == MOST &&table[0] == MOST &&table[1] == 3);
+        same_sums(&element[0], 1, 2, 4);
+        same_sums(&element[1], 5, 6, MOST);
+    }
+    /* Version 2 has all members. */
+    old_holder_rows[0].bytes = offsetof(OldSums, late);
+    g_assert_true(go(&old_holder, &old, false, 2));
+    g_assert_false(go(&holder, &(Holder){.wait = 0}, true, 2));
+}
+
+/* One that passes 64 bits is saved and loaded as it is. */
+static void test_wide_sums(void)
+{
+    TimeSum table[2] = {~(TimeSum)0, (TimeSum)1 << 64};
+    TimeSum table_back[2] = {0};
+    Sums element[2] = {{{1, 2}, 3, 4}, {{~(TimeSum)0 - 1, ~(TimeSum)0}, 5, 6}};
+    Sums element_back[2] = {{{0}, 0, 0}};
+    Holder from = {{{(TimeSum)7 << 70, ((TimeSum)7 << 70) + 1}, 8, 9},
+                   (TimeSum)1 << 100,
+                   table,
+                   element};
+    Holder to = {.table = table_back, .element = element_back};
+
+    g_assert_true(go(&holder, &from, false, 3));
+    g_assert_true(go(&holder, &to, true, 3));
+    same_sums(&to.sums, 9, (TimeSum)7 << 70, 8);
+    g_assert_true(to.wait == (TimeSum)1 << 100);
+    g_assert_cmpmem(table, sizeof(table), table_back, sizeof(table_back));
+    same_sums(&element_back[1], 6, ~(TimeSum)0 - 1, 5);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/state/older", test_older);
     g_test_add_func("/state/refused", test_refused);
+    g_test_add_func("/state/sums", test_sums);
+    g_test_add_func("/state/wide-sums", test_wide_sums);
     return g_test_run();
 }

@@ -30,6 +30,26 @@ static void test_nesting(void)
                     "\"list\":[true,false,{\"x\":0},[]],\"z\":\"end\"}");
 }
 
+static void test_u128(void)
+{
+    const unsigned __int128 v[] = {0, UINT64_MAX, (unsigned __int128)1 << 64,
+                                   (unsigned __int128)UINT64_MAX *
+                                       10000000000000000000ULL,
+                                   ~(unsigned __int128)0};
+    g_autoptr(GString) s = g_string_new(NULL);
+    JsonWriter w = {.out = s};
+
+    json_open(&w, NULL, '[');
+    for (size_t i = 0; i < G_N_ELEMENTS(v); i++) {
+        json_u128(&w, NULL, v[i]);
+    }
+    json_close(&w, ']');
+    g_assert_cmpstr(s->str, ==,
+                    "[0,18446744073709551615,18446744073709551616,"
+                    "184467440737095516150000000000000000000,"
+                    "340282366920938463463374607431768211455]");
+}
+
 static void test_escapes(void)
 {
     g_autoptr(GString) s = g_string_new(NULL);
@@ -59,6 +79,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/json/nesting", test_nesting);
+    g_test_add_func("/json/u128", test_u128);
     g_test_add_func("/json/escapes", test_escapes);
     g_test_add_func("/json/doubles", test_doubles);
     return g_test_run();

@@ -6,6 +6,7 @@
 
 typedef struct Thing {
     uint64_t a, hidden, life, by[2], grid[3][2];
+    TimeSum waits, held;
     bool more;
     unsigned n;
     Hist *hist;
@@ -53,6 +54,12 @@ static const StatSet sets[] = {
     V(U64, twice, "grid[element].twice", "", NOW, NULL, at[0] * 2ULL, "index") \
     V(U64, left, "points[element][0]", "", NOW, NULL, at[0], "left")           \
     V(U64, right, "points[element][1]", "", NOW, NULL, v->by[0], "right")      \
+    V(TIME_COUNTER, waits, "waits_ns", "ns", RESET, &when_more, &v->waits,     \
+      "a sum")                                                                 \
+    V(TIME_COUNTER, held, "held_ns", "ns", LIFE, &when_more, &v->held,         \
+      "a sum for ever")                                                        \
+    V(TIME, most, "most_ns", "ns", RESET, &when_more, v->waits + v->held,      \
+      "both")                                                                  \
     V(STRING, name, "name", "", FIXED, NULL, "x", "a name")                    \
     V(PART, first, "+", "", NOW, NULL, ((StatPart){inner, v->inner}), "")      \
     V(PART, again, "+", "", NOW, NULL, ((StatPart){inner, NULL}), "")          \
@@ -114,7 +121,12 @@ static void test_condition(void)
 
     hist_init(h);
     hist_add(h, 12);
+    t.waits = (TimeSum)5 << 64;
+    t.held = 1;
     s = text(&t);
+    g_assert_nonnull(strstr(s, "\"waits_ns\":92233720368547758080,"
+                               "\"held_ns\":1,"
+                               "\"most_ns\":92233720368547758081,"));
     g_assert_nonnull(strstr(s, "\"half\":5,\"more\":{\"big\":true},\"by\""));
     g_assert_nonnull(
         strstr(s, "\"hist\":{\"count\":1,\"mean\":12,\"min\":12,\"p50\":12,"
@@ -129,6 +141,8 @@ static void test_reset(void)
                .life = 3,
                .by = {4, 5},
                .n = 2,
+               .waits = (TimeSum)1 << 64,
+               .held = (TimeSum)1 << 64,
                .grid = {{6, 7}, {8, 9}, {10, 11}}};
 
     stats_reset(&table, &t);
@@ -137,6 +151,7 @@ static void test_reset(void)
                      ==, 0);
     g_assert_cmpuint(t.grid[2][0], ==, 10); /* beyond the list's end */
     g_assert_cmpuint(t.life, ==, 3);
+    g_assert_true(t.waits == 0 && t.held == (TimeSum)1 << 64);
     g_assert_cmpuint(t.n, ==, 2);
 }
 

@@ -576,7 +576,7 @@ static void test_series(void)
     g_assert_cmpuint(s->n, >, SERIES_POINTS / 2);
     g_assert_cmpuint(s->interval_ps, >, NS_PER_MS * PS_PER_NS);
     for (uint32_t i = 1; i < s->n; i++) {
-        g_assert_cmpuint(s->point[i - 1].at_ps, <, s->point[i].at_ps);
+        g_assert_cmpuint(s->point[i - 1].at_ns, <, s->point[i].at_ns);
         for (int k = 2; k < SERIES_VALUES; k++) {
             g_assert_cmpuint(s->point[i - 1].value[k], <=,
                              s->point[i].value[k]);

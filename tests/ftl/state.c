@@ -472,6 +472,7 @@ static const Kept kept[] = {
     {"kept-1.state", "nand.blocks=26", 0x3bca39d8fbd42ade},
     {"kept-2.state", "nand.blocks=26", 0x3bca39d8fbd42ade},
     {"kept-3.state", "nand.blocks=26", 0x3bca39d8fbd42ade},
+    {"kept-4.state", "nand.blocks=26", 0x3bca39d8fbd42ade},
 };
 
 /* A drive of the version that this build writes: VSSD_KEEP=FILE. */
@@ -484,6 +485,30 @@ static void keep(const char *path)
     g_assert_no_error(error);
     g_test_message("contents 0x%" PRIx64, contents(r->ssd));
     ref_free(r);
+}
+
+/* Sums of time agree with the operations that took it. */
+static void check_times(const Ssd *ssd)
+{
+    const NandStats *s = nand_stats(ssd->nand);
+    const NandConfig *c = &ssd->cfg->nand;
+    TimeSum in_dies = 0;
+    TimeSum in_array = 0;
+
+    for (unsigned i = 0; i < NAND_N_CAUSES; i++) {
+        TimeSum cell_ps = s->ops[NAND_READ][i] * c->t_read_ps +
+                          s->ops[NAND_PROGRAM][i] * c->t_prog_ps +
+                          s->ops[NAND_ERASE][i] * c->t_erase_ps;
+
+        g_assert_true(s->time_ps[i][NAND_TIME_CELL] == cell_ps);
+        in_array += cell_ps;
+    }
+    g_assert_true(in_array > 0);
+    for (uint32_t i = 0; i < ssd->geo->n_dies; i++) {
+        in_dies += nand_die_busy_ps(ssd->nand, i, ssd->now_ps);
+    }
+    g_assert_true(in_dies > in_array);
+    g_assert_true(in_dies < (TimeSum)ssd->now_ps * ssd->geo->n_dies);
 }
 
 static void test_kept(void)
@@ -503,6 +528,7 @@ static void test_kept(void)
 
         g_assert_no_error(error);
         g_assert_cmphex(contents(ssd), ==, kept[i].contents);
+        check_times(ssd);
         version = ssd_last_version(ssd);
         now_ns = ssd_now_ns(ssd);
         for (uint64_t tag = 0; tag < 2000; tag++) {

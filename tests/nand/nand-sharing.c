@@ -51,8 +51,7 @@ static void test_arbitration(void)
     rig_run_all(phase);
     g_assert_cmpuint(nand_stats(r->nand)->multi_plane, ==, n);
     g_assert_cmpuint(r->now_ps, ==, (n * (k + 2 * X) + TR - k) * PS_PER_NS);
-    g_assert_cmpuint(nand_stats(r->nand)->bus_busy_ps, ==,
-                     n * (k + 2 * X) * PS_PER_NS);
+    g_assert_cmpuint(rig_bus_busy_ps(r), ==, n * (k + 2 * X) * PS_PER_NS);
     /* Phase by phase, the dies end together and then read together. */
     g_assert_cmpuint(phase->now_ps, >,
                      (n * 2 * X + n / 2 * (TR - k)) * PS_PER_NS);

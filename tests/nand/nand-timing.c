@@ -257,8 +257,9 @@ static void test_stats(void)
     g_assert_cmpuint(s->ops[NAND_READ][NAND_CAUSE_HOST], ==, 1);
     g_assert_cmpuint(s->ops[NAND_ERASE][NAND_CAUSE_GC], ==, 1);
     g_assert_cmpuint(s->ops[NAND_ERASE][NAND_CAUSE_HOST], ==, 0);
-    g_assert_cmpuint(s->bus_busy_ps, ==, ((C + X) + (C + U) + C) * PS_PER_NS);
-    g_assert_cmpuint(s->die_busy_ps, ==,
+    g_assert_cmpuint(rig_bus_busy_ps(r), ==,
+                     ((C + X) + (C + U) + C) * PS_PER_NS);
+    g_assert_cmpuint(rig_die_busy_ps(r), ==,
                      ((C + X + TPROG) + (C + TR + U) + (C + TBERS)) *
                          PS_PER_NS);
     rig_free(r);
@@ -323,8 +324,8 @@ static void test_parts(void)
                                  transfer_ps(&r->cfg, op->bytes));
             last_ps = MAX(last_ps, r->done_ps[i]);
         }
-        g_assert_cmpuint(nand_stats(r->nand)->bus_busy_ps, <=, 2 * last_ps);
-        g_assert_cmpuint(nand_stats(r->nand)->die_busy_ps, <=, 4 * last_ps);
+        g_assert_cmpuint(rig_bus_busy_ps(r), <=, 2 * last_ps);
+        g_assert_cmpuint(rig_die_busy_ps(r), <=, 4 * last_ps);
         rig_free(r);
     }
 }

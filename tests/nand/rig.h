@@ -162,6 +162,34 @@ static inline const NandOp *rig_read(Rig *r, uint32_t page)
     return rig_do(r, NAND_READ, page);
 }
 
+/* Sums of busy time over channels, and over dies, up to now. */
+static inline TimeSum rig_bus_busy_ps(const Rig *r)
+{
+    const NandGeometry *g = nand_geometry(r->nand);
+    g_autofree TimeSum *all =
+        g_new(TimeSum, g->n_channels + g->n_dies + g->n_planes);
+    NandBusy busy = {.channel = all,
+                     .die = all + g->n_channels,
+                     .plane = all + g->n_channels + g->n_dies};
+    TimeSum sum = 0;
+
+    nand_get_busy(r->nand, r->now_ps, &busy);
+    for (uint32_t i = 0; i < g->n_channels; i++) {
+        sum += busy.channel[i];
+    }
+    return sum;
+}
+
+static inline TimeSum rig_die_busy_ps(const Rig *r)
+{
+    TimeSum sum = 0;
+
+    for (uint32_t i = 0; i < nand_geometry(r->nand)->n_dies; i++) {
+        sum += nand_die_busy_ps(r->nand, i, r->now_ps);
+    }
+    return sum;
+}
+
 /* Pages 0..n-1 of a block hold data, without modelled time. */
 static inline void rig_preload(Rig *r, uint32_t plane, uint32_t block,
                                uint32_t n)
