@@ -267,6 +267,10 @@ static bool check_superpage(const SsdConfig *cfg, GError **error)
     uint32_t dies = cfg->nand.channels * cfg->nand.chips * cfg->nand.dies;
     uint32_t planes = cfg->superpage * cfg->nand.planes;
 
+    if (cfg->superpage == 0 && cfg->flush_pad) {
+        return fail(error,
+                    "ftl.flush_pad=on: needs ftl.superpage of 1 or more");
+    }
     if (cfg->superpage == 0) {
         return true;
     }

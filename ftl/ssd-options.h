@@ -48,6 +48,9 @@
     X(TIME, uint64_t, superpage_wait_ps, "ftl.superpage_wait", 1000,           \
       10000000000000, "10ms", NULL,                                            \
       "a partly filled superpage is programmed after this time")               \
+    X(BOOL, bool, flush_pad, "ftl.flush_pad", 0, 0, "off", NULL,               \
+      "a partly filled superpage of the host is programmed as a whole, with "  \
+      "pages without data; off: only its pages with data are (docs/power.md)") \
     X(U32, uint32_t, rain, "ftl.rain", 0, 32, "0", NULL,                       \
       "dies of a parity stripe, which divide ftl.superpage: one of their "     \
       "pages holds the XOR of the others; 0: no parity (docs/rain.md)")        \

@@ -266,6 +266,9 @@
       "those of which only a part was: after a wait, for a flush or "          \
       "eviction, "                                                             \
       "or because a plane was busy or behind")                                 \
+    C(superpages_host_padded, "superpages.host.padded_pages", "pages",         \
+      "pages without data in them (`ftl.flush_pad`); their units are in "      \
+      "`buffer.padded_units`, too")                                            \
     C(superpages_host_timeouts, "superpages.host.timeouts", "waits",           \
       "ends of `ftl.superpage_wait`")                                          \
     T(superpages_host_wait_ns, "superpages.host.wait_ns",                      \

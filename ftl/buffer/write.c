@@ -467,6 +467,7 @@ static uint32_t gather(Ssd *ssd, uint32_t plane, uint32_t stream)
     ssd->media->job[j].plane = plane;
     job_place(ssd, j, block_take_page(ssd, plane, OPEN_HOST, stream));
     gather_page(ssd, j);
+    ssd->inspect.count.superpages_host_padded += ssd->media->job[j].n == 0;
     return j;
 }
 
@@ -480,8 +481,8 @@ static bool is_of_command(const Ssd *ssd, uint32_t j, uint32_t next)
                ssd->media->job[next].plane / planes;
 }
 
-/* Pages of a row, from this plane on, as long as there are units for them: one
- * multi-plane command of each die. */
+/* Pages of a row, from this plane on, as long as there are units for them, or
+ * with ftl.flush_pad all: one multi-plane command of each die. */
 static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
 {
     uint32_t job[32];
@@ -490,7 +491,7 @@ static void send_row(Ssd *ssd, uint32_t plane, uint32_t stream)
     do {
         invariant(n < G_N_ELEMENTS(job));
         job[n++] = gather(ssd, plane, stream);
-    } while (queue_goes_on(ssd, stream) &&
+    } while ((ssd->cfg->flush_pad || queue_goes_on(ssd, stream)) &&
              (plane = rows_more(ssd, stream)) != NONE);
     for (uint32_t i = 0; i < n; i++) {
         submit_page(ssd, job[i],
@@ -688,6 +689,10 @@ void write_page_failed(Ssd *ssd, uint32_t j)
 {
     invariant(ssd->media->may_fail && !ssd->media->job[j].gc);
     plane_host_program(ssd, ssd->media->job[j].plane, -1);
+    if (ssd->media->job[j].n == 0) {
+        job_give(ssd, j); /* ftl.flush_pad: there is nothing to repeat */
+        return;
+    }
     job_wait(ssd, &ssd->buffer->redo, j);
 }
 

@@ -23,20 +23,14 @@
 #define VALUE_WAS(v, m, was_, old)                                             \
     {MEMBER(m, was_), .kind = STATE_VALUE, .grown = (v), .was = (old)}
 #define VALUE_SINCE_WAS(first, v, m, was_, old)                                \
-    {MEMBER(m, was_),                                                          \
-     .kind = STATE_VALUE,                                                      \
-     .since = (first),                                                         \
-     .grown = (v),                                                             \
+    {MEMBER(m, was_), .kind = STATE_VALUE, .since = (first), .grown = (v),     \
      .was = (old)}
 /* Numbers that had 32 bits before version v, or sums that had 64; elements that
  * had another form. */
 #define VALUE_WIDENED(v, m, was_)                                              \
     {MEMBER(m, was_), .kind = STATE_VALUE, .grown = (v), .widened = true}
 #define VALUE_SINCE_WIDENED(first, v, m, was_)                                 \
-    {MEMBER(m, was_),                                                          \
-     .kind = STATE_VALUE,                                                      \
-     .since = (first),                                                         \
-     .grown = (v),                                                             \
+    {MEMBER(m, was_), .kind = STATE_VALUE, .since = (first), .grown = (v),     \
      .widened = true}
 #define POOL_WIDENED(v, m, was_, n)                                            \
     {MEMBER(m, was_),                                                          \
@@ -60,13 +54,13 @@
      .elem = sizeof(*((Drive *)0)->m),                                         \
      .count = (n)}
 #define NUMBERS(m, was) {MEMBER(m, was), .kind = STATE_NUMBERS}
-#define KEPT(m, was)  {MEMBER(m, was), .kind = STATE_KEPT}
+#define KEPT(m, was)    {MEMBER(m, was), .kind = STATE_KEPT}
 #define TABLE_SINCE(v, m, was, n)                                              \
     {MEMBER(m, was), .kind = STATE_TABLE, .since = (v),                        \
      .elem = sizeof(*((Drive *)0)->m), .count = (n)}
 #define TABLE(m, was, n)                                                       \
-    {MEMBER(m, was), .kind = STATE_TABLE,                                      \
-     .elem = sizeof(*((Drive *)0)->m), .count = (n)}
+    {MEMBER(m, was), .kind = STATE_TABLE, .elem = sizeof(*((Drive *)0)->m),    \
+     .count = (n)}
 #define POOL_SINCE(v, m, was, n)                                               \
     {MEMBER(m, was), .kind = STATE_POOL, .since = (v),                         \
      .elem = sizeof(*((Drive *)0)->m), .count = (n)}
@@ -74,8 +68,8 @@
     {MEMBER(m, was), .kind = STATE_POOL, .grown = (v),                         \
      .elem = sizeof(*((Drive *)0)->m), .count = (n)}
 #define POOL(m, was, n)                                                        \
-    {MEMBER(m, was), .kind = STATE_POOL,                                       \
-     .elem = sizeof(*((Drive *)0)->m), .count = (n)}
+    {MEMBER(m, was), .kind = STATE_POOL, .elem = sizeof(*((Drive *)0)->m),     \
+     .count = (n)}
 
 /* A counter that a row of SSD_STATS makes.  A stream may be without it. */
 #define COUNTER(id, path, unit, help)                                          \

@@ -406,6 +406,7 @@ static bool may_differ(const char *key)
         "ftl.gc_choices",
         "ftl.gc_window",
         "ftl.map_prefetch",
+        "ftl.flush_pad",
         "ftl.gc_core",
         "host.pcie_mps",
         "host.pcie_mrrs",

@@ -202,6 +202,7 @@ static void test_combinations(void)
            "ftl.map=bast", "ftl.slc_dynamic");
     refuse("ftl.superpage=3", "ftl.superpage=3", "number of dies");
     refuse("ftl.superpage=33", "ftl.superpage=33", "0..32");
+    refuse("ftl.flush_pad=on", "ftl.flush_pad=on", "ftl.superpage");
     refuse("ftl.superpage_wait=0", "ftl.superpage_wait=0", "1ns");
     refuse("ftl.superpage=2;ftl.alloc=static", "ftl.superpage=2", "ftl.alloc");
     refuse("ftl.superpage=2;ftl.map=bast", "ftl.map=bast", "ftl.superpage");
@@ -668,6 +669,7 @@ static const Change changes[] = {
     {"nand.independent_reads=on", PLANES},
     {"ftl.superpage=1", PLANES},
     {"ftl.superpage_wait=1us", PLANES "ftl.superpage=1;"},
+    {"ftl.flush_pad=on", PLANES "ftl.superpage=1;"},
     {"ftl.rain=2", PARALLEL "ftl.op_percent=90%;ftl.superpage=2;"
                             "ftl.gc_unit=superblock;"},
     {"nand.async_reads=on", PLANES},

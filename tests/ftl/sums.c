@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sums.c - sums of durations beyond 64 bits: of picoseconds, and of nanoseconds.
+ * sums.c - sums of durations beyond 64 bits: of picoseconds, and of
+ * nanoseconds.
  *
  * A drive of one die reads a page in 8640 s, and the host keeps 256 reads in
  * flight.  All come at one instant, so the k-th waits for k others, and n of

@@ -9,12 +9,16 @@
  */
 #include <string.h>
 
+#include <glib/gstdio.h>
+
 #include "buffer/buffer-internal.h"
 #include "gc/copies.h"
 #include "gc/copy-rows.h"
+#include "media/media-internal.h"
 #include "ref.h"
 #include "simtime.h"
 #include "ssd-internal.h"
+#include "ssd-report.h"
 
 #define C     200ULL
 #define X     40960ULL
@@ -214,6 +218,75 @@ static void test_flush(void)
     destroy(r);
 }
 
+/* N flushes after a unit each.  A program takes `units` units in each of
+ * `planes` planes; without ftl.flush_pad only the page with the unit is padded.
+ */
+static void check_pads(const char *options, uint64_t units, uint64_t planes,
+                       bool pads)
+{
+    const uint64_t n = 20;
+    g_autofree char *all =
+        g_strconcat(options, pads ? "ftl.flush_pad=on" : "", NULL);
+    uint64_t programs = pads ? planes : 1;
+    Seen s;
+    Ref *r = drive(all, &s);
+    const SsdCounts *c = &r->ssd->inspect.count;
+    SsdCounters counters;
+
+    for (uint64_t i = 0; i < n; i++) {
+        put(r, 3 * i, 1);
+        ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+        ref_pass(r, 20 * MS);
+    }
+    g_assert_cmpuint(s.n, ==, n * programs);
+    g_assert_cmpuint(c->padded_units, ==, n * (programs * units - 1));
+    g_assert_cmpuint(c->superpages_host_padded, ==, n * (programs - 1));
+    g_assert_cmpuint(c->superpages_host_filled, ==, pads ? n : 0);
+    ssd_get_counters(r->ssd, &counters);
+    g_assert_cmpfloat_with_epsilon(counters.waf, (double)(programs * units),
+                                   1e-9);
+    ref_power_cycle(r); /* every flushed unit is there */
+    nand_watch(r->ssd->nand, NULL, NULL);
+    ref_free(r);
+}
+
+static void test_flush_pad(void)
+{
+    static const char wait[] = "ftl.superpage_wait=5s;";
+    g_autofree char *page = g_strconcat(ONE_DIE, wait, NULL);
+    g_autofree char *line = g_strconcat(
+        ONE_DIE, wait, "nand.cell=tlc;nand.one_shot=on;nand.pages=24;", NULL);
+
+    check_pads(page, 4, 2, false);
+    check_pads(page, 4, 2, true);
+    check_pads(line, 12, 2, false);
+    check_pads(line, 12, 2, true);
+}
+
+/* A program of padding that fails is not repeated; the block goes, and the data
+ * of the others is there. */
+static void test_pad_fails(void)
+{
+    g_autofree char *faults =
+        ref_faults_file("on=program plane=1 nth=3 -> fail once\n");
+    g_autofree char *options = g_strconcat(
+        ONE_DIE "ftl.superpage_wait=5s;ftl.flush_pad=on;faults=", faults, NULL);
+    Seen s;
+    Ref *r = drive(options, &s);
+
+    r->faults = true;
+    for (uint64_t i = 0; i < 10; i++) {
+        put(r, 3 * i, 1);
+        ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+        ref_pass(r, 20 * MS);
+    }
+    g_assert_cmpuint(r->ssd->media->n_grown_bad, ==, 1);
+    nand_watch(r->ssd->nand, NULL, NULL);
+    ref_power_cycle(r);
+    ref_free(r);
+    g_remove(faults);
+}
+
 /* A buffer that cannot hold a row sends what it has. */
 static void test_small_buffer(void)
 {
@@ -396,6 +469,8 @@ int main(int argc, char **argv)
     g_test_add_func("/superpage/wait", test_wait);
     g_test_add_func("/superpage/wait-once", test_wait_once);
     g_test_add_func("/superpage/flush", test_flush);
+    g_test_add_func("/superpage/flush-pad", test_flush_pad);
+    g_test_add_func("/superpage/pad-fails", test_pad_fails);
     g_test_add_func("/superpage/small-buffer", test_small_buffer);
     g_test_add_func("/superpage/failed-program", test_failed_program);
     g_test_add_func("/superpage/gc", test_gc);

@@ -381,17 +381,19 @@ static void draw_rows(uint64_t seed, GString *s)
 static void set_superpage(SsdConfig *cfg, uint64_t seed)
 {
     uint32_t dies = cfg->nand.channels * cfg->nand.chips * cfg->nand.dies;
-    uint64_t n, wait_us;
+    uint64_t n, wait_us, pads;
     Prng r;
 
     prng_seed(&r, seed, DRAW_SUPERPAGE);
     n = ONE_OF(&r, 0, 1, 1, 2, 4);
     wait_us = ONE_OF(&r, 1, 300, 10000);
+    pads = ONE_OF(&r, 0, 0, 1);
     if (n > 0 && dies % n == 0 && n * cfg->nand.planes > 1 &&
         ssd_alloc_in_rows(cfg->alloc) && !ssd_map_least_logs(cfg->mapper)) {
         g_autofree char *options = g_strdup_printf(
-            "ftl.superpage=%" PRIu64 ";ftl.superpage_wait=%" PRIu64 "us;", n,
-            wait_us);
+            "ftl.superpage=%" PRIu64 ";ftl.superpage_wait=%" PRIu64
+            "us;ftl.flush_pad=%s;",
+            n, wait_us, pads ? "on" : "off");
         bool ok = ssd_config_set(cfg, options, NULL);
 
         g_assert_true(ok);
