@@ -78,6 +78,15 @@ typedef enum SsdStatus {
     SSD_STATUS_POWER_LOSS,  /* in flight when the power went */
 } SsdStatus;
 
+/* Parts of a command that are in memory of the drive which the host reaches
+ * through the link (controller memory buffer), as bits. */
+enum {
+    SSD_IN_CMB_ENTRY = 1,      /* its queue entry */
+    SSD_IN_CMB_LIST = 2,       /* its list of pieces of memory */
+    SSD_IN_CMB_DATA = 4,       /* READ, WRITE: its data */
+    SSD_IN_CMB_COMPLETION = 8, /* the entry of its completion */
+};
+
 /* A host command.  ssd_submit() copies it; the caller may reuse it at once. */
 typedef struct SsdCmd {
     uint64_t tag;     /* caller's cookie, unique among commands in flight */
@@ -93,6 +102,9 @@ typedef struct SsdCmd {
                       and it overtakes no write before it */
     bool internal; /* READ, inside: for the controller's own use, and no
                       statistic of the host counts it */
+    uint8_t in_cmb; /* SSD_IN_CMB_...: the drive does not fetch these parts over
+                       the link, and the host writes them by posted writes.
+                       Changes the latency alone */
     uint16_t stream;  /* WRITE, and FLUSH with close: placement, below
                          SsdInfo.host_streams */
     uint32_t nblocks; /* count (1-based), in SsdInfo.block_bytes units */

@@ -14,6 +14,7 @@
  * they take their part of the link and do not wait for the transfers before
  * them.
  */
+#include "controller/cmb.h"
 #include "controller/controller-private.h"
 #include "controller/controller.h"
 #include "ssd-internal.h"
@@ -189,13 +190,18 @@ uint64_t link_fetch_command(Ssd *ssd)
 }
 
 /* The second PRP of a longer command leads to a list of all others. */
-uint64_t link_fetch_list(Ssd *ssd, uint64_t from_ps, uint64_t bytes)
+static uint64_t list_bytes(uint64_t bytes)
 {
     uint64_t pages = (bytes + HOST_PAGE_BYTES - 1) / HOST_PAGE_BYTES;
 
-    return pages > PRPS_OF_ENTRY
-               ? link_read_host(ssd, from_ps, (pages - 1) * PRP_BYTES)
-               : from_ps;
+    return pages > PRPS_OF_ENTRY ? (pages - 1) * PRP_BYTES : 0;
+}
+
+uint64_t link_fetch_list(Ssd *ssd, uint64_t from_ps, uint64_t bytes)
+{
+    uint64_t n = list_bytes(bytes);
+
+    return n ? link_read_host(ssd, from_ps, n) : from_ps;
 }
 
 uint64_t link_complete(Ssd *ssd, uint64_t from_ps)
@@ -205,5 +211,43 @@ uint64_t link_complete(Ssd *ssd, uint64_t from_ps)
                                   written(ssd, MESSAGE_BYTES));
 
     between_in(ssd, ps, written(ssd, DOORBELL_BYTES));
+    return ps;
+}
+
+/* ---- parts in a controller memory buffer --------------------------------- */
+
+/* A posted write does not pass an earlier one, so the entry comes before its
+ * doorbell (PCI Express Base Specification 5.0, section 2.4.1). */
+uint64_t link_take_command(Ssd *ssd)
+{
+    uint64_t ps = between_in(ssd, ssd->now_ps, written(ssd, SUBMISSION_BYTES));
+
+    return between_in(ssd, ps, written(ssd, DOORBELL_BYTES));
+}
+
+uint64_t link_take_list(Ssd *ssd, uint64_t from_ps, uint64_t bytes)
+{
+    uint64_t n = list_bytes(bytes);
+
+    return n ? between_in(ssd, from_ps, written(ssd, n)) : from_ps;
+}
+
+uint64_t link_take_data(Ssd *ssd, uint64_t from_ps, uint64_t bytes)
+{
+    Controller *c = ssd->controller;
+
+    return part_serve(c, HOST_LINK_IN, &c->link_in_ps, from_ps,
+                      wire_ps(c, written(ssd, bytes)));
+}
+
+/* After the interrupt the host reads the entry, and then writes the doorbell.
+ * The command waits for neither. */
+uint64_t link_complete_inside(Ssd *ssd, uint64_t from_ps)
+{
+    uint64_t ps = between_out(ssd, from_ps, written(ssd, MESSAGE_BYTES));
+    uint64_t asked_ps = between_in(ssd, ps, requested(ssd, COMPLETION_BYTES));
+
+    between_out(ssd, asked_ps, answered(ssd, COMPLETION_BYTES));
+    between_in(ssd, asked_ps, written(ssd, DOORBELL_BYTES));
     return ps;
 }

@@ -17,6 +17,7 @@
 
 #include "buffer/buffer.h"
 #include "commands.h"
+#include "controller/cmb.h"
 #include "controller/controller.h"
 #include "gc/gc.h"
 #include "host/ahead.h"
@@ -533,7 +534,9 @@ int host_submit(Ssd *ssd, uint64_t now_ns, const SsdCmd *req)
         recording_cmd(ssd->inspect.recording, req, now_ns);
     }
     if (ssd->cfg->pcie_nvme) {
-        eventq_push(&ssd->events, link_fetch_command(ssd),
+        eventq_push(&ssd->events,
+                    req->in_cmb & SSD_IN_CMB_ENTRY ? link_take_command(ssd)
+                                                   : link_fetch_command(ssd),
                     SSD_EVENT_CMD_FETCHED, i);
     } else {
         host_fetched(ssd, i);

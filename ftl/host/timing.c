@@ -6,6 +6,7 @@
  * what it waits for in the buffer or in NAND.
  */
 #include "buffer/reads.h"
+#include "controller/cmb.h"
 #include "controller/controller.h"
 #include "host/host-private.h"
 #include "host/host.h"
@@ -118,6 +119,41 @@ static uint64_t gate_pass(Ssd *ssd, const Cmd *c, uint64_t from_ps)
     return start_ps;
 }
 
+static uint64_t fetch_list(Ssd *ssd, const Cmd *c, uint64_t from_ps)
+{
+    if (!ssd->cfg->pcie_nvme || !crosses_link(c)) {
+        return from_ps;
+    }
+    return c->req.in_cmb & SSD_IN_CMB_LIST
+               ? link_take_list(ssd, from_ps, n_bytes(ssd, c))
+               : link_fetch_list(ssd, from_ps, n_bytes(ssd, c));
+}
+
+/* Data of a write that is in the controller memory buffer has entered DRAM once
+ * already, and is read from there. */
+static uint64_t take_data(Ssd *ssd, const Cmd *c, uint64_t from_ps)
+{
+    uint64_t ps = link_take_data(ssd, from_ps, n_bytes(ssd, c));
+
+    if (ssd->controller->dram_move_ps) {
+        uint64_t moved_ps = dram_move(ssd, 2 * n_units(ssd, c));
+
+        ps = MAX(ps, moved_ps);
+    }
+    return link_behind(ssd, ps);
+}
+
+/* Data of a write comes to the drive; writes stay in order. */
+static uint64_t bring_data(Ssd *ssd, const Cmd *c, uint64_t from_ps)
+{
+    if (!crosses_link(c)) {
+        return link_behind(ssd, from_ps);
+    }
+    return c->req.in_cmb & SSD_IN_CMB_DATA
+               ? take_data(ssd, c, from_ps)
+               : link_from_host(ssd, from_ps, n_bytes(ssd, c));
+}
+
 uint64_t host_start_ps(Ssd *ssd, Cmd *c)
 {
     bool warms = G_UNLIKELY(ssd->thermal->on);
@@ -130,16 +166,11 @@ uint64_t host_start_ps(Ssd *ssd, Cmd *c)
     if (warms) {
         ps = gate_pass(ssd, c, ps);
     }
-    linked_ps = ps;
-    if (ssd->cfg->pcie_nvme && crosses_link(c)) {
-        linked_ps = link_fetch_list(ssd, ps, n_bytes(ssd, c));
-    }
+    linked_ps = fetch_list(ssd, c, ps);
     if (c->req.op != SSD_OP_WRITE) {
         return ps; /* the list is there before the data */
     }
-    linked_ps = crosses_link(c)
-                    ? link_from_host(ssd, linked_ps, n_bytes(ssd, c))
-                    : link_behind(ssd, linked_ps);
+    linked_ps = bring_data(ssd, c, linked_ps);
     if (ssd->controller->dram_move_ps) {
         return linked_ps;
     }
@@ -158,8 +189,14 @@ uint64_t host_dram_passed(Ssd *ssd, uint64_t units)
 
 uint64_t host_link_out(Ssd *ssd, const Cmd *c)
 {
-    return crosses_link(c) ? link_to_host(ssd, ssd->now_ps, n_bytes(ssd, c))
-                           : ssd->now_ps;
+    if (!crosses_link(c)) {
+        return ssd->now_ps;
+    }
+    if (c->req.in_cmb & SSD_IN_CMB_DATA) { /* which is in DRAM */
+        return ssd->controller->dram_move_ps ? dram_move(ssd, n_units(ssd, c))
+                                             : ssd->now_ps;
+    }
+    return link_to_host(ssd, ssd->now_ps, n_bytes(ssd, c));
 }
 
 bool host_end_takes_time(const Ssd *ssd)
@@ -170,9 +207,13 @@ bool host_end_takes_time(const Ssd *ssd)
 uint64_t host_end_ps(Ssd *ssd, Cmd *c)
 {
     uint64_t ps = core_run(ssd, ssd->cfg->t_complete_ps);
-    uint64_t end_ps =
-        ssd->cfg->pcie_nvme && !c->req.internal ? link_complete(ssd, ps) : ps;
+    uint64_t end_ps = ps;
 
+    if (ssd->cfg->pcie_nvme && !c->req.internal) {
+        end_ps = c->req.in_cmb & SSD_IN_CMB_COMPLETION
+                     ? link_complete_inside(ssd, ps)
+                     : link_complete(ssd, ps);
+    }
     c->cost_ps[COST_firmware] += ps - ssd->now_ps;
     c->cost_ps[COST_link] += end_ps - ps;
     return end_ps;
