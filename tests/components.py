@@ -34,7 +34,7 @@ NVME_ORDER = [
     "persistent-events", "health", "keep-alive",
     "steps", "completion", "request",          # the way of a command
     "error-log", "timestamp", "namespace", "prp",
-    "sgl", "sg",
+    "sgl", "sg", "cmb", "pmr", "window",
     "payload/payload-state", "payload/payload", "payload/destage",
     "payload/trims", "payload/zeroes", "payload/entries", "payload/marks",
     "payload/buffers",

@@ -5,6 +5,7 @@
  * Identify, features, logs, events and directives have files of their own.
  */
 #include "nvme-internal.h"
+#include "cmb.h"
 #include "command.h"
 #include "directives.h"
 #include "events.h"
@@ -43,6 +44,41 @@ static uint16_t check_new_queue(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     return 0;
 }
 
+/* The last check is of the memory. */
+static uint16_t open_cq(NvmeCtrl *ctrl, uint16_t qid, const NvmeSqe *sqe,
+                        uint16_t vector)
+{
+    uint32_t size = (sqe->dw[10] >> 16) + 1;
+    bool in_cmb;
+    uint16_t status =
+        nvme_cmb_check_queue(ctrl, nvme_sqe_prp1(sqe),
+                             (uint64_t)size * NVME_CQE_BYTES, true, &in_cmb);
+
+    if (!status) {
+        nvme_cq_open(ctrl, qid, nvme_sqe_prp1(sqe), size, vector,
+                     sqe->dw[11] & 2);
+        ctrl->queues.cq[qid].in_cmb = in_cmb;
+    }
+    return status;
+}
+
+static uint16_t open_sq(NvmeCtrl *ctrl, uint16_t qid, const NvmeSqe *sqe,
+                        NvmeCq *cq)
+{
+    uint32_t size = (sqe->dw[10] >> 16) + 1;
+    bool in_cmb;
+    uint16_t status =
+        nvme_cmb_check_queue(ctrl, nvme_sqe_prp1(sqe),
+                             (uint64_t)size * NVME_SQE_BYTES, false, &in_cmb);
+
+    if (!status) {
+        nvme_sq_open(ctrl, qid, cq, nvme_sqe_prp1(sqe), size,
+                     sqe->dw[11] >> 1 & 3);
+        ctrl->queues.sq[qid].in_cmb = in_cmb;
+    }
+    return status;
+}
+
 static uint16_t admin_create_cq(NvmeCtrl *ctrl, NvmeRequest *req,
                                 const NvmeSqe *sqe)
 {
@@ -59,9 +95,7 @@ static uint16_t admin_create_cq(NvmeCtrl *ctrl, NvmeRequest *req,
         (vector && !ctrl->machine->msix_enabled(ctrl->opaque))) {
         return NVME_SC_INTERRUPT_VECTOR;
     }
-    nvme_cq_open(ctrl, qid, nvme_sqe_prp1(sqe), (sqe->dw[10] >> 16) + 1, vector,
-                 sqe->dw[11] & 2);
-    return 0;
+    return open_cq(ctrl, qid, sqe, vector);
 }
 
 static uint16_t admin_create_sq(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -82,9 +116,7 @@ static uint16_t admin_create_sq(NvmeCtrl *ctrl, NvmeRequest *req,
     if (!ctrl->queues.cq[cqid].live) {
         return NVME_SC_CQ_INVALID;
     }
-    nvme_sq_open(ctrl, qid, &ctrl->queues.cq[cqid], nvme_sqe_prp1(sqe),
-                 (sqe->dw[10] >> 16) + 1, sqe->dw[11] >> 1 & 3);
-    return 0;
+    return open_sq(ctrl, qid, sqe, &ctrl->queues.cq[cqid]);
 }
 
 /*

@@ -6,6 +6,7 @@
  * requests or of queues.
  */
 #include "nvme-internal.h"
+#include "cmb.h"
 #include "command.h"
 #include "completion.h"
 #include "ctrl.h"
@@ -17,6 +18,7 @@
 #include "fetch.h"
 #include "firmware.h"
 #include "persistent-events.h"
+#include "pmr.h"
 #include "namespace.h"
 #include "ns-admin.h"
 #include "ns-config.h"
@@ -238,6 +240,8 @@ void nvme_power_cut(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->life.shutdown_clean = true;
     ctrl->powered = false;
     ctrl->drive_lost = false;
+    nvme_cmb_power(ctrl);
+    nvme_pmr_reset(ctrl);
     payload_kick(ctrl->payload);
     if (ctrl->machine->power_lost) {
         ctrl->machine->power_lost(ctrl->opaque);
@@ -261,6 +265,7 @@ void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)
     ssd_power_on(ctrl->ssd, ctrl->now_ns);
     nvme_firmware_reset(ctrl, NVME_RESET_SUBSYSTEM);
     ctrl->regs.csts = 0;
+    nvme_cmb_power(ctrl);
     nvme_reset(ctrl, ctrl->now_ns);
 }
 
@@ -350,6 +355,8 @@ static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
                         60000, error) &&
            check_number("backlog", cfg->backlog, NVME_BACKLOG_MIN,
                         NVME_BACKLOG_MAX, error) &&
+           nvme_cmb_check_config(cfg, error) &&
+           nvme_pmr_check_config(cfg, error) &&
            check_number("blocks of the namespace", cfg->nblocks, 1,
                         info->nblocks, error);
 }
@@ -371,6 +378,8 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     ctrl->cfg.model = ctrl->model;
     ctrl->cfg.firmware = ctrl->firmware;
     nvme_firmware_init(ctrl);
+    nvme_cmb_init(ctrl);
+    nvme_pmr_init(ctrl);
     ctrl->block_bytes = info->block_bytes;
     ctrl->block_shift = g_bit_nth_lsf(info->block_bytes, -1);
     ctrl->unit_blocks = info->unit_bytes / info->block_bytes;
@@ -381,7 +390,8 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     if (!nvme_ns_configure(ctrl, error)) {
         return false;
     }
-    ctrl->cfg.namespaces = NULL; /* the caller's text */
+    ctrl->cfg.namespaces = NULL; /* the caller's text, as cmb_uses */
+    ctrl->cfg.cmb_uses = NULL;
     nvme_slots_init(ctrl, info->queue_depth);
     nvme_streams_init(ctrl);
     ctrl->powered = true;

@@ -28,7 +28,19 @@ enum {
     NVME_REG_AQA = 0x24,
     NVME_REG_ASQ = 0x28,
     NVME_REG_ACQ = 0x30,
+    NVME_REG_CMBLOC = 0x38,
+    NVME_REG_CMBSZ = 0x3c,
+    NVME_REG_CMBMSC = 0x50, /* 64 bits */
+    NVME_REG_CMBSTS = 0x58,
+    NVME_REG_CMBSWTP = 0x60,
     NVME_REG_CRTO = 0x68,
+    NVME_REG_PMRCAP = 0xe00,
+    NVME_REG_PMRCTL = 0xe04,
+    NVME_REG_PMRSTS = 0xe08,
+    NVME_REG_PMREBS = 0xe0c,
+    NVME_REG_PMRSWTP = 0xe10,
+    NVME_REG_PMRMSCL = 0xe14,
+    NVME_REG_PMRMSCU = 0xe18,
     NVME_REG_DOORBELLS = 0x1000,
 };
 
@@ -49,6 +61,14 @@ enum {
 #define NVME_CSTS_SHST_DONE 0x8U
 #define NVME_CSTS_NSSRO     0x10U
 #define NVME_CSTS_PP        0x20U
+
+/* CMBSZ: what may be in the controller memory buffer. */
+#define NVME_CMB_SQS   0x01U
+#define NVME_CMB_CQS   0x02U
+#define NVME_CMB_LISTS 0x04U
+#define NVME_CMB_RDS   0x08U /* data of reads */
+#define NVME_CMB_WDS   0x10U
+#define NVME_CMB_ALL   0x1fU
 
 #define NVME_NSSR_VALUE 0x4e564d65U /* "NVMe" */
 
@@ -132,6 +152,7 @@ enum {
     NVME_SC_SGL_COUNT = 0x00e,
     NVME_SC_SGL_LENGTH = 0x00f,
     NVME_SC_SGL_TYPE = 0x011,
+    NVME_SC_INVALID_CMB = 0x012,
     NVME_SC_PRP_OFFSET = 0x013,
     NVME_SC_ATOMIC_UNIT = 0x014,
     NVME_SC_KEEP_ALIVE_EXPIRED = 0x019,

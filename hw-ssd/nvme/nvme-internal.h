@@ -56,6 +56,10 @@ typedef struct NvmeSg {
     unsigned n;
     unsigned idx;  /* cursor: the next byte to move */
     uint32_t done; /* within seg[idx] */
+    bool in_cmb;   /* all of it is in the controller memory buffer */
+    bool in_pmr;   /* a part of it is in the persistent memory region */
+    bool has_list; /* described by a list */
+    bool list_in_cmb; /* which is there */
     NvmeSeg small[NVME_SG_SMALL];
 } NvmeSg;
 
@@ -171,6 +175,7 @@ struct NvmeCq {
     bool live;
     bool ien;
     bool asserted; /* pin: signalled, and not empty */
+    bool in_cmb;
     bool dirty;    /* has something for the end of the run */
     uint8_t phase;
     uint16_t id;
@@ -200,6 +205,7 @@ enum {
 
 struct NvmeSq {
     bool live;
+    bool in_cmb;
     uint8_t priority; /* looked at with weighted round robin only */
     uint16_t id;
     NvmeCq *cq;
@@ -485,6 +491,36 @@ typedef struct NvmeNamespaces {
     bool wanted_shared;
 } NvmeNamespaces;
 
+/* ---- memory of the drive (window.c, cmb.c, pmr.c) ------------------------ */
+
+/* Where an address of the host leads to; index of NvmeCtrl.window. */
+typedef enum NvmeAt {
+    NVME_AT_HOST,
+    NVME_AT_CMB,
+    NVME_AT_PMR,
+    NVME_AT_EDGE, /* across the border of one */
+} NvmeAt;
+
+typedef struct NvmeWindow {
+    uint8_t *mem; /* the machine's; NULL: the drive has none */
+    uint64_t bytes;
+    uint64_t base; /* the host's address of it */
+    bool on;       /* the controller uses it at that address */
+    bool follows;  /* the address is that of the BAR, wherever it is */
+    uint8_t bar;
+} NvmeWindow;
+
+typedef struct NvmeCmb {
+    uint64_t msc;  /* CMBMSC */
+    uint64_t uses; /* bits of CMBSZ */
+} NvmeCmb;
+
+typedef struct NvmePmr {
+    uint64_t msc; /* PMRMSCU and PMRMSCL */
+    uint32_t ctl;
+    uint32_t failed; /* 1: writes may not be persistent */
+} NvmePmr;
+
 /* ---- the controller ----------------------------------------------------- */
 
 /*
@@ -629,6 +665,10 @@ struct NvmeCtrl {
     uint32_t unit_blocks;
     uint64_t max_bytes; /* of one transfer */
 
+    bool windows_on; /* an address may lead to the drive's memory */
+    NvmeWindow window[NVME_AT_EDGE];
+    NvmeCmb cmb;
+    NvmePmr pmr;
     bool powered;
     bool drive_lost; /* the drive has lost its power, we do not know yet */
     bool held;       /* no command is fetched */
@@ -703,16 +743,27 @@ static inline bool nvme_has_directives(const NvmeCtrl *ctrl)
 
 /* ---- guest memory -------------------------------------------------------- */
 
+/* window.c: the memory of the drive, or of the machine. */
+int nvme_window_read(NvmeCtrl *ctrl, uint64_t addr, void *buf, size_t len);
+int nvme_window_write(NvmeCtrl *ctrl, uint64_t addr, const void *buf,
+                      size_t len);
+
 /* As NvmeMachine has them. */
 static inline int nvme_dma_read(NvmeCtrl *ctrl, uint64_t addr, void *buf,
                                 size_t len)
 {
+    if (G_UNLIKELY(ctrl->windows_on)) {
+        return nvme_window_read(ctrl, addr, buf, len);
+    }
     return ctrl->machine->dma_read(ctrl->opaque, addr, buf, len);
 }
 
 static inline int nvme_dma_write(NvmeCtrl *ctrl, uint64_t addr,
                                  const void *buf, size_t len)
 {
+    if (G_UNLIKELY(ctrl->windows_on)) {
+        return nvme_window_write(ctrl, addr, buf, len);
+    }
     return ctrl->machine->dma_write(ctrl->opaque, addr, buf, len);
 }
 

@@ -12,6 +12,7 @@
  * memory need no check; a guest could have set any.
  */
 #include "nvme-internal.h"
+#include "cmb.h"
 #include "completion.h"
 #include "ctrl.h"
 #include "firmware.h"
@@ -21,6 +22,7 @@
 #include "ns-state.h"
 #include "nvme-state.h"
 #include "persistent-events.h"
+#include "pmr.h"
 #include "request.h"
 #include "rest.h"
 #include "self-test.h"
@@ -79,6 +81,14 @@ static const StateRow ctrl_rows[] = {
     KEPT(block_shift),
     KEPT(unit_blocks),
     KEPT(max_bytes),
+    KEPT(windows_on),
+    KEPT(
+        window), /* made again from the registers; the machine has the memory */
+    VALUE_OPTIONAL(cmb.msc, cmbmsc),
+    KEPT_AS(cmb.uses, cmb_uses),
+    VALUE_OPTIONAL(pmr.msc, pmrmsc),
+    VALUE_OPTIONAL(pmr.ctl, pmrctl),
+    VALUE_OPTIONAL(pmr.failed, pmr_failed),
     VALUE(powered),
     KEPT(drive_lost),
     KEPT(held),
@@ -187,25 +197,14 @@ static const StateRow ctrl_rows[] = {
 #define KEPT(m)  STATE_KEPT_ROW(NvmeCq, m)
 
 static const StateRow cq_rows[] = {
-    VALUE(live),
-    VALUE(ien),
-    VALUE(asserted),
-    KEPT(dirty),
-    VALUE(phase),
-    KEPT(id),
-    VALUE(vector),
-    VALUE(size),
-    VALUE(head),
-    VALUE(tail),
-    VALUE(addr),
-    KEPT(nsqs),
-    VALUE(shadow),
-    KEPT(wait_first), /* records */
-    KEPT(wait_last),
-    KEPT(nbatch),
-    VALUE(unsignalled),
-    VALUE(first_ns),
-    KEPT(batch),
+    VALUE(live),     VALUE(ien),       VALUE(asserted),
+    KEPT(in_cmb), /* follows from the address */
+    KEPT(dirty),     VALUE(phase),     KEPT(id),
+    VALUE(vector),   VALUE(size),      VALUE(head),
+    VALUE(tail),     VALUE(addr),      KEPT(nsqs),
+    VALUE(shadow),   KEPT(wait_first), /* records */
+    KEPT(wait_last), KEPT(nbatch),     VALUE(unsignalled),
+    VALUE(first_ns), KEPT(batch),
 };
 
 #undef VALUE
@@ -214,11 +213,10 @@ static const StateRow cq_rows[] = {
 #define KEPT(m)  STATE_KEPT_ROW(NvmeSq, m)
 
 static const StateRow sq_rows[] = {
-    VALUE(live),   STATE_VALUE_SINCE(3, NvmeSq, priority),
-    KEPT(id),      KEPT(cq), /* its number goes before */
-    VALUE(size),   VALUE(head),
-    VALUE(tail),   VALUE(addr),
-    VALUE(shadow), KEPT(list), /* records */
+    VALUE(live), KEPT(in_cmb),  STATE_VALUE_SINCE(3, NvmeSq, priority),
+    KEPT(id),    KEPT(cq), /* its number goes before */
+    VALUE(size), VALUE(head),   VALUE(tail),
+    VALUE(addr), VALUE(shadow), KEPT(list), /* records */
 };
 
 #undef VALUE
@@ -250,15 +248,32 @@ const StateStruct *nvme_state_struct(unsigned i)
 
 /* ---- configuration of the saved controller ------------------------------ */
 
+static char *memory_text(const NvmeCtrl *ctrl)
+{
+    const NvmeConfig *c = &ctrl->cfg;
+    GString *s = g_string_new(NULL);
+
+    if (c->cmb_bytes) {
+        g_string_append_printf(s, "\ncmb=%" PRIu64 " uses=%02x%s", c->cmb_bytes,
+                               (unsigned)ctrl->cmb.uses,
+                               c->cmb_legacy ? " legacy" : "");
+    }
+    if (c->pmr_bytes) {
+        g_string_append_printf(s, "\npmr=%" PRIu64, c->pmr_bytes);
+    }
+    return g_string_free(s, FALSE);
+}
+
 static char *config_text(const NvmeCtrl *ctrl)
 {
     const NvmeConfig *c = &ctrl->cfg;
+    g_autofree char *memory = memory_text(ctrl);
 
     return g_strdup_printf(
         "num_queues=%u\nnum_vectors=%u\nqueue_size=%u\nmdts=%u\neui64=%" PRIu64
-        "\nblocks=%" PRIu64 "\nserial=%s\nmodel=%s\nfirmware=%s%s",
+        "\nblocks=%" PRIu64 "\nserial=%s\nmodel=%s\nfirmware=%s%s%s",
         c->n_queues, c->n_vectors, c->queue_size, c->mdts, c->eui64, c->nblocks,
-        c->serial, c->model, c->firmware, c->sgl ? "\nsgl=on" : "");
+        c->serial, c->model, c->firmware, c->sgl ? "\nsgl=on" : "", memory);
 }
 
 /* A drive whose serial number nobody chose keeps the one that its guest knows. */
@@ -462,6 +477,8 @@ static bool load_cq(State *s, NvmeCtrl *ctrl, unsigned id)
         return state_fail(s, "it is damaged: a completion queue");
     }
     cq->dirty = true;
+    nvme_cmb_check_queue(ctrl, cq->addr, (uint64_t)cq->size * NVME_CQE_BYTES,
+                         true, &cq->in_cmb);
     ctrl->queues.n_io += id != 0;
     ctrl->queues.max_cqid = MAX(ctrl->queues.max_cqid, id);
     return true;
@@ -489,6 +506,8 @@ static bool load_sq(State *s, NvmeCtrl *ctrl, unsigned id)
     }
     sq->cq = &ctrl->queues.cq[cqid];
     sq->cq->nsqs++;
+    nvme_cmb_check_queue(ctrl, sq->addr, (uint64_t)sq->size * NVME_SQE_BYTES,
+                         false, &sq->in_cmb);
     sq->list.sq_next = &sq->list;
     sq->list.sq_prev = &sq->list;
     ctrl->queues.n_io += id != 0;
@@ -498,6 +517,8 @@ static bool load_sq(State *s, NvmeCtrl *ctrl, unsigned id)
 
 static bool load_queues(State *s, NvmeCtrl *ctrl)
 {
+    nvme_cmb_loaded(ctrl); /* where they are */
+    nvme_pmr_loaded(ctrl);
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
         if (!load_cq(s, ctrl, i)) {
             return false;

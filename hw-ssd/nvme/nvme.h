@@ -81,6 +81,20 @@ typedef struct NvmeMachine {
      * a scripted fault. */
     void (*power_lost)(void *opaque);
 
+    /*
+     * For a drive with NvmeConfig.cmb or .pmr, which the host reaches at a BAR.
+     * The host's address of BAR `bar`, or UINT64_MAX (needed with cmb_legacy).
+     * The controller has written there.  The host may reach it from now on, or
+     * no longer; at any time, with or without a change.  Writes that came
+     * before are on stable storage; false: they may not be (needed with pmr).
+     * The others are optional (NULL).
+     */
+    uint64_t (*bar_address)(void *opaque, unsigned bar);
+    void (*bar_written)(void *opaque, unsigned bar, uint64_t offset,
+                        uint64_t bytes);
+    void (*bar_show)(void *opaque, unsigned bar, bool on);
+    bool (*pmr_sync)(void *opaque);
+
     /* Optional (NULL): told of every command. */
     void (*trace)(void *opaque, const NvmeTrace *t);
 } NvmeMachine;
@@ -137,6 +151,14 @@ typedef struct NvmeConfig {
     bool firmware_slot1_writable;
     uint32_t firmware_activation_ms; /* without a reset; 0..60000 */
     bool sgl;                        /* I/O commands may have SGLs */
+    uint8_t *cmb;       /* memory of the controller memory buffer, at BAR 2; the
+                           caller's, as long as the controller is there */
+    uint64_t cmb_bytes; /* 1 MiB..1 GiB, a power of two; 0: there is none */
+    const char *cmb_uses; /* sqs+cqs+lists+rds+wds; NULL: all */
+    bool cmb_legacy;      /* always on at the BAR, as before NVMe 1.4 */
+    uint8_t
+        *pmr; /* memory of the persistent memory region, at BAR 4; likewise */
+    uint64_t pmr_bytes; /* 64 KiB..1 TiB, a power of two; 0: there is none */
     uint64_t nblocks; /* that the namespaces have together, in blocks of the
                          drive; 1..SsdInfo.nblocks */
     const char *namespaces; /* NULL: one, of all blocks, for good; else the host

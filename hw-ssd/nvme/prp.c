@@ -8,6 +8,7 @@
  * transfer needs.
  */
 #include "nvme-internal.h"
+#include "cmb.h"
 #include "prp.h"
 #include "sgl.h"
 
@@ -30,6 +31,11 @@ static uint16_t map_list(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t addr,
         while (left) {
             uint64_t n = MIN(left, G_N_ELEMENTS(entry));
 
+            uint16_t status = nvme_cmb_check_list(ctrl, sg, addr, n * 8);
+
+            if (status) {
+                return status;
+            }
             if (nvme_dma_read(ctrl, addr, entry, n * 8)) {
                 return NVME_SC_DATA_TRANSFER;
             }
@@ -82,10 +88,18 @@ static uint16_t map_prps(NvmeCtrl *ctrl, NvmeSg *sg, uint64_t prp1,
 uint16_t nvme_map(NvmeCtrl *ctrl, NvmeSg *sg, const NvmeSqe *sqe,
                   uint64_t bytes, bool to_host)
 {
+    uint16_t status;
+
     if (G_UNLIKELY(sqe->dw[0] & NVME_PSDT_BITS)) {
-        return nvme_sgl_map(ctrl, sg, sqe, bytes, to_host);
+        status = nvme_sgl_map(ctrl, sg, sqe, bytes, to_host);
+    } else {
+        status =
+            map_prps(ctrl, sg, nvme_sqe_prp1(sqe), nvme_sqe_prp2(sqe), bytes);
     }
-    return map_prps(ctrl, sg, nvme_sqe_prp1(sqe), nvme_sqe_prp2(sqe), bytes);
+    if (G_UNLIKELY(ctrl->windows_on) && !status) {
+        status = nvme_cmb_check_data(ctrl, sg, to_host);
+    }
+    return status;
 }
 
 uint16_t nvme_to_host(NvmeCtrl *ctrl, const NvmeSqe *sqe, const void *buf,

@@ -8,12 +8,14 @@
  * A controller without power reads as all ones.
  */
 #include "nvme-internal.h"
+#include "cmb.h"
 #include "completion.h"
 #include "directives.h"
 #include "doorbell.h"
 #include "firmware.h"
 #include "nvme-features.h"
 #include "persistent-events.h"
+#include "pmr.h"
 #include "queue.h"
 #include "regs.h"
 #include "request.h"
@@ -41,12 +43,19 @@ static uint64_t cap(const NvmeCtrl *ctrl)
            timeout(ctrl) << 24 |                  /* TO */
            1ULL << 36 |                           /* NSSRS */
            1ULL << 37 |                           /* CSS: NVM command set */
-           1ULL << 59 |                           /* CRMS: ready with media */
+           nvme_cmb_cap(ctrl) | nvme_pmr_cap(ctrl) |
+           1ULL << 59 | /* CRMS: ready with media */
            (uint64_t)(NVME_PAGE_BITS_MAX - NVME_PAGE_BITS) << 52; /* MPSMAX */
 }
 
-static uint32_t read_dword(const NvmeCtrl *ctrl, uint64_t offset)
+static uint32_t read_dword(NvmeCtrl *ctrl, uint64_t offset)
 {
+    if (offset >= NVME_REG_CMBLOC && offset <= NVME_REG_CMBSWTP) {
+        return nvme_cmb_reg_read(ctrl, offset);
+    }
+    if (offset >= NVME_REG_PMRCAP && offset <= NVME_REG_PMRMSCU) {
+        return nvme_pmr_reg_read(ctrl, offset);
+    }
     switch (offset) {
     case NVME_REG_CAP:
         return (uint32_t)cap(ctrl);
@@ -135,9 +144,23 @@ static bool settings_ok(const NvmeCtrl *ctrl)
            !(ctrl->regs.acq & (page - 1));
 }
 
+/* Their memory is looked at once more when it is used. */
+static bool queues_ok(const NvmeCtrl *ctrl, bool *sq_in_cmb, bool *cq_in_cmb)
+{
+    uint32_t asqs = (ctrl->regs.aqa & 0xfff) + 1;
+    uint32_t acqs = (ctrl->regs.aqa >> 16 & 0xfff) + 1;
+
+    return !nvme_cmb_check_queue(ctrl, ctrl->regs.asq, asqs * NVME_SQE_BYTES,
+                                 false, sq_in_cmb) &&
+           !nvme_cmb_check_queue(ctrl, ctrl->regs.acq, acqs * NVME_CQE_BYTES,
+                                 true, cq_in_cmb);
+}
+
 static void enable(NvmeCtrl *ctrl)
 {
-    if (!settings_ok(ctrl)) {
+    bool sq_in_cmb, cq_in_cmb;
+
+    if (!settings_ok(ctrl) || !queues_ok(ctrl, &sq_in_cmb, &cq_in_cmb)) {
         nvme_set_fatal(ctrl);
         return;
     }
@@ -146,6 +169,8 @@ static void enable(NvmeCtrl *ctrl)
                  true);
     nvme_sq_open(ctrl, 0, &ctrl->queues.cq[0], ctrl->regs.asq,
                  (ctrl->regs.aqa & 0xfff) + 1, NVME_PRIORITY_URGENT);
+    ctrl->queues.cq[0].in_cmb = cq_in_cmb;
+    ctrl->queues.sq[0].in_cmb = sq_in_cmb;
     ctrl->life.enabling = true;
     ctrl->life.shutdown_clean = false;
     nvme_look_ready(ctrl);
@@ -207,6 +232,8 @@ void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->regs.aqa = 0;
     ctrl->regs.asq = 0;
     ctrl->regs.acq = 0;
+    nvme_cmb_reset(ctrl);
+    nvme_pmr_reset(ctrl);
     nvme_timestamp_reset(ctrl);
     memset(ctrl->features.host_id, 0, sizeof(ctrl->features.host_id));
 }
@@ -269,6 +296,15 @@ static void write_dword(NvmeCtrl *ctrl, uint64_t offset, uint32_t value)
             set_half(&ctrl->regs.acq, offset & 4, value);
             ctrl->regs.acq &= ~0xfffULL;
         }
+        break;
+    case NVME_REG_CMBMSC:
+    case NVME_REG_CMBMSC + 4:
+        nvme_cmb_reg_write(ctrl, offset, value);
+        break;
+    case NVME_REG_PMRCTL:
+    case NVME_REG_PMRMSCL:
+    case NVME_REG_PMRMSCU:
+        nvme_pmr_reg_write(ctrl, offset, value);
         break;
     default:
         if (offset >= NVME_REG_DOORBELLS) {

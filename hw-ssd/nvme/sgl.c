@@ -8,6 +8,7 @@
  * itself ends soon.
  */
 #include "nvme-internal.h"
+#include "cmb.h"
 #include "sg.h"
 #include "sgl.h"
 
@@ -79,19 +80,22 @@ static uint16_t take_segment(Walk *w, NvmeSglDescriptor *d)
     while (left && w->bytes) {
         NvmeSglDescriptor piece[AT_ONCE];
         unsigned n = MIN(left, AT_ONCE);
+        uint16_t status;
 
         if (n > w->room) {
             return NVME_SC_SGL_COUNT;
         }
         w->room -= n;
+        status = nvme_cmb_check_list(w->ctrl, w->sg, addr, n * sizeof(*d));
+        if (status) {
+            return status;
+        }
         if (nvme_dma_read(w->ctrl, addr, piece, n * sizeof(*d))) {
             return NVME_SC_DATA_TRANSFER;
         }
         addr += n * sizeof(*d);
         left -= n;
         for (unsigned i = 0; i < n && w->bytes; i++) {
-            uint16_t status = 0;
-
             if (!is_segment(&piece[i])) {
                 status = take_data(w, &piece[i]);
             } else if (last_segment || left || i < n - 1) {

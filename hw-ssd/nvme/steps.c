@@ -7,6 +7,7 @@
  * opcodes (admin.c, io.c) or of where completions go (completion.c).
  */
 #include "nvme-internal.h"
+#include "cmb.h"
 #include "completion.h"
 #include "error-log.h"
 #include "namespace.h"
@@ -100,6 +101,7 @@ static void submit_next_step(NvmeCtrl *ctrl, NvmeRequest *req)
         .close = step->close,
         .internal = req->internal,
         .inside = step->inside || req->internal,
+        .in_cmb = G_UNLIKELY(ctrl->windows_on) ? nvme_cmb_parts(req) : 0,
         .stream = step->close ? step->stream : req->stream,
         .nblocks = step->nblocks,
         .lba = step->lba,

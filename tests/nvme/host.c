@@ -139,12 +139,45 @@ static bool msix_enabled(void *opaque)
     return h->msix_on;
 }
 
+static uint64_t bar_address(void *opaque, unsigned bar)
+{
+    return ((Host *)opaque)->bar_address[bar];
+}
+
+static void bar_written(void *opaque, unsigned bar, uint64_t offset,
+                        uint64_t bytes)
+{
+    Host *h = opaque;
+    uint64_t size = bar == 2 ? h->cmb_bytes : h->pmr_bytes;
+
+    g_assert_true(bar == 2 || bar == 4);
+    g_assert_true(offset <= size && bytes <= size - offset);
+    h->bar_writes++;
+}
+
+static void bar_show(void *opaque, unsigned bar, bool on)
+{
+    ((Host *)opaque)->bar_shown[bar] = on;
+}
+
+static bool pmr_sync(void *opaque)
+{
+    Host *h = opaque;
+
+    h->pmr_syncs++;
+    return !h->fail_syncs;
+}
+
 static const NvmeMachine machine = {
     .dma_read = dma_read,
     .dma_write = dma_write,
     .msix = msix,
     .pin = pin,
     .msix_enabled = msix_enabled,
+    .bar_address = bar_address,
+    .bar_written = bar_written,
+    .bar_show = bar_show,
+    .pmr_sync = pmr_sync,
 };
 
 /* ---- the store ---------------------------------------------------------- */
@@ -329,6 +362,12 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
         .cntlid = 1,
         .write_through = o->write_through,
         .sgl = o->sgl,
+        .cmb = h->cmb,
+        .cmb_bytes = o->cmb_bytes,
+        .cmb_uses = o->cmb_uses,
+        .cmb_legacy = o->cmb_legacy,
+        .pmr = h->pmr,
+        .pmr_bytes = o->pmr_bytes,
         .model = "vssd test drive",
         .firmware = "1.0",
         .pci_vid = 0x1b36,
@@ -358,6 +397,10 @@ Host *host_new(const HostOptions *o)
     o = o ? o : &defaults;
     h->lent = o->lent;
     h->ram = h->lent ? h->lent->ram : lazy_alloc(1, HOST_RAM_BYTES);
+    h->cmb_bytes = o->cmb_bytes;
+    h->cmb = h->cmb_bytes ? g_malloc0(h->cmb_bytes) : NULL;
+    h->pmr_bytes = o->pmr_bytes;
+    h->pmr = h->pmr_bytes ? g_malloc0(h->pmr_bytes) : NULL;
     h->at_store = g_ptr_array_new();
     h->msix_on = !o->pin;
     h->slow = o->slow;
@@ -473,6 +516,8 @@ static Host *load(const HostOptions *o, const Host *from,
     h->nblocks = o->nblocks ? o->nblocks : from->nblocks;
     h->drive_blocks = o->namespaces ? from->drive_blocks : h->nblocks;
     h->at_store = g_ptr_array_new();
+    h->cmb = from->cmb ? g_memdup2(from->cmb, from->cmb_bytes) : NULL;
+    h->pmr = from->pmr ? g_memdup2(from->pmr, from->pmr_bytes) : NULL;
     h->ssd = NULL;
     h->ctrl = nvme_new(&machine, &store, h);
     if (load_both(h, o, drive, ctrl, error)) {
@@ -528,6 +573,8 @@ void host_free(Host *h)
         g_free(h->disk);
     }
     g_free(h->durable);
+    g_free(h->cmb);
+    g_free(h->pmr);
     g_free(h);
 }
 

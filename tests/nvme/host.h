@@ -81,6 +81,16 @@ typedef struct Host {
     uint64_t drive_blocks; /* of all namespaces */
     uint64_t now_ns;
 
+    uint8_t *cmb; /* memory of BAR 2 and BAR 4, or NULL */
+    uint64_t cmb_bytes;
+    uint8_t *pmr;
+    uint64_t pmr_bytes;
+    uint64_t bar_address[6];
+    bool bar_shown[6];
+    unsigned bar_writes;
+    unsigned pmr_syncs;
+    bool fail_syncs;
+
     bool msix_on;
     bool pin;
     unsigned msix_count[65];
@@ -135,6 +145,10 @@ typedef struct HostOptions {
     bool firmware_slot1_writable;
     uint32_t firmware_activation_ms;
     bool sgl;
+    uint64_t cmb_bytes; /* as NvmeConfig has them */
+    const char *cmb_uses;
+    bool cmb_legacy;
+    uint64_t pmr_bytes;
     bool no_preload; /* the drive knows nothing of what is in it */
     /* NULL, or called before the drive gets its controller */
     void (*prepare)(struct Host *h, void *opaque);
