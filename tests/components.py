@@ -23,7 +23,7 @@ BESIDE = ["inspect", "state"]
 
 # The files of hw-ssd/nvme, from top to bottom.
 NVME_ORDER = [
-    "report", "nvme-state", "ns-state", "rest", "ctrl",    # the controller as a whole
+    "report", "nvme-state", "kept-state", "ns-state", "rest", "ctrl",    # the controller as a whole
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "fused",
     "dispatch", "admin", "io",                 # commands

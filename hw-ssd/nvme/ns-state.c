@@ -159,8 +159,9 @@ static bool load_all(State *s, NvmeCtrl *ctrl)
         return state_fail(s, all->managed
                                  ? "it was saved without namespaces=, this "
                                    "drive has it"
-                                 : "it was saved with namespaces=, this drive "
-                                   "is without it");
+                                 : "its drive has namespaces: give "
+                                   "namespaces= (any value: those of the file "
+                                   "count)");
     }
     if (head.granule_blocks != all->granule_blocks ||
         head.n_granules != all->n_granules || head.n > all->n ||
@@ -249,6 +250,7 @@ bool nvme_load_namespaces(NvmeCtrl *ctrl, FILE *in, GError **error)
     State s;
 
     state_begin(&s, in, true);
+    s.more = true;
     walk_file(&s, ctrl);
     if (!state_end(&s, error)) {
         return false;

@@ -299,6 +299,17 @@ bool nvme_load_namespaces(NvmeCtrl *ctrl, FILE *in, GError **error);
  * The clock of the controller and its drive ends after 213 days: set it back,
  * if nothing is in flight and no log or trace runs.  By how much; 0: not now.
  */
+/*
+ * All that the controller keeps without power: the namespaces, if the host
+ * manages them; saved features, firmware slots, and blocks that Write
+ * Uncorrectable has marked.  nvme_has_kept(): would anything be saved?  Loaded
+ * as the namespaces are; *namespaces: they were there.  A file that ends at
+ * once is no error.
+ */
+bool nvme_has_kept(const NvmeCtrl *ctrl);
+bool nvme_save_kept(const NvmeCtrl *ctrl, FILE *out, GError **error);
+bool nvme_load_kept(NvmeCtrl *ctrl, FILE *in, bool *namespaces, GError **error);
+
 uint64_t nvme_rebase(NvmeCtrl *ctrl);
 
 /* The level of the INTx pin that the machine was last told. */

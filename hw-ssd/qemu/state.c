@@ -31,44 +31,43 @@ Ssd *vssd_state_load(VssdDev *s, const SsdConfig *cfg, GError **error)
     return ssd;
 }
 
-static bool save_namespaces(void *opaque, FILE *out, GError **error)
+static bool save_kept(void *opaque, FILE *out, GError **error)
 {
-    return nvme_save_namespaces(opaque, out, error);
+    return nvme_save_kept(opaque, out, error);
 }
 
-static bool load_namespaces(VssdDev *s, FILE *file, GError **error)
+static bool load_kept(VssdDev *s, FILE *file, GError **error)
 {
-    if (!s->namespaces) {
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-                    "state file %s: its drive has namespaces: give namespaces= "
-                    "(any value: those of the file count)",
-                    s->state);
-        return false;
-    }
-    if (!nvme_load_namespaces(s->ctrl, file, error)) {
+    bool namespaces;
+
+    if (!nvme_load_kept(s->ctrl, file, &namespaces, error)) {
         g_prefix_error(error, "state file %s: ", s->state);
         return false;
+    }
+    if (s->namespaces && !namespaces) {
+        nvme_preloaded(s->ctrl, 0, s->nvme_cfg.nblocks);
     }
     return true;
 }
 
-/* They come after the drive, unless it had one for good when it was saved. Any
- * unit may hold data then. */
-bool vssd_state_load_namespaces(VssdDev *s, GError **error)
+/* It comes after the drive.  If the drive had one namespace for good when it
+ * was saved, any unit may hold data. */
+bool vssd_state_load_kept(VssdDev *s, GError **error)
 {
     FILE *file;
-    bool any, ok = true;
+    bool ok;
 
     if (!s->state_end) {
         return true;
     }
     file = fopen(s->state, "rb");
-    any = file && fseeko(file, s->state_end, SEEK_SET) == 0 &&
-          fgetc(file) != EOF && fseeko(file, s->state_end, SEEK_SET) == 0;
-    if (any) {
-        ok = load_namespaces(s, file, error);
-    } else if (s->namespaces) {
-        nvme_preloaded(s->ctrl, 0, s->nvme_cfg.nblocks);
+    if (!file || fseeko(file, s->state_end, SEEK_SET) != 0) {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
+                    "state file %s: it cannot be read: %s", s->state,
+                    g_strerror(errno));
+        ok = false;
+    } else {
+        ok = load_kept(s, file, error);
     }
     if (file) {
         fclose(file);
@@ -105,7 +104,7 @@ static void save(VssdDev *s)
     while (ssd_advance(s->ssd, s->now_ns, done, ARRAY_SIZE(done)) > 0) {
     }
     if (!ssd_save_file_with(s->ssd, s->state,
-                            s->namespaces ? save_namespaces : NULL, s->ctrl,
+                            nvme_has_kept(s->ctrl) ? save_kept : NULL, s->ctrl,
                             &error)) {
         error_report("vssd: %s", error->message);
     }

@@ -245,7 +245,7 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .sgl = s->sgl,
     };
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error) ||
-        !vssd_state_load_namespaces(s, &error)) {
+        !vssd_state_load_kept(s, &error)) {
         propagate(errp, error);
         return false;
     }

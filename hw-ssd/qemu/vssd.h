@@ -283,8 +283,8 @@ bool vssd_is_elsewhere(const VssdDev *s);
 /* The drive of state=FILE, if the file is there, with its power on. */
 bool vssd_state_exists(const VssdDev *s);
 Ssd *vssd_state_load(VssdDev *s, const SsdConfig *cfg, GError **error);
-/* Once the controller has its drive: the namespaces of the file. */
-bool vssd_state_load_namespaces(VssdDev *s, GError **error);
+/* Once the controller has its drive: what it keeps without power. */
+bool vssd_state_load_kept(VssdDev *s, GError **error);
 void vssd_state_set_clock(VssdDev *s);
 
 /* Save it when the machine ends; when the device is unplugged, and the serving

@@ -323,6 +323,11 @@ static bool load_marks(State *s, Payload *p)
     return !s->error;
 }
 
+bool payload_marks_state(Payload *p, State *s)
+{
+    return s->loading ? load_marks(s, p) : save_marks(s, p);
+}
+
 bool payload_state(Payload *p, State *s)
 {
     uint64_t n = 0;

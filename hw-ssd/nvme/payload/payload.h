@@ -176,6 +176,8 @@ bool payload_at_rest(const Payload *p);
 
 /* Save it at rest, or load it into a new one; checks every number. */
 bool payload_state(Payload *p, State *s);
+/* Uncorrectable blocks that the store has, alone. */
+bool payload_marks_state(Payload *p, State *s);
 const StateStruct *payload_state_struct(unsigned i); /* for a test */
 
 #endif
