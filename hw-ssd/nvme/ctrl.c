@@ -336,6 +336,12 @@ static bool check_number(const char *name, uint64_t v, uint64_t min,
     return true;
 }
 
+bool nvme_memory_ok(const NvmeConfig *cfg, GError **error)
+{
+    return nvme_cmb_check_config(cfg, error) &&
+           nvme_pmr_check_config(cfg, error);
+}
+
 static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
                          GError **error)
 {
@@ -355,8 +361,7 @@ static bool check_config(const NvmeConfig *cfg, const SsdInfo *info,
                         60000, error) &&
            check_number("backlog", cfg->backlog, NVME_BACKLOG_MIN,
                         NVME_BACKLOG_MAX, error) &&
-           nvme_cmb_check_config(cfg, error) &&
-           nvme_pmr_check_config(cfg, error) &&
+           nvme_memory_ok(cfg, error) &&
            check_number("blocks of the namespace", cfg->nblocks, 1,
                         info->nblocks, error);
 }

@@ -82,8 +82,7 @@ static const StateRow ctrl_rows[] = {
     KEPT(unit_blocks),
     KEPT(max_bytes),
     KEPT(windows_on),
-    KEPT(
-        window), /* made again from the registers; the machine has the memory */
+    KEPT(window), /* from the registers */
     VALUE_OPTIONAL(cmb.msc, cmbmsc),
     KEPT_AS(cmb.uses, cmb_uses),
     VALUE_OPTIONAL(pmr.msc, pmrmsc),

@@ -189,6 +189,10 @@ NvmeCtrl *nvme_new(const NvmeMachine *machine, const NvmeStore *store,
                    void *opaque);
 const SsdHostOps *nvme_host_ops(void);
 
+/* Are the sizes and uses of cmb and pmr possible?  Their memory is not looked
+ * at.  false: *error names the option and its range. */
+bool nvme_memory_ok(const NvmeConfig *cfg, GError **error);
+
 /* false and *error (option and range) if a field of cfg is out of range. */
 bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
                  GError **error);
@@ -296,10 +300,6 @@ bool nvme_save_namespaces(const NvmeCtrl *ctrl, FILE *out, GError **error);
 bool nvme_load_namespaces(NvmeCtrl *ctrl, FILE *in, GError **error);
 
 /*
- * The clock of the controller and its drive ends after 213 days: set it back,
- * if nothing is in flight and no log or trace runs.  By how much; 0: not now.
- */
-/*
  * All that the controller keeps without power: the namespaces, if the host
  * manages them; saved features, firmware slots, and blocks that Write
  * Uncorrectable has marked.  nvme_has_kept(): would anything be saved?  Loaded
@@ -310,6 +310,10 @@ bool nvme_has_kept(const NvmeCtrl *ctrl);
 bool nvme_save_kept(const NvmeCtrl *ctrl, FILE *out, GError **error);
 bool nvme_load_kept(NvmeCtrl *ctrl, FILE *in, bool *namespaces, GError **error);
 
+/*
+ * The clock of the controller and its drive ends after 213 days: set it back,
+ * if nothing is in flight and no log or trace runs.  By how much; 0: not now.
+ */
 uint64_t nvme_rebase(NvmeCtrl *ctrl);
 
 /* The level of the INTx pin that the machine was last told. */

@@ -46,8 +46,7 @@ bool nvme_pmr_check_config(const NvmeConfig *cfg, GError **error)
 
     if (n && (n < PMR_MIN || n > PMR_MAX || n & (n - 1))) {
         g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE,
-                    "pmr: size=%" PRIu64
-                    ": allowed 64K..1T, a power of two",
+                    "pmr: size=%" PRIu64 ": allowed 64K..1T, a power of two",
                     n);
         return false;
     }

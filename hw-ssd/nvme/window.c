@@ -98,8 +98,8 @@ int nvme_window_write(NvmeCtrl *ctrl, uint64_t addr, const void *buf,
 
 static void count(NvmeCtrl *ctrl)
 {
-    ctrl->windows_on = ctrl->window[NVME_AT_CMB].on ||
-                       ctrl->window[NVME_AT_PMR].on;
+    ctrl->windows_on =
+        ctrl->window[NVME_AT_CMB].on || ctrl->window[NVME_AT_PMR].on;
 }
 
 void nvme_window_open(NvmeCtrl *ctrl, NvmeAt which, uint64_t base)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * window.h - memory of the drive at addresses of the host: the controller memory
- * buffer and the persistent memory region.
+ * window.h - memory of the drive at addresses of the host: the controller
+ * memory buffer and the persistent memory region.
  */
 #ifndef VSSD_NVME_WINDOW_H
 #define VSSD_NVME_WINDOW_H

@@ -118,6 +118,10 @@ static const NvmeMachine vssd_machine = {
     .pin = machine_pin,
     .msix_enabled = machine_msix_enabled,
     .power_lost = machine_power_lost,
+    .bar_address = vssd_memory_address,
+    .bar_written = vssd_memory_written,
+    .bar_show = vssd_memory_show,
+    .pmr_sync = vssd_memory_sync,
     .trace = machine_trace,
 };
 
@@ -243,6 +247,12 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .firmware_slot1_writable = !s->fw_slot1_read_only,
         .firmware_activation_ms = s->fw_activation_ms,
         .sgl = s->sgl,
+        .cmb = s->nvme_cfg.cmb,
+        .cmb_bytes = s->nvme_cfg.cmb_bytes,
+        .cmb_uses = s->cmb_uses,
+        .cmb_legacy = s->legacy_cmb,
+        .pmr = s->nvme_cfg.pmr,
+        .pmr_bytes = s->nvme_cfg.pmr_bytes,
     };
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error) ||
         !vssd_state_load_kept(s, &error)) {
@@ -346,6 +356,7 @@ static bool init_pci(VssdDev *s, Error **errp)
                      PCI_BASE_ADDRESS_SPACE_MEMORY |
                          PCI_BASE_ADDRESS_MEM_TYPE_64,
                      &s->bar0);
+    vssd_memory_add_bars(s);
     if (msix_init(pci, s->num_vectors, &s->bar0, 0, VSSD_MSIX_TABLE, &s->bar0,
                   0, VSSD_MSIX_PBA, 0, errp) < 0) {
         return false;
@@ -436,6 +447,13 @@ static bool check_properties(VssdDev *s, Error **errp)
                    s->oplog ? "oplog" : "trace");
         return false;
     }
+    if (s->trace_path && (s->cmb_bytes || s->pmr)) {
+        error_setg(errp,
+                   "vssd: trace= does not go with %s=: a trace does not "
+                   "say where the parts of a command are",
+                   s->cmb_bytes ? "cmb" : "pmr");
+        return false;
+    }
     if (!s->num_vectors) {
         s->num_vectors = s->num_queues + 1;
     }
@@ -472,6 +490,7 @@ static void tear_down(VssdDev *s)
     take_back_pci(s);
     leave_thread(s);
     destroy_model(s);
+    vssd_memory_stop(s);
     qemu_mutex_destroy(&s->lock);
 }
 
@@ -483,8 +502,9 @@ static void vssd_realize(PCIDevice *pci, Error **errp)
     s->epoch_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
     s->now_ns = 0;
     if (!check_properties(s, errp) || !open_drive(s, errp) ||
-        !create_model(s, errp) || !init_pci(s, errp) ||
-        !choose_thread(s, errp) || !vssd_migration_init(s, errp)) {
+        !vssd_memory_init(s, errp) || !create_model(s, errp) ||
+        !init_pci(s, errp) || !choose_thread(s, errp) ||
+        !vssd_migration_init(s, errp)) {
         tear_down(s);
         return;
     }
@@ -618,6 +638,11 @@ static const Property vssd_properties[] = {
     DEFINE_PROP_STRING("namespaces", VssdDev, namespaces),
     DEFINE_PROP_UINT32("power_return_ms", VssdDev, power_return_ms, 1000),
     DEFINE_PROP_STRING("trace", VssdDev, trace_path),
+    DEFINE_PROP_SIZE("cmb", VssdDev, cmb_bytes, 0),
+    DEFINE_PROP_STRING("cmb_uses", VssdDev, cmb_uses),
+    DEFINE_PROP_BOOL("legacy_cmb", VssdDev, legacy_cmb, false),
+    DEFINE_PROP_LINK("pmr", VssdDev, pmr, TYPE_MEMORY_BACKEND,
+                     HostMemoryBackend *),
 };
 
 static void vssd_instance_init(Object *obj)

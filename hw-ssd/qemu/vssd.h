@@ -4,6 +4,7 @@
  *
  *   vssd.c   PCI function, properties, life and death
  *   serve.c  who runs the controller, and when
+ *   memory.c memory of the drive at BARs of its own
  *   irq.c    how an interrupt reaches the guest without waiting for anybody
  *   store.c  payload in a block node
  *   stats.c  statistics as QOM properties
@@ -47,6 +48,7 @@
 #include "qemu/thread.h"
 #include "qemu/timer.h"
 #include "qom/object.h"
+#include "system/hostmem.h"
 #include "system/iothread.h"
 
 #include "nvme.h"
@@ -86,6 +88,10 @@ struct VssdDev {
     char *namespaces;         /* NULL: one, for good */
     uint32_t power_return_ms; /* 0: it stays off until a reset */
     char *trace_path; /* trace=FILE, or NULL */
+    uint64_t cmb_bytes; /* 0: no controller memory buffer */
+    char *cmb_uses;     /* NULL: all */
+    bool legacy_cmb;
+    HostMemoryBackend *pmr; /* NULL: no persistent memory region */
 
     bool serial_by_default;
     uint16_t cntlid;
@@ -93,6 +99,13 @@ struct VssdDev {
     /* PCI */
     MemoryRegion bar0;
     MemoryRegion regs;
+
+    /* memory.c */
+    MemoryRegion cmb;
+    bool has_cmb;
+    MemoryRegion *pmr_region; /* of the backend, or NULL */
+    unsigned bars_shown;      /* atomic; bits by BAR */
+    QEMUBH *memory_bh;
 
     /* serve.c: who runs the controller */
     QemuMutex lock;
@@ -209,6 +222,21 @@ void vssd_serve_resume(VssdDev *s);
 
 /* Lock held: the drive's clock. */
 uint64_t vssd_now(VssdDev *s);
+
+/* ---- memory.c ----------------------------------------------------------- */
+
+/* BQL: make the memory and tell nvme_cfg of it, before the controller is made;
+ * register the BARs; let go of it when nobody runs the controller. */
+bool vssd_memory_init(VssdDev *s, Error **errp);
+void vssd_memory_add_bars(VssdDev *s);
+void vssd_memory_stop(VssdDev *s);
+
+/* Of NvmeMachine; opaque is the VssdDev. */
+uint64_t vssd_memory_address(void *opaque, unsigned bar);
+void vssd_memory_written(void *opaque, unsigned bar, uint64_t offset,
+                         uint64_t bytes);
+void vssd_memory_show(void *opaque, unsigned bar, bool on);
+bool vssd_memory_sync(void *opaque);
 
 /* ---- irq.c -------------------------------------------------------------- */
 

@@ -117,8 +117,8 @@ static void put_entry(Host *h, unsigned slot, uint8_t opcode, uint64_t list,
     unsigned pages = 4;
 
     for (unsigned i = 1; i < pages; i++) {
-        uint8_t *p = list >= CBA ? h->cmb + (list - CBA)
-                                 : host_ram(h, list, CMB_BYTES);
+        uint8_t *p =
+            list >= CBA ? h->cmb + (list - CBA) : host_ram(h, list, CMB_BYTES);
 
         put_le64(p + (i - 1) * 8, data + i * 4096);
     }
@@ -199,13 +199,11 @@ static void test_queues(void)
 {
     Host *h = ready(NULL);
 
-    g_assert_cmphex(create(h, NVME_ADM_CREATE_CQ, CBA + CMB_BYTES - 4096,
-                           512),
+    g_assert_cmphex(create(h, NVME_ADM_CREATE_CQ, CBA + CMB_BYTES - 4096, 512),
                     ==, NVME_SC_INVALID_CMB);
     g_assert_cmphex(create(h, NVME_ADM_CREATE_CQ, CBA - 4096, 512), ==,
                     NVME_SC_INVALID_CMB);
-    g_assert_cmphex(create(h, NVME_ADM_CREATE_CQ, CBA + CMB_BYTES - 4096,
-                           256),
+    g_assert_cmphex(create(h, NVME_ADM_CREATE_CQ, CBA + CMB_BYTES - 4096, 256),
                     ==, 0);
     host_free(h);
 
@@ -330,8 +328,8 @@ static void test_saved(void)
     g_byte_array_unref(g_steal_pointer(&drive));
     g_byte_array_unref(g_steal_pointer(&ctrl));
     host_save(h, &drive, &ctrl);
-    g_assert_null(host_load(&(HostOptions){.sgl = false}, h, drive, ctrl,
-                            &error));
+    g_assert_null(
+        host_load(&(HostOptions){.sgl = false}, h, drive, ctrl, &error));
     g_assert_nonnull(strstr(error->message, "cmb=1048576"));
     g_error_free(error);
     host_free(h);
@@ -354,8 +352,8 @@ static uint64_t write_ns(uint64_t sq, uint64_t list, uint64_t data,
     g_assert_cmphex(create(h, NVME_ADM_CREATE_CQ, HOST_QUEUES, 64), ==, 0);
     g_assert_cmphex(create(h, NVME_ADM_CREATE_SQ, sq, 64), ==, 0);
     for (unsigned i = 0; i < 2; i++) {
-        uint8_t *p = list >= CBA ? h->cmb + (list - CBA)
-                                 : host_ram(h, list, 4096);
+        uint8_t *p =
+            list >= CBA ? h->cmb + (list - CBA) : host_ram(h, list, 4096);
 
         sqe.dw[0] = (i ? opcode : NVME_IO_WRITE) | (i + 1) << 16;
         sqe.dw[6] = (uint32_t)data;
@@ -433,13 +431,14 @@ static void test_options(void)
             "cmb=3145728: allowed 1M..1G, a power of two");
     refused(&(NvmeConfig){.cmb = mem, .cmb_bytes = 1 << 19},
             "cmb=524288: allowed 1M..1G, a power of two");
-    refused(&(NvmeConfig){.cmb_uses = "sqs"}, "cmb_uses=sqs: it needs cmb=SIZE");
+    refused(&(NvmeConfig){.cmb_uses = "sqs"},
+            "cmb_uses=sqs: it needs cmb=SIZE");
     refused(&(NvmeConfig){.cmb_legacy = true},
             "legacy_cmb=on: it needs cmb=SIZE");
-    refused(&(NvmeConfig){.cmb = mem, .cmb_bytes = 1 << 20,
-                          .cmb_uses = "sqs+sqs"},
-            "cmb_uses=sqs+sqs: allowed are some of sqs+cqs+lists+rds+wds, each "
-            "once");
+    refused(
+        &(NvmeConfig){.cmb = mem, .cmb_bytes = 1 << 20, .cmb_uses = "sqs+sqs"},
+        "cmb_uses=sqs+sqs: allowed are some of sqs+cqs+lists+rds+wds, each "
+        "once");
 }
 
 int main(int argc, char **argv)
