@@ -16,6 +16,7 @@
 #include "events.h"
 #include "namespace.h"
 #include "ns-admin.h"
+#include "persistent-events.h"
 #include "prp.h"
 #include "request.h"
 #include "ssd-report.h"
@@ -53,6 +54,22 @@ void nvme_ns_fill_changed(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
             list->nsid[n++] = nvme_le32(k + 1);
         }
     }
+}
+
+/* Persistent events: a namespace has come, or all of nsid go. */
+static void report_change(NvmeCtrl *ctrl, unsigned sel, uint32_t nsid,
+                          const NvmeNamespace *ns)
+{
+    NvmePelNamespace e = {.cdw10 = nvme_le32(sel), .nsid = nvme_le32(nsid)};
+
+    if (ns) {
+        e.nsze = nvme_le64(ns->nblocks);
+        e.ncap = e.nsze;
+        e.flbas = ns->format;
+        e.nmic = ns->shared;
+        e.nvmsetid = nvme_le16(NVME_ONLY_SET);
+    }
+    nvme_persistent_event(ctrl, NVME_PEL_NAMESPACE, &e, sizeof(e));
 }
 
 /* ---- dirty granules ------------------------------------------------------ */
@@ -173,6 +190,7 @@ static uint16_t create(NvmeCtrl *ctrl, NvmeRequest *req)
     }
     ns = nvme_ns_create(ctrl, nsid, all->wanted_blocks, all->wanted_format);
     ns->shared = all->wanted_shared;
+    report_change(ctrl, SEL_CREATE, nsid, ns);
     req->dw0 = nsid;
     return 0;
 }
@@ -260,6 +278,9 @@ static uint16_t manage_delete(NvmeCtrl *ctrl, NvmeRequest *req,
     if (ssd_read_only(ctrl->ssd)) {
         return NVME_SC_READ_ONLY; /* it could not trim */
     }
+    report_change(ctrl, SEL_DELETE, req->nsid,
+                  req->nsid == NVME_NSID_ALL ? NULL
+                                             : nvme_ns_existing(ctrl, req->nsid));
     for (uint32_t nsid = first; nsid <= last; nsid++) {
         NvmeNamespace *ns = nvme_ns_existing(ctrl, nsid);
         bool seen = ns && ns->attached;

@@ -643,6 +643,28 @@ typedef struct NVME_PACKED NvmePelHardware {
     uint32_t info;
 } NvmePelHardware;
 
+/* Fields of Identify Namespace: as the host gave them, or those of the namespace
+ * that is deleted. */
+typedef struct NVME_PACKED NvmePelNamespace {
+    uint32_t cdw10; /* of the Namespace Management command */
+    uint8_t reserved4[4];
+    uint64_t nsze;
+    uint8_t reserved16[8];
+    uint64_t ncap;
+    uint8_t flbas;
+    uint8_t dps;
+    uint8_t nmic;
+    uint8_t reserved35;
+    uint32_t anagrpid;
+    uint16_t nvmsetid;
+    uint8_t reserved42[2];
+    uint32_t nsid;
+} NvmePelNamespace;
+
+NVME_WIRE_SIZE(NvmePelNamespace, 48);
+NVME_WIRE_AT(NvmePelNamespace, flbas, 32);
+NVME_WIRE_AT(NvmePelNamespace, nsid, 44);
+
 typedef struct NVME_PACKED NvmePelThermal {
     uint8_t over; /* kelvins above the threshold */
     uint8_t threshold;

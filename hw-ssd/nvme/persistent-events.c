@@ -181,6 +181,9 @@ static void fill_header(NvmeCtrl *ctrl, NvmePelHeader *h)
     for (unsigned i = 0; i < G_N_ELEMENTS(types); i++) {
         h->supported[types[i] / 8] |= (uint8_t)(1U << (types[i] % 8));
     }
+    if (ctrl->namespaces.managed) {
+        h->supported[0] |= 1U << NVME_PEL_NAMESPACE;
+    }
 }
 
 static void establish(NvmeCtrl *ctrl)

@@ -235,6 +235,49 @@ static void test_bound(void)
     host_free(h);
 }
 
+static void manage(Host *h, unsigned sel, uint32_t nsid, uint32_t bytes)
+{
+    g_assert_cmphex(admin_status(h, NVME_ADM_NS_MANAGEMENT, nsid, ADMIN_DW(sel),
+                                 bytes),
+                    ==, 0);
+}
+
+/* Create, delete, delete all. */
+static void test_namespaces(void)
+{
+    Host *h = admin_host(&(HostOptions){.namespaces = "2M;1M"});
+    NvmePelNamespace e;
+    NvmeIdNamespace id = {.nsze = nvme_le64(1024), .ncap = nvme_le64(1024),
+                          .nmic = 1};
+
+    manage(h, 1, 2, 0);
+    read_log(h);
+    g_assert_cmphex(pel.header.supported[0], ==, 0x7e);
+    g_assert_cmpuint(count(NVME_PEL_NAMESPACE), ==, 1);
+    memcpy(&e, last(NVME_PEL_NAMESPACE), sizeof(e));
+    g_assert_cmpuint(e.cdw10, ==, 1);
+    g_assert_cmpuint(e.nsid, ==, 2);
+    g_assert_cmpuint(e.nsze, ==, 2048);
+    memcpy(admin_data(h), &id, sizeof(id));
+    manage(h, 0, 0, 4096);
+    read_log(h);
+    memcpy(&e, last(NVME_PEL_NAMESPACE), sizeof(e));
+    g_assert_cmpuint(e.cdw10, ==, 0);
+    g_assert_cmpuint(e.nsid, ==, 2);
+    g_assert_cmpuint(e.nsze, ==, 1024);
+    g_assert_cmpuint(e.ncap, ==, 1024);
+    g_assert_cmpuint(e.nmic, ==, 1);
+    g_assert_cmphex(admin_status(h, NVME_ADM_NS_MANAGEMENT, 9, ADMIN_DW(1), 0),
+                    !=, 0); /* a failure is no change */
+    manage(h, 1, NVME_NSID_ALL, 0);
+    read_log(h);
+    memcpy(&e, last(NVME_PEL_NAMESPACE), sizeof(e));
+    g_assert_cmpuint(count(NVME_PEL_NAMESPACE), ==, 3);
+    g_assert_cmphex(e.nsid, ==, NVME_NSID_ALL);
+    g_assert_cmpuint(e.nsze, ==, 0);
+    host_free(h);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -243,5 +286,6 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/persistent-events/events", test_events);
     g_test_add_func("/nvme/persistent-events/health", test_health);
     g_test_add_func("/nvme/persistent-events/bound", test_bound);
+    g_test_add_func("/nvme/persistent-events/namespaces", test_namespaces);
     return g_test_run();
 }
