@@ -79,7 +79,8 @@ typedef enum SsdStatus {
 } SsdStatus;
 
 /* Parts of a command that are in memory of the drive which the host reaches
- * through the link (controller memory buffer), as bits. */
+ * through the link (controller memory buffer; data also in the persistent
+ * memory region), as bits. */
 enum {
     SSD_IN_CMB_ENTRY = 1,      /* its queue entry */
     SSD_IN_CMB_LIST = 2,       /* its list of pieces of memory */

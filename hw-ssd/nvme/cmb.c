@@ -260,7 +260,8 @@ uint16_t nvme_cmb_check_data(const NvmeCtrl *ctrl, NvmeSg *sg, bool to_host)
 {
     uint8_t use = to_host ? NVME_CMB_RDS : NVME_CMB_WDS;
     unsigned n = 0;
-    unsigned in = 0;
+    unsigned in_cmb = 0;
+    unsigned in_pmr = 0;
 
     for (unsigned i = 0; ctrl->windows_on && i < sg->n; i++) {
         const NvmeSeg *seg = &sg->seg[i];
@@ -274,13 +275,13 @@ uint16_t nvme_cmb_check_data(const NvmeCtrl *ctrl, NvmeSg *sg, bool to_host)
             return NVME_SC_INVALID_CMB;
         }
         n++;
-        in += where == NVME_AT_CMB;
-        sg->in_pmr |= where == NVME_AT_PMR;
+        in_cmb += where == NVME_AT_CMB;
+        in_pmr += where == NVME_AT_PMR;
     }
-    if (in && (in != n || !(ctrl->cmb.uses & use))) {
+    if (in_cmb && (in_cmb != n || !(ctrl->cmb.uses & use))) {
         return NVME_SC_INVALID_CMB;
     }
-    sg->in_cmb = in;
+    sg->in_drive = n && in_cmb + in_pmr == n;
     return 0;
 }
 
@@ -292,6 +293,6 @@ uint8_t nvme_cmb_parts(const NvmeRequest *req)
     parts |= sq && sq->in_cmb ? SSD_IN_CMB_ENTRY : 0;
     parts |= sq && sq->cq->in_cmb ? SSD_IN_CMB_COMPLETION : 0;
     parts |= req->sg.list_in_cmb ? SSD_IN_CMB_LIST : 0;
-    parts |= req->sg.in_cmb ? SSD_IN_CMB_DATA : 0;
+    parts |= req->sg.in_drive ? SSD_IN_CMB_DATA : 0;
     return parts;
 }

@@ -14,8 +14,7 @@ void nvme_sg_init(NvmeSg *sg)
     sg->n = 0;
     sg->idx = 0;
     sg->done = 0;
-    sg->in_cmb = false;
-    sg->in_pmr = false;
+    sg->in_drive = false;
     sg->has_list = false;
     sg->list_in_cmb = false;
 }

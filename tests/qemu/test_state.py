@@ -75,6 +75,34 @@ def test_power_cut(image: Path, tmp_path: Path) -> None:
         assert host.read(8, 4 * KIB) == bytes(4 * KIB)
 
 
+def test_kept(image: Path, tmp_path: Path) -> None:
+    """Saved features and blocks of Write Uncorrectable; without them the file
+    has the drive alone, which vssd-sim accepts."""
+    state = tmp_path / "drive.state"
+    args = drive_args("tiny", image, state=str(state))
+    with Machine(*args) as machine:
+        host = host_of(machine)
+        host.write(0, b"data" * 2 * KIB)
+        host.flush()
+        assert machine.quit() == 0
+    assert b"VSSDKEPT" not in state.read_bytes()
+    with Machine(*args) as machine:
+        host = host_of(machine)
+        host.check(host.admin.run(9, nsid=0, cdw=(1 << 31 | 8, 0x0203)))
+        host.check(host.io.run(4, cdw=(8, 0, 7)))
+        host.flush()
+        assert machine.quit() == 0
+    with Machine(*args) as machine:
+        host = host_of(machine)
+        assert host.admin.run(10, nsid=0, cdw=(8,)).result == 0x0203
+        assert host.read(0, 4 * KIB) == b"data" * KIB
+        done = host.io.run(2, prp1=0x1100000, cdw=(15, 0, 0))
+        assert done.status & 0x7FF == 0x281
+        host.write(8, b"new!" * KIB)
+        assert host.read(8, 4 * KIB) == b"new!" * KIB
+        assert machine.quit() == 0
+
+
 def test_image_changed(image: Path, tmp_path: Path) -> None:
     """Data that somebody wrote to the image meanwhile is not lost."""
     state = tmp_path / "drive.state"
