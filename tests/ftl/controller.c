@@ -393,6 +393,58 @@ static void test_pcie_nvme(void)
     ref_free(r);
 }
 
+/* Parts in a controller memory buffer are posted writes: without requests and
+ * round trips.  Data of a read does not cross the link. */
+static void test_cmb(void)
+{
+    Ref *r = ref_new(ref_config(WIRE "host.pcie_round_trip=500ns;"
+                                     "host.pcie_nvme=on"),
+                     false);
+    const uint64_t fetch = ns_of(28) + ns_of(24) + 500 + ns_of(84);
+    const uint64_t entry = ns_of(88) + ns_of(28);
+    const uint64_t list = ns_of(24) + 500 + ns_of(3 * 8 + 20);
+    const uint64_t data = ns_of(24) + 500 + ns_of(4 * (4096 + 16 * 20));
+    const uint64_t posted = ns_of(4 * (4096 + 16 * 24));
+    const uint64_t end = ns_of(40 + 28);
+    static const uint8_t parts[] = {15, SSD_IN_CMB_ENTRY, SSD_IN_CMB_LIST,
+                                    SSD_IN_CMB_DATA, SSD_IN_CMB_COMPLETION};
+    const uint64_t want[] = {
+        entry + ns_of(48) + posted + ns_of(28),
+        entry + list + data + end,
+        fetch + ns_of(48) + data + end,
+        fetch + list + posted + end,
+        fetch + list + data + ns_of(28),
+    };
+    SsdCompletion c;
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
+        r->in_cmb = parts[i];
+        c = ref_one(r, SSD_OP_WRITE, 64 * UNIT, 4 * UNIT, false);
+        g_assert_cmpuint(latency(&c), ==, want[i]);
+        same_cost(&c, (SsdBreakdown){.link_ns = latency(&c)});
+    }
+    r->in_cmb = 15;
+    c = ref_one(r, SSD_OP_READ, 0, UNIT, false);
+    g_assert_cmpuint(latency(&c), ==, entry + ns_of(28));
+    c = ref_one(r, SSD_OP_FLUSH, 0, 0, false);
+    g_assert_cmpuint(c.cost.link_ns, ==, entry + ns_of(28));
+    ref_free(r);
+}
+
+/* Data of a write in the buffer moves three times, that of a read once. */
+static void test_cmb_dram(void)
+{
+    Ref *r = ref_new(ref_config(FAST "buffer.mb_s=1000"), false);
+    const uint64_t move = 4096;
+    SsdCompletion c = ref_one(r, SSD_OP_WRITE, 0, UNIT, false);
+    uint64_t plain = c.cost.link_ns + c.cost.buffer_ns;
+
+    r->in_cmb = SSD_IN_CMB_DATA;
+    c = ref_one(r, SSD_OP_WRITE, 64 * UNIT, UNIT, false);
+    g_assert_cmpuint(c.cost.link_ns + c.cost.buffer_ns, ==, plain + 2 * move);
+    ref_free(r);
+}
+
 static void test_refused(void)
 {
     refused("host.pcie_mps=200", "host.pcie_mps=200: must be a power of two");
@@ -424,6 +476,8 @@ int main(int argc, char **argv)
     g_test_add_func("/controller/pcie-rate", test_pcie_rate);
     g_test_add_func("/controller/pcie-latency", test_pcie_latency);
     g_test_add_func("/controller/pcie-nvme", test_pcie_nvme);
+    g_test_add_func("/controller/cmb", test_cmb);
+    g_test_add_func("/controller/cmb-dram", test_cmb_dram);
     g_test_add_func("/controller/refused", test_refused);
     return g_test_run();
 }

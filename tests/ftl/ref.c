@@ -474,6 +474,7 @@ int ref_submit(Ref *r, SsdOp op, uint64_t lba, uint32_t nblocks, bool fua)
         .lba = lba,
         .nblocks = nblocks,
         .fua = fua,
+        .in_cmb = r->in_cmb,
         .version = r->version + 1,
         .tag = free_tag(r),
     };

@@ -103,6 +103,7 @@ typedef struct Ref {
     GHashTable *owed;  /* units of writes that must still be reported */
     RefFlight *flight; /* by tag */
     uint32_t n_flying;
+    uint8_t in_cmb; /* SsdCmd.in_cmb of commands from now on */
 
     uint64_t last_complete_ns;
     uint64_t n_programmed; /* units */
