@@ -52,7 +52,8 @@ static inline uint32_t nvme_command_effects(const NvmeCtrl *ctrl,
 {
     if ((c->effects & NVME_ONLY_DIRECTIVES && !nvme_has_directives(ctrl)) ||
         (c->effects & NVME_ONLY_FDP && !nvme_has_fdp(ctrl)) ||
-        (c->effects & NVME_ONLY_MANAGED && !ctrl->namespaces.managed)) {
+        (c->effects & NVME_ONLY_MANAGED &&
+         (!ctrl->namespaces.managed || ctrl->cfg.namespaces_fixed))) {
         return 0;
     }
     return c->effects &

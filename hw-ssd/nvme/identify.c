@@ -48,7 +48,7 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
      * Management. */
     id->oacs = nvme_le16(1 << 2 | 1 << 4 | 1 << 8 |
                          (nvme_has_directives(ctrl) ? 1 << 5 : 0) |
-                         (managed ? 1 << 3 : 0));
+                         (managed && !ctrl->cfg.namespaces_fixed ? 1 << 3 : 0));
     id->nwpc = managed ? 7 : 0; /* all states */
     id->acl = NVME_ACL - 1;
     id->aerl = NVME_AERL - 1;

@@ -60,6 +60,19 @@ NvmeNamespace *nvme_ns_existing(const NvmeCtrl *ctrl, uint32_t nsid)
                : NULL;
 }
 
+bool nvme_namespace_place(const NvmeCtrl *ctrl, uint32_t nsid, uint64_t *first,
+                          uint64_t *nblocks)
+{
+    const NvmeNamespace *ns = nvme_ns_existing(ctrl, nsid);
+
+    if (!ns || ns->run < ns->nblocks << ns->drive_shift) {
+        return false;
+    }
+    *first = ns->base;
+    *nblocks = ns->nblocks << ns->drive_shift;
+    return true;
+}
+
 /* ---- sizes --------------------------------------------------------------- */
 
 uint32_t nvme_ns_format(const NvmeCtrl *ctrl, unsigned i)

@@ -164,6 +164,7 @@ typedef struct NvmeConfig {
     const char *namespaces; /* NULL: one, of all blocks, for good; else the host
                                manages them, and a new drive has these:
                                nvme_namespaces_help */
+    bool namespaces_fixed;  /* with namespaces: the host does not manage them */
     uint64_t backlog;      /* bytes that may wait for the store */
 } NvmeConfig;
 
@@ -202,6 +203,13 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
  * data.  Where no namespace has them, none gets them before they are trimmed.
  */
 void nvme_preloaded(NvmeCtrl *ctrl, uint64_t lba, uint64_t nblocks);
+
+/*
+ * Where the blocks of a namespace are in the drive, and how many, all in the
+ * drive's blocks.  false: there is none, or they do not follow each other.
+ */
+bool nvme_namespace_place(const NvmeCtrl *ctrl, uint32_t nsid, uint64_t *first,
+                          uint64_t *nblocks);
 
 /* No request may be at the store. */
 void nvme_free(NvmeCtrl *ctrl);

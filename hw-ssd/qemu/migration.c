@@ -103,6 +103,14 @@ static void run_state_changed(void *opaque, bool running, RunState state)
     }
 }
 
+/* Of the block layer, with devices' requests that it keeps back. */
+static void set_queuing(VssdDev *s, bool on)
+{
+    for (unsigned i = 0; i < s->n_nodes; i++) {
+        blk_set_disable_request_queuing(s->node[i].blk, !on);
+    }
+}
+
 /*
  * The machine is about to be saved or moved, and may have been stopped long ago.
  * savevm has told the block layer to keep devices' requests back, which it must
@@ -113,9 +121,9 @@ static int save_prepare(void *opaque, Error **errp)
     VssdDev *s = opaque;
 
     if (s->stopped) {
-        blk_set_disable_request_queuing(s->conf.blk, true);
+        set_queuing(s, false);
         vssd_settle(s, true);
-        blk_set_disable_request_queuing(s->conf.blk, false);
+        set_queuing(s, true);
     }
     if (vssd_store_has_parked(s)) {
         error_setg(errp, "vssd: the image of '%s' has refused requests, which "
@@ -257,7 +265,7 @@ static bool load_drive(VssdDev *s, Model *m, FILE *in, GError **error)
 static bool load_controller(VssdDev *s, Model *m, FILE *in, GError **error)
 {
     return nvme_attach(m->ctrl, m->ssd, &s->nvme_cfg, error) &&
-           nvme_load(m->ctrl, in, error);
+           nvme_load(m->ctrl, in, error) && vssd_nodes_place(s, m->ctrl, error);
 }
 
 static bool get_stream(VssdDev *s, Model *m, QEMUFile *file, GError **error,

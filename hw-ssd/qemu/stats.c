@@ -31,7 +31,8 @@ void vssd_account(VssdDev *s, const NvmeTrace *t)
         [NVME_WORK_FLUSH] = BLOCK_ACCT_FLUSH,
         [NVME_WORK_TRIM] = BLOCK_ACCT_UNMAP,
     };
-    BlockAcctStats *stats = blk_get_stats(s->conf.blk);
+    unsigned i = t->nsid - 1 < s->n_nodes ? t->nsid - 1 : 0;
+    BlockAcctStats *stats = blk_get_stats(s->node[i].blk);
     enum BlockAcctType type = type_of[t->work];
     BlockAcctCookie cookie;
 

@@ -42,6 +42,7 @@ struct VssdJob {
     NvmeStoreReq *req;
     VssdJobState state; /* under VssdDev.lock */
     bool parked;        /* under VssdDev.parked_lock */
+    BlockBackend *blk;  /* that has ended with an error */
     int ret;
 };
 
@@ -57,43 +58,84 @@ static const char *const op_names[] = {
  * and of the rest a part is freed that takes a host file system some
  * milliseconds. req->bytes becomes the size of that part.
  */
-static int coroutine_fn store_co_free(VssdDev *s, NvmeStoreReq *req)
+static int coroutine_fn store_co_free(VssdDev *s, NvmeStoreReq *req,
+                                      const VssdPiece *p)
 {
-    BlockBackend *blk = s->conf.blk;
     int64_t unit = ssd_info(s->ssd)->unit_bytes;
-    int64_t n = req->bytes;
-    int ret = blk_co_block_status_above(blk, NULL, req->offset, req->bytes, &n,
-                                        NULL, NULL);
+    int64_t n = p->there;
+    int ret;
 
-    if (ret >= 0 && ret & BDRV_BLOCK_ZERO && n >= unit) {
-        req->bytes = QEMU_ALIGN_DOWN(n, unit);
+    req->bytes = p->bytes;
+    if (!p->there) {
+        return 0;
+    }
+    ret = blk_co_block_status_above(p->blk, NULL, p->offset, p->there, &n, NULL,
+                                    NULL);
+    if (ret >= 0 && ret & BDRV_BLOCK_ZERO && n >= MIN(unit, p->there)) {
+        req->bytes = n < p->there ? QEMU_ALIGN_DOWN(n, unit) : p->bytes;
         return 0;
     }
     if (ret >= 0 && n > 0) {
         req->bytes = MIN(req->bytes, QEMU_ALIGN_UP(n, unit));
     }
     req->bytes = MIN(req->bytes, MAX(FREE_BYTES, unit));
-    return blk_co_pwrite_zeroes(blk, req->offset, req->bytes,
+    return blk_co_pwrite_zeroes(p->blk, p->offset, MIN(req->bytes, p->there),
                                 BDRV_REQ_MAY_UNMAP);
 }
 
-static int coroutine_fn store_co_do(VssdDev *s, NvmeStoreReq *req)
+/* The part of a request that is in one node. */
+static int coroutine_fn store_co_piece(const NvmeStoreReq *req,
+                                       const VssdPiece *p, uint8_t *buf)
 {
-    BlockBackend *blk = s->conf.blk;
-
     switch (req->op) {
     case NVME_STORE_READ:
-        return blk_co_pread(blk, req->offset, req->bytes, req->buf, 0);
+        return blk_co_pread(p->blk, p->offset, p->there, buf, 0);
     case NVME_STORE_WRITE:
-        return blk_co_pwrite(blk, req->offset, req->bytes, req->buf, 0);
+        return blk_co_pwrite(p->blk, p->offset, p->there, buf, 0);
     case NVME_STORE_ZERO:
-        return req->lazy ? store_co_free(s, req)
-                         : blk_co_pwrite_zeroes(blk, req->offset, req->bytes,
-                                                BDRV_REQ_MAY_UNMAP);
-    case NVME_STORE_FLUSH:
-        return blk_co_flush(blk);
+        return blk_co_pwrite_zeroes(p->blk, p->offset, p->there,
+                                    BDRV_REQ_MAY_UNMAP);
+    default:
+        g_assert_not_reached();
     }
-    g_assert_not_reached();
+}
+
+static int coroutine_fn store_co_flush(VssdJob *job)
+{
+    VssdDev *s = job->dev;
+    int ret = 0;
+
+    for (unsigned i = 0; i < s->n_nodes && ret >= 0; i++) {
+        job->blk = s->node[i].blk;
+        ret = blk_co_flush(job->blk);
+    }
+    return ret;
+}
+
+static int coroutine_fn store_co_do(VssdJob *job)
+{
+    VssdDev *s = job->dev;
+    NvmeStoreReq *req = job->req;
+    VssdPiece p;
+    int ret = 0;
+
+    if (req->op == NVME_STORE_FLUSH) {
+        return store_co_flush(job);
+    }
+    for (uint64_t at = 0; at < req->bytes && ret >= 0; at += p.bytes) {
+        p = vssd_nodes_find(s, req->offset + at, req->bytes - at);
+        job->blk = p.blk;
+        if (req->lazy) {
+            return store_co_free(s, req, &p);
+        }
+        if (req->op == NVME_STORE_READ && p.there < p.bytes) {
+            memset((uint8_t *)req->buf + at + p.there, 0, p.bytes - p.there);
+        }
+        if (p.there) {
+            ret = store_co_piece(req, &p, (uint8_t *)req->buf + at);
+        }
+    }
+    return ret;
 }
 
 /* Lock held. */
@@ -148,7 +190,7 @@ static void job_park(VssdJob *job)
 static bool job_refused(VssdJob *job)
 {
     VssdDev *s = job->dev;
-    BlockBackend *blk = s->conf.blk;
+    BlockBackend *blk = job->blk;
     NvmeStoreReq *req = job->req;
     bool is_read = req->op == NVME_STORE_READ;
     int error = -job->ret;
@@ -238,7 +280,7 @@ static void coroutine_fn job_entry(void *opaque)
 {
     VssdJob *job = opaque;
 
-    job->ret = store_co_do(job->dev, job->req);
+    job->ret = store_co_do(job);
     job_end(job);
 }
 
@@ -322,7 +364,9 @@ void vssd_store_init(VssdDev *s)
 {
     qemu_mutex_init(&s->parked_lock);
     s->parked_timer = timer_new_ms(QEMU_CLOCK_VIRTUAL, parked_again, s);
-    blk_iostatus_enable(s->conf.blk);
+    for (unsigned i = 0; i < s->n_nodes; i++) {
+        blk_iostatus_enable(s->node[i].blk);
+    }
 }
 
 void vssd_store_stop(VssdDev *s)
@@ -467,20 +511,20 @@ static int hold_data(Ssd *ssd, uint64_t first, uint64_t n)
     return age(ssd, lpn, k);
 }
 
-bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
-                        Error **errp)
+/* Of one node, which has `end` bytes of the drive from `start` on. */
+static bool preload_node(VssdDev *s, BlockBackend *blk, uint64_t start,
+                         int64_t end, uint64_t *data_bytes, Error **errp)
 {
     uint32_t block_bytes = ssd_info(s->ssd)->block_bytes;
-    int64_t end = nblocks * block_bytes;
+    uint64_t base = start / block_bytes;
     int64_t at = 0;
 
-    *data_bytes = 0;
     while (at < end) {
         int64_t n;
         int ret;
 
-        ret = bdrv_block_status_above(blk_bs(s->conf.blk), NULL, at, end - at,
-                                      &n, NULL, NULL);
+        ret = bdrv_block_status_above(blk_bs(blk), NULL, at, end - at, &n, NULL,
+                                      NULL);
         if (ret < 0 || n <= 0) {
             error_setg_errno(errp, ret < 0 ? -ret : EIO,
                              "vssd: cannot read the allocation map of the "
@@ -489,11 +533,12 @@ bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
         }
         if (!(ret & BDRV_BLOCK_ZERO)) {
             uint64_t first = at / block_bytes;
-            uint64_t last = MIN(DIV_ROUND_UP(at + n, block_bytes), nblocks);
+            uint64_t last =
+                MIN(DIV_ROUND_UP(at + n, block_bytes), end / block_bytes);
 
             *data_bytes += n;
-            ret = hold_data(s->ssd, first, last - first);
-            nvme_preloaded(s->ctrl, first, last - first);
+            ret = hold_data(s->ssd, base + first, last - first);
+            nvme_preloaded(s->ctrl, base + first, last - first);
             if (ret < 0) {
                 error_setg_errno(errp, -ret, "vssd: the drive of '%s' has no "
                                  "room for the data of the image", s->state);
@@ -501,6 +546,23 @@ bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
             }
         }
         at += n;
+    }
+    return true;
+}
+
+bool vssd_store_preload(VssdDev *s, uint64_t nblocks, uint64_t *data_bytes,
+                        Error **errp)
+{
+    int64_t all = nblocks * ssd_info(s->ssd)->block_bytes;
+
+    *data_bytes = 0;
+    for (unsigned i = 0; i < s->n_nodes; i++) {
+        const VssdNode *node = &s->node[i];
+
+        if (!preload_node(s, node->blk, node->start, MIN(all, node->bytes),
+                          data_bytes, errp)) {
+            return false;
+        }
     }
     return true;
 }

@@ -172,7 +172,8 @@ static bool open_drive(VssdDev *s, Error **errp)
         return false;
     }
     /* Not resizable: block_resize is refused while the device has the node. */
-    return blkconf_apply_backend_options(&s->conf, false, false, errp);
+    return blkconf_apply_backend_options(&s->conf, false, false, errp) &&
+           vssd_nodes_open(s, errp);
 }
 
 static SsdConfig *read_config(VssdDev *s, Error **errp)
@@ -202,6 +203,10 @@ static bool namespace_blocks(VssdDev *s, uint64_t *nblocks, Error **errp)
     const SsdInfo *info = ssd_info(s->ssd);
     int64_t image_bytes = blk_getlength(s->conf.blk);
 
+    if (s->n_nodes > 1) { /* each has its own */
+        *nblocks = info->nblocks;
+        return true;
+    }
     if (image_bytes < 0) {
         error_setg_errno(errp, -image_bytes, "vssd: the image has no size");
         return false;
@@ -226,6 +231,13 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
 {
     GError *error = NULL;
 
+    if (s->n_nodes > 1 && !s->namespaces) {
+        s->namespaces = vssd_nodes_namespaces(s, errp);
+        if (!s->namespaces) {
+            return false;
+        }
+    }
+
     s->nvme_cfg = (NvmeConfig){
         .serial = s->serial,
         .serial_by_default = s->serial_by_default,
@@ -242,6 +254,7 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .write_through = !blk_enable_write_cache(s->conf.blk),
         .nblocks = nblocks,
         .namespaces = s->namespaces,
+        .namespaces_fixed = s->n_nodes > 1,
         .backlog = s->backlog,
         .firmware_slots = s->fw_slots,
         .firmware_slot1_writable = !s->fw_slot1_read_only,
@@ -255,7 +268,8 @@ static bool attach_controller(VssdDev *s, uint64_t nblocks, Error **errp)
         .pmr_bytes = s->nvme_cfg.pmr_bytes,
     };
     if (!nvme_attach(s->ctrl, s->ssd, &s->nvme_cfg, &error) ||
-        !vssd_state_load_kept(s, &error)) {
+        !vssd_state_load_kept(s, &error) ||
+        !vssd_nodes_place(s, s->ctrl, &error)) {
         propagate(errp, error);
         return false;
     }
@@ -392,7 +406,7 @@ static bool choose_thread(VssdDev *s, Error **errp)
         aio_context_set_poll_params(s->ctx, VSSD_POLL_MAX_NS, 0, 0,
                                     &error_abort);
     }
-    return blk_set_aio_context(s->conf.blk, s->ctx, errp) == 0;
+    return vssd_nodes_set_context(s, s->ctx, errp);
 }
 
 static void leave_thread(VssdDev *s)
@@ -400,7 +414,7 @@ static void leave_thread(VssdDev *s)
     if (!s->ctx) {
         return;
     }
-    blk_set_aio_context(s->conf.blk, qemu_get_aio_context(), NULL);
+    vssd_nodes_set_context(s, qemu_get_aio_context(), NULL);
     if (s->own_iothread) {
         iothread_destroy(s->own_iothread);
         s->own_iothread = NULL;
@@ -616,6 +630,13 @@ static void vssd_write_config(PCIDevice *pci, uint32_t addr, uint32_t value,
 
 static const Property vssd_properties[] = {
     DEFINE_PROP_DRIVE_IOTHREAD("drive", VssdDev, conf.blk),
+    DEFINE_PROP_DRIVE_IOTHREAD("drive2", VssdDev, more[0].blk),
+    DEFINE_PROP_DRIVE_IOTHREAD("drive3", VssdDev, more[1].blk),
+    DEFINE_PROP_DRIVE_IOTHREAD("drive4", VssdDev, more[2].blk),
+    DEFINE_PROP_DRIVE_IOTHREAD("drive5", VssdDev, more[3].blk),
+    DEFINE_PROP_DRIVE_IOTHREAD("drive6", VssdDev, more[4].blk),
+    DEFINE_PROP_DRIVE_IOTHREAD("drive7", VssdDev, more[5].blk),
+    DEFINE_PROP_DRIVE_IOTHREAD("drive8", VssdDev, more[6].blk),
     DEFINE_BLOCK_PROPERTIES_BASE(VssdDev, conf),
     DEFINE_BLOCK_ERROR_PROPERTIES(VssdDev, conf),
     DEFINE_PROP_STRING("profile", VssdDev, profile),

@@ -6,6 +6,7 @@
  *   serve.c  who runs the controller, and when
  *   memory.c memory of the drive at BARs of its own
  *   irq.c    how an interrupt reaches the guest without waiting for anybody
+ *   nodes.c  the block nodes
  *   store.c  payload in a block node
  *   stats.c  statistics as QOM properties
  *   power.c  power cuts, as the machine sees them
@@ -61,6 +62,24 @@ OBJECT_DECLARE_SIMPLE_TYPE(VssdDev, VSSD)
 #define VSSD_MAX_VECTORS 65
 #define VSSD_IRQ_WORDS DIV_ROUND_UP(VSSD_MAX_VECTORS, 64)
 
+/* Block nodes, of a namespace each. */
+#define VSSD_MAX_NODES 8
+
+typedef struct VssdNode {
+    BlockBackend *blk;
+    uint64_t start; /* in the drive, in bytes */
+    uint64_t bytes;
+} VssdNode;
+
+/* A part of a range of the drive, in one node. */
+typedef struct VssdPiece {
+    BlockBackend *blk;
+    uint64_t offset; /* in the node */
+    uint64_t bytes;  /* of the range */
+    uint64_t there;  /* of these, from the beginning, in the node; no namespace
+                        has the others */
+} VssdPiece;
+
 typedef struct VssdJob VssdJob; /* store.c */
 
 struct VssdDev {
@@ -68,6 +87,7 @@ struct VssdDev {
 
     /* properties */
     BlockConf conf;
+    BlockConf more[VSSD_MAX_NODES - 1]; /* drive2= and following */
     char *profile;
     char *options;
     char *state; /* file, or NULL */
@@ -168,6 +188,10 @@ struct VssdDev {
     /* recording.c */
     Notifier trace_exit;
 
+    /* nodes.c */
+    VssdNode node[VSSD_MAX_NODES]; /* one: of all namespaces */
+    unsigned n_nodes;
+
     /* store.c */
     unsigned jobs_in_flight; /* atomic */
     GSList *done_jobs;       /* under lock: ended while this thread held it */
@@ -253,6 +277,22 @@ void vssd_irq_stop(VssdDev *s); /* BQL held */
 /* BQL held: the guest wrote the PCI command register; messages that waited for
  * bus mastering go out. */
 void vssd_irq_command_written(VssdDev *s);
+
+/* ---- nodes.c ------------------------------------------------------------ */
+
+/* drive= is open: open drive2= and following, if there are any. */
+bool vssd_nodes_open(VssdDev *s, Error **errp);
+bool vssd_nodes_set_context(VssdDev *s, AioContext *ctx, Error **errp);
+
+/* Of several nodes: NvmeConfig.namespaces (g_free), or NULL and *errp. */
+char *vssd_nodes_namespaces(VssdDev *s, Error **errp);
+
+/* The controller has its namespaces.  false: they do not fit the nodes, and
+ * *error says why of "it". */
+bool vssd_nodes_place(VssdDev *s, const NvmeCtrl *ctrl, GError **error);
+
+/* The first part of a range of the drive. */
+VssdPiece vssd_nodes_find(VssdDev *s, uint64_t offset, uint64_t bytes);
 
 /* ---- store.c ------------------------------------------------------------ */
 

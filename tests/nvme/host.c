@@ -379,6 +379,7 @@ static bool attach(Host *h, const HostOptions *o, GError **error)
         .eui64 = 0x0123456789abcdefULL,
         .nblocks = h->drive_blocks,
         .namespaces = o->namespaces,
+        .namespaces_fixed = o->namespaces_fixed,
         .backlog = o->backlog ? o->backlog : NVME_BACKLOG,
         .firmware_slots = o->firmware_slots ? o->firmware_slots : 3,
         .firmware_slot1_writable = o->firmware_slot1_writable,

@@ -139,6 +139,7 @@ typedef struct HostOptions {
     uint8_t *disk; /* start from this store; taken over; not with lent */
     const char *serial; /* NULL: TEST0001 */
     const char *namespaces; /* as NvmeConfig has it */
+    bool namespaces_fixed;
     bool serial_by_default;
     bool write_through;
     uint8_t firmware_slots; /* 0: 3 */

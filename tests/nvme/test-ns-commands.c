@@ -298,6 +298,33 @@ static void test_deleted(void)
     }
 }
 
+/* Namespaces that the host does not manage, and their places in the drive. */
+static void test_fixed(void)
+{
+    Host *h = host_new(
+        &(HostOptions){.namespaces = "1M;1M", .namespaces_fixed = true});
+    uint64_t first, n;
+
+    g_assert_true(nvme_namespace_place(h->ctrl, 1, &first, &n));
+    g_assert_cmpuint(first, ==, 0);
+    g_assert_cmpuint(n, ==, 2048);
+    g_assert_true(nvme_namespace_place(h->ctrl, 2, &first, &n));
+    g_assert_cmpuint(first, ==, 2048);
+    g_assert_false(nvme_namespace_place(h->ctrl, 3, &first, &n));
+    g_assert_false(nvme_namespace_place(h->ctrl, 0, &first, &n));
+    host_enable(h);
+    g_assert_cmphex(host_code(admin(h, NVME_ADM_NS_MANAGEMENT, 2, 1).status),
+                    ==, NVME_SC_INVALID_OPCODE);
+    g_assert_cmphex(host_code(admin(h, NVME_ADM_NS_ATTACHMENT, 2, 1).status),
+                    ==, NVME_SC_INVALID_OPCODE);
+    admin(h, NVME_ADM_IDENTIFY, 0, 1);
+    g_assert_cmphex(h->ram[HOST_DATA + 256] & 8, ==, 0);
+    host_free(h);
+    h = scattered(&n, NULL);
+    g_assert_false(nvme_namespace_place(h->ctrl, 2, &first, &n));
+    host_free(h);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -306,5 +333,6 @@ int main(int argc, char **argv)
     g_test_add_func("/nvme/ns-commands/marks", test_marks);
     g_test_add_func("/nvme/ns-commands/fused", test_fused);
     g_test_add_func("/nvme/ns-commands/deleted", test_deleted);
+    g_test_add_func("/nvme/ns-commands/fixed", test_fixed);
     return g_test_run();
 }

@@ -175,6 +175,72 @@ def test_snapshot(tmp_path: Path) -> None:
         assert machine.quit() == 0
 
 
+def two_nodes(tmp_path: Path, second: int, **device: str) -> list[str]:
+    """A drive whose namespaces have images of 2 MiB and of so many bytes."""
+    files = [tmp_path / "one.img", tmp_path / "two.img"]
+    for path, nbytes in zip(files, (2 * MIB, second)):
+        if not path.exists():
+            path.write_bytes(bytes(nbytes))
+    return ["-blockdev", "driver=raw,file.driver=file,node-name=d1,"
+            f"file.filename={files[1]}",
+            *drive_args("tiny", files[0], drive2="d1", **device)]
+
+
+def test_own_nodes(tmp_path: Path) -> None:
+    """Namespace n is all of node n; a write that ends with the image, trims and
+    the data of the next run stay in it."""
+    second = MIB + 3 * 512
+    args = two_nodes(tmp_path, second, state=str(tmp_path / "drive.state"))
+    (tmp_path / "two.img").write_bytes(b"old!" * (second // 4))
+    with Machine(*args) as machine:
+        host = host_of(machine)
+        assert allocated(host) == [1, 2]
+        assert size(host, 1) == (4096, 512)
+        assert size(host, 2) == (second // 512, 512)
+        assert read(host, 2, 0, 4 * KIB, 512) == b"old!" * KIB
+        write(host, 1, 4088, b"one!" * KIB, 512)
+        write(host, 2, 0, b"two!" * KIB, 512)
+        write(host, 2, second // 512 - 3, b"end!" * 384, 512)
+        assert host.admin.run(MANAGE, nsid=2, cdw=(1,)).status & 0x7FF == 1
+        assert host.identify(1)[256] & 8 == 0
+        host.check(host.io.run(OP_FLUSH, nsid=1))
+        found = machine.cmd("query-blockstats")
+        assert isinstance(found, list)
+        assert {s["node-name"]: s["stats"]["wr_operations"]
+                for s in found} == {"d0": 1, "d1": 2}
+        assert machine.quit() == 0
+    one = (tmp_path / "one.img").read_bytes()
+    two = (tmp_path / "two.img").read_bytes()
+    assert one == bytes(2 * MIB - 4 * KIB) + b"one!" * KIB
+    assert two == (b"two!" * KIB + b"old!" * ((second - 5632) // 4)
+                   + b"end!" * 384)
+    with Machine(*args) as machine:
+        host = host_of(machine)
+        assert read(host, 2, 0, 4 * KIB, 512) == b"two!" * KIB
+        host.qtest.write(BUFFER, struct.pack("<IIQ", 0, second // 512, 0))
+        host.check(host.io.run(9, nsid=2, prp1=BUFFER, cdw=(0, 4)))
+        assert read(host, 2, 0, 4 * KIB, 512) == bytes(4 * KIB)
+        assert read(host, 1, 4088, 4 * KIB, 512) == b"one!" * KIB
+        assert machine.quit() == 0
+    assert (tmp_path / "one.img").read_bytes() == one
+    with (tmp_path / "two.img").open("r+b") as f:
+        f.truncate(MIB)
+    message = start_and_fail(*args)
+    assert "namespace 2" in message and "drive2=d1" in message
+
+
+def test_own_nodes_refused(tmp_path: Path, image: Path) -> None:
+    """One line that names the option."""
+    message = start_and_fail(*two_nodes(tmp_path, MIB, namespaces="2"))
+    assert "namespaces= does not go with drive2=ID" in message
+    node = ["-blockdev", "driver=null-co,size=1048576,node-name=n"]
+    message = start_and_fail(*node, *drive_args("tiny", image, drive3="n"))
+    assert "drive3=ID needs drive2=ID" in message
+    node = ["-blockdev", "driver=null-co,size=1099511627776,node-name=n"]
+    message = start_and_fail(*node, *drive_args("tiny", image, drive2="n"))
+    assert "the drive has" in message
+
+
 @pytest.mark.parametrize("text", ["257", "1M;x", "1T", "513"])
 def test_refused(image: Path, text: str) -> None:
     """One line that names the option and what it may be."""
