@@ -278,9 +278,9 @@ static uint16_t manage_delete(NvmeCtrl *ctrl, NvmeRequest *req,
     if (ssd_read_only(ctrl->ssd)) {
         return NVME_SC_READ_ONLY; /* it could not trim */
     }
-    report_change(ctrl, SEL_DELETE, req->nsid,
-                  req->nsid == NVME_NSID_ALL ? NULL
-                                             : nvme_ns_existing(ctrl, req->nsid));
+    report_change(
+        ctrl, SEL_DELETE, req->nsid,
+        req->nsid == NVME_NSID_ALL ? NULL : nvme_ns_existing(ctrl, req->nsid));
     for (uint32_t nsid = first; nsid <= last; nsid++) {
         NvmeNamespace *ns = nvme_ns_existing(ctrl, nsid);
         bool seen = ns && ns->attached;

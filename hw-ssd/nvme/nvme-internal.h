@@ -56,7 +56,7 @@ typedef struct NvmeSg {
     unsigned n;
     unsigned idx;  /* cursor: the next byte to move */
     uint32_t done; /* within seg[idx] */
-    bool in_drive;    /* all of it is in memory of the drive: CMB or PMR */
+    bool in_drive; /* all of it is in memory of the drive: CMB or PMR */
     bool has_list; /* described by a list */
     bool list_in_cmb; /* which is there */
     NvmeSeg small[NVME_SG_SMALL];

@@ -643,8 +643,8 @@ typedef struct NVME_PACKED NvmePelHardware {
     uint32_t info;
 } NvmePelHardware;
 
-/* Fields of Identify Namespace: as the host gave them, or those of the namespace
- * that is deleted. */
+/* Fields of Identify Namespace: as the host gave them, or those of the
+ * namespace that is deleted. */
 typedef struct NVME_PACKED NvmePelNamespace {
     uint32_t cdw10; /* of the Namespace Management command */
     uint8_t reserved4[4];

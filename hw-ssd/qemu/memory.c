@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * memory.c - memory of the drive that the guest reaches at a BAR: the controller
- * memory buffer (BAR 2) and the persistent memory region (BAR 4).
+ * memory.c - memory of the drive that the guest reaches at a BAR: the
+ * controller memory buffer (BAR 2) and the persistent memory region (BAR 4).
  *
- * Both are RAM: the guest's loads and stores do not leave it, and the controller
- * reads and writes the same bytes.  They go with a machine that is saved or
- * moved, as its RAM does.  The controller says when the guest may see them; that
- * changes the memory map, so it waits for a thread with the BQL.
+ * Both are RAM: the guest's loads and stores do not leave it, and the
+ * controller reads and writes the same bytes.  They go with a machine that is
+ * saved or moved, as its RAM does.  The controller says when the guest may see
+ * them; that changes the memory map, so it waits for a thread with the BQL.
  *
  * Knows BARs and memory backends; knows no registers.
  */
@@ -45,7 +45,7 @@ void vssd_memory_written(void *opaque, unsigned bar, uint64_t offset,
 /* BQL held. */
 static void show(VssdDev *s)
 {
-    static const unsigned bars[] = { CMB_BAR, PMR_BAR };
+    static const unsigned bars[] = {CMB_BAR, PMR_BAR};
 
     for (unsigned i = 0; i < ARRAY_SIZE(bars); i++) {
         MemoryRegion *mr = region(s, bars[i]);
@@ -123,9 +123,9 @@ bool vssd_memory_init(VssdDev *s, Error **errp)
         .cmb_bytes = s->cmb_bytes,
         .cmb_uses = s->cmb_uses,
         .cmb_legacy = s->legacy_cmb,
-        .pmr_bytes = s->pmr ? memory_region_size(
-                                  host_memory_backend_get_memory(s->pmr))
-                            : 0,
+        .pmr_bytes =
+            s->pmr ? memory_region_size(host_memory_backend_get_memory(s->pmr))
+                   : 0,
     };
     if (!nvme_memory_ok(&s->nvme_cfg, &error)) {
         error_setg(errp, "vssd: %s", error->message);
@@ -140,8 +140,7 @@ bool vssd_memory_init(VssdDev *s, Error **errp)
 void vssd_memory_add_bars(VssdDev *s)
 {
     uint8_t type = PCI_BASE_ADDRESS_SPACE_MEMORY |
-                   PCI_BASE_ADDRESS_MEM_TYPE_64 |
-                   PCI_BASE_ADDRESS_MEM_PREFETCH;
+                   PCI_BASE_ADDRESS_MEM_TYPE_64 | PCI_BASE_ADDRESS_MEM_PREFETCH;
 
     if (s->has_cmb) {
         pci_register_bar(PCI_DEVICE(s), CMB_BAR, type, &s->cmb);

@@ -409,10 +409,8 @@ static void test_cmb(void)
     static const uint8_t parts[] = {15, SSD_IN_CMB_ENTRY, SSD_IN_CMB_LIST,
                                     SSD_IN_CMB_DATA, SSD_IN_CMB_COMPLETION};
     const uint64_t want[] = {
-        entry + ns_of(48) + posted + ns_of(28),
-        entry + list + data + end,
-        fetch + ns_of(48) + data + end,
-        fetch + list + posted + end,
+        entry + ns_of(48) + posted + ns_of(28), entry + list + data + end,
+        fetch + ns_of(48) + data + end,         fetch + list + posted + end,
         fetch + list + data + ns_of(28),
     };
     SsdCompletion c;

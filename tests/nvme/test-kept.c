@@ -63,18 +63,18 @@ static void put_firmware(Host *h)
     g_assert_cmphex(admin_status(h, NVME_ADM_FIRMWARE_DOWNLOAD, 0,
                                  ADMIN_DW(IMAGE / 4 - 1, 0), IMAGE),
                     ==, 0);
-    g_assert_cmphex(admin_status(h, NVME_ADM_FIRMWARE_COMMIT, 0,
-                                 ADMIN_DW(2), 0),
-                    ==, 0); /* keep it, do not activate it */
+    g_assert_cmphex(
+        admin_status(h, NVME_ADM_FIRMWARE_COMMIT, 0, ADMIN_DW(2), 0), ==,
+        0); /* keep it, do not activate it */
 }
 
 static void change(Host *h)
 {
     g_assert_cmphex(admin_set_feature(h, 0x08, true, 0x0203, 0), ==, 0);
     put_firmware(h);
-    g_assert_cmphex(admin_status(h, NVME_ADM_FIRMWARE_COMMIT, 0,
-                                 ADMIN_DW(2 << 3 | 2), 0),
-                    ==, 0);
+    g_assert_cmphex(
+        admin_status(h, NVME_ADM_FIRMWARE_COMMIT, 0, ADMIN_DW(2 << 3 | 2), 0),
+        ==, 0);
     g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE_UNCORRECTABLE, 8, 8, HOST_DATA),
                     ==, 0);
     g_assert_cmphex(host_flush(h, 1), ==, 0);
@@ -88,8 +88,8 @@ static void check(Host *h)
     g_assert_cmphex(admin_get_feature(h, 0x08, 2, 0).dw0, ==, 0x0203);
     admin_identify(h, 1);
     g_assert_cmpmem(admin_data(h) + 64, 8, "kept2.0 ", 8);
-    g_assert_cmphex(host_code(host_io(h, 1, NVME_IO_READ, 15, 1, HOST_DATA)), ==,
-                    NVME_SC_UNRECOVERED_READ);
+    g_assert_cmphex(host_code(host_io(h, 1, NVME_IO_READ, 15, 1, HOST_DATA)),
+                    ==, NVME_SC_UNRECOVERED_READ);
     g_assert_cmphex(host_io(h, 1, NVME_IO_READ, 16, 1, HOST_DATA), ==, 0);
     g_assert_cmphex(host_io(h, 1, NVME_IO_READ, 7, 1, HOST_DATA), ==, 0);
 }
@@ -138,9 +138,9 @@ static void test_parts(void)
             put_firmware(h);
             break;
         default:
-            g_assert_cmphex(host_io(h, 1, NVME_IO_WRITE_UNCORRECTABLE, 8, 8,
-                                    HOST_DATA),
-                            ==, 0);
+            g_assert_cmphex(
+                host_io(h, 1, NVME_IO_WRITE_UNCORRECTABLE, 8, 8, HOST_DATA), ==,
+                0);
             g_assert_cmphex(host_flush(h, 1), ==, 0);
         }
         g_assert_true(nvme_has_kept(h->ctrl));

@@ -237,9 +237,9 @@ static void test_bound(void)
 
 static void manage(Host *h, unsigned sel, uint32_t nsid, uint32_t bytes)
 {
-    g_assert_cmphex(admin_status(h, NVME_ADM_NS_MANAGEMENT, nsid, ADMIN_DW(sel),
-                                 bytes),
-                    ==, 0);
+    g_assert_cmphex(
+        admin_status(h, NVME_ADM_NS_MANAGEMENT, nsid, ADMIN_DW(sel), bytes), ==,
+        0);
 }
 
 /* Create, delete, delete all. */
@@ -247,8 +247,8 @@ static void test_namespaces(void)
 {
     Host *h = admin_host(&(HostOptions){.namespaces = "2M;1M"});
     NvmePelNamespace e;
-    NvmeIdNamespace id = {.nsze = nvme_le64(1024), .ncap = nvme_le64(1024),
-                          .nmic = 1};
+    NvmeIdNamespace id = {
+        .nsze = nvme_le64(1024), .ncap = nvme_le64(1024), .nmic = 1};
 
     manage(h, 1, 2, 0);
     read_log(h);
