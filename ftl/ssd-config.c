@@ -5,6 +5,7 @@
  * Knows every option table of the model.  Knows nothing of a running drive.
  */
 #include "nand-faults.h"
+#include "fdp-config.h"
 #include "needs.h"
 #include "numtable.h"
 #include "ssd-config.h"
@@ -104,6 +105,8 @@ SsdConfig *ssd_config_copy(const SsdConfig *cfg)
     copy->profile = g_strdup(cfg->profile);
     copy->faults = g_strdup(cfg->faults);
     copy->power_states = g_strdup(cfg->power_states);
+    copy->isolation = g_strdup(cfg->isolation);
+    copy->handles = g_strdup(cfg->handles);
     return copy;
 }
 
@@ -117,6 +120,10 @@ static bool set_own(SsdConfig *cfg, const OptDesc *d, const char *value,
 
     if ((d->offset == offsetof(SsdConfig, power_states) &&
          !thermal_states(value, states, &n, error)) ||
+        (d->offset == offsetof(SsdConfig, isolation) &&
+         !fdp_isolation_ok(value, error)) ||
+        (d->offset == offsetof(SsdConfig, handles) &&
+         !fdp_handles_ok(value, SSD_MOST_STREAMS, error)) ||
         !opt_set(cfg, d, value, error)) {
         return false;
     }
@@ -246,21 +253,6 @@ char *ssd_config_get(const SsdConfig *cfg, const char *key)
 }
 
 /* ---- checks across options ----------------------------------------------- */
-
-static bool check_streams(const SsdConfig *cfg, GError **error)
-{
-    if (cfg->ruhs && cfg->streams) {
-        return fail(error, "fdp.ruhs=%u: needs streams.max=0 (it is %u): a "
-                    "drive has streams or reclaim unit handles",
-                    cfg->ruhs, cfg->streams);
-    }
-    if (cfg->hot_cold && (cfg->ruhs || cfg->streams)) {
-        return fail(error, "ftl.hot_cold=on: needs streams.max=0 and "
-                    "fdp.ruhs=0: either the host assigns streams, or the "
-                    "drive does");
-    }
-    return true;
-}
 
 static bool check_superpage(const SsdConfig *cfg, GError **error)
 {
@@ -607,9 +599,12 @@ static bool layout_gc(const SsdConfig *cfg, SsdLayout *l, GError **error)
 
 static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
 {
-    bool merge = cfg->streams_gc == SSD_STREAMS_GC_MERGE;
+    uint32_t plane_open;
 
-    l->n_streams = cfg->ruhs ? cfg->ruhs : cfg->streams + 1 + cfg->hot_cold;
+    l->n_handles = cfg->ruhs ? cfg->ruhs : cfg->streams + 1 + cfg->hot_cold;
+    l->n_groups = cfg->ruhs ? cfg->groups : 1;
+    l->n_streams = l->n_handles * l->n_groups;
+    l->group_planes = l->n_planes / l->n_groups;
     for (l->n_hot = 0; cfg->hot_cold && l->n_hot < MIN(l->user_units, MOST_HOT);) {
         l->n_hot = MAX(2 * l->n_hot, 1024);
     }
@@ -622,14 +617,15 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
     if (cfg->rain) {
         l->row_pages -= l->row_planes / cfg->rain;
     }
-    l->n_stream_classes = merge ? 1 : l->n_streams;
+    fdp_classes(cfg, l);
     l->n_gc_classes = l->n_stream_classes;
     l->cold_class = cfg->wear == SSD_WEAR_STATIC ? l->n_gc_classes++
                                                  : UINT32_MAX;
     l->meta_class = l->n_meta_pages ? l->n_gc_classes++ : UINT32_MAX;
     l->n_open = l->n_streams + (l->n_meta_pages > 0) + l->n_gc_classes;
+    plane_open = l->n_open - l->n_streams + l->n_handles;
     l->gc_free_blocks = l->n_gc_classes;
-    l->busy_blocks = l->n_open + 2 * l->n_gc_classes;
+    l->busy_blocks = plane_open + 2 * l->n_gc_classes;
     /* So that gc_low and gc_high find room between these and the slack. */
     l->min_spare_blocks = l->busy_blocks + 2 * (l->gc_free_blocks + 1);
     if (l->n_meta_pages && cfg->nand.slc_blocks) {
@@ -894,7 +890,7 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
     SsdLayout layout;
 
     return nand_config_check(&cfg->nand, error) && check_units(cfg, error) &&
-           check_streams(cfg, error) && check_upkeep(cfg, error) &&
+           fdp_check(cfg, error) && check_upkeep(cfg, error) &&
            check_superpage(cfg, error) && check_rain(cfg, error) &&
            check_slc_cache(cfg, error) && check_policies(cfg, error) &&
            check_logs(cfg, error) && thermal_check(cfg, error) &&

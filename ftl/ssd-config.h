@@ -63,6 +63,10 @@ typedef enum SsdFreeAt {
 /* Planes of a superpage, at most: bits of a word. */
 #define SSD_MOST_ROW_PLANES 32
 
+/* Streams of a drive, at most: Buffer.dirty_streams. */
+#define SSD_MOST_STREAMS 64
+#define SSD_OF_SEVERAL   0xff
+
 /* Size of the saved entry of a logical unit. */
 #define SAVED_ENTRY_BYTES 8
 
@@ -84,13 +88,21 @@ typedef struct SsdLayout {
     uint32_t n_slots; /* units that the buffer holds */
 
     uint32_t n_streams;    /* 0..n_streams-1; 1 without streams and FDP */
+    uint32_t n_groups;     /* fdp.groups; 1 without FDP */
+    uint32_t n_handles;    /* streams of a group, one after the other */
+    uint32_t group_planes; /* planes of a group, one after the other */
     uint32_t row_planes;   /* with several, or with ftl.superpage: planes where
                               a stream writes in step (alloc-rows.c); 0: streams
                               share their turns */
     uint32_t row_pages;    /* of them, those that hold data, not parity */
     bool superpages;       /* ftl.superpage: a row is the unit of programs */
     uint32_t n_hot;        /* counters of hot.c, a power of two, or 0 */
-    uint32_t n_stream_classes; /* 1, or one for each stream (streams.gc) */
+    uint32_t n_stream_classes;          /* 1, or one for each stream of a group
+                                       (streams.gc); with fdp.isolation one for all
+                                       handles that are initially isolated */
+    uint8_t class_of[SSD_MOST_STREAMS]; /* by stream */
+    uint8_t of_class[SSD_MOST_STREAMS]; /* which stream of a group has the class
+                                alone, or SSD_OF_SEVERAL */
     uint32_t n_gc_classes; /* and one for copies of wear levelling, and one for
                               metadata */
     uint32_t cold_class;   /* which of them these are, or UINT32_MAX */

@@ -162,6 +162,23 @@
       "none")                                                                  \
     X(U32, uint32_t, ruhs, "fdp.ruhs", 0, 64, "0", NULL,                       \
       "reclaim unit handles of Flexible Data Placement; 0: no FDP")            \
+    X(U32, uint32_t, groups, "fdp.groups", 1, 64, "1", NULL,                   \
+      "reclaim groups, equal sets of dies; fdp.ruhs handles in each, at most " \
+      "64 together")                                                           \
+    X(SIZE, uint64_t, ru_bytes, "fdp.ru_size", 0, 1099511627776, "0", NULL,    \
+      "size of a reclaim unit, a multiple of one erase block in each plane "   \
+      "of "                                                                    \
+      "a reclaim group; 0: just that")                                         \
+    X(TIME, uint64_t, ru_limit_ps, "fdp.ru_time_limit", 0, 86400000000000000,  \
+      "0ns", NULL,                                                             \
+      "time after which a partly written reclaim unit is closed, in whole "    \
+      "seconds; 0: never")                                                     \
+    X(STRING, char *, isolation, "fdp.isolation", 0, 0, NULL, NULL,            \
+      "persistent or initial for each reclaim unit handle, with / between, "   \
+      "the last one for all others; empty: by streams.gc")                     \
+    X(STRING, char *, handles, "fdp.handles", 0, 0, NULL, NULL,                \
+      "reclaim unit handles of each new namespace, as 0:1/2:3; the others "    \
+      "and empty: all handles")                                                \
     X(ENUM, uint32_t, streams_gc, "streams.gc", 0, 0, "separate",              \
       ssd_streams_gc_name,                                                     \
       "GC keeps each stream (reclaim unit handle) in blocks of its own, or "   \

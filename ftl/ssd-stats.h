@@ -509,6 +509,14 @@
       "dirty units in the buffer")                                             \
     V(U64, stream_open, "streams[stream].open_blocks", "blocks", NOW, NULL,    \
       ssd_stream_open_blocks(v->ssd, at[0]), "open blocks")                    \
+    V(U64, stream_group, "streams[stream].reclaim_group", "", FIXED, NULL,     \
+      stream_group(v->ssd, at[0]), "reclaim group of FDP; 0 without FDP")      \
+    V(U64, stream_handle, "streams[stream].handle", "", FIXED, NULL,           \
+      at[0] % v->ssd->l.n_handles,                                             \
+      "reclaim unit handle of FDP; else the number of the stream")             \
+    V(U64, stream_media, "streams[stream].media_bytes_written", "bytes",       \
+      RESET, NULL, stream_media_of(v->ssd, at[0]),                             \
+      "host, padded and copied units together")                                \
     V(U64, stream_victims, "streams[stream].victims", "blocks", RESET, NULL,   \
       stream_since(v->ssd, at[0]).victims,                                     \
       "blocks of this stream only, chosen by GC")                              \
@@ -518,6 +526,9 @@
     V(DOUBLE, stream_invalid, "streams[stream].invalid_at_erase", "ratio",     \
       RESET, NULL, stream_invalid_share(v->ssd, at[0]),                        \
       "share of invalid units in such victims when they were chosen")          \
+    C(overflowed_units, "fdp.overflowed_units", "units",                       \
+      "units in the buffer that went to another reclaim group because "        \
+      "theirs was full")                                                       \
     C(mixed_pages, "streams_merged.mixed_pages", "pages",                      \
       "pages with several streams")                                            \
     V(U64, merged_victims, "streams_merged.victims", "blocks", RESET, NULL,    \

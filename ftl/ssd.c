@@ -27,6 +27,7 @@
 #include "lazymem.h"
 #include "map/map-policy.h"
 #include "map/map.h"
+#include "fdp-config.h"
 #include "media/aged-ops.h"
 #include "media/faulty.h"
 #include "media/life.h"
@@ -388,12 +389,15 @@ static void init_info(Ssd *ssd)
     info->nstreams = ssd->l.n_streams;
     info->host_streams = cfg->hot_cold ? 1 : ssd->l.n_streams;
     info->ruhs = cfg->ruhs;
-    info->isolated = cfg->streams_gc == SSD_STREAMS_GC_SEPARATE;
+    info->groups = ssd->l.n_groups;
+    info->initial = fdp_initial(cfg);
+    info->isolated = info->initial == 0;
+    info->ru_limit_s = (uint32_t)(cfg->ru_limit_ps / (NS_PER_S * PS_PER_NS));
+    info->closes_open = cfg->close_open;
     info->program_bytes =
         ((uint64_t)ssd->l.units_per_program << ssd->unit_shift) *
         MAX(ssd->l.row_pages, 1);
-    info->reclaim_bytes =
-        ((uint64_t)ssd->l.data_units << ssd->unit_shift) * ssd->l.n_planes;
+    info->reclaim_bytes = fdp_ru_bytes(cfg, &ssd->l);
     info->queue_depth = cfg->queue_depth;
     info->keeps_buffer = cfg->plp;
     info->longest_recovery_ns = sim_ceil_ns(recovery_longest_ps(ssd));
@@ -695,6 +699,11 @@ void ssd_set_host_memory(Ssd *ssd, uint64_t now_ns, uint64_t bytes)
         record_setting(ssd, RECORDING_HOST_MEMORY, 0, 0, bytes, now_ns);
         ssd->map->policy->set_host_memory(ssd, bytes);
     }
+}
+
+uint32_t ssd_placement_handles(const Ssd *ssd, uint32_t i, uint16_t *handle)
+{
+    return fdp_handles(ssd->cfg, i, handle);
 }
 
 void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream)

@@ -42,11 +42,18 @@ typedef struct SsdInfo {
     uint32_t nstreams;     /* streams 0..nstreams-1 are told apart; 1: none */
     uint32_t host_streams; /* of those, how many the host may name: all, or with
                               ftl.hot_cold 1 */
-    uint32_t ruhs; /* FDP: reclaim unit handles, streams 0..ruhs-1; 0: no
-                      FDP, stream 0 is data without a stream */
-    bool isolated; /* GC keeps streams apart */
+    uint32_t ruhs;    /* FDP: reclaim unit handles; 0: no FDP, stream 0 is data
+                         without a stream */
+    uint32_t groups;  /* FDP: reclaim groups; handle h of group g is stream
+                         g * ruhs + h.  Else 1 */
+    bool isolated;    /* GC keeps streams apart, all of them */
+    uint64_t initial; /* the handles that GC does not keep apart, as bits: FDP's
+                         initially isolated ones */
+    uint32_t ru_limit_s;    /* FDP: time limit of a reclaim unit; 0: none */
+    bool closes_open;       /* after a power cut no block is filled on */
     uint64_t program_bytes; /* that NAND programs at once, of one stream */
-    uint64_t reclaim_bytes; /* of a stream's blocks, one in each plane */
+    uint64_t reclaim_bytes; /* of a reclaim unit: one of a stream's blocks in
+                               each plane of its group, or more */
     uint32_t queue_depth;  /* commands in flight before -EBUSY */
     uint64_t memory_bytes; /* host memory that the model's tables may take */
     uint64_t longest_recovery_ns; /* ssd_recovery_ns() is below, however full the
@@ -194,6 +201,13 @@ typedef struct SsdHostOps {
      * moves its nunits > 0 valid units, of which lpn is one. */
     void (*moving)(void *opaque, uint32_t stream, uint64_t lpn,
                    uint32_t nunits);
+    /* Optional (NULL): the host has filled the reclaim unit of the stream, and
+     * the next one begins (ssd_stream_room()). */
+    void (*unit_begun)(void *opaque, uint32_t stream);
+    /* Optional (NULL): the reclaim group of the stream holds as much data as it
+     * can, so what the buffer has of it goes to the same handle of the group
+     * of the other stream. */
+    void (*overflowed)(void *opaque, uint32_t stream, uint32_t other);
 } SsdHostOps;
 
 /*
@@ -358,6 +372,11 @@ uint64_t ssd_stream_room(const Ssd *ssd, uint32_t stream);
  * where FLUSH with close is the way).
  */
 void ssd_stream_close(Ssd *ssd, uint64_t now_ns, uint32_t stream);
+
+/* fdp.handles: the reclaim unit handles of the i-th namespace of a new drive,
+ * in the order of its placement handles, into handle[64].  How many; with FDP.
+ */
+uint32_t ssd_placement_handles(const Ssd *ssd, uint32_t i, uint16_t *handle);
 
 /* Where a block of the host is. */
 typedef struct SsdPlace {

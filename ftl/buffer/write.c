@@ -521,6 +521,50 @@ static void stall_ends(Ssd *ssd)
     }
 }
 
+static void tell_overflow(const Ssd *ssd, uint32_t stream, uint32_t other)
+{
+    if (ssd->client && ssd->client->overflowed) {
+        ssd->client->overflowed(ssd->client_opaque, stream, other);
+    }
+}
+
+/* The stream's group is full: its DIRTY units go to another one.  false: it is
+ * not, or no group has room. */
+static bool overflow(Ssd *ssd, uint32_t stream)
+{
+    uint32_t other = alloc_overflow(ssd, stream);
+    uint32_t slot;
+
+    if (other == NONE) {
+        return false;
+    }
+    while ((slot = queue_pick(ssd, stream)) != NONE) {
+        queue_change(ssd, slot, other);
+        ssd->inspect.count.overflowed_units++;
+    }
+    tell_overflow(ssd, stream, other);
+    return true;
+}
+
+/* The same for a page that failed. */
+static bool overflow_job(Ssd *ssd, uint32_t j)
+{
+    uint32_t other = alloc_overflow(ssd, ssd->media->job[j].stream);
+
+    if (other == NONE) {
+        return false;
+    }
+    tell_overflow(ssd, ssd->media->job[j].stream, other);
+    ssd->media->job[j].stream = (uint8_t)other;
+    for (uint32_t k = 0; k < ssd->media->job[j].n; k++) {
+        if (job_slot(ssd, j, k)) {
+            queue_change(ssd, (uint32_t)job_units(ssd, j)[k], other);
+            ssd->inspect.count.overflowed_units++;
+        }
+    }
+    return true;
+}
+
 /* A page of the stream, where the allocator or the map says; false: it has to
  * wait. */
 static bool send_next(Ssd *ssd, uint32_t stream)
@@ -540,7 +584,7 @@ static bool send_next(Ssd *ssd, uint32_t stream)
               : NO_UNIT;
     plane = alloc_pick(ssd, lpn, stream);
     if (plane == NONE) {
-        return false;
+        return overflow(ssd, stream);
     }
     stall_ends(ssd);
     if (ssd->l.row_planes > 1) {
@@ -559,6 +603,9 @@ static bool redo(Ssd *ssd)
             alloc_pick(ssd, ssd->buffer->slot[slot].lpn,
                        ssd->media->job[ssd->buffer->redo.head].stream);
 
+        if (plane == NONE && overflow_job(ssd, ssd->buffer->redo.head)) {
+            continue;
+        }
         if (plane == NONE) {
             return false;
         }

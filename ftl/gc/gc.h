@@ -116,7 +116,9 @@ static inline uint32_t gc_class(const Ssd *ssd, uint64_t ppu)
         ssd->media->block[ppu_block(ssd, ppu)].cause == NAND_CAUSE_WEAR) {
         return ssd->l.cold_class;
     }
-    return ssd->l.n_stream_classes > 1 ? ssd->media->spare_stream[ppu] : 0;
+    return ssd->l.n_stream_classes > 1
+               ? ssd->l.class_of[ssd->media->spare_stream[ppu]]
+               : 0;
 }
 
 #endif

@@ -196,7 +196,10 @@ static uint32_t flags_of(const Ssd *ssd)
 {
     const SsdConfig *cfg = ssd->cfg;
 
+    uint32_t groups = ssd->l.n_groups;
+
     return header_flags(&cfg->nand) | (ssd->geo->slc_mode ? 256 : 0) |
+           (groups > 1 ? ssd->l.n_handles << 16 | groups << 24 : 0) |
            (cfg->complete_at == SSD_COMPLETE_AT_PROGRAM ? 16 : 0) |
            (cfg->plp || cfg->ignore_flush ? 32 : 0) | (cfg->plp ? 64 : 0);
 }

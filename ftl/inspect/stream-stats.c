@@ -23,13 +23,18 @@ SsdStreamCounters stream_since(const Ssd *ssd, uint32_t stream)
     };
 }
 
-double stream_waf_of(const Ssd *ssd, uint32_t stream)
+uint64_t stream_media_of(const Ssd *ssd, uint32_t stream)
 {
     SsdStreamCounters c = stream_since(ssd, stream);
-    uint64_t units = c.host_units + c.padded_units + c.copied_units;
-    double bytes = (double)(units << ssd->unit_shift);
 
-    return c.host_bytes_written ? bytes / (double)c.host_bytes_written : 0;
+    return (c.host_units + c.padded_units + c.copied_units) << ssd->unit_shift;
+}
+
+double stream_waf_of(const Ssd *ssd, uint32_t stream)
+{
+    uint64_t host = stream_since(ssd, stream).host_bytes_written;
+
+    return host ? (double)stream_media_of(ssd, stream) / (double)host : 0;
 }
 
 double stream_invalid_share(const Ssd *ssd, uint32_t stream)

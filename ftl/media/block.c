@@ -356,11 +356,7 @@ static void open_block(Ssd *ssd, uint32_t plane, OpenKind kind, uint32_t stream)
         b->stream = (uint8_t)ssd->l.n_streams;
     } else {
         p->last_gc_block = o->block;
-        if (stream == ssd->l.meta_class ||
-            ssd->l.n_stream_classes < ssd->l.n_streams ||
-            (stream >= ssd->l.n_stream_classes && ssd->l.n_streams > 1)) {
-            b->stream = (uint8_t)ssd->l.n_streams;
-        }
+        b->stream = (uint8_t)copies_stream(ssd, plane, stream);
     }
     if (rain_writes(ssd, open_index(ssd, kind, stream))) {
         rain_opened(ssd, o->block, open_index(ssd, kind, stream));

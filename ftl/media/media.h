@@ -90,6 +90,29 @@ static inline uint32_t open_index(const Ssd *ssd, OpenKind kind,
     }
 }
 
+/* The reclaim group of a plane, and of a stream; 0 without FDP. */
+static inline uint32_t plane_group(const Ssd *ssd, uint32_t plane)
+{
+    return ssd->l.n_groups > 1 ? plane / ssd->l.group_planes : 0;
+}
+
+static inline uint32_t stream_group(const Ssd *ssd, uint32_t stream)
+{
+    return ssd->l.n_groups > 1 ? stream / ssd->l.n_handles : 0;
+}
+
+/* Whose units a block takes that GC opens in the plane for the class;
+ * n_streams: units of several streams, or metadata. */
+static inline uint32_t copies_stream(const Ssd *ssd, uint32_t plane,
+                                     uint32_t class)
+{
+    if (class >= ssd->l.n_stream_classes ||
+        ssd->l.of_class[class] == SSD_OF_SEVERAL) {
+        return ssd->l.n_streams;
+    }
+    return plane_group(ssd, plane) * ssd->l.n_handles + ssd->l.of_class[class];
+}
+
 /* Is there an open block, with a page left that is not for parity? */
 static inline bool open_takes_data(const Ssd *ssd, uint32_t plane,
                                    uint32_t open)

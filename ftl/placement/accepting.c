@@ -60,7 +60,7 @@ static bool cache_holds_host(const Ssd *ssd, uint32_t plane)
     const GcLoad *gc = &ssd->placement->plane[plane].gc;
 
     return ssd->cfg->slc_when_full == SSD_SLC_FOLD &&
-           p->n_host_open < ssd->l.n_streams &&
+           p->n_host_open < ssd->l.n_handles &&
            gc->reads + gc->programs + p->erases + p->n_held > 0 &&
            slc_holds_host(ssd, p);
 }
@@ -82,7 +82,7 @@ void plane_update(Ssd *ssd, uint32_t plane)
                    p->host_programs < ssd->placement->policy->depth &&
                    !plane_has_share(ssd, plane, coming);
     /* Whatever stream comes, the plane has a page for it. */
-    bool room = (p->n_host_open == ssd->l.n_streams ||
+    bool room = (p->n_host_open == ssd->l.n_handles ||
                  block_can_open(ssd, p, OPEN_HOST)) &&
                 !holds_host(ssd, plane) && !cache_holds_host(ssd, plane);
 

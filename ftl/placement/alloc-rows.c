@@ -16,7 +16,7 @@
  * the data.
  */
 #include "bitmap.h"
-#include "media/media-internal.h"
+#include "media/media.h"
 #include "placement/alloc-policy.h"
 #include "placement/alloc.h"
 #include "placement/placement.h"
@@ -149,6 +149,15 @@ static Row look_at(const Ssd *ssd, uint32_t row, uint32_t stream)
     return r;
 }
 
+/* Are the planes of the row those of the stream's reclaim group? */
+static bool is_of_group(const Ssd *ssd, uint32_t row, uint32_t stream)
+{
+    return ssd->l.n_groups == 1 ||
+           plane_group(ssd,
+                       ssd->placement->row_plane[row * ssd->l.row_planes]) ==
+               stream_group(ssd, stream);
+}
+
 /* The next row of the stream; false: it waits. */
 static bool begin_row(Ssd *ssd, uint32_t stream)
 {
@@ -166,6 +175,9 @@ static bool begin_row(Ssd *ssd, uint32_t stream)
         uint32_t row = st->row + k < n ? st->row + k : st->row + k - n;
         Row r;
 
+        if (!is_of_group(ssd, row, stream)) {
+            continue;
+        }
         if (!in_order &&
             !accepting(ssd,
                        &ssd->placement->row_plane[row * ssd->l.row_planes])) {

@@ -8,7 +8,7 @@
  * decide that).
  */
 #include "bitmap.h"
-#include "media/media-internal.h"
+#include "media/media.h"
 #include "placement/alloc-policy.h"
 #include "placement/alloc.h"
 #include "placement/life.h"
@@ -48,6 +48,55 @@ uint32_t alloc_pick(Ssd *ssd, uint64_t lpn, uint32_t stream)
     return ssd->l.row_planes ? rows_pick(ssd, stream)
                              : ssd->placement->policy->pick(ssd, lpn);
 }
+
+/* ---- reclaim groups ------------------------------------------------------ */
+
+static bool is_full(const Ssd *ssd, uint32_t group)
+{
+    uint32_t first = group * ssd->l.group_planes;
+
+    for (uint32_t i = first; i < first + ssd->l.group_planes; i++) {
+        if (!plane_has_share(ssd, i, 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint32_t alloc_overflow(const Ssd *ssd, uint32_t stream)
+{
+    uint32_t own = stream_group(ssd, stream);
+
+    if (ssd->l.n_groups == 1 || !is_full(ssd, own)) {
+        return NONE;
+    }
+    for (uint32_t i = 1; i < ssd->l.n_groups; i++) {
+        uint32_t group = (own + i) % ssd->l.n_groups;
+
+        if (!is_full(ssd, group)) {
+            return group * ssd->l.n_handles + stream % ssd->l.n_handles;
+        }
+    }
+    return NONE;
+}
+
+uint32_t alloc_pick_aged(Ssd *ssd, uint64_t lpn, uint32_t *stream)
+{
+    uint64_t page = lpn >> ssd->page_units_shift;
+    uint32_t plane = NONE;
+
+    if (ssd->l.n_groups == 1) {
+        *stream = 0;
+        return alloc_pick(ssd, lpn, 0);
+    }
+    for (uint32_t i = 0; i < ssd->l.n_groups && plane == NONE; i++) {
+        *stream = (uint32_t)((page + i) % ssd->l.n_groups) * ssd->l.n_handles;
+        plane = alloc_pick(ssd, lpn, *stream);
+    }
+    return plane;
+}
+
+/* ---- planes that accept pages -------------------------------------------- */
 
 uint32_t alloc_next(const Ssd *ssd, uint32_t from)
 {

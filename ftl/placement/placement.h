@@ -27,6 +27,15 @@
 /* The plane for the next page of a stream; see AllocPolicy.pick(). */
 uint32_t alloc_pick(Ssd *ssd, uint64_t lpn, uint32_t stream);
 
+/* The group of the stream holds as much data as it may.  The stream of the same
+ * handle in a group that has room; NONE: the stream's own has, or none has. */
+uint32_t alloc_overflow(const Ssd *ssd, uint32_t stream);
+
+/* The plane for a page of data without a stream, which is not in the buffer: an
+ * aged or preloaded drive's.  *stream: handle 0 of its group, which the address
+ * says while there is room in it. */
+uint32_t alloc_pick_aged(Ssd *ssd, uint64_t lpn, uint32_t *stream);
+
 /* The next plane of the same row, if it accepts a page; NONE: the row has no
  * other, or it waits for that one. */
 uint32_t rows_more(Ssd *ssd, uint32_t stream);

@@ -19,7 +19,7 @@
 void stream_init(Ssd *ssd)
 {
     invariant(!ssd->placement->stream && ssd->l.n_streams > 0);
-    invariant(ssd->l.n_streams <= 64); /* Buffer.dirty_streams */
+    invariant(ssd->l.n_streams <= SSD_MOST_STREAMS);
     ssd->placement->stream = g_new0(Stream, ssd->l.n_streams + 1);
     for (uint32_t i = 0; i < ssd->l.n_streams; i++) {
         ssd->placement->stream[i].row = rows_first(ssd, i);
@@ -35,12 +35,16 @@ void stream_destroy(Ssd *ssd)
 
 uint32_t ssd_stream_open_blocks(const Ssd *ssd, uint32_t stream)
 {
-    uint32_t gc = ssd->l.n_stream_classes > 1 ? open_index(ssd, OPEN_GC, stream)
-                                          : NONE;
+    uint32_t class = ssd->l.class_of[stream];
+    uint32_t gc =
+        ssd->l.n_stream_classes > 1 && ssd->l.of_class[class] != SSD_OF_SEVERAL
+            ? open_index(ssd, OPEN_GC, class)
+            : NONE;
+    uint32_t first = stream_group(ssd, stream) * ssd->l.group_planes;
     uint32_t n = 0;
 
     invariant(stream < ssd->l.n_streams);
-    for (uint32_t i = 0; i < ssd->l.n_planes; i++) {
+    for (uint32_t i = first; i < first + ssd->l.group_planes; i++) {
         const Open *open = ssd->media->plane[i].open;
 
         n += open[stream].block != NONE;
@@ -64,6 +68,9 @@ void stream_wrote(Ssd *ssd, uint32_t stream, uint64_t nblocks)
 
     invariant(stream < ssd->l.n_streams);
     st->n.host_bytes_written += nblocks * ssd->info.block_bytes;
+    if (st->taken + nblocks >= most && ssd->client && ssd->client->unit_begun) {
+        ssd->client->unit_begun(ssd->client_opaque, stream);
+    }
     st->taken = (uint32_t)((st->taken + nblocks) % most);
 }
 

@@ -644,9 +644,9 @@ static uint32_t stream_of(const Ssd *ssd, const Found *f)
     }
     if (f->open >= ssd->l.n_streams) {
         invariant(stream >= ssd->l.n_streams);
-        stream -= ssd->l.n_streams;
-        if (ssd->l.n_stream_classes < ssd->l.n_streams ||
-            stream >= ssd->l.n_stream_classes) {
+        stream = copies_stream(ssd, block_plane(ssd, f->block),
+                               stream - ssd->l.n_streams);
+        if (stream == several) {
             return several;
         }
     }

@@ -69,11 +69,11 @@ static void end_ops(Ssd *ssd)
     invariant(ssd->work.any == 0);
 }
 
-static void put_unit(Ssd *ssd, uint64_t lpn, uint64_t ppu)
+static void put_unit(Ssd *ssd, uint64_t lpn, uint64_t ppu, uint32_t stream)
 {
     uint64_t old = l2p_get(&ssd->l2p, lpn);
 
-    spare_write(ssd, ppu, lpn, ++ssd->buffer->last_version, 0);
+    spare_write(ssd, ppu, lpn, ++ssd->buffer->last_version, stream);
     if (old) {
         block_clear_valid(ssd, old - 1);
     } else {
@@ -85,13 +85,13 @@ static void put_unit(Ssd *ssd, uint64_t lpn, uint64_t ppu)
 }
 
 /* Program one page (the pages of one program) with up to n units; how many. */
-static uint32_t put_page(Ssd *ssd, uint32_t plane, const uint64_t *lpn,
-                         uint64_t n)
+static uint32_t put_page(Ssd *ssd, uint32_t plane, uint32_t stream,
+                         const uint64_t *lpn, uint64_t n)
 {
     NandOp op = {
         .kind = NAND_PROGRAM,
         .cause = NAND_CAUSE_HOST,
-        .ppa = {block_take_page(ssd, plane, OPEN_HOST, 0)},
+        .ppa = {block_take_page(ssd, plane, OPEN_HOST, stream)},
     };
     uint64_t first = page_ppu(ssd, op.ppa.page);
     uint32_t most = block_program_units(ssd, op.ppa.page);
@@ -99,10 +99,10 @@ static uint32_t put_page(Ssd *ssd, uint32_t plane, const uint64_t *lpn,
 
     nand_age(ssd->nand, &op, ssd->now_ps);
     for (uint32_t i = 0; i < used; i++) {
-        put_unit(ssd, lpn[i], first + i);
+        put_unit(ssd, lpn[i], first + i, stream);
     }
     spare_blank(ssd, first + used, most - used);
-    stream_programmed(ssd, 0, used, most - used);
+    stream_programmed(ssd, stream, used, most - used);
     block_page_done(ssd, page_block(ssd, op.ppa.page));
     plane_charge_host(ssd, plane);
     plane_update(ssd, plane);
@@ -133,7 +133,7 @@ static uint32_t put_logged(Ssd *ssd, const uint64_t *lpn, uint64_t n)
     nand_age(ssd->nand, &op, ssd->now_ps);
     spare_blank(ssd, first, most);
     for (uint32_t i = 0; i < used; i++) {
-        put_unit(ssd, lpn[i], ppu[i]);
+        put_unit(ssd, lpn[i], ppu[i], 0);
     }
     stream_programmed(ssd, 0, used, most - used);
     block_page_done(ssd, page_block(ssd, op.ppa.page));
@@ -228,15 +228,17 @@ int ssd_age(Ssd *ssd, const uint64_t *lpn, uint64_t n)
         i += used;
     }
     for (uint64_t i = 0; i < n && !own;) {
-        uint32_t plane =
-            ssd->media->read_only ? NONE : alloc_pick(ssd, lpn[i], 0);
+        uint32_t stream;
+        uint32_t plane = ssd->media->read_only
+                             ? NONE
+                             : alloc_pick_aged(ssd, lpn[i], &stream);
         uint32_t used;
 
         if (plane == NONE) {
             ret = -EROFS;
             break;
         }
-        used = put_page(ssd, plane, lpn + i, n - i);
+        used = put_page(ssd, plane, stream, lpn + i, n - i);
         put_map(ssd, lpn + i, used);
         ssd_wake(ssd, WORK_GC, plane);
         end_ops(ssd);

@@ -27,7 +27,8 @@ static uint64_t preload_take(Ssd *ssd, uint64_t lpn)
     Media *m = ssd->media;
 
     if (m->preload_left == 0) {
-        uint32_t plane = alloc_pick(ssd, lpn, 0);
+        uint32_t stream;
+        uint32_t plane = alloc_pick_aged(ssd, lpn, &stream);
         uint64_t page;
         uint32_t block;
 
@@ -86,6 +87,12 @@ int ssd_preload(Ssd *ssd, uint64_t lba, uint64_t nblocks)
         l2p_set(&ssd->l2p, lpn, ppu + 1);
         l2p_note_used(&ssd->l2p, lpn);
         spare_write_lpn(ssd, ppu, lpn);
+        if (ssd->l.n_groups > 1) {
+            ssd->media->spare_stream[ppu] =
+                (uint8_t)(plane_group(ssd,
+                                      block_plane(ssd, ppu_block(ssd, ppu))) *
+                          ssd->l.n_handles);
+        }
         ssd->l2p.mapped_units++;
         block_set_valid(ssd, ppu);
         if (ssd->map->policy->aged) {

@@ -340,7 +340,9 @@ static bool check_allocator(const Ssd *ssd, GError **error)
 
         CHECK(st->row < n / row && st->first < n &&
                   (ssd->l.row_planes == 0 || rows_is_first(ssd, st->first)) &&
-                  st->left >> ssd->l.row_planes == 0,
+                  st->left >> ssd->l.row_planes == 0 &&
+                  (st->left == 0 ||
+                   plane_group(ssd, st->first) == stream_group(ssd, i)),
               "a turn");
         CHECK(st->taken < ssd->info.reclaim_bytes / ssd->info.block_bytes,
               "a reclaim unit");

@@ -330,6 +330,15 @@ static const Clean cleans[] = {
              "ftl.gc_unit=superblock;media.program_fail=0.001",
      PLAYER_FILL_RANDOM, true},
     {"fdp", "tiny", STREAMS "fdp.ruhs=3", PLAYER_FILL_RANDOM, false},
+    {"fdp-groups", "tiny", STREAMS "fdp.ruhs=2;fdp.groups=2",
+     PLAYER_FILL_RANDOM, false},
+    {"fdp-groups-merged", "tiny",
+     STREAMS "fdp.ruhs=3;fdp.groups=2;fdp.isolation=initial;"
+             "ftl.alloc=superblock",
+     PLAYER_FILL_RANDOM, false},
+    {"fdp-isolation", "tiny",
+     STREAMS "fdp.ruhs=4;fdp.isolation=initial/persistent/initial",
+     PLAYER_FILL_RANDOM, false},
     {"hot-cold", "tiny", STREAMS "ftl.hot_cold=on", PLAYER_FILL_RANDOM, true},
     {"zero", "zero-latency", "nand.blocks=16;nand.pages=16;ftl.op_percent=120",
      PLAYER_FILL_RANDOM, false},
@@ -534,6 +543,7 @@ static void test_map(void)
  * stream. */
 static void test_streams(void)
 {
+    uint64_t half;
     size_t i;
 
     load_log_of(STREAMS "streams.max=3", false);
@@ -548,6 +558,13 @@ static void test_streams(void)
         i = find_from(i + 1, OPLOG_BUFFER, -1);
     }
     MUTATE(i, r.b ^= 4, "stream");
+    g_clear_pointer(&log0.bytes, g_free);
+    /* A copy in a plane of another reclaim group. */
+    load_log_of(STREAMS "fdp.ruhs=2;fdp.groups=2", false);
+    i = find(OPLOG_PLACE, 1);
+    half =
+        2ULL * log0.blocks * log0.pages * log0.units_per_page; /* of 4 planes */
+    MUTATE(i, r.y = (r.y + half) % (2 * half), "stream");
     g_clear_pointer(&log0.bytes, g_free);
 }
 

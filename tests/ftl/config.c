@@ -69,7 +69,9 @@ static void test_malformed(void)
             g_autofree char *start = g_strconcat(set, ": allowed ", NULL);
             g_autoptr(GError) error = NULL;
 
-            if (strcmp(key, "power.states") == 0 && !*bad[i]) {
+            if (!*bad[i] && (strcmp(key, "power.states") == 0 ||
+                             strcmp(key, "fdp.isolation") == 0 ||
+                             strcmp(key, "fdp.handles") == 0)) {
                 continue; /* none */
             }
             g_assert_false(ssd_config_set(cfg, set, &error));
@@ -134,6 +136,33 @@ static void test_ranges(void)
     refuse("nand.read=11ms", "nand.read=11ms", "10ms");
     refuse("ftl.unit=256", "ftl.unit=256", "512B");
     refuse("ftl.gc=best", "ftl.gc=best", "greedy");
+    refuse("fdp.groups=0", "fdp.groups=0", "1..64");
+    refuse("fdp.isolation=some", "fdp.isolation=some",
+           "persistent and initial");
+    refuse("fdp.handles=64", "fdp.handles=64", "0..63");
+    refuse("fdp.handles=1:1", "fdp.handles=1:1", "each once");
+#define DIES                                                                   \
+    "nand.channels=2;nand.chips=1;nand.dies=2;nand.planes=1;"                  \
+    "ftl.op_percent=90%;nand.blocks=100;nand.pages=16;"                        \
+    "nand.page_size=16KiB;"
+    refuse(DIES "fdp.groups=2", "fdp.groups: ", "needs fdp.ruhs");
+    refuse(DIES "fdp.ru_size=1MiB", "fdp.ru_size: ", "needs fdp.ruhs");
+    refuse(DIES "fdp.ruhs=2;fdp.groups=3", "fdp.groups=3: ", "of dies, 4");
+    refuse(DIES "fdp.ruhs=40;fdp.groups=2", "fdp.groups=2: ", "allowed 1..1");
+    refuse(DIES "fdp.ruhs=2;fdp.groups=2;ftl.alloc=random",
+           "fdp.groups=2: ", "ftl.alloc=stripe or superblock");
+    refuse(DIES "fdp.ruhs=2;fdp.groups=2;ftl.gc_unit=superblock",
+           "fdp.groups=2: ", "ftl.gc_unit=plane or die");
+    refuse(DIES "fdp.ruhs=2;fdp.ru_size=1000000",
+           "fdp.ru_size=1000000: ", "multiple of 1048576");
+    refuse(DIES "fdp.ruhs=2;fdp.ru_size=101MiB",
+           "fdp.ru_size=105906176: ", "at most 104857600");
+    refuse(DIES "fdp.ruhs=2;fdp.ru_time_limit=1ms",
+           "fdp.ru_time_limit: ", "whole seconds");
+    refuse(DIES "fdp.ruhs=2;fdp.isolation=initial/initial/initial",
+           "fdp.isolation=initial/initial/initial: ", "1..2");
+    refuse(DIES "fdp.ruhs=2;fdp.handles=0/2", "fdp.handles=0/2: ", "0..1");
+#undef DIES
     refuse("ftl.alloc=best", "ftl.alloc=best", "stripe");
     refuse("ftl.gc_unit=best", "ftl.gc_unit=best", "plane, die, superblock");
     refuse("ftl.map=best", "ftl.map=best", "page, dftl");
@@ -529,6 +558,8 @@ static const Change changes[] = {
     {"streams.max=3", SPARE},
     {"ftl.hot_cold=on", SPARE},
     {"fdp.ruhs=3", SPARE},
+    {"fdp.groups=2", PARALLEL "ftl.op_percent=90%;fdp.ruhs=2;"},
+    {"fdp.isolation=persistent/initial", SPARE "fdp.ruhs=3;"},
     {"streams.gc=merge", SPARE "streams.max=3;"},
     {"ftl.unit=8KiB", ""},
     {"ftl.op_percent=55%", ""},
@@ -733,6 +764,9 @@ static bool covered(const char *key)
            strcmp(key, "buffer.ignore_flush") == 0 ||    /* power.c */
            strcmp(key, "ftl.close_open") == 0 ||         /* likewise, both */
            strcmp(key, "ftl.recovery_cpu") == 0 ||
+           strcmp(key, "fdp.ru_size") == 0 || /* test-fdp-groups.c, these */
+           strcmp(key, "fdp.ru_time_limit") == 0 ||
+           strcmp(key, "fdp.handles") == 0 ||
            strcmp(key, "ftl.counters_interval") == 0; /* counters.c */
 }
 

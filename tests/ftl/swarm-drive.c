@@ -400,6 +400,33 @@ static void set_superpage(SsdConfig *cfg, uint64_t seed)
     }
 }
 
+/* Reclaim groups and isolation by handle, of a drive with FDP that can have
+ * them. */
+static void set_groups(SsdConfig *cfg, uint64_t seed)
+{
+    uint32_t dies = cfg->nand.channels * cfg->nand.chips * cfg->nand.dies;
+    uint64_t n, isolation;
+    Prng r;
+
+    prng_seed(&r, seed, DRAW_GROUPS);
+    n = ONE_OF(&r, 1, 2, 2, 4);
+    isolation = prng_below(&r, 4);
+    if (cfg->ruhs && dies % n == 0 && !cfg->superpage &&
+        ssd_alloc_in_rows(cfg->alloc) &&
+        cfg->gc_unit != SSD_GC_UNIT_SUPERBLOCK) {
+        cfg->groups = (uint32_t)n;
+    }
+    if (cfg->ruhs > 1 && isolation > 1) {
+        bool ok =
+            ssd_config_set(cfg,
+                           isolation == 2 ? "fdp.isolation=persistent/initial"
+                                          : "fdp.isolation=initial/persistent",
+                           NULL);
+
+        g_assert_true(ok);
+    }
+}
+
 static char *rules_file; /* of the drive drawn last */
 
 static void remove_rules(void)
@@ -631,6 +658,7 @@ SsdConfig *draw_config(Draws *d, bool verbose)
     cfg = ref_config(options);
     set_superpage(cfg, d->seed);
     set_rain(cfg, d->seed);
+    set_groups(cfg, d->seed);
 
     if (d->seed % 2 && !ref_trace) { /* trims in several steps */
         cfg->trim_group_shift = (uint32_t)(d->seed % 4);
@@ -653,8 +681,8 @@ SsdConfig *draw_config(Draws *d, bool verbose)
         g_assert_true(ok); /* nothing is left to change */
     }
     if (verbose) {
-        fprintf(stderr, "# %sftl.superpage=%u;ftl.rain=%u\n", options,
-                cfg->superpage, cfg->rain);
+        fprintf(stderr, "# %sftl.superpage=%u;ftl.rain=%u;fdp.groups=%u\n",
+                options, cfg->superpage, cfg->rain, cfg->groups);
     }
     return cfg;
 }

@@ -32,6 +32,7 @@ enum {
     DRAW_HMB,
     DRAW_SLC_CACHE,
     DRAW_RAIN = 90,
+    DRAW_GROUPS,
 };
 
 /* Random numbers of one seed, a stream for each thing: an addition to one does

@@ -244,11 +244,37 @@ static void check_block_stream(const Record *r)
     b->stream = r->b + 1U;
 }
 
+/* With several reclaim groups a stream is a handle of a group.  A write whose
+ * group is full goes to the same handle of another one. */
+static bool is_overflow(uint32_t stream, uint32_t named)
+{
+    uint32_t handles = k.h.flags >> 16 & 0xff;
+
+    return handles && stream % handles == named % handles;
+}
+
+/* All data of a group is in its planes, copies included. */
+static void check_group(const Record *r)
+{
+    uint32_t handles = k.h.flags >> 16 & 0xff;
+    uint32_t groups = k.h.flags >> 24;
+    uint32_t page = (uint32_t)(r->y / k.units_per_page);
+    uint32_t planes = k.h.channels * k.h.chips * k.h.dies * k.h.planes;
+    uint32_t plane = block_of(page) / k.h.blocks;
+
+    if (handles && groups && plane / (planes / groups) != r->b / handles) {
+        broken(page, 0, "stream",
+               "unit %u of stream %u, reclaim group %u, is in "
+               "plane %u",
+               r->c, r->b, r->b / handles, plane);
+    }
+}
+
 /* A unit is of the stream that its last write named, or of none (0) if that has
  * been closed meanwhile. */
 static void check_unit_stream(const Record *r, const Lpn *l)
 {
-    if (r->b && r->b != l->stream) {
+    if (r->b && r->b != l->stream && !is_overflow(r->b, l->stream)) {
         broken(NONE, 0, "stream", "unit %u is programmed as stream %u's, it was "
                "written to stream %u", r->c, r->b, l->stream);
     }
@@ -314,6 +340,7 @@ void on_place(const Record *r)
         place_meta(r);
         return;
     }
+    check_group(r);
     if (copy) {
         check_copy_stream(r);
     } else {

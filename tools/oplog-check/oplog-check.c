@@ -117,7 +117,8 @@ static bool header_is_bad(void)
            h->unit_bytes < h->block_bytes || h->page_bytes < h->unit_bytes ||
            h->pages_per_program == 0 || h->lock > LOCK_CHIP || h->width < 8 ||
            h->user_units > 1ULL << 31 || h->slc_blocks > h->blocks ||
-           h->slc_pages > h->pages || h->meta_units > 1U << 31 || h->paired > 4;
+           h->slc_pages > h->pages || h->meta_units > 1U << 31 ||
+           h->paired > 4 || (h->flags >> 24 && planes % (h->flags >> 24));
 }
 
 static void read_header(void)
