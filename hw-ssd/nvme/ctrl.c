@@ -15,6 +15,8 @@
 #include "doorbell.h"
 #include "events.h"
 #include "fdp.h"
+#include "fdp-events.h"
+#include "fdp-handles.h"
 #include "fetch.h"
 #include "firmware.h"
 #include "persistent-events.h"
@@ -95,6 +97,16 @@ static void host_moving(void *opaque, uint32_t stream, uint64_t lpn,
     nvme_fdp_moving(opaque, stream, lpn, nunits);
 }
 
+static void host_unit_begun(void *opaque, uint32_t stream)
+{
+    nvme_fdp_unit_begun(opaque, stream);
+}
+
+static void host_overflowed(void *opaque, uint32_t stream, uint32_t other)
+{
+    nvme_fdp_overflowed(opaque, stream);
+}
+
 const SsdHostOps *nvme_host_ops(void)
 {
     static const SsdHostOps ops = {
@@ -102,6 +114,8 @@ const SsdHostOps *nvme_host_ops(void)
         .superseded = host_superseded,
         .power_lost = host_power_lost,
         .moving = host_moving,
+        .unit_begun = host_unit_begun,
+        .overflowed = host_overflowed,
     };
 
     return &ops;
@@ -263,6 +277,7 @@ void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)
     ctrl->life.power_cycles++;
     nvme_ns_power_on(ctrl);
     ssd_power_on(ctrl->ssd, ctrl->now_ns);
+    nvme_fdp_power_on(ctrl);
     nvme_firmware_reset(ctrl, NVME_RESET_SUBSYSTEM);
     ctrl->regs.csts = 0;
     nvme_cmb_power(ctrl);
@@ -417,6 +432,7 @@ void nvme_free(NvmeCtrl *ctrl)
     g_free(ctrl->slots.slot);
     g_free(ctrl->lateness);
     g_free(ctrl->firmware_image);
+    nvme_fdp_free(ctrl);
     g_free(ctrl->pel_events);
     g_free(ctrl->pel_context);
     g_free(ctrl->telemetry_data);

@@ -13,6 +13,7 @@
 #include "nvme-internal.h"
 #include "directives.h"
 #include "fdp.h"
+#include "fdp-handles.h"
 #include "namespace.h"
 #include "prp.h"
 
@@ -25,10 +26,7 @@ void nvme_streams_init(NvmeCtrl *ctrl)
     ctrl->streams = (NvmeStreams){
         .max = info->ruhs ? 0 : info->host_streams - 1,
     };
-    ctrl->fdp = (NvmeFdp){
-        .ruhs = info->ruhs,
-        .placement = info->ruhs > 0,
-    };
+    nvme_fdp_init(ctrl);
 }
 
 static void close_stream(NvmeCtrl *ctrl, unsigned i)
@@ -114,16 +112,20 @@ uint16_t nvme_take_directive(NvmeCtrl *ctrl, NvmeRequest *req,
     unsigned type = sqe->dw[12] >> 20 & mask;
     uint16_t spec = sqe->dw[13] >> 16;
 
-    if ((!ctrl->streams.enabled && !ctrl->fdp.placement) ||
-        type == NVME_DIR_IDENTIFY) {
+    bool places = ctrl->fdp.ruhs && nvme_fdp_places(ctrl, req->ns);
+
+    if ((!ctrl->streams.enabled && !places) || type == NVME_DIR_IDENTIFY) {
+        if (ctrl->fdp.ruhs) {
+            req->stream = nvme_fdp_place_default(ctrl, req);
+        }
         return 0; /* both fields are ignored */
     }
     if (type == NVME_DIR_STREAMS && ctrl->streams.enabled) {
         req->stream = spec ? use_stream(ctrl, spec) : 0;
         return 0;
     }
-    if (type == NVME_DIR_PLACEMENT && ctrl->fdp.placement) {
-        req->stream = nvme_fdp_place(ctrl, req->nsid, spec);
+    if (type == NVME_DIR_PLACEMENT && places) {
+        req->stream = nvme_fdp_place(ctrl, req, spec);
         return 0;
     }
     return NVME_SC_INVALID_FIELD;
@@ -150,11 +152,13 @@ static uint16_t identify_parameters(NvmeCtrl *ctrl, NvmeRequest *req,
 
     d.supported[0] = 1 << NVME_DIR_IDENTIFY |
                      (ctrl->streams.max ? 1 << NVME_DIR_STREAMS : 0) |
-                     (ctrl->fdp.ruhs ? 1 << NVME_DIR_PLACEMENT : 0);
+                     (nvme_fdp_on(ctrl) ? 1 << NVME_DIR_PLACEMENT : 0);
     d.enabled[0] = 1 << NVME_DIR_IDENTIFY |
                    (ctrl->streams.enabled ? 1 << NVME_DIR_STREAMS : 0) |
-                   (ctrl->fdp.placement ? 1 << NVME_DIR_PLACEMENT : 0);
-    d.persistent[0] = ctrl->fdp.ruhs ? 1 << NVME_DIR_PLACEMENT : 0;
+                   (ctrl->fdp.ruhs && nvme_fdp_places(ctrl, req->ns)
+                        ? 1 << NVME_DIR_PLACEMENT
+                        : 0);
+    d.persistent[0] = nvme_fdp_on(ctrl) ? 1 << NVME_DIR_PLACEMENT : 0;
     return give(ctrl, sqe, &d, sizeof(d));
 }
 
@@ -171,11 +175,11 @@ static uint16_t identify_enable(NvmeCtrl *ctrl, NvmeRequest *req,
         ctrl->streams.enabled = on;
         return 0;
     }
-    if (type == NVME_DIR_PLACEMENT && ctrl->fdp.ruhs) {
+    if (type == NVME_DIR_PLACEMENT && nvme_fdp_on(ctrl)) {
         if (req->nsid == NVME_NSID_ALL) {
             return NVME_SC_INVALID_NSID;
         }
-        ctrl->fdp.placement = on;
+        nvme_fdp_set_places(ctrl, req->ns, on);
         return 0;
     }
     return NVME_SC_INVALID_FIELD;

@@ -5,12 +5,19 @@
 
 #include "nvme-internal.h"
 
-/* The drive's stream for a placement identifier of a Write. */
-uint16_t nvme_fdp_place(NvmeCtrl *ctrl, uint32_t nsid, uint16_t pid);
+/* The drive's stream for a command that writes, by its placement identifier, or
+ * without one. */
+uint16_t nvme_fdp_place(NvmeCtrl *ctrl, const NvmeRequest *req, uint16_t pid);
+uint16_t nvme_fdp_place_default(NvmeCtrl *ctrl, const NvmeRequest *req);
 
-/* The drive moves nunits units of a block of a stream of its own. */
-void nvme_fdp_moving(NvmeCtrl *ctrl, uint32_t stream, uint64_t lpn,
-                     uint32_t nunits);
+/* The drive has filled the stream's reclaim unit, and begins the next. */
+void nvme_fdp_unit_begun(NvmeCtrl *ctrl, uint32_t stream);
+
+/* The stream's group is full: its data goes to another one. */
+void nvme_fdp_overflowed(NvmeCtrl *ctrl, uint32_t stream);
+
+/* The power is back. */
+void nvme_fdp_power_on(NvmeCtrl *ctrl);
 
 /* Commands. */
 uint16_t nvme_io_mgmt_receive(NvmeCtrl *ctrl, NvmeRequest *req,
@@ -18,26 +25,18 @@ uint16_t nvme_io_mgmt_receive(NvmeCtrl *ctrl, NvmeRequest *req,
 uint16_t nvme_io_mgmt_send(NvmeCtrl *ctrl, NvmeRequest *req,
                            const NvmeSqe *sqe);
 
-/* Log pages 09h and 20h to 23h, as LogPage.fill. */
-void nvme_fdp_fill_group(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                         uint64_t i, void *page);
-void nvme_fdp_fill_configs(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                           uint64_t i, void *page);
-void nvme_fdp_fill_usage(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                         uint64_t i, void *page);
-void nvme_fdp_fill_statistics(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                              uint64_t i, void *page);
-void nvme_fdp_fill_events(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
-                          uint64_t i, void *page);
-
-/* Features 1Dh and 1Eh. */
+/* Feature 1Dh. */
 uint16_t nvme_fdp_get_mode(NvmeCtrl *ctrl, NvmeRequest *req,
                            const NvmeSqe *sqe, bool current);
 uint16_t nvme_fdp_set_mode(NvmeCtrl *ctrl, NvmeRequest *req,
                            const NvmeSqe *sqe);
-uint16_t nvme_fdp_get_events(NvmeCtrl *ctrl, NvmeRequest *req,
-                             const NvmeSqe *sqe, bool current);
-uint16_t nvme_fdp_set_events(NvmeCtrl *ctrl, NvmeRequest *req,
-                             const NvmeSqe *sqe);
+
+/*
+ * fdp-state.c: placement handles, selected events and their logs beside a saved
+ * drive, if there is anything to save (kept-state.c).
+ */
+bool nvme_fdp_has_state(const NvmeCtrl *ctrl);
+bool nvme_save_fdp(const NvmeCtrl *ctrl, FILE *out, GError **error);
+bool nvme_load_fdp(NvmeCtrl *ctrl, FILE *in, GError **error);
 
 #endif

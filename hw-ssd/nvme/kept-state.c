@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * kept-state.c - what the controller keeps without power, as streams of bytes
- * beside a saved drive: its namespaces, if the host manages them (ns-state.c);
- * then saved features, firmware slots, and the marks of Write Uncorrectable.
+ * beside a saved drive, in the order of `parts`.
  *
  * Each stream is there only if it says more than a new controller does, so the
  * file of a drive that used none of this has the drive alone.  A stream may be
  * forged: all is checked.
  */
 #include "nvme-internal.h"
+#include "fdp.h"
 #include "firmware.h"
 #include "nvme-features.h"
 
 #include "state.h"
 
-#define MAGIC_KEPT       "VSSDKEPT"
-#define MAGIC_NAMESPACES "VSSDNS\0\0"
+#define MAGIC_BYTES 8
+#define MAGIC_KEPT "VSSDKEPT"
 
 #define ROW(m) {STATE_MEMBER(NvmeCtrl, m), .kind = STATE_VALUE}
 
@@ -73,6 +73,7 @@ static bool load_more(NvmeCtrl *ctrl, FILE *in, GError **error)
     State s;
 
     state_begin(&s, in, true);
+    s.more = true;
     if (walk(&s, ctrl) &&
         (!nvme_features_saved_ok(ctrl) || !nvme_firmware_ok(ctrl))) {
         state_fail(&s, "it is damaged, or of a drive with other firmware "
@@ -86,22 +87,49 @@ static bool load_more(NvmeCtrl *ctrl, FILE *in, GError **error)
     return true;
 }
 
+/* ---- all parts ------------------------------------------------------------ */
+
+static bool has_namespaces(const NvmeCtrl *ctrl)
+{
+    return ctrl->namespaces.managed;
+}
+
+static const struct {
+    char magic[MAGIC_BYTES + 1]; /* that the stream begins with */
+    bool (*has)(const NvmeCtrl *ctrl);
+    bool (*save)(const NvmeCtrl *ctrl, FILE *out, GError **error);
+    bool (*load)(NvmeCtrl *ctrl, FILE *in, GError **error);
+} parts[] = {
+    {"VSSDNS\0\0", has_namespaces, nvme_save_namespaces, nvme_load_namespaces},
+    /* saved features, firmware slots, the marks of Write Uncorrectable */
+    {MAGIC_KEPT, has_more, save_more, load_more},
+    {"VSSDFDP\0", nvme_fdp_has_state, nvme_save_fdp, nvme_load_fdp},
+};
+
 bool nvme_has_kept(const NvmeCtrl *ctrl)
 {
-    return ctrl->namespaces.managed || has_more(ctrl);
+    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
+        if (parts[i].has(ctrl)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool nvme_save_kept(const NvmeCtrl *ctrl, FILE *out, GError **error)
 {
-    return (!ctrl->namespaces.managed ||
-            nvme_save_namespaces(ctrl, out, error)) &&
-           (!has_more(ctrl) || save_more(ctrl, out, error));
+    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
+        if (parts[i].has(ctrl) && !parts[i].save(ctrl, out, error)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Does a stream with that mark come next? */
 static bool is_next(FILE *in, const char *want)
 {
-    char magic[8];
+    char magic[MAGIC_BYTES];
     long at = ftell(in);
     bool ok = at >= 0 && fread(magic, sizeof(magic), 1, in) == 1 &&
               !memcmp(magic, want, sizeof(magic));
@@ -109,26 +137,15 @@ static bool is_next(FILE *in, const char *want)
     return fseek(in, at, SEEK_SET) == 0 && ok;
 }
 
-static bool has_rest(FILE *in)
-{
-    int c = fgetc(in);
-
-    return c != EOF && ungetc(c, in) != EOF;
-}
-
 bool nvme_load_kept(NvmeCtrl *ctrl, FILE *in, bool *namespaces, GError **error)
 {
-    *namespaces = false;
-    if (is_next(in, MAGIC_NAMESPACES)) {
-        *namespaces = true;
-        if (!nvme_load_namespaces(ctrl, in, error)) {
+    *namespaces = is_next(in, parts[0].magic);
+    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
+        if (is_next(in, parts[i].magic) && !parts[i].load(ctrl, in, error)) {
             return false;
         }
     }
-    if (is_next(in, MAGIC_KEPT)) {
-        return load_more(ctrl, in, error);
-    }
-    if (has_rest(in)) {
+    if (fgetc(in) != EOF) {
         g_set_error_literal(error, STATE_ERROR, 0,
                             "it is damaged, or of another version of vssd: "
                             "behind the drive");

@@ -9,7 +9,8 @@
 #include "command.h"
 #include "error-log.h"
 #include "events.h"
-#include "fdp.h"
+#include "fdp-events.h"
+#include "fdp-logs.h"
 #include "firmware.h"
 #include "health.h"
 #include "log-pages.h"
@@ -170,7 +171,7 @@ static const LogPage log_pages[] = {
      .event = NONE},
     {.id = 0x20,
      .name = "FDP Configurations (with fdp.ruhs)",
-     .bytes = 512,
+     .bytes = NVME_FDP_CONFIGS_BYTES,
      .fill = nvme_fdp_fill_configs,
      .event = NONE,
      .group = true,
@@ -178,6 +179,7 @@ static const LogPage log_pages[] = {
     {.id = 0x21,
      .name = "Reclaim Unit Handle Usage (with fdp.ruhs)",
      .bytes = sizeof(NvmeFdpUsageHeader) + NVME_MAX_RUHS * sizeof(NvmeFdpUsage),
+     .begin = nvme_fdp_begin_log,
      .fill = nvme_fdp_fill_usage,
      .event = NONE,
      .group = true,
@@ -185,6 +187,7 @@ static const LogPage log_pages[] = {
     {.id = 0x22,
      .name = "FDP Statistics (with fdp.ruhs)",
      .bytes = sizeof(NvmeFdpStatistics),
+     .begin = nvme_fdp_begin_log,
      .fill = nvme_fdp_fill_statistics,
      .event = NONE,
      .group = true,
@@ -193,6 +196,7 @@ static const LogPage log_pages[] = {
      .name = "FDP Events (with fdp.ruhs)",
      .bytes = sizeof(NvmeFdpEventsHeader) +
               NVME_FDP_EVENTS * sizeof(NvmeFdpEventEntry),
+     .begin = nvme_fdp_begin_log,
      .fill = nvme_fdp_fill_events,
      .event = NONE,
      .group = true,

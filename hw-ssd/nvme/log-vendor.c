@@ -6,7 +6,9 @@
  * Functions for rows of the table in log-pages.c.
  */
 #include "nvme-internal.h"
+#include "fdp-handles.h"
 #include "log-vendor.h"
+#include "namespace.h"
 #include "ssd-report.h"
 #include "vendor-log.h"
 
@@ -66,8 +68,9 @@ static uint16_t host_id(const NvmeCtrl *ctrl, uint64_t stream)
 {
     uint16_t id = 0;
 
-    if (stream < ctrl->fdp.ruhs) {
-        return (uint16_t)stream; /* a placement identifier is its handle */
+    if (ctrl->fdp.ruhs && nvme_fdp_pid_of(ctrl, nvme_ns_existing(ctrl, 1),
+                                          (uint32_t)stream, &id)) {
+        return id; /* of the first namespace */
     }
     if (stream > 0 && stream <= ctrl->streams.max) {
         id = ctrl->streams.stream[stream - 1].id;

@@ -14,6 +14,7 @@
  */
 #include "nvme-internal.h"
 #include "events.h"
+#include "fdp-handles.h"
 #include "namespace.h"
 #include "ns-admin.h"
 #include "persistent-events.h"
@@ -191,6 +192,7 @@ static uint16_t create(NvmeCtrl *ctrl, NvmeRequest *req)
     ns = nvme_ns_create(ctrl, nsid, all->wanted_blocks, all->wanted_format);
     ns->shared = all->wanted_shared;
     report_change(ctrl, SEL_CREATE, nsid, ns);
+    nvme_fdp_give_list(ctrl, nsid);
     req->dw0 = nsid;
     return 0;
 }
@@ -238,6 +240,9 @@ static uint16_t manage_create(NvmeCtrl *ctrl, NvmeRequest *req,
     status = nvme_from_host(ctrl, sqe, &id, sizeof(id));
     if (!status) {
         status = check_create(ctrl, &id);
+    }
+    if (!status) {
+        status = nvme_fdp_take_list(ctrl, &id);
     }
     if (status) {
         return status;

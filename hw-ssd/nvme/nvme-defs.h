@@ -159,6 +159,7 @@ enum {
     NVME_SC_KEEP_ALIVE_INVALID = 0x01a,
     NVME_SC_NS_PROTECTED = 0x020,
     NVME_SC_FDP_DISABLED = 0x029,
+    NVME_SC_PLACEMENT_LIST = 0x02a, /* Invalid Placement Handle List */
     NVME_SC_LBA_RANGE = 0x080,
 
     NVME_SC_CQ_INVALID = 0x100,

@@ -10,6 +10,7 @@
 #include "command.h"
 #include "events.h"
 #include "fdp.h"
+#include "fdp-events.h"
 #include "health.h"
 #include "host-memory.h"
 #include "keep-alive.h"
@@ -391,8 +392,7 @@ static const Feature features[] = {
      .get = nvme_fdp_get_mode,
      .set = nvme_fdp_set_mode,
      .there = nvme_has_fdp,
-     .help = "with fdp.ruhs; enabled, configuration 0; the namespace keeps it "
-             "from being changed"},
+     .help = "with fdp.ruhs; changed only while there is no namespace"},
     {.id = 0x1e,
      .name = "Flexible Data Placement Events",
      .slot = NVME_FEAT_ELSEWHERE,

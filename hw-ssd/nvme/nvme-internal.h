@@ -414,6 +414,14 @@ typedef struct NvmeFdpLog {
     uint64_t nevents; /* since the beginning */
 } NvmeFdpLog;
 
+/* Placement handles of a namespace, and their reclaim unit handles. */
+typedef struct NvmeFdpList {
+    uint8_t n;
+    uint8_t of_controller; /* flag: the host gave no list */
+    uint8_t off;           /* flag: Data Placement is disabled */
+    uint8_t handle[NVME_MAX_RUHS];
+} NvmeFdpList;
+
 typedef struct NvmeFdp {
     unsigned ruhs; /* 0: the drive has no FDP */
     bool placement; /* the Data Placement directive is enabled */
@@ -421,9 +429,20 @@ typedef struct NvmeFdp {
     NvmeFdpLog log[NVME_FDP_LOGS];
 } NvmeFdp;
 
+#define NVME_MAX_NAMESPACES 256
+
+/* Of a drive with FDP, in addition (fdp-handles.c). */
+typedef struct NvmeFdpUnits {
+    uint8_t disabled; /* flag: by feature 1Dh */
+    uint8_t config;   /* the enabled one */
+    /* By stream: when its reclaim unit was written first. */
+    uint64_t began_ns[NVME_MAX_RUHS];
+    NvmeFdpList list[NVME_MAX_NAMESPACES]; /* by NSID - 1 */
+    NvmeFdpList wanted; /* of the namespace that Create makes */
+} NvmeFdpUnits;
+
 /* ---- namespaces (namespace.c) -------------------------------------------- */
 
-#define NVME_MAX_NAMESPACES 256
 /* All of the drive is one NVM set, of one endurance group. */
 #define NVME_ONLY_SET       1
 #define NVME_ONLY_GROUP     1
@@ -685,6 +704,7 @@ struct NvmeCtrl {
     uint64_t next_version; /* of written data */
     NvmeStreams streams;
     NvmeFdp fdp;
+    NvmeFdpUnits *fdp_units; /* NULL: the drive has no FDP */
     NvmeFeatures features;
     NvmeEvents events;
     NvmeNotices notices;

@@ -15,6 +15,7 @@
 #include "cmb.h"
 #include "completion.h"
 #include "ctrl.h"
+#include "fdp-handles.h"
 #include "firmware.h"
 #include "host-memory.h"
 #include "keep-alive.h"
@@ -127,6 +128,8 @@ static const StateRow ctrl_rows[] = {
     VALUE(next_version),
     VALUE(streams),
     VALUE(fdp),
+    {STATE_MEMBER(NvmeCtrl, fdp_units), .kind = STATE_TABLE,
+     .elem = sizeof(NvmeFdpUnits), .count = N_ONE, .optional = true},
     VALUE_AS(features.value, feature),
     VALUE_AS(features.vector_config, vector_config),
     VALUE_AS(features.timestamp_ms, timestamp_ms),
@@ -628,7 +631,7 @@ static bool check_values(State *s, const NvmeCtrl *ctrl,
 {
     if (!flags_ok(ctrl) || !registers_ok(ctrl) || !clocks_ok(ctrl) ||
         !streams_ok(&ctrl->streams, streams) || !fdp_ok(&ctrl->fdp, fdp) ||
-        ctrl->queues.next_sq >= NVME_MAX_QUEUES ||
+        !nvme_fdp_units_ok(ctrl) || ctrl->queues.next_sq >= NVME_MAX_QUEUES ||
         !nvme_features_saved_ok(ctrl) || !nvme_self_test_ok(ctrl) ||
         !nvme_firmware_ok(ctrl) || !nvme_telemetry_ok(ctrl) ||
         !nvme_pel_ok(ctrl) || !hist_valid(ctrl->lateness)) {
@@ -678,6 +681,9 @@ static void set_back(NvmeCtrl *ctrl, uint64_t by_ns)
     earlier(&ctrl->upkeep.retry_ns, by_ns);
     earlier(&ctrl->upkeep.keep_alive_ns, by_ns);
     earlier(&ctrl->self_test.next_ns, by_ns);
+    for (unsigned i = 0; ctrl->fdp_units && i < NVME_MAX_RUHS; i++) {
+        earlier(&ctrl->fdp_units->began_ns[i], by_ns);
+    }
     earlier(&ctrl->now_ns, by_ns);
     for (unsigned i = 0; i < NVME_MAX_QUEUES; i++) {
         NvmeCq *cq = &ctrl->queues.cq[i];

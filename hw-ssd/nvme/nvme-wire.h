@@ -850,6 +850,25 @@ NVME_WIRE_AT(NvmeFdpEventEntry, nsid, 12);
 NVME_WIRE_AT(NvmeFdpEventEntry, moved.lba, 20);
 NVME_WIRE_AT(NvmeFdpEventEntry, ruhid, 34);
 
+/* Attributes of a reclaim unit handle (RUHA). */
+enum {
+    NVME_RUHA_UNUSED = 0,
+    NVME_RUHA_HOST = 1,
+    NVME_RUHA_CONTROLLER = 2,
+};
+
+/* Namespace Management, Create: the placement handle list in its data
+ * (Base 2.1, 5.1.20). */
+typedef struct NVME_PACKED NvmeNsHandles {
+    uint8_t reserved0[392];
+    uint16_t nphndls;
+    uint8_t reserved394[118];
+    uint16_t phndl[128];
+} NvmeNsHandles;
+
+NVME_WIRE_AT(NvmeNsHandles, nphndls, 392);
+NVME_WIRE_AT(NvmeNsHandles, phndl, 512);
+
 /* 7.3, I/O Management Receive command: Reclaim Unit Handle Status: header, and
  * a handle. */
 typedef struct NVME_PACKED NvmeRuhStatusHeader {

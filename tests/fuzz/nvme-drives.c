@@ -26,7 +26,8 @@
 static const char *const drives[] = {
     "",
     "nand.blocks=28;ftl.op_percent=150%;ftl.map=dftl;ftl.map_cache=64",
-    "nand.page_size=512;nand.ecc_codeword=512;ftl.unit=512;nand.pages=8;nand.blocks=64;"
+    "nand.page_size=512;nand.ecc_codeword=512;ftl.unit=512;nand.pages=8;nand."
+    "blocks=64;"
     "ftl.op_percent=200%;ftl.map=dftl;ftl.map_cache=128;ftl.map_prefetch=4;"
     "buffer.size=8KiB",
     "ftl.map=bast;ftl.log_blocks=2",
@@ -63,6 +64,9 @@ static const char *const drives[] = {
     "nand.blocks=24;ftl.op_percent=150%;fdp.ruhs=2;buffer.plp=on;"
     "streams.gc=merge",
     "nand.dies=1;nand.channels=2;nand.chips=2;ftl.stripe=pwcd;nand.history=16",
+    "nand.blocks=26;ftl.op_percent=150%;fdp.ruhs=2;fdp.groups=2;"
+    "fdp.isolation=persistent/initial;fdp.ru_time_limit=1s;"
+    "fdp.handles=1:0/1",
 };
 
 unsigned fuzz_n_drives(void)

@@ -42,8 +42,11 @@ static void test_fdp_logs(void)
     const uint8_t *d = h->ram + BUF;
 
     g_assert_cmphex(get_log(h, 0x20, 0, 1), ==, 0);
-    g_assert_cmpuint(get_le16(d), ==, 0);
-    g_assert_cmpuint(get_le32(d + 4), ==, 16 + 64 + 16);
+    /* Configurations of 4, 2 and 1 handles. */
+    g_assert_cmpuint(get_le16(d), ==, 3 - 1);
+    g_assert_cmpuint(get_le32(d + 4), ==, 16 + (64 + 16) + (64 + 8) + (64 + 8));
+    g_assert_cmpuint(get_le16(d + 16 + 80 + 8), ==, 2);
+    g_assert_cmpuint(get_le16(d + 16 + 80 + 72 + 8), ==, 1);
     g_assert_cmpuint(get_le16(d + 16), ==, 64 + 16);
     g_assert_cmphex(d[18], ==, 0x90); /* valid, a volatile write cache */
     g_assert_cmpuint(get_le32(d + 20), ==, 1);  /* NRG */
@@ -344,9 +347,10 @@ static void test_fdp_events(void)
                     NVME_SC_INVALID_FIELD);
     g_assert_cmphex(code(set_events(h, 4, 0x03, true)), ==,
                     NVME_SC_INVALID_FIELD);
-    g_assert_cmpuint(send_cmd(h, 0, NVME_ADM_GET_FEATURES, 1, 0x1e, 4U << 16,
-                              0).dw0, ==, 2);
+    g_assert_cmpuint(
+        send_cmd(h, 0, NVME_ADM_GET_FEATURES, 1, 0x1e, 4U << 16, 0).dw0, ==, 3);
     g_assert_cmphex(get_le32(h->ram + BUF), ==, 0x01030000);
+    g_assert_cmphex(get_le16(h->ram + BUF + 4), ==, 0x0081);
     put(h, 1, PLACEMENT, 9);
     g_assert_cmpuint(n_events(h), ==, 1);
     g_assert_cmphex(e[0], ==, 0x03);
@@ -414,8 +418,9 @@ static void test_reallocated(void)
 
     wear_down(h, 1);
     g_assert_cmpuint(n_moves(h), ==, 0); /* nobody wants them */
-    g_assert_cmpuint(send_cmd(h, 0, NVME_ADM_GET_FEATURES, 1, 0x1e, 255U << 16,
-                              0).dw0, ==, 3);
+    g_assert_cmpuint(
+        send_cmd(h, 0, NVME_ADM_GET_FEATURES, 1, 0x1e, 255U << 16, 0).dw0, ==,
+        4);
     g_assert_cmphex(get_le32(h->ram + BUF + 2) & 0xffffff, ==, 0x800003);
     g_assert_cmphex(code(set_events(h, 1, 0x80, true)), ==, 0);
     wear_down(h, 1);

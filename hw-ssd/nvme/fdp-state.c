@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fdp-state.c - Flexible Data Placement beside a saved drive: placement
+ * handles, selected events and their logs.  A saved controller has them as rows
+ * (nvme-state.c).
+ *
+ * A stream may be forged: all is checked before the controller may use it.
+ */
+#include "nvme-internal.h"
+#include "fdp.h"
+#include "fdp-handles.h"
+
+#include "ssd-save.h"
+#include "state.h"
+
+#define MAGIC "VSSDFDP\0"
+
+static bool logs_ok(const NvmeFdp *f)
+{
+    for (unsigned i = 0; i < NVME_FDP_LOGS; i++) {
+        for (unsigned k = 0; k < NVME_FDP_EVENTS; k++) {
+            uint8_t flag;
+
+            memcpy(&flag, &f->log[i].event[k].has_handle, 1);
+            if (flag > 1) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* The drive's clock may have been set back. */
+static void set_back(NvmeCtrl *ctrl)
+{
+    uint64_t by_ns = ssd_rebased_ns(ctrl->ssd);
+
+    for (unsigned i = 0; i < NVME_MAX_RUHS; i++) {
+        uint64_t *at_ns = &ctrl->fdp_units->began_ns[i];
+
+        *at_ns -= MIN(*at_ns, by_ns);
+    }
+}
+
+static bool walk(State *s, NvmeCtrl *ctrl)
+{
+    unsigned ruhs = ctrl->fdp.ruhs;
+    char magic[8];
+    uint8_t flag;
+
+    memcpy(magic, MAGIC, sizeof(magic));
+    if (!state_bytes(s, magic, sizeof(magic))) {
+        return false;
+    }
+    if (memcmp(magic, MAGIC, sizeof(magic)) != 0) {
+        return state_fail(s, "it has no placement handles");
+    }
+    if (!state_version(s) ||
+        !state_record(s, &ctrl->fdp, sizeof(ctrl->fdp), 0) ||
+        !state_record(s, ctrl->fdp_units, sizeof(*ctrl->fdp_units), 0)) {
+        return false;
+    }
+    if (s->loading) {
+        set_back(ctrl);
+    }
+    memcpy(&flag, &ctrl->fdp.placement, 1);
+    if (ctrl->fdp.ruhs != ruhs || flag > 1 || !logs_ok(&ctrl->fdp) ||
+        !nvme_fdp_units_ok(ctrl)) {
+        return state_fail(s, "it is damaged: placement handles");
+    }
+    return true;
+}
+
+bool nvme_fdp_has_state(const NvmeCtrl *ctrl)
+{
+    uint64_t any = ctrl->namespaces.managed || ssd_info(ctrl->ssd)->ru_limit_s;
+
+    for (unsigned i = 0; i < NVME_FDP_LOGS; i++) {
+        any |= ctrl->fdp.log[i].nevents;
+    }
+    for (unsigned i = 0; i < NVME_MAX_RUHS; i++) {
+        any |= ctrl->fdp.wanted[i];
+    }
+    return ctrl->fdp_units &&
+           (any || !ctrl->fdp.placement || ctrl->fdp_units->list[0].off);
+}
+
+bool nvme_save_fdp(const NvmeCtrl *ctrl, FILE *out, GError **error)
+{
+    State s;
+
+    state_begin(&s, out, false);
+    walk(&s, (NvmeCtrl *)ctrl);
+    return state_end(&s, error);
+}
+
+bool nvme_load_fdp(NvmeCtrl *ctrl, FILE *in, GError **error)
+{
+    State s;
+
+    state_begin(&s, in, true);
+    s.more = true;
+    if (ctrl->fdp_units) {
+        walk(&s, ctrl);
+    } else {
+        state_fail(&s, "its drive has placement handles");
+    }
+    if (!state_end(&s, error)) {
+        nvme_fdp_init(ctrl); /* whatever it has become */
+        return false;
+    }
+    nvme_fdp_power_on(ctrl); /* the power has been off */
+    return true;
+}
