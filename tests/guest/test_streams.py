@@ -24,11 +24,14 @@ UNIT = 4096
 @pytest.fixture(scope="module", name="guest")
 def placed_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
         -> Iterator[Guest]:
-    """Drive 1 has four streams, drive 2 four reclaim unit handles."""
+    """Drive 1 has four streams, drive 2 four reclaim unit handles, drive 3
+    two handles in two reclaim groups."""
     folder = tmp_path_factory.mktemp("streams")
     drives = [drive(env.overlay(folder))]
-    for i, option in enumerate(["streams.max=4", "fdp.ruhs=4"], start=1):
-        sets = [*SETS, option]
+    options = [["streams.max=4"], ["fdp.ruhs=4"],
+               ["fdp.ruhs=2", "fdp.groups=2"]]
+    for i, option in enumerate(options, start=1):
+        sets = [*SETS, *option]
         size = model.drive_info(paths.find_profile("tlc-generic"),
                                 sets)["capacity_bytes"]
         drives.append(drive(blank(folder / f"{i}.raw", size), "raw",
@@ -144,6 +147,24 @@ def test_fdp_events(guest: Guest) -> None:
     write(guest, dev, 2, 99, 50000)
     text = guest.run(f"nvme fdp events {dev} -e 1 -E")
     assert text.count("Event Type") == 2
+
+
+def test_fdp_groups(guest: Guest) -> None:
+    """Identifiers of two reclaim groups, each with two handles."""
+    dev = device(guest, 3)
+    text = guest.run(f"nvme fdp configs {dev} -e 1")
+    assert "Number of Reclaim Groups: 2" in text
+    assert "FDP Attributes: 0x91" in text  # RGIF 1
+    before = written(guest, 3)
+    for stream, pid in enumerate((0, 1, 0x8000, 0x8001)):
+        write(guest, dev, 2, pid, 10000 * stream, (stream + 1) * 16 * UNIT)
+    after = written(guest, 3)
+    assert [b - a for a, b in zip(before, after, strict=True)] == \
+        [(s + 1) * 16 * UNIT for s in range(4)]
+    text = guest.run(f"nvme fdp status {dev}n1")
+    assert text.count("Reclaim Unit Handle Identifier") == 4
+    guest.run(f"nvme fdp update {dev}n1 -p {0x8001}")
+    assert guest.result(f"nvme fdp update {dev}n1 -p {0x8002}").status != 0
 
 
 def test_write_zeroes_has_a_directive(guest: Guest) -> None:
