@@ -47,7 +47,8 @@ uint64_t fdp_initial(const SsdConfig *cfg)
 {
     uint64_t handles =
         cfg->ruhs ? UINT64_MAX >> (SSD_MOST_STREAMS - cfg->ruhs) : UINT64_MAX;
-    uint64_t initial = cfg->streams_gc == SSD_STREAMS_GC_MERGE ? UINT64_MAX : 0;
+    bool merge = cfg->streams_gc == SSD_STREAMS_GC_MERGE || cfg->zoned;
+    uint64_t initial = merge ? UINT64_MAX : 0;
 
     if (cfg->ruhs && is_given(cfg->isolation)) {
         read_isolation(cfg->isolation, &initial);

@@ -12,6 +12,7 @@
 #include "ssd-internal.h"
 #include "ssd-setup.h"
 #include "thermal/thermal.h"
+#include "zones-config.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -601,7 +602,9 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
 {
     uint32_t plane_open;
 
-    l->n_handles = cfg->ruhs ? cfg->ruhs : cfg->streams + 1 + cfg->hot_cold;
+    l->n_handles = cfg->ruhs    ? cfg->ruhs
+                   : cfg->zoned ? zones_streams(l)
+                                : cfg->streams + 1 + cfg->hot_cold;
     l->n_groups = cfg->ruhs ? cfg->groups : 1;
     l->n_streams = l->n_handles * l->n_groups;
     l->group_planes = l->n_planes / l->n_groups;
@@ -625,7 +628,9 @@ static void layout_streams(const SsdConfig *cfg, SsdLayout *l)
     l->n_open = l->n_streams + (l->n_meta_pages > 0) + l->n_gc_classes;
     plane_open = l->n_open - l->n_streams + l->n_handles;
     l->gc_free_blocks = l->n_gc_classes;
-    l->busy_blocks = plane_open + 2 * l->n_gc_classes;
+    /* Blocks open for zones are of their capacity. */
+    l->busy_blocks =
+        cfg->zoned ? ZONES_BUSY_BLOCKS : plane_open + 2 * l->n_gc_classes;
     /* So that gc_low and gc_high find room between these and the slack. */
     l->min_spare_blocks = l->busy_blocks + 2 * (l->gc_free_blocks + 1);
     if (l->n_meta_pages && cfg->nand.slc_blocks) {
@@ -774,7 +779,14 @@ bool ssd_layout(const SsdConfig *cfg, SsdLayout *l, GError **error)
     }
     l->user_units =
         user_units(cfg, (uint64_t)l->n_planes * blocks * l->data_units);
+    if (cfg->zoned && !zones_layout(cfg, l, blocks, error)) {
+        return false;
+    }
     l->share_units = (l->user_units + l->n_planes - 1) / l->n_planes;
+    if (cfg->zoned) {
+        l->share_units =
+            (uint64_t)l->n_zones * l->zone_superblocks * l->data_units;
+    }
     l->ready_units = l->units_per_program;
     layout_meta(cfg, l);
     share_blocks = (l->share_units + l->meta_share_units + l->data_units - 1) /
@@ -893,10 +905,11 @@ bool ssd_config_check(const SsdConfig *cfg, GError **error)
            fdp_check(cfg, error) && check_upkeep(cfg, error) &&
            check_superpage(cfg, error) && check_rain(cfg, error) &&
            check_slc_cache(cfg, error) && check_policies(cfg, error) &&
-           check_logs(cfg, error) && thermal_check(cfg, error) &&
-           check_pcie(cfg, error) && check_read_ahead(cfg, error) &&
-           check_dram(cfg, error) && check_hmb(cfg, error) &&
-           ssd_layout(cfg, &layout, error) && check_faults(cfg, &layout, error);
+           zones_check(cfg, error) && check_logs(cfg, error) &&
+           thermal_check(cfg, error) && check_pcie(cfg, error) &&
+           check_read_ahead(cfg, error) && check_dram(cfg, error) &&
+           check_hmb(cfg, error) && ssd_layout(cfg, &layout, error) &&
+           check_faults(cfg, &layout, error);
 }
 
 /* ---- documentation ------------------------------------------------------- */

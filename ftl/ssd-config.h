@@ -149,6 +149,13 @@ typedef struct SsdLayout {
     uint32_t n_saved_flights; /* on their way at a time */
     /* A write buffer evicts a page when it holds so many dirty units. */
     uint32_t ready_units;
+    /* Zones (zones.enabled); all of them 0 without. */
+    uint32_t n_zones;
+    uint64_t zone_units;       /* of the capacity of a zone */
+    uint64_t zone_stride;      /* units from the start of a zone to the next */
+    uint32_t zone_superblocks; /* that a zone takes; a block of each plane */
+    uint32_t zones_active;     /* at most */
+    uint32_t zones_open;
     uint32_t log_blocks; /* in a plane; 0: no log-block map */
     uint32_t logical_blocks; /* in a plane, of such a map */
 } SsdLayout;

@@ -179,6 +179,27 @@
     X(STRING, char *, handles, "fdp.handles", 0, 0, NULL, NULL,                \
       "reclaim unit handles of each new namespace, as 0:1/2:3; the others "    \
       "and empty: all handles")                                                \
+    X(BOOL, bool, zoned, "zones.enabled", 0, 0, "off", NULL,                   \
+      "a zoned drive (NVMe Zoned Namespace Command Set): a zone is a block "   \
+      "of each plane (docs/zones.md)")                                         \
+    X(SIZE, uint64_t, zone_capacity, "zones.capacity", 0, 4503599627370496,    \
+      "0", NULL,                                                               \
+      "bytes that a zone holds, in whole mapping units; 0: a block of each "   \
+      "plane")                                                                 \
+    X(SIZE, uint64_t, zone_size, "zones.size", 0, 4503599627370496, "0", NULL, \
+      "bytes from the start of a zone to that of the next one, a power of "    \
+      "two; 0: the next one from zones.capacity on")                           \
+    X(U32, uint32_t, zones_active, "zones.max_active", 0, 62, "0", NULL,       \
+      "zones that may be active (open or closed); 0: as many as half of "      \
+      "buffer.size has program units for")                                     \
+    X(U32, uint32_t, zones_open, "zones.max_open", 0, 62, "0", NULL,           \
+      "zones that may be open; 0: zones.max_active")                           \
+    X(SIZE, uint64_t, zone_append, "zones.append_max", 0, 1073741824, "0",     \
+      NULL,                                                                    \
+      "bytes of the largest Zone Append, a power of two of 8 KiB or more; 0: " \
+      "that of other commands")                                                \
+    X(U32, uint32_t, zone_extension, "zones.extension", 0, 255, "0", NULL,     \
+      "zone descriptor extension, in units of 64 bytes; 0: none")              \
     X(ENUM, uint32_t, streams_gc, "streams.gc", 0, 0, "separate",              \
       ssd_streams_gc_name,                                                     \
       "GC keeps each stream (reclaim unit handle) in blocks of its own, or "   \

@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "controller/controller.h"
 #include "drive.h"
+#include "fdp-config.h"
 #include "gc/gc-policy.h"
 #include "gc/gc.h"
 #include "host/ahead.h"
@@ -27,7 +28,7 @@
 #include "lazymem.h"
 #include "map/map-policy.h"
 #include "map/map.h"
-#include "fdp-config.h"
+#include "map/reset.h"
 #include "media/aged-ops.h"
 #include "media/faulty.h"
 #include "media/life.h"
@@ -48,6 +49,7 @@
 #include "ssd-setup.h"
 #include "thermal/thermal.h"
 #include "wake.h"
+#include "zones-config.h"
 
 /* ---- events -------------------------------------------------------------- */
 
@@ -400,6 +402,7 @@ static void init_info(Ssd *ssd)
     info->reclaim_bytes = fdp_ru_bytes(cfg, &ssd->l);
     info->queue_depth = cfg->queue_depth;
     info->keeps_buffer = cfg->plp;
+    zones_info(cfg, &ssd->l, &info->zones);
     info->longest_recovery_ns = sim_ceil_ns(recovery_longest_ps(ssd));
     info->memory_bytes =
         map_units(ssd) * numtable_bytes(&ssd->l2p.entry) +
@@ -532,6 +535,7 @@ Ssd *ssd_create(const SsdConfig *cfg, const SsdHostOps *host, void *opaque,
     hot_init(ssd);
     refresh_init(ssd);
     trim_init(ssd);
+    reset_init(ssd);
     meta_create(ssd);
     saved_create(ssd);
     recovery_init(ssd);
@@ -595,6 +599,7 @@ void ssd_destroy(Ssd *ssd)
     numtable_free(&ssd->l2p.entry);
     hot_destroy(ssd);
     trim_destroy(ssd);
+    reset_destroy(ssd);
     lazy_free(ssd->media->valid, valid_words(ssd), sizeof(*ssd->media->valid));
     lazy_free(ssd->buffer->slot, ssd->buffer->n_slot_records,
               sizeof(*ssd->buffer->slot));

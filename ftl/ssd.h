@@ -31,6 +31,18 @@ typedef struct SsdConfig SsdConfig; /* opaque to front ends; ssd-config.h */
 
 /* ---- the drive ---------------------------------------------------------- */
 
+/* Zones of a drive with zones.enabled; else all 0.  Sizes in blocks. */
+typedef struct SsdZones {
+    uint32_t n;          /* zone i has the blocks from i * capacity on */
+    uint64_t capacity;   /* blocks of the drive in a zone */
+    uint64_t size;       /* from a zone to the next one, as a host counts */
+    uint32_t max_active; /* zones with a stream of their own */
+    uint32_t max_open;
+    uint32_t extension;    /* bytes of a zone descriptor extension */
+    uint64_t append_bytes; /* of the largest Zone Append; 0: no own limit */
+    bool whole;            /* a full zone fills all of its erase blocks */
+} SsdZones;
+
 typedef struct SsdInfo {
     uint32_t block_bytes;  /* unit of SsdCmd.lba and .nblocks */
     uint32_t unit_bytes;   /* mapping unit: a power cut keeps or loses it
@@ -59,6 +71,7 @@ typedef struct SsdInfo {
     uint64_t longest_recovery_ns; /* ssd_recovery_ns() is below, however full the
                                      drive */
     bool keeps_buffer; /* buffer.plp: a completed WRITE survives a power cut */
+    SsdZones zones;
 } SsdInfo;
 
 typedef enum SsdOp {
@@ -105,6 +118,9 @@ typedef struct SsdCmd {
     SsdOp op;
     bool fua;         /* WRITE: complete only once durable */
     bool close;       /* FLUSH: of one stream, which ends with it; see below */
+    bool erase;    /* TRIM, with SsdInfo.zones: the stream, if there is one of
+                      that number, ends; the command completes when the
+                      blocks that the range leaves empty are erased */
     bool inside;   /* READ, WRITE: the data stays in the drive, and nothing of
                       it crosses the host link; all else is the same,
                       and it overtakes no write before it */
@@ -114,7 +130,7 @@ typedef struct SsdCmd {
                        the link, and the host writes them by posted writes.
                        Changes the latency alone */
     uint16_t stream;  /* WRITE, and FLUSH with close: placement, below
-                         SsdInfo.host_streams */
+                         SsdInfo.host_streams; TRIM with erase */
     uint32_t nblocks; /* count (1-based), in SsdInfo.block_bytes units */
     uint64_t lba;
 } SsdCmd;

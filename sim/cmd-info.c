@@ -11,7 +11,7 @@ static bool run(char **words, GError **error)
     g_autoptr(Recorded) recorded = NULL;
     g_autoptr(Drive) drive = NULL;
     g_autoptr(GString) out = g_string_new(NULL);
-    DriveUse use = {.recorded = NULL};
+    DriveUse use = {.recorded = NULL, .looks = true};
 
     if (words[0]) {
         use.recorded = recorded = recorded_open(words[0], error);

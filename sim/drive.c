@@ -270,6 +270,12 @@ static bool make_drives(Drive *d, const DriveUse *use, GError **error)
         if (!d->ssd[i]) {
             return false;
         }
+        if (ssd_info(d->ssd[i])->zones.n > 0 && !use->looks) {
+            g_set_error(error, SIM_ERROR, SIM_ERROR_WORKLOAD,
+                        "zones.enabled=on: vssd-sim plays conventional drives "
+                        "only (docs/zones.md)");
+            return false;
+        }
     }
     return make_array(d, n, error);
 }

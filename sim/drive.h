@@ -24,6 +24,7 @@ typedef struct DriveUse {
     const char *whole;        /* an option that must see a new drive from its
                                  beginning */
     bool as_in_qemu; /* keep the data that QEMU needs: versions of units */
+    bool looks;      /* at the drive only, which may have zones then */
 } DriveUse;
 
 typedef struct Drive {

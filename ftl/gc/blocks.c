@@ -13,6 +13,7 @@
 #include "gc/wear.h"
 #include "map/map-policy.h"
 #include "map/map.h"
+#include "map/reset.h"
 #include "media/life.h"
 #include "placement/placement.h"
 #include "placement/streams.h"
@@ -25,6 +26,22 @@ static void opened(Ssd *ssd, uint32_t block, uint32_t open)
     invariant(ssd->media->block[block].state == BLOCK_OPEN);
     refresh_opened(ssd, block);
     unit_opened(ssd, block, open);
+}
+
+static void left(Ssd *ssd, uint32_t block)
+{
+    const Block *b = &ssd->media->block[block];
+
+    unit_leave(ssd, block);
+    if (b->bad || b->state == BLOCK_ERASING) { /* it is retired */
+        reset_block_gone(ssd, block);
+    }
+}
+
+static void erased(Ssd *ssd, uint32_t block)
+{
+    wear_erased(ssd, block);
+    reset_block_gone(ssd, block);
 }
 
 static const uint32_t *row(const Ssd *ssd, uint32_t plane)
@@ -40,10 +57,10 @@ static const MediaClient media_client = {
     .free_taken = wear_taken,
     .opened = opened,
     .taken = unit_taken,
-    .left = unit_leave,
+    .left = left,
     .erasing = stream_erasing,
     .plane_changed = plane_update,
-    .erased = wear_erased,
+    .erased = erased,
 };
 
 /* ---- the index of FULL blocks -------------------------------------------- */

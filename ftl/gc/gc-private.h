@@ -68,6 +68,19 @@ static inline bool gc_costs_nothing(const Ssd *ssd, const Plane *p)
     return p->bucket[0] != NONE && gc_valid(ssd, p->bucket[0]) == 0;
 }
 
+/* With zones: is there a FULL block to be erased at once? */
+static inline bool gc_has_empty(const Ssd *ssd, const Plane *p)
+{
+    return ssd->l.n_zones > 0 && p->bucket[0] != NONE;
+}
+
+/* With zones, blocks with data are collected only where failed programs, or
+ * power cuts, have left the plane short of blocks. */
+static inline bool gc_leaves_data(const Ssd *ssd, const Plane *p)
+{
+    return ssd->l.n_zones > 0 && p->free.n > ssd->l.gc_free_blocks + 1;
+}
+
 /* Other planes have not yet begun with the last stripe. */
 static inline bool gc_waits_for_unit(const Ssd *ssd, uint32_t plane)
 {

@@ -48,6 +48,7 @@
 #include "journal/saved.h"
 #include "map/map-policy.h"
 #include "map/map.h"
+#include "map/reset.h"
 #include "media/faulty.h"
 #include "media/jobs.h"
 #include "media/media.h"
@@ -196,10 +197,16 @@ static uint32_t gc_victim(Ssd *ssd, uint32_t plane)
         !meta_is_short(ssd, plane)) {
         load->active = false;
     }
+    if (gc_has_empty(ssd, p)) {
+        return gc_waits_for_unit(ssd, plane) ? NONE : p->bucket[0];
+    }
     if ((!load->active && !g->forced) || gc_waits_for_unit(ssd, plane)) {
         return NONE;
     }
     g->forced = false;
+    if (gc_leaves_data(ssd, p)) {
+        return NONE;
+    }
     if (gc_costs_nothing(ssd, p)) {
         return p->bucket[0]; /* costs no copy: no policy could do better */
     }
@@ -351,7 +358,8 @@ static bool pick_victim(Ssd *ssd, uint32_t plane)
     invariant(g->victim == NONE && cause_is_copy(cause));
     calls = calls && !ssd->media->block[block].bad &&
             !nand_block_is_slc(ssd->geo, block) &&
-            (ssd->l.rain || (cause == NAND_CAUSE_GC && gc_gains(ssd, block)));
+            (ssd->l.rain || (cause == NAND_CAUSE_GC && gc_gains(ssd, block))) &&
+            (ssd->l.n_zones == 0 || gc_valid(ssd, block) == 0);
     g->rate = credit_rate(ssd, block, cause);
     count_victim(ssd, block, cause);
     tell_host(ssd, block);
@@ -618,8 +626,11 @@ void gc_kick(Ssd *ssd, uint32_t plane)
     if (ssd->gc->off) {
         return;
     }
-    if (load->active || g->folding || p->free.n <= p->gc_low_blocks ||
-        p->n_retiring > 0 ||
+    if (ssd->l.n_zones > 0 && ssd->map->resets[plane] > 0) {
+        reset_look(ssd, plane);
+    }
+    if (gc_has_empty(ssd, p) || load->active || g->folding ||
+        p->free.n <= p->gc_low_blocks || p->n_retiring > 0 ||
         (ssd->geo->has_slc &&
          (slc_wants_fold(ssd, p) || slc_is_over(ssd, p))) ||
         ssd->gc->background.idle || ssd->gc->background.folds || g->wear_due ||

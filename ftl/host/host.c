@@ -356,7 +356,8 @@ void host_fail_waiting(Ssd *ssd)
 
 /* ---- the rest ------------------------------------------------------------ */
 
-/* A shutdown drains the buffer in any case. */
+/* A shutdown drains the buffer in any case, but with zones: a padded page would
+ * leave too little room in the zone's blocks. */
 static void start_flush(Ssd *ssd, uint32_t cmd)
 {
     const SsdCmd *r = &ssd->commands.cmd[cmd].req;
@@ -364,7 +365,7 @@ static void start_flush(Ssd *ssd, uint32_t cmd)
     invariant(r->op == SSD_OP_FLUSH || r->op == SSD_OP_SHUTDOWN);
     if (r->op == SSD_OP_FLUSH && r->close) {
         write_start_close(ssd, cmd);
-    } else if (r->op == SSD_OP_FLUSH && no_drain(ssd)) {
+    } else if ((r->op == SSD_OP_FLUSH || ssd->l.n_zones > 0) && no_drain(ssd)) {
         host_finish(ssd, cmd, SSD_STATUS_OK);
     } else if (write_flush_fails(ssd)) {
         host_finish(ssd, cmd, SSD_STATUS_WRITE_FAULT);
@@ -466,6 +467,9 @@ static bool is_inside(const SsdCmd *r)
 
 static bool stream_is_bad(const Ssd *ssd, const SsdCmd *r)
 {
+    if (r->op == SSD_OP_TRIM && r->erase) {
+        return ssd->l.n_zones == 0;
+    }
     return (r->op == SSD_OP_WRITE || closes(r)) &&
            r->stream >= ssd->info.host_streams;
 }

@@ -93,7 +93,7 @@ static uint64_t start_work_ps(const Ssd *ssd, const Cmd *c)
                                          : 0);
     case SSD_OP_TRIM:
         return ps + ssd->cfg->t_trim_ps +
-               n_units(ssd, c) * ssd->cfg->t_trimmed_ps;
+               (c->req.erase ? 0 : n_units(ssd, c) * ssd->cfg->t_trimmed_ps);
     default:
         return ps + ssd->cfg->t_flush_ps;
     }

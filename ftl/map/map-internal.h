@@ -87,6 +87,10 @@ typedef struct Map {
                             under way is still to unmap it */
     uint32_t n_trim_left; /* groups */
     CmdFifo trims;        /* TRIMs under way; their Cmd.next_lpn: the next group */
+    /* With zones (reset.c), else NULL: by block, the command that waits for its
+     * erase, + 1, or 0; by plane, how many blocks are waited for. */
+    OF_MAP uint32_t *reset_of;
+    OF_MAP uint32_t *resets;
     OF_MAP void *policy_data; /* of the mapping scheme */
     uint64_t policy_bytes;    /* host memory that it takes */
     /* Log-block maps; else NULL.  Logical blocks count plane by plane, and so

@@ -21,6 +21,7 @@
 #include "inspect/oplog.h"
 #include "lazymem.h"
 #include "map/map.h"
+#include "map/reset.h"
 #include "ssd-internal.h"
 #include "wake.h"
 
@@ -290,7 +291,9 @@ static void finish(Ssd *ssd, uint32_t cmd)
     invariant(cmd < ssd->commands.n_cmds);
     map_changes_end(ssd);
     cmd_account(ssd, &ssd->commands.cmd[cmd], COST_firmware);
-    cmd_finish(ssd, cmd, SSD_STATUS_OK);
+    if (!ssd->commands.cmd[cmd].req.erase || !reset_unmapped(ssd, cmd)) {
+        cmd_finish(ssd, cmd, SSD_STATUS_OK);
+    }
 }
 
 /* Room has become free. */
@@ -301,9 +304,11 @@ static void use_room(Ssd *ssd)
     ssd_wake(ssd, WORK_BUFFER, 0);
 }
 
+/* Of a zone the drive forgets one entry, however many units it has. */
 static void wait_for_step(Ssd *ssd)
 {
-    uint64_t units = ssd->cfg->trim_step * group_units(ssd);
+    uint64_t units =
+        ssd->l.n_zones > 0 ? 0 : ssd->cfg->trim_step * group_units(ssd);
 
     eventq_push(&ssd->events, ssd->now_ps + units * ssd->cfg->t_trim_unit_ps,
                 SSD_EVENT_TRIM, 0);
@@ -316,6 +321,13 @@ void trim_start(Ssd *ssd, uint32_t cmd)
     invariant(ssd->commands.cmd[cmd].req.op == SSD_OP_TRIM);
     invariant(cmd < ssd->commands.n_cmds);
     ssd->commands.cmd[cmd].next_lpn = 0;
+    if (ssd->commands.cmd[cmd].req.erase) {
+        uint64_t first;
+        uint64_t end;
+
+        units_of(ssd, &ssd->commands.cmd[cmd].req, &first, &end);
+        reset_begin(ssd, cmd, first, end);
+    }
     trim_ends(ssd, cmd, true);
     left = mark(ssd, cmd);
     log_empty(ssd, cmd);

@@ -19,6 +19,7 @@
 #include "journal/saved.h"
 #include "map/map-policy.h"
 #include "map/map.h"
+#include "map/reset.h"
 #include "media/faulty.h"
 #include "media/jobs.h"
 #include "media/life.h"
@@ -107,6 +108,7 @@ void power_lost(Ssd *ssd)
     fail_commands(ssd);
     counters_power_lost(ssd);
     trim_power_lost(ssd);
+    reset_power_lost(ssd);
     gc_forget(ssd);
     nand_power_cut(ssd->nand, ssd->now_ps);
     invariant(nand_load(ssd->nand) == 0);

@@ -287,6 +287,8 @@ static const StateRow ssd_rows[] = {
     TABLE(map.trim_left, trim_left, N_GROUP_WORDS),
     VALUE(map.n_trim_left, n_trim_left),
     VALUE(map.trims, trims),
+    KEPT(map.reset_of, reset_of), /* no command waits, at rest */
+    KEPT(map.resets, resets),
     KEPT(map.policy_data, map_data), /* MapPolicy.state */
     KEPT(map.policy_bytes, map_bytes),
     TABLE(map.data_block, data_block, N_LOGICAL_BLOCKS),

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * zones-config.c - zones on superblocks: options and sizes.
+ *
+ * A zone is a row of blocks, one of each plane (zone_superblocks of them, if
+ * zones.capacity is larger).  The host writes it in order, through a stream of
+ * its own with ftl.alloc=superblock, so it fills exactly these blocks as long
+ * as nothing is programmed twice and nothing is padded.  Options that do either
+ * are refused.  A reset leaves the blocks empty, and they are erased at once
+ * (map/reset.c); GC has nothing to copy.
+ *
+ * Limits: an active zone holds up to a program unit less one mapping unit in
+ * the buffer.  Half of the buffer is for that; NVM Express Zoned Namespace
+ * Command Set 1.1, section 2.1.1.4.1, Active and Open Resources.
+ */
+#include "zones-config.h"
+
+#include "options.h"
+
+#include <inttypes.h>
+
+#define MOST_STREAMS 64 /* Buffer.dirty_streams */
+#define MOST_ACTIVE  62
+#define MOST_ZONES   (1U << 20)
+#define MOST_UNITS   (1U << 28) /* of a zone: a command has 32 bits of blocks */
+
+#define fail(error, ...) opt_fail(error, OPT_ERROR_COMBINATION, __VA_ARGS__)
+
+/* The first option that zones do not go with, as it would have to be. */
+static const char *needs(const SsdConfig *cfg)
+{
+    const struct {
+        bool wrong;
+        const char *need;
+    } rule[] = {
+        {!cfg->plp, "buffer.plp=on"},
+        {cfg->unit_bytes > 4096, "ftl.unit of at most 4096"},
+        {strcmp(ssd_alloc_name(cfg->alloc), "superblock") != 0,
+         "ftl.alloc=superblock"},
+        {strcmp(ssd_map_name(cfg->mapper), "page") != 0, "ftl.map=page"},
+        {strcmp(ssd_buffer_name(cfg->buffer), "fifo") != 0,
+         "buffer.policy=fifo"},
+        {cfg->complete_at != SSD_COMPLETE_AT_BUFFER, "host.complete_at=buffer"},
+        {cfg->flush_interval_ps > 0, "buffer.flush_interval=0"},
+        {cfg->superpage > 0, "ftl.superpage=0"},
+        {cfg->streams > 0, "streams.max=0"},
+        {cfg->ruhs > 0, "fdp.ruhs=0"},
+        {cfg->hot_cold, "ftl.hot_cold=off"},
+        {cfg->nand.slc_blocks > 0, "nand.slc_blocks=0"},
+        {cfg->slc_dynamic_ppm > 0, "ftl.slc_dynamic=0"},
+        {cfg->wear == SSD_WEAR_STATIC, "ftl.wear=fifo or dynamic"},
+        {cfg->gc_soft_ppm > 0, "ftl.gc_soft=0"},
+        {cfg->refresh_reads || cfg->refresh_hours || cfg->refresh_retries ||
+             cfg->read_reclaim,
+         "no refresh (ftl.refresh_..., ftl.read_reclaim)"},
+    };
+
+    for (size_t i = 0; i < G_N_ELEMENTS(rule); i++) {
+        if (rule[i].wrong) {
+            return rule[i].need;
+        }
+    }
+    return NULL;
+}
+
+/* An option of zones that is set although there are none. */
+static const char *lonely(const SsdConfig *cfg)
+{
+    return cfg->zone_capacity    ? "zones.capacity"
+           : cfg->zone_size      ? "zones.size"
+           : cfg->zones_active   ? "zones.max_active"
+           : cfg->zones_open     ? "zones.max_open"
+           : cfg->zone_append    ? "zones.append_max"
+           : cfg->zone_extension ? "zones.extension"
+                                 : NULL;
+}
+
+static bool is_power_of_two(uint64_t v)
+{
+    return v && (v & (v - 1)) == 0;
+}
+
+bool zones_check(const SsdConfig *cfg, GError **error)
+{
+    const char *key = lonely(cfg);
+
+    if (!cfg->zoned) {
+        return !key || fail(error, "%s: needs zones.enabled=on", key);
+    }
+    if (needs(cfg)) {
+        return fail(error, "zones.enabled=on: needs %s", needs(cfg));
+    }
+    if (cfg->zone_capacity % cfg->unit_bytes) {
+        return fail(error,
+                    "zones.capacity=%" PRIu64 ": must be a multiple of "
+                    "ftl.unit=%" PRIu64,
+                    cfg->zone_capacity, cfg->unit_bytes);
+    }
+    if (cfg->zone_append &&
+        (!is_power_of_two(cfg->zone_append) || cfg->zone_append < 8192)) {
+        return fail(error,
+                    "zones.append_max=%" PRIu64 ": must be 0 or a power of "
+                    "two of 8192 or more",
+                    cfg->zone_append);
+    }
+    return true;
+}
+
+static uint64_t next_power_of_two(uint64_t v)
+{
+    uint64_t p = 1;
+
+    while (p < v) {
+        p *= 2;
+    }
+    return p;
+}
+
+/* Capacity and stride of a zone. */
+static bool layout_sizes(const SsdConfig *cfg, SsdLayout *l, GError **error)
+{
+    uint64_t superblock = (uint64_t)l->n_planes * l->data_units;
+    uint64_t capacity =
+        cfg->zone_capacity ? cfg->zone_capacity / cfg->unit_bytes : superblock;
+    uint64_t stride = cfg->zone_size ? cfg->zone_size / cfg->unit_bytes
+                                     : next_power_of_two(capacity);
+
+    if (capacity > MOST_UNITS) {
+        return fail(error,
+                    "zones.capacity=%" PRIu64 ": allowed are %u mapping units, "
+                    "%" PRIu64 " bytes",
+                    capacity * cfg->unit_bytes, MOST_UNITS,
+                    MOST_UNITS * cfg->unit_bytes);
+    }
+    if (!is_power_of_two(stride) || stride < capacity ||
+        cfg->zone_size % cfg->unit_bytes) {
+        return fail(error,
+                    "zones.size=%" PRIu64 ": must be a power of two, at least "
+                    "zones.capacity, %" PRIu64 " bytes",
+                    cfg->zone_size, capacity * cfg->unit_bytes);
+    }
+    l->zone_units = capacity;
+    l->zone_stride = stride;
+    l->zone_superblocks = (uint32_t)((capacity + superblock - 1) / superblock);
+    return true;
+}
+
+static bool layout_limits(const SsdConfig *cfg, SsdLayout *l, GError **error)
+{
+    uint32_t most = l->n_slots / 2 / l->units_per_program;
+
+    if (most == 0 || cfg->zones_active > most) {
+        return fail(error,
+                    "zones.max_active=%u: buffer.size=%" PRIu64 " has room for "
+                    "%u active zones, half of it with a program unit each",
+                    cfg->zones_active, cfg->buffer_bytes, most);
+    }
+    l->zones_active = cfg->zones_active
+                          ? cfg->zones_active
+                          : MIN(MIN(most, MOST_ACTIVE), l->n_zones);
+    l->zones_open = cfg->zones_open ? cfg->zones_open : l->zones_active;
+    return l->zones_open <= l->zones_active ||
+           fail(error, "zones.max_open=%u: allowed 1..%u (zones.max_active)",
+                l->zones_open, l->zones_active);
+}
+
+bool zones_layout(const SsdConfig *cfg, SsdLayout *l, uint32_t blocks,
+                  GError **error)
+{
+    uint32_t spare = ZONES_BUSY_BLOCKS + 2 * (1 + 1);
+    uint64_t superblock = (uint64_t)l->n_planes * l->data_units;
+    uint64_t fit;
+
+    if (!layout_sizes(cfg, l, error)) {
+        return false;
+    }
+    fit = MIN(l->user_units / superblock, blocks - MIN(blocks, spare));
+    l->n_zones = (uint32_t)MIN(fit / l->zone_superblocks, MOST_ZONES);
+    if (l->n_zones == 0) {
+        return fail(error,
+                    "zones.enabled=on: no zone of %u blocks of each plane fits "
+                    "beside %u spare ones (nand.blocks=%u, ftl.op_percent)",
+                    l->zone_superblocks, spare, cfg->nand.blocks);
+    }
+    l->user_units = l->n_zones * l->zone_units;
+    return layout_limits(cfg, l, error);
+}
+
+uint32_t zones_streams(const SsdLayout *l)
+{
+    return MIN(2 * l->zones_active, MOST_STREAMS);
+}
+
+void zones_info(const SsdConfig *cfg, const SsdLayout *l, SsdZones *zones)
+{
+    uint64_t superblock = (uint64_t)l->n_planes * l->data_units;
+    uint64_t blocks = cfg->unit_bytes / cfg->block_bytes;
+
+    if (!cfg->zoned) {
+        return;
+    }
+    *zones = (SsdZones){
+        .n = l->n_zones,
+        .capacity = l->zone_units * blocks,
+        .size = l->zone_stride * blocks,
+        .max_active = l->zones_active,
+        .max_open = l->zones_open,
+        .extension = cfg->zone_extension * 64,
+        .append_bytes = cfg->zone_append,
+        .whole = l->zone_units == superblock * l->zone_superblocks,
+    };
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * zones.c - zones on superblocks, against closed forms: a zone fills exactly
+ * its blocks, a reset takes the time of parallel erases, and GC copies nothing.
+ *
+ * The host's part, the choice of a stream for each zone, is in this file.
+ */
+#include "prng.h"
+#include "ref.h"
+#include "simtime.h"
+#include "ssd-internal.h"
+#include "ssd-report.h"
+#include "ssd-save.h"
+#include "ssd-setup.h"
+
+#include "media/media-internal.h"
+
+#define C     200ULL     /* nand.command, ns */
+#define TBERS 3000000ULL /* nand.erase, ns */
+#define FW    3000ULL    /* host.firmware, ns */
+
+/* Two channels with two dies each; a zone has a block of 4 planes, 16 pages of
+ * 4 units each. */
+#define FOUR_DIES                                                              \
+    "nand.channels=2;nand.chips=1;nand.dies=2;nand.planes=1;nand.blocks=24;"   \
+    "nand.pages=16;nand.page_size=16KiB;nand.erase=3ms;nand.command=200ns;"    \
+    "host.firmware=3us;buffer.size=1MiB;buffer.plp=on;ftl.op_percent=0%;"      \
+    "ftl.alloc=superblock;zones.enabled=on;"
+#define ZONE (4 * 16 * 4)
+
+typedef struct Drive {
+    Ssd *ssd;
+    uint64_t now_ns;
+    uint64_t tag;
+} Drive;
+
+static Drive open_drive(const char *options)
+{
+    return (Drive){.ssd = ref_drive(ref_config(options))};
+}
+
+/* One command, to its end; how long it took. */
+static uint64_t run(Drive *d, SsdCmd cmd)
+{
+    SsdCompletion done;
+
+    cmd.tag = ++d->tag;
+    g_assert_cmpint(ssd_submit(d->ssd, d->now_ns, &cmd), ==, 0);
+    while (ssd_advance(d->ssd, d->now_ns, &done, 1) == 0) {
+        d->now_ns = MAX(d->now_ns, ssd_next_event_ns(d->ssd));
+    }
+    g_assert_cmpint(done.status, ==, SSD_STATUS_OK);
+    g_assert_cmpuint(done.tag, ==, d->tag);
+    d->now_ns = MAX(d->now_ns, done.complete_ns);
+    return done.complete_ns - done.submit_ns;
+}
+
+static void put(Drive *d, uint64_t lba, uint32_t n, uint32_t stream)
+{
+    run(d, (SsdCmd){.op = SSD_OP_WRITE,
+                    .lba = lba,
+                    .nblocks = n,
+                    .stream = (uint16_t)stream});
+}
+
+static uint64_t reset(Drive *d, uint32_t zone, uint32_t stream)
+{
+    const SsdZones *z = &ssd_info(d->ssd)->zones;
+
+    return run(d, (SsdCmd){.op = SSD_OP_TRIM,
+                           .erase = true,
+                           .lba = zone * z->capacity,
+                           .nblocks = (uint32_t)z->capacity,
+                           .stream = (uint16_t)stream});
+}
+
+static void check(const Drive *d)
+{
+    GError *error = NULL;
+
+    ssd_check(d->ssd, &error);
+    g_assert_no_error(error);
+    ssd_check_wakes(d->ssd, &error);
+    g_assert_no_error(error);
+}
+
+static void settle(Drive *d)
+{
+    g_assert_true(ssd_rest(d->ssd, 1000 * NS_PER_MS));
+    d->now_ns = MAX(d->now_ns, ssd_now_ns(d->ssd));
+}
+
+/* ---- sizes --------------------------------------------------------------- */
+
+static void test_sizes(void)
+{
+    Drive d = open_drive(FOUR_DIES);
+    const SsdZones *z = &ssd_info(d.ssd)->zones;
+
+    /* 24 blocks, less 7 spare; 1 MiB has 64 program units, half of them. */
+    g_assert_cmpuint(z->n, ==, 24 - 7);
+    g_assert_cmpuint(z->capacity, ==, ZONE);
+    g_assert_cmpuint(z->size, ==, ZONE);
+    g_assert_cmpuint(z->max_active, ==, 17);
+    g_assert_cmpuint(z->max_open, ==, 17);
+    g_assert_true(z->whole);
+    g_assert_cmpuint(ssd_info(d.ssd)->nblocks, ==, 17 * ZONE);
+    ssd_destroy(d.ssd);
+    d = open_drive(FOUR_DIES "zones.capacity=1200KiB;zones.max_active=5;"
+                             "zones.max_open=3");
+    z = &ssd_info(d.ssd)->zones;
+    g_assert_cmpuint(z->n, ==, 17 / 2); /* two blocks of each plane */
+    g_assert_cmpuint(z->capacity, ==, 300);
+    g_assert_cmpuint(z->size, ==, 512);
+    g_assert_cmpuint(z->max_active, ==, 5);
+    g_assert_cmpuint(z->max_open, ==, 3);
+    g_assert_false(z->whole);
+    ssd_destroy(d.ssd);
+}
+
+static void refused(const char *options, uint32_t block_bytes, const char *why)
+{
+    SsdConfig *cfg = ref_config(options);
+    GError *error = NULL;
+
+    ssd_config_set_block_bytes(cfg, block_bytes, NULL);
+    g_assert_false(ssd_config_check(cfg, &error));
+    g_assert_cmpstr(error->message, ==, why);
+    g_error_free(error);
+    ssd_config_free(cfg);
+}
+
+static void test_refused(void)
+{
+    refused("zones.size=1MiB", 4096, "zones.size: needs zones.enabled=on");
+    refused("zones.enabled=on", 4096, "zones.enabled=on: needs buffer.plp=on");
+    refused(FOUR_DIES "ftl.unit=8KiB", 4096,
+            "zones.enabled=on: needs ftl.unit of at most 4096");
+    refused(FOUR_DIES "ftl.alloc=stripe", 4096,
+            "zones.enabled=on: needs ftl.alloc=superblock");
+    refused(FOUR_DIES "buffer.policy=lru", 4096,
+            "zones.enabled=on: needs buffer.policy=fifo");
+    refused(FOUR_DIES "fdp.ruhs=2", 4096, "zones.enabled=on: needs fdp.ruhs=0");
+    refused(FOUR_DIES "zones.capacity=4097", 4096,
+            "zones.capacity=4097: must be a multiple of ftl.unit=4096");
+    refused(FOUR_DIES "zones.size=512KiB", 4096,
+            "zones.size=524288: must be a power of two, at least "
+            "zones.capacity, 1048576 bytes");
+    refused(FOUR_DIES "zones.max_active=33", 4096,
+            "zones.max_active=33: buffer.size=1048576 has room for 32 active "
+            "zones, half of it with a program unit each");
+    refused(FOUR_DIES "zones.max_active=3;zones.max_open=4", 4096,
+            "zones.max_open=4: allowed 1..3 (zones.max_active)");
+    refused(FOUR_DIES "zones.append_max=5000", 4096,
+            "zones.append_max=5000: must be 0 or a power of two of 8192 or "
+            "more");
+    refused(FOUR_DIES "nand.blocks=16;zones.capacity=10MiB", 4096,
+            "zones.enabled=on: no zone of 10 blocks of each plane fits beside "
+            "7 spare ones (nand.blocks=16, ftl.op_percent)");
+}
+
+/* ---- time ---------------------------------------------------------------- */
+
+/*
+ * The erases of a zone: commands one after the other on each channel, then all
+ * dies erase at once: firmware + dies of a channel x C + tBERS.
+ */
+static void test_reset_time(void)
+{
+    Drive d = open_drive(FOUR_DIES);
+
+    put(&d, 0, ZONE, 0);
+    settle(&d);
+    g_assert_cmpuint(reset(&d, 0, UINT16_MAX), ==, FW + 2 * C + TBERS);
+    /* An empty zone costs no erase. */
+    g_assert_cmpuint(reset(&d, 0, UINT16_MAX), ==, FW);
+    /* One page: one block. */
+    put(&d, 0, 4, 0);
+    settle(&d);
+    g_assert_cmpuint(reset(&d, 0, 0), ==, FW + C + TBERS);
+    /* Less than a page is in the buffer only. */
+    put(&d, 0, 3, 1);
+    g_assert_cmpuint(reset(&d, 0, 1), ==, FW);
+    check(&d);
+    ssd_destroy(d.ssd);
+}
+
+/* Planes of a die: one multi-plane erase with ftl.gc_unit=die. */
+static void test_reset_planes(void)
+{
+    static const char two[] =
+        FOUR_DIES "nand.planes=2;nand.multi_plane=on;ftl.gc_unit=die;";
+    Drive d = open_drive(two);
+    uint64_t took;
+
+    put(&d, 0, 2 * ZONE, 0);
+    settle(&d);
+    took = reset(&d, 0, UINT16_MAX);
+    g_test_message("reset of 8 planes on 4 dies: %" PRIu64 " ns", took);
+    g_assert_cmpuint(took, >=, FW + TBERS);
+    g_assert_cmpuint(took, <, FW + TBERS + 8 * 4 * C);
+    check(&d);
+    ssd_destroy(d.ssd);
+}
+
+/* ---- write amplification ------------------------------------------------- */
+
+/* Zones in parallel, in writes of any size, and resets, many times over. */
+static void churn(const char *options, bool partly)
+{
+    Drive d = open_drive(options);
+    const SsdZones z = ssd_info(d.ssd)->zones;
+    uint32_t n = MIN(z.max_active, 6);
+    uint64_t written = 0;
+    uint64_t erased = 0;
+    uint64_t at[8] = {0};
+    uint32_t zone[8];
+    uint32_t next = 0;
+    SsdCounters c;
+    Prng rng;
+
+    prng_seed(&rng, 7, 7);
+    for (uint32_t i = 0; i < n; i++) {
+        zone[i] = next++ % z.n;
+    }
+    for (int round = 0; round < 6000; round++) {
+        uint32_t i = (uint32_t)prng_below(&rng, n);
+        uint32_t most = (uint32_t)MIN(z.capacity - at[i], 40);
+        uint32_t len = 1 + (uint32_t)prng_below(&rng, most);
+
+        put(&d, zone[i] * z.capacity + at[i], len, i);
+        at[i] += len;
+        written += len;
+        if (at[i] < z.capacity && !(partly && prng_below(&rng, 50) == 0)) {
+            continue;
+        }
+        if (at[i] < z.capacity) { /* finish it */
+            run(&d, (SsdCmd){.op = SSD_OP_FLUSH,
+                             .close = true,
+                             .stream = (uint16_t)i});
+        }
+        zone[i] = next++ % z.n;
+        at[i] = 0;
+        reset(&d, zone[i], UINT16_MAX);
+    }
+    settle(&d);
+    check(&d);
+    ssd_get_counters(d.ssd, &c);
+    for (uint32_t i = 0; i < n; i++) {
+        SsdStreamCounters s;
+
+        ssd_get_stream(d.ssd, i, &s);
+        erased += s.erases;
+        g_assert_cmpuint(s.copied_units, ==, 0);
+        g_assert_true(partly || s.padded_units == 0);
+    }
+    g_test_message("%" PRIu64 " units, %" PRIu64 " programs, %" PRIu64
+                   " erases, %" PRIu64 " copied",
+                   written, c.nand_programs, c.nand_erases, c.copied_units);
+    g_assert_cmpuint(c.copied_units, ==, 0);
+    g_assert_cmpuint(erased, ==, c.nand_erases);
+    if (!partly) { /* WAF 1: what is not programmed is in the buffer */
+        g_assert_cmpuint(c.nand_programs, <=, written / 4);
+        g_assert_cmpuint(c.nand_programs, >=, written / 4 - n);
+    }
+    ssd_destroy(d.ssd);
+}
+
+static void test_waf(void)
+{
+    churn(FOUR_DIES, false);
+    churn(FOUR_DIES "nand.planes=2;nand.multi_plane=on;ftl.gc_unit=die;",
+          false);
+    churn(FOUR_DIES "nand.planes=2;nand.multi_plane=on;", false);
+}
+
+static void test_finish(void)
+{
+    churn(FOUR_DIES, true);
+    churn(FOUR_DIES "nand.planes=2;nand.multi_plane=on;ftl.gc_unit=die;", true);
+}
+
+/* Failed programs: zones still hold all of their data. */
+static void test_failures(void)
+{
+    Drive d =
+        open_drive(FOUR_DIES "nand.blocks=40;zones.max_active=4;"
+                             "ftl.capacity=20MiB;media.program_fail=0.0005;");
+    const SsdZones z = ssd_info(d.ssd)->zones;
+    SsdCounters c;
+
+    for (uint32_t round = 0; round < 60; round++) {
+        uint32_t zone = round % z.n;
+
+        reset(&d, zone, UINT16_MAX);
+        for (uint32_t at = 0; at < z.capacity; at += 32) {
+            put(&d, zone * z.capacity + at, 32, 0);
+        }
+    }
+    settle(&d);
+    check(&d);
+    ssd_get_counters(d.ssd, &c);
+    g_assert_cmpuint(c.program_failures, >, 0);
+    for (uint64_t lba = 0; lba < z.n * z.capacity; lba++) {
+        g_assert_true(ssd_mapped(d.ssd, lba, NULL));
+    }
+    ssd_destroy(d.ssd);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/zones/sizes", test_sizes);
+    g_test_add_func("/zones/refused", test_refused);
+    g_test_add_func("/zones/reset-time", test_reset_time);
+    g_test_add_func("/zones/reset-planes", test_reset_planes);
+    g_test_add_func("/zones/waf", test_waf);
+    g_test_add_func("/zones/finish", test_finish);
+    g_test_add_func("/zones/failures", test_failures);
+    return g_test_run();
+}
