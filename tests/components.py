@@ -23,17 +23,17 @@ BESIDE = ["inspect", "state"]
 
 # The files of hw-ssd/nvme, from top to bottom.
 NVME_ORDER = [
-    "report", "nvme-state", "kept-state", "fdp-state", "ns-state", "rest", "ctrl",    # the controller as a whole
+    "report", "nvme-state", "kept-state", "fdp-state", "ns-state", "zone-state", "rest", "ctrl",    # the controller as a whole
     "upkeep", "regs", "fetch", "doorbell",     # its entry point
     "fused",
     "dispatch", "admin", "io",                 # commands
-    "cancel", "copy", "uncorrectable", "verify",
+    "cancel", "copy", "uncorrectable", "verify", "zone-send",
     "ns-config", "identify", "log-pages", "fdp-logs", "nvme-features", "telemetry", "log-vendor", "ns-admin",
-    "directives", "data",
+    "zone-report", "directives", "data",
     "fdp", "fdp-events", "power-states", "host-memory", "self-test", "firmware", "queue", "events",
     "persistent-events", "health", "keep-alive",
     "steps", "completion", "request",          # the way of a command
-    "error-log", "timestamp", "fdp-handles", "namespace", "prp",
+    "zones", "error-log", "timestamp", "fdp-handles", "namespace", "prp",
     "sgl", "sg", "cmb", "pmr", "window",
     "payload/payload-state", "payload/payload", "payload/destage",
     "payload/trims", "payload/zeroes", "payload/entries", "payload/marks",

@@ -25,6 +25,10 @@
 /* Only one whose host manages namespaces. */
 #define NVME_ONLY_MANAGED    0x20000000U
 
+/* Only one with zones; only one without. */
+#define NVME_ONLY_ZONED 0x10000000U
+#define NVME_NOT_ZONED  0x08000000U
+
 /*
  * A command.  run() returns a status code; with success it may have set
  * req->waiting or steps, and is then completed later.
@@ -53,11 +57,13 @@ static inline uint32_t nvme_command_effects(const NvmeCtrl *ctrl,
     if ((c->effects & NVME_ONLY_DIRECTIVES && !nvme_has_directives(ctrl)) ||
         (c->effects & NVME_ONLY_FDP && !nvme_has_fdp(ctrl)) ||
         (c->effects & NVME_ONLY_MANAGED &&
-         (!ctrl->namespaces.managed || ctrl->cfg.namespaces_fixed))) {
+         (!ctrl->namespaces.managed || ctrl->cfg.namespaces_fixed)) ||
+        (c->effects & NVME_ONLY_ZONED && !ctrl->zones.n) ||
+        (c->effects & NVME_NOT_ZONED && ctrl->zones.n)) {
         return 0;
     }
-    return c->effects &
-           ~(NVME_ONLY_DIRECTIVES | NVME_ONLY_FDP | NVME_ONLY_MANAGED);
+    return c->effects & ~(NVME_ONLY_DIRECTIVES | NVME_ONLY_FDP |
+                          NVME_ONLY_MANAGED | NVME_ONLY_ZONED | NVME_NOT_ZONED);
 }
 
 #endif

@@ -108,6 +108,7 @@ static void cq_put(NvmeCtrl *ctrl, NvmeCq *cq, NvmeRequest *req)
 {
     cq->batch[cq->nbatch++] = (NvmeCqEntry){
         .dw0 = nvme_le32(req->dw0),
+        .dw1 = nvme_le32(req->dw1),
         .sqhd = nvme_le16(req->sq->head),
         .sqid = nvme_le16(req->sq->id),
         .cid = nvme_le16(req->cid),

@@ -31,6 +31,8 @@
 #include "steps.h"
 #include "telemetry.h"
 #include "upkeep.h"
+#include "zone-send.h"
+#include "zones.h"
 
 #include <inttypes.h>
 
@@ -177,6 +179,9 @@ bool nvme_run(NvmeCtrl *ctrl, uint64_t now_ns)
         again |= nvme_upkeep(ctrl);
         payload_more = payload_kick(ctrl->payload);
         again |= nvme_feed_starved(ctrl);
+        if (G_UNLIKELY(ctrl->zones.work || ctrl->zones.report)) {
+            nvme_zones_look(ctrl);
+        }
         if (nvme_running(ctrl) && !ctrl->held && !nvme_firmware_busy(ctrl)) {
             again |= nvme_fetch(ctrl, &budget);
         }
@@ -278,6 +283,8 @@ void nvme_power_on(NvmeCtrl *ctrl, uint64_t now_ns)
     nvme_ns_power_on(ctrl);
     ssd_power_on(ctrl->ssd, ctrl->now_ns);
     nvme_fdp_power_on(ctrl);
+    nvme_zones_power_on(ctrl);
+    nvme_zones_look(ctrl);
     nvme_firmware_reset(ctrl, NVME_RESET_SUBSYSTEM);
     ctrl->regs.csts = 0;
     nvme_cmb_power(ctrl);
@@ -406,6 +413,15 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
     ctrl->max_bytes = 1ULL << (cfg->mdts + NVME_PAGE_BITS);
     payload_attach(ctrl->payload, ssd, cfg->nblocks);
     payload_set_limit(ctrl->payload, cfg->backlog);
+    if (info->zones.n > 0 && cfg->namespaces) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_COMBINATION,
+                    "namespaces=%s: not with zones.enabled=on",
+                    cfg->namespaces);
+        return false;
+    }
+    if (!nvme_zones_init(ctrl, error)) {
+        return false;
+    }
     nvme_namespaces_init(ctrl, cfg->namespaces ? NVME_MAX_NAMESPACES : 1);
     if (!nvme_ns_configure(ctrl, error)) {
         return false;
@@ -422,6 +438,7 @@ bool nvme_attach(NvmeCtrl *ctrl, Ssd *ssd, const NvmeConfig *cfg,
 
 void nvme_free(NvmeCtrl *ctrl)
 {
+    ctrl->powered = false;
     if (ctrl->ssd) {
         nvme_queues_close(ctrl);
     }
@@ -429,6 +446,7 @@ void nvme_free(NvmeCtrl *ctrl)
     payload_free(ctrl->payload);
     nvme_requests_destroy(ctrl);
     nvme_namespaces_free(ctrl);
+    nvme_zones_free(ctrl);
     g_free(ctrl->slots.slot);
     g_free(ctrl->lateness);
     g_free(ctrl->firmware_image);

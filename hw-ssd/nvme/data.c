@@ -12,6 +12,7 @@
 #include "namespace.h"
 #include "sg.h"
 #include "request.h"
+#include "zones.h"
 
 void nvme_set_durability(const NvmeCtrl *ctrl, NvmeRequest *req, bool fua)
 {
@@ -179,6 +180,25 @@ void nvme_start_reads(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeRange *range,
     }
 }
 
+uint16_t nvme_take_read_range(NvmeCtrl *ctrl, NvmeRequest *req,
+                              const NvmeSqe *sqe)
+{
+    uint16_t status = nvme_take_range(ctrl, req, sqe, true);
+
+    return status || !nvme_is_zoned(ctrl) ? status
+                                          : nvme_zone_check_read(ctrl, req);
+}
+
+/* Blocks that the drive has not read as zeroes; how many of its own it has. */
+static uint64_t clip_to_zone(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    uint64_t backed = nvme_zone_backed(ctrl, req->lba, req->nblocks);
+
+    memset(req->buf + (backed << req->ns->block_shift), 0,
+           (req->nblocks - backed) << req->ns->block_shift);
+    return backed << req->ns->drive_shift;
+}
+
 void nvme_start_read(NvmeCtrl *ctrl, NvmeRequest *req, bool fua)
 {
     NvmeRange range = {
@@ -191,6 +211,15 @@ void nvme_start_read(NvmeCtrl *ctrl, NvmeRequest *req, bool fua)
     if (fua) { /* the data read must be durable */
         nvme_add_step(req, SSD_OP_FLUSH, 0, 0);
         req->barrier = true;
+    }
+    if (nvme_is_zoned(ctrl)) {
+        range.nblocks = clip_to_zone(ctrl, req);
+        if (range.nblocks == 0) {
+            req->rd = (PayloadRead){.owner = req};
+            req->reads_left = 1;
+            nvme_read_done(ctrl, &req->rd);
+            return;
+        }
     }
     if (nvme_ns_piece(req->ns, range.first, range.nblocks, &lba) ==
         range.nblocks) {

@@ -48,6 +48,10 @@ static inline uint16_t nvme_take_range(NvmeCtrl *ctrl, NvmeRequest *req,
     return 0;
 }
 
+/* The same of a command that reads, which MDTS limits: within one zone. */
+uint16_t nvme_take_read_range(NvmeCtrl *ctrl, NvmeRequest *req,
+                              const NvmeSqe *sqe);
+
 static inline bool nvme_wants_fua(const NvmeSqe *sqe)
 {
     return sqe->dw[12] >> 30 & 1;

@@ -24,7 +24,7 @@ void nvme_streams_init(NvmeCtrl *ctrl)
     const SsdInfo *info = ssd_info(ctrl->ssd);
 
     ctrl->streams = (NvmeStreams){
-        .max = info->ruhs ? 0 : info->host_streams - 1,
+        .max = info->ruhs || info->zones.n ? 0 : info->host_streams - 1,
     };
     nvme_fdp_init(ctrl);
 }

@@ -32,6 +32,7 @@ static const struct {
     [NVME_NOTICE_TELEMETRY] = {0x02, 10, 0x08},
     [NVME_NOTICE_LATENCY] = {0x04, 12, 0x0b},
     [NVME_NOTICE_NAMESPACES] = {0x00, 8, 0x04},
+    [NVME_NOTICE_ZONES] = {0xef, 27, 0xbf},
 };
 
 /* There is a request, and the event waits for one. */
@@ -40,7 +41,7 @@ static bool may_report(const NvmeCtrl *ctrl, bool pending, bool masked)
     return ctrl->events.naer && pending && !masked;
 }
 
-static void report(NvmeCtrl *ctrl, uint32_t dw0)
+static void report(NvmeCtrl *ctrl, uint32_t dw0, uint32_t dw1)
 {
     NvmeRequest *req = ctrl->events.aer[0];
 
@@ -49,6 +50,7 @@ static void report(NvmeCtrl *ctrl, uint32_t dw0)
             ctrl->events.naer * sizeof(req));
     req->waiting = false;
     req->dw0 = dw0;
+    req->dw1 = dw1;
     nvme_request_complete(ctrl, req);
 }
 
@@ -61,16 +63,20 @@ void nvme_deliver_events(NvmeCtrl *ctrl)
         if (may_report(ctrl, e->pending[type], e->masked[type])) {
             e->pending[type] = false;
             e->masked[type] = true;
-            report(ctrl, type | (uint32_t)e->info[type] << 8 |
-                             (uint32_t)event_log_page[type] << 16);
+            report(ctrl,
+                   type | (uint32_t)e->info[type] << 8 |
+                       (uint32_t)event_log_page[type] << 16,
+                   0);
         }
     }
     for (unsigned i = 0; i < NVME_N_NOTICES; i++) {
         if (may_report(ctrl, n->pending[i], n->masked[i])) {
             n->pending[i] = false;
             n->masked[i] = true;
-            report(ctrl, TYPE_NOTICE | (uint32_t)notices[i].info << 8 |
-                             (uint32_t)notices[i].lid << 16);
+            report(ctrl,
+                   TYPE_NOTICE | (uint32_t)notices[i].info << 8 |
+                       (uint32_t)notices[i].lid << 16,
+                   i == NVME_NOTICE_ZONES); /* NSID, of the only namespace */
         }
     }
 }

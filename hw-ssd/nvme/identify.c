@@ -15,17 +15,20 @@
 #include "power-states.h"
 #include "prp.h"
 #include "self-test.h"
+#include "zone-report.h"
 
 #include <inttypes.h>
 
 #define IDENTIFY_BYTES 4096
-#define CSI_NVM 0
+#define CSI_NVM        0
+#define CSI_ZONED      2
 
 typedef struct Identify {
     uint8_t cns;
     const char *name;
     uint16_t (*fill)(const NvmeCtrl *ctrl, const NvmeSqe *sqe, void *data);
-    bool csi; /* the host names a command set; there is 0, the NVM one */
+    uint8_t csi;   /* the host names a command set: true, the NVM one; or */
+#define OF_ZONED 2 /* the Zoned Namespace one */
 } Identify;
 
 static void put_text(uint8_t *p, size_t n, const char *s)
@@ -65,6 +68,9 @@ static void put_features(const NvmeCtrl *ctrl, NvmeIdController *id)
      * Save/Select field, Timestamp, Verify, Copy. */
     id->oncs = nvme_le16(1 << 0 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 6 |
                          1 << 7 | 1 << 8);
+    if (ctrl->zones.n > 0) { /* those that write apart from the write pointer */
+        id->oncs = nvme_le16(1 << 0 | 1 << 4 | 1 << 6 | 1 << 7);
+    }
     id->ocfs = nvme_le16(nvme_copy_formats(ctrl));
     /* No alignment; bit buckets, and lists that describe more than the data. */
     id->sgls = nvme_le32(ctrl->cfg.sgl ? 1 | 1 << 16 | 1 << 18 : 0);
@@ -107,7 +113,8 @@ static uint16_t fill_controller(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     id->rtd3e = nvme_le32(NVME_SHUTDOWN_MS * 1000);
     /* Notices of firmware activation, of telemetry, of namespaces. */
     id->oaes =
-        nvme_le32(1 << 9 | 1 << 10 | (ctrl->namespaces.managed ? 1 << 8 : 0));
+        nvme_le32(1 << 9 | 1 << 10 | (ctrl->namespaces.managed ? 1 << 8 : 0) |
+                  (ctrl->zones.n > 0 ? 1U << 27 : 0));
     id->cntrltype = 1; /* I/O controller */
     id->sqes = NVME_SQE_SHIFT << 4 | NVME_SQE_SHIFT;
     id->cqes = NVME_CQE_SHIFT << 4 | NVME_CQE_SHIFT;
@@ -186,8 +193,9 @@ static uint16_t fill_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
         return nvme_ns_valid(ctrl, sqe->dw[1]) ? 0 : NVME_SC_INVALID_NSID;
     }
     id->nsze = nvme_le64(ns->nblocks);
-    id->ncap = nvme_le64(ns->nblocks);
-    id->nuse = nvme_le64(ns->nblocks); /* not thin */
+    id->ncap = nvme_le64(ns->zone_size ? ctrl->zones.n * ctrl->zones.capacity
+                                       : ns->nblocks);
+    id->nuse = id->ncap; /* not thin */
     put_formats(ctrl, ns, id);
     id->nmic = ns->shared;
     id->nvmsetid = nvme_le16(NVME_ONLY_SET);
@@ -256,6 +264,12 @@ static uint16_t fill_ns_descriptors(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     d->nidt = NVME_NIDT_UUID;
     d->nidl = 16;
     make_uuid(ctrl, ns, d->nid);
+    if (ns->zone_size) {
+        d = (void *)(d->nid + d->nidl);
+        d->nidt = NVME_NIDT_CSI;
+        d->nidl = 1;
+        d->nid[0] = CSI_ZONED;
+    }
     return 0;
 }
 
@@ -366,8 +380,8 @@ static uint16_t fill_granularity(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     return 0;
 }
 
-/* One combination: the NVM Command Set alone.  Of this controller or, with
- * FFFFh, of the one that processes the command. */
+/* One combination: the NVM Command Set, with zones and their command set.  Of
+ * this controller or, with FFFFh, of the one that processes the command. */
 static uint16_t fill_command_sets(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
                                   void *data)
 {
@@ -377,7 +391,8 @@ static uint16_t fill_command_sets(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
     if (cntlid != 0xffff && cntlid != ctrl->cfg.cntlid) {
         return NVME_SC_INVALID_FIELD;
     }
-    sets->vector[0] = nvme_le64(1ULL << CSI_NVM);
+    sets->vector[0] = nvme_le64(1ULL << CSI_NVM |
+                                (ctrl->zones.n > 0 ? 1ULL << CSI_ZONED : 0));
     return 0;
 }
 
@@ -390,6 +405,12 @@ static const Identify identify_table[] = {
     {0x05, "Identify Namespace, NVM command set", fill_nvm_namespace, true},
     {0x06, "Identify Controller, NVM command set", fill_nvm_controller, true},
     {0x07, "Active Namespace ID list, NVM command set", fill_ns_list, true},
+    {0x05, "Identify Namespace, Zoned Namespace command set",
+     nvme_identify_zoned_namespace, OF_ZONED},
+    {0x06, "Identify Controller, Zoned Namespace command set",
+     nvme_identify_zoned_controller, OF_ZONED},
+    {0x07, "Active Namespace ID list, Zoned Namespace command set",
+     fill_ns_list, OF_ZONED},
     {0x08, "Identify Namespace, of any command set", fill_independent, false},
     {0x10, "Allocated Namespace ID list", fill_ns_list, false},
     {0x11, "Identify Namespace, allocated", fill_namespace, false},
@@ -400,6 +421,13 @@ static const Identify identify_table[] = {
     {0x19, "Endurance Group list", fill_endurance_groups, false},
     {0x1c, "I/O Command Sets", fill_command_sets, false},
 };
+
+/* Does the controller have the command set that the host names, and is the row
+ * of it? */
+static bool is_set_of(const NvmeCtrl *ctrl, unsigned csi, bool zoned)
+{
+    return zoned ? csi == CSI_ZONED && ctrl->zones.n > 0 : csi == CSI_NVM;
+}
 
 uint16_t nvme_identify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
@@ -413,8 +441,9 @@ uint16_t nvme_identify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
         if (what->cns != cns) {
             continue;
         }
-        if (what->csi && sqe->dw[11] >> 24 != CSI_NVM) {
-            return NVME_SC_INVALID_FIELD;
+        if (what->csi &&
+            !is_set_of(ctrl, sqe->dw[11] >> 24, what->csi == OF_ZONED)) {
+            continue;
         }
         status = what->fill(ctrl, sqe, data);
         return status ? status : nvme_to_host(ctrl, sqe, data, sizeof(data));

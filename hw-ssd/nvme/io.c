@@ -15,6 +15,9 @@
 #include "request.h"
 #include "uncorrectable.h"
 #include "verify.h"
+#include "zone-report.h"
+#include "zone-send.h"
+#include "zones.h"
 
 #define DSM_MAX_RANGES 256
 #define DSM_DEALLOCATE 0x4
@@ -29,10 +32,14 @@ static uint16_t io_flush(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
     return 0;
 }
 
-static uint16_t io_write(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+static uint16_t write_range(NvmeCtrl *ctrl, NvmeRequest *req,
+                            const NvmeSqe *sqe, bool append)
 {
-    uint16_t status = nvme_take_range(ctrl, req, sqe, true);
+    uint16_t status = 0;
 
+    if (nvme_is_zoned(ctrl)) {
+        status = nvme_zone_check_write(ctrl, req, append);
+    }
     if (!status) {
         status = nvme_map(ctrl, &req->sg, sqe, req->bytes, false);
     }
@@ -41,13 +48,38 @@ static uint16_t io_write(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
         status = nvme_add_write(ctrl, req, nvme_drive_first(req),
                                 nvme_drive_blocks(req), NVME_FROM_HOST);
     }
-    /* Last: a stream is opened by a Write that has its data. */
-    return status ? status : nvme_take_directive(ctrl, req, sqe);
+    /* Last: a stream, or a zone, is opened by a Write that has its data. */
+    if (!status) {
+        status = nvme_take_directive(ctrl, req, sqe);
+    }
+    if (!status && nvme_is_zoned(ctrl)) {
+        nvme_zone_write(ctrl, req);
+    }
+    return status;
+}
+
+static uint16_t io_write(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+{
+    uint16_t status = nvme_take_range(ctrl, req, sqe, true);
+
+    return status ? status : write_range(ctrl, req, sqe, false);
+}
+
+/* The completion has the first block that it wrote. */
+static uint16_t io_zone_append(NvmeCtrl *ctrl, NvmeRequest *req,
+                               const NvmeSqe *sqe)
+{
+    uint16_t status = nvme_take_range(ctrl, req, sqe, true);
+
+    if (!status && req->bytes > nvme_zone_append_most(ctrl)) {
+        status = NVME_SC_INVALID_FIELD;
+    }
+    return status ? status : write_range(ctrl, req, sqe, true);
 }
 
 static uint16_t io_read(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    uint16_t status = nvme_take_range(ctrl, req, sqe, true);
+    uint16_t status = nvme_take_read_range(ctrl, req, sqe);
 
     if (!status) {
         status = nvme_map(ctrl, &req->sg, sqe, req->bytes, true);
@@ -62,7 +94,7 @@ static uint16_t io_read(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 
 static uint16_t io_compare(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    uint16_t status = nvme_take_range(ctrl, req, sqe, true);
+    uint16_t status = nvme_take_read_range(ctrl, req, sqe);
 
     if (!status) {
         status = nvme_map(ctrl, &req->sg, sqe, req->bytes, false);
@@ -230,7 +262,8 @@ static const NvmeCommand io_commands[] = {
     {.opcode = NVME_IO_WRITE_UNCORRECTABLE,
      .name = "Write Uncorrectable",
      .run = nvme_write_uncorrectable,
-     .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA,
+     .effects =
+         NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA | NVME_NOT_ZONED,
      .work = NVME_WORK_WRITE,
      .help = "at most MDTS (WUSL); reads of the blocks fail with Unrecovered "
              "Read Error until they are written; directives"},
@@ -244,14 +277,16 @@ static const NvmeCommand io_commands[] = {
     {.opcode = NVME_IO_WRITE_ZEROES,
      .name = "Write Zeroes",
      .run = io_write_zeroes,
-     .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA,
+     .effects =
+         NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA | NVME_NOT_ZONED,
      .work = NVME_WORK_WRITE,
      .help = "whole mapping units are deallocated, with the Deallocate bit "
              "or without, the rest is written; directives"},
     {.opcode = NVME_IO_DSM,
      .name = "Dataset Management",
      .run = io_dsm,
-     .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA,
+     .effects =
+         NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA | NVME_NOT_ZONED,
      .work = NVME_WORK_TRIM,
      .help =
          "deallocate, whole mapping units; other attributes are hints without "
@@ -271,7 +306,8 @@ static const NvmeCommand io_commands[] = {
     {.opcode = NVME_IO_COPY,
      .name = "Copy",
      .run = nvme_copy,
-     .effects = NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA,
+     .effects =
+         NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA | NVME_NOT_ZONED,
      .work = NVME_WORK_WRITE,
      .help = "up to 128 source ranges, together at most MDTS; formats 0h and "
              "1h, and 2h and 3h once the host has enabled them; inside the "
@@ -286,6 +322,27 @@ static const NvmeCommand io_commands[] = {
      .run = nvme_io_mgmt_send,
      .effects = NVME_EFFECT_SUPPORTED | NVME_ONLY_FDP,
      .help = "with fdp.ruhs: Reclaim Unit Handle Update"},
+    {.opcode = NVME_IO_ZONE_SEND,
+     .name = "Zone Management Send",
+     .run = nvme_zone_send,
+     .effects =
+         NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA | NVME_ONLY_ZONED,
+     .help =
+         "with zones.enabled: Open, Close, Finish, Reset, Offline, Set Zone "
+         "Descriptor Extension; Select All; no ZRWA"},
+    {.opcode = NVME_IO_ZONE_RECEIVE,
+     .name = "Zone Management Receive",
+     .run = nvme_zone_receive,
+     .effects = NVME_EFFECT_SUPPORTED | NVME_ONLY_ZONED,
+     .help = "with zones.enabled: Report Zones, Extended Report Zones; partial "
+             "reports; filters by state"},
+    {.opcode = NVME_IO_ZONE_APPEND,
+     .name = "Zone Append",
+     .run = io_zone_append,
+     .effects =
+         NVME_EFFECT_SUPPORTED | NVME_EFFECT_CHANGES_DATA | NVME_ONLY_ZONED,
+     .work = NVME_WORK_WRITE,
+     .help = "with zones.enabled: at most zones.append_max (ZASL)"},
 };
 
 const NvmeCommandTable nvme_io_commands = {

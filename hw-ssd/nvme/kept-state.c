@@ -91,7 +91,7 @@ static bool load_more(NvmeCtrl *ctrl, FILE *in, GError **error)
 
 static bool has_namespaces(const NvmeCtrl *ctrl)
 {
-    return ctrl->namespaces.managed;
+    return ctrl->namespaces.managed || ctrl->zones.n;
 }
 
 static const struct {

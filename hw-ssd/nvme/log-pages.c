@@ -23,6 +23,8 @@
 #include "self-test.h"
 #include "telemetry.h"
 #include "vendor-log.h"
+#include "zone-report.h"
+#include "zone-wire.h"
 
 #define LOG_MAX_BYTES 4096 /* of an item */
 
@@ -46,6 +48,7 @@ typedef struct LogPage {
     bool group; /* of the endurance group */
     bool fdp;   /* only with FDP */
     bool ns;    /* also of one namespace, if they are managed */
+    bool zoned; /* of one zoned namespace only */
     bool (*there)(const NvmeCtrl *ctrl); /* NULL: always */
     const char *help; /* after bytes, in docs/nvme-support.md */
 } LogPage;
@@ -75,6 +78,9 @@ static void fill_effects(const NvmeCtrl *ctrl, const NvmeSqe *sqe, uint64_t i,
             effects_of(ctrl, &admin->row[k], NVME_EFFECT_SCOPE_CONTROLLER);
     }
     for (unsigned k = 0; k < io->n; k++) {
+        if (io->row[k].effects & NVME_ONLY_ZONED && sqe->dw[14] >> 24 != 2) {
+            continue; /* CSI: of the NVM command set */
+        }
         log->iocs[io->row[k].opcode] =
             effects_of(ctrl, &io->row[k], NVME_EFFECT_SCOPE_NS);
     }
@@ -201,6 +207,13 @@ static const LogPage log_pages[] = {
      .event = NONE,
      .group = true,
      .fdp = true},
+    {.id = 0xbf,
+     .name = "Changed Zone List (with zones.enabled)",
+     .bytes = sizeof(NvmeChangedZones),
+     .fill = nvme_fill_changed_zones,
+     .event = NONE,
+     .zoned = true,
+     .there = nvme_has_zones},
     {.id = VSSD_LOG_DRIVE,
      .name = "vssd: Drive and its counters",
      .bytes = sizeof(VssdLogDrive),
@@ -298,6 +311,9 @@ static uint16_t send_page(NvmeCtrl *ctrl, const NvmeSqe *sqe,
 static uint16_t check_log_nsid(const NvmeCtrl *ctrl, const NvmeRequest *req,
                                const LogPage *log)
 {
+    if (log->zoned) {
+        return req->ns ? 0 : nvme_ns_missing(ctrl, req->nsid);
+    }
     if (!req->nsid || req->nsid == NVME_NSID_ALL) {
         return 0;
     }
@@ -347,6 +363,9 @@ uint16_t nvme_get_log_page(NvmeCtrl *ctrl, NvmeRequest *req,
         }
         if (log->id == 0x08) {
             nvme_telemetry_release(ctrl);
+        }
+        if (log->zoned) {
+            nvme_clear_changed_zones(ctrl);
         }
     }
     return status;

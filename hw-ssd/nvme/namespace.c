@@ -77,6 +77,9 @@ bool nvme_namespace_place(const NvmeCtrl *ctrl, uint32_t nsid, uint64_t *first,
 
 uint32_t nvme_ns_format(const NvmeCtrl *ctrl, unsigned i)
 {
+    if (ctrl->zones.n > 0) {
+        return i == 0 ? ssd_info(ctrl->ssd)->unit_bytes : 0;
+    }
     if (i == 0) {
         return ctrl->block_bytes;
     }
@@ -123,6 +126,16 @@ void nvme_ns_set_format(const NvmeCtrl *ctrl, NvmeNamespace *ns,
     ns->block_bytes = nvme_ns_format(ctrl, format);
     ns->block_shift = g_bit_nth_lsf(ns->block_bytes, -1);
     ns->drive_shift = ns->block_shift - ctrl->block_shift;
+}
+
+void nvme_ns_set_zones(const NvmeCtrl *ctrl, NvmeNamespace *ns)
+{
+    if (ctrl->zones.n > 0) {
+        ns->zone_size = ctrl->zones.size << ctrl->zones.drive_shift;
+        ns->zone_capacity = ctrl->zones.capacity << ctrl->zones.drive_shift;
+        ns->nblocks = ctrl->zones.n * ctrl->zones.size;
+        ns->run = 0;
+    }
 }
 
 /* The first run of so many free granules; n_granules: there is none. */
@@ -228,8 +241,15 @@ uint64_t nvme_ns_find_piece(const NvmeNamespace *ns, uint64_t first,
 {
     /* The first run is of whole granules. */
     uint64_t granule = ns->granule_blocks;
-    uint64_t i = first / granule;
-    uint64_t n = granule - first % granule;
+    uint64_t i, n;
+
+    if (ns->zone_size) { /* of one zone, and within its capacity */
+        *lba =
+            first / ns->zone_size * ns->zone_capacity + first % ns->zone_size;
+        return nblocks;
+    }
+    i = first / granule;
+    n = granule - first % granule;
 
     *lba = ns->granule[i] * granule + first % granule;
     while (n < nblocks && ns->granule[i + 1] == ns->granule[i] + 1) {
@@ -259,6 +279,11 @@ uint64_t nvme_ns_from_drive(const NvmeNamespace *ns, uint64_t lba)
 {
     if (!ns || !ns->exists) {
         return 0;
+    }
+    if (ns->zone_size) {
+        return (lba / ns->zone_capacity * ns->zone_size +
+                lba % ns->zone_capacity) >>
+               ns->drive_shift;
     }
     if (!ns->granule) {
         return lba >> ns->drive_shift;

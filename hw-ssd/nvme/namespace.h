@@ -41,6 +41,9 @@ void nvme_ns_adopt(NvmeCtrl *ctrl, NvmeNamespace *ns);
 void nvme_ns_set_format(const NvmeCtrl *ctrl, NvmeNamespace *ns,
                         unsigned format);
 
+/* Its blocks are those of the controller's zones, if there are any. */
+void nvme_ns_set_zones(const NvmeCtrl *ctrl, NvmeNamespace *ns);
+
 /* Does the drive work on a command of a namespace that is gone? */
 bool nvme_ns_in_drive(const NvmeCtrl *ctrl);
 

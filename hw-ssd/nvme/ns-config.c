@@ -151,6 +151,7 @@ static void make_the_only_one(NvmeCtrl *ctrl)
     ns->eui64 = ctrl->cfg.eui64;
     ns->run = UINT64_MAX;
     nvme_ns_set_format(ctrl, ns, 0);
+    nvme_ns_set_zones(ctrl, ns);
 }
 
 bool nvme_ns_configure(NvmeCtrl *ctrl, GError **error)

@@ -9,6 +9,8 @@
 #include "namespace.h"
 #include "ns-admin.h"
 #include "ns-state.h"
+#include "zone-state.h"
+#include "zones.h"
 
 #include "state.h"
 
@@ -75,7 +77,8 @@ static bool record_ok(const NvmeCtrl *ctrl, const Record *r)
            (all->managed
                 ? nvme_ns_granules(ctrl, r->nblocks, (unsigned)r->format) ==
                       nvme_ns_count(ctrl, (uint16_t)r->nsid)
-                : r->nblocks == ctrl->cfg.nblocks && r->attached);
+            : ctrl->zones.n ? r->nblocks == ctrl->zones.n * ctrl->zones.size
+                            : r->nblocks == ctrl->cfg.nblocks && r->attached);
 }
 
 static bool load_one(State *s, NvmeCtrl *ctrl)
@@ -108,6 +111,7 @@ static bool load_one(State *s, NvmeCtrl *ctrl)
         nvme_ns_adopt(ctrl, ns);
     } else {
         ns->run = UINT64_MAX;
+        nvme_ns_set_zones(ctrl, ns);
     }
     return true;
 }
@@ -209,10 +213,10 @@ static bool save_all(State *s, NvmeCtrl *ctrl)
 bool nvme_ns_state(State *s, NvmeCtrl *ctrl)
 {
     if (!s->loading) {
-        return save_all(s, ctrl);
+        return save_all(s, ctrl) && nvme_zones_state(s, ctrl);
     }
     if (s->version >= SINCE) {
-        return load_all(s, ctrl);
+        return load_all(s, ctrl) && nvme_zones_state(s, ctrl);
     }
     ctrl->namespaces.table[0].error_recovery =
         ctrl->features.value[NVME_FEAT_ERROR_RECOVERY] & 0xffff;
@@ -256,5 +260,6 @@ bool nvme_load_namespaces(NvmeCtrl *ctrl, FILE *in, GError **error)
         return false;
     }
     nvme_ns_power_on(ctrl); /* the power has been off */
+    nvme_zones_power_on(ctrl);
     return true;
 }

@@ -115,6 +115,9 @@ enum {
     NVME_IO_CANCEL = 0x18,
     NVME_IO_COPY = 0x19,
     NVME_IO_MGMT_SEND = 0x1d,
+    NVME_IO_ZONE_SEND = 0x79, /* Zoned Namespace Command Set 1.1, 3.4 */
+    NVME_IO_ZONE_RECEIVE = 0x7a,
+    NVME_IO_ZONE_APPEND = 0x7d,
 };
 
 /* Directive types, and operations of each; Base 2.2, 8.1.8, Directives. */
@@ -193,6 +196,16 @@ enum {
     NVME_SC_INVALID_CID = 0x184,
     NVME_SC_INCOMPATIBLE_NS = 0x185,
     NVME_SC_OVERLAPPING_IO = 0x187,
+
+    /* Zoned Namespace Command Set 1.1, 3.2. */
+    NVME_SC_ZONE_BOUNDARY = 0x1b8,
+    NVME_SC_ZONE_FULL = 0x1b9,
+    NVME_SC_ZONE_READ_ONLY = 0x1ba,
+    NVME_SC_ZONE_OFFLINE = 0x1bb,
+    NVME_SC_ZONE_INVALID_WRITE = 0x1bc,
+    NVME_SC_TOO_MANY_ACTIVE = 0x1bd,
+    NVME_SC_TOO_MANY_OPEN = 0x1be,
+    NVME_SC_ZONE_TRANSITION = 0x1bf,
 
     NVME_SC_WRITE_FAULT = 0x280,
     NVME_SC_UNRECOVERED_READ = 0x281,

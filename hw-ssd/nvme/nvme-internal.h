@@ -75,6 +75,8 @@ typedef struct NvmeStep {
     uint64_t lba;
     PayloadEntry *entries; /* WRITE: until it is submitted */
     uint64_t id;           /* WRITE: version; TRIM: payload_trim_begin()'s */
+    uint32_t zone;         /* that it writes, or ends; + 1; 0: none */
+    bool erase;            /* TRIM: of a zone, whose stream ends */
 } NvmeStep;
 
 #define NVME_STEPS_SMALL 3
@@ -110,6 +112,7 @@ struct NvmeRequest {
     uint32_t in_drive;     /* steps that the drive has */
     NvmeRequest *deletion; /* of its queue: waits until in_drive is 0, or NULL */
     uint32_t dw0;
+    uint32_t dw1;
     uint32_t nsid;
     NvmeNamespace *ns; /* of nsid; NULL: none that is attached */
     uint64_t lba;      /* of the namespace, as nblocks */
@@ -248,6 +251,7 @@ enum {
     NVME_NOTICE_TELEMETRY,
     NVME_NOTICE_LATENCY,
     NVME_NOTICE_NAMESPACES, /* Namespace Attribute Changed */
+    NVME_NOTICE_ZONES,      /* Zone Descriptor Changed */
     NVME_N_NOTICES,
 };
 #define NVME_MOST_NOTICES 8
@@ -482,6 +486,9 @@ struct NvmeNamespace {
     uint32_t *granule; /* of the drive; NULL: all is one run */
     uint32_t n_granules;
     uint32_t granule_blocks; /* of the drive, in a granule */
+    uint64_t zone_size; /* as the following, in the drive's blocks; 0: it is not
+                           zoned */
+    uint64_t zone_capacity; /* of them, those that the drive has */
     NvmeNsCounts count;
 };
 
@@ -538,6 +545,62 @@ typedef struct NvmePmr {
     uint32_t ctl;
     uint32_t failed; /* 1: writes may not be persistent */
 } NvmePmr;
+
+/* ---- zones (zones.c) ----------------------------------------------------- */
+
+/* Zone states (Zoned Namespace Command Set 1.1, section 2.1.1.3). */
+typedef enum NvmeZoneState {
+    NVME_ZONE_EMPTY = 0x1,
+    NVME_ZONE_IMPLICIT = 0x2, /* open */
+    NVME_ZONE_EXPLICIT = 0x3,
+    NVME_ZONE_CLOSED = 0x4,
+    NVME_ZONE_READ_ONLY = 0xd,
+    NVME_ZONE_FULL = 0xe,
+    NVME_ZONE_OFFLINE = 0xf,
+} NvmeZoneState;
+
+/* How a step of a zone ended. */
+typedef enum NvmeZoneEnd {
+    NVME_ZONE_STEP_DONE,
+    NVME_ZONE_STEP_DROPPED, /* without effect: aborted, or no power */
+    NVME_ZONE_STEP_FAILED,  /* the medium takes no more data */
+} NvmeZoneEnd;
+
+typedef struct NvmeZone {
+    uint64_t wp;      /* blocks from the start of the zone */
+    uint64_t settled; /* writes, torn: blocks before this one have their data */
+    uint64_t opened;  /* order of implicit opens */
+    uint32_t writes;  /* steps that the drive has, or will get */
+    uint16_t stream;  /* of the drive: NVME_ZONE_NO_STREAM: it has none */
+    uint8_t state;    /* NvmeZoneState */
+    bool described;   /* it has a descriptor extension */
+    bool torn;        /* a write did not come to its end: wp is to be found */
+    bool resetting;   /* its blocks are to be trimmed, or being trimmed */
+    bool finishing;   /* its stream is to be closed, or being closed */
+    bool job;         /* one of the two is under way */
+    bool changed;     /* listed in log page BFh */
+} NvmeZone;
+
+typedef struct NvmeZones {
+    NvmeZone *zone;
+    uint8_t *extension; /* extension_bytes for each zone */
+    uint32_t n;         /* 0: the drive has none */
+    uint32_t owner[64]; /* by stream: the zone that has it, + 1, or 0 */
+    uint32_t n_open;    /* implicitly and explicitly */
+    uint32_t n_active;
+    uint32_t max_open;
+    uint32_t max_active;
+    uint32_t n_streams;
+    uint32_t extension_bytes;
+    uint64_t size; /* blocks of the namespace from a zone to the next one */
+    uint64_t capacity;
+    uint32_t drive_shift;  /* such a block is 1 << drive_shift of the drive's */
+    uint64_t append_bytes; /* 0: as other commands */
+    uint64_t opens;        /* ever */
+    bool whole;            /* SsdZones.whole */
+    bool work;             /* a zone may have a job */
+    bool report;           /* a zone has changed by itself */
+} NvmeZones;
 
 /* ---- the controller ----------------------------------------------------- */
 
@@ -705,6 +768,7 @@ struct NvmeCtrl {
     NvmeStreams streams;
     NvmeFdp fdp;
     NvmeFdpUnits *fdp_units; /* NULL: the drive has no FDP */
+    NvmeZones zones;
     NvmeFeatures features;
     NvmeEvents events;
     NvmeNotices notices;

@@ -130,6 +130,7 @@ static const StateRow ctrl_rows[] = {
     VALUE(fdp),
     {STATE_MEMBER(NvmeCtrl, fdp_units), .kind = STATE_TABLE,
      .elem = sizeof(NvmeFdpUnits), .count = N_ONE, .optional = true},
+    KEPT(zones), /* zone-state.c */
     VALUE_AS(features.value, feature),
     VALUE_AS(features.vector_config, vector_config),
     VALUE_AS(features.timestamp_ms, timestamp_ms),
@@ -357,7 +358,7 @@ static bool save_request(State *s, const NvmeRequest *req)
         .admin = req->admin,
         .event = req->waiting,
         .status = req->status,
-        .dw0 = req->dw0,
+        .dw0 = req->dw0 | (uint64_t)req->dw1 << 32,
         .modelled = req->modelled,
         .complete_ns = req->complete_ns,
     };
@@ -397,6 +398,7 @@ static void put_request(NvmeCtrl *ctrl, const Waiting *w)
     req->admin = w->admin;
     req->status = (uint16_t)w->status;
     req->dw0 = (uint32_t)w->dw0;
+    req->dw1 = w->dw0 >> 32;
     req->modelled = w->modelled;
     req->complete_ns = w->complete_ns;
     req->waiting = w->event;
@@ -424,9 +426,9 @@ static bool load_requests(State *s, NvmeCtrl *ctrl)
         }
         if (w.sqid >= NVME_MAX_QUEUES || !ctrl->queues.sq[w.sqid].live ||
             w.cid > UINT16_MAX || w.opcode > UINT8_MAX || w.admin > 1 ||
-            w.event > 1 || w.status > UINT16_MAX || w.dw0 > UINT32_MAX ||
-            w.modelled > 1 || w.complete_ns > ctrl->now_ns ||
-            w.admin != (w.sqid == 0) ||
+            w.event > 1 || w.status > UINT16_MAX ||
+            (w.dw0 > UINT32_MAX && !ctrl->zones.n) || w.modelled > 1 ||
+            w.complete_ns > ctrl->now_ns || w.admin != (w.sqid == 0) ||
             (w.event && (!w.admin || ctrl->events.naer == NVME_AERL))) {
             return state_fail(s, "it is damaged: a command");
         }

@@ -296,6 +296,7 @@ NVME_WIRE_SIZE(NvmeNsDescriptor, 4);
 
 #define NVME_NIDT_EUI64 1
 #define NVME_NIDT_UUID  3
+#define NVME_NIDT_CSI   4
 
 /* CNS 04h: NVM Set List. */
 typedef struct NVME_PACKED NvmeNvmSet {

@@ -22,11 +22,15 @@
 #include "self-test.h"
 #include "steps.h"
 #include "timestamp.h"
+#include "zones.h"
 
 /* CAP.TO, in units of 500 ms: at least this, and more for a drive that looks for
  * its map longer. */
 #define CAP_TIMEOUT 60
 #define CAP_TIMEOUT_NS 500000000
+
+/* CC.CSS: all command sets that the controller has. */
+#define CSS_ALL 6
 
 static uint64_t timeout(const NvmeCtrl *ctrl)
 {
@@ -43,8 +47,9 @@ static uint64_t cap(const NvmeCtrl *ctrl)
            timeout(ctrl) << 24 |                  /* TO */
            1ULL << 36 |                           /* NSSRS */
            1ULL << 37 |                           /* CSS: NVM command set */
+           (ctrl->zones.n > 0 ? 1ULL << 43 : 0) | /* and others */
            nvme_cmb_cap(ctrl) | nvme_pmr_cap(ctrl) |
-           1ULL << 59 | /* CRMS: ready with media */
+           1ULL << 59 |                           /* CRMS: ready with media */
            (uint64_t)(NVME_PAGE_BITS_MAX - NVME_PAGE_BITS) << 52; /* MPSMAX */
 }
 
@@ -137,7 +142,8 @@ static bool settings_ok(const NvmeCtrl *ctrl)
     uint32_t acqs = ctrl->regs.aqa >> 16 & 0xfff;
     uint64_t page = 1ULL << (NVME_CC_MPS(ctrl->regs.cc) + NVME_PAGE_BITS);
 
-    return NVME_CC_CSS(ctrl->regs.cc) == 0 &&
+    return (NVME_CC_CSS(ctrl->regs.cc) == 0 ||
+            (NVME_CC_CSS(ctrl->regs.cc) == CSS_ALL && ctrl->zones.n > 0)) &&
            NVME_CC_AMS(ctrl->regs.cc) <= NVME_AMS_WEIGHTED &&
            NVME_CC_MPS(ctrl->regs.cc) <= NVME_PAGE_BITS_MAX - NVME_PAGE_BITS &&
            asqs && acqs && !(ctrl->regs.asq & (page - 1)) &&
@@ -165,6 +171,11 @@ static void enable(NvmeCtrl *ctrl)
         return;
     }
     ctrl->regs.page_bits = NVME_CC_MPS(ctrl->regs.cc) + NVME_PAGE_BITS;
+    if (ctrl->zones.n >
+        0) { /* of no use to a host that knows the NVM set only */
+        ctrl->namespaces.table[0].attached =
+            NVME_CC_CSS(ctrl->regs.cc) == CSS_ALL;
+    }
     nvme_cq_open(ctrl, 0, ctrl->regs.acq, (ctrl->regs.aqa >> 16 & 0xfff) + 1, 0,
                  true);
     nvme_sq_open(ctrl, 0, &ctrl->queues.cq[0], ctrl->regs.asq,
@@ -243,6 +254,7 @@ void nvme_reset(NvmeCtrl *ctrl, uint64_t now_ns)
 static void subsystem_reset(NvmeCtrl *ctrl)
 {
     nvme_reset(ctrl, ctrl->now_ns);
+    nvme_zones_close_all(ctrl);
     nvme_firmware_reset(ctrl, NVME_RESET_SUBSYSTEM);
     ctrl->regs.csts |= NVME_CSTS_NSSRO;
 }

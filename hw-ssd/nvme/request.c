@@ -9,6 +9,7 @@
 #include "nvme-internal.h"
 #include "sg.h"
 #include "request.h"
+#include "zones.h"
 
 #define REQUEST_SLAB 64
 
@@ -170,6 +171,9 @@ void nvme_request_cancel_steps(NvmeCtrl *ctrl, NvmeRequest *req)
 {
     for (unsigned i = req->next_step; i < req->nsteps; i++) {
         payload_write_drop(ctrl->payload, req->steps[i].entries);
+        if (G_UNLIKELY(req->steps[i].zone)) {
+            nvme_zone_step_end(ctrl, &req->steps[i], NVME_ZONE_STEP_DROPPED);
+        }
     }
     req->nsteps = req->next_step;
 }

@@ -49,7 +49,9 @@ static uint32_t chunk_blocks(const NvmeCtrl *ctrl)
 /* Of a namespace, in blocks of the drive. */
 static uint64_t drive_blocks(const NvmeNamespace *ns)
 {
-    return ns->nblocks << ns->drive_shift;
+    uint64_t n = ns->nblocks << ns->drive_shift;
+
+    return ns->zone_size ? n / ns->zone_size * ns->zone_capacity : n;
 }
 
 static uint64_t chunks_of(const NvmeCtrl *ctrl, const NvmeNamespace *ns)
@@ -190,8 +192,13 @@ static void read_next(NvmeCtrl *ctrl)
     n = MIN(n, drive_blocks(ns) - first);
     while (n) {
         uint64_t lba;
-        uint64_t piece = nvme_ns_piece(ns, first, n, &lba);
+        uint64_t piece = n;
 
+        if (ns->zone_size) { /* the drive's blocks: zones without gaps */
+            lba = first;
+        } else {
+            piece = nvme_ns_piece(ns, first, n, &lba);
+        }
         nvme_add_step(req, SSD_OP_READ, lba, (uint32_t)piece);
         first += piece;
         n -= piece;

@@ -14,6 +14,7 @@
 #include "pool.h"
 #include "request.h"
 #include "steps.h"
+#include "zones.h"
 
 #include <errno.h>
 
@@ -52,8 +53,19 @@ static void step_begin(NvmeCtrl *ctrl, NvmeStep *step)
     }
 }
 
-static void step_end(NvmeCtrl *ctrl, NvmeStep *step, bool ok)
+/* A failure that the medium has not caused leaves the zone as it was. */
+static NvmeZoneEnd zone_end(SsdStatus status)
 {
+    return status == SSD_STATUS_OK ? NVME_ZONE_STEP_DONE
+           : status == SSD_STATUS_WRITE_FAULT || status == SSD_STATUS_READ_ONLY
+               ? NVME_ZONE_STEP_FAILED
+               : NVME_ZONE_STEP_DROPPED;
+}
+
+static void step_end(NvmeCtrl *ctrl, NvmeStep *step, SsdStatus status)
+{
+    bool ok = status == SSD_STATUS_OK;
+
     if (step->op == SSD_OP_WRITE) {
         payload_write_end(ctrl->payload, step->lba, step->nblocks);
         if (!ok) {
@@ -62,6 +74,9 @@ static void step_end(NvmeCtrl *ctrl, NvmeStep *step, bool ok)
         }
     } else if (step->op == SSD_OP_TRIM) {
         payload_trim_end(ctrl->payload, step->id, ok, step->zeroes);
+    }
+    if (G_UNLIKELY(step->zone)) {
+        nvme_zone_step_end(ctrl, step, zone_end(status));
     }
 }
 
@@ -99,10 +114,11 @@ static void submit_next_step(NvmeCtrl *ctrl, NvmeRequest *req)
         .op = step->op,
         .fua = step->op == SSD_OP_WRITE && req->fua,
         .close = step->close,
+        .erase = step->erase,
         .internal = req->internal,
         .inside = step->inside || req->internal,
         .in_cmb = G_UNLIKELY(ctrl->windows_on) ? nvme_cmb_parts(req) : 0,
-        .stream = step->close ? step->stream : req->stream,
+        .stream = step->close || step->erase ? step->stream : req->stream,
         .nblocks = step->nblocks,
         .lba = step->lba,
     };
@@ -110,7 +126,7 @@ static void submit_next_step(NvmeCtrl *ctrl, NvmeRequest *req)
     ret = ssd_submit(ctrl->ssd, ctrl->now_ns, &cmd);
     if (ret) {
         slot_put(ctrl, tag);
-        step_end(ctrl, step, false);
+        step_end(ctrl, step, SSD_STATUS_POWER_LOSS);
         req->pending--;
         request_fail(ctrl, req,
                      ret == -ENODEV ? NVME_SC_POWER_LOSS : NVME_SC_INTERNAL);
@@ -134,6 +150,10 @@ static bool has_place(const NvmeCtrl *ctrl, const NvmeRequest *req)
 {
     if (req->next_step == req->nsteps) {
         return true;
+    }
+    if (G_UNLIKELY(req->steps[req->next_step].zone) &&
+        !nvme_zone_step_may_go(ctrl, &req->steps[req->next_step])) {
+        return false;
     }
     return ctrl->slots.free != ILIST_NONE &&
            (req->steps[req->next_step].op != SSD_OP_TRIM ||
@@ -364,7 +384,7 @@ void nvme_step_completed(NvmeCtrl *ctrl, const SsdCompletion *c)
     NvmeStep *step = &req->steps[slot->step];
 
     slot_put(ctrl, c->tag);
-    step_end(ctrl, step, c->status == SSD_STATUS_OK);
+    step_end(ctrl, step, c->status);
     if (ctrl->namespaces.draining) {
         look_drained(ctrl);
     }

@@ -11,7 +11,7 @@
 
 uint16_t nvme_verify(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
 {
-    uint16_t status = nvme_take_range(ctrl, req, sqe, true);
+    uint16_t status = nvme_take_read_range(ctrl, req, sqe);
 
     if (!status) {
         req->read_for = NVME_READ_TO_VERIFY;

@@ -649,7 +649,10 @@ void host_enable(Host *h)
     host_write32(h, NVME_REG_AQA, 31 << 16 | 31);
     nvme_reg_write(h->ctrl, h->now_ns, NVME_REG_ASQ, HOST_ADMIN_SQ, 8);
     nvme_reg_write(h->ctrl, h->now_ns, NVME_REG_ACQ, HOST_ADMIN_CQ, 8);
-    host_write32(h, NVME_REG_CC, 0x00460001);
+    /* All command sets, if there are several (CAP.CSS), as Linux does. */
+    host_write32(h, NVME_REG_CC,
+                 host_read32(h, NVME_REG_CAP + 4) >> 11 & 1 ? 0x00460061
+                                                            : 0x00460001);
     host_run(h);
     while (host_read32(h, NVME_REG_CSTS) == 0) {
         host_sleep(h, 100000);

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * zone-report.c - what the host reads about zones: the Zone Management Receive
+ * command (Zoned Namespace Command Set 1.1, section 3.4.2), Identify structures
+ * (4.1.5), and the Changed Zone List log page (4.1.4).
+ *
+ * Knows the forms of the standard; changes no zone.
+ */
+#include "nvme-internal.h"
+#include "namespace.h"
+#include "prp.h"
+#include "zone-report.h"
+#include "zone-wire.h"
+#include "zones.h"
+
+/* Zone Receive Action. */
+enum { RECEIVE_REPORT, RECEIVE_EXTENDED };
+
+/* Zone Receive Action Specific field: the states that it selects. */
+static const uint8_t filter_state[] = {
+    0, /* all */
+    NVME_ZONE_EMPTY,
+    NVME_ZONE_IMPLICIT,
+    NVME_ZONE_EXPLICIT,
+    NVME_ZONE_CLOSED,
+    NVME_ZONE_FULL,
+    NVME_ZONE_READ_ONLY,
+    NVME_ZONE_OFFLINE,
+};
+
+#define TYPE_SEQUENTIAL 2
+#define HAS_EXTENSION   0x80
+
+static bool has_pointer(const NvmeZone *zone)
+{
+    return zone->state != NVME_ZONE_FULL &&
+           zone->state != NVME_ZONE_READ_ONLY &&
+           zone->state != NVME_ZONE_OFFLINE;
+}
+
+static void put_zone(const NvmeCtrl *ctrl, uint32_t i, NvmeZoneDescriptor *d)
+{
+    const NvmeZone *zone = &ctrl->zones.zone[i];
+    uint64_t start = nvme_zone_start(ctrl, i);
+
+    *d = (NvmeZoneDescriptor){
+        .zt = TYPE_SEQUENTIAL,
+        .zs = (uint8_t)(zone->state << 4),
+        .za = zone->described ? HAS_EXTENSION : 0,
+        .zcap = nvme_le64(ctrl->zones.capacity),
+        .zslba = nvme_le64(start),
+        .wp = nvme_le64(has_pointer(zone) ? start + zone->wp : UINT64_MAX),
+    };
+}
+
+/* Zones from i on that the filter takes, as many as fit into n bytes; how many
+ * there are: of those, or of all. */
+static uint64_t put_zones(const NvmeCtrl *ctrl, uint32_t i, unsigned filter,
+                          bool extended, bool partial, uint8_t *to, size_t n)
+{
+    size_t more = extended ? ctrl->zones.extension_bytes : 0;
+    uint64_t found = 0;
+
+    for (; i < ctrl->zones.n; i++) {
+        NvmeZoneDescriptor d;
+
+        if (filter && ctrl->zones.zone[i].state != filter_state[filter]) {
+            continue;
+        }
+        if (n < sizeof(d) + more) {
+            if (partial) {
+                break;
+            }
+            n = 0;
+            found++;
+            continue;
+        }
+        put_zone(ctrl, i, &d);
+        memcpy(to, &d, sizeof(d));
+        if (more && ctrl->zones.zone[i].described) {
+            memcpy(to + sizeof(d), ctrl->zones.extension + i * more, more);
+        }
+        to += sizeof(d) + more;
+        n -= sizeof(d) + more;
+        found++;
+    }
+    return found;
+}
+
+uint16_t nvme_zone_receive(NvmeCtrl *ctrl, NvmeRequest *req, const NvmeSqe *sqe)
+{
+    uint64_t lba = nvme_sqe_slba(sqe);
+    uint64_t bytes = ((uint64_t)sqe->dw[12] + 1) * 4;
+    unsigned action = sqe->dw[13] & 0xff;
+    unsigned filter = sqe->dw[13] >> 8 & 0xff;
+    bool partial = sqe->dw[13] >> 16 & 1;
+    bool extended = action == RECEIVE_EXTENDED;
+    NvmeZoneReportHeader header = {.nr_zones = 0};
+    uint16_t status;
+    uint8_t *out;
+
+    if (!req->ns) {
+        return nvme_ns_missing(ctrl, req->nsid);
+    }
+    if (action > RECEIVE_EXTENDED || filter >= G_N_ELEMENTS(filter_state) ||
+        (extended && !ctrl->zones.extension_bytes) || bytes < sizeof(header) ||
+        bytes > ctrl->max_bytes) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    if (!nvme_ns_has(req->ns, lba, 1)) {
+        return NVME_SC_LBA_RANGE;
+    }
+    out = payload_buf_get(ctrl->payload, bytes);
+    memset(out, 0, bytes);
+    header.nr_zones = nvme_le64(
+        put_zones(ctrl, nvme_zone_of(ctrl, lba), filter, extended, partial,
+                  out + sizeof(header), bytes - sizeof(header)));
+    memcpy(out, &header, sizeof(header));
+    status = nvme_to_host(ctrl, sqe, out, bytes);
+    payload_buf_put(ctrl->payload, out, bytes);
+    return status;
+}
+
+/* ---- Identify ------------------------------------------------------------ */
+
+uint64_t nvme_zone_append_most(const NvmeCtrl *ctrl)
+{
+    return ctrl->zones.append_bytes
+               ? MIN(ctrl->zones.append_bytes, ctrl->max_bytes)
+               : ctrl->max_bytes;
+}
+
+/* No zone operation characteristics; a read of two zones fails. */
+uint16_t nvme_identify_zoned_namespace(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                                       void *data)
+{
+    const NvmeNamespace *ns = nvme_ns_find(ctrl, sqe->dw[1]);
+    NvmeIdZonedNamespace *id = data;
+
+    if (!ns) {
+        return nvme_ns_missing(ctrl, sqe->dw[1]);
+    }
+    id->mar = nvme_le32(ctrl->zones.max_active - 1);
+    id->mor = nvme_le32(ctrl->zones.max_open - 1);
+    id->lbafe[ns->format].zsze = nvme_le64(ctrl->zones.size);
+    id->lbafe[ns->format].zdes = (uint8_t)(ctrl->zones.extension_bytes / 64);
+    return 0;
+}
+
+uint16_t nvme_identify_zoned_controller(const NvmeCtrl *ctrl,
+                                        const NvmeSqe *sqe, void *data)
+{
+    NvmeIdZonedController *id = data;
+
+    /* 0: the limit of MDTS */
+    id->zasl = nvme_zone_append_most(ctrl) == ctrl->max_bytes
+                   ? 0
+                   : (uint8_t)g_bit_nth_lsf(
+                         ctrl->zones.append_bytes >> NVME_PAGE_BITS, -1);
+    return 0;
+}
+
+/* ---- log page BFh -------------------------------------------------------- */
+
+bool nvme_has_zones(const NvmeCtrl *ctrl)
+{
+    return nvme_is_zoned(ctrl);
+}
+
+void nvme_fill_changed_zones(const NvmeCtrl *ctrl, const NvmeSqe *sqe,
+                             uint64_t at, void *page)
+{
+    NvmeChangedZones *log = page;
+    uint32_t most = G_N_ELEMENTS(log->zslba);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ctrl->zones.n && n <= most; i++) {
+        if (ctrl->zones.zone[i].changed) {
+            if (n < most) {
+                log->zslba[n] = nvme_le64(nvme_zone_start(ctrl, i));
+            }
+            n++;
+        }
+    }
+    if (n > most) { /* too many to name them */
+        memset(log->zslba, 0, sizeof(log->zslba));
+    }
+    log->n = nvme_le16((uint16_t)(n > most ? 0xffff : n));
+}
+
+void nvme_clear_changed_zones(NvmeCtrl *ctrl)
+{
+    for (uint32_t i = 0; i < ctrl->zones.n; i++) {
+        ctrl->zones.zone[i].changed = false;
+    }
+}

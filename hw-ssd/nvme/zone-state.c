@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * zone-state.c - the table of zones as a stream of bytes, and back.
+ *
+ * Empty zones that need nothing are left out.  A write that has not ended
+ * leaves its zone torn: the power went with it.  A stream may be forged: all is
+ * checked before the controller may use it.
+ */
+#include "nvme-internal.h"
+#include "zone-state.h"
+#include "zones.h"
+
+typedef struct Head {
+    uint64_t n; /* zones */
+    uint64_t size;
+    uint64_t capacity;
+    uint64_t extension_bytes;
+    uint64_t records;
+    uint64_t opens;
+} Head;
+
+typedef struct Record {
+    uint64_t zone;
+    uint64_t state;
+    uint64_t wp;
+    uint64_t settled;
+    uint64_t opened;
+    uint64_t stream;
+    uint64_t described; /* this and the following: flags */
+    uint64_t torn;
+    uint64_t resetting;
+    uint64_t finishing;
+    uint64_t changed;
+} Record;
+
+static bool is_plain(const NvmeZone *z)
+{
+    return z->state == NVME_ZONE_EMPTY && z->stream == NVME_ZONE_NO_STREAM &&
+           !z->described && !z->resetting && !z->changed;
+}
+
+static bool save_one(State *s, NvmeCtrl *ctrl, uint32_t i)
+{
+    const NvmeZone *z = &ctrl->zones.zone[i];
+    size_t n = ctrl->zones.extension_bytes;
+    Record r = {
+        .zone = i,
+        .state = z->state,
+        .wp = z->wp,
+        .settled = z->settled,
+        .opened = z->opened,
+        .stream = z->stream,
+        .described = z->described,
+        .torn = z->torn || z->writes > 0,
+        .resetting = z->resetting,
+        .finishing = z->finishing,
+        .changed = z->changed,
+    };
+
+    return state_record(s, &r, sizeof(r), 0) &&
+           (!z->described || state_bytes(s, ctrl->zones.extension + i * n, n));
+}
+
+static bool save_all(State *s, NvmeCtrl *ctrl)
+{
+    NvmeZones *z = &ctrl->zones;
+    Head head = {
+        .n = z->n,
+        .size = z->size,
+        .capacity = z->capacity,
+        .extension_bytes = z->extension_bytes,
+        .opens = z->opens,
+    };
+
+    for (uint32_t i = 0; i < z->n; i++) {
+        head.records += !is_plain(&z->zone[i]);
+    }
+    if (!state_record(s, &head, sizeof(head), 0)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < z->n; i++) {
+        if (!is_plain(&z->zone[i]) && !save_one(s, ctrl, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- loading ------------------------------------------------------------- */
+
+static bool is_open(uint64_t state)
+{
+    return state == NVME_ZONE_IMPLICIT || state == NVME_ZONE_EXPLICIT;
+}
+
+static bool is_active(uint64_t state)
+{
+    return is_open(state) || state == NVME_ZONE_CLOSED;
+}
+
+static bool is_state(uint64_t state)
+{
+    return is_active(state) || state == NVME_ZONE_EMPTY ||
+           state == NVME_ZONE_FULL || state == NVME_ZONE_READ_ONLY ||
+           state == NVME_ZONE_OFFLINE;
+}
+
+static bool stream_ok(const NvmeZones *z, const Record *r)
+{
+    if (r->stream == NVME_ZONE_NO_STREAM) {
+        return !is_active(r->state) && !r->finishing;
+    }
+    return r->stream < z->n_streams && !z->owner[r->stream] &&
+           (is_active(r->state) || r->finishing || r->resetting);
+}
+
+static bool record_ok(const NvmeZones *z, const Record *r)
+{
+    return r->zone < z->n && z->zone[r->zone].state == NVME_ZONE_EMPTY &&
+           is_plain(&z->zone[r->zone]) && is_state(r->state) &&
+           r->wp <= z->capacity && r->settled <= z->capacity &&
+           r->opened <= z->opens && stream_ok(z, r) && r->described <= 1 &&
+           (!r->described || z->extension_bytes) && r->torn <= 1 &&
+           r->resetting <= 1 && r->finishing <= 1 && r->changed <= 1 &&
+           (r->state != NVME_ZONE_EMPTY || r->wp == 0) &&
+           (!is_active(r->state) || r->wp < z->capacity);
+}
+
+static bool load_one(State *s, NvmeCtrl *ctrl)
+{
+    NvmeZones *z = &ctrl->zones;
+    size_t n = z->extension_bytes;
+    Record r;
+
+    if (!state_record(s, &r, sizeof(r), 0)) {
+        return false;
+    }
+    if (!record_ok(z, &r)) {
+        return state_fail(s, "it is damaged: a zone");
+    }
+    z->zone[r.zone] = (NvmeZone){
+        .wp = r.wp,
+        .settled = MIN(r.settled, r.wp),
+        .opened = r.opened,
+        .stream = (uint16_t)r.stream,
+        .state = (uint8_t)r.state,
+        .described = r.described,
+        .torn = r.torn,
+        .resetting = r.resetting,
+        .finishing = r.finishing,
+        .changed = r.changed,
+    };
+    if (r.stream != NVME_ZONE_NO_STREAM) {
+        z->owner[r.stream] = (uint32_t)r.zone + 1;
+    }
+    z->n_open += is_open(r.state);
+    z->n_active += is_active(r.state);
+    return !r.described || state_bytes(s, z->extension + r.zone * n, n);
+}
+
+static void forget_all(NvmeZones *z)
+{
+    for (uint32_t i = 0; i < z->n; i++) {
+        z->zone[i] = (NvmeZone){
+            .state = NVME_ZONE_EMPTY,
+            .stream = NVME_ZONE_NO_STREAM,
+        };
+    }
+    memset(z->owner, 0, sizeof(z->owner));
+    z->n_open = 0;
+    z->n_active = 0;
+}
+
+static bool load_all(State *s, NvmeCtrl *ctrl)
+{
+    NvmeZones *z = &ctrl->zones;
+    Head head;
+
+    if (!state_record(s, &head, sizeof(head), 0)) {
+        return false;
+    }
+    if (head.n != z->n || head.size != z->size ||
+        head.capacity != z->capacity ||
+        head.extension_bytes != z->extension_bytes || head.records > z->n) {
+        return state_fail(s, "it is damaged: the zones, or they are of a drive "
+                             "of another size");
+    }
+    forget_all(z);
+    z->opens = head.opens;
+    z->work = true;
+    for (uint64_t i = 0; i < head.records; i++) {
+        if (!load_one(s, ctrl)) {
+            return false;
+        }
+    }
+    return (z->n_open <= z->max_open && z->n_active <= z->max_active) ||
+           state_fail(s, "it is damaged: more zones are open than may be");
+}
+
+bool nvme_zones_state(State *s, NvmeCtrl *ctrl)
+{
+    if (ctrl->zones.n == 0) {
+        return true;
+    }
+    return s->loading ? load_all(s, ctrl) : save_all(s, ctrl);
+}

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * zones.c - zones: their states, write pointers and limits (NVM Express Zoned
+ * Namespace Command Set 1.1, section 2.1.1).
+ *
+ * Knows which zone has which stream of the drive, and what the host may do with
+ * it; knows nothing of commands.  A write moves the pointer when it is
+ * executed.  After one that ends without effect, or with the power, the pointer
+ * goes back to the end of the data that the drive has.
+ * The drive counts zones by their capacity: it has no blocks behind it.  A
+ * block of the namespace is a mapping unit, so no unit is written in parts.
+ *
+ * A zone whose data is to leave the drive (a reset), or whose stream is to end
+ * (a finish), takes no writes until that is done.
+ */
+#include "nvme-internal.h"
+#include "zones.h"
+
+#include "options.h"
+
+static NvmeZone *zone_at(NvmeCtrl *ctrl, uint32_t i)
+{
+    return &ctrl->zones.zone[i];
+}
+
+static bool is_open(unsigned state)
+{
+    return state == NVME_ZONE_IMPLICIT || state == NVME_ZONE_EXPLICIT;
+}
+
+static bool is_active(unsigned state)
+{
+    return is_open(state) || state == NVME_ZONE_CLOSED;
+}
+
+/* ---- streams and states -------------------------------------------------- */
+
+/* A stream that no zone has, or NVME_ZONE_NO_STREAM. */
+static uint16_t free_stream(const NvmeZones *z)
+{
+    for (uint32_t i = 0; i < z->n_streams; i++) {
+        if (!z->owner[i]) {
+            return (uint16_t)i;
+        }
+    }
+    return NVME_ZONE_NO_STREAM;
+}
+
+static void take_stream(NvmeCtrl *ctrl, uint32_t i)
+{
+    NvmeZone *zone = zone_at(ctrl, i);
+
+    if (zone->stream == NVME_ZONE_NO_STREAM) {
+        zone->stream = free_stream(&ctrl->zones);
+        g_assert(zone->stream != NVME_ZONE_NO_STREAM);
+        ctrl->zones.owner[zone->stream] = i + 1;
+    }
+}
+
+static void give_stream(NvmeCtrl *ctrl, uint32_t i)
+{
+    NvmeZone *zone = zone_at(ctrl, i);
+
+    if (zone->stream != NVME_ZONE_NO_STREAM) {
+        ctrl->zones.owner[zone->stream] = 0;
+        zone->stream = NVME_ZONE_NO_STREAM;
+    }
+}
+
+static void set_state(NvmeCtrl *ctrl, uint32_t i, NvmeZoneState state)
+{
+    NvmeZones *z = &ctrl->zones;
+    NvmeZone *zone = zone_at(ctrl, i);
+    unsigned old = zone->state;
+
+    z->n_open += is_open(state) - is_open(old);
+    z->n_active += is_active(state) - is_active(old);
+    zone->state = (uint8_t)state;
+    if (is_active(state)) {
+        take_stream(ctrl, i);
+    }
+    if (state == NVME_ZONE_IMPLICIT && old != NVME_ZONE_IMPLICIT) {
+        zone->opened = ++z->opens;
+    }
+}
+
+/* The controller closes the zone that it opened first; 0-based, or UINT32_MAX:
+ * it has opened none but i. */
+static uint32_t oldest_implicit(const NvmeCtrl *ctrl, uint32_t i)
+{
+    const NvmeZones *z = &ctrl->zones;
+    uint32_t best = UINT32_MAX;
+
+    for (uint32_t k = 0; k < z->n_streams; k++) {
+        uint32_t at = z->owner[k] - 1;
+
+        if (z->owner[k] && at != i && z->zone[at].state == NVME_ZONE_IMPLICIT &&
+            (best == UINT32_MAX || z->zone[at].opened < z->zone[best].opened)) {
+            best = at;
+        }
+    }
+    return best;
+}
+
+/* Are there resources for the zone to be open, or only active? */
+static uint16_t check_resources(const NvmeCtrl *ctrl, uint32_t i, bool open)
+{
+    const NvmeZones *z = &ctrl->zones;
+    unsigned state = z->zone[i].state;
+
+    if (!is_active(state) && (z->n_active >= z->max_active ||
+                              (z->zone[i].stream == NVME_ZONE_NO_STREAM &&
+                               free_stream(z) == NVME_ZONE_NO_STREAM))) {
+        return NVME_SC_TOO_MANY_ACTIVE;
+    }
+    if (open && !is_open(state) && z->n_open >= z->max_open &&
+        oldest_implicit(ctrl, i) == UINT32_MAX) {
+        return NVME_SC_TOO_MANY_OPEN;
+    }
+    return 0;
+}
+
+/* After check_resources(). */
+static void open_zone(NvmeCtrl *ctrl, uint32_t i, NvmeZoneState state)
+{
+    NvmeZones *z = &ctrl->zones;
+
+    if (!is_open(z->zone[i].state) && z->n_open >= z->max_open) {
+        set_state(ctrl, oldest_implicit(ctrl, i), NVME_ZONE_CLOSED);
+    }
+    set_state(ctrl, i, state);
+}
+
+/* A job of the drive for the zone has to be started, unless a command has. */
+static void want_job(NvmeCtrl *ctrl, uint32_t i, bool has_one)
+{
+    zone_at(ctrl, i)->job = has_one;
+    ctrl->zones.work |= !has_one;
+}
+
+/* ---- reads --------------------------------------------------------------- */
+
+uint16_t nvme_zone_check_read(const NvmeCtrl *ctrl, const NvmeRequest *req)
+{
+    uint32_t i = nvme_zone_of(ctrl, req->lba);
+
+    if (nvme_zone_of(ctrl, req->lba + req->nblocks - 1) != i) {
+        return NVME_SC_ZONE_BOUNDARY;
+    }
+    return ctrl->zones.zone[i].state == NVME_ZONE_OFFLINE ? NVME_SC_ZONE_OFFLINE
+                                                          : 0;
+}
+
+uint64_t nvme_zone_backed(const NvmeCtrl *ctrl, uint64_t first,
+                          uint64_t nblocks)
+{
+    uint64_t offset = first % ctrl->zones.size;
+
+    return offset >= ctrl->zones.capacity
+               ? 0
+               : MIN(nblocks, ctrl->zones.capacity - offset);
+}
+
+/* ---- writes -------------------------------------------------------------- */
+
+static uint16_t check_state(const NvmeZone *zone)
+{
+    switch (zone->state) {
+    case NVME_ZONE_FULL:
+        return NVME_SC_ZONE_FULL;
+    case NVME_ZONE_READ_ONLY:
+        return NVME_SC_ZONE_READ_ONLY;
+    case NVME_ZONE_OFFLINE:
+        return NVME_SC_ZONE_OFFLINE;
+    default:
+        return zone->resetting ? NVME_SC_ZONE_INVALID_WRITE : 0;
+    }
+}
+
+uint16_t nvme_zone_check_write(NvmeCtrl *ctrl, NvmeRequest *req, bool append)
+{
+    const NvmeZones *z = &ctrl->zones;
+    uint32_t i = nvme_zone_of(ctrl, req->lba);
+    const NvmeZone *zone = &z->zone[i];
+    uint64_t offset = req->lba % z->size;
+    uint16_t status;
+
+    if (append && offset) {
+        return NVME_SC_INVALID_FIELD;
+    }
+    if (!append && offset + req->nblocks > z->size) {
+        return NVME_SC_ZONE_BOUNDARY;
+    }
+    status = check_state(zone);
+    if (!status && !append && offset != zone->wp) {
+        status = NVME_SC_ZONE_INVALID_WRITE;
+    }
+    if (!status && zone->wp + req->nblocks > z->capacity) {
+        status = NVME_SC_ZONE_BOUNDARY;
+    }
+    if (!status) {
+        status = check_resources(ctrl, i, true);
+    }
+    if (!status && append) {
+        req->lba += zone->wp;
+        req->dw0 = (uint32_t)req->lba;
+        req->dw1 = req->lba >> 32;
+    }
+    return status;
+}
+
+/* The last block is written.  The zone's stream is another one's from now on,
+ * if its blocks are full, too. */
+static void fill_zone(NvmeCtrl *ctrl, uint32_t i)
+{
+    NvmeZone *zone = zone_at(ctrl, i);
+
+    set_state(ctrl, i, NVME_ZONE_FULL);
+    if (ctrl->zones.whole) {
+        give_stream(ctrl, i);
+    } else {
+        zone->finishing = true;
+        want_job(ctrl, i, false);
+    }
+}
+
+void nvme_zone_write(NvmeCtrl *ctrl, NvmeRequest *req)
+{
+    uint32_t i = nvme_zone_of(ctrl, req->lba);
+    NvmeZone *zone = zone_at(ctrl, i);
+
+    open_zone(ctrl, i,
+              zone->state == NVME_ZONE_EXPLICIT ? NVME_ZONE_EXPLICIT
+                                                : NVME_ZONE_IMPLICIT);
+    req->stream = zone->stream;
+    if (zone->writes == 0) {
+        zone->settled = zone->wp;
+    }
+    for (unsigned k = 0; k < req->nsteps; k++) {
+        if (req->steps[k].op == SSD_OP_WRITE) {
+            req->steps[k].zone = i + 1;
+            zone->writes++;
+        }
+    }
+    zone->wp += req->nblocks;
+    if (zone->wp == ctrl->zones.capacity) {
+        fill_zone(ctrl, i);
+    }
+}
+
+/* ---- transitions --------------------------------------------------------- */
+
+uint16_t nvme_zone_open(NvmeCtrl *ctrl, uint32_t i)
+{
+    NvmeZone *zone = zone_at(ctrl, i);
+    uint16_t status;
+
+    if ((zone->state != NVME_ZONE_EMPTY && !is_active(zone->state)) ||
+        zone->resetting) {
+        return NVME_SC_ZONE_TRANSITION;
+    }
+    status = check_resources(ctrl, i, true);
+    if (!status) {
+        open_zone(ctrl, i, NVME_ZONE_EXPLICIT);
+    }
+    return status;
+}
+
+/* Without data and extension there is nothing that keeps it active. */
+static void close_zone(NvmeCtrl *ctrl, uint32_t i)
+{
+    NvmeZone *zone = zone_at(ctrl, i);
+
+    if (zone->wp > 0 || zone->described) {
+        set_state(ctrl, i, NVME_ZONE_CLOSED);
+    } else {
+        set_state(ctrl, i, NVME_ZONE_EMPTY);
+        give_stream(ctrl, i);
+    }
+}
+
+uint16_t nvme_zone_close(NvmeCtrl *ctrl, uint32_t i)
+{
+    NvmeZone *zone = zone_at(ctrl, i);
+
+    if (!is_active(zone->state)) {
+        return NVME_SC_ZONE_TRANSITION;
+    }
+    if (is_open(zone->state)) {
+        close_zone(ctrl, i);
+    }
+    return 0;
+}
+
+uint16_t nvme_zone_offline(NvmeCtrl *ctrl, uint32_t i)
+{
+    if (zone_at(ctrl, i)->state == NVME_ZONE_READ_ONLY) {
+        set_state(ctrl, i, NVME_ZONE_OFFLINE);
+    }
+    return zone_at(ctrl, i)->state == NVME_ZONE_OFFLINE
+               ? 0
+               : NVME_SC_ZONE_TRANSITION;
+}
+
+uint16_t nvme_zone_finish(NvmeCtrl *ctrl, uint32_t i, uint16_t *stream)
+{
+    NvmeZone *zone = zone_at(ctrl, i);
+
+    *stream = NVME_ZONE_NO_STREAM;
+    if (zone->state == NVME_ZONE_FULL) {
+        return 0;
+    }
+    if ((zone->state != NVME_ZONE_EMPTY && !is_active(zone->state)) ||
+        zone->resetting) {
+        return NVME_SC_ZONE_TRANSITION;
+    }
+    set_state(ctrl, i, NVME_ZONE_FULL);
+    if (zone->wp > 0) {
+        *stream = zone->stream;
+        zone->finishing = true;
+        want_job(ctrl, i, true);
+    } else {
+        give_stream(ctrl, i);
+    }
+    return 0;
+}
+
+uint16_t nvme_zone_reset(NvmeCtrl *ctrl, uint32_t i, uint16_t *stream,
+                         bool *any)
+{
+    NvmeZone *zone = zone_at(ctrl, i);
+
+    *any = false;
+    if (zone->state == NVME_ZONE_EMPTY && !zone->resetting) {
+        return 0;
+    }
+    if ((zone->state != NVME_ZONE_EMPTY && zone->state != NVME_ZONE_FULL &&
+         !is_active(zone->state)) ||
+        zone->resetting || zone->finishing) {
+        return NVME_SC_ZONE_TRANSITION;
+    }
+    *any = true;
+    *stream = zone->stream;
+    set_state(ctrl, i, NVME_ZONE_EMPTY);
+    zone->wp = 0;
+    zone->described = false;
+    zone->resetting = true;
+    want_job(ctrl, i, true);
+    return 0;
+}
+
+uint16_t nvme_zone_describe(NvmeCtrl *ctrl, uint32_t i)
+{
+    NvmeZone *zone = zone_at(ctrl, i);
+    uint16_t status;
+
+    if (zone->state != NVME_ZONE_EMPTY || zone->resetting) {
+        return NVME_SC_ZONE_TRANSITION;
+    }
+    status = check_resources(ctrl, i, false);
+    if (!status) {
+        zone->described = true;
+        set_state(ctrl, i, NVME_ZONE_CLOSED);
+    }
+    return status;
+}
+
+/* ---- what the drive has done --------------------------------------------- */
+
+/* The end of the data that the drive has, of blocks not settled. */
+static uint64_t end_of_data(const NvmeCtrl *ctrl, uint32_t i)
+{
+    const NvmeZone *zone = &ctrl->zones.zone[i];
+    uint64_t base = i * ctrl->zones.capacity;
+    unsigned shift = ctrl->zones.drive_shift;
+    uint64_t end = zone->wp;
+
+    while (end > zone->settled &&
+           !ssd_mapped(ctrl->ssd, (base + end - 1) << shift, NULL)) {
+        end--;
+    }
+    return end;
+}
+
+/*
+ * Writes that were torn, or never begun, are over: the write pointer is behind
+ * the last block with data.  A zone that they had filled is closed again, if
+ * there are resources.
+ */
+static void find_write_pointer(NvmeCtrl *ctrl, uint32_t i)
+{
+    NvmeZone *zone = zone_at(ctrl, i);
+    bool filled =
+        zone->state == NVME_ZONE_FULL && zone->wp == ctrl->zones.capacity;
+    uint64_t end;
+
+    zone->torn = false;
+    if (zone->resetting || (!filled && !is_active(zone->state))) {
+        return;
+    }
+    end = end_of_data(ctrl, i);
+    if (filled && (end == zone->wp || zone->finishing ||
+                   check_resources(ctrl, i, false))) {
+        return;
+    }
+    zone->wp = end;
+    if (filled) {
+        set_state(ctrl, i, NVME_ZONE_CLOSED);
+    }
+    if (end == 0 && !zone->described) { /* pages may have been given to it */
+        set_state(ctrl, i, NVME_ZONE_EMPTY);
+        zone->resetting = true;
+        want_job(ctrl, i, false);
+    }
+}
+
+static void fail_zone(NvmeCtrl *ctrl, uint32_t i)
+{
+    NvmeZone *zone = zone_at(ctrl, i);
+
+    if (zone->state != NVME_ZONE_READ_ONLY &&
+        zone->state != NVME_ZONE_OFFLINE) {
+        set_state(ctrl, i, NVME_ZONE_READ_ONLY);
+        zone->changed = true;
+        ctrl->zones.report = true;
+    }
+    if (!zone->finishing && !zone->resetting) {
+        give_stream(ctrl, i);
+    }
+}
+
+static void write_end(NvmeCtrl *ctrl, uint32_t i, NvmeZoneEnd how)
+{
+    NvmeZone *zone = zone_at(ctrl, i);
+
+    g_assert(zone->writes > 0);
+    zone->writes--;
+    zone->torn |= how != NVME_ZONE_STEP_DONE;
+    if (how == NVME_ZONE_STEP_FAILED) {
+        fail_zone(ctrl, i);
+    }
+    if (zone->writes == 0 && zone->torn && ctrl->powered &&
+        ssd_powered(ctrl->ssd)) {
+        find_write_pointer(ctrl, i);
+    }
+}
+
+/* Of a reset or a finish. */
+static void job_end(NvmeCtrl *ctrl, uint32_t i, NvmeZoneEnd how)
+{
+    NvmeZone *zone = zone_at(ctrl, i);
+
+    zone->job = false;
+    if (how == NVME_ZONE_STEP_DROPPED) { /* it is still to be done */
+        ctrl->zones.work = true;
+        return;
+    }
+    zone->resetting = false;
+    zone->finishing = false;
+    if (how == NVME_ZONE_STEP_FAILED) {
+        fail_zone(ctrl, i);
+    }
+    if (!is_active(zone->state)) {
+        give_stream(ctrl, i);
+    }
+}
+
+bool nvme_zone_step_may_go(const NvmeCtrl *ctrl, const NvmeStep *step)
+{
+    return step->op == SSD_OP_WRITE ||
+           ctrl->zones.zone[step->zone - 1].writes == 0;
+}
+
+void nvme_zone_step_end(NvmeCtrl *ctrl, const NvmeStep *step, NvmeZoneEnd how)
+{
+    if (step->op == SSD_OP_WRITE) {
+        write_end(ctrl, step->zone - 1, how);
+    } else {
+        job_end(ctrl, step->zone - 1, how);
+    }
+}
+
+bool nvme_zones_next_job(NvmeCtrl *ctrl, uint32_t *i)
+{
+    for (; *i < ctrl->zones.n; ++*i) {
+        const NvmeZone *zone = zone_at(ctrl, *i);
+
+        if ((zone->resetting || zone->finishing) && !zone->job) {
+            return true;
+        }
+    }
+    ctrl->zones.work = false;
+    return false;
+}
+
+/* ---- power --------------------------------------------------------------- */
+
+void nvme_zones_close_all(NvmeCtrl *ctrl)
+{
+    NvmeZones *z = &ctrl->zones;
+
+    for (uint32_t k = 0; k < z->n_streams; k++) {
+        if (z->owner[k] && is_open(z->zone[z->owner[k] - 1].state)) {
+            close_zone(ctrl, z->owner[k] - 1);
+        }
+    }
+}
+
+void nvme_zones_power_on(NvmeCtrl *ctrl)
+{
+    for (uint32_t i = 0; i < ctrl->zones.n; i++) {
+        NvmeZone *zone = zone_at(ctrl, i);
+
+        if (zone->torn && zone->writes == 0) {
+            find_write_pointer(ctrl, i);
+        }
+    }
+    nvme_zones_close_all(ctrl);
+    ctrl->zones.work = ctrl->zones.n > 0;
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+bool nvme_zones_init(NvmeCtrl *ctrl, GError **error)
+{
+    const SsdZones *info = &ssd_info(ctrl->ssd)->zones;
+    NvmeZones *z = &ctrl->zones;
+
+    if (info->n == 0) {
+        return true;
+    }
+    if (ctrl->cfg.nblocks < info->capacity) {
+        g_set_error(error, OPT_ERROR, OPT_ERROR_VALUE,
+                    "zones.enabled=on: the namespace has %" G_GUINT64_FORMAT
+                    " blocks, a zone has %" G_GUINT64_FORMAT,
+                    ctrl->cfg.nblocks, info->capacity);
+        return false;
+    }
+    *z = (NvmeZones){
+        .n = (uint32_t)(ctrl->cfg.nblocks / info->capacity),
+        .max_open = info->max_open,
+        .max_active = info->max_active,
+        .n_streams = ssd_info(ctrl->ssd)->host_streams,
+        .extension_bytes = info->extension,
+        .size = info->size / ctrl->unit_blocks,
+        .capacity = info->capacity / ctrl->unit_blocks,
+        .drive_shift = (uint32_t)g_bit_nth_lsf(ctrl->unit_blocks, -1),
+        .append_bytes = info->append_bytes,
+        .whole = info->whole,
+    };
+    z->zone = g_new0(NvmeZone, z->n);
+    z->extension = g_malloc0((size_t)z->n * z->extension_bytes);
+    for (uint32_t i = 0; i < z->n; i++) {
+        z->zone[i].state = NVME_ZONE_EMPTY;
+        z->zone[i].stream = NVME_ZONE_NO_STREAM;
+    }
+    return true;
+}
+
+void nvme_zones_free(NvmeCtrl *ctrl)
+{
+    g_free(ctrl->zones.zone);
+    g_free(ctrl->zones.extension);
+}
