@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Zones in a stock guest: the kernel's view, blkzone, fio's zbd mode, a file
+system that writes in zones."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from conftest import Env, blank, drive
+from vssd import paths
+from vssd.build import model
+from vssd.guest.guest import Guest
+
+SETS = ["nand.blocks=72", "nand.pages=64", "ftl.op_percent=0%",
+        "ftl.alloc=superblock", "buffer.plp=on", "buffer.size=32MiB",
+        "zones.enabled=on", "zones.max_active=14"]
+
+
+@pytest.fixture(scope="module", name="guest")
+def zoned_guest(env: Env, tmp_path_factory: pytest.TempPathFactory) \
+        -> Iterator[Guest]:
+    """Drive 1 has zones; drive 2 has zones with a gap behind their capacity."""
+    folder = tmp_path_factory.mktemp("zones")
+    drives = [drive(env.overlay(folder))]
+    for i, more in enumerate([[], ["zones.capacity=12MiB"]], start=1):
+        sets = [*SETS, *more]
+        size = model.drive_info(paths.find_profile("tlc-generic"),
+                                sets)["capacity_bytes"]
+        drives.append(drive(blank(folder / f"{i}.raw", size), "raw",
+                            "tlc-generic", sets))
+    with Guest(env.spec(drives)) as running:
+        running.wait_agent()
+        yield running
+
+
+def device(guest: Guest, i: int) -> str:
+    """Drive i in the guest, as /dev/nvme1n1."""
+    found = guest.run(f"grep -lw VSSD{i:04d} /sys/class/nvme/*/serial")
+    return "/dev/" + str(found.split("/")[-2]) + "n1"
+
+
+def queue(guest: Guest, dev: str, name: str) -> str:
+    """An attribute of the block device."""
+    return guest.run(f"cat /sys/block/{dev.split('/')[-1]}/queue/{name}").strip()
+
+
+def zones(guest: Guest, dev: str) -> list[dict[str, int | str]]:
+    """As blkzone reports them; sectors."""
+    found = []
+    for line in guest.run(f"blkzone report {dev}").splitlines():
+        m = re.search(r"start: 0x(\w+), len 0x(\w+), cap 0x(\w+), wptr 0x(\w+)"
+                      r" reset:\d non-seq:\d, zcond:\s*\d+\((\w+)\)", line)
+        assert m, line
+        found.append({"start": int(m[1], 16), "len": int(m[2], 16),
+                      "cap": int(m[3], 16), "wptr": int(m[4], 16),
+                      "state": m[5]})
+    return found
+
+
+def copied(guest: Guest, i: int) -> int:
+    """Units that GC has copied."""
+    return int(guest.stats(i)["gc"]["copied_units"])
+
+
+@pytest.mark.parametrize("i", [1, 2])
+def test_kernel(guest: Guest, i: int) -> None:
+    """Linux takes it for a host-managed device, with the drive's limits."""
+    dev = device(guest, i)
+    assert queue(guest, dev, "zoned") == "host-managed"
+    assert queue(guest, dev, "max_active_zones") == "14"
+    assert queue(guest, dev, "max_open_zones") == "14"
+    assert int(queue(guest, dev, "nr_zones")) == len(zones(guest, dev))
+    assert queue(guest, dev, "logical_block_size") == "4096"
+
+
+@pytest.mark.parametrize("i", [1, 2])
+def test_blkzone(guest: Guest, i: int) -> None:
+    """Write, close, finish, reset; the write pointer follows."""
+    dev = device(guest, i)
+    first = zones(guest, dev)[0]
+    assert first["state"] == "em" and first["wptr"] == 0
+    guest.run(f"dd if=/dev/urandom of={dev} bs=64k count=3 oflag=direct"
+              " 2>/dev/null")
+    one = zones(guest, dev)[0]
+    assert (one["state"], one["wptr"]) == ("oi", 3 * 128)
+    guest.run(f"blkzone close -c 1 {dev}")
+    assert zones(guest, dev)[0]["state"] == "cl"
+    guest.run(f"blkzone finish -c 1 {dev}")
+    assert zones(guest, dev)[0]["state"] == "fu"
+    assert guest.result(f"dd if=/dev/zero of={dev} bs=4k count=1 oflag=direct"
+                        " conv=notrunc").status != 0
+    guest.run(f"blkzone reset {dev}")
+    assert zones(guest, dev)[0] == first
+    assert guest.run(f"dd if={dev} bs=64k count=3 iflag=direct 2>/dev/null"
+                     " | tr -d '\\0' | wc -c").strip() == "0"
+
+
+@pytest.mark.parametrize("i", [1, 2])
+def test_fio(guest: Guest, i: int) -> None:
+    """Random zones are written, verified and reset; nothing is copied."""
+    dev = device(guest, i)
+    guest.run(f"blkzone reset {dev}")
+    text = guest.run(
+        f"fio --name=z --filename={dev} --direct=1 --zonemode=zbd"
+        " --rw=randwrite --bs=64k --iodepth=8 --ioengine=libaio"
+        " --max_open_zones=8 --size=100% --io_size=600M --verify=crc32c"
+        " --output-format=json")
+    job = json.loads(text[text.index("{"):])["jobs"][0]
+    assert job["error"] == 0
+    assert copied(guest, i) == 0
+    guest.run(f"blkzone reset {dev}")
+
+
+def test_f2fs(guest: Guest) -> None:
+    """A file system whose kernel code knows zones, if the image has it."""
+    dev = device(guest, 1)
+    if guest.result("command -v mkfs.f2fs && modprobe f2fs").status != 0:
+        pytest.skip("the image has no f2fs")
+    guest.run(f"blkzone reset {dev}")
+    # f2fs needs a conventional device for its metadata.
+    guest.run("truncate -s 200M /var/tmp/meta && losetup -f --show"
+              " /var/tmp/meta > /tmp/loop")
+    guest.run(f"mkfs.f2fs -f -m -c {dev} $(cat /tmp/loop)")
+    guest.run("mkdir -p /mnt/z && mount -t f2fs $(cat /tmp/loop) /mnt/z")
+    guest.run("dd if=/dev/urandom of=/mnt/z/a bs=1M count=64 2>/dev/null &&"
+              " md5sum /mnt/z/a > /tmp/sum && sync && umount /mnt/z &&"
+              " mount -t f2fs $(cat /tmp/loop) /mnt/z && md5sum -c /tmp/sum")
+    guest.run("umount /mnt/z; losetup -d $(cat /tmp/loop); rm /var/tmp/meta")
+    assert copied(guest, 1) == 0
