@@ -131,6 +131,8 @@ typedef struct SsdCmd {
                        Changes the latency alone */
     uint16_t stream;  /* WRITE, and FLUSH with close: placement, below
                          SsdInfo.host_streams; TRIM with erase */
+    uint16_t metadata_bytes; /* READ, WRITE: of the host, of each block; they
+                                cross the host link with it, and cost no more */
     uint32_t nblocks; /* count (1-based), in SsdInfo.block_bytes units */
     uint64_t lba;
 } SsdCmd;

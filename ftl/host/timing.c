@@ -18,6 +18,11 @@ static uint64_t n_bytes(const Ssd *ssd, const Cmd *c)
     return (uint64_t)c->req.nblocks * ssd->info.block_bytes;
 }
 
+static uint64_t link_bytes(const Ssd *ssd, const Cmd *c)
+{
+    return n_bytes(ssd, c) + (uint64_t)c->req.nblocks * c->req.metadata_bytes;
+}
+
 static bool has_data(const Cmd *c)
 {
     return c->req.op == SSD_OP_READ || c->req.op == SSD_OP_WRITE;
@@ -133,7 +138,7 @@ static uint64_t fetch_list(Ssd *ssd, const Cmd *c, uint64_t from_ps)
  * already, and is read from there. */
 static uint64_t take_data(Ssd *ssd, const Cmd *c, uint64_t from_ps)
 {
-    uint64_t ps = link_take_data(ssd, from_ps, n_bytes(ssd, c));
+    uint64_t ps = link_take_data(ssd, from_ps, link_bytes(ssd, c));
 
     if (ssd->controller->dram_move_ps) {
         uint64_t moved_ps = dram_move(ssd, 2 * n_units(ssd, c));
@@ -151,7 +156,7 @@ static uint64_t bring_data(Ssd *ssd, const Cmd *c, uint64_t from_ps)
     }
     return c->req.in_cmb & SSD_IN_CMB_DATA
                ? take_data(ssd, c, from_ps)
-               : link_from_host(ssd, from_ps, n_bytes(ssd, c));
+               : link_from_host(ssd, from_ps, link_bytes(ssd, c));
 }
 
 uint64_t host_start_ps(Ssd *ssd, Cmd *c)
@@ -196,7 +201,7 @@ uint64_t host_link_out(Ssd *ssd, const Cmd *c)
         return ssd->controller->dram_move_ps ? dram_move(ssd, n_units(ssd, c))
                                              : ssd->now_ps;
     }
-    return link_to_host(ssd, ssd->now_ps, n_bytes(ssd, c));
+    return link_to_host(ssd, ssd->now_ps, link_bytes(ssd, c));
 }
 
 bool host_end_takes_time(const Ssd *ssd)
