@@ -38,9 +38,14 @@ static uint64_t ranges_waiting(const Payload *p)
     return p->failed_zeroes.head ? p->due_zeroes.length : p->nzeroes;
 }
 
+static uint64_t entry_bytes(const Payload *p)
+{
+    return p->unit_bytes + meta_of(p, p->unit_blocks);
+}
+
 static uint64_t waiting_bytes(const Payload *p)
 {
-    return (p->command_units + units_at_store(p)) * p->unit_bytes +
+    return (p->command_units + units_at_store(p)) * entry_bytes(p) +
            p->copied_bytes + p->kept_bytes + p->read_bytes +
            p->nreads * READ_COST + barriers(p) * BARRIER_COST +
            ranges_waiting(p) * RANGE_COST;
@@ -48,7 +53,7 @@ static uint64_t waiting_bytes(const Payload *p)
 
 static uint64_t refused_bytes(const Payload *p)
 {
-    return (uint64_t)p->failed.length * p->unit_bytes +
+    return (uint64_t)p->failed.length * entry_bytes(p) +
            (uint64_t)p->failed_zeroes.length * RANGE_COST;
 }
 

@@ -41,6 +41,7 @@ static Job *job_new(Payload *p, NvmeStoreOp op, uint64_t offset, uint64_t bytes)
     job->req = (NvmeStoreReq){.op = op, .offset = offset, .bytes = bytes};
     job->copied = false;
     job->lazy = false;
+    job->meta = false;
     return job;
 }
 
@@ -206,9 +207,39 @@ static bool read_ended(Payload *p, Job *job, int ret)
     return --rd->in_flight == 0;
 }
 
+static void job_start(Payload *p, Job *job);
+
+static uint64_t first_block(const Payload *p, uint64_t lpn)
+{
+    return lpn * p->unit_blocks;
+}
+
+/* The metadata comes first: it is never that of blocks that are zeroes. */
+static void zero_goes_on(Payload *p, Job *job)
+{
+    const ZeroRange *z = job->zero;
+    uint64_t at = job->req.offset + job->req.bytes;
+    uint64_t end =
+        p->meta_base + meta_of(p, first_block(p, z->lpn + z->nunits));
+
+    job->req.offset = at;
+    job->req.bytes = end - at;
+    if (at == end) {
+        job->meta = false;
+        job->req.lazy = job->lazy;
+        job->req.offset = z->lpn * p->unit_bytes;
+        job->req.bytes = z->nunits * p->unit_bytes;
+    }
+    job_start(p, job);
+}
+
 static void job_ended(Payload *p, Job *job, int ret, bool tell)
 {
     p->stats.store_errors += ret != 0;
+    if (job->meta && !ret) {
+        zero_goes_on(p, job);
+        return;
+    }
     switch (job->req.op) {
     case NVME_STORE_READ:
         if (read_ended(p, job, ret) && tell) {
@@ -252,6 +283,29 @@ unsigned payload_store_in_flight(const Payload *p)
     return p->in_flight;
 }
 
+static void start_read(Payload *p, Job *job)
+{
+    p->stats.store_reads++;
+    job->rd->in_flight++;
+    g_queue_push_tail_link(&p->reads, &job->link);
+    job_start(p, job);
+}
+
+/* No write comes between this and the read of the blocks: it waits for both. */
+static void read_meta_from_store(Payload *p, PayloadRead *rd, uint32_t first,
+                                 uint32_t count)
+{
+    uint64_t lba = rd->lba + first;
+    Job *job = job_new(p, NVME_STORE_READ, p->meta_base + meta_of(p, lba),
+                       meta_of(p, count));
+
+    job->req.buf = rd->meta + meta_of(p, first);
+    job->rd = rd;
+    job->first_lpn = lba / p->unit_blocks;
+    job->last_lpn = (lba + count - 1) / p->unit_blocks;
+    start_read(p, job);
+}
+
 void payload_read_from_store(Payload *p, PayloadRead *rd, uint32_t first,
                              uint32_t count)
 {
@@ -263,10 +317,10 @@ void payload_read_from_store(Payload *p, PayloadRead *rd, uint32_t first,
     job->rd = rd;
     job->first_lpn = lba / p->unit_blocks;
     job->last_lpn = (lba + count - 1) / p->unit_blocks;
-    p->stats.store_reads++;
-    rd->in_flight++;
-    g_queue_push_tail_link(&p->reads, &job->link);
-    job_start(p, job);
+    start_read(p, job);
+    if (rd->meta) {
+        read_meta_from_store(p, rd, first, count);
+    }
 }
 
 /* ---- from the overlay to the store -------------------------------------- */
@@ -316,16 +370,20 @@ static void entry_leave_ready(Payload *p, PayloadEntry *e)
     e->next = NULL;
 }
 
-static void start_write(Payload *p, PayloadEntry *group, uint64_t offset,
-                        uint64_t bytes, uint8_t *buf, bool copied)
+/* Blocks of the drive, or their metadata. */
+static void start_write(Payload *p, PayloadEntry *group, uint64_t lba,
+                        uint64_t nblocks, uint8_t *buf, bool copied, bool meta)
 {
+    uint64_t bytes = meta ? meta_of(p, nblocks) : nblocks * p->block_bytes;
+    uint64_t offset =
+        meta ? p->meta_base + meta_of(p, lba) : lba * p->block_bytes;
     Job *job = job_new(p, NVME_STORE_WRITE, offset, bytes);
 
     job->req.buf = buf;
     job->group = group;
     job->copied = copied;
     job->first_lpn = group->lpn;
-    job->last_lpn = (offset + bytes - 1) / p->unit_bytes;
+    job->last_lpn = (lba + nblocks - 1) / p->unit_blocks;
     p->copied_bytes += copied ? bytes : 0;
     p->stats.store_writes++;
     p->nwrites++;
@@ -333,11 +391,29 @@ static void start_write(Payload *p, PayloadEntry *group, uint64_t offset,
     job_start(p, job);
 }
 
+/* Requests that write a run of blocks; an entry ends with the last of its own.
+ */
+static unsigned requests_of_run(const Payload *p)
+{
+    return p->meta_bytes ? 2 : 1;
+}
+
+/* Blocks first.. of one entry. */
+static void start_run(Payload *p, PayloadEntry *e, unsigned first, unsigned n)
+{
+    uint64_t lba = first_block(p, e->lpn) + first;
+
+    if (p->meta_bytes) {
+        start_write(p, e, lba, n, e->meta + meta_of(p, first), false, true);
+    }
+    start_write(p, e, lba, n, e->data + (size_t)first * p->block_bytes, false,
+                false);
+}
+
 /* Some blocks of the unit are in the store already: write the runs that are
  * not. */
 static void start_partial(Payload *p, PayloadEntry *e)
 {
-    uint64_t unit_offset = e->lpn * p->unit_bytes;
     unsigned b = 0;
 
     entry_leave_ready(p, e);
@@ -349,10 +425,8 @@ static void start_partial(Payload *p, PayloadEntry *e)
             b++;
         }
         if (b > first) {
-            e->writes++;
-            start_write(p, e, unit_offset + (uint64_t)first * p->block_bytes,
-                        (uint64_t)(b - first) * p->block_bytes,
-                        e->data + (size_t)first * p->block_bytes, false);
+            e->writes += requests_of_run(p);
+            start_run(p, e, first, b - first);
         } else {
             b++;
         }
@@ -368,6 +442,29 @@ static bool may_join(Payload *p, const PayloadEntry *last, PayloadEntry *e)
            entry_may_go(p, e);
 }
 
+/* A group of several, in one piece. */
+static void start_copied(Payload *p, PayloadEntry *head, uint64_t nblocks)
+{
+    uint64_t lba = first_block(p, head->lpn);
+    uint8_t *buf = payload_buf_get(p, nblocks * p->block_bytes);
+    uint8_t *meta =
+        p->meta_bytes ? payload_buf_get(p, meta_of(p, nblocks)) : NULL;
+    unsigned n = 0;
+
+    for (PayloadEntry *e = head; e; e = e->next, n++) {
+        memcpy(buf + (size_t)n * p->unit_bytes, e->data,
+               (size_t)e->nvalid * p->block_bytes);
+        if (meta) {
+            memcpy(meta + meta_of(p, first_block(p, n)), e->meta,
+                   (size_t)meta_of(p, e->nvalid));
+        }
+    }
+    if (meta) {
+        start_write(p, head, lba, nblocks, meta, true, true);
+    }
+    start_write(p, head, lba, nblocks, buf, true, false);
+}
+
 /* Whole units that follow each other go in one request. */
 static void start_group(Payload *p, PayloadEntry *head)
 {
@@ -376,30 +473,22 @@ static void start_group(Payload *p, PayloadEntry *head)
     PayloadEntry *e;
     uint64_t bytes = (uint64_t)head->nvalid * p->block_bytes;
     unsigned n = 1;
-    uint8_t *buf;
 
     entry_leave_ready(p, head);
-    head->writes = 1;
+    head->writes = requests_of_run(p);
     while (bytes + p->unit_bytes <= most && may_join(p, last, e = first_ready(p))) {
         last->next = e;
         last = e;
         entry_leave_ready(p, last);
-        last->writes = 1;
+        last->writes = requests_of_run(p);
         bytes += (uint64_t)last->nvalid * p->block_bytes;
         n++;
     }
     if (n == 1) {
-        start_write(p, head, head->lpn * p->unit_bytes, bytes, head->data,
-                    false);
-        return;
+        start_run(p, head, 0, head->nvalid);
+    } else {
+        start_copied(p, head, bytes / p->block_bytes);
     }
-    buf = payload_buf_get(p, bytes);
-    n = 0;
-    for (e = head; e; e = e->next) {
-        memcpy(buf + (size_t)n++ * p->unit_bytes, e->data,
-               (size_t)e->nvalid * p->block_bytes);
-    }
-    start_write(p, head, head->lpn * p->unit_bytes, bytes, buf, true);
 }
 
 static void start_writes(Payload *p)
@@ -436,6 +525,12 @@ static void start_zero(Payload *p, ZeroRange *z, uint64_t most, bool lazy)
     job->req.lazy = lazy;
     job->first_lpn = z->lpn;
     job->last_lpn = z->lpn + z->nunits - 1;
+    if (p->meta_bytes) {
+        job->meta = true;
+        job->req.lazy = false;
+        job->req.offset = p->meta_base + meta_of(p, first_block(p, z->lpn));
+        job->req.bytes = meta_of(p, first_block(p, z->nunits));
+    }
     p->stats.store_zeroes++;
     p->nzeroing++;
     p->nlazy += lazy;

@@ -16,17 +16,24 @@
 
 /* ---- memory ------------------------------------------------------------- */
 
+static size_t unit_meta(const Payload *p)
+{
+    return (size_t)meta_of(p, p->unit_blocks);
+}
+
 static void add_slab(Payload *p)
 {
     Slab slab = {
         .entries = g_new0(PayloadEntry, SLAB_ENTRIES),
         .data = lazy_alloc(SLAB_ENTRIES, p->unit_bytes),
+        .meta = p->meta_bytes ? lazy_alloc(SLAB_ENTRIES, unit_meta(p)) : NULL,
     };
 
     for (int i = SLAB_ENTRIES - 1; i >= 0; i--) {
         PayloadEntry *e = &slab.entries[i];
 
         e->data = slab.data + (size_t)i * p->unit_bytes;
+        e->meta = slab.meta ? slab.meta + i * unit_meta(p) : NULL;
         e->turn.data = e;
         e->due.link.data = &e->due;
         e->next = p->free_entries;
@@ -77,6 +84,9 @@ void payload_entries_free(Payload *p)
         Slab *slab = &g_array_index(p->slabs, Slab, i);
 
         lazy_free(slab->data, SLAB_ENTRIES, p->unit_bytes);
+        if (slab->meta) {
+            lazy_free(slab->meta, SLAB_ENTRIES, unit_meta(p));
+        }
         g_free(slab->entries);
     }
     g_array_free(p->slabs, TRUE);
@@ -211,6 +221,10 @@ void payload_merge(Payload *p, const PayloadEntry *from, PayloadEntry *to)
         if (entry_has(from, b) && !entry_has(to, b)) {
             memcpy(to->data + (size_t)b * p->block_bytes,
                    from->data + (size_t)b * p->block_bytes, p->block_bytes);
+            if (p->meta_bytes) {
+                memcpy(to->meta + meta_of(p, b), from->meta + meta_of(p, b),
+                       p->meta_bytes);
+            }
             entry_add(to, b, 1);
             to->absorbed = true;
             if (from->has_marks && bitmap_test(from->marked, b)) {
@@ -228,6 +242,9 @@ void payload_fill_with_zeroes(Payload *p, PayloadEntry *e)
     for (uint32_t b = 0; !entry_full(p, e) && b < nblocks; b++) {
         if (!entry_has(e, b)) {
             memset(e->data + (size_t)b * p->block_bytes, 0, p->block_bytes);
+            if (p->meta_bytes) {
+                memset(e->meta + meta_of(p, b), 0, p->meta_bytes);
+            }
             entry_add(e, b, 1);
         }
     }

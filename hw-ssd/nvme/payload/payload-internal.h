@@ -46,6 +46,7 @@ struct PayloadEntry {
     uint64_t version;
     uint64_t trim_seq; /* of the newest TRIM that its chain knows of */
     uint8_t *data;     /* a whole unit */
+    uint8_t *meta;     /* of a whole unit; NULL: the drive has none */
     uint8_t state;
     bool dead;         /* trimmed; goes to the store, or is there already */
     bool absorbed;     /* holds blocks of older entries */
@@ -100,11 +101,13 @@ typedef struct Job {
     };
     bool copied; /* WRITE: req.buf is a transfer buffer */
     bool lazy;   /* ZERO: of a lazy range */
+    bool meta;   /* ZERO: of the metadata; the blocks follow */
 } Job;
 
 typedef struct Slab {
     PayloadEntry *entries;
     uint8_t *data;
+    uint8_t *meta;
 } Slab;
 
 struct Payload {
@@ -118,6 +121,8 @@ struct Payload {
     uint32_t block_bytes;
     uint32_t unit_bytes;
     uint32_t unit_blocks;
+    uint32_t meta_bytes; /* of a block; 0: none */
+    uint64_t meta_base;  /* in the store */
 
     PayloadEntry **hash;
     unsigned hash_bits;
@@ -181,6 +186,12 @@ struct Payload {
 static inline uint32_t blocks_of_unit(const Payload *p, uint64_t lpn)
 {
     return MIN(p->unit_blocks, p->nblocks - lpn * p->unit_blocks);
+}
+
+/* Metadata of so many blocks. */
+static inline uint64_t meta_of(const Payload *p, uint64_t nblocks)
+{
+    return nblocks * p->meta_bytes;
 }
 
 static inline bool entry_full(const Payload *p, const PayloadEntry *e)

@@ -25,6 +25,8 @@ static const StateRow payload_rows[] = {
     KEPT(block_bytes),
     KEPT(unit_bytes),
     KEPT(unit_blocks),
+    KEPT(meta_bytes), /* the controller's stream says it */
+    KEPT(meta_base),
     KEPT(hash), /* records */
     KEPT(hash_bits),
     KEPT(nchains),
@@ -119,7 +121,9 @@ static bool save_entry(State *s, const Payload *p, const PayloadEntry *e)
     memcpy(u.valid, e->valid, sizeof(u.valid));
     memcpy(u.marked, e->marked, sizeof(u.marked));
     return state_record(s, &u, sizeof(u), 3) &&
-           state_bytes(s, e->data, p->unit_bytes);
+           state_bytes(s, e->data, p->unit_bytes) &&
+           (!p->meta_bytes ||
+            state_bytes(s, e->meta, (size_t)meta_of(p, p->unit_blocks)));
 }
 
 static bool save_units(State *s, const Payload *p)
@@ -190,7 +194,9 @@ static bool load_unit(State *s, Payload *p)
         return state_fail(s, "it is damaged: data on its way");
     }
     e = payload_entry_alloc(p, u.lpn);
-    if (!state_bytes(s, e->data, p->unit_bytes)) {
+    if (!state_bytes(s, e->data, p->unit_bytes) ||
+        (p->meta_bytes &&
+         !state_bytes(s, e->meta, (size_t)meta_of(p, p->unit_blocks)))) {
         payload_entry_free(p, e);
         return false;
     }

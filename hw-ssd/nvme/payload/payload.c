@@ -107,6 +107,19 @@ uint8_t *payload_write_piece(Payload *p, PayloadEntry **cursor, size_t *bytes)
     return e->data + (size_t)e->first * p->block_bytes;
 }
 
+uint8_t *payload_write_meta(Payload *p, PayloadEntry **cursor, size_t *bytes)
+{
+    PayloadEntry *e = *cursor;
+
+    g_assert(p->meta_bytes);
+    if (!e) {
+        return NULL;
+    }
+    *cursor = e->next;
+    *bytes = (size_t)meta_of(p, e->count);
+    return e->meta + meta_of(p, e->first);
+}
+
 void payload_write_drop(Payload *p, PayloadEntry *list)
 {
     while (list) {
@@ -212,6 +225,20 @@ static void look_for_marks(PayloadRead *rd, uint64_t lba, unsigned block,
     }
 }
 
+/* Metadata of n blocks, from the i-th of the read on; of an entry, or zeroes.
+ */
+static void read_meta(const Payload *p, const PayloadRead *rd, uint32_t i,
+                      unsigned block, uint32_t n, const PayloadEntry *e)
+{
+    uint8_t *to = rd->meta + meta_of(p, i);
+
+    if (e) {
+        memcpy(to, e->meta + meta_of(p, block), (size_t)meta_of(p, n));
+    } else {
+        memset(to, 0, (size_t)meta_of(p, n));
+    }
+}
+
 /* Blocks [i, i+count) of the read are in one unit.  Returns how many at the
  * start of them have one source, and says whether that is the store. */
 static uint32_t read_piece(Payload *p, PayloadRead *rd, uint32_t i,
@@ -238,11 +265,17 @@ static uint32_t read_piece(Payload *p, PayloadRead *rd, uint32_t i,
               ssd_mapped(p->ssd, lpn * p->unit_blocks, NULL))) {
         memcpy(to, e->data + (size_t)block * p->block_bytes,
                (size_t)n * p->block_bytes);
+        if (rd->meta) {
+            read_meta(p, rd, i, block, n, e);
+        }
         if (e->has_marks) {
             look_for_marks(rd, rd->lba + i, block, n, e);
         }
     } else if (e || reads_as_zeroes(p, lpn)) {
         memset(to, 0, (size_t)n * p->block_bytes);
+        if (rd->meta) {
+            read_meta(p, rd, i, block, n, NULL);
+        }
     } else {
         uint64_t lba;
 
@@ -339,6 +372,13 @@ void payload_attach(Payload *p, const Ssd *ssd, uint64_t nblocks)
     p->unit_bytes = info->unit_bytes;
     p->unit_blocks = info->unit_bytes / info->block_bytes;
     g_assert(p->unit_blocks <= MASK_WORDS * 64);
+}
+
+void payload_set_metadata(Payload *p, uint32_t bytes, uint64_t base)
+{
+    g_assert(!p->slabs->len && base >= p->nblocks * p->block_bytes);
+    p->meta_bytes = bytes;
+    p->meta_base = base;
 }
 
 void payload_free(Payload *p)

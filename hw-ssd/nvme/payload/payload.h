@@ -30,6 +30,8 @@ typedef struct PayloadRead {
     uint64_t lba;
     uint32_t nblocks;
     uint8_t *buf;
+    uint8_t *meta;      /* NULL, or so many bytes of payload_set_metadata() for
+                           each block */
     size_t held_bytes;  /* of memory, while the store works on it */
     void *owner;        /* the caller's */
     unsigned in_flight; /* payload.c's */
@@ -76,6 +78,14 @@ Payload *payload_new(const NvmeStore *store, void *store_opaque,
 /* Once, before any other use: the drive, and the size the guest sees. */
 void payload_attach(Payload *p, const Ssd *ssd, uint64_t nblocks);
 
+/*
+ * Once, after payload_attach(): each block of the drive has so many bytes of
+ * metadata (0..64), which the store has from byte `base` on, one block behind
+ * the other.  They are written, lost, freed and read with their block; where a
+ * block reads as zeroes, they are zeroes.
+ */
+void payload_set_metadata(Payload *p, uint32_t bytes, uint64_t base);
+
 /* How much may wait for the store (backlog.c). */
 void payload_set_limit(Payload *p, uint64_t bytes);
 void payload_free(Payload *p);
@@ -95,6 +105,9 @@ PayloadEntry *payload_write_new(Payload *p, uint64_t lba, uint32_t nblocks);
 /* The next piece of memory to fill, or NULL; *bytes is its length.  Start with
  * *cursor set to the list. */
 uint8_t *payload_write_piece(Payload *p, PayloadEntry **cursor, size_t *bytes);
+
+/* The same for their metadata, of a drive that has it. */
+uint8_t *payload_write_meta(Payload *p, PayloadEntry **cursor, size_t *bytes);
 
 /* In place of data: its blocks are uncorrectable until they are written again.
  */
